@@ -1,0 +1,55 @@
+package bourse
+
+import (
+	"slices"
+	"strings"
+)
+
+// Group is a set of alike nodes of one site, or a single node with a name of
+// its own. Nodes of a group are fungible: a promise names how many, not which.
+type Group struct {
+	Site        string
+	Name        string
+	Nodes       int
+	Performance Performance
+	Price       Price // base price, per node-hour
+	Machine     Machine
+}
+
+// Machine is what a node is made of, as far as a request may ask for it.
+type Machine struct {
+	Memory   int64 // bytes
+	Disk     int64 // bytes
+	GPUs     int
+	OS       string
+	Arch     string
+	Features []string
+}
+
+// Requirement is what a request asks of a node; zero values ask for nothing.
+type Requirement Machine
+
+// MetBy reports whether a node of machine m has all that is required.
+func (r Requirement) MetBy(m Machine) bool { return r.Unmet(m) == "" }
+
+// Unmet names the first thing required that m lacks, "" if it lacks nothing.
+func (r Requirement) Unmet(m Machine) string {
+	switch {
+	case m.Memory < r.Memory:
+		return "memory"
+	case m.Disk < r.Disk:
+		return "disk"
+	case m.GPUs < r.GPUs:
+		return "gpus"
+	case r.OS != "" && !strings.EqualFold(r.OS, m.OS):
+		return "os " + r.OS
+	case r.Arch != "" && !strings.EqualFold(r.Arch, m.Arch):
+		return "arch " + r.Arch
+	}
+	for _, f := range r.Features {
+		if !slices.Contains(m.Features, f) {
+			return "feature " + f
+		}
+	}
+	return ""
+}

@@ -1,0 +1,50 @@
+package bourse
+
+// LocalJob is a best-effort job of a site's own queue: one record of a trace
+// or one draw of a model.
+type LocalJob struct {
+	ID       int64
+	Submit   Time
+	Run      Duration // what it takes, whatever the node's performance
+	Estimate Duration // what its user said; the job is killed there
+	Nodes    int
+	Queue    int // index into the site's queues
+	User     int64
+}
+
+// Request is what one VO job asks of the grid: N nodes at once for a length of
+// work, and how much that may cost.
+type Request struct {
+	Nodes          int         // N
+	Length         Duration    // L, runtime at performance 1
+	MinPerformance Performance // P
+	MaxPrice       Price       // C, per node-hour
+	Budget         Credits     // S
+	Ready          Time        // no part starts before
+	Deadline       Time        // every part has ended by then; Never if there is none
+	Require        Requirement
+	OneSite        bool // all parts on one site
+}
+
+// DefaultBudget is S = C x ceil(L/P) x N, reckoned part by part with Cost, so
+// that a job exactly at its price cap fits (Toporkov et al., section 3).
+func (r Request) DefaultBudget() Credits {
+	return Cost(r.MaxPrice, r.MinPerformance.Runtime(r.Length)).Times(r.Nodes)
+}
+
+// PriceWithin is C = S / (N x L/P), rounded down: the price cap that a budget
+// alone implies.
+func (r Request) PriceWithin() Price {
+	rt := r.MinPerformance.Runtime(r.Length)
+	return Price(mulDiv(int64(r.Budget)/int64(r.Nodes), int64(Hour), int64(rt)))
+}
+
+// Job is a request with an owner: what a user hands to a broker.
+type Job struct {
+	Request
+	Name     string // unique per broker
+	User     string
+	Submit   Time
+	Priority int      // higher first
+	Run      Duration // what it really takes at performance 1, known to simulated clusters only; 0: its Length
+}

@@ -1,0 +1,148 @@
+package bourse
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+)
+
+// Credits is an amount of money in millionths of a credit.
+type Credits int64
+
+// Price is what one node costs for one hour, in millionths of a credit.
+type Price int64
+
+const (
+	// Credit is one credit.
+	Credit Credits = 1_000_000
+	// MaxCredits is what a sum or product becomes that does not fit: more than
+	// any budget, never affordable, never posted to an account.
+	MaxCredits Credits = math.MaxInt64
+	// MaxPrice bounds every price read from outside: a million credits a node-hour.
+	MaxPrice Price = 1_000_000_000_000
+	// MaxBudget bounds every amount read from outside: 10^12 credits.
+	MaxBudget Credits = 1_000_000_000_000 * Credit
+)
+
+// Cost is the one place where a price meets a time: what one node at price p
+// costs for d, rounded half up once. p and d must not be negative. A product
+// beyond int64 is MaxCredits.
+func Cost(p Price, d Duration) Credits {
+	const hour = uint64(Hour)
+	hi, lo := bits.Mul64(uint64(p), uint64(d))
+	lo, carry := bits.Add64(lo, hour/2, 0)
+	hi += carry
+	if hi >= hour {
+		return MaxCredits
+	}
+	q, _ := bits.Div64(hi, lo, hour)
+	if q >= uint64(MaxCredits) {
+		return MaxCredits
+	}
+	return Credits(q)
+}
+
+// Plus adds two amounts that are not negative; a sum beyond int64 is MaxCredits.
+func (c Credits) Plus(d Credits) Credits {
+	if c > MaxCredits-d {
+		return MaxCredits
+	}
+	return c + d
+}
+
+// Times multiplies an amount that is not negative by n >= 0; a product beyond
+// int64 is MaxCredits.
+func (c Credits) Times(n int) Credits {
+	hi, lo := bits.Mul64(uint64(c), uint64(n))
+	if hi > 0 || lo >= uint64(MaxCredits) {
+		return MaxCredits
+	}
+	return Credits(lo)
+}
+
+// String shows the amount in credits with no more decimals than it needs.
+func (c Credits) String() string {
+	if c == MaxCredits {
+		return "unpayable"
+	}
+	return formatDecimal(int64(c), 6)
+}
+
+// Float returns the amount in credits, for reports.
+func (c Credits) Float() float64 { return float64(c) / float64(Credit) }
+
+// String shows the price in credits per node-hour.
+func (p Price) String() string { return formatDecimal(int64(p), 6) }
+
+// Float returns the price in credits per node-hour, for reports.
+func (p Price) Float() float64 { return float64(p) / 1e6 }
+
+// ParseCredits reads an amount in credits, 0 to MaxBudget.
+func ParseCredits(s string) (Credits, error) {
+	v, err := parseDecimal(s, 6)
+	if err != nil {
+		return 0, fmt.Errorf("amount %q %w", s, err)
+	}
+	if v < 0 || Credits(v) > MaxBudget {
+		return 0, fmt.Errorf("amount %q is outside 0..%v credits", s, MaxBudget)
+	}
+	return Credits(v), nil
+}
+
+// ParsePrice reads a price in credits per node-hour, 0 to MaxPrice.
+func ParsePrice(s string) (Price, error) {
+	v, err := parseDecimal(s, 6)
+	if err != nil {
+		return 0, fmt.Errorf("price %q %w", s, err)
+	}
+	if v < 0 || Price(v) > MaxPrice {
+		return 0, fmt.Errorf("price %q is outside 0..%v credits per node-hour", s, MaxPrice)
+	}
+	return Price(v), nil
+}
+
+// MarshalJSON writes credits.
+func (c Credits) MarshalJSON() ([]byte, error) { return appendDecimal(nil, int64(c), 6), nil }
+
+// UnmarshalJSON reads credits.
+func (c *Credits) UnmarshalJSON(b []byte) (err error) {
+	*c, err = ParseCredits(string(b))
+	return err
+}
+
+// UnmarshalTOML reads credits.
+func (c *Credits) UnmarshalTOML(v any) error {
+	s, err := decimalText(v)
+	if err == nil {
+		*c, err = ParseCredits(s)
+	}
+	return err
+}
+
+// MarshalJSON writes credits per node-hour.
+func (p Price) MarshalJSON() ([]byte, error) { return appendDecimal(nil, int64(p), 6), nil }
+
+// UnmarshalJSON reads credits per node-hour.
+func (p *Price) UnmarshalJSON(b []byte) (err error) {
+	*p, err = ParsePrice(string(b))
+	return err
+}
+
+// UnmarshalTOML reads credits per node-hour.
+func (p *Price) UnmarshalTOML(v any) error {
+	s, err := decimalText(v)
+	if err == nil {
+		*p, err = ParsePrice(s)
+	}
+	return err
+}
+
+// mulDiv is a x b / c in 128 bits, rounded down, at most the largest int64.
+func mulDiv(a, b, c int64) int64 {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	if hi >= uint64(c) {
+		return math.MaxInt64
+	}
+	q, _ := bits.Div64(hi, lo, uint64(c))
+	return int64(min(q, math.MaxInt64))
+}

@@ -1,0 +1,65 @@
+// Package backfill decides which jobs of a group's local queue start now, and
+// plans when the others would. One algorithm and one number, how many blocked
+// queue heads hold a reservation, give first fit, EASY and conservative
+// backfilling; FCFS stands beside them (Mu'alem and Feitelson 2001; Singh,
+// Kesselman and Deelman, section 4).
+//
+// It knows no clock, draws nothing and does no I/O: whoever calls it says what
+// time it is and tells it of ends, arrivals and reservations.
+package backfill
+
+import "bourse"
+
+// Policy says how a queue is served. The zero Policy is FCFS.
+type Policy struct {
+	Backfill bool // false: first come first served, nothing overtakes
+	Reserve  int  // how many blocked heads hold a reservation; All for conservative
+}
+
+// All gives every blocked job a reservation.
+const All = 1 << 30
+
+// The policies by their names.
+var (
+	FCFS         = Policy{}
+	FirstFit     = Policy{Backfill: true}
+	EASY         = Policy{Backfill: true, Reserve: 1}
+	Conservative = Policy{Backfill: true, Reserve: All}
+)
+
+// Running is a job that holds nodes now.
+type Running struct {
+	ID    int64
+	Nodes int
+	Start bourse.Time
+	End   bourse.Time // by its estimate
+}
+
+// Reserved is an advance reservation, held or confirmed, that has not ended.
+type Reserved struct {
+	ID         int64
+	Nodes      int
+	Start, End bourse.Time
+}
+
+// Queued is a job that waits.
+type Queued struct {
+	ID       int64
+	Nodes    int
+	Estimate bourse.Duration
+	Submit   bourse.Time
+	Priority int         // of its queue, higher first
+	Weight   int64       // delay cost of its queue, in thousandths: 1000 is 1
+	Promise  bourse.Time // conservative: the start it was promised; Never if none yet
+}
+
+// State is one group's queue at an instant: all that a plan or a quote needs.
+type State struct {
+	Now      bourse.Time
+	Nodes    int
+	Policy   Policy
+	Free     bourse.Profile // Nodes less running (to their estimated ends) less reserved, from Now on
+	Running  []Running      // by End, then ID
+	Reserved []Reserved     // by Start, then ID
+	Queue    []Queued       // in queue order: priority, then arrival
+}

@@ -1,0 +1,156 @@
+package bourse
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+)
+
+// Step says that Free nodes are free from At until the next step.
+type Step struct {
+	At   Time
+	Free int
+}
+
+// Profile is a step function of time: how many nodes of a group are free. The
+// first step opens it, the last one holds for ever; steps are in order of time
+// and neighbours differ. The zero Profile is not usable; see NewProfile.
+type Profile []Step
+
+// NewProfile returns a profile of n nodes free from t on.
+func NewProfile(t Time, n int) Profile { return Profile{{t, n}} }
+
+// Clone returns a copy that shares nothing.
+func (p Profile) Clone() Profile { return slices.Clone(p) }
+
+// index returns the step that holds at t, 0 for times before the first.
+func (p Profile) index(t Time) int {
+	return max(0, sort.Search(len(p), func(i int) bool { return p[i].At > t })-1)
+}
+
+// At returns the number of nodes free at t.
+func (p Profile) At(t Time) int { return p[p.index(t)].Free }
+
+// Min returns the least number of nodes free anywhere in [s, e), e > s.
+func (p Profile) Min(s, e Time) int {
+	i := p.index(s)
+	low := p[i].Free
+	for i++; i < len(p) && p[i].At < e; i++ {
+		low = min(low, p[i].Free)
+	}
+	return low
+}
+
+// EarliestFit returns the earliest start at or after t at which n nodes are
+// free for all of d, or Never. It costs one walk over the steps.
+func (p Profile) EarliestFit(t Time, n int, d Duration) Time {
+	i := p.index(t)
+	start, open := t, p[i].Free >= n
+	for i++; i < len(p); i++ {
+		if open && p[i].At >= start.Add(d) {
+			return start
+		}
+		if p[i].Free < n {
+			open = false
+		} else if !open {
+			start, open = p[i].At, true
+		}
+	}
+	if open {
+		return start
+	}
+	return Never
+}
+
+// Add changes the number of free nodes over [s, e) by n (negative to take).
+// s must not lie before the first step.
+func (p *Profile) Add(s, e Time, n int) {
+	if n == 0 || s >= e {
+		return
+	}
+	i := p.cut(s)
+	j := len(*p)
+	if e < Never {
+		j = p.cut(e)
+	}
+	q := *p
+	for k := i; k < j; k++ {
+		q[k].Free += n
+	}
+	p.join(j)
+	p.join(i)
+}
+
+// cut makes t a step of its own and returns its index.
+func (p *Profile) cut(t Time) int {
+	i := p.index(t)
+	if (*p)[i].At == t {
+		return i
+	}
+	*p = slices.Insert(*p, i+1, Step{t, (*p)[i].Free})
+	return i + 1
+}
+
+// join removes step i if it repeats the one before.
+func (p *Profile) join(i int) {
+	if q := *p; i > 0 && i < len(q) && q[i].Free == q[i-1].Free {
+		*p = slices.Delete(q, i, i+1)
+	}
+}
+
+// From drops what lies before t: the profile then opens at t.
+func (p *Profile) From(t Time) {
+	i := p.index(t)
+	q := (*p)[i:]
+	if q[0].At < t {
+		q[0].At = t
+	}
+	*p = q
+}
+
+// Level is a maximal interval over which at least a certain number of nodes is
+// free; Count levels share it.
+type Level struct {
+	Start, End Time
+	Count      int
+}
+
+// Levels appends to list the level sets of the profile over [from, to): for
+// each k >= 1 the maximal intervals with at least k nodes free, equal ones
+// carried as one with a count. n nodes are free on [s, e) iff levels with a
+// count of n in all cover it. The order is by start, then by end descending.
+// It costs one walk over the steps and a sort of the levels.
+func (p Profile) Levels(list []Level, from, to Time) []Level {
+	first := len(list)
+	var open []Level // nested: earlier start and deeper level first
+	depth := 0
+	closeDown := func(at Time, free int) {
+		for depth > free {
+			top := &open[len(open)-1]
+			n := min(top.Count, depth-free)
+			if at > top.Start {
+				list = append(list, Level{top.Start, at, n})
+			}
+			depth -= n
+			if top.Count -= n; top.Count == 0 {
+				open = open[:len(open)-1]
+			}
+		}
+	}
+	for i := p.index(from); i < len(p) && p[i].At < to; i++ {
+		at := max(p[i].At, from)
+		closeDown(at, max(p[i].Free, 0))
+		if free := p[i].Free; free > depth {
+			open = append(open, Level{at, 0, free - depth})
+			depth = free
+		}
+	}
+	closeDown(to, 0)
+	slices.SortFunc(list[first:], func(a, b Level) int {
+		if a.Start != b.Start {
+			return cmp.Compare(a.Start, b.Start)
+		}
+		return cmp.Compare(b.End, a.End)
+	})
+	return list
+}

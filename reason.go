@@ -1,0 +1,54 @@
+package bourse
+
+// Reason says why something expected was refused or put off: a code that
+// programs can rely on, and words for people with the figures in them.
+type Reason struct {
+	Code   Code
+	Detail string
+}
+
+// Code is the kind of a Reason.
+type Code string
+
+// The codes of all reasons. None means that nothing was refused.
+const (
+	None Code = ""
+
+	// Of a request that no search could place.
+	TooLarge    Code = "too-large"   // more nodes than all suited groups have together
+	NoNode      Code = "no-node"     // no node meets the requirements or the performance
+	NoWindow    Code = "no-window"   // no window of free slots within ready, deadline and horizon
+	OverBudget  Code = "over-budget" // windows exist, none within the job's price or budget
+	NoOffer     Code = "no-offer"    // no site answered in time
+	LimitTime   Code = "limit-time"  // no selection within T*
+	LimitBudget Code = "limit-cost"  // no selection within B*
+	Account     Code = "account"     // the VO's or the user's account does not cover it
+	Expired     Code = "expired"     // the deadline passed while it waited
+
+	// Of a site that refuses a leg.
+	Busy       Code = "busy"        // a running job or a reservation is in the way
+	Past       Code = "past"        // the start lies before now (or before the lead)
+	TooDear    Code = "price"       // costs more than the most the broker will pay
+	Unknown    Code = "unknown"     // no such group, leg or transaction
+	MinNotice  Code = "min-notice"  // starts sooner than the operator allows
+	MaxHorizon Code = "max-horizon" // ends later than the operator allows
+	MaxShare   Code = "max-share"   // reservations hold their share of the nodes
+	VOShare    Code = "vo-share"    // VOs hold their share of the node-seconds
+	NotAllowed Code = "not-allowed" // the site is closed to this user or VO
+	Cap        Code = "cap"         // the broker holds too much unconfirmed; try the same later
+	QueueFull  Code = "queue-full"  // a bound on waiting work is reached
+	Conflict   Code = "conflict"    // the same step again with other content
+	Fenced     Code = "fenced"      // a later incarnation of the broker has spoken
+	BadState   Code = "bad-state"   // the leg's state does not allow the step
+)
+
+// String shows the words, or the code where there are none.
+func (r Reason) String() string {
+	if r.Detail != "" {
+		return r.Detail
+	}
+	return string(r.Code)
+}
+
+// Refused reports whether there is a reason at all.
+func (r Reason) Refused() bool { return r.Code != None }
