@@ -1,0 +1,44 @@
+// Command bourse is the one binary: it reads the command line, wires the
+// packages together and is the only place that exits.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+)
+
+func main() {
+	err := newRoot().Execute()
+	if err != nil && err.Error() != "" {
+		fmt.Fprintln(os.Stderr, "bourse:", err)
+	}
+	os.Exit(exitCode(err))
+}
+
+// failure is an error that is not the caller's fault: exit 1 instead of 2.
+type failure struct{ error }
+
+func (f failure) Unwrap() error { return f.error }
+
+// failed marks err as "refused or failed". What is not marked is bad usage or
+// bad input.
+func failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return failure{err}
+}
+
+// exitCode follows the contract: 0 done, 1 refused or failed, 2 bad usage or
+// bad input.
+func exitCode(err error) int {
+	var f failure
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &f):
+		return 1
+	}
+	return 2
+}

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+
+	"github.com/spf13/cobra"
+)
+
+// newRoot builds the command tree. Every command stands in a file of its own.
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "bourse",
+		Short: "A metascheduler for grids of clusters",
+		Long: `Bourse simulates and runs virtual organisations that buy windows of time on
+clusters: sites with queues and prices, brokers with budgets.
+
+Results go to stdout, progress and messages to stderr. Exit status: 0 done,
+1 refused or failed, 2 bad usage or bad input.`,
+		Example:       "  bourse simulate\n  bourse replay SDSC-SP2.swf.gz --procs 128 --policy easy",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.AddCommand(commands()...)
+	return root
+}
+
+// commands lists the commands in the order of the contract.
+func commands() []*cobra.Command {
+	return []*cobra.Command{}
+}
+
+// writeJSON writes v as indented JSON with a newline, the form of every --json.
+func writeJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
