@@ -22,7 +22,7 @@ const (
 	NoOffer     Code = "no-offer"    // no site answered in time
 	LimitTime   Code = "limit-time"  // no selection within T*
 	LimitBudget Code = "limit-cost"  // no selection within B*
-	Account     Code = "account"     // the VO's or the user's account does not cover it
+	NoMoney     Code = "account"     // the VO's or the user's account does not cover it
 	Expired     Code = "expired"     // the deadline passed while it waited
 
 	// Of a site that refuses a leg.

@@ -1,0 +1,73 @@
+// Package agents is the contract between agents and the runtimes that host
+// them, and the messages agents send each other.
+//
+// An agent is a deterministic state machine. Handed one message it may send,
+// set an alarm and record facts, all through the Outbox; it never blocks, reads
+// a clock, draws a random number of its own or touches a file. A runtime
+// carries the facts out first (durably), then the sends. The same agents run in
+// virtual time (package sim) and as processes on a network.
+package agents
+
+import "bourse"
+
+// ID is the address of an agent, such as "site:north" or "broker:vo1".
+type ID string
+
+// Message is one of the message types of this package.
+type Message interface{ Kind() string }
+
+// Fact is something that an agent has decided or seen and that its state
+// follows from. A restart replays facts; reports are made of them.
+type Fact interface{ Kind() string }
+
+// Agent is a deterministic state machine.
+type Agent interface {
+	// Step hands the agent one message at the instant now. The outbox is the
+	// runtime's and must not be kept.
+	Step(now bourse.Time, from ID, m Message, out *Outbox)
+}
+
+// Send is a message on its way.
+type Send struct {
+	To      ID
+	Message Message
+}
+
+// Alarm is a message that an agent sends itself at a later instant. It carries
+// the identity of what it is for; a stale one is ignored by the agent, and
+// nothing is ever cancelled.
+type Alarm struct {
+	At      bourse.Time
+	Message Message
+}
+
+// Outbox takes what one step does to the world.
+type Outbox struct {
+	Sends  []Send
+	Alarms []Alarm
+	Facts  []Fact
+}
+
+// Send sends m to an agent.
+func (o *Outbox) Send(to ID, m Message) { o.Sends = append(o.Sends, Send{to, m}) }
+
+// Alarm has m delivered to the agent itself at the instant at. An alarm for the
+// present instant comes after all messages that are already on their way.
+func (o *Outbox) Alarm(at bourse.Time, m Message) { o.Alarms = append(o.Alarms, Alarm{at, m}) }
+
+// Record records a fact.
+func (o *Outbox) Record(f Fact) { o.Facts = append(o.Facts, f) }
+
+// Reset empties the outbox for the next step.
+func (o *Outbox) Reset() {
+	clear(o.Sends)
+	clear(o.Alarms)
+	clear(o.Facts)
+	o.Sends, o.Alarms, o.Facts = o.Sends[:0], o.Alarms[:0], o.Facts[:0]
+}
+
+// Started is the first message of every life of an agent: it sets its alarms.
+type Started struct{}
+
+// Kind names the message.
+func (Started) Kind() string { return "Started" }

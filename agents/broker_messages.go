@@ -1,0 +1,149 @@
+package agents
+
+import "bourse"
+
+// The messages between a broker and a site. The steps of a transaction are
+// those of "Co-allocation across autonomous sites": Hold, Prepare, Confirm or
+// Cancel, each answered once. Messages carry durations, never deadlines.
+
+// Stamp orders the replies of one site: its epoch and how many facts it had
+// recorded when it answered.
+type Stamp struct {
+	Epoch uint64
+	Seq   uint64
+}
+
+// Submit hands a job to a broker.
+type Submit struct{ Job bourse.Job }
+
+// OfferRequest asks a site what is free from now until the horizon.
+type OfferRequest struct {
+	Cycle   uint64
+	Horizon bourse.Time
+}
+
+// Offers is a site's answer: data of the moment, not a promise.
+type Offers struct {
+	Cycle   uint64
+	Now     bourse.Time // the site's clock
+	Version uint64      // of the site's state
+	Groups  []GroupOffer
+	Refusal bourse.Reason // the site is closed to this VO
+}
+
+// GroupOffer is one group's free nodes over the horizon.
+type GroupOffer struct {
+	Group      bourse.Group
+	Admissible bourse.Profile // what can be reserved at all
+	Clear      bourse.Profile // what can be reserved at base price
+}
+
+// QuoteRequest asks for the price of legs, each taken by itself.
+type QuoteRequest struct {
+	Ref  uint64 // the broker's, echoed
+	User string
+	Legs []bourse.Leg
+}
+
+// Quotes answers a QuoteRequest, leg by leg. They are indicative.
+type Quotes struct {
+	Ref     uint64
+	Version uint64
+	Quotes  []bourse.Quote
+}
+
+// Hold asks a site to lock capacity for a leg for a short time.
+type Hold struct {
+	Leg   bourse.LegID
+	What  bourse.Leg
+	Job   string
+	User  string
+	Limit bourse.Credits  // the most it will pay
+	For   bourse.Duration // how long the hold may last
+	Run   bourse.Duration // what the work really takes here, for simulated clusters; 0: to the end
+}
+
+// HeldReply says that the capacity is locked, at the price that binds.
+type HeldReply struct {
+	Leg   bourse.LegID
+	Fare  bourse.Fare
+	Stamp Stamp
+}
+
+// RefusedReply says that a step was refused; Fare is the present price where
+// there is one.
+type RefusedReply struct {
+	Leg    bourse.LegID
+	Step   string // Hold, Prepare or Confirm
+	Fare   bourse.Fare
+	Reason bourse.Reason
+	Stamp  Stamp
+}
+
+// Prepare extends the lock to the in-doubt limit, once every leg is held.
+type Prepare struct {
+	Leg bourse.LegID
+	For bourse.Duration // the in-doubt limit
+}
+
+// PreparedReply says that Confirm can no longer be refused for capacity or price.
+type PreparedReply struct {
+	Leg   bourse.LegID
+	Stamp Stamp
+}
+
+// Confirm carries the decision COMMIT.
+type Confirm struct {
+	Leg       bourse.LegID
+	DecidedBy uint32 // the incarnation that recorded the decision
+}
+
+// ConfirmedReply says that the leg is an advance reservation now.
+type ConfirmedReply struct {
+	Leg   bourse.LegID
+	Stamp Stamp
+}
+
+// Cancel carries the decision ABORT, or gives a leg up before any.
+type Cancel struct {
+	Leg       bourse.LegID
+	DecidedBy uint32
+}
+
+// CancelledReply says that the leg holds nothing any more.
+type CancelledReply struct {
+	Leg   bourse.LegID
+	Stamp Stamp
+}
+
+// StartedNotice tells the broker that a confirmed leg runs.
+type StartedNotice struct {
+	Leg   bourse.LegID
+	Stamp Stamp
+}
+
+// SettledNotice tells the broker that a leg has ended.
+type SettledNotice struct {
+	Leg     bourse.LegID
+	End     bourse.Time // its actual end
+	Charged bourse.Credits
+	Stamp   Stamp
+}
+
+// Kind names the message.
+func (Submit) Kind() string         { return "Submit" }
+func (OfferRequest) Kind() string   { return "OfferRequest" }
+func (Offers) Kind() string         { return "Offers" }
+func (QuoteRequest) Kind() string   { return "QuoteRequest" }
+func (Quotes) Kind() string         { return "Quotes" }
+func (Hold) Kind() string           { return "Hold" }
+func (HeldReply) Kind() string      { return "Held" }
+func (RefusedReply) Kind() string   { return "Refused" }
+func (Prepare) Kind() string        { return "Prepare" }
+func (PreparedReply) Kind() string  { return "Prepared" }
+func (Confirm) Kind() string        { return "Confirm" }
+func (ConfirmedReply) Kind() string { return "Confirmed" }
+func (Cancel) Kind() string         { return "Cancel" }
+func (CancelledReply) Kind() string { return "Cancelled" }
+func (StartedNotice) Kind() string  { return "LegStarted" }
+func (SettledNotice) Kind() string  { return "Settled" }

@@ -1,0 +1,139 @@
+package bourse
+
+// The facts that agents record. A restart replays them, reports are drawn from
+// them, and the invariants are checked on them.
+
+// Of a cluster: its local queue and what runs in its reservations.
+type (
+	// JobStarted says that a local job has started.
+	JobStarted struct {
+		Job    int64  `json:"job"`
+		Group  string `json:"group"`
+		Nodes  int    `json:"nodes"`
+		Submit Time   `json:"submit"`
+		End    Time   `json:"end"`   // by its estimate
+		Class  string `json:"class"` // immediate, backfilled or reserved
+		User   int64  `json:"user"`
+		Queue  int    `json:"queue"`
+	}
+	// JobEnded says that a local job has ended.
+	JobEnded struct {
+		Job    int64  `json:"job"`
+		Group  string `json:"group"`
+		Nodes  int    `json:"nodes"`
+		Submit Time   `json:"submit"`
+		Start  Time   `json:"start"`
+		Killed bool   `json:"killed,omitempty"` // at its estimate
+	}
+	// JobRefused says that a local job was turned away at entry.
+	JobRefused struct {
+		Job    int64  `json:"job"`
+		Nodes  int    `json:"nodes"`
+		Submit Time   `json:"submit"`
+		Reason Reason `json:"reason"`
+	}
+	// NodesLocked says that a cluster has locked nodes for a leg.
+	NodesLocked struct {
+		Leg  LegID `json:"leg"`
+		What Leg   `json:"what"`
+	}
+	// NodesFreed says that a leg's nodes are free from now on.
+	NodesFreed struct {
+		Leg LegID `json:"leg"`
+	}
+)
+
+// Of a site: the legs it carries.
+type (
+	// LegMoved says that a leg has come to a state. The first one of a leg, Held
+	// or Refused, carries what it is; all carry the fare that binds.
+	LegMoved struct {
+		Leg    LegID    `json:"leg"`
+		State  LegState `json:"state"`
+		What   Leg      `json:"what"`
+		Job    string   `json:"job"`
+		User   string   `json:"user,omitempty"`
+		Fare   Fare     `json:"fare"`
+		Limit  Credits  `json:"limit"`         // the most the broker would pay
+		End    Time     `json:"end,omitempty"` // Settled: when the work ended
+		Reason Reason   `json:"reason,omitzero"`
+	}
+)
+
+// Of a broker: jobs, cycles and transactions.
+type (
+	// JobSubmitted says that a broker has taken a job.
+	JobSubmitted struct {
+		Job Job `json:"job"`
+	}
+	// CycleClosed says what a cycle of a broker came to.
+	CycleClosed struct {
+		Cycle        uint64   `json:"cycle"`
+		Batch        int      `json:"batch"`        // jobs looked at
+		Sites        int      `json:"sites"`        // that answered in time
+		Slots        int      `json:"slots"`        // offered
+		Alternatives int      `json:"alternatives"` // found, over all jobs
+		Quoted       int      `json:"quoted"`       // contended legs asked for
+		Postponed    int      `json:"postponed"`
+		TimeLimit    Duration `json:"timeLimit"`          // T*, rounded down
+		BudgetLimit  Credits  `json:"budgetLimit"`        // B*
+		Time         Duration `json:"time"`               // T of the selection
+		Cost         Credits  `json:"cost"`               // C of the selection
+		Fallback     bool     `json:"fallback,omitempty"` // the selection used its bounded-memory grid
+	}
+	// JobPostponed says that a job waits for another cycle, and why.
+	JobPostponed struct {
+		Job    string `json:"job"`
+		Reason Reason `json:"reason"`
+		Final  bool   `json:"final,omitempty"` // it will not be tried again
+	}
+	// TxBegun says that a broker tries to commit a window of a job.
+	TxBegun struct {
+		Tx          TxID      `json:"tx"`
+		Job         string    `json:"job"`
+		Alternative int       `json:"alternative"` // which, from 1 in the order found
+		Sites       []string  `json:"sites"`       // leg by leg
+		Legs        []Leg     `json:"legs"`
+		Limits      []Credits `json:"limits"` // leg by leg
+	}
+	// LegPriced says that a site holds a leg and at which fare.
+	LegPriced struct {
+		Leg  LegID `json:"leg"`
+		Fare Fare  `json:"fare"`
+	}
+	// TxDecided says COMMIT or ABORT, once per transaction.
+	TxDecided struct {
+		Tx     TxID   `json:"tx"`
+		Job    string `json:"job"`
+		Commit bool   `json:"commit"`
+		Reason Reason `json:"reason,omitzero"` // of an ABORT
+	}
+	// LegClosed says that a site has acknowledged the decision for a leg, and
+	// what was posted to the accounts.
+	LegClosed struct {
+		Leg    LegID   `json:"leg"`
+		Commit bool    `json:"commit"`
+		Posted Credits `json:"posted"`
+	}
+	// LegDone says that a leg's work has ended.
+	LegDone struct {
+		Leg LegID `json:"leg"`
+		End Time  `json:"end"`
+	}
+)
+
+// Kind names the fact.
+func (JobStarted) Kind() string   { return "job-started" }
+func (JobEnded) Kind() string     { return "job-ended" }
+func (JobRefused) Kind() string   { return "job-refused" }
+func (NodesLocked) Kind() string  { return "nodes-locked" }
+func (NodesFreed) Kind() string   { return "nodes-freed" }
+func (LegMoved) Kind() string     { return "leg-moved" }
+func (JobSubmitted) Kind() string { return "job-submitted" }
+func (CycleClosed) Kind() string  { return "cycle-closed" }
+func (JobPostponed) Kind() string { return "job-postponed" }
+func (TxBegun) Kind() string      { return "tx-begun" }
+func (LegPriced) Kind() string    { return "leg-priced" }
+func (TxDecided) Kind() string    { return "tx-decided" }
+func (LegClosed) Kind() string    { return "leg-closed" }
+func (LegDone) Kind() string      { return "leg-done" }

@@ -1,0 +1,118 @@
+package bourse
+
+import "fmt"
+
+// TxID names one try to commit a window: a transaction. The counter and the
+// nonce tell the lives of one broker apart, the sequence its tries.
+type TxID struct {
+	Broker      string `json:"broker"`
+	Incarnation uint32 `json:"incarnation"`
+	Nonce       uint64 `json:"nonce"`
+	Seq         uint64 `json:"seq"`
+}
+
+// String shows the identity as broker/incarnation/sequence; the nonce is left out.
+func (t TxID) String() string { return fmt.Sprintf("%s/%d/%d", t.Broker, t.Incarnation, t.Seq) }
+
+// LegID names one leg of a transaction.
+type LegID struct {
+	Tx  TxID `json:"tx"`
+	Leg int  `json:"leg"` // from 0, in the order of the window's parts
+}
+
+// String shows the identity as transaction.leg.
+func (l LegID) String() string { return fmt.Sprintf("%v.%d", l.Tx, l.Leg) }
+
+// Leg is what one site is asked to carry of a window: so many nodes of one
+// group over one interval.
+type Leg struct {
+	Group string `json:"group"`
+	Nodes int    `json:"nodes"`
+	Start Time   `json:"start"`
+	End   Time   `json:"end"`
+}
+
+// Duration is the length of the leg.
+func (l Leg) Duration() Duration { return l.End.Sub(l.Start) }
+
+// Fare is the price of a leg: the base part and what is added for the harm to
+// those who wait.
+type Fare struct {
+	Base     Credits `json:"base"`
+	Additive Credits `json:"additive"`
+}
+
+// Total is the sum of both parts.
+func (f Fare) Total() Credits { return f.Base.Plus(f.Additive) }
+
+// Delay is one waiting job that a reservation would make start later.
+type Delay struct {
+	Job   int64    `json:"job"`
+	By    Duration `json:"by"`
+	Nodes int      `json:"nodes"`
+}
+
+// Quote is a site's indicative answer for one leg.
+type Quote struct {
+	Fare    Fare   `json:"fare"`
+	Delayed int    `json:"delayed"` // waiting jobs that would start later
+	Refusal Reason `json:"refusal"` // why the leg is infeasible; None if it is not
+}
+
+// LegState is where a leg stands at its site. The states and the moves between
+// them are those of the co-allocation protocol.
+type LegState uint8
+
+// The states of a leg. Those from Refused on, and Settled, are terminal.
+const (
+	Asked      LegState = iota // the site waits for its cluster
+	Held                       // capacity locked, price bound, until the hold's limit
+	Prepared                   // locked until the in-doubt limit; Confirm can not be refused
+	Confirmed                  // an advance reservation
+	Running                    // its start has come
+	Settled                    // its end has come; income is final
+	Refused                    // never held
+	LegExpired                 // the hold's limit passed
+	Cancelled                  // given up before the decision, or by ABORT
+	Heuristic                  // released in doubt after the in-doubt limit
+	Released                   // a confirmed leg given up by its user or by both sides
+	Lost                       // the site cannot serve it
+)
+
+var legStates = [...]string{"asked", "held", "prepared", "confirmed", "running", "settled",
+	"refused", "expired", "cancelled", "heuristic", "released", "lost"}
+
+// String names the state.
+func (s LegState) String() string { return legStates[s] }
+
+// MarshalText writes the state's name.
+func (s LegState) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// Terminal reports whether no further move is possible.
+func (s LegState) Terminal() bool { return s >= Settled }
+
+// Blocks reports whether a leg in state s holds nodes.
+func (s LegState) Blocks() bool { return s >= Held && s <= Running }
+
+// legMoves is the state table: which states a leg may go to from each.
+var legMoves = [...][]LegState{
+	Asked:     {Held, Refused, Cancelled},
+	Held:      {Prepared, Confirmed, LegExpired, Cancelled, Lost},
+	Prepared:  {Confirmed, Cancelled, Heuristic, Lost},
+	Confirmed: {Running, Settled, Released, Lost},
+	Running:   {Settled, Released, Lost},
+	Lost:      nil,
+}
+
+// CanMove reports whether the state table lets a leg go from s to next.
+func (s LegState) CanMove(next LegState) bool {
+	if int(s) >= len(legMoves) {
+		return false
+	}
+	for _, m := range legMoves[s] {
+		if m == next {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,157 @@
+package bourse
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Account is one side of a ledger. Every transfer debits one account and
+// credits another by the same amount, so the sums over all accounts are equal.
+type Account struct {
+	Name          string  `json:"name"`
+	Debit         Credits `json:"debit"`  // posted, gone out
+	Credit        Credits `json:"credit"` // posted, come in
+	PendingDebit  Credits `json:"pendingDebit"`
+	PendingCredit Credits `json:"pendingCredit"`
+}
+
+// Balance is what has come in less what has gone out, posted only.
+func (a *Account) Balance() Credits { return a.Credit - a.Debit }
+
+// Available is the balance less what is reserved to go out.
+func (a *Account) Available() Credits { return a.Balance() - a.PendingDebit }
+
+// Transfer is an amount on its way from one account to another: pending until
+// it is posted or voided, once.
+type Transfer struct {
+	From, To string
+	Amount   Credits
+}
+
+// Ledger is a double-entry ledger. Transfers that are pending are known by a
+// key of the caller's; what is posted is final, and given back only by a new
+// transfer the other way. The zero Ledger is empty and ready.
+type Ledger[K comparable] struct {
+	accounts []Account
+	index    map[string]int
+	pending  map[K]Transfer
+}
+
+// Open makes sure that there is an account of that name.
+func (l *Ledger[K]) Open(name string) { l.account(name) }
+
+func (l *Ledger[K]) account(name string) *Account {
+	i, ok := l.index[name]
+	if !ok {
+		if l.index == nil {
+			l.index = map[string]int{}
+		}
+		i = len(l.accounts)
+		l.index[name] = i
+		l.accounts = append(l.accounts, Account{Name: name})
+	}
+	return &l.accounts[i]
+}
+
+// Account returns a copy of the account, an empty one if there is none.
+func (l *Ledger[K]) Account(name string) Account {
+	if i, ok := l.index[name]; ok {
+		return l.accounts[i]
+	}
+	return Account{Name: name}
+}
+
+// Accounts returns copies of all accounts in order of name.
+func (l *Ledger[K]) Accounts() []Account {
+	list := slices.Clone(l.accounts)
+	slices.SortFunc(list, func(a, b Account) int {
+		if a.Name < b.Name {
+			return -1
+		}
+		return 1
+	})
+	return list
+}
+
+// Reserve makes amount pending from one account to another under key. The
+// caller has checked that it is available: a key in use, a negative amount or
+// MaxCredits is a broken invariant.
+func (l *Ledger[K]) Reserve(key K, t Transfer) {
+	if _, dup := l.pending[key]; dup || t.Amount < 0 || t.Amount == MaxCredits {
+		panic(fmt.Sprintf("ledger: cannot reserve %v as %v: key in use %t", t, key, dup))
+	}
+	if l.pending == nil {
+		l.pending = map[K]Transfer{}
+	}
+	l.pending[key] = t
+	l.account(t.From).PendingDebit += t.Amount
+	l.account(t.To).PendingCredit += t.Amount
+}
+
+// Shrink lowers a pending amount. Raising it is a broken invariant.
+func (l *Ledger[K]) Shrink(key K, amount Credits) {
+	t, ok := l.pending[key]
+	if !ok || amount < 0 || amount > t.Amount {
+		panic(fmt.Sprintf("ledger: cannot shrink %v (%v) to %v", key, t, amount))
+	}
+	l.account(t.From).PendingDebit -= t.Amount - amount
+	l.account(t.To).PendingCredit -= t.Amount - amount
+	t.Amount = amount
+	l.pending[key] = t
+}
+
+// Post makes a pending transfer final and returns it.
+func (l *Ledger[K]) Post(key K) Transfer {
+	t := l.Void(key)
+	l.Pay(t)
+	return t
+}
+
+// Void drops a pending transfer and returns it. A key that is not pending is a
+// broken invariant: nothing is posted or voided twice.
+func (l *Ledger[K]) Void(key K) Transfer {
+	t, ok := l.pending[key]
+	if !ok {
+		panic(fmt.Sprintf("ledger: nothing pending as %v", key))
+	}
+	delete(l.pending, key)
+	l.account(t.From).PendingDebit -= t.Amount
+	l.account(t.To).PendingCredit -= t.Amount
+	return t
+}
+
+// Pay posts a transfer at once, without its having been pending.
+func (l *Ledger[K]) Pay(t Transfer) {
+	if t.Amount < 0 || t.Amount == MaxCredits {
+		panic(fmt.Sprintf("ledger: cannot post %v", t))
+	}
+	l.account(t.From).Debit += t.Amount
+	l.account(t.To).Credit += t.Amount
+}
+
+// Pending returns the transfer that is pending under key.
+func (l *Ledger[K]) Pending(key K) (Transfer, bool) {
+	t, ok := l.pending[key]
+	return t, ok
+}
+
+// Check returns an error unless the ledger balances: debits equal credits,
+// posted and pending, and the pending transfers explain the pending sums.
+func (l *Ledger[K]) Check() error {
+	var sum Account
+	for _, a := range l.accounts {
+		sum.Debit += a.Debit
+		sum.Credit += a.Credit
+		sum.PendingDebit += a.PendingDebit
+		sum.PendingCredit += a.PendingCredit
+	}
+	var open Credits
+	for _, t := range l.pending {
+		open += t.Amount
+	}
+	if sum.Debit != sum.Credit || sum.PendingDebit != open || sum.PendingCredit != open {
+		return fmt.Errorf("ledger does not balance: posted %v against %v, pending %v against %v, open transfers %v",
+			sum.Debit, sum.Credit, sum.PendingDebit, sum.PendingCredit, open)
+	}
+	return nil
+}
