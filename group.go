@@ -18,12 +18,12 @@ type Group struct {
 
 // Machine is what a node is made of, as far as a request may ask for it.
 type Machine struct {
-	Memory   int64 // bytes
-	Disk     int64 // bytes
-	GPUs     int
-	OS       string
-	Arch     string
-	Features []string
+	Memory   int64    `json:"memory,omitempty"` // bytes
+	Disk     int64    `json:"disk,omitempty"`   // bytes
+	GPUs     int      `json:"gpus,omitempty"`
+	OS       string   `json:"os,omitempty"`
+	Arch     string   `json:"arch,omitempty"`
+	Features []string `json:"features,omitempty"`
 }
 
 // Requirement is what a request asks of a node; zero values ask for nothing.

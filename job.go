@@ -15,15 +15,15 @@ type LocalJob struct {
 // Request is what one VO job asks of the grid: N nodes at once for a length of
 // work, and how much that may cost.
 type Request struct {
-	Nodes          int         // N
-	Length         Duration    // L, runtime at performance 1
-	MinPerformance Performance // P
-	MaxPrice       Price       // C, per node-hour
-	Budget         Credits     // S
-	Ready          Time        // no part starts before
-	Deadline       Time        // every part has ended by then; Never if there is none
-	Require        Requirement
-	OneSite        bool // all parts on one site
+	Nodes          int         `json:"nodes"`          // N
+	Length         Duration    `json:"length"`         // L, runtime at performance 1
+	MinPerformance Performance `json:"minPerformance"` // P
+	MaxPrice       Price       `json:"maxPrice"`       // C, per node-hour
+	Budget         Credits     `json:"budget"`         // S
+	Ready          Time        `json:"ready"`          // no part starts before
+	Deadline       Time        `json:"deadline"`       // every part has ended by then; Never if there is none
+	Require        Requirement `json:"require,omitzero"`
+	OneSite        bool        `json:"oneSite,omitempty"` // all parts on one site
 }
 
 // DefaultBudget is S = C x ceil(L/P) x N, reckoned part by part with Cost, so
@@ -42,9 +42,9 @@ func (r Request) PriceWithin() Price {
 // Job is a request with an owner: what a user hands to a broker.
 type Job struct {
 	Request
-	Name     string // unique per broker
-	User     string
-	Submit   Time
-	Priority int      // higher first
-	Run      Duration // what it really takes at performance 1, known to simulated clusters only; 0: its Length
+	Name     string   `json:"name"` // unique per broker
+	User     string   `json:"user,omitempty"`
+	Submit   Time     `json:"submit"`
+	Priority int      `json:"priority,omitempty"` // higher first
+	Run      Duration `json:"run,omitempty"`      // what it really takes at performance 1, known to simulated clusters only; 0: its Length
 }
