@@ -51,6 +51,7 @@ type Queued struct {
 	Priority int         // of its queue, higher first
 	Weight   int64       // delay cost of its queue, in thousandths: 1000 is 1
 	Promise  bourse.Time // conservative: the start it was promised; Never if none yet
+	Ref      int32       // the owner's own, handed back when the job starts
 }
 
 // State is one group's queue at an instant: all that a plan or a quote needs.

@@ -1,0 +1,106 @@
+package backfill
+
+import "bourse"
+
+// Plan returns the planned start of every queued job of s, in queue order:
+// estimates taken as runtimes, no further arrivals, reservations kept.
+//
+// Passes run at s.Now and at every later instant at which something ends: a
+// running job by its estimate, a reservation, or a job planned here. Each is
+// the pass of Group: in queue order a job starts if it fits from that instant
+// on, against the holds of the blocked jobs before it; the first Policy.Reserve
+// blocked jobs hold their earliest fit; under FCFS the first blocked job stops
+// the pass.
+//
+// Under the conservative policy the planned starts are the promises; jobs
+// without one are placed at their earliest fit, in queue order, after all
+// promises.
+//
+// A job that can never start (more nodes than ever come free) has Never. Plan
+// changes nothing, shares nothing with s, and is written to be read: it costs
+// a walk over the queue and the profile for every end. It is the twin that
+// faster plans are tested against.
+func Plan(s *State) []bourse.Time {
+	if s.Policy.Conservative() {
+		return promises(s)
+	}
+	free := s.Free.Clone()
+	starts := make([]bourse.Time, len(s.Queue))
+	for i := range starts {
+		starts[i] = bourse.Never
+	}
+	for t := s.Now; t < bourse.Never; t = nextEnd(s, starts, t) {
+		free.From(t)
+		planPass(s, free.Clone(), starts, t, func(q Queued) { free.Add(t, t.Add(q.Estimate), -q.Nodes) })
+	}
+	return starts
+}
+
+// planPass runs one pass at t over the jobs without a start; work is the free
+// profile, to be spent on the holds, and take is told of each start.
+func planPass(s *State, work bourse.Profile, starts []bourse.Time, t bourse.Time, take func(Queued)) {
+	holds := 0
+	for i, q := range s.Queue {
+		if starts[i] < bourse.Never {
+			continue
+		}
+		at := work.EarliestFit(t, q.Nodes, q.Estimate)
+		switch {
+		case at == t:
+			starts[i] = t
+			take(q)
+		case !s.Policy.Backfill:
+			return
+		case holds == s.Policy.Reserve:
+			continue // blocked, and no hold is left for it
+		default:
+			holds++
+		}
+		if at < bourse.Never {
+			work.Add(at, at.Add(q.Estimate), -q.Nodes)
+		}
+	}
+}
+
+// nextEnd is the first instant after t at which a running job, a reservation
+// or a planned job ends, or Never.
+func nextEnd(s *State, starts []bourse.Time, t bourse.Time) bourse.Time {
+	next := bourse.Never
+	consider := func(end bourse.Time) {
+		if end > t {
+			next = min(next, end)
+		}
+	}
+	for _, r := range s.Running {
+		consider(r.End)
+	}
+	for _, r := range s.Reserved {
+		consider(r.End)
+	}
+	for i, q := range s.Queue {
+		if starts[i] < bourse.Never {
+			consider(starts[i].Add(q.Estimate))
+		}
+	}
+	return next
+}
+
+// promises is the plan of the conservative policy.
+func promises(s *State) []bourse.Time {
+	work := s.Free.Clone()
+	starts := make([]bourse.Time, len(s.Queue))
+	for i, q := range s.Queue {
+		if starts[i] = q.Promise; q.Promise < bourse.Never {
+			work.Add(q.Promise, q.Promise.Add(q.Estimate), -q.Nodes)
+		}
+	}
+	for i, q := range s.Queue {
+		if q.Promise < bourse.Never {
+			continue
+		}
+		if starts[i] = work.EarliestFit(s.Now, q.Nodes, q.Estimate); starts[i] < bourse.Never {
+			work.Add(starts[i], starts[i].Add(q.Estimate), -q.Nodes)
+		}
+	}
+	return starts
+}

@@ -1,0 +1,57 @@
+package backfill
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// ParsePolicy reads "fcfs", "first-fit", "easy", "conservative" or "reserve=K",
+// where K >= 0 blocked heads hold a reservation.
+func ParsePolicy(s string) (Policy, error) {
+	switch s {
+	case "fcfs":
+		return FCFS, nil
+	case "first-fit":
+		return FirstFit, nil
+	case "easy":
+		return EASY, nil
+	case "conservative":
+		return Conservative, nil
+	}
+	if k, ok := strings.CutPrefix(s, "reserve="); ok {
+		n, err := strconv.Atoi(k)
+		if err != nil || n < 0 || n >= All {
+			return Policy{}, fmt.Errorf("policy %q: K must be a whole number of queue heads, 0..%d", s, All-1)
+		}
+		return Policy{Backfill: true, Reserve: n}, nil
+	}
+	return Policy{}, fmt.Errorf("policy %q is unknown; write fcfs, easy, conservative, reserve=K or first-fit", s)
+}
+
+// String is the name that ParsePolicy reads.
+func (p Policy) String() string {
+	switch {
+	case !p.Backfill:
+		return "fcfs"
+	case p.Conservative():
+		return "conservative"
+	case p.Reserve == 0:
+		return "first-fit"
+	case p.Reserve == 1:
+		return "easy"
+	}
+	return "reserve=" + strconv.Itoa(p.Reserve)
+}
+
+// Conservative reports whether every job keeps the start it was promised.
+func (p Policy) Conservative() bool { return p.Backfill && p.Reserve == All }
+
+// MarshalText writes the policy's name.
+func (p Policy) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// UnmarshalText reads the policy's name, for flags and configuration files.
+func (p *Policy) UnmarshalText(b []byte) (err error) {
+	*p, err = ParsePolicy(string(b))
+	return err
+}
