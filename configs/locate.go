@@ -1,0 +1,282 @@
+package configs
+
+import (
+	"strconv"
+	"strings"
+)
+
+// path names one place of a file: the keys that lead there, and the ordinals,
+// from 0, of the arrays passed on the way.
+type path string
+
+const (
+	keySep     = "\x00"
+	ordinalSep = "\x01"
+)
+
+func (p path) key(k string) path { return p + keySep + path(k) }
+func (p path) at(i int) path     { return p + ordinalSep + path(strconv.Itoa(i)) }
+
+// parent returns the place around p, "" for the whole file.
+func (p path) parent() path {
+	return p[:max(0, strings.LastIndexAny(string(p), keySep+ordinalSep))]
+}
+
+// String shows the keys with dots, "site.group.nodes". The ordinals are left
+// out: the line that stands beside the path says which.
+func (p path) String() string {
+	var b strings.Builder
+	for i, part := range strings.Split(string(p), keySep) {
+		if i > 1 {
+			b.WriteByte('.')
+		}
+		k, _, _ := strings.Cut(part, ordinalSep)
+		b.WriteString(k)
+	}
+	return b.String()
+}
+
+// maxDepth bounds the nesting of arrays and inline tables in a file.
+const maxDepth = 32
+
+// locator finds the line of every key, table and array element of a TOML text.
+// The TOML reader gives positions for faults of syntax only; this one does no
+// judging at all, and on a text that is not TOML it stops somewhere, never
+// panics and never loops.
+type locator struct {
+	text    string
+	pos     int
+	line    int
+	lines   map[path]int // from 1
+	arrays  map[path]int // tables seen so far of each array of tables
+	tooDeep int          // the line where the nesting passes maxDepth, or 0
+}
+
+// locate costs one walk over the text.
+func locate(text string) *locator {
+	l := &locator{text: text, line: 1, lines: map[path]int{}, arrays: map[path]int{}}
+	var table path
+	for l.blank(true); l.pos < len(l.text) && l.tooDeep == 0; l.blank(true) {
+		before := l.pos
+		if l.text[l.pos] == '[' {
+			table = l.header()
+		} else {
+			l.pair(table, 0)
+		}
+		if l.pos == before { // not TOML: give the line up
+			l.endOfLine()
+		}
+	}
+	return l
+}
+
+// lineOf returns the line of p, or of the nearest table around it.
+func (l *locator) lineOf(p path) int {
+	for p != "" {
+		if n, ok := l.lines[p]; ok {
+			return n
+		}
+		p = p.parent()
+	}
+	return 1
+}
+
+func (l *locator) mark(p path, line int) {
+	if _, ok := l.lines[p]; !ok {
+		l.lines[p] = line
+	}
+}
+
+// header reads "[a.b]" or "[[a.b]]" and returns the path of the table opened.
+// A key on the way that is an array of tables means its last table.
+func (l *locator) header() path {
+	line, double := l.line, false
+	l.pos++
+	if l.peek() == '[' {
+		double = true
+		l.pos++
+	}
+	keys := l.dotted()
+	var p path
+	for i, k := range keys {
+		p = p.key(k)
+		l.mark(p, line)
+		n, array := l.arrays[p]
+		switch {
+		case double && i == len(keys)-1:
+			l.arrays[p] = n + 1
+			p = p.at(n)
+			l.mark(p, line)
+		case array:
+			p = p.at(n - 1)
+		}
+	}
+	for l.peek() == ']' {
+		l.pos++
+	}
+	return p
+}
+
+// pair reads "a.b = value" of the given table.
+func (l *locator) pair(table path, depth int) {
+	line, p := l.line, table
+	for _, k := range l.dotted() {
+		p = p.key(k)
+		l.mark(p, line)
+	}
+	l.blank(false)
+	if l.peek() != '=' {
+		return
+	}
+	l.pos++
+	l.blank(false)
+	l.value(p, depth)
+}
+
+// dotted reads a key, bare or quoted, with its dots.
+func (l *locator) dotted() []string {
+	var keys []string
+	for {
+		l.blank(false)
+		start := l.pos
+		switch c := l.peek(); {
+		case c == '"' || c == '\'':
+			l.quoted()
+			raw := l.text[start:l.pos]
+			if s, err := strconv.Unquote(raw); err == nil && c == '"' {
+				raw = s
+			} else {
+				raw = strings.Trim(raw, string(c))
+			}
+			keys = append(keys, raw)
+		default:
+			for l.pos < len(l.text) && bare(l.text[l.pos]) {
+				l.pos++
+			}
+			if l.pos == start {
+				return keys
+			}
+			keys = append(keys, l.text[start:l.pos])
+		}
+		l.blank(false)
+		if l.peek() != '.' {
+			return keys
+		}
+		l.pos++
+	}
+}
+
+func bare(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
+}
+
+// value passes over one value and marks what lies in it.
+func (l *locator) value(p path, depth int) {
+	if depth > maxDepth {
+		l.tooDeep = l.line
+		return
+	}
+	switch l.peek() {
+	case '"', '\'':
+		l.quoted()
+	case '[':
+		l.pos++
+		for i := 0; l.more(']'); i++ {
+			l.mark(p.at(i), l.line)
+			l.value(p.at(i), depth+1)
+		}
+	case '{':
+		l.pos++
+		for before := -1; l.more('}') && l.pos > before; {
+			before = l.pos
+			l.pair(p, depth+1)
+		}
+	default:
+		for l.pos < len(l.text) && !strings.ContainsRune(",]}#\r\n", rune(l.text[l.pos])) {
+			l.pos++
+		}
+	}
+}
+
+// more passes blanks, comments and one comma, and reports whether another
+// element stands before the bracket that closes.
+func (l *locator) more(closing byte) bool {
+	l.blank(true)
+	if l.peek() == ',' {
+		l.pos++
+		l.blank(true)
+	}
+	switch l.peek() {
+	case closing:
+		l.pos++
+		return false
+	case 0, ',', ']', '}', '=':
+		return false
+	}
+	return l.tooDeep == 0
+}
+
+// quoted passes over a string of any of the four kinds.
+func (l *locator) quoted() {
+	quote := l.text[l.pos : l.pos+1]
+	if triple := strings.Repeat(quote, 3); strings.HasPrefix(l.text[l.pos:], triple) {
+		quote = triple
+	}
+	l.pos += len(quote)
+	for l.pos < len(l.text) {
+		switch c := l.text[l.pos]; {
+		case strings.HasPrefix(l.text[l.pos:], quote):
+			l.pos += len(quote)
+			for len(quote) == 3 && l.peek() == quote[0] { // up to two quotes may end the content
+				l.pos++
+			}
+			return
+		case c == '\\' && quote[0] == '"':
+			l.pos++
+			if l.peek() == '\n' {
+				l.line++
+			}
+		case c == '\n' && len(quote) == 1:
+			return
+		case c == '\n':
+			l.line++
+		}
+		l.pos++
+	}
+	l.pos = min(l.pos, len(l.text))
+}
+
+// blank passes blanks, and where asked for line ends and comments too.
+func (l *locator) blank(lines bool) {
+	for l.pos < len(l.text) {
+		switch c := l.text[l.pos]; {
+		case c == ' ' || c == '\t':
+		case lines && c == '\n':
+			l.line++
+		case lines && c == '\r':
+		case lines && c == '#':
+			l.endOfLine()
+			continue
+		default:
+			return
+		}
+		l.pos++
+	}
+}
+
+// endOfLine moves to the end of this line.
+func (l *locator) endOfLine() {
+	if n := strings.IndexByte(l.text[l.pos:], '\n'); n >= 0 {
+		l.pos += n
+	} else {
+		l.pos = len(l.text)
+	}
+}
+
+// peek returns the next byte, 0 at the end.
+func (l *locator) peek() byte {
+	if l.pos < len(l.text) {
+		return l.text[l.pos]
+	}
+	return 0
+}

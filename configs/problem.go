@@ -1,0 +1,76 @@
+package configs
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Problem is one thing that is wrong with a file.
+type Problem struct {
+	File string
+	Line int    // from 1; 0 if it concerns the whole file
+	Key  string // with the tables around it, "site.group.nodes"; may be empty
+	Text string // what is wrong, and what would be right
+}
+
+// Error shows "file:line: key: text".
+func (p *Problem) Error() string {
+	var b strings.Builder
+	b.WriteString(p.File)
+	if p.Line > 0 {
+		fmt.Fprintf(&b, ":%d", p.Line)
+	}
+	if p.Key != "" {
+		b.WriteString(": " + p.Key)
+	}
+	b.WriteString(": " + p.Text)
+	return b.String()
+}
+
+// maxProblems bounds how many problems of one file are reported.
+const maxProblems = 20
+
+// Problems is everything that is wrong with a file, in the order of its lines:
+// at least one, at most 20, More beyond them.
+type Problems struct {
+	List []*Problem
+	More int
+}
+
+// Error shows a problem a line.
+func (p *Problems) Error() string {
+	if len(p.List) == 1 && p.More == 0 {
+		return p.List[0].Error()
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d problems", len(p.List)+p.More)
+	for _, one := range p.List {
+		b.WriteString("\n  " + one.Error())
+	}
+	if p.More > 0 {
+		fmt.Fprintf(&b, "\n  and %d more", p.More)
+	}
+	return b.String()
+}
+
+// Unwrap gives the problems one by one, for errors.As.
+func (p *Problems) Unwrap() []error {
+	list := make([]error, len(p.List))
+	for i, one := range p.List {
+		list[i] = one
+	}
+	return list
+}
+
+// problems makes one error of a list, nil of an empty one. Problems of one
+// line keep the order in which they were found.
+func problems(list []*Problem) error {
+	if len(list) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(list, func(a, b *Problem) int { return cmp.Compare(a.Line, b.Line) })
+	n := min(len(list), maxProblems)
+	return &Problems{List: list[:n], More: len(list) - n}
+}

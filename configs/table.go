@@ -1,0 +1,366 @@
+package configs
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"bourse"
+
+	"github.com/BurntSushi/toml"
+)
+
+// maxFile bounds the size of a file: 16 MiB.
+const maxFile = 16 << 20
+
+// document is a file being read and what was found wrong with it so far.
+type document struct {
+	file   string
+	where  *locator
+	wrong  []*Problem
+	faulty map[path]bool // where something is wrong, and all that is around it
+}
+
+// table is a table of a document. Its getters note which keys they were asked
+// for and every value that does not suit; done then reports the keys that
+// nobody asked for. A getter that finds a fault returns the default, so that
+// reading goes on and all problems of a file come out at once.
+type table struct {
+	doc   *document
+	path  path
+	keys  map[string]any
+	known []string
+}
+
+// readFile returns the text of a file of bounded size.
+func readFile(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxFile {
+		return nil, fmt.Errorf("%s: larger than %d MiB; is it a TOML file?", name, maxFile>>20)
+	}
+	return text, nil
+}
+
+// open parses a text and returns its root table; the name is for messages.
+func open(file string, text []byte) (*table, error) {
+	where := locate(string(text))
+	if where.tooDeep > 0 {
+		return nil, problems([]*Problem{{File: file, Line: where.tooDeep,
+			Text: fmt.Sprintf("arrays and tables nested more than %d deep", maxDepth)}})
+	}
+	keys := map[string]any{}
+	if _, err := toml.Decode(string(text), &keys); err != nil {
+		p := &Problem{File: file, Text: err.Error()}
+		if syntax := (toml.ParseError{}); errors.As(err, &syntax) {
+			p.Line, p.Key, p.Text = syntax.Position.Line, syntax.LastKey, "not TOML: "+syntax.Message
+		}
+		return nil, problems([]*Problem{p})
+	}
+	return &table{doc: &document{file: file, where: where, faulty: map[path]bool{}}, keys: keys}, nil
+}
+
+// err returns all that was found wrong with the document, nil if nothing.
+func (t *table) err() error { return problems(t.doc.wrong) }
+
+// take returns the value of a key and notes that the key is known.
+func (t *table) take(key string) (any, bool) {
+	if !slices.Contains(t.known, key) {
+		t.known = append(t.known, key)
+	}
+	v, ok := t.keys[key]
+	return v, ok
+}
+
+// has reports whether a key is given.
+func (t *table) has(key string) bool {
+	_, ok := t.take(key)
+	return ok
+}
+
+// wrong reports a problem with the value of a key.
+func (t *table) wrong(key, format string, args ...any) { t.wrongAt(t.path.key(key), format, args...) }
+
+func (t *table) wrongAt(p path, format string, args ...any) {
+	t.doc.wrong = append(t.doc.wrong, &Problem{
+		File: t.doc.file, Line: t.doc.where.lineOf(p), Key: p.String(), Text: fmt.Sprintf(format, args...)})
+	for ; p != ""; p = p.parent() {
+		t.doc.faulty[p] = true
+	}
+}
+
+// clean reports whether nothing has been found wrong with the value of a key
+// or in it.
+func (t *table) clean(key string) bool { return !t.doc.faulty[t.path.key(key)] }
+
+// need reports the key as missing if it is not given; example shows a value.
+func (t *table) need(key, example string) {
+	if !t.has(key) {
+		t.wrong(key, "missing; write for instance %s = %s", key, example)
+	}
+}
+
+// done reports every key that nobody asked for.
+func (t *table) done() {
+	unknown := make([]string, 0, len(t.keys))
+	for k := range t.keys {
+		if !slices.Contains(t.known, k) {
+			unknown = append(unknown, k)
+		}
+	}
+	slices.Sort(unknown)
+	slices.Sort(t.known)
+	for _, k := range unknown {
+		if near := nearest(k, t.known); near != "" {
+			t.wrong(k, "unknown key; did you mean %s?", near)
+		} else {
+			t.wrong(k, "unknown key; known here are %s", strings.Join(t.known, ", "))
+		}
+	}
+}
+
+// later refuses keys of what is not built yet.
+func (t *table) later(keys ...string) {
+	for _, k := range keys {
+		if t.has(k) {
+			t.wrong(k, "not available yet; leave the key out")
+		}
+	}
+}
+
+// table returns the table under a key, nil if there is none.
+func (t *table) table(key string) *table {
+	v, ok := t.take(key)
+	if !ok {
+		return nil
+	}
+	keys, ok := v.(map[string]any)
+	if !ok {
+		t.wrong(key, "is %s, a table is wanted", kind(v))
+		return nil
+	}
+	return &table{doc: t.doc, path: t.path.key(key), keys: keys}
+}
+
+// tables returns the array of tables under a key.
+func (t *table) tables(key string) []*table {
+	v, ok := t.take(key)
+	if !ok {
+		return nil
+	}
+	var list []map[string]any
+	switch v := v.(type) {
+	case []map[string]any:
+		list = v
+	case []any:
+		for i, e := range v {
+			keys, ok := e.(map[string]any)
+			if !ok {
+				t.wrongAt(t.path.key(key).at(i), "is %s, a table is wanted", kind(e))
+				return nil
+			}
+			list = append(list, keys)
+		}
+	case map[string]any:
+		t.wrong(key, "is one table, an array of tables is wanted; write [[%s]]", t.path.key(key))
+		return nil
+	default:
+		t.wrong(key, "is %s, an array of tables is wanted; write [[%s]]", kind(v), t.path.key(key))
+		return nil
+	}
+	out := make([]*table, len(list))
+	for i, keys := range list {
+		out[i] = &table{doc: t.doc, path: t.path.key(key).at(i), keys: keys}
+	}
+	return out
+}
+
+// text returns a string.
+func (t *table) text(key, def string) string {
+	v, ok := t.take(key)
+	if !ok {
+		return def
+	}
+	s, ok := v.(string)
+	if !ok {
+		t.wrong(key, "is %s, a string is wanted", kind(v))
+		return def
+	}
+	return s
+}
+
+// texts returns an array of strings.
+func (t *table) texts(key string) []string {
+	v, ok := t.take(key)
+	if !ok {
+		return nil
+	}
+	list, ok := v.([]any)
+	if !ok {
+		t.wrong(key, "is %s, an array of strings is wanted", kind(v))
+		return nil
+	}
+	out := make([]string, 0, len(list))
+	for i, e := range list {
+		s, ok := e.(string)
+		if !ok {
+			t.wrongAt(t.path.key(key).at(i), "is %s, a string is wanted", kind(e))
+			return nil
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// name returns a name that must be given: 1 to 100 bytes, no control
+// characters, no blanks around it. The names seen before are refused.
+func (t *table) name(key, example string, seen map[string]bool) string {
+	t.need(key, strconv.Quote(example))
+	s := t.text(key, "")
+	if !t.has(key) || !t.clean(key) {
+		return s
+	}
+	switch {
+	case s == "" || len(s) > 100:
+		t.wrong(key, "%q: a name of 1 to 100 characters is wanted", s)
+	case strings.TrimSpace(s) != s || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }):
+		t.wrong(key, "%q: a name without control characters and without blanks around it is wanted", s)
+	case seen[s]:
+		t.wrong(key, "%q stands here twice; every name must be its own", s)
+	}
+	if seen != nil {
+		seen[s] = true
+	}
+	return s
+}
+
+// oneOf returns one of the known words. The words of later are refused as not
+// available yet; one that ends in "*" stands for all that begin like it.
+func (t *table) oneOf(key, def string, known, later []string) string {
+	s := t.text(key, def)
+	switch {
+	case slices.Contains(known, s):
+		return s
+	case slices.ContainsFunc(later, func(l string) bool {
+		head, star := strings.CutSuffix(l, "*")
+		return s == l || star && strings.HasPrefix(s, head)
+	}):
+		t.wrong(key, "%q is not available yet; there are %s", s, strings.Join(known, ", "))
+	default:
+		t.wrong(key, "%q is not known; there are %s", s, strings.Join(known, ", "))
+	}
+	return def
+}
+
+// whole returns a whole number of lo to hi.
+func (t *table) whole(key string, def, lo, hi int) int {
+	v, ok := t.take(key)
+	if !ok {
+		return def
+	}
+	n, ok := v.(int64)
+	switch {
+	case !ok:
+		t.wrong(key, "is %s, a whole number of %d to %d is wanted", kind(v), lo, hi)
+	case n < int64(lo) || n > int64(hi):
+		t.wrong(key, "%d is outside %d..%d", n, lo, hi)
+	default:
+		return int(n)
+	}
+	return def
+}
+
+// share returns a decimal number of lo to hi, in thousandths.
+func (t *table) share(key string, def, lo, hi Thousandths) Thousandths {
+	v, ok := t.take(key)
+	if !ok {
+		return def
+	}
+	n, err := thousandths(v)
+	switch {
+	case err != nil:
+		t.wrong(key, "%v; a number of %v to %v is wanted", err, lo, hi)
+	case n < lo || n > hi:
+		t.wrong(key, "%v is outside %v..%v", n, lo, hi)
+	default:
+		return n
+	}
+	return def
+}
+
+// span returns a duration of at least lo.
+func (t *table) span(key string, def, lo bourse.Duration) bourse.Duration {
+	d := value(t, key, def)
+	if t.has(key) && t.clean(key) && d < lo {
+		t.wrong(key, "%s is too short; at least %s is wanted", d.Words(), lo.Words())
+		return def
+	}
+	return d
+}
+
+// fromTOML is a value of the vocabulary that reads itself.
+type fromTOML[T any] interface {
+	*T
+	UnmarshalTOML(any) error
+}
+
+// value returns a value of the vocabulary.
+func value[T any, P fromTOML[T]](t *table, key string, def T) T {
+	v, ok := t.take(key)
+	if !ok {
+		return def
+	}
+	return element[T, P](t, t.path.key(key), v, def)
+}
+
+func element[T any, P fromTOML[T]](t *table, p path, v any, def T) T {
+	if !scalar(v) {
+		t.wrongAt(p, "is %s, a number is wanted", kind(v))
+		return def
+	}
+	var out T
+	if err := P(&out).UnmarshalTOML(v); err != nil {
+		t.wrongAt(p, "%v", err)
+		return def
+	}
+	return out
+}
+
+// scalar reports whether v is a number or a string.
+func scalar(v any) bool {
+	switch v.(type) {
+	case int64, float64, string:
+		return true
+	}
+	return false
+}
+
+// kind names the type of a value as people who write TOML know it.
+func kind(v any) string {
+	switch v.(type) {
+	case string:
+		return "a string"
+	case int64:
+		return "a whole number"
+	case float64:
+		return "a decimal number"
+	case bool:
+		return "true or false"
+	case map[string]any:
+		return "a table"
+	case []any, []map[string]any:
+		return "an array"
+	}
+	return "a date"
+}
