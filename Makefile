@@ -1,0 +1,36 @@
+# make check is what CI runs. Each step stands alone, so that one that fails
+# can be run by itself.
+
+.PHONY: check build fmt vet lint test determinism bench
+
+# One after the other: the steps share the build cache, and the first that
+# fails is the one to mend.
+.NOTPARALLEL:
+
+check: fmt vet lint test determinism bench
+	@echo "check: all passed"
+
+build:
+	go build -o bourse ./cmd/bourse
+
+fmt:
+	@bad=$$(gofmt -l .); if [ -n "$$bad" ]; then echo "not formatted, run gofmt -w:"; echo "$$bad"; exit 1; fi
+
+vet:
+	go vet ./...
+
+# staticcheck is pinned in a module of its own, so that it is no dependency of bourse.
+lint:
+	go tool -modfile=tools/go.mod staticcheck ./...
+
+# imports_test.go holds the direction of imports.
+test:
+	go test ./...
+
+# The same seed gives the same bytes, another seed does not.
+determinism:
+	tools/determinism.sh
+
+# Once each: that they compile and run. For figures: go test -run '^$$' -bench . ./policy/...
+bench:
+	go test -run '^$$' -bench . -benchtime 1x ./...

@@ -1,0 +1,272 @@
+package bourse_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// The rooms of the project and what each may import. Imports point one way:
+// vocabulary <- policy <- agents <- sites, broker <- studies <- cmd. Only code
+// that is shipped counts; a test may import what it likes.
+
+// room is the rule of one folder or, where the name ends in "/...", of all
+// folders below it.
+type room struct {
+	name    string
+	imports []string // rooms of the project
+	outside outside  // what of the world beyond the project
+}
+
+// outside says how far a room reaches beyond the project.
+type outside int
+
+const (
+	// core computes: the standard packages of coreStandard and nothing else, no
+	// goroutines. The same messages give the same steps.
+	core outside = iota
+	// parallel also draws from seeded streams, does statistics and runs on all
+	// processors, but has no clock, no files and no network.
+	parallel
+	// world may do I/O, read clocks and import other modules.
+	world
+)
+
+// coreStandard holds the standard packages that a deterministic room may
+// import: values in, values out.
+var coreStandard = []string{
+	"bytes", "cmp", "container/heap", "container/list", "encoding", "encoding/base64", "encoding/binary", "encoding/hex",
+	"encoding/json", "errors", "fmt", "hash/crc32", "hash/fnv", "crypto/sha256", "iter", "maps", "math", "math/big", "math/bits",
+	"slices", "sort", "strconv", "strings", "unicode", "unicode/utf8",
+}
+
+// parallelStandard is what a parallel room may import beside coreStandard.
+var parallelStandard = []string{"context", "io", "math/rand/v2", "runtime", "sync", "sync/atomic"}
+
+// seeded holds the names of math/rand/v2 that draw nothing from the stream that
+// all programs share.
+var seeded = []string{"New", "NewPCG", "NewChaCha8", "NewZipf", "Rand", "PCG", "ChaCha8", "Zipf", "Source"}
+
+// rooms lists the rules; the first that fits a folder holds. "." is the root.
+var rooms = []room{
+	{".", nil, core},
+	{"policy/...", []string{".", "policy/..."}, core},
+	{"agents", []string{".", "policy/..."}, core},
+	{"agents/sim", []string{".", "agents"}, core},
+	{"agents/live", []string{".", "agents", "agents/wire", "agents/journal"}, world},
+	{"agents/wire", []string{".", "policy/...", "agents"}, world},
+	{"agents/journal", []string{".", "agents"}, world},
+	{"sites", []string{".", "policy/...", "agents"}, core},
+	{"sites/swf", []string{"."}, world},
+	{"sites/slurm", []string{".", "policy/...", "agents", "sites"}, world},
+	{"broker", []string{".", "policy/...", "agents"}, core},
+	{"broker/report", []string{".", "policy/...", "agents", "broker"}, world},
+	{"broker/web", []string{".", "policy/...", "agents", "broker", "broker/report"}, world},
+	{"configs", []string{".", "policy/...", "agents", "sites", "sites/swf", "broker"}, world},
+	{"studies/...", []string{".", "policy/...", "agents", "agents/sim", "sites", "sites/swf", "broker", "broker/report", "configs", "studies/..."}, parallel},
+	{"cmd/...", []string{"..."}, world},
+}
+
+// fits reports whether a folder is one of those that a room's name stands for.
+func fits(name, dir string) bool {
+	prefix, below := strings.CutSuffix(name, "...")
+	if !below {
+		return name == dir
+	}
+	return prefix == "" || dir == strings.TrimSuffix(prefix, "/") || strings.HasPrefix(dir, prefix)
+}
+
+// violations returns what one Go file does that its room may not do.
+func violations(name string, source []byte) ([]string, error) {
+	file, err := parser.ParseFile(token.NewFileSet(), name, source, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	dir := path.Dir(name)
+	i := slices.IndexFunc(rooms, func(r room) bool { return fits(r.name, dir) })
+	if i < 0 {
+		return []string{fmt.Sprintf("%s: folder %s is no room of the table in imports_test.go; add it with what it may import", name, dir)}, nil
+	}
+	var found []string
+	report := func(format string, args ...any) { found = append(found, name+": "+fmt.Sprintf(format, args...)) }
+	for _, spec := range file.Imports {
+		imported, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			return nil, err
+		}
+		if why := rooms[i].refuses(imported); why != "" {
+			report("%s", why)
+		}
+	}
+	uses(file, rooms[i], dir, report)
+	return found, nil
+}
+
+// refuses says why a room may not import a package, "" if it may.
+func (r room) refuses(imported string) string {
+	if imported == "bourse" || strings.HasPrefix(imported, "bourse/") {
+		dir := "."
+		if imported != "bourse" {
+			dir = strings.TrimPrefix(imported, "bourse/")
+		}
+		if slices.ContainsFunc(r.imports, func(name string) bool { return fits(name, dir) }) {
+			return ""
+		}
+		return fmt.Sprintf("%s must not import %s; imports point from cmd to the vocabulary", r.name, imported)
+	}
+	switch {
+	case imported == "math/rand":
+		return "math/rand has a stream that all programs share; use math/rand/v2 with a seed"
+	case r.outside == world, slices.Contains(coreStandard, imported):
+		return ""
+	case r.outside == parallel && (slices.Contains(parallelStandard, imported) || strings.HasPrefix(imported, "gonum.org/")):
+		return ""
+	}
+	return fmt.Sprintf("%s computes only and must not import %s", r.name, imported)
+}
+
+// uses reports what a file calls or starts that imports alone do not show.
+func uses(file *ast.File, r room, dir string, report func(string, ...any)) {
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.GoStmt:
+			if r.outside == core {
+				report("%s starts a goroutine; steps run on their caller's", r.name)
+			}
+		case *ast.SelectStmt:
+			if r.outside == core {
+				report("%s waits on channels; an agent never blocks", r.name)
+			}
+		case *ast.SelectorExpr:
+			x, ok := n.X.(*ast.Ident)
+			if !ok {
+				return true
+			}
+			switch {
+			case x.Name == "os" && n.Sel.Name == "Exit" && !fits("cmd/...", dir):
+				report("only cmd exits: os.Exit")
+			case x.Name == "log" && strings.HasPrefix(n.Sel.Name, "Fatal"):
+				report("only cmd exits: log.%s", n.Sel.Name)
+			case x.Name == "rand" && ast.IsExported(n.Sel.Name) && !slices.Contains(seeded, n.Sel.Name) && importsRandV2(file):
+				report("rand.%s draws from the stream that all programs share; draw from a seeded one", n.Sel.Name)
+			}
+		}
+		return true
+	})
+}
+
+func importsRandV2(file *ast.File) bool {
+	return slices.ContainsFunc(file.Imports, func(s *ast.ImportSpec) bool { return s.Path.Value == `"math/rand/v2"` })
+}
+
+func TestImports_PointFromCmdToTheVocabulary(t *testing.T) {
+	t.Parallel()
+	files := 0
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name = filepath.ToSlash(name)
+		if d.IsDir() {
+			if base := path.Base(name); name != "." && (strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") || base == "testdata" || name == "tools" || name == "out") {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		source, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		files++
+		found, err := violations(name, source)
+		for _, v := range found {
+			t.Error(v)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files < 10 {
+		t.Fatalf("looked at %d files: this is not the module's root", files)
+	}
+}
+
+// Each planted violation is caught, with a word that names it.
+func TestImports_CatchWhatIsPlanted(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ file, body, want string }{
+		{"money.go", `import "bourse/agents"`, "must not import bourse/agents"},
+		{"money.go", `import "time"`, "must not import time"},
+		{"money.go", `import "github.com/spf13/cobra"`, "must not import github.com/spf13/cobra"},
+		{"policy/search/amp.go", `import "bourse/agents"`, "must not import bourse/agents"},
+		{"policy/search/amp.go", `import "math/rand/v2"`, "must not import math/rand/v2"},
+		{"policy/search/amp.go", `import "sync"`, "must not import sync"},
+		{"agents/agent.go", `import "bourse/sites"`, "must not import bourse/sites"},
+		{"agents/sim/world.go", `import "bourse/sites"`, "must not import bourse/sites"},
+		{"agents/sim/world.go", `import "bourse/broker"`, "must not import bourse/broker"},
+		{"agents/sim/world.go", `import "bourse/policy/backfill"`, "must not import bourse/policy/backfill"},
+		{"agents/live/host.go", `import "bourse/broker"`, "must not import bourse/broker"},
+		{"sites/site.go", `import "bourse/broker"`, "must not import bourse/broker"},
+		{"sites/site.go", `import "bourse/configs"`, "must not import bourse/configs"},
+		{"sites/site.go", `import _ "os"`, "must not import os"},
+		{"sites/site.go", `import clock "time"`, "must not import time"},
+		{"sites/site.go", `import "net"`, "must not import net"},
+		{"sites/site.go", `import "math/rand"`, "seed"},
+		{"sites/site.go", `func f() { go f() }`, "goroutine"},
+		{"sites/site.go", `func f() { select {} }`, "channels"},
+		{"sites/swf/read.go", `import "bourse/sites"`, "must not import bourse/sites"},
+		{"sites/swf/read.go", "import \"os\"\nfunc f() { os.Exit(1) }", "only cmd exits"},
+		{"sites/swf/draw.go", "import \"math/rand/v2\"\nvar x = rand.IntN(3)", "rand.IntN"},
+		{"broker/cycle.go", `import "bourse/sites"`, "must not import bourse/sites"},
+		{"broker/cycle.go", `import "bourse/configs"`, "must not import bourse/configs"},
+		{"broker/cycle.go", `import "database/sql"`, "must not import database/sql"},
+		{"configs/table.go", `import "bourse/studies"`, "must not import bourse/studies"},
+		{"studies/slots.go", `import "bourse/cmd/bourse"`, "must not import bourse/cmd/bourse"},
+		{"studies/slots.go", `import "os"`, "must not import os"},
+		{"studies/torture/world.go", `import "time"`, "must not import time"},
+		{"studies/slots.go", "import \"log\"\nfunc f() { log.Fatalf(\"\") }", "only cmd exits"},
+		{"util/strings.go", ``, "no room"},
+	} {
+		found, err := violations(c.file, []byte("package p\n"+c.body))
+		if err != nil {
+			t.Fatalf("%s: %v", c.file, err)
+		}
+		if !slices.ContainsFunc(found, func(v string) bool { return strings.Contains(v, c.want) && strings.HasPrefix(v, c.file) }) {
+			t.Errorf("%s with %q: found %q, want one with %q", c.file, c.body, found, c.want)
+		}
+	}
+}
+
+// What the rooms are for is not taken for a violation.
+func TestImports_LetThroughWhatIsAllowed(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ file, body string }{
+		{"money.go", "import \"fmt\"\nimport \"math/bits\""},
+		{"policy/pricing/adaptive.go", "import \"bourse\"\nimport \"bourse/policy/backfill\""},
+		{"agents/cluster_messages.go", `import "bourse/policy/backfill"`},
+		{"agents/sim/world.go", "import \"bourse\"\nimport \"bourse/agents\""},
+		{"agents/journal/append.go", `import "os"`},
+		{"sites/swf/read.go", `import "compress/gzip"`},
+		{"sites/swf/draw.go", "import \"math/rand/v2\"\nvar x = rand.New(rand.NewPCG(1, 2)).IntN(3)"},
+		{"studies/slots.go", "import \"sync\"\nimport \"bourse/configs\"\nfunc f() { go f() }"},
+		{"cmd/bourse/main.go", "import \"os\"\nimport \"bourse/studies\"\nfunc main() { os.Exit(1) }"},
+	} {
+		found, err := violations(c.file, []byte("package p\n"+c.body))
+		if err != nil || len(found) > 0 {
+			t.Errorf("%s with %q: found %q, %v", c.file, c.body, found, err)
+		}
+	}
+}
