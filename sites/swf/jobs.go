@@ -1,0 +1,103 @@
+package swf
+
+import "bourse"
+
+// JobOptions say which records become jobs, and how. The zero value takes all
+// that ran and kills them at their estimates.
+type JobOptions struct {
+	// Span keeps the records submitted less than that after the least submit
+	// of the trace; 0 keeps all.
+	Span bourse.Duration
+	// KeepZero keeps jobs that never ran (run of 0 or less) with a run of zero;
+	// otherwise they are dropped.
+	KeepZero bool
+	// Extend lets a job run longer than its estimate; otherwise its run is cut
+	// there, as a site that kills overruns would.
+	Extend bool
+}
+
+// Tally counts what became of the records of a trace.
+type Tally struct {
+	Jobs         int // that were kept
+	Later        int // dropped: submitted after the span
+	NeverRan     int // dropped, or kept with a run of zero
+	NoProcessors int // dropped: neither allocated nor requested are known
+	NoEstimate   int // kept: the run stands for the estimate
+	Cut          int // kept: the run is cut at the estimate
+}
+
+// Jobs makes jobs out of the records, in their order: processors are those
+// allocated, else those requested; an estimate of 0 or less becomes the run;
+// times are in the trace's own clock; an unknown queue is queue 0.
+func (t *Trace) Jobs(opt JobOptions) ([]bourse.LocalJob, Tally) {
+	var tally Tally
+	end := bourse.Never
+	if opt.Span > 0 && len(t.Records) > 0 {
+		first := t.Records[0].Submit()
+		for i := range t.Records {
+			first = min(first, t.Records[i].Submit())
+		}
+		end = first.Add(opt.Span)
+	}
+	jobs := make([]bourse.LocalJob, 0, t.within(end))
+	for i := range t.Records {
+		r := &t.Records[i]
+		j := bourse.LocalJob{
+			ID:       r[JobNumber].Whole(),
+			Submit:   r.Submit(),
+			Run:      max(r.Run(), 0),
+			Estimate: r.Estimate(),
+			Nodes:    r.Processors(),
+			Queue:    int(max(r[QueueNumber].Whole(), 0)),
+			User:     r[UserID].Whole(),
+		}
+		if j.Submit >= end {
+			tally.Later++
+			continue
+		}
+		if j.Run == 0 {
+			tally.NeverRan++
+			if !opt.KeepZero {
+				continue
+			}
+		}
+		if j.Nodes <= 0 {
+			tally.NoProcessors++
+			continue
+		}
+		if j.Estimate <= 0 {
+			tally.NoEstimate++
+			j.Estimate = j.Run
+		}
+		if j.Run > j.Estimate && !opt.Extend {
+			tally.Cut++
+			j.Run = j.Estimate
+		}
+		jobs = append(jobs, j)
+	}
+	tally.Jobs = len(jobs)
+	return jobs, tally
+}
+
+// within counts the records submitted before end.
+func (t *Trace) within(end bourse.Time) int {
+	if end == bourse.Never {
+		return len(t.Records)
+	}
+	n := 0
+	for i := range t.Records {
+		if t.Records[i].Submit() < end {
+			n++
+		}
+	}
+	return n
+}
+
+// FromJobs makes the trace of a model's jobs; see NewRecord.
+func FromJobs(h Header, jobs []bourse.LocalJob) *Trace {
+	t := &Trace{Header: h, Records: make([]Record, len(jobs))}
+	for i, j := range jobs {
+		t.Records[i] = NewRecord(j)
+	}
+	return t
+}

@@ -1,0 +1,273 @@
+package swf
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// Options say how a trace is read.
+type Options struct {
+	// Strict refuses what is otherwise mended and counted: bad lines, which are
+	// left out, and records that run backwards, which are sorted by submit.
+	Strict bool
+	// Skip leaves out that many records of the file, good or bad, before
+	// anything else.
+	Skip int
+}
+
+const (
+	maxLine    = 64 << 10 // bytes; a longer line is bad
+	maxHeader  = 4 << 20  // bytes of comments in all; beyond it the file is refused
+	maxRecords = 1 << 25  // beyond it the file is refused
+	maxReserve = 1 << 18  // records that a header's promise is believed for
+	chunkSize  = 128 << 10
+)
+
+// Open reads the trace of a file, inflating it if its name ends in ".gz".
+// Errors name the file and, where there is one, the line.
+func Open(path string, opt Options) (*Trace, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if !strings.HasSuffix(path, ".gz") {
+		return Read(f, path, opt)
+	}
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: ends in .gz and is not gzip: %w", path, err)
+	}
+	ahead := readAhead(z)
+	defer ahead.stop()
+	return read(ahead.next, path, opt)
+}
+
+// Read reads a trace that is not compressed; name stands for it in messages.
+func Read(r io.Reader, name string, opt Options) (*Trace, error) {
+	buf := make([]byte, chunkSize)
+	return read(func() ([]byte, error) {
+		n, err := r.Read(buf)
+		return buf[:n], err
+	}, name, opt)
+}
+
+// read takes chunks until one comes with an error and parses the lines in them.
+// A chunk is used up before the next is asked for.
+func read(next func() ([]byte, error), name string, opt Options) (*Trace, error) {
+	if opt.Skip < 0 {
+		return nil, fmt.Errorf("%s: %d records cannot be skipped; 0 or more are wanted", name, opt.Skip)
+	}
+	p := &parser{t: &Trace{Name: name}, opt: opt, skip: opt.Skip}
+	for {
+		chunk, err := next()
+		if e := p.feed(chunk); e != nil {
+			return nil, e
+		}
+		if err == io.EOF {
+			return p.finish()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", name, p.line, err)
+		}
+	}
+}
+
+// parser makes a trace out of chunks of bytes.
+type parser struct {
+	t      *Trace
+	opt    Options
+	skip   int
+	line   int    // the line being read, from 1
+	rest   []byte // the begun line of the chunks before
+	long   bool   // the begun line is too long: its bytes are dropped
+	header int    // bytes of comments
+	last   int64  // submit of the record before, ms
+	lastAt int    // and its line
+}
+
+// feed parses the lines that end in chunk and keeps the begun one.
+func (p *parser) feed(chunk []byte) error {
+	for {
+		i := bytes.IndexByte(chunk, '\n')
+		if i < 0 {
+			if p.long = p.long || len(p.rest)+len(chunk) > maxLine; !p.long {
+				p.rest = append(p.rest, chunk...)
+			}
+			return nil
+		}
+		line := chunk[:i]
+		if len(p.rest) > 0 && !p.long {
+			p.rest = append(p.rest, line...)
+			line = p.rest
+		}
+		if err := p.take(line); err != nil {
+			return err
+		}
+		p.rest, p.long = p.rest[:0], false
+		chunk = chunk[i+1:]
+	}
+}
+
+// take parses one whole line.
+func (p *parser) take(line []byte) error {
+	p.line++
+	if p.line == 1 && bytes.HasPrefix(line, []byte{0x1f, 0x8b}) {
+		return fmt.Errorf("%s: is gzip; its name must end in .gz", p.t.Name)
+	}
+	if p.long || len(line) > maxLine {
+		return p.bad(fmt.Sprintf("is longer than %d bytes", maxLine))
+	}
+	i := 0
+	for i < len(line) && blank(line[i]) {
+		i++
+	}
+	if i == len(line) {
+		return nil
+	}
+	if line[i] == ';' {
+		return p.comment(line)
+	}
+	if p.skip > 0 {
+		p.skip--
+		return nil
+	}
+	if len(p.t.Records) == maxRecords {
+		return fmt.Errorf("%s:%d: has more than %d records", p.t.Name, p.line, maxRecords)
+	}
+	p.reserve()
+	p.t.Records = append(p.t.Records, Record{})
+	r := &p.t.Records[len(p.t.Records)-1]
+	why := r.parse(line[i:])
+	if why == "" {
+		why = r.flaw()
+	}
+	if why != "" {
+		p.t.Records = p.t.Records[:len(p.t.Records)-1]
+		return p.bad(why)
+	}
+	return p.follow(r[SubmitTime].Millis())
+}
+
+func (p *parser) comment(line []byte) error {
+	if p.header += len(line); p.header > maxHeader {
+		return fmt.Errorf("%s:%d: has more than %d bytes of comments", p.t.Name, p.line, maxHeader)
+	}
+	p.t.Header.Lines = append(p.t.Header.Lines, string(bytes.TrimRight(line, " \t\r")))
+	return nil
+}
+
+// reserve makes room for the records that the header promises, before the first.
+func (p *parser) reserve() {
+	if p.t.Records != nil {
+		return
+	}
+	n, ok := p.t.Header.Int("MaxRecords")
+	if !ok {
+		n, _ = p.t.Header.Int("MaxJobs")
+	}
+	p.t.Records = make([]Record, 0, min(max(n-int64(p.opt.Skip), 64), maxReserve))
+}
+
+// follow counts, or refuses, a record earlier than the one before it.
+func (p *parser) follow(submit int64) error {
+	if len(p.t.Records) > 1 && submit < p.last {
+		p.t.Backwards++
+		if p.opt.Strict {
+			return fmt.Errorf("%s:%d: runs backwards: submit %v after %v of line %d; without strict reading it would be sorted",
+				p.t.Name, p.line, Millis(submit), Millis(p.last), p.lastAt)
+		}
+	}
+	p.last, p.lastAt = submit, p.line
+	return nil
+}
+
+// bad counts, or refuses, a line that is no record.
+func (p *parser) bad(why string) error {
+	if p.opt.Strict {
+		return fmt.Errorf("%s:%d: %s", p.t.Name, p.line, why)
+	}
+	p.t.BadCount++
+	if len(p.t.Bad) < MaxBad {
+		p.t.Bad = append(p.t.Bad, BadLine{p.line, why})
+	}
+	return nil
+}
+
+// finish takes the last line if no newline ended it and puts the trace in order.
+func (p *parser) finish() (*Trace, error) {
+	if len(p.rest) > 0 || p.long {
+		if err := p.take(p.rest); err != nil {
+			return nil, err
+		}
+	}
+	t := p.t
+	if len(t.Records) == 0 {
+		switch {
+		case p.opt.Skip > p.skip:
+			return nil, fmt.Errorf("%s: has no record left after the first %d", t.Name, p.opt.Skip-p.skip)
+		case t.BadCount > 0:
+			return nil, fmt.Errorf("%s:%s; no line is a record of 18 numbers", t.Name, t.Bad[0])
+		}
+		return nil, fmt.Errorf("%s: has no record", t.Name)
+	}
+	if t.Backwards > 0 {
+		t.order()
+	}
+	return t, nil
+}
+
+func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
+
+// parse reads the 18 fields of a line and says what is wrong with it, "" if
+// nothing is. Whole numbers, nearly all there are, are read on the way.
+func (r *Record) parse(line []byte) string {
+	f, i := 0, 0
+	for {
+		for i < len(line) && blank(line[i]) {
+			i++
+		}
+		if i == len(line) {
+			break
+		}
+		if f == len(r) {
+			return "has more than 18 fields"
+		}
+		start := i
+		neg := line[i] == '-'
+		if neg {
+			i++
+		}
+		var v int64
+		digits := i
+		for i < len(line) && line[i]-'0' <= 9 {
+			v = v*10 + int64(line[i]-'0')
+			i++
+		}
+		if n := i - digits; n > 0 && n <= maxDigits && (i == len(line) || blank(line[i])) {
+			if neg {
+				v = -v
+			}
+			r[f] = Number(v << scaleBits)
+			f++
+			continue
+		}
+		for i < len(line) && !blank(line[i]) {
+			i++
+		}
+		n, ok := parseNumber(line[start:i])
+		if !ok {
+			return fmt.Sprintf("field %d (%s) %.30q is not a number of at most %d digits", f+1, Field(f), line[start:i], maxDigits)
+		}
+		r[f] = n
+		f++
+	}
+	if f < len(r) {
+		return fmt.Sprintf("has %d fields, 18 are wanted", f)
+	}
+	return ""
+}

@@ -1,0 +1,103 @@
+package swf
+
+import "bourse"
+
+// Field is one of the 18 columns of a record, counted from 0.
+type Field int
+
+// The fields in the order of the format. Times are in seconds, memory in
+// kilobytes per processor; Unknown stands for what the log did not say.
+const (
+	JobNumber Field = iota
+	SubmitTime
+	WaitTime
+	RunTime
+	AllocatedProcessors
+	AverageCPUTime
+	UsedMemory
+	RequestedProcessors
+	RequestedTime // the user's estimate
+	RequestedMemory
+	Status
+	UserID
+	GroupID
+	Executable
+	QueueNumber
+	PartitionNumber
+	PrecedingJob
+	ThinkTime
+	fields
+)
+
+var fieldNames = [fields]string{
+	"job number", "submit time", "wait time", "run time", "allocated processors",
+	"average CPU time", "used memory", "requested processors", "requested time",
+	"requested memory", "status", "user", "group", "executable", "queue",
+	"partition", "preceding job", "think time",
+}
+
+// String names the field in words.
+func (f Field) String() string { return fieldNames[f] }
+
+// Record is one job as a trace tells it. Index it with a Field.
+type Record [fields]Number
+
+// Submit is when the job entered the queue, in the trace's own clock.
+func (r *Record) Submit() bourse.Time { return bourse.Time(r[SubmitTime].Millis()) }
+
+// Run is how long the job ran; not above 0 if it never did.
+func (r *Record) Run() bourse.Duration { return bourse.Duration(r[RunTime].Millis()) }
+
+// Estimate is what the user asked for; not above 0 if unknown.
+func (r *Record) Estimate() bourse.Duration { return bourse.Duration(r[RequestedTime].Millis()) }
+
+// Processors is the number allocated or, where that is unknown, requested; not
+// above 0 if both are unknown.
+func (r *Record) Processors() int {
+	if n := r[AllocatedProcessors].Whole(); n > 0 {
+		return int(n)
+	}
+	return int(r[RequestedProcessors].Whole())
+}
+
+// NewRecord returns the record of a job as a model draws it: never waited,
+// completed, everything else unknown.
+func NewRecord(j bourse.LocalJob) Record {
+	var r Record
+	for f := range r {
+		r[f] = Unknown
+	}
+	r[JobNumber] = Int(j.ID)
+	r[SubmitTime] = Millis(int64(j.Submit))
+	r[RunTime] = Millis(int64(j.Run))
+	r[AllocatedProcessors] = Int(int64(j.Nodes))
+	r[RequestedProcessors] = Int(int64(j.Nodes))
+	r[RequestedTime] = Millis(int64(j.Estimate))
+	r[Status] = Int(1)
+	r[UserID] = Int(j.User)
+	r[QueueNumber] = Int(int64(j.Queue))
+	return r
+}
+
+const (
+	maxSeconds    = int64(bourse.MaxTime) / 1000
+	maxProcessors = 1 << 30
+)
+
+// flaw says what makes a record useless, "" if nothing does.
+func (r *Record) flaw() string {
+	if r[SubmitTime].mantissa() < 0 {
+		return "submit time " + r[SubmitTime].String() + ": a time of 0 or later is wanted"
+	}
+	for _, f := range [...]Field{SubmitTime, RunTime, RequestedTime} {
+		if r[f].beyond(maxSeconds) {
+			return f.String() + " " + r[f].String() + " is beyond 10^10 seconds"
+		}
+	}
+	for _, f := range [...]Field{AllocatedProcessors, RequestedProcessors} {
+		if r[f].beyond(maxProcessors) {
+			return f.String() + " " + r[f].String() + " is beyond 2^30"
+		}
+	}
+	return ""
+}

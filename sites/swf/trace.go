@@ -1,0 +1,91 @@
+package swf
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Trace is a workload log: its header and its records in order of submit.
+type Trace struct {
+	Name      string // of the file, for messages
+	Header    Header
+	Records   []Record
+	Bad       []BadLine // the first MaxBad of those left out
+	BadCount  int       // how many lines were left out
+	Backwards int       // how many records were earlier than the one before them
+}
+
+// MaxBad is how many bad lines a trace remembers; the others are only counted.
+const MaxBad = 20
+
+// BadLine is a line of a file that is no record.
+type BadLine struct {
+	Line int // from 1
+	Why  string
+}
+
+// String shows the line's number and what is wrong.
+func (b BadLine) String() string { return fmt.Sprintf("%d: %s", b.Line, b.Why) }
+
+// order sorts the records by submit; those of one submit keep their order. It
+// moves every record once, whatever the disorder.
+func (t *Trace) order() {
+	type key struct {
+		submit int64
+		from   int
+	}
+	keys := make([]key, len(t.Records))
+	for i := range t.Records {
+		keys[i] = key{t.Records[i][SubmitTime].Millis(), i}
+	}
+	slices.SortFunc(keys, func(a, b key) int {
+		if a.submit != b.submit {
+			return cmp.Compare(a.submit, b.submit)
+		}
+		return cmp.Compare(a.from, b.from)
+	})
+	for i := range keys { // follow each cycle of the permutation
+		if keys[i].from == i {
+			continue
+		}
+		first, at := t.Records[i], i
+		for keys[at].from != i {
+			next := keys[at].from
+			t.Records[at] = t.Records[next]
+			keys[at].from = at
+			at = next
+		}
+		t.Records[at], keys[at].from = first, at
+	}
+}
+
+// Partition is the part of a trace that one partition ran: in a log of a grid,
+// one site.
+type Partition struct {
+	Number int64
+	Name   string // from the header, "" if it has none
+	Trace  *Trace // shares the header
+}
+
+// Partitions splits a trace by the partition field, in order of its number.
+func (t *Trace) Partitions() []Partition {
+	names := make(map[int64]string)
+	for _, n := range t.Header.Names("Partition") {
+		names[n.Number] = n.Name
+	}
+	index := make(map[int64]int)
+	var list []Partition
+	for i := range t.Records {
+		number := t.Records[i][PartitionNumber].Whole()
+		k, ok := index[number]
+		if !ok {
+			k = len(list)
+			index[number] = k
+			list = append(list, Partition{number, names[number], &Trace{Name: t.Name, Header: t.Header}})
+		}
+		list[k].Trace.Records = append(list[k].Trace.Records, t.Records[i])
+	}
+	slices.SortFunc(list, func(a, b Partition) int { return cmp.Compare(a.Number, b.Number) })
+	return list
+}
