@@ -1,0 +1,305 @@
+package backfill
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"bourse"
+)
+
+// Group is the queue of one group of alike nodes, driven from outside: its
+// owner moves the time, tells it what ended and arrived, and asks for a pass,
+// which answers with the jobs that start. Within one instant the owner's order
+// is: job ends, cancellations, arrivals and reservations, then Pass; whatever
+// changes the group later in the instant wants another Pass.
+//
+// Ids are unique among the jobs of a group, and among its reservations.
+// Breaking that, or the order of time, is a panic.
+type Group struct {
+	nodes    int
+	policy   Policy
+	now      bourse.Time
+	free     bourse.Profile // nodes less running less reserved, opens at now
+	running  []Running      // by End, then ID
+	ends     map[int64]bourse.Time
+	reserved []Reserved  // by Start, then ID
+	resEnd   bourse.Time // earliest end of a reservation
+	line     line
+
+	// work is free less the holds of blocked heads (valid while workOK), or
+	// under the conservative policy less all promises (always valid).
+	work   bourse.Profile
+	workOK bool
+	held   int // holds in work
+	probe  int // line index where the next hold is looked for
+
+	again bool // something came free: the next pass looks at everyone again
+	seen  int  // line index: jobs before it were told no, or have a promise
+	due   bourse.Time
+
+	horizon horizon
+	starts  []Start
+	state   State
+}
+
+// Start is a job that starts now.
+type Start struct {
+	Queued
+	Class Class
+	End   bourse.Time // by its estimate
+}
+
+// Class says how a job came to start.
+type Class uint8
+
+// The classes of a start, as reports name them.
+const (
+	Immediate   Class = iota // at its submit, past nobody
+	Backfilled               // a job ahead of it in the queue still waits
+	Waited                   // at its turn, having waited for it: "reserved"
+	Reservation              // an advance reservation, not a start of the queue
+)
+
+// String is the word of reports.
+func (c Class) String() string {
+	return [...]string{"immediate", "backfilled", "reserved", "reservation"}[c]
+}
+
+// New returns an idle group of nodes > 0 alike nodes at the instant now.
+func New(nodes int, policy Policy, now bourse.Time) *Group {
+	if nodes < 1 {
+		panic(fmt.Sprintf("backfill: a group of %d nodes", nodes))
+	}
+	g := &Group{
+		nodes: nodes, policy: policy, now: now,
+		free:   bourse.NewProfile(now, nodes),
+		ends:   make(map[int64]bourse.Time),
+		resEnd: bourse.Never,
+		due:    bourse.Never,
+	}
+	if policy.Conservative() {
+		g.work = g.free.Clone()
+	}
+	return g
+}
+
+// Now is the group's instant.
+func (g *Group) Now() bourse.Time { return g.now }
+
+// Waiting is the number of queued jobs.
+func (g *Group) Waiting() int { return g.line.len() }
+
+// Next is the next instant at which a pass is due though nobody calls: the end
+// of a reservation or a promised start. The ends of jobs are their owner's to
+// tell.
+func (g *Group) Next() bourse.Time { return min(g.resEnd, g.due) }
+
+// Advance moves the group to the instant now; reservations that end by then
+// leave. A job that is still running at its planned end must be told of by End
+// or Extend before the next Pass.
+func (g *Group) Advance(now bourse.Time) {
+	if now <= g.now {
+		if now < g.now {
+			panic(fmt.Sprintf("backfill: time runs back from %v to %v", g.now, now))
+		}
+		return
+	}
+	g.now = now
+	g.free.From(now)
+	if g.workOK || g.policy.Conservative() {
+		g.work.From(now)
+	}
+	if g.resEnd <= now {
+		g.reserved = slices.DeleteFunc(g.reserved, func(r Reserved) bool { return r.End <= now })
+		g.findReservationEnd()
+		g.giveBack(now, now, 0)
+	}
+}
+
+func (g *Group) findReservationEnd() {
+	g.resEnd = bourse.Never
+	for i := range g.reserved {
+		g.resEnd = min(g.resEnd, g.reserved[i].End)
+	}
+}
+
+// rise notes that nodes came free: the next pass asks everybody again.
+func (g *Group) rise() {
+	g.again = true
+	g.workOK = false
+}
+
+// Arrive puts a job into the queue, behind those of its own or a higher
+// priority. 1 <= Nodes <= the group's, Estimate > 0. Its Promise is ignored.
+func (g *Group) Arrive(q Queued) {
+	if q.Nodes < 1 || q.Nodes > g.nodes || q.Estimate <= 0 {
+		panic(fmt.Sprintf("backfill: job %d of %d nodes for %v in a group of %d", q.ID, q.Nodes, q.Estimate, g.nodes))
+	}
+	if g.line.sparse() {
+		g.compact()
+	}
+	q.Promise = bourse.Never
+	if i := g.line.add(q); i < g.seen {
+		// It goes before jobs that hold: their holds are found anew.
+		if g.policy.Conservative() {
+			g.seen = i
+		} else {
+			g.rise()
+		}
+	}
+}
+
+// compact drops the queue's dead entries, keeping the marks into it.
+func (g *Group) compact() {
+	g.seen = g.line.compact(g.seen)
+	if !g.policy.Conservative() {
+		g.workOK = false
+	}
+}
+
+// End tells that a running job is over, early or at its planned end.
+func (g *Group) End(id int64) {
+	r := g.takeRunning(id)
+	if r.End < g.now {
+		panic(fmt.Sprintf("backfill: job %d ran past its end %v, now %v", id, r.End, g.now))
+	}
+	g.giveBack(g.now, r.End, r.Nodes)
+}
+
+// giveBack returns n nodes over [s, e) to the profile. An empty interval is an
+// end as planned: nodes come free, yet no promise can move for it.
+func (g *Group) giveBack(s, e bourse.Time, n int) {
+	if s < e {
+		g.free.Add(s, e, n)
+		if g.policy.Conservative() {
+			g.work.Add(s, e, n)
+		}
+	}
+	if s < e || !g.policy.Conservative() {
+		g.rise()
+	}
+}
+
+// Extend moves the planned end of a running job on by d > 0, and reports
+// whether it could: not if a reservation needs the nodes. Promises that no
+// longer fit are made anew.
+func (g *Group) Extend(id int64, d bourse.Duration) bool {
+	end, ok := g.ends[id]
+	if !ok {
+		panic(fmt.Sprintf("backfill: job %d does not run", id))
+	}
+	i, _ := g.findRunning(end, id)
+	n := g.running[i].Nodes
+	if g.free.Min(end, end.Add(d)) < n {
+		return false
+	}
+	r := g.takeRunning(id)
+	g.settle()
+	g.free.Add(end, end.Add(d), -n)
+	r.End = end.Add(d)
+	g.putRunning(r)
+	g.displace(end, r.End, n)
+	return true
+}
+
+// Cancel takes a waiting job out of the queue and reports whether it was there.
+// It costs a walk over the queue.
+func (g *Group) Cancel(id int64) bool {
+	for i := g.line.head; i < len(g.line.jobs); i++ {
+		q := &g.line.jobs[i]
+		if q.ID != id || q.Nodes == gone {
+			continue
+		}
+		if at := q.Promise; at < bourse.Never {
+			g.work.Add(at, at.Add(q.Estimate), q.Nodes)
+		}
+		g.line.remove(i)
+		g.rise()
+		return true
+	}
+	return false
+}
+
+// Reserve accepts an advance reservation iff its nodes are free of running jobs
+// and other reservations all through; the queue has no say. Promises that no
+// longer fit are made anew. The reason of a refusal names what is in the way.
+func (g *Group) Reserve(r Reserved) bourse.Reason {
+	if r.Nodes < 1 || r.End <= r.Start {
+		panic(fmt.Sprintf("backfill: reservation %d of %d nodes over [%v, %v)", r.ID, r.Nodes, r.Start, r.End))
+	}
+	if r.Start < g.now || r.Nodes > g.nodes || g.free.Min(r.Start, r.End) < r.Nodes {
+		return g.State().Refusal(r.Nodes, r.Start, r.End)
+	}
+	i, found := slices.BinarySearchFunc(g.reserved, r, compareReserved)
+	if found {
+		panic(fmt.Sprintf("backfill: reservation %d twice", r.ID))
+	}
+	g.settle()
+	g.free.Add(r.Start, r.End, -r.Nodes)
+	g.reserved = slices.Insert(g.reserved, i, r)
+	g.resEnd = min(g.resEnd, r.End)
+	g.displace(r.Start, r.End, r.Nodes)
+	return bourse.Reason{}
+}
+
+// Release gives a reservation back, before or during its time, and reports
+// whether it was there.
+func (g *Group) Release(id int64) bool {
+	i := slices.IndexFunc(g.reserved, func(r Reserved) bool { return r.ID == id })
+	if i < 0 {
+		return false
+	}
+	r := g.reserved[i]
+	g.reserved = slices.Delete(g.reserved, i, i+1)
+	g.findReservationEnd()
+	g.giveBack(max(r.Start, g.now), r.End, r.Nodes)
+	return true
+}
+
+// State is a view of the group, valid until its next change. Promises are
+// brought up to date first, so that a plan of the state is what a pass at this
+// instant would make of it.
+func (g *Group) State() *State {
+	g.settle()
+	if g.line.dead > 0 {
+		g.compact()
+	}
+	g.state = State{
+		Now: g.now, Nodes: g.nodes, Policy: g.policy,
+		Free: g.free, Running: g.running, Reserved: g.reserved,
+		Queue: g.line.jobs[g.line.head:],
+	}
+	return &g.state
+}
+
+func compareReserved(a, b Reserved) int {
+	return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.ID, b.ID))
+}
+
+func (g *Group) findRunning(end bourse.Time, id int64) (int, bool) {
+	return slices.BinarySearchFunc(g.running, id, func(r Running, id int64) int {
+		return cmp.Or(cmp.Compare(r.End, end), cmp.Compare(r.ID, id))
+	})
+}
+
+func (g *Group) putRunning(r Running) {
+	if _, twice := g.ends[r.ID]; twice {
+		panic(fmt.Sprintf("backfill: job %d runs twice", r.ID))
+	}
+	g.ends[r.ID] = r.End
+	i, _ := g.findRunning(r.End, r.ID)
+	g.running = slices.Insert(g.running, i, r)
+}
+
+func (g *Group) takeRunning(id int64) Running {
+	end, ok := g.ends[id]
+	if !ok {
+		panic(fmt.Sprintf("backfill: job %d does not run", id))
+	}
+	delete(g.ends, id)
+	i, _ := g.findRunning(end, id)
+	r := g.running[i]
+	g.running = slices.Delete(g.running, i, i+1)
+	return r
+}

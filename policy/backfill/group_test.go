@@ -1,0 +1,313 @@
+package backfill
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"testing"
+
+	"bourse"
+
+	"pgregory.net/rapid"
+)
+
+// world drives the engine and its naive twin through the same random events
+// and compares all that can be seen of them. The twin passes at every
+// millisecond, the engine only where something happens.
+type world struct {
+	*rapid.T
+	g      *Group
+	v      *naive
+	now    bourse.Time
+	next   int64
+	real   map[int64]bourse.Time // actual ends of running jobs
+	extend bool
+}
+
+var policies = []Policy{FCFS, FirstFit, EASY, {Backfill: true, Reserve: 2}, {Backfill: true, Reserve: 3}, Conservative}
+
+func TestGroup_EqualsNaiveSimulator(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		p := rapid.SampledFrom(policies).Draw(t, "policy")
+		nodes := rapid.IntRange(1, 6).Draw(t, "nodes")
+		w := &world{
+			T: t, g: New(nodes, p, 0), v: &naive{nodes: nodes, policy: p, span: 2000},
+			real: map[int64]bourse.Time{}, extend: rapid.Bool().Draw(t, "extend"),
+		}
+		for range rapid.IntRange(1, 60).Draw(t, "instants") {
+			w.instant()
+			w.now++
+		}
+	})
+}
+
+// instant lives one millisecond in the stated order of events.
+func (w *world) instant() {
+	touched := w.g.Next() <= w.now
+	enter := func() {
+		w.g.Advance(w.now)
+		touched = true
+	}
+	if touched {
+		enter()
+	}
+	for _, r := range slices.Clone(w.v.running) {
+		switch {
+		case w.real[r.ID] <= w.now:
+			enter()
+			w.g.End(r.ID)
+			w.v.end(w.now, r.ID)
+		case r.End == w.now:
+			enter()
+			w.overrun(r)
+		}
+	}
+	w.v.reserved = slices.DeleteFunc(w.v.reserved, func(r Reserved) bool { return r.End <= w.now })
+	for range rapid.SampledFrom([]int{0, 0, 0, 1, 2, 3}).Draw(w.T, "events") {
+		enter()
+		w.event()
+	}
+	if touched && rapid.IntRange(0, 3).Draw(w.T, "look") == 0 {
+		w.v.settle(w.now)
+		w.compare()
+	}
+	w.pass(touched)
+	if rapid.IntRange(0, 9).Draw(w.T, "message") == 0 {
+		enter()
+		w.event()
+		w.pass(true)
+	}
+}
+
+func (w *world) overrun(r Running) {
+	if d := r.End.Sub(r.Start); w.extend {
+		i := slices.IndexFunc(w.v.running, func(x Running) bool { return x.ID == r.ID })
+		longer := Queued{Nodes: r.Nodes, Estimate: d}
+		can := fits(w.v.free(w.now), r.End, longer)
+		if got := w.g.Extend(r.ID, d); got != can {
+			w.Fatalf("at %v: Extend(%d) = %v, naive says %v", w.now, r.ID, got, can)
+		}
+		if can {
+			was := w.v.running[i]
+			w.v.running = slices.Delete(w.v.running, i, i+1)
+			w.v.settle(w.now)
+			was.End = was.End.Add(d)
+			w.v.running = append(w.v.running, was)
+			w.v.retake(w.now)
+			return
+		}
+	}
+	w.g.End(r.ID)
+	w.v.end(w.now, r.ID)
+}
+
+func (w *world) event() {
+	n := rapid.IntRange(1, w.v.nodes).Draw(w.T, "n")
+	d := bourse.Duration(rapid.IntRange(1, 8).Draw(w.T, "d"))
+	switch kind := rapid.IntRange(0, 9).Draw(w.T, "kind"); {
+	case kind < 6:
+		w.next++
+		q := Queued{ID: w.next, Nodes: n, Estimate: d, Submit: w.now, Ref: int32(w.next)}
+		q.Priority = rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(w.T, "priority")
+		w.g.Arrive(q)
+		w.v.arrive(q)
+	case kind < 8:
+		w.next++
+		at := w.now + bourse.Time(rapid.IntRange(-1, 12).Draw(w.T, "at"))
+		r := Reserved{ID: w.next, Nodes: n, Start: at, End: at.Add(d)}
+		want, got := w.v.reserve(w.now, r), w.g.Reserve(r)
+		if want == got.Refused() {
+			w.Fatalf("at %v: reserve %+v: engine says %q, naive admits: %v", w.now, r, got, want)
+		}
+	case kind == 8 && len(w.v.reserved) > 0:
+		i := rapid.IntRange(0, len(w.v.reserved)-1).Draw(w.T, "release")
+		if !w.g.Release(w.v.reserved[i].ID) {
+			w.Fatalf("at %v: reservation %d is not there", w.now, w.v.reserved[i].ID)
+		}
+		w.v.reserved = slices.Delete(w.v.reserved, i, i+1)
+		w.v.freed = true
+	case len(w.v.queue) > 0:
+		i := rapid.IntRange(0, len(w.v.queue)-1).Draw(w.T, "cancel")
+		if !w.g.Cancel(w.v.queue[i].ID) {
+			w.Fatalf("at %v: job %d is not in the queue", w.now, w.v.queue[i].ID)
+		}
+		w.v.queue = slices.Delete(w.v.queue, i, i+1)
+		w.v.freed = true
+	}
+}
+
+// pass compares the starts; the engine is only asked where something happened.
+func (w *world) pass(touched bool) {
+	want := w.v.pass(w.now)
+	var got []Start
+	if touched {
+		got = w.g.Pass()
+	}
+	if !slices.Equal(want, got) {
+		w.Fatalf("at %v under %v:\n starts %+v,\n naive  %+v", w.now, w.v.policy, got, want)
+	}
+	for _, s := range want {
+		run := bourse.Duration(rapid.IntRange(1, 10).Draw(w.T, "run"))
+		w.real[s.ID] = w.now.Add(run)
+	}
+	if touched {
+		w.compare()
+	}
+}
+
+func (w *world) compare() {
+	s, free := w.g.State(), w.v.free(w.now)
+	for t := w.now; t < w.v.span; t++ {
+		if free[t] < 0 {
+			w.Fatalf("at %v: overbooked at %v", w.now, t)
+		}
+		if s.Free.At(t) != free[t] {
+			w.Fatalf("at %v: %d free at %v, naive %d", w.now, s.Free.At(t), t, free[t])
+		}
+	}
+	if !slices.Equal(s.Queue, w.v.queue) {
+		w.Fatalf("at %v: queue %+v, naive %+v", w.now, s.Queue, w.v.queue)
+	}
+	running := slices.Clone(w.v.running)
+	slices.SortFunc(running, func(a, b Running) int { return cmp.Or(cmp.Compare(a.End, b.End), cmp.Compare(a.ID, b.ID)) })
+	if !slices.Equal(s.Running, running) || !slices.Equal(s.Reserved, w.v.reserved) {
+		w.Fatalf("at %v: running %v, reserved %v; naive %v, %v", w.now, s.Running, s.Reserved, running, w.v.reserved)
+	}
+	if w.g.Waiting() != len(w.v.queue) {
+		w.Fatalf("at %v: %d wait, naive %d", w.now, w.g.Waiting(), len(w.v.queue))
+	}
+}
+
+func at(g *Group, t bourse.Time) *Group { g.Advance(t); return g }
+
+func job(id int64, n int, d bourse.Duration) Queued {
+	return Queued{ID: id, Nodes: n, Estimate: d}
+}
+
+func TestEASY_BackfillsPastTheShadowOnExtraNodesOnly(t *testing.T) {
+	t.Parallel()
+	g := New(4, EASY, 0)
+	g.Arrive(job(1, 2, 10)) // starts, ends 10
+	g.Arrive(job(2, 3, 10)) // head: shadow 10, one extra node
+	g.Arrive(job(3, 2, 11)) // would delay the head
+	g.Arrive(job(4, 1, 99)) // fits beside it
+	g.Arrive(job(5, 1, 10)) // done by the shadow
+	got := fmt.Sprint(outcome(g.Pass()))
+	if want := "[1 immediate 4 backfilled 5 backfilled]"; got != want {
+		t.Errorf("starts %s, want %s", got, want)
+	}
+}
+
+func outcome(starts []Start) (out []any) {
+	for _, s := range starts {
+		out = append(out, s.ID, s.Class)
+	}
+	return out
+}
+
+func TestConservative_KeepsPromiseWhenSomethingEndsEarly(t *testing.T) {
+	t.Parallel()
+	g := New(2, Conservative, 0)
+	g.Arrive(job(1, 1, 10))
+	g.Arrive(job(2, 1, 20))
+	g.Pass()
+	g.Arrive(job(3, 2, 5)) // promised 20
+	g.Arrive(job(4, 1, 4)) // promised 10
+	g.Pass()
+	at(g, 2).End(1)
+	starts := g.Pass()
+	if len(starts) != 1 || starts[0].ID != 4 {
+		t.Fatalf("starts %v, want job 4", starts)
+	}
+	if q := g.State().Queue; q[0].ID != 3 || q[0].Promise != 20 {
+		t.Errorf("queue %v, want job 3 still promised 20", q)
+	}
+}
+
+func TestReserve_DisplacesOnlyPromisesInTheWay(t *testing.T) {
+	t.Parallel()
+	g := New(4, Conservative, 0)
+	g.Arrive(job(1, 4, 10))
+	g.Pass()
+	g.Arrive(job(2, 2, 5)) // promised 10
+	g.Arrive(job(3, 2, 5)) // promised 10
+	g.Arrive(job(4, 4, 5)) // promised 15
+	g.Pass()
+	if r := g.Reserve(Reserved{ID: 9, Nodes: 1, Start: 12, End: 14}); r.Refused() {
+		t.Fatal(r)
+	}
+	want := []bourse.Time{10, 20, 15}
+	for i, q := range g.State().Queue {
+		if q.Promise != want[i] {
+			t.Errorf("job %d promised %v, want %v", q.ID, q.Promise, want[i])
+		}
+	}
+}
+
+func TestReserve_RefusalNamesWhoIsInTheWay(t *testing.T) {
+	t.Parallel()
+	g := New(4, EASY, 5)
+	g.Arrive(job(7, 3, 10000))
+	g.Pass()
+	for _, c := range []struct {
+		r    Reserved
+		code bourse.Code
+		word string
+	}{
+		{Reserved{ID: 1, Nodes: 1, Start: 4, End: 6}, bourse.Past, "start 0.004 lies before now, 0.005"},
+		{Reserved{ID: 1, Nodes: 5, Start: 5, End: 6}, bourse.TooLarge, "5 nodes of 4"},
+		{Reserved{ID: 1, Nodes: 2, Start: 6, End: 7}, bourse.Busy, "2 nodes are wanted, 1 free at 0.006: job 7 runs on 3 until 10.005"},
+	} {
+		if got := g.Reserve(c.r); got.Code != c.code || got.Detail != c.word {
+			t.Errorf("Reserve(%+v): %+v", c.r, got)
+		}
+	}
+	if n := len(g.State().Reserved); n != 0 {
+		t.Errorf("%d reservations after refusals", n)
+	}
+}
+
+func TestPlan_EqualsLivingThroughIt(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		p := rapid.SampledFrom(policies).Draw(t, "policy")
+		g := New(5, p, 0)
+		id := int64(0)
+		for range rapid.IntRange(1, 12).Draw(t, "jobs") {
+			id++
+			n := rapid.IntRange(1, 5).Draw(t, "n")
+			d := bourse.Duration(rapid.IntRange(1, 9).Draw(t, "d"))
+			if rapid.IntRange(0, 4).Draw(t, "kind") == 0 {
+				s := bourse.Time(rapid.IntRange(0, 20).Draw(t, "s"))
+				g.Reserve(Reserved{ID: id, Nodes: n, Start: s, End: s.Add(d)})
+			} else {
+				g.Arrive(job(id, n, d))
+			}
+		}
+		planned := map[int64]bourse.Time{}
+		state := g.State()
+		for i, v := range Plan(state) {
+			planned[state.Queue[i].ID] = v
+		}
+		ends := map[int64]bourse.Time{}
+		for now := bourse.Time(0); now < 300; now++ {
+			g.Advance(now)
+			for id, e := range ends {
+				if e == now {
+					g.End(id)
+				}
+			}
+			for _, s := range g.Pass() {
+				ends[s.ID] = s.End
+				if planned[s.ID] != now {
+					t.Fatalf("%v: job %d starts at %v, planned %v", p, s.ID, now, planned[s.ID])
+				}
+				delete(planned, s.ID)
+			}
+		}
+		if len(planned) > 0 {
+			t.Fatalf("never started: %v", planned)
+		}
+	})
+}

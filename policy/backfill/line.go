@@ -1,0 +1,267 @@
+package backfill
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+
+	"bourse"
+)
+
+// line is the queue's storage: jobs in queue order, with a summary of every 64
+// of them, so that a pass over a long queue skips those that cannot fit. A job
+// that leaves from the middle stays as a dead entry until the next compaction.
+// This is the one structure here that is built for speed; a plain slice that is
+// walked from its head serves the same (see the naive simulator of the tests).
+type line struct {
+	jobs   []Queued
+	head   int // first live entry, or len(jobs)
+	dead   int // dead entries after head
+	blocks []block
+}
+
+// gone in Nodes marks a dead entry: it never fits.
+const gone = math.MaxInt
+
+const (
+	blockBits = 6
+	blockSize = 1 << blockBits
+	classes   = 32 // of job sizes, by powers of two
+)
+
+// block sums up blockSize neighbours. Its figures are lower bounds: exact
+// unless loose, and loose once a job has left or moved.
+type block struct {
+	least   [classes]bourse.Duration // least estimate by size class
+	promise bourse.Time              // earliest promise
+	loose   bool
+}
+
+const forever = bourse.Duration(math.MaxInt64)
+
+func class(n int) int { return bits.Len32(uint32(n)) - 1 }
+
+func emptyBlock() block {
+	b := block{promise: bourse.Never}
+	for c := range b.least {
+		b.least[c] = forever
+	}
+	return b
+}
+
+func (b *block) take(q *Queued) {
+	if q.Nodes == gone {
+		return
+	}
+	c := class(q.Nodes)
+	b.least[c] = min(b.least[c], q.Estimate)
+	b.promise = min(b.promise, q.Promise)
+}
+
+// len is the number of live jobs.
+func (l *line) len() int { return len(l.jobs) - l.head - l.dead }
+
+// add puts q behind all jobs of its own or a higher priority and returns its
+// index. Behind the last costs O(1), elsewhere a walk over the queue. The dead
+// keep their priority, so the entries from head on are in order altogether.
+func (l *line) add(q Queued) int {
+	i := len(l.jobs)
+	for i > l.head && l.jobs[i-1].Priority < q.Priority {
+		i--
+	}
+	if i < len(l.jobs) {
+		l.jobs = slices.Insert(l.jobs, i, q)
+		l.resum(i >> blockBits)
+		return i
+	}
+	if i&(blockSize-1) == 0 {
+		l.blocks = append(l.blocks, emptyBlock())
+	}
+	l.jobs = append(l.jobs, q)
+	l.blocks[i>>blockBits].take(&q)
+	return i
+}
+
+// remove takes job i out; indices of the others stay as they are.
+func (l *line) remove(i int) {
+	l.jobs[i].Nodes = gone
+	l.blocks[i>>blockBits].loose = true
+	l.dead++
+	for l.head < len(l.jobs) && l.jobs[l.head].Nodes == gone {
+		l.head++
+		l.dead--
+	}
+}
+
+// sparse reports whether a compaction is due: it then costs O(1) per removal.
+func (l *line) sparse() bool {
+	idle := l.head + l.dead
+	return idle == len(l.jobs) && idle > 0 || idle > 2*blockSize && idle > len(l.jobs)/2
+}
+
+// compact drops dead entries and the room before the head. It returns where
+// mark, an index, then stands.
+func (l *line) compact(mark int) int {
+	out, moved := 0, 0
+	for i := l.head; i < len(l.jobs); i++ {
+		if i == mark {
+			moved = out
+		}
+		if l.jobs[i].Nodes != gone {
+			l.jobs[out] = l.jobs[i]
+			out++
+		}
+	}
+	if mark >= len(l.jobs) {
+		moved = out
+	}
+	l.jobs, l.head, l.dead = l.jobs[:out], 0, 0
+	l.resum(0)
+	return moved
+}
+
+// resum sums up anew from block b on.
+func (l *line) resum(b int) {
+	n := (len(l.jobs) + blockSize - 1) >> blockBits
+	for len(l.blocks) < n {
+		l.blocks = append(l.blocks, block{})
+	}
+	l.blocks = l.blocks[:n]
+	for ; b < n; b++ {
+		l.tighten(b)
+	}
+}
+
+// tighten makes the figures of block b exact.
+func (l *line) tighten(b int) {
+	s := emptyBlock()
+	for i := b << blockBits; i < min(len(l.jobs), (b+1)<<blockBits); i++ {
+		s.take(&l.jobs[i])
+	}
+	l.blocks[b] = s
+}
+
+// next returns the first job from index i on that fits h, or -1.
+func (l *line) next(i int, h *horizon) int {
+	for i < len(l.jobs) {
+		b := i >> blockBits
+		end := min(len(l.jobs), (b+1)<<blockBits)
+		if !h.mayFit(&l.blocks[b]) {
+			i = end
+			continue
+		}
+		for ; i < end; i++ {
+			if q := &l.jobs[i]; h.fits(q.Nodes, q.Estimate) {
+				return i
+			}
+		}
+		if l.blocks[b].loose {
+			l.tighten(b)
+		}
+	}
+	return -1
+}
+
+// due returns the first job from index i on whose promise is at or before now,
+// or -1.
+func (l *line) due(i int, now bourse.Time) int {
+	for i < len(l.jobs) {
+		b := i >> blockBits
+		end := min(len(l.jobs), (b+1)<<blockBits)
+		if l.blocks[b].promise > now {
+			i = end
+			continue
+		}
+		for ; i < end; i++ {
+			if q := &l.jobs[i]; q.Promise <= now && q.Nodes != gone {
+				return i
+			}
+		}
+		if l.blocks[b].loose {
+			l.tighten(b)
+		}
+	}
+	return -1
+}
+
+// nextPromise is the earliest promise of all, or Never. It costs a look at each
+// block and tightens the loose ones that stand in the way.
+func (l *line) nextPromise() bourse.Time {
+	next := bourse.Never
+	for b := l.head >> blockBits; b < len(l.blocks); b++ {
+		if l.blocks[b].promise < next && l.blocks[b].loose {
+			l.tighten(b)
+		}
+		next = min(next, l.blocks[b].promise)
+	}
+	return next
+}
+
+// promise writes the promise of job i.
+func (l *line) promise(i int, at bourse.Time) {
+	b := &l.blocks[i>>blockBits]
+	b.loose = b.loose || l.jobs[i].Promise < at
+	l.jobs[i].Promise = at
+	b.promise = min(b.promise, at)
+}
+
+// horizon says how long n nodes stay free from now on, for every n: a job fits
+// iff its estimate is within the reach of its n. Reaches grow as n falls.
+type horizon struct {
+	steps []reach
+}
+
+type reach struct {
+	free int             // for jobs of at most so many nodes, and more than the next step's
+	span bourse.Duration // the longest that fits
+}
+
+// look reads the horizon of profile p, which opens at now.
+func (h *horizon) look(p bourse.Profile) {
+	h.steps = h.steps[:0]
+	now, low := p[0].At, p[0].Free
+	for _, s := range p[1:] {
+		if low <= 0 {
+			return
+		}
+		if s.Free < low {
+			h.steps = append(h.steps, reach{low, s.At.Sub(now)})
+			low = s.Free
+		}
+	}
+	if low > 0 {
+		h.steps = append(h.steps, reach{low, forever})
+	}
+}
+
+// empty reports that no job fits.
+func (h *horizon) empty() bool { return len(h.steps) == 0 }
+
+// fits reports whether n nodes are free for d from now on.
+func (h *horizon) fits(n int, d bourse.Duration) bool {
+	if len(h.steps) == 0 || n > h.steps[0].free {
+		return false
+	}
+	k := 0
+	for k+1 < len(h.steps) && n <= h.steps[k+1].free {
+		k++
+	}
+	return d <= h.steps[k].span
+}
+
+// mayFit is false only if no job of the block fits.
+func (h *horizon) mayFit(b *block) bool {
+	if len(h.steps) == 0 {
+		return false
+	}
+	k := len(h.steps) - 1
+	for c := range class(h.steps[0].free) + 1 {
+		for n := 1 << c; n > h.steps[k].free; {
+			k--
+		}
+		if b.least[c] <= h.steps[k].span {
+			return true
+		}
+	}
+	return false
+}

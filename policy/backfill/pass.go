@@ -1,0 +1,125 @@
+package backfill
+
+import (
+	"fmt"
+
+	"bourse"
+)
+
+// Pass runs the scheduling pass of the group's instant and returns the jobs
+// that start, in queue order; the slice is valid until the next pass. A second
+// pass of an unchanged group starts nothing.
+//
+// In queue order, a job starts if its nodes stay free for its estimate from now
+// on, against the holds of the blocked jobs before it; the first Policy.Reserve
+// blocked jobs hold their earliest fit; under FCFS the first blocked job ends
+// the pass. Under the conservative policy promises are compressed if something
+// ended early, newcomers get theirs, and those promised this instant start.
+func (g *Group) Pass() []Start {
+	g.starts = g.starts[:0]
+	if len(g.running) > 0 && g.running[0].End <= g.now {
+		panic(fmt.Sprintf("backfill: job %d has neither ended nor been extended by %v", g.running[0].ID, g.now))
+	}
+	if g.policy.Conservative() {
+		g.settle()
+		g.startPromised()
+		return g.starts
+	}
+	from := g.seen
+	if g.again {
+		from = g.line.head
+	}
+	if i := g.startHeads(from); g.policy.Backfill {
+		g.fill(i)
+	}
+	g.again = false
+	g.seen = len(g.line.jobs)
+	return g.starts
+}
+
+// startHeads starts jobs from line index i on while nobody waits before them
+// and they fit. It returns the index behind the first that waits.
+func (g *Group) startHeads(i int) int {
+	l := &g.line
+	for i = max(i, l.head); i == l.head && i < len(l.jobs); i = max(i, l.head) {
+		q := &l.jobs[i]
+		if q.Nodes > g.free[0].Free || g.free.Min(g.now, g.now.Add(q.Estimate)) < q.Nodes {
+			return i + 1
+		}
+		kind := Waited
+		if q.Submit == g.now {
+			kind = Immediate
+		}
+		g.start(i, kind)
+	}
+	return i
+}
+
+// fill starts the jobs from line index i on that fit beside the holds of the
+// jobs before them. Every live job before i is blocked. Holds are put off until
+// a job is met that fits without them: nothing that starts lies between, so
+// each is found in the profile that it would have had at its turn.
+func (g *Group) fill(i int) {
+	for {
+		if g.workOK {
+			g.horizon.look(g.work)
+		} else {
+			g.horizon.look(g.free)
+		}
+		if g.horizon.empty() {
+			return
+		}
+		if i = g.line.next(i, &g.horizon); i < 0 {
+			return
+		}
+		if g.hold(i) && !g.fitsBesideHolds(i) {
+			i++
+			continue
+		}
+		g.start(i, Backfilled)
+		i++
+	}
+}
+
+func (g *Group) fitsBesideHolds(i int) bool {
+	q := &g.line.jobs[i]
+	return g.work.Min(g.now, g.now.Add(q.Estimate)) >= q.Nodes
+}
+
+// hold gives the blocked jobs before line index end their holds, as far as the
+// policy has any left, and reports whether it placed one.
+func (g *Group) hold(end int) bool {
+	if g.policy.Reserve == 0 {
+		return false
+	}
+	if !g.workOK {
+		g.work = append(g.work[:0], g.free...)
+		g.workOK, g.held, g.probe = true, 0, g.line.head
+	}
+	placed := false
+	for ; g.held < g.policy.Reserve && g.probe < end; g.probe++ {
+		q := &g.line.jobs[g.probe]
+		if q.Nodes == gone {
+			continue
+		}
+		if at := g.work.EarliestFit(g.now, q.Nodes, q.Estimate); at < bourse.Never {
+			g.work.Add(at, at.Add(q.Estimate), -q.Nodes)
+		}
+		g.held++
+		placed = true
+	}
+	return placed
+}
+
+// start moves job i from the queue to the nodes.
+func (g *Group) start(i int, kind Class) {
+	q := g.line.jobs[i]
+	end := g.now.Add(q.Estimate)
+	g.line.remove(i)
+	g.free.Add(g.now, end, -q.Nodes)
+	if g.workOK && !g.policy.Conservative() {
+		g.work.Add(g.now, end, -q.Nodes)
+	}
+	g.putRunning(Running{ID: q.ID, Nodes: q.Nodes, Start: g.now, End: end})
+	g.starts = append(g.starts, Start{Queued: q, Class: kind, End: end})
+}

@@ -1,0 +1,138 @@
+package backfill
+
+import (
+	"bourse"
+)
+
+// settle brings the promises of the conservative policy up to date: if
+// something ended early they are compressed, then newcomers get theirs.
+func (g *Group) settle() {
+	if !g.policy.Conservative() {
+		return
+	}
+	if g.again {
+		g.again = false
+		g.compress()
+	}
+	for i := max(g.seen, g.line.head); i < len(g.line.jobs); i++ {
+		if q := &g.line.jobs[i]; q.Promise == bourse.Never && q.Nodes != gone {
+			g.place(i)
+		}
+	}
+	g.seen = len(g.line.jobs)
+}
+
+// place promises job i its earliest fit beside all other promises.
+func (g *Group) place(i int) {
+	q := &g.line.jobs[i]
+	at := g.work.EarliestFit(g.now, q.Nodes, q.Estimate)
+	g.work.Add(at, at.Add(q.Estimate), -q.Nodes)
+	g.line.promise(i, at)
+	g.due = min(g.due, at)
+}
+
+// compress moves the promises forward in queue order, each to its earliest fit
+// beside the others as they then stand: never later than it was.
+func (g *Group) compress() {
+	l := &g.line
+	for i := l.head; i < len(l.jobs); i++ {
+		q := &l.jobs[i]
+		if q.Nodes == gone || q.Promise == bourse.Never {
+			continue
+		}
+		at := earlier(g.work, q.Nodes, q.Estimate, q.Promise)
+		if at == q.Promise {
+			continue
+		}
+		g.work.Add(q.Promise, q.Promise.Add(q.Estimate), q.Nodes)
+		g.work.Add(at, at.Add(q.Estimate), -q.Nodes)
+		l.promise(i, at)
+		g.due = min(g.due, at)
+	}
+}
+
+// earlier is the earliest fit, from the opening of p on, of n nodes for d that
+// stand in p over [v, v+d) already, or v. Where they stand they do not hinder
+// themselves, so a start before v need only find room up to v.
+func earlier(p bourse.Profile, n int, d bourse.Duration, v bourse.Time) bourse.Time {
+	start, open := p[0].At, p[0].Free >= n
+	if start >= v {
+		return v
+	}
+	for _, s := range p[1:] {
+		if s.At >= v {
+			break
+		}
+		if open && s.At >= start.Add(d) {
+			return start
+		}
+		if s.Free < n {
+			open = false
+		} else if !open {
+			start, open = s.At, true
+		}
+	}
+	if open {
+		return start
+	}
+	return v
+}
+
+// startPromised starts, in queue order, the jobs whose promise has come.
+func (g *Group) startPromised() {
+	if g.due > g.now {
+		return
+	}
+	l := &g.line
+	for i := l.due(l.head, g.now); i >= 0; i = l.due(i+1, g.now) {
+		q := &l.jobs[i]
+		kind := Waited
+		switch {
+		case i > l.head:
+			kind = Backfilled
+		case q.Submit == g.now:
+			kind = Immediate
+		}
+		g.start(i, kind)
+	}
+	g.due = l.nextPromise()
+}
+
+// displace takes n nodes out of the work over [s, e), where they have just been
+// taken out of the free ones. Promises that still fit stay, in queue order; the
+// rest are made anew, in queue order. Only those that overlap [s, e) can be in
+// the way: elsewhere all fitted together before.
+func (g *Group) displace(s, e bourse.Time, n int) {
+	if !g.policy.Conservative() {
+		g.rise()
+		return
+	}
+	fits := g.work.Min(s, e) >= n
+	g.work.Add(s, e, -n)
+	if fits {
+		return
+	}
+	l := &g.line
+	var lifted []int
+	for i := l.head; i < len(l.jobs); i++ {
+		q := &l.jobs[i]
+		if q.Nodes == gone || q.Promise >= e || q.Promise.Add(q.Estimate) <= s {
+			continue
+		}
+		g.work.Add(q.Promise, q.Promise.Add(q.Estimate), q.Nodes)
+		lifted = append(lifted, i)
+	}
+	late := lifted[:0]
+	for _, i := range lifted {
+		q := &l.jobs[i]
+		end := q.Promise.Add(q.Estimate)
+		if g.work.Min(q.Promise, end) < q.Nodes {
+			late = append(late, i)
+			continue
+		}
+		g.work.Add(q.Promise, end, -q.Nodes)
+	}
+	for _, i := range late {
+		g.place(i)
+	}
+}
