@@ -66,6 +66,12 @@ type (
 	JobSubmitted struct {
 		Job Job `json:"job"`
 	}
+	// SubmissionRefused says that a broker has not taken a job.
+	SubmissionRefused struct {
+		Job    string `json:"job"`
+		User   string `json:"user,omitempty"`
+		Reason Reason `json:"reason"`
+	}
 	// CycleClosed says what a cycle of a broker came to.
 	CycleClosed struct {
 		Cycle        uint64   `json:"cycle"`
@@ -115,25 +121,28 @@ type (
 		Commit bool    `json:"commit"`
 		Posted Credits `json:"posted"`
 	}
-	// LegDone says that a leg's work has ended.
+	// LegDone says that a leg's work has ended, and what its site has given
+	// back of the price.
 	LegDone struct {
-		Leg LegID `json:"leg"`
-		End Time  `json:"end"`
+		Leg    LegID   `json:"leg"`
+		End    Time    `json:"end"`
+		Refund Credits `json:"refund,omitempty"`
 	}
 )
 
 // Kind names the fact.
-func (JobStarted) Kind() string   { return "job-started" }
-func (JobEnded) Kind() string     { return "job-ended" }
-func (JobRefused) Kind() string   { return "job-refused" }
-func (NodesLocked) Kind() string  { return "nodes-locked" }
-func (NodesFreed) Kind() string   { return "nodes-freed" }
-func (LegMoved) Kind() string     { return "leg-moved" }
-func (JobSubmitted) Kind() string { return "job-submitted" }
-func (CycleClosed) Kind() string  { return "cycle-closed" }
-func (JobPostponed) Kind() string { return "job-postponed" }
-func (TxBegun) Kind() string      { return "tx-begun" }
-func (LegPriced) Kind() string    { return "leg-priced" }
-func (TxDecided) Kind() string    { return "tx-decided" }
-func (LegClosed) Kind() string    { return "leg-closed" }
-func (LegDone) Kind() string      { return "leg-done" }
+func (JobStarted) Kind() string        { return "job-started" }
+func (JobEnded) Kind() string          { return "job-ended" }
+func (JobRefused) Kind() string        { return "job-refused" }
+func (NodesLocked) Kind() string       { return "nodes-locked" }
+func (NodesFreed) Kind() string        { return "nodes-freed" }
+func (LegMoved) Kind() string          { return "leg-moved" }
+func (JobSubmitted) Kind() string      { return "job-submitted" }
+func (SubmissionRefused) Kind() string { return "submission-refused" }
+func (CycleClosed) Kind() string       { return "cycle-closed" }
+func (JobPostponed) Kind() string      { return "job-postponed" }
+func (TxBegun) Kind() string           { return "tx-begun" }
+func (LegPriced) Kind() string         { return "leg-priced" }
+func (TxDecided) Kind() string         { return "tx-decided" }
+func (LegClosed) Kind() string         { return "leg-closed" }
+func (LegDone) Kind() string           { return "leg-done" }

@@ -14,6 +14,9 @@ type Code string
 const (
 	None Code = ""
 
+	// Of a request that makes no sense as it stands.
+	Invalid Code = "invalid"
+
 	// Of a request that no search could place.
 	TooLarge    Code = "too-large"   // more nodes than all suited groups have together
 	NoNode      Code = "no-node"     // no node meets the requirements or the performance

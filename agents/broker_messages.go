@@ -16,6 +16,12 @@ type Stamp struct {
 // Submit hands a job to a broker.
 type Submit struct{ Job bourse.Job }
 
+// SubmitReply says whether a broker has taken a job; a Reason means not.
+type SubmitReply struct {
+	Job    string
+	Reason bourse.Reason
+}
+
 // OfferRequest asks a site what is free from now until the horizon.
 type OfferRequest struct {
 	Cycle   uint64
@@ -132,6 +138,7 @@ type SettledNotice struct {
 
 // Kind names the message.
 func (Submit) Kind() string         { return "Submit" }
+func (SubmitReply) Kind() string    { return "SubmitReply" }
 func (OfferRequest) Kind() string   { return "OfferRequest" }
 func (Offers) Kind() string         { return "Offers" }
 func (QuoteRequest) Kind() string   { return "QuoteRequest" }
