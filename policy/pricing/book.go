@@ -1,0 +1,180 @@
+// Package pricing says what a reservation costs: its base price, and the harm
+// it does to the jobs that wait in the queue, reckoned by planning the queue
+// with and without it (Singh, Kesselman and Deelman, sections 2 and 3).
+//
+// It never changes a queue, never decides who may start, reads no clock and
+// does no I/O. A price is of the moment: it holds for the state that it was
+// reckoned on.
+package pricing
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+
+	"bourse"
+	"bourse/policy/backfill"
+)
+
+// Book is the prepared plan of one state, of which any number of reservations
+// can be priced. It is made once and Reset for each new state; after a while it
+// allocates no more. A Book is not safe for concurrent use.
+//
+// Times are planned with estimates as runtimes, no further arrivals, and
+// existing reservations kept. Under the conservative policy a promise that
+// still fits stays and the other jobs follow in queue order.
+type Book struct {
+	state  *backfill.State
+	prices Scheme
+
+	starts   []bourse.Time  // v, by position in the queue
+	clear    bourse.Profile // Free less every planned job
+	instants []bourse.Time  // starts and ends of all work, from now on
+	base     sweep          // the plan without a new reservation
+	trial    sweep          // the plan with one
+	marks    []mark         // checkpoints of base
+	memory                  // what the marks remember
+	masks                   // which jobs are small and short enough
+
+	harm   uint128 // of the trial, in thousandths of a node-millisecond
+	delays []bourse.Delay
+	offers []Offer
+}
+
+// Offer is a start time for a reservation and what it costs beyond its base.
+type Offer struct {
+	Start    bourse.Time
+	Feasible bool
+	Additive bourse.Duration // f, in node-milliseconds of weighted delay; 0 where not feasible
+}
+
+// NewBook returns a Book that prices adaptively; Reset it before use.
+func NewBook() *Book { return &Book{} }
+
+// Price sets how Additive and Offers price. It survives Reset.
+func (b *Book) Price(s Scheme) { b.prices = s }
+
+// Reset plans the queue of s. The book keeps s, which must stay as it is until
+// the next Reset. s.Free must open at s.Now; estimates are above 0, weights are
+// not negative. It costs one plan of the queue, with checkpoints.
+func (b *Book) Reset(s *backfill.State) {
+	b.state = s
+	b.plan()
+	b.finish()
+}
+
+// Starts returns v, the planned start of each queued job in queue order; Never
+// for one that no end of other work lets in. It is good until the next Reset.
+func (b *Book) Starts() []bourse.Time { return b.starts }
+
+// Clear returns what is left free when every queued job has its place. What
+// fits in there delays nobody and costs nothing extra. It is good until the
+// next Reset and must not be changed.
+func (b *Book) Clear() bourse.Profile { return b.clear }
+
+// Additive returns f of a reservation of n nodes over [start, start+d): the sum
+// over the queued jobs of weight x nodes x the delay of their planned start, in
+// node-milliseconds, a fraction rounded up so that only what harms nobody is
+// free; at most the largest Duration. ok is false where the reservation is not
+// admissible; see Obstacle. n and d must be above 0.
+func (b *Book) Additive(start bourse.Time, n int, d bourse.Duration) (f bourse.Duration, ok bool) {
+	if !b.Admissible(start, n, d) {
+		return 0, false
+	}
+	if b.prices == Fixed || b.clear.Min(start, start.Add(d)) >= n {
+		return 0, true
+	}
+	return b.replan(start, n, d), true
+}
+
+// Admissible reports whether no running job and no reservation stands in the
+// way of n nodes over [start, start+d); the queue does not count.
+func (b *Book) Admissible(start bourse.Time, n int, d bourse.Duration) bool {
+	return start >= b.state.Now && b.state.Free.Min(start, start.Add(d)) >= n
+}
+
+// Delays appends to list the waiting jobs that the reservation would make start
+// later, in queue order, and by how much. Nothing is appended where it is not
+// admissible.
+func (b *Book) Delays(list []bourse.Delay, start bourse.Time, n int, d bourse.Duration) []bourse.Delay {
+	if !b.Admissible(start, n, d) || b.clear.Min(start, start.Add(d)) >= n {
+		return list
+	}
+	b.delays = b.delays[:0]
+	b.trial.record = true
+	b.replan(start, n, d)
+	b.trial.record = false
+	slices.SortFunc(b.delays, func(x, y bourse.Delay) int { return cmp.Compare(x.Job, y.Job) })
+	for _, x := range b.delays {
+		q := &b.state.Queue[x.Job] // so far a position
+		list = append(list, bourse.Delay{Job: q.ID, By: x.By, Nodes: q.Nodes})
+	}
+	return list
+}
+
+// Offers prices n nodes for d at every start time worth looking at: now, and
+// every start and end of running (estimated), planned and reserved work from
+// now on, distinct and in order, the infeasible ones included (section 3 of the
+// paper). more adds the instants at which such a reservation would end when
+// something starts or ends, which is sometimes cheaper; the earliest feasible
+// start and the earliest free of charge are among the others already. The list
+// is good until the next call.
+func (b *Book) Offers(n int, d bourse.Duration, more bool) []Offer {
+	b.offers = b.offers[:0]
+	for _, t := range b.instants {
+		b.offers = append(b.offers, Offer{Start: t})
+		if before := t.Add(-d); more && before > b.state.Now {
+			b.offers = append(b.offers, Offer{Start: before})
+		}
+	}
+	if more {
+		slices.SortFunc(b.offers, func(x, y Offer) int { return cmp.Compare(x.Start, y.Start) })
+		b.offers = slices.CompactFunc(b.offers, func(x, y Offer) bool { return x.Start == y.Start })
+	}
+	free, clear := walk{p: b.state.Free}, walk{p: b.clear}
+	for i := range b.offers {
+		o := &b.offers[i]
+		e := o.Start.Add(d)
+		if o.Feasible = free.fits(o.Start, e, n); o.Feasible && b.prices != Fixed && !clear.fits(o.Start, e, n) {
+			o.Additive = b.replan(o.Start, n, d)
+		}
+	}
+	return b.offers
+}
+
+// walk answers questions about a profile whose starts come in order.
+type walk struct {
+	p bourse.Profile
+	i int
+}
+
+func (w *walk) fits(s, e bourse.Time, n int) bool {
+	for w.i+1 < len(w.p) && w.p[w.i+1].At <= s {
+		w.i++
+	}
+	return fits(w.p[w.i:], e, n)
+}
+
+// uint128 is a sum that does not overflow.
+type uint128 struct{ hi, lo uint64 }
+
+func (u *uint128) addProduct(a, b uint64) {
+	hi, lo := bits.Mul64(a, b)
+	var carry uint64
+	u.lo, carry = bits.Add64(u.lo, lo, 0)
+	u.hi += hi + carry
+}
+
+// thousandths returns a thousandth of the sum, rounded up, at most the largest
+// Duration.
+func (u uint128) thousandths() bourse.Duration {
+	if u.hi >= 1000 {
+		return math.MaxInt64
+	}
+	q, r := bits.Div64(u.hi, u.lo, 1000)
+	if r > 0 {
+		q++
+	}
+	return bourse.Duration(min(q, math.MaxInt64))
+}

@@ -1,0 +1,116 @@
+package pricing
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"bourse"
+	"bourse/policy/backfill"
+)
+
+func TestOffers_FigureOneCostsInfiniteSixEightTenZero(t *testing.T) {
+	t.Parallel()
+	for _, p := range []backfill.Policy{backfill.EASY, backfill.Conservative} {
+		b := NewBook()
+		b.Reset(figure1(p))
+		if v := b.Starts(); !slices.Equal(v, []bourse.Time{2000, 2000}) {
+			t.Fatalf("%v: planned starts %v, want 2 and 2", p, v)
+		}
+		want := []Offer{{0, false, 0}, {2000, true, 6000}, {3000, true, 8000}, {4000, true, 10000},
+			{5000, true, 0}, {6000, true, 0}, {7000, true, 0}}
+		if got := b.Offers(2, 3*bourse.Second, false); !slices.Equal(got, want) {
+			t.Errorf("%v: offers\n%v, want\n%v", p, got, want)
+		}
+		if c := bourse.Cost(bourse.Price(bourse.Credit), 6000); c.String() != "0.001667" {
+			t.Errorf("6 node-seconds cost %v, want 0.001667", c)
+		}
+	}
+}
+
+func TestDelays_FigureOneDelaysOnlyD(t *testing.T) {
+	t.Parallel()
+	b := NewBook()
+	b.Reset(figure1(backfill.EASY))
+	for i, by := range []bourse.Duration{3000, 4000, 5000} {
+		got := b.Delays(nil, bourse.Time(2000+1000*i), 2, 3000)
+		if !slices.Equal(got, []bourse.Delay{{Job: 4, By: by, Nodes: 2}}) {
+			t.Errorf("start %d: delays %v, want D by %v", 2+i, got, by)
+		}
+	}
+}
+
+// checkState compares everything a book says of s with the naive twin.
+func checkState(t *testing.T, b *Book, s *backfill.State, r *rand.Rand) {
+	t.Helper()
+	b.Reset(s)
+	v := naivePlan(s)
+	if !slices.Equal(b.Starts(), v) {
+		t.Fatalf("starts %v, naive %v\n%+v", b.Starts(), v, s)
+	}
+	clear := s.Free.Clone()
+	for i, q := range s.Queue {
+		if v[i] < bourse.Never {
+			clear.Add(v[i], v[i].Add(q.Estimate), -q.Nodes)
+		}
+	}
+	if !slices.Equal(b.Clear(), clear) {
+		t.Fatalf("clear %v, naive %v\n%+v", b.Clear(), clear, s)
+	}
+	n := 1 + r.IntN(s.Nodes)
+	d := bourse.Duration(1 + r.IntN(40))
+	if r.IntN(2) == 0 && len(s.Queue) > 0 {
+		d = s.Queue[r.IntN(len(s.Queue))].Estimate
+	}
+	offers := slices.Clone(b.Offers(n, d, r.IntN(2) == 0))
+	at := make(map[bourse.Time]bool)
+	for _, o := range offers {
+		at[o.Start] = true
+		f, delays, ok := naiveHarm(s, v, o.Start, n, d)
+		if ok != o.Feasible || f != o.Additive {
+			t.Fatalf("offer %+v of %d nodes for %v: naive %v %v\n%+v", o, n, d, f, ok, s)
+		}
+		// A job that must leave its promise may find an earlier place that an
+		// early end has left, so with promises the law holds one way only.
+		if fits := clear.Min(o.Start, o.Start.Add(d)) >= n; ok && fits != (f == 0) && (fits || !promised(s)) {
+			t.Fatalf("law 1: offer %+v of %d nodes for %v, fits in the clear profile: %v\n%+v", o, n, d, fits, s)
+		}
+		if got := b.Delays(nil, o.Start, n, d); !slices.Equal(got, delays) {
+			t.Fatalf("delays %v, naive %v", got, delays)
+		}
+		if refused := b.Obstacle(o.Start, n, d).Refused(); refused == o.Feasible {
+			t.Fatalf("offer %+v: obstacle %v", o, b.Obstacle(o.Start, n, d))
+		}
+	}
+	for _, x := range naiveInstants(s, v) {
+		if !at[x] {
+			t.Fatalf("no offer at %v in %v\n%+v", x, offers, s)
+		}
+	}
+}
+
+// promised reports whether any job of s has a promise.
+func promised(s *backfill.State) bool {
+	return slices.ContainsFunc(s.Queue, func(q backfill.Queued) bool { return q.Promise < bourse.Never })
+}
+
+func TestBook_EqualsTheNaiveTwin(t *testing.T) {
+	t.Parallel()
+	states := 30_000
+	if testing.Short() {
+		states = 3_000
+	}
+	for k, p := range policies {
+		t.Run(p.String(), func(t *testing.T) {
+			t.Parallel()
+			r, b := rand.New(rand.NewPCG(1, uint64(k))), NewBook()
+			for i := range states / len(policies) {
+				nodes, jobs, span := 1+r.IntN(10), 12, int64(1+r.IntN(20))
+				if i%50 == 0 {
+					nodes, jobs, span = 64, 90, 300
+				}
+				checkState(t, b, randomState(r, p, nodes, jobs, span), r)
+			}
+		})
+	}
+}

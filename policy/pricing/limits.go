@@ -1,0 +1,73 @@
+package pricing
+
+import (
+	"fmt"
+	"slices"
+
+	"bourse"
+	"bourse/policy/backfill"
+)
+
+// Limits are what an operator allows of reservations. The zero Limits allow
+// everything.
+type Limits struct {
+	MinNotice  bourse.Duration // a reservation starts no sooner than this after now; 0: no limit
+	MaxHorizon bourse.Duration // a reservation has ended by this after now; 0: no limit
+	MaxShare   int             // thousandths of the nodes that reservations hold at once; 0: no limit
+	Users      []string        // who may reserve; empty: everyone
+}
+
+// Check says which limit a new reservation of n nodes over [start, start+d) on
+// a group of so many nodes passes, for this user, at now; the zero Reason if
+// none. The limits are checked in the order users, min_notice, max_horizon,
+// max_share, and the first one passed is named. reserved are the reservations
+// the group holds, in any order.
+func (l *Limits) Check(user string, now, start bourse.Time, n int, d bourse.Duration, nodes int, reserved []backfill.Reserved) bourse.Reason {
+	end := start.Add(d)
+	switch {
+	case len(l.Users) > 0 && !slices.Contains(l.Users, user):
+		return bourse.Reason{Code: bourse.NotAllowed,
+			Detail: fmt.Sprintf("users: user %q may not reserve here", user)}
+	case l.MinNotice > 0 && start < now.Add(l.MinNotice):
+		return bourse.Reason{Code: bourse.MinNotice,
+			Detail: fmt.Sprintf("min_notice: a reservation starts %s from now or later, at %v or after, not at %v",
+				l.MinNotice.Words(), now.Add(l.MinNotice), start)}
+	case l.MaxHorizon > 0 && end > now.Add(l.MaxHorizon):
+		return bourse.Reason{Code: bourse.MaxHorizon,
+			Detail: fmt.Sprintf("max_horizon: a reservation ends within %s from now, by %v, not at %v",
+				l.MaxHorizon.Words(), now.Add(l.MaxHorizon), end)}
+	}
+	if l.MaxShare <= 0 {
+		return bourse.Reason{}
+	}
+	allowed := int(int64(nodes) * int64(l.MaxShare) / 1000)
+	if at, held := peak(reserved, start, end); held+n > allowed {
+		return bourse.Reason{Code: bourse.MaxShare,
+			Detail: fmt.Sprintf("max_share: reservations may hold %d of %d nodes at once; at %v they hold %d, and %d more are asked",
+				allowed, nodes, at, held, n)}
+	}
+	return bourse.Reason{}
+}
+
+// peak is the most nodes that reservations hold at once anywhere in [s, e), and
+// the first instant at which they do. It costs a walk over the list for each
+// reservation that begins in there.
+func peak(reserved []backfill.Reserved, s, e bourse.Time) (at bourse.Time, most int) {
+	heldAt := func(t bourse.Time) (held int) {
+		for _, r := range reserved {
+			if r.Start <= t && t < r.End {
+				held += r.Nodes
+			}
+		}
+		return held
+	}
+	at, most = s, heldAt(s)
+	for _, r := range reserved {
+		if r.Start > s && r.Start < e {
+			if held := heldAt(r.Start); held > most || held == most && r.Start < at {
+				at, most = r.Start, held
+			}
+		}
+	}
+	return at, most
+}

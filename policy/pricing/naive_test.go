@@ -1,0 +1,130 @@
+package pricing
+
+import (
+	"math/big"
+	"slices"
+
+	"bourse"
+	"bourse/policy/backfill"
+)
+
+// The naive twin: every price is reckoned by planning the whole queue anew.
+
+// naivePlan is the planned start of every queued job of s, read straight off
+// the rules: passes at every instant at which anything starts or ends.
+func naivePlan(s *backfill.State) []bourse.Time {
+	starts := make([]bourse.Time, len(s.Queue))
+	for i := range starts {
+		starts[i] = bourse.Never
+	}
+	free := s.Free.Clone()
+	if s.Policy.Conservative() {
+		naivePlace(s, free, starts)
+		return starts
+	}
+	for t := s.Now; t < bourse.Never; {
+		work, holds := free.Clone(), 0
+		next := bourse.Never
+		for i, q := range s.Queue {
+			if starts[i] < bourse.Never {
+				continue
+			}
+			at := work.EarliestFit(t, q.Nodes, q.Estimate)
+			if at == t {
+				starts[i] = t
+				free.Add(t, t.Add(q.Estimate), -q.Nodes)
+				work.Add(t, t.Add(q.Estimate), -q.Nodes)
+				continue
+			}
+			if !s.Policy.Backfill {
+				break
+			}
+			if holds == s.Policy.Reserve {
+				continue
+			}
+			holds++
+			if at < bourse.Never {
+				work.Add(at, at.Add(q.Estimate), -q.Nodes)
+				next = min(next, at)
+			}
+		}
+		for _, p := range []bourse.Profile{free, work} {
+			for _, step := range p {
+				if step.At > t {
+					next = min(next, step.At)
+				}
+			}
+		}
+		t = next
+	}
+	return starts
+}
+
+// naivePlace keeps each promise that fits, in queue order; the rest follow.
+func naivePlace(s *backfill.State, free bourse.Profile, starts []bourse.Time) {
+	for i, q := range s.Queue {
+		if q.Promise >= s.Now && q.Promise < bourse.Never && free.Min(q.Promise, q.Promise.Add(q.Estimate)) >= q.Nodes {
+			starts[i] = q.Promise
+			free.Add(starts[i], starts[i].Add(q.Estimate), -q.Nodes)
+		}
+	}
+	for i, q := range s.Queue {
+		if starts[i] < bourse.Never {
+			continue
+		}
+		if starts[i] = free.EarliestFit(s.Now, q.Nodes, q.Estimate); starts[i] < bourse.Never {
+			free.Add(starts[i], starts[i].Add(q.Estimate), -q.Nodes)
+		}
+	}
+}
+
+// with is s with one reservation more.
+func with(s *backfill.State, start bourse.Time, n int, d bourse.Duration) *backfill.State {
+	t := *s
+	t.Free = s.Free.Clone()
+	t.Free.Add(start, start.Add(d), -n)
+	t.Reserved = append(slices.Clone(s.Reserved), backfill.Reserved{ID: 1 << 40, Nodes: n, Start: start, End: start.Add(d)})
+	slices.SortStableFunc(t.Reserved, func(x, y backfill.Reserved) int { return int(x.Start - y.Start) })
+	return &t
+}
+
+// naiveHarm is the price of a reservation by the definition.
+func naiveHarm(s *backfill.State, v []bourse.Time, start bourse.Time, n int, d bourse.Duration) (bourse.Duration, []bourse.Delay, bool) {
+	if start < s.Now || s.Free.Min(start, start.Add(d)) < n {
+		return 0, nil, false
+	}
+	sum := new(big.Int)
+	var delays []bourse.Delay
+	for i, at := range naivePlan(with(s, start, n, d)) {
+		if q := s.Queue[i]; at > v[i] {
+			x := big.NewInt(int64(at - v[i]))
+			x.Mul(x, big.NewInt(int64(q.Nodes)))
+			sum.Add(sum, x.Mul(x, big.NewInt(q.Weight)))
+			delays = append(delays, bourse.Delay{Job: q.ID, By: at.Sub(v[i]), Nodes: q.Nodes})
+		}
+	}
+	sum.Add(sum, big.NewInt(999)).Div(sum, big.NewInt(1000))
+	if !sum.IsInt64() {
+		return 1<<63 - 1, delays, true
+	}
+	return bourse.Duration(sum.Int64()), delays, true
+}
+
+// naiveInstants are the start times to offer.
+func naiveInstants(s *backfill.State, v []bourse.Time) (list []bourse.Time) {
+	list = append(list, s.Now)
+	for _, r := range s.Running {
+		list = append(list, r.Start, r.End)
+	}
+	for _, r := range s.Reserved {
+		list = append(list, r.Start, r.End)
+	}
+	for i, q := range s.Queue {
+		if v[i] < bourse.Never {
+			list = append(list, v[i], v[i].Add(q.Estimate))
+		}
+	}
+	slices.Sort(list)
+	list = slices.Compact(list)
+	return slices.DeleteFunc(list, func(t bourse.Time) bool { return t < s.Now })
+}

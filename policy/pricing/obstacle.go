@@ -1,0 +1,112 @@
+package pricing
+
+import (
+	"fmt"
+
+	"bourse"
+)
+
+// Block is the piece of work that keeps a reservation from being admissible:
+// at the first instant that is short of nodes, the one whose end is the first
+// to bring enough of them back.
+type Block struct {
+	At       bourse.Time // the first instant that is short
+	Free     int         // nodes free then
+	Reserved bool        // a reservation; else a running job
+	ID       int64       // of the job or the reservation; 0 if Nodes is 0
+	Nodes    int         // it holds; 0: nothing in the state explains it
+	Until    bourse.Time // its (estimated) end
+}
+
+// Obstacle says why n nodes over [start, start+d) are not admissible: Past,
+// TooLarge, or Busy with the running job or the reservation that is in the way.
+// It is the zero Reason where they are.
+func (b *Book) Obstacle(start bourse.Time, n int, d bourse.Duration) bourse.Reason {
+	switch {
+	case start < b.state.Now:
+		return bourse.Reason{Code: bourse.Past, Detail: fmt.Sprintf("start %v lies before now, %v", start, b.state.Now)}
+	case n > b.state.Nodes:
+		return bourse.Reason{Code: bourse.TooLarge, Detail: fmt.Sprintf("%d nodes are asked, the group has %d", n, b.state.Nodes)}
+	}
+	block, ok := b.InTheWay(start, n, d)
+	if !ok {
+		return bourse.Reason{}
+	}
+	return block.Reason(n, fmt.Sprint(block.ID))
+}
+
+// Reason puts the block into words for a request of n nodes; name is what
+// people call the job or the reservation.
+func (k Block) Reason(n int, name string) bourse.Reason {
+	text := fmt.Sprintf("%d of %d nodes free at %v", k.Free, n, k.At)
+	if k.Nodes > 0 {
+		kind := "running job"
+		if k.Reserved {
+			kind = "reservation"
+		}
+		text += fmt.Sprintf(": %s %s holds %d until %v", kind, name, k.Nodes, k.Until)
+	}
+	return bourse.Reason{Code: bourse.Busy, Detail: text}
+}
+
+// InTheWay finds what stands in the way of n nodes over [start, start+d), start
+// not before now; ok is false if nothing does. Equal ends: running jobs before
+// reservations, then in the state's order.
+func (b *Book) InTheWay(start bourse.Time, n int, d bourse.Duration) (k Block, ok bool) {
+	free := b.state.Free
+	low := start
+	for i := 0; ; i++ {
+		if i == len(free) || free[i].At >= start.Add(d) {
+			return Block{}, false
+		}
+		last := i+1 == len(free) || free[i+1].At > start
+		if last && free[i].Free < n {
+			low = max(start, free[i].At)
+			k = Block{At: low, Free: free[i].Free}
+			break
+		}
+	}
+	have := k.Free
+	after := bourse.Time(-bourse.Never) // ends looked at so far
+	for have < n {
+		next, found := b.nextToEnd(low, after)
+		if !found {
+			return k, true
+		}
+		after = next.Until
+		k.Reserved, k.ID, k.Nodes, k.Until = next.Reserved, next.ID, next.Nodes, next.Until
+		have += b.endingAt(low, after)
+	}
+	return k, true
+}
+
+// nextToEnd is the work that holds nodes at t and ends first after that instant.
+func (b *Book) nextToEnd(t, after bourse.Time) (k Block, found bool) {
+	k.Until = bourse.Never
+	for _, r := range b.state.Running {
+		if r.Start <= t && t < r.End && after < r.End && r.End < k.Until {
+			k, found = Block{ID: r.ID, Nodes: r.Nodes, Until: r.End}, true
+		}
+	}
+	for _, r := range b.state.Reserved {
+		if r.Start <= t && t < r.End && after < r.End && r.End < k.Until {
+			k, found = Block{Reserved: true, ID: r.ID, Nodes: r.Nodes, Until: r.End}, true
+		}
+	}
+	return k, found
+}
+
+// endingAt is how many nodes come back at end from work that holds them at t.
+func (b *Book) endingAt(t, end bourse.Time) (n int) {
+	for _, r := range b.state.Running {
+		if r.End == end && r.Start <= t {
+			n += r.Nodes
+		}
+	}
+	for _, r := range b.state.Reserved {
+		if r.End == end && r.Start <= t {
+			n += r.Nodes
+		}
+	}
+	return n
+}

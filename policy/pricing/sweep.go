@@ -1,0 +1,456 @@
+package pricing
+
+import (
+	"math/bits"
+	"slices"
+	"sort"
+
+	"bourse"
+	"bourse/policy/backfill"
+)
+
+// This file is the hot path. A query prices some thirty starts, and each would
+// cost a plan of the whole queue; four observations make it a fraction of one.
+//
+// A head's shadow never moves once it is set: later starts only take nodes
+// away and never against a hold. So a hold is committed like a start, and a
+// plan is a sequence of commits, each of which only lowers the profile.
+//
+// Hence, as long as the reservation still fits into the profile, it has changed
+// no decision: what fits beside it fitted without it, and what did not fit still
+// does not. A reservation that fits into the finished profile is free. For any
+// other a binary search finds the last checkpoint with room for it, and the
+// trial resumes there.
+//
+// A job that waits can come to fit only where the profile rises or a hold
+// begins, so those are the only instants of a pass; and the jobs small and short
+// enough to fit at one come out of bit sets, a word at a time.
+//
+// A trial that comes to the same jobs waiting, the same holds and the same
+// profile as the plan had at that instant will go on as the plan did: it stops.
+
+// sweep is a plan in the making. All it knows of the future is in free.
+type sweep struct {
+	at     bourse.Time   // the instant of the pass
+	lo     int           // free[lo].At == at
+	free   []bourse.Step // less all commits; neighbours may be equal
+	rem    []uint64      // set of positions without a start yet
+	left   int           // their number
+	holds  []bourse.Time // starts of the holds that have not begun, in order
+	trial  bool          // with a new reservation: count the harm, set no marks
+	record bool          // and list the delays
+	marked bool          // base only: this pass has its mark
+}
+
+// mark is a checkpoint of the base plan: how it stood before the first commit
+// of a pass (conservative: before some commit of its only pass).
+type mark struct {
+	at          bourse.Time
+	free, holds span // in memory
+	rem         int  // in memory, a word for every 64 jobs
+	left        int
+	next        int // conservative: the decision that comes next
+}
+
+type span struct{ from, to int }
+
+// memory holds what the marks remember, end to end.
+type memory struct {
+	steps []bourse.Step
+	words []uint64
+	times []bourse.Time
+	since int // conservative: commits since the last mark
+}
+
+// plan makes the base plan of b.state.
+func (b *Book) plan() {
+	s, w := b.state, &b.base
+	b.starts = b.starts[:0]
+	for range s.Queue {
+		b.starts = append(b.starts, bourse.Never)
+	}
+	b.marks, b.steps, b.words, b.times, b.since = b.marks[:0], b.steps[:0], b.words[:0], b.times[:0], 0
+	w.free = append(w.free[:0], s.Free...)
+	w.free[0].At = s.Now
+	w.at, w.lo, w.left, w.holds = s.Now, 0, len(s.Queue), w.holds[:0]
+	w.rem = w.rem[:0]
+	for n := len(s.Queue); n > 0; n -= 64 {
+		word := ^uint64(0)
+		if n < 64 {
+			word = 1<<n - 1
+		}
+		w.rem = append(w.rem, word)
+	}
+	b.prepareMasks()
+	switch {
+	case s.Policy.Conservative():
+		b.place(w, 0)
+	default:
+		for again := true; again; {
+			w.marked = false
+			b.pass(w)
+			again = w.left > 0 && w.advance()
+		}
+	}
+}
+
+// replan returns the harm that an admissible reservation does that does not fit
+// into the finished base plan.
+func (b *Book) replan(s bourse.Time, n int, d bourse.Duration) bourse.Duration {
+	e, w := s.Add(d), &b.trial
+	w.trial = true
+	m := b.lastWithRoom(s, e, n)
+	k := &b.marks[m]
+	w.at, w.lo, w.left = k.at, 0, k.left
+	w.free = append(w.free[:0], b.steps[k.free.from:k.free.to]...)
+	w.rem = append(w.rem[:0], b.words[k.rem:k.rem+len(b.base.rem)]...)
+	w.holds = append(w.holds[:0], b.times[k.holds.from:k.holds.to]...)
+	if e > w.at {
+		w.take(max(s, w.at), e, n)
+	}
+	b.harm = uint128{}
+	if b.state.Policy.Conservative() {
+		b.place(w, k.next)
+		return b.harm.thousandths()
+	}
+	for {
+		b.pass(w)
+		if w.left == 0 || !w.advance() {
+			break
+		}
+		if w.at >= e {
+			for m < len(b.marks) && b.marks[m].at < w.at {
+				m++
+			}
+			if m < len(b.marks) && b.marks[m].at == w.at && b.same(w, &b.marks[m]) {
+				break
+			}
+		}
+	}
+	return b.harm.thousandths()
+}
+
+// pass serves the queue at w.at: the heads, up to the number that the policy
+// reserves for, start or hold their earliest fit; of the others all that fit
+// now start, in queue order.
+func (b *Book) pass(w *sweep) {
+	s := b.state
+	if !s.Policy.Backfill {
+		b.passFCFS(w)
+		return
+	}
+	for w.left > 0 && len(w.holds) < s.Policy.Reserve {
+		pos := first(w.rem)
+		q := &s.Queue[pos]
+		at, i := earliest(w.free, w.lo, w.at, q.Nodes, q.Estimate)
+		b.commit(w, pos, at, i)
+		if at > w.at {
+			w.hold(at)
+		}
+	}
+	now := w.free[w.lo].Free
+	for i := range w.rem {
+		for word := b.candidates(w, i, now); word != 0; word &= word - 1 {
+			pos := i<<6 + bits.TrailingZeros64(word)
+			q := &s.Queue[pos]
+			if q.Nodes <= now && fits(w.free[w.lo:], w.at.Add(q.Estimate), q.Nodes) {
+				b.commit(w, pos, w.at, w.lo)
+				now -= q.Nodes
+			}
+		}
+	}
+}
+
+// passFCFS starts heads as long as they fit.
+func (b *Book) passFCFS(w *sweep) {
+	for w.left > 0 {
+		pos := first(w.rem)
+		q := &b.state.Queue[pos]
+		if !fits(w.free[w.lo:], w.at.Add(q.Estimate), q.Nodes) {
+			return
+		}
+		b.commit(w, pos, w.at, w.lo)
+	}
+}
+
+// place is the plan of the conservative policy from its decision number next
+// on: first the promises that still fit, in queue order, then the others at
+// their earliest fit.
+func (b *Book) place(w *sweep, next int) {
+	s := b.state
+	for pos := next; pos < len(s.Queue); pos++ {
+		q := &s.Queue[pos]
+		if q.Promise < s.Now || q.Promise >= bourse.Never || w.rem[pos>>6]>>(pos&63)&1 == 0 {
+			continue
+		}
+		i := find(w.free, q.Promise)
+		if fits(w.free[i:], q.Promise.Add(q.Estimate), q.Nodes) {
+			b.checkpoint(w, pos)
+			b.commit(w, pos, q.Promise, i)
+		}
+	}
+	for i := range w.rem {
+		for word := w.rem[i]; word != 0; word &= word - 1 {
+			pos := i<<6 + bits.TrailingZeros64(word)
+			q := &s.Queue[pos]
+			at, k := earliest(w.free, 0, w.at, q.Nodes, q.Estimate)
+			b.checkpoint(w, len(s.Queue))
+			b.commit(w, pos, at, k)
+		}
+	}
+}
+
+// checkpoint marks the base plan of the conservative policy every so many
+// commits, so that the marks of a long queue stay few.
+func (b *Book) checkpoint(w *sweep, next int) {
+	if w.trial {
+		return
+	}
+	if b.since == 0 {
+		b.mark(w, next)
+	}
+	if b.since++; b.since > len(b.state.Queue)/32 {
+		b.since = 0
+	}
+}
+
+// commit gives the job at pos its start, which may be Never; i is the step
+// that holds then.
+func (b *Book) commit(w *sweep, pos int, at bourse.Time, i int) {
+	q := &b.state.Queue[pos]
+	if w.trial {
+		if late := at - b.starts[pos]; late > 0 {
+			b.harm.addProduct(uint64(late), uint64(q.Weight)*uint64(q.Nodes))
+			if w.record {
+				b.delays = append(b.delays, bourse.Delay{Job: int64(pos), By: bourse.Duration(late)})
+			}
+		}
+	} else {
+		if !w.marked && !b.state.Policy.Conservative() {
+			b.mark(w, 0)
+			w.marked = true
+		}
+		b.starts[pos] = at
+	}
+	w.rem[pos>>6] &^= 1 << (pos & 63)
+	w.left--
+	if at < bourse.Never {
+		w.free = take(w.free, i, at, at.Add(q.Estimate), q.Nodes)
+	}
+}
+
+// mark remembers how the base plan stands.
+func (b *Book) mark(w *sweep, next int) {
+	k := mark{at: w.at, rem: len(b.words), left: w.left, next: next}
+	k.free.from, k.holds.from = len(b.steps), len(b.times)
+	b.steps = append(b.steps, w.free[w.lo:]...)
+	b.words = append(b.words, w.rem...)
+	b.times = append(b.times, w.holds...)
+	k.free.to, k.holds.to = len(b.steps), len(b.times)
+	b.marks = append(b.marks, k)
+}
+
+// lastWithRoom returns the last mark whose profile has n nodes free on [s, e).
+// The first has, or the reservation would not be admissible; the later ones
+// have ever less. What lies before a mark is final.
+func (b *Book) lastWithRoom(s, e bourse.Time, n int) int {
+	final := e // no room in the finished plan from here on
+	if i := find(b.clear, s); true {
+		for ; i < len(b.clear) && b.clear[i].At < e; i++ {
+			if b.clear[i].Free < n {
+				final = max(s, b.clear[i].At)
+				break
+			}
+		}
+	}
+	return sort.Search(len(b.marks)-1, func(i int) bool {
+		k := &b.marks[i+1]
+		if final < k.at {
+			return true
+		}
+		p := b.steps[k.free.from:k.free.to]
+		return !fits(p[find(p, s):], e, n)
+	})
+}
+
+// same reports whether the trial stands as the base plan stood at k.
+func (b *Book) same(w *sweep, k *mark) bool {
+	if w.left != k.left || !slices.Equal(w.rem, b.words[k.rem:k.rem+len(w.rem)]) ||
+		!slices.Equal(w.holds, b.times[k.holds.from:k.holds.to]) {
+		return false
+	}
+	p, q := w.free[w.lo:], b.steps[k.free.from:k.free.to]
+	i, j := 0, 0
+	for {
+		if p[i].Free != q[j].Free {
+			return false
+		}
+		for i++; i < len(p) && p[i].Free == p[i-1].Free; i++ {
+		}
+		for j++; j < len(q) && q[j].Free == q[j-1].Free; j++ {
+		}
+		switch {
+		case i == len(p) || j == len(q):
+			return i == len(p) && j == len(q)
+		case p[i].At != q[j].At:
+			return false
+		}
+	}
+}
+
+// advance goes on to the next instant at which a job that waits may come to
+// fit; false if there is none.
+func (w *sweep) advance() bool {
+	begins := bourse.Never
+	if len(w.holds) > 0 {
+		begins = w.holds[0]
+	}
+	for i := w.lo + 1; i < len(w.free); i++ {
+		if w.free[i].At == begins || w.free[i].Free > w.free[i-1].Free {
+			w.at, w.lo = w.free[i].At, i
+			k := 0
+			for k < len(w.holds) && w.holds[k] == w.at {
+				k++
+			}
+			w.holds = slices.Delete(w.holds, 0, k)
+			return true
+		}
+	}
+	return false
+}
+
+// hold notes that a hold begins at that instant.
+func (w *sweep) hold(at bourse.Time) {
+	i := len(w.holds)
+	for i > 0 && w.holds[i-1] > at {
+		i--
+	}
+	w.holds = slices.Insert(w.holds, i, at)
+}
+
+// take lowers the profile by n on [s, e).
+func (w *sweep) take(s, e bourse.Time, n int) {
+	w.free = take(w.free, find(w.free, s), s, e, n)
+}
+
+// take lowers p by n on [s, e); step i holds at s.
+func take(p []bourse.Step, i int, s, e bourse.Time, n int) []bourse.Step {
+	if p[i].At < s {
+		p = slices.Insert(p, i+1, bourse.Step{At: s, Free: p[i].Free})
+		i++
+	}
+	for ; i < len(p) && p[i].At < e; i++ {
+		p[i].Free -= n
+	}
+	if i == len(p) || p[i].At > e {
+		p = slices.Insert(p, i, bourse.Step{At: e, Free: p[i-1].Free + n})
+	}
+	return p
+}
+
+// fits reports whether n nodes are free from the first step of p until e.
+func fits(p []bourse.Step, e bourse.Time, n int) bool {
+	for i := 0; i < len(p) && (i == 0 || p[i].At < e); i++ {
+		if p[i].Free < n {
+			return false
+		}
+	}
+	return true
+}
+
+// find returns the step of p that holds at t.
+func find(p []bourse.Step, t bourse.Time) int {
+	lo, hi := 0, len(p)
+	for hi-lo > 1 {
+		if mid := int(uint(lo+hi) >> 1); p[mid].At <= t {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
+// earliest returns the earliest start from t on at which n nodes are free for
+// d, and the step that holds then; step i holds at t.
+func earliest(p []bourse.Step, i int, t bourse.Time, n int, d bourse.Duration) (bourse.Time, int) {
+	start, at := t, i
+	for {
+		for ; p[i].Free >= n; i++ {
+			if i+1 == len(p) || p[i+1].At >= start.Add(d) {
+				return start, at
+			}
+		}
+		for ; p[i].Free < n; i++ {
+			if i+1 == len(p) {
+				return bourse.Never, i
+			}
+		}
+		start, at = p[i].At, i
+	}
+}
+
+// first returns the least member of a set that is not empty.
+func first(set []uint64) int {
+	for i, word := range set {
+		if word != 0 {
+			return i<<6 + bits.TrailingZeros64(word)
+		}
+	}
+	panic("pricing: the first of no jobs")
+}
+
+// finish draws the finished profile and the instants worth offering out of the
+// base plan.
+func (b *Book) finish() {
+	b.clear, b.instants = b.clear[:0], b.instants[:0]
+	for i, step := range b.base.free {
+		if i == 0 || step.Free != b.base.free[i-1].Free {
+			b.clear = append(b.clear, step)
+		}
+	}
+	s := b.state
+	// Every step is a start or an end. Some are missing: those at which as
+	// many nodes come free as are taken.
+	run, res := s.Running, s.Reserved
+	add := func(t bourse.Time) {
+		if n := len(b.instants); t >= s.Now && t < bourse.Never && (n == 0 || b.instants[n-1] < t) {
+			b.instants = append(b.instants, t)
+		}
+	}
+	for _, step := range b.base.free {
+		for len(run) > 0 || len(res) > 0 {
+			if len(run) > 0 && run[0].End <= step.At && (len(res) == 0 || run[0].End <= res[0].Start) {
+				add(run[0].End)
+				run = run[1:]
+			} else if len(res) > 0 && res[0].Start <= step.At {
+				add(res[0].Start)
+				res = res[1:]
+			} else {
+				break
+			}
+		}
+		add(step.At)
+	}
+	for _, r := range run {
+		b.insertInstant(r.End)
+	}
+	for i := range s.Reserved {
+		b.insertInstant(s.Reserved[i].Start)
+		b.insertInstant(s.Reserved[i].End)
+	}
+}
+
+// insertInstant adds an instant out of order, unless it is there.
+func (b *Book) insertInstant(t bourse.Time) {
+	if t < b.state.Now || t >= bourse.Never {
+		return
+	}
+	if i, there := slices.BinarySearch(b.instants, t); !there {
+		b.instants = slices.Insert(b.instants, i, t)
+	}
+}
+
+// backfill's All is what Conservative tests for; a plain number of heads, however
+// large, keeps no promises.
+var _ = backfill.All
