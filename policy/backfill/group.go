@@ -228,6 +228,7 @@ func (g *Group) Reserve(r Reserved) bourse.Reason {
 	if r.Nodes < 1 || r.End <= r.Start {
 		panic(fmt.Sprintf("backfill: reservation %d of %d nodes over [%v, %v)", r.ID, r.Nodes, r.Start, r.End))
 	}
+	g.settle()
 	if r.Start < g.now || r.Nodes > g.nodes || g.free.Min(r.Start, r.End) < r.Nodes {
 		return g.State().Refusal(r.Nodes, r.Start, r.End)
 	}
@@ -235,7 +236,6 @@ func (g *Group) Reserve(r Reserved) bourse.Reason {
 	if found {
 		panic(fmt.Sprintf("backfill: reservation %d twice", r.ID))
 	}
-	g.settle()
 	g.free.Add(r.Start, r.End, -r.Nodes)
 	g.reserved = slices.Insert(g.reserved, i, r)
 	g.resEnd = min(g.resEnd, r.End)

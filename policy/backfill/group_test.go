@@ -158,6 +158,9 @@ func (w *world) pass(touched bool) {
 
 func (w *world) compare() {
 	s, free := w.g.State(), w.v.free(w.now)
+	if err := s.Audit(); err != nil {
+		w.Fatalf("at %v: %v", w.now, err)
+	}
 	for t := w.now; t < w.v.span; t++ {
 		if free[t] < 0 {
 			w.Fatalf("at %v: overbooked at %v", w.now, t)

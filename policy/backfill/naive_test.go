@@ -115,10 +115,10 @@ func (v *naive) retake(now bourse.Time) {
 }
 
 func (v *naive) reserve(now bourse.Time, r Reserved) bool {
+	v.settle(now)
 	if r.Start < now || !fits(v.free(now), r.Start, Queued{Nodes: r.Nodes, Estimate: r.End.Sub(r.Start)}) {
 		return false
 	}
-	v.settle(now)
 	v.reserved = append(v.reserved, r)
 	slices.SortFunc(v.reserved, compareReserved)
 	v.retake(now)

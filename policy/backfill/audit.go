@@ -1,0 +1,85 @@
+package backfill
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"bourse"
+)
+
+// Clone returns a copy that shares nothing with s and outlives its group.
+func (s *State) Clone() State {
+	c := *s
+	c.Free = s.Free.Clone()
+	c.Running = slices.Clone(s.Running)
+	c.Reserved = slices.Clone(s.Reserved)
+	c.Queue = slices.Clone(s.Queue)
+	return c
+}
+
+// Audit checks what must hold of every state: no node promised twice at any
+// instant from now on, the free profile equal to what running jobs and
+// reservations leave, the lists in their orders, and promises that fit beside
+// each other. It costs a profile made anew; tests and torture call it.
+func (s *State) Audit() error {
+	if err := s.auditOrder(); err != nil {
+		return err
+	}
+	free := bourse.NewProfile(s.Now, s.Nodes)
+	for _, r := range s.Running {
+		free.Add(s.Now, r.End, -r.Nodes)
+	}
+	for _, r := range s.Reserved {
+		free.Add(max(s.Now, r.Start), r.End, -r.Nodes)
+	}
+	if !slices.Equal(free, s.Free) {
+		return fmt.Errorf("free nodes %v, running jobs and reservations leave %v", s.Free, free)
+	}
+	for _, step := range free {
+		if step.Free < 0 {
+			return fmt.Errorf("%d nodes too many are promised at %v", -step.Free, step.At)
+		}
+	}
+	if !s.Policy.Conservative() {
+		return nil
+	}
+	for _, q := range s.Queue {
+		if q.Promise == bourse.Never {
+			continue
+		}
+		if q.Promise < s.Now || free.Min(q.Promise, q.Promise.Add(q.Estimate)) < q.Nodes {
+			return fmt.Errorf("job %d cannot start as promised at %v", q.ID, q.Promise)
+		}
+		free.Add(q.Promise, q.Promise.Add(q.Estimate), -q.Nodes)
+	}
+	return nil
+}
+
+func (s *State) auditOrder() error {
+	for i, r := range s.Running {
+		if r.End <= s.Now {
+			return fmt.Errorf("job %d still runs at %v, planned to end at %v", r.ID, s.Now, r.End)
+		}
+		if i > 0 && cmp.Or(cmp.Compare(s.Running[i-1].End, r.End), cmp.Compare(s.Running[i-1].ID, r.ID)) >= 0 {
+			return fmt.Errorf("running jobs %d and %d are out of order", s.Running[i-1].ID, r.ID)
+		}
+	}
+	for i, r := range s.Reserved {
+		if r.End <= s.Now {
+			return fmt.Errorf("reservation %d is still there at %v, its end was %v", r.ID, s.Now, r.End)
+		}
+		if i > 0 && compareReserved(s.Reserved[i-1], r) >= 0 {
+			return fmt.Errorf("reservations %d and %d are out of order", s.Reserved[i-1].ID, r.ID)
+		}
+	}
+	for i, q := range s.Queue {
+		if i > 0 && s.Queue[i-1].Priority < q.Priority {
+			return fmt.Errorf("queued jobs %d and %d are out of order", s.Queue[i-1].ID, q.ID)
+		}
+		if q.Nodes < 1 || q.Nodes > s.Nodes {
+			return fmt.Errorf("queued job %d wants %d of %d nodes", q.ID, q.Nodes, s.Nodes)
+		}
+	}
+	return nil
+}
