@@ -269,12 +269,16 @@ func (t *table) whole(key string, def, lo, hi int) int {
 	if !ok {
 		return def
 	}
+	return t.wholeAt(t.path.key(key), v, def, lo, hi)
+}
+
+func (t *table) wholeAt(p path, v any, def, lo, hi int) int {
 	n, ok := v.(int64)
 	switch {
 	case !ok:
-		t.wrong(key, "is %s, a whole number of %d to %d is wanted", kind(v), lo, hi)
+		t.wrongAt(p, "is %s, a whole number of %d to %d is wanted", kind(v), lo, hi)
 	case n < int64(lo) || n > int64(hi):
-		t.wrong(key, "%d is outside %d..%d", n, lo, hi)
+		t.wrongAt(p, "%d is outside %d..%d", n, lo, hi)
 	default:
 		return int(n)
 	}
@@ -287,12 +291,16 @@ func (t *table) share(key string, def, lo, hi Thousandths) Thousandths {
 	if !ok {
 		return def
 	}
+	return t.shareAt(t.path.key(key), v, def, lo, hi)
+}
+
+func (t *table) shareAt(p path, v any, def, lo, hi Thousandths) Thousandths {
 	n, err := thousandths(v)
 	switch {
 	case err != nil:
-		t.wrong(key, "%v; a number of %v to %v is wanted", err, lo, hi)
+		t.wrongAt(p, "%v; a number of %v to %v is wanted", err, lo, hi)
 	case n < lo || n > hi:
-		t.wrong(key, "%v is outside %v..%v", n, lo, hi)
+		t.wrongAt(p, "%v is outside %v..%v", n, lo, hi)
 	default:
 		return n
 	}

@@ -27,7 +27,9 @@ Results go to stdout, progress and messages to stderr. Exit status: 0 done,
 
 // commands lists the commands in the order of the contract.
 func commands() []*cobra.Command {
-	return []*cobra.Command{}
+	return []*cobra.Command{
+		newCheck(),
+	}
 }
 
 // writeJSON writes v as indented JSON with a newline, the form of every --json.

@@ -1,0 +1,203 @@
+package configs
+
+import (
+	"slices"
+
+	"bourse"
+)
+
+// Broker is a broker that serves one virtual organisation. It has a workload
+// or jobs of its own in a scenario, neither as a process, whose jobs users
+// submit.
+type Broker struct {
+	Name            string
+	Budget          bourse.Credits   // the VO's account over its life
+	Quotas          []Quota          // what single users may spend of it, by name of user; default: none
+	Cycle           bourse.Duration  // from 1 s
+	Horizon         bourse.Duration  // how far ahead it looks, more than Lead
+	Algorithm       string           // "alp", "amp", "amp-literal", "best"
+	Minimize        string           // "time", "cost", "finish"
+	Weights         Weights          // of algorithm best; default: 1 for Minimize, 0 for the others
+	BudgetLimit     *bourse.Credits  // B* of a cycle; nil: by the formula ("auto", the default)
+	TimeLimit       *bourse.Duration // T* of a cycle; nil: by the formula ("auto", the default)
+	Strategy        string           // "batch", the default
+	MaxAlternatives int              // of a job, 1..10,000; default 20
+	BatchSize       int              // waiting jobs that start a cycle at once, 1..1,000,000; default 100
+	Lead            bourse.Duration  // no window starts sooner than this: 0 or from 10 s; default 0 in a scenario, 60 s as a process
+	Workload        *VOWorkload      // nil if none
+	Jobs            []Job            // [[broker.job]] or the file under Batch; nil if none
+	Batch           string           // file of a batch, relative to the scenario; "" if none
+}
+
+// Quota is the most that one user may spend of a VO's budget.
+type Quota struct {
+	User    string
+	Credits bourse.Credits
+}
+
+// Weights say what the algorithm best means by best: 0..1,000,000 each, one at
+// least above 0.
+type Weights struct{ Time, Cost, Finish Thousandths }
+
+var (
+	algorithms = []string{"alp", "amp", "amp-literal", "best"}
+	criteria   = []string{"time", "cost", "finish"}
+	strategies = []string{"batch"}
+	// laterStrategies go one by one over quotes, on arrival.
+	laterStrategies = []string{"alpha", "earliest", "shortest-queue", "random"}
+)
+
+// ReadBroker reads the broker of a process: one [broker] or one [[broker]]. An
+// error that is not of the file system is a *Problems.
+func ReadBroker(file string) (*Broker, error) {
+	text, err := readFile(file)
+	if err != nil {
+		return nil, err
+	}
+	return ParseBroker(file, text)
+}
+
+// ParseBroker is ReadBroker of a text; file is the name that its errors give.
+func ParseBroker(file string, text []byte) (*Broker, error) {
+	t, err := open(file, text)
+	if err != nil {
+		return nil, err
+	}
+	var out Broker
+	b := t
+	if _, single := t.keys["broker"].(map[string]any); single {
+		b = t.table("broker")
+	} else {
+		list := t.tables("broker")
+		switch {
+		case len(list) > 1:
+			list[1].wrongAt(list[1].path, "a second broker; one process is one broker")
+		case len(list) == 0 && t.clean("broker"):
+			t.wrong("broker", "missing; write [broker]")
+		}
+		if len(list) == 0 {
+			return nil, t.err()
+		}
+		b = list[0]
+	}
+	out = b.broker(0, bourse.Minute, map[string]bool{})
+	t.done()
+	return &out, t.err()
+}
+
+// broker reads one broker. until is the length of the scenario around it, 0 if
+// there is none.
+func (t *table) broker(until, lead bourse.Duration, names map[string]bool) Broker {
+	t.need("budget", "50000.0")
+	t.need("cycle", `"30m"`)
+	t.need("horizon", `"7d"`)
+	t.need("algorithm", `"amp"`)
+	t.need("minimize", `"time"`)
+	b := Broker{
+		Name:            t.name("name", "vo1", names),
+		Budget:          value[bourse.Credits](t, "budget", 0),
+		Quotas:          t.quotas(),
+		Cycle:           t.span("cycle", 30*bourse.Minute, bourse.Second),
+		Horizon:         t.span("horizon", 7*bourse.Day, bourse.Second),
+		Algorithm:       t.oneOf("algorithm", "amp", algorithms, nil),
+		Minimize:        t.oneOf("minimize", "time", criteria, nil),
+		Strategy:        t.oneOf("strategy", "batch", strategies, laterStrategies),
+		MaxAlternatives: t.whole("max_alternatives", 20, 1, 10_000),
+		BatchSize:       t.whole("batch_size", 100, 1, 1_000_000),
+		Lead:            value(t, "lead", lead),
+		BudgetLimit:     autoOr[bourse.Credits](t, "budget_limit"),
+		TimeLimit:       autoOr[bourse.Duration](t, "time_limit"),
+	}
+	b.Weights = t.weights(b.Algorithm, b.Minimize)
+	if t.clean("lead") && b.Lead > 0 && b.Lead < 10*bourse.Second {
+		t.wrong("lead", "%s is too short for an exchange between sites; 0s (no latency at all) or at least 10s is wanted", b.Lead.Words())
+	}
+	if t.clean("horizon") && t.clean("lead") && b.Horizon <= b.Lead {
+		t.wrong("horizon", "%s leaves nothing after the lead, %s", b.Horizon.Words(), b.Lead.Words())
+	}
+	t.share("alpha", 0, 0, One)
+	if t.clean("alpha") {
+		t.later("alpha")
+	}
+	t.ownJobs(&b, until)
+	t.done()
+	return b
+}
+
+// ownJobs reads where the broker's jobs come from: one place at most.
+func (t *table) ownJobs(b *Broker, until bourse.Duration) {
+	given := 0
+	for _, k := range []string{"workload", "job", "batch"} {
+		if !t.has(k) {
+			continue
+		}
+		if given++; given == 2 {
+			t.wrong(k, "a second source of jobs; a broker has one of [broker.workload], [[broker.job]] and batch")
+		}
+	}
+	b.Workload = t.voWorkload(until, b.Horizon)
+	if t.has("job") {
+		b.Jobs = t.jobs(true)
+	}
+	if b.Batch = t.text("batch", ""); b.Batch == "" && t.has("batch") && t.clean("batch") {
+		t.wrong("batch", "is empty; the name of a file with [[job]] tables is wanted")
+	}
+}
+
+// quotas reads [broker.quota], credits by user.
+func (t *table) quotas() []Quota {
+	q := t.table("quota")
+	if q == nil {
+		return nil
+	}
+	users := make([]string, 0, len(q.keys))
+	for k := range q.keys {
+		users = append(users, k)
+	}
+	slices.Sort(users)
+	out := make([]Quota, len(users))
+	for i, u := range users {
+		out[i] = Quota{User: u, Credits: value[bourse.Credits](q, u, 0)}
+	}
+	return out
+}
+
+// weights reads the weights of algorithm best.
+func (t *table) weights(algorithm, minimize string) Weights {
+	var out Weights
+	w := t.table("weights")
+	if w == nil {
+		switch minimize {
+		case "cost":
+			out.Cost = One
+		case "finish":
+			out.Finish = One
+		default:
+			out.Time = One
+		}
+		return out
+	}
+	out = Weights{
+		Time:   w.share("time", 0, 0, maxThousandths),
+		Cost:   w.share("cost", 0, 0, maxThousandths),
+		Finish: w.share("finish", 0, 0, maxThousandths),
+	}
+	w.done()
+	switch {
+	case algorithm != "best" && t.clean("algorithm"):
+		t.wrong("weights", "have a meaning only with algorithm = \"best\"; leave them out")
+	case out == Weights{} && t.clean("weights"):
+		t.wrong("weights", "are all 0; one of time, cost and finish must be above 0")
+	}
+	return out
+}
+
+// autoOr reads "auto", as nil, or a value of the vocabulary.
+func autoOr[T any, P fromTOML[T]](t *table, key string) *T {
+	if v, ok := t.take(key); !ok || v == "auto" {
+		return nil
+	}
+	var none T
+	out := value[T, P](t, key, none)
+	return &out
+}

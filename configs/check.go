@@ -1,0 +1,155 @@
+package configs
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"bourse"
+)
+
+// Kind is what a file describes.
+type Kind string
+
+// The kinds of files, known by their tables.
+const (
+	KindScenario Kind = "scenario" // [[site]]
+	KindSite     Kind = "site"     // [[group]]
+	KindBroker   Kind = "broker"   // [broker] or [[broker]]
+	KindBatch    Kind = "batch"    // [[job]]
+)
+
+// Checked is what a valid file holds, in figures; those that have no meaning
+// for its kind are 0.
+type Checked struct {
+	Kind    Kind            `json:"kind"`
+	Name    string          `json:"name,omitempty"`
+	Sites   int             `json:"sites,omitempty"`
+	Groups  int             `json:"groups,omitempty"`
+	Nodes   int             `json:"nodes,omitempty"`
+	Brokers int             `json:"brokers,omitempty"`
+	Jobs    int             `json:"jobs,omitempty"` // of users; at a site what runs and waits
+	Traces  int             `json:"traces,omitempty"`
+	Span    bourse.Duration `json:"until,omitempty"`
+}
+
+// String says it in one line.
+func (c *Checked) String() string {
+	var b strings.Builder
+	b.WriteString(string(c.Kind))
+	if c.Name != "" {
+		fmt.Fprintf(&b, " %q", c.Name)
+	}
+	sep := ": "
+	add := func(n int, one, many string) {
+		if n == 0 {
+			return
+		}
+		word := many
+		if n == 1 {
+			word = one
+		}
+		fmt.Fprintf(&b, "%s%d %s", sep, n, word)
+		sep = ", "
+	}
+	add(c.Sites, "site", "sites")
+	add(c.Groups, "group", "groups")
+	add(c.Nodes, "node", "nodes")
+	add(c.Brokers, "broker", "brokers")
+	add(c.Jobs, "job", "jobs")
+	add(c.Traces, "trace (not opened)", "traces (not opened)")
+	if c.Span > 0 {
+		fmt.Fprintf(&b, "%suntil %s", sep, c.Span.Words())
+	}
+	return b.String()
+}
+
+// Check reads a file of any kind, and the batch files that a scenario names.
+// An error that is not of the file system is a *Problems.
+func Check(file string) (*Checked, error) {
+	text, err := readFile(file)
+	if err != nil {
+		return nil, err
+	}
+	return check(file, text, func(b *Broker) error { return b.loadBatch(filepath.Dir(file)) })
+}
+
+// CheckText is Check of a text, without the batch files; file is the name that
+// its errors give.
+func CheckText(file string, text []byte) (*Checked, error) {
+	return check(file, text, func(*Broker) error { return nil })
+}
+
+func check(file string, text []byte, load func(*Broker) error) (*Checked, error) {
+	t, err := open(file, text)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case t.has("site"):
+		s, err := ParseScenario(file, text)
+		if err != nil {
+			return nil, err
+		}
+		for i := range s.Brokers {
+			if err := load(&s.Brokers[i]); err != nil {
+				return nil, err
+			}
+		}
+		return s.checked(), nil
+	case t.has("group"):
+		s, err := ParseSite(file, text)
+		if err != nil {
+			return nil, err
+		}
+		c := &Checked{Kind: KindSite, Name: s.Name, Groups: len(s.Groups), Jobs: len(s.Running) + len(s.Queued)}
+		for _, g := range s.Groups {
+			c.Nodes += g.Nodes
+		}
+		return c, nil
+	case t.has("broker"):
+		b, err := ParseBroker(file, text)
+		if err != nil {
+			return nil, err
+		}
+		if err := load(b); err != nil {
+			return nil, err
+		}
+		c := &Checked{Kind: KindBroker, Name: b.Name}
+		c.addJobs(b)
+		return c, nil
+	case t.has("job"):
+		b, err := ParseBatch(file, text)
+		if err != nil {
+			return nil, err
+		}
+		return &Checked{Kind: KindBatch, Jobs: len(b.Jobs)}, nil
+	}
+	return nil, problems([]*Problem{{File: file, Text: "what is this? A scenario has [[site]] tables, " +
+		"a site [[group]], a broker [broker], a batch of jobs [[job]]"}})
+}
+
+func (s *Scenario) checked() *Checked {
+	c := &Checked{Kind: KindScenario, Name: s.Name, Sites: len(s.Sites), Brokers: len(s.Brokers), Span: s.Until}
+	for i := range s.Sites {
+		c.Groups += len(s.Sites[i].Groups)
+		c.Nodes += s.Sites[i].Nodes()
+		if w := s.Sites[i].Workload; w != nil && w.Trace != "" {
+			c.Traces++
+		}
+	}
+	for i := range s.Brokers {
+		c.addJobs(&s.Brokers[i])
+	}
+	return c
+}
+
+func (c *Checked) addJobs(b *Broker) {
+	c.Jobs += len(b.Jobs)
+	if w := b.Workload; w != nil {
+		c.Jobs += w.Jobs
+		if w.Trace != "" {
+			c.Traces++
+		}
+	}
+}

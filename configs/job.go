@@ -1,0 +1,210 @@
+package configs
+
+import (
+	"slices"
+	"time"
+
+	"bourse"
+)
+
+// Job is one job of a batch, or of a broker in a scenario. Its times count from
+// its submission; At turns it into a job of the vocabulary.
+type Job struct {
+	Name           string             // of its own within the batch or broker
+	User           string             // default "": the one who submits
+	Submit         bourse.Duration    // in a scenario: after its zero; default 0
+	Nodes          int                // N, 1..1,000,000
+	Length         bourse.Duration    // L, runtime at performance 1, above 0
+	Run            bourse.Duration    // what it really takes at performance 1, for simulated clusters; default 0: its Length
+	MinPerformance bourse.Performance // P; default 1
+	MaxPrice       bourse.Price       // C; where only a budget is given, what the budget implies
+	Budget         bourse.Credits     // S; where only a price is given, what the price implies
+	Ready          Moment             // default: at its submission
+	Deadline       Moment             // after Ready; default: none
+	Priority       int                // -1,000,000..1,000,000, higher first; default 0
+	Flexible       bourse.Duration    // may start up to this later once accepted; default 0
+	OneSite        bool               // spread = "one-site"; default "any"
+	Require        bourse.Requirement // default: nothing
+}
+
+// Moment is a span after a submission, or a date.
+type Moment struct {
+	After bourse.Duration // where there is no date; Never if it does not come
+	Date  time.Time       // zero where there is none
+}
+
+// at returns the instant; zero is the date of the run's zero.
+func (m Moment) at(submit bourse.Time, zero time.Time) bourse.Time {
+	if m.Date.IsZero() {
+		return min(submit.Add(m.After), bourse.Never)
+	}
+	return bourse.Time(m.Date.UnixMilli() - zero.UnixMilli())
+}
+
+// At returns the job as submitted at an instant. zero is the date of the run's
+// zero (the Unix epoch on a live site); a simulation's jobs have no dates and
+// it may be left zero. A date turns into an instant only here, so whoever
+// submits checks that the deadline is still ahead.
+func (j *Job) At(submit bourse.Time, zero time.Time) bourse.Job {
+	return bourse.Job{
+		Request: bourse.Request{
+			Nodes: j.Nodes, Length: j.Length, MinPerformance: j.MinPerformance,
+			MaxPrice: j.MaxPrice, Budget: j.Budget,
+			Ready: max(submit, j.Ready.at(submit, zero)), Deadline: j.Deadline.at(submit, zero),
+			Require: j.Require, OneSite: j.OneSite,
+		},
+		Name: j.Name, User: j.User, Submit: submit, Priority: j.Priority, Run: j.Run,
+	}
+}
+
+// Batch is a list of jobs to submit together: at least one, in order of the file.
+type Batch struct{ Jobs []Job }
+
+// ReadBatch reads a batch of jobs. An error that is not of the file system is
+// a *Problems.
+func ReadBatch(file string) (*Batch, error) {
+	text, err := readFile(file)
+	if err != nil {
+		return nil, err
+	}
+	return ParseBatch(file, text)
+}
+
+// ParseBatch is ReadBatch of a text; file is the name that its errors give.
+func ParseBatch(file string, text []byte) (*Batch, error) {
+	return parseBatch(file, text, false)
+}
+
+func parseBatch(file string, text []byte, simulated bool) (*Batch, error) {
+	t, err := open(file, text)
+	if err != nil {
+		return nil, err
+	}
+	b := &Batch{Jobs: t.jobs(simulated)}
+	if len(b.Jobs) == 0 && t.clean("job") {
+		t.wrong("job", "missing; a batch has at least one [[job]]")
+	}
+	t.done()
+	return b, t.err()
+}
+
+// jobs reads [[job]] tables. The jobs of a simulation have a time of
+// submission, and no dates.
+func (t *table) jobs(simulated bool) []Job {
+	list := t.tables("job")
+	out := make([]Job, 0, len(list))
+	names := map[string]bool{}
+	for _, j := range list {
+		out = append(out, j.job(simulated, names))
+	}
+	return out
+}
+
+func (t *table) job(simulated bool, names map[string]bool) Job {
+	t.need("nodes", "16")
+	t.need("length", `"2h"`)
+	j := Job{
+		Name:           t.name("name", "wave", names),
+		User:           t.text("user", ""),
+		Nodes:          t.nodes(),
+		Length:         t.span("length", bourse.Hour, bourse.Millisecond),
+		Run:            t.span("run", 0, bourse.Millisecond),
+		MinPerformance: value(t, "min_performance", bourse.Unit),
+		MaxPrice:       value[bourse.Price](t, "max_price", 0),
+		Budget:         value[bourse.Credits](t, "budget", 0),
+		Ready:          t.moment("ready", 0, simulated),
+		Deadline:       t.moment("deadline", bourse.Duration(bourse.Never), simulated),
+		Priority:       t.whole("priority", 0, -1_000_000, 1_000_000),
+		Flexible:       value[bourse.Duration](t, "flexible", 0),
+		OneSite:        t.oneOf("spread", "any", []string{"any", "one-site"}, nil) == "one-site",
+	}
+	if simulated {
+		j.Submit = value[bourse.Duration](t, "submit", 0)
+	}
+	if r := t.table("require"); r != nil {
+		j.Require = bourse.Requirement(r.machine())
+		r.done()
+	}
+	if len(t.texts("after")) > 0 {
+		t.wrong("after", "jobs that wait for others are not available yet; leave the key out")
+	}
+	if value[bourse.Duration](t, "gap", 0) > 0 {
+		t.wrong("gap", "jobs that wait for others are not available yet; leave the key out")
+	}
+	t.later("speedup", "fix", "alternatives")
+	t.window(&j)
+	t.money(&j)
+	t.done()
+	return j
+}
+
+// nodes reads N; "4..16" is a moldable job's.
+func (t *table) nodes() int {
+	if s, ok := t.keys["nodes"].(string); ok {
+		t.wrong("nodes", "%q: moldable jobs are not available yet; one whole number is wanted", s)
+		return 1
+	}
+	return t.whole("nodes", 1, 1, maxNodes)
+}
+
+// moment reads a span after the submission or an RFC 3339 date.
+func (t *table) moment(key string, def bourse.Duration, simulated bool) Moment {
+	v, _ := t.take(key)
+	date, isDate := v.(time.Time)
+	if s, ok := v.(string); ok && !isDate {
+		var err error
+		date, err = time.Parse(time.RFC3339, s)
+		isDate = err == nil
+	}
+	switch {
+	case !isDate:
+		return Moment{After: value(t, key, def)}
+	case simulated:
+		t.wrong(key, `is a date, which a simulation does not know; a span after the submission such as "1d" is wanted`)
+	case slices.Contains([]string{"datetime-local", "date-local", "time-local"}, date.Location().String()):
+		t.wrong(key, "has no offset from UTC; write for instance %s", date.Format("2006-01-02T15:04:05Z"))
+	case date.Year() < 1970 || date.Year() > 2200:
+		t.wrong(key, "%d is outside the years 1970..2200", date.Year())
+	default:
+		return Moment{Date: date}
+	}
+	return Moment{After: def}
+}
+
+// window checks that the job's times can be met at all.
+func (t *table) window(j *Job) {
+	if !t.has("deadline") || !t.clean("ready") || !t.clean("deadline") || j.Ready.Date.IsZero() != j.Deadline.Date.IsZero() {
+		return
+	}
+	if j.Deadline.After <= j.Ready.After && j.Deadline.Date.IsZero() {
+		t.wrong("deadline", "%s is not after ready, %s", j.Deadline.After.Words(), j.Ready.After.Words())
+	}
+	if !j.Deadline.Date.IsZero() && !j.Deadline.Date.After(j.Ready.Date) {
+		t.wrong("deadline", "is not after ready, %s", j.Ready.Date.Format(time.RFC3339))
+	}
+}
+
+// money fills in the price or the budget, whichever is not given.
+func (t *table) money(j *Job) {
+	price, budget := t.has("max_price"), t.has("budget")
+	if !price && !budget {
+		t.wrong("max_price", "missing; write max_price = 2.5 (credits per node-hour) or budget = 100.0 (credits)")
+	}
+	if t.doc.faulty[t.path] {
+		return
+	}
+	r := bourse.Request{Nodes: j.Nodes, Length: j.Length, MinPerformance: j.MinPerformance, MaxPrice: j.MaxPrice, Budget: j.Budget}
+	if j.MinPerformance.Runtime(j.Length) > bourse.MaxDuration {
+		t.wrong("length", "%s at performance %v is longer than a schedule can hold", j.Length.Words(), j.MinPerformance)
+		return
+	}
+	if !budget {
+		if j.Budget = r.DefaultBudget(); j.Budget > bourse.MaxBudget {
+			t.wrong("max_price", "%v for %d nodes and %s comes to more than %v credits; give a budget",
+				j.MaxPrice, j.Nodes, j.Length.Words(), bourse.MaxBudget)
+		}
+	}
+	if !price {
+		j.MaxPrice = min(r.PriceWithin(), bourse.MaxPrice)
+	}
+}

@@ -1,0 +1,47 @@
+package configs
+
+import (
+	"embed"
+	"fmt"
+
+	"strings"
+)
+
+//go:embed presets/*.toml
+var presetFiles embed.FS
+
+// presetNames lists the presets in the order in which they are shown.
+var presetNames = []string{"default", "three-traces"}
+
+// Embedded is a scenario that comes with the binary.
+type Embedded struct {
+	Name  string
+	About string // its first comment, in one line
+	Text  []byte // the TOML, with comments that teach; a start for scenarios of one's own
+}
+
+// Presets returns the embedded scenarios; the first is what a simulation runs
+// when it is told nothing else.
+func Presets() []Embedded {
+	out := make([]Embedded, len(presetNames))
+	for i, name := range presetNames {
+		text, err := presetFiles.ReadFile("presets/" + name + ".toml")
+		if err != nil {
+			panic(err) // presetNames and the embedded files differ
+		}
+		first, _, _ := strings.Cut(string(text), "\n")
+		out[i] = Embedded{Name: name, About: strings.TrimSpace(strings.TrimPrefix(first, "#")), Text: text}
+	}
+	return out
+}
+
+// Preset returns an embedded scenario by its name. The traces of one that
+// needs them are found by ResolveTraces.
+func Preset(name string) (*Scenario, error) {
+	for _, p := range Presets() {
+		if p.Name == name {
+			return ParseScenario("preset "+name, p.Text)
+		}
+	}
+	return nil, fmt.Errorf("no preset is named %q%s", name, choose(name, presetNames))
+}

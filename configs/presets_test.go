@@ -1,0 +1,19 @@
+package configs
+
+import "testing"
+
+func TestPresets_AllParseAndAreIntroduced(t *testing.T) {
+	t.Parallel()
+	for _, p := range Presets() {
+		if len(p.About) < 30 {
+			t.Errorf("preset %s: its first line says nothing: %q", p.Name, p.About)
+		}
+		s, err := Preset(p.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(s.Sites) < 3 || len(s.Brokers) != 1 || s.Brokers[0].Workload == nil {
+			t.Errorf("preset %s: %d sites, %d brokers", p.Name, len(s.Sites), len(s.Brokers))
+		}
+	}
+}

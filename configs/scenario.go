@@ -1,0 +1,198 @@
+package configs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/big"
+	"os"
+	"path/filepath"
+
+	"bourse"
+	"bourse/policy/backfill"
+)
+
+// Scenario is a world to simulate: sites with jobs of their own, and brokers.
+type Scenario struct {
+	Name    string          // default "scenario"
+	Until   bourse.Duration // the simulated span, above 0
+	Sites   []Site          // at least one, in order of the file
+	Brokers []Broker        // in order of the file
+	Dir     string          // the folder that relative file names start from; "" for the working directory
+}
+
+// Site is one cluster of a scenario.
+type Site struct {
+	Name       string
+	Policy     backfill.Policy // default EASY
+	Pricing    string          // "fixed" or "adaptive", the default
+	Overrun    string          // a local job at its estimate: "kill" (default) or "extend"
+	Groups     []bourse.Group  // at least one, in order of the file
+	Queues     []Queue         // the unnamed one first, then in order of the file
+	Limits     Limits
+	VOShare    Thousandths     // most of the node-seconds that VOs may hold over the horizon, 0..1; default 1
+	Hold       bourse.Duration // how long a hold stands, from 1 s; default 30 s
+	InDoubt    bourse.Duration // how long a prepared leg waits for the decision, not below Hold; default 15 min
+	QueueLimit int             // local jobs that may wait, 1..10,000,000; more are turned away and counted; default 100,000
+	Workload   *Workload       // nil: no local jobs
+}
+
+// ReadScenario reads a scenario and the batch files that its brokers name. An
+// error that is not of the file system is a *Problems. Traces are not opened.
+func ReadScenario(file string) (*Scenario, error) {
+	text, err := readFile(file)
+	if err != nil {
+		return nil, err
+	}
+	s, err := ParseScenario(file, text)
+	if err != nil {
+		return nil, err
+	}
+	s.Dir = filepath.Dir(file)
+	for i := range s.Brokers {
+		if err := s.Brokers[i].loadBatch(s.Dir); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// loadBatch reads the jobs of the batch that a broker names.
+func (b *Broker) loadBatch(dir string) error {
+	if b.Batch == "" {
+		return nil
+	}
+	file := within(dir, b.Batch)
+	text, err := readFile(file)
+	if err != nil {
+		return fmt.Errorf("batch of broker %q: %w", b.Name, err)
+	}
+	batch, err := parseBatch(file, text, true)
+	if err != nil {
+		return err
+	}
+	b.Jobs = batch.Jobs
+	return nil
+}
+
+// within resolves a file name against a folder.
+func within(dir, file string) string {
+	if filepath.IsAbs(file) {
+		return file
+	}
+	return filepath.Join(dir, file)
+}
+
+// ParseScenario is ReadScenario of a text, without the batch files; file is
+// the name that its errors give.
+func ParseScenario(file string, text []byte) (*Scenario, error) {
+	t, err := open(file, text)
+	if err != nil {
+		return nil, err
+	}
+	t.need("until", `"30d"`)
+	s := &Scenario{
+		Name:  t.text("name", "scenario"),
+		Until: t.span("until", bourse.Day, bourse.Second),
+	}
+	sites := t.tables("site")
+	if len(sites) == 0 && t.clean("site") {
+		t.wrong("site", "missing; a scenario has at least one [[site]]")
+	}
+	names := map[string]bool{}
+	for _, site := range sites {
+		s.Sites = append(s.Sites, site.site(s.Until, names))
+	}
+	names = map[string]bool{}
+	for _, b := range t.tables("broker") {
+		s.Brokers = append(s.Brokers, b.broker(s.Until, 0, names))
+	}
+	t.done()
+	return s, t.err()
+}
+
+// site reads one [[site]].
+func (t *table) site(until bourse.Duration, names map[string]bool) Site {
+	s := Site{
+		Name:       t.name("name", "north", names),
+		Policy:     t.policy("policy", "easy"),
+		Pricing:    t.oneOf("pricing", "adaptive", []string{"fixed", "adaptive"}, nil),
+		Overrun:    t.oneOf("overrun", "kill", []string{"kill", "extend"}, nil),
+		Queues:     t.queues(),
+		Limits:     t.limits(),
+		VOShare:    t.share("vo_share", One, 0, One),
+		Hold:       t.span("hold", 30*bourse.Second, bourse.Second),
+		InDoubt:    t.span("in_doubt", 15*bourse.Minute, bourse.Second),
+		QueueLimit: t.whole("queue_limit", 100_000, 1, 10_000_000),
+	}
+	s.Groups = t.groups(s.Name)
+	if t.clean("hold") && t.clean("in_doubt") && s.InDoubt < s.Hold {
+		t.wrong("in_doubt", "%s is shorter than hold, %s", s.InDoubt.Words(), s.Hold.Words())
+	}
+	s.Workload = t.localWorkload(&s, until)
+	t.later("time_shared", "disclose", "surcharge", "compensation", "penalty", "discount", "refund", "fix", "accept_lone_late")
+	t.done()
+	return s
+}
+
+// Nodes returns the nodes of all groups.
+func (s *Site) Nodes() int {
+	n := 0
+	for _, g := range s.Groups {
+		n += g.Nodes
+	}
+	return n
+}
+
+// MeanPrice returns the mean over the sites of what a node costs there on
+// average, rounded half up: what the prices of VOWorkload are multiples of.
+func (s *Scenario) MeanPrice() bourse.Price {
+	sum := new(big.Rat)
+	for i := range s.Sites {
+		site := new(big.Int)
+		for _, g := range s.Sites[i].Groups {
+			site.Add(site, new(big.Int).Mul(big.NewInt(int64(g.Nodes)), big.NewInt(int64(g.Price))))
+		}
+		sum.Add(sum, new(big.Rat).SetFrac(site, big.NewInt(int64(s.Sites[i].Nodes()))))
+	}
+	sum.Quo(sum, new(big.Rat).SetInt64(int64(len(s.Sites))))
+	sum.Add(sum, big.NewRat(1, 2))
+	return bourse.Price(new(big.Int).Quo(sum.Num(), sum.Denom()).Int64())
+}
+
+// ResolveTraces makes every relative trace a file of dir, or where dir is ""
+// of the scenario's own folder. A trace that is not there is an error that
+// names the remedy; the traces are not read. Call it once.
+func (s *Scenario) ResolveTraces(dir string) error {
+	if dir == "" {
+		dir = s.Dir
+	}
+	resolve := func(owner string, trace *string) error {
+		if *trace == "" {
+			return nil
+		}
+		*trace = within(dir, *trace)
+		info, err := os.Stat(*trace)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return fmt.Errorf("%s: there is no trace %s; name the folder of the traces with --traces DIR", owner, *trace)
+		case err != nil:
+			return fmt.Errorf("%s: %w", owner, err)
+		case info.IsDir():
+			return fmt.Errorf("%s: trace %s is a folder; a file is wanted", owner, *trace)
+		}
+		return nil
+	}
+	var all []error
+	for i := range s.Sites {
+		if w := s.Sites[i].Workload; w != nil {
+			all = append(all, resolve(fmt.Sprintf("site %q", s.Sites[i].Name), &w.Trace))
+		}
+	}
+	for i := range s.Brokers {
+		if w := s.Brokers[i].Workload; w != nil {
+			all = append(all, resolve(fmt.Sprintf("broker %q", s.Brokers[i].Name), &w.Trace))
+		}
+	}
+	return errors.Join(all...)
+}
