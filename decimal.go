@@ -15,7 +15,11 @@ var (
 // parseDecimal reads a decimal number ("18", "-0.5", "1.7e3") as a whole number
 // of 10^-digits, exactly; what lies below the last digit is rounded half away
 // from zero. NaN, infinities and values beyond int64 are errors.
-func parseDecimal(s string, digits int) (int64, error) {
+func parseDecimal(s string, digits int) (int64, error) { return parseMultiple(s, 1, digits) }
+
+// parseMultiple is parseDecimal of the number times factor, 1 to 10^6, rounded
+// once, after the multiplication.
+func parseMultiple(s string, factor, digits int) (int64, error) {
 	i, neg := 0, false
 	if i < len(s) && (s[i] == '-' || s[i] == '+') {
 		neg = s[i] == '-'
@@ -45,16 +49,33 @@ func parseDecimal(s string, digits int) (int64, error) {
 			return 0, errNotNumber
 		}
 		exp, err := strconv.Atoi(s[i+1:])
-		if err != nil || exp > 400 || exp < -400 {
+		if err != nil || exp < -400 {
 			return 0, errNotNumber
+		}
+		if exp > 400 {
+			return 0, errTooLarge
 		}
 		scale += exp
 	}
-	v, err := scaled(mantissa, scale+digits)
+	v, err := scaled(times(mantissa, factor), scale+digits)
 	if neg {
 		v = -v
 	}
 	return v, err
+}
+
+// times returns the digits of mantissa x factor.
+func times(mantissa []byte, factor int) []byte {
+	if factor == 1 {
+		return mantissa
+	}
+	carry := 0
+	for k := len(mantissa) - 1; k >= 0; k-- {
+		carry += int(mantissa[k]-'0') * factor
+		mantissa[k] = byte('0' + carry%10)
+		carry /= 10
+	}
+	return append(strconv.AppendInt(nil, int64(carry), 10), mantissa...)
 }
 
 // scaled returns mantissa x 10^shift, rounded half up.

@@ -1,6 +1,10 @@
 package bourse
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // TxID names one try to commit a window: a transaction. The counter and the
 // nonce tell the lives of one broker apart, the sequence its tries.
@@ -88,6 +92,16 @@ func (s LegState) String() string { return legStates[s] }
 // MarshalText writes the state's name.
 func (s LegState) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
+// UnmarshalText reads a state's name, for facts that are replayed.
+func (s *LegState) UnmarshalText(b []byte) error {
+	i := slices.Index(legStates[:], string(b))
+	if i < 0 {
+		return fmt.Errorf("leg state %q is unknown; the states are %s", b, strings.Join(legStates[:], ", "))
+	}
+	*s = LegState(i)
+	return nil
+}
+
 // Terminal reports whether no further move is possible.
 func (s LegState) Terminal() bool { return s >= Settled }
 
@@ -99,7 +113,7 @@ var legMoves = [...][]LegState{
 	Asked:     {Held, Refused, Cancelled},
 	Held:      {Prepared, Confirmed, LegExpired, Cancelled, Lost},
 	Prepared:  {Confirmed, Cancelled, Heuristic, Lost},
-	Confirmed: {Running, Settled, Released, Lost},
+	Confirmed: {Running, Released, Lost},
 	Running:   {Settled, Released, Lost},
 	Lost:      nil,
 }
@@ -109,10 +123,5 @@ func (s LegState) CanMove(next LegState) bool {
 	if int(s) >= len(legMoves) {
 		return false
 	}
-	for _, m := range legMoves[s] {
-		if m == next {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(legMoves[s], next)
 }

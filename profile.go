@@ -2,6 +2,7 @@ package bourse
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"sort"
 )
@@ -63,10 +64,13 @@ func (p Profile) EarliestFit(t Time, n int, d Duration) Time {
 }
 
 // Add changes the number of free nodes over [s, e) by n (negative to take).
-// s must not lie before the first step.
+// An s before the first step is a broken invariant.
 func (p *Profile) Add(s, e Time, n int) {
 	if n == 0 || s >= e {
 		return
+	}
+	if s < (*p)[0].At {
+		panic(fmt.Sprintf("profile: %v lies before its first step, %v", s, (*p)[0].At))
 	}
 	i := p.cut(s)
 	j := len(*p)

@@ -83,15 +83,14 @@ func ParseDuration(s string) (Duration, error) {
 			break
 		}
 	}
-	v, err := parseDecimal(text, 3)
+	v, err := parseMultiple(text, int(unit/Second), 3)
 	if err != nil {
 		return 0, fmt.Errorf("duration %q %w; write 90, 90s, 30m, 2h or 1d", s, err)
 	}
-	factor := int64(unit / Second)
-	if v < 0 || v > int64(MaxDuration)/factor {
+	if v < 0 || v > int64(MaxDuration) {
 		return 0, fmt.Errorf("duration %q is outside 0..%ds", s, MaxDuration/Second)
 	}
-	return Duration(v * factor), nil
+	return Duration(v), nil
 }
 
 // ParseTime reads an instant in seconds, with decimals rounded to the
@@ -107,7 +106,7 @@ func ParseTime(s string) (Time, error) {
 	return Time(v), nil
 }
 
-// MarshalJSON writes seconds.
+// MarshalJSON writes seconds, null for Never.
 func (t Time) MarshalJSON() ([]byte, error) {
 	if t >= Never {
 		return []byte("null"), nil
@@ -115,8 +114,12 @@ func (t Time) MarshalJSON() ([]byte, error) {
 	return appendDecimal(nil, int64(t), 3), nil
 }
 
-// UnmarshalJSON reads seconds.
+// UnmarshalJSON reads seconds, null as Never: what MarshalJSON has written.
 func (t *Time) UnmarshalJSON(b []byte) (err error) {
+	if string(b) == "null" {
+		*t = Never
+		return nil
+	}
 	*t, err = ParseTime(string(b))
 	return err
 }
