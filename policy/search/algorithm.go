@@ -1,0 +1,35 @@
+package search
+
+import "fmt"
+
+// Algorithm says how a window is looked for.
+type Algorithm uint8
+
+const (
+	// AMP takes the earliest start at which N parts cost no more than the
+	// budget S, and there the cheapest parts.
+	AMP Algorithm = iota
+	// ALP takes the earliest start at which N slots cost no more than the price
+	// cap C each.
+	ALP
+	// AMPLiteral is AMP as printed: it stops inside a group of equal starts, so
+	// its windows are not always the cheapest at their start. It is kept for
+	// the paper's experiment. A slot with a count is looked at as a whole.
+	AMPLiteral
+	// Best is not bound to the earliest start: see Weights.
+	Best
+)
+
+var algorithmNames = [...]string{AMP: "amp", ALP: "alp", AMPLiteral: "amp-literal", Best: "best"}
+
+func (a Algorithm) String() string { return algorithmNames[a] }
+
+// ParseAlgorithm reads "alp", "amp", "amp-literal" or "best".
+func ParseAlgorithm(s string) (Algorithm, error) {
+	for a, name := range algorithmNames {
+		if s == name {
+			return Algorithm(a), nil
+		}
+	}
+	return 0, fmt.Errorf("algorithm %q is unknown; choose alp, amp, amp-literal or best", s)
+}

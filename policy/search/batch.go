@@ -1,0 +1,80 @@
+package search
+
+import "bourse"
+
+// Options of a batch.
+type Options struct {
+	Algorithm       Algorithm
+	MaxAlternatives int         // per job; 0: no bound
+	Notice          bourse.Time // no window starts before, whatever the job's Ready
+	Finish          int64       // Best: a third weight, see Weights; 0 for none
+}
+
+// Result is what a batch found.
+type Result struct {
+	Alternatives [][]bourse.Window // by job, in the order found
+	Reasons      []bourse.Reason   // by job: why it has no alternative; None where it has
+	Passes       int               // that found something
+}
+
+// Batch finds alternatives for the jobs, given in order of priority, and leaves
+// l without the slots they take: pass after pass over the jobs, each time one
+// window a job, until a whole pass finds nothing (Toporkov et al., section 2).
+// A job that failed is not tried again, since the list only shrinks. Best
+// makes 12 passes at most, with its weights rotated from pass to pass.
+func Batch(l *List, jobs []bourse.Request, o Options) Result { return NewFinder(l).Batch(jobs, o) }
+
+// Batch is the function Batch with the Finder's memory. The result shares
+// nothing with later ones.
+func (f *Finder) Batch(jobs []bourse.Request, o Options) Result {
+	r := Result{Alternatives: make([][]bourse.Window, len(jobs)), Reasons: make([]bourse.Reason, len(jobs))}
+	queries := f.prepare(jobs, o)
+	open := make([]bool, len(jobs)) // may have another alternative
+	for i := range open {
+		open[i] = true
+	}
+	for pass := 0; o.Algorithm != Best || pass < bestPasses; pass++ {
+		found := false
+		w := rotation[pass%len(rotation)]
+		w.Finish = o.Finish
+		for i := range queries {
+			if !open[i] {
+				continue
+			}
+			q := &queries[i]
+			if !f.find(q, o.Algorithm, w) {
+				open[i] = false
+				if len(r.Alternatives[i]) == 0 {
+					r.Reasons[i] = f.refusal(q, o.Algorithm)
+				}
+				continue
+			}
+			found = true
+			f.Take()
+			r.Alternatives[i] = append(r.Alternatives[i], f.found)
+			open[i] = len(r.Alternatives[i]) != o.MaxAlternatives
+			if o.Algorithm != Best {
+				// What was not free for the job at an earlier start never will be.
+				q.from = f.found.Start
+			}
+		}
+		if !found {
+			break
+		}
+		r.Passes++
+	}
+	return r
+}
+
+func (f *Finder) prepare(jobs []bourse.Request, o Options) []query {
+	queries := make([]query, len(jobs))
+	n := len(f.list.classes)
+	f.tables = f.tables[:0]
+	for i := range jobs {
+		queries[i] = f.list.prepare(jobs[i], o.Algorithm, o.Notice)
+		if n <= maxTable && n*len(jobs) <= maxTables {
+			f.tables = queries[i].tabulate(f.list, f.tables)
+		}
+	}
+	return queries
+}

@@ -1,0 +1,224 @@
+package search
+
+import (
+	"cmp"
+	"slices"
+
+	"bourse"
+)
+
+// Finder looks for windows in a list, one at a time, and takes them out of it.
+// It keeps the memory of its searches, so a caller with many should keep the
+// Finder. It is not safe for concurrent use.
+type Finder struct {
+	list   *List
+	pools  []pool  // one, or one a site
+	dirty  []int32 // pools with slots added at the candidate start
+	chosen []kept
+	taken  []slot // the found window's slots, in list order
+	best   judge
+	tables []fit
+	spare  []fit // table of a refusal
+	arena  []bourse.Part
+	found  bourse.Window
+}
+
+// NewFinder returns a Finder over l. Only the Finder may change l from then on,
+// until l is reset.
+func NewFinder(l *List) *Finder { return &Finder{list: l} }
+
+// Find looks for one window for r under algorithm a, starting at or after
+// notice; w weighs windows for Best and is ignored otherwise. It changes
+// nothing; Take takes what it found. Without a window the reason is TooLarge,
+// NoNode, NoWindow or OverBudget, the latter iff there is a window once price
+// and budget are ignored.
+//
+// r must ask for at least one node, a length and a performance above 0. A search
+// is linear in the slots up to the window's start, times the logarithm of the
+// slots free at once.
+func (f *Finder) Find(r bourse.Request, a Algorithm, w Weights, notice bourse.Time) (bourse.Window, bourse.Reason) {
+	q := f.list.prepare(r, a, notice)
+	if len(f.list.classes) <= maxTable {
+		f.tables = q.tabulate(f.list, f.tables[:0])
+	}
+	if !f.find(&q, a, w) {
+		return bourse.Window{}, f.refusal(&q, a)
+	}
+	return f.found, bourse.Reason{}
+}
+
+func (f *Finder) find(q *query, a Algorithm, w Weights) bool {
+	if a == Best {
+		return f.findBest(q, w)
+	}
+	f.best.on = false
+	at := f.scan(q, a == AMP)
+	if at < 0 {
+		return false
+	}
+	f.chosen = f.pools[at].choose(f.chosen[:0])
+	f.build(q)
+	return true
+}
+
+// scan walks the list in order of start and stops at the first start at which a
+// pool has enough: with whole, after the last slot of that start. It returns
+// the pool, -1 if the list ends first; the start is f.found.Start.
+//
+// Before q.from all starts are clipped to it; what ends too early for that is
+// never kept. Chunks in which everything ends too early are skipped.
+func (f *Finder) scan(q *query, whole bool) int {
+	l := f.list
+	f.open(q)
+	t := q.from
+	shortest := q.from.Add(1)
+	for ci := range l.slots.chunks {
+		ch := &l.slots.chunks[ci]
+		if ch.maxEnd < shortest {
+			continue
+		}
+		for i := range ch.slots {
+			s := &ch.slots[i]
+			fit := q.fit(l, s.class)
+			if fit.runtime == 0 {
+				continue
+			}
+			latest := min(s.end, q.Deadline) - bourse.Time(fit.runtime)
+			start := max(s.start, q.from)
+			if latest < start {
+				continue
+			}
+			if start > t {
+				if whole {
+					if at := f.settle(t); at >= 0 {
+						return at
+					}
+				}
+				t = start
+			}
+			site := 0
+			if q.OneSite {
+				site = int(l.classes[s.class].site)
+			}
+			p := &f.pools[site]
+			if whole {
+				if !p.dirty {
+					p.dirty = true
+					f.dirty = append(f.dirty, int32(site))
+				}
+				p.add(kept{fit.key, latest, int64(ci)<<32 | int64(i), s.count, s.class})
+				continue
+			}
+			p.expire(t)
+			p.add(kept{fit.key, latest, int64(ci)<<32 | int64(i), s.count, s.class})
+			if p.enough() {
+				f.found.Start = t
+				return site
+			}
+		}
+		if ch.slots[0].start >= q.Deadline {
+			break
+		}
+	}
+	return f.settle(t)
+}
+
+// open makes the pools ready for a scan.
+func (f *Finder) open(q *query) {
+	n := 1
+	if q.OneSite {
+		n = max(1, f.list.sites)
+	}
+	for len(f.pools) < n {
+		f.pools = append(f.pools, pool{})
+	}
+	f.pools = f.pools[:n]
+	for i := range f.pools {
+		f.pools[i].reset(q.Nodes, q.limit)
+		f.pools[i].array = f.best.on
+	}
+	f.dirty = f.dirty[:0]
+}
+
+// settle ends a group of equal starts: of the pools that have enough at t, it
+// returns the one with the least sum, ties the one whose site comes first; -1
+// if there is none.
+func (f *Finder) settle(t bourse.Time) int {
+	at, best := -1, sum{}
+	for _, i := range f.dirty {
+		p := &f.pools[i]
+		p.dirty = false
+		p.expire(t)
+		if !p.enough() {
+			continue
+		}
+		if f.best.on {
+			f.weigh(p, t)
+			continue
+		}
+		if s := p.least(); at < 0 || s.less(best) || s == best && int(i) < at {
+			at, best = int(i), s
+		}
+	}
+	f.dirty = f.dirty[:0]
+	f.found.Start = t
+	return at
+}
+
+// build makes f.found of the chosen slots: parts in list order, those of one
+// fungible group in one part.
+func (f *Finder) build(q *query) {
+	l := f.list
+	if !slices.IsSortedFunc(f.chosen, byPlace) {
+		slices.SortFunc(f.chosen, byPlace)
+	}
+	w := bourse.Window{Start: f.found.Start}
+	f.taken = f.taken[:0]
+	parts := f.room(len(f.chosen))
+	for _, k := range f.chosen {
+		s := l.slots.chunks[k.pos>>32].slots[k.pos&(1<<32-1)]
+		f.taken = append(f.taken, s)
+		c := &l.classes[s.class]
+		rt := c.performance.Runtime(q.Length)
+		cost := bourse.Cost(c.price, rt).Times(int(k.count))
+		w.Time = max(w.Time, rt)
+		w.Cost = w.Cost.Plus(cost)
+		if l.fungible {
+			if i := slices.IndexFunc(parts, func(p bourse.Part) bool { return p.Group == c.group }); i >= 0 {
+				parts[i].Count += k.count
+				parts[i].Cost = parts[i].Cost.Plus(cost)
+				continue
+			}
+		}
+		parts = append(parts, bourse.Part{Group: c.group, Count: k.count, Start: w.Start, End: w.Start.Add(rt), Cost: cost})
+	}
+	w.Parts = parts[:len(parts):len(parts)]
+	f.arena = f.arena[:len(f.arena)+len(parts)]
+	f.found = w
+}
+
+func byPlace(a, b kept) int { return cmp.Compare(a.pos, b.pos) }
+
+// room returns an empty slice in the arena with room for n parts. The parts of
+// many windows share an allocation.
+func (f *Finder) room(n int) []bourse.Part {
+	if cap(f.arena)-len(f.arena) < n {
+		f.arena = make([]bourse.Part, 0, max(n, 256))
+	}
+	return f.arena[len(f.arena):len(f.arena):cap(f.arena)]
+}
+
+// Take takes the window that the last Find found out of the list.
+func (f *Finder) Take() {
+	l, w := f.list, &f.found
+	if l.fungible {
+		for _, p := range w.Parts {
+			l.take(p.Group, int(p.Count), p.Start, p.End)
+		}
+		return
+	}
+	// From the last to the first: this settles ties among equal starts.
+	for i := len(w.Parts) - 1; i >= 0; i-- {
+		l.cut(f.taken[i], w.Parts[i].Start, w.Parts[i].End)
+	}
+}

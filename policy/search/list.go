@@ -1,0 +1,203 @@
+package search
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"bourse"
+)
+
+// List is the free slots of a set of nodes in order of start; equal starts keep
+// their order, and that order settles every tie of a search. It is either
+// Named, every slot a node of its own, or Fungible, the level sets of groups of
+// alike nodes. A List is not safe for concurrent use.
+type List struct {
+	slots    slotList
+	groups   []bourse.Group
+	classes  []class
+	sites    int   // number of different sites
+	fungible bool  // groups, not nodes: see levels
+	next     int64 // tie of the next piece of a named slot
+	levels   []levels
+	from, to bourse.Time
+
+	siteOf map[string]int32
+	perm   []int32 // scratch of reset
+	last   []int32 // scratch of reset: a node's latest slot
+	merged []slot  // scratch of reset
+}
+
+// class is what the slots of one node, or of one group, have in common.
+type class struct {
+	group       int32
+	site        int32
+	performance bourse.Performance
+	price       bourse.Price
+}
+
+// Named returns the list of slots whose Group is the index of a node in nodes.
+// Only Site, Name and Machine of nodes are looked at; price and performance are
+// the slot's, and its Count is 1 (or 0, read as 1). Slots are put in order of
+// start, equal starts as they stand. Slots of one node that touch are merged if
+// price and performance are equal (unmerged neighbours would lose windows);
+// overlapping ones are an error. It costs a sort.
+func Named(nodes []bourse.Group, slots []bourse.Slot) (*List, error) {
+	l := new(List)
+	return l, l.ResetNamed(nodes, slots)
+}
+
+// ResetNamed makes l what Named would return, reusing its memory. After an
+// error the list is empty.
+func (l *List) ResetNamed(nodes []bourse.Group, slots []bourse.Slot) error {
+	l.reset(nodes, false)
+	l.perm = l.perm[:0]
+	for i := range slots {
+		if err := checkSlot(nodes, slots, i); err != nil {
+			return err
+		}
+		l.perm = append(l.perm, int32(i))
+	}
+	slices.SortStableFunc(l.perm, func(a, b int32) int {
+		return cmp.Compare(slots[a].Start, slots[b].Start)
+	})
+	l.last = slices.Grow(l.last[:0], len(nodes))[:len(nodes)]
+	for i := range l.last {
+		l.last[i] = -1
+	}
+	l.merged = slices.Grow(l.merged[:0], len(slots))
+	for k, i := range l.perm {
+		s := &slots[i]
+		piece := slot{start: s.Start, end: s.End, tie: int64(k), class: -1, count: 1}
+		if at := l.last[s.Group]; at >= 0 {
+			before := &l.merged[at]
+			c := &l.classes[before.class]
+			same := c.performance == s.Performance && c.price == s.Price
+			switch {
+			case before.end > s.Start:
+				l.slots.fill(nil)
+				return fmt.Errorf("slots[%d]: node %q is already free over [%v, %v), which overlaps [%v, %v); slots of one node must be disjoint",
+					i, nodes[s.Group].Name, before.start, before.end, s.Start, s.End)
+			case same && before.end == s.Start:
+				before.end = s.End
+				continue
+			case same:
+				piece.class = before.class
+			}
+		}
+		if piece.class < 0 {
+			piece.class = int32(len(l.classes))
+			l.classes = append(l.classes, class{s.Group, l.site(nodes[s.Group].Site), s.Performance, s.Price})
+		}
+		l.last[s.Group] = int32(len(l.merged))
+		l.merged = append(l.merged, piece)
+	}
+	l.next = int64(len(slots))
+	l.slots.fill(l.merged)
+	return nil
+}
+
+func checkSlot(nodes []bourse.Group, slots []bourse.Slot, i int) error {
+	s := &slots[i]
+	switch {
+	case s.Group < 0 || int(s.Group) >= len(nodes):
+		return fmt.Errorf("slots[%d]: node %d is none of the %d nodes", i, s.Group, len(nodes))
+	case s.Start >= s.End:
+		return fmt.Errorf("slots[%d]: end %v is not after start %v", i, s.End, s.Start)
+	case s.Performance <= 0:
+		return fmt.Errorf("slots[%d]: performance %v is not above 0", i, s.Performance)
+	case s.Price < 0:
+		return fmt.Errorf("slots[%d]: price %v is below 0", i, s.Price)
+	case s.Count > 1:
+		return fmt.Errorf("slots[%d]: %d nodes share a name; a named slot is one node", i, s.Count)
+	}
+	return nil
+}
+
+// Fungible returns the list of the level sets of groups, clipped to [from, to):
+// free[g] says how many nodes of groups[g] are free when. The profiles are
+// copied. The order of equal starts is: group, then the longer slot first.
+func Fungible(groups []bourse.Group, free []bourse.Profile, from, to bourse.Time) *List {
+	l := new(List)
+	l.ResetFungible(groups, free, from, to)
+	return l
+}
+
+// ResetFungible makes l what Fungible would return, reusing its memory.
+func (l *List) ResetFungible(groups []bourse.Group, free []bourse.Profile, from, to bourse.Time) {
+	if len(groups) != len(free) {
+		panic(fmt.Sprintf("search: %d groups, %d profiles", len(groups), len(free)))
+	}
+	l.reset(groups, true)
+	l.from, l.to = from, to
+	for len(l.levels) < len(groups) {
+		l.levels = append(l.levels, levels{})
+	}
+	l.levels = l.levels[:len(groups)]
+	l.merged = l.merged[:0]
+	for g := range groups {
+		l.classes = append(l.classes, class{int32(g), l.site(groups[g].Site), groups[g].Performance, groups[g].Price})
+		lv := &l.levels[g]
+		lv.free = append(lv.free[:0], free[g]...)
+		lv.sets = lv.appendSets(lv.sets[:0], from, to)
+		for _, s := range lv.sets {
+			l.merged = append(l.merged, levelSlot(int32(g), s))
+		}
+	}
+	slices.SortFunc(l.merged, func(a, b slot) int { return a.compare(b) })
+	l.slots.fill(l.merged)
+}
+
+func (l *List) reset(groups []bourse.Group, fungible bool) {
+	l.groups, l.fungible = groups, fungible
+	l.classes, l.sites, l.next = l.classes[:0], 0, 0
+	if l.siteOf == nil {
+		l.siteOf = make(map[string]int32)
+	}
+	clear(l.siteOf)
+	l.slots.fill(nil)
+}
+
+// site numbers the sites in the order in which they are met.
+func (l *List) site(name string) int32 {
+	n, ok := l.siteOf[name]
+	if !ok {
+		n = int32(l.sites)
+		l.siteOf[name] = n
+		l.sites++
+	}
+	return n
+}
+
+// Len is the number of slots; alike ones of a group count once.
+func (l *List) Len() int { return l.slots.n }
+
+// Slots returns a copy of the slots in list order.
+func (l *List) Slots() []bourse.Slot {
+	out := make([]bourse.Slot, 0, l.Len())
+	for _, ch := range l.slots.chunks {
+		for _, s := range ch.slots {
+			c := &l.classes[s.class]
+			out = append(out, bourse.Slot{Group: c.group, Count: s.count, Start: s.start, End: s.end,
+				Performance: c.performance, Price: c.price})
+		}
+	}
+	return out
+}
+
+// cut takes [from, to) out of the named slot k: what is left before it stays in
+// its place, what is left after it goes behind all slots whose start is not
+// later (Toporkov et al., section 2, figure 1b). Empty pieces vanish.
+func (l *List) cut(k slot, from, to bourse.Time) {
+	ci, i := l.slots.find(k)
+	if k.start < from {
+		l.slots.chunks[ci].slots[i].end = from
+	} else {
+		l.slots.remove(ci, i)
+	}
+	if to < k.end {
+		k.start, k.tie = to, l.next
+		l.next++
+		l.slots.insert(k)
+	}
+}

@@ -1,0 +1,92 @@
+package search
+
+import (
+	"fmt"
+
+	"bourse"
+)
+
+// measure is what a search sums over the parts of a window and bounds.
+type measure uint8
+
+const (
+	byCost  measure = iota // AMP and Best: the parts' costs, by S
+	byCount                // ALP: nothing; each price is bounded by C instead
+	byPrice                // a refusal's figure: the dearest node's price
+)
+
+// fit is how a request would run on the slots of a class.
+type fit struct {
+	runtime bourse.Duration // 0: not suited
+	key     int64           // what is summed and bounded: a part's cost, or 0 under ALP
+}
+
+// query is a request made ready for one list and one algorithm.
+type query struct {
+	bourse.Request
+	sums  measure
+	limit bourse.Credits // bound on the sum of the N least keys
+	from  bourse.Time    // no window starts before
+	fits  []fit          // by class; nil: reckoned at every visit
+}
+
+// Tables of fits pay when a list is scanned again and again. Beyond these
+// bounds (a list of a million named nodes) they would cost more than they save.
+const (
+	maxTable  = 1 << 14 // classes of one request
+	maxTables = 1 << 22 // classes of all requests of a batch: 64 MB
+)
+
+// prepare makes r ready. Notice is the earliest start that the caller allows.
+func (l *List) prepare(r bourse.Request, a Algorithm, notice bourse.Time) query {
+	if r.Nodes < 1 || r.Length < 1 || r.MinPerformance < 1 || r.Budget < 0 {
+		panic(fmt.Sprintf("search: request of %d nodes, length %v, performance %v, budget %v", r.Nodes, r.Length, r.MinPerformance, r.Budget))
+	}
+	q := query{Request: r, limit: r.Budget, from: max(r.Ready, notice)}
+	if a == ALP {
+		q.sums, q.limit = byCount, 0
+	}
+	return q
+}
+
+// tabulate fills the table of fits, in memory taken from room.
+func (q *query) tabulate(l *List, room []fit) []fit {
+	at := len(room)
+	for i := range l.classes {
+		room = append(room, q.reckon(l, &l.classes[i]))
+	}
+	q.fits = room[at:len(room):len(room)]
+	return room
+}
+
+// reckon follows step 1 of the scan: suited iff fast enough, with what the job
+// requires, and under ALP no dearer than C. A part that alone passes the budget
+// S is in no affordable window, and leaving it out changes no other.
+func (q *query) reckon(l *List, c *class) fit {
+	if c.performance < q.MinPerformance || !q.Require.MetBy(l.groups[c.group].Machine) {
+		return fit{}
+	}
+	f := fit{runtime: c.performance.Runtime(q.Length)}
+	switch q.sums {
+	case byCount:
+		if c.price > q.MaxPrice {
+			return fit{}
+		}
+	case byPrice:
+		f.key = int64(c.price)
+	case byCost:
+		cost := bourse.Cost(c.price, f.runtime)
+		if cost > q.limit {
+			return fit{}
+		}
+		f.key = int64(cost)
+	}
+	return f
+}
+
+func (q *query) fit(l *List, c int32) fit {
+	if q.fits != nil {
+		return q.fits[c]
+	}
+	return q.reckon(l, &l.classes[c])
+}

@@ -1,0 +1,94 @@
+package search
+
+import (
+	"fmt"
+
+	"bourse"
+)
+
+// refusal says why q found nothing in the list as it stands.
+func (f *Finder) refusal(q *query, a Algorithm) bourse.Reason {
+	if r := f.list.unsuited(q); r.Refused() {
+		return r
+	}
+	free := *q // q with neither price nor budget
+	free.sums, free.limit = byCost, bourse.MaxCredits
+	if a == ALP {
+		free.sums = byPrice
+	}
+	free.fits = nil
+	if len(f.list.classes) <= maxTable {
+		f.spare = free.tabulate(f.list, f.spare[:0])
+	}
+	f.best.open(&free, Weights{Cost: 1000})
+	f.scan(&free, true)
+	switch {
+	case !f.best.started:
+		most := 0
+		for i := range f.pools {
+			most = max(most, f.pools[i].most)
+		}
+		return bourse.Reason{Code: bourse.NoWindow, Detail: fmt.Sprintf(
+			"no window: at most %d of %d nodes are free at once for long enough from %v%s", most, q.Nodes, q.from, by(q.Deadline))}
+	case a == ALP:
+		return bourse.Reason{Code: bourse.OverBudget, Detail: fmt.Sprintf(
+			"the least price cap with a window is %v credits per node-hour, the job's is %v", bourse.Price(f.best.cost.lo), q.MaxPrice)}
+	}
+	return bourse.Reason{Code: bourse.OverBudget, Detail: fmt.Sprintf(
+		"the cheapest window costs %v credits, the budget is %v", f.best.cost.credits(), q.Budget)}
+}
+
+func by(deadline bourse.Time) string {
+	if deadline >= bourse.Never {
+		return ""
+	}
+	return fmt.Sprintf(" to %v", deadline)
+}
+
+// unsuited tells a request that no list of these nodes could serve.
+func (l *List) unsuited(q *query) bourse.Reason {
+	seen := make([]bool, len(l.groups))
+	nodes := make([]int, max(1, l.sites)) // suited ones, all or by site
+	suited, fastest, lacks := false, bourse.Performance(0), ""
+	for i := range l.classes {
+		c := &l.classes[i]
+		if unmet := q.Require.Unmet(l.groups[c.group].Machine); unmet != "" {
+			lacks = unmet
+			continue
+		}
+		fastest = max(fastest, c.performance)
+		if c.performance < q.MinPerformance {
+			continue
+		}
+		suited = true
+		if seen[c.group] {
+			continue
+		}
+		seen[c.group] = true
+		site, n := int32(0), 1
+		if q.OneSite {
+			site = c.site
+		}
+		if l.fungible {
+			n = l.groups[c.group].Nodes
+		}
+		nodes[site] += n
+	}
+	most := 0
+	for _, n := range nodes {
+		most = max(most, n)
+	}
+	switch {
+	case suited && most >= q.Nodes:
+		return bourse.Reason{}
+	case suited && q.OneSite:
+		return bourse.Reason{Code: bourse.TooLarge, Detail: fmt.Sprintf("asks for %d nodes on one site; no site has more than %d suited", q.Nodes, most)}
+	case suited:
+		return bourse.Reason{Code: bourse.TooLarge, Detail: fmt.Sprintf("asks for %d nodes; %d are suited", q.Nodes, most)}
+	case fastest > 0:
+		return bourse.Reason{Code: bourse.NoNode, Detail: fmt.Sprintf("no node has performance %v; the fastest that meets the requirements has %v", q.MinPerformance, fastest)}
+	case lacks != "":
+		return bourse.Reason{Code: bourse.NoNode, Detail: fmt.Sprintf("no node has what is required (%s)", lacks)}
+	}
+	return bourse.Reason{Code: bourse.NoNode, Detail: "there are no nodes"}
+}
