@@ -1,0 +1,98 @@
+package bourse
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+)
+
+// The protocol's table, written as it reads: every move of a leg that is not
+// here is forbidden.
+var protocol = map[string][]string{
+	"asked":     {"held", "refused", "cancelled"},
+	"held":      {"prepared", "confirmed", "expired", "cancelled", "lost"}, // confirmed: a window of one leg needs no Prepare
+	"prepared":  {"confirmed", "cancelled", "heuristic", "lost"},
+	"confirmed": {"running", "released", "lost"},
+	"running":   {"settled", "released", "lost"},
+}
+
+func TestLegState_MovesAsTheProtocolSays(t *testing.T) {
+	t.Parallel()
+	for s := Asked; s <= Lost; s++ {
+		for next := Asked; next <= Lost; next++ {
+			want := slices.Contains(protocol[s.String()], next.String())
+			if got := s.CanMove(next); got != want {
+				t.Errorf("%v to %v: %t, want %t", s, next, got, want)
+			}
+		}
+		if s.CanMove(Lost + 1) {
+			t.Errorf("%v may move to a state that there is not", s)
+		}
+		if _, goesOn := protocol[s.String()]; s.Terminal() == goesOn {
+			t.Errorf("%v: terminal is %t, moves %v", s, s.Terminal(), protocol[s.String()])
+		}
+	}
+	if (Lost + 1).CanMove(Held) {
+		t.Error("a state that there is not may move")
+	}
+}
+
+func TestLegState_BlocksNodesFromHeldUntilItsEnd(t *testing.T) {
+	t.Parallel()
+	for s := Asked; s <= Lost; s++ {
+		want := slices.Contains([]LegState{Held, Prepared, Confirmed, Running}, s)
+		if s.Blocks() != want {
+			t.Errorf("%v holds nodes: %t, want %t", s, s.Blocks(), want)
+		}
+	}
+}
+
+func TestLegMoved_SurvivesJSON(t *testing.T) {
+	t.Parallel()
+	for s := Asked; s <= Lost; s++ {
+		want := LegMoved{Leg: LegID{TxID{"vo1", 2, 1 << 63, 4}, 1}, State: s, What: Leg{"main", 4, 1000, 5000}, Job: "wave",
+			Fare: Fare{Credit, 7}, Limit: 2 * Credit, Reason: Reason{Busy, "job 7 runs until 12"}}
+		b, err := json.Marshal(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got LegMoved
+		if err := json.Unmarshal(b, &got); err != nil || got != want {
+			t.Errorf("%s is read as %+v, %v", b, got, err)
+		}
+	}
+	var s LegState
+	if err := s.UnmarshalText([]byte("gone")); err == nil {
+		t.Errorf("gone is read as %v", s)
+	}
+}
+
+func TestLease_IsShownWithItsWholeIdentityButTheNonce(t *testing.T) {
+	t.Parallel()
+	l := LegID{TxID{"vo1", 2, 99, 4}, 1}
+	if got := l.String(); got != "vo1/2/4.1" {
+		t.Errorf("leg is shown as %q", got)
+	}
+	if a, b := l, (LegID{TxID{"vo1", 2, 98, 4}, 1}); a == b {
+		t.Error("two lives of a broker are taken for one")
+	}
+	if d := (Leg{Start: 1000, End: 5000}).Duration(); d != 4*Second {
+		t.Errorf("the leg lasts %v", d)
+	}
+	if f := (Fare{MaxCredits, 1}).Total(); f != MaxCredits {
+		t.Errorf("a fare that does not fit is %v", f)
+	}
+}
+
+func TestReason_ShowsItsWordsElseItsCode(t *testing.T) {
+	t.Parallel()
+	if (Reason{}).Refused() || !(Reason{Code: Busy}).Refused() {
+		t.Error("a reason is one iff it has a code")
+	}
+	if got := (Reason{Code: Busy}).String(); got != "busy" {
+		t.Errorf("a bare reason is shown as %q", got)
+	}
+	if got := (Reason{Busy, "job 7 runs until 12"}).String(); got != "job 7 runs until 12" {
+		t.Errorf("a reason is shown as %q", got)
+	}
+}
