@@ -63,6 +63,7 @@ var seeded = []string{"New", "NewPCG", "NewChaCha8", "NewZipf", "Rand", "PCG", "
 var rooms = []room{
 	{".", nil, core},
 	{"policy/search/golden", []string{".", "policy/..."}, tests},
+	{"policy/search/papercase", []string{".", "policy/..."}, parallel}, // draws a paper's slots and jobs, for studies
 	{"policy/...", []string{".", "policy/..."}, core},
 	{"agents", []string{".", "policy/..."}, core},
 	{"agents/sim", []string{".", "agents"}, core},
