@@ -17,7 +17,7 @@ import (
 func Write(w io.Writer, t *Trace) error {
 	b := bufio.NewWriterSize(w, chunkSize)
 	for _, line := range t.Header.Lines {
-		if strings.ContainsAny(line, "\n\r") || !strings.HasPrefix(strings.TrimLeft(line, " \t"), ";") {
+		if strings.Contains(line, "\n") || !strings.HasPrefix(strings.TrimLeft(line, " \t\r"), ";") {
 			return fmt.Errorf("header line %q is no comment; one line that begins with ; is wanted", line)
 		}
 		b.WriteString(line)

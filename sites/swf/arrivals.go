@@ -1,0 +1,63 @@
+package swf
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// arrivals draws the submits of the Lublin model: a gap is a number of points,
+// seconds at the mean rate, that is paid off bucket by bucket at the bucket's
+// weight. Quiet hours pay little and stretch it.
+type arrivals struct {
+	gap     distuv.Gamma // ln of the gap
+	factor  float64      // on every gap
+	weights [buckets]float64
+	bucket  int     // half hours since the first midnight
+	paid    float64 // of the bucket's points
+}
+
+func newArrivals(src rand.Source, factor float64) *arrivals {
+	return &arrivals{gap: distuv.Gamma{Alpha: aarr, Beta: 1 / barr, Src: src}, factor: factor, weights: dayWeights()}
+}
+
+// next returns the next submit in seconds since the first midnight, no earlier
+// than the one before; more than 10^10 where it leaves the calendar.
+func (a *arrivals) next() float64 {
+	g := a.gap.Rand()
+	for g > maxGap {
+		g = a.gap.Rand()
+	}
+	a.paid += math.Exp(g) * a.factor / bucketSeconds
+	if days := math.Floor(a.paid / buckets); days >= 1 { // the weights of a day add up to its buckets
+		if !(days*86400 <= float64(maxSeconds)) {
+			return math.Inf(1)
+		}
+		a.bucket += int(days) * buckets
+		a.paid -= days * buckets
+	}
+	for a.paid > a.weights[a.bucket%buckets] {
+		a.paid -= a.weights[a.bucket%buckets]
+		a.bucket++
+	}
+	return (float64(a.bucket) + a.paid/a.weights[a.bucket%buckets]) * bucketSeconds
+}
+
+// dayWeights are the rates of the 48 half hours from midnight on, with mean 1:
+// the gamma distribution of anum and bnum over the buckets 11 to 58, counted
+// from 1 and taken round the clock. The day so begins at 5 h, the quietest, and
+// is busiest at 13 h.
+func dayWeights() (w [buckets]float64) {
+	g := distuv.Gamma{Alpha: anum, Beta: 1 / bnum}
+	sum := 0.0
+	for i := dayStart; i < dayStart+buckets; i++ {
+		p := g.CDF(float64(i)+0.5) - g.CDF(float64(i)-0.5)
+		w[(i-1)%buckets] = p
+		sum += p
+	}
+	for i := range w {
+		w[i] *= buckets / sum
+	}
+	return w
+}

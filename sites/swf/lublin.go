@@ -1,0 +1,276 @@
+package swf
+
+import (
+	"fmt"
+	"iter"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"bourse"
+)
+
+// Lublin is the workload model of Lublin and Feitelson (2003) with the
+// parameters for jobs of no type, as in the program they published. Its clock
+// begins at midnight; submits and runs are whole seconds.
+//
+// The estimates are not in the model: run x U[1, 5], up to the next of 5, 15,
+// 30 minutes, 1, 2, 4, 6, 12, 18, 24, 36 and 48 hours.
+type Lublin struct {
+	Nodes int // of the machine, 1 to MaxModelNodes
+	// Load is the expected node-seconds over capacity: all gaps are multiplied
+	// by one factor, reckoned from the model's expectations (the mean gap; the
+	// mean of nodes x run over the distribution of nodes), not from a sample. So
+	// a finite draw scatters about it, and more jobs do not change the first
+	// ones. 0 keeps the model's own gaps.
+	Load float64
+	Seed uint64
+}
+
+// MaxModelNodes bounds the machines that models draw for.
+const MaxModelNodes = 1 << 22
+
+// The parameters, with the letters of the published program.
+const (
+	serialProb = 0.244
+	pow2Prob   = 0.576
+	uLow       = 0.8 // log2 of the smallest parallel job
+	uMedBelow  = 2.5 // uMed is that much below uHi, the log2 of the machine
+	uProb      = 0.86
+
+	a1, b1 = 4.2, 0.94
+	a2, b2 = 312, 0.03
+	pa, pb = -0.0054, 0.78
+	maxRun = 12 // ln of seconds: 45 h
+
+	aarr, barr = 10.2303 * 1.0225, 0.4871
+	maxGap     = 13 // ln of seconds: 5 days
+
+	anum, bnum    = 8.1737, 3.9631
+	buckets       = 48
+	bucketSeconds = 86400 / buckets
+	dayStart      = 11 // the bucket, from 1, at which the day of anum and bnum begins
+)
+
+// Jobs draws the first n jobs.
+func (m Lublin) Jobs(n int) ([]bourse.LocalJob, error) {
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	if err := checkJobs(n); err != nil {
+		return nil, err
+	}
+	jobs := make([]bourse.LocalJob, 0, n)
+	for j := range m.all() {
+		if jobs = append(jobs, j); len(jobs) == n {
+			return jobs, nil
+		}
+	}
+	return nil, fmt.Errorf("load %v: job %d would come later than 10^10 seconds; a higher load or fewer jobs are wanted", m.Load, len(jobs)+1)
+}
+
+// Until draws the jobs submitted before span, none if the first comes later.
+func (m Lublin) Until(span bourse.Duration) ([]bourse.LocalJob, error) {
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	if err := checkSpan(span); err != nil {
+		return nil, err
+	}
+	var jobs []bourse.LocalJob
+	for j := range m.all() {
+		if j.Submit >= bourse.Time(span) {
+			break
+		}
+		if len(jobs) == maxModelJobs {
+			return nil, fmt.Errorf("load %v over %s: more than %d jobs; less of either is wanted", m.Load, span.Words(), maxModelJobs)
+		}
+		jobs = append(jobs, j)
+	}
+	return jobs, nil
+}
+
+// All draws the jobs one after another in order of submit, up to 10^10 seconds.
+// Jobs and Until are its beginnings.
+func (m Lublin) All() (iter.Seq[bourse.LocalJob], error) {
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	return m.all(), nil
+}
+
+func (m Lublin) all() iter.Seq[bourse.LocalJob] {
+	return func(yield func(bourse.LocalJob) bool) {
+		arrive := newArrivals(stream(m.Seed, "lublin gaps"), m.factor())
+		size := newSizes(m.Nodes)
+		sizes := rand.New(stream(m.Seed, "lublin nodes"))
+		runs := stream(m.Seed, "lublin runs")
+		estimates := rand.New(stream(m.Seed, "lublin estimates"))
+		for id := int64(1); ; id++ {
+			at := arrive.next()
+			if !(at <= float64(maxSeconds)) {
+				return
+			}
+			n := size.draw(sizes)
+			run := drawRun(n, runs)
+			ok := yield(bourse.LocalJob{
+				ID:       id,
+				Submit:   bourse.Time(at) * bourse.Time(bourse.Second),
+				Run:      run,
+				Estimate: drawEstimate(run, estimates),
+				Nodes:    n,
+				User:     -1,
+			})
+			if !ok {
+				return
+			}
+		}
+	}
+}
+
+func (m Lublin) check() error {
+	if err := checkNodes(m.Nodes); err != nil {
+		return err
+	}
+	if m.Load == 0 {
+		return nil
+	}
+	return checkLoad(m.Load)
+}
+
+// factor is what all gaps are multiplied by to meet the load.
+func (m Lublin) factor() float64 {
+	if m.Load == 0 {
+		return 1
+	}
+	gap := distuv.Gamma{Alpha: aarr, Beta: 1 / barr}
+	meanGap := expBelow(gap, maxGap) / gap.CDF(maxGap)
+	return newSizes(m.Nodes).meanWork() / (float64(m.Nodes) * meanGap * m.Load)
+}
+
+// expBelow is the integral of e^x over the part of a gamma distribution below
+// limit: the density of another gamma, but for a factor, where its scale is
+// below 1.
+func expBelow(g distuv.Gamma, limit float64) float64 {
+	scale := 1 / g.Beta
+	tilted := distuv.Gamma{Alpha: g.Alpha, Beta: g.Beta - 1}
+	return math.Pow(1-scale, -g.Alpha) * tilted.CDF(limit)
+}
+
+// sizes is the distribution of the number of nodes: one node, or 2^x with x
+// from a two-stage uniform, often rounded to a whole number.
+type sizes struct {
+	nodes        int
+	low, med, hi float64
+}
+
+func newSizes(nodes int) sizes {
+	hi := math.Log2(float64(nodes))
+	low := min(uLow, hi)
+	return sizes{nodes, low, max(low, hi-uMedBelow), hi}
+}
+
+func (s sizes) draw(r *rand.Rand) int {
+	u := r.Float64()
+	if u < serialProb {
+		return 1
+	}
+	from, to := s.low, s.med
+	if r.Float64() >= uProb {
+		from, to = s.med, s.hi
+	}
+	x := from + (to-from)*r.Float64()
+	if u < serialProb+pow2Prob {
+		x = math.Floor(x + 0.5)
+	}
+	return min(int(math.Exp2(x)+0.5), s.nodes)
+}
+
+// below is the probability that the two-stage uniform is less than x.
+func (s sizes) below(x float64) float64 {
+	return uProb*uniformBelow(x, s.low, s.med) + (1-uProb)*uniformBelow(x, s.med, s.hi)
+}
+
+func uniformBelow(x, from, to float64) float64 {
+	switch {
+	case x >= to:
+		return 1
+	case x <= from:
+		return 0
+	}
+	return (x - from) / (to - from)
+}
+
+// meanWork is the expectation of nodes x run, in seconds. It costs one step for
+// each size a job can have.
+func (s sizes) meanWork() float64 {
+	mean := serialProb * meanRun(1)
+	for k, before := 0, 0.0; before < 1; k++ {
+		upTo := s.below(float64(k) + 0.5)
+		n := min(1<<k, s.nodes)
+		mean += pow2Prob * (upTo - before) * float64(n) * meanRun(n)
+		before = upTo
+	}
+	other := 1 - serialProb - pow2Prob
+	before := 0.0
+	for n := 1; n <= s.nodes; n++ {
+		upTo := 1.0
+		if n < s.nodes {
+			upTo = s.below(math.Log2(float64(n) + 0.5))
+		}
+		if upTo > before {
+			mean += other * (upTo - before) * float64(n) * meanRun(n)
+		}
+		before = upTo
+	}
+	return mean
+}
+
+// shortRuns is the share of the first gamma among jobs of n nodes.
+func shortRuns(n int) float64 { return min(max(pa*float64(n)+pb, 0), 1) }
+
+// drawRun draws ln(run) from a hyper-gamma, again above maxRun.
+func drawRun(n int, src *rand.PCG) bourse.Duration {
+	p := shortRuns(n)
+	for {
+		g := distuv.Gamma{Alpha: a2, Beta: 1 / b2, Src: src}
+		if float64(src.Uint64()>>11)/(1<<53) < p {
+			g.Alpha, g.Beta = a1, 1/b1
+		}
+		if y := g.Rand(); y <= maxRun {
+			return max(bourse.Duration(math.Round(math.Exp(y))), 1) * bourse.Second
+		}
+	}
+}
+
+// Of each gamma of the runs, how much lies below maxRun, and the integral of
+// e^y there.
+var (
+	run1, run2     = distuv.Gamma{Alpha: a1, Beta: 1 / b1}, distuv.Gamma{Alpha: a2, Beta: 1 / b2}
+	share1, share2 = run1.CDF(maxRun), run2.CDF(maxRun)
+	work1, work2   = expBelow(run1, maxRun), expBelow(run2, maxRun)
+)
+
+// meanRun is the expected run of a job of n nodes, in seconds.
+func meanRun(n int) float64 {
+	p := shortRuns(n)
+	return (p*work1 + (1-p)*work2) / (p*share1 + (1-p)*share2)
+}
+
+var estimateSteps = [...]bourse.Duration{
+	5 * bourse.Minute, 15 * bourse.Minute, 30 * bourse.Minute,
+	1 * bourse.Hour, 2 * bourse.Hour, 4 * bourse.Hour, 6 * bourse.Hour,
+	12 * bourse.Hour, 18 * bourse.Hour, 24 * bourse.Hour, 36 * bourse.Hour, 48 * bourse.Hour,
+}
+
+// drawEstimate overstates a run of at most 48 h as users do.
+func drawEstimate(run bourse.Duration, r *rand.Rand) bourse.Duration {
+	d := bourse.Duration(float64(run) * (1 + 4*r.Float64()))
+	for _, step := range estimateSteps {
+		if d <= step {
+			return step
+		}
+	}
+	return max(run, estimateSteps[len(estimateSteps)-1])
+}

@@ -1,0 +1,164 @@
+package swf
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"bourse"
+)
+
+// Uniform is the plain model: submits uniform over a span, nodes uniform,
+// runs log-uniform, estimates as in Lublin. Submits and runs are whole seconds.
+type Uniform struct {
+	Nodes              int     // of the machine, 1 to MaxModelNodes
+	Load               float64 // expected node-seconds over capacity, for Jobs and Until
+	Seed               uint64
+	MinNodes, MaxNodes int             // of a job; 0: 1 and 16, or the machine if it is smaller
+	MinRun, MaxRun     bourse.Duration // at most 48 h; 0: 10 min and 4 h
+}
+
+// Jobs draws n jobs over the span at which their expected work meets Load.
+func (m Uniform) Jobs(n int) ([]bourse.LocalJob, error) {
+	m, err := m.filled()
+	if err == nil {
+		err = cmp.Or(checkJobs(n), checkLoad(m.Load))
+	}
+	if err != nil {
+		return nil, err
+	}
+	seconds := float64(n) * m.meanWork() / (float64(m.Nodes) * m.Load)
+	if seconds > float64(maxSeconds) {
+		return nil, fmt.Errorf("load %v: %d jobs would spread over more than 10^10 seconds", m.Load, n)
+	}
+	return m.Over(n, max(bourse.Duration(seconds*1000), bourse.Second))
+}
+
+// Until draws as many jobs before span as meet Load in expectation.
+func (m Uniform) Until(span bourse.Duration) ([]bourse.LocalJob, error) {
+	m, err := m.filled()
+	if err == nil {
+		err = cmp.Or(checkSpan(span), checkLoad(m.Load))
+	}
+	if err != nil {
+		return nil, err
+	}
+	n := math.Round(m.Load * float64(m.Nodes) * span.Seconds() / m.meanWork())
+	if n > maxModelJobs {
+		return nil, fmt.Errorf("load %v over %s: more than %d jobs; less of either is wanted", m.Load, span.Words(), maxModelJobs)
+	}
+	if n == 0 {
+		return nil, nil
+	}
+	return m.Over(int(n), span)
+}
+
+// Over draws n jobs submitted before span, whatever the load.
+func (m Uniform) Over(n int, span bourse.Duration) ([]bourse.LocalJob, error) {
+	m, err := m.filled()
+	if err == nil {
+		err = cmp.Or(checkJobs(n), checkSpan(span))
+	}
+	if err != nil {
+		return nil, err
+	}
+	submits := drawSubmits(n, span, stream(m.Seed, "uniform submits"))
+	nodes := rand.New(stream(m.Seed, "uniform nodes"))
+	runs := rand.New(stream(m.Seed, "uniform runs"))
+	estimates := rand.New(stream(m.Seed, "uniform estimates"))
+	jobs := make([]bourse.LocalJob, n)
+	for i := range jobs {
+		run := drawLength(m.MinRun, m.MaxRun, runs)
+		jobs[i] = bourse.LocalJob{
+			ID:       int64(i + 1),
+			Submit:   submits[i],
+			Run:      run,
+			Estimate: drawEstimate(run, estimates),
+			Nodes:    m.MinNodes + nodes.IntN(m.MaxNodes-m.MinNodes+1),
+			User:     -1,
+		}
+	}
+	return jobs, nil
+}
+
+// filled checks the model and puts the defaults in.
+func (m Uniform) filled() (Uniform, error) {
+	if err := checkNodes(m.Nodes); err != nil {
+		return m, err
+	}
+	m.MinNodes, m.MaxNodes = cmp.Or(m.MinNodes, 1), cmp.Or(m.MaxNodes, min(16, m.Nodes))
+	m.MinRun, m.MaxRun = cmp.Or(m.MinRun, 10*bourse.Minute), cmp.Or(m.MaxRun, 4*bourse.Hour)
+	if m.MinNodes < 1 || m.MaxNodes < m.MinNodes || m.MaxNodes > m.Nodes {
+		return m, fmt.Errorf("jobs of %d to %d nodes: 1 to %d, in this order, are wanted", m.MinNodes, m.MaxNodes, m.Nodes)
+	}
+	return m, checkLengths(m.MinRun, m.MaxRun, 48*bourse.Hour)
+}
+
+// meanWork is the expectation of nodes x run, in seconds.
+func (m Uniform) meanWork() float64 {
+	run := m.MinRun.Seconds()
+	if m.MaxRun > m.MinRun {
+		run = (m.MaxRun - m.MinRun).Seconds() / math.Log(float64(m.MaxRun)/float64(m.MinRun))
+	}
+	return run * float64(m.MinNodes+m.MaxNodes) / 2
+}
+
+// drawSubmits draws n whole seconds before span, in order.
+func drawSubmits(n int, span bourse.Duration, src rand.Source) []bourse.Time {
+	r := rand.New(src)
+	seconds := int64((span + bourse.Second - 1) / bourse.Second)
+	submits := make([]bourse.Time, n)
+	for i := range submits {
+		submits[i] = bourse.Time(r.Int64N(seconds)) * bourse.Time(bourse.Second)
+	}
+	slices.Sort(submits)
+	return submits
+}
+
+// drawLength draws log-uniformly between two lengths, in whole seconds.
+func drawLength(low, high bourse.Duration, r *rand.Rand) bourse.Duration {
+	x := low.Seconds() * math.Pow(float64(high)/float64(low), r.Float64())
+	return min(max(bourse.Duration(math.Round(x))*bourse.Second, low), high)
+}
+
+// maxModelJobs bounds what one call draws: 4 GB of jobs are a mistake.
+const maxModelJobs = 1 << 26
+
+func checkNodes(n int) error {
+	if n < 1 || n > MaxModelNodes {
+		return fmt.Errorf("a machine of %d nodes: 1 to %d are wanted", n, MaxModelNodes)
+	}
+	return nil
+}
+
+func checkJobs(n int) error {
+	if n < 1 || n > maxModelJobs {
+		return fmt.Errorf("%d jobs: 1 to %d are wanted", n, maxModelJobs)
+	}
+	return nil
+}
+
+func checkSpan(span bourse.Duration) error {
+	if span <= 0 || span > bourse.MaxDuration {
+		return fmt.Errorf("a span of %v seconds: above 0, up to 10^10 are wanted", span)
+	}
+	return nil
+}
+
+func checkLengths(low, high, most bourse.Duration) error {
+	if low <= 0 || high < low || high > most {
+		return fmt.Errorf("lengths from %s to %s: above 0, up to %s, in this order, are wanted", low.Words(), high.Words(), most.Words())
+	}
+	return nil
+}
+
+// stream is the source of one purpose's draws under a seed: streams of two
+// purposes have nothing to do with each other.
+func stream(seed uint64, purpose string) *rand.PCG {
+	h := fnv.New64a()
+	h.Write([]byte(purpose))
+	return rand.NewPCG(seed, h.Sum64())
+}

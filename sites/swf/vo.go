@@ -1,0 +1,111 @@
+package swf
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strconv"
+
+	"bourse"
+)
+
+// Terms are what users of a VO ask for beside nodes and length. Every job draws
+// its own, uniformly between the two ends.
+type Terms struct {
+	MinPerformance, MaxPerformance bourse.Performance // 0: 0.5 and 1
+	MeanPrice                      bourse.Price       // of the sites, per node-hour
+	PriceFrom, PriceTo             float64            // price cap, in multiples of MeanPrice; 0: 1 and 2
+	Horizon                        bourse.Duration    // from submit to deadline; 0: no deadline
+	Seed                           uint64
+}
+
+// VO is the uniform workload of a broker: submits uniform over the span, nodes
+// uniform, lengths log-uniform. Submits and lengths are whole seconds.
+type VO struct {
+	Terms
+	Count                int
+	Until                bourse.Duration // all submits lie before
+	MinNodes, MaxNodes   int             // 0: 1 and 16
+	MinLength, MaxLength bourse.Duration // at performance 1; 0: 10 min and 4 h
+}
+
+// Jobs draws the workload in order of submit.
+func (v VO) Jobs() ([]bourse.Job, error) {
+	v.MinNodes, v.MaxNodes = cmp.Or(v.MinNodes, 1), cmp.Or(v.MaxNodes, 16)
+	v.MinLength, v.MaxLength = cmp.Or(v.MinLength, 10*bourse.Minute), cmp.Or(v.MaxLength, 4*bourse.Hour)
+	if err := cmp.Or(checkJobs(v.Count), checkSpan(v.Until), checkLengths(v.MinLength, v.MaxLength, bourse.MaxDuration)); err != nil {
+		return nil, err
+	}
+	if v.MinNodes < 1 || v.MaxNodes < v.MinNodes || v.MaxNodes > MaxModelNodes {
+		return nil, fmt.Errorf("jobs of %d to %d nodes: 1 to %d, in this order, are wanted", v.MinNodes, v.MaxNodes, MaxModelNodes)
+	}
+	submits := drawSubmits(v.Count, v.Until, stream(v.Seed, "vo submits"))
+	nodes := rand.New(stream(v.Seed, "vo nodes"))
+	lengths := rand.New(stream(v.Seed, "vo lengths"))
+	local := make([]bourse.LocalJob, v.Count)
+	for i := range local {
+		d := drawLength(v.MinLength, v.MaxLength, lengths)
+		local[i] = bourse.LocalJob{
+			ID: int64(i + 1), Submit: submits[i], Run: d, Estimate: d,
+			Nodes: v.MinNodes + nodes.IntN(v.MaxNodes-v.MinNodes+1), User: -1,
+		}
+	}
+	return v.Terms.Jobs(local)
+}
+
+// Jobs hands local jobs, of a trace or a model, to a VO: the estimate becomes
+// the length, the run what the job really takes at performance 1 (at least a
+// millisecond: 0 would mean the length). A job is named "job" and its ID, with
+// ".2" and so on where a trace repeats an ID; the budget is the default one.
+func (t Terms) Jobs(local []bourse.LocalJob) ([]bourse.Job, error) {
+	t, err := t.filled()
+	if err != nil {
+		return nil, err
+	}
+	performances := rand.New(stream(t.Seed, "vo performances"))
+	prices := rand.New(stream(t.Seed, "vo prices"))
+	seen := make(map[int64]int, len(local))
+	jobs := make([]bourse.Job, len(local))
+	for i, l := range local {
+		if l.Nodes < 1 || l.Estimate <= 0 {
+			return nil, fmt.Errorf("job %d: %d nodes for an estimate of %v seconds cannot be asked for; both must be above 0", l.ID, l.Nodes, l.Estimate)
+		}
+		j := &jobs[i]
+		j.Name = "job" + strconv.FormatInt(l.ID, 10)
+		if seen[l.ID]++; seen[l.ID] > 1 {
+			j.Name += "." + strconv.Itoa(seen[l.ID])
+		}
+		if l.User >= 0 {
+			j.User = "user" + strconv.FormatInt(l.User, 10)
+		}
+		j.Submit, j.Ready = l.Submit, l.Submit
+		j.Nodes, j.Length, j.Run = l.Nodes, l.Estimate, max(l.Run, bourse.Millisecond)
+		j.MinPerformance = t.MinPerformance + bourse.Performance(performances.Int64N(int64(t.MaxPerformance-t.MinPerformance)+1))
+		factor := t.PriceFrom + (t.PriceTo-t.PriceFrom)*prices.Float64()
+		j.MaxPrice = bourse.Price(math.Round(float64(t.MeanPrice) * factor))
+		j.Deadline = bourse.Never
+		if t.Horizon > 0 {
+			j.Deadline = l.Submit.Add(t.Horizon)
+		}
+		j.Budget = j.DefaultBudget()
+	}
+	return jobs, nil
+}
+
+// filled checks the terms and puts the defaults in.
+func (t Terms) filled() (Terms, error) {
+	t.MinPerformance, t.MaxPerformance = cmp.Or(t.MinPerformance, bourse.Unit/2), cmp.Or(t.MaxPerformance, bourse.Unit)
+	t.PriceFrom, t.PriceTo = cmp.Or(t.PriceFrom, 1), cmp.Or(t.PriceTo, 2)
+	switch {
+	case t.MinPerformance < 1 || t.MaxPerformance < t.MinPerformance || t.MaxPerformance > bourse.MaxPerformance:
+		return t, fmt.Errorf("performances from %v to %v: above 0, up to %v, in this order, are wanted", t.MinPerformance, t.MaxPerformance, bourse.MaxPerformance)
+	case !(t.PriceFrom > 0 && t.PriceTo >= t.PriceFrom && t.PriceTo <= 1e6):
+		return t, fmt.Errorf("price caps from %v to %v times the mean price: above 0, up to 10^6, in this order, are wanted", t.PriceFrom, t.PriceTo)
+	case t.MeanPrice < 0 || float64(t.MeanPrice)*t.PriceTo > float64(bourse.MaxPrice):
+		return t, fmt.Errorf("a mean price of %v: 0 or more, its caps up to %v, are wanted", t.MeanPrice, bourse.MaxPrice)
+	case t.Horizon < 0 || t.Horizon > bourse.MaxDuration:
+		return t, fmt.Errorf("a horizon of %v seconds: 0 to 10^10 are wanted", t.Horizon)
+	}
+	return t, nil
+}
