@@ -1,0 +1,241 @@
+package report
+
+import (
+	"slices"
+
+	"bourse"
+)
+
+// broker sums up one VO: its jobs, its transactions and its cycles.
+type broker struct {
+	name   string
+	budget bourse.Credits
+	keep   bool
+
+	jobs   map[string]*voJob
+	order  []*voJob                     // as submitted
+	open   map[bourse.TxID]*transaction // begun and not aborted
+	placed []*transaction               // committed, kept only
+	counts struct{ committed, aborted int }
+
+	aborts        map[bourse.Code]int
+	postponements map[bourse.Code]int
+	fare          bourse.Fare // of all committed legs
+	spent         bourse.Credits
+
+	cycles, selections, capped int // with alternatives; of those, with a budget limit
+	looked, alternatives       int
+	timeLimits                 bourse.Duration
+	budgetLimits               bourse.Credits
+}
+
+// voJob is a job of a VO and where it stands.
+type voJob struct {
+	bourse.Job
+	tx     *transaction  // the last one committed, nil if never placed
+	reason bourse.Reason // why it was last put off
+	final  bool          // it will not be tried again
+}
+
+// transaction is a try to commit a window of a job.
+type transaction struct {
+	job       *voJob
+	legs      []voLeg
+	done      int // legs whose work has ended
+	committed bool
+}
+
+// voLeg is a leg of a transaction as the broker and the site know it.
+type voLeg struct {
+	site   string
+	what   bourse.Leg
+	fare   bourse.Fare
+	posted bourse.Credits // net of what was given back
+	state  bourse.LegState
+	end    bourse.Time // when its nodes were let go; Never while they are not
+	reason bourse.Code
+}
+
+func newBroker(b Broker, keep bool) *broker {
+	return &broker{name: b.Name, budget: b.Budget, keep: keep, jobs: map[string]*voJob{},
+		open: map[bourse.TxID]*transaction{}, aborts: map[bourse.Code]int{}, postponements: map[bourse.Code]int{}}
+}
+
+// fact counts a fact of the broker.
+func (b *broker) fact(f any) {
+	switch f := f.(type) {
+	case bourse.JobSubmitted:
+		j := &voJob{Job: f.Job}
+		b.jobs[f.Job.Name] = j
+		b.order = append(b.order, j)
+	case bourse.JobPostponed:
+		b.postponements[f.Reason.Code]++
+		if j := b.jobs[f.Job]; j != nil {
+			j.reason, j.final = f.Reason, f.Final
+		}
+	case bourse.CycleClosed:
+		b.cycle(f)
+	case bourse.TxBegun:
+		b.begin(f)
+	case bourse.LegPriced:
+		if l := b.leg(f.Leg); l != nil {
+			l.fare = f.Fare
+		}
+	case bourse.TxDecided:
+		b.decide(f)
+	case bourse.LegClosed:
+		b.spent += f.Posted
+		if l := b.leg(f.Leg); l != nil {
+			l.posted += f.Posted
+			if f.Commit && l.state < bourse.Confirmed {
+				l.state = bourse.Confirmed
+			}
+		}
+	case bourse.LegDone:
+		b.done(f)
+	}
+}
+
+func (b *broker) cycle(f bourse.CycleClosed) {
+	b.cycles++
+	b.looked += f.Batch
+	b.alternatives += f.Alternatives
+	if f.Alternatives == 0 {
+		return // no selection, no limits
+	}
+	b.selections++
+	b.timeLimits += f.TimeLimit
+	if f.BudgetLimit < bourse.MaxCredits {
+		b.capped++
+		b.budgetLimits = b.budgetLimits.Plus(f.BudgetLimit)
+	}
+}
+
+func (b *broker) begin(f bourse.TxBegun) {
+	tx := &transaction{job: b.jobs[f.Job], legs: make([]voLeg, len(f.Legs))}
+	for i, what := range f.Legs {
+		tx.legs[i] = voLeg{site: f.Sites[i], what: what, end: bourse.Never}
+	}
+	b.open[f.Tx] = tx
+}
+
+func (b *broker) decide(f bourse.TxDecided) {
+	tx := b.open[f.Tx]
+	if !f.Commit {
+		b.counts.aborted++
+		b.aborts[f.Reason.Code]++
+		delete(b.open, f.Tx)
+		return
+	}
+	b.counts.committed++
+	if tx == nil {
+		return
+	}
+	tx.committed = true
+	for _, l := range tx.legs {
+		b.fare.Base = b.fare.Base.Plus(l.fare.Base)
+		b.fare.Additive = b.fare.Additive.Plus(l.fare.Additive)
+	}
+	if tx.job != nil {
+		tx.job.tx = tx
+	}
+	if b.keep {
+		b.placed = append(b.placed, tx)
+	}
+}
+
+// done takes note of the end of a leg's work, unless its site told a sadder end.
+func (b *broker) done(f bourse.LegDone) {
+	l := b.leg(f.Leg)
+	if l == nil {
+		return
+	}
+	if !l.state.Terminal() {
+		l.state, l.end = bourse.Settled, f.End
+	}
+	tx := b.open[f.Leg.Tx]
+	if tx.done++; tx.done == len(tx.legs) && !b.keep {
+		delete(b.open, f.Leg.Tx)
+	}
+}
+
+// leg finds a leg of a transaction that was not aborted, nil if there is none.
+func (b *broker) leg(id bourse.LegID) *voLeg {
+	tx := b.open[id.Tx]
+	if tx == nil || id.Leg < 0 || id.Leg >= len(tx.legs) {
+		return nil
+	}
+	return &tx.legs[id.Leg]
+}
+
+// legMoved hears from a site how a leg of this broker stands.
+func (b *broker) legMoved(now bourse.Time, m bourse.LegMoved) {
+	l := b.leg(m.Leg)
+	if l == nil {
+		return
+	}
+	l.state = m.State
+	if m.What.Nodes > 0 {
+		l.what = m.What
+	}
+	if m.State.Terminal() {
+		l.end, l.reason = legEnd(now, m), m.Reason.Code
+	}
+}
+
+// ran reports whether the leg's work has run at all, and over which interval
+// its nodes were taken, up to the instant until.
+func (l *voLeg) ran(until bourse.Time) (start, end bourse.Time, ok bool) {
+	switch l.state {
+	case bourse.Confirmed, bourse.Running:
+		end = min(l.what.End, until)
+	case bourse.Settled, bourse.Released, bourse.Lost:
+		end = min(l.end, until)
+	default:
+		return 0, 0, false
+	}
+	return l.what.Start, end, end > l.what.Start
+}
+
+// sites is the number of different sites among the legs.
+func (t *transaction) sites() int {
+	var names []string
+	for i := range t.legs {
+		if !slices.Contains(names, t.legs[i].site) {
+			names = append(names, t.legs[i].site)
+		}
+	}
+	return len(names)
+}
+
+// window is the common start of the legs and their last planned end.
+func (t *transaction) window() (start, end bourse.Time) {
+	start = bourse.Never
+	for i := range t.legs {
+		start = min(start, t.legs[i].what.Start)
+		end = max(end, t.legs[i].what.End)
+	}
+	return start, end
+}
+
+// undecided is the number of transactions that were begun and not decided.
+func (b *broker) undecided() int {
+	n := 0
+	for _, tx := range b.open { // a sum: the order does not show
+		if !tx.committed {
+			n++
+		}
+	}
+	return n
+}
+
+// finished is when the last leg's work ended; ok is false unless all have.
+func (t *transaction) finished() (end bourse.Time, ok bool) {
+	for i := range t.legs {
+		if t.legs[i].state != bourse.Settled {
+			return 0, false
+		}
+		end = max(end, t.legs[i].end)
+	}
+	return end, true
+}

@@ -1,0 +1,169 @@
+package report
+
+import (
+	"fmt"
+	"io"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// Header says what a run is made of. The order of sites and brokers is the
+// order of every table and picture.
+type Header struct {
+	Scenario string
+	Seed     uint64
+	Sites    []Site
+	Brokers  []Broker
+}
+
+// Site is a site and its groups. Its agents are "site:NAME" and "cluster:NAME".
+type Site struct {
+	Name   string
+	Groups []bourse.Group
+}
+
+// Broker is a VO's broker. Its agent is "broker:NAME".
+type Broker struct {
+	Name   string
+	Budget bourse.Credits
+}
+
+// Options say how much of a run is remembered.
+type Options struct {
+	// Keep remembers every job: about 64 bytes for a local job, 300 for a VO
+	// job. Without it the collector only sums: memory for local jobs is
+	// constant, a VO job keeps what it takes to know its last transaction, and
+	// the report has no rows and no picture.
+	Keep bool
+	// Events takes every fact as a line of JSON as it is recorded; nil for none.
+	Events io.Writer
+}
+
+// End is what the facts do not say, as of the end of the run.
+type End struct {
+	Until   bourse.Time
+	Waiting map[string][]bourse.LocalJob   // by site: the jobs still queued, in any order
+	Ledgers map[agents.ID][]bourse.Account // by agent, in the order to show
+}
+
+// Collector sums facts up. It is fed in the order of the run, by one goroutine.
+type Collector struct {
+	header  Header
+	keep    bool
+	events  *eventWriter // nil if nobody wants them
+	sites   []*site
+	brokers []*broker
+	index   map[agents.ID]origin
+	byName  map[string]*broker
+}
+
+// origin is what a collector knows of an agent: at most one of the two is set.
+type origin struct {
+	site    *site
+	broker  *broker
+	cluster bool
+}
+
+// NewCollector returns a collector for the agents of the header. Two agents of
+// one name are a broken invariant.
+func NewCollector(h Header, o Options) *Collector {
+	c := &Collector{header: h, keep: o.Keep, index: map[agents.ID]origin{}, byName: map[string]*broker{}}
+	if o.Events != nil {
+		c.events = newEventWriter(o.Events)
+	}
+	for _, s := range h.Sites {
+		one := newSite(s, o.Keep)
+		c.sites = append(c.sites, one)
+		c.know(agents.ID("site:"+s.Name), origin{site: one})
+		c.know(agents.ID("cluster:"+s.Name), origin{site: one, cluster: true})
+	}
+	for _, b := range h.Brokers {
+		one := newBroker(b, o.Keep)
+		c.brokers = append(c.brokers, one)
+		c.byName[b.Name] = one
+		c.know(agents.ID("broker:"+b.Name), origin{broker: one})
+	}
+	return c
+}
+
+func (c *Collector) know(id agents.ID, o origin) {
+	if _, dup := c.index[id]; dup {
+		panic(fmt.Sprintf("report: two agents named %s", id))
+	}
+	c.index[id] = o
+}
+
+// Hook feeds the facts of one step; it has the form of a runtime's hook.
+func (c *Collector) Hook(now bourse.Time, id agents.ID, out *agents.Outbox) {
+	for _, f := range out.Facts {
+		c.Add(now, id, f)
+	}
+}
+
+// Add feeds one fact. Facts of agents that the header does not name, and facts
+// of kinds that carry no measure, go to the events only.
+func (c *Collector) Add(now bourse.Time, id agents.ID, f agents.Fact) {
+	if c.events != nil {
+		c.events.write(now, id, f)
+	}
+	o := c.index[id]
+	switch {
+	case o.cluster:
+		o.site.clusterFact(now, f)
+	case o.site != nil:
+		if m, ok := f.(bourse.LegMoved); ok {
+			o.site.legMoved(now, m)
+			if b := c.byName[m.Leg.Tx.Broker]; b != nil {
+				b.legMoved(now, m)
+			}
+		}
+	case o.broker != nil:
+		o.broker.fact(f)
+	}
+}
+
+// Finish closes the books at the end of the run. It fails only if the events
+// could not be written. The collector must not be fed after.
+func (c *Collector) Finish(end End) (*Report, error) {
+	if c.events != nil {
+		if err := c.events.flush(); err != nil {
+			return nil, fmt.Errorf("events: %w", err)
+		}
+	}
+	r := &Report{until: end.Until, sites: c.sites, brokers: c.brokers, kept: c.keep}
+	r.Summary = Summary{Scenario: c.header.Scenario, Seed: c.header.Seed, Until: end.Until,
+		Sites: []SiteSummary{}, Brokers: []BrokerSummary{}}
+	for _, s := range c.sites {
+		s.wait(end.Waiting[s.name], end.Until)
+		sum := s.summary(end.Until)
+		sum.Accounts = accounts(end.Ledgers[agents.ID("site:"+s.name)])
+		r.Summary.Sites = append(r.Summary.Sites, sum)
+	}
+	for _, b := range c.brokers {
+		sum := b.summary()
+		sum.Accounts = accounts(end.Ledgers[agents.ID("broker:"+b.name)])
+		r.Summary.Brokers = append(r.Summary.Brokers, sum)
+	}
+	r.Summary.Finding = r.Summary.find()
+	return r, nil
+}
+
+// Report is a run, summed up: the summary and, if the jobs were kept, its rows
+// and its picture.
+type Report struct {
+	Summary Summary
+
+	until   bourse.Time
+	sites   []*site
+	brokers []*broker
+	kept    bool
+}
+
+// accounts is the list with an empty one for none, so that JSON shows [].
+func accounts(list []bourse.Account) []bourse.Account {
+	if list == nil {
+		return []bourse.Account{}
+	}
+	return list
+}

@@ -1,0 +1,182 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"bourse"
+)
+
+// find says in one sentence what the numbers carry: how many of the VO's jobs
+// were placed, where most of their work ran, what they paid above the base
+// price, and why the rest was not placed. Several VOs are taken together; a
+// run without one is told by its local jobs.
+func (s *Summary) find() string {
+	if len(s.Brokers) == 0 {
+		return s.findLocal()
+	}
+	var jobs JobSummary
+	var cost Income
+	unplaced := map[bourse.Code]int{}
+	for _, b := range s.Brokers {
+		jobs.Submitted += b.Jobs.Submitted
+		jobs.Placed += b.Jobs.Placed
+		jobs.CoAllocated += b.Jobs.CoAllocated
+		cost.Base = cost.Base.Plus(b.Cost.Base)
+		cost.Additive = cost.Additive.Plus(b.Cost.Additive)
+		for code, n := range b.Jobs.Unplaced {
+			unplaced[code] += n
+		}
+	}
+	who := s.Brokers[0].Name
+	if len(s.Brokers) > 1 {
+		who = fmt.Sprintf("The %d VOs together", len(s.Brokers))
+	}
+	if jobs.Submitted == 0 {
+		return who + " had no jobs."
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s placed %d of %s", who, jobs.Placed, count(jobs.Submitted, "job"))
+	if jobs.CoAllocated > 0 {
+		fmt.Fprintf(&b, " (%d across sites)", jobs.CoAllocated)
+	}
+	if name, share := s.busiestForVO(); name != "" && len(s.Sites) > 1 {
+		fmt.Fprintf(&b, ", %s of their node-hours on %s", percent(share), name)
+	}
+	if jobs.Placed > 0 {
+		b.WriteString(", " + paid(cost))
+	}
+	b.WriteString(left(jobs.Submitted-jobs.Placed, unplaced))
+	return b.String() + "."
+}
+
+// busiestForVO is the site that carried most of the VOs' node-time, and its
+// share of it; the first of the header where several did.
+func (s *Summary) busiestForVO() (name string, share float64) {
+	var all, most float64
+	for _, one := range s.Sites {
+		var hours float64
+		for _, g := range one.Groups {
+			hours += g.VONodeHours
+		}
+		if hours > most {
+			name, most = one.Name, hours
+		}
+		all += hours
+	}
+	return name, ratio(most, all)
+}
+
+// paid says what was paid for the harm to those who wait.
+func paid(cost Income) string {
+	switch {
+	case cost.Base == 0 && cost.Additive == 0:
+		return "for nothing"
+	case cost.Additive == 0:
+		return "all at base price"
+	case cost.Base == 0:
+		return fmt.Sprintf("for %s credits, all of it for delaying local jobs", money(cost.Additive))
+	}
+	return fmt.Sprintf("at %s above base price for delaying local jobs", percent(cost.Additive.Float()/cost.Base.Float()))
+}
+
+// left says how many jobs found no place, and the commonest reason of those
+// that were given one; the first in order of code where several are.
+func left(n int, unplaced map[bourse.Code]int) string {
+	if n == 0 {
+		return "; none was left over"
+	}
+	var why bourse.Code
+	for _, code := range slices.Sorted(maps.Keys(unplaced)) {
+		if code != bourse.None && unplaced[code] > unplaced[why] || why == bourse.None {
+			why = code
+		}
+	}
+	text := fmt.Sprintf("; %s found no place", count(n, "job"))
+	switch {
+	case why == bourse.None:
+		return text + " before the end"
+	case unplaced[why] == n:
+		return text + ": " + because(why)
+	}
+	return fmt.Sprintf("%s, %d of them as %s", text, unplaced[why], because(why))
+}
+
+// because puts the code of a reason into words.
+func because(code bourse.Code) string {
+	if words, ok := reasonWords[code]; ok {
+		return words
+	}
+	return "of " + string(code)
+}
+
+var reasonWords = map[bourse.Code]string{
+	bourse.TooLarge:    "they ask for more nodes than there are",
+	bourse.NoNode:      "no node meets their requirements",
+	bourse.NoWindow:    "no window was free in time",
+	bourse.OverBudget:  "every free window was beyond their budget",
+	bourse.NoOffer:     "no site answered in time",
+	bourse.LimitTime:   "the batch's time limit left no choice",
+	bourse.LimitBudget: "the batch's budget limit left no choice",
+	bourse.NoMoney:     "the account did not cover them",
+	bourse.Expired:     "their deadline passed",
+	bourse.Busy:        "the nodes were taken meanwhile",
+	bourse.TooDear:     "the price had risen meanwhile",
+}
+
+func (s *Summary) findLocal() string {
+	var started, late int
+	var used, nodes float64
+	for i, one := range s.Sites {
+		started += one.Local.Started
+		used += one.Utilisation.Local * float64(one.Nodes)
+		nodes += float64(one.Nodes)
+		if one.Local.MeanWait > s.Sites[late].Local.MeanWait {
+			late = i
+		}
+	}
+	if started == 0 {
+		return "Nothing ran."
+	}
+	return fmt.Sprintf("No VO took part: %s kept the nodes busy for %s of the time and waited longest on %s, %s on average.",
+		count(started, "local job"), percent(ratio(used, nodes)), s.Sites[late].Name, span(s.Sites[late].Local.MeanWait))
+}
+
+// count shows "1 job", "2 jobs".
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// percent shows a share of 1 with one decimal, without it from 10 % on.
+func percent(share float64) string {
+	if share >= 0.0995 {
+		return fmt.Sprintf("%.0f %%", share*100)
+	}
+	return fmt.Sprintf("%.1f %%", share*100)
+}
+
+// money shows credits with two decimals, for tables and sentences.
+func money(c bourse.Credits) string {
+	if c == bourse.MaxCredits {
+		return c.String()
+	}
+	return fmt.Sprintf("%.2f", c.Float())
+}
+
+// span shows a duration in the unit that suits it, for tables and sentences.
+func span(d bourse.Duration) string {
+	switch {
+	case d < bourse.Minute:
+		return fmt.Sprintf("%.0f s", d.Seconds())
+	case d < bourse.Hour:
+		return fmt.Sprintf("%.0f min", d.Seconds()/60)
+	case d < 2*bourse.Day:
+		return fmt.Sprintf("%.1f h", d.Hours())
+	}
+	return fmt.Sprintf("%.1f d", d.Hours()/24)
+}

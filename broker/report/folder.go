@@ -1,0 +1,103 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// The files of a report, in the order in which they are told to the user.
+const (
+	SummaryFile = "summary.json"
+	JobsFile    = "jobs.csv"
+	EventsFile  = "events.jsonl"
+	GanttFile   = "gantt.svg"
+)
+
+// partial marks a file that is being written.
+const partial = ".partial"
+
+// Folder is where a report is written. Every file grows beside its place, under
+// a name that ends in ".partial", and is renamed when all of them are whole: a
+// run that is stopped leaves the files of the run before.
+type Folder struct {
+	dir    string
+	events *os.File
+}
+
+// OpenFolder makes the folder if there is none and opens its events, to be
+// handed to the collector of a run. End with Write or Discard.
+func OpenFolder(dir string) (*Folder, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	f, err := os.Create(filepath.Join(dir, EventsFile+partial))
+	if err != nil {
+		return nil, err
+	}
+	return &Folder{dir: dir, events: f}, nil
+}
+
+// Events takes the lines of events.jsonl.
+func (f *Folder) Events() io.Writer { return f.events }
+
+// Write writes the other files of the report, then puts all in their places.
+// On an error nothing is put anywhere, but for a rename that fails halfway.
+func (f *Folder) Write(r *Report) error {
+	files := []struct {
+		name  string
+		write func(io.Writer) error
+	}{{SummaryFile, r.WriteSummary}, {JobsFile, r.WriteJobs}, {GanttFile, r.WriteGantt}}
+	err := f.events.Close()
+	for _, one := range files {
+		if err == nil {
+			err = create(filepath.Join(f.dir, one.name+partial), one.write)
+		}
+	}
+	if err != nil {
+		f.Discard()
+		return err
+	}
+	for _, name := range []string{SummaryFile, JobsFile, EventsFile, GanttFile} {
+		path := filepath.Join(f.dir, name)
+		if err := os.Rename(path+partial, path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Discard takes away what was written and not put in its place.
+func (f *Folder) Discard() {
+	f.events.Close()
+	for _, name := range []string{SummaryFile, JobsFile, EventsFile, GanttFile} {
+		os.Remove(filepath.Join(f.dir, name+partial))
+	}
+}
+
+// create writes a file whole or says why not.
+func create(path string, write func(io.Writer) error) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(write(f), f.Close()); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// WriteDir writes the four files of a report whose events lie elsewhere.
+func WriteDir(dir string, r *Report, events io.Reader) error {
+	f, err := OpenFolder(dir)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(f.events, events); err != nil {
+		f.Discard()
+		return fmt.Errorf("events: %w", err)
+	}
+	return f.Write(r)
+}

@@ -1,0 +1,314 @@
+package report
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"bourse"
+)
+
+// mostBars bounds how many jobs and legs are drawn one by one, and so the
+// picture at about 5 MB. Above it each group shows how full it was instead.
+const mostBars = 20_000
+
+// mostBands bounds how many groups have a band of their own. Above it each
+// site has one, which shows how full it was.
+const mostBands = 120
+
+// The measures of the picture, in hundredths of a pixel: whole numbers, so that
+// bars that meet in time meet in the picture and none overlap.
+const (
+	pixel     = 100
+	pageWidth = 1150 * pixel
+	plotLeft  = 120 * pixel
+	plotWidth = 1010 * pixel
+	allBands  = 720 * pixel // what the bands share by their nodes
+	leastBand = 14 * pixel
+	mostBand  = 300 * pixel
+	mostLane  = 16 * pixel
+	labelled  = 11 * pixel // a bar at least so high is labelled
+)
+
+// band is one row of the picture: a group, or a site where groups are too many.
+type band struct {
+	site  int
+	name  string
+	nodes int
+	bars  []bar
+	y, h  int
+}
+
+// WriteGantt draws gantt.svg: all sites under one ruler, in each group the
+// local jobs and the legs of VOs as they ran. It needs a report that kept its
+// jobs. Facts that promise a node twice are an error that names the group.
+func (r *Report) WriteGantt(w io.Writer) error {
+	if !r.kept {
+		return errors.New("the jobs of this run were not kept: there is nothing to draw")
+	}
+	p := &picture{w: bufio.NewWriterSize(w, 1<<16), until: max(r.until, 1), report: r}
+	p.bands = r.bands(false)
+	for _, b := range p.bands {
+		p.total += len(b.bars)
+	}
+	if len(p.bands) > mostBands {
+		p.bands, p.dense = r.bands(true), true
+	}
+	p.dense = p.dense || p.total > mostBars
+	p.place()
+	p.head()
+	p.rulers()
+	for i := range p.bands {
+		b := &p.bands[i]
+		p.frame(b)
+		if p.dense {
+			p.density(b)
+		} else if err := p.draw(b); err != nil {
+			return fmt.Errorf("site %s, group %s: %w", r.sites[b.site].name, b.name, err)
+		}
+	}
+	p.joins()
+	p.print("</svg>\n")
+	return p.w.Flush()
+}
+
+// bands sorts what ran into bands, one for each group or one for each site.
+func (r *Report) bands(whole bool) []band {
+	var list []band
+	first := make([]int, len(r.sites)) // band of a site's first group
+	index := map[string]int{}
+	for i, s := range r.sites {
+		first[i], index[s.name] = len(list), i
+		for k, g := range s.groups {
+			if !whole || k == 0 {
+				list = append(list, band{site: i, name: g.Name})
+			}
+			list[len(list)-1].nodes += g.Nodes
+		}
+		if whole && len(s.groups) > 1 {
+			list[len(list)-1].name = count(len(s.groups), "group")
+		}
+	}
+	at := func(site, group int) *band {
+		if whole {
+			group = 0
+		}
+		return &list[first[site]+group]
+	}
+	for i, s := range r.sites {
+		for _, j := range s.rows {
+			if end := min(j.end, r.until); j.group != noGroup && end > j.start {
+				b := at(i, int(j.group))
+				b.bars = append(b.bars, bar{nodes: int(j.nodes), start: j.start, end: end, class: j.class, job: j.job})
+			}
+		}
+	}
+	colour := 0
+	for _, one := range r.brokers {
+		for _, tx := range one.placed {
+			for k := range tx.legs {
+				l := &tx.legs[k]
+				i, known := index[l.site]
+				if start, end, ok := l.ran(r.until); known && ok {
+					b := at(i, r.sites[i].group(l.what.Group))
+					b.bars = append(b.bars, bar{nodes: l.what.Nodes, start: start, end: end, vo: true,
+						tx: tx, leg: k, colour: colour, broker: one.name})
+				}
+			}
+			colour++
+		}
+	}
+	return list
+}
+
+// picture draws, remembering where the legs of each window came to lie.
+type picture struct {
+	w      *bufio.Writer
+	report *Report
+	until  bourse.Time
+	bands  []band
+	total  int // jobs and legs
+	dense  bool
+	top    int // of the first band
+	bottom int
+	knots  []knot
+}
+
+// knot is where a leg's bar begins, for the line that joins the legs of a window.
+type knot struct{ colour, x, y int }
+
+func (p *picture) print(format string, args ...any) { fmt.Fprintf(p.w, format, args...) }
+
+// px shows hundredths of a pixel in pixels.
+type px int
+
+// String shows pixels with the decimals they need.
+func (v px) String() string { return formatPixels(int(v)) }
+
+func formatPixels(v int) string {
+	switch {
+	case v%100 == 0:
+		return fmt.Sprint(v / 100)
+	case v%10 == 0:
+		return fmt.Sprintf("%d.%d", v/100, v%100/10)
+	}
+	return fmt.Sprintf("%d.%02d", v/100, v%100)
+}
+
+// x is where an instant lies.
+func (p *picture) x(t bourse.Time) int {
+	t = max(0, min(t, p.until))
+	return plotLeft + int(int64(t)*plotWidth/int64(p.until))
+}
+
+// place gives every band its height, by its nodes, and its y.
+func (p *picture) place() {
+	all := 1
+	for _, b := range p.bands {
+		all += b.nodes
+	}
+	p.top = 112*pixel + 16*pixel*len(p.findingLines())
+	if p.dense {
+		p.top += 16 * pixel
+	}
+	y := p.top
+	for i := range p.bands {
+		b := &p.bands[i]
+		if i == 0 || p.bands[i-1].site != b.site {
+			y += 26 * pixel
+		} else {
+			y += 5 * pixel
+		}
+		lane := min(mostLane, allBands/all)
+		b.y, b.h = y, min(max(lane*b.nodes, leastBand), max(mostBand, leastBand))
+		y += b.h
+	}
+	p.bottom = y + 6*pixel
+}
+
+// draw draws the bars of a band lane by lane.
+func (p *picture) draw(b *band) error {
+	laid, err := lay(b.bars, b.nodes)
+	if err != nil {
+		return err
+	}
+	lane := func(k int) int { return b.y + b.h*k/b.nodes }
+	p.print("<g class=\"%s\">\n", fineness(b.h/b.nodes))
+	for i := range b.bars {
+		one := &b.bars[i]
+		if len(laid[i]) > 1 {
+			p.print("<g><title>%s</title>", escape(p.words(one, b)))
+		}
+		x, end := p.x(one.start), p.x(one.end)
+		best := piece{}
+		for _, q := range laid[i] {
+			y := lane(q.lane)
+			h := lane(q.lane+q.height) - y
+			p.print("<rect class=\"%s\" x=\"%v\" y=\"%v\" width=\"%v\" height=\"%v\"", one.style(), px(x), px(y), px(end-x), px(h))
+			if len(laid[i]) > 1 {
+				p.print("/>")
+			} else {
+				p.print("><title>%s</title></rect>", escape(p.words(one, b)))
+			}
+			if q.height > best.height {
+				best = q
+			}
+		}
+		if len(laid[i]) > 1 {
+			p.print("</g>")
+		}
+		p.print("\n")
+		if y := lane(best.lane); one.vo {
+			middle := (y + lane(best.lane+best.height)) / 2
+			p.knots = append(p.knots, knot{one.colour, x, middle})
+			p.label(one, x, end, middle, lane(best.lane+best.height)-y)
+		}
+	}
+	p.print("</g>\n")
+	return nil
+}
+
+// label writes the job's name into a leg's bar that has the room.
+func (p *picture) label(one *bar, x, end, middle, h int) {
+	name := one.tx.name()
+	room := (end-x)/660 - 1 // letters of about 6.6 pixels
+	if h < labelled || room < 2 {
+		return
+	}
+	if letters := []rune(name); len(letters) > room {
+		name = string(letters[:room-1]) + "…"
+	}
+	p.print("<text class=\"n n%d\" x=\"%v\" y=\"%v\">%s</text>\n", one.colour%colours, px(x+4*pixel), px(middle+350), escape(name))
+}
+
+// words tells a bar in a tooltip.
+func (p *picture) words(one *bar, b *band) string {
+	where := fmt.Sprintf("%s/%s", p.report.sites[b.site].name, b.name)
+	when := fmt.Sprintf("%s, %s to %s (%s)", count(one.nodes, "node"), moment(one.start), moment(one.end),
+		span(one.end.Sub(one.start)))
+	if !one.vo {
+		return fmt.Sprintf("%s, local job %d: %s, %s", where, one.job, when, one.class)
+	}
+	l := &one.tx.legs[one.leg]
+	text := fmt.Sprintf("%s, %s of %s: %s, %s credits", where, one.tx.name(), one.broker, when, money(l.fare.Total()))
+	if l.fare.Additive > 0 {
+		text += fmt.Sprintf(" (%s for delay)", money(l.fare.Additive))
+	}
+	if n := len(one.tx.legs); n > 1 {
+		text += fmt.Sprintf(", part %d of %d", one.leg+1, n)
+	}
+	return text
+}
+
+// name is the job's name, "" of a job that was never submitted.
+func (t *transaction) name() string {
+	if t.job == nil {
+		return ""
+	}
+	return t.job.Name
+}
+
+// style is the class of a bar: its colour, or how a local job started.
+func (b *bar) style() string {
+	switch {
+	case b.vo:
+		return fmt.Sprintf("v v%d", b.colour%colours)
+	case b.class == "backfilled":
+		return "b"
+	case b.class == "reserved":
+		return "r"
+	}
+	return "i"
+}
+
+// joins draws a line through the legs of each window that has several.
+func (p *picture) joins() {
+	slices.SortStableFunc(p.knots, func(a, b knot) int {
+		return cmp.Or(cmp.Compare(a.colour, b.colour), cmp.Compare(a.y, b.y))
+	})
+	for i := 0; i < len(p.knots); {
+		j := i
+		for j < len(p.knots) && p.knots[j].colour == p.knots[i].colour {
+			j++
+		}
+		if j-i > 1 {
+			p.join(p.knots[i:j])
+		}
+		i = j
+	}
+}
+
+func (p *picture) join(list []knot) {
+	path := ""
+	for i, k := range list {
+		path += fmt.Sprintf("%c%v %v", "ML"[min(i, 1)], px(k.x), px(k.y))
+	}
+	p.print("<path class=\"h\" d=\"%s\"/><path class=\"j j%d\" d=\"%s\"/>", path, list[0].colour%colours, path)
+	for _, k := range list {
+		p.print("<circle class=\"k j%d\" cx=\"%v\" cy=\"%v\" r=\"2\"/>", list[0].colour%colours, px(k.x), px(k.y))
+	}
+	p.print("\n")
+}

@@ -1,0 +1,180 @@
+package report
+
+import (
+	"bourse"
+)
+
+// slowdownBound is the least runtime that a slowdown is reckoned with, so that
+// jobs of a moment do not drown the mean (Feitelson's bounded slowdown).
+const slowdownBound = 10 * bourse.Second
+
+// site sums up one site: its cluster's local jobs and the legs it carries.
+type site struct {
+	name   string
+	groups []group
+	index  map[string]int // of groups by name
+
+	started, ended, killed, refused, waiting int
+	classes                                  map[string]int
+	waits                                    bourse.Duration // of all started
+	slowdowns                                float64         // of all ended
+
+	legs     map[bourse.LegState]int // moves to each state
+	refusals map[bourse.Code]int
+	income   bourse.Fare
+	open     map[bourse.LegID]bourse.LegMoved // held or further on, not yet at an end
+
+	rows    []localRow      // kept only
+	running map[int64]int32 // job to its row, kept only
+}
+
+// group is a group of a site and the node-time used of it.
+type group struct {
+	bourse.Group
+	local usage
+	vo    int64 // node-milliseconds of legs that are over
+}
+
+// usage sums node-time without remembering what uses it: what has ended is in
+// done; of what runs, the nodes are summed and the nodes times their starts.
+type usage struct{ done, nodes, since int64 }
+
+func (u *usage) begin(nodes int, at bourse.Time) {
+	u.nodes += int64(nodes)
+	u.since += int64(nodes) * int64(at)
+}
+
+func (u *usage) end(nodes int, start, end bourse.Time) {
+	u.begin(-nodes, start)
+	u.done += int64(nodes) * int64(end-start)
+}
+
+// by returns the node-milliseconds used by the instant t.
+func (u *usage) by(t bourse.Time) int64 { return u.done + u.nodes*int64(t) - u.since }
+
+func newSite(s Site, keep bool) *site {
+	one := &site{name: s.Name, index: map[string]int{}, classes: map[string]int{}, legs: map[bourse.LegState]int{},
+		refusals: map[bourse.Code]int{}, open: map[bourse.LegID]bourse.LegMoved{}}
+	for i, g := range s.Groups {
+		one.groups = append(one.groups, group{Group: g})
+		one.index[g.Name] = i
+	}
+	if keep {
+		one.running = map[int64]int32{}
+	}
+	return one
+}
+
+// group returns the group of that name. One that the header does not know is a
+// broken invariant: the run was wired with other groups than the report.
+func (s *site) group(name string) int {
+	i, ok := s.index[name]
+	if !ok {
+		panic("report: site " + s.name + " has no group " + name)
+	}
+	return i
+}
+
+// clusterFact counts a fact of the site's cluster.
+func (s *site) clusterFact(now bourse.Time, f any) {
+	switch f := f.(type) {
+	case bourse.JobStarted:
+		g := s.group(f.Group)
+		s.started++
+		s.classes[f.Class]++
+		s.waits += now.Sub(f.Submit)
+		s.groups[g].local.begin(f.Nodes, now)
+		if s.running != nil {
+			s.running[f.Job] = int32(len(s.rows))
+			s.rows = append(s.rows, localRow{job: f.Job, submit: f.Submit, start: now, end: bourse.Never,
+				nodes: int32(f.Nodes), group: int32(g), class: f.Class, status: running})
+		}
+	case bourse.JobEnded:
+		s.ended++
+		s.slowdowns += slowdown(f.Start.Sub(f.Submit), now.Sub(f.Start))
+		s.groups[s.group(f.Group)].local.end(f.Nodes, f.Start, now)
+		status := ended
+		if f.Killed {
+			s.killed++
+			status = killed
+		}
+		if i, ok := s.running[f.Job]; ok {
+			s.rows[i].end, s.rows[i].status = now, status
+			delete(s.running, f.Job)
+		}
+	case bourse.JobRefused:
+		s.refused++
+		if s.running != nil {
+			s.rows = append(s.rows, localRow{job: f.Job, submit: f.Submit, start: bourse.Never, end: bourse.Never,
+				nodes: int32(f.Nodes), group: noGroup, status: refused, reason: f.Reason.Code})
+		}
+	}
+}
+
+// slowdown is how many times longer than its run a job took from submit to
+// end, at least 1, runs counted as slowdownBound at least.
+func slowdown(wait, run bourse.Duration) float64 {
+	return max(1, float64(wait+run)/float64(max(run, slowdownBound)))
+}
+
+// legMoved counts a move of a leg. Only the first fact of a leg need say what
+// the leg is; a later one that says it anew has moved it.
+func (s *site) legMoved(now bourse.Time, m bourse.LegMoved) {
+	if old, ok := s.open[m.Leg]; ok && m.What.Nodes == 0 {
+		m.What = old.What
+	}
+	s.legs[m.State]++
+	switch m.State {
+	case bourse.Refused:
+		s.refusals[m.Reason.Code]++
+	case bourse.Confirmed:
+		s.income.Base = s.income.Base.Plus(m.Fare.Base)
+		s.income.Additive = s.income.Additive.Plus(m.Fare.Additive)
+	}
+	if !m.State.Terminal() {
+		s.open[m.Leg] = m
+		return
+	}
+	old, known := s.open[m.Leg]
+	delete(s.open, m.Leg)
+	if end := legEnd(now, m); known && old.State >= bourse.Confirmed && end > m.What.Start {
+		s.groups[s.group(m.What.Group)].vo += int64(m.What.Nodes) * int64(end-m.What.Start)
+	}
+}
+
+// legEnd is when a leg that came to a terminal state let its nodes go.
+func legEnd(now bourse.Time, m bourse.LegMoved) bourse.Time {
+	if m.State == bourse.Settled {
+		return m.End
+	}
+	return now
+}
+
+// wait takes note of the jobs that are still queued when the run ends.
+func (s *site) wait(list []bourse.LocalJob, until bourse.Time) {
+	for _, j := range list {
+		if j.Submit > until {
+			continue // yet to come
+		}
+		s.waiting++
+		if s.running != nil {
+			s.rows = append(s.rows, localRow{job: j.ID, submit: j.Submit, start: bourse.Never, end: bourse.Never,
+				nodes: int32(j.Nodes), group: noGroup, status: waiting})
+		}
+	}
+}
+
+// voTime is the node-time used by legs in each group, by the instant t.
+func (s *site) voTime(t bourse.Time) []int64 {
+	used := make([]int64, len(s.groups))
+	for i := range s.groups {
+		used[i] = s.groups[i].vo
+	}
+	for _, m := range s.open { // a sum: the order does not show
+		end := min(m.What.End, t)
+		if m.State >= bourse.Confirmed && end > m.What.Start {
+			used[s.group(m.What.Group)] += int64(m.What.Nodes) * int64(end-m.What.Start)
+		}
+	}
+	return used
+}

@@ -1,0 +1,220 @@
+package report
+
+import (
+	"encoding/json"
+	"io"
+	"math"
+
+	"bourse"
+)
+
+// Summary is summary.json: the measures of a run. Times and durations are in
+// seconds, money in credits, utilisations shares of 1. The mean over nothing
+// is 0.
+type Summary struct {
+	Scenario string          `json:"scenario"`
+	Seed     uint64          `json:"seed"`
+	Until    bourse.Time     `json:"until"`
+	Finding  string          `json:"finding"` // one sentence
+	Sites    []SiteSummary   `json:"sites"`
+	Brokers  []BrokerSummary `json:"brokers"`
+}
+
+// SiteSummary is what became of one site over [0, until].
+type SiteSummary struct {
+	Name        string              `json:"name"`
+	Nodes       int                 `json:"nodes"`
+	Utilisation Utilisation         `json:"utilisation"`
+	Groups      []GroupSummary      `json:"groups"`
+	Local       LocalSummary        `json:"local"`
+	Legs        int                 `json:"legs"`        // that came to be reservations
+	LegsEnded   int                 `json:"legsEnded"`   // settled
+	LegsBroken  int                 `json:"legsBroken"`  // released, lost or given up in doubt
+	RefusedLegs map[bourse.Code]int `json:"refusedLegs"` // by reason
+	Income      Income              `json:"income"`
+	Accounts    []bourse.Account    `json:"accounts"`
+}
+
+// Utilisation is the share of the node-time over [0, until] that was used.
+type Utilisation struct {
+	All   float64 `json:"all"`
+	Local float64 `json:"local"`
+	VO    float64 `json:"vo"`
+}
+
+// GroupSummary is one group of a site.
+type GroupSummary struct {
+	Name        string             `json:"name"`
+	Nodes       int                `json:"nodes"`
+	Performance bourse.Performance `json:"performance"`
+	Price       bourse.Price       `json:"price"` // base, per node-hour
+	Utilisation Utilisation        `json:"utilisation"`
+	VONodeHours float64            `json:"voNodeHours"`
+}
+
+// LocalSummary is what became of a site's own jobs.
+type LocalSummary struct {
+	Started         int             `json:"started"`
+	Immediate       int             `json:"immediate"` // of those started
+	Backfilled      int             `json:"backfilled"`
+	Reserved        int             `json:"reserved"`
+	Ended           int             `json:"ended"`
+	Killed          int             `json:"killed"` // of those ended, at their estimate
+	Running         int             `json:"running"`
+	Waiting         int             `json:"waiting"`
+	Refused         int             `json:"refused"`
+	MeanWait        bourse.Duration `json:"meanWait"`        // of those started
+	BoundedSlowdown float64         `json:"boundedSlowdown"` // mean of those ended, bound 10 s
+}
+
+// Income is what the legs that came to be reservations were charged when they did.
+type Income struct {
+	Base     bourse.Credits `json:"base"`
+	Additive bourse.Credits `json:"additive"`
+	Total    bourse.Credits `json:"total"`
+}
+
+// BrokerSummary is what became of one VO.
+type BrokerSummary struct {
+	Name          string              `json:"name"`
+	Jobs          JobSummary          `json:"jobs"`
+	Postponements map[bourse.Code]int `json:"postponements"` // how often a job was put off, by reason
+	Cost          Income              `json:"cost"`          // bound by the committed legs
+	Spent         bourse.Credits      `json:"spent"`         // posted, net of what was given back
+	Budget        bourse.Credits      `json:"budget"`
+	Left          bourse.Credits      `json:"left"` // of the budget, less what was spent
+	// Over the jobs placed, as their windows were reserved.
+	MeanWait   bourse.Duration `json:"meanWait"`   // submit to start
+	MeanTime   bourse.Duration `json:"meanTime"`   // start to end
+	MeanFinish bourse.Duration `json:"meanFinish"` // submit to end
+	// Over the jobs done, as they ran.
+	MeanResponse bourse.Duration    `json:"meanResponse"` // submit to actual end
+	Transactions TransactionSummary `json:"transactions"`
+	Cycles       CycleSummary       `json:"cycles"`
+	Accounts     []bourse.Account   `json:"accounts"`
+}
+
+// JobSummary counts a VO's jobs.
+type JobSummary struct {
+	Submitted   int `json:"submitted"`
+	Placed      int `json:"placed"`      // with a committed window
+	CoAllocated int `json:"coAllocated"` // of those placed, on more than one site
+	Done        int `json:"done"`        // of those placed, all legs ended
+	Waiting     int `json:"waiting"`     // not placed, to be tried again
+	Refused     int `json:"refused"`     // not placed, not to be tried again
+	// Unplaced counts the waiting and the refused by the last reason given;
+	// those that no cycle has looked at yet stand under "".
+	Unplaced map[bourse.Code]int `json:"unplaced"`
+}
+
+// TransactionSummary counts the tries to commit a window.
+type TransactionSummary struct {
+	Committed int                 `json:"committed"`
+	Aborted   int                 `json:"aborted"`
+	Aborts    map[bourse.Code]int `json:"aborts"` // by reason
+	Open      int                 `json:"open"`   // not decided
+}
+
+// CycleSummary is the mean cycle. The limits are over the cycles that had
+// alternatives to select from.
+type CycleSummary struct {
+	Run                int             `json:"run"`
+	MeanTimeLimit      bourse.Duration `json:"meanTimeLimit"`   // T*
+	MeanBudgetLimit    bourse.Credits  `json:"meanBudgetLimit"` // B*
+	AlternativesPerJob float64         `json:"alternativesPerJob"`
+}
+
+// WriteSummary writes summary.json.
+func (r *Report) WriteSummary(w io.Writer) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(r.Summary)
+}
+
+func (s *site) summary(until bourse.Time) SiteSummary {
+	sum := SiteSummary{Name: s.name, Groups: []GroupSummary{}, RefusedLegs: s.refusals,
+		Legs: s.legs[bourse.Confirmed], LegsEnded: s.legs[bourse.Settled],
+		LegsBroken: s.legs[bourse.Released] + s.legs[bourse.Lost] + s.legs[bourse.Heuristic],
+		Income:     income(s.income),
+		Local: LocalSummary{Started: s.started, Immediate: s.classes["immediate"], Backfilled: s.classes["backfilled"],
+			Reserved: s.classes["reserved"], Ended: s.ended, Killed: s.killed, Running: s.started - s.ended,
+			Waiting: s.waiting, Refused: s.refused, MeanWait: mean(s.waits, s.started),
+			BoundedSlowdown: ratio(s.slowdowns, float64(s.ended))}}
+	vo := s.voTime(until)
+	var local, remote int64
+	for i, g := range s.groups {
+		used := g.local.by(until)
+		local, remote = local+used, remote+vo[i]
+		sum.Nodes += g.Nodes
+		sum.Groups = append(sum.Groups, GroupSummary{Name: g.Name, Nodes: g.Nodes, Performance: g.Performance, Price: g.Price,
+			Utilisation: utilisation(used, vo[i], g.Nodes, until), VONodeHours: ratio(float64(vo[i]), float64(bourse.Hour))})
+	}
+	sum.Utilisation = utilisation(local, remote, sum.Nodes, until)
+	return sum
+}
+
+func (b *broker) summary() BrokerSummary {
+	sum := BrokerSummary{Name: b.name, Postponements: b.postponements, Cost: income(b.fare), Spent: b.spent,
+		Budget: b.budget, Left: b.budget - b.spent,
+		Transactions: TransactionSummary{Committed: b.counts.committed, Aborted: b.counts.aborted, Aborts: b.aborts},
+		Cycles: CycleSummary{Run: b.cycles, MeanTimeLimit: mean(b.timeLimits, b.selections),
+			MeanBudgetLimit:    mean(b.budgetLimits, b.capped),
+			AlternativesPerJob: ratio(float64(b.alternatives), float64(b.looked))}}
+	sum.Jobs = JobSummary{Submitted: len(b.order), Unplaced: map[bourse.Code]int{}}
+	var wait, time, finish, response bourse.Duration
+	for _, j := range b.order {
+		if j.tx == nil {
+			sum.Jobs.Unplaced[j.reason.Code]++
+			if j.final {
+				sum.Jobs.Refused++
+			} else {
+				sum.Jobs.Waiting++
+			}
+			continue
+		}
+		sum.Jobs.Placed++
+		if j.tx.sites() > 1 {
+			sum.Jobs.CoAllocated++
+		}
+		start, end := j.tx.window()
+		wait += start.Sub(j.Submit)
+		time += end.Sub(start)
+		finish += end.Sub(j.Submit)
+		if at, ok := j.tx.finished(); ok {
+			sum.Jobs.Done++
+			response += at.Sub(j.Submit)
+		}
+	}
+	sum.MeanWait, sum.MeanTime = mean(wait, sum.Jobs.Placed), mean(time, sum.Jobs.Placed)
+	sum.MeanFinish, sum.MeanResponse = mean(finish, sum.Jobs.Placed), mean(response, sum.Jobs.Done)
+	sum.Transactions.Open = b.undecided()
+	return sum
+}
+
+func income(f bourse.Fare) Income { return Income{f.Base, f.Additive, f.Total()} }
+
+func utilisation(local, vo int64, nodes int, until bourse.Time) Utilisation {
+	whole := float64(nodes) * float64(until)
+	return Utilisation{All: ratio(float64(local+vo), whole), Local: ratio(float64(local), whole), VO: ratio(float64(vo), whole)}
+}
+
+// mean is sum / n rounded half up, 0 for n = 0. Sums are not negative.
+func mean[T ~int64](sum T, n int) T {
+	if n == 0 {
+		return 0
+	}
+	q, rest := sum/T(n), sum%T(n)
+	if rest >= T(n)-rest {
+		q++
+	}
+	return q
+}
+
+// ratio is a / b rounded to six decimals, 0 for b = 0.
+func ratio(a, b float64) float64 {
+	if b == 0 {
+		return 0
+	}
+	return math.Round(a/b*1e6) / 1e6
+}

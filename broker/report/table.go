@@ -1,0 +1,86 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+// nameWidth bounds names in the tables, so that these fit 100 columns.
+const nameWidth = 18
+
+// WriteTables writes what ends a simulation: a row per site, a row per VO, and
+// the finding. The words of a run's head, and where its files lie, are the
+// caller's.
+func (s *Summary) WriteTables(w io.Writer) error {
+	if err := render(w, s.siteTable()); err != nil {
+		return err
+	}
+	if len(s.Brokers) > 0 {
+		if _, err := io.WriteString(w, "\n"); err != nil {
+			return err
+		}
+		if err := render(w, s.brokerTable()); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(w, "\n%s\n", text.WrapSoft(s.Finding, 98))
+	return err
+}
+
+func (s *Summary) siteTable() table.Writer {
+	t := newTable("Site", "Nodes", "Used", "Local", "VO", "Started", "Waiting", "Wait", "Slowdown", "Legs", "Refused", "Income")
+	for _, one := range s.Sites {
+		refused := 0
+		for _, n := range one.RefusedLegs {
+			refused += n
+		}
+		t.AppendRow(table.Row{one.Name, strconv.Itoa(one.Nodes), percent(one.Utilisation.All), percent(one.Utilisation.Local),
+			percent(one.Utilisation.VO), strconv.Itoa(one.Local.Started), strconv.Itoa(one.Local.Waiting), span(one.Local.MeanWait),
+			fmt.Sprintf("%.1f", one.Local.BoundedSlowdown), strconv.Itoa(one.Legs), strconv.Itoa(refused), money(one.Income.Total)})
+	}
+	return t
+}
+
+func (s *Summary) brokerTable() table.Writer {
+	t := newTable("VO", "Jobs", "Placed", "Co-alloc", "No place", "Wait", "Time", "Finish", "Cost", "Above base", "Left")
+	for _, one := range s.Brokers {
+		above := "-"
+		if one.Cost.Base > 0 {
+			above = percent(one.Cost.Additive.Float() / one.Cost.Base.Float())
+		}
+		t.AppendRow(table.Row{one.Name, strconv.Itoa(one.Jobs.Submitted), strconv.Itoa(one.Jobs.Placed),
+			strconv.Itoa(one.Jobs.CoAllocated), strconv.Itoa(one.Jobs.Waiting + one.Jobs.Refused), span(one.MeanWait),
+			span(one.MeanTime), span(one.MeanFinish), money(one.Cost.Total), above, money(one.Left)})
+	}
+	return t
+}
+
+// newTable opens a plain table: names to the left, numbers to the right.
+func newTable(head ...string) table.Writer {
+	t := table.NewWriter()
+	style := table.StyleDefault
+	style.Options = table.Options{SeparateHeader: true}
+	style.Format.Header = text.FormatDefault
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
+	t.SetStyle(style)
+	row := make(table.Row, len(head))
+	list := make([]table.ColumnConfig, len(head))
+	for i, h := range head {
+		row[i] = h
+		list[i] = table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight}
+	}
+	list[0] = table.ColumnConfig{Number: 1, WidthMax: nameWidth, WidthMaxEnforcer: text.Trim}
+	t.AppendHeader(row)
+	t.SetColumnConfigs(list)
+	t.SuppressTrailingSpaces()
+	return t
+}
+
+func render(w io.Writer, t table.Writer) error {
+	_, err := fmt.Fprintln(w, t.Render())
+	return err
+}
