@@ -26,7 +26,8 @@ type World struct {
 	next   int       // the first of soon not yet delivered
 	seq    uint64
 	steps  uint64
-	atOnce int
+	atOnce int // steps taken in this instant
+	most   int // how many it may take
 	out    agents.Outbox
 	after  []Hook
 }
@@ -58,7 +59,7 @@ const (
 const outside int32 = -1
 
 // New returns an empty world at instant 0.
-func New() *World { return &World{index: map[agents.ID]int32{}} }
+func New() *World { return &World{index: map[agents.ID]int32{}, most: maxStepsAtOnce} }
 
 // Add puts an agent into the world; its first message is Started, at the
 // present instant. An ID that is taken is a broken invariant.
@@ -110,6 +111,7 @@ func (w *World) pop(until bourse.Time) (event, bool) {
 		e := w.soon[w.next]
 		w.soon[w.next].m = nil
 		w.next++
+		w.trim()
 		return e, true
 	}
 	w.soon, w.next, w.atOnce = w.soon[:0], 0, 0
@@ -121,10 +123,20 @@ func (w *World) pop(until bourse.Time) (event, bool) {
 	return e, true
 }
 
+// trim drops what is delivered of a long queue once it is half of it, so that
+// agents that answer each other for ever fill no memory before they are stopped.
+func (w *World) trim() {
+	if w.next >= 1024 && 2*w.next >= len(w.soon) {
+		n := copy(w.soon, w.soon[w.next:])
+		clear(w.soon[n:])
+		w.soon, w.next = w.soon[:n], 0
+	}
+}
+
 // step delivers one event and schedules what the agent does.
 func (w *World) step(e event) {
 	w.steps++
-	if w.atOnce++; w.atOnce > maxStepsAtOnce {
+	if w.atOnce++; w.atOnce > w.most {
 		panic(fmt.Sprintf("sim: the world does not come to rest at %v (%s to %s)", w.now, e.m.Kind(), w.ids[e.to]))
 	}
 	from := agents.ID("")
