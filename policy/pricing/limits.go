@@ -13,7 +13,7 @@ import (
 type Limits struct {
 	MinNotice  bourse.Duration // a reservation starts no sooner than this after now; 0: no limit
 	MaxHorizon bourse.Duration // a reservation has ended by this after now; 0: no limit
-	MaxShare   int             // thousandths of the nodes that reservations hold at once; 0: no limit
+	MaxShare   int             // thousandths of the nodes that reservations hold at once; 0: no limit, below 0: none at all
 	Users      []string        // who may reserve; empty: everyone
 }
 
@@ -37,10 +37,10 @@ func (l *Limits) Check(user string, now, start bourse.Time, n int, d bourse.Dura
 			Detail: fmt.Sprintf("max_horizon: a reservation ends within %s from now, by %v, not at %v",
 				l.MaxHorizon.Words(), now.Add(l.MaxHorizon), end)}
 	}
-	if l.MaxShare <= 0 {
+	if l.MaxShare == 0 {
 		return bourse.Reason{}
 	}
-	allowed := int(int64(nodes) * int64(l.MaxShare) / 1000)
+	allowed := int(int64(nodes) * int64(max(l.MaxShare, 0)) / 1000)
 	if at, held := peak(reserved, start, end); held+n > allowed {
 		return bourse.Reason{Code: bourse.MaxShare,
 			Detail: fmt.Sprintf("max_share: reservations may hold %d of %d nodes at once; at %v they hold %d, and %d more are asked",

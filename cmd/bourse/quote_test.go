@@ -1,0 +1,171 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// figure1Site is the layout of figure 1 of Singh, Kesselman and Deelman.
+const figure1Site = `name = "figure1"
+now = 0
+policy = "easy"
+[[group]]
+name = "main"
+nodes = 5
+price = 1.0
+[[running]]
+job = "A"
+nodes = 4
+end = 2
+[[running]]
+job = "B"
+nodes = 1
+end = 3
+[[reserved]]
+job = "R"
+nodes = 1
+start = 4
+end = 6
+[[queued]]
+job = "C"
+nodes = 2
+estimate = 5
+[[queued]]
+job = "D"
+nodes = 2
+estimate = 3
+`
+
+type quoteAnswer struct {
+	Offers []struct {
+		Start           float64
+		Feasible        bool
+		Base            float64
+		Additive        *float64
+		AdditiveCredits *float64
+		Delayed         []struct {
+			Job   string
+			By    float64
+			Nodes int
+		}
+		Reason string
+	}
+	Chosen *struct{ Start float64 }
+}
+
+// quoteOf runs the command with --json on a site's text.
+func quoteOf(t *testing.T, site string, flags ...string) (a quoteAnswer, exit int) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "site.toml")
+	if err := os.WriteFile(file, []byte(site), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd, out := newQuote(), new(bytes.Buffer)
+	cmd.SetOut(out)
+	cmd.SetErr(new(bytes.Buffer))
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.SetArgs(append([]string{file, "--json"}, flags...))
+	exit = exitCode(cmd.Execute())
+	if out.Len() > 0 {
+		if err := json.Unmarshal(out.Bytes(), &a); err != nil {
+			t.Fatalf("%v in %s", err, out)
+		}
+	}
+	return a, exit
+}
+
+func TestQuote_FigureOne(t *testing.T) {
+	t.Parallel()
+	for _, policy := range []string{"easy", "conservative"} {
+		a, exit := quoteOf(t, figure1Site, "--nodes", "2", "--duration", "3", "--policy", policy)
+		if exit != 0 || len(a.Offers) != 7 {
+			t.Fatalf("%s: exit %d, %d offers", policy, exit, len(a.Offers))
+		}
+		by := []float64{0, 3, 4, 5, 0, 0, 0}
+		for i, start := range []float64{0, 2, 3, 4, 5, 6, 7} {
+			o := a.Offers[i]
+			if o.Start != start || o.Base != 0.001667 || o.Feasible != (i > 0) {
+				t.Errorf("%s: offer %+v", policy, o)
+			}
+			if i == 0 {
+				if o.Additive != nil || !strings.Contains(o.Reason, "running job A") {
+					t.Errorf("%s: infeasible offer %+v", policy, o)
+				}
+				continue
+			}
+			if *o.Additive != 2*by[i] {
+				t.Errorf("%s: start %v costs %v, want %v", policy, start, *o.Additive, 2*by[i])
+			}
+			if by[i] > 0 && (len(o.Delayed) != 1 || o.Delayed[0].Job != "D" || o.Delayed[0].By != by[i]) {
+				t.Errorf("%s: start %v delays %v", policy, start, o.Delayed)
+			}
+		}
+	}
+}
+
+func TestQuote_OneStartOnly(t *testing.T) {
+	t.Parallel()
+	a, exit := quoteOf(t, figure1Site, "--nodes", "2", "--duration", "3s", "--start", "2")
+	if exit != 0 || len(a.Offers) != 1 || *a.Offers[0].Additive != 6 || *a.Offers[0].AdditiveCredits != 0.001667 {
+		t.Errorf("exit %d, %+v", exit, a)
+	}
+}
+
+func TestQuote_Choices(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		flag, value string
+		start       float64
+	}{{"--alpha", "0", 2}, {"--alpha", "1", 5}, {"--cheapest-before", "6", 2}, {"--within", "0.002", 5}, {"--within", "1", 2}} {
+		a, exit := quoteOf(t, figure1Site, "--nodes", "2", "--duration", "3", c.flag, c.value)
+		if exit != 0 || a.Chosen == nil || a.Chosen.Start != c.start {
+			t.Errorf("%s %s: exit %d, chosen %+v, want %v", c.flag, c.value, exit, a.Chosen, c.start)
+		}
+	}
+	if a, exit := quoteOf(t, figure1Site, "--nodes", "2", "--duration", "3", "--within", "0.001"); exit != 1 || a.Chosen != nil {
+		t.Errorf("a budget below the base: exit %d, chosen %+v", exit, a.Chosen)
+	}
+	if a, _ := quoteOf(t, figure1Site, "--nodes", "2", "--duration", "3", "--pareto"); len(a.Offers) != 2 {
+		t.Errorf("Pareto list of %d offers, want 2", len(a.Offers))
+	}
+}
+
+func TestQuote_LimitsOfTheOperatorAreNamed(t *testing.T) {
+	t.Parallel()
+	for key, flags := range map[string][]string{
+		"min_notice = 10": nil, "max_horizon = 4": nil, "max_share = 0.2": nil, "max_share = 0.0": nil, `users = ["ana"]`: {"--user", "bob"},
+	} {
+		site := strings.Replace(figure1Site, "[[group]]", "[limits]\n"+key+"\n[[group]]", 1)
+		a, exit := quoteOf(t, site, append([]string{"--nodes", "2", "--duration", "3", "--start", "5"}, flags...)...)
+		if name, _, _ := strings.Cut(key, " "); exit != 0 || len(a.Offers) != 1 || a.Offers[0].Feasible || !strings.HasPrefix(a.Offers[0].Reason, name) {
+			t.Errorf("%s: exit %d, %+v", key, exit, a)
+		}
+	}
+}
+
+func TestQuote_BadInputIsExitTwo(t *testing.T) {
+	t.Parallel()
+	for _, flags := range [][]string{
+		{"--nodes", "2"},
+		{"--nodes", "0", "--duration", "3"},
+		{"--nodes", "2", "--duration", "0"},
+		{"--nodes", "2", "--duration", "x"},
+		{"--nodes", "2", "--duration", "3", "--policy", "lifo"},
+		{"--nodes", "2", "--duration", "3", "--alpha", "2"},
+		{"--nodes", "2", "--duration", "3", "--alpha", "1", "--within", "2"},
+		{"--nodes", "2", "--duration", "3", "--start", "soon"},
+		{"--nodes", "2", "--duration", "3", "--group", "gpu"},
+	} {
+		if _, exit := quoteOf(t, figure1Site, flags...); exit != 2 {
+			t.Errorf("%v: exit %d, want 2", flags, exit)
+		}
+	}
+	overbooked := strings.Replace(figure1Site, "nodes = 4", "nodes = 5", 1)
+	if _, exit := quoteOf(t, overbooked, "--nodes", "2", "--duration", "3"); exit != 2 {
+		t.Errorf("running jobs beyond the group: exit %d, want 2", exit)
+	}
+}
