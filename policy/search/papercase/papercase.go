@@ -1,0 +1,76 @@
+// Package papercase draws the slot lists and job batches of the experiment of
+// Toporkov et al. (section 5), in the reading under which its table comes out.
+// Studies, tests and benchmarks share it. It draws from the stream it is handed
+// and from nothing else.
+//
+// The upper bounds of slot count, batch size and nodes that the paper prints
+// (150, 7, 6) are lowered by one: with them its counts do not come out. It omits
+// how the price cap C is drawn; 1.7^P within 6 % is fitted to its counts. One
+// unit of the paper's time is a second here, its prices are per node and second.
+package papercase
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"bourse"
+)
+
+// Unit is one unit of the paper's time.
+const Unit = bourse.Second
+
+// Case is one scheduling cycle.
+type Case struct {
+	Nodes []bourse.Group // one for each slot
+	Slots []bourse.Slot  // by start
+	Jobs  []bourse.Request
+}
+
+// Draw draws a cycle, reusing c's memory.
+func (c *Case) Draw(rng *rand.Rand) {
+	c.DrawSlots(rng, between(rng, 120, 149))
+	c.Jobs = c.Jobs[:0]
+	for range between(rng, 3, 6) {
+		c.Jobs = append(c.Jobs, DrawJob(rng, between(rng, 1, 5)))
+	}
+}
+
+// DrawSlots draws n slots, each of a node of its own.
+func (c *Case) DrawSlots(rng *rand.Rand, n int) {
+	c.Nodes, c.Slots = c.Nodes[:0], c.Slots[:0]
+	start := 0
+	for i := range n {
+		if i > 0 && rng.Float64() >= 0.4 {
+			start += between(rng, 0, 10)
+		}
+		length := between(rng, 50, 300)
+		performance := 1 + 2*rng.Float64()
+		price := math.Pow(1.7, performance) * (0.75 + 0.5*rng.Float64())
+		c.Nodes = append(c.Nodes, bourse.Group{Nodes: 1})
+		c.Slots = append(c.Slots, bourse.Slot{Group: int32(i), Count: 1, Start: at(start), End: at(start + length),
+			Performance: thousandths(performance), Price: perSecond(price)})
+	}
+}
+
+// DrawJob draws a job of n nodes, its budget the default one.
+func DrawJob(rng *rand.Rand, n int) bourse.Request {
+	length := between(rng, 50, 150)
+	performance := 1 + rng.Float64()
+	c := math.Pow(1.7, performance) * (0.94 + 0.12*rng.Float64())
+	r := bourse.Request{Nodes: n, Length: bourse.Duration(length) * Unit, MinPerformance: thousandths(performance),
+		MaxPrice: perSecond(c), Deadline: bourse.Never}
+	r.Budget = r.DefaultBudget()
+	return r
+}
+
+// between draws a whole number in [low, high].
+func between(rng *rand.Rand, low, high int) int { return low + rng.IntN(high-low+1) }
+
+func at(units int) bourse.Time { return bourse.Time(units) * bourse.Time(Unit) }
+
+func thousandths(p float64) bourse.Performance {
+	return bourse.Performance(math.Round(p * float64(bourse.Unit)))
+}
+
+// perSecond turns credits per node-second into a price.
+func perSecond(p float64) bourse.Price { return bourse.Price(math.Round(p * 3600e6)) }
