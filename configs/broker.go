@@ -80,14 +80,14 @@ func ParseBroker(file string, text []byte) (*Broker, error) {
 		}
 		b = list[0]
 	}
-	out = b.broker(0, bourse.Minute, map[string]bool{})
+	out = b.broker(0, bourse.Minute, map[string]int{})
 	t.done()
 	return &out, t.err()
 }
 
 // broker reads one broker. until is the length of the scenario around it, 0 if
 // there is none.
-func (t *table) broker(until, lead bourse.Duration, names map[string]bool) Broker {
+func (t *table) broker(until, lead bourse.Duration, names map[string]int) Broker {
 	t.need("budget", "50000.0")
 	t.need("cycle", `"30m"`)
 	t.need("horizon", `"7d"`)
@@ -194,10 +194,15 @@ func (t *table) weights(algorithm, minimize string) Weights {
 
 // autoOr reads "auto", as nil, or a value of the vocabulary.
 func autoOr[T any, P fromTOML[T]](t *table, key string) *T {
-	if v, ok := t.take(key); !ok || v == "auto" {
+	v, ok := t.take(key)
+	if !ok || v == "auto" {
 		return nil
 	}
 	var none T
+	if err := P(&none).UnmarshalTOML(v); err != nil && scalar(v) {
+		t.wrong(key, "%v; \"auto\" or a number is wanted", err)
+		return nil
+	}
 	out := value[T, P](t, key, none)
 	return &out
 }

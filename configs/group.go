@@ -35,7 +35,7 @@ func (t *table) groups(site string) []bourse.Group {
 		t.wrong("group", "missing; a site has at least one [[%s]]", t.path.key("group"))
 	}
 	out := make([]bourse.Group, 0, len(list))
-	names := map[string]bool{}
+	names := map[string]int{}
 	for _, g := range list {
 		g.need("nodes", "128")
 		g.need("price", "1.0")
@@ -73,7 +73,7 @@ func (t *table) machine() bourse.Machine {
 // queues reads the [[queue]] tables of a site and puts the unnamed one first.
 func (t *table) queues() []Queue {
 	out := []Queue{{Rate: One, DelayCost: One}}
-	names := map[string]bool{}
+	names := map[string]int{}
 	for _, q := range t.tables("queue") {
 		out = append(out, Queue{
 			Name:      q.name("name", "express", names),

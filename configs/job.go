@@ -93,14 +93,14 @@ func parseBatch(file string, text []byte, simulated bool) (*Batch, error) {
 func (t *table) jobs(simulated bool) []Job {
 	list := t.tables("job")
 	out := make([]Job, 0, len(list))
-	names := map[string]bool{}
+	names := map[string]int{}
 	for _, j := range list {
 		out = append(out, j.job(simulated, names))
 	}
 	return out
 }
 
-func (t *table) job(simulated bool, names map[string]bool) Job {
+func (t *table) job(simulated bool, names map[string]int) Job {
 	t.need("nodes", "16")
 	t.need("length", `"2h"`)
 	j := Job{

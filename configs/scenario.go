@@ -99,11 +99,11 @@ func ParseScenario(file string, text []byte) (*Scenario, error) {
 	if len(sites) == 0 && t.clean("site") {
 		t.wrong("site", "missing; a scenario has at least one [[site]]")
 	}
-	names := map[string]bool{}
+	names := map[string]int{}
 	for _, site := range sites {
 		s.Sites = append(s.Sites, site.site(s.Until, names))
 	}
-	names = map[string]bool{}
+	names = map[string]int{}
 	for _, b := range t.tables("broker") {
 		s.Brokers = append(s.Brokers, b.broker(s.Until, 0, names))
 	}
@@ -112,7 +112,7 @@ func ParseScenario(file string, text []byte) (*Scenario, error) {
 }
 
 // site reads one [[site]].
-func (t *table) site(until bourse.Duration, names map[string]bool) Site {
+func (t *table) site(until bourse.Duration, names map[string]int) Site {
 	s := Site{
 		Name:       t.name("name", "north", names),
 		Policy:     t.policy("policy", "easy"),

@@ -82,7 +82,7 @@ func ParseSite(file string, text []byte) (*Snapshot, error) {
 
 // work reads what runs, is reserved and waits.
 func (s *Snapshot) work(t *table) {
-	jobs := map[string]bool{}
+	jobs := map[string]int{}
 	free := make([]bourse.Profile, len(s.Groups))
 	for i, g := range s.Groups {
 		free[i] = bourse.NewProfile(s.Now, g.Nodes)
@@ -138,10 +138,10 @@ func (s *Snapshot) end(r *table, start bourse.Time) bourse.Time {
 	end := value(r, "end", start.Add(1))
 	switch {
 	case !r.clean("end"):
-	case end <= start:
-		r.wrong("end", "%v is not after the start, %v", end, start)
 	case end <= s.Now:
 		r.wrong("end", "%v is not after now, %v; leave out what has ended", end, s.Now)
+	case end <= start:
+		r.wrong("end", "%v is not after the start, %v", end, start)
 	}
 	return end
 }

@@ -224,8 +224,9 @@ func (t *table) texts(key string) []string {
 }
 
 // name returns a name that must be given: 1 to 100 bytes, no control
-// characters, no blanks around it. The names seen before are refused.
-func (t *table) name(key, example string, seen map[string]bool) string {
+// characters, no blanks around it. A name
+// seen before is refused; seen gives the lines.
+func (t *table) name(key, example string, seen map[string]int) string {
 	t.need(key, strconv.Quote(example))
 	s := t.text(key, "")
 	if !t.has(key) || !t.clean(key) {
@@ -236,11 +237,10 @@ func (t *table) name(key, example string, seen map[string]bool) string {
 		t.wrong(key, "%q: a name of 1 to 100 characters is wanted", s)
 	case strings.TrimSpace(s) != s || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }):
 		t.wrong(key, "%q: a name without control characters and without blanks around it is wanted", s)
-	case seen[s]:
-		t.wrong(key, "%q stands here twice; every name must be its own", s)
-	}
-	if seen != nil {
-		seen[s] = true
+	case seen[s] > 0:
+		t.wrong(key, "%q is taken by line %d; a name of its own is wanted", s, seen[s])
+	default:
+		seen[s] = t.doc.where.lineOf(t.path.key(key))
 	}
 	return s
 }

@@ -1,0 +1,315 @@
+package configs
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// The smallest valid files of each kind; a case changes one line of them.
+const (
+	smallScenario = `name = "small"
+until = "30d"
+[[site]]
+name = "north"
+policy = "easy"
+[[site.queue]]
+name = "express"
+[[site.group]]
+name = "main"
+nodes = 128
+performance = 1.0
+price = 1.0
+[site.limits]
+min_notice = "1m"
+[site.workload]
+trace = "some.swf.gz"
+[[site]]
+name = "south"
+[[site.group]]
+name = "main"
+nodes = 64
+price = 2.0
+[site.workload]
+model = "lublin"
+load = 0.7
+[[broker]]
+name = "vo1"
+budget = 50000.0
+cycle = "30m"
+horizon = "7d"
+algorithm = "amp"
+minimize = "time"
+[broker.workload]
+model = "uniform"
+jobs = 200
+[[broker]]
+name = "vo2"
+budget = 1
+cycle = 60
+horizon = "1d"
+algorithm = "best"
+minimize = "cost"
+[[broker.job]]
+name = "wave"
+nodes = 16
+length = "2h"
+max_price = 2.5
+deadline = "1d"
+`
+	smallBroker = `[broker]
+name = "vo1"
+budget = 50000.0
+cycle = "30m"
+horizon = "7d"
+algorithm = "amp"
+minimize = "time"
+`
+	smallBatch = `[[job]]
+name = "wave"
+nodes = 16
+length = "2h"
+max_price = 2.5
+ready = "1h"
+deadline = "1d"
+[[job]]
+name = "tide"
+nodes = 1
+length = 60
+budget = 10
+`
+)
+
+// refusal is a valid text with one line changed, and what must be said of it.
+// The line expected is that of the change, or the one that has "#!" in it.
+type refusal struct {
+	name     string
+	old, new string // old stands in the text once
+	key      string
+	text     string // a part of the message
+}
+
+func (r refusal) run(t *testing.T, base string) {
+	t.Helper()
+	if strings.Count(base, r.old) != 1 {
+		t.Fatalf("%q stands %d times in the text", r.old, strings.Count(base, r.old))
+	}
+	text := strings.Replace(base, r.old, r.new, 1)
+	at := strings.Index(base, r.old)
+	if i := strings.Index(text, "#!"); i >= 0 {
+		at = i
+	}
+	line := 1 + strings.Count(text[:at], "\n")
+	_, err := CheckText("f.toml", []byte(text))
+	var all *Problems
+	if !errors.As(err, &all) {
+		t.Fatalf("error %v is no *Problems", err)
+	}
+	if len(all.List) != 1 {
+		t.Errorf("one fault, but %v", err)
+	}
+	p := all.List[0]
+	if p.File != "f.toml" || p.Line != line || p.Key != r.key || !strings.Contains(p.Text, r.text) {
+		t.Errorf("got  %v\nwant f.toml:%d: %s: ...%s...", p, line, r.key, r.text)
+	}
+}
+
+func runRefusals(t *testing.T, base string, cases []refusal) {
+	t.Helper()
+	if _, err := CheckText("f.toml", []byte(base)); err != nil {
+		t.Fatalf("the text that the cases change is not valid: %v", err)
+	}
+	for _, r := range cases {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			r.run(t, base)
+		})
+	}
+}
+
+func TestReadScenario_Refuses(t *testing.T) {
+	t.Parallel()
+	runRefusals(t, smallScenario, []refusal{
+		{"unknown key", `policy = "easy"`, `polici = "easy"`, "site.polici", "did you mean policy?"},
+		{"unknown key far from all", `policy = "easy"`, `colour = "red"`, "site.colour", "known here are"},
+		{"unknown key of the root", `until = "30d"`, "until = \"30d\"\nseeds = 3 #!", "seeds", "known here are broker, name, site, until"},
+		{"unknown key of the second site", `model = "lublin"`, "model = \"lublin\"\nlaod = 0.5 #!", "site.workload.laod", "did you mean load?"},
+		{"unknown table", `[site.limits]`, `[site.limit]`, "site.limit", "did you mean limits?"},
+		{"wrong case", `policy = "easy"`, `Policy = "easy"`, "site.Policy", "did you mean policy?"},
+		{"string for a number", "nodes = 128", `nodes = "128"`, "site.group.nodes", "is a string, a whole number of 1 to 1000000 is wanted"},
+		{"decimal for a whole number", "nodes = 128", `nodes = 1.5`, "site.group.nodes", "is a decimal number"},
+		{"number for a string", `policy = "easy"`, `policy = 1`, "site.policy", "is a whole number, a string is wanted"},
+		{"number for a table", `model = "uniform"`, "model = \"uniform\"\nnodes = 3 #!", "broker.workload.nodes", "[least, most]"},
+		{"table for an array of tables", `[[site.queue]]`, `[site.queue]`, "site.queue", "write [[site.queue]]"},
+		{"no nodes", "nodes = 128", "nodes = 0", "site.group.nodes", "0 is outside 1..1000000"},
+		{"negative nodes", "nodes = 128", "nodes = -4", "site.group.nodes", "-4 is outside"},
+		{"missing nodes", "[[site.group]]\nname = \"main\"\nnodes = 128\n", "[[site.group]]\nname = \"main\"\n", "site.group.nodes", "missing; write for instance nodes = 128"},
+		{"no performance", "performance = 1.0", "performance = 0.0", "site.group.performance", "outside 0.001..1000"},
+		{"NaN performance", "performance = 1.0", "performance = nan", "site.group.performance", "not a number"},
+		{"negative price", "price = 1.0", "price = -1.0", "site.group.price", "outside 0..1000000 credits"},
+		{"NaN price", "price = 1.0", "price = nan", "site.group.price", "not a number"},
+		{"infinite price", "price = 1.0", "price = inf", "site.group.price", "not a number"},
+		{"huge price", "price = 1.0", "price = 1e300", "site.group.price", "too large"},
+		{"boolean price", "price = 1.0", "price = true", "site.group.price", "is true or false, a number is wanted"},
+		{"memory without a unit that exists", "price = 1.0", "price = 1.0\nmemory = \"64Gib\" #!", "site.group.memory", "is not a size"},
+		{"feature twice", "price = 1.0", "price = 1.0\nfeatures = [\"a\", \"a\"] #!", "site.group.features", "stands here twice"},
+		{"two sites of one name", `name = "south"`, `name = "north"`, "site.name", "is taken by line"},
+		{"two brokers of one name", `name = "vo2"`, `name = "vo1"`, "broker.name", "is taken by line"},
+		{"two groups of one name", "performance = 1.0", "performance = 1.0\nprice = 1\n[[site.group]]\nnodes = 1\nname = \"main\" #!", "site.group.name", "is taken by line"},
+		{"two queues of one name", `name = "express"`, "name = \"express\"\n[[site.queue]]\nname = \"express\" #!", "site.queue.name", "is taken by line"},
+		{"empty name", `name = "south"`, `name = ""`, "site.name", "1 to 100 characters"},
+		{"name with a line end", `name = "south"`, `name = "so\nuth"`, "site.name", "control characters"},
+		{"unknown policy", `policy = "easy"`, `policy = "eazy"`, "site.policy", "there are fcfs, easy, conservative"},
+		{"bad reserve", `policy = "easy"`, `policy = "reserve=-1"`, "site.policy", "K must be"},
+		{"policy of SLAs", `policy = "easy"`, `policy = "sla-edf"`, "site.policy", "not available yet"},
+		{"policy of admission control", `policy = "easy"`, `policy = "librarisk"`, "site.policy", "not available yet"},
+		{"time-shared site", `policy = "easy"`, `time_shared = true`, "site.time_shared", "not available yet"},
+		{"unknown pricing", `policy = "easy"`, `pricing = "free"`, "site.pricing", "there are fixed, adaptive"},
+		{"vo_share above 1", `policy = "easy"`, `vo_share = 1.5`, "site.vo_share", "outside 0..1"},
+		{"share with many decimals", `policy = "easy"`, `vo_share = 0.0004`, "site.vo_share", "more than three decimals"},
+		{"in_doubt below hold", `policy = "easy"`, "hold = \"1h\"\nin_doubt = \"30m\" #!", "site.in_doubt", "shorter than hold, 1h"},
+		{"no hold", `policy = "easy"`, `hold = 0`, "site.hold", "at least 1s"},
+		{"notice beyond the horizon", `min_notice = "1m"`, "min_notice = \"2d\" #!\nmax_horizon = \"1d\"", "site.limits.min_notice", "leaves nothing"},
+		{"users nobody", `min_notice = "1m"`, `users = []`, "site.limits.users", "leave the key out for everybody"},
+		{"load of nothing", "load = 0.7", "load = 0", "site.workload.load", "0 is outside 0.001..10"},
+		{"negative load", "load = 0.7", "load = -0.7", "site.workload.load", "-0.7 is outside"},
+		{"negative days", "load = 0.7", "days = -1", "site.workload.days", "-1 is outside"},
+		{"negative skip", `trace = "some.swf.gz"`, "trace = \"some.swf.gz\"\nskip = -1 #!", "site.workload.skip", "-1 is outside"},
+		{"load of a trace", `trace = "some.swf.gz"`, "trace = \"some.swf.gz\"\nload = 0.5 #!", "site.workload.load", "raised by copy"},
+		{"trace and model", `trace = "some.swf.gz"`, "trace = \"some.swf.gz\"\nmodel = \"lublin\" #!", "site.workload.model", "not both"},
+		{"unknown model", `model = "lublin"`, `model = "feitelson"`, "site.workload.model", "there are lublin, uniform"},
+		{"uniform without size", "[site.workload]\nmodel = \"lublin\"\nload = 0.7", "[site.workload]\nmodel = \"uniform\"", "site.workload.jobs", "load = 0.7 or jobs = 1000"},
+		{"unknown queue of the trace", `trace = "some.swf.gz"`, "trace = \"some.swf.gz\"\nqueues = { 1 = \"expres\" } #!", "site.workload.queues.1", `did you mean "express"?`},
+		{"queue that is no number", `trace = "some.swf.gz"`, "trace = \"some.swf.gz\"\nqueues = { one = \"express\" } #!", "site.workload.queues.one", "not a queue number"},
+		{"until nothing", `until = "30d"`, `until = 0`, "until", "at least 1s"},
+		{"until negative", `until = "30d"`, `until = -5`, "until", "outside 0.."},
+		{"no budget", "[[broker]]\nname = \"vo1\"\nbudget = 50000.0\n", "[[broker]]\nname = \"vo1\"\n", "broker.budget", "missing"},
+		{"negative budget", "budget = 50000.0", "budget = -1", "broker.budget", "outside 0.."},
+		{"huge budget", "budget = 50000.0", "budget = 1e15", "broker.budget", "amount"},
+		{"cycle of nothing", `cycle = "30m"`, `cycle = "0s"`, "broker.cycle", "at least 1s"},
+		{"cycle in weeks", `cycle = "30m"`, `cycle = "2w"`, "broker.cycle", "write 90, 90s, 30m, 2h or 1d"},
+		{"unknown algorithm", `algorithm = "amp"`, `algorithm = "amc"`, "broker.algorithm", "there are alp, amp, amp-literal, best"},
+		{"unknown criterion", `minimize = "time"`, `minimize = "price"`, "broker.minimize", "there are time, cost, finish"},
+		{"unknown strategy", `minimize = "time"`, "minimize = \"time\"\nstrategy = \"greedy\" #!", "broker.strategy", "there are batch"},
+		{"strategy of later", `minimize = "time"`, "minimize = \"time\"\nstrategy = \"earliest\" #!", "broker.strategy", "not available yet"},
+		{"alpha above 1", `minimize = "time"`, "minimize = \"time\"\nalpha = 1.01 #!", "broker.alpha", "1.01 is outside 0..1"},
+		{"alpha of later", `minimize = "time"`, "minimize = \"time\"\nalpha = 0.5 #!", "broker.alpha", "not available yet"},
+		{"lead too short", `minimize = "time"`, "minimize = \"time\"\nlead = \"9s\" #!", "broker.lead", "at least 10s"},
+		{"lead beyond the horizon", `horizon = "7d"`, "lead = \"7d\"\nhorizon = \"7d\" #!", "broker.horizon", "nothing after the lead"},
+		{"no alternatives", `minimize = "time"`, "minimize = \"time\"\nmax_alternatives = 0 #!", "broker.max_alternatives", "outside 1..10000"},
+		{"weights without best", `minimize = "time"`, "minimize = \"time\"\nweights = { time = 1 } #!", "broker.weights", "only with algorithm"},
+		{"weights of nothing", `minimize = "cost"`, "minimize = \"cost\"\nweights = { time = 0 } #!", "broker.weights", "are all 0"},
+		{"limit in words", `minimize = "time"`, "minimize = \"time\"\nbudget_limit = \"much\" #!", "broker.budget_limit", `"auto" or a number`},
+		{"negative quota", `minimize = "time"`, "minimize = \"time\"\nquota = { ana = -1 } #!", "broker.quota.ana", "outside 0.."},
+		{"two sources of jobs", "[[broker.job]]", "[broker.workload]\nmodel = \"uniform\"\njobs = 1\n[[broker.job]] #!", "broker.job", "a second source"},
+		{"range backwards", "jobs = 200", "jobs = 200\nnodes = [16, 1] #!", "broker.workload.nodes", "smaller number first"},
+		{"range of nothing", "jobs = 200", "jobs = 200\nnodes = [0, 1] #!", "broker.workload.nodes", "0 is outside"},
+		{"length range from 0", "jobs = 200", "jobs = 200\nlength = [0, 60] #!", "broker.workload.length", "above 0"},
+		{"range of three", "jobs = 200", "jobs = 200\nlength = [1, 2, 3] #!", "broker.workload.length", "[least, most]"},
+		{"date in a simulation", `deadline = "1d"`, `deadline = "2026-01-01T00:00:00Z"`, "broker.job.deadline", "a simulation does not know"},
+		{"VO workload without jobs", "[broker.workload]\nmodel = \"uniform\"\njobs = 200", "[broker.workload]\nmodel = \"uniform\"", "broker.workload.jobs", "missing"},
+	})
+}
+
+func TestReadBroker_Refuses(t *testing.T) {
+	t.Parallel()
+	runRefusals(t, smallBroker, []refusal{
+		{"lead too short", `cycle = "30m"`, "cycle = \"30m\"\nlead = 1 #!", "broker.lead", "at least 10s"},
+		{"unknown key beside", `[broker]`, "title = 1 #!\n[broker]", "title", "known here are broker"},
+	})
+	for _, text := range []string{"broker = 3", "[[broker]]\nname = \"a\"\n[[broker]]\nname = \"b\"", "broker = []"} {
+		if _, err := ParseBroker("f.toml", []byte(text)); err == nil {
+			t.Errorf("%q is taken", text)
+		}
+	}
+}
+
+func TestReadBatch_Refuses(t *testing.T) {
+	t.Parallel()
+	runRefusals(t, smallBatch, []refusal{
+		{"two jobs of one name", `name = "tide"`, `name = "wave"`, "job.name", "is taken by line"},
+		{"no length", `length = "2h"`, `length = 0`, "job.length", "at least 0.001s"},
+		{"no nodes", "nodes = 16", "nodes = 0", "job.nodes", "outside 1.."},
+		{"moldable", "nodes = 16", `nodes = "4..16"`, "job.nodes", "not available yet"},
+		{"speedup", "nodes = 16", "nodes = 16\nspeedup = { amdahl = 0.05 } #!", "job.speedup", "not available yet"},
+		{"after", "nodes = 16", "nodes = 16\nafter = [\"tide\"] #!", "job.after", "not available yet"},
+		{"gap", "nodes = 16", "nodes = 16\ngap = \"5m\" #!", "job.gap", "not available yet"},
+		{"submit outside a scenario", "nodes = 16", "nodes = 16\nsubmit = \"5m\" #!", "job.submit", "unknown key"},
+		{"deadline before ready", `deadline = "1d"`, `deadline = "59m"`, "job.deadline", "59m is not after ready, 1h"},
+		{"date before ready", "ready = \"1h\"\ndeadline = \"1d\"", "ready = 2026-01-02T00:00:00Z\ndeadline = 2026-01-01T00:00:00Z #!", "job.deadline", "is not after ready, 2026-01-02"},
+		{"date without offset", `deadline = "1d"`, `deadline = 2026-01-01T00:00:00`, "job.deadline", "no offset"},
+		{"neither price nor budget", "[[job]]\nname = \"wave\"\nnodes = 16\nlength = \"2h\"\nmax_price = 2.5\n", "[[job]]\nname = \"wave\"\nnodes = 16\nlength = \"2h\"\n", "job.max_price", "budget = 100.0"},
+		{"no performance", "nodes = 16", "nodes = 16\nmin_performance = 0 #!", "job.min_performance", "outside 0.001.."},
+		{"length beyond all schedules", `length = "2h"`, "min_performance = 0.001\nlength = \"100000000000d\" #!", "job.length", "outside 0.."},
+		{"price beyond all budgets", "nodes = 16\nlength = \"2h\"\nmax_price = 2.5", "nodes = 1000000\nlength = \"2h\"\nmax_price = 1000000 #!", "job.max_price", "give a budget"},
+		{"spread", "nodes = 16", "nodes = 16\nspread = \"wide\" #!", "job.spread", "there are any, one-site"},
+		{"unknown requirement", "nodes = 16", "nodes = 16\nrequire = { memroy = 1 } #!", "job.require.memroy", "did you mean memory?"},
+		{"negative requirement", "nodes = 16", "nodes = 16\nrequire = { memory = \"-1GiB\" } #!", "job.require.memory", "outside 0.."},
+	})
+}
+
+func TestReadSite_Refuses(t *testing.T) {
+	t.Parallel()
+	runRefusals(t, figure1, []refusal{
+		{"running beyond the nodes", "nodes = 4\nend = 2", "nodes = 6 #!\nend = 2", "running.nodes", `6, but group "main" has 5 nodes`},
+		{"running beside running", "job = \"B\"\nnodes = 1", "job = \"B\"\nnodes = 2 #!", "running.nodes", "only 1 of the 5 nodes"},
+		{"reserved over running", "nodes = 1\nstart = 4", "nodes = 5 #!\nstart = 2", "reserved.nodes", "only 4 of the 5 nodes of group \"main\" are left between 2 and 6"},
+		{"reserved that ends before it starts", "end = 6", "end = 4", "reserved.end", "is not after the start, 4"},
+		{"running that has ended", "nodes = 4\nend = 2", "nodes = 4\nend = 0 #!", "running.end", "leave out what has ended"},
+		{"running that starts later", "end = 2", "start = 1 #!\nend = 2", "running.start", "is queued or reserved"},
+		{"unknown group", "end = 2", "end = 2\ngroup = \"man\" #!", "running.group", `did you mean "main"?`},
+		{"unknown queue", `queue = ""  `, `queue = "q"  `, "queued.queue", "there are none"},
+		{"queued without estimate", "[[queued]]\njob = \"C\"\nnodes = 2\nestimate = 5\n", "[[queued]]\njob = \"C\"\nnodes = 2\n", "queued.estimate", "missing"},
+		{"queued without length", "estimate = 5", "estimate = 0", "queued.estimate", "at least"},
+		{"queued wider than all", "job = \"C\"\nnodes = 2", "job = \"C\"\nnodes = 6 #!", "queued.nodes", `group "main" has 5 nodes`},
+		{"one job twice", `job = "D"`, `job = "A"`, "queued.job", "is taken by line"},
+		{"no group name", "[[group]]\nname = \"main\"\n", "[[group]]\n", "group.name", "missing"},
+	})
+}
+
+func TestRead_ReportsAllProblemsInOrderOfLinesAndIsBounded(t *testing.T) {
+	t.Parallel()
+	text := strings.NewReplacer("nodes = 128", "nodes = 0", "load = 0.7", "load = 0", "budget = 50000.0", "budgte = 3").Replace(smallScenario)
+	_, err := ParseScenario("f.toml", []byte(text))
+	var all *Problems
+	if !errors.As(err, &all) || len(all.List) != 4 {
+		t.Fatalf("want 4 problems, have %v", err)
+	}
+	for i, line := range []int{10, 25, 26, 28} {
+		if all.List[i].Line != line {
+			t.Errorf("problem %d: %v, want line %d", i, all.List[i], line)
+		}
+	}
+	var one *Problem
+	if !errors.As(err, &one) || one.Line != 10 {
+		t.Errorf("the first of them is %v", one)
+	}
+	var many strings.Builder
+	for i := range 30 {
+		fmt.Fprintf(&many, "[[job]]\nname = \"j%d\"\nnodes = 0\nlength = 1\nbudget = 1\n", i)
+	}
+	_, err = ParseBatch("f.toml", []byte(many.String()))
+	if !errors.As(err, &all) || len(all.List) != maxProblems || all.More != 10 || !strings.HasSuffix(err.Error(), "and 10 more") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestRead_SaysWhereTheSyntaxIsWrong(t *testing.T) {
+	t.Parallel()
+	for text, line := range map[string]int{
+		"[[site]]\nname = \n":             2,
+		"[[job]]\nnodes = 1\nnodes = 2\n": 3,
+		"a = " + strings.Repeat("[", 40):  1,
+		"name = 99999999999999999999\n":   1,
+	} {
+		_, err := CheckText("f.toml", []byte(text))
+		var one *Problem
+		if !errors.As(err, &one) || one.Line != line {
+			t.Errorf("%q: %v, want line %d", text, err, line)
+		}
+	}
+	if _, err := CheckText("f.toml", []byte("x = 1")); err == nil || !strings.Contains(err.Error(), "[[site]]") {
+		t.Errorf("a file of no kind: %v", err)
+	}
+}
