@@ -20,11 +20,11 @@ type Group struct {
 	nodes    int
 	policy   Policy
 	now      bourse.Time
-	free     bourse.Profile // nodes less running less reserved, opens at now
-	running  []Running      // by End, then ID
-	ends     map[int64]bourse.Time
-	reserved []Reserved  // by Start, then ID
-	resEnd   bourse.Time // earliest end of a reservation
+	free     bourse.Profile        // nodes less running less reserved, opens at now
+	running  []Running             // by End, then ID
+	jobs     map[int64]bourse.Time // planned end of each running job, Never for a waiting one
+	reserved []Reserved            // by Start, then ID
+	resEnd   bourse.Time           // earliest end of a reservation
 	line     line
 
 	// work is free less the holds of blocked heads (valid while workOK), or
@@ -74,7 +74,7 @@ func New(nodes int, policy Policy, now bourse.Time) *Group {
 	g := &Group{
 		nodes: nodes, policy: policy, now: now,
 		free:   bourse.NewProfile(now, nodes),
-		ends:   make(map[int64]bourse.Time),
+		jobs:   make(map[int64]bourse.Time),
 		resEnd: bourse.Never,
 		due:    bourse.Never,
 	}
@@ -89,6 +89,9 @@ func (g *Group) Now() bourse.Time { return g.now }
 
 // Waiting is the number of queued jobs.
 func (g *Group) Waiting() int { return g.line.len() }
+
+// Has reports whether a job of that id waits or runs.
+func (g *Group) Has(id int64) bool { _, ok := g.jobs[id]; return ok }
 
 // Next is the next instant at which a pass is due though nobody calls: the end
 // of a reservation or a promised start. The ends of jobs are their owner's to
@@ -139,6 +142,10 @@ func (g *Group) Arrive(q Queued) {
 	if g.line.sparse() {
 		g.compact()
 	}
+	if g.Has(q.ID) {
+		panic(fmt.Sprintf("backfill: job %d twice", q.ID))
+	}
+	g.jobs[q.ID] = bourse.Never
 	q.Promise = bourse.Never
 	if i := g.line.add(q); i < g.seen {
 		// It goes before jobs that hold: their holds are found anew.
@@ -185,12 +192,8 @@ func (g *Group) giveBack(s, e bourse.Time, n int) {
 // whether it could: not if a reservation needs the nodes. Promises that no
 // longer fit are made anew.
 func (g *Group) Extend(id int64, d bourse.Duration) bool {
-	end, ok := g.ends[id]
-	if !ok {
-		panic(fmt.Sprintf("backfill: job %d does not run", id))
-	}
-	i, _ := g.findRunning(end, id)
-	n := g.running[i].Nodes
+	i := g.findRunning(id)
+	end, n := g.running[i].End, g.running[i].Nodes
 	if g.free.Min(end, end.Add(d)) < n {
 		return false
 	}
@@ -206,6 +209,9 @@ func (g *Group) Extend(id int64, d bourse.Duration) bool {
 // Cancel takes a waiting job out of the queue and reports whether it was there.
 // It costs a walk over the queue.
 func (g *Group) Cancel(id int64) bool {
+	if end, ok := g.jobs[id]; !ok || end < bourse.Never {
+		return false
+	}
 	for i := g.line.head; i < len(g.line.jobs); i++ {
 		q := &g.line.jobs[i]
 		if q.ID != id || q.Nodes == gone {
@@ -215,10 +221,11 @@ func (g *Group) Cancel(id int64) bool {
 			g.work.Add(at, at.Add(q.Estimate), q.Nodes)
 		}
 		g.line.remove(i)
+		delete(g.jobs, id)
 		g.rise()
 		return true
 	}
-	return false
+	panic(fmt.Sprintf("backfill: job %d waits, yet is not in the queue", id))
 }
 
 // Reserve accepts an advance reservation iff its nodes are free of running jobs
@@ -277,29 +284,32 @@ func compareReserved(a, b Reserved) int {
 	return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.ID, b.ID))
 }
 
-func (g *Group) findRunning(end bourse.Time, id int64) (int, bool) {
+// findRunning is the index of a running job.
+func (g *Group) findRunning(id int64) int {
+	end, ok := g.jobs[id]
+	if !ok || end == bourse.Never {
+		panic(fmt.Sprintf("backfill: job %d does not run", id))
+	}
+	i, _ := g.searchRunning(end, id)
+	return i
+}
+
+func (g *Group) searchRunning(end bourse.Time, id int64) (int, bool) {
 	return slices.BinarySearchFunc(g.running, id, func(r Running, id int64) int {
 		return cmp.Or(cmp.Compare(r.End, end), cmp.Compare(r.ID, id))
 	})
 }
 
 func (g *Group) putRunning(r Running) {
-	if _, twice := g.ends[r.ID]; twice {
-		panic(fmt.Sprintf("backfill: job %d runs twice", r.ID))
-	}
-	g.ends[r.ID] = r.End
-	i, _ := g.findRunning(r.End, r.ID)
+	g.jobs[r.ID] = r.End
+	i, _ := g.searchRunning(r.End, r.ID)
 	g.running = slices.Insert(g.running, i, r)
 }
 
 func (g *Group) takeRunning(id int64) Running {
-	end, ok := g.ends[id]
-	if !ok {
-		panic(fmt.Sprintf("backfill: job %d does not run", id))
-	}
-	delete(g.ends, id)
-	i, _ := g.findRunning(end, id)
+	i := g.findRunning(id)
 	r := g.running[i]
+	delete(g.jobs, id)
 	g.running = slices.Delete(g.running, i, i+1)
 	return r
 }

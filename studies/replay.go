@@ -1,0 +1,201 @@
+package studies
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"bourse"
+	"bourse/policy/backfill"
+	"bourse/policy/choice"
+	"bourse/policy/pricing"
+	"bourse/sites"
+	"bourse/sites/swf"
+)
+
+// ReplayOptions say how a workload is replayed on one site of one group.
+type ReplayOptions struct {
+	Nodes  int
+	Policy backfill.Policy
+	Extend bool // at its estimate a job's planned end moves on; otherwise it is killed there
+	Limit  int  // jobs that wait at most; 0 means sites.QueueLimit
+
+	// Copy raises the load by copying that share of the jobs; see swf.Copy.
+	Copy float64
+	// Reservations turns that share of the final workload, 0..1, drawn among the
+	// jobs that ran, into advance reservations: each asks at its submit for the
+	// whole list of priced start times, for its actual run as duration, and
+	// takes one by Alpha. Not with Extend.
+	Reservations float64
+	Alpha        choice.Alpha
+	Seed         uint64 // of the copying and of the draw
+}
+
+// The streams of random numbers of a replay, one per purpose.
+const (
+	streamCopy = 1 + iota
+	streamReservations
+)
+
+// Replay is what became of a workload.
+type Replay struct {
+	Nodes    int
+	Outcomes []Outcome // in record order, refused jobs included
+	Refused  int       // jobs of more nodes than the group has
+	Passes   int       // scheduling passes
+}
+
+// Outcome is what became of one job.
+type Outcome struct {
+	Job        bourse.LocalJob
+	Start, End bourse.Time // Never if it was refused
+	Class      backfill.Class
+	Additive   bourse.Duration // of a reservation: f, in node-milliseconds of delay
+}
+
+// Ran reports whether the job ever started.
+func (o *Outcome) Ran() bool { return o.Start < bourse.Never }
+
+// Reserved reports whether the job is an advance reservation.
+func (o *Outcome) Reserved() bool { return o.Class == backfill.Reservation }
+
+// Wait is the time from submit to start.
+func (o *Outcome) Wait() bourse.Duration { return o.Start.Sub(o.Job.Submit) }
+
+// OverloadError says that more jobs waited than a replay admits: demand is
+// above capacity, and the queue would grow without end.
+type OverloadError struct {
+	Limit int
+	At    bourse.Time
+}
+
+func (e *OverloadError) Error() string {
+	return fmt.Sprintf("demand above capacity: %d jobs wait at %v s and the queue grows without end; give more processors or fewer jobs", e.Limit, e.At)
+}
+
+// RunReplay replays jobs, in order of submit, until the last has ended. An
+// *OverloadError ends it early; other errors are of the options. It keeps
+// nothing of the list, and takes from the seed only.
+func RunReplay(jobs []bourse.LocalJob, opt ReplayOptions) (*Replay, error) {
+	if err := opt.check(); err != nil {
+		return nil, err
+	}
+	if opt.Copy > 0 {
+		var err error
+		if jobs, err = swf.Copy(jobs, opt.Copy, rand.New(rand.NewPCG(opt.Seed, streamCopy))); err != nil {
+			return nil, err
+		}
+	}
+	r := &replayer{opt: opt, out: make([]Outcome, len(jobs))}
+	for i, j := range jobs {
+		r.out[i] = Outcome{Job: j, Start: bourse.Never, End: bourse.Never}
+	}
+	if len(jobs) == 0 {
+		return &Replay{Nodes: opt.Nodes}, nil
+	}
+	r.queue = sites.NewQueue(sites.QueueOptions{
+		Nodes: opt.Nodes, Policy: opt.Policy, Start: jobs[0].Submit, Extend: opt.Extend, Limit: opt.Limit,
+	})
+	r.queue.Watch(r)
+	if opt.Reservations > 0 {
+		r.draw()
+		r.book = pricing.NewBook()
+		r.queue.Query(r.ask)
+	}
+	r.queue.Feed(r.next)
+	for t := r.queue.Next(); t < bourse.Never; t = r.queue.Next() {
+		if r.queue.Advance(t); r.overload != nil {
+			return nil, r.overload
+		}
+	}
+	return &Replay{Nodes: opt.Nodes, Outcomes: r.out, Refused: r.queue.Refused(), Passes: r.queue.Passes()}, nil
+}
+
+func (o *ReplayOptions) check() error {
+	switch {
+	case o.Nodes < 1:
+		return fmt.Errorf("processors %d: 1 or more are wanted", o.Nodes)
+	case !(o.Reservations >= 0 && o.Reservations <= 1):
+		return fmt.Errorf("reservations %v: a share from 0 to 1 is wanted", o.Reservations)
+	case o.Alpha < 0 || o.Alpha > choice.One:
+		return fmt.Errorf("alpha %v: a number from 0 to 1 is wanted", o.Alpha)
+	case o.Reservations > 0 && o.Extend:
+		return fmt.Errorf("jobs that run past their estimates and reservations do not go together: reservations are exact only if overruns are killed")
+	}
+	return nil
+}
+
+// replayer lives through one replay. Within it a job's ID is its place in the
+// list, from 1, whatever the trace calls it: those names need not be unique.
+type replayer struct {
+	opt      ReplayOptions
+	out      []Outcome
+	fed      int
+	queue    *sites.Queue
+	book     *pricing.Book
+	chosen   []bool
+	overload error
+}
+
+func (r *replayer) next() (bourse.LocalJob, bool) {
+	if r.fed == len(r.out) {
+		return bourse.LocalJob{}, false
+	}
+	j := r.out[r.fed].Job
+	r.fed++
+	j.ID = int64(r.fed)
+	return j, true
+}
+
+// draw chooses the jobs that become reservations, among those that ran and fit
+// the group.
+func (r *replayer) draw() {
+	var ran []int
+	for i := range r.out {
+		if j := &r.out[i].Job; j.Run > 0 && j.Nodes <= r.opt.Nodes {
+			ran = append(ran, i)
+		}
+	}
+	r.chosen = make([]bool, len(r.out))
+	for _, k := range swf.Draw(len(ran), r.opt.Reservations, rand.New(rand.NewPCG(r.opt.Seed, streamReservations))) {
+		r.chosen[ran[k]] = true
+	}
+}
+
+// ask has a chosen job buy a reservation at its submit.
+func (r *replayer) ask(now bourse.Time, j *bourse.LocalJob) bool {
+	if !r.chosen[j.ID-1] {
+		return false
+	}
+	d := j.Run
+	if j.Estimate > 0 {
+		d = min(d, j.Estimate)
+	}
+	r.book.Reset(r.queue.State())
+	offers := r.book.Offers(j.Nodes, d, false)
+	best := offers[choice.ByAlpha(offers, r.opt.Alpha)] // when all work has ended every job fits
+	why := r.queue.Reserve(now, backfill.Reserved{ID: j.ID, Nodes: j.Nodes, Start: best.Start, End: best.Start.Add(d)})
+	if why.Refused() {
+		panic("studies: a feasible offer was refused: " + why.String())
+	}
+	o := &r.out[j.ID-1]
+	o.Start, o.End, o.Class, o.Additive = best.Start, best.Start.Add(d), backfill.Reservation, best.Additive
+	return true
+}
+
+// Started, Ended and Refused make the replayer a sites.Watcher.
+func (r *replayer) Started(j *bourse.LocalJob, s *backfill.Start) {
+	o := &r.out[j.ID-1]
+	o.Start, o.Class = s.End.Add(-s.Estimate), s.Class
+}
+
+func (r *replayer) Ended(j *bourse.LocalJob, _, end bourse.Time, _ bool) { r.out[j.ID-1].End = end }
+
+func (r *replayer) Refused(j *bourse.LocalJob, why bourse.Reason) {
+	if why.Code == bourse.QueueFull {
+		limit := r.opt.Limit
+		if limit == 0 {
+			limit = sites.QueueLimit
+		}
+		r.overload = &OverloadError{Limit: limit, At: j.Submit}
+	}
+}
