@@ -76,13 +76,12 @@ func ParseBroker(file string, text []byte) (*Broker, error) {
 			t.wrong("broker", "missing; write [broker]")
 		}
 		if len(list) == 0 {
-			return nil, t.err()
+			return finish(t, &out)
 		}
 		b = list[0]
 	}
 	out = b.broker(0, bourse.Minute, map[string]int{})
-	t.done()
-	return &out, t.err()
+	return finish(t, &out)
 }
 
 // broker reads one broker. until is the length of the scenario around it, 0 if

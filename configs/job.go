@@ -84,8 +84,7 @@ func parseBatch(file string, text []byte, simulated bool) (*Batch, error) {
 	if len(b.Jobs) == 0 && t.clean("job") {
 		t.wrong("job", "missing; a batch has at least one [[job]]")
 	}
-	t.done()
-	return b, t.err()
+	return finish(t, b)
 }
 
 // jobs reads [[job]] tables. The jobs of a simulation have a time of

@@ -107,8 +107,7 @@ func ParseScenario(file string, text []byte) (*Scenario, error) {
 	for _, b := range t.tables("broker") {
 		s.Brokers = append(s.Brokers, b.broker(s.Until, 0, names))
 	}
-	t.done()
-	return s, t.err()
+	return finish(t, s)
 }
 
 // site reads one [[site]].

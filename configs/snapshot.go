@@ -76,8 +76,7 @@ func ParseSite(file string, text []byte) (*Snapshot, error) {
 	if len(s.Groups) > 0 {
 		s.work(t)
 	}
-	t.done()
-	return s, t.err()
+	return finish(t, s)
 }
 
 // work reads what runs, is reserved and waits.

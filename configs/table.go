@@ -71,8 +71,15 @@ func open(file string, text []byte) (*table, error) {
 	return &table{doc: &document{file: file, where: where, faulty: map[path]bool{}}, keys: keys}, nil
 }
 
-// err returns all that was found wrong with the document, nil if nothing.
-func (t *table) err() error { return problems(t.doc.wrong) }
+// finish ends the reading of a document at its root: out, or all that was found
+// wrong.
+func finish[T any](t *table, out *T) (*T, error) {
+	t.done()
+	if len(t.doc.wrong) > 0 {
+		return nil, problems(t.doc.wrong)
+	}
+	return out, nil
+}
 
 // take returns the value of a key and notes that the key is known.
 func (t *table) take(key string) (any, bool) {

@@ -1,0 +1,378 @@
+package configs
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"bourse"
+	"bourse/policy/backfill"
+)
+
+func write(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	file := filepath.Join(dir, name)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// twoSites is the scenario that shows all keys every reader can rely on.
+const twoSites = `name = "two-sites"
+until = "30d"
+
+[[site]]
+name = "north"
+policy = "easy"          # fcfs, easy, conservative, reserve=K; sla-edf, sla-lff, ...; libra, librarisk, edf
+pricing = "adaptive"     # fixed, adaptive
+[[site.group]]
+name = "main"
+nodes = 128
+performance = 1.0
+price = 1.0              # optional: memory, disk, os, arch, gpus, features
+[site.workload]
+trace = "SDSC-SP2-1998-4.2-cln.swf.gz"   # or model = "lublin", load = 0.7
+days = 30
+
+[[broker]]
+name = "vo1"
+budget = 50000.0         # credits
+cycle = "30m"
+horizon = "7d"
+algorithm = "amp"        # alp, amp, amp-literal, best
+minimize = "time"        # time, cost, finish
+budget_limit = "auto"    # B*: auto (the formula) or credits
+time_limit = "auto"      # T*
+strategy = "batch"       # batch, alpha (with alpha = 0.5), earliest, shortest-queue, random
+max_alternatives = 20
+lead = "0s"
+[broker.workload]
+model = "uniform"
+jobs = 200
+`
+
+func TestReadScenario_TwoSitesWithEveryDefault(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s, err := ReadScenario(write(t, dir, "two-sites.toml", twoSites))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &Scenario{
+		Name: "two-sites", Until: 30 * bourse.Day, Dir: dir,
+		Sites: []Site{{
+			Name: "north", Policy: backfill.EASY, Pricing: "adaptive", Overrun: "kill",
+			Groups:  []bourse.Group{{Site: "north", Name: "main", Nodes: 128, Performance: 1000, Price: 1_000_000}},
+			Queues:  []Queue{{Rate: One, DelayCost: One}},
+			Limits:  Limits{MaxHorizon: bourse.MaxDuration, MaxShare: One},
+			VOShare: One, Hold: 30 * bourse.Second, InDoubt: 15 * bourse.Minute, QueueLimit: 100_000,
+			Workload: &Workload{Trace: "SDSC-SP2-1998-4.2-cln.swf.gz", Days: 30 * bourse.Day, Processors: 128, NeverRan: "drop"},
+		}},
+		Brokers: []Broker{{
+			Name: "vo1", Budget: 50_000 * bourse.Credit, Cycle: 30 * bourse.Minute, Horizon: 7 * bourse.Day,
+			Algorithm: "amp", Minimize: "time", Weights: Weights{Time: One}, Strategy: "batch",
+			MaxAlternatives: 20, BatchSize: 100,
+			Workload: &VOWorkload{
+				Model: "uniform", Days: 30 * bourse.Day, Jobs: 200, Nodes: Range[int]{1, 16},
+				Length:         Range[bourse.Duration]{10 * bourse.Minute, 4 * bourse.Hour},
+				MinPerformance: Range[bourse.Performance]{500, 1000},
+				MaxPrice:       Range[Thousandths]{1000, 2000},
+				Deadline:       7 * bourse.Day,
+			},
+		}},
+	}
+	if !reflect.DeepEqual(s, want) {
+		t.Errorf("got  %+v\nwant %+v", s, want)
+	}
+}
+
+func TestReadScenario_EveryKey(t *testing.T) {
+	t.Parallel()
+	s, err := ParseScenario("f.toml", []byte(`
+until = 3600.5
+[[site]]
+name = "a"
+policy = "reserve=4"
+pricing = "fixed"
+overrun = "extend"
+vo_share = 0.25
+hold = "10s"
+in_doubt = "1m"
+queue_limit = 50
+queue = [ { name = "express", priority = 5, rate = 2, delay_cost = 0.5 }, { name = "standby", priority = -1 } ]
+[site.limits]
+min_notice = "1h"
+max_horizon = "30d"
+max_share = 0.5
+users = ["ana"]
+[[site.group]]
+name = "g"
+nodes = 1
+price = 3
+memory = "64GiB"
+disk = "1.5TB"
+os = "linux"
+arch = "amd64"
+gpus = 2
+features = ["avx512"]
+[[site.group]]
+name = "h"
+nodes = 3
+price = 1
+[site.workload]
+trace = "/abs/LCG.swf.gz"
+skip = 3
+days = 0.5
+partition = 7
+copy = 0.2
+never_ran = "zero"
+procs = 10
+queues = { 1 = "express", 5 = "standby", 3 = "" }
+[[site]]
+name = "b"
+group = [ { name = "g", nodes = 8, price = 2 } ]
+[site.workload]
+model = "uniform"
+load = 0.9
+jobs = 10
+nodes = [2, 4]
+length = ["1m", 3600]
+[[broker]]
+name = "vo"
+budget = 10
+cycle = "1h"
+horizon = "1d"
+algorithm = "best"
+minimize = "cost"
+weights = { time = 1, cost = 0.5 }
+budget_limit = 7.5
+time_limit = "2d"
+strategy = "batch"
+max_alternatives = 3
+batch_size = 1
+lead = "1m"
+quota = { zoe = 2, ana = 1.5 }
+[broker.workload]
+trace = "vo.swf"
+skip = 1
+days = 1
+jobs = 20
+partition = 2
+min_performance = [0.25, 2]
+max_price = [0.5, 0.75]
+deadline = "6h"
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b, vo := s.Sites[0], s.Sites[1], s.Brokers[0]
+	machine := bourse.Machine{Memory: 64 << 30, Disk: 1_500_000_000_000, GPUs: 2, OS: "linux", Arch: "amd64", Features: []string{"avx512"}}
+	if !reflect.DeepEqual(a.Groups[0].Machine, machine) {
+		t.Errorf("machine %+v", a.Groups[0].Machine)
+	}
+	if want := []Queue{{"", 0, One, One}, {"express", 5, 2 * One, One / 2}, {"standby", -1, One, One}}; !reflect.DeepEqual(a.Queues, want) {
+		t.Errorf("queues %+v", a.Queues)
+	}
+	if want := (Limits{bourse.Hour, 30 * bourse.Day, One / 2, []string{"ana"}}); !reflect.DeepEqual(a.Limits, want) {
+		t.Errorf("limits %+v", a.Limits)
+	}
+	if want := (&Workload{Trace: "/abs/LCG.swf.gz", Skip: 3, Days: 12 * bourse.Hour, Partition: 7, Copy: 200, NeverRan: "zero",
+		Processors: 10, Queues: map[int]int{1: 1, 5: 2, 3: 0}}); !reflect.DeepEqual(a.Workload, want) {
+		t.Errorf("workload %+v", a.Workload)
+	}
+	if want := (&Workload{Model: "uniform", Load: 900, Jobs: 10, Nodes: Range[int]{2, 4}, Days: 3600500, Processors: 8,
+		Length: Range[bourse.Duration]{bourse.Minute, bourse.Hour}}); !reflect.DeepEqual(b.Workload, want) {
+		t.Errorf("workload %+v", b.Workload)
+	}
+	if a.Policy != (backfill.Policy{Backfill: true, Reserve: 4}) || a.Pricing != "fixed" || a.Overrun != "extend" || a.VOShare != 250 ||
+		a.Hold != 10_000 || a.InDoubt != 60_000 || a.QueueLimit != 50 || a.Nodes() != 4 || b.Policy != backfill.EASY {
+		t.Errorf("site %+v", a)
+	}
+	if vo.Weights != (Weights{One, One / 2, 0}) || *vo.BudgetLimit != 7_500_000 || *vo.TimeLimit != 2*bourse.Day ||
+		vo.BatchSize != 1 || vo.MaxAlternatives != 3 || vo.Lead != bourse.Minute ||
+		!reflect.DeepEqual(vo.Quotas, []Quota{{"ana", 1_500_000}, {"zoe", 2_000_000}}) {
+		t.Errorf("broker %+v", vo)
+	}
+	if want := (&VOWorkload{Trace: "vo.swf", Skip: 1, Days: bourse.Day, Jobs: 20, Partition: 2, MinPerformance: Range[bourse.Performance]{250, 2000},
+		MaxPrice: Range[Thousandths]{500, 750}, Deadline: 6 * bourse.Hour}); !reflect.DeepEqual(vo.Workload, want) {
+		t.Errorf("VO workload %+v", vo.Workload)
+	}
+	// Site a: (1x3 + 3x1)/4 = 1.5; site b: 2; their mean is 1.75.
+	if s.MeanPrice() != 1_750_000 || s.Until != 3600500 || s.Name != "scenario" {
+		t.Errorf("mean price %v, until %v, name %q", s.MeanPrice(), s.Until, s.Name)
+	}
+}
+
+func TestResolveTraces_AgainstTheScenarioOrTheFolderOfTraces(t *testing.T) {
+	t.Parallel()
+	dir, traces := t.TempDir(), t.TempDir()
+	file := write(t, dir, "two-sites.toml", twoSites)
+	const trace = "SDSC-SP2-1998-4.2-cln.swf.gz"
+	read := func() *Scenario {
+		s, err := ReadScenario(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	if err := read().ResolveTraces(""); err == nil || !strings.Contains(err.Error(), "--traces") || !strings.Contains(err.Error(), "north") {
+		t.Errorf("a trace that is not there: %v", err)
+	}
+	want := write(t, traces, trace, "")
+	s := read()
+	if err := s.ResolveTraces(traces); err != nil || s.Sites[0].Workload.Trace != want {
+		t.Errorf("%v %q", err, s.Sites[0].Workload.Trace)
+	}
+	want = write(t, dir, trace, "")
+	s = read()
+	if err := s.ResolveTraces(""); err != nil || s.Sites[0].Workload.Trace != want {
+		t.Errorf("%v %q", err, s.Sites[0].Workload.Trace)
+	}
+}
+
+// wave is the batch that shows all keys of a job.
+const wave = `[[job]]
+name = "wave"
+user = "ana"             # optional
+nodes = 16
+length = "2h"            # at performance 1
+min_performance = 1.0
+max_price = 2.5          # credits per node-hour; or budget = 100.0
+ready = "0s"             # after submission, or an RFC 3339 time
+deadline = "1d"
+priority = 10            # higher first
+flexible = "4h"          # may start up to this later once accepted
+spread = "any"           # any, one-site
+require = { memory = "64GiB", features = ["avx512"] }   # also disk, os, arch, gpus
+after = []               # names of jobs that must have ended; gap = "0s" after the last of them
+`
+
+func TestReadBatch_Wave(t *testing.T) {
+	t.Parallel()
+	b, err := ReadBatch(write(t, t.TempDir(), "wave.toml", wave))
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := b.Jobs[0].At(5000, time.Time{})
+	want := bourse.Job{
+		Request: bourse.Request{
+			Nodes: 16, Length: 2 * bourse.Hour, MinPerformance: bourse.Unit, MaxPrice: 2_500_000, Budget: 80 * bourse.Credit,
+			Ready: 5000, Deadline: bourse.Time(5000).Add(bourse.Day),
+			Require: bourse.Requirement{Memory: 64 << 30, Features: []string{"avx512"}},
+		},
+		Name: "wave", User: "ana", Submit: 5000, Priority: 10,
+	}
+	if !reflect.DeepEqual(job, want) || b.Jobs[0].Flexible != 4*bourse.Hour {
+		t.Errorf("got  %+v\nwant %+v", job, want)
+	}
+}
+
+func TestReadBatch_PriceFromBudgetAndDates(t *testing.T) {
+	t.Parallel()
+	b, err := ParseBatch("f.toml", []byte(`
+[[job]]
+name = "tide"
+nodes = 10
+length = "1h"
+run = "30m"
+min_performance = 0.5
+budget = 100.0
+spread = "one-site"
+ready = 1970-01-01T01:00:00+01:00
+deadline = "1970-01-01T00:00:10Z"
+[[job]]
+name = "ebb"
+nodes = 1
+length = 1
+max_price = 0
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := b.Jobs[0].At(3000, time.Unix(0, 0))
+	// 100 credits for 10 nodes and 2 h each: 5 a node-hour.
+	if j.MaxPrice != 5_000_000 || j.Budget != 100*bourse.Credit || !j.OneSite || j.Run != 30*bourse.Minute {
+		t.Errorf("%+v", j)
+	}
+	if j.Ready != 3000 || j.Deadline != 10_000 { // ready at the epoch, but submitted later
+		t.Errorf("ready %v deadline %v", j.Ready, j.Deadline)
+	}
+	if e := b.Jobs[1].At(3000, time.Unix(0, 0)); e.Deadline != bourse.Never || e.Budget != 0 {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestReadScenario_JobsOfItsOwnAndOfABatch(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, dir, "wave.toml", wave+"submit = \"90m\"\n")
+	world, _, _ := strings.Cut(twoSites, "[broker.workload]")
+	own := world + strings.Replace(strings.Replace(wave, "[[job]]", "[[broker.job]]", 1), "ready", "submit = \"90m\"\nready", 1)
+	for name, text := range map[string]string{"own.toml": own, "batch.toml": world + "batch = \"wave.toml\"\n"} {
+		s, err := ReadScenario(write(t, dir, name, text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if j := s.Brokers[0].Jobs; len(j) != 1 || j[0].Name != "wave" || j[0].Submit != 90*bourse.Minute {
+			t.Errorf("%s: %+v", name, j)
+		}
+	}
+	write(t, dir, "wave.toml", strings.Replace(wave, `"0s"`, `"2026-01-01T00:00:00Z"`, 1))
+	if _, err := ReadScenario(filepath.Join(dir, "batch.toml")); err == nil || !strings.Contains(err.Error(), "wave.toml:8: job.ready") {
+		t.Errorf("a date in a scenario's batch: %v", err)
+	}
+	if _, err := ReadScenario(write(t, dir, "none.toml", world+"batch = \"none\"\n")); err == nil || !strings.Contains(err.Error(), "vo1") {
+		t.Errorf("a batch that is not there: %v", err)
+	}
+}
+
+func TestReadBroker_AsOneTableOrTheFirstOfAnArray(t *testing.T) {
+	t.Parallel()
+	for _, head := range []string{"[broker]", "[[broker]]"} {
+		b, err := ReadBroker(write(t, t.TempDir(), "broker.toml", strings.Replace(smallBroker, "[broker]", head, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b.Name != "vo1" || b.Lead != bourse.Minute || b.BudgetLimit != nil {
+			t.Errorf("%s: %+v", head, b)
+		}
+	}
+}
+
+func TestCheck_KnowsFilesByTheirTables(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		twoSites:    `scenario "two-sites": 1 site, 1 group, 128 nodes, 1 broker, 200 jobs, 1 trace (not opened), until 30d`,
+		figure1:     `site "figure1": 1 group, 5 nodes, 4 jobs`,
+		smallBroker: `broker "vo1"`,
+		wave:        `batch: 1 job`,
+	} {
+		c, err := Check(write(t, t.TempDir(), "f.toml", text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.String() != want {
+			t.Errorf("got  %v\nwant %s", c, want)
+		}
+	}
+}
+
+func TestSizes(t *testing.T) {
+	t.Parallel()
+	for v, want := range map[any]int64{
+		int64(5): 5, "7": 7, "64GiB": 64 << 30, "1.5 TB": 1_500_000_000_000, "1kB": 1000, "8B": 8, "1024PiB": 1 << 60,
+		int64(-1): -1, "": -1, "GiB": -1, "-1MB": -1, "nan": -1, "infB": -1, "2000PiB": -1, "0x10": -1, 1.5: -1,
+	} {
+		n, err := parseSize(v)
+		if err != nil {
+			n = -1
+		}
+		if n != want {
+			t.Errorf("%v: %d %v, want %d", v, n, err, want)
+		}
+	}
+}
