@@ -3,8 +3,8 @@ package bourse
 // Reason says why something expected was refused or put off: a code that
 // programs can rely on, and words for people with the figures in them.
 type Reason struct {
-	Code   Code
-	Detail string
+	Code   Code   `json:"code"`
+	Detail string `json:"detail,omitempty"`
 }
 
 // Code is the kind of a Reason.

@@ -9,14 +9,14 @@ import (
 // steps is how many steps a band shows where its bars are too many: one a pixel.
 const steps = plotWidth / pixel
 
-// density draws how full a band was: the nodes of local jobs from the ground
-// up, those of legs upon them, each the mean over a step. It costs a walk over
+// density draws how full a band was: the nodes of legs from the ground up,
+// those of local jobs upon them, each the mean over a step. It costs a walk over
 // the bars and one over the steps.
 func (p *picture) density(b *band) {
-	local, both := make([]float64, steps), make([]float64, steps)
-	spread(local, b.bars, p.until, func(one *bar) bool { return !one.vo })
+	legs, both := make([]float64, steps), make([]float64, steps)
+	spread(legs, b.bars, p.until, func(one *bar) bool { return one.vo })
 	spread(both, b.bars, p.until, func(*bar) bool { return true })
-	p.print("<path class=\"vf\" d=\"%s\"/>\n<path class=\"lf\" d=\"%s\"/>\n", p.area(b, both), p.area(b, local))
+	p.print("<path class=\"lf\" d=\"%s\"/>\n<path class=\"vf\" d=\"%s\"/>\n", p.area(b, both), p.area(b, legs))
 }
 
 // spread sets each step of [0, until] to the mean number of nodes that the

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"unicode/utf8"
 
 	"bourse"
 )
@@ -32,6 +33,9 @@ const (
 	mostLane  = 16 * pixel
 	labelled  = 11 * pixel // a bar at least so high is labelled
 )
+
+// leastLabel is how many letters of a name a bar must have room for.
+const leastLabel = 5
 
 // band is one row of the picture: a group, or a site where groups are too many.
 type band struct {
@@ -60,10 +64,13 @@ func (r *Report) WriteGantt(w io.Writer) error {
 	p.dense = p.dense || p.total > mostBars
 	p.place()
 	p.head()
+	for i := range p.bands {
+		p.frame(&p.bands[i])
+	}
 	p.rulers()
 	for i := range p.bands {
 		b := &p.bands[i]
-		p.frame(b)
+		p.names(b)
 		if p.dense {
 			p.density(b)
 		} else if err := p.draw(b); err != nil {
@@ -170,7 +177,7 @@ func (p *picture) place() {
 	for _, b := range p.bands {
 		all += b.nodes
 	}
-	p.top = 112*pixel + 16*pixel*len(p.findingLines())
+	p.top = 94*pixel + 16*pixel*len(p.findingLines())
 	if p.dense {
 		p.top += 16 * pixel
 	}
@@ -235,12 +242,10 @@ func (p *picture) draw(b *band) error {
 func (p *picture) label(one *bar, x, end, middle, h int) {
 	name := one.tx.name()
 	room := (end-x)/660 - 1 // letters of about 6.6 pixels
-	if h < labelled || room < 2 {
+	if h < labelled || room < min(leastLabel, utf8.RuneCountInString(name)) {
 		return
 	}
-	if letters := []rune(name); len(letters) > room {
-		name = string(letters[:room-1]) + "…"
-	}
+	name = clip(name, room)
 	p.print("<text class=\"n n%d\" x=\"%v\" y=\"%v\">%s</text>\n", one.colour%colours, px(x+4*pixel), px(middle+350), escape(name))
 }
 
@@ -286,6 +291,8 @@ func (b *bar) style() string {
 
 // joins draws a line through the legs of each window that has several.
 func (p *picture) joins() {
+	p.print("<g>\n")
+	defer p.print("</g>\n")
 	slices.SortStableFunc(p.knots, func(a, b knot) int {
 		return cmp.Or(cmp.Compare(a.colour, b.colour), cmp.Compare(a.y, b.y))
 	})

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/text"
-
 	"bourse"
 )
 
@@ -27,7 +25,7 @@ const styleLight = `text{font:12px system-ui,"Segoe UI","Helvetica Neue",Arial,s
 .o rect{stroke:#fff;stroke-width:.6}.f rect{stroke:#fff;stroke-width:.25}
 rect.v,.o rect.v,.f rect.v{stroke:#1f2328;stroke-width:.5}
 .rl{stroke:#1f2328;stroke-width:1.2;fill:none}
-.h{fill:none;stroke:#fff;stroke-width:2.6;stroke-opacity:.8}.j{fill:none;stroke-width:1.1}.k{stroke:none}
+.h{fill:none;stroke:#fff;stroke-width:2;stroke-opacity:.6}.j{fill:none;stroke-width:.9}.k{stroke:none}
 .vf{fill:#0072b2}
 `
 
@@ -62,7 +60,7 @@ func (p *picture) head() {
 		"<rect class=\"hb\" width=\"4\" height=\"4\"/><path class=\"hl\" d=\"M0 0V4\"/></pattern></defs>\n")
 	p.print("<rect class=\"bg\" width=\"100%%\" height=\"100%%\"/>\n")
 	p.text("t", 20*pixel, 32*pixel, sum.Scenario)
-	p.text("m e", pageWidth-20*pixel, 32*pixel, fmt.Sprintf("seed %d, %s", sum.Seed, span(bourse.Duration(p.report.until))))
+	p.text("m e", pageWidth-20*pixel, 32*pixel, fmt.Sprintf("seed %d, until %s", sum.Seed, tickLabel(p.report.until, bourse.Second)))
 	y := 36 * pixel
 	for _, line := range p.findingLines() {
 		y += 16 * pixel
@@ -73,7 +71,7 @@ func (p *picture) head() {
 
 // findingLines is the finding, cut where the page ends.
 func (p *picture) findingLines() []string {
-	return strings.Split(text.WrapSoft(p.report.Summary.Finding, 165), "\n")
+	return wrap(p.report.Summary.Finding, 165)
 }
 
 func (p *picture) text(class string, x, y int, words string) {
@@ -120,9 +118,14 @@ func (p *picture) rulers() {
 	}
 }
 
-// frame draws a band's ground and names: the site's above its first group,
-// with how full it was, the group's to the left.
+// frame draws a band's ground.
 func (p *picture) frame(b *band) {
+	p.print("<rect class=\"band\" x=\"%v\" y=\"%v\" width=\"%v\" height=\"%v\"/>\n", px(plotLeft), px(b.y), px(plotWidth), px(b.h))
+}
+
+// names writes a band's names: the site's above its first group, with how full
+// it was, the group's to the left.
+func (p *picture) names(b *band) {
 	s := &p.report.Summary.Sites[b.site]
 	if p.opens(b) {
 		p.print("<rect class=\"bg\" x=\"%v\" y=\"%v\" width=\"%v\" height=\"17\"/>\n", px(plotLeft-pixel), px(b.y-19*pixel), px(plotWidth+2*pixel))
@@ -130,14 +133,13 @@ func (p *picture) frame(b *band) {
 		p.text("m e", plotLeft+plotWidth, b.y-7*pixel, fmt.Sprintf("%s used: %s by local jobs, %s by VOs",
 			percent(s.Utilisation.All), percent(s.Utilisation.Local), percent(s.Utilisation.VO)))
 	}
-	p.print("<rect class=\"band\" x=\"%v\" y=\"%v\" width=\"%v\" height=\"%v\"/>\n", px(plotLeft), px(b.y), px(plotWidth), px(b.h))
-	words := fmt.Sprintf("%s, %d", b.name, b.nodes)
+	x, middle, nodes := plotLeft-8*pixel, b.y+b.h/2, count(b.nodes, "node")
 	if b.h >= 30*pixel {
-		p.text("m e", plotLeft-8*pixel, b.y+b.h/2-2*pixel, b.name)
-		p.text("m e", plotLeft-8*pixel, b.y+b.h/2+12*pixel, count(b.nodes, "node"))
+		p.text("m e", x, middle-2*pixel, clip(b.name, 16))
+		p.text("m e", x, middle+12*pixel, nodes)
 		return
 	}
-	p.text("m e", plotLeft-8*pixel, b.y+b.h/2+4*pixel, words)
+	p.text("m e", x, middle+4*pixel, clip(b.name, 15-len(nodes))+", "+nodes)
 }
 
 // opens reports whether b is the first band of its site.
@@ -148,6 +150,15 @@ func (p *picture) opens(b *band) bool {
 		}
 	}
 	return false
+}
+
+// clip shows at most n > 0 letters of a name.
+func clip(name string, n int) string {
+	letters := []rune(name)
+	if len(letters) <= n {
+		return name
+	}
+	return string(letters[:max(n-1, 1)]) + "…"
 }
 
 // escape makes a text safe inside XML.

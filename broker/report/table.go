@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -11,6 +12,9 @@ import (
 
 // nameWidth bounds names in the tables, so that these fit 100 columns.
 const nameWidth = 18
+
+// tableWidth is what the finding is wrapped to.
+const tableWidth = 98
 
 // WriteTables writes what ends a simulation: a row per site, a row per VO, and
 // the finding. The words of a run's head, and where its files lie, are the
@@ -27,7 +31,7 @@ func (s *Summary) WriteTables(w io.Writer) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(w, "\n%s\n", text.WrapSoft(s.Finding, 98))
+	_, err := fmt.Fprintf(w, "\n%s\n", strings.Join(wrap(s.Finding, tableWidth), "\n"))
 	return err
 }
 
@@ -83,4 +87,13 @@ func newTable(head ...string) table.Writer {
 func render(w io.Writer, t table.Writer) error {
 	_, err := fmt.Fprintln(w, t.Render())
 	return err
+}
+
+// wrap cuts a sentence into lines of at most width letters where words allow.
+func wrap(sentence string, width int) []string {
+	lines := strings.Split(text.WrapSoft(sentence, width), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return lines
 }
