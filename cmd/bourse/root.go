@@ -29,6 +29,8 @@ Results go to stdout, progress and messages to stderr. Exit status: 0 done,
 func commands() []*cobra.Command {
 	return []*cobra.Command{
 		newQuote(),
+		newGenerate(),
+		newConvert(),
 		newCheck(),
 	}
 }

@@ -28,6 +28,24 @@ type BadLine struct {
 // String shows the line's number and what is wrong.
 func (b BadLine) String() string { return fmt.Sprintf("%d: %s", b.Line, b.Why) }
 
+// Remarks says in lines for people what was mended: the first of the bad lines
+// by number, how many there were, how many records were put in order. None for
+// a trace that strict reading takes.
+func (t *Trace) Remarks() []string {
+	const most = 3
+	var lines []string
+	for i := range min(len(t.Bad), most) {
+		lines = append(lines, fmt.Sprintf("%s:%v; left out", t.Name, t.Bad[i]))
+	}
+	if t.BadCount > most {
+		lines = append(lines, fmt.Sprintf("%s: %d bad lines in all left out", t.Name, t.BadCount))
+	}
+	if t.Backwards > 0 {
+		lines = append(lines, fmt.Sprintf("%s: runs backwards at %d records; sorted by submit", t.Name, t.Backwards))
+	}
+	return lines
+}
+
 // order sorts the records by submit; those of one submit keep their order. It
 // moves every record once, whatever the disorder.
 func (t *Trace) order() {

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"bourse"
+	"bourse/sites/swf"
+)
+
+// newGenerate builds "bourse generate".
+func newGenerate() *cobra.Command {
+	var g generate
+	cmd := &cobra.Command{
+		Use:   "generate --model lublin|uniform --jobs N --procs P",
+		Short: "Draw a synthetic workload",
+		Long: `Draws the local jobs of a machine and writes them on stdout in the Standard
+Workload Format.
+
+lublin is the model of Lublin and Feitelson (2003) with its daily cycle;
+without --load it keeps its own arrival rate, with it all gaps are multiplied by
+one factor so that the expected work over capacity is the load. With --jobs and
+--days it ends at whichever comes first.
+
+uniform has submits uniform over the span, 1 to 16 nodes and log-uniform lengths
+of 10 min to 4 h. Two of --jobs, --days and --load say the third; --jobs alone
+means a load of 0.7.`,
+		Example: "  bourse generate --model lublin --jobs 10000 --procs 256 --seed 1 > lublin.swf\n" +
+			"  bourse generate --model lublin --days 30 --load 0.7 --procs 128 | gzip > month.swf.gz\n" +
+			"  bourse generate --model uniform --jobs 500 --days 7 --procs 64",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("generate writes on stdout and wants no file; %q is given", args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			g.given = func(name string) bool { return cmd.Flags().Changed(name) }
+			return g.run(cmd.OutOrStdout())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&g.model, "model", "lublin", "lublin or uniform")
+	f.IntVar(&g.jobs, "jobs", 0, "number of jobs")
+	f.IntVar(&g.procs, "procs", 0, "processors of the machine")
+	f.Uint64Var(&g.seed, "seed", 1, "what is drawn; the same seed draws the same jobs")
+	f.Float64Var(&g.load, "load", 0, "expected processor-seconds of the jobs over those of the machine, 0.7 for 70 %")
+	f.Float64Var(&g.days, "days", 0, "days within which the jobs are submitted")
+	_ = cmd.MarkFlagRequired("procs")
+	cmd.MarkFlagsOneRequired("jobs", "days")
+	return cmd
+}
+
+// generate holds the flags as they were typed.
+type generate struct {
+	model       string
+	jobs, procs int
+	seed        uint64
+	load, days  float64
+	given       func(flag string) bool
+}
+
+func (g *generate) run(stdout io.Writer) error {
+	if err := g.check(); err != nil {
+		return err
+	}
+	var jobs []bourse.LocalJob
+	var err error
+	if g.model == "uniform" {
+		jobs, err = g.uniform()
+	} else {
+		jobs, err = g.lublin()
+	}
+	if err != nil {
+		return err
+	}
+	if len(jobs) == 0 {
+		return fmt.Errorf("--days %v: no job is submitted so soon; more days or a higher load are wanted", g.days)
+	}
+	return failed(swf.Write(stdout, swf.FromJobs(g.header(len(jobs)), jobs)))
+}
+
+// check refuses values that no model takes, by the flag's name.
+func (g *generate) check() error {
+	switch {
+	case g.model != "lublin" && g.model != "uniform":
+		return fmt.Errorf("--model %q: lublin or uniform is wanted", g.model)
+	case g.procs < 1 || g.procs > swf.MaxModelNodes:
+		return fmt.Errorf("--procs %d: 1 to %d are wanted", g.procs, swf.MaxModelNodes)
+	case g.given("jobs") && g.jobs < 1:
+		return fmt.Errorf("--jobs %d: 1 or more are wanted", g.jobs)
+	case g.given("load") && !(g.load > 0 && g.load <= math.MaxFloat64):
+		return fmt.Errorf("--load %v: a number above 0 is wanted, 0.7 for 70 %%", g.load)
+	case g.given("days") && !(g.days > 0 && g.span() >= bourse.Second && g.days*float64(bourse.Day) <= float64(bourse.MaxDuration)):
+		return fmt.Errorf("--days %v: a number above 0 is wanted, at least a second, at most 10^10 seconds", g.days)
+	}
+	return nil
+}
+
+func (g *generate) span() bourse.Duration {
+	return bourse.Duration(min(g.days*float64(bourse.Day), float64(bourse.MaxDuration)))
+}
+
+func (g *generate) lublin() ([]bourse.LocalJob, error) {
+	m := swf.Lublin{Nodes: g.procs, Load: g.load, Seed: g.seed}
+	if !g.given("days") {
+		return m.Jobs(g.jobs)
+	}
+	if !g.given("jobs") {
+		return m.Until(g.span())
+	}
+	all, err := m.All()
+	if err != nil {
+		return nil, err
+	}
+	var jobs []bourse.LocalJob
+	for j := range all {
+		if j.Submit >= bourse.Time(g.span()) || len(jobs) == g.jobs {
+			break
+		}
+		jobs = append(jobs, j)
+	}
+	return jobs, nil
+}
+
+func (g *generate) uniform() ([]bourse.LocalJob, error) {
+	m := swf.Uniform{Nodes: g.procs, Load: g.load, Seed: g.seed}
+	switch {
+	case g.given("jobs") && g.given("days") && g.given("load"):
+		return nil, fmt.Errorf("--jobs, --days and --load together say too much for the uniform model; leave one of them out")
+	case g.given("jobs") && g.given("days"):
+		return m.Over(g.jobs, g.span())
+	case g.given("jobs"):
+		if !g.given("load") {
+			m.Load = 0.7
+		}
+		return m.Jobs(g.jobs)
+	case !g.given("load"):
+		return nil, fmt.Errorf("--days alone does not say how many jobs; --jobs or --load is wanted too")
+	}
+	return m.Until(g.span())
+}
+
+// header tells of the file all that is needed to draw it again, and no date.
+func (g *generate) header(jobs int) (h swf.Header) {
+	model := "Lublin and Feitelson 2003"
+	if g.model == "uniform" {
+		model = "uniform"
+	}
+	note := fmt.Sprintf("drawn by bourse generate --model %s --procs %d --seed %d", g.model, g.procs, g.seed)
+	for _, f := range []struct {
+		name  string
+		value any
+	}{{"jobs", g.jobs}, {"days", g.days}, {"load", g.load}} {
+		if g.given(f.name) {
+			note += fmt.Sprintf(" --%s %v", f.name, f.value)
+		}
+	}
+	h.Add("Version", "2.2")
+	h.Add("Computer", "synthetic, model "+model)
+	h.Add("MaxJobs", strconv.Itoa(jobs))
+	h.Add("MaxRecords", strconv.Itoa(jobs))
+	h.Add("Preemption", "No")
+	h.Add("UnixStartTime", "0")
+	h.Add("TimeZone", "0")
+	h.Add("TimeZoneString", "UTC")
+	h.Add("MaxNodes", strconv.Itoa(g.procs))
+	h.Add("MaxProcs", strconv.Itoa(g.procs))
+	h.Add("Note", note)
+	return h
+}

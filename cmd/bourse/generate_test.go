@@ -1,0 +1,220 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"bourse"
+	"bourse/sites/swf"
+)
+
+// workloadCommand runs a command line in this process.
+func workloadCommand(args ...string) (stdout, stderr string, code int) {
+	var out, msg bytes.Buffer
+	root := newRoot()
+	root.SetOut(&out)
+	root.SetErr(&msg)
+	root.SetArgs(args)
+	err := root.Execute()
+	if err != nil {
+		msg.WriteString(err.Error())
+	}
+	return out.String(), msg.String(), exitCode(err)
+}
+
+func generated(t *testing.T, args ...string) (*swf.Trace, []bourse.LocalJob) {
+	t.Helper()
+	out, msg, code := workloadCommand(append([]string{"generate"}, args...)...)
+	if code != 0 {
+		t.Fatalf("exit %d: %s", code, msg)
+	}
+	tr, err := swf.Read(strings.NewReader(out), "stdout", swf.Options{Strict: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	jobs, _ := tr.Jobs(swf.JobOptions{})
+	return tr, jobs
+}
+
+func TestGenerate_AReaderTakesWhatItWrites(t *testing.T) {
+	t.Parallel()
+	for _, model := range []string{"lublin", "uniform"} {
+		tr, jobs := generated(t, "--model", model, "--jobs", "3000", "--procs", "64", "--seed", "7")
+		if len(jobs) != 3000 || tr.Header.Processors() != 64 {
+			t.Errorf("%s: %d jobs for %d processors", model, len(jobs), tr.Header.Processors())
+		}
+		if n, ok := tr.Header.Int("MaxRecords"); n != 3000 || !ok {
+			t.Errorf("%s: the header has %d records", model, n)
+		}
+	}
+}
+
+func TestGenerate_SameSeedSameBytes(t *testing.T) {
+	t.Parallel()
+	run := func(seed string) string {
+		out, _, _ := workloadCommand("generate", "--model", "lublin", "--jobs", "500", "--procs", "128", "--seed", seed)
+		return out
+	}
+	if run("3") != run("3") || run("3") == run("4") {
+		t.Error("the seed does not say what is drawn")
+	}
+}
+
+func TestGenerate_LoadAndDays(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{
+		{"--model", "lublin", "--load", "0.6", "--jobs", "60000", "--procs", "32"},
+		{"--model", "uniform", "--load", "0.6", "--jobs", "20000", "--procs", "32"},
+		{"--model", "uniform", "--load", "0.6", "--days", "400", "--procs", "32"},
+	} {
+		_, jobs := generated(t, args...)
+		if got := swf.OfferedLoad(jobs, 32); math.Abs(got-0.6) > 0.03 {
+			t.Errorf("%v: load %v", args, got)
+		}
+	}
+	_, month := generated(t, "--model", "lublin", "--days", "30", "--procs", "32")
+	_, both := generated(t, "--model", "lublin", "--days", "30", "--jobs", "1000000", "--procs", "32")
+	_, few := generated(t, "--model", "lublin", "--days", "30", "--jobs", "10", "--procs", "32")
+	if len(month) != len(both) || len(few) != 10 || month[len(month)-1].Submit >= bourse.Time(30*bourse.Day) {
+		t.Errorf("%d, %d, %d jobs", len(month), len(both), len(few))
+	}
+}
+
+func TestGenerate_BadValuesAreBadUsage(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"--model lublin --jobs 0 --procs 8":                        "--jobs 0",
+		"--model lublin --jobs -5 --procs 8":                       "--jobs -5",
+		"--model lublin --jobs 5 --procs 0":                        "--procs 0",
+		"--model lublin --jobs 5":                                  `"procs" not set`,
+		"--model lublin --procs 5":                                 "[jobs days]",
+		"--model lublin --jobs 5 --procs 9999999999":               "--procs 9999999999",
+		"--model lublin --jobs 99999999999 --procs 8":              "99999999999 jobs",
+		"--model lublin --jobs 5 --procs 8 --load 0":               "--load 0",
+		"--model lublin --jobs 5 --procs 8 --load -1":              "--load -1",
+		"--model lublin --jobs 5 --procs 8 --load NaN":             "--load NaN",
+		"--model lublin --jobs 5 --procs 8 --load Inf":             "--load +Inf",
+		"--model lublin --jobs 5 --procs 8 --load 1e-300":          "a higher load or fewer jobs",
+		"--model lublin --jobs 5 --procs 8 --days 0":               "--days 0",
+		"--model lublin --jobs 5 --procs 8 --days NaN":             "--days NaN",
+		"--model lublin --days 1e300 --procs 8":                    "--days 1e+300",
+		"--model lublin --days 0.0001 --procs 8":                   "no job is submitted so soon",
+		"--model uniform --days 3 --procs 8":                       "--jobs or --load is wanted",
+		"--model uniform --days 3 --jobs 3 --load 0.5 --procs 8":   "leave one of them out",
+		"--model gauss --jobs 5 --procs 8":                         `--model "gauss"`,
+		"--model lublin --jobs 5 --procs 8 --seed -1":              "--seed",
+		"--model lublin --jobs 5 --procs 8 out.swf":                `"out.swf"`,
+		"--model uniform --jobs 1000000 --load 1e-200 --procs 100": "10^10 seconds",
+	} {
+		out, msg, code := workloadCommand(append([]string{"generate"}, strings.Fields(line)...)...)
+		if code != 2 || !strings.Contains(msg, want) || out != "" {
+			t.Errorf("%s: exit %d, %q", line, code, msg)
+		}
+	}
+}
+
+const swfText = `; Computer: test
+; MaxProcs: 8
+1 100 5 259.00 4 7.50 -1 4 300 -1 1 3 1 -1 2 -1 -1 -1
+2 110 5 60 4 -1 -1 4 300 -1 1 3 1 -1 2 -1 -1 -1
+`
+
+func swfFile(t *testing.T, name, text string) string {
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestConvert_EitherWayLosesNothing(t *testing.T) {
+	t.Parallel()
+	in := swfFile(t, "a.swf", swfText)
+	zipped, back := in+".gz", in+".back.swf"
+	for _, pair := range [][2]string{{in, zipped}, {zipped, back}, {in, back}} {
+		if _, msg, code := workloadCommand("convert", "--strict", pair[0], pair[1]); code != 0 {
+			t.Fatal(msg)
+		}
+	}
+	if b, err := os.ReadFile(back); err != nil || string(b) != swfText {
+		t.Errorf("%v\n%s", err, b)
+	}
+	f, err := os.Open(zipped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := io.ReadAll(z); err != nil || string(b) != swfText {
+		t.Errorf("%v\n%s", err, b)
+	}
+}
+
+func TestConvert_MendsAloudAndStrictRefuses(t *testing.T) {
+	t.Parallel()
+	in := swfFile(t, "a.swf", swfText+"bad\n"+strings.Replace(swfText, "1 100", "9 50", 1))
+	out := in + ".out.swf"
+	stdout, msg, code := workloadCommand("convert", "--json", in, out)
+	if code != 0 || !strings.Contains(msg, in+":5: has 1 fields") && !strings.Contains(msg, in+":5: field 1") || !strings.Contains(msg, "runs backwards at 1 records") {
+		t.Errorf("exit %d: %s", code, msg)
+	}
+	if want := "{\n  \"records\": 4,\n  \"badLines\": 1,\n  \"backwards\": 1\n}\n"; stdout != want {
+		t.Error(stdout)
+	}
+	if err := os.Remove(out); err != nil {
+		t.Fatal(err)
+	}
+	if _, msg, code = workloadCommand("convert", "--strict", in, out); code != 2 || !strings.Contains(msg, in+":5: ") {
+		t.Errorf("exit %d: %s", code, msg)
+	}
+	if _, err := os.Stat(out); err == nil {
+		t.Error("a refused conversion wrote its file")
+	}
+}
+
+func TestConvert_Refuses(t *testing.T) {
+	t.Parallel()
+	in := swfFile(t, "a.swf", swfText)
+	link := in + ".link.swf"
+	if err := os.Symlink(in, link); err != nil {
+		t.Fatal(err)
+	}
+	empty := swfFile(t, "empty.swf", "; nothing\n")
+	dir := filepath.Dir(in)
+	for _, c := range []struct {
+		in, out, want string
+		code          int
+	}{
+		{in, in, "are one file", 2},
+		{in, filepath.Join(dir, ".", "..", filepath.Base(dir), "a.swf"), "are one file", 2},
+		{in, link, "are one file", 2},
+		{in, in + ".gwf", "not supported yet", 2},
+		{in + ".gwf.gz", in, "not supported yet", 2},
+		{in, in + ".txt", "must end in .swf or .swf.gz", 2},
+		{in + ".absent.swf", in + ".b.swf", "no such file", 2},
+		{empty, in + ".b.swf", "has no record", 2},
+		{in, filepath.Join(dir, "absent", "b.swf"), "no such file", 1},
+	} {
+		if _, msg, code := workloadCommand("convert", c.in, c.out); code != c.code || !strings.Contains(msg, c.want) {
+			t.Errorf("%s %s: exit %d, %s", c.in, c.out, code, msg)
+		}
+	}
+	if _, msg, code := workloadCommand("convert", in); code != 2 || !strings.Contains(msg, "two files") {
+		t.Errorf("exit %d, %s", code, msg)
+	}
+	if b, _ := os.ReadFile(in); string(b) != swfText {
+		t.Error("a refusal changed IN")
+	}
+	if files, _ := os.ReadDir(dir); len(files) != 2 {
+		t.Errorf("%v", files)
+	}
+}
