@@ -46,9 +46,10 @@ type GroupOffer struct {
 
 // QuoteRequest asks for the price of legs, each taken by itself.
 type QuoteRequest struct {
-	Ref  uint64 // the broker's, echoed
-	User string
-	Legs []bourse.Leg
+	Ref   uint64 // the broker's, echoed
+	User  string
+	Users []string // leg by leg; nil: User for all
+	Legs  []bourse.Leg
 }
 
 // Quotes answers a QuoteRequest, leg by leg. They are indicative.

@@ -1,0 +1,161 @@
+package broker
+
+import (
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strings"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/policy/search"
+	"bourse/policy/selection"
+)
+
+// Config is what a VO decides about its broker. Defaults gives a usable one but
+// for Sites and Budget.
+type Config struct {
+	Name   string
+	Sites  []agents.ID               // "site:NAME"; taken in the order of their names
+	Budget bourse.Credits            // of the VO, over the broker's life
+	Quotas map[string]bourse.Credits // what a user may spend over the broker's life; not named: no bound of his own
+
+	Cycle   bourse.Duration // a cycle fires at every multiple of it,
+	Phase   bourse.Duration // plus this; see Phase
+	Horizon bourse.Duration // how far ahead windows are looked for
+	Lead    bourse.Duration // no window starts sooner after now; 0 only without latency
+
+	Algorithm       search.Algorithm
+	FinishWeight    int64 // of Best: a third weight, see search.Weights
+	Minimize        selection.Goal
+	BudgetLimit     bourse.Credits  // B* of each cycle; selection.Auto: the formula
+	TimeLimit       bourse.Duration // T* of each cycle; selection.Auto: the formula
+	MaxAlternatives int             // per job and cycle
+
+	BatchSize int // new jobs that start a cycle at once, and the most that one looks at
+	MaxQueue  int // jobs waiting; more are refused with QueueFull
+	MaxTries  int // transactions begun for one job in one cycle
+
+	Hold      bourse.Duration // how long a hold may last
+	InDoubt   bourse.Duration // how long a prepared leg may stay in doubt
+	OfferWait bourse.Duration // how long answers to requests for offers and quotes are waited for
+
+	Incarnation uint32 // of this life, counted by the runtime
+	Nonce       uint64 // of this life, drawn by the runtime
+}
+
+// Defaults returns the configuration of a broker of that name as documented for
+// scenario files; Sites and Budget are the caller's.
+func Defaults(name string) Config {
+	c := Config{
+		Name:    name,
+		Cycle:   30 * bourse.Minute,
+		Horizon: 7 * bourse.Day,
+
+		Algorithm:       search.AMP,
+		BudgetLimit:     selection.Auto,
+		TimeLimit:       selection.Auto,
+		MaxAlternatives: 20,
+
+		BatchSize: 100,
+		MaxQueue:  100_000,
+		MaxTries:  4,
+
+		Hold:      30 * bourse.Second,
+		InDoubt:   15 * bourse.Minute,
+		OfferWait: 10 * bourse.Second,
+
+		Incarnation: 1,
+	}
+	c.Phase = Phase(name, c.Cycle)
+	return c
+}
+
+// Phase is the offset of a broker's cycles, so that equal cycles do not always
+// favour the same broker: the 64-bit FNV-1a hash of its name modulo the cycle.
+func Phase(name string, cycle bourse.Duration) bourse.Duration {
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	return bourse.Duration(h.Sum64() % uint64(cycle))
+}
+
+// Validate returns an error that names the first field that cannot be used and
+// what would be right.
+func (c *Config) Validate() error {
+	for _, d := range []struct {
+		key   string
+		value bourse.Duration
+	}{
+		{"cycle", c.Cycle}, {"horizon", c.Horizon}, {"hold", c.Hold},
+		{"in_doubt", c.InDoubt}, {"offer_wait", c.OfferWait},
+	} {
+		if d.value <= 0 || d.value > bourse.MaxDuration {
+			return fmt.Errorf("broker %q: %s %v is outside 0.001..%v seconds", c.Name, d.key, d.value, bourse.MaxDuration)
+		}
+	}
+	for _, n := range []struct {
+		key   string
+		value int
+	}{
+		{"max_alternatives", c.MaxAlternatives}, {"batch_size", c.BatchSize},
+		{"max_queue", c.MaxQueue}, {"max_tries", c.MaxTries},
+	} {
+		if n.value < 1 {
+			return fmt.Errorf("broker %q: %s %d is below 1", c.Name, n.key, n.value)
+		}
+	}
+	switch {
+	case c.Name == "":
+		return fmt.Errorf("broker without a name; its transactions are known by it")
+	case c.Phase < 0 || c.Phase >= c.Cycle:
+		return fmt.Errorf("broker %q: phase %v is outside 0..cycle %v", c.Name, c.Phase, c.Cycle)
+	case c.Lead < 0 || c.Lead >= c.Horizon:
+		return fmt.Errorf("broker %q: lead %v is outside 0..horizon %v", c.Name, c.Lead, c.Horizon)
+	case c.Budget < 0 || c.Budget > bourse.MaxBudget:
+		return fmt.Errorf("broker %q: budget %v is outside 0..%v credits", c.Name, c.Budget, bourse.MaxBudget)
+	case c.BudgetLimit < selection.Auto || c.BudgetLimit > bourse.MaxBudget:
+		return fmt.Errorf("broker %q: budget_limit %v is neither auto nor within 0..%v credits", c.Name, c.BudgetLimit, bourse.MaxBudget)
+	case c.TimeLimit < selection.Auto || c.TimeLimit > bourse.MaxDuration:
+		return fmt.Errorf("broker %q: time_limit %v is neither auto nor within 0..%v seconds", c.Name, c.TimeLimit, bourse.MaxDuration)
+	}
+	return c.checkSites()
+}
+
+func (c *Config) checkSites() error {
+	names := slices.Clone(c.Sites)
+	slices.Sort(names)
+	for i, id := range names {
+		if !strings.HasPrefix(string(id), sitePrefix) || len(id) == len(sitePrefix) {
+			return fmt.Errorf("broker %q: site address %q is not of the form %sNAME", c.Name, id, sitePrefix)
+		}
+		if i > 0 && names[i-1] == id {
+			return fmt.Errorf("broker %q: site %q stands twice in its list", c.Name, id)
+		}
+	}
+	return nil
+}
+
+// sitePrefix begins the address of every site agent, and the name of the
+// account that the site is paid on.
+const sitePrefix = "site:"
+
+// siteName is the name of the site at an address.
+func siteName(id agents.ID) string { return strings.TrimPrefix(string(id), sitePrefix) }
+
+// bindsBudget reports whether B* limits the selection: always when an operator
+// has set it, otherwise unless the cost is what is minimised.
+func (c *Config) bindsBudget() bool {
+	return c.BudgetLimit != selection.Auto || c.Minimize != selection.MinCost
+}
+
+// bindsTime reports whether T* limits the selection.
+func (c *Config) bindsTime() bool {
+	return c.TimeLimit != selection.Auto || c.Minimize == selection.MinCost
+}
+
+// patience is how long the broker waits for answers under a limit that the site
+// counts from its first receipt: max(0.8 x limit - 2 s, 0.5 x limit) from the
+// first send, so that it never decides on a leg that may have gone.
+func patience(limit bourse.Duration) bourse.Duration {
+	return max(limit*8/10-2*bourse.Second, limit/2)
+}

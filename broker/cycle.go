@@ -1,0 +1,252 @@
+package broker
+
+import (
+	"bourse"
+	"bourse/agents"
+	"bourse/policy/search"
+	"bourse/policy/selection"
+)
+
+// A cycle places a batch of jobs. Its phases, each a function below:
+//
+//  1. batch: the due jobs, in serving order, at most BatchSize
+//  2. offers: one request to each site; an alarm ends the wait
+//  3. search: alternatives for each job on what can be reserved at all
+//  4. quotes: one request to each site for all legs that are not clear; an
+//     alarm ends the wait
+//  5. prices: drop what costs too much; who lost all, searches once more on
+//     what is clear
+//  6. selection: one alternative a job, under B*, T* and the accounts
+//  7. transactions: job by job in serving order, see transaction.go
+//  8. close
+//
+// Cycles fire at every multiple of Config.Cycle plus Config.Phase and then take
+// every job that waits; and at once when BatchSize jobs have come that no cycle
+// has looked at, and then take those. A batch beyond BatchSize is cut, and what
+// is left follows in the next cycle of the same instant. There is one cycle at a
+// time. With nothing due, no cycle is opened and nothing is sent.
+type cycle struct {
+	phase   phase
+	number  uint64
+	from    bourse.Time // no window starts before
+	horizon bourse.Time // no window ends after
+	batch   []*job
+	market  market
+	plans   []plan // one for each job that has not been given up in phase 1
+	asked   [][]*planLeg
+	missing int // sites whose answer to the present request is out
+
+	turn       int             // the plan whose turn it is in phase 7
+	costLimit  bourse.Credits  // B* where it binds, else MaxCredits
+	timeLimit  bourse.Duration // T* where it binds, else MaxDuration
+	cost       bourse.Credits  // bound by committed windows
+	time       bourse.Duration // of committed windows
+	summary    bourse.CycleClosed
+	requests   []bourse.Request // scratch of search
+	candidates []*plan          // scratch
+	selector   selection.Selector
+	options    [][]selection.Alternative // by candidate
+}
+
+// phase is what a cycle waits for.
+type phase uint8
+
+const (
+	idle       phase = iota
+	gathering        // offers
+	quoting          // quotes
+	committing       // the answers of a transaction
+)
+
+// firstCycle is the first instant from now on at which a cycle fires.
+func (b *Broker) firstCycle(now bourse.Time) bourse.Time {
+	since := now.Sub(bourse.Time(b.cfg.Phase)) % b.cfg.Cycle
+	switch {
+	case since == 0:
+		return now
+	case since < 0:
+		return now.Add(-since)
+	}
+	return now.Add(b.cfg.Cycle - since)
+}
+
+// cycleDue calls every job that waits.
+func (b *Broker) cycleDue(now bourse.Time, m cycleDue, out *agents.Outbox) {
+	if m.At != b.next {
+		return
+	}
+	b.next = m.At.Add(b.cfg.Cycle)
+	out.Alarm(b.next, cycleDue{b.next})
+	b.queue.call(true)
+}
+
+// wake opens cycles as long as jobs are due and none is under way. It is the
+// last thing of every step.
+func (b *Broker) wake(now bourse.Time, out *agents.Outbox) {
+	for b.cycle.phase == idle && b.queue.due > 0 {
+		b.openCycle(now, out)
+	}
+}
+
+// openCycle is phases 1 and 2.
+func (b *Broker) openCycle(now bourse.Time, out *agents.Outbox) {
+	c := &b.cycle
+	c.number = b.cycles + 1
+	c.summary = bourse.CycleClosed{Cycle: c.number}
+	c.from, c.horizon = now.Add(b.cfg.Lead), now.Add(b.cfg.Horizon)
+	c.batch = b.queue.take(c.batch[:0], b.cfg.BatchSize)
+	c.summary.Batch = len(c.batch)
+	c.plans = c.plans[:0]
+	for _, j := range c.batch {
+		if j.Deadline <= c.from {
+			b.postpone(j, reason(bourse.Expired, "the deadline %v passed while it waited", j.Deadline), true, out)
+			continue
+		}
+		c.plans = append(c.plans, plan{job: j, choice: -1})
+	}
+	if len(c.plans) == 0 {
+		b.closeCycle(out)
+		return
+	}
+	c.phase = gathering
+	c.market.reset()
+	c.missing = len(b.sites)
+	for _, id := range b.sites {
+		out.Send(id, agents.OfferRequest{Cycle: c.number, Horizon: c.horizon})
+	}
+	if c.missing == 0 {
+		b.search(now, out)
+		return
+	}
+	out.Alarm(now.Add(b.cfg.OfferWait), answersDue{c.number, gathering})
+}
+
+// offered takes one site's offers; the last one ends the wait.
+func (b *Broker) offered(now bourse.Time, from agents.ID, m agents.Offers, out *agents.Outbox) {
+	c := &b.cycle
+	site, known := b.index[from]
+	if c.phase != gathering || m.Cycle != c.number || !known || !c.market.take(now, site, m) {
+		return
+	}
+	if c.missing--; c.missing == 0 {
+		b.search(now, out)
+	}
+}
+
+// answersDue ends a wait with those who answered.
+func (b *Broker) answersDue(now bourse.Time, m answersDue, out *agents.Outbox) {
+	c := &b.cycle
+	if m.Cycle != c.number || m.Phase != c.phase {
+		return
+	}
+	switch c.phase {
+	case gathering:
+		b.search(now, out)
+	case quoting:
+		b.reckon(now, out)
+	}
+}
+
+// search is phases 3 and 4.
+func (b *Broker) search(now bourse.Time, out *agents.Outbox) {
+	c := &b.cycle
+	c.market.open(c.from, c.horizon)
+	c.summary.Sites, c.summary.Slots = c.market.answered, c.market.list.Len()
+	if len(c.market.groups) == 0 {
+		for i := range c.plans {
+			b.giveUp(&c.plans[i], c.market.silence(b.cfg.OfferWait), out)
+		}
+		b.closeCycle(out)
+		return
+	}
+	c.requests = c.requests[:0]
+	for i := range c.plans {
+		c.requests = append(c.requests, c.plans[i].job.Request)
+	}
+	r := c.market.finder.Batch(c.requests, b.searchOptions())
+	for i := range c.plans {
+		p := &c.plans[i]
+		p.add(&c.market, r.Alternatives[i])
+		if len(p.alternatives) == 0 {
+			b.giveUp(p, r.Reasons[i], out)
+		}
+	}
+	c.phase = quoting
+	if b.askQuotes(out); c.missing == 0 {
+		b.reckon(now, out)
+		return
+	}
+	out.Alarm(now.Add(b.cfg.OfferWait), answersDue{c.number, quoting})
+}
+
+// searchOptions are those of a search in this cycle.
+func (b *Broker) searchOptions() search.Options {
+	return search.Options{Algorithm: b.cfg.Algorithm, MaxAlternatives: b.cfg.MaxAlternatives,
+		Notice: b.cycle.from, Finish: b.cfg.FinishWeight}
+}
+
+// reckon is phases 5 and 6; then the transactions begin.
+func (b *Broker) reckon(now bourse.Time, out *agents.Outbox) {
+	c := &b.cycle
+	lost := 0
+	for i := range c.plans {
+		if p := &c.plans[i]; !p.over && !p.price() {
+			lost++
+		}
+	}
+	if lost > 0 {
+		b.searchClear(out)
+	}
+	for i := range c.plans {
+		c.summary.Alternatives += len(c.plans[i].alternatives)
+	}
+	b.selectAll(out)
+	c.phase, c.turn, c.cost, c.time = committing, 0, 0, 0
+	b.proceed(now, out)
+}
+
+// proceed is phase 7: it begins the next transaction, or closes the cycle.
+func (b *Broker) proceed(now bourse.Time, out *agents.Outbox) {
+	c := &b.cycle
+	for ; c.turn < len(c.plans); c.turn++ {
+		if p := &c.plans[c.turn]; !p.over && b.try(now, p, out) {
+			return
+		}
+	}
+	b.closeCycle(out)
+}
+
+// closeCycle is phase 8.
+func (b *Broker) closeCycle(out *agents.Outbox) {
+	c := &b.cycle
+	for _, j := range c.batch {
+		j.taken = false
+	}
+	c.phase = idle
+	b.record(c.summary, out)
+}
+
+// giveUp ends a job's part in this cycle without a window. Where every site has
+// answered and none of them could ever serve the job, it is final.
+func (b *Broker) giveUp(p *plan, r bourse.Reason, out *agents.Outbox) {
+	p.over = true
+	final := false
+	if b.cycle.market.complete() {
+		switch r.Code {
+		case bourse.TooLarge, bourse.NoNode:
+			final = true
+		case bourse.NoWindow:
+			if end := b.cycle.market.soonest(&p.job.Request, b.cycle.from); end > p.job.Deadline {
+				r = reason(bourse.Expired, "it would end at %v at the soonest, after its deadline %v", end, p.job.Deadline)
+				final = true
+			}
+		}
+	}
+	b.postpone(p.job, r, final, out)
+}
+
+// postpone leaves a job to a later cycle, or to none if final.
+func (b *Broker) postpone(j *job, r bourse.Reason, final bool, out *agents.Outbox) {
+	b.cycle.summary.Postponed++
+	b.record(bourse.JobPostponed{Job: j.Name, Reason: r, Final: final}, out)
+}

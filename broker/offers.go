@@ -1,0 +1,166 @@
+package broker
+
+import (
+	"bourse"
+	"bourse/agents"
+	"bourse/policy/search"
+)
+
+// market is what the sites have offered in a cycle: the groups of those that
+// answered, in the canonical order of their sites, and what is free on them. An
+// offer is data of the moment and of a stranger: one that makes no sense counts
+// as a site closed to us.
+type market struct {
+	sites    []agents.ID
+	offers   []agents.Offers // by site
+	answers  []answer        // by site
+	answered int             // sites whose offers can be used
+	told     int             // sites that said anything
+
+	groups     []bourse.Group
+	siteOf     []int32 // by group
+	admissible []bourse.Profile
+	clear      []bourse.Profile
+	list       *search.List
+	finder     *search.Finder
+	rest       []bourse.Profile // scratch of searchClear
+}
+
+// answer is how a site answered a request for offers.
+type answer uint8
+
+const (
+	silent answer = iota
+	closed        // to us, or its offers cannot be used
+	usable
+)
+
+// maxSkew is how far a site's clock may be off before its offers, which are in
+// absolute time, can not be used.
+const maxSkew = 2 * bourse.Second
+
+func (m *market) init(sites []agents.ID) {
+	m.sites = sites
+	m.offers = make([]agents.Offers, len(sites))
+	m.answers = make([]answer, len(sites))
+	m.list = new(search.List)
+	m.finder = search.NewFinder(m.list)
+}
+
+// reset forgets the offers of the cycle before.
+func (m *market) reset() {
+	clear(m.offers)
+	clear(m.answers)
+	m.answered, m.told = 0, 0
+}
+
+// take keeps a site's offers; it reports false if there are some already.
+func (m *market) take(now bourse.Time, site int32, o agents.Offers) bool {
+	if m.answers[site] != silent {
+		return false
+	}
+	m.told++
+	m.offers[site] = o
+	m.answers[site] = closed
+	if skew := o.Now.Sub(now); o.Refusal.Refused() || skew > maxSkew || skew < -maxSkew {
+		return true
+	}
+	for i := range o.Groups {
+		if !sound(&o.Groups[i]) {
+			return true
+		}
+	}
+	m.answers[site] = usable
+	m.answered++
+	return true
+}
+
+// sound reports whether a group's offer is one that can be reckoned with.
+func sound(o *agents.GroupOffer) bool {
+	g := &o.Group
+	return g.Nodes >= 0 && g.Nodes <= maxNodes &&
+		g.Performance > 0 && g.Performance <= bourse.MaxPerformance &&
+		g.Price >= 0 && g.Price <= bourse.MaxPrice &&
+		soundProfile(o.Admissible, g.Nodes) && soundProfile(o.Clear, g.Nodes)
+}
+
+func soundProfile(p bourse.Profile, nodes int) bool {
+	for i := range p {
+		if p[i].Free > nodes || i > 0 && p[i].At <= p[i-1].At {
+			return false
+		}
+	}
+	return len(p) > 0
+}
+
+// open makes the list of slots over [from, to) of what was offered.
+func (m *market) open(from, to bourse.Time) {
+	m.groups, m.siteOf = m.groups[:0], m.siteOf[:0]
+	m.admissible, m.clear = m.admissible[:0], m.clear[:0]
+	for site := range m.offers {
+		if m.answers[site] != usable {
+			continue
+		}
+		name := siteName(m.sites[site])
+		for i := range m.offers[site].Groups {
+			o := &m.offers[site].Groups[i]
+			m.groups = append(m.groups, o.Group)
+			m.groups[len(m.groups)-1].Site = name
+			m.siteOf = append(m.siteOf, int32(site))
+			m.admissible = append(m.admissible, o.Admissible)
+			m.clear = append(m.clear, o.Clear)
+		}
+	}
+	m.list.ResetFungible(m.groups, m.admissible, from, to)
+}
+
+// openClear makes the list of slots over [from, to) of what is clear and not
+// taken by the alternatives that are left. A window found there overlaps none
+// of them and costs its base price.
+func (m *market) openClear(from, to bourse.Time, plans []plan) {
+	for len(m.rest) < len(m.clear) {
+		m.rest = append(m.rest, nil)
+	}
+	m.rest = m.rest[:len(m.clear)]
+	for g := range m.clear {
+		m.rest[g] = append(m.rest[g][:0], m.clear[g]...)
+	}
+	for i := range plans {
+		for k := range plans[i].alternatives {
+			for _, l := range plans[i].alternatives[k].legs {
+				m.rest[l.group].Add(max(l.what.Start, m.rest[l.group][0].At), l.what.End, -l.what.Nodes)
+			}
+		}
+	}
+	m.list.ResetFungible(m.groups, m.rest, from, to)
+}
+
+// complete reports whether every site has answered with offers that can be
+// used, so that what they do not have nobody has.
+func (m *market) complete() bool { return m.answered == len(m.sites) && m.answered > 0 }
+
+// silence says why there is nothing to search.
+func (m *market) silence(wait bourse.Duration) bourse.Reason {
+	for site, o := range m.offers {
+		if m.answers[site] == closed && o.Refusal.Refused() {
+			return reason(bourse.NoOffer, "no site offers anything; %s: %v", siteName(m.sites[site]), o.Refusal)
+		}
+	}
+	if m.told > 0 {
+		return reason(bourse.NoOffer, "%d of %d sites answered, none with offers that can be used", m.told, len(m.sites))
+	}
+	return reason(bourse.NoOffer, "none of %d sites answered within %v s", len(m.sites), wait)
+}
+
+// soonest is the earliest end a request could have from an instant on if
+// everything were free.
+func (m *market) soonest(r *bourse.Request, from bourse.Time) bourse.Time {
+	best := bourse.Never
+	for i := range m.groups {
+		g := &m.groups[i]
+		if g.Performance >= r.MinPerformance && r.Require.MetBy(g.Machine) {
+			best = min(best, max(from, r.Ready).Add(g.Performance.Runtime(r.Length)))
+		}
+	}
+	return best
+}

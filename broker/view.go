@@ -1,0 +1,113 @@
+package broker
+
+import (
+	"iter"
+
+	"bourse"
+)
+
+// JobView is what a broker knows of one job. It shares its slices with the
+// broker and must not be changed.
+type JobView struct {
+	bourse.Job
+	State  JobState
+	Reason bourse.Reason // why it is not placed; None if it is
+	Last   *TxView       // its latest transaction, nil if it never had one
+}
+
+// TxView is what a broker knows of one transaction.
+type TxView struct {
+	ID          bourse.TxID
+	Job         string
+	Alternative int  // from 1, in the order found
+	Decided     bool // COMMIT or ABORT
+	Commit      bool
+	Reason      bourse.Reason // of an ABORT
+	Legs        []LegView     // in the canonical order of sites, then group
+}
+
+// LegView is one leg of a transaction.
+type LegView struct {
+	Site string
+	bourse.Leg
+	Limit bourse.Credits // the most the broker would pay
+	Fare  bourse.Fare    // bound; zero until held
+	State bourse.LegState
+	Ended bourse.Time // when the work ended, once Settled
+}
+
+// Ledger shows the accounts. It must not be changed.
+func (b *Broker) Ledger() *bourse.Ledger[Entry] { return &b.ledger }
+
+// Account is the name of the VO's account in the ledger.
+func (b *Broker) Account() string { return b.voAccount() }
+
+// Name is the broker's name.
+func (b *Broker) Name() string { return b.cfg.Name }
+
+// Cycles is how many cycles have closed.
+func (b *Broker) Cycles() uint64 { return b.cycles }
+
+// Waiting is how many jobs are neither placed nor given up.
+func (b *Broker) Waiting() int { return b.queue.waiting }
+
+// Jobs yields the jobs in order of submission.
+func (b *Broker) Jobs() iter.Seq[JobView] {
+	return func(yield func(JobView) bool) {
+		for _, j := range b.jobs {
+			if !yield(j.view()) {
+				return
+			}
+		}
+	}
+}
+
+// Job returns the job of that name.
+func (b *Broker) Job(name string) (JobView, bool) {
+	j, ok := b.names[name]
+	if !ok {
+		return JobView{}, false
+	}
+	return j.view(), true
+}
+
+// Transactions yields all transactions in the order in which they began.
+func (b *Broker) Transactions() iter.Seq[TxView] {
+	return func(yield func(TxView) bool) {
+		for _, t := range b.txs {
+			if !yield(t.view()) {
+				return
+			}
+		}
+	}
+}
+
+// AtRest reports whether every transaction is decided and every decision
+// acknowledged, and no cycle is under way. It looks at all transactions.
+func (b *Broker) AtRest() bool {
+	for _, t := range b.txs {
+		if !t.atRest() {
+			return false
+		}
+	}
+	return b.cycle.phase == idle
+}
+
+func (j *job) view() JobView {
+	v := JobView{Job: j.Job, State: j.state, Reason: j.reason}
+	if j.last != nil {
+		t := j.last.view()
+		v.Last = &t
+	}
+	return v
+}
+
+func (t *transaction) view() TxView {
+	v := TxView{ID: t.id, Job: t.job.Name, Alternative: t.number, Decided: t.state >= committed,
+		Commit: t.state == committed, Reason: t.reason, Legs: make([]LegView, len(t.legs))}
+	for i := range t.legs {
+		l := &t.legs[i]
+		v.Legs[i] = LegView{Site: t.sites[i], Leg: l.what, Limit: l.limit, Fare: l.fare, State: l.state, Ended: l.end}
+	}
+	return v
+}
