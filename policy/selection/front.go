@@ -1,0 +1,35 @@
+package selection
+
+import (
+	"math"
+
+	"bourse"
+)
+
+// Point is a choice that no other beats in cost, time and finish at once. With
+// limits B* and T*, D is B* - Cost and I is T* - Time.
+type Point struct {
+	Cost   bourse.Credits
+	Time   bourse.Duration
+	Finish bourse.Time // the latest end
+	Chosen []int       // as in Result
+}
+
+// Front returns the whole Pareto front of the batch over cost, time and finish,
+// in that order ascending; limits do not bind it. Of choices equal in all three
+// one is shown. The number of points can grow with the product of the jobs'
+// alternatives: beyond 100,000 labels a job they are thinned to a grid, and grid
+// says so; the points shown are then still choices, perhaps beaten ones.
+func (s *Selector) Front(jobs [][]Alternative) (points []Point, grid bool) {
+	check(jobs)
+	if !s.vectors.run(jobs, math.MaxInt64, latestEnd, math.MaxInt64, math.MaxInt64, s.bound()) || len(s.vectors.jobs) == 0 {
+		return nil, false
+	}
+	for i := range s.vectors.last() {
+		p := Point{Chosen: make([]int, len(jobs))}
+		s.vectors.trace(i, p.Chosen)
+		p.Time, p.Cost, p.Finish = Totals(jobs, p.Chosen)
+		points = append(points, p)
+	}
+	return points, s.vectors.grid
+}

@@ -1,0 +1,140 @@
+package selection
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+)
+
+// relaxation bounds from below what the jobs not yet run over can do with the
+// room that a label leaves: their alternatives may be mixed, so the best is to
+// go along the convex hulls of their options, steepest step first. A label whose
+// g and that bound pass the value of a choice already known is dropped; in
+// batches of many jobs few labels are left.
+type relaxation struct {
+	steps  []step // of all jobs, steepest first
+	greedy []int  // by job with alternatives: option of the known choice
+	value  int64  // its sum of g
+	left   int    // jobs 0..left-1 are not yet run over
+	z, g   int64  // sums of their least z and the g that goes with it
+	hull   []int
+	s      *stages
+}
+
+// step goes from one option on the hull of job k to the next: dz > 0 more z for
+// dg > 0 less g.
+type step struct {
+	k      int
+	to     int
+	dz, dg int64
+}
+
+// open makes the steps of all jobs and returns the value of a choice within
+// limit: every step that fits is taken, in order.
+func (r *relaxation) open(s *stages, limit int64) int64 {
+	r.s, r.steps, r.greedy = s, r.steps[:0], r.greedy[:0]
+	r.left, r.z, r.g, r.value = len(s.jobs), 0, 0, 0
+	for k := range s.jobs {
+		o := s.options[s.first[k]:s.first[k+1]]
+		r.z += o[0].z
+		r.g += o[0].g
+		r.greedy = append(r.greedy, s.first[k])
+		h := append(r.hull[:0], 0)
+		for i := 1; i < len(o); i++ {
+			for len(h) > 1 && !steeper(o[h[len(h)-2]], o[h[len(h)-1]], o[i]) {
+				h = h[:len(h)-1]
+			}
+			h = append(h, i)
+		}
+		for i := 1; i < len(h); i++ {
+			a, b := o[h[i-1]], o[h[i]]
+			r.steps = append(r.steps, step{k, s.first[k] + h[i], b.z - a.z, a.g - b.g})
+		}
+		r.hull = h
+	}
+	slices.SortFunc(r.steps, func(a, b step) int {
+		return cmp.Or(-compareProducts(a.dg, b.dz, b.dg, a.dz), cmp.Compare(a.k, b.k), cmp.Compare(a.to, b.to))
+	})
+	z := r.z
+	r.value = r.g
+	for _, st := range r.steps {
+		from := &s.options[r.greedy[st.k]]
+		to := &s.options[st.to]
+		if z+to.z-from.z <= limit && to.g < from.g {
+			z += to.z - from.z
+			r.value += to.g - from.g
+			r.greedy[st.k] = st.to
+		}
+	}
+	return r.value
+}
+
+// steeper reports whether a-b falls more steeply than b-c.
+func steeper(a, b, c option) bool {
+	return compareProducts(a.g-b.g, c.z-b.z, b.g-c.g, b.z-a.z) > 0
+}
+
+// compareProducts compares a x b with c x d, none negative, in 128 bits.
+func compareProducts(a, b, c, d int64) int {
+	h1, l1 := bits.Mul64(uint64(a), uint64(b))
+	h2, l2 := bits.Mul64(uint64(c), uint64(d))
+	return cmp.Or(cmp.Compare(h1, h2), cmp.Compare(l1, l2))
+}
+
+// leave says that job k is run over now.
+func (r *relaxation) leave(k int) {
+	o := &r.s.options[r.s.first[k]]
+	r.z -= o.z
+	r.g -= o.g
+	r.left = k
+	w := 0
+	for _, st := range r.steps {
+		if st.k < k {
+			r.steps[w] = st
+			w++
+		}
+	}
+	r.steps = r.steps[:w]
+}
+
+// prune drops, in place, the labels that cannot reach best. Labels are in order
+// of z, so the room they leave shrinks: one walk over the steps serves all,
+// backwards.
+func (r *relaxation) prune(labels []label, limit, best int64) []label {
+	z, g := r.z, r.g // after the steps taken in full
+	for i := range r.steps {
+		z += r.steps[i].dz
+		g -= r.steps[i].dg
+	}
+	n, w := len(r.steps), 0
+	for i := range labels {
+		room := limit - labels[i].z
+		for n > 0 && z > room {
+			n--
+			z -= r.steps[n].dz
+			g += r.steps[n].dg
+		}
+		bound := labels[i].g + g
+		if n < len(r.steps) {
+			bound -= ratio(r.steps[n].dg, room-z, r.steps[n].dz)
+		}
+		if bound <= best {
+			labels[w] = labels[i]
+			w++
+		}
+	}
+	return labels[:w]
+}
+
+// ratio is a x b / c rounded up; b <= c, so it is at most a.
+func ratio(a, b, c int64) int64 {
+	if b >= c {
+		return a
+	}
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	q, rest := bits.Div64(hi, lo, uint64(c))
+	if rest > 0 {
+		q++
+	}
+	return int64(q)
+}
