@@ -20,6 +20,7 @@ func TestCost_RoundsHalfUpOnce(t *testing.T) {
 		{1, Hour, 1}, {1, Hour / 2, 1}, {1, Hour/2 - 1, 0}, {3, Hour / 2, 2}, // half a micro-credit counts as one
 		{1_000_000, 6 * Second, 1667}, // 6 node-seconds at one credit an hour
 		{MaxPrice, MaxDuration, 2_777_777_777_777_777_778},
+		{1<<32 - 1, 1<<32 + 1, 5_124_095_576_030}, // a product of 2^64 - 1: the rounding carries
 		{math.MaxInt64, math.MaxInt64, MaxCredits}, {math.MaxInt64, Hour, MaxCredits}, {math.MaxInt64, Hour - 1, MaxCredits - 2_562_047_788_015},
 	} {
 		if got := Cost(c.p, c.d); got != c.want {
@@ -36,8 +37,14 @@ func bounded(v *big.Int) Credits {
 	return Credits(v.Int64())
 }
 
-// amount draws magnitudes evenly, not values: small ones and bounds matter.
+// corners are the amounts about which arithmetic goes wrong.
+var corners = []int64{0, 1, 2, int64(Hour) / 2, int64(Hour), 1<<32 - 1, 1 << 32, 1<<32 + 1, math.MaxInt64 / 2, math.MaxInt64/2 + 1, math.MaxInt64 - 1, math.MaxInt64}
+
+// amount draws a corner or else magnitudes evenly, not values.
 func amount(t *rapid.T, name string) int64 {
+	if rapid.Bool().Draw(t, name+" is a corner") {
+		return rapid.SampledFrom(corners).Draw(t, name)
+	}
 	bits := rapid.IntRange(0, 63).Draw(t, name+" bits")
 	return rapid.Int64Range(0, math.MaxInt64>>(63-bits)).Draw(t, name)
 }

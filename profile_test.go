@@ -89,7 +89,11 @@ func drawProfile(t *rapid.T) (Profile, instants) {
 	return p, x
 }
 
+// checkOrder looks at the form that every profile keeps.
 func checkOrder(t *rapid.T, p Profile) {
+	if p[len(p)-1].At >= Never {
+		t.Fatalf("steps %v: the last one, which holds for ever, never comes", p)
+	}
 	for i := 1; i < len(p); i++ {
 		if p[i].At <= p[i-1].At || p[i].Free == p[i-1].Free {
 			t.Fatalf("steps %v: not in order of time, or neighbours are equal", p)
