@@ -79,7 +79,7 @@ func RunReplay(jobs []bourse.LocalJob, opt ReplayOptions) (*Replay, error) {
 	if err := opt.check(); err != nil {
 		return nil, err
 	}
-	if opt.Copy > 0 {
+	if opt.Copy != 0 {
 		var err error
 		if jobs, err = swf.Copy(jobs, opt.Copy, rand.New(rand.NewPCG(opt.Seed, streamCopy))); err != nil {
 			return nil, err

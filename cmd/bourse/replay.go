@@ -1,0 +1,249 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"bourse"
+	"bourse/policy/backfill"
+	"bourse/policy/choice"
+	"bourse/sites/swf"
+	"bourse/studies"
+)
+
+// newReplay builds "bourse replay".
+func newReplay() *cobra.Command {
+	var r replay
+	cmd := &cobra.Command{
+		Use:   "replay TRACE --procs P",
+		Short: "Replay a workload trace on one site",
+		Long: `Replays a trace in the Standard Workload Format (gzip by name) on one site of P
+processors under a queue policy, and prints waits, slowdown and utilisation.
+
+Jobs are killed at their estimates unless --overrun extend lets the planned end
+move on by the same estimate again. With --reservations a share of the jobs,
+drawn at random, asks at its submit for the prices of all start times, and
+reserves one by its preference --alpha: 0 the earliest, 1 the cheapest.
+
+--jobs-out writes a row for each job that ran, in the order of the trace and in
+its clock: job,submit,start,end,procs,estimate,kind, where kind is immediate,
+backfilled, reserved (started at its turn) or reservation.`,
+		Example: "  bourse replay SDSC-SP2-1998-4.2-cln.swf.gz --procs 128 --policy easy --days 30\n" +
+			"  bourse replay CTC-SP2.swf.gz --procs 430 --skip 3 --policy conservative --jobs-out jobs.csv\n" +
+			"  bourse replay SDSC-SP2-1998-4.2-cln.swf.gz --procs 128 --reservations 0.1 --alpha 0.3 --json",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fmt.Errorf("replay wants one trace; %d files are given", len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return r.run(args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	f := cmd.Flags()
+	f.IntVar(&r.procs, "procs", 0, "processors of the site")
+	f.StringVar(&r.policy, "policy", "easy", "fcfs, easy, conservative, reserve=K or first-fit")
+	f.StringVar(&r.overrun, "overrun", "kill", "what becomes of a job at its estimate: kill or extend")
+	f.StringVar(&r.neverRan, "never-ran", "drop", "what becomes of jobs that never ran: drop, or zero for a run of no time")
+	f.StringVar(&r.jobsOut, "jobs-out", "", "write a row for each job to this CSV file")
+	f.Float64Var(&r.days, "days", 0, "only jobs submitted in the first days, counted from the least submit (default all)")
+	f.IntVar(&r.skip, "skip", 0, "records of the file to leave out before anything else")
+	f.BoolVar(&r.strict, "strict", false, "refuse bad lines and records that run backwards, which are otherwise mended and counted")
+	f.Float64Var(&r.copy, "copy", 0, "raise the load by copying this share of the jobs")
+	f.Float64Var(&r.reservations, "reservations", 0, "this share of the jobs, 0 to 1, as priced reservations")
+	f.StringVar(&r.alpha, "alpha", "0", "their preference: 0 the earliest start ... 1 the least price")
+	f.Uint64Var(&r.seed, "seed", 1, "seed of the copying and of the draw")
+	f.BoolVar(&r.timing, "timing", false, "tell how many simulated seconds went by in a second")
+	f.BoolVar(&r.json, "json", false, "print JSON")
+	_ = cmd.MarkFlagRequired("procs")
+	return cmd
+}
+
+// replay holds the flags as they were typed.
+type replay struct {
+	procs, skip                        int
+	policy, overrun, neverRan, jobsOut string
+	alpha                              string
+	days, copy, reservations           float64
+	seed                               uint64
+	strict, timing, json               bool
+}
+
+// replayAnswer is what the command prints as JSON.
+type replayAnswer struct {
+	studies.ReplaySummary
+	SimulatedPerSecond *float64 `json:"simulatedPerSecond,omitempty"`
+}
+
+func (r *replay) run(file string, out, messages io.Writer) error {
+	opt, read, err := r.options()
+	if err != nil {
+		return err
+	}
+	trace, err := swf.Open(file, swf.Options{Strict: r.strict, Skip: r.skip})
+	if err != nil {
+		return err
+	}
+	jobs, tally := trace.Jobs(read)
+	if len(jobs) == 0 {
+		return fmt.Errorf("%s: no jobs are left of %d records", file, len(trace.Records))
+	}
+	began := time.Now()
+	result, err := studies.RunReplay(jobs, opt)
+	took := time.Since(began)
+	if err != nil {
+		var over *studies.OverloadError
+		if errors.As(err, &over) {
+			return failed(fmt.Errorf("%s: %w", file, err))
+		}
+		return err
+	}
+	r.tell(messages, file, trace, tally, result)
+	if r.jobsOut != "" {
+		if err := writeJobs(r.jobsOut, result); err != nil {
+			return failed(err)
+		}
+	}
+	answer := replayAnswer{ReplaySummary: result.Summary(r.reservations > 0)}
+	if r.timing {
+		speed := answer.Makespan / max(took.Seconds(), 1e-9)
+		answer.SimulatedPerSecond = &speed
+	}
+	if r.json {
+		return failed(writeJSON(out, answer))
+	}
+	return failed(r.print(out, &answer, result))
+}
+
+// options checks the flags.
+func (r *replay) options() (opt studies.ReplayOptions, read swf.JobOptions, err error) {
+	opt = studies.ReplayOptions{Nodes: r.procs, Copy: r.copy, Reservations: r.reservations, Seed: r.seed}
+	if opt.Policy, err = backfill.ParsePolicy(r.policy); err != nil {
+		return opt, read, fmt.Errorf("--policy: %w", err)
+	}
+	if opt.Alpha, err = choice.ParseAlpha(r.alpha); err != nil {
+		return opt, read, fmt.Errorf("--alpha: %w", err)
+	}
+	switch r.overrun {
+	case "kill":
+	case "extend":
+		opt.Extend, read.Extend = true, true
+	default:
+		return opt, read, fmt.Errorf("--overrun %q: write kill or extend", r.overrun)
+	}
+	switch r.neverRan {
+	case "drop":
+	case "zero":
+		read.KeepZero = true
+	default:
+		return opt, read, fmt.Errorf("--never-ran %q: write drop or zero", r.neverRan)
+	}
+	const most = float64(bourse.MaxDuration / bourse.Day)
+	if !(r.days >= 0 && r.days <= most) {
+		return opt, read, fmt.Errorf("--days %v: a number of days, 0 for all, is wanted", r.days)
+	}
+	read.Span = bourse.Duration(r.days * float64(bourse.Day))
+	if r.days > 0 {
+		read.Span = max(read.Span, 1)
+	}
+	if r.skip < 0 {
+		return opt, read, fmt.Errorf("--skip %d: a number of records, 0 or more, is wanted", r.skip)
+	}
+	return opt, read, nil
+}
+
+// tell says what was left out or mended.
+func (r *replay) tell(w io.Writer, file string, t *swf.Trace, tally swf.Tally, result *studies.Replay) {
+	say := func(n int, what string) {
+		if n > 0 {
+			fmt.Fprintf(w, "%s: %d %s\n", file, n, what)
+		}
+	}
+	for _, bad := range t.Bad {
+		fmt.Fprintf(w, "%s:%v\n", file, bad)
+	}
+	say(t.BadCount, "bad lines left out")
+	say(t.Backwards, "records ran backwards: sorted by submit")
+	if r.neverRan == "drop" {
+		say(tally.NeverRan, "jobs never ran: dropped")
+	} else {
+		say(tally.NeverRan, "jobs never ran: kept with a run of zero")
+	}
+	say(tally.NoProcessors, "jobs without a number of processors: dropped")
+	say(result.Refused, fmt.Sprintf("jobs refused: they want more than %d processors", r.procs))
+}
+
+// print writes the figures for people.
+func (r *replay) print(out io.Writer, a *replayAnswer, result *studies.Replay) error {
+	w := bufio.NewWriter(out)
+	line := func(name, format string, v ...any) { fmt.Fprintf(w, "%-24s %s\n", name, fmt.Sprintf(format, v...)) }
+	n := result.Classes()
+	line("jobs", "%d", a.Jobs)
+	for c := backfill.Immediate; c <= backfill.Reservation; c++ {
+		if n[c] > 0 {
+			line("  "+c.String(), "%d", n[c])
+		}
+	}
+	line("mean wait", "%.2f h", a.MeanWait/3600)
+	line("bounded slowdown", "%.2f", a.BoundedSlowdown)
+	line("utilisation", "%.1f %%", 100*a.Utilisation)
+	line("makespan", "%.2f d", a.Makespan/86400)
+	if s := a.ReservationSummary; s != nil {
+		line("mean price", "%.2f SU", s.MeanPriceSU)
+		line("  free of charge", "%.1f %%", 100*s.ShareFree)
+		line("  below high priority", "%.1f %%", 100*s.ShareBelowHighPriority)
+		line("wait of reservations", "%.2f h", s.ReservationWait/3600)
+		line("wait of local jobs", "%.2f h", s.LocalWait/3600)
+	}
+	if a.SimulatedPerSecond != nil {
+		line("simulated per second", "%.0f s", *a.SimulatedPerSecond)
+	}
+	return w.Flush()
+}
+
+// writeJobs writes a CSV row for each job that ran, in the order of the trace.
+func writeJobs(file string, result *studies.Replay) (err error) {
+	f, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	w := bufio.NewWriterSize(f, 64<<10)
+	if _, err := w.WriteString("job,submit,start,end,procs,estimate,kind\n"); err != nil {
+		return err
+	}
+	var b []byte
+	for i := range result.Outcomes {
+		o := &result.Outcomes[i]
+		if !o.Ran() {
+			continue
+		}
+		b = strconv.AppendInt(b[:0], o.Job.ID, 10)
+		for _, t := range []bourse.Time{o.Job.Submit, o.Start, o.End} {
+			b = appendSeconds(append(b, ','), int64(t))
+		}
+		b = strconv.AppendInt(append(b, ','), int64(o.Job.Nodes), 10)
+		b = appendSeconds(append(b, ','), int64(o.Job.Estimate))
+		b = append(append(append(b, ','), o.Class.String()...), '\n')
+		if _, err := w.Write(b); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
+}
+
+// appendSeconds writes milliseconds as seconds, with decimals where there are any.
+func appendSeconds(b []byte, ms int64) []byte {
+	if ms%1000 == 0 {
+		return strconv.AppendInt(b, ms/1000, 10)
+	}
+	return append(b, bourse.Time(ms).String()...)
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// tiny is a trace of four processors: a job that runs past its estimate, one
+// that waits behind it, one that overtakes, one that never ran, one too large.
+const tiny = `; MaxProcs: 4
+1 100 -1 50 2 -1 -1 2 40 -1 1 1 1 1 1 -1 -1 -1
+2 101 -1 10 4 -1 -1 4 10 -1 1 1 1 1 1 -1 -1 -1
+3 102 -1 5 2 -1 -1 2 8 -1 1 1 1 1 1 -1 -1 -1
+4 103 -1 -1 1 -1 -1 1 8 -1 0 1 1 1 1 -1 -1 -1
+5 104 -1 5 5 -1 -1 5 8 -1 1 1 1 1 1 -1 -1 -1
+`
+
+func replayTiny(t *testing.T, args ...string) (out, messages string, err error) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "tiny.swf")
+	if err := os.WriteFile(file, []byte(tiny), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := newReplay()
+	var o, m bytes.Buffer
+	cmd.SetOut(&o)
+	cmd.SetErr(&m)
+	cmd.SilenceUsage, cmd.SilenceErrors = true, true
+	cmd.SetArgs(append([]string{file}, args...))
+	err = cmd.Execute()
+	return o.String(), m.String(), err
+}
+
+func TestReplay_JobsOutHasARowForEachJobThatRan(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ args, want string }{
+		{"--policy=easy", "1,100,100,140,2,40,immediate\n2,101,140,150,4,10,reserved\n3,102,102,107,2,8,backfilled\n"},
+		{"--policy=fcfs", "1,100,100,140,2,40,immediate\n2,101,140,150,4,10,reserved\n3,102,150,155,2,8,reserved\n"},
+		{"--overrun=extend", "1,100,100,150,2,40,immediate\n2,101,150,160,4,10,reserved\n3,102,102,107,2,8,backfilled\n"},
+		{"--never-ran=zero", "1,100,100,140,2,40,immediate\n2,101,140,150,4,10,reserved\n3,102,102,107,2,8,backfilled\n4,103,107,107,1,8,backfilled\n"},
+		{"--days=0.0000232", "1,100,100,140,2,40,immediate\n2,101,140,150,4,10,reserved\n3,102,102,107,2,8,backfilled\n"},
+		{"--days=0.00002", "1,100,100,140,2,40,immediate\n2,101,140,150,4,10,reserved\n"},
+		{"--skip=1", "2,101,101,111,4,10,immediate\n3,102,111,116,2,8,reserved\n"},
+	} {
+		file := filepath.Join(t.TempDir(), "jobs.csv")
+		if _, _, err := replayTiny(t, "--procs=4", "--jobs-out="+file, c.args); err != nil {
+			t.Fatal(err)
+		}
+		got, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := "job,submit,start,end,procs,estimate,kind\n" + c.want; string(got) != want {
+			t.Errorf("%s:\n%s, want\n%s", c.args, got, want)
+		}
+	}
+}
+
+func TestReplay_JSONHasTheContractsKeys(t *testing.T) {
+	t.Parallel()
+	out, messages, err := replayTiny(t, "--procs=4", "--json", "--timing", "--reservations=0.5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]any
+	if err := json.Unmarshal([]byte(out), &got); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range strings.Fields("jobs meanWait boundedSlowdown utilisation makespan simulatedPerSecond " +
+		"reservations meanPriceSU shareFree shareBelowHighPriority reservationWait localWait") {
+		if _, ok := got[key]; !ok {
+			t.Errorf("no %q in %s", key, out)
+		}
+	}
+	for _, word := range []string{"1 jobs never ran: dropped", "1 jobs refused: they want more than 4 processors"} {
+		if !strings.Contains(messages, word) {
+			t.Errorf("messages lack %q: %s", word, messages)
+		}
+	}
+}
+
+func TestReplay_BadUsageIsSaid(t *testing.T) {
+	t.Parallel()
+	for args, word := range map[string]string{
+		"":                             "procs",
+		"--procs=0":                    "1 or more",
+		"--procs=4 --policy=fast":      "write fcfs, easy",
+		"--procs=4 --overrun=no":       "kill or extend",
+		"--procs=4 --never-ran=no":     "drop or zero",
+		"--procs=4 --days=-1":          "--days",
+		"--procs=4 --skip=-1":          "--skip",
+		"--procs=4 --skip=9":           "left",
+		"--procs=4 --alpha=2":          "--alpha",
+		"--procs=4 --reservations=1.5": "share from 0 to 1",
+		"--procs=4 --copy=-1":          "copied",
+		"--procs=4 --overrun=extend --reservations=0.1": "do not go together",
+	} {
+		_, _, err := replayTiny(t, strings.Fields(args)...)
+		if err == nil || !strings.Contains(err.Error(), word) || exitCode(err) != 2 {
+			t.Errorf("%q: error %v, exit %d, want exit 2 and the word %q", args, err, exitCode(err), word)
+		}
+	}
+}
