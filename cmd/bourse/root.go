@@ -28,6 +28,8 @@ Results go to stdout, progress and messages to stderr. Exit status: 0 done,
 // commands lists the commands in the order of the contract.
 func commands() []*cobra.Command {
 	return []*cobra.Command{
+		newSimulate(),
+		newReplay(),
 		newQuote(),
 		newGenerate(),
 		newConvert(),

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"bourse/broker/report"
+	"bourse/configs"
+	"bourse/studies"
+)
+
+// simulateFlags are what the user of simulate has asked for.
+type simulateFlags struct {
+	seed    uint64
+	runs    int
+	out     string
+	preset  string
+	presets bool
+	traces  string
+	check   bool
+	json    bool
+}
+
+func newSimulate() *cobra.Command {
+	var f simulateFlags
+	cmd := &cobra.Command{
+		Use:   "simulate [SCENARIO.toml]",
+		Short: "Simulate a VO across sites in virtual time",
+		Long: `Simulate runs a scenario: sites with local jobs of their own, and brokers that
+buy windows of time on them for the jobs of their VOs. Without a scenario it
+runs the embedded default.
+
+It ends with a table, a finding in one sentence and, with --out, the files
+summary.json, jobs.csv, events.jsonl and gantt.svg. The same seed gives the same
+bytes. With --runs N it runs N seeds in parallel and shows means with 95 %
+intervals; the files are those of the first seed.`,
+		Example: `  bourse simulate
+  bourse simulate --seed 7 --out out
+  bourse simulate my.toml --runs 20
+  bourse simulate --preset three-traces --traces traces/ --out out`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+	}
+	flags := cmd.Flags()
+	flags.Uint64Var(&f.seed, "seed", 1, "seed of the first run")
+	flags.IntVar(&f.runs, "runs", 1, "how many seeds to run, from --seed on")
+	flags.StringVar(&f.out, "out", "", "folder for the files; without it nothing is written")
+	flags.StringVar(&f.preset, "preset", "", "run an embedded scenario")
+	flags.BoolVar(&f.presets, "presets", false, "list the embedded scenarios")
+	flags.StringVar(&f.traces, "traces", "", "folder of the traces that the scenario names")
+	flags.BoolVar(&f.check, "check", false, "hold every step against the invariants (slower)")
+	flags.BoolVar(&f.json, "json", false, "print the summary as JSON")
+	return cmd
+}
+
+func (f *simulateFlags) run(cmd *cobra.Command, args []string) error {
+	if f.presets {
+		for _, p := range configs.Presets() {
+			fmt.Fprintf(cmd.OutOrStdout(), "%-14s %s\n", p.Name, p.About)
+		}
+		return nil
+	}
+	scenario, err := f.scenario(args)
+	if err != nil {
+		return err
+	}
+	if f.runs < 1 || f.runs > 1_000_000 {
+		return fmt.Errorf("--runs %d: 1 to 1,000,000 are wanted", f.runs)
+	}
+	sim := &studies.Simulation{Scenario: scenario, Workloads: studies.NewWorkloads(), Check: f.check}
+	return f.simulate(sim, cmd.OutOrStdout(), cmd.ErrOrStderr())
+}
+
+// scenario reads what is to be simulated: a file, a preset or the default.
+func (f *simulateFlags) scenario(args []string) (*configs.Scenario, error) {
+	var s *configs.Scenario
+	var err error
+	switch {
+	case len(args) > 0 && f.preset != "":
+		return nil, fmt.Errorf("give a scenario file or --preset %s, not both", f.preset)
+	case len(args) > 0:
+		s, err = configs.ReadScenario(args[0])
+	case f.preset != "":
+		s, err = configs.Preset(f.preset)
+	default:
+		s, err = configs.Preset(configs.Presets()[0].Name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, s.ResolveTraces(f.traces)
+}
+
+// simulate runs the seeds, writes the files and shows what came of them.
+func (f *simulateFlags) simulate(sim *studies.Simulation, stdout, stderr io.Writer) error {
+	var rec studies.Record
+	var folder *report.Folder
+	if f.out != "" {
+		var err error
+		if folder, err = report.OpenFolder(f.out); err != nil {
+			return failed(err)
+		}
+		rec = studies.Record{Keep: true, Events: folder.Events()}
+	}
+	bar := f.progress(stderr)
+	var first *report.Report
+	var all []report.Summary
+	err := sim.RunSeeds(f.seed, f.runs, rec, func(r *report.Report) error {
+		if first == nil {
+			first = r
+		}
+		all = append(all, r.Summary)
+		return bar.Add(1)
+	})
+	if err != nil {
+		if folder != nil {
+			folder.Discard()
+		}
+		var broken *studies.Violation
+		if errors.As(err, &broken) {
+			return failed(err)
+		}
+		return err
+	}
+	if folder != nil {
+		if err := folder.Write(first); err != nil {
+			return failed(err)
+		}
+	}
+	return f.show(first, all, stdout)
+}
+
+// show prints the result: one run's tables, or the means of several.
+func (f *simulateFlags) show(first *report.Report, all []report.Summary, stdout io.Writer) error {
+	switch {
+	case f.json && f.runs == 1:
+		return writeJSON(stdout, first.Summary)
+	case f.json:
+		return writeJSON(stdout, report.Means(all))
+	case f.runs > 1:
+		if err := report.WriteMeans(stdout, all); err != nil {
+			return err
+		}
+	default:
+		if err := first.Summary.WriteTables(stdout); err != nil {
+			return err
+		}
+	}
+	if f.out == "" {
+		_, err := fmt.Fprintln(stdout, "\nNo files written; name a folder with --out DIR.")
+		return err
+	}
+	_, err := fmt.Fprintf(stdout, "\nFiles in %s: %s, %s, %s, %s\n", f.out,
+		report.SummaryFile, report.JobsFile, report.EventsFile, report.GanttFile)
+	return err
+}
+
+// progress shows how many runs are done, on a terminal and for several runs
+// only.
+func (f *simulateFlags) progress(stderr io.Writer) *progressbar.ProgressBar {
+	file, ok := stderr.(*os.File)
+	if !ok || f.runs < 2 || !term.IsTerminal(int(file.Fd())) {
+		return progressbar.DefaultSilent(int64(f.runs))
+	}
+	return progressbar.NewOptions(f.runs, progressbar.OptionSetWriter(stderr),
+		progressbar.OptionSetDescription("seeds"), progressbar.OptionShowCount(), progressbar.OptionClearOnFinish())
+}

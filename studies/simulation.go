@@ -1,0 +1,157 @@
+package studies
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"sync"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/broker/report"
+	"bourse/configs"
+)
+
+// Simulation is one scenario to be run in virtual time. Its traces have been
+// resolved.
+type Simulation struct {
+	Scenario  *configs.Scenario
+	Workloads *Workloads // shared by all runs
+	// Check holds every step against the invariants and ends the run at the
+	// first that is broken.
+	Check bool
+}
+
+// Record says what is kept of a run.
+type Record struct {
+	Keep   bool      // the rows of all jobs and the picture
+	Events io.Writer // takes every fact as it is recorded; nil: nobody
+}
+
+// Violation says that a run broke an invariant: an error of the program, never
+// of its input.
+type Violation struct {
+	Seed uint64
+	Err  error
+}
+
+func (v *Violation) Error() string {
+	return fmt.Sprintf("seed %d breaks an invariant: %v", v.Seed, v.Err)
+}
+
+// Unwrap returns what is broken.
+func (v *Violation) Unwrap() error { return v.Err }
+
+// Run runs the scenario with one seed, until its end. The same seed gives the
+// same report, byte for byte.
+func (s *Simulation) Run(seed uint64, rec Record) (*report.Report, error) {
+	w, err := newWorld(s.Scenario, seed, s.Workloads)
+	if err != nil {
+		return nil, err
+	}
+	c := report.NewCollector(w.header(seed), report.Options{Keep: rec.Keep, Events: rec.Events})
+	w.sim.After(c.Hook)
+	broken := w.check(s.Check)
+	until := bourse.Time(s.Scenario.Until)
+	if w.sim.Run(until); *broken != nil {
+		return nil, &Violation{Seed: seed, Err: *broken}
+	}
+	return c.Finish(w.end(until))
+}
+
+// RunSeeds runs the scenario with runs seeds from first on, as many at once as
+// there are processors, and calls done after each in the order of the seeds.
+// Only the first run is recorded as rec says; the others are summed up.
+func (s *Simulation) RunSeeds(first uint64, runs int, rec Record, done func(*report.Report) error) error {
+	type result struct {
+		report *report.Report
+		err    error
+	}
+	results := make([]chan result, runs)
+	for i := range results {
+		results[i] = make(chan result, 1)
+	}
+	var next, stop int
+	var mu sync.Mutex
+	take := func() int {
+		mu.Lock()
+		defer mu.Unlock()
+		if stop > 0 || next == runs {
+			return runs
+		}
+		next++
+		return next - 1
+	}
+	for range min(runs, runtime.GOMAXPROCS(0)) {
+		go func() {
+			for i := take(); i < runs; i = take() {
+				r := rec
+				if i > 0 {
+					r = Record{}
+				}
+				rep, err := s.Run(first+uint64(i), r)
+				results[i] <- result{rep, err}
+			}
+		}()
+	}
+	for i := range results {
+		r := <-results[i]
+		err := r.err
+		if err == nil {
+			err = done(r.report)
+		}
+		if err != nil {
+			mu.Lock()
+			stop++
+			mu.Unlock()
+			return err
+		}
+	}
+	return nil
+}
+
+// header says what the run is made of.
+func (w *world) header(seed uint64) report.Header {
+	h := report.Header{Scenario: w.scenario.Name, Seed: seed}
+	for _, s := range w.scenario.Sites {
+		h.Sites = append(h.Sites, report.Site{Name: s.Name, Groups: s.Groups})
+	}
+	for _, b := range w.scenario.Brokers {
+		h.Brokers = append(h.Brokers, report.Broker{Name: b.Name, Budget: b.Budget})
+	}
+	return h
+}
+
+// end gathers what the facts do not say.
+func (w *world) end(until bourse.Time) report.End {
+	e := report.End{Until: until, Waiting: map[string][]bourse.LocalJob{}, Ledgers: map[agents.ID][]bourse.Account{}}
+	for _, s := range w.scenario.Sites {
+		for g := range s.Groups {
+			for _, q := range w.clusters[clusterID(s.Name)].Waiting(g) {
+				e.Waiting[s.Name] = append(e.Waiting[s.Name],
+					bourse.LocalJob{ID: q.ID, Submit: q.Submit, Estimate: q.Estimate, Nodes: q.Nodes})
+			}
+		}
+		e.Ledgers[siteID(s.Name)] = w.sites[siteID(s.Name)].Ledger().Accounts()
+	}
+	for _, b := range w.scenario.Brokers {
+		e.Ledgers[brokerID(b.Name)] = w.brokers[brokerID(b.Name)].Ledger().Accounts()
+	}
+	return e
+}
+
+// check adds the invariants to the world, if they are wanted; the first broken
+// one is left where the result points.
+func (w *world) check(wanted bool) *error {
+	broken := new(error)
+	if !wanted {
+		return broken
+	}
+	v := newInvariants(w)
+	w.sim.After(func(now bourse.Time, id agents.ID, out *agents.Outbox) {
+		if *broken == nil {
+			*broken = v.After(now, id, out)
+		}
+	})
+	return broken
+}

@@ -1,0 +1,40 @@
+package studies
+
+import (
+	"fmt"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// users is the agent that submits a VO's jobs to its broker, each at its time.
+// The jobs are in order of submission; one alarm at a time keeps the heap small.
+type users struct {
+	broker agents.ID
+	jobs   []bourse.Job
+	next   int
+}
+
+// due is the alarm for the next submission.
+type due struct{}
+
+// Kind names the alarm.
+func (due) Kind() string { return "Due" }
+
+// Step submits what is due and sets the alarm for what follows.
+func (u *users) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
+	switch m.(type) {
+	case agents.Started, due:
+	case agents.SubmitReply:
+		return // what became of a job stands in the broker's facts
+	default:
+		panic(fmt.Sprintf("studies: users of %s got %s from %s", u.broker, m.Kind(), from))
+	}
+	for u.next < len(u.jobs) && u.jobs[u.next].Submit <= now {
+		out.Send(u.broker, agents.Submit{Job: u.jobs[u.next]})
+		u.next++
+	}
+	if u.next < len(u.jobs) {
+		out.Alarm(u.jobs[u.next].Submit, due{})
+	}
+}

@@ -1,0 +1,198 @@
+package studies
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"bourse"
+	"bourse/configs"
+	"bourse/sites/swf"
+)
+
+// Workloads draws and reads the jobs of scenarios. A trace is read once and
+// shared by all seeds. It is safe for concurrent use.
+type Workloads struct {
+	mu     sync.Mutex
+	traces map[traceKey]*traceEntry
+}
+
+type traceKey struct {
+	file string
+	skip int
+}
+
+type traceEntry struct {
+	once  sync.Once
+	trace *swf.Trace
+	parts map[int64]*swf.Trace // by partition
+	err   error
+}
+
+// NewWorkloads returns one that has read nothing yet.
+func NewWorkloads() *Workloads { return &Workloads{traces: map[traceKey]*traceEntry{}} }
+
+// trace returns a trace, or one partition of it.
+func (l *Workloads) trace(file string, skip, partition int) (*swf.Trace, error) {
+	l.mu.Lock()
+	e := l.traces[traceKey{file, skip}]
+	if e == nil {
+		e = &traceEntry{}
+		l.traces[traceKey{file, skip}] = e
+	}
+	l.mu.Unlock()
+	e.once.Do(func() {
+		e.trace, e.err = swf.Open(file, swf.Options{Skip: skip})
+		if e.err != nil {
+			return
+		}
+		e.parts = map[int64]*swf.Trace{}
+		for _, p := range e.trace.Partitions() {
+			e.parts[p.Number] = p.Trace
+		}
+	})
+	switch {
+	case e.err != nil:
+		return nil, e.err
+	case partition == 0:
+		return e.trace, nil
+	case e.parts[int64(partition)] == nil:
+		return nil, fmt.Errorf("%s has no records of partition %d", file, partition)
+	}
+	return e.parts[int64(partition)], nil
+}
+
+// derived is the seed of one owner's draws under a seed.
+func derived(seed uint64, owner string) uint64 {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%d %s", seed, owner)
+	return h.Sum64()
+}
+
+// local returns a site's own jobs in order of submit, from the scenario's zero.
+func (l *Workloads) local(s *configs.Site, seed uint64) ([]bourse.LocalJob, error) {
+	w := s.Workload
+	if w == nil {
+		return nil, nil
+	}
+	seed = derived(seed, "site "+s.Name)
+	switch {
+	case w.Trace != "":
+		return l.localTrace(w, seed)
+	case w.Model == "uniform":
+		return uniform(w, seed)
+	}
+	m := swf.Lublin{Nodes: w.Processors, Load: w.Load.Float(), Seed: seed}
+	jobs, err := m.Until(w.Days)
+	if w.Jobs > 0 && len(jobs) > w.Jobs {
+		jobs = jobs[:w.Jobs]
+	}
+	return jobs, err
+}
+
+func uniform(w *configs.Workload, seed uint64) ([]bourse.LocalJob, error) {
+	m := swf.Uniform{Nodes: w.Processors, Load: w.Load.Float(), Seed: seed, MinNodes: w.Nodes.Lo,
+		MaxNodes: min(w.Nodes.Hi, w.Processors), MinRun: w.Length.Lo, MaxRun: w.Length.Hi}
+	if w.Load == 0 {
+		return m.Over(w.Jobs, w.Days)
+	}
+	jobs, err := m.Until(w.Days)
+	if w.Jobs > 0 && len(jobs) > w.Jobs {
+		jobs = jobs[:w.Jobs]
+	}
+	return jobs, err
+}
+
+func (l *Workloads) localTrace(w *configs.Workload, seed uint64) ([]bourse.LocalJob, error) {
+	t, err := l.trace(w.Trace, w.Skip, w.Partition)
+	if err != nil {
+		return nil, err
+	}
+	jobs, _ := t.Jobs(swf.JobOptions{Span: w.Days, KeepZero: w.NeverRan == "zero", Extend: true})
+	jobs = slices.Clone(jobs)
+	shift(jobs)
+	for i := range jobs {
+		jobs[i].Queue = w.Queues[jobs[i].Queue]
+	}
+	if w.Copy == 0 {
+		return jobs, nil
+	}
+	return swf.Copy(jobs, w.Copy.Float(), rand.New(rand.NewPCG(seed, 0)))
+}
+
+// shift moves jobs so that the first is submitted at the scenario's zero.
+func shift(jobs []bourse.LocalJob) {
+	if len(jobs) == 0 {
+		return
+	}
+	first := jobs[0].Submit
+	for i := range jobs {
+		jobs[i].Submit -= first
+	}
+}
+
+// vo returns a broker's jobs in order of submit.
+func (l *Workloads) vo(b *configs.Broker, mean bourse.Price, seed uint64) ([]bourse.Job, error) {
+	if b.Workload == nil {
+		return batch(b.Jobs), nil
+	}
+	w := b.Workload
+	terms := swf.Terms{
+		MinPerformance: w.MinPerformance.Lo, MaxPerformance: w.MinPerformance.Hi,
+		MeanPrice: mean, PriceFrom: w.MaxPrice.Lo.Float(), PriceTo: w.MaxPrice.Hi.Float(),
+		Horizon: w.Deadline, Seed: derived(seed, "broker "+b.Name),
+	}
+	if w.Trace == "" {
+		return swf.VO{Terms: terms, Count: w.Jobs, Until: w.Days, MinNodes: w.Nodes.Lo, MaxNodes: w.Nodes.Hi,
+			MinLength: w.Length.Lo, MaxLength: w.Length.Hi}.Jobs()
+	}
+	t, err := l.trace(w.Trace, w.Skip, w.Partition)
+	if err != nil {
+		return nil, err
+	}
+	local, _ := t.Jobs(swf.JobOptions{Span: w.Days})
+	local = slices.Clone(local)
+	shift(local)
+	if w.Jobs > 0 && len(local) > w.Jobs {
+		local = local[:w.Jobs]
+	}
+	return terms.Jobs(local)
+}
+
+// batch turns the jobs of a file into jobs in order of submit; those of one
+// instant keep the order of the file.
+func batch(list []configs.Job) []bourse.Job {
+	jobs := make([]bourse.Job, len(list))
+	for i := range list {
+		jobs[i] = list[i].At(bourse.Time(list[i].Submit), time.Time{})
+	}
+	slices.SortStableFunc(jobs, func(a, b bourse.Job) int { return cmp.Compare(a.Submit, b.Submit) })
+	return jobs
+}
+
+// spread hands the jobs to groups: each to the first in file order that can
+// ever hold it. What fits nowhere goes to the largest, which refuses it.
+func spread(jobs []bourse.LocalJob, groups []bourse.Group) [][]bourse.LocalJob {
+	largest := 0
+	for i, g := range groups {
+		if g.Nodes > groups[largest].Nodes {
+			largest = i
+		}
+	}
+	if len(groups) == 1 {
+		return [][]bourse.LocalJob{jobs}
+	}
+	lists := make([][]bourse.LocalJob, len(groups))
+	for _, j := range jobs {
+		at := slices.IndexFunc(groups, func(g bourse.Group) bool { return g.Nodes >= j.Nodes })
+		if at < 0 {
+			at = largest
+		}
+		lists[at] = append(lists[at], j)
+	}
+	return lists
+}
