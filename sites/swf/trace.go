@@ -92,17 +92,21 @@ func (t *Trace) Partitions() []Partition {
 	for _, n := range t.Header.Names("Partition") {
 		names[n.Number] = n.Name
 	}
-	index := make(map[int64]int)
-	var list []Partition
+	sizes := make(map[int64]int)
+	for i := range t.Records {
+		sizes[t.Records[i][PartitionNumber].Whole()]++
+	}
+	index := make(map[int64]*Trace, len(sizes))
+	list := make([]Partition, 0, len(sizes))
 	for i := range t.Records {
 		number := t.Records[i][PartitionNumber].Whole()
-		k, ok := index[number]
-		if !ok {
-			k = len(list)
-			index[number] = k
-			list = append(list, Partition{number, names[number], &Trace{Name: t.Name, Header: t.Header}})
+		part := index[number]
+		if part == nil {
+			part = &Trace{Name: t.Name, Header: t.Header, Records: make([]Record, 0, sizes[number])}
+			index[number] = part
+			list = append(list, Partition{number, names[number], part})
 		}
-		list[k].Trace.Records = append(list[k].Trace.Records, t.Records[i])
+		part.Records = append(part.Records, t.Records[i])
 	}
 	slices.SortFunc(list, func(a, b Partition) int { return cmp.Compare(a.Number, b.Number) })
 	return list
