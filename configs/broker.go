@@ -17,7 +17,7 @@ type Broker struct {
 	Horizon         bourse.Duration  // how far ahead it looks, more than Lead
 	Algorithm       string           // "alp", "amp", "amp-literal", "best"
 	Minimize        string           // "time", "cost", "finish"
-	Weights         Weights          // of algorithm best; default: 1 for Minimize, 0 for the others
+	FinishWeight    Thousandths      // algorithm best: weight of the finish beside those of time and cost, which turn from pass to pass; 0..1,000,000, default 0
 	BudgetLimit     *bourse.Credits  // B* of a cycle; nil: by the formula ("auto", the default)
 	TimeLimit       *bourse.Duration // T* of a cycle; nil: by the formula ("auto", the default)
 	Strategy        string           // "batch", the default
@@ -34,10 +34,6 @@ type Quota struct {
 	User    string
 	Credits bourse.Credits
 }
-
-// Weights say what the algorithm best means by best: 0..1,000,000 each, one at
-// least above 0.
-type Weights struct{ Time, Cost, Finish Thousandths }
 
 var (
 	algorithms = []string{"alp", "amp", "amp-literal", "best"}
@@ -107,7 +103,7 @@ func (t *table) broker(until, lead bourse.Duration, names map[string]int) Broker
 		BudgetLimit:     autoOr[bourse.Credits](t, "budget_limit"),
 		TimeLimit:       autoOr[bourse.Duration](t, "time_limit"),
 	}
-	b.Weights = t.weights(b.Algorithm, b.Minimize)
+	b.FinishWeight = t.finishWeight(b.Algorithm)
 	if t.clean("lead") && b.Lead > 0 && b.Lead < 10*bourse.Second {
 		t.wrong("lead", "%s is too short for an exchange between sites; 0s (no latency at all) or at least 10s is wanted", b.Lead.Words())
 	}
@@ -161,34 +157,19 @@ func (t *table) quotas() []Quota {
 	return out
 }
 
-// weights reads the weights of algorithm best.
-func (t *table) weights(algorithm, minimize string) Weights {
-	var out Weights
+// finishWeight reads [broker.weights], which algorithm best alone looks at.
+func (t *table) finishWeight(algorithm string) Thousandths {
 	w := t.table("weights")
 	if w == nil {
-		switch minimize {
-		case "cost":
-			out.Cost = One
-		case "finish":
-			out.Finish = One
-		default:
-			out.Time = One
-		}
-		return out
+		return 0
 	}
-	out = Weights{
-		Time:   w.share("time", 0, 0, maxThousandths),
-		Cost:   w.share("cost", 0, 0, maxThousandths),
-		Finish: w.share("finish", 0, 0, maxThousandths),
-	}
+	w.later("time", "cost") // the search turns them from pass to pass
+	finish := w.share("finish", 0, 0, maxThousandths)
 	w.done()
-	switch {
-	case algorithm != "best" && t.clean("algorithm"):
+	if algorithm != "best" && t.clean("algorithm") {
 		t.wrong("weights", "have a meaning only with algorithm = \"best\"; leave them out")
-	case out == Weights{} && t.clean("weights"):
-		t.wrong("weights", "are all 0; one of time, cost and finish must be above 0")
 	}
-	return out
+	return finish
 }
 
 // autoOr reads "auto", as nil, or a value of the vocabulary.

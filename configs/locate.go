@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -36,27 +37,30 @@ func (p path) String() string {
 	return b.String()
 }
 
-// maxDepth bounds the nesting of arrays and inline tables in a file.
-const maxDepth = 32
+// The bounds of a file's shape. They keep the cost of reading it linear.
+const (
+	maxDepth = 16  // keys with dots between them, arrays and inline tables within each other
+	maxKey   = 200 // bytes of one key
+)
 
 // locator finds the line of every key, table and array element of a TOML text.
 // The TOML reader gives positions for faults of syntax only; this one does no
 // judging at all, and on a text that is not TOML it stops somewhere, never
 // panics and never loops.
 type locator struct {
-	text    string
-	pos     int
-	line    int
-	lines   map[path]int // from 1
-	arrays  map[path]int // tables seen so far of each array of tables
-	tooDeep int          // the line where the nesting passes maxDepth, or 0
+	text   string
+	pos    int
+	line   int
+	lines  map[path]int // from 1
+	arrays map[path]int // tables seen so far of each array of tables
+	beyond *Problem     // the bound at which it stopped, or nil
 }
 
 // locate costs one walk over the text.
 func locate(text string) *locator {
 	l := &locator{text: text, line: 1, lines: map[path]int{}, arrays: map[path]int{}}
 	var table path
-	for l.blank(true); l.pos < len(l.text) && l.tooDeep == 0; l.blank(true) {
+	for l.blank(true); l.pos < len(l.text) && l.beyond == nil; l.blank(true) {
 		before := l.pos
 		if l.text[l.pos] == '[' {
 			table = l.header()
@@ -158,6 +162,12 @@ func (l *locator) dotted() []string {
 			}
 			keys = append(keys, l.text[start:l.pos])
 		}
+		if l.pos-start > maxKey {
+			l.stop("a key is longer than %d bytes", maxKey)
+		}
+		if len(keys) > maxDepth {
+			l.stop("a key has more than %d parts", maxDepth)
+		}
 		l.blank(false)
 		if l.peek() != '.' {
 			return keys
@@ -173,7 +183,7 @@ func bare(c byte) bool {
 // value passes over one value and marks what lies in it.
 func (l *locator) value(p path, depth int) {
 	if depth > maxDepth {
-		l.tooDeep = l.line
+		l.stop("arrays and tables stand more than %d deep in each other", maxDepth)
 		return
 	}
 	switch l.peek() {
@@ -213,7 +223,15 @@ func (l *locator) more(closing byte) bool {
 	case 0, ',', ']', '}', '=':
 		return false
 	}
-	return l.tooDeep == 0
+	return l.beyond == nil
+}
+
+// stop gives up at a bound.
+func (l *locator) stop(format string, args ...any) {
+	if l.beyond == nil {
+		l.beyond = &Problem{Line: l.line, Text: fmt.Sprintf(format, args...)}
+	}
+	l.pos = len(l.text)
 }
 
 // quoted passes over a string of any of the four kinds.

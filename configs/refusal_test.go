@@ -198,8 +198,8 @@ func TestReadScenario_Refuses(t *testing.T) {
 		{"lead too short", `minimize = "time"`, "minimize = \"time\"\nlead = \"9s\" #!", "broker.lead", "at least 10s"},
 		{"lead beyond the horizon", `horizon = "7d"`, "lead = \"7d\"\nhorizon = \"7d\" #!", "broker.horizon", "nothing after the lead"},
 		{"no alternatives", `minimize = "time"`, "minimize = \"time\"\nmax_alternatives = 0 #!", "broker.max_alternatives", "outside 1..10000"},
-		{"weights without best", `minimize = "time"`, "minimize = \"time\"\nweights = { time = 1 } #!", "broker.weights", "only with algorithm"},
-		{"weights of nothing", `minimize = "cost"`, "minimize = \"cost\"\nweights = { time = 0 } #!", "broker.weights", "are all 0"},
+		{"weights without best", `minimize = "time"`, "minimize = \"time\"\nweights = { finish = 1 } #!", "broker.weights", "only with algorithm"},
+		{"weights of later", `minimize = "cost"`, "minimize = \"cost\"\nweights = { time = 1 } #!", "broker.weights.time", "not available yet"},
 		{"limit in words", `minimize = "time"`, "minimize = \"time\"\nbudget_limit = \"much\" #!", "broker.budget_limit", `"auto" or a number`},
 		{"negative quota", `minimize = "time"`, "minimize = \"time\"\nquota = { ana = -1 } #!", "broker.quota.ana", "outside 0.."},
 		{"two sources of jobs", "[[broker.job]]", "[broker.workload]\nmodel = \"uniform\"\njobs = 1\n[[broker.job]] #!", "broker.job", "a second source"},
@@ -301,6 +301,8 @@ func TestRead_SaysWhereTheSyntaxIsWrong(t *testing.T) {
 		"[[site]]\nname = \n":             2,
 		"[[job]]\nnodes = 1\nnodes = 2\n": 3,
 		"a = " + strings.Repeat("[", 40):  1,
+		"\n[" + strings.Repeat("a.", 1e6): 2,
+		"\n" + strings.Repeat("a", 300):   2,
 		"name = 99999999999999999999\n":   1,
 	} {
 		_, err := CheckText("f.toml", []byte(text))

@@ -74,7 +74,7 @@ func TestReadScenario_TwoSitesWithEveryDefault(t *testing.T) {
 		}},
 		Brokers: []Broker{{
 			Name: "vo1", Budget: 50_000 * bourse.Credit, Cycle: 30 * bourse.Minute, Horizon: 7 * bourse.Day,
-			Algorithm: "amp", Minimize: "time", Weights: Weights{Time: One}, Strategy: "batch",
+			Algorithm: "amp", Minimize: "time", Strategy: "batch",
 			MaxAlternatives: 20, BatchSize: 100,
 			Workload: &VOWorkload{
 				Model: "uniform", Days: 30 * bourse.Day, Jobs: 200, Nodes: Range[int]{1, 16},
@@ -148,7 +148,7 @@ cycle = "1h"
 horizon = "1d"
 algorithm = "best"
 minimize = "cost"
-weights = { time = 1, cost = 0.5 }
+weights = { finish = 0.5 }
 budget_limit = 7.5
 time_limit = "2d"
 strategy = "batch"
@@ -192,7 +192,7 @@ deadline = "6h"
 		a.Hold != 10_000 || a.InDoubt != 60_000 || a.QueueLimit != 50 || a.Nodes() != 4 || b.Policy != backfill.EASY {
 		t.Errorf("site %+v", a)
 	}
-	if vo.Weights != (Weights{One, One / 2, 0}) || *vo.BudgetLimit != 7_500_000 || *vo.TimeLimit != 2*bourse.Day ||
+	if vo.FinishWeight != One/2 || *vo.BudgetLimit != 7_500_000 || *vo.TimeLimit != 2*bourse.Day ||
 		vo.BatchSize != 1 || vo.MaxAlternatives != 3 || vo.Lead != bourse.Minute ||
 		!reflect.DeepEqual(vo.Quotas, []Quota{{"ana", 1_500_000}, {"zoe", 2_000_000}}) {
 		t.Errorf("broker %+v", vo)

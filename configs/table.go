@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -33,7 +34,7 @@ type table struct {
 	doc   *document
 	path  path
 	keys  map[string]any
-	known []string
+	known map[string]bool
 }
 
 // readFile returns the text of a file of bounded size.
@@ -56,9 +57,9 @@ func readFile(name string) ([]byte, error) {
 // open parses a text and returns its root table; the name is for messages.
 func open(file string, text []byte) (*table, error) {
 	where := locate(string(text))
-	if where.tooDeep > 0 {
-		return nil, problems([]*Problem{{File: file, Line: where.tooDeep,
-			Text: fmt.Sprintf("arrays and tables nested more than %d deep", maxDepth)}})
+	if where.beyond != nil {
+		where.beyond.File = file
+		return nil, problems([]*Problem{where.beyond})
 	}
 	keys := map[string]any{}
 	if _, err := toml.Decode(string(text), &keys); err != nil {
@@ -68,7 +69,11 @@ func open(file string, text []byte) (*table, error) {
 		}
 		return nil, problems([]*Problem{p})
 	}
-	return &table{doc: &document{file: file, where: where, faulty: map[path]bool{}}, keys: keys}, nil
+	return newTable(&document{file: file, where: where, faulty: map[path]bool{}}, "", keys), nil
+}
+
+func newTable(doc *document, p path, keys map[string]any) *table {
+	return &table{doc: doc, path: p, keys: keys, known: map[string]bool{}}
 }
 
 // finish ends the reading of a document at its root: out, or all that was found
@@ -83,9 +88,7 @@ func finish[T any](t *table, out *T) (*T, error) {
 
 // take returns the value of a key and notes that the key is known.
 func (t *table) take(key string) (any, bool) {
-	if !slices.Contains(t.known, key) {
-		t.known = append(t.known, key)
-	}
+	t.known[key] = true
 	v, ok := t.keys[key]
 	return v, ok
 }
@@ -122,17 +125,20 @@ func (t *table) need(key, example string) {
 func (t *table) done() {
 	unknown := make([]string, 0, len(t.keys))
 	for k := range t.keys {
-		if !slices.Contains(t.known, k) {
+		if !t.known[k] {
 			unknown = append(unknown, k)
 		}
 	}
+	if len(unknown) == 0 {
+		return
+	}
 	slices.Sort(unknown)
-	slices.Sort(t.known)
+	known := slices.Sorted(maps.Keys(t.known))
 	for _, k := range unknown {
-		if near := nearest(k, t.known); near != "" {
+		if near := nearest(k, known); near != "" {
 			t.wrong(k, "unknown key; did you mean %s?", near)
 		} else {
-			t.wrong(k, "unknown key; known here are %s", strings.Join(t.known, ", "))
+			t.wrong(k, "unknown key; known here are %s", strings.Join(known, ", "))
 		}
 	}
 }
@@ -157,7 +163,7 @@ func (t *table) table(key string) *table {
 		t.wrong(key, "is %s, a table is wanted", kind(v))
 		return nil
 	}
-	return &table{doc: t.doc, path: t.path.key(key), keys: keys}
+	return newTable(t.doc, t.path.key(key), keys)
 }
 
 // tables returns the array of tables under a key.
@@ -188,7 +194,7 @@ func (t *table) tables(key string) []*table {
 	}
 	out := make([]*table, len(list))
 	for i, keys := range list {
-		out[i] = &table{doc: t.doc, path: t.path.key(key).at(i), keys: keys}
+		out[i] = newTable(t.doc, t.path.key(key).at(i), keys)
 	}
 	return out
 }
@@ -207,6 +213,9 @@ func (t *table) text(key, def string) string {
 	return s
 }
 
+// maxTexts bounds an array of strings.
+const maxTexts = 1000
+
 // texts returns an array of strings.
 func (t *table) texts(key string) []string {
 	v, ok := t.take(key)
@@ -216,6 +225,10 @@ func (t *table) texts(key string) []string {
 	list, ok := v.([]any)
 	if !ok {
 		t.wrong(key, "is %s, an array of strings is wanted", kind(v))
+		return nil
+	}
+	if len(list) > maxTexts {
+		t.wrong(key, "has %d elements, at most %d are taken", len(list), maxTexts)
 		return nil
 	}
 	out := make([]string, 0, len(list))

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"bourse/configs"
+)
+
+func checkFile(t *testing.T, text string, flags ...string) (stdout string, err error) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "f.toml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	root := newRoot()
+	root.SetOut(&out)
+	root.SetErr(&bytes.Buffer{})
+	root.SetArgs(append([]string{"check", file}, flags...))
+	err = root.Execute()
+	return strings.ReplaceAll(out.String(), file, "f.toml"), err
+}
+
+func TestCheck_SaysInOneLineWhatAFileIs(t *testing.T) {
+	t.Parallel()
+	preset := string(configs.Presets()[1].Text)
+	out, err := checkFile(t, preset)
+	const want = `f.toml: scenario "three-traces": 3 sites, 3 groups, 658 nodes, 1 broker, 1000 jobs, 3 traces (not opened), until 30d` + "\n"
+	if err != nil || out != want {
+		t.Errorf("%v\n%q", err, out)
+	}
+	out, err = checkFile(t, preset, "--json")
+	var figures struct {
+		Kind, Name   string
+		Nodes, Until int
+	}
+	if err == nil {
+		err = json.Unmarshal([]byte(out), &figures)
+	}
+	if err != nil || figures.Kind != "scenario" || figures.Nodes != 658 || figures.Until != 30*86400 {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestCheck_BadInputIsExit2WithEveryProblem(t *testing.T) {
+	t.Parallel()
+	out, err := checkFile(t, "[[job]]\nname = \"a\"\nnodes = 0\nlength = -1\nbudget = 1\n")
+	if exitCode(err) != 2 || out != "" {
+		t.Errorf("exit %d, %q", exitCode(err), out)
+	}
+	for _, part := range []string{"f.toml:3: job.nodes: 0 is outside", "f.toml:4: job.length: "} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%v\nlacks %q", err, part)
+		}
+	}
+	if _, err := checkFile(t, "", "--jsn"); exitCode(err) != 2 {
+		t.Errorf("a bad flag: exit %d", exitCode(err))
+	}
+}
