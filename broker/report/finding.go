@@ -99,9 +99,9 @@ func left(n int, unplaced map[bourse.Code]int) string {
 	case why == bourse.None:
 		return text + " before the end"
 	case unplaced[why] == n:
-		return text + ": " + because(why)
+		return text + " because " + because(why)
 	}
-	return fmt.Sprintf("%s, %d of them as %s", text, unplaced[why], because(why))
+	return fmt.Sprintf("%s, %d of them because %s", text, unplaced[why], because(why))
 }
 
 // because puts the code of a reason into words.
@@ -109,19 +109,19 @@ func because(code bourse.Code) string {
 	if words, ok := reasonWords[code]; ok {
 		return words
 	}
-	return "of " + string(code)
+	return "of \"" + string(code) + "\""
 }
 
 var reasonWords = map[bourse.Code]string{
-	bourse.TooLarge:    "they ask for more nodes than there are",
-	bourse.NoNode:      "no node meets their requirements",
+	bourse.TooLarge:    "more nodes were asked for than there are",
+	bourse.NoNode:      "no node met the requirements",
 	bourse.NoWindow:    "no window was free in time",
-	bourse.OverBudget:  "every free window was beyond their budget",
+	bourse.OverBudget:  "every free window was beyond the budget",
 	bourse.NoOffer:     "no site answered in time",
 	bourse.LimitTime:   "the batch's time limit left no choice",
 	bourse.LimitBudget: "the batch's budget limit left no choice",
-	bourse.NoMoney:     "the account did not cover them",
-	bourse.Expired:     "their deadline passed",
+	bourse.NoMoney:     "the account did not cover it",
+	bourse.Expired:     "the deadline passed",
 	bourse.Busy:        "the nodes were taken meanwhile",
 	bourse.TooDear:     "the price had risen meanwhile",
 }
@@ -160,10 +160,14 @@ func percent(share float64) string {
 	return fmt.Sprintf("%.1f %%", share*100)
 }
 
-// money shows credits with two decimals, for tables and sentences.
+// money shows credits with two decimals, large amounts without, for tables
+// and sentences.
 func money(c bourse.Credits) string {
-	if c == bourse.MaxCredits {
+	switch {
+	case c == bourse.MaxCredits:
 		return c.String()
+	case c >= 100_000*bourse.Credit:
+		return fmt.Sprintf("%.0f", c.Float())
 	}
 	return fmt.Sprintf("%.2f", c.Float())
 }

@@ -20,8 +20,8 @@ const styleLight = `text{font:12px system-ui,"Segoe UI","Helvetica Neue",Arial,s
 .t{font-size:17px;font-weight:600}.s{font-weight:600}.m{fill:#59636e;font-size:11px}.e{text-anchor:end}.c{text-anchor:middle}
 .n{font-size:10.5px;pointer-events:none}
 .bg{fill:#fff}.band{fill:#f1f3f5}.g{stroke:#d1d6dc;stroke-width:1}
-.i,.lf{fill:#b4bbc4}.b{fill:url(#hatch)}.r{fill:#8b949e}
-.hb{fill:#c9ced6}.hl{stroke:#77808b;stroke-width:1.1}
+.i,.lf{fill:#b4bbc4}.b{fill:url(#hatch)}.r{fill:url(#dots)}
+.hb{fill:#c9ced6}.hl{stroke:#77808b;stroke-width:1.1}.db{fill:#98a1ab}.dd{fill:#4b535d}
 .o rect{stroke:#fff;stroke-width:.6}.f rect{stroke:#fff;stroke-width:.25}
 rect.v,.o rect.v,.f rect.v{stroke:#1f2328;stroke-width:.5}
 .rl{stroke:#1f2328;stroke-width:1.2;fill:none}
@@ -31,8 +31,8 @@ rect.v,.o rect.v,.f rect.v{stroke:#1f2328;stroke-width:.5}
 
 // styleDark is for screens only: paper stays white.
 const styleDark = `@media screen and (prefers-color-scheme:dark){text{fill:#e6edf3}.m{fill:#9198a1}
-.bg{fill:#0d1117}.band{fill:#1b2129}.g{stroke:#343b44}.i,.lf{fill:#59626d}.r{fill:#8b949e}
-.hb{fill:#454d57}.hl{stroke:#8b949e}.o rect,.f rect{stroke:#0d1117}
+.bg{fill:#0d1117}.band{fill:#1b2129}.g{stroke:#343b44}.i,.lf{fill:#59626d}
+.hb{fill:#454d57}.hl{stroke:#8b949e}.db{fill:#737d88}.dd{fill:#c3cad2}.o rect,.f rect{stroke:#0d1117}
 rect.v,.o rect.v,.f rect.v{stroke:#e6edf3}.h{stroke:#0d1117}.rl{stroke:#e6edf3}.vf{fill:#56b4e9}}
 `
 
@@ -57,7 +57,9 @@ func (p *picture) head() {
 	}
 	p.print("%s</style>\n", styleDark)
 	p.print("<defs><pattern id=\"hatch\" width=\"4\" height=\"4\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">" +
-		"<rect class=\"hb\" width=\"4\" height=\"4\"/><path class=\"hl\" d=\"M0 0V4\"/></pattern></defs>\n")
+		"<rect class=\"hb\" width=\"4\" height=\"4\"/><path class=\"hl\" d=\"M0 0V4\"/></pattern>\n" +
+		"<pattern id=\"dots\" width=\"4\" height=\"4\" patternUnits=\"userSpaceOnUse\">" +
+		"<rect class=\"db\" width=\"4\" height=\"4\"/><circle class=\"dd\" cx=\"2\" cy=\"2\" r=\".7\"/></pattern></defs>\n")
 	p.print("<rect class=\"bg\" width=\"100%%\" height=\"100%%\"/>\n")
 	p.text("t", 20*pixel, 32*pixel, sum.Scenario)
 	p.text("m e", pageWidth-20*pixel, 32*pixel, fmt.Sprintf("seed %d, until %s", sum.Seed, tickLabel(p.report.until, bourse.Second)))

@@ -11,13 +11,16 @@ import (
 )
 
 // nameWidth bounds names in the tables, so that these fit 100 columns.
-const nameWidth = 18
+const nameWidth = 16
 
 // tableWidth is what the finding is wrapped to.
 const tableWidth = 98
 
-// WriteTables writes what ends a simulation: a row per site, a row per VO, and
-// the finding. The words of a run's head, and where its files lie, are the
+// WriteTables writes what ends a simulation: a row per site (how full it was,
+// by whom, its own jobs started, still queued, their mean wait and slowdown,
+// the legs it carried and earned with), a row per VO (jobs placed, on several
+// sites, not placed; mean time and finish; cost, the share above base price,
+// what is left of the budget), and the finding. The words of a run's head, and where its files lie, are the
 // caller's.
 func (s *Summary) WriteTables(w io.Writer) error {
 	if err := render(w, s.siteTable()); err != nil {
@@ -36,29 +39,25 @@ func (s *Summary) WriteTables(w io.Writer) error {
 }
 
 func (s *Summary) siteTable() table.Writer {
-	t := newTable("Site", "Nodes", "Used", "Local", "VO", "Started", "Waiting", "Wait", "Slowdown", "Legs", "Refused", "Income")
+	t := newTable("Site", "Nodes", "Used", "Local", "VO", "Jobs", "Queued", "Wait", "Slowdown", "Legs", "Income")
 	for _, one := range s.Sites {
-		refused := 0
-		for _, n := range one.RefusedLegs {
-			refused += n
-		}
 		t.AppendRow(table.Row{one.Name, strconv.Itoa(one.Nodes), percent(one.Utilisation.All), percent(one.Utilisation.Local),
 			percent(one.Utilisation.VO), strconv.Itoa(one.Local.Started), strconv.Itoa(one.Local.Waiting), span(one.Local.MeanWait),
-			fmt.Sprintf("%.1f", one.Local.BoundedSlowdown), strconv.Itoa(one.Legs), strconv.Itoa(refused), money(one.Income.Total)})
+			fmt.Sprintf("%.1f", one.Local.BoundedSlowdown), strconv.Itoa(one.Legs), money(one.Income.Total)})
 	}
 	return t
 }
 
 func (s *Summary) brokerTable() table.Writer {
-	t := newTable("VO", "Jobs", "Placed", "Co-alloc", "No place", "Wait", "Time", "Finish", "Cost", "Above base", "Left")
+	t := newTable("VO", "Jobs", "Placed", "Co-alloc", "Unplaced", "Time", "Finish", "Cost", "Extra", "Left")
 	for _, one := range s.Brokers {
-		above := "-"
+		extra := "-"
 		if one.Cost.Base > 0 {
-			above = percent(one.Cost.Additive.Float() / one.Cost.Base.Float())
+			extra = percent(one.Cost.Additive.Float() / one.Cost.Base.Float())
 		}
 		t.AppendRow(table.Row{one.Name, strconv.Itoa(one.Jobs.Submitted), strconv.Itoa(one.Jobs.Placed),
-			strconv.Itoa(one.Jobs.CoAllocated), strconv.Itoa(one.Jobs.Waiting + one.Jobs.Refused), span(one.MeanWait),
-			span(one.MeanTime), span(one.MeanFinish), money(one.Cost.Total), above, money(one.Left)})
+			strconv.Itoa(one.Jobs.CoAllocated), strconv.Itoa(one.Jobs.Waiting + one.Jobs.Refused),
+			span(one.MeanTime), span(one.MeanFinish), money(one.Cost.Total), extra, money(one.Left)})
 	}
 	return t
 }

@@ -1,0 +1,274 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/broker/report"
+)
+
+func TestSummary_LocalJobsReckonedByHand(t *testing.T) {
+	t.Parallel()
+	north := tell(t, report.Options{}).Summary.Sites[0]
+	want := report.LocalSummary{Started: 4, Immediate: 2, Backfilled: 1, Reserved: 1, Ended: 3, Killed: 1, Running: 1,
+		Waiting:  1, // the one submitted after the end is yet to come
+		Refused:  1,
+		MeanWait: 280 * bourse.Second, // (0 + 90 + 580 + 450) / 4
+		// 100/100, 290/200, and 455/10 as the run of 5 s counts as 10 s
+		BoundedSlowdown: 15.983333}
+	if north.Local != want {
+		t.Errorf("local jobs are\n%+v, want\n%+v", north.Local, want)
+	}
+}
+
+func TestSummary_UtilisationReckonedByHand(t *testing.T) {
+	t.Parallel()
+	s := tell(t, report.Options{}).Summary
+	north, south := s.Sites[0], s.Sites[1]
+	// Local: 2x100 + 1x200 + 1x5 + 4x400 that still run; VO: 1x300; of 6x1000.
+	if want := (report.Utilisation{All: 0.384167, Local: 0.334167, VO: 0.05}); north.Utilisation != want || north.Nodes != 6 {
+		t.Errorf("north: %+v of %d nodes, want %+v of 6", north.Utilisation, north.Nodes, want)
+	}
+	if want := (report.Utilisation{All: 0.575, Local: 0.5, VO: 0.075}); north.Groups[0].Utilisation != want {
+		t.Errorf("north/main: %+v, want %+v", north.Groups[0].Utilisation, want)
+	}
+	if want := (report.Utilisation{All: 0.0025, Local: 0.0025}); north.Groups[1].Utilisation != want {
+		t.Errorf("north/fat: %+v, want %+v", north.Groups[1].Utilisation, want)
+	}
+	// wave 2x200 (it ended early), broken 2x50 (it was lost), solo 5x100 (it still runs).
+	if want := (report.Utilisation{All: 0.1, VO: 0.1}); south.Utilisation != want {
+		t.Errorf("south: %+v, want %+v", south.Utilisation, want)
+	}
+}
+
+func TestSummary_LegsAndIncomeReckonedByHand(t *testing.T) {
+	t.Parallel()
+	s := tell(t, report.Options{}).Summary
+	north, south := s.Sites[0], s.Sites[1]
+	if want := (report.Income{Base: cr(0.3), Additive: cr(0.03), Total: cr(0.33)}); north.Income != want {
+		t.Errorf("income of north %+v, want %+v", north.Income, want)
+	}
+	if want := (report.Income{Base: cr(2.5), Total: cr(2.5)}); south.Income != want {
+		t.Errorf("income of south %+v, want %+v", south.Income, want)
+	}
+	if south.Legs != 4 || south.LegsEnded != 1 || south.LegsBroken != 1 {
+		t.Errorf("south carried %d legs, %d ended, %d broke; want 4, 1, 1", south.Legs, south.LegsEnded, south.LegsBroken)
+	}
+	if want := map[bourse.Code]int{bourse.Busy: 1}; !reflect.DeepEqual(south.RefusedLegs, want) {
+		t.Errorf("south refused %v, want %v", south.RefusedLegs, want)
+	}
+}
+
+func TestSummary_BrokerReckonedByHand(t *testing.T) {
+	t.Parallel()
+	got := tell(t, report.Options{}).Summary.Brokers[0]
+	want := report.BrokerSummary{Name: "vo1",
+		Jobs: report.JobSummary{Submitted: 7, Placed: 4, CoAllocated: 1, Done: 1, Waiting: 2, Refused: 1,
+			Unplaced: map[bourse.Code]int{bourse.OverBudget: 1, bourse.Expired: 1, bourse.None: 1}},
+		Postponements: map[bourse.Code]int{bourse.OverBudget: 2, bourse.Expired: 1},
+		Cost:          report.Income{Base: cr(2.8), Additive: cr(0.03), Total: cr(2.83)},
+		Spent:         cr(2.43), // 0.4 were given back
+		Budget:        cr(100), Left: cr(97.57),
+		MeanWait:     517500 * bourse.Millisecond, // (100 + 600 + 1150 + 220) / 4
+		MeanTime:     225 * bourse.Second,         // (300 + 300 + 100 + 200) / 4
+		MeanFinish:   742500 * bourse.Millisecond, // the sum of both, job by job
+		MeanResponse: 400 * bourse.Second,         // wave alone is done: 500 - 100
+		Transactions: report.TransactionSummary{Committed: 4, Aborted: 1, Aborts: map[bourse.Code]int{bourse.Busy: 1}, Open: 1},
+		Cycles: report.CycleSummary{Run: 3, MeanTimeLimit: 750 * bourse.Second, // the second cycle had nothing to select
+			MeanBudgetLimit: cr(50), AlternativesPerJob: 2}, // the third had no limit
+		Accounts: []bourse.Account{{Name: "budget", Debit: cr(2.43)}}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("the VO is\n%+v, want\n%+v", got, want)
+	}
+}
+
+func TestSummary_SameWithAndWithoutRows(t *testing.T) {
+	t.Parallel()
+	if a, b := tell(t, report.Options{}), tell(t, report.Options{Keep: true}); !reflect.DeepEqual(a.Summary, b.Summary) {
+		t.Errorf("summaries differ:\n%+v\n%+v", a.Summary, b.Summary)
+	}
+	w := month()
+	if a, b := w.report(t, report.Options{}), w.report(t, report.Options{Keep: true}); !reflect.DeepEqual(a.Summary, b.Summary) {
+		t.Errorf("summaries differ:\n%+v\n%+v", a.Summary, b.Summary)
+	}
+}
+
+func TestSummary_MoneyIsExactInJSON(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	if err := tell(t, report.Options{}).WriteSummary(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"until": 1000`, `"left": 97.57,`, `"total": 2.83`, `"meanWait": 517.5`, `"price": 3.6`, `"refusedLegs": {}`, `"accounts": []`} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("summary.json lacks %s:\n%s", want, b.String())
+		}
+	}
+	var back report.Summary
+	if err := json.Unmarshal(b.Bytes(), &back); err != nil || !reflect.DeepEqual(back, tell(t, report.Options{}).Summary) {
+		t.Errorf("summary.json does not read back: %v", err)
+	}
+}
+
+// jobsOfTheStory is jobs.csv of the story, line by line as it must be.
+const jobsOfTheStory = `broker,site,job,kind,submit,start,end,nodes,cost,status,reason,group,class
+,north,1,local,0,0,100,2,0,ended,,main,immediate
+,north,2,local,10,100,300,1,0,killed,,main,backfilled
+,north,3,local,20,600,,4,0,running,,main,reserved
+,north,4,local,30,,,99,0,refused,too-large,,
+,north,5,local,50,500,505,1,0,ended,,fat,immediate
+,north,6,local,700,,,3,0,waiting,,,
+vo1,north,wave,vo,100,200,500,1,0.33,ended,,main,
+vo1,south,wave,vo,100,200,400,2,0.5,ended,,main,
+vo1,south,solo,vo,300,900,,5,1.5,running,,main,
+vo1,south,late,vo,350,1500,,1,0.1,confirmed,,main,
+vo1,,poor,vo,360,,,4,0,waiting,over-budget,,
+vo1,,doomed,vo,370,,,7,0,refused,expired,,
+vo1,south,broken,vo,380,600,650,2,0,lost,busy,main,
+vo1,,fresh,vo,990,,,1,0,waiting,,,
+`
+
+func TestJobs_OneRowPerLegOfTheLastTransaction(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	if err := tell(t, report.Options{Keep: true}).WriteJobs(&b); err != nil {
+		t.Fatal(err)
+	}
+	got, want := strings.Split(b.String(), "\n"), strings.Split(jobsOfTheStory, "\n")
+	for i := range max(len(got), len(want)) {
+		if i >= len(got) || i >= len(want) || got[i] != want[i] {
+			t.Fatalf("line %d of\n%s\nshould be as in\n%s", i+1, b.String(), jobsOfTheStory)
+		}
+	}
+}
+
+func TestJobs_LegGivenUpBeforeItRanHasNoTimes(t *testing.T) {
+	t.Parallel()
+	header, facts, end := theStory()
+	c := report.NewCollector(header, report.Options{Keep: true})
+	for _, s := range facts {
+		c.Add(s.at, s.id, s.fact)
+	}
+	c.Add(at(999), "site:south", bourse.LegMoved{Leg: leg(4, 0), State: bourse.Released})
+	r, err := c.Finish(end)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := r.WriteJobs(&b); err != nil {
+		t.Fatal(err)
+	}
+	if want := "\nvo1,south,late,vo,350,,,1,0.1,released,,main,\n"; !strings.Contains(b.String(), want) {
+		t.Errorf("no line %q in\n%s", want, b.String())
+	}
+}
+
+func TestFinding_SaysWhatTheNumbersCarry(t *testing.T) {
+	t.Parallel()
+	got := tell(t, report.Options{}).Summary.Finding
+	want := "vo1 placed 4 of 7 jobs (1 across sites), 77 % of their node-hours on south, at 1.1 % above base price for delaying local jobs; " +
+		"3 jobs found no place, 1 of them because the deadline passed."
+	if got != want {
+		t.Errorf("finding\n%s, want\n%s", got, want)
+	}
+}
+
+func TestFinding_WithoutVO(t *testing.T) {
+	t.Parallel()
+	header, facts, end := theStory()
+	header.Brokers = nil
+	c := report.NewCollector(header, report.Options{})
+	for _, s := range facts {
+		if strings.HasPrefix(string(s.id), "cluster:") {
+			c.Add(s.at, s.id, s.fact)
+		}
+	}
+	r, err := c.Finish(end)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "No VO took part: 4 local jobs kept the nodes busy for 13 % of the time and waited longest on north, 5 min on average."
+	if r.Summary.Finding != want {
+		t.Errorf("finding\n%s, want\n%s", r.Summary.Finding, want)
+	}
+}
+
+func TestFinding_NothingRan(t *testing.T) {
+	t.Parallel()
+	r, err := report.NewCollector(report.Header{}, report.Options{}).Finish(report.End{})
+	if err != nil || r.Summary.Finding != "Nothing ran." {
+		t.Errorf("%q, %v", r.Summary.Finding, err)
+	}
+}
+
+func TestTables_FitHundredColumns(t *testing.T) {
+	t.Parallel()
+	r := tell(t, report.Options{})
+	site, vo := &r.Summary.Sites[0], &r.Summary.Brokers[0]
+	site.Name, vo.Name = "a site with a name that fits no table", "a broker with a name that fits no table"
+	site.Nodes, site.Utilisation, site.Legs = 99_999, report.Utilisation{All: 1, Local: 1, VO: 1}, 99_999
+	site.Local = report.LocalSummary{Started: 1_000_000, Waiting: 99_999, MeanWait: 400 * bourse.Day, BoundedSlowdown: 99_999}
+	site.Income.Total, vo.Left, vo.Cost.Total = cr(99_999_999), cr(99_999_999), cr(99_999_999)
+	vo.Jobs = report.JobSummary{Submitted: 99_999, Placed: 99_999, CoAllocated: 99_999, Waiting: 99_999}
+	vo.MeanTime, vo.MeanFinish = 400*bourse.Day, 400*bourse.Day
+	var b bytes.Buffer
+	if err := r.Summary.WriteTables(&b); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(b.String()) {
+		if n := len([]rune(strings.TrimRight(line, "\n"))); n > 100 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+		if strings.HasSuffix(line, " \n") {
+			t.Errorf("trailing space: %q", line)
+		}
+	}
+}
+
+func TestCollector_UnknownAgentsAreOnlyTold(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	c := report.NewCollector(report.Header{}, report.Options{Events: &b})
+	var out agents.Outbox
+	out.Record(bourse.JobSubmitted{Job: bourse.Job{Name: "x"}})
+	out.Record(bourse.NodesFreed{})
+	c.Hook(at(1.5), "user:\"ana\"", &out)
+	if _, err := c.Finish(report.End{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Count(b.String(), "\n"); got != 2 || !strings.HasPrefix(b.String(), `{"at":1.5,"agent":"user:\"ana\"","kind":"job-submitted",`) {
+		t.Errorf("events are %s", b.String())
+	}
+}
+
+// failing is a disk that is full.
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, errors.New("disk full") }
+
+func TestCollector_EventsThatCannotBeWrittenAreAnError(t *testing.T) {
+	t.Parallel()
+	header, facts, end := theStory()
+	c := report.NewCollector(header, report.Options{Events: failing{}})
+	for _, s := range facts {
+		c.Add(s.at, s.id, s.fact)
+	}
+	if _, err := c.Finish(end); err == nil || !strings.Contains(err.Error(), "disk full") {
+		t.Errorf("error is %v", err)
+	}
+}
+
+func TestReport_SameFactsSameBytes(t *testing.T) {
+	t.Parallel()
+	s1, j1, e1, g1 := written(t, month())
+	s2, j2, e2, g2 := written(t, month())
+	if s1 != s2 || j1 != j2 || e1 != e2 || g1 != g2 {
+		t.Error("two reports of the same facts differ")
+	}
+}
