@@ -34,6 +34,8 @@ type Book struct {
 	base     sweep          // the plan without a new reservation
 	trial    sweep          // the plan with one
 	marks    []mark         // checkpoints of base
+	promised bool           // conservative: every job stands where it was promised
+	lifted   []int          // scratch: positions whose promise is in the way
 	memory                  // what the marks remember
 	masks                   // which jobs are small and short enough
 

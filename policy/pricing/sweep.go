@@ -6,7 +6,6 @@ import (
 	"sort"
 
 	"bourse"
-	"bourse/policy/backfill"
 )
 
 // This file is the hot path. A query prices some thirty starts, and each would
@@ -32,6 +31,7 @@ import (
 // sweep is a plan in the making. All it knows of the future is in free.
 type sweep struct {
 	at     bourse.Time   // the instant of the pass
+	freed  bourse.Time   // conservative trial: least planned start that a job has left
 	lo     int           // free[lo].At == at
 	free   []bourse.Step // less all commits; neighbours may be equal
 	rem    []uint64      // set of positions without a start yet
@@ -69,6 +69,7 @@ func (b *Book) plan() {
 	for range s.Queue {
 		b.starts = append(b.starts, bourse.Never)
 	}
+	b.promised = false
 	b.marks, b.steps, b.words, b.times, b.since = b.marks[:0], b.steps[:0], b.words[:0], b.times[:0], 0
 	w.free = append(w.free[:0], s.Free...)
 	w.free[0].At = s.Now
@@ -81,7 +82,7 @@ func (b *Book) plan() {
 		}
 		w.rem = append(w.rem, word)
 	}
-	b.prepareMasks()
+	b.masks.made = false
 	switch {
 	case s.Policy.Conservative():
 		b.place(w, 0)
@@ -99,6 +100,10 @@ func (b *Book) plan() {
 func (b *Book) replan(s bourse.Time, n int, d bourse.Duration) bourse.Duration {
 	e, w := s.Add(d), &b.trial
 	w.trial = true
+	if b.promised {
+		b.displace(s, e, n)
+		return b.harm.thousandths()
+	}
 	m := b.lastWithRoom(s, e, n)
 	k := &b.marks[m]
 	w.at, w.lo, w.left = k.at, 0, k.left
@@ -108,7 +113,7 @@ func (b *Book) replan(s bourse.Time, n int, d bourse.Duration) bourse.Duration {
 	if e > w.at {
 		w.take(max(s, w.at), e, n)
 	}
-	b.harm = uint128{}
+	b.harm, w.freed = uint128{}, bourse.Never
 	if b.state.Policy.Conservative() {
 		b.place(w, k.next)
 		return b.harm.thousandths()
@@ -148,16 +153,8 @@ func (b *Book) pass(w *sweep) {
 			w.hold(at)
 		}
 	}
-	now := w.free[w.lo].Free
-	for i := range w.rem {
-		for word := b.candidates(w, i, now); word != 0; word &= word - 1 {
-			pos := i<<6 + bits.TrailingZeros64(word)
-			q := &s.Queue[pos]
-			if q.Nodes <= now && fits(w.free[w.lo:], w.at.Add(q.Estimate), q.Nodes) {
-				b.commit(w, pos, w.at, w.lo)
-				now -= q.Nodes
-			}
-		}
+	if w.left > 0 && w.free[w.lo].Free > 0 {
+		b.fill(w)
 	}
 }
 
@@ -173,58 +170,12 @@ func (b *Book) passFCFS(w *sweep) {
 	}
 }
 
-// place is the plan of the conservative policy from its decision number next
-// on: first the promises that still fit, in queue order, then the others at
-// their earliest fit.
-func (b *Book) place(w *sweep, next int) {
-	s := b.state
-	for pos := next; pos < len(s.Queue); pos++ {
-		q := &s.Queue[pos]
-		if q.Promise < s.Now || q.Promise >= bourse.Never || w.rem[pos>>6]>>(pos&63)&1 == 0 {
-			continue
-		}
-		i := find(w.free, q.Promise)
-		if fits(w.free[i:], q.Promise.Add(q.Estimate), q.Nodes) {
-			b.checkpoint(w, pos)
-			b.commit(w, pos, q.Promise, i)
-		}
-	}
-	for i := range w.rem {
-		for word := w.rem[i]; word != 0; word &= word - 1 {
-			pos := i<<6 + bits.TrailingZeros64(word)
-			q := &s.Queue[pos]
-			at, k := earliest(w.free, 0, w.at, q.Nodes, q.Estimate)
-			b.checkpoint(w, len(s.Queue))
-			b.commit(w, pos, at, k)
-		}
-	}
-}
-
-// checkpoint marks the base plan of the conservative policy every so many
-// commits, so that the marks of a long queue stay few.
-func (b *Book) checkpoint(w *sweep, next int) {
-	if w.trial {
-		return
-	}
-	if b.since == 0 {
-		b.mark(w, next)
-	}
-	if b.since++; b.since > len(b.state.Queue)/32 {
-		b.since = 0
-	}
-}
-
 // commit gives the job at pos its start, which may be Never; i is the step
 // that holds then.
 func (b *Book) commit(w *sweep, pos int, at bourse.Time, i int) {
 	q := &b.state.Queue[pos]
 	if w.trial {
-		if late := at - b.starts[pos]; late > 0 {
-			b.harm.addProduct(uint64(late), uint64(q.Weight)*uint64(q.Nodes))
-			if w.record {
-				b.delays = append(b.delays, bourse.Delay{Job: int64(pos), By: bourse.Duration(late)})
-			}
-		}
+		b.harmed(w, pos, at)
 	} else {
 		if !w.marked && !b.state.Policy.Conservative() {
 			b.mark(w, 0)
@@ -236,6 +187,19 @@ func (b *Book) commit(w *sweep, pos int, at bourse.Time, i int) {
 	w.left--
 	if at < bourse.Never {
 		w.free = take(w.free, i, at, at.Add(q.Estimate), q.Nodes)
+	}
+}
+
+// harmed adds what it means to the job at pos to start at that instant.
+func (b *Book) harmed(w *sweep, pos int, at bourse.Time) {
+	late := at - b.starts[pos]
+	if late <= 0 {
+		return
+	}
+	q := &b.state.Queue[pos]
+	b.harm.addProduct(uint64(late), uint64(q.Weight)*uint64(q.Nodes))
+	if w.record {
+		b.delays = append(b.delays, bourse.Delay{Job: int64(pos), By: bourse.Duration(late)})
 	}
 }
 
@@ -399,58 +363,3 @@ func first(set []uint64) int {
 	}
 	panic("pricing: the first of no jobs")
 }
-
-// finish draws the finished profile and the instants worth offering out of the
-// base plan.
-func (b *Book) finish() {
-	b.clear, b.instants = b.clear[:0], b.instants[:0]
-	for i, step := range b.base.free {
-		if i == 0 || step.Free != b.base.free[i-1].Free {
-			b.clear = append(b.clear, step)
-		}
-	}
-	s := b.state
-	// Every step is a start or an end. Some are missing: those at which as
-	// many nodes come free as are taken.
-	run, res := s.Running, s.Reserved
-	add := func(t bourse.Time) {
-		if n := len(b.instants); t >= s.Now && t < bourse.Never && (n == 0 || b.instants[n-1] < t) {
-			b.instants = append(b.instants, t)
-		}
-	}
-	for _, step := range b.base.free {
-		for len(run) > 0 || len(res) > 0 {
-			if len(run) > 0 && run[0].End <= step.At && (len(res) == 0 || run[0].End <= res[0].Start) {
-				add(run[0].End)
-				run = run[1:]
-			} else if len(res) > 0 && res[0].Start <= step.At {
-				add(res[0].Start)
-				res = res[1:]
-			} else {
-				break
-			}
-		}
-		add(step.At)
-	}
-	for _, r := range run {
-		b.insertInstant(r.End)
-	}
-	for i := range s.Reserved {
-		b.insertInstant(s.Reserved[i].Start)
-		b.insertInstant(s.Reserved[i].End)
-	}
-}
-
-// insertInstant adds an instant out of order, unless it is there.
-func (b *Book) insertInstant(t bourse.Time) {
-	if t < b.state.Now || t >= bourse.Never {
-		return
-	}
-	if i, there := slices.BinarySearch(b.instants, t); !there {
-		b.instants = slices.Insert(b.instants, i, t)
-	}
-}
-
-// backfill's All is what Conservative tests for; a plain number of heads, however
-// large, keeps no promises.
-var _ = backfill.All

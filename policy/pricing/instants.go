@@ -1,0 +1,58 @@
+package pricing
+
+import (
+	"slices"
+
+	"bourse"
+)
+
+// finish draws the finished profile and the instants worth offering out of the
+// base plan.
+func (b *Book) finish() {
+	b.clear, b.instants = b.clear[:0], b.instants[:0]
+	for i, step := range b.base.free {
+		if i == 0 || step.Free != b.base.free[i-1].Free {
+			b.clear = append(b.clear, step)
+		}
+	}
+	s := b.state
+	// Every step is a start or an end. Some are missing: those at which as
+	// many nodes come free as are taken.
+	run, res := s.Running, s.Reserved
+	add := func(t bourse.Time) {
+		if n := len(b.instants); t >= s.Now && t < bourse.Never && (n == 0 || b.instants[n-1] < t) {
+			b.instants = append(b.instants, t)
+		}
+	}
+	for _, step := range b.base.free {
+		for len(run) > 0 || len(res) > 0 {
+			if len(run) > 0 && run[0].End <= step.At && (len(res) == 0 || run[0].End <= res[0].Start) {
+				add(run[0].End)
+				run = run[1:]
+			} else if len(res) > 0 && res[0].Start <= step.At {
+				add(res[0].Start)
+				res = res[1:]
+			} else {
+				break
+			}
+		}
+		add(step.At)
+	}
+	for _, r := range run {
+		b.insertInstant(r.End)
+	}
+	for i := range s.Reserved {
+		b.insertInstant(s.Reserved[i].Start)
+		b.insertInstant(s.Reserved[i].End)
+	}
+}
+
+// insertInstant adds an instant out of order, unless it is there.
+func (b *Book) insertInstant(t bourse.Time) {
+	if t < b.state.Now || t >= bourse.Never {
+		return
+	}
+	if i, there := slices.BinarySearch(b.instants, t); !there {
+		b.instants = slices.Insert(b.instants, i, t)
+	}
+}
