@@ -8,8 +8,8 @@ type JobOptions struct {
 	// Span keeps the records submitted less than that after the least submit
 	// of the trace; 0 keeps all.
 	Span bourse.Duration
-	// KeepZero keeps jobs that never ran (run of 0 or less) with a run of zero;
-	// otherwise they are dropped.
+	// KeepZero keeps jobs that never ran (run of 0 or less) with a run of zero,
+	// and an estimate of zero where they have none; otherwise they are dropped.
 	KeepZero bool
 	// Extend lets a job run longer than its estimate; otherwise its run is cut
 	// there, as a site that kills overruns would.

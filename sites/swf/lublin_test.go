@@ -131,6 +131,19 @@ func TestLublin_JobsAndUntilAreBeginningsOfOneSequence(t *testing.T) {
 	}
 }
 
+// Whoever cites a seed wants its jobs back from later versions too.
+func TestLublin_ASeedDrawsTheSameJobsForEver(t *testing.T) {
+	t.Parallel()
+	want := []bourse.LocalJob{
+		{ID: 1, Submit: 590_000, Run: 12_528_000, Estimate: 6 * bourse.Hour, Nodes: 4, User: -1},
+		{ID: 2, Submit: 1701_000, Run: 29_000, Estimate: 5 * bourse.Minute, Nodes: 1, User: -1},
+		{ID: 3, Submit: 1935_000, Run: 32_000, Estimate: 5 * bourse.Minute, Nodes: 2, User: -1},
+	}
+	if got := draw(t, Lublin{Nodes: 128, Seed: 1}, 3); !slices.Equal(got, want) {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestLublin_JobsAreInBounds(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

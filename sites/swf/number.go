@@ -210,7 +210,8 @@ func (d *decimal) number(neg bool) (Number, bool) {
 		if d.scale == 0 {
 			return 0, false
 		}
-		// Cut one decimal at a time; only the last cut may round.
+		// Cut one decimal at a time. Only the last cut rounds; a mantissa that
+		// rounding up made too long ends in 0 and loses nothing.
 		last := d.m % 10
 		d.m /= 10
 		d.scale--

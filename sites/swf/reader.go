@@ -35,7 +35,7 @@ func Open(path string, opt Options) (*Trace, error) {
 		return nil, err
 	}
 	defer f.Close()
-	if !strings.HasSuffix(path, ".gz") {
+	if !zipped(path) {
 		return Read(f, path, opt)
 	}
 	z, err := gzip.NewReader(f)
@@ -46,6 +46,9 @@ func Open(path string, opt Options) (*Trace, error) {
 	defer ahead.stop()
 	return read(ahead.next, path, opt)
 }
+
+// zipped reports whether a file's name says that it is gzip.
+func zipped(path string) bool { return strings.HasSuffix(strings.ToLower(path), ".gz") }
 
 // Read reads a trace that is not compressed; name stands for it in messages.
 func Read(r io.Reader, name string, opt Options) (*Trace, error) {

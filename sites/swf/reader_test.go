@@ -319,7 +319,7 @@ func TestWriteFile_NothingHalfWritten(t *testing.T) {
 		t.Errorf("a failed write left %q", b)
 	}
 	good := read1(t, "; MaxProcs: 4\n"+line("1", "1", "1"), Options{})
-	for _, name := range []string{path, path + ".gz"} {
+	for _, name := range []string{path, path + ".GZ"} {
 		if err := WriteFile(name, good); err != nil {
 			t.Fatal(err)
 		}
@@ -344,6 +344,19 @@ func TestWriteFile_NothingHalfWritten(t *testing.T) {
 	}
 	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
 		t.Error("the link itself was replaced")
+	}
+}
+
+func TestRemarks_SayWhatWasMended(t *testing.T) {
+	t.Parallel()
+	tr := read1(t, line("1", "9", "1")+"\n"+strings.Repeat("bad\n", 9)+line("2", "8", "1"), Options{})
+	lines := tr.Remarks()
+	if len(lines) != 5 || !strings.HasPrefix(lines[0], "a.swf:2: ") || lines[3] != "a.swf: 9 bad lines in all left out" ||
+		lines[4] != "a.swf: runs backwards at 1 records; sorted by submit" {
+		t.Errorf("%q", lines)
+	}
+	if lines := read1(t, line("1", "9", "1"), Options{}).Remarks(); lines != nil {
+		t.Errorf("%q", lines)
 	}
 }
 

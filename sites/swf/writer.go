@@ -77,7 +77,7 @@ func WriteFile(path string, t *Trace) (err error) {
 
 // writeTo compresses by the name that the file will have.
 func writeTo(f *os.File, path string, t *Trace) error {
-	if !strings.HasSuffix(path, ".gz") {
+	if !zipped(path) {
 		return Write(f, t)
 	}
 	z := gzip.NewWriter(f)
