@@ -1,6 +1,9 @@
 package configs
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestPresets_AllParseAndAreIntroduced(t *testing.T) {
 	t.Parallel()
@@ -14,6 +17,15 @@ func TestPresets_AllParseAndAreIntroduced(t *testing.T) {
 		}
 		if len(s.Sites) < 3 || len(s.Brokers) != 1 || s.Brokers[0].Workload == nil {
 			t.Errorf("preset %s: %d sites, %d brokers", p.Name, len(s.Sites), len(s.Brokers))
+		}
+	}
+}
+
+func TestPreset_UnknownNameIsToldTheOthers(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{"defualt": `did you mean "default"?`, "lcg": "there are default, three-traces"} {
+		if _, err := Preset(name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -182,6 +182,15 @@ func TestReadScenario_Refuses(t *testing.T) {
 		{"uniform without size", "[site.workload]\nmodel = \"lublin\"\nload = 0.7", "[site.workload]\nmodel = \"uniform\"", "site.workload.jobs", "load = 0.7 or jobs = 1000"},
 		{"unknown queue of the trace", `trace = "some.swf.gz"`, "trace = \"some.swf.gz\"\nqueues = { 1 = \"expres\" } #!", "site.workload.queues.1", `did you mean "express"?`},
 		{"queue that is no number", `trace = "some.swf.gz"`, "trace = \"some.swf.gz\"\nqueues = { one = \"express\" } #!", "site.workload.queues.one", "not a queue number"},
+		{"empty title", `name = "small"`, `name = ""`, "name", "1 to 100 characters"},
+		{"features of numbers", "price = 1.0", "price = 1.0\nfeatures = [\"a\", 1] #!", "site.group.features", "is a whole number, a string is wanted"},
+		{"features of one string", "price = 1.0", "price = 1.0\nfeatures = \"a\" #!", "site.group.features", "an array of strings is wanted"},
+		{"infinite share", `policy = "easy"`, `vo_share = inf`, "site.vo_share", "no number to reckon with"},
+		{"share in words", `policy = "easy"`, `vo_share = "half"`, "site.vo_share", "is a string; a number of 0 to 1 is wanted"},
+		{"huge share", `policy = "easy"`, `vo_share = 9000000000000000000`, "site.vo_share", "too large"},
+		{"weights in a number", `minimize = "cost"`, "minimize = \"cost\"\nweights = 3 #!", "broker.weights", "is a whole number, a table is wanted"},
+		{"empty trace", `trace = "some.swf.gz"`, `trace = ""`, "site.workload.trace", "is empty"},
+		{"no source", "[site.workload]\ntrace = \"some.swf.gz\"", "[site.workload]", "site.workload.model", "missing; write trace"},
 		{"until nothing", `until = "30d"`, `until = 0`, "until", "at least 1s"},
 		{"until negative", `until = "30d"`, `until = -5`, "until", "outside 0.."},
 		{"no budget", "[[broker]]\nname = \"vo1\"\nbudget = 50000.0\n", "[[broker]]\nname = \"vo1\"\n", "broker.budget", "missing"},
@@ -218,7 +227,7 @@ func TestReadBroker_Refuses(t *testing.T) {
 		{"lead too short", `cycle = "30m"`, "cycle = \"30m\"\nlead = 1 #!", "broker.lead", "at least 10s"},
 		{"unknown key beside", `[broker]`, "title = 1 #!\n[broker]", "title", "known here are broker"},
 	})
-	for _, text := range []string{"broker = 3", "[[broker]]\nname = \"a\"\n[[broker]]\nname = \"b\"", "broker = []"} {
+	for _, text := range []string{"broker = [1]", "broker = 3", "[[broker]]\nname = \"a\"\n[[broker]]\nname = \"b\"", "broker = []"} {
 		if _, err := ParseBroker("f.toml", []byte(text)); err == nil {
 			t.Errorf("%q is taken", text)
 		}

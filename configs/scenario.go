@@ -92,7 +92,7 @@ func ParseScenario(file string, text []byte) (*Scenario, error) {
 	}
 	t.need("until", `"30d"`)
 	s := &Scenario{
-		Name:  t.text("name", "scenario"),
+		Name:  t.title("name", "scenario"),
 		Until: t.span("until", bourse.Day, bourse.Second),
 	}
 	sites := t.tables("site")

@@ -66,7 +66,7 @@ func ParseSite(file string, text []byte) (*Snapshot, error) {
 		return nil, err
 	}
 	s := &Snapshot{
-		Name:   t.text("name", "site"),
+		Name:   t.title("name", "site"),
 		Now:    value[bourse.Time](t, "now", 0),
 		Policy: t.policy("policy", "easy"),
 	}

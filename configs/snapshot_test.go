@@ -42,7 +42,7 @@ estimate = "3s"
 
 func TestReadSite_Figure1(t *testing.T) {
 	t.Parallel()
-	s, err := ParseSite("SITE.toml", []byte(figure1))
+	s, err := ReadSite(write(t, t.TempDir(), "SITE.toml", figure1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -265,6 +265,14 @@ func (t *table) name(key, example string, seen map[string]int) string {
 	return s
 }
 
+// title returns the name of a whole file, which need not be given.
+func (t *table) title(key, def string) string {
+	if !t.has(key) {
+		return def
+	}
+	return t.name(key, def, map[string]int{})
+}
+
 // oneOf returns one of the known words. The words of later are refused as not
 // available yet; one that ends in "*" stands for all that begin like it.
 func (t *table) oneOf(key, def string, known, later []string) string {
