@@ -36,15 +36,22 @@ func TestNumber_AgreesWithRationals(t *testing.T) {
 	})
 }
 
-// rounded returns x times f, rounded half away from zero.
+// rounded returns x times f, rounded half away from zero, the nearest int64
+// where it does not fit.
 func rounded(x *big.Rat, f int64) int64 {
 	y := new(big.Rat).Mul(new(big.Rat).Abs(x), new(big.Rat).SetInt64(f))
 	y.Add(y, big.NewRat(1, 2))
-	q := new(big.Int).Quo(y.Num(), y.Denom()).Int64()
+	q := new(big.Int).Quo(y.Num(), y.Denom())
 	if x.Sign() < 0 {
-		return -q
+		q.Neg(q)
 	}
-	return q
+	switch {
+	case q.IsInt64():
+		return q.Int64()
+	case x.Sign() < 0:
+		return math.MinInt64
+	}
+	return math.MaxInt64
 }
 
 func TestNumber_LongDecimalsAreRounded(t *testing.T) {

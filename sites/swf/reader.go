@@ -75,7 +75,7 @@ func read(next func() ([]byte, error), name string, opt Options) (*Trace, error)
 			return p.finish()
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", name, p.line, err)
+			return nil, fmt.Errorf("%s: after line %d: %w", name, p.line, err)
 		}
 	}
 }
