@@ -93,14 +93,14 @@ func (n Number) times(digits int) int64 {
 // Positive reports whether the number is above 0.
 func (n Number) Positive() bool { return n.mantissa() > 0 }
 
-// beyond reports whether |n| > limit, for limits of at most 10^10.
+// beyond reports whether |n| > limit, for limits from 0.
 func (n Number) beyond(limit int64) bool {
 	m, s := n.mantissa(), n.scale()
 	if m < 0 {
 		m = -m
 	}
-	if s > 18 {
-		return false
+	if s > 18 { // below 1: the mantissa has 17 digits
+		return limit == 0 && m > 0
 	}
 	f := tens[s]
 	return m/f > limit || m/f == limit && m%f > 0
