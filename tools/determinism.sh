@@ -51,6 +51,11 @@ same replay-reservations-1 replay "$work/trace.swf" --procs 128 --policy easy --
 same replay-reservations-2 replay "$work/trace.swf" --procs 128 --policy easy --reservations 0.1 --alpha 0.5 --seed 2 --json
 ! cmp -s "$work/replay-reservations-1.1" "$work/replay-reservations-2.1" || fail "replay: seeds 1 and 2 draw the same reservations"
 
+# Seeds in parallel come out as one after the other.
+same runs simulate --seed 7 --runs 4 --json
+GOMAXPROCS=1 "$bourse" simulate --seed 7 --runs 4 --json >"$work/runs.serial" 2>"$work/err" || fail "$(cat "$work/err")"
+cmp "$work/runs.1" "$work/runs.serial" || fail "simulate --runs: the number of processors shows"
+
 folders 7
 folders 8
 ! cmp -s "$work/sim-7-a/jobs.csv" "$work/sim-8-a/jobs.csv" || fail "simulate: seeds 7 and 8 give the same jobs"
