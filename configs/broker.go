@@ -6,9 +6,9 @@ import (
 	"bourse"
 )
 
-// Broker is a broker that serves one virtual organisation. It has a workload
-// or jobs of its own in a scenario, neither as a process, whose jobs users
-// submit.
+// Broker is a broker that serves one virtual organisation. Where its jobs come
+// from is for simulations: a process may have the same keys in its file, which
+// are checked, but its jobs are those that users submit.
 type Broker struct {
 	Name            string
 	Budget          bourse.Credits   // the VO's account over its life

@@ -1,30 +1,14 @@
 package configs
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"bourse"
-
-	"github.com/BurntSushi/toml"
 )
-
-// maxFile bounds the size of a file: 16 MiB.
-const maxFile = 16 << 20
-
-// document is a file being read and what was found wrong with it so far.
-type document struct {
-	file   string
-	where  *locator
-	wrong  []*Problem
-	faulty map[path]bool // where something is wrong, and all that is around it
-}
 
 // table is a table of a document. Its getters note which keys they were asked
 // for and every value that does not suit; done then reports the keys that
@@ -37,53 +21,8 @@ type table struct {
 	known map[string]bool
 }
 
-// readFile returns the text of a file of bounded size.
-func readFile(name string) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(text) > maxFile {
-		return nil, fmt.Errorf("%s: larger than %d MiB; is it a TOML file?", name, maxFile>>20)
-	}
-	return text, nil
-}
-
-// open parses a text and returns its root table; the name is for messages.
-func open(file string, text []byte) (*table, error) {
-	where := locate(string(text))
-	if where.beyond != nil {
-		where.beyond.File = file
-		return nil, problems([]*Problem{where.beyond})
-	}
-	keys := map[string]any{}
-	if _, err := toml.Decode(string(text), &keys); err != nil {
-		p := &Problem{File: file, Text: err.Error()}
-		if syntax := (toml.ParseError{}); errors.As(err, &syntax) {
-			p.Line, p.Key, p.Text = syntax.Position.Line, syntax.LastKey, "not TOML: "+syntax.Message
-		}
-		return nil, problems([]*Problem{p})
-	}
-	return newTable(&document{file: file, where: where, faulty: map[path]bool{}}, "", keys), nil
-}
-
 func newTable(doc *document, p path, keys map[string]any) *table {
 	return &table{doc: doc, path: p, keys: keys, known: map[string]bool{}}
-}
-
-// finish ends the reading of a document at its root: out, or all that was found
-// wrong.
-func finish[T any](t *table, out *T) (*T, error) {
-	t.done()
-	if len(t.doc.wrong) > 0 {
-		return nil, problems(t.doc.wrong)
-	}
-	return out, nil
 }
 
 // take returns the value of a key and notes that the key is known.
