@@ -1,0 +1,202 @@
+package pricing
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"bourse"
+	"bourse/policy/backfill"
+)
+
+// drawState draws a state by way of rapid, so that a failure shrinks.
+func drawState(t *rapid.T) (*backfill.State, *rand.Rand) {
+	p := rapid.SampledFrom(policies).Draw(t, "policy")
+	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+	nodes := rapid.IntRange(1, 12).Draw(t, "nodes")
+	jobs := rapid.IntRange(0, 14).Draw(t, "jobs")
+	return randomState(r, p, nodes, jobs, rapid.Int64Range(1, 20).Draw(t, "span")), r
+}
+
+// drawStart draws a start within the plan or a little beyond.
+func drawStart(t *rapid.T, b *Book) bourse.Time {
+	last := b.instants[len(b.instants)-1]
+	if rapid.Bool().Draw(t, "at an instant") {
+		return rapid.SampledFrom(b.instants).Draw(t, "start")
+	}
+	return bourse.Time(rapid.Int64Range(int64(b.state.Now), int64(last)+3).Draw(t, "start"))
+}
+
+// Law 1: a reservation is free iff it fits into the finished base plan.
+func TestLaw_FreeIffItFitsTheFinishedPlan(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		s, _ := drawState(t)
+		b := NewBook()
+		b.Reset(s)
+		for range 100 {
+			start := drawStart(t, b)
+			n := rapid.IntRange(1, s.Nodes).Draw(t, "n")
+			d := bourse.Duration(rapid.Int64Range(1, 30).Draw(t, "d"))
+			f, ok := b.Additive(start, n, d)
+			if !ok {
+				continue
+			}
+			if fits := b.Clear().Min(start, start.Add(d)) >= n; fits != (f == 0) && (fits || !promised(s)) {
+				t.Fatalf("%d nodes at %v for %v: f %v, fits the finished plan: %v\n%+v", n, start, d, f, fits, s)
+			}
+			if (f == 0) != (len(b.Delays(nil, start, n, d)) == 0) {
+				t.Fatalf("%d nodes at %v for %v: f %v, delays %v", n, start, d, f, b.Delays(nil, start, n, d))
+			}
+		}
+	})
+}
+
+// Law 2: a reservation split by time or by nodes, the parts bought in turn, is
+// never cheaper.
+func TestLaw_SplittingIsNeverCheaper(t *testing.T) {
+	t.Parallel()
+	states := 20_000
+	if testing.Short() {
+		states = 2_000
+	}
+	r := rand.New(rand.NewPCG(5, 5))
+	whole, rest := NewBook(), NewBook()
+	priced := 0
+	for i := range states {
+		s := randomState(r, policies[i%len(policies)], 2+r.IntN(10), 14, int64(1+r.IntN(20)))
+		whole.Reset(s)
+		for range 4 {
+			start := whole.instants[r.IntN(len(whole.instants))]
+			n, d := 2+r.IntN(s.Nodes-1), bourse.Duration(2+r.Int64N(30))
+			f, ok := whole.Additive(start, n, d)
+			if !ok {
+				continue
+			}
+			n1, n2, s2, d1, d2 := 1+r.IntN(n-1), n, start, d, d
+			if n2 -= n1; r.IntN(2) == 0 {
+				n1, n2, d1 = n, n, 1+bourse.Duration(r.Int64N(int64(d)-1))
+				s2, d2 = start.Add(d1), d-d1
+			}
+			f1, ok1 := whole.Additive(start, n1, d1)
+			rest.Reset(with(s, start, n1, d1))
+			f2, ok2 := rest.Additive(s2, n2, d2)
+			if !ok1 || !ok2 {
+				t.Fatalf("the parts of an admissible reservation are not: %v %v", ok1, ok2)
+			}
+			if f1+f2 < f {
+				t.Fatalf("%d nodes at %v for %v cost %v, in parts %v + %v\n%+v", n, start, d, f, f1, f2, s)
+			}
+			if f > 0 {
+				priced++
+			}
+		}
+	}
+	if priced < states/4 {
+		t.Errorf("only %d of %d reservations harmed anyone: the states are too easy", priced, 4*states)
+	}
+}
+
+// The plan is the one that the queue's own package makes.
+func TestStarts_EqualTheQueuesOwnPlan(t *testing.T) {
+	t.Parallel()
+	r, b := rand.New(rand.NewPCG(9, 9)), NewBook()
+	for i := range 6_000 {
+		s := randomState(r, policies[i%len(policies)], 1+r.IntN(12), 14, int64(1+r.IntN(20)))
+		b.Reset(s)
+		if want := backfill.Plan(s); !slices.Equal(b.Starts(), want) {
+			t.Fatalf("starts %v, backfill.Plan %v\n%+v", b.Starts(), want, s)
+		}
+	}
+}
+
+// A price says nothing of the order in which it was asked for.
+func TestBook_AsksLeaveNoTrace(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		s, _ := drawState(t)
+		used, fresh := NewBook(), NewBook()
+		used.Reset(s)
+		for range 10 {
+			start := drawStart(t, used)
+			n := rapid.IntRange(1, s.Nodes).Draw(t, "n")
+			d := bourse.Duration(rapid.Int64Range(1, 30).Draw(t, "d"))
+			fresh.Reset(s)
+			f, ok := used.Additive(start, n, d)
+			if g, same := fresh.Additive(start, n, d); f != g || ok != same {
+				t.Fatalf("used %v %v, fresh %v %v", f, ok, g, same)
+			}
+			used.Delays(nil, start, n, d)
+			used.Offers(n, d, rapid.Bool().Draw(t, "more"))
+		}
+	})
+}
+
+func TestOffers_MoreStartsEndWhereSomethingStartsOrEnds(t *testing.T) {
+	t.Parallel()
+	b := NewBook()
+	b.Reset(figure1(backfill.EASY))
+	var starts []bourse.Time
+	for _, o := range b.Offers(2, 4500, true) {
+		starts = append(starts, o.Start)
+	}
+	want := []bourse.Time{0, 500, 1500, 2000, 2500, 3000, 4000, 5000, 6000, 7000}
+	if !slices.Equal(starts, want) {
+		t.Errorf("starts %v, want %v", starts, want)
+	}
+}
+
+func TestBook_FixedPricesChargeNothingAndRefuseTheSame(t *testing.T) {
+	t.Parallel()
+	adaptive, fixed := NewBook(), NewBook()
+	fixed.Price(Fixed)
+	adaptive.Reset(figure1(backfill.EASY))
+	fixed.Reset(figure1(backfill.EASY))
+	a, f := adaptive.Offers(2, 3000, false), fixed.Offers(2, 3000, false)
+	for i := range f {
+		if f[i].Additive != 0 || f[i].Feasible != a[i].Feasible || f[i].Start != a[i].Start {
+			t.Errorf("fixed %+v, adaptive %+v", f[i], a[i])
+		}
+		if g, ok := fixed.Additive(f[i].Start, 2, 3000); g != 0 || ok != f[i].Feasible {
+			t.Errorf("start %v: %v, %v", f[i].Start, g, ok)
+		}
+	}
+}
+
+func TestBook_AllocatesNoMoreAfterAWhile(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 2))
+	for _, p := range policies {
+		s := randomState(r, p, 64, 90, 300)
+		b := NewBook()
+		ask := func() {
+			b.Reset(s)
+			b.Offers(7, 50, true)
+			b.Additive(s.Now+5, 3, 20)
+		}
+		ask()
+		if n := testing.AllocsPerRun(20, ask); n != 0 {
+			t.Errorf("%v: %v allocations a list", p, n)
+		}
+	}
+}
+
+// Harm beyond int64 becomes the largest Duration, a cost that nobody can pay.
+func TestAdditive_Saturates(t *testing.T) {
+	t.Parallel()
+	s := figure1(backfill.EASY)
+	for i := range s.Queue {
+		s.Queue[i].Weight = 1 << 50
+		s.Queue[i].Estimate = bourse.MaxDuration
+	}
+	b := NewBook()
+	b.Reset(s)
+	f, ok := b.Additive(2000, 2, bourse.MaxDuration)
+	if !ok || f != 1<<63-1 {
+		t.Errorf("f %v, %v", f, ok)
+	}
+	if c := bourse.Cost(bourse.MaxPrice, f); c != bourse.MaxCredits {
+		t.Errorf("cost %v", c)
+	}
+}

@@ -1,0 +1,137 @@
+package pricing
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"bourse"
+	"bourse/policy/backfill"
+)
+
+func TestLimits_TheFirstPassedIsNamed(t *testing.T) {
+	t.Parallel()
+	const sec = bourse.Second
+	held := []backfill.Reserved{{ID: 1, Nodes: 3, Start: 100_000, End: 200_000}, {ID: 2, Nodes: 2, Start: 150_000, End: 300_000}}
+	at := func(s int64) bourse.Time { return bourse.Time(s * 1000) }
+	for _, c := range []struct {
+		name   string
+		limits Limits
+		user   string
+		start  bourse.Time
+		n      int
+		d      bourse.Duration
+		code   bourse.Code
+	}{
+		{"no limits", Limits{}, "", at(0), 10, 1000 * sec, bourse.None},
+		{"user allowed", Limits{Users: []string{"ana", "bo"}}, "bo", at(0), 1, sec, bourse.None},
+		{"user not allowed", Limits{Users: []string{"ana"}}, "bo", at(0), 1, sec, bourse.NotAllowed},
+		{"notice kept", Limits{MinNotice: 60 * sec}, "", at(70), 1, sec, bourse.None},
+		{"notice too short", Limits{MinNotice: 60 * sec}, "", at(70) - 1, 1, sec, bourse.MinNotice},
+		{"within the horizon", Limits{MaxHorizon: 90 * sec}, "", at(50), 1, 50 * sec, bourse.None},
+		{"beyond the horizon", Limits{MaxHorizon: 90 * sec}, "", at(50), 1, 50*sec + 1, bourse.MaxHorizon},
+		{"share kept beside one", Limits{MaxShare: 500}, "", at(0), 2, 150 * sec, bourse.None},
+		{"share passed where two meet", Limits{MaxShare: 500}, "", at(0), 2, 151 * sec, bourse.MaxShare},
+		{"share rounds down", Limits{MaxShare: 199}, "", at(0), 2, sec, bourse.MaxShare},
+		{"none at all", Limits{MaxShare: -1}, "", at(0), 1, sec, bourse.MaxShare},
+		{"users come first", Limits{Users: []string{"ana"}, MinNotice: bourse.Day}, "bo", at(0), 1, sec, bourse.NotAllowed},
+	} {
+		r := c.limits.Check(c.user, at(10), c.start, c.n, c.d, 10, held)
+		if r.Code != c.code {
+			t.Errorf("%s: %q %s, want %q", c.name, r.Code, r.Detail, c.code)
+		}
+		if key := strings.ReplaceAll(string(r.Code), "-", "_"); r.Refused() && r.Code != bourse.NotAllowed && !strings.HasPrefix(r.Detail, key+":") {
+			t.Errorf("%s: %q does not name the limit", c.name, r.Detail)
+		}
+	}
+}
+
+// The share holds at every instant, found by looking at each.
+func TestLimits_ShareHoldsAtEveryInstant(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var held []backfill.Reserved
+		for range rapid.IntRange(0, 6).Draw(t, "held") {
+			s := bourse.Time(rapid.Int64Range(0, 12).Draw(t, "s"))
+			held = append(held, backfill.Reserved{Nodes: rapid.IntRange(1, 4).Draw(t, "k"), Start: s, End: s + bourse.Time(rapid.Int64Range(1, 8).Draw(t, "l"))})
+		}
+		l := Limits{MaxShare: rapid.IntRange(1, 1000).Draw(t, "share")}
+		s, d, n := bourse.Time(rapid.Int64Range(0, 12).Draw(t, "start")), bourse.Duration(rapid.Int64Range(1, 8).Draw(t, "d")), rapid.IntRange(1, 5).Draw(t, "n")
+		over := false
+		for x := s; x < s.Add(d); x++ {
+			sum := n
+			for _, r := range held {
+				if r.Start <= x && x < r.End {
+					sum += r.Nodes
+				}
+			}
+			over = over || sum*1000 > 20*l.MaxShare
+		}
+		if got := l.Check("", 0, s, n, d, 20, held); got.Refused() != over {
+			t.Fatalf("%v, want refused: %v", got, over)
+		}
+	})
+}
+
+func TestObstacle_NamesWhoToWaitFor(t *testing.T) {
+	t.Parallel()
+	b := NewBook()
+	b.Reset(figure1(backfill.EASY))
+	for _, c := range []struct {
+		start bourse.Time
+		n     int
+		d     bourse.Duration
+		code  bourse.Code
+		words string
+	}{
+		{-1, 1, 1000, bourse.Past, "before now"},
+		{0, 6, 1000, bourse.TooLarge, "6 nodes"},
+		{0, 2, 3000, bourse.Busy, "running job 1 holds 4 until 2"},
+		{0, 5, 3000, bourse.Busy, "running job 2 holds 1 until 3"},
+		{2000, 5, 1000, bourse.Busy, "running job 2 holds 1 until 3"},
+		{3000, 5, 2000, bourse.Busy, "reservation 9 holds 1 until 6"},
+		{3000, 5, 1000, bourse.None, ""},
+		{3000, 4, 9000, bourse.None, ""},
+	} {
+		r := b.Obstacle(c.start, c.n, c.d)
+		if r.Code != c.code || !strings.Contains(r.Detail, c.words) {
+			t.Errorf("%d nodes at %v for %v: %q %q, want %q ... %q", c.n, c.start, c.d, r.Code, r.Detail, c.code, c.words)
+		}
+	}
+}
+
+func TestRates_BaseRoundsOnce(t *testing.T) {
+	t.Parallel()
+	price := bourse.Price(bourse.Credit)
+	if c := Base(price, 2, 3000); c != 1667 {
+		t.Errorf("2 nodes for 3 s cost %d, want 1667", c)
+	}
+	if c := BestEffort(price, 2000, 2, 3000); c != 3333 {
+		t.Errorf("at double rate %d, want 3333", c)
+	}
+	if f := Fare(price, 2, 3000, 6000); f != (bourse.Fare{Base: 1667, Additive: 1667}) {
+		t.Errorf("fare %+v", f)
+	}
+	if c := Base(bourse.MaxPrice, 1<<40, bourse.MaxDuration); c != bourse.MaxCredits {
+		t.Errorf("a cost beyond int64 is %v", c)
+	}
+	if c := BestEffort(bourse.MaxPrice, 1<<62, 1, 1); c != bourse.MaxCredits {
+		t.Errorf("a rate beyond all is %v", c)
+	}
+	if rho := Rho(6000, 2, 3000); rho != 1 {
+		t.Errorf("rho %v, want 1", rho)
+	}
+}
+
+func TestScheme_ReadsWhatStringWrites(t *testing.T) {
+	t.Parallel()
+	for _, s := range []Scheme{Adaptive, Fixed} {
+		if got, err := ParseScheme(s.String()); err != nil || got != s {
+			t.Errorf("%v: %v, %v", s, got, err)
+		}
+	}
+	if _, err := ParseScheme("flat"); err == nil {
+		t.Error("flat is a scheme")
+	}
+}
