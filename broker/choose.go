@@ -221,7 +221,7 @@ const minNotice = 2 * bourse.Second
 func (b *Broker) fits(now bourse.Time, p *plan, a *alternative) bourse.Reason {
 	c := &b.cycle
 	switch {
-	case b.cfg.Lead > 0 && a.start() <= now.Add(minNotice):
+	case a.start() < now, b.cfg.Lead > 0 && a.start() <= now.Add(minNotice):
 		return reason(bourse.Past, "its window at %v came too near before it could be held", a.start())
 	case a.cost > c.costLimit-c.cost:
 		return reason(bourse.LimitBudget, "its window costs %v credits, B* leaves %v", a.cost, c.costLimit-c.cost)

@@ -150,6 +150,7 @@ func (b *Broker) answersDue(now bourse.Time, m answersDue, out *agents.Outbox) {
 // search is phases 3 and 4.
 func (b *Broker) search(now bourse.Time, out *agents.Outbox) {
 	c := &b.cycle
+	c.from = now.Add(b.cfg.Lead) // the wait may have lasted
 	c.market.open(c.from, c.horizon)
 	c.summary.Sites, c.summary.Slots = c.market.answered, c.market.list.Len()
 	if len(c.market.groups) == 0 {

@@ -1,8 +1,10 @@
 package report_test
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -92,4 +94,38 @@ func TestFolder_PathThatIsAFile(t *testing.T) {
 	if _, err := report.OpenFolder(path); err == nil || !strings.Contains(err.Error(), path) {
 		t.Errorf("error is %v", err)
 	}
+}
+
+func TestReadDir_DrawsTheSamePictureAgain(t *testing.T) {
+	t.Parallel()
+	for _, w := range []*world{month(), storyWorld()} {
+		dir := t.TempDir()
+		f, err := report.OpenFolder(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := w.report(t, report.Options{Keep: true, Events: f.Events()})
+		if err := f.Write(r); err != nil {
+			t.Fatal(err)
+		}
+		again, err := report.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(again.Summary, r.Summary) {
+			t.Errorf("the summary is\n%+v, was\n%+v", again.Summary, r.Summary)
+		}
+		var b bytes.Buffer
+		if err := again.WriteGantt(&b); err != nil {
+			t.Fatal(err)
+		}
+		if was, _ := os.ReadFile(filepath.Join(dir, report.GanttFile)); b.String() != string(was) {
+			t.Error("the picture drawn again is another")
+		}
+	}
+}
+
+func storyWorld() *world {
+	header, facts, end := theStory()
+	return &world{header: header, facts: facts, end: end, until: end.Until}
 }

@@ -1,0 +1,281 @@
+package broker
+
+import (
+	"fmt"
+	"strings"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// fakeSite is a site that answers as it is told. By itself it keeps a timeline
+// of what it holds, offers what is free, charges the base price, and settles a
+// confirmed leg at its end.
+type fakeSite struct {
+	name   string
+	groups []bourse.Group
+	free   []bourse.Profile
+	busy   []bourse.Profile // by the local queue: what is not clear
+	legs   map[bourse.LegID]*fakeLeg
+	rule   func(m agents.Message) fakeAnswer // how to answer; nil: by the book
+	skew   bourse.Duration
+}
+
+// fakeAnswer is how a fake site departs from the book for one message.
+type fakeAnswer struct {
+	silent bool
+	late   bourse.Duration
+	refuse bourse.Code
+	add    bourse.Credits // adaptive part of a quote or a held price
+	cheat  bool           // hold although the price is above the limit
+	back   bourse.Credits // SettledNotice: given back
+}
+
+type fakeLeg struct {
+	what  bourse.Leg
+	group int
+	state bourse.LegState
+	fare  bourse.Fare
+	limit bourse.Credits
+}
+
+// later is a reply kept back; legEnds settles a leg.
+type (
+	later struct {
+		to agents.ID
+		m  agents.Message
+	}
+	legEnds struct {
+		leg bourse.LegID
+		to  agents.ID
+	}
+)
+
+func (later) Kind() string   { return "later" }
+func (legEnds) Kind() string { return "legEnds" }
+
+func newFakeSite(name string, nodes int, price bourse.Price) *fakeSite {
+	return &fakeSite{name: name, legs: map[bourse.LegID]*fakeLeg{},
+		groups: []bourse.Group{{Site: name, Name: "main", Nodes: nodes, Performance: bourse.Unit, Price: price}},
+		free:   []bourse.Profile{bourse.NewProfile(0, nodes)},
+		busy:   []bourse.Profile{bourse.NewProfile(0, 0)}}
+}
+
+func (s *fakeSite) id() agents.ID { return agents.ID(sitePrefix + s.name) }
+
+func (s *fakeSite) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
+	switch m := m.(type) {
+	case later:
+		out.Send(m.to, m.m)
+		return
+	case legEnds:
+		s.end(now, m, out)
+		return
+	}
+	var how fakeAnswer
+	if s.rule != nil {
+		how = s.rule(m)
+	}
+	r := s.answer(now, m, how)
+	switch {
+	case r == nil || how.silent:
+	case how.late > 0:
+		out.Alarm(now.Add(how.late), later{from, r})
+	default:
+		out.Send(from, r)
+	}
+	if c, ok := m.(agents.Confirm); ok && s.legs[c.Leg] != nil && s.legs[c.Leg].state == bourse.Confirmed {
+		out.Alarm(s.legs[c.Leg].what.End, legEnds{c.Leg, from})
+	}
+}
+
+func (s *fakeSite) answer(now bourse.Time, m agents.Message, how fakeAnswer) agents.Message {
+	no := bourse.Reason{Code: how.refuse, Detail: string(how.refuse)}
+	switch m := m.(type) {
+	case agents.OfferRequest:
+		o := agents.Offers{Cycle: m.Cycle, Now: now.Add(s.skew), Refusal: no}
+		for i, g := range s.groups {
+			o.Groups = append(o.Groups, agents.GroupOffer{Group: g, Admissible: s.free[i].Clone(), Clear: s.clear(i)})
+		}
+		return o
+	case agents.QuoteRequest:
+		q := agents.Quotes{Ref: m.Ref}
+		for _, l := range m.Legs {
+			q.Quotes = append(q.Quotes, bourse.Quote{Fare: bourse.Fare{Base: s.base(l), Additive: how.add}, Refusal: no})
+		}
+		return q
+	case agents.Hold:
+		return s.hold(m, how, no)
+	case agents.Prepare:
+		l := s.legs[m.Leg]
+		if how.refuse != "" {
+			s.free[l.group].Add(l.what.Start, l.what.End, l.what.Nodes)
+			l.state = bourse.LegExpired
+			return agents.RefusedReply{Leg: m.Leg, Step: "Prepare", Reason: no}
+		}
+		l.state = bourse.Prepared
+		return agents.PreparedReply{Leg: m.Leg}
+	case agents.Confirm:
+		s.legs[m.Leg].state = bourse.Confirmed
+		return agents.ConfirmedReply{Leg: m.Leg}
+	case agents.Cancel:
+		if l := s.legs[m.Leg]; l != nil && l.state <= bourse.Prepared {
+			l.state = bourse.Cancelled
+			s.free[l.group].Add(l.what.Start, l.what.End, l.what.Nodes)
+		}
+		return agents.CancelledReply{Leg: m.Leg}
+	}
+	return nil
+}
+
+func (s *fakeSite) hold(m agents.Hold, how fakeAnswer, no bourse.Reason) agents.Message {
+	g := s.group(m.What.Group)
+	fare := bourse.Fare{Base: s.base(m.What), Additive: how.add}
+	switch {
+	case no.Refused():
+	case s.free[g].Min(m.What.Start, m.What.End) < m.What.Nodes:
+		no = bourse.Reason{Code: bourse.Busy, Detail: "in use"}
+	case fare.Total() > m.Limit && !how.cheat:
+		no = bourse.Reason{Code: bourse.TooDear, Detail: fmt.Sprintf("costs %v, limit %v", fare.Total(), m.Limit)}
+	}
+	if no.Refused() {
+		return agents.RefusedReply{Leg: m.Leg, Step: "Hold", Fare: fare, Reason: no}
+	}
+	s.free[g].Add(m.What.Start, m.What.End, -m.What.Nodes)
+	s.legs[m.Leg] = &fakeLeg{what: m.What, group: g, state: bourse.Held, fare: fare, limit: m.Limit}
+	return agents.HeldReply{Leg: m.Leg, Fare: fare}
+}
+
+func (s *fakeSite) end(now bourse.Time, m legEnds, out *agents.Outbox) {
+	l := s.legs[m.leg]
+	l.state = bourse.Settled
+	notice := agents.SettledNotice{Leg: m.leg, End: now, Charged: l.fare.Total()}
+	if s.rule != nil {
+		notice.Charged -= s.rule(notice).back
+	}
+	out.Send(m.to, notice)
+}
+
+func (s *fakeSite) group(name string) int {
+	for i, g := range s.groups {
+		if g.Name == name {
+			return i
+		}
+	}
+	panic("no group " + name)
+}
+
+func (s *fakeSite) base(l bourse.Leg) bourse.Credits {
+	return bourse.Cost(s.groups[s.group(l.Group)].Price, l.Duration()).Times(l.Nodes)
+}
+
+// clear is what is free less what the local queue will use.
+func (s *fakeSite) clear(g int) bourse.Profile {
+	p := s.free[g].Clone()
+	for i, step := range s.busy[g] {
+		end := bourse.Never
+		if i+1 < len(s.busy[g]) {
+			end = s.busy[g][i+1].At
+		}
+		p.Add(step.At, end, -step.Free)
+	}
+	return p
+}
+
+// onNth returns a rule that answers the nth message of a kind (from 1; 0: each)
+// in some way, and all others by the book.
+func onNth(kind string, n int, how fakeAnswer) func(agents.Message) fakeAnswer {
+	seen := 0
+	return func(m agents.Message) fakeAnswer {
+		if m.Kind() != kind {
+			return fakeAnswer{}
+		}
+		if seen++; n == 0 || seen == n {
+			return how
+		}
+		return fakeAnswer{}
+	}
+}
+
+// rules asks each rule in turn; the first that departs from the book counts.
+func rules(list ...func(agents.Message) fakeAnswer) func(agents.Message) fakeAnswer {
+	return func(m agents.Message) fakeAnswer {
+		answer := fakeAnswer{}
+		for _, r := range list {
+			if how := r(m); answer == (fakeAnswer{}) {
+				answer = how
+			}
+		}
+		return answer
+	}
+}
+
+// words shows a message of the protocol in one line of a trace.
+func words(m agents.Message) string {
+	switch m := m.(type) {
+	case agents.Offers:
+		if m.Refusal.Refused() {
+			return "Offers refused: " + m.Refusal.String()
+		}
+		var b strings.Builder
+		b.WriteString("Offers")
+		for _, g := range m.Groups {
+			fmt.Fprintf(&b, " %s %s", g.Group.Name, steps(g.Admissible))
+			if c := steps(g.Clear); c != steps(g.Admissible) {
+				fmt.Fprintf(&b, " clear %s", c)
+			}
+		}
+		return b.String()
+	case agents.OfferRequest:
+		return fmt.Sprintf("OfferRequest cycle %d until %v", m.Cycle, m.Horizon)
+	case agents.QuoteRequest:
+		s := "QuoteRequest"
+		for _, l := range m.Legs {
+			s += " " + legWords(l)
+		}
+		return s
+	case agents.Quotes:
+		s := "Quotes"
+		for _, q := range m.Quotes {
+			if q.Refusal.Refused() {
+				s += " refused " + string(q.Refusal.Code)
+				continue
+			}
+			s += fmt.Sprintf(" %v+%v", q.Fare.Base, q.Fare.Additive)
+		}
+		return s
+	case agents.Hold:
+		return fmt.Sprintf("Hold %v %s for %s, limit %v", m.Leg, legWords(m.What), m.Job, m.Limit)
+	case agents.HeldReply:
+		return fmt.Sprintf("Held %v at %v", m.Leg, m.Fare.Total())
+	case agents.RefusedReply:
+		return fmt.Sprintf("Refused %v %s: %s", m.Leg, m.Step, m.Reason.Code)
+	case agents.Prepare:
+		return fmt.Sprintf("Prepare %v", m.Leg)
+	case agents.PreparedReply:
+		return fmt.Sprintf("Prepared %v", m.Leg)
+	case agents.Confirm:
+		return fmt.Sprintf("Confirm %v", m.Leg)
+	case agents.ConfirmedReply:
+		return fmt.Sprintf("Confirmed %v", m.Leg)
+	case agents.Cancel:
+		return fmt.Sprintf("Cancel %v", m.Leg)
+	case agents.CancelledReply:
+		return fmt.Sprintf("Cancelled %v", m.Leg)
+	case agents.SettledNotice:
+		return fmt.Sprintf("Settled %v charged %v", m.Leg, m.Charged)
+	}
+	return m.Kind()
+}
+
+func legWords(l bourse.Leg) string {
+	return fmt.Sprintf("%d %s [%v, %v)", l.Nodes, l.Group, l.Start, l.End)
+}
+
+func steps(p bourse.Profile) string {
+	s := make([]string, len(p))
+	for i, step := range p {
+		s[i] = fmt.Sprintf("%v:%d", step.At, step.Free)
+	}
+	return strings.Join(s, " ")
+}

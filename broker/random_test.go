@@ -1,0 +1,118 @@
+package broker
+
+import (
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/policy/search"
+	"bourse/policy/selection"
+)
+
+// TestRandomWorlds lets sites refuse, raise prices, cheat, keep silent and
+// answer late at random. The invariants are checked after every step; once the
+// sites behave again everything comes to rest, all or nothing.
+func TestRandomWorlds(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		sites := randomSites(t)
+		cfg := testConfig(sites...)
+		cfg.Algorithm = rapid.SampledFrom([]search.Algorithm{search.AMP, search.ALP, search.Best}).Draw(t, "algorithm")
+		cfg.Minimize = rapid.SampledFrom([]selection.Goal{selection.MinTime, selection.MinCost, selection.MinFinish}).Draw(t, "minimize")
+		cfg.Budget = bourse.Credits(rapid.IntRange(0, 200).Draw(t, "budget")) * bourse.Credit
+		cfg.BatchSize = rapid.IntRange(1, 10).Draw(t, "batch")
+		cfg.MaxAlternatives = rapid.IntRange(1, 5).Draw(t, "alternatives")
+		cfg.MaxTries = rapid.IntRange(1, 4).Draw(t, "tries")
+		cfg.Lead = bourse.Duration(rapid.SampledFrom([]int{0, 60}).Draw(t, "lead")) * bourse.Second
+		cfg.Quotas = map[string]bourse.Credits{"ana": bourse.Credits(rapid.IntRange(0, 50).Draw(t, "quota")) * bourse.Credit}
+		if rapid.Bool().Draw(t, "operator's limits") {
+			cfg.BudgetLimit = bourse.Credits(rapid.IntRange(0, 100).Draw(t, "B*")) * bourse.Credit
+			cfg.TimeLimit = bourse.Duration(rapid.IntRange(0, 9000).Draw(t, "T*")) * bourse.Second
+		}
+		w := newTestWorld(t, cfg, sites...)
+		w.quiet = true
+		for i := range rapid.IntRange(1, 15).Draw(t, "jobs") {
+			w.submit(bourse.Time(rapid.IntRange(0, 3000).Draw(t, "submit"))*sec, randomJob(t, i))
+		}
+		w.Run(6000 * sec)
+		for _, s := range sites {
+			s.rule = nil
+		}
+		w.Run(60_000 * sec)
+		w.check.rest()
+		w.check.reasons()
+	})
+}
+
+func randomSites(t *rapid.T) []*fakeSite {
+	var sites []*fakeSite
+	for i := range rapid.IntRange(1, 4).Draw(t, "sites") {
+		s := newFakeSite(fmt.Sprint("s", i), 1, 0)
+		s.groups = s.groups[:0]
+		s.free, s.busy = nil, nil
+		for g := range rapid.IntRange(1, 2).Draw(t, "groups") {
+			n := rapid.IntRange(1, 6).Draw(t, "nodes")
+			s.groups = append(s.groups, bourse.Group{Site: s.name, Name: fmt.Sprint("g", g), Nodes: n,
+				Performance: bourse.Performance(rapid.IntRange(500, 2000).Draw(t, "performance")),
+				Price:       bourse.Price(rapid.IntRange(0, 10_000_000).Draw(t, "price"))})
+			s.free = append(s.free, bourse.NewProfile(0, n))
+			busy := bourse.NewProfile(0, 0)
+			from := bourse.Time(rapid.IntRange(0, 5000).Draw(t, "busy from")) * sec
+			busy.Add(from, from.Add(3000*bourse.Second), rapid.IntRange(0, n).Draw(t, "busy"))
+			s.busy = append(s.busy, busy)
+		}
+		s.rule = randomRule(rapid.Uint64().Draw(t, "rule"))
+		sites = append(sites, s)
+	}
+	return sites
+}
+
+// randomRule departs from the book in about one message of four.
+func randomRule(seed uint64) func(agents.Message) fakeAnswer {
+	return func(m agents.Message) fakeAnswer {
+		seed = seed*6364136223846793005 + 1442695040888963407
+		r := seed >> 33
+		if r%4 != 0 {
+			return fakeAnswer{}
+		}
+		amount := bourse.Credits(r>>8%1000) * bourse.Credit / 100
+		switch r >> 2 % 5 {
+		case 0:
+			return fakeAnswer{silent: true}
+		case 1:
+			return fakeAnswer{late: bourse.Duration(r >> 8 % 40_000)}
+		case 2:
+			return fakeAnswer{refuse: bourse.Busy}
+		case 3:
+			return fakeAnswer{add: amount, cheat: r>>20%2 == 0}
+		}
+		return fakeAnswer{back: bourse.Credits(r >> 8 % 1000)}
+	}
+}
+
+func randomJob(t *rapid.T, i int) bourse.Job {
+	j := testJob(fmt.Sprint("j", i), rapid.IntRange(1, 8).Draw(t, "nodes"),
+		bourse.Duration(rapid.IntRange(1, 4000).Draw(t, "length"))*bourse.Second,
+		bourse.Credits(rapid.IntRange(1, 60).Draw(t, "pays"))*bourse.Credit)
+	j.MinPerformance = bourse.Performance(rapid.IntRange(400, 1500).Draw(t, "least performance"))
+	j.Priority = rapid.IntRange(0, 2).Draw(t, "priority")
+	j.User = rapid.SampledFrom([]string{"", "ana", "ben"}).Draw(t, "user")
+	j.OneSite = rapid.Bool().Draw(t, "one site")
+	if rapid.Bool().Draw(t, "has a deadline") {
+		j.Deadline = bourse.Time(rapid.IntRange(3001, 20_000).Draw(t, "deadline")) * sec
+	}
+	j.Ready = bourse.Time(rapid.IntRange(0, 3000).Draw(t, "ready")) * sec
+	return j
+}
+
+// reasons checks that every job is placed or says why not.
+func (c *checker) reasons() {
+	for v := range c.w.b.Jobs() {
+		if placed := v.State == Placed || v.State == Done; placed == v.Reason.Refused() {
+			c.w.t.Fatalf("%s is %v, reason %q", v.Name, v.State, v.Reason)
+		}
+	}
+}

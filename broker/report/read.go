@@ -1,0 +1,246 @@
+package report
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// longestEvent bounds a line of events.jsonl.
+const longestEvent = 16 << 20
+
+// decoders make facts of their fields, by kind. A kind that is not here
+// carries no measure.
+var decoders = map[string]func([]byte) (agents.Fact, error){
+	bourse.JobStarted{}.Kind():   decode[bourse.JobStarted],
+	bourse.JobEnded{}.Kind():     decode[bourse.JobEnded],
+	bourse.JobRefused{}.Kind():   decode[bourse.JobRefused],
+	bourse.LegMoved{}.Kind():     decode[bourse.LegMoved],
+	bourse.JobSubmitted{}.Kind(): decode[bourse.JobSubmitted],
+	bourse.CycleClosed{}.Kind():  decode[bourse.CycleClosed],
+	bourse.JobPostponed{}.Kind(): decode[bourse.JobPostponed],
+	bourse.TxBegun{}.Kind():      decode[bourse.TxBegun],
+	bourse.LegPriced{}.Kind():    decode[bourse.LegPriced],
+	bourse.TxDecided{}.Kind():    decode[bourse.TxDecided],
+	bourse.LegClosed{}.Kind():    decode[bourse.LegClosed],
+	bourse.LegDone{}.Kind():      decode[bourse.LegDone],
+}
+
+func decode[F agents.Fact](line []byte) (agents.Fact, error) {
+	var f F
+	err := json.Unmarshal(line, &f)
+	return f, err
+}
+
+// ReadEvents reads events.jsonl and calls each with every fact, in order; facts
+// of kinds that it does not know are left out. An error names the line.
+func ReadEvents(r io.Reader, each func(now bourse.Time, id agents.ID, f agents.Fact) error) error {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, longestEvent)
+	n := 0
+	for lines.Scan() {
+		n++
+		var head struct {
+			At    *bourse.Time `json:"at"`
+			Agent agents.ID    `json:"agent"`
+			Kind  string       `json:"kind"`
+		}
+		if err := json.Unmarshal(lines.Bytes(), &head); err != nil {
+			return fmt.Errorf("line %d: %w", n, err)
+		}
+		if head.At == nil || head.Agent == "" || head.Kind == "" {
+			return fmt.Errorf("line %d: at, agent and kind are wanted, of which not all are there", n)
+		}
+		read, known := decoders[head.Kind]
+		if !known {
+			continue
+		}
+		f, err := read(lines.Bytes())
+		if err == nil {
+			err = each(*head.At, head.Agent, f)
+		}
+		if err != nil {
+			return fmt.Errorf("line %d: %s: %w", n, head.Kind, err)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("line %d: %w", n+1, err)
+	}
+	return nil
+}
+
+// Header is what the summary says of how a run was made.
+func (s *Summary) Header() Header {
+	h := Header{Scenario: s.Scenario, Seed: s.Seed}
+	for _, one := range s.Sites {
+		site := Site{Name: one.Name}
+		for _, g := range one.Groups {
+			site.Groups = append(site.Groups, bourse.Group{Site: one.Name, Name: g.Name, Nodes: g.Nodes, Performance: g.Performance, Price: g.Price})
+		}
+		h.Sites = append(h.Sites, site)
+	}
+	for _, one := range s.Brokers {
+		h.Brokers = append(h.Brokers, Broker{Name: one.Name, Budget: one.Budget})
+	}
+	return h
+}
+
+// ReadDir reads a report's summary and events back, so that its tables and its
+// picture can be drawn again; the local jobs that were still queued at the end
+// are counted but have no rows. Files of different runs are an error, and so is
+// a file that no run has written.
+func ReadDir(dir string) (*Report, error) {
+	text, err := os.ReadFile(filepath.Join(dir, SummaryFile))
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, EventsFile)
+	events, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer events.Close()
+	return read(text, events, filepath.Join(dir, SummaryFile), path)
+}
+
+// read makes a report of the two files, known by their paths in errors.
+func read(summary []byte, events io.Reader, summaryPath, eventsPath string) (*Report, error) {
+	var s Summary
+	if err := json.Unmarshal(summary, &s); err != nil {
+		return nil, fmt.Errorf("%s: %w", summaryPath, err)
+	}
+	if err := s.check(); err != nil {
+		return nil, fmt.Errorf("%s: %w", summaryPath, err)
+	}
+	c := NewCollector(s.Header(), Options{Keep: true})
+	if err := c.feed(events); err != nil {
+		return nil, fmt.Errorf("%s: %w", eventsPath, err)
+	}
+	r, err := c.Finish(End{Until: s.Until})
+	if err != nil {
+		return nil, err
+	}
+	if !r.Summary.tellsOf(&s) {
+		return nil, fmt.Errorf("%s and %s are of different runs: their numbers differ", summaryPath, eventsPath)
+	}
+	r.Summary = s
+	return r, nil
+}
+
+// feed adds the facts of an events.jsonl, each checked first.
+func (c *Collector) feed(events io.Reader) error {
+	return ReadEvents(events, func(now bourse.Time, id agents.ID, f agents.Fact) error {
+		err := c.check(now, id, f)
+		if err == nil {
+			c.Add(now, id, f)
+		}
+		return err
+	})
+}
+
+// check refuses a summary that no run has written.
+func (s *Summary) check() error {
+	if s.Until < 0 {
+		return fmt.Errorf("until: %v s is before the start", s.Until)
+	}
+	names := map[string]bool{}
+	for _, one := range s.Sites {
+		if names["site:"+one.Name] {
+			return fmt.Errorf("sites: there are two named %q", one.Name)
+		}
+		names["site:"+one.Name] = true
+		if len(one.Groups) == 0 {
+			return fmt.Errorf("sites: %q has no groups", one.Name)
+		}
+		for _, g := range one.Groups {
+			if g.Nodes < 1 || g.Nodes > mostNodes {
+				return fmt.Errorf("sites: %q, group %q: %d nodes, 1 to %d are wanted", one.Name, g.Name, g.Nodes, mostNodes)
+			}
+		}
+	}
+	for _, one := range s.Brokers {
+		if names["broker:"+one.Name] {
+			return fmt.Errorf("brokers: there are two named %q", one.Name)
+		}
+		names["broker:"+one.Name] = true
+	}
+	return nil
+}
+
+// mostNodes bounds a group read from a file, and what a job may take of one.
+const mostNodes = 10_000_000
+
+// check refuses a fact that no agent of the header's could have recorded.
+func (c *Collector) check(now bourse.Time, id agents.ID, f agents.Fact) error {
+	s := c.index[id].site
+	switch f := f.(type) {
+	case bourse.JobStarted:
+		return s.checkGroup(f.Group, f.Nodes)
+	case bourse.JobEnded:
+		return s.checkGroup(f.Group, f.Nodes)
+	case bourse.LegMoved:
+		if f.What.Nodes == 0 || f.State == bourse.Refused {
+			return nil
+		}
+		return s.checkGroup(f.What.Group, f.What.Nodes)
+	case bourse.TxBegun:
+		if len(f.Sites) != len(f.Legs) {
+			return fmt.Errorf("%d sites for %d legs", len(f.Sites), len(f.Legs))
+		}
+		for k, leg := range f.Legs {
+			if err := c.index[agents.ID("site:"+f.Sites[k])].site.checkGroup(leg.Group, leg.Nodes); err != nil {
+				return err
+			}
+		}
+	}
+	if now > bourse.MaxTime {
+		return errors.New("at is beyond all time")
+	}
+	return nil
+}
+
+// checkGroup refuses a group that the site has not, and impossible nodes. What
+// concerns no known site is left alone.
+func (s *site) checkGroup(name string, nodes int) error {
+	if s == nil {
+		return nil
+	}
+	if _, ok := s.index[name]; !ok {
+		return fmt.Errorf("site %s has no group %q", s.name, name)
+	}
+	if nodes < 0 || nodes > mostNodes {
+		return fmt.Errorf("%d nodes", nodes)
+	}
+	return nil
+}
+
+// tellsOf reports whether two summaries are of one run, but for what the facts
+// do not say.
+func (s *Summary) tellsOf(o *Summary) bool {
+	if len(s.Sites) != len(o.Sites) || len(s.Brokers) != len(o.Brokers) {
+		return false
+	}
+	for i := range s.Sites {
+		a, b := s.Sites[i], o.Sites[i]
+		a.Local.Waiting, a.Accounts = b.Local.Waiting, b.Accounts
+		if !reflect.DeepEqual(a, b) {
+			return false
+		}
+	}
+	for i := range s.Brokers {
+		a, b := s.Brokers[i], o.Brokers[i]
+		a.Accounts = b.Accounts
+		if !reflect.DeepEqual(a, b) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,75 @@
+package report
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+
+	"bourse"
+)
+
+const someSummary = `{"scenario": "s", "seed": 1, "until": 100, "sites": [{"name": "a", "nodes": 4, "groups": [{"name": "m", "nodes": 4, "performance": 1, "price": 1}]}], "brokers": [{"name": "v"}]}`
+
+func TestRead_ErrorsNameTheLineAndWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ events, want string }{
+		{"{\n", "events: line 1: unexpected end of JSON input"},
+		{`{"at":1,"agent":"x"}` + "\n", "events: line 1: at, agent and kind are wanted"},
+		{`{"at":1,"agent":"x","kind":"new"}` + "\n[]\n", "events: line 2: json: cannot unmarshal array"},
+		{`{"at":1,"agent":"cluster:a","kind":"job-started","job":1,"group":"q","nodes":1}`, `events: line 1: job-started: site a has no group "q"`},
+		{`{"at":1,"agent":"cluster:a","kind":"job-started","job":1,"group":"m","nodes":-1}`, "line 1: job-started: -1 nodes"},
+		{`{"at":1,"agent":"site:a","kind":"leg-moved","state":"dreaming"}`, "line 1: leg-moved:"},
+		{`{"at":1,"agent":"broker:v","kind":"tx-begun","sites":["a"],"legs":[]}`, "line 1: tx-begun: 1 sites for 0 legs"},
+		{`{"at":1,"agent":"cluster:a","kind":"job-started","job":1,"group":"m","nodes":1}`, "summary and events are of different runs"},
+	} {
+		_, err := read([]byte(someSummary), strings.NewReader(c.events), "summary", "events")
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s\nerror %v, want %q", c.events, err, c.want)
+		}
+	}
+	for _, c := range []struct{ summary, want string }{
+		{"", "summary: unexpected end"},
+		{strings.Replace(someSummary, `"nodes": 4, "perf`, `"nodes": 0, "perf`, 1), `summary: sites: "a", group "m": 0 nodes`},
+		{strings.Replace(someSummary, "100", "-1", 1), "summary: until"},
+		{strings.Replace(someSummary, `{"name": "v"}`, `{"name": "v"}, {"name": "v"}`, 1), `brokers: there are two named "v"`},
+	} {
+		if _, err := read([]byte(c.summary), strings.NewReader(""), "summary", "events"); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s\nerror %v, want %q", c.summary, err, c.want)
+		}
+	}
+}
+
+// Whatever the events say, reading them and drawing what they say ends in a
+// report or in an error.
+func FuzzRead(f *testing.F) {
+	f.Add(`{"at":1,"agent":"cluster:a","kind":"job-started","job":1,"group":"m","nodes":2,"submit":0,"end":9,"class":"immediate"}` + "\n" +
+		`{"at":5,"agent":"cluster:a","kind":"job-ended","job":1,"group":"m","nodes":2,"submit":0,"start":1}`)
+	f.Add(`{"at":1,"agent":"broker:v","kind":"job-submitted","job":{"name":"j","nodes":1,"submit":1,"deadline":null}}` + "\n" +
+		`{"at":2,"agent":"broker:v","kind":"tx-begun","tx":{"broker":"v","seq":1},"job":"j","sites":["a"],"legs":[{"group":"m","nodes":1,"start":3,"end":9}],"limits":[1]}` + "\n" +
+		`{"at":2,"agent":"broker:v","kind":"tx-decided","tx":{"broker":"v","seq":1},"job":"j","commit":true}` + "\n" +
+		`{"at":2,"agent":"site:a","kind":"leg-moved","leg":{"tx":{"broker":"v","seq":1},"leg":0},"state":"confirmed","what":{"group":"m","nodes":1,"start":3,"end":9}}` + "\n" +
+		`{"at":9,"agent":"broker:v","kind":"leg-done","leg":{"tx":{"broker":"v","seq":1},"leg":0},"end":9}`)
+	h := Header{Sites: []Site{{Name: "a", Groups: []bourse.Group{{Name: "m", Nodes: 4}}}}, Brokers: []Broker{{Name: "v", Budget: bourse.Credit}}}
+	f.Fuzz(func(t *testing.T, events string) {
+		c := NewCollector(h, Options{Keep: true})
+		if err := c.feed(strings.NewReader(events)); err != nil {
+			return
+		}
+		r, err := c.Finish(End{Until: 100_000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = r.WriteGantt(io.Discard) // an error is fine: a node promised twice
+		if err := r.WriteJobs(io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.WriteSummary(io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		if err := r.Summary.WriteTables(&b); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

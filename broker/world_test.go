@@ -1,0 +1,333 @@
+package broker
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/sim"
+	"bourse/policy/selection"
+)
+
+// testWorld is a broker among fake sites in virtual time, with everything that
+// it recorded and sent. The invariants are checked after every step.
+type testWorld struct {
+	*sim.World
+	t      interface{ Fatalf(string, ...any) }
+	b      *Broker
+	sites  []*fakeSite
+	facts  []agents.Fact
+	trace  []string
+	quiet  bool // no trace
+	check  checker
+	client []agents.Message // what the client was answered
+}
+
+// recorder is an agent that keeps what it is told.
+type recorder struct{ w *testWorld }
+
+func (r recorder) Step(_ bourse.Time, _ agents.ID, m agents.Message, _ *agents.Outbox) {
+	if m.Kind() != "Started" {
+		r.w.client = append(r.w.client, m)
+	}
+}
+
+// testConfig is a small VO: cycles every 1000 s, a horizon of 10,000 s.
+func testConfig(sites ...*fakeSite) Config {
+	c := Defaults("vo1")
+	c.Cycle, c.Phase, c.Horizon = 1000*bourse.Second, 0, 10_000*bourse.Second
+	c.Budget = 1000 * bourse.Credit
+	c.MaxAlternatives = 3
+	c.Minimize = selection.MinFinish
+	for _, s := range sites {
+		c.Sites = append(c.Sites, s.id())
+	}
+	return c
+}
+
+func newTestWorld(t interface{ Fatalf(string, ...any) }, cfg Config, sites ...*fakeSite) *testWorld {
+	w := &testWorld{World: sim.New(), t: t, b: New(cfg), sites: sites}
+	w.check.init(w)
+	w.Add("broker:vo1", w.b)
+	for _, s := range sites {
+		w.Add(s.id(), s)
+	}
+	w.Add("client", recorder{w})
+	w.After(func(now bourse.Time, id agents.ID, out *agents.Outbox) {
+		for _, f := range out.Facts {
+			w.facts = append(w.facts, f)
+			if !w.quiet {
+				w.trace = append(w.trace, fmt.Sprintf("%-5v %-6s * %s", now, short(id), factWords(f)))
+			}
+			w.check.fact(now, f)
+		}
+		for _, s := range out.Sends {
+			if !w.quiet {
+				w.trace = append(w.trace, fmt.Sprintf("%-5v %-6s -> %s: %s", now, short(id), short(s.To), words(s.Message)))
+			}
+			w.check.send(s.Message)
+		}
+		w.check.step()
+	})
+	return w
+}
+
+func short(id agents.ID) string {
+	_, name, ok := strings.Cut(string(id), ":")
+	if !ok {
+		return string(id)
+	}
+	return name
+}
+
+// job is a job that may pay up to the budget, for one hour's price at most.
+func testJob(name string, nodes int, length bourse.Duration, budget bourse.Credits) bourse.Job {
+	return bourse.Job{Name: name, Request: bourse.Request{Nodes: nodes, Length: length,
+		MinPerformance: bourse.Unit, Budget: budget, Deadline: bourse.Never}}
+}
+
+func (w *testWorld) submit(at bourse.Time, jobs ...bourse.Job) {
+	for _, j := range jobs {
+		w.Post(at, "broker:vo1", agents.Submit{Job: j})
+	}
+}
+
+// only returns the facts of one type.
+func only[F agents.Fact](w *testWorld) []F {
+	var list []F
+	for _, f := range w.facts {
+		if f, ok := f.(F); ok {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+func (w *testWorld) job(name string) JobView {
+	v, ok := w.b.Job(name)
+	if !ok {
+		w.t.Fatalf("no job %q", name)
+	}
+	return v
+}
+
+// factWords shows a fact in one line of a trace.
+func factWords(f agents.Fact) string {
+	switch f := f.(type) {
+	case bourse.JobSubmitted:
+		return fmt.Sprintf("submitted %s", f.Job.Name)
+	case bourse.SubmissionRefused:
+		return fmt.Sprintf("not taken %s: %v", f.Job, f.Reason)
+	case bourse.JobPostponed:
+		final := ""
+		if f.Final {
+			final = " for good"
+		}
+		return fmt.Sprintf("postponed %s%s: %s: %v", f.Job, final, f.Reason.Code, f.Reason)
+	case bourse.CycleClosed:
+		return fmt.Sprintf("cycle %d closed: batch %d, sites %d, alternatives %d, quoted %d, postponed %d, T* %v, B* %v, T %v, C %v",
+			f.Cycle, f.Batch, f.Sites, f.Alternatives, f.Quoted, f.Postponed, f.TimeLimit, f.BudgetLimit, f.Time, f.Cost)
+	case bourse.TxBegun:
+		return fmt.Sprintf("begun %v for %s, alternative %d", f.Tx, f.Job, f.Alternative)
+	case bourse.LegPriced:
+		return fmt.Sprintf("priced %v %v", f.Leg, f.Fare.Total())
+	case bourse.TxDecided:
+		if f.Commit {
+			return fmt.Sprintf("decided %v COMMIT", f.Tx)
+		}
+		return fmt.Sprintf("decided %v ABORT: %v", f.Tx, f.Reason)
+	case bourse.LegClosed:
+		return fmt.Sprintf("closed %v, posted %v", f.Leg, f.Posted)
+	case bourse.LegDone:
+		return fmt.Sprintf("done %v, refund %v", f.Leg, f.Refund)
+	}
+	return f.Kind()
+}
+
+// checker watches the invariants that can be seen from the broker's facts and
+// messages, step by step.
+type checker struct {
+	w        *testWorld
+	begun    map[bourse.TxID]bourse.TxBegun
+	fares    map[bourse.LegID]bourse.Fare
+	decided  map[bourse.TxID]bool
+	prepared map[bourse.LegID]bool
+	closed   map[bourse.LegID]bool
+	placed   map[string]bool
+	replay   *Broker
+}
+
+func (c *checker) init(w *testWorld) {
+	*c = checker{w: w, begun: map[bourse.TxID]bourse.TxBegun{}, fares: map[bourse.LegID]bourse.Fare{},
+		decided: map[bourse.TxID]bool{}, prepared: map[bourse.LegID]bool{}, closed: map[bourse.LegID]bool{},
+		placed: map[string]bool{}, replay: New(w.b.cfg)}
+}
+
+func (c *checker) fact(now bourse.Time, f agents.Fact) {
+	c.replay.apply(f)
+	switch f := f.(type) {
+	case bourse.TxBegun:
+		c.begun[f.Tx] = f
+		c.window(now, f)
+	case bourse.LegPriced: // I10
+		c.fares[f.Leg] = f.Fare
+		if limit := c.begun[f.Leg.Tx].Limits[f.Leg.Leg]; f.Fare.Total() > limit {
+			c.w.t.Fatalf("I10: %v priced at %v above its limit %v", f.Leg, f.Fare.Total(), limit)
+		}
+	case bourse.TxDecided:
+		if _, twice := c.decided[f.Tx]; twice {
+			c.w.t.Fatalf("I3: %v decided twice", f.Tx)
+		}
+		c.decided[f.Tx] = f.Commit
+		if f.Commit {
+			c.commit(f)
+		}
+	case bourse.LegClosed:
+		if c.closed[f.Leg] {
+			c.w.t.Fatalf("%v closed twice", f.Leg)
+		}
+		c.closed[f.Leg] = true
+		if f.Commit != c.decided[f.Leg.Tx] {
+			c.w.t.Fatalf("I2: %v closed against the decision", f.Leg)
+		}
+		if want := c.fares[f.Leg].Total(); f.Commit && f.Posted != want {
+			c.w.t.Fatalf("I10: %v posted %v, bound %v", f.Leg, f.Posted, want)
+		}
+	}
+}
+
+// window is I9: what a transaction asks for obeys its job's request.
+func (c *checker) window(now bourse.Time, f bourse.TxBegun) {
+	j := c.w.job(f.Job).Job
+	nodes, earliest := 0, max(now, j.Ready)
+	if c.w.b.cfg.Lead > 0 {
+		earliest = max(now.Add(minNotice), j.Ready)
+	}
+	for i, l := range f.Legs {
+		nodes += l.Nodes
+		var g *bourse.Group
+		for _, s := range c.w.sites {
+			if s.name == f.Sites[i] {
+				g = &s.groups[s.group(l.Group)]
+			}
+		}
+		if l.Start != f.Legs[0].Start || l.Start < earliest || l.End > j.Deadline ||
+			l.Duration() != g.Performance.Runtime(j.Length) || g.Performance < j.MinPerformance || !j.Require.MetBy(g.Machine) {
+			c.w.t.Fatalf("I9: leg %d of %v does not obey %s's request: %+v", i, f.Tx, f.Job, l)
+		}
+	}
+	if nodes != j.Nodes {
+		c.w.t.Fatalf("I9: %v takes %d nodes, %s asks for %d", f.Tx, nodes, f.Job, j.Nodes)
+	}
+}
+
+// commit checks the sum of a committed window, and that several legs were all
+// prepared before (I15).
+func (c *checker) commit(f bourse.TxDecided) {
+	if c.placed[f.Job] {
+		c.w.t.Fatalf("%s committed twice", f.Job)
+	}
+	c.placed[f.Job] = true
+	var sum bourse.Credits
+	legs := c.begun[f.Tx].Legs
+	for i := range legs {
+		id := bourse.LegID{Tx: f.Tx, Leg: i}
+		fare, held := c.fares[id]
+		if !held || len(legs) > 1 && !c.prepared[id] {
+			c.w.t.Fatalf("I15: COMMIT of %v, leg %d held %t, prepared %t", f.Tx, i, held, c.prepared[id])
+		}
+		sum += fare.Total()
+	}
+	if budget := c.w.job(f.Job).Budget; sum > budget {
+		c.w.t.Fatalf("I9: %s committed at %v, its budget is %v", f.Job, sum, budget)
+	}
+}
+
+// send notes what was prepared and that no Cancel follows COMMIT.
+func (c *checker) send(m agents.Message) {
+	switch m := m.(type) {
+	case agents.PreparedReply:
+		c.prepared[m.Leg] = true
+	case agents.Cancel:
+		if c.decided[m.Leg.Tx] {
+			c.w.t.Fatalf("Cancel of %v after COMMIT", m.Leg)
+		}
+	case agents.Confirm:
+		if !c.decided[m.Leg.Tx] {
+			c.w.t.Fatalf("Confirm of %v before COMMIT was recorded", m.Leg)
+		}
+	case agents.Hold:
+		if _, ok := c.begun[m.Leg.Tx]; !ok {
+			c.w.t.Fatalf("Hold of %v before it was recorded", m.Leg)
+		}
+	}
+}
+
+// step is I8: the ledger balances, and nothing is promised twice.
+func (c *checker) step() {
+	b := c.w.b
+	if err := b.Ledger().Check(); err != nil {
+		c.w.t.Fatalf("I8: %v", err)
+	}
+	if left := b.voLeft(); left < 0 {
+		c.w.t.Fatalf("I8: spent and pending pass the budget by %v", -left)
+	}
+	for user := range b.cfg.Quotas {
+		if left := b.userLeft(user); left < 0 {
+			c.w.t.Fatalf("I8: %s's quota is passed by %v", user, -left)
+		}
+	}
+}
+
+// rest checks what holds when everything is done: no leg is held, every leg of a
+// transaction carries its decision (I2), nobody is promised twice (I1), and the
+// broker that replays the facts stands where this one does.
+func (c *checker) rest() {
+	b := c.w.b
+	if !b.AtRest() {
+		c.w.t.Fatalf("the broker is not at rest: %+v", b.cycle.phase)
+	}
+	if p := b.ledger.Account(b.voAccount()); p.PendingDebit != 0 {
+		c.w.t.Fatalf("%v credits are still pending", p.PendingDebit)
+	}
+	for _, s := range c.w.sites {
+		for id, l := range s.legs {
+			if carried := l.state == bourse.Confirmed || l.state == bourse.Settled; carried != c.decided[id.Tx] {
+				c.w.t.Fatalf("I2: %v is %v at %s, decision %t", id, l.state, s.name, c.decided[id.Tx])
+			}
+		}
+		for g := range s.free {
+			for _, step := range s.free[g] {
+				if step.Free < 0 {
+					c.w.t.Fatalf("I1: %s is promised twice at %v", s.name, step.At)
+				}
+			}
+		}
+	}
+	if got, want := fmt.Sprint(c.replay.ledger.Accounts()), fmt.Sprint(b.ledger.Accounts()); got != want {
+		c.w.t.Fatalf("a replay of the facts gives the accounts\n%s, not\n%s", got, want)
+	}
+	i := 0
+	var again []JobView
+	for v := range c.replay.Jobs() {
+		again = append(again, v)
+	}
+	for v := range b.Jobs() {
+		if a := again[i]; a.State != v.State || a.Reason != v.Reason {
+			c.w.t.Fatalf("a replay of the facts gives %s %v, not %v", v.Name, a.State, v.State)
+		}
+		i++
+	}
+	if b.queue.waiting != c.replay.queue.waiting || b.cycles != c.replay.cycles {
+		c.w.t.Fatalf("a replay of the facts waits for %d jobs, not %d", c.replay.queue.waiting, b.queue.waiting)
+	}
+}
+
+// finish runs to an instant and checks the state of rest.
+func (w *testWorld) finish(t *testing.T, until bourse.Time) {
+	t.Helper()
+	w.Run(until)
+	w.check.rest()
+}
