@@ -104,11 +104,18 @@ func ParsePrice(s string) (Price, error) {
 // MarshalJSON writes credits.
 func (c Credits) MarshalJSON() ([]byte, error) { return appendDecimal(nil, int64(c), 6), nil }
 
-// UnmarshalJSON reads credits.
+// UnmarshalJSON reads credits, MaxCredits too: what MarshalJSON has written.
 func (c *Credits) UnmarshalJSON(b []byte) (err error) {
+	if string(b) == maxCreditsText {
+		*c = MaxCredits
+		return nil
+	}
 	*c, err = ParseCredits(string(b))
 	return err
 }
+
+// maxCreditsText is MaxCredits as MarshalJSON writes it.
+var maxCreditsText = formatDecimal(int64(MaxCredits), 6)
 
 // UnmarshalTOML reads credits.
 func (c *Credits) UnmarshalTOML(v any) error {

@@ -12,11 +12,12 @@ type broker struct {
 	budget bourse.Credits
 	keep   bool
 
-	jobs   map[string]*voJob
-	order  []*voJob                     // as submitted
-	open   map[bourse.TxID]*transaction // begun and not aborted
-	placed []*transaction               // committed, kept only
-	counts struct{ committed, aborted int }
+	jobs     map[string]*voJob
+	order    []*voJob // as submitted
+	notTaken int
+	open     map[bourse.TxID]*transaction // begun and not aborted
+	placed   []*transaction               // committed, kept only
+	counts   struct{ committed, aborted int }
 
 	aborts        map[bourse.Code]int
 	postponements map[bourse.Code]int
@@ -68,6 +69,8 @@ func (b *broker) fact(f any) {
 		j := &voJob{Job: f.Job}
 		b.jobs[f.Job.Name] = j
 		b.order = append(b.order, j)
+	case bourse.SubmissionRefused:
+		b.notTaken++
 	case bourse.JobPostponed:
 		b.postponements[f.Reason.Code]++
 		if j := b.jobs[f.Job]; j != nil {
@@ -86,10 +89,7 @@ func (b *broker) fact(f any) {
 	case bourse.LegClosed:
 		b.spent += f.Posted
 		if l := b.leg(f.Leg); l != nil {
-			l.posted += f.Posted
-			if f.Commit && l.state < bourse.Confirmed {
-				l.state = bourse.Confirmed
-			}
+			l.closed(f)
 		}
 	case bourse.LegDone:
 		b.done(f)
@@ -144,12 +144,27 @@ func (b *broker) decide(f bourse.TxDecided) {
 	}
 }
 
-// done takes note of the end of a leg's work, unless its site told a sadder end.
+// closed takes note of how a site has acknowledged the decision. A committed
+// leg that its site does not have any more is lost, and has never run.
+func (l *voLeg) closed(f bourse.LegClosed) {
+	l.posted += f.Posted
+	switch {
+	case f.Commit && l.state < bourse.Confirmed:
+		l.state = bourse.Confirmed
+	case !f.Commit && !l.state.Terminal():
+		l.state, l.end = bourse.Lost, l.what.Start
+	}
+}
+
+// done takes note of the end of a leg's work, unless its site told a sadder
+// end, and of what was given back.
 func (b *broker) done(f bourse.LegDone) {
+	b.spent -= f.Refund
 	l := b.leg(f.Leg)
 	if l == nil {
 		return
 	}
+	l.posted -= f.Refund
 	if !l.state.Terminal() {
 		l.state, l.end = bourse.Settled, f.End
 	}

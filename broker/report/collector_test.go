@@ -69,7 +69,7 @@ func TestSummary_BrokerReckonedByHand(t *testing.T) {
 	t.Parallel()
 	got := tell(t, report.Options{}).Summary.Brokers[0]
 	want := report.BrokerSummary{Name: "vo1",
-		Jobs: report.JobSummary{Submitted: 7, Placed: 4, CoAllocated: 1, Done: 1, Waiting: 2, Refused: 1,
+		Jobs: report.JobSummary{Submitted: 7, NotTaken: 1, Placed: 4, CoAllocated: 1, Done: 1, Waiting: 2, Refused: 1,
 			Unplaced: map[bourse.Code]int{bourse.OverBudget: 1, bourse.Expired: 1, bourse.None: 1}},
 		Postponements: map[bourse.Code]int{bourse.OverBudget: 2, bourse.Expired: 1},
 		Cost:          report.Income{Base: cr(2.8), Additive: cr(0.03), Total: cr(2.83)},
@@ -123,7 +123,7 @@ const jobsOfTheStory = `broker,site,job,kind,submit,start,end,nodes,cost,status,
 ,north,3,local,20,600,,4,0,running,,main,reserved
 ,north,4,local,30,,,99,0,refused,too-large,,
 ,north,5,local,50,500,505,1,0,ended,,fat,immediate
-,north,6,local,700,,,3,0,waiting,,,
+,north,6,local,700,,,3,0,waiting,,main,
 vo1,north,wave,vo,100,200,500,1,0.33,ended,,main,
 vo1,south,wave,vo,100,200,400,2,0.5,ended,,main,
 vo1,south,solo,vo,300,900,,5,1.5,running,,main,
@@ -165,6 +165,30 @@ func TestJobs_LegGivenUpBeforeItRanHasNoTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := "\nvo1,south,late,vo,350,,,1,0.1,released,,main,\n"; !strings.Contains(b.String(), want) {
+		t.Errorf("no line %q in\n%s", want, b.String())
+	}
+}
+
+func TestJobs_CommittedLegThatItsSiteHasNotIsLost(t *testing.T) {
+	t.Parallel()
+	header, facts, end := theStory()
+	c := report.NewCollector(header, report.Options{Keep: true})
+	for _, s := range facts {
+		c.Add(s.at, s.id, s.fact)
+	}
+	begun := bourse.TxBegun{Tx: tx(7), Job: "fresh", Sites: []string{"south"}, Legs: []bourse.Leg{on("main", 1, 997, 999)}, Limits: []bourse.Credits{cr(1)}}
+	c.Add(at(995), "broker:vo1", begun)
+	c.Add(at(995), "broker:vo1", bourse.TxDecided{Tx: tx(7), Job: "fresh", Commit: true})
+	c.Add(at(996), "broker:vo1", bourse.LegClosed{Leg: leg(7, 0)})
+	r, err := c.Finish(end)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := r.WriteJobs(&b); err != nil {
+		t.Fatal(err)
+	}
+	if want := "\nvo1,south,fresh,vo,990,,,1,0,lost,,main,\n"; !strings.Contains(b.String(), want) {
 		t.Errorf("no line %q in\n%s", want, b.String())
 	}
 }

@@ -107,7 +107,7 @@ func (r *Report) bands(whole bool) []band {
 	}
 	for i, s := range r.sites {
 		for _, j := range s.rows {
-			if end := min(j.end, r.until); j.group != noGroup && end > j.start {
+			if end := min(j.end, r.until); j.start < bourse.Never && end > j.start {
 				b := at(i, int(j.group))
 				b.bars = append(b.bars, bar{nodes: int(j.nodes), start: j.start, end: end, class: j.class, job: j.job})
 			}

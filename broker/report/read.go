@@ -20,18 +20,19 @@ const longestEvent = 16 << 20
 // decoders make facts of their fields, by kind. A kind that is not here
 // carries no measure.
 var decoders = map[string]func([]byte) (agents.Fact, error){
-	bourse.JobStarted{}.Kind():   decode[bourse.JobStarted],
-	bourse.JobEnded{}.Kind():     decode[bourse.JobEnded],
-	bourse.JobRefused{}.Kind():   decode[bourse.JobRefused],
-	bourse.LegMoved{}.Kind():     decode[bourse.LegMoved],
-	bourse.JobSubmitted{}.Kind(): decode[bourse.JobSubmitted],
-	bourse.CycleClosed{}.Kind():  decode[bourse.CycleClosed],
-	bourse.JobPostponed{}.Kind(): decode[bourse.JobPostponed],
-	bourse.TxBegun{}.Kind():      decode[bourse.TxBegun],
-	bourse.LegPriced{}.Kind():    decode[bourse.LegPriced],
-	bourse.TxDecided{}.Kind():    decode[bourse.TxDecided],
-	bourse.LegClosed{}.Kind():    decode[bourse.LegClosed],
-	bourse.LegDone{}.Kind():      decode[bourse.LegDone],
+	bourse.JobStarted{}.Kind():        decode[bourse.JobStarted],
+	bourse.JobEnded{}.Kind():          decode[bourse.JobEnded],
+	bourse.JobRefused{}.Kind():        decode[bourse.JobRefused],
+	bourse.LegMoved{}.Kind():          decode[bourse.LegMoved],
+	bourse.JobSubmitted{}.Kind():      decode[bourse.JobSubmitted],
+	bourse.SubmissionRefused{}.Kind(): decode[bourse.SubmissionRefused],
+	bourse.CycleClosed{}.Kind():       decode[bourse.CycleClosed],
+	bourse.JobPostponed{}.Kind():      decode[bourse.JobPostponed],
+	bourse.TxBegun{}.Kind():           decode[bourse.TxBegun],
+	bourse.LegPriced{}.Kind():         decode[bourse.LegPriced],
+	bourse.TxDecided{}.Kind():         decode[bourse.TxDecided],
+	bourse.LegClosed{}.Kind():         decode[bourse.LegClosed],
+	bourse.LegDone{}.Kind():           decode[bourse.LegDone],
 }
 
 func decode[F agents.Fact](line []byte) (agents.Fact, error) {

@@ -42,7 +42,7 @@ func (s *story) broker(t float64, f agents.Fact) {
 
 func (s *story) submit(t float64, name string, nodes int) {
 	s.broker(t, bourse.JobSubmitted{Job: bourse.Job{Name: name, Submit: at(t),
-		Request: bourse.Request{Nodes: nodes, Length: bourse.Hour, Deadline: bourse.Never}}})
+		Request: bourse.Request{Nodes: nodes, Length: bourse.Hour, MinPerformance: bourse.Unit, Deadline: bourse.Never}}})
 }
 
 // commit says all that is said of a transaction whose every leg is confirmed.
@@ -102,7 +102,8 @@ func theStory() (report.Header, []said, report.End) {
 	s.local(600, "north", bourse.JobStarted{Job: 3, Group: "main", Nodes: 4, Submit: at(20), End: at(2000), Class: "reserved"})
 	s.run(600, "south", leg(5, 0))
 	s.site(650, "south", bourse.LegMoved{Leg: leg(5, 0), State: bourse.Lost, Reason: bourse.Reason{Code: bourse.Busy, Detail: "node lost"}})
-	s.broker(650, bourse.LegClosed{Leg: leg(5, 0), Commit: true, Posted: -cr(0.4)})
+	s.broker(650, bourse.LegDone{Leg: leg(5, 0), End: at(650), Refund: cr(0.4)})
+	s.broker(700, bourse.SubmissionRefused{Job: "huge", Reason: bourse.Reason{Code: bourse.TooLarge}})
 	s.broker(800, bourse.CycleClosed{Cycle: 3, Batch: 2, Sites: 2, Slots: 5, Alternatives: 6, TimeLimit: 500 * bourse.Second, BudgetLimit: bourse.MaxCredits})
 	s.broker(800, bourse.JobPostponed{Job: "poor", Reason: bourse.Reason{Code: bourse.OverBudget, Detail: "11 credits short"}})
 	s.run(900, "south", leg(3, 0))
@@ -115,7 +116,7 @@ func theStory() (report.Header, []said, report.End) {
 				{Site: "north", Name: "fat", Nodes: 2, Performance: 1500, Price: 5_000_000}}},
 			{Name: "south", Groups: []bourse.Group{{Site: "south", Name: "main", Nodes: 10, Performance: bourse.Unit, Price: 3_600_000}}}}}
 	end := report.End{Until: at(1000),
-		Waiting: map[string][]bourse.LocalJob{"north": {{ID: 6, Submit: at(700), Nodes: 3}, {ID: 7, Submit: at(2000), Nodes: 1}}},
+		Waiting: map[string][]report.Waiting{"north": {{Job: 6, Group: "main", Submit: at(700), Nodes: 3}, {Job: 7, Submit: at(2000), Nodes: 1}}},
 		Ledgers: map[agents.ID][]bourse.Account{"broker:vo1": {{Name: "budget", Debit: cr(2.43)}}}}
 	return header, s.facts, end
 }

@@ -97,6 +97,7 @@ type BrokerSummary struct {
 // JobSummary counts a VO's jobs.
 type JobSummary struct {
 	Submitted   int `json:"submitted"`
+	NotTaken    int `json:"notTaken"`    // turned away at submission, not among those submitted
 	Placed      int `json:"placed"`      // with a committed window
 	CoAllocated int `json:"coAllocated"` // of those placed, on more than one site
 	Done        int `json:"done"`        // of those placed, all legs ended
@@ -161,7 +162,7 @@ func (b *broker) summary() BrokerSummary {
 		Cycles: CycleSummary{Run: b.cycles, MeanTimeLimit: mean(b.timeLimits, b.selections),
 			MeanBudgetLimit:    mean(b.budgetLimits, b.capped),
 			AlternativesPerJob: ratio(float64(b.alternatives), float64(b.looked))}}
-	sum.Jobs = JobSummary{Submitted: len(b.order), Unplaced: map[bourse.Code]int{}}
+	sum.Jobs = JobSummary{Submitted: len(b.order), NotTaken: b.notTaken, Unplaced: map[bourse.Code]int{}}
 	var wait, time, finish, response bourse.Duration
 	for _, j := range b.order {
 		if j.tx == nil {

@@ -45,7 +45,7 @@ type worldSize struct {
 func newWorld(size worldSize) *world {
 	rng := rand.New(rand.NewPCG(size.seed, 7))
 	w := &world{until: size.until, header: report.Header{Scenario: "made up", Seed: size.seed},
-		end: report.End{Until: size.until, Waiting: map[string][]bourse.LocalJob{}}}
+		end: report.End{Until: size.until, Waiting: map[string][]report.Waiting{}}}
 	names := []string{"north", "south", "east", "west", "centre"}
 	var plans [][]bourse.Profile
 	for i, groups := range size.sites {
@@ -98,7 +98,7 @@ func (w *world) local(rng *rand.Rand, s report.Site, plans []bourse.Profile, id 
 	}
 	job, at := int64(id+1), agents.ID("cluster:"+s.Name)
 	if start > w.until {
-		w.end.Waiting[s.Name] = append(w.end.Waiting[s.Name], bourse.LocalJob{ID: job, Submit: submit, Nodes: n})
+		w.end.Waiting[s.Name] = append(w.end.Waiting[s.Name], report.Waiting{Job: job, Submit: submit, Nodes: n})
 		return
 	}
 	plans[g].Add(start, start.Add(run), -n)
@@ -112,7 +112,7 @@ func (w *world) window(rng *rand.Rand, broker string, j int, plans [][]bourse.Pr
 	submit := bourse.Time(rng.Int64N(int64(w.until) * 3 / 4))
 	name := fmt.Sprintf("%s-%03d", []string{"wave", "fold", "cfd", "dock"}[rng.IntN(4)], j+1)
 	run := 30*bourse.Minute + bourse.Duration(rng.Int64N(int64(7*bourse.Hour)))
-	job := bourse.Job{Name: name, Submit: submit, Request: bourse.Request{Nodes: 4, Length: run, Deadline: bourse.Never}}
+	job := bourse.Job{Name: name, Submit: submit, Request: bourse.Request{Nodes: 4, Length: run, MinPerformance: bourse.Unit, Deadline: bourse.Never}}
 	w.say(submit, 2, id, bourse.JobSubmitted{Job: job})
 	if rng.IntN(12) == 0 {
 		w.say(submit, 3, id, bourse.JobPostponed{Job: name, Reason: bourse.Reason{Code: bourse.NoWindow, Detail: "none"}})
