@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"bourse"
@@ -332,49 +334,34 @@ func (q *quote) print(out io.Writer, list []quoteOffer, taken *quoteOffer, snap 
 	fmt.Fprintf(out, "%s for %s on %s/%s at %v, policy %v, base %v credits\n\n",
 		nodeCount(q.nodes), d.Words(), snap.Name, snap.Groups[group].Name, snap.Now, snap.Policy,
 		pricing.Base(snap.Groups[group].Price, q.nodes, d))
-	row := func(mark string, start any, additive, credits, total, words string) {
-		line := fmt.Sprintf("%1s %12v %16s %12s %12s  %s", mark, start, additive, credits, total, words)
-		fmt.Fprintln(out, strings.TrimRight(line, " "))
+	w := table.NewWriter()
+	w.SetStyle(table.StyleLight)
+	w.Style().Options = table.OptionsNoBordersAndSeparators
+	w.Style().Format.Header = text.FormatDefault
+	w.SuppressTrailingSpaces()
+	w.AppendHeader(table.Row{"", "start", "additive node-s", "credits", "total", "delayed, or why not"})
+	columns := []table.ColumnConfig{{Number: 6, WidthMax: 44, WidthMaxEnforcer: text.WrapSoft}}
+	for n := 2; n <= 5; n++ {
+		columns = append(columns, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
 	}
-	row("", "start", "additive node-s", "credits", "total", "delayed, or why not")
+	w.SetColumnConfigs(columns)
 	for i := range list {
 		o := &list[i]
 		mark := ""
 		if o == taken {
 			mark = "*"
 		}
-		additive, credits, total, words := "-", "-", "-", o.Reason
-		if o.Feasible {
-			additive, credits = o.Additive.String(), o.AdditiveCredits.String()
-			total, words = o.Base.Plus(*o.AdditiveCredits).String(), o.delays()
+		if !o.Feasible {
+			w.AppendRow(table.Row{mark, o.Start, "-", "-", "-", o.Reason})
+			continue
 		}
-		lines := wrapped(words, 40)
-		row(mark, o.Start, additive, credits, total, lines[0])
-		for _, line := range lines[1:] {
-			row("", "", "", "", "", line)
-		}
+		w.AppendRow(table.Row{mark, o.Start, *o.Additive, *o.AdditiveCredits, o.Base.Plus(*o.AdditiveCredits), o.delays()})
 	}
+	fmt.Fprintln(out, w.Render())
 	if taken != nil {
 		fmt.Fprintf(out, "\n* chosen: start %v at %v credits\n", taken.Start, taken.Base.Plus(*taken.AdditiveCredits))
 	}
 	return nil
-}
-
-// wrapped breaks a text between words into lines of about that many characters;
-// there is always a first line.
-func wrapped(s string, width int) []string {
-	lines := []string{""}
-	for _, word := range strings.Fields(s) {
-		switch last := &lines[len(lines)-1]; {
-		case *last == "":
-			*last = word
-		case len(*last)+1+len(word) <= width:
-			*last += " " + word
-		default:
-			lines = append(lines, word)
-		}
-	}
-	return lines
 }
 
 // delays says who waits longer, the first few by name.
