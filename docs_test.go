@@ -1,0 +1,91 @@
+package bourse_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// pages lists the documents of the project.
+func pages(t *testing.T) []string {
+	t.Helper()
+	var list []string
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, found...)
+	}
+	if len(list) < 5 {
+		t.Fatalf("found only %q", list)
+	}
+	return list
+}
+
+var (
+	link    = regexp.MustCompile(`\]\(([^)#]+)[^)]*\)`)
+	command = regexp.MustCompile("(?m)^(?:\\| `bourse|\\./bourse|bourse) ([a-z]+)")
+	cited   = regexp.MustCompile(`\[([A-Z][A-Za-z']+ \d{4})\]`)
+)
+
+func TestDocs_LinksLeadSomewhere(t *testing.T) {
+	t.Parallel()
+	for _, page := range pages(t) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(filepath.Dir(page), m[1])); err != nil {
+				t.Errorf("%s links to %s: %v", page, m[1], err)
+			}
+		}
+	}
+}
+
+// A command that the README shows is one that there is.
+func TestDocs_NameOnlyCommandsThatExist(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := command.FindAllStringSubmatch(string(text), -1)
+	if len(found) < 6 {
+		t.Fatalf("the README shows only %q", found)
+	}
+	for _, m := range found {
+		if _, err := os.Stat(filepath.Join("cmd", "bourse", m[1]+".go")); err != nil {
+			t.Errorf("the README shows bourse %s: %v", m[1], err)
+		}
+	}
+}
+
+// Every citation of the glossary has its source, and every source is cited.
+func TestDocs_GlossaryCitesItsSources(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("docs/GLOSSARY.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	words, sources, ok := strings.Cut(string(text), "## Sources")
+	if !ok {
+		t.Fatal("the glossary has no sources")
+	}
+	for _, m := range cited.FindAllStringSubmatch(words, -1) {
+		if !strings.Contains(sources, "- ["+m[1]+"]") {
+			t.Errorf("%s is cited without a source", m[1])
+		}
+	}
+	for _, m := range cited.FindAllStringSubmatch(sources, -1) {
+		if !strings.Contains(words, "["+m[1]+"]") {
+			t.Errorf("%s is a source that nothing cites", m[1])
+		}
+	}
+}
