@@ -66,8 +66,23 @@ func (o *Outbox) Reset() {
 	o.Sends, o.Alarms, o.Facts = o.Sends[:0], o.Alarms[:0], o.Facts[:0]
 }
 
-// Started is the first message of every life of an agent: it sets its alarms.
-type Started struct{}
+// Durable is an agent whose lasting state follows from its facts alone, so that
+// a runtime can bring it back: a new agent of the same configuration, every
+// fact replayed in order, then Started.
+type Durable interface {
+	Agent
+	// Replay applies a fact that an earlier life recorded at the instant at.
+	// It sends nothing and sets no alarm.
+	Replay(at bourse.Time, f Fact)
+	// Image returns the lasting state as one fact, from which a new agent
+	// replays the same state: a journal begins anew with it.
+	Image() Fact
+}
+
+// Started is the first message of every life of an agent: it sets its alarms
+// and, after a restart, asks what it has missed. Nonce is drawn by the runtime
+// for this life and tells it from all others.
+type Started struct{ Nonce uint64 }
 
 // Kind names the message.
 func (Started) Kind() string { return "Started" }

@@ -1,0 +1,157 @@
+package agents
+
+import "bourse"
+
+// The messages of a transaction that did not go smoothly, or that is given up
+// after it did; see docs/TRANSACTION.md.
+
+// Release gives a confirmed leg up: by its user, or because another leg of its
+// window is gone. Full asks for all money back, by both sides' agreement; else
+// the schedule of the site's profile says what is refunded.
+type Release struct {
+	Leg       bourse.LegID
+	DecidedBy uint32
+	Full      bool
+}
+
+// ReleasedReply says that the leg holds nothing any more and what is refunded.
+type ReleasedReply struct {
+	Leg    bourse.LegID
+	Refund bourse.Credits
+	Stamp  Stamp
+}
+
+// Inquire asks the broker for the decision on a prepared leg.
+type Inquire struct {
+	Leg   bourse.LegID
+	Stamp Stamp
+}
+
+// Verdict is a broker's answer to an Inquire.
+type Verdict uint8
+
+// The verdicts.
+const (
+	Wait    Verdict = iota // not decided, or the broker does not know yet
+	Commit                 // confirm the leg
+	Abort                  // cancel it
+	Unknown                // a life or a sequence that the broker has no record of
+)
+
+var verdicts = [...]string{"wait", "commit", "abort", "unknown"}
+
+func (v Verdict) String() string { return verdicts[v] }
+
+// Answer answers an Inquire.
+type Answer struct {
+	Leg       bourse.LegID
+	Verdict   Verdict
+	DecidedBy uint32
+}
+
+// HeuristicNotice says that a prepared leg was released in doubt; repeated
+// until Noted.
+type HeuristicNotice struct {
+	Leg   bourse.LegID
+	Stamp Stamp
+}
+
+// DegradedNotice says that the site cannot serve a leg; repeated until Noted.
+// Refund is what a confirmed leg was charged, Penalty what the site adds.
+type DegradedNotice struct {
+	Leg     bourse.LegID
+	Refund  bourse.Credits
+	Penalty bourse.Credits
+	Stamp   Stamp
+}
+
+// Noted acknowledges a notice of a site: Heuristic, Degraded or Settled.
+type Noted struct {
+	Leg  bourse.LegID
+	Step string // the notice's kind
+}
+
+// List is the first word of a broker's new life to a site: tell me all legs of
+// my name, and from now on take no decision of my earlier lives. Known are the
+// legs the broker has a record of there and that are not over; one the site
+// does not know becomes a tombstone.
+type List struct {
+	Broker      string
+	Incarnation uint32
+	Nonce       uint64
+	Known       []bourse.LegID
+}
+
+// Listing answers a List.
+type Listing struct {
+	Incarnation uint32 // of the List it answers
+	Legs        []ListedLeg
+	Refusal     bourse.Reason // Fenced: another process has this name
+	Stamp       Stamp
+}
+
+// ListedLeg is one leg of a Listing.
+type ListedLeg struct {
+	Leg   bourse.LegID
+	What  bourse.Leg
+	Job   string
+	User  string
+	State bourse.LegState
+	Fare  bourse.Fare
+	Limit bourse.Credits
+	Left  bourse.Duration // held or prepared: until its limit
+	End   bourse.Time     // settled: of the work
+}
+
+// Reassert tells a site that has lost its memory of a leg what it was: an open
+// one to be had again at the same price, a closed one to be known as closed.
+type Reassert struct {
+	Leg         ListedLeg
+	Incarnation uint32
+	Nonce       uint64
+}
+
+// ReassertedReply says whether the leg stands as asserted; a Reason says why not.
+type ReassertedReply struct {
+	Leg    bourse.LegID
+	Reason bourse.Reason
+	Stamp  Stamp
+}
+
+// JobCancel is a user's wish to give a job up; JobModify to have it otherwise.
+// User must be the job's own.
+type JobCancel struct {
+	Job  string
+	User string
+}
+
+// JobModify asks for another window for a placed job, of this request, in place
+// of the one it has: both or neither.
+type JobModify struct {
+	Job     string
+	User    string
+	Request bourse.Request
+}
+
+// JobReply answers a JobCancel or JobModify; a Reason means no.
+type JobReply struct {
+	Job    string
+	Refund bourse.Credits
+	Reason bourse.Reason
+}
+
+// Kind names the message.
+func (Release) Kind() string         { return "Release" }
+func (ReleasedReply) Kind() string   { return "Released" }
+func (Inquire) Kind() string         { return "Inquire" }
+func (Answer) Kind() string          { return "Answer" }
+func (HeuristicNotice) Kind() string { return "Heuristic" }
+func (DegradedNotice) Kind() string  { return "Degraded" }
+func (Noted) Kind() string           { return "Noted" }
+func (List) Kind() string            { return "List" }
+func (Listing) Kind() string         { return "Listing" }
+func (Reassert) Kind() string        { return "Reassert" }
+func (ReassertedReply) Kind() string { return "Reasserted" }
+func (JobCancel) Kind() string       { return "JobCancel" }
+func (JobModify) Kind() string       { return "JobModify" }
+func (JobReply) Kind() string        { return "JobReply" }
