@@ -24,10 +24,10 @@ type broker struct {
 	fare          bourse.Fare // of all committed legs
 	spent         bourse.Credits
 
-	cycles, selections, capped int // with alternatives; of those, with a budget limit
-	looked, alternatives       int
-	timeLimits                 bourse.Duration
-	budgetLimits               bourse.Credits
+	cycles, timed, capped int // all, and those with a T*, with a B*
+	looked, alternatives  int
+	timeLimits            bourse.Duration
+	budgetLimits          bourse.Credits
 }
 
 // voJob is a job of a VO and where it stands.
@@ -100,12 +100,11 @@ func (b *broker) cycle(f bourse.CycleClosed) {
 	b.cycles++
 	b.looked += f.Batch
 	b.alternatives += f.Alternatives
-	if f.Alternatives == 0 {
-		return // no selection, no limits
+	if f.TimeLimit > 0 && f.TimeLimit < bourse.MaxDuration {
+		b.timed++
+		b.timeLimits += f.TimeLimit
 	}
-	b.selections++
-	b.timeLimits += f.TimeLimit
-	if f.BudgetLimit < bourse.MaxCredits {
+	if f.BudgetLimit > 0 && f.BudgetLimit < bourse.MaxCredits {
 		b.capped++
 		b.budgetLimits = b.budgetLimits.Plus(f.BudgetLimit)
 	}

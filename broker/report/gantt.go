@@ -16,6 +16,9 @@ import (
 // picture at about 5 MB. Above it each group shows how full it was instead.
 const mostBars = 20_000
 
+// mostPieces bounds the rectangles of jobs that are cut over several gaps.
+const mostPieces = 3 * mostBars
+
 // mostBands bounds how many groups have a band of their own. Above it each
 // site has one, which shows how full it was.
 const mostBands = 120
@@ -43,6 +46,7 @@ type band struct {
 	name  string
 	nodes int
 	bars  []bar
+	laid  [][]piece // of each bar
 	y, h  int
 }
 
@@ -54,14 +58,9 @@ func (r *Report) WriteGantt(w io.Writer) error {
 		return errors.New("the jobs of this run were not kept: there is nothing to draw")
 	}
 	p := &picture{w: bufio.NewWriterSize(w, 1<<16), until: max(r.until, 1), report: r}
-	p.bands = r.bands(false)
-	for _, b := range p.bands {
-		p.total += len(b.bars)
+	if err := p.lay(); err != nil {
+		return err
 	}
-	if len(p.bands) > mostBands {
-		p.bands, p.dense = r.bands(true), true
-	}
-	p.dense = p.dense || p.total > mostBars
 	p.place()
 	p.head()
 	for i := range p.bands {
@@ -73,13 +72,38 @@ func (r *Report) WriteGantt(w io.Writer) error {
 		p.names(b)
 		if p.dense {
 			p.density(b)
-		} else if err := p.draw(b); err != nil {
-			return fmt.Errorf("site %s, group %s: %w", r.sites[b.site].name, b.name, err)
+		} else {
+			p.draw(b)
 		}
 	}
 	p.joins()
 	p.print("</svg>\n")
 	return p.w.Flush()
+}
+
+// lay gives every bar its lanes, unless there are too many to draw.
+func (p *picture) lay() error {
+	p.bands = p.report.bands(false)
+	for _, b := range p.bands {
+		p.total += len(b.bars)
+	}
+	if len(p.bands) > mostBands {
+		p.bands, p.dense = p.report.bands(true), true
+	}
+	p.dense = p.dense || p.total > mostBars
+	pieces := 0
+	for i := 0; i < len(p.bands) && !p.dense; i++ {
+		b := &p.bands[i]
+		var err error
+		if b.laid, err = lay(b.bars, b.nodes); err != nil {
+			return fmt.Errorf("site %s, group %s: %w", p.report.sites[b.site].name, b.name, err)
+		}
+		for _, list := range b.laid {
+			pieces += len(list)
+		}
+		p.dense = pieces > mostPieces
+	}
+	return nil
 }
 
 // bands sorts what ran into bands, one for each group or one for each site.
@@ -197,45 +221,46 @@ func (p *picture) place() {
 }
 
 // draw draws the bars of a band lane by lane.
-func (p *picture) draw(b *band) error {
-	laid, err := lay(b.bars, b.nodes)
-	if err != nil {
-		return err
-	}
-	lane := func(k int) int { return b.y + b.h*k/b.nodes }
+func (p *picture) draw(b *band) {
 	p.print("<g class=\"%s\">\n", fineness(b.h/b.nodes))
 	for i := range b.bars {
-		one := &b.bars[i]
-		if len(laid[i]) > 1 {
-			p.print("<g><title>%s</title>", escape(p.words(one, b)))
-		}
-		x, end := p.x(one.start), p.x(one.end)
-		best := piece{}
-		for _, q := range laid[i] {
-			y := lane(q.lane)
-			h := lane(q.lane+q.height) - y
-			p.print("<rect class=\"%s\" x=\"%v\" y=\"%v\" width=\"%v\" height=\"%v\"", one.style(), px(x), px(y), px(end-x), px(h))
-			if len(laid[i]) > 1 {
-				p.print("/>")
-			} else {
-				p.print("><title>%s</title></rect>", escape(p.words(one, b)))
-			}
-			if q.height > best.height {
-				best = q
-			}
-		}
-		if len(laid[i]) > 1 {
-			p.print("</g>")
-		}
-		p.print("\n")
-		if y := lane(best.lane); one.vo {
-			middle := (y + lane(best.lane+best.height)) / 2
-			p.knots = append(p.knots, knot{one.colour, x, middle})
-			p.label(one, x, end, middle, lane(best.lane+best.height)-y)
-		}
+		p.bar(b, &b.bars[i], b.laid[i])
 	}
 	p.print("</g>\n")
-	return nil
+}
+
+// bar draws one bar, in as many pieces as it was cut into, and remembers where
+// the highest one of a leg begins.
+func (p *picture) bar(b *band, one *bar, pieces []piece) {
+	lane := func(k int) int { return b.y + b.h*k/b.nodes }
+	x, end, words := p.x(one.start), p.x(one.end), escape(p.words(one, b))
+	whole := len(pieces) == 1
+	if !whole {
+		p.print("<g><title>%s</title>", words)
+	}
+	var best piece
+	for _, q := range pieces {
+		y := lane(q.lane)
+		h := lane(q.lane+q.height) - y
+		p.print("<rect class=\"%s\" x=\"%v\" y=\"%v\" width=\"%v\" height=\"%v\"", one.style(), px(x), px(y), px(end-x), px(h))
+		if whole {
+			p.print("><title>%s</title></rect>", words)
+		} else {
+			p.print("/>")
+		}
+		if q.height > best.height {
+			best = q
+		}
+	}
+	if !whole {
+		p.print("</g>")
+	}
+	p.print("\n")
+	if one.vo {
+		y, below := lane(best.lane), lane(best.lane+best.height)
+		p.knots = append(p.knots, knot{one.colour, x, (y + below) / 2})
+		p.label(one, x, end, (y+below)/2, below-y)
+	}
 }
 
 // label writes the job's name into a leg's bar that has the room.

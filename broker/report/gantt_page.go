@@ -95,7 +95,7 @@ func (p *picture) legend(y int) {
 		entry("lf", "nodes with local jobs")
 		entry("vf", "nodes with VO legs")
 		p.text("m", 20*pixel, y+18*pixel, fmt.Sprintf("%s are too many to draw one by one: shown is the mean of nodes in use, %s a step.",
-			count(p.total, "bar"), span(bourse.Duration(int64(p.until)/steps))))
+			p.crowd(), span(bourse.Duration(int64(p.until)/steps))))
 		return
 	}
 	entry("i", "local, started at once")
@@ -107,6 +107,14 @@ func (p *picture) legend(y int) {
 			px(x+10*pixel), px(y-9*pixel), px(y+2*pixel), px(x+10*pixel), px(y-9*pixel), px(x+10*pixel), px(y+2*pixel))
 		p.text("", x+20*pixel, y+50, "one window on several groups")
 	}
+}
+
+// crowd says what there are too many of.
+func (p *picture) crowd() string {
+	if groups := len(p.report.bands(false)); groups > mostBands {
+		return fmt.Sprintf("%d groups", groups)
+	}
+	return fmt.Sprintf("%d jobs and legs", p.total)
 }
 
 // rulers draws the ticks through all bands, named above and below them.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"strconv"
@@ -212,7 +211,7 @@ func TestGantt_TooManyBarsShowDensityAndSaySo(t *testing.T) {
 	if len(bands) != 3 || len(bars) != 0 {
 		t.Errorf("%d bands and %d bars, want 3 and none", len(bands), len(bars))
 	}
-	if !strings.Contains(svg, "bars are too many to draw one by one") || len(svg) > 300_000 {
+	if !strings.Contains(svg, "jobs and legs are too many to draw one by one") || len(svg) > 300_000 {
 		t.Errorf("the picture of %d bytes does not say what it shows", len(svg))
 	}
 }
@@ -225,7 +224,7 @@ func TestGantt_TooManyGroupsShowSites(t *testing.T) {
 	}
 	w := newWorld(worldSize{sites: [][]int{single, {8}}, locals: 200, until: bourse.Time(bourse.Day), longest: bourse.Hour, seed: 4})
 	_, _, _, svg := written(t, w)
-	if bands, _ := picture(t, svg); len(bands) != 2 || !strings.Contains(svg, "150 groups") {
+	if bands, _ := picture(t, svg); len(bands) != 2 || !strings.Contains(svg, "151 groups are too many") {
 		t.Errorf("%d bands, want one a site", len(bands))
 	}
 }
@@ -275,12 +274,23 @@ func BenchmarkCollector_Facts20000(b *testing.B) {
 		name string
 		report.Options
 	}{{"summary", report.Options{}}, {"keep", report.Options{Keep: true}}, {"events", report.Options{Events: io.Discard}}} {
-		b.Run(fmt.Sprint(o.name), func(b *testing.B) {
+		b.Run(o.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				w.report(b, o.Options)
 			}
 			b.ReportMetric(float64(len(w.facts))*float64(b.N)/b.Elapsed().Seconds(), "facts/s")
 		})
+	}
+}
+
+func BenchmarkJobs_100000Rows(b *testing.B) {
+	w := newWorld(worldSize{sites: [][]int{{128}, {256}}, locals: 50_000,
+		until: bourse.Time(400 * bourse.Day), longest: bourse.Hour, seed: 3})
+	r := w.report(b, report.Options{Keep: true})
+	for b.Loop() {
+		if err := r.WriteJobs(io.Discard); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -116,8 +116,7 @@ type TransactionSummary struct {
 	Open      int                 `json:"open"`   // not decided
 }
 
-// CycleSummary is the mean cycle. The limits are over the cycles that had
-// alternatives to select from.
+// CycleSummary is the mean cycle, each limit over the cycles that had one.
 type CycleSummary struct {
 	Run                int             `json:"run"`
 	MeanTimeLimit      bourse.Duration `json:"meanTimeLimit"`   // T*
@@ -159,7 +158,7 @@ func (b *broker) summary() BrokerSummary {
 	sum := BrokerSummary{Name: b.name, Postponements: b.postponements, Cost: income(b.fare), Spent: b.spent,
 		Budget: b.budget, Left: b.budget - b.spent,
 		Transactions: TransactionSummary{Committed: b.counts.committed, Aborted: b.counts.aborted, Aborts: b.aborts},
-		Cycles: CycleSummary{Run: b.cycles, MeanTimeLimit: mean(b.timeLimits, b.selections),
+		Cycles: CycleSummary{Run: b.cycles, MeanTimeLimit: mean(b.timeLimits, b.timed),
 			MeanBudgetLimit:    mean(b.budgetLimits, b.capped),
 			AlternativesPerJob: ratio(float64(b.alternatives), float64(b.looked))}}
 	sum.Jobs = JobSummary{Submitted: len(b.order), NotTaken: b.notTaken, Unplaced: map[bourse.Code]int{}}
