@@ -124,12 +124,12 @@ func (w *world) header(seed uint64) report.Header {
 
 // end gathers what the facts do not say.
 func (w *world) end(until bourse.Time) report.End {
-	e := report.End{Until: until, Waiting: map[string][]bourse.LocalJob{}, Ledgers: map[agents.ID][]bourse.Account{}}
+	e := report.End{Until: until, Waiting: map[string][]report.Waiting{}, Ledgers: map[agents.ID][]bourse.Account{}}
 	for _, s := range w.scenario.Sites {
-		for g := range s.Groups {
+		for g, group := range s.Groups {
 			for _, q := range w.clusters[clusterID(s.Name)].Waiting(g) {
 				e.Waiting[s.Name] = append(e.Waiting[s.Name],
-					bourse.LocalJob{ID: q.ID, Submit: q.Submit, Estimate: q.Estimate, Nodes: q.Nodes})
+					report.Waiting{Job: q.ID, Group: group.Name, Nodes: q.Nodes, Submit: q.Submit})
 			}
 		}
 		e.Ledgers[siteID(s.Name)] = w.sites[siteID(s.Name)].Ledger().Accounts()

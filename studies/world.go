@@ -154,6 +154,7 @@ func brokerConfig(b *configs.Broker) (broker.Config, error) {
 	}
 	cfg.Cycle, cfg.Phase = b.Cycle, broker.Phase(b.Name, b.Cycle)
 	cfg.Horizon, cfg.Lead = b.Horizon, b.Lead
+	cfg.FinishWeight = int64(b.FinishWeight)
 	cfg.MaxAlternatives, cfg.BatchSize = b.MaxAlternatives, b.BatchSize
 	return cfg, nil
 }
