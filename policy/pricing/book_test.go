@@ -106,8 +106,11 @@ func TestBook_EqualsTheNaiveTwin(t *testing.T) {
 			r, b := rand.New(rand.NewPCG(1, uint64(k))), NewBook()
 			for i := range states / len(policies) {
 				nodes, jobs, span := 1+r.IntN(10), 12, int64(1+r.IntN(20))
-				if i%50 == 0 {
+				switch {
+				case i%200 == 0:
 					nodes, jobs, span = 64, 90, 300
+				case i%20 == 0: // long enough for the bit sets
+					nodes, jobs, span = 16, 50, 20
 				}
 				checkState(t, b, randomState(r, p, nodes, jobs, span), r)
 			}

@@ -31,7 +31,7 @@ type stair struct{ small, short []uint64 }
 const (
 	maxRows    = 1024
 	maxMasked  = 1 << 20 // jobs; a longer queue does without
-	worthMasks = 16      // jobs; a shorter queue is looked through as fast
+	worthMasks = 32      // jobs; a shorter queue is looked through as fast
 )
 
 // makeMasks ranks the queue.
@@ -41,34 +41,32 @@ func (b *Book) makeMasks() {
 	if len(queue) >= maxMasked {
 		return
 	}
-	b.small.make(len(queue), words, func(i int) int64 { return int64(queue[i].Nodes) })
-	b.short.make(len(queue), words, func(i int) int64 { return int64(queue[i].Estimate) })
+	b.small.make(len(queue), words, maxRows, func(i int) int64 { return int64(queue[i].Nodes) })
+	b.short.make(len(queue), words, maxRows, func(i int) int64 { return int64(queue[i].Estimate) })
 }
 
-// make ranks n jobs by a value below 2^44.
-func (r *ranks) make(n, words int, value func(int) int64) {
+// make ranks n jobs by a value below 2^44, in about so many rows at most.
+func (r *ranks) make(n, words, rows int, value func(int) int64) {
 	r.values, r.sets, r.keys = r.values[:0], r.sets[:0], r.keys[:0]
 	for i := range n {
 		r.keys = append(r.keys, uint64(value(i))<<20|uint64(i))
 	}
 	slices.Sort(r.keys)
-	least := (n-1)/maxRows + 1 // jobs to a row
+	least := (n-1)/rows + 1 // jobs to a row
 	r.coarse = least > 1
 	jobs := 0
 	for _, key := range r.keys {
 		v, pos := int64(key>>20), int(key&(maxMasked-1))
-		if rows := len(r.values); rows == 0 || v != r.values[rows-1] && jobs >= least {
+		row := len(r.values) - 1
+		if row < 0 || v != r.values[row] && jobs >= least {
 			r.values = append(r.values, v)
-			if rows == 0 {
-				for range words {
-					r.sets = append(r.sets, 0)
-				}
+			if row++; row == 0 {
+				r.sets = append(r.sets, make([]uint64, words)...)
 			} else {
-				r.sets = append(r.sets, r.sets[(rows-1)*words:]...)
+				r.sets = append(r.sets, r.sets[(row-1)*words:]...)
 			}
 			jobs = 0
 		}
-		row := len(r.values) - 1
 		r.values[row] = v
 		r.sets[row*words+pos>>6] |= 1 << (pos & 63)
 		jobs++
