@@ -43,8 +43,17 @@ type Options struct {
 // End is what the facts do not say, as of the end of the run.
 type End struct {
 	Until   bourse.Time
-	Waiting map[string][]bourse.LocalJob   // by site: the jobs still queued, in any order; those of later submit are left out
+	Waiting map[string][]Waiting           // by site: the local jobs still queued, in any order
 	Ledgers map[agents.ID][]bourse.Account // by agent, in the order to show
+}
+
+// Waiting is a local job that is still queued; those submitted after the end
+// are left out.
+type Waiting struct {
+	Job    int64
+	Group  string // may be empty
+	Nodes  int
+	Submit bourse.Time
 }
 
 // Collector sums facts up. It is fed in the order of the run, by one goroutine.

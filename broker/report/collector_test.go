@@ -123,7 +123,7 @@ const jobsOfTheStory = `broker,site,job,kind,submit,start,end,nodes,cost,status,
 ,north,3,local,20,600,,4,0,running,,main,reserved
 ,north,4,local,30,,,99,0,refused,too-large,,
 ,north,5,local,50,500,505,1,0,ended,,fat,immediate
-,north,6,local,700,,,3,0,waiting,,,
+,north,6,local,700,,,3,0,waiting,,main,
 vo1,north,wave,vo,100,200,500,1,0.33,ended,,main,
 vo1,south,wave,vo,100,200,400,2,0.5,ended,,main,
 vo1,south,solo,vo,300,900,,5,1.5,running,,main,

@@ -28,7 +28,7 @@ const (
 var columns = []string{"broker", "site", "job", "kind", "submit", "start", "end", "nodes", "cost", "status", "reason",
 	"group", "class"}
 
-// noGroup stands for the group of a local job that never started.
+// noGroup stands for a group that nobody has named.
 const noGroup = -1
 
 // localRow is a local job of a site. Start and end are Never where there is none.

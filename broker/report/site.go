@@ -151,16 +151,21 @@ func legEnd(now bourse.Time, m bourse.LegMoved) bourse.Time {
 }
 
 // wait takes note of the jobs that are still queued when the run ends.
-func (s *site) wait(list []bourse.LocalJob, until bourse.Time) {
+func (s *site) wait(list []Waiting, until bourse.Time) {
 	for _, j := range list {
 		if j.Submit > until {
 			continue // yet to come
 		}
 		s.waiting++
-		if s.running != nil {
-			s.rows = append(s.rows, localRow{job: j.ID, submit: j.Submit, start: bourse.Never, end: bourse.Never,
-				nodes: int32(j.Nodes), group: noGroup, status: waiting})
+		if s.running == nil {
+			continue
 		}
+		g := noGroup
+		if j.Group != "" {
+			g = s.group(j.Group)
+		}
+		s.rows = append(s.rows, localRow{job: j.Job, submit: j.Submit, start: bourse.Never, end: bourse.Never,
+			nodes: int32(j.Nodes), group: int32(g), status: waiting})
 	}
 }
 

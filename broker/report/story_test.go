@@ -116,7 +116,7 @@ func theStory() (report.Header, []said, report.End) {
 				{Site: "north", Name: "fat", Nodes: 2, Performance: 1500, Price: 5_000_000}}},
 			{Name: "south", Groups: []bourse.Group{{Site: "south", Name: "main", Nodes: 10, Performance: bourse.Unit, Price: 3_600_000}}}}}
 	end := report.End{Until: at(1000),
-		Waiting: map[string][]bourse.LocalJob{"north": {{ID: 6, Submit: at(700), Nodes: 3}, {ID: 7, Submit: at(2000), Nodes: 1}}},
+		Waiting: map[string][]report.Waiting{"north": {{Job: 6, Group: "main", Submit: at(700), Nodes: 3}, {Job: 7, Submit: at(2000), Nodes: 1}}},
 		Ledgers: map[agents.ID][]bourse.Account{"broker:vo1": {{Name: "budget", Debit: cr(2.43)}}}}
 	return header, s.facts, end
 }
