@@ -82,13 +82,18 @@ func (q *queue) take(batch []*job, n int) []*job {
 		}
 		j.due, j.taken = false, true
 		q.due--
-		if j.fresh {
-			j.fresh = false
-			q.fresh--
-		}
+		q.look(j)
 		batch = append(batch, j)
 	}
 	return batch
+}
+
+// look notes that a cycle has looked at j.
+func (q *queue) look(j *job) {
+	if j.fresh {
+		j.fresh = false
+		q.fresh--
+	}
 }
 
 // sweep drops the jobs that no longer wait.

@@ -33,7 +33,6 @@ type Broker struct {
 	ledger   bourse.Ledger[Entry]
 	returned map[string]bourse.Credits // by user: what sites gave back
 	cycles   uint64                    // closed so far
-	open     int                       // transactions not at rest
 
 	// What a restart begins anew.
 	cycle cycle
@@ -143,6 +142,7 @@ func (b *Broker) apply(f agents.Fact) {
 	case bourse.JobPostponed:
 		j := b.names[f.Job]
 		j.reason = f.Reason
+		b.queue.look(j)
 		if f.Final {
 			j.state = Abandoned
 			b.queue.waiting--

@@ -454,6 +454,41 @@ func TestLimits_OperatorsBudgetLimitBoundsTheCycleNotTheLife(t *testing.T) {
 	}
 }
 
+func TestLimits_JobThatNeverFitsDoesNotBlockThoseBehindIt(t *testing.T) {
+	t.Parallel()
+	site := newFakeSite("north", 8, 3_600_000)
+	cfg := testConfig(site)
+	cfg.BudgetLimit = 5 * bourse.Credit
+	w := newTestWorld(t, cfg, site)
+	for i, nodes := range []int{2, 7, 3, 1} {
+		w.submit(0, testJob(fmt.Sprint("j", i), nodes, 1000*bourse.Second, 9*bourse.Credit))
+	}
+	w.finish(t, 0)
+	for i, want := range []JobState{Placed, Waiting, Placed, Waiting} {
+		if v := w.job(fmt.Sprint("j", i)); v.State != want || want == Waiting && v.Reason.Code != bourse.LimitBudget {
+			t.Errorf("%s is %v: %v, want %v", v.Name, v.State, v.Reason, want)
+		}
+	}
+}
+
+func TestLimits_AccountTakesThePlaceOfBStarWhereItHoldsLess(t *testing.T) {
+	t.Parallel()
+	// B* would allow the quick windows on south for both; the account, one.
+	north, south := newFakeSite("north", 8, 3_600_000), newFakeSite("south", 8, 28_800_000)
+	south.groups[0].Performance = 2 * bourse.Unit
+	cfg := testConfig(north, south)
+	cfg.Minimize, cfg.MaxAlternatives, cfg.BudgetLimit = selection.MinTime, 6, 100*bourse.Credit
+	cfg.Budget = 6 * bourse.Credit
+	w := newTestWorld(t, cfg, north, south)
+	for i := range 2 {
+		w.submit(0, testJob(fmt.Sprint("j", i), 1, 1000*bourse.Second, 9*bourse.Credit))
+	}
+	w.finish(t, 0)
+	if c, _ := decisions(w); c != 2 || w.b.voLeft() != bourse.Credit {
+		t.Errorf("%d jobs placed, %v credits left; want both for 4 and 1", c, w.b.voLeft())
+	}
+}
+
 func TestLimits_OperatorsTimeLimitBinds(t *testing.T) {
 	t.Parallel()
 	site := newFakeSite("north", 8, 0)
@@ -702,6 +737,59 @@ func TestLead_NoWindowStartsBeforeAndLocksEndBeforeTheStart(t *testing.T) {
 	if fmt.Sprint(locks) != "[20 20]" {
 		t.Errorf("locks of %v s, want 20 each", locks)
 	}
+}
+
+func TestRun_TheSameMessagesGiveTheSameTrace(t *testing.T) {
+	t.Parallel()
+	var traces [2]string
+	for i := range traces {
+		var sites []*fakeSite
+		for k := range 5 {
+			s := newFakeSite(fmt.Sprint("s", k), 8, bourse.Price(1_000_000*(k+1)))
+			s.busy[0].Add(bourse.Time(k)*1000*sec, 5000*sec, 5)
+			s.rule = randomRule(uint64(k))
+			sites = append(sites, s)
+		}
+		w := newTestWorld(t, testConfig(sites...), sites...)
+		for k := range 40 {
+			j := testJob(fmt.Sprint("j", k), 1+k*7%16, bourse.Duration(100+k*37%2000)*bourse.Second, 9*bourse.Credit)
+			j.User = fmt.Sprint("u", k%3)
+			w.submit(bourse.Time(k)*100*sec, j)
+		}
+		w.Run(8000 * sec)
+		traces[i] = strings.Join(w.trace, "\n")
+	}
+	if traces[0] != traces[1] || len(traces[0]) < 10_000 {
+		t.Errorf("two runs differ, or said little: %d and %d bytes", len(traces[0]), len(traces[1]))
+	}
+}
+
+func TestStep_AnswersFromOthersOrTwiceChangeNothing(t *testing.T) {
+	t.Parallel()
+	north, south := newFakeSite("north", 4, 0), newFakeSite("south", 4, 0)
+	w := newTestWorld(t, testConfig(north, south), north, south)
+	w.submit(0, testJob("both", 8, 1000*bourse.Second, bourse.Credit))
+	w.Run(0)
+	leg := bourse.LegID{Tx: w.job("both").Last.ID}
+	other := leg
+	other.Tx.Nonce++
+	far := leg
+	far.Tx.Seq = 99
+	for _, m := range []agents.Message{
+		agents.Offers{Cycle: 1}, agents.Quotes{Ref: 1}, agents.HeldReply{Leg: leg}, agents.PreparedReply{Leg: leg},
+		agents.RefusedReply{Leg: leg}, agents.ConfirmedReply{Leg: leg}, agents.CancelledReply{Leg: leg},
+		agents.StartedNotice{Leg: leg}, agents.ConfirmedReply{Leg: other}, agents.SettledNotice{Leg: far},
+		agents.HeldReply{Leg: bourse.LegID{Tx: leg.Tx, Leg: 7}},
+	} {
+		for _, from := range []agents.ID{"site:north", "site:south", "site:nobody"} {
+			var out agents.Outbox
+			w.b.Step(w.Now(), from, m, &out)
+			if len(out.Facts)+len(out.Sends)+len(out.Alarms) > 0 {
+				t.Errorf("%s from %s: %+v", m.Kind(), from, out)
+			}
+		}
+	}
+	w.check.rest()
 }
 
 func TestConfig_ErrorsNameTheKeyAndTheRemedy(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 )
 
 // selectAll is phase 6: one alternative a job, the combination that is best
-// under B*, T* and the accounts. Where the limits leave nothing for all jobs
-// together, the last in serving order waits.
+// under B*, T* and the accounts. Where they leave nothing for all jobs together,
+// some wait: who is served first has the first claim.
 func (b *Broker) selectAll(out *agents.Outbox) {
 	c := &b.cycle
 	c.costLimit, c.timeLimit = bourse.MaxCredits, bourse.MaxDuration
@@ -19,18 +19,35 @@ func (b *Broker) selectAll(out *agents.Outbox) {
 	for len(c.candidates) > 0 {
 		r := b.selectOnce()
 		if r.Chosen == nil {
-			b.dropLast(r.Reason, out)
+			b.weed(out)
 			continue
 		}
 		for i, p := range c.candidates {
 			p.choice = r.Chosen[i]
 		}
-		if !b.withinQuotas() {
+		if b.withinQuotas() {
+			c.summary.Time, c.summary.Cost, c.summary.Fallback = r.Time, r.Cost, r.Grid
+			return
+		}
+	}
+}
+
+// weed goes through the candidates in serving order and postpones each that has
+// no selection together with those kept before it.
+func (b *Broker) weed(out *agents.Outbox) {
+	c := &b.cycle
+	candidates, options := c.candidates, c.options
+	kept := 0
+	for i, p := range candidates {
+		candidates[kept], options[kept] = p, options[i]
+		c.candidates, c.options = candidates[:kept+1], options[:kept+1]
+		if r := b.selectOnce(); r.Chosen == nil {
+			b.giveUp(p, r.Reason, out)
 			continue
 		}
-		c.summary.Time, c.summary.Cost, c.summary.Fallback = r.Time, r.Cost, r.Grid
-		return
+		kept++
 	}
+	c.candidates, c.options = candidates[:kept], options[:kept]
 }
 
 // affordable makes the candidates: in serving order, each job whose cheapest
@@ -93,6 +110,9 @@ func (b *Broker) selectOnce() selection.Result {
 	if left := b.voLeft(); r.Chosen != nil && r.Cost > left {
 		given.Cost = left
 		r = c.selector.Select(c.options, b.cfg.Minimize, given)
+		if r.Chosen == nil {
+			r.Reason = reason(bourse.NoMoney, "the VO's account has %v credits left; %v", left, r.Reason)
+		}
 	}
 	c.costLimit, c.timeLimit = bourse.MaxCredits, bourse.MaxDuration
 	if b.cfg.bindsBudget() && limits.Cost != selection.Auto {
@@ -103,14 +123,6 @@ func (b *Broker) selectOnce() selection.Result {
 	}
 	c.summary.TimeLimit, c.summary.BudgetLimit = limits.Time, max(0, limits.Cost)
 	return r
-}
-
-// dropLast postpones the last candidate.
-func (b *Broker) dropLast(r bourse.Reason, out *agents.Outbox) {
-	c := &b.cycle
-	last := len(c.candidates) - 1
-	b.giveUp(c.candidates[last], r, out)
-	c.candidates, c.options = c.candidates[:last], c.options[:last]
 }
 
 // withinQuotas reports whether no user's chosen windows pass his quota. If one's

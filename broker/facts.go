@@ -19,6 +19,7 @@ func (b *Broker) applyBegun(f bourse.TxBegun) {
 	}
 	b.txs = append(b.txs, t)
 	j.state, j.last = Trying, t
+	b.queue.look(j)
 }
 
 // applyPriced binds a leg's price and gives the rest of its limit back.
