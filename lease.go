@@ -76,7 +76,7 @@ const (
 	Running                    // its start has come
 	Settled                    // its end has come; income is final
 	Refused                    // never held
-	LegExpired                 // the hold's limit passed
+	LegExpired                 // the hold's limit passed, granted or still asked for
 	Cancelled                  // given up before the decision, or by ABORT
 	Heuristic                  // released in doubt after the in-doubt limit
 	Released                   // a confirmed leg given up by its user or by both sides
@@ -110,7 +110,7 @@ func (s LegState) Blocks() bool { return s >= Held && s <= Running }
 
 // legMoves is the state table: which states a leg may go to from each.
 var legMoves = [...][]LegState{
-	Asked:     {Held, Refused, Cancelled},
+	Asked:     {Held, Refused, LegExpired, Cancelled},
 	Held:      {Prepared, Confirmed, LegExpired, Cancelled, Lost},
 	Prepared:  {Confirmed, Cancelled, Heuristic, Lost},
 	Confirmed: {Running, Released, Lost},

@@ -2,14 +2,16 @@ package bourse
 
 import (
 	"encoding/json"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 )
 
 // The protocol's table, written as it reads: every move of a leg that is not
 // here is forbidden.
 var protocol = map[string][]string{
-	"asked":     {"held", "refused", "cancelled"},
+	"asked":     {"held", "refused", "expired", "cancelled"},
 	"held":      {"prepared", "confirmed", "expired", "cancelled", "lost"}, // confirmed: a window of one leg needs no Prepare
 	"prepared":  {"confirmed", "cancelled", "heuristic", "lost"},
 	"confirmed": {"running", "released", "lost"},
@@ -34,6 +36,37 @@ func TestLegState_MovesAsTheProtocolSays(t *testing.T) {
 	}
 	if (Lost + 1).CanMove(Held) {
 		t.Error("a state that there is not may move")
+	}
+}
+
+// The rows of a site's table in the document are the moves of the code, no more
+// and no fewer.
+func TestLegState_MovesAsTheDocumentSays(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("docs/TRANSACTION.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	written := map[string][]string{}
+	for line := range strings.Lines(string(text)) {
+		cells := strings.Split(line, "|")
+		if !strings.HasPrefix(line, "| S") || len(cells) < 8 {
+			continue
+		}
+		next := strings.Fields(cells[5] + " -")[0] // a state, or words such as "same" and "none"
+		for from := range strings.SplitSeq(cells[2], ",") {
+			from = strings.TrimSpace(from)
+			if slices.Contains(legStates[:], from) && slices.Contains(legStates[:], next) && from != next && !slices.Contains(written[from], next) {
+				written[from] = append(written[from], next)
+			}
+		}
+	}
+	for s := Asked; s <= Lost; s++ {
+		for next := Asked; next <= Lost; next++ {
+			if want := slices.Contains(written[s.String()], next.String()); s.CanMove(next) != want {
+				t.Errorf("%v to %v: the code says %t, the document %t", s, next, s.CanMove(next), want)
+			}
+		}
 	}
 }
 
