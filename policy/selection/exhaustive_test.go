@@ -138,6 +138,9 @@ func selectAll(jobs [][]Alternative, goal Goal, given Limits) ([]int, Limits) {
 				ends += int64(jobs[j][i].End)
 			}
 		}
+		if given.Time != Auto { // two limits bind
+			return []int64{int64(f), ends, int64(c), int64(t)}
+		}
 		return []int64{int64(f), ends, int64(c)}
 	}), limits
 }
@@ -197,7 +200,7 @@ func sumJobs(jobs [][]Alternative) (with []int) {
 func TestSelect_GridStaysWithinLimits(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		s := Selector{maximum: rapid.IntRange(1, 6).Draw(t, "bound")}
+		s := Selector{maximum: rapid.IntRange(4, 10).Draw(t, "bound")}
 		jobs := drawJobs(t)
 		given := drawLimits(t, jobs)
 		given.Time, given.Cost = max(given.Time, Auto), max(given.Cost, Auto)

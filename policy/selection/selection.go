@@ -73,12 +73,13 @@ type Selector struct {
 	stages  stages
 	vectors vectors
 	ends    []bourse.Time
-	maximum int // bound on labels, for tests; 0: maxLabels
+	maximum int // bound on labels, 4 or more, for tests; 0: maxLabels
 }
 
 // Select takes an alternative for each job that has one. Ties: the best value
-// of the goal, then the smaller sum of what the limit bounds, then the lower
-// alternatives, the first job's first. Times and costs must not be negative, and
+// of the goal, then the smaller sum of what the limit bounds (MinFinish with a
+// given time limit: of cost, then of time), then the lower alternatives, the
+// first job's first. Times and costs must not be negative, and
 // their sums must fit in 62 bits.
 //
 // Labels beyond 100,000 a job are rounded to a grid; the result says so.
