@@ -31,6 +31,8 @@ func commands() []*cobra.Command {
 		newSimulate(),
 		newReplay(),
 		newQuote(),
+		newSearch(),
+		newPlan(),
 		newGenerate(),
 		newConvert(),
 		newCheck(),

@@ -29,7 +29,7 @@ func (f *Finder) refusal(q *query, a Algorithm) bourse.Reason {
 			most = max(most, f.pools[i].most)
 		}
 		return bourse.Reason{Code: bourse.NoWindow, Detail: fmt.Sprintf(
-			"no window: at most %d of %d nodes are free at once for long enough from %v%s", most, q.Nodes, q.from, by(q.Deadline))}
+			"no window: at most %d of %d nodes are free at once for long enough%s", most, q.Nodes, span(q.from, q.Deadline))}
 	case a == ALP:
 		return bourse.Reason{Code: bourse.OverBudget, Detail: fmt.Sprintf(
 			"the least price cap with a window is %v credits per node-hour, the job's is %v", bourse.Price(f.best.cost.lo), q.MaxPrice)}
@@ -38,11 +38,16 @@ func (f *Finder) refusal(q *query, a Algorithm) bourse.Reason {
 		"the cheapest window costs %v credits, the budget is %v", f.best.cost.credits(), q.Budget)}
 }
 
-func by(deadline bourse.Time) string {
-	if deadline >= bourse.Never {
-		return ""
+// span shows the bounds on a window that there are.
+func span(from, deadline bourse.Time) string {
+	words := ""
+	if from > -bourse.MaxTime {
+		words = fmt.Sprintf(" from %v on", from)
 	}
-	return fmt.Sprintf(" to %v", deadline)
+	if deadline < bourse.Never {
+		words += fmt.Sprintf(", with an end by %v", deadline)
+	}
+	return words
 }
 
 // unsuited tells a request that no list of these nodes could serve.

@@ -1,0 +1,279 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/spf13/cobra"
+
+	"bourse"
+	"bourse/policy/search"
+	"bourse/policy/selection"
+)
+
+func newPlan() *cobra.Command {
+	var algorithm, minimize, budget, timeLimit string
+	var pareto, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "plan PROBLEM.json",
+		Short: "Find alternatives and select one for each job, under the limits",
+		Long: `Plan finds the alternatives of a batch (see bourse search) and takes one for
+each job: the least sum of times or the least finish under the budget limit B*,
+or the least cost under the time limit T*. Without --time-limit T* is the sum of
+the jobs' mean times; without --budget B* is the most that a selection within T*
+can cost. A limit that is given always binds.
+
+Exit status 1 if a given limit leaves no selection.`,
+		Example: "  bourse plan problem.json --algorithm amp --minimize cost\n" +
+			"  bourse plan problem.json --minimize time --budget 1500 --pareto",
+		Args: oneProblem,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			goal, err := selection.ParseGoal(minimize)
+			if err != nil {
+				return fmt.Errorf("--minimize: %w", err)
+			}
+			limits := selection.Limits{Time: selection.Auto, Cost: selection.Auto}
+			if cmd.Flags().Changed("budget") {
+				if limits.Cost, err = bourse.ParseCredits(budget); err != nil {
+					return fmt.Errorf("--budget: %w", err)
+				}
+			}
+			if cmd.Flags().Changed("time-limit") {
+				if limits.Time, err = bourse.ParseDuration(timeLimit); err != nil {
+					return fmt.Errorf("--time-limit: %w", err)
+				}
+			}
+			p, r, err := searchProblem(cmd, args[0], algorithm)
+			if err != nil {
+				return err
+			}
+			v := newPlanning(p, r, goal, limits, pareto)
+			if err := v.write(cmd.OutOrStdout(), asJSON); err != nil {
+				return err
+			}
+			if v.result.Reason.Refused() {
+				return failed(errors.New(v.result.Reason.String()))
+			}
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&algorithm, "algorithm", "amp", "alp, amp, amp-literal or best")
+	f.StringVar(&minimize, "minimize", "time", "time, cost or finish")
+	f.StringVar(&budget, "budget", "", "budget limit B* in credits (default: by formula)")
+	f.StringVar(&timeLimit, "time-limit", "", "time limit T*, such as 160 or 2h (default: by formula)")
+	f.BoolVar(&pareto, "pareto", false, "also print every point of the Pareto front of cost, time and finish")
+	f.BoolVar(&asJSON, "json", false, "print the answer as JSON")
+	return cmd
+}
+
+// planning is a batch with its alternatives and the selection.
+type planning struct {
+	problem *problem
+	found   search.Result
+	goal    selection.Goal
+	result  selection.Result
+	pareto  bool
+	front   []selection.Point
+	thinned bool
+}
+
+func newPlanning(p *problem, r search.Result, goal selection.Goal, limits selection.Limits, pareto bool) *planning {
+	jobs := make([][]selection.Alternative, len(r.Alternatives))
+	for j, windows := range r.Alternatives {
+		for i := range windows {
+			w := &windows[i]
+			jobs[j] = append(jobs[j], selection.Alternative{Time: w.Time, Cost: w.Cost, End: w.End()})
+		}
+	}
+	var s selection.Selector
+	v := &planning{problem: p, found: r, goal: goal, result: s.Select(jobs, goal, limits), pareto: pareto}
+	if pareto {
+		v.front, v.thinned = s.Front(jobs)
+	}
+	return v
+}
+
+// planAnswer is the JSON of a plan; null stands for what is not there.
+type planAnswer struct {
+	searchAnswer
+	TimeLimit   bourse.Duration  `json:"timeLimit"`
+	BudgetLimit *bourse.Credits  `json:"budgetLimit"`
+	Chosen      *orderedMap[int] `json:"chosen"`
+	Time        *bourse.Duration `json:"time"`
+	Cost        *bourse.Credits  `json:"cost"`
+	Finish      *bourse.Time     `json:"finish"`
+	Postponed   []string         `json:"postponed"`
+	Reason      string           `json:"reason,omitempty"`
+	Grid        bool             `json:"grid,omitempty"` // the label bound was reached
+	Pareto      *[]pointAnswer   `json:"pareto,omitempty"`
+}
+
+type pointAnswer struct {
+	Cost   bourse.Credits  `json:"cost"`
+	Time   bourse.Duration `json:"time"`
+	Finish bourse.Time     `json:"finish"`
+	D      *bourse.Credits `json:"D"`
+	I      bourse.Duration `json:"I"`
+	Chosen orderedMap[int] `json:"chosen"`
+}
+
+func (v *planning) write(out io.Writer, asJSON bool) error {
+	if asJSON {
+		return writeJSON(out, v.answer())
+	}
+	v.print(out)
+	return nil
+}
+
+func (v *planning) answer() planAnswer {
+	p, r := v.problem, &v.result
+	a := planAnswer{searchAnswer: searchAnswer{p.alternatives(v.found), v.found.Passes},
+		TimeLimit: r.Limits.Time, Postponed: []string{}, Reason: r.Reason.String(), Grid: r.Grid || v.thinned}
+	if r.Limits.Cost != selection.Auto {
+		a.BudgetLimit = &r.Limits.Cost
+	}
+	for j := range p.Names {
+		if len(v.found.Alternatives[j]) == 0 {
+			a.Postponed = append(a.Postponed, p.Names[j])
+		}
+	}
+	if r.Chosen != nil {
+		chosen := v.chosen(r.Chosen)
+		a.Chosen, a.Time, a.Cost, a.Finish = &chosen, &r.Time, &r.Cost, &r.Finish
+	}
+	if v.pareto {
+		points := make([]pointAnswer, 0, len(v.front))
+		for _, f := range v.front {
+			points = append(points, pointAnswer{f.Cost, f.Time, f.Finish, v.saved(f.Cost), r.Limits.Time - f.Time, v.chosen(f.Chosen)})
+		}
+		a.Pareto = &points
+	}
+	return a
+}
+
+// chosen counts alternatives from 1.
+func (v *planning) chosen(choice []int) orderedMap[int] {
+	m := orderedMap[int]{}
+	for j, i := range choice {
+		if i >= 0 {
+			m.add(v.problem.Names[j], i+1)
+		}
+	}
+	return m
+}
+
+// saved is D = B* - C, nil where there is no B*.
+func (v *planning) saved(c bourse.Credits) *bourse.Credits {
+	if v.result.Limits.Cost == selection.Auto {
+		return nil
+	}
+	d := v.result.Limits.Cost - c
+	return &d
+}
+
+func (v *planning) print(out io.Writer) {
+	p, r := v.problem, &v.result
+	if r.Chosen != nil {
+		t := newTable("job", "chosen", "of", "start", "end", "time", "cost")
+		for j, i := range r.Chosen {
+			if i >= 0 {
+				w := &v.found.Alternatives[j][i]
+				t.AppendRow(table.Row{p.Names[j], i + 1, len(v.found.Alternatives[j]), w.Start, w.End(), w.Time, w.Cost})
+			}
+		}
+		t.AppendFooter(table.Row{"batch", "", "", "", r.Finish, r.Time, r.Cost})
+		fmt.Fprintln(out, t.Render())
+	}
+	p.writePostponed(out, v.found)
+	fmt.Fprintf(out, "least %v; time limit T* %v s", v.goal, r.Limits.Time)
+	if r.Limits.Cost != selection.Auto {
+		fmt.Fprintf(out, ", budget limit B* %v credits", r.Limits.Cost)
+	}
+	fmt.Fprintln(out)
+	if r.Grid {
+		fmt.Fprintln(out, "The bound on labels was reached: the selection is within the limits, but perhaps not the best.")
+	}
+	if !v.pareto {
+		return
+	}
+	t := newTable("cost", "time", "finish", "D", "I", "alternatives")
+	for _, f := range v.front {
+		var d any = ""
+		if saved := v.saved(f.Cost); saved != nil {
+			d = *saved
+		}
+		choice := ""
+		for j, i := range f.Chosen {
+			if i >= 0 {
+				choice += fmt.Sprintf("%s:%d ", p.Names[j], i+1)
+			}
+		}
+		t.AppendRow(table.Row{f.Cost, f.Time, f.Finish, d, r.Limits.Time - f.Time, clip(choice, 36)})
+	}
+	fmt.Fprintf(out, "Pareto front of cost, time and finish (D, I below 0: outside the limits):\n%s\n", t.Render())
+	if v.thinned {
+		fmt.Fprintln(out, "The bound on labels was reached: the front is thinned.")
+	}
+}
+
+// newTable returns a table in the plain style of search and plan: names to the
+// left, figures to the right.
+func newTable(columns ...string) table.Writer {
+	t := table.NewWriter()
+	t.SetStyle(table.StyleLight)
+	t.Style().Options = table.OptionsNoBordersAndSeparators
+	t.Style().Options.SeparateHeader, t.Style().Options.SeparateFooter = true, true
+	t.Style().Format.Header, t.Style().Format.Footer = text.FormatDefault, text.FormatDefault
+	head := table.Row{}
+	var configs []table.ColumnConfig
+	for i, c := range columns {
+		head = append(head, c)
+		if i > 0 && c != "nodes" && c != "alternatives" {
+			configs = append(configs, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight, AlignFooter: text.AlignRight})
+		}
+	}
+	t.SetColumnConfigs(configs)
+	t.AppendHeader(head)
+	return t
+}
+
+// orderedMap is a JSON object whose keys keep their order: jobs stand in the
+// order of the file.
+type orderedMap[V any] struct {
+	keys   []string
+	values []V
+}
+
+func (m *orderedMap[V]) add(key string, v V) {
+	m.keys, m.values = append(m.keys, key), append(m.values, v)
+}
+
+// MarshalJSON writes the object.
+func (m orderedMap[V]) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, k := range m.keys {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		key, err := json.Marshal(k)
+		if err != nil {
+			return nil, err
+		}
+		v, err := json.Marshal(m.values[i])
+		if err != nil {
+			return nil, err
+		}
+		b.Write(key)
+		b.WriteByte(':')
+		b.Write(v)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"bourse"
+	"bourse/policy/search"
+)
+
+func newSearch() *cobra.Command {
+	var algorithm string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "search PROBLEM.json",
+		Short: "Find the alternatives of a batch: windows of slots for each job",
+		Long: `Search looks for windows for the jobs of a batch in a list of slots, in order
+of the jobs, pass after pass until nothing more is found. Windows never overlap.
+
+  alp          earliest start at which every slot costs at most the price cap
+  amp          earliest start within the job's budget, there the cheapest parts
+  amp-literal  amp as printed in the paper
+  best         any start: windows good in time, in cost, and between
+
+PROBLEM.json ("-": standard input) holds "slots" and "jobs": times in seconds,
+prices in credits per node-hour, performance relative to 1. A job may also have
+"ready" and "deadline". A job without a window is postponed, with the reason.`,
+		Example: "  bourse search problem.json --algorithm amp\n  bourse search problem.json --algorithm best --json",
+		Args:    oneProblem,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p, r, err := searchProblem(cmd, args[0], algorithm)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return writeJSON(cmd.OutOrStdout(), searchAnswer{p.alternatives(r), r.Passes})
+			}
+			p.writeAlternatives(cmd.OutOrStdout(), r)
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&algorithm, "algorithm", "amp", "alp, amp, amp-literal or best")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the answer as JSON")
+	return cmd
+}
+
+// oneProblem wants one file.
+func oneProblem(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("%s wants one file, PROBLEM.json; %d are given", cmd.Name(), len(args))
+	}
+	return nil
+}
+
+func searchProblem(cmd *cobra.Command, file, algorithm string) (*problem, search.Result, error) {
+	a, err := search.ParseAlgorithm(algorithm)
+	if err != nil {
+		return nil, search.Result{}, fmt.Errorf("--algorithm: %w", err)
+	}
+	p, err := readProblem(file, cmd.InOrStdin())
+	if err != nil {
+		return nil, search.Result{}, err
+	}
+	l, err := search.Named(p.Nodes, p.Slots)
+	if err != nil {
+		return nil, search.Result{}, fmt.Errorf("%s: %w", file, err)
+	}
+	return p, search.Batch(l, p.Jobs, search.Options{Algorithm: a}), nil
+}
+
+type searchAnswer struct {
+	Alternatives orderedMap[[]windowAnswer] `json:"alternatives"`
+	Passes       int                        `json:"passes"`
+}
+
+type windowAnswer struct {
+	Start bourse.Time     `json:"start"`
+	End   bourse.Time     `json:"end"`
+	Time  bourse.Duration `json:"time"`
+	Cost  bourse.Credits  `json:"cost"`
+	Parts []partAnswer    `json:"parts"`
+}
+
+type partAnswer struct {
+	Node  string         `json:"node"`
+	Start bourse.Time    `json:"start"`
+	End   bourse.Time    `json:"end"`
+	Cost  bourse.Credits `json:"cost"`
+}
+
+func (p *problem) alternatives(r search.Result) orderedMap[[]windowAnswer] {
+	out := orderedMap[[]windowAnswer]{}
+	for j, windows := range r.Alternatives {
+		list := make([]windowAnswer, 0, len(windows))
+		for i := range windows {
+			w := &windows[i]
+			a := windowAnswer{w.Start, w.End(), w.Time, w.Cost, nil}
+			for _, part := range w.Parts {
+				a.Parts = append(a.Parts, partAnswer{p.Nodes[part.Group].Name, part.Start, part.End, part.Cost})
+			}
+			list = append(list, a)
+		}
+		out.add(p.Names[j], list)
+	}
+	return out
+}
+
+// writeAlternatives prints a row for each alternative and the reasons of the
+// jobs that have none.
+func (p *problem) writeAlternatives(out io.Writer, r search.Result) {
+	t := newTable("job", "alternative", "start", "end", "time", "cost", "nodes")
+	found := 0
+	for j, windows := range r.Alternatives {
+		for i := range windows {
+			w := &windows[i]
+			var nodes []string
+			for _, part := range w.Parts {
+				nodes = append(nodes, p.Nodes[part.Group].Name)
+			}
+			t.AppendRow(table.Row{p.Names[j], i + 1, w.Start, w.End(), w.Time, w.Cost, clip(strings.Join(nodes, " "), 36)})
+			found++
+		}
+	}
+	if found > 0 {
+		fmt.Fprintln(out, t.Render())
+	}
+	p.writePostponed(out, r)
+	fmt.Fprintf(out, "%d alternatives for %d jobs in %d passes (times in seconds, costs in credits)\n", found, len(p.Jobs), r.Passes)
+}
+
+func (p *problem) writePostponed(out io.Writer, r search.Result) {
+	for j, why := range r.Reasons {
+		if why.Refused() {
+			fmt.Fprintf(out, "%s is postponed: %v\n", p.Names[j], why)
+		}
+	}
+}
+
+// clip shortens a list of names to fit a column.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return s[:n-3] + "..."
+}
