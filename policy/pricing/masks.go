@@ -122,28 +122,44 @@ func (b *Book) climb(w *sweep) {
 
 // fill starts, in queue order, every job that fits from now on.
 func (b *Book) fill(w *sweep) {
-	masked := w.trial && len(b.state.Queue) >= worthMasks && len(b.state.Queue) < maxMasked
-	if masked {
-		if !b.masks.made {
-			b.makeMasks()
-		}
-		b.climb(w)
-		if len(b.stairs) == 0 {
-			return
+	if jobs := len(b.state.Queue); !w.trial || jobs < worthMasks || jobs >= maxMasked {
+		b.fillByLooking(w)
+		return
+	}
+	if !b.masks.made {
+		b.makeMasks()
+	}
+	b.climb(w)
+	fresh := true // the stairs stand as the profile does
+	for i := 0; i < len(w.rem) && len(b.stairs) > 0; i++ {
+		for set := b.mayFit(w, i); set != 0; set &= set - 1 {
+			pos := i<<6 + bits.TrailingZeros64(set)
+			q := &b.state.Queue[pos]
+			if fits(w.free[w.lo:], w.at.Add(q.Estimate), q.Nodes) {
+				b.commit(w, pos, w.at, w.lo)
+				fresh = false
+			} else if !fresh {
+				// Where one has come to be too large, more have.
+				b.climb(w)
+				set &= b.mayFit(w, i) | 1<<(pos&63)
+				fresh = true
+			}
 		}
 	}
+}
+
+// mayFit returns those of the jobs in word i that fit under the stairs.
+func (b *Book) mayFit(w *sweep, i int) (set uint64) {
+	for k := range b.stairs {
+		set |= b.stairs[k].small[i] & b.stairs[k].short[i]
+	}
+	return set & w.rem[i]
+}
+
+// fillByLooking is fill without the bit sets.
+func (b *Book) fillByLooking(w *sweep) {
 	now := w.free[w.lo].Free
 	for i, set := range w.rem {
-		if set == 0 {
-			continue
-		}
-		if masked {
-			var may uint64
-			for k := range b.stairs {
-				may |= b.stairs[k].small[i] & b.stairs[k].short[i]
-			}
-			set &= may
-		}
 		for ; set != 0; set &= set - 1 {
 			pos := i<<6 + bits.TrailingZeros64(set)
 			q := &b.state.Queue[pos]
