@@ -27,6 +27,7 @@ const (
 	blockBits = 6
 	blockSize = 1 << blockBits
 	classes   = 32 // of job sizes, by powers of two
+	short     = 4  // blocks: a queue no longer is walked without making them exact
 )
 
 // block sums up blockSize neighbours. Its figures are lower bounds: exact
@@ -155,7 +156,7 @@ func (l *line) next(i int, h *horizon) int {
 				return i
 			}
 		}
-		if l.blocks[b].loose {
+		if l.blocks[b].loose && len(l.blocks) > short {
 			l.tighten(b)
 		}
 	}

@@ -55,25 +55,17 @@ func (g *Group) compress() {
 // stand in p over [v, v+d) already, or v. Where they stand they do not hinder
 // themselves, so a start before v need only find room up to v.
 func earlier(p bourse.Profile, n int, d bourse.Duration, v bourse.Time) bourse.Time {
-	start, open := p[0].At, p[0].Free >= n
-	if start >= v {
-		return v
-	}
-	for _, s := range p[1:] {
-		if s.At >= v {
-			break
+	for i := 0; i < len(p) && p[i].At < v; {
+		if p[i].Free < n {
+			i++
+			continue
 		}
-		if open && s.At >= start.Add(d) {
-			return start
+		start := p[i].At
+		for full := min(start.Add(d), v); p[i].Free >= n; {
+			if i++; i == len(p) || p[i].At >= full {
+				return start
+			}
 		}
-		if s.Free < n {
-			open = false
-		} else if !open {
-			start, open = s.At, true
-		}
-	}
-	if open {
-		return start
 	}
 	return v
 }
