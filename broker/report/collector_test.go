@@ -47,6 +47,24 @@ func TestSummary_UtilisationReckonedByHand(t *testing.T) {
 	}
 }
 
+func TestSummary_LegThatNobodySettledUsesNoMoreThanItsTime(t *testing.T) {
+	t.Parallel()
+	header, facts, end := theStory()
+	c := report.NewCollector(header, report.Options{})
+	for _, s := range facts {
+		if m, ok := s.fact.(bourse.LegMoved); !ok || m.Leg != leg(1, 0) || m.State != bourse.Settled {
+			c.Add(s.at, s.id, s.fact)
+		}
+	}
+	r, err := c.Finish(end)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.Summary.Sites[0].Utilisation.VO; got != 0.05 { // 1 x 300 of 6 x 1000
+		t.Errorf("VOs used %v of north, want 0.05", got)
+	}
+}
+
 func TestSummary_LegsAndIncomeReckonedByHand(t *testing.T) {
 	t.Parallel()
 	s := tell(t, report.Options{}).Summary
