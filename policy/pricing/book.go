@@ -58,8 +58,9 @@ func NewBook() *Book { return &Book{} }
 func (b *Book) Price(s Scheme) { b.prices = s }
 
 // Reset plans the queue of s. The book keeps s, which must stay as it is until
-// the next Reset. s.Free must open at s.Now; estimates are above 0, weights are
-// not negative. It costs one plan of the queue, with checkpoints.
+// the next Reset. s.Free must hold from s.Now on and agree with what runs and is
+// reserved; nodes and estimates are above 0, weights are not negative. It costs
+// one plan of the queue, with checkpoints.
 func (b *Book) Reset(s *backfill.State) {
 	b.state = s
 	b.plan()
@@ -79,7 +80,8 @@ func (b *Book) Clear() bourse.Profile { return b.clear }
 // over the queued jobs of weight x nodes x the delay of their planned start, in
 // node-milliseconds, a fraction rounded up so that only what harms nobody is
 // free; at most the largest Duration. ok is false where the reservation is not
-// admissible; see Obstacle. n and d must be above 0.
+// admissible; see Obstacle. n and d must be above 0. It costs a binary search
+// where it is 0, else the part of a plan that the reservation may have changed.
 func (b *Book) Additive(start bourse.Time, n int, d bourse.Duration) (f bourse.Duration, ok bool) {
 	if !b.Admissible(start, n, d) {
 		return 0, false

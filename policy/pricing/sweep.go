@@ -8,7 +8,8 @@ import (
 	"bourse"
 )
 
-// This file is the hot path. A query prices some thirty starts, and each would
+// This file, with the bit sets of masks.go and the conservative policy's pass in
+// promises.go, is the hot path. A query prices some thirty starts, and each would
 // cost a plan of the whole queue; four observations make it a fraction of one.
 //
 // A head's shadow never moves once it is set: later starts only take nodes
@@ -71,7 +72,7 @@ func (b *Book) plan() {
 	}
 	b.promised = false
 	b.marks, b.steps, b.words, b.times, b.since = b.marks[:0], b.steps[:0], b.words[:0], b.times[:0], 0
-	w.free = append(w.free[:0], s.Free...)
+	w.free = append(w.free[:0], s.Free[find(s.Free, s.Now):]...)
 	w.free[0].At = s.Now
 	w.at, w.lo, w.left, w.holds = s.Now, 0, len(s.Queue), w.holds[:0]
 	w.rem = w.rem[:0]
@@ -218,18 +219,13 @@ func (b *Book) mark(w *sweep, next int) {
 // The first has, or the reservation would not be admissible; the later ones
 // have ever less. What lies before a mark is final.
 func (b *Book) lastWithRoom(s, e bourse.Time, n int) int {
-	final := e // no room in the finished plan from here on
-	if i := find(b.clear, s); true {
-		for ; i < len(b.clear) && b.clear[i].At < e; i++ {
-			if b.clear[i].Free < n {
-				final = max(s, b.clear[i].At)
-				break
-			}
-		}
+	short := s // the first instant at which the finished plan lacks room
+	for i := find(b.clear, s); b.clear[i].Free >= n; short = b.clear[i].At {
+		i++
 	}
 	return sort.Search(len(b.marks)-1, func(i int) bool {
 		k := &b.marks[i+1]
-		if final < k.at {
+		if short < k.at {
 			return true
 		}
 		p := b.steps[k.free.from:k.free.to]
