@@ -71,3 +71,18 @@ func TestParsePolicy_ReadsWhatStringWrites(t *testing.T) {
 		}
 	}
 }
+
+func FuzzParsePolicy(f *testing.F) {
+	for _, s := range []string{"fcfs", "first-fit", "easy", "conservative", "reserve=1", "reserve=+2", "reserve=1073741824"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		p, err := ParsePolicy(s)
+		if err != nil {
+			return
+		}
+		if again, err := ParsePolicy(p.String()); err != nil || again != p {
+			t.Errorf("%q reads as %+v, its name %q as %+v, %v", s, p, p, again, err)
+		}
+	})
+}
