@@ -32,8 +32,8 @@ a reservation is not feasible the running job or the reservation in its way is
 named, or the limit of the operator.
 
 Instants are seconds of the snapshot's own clock, or spans since its zero (2h).
-With --alpha, --cheapest-before or --within one offer is chosen and marked;
-exit status 1 says that none will do.`,
+With --alpha, --cheapest-before or --within one offer is chosen and marked
+("chosen" in JSON, null if none will do); exit status 1 says that none will do.`,
 		Example: "  bourse quote site.toml --nodes 16 --duration 2h\n" +
 			"  bourse quote site.toml --nodes 16 --duration 2h --alpha 0.3 --policy conservative\n" +
 			"  bourse quote site.toml --nodes 16 --duration 2h --start 3600 --json",

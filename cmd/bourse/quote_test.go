@@ -134,6 +134,37 @@ func TestQuote_Choices(t *testing.T) {
 	}
 }
 
+func TestQuote_QueuesCountByPriorityAndDelayCost(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		queue string
+		want  float64
+		job   string
+	}{
+		{"delay_cost = 2.0", 12, "D"}, // D by 3 s, as before, at double weight
+		{"priority = 1", 6, "C"},      // D first: it keeps its start, and C is in the way for 3 s
+	} {
+		site := strings.Replace(figure1Site, "[[group]]", "[[queue]]\nname = \"gold\"\n"+c.queue+"\n[[group]]", 1) + "queue = \"gold\"\n"
+		a, exit := quoteOf(t, site, "--nodes", "2", "--duration", "3", "--start", "2")
+		if exit != 0 || *a.Offers[0].Additive != c.want || len(a.Offers[0].Delayed) != 1 || a.Offers[0].Delayed[0].Job != c.job {
+			t.Errorf("%s: exit %d, %+v", c.queue, exit, a.Offers)
+		}
+	}
+}
+
+func TestQuote_GroupByNameOrTheFirstLargeEnough(t *testing.T) {
+	t.Parallel()
+	site := figure1Site + "[[group]]\nname = \"big\"\nnodes = 8\nprice = 2.0\n"
+	a, exit := quoteOf(t, site, "--nodes", "6", "--duration", "1h")
+	if exit != 0 || len(a.Offers) != 1 || a.Offers[0].Base != 12 || *a.Offers[0].Additive != 0 {
+		t.Errorf("6 nodes: exit %d, %+v", exit, a)
+	}
+	a, exit = quoteOf(t, site, "--nodes", "6", "--duration", "1h", "--group", "main")
+	if exit != 0 || a.Offers[0].Feasible || !strings.Contains(a.Offers[0].Reason, "the group has 5") {
+		t.Errorf("6 nodes of main: exit %d, %+v", exit, a)
+	}
+}
+
 func TestQuote_LimitsOfTheOperatorAreNamed(t *testing.T) {
 	t.Parallel()
 	for key, flags := range map[string][]string{
