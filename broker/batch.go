@@ -52,9 +52,13 @@ type queue struct {
 	due     int
 }
 
+// insert adds j as a fresh job. The order is total, so what is found there is j
+// itself, not yet swept.
 func (q *queue) insert(j *job) {
-	i, _ := slices.BinarySearchFunc(q.jobs, j, (*job).before)
-	q.jobs = slices.Insert(q.jobs, i, j)
+	i, there := slices.BinarySearchFunc(q.jobs, j, (*job).before)
+	if !there {
+		q.jobs = slices.Insert(q.jobs, i, j)
+	}
 	q.waiting++
 	j.fresh = true
 	q.fresh++

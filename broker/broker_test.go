@@ -369,6 +369,22 @@ func TestTransaction_DecisionIsRepeatedUntilAcknowledged(t *testing.T) {
 	w.check.rest()
 }
 
+func TestTransaction_SingleLegThatExpiredBeforeConfirmIsTriedAnew(t *testing.T) {
+	t.Parallel()
+	site := newFakeSite("north", 4, 3_600_000)
+	site.rule = onNth("Confirm", 1, fakeAnswer{refuse: bourse.Expired})
+	w := newTestWorld(t, testConfig(site), site)
+	w.submit(0, testJob("one", 4, 1000*bourse.Second, 99*bourse.Credit))
+	w.Run(1)
+	if v := w.job("one"); v.State != Waiting || w.b.Waiting() != 1 || w.b.voLeft() != 1000*bourse.Credit {
+		t.Errorf("the job is %v, %v credits left", v.State, w.b.voLeft())
+	}
+	w.finish(t, 1000*sec)
+	if v := w.job("one"); v.State != Placed || w.b.voLeft() != 996*bourse.Credit {
+		t.Errorf("the job is %v, %v credits left", v.State, w.b.voLeft())
+	}
+}
+
 func TestTransaction_PendingMoneyCountsForTheNextBatch(t *testing.T) {
 	t.Parallel()
 	site := newFakeSite("north", 8, 3_600_000)

@@ -46,7 +46,8 @@ func (b *Broker) applyDecided(f bourse.TxDecided) {
 }
 
 // applyClosed posts what an acknowledged COMMIT costs. A committed leg that its
-// site does not have is Lost and costs nothing.
+// site does not have is Lost and costs nothing; a job that has lost all it had
+// waits again.
 func (b *Broker) applyClosed(f bourse.LegClosed) {
 	t, l := b.txs[f.Leg.Tx.Seq-1], b.legOf(f.Leg)
 	switch {
@@ -56,6 +57,10 @@ func (b *Broker) applyClosed(f bourse.LegClosed) {
 	case t.state == committed:
 		l.state = bourse.Lost
 		b.void(f.Leg)
+		if t.all(bourse.Lost) {
+			t.job.state = Waiting
+			b.queue.insert(t.job)
+		}
 	default:
 		l.state = bourse.Cancelled
 	}

@@ -116,6 +116,13 @@ func (s *fakeSite) answer(now bourse.Time, m agents.Message, how fakeAnswer) age
 		l.state = bourse.Prepared
 		return agents.PreparedReply{Leg: m.Leg}
 	case agents.Confirm:
+		if l := s.legs[m.Leg]; how.refuse != "" && l.state == bourse.Held {
+			l.state = bourse.LegExpired
+			s.free[l.group].Add(l.what.Start, l.what.End, l.what.Nodes)
+			return agents.RefusedReply{Leg: m.Leg, Step: "Confirm", Reason: no}
+		} else if l.state == bourse.LegExpired {
+			return agents.RefusedReply{Leg: m.Leg, Step: "Confirm", Reason: bourse.Reason{Code: bourse.Expired}}
+		}
 		s.legs[m.Leg].state = bourse.Confirmed
 		return agents.ConfirmedReply{Leg: m.Leg}
 	case agents.Cancel:

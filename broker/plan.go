@@ -131,7 +131,10 @@ func (b *Broker) askQuotes(out *agents.Outbox) {
 		}
 		c.missing++
 		c.summary.Quoted += len(legs)
-		m := agents.QuoteRequest{Ref: c.number, Users: users[site], Legs: make([]bourse.Leg, len(legs))}
+		m := agents.QuoteRequest{Ref: c.number, User: users[site][0], Legs: make([]bourse.Leg, len(legs))}
+		if slices.ContainsFunc(users[site], func(u string) bool { return u != m.User }) {
+			m.Users = users[site]
+		}
 		for i, l := range legs {
 			m.Legs[i] = l.what
 			l.quote.Refusal = unanswered

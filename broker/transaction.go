@@ -19,6 +19,7 @@ import (
 //	preparing  every leg Prepared                      committed     Confirm to all
 //	           a leg Refused, no answer in time        aborted       Cancel
 //	committed  Confirmed of a leg                      its price is posted
+//	           Confirm of a leg Refused                its price is void
 //	           not acknowledged                        Confirm again
 //	aborted    Cancelled of a leg                      noted
 //	           not acknowledged                        Cancel again
@@ -234,8 +235,9 @@ func (b *Broker) refused(now bourse.Time, from agents.ID, m agents.RefusedReply,
 	switch {
 	case t == nil:
 	case t.state == committed && l.state <= bourse.Prepared:
-		// The hold had run out when Confirm came. Its money is given back; the
-		// repair of the window is not this code's yet.
+		// The hold had run out when Confirm came: its money is free again. A
+		// single leg is tried anew as a job that waits; of several legs, repair
+		// is not done here.
 		b.record(bourse.LegClosed{Leg: m.Leg}, out)
 	case t.state == holding && l.state == bourse.Asked, t.state == preparing && l.state == bourse.Held:
 		if l.state == bourse.Asked {

@@ -197,12 +197,25 @@ func (c *checker) fact(now bourse.Time, f agents.Fact) {
 		}
 		c.closed[f.Leg] = true
 		if f.Commit != c.decided[f.Leg.Tx] {
-			c.w.t.Fatalf("I2: %v closed against the decision", f.Leg)
+			if f.Commit || c.legAt(f.Leg).state != bourse.LegExpired {
+				c.w.t.Fatalf("I2: %v closed against the decision", f.Leg)
+			}
+			c.placed[c.begun[f.Leg.Tx].Job] = false
 		}
 		if want := c.fares[f.Leg].Total(); f.Commit && f.Posted != want {
 			c.w.t.Fatalf("I10: %v posted %v, bound %v", f.Leg, f.Posted, want)
 		}
 	}
+}
+
+// legAt is a leg as its site has it.
+func (c *checker) legAt(id bourse.LegID) *fakeLeg {
+	for _, s := range c.w.sites {
+		if s.name == c.begun[id.Tx].Sites[id.Leg] {
+			return s.legs[id]
+		}
+	}
+	return nil
 }
 
 // window is I9: what a transaction asks for obeys its job's request.
@@ -301,7 +314,7 @@ func (c *checker) rest() {
 	}
 	for _, s := range c.w.sites {
 		for id, l := range s.legs {
-			if carried := l.state == bourse.Confirmed || l.state == bourse.Settled; carried != c.decided[id.Tx] {
+			if carried := l.state == bourse.Confirmed || l.state == bourse.Settled; carried != c.decided[id.Tx] && l.state != bourse.LegExpired {
 				c.w.t.Fatalf("I2: %v is %v at %s, decision %t", id, l.state, s.name, c.decided[id.Tx])
 			}
 		}
