@@ -149,11 +149,13 @@ func (f *Finder) settle(t bourse.Time) int {
 		p := &f.pools[i]
 		p.dirty = false
 		p.expire(t)
-		if !p.enough() {
+		if f.best.on {
+			if p.most = max(p.most, p.live); p.live >= p.need {
+				f.weigh(p, t)
+			}
 			continue
 		}
-		if f.best.on {
-			f.weigh(p, t)
+		if !p.enough() {
 			continue
 		}
 		if s := p.least(); at < 0 || s.less(best) || s == best && int(i) < at {

@@ -1,0 +1,392 @@
+package search
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"bourse"
+)
+
+// The oracles work on times and prices so small that every instant can be tried.
+const (
+	tick    = bourse.Duration(1000)
+	instant = bourse.Time(1000)
+)
+
+// drawNamed draws up to ten slots on up to five nodes.
+func drawNamed(t *rapid.T) ([]bourse.Group, []bourse.Slot) {
+	var nodes []bourse.Group
+	var slots []bourse.Slot
+	for n := range rapid.IntRange(1, 5).Draw(t, "nodes") {
+		nodes = append(nodes, bourse.Group{Name: fmt.Sprint("n", n), Site: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "site"), Nodes: 1})
+		at := rapid.IntRange(0, 6).Draw(t, "at")
+		for range rapid.IntRange(0, 3).Draw(t, "slots") {
+			end := at + rapid.IntRange(1, 9).Draw(t, "length")
+			slots = append(slots, bourse.Slot{Group: int32(n), Start: bourse.Time(at) * instant, End: bourse.Time(end) * instant,
+				Performance: bourse.Performance(rapid.SampledFrom([]int{500, 1000, 1000, 2000}).Draw(t, "performance")),
+				Price:       bourse.Price(rapid.IntRange(0, 4).Draw(t, "price")) * 3600e6})
+			at = end + rapid.IntRange(0, 3).Draw(t, "gap")
+		}
+	}
+	return nodes, slots
+}
+
+func drawRequest(t *rapid.T) bourse.Request {
+	r := bourse.Request{Nodes: rapid.IntRange(1, 4).Draw(t, "N"), Length: bourse.Duration(rapid.IntRange(1, 5).Draw(t, "L")) * tick,
+		MinPerformance: bourse.Performance(rapid.SampledFrom([]int{500, 1000, 2000}).Draw(t, "P")),
+		MaxPrice:       bourse.Price(rapid.IntRange(0, 4).Draw(t, "C")) * 3600e6, Deadline: bourse.Never, OneSite: rapid.Bool().Draw(t, "one site")}
+	r.Budget = r.DefaultBudget()
+	if rapid.Bool().Draw(t, "bounded") {
+		r.Ready = bourse.Time(rapid.IntRange(0, 8).Draw(t, "ready")) * instant
+		r.Deadline = r.Ready + bourse.Time(rapid.IntRange(1, 12).Draw(t, "room"))*instant
+	}
+	return r
+}
+
+// offer is what one node could do for a request at some start.
+type offer struct {
+	site    int32
+	cost    bourse.Credits
+	runtime bourse.Duration
+	price   bourse.Price
+}
+
+// offers are the nodes that could start r at t, each node of a list by itself.
+func offers(l *List, r bourse.Request, t bourse.Time) (list []offer) {
+	for _, s := range l.Slots() {
+		rt := s.Performance.Runtime(r.Length)
+		if s.Performance < r.MinPerformance || t < max(s.Start, r.Ready) || t.Add(rt) > min(s.End, r.Deadline) {
+			continue
+		}
+		site := int32(0)
+		if r.OneSite {
+			site = l.siteOf[l.groups[s.Group].Site]
+		}
+		for range s.Count {
+			list = append(list, offer{site, bourse.Cost(s.Price, rt), rt, s.Price})
+		}
+	}
+	return list
+}
+
+// subsets calls yield for each set of n offers on one site.
+func subsets(list []offer, n int, yield func([]offer)) {
+	var set []offer
+	var from func(i int)
+	from = func(i int) {
+		if len(set) == n {
+			yield(set)
+			return
+		}
+		for ; i < len(list); i++ {
+			if len(set) > 0 && set[0].site != list[i].site {
+				continue
+			}
+			set = append(set, list[i])
+			from(i + 1)
+			set = set[:len(set)-1]
+		}
+	}
+	from(0)
+}
+
+// oracle tries every subset at every start. It returns the earliest start under
+// the algorithm's bound and the least cost there.
+func oracle(l *List, r bourse.Request, a Algorithm, notice bourse.Time) (start bourse.Time, cost bourse.Credits, ok bool) {
+	for t := notice; t < 80*instant; t += instant / 2 {
+		subsets(offers(l, r, t), r.Nodes, func(set []offer) {
+			c, dear := bourse.Credits(0), false
+			for _, o := range set {
+				c += o.cost
+				dear = dear || o.price > r.MaxPrice
+			}
+			if a == ALP && dear || a != ALP && c > r.Budget {
+				return
+			}
+			if !ok || c < cost {
+				start, cost, ok = t, c, true
+			}
+		})
+		if ok {
+			return
+		}
+	}
+	return
+}
+
+func TestFind_EarliestStartOfAllSubsets(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		nodes, slots := drawNamed(t)
+		l, err := Named(nodes, slots)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := drawRequest(t)
+		notice := bourse.Time(rapid.IntRange(0, 4).Draw(t, "notice")) * instant
+		f := NewFinder(l)
+		for _, a := range []Algorithm{ALP, AMP, AMPLiteral} {
+			w, why := f.Find(r, a, Weights{}, notice)
+			start, cost, ok := oracle(l, r, a, notice)
+			if ok != !why.Refused() {
+				t.Fatalf("%v: %v %v, want %v", a, w, why, ok)
+			}
+			if !ok {
+				checkReason(t, l, r, a, notice, why)
+				continue
+			}
+			if w.Start != start || a == AMP && w.Cost != cost {
+				t.Fatalf("%v: start %v, cost %v, want %v, %v", a, w.Start, w.Cost, start, cost)
+			}
+			checkWindow(t, l, r, a, notice, &w)
+		}
+	})
+}
+
+// checkReason: OverBudget iff there is a window once prices are ignored.
+func checkReason(t *rapid.T, l *List, r bourse.Request, a Algorithm, notice bourse.Time, why bourse.Reason) {
+	r.Budget, r.MaxPrice = bourse.MaxCredits, bourse.MaxPrice
+	if _, _, ok := oracle(l, r, a, notice); ok != (why.Code == bourse.OverBudget) {
+		t.Fatalf("%v: reason %v, a window at any price: %v", a, why, ok)
+	}
+}
+
+// checkWindow holds a window to the request and to the slots.
+func checkWindow(t *rapid.T, l *List, r bourse.Request, a Algorithm, notice bourse.Time, w *bourse.Window) {
+	cost, longest := bourse.Credits(0), bourse.Duration(0)
+	sites := map[string]bool{}
+	for _, p := range w.Parts {
+		cost += p.Cost
+		longest = max(longest, p.End.Sub(p.Start))
+		sites[l.groups[p.Group].Site] = true
+		free := 0
+		for _, s := range l.Slots() {
+			if s.Group == p.Group && s.Start <= p.Start && p.End <= s.End {
+				free += int(s.Count)
+			}
+		}
+		if free < int(p.Count) || p.Start != w.Start || p.Start < max(r.Ready, notice) || p.End > r.Deadline {
+			t.Fatalf("%v: part %+v of %+v", a, p, r)
+		}
+	}
+	if w.Nodes() != r.Nodes || cost != w.Cost || longest != w.Time || a != ALP && cost > r.Budget || r.OneSite && len(sites) > 1 {
+		t.Fatalf("%v: window %+v for %+v", a, w, r)
+	}
+}
+
+// Best must find the least weighted sum of all subsets at every start.
+func TestBest_LeastOfAllSubsets(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		nodes, slots := drawNamed(t)
+		l, err := Named(nodes, slots)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := drawRequest(t)
+		w := rapid.SampledFrom(append([]Weights{{Finish: 1000}, {Time: 700, Cost: 100, Finish: 300}}, rotation...)).Draw(t, "weights")
+		f := NewFinder(l)
+		got, why := f.Find(r, Best, w, 0)
+		var j judge
+		q := l.prepare(r, Best, 0)
+		j.open(&q, w)
+		best, ok := sum{}, false
+		for at := bourse.Time(0); at < 80*instant; at += instant / 2 {
+			subsets(offers(l, r, at), r.Nodes, func(set []offer) {
+				c, longest := bourse.Credits(0), bourse.Duration(0)
+				for _, o := range set {
+					c += o.cost
+					longest = max(longest, o.runtime)
+				}
+				if s := j.rate(at, longest, uint64(c)); c <= r.Budget && (!ok || s.less(best)) {
+					best, ok = s, true
+				}
+			})
+		}
+		if ok != !why.Refused() {
+			t.Fatalf("%v %v, want %v", got, why, ok)
+		}
+		if ok {
+			checkWindow(t, l, r, Best, 0, &got)
+			if s := j.rate(got.Start, got.Time, uint64(got.Cost)); s != best {
+				t.Fatalf("%+v rates %v, want %v", got, s, best)
+			}
+		}
+	})
+}
+
+// drawGroups draws groups of alike nodes and when how many are free.
+func drawGroups(t *rapid.T) ([]bourse.Group, []bourse.Profile) {
+	var groups []bourse.Group
+	var free []bourse.Profile
+	for g := range rapid.IntRange(1, 3).Draw(t, "groups") {
+		n := rapid.IntRange(1, 4).Draw(t, "size")
+		groups = append(groups, bourse.Group{Name: fmt.Sprint("g", g), Site: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "site"), Nodes: n,
+			Performance: bourse.Performance(rapid.SampledFrom([]int{500, 1000, 2000}).Draw(t, "performance")),
+			Price:       bourse.Price(rapid.IntRange(0, 4).Draw(t, "price")) * 3600e6})
+		p := bourse.NewProfile(0, n)
+		for range rapid.IntRange(0, 4).Draw(t, "busy") {
+			s := bourse.Time(rapid.IntRange(0, 20).Draw(t, "from"))
+			e := s + bourse.Time(rapid.IntRange(1, 8).Draw(t, "for"))
+			if k := p.Min(s*instant, e*instant); k > 0 {
+				p.Add(s*instant, e*instant, -rapid.IntRange(1, k).Draw(t, "taken"))
+			}
+		}
+		free = append(free, p)
+	}
+	return groups, free
+}
+
+// On fungible nodes N nodes can start at t iff the free counts over their
+// runtimes add up to N; cutting single lanes would lose some of that after a
+// subtraction. The list must also be the one made anew from what is free.
+func TestFungible_ExactWindowAfterWindow(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		groups, free := drawGroups(t)
+		to := 30 * instant
+		l := Fungible(groups, free, 0, to)
+		f := NewFinder(l)
+		for range 8 {
+			r := drawRequest(t)
+			r.Deadline = min(r.Deadline, to)
+			a := rapid.SampledFrom([]Algorithm{ALP, AMP}).Draw(t, "algorithm")
+			w, why := f.Find(r, a, Weights{}, 0)
+			start, cost, ok := profileOracle(l, groups, free, r, a)
+			if ok != !why.Refused() {
+				t.Fatalf("%v: %+v %v, want %v", a, w, why, ok)
+			}
+			if !ok {
+				continue
+			}
+			if w.Start != start || a == AMP && w.Cost != cost {
+				t.Fatalf("%v: start %v, cost %v, want %v, %v", a, w.Start, w.Cost, start, cost)
+			}
+			checkWindow(t, l, r, a, 0, &w)
+			f.Take()
+			for _, p := range w.Parts {
+				free[p.Group].Add(p.Start, p.End, -int(p.Count))
+			}
+			if fresh := Fungible(groups, free, 0, to); !slices.Equal(l.Slots(), fresh.Slots()) {
+				t.Fatalf("after %+v the list is\n%v, made anew\n%v", w, l.Slots(), fresh.Slots())
+			}
+		}
+	})
+}
+
+func profileOracle(l *List, groups []bourse.Group, free []bourse.Profile, r bourse.Request, a Algorithm) (bourse.Time, bourse.Credits, bool) {
+	for t := r.Ready; t < 30*instant; t += instant / 2 {
+		var list []offer
+		for g := range groups {
+			rt := groups[g].Performance.Runtime(r.Length)
+			if groups[g].Performance < r.MinPerformance || t.Add(rt) > r.Deadline || a == ALP && groups[g].Price > r.MaxPrice {
+				continue
+			}
+			site := int32(0)
+			if r.OneSite {
+				site = l.siteOf[groups[g].Site]
+			}
+			for range free[g].Min(t, t.Add(rt)) {
+				list = append(list, offer{site: site, cost: bourse.Cost(groups[g].Price, rt)})
+			}
+		}
+		slices.SortFunc(list, func(x, y offer) int { return cmp.Compare(x.cost, y.cost) })
+		least, ok := bourse.Credits(0), false
+		subsets(list, r.Nodes, func(set []offer) {
+			c := bourse.Credits(0)
+			for _, o := range set {
+				c += o.cost
+			}
+			if (a == ALP || c <= r.Budget) && (!ok || c < least) {
+				least, ok = c, true
+			}
+		})
+		if ok {
+			return t, least, true
+		}
+	}
+	return 0, 0, false
+}
+
+// The alternatives of a batch are disjoint, and what is left of the list is the
+// list less the alternatives.
+func TestBatch_AlternativesAreDisjoint(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		nodes, slots := drawNamed(t)
+		l, err := Named(nodes, slots)
+		if err != nil {
+			t.Fatal(err)
+		}
+		taken := map[[2]int64]int{} // (node, half tick): times free
+		count := func(g int32, s, e bourse.Time, by int) {
+			for at := s; at < e; at += instant / 2 {
+				taken[[2]int64{int64(g), int64(at)}] += by
+			}
+		}
+		for _, s := range slots {
+			count(s.Group, s.Start, s.End, 1)
+		}
+		jobs := []bourse.Request{drawRequest(t), drawRequest(t), drawRequest(t)}
+		a := Algorithm(rapid.IntRange(0, 3).Draw(t, "algorithm"))
+		most := rapid.IntRange(0, 3).Draw(t, "most")
+		r := Batch(l, jobs, Options{Algorithm: a, MaxAlternatives: most})
+		for j, windows := range r.Alternatives {
+			if most > 0 && len(windows) > most || (len(windows) == 0) != r.Reasons[j].Refused() {
+				t.Fatalf("job %d: %d alternatives, reason %v", j, len(windows), r.Reasons[j])
+			}
+			for _, w := range windows {
+				for _, p := range w.Parts {
+					count(p.Group, p.Start, p.End, -1)
+				}
+			}
+		}
+		for _, s := range l.Slots() {
+			count(s.Group, s.Start, s.End, -1)
+		}
+		for k, n := range taken {
+			if n != 0 {
+				t.Fatalf("node %d at %d: %d", k[0], k[1], n)
+			}
+		}
+	})
+}
+
+// The heaps serve exactly as the array does.
+func TestPool_HeapsEqualArray(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		need := rapid.IntRange(1, 12).Draw(t, "need")
+		limit := bourse.Credits(rapid.IntRange(0, 60).Draw(t, "limit"))
+		var array, heap pool
+		array.reset(need, limit)
+		heap.reset(need, limit)
+		heap.heaps = heap.spare.from(nil, need)
+		at := bourse.Time(0)
+		for i := range rapid.IntRange(1, 60).Draw(t, "steps") {
+			at += bourse.Time(rapid.IntRange(0, 2).Draw(t, "step"))
+			k := kept{key: int64(rapid.IntRange(0, 9).Draw(t, "key")), latest: at + bourse.Time(rapid.IntRange(0, 9).Draw(t, "life")),
+				pos: int64(i), count: int32(rapid.IntRange(1, 3).Draw(t, "count"))}
+			array.expire(at)
+			heap.expire(at)
+			array.add(k)
+			heap.add(k)
+			array.stale = true
+			if a, h := array.enough(), heap.enough(); a != h || array.live != heap.live {
+				t.Fatalf("array %v (%d), heaps %v (%d)", a, array.live, h, heap.live)
+			}
+			if array.live >= need {
+				if a, h := array.least(), heap.least(); a != h {
+					t.Fatalf("least %v, heaps %v", a, h)
+				}
+				if a, h := array.choose(nil), heap.choose(nil); !slices.Equal(a, h) {
+					t.Fatalf("chosen %v, heaps %v", a, h)
+				}
+			}
+		}
+	})
+}
