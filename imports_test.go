@@ -39,9 +39,6 @@ const (
 	parallel
 	// world may do I/O, read clocks and import other modules.
 	world
-	// tests holds what several tests share: as free as they are, and shipped
-	// code must not import it.
-	tests
 )
 
 // coreStandard holds the standard packages that a deterministic room may
@@ -65,7 +62,6 @@ var seeded = []string{"New", "NewPCG", "NewChaCha8", "NewZipf", "Rand", "PCG", "
 // rooms lists the rules; the first that fits a folder holds. "." is the root.
 var rooms = []room{
 	{".", nil, core},
-	{"policy/search/golden", []string{".", "policy/..."}, tests},
 	{"policy/search/papercase", []string{".", "policy/..."}, parallel}, // draws a paper's slots and jobs, for studies
 	{"policy/...", []string{".", "policy/..."}, core},
 	{"agents", []string{".", "policy/..."}, core},
@@ -93,11 +89,6 @@ func fits(name, dir string) bool {
 	return prefix == "" || dir == strings.TrimSuffix(prefix, "/") || strings.HasPrefix(dir, prefix)
 }
 
-// roomOf is the index of the rule for a folder, -1 if there is none.
-func roomOf(dir string) int {
-	return slices.IndexFunc(rooms, func(r room) bool { return fits(r.name, dir) })
-}
-
 // violations returns what one Go file does that its room may not do.
 func violations(name string, source []byte) ([]string, error) {
 	file, err := parser.ParseFile(token.NewFileSet(), name, source, parser.SkipObjectResolution)
@@ -105,7 +96,7 @@ func violations(name string, source []byte) ([]string, error) {
 		return nil, err
 	}
 	dir := path.Dir(name)
-	i := roomOf(dir)
+	i := slices.IndexFunc(rooms, func(r room) bool { return fits(r.name, dir) })
 	if i < 0 {
 		return []string{fmt.Sprintf("%s: folder %s is no room of the table in imports_test.go; add it with what it may import", name, dir)}, nil
 	}
@@ -131,9 +122,6 @@ func (r room) refuses(imported string) string {
 		if imported != "bourse" {
 			dir = strings.TrimPrefix(imported, "bourse/")
 		}
-		if i := roomOf(dir); i >= 0 && rooms[i].outside == tests {
-			return fmt.Sprintf("%s must not import %s, which is for tests", r.name, imported)
-		}
 		if slices.ContainsFunc(r.imports, func(name string) bool { return fits(name, dir) }) {
 			return ""
 		}
@@ -142,7 +130,7 @@ func (r room) refuses(imported string) string {
 	switch {
 	case imported == "math/rand":
 		return "math/rand has a stream that all programs share; use math/rand/v2 with a seed"
-	case r.outside >= world, slices.Contains(coreStandard, imported):
+	case r.outside == world, slices.Contains(coreStandard, imported):
 		return ""
 	case r.outside == parallel && (slices.Contains(parallelStandard, imported) || strings.HasPrefix(imported, "gonum.org/")):
 		return ""
@@ -232,7 +220,6 @@ func TestImports_CatchWhatIsPlanted(t *testing.T) {
 		{"policy/search/amp.go", `import "bourse/agents"`, "must not import bourse/agents"},
 		{"policy/search/amp.go", `import "math/rand/v2"`, "must not import math/rand/v2"},
 		{"policy/search/amp.go", `import "sync"`, "must not import sync"},
-		{"policy/selection/select.go", `import "bourse/policy/search/golden"`, "for tests"},
 		{"policy/selection/select.go", `import "testing"`, "must not import testing"},
 		{"agents/agent.go", `import "bourse/sites"`, "must not import bourse/sites"},
 		{"agents/sim/world.go", `import "bourse/sites"`, "must not import bourse/sites"},
