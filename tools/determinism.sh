@@ -51,6 +51,18 @@ same replay-reservations-1 replay "$work/trace.swf" --procs 128 --policy easy --
 same replay-reservations-2 replay "$work/trace.swf" --procs 128 --policy easy --reservations 0.1 --alpha 0.5 --seed 2 --json
 ! cmp -s "$work/replay-reservations-1.1" "$work/replay-reservations-2.1" || fail "replay: seeds 1 and 2 draw the same reservations"
 
+cat >"$work/problem.json" <<'JSON'
+{"slots": [{"node": "cpu1", "start": 0, "end": 6000, "performance": 1, "price": 5},
+           {"node": "cpu2", "start": 0, "end": 6000, "performance": 2, "price": 9},
+           {"node": "cpu3", "start": 0, "end": 6000, "performance": 1, "price": 5}],
+ "jobs": [{"name": "J1", "nodes": 2, "length": 800, "minPerformance": 1, "maxPrice": 8},
+          {"name": "J2", "nodes": 1, "length": 500, "minPerformance": 1, "maxPrice": 9}]}
+JSON
+for algorithm in alp amp amp-literal best; do
+  same "search-$algorithm" search "$work/problem.json" --algorithm "$algorithm" --json
+  same "plan-$algorithm" plan "$work/problem.json" --algorithm "$algorithm" --minimize cost --pareto --json
+done
+
 # Seeds in parallel come out as one after the other.
 same runs simulate --seed 7 --runs 4 --json
 GOMAXPROCS=1 "$bourse" simulate --seed 7 --runs 4 --json >"$work/runs.serial" 2>"$work/err" || fail "$(cat "$work/err")"
