@@ -1,0 +1,222 @@
+package journal
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Memory is a disk in memory for simulations and tests. It keeps what is synced
+// apart from what is only written, forgets the latter in a Crash, and fails
+// where Fault says so. The zero Memory is an empty disk.
+type Memory struct {
+	// Fault is asked before every operation; an error makes it fail, with
+	// nothing done. nil: nothing fails.
+	Fault func(op Op, name string) error
+	// Room is how many bytes the disk holds in all; an append that passes it
+	// writes what still fits and fails with ErrFull. 0: no bound.
+	Room int
+
+	files   map[string]*memoryFile // by present name
+	durable map[string]*memoryFile // by the name that a crash leaves
+}
+
+// memoryFile is the content of one file.
+type memoryFile struct {
+	data   []byte
+	synced int // bytes that a crash leaves
+}
+
+// Op is an operation on a disk.
+type Op uint8
+
+// The operations of a disk that change something or may fail.
+const (
+	OpRead Op = iota
+	OpAppend
+	OpTruncate
+	OpSync
+	OpRename
+	OpRemove
+	OpSyncNames
+)
+
+var ops = [...]string{"read", "append", "truncate", "sync", "rename", "remove", "sync-names"}
+
+func (o Op) String() string { return ops[o] }
+
+func (m *Memory) fault(op Op, name string) error {
+	if m.Fault == nil {
+		return nil
+	}
+	return m.Fault(op, name)
+}
+
+func (m *Memory) file(name string) (*memoryFile, error) {
+	if f := m.files[name]; f != nil {
+		return f, nil
+	}
+	return nil, fmt.Errorf("%s: no such file", name)
+}
+
+// Names lists the files, sorted.
+func (m *Memory) Names() ([]string, error) {
+	return slices.Sorted(maps.Keys(m.files)), nil
+}
+
+// Read returns a copy of a file.
+func (m *Memory) Read(name string) ([]byte, error) {
+	if err := m.fault(OpRead, name); err != nil {
+		return nil, err
+	}
+	f, err := m.file(name)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Clone(f.data), nil
+}
+
+// Append writes at the end of a file.
+func (m *Memory) Append(name string, data []byte) error {
+	if err := m.fault(OpAppend, name); err != nil {
+		return err
+	}
+	f := m.files[name]
+	if f == nil {
+		f = &memoryFile{}
+		if m.files == nil {
+			m.files = map[string]*memoryFile{}
+		}
+		m.files[name] = f
+	}
+	if left := m.Room - m.Size(); m.Room > 0 && len(data) > left {
+		f.data = append(f.data, data[:max(left, 0)]...)
+		return fmt.Errorf("%s: %w", name, ErrFull)
+	}
+	f.data = append(f.data, data...)
+	return nil
+}
+
+// Truncate cuts a file, durably.
+func (m *Memory) Truncate(name string, size int64) error {
+	if err := m.fault(OpTruncate, name); err != nil {
+		return err
+	}
+	f, err := m.file(name)
+	if err != nil {
+		return err
+	}
+	f.data = f.data[:size]
+	f.synced = len(f.data)
+	return nil
+}
+
+// Sync makes the content of a file durable.
+func (m *Memory) Sync(name string) error {
+	if err := m.fault(OpSync, name); err != nil {
+		return err
+	}
+	f, err := m.file(name)
+	if err != nil {
+		return err
+	}
+	f.synced = len(f.data)
+	return nil
+}
+
+// Rename gives a file another name.
+func (m *Memory) Rename(from, to string) error {
+	if err := m.fault(OpRename, from); err != nil {
+		return err
+	}
+	f, err := m.file(from)
+	if err != nil {
+		return err
+	}
+	delete(m.files, from)
+	m.files[to] = f
+	return nil
+}
+
+// Remove deletes a file.
+func (m *Memory) Remove(name string) error {
+	if err := m.fault(OpRemove, name); err != nil {
+		return err
+	}
+	if _, err := m.file(name); err != nil {
+		return err
+	}
+	delete(m.files, name)
+	return nil
+}
+
+// SyncNames makes the names durable.
+func (m *Memory) SyncNames() error {
+	if err := m.fault(OpSyncNames, ""); err != nil {
+		return err
+	}
+	m.durable = maps.Clone(m.files)
+	return nil
+}
+
+// Size is how many bytes all files hold.
+func (m *Memory) Size() int {
+	n := 0
+	for _, f := range m.files {
+		n += len(f.data)
+	}
+	return n
+}
+
+// Crash loses what was not made durable. keep says how many bytes of a file
+// survive, from synced, all that is sure, to written; nil keeps synced. With
+// names the last renames and removals survive too, else they are undone.
+func (m *Memory) Crash(keep func(name string, synced, written int) int, names bool) {
+	if !names {
+		m.files = maps.Clone(m.durable)
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.files)) {
+		f := m.files[name]
+		n := f.synced
+		if keep != nil {
+			n = min(max(keep(name, f.synced, len(f.data)), f.synced), len(f.data))
+		}
+		f.data = f.data[:n]
+		f.synced = n
+	}
+	m.durable = maps.Clone(m.files)
+}
+
+// Clone returns a copy that shares nothing: a disk to come back to, when a
+// journal is to be an old one. The copy has no Fault.
+func (m *Memory) Clone() *Memory {
+	c := &Memory{Room: m.Room, files: map[string]*memoryFile{}, durable: map[string]*memoryFile{}}
+	copies := map[*memoryFile]*memoryFile{}
+	for _, pair := range []struct{ from, to map[string]*memoryFile }{{m.files, c.files}, {m.durable, c.durable}} {
+		for name, f := range pair.from {
+			if copies[f] == nil {
+				copies[f] = &memoryFile{slices.Clone(f.data), f.synced}
+			}
+			pair.to[name] = copies[f]
+		}
+	}
+	return c
+}
+
+// Flip turns one bit of a file over; bit counts from the first byte's lowest.
+func (m *Memory) Flip(name string, bit int) {
+	m.files[name].data[bit/8] ^= 1 << (bit % 8)
+}
+
+// Write puts a file onto the disk, durably: a file from elsewhere.
+func (m *Memory) Write(name string, data []byte) {
+	f := &memoryFile{slices.Clone(data), len(data)}
+	if m.files == nil {
+		m.files = map[string]*memoryFile{}
+	}
+	m.files[name] = f
+	if m.durable == nil {
+		m.durable = map[string]*memoryFile{}
+	}
+	m.durable[name] = f
+}
