@@ -138,19 +138,17 @@ func (b *Broker) withinQuotas() bool {
 	for _, p := range c.candidates {
 		sums[p.job.User] += p.alternatives[p.choice].cost
 	}
-	within := true
 	worst, excess := -1, bourse.Credits(0)
 	for i, p := range c.candidates {
 		if sums[p.job.User] <= b.userLeft(p.job.User) {
 			continue
 		}
-		within = false
 		least := slices.MinFunc(c.options[i], func(a, b selection.Alternative) int { return cmp.Compare(a.Cost, b.Cost) })
 		if e := p.alternatives[p.choice].cost - least.Cost; e > excess {
 			worst, excess = i, e
 		}
 	}
-	if within || worst < 0 {
+	if worst < 0 {
 		return true
 	}
 	p := c.candidates[worst]
@@ -160,8 +158,8 @@ func (b *Broker) withinQuotas() bool {
 	return false
 }
 
-// options is what selection sees of the alternatives. What alone is dearer than
-// most takes no part.
+// options drops the alternatives that are dearer than most, and returns what
+// selection is to see of the others.
 func (p *plan) options(most bourse.Credits) []selection.Alternative {
 	p.alternatives = slices.DeleteFunc(p.alternatives, func(a alternative) bool { return a.cost > most })
 	list := make([]selection.Alternative, len(p.alternatives))

@@ -163,6 +163,8 @@ type checker struct {
 	prepared map[bourse.LegID]bool
 	closed   map[bourse.LegID]bool
 	placed   map[string]bool
+	cost     bourse.Credits  // committed in this cycle
+	time     bourse.Duration // committed in this cycle
 	replay   *Broker
 }
 
@@ -191,6 +193,8 @@ func (c *checker) fact(now bourse.Time, f agents.Fact) {
 		if f.Commit {
 			c.commit(f)
 		}
+	case bourse.CycleClosed:
+		c.limits(f)
 	case bourse.LegClosed:
 		if c.closed[f.Leg] {
 			c.w.t.Fatalf("%v closed twice", f.Leg)
@@ -206,6 +210,15 @@ func (c *checker) fact(now bourse.Time, f agents.Fact) {
 			c.w.t.Fatalf("I10: %v posted %v, bound %v", f.Leg, f.Posted, want)
 		}
 	}
+}
+
+// limits checks what a cycle committed, at bound prices, against B* and T*.
+func (c *checker) limits(f bourse.CycleClosed) {
+	cfg := &c.w.b.cfg
+	if cfg.bindsBudget() && c.cost > f.BudgetLimit || cfg.bindsTime() && c.time > f.TimeLimit {
+		c.w.t.Fatalf("cycle %d committed %v credits and %v s under B* %v and T* %v", f.Cycle, c.cost, c.time, f.BudgetLimit, f.TimeLimit)
+	}
+	c.cost, c.time = 0, 0
 }
 
 // legAt is a leg as its site has it.
@@ -260,6 +273,11 @@ func (c *checker) commit(f bourse.TxDecided) {
 		}
 		sum += fare.Total()
 	}
+	var longest bourse.Duration
+	for _, l := range legs {
+		longest = max(longest, l.Duration())
+	}
+	c.cost, c.time = c.cost+sum, c.time+longest
 	if budget := c.w.job(f.Job).Budget; sum > budget {
 		c.w.t.Fatalf("I9: %s committed at %v, its budget is %v", f.Job, sum, budget)
 	}
