@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"bourse"
+	"bourse/policy/pricing"
 )
 
 // maxNodes bounds the nodes of a group and of a request.
@@ -25,6 +26,15 @@ type Limits struct {
 	MaxHorizon bourse.Duration // and ends at most this far ahead; default MaxDuration: no limit
 	MaxShare   Thousandths     // most of a group's nodes that reservations may hold at once, 0..1; default 1
 	Users      []string        // who may reserve, in order of the file; nil: everybody
+}
+
+// Reservations returns the limits in the form that a site checks them by.
+func (l Limits) Reservations() pricing.Limits {
+	out := pricing.Limits{MinNotice: l.MinNotice, MaxHorizon: l.MaxHorizon, MaxShare: int(l.MaxShare), Users: l.Users}
+	if out.MaxShare == 0 {
+		out.MaxShare = -1 // none at all; 0 would be no limit there
+	}
+	return out
 }
 
 // groups reads the [[group]] tables of a site: at least one. Name, nodes and

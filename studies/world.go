@@ -67,7 +67,7 @@ func (w *world) addSite(s *configs.Site, seed uint64, load *Workloads) error {
 	cluster := sites.NewCluster(siteID(s.Name), s.Groups, queues)
 	site := sites.New(sites.Config{
 		Name: s.Name, Cluster: clusterID(s.Name), Groups: s.Groups, Pricing: scheme,
-		Limits: limits(s.Limits), VOShare: int(s.VOShare), Span: w.longestHorizon(),
+		Limits: s.Limits.Reservations(), VOShare: int(s.VOShare), Span: w.longestHorizon(),
 		Hold: s.Hold, InDoubt: s.InDoubt, MaxWork: maxWork,
 	})
 	w.clusters[clusterID(s.Name)], w.sites[siteID(s.Name)] = cluster, site
@@ -95,14 +95,6 @@ func localQueues(list []configs.Queue) []sites.LocalQueue {
 		out[i] = sites.LocalQueue{Name: q.Name, Priority: q.Priority, Rate: int64(q.Rate), DelayCost: int64(q.DelayCost)}
 	}
 	return out
-}
-
-func limits(l configs.Limits) pricing.Limits {
-	p := pricing.Limits{MinNotice: l.MinNotice, MaxHorizon: l.MaxHorizon, MaxShare: int(l.MaxShare), Users: l.Users}
-	if p.MaxHorizon == bourse.MaxDuration {
-		p.MaxHorizon = 0 // no limit
-	}
-	return p
 }
 
 // addBroker adds a broker and the users who submit to it.

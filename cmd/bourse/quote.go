@@ -262,7 +262,7 @@ func (q *quote) offers(book *pricing.Book, s *backfill.State, d bourse.Duration)
 // refuse says for each offer why it is not feasible, "" where it is; those that
 // an operator's limit forbids become infeasible.
 func (q *quote) refuse(offers []pricing.Offer, book *pricing.Book, snap *configs.Snapshot, s *backfill.State, d bourse.Duration) []string {
-	limits := reservationLimits(snap.Limits)
+	limits := snap.Limits.Reservations()
 	if !q.given("user") {
 		limits.Users = nil
 	}
@@ -292,15 +292,6 @@ func (q *quote) refuse(offers []pricing.Offer, book *pricing.Book, snap *configs
 		reasons[i] = reason.String()
 	}
 	return reasons
-}
-
-// reservationLimits are the limits of a site's file as the pricing has them.
-func reservationLimits(l configs.Limits) pricing.Limits {
-	out := pricing.Limits{MinNotice: l.MinNotice, MaxHorizon: l.MaxHorizon, MaxShare: int(l.MaxShare), Users: l.Users}
-	if out.MaxShare == 0 {
-		out.MaxShare = -1
-	}
-	return out
 }
 
 // describe puts an offer into the form of the contract.
