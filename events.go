@@ -146,3 +146,14 @@ func (LegPriced) Kind() string         { return "leg-priced" }
 func (TxDecided) Kind() string         { return "tx-decided" }
 func (LegClosed) Kind() string         { return "leg-closed" }
 func (LegDone) Kind() string           { return "leg-done" }
+
+// Facts lists one fact of every kind, each the zero of its type: what can be read
+// back from a journal. A new fact needs a line here.
+func Facts() []interface{ Kind() string } {
+	return []interface{ Kind() string }{
+		JobStarted{}, JobEnded{}, JobRefused{}, NodesLocked{}, NodesFreed{},
+		LegMoved{},
+		JobSubmitted{}, SubmissionRefused{}, CycleClosed{}, JobPostponed{},
+		TxBegun{}, LegPriced{}, TxDecided{}, LegClosed{}, LegDone{},
+	}
+}

@@ -2,15 +2,12 @@ package bourse
 
 import (
 	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"reflect"
 	"testing"
 )
-
-// facts is one of each kind.
-var facts = []interface{ Kind() string }{
-	JobStarted{}, JobEnded{}, JobRefused{}, NodesLocked{}, NodesFreed{}, LegMoved{}, JobSubmitted{}, CycleClosed{}, JobPostponed{},
-	TxBegun{}, LegPriced{}, TxDecided{}, LegClosed{}, LegDone{},
-}
 
 // fill sets every field below v to a value that is not its zero.
 func fill(v reflect.Value) {
@@ -39,7 +36,7 @@ func fill(v reflect.Value) {
 func TestFacts_SurviveJSON(t *testing.T) {
 	t.Parallel()
 	kinds := map[string]bool{}
-	for _, zero := range facts {
+	for _, zero := range Facts() {
 		if kinds[zero.Kind()] {
 			t.Errorf("two facts are called %s", zero.Kind())
 		}
@@ -55,5 +52,30 @@ func TestFacts_SurviveJSON(t *testing.T) {
 		} else if !reflect.DeepEqual(got.Interface(), want.Interface()) {
 			t.Errorf("%s: %s is read back as %+v, want %+v", zero.Kind(), b, got.Elem(), want.Elem())
 		}
+	}
+}
+
+// A fact that is not in the list can be written, but not read back.
+func TestFacts_ListsEveryKindOfTheFile(t *testing.T) {
+	t.Parallel()
+	listed := map[string]bool{}
+	for _, f := range Facts() {
+		listed[reflect.TypeOf(f).Name()] = true
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), "events.go", nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	methods := 0
+	for _, d := range file.Decls {
+		if f, ok := d.(*ast.FuncDecl); ok && f.Recv != nil && f.Name.Name == "Kind" {
+			methods++
+			if name := f.Recv.List[0].Type.(*ast.Ident).Name; !listed[name] {
+				t.Errorf("%s has a kind and is missing in Facts", name)
+			}
+		}
+	}
+	if methods != len(Facts()) {
+		t.Errorf("%d facts have a kind, %d are listed", methods, len(Facts()))
 	}
 }
