@@ -65,19 +65,20 @@ var rooms = []room{
 	{"policy/search/papercase", []string{".", "policy/..."}, parallel}, // draws a paper's slots and jobs, for studies
 	{"policy/...", []string{".", "policy/..."}, core},
 	{"agents", []string{".", "policy/..."}, core},
-	{"agents/sim", []string{".", "agents", "agents/journal"}, core}, // a disk in memory behind each agent
+	{"agents/plant", nil, core},
+	{"agents/sim", []string{".", "agents", "agents/journal", "agents/plant"}, core}, // a disk in memory behind each agent
 	{"agents/live", []string{".", "agents", "agents/wire", "agents/journal"}, world},
 	{"agents/wire", []string{".", "policy/...", "agents"}, world},
 	{"agents/journal", []string{".", "agents", "agents/plant"}, world},
 	{"agents/journal/audit", []string{".", "agents"}, core},
-	{"sites", []string{".", "policy/...", "agents"}, core},
+	{"sites", []string{".", "policy/...", "agents", "agents/plant"}, core},
 	{"sites/swf", []string{"."}, world},
 	{"sites/slurm", []string{".", "policy/...", "agents", "sites"}, world},
-	{"broker", []string{".", "policy/...", "agents"}, core},
+	{"broker", []string{".", "policy/...", "agents", "agents/plant"}, core},
 	{"broker/report", []string{".", "policy/...", "agents", "broker"}, world},
 	{"broker/web", []string{".", "policy/...", "agents", "broker", "broker/report"}, world},
 	{"configs", []string{".", "policy/...", "agents", "sites", "sites/swf", "broker"}, world},
-	{"studies/...", []string{".", "policy/...", "agents", "agents/sim", "agents/journal", "sites", "sites/swf", "broker", "broker/report", "configs", "studies/..."}, parallel},
+	{"studies/...", []string{".", "policy/...", "agents", "agents/sim", "agents/journal", "agents/journal/audit", "agents/plant", "sites", "sites/swf", "broker", "broker/report", "configs", "studies/..."}, parallel},
 	{"cmd/...", []string{"..."}, world},
 }
 

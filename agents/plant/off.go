@@ -1,0 +1,19 @@
+//go:build !plants
+
+package plant
+
+import "errors"
+
+// On reports whether a planted bug is switched on: never, in this build.
+func On(string) bool { return false }
+
+// Set fails: this build has no planted bugs.
+func Set(name string) error {
+	if name == "" {
+		return nil
+	}
+	if err := known(name); err != nil {
+		return err
+	}
+	return errors.New("this build has no planted bugs; build with -tags plants")
+}
