@@ -27,7 +27,6 @@ const bestPasses = 12
 
 // judge weighs windows and remembers the best.
 type judge struct {
-	on      bool
 	q       *query
 	a, b, c uint64 // weights of time, cost and finish, brought to one denominator
 	started bool   // a window was found
@@ -58,7 +57,7 @@ func (j *judge) open(q *query, w Weights) {
 		hi, lo := bits.Mul64(f[0], f[1])
 		v[i] = lo>>shift | hi<<(64-shift)
 	}
-	*j = judge{on: true, q: q, a: v[0], b: v[1], c: v[2], chosen: j.chosen[:0]}
+	*j = judge{q: q, a: v[0], b: v[1], c: v[2], chosen: j.chosen[:0]}
 }
 
 // rate is the score of a window. Costs within the budget fit in 60 bits.
@@ -73,6 +72,7 @@ func (j *judge) rate(start bourse.Time, time bourse.Duration, cost uint64) sum {
 // findBest looks at every start, not only the earliest.
 func (f *Finder) findBest(q *query, w Weights) bool {
 	f.best.open(q, w)
+	f.hook, f.array = f.weigh, true
 	f.scan(q, true)
 	if !f.best.started {
 		return false
@@ -103,11 +103,7 @@ func (f *Finder) weigh(p *pool, t bourse.Time) {
 				continue
 			}
 			n := min(left, int(k.count))
-			if j.q.sums == byPrice {
-				cost = sum{lo: uint64(k.key)} // in order of price: the dearest so far
-			} else {
-				cost = cost.plus(k.key, n)
-			}
+			cost = cost.plus(k.key, n)
 			left -= n
 			time = max(time, rt)
 		}

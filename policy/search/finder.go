@@ -15,7 +15,9 @@ type Finder struct {
 	pools  []pool  // one, or one a site
 	dirty  []int32 // pools with slots added at the candidate start
 	chosen []kept
-	taken  []slot // the found window's slots, in list order
+	taken  []slot                       // the found window's slots, in list order
+	hook   func(p *pool, t bourse.Time) // looks at every start in place of stopping at the first
+	array  bool                         // the hook reads the pools' arrays
 	best   judge
 	tables []fit
 	spare  []fit // table of a refusal
@@ -51,7 +53,7 @@ func (f *Finder) find(q *query, a Algorithm, w Weights) bool {
 	if a == Best {
 		return f.findBest(q, w)
 	}
-	f.best.on = false
+	f.hook, f.array = nil, false
 	at := f.scan(q, a == AMP)
 	if at < 0 {
 		return false
@@ -71,7 +73,10 @@ func (f *Finder) scan(q *query, whole bool) int {
 	l := f.list
 	f.open(q)
 	t := q.from
-	shortest := q.from.Add(1)
+	if q.least > bourse.Duration(bourse.Never) {
+		return -1 // nothing is suited
+	}
+	shortest := q.from.Add(q.least)
 	for ci := range l.slots.chunks {
 		ch := &l.slots.chunks[ci]
 		if ch.maxEnd < shortest {
@@ -79,6 +84,9 @@ func (f *Finder) scan(q *query, whole bool) int {
 		}
 		for i := range ch.slots {
 			s := &ch.slots[i]
+			if s.end < shortest {
+				continue
+			}
 			fit := q.fit(l, s.class)
 			if fit.runtime == 0 {
 				continue
@@ -135,7 +143,7 @@ func (f *Finder) open(q *query) {
 	f.pools = f.pools[:n]
 	for i := range f.pools {
 		f.pools[i].reset(q.Nodes, q.limit)
-		f.pools[i].array = f.best.on
+		f.pools[i].array = f.array
 	}
 	f.dirty = f.dirty[:0]
 }
@@ -149,9 +157,9 @@ func (f *Finder) settle(t bourse.Time) int {
 		p := &f.pools[i]
 		p.dirty = false
 		p.expire(t)
-		if f.best.on {
+		if f.hook != nil {
 			if p.most = max(p.most, p.live); p.live >= p.need {
-				f.weigh(p, t)
+				f.hook(p, t)
 			}
 			continue
 		}

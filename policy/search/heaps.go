@@ -15,11 +15,11 @@ import (
 type heaps struct {
 	need  int
 	items []item
-	in    []int32 // of least key, greatest on top
-	out   []int32 // the others, least on top
-	gone  []int32 // all live, earliest expiry on top
-	sum   sum     // of in
-	held  int     // nodes of in
+	in    heap // of least key; signs turned, so the greatest is on top
+	out   heap // the others, least on top
+	gone  heap // all live, earliest expiry on top
+	sum   sum  // of in
+	held  int  // nodes of in
 	dead  int
 	order []kept // scratch of chosen
 }
@@ -47,35 +47,26 @@ func (h *heaps) from(sorted []kept, need int) *heaps {
 	return h
 }
 
-func (h *heaps) less(a, b int32) bool {
-	x, y := &h.items[a], &h.items[b]
-	return x.key < y.key || x.key == y.key && x.pos < y.pos
-}
-
-func (h *heaps) greater(a, b int32) bool { return h.less(b, a) }
-
-func (h *heaps) sooner(a, b int32) bool { return h.items[a].latest < h.items[b].latest }
-
 func (h *heaps) add(k kept) {
 	id := int32(len(h.items))
 	h.items = append(h.items, item{kept: k, state: outside})
-	h.gone = push(h.gone, id, h.sooner)
-	h.bury()
-	if h.held < h.need || len(h.in) > 0 && h.less(id, h.in[0]) {
+	h.gone.push(node{int64(k.latest), 0, id})
+	if h.held < h.need || len(h.in) > 0 && h.in[0].behind(k.key) {
 		h.take(id)
 	} else {
-		h.out = push(h.out, id, h.less)
+		h.out.push(node{k.key, k.pos, id})
 	}
 	for h.bury(); len(h.in) > 0; h.bury() {
-		top := &h.items[h.in[0]]
+		id := h.in[0].id
+		top := &h.items[id]
 		if h.held-int(top.count) < h.need {
 			break
 		}
 		h.held -= int(top.count)
 		h.sum = h.sum.minus(top.key, int(top.count))
 		top.state = outside
-		h.out = push(h.out, h.in[0], h.less)
-		h.in = pop(h.in, h.greater)
+		h.in.pop()
+		h.out.push(node{top.key, top.pos, id})
 	}
 }
 
@@ -85,24 +76,24 @@ func (h *heaps) take(id int32) {
 	it.state = inside
 	h.held += int(it.count)
 	h.sum = h.sum.plus(it.key, int(it.count))
-	h.in = push(h.in, id, h.greater)
+	h.in.push(node{-it.key, -it.pos, id})
 }
 
 // bury drops the marked from the tops.
 func (h *heaps) bury() {
-	for len(h.in) > 0 && h.items[h.in[0]].state == dead {
-		h.in = pop(h.in, h.greater)
+	for len(h.in) > 0 && h.items[h.in[0].id].state == dead {
+		h.in.pop()
 	}
-	for len(h.out) > 0 && h.items[h.out[0]].state == dead {
-		h.out = pop(h.out, h.less)
+	for len(h.out) > 0 && h.items[h.out[0].id].state == dead {
+		h.out.pop()
 	}
 }
 
 // expire marks what cannot start at t any more and returns how many nodes that is.
 func (h *heaps) expire(t bourse.Time) int {
 	nodes := 0
-	for len(h.gone) > 0 && h.items[h.gone[0]].latest < t {
-		it := &h.items[h.gone[0]]
+	for len(h.gone) > 0 && h.gone[0].key < int64(t) {
+		it := &h.items[h.gone[0].id]
 		nodes += int(it.count)
 		if it.state == inside {
 			h.held -= int(it.count)
@@ -110,11 +101,11 @@ func (h *heaps) expire(t bourse.Time) int {
 		}
 		it.state = dead
 		h.dead++
-		h.gone = pop(h.gone, h.sooner)
+		h.gone.pop()
 	}
 	for h.bury(); h.held < h.need && len(h.out) > 0; h.bury() {
-		id := h.out[0]
-		h.out = pop(h.out, h.less)
+		id := h.out[0].id
+		h.out.pop()
 		h.take(id)
 	}
 	if h.dead > len(h.gone)+arrayMost {
@@ -133,32 +124,38 @@ func (h *heaps) rebuild() {
 		}
 		id := int32(len(items))
 		items = append(items, it)
-		h.gone = append(h.gone, id)
+		h.gone = append(h.gone, node{int64(it.latest), 0, id})
 		if it.state == inside {
-			h.in = append(h.in, id)
+			h.in = append(h.in, node{-it.key, -it.pos, id})
 		} else {
-			h.out = append(h.out, id)
+			h.out = append(h.out, node{it.key, it.pos, id})
 		}
 	}
 	h.items, h.dead = items, 0
-	heapify(h.in, h.greater)
-	heapify(h.out, h.less)
-	heapify(h.gone, h.sooner)
+	h.in.order()
+	h.out.order()
+	h.gone.order()
 }
 
 // least is the sum of the N least keys. The top of in may be needed in part
 // only.
 func (h *heaps) least() sum {
 	h.bury()
-	return h.sum.minus(h.items[h.in[0]].key, h.held-h.need)
+	return h.sum.minus(-h.in[0].key, h.held-h.need)
+}
+
+// dearest is the greatest of the N least keys.
+func (h *heaps) dearest() int64 {
+	h.bury()
+	return -h.in[0].key
 }
 
 // chosen returns the items inside by key, then list order.
 func (h *heaps) chosen() []kept {
 	h.order = h.order[:0]
-	for _, id := range h.in {
-		if h.items[id].state == inside {
-			h.order = append(h.order, h.items[id].kept)
+	for _, n := range h.in {
+		if h.items[n.id].state == inside {
+			h.order = append(h.order, h.items[n.id].kept)
 		}
 	}
 	slices.SortFunc(h.order, func(a, b kept) int {
@@ -167,52 +164,67 @@ func (h *heaps) chosen() []kept {
 	return h.order
 }
 
-func push(h []int32, id int32, less func(a, b int32) bool) []int32 {
-	h = append(h, id)
-	i := len(h) - 1
+// heap is a binary heap of items, least (key, pos) on top.
+type heap []node
+
+type node struct {
+	key, pos int64
+	id       int32
+}
+
+// behind reports whether a new item of that key comes before the top of a heap
+// with signs turned. It is the last in list order, so equal keys do not.
+func (n *node) behind(key int64) bool { return -n.key > key }
+
+func (n *node) before(o *node) bool { return n.key < o.key || n.key == o.key && n.pos < o.pos }
+
+func (h *heap) push(n node) {
+	*h = append(*h, n)
+	s := *h
+	i := len(s) - 1
 	for i > 0 {
 		up := (i - 1) / 2
-		if !less(id, h[up]) {
+		if !n.before(&s[up]) {
 			break
 		}
-		h[i] = h[up]
+		s[i] = s[up]
 		i = up
 	}
-	h[i] = id
-	return h
+	s[i] = n
 }
 
-func pop(h []int32, less func(a, b int32) bool) []int32 {
-	n := len(h) - 1
-	h[0] = h[n]
-	h = h[:n]
-	if n > 0 {
-		sift(h, 0, less)
+func (h *heap) pop() {
+	s := *h
+	last := len(s) - 1
+	s[0] = s[last]
+	s = s[:last]
+	if last > 0 {
+		s.sift(0)
 	}
-	return h
+	*h = s
 }
 
-func sift(h []int32, i int, less func(a, b int32) bool) {
-	id := h[i]
+func (h heap) sift(i int) {
+	n := h[i]
 	for {
 		c := 2*i + 1
 		if c >= len(h) {
 			break
 		}
-		if c+1 < len(h) && less(h[c+1], h[c]) {
+		if c+1 < len(h) && h[c+1].before(&h[c]) {
 			c++
 		}
-		if !less(h[c], id) {
+		if !h[c].before(&n) {
 			break
 		}
 		h[i] = h[c]
 		i = c
 	}
-	h[i] = id
+	h[i] = n
 }
 
-func heapify(h []int32, less func(a, b int32) bool) {
+func (h heap) order() {
 	for i := len(h)/2 - 1; i >= 0; i-- {
-		sift(h, i, less)
+		h.sift(i)
 	}
 }

@@ -142,6 +142,15 @@ func (p *pool) least() sum {
 	return s
 }
 
+// dearest is the greatest of the N least keys; N nodes are kept.
+func (p *pool) dearest() int64 {
+	if p.heaps != nil {
+		return p.heaps.dearest()
+	}
+	p.least()
+	return p.sorted[p.prefix-1].key
+}
+
 // choose appends the N of least key, with the count taken of each.
 func (p *pool) choose(chosen []kept) []kept {
 	sorted := p.sorted

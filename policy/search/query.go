@@ -25,9 +25,10 @@ type fit struct {
 type query struct {
 	bourse.Request
 	sums  measure
-	limit bourse.Credits // bound on the sum of the N least keys
-	from  bourse.Time    // no window starts before
-	fits  []fit          // by class; nil: reckoned at every visit
+	limit bourse.Credits  // bound on the sum of the N least keys
+	from  bourse.Time     // no window starts before
+	fits  []fit           // by class; nil: reckoned at every visit
+	least bourse.Duration // no fit runs shorter
 }
 
 // Tables of fits pay when a list is scanned again and again. Beyond these
@@ -42,7 +43,7 @@ func (l *List) prepare(r bourse.Request, a Algorithm, notice bourse.Time) query 
 	if r.Nodes < 1 || r.Length < 1 || r.MinPerformance < 1 || r.Budget < 0 {
 		panic(fmt.Sprintf("search: request of %d nodes, length %v, performance %v, budget %v", r.Nodes, r.Length, r.MinPerformance, r.Budget))
 	}
-	q := query{Request: r, limit: r.Budget, from: max(r.Ready, notice)}
+	q := query{Request: r, limit: r.Budget, from: max(r.Ready, notice), least: 1}
 	if a == ALP {
 		q.sums, q.limit = byCount, 0
 	}
@@ -52,8 +53,13 @@ func (l *List) prepare(r bourse.Request, a Algorithm, notice bourse.Time) query 
 // tabulate fills the table of fits, in memory taken from room.
 func (q *query) tabulate(l *List, room []fit) []fit {
 	at := len(room)
+	q.least = 1 << 62
 	for i := range l.classes {
-		room = append(room, q.reckon(l, &l.classes[i]))
+		f := q.reckon(l, &l.classes[i])
+		if f.runtime > 0 {
+			q.least = min(q.least, f.runtime)
+		}
+		room = append(room, f)
 	}
 	q.fits = room[at:len(room):len(room)]
 	return room

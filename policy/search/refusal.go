@@ -20,10 +20,22 @@ func (f *Finder) refusal(q *query, a Algorithm) bourse.Reason {
 	if len(f.list.classes) <= maxTable {
 		f.spare = free.tabulate(f.list, f.spare[:0])
 	}
-	f.best.open(&free, Weights{Cost: 1000})
+	least, any := sum{}, false // of all starts: the cheapest window, the least cap
+	f.array = false
+	f.hook = func(p *pool, _ bourse.Time) {
+		s := sum{}
+		if a == ALP {
+			s.lo = uint64(p.dearest())
+		} else {
+			s = p.least()
+		}
+		if !any || s.less(least) {
+			least, any = s, true
+		}
+	}
 	f.scan(&free, true)
 	switch {
-	case !f.best.started:
+	case !any:
 		most := 0
 		for i := range f.pools {
 			most = max(most, f.pools[i].most)
@@ -32,10 +44,10 @@ func (f *Finder) refusal(q *query, a Algorithm) bourse.Reason {
 			"no window: at most %d of %d nodes are free at once for long enough%s", most, q.Nodes, span(q.from, q.Deadline))}
 	case a == ALP:
 		return bourse.Reason{Code: bourse.OverBudget, Detail: fmt.Sprintf(
-			"the least price cap with a window is %v credits per node-hour, the job's is %v", bourse.Price(f.best.cost.lo), q.MaxPrice)}
+			"the least price cap with a window is %v credits per node-hour, the job's is %v", bourse.Price(least.lo), q.MaxPrice)}
 	}
 	return bourse.Reason{Code: bourse.OverBudget, Detail: fmt.Sprintf(
-		"the cheapest window costs %v credits, the budget is %v", f.best.cost.credits(), q.Budget)}
+		"the cheapest window costs %v credits, the budget is %v", least.credits(), q.Budget)}
 }
 
 // span shows the bounds on a window that there are.

@@ -3,7 +3,6 @@ package search
 import (
 	"cmp"
 	"fmt"
-	"sort"
 
 	"bourse"
 )
@@ -26,6 +25,10 @@ func (s *slot) compare(o slot) int {
 		return cmp.Compare(s.tie, o.tie)
 	}
 	return cmp.Compare(o.end, s.end)
+}
+
+func (s *slot) before(o *slot) bool {
+	return s.start < o.start || s.start == o.start && (s.tie < o.tie || s.tie == o.tie && s.end > o.end)
 }
 
 // Chunks are filled to three quarters, so that most edits find room where they
@@ -81,12 +84,30 @@ func (l *slotList) room() []slot {
 // search returns the place of the first slot not before k; it may be one past
 // the end of a chunk.
 func (l *slotList) search(k slot) (ci, i int) {
-	ci = sort.Search(len(l.chunks), func(c int) bool { return l.chunks[c].slots[0].compare(k) > 0 }) - 1
-	if ci < 0 {
+	low, high := 0, len(l.chunks)
+	for low < high {
+		mid := int(uint(low+high) >> 1)
+		if k.before(&l.chunks[mid].slots[0]) {
+			high = mid
+		} else {
+			low = mid + 1
+		}
+	}
+	if low == 0 {
 		return 0, 0
 	}
+	ci = low - 1
 	s := l.chunks[ci].slots
-	return ci, sort.Search(len(s), func(j int) bool { return s[j].compare(k) >= 0 })
+	low, high = 0, len(s)
+	for low < high {
+		mid := int(uint(low+high) >> 1)
+		if s[mid].before(&k) {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	return ci, low
 }
 
 // find returns the place of a slot that is in the list.
