@@ -131,6 +131,9 @@ func init() {
 		var queries []query
 		r.get = func(tb testing.TB) []query {
 			once.Do(func() { queries = replayQueries(tb, r.policy, r.span, r.copies) })
+			if queries == nil { // skipped by whoever came first
+				tb.Skip("the SDSC trace is not here")
+			}
 			return queries
 		}
 	}
