@@ -87,13 +87,31 @@ func (f *Finder) findBest(q *query, w Weights) bool {
 // than some runtime only the N cheapest parts can be the best, so it starts with
 // the N cheapest of all and goes down from the longest runtime among them,
 // dearer from step to step, until nothing can win any more.
+//
+// A window without a slot that starts at t was there before, with the same time
+// and cost. So unless the finish counts, nothing shorter than the shortest of
+// the new slots needs a look.
 func (f *Finder) weigh(p *pool, t bourse.Time) {
 	j := &f.best
-	longest := bourse.MaxDuration * bourse.Duration(bourse.Unit)
-	if j.started && j.b == 0 && j.c == 0 {
-		longest = j.time // only time counts: a longer one cannot win
+	cheapest := p.least()
+	if !cheapest.atMost(p.limit) {
+		return
 	}
-	for {
+	longest, shortest := bourse.Duration(bourse.Never), bourse.Duration(1)
+	if j.started {
+		shortest = j.q.least
+		if j.c == 0 {
+			shortest = p.fresh
+		}
+		bound := j.rate(t, shortest, cheapest.lo)
+		if j.score.less(bound) || j.score == bound && j.time <= shortest {
+			return
+		}
+		if j.b == 0 && j.c == 0 {
+			longest = j.time // only time counts: a longer one cannot win
+		}
+	}
+	for longest >= shortest {
 		var cost sum
 		time, left, i := bourse.Duration(0), p.need, 0
 		for ; left > 0 && i < len(p.sorted); i++ {
@@ -115,7 +133,7 @@ func (f *Finder) weigh(p *pool, t bourse.Time) {
 			j.started, j.score, j.time, j.cost, j.start = true, score, time, cost, t
 			j.keep(p, f.list, longest)
 		}
-		if j.a == 0 && j.c == 0 || j.score.less(j.rate(t, 0, cost.lo)) {
+		if j.a == 0 && j.c == 0 || j.score.less(j.rate(t, shortest, cost.lo)) {
 			return
 		}
 		longest = time - 1

@@ -111,9 +111,10 @@ func (f *Finder) scan(q *query, whole bool) int {
 			p := &f.pools[site]
 			if whole {
 				if !p.dirty {
-					p.dirty = true
+					p.dirty, p.fresh = true, fit.runtime
 					f.dirty = append(f.dirty, int32(site))
 				}
+				p.fresh = min(p.fresh, fit.runtime)
 				p.add(kept{fit.key, latest, int64(ci)<<32 | int64(i), s.count, s.class})
 				continue
 			}

@@ -27,14 +27,16 @@ type pool struct {
 	first  bourse.Time // no kept slot expires before
 	stale  bool        // the N least may have changed since the last look
 	prefix int         // sorted[:prefix] are the N least, if not stale
+	total  sum         // of them
 	heaps  *heaps      // nil while the array serves
 	spare  *heaps
-	array  bool // always the array: Best reads it
-	dirty  bool // slots were added at the candidate start
+	array  bool            // always the array: Best reads it
+	dirty  bool            // slots were added at the candidate start
+	fresh  bourse.Duration // the shortest runtime among those
 }
 
-// arrayMost is where the heaps overtake the array (BenchmarkPool).
-const arrayMost = 1024
+// arrayMost is about where the heaps overtake the array (BenchmarkFind_Failing).
+const arrayMost = 256
 
 func (p *pool) reset(need int, limit bourse.Credits) {
 	if p.heaps != nil {
@@ -130,6 +132,9 @@ func (p *pool) least() sum {
 	if p.heaps != nil {
 		return p.heaps.least()
 	}
+	if !p.stale {
+		return p.total
+	}
 	var s sum
 	left, i := p.need, 0
 	for ; left > 0; i++ {
@@ -138,7 +143,7 @@ func (p *pool) least() sum {
 		s = s.plus(k.key, n)
 		left -= n
 	}
-	p.prefix, p.stale = i, false
+	p.prefix, p.total, p.stale = i, s, false
 	return s
 }
 
