@@ -191,7 +191,8 @@ func TestOffers_ThatMakeNoSenseCountAsAClosedSite(t *testing.T) {
 		"times backward": func(s *fakeSite) { s.free[0] = bourse.Profile{{At: 5, Free: 1}, {At: 3, Free: 2}} },
 		"performance 0":  func(s *fakeSite) { s.groups[0].Performance = 0 },
 		"negative price": func(s *fakeSite) { s.groups[0].Price = -1 },
-		"clock off":      func(s *fakeSite) { s.skew = 3 * bourse.Second },
+		"clock ahead":    func(s *fakeSite) { s.skew = 2*bourse.Second + 1 },
+		"clock behind":   func(s *fakeSite) { s.skew = -2*bourse.Second - 1 },
 		"closed":         func(s *fakeSite) { s.rule = onNth("OfferRequest", 0, fakeAnswer{refuse: bourse.NotAllowed}) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -253,21 +254,19 @@ func TestQuotes_JobThatLosesAllSearchesOnceMoreOnWhatIsClear(t *testing.T) {
 func TestQuotes_ClearWindowsOfTheSecondSearchOverlapNoAlternative(t *testing.T) {
 	t.Parallel()
 	site := newFakeSite("north", 4, 3_600_000)
-	site.busy[0].Add(0, 1000*sec, 4)
+	site.busy[0].Add(0, 3000*sec, 4)
 	site.rule = onNth("QuoteRequest", 0, fakeAnswer{add: 5 * bourse.Credit})
 	cfg := testConfig(site)
-	cfg.MaxAlternatives = 2
+	cfg.MaxAlternatives, cfg.BudgetLimit = 2, 100*bourse.Credit
 	w := newTestWorld(t, cfg, site)
-	// rich keeps an alternative at 0 and one at 1000; poor loses those that are
-	// contended and must not be given rich's at 1000.
-	w.submit(0, testJob("rich", 4, 1000*bourse.Second, 20*bourse.Credit))
-	poor := testJob("poor", 1, 1000*bourse.Second, bourse.Credit)
-	w.submit(0, poor)
+	// rich has two alternatives, from 3000 on, where all is clear; poor loses
+	// both of its own and must not be given rich's.
+	rich := testJob("rich", 4, 1000*bourse.Second, 20*bourse.Credit)
+	rich.Ready = 3000 * sec
+	w.submit(0, rich, testJob("poor", 1, 1000*bourse.Second, bourse.Credit))
 	w.finish(t, 900*sec)
-	for _, name := range []string{"rich", "poor"} {
-		if v := w.job(name); v.State != Placed {
-			t.Errorf("%s is %v: %v", name, v.State, v.Reason)
-		}
+	if _, aborts := decisions(w); aborts > 0 || w.job("poor").Last.Legs[0].Start != 5000*sec {
+		t.Errorf("%d refusals; poor is at %+v, want 5000 s", aborts, w.job("poor").Last)
 	}
 }
 
@@ -752,6 +751,140 @@ func TestLead_NoWindowStartsBeforeAndLocksEndBeforeTheStart(t *testing.T) {
 	}
 	if fmt.Sprint(locks) != "[20 20]" {
 		t.Errorf("locks of %v s, want 20 each", locks)
+	}
+}
+
+func TestCycle_AlarmOfAnEarlierOneDoesNotEndTheWait(t *testing.T) {
+	t.Parallel()
+	site := newFakeSite("north", 4, 0)
+	site.rule = onNth("OfferRequest", 2, fakeAnswer{late: 8 * bourse.Second})
+	cfg := testConfig(site)
+	cfg.BatchSize, cfg.Lead = 1, bourse.Minute
+	w := newTestWorld(t, cfg, site)
+	w.submit(1*sec, testJob("a", 1, bourse.Second, bourse.Credit))
+	w.submit(5*sec, testJob("b", 1, bourse.Second, bourse.Credit))
+	w.finish(t, 14*sec)
+	if v := w.job("b"); v.State != Placed {
+		t.Errorf("b is %v: %v; its cycle's wait lasts until 15 s", v.State, v.Reason)
+	}
+}
+
+func TestOffers_OfAnEarlierCycleAreIgnored(t *testing.T) {
+	t.Parallel()
+	site := newFakeSite("north", 4, 0)
+	site.rule = rules(onNth("OfferRequest", 1, fakeAnswer{late: 20 * bourse.Second}), onNth("OfferRequest", 2, fakeAnswer{silent: true}))
+	cfg := testConfig(site)
+	cfg.BatchSize, cfg.Lead = 1, bourse.Minute
+	w := newTestWorld(t, cfg, site)
+	w.submit(1*sec, testJob("a", 1, bourse.Second, bourse.Credit))
+	w.submit(15*sec, testJob("b", 1, bourse.Second, bourse.Credit))
+	w.finish(t, 30*sec)
+	if v := w.job("b"); v.State != Waiting || v.Reason.Code != bourse.NoOffer {
+		t.Errorf("b is %v: %v", v.State, v.Reason)
+	}
+}
+
+func TestSelection_ChosenOneIsTriedFirst(t *testing.T) {
+	t.Parallel()
+	// The budget covers one quick window. It saves more time on j1, though j0
+	// is served first and could pay for it.
+	north, south := newFakeSite("north", 8, 3_600_000), newFakeSite("south", 8, 28_800_000)
+	south.groups[0].Performance = 2 * bourse.Unit
+	cfg := testConfig(north, south)
+	cfg.Minimize, cfg.MaxAlternatives, cfg.BudgetLimit = selection.MinTime, 6, 10*bourse.Credit
+	w := newTestWorld(t, cfg, north, south)
+	w.submit(0, testJob("j0", 1, 1000*bourse.Second, 9*bourse.Credit), testJob("j1", 1, 2000*bourse.Second, 9*bourse.Credit))
+	w.finish(t, 0)
+	if a, b := w.job("j0").Last, w.job("j1").Last; a.Legs[0].Site != "north" || b.Legs[0].Site != "south" {
+		t.Errorf("j0 is at %s, j1 at %s", a.Legs[0].Site, b.Legs[0].Site)
+	}
+}
+
+func TestSelection_AfterARefusalTheNextBestIsTried(t *testing.T) {
+	t.Parallel()
+	for goal, want := range map[selection.Goal]string{
+		selection.MinCost:   "[cheap even quick]",
+		selection.MinTime:   "[quick even cheap]",
+		selection.MinFinish: "[quick even cheap]",
+	} {
+		var sites []*fakeSite
+		for i, name := range []string{"cheap", "even", "quick"} {
+			s := newFakeSite(name, 1, bourse.Price(3_600_000<<(2*i)))
+			s.groups[0].Performance = bourse.Performance(i+1) * bourse.Unit
+			s.rule = onNth("Hold", 0, fakeAnswer{refuse: bourse.Busy})
+			sites = append(sites, s)
+		}
+		cfg := testConfig(sites...)
+		cfg.Minimize, cfg.BudgetLimit, cfg.TimeLimit = goal, 100*bourse.Credit, bourse.Hour
+		cfg.Horizon = 1000 * bourse.Second // one window a site
+		w := newTestWorld(t, cfg, sites...)
+		w.submit(0, testJob("j", 1, 1000*bourse.Second, 99*bourse.Credit))
+		w.finish(t, 0)
+		var order []string
+		for _, f := range only[bourse.TxBegun](w) {
+			order = append(order, f.Sites[0])
+		}
+		if fmt.Sprint(order) != want {
+			t.Errorf("%v: tried %v, want %s", goal, order, want)
+		}
+	}
+}
+
+func TestSelection_WhatBStarNoLongerCoversIsNotAskedFor(t *testing.T) {
+	t.Parallel()
+	// j0 binds 3 more than its quote, so B* no longer covers j1's quick window.
+	north, south := newFakeSite("north", 8, 3_600_000), newFakeSite("south", 8, 28_800_000)
+	south.groups[0].Performance = 2 * bourse.Unit
+	north.rule = onNth("Hold", 1, fakeAnswer{add: 3 * bourse.Credit})
+	cfg := testConfig(north, south)
+	cfg.Minimize, cfg.MaxAlternatives, cfg.BudgetLimit = selection.MinTime, 6, 10*bourse.Credit
+	w := newTestWorld(t, cfg, north, south)
+	w.submit(0, testJob("j0", 1, 1000*bourse.Second, 9*bourse.Credit), testJob("j1", 1, 2000*bourse.Second, 9*bourse.Credit))
+	w.finish(t, 0)
+	if c, a := decisions(w); c != 2 || a != 0 || w.job("j1").Last.Legs[0].Site != "north" {
+		t.Errorf("%d COMMIT, %d ABORT, j1 at %s; want j1 at north without a refusal", c, a, w.job("j1").Last.Legs[0].Site)
+	}
+}
+
+func TestTransaction_RepeatsBackOffToFiveSeconds(t *testing.T) {
+	t.Parallel()
+	site := newFakeSite("north", 4, 0)
+	site.rule = onNth("Confirm", 0, fakeAnswer{silent: true})
+	w := newTestWorld(t, testConfig(site), site)
+	w.submit(0, testJob("one", 1, 1000*bourse.Second, bourse.Credit))
+	w.Run(30 * sec)
+	// 0, 0.5, 1.5, 3.5, 7.5, 12.5, 17.5, 22.5, 27.5
+	if n := w.sent("-> north: Confirm"); n != 9 {
+		t.Errorf("told %d times in 30 s, want 9", n)
+	}
+}
+
+func TestTransaction_HeldBeforeItWasAskedForIsIgnored(t *testing.T) {
+	t.Parallel()
+	north, south := newFakeSite("north", 4, 0), newFakeSite("south", 4, 0)
+	north.rule = rules(onNth("Hold", 1, fakeAnswer{refuse: bourse.Busy}), onNth("Hold", 2, fakeAnswer{silent: true}))
+	w := newTestWorld(t, testConfig(north, south), north, south)
+	w.submit(0, testJob("both", 8, 1000*bourse.Second, bourse.Credit))
+	w.Run(0)
+	var out agents.Outbox
+	w.b.Step(w.Now(), "site:south", agents.HeldReply{Leg: bourse.LegID{Tx: w.job("both").Last.ID, Leg: 1}}, &out)
+	if len(out.Facts) > 0 {
+		t.Errorf("it recorded %+v", out.Facts)
+	}
+	w.finish(t, 900*sec)
+}
+
+func TestSettle_NeverMoreThanWasBoundNorLessThanNothing(t *testing.T) {
+	t.Parallel()
+	for charged, want := range map[bourse.Credits]bourse.Credits{99 * bourse.Credit: 0, -bourse.Credit: 4 * bourse.Credit} {
+		site := newFakeSite("north", 4, 3_600_000)
+		site.rule = onNth("Settled", 0, fakeAnswer{silent: true, back: 4*bourse.Credit - charged})
+		w := newTestWorld(t, testConfig(site), site)
+		w.submit(0, testJob("one", 4, 1000*bourse.Second, 9*bourse.Credit))
+		w.finish(t, 1000*sec)
+		if d := only[bourse.LegDone](w); len(d) != 1 || d[0].Refund != want {
+			t.Errorf("charged %v: %+v, want a refund of %v", charged, d, want)
+		}
 	}
 }
 

@@ -244,7 +244,8 @@ func (b *Broker) fits(now bourse.Time, p *plan, a *alternative) bourse.Reason {
 // limits is the most that is paid for each leg: what the job's budget leaves
 // after the quotes of the other legs. What all legs may cost beyond their quotes
 // together is capped by what B* and the accounts leave, the first legs having
-// the first claim, so that the pending sum never passes an account.
+// the first claim: the pending sum never passes an account, and a price that
+// would make the cycle pass B* is refused by its site.
 func (b *Broker) limits(p *plan, a *alternative) []bourse.Credits {
 	c := &b.cycle
 	slack := p.job.Budget - a.cost

@@ -28,6 +28,7 @@ import (
 type cycle struct {
 	phase   phase
 	number  uint64
+	opened  bourse.Time // when the offers were asked for
 	from    bourse.Time // no window starts before
 	horizon bourse.Time // no window ends after
 	batch   []*job
@@ -91,7 +92,7 @@ func (b *Broker) wake(now bourse.Time, out *agents.Outbox) {
 // openCycle is phases 1 and 2.
 func (b *Broker) openCycle(now bourse.Time, out *agents.Outbox) {
 	c := &b.cycle
-	c.number = b.cycles + 1
+	c.number, c.opened = b.cycles+1, now
 	c.summary = bourse.CycleClosed{Cycle: c.number}
 	c.from, c.horizon = now.Add(b.cfg.Lead), now.Add(b.cfg.Horizon)
 	c.batch = b.queue.take(c.batch[:0], b.cfg.BatchSize)
@@ -125,7 +126,7 @@ func (b *Broker) openCycle(now bourse.Time, out *agents.Outbox) {
 func (b *Broker) offered(now bourse.Time, from agents.ID, m agents.Offers, out *agents.Outbox) {
 	c := &b.cycle
 	site, known := b.index[from]
-	if c.phase != gathering || m.Cycle != c.number || !known || !c.market.take(now, site, m) {
+	if c.phase != gathering || m.Cycle != c.number || !known || !c.market.take(c.opened, now, site, m) {
 		return
 	}
 	if c.missing--; c.missing == 0 {

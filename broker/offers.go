@@ -36,7 +36,7 @@ const (
 )
 
 // maxSkew is how far a site's clock may be off before its offers, which are in
-// absolute time, can not be used.
+// absolute time, can not be used. An offer was made between request and receipt.
 const maxSkew = 2 * bourse.Second
 
 func (m *market) init(sites []agents.ID) {
@@ -54,15 +54,16 @@ func (m *market) reset() {
 	m.answered, m.told = 0, 0
 }
 
-// take keeps a site's offers; it reports false if there are some already.
-func (m *market) take(now bourse.Time, site int32, o agents.Offers) bool {
+// take keeps a site's offers, asked for and received at these instants; it
+// reports false if there are some already.
+func (m *market) take(asked, now bourse.Time, site int32, o agents.Offers) bool {
 	if m.answers[site] != silent {
 		return false
 	}
 	m.told++
 	m.offers[site] = o
 	m.answers[site] = closed
-	if skew := o.Now.Sub(now); o.Refusal.Refused() || skew > maxSkew || skew < -maxSkew {
+	if o.Refusal.Refused() || o.Now > now.Add(maxSkew) || o.Now < asked.Add(-maxSkew) {
 		return true
 	}
 	for i := range o.Groups {

@@ -14,7 +14,7 @@ import (
 //	             one leg                               committed     Confirm
 //	             several                               preparing     Prepare to all
 //	           a leg Refused, or Held above its limit  aborted       Cancel
-//	           the sum passes the budget or B*         aborted       Cancel
+//	           the sum passes the job's budget         aborted       Cancel
 //	           no answer in time                       aborted       Cancel
 //	preparing  every leg Prepared                      committed     Confirm to all
 //	           a leg Refused, no answer in time        aborted       Cancel
@@ -187,8 +187,10 @@ func (b *Broker) held(now bourse.Time, from agents.ID, m agents.HeldReply, out *
 	if !t.all(bourse.Held) {
 		return
 	}
-	if r := b.tooDear(t); r.Refused() {
-		b.abort(now, t, r, out)
+	// Each leg is within its limit, but the limits together pass the job's budget:
+	// see Broker.limits. B* and the accounts they do not pass.
+	if sum := t.price(); sum > t.job.Budget {
+		b.abort(now, t, reason(bourse.OverBudget, "its legs were held at %v credits, the budget is %v", sum, t.job.Budget), out)
 		return
 	}
 	if len(t.legs) == 1 {
@@ -201,21 +203,6 @@ func (b *Broker) held(now bourse.Time, from agents.ID, m agents.HeldReply, out *
 	for i := range t.legs {
 		out.Send(t.site(i), agents.Prepare{Leg: t.leg(i), For: limit})
 	}
-}
-
-// tooDear says whether the legs together, each within its own limit, pass what
-// the job or the cycle may cost. The accounts can not be passed: the limits
-// were reserved there.
-func (b *Broker) tooDear(t *transaction) bourse.Reason {
-	sum := t.price()
-	left := b.cycle.costLimit - b.cycle.cost
-	switch {
-	case sum > t.job.Budget:
-		return reason(bourse.OverBudget, "its legs were held at %v credits, the budget is %v", sum, t.job.Budget)
-	case sum > left:
-		return reason(bourse.LimitBudget, "its legs were held at %v credits, B* leaves %v", sum, left)
-	}
-	return bourse.Reason{}
 }
 
 // prepared notes that a leg can no longer be refused.
