@@ -45,8 +45,8 @@ type (
 
 // Of a site: the legs it carries.
 type (
-	// LegMoved says that a leg has come to a state. The first one of a leg, Held
-	// or Refused, carries what it is; all carry the fare that binds.
+	// LegMoved says that a leg has come to a state. It carries all that the site
+	// knows of the leg; all carry the fare that binds.
 	LegMoved struct {
 		Leg    LegID    `json:"leg"`
 		State  LegState `json:"state"`
@@ -57,6 +57,74 @@ type (
 		Limit  Credits  `json:"limit"`         // the most the broker would pay
 		End    Time     `json:"end,omitempty"` // Settled: when the work ended
 		Reason Reason   `json:"reason,omitzero"`
+
+		Version  uint32   `json:"version,omitempty"` // 1, and one more with every move
+		Replaces LegID    `json:"replaces,omitzero"` // the leg that a Confirm gives up for this one
+		Digest   uint64   `json:"digest,omitempty"`  // of its Hold
+		For      Duration `json:"for,omitempty"`     // Held, Prepared: how long it may stay so
+		Run      Duration `json:"run,omitempty"`     // what the work really takes; 0: to the end
+		Refund   Credits  `json:"refund,omitempty"`  // posted back, once
+		Penalty  Credits  `json:"penalty,omitempty"` // posted by the site for a confirmed leg that it lost
+	}
+	// LegRestored says that a site has taken a leg back from its broker's word,
+	// having lost its own memory of it: an amnesia, which is why the leg need not
+	// have moved along the table.
+	LegRestored struct {
+		Was  LegMoved `json:"was"`
+		Held Time     `json:"held,omitempty"` // the instant from which its notice is reckoned
+	}
+	// LifeSeen says that a site has heard of a life of a broker later than all
+	// before.
+	LifeSeen struct {
+		Broker      string `json:"broker"`
+		Address     string `json:"address"` // of the agent that speaks
+		Incarnation uint32 `json:"incarnation"`
+		Nonce       uint64 `json:"nonce"`
+	}
+	// LifeListed says that a life of a broker has been told its legs: what its
+	// earlier lives decided is no longer taken.
+	LifeListed struct {
+		Broker      string `json:"broker"`
+		Incarnation uint32 `json:"incarnation"`
+	}
+	// Tombstone says that a leg, unknown so far, is never to be held.
+	Tombstone struct {
+		Leg LegID `json:"leg"`
+	}
+	// NoticeNoted says that a broker has acknowledged what became of a leg.
+	NoticeNoted struct {
+		Leg LegID `json:"leg"`
+	}
+	// LegsForgotten says that a site keeps no more memory of legs long over.
+	LegsForgotten struct {
+		Legs []LegID `json:"legs"`
+	}
+	// SiteImage is all that a site keeps: a journal begins anew with it.
+	SiteImage struct {
+		Facts    uint64      `json:"facts"` // recorded before it
+		Lives    []SiteLife  `json:"lives"` // in order of broker, then incarnation
+		Legs     []LegMemory `json:"legs"`  // in order of their first fact
+		Accounts []Account   `json:"accounts"`
+	}
+	// SiteLife is what a site remembers of one life of a broker.
+	SiteLife struct {
+		LifeSeen
+		Listed bool `json:"listed,omitempty"`
+	}
+	// LegMemory is what a site remembers of one leg.
+	LegMemory struct {
+		LegMoved
+		Tomb    bool `json:"tomb,omitempty"`    // cancelled before it was known
+		Charged bool `json:"charged,omitempty"` // it was confirmed once
+		Noted   bool `json:"noted,omitempty"`
+		HeldAt  Time `json:"heldAt"`
+		At      Time `json:"at"` // of its last move
+	}
+	// NodesDown says that nodes of a group have failed; they are back at Until.
+	NodesDown struct {
+		Group string `json:"group"`
+		Nodes int    `json:"nodes"`
+		Until Time   `json:"until"`
 	}
 )
 
@@ -137,6 +205,14 @@ func (JobRefused) Kind() string        { return "job-refused" }
 func (NodesLocked) Kind() string       { return "nodes-locked" }
 func (NodesFreed) Kind() string        { return "nodes-freed" }
 func (LegMoved) Kind() string          { return "leg-moved" }
+func (LegRestored) Kind() string       { return "leg-restored" }
+func (LifeSeen) Kind() string          { return "life-seen" }
+func (LifeListed) Kind() string        { return "life-listed" }
+func (Tombstone) Kind() string         { return "tombstone" }
+func (NoticeNoted) Kind() string       { return "notice-noted" }
+func (LegsForgotten) Kind() string     { return "legs-forgotten" }
+func (SiteImage) Kind() string         { return "site-image" }
+func (NodesDown) Kind() string         { return "nodes-down" }
 func (JobSubmitted) Kind() string      { return "job-submitted" }
 func (SubmissionRefused) Kind() string { return "submission-refused" }
 func (CycleClosed) Kind() string       { return "cycle-closed" }
@@ -152,7 +228,7 @@ func (LegDone) Kind() string           { return "leg-done" }
 func Facts() []interface{ Kind() string } {
 	return []interface{ Kind() string }{
 		JobStarted{}, JobEnded{}, JobRefused{}, NodesLocked{}, NodesFreed{},
-		LegMoved{},
+		LegMoved{}, LegRestored{}, LifeSeen{}, LifeListed{}, Tombstone{}, NoticeNoted{}, LegsForgotten{}, SiteImage{}, NodesDown{},
 		JobSubmitted{}, SubmissionRefused{}, CycleClosed{}, JobPostponed{},
 		TxBegun{}, LegPriced{}, TxDecided{}, LegClosed{}, LegDone{},
 	}

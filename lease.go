@@ -61,6 +61,33 @@ type Quote struct {
 	Fare    Fare   `json:"fare"`
 	Delayed int    `json:"delayed"` // waiting jobs that would start later
 	Refusal Reason `json:"refusal"` // why the leg is infeasible; None if it is not
+
+	Cancellation Cancellation `json:"cancellation,omitzero"` // what giving it up would bring back
+}
+
+// Cancellation is the schedule by which a site refunds a confirmed leg that its
+// user gives up: the base part in full until a share of the time from Held to
+// the start has passed, then falling evenly to nothing at the start. The
+// additive part, the price of the harm to those who wait, is never refunded.
+type Cancellation struct {
+	Full int `json:"full"` // thousandths of that time
+}
+
+// HalfTime refunds the base part in full until half of the notice has passed.
+var HalfTime = Cancellation{Full: 500}
+
+// Refund is what of a fare is given back for a leg held at one instant, to
+// start at another, and given up now.
+func (c Cancellation) Refund(f Fare, held, start, now Time) Credits {
+	span := start.Sub(held)
+	if now >= start || span <= 0 {
+		return 0
+	}
+	full := held.Add(span / 1000 * Duration(c.Full))
+	if now <= full {
+		return f.Base
+	}
+	return Credits(mulDiv(int64(f.Base), int64(start.Sub(now)), int64(start.Sub(full))))
 }
 
 // LegState is where a leg stands at its site. The states and the moves between

@@ -43,6 +43,9 @@ const (
 	Conflict   Code = "conflict"    // the same step again with other content
 	Fenced     Code = "fenced"      // a later incarnation of the broker has spoken
 	BadState   Code = "bad-state"   // the leg's state does not allow the step
+	NoCluster  Code = "no-cluster"  // the site's cluster did not answer in time
+	Withdrawn  Code = "cancelled"   // the leg was given up before it was asked for, or since
+	Stale      Code = "stale"       // the leg to be replaced has moved on
 )
 
 // String shows the words, or the code where there are none.

@@ -68,13 +68,20 @@ type Hold struct {
 	Limit bourse.Credits  // the most it will pay
 	For   bourse.Duration // how long the hold may last
 	Run   bourse.Duration // what the work really takes here, for simulated clusters; 0: to the end
+
+	// Replaces names the confirmed leg that Confirm is to give up for this one,
+	// and Version the version of it that the broker knows; the zero LegID: none.
+	// Room and money are reckoned net of it.
+	Replaces bourse.LegID
+	Version  uint32
 }
 
 // HeldReply says that the capacity is locked, at the price that binds.
 type HeldReply struct {
-	Leg   bourse.LegID
-	Fare  bourse.Fare
-	Stamp Stamp
+	Leg     bourse.LegID
+	Fare    bourse.Fare
+	Version uint32 // of the leg: 1, or one more than that of the leg it replaces
+	Stamp   Stamp
 }
 
 // RefusedReply says that a step was refused; Fare is the present price where
@@ -105,10 +112,12 @@ type Confirm struct {
 	DecidedBy uint32 // the incarnation that recorded the decision
 }
 
-// ConfirmedReply says that the leg is an advance reservation now.
+// ConfirmedReply says that the leg is an advance reservation now. Refund is what
+// the site gives back of the leg that it replaces, which is released.
 type ConfirmedReply struct {
-	Leg   bourse.LegID
-	Stamp Stamp
+	Leg    bourse.LegID
+	Refund bourse.Credits
+	Stamp  Stamp
 }
 
 // Cancel carries the decision ABORT, or gives a leg up before any.

@@ -23,11 +23,15 @@ type Snapshot struct {
 }
 
 // ClusterHold asks the cluster to lock nodes. It is refused if running jobs or
-// reservations are in the way; the queue is ignored.
+// reservations are in the way; the queue is ignored. The same again gets the
+// same answer; a leg that was released is not locked again, unless Again says
+// so.
 type ClusterHold struct {
-	Leg  bourse.LegID
-	What bourse.Leg
-	Run  bourse.Duration // what the work really takes; 0: to the end
+	Leg      bourse.LegID
+	What     bourse.Leg
+	Run      bourse.Duration // what the work really takes; 0: to the end
+	Replaces bourse.LegID    // the lock whose nodes it may count on; the zero LegID: none
+	Again    bool            // even if it was released before
 }
 
 // ClusterHeld answers a ClusterHold.
@@ -36,27 +40,73 @@ type ClusterHeld struct {
 	Refusal bourse.Reason
 }
 
-// ClusterConfirm makes a lock a reservation that its user's work runs in.
+// ClusterConfirm makes a lock a reservation that its user's work runs in, in
+// place of the one that it replaces. It is repeated until done.
 type ClusterConfirm struct{ Leg bourse.LegID }
 
-// ClusterRelease gives a lock or what is left of a reservation back.
+// ClusterRelease gives a lock or what is left of a reservation back. It is
+// repeated until done, and ends the repeating of ClusterEnded and ClusterLost.
 type ClusterRelease struct{ Leg bourse.LegID }
+
+// ClusterDone acknowledges a ClusterConfirm or ClusterRelease.
+type ClusterDone struct {
+	Leg  bourse.LegID
+	Step string // the kind of what is done
+}
 
 // ClusterStarted tells the site that a reservation's work has started.
 type ClusterStarted struct{ Leg bourse.LegID }
 
-// ClusterEnded tells the site that a reservation's work has ended.
+// ClusterEnded tells the site that a reservation's work has ended; repeated
+// until the site releases the leg.
 type ClusterEnded struct {
 	Leg bourse.LegID
 	End bourse.Time
 }
 
+// ClusterLost tells the site that a leg's nodes are gone; repeated until the
+// site releases the leg.
+type ClusterLost struct{ Leg bourse.LegID }
+
+// ClusterInventory asks what the cluster keeps for the site's legs.
+type ClusterInventory struct{ Ref uint64 }
+
+// ClusterLocks answers a ClusterInventory.
+type ClusterLocks struct {
+	Ref   uint64
+	Locks []ClusterLock // in the order in which they were made
+}
+
+// ClusterLock is what a cluster keeps for one leg.
+type ClusterLock struct {
+	Leg       bourse.LegID
+	Confirmed bool
+	Running   bool
+	Lost      bool
+	Ended     bool
+	End       bourse.Time // Ended: when
+}
+
+// NodesLost has nodes of a group fail, for a time: idle ones first, then those
+// of local jobs, which are killed, then held ones, then those of the latest
+// confirmed leg. It comes from outside: from the world of a simulation.
+type NodesLost struct {
+	Group string
+	Count int
+	For   bourse.Duration
+}
+
 // Kind names the message.
-func (SnapshotRequest) Kind() string { return "SnapshotRequest" }
-func (Snapshot) Kind() string        { return "Snapshot" }
-func (ClusterHold) Kind() string     { return "ClusterHold" }
-func (ClusterHeld) Kind() string     { return "ClusterHeld" }
-func (ClusterConfirm) Kind() string  { return "ClusterConfirm" }
-func (ClusterRelease) Kind() string  { return "ClusterRelease" }
-func (ClusterStarted) Kind() string  { return "ClusterStarted" }
-func (ClusterEnded) Kind() string    { return "ClusterEnded" }
+func (SnapshotRequest) Kind() string  { return "SnapshotRequest" }
+func (Snapshot) Kind() string         { return "Snapshot" }
+func (ClusterHold) Kind() string      { return "ClusterHold" }
+func (ClusterHeld) Kind() string      { return "ClusterHeld" }
+func (ClusterConfirm) Kind() string   { return "ClusterConfirm" }
+func (ClusterRelease) Kind() string   { return "ClusterRelease" }
+func (ClusterDone) Kind() string      { return "ClusterDone" }
+func (ClusterStarted) Kind() string   { return "ClusterStarted" }
+func (ClusterEnded) Kind() string     { return "ClusterEnded" }
+func (ClusterLost) Kind() string      { return "ClusterLost" }
+func (ClusterInventory) Kind() string { return "ClusterInventory" }
+func (ClusterLocks) Kind() string     { return "ClusterLocks" }
+func (NodesLost) Kind() string        { return "NodesLost" }

@@ -101,6 +101,11 @@ type ListedLeg struct {
 	Limit bourse.Credits
 	Left  bourse.Duration // held or prepared: until its limit
 	End   bourse.Time     // settled: of the work
+
+	Version uint32
+	Refund  bourse.Credits // released or lost: given back
+	Penalty bourse.Credits // lost: added by the site
+	Run     bourse.Duration
 }
 
 // Reassert tells a site that has lost its memory of a leg what it was: an open

@@ -1,0 +1,39 @@
+package agents
+
+import (
+	"encoding/binary"
+	"hash/fnv"
+)
+
+// Digest is the content of a Hold in one number, by which a site tells the same
+// message again from another one of the same name: FNV-1a over what is asked,
+// for whom and at most for how much. How long the hold may last is left out: it
+// counts from the first receipt, and a repeat may say what is left. The other
+// steps say no more than their name, so they need no digest. It is never 0.
+func (m Hold) Digest() uint64 {
+	h := fnv.New64a()
+	var b [8]byte
+	number := func(n uint64) {
+		binary.LittleEndian.PutUint64(b[:], n)
+		h.Write(b[:])
+	}
+	text := func(s string) {
+		number(uint64(len(s)))
+		h.Write([]byte(s))
+	}
+	text(m.What.Group)
+	number(uint64(m.What.Nodes))
+	number(uint64(m.What.Start))
+	number(uint64(m.What.End))
+	text(m.Job)
+	text(m.User)
+	number(uint64(m.Limit))
+	number(uint64(m.Run))
+	text(m.Replaces.Tx.Broker)
+	number(uint64(m.Replaces.Tx.Incarnation))
+	number(m.Replaces.Tx.Nonce)
+	number(m.Replaces.Tx.Seq)
+	number(uint64(m.Replaces.Leg))
+	number(uint64(m.Version))
+	return max(h.Sum64(), 1)
+}
