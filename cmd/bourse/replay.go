@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"bourse"
+	"bourse/files"
 	"bourse/policy/backfill"
 	"bourse/policy/choice"
 	"bourse/sites/swf"
@@ -60,8 +60,9 @@ backfilled, reserved (started at its turn) or reservation.`,
 	f.Float64Var(&r.copy, "copy", 0, "raise the load by copying this share of the jobs")
 	f.Float64Var(&r.reservations, "reservations", 0, "this share of the jobs, 0 to 1, as priced reservations")
 	f.StringVar(&r.alpha, "alpha", "0", "their preference: 0 the earliest start ... 1 the least price")
+	f.IntVar(&r.maxQueue, "max-queue", 0, "jobs that may wait; more end the run, as demand is above capacity (default 100000, with --reservations 5000)")
 	f.Uint64Var(&r.seed, "seed", 1, "seed of the copying and of the draw")
-	f.BoolVar(&r.timing, "timing", false, "tell how many simulated seconds went by in a second")
+	f.BoolVar(&r.timing, "timing", false, "tell how many jobs were simulated in a second, without reading them")
 	f.BoolVar(&r.json, "json", false, "print JSON")
 	_ = cmd.MarkFlagRequired("procs")
 	return cmd
@@ -69,7 +70,7 @@ backfilled, reserved (started at its turn) or reservation.`,
 
 // replay holds the flags as they were typed.
 type replay struct {
-	procs, skip                        int
+	procs, skip, maxQueue              int
 	policy, overrun, neverRan, jobsOut string
 	alpha                              string
 	days, copy, reservations           float64
@@ -108,13 +109,14 @@ func (r *replay) run(file string, out, messages io.Writer) error {
 	}
 	r.tell(messages, file, trace, tally, result)
 	if r.jobsOut != "" {
-		if err := writeJobs(r.jobsOut, result); err != nil {
+		err := files.Replace(r.jobsOut, func(w io.Writer) error { return writeJobs(w, result) })
+		if err != nil {
 			return failed(err)
 		}
 	}
 	answer := replayAnswer{ReplaySummary: result.Summary(r.reservations > 0)}
 	if r.timing {
-		speed := answer.Makespan / max(took.Seconds(), 1e-9)
+		speed := float64(answer.Jobs) / max(took.Seconds(), 1e-9)
 		answer.SimulatedPerSecond = &speed
 	}
 	if r.json {
@@ -123,9 +125,19 @@ func (r *replay) run(file string, out, messages io.Writer) error {
 	return failed(r.print(out, &answer, result))
 }
 
+// pricedQueue bounds the queue of a replay with priced reservations, whose lists
+// of prices grow with the square of the queue: a stable site stays far below.
+const pricedQueue = 5000
+
 // options checks the flags.
 func (r *replay) options() (opt studies.ReplayOptions, read swf.JobOptions, err error) {
-	opt = studies.ReplayOptions{Nodes: r.procs, Copy: r.copy, Reservations: r.reservations, Seed: r.seed}
+	opt = studies.ReplayOptions{Nodes: r.procs, Copy: r.copy, Reservations: r.reservations, Seed: r.seed, Limit: r.maxQueue}
+	switch {
+	case r.maxQueue < 0:
+		return opt, read, fmt.Errorf("--max-queue %d: a number of jobs above 0 is wanted", r.maxQueue)
+	case r.maxQueue == 0 && r.reservations > 0:
+		opt.Limit = pricedQueue
+	}
 	if opt.Policy, err = backfill.ParsePolicy(r.policy); err != nil {
 		return opt, read, fmt.Errorf("--policy: %w", err)
 	}
@@ -167,11 +179,9 @@ func (r *replay) tell(w io.Writer, file string, t *swf.Trace, tally swf.Tally, r
 			fmt.Fprintf(w, "%s: %d %s\n", file, n, what)
 		}
 	}
-	for _, bad := range t.Bad {
-		fmt.Fprintf(w, "%s:%v\n", file, bad)
+	for _, remark := range t.Remarks() {
+		fmt.Fprintln(w, remark)
 	}
-	say(t.BadCount, "bad lines left out")
-	say(t.Backwards, "records ran backwards: sorted by submit")
 	if r.neverRan == "drop" {
 		say(tally.NeverRan, "jobs never ran: dropped")
 	} else {
@@ -204,19 +214,14 @@ func (r *replay) print(out io.Writer, a *replayAnswer, result *studies.Replay) e
 		line("wait of local jobs", "%.2f h", s.LocalWait/3600)
 	}
 	if a.SimulatedPerSecond != nil {
-		line("simulated per second", "%.0f s", *a.SimulatedPerSecond)
+		line("simulated per second", "%.0f jobs", *a.SimulatedPerSecond)
 	}
 	return w.Flush()
 }
 
 // writeJobs writes a CSV row for each job that ran, in the order of the trace.
-func writeJobs(file string, result *studies.Replay) (err error) {
-	f, err := os.Create(file)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	w := bufio.NewWriterSize(f, 64<<10)
+func writeJobs(out io.Writer, result *studies.Replay) error {
+	w := bufio.NewWriterSize(out, 64<<10)
 	if _, err := w.WriteString("job,submit,start,end,procs,estimate,kind\n"); err != nil {
 		return err
 	}

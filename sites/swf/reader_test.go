@@ -351,8 +351,8 @@ func TestRemarks_SayWhatWasMended(t *testing.T) {
 	t.Parallel()
 	tr := read1(t, line("1", "9", "1")+"\n"+strings.Repeat("bad\n", 9)+line("2", "8", "1"), Options{})
 	lines := tr.Remarks()
-	if len(lines) != 5 || !strings.HasPrefix(lines[0], "a.swf:2: ") || lines[3] != "a.swf: 9 bad lines in all left out" ||
-		lines[4] != "a.swf: runs backwards at 1 records; sorted by submit" {
+	if len(lines) != 11 || !strings.HasPrefix(lines[0], "a.swf:2: ") || lines[9] != "a.swf: 9 bad lines in all left out" ||
+		lines[10] != "a.swf: runs backwards at 1 records; sorted by submit" {
 		t.Errorf("%q", lines)
 	}
 	if lines := read1(t, line("1", "9", "1"), Options{}).Remarks(); lines != nil {

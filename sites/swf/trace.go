@@ -32,12 +32,11 @@ func (b BadLine) String() string { return fmt.Sprintf("%d: %s", b.Line, b.Why) }
 // by number, how many there were, how many records were put in order. None for
 // a trace that strict reading takes.
 func (t *Trace) Remarks() []string {
-	const most = 3
 	var lines []string
-	for i := range min(len(t.Bad), most) {
-		lines = append(lines, fmt.Sprintf("%s:%v; left out", t.Name, t.Bad[i]))
+	for _, bad := range t.Bad {
+		lines = append(lines, fmt.Sprintf("%s:%v; left out", t.Name, bad))
 	}
-	if t.BadCount > most {
+	if t.BadCount > 0 {
 		lines = append(lines, fmt.Sprintf("%s: %d bad lines in all left out", t.Name, t.BadCount))
 	}
 	if t.Backwards > 0 {
