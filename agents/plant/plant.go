@@ -21,6 +21,11 @@ var bugs = []Bug{
 	// broker
 
 	// agents/journal
+	{"no-sync", "a Sync returns before the disk has what was appended: an acknowledged Confirm may be lost (I11)"},
+	{"forgive-sync", "a sync of the disk that failed is taken for one that did not: an acknowledged Confirm may be lost (I11)"},
+	{"keep-torn-tail", "a torn tail stays where it is and what is appended after it cannot be read: a restart is refused"},
+	{"skip-damage", "damage in the middle is taken for a torn tail, and whole records after it are thrown away (I11)"},
+	{"early-remove", "the old segment is removed before the new one has its name: a crash in between leaves no journal"},
 
 	// agents/sim
 }

@@ -1,0 +1,95 @@
+package journal
+
+import (
+	"fmt"
+	"testing"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// A fact of a group of n that is made durable by one sync, on a real disk.
+func BenchmarkSync_RealDisk(b *testing.B) {
+	for _, n := range []int{1, 50} {
+		b.Run(fmt.Sprintf("group=%d", n), func(b *testing.B) {
+			disk, err := OpenFolder(b.TempDir())
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer func() { _ = disk.Close() }()
+			j, _ := mustOpen(b, disk, north)
+			f := leg(7)
+			for i := 1; b.Loop(); i++ {
+				if err := j.Append(1, f); err != nil {
+					b.Fatal(err)
+				}
+				if i%n == 0 {
+					if err := j.Sync(); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkDecode_LegMoved(b *testing.B) {
+	c := NewCodec()
+	payload, err := c.Append(nil, 1500, leg(7))
+	if err != nil {
+		b.Fatal(err)
+	}
+	d := newReader(c)
+	b.ReportAllocs()
+	b.SetBytes(int64(len(payload)))
+	for b.Loop() {
+		if _, _, err := d.record(payload); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// What Append costs without the disk.
+func BenchmarkAppend_LegMoved(b *testing.B) {
+	j, _ := mustOpen(b, &Memory{}, north)
+	f := leg(7)
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := j.Append(1, f); err != nil {
+			b.Fatal(err)
+		}
+		j.wait = j.wait[:0]
+	}
+}
+
+// Three facts for each confirmed reservation: what a restart of a site reads.
+func BenchmarkOpen_Reservations(b *testing.B) {
+	for _, n := range []int{100_000} {
+		b.Run(fmt.Sprintf("reservations=%d", n), func(b *testing.B) {
+			path := b.TempDir()
+			disk, err := OpenFolder(path)
+			if err != nil {
+				b.Fatal(err)
+			}
+			j, _ := mustOpen(b, disk, north)
+			for i := range n {
+				f := leg(i).(bourse.LegMoved)
+				for _, s := range []bourse.LegState{bourse.Held, bourse.Prepared, bourse.Confirmed} {
+					f.State = s
+					if err := j.Append(bourse.Time(i), f); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+			if err := j.Sync(); err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				facts := 0
+				if _, err := Open(disk, north, func(bourse.Time, agents.Fact) { facts++ }); err != nil || facts != 3*n {
+					b.Fatal(facts, err)
+				}
+			}
+		})
+	}
+}

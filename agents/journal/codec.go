@@ -1,0 +1,100 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// Codec turns facts into the payload of records and back. A payload is a line of
+// JSON,
+//
+//	{"at":12.5,"kind":"leg-moved","fact":{...}}
+//
+// with the instant in seconds and the fact as its type marshals. A Codec knows
+// the kinds of the vocabulary and those it was made with, and is safe for
+// concurrent use.
+type Codec struct {
+	kinds map[string]*kind
+	names []string
+}
+
+// kind is what is known of one kind of facts.
+type kind struct {
+	name   string
+	typ    reflect.Type
+	decode decoder
+}
+
+// NewCodec returns a codec of all facts of the vocabulary and of those given,
+// zero values will do: the images of agents. Two types of one kind are a broken
+// invariant, and so is a pointer.
+func NewCodec(more ...agents.Fact) *Codec {
+	c := &Codec{kinds: map[string]*kind{}}
+	for _, f := range bourse.Facts() {
+		c.add(f)
+	}
+	for _, f := range more {
+		c.add(f)
+	}
+	slices.Sort(c.names)
+	return c
+}
+
+func (c *Codec) add(f agents.Fact) {
+	t := reflect.TypeOf(f)
+	if k := c.kinds[f.Kind()]; k != nil && k.typ == t {
+		return
+	}
+	if c.kinds[f.Kind()] != nil || t.Kind() == reflect.Pointer {
+		panic(fmt.Sprintf("journal: %v cannot be the fact of kind %q", t, f.Kind()))
+	}
+	c.kinds[f.Kind()] = &kind{name: f.Kind(), typ: t, decode: decoderOf(t)}
+	c.names = append(c.names, f.Kind())
+}
+
+// Append appends the payload of a fact to b. A fact that the codec does not know
+// or that does not marshal is an error.
+func (c *Codec) Append(b []byte, at bourse.Time, f agents.Fact) ([]byte, error) {
+	k := c.kinds[f.Kind()]
+	if k == nil || k.typ != reflect.TypeOf(f) {
+		return b, fmt.Errorf("fact %T of kind %q is not one that a journal can read back", f, f.Kind())
+	}
+	text, err := at.MarshalJSON()
+	if err != nil {
+		return b, err
+	}
+	out := bytes.NewBuffer(b)
+	out.WriteString(`{"at":`)
+	out.Write(text)
+	out.WriteString(`,"kind":"`)
+	out.WriteString(k.name)
+	out.WriteString(`","fact":`)
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(f); err != nil {
+		return b, fmt.Errorf("fact of kind %q: %w", k.name, err)
+	}
+	whole := out.Bytes()
+	whole[len(whole)-1] = '}' // for the encoder's newline
+	return append(whole, '\n'), nil
+}
+
+// Decode reads a payload. A kind that is not known, or a field that the kind
+// does not have, is an error: a journal of a later version must not be read as
+// if it said less.
+func (c *Codec) Decode(payload []byte) (bourse.Time, agents.Fact, error) {
+	d := newReader(c)
+	return d.record(payload)
+}
+
+// unknown says that a kind is none of the codec's.
+func (c *Codec) unknown(name string) error {
+	return fmt.Errorf("fact of kind %q is unknown; this program knows %s", name, strings.Join(c.names, ", "))
+}

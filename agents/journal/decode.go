@@ -1,0 +1,477 @@
+package journal
+
+import (
+	"encoding"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// Reading 300,000 facts is what a restart waits for, and encoding/json takes
+// some 6 us for one. So the types of the facts are compiled once into decoders
+// that read the JSON that Append writes, and only that: no blanks, keys in any
+// order, no key that the type does not have. What is rare (maps, text with
+// escapes) goes to encoding/json. A test and a fuzz target hold the two equal.
+
+// reader reads one text of JSON. The first error is kept; after it all reads
+// give zero values.
+type reader struct {
+	codec *Codec
+	data  []byte
+	pos   int
+	err   error
+	words map[string]string        // seen before: names are repeated in every fact
+	zeros map[*kind]*reflect.Value // to decode into, by kind
+}
+
+// decoder reads one value into v.
+type decoder func(d *reader, v reflect.Value)
+
+func newReader(c *Codec) *reader {
+	return &reader{codec: c, words: map[string]string{}, zeros: map[*kind]*reflect.Value{}}
+}
+
+// record reads a payload.
+func (d *reader) record(payload []byte) (bourse.Time, agents.Fact, error) {
+	d.data, d.pos, d.err = payload, 0, nil
+	d.literal(`{"at":`)
+	at := bourse.Time(d.time())
+	d.literal(`,"kind":`)
+	name := d.text()
+	d.literal(`,"fact":`)
+	if d.err != nil {
+		return 0, nil, d.err
+	}
+	k := d.codec.kinds[name]
+	if k == nil {
+		return 0, nil, d.codec.unknown(name)
+	}
+	v := d.zeros[k]
+	if v == nil {
+		z := reflect.New(k.typ).Elem()
+		v, d.zeros[k] = &z, &z
+	}
+	v.SetZero()
+	k.decode(d, *v)
+	d.literal("}\n")
+	if d.err == nil && d.pos != len(d.data) {
+		d.fail("goes on after its end")
+	}
+	if d.err != nil {
+		return 0, nil, fmt.Errorf("fact of kind %q: %w", name, d.err)
+	}
+	return at, v.Interface().(agents.Fact), nil
+}
+
+func (d *reader) fail(why string) {
+	if d.err == nil {
+		d.err = fmt.Errorf("%s at byte %d of the record's text", why, d.pos)
+	}
+}
+
+// peek is the next byte, 0 at the end.
+func (d *reader) peek() byte {
+	if d.pos < len(d.data) {
+		return d.data[d.pos]
+	}
+	return 0
+}
+
+// next takes the byte c if it is the next one.
+func (d *reader) next(c byte) bool {
+	if d.pos < len(d.data) && d.data[d.pos] == c {
+		d.pos++
+		return true
+	}
+	return false
+}
+
+func (d *reader) literal(s string) {
+	if len(d.data)-d.pos < len(s) || string(d.data[d.pos:d.pos+len(s)]) != s {
+		d.fail(fmt.Sprintf("%q is wanted", s))
+		return
+	}
+	d.pos += len(s)
+}
+
+// null takes a null.
+func (d *reader) null() bool {
+	if d.peek() != 'n' {
+		return false
+	}
+	d.literal("null")
+	return true
+}
+
+// quoted returns what stands between the next quotes, and whether it is without
+// escapes.
+func (d *reader) quoted() (text []byte, plain bool) {
+	if !d.next('"') {
+		d.fail("a text is wanted")
+		return nil, true
+	}
+	from := d.pos
+	plain = true
+	for d.pos < len(d.data) {
+		switch d.data[d.pos] {
+		case '"':
+			d.pos++
+			return d.data[from : d.pos-1], plain
+		case '\\':
+			plain = false
+			d.pos++
+		}
+		d.pos++
+	}
+	d.pos = len(d.data)
+	d.fail("a text does not end")
+	return nil, true
+}
+
+// maxWords bounds how many texts a reader remembers, maxWord how long they are.
+const (
+	maxWords = 1 << 16
+	maxWord  = 64
+)
+
+// text reads a text.
+func (d *reader) text() string {
+	from := d.pos
+	b, plain := d.quoted()
+	if !plain {
+		var s string
+		if err := json.Unmarshal(d.data[from:d.pos], &s); err != nil {
+			d.fail(err.Error())
+		}
+		return s
+	}
+	if len(b) > maxWord {
+		return string(b)
+	}
+	s, ok := d.words[string(b)]
+	if !ok {
+		s = string(b)
+		if len(d.words) < maxWords {
+			d.words[s] = s
+		}
+	}
+	return s
+}
+
+// number returns the bytes of the next number.
+func (d *reader) number() []byte {
+	from := d.pos
+	for d.pos < len(d.data) {
+		switch c := d.data[d.pos]; {
+		case c >= '0' && c <= '9', c == '-', c == '+', c == '.', c == 'e', c == 'E':
+			d.pos++
+			continue
+		}
+		break
+	}
+	if from == d.pos {
+		d.fail("a number is wanted")
+	}
+	return d.data[from:d.pos]
+}
+
+// decimal reads a number in units of 10^-digits, exactly: what formatting an
+// int64 with so many decimals gives. More decimals are an error.
+func (d *reader) decimal(digits int) int64 {
+	negative := d.next('-')
+	var u uint64
+	from, point := d.pos, -1
+	for d.pos < len(d.data) {
+		c := d.data[d.pos]
+		if c == '.' && point < 0 {
+			point = d.pos
+			d.pos++
+			continue
+		}
+		if c < '0' || c > '9' {
+			break
+		}
+		if u > math.MaxUint64/10-1 {
+			d.fail("a number is too large")
+			return 0
+		}
+		u = u*10 + uint64(c-'0')
+		d.pos++
+	}
+	decimals := 0
+	if point >= 0 {
+		decimals = d.pos - point - 1
+	}
+	if d.pos == from || decimals > digits || point == d.pos-1 {
+		d.fail("a number is wanted that has at most " + strconv.Itoa(digits) + " decimals")
+		return 0
+	}
+	for ; decimals < digits; decimals++ {
+		if u > math.MaxUint64/10 {
+			d.fail("a number is too large")
+			return 0
+		}
+		u *= 10
+	}
+	if u > math.MaxInt64 && !(negative && u == 1<<63) {
+		d.fail("a number is too large")
+		return 0
+	}
+	if negative {
+		return -int64(u)
+	}
+	return int64(u)
+}
+
+// time reads an instant; Never is written as null.
+func (d *reader) time() int64 {
+	if d.null() {
+		return int64(bourse.Never)
+	}
+	return d.decimal(3)
+}
+
+// skip moves over any value.
+func (d *reader) skip() {
+	depth := 0
+	for {
+		switch d.peek() {
+		case '{', '[':
+			depth++
+			d.pos++
+		case '}', ']':
+			depth--
+			d.pos++
+		case ',', ':':
+			d.pos++
+		case '"':
+			d.quoted()
+		case 't':
+			d.literal("true")
+		case 'f':
+			d.literal("false")
+		case 'n':
+			d.literal("null")
+		default:
+			d.number()
+		}
+		if depth <= 0 || d.err != nil {
+			return
+		}
+	}
+}
+
+// The types whose JSON is a decimal, with their digits.
+var decimals = map[reflect.Type]int{
+	reflect.TypeFor[bourse.Duration]():    3,
+	reflect.TypeFor[bourse.Performance](): 3,
+	reflect.TypeFor[bourse.Credits]():     6,
+	reflect.TypeFor[bourse.Price]():       6,
+}
+
+var (
+	textual = reflect.TypeFor[encoding.TextUnmarshaler]()
+	special = reflect.TypeFor[json.Unmarshaler]()
+)
+
+// decoderOf compiles a type.
+func decoderOf(t reflect.Type) decoder {
+	if t == reflect.TypeFor[bourse.Time]() {
+		return func(d *reader, v reflect.Value) { v.SetInt(d.time()) }
+	}
+	if digits, ok := decimals[t]; ok {
+		return func(d *reader, v reflect.Value) { v.SetInt(d.decimal(digits)) }
+	}
+	switch pointer := reflect.PointerTo(t); {
+	case pointer.Implements(special):
+		return decodeRest
+	case pointer.Implements(textual):
+		return decodeText
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return decodeBool
+	case reflect.String:
+		return func(d *reader, v reflect.Value) { v.SetString(d.text()) }
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return decodeInt
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return decodeUint
+	case reflect.Struct:
+		return structDecoder(t)
+	case reflect.Slice:
+		if t.Elem().Kind() != reflect.Uint8 { // bytes are base64
+			return sliceDecoder(t)
+		}
+	}
+	return decodeRest
+}
+
+// decodeRest leaves a value to encoding/json.
+func decodeRest(d *reader, v reflect.Value) {
+	from := d.pos
+	if d.skip(); d.err != nil {
+		return
+	}
+	if err := json.Unmarshal(d.data[from:d.pos], v.Addr().Interface()); err != nil {
+		d.fail(err.Error())
+	}
+}
+
+func decodeText(d *reader, v reflect.Value) {
+	if b, plain := d.quoted(); !plain {
+		d.fail("a name has escapes")
+	} else if d.err == nil {
+		if err := v.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText(b); err != nil {
+			d.err = err
+		}
+	}
+}
+
+func decodeBool(d *reader, v reflect.Value) {
+	yes := d.peek() == 't'
+	if yes {
+		d.literal("true")
+	} else {
+		d.literal("false")
+	}
+	v.SetBool(yes)
+}
+
+func decodeInt(d *reader, v reflect.Value) {
+	n := d.decimal(0)
+	if v.OverflowInt(n) {
+		d.fail("a number is too large")
+		return
+	}
+	v.SetInt(n)
+}
+
+func decodeUint(d *reader, v reflect.Value) {
+	n, err := strconv.ParseUint(string(d.number()), 10, v.Type().Bits())
+	if err != nil {
+		d.fail(errors.Unwrap(err).Error())
+		return
+	}
+	v.SetUint(n)
+}
+
+// field is a field of a struct under its name in JSON.
+type field struct {
+	name   string
+	index  []int // one step but for embedded structs
+	decode decoder
+}
+
+// structDecoder compiles a struct. Its fields nearly always come in order, so
+// the next one is tried first. A type must not contain itself.
+func structDecoder(t reflect.Type) decoder {
+	var fields []field
+	for _, f := range reflect.VisibleFields(t) {
+		name, tagged := jsonName(f)
+		if name == "" || !f.IsExported() || f.Anonymous && !tagged && f.Type.Kind() == reflect.Struct {
+			continue // an embedded struct's fields come by themselves
+		}
+		fields = append(fields, field{name: name, index: f.Index, decode: decoderOf(f.Type)})
+	}
+	return func(d *reader, v reflect.Value) {
+		if !d.next('{') {
+			d.fail("an object is wanted")
+			return
+		}
+		if d.next('}') {
+			return
+		}
+		for i := 0; d.err == nil; i++ {
+			name, plain := d.quoted()
+			if !plain || !d.next(':') {
+				d.fail("the name of a field is wanted")
+				return
+			}
+			if i >= len(fields) || fields[i].name != string(name) {
+				if i = find(fields, name); i < 0 {
+					d.fail(fmt.Sprintf("field %q is unknown", name))
+					return
+				}
+			}
+			f := &fields[i]
+			if len(f.index) == 1 {
+				f.decode(d, v.Field(f.index[0]))
+			} else {
+				f.decode(d, v.FieldByIndex(f.index))
+			}
+			if d.next('}') {
+				return
+			}
+			if !d.next(',') {
+				d.fail(`"," or "}" is wanted`)
+			}
+		}
+	}
+}
+
+func find(fields []field, name []byte) int {
+	for i := range fields {
+		if fields[i].name == string(name) {
+			return i
+		}
+	}
+	return -1
+}
+
+// jsonName is a field's name in JSON, "" if it has none there, and whether its
+// tag says so.
+func jsonName(f reflect.StructField) (name string, tagged bool) {
+	tag := f.Tag.Get("json")
+	for i := range len(tag) + 1 {
+		if i == len(tag) || tag[i] == ',' {
+			name = tag[:i]
+			break
+		}
+	}
+	switch name {
+	case "-":
+		return "", true
+	case "":
+		return f.Name, false
+	}
+	return name, true
+}
+
+// sliceDecoder compiles a slice; null is a nil one.
+func sliceDecoder(t reflect.Type) decoder {
+	element := decoderOf(t.Elem())
+	return func(d *reader, v reflect.Value) {
+		if d.null() {
+			return
+		}
+		if !d.next('[') {
+			d.fail("a list is wanted")
+			return
+		}
+		v.Set(reflect.MakeSlice(t, 0, 0))
+		if d.next(']') {
+			return
+		}
+		for n := 0; d.err == nil; n++ {
+			if n == v.Cap() {
+				v.Grow(max(4, n))
+			}
+			v.SetLen(n + 1)
+			v.Index(n).SetZero()
+			element(d, v.Index(n))
+			if d.next(']') {
+				return
+			}
+			if !d.next(',') {
+				d.fail(`"," or "]" is wanted`)
+			}
+		}
+	}
+}

@@ -1,0 +1,177 @@
+package journal
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// Folder is a disk on a real one: a folder of the file system.
+type Folder struct {
+	path string
+	lock *os.File // nil: for reading only
+	open *os.File // the file that grows
+	name string   // of open
+}
+
+// OpenFolder makes the folder if there is none and takes it for this process: a
+// second writer is refused while this one lives, on systems that lock files.
+func OpenFolder(path string) (*Folder, error) {
+	if err := makeFolder(path); err != nil {
+		return nil, err
+	}
+	lock, err := os.OpenFile(filepath.Join(path, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := lockFile(lock); err != nil {
+		owner, _ := os.ReadFile(lock.Name())
+		return nil, fmt.Errorf("journal %s is in use by process %s: %w", path, owner, closing(lock, err))
+	}
+	if err := lock.Truncate(0); err == nil {
+		_, err = fmt.Fprintf(lock, "%d", os.Getpid())
+	}
+	if err != nil {
+		return nil, closing(lock, err)
+	}
+	return &Folder{path: path, lock: lock}, nil
+}
+
+// makeFolder makes the folder durably: a journal must not vanish with its name.
+func makeFolder(path string) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil
+	}
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return err
+	}
+	return syncPath(filepath.Dir(filepath.Clean(path)), os.O_RDONLY)
+}
+
+// LookInto opens a folder for reading, whoever writes there.
+func LookInto(path string) (*Folder, error) {
+	info, err := os.Stat(path)
+	if err == nil && !info.IsDir() {
+		err = fmt.Errorf("%s is not a folder", path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Folder{path: path}, nil
+}
+
+// closing closes f and returns err: what f's closing says is of no use.
+func closing(f *os.File, err error) error {
+	_ = f.Close()
+	return err
+}
+
+func (d *Folder) file(name string) string { return filepath.Join(d.path, name) }
+
+// Names lists the files, sorted.
+func (d *Folder) Names() ([]string, error) {
+	entries, err := os.ReadDir(d.path)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, 0, len(entries))
+	for _, e := range entries {
+		if e.Type().IsRegular() {
+			names = append(names, e.Name())
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// Read returns the whole of a file.
+func (d *Folder) Read(name string) ([]byte, error) { return os.ReadFile(d.file(name)) }
+
+// Append writes at the end of a file, and keeps it open for the next time.
+func (d *Folder) Append(name string, data []byte) error {
+	if d.name != name {
+		if err := d.leave(); err != nil {
+			return err
+		}
+		f, err := os.OpenFile(d.file(name), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+		if err != nil {
+			return err
+		}
+		d.open, d.name = f, name
+	}
+	_, err := d.open.Write(data)
+	return err
+}
+
+// leave closes the file that is open.
+func (d *Folder) leave() error {
+	if d.open == nil {
+		return nil
+	}
+	err := d.open.Close()
+	d.open, d.name = nil, ""
+	return err
+}
+
+// Truncate cuts a file to size bytes, durably.
+func (d *Folder) Truncate(name string, size int64) error {
+	if err := os.Truncate(d.file(name), size); err != nil {
+		return err
+	}
+	return syncPath(d.file(name), os.O_WRONLY)
+}
+
+// Sync makes the content of a file durable.
+func (d *Folder) Sync(name string) error {
+	if d.name == name {
+		return d.open.Sync()
+	}
+	return syncPath(d.file(name), os.O_WRONLY)
+}
+
+func syncPath(path string, flag int) error {
+	f, err := os.OpenFile(path, flag, 0)
+	if err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return closing(f, err)
+	}
+	return f.Close()
+}
+
+// Rename gives a file another name.
+func (d *Folder) Rename(from, to string) error {
+	if d.name == from || d.name == to {
+		if err := d.leave(); err != nil {
+			return err
+		}
+	}
+	return os.Rename(d.file(from), d.file(to))
+}
+
+// Remove deletes a file.
+func (d *Folder) Remove(name string) error {
+	if d.name == name {
+		if err := d.leave(); err != nil {
+			return err
+		}
+	}
+	return os.Remove(d.file(name))
+}
+
+// SyncNames makes renames, removals and new files durable.
+func (d *Folder) SyncNames() error { return syncPath(d.path, os.O_RDONLY) }
+
+// Close gives the folder free for another process. What was not synced may be
+// lost.
+func (d *Folder) Close() error {
+	err := d.leave()
+	if d.lock != nil {
+		if e := d.lock.Close(); err == nil {
+			err = e
+		}
+	}
+	return err
+}

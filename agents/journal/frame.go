@@ -1,0 +1,125 @@
+package journal
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"math"
+
+	"bourse/agents/plant"
+)
+
+// A record on the disk is a frame and a payload:
+//
+//	0   uint32  length of the payload in bytes
+//	4   uint32  CRC-32C of the length, the number and the payload
+//	8   uint64  number of the record
+//	16  payload
+//
+// all little-endian. The number tells a record that is missing or stands twice.
+const frameSize = 16
+
+// maxPayload bounds a record: what an image of a very large agent takes. A
+// length above it is damage.
+const maxPayload = 1 << 30
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// appendFrame appends a frame whose payload the caller appends after it; seal
+// then fills it in.
+func appendFrame(b []byte) []byte { return append(b, make([]byte, frameSize)...) }
+
+// seal fills in the frame of the record that begins at b[at:] and ends with b.
+func seal(b []byte, at int, number uint64) error {
+	n := len(b) - at - frameSize
+	if n > maxPayload {
+		return fmt.Errorf("a record of %d bytes is above the bound of %d", n, maxPayload)
+	}
+	r := b[at:]
+	binary.LittleEndian.PutUint32(r[0:], uint32(n))
+	binary.LittleEndian.PutUint64(r[8:], number)
+	binary.LittleEndian.PutUint32(r[4:], checksum(r))
+	return nil
+}
+
+// checksum is that of the record that r holds.
+func checksum(r []byte) uint32 {
+	sum := crc32.Update(0, castagnoli, r[:4])
+	return crc32.Update(sum, castagnoli, r[8:])
+}
+
+// frame is a record as it stands in a file.
+type frame struct {
+	offset  int64
+	number  uint64
+	payload []byte // of the file's bytes
+}
+
+// wholeAt returns the record at an offset of a file; false if there is no whole
+// one.
+func wholeAt(data []byte, offset int) (frame, bool) {
+	r := data[offset:]
+	if len(r) < frameSize {
+		return frame{}, false
+	}
+	n := binary.LittleEndian.Uint32(r)
+	if n == 0 || n > maxPayload || int64(n) > int64(len(r)-frameSize) {
+		return frame{}, false
+	}
+	r = r[:frameSize+int(n)]
+	if checksum(r) != binary.LittleEndian.Uint32(r[4:]) {
+		return frame{}, false
+	}
+	return frame{offset: int64(offset), number: binary.LittleEndian.Uint64(r[8:]), payload: r[frameSize:]}, true
+}
+
+// end is the offset after the record.
+func (f *frame) end() int { return int(f.offset) + frameSize + len(f.payload) }
+
+// wholeAfter returns the offset of the first whole record that begins after
+// offset, whatever lies between, and -1 if there is none. Text has no byte below
+// 9, so nearly every place is ruled out by its length alone.
+func wholeAfter(data []byte, offset int) int {
+	for p := offset + 1; p <= len(data)-frameSize; p++ {
+		if _, ok := wholeAt(data, p); ok {
+			return p
+		}
+	}
+	return -1
+}
+
+// CorruptError says where a journal is damaged. Nothing of it has been changed.
+type CorruptError struct {
+	File   string
+	Offset int64 // of the first byte of what is damaged
+	Why    string
+}
+
+func (e *CorruptError) Error() string {
+	return fmt.Sprintf("%s: damaged at byte %d: %s", e.File, e.Offset, e.Why)
+}
+
+// scan splits what follows the first records of a segment into frames, numbered
+// from first on. It stops at a torn tail and returns its offset, the length of
+// the file if there is none. Damage with whole records after it is a
+// CorruptError: it lies before what was written later, so it is not torn.
+func scan(file string, data []byte, offset int, first uint64) ([]frame, int, error) {
+	frames := make([]frame, 0, min((len(data)-offset)/256+1, math.MaxInt32))
+	for offset < len(data) {
+		f, ok := wholeAt(data, offset)
+		if !ok {
+			if next := wholeAfter(data, offset); next >= 0 && !plant.On("skip-damage") {
+				return frames, offset, &CorruptError{file, int64(offset), fmt.Sprintf(
+					"no whole record here, but one at byte %d; bring the file back from a copy", next)}
+			}
+			break
+		}
+		if want := first + uint64(len(frames)); f.number != want {
+			return frames, offset, &CorruptError{file, int64(offset), fmt.Sprintf(
+				"record %d stands where record %d should; bring the file back from a copy", f.number, want)}
+		}
+		frames = append(frames, f)
+		offset = f.end()
+	}
+	return frames, offset, nil
+}

@@ -1,0 +1,193 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/plant"
+)
+
+// Options says whose journal it is and how long it is kept.
+type Options struct {
+	Agent agents.ID
+	Codec *Codec // nil: the facts of the vocabulary
+	// Keep is for how long a Snapshot leaves the segments whose records are all
+	// older. 0: for ever.
+	Keep bourse.Duration
+}
+
+// Journal is the journal of one agent, open for appending.
+type Journal struct {
+	disk    Disk
+	opt     Options
+	file    string // the segment that grows
+	segment uint64
+	facts   uint64  // in all segments, those appended and not synced too
+	since   uint64  // facts after the last image
+	older   []Older // segments that an image has begun, the growing one included
+	cut     int     // bytes of a torn tail, cut when it was opened
+	wait    []byte  // appended, not yet written
+	synced  bool    // nothing has been written since the last sync
+	check   *reader
+	err     error // the first failure; nothing works after it
+}
+
+// maxWaiting is how many bytes Append collects before it writes them.
+const maxWaiting = 1 << 20
+
+// Open opens the journal on a disk, or begins one where there is none, and hands
+// the image of the last segment and all facts after it to replay, in order. The
+// image comes as the fact it is. A torn tail is cut, durably, before anything is
+// replayed.
+//
+// A journal of another agent and an unknown kind of fact are errors, damage is a
+// *CorruptError; replay has not been called then, but for a fact that cannot be
+// decoded, where it may have seen those before.
+func Open(disk Disk, opt Options, replay func(at bourse.Time, f agents.Fact)) (*Journal, error) {
+	if opt.Codec == nil {
+		opt.Codec = NewCodec()
+	}
+	j := &Journal{disk: disk, opt: opt, synced: true, check: newReader(opt.Codec)}
+	if err := j.sweep(); err != nil {
+		return nil, err
+	}
+	list, err := segments(disk)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 0 {
+		return j, j.begin(Header{Agent: opt.Agent, Segment: 1}, nil)
+	}
+	n := list[len(list)-1]
+	s, err := load(disk, n)
+	if err != nil {
+		return nil, err
+	}
+	if s.header.Agent != opt.Agent {
+		return nil, fmt.Errorf("%s is the journal of %s, not of %s", s.file, s.header.Agent, opt.Agent)
+	}
+	if s.torn > 0 && !plant.On("keep-torn-tail") {
+		if err := disk.Truncate(s.file, int64(s.end)); err != nil {
+			return nil, err
+		}
+		j.cut = s.torn
+	}
+	j.file, j.segment = s.file, n
+	j.since, j.facts = s.facts(), s.header.Records+s.facts()
+	if opt.Keep > 0 {
+		j.older = append(s.header.Older, Older{n, s.header.At})
+	}
+	return j, s.decode(opt.Codec, func(r Record) error {
+		replay(r.At, r.Fact)
+		return nil
+	})
+}
+
+// load reads a segment of a disk.
+func load(disk Disk, n uint64) (*segment, error) {
+	file := segmentName(n)
+	data, err := disk.Read(file)
+	if err != nil {
+		return nil, err
+	}
+	s, err := readSegment(file, data)
+	if err != nil {
+		return nil, err
+	}
+	if s.header.Segment != n {
+		return nil, &CorruptError{file, int64(len(version)), fmt.Sprintf("it is segment %d under another name", s.header.Segment)}
+	}
+	return s, nil
+}
+
+// Append adds a fact. It is durable only when a Sync after it has returned nil;
+// until then nobody may be told. A fact that could not be read back is refused,
+// and the journal has failed like after any other error.
+func (j *Journal) Append(at bourse.Time, f agents.Fact) error {
+	if j.err != nil {
+		return j.err
+	}
+	from := len(j.wait)
+	b, err := j.record(j.wait, j.facts+1, at, f)
+	if err != nil {
+		j.wait = j.wait[:from]
+		return j.fail(err)
+	}
+	j.wait = b
+	j.facts++
+	j.since++
+	if len(j.wait) >= maxWaiting {
+		return j.write()
+	}
+	return nil
+}
+
+// record appends a whole record to b, and reads it back.
+func (j *Journal) record(b []byte, number uint64, at bourse.Time, f agents.Fact) ([]byte, error) {
+	from := len(b)
+	b, err := j.opt.Codec.Append(appendFrame(b), at, f)
+	if err != nil {
+		return b, err
+	}
+	if _, _, err := j.check.record(b[from+frameSize:]); err != nil {
+		return b, fmt.Errorf("it could not be read back: %w", err)
+	}
+	return b, seal(b, from, number)
+}
+
+// write hands what waits to the disk.
+func (j *Journal) write() error {
+	if len(j.wait) == 0 {
+		return nil
+	}
+	j.synced = false
+	if err := j.disk.Append(j.file, j.wait); err != nil {
+		return j.fail(err)
+	}
+	j.wait = j.wait[:0]
+	if cap(j.wait) > 2*maxWaiting {
+		j.wait = nil
+	}
+	return nil
+}
+
+// Sync makes all that was appended durable, with one write and one sync of the
+// disk; without anything new it does nothing. When it fails the process must
+// stop: what the disk holds is known again only after a restart.
+func (j *Journal) Sync() error {
+	if j.err != nil {
+		return j.err
+	}
+	if err := j.write(); err != nil || j.synced {
+		return err
+	}
+	if !plant.On("no-sync") {
+		if err := j.disk.Sync(j.file); err != nil && !plant.On("forgive-sync") {
+			return j.fail(err)
+		}
+	}
+	j.synced = true
+	return nil
+}
+
+// ErrFailed is what every call gives after one has failed, with what failed.
+var ErrFailed = errors.New("the journal has failed; stop, and replay it in a new process")
+
+// fail keeps the first failure.
+func (j *Journal) fail(err error) error {
+	j.err = fmt.Errorf("%w: journal of %s, %s: %w", ErrFailed, j.opt.Agent, j.file, err)
+	return j.err
+}
+
+// Facts is the number of facts of the journal, over all its segments and
+// including those not synced.
+func (j *Journal) Facts() uint64 { return j.facts }
+
+// Since is the number of facts after the last image: what a restart replays.
+func (j *Journal) Since() uint64 { return j.since }
+
+// Cut is how many bytes of a torn tail Open has cut: a crash has lost what
+// nobody had been told of.
+func (j *Journal) Cut() int { return j.cut }

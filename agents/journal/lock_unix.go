@@ -1,0 +1,14 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package journal
+
+import (
+	"os"
+	"syscall"
+)
+
+// lockFile takes the file for this process until it is closed or the process
+// ends, however it ends.
+func lockFile(f *os.File) error {
+	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+}

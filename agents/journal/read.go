@@ -1,0 +1,184 @@
+package journal
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// Record is one record of a journal.
+type Record struct {
+	File   string
+	Offset int64  // of its first byte in the file
+	Number uint64 // of the fact in the journal, from 1; an image has that of the last fact it covers
+	At     bourse.Time
+	Fact   agents.Fact
+	Image  bool
+}
+
+// Segment is what Read says of a file after its records.
+type Segment struct {
+	File string
+	Header
+	Facts uint64 // without the image
+	Torn  int    // bytes of a torn tail
+}
+
+// Read hands every record of all segments of a disk to visit, in order, images
+// too, and changes nothing. A torn tail is allowed in the last segment only; a
+// journal that grows while it is read may show one. The first error of visit
+// ends it.
+func Read(disk Disk, codec *Codec, visit func(Record) error) ([]Segment, error) {
+	list, err := segments(disk)
+	if err != nil {
+		return nil, err
+	}
+	var read []Segment
+	for i, n := range list {
+		s, err := load(disk, n)
+		if err != nil {
+			return read, err
+		}
+		if err := follows(read, s); err != nil {
+			return read, err
+		}
+		if s.torn > 0 && i < len(list)-1 {
+			return read, &CorruptError{s.file, int64(s.end), "it ends within a record, and another segment follows; bring the file back from a copy"}
+		}
+		read = append(read, Segment{s.file, s.header, s.facts(), s.torn})
+		if err := s.decode(codec, visit); err != nil {
+			return read, err
+		}
+	}
+	return read, nil
+}
+
+// follows checks that a segment goes on where the one before it ends.
+func follows(read []Segment, s *segment) error {
+	if len(read) == 0 {
+		return nil
+	}
+	before := &read[len(read)-1]
+	switch {
+	case s.header.Agent != before.Agent:
+		return fmt.Errorf("%s is the journal of %s, %s that of %s", s.file, s.header.Agent, before.File, before.Agent)
+	case s.header.Segment != before.Segment+1 || s.header.Records != before.Records+before.Facts:
+		return &CorruptError{s.file, int64(len(version)), fmt.Sprintf("it is segment %d after %d facts, but segment %d before it ends with fact %d; bring the files between back from a copy",
+			s.header.Segment, s.header.Records, before.Segment, before.Records+before.Facts)}
+	}
+	return nil
+}
+
+// ReadFile hands every record of one segment's file to visit; name is for
+// messages.
+func ReadFile(name string, data []byte, codec *Codec, visit func(Record) error) (Segment, error) {
+	s, err := readSegment(name, data)
+	if err != nil {
+		return Segment{}, err
+	}
+	return Segment{s.file, s.header, s.facts(), s.torn}, s.decode(codec, visit)
+}
+
+// chunk is how many records one goroutine decodes at a time.
+const chunk = 2048
+
+// decode hands the records to visit, in order. Many are decoded by all
+// processors at once.
+func (s *segment) decode(codec *Codec, visit func(Record) error) error {
+	if len(s.frames) <= chunk {
+		d := newReader(codec)
+		for i := range s.frames {
+			r, err := s.record(d, i)
+			if err == nil {
+				err = visit(r)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return s.decodeParallel(codec, visit)
+}
+
+// record decodes the i-th record.
+func (s *segment) record(d *reader, i int) (Record, error) {
+	f := &s.frames[i]
+	at, fact, err := d.record(f.payload)
+	if err != nil {
+		return Record{}, fmt.Errorf("%s: record %d at byte %d: %w", s.file, f.number, f.offset, err)
+	}
+	return Record{s.file, f.offset, f.number, at, fact, s.header.Image && i == 0}, nil
+}
+
+// decoded is one chunk.
+type decoded struct {
+	records []Record
+	err     error
+}
+
+// decodeParallel decodes chunks ahead of the visitor, a few for each processor.
+func (s *segment) decodeParallel(codec *Codec, visit func(Record) error) error {
+	workers := runtime.GOMAXPROCS(0)
+	chunks := (len(s.frames) + chunk - 1) / chunk
+	results := make([]chan decoded, chunks)
+	for i := range results {
+		results[i] = make(chan decoded, 1)
+	}
+	work := make(chan int)
+	done := make(chan struct{})
+	ahead := make(chan struct{}, 2*workers)
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			d := newReader(codec)
+			for c := range work {
+				results[c] <- s.chunk(d, c)
+			}
+		})
+	}
+	go func() {
+		defer close(work)
+		for c := range chunks {
+			select {
+			case ahead <- struct{}{}:
+			case <-done:
+				return
+			}
+			work <- c
+		}
+	}()
+	defer wg.Wait()
+	defer close(done)
+	for c := range chunks {
+		r := <-results[c]
+		<-ahead
+		for i := range r.records {
+			if err := visit(r.records[i]); err != nil {
+				return err
+			}
+		}
+		if r.err != nil {
+			return r.err
+		}
+	}
+	return nil
+}
+
+// chunk decodes the c-th chunk up to the first error.
+func (s *segment) chunk(d *reader, c int) decoded {
+	from, to := c*chunk, min((c+1)*chunk, len(s.frames))
+	out := decoded{records: make([]Record, 0, to-from)}
+	for i := from; i < to; i++ {
+		r, err := s.record(d, i)
+		if err != nil {
+			out.err = err
+			break
+		}
+		out.records = append(out.records, r)
+	}
+	return out
+}

@@ -1,0 +1,147 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// A segment is one file: a line with the version, a record with the Header, an
+// image unless it is the first segment, and facts. It is written beside, synced
+// and only then given its name, so that what has the name has a whole head.
+const (
+	version    = "bourse journal 1\n"
+	versionAny = "bourse journal "
+	suffix     = ".journal"
+	suffixNew  = ".new" // not yet given its name
+)
+
+// Header is what a segment says of itself.
+type Header struct {
+	Agent   agents.ID   `json:"agent"`   // whose journal it is
+	Segment uint64      `json:"segment"` // from 1
+	Records uint64      `json:"records"` // facts in the segments before
+	At      bourse.Time `json:"at"`      // when it was begun
+	Image   bool        `json:"image"`   // its first record is an image of all that was before
+	Older   []Older     `json:"older,omitempty"`
+}
+
+// Older says when a segment that is still kept was begun, so that nobody needs
+// to read it to know when it may go.
+type Older struct {
+	Segment uint64      `json:"segment"`
+	At      bourse.Time `json:"at"`
+}
+
+// segmentName is the file of a segment.
+func segmentName(n uint64) string { return fmt.Sprintf("%08d%s", n, suffix) }
+
+// segmentNumber reads a file's name; false if it is not that of a segment.
+func segmentNumber(name string) (uint64, bool) {
+	digits, ok := strings.CutSuffix(name, suffix)
+	if !ok || len(digits) < 8 {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(digits, 10, 64)
+	return n, err == nil && n > 0 && segmentName(n) == name
+}
+
+// segments lists the numbers of the segments of a disk, ascending.
+func segments(disk Disk) ([]uint64, error) {
+	names, err := disk.Names()
+	if err != nil {
+		return nil, err
+	}
+	var list []uint64
+	for _, name := range names {
+		if n, ok := segmentNumber(name); ok {
+			list = append(list, n)
+		}
+	}
+	slices.Sort(list)
+	return list, nil
+}
+
+// appendHead appends what a segment begins with.
+func appendHead(b []byte, h Header) ([]byte, error) {
+	b = append(b, version...)
+	at := len(b)
+	text, err := json.Marshal(h)
+	if err != nil {
+		return nil, err
+	}
+	b = append(appendFrame(b), text...)
+	b = append(b, '\n')
+	return b, seal(b, at, h.Segment)
+}
+
+// readHead reads what a segment begins with and returns the offset after it.
+func readHead(file string, data []byte) (Header, int, error) {
+	line := data[:min(len(data), len(version))]
+	if string(line) != version {
+		if bytes.HasPrefix(line, []byte(versionAny)) && bytes.IndexByte(data, '\n') > 0 {
+			return Header{}, 0, &CorruptError{file, 0, fmt.Sprintf("its version is %q; this program reads %q",
+				bytes.TrimSpace(data[:bytes.IndexByte(data, '\n')]), strings.TrimSpace(version))}
+		}
+		return Header{}, 0, &CorruptError{file, 0, fmt.Sprintf("it does not begin with the line %q of a journal", strings.TrimSpace(version))}
+	}
+	f, ok := wholeAt(data, len(version))
+	var h Header
+	if !ok {
+		return h, 0, &CorruptError{file, int64(len(version)), "its header is not whole, though it was synced before the file had its name"}
+	}
+	dec := json.NewDecoder(bytes.NewReader(f.payload))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&h); err != nil {
+		return h, 0, &CorruptError{file, f.offset, "its header cannot be read: " + err.Error()}
+	}
+	if h.Segment != f.number {
+		return h, 0, &CorruptError{file, f.offset, fmt.Sprintf("its header is that of segment %d and numbered %d", h.Segment, f.number)}
+	}
+	return h, f.end(), nil
+}
+
+// segment is a segment that has been read, not yet decoded.
+type segment struct {
+	file   string
+	header Header
+	frames []frame // the image, if there is one, and the facts
+	end    int     // of the last whole record
+	torn   int     // bytes after it
+}
+
+// readSegment splits a segment's file into records.
+func readSegment(file string, data []byte) (*segment, error) {
+	h, offset, err := readHead(file, data)
+	if err != nil {
+		return nil, err
+	}
+	s := &segment{file: file, header: h}
+	first := h.Records + 1
+	if h.Image {
+		first = h.Records // an image has the number of the last fact it covers
+	}
+	if s.frames, s.end, err = scan(file, data, offset, first); err != nil {
+		return nil, err
+	}
+	s.torn = len(data) - s.end
+	if h.Image && len(s.frames) == 0 {
+		return nil, &CorruptError{file, int64(offset), "its image is not whole, though it was synced before the file had its name"}
+	}
+	return s, nil
+}
+
+// facts is how many facts the segment holds, without its image.
+func (s *segment) facts() uint64 {
+	n := uint64(len(s.frames))
+	if s.header.Image {
+		n--
+	}
+	return n
+}

@@ -1,0 +1,112 @@
+package journal
+
+import (
+	"strings"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/plant"
+)
+
+// Snapshot begins a new segment with an image of the agent's state, which must
+// be that after all facts appended. The segment is written beside and synced
+// before it gets its name, and nothing is appended to it before the name is
+// durable; so a crash between any two steps leaves either the old segment or the
+// new one last, and both say the same. Then segments are removed whose records
+// are all older than the time they are kept for.
+func (j *Journal) Snapshot(at bourse.Time, image agents.Fact) error {
+	if err := j.Sync(); err != nil {
+		return err
+	}
+	first := j.retire(at)
+	h := Header{Agent: j.opt.Agent, Segment: j.segment + 1, Records: j.facts, At: at, Image: true, Older: j.older}
+	if plant.On("early-remove") {
+		if err := j.remove(h.Segment); err != nil {
+			return err
+		}
+	}
+	b, err := j.record(nil, h.Records, at, image)
+	if err != nil {
+		return j.fail(err)
+	}
+	if err := j.begin(h, b); err != nil {
+		return err
+	}
+	if j.opt.Keep > 0 {
+		j.older = append(j.older, Older{h.Segment, at})
+	}
+	return j.remove(first)
+}
+
+// begin makes a segment of a header and what stands after it, and goes on there.
+func (j *Journal) begin(h Header, rest []byte) error {
+	b, err := appendHead(nil, h)
+	if err != nil {
+		return j.fail(err)
+	}
+	name := segmentName(h.Segment)
+	beside := strings.TrimSuffix(name, suffix) + suffixNew
+	j.file = name
+	for _, step := range []func() error{
+		func() error { return j.disk.Append(beside, append(b, rest...)) },
+		func() error { return j.disk.Sync(beside) },
+		func() error { return j.disk.Rename(beside, name) },
+		j.disk.SyncNames,
+	} {
+		if err := step(); err != nil {
+			return j.fail(err)
+		}
+	}
+	j.segment, j.facts, j.since, j.synced = h.Segment, h.Records, 0, true
+	return nil
+}
+
+// sweep removes what a crash has left of a segment that never got its name.
+func (j *Journal) sweep() error {
+	names, err := j.disk.Names()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if number, ok := strings.CutSuffix(name, suffixNew); ok {
+			if _, ok := segmentNumber(number + suffix); ok {
+				if err := j.disk.Remove(name); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// retire forgets the segments that have been kept long enough, and returns the
+// first that is to stay. The last record of a segment is no later than the
+// beginning of the next one.
+func (j *Journal) retire(now bourse.Time) (first uint64) {
+	if j.opt.Keep == 0 {
+		return 1
+	}
+	first = 1
+	for len(j.older) > 0 && j.older[0].At.Add(j.opt.Keep) <= now {
+		first = j.older[0].Segment
+		j.older = j.older[1:]
+	}
+	return first
+}
+
+// remove deletes all segments before first.
+func (j *Journal) remove(first uint64) error {
+	list, err := segments(j.disk)
+	if err != nil {
+		return j.fail(err)
+	}
+	for _, n := range list {
+		if n >= first {
+			return nil
+		}
+		if err := j.disk.Remove(segmentName(n)); err != nil {
+			return j.fail(err)
+		}
+	}
+	return nil
+}
