@@ -1,6 +1,7 @@
 package search
 
 import (
+	"math"
 	"math/bits"
 
 	"bourse"
@@ -35,6 +36,28 @@ type judge struct {
 	cost    sum
 	start   bourse.Time
 	chosen  []kept
+
+	// No window with a part beyond these can win.
+	longest bourse.Duration
+	dearest int64
+}
+
+// lift lifts the bounds on parts.
+func (j *judge) lift() { j.longest, j.dearest = bourse.Duration(bourse.Never), math.MaxInt64 }
+
+// lower sets the bounds on parts after a better window was found: with the least
+// that the rest of a window can add, a part beyond them passes the score.
+func (j *judge) lower() {
+	q := j.q
+	all := sum{}.plus(q.cheapest, q.Nodes) // the window's cost, at least
+	if !all.atMost(q.limit) {
+		return
+	}
+	j.longest = bourse.Duration(min(j.score.without(j.b, all.lo).over(j.a), int64(bourse.Never)))
+	j.dearest = j.score.without(j.a, uint64(q.least)).over(j.b)
+	if others := int64(all.lo) - q.cheapest; j.dearest < math.MaxInt64 {
+		j.dearest -= others
+	}
 }
 
 // open sets the weights: with R = L/P the score times R x S is
@@ -58,6 +81,7 @@ func (j *judge) open(q *query, w Weights) {
 		v[i] = lo>>shift | hi<<(64-shift)
 	}
 	*j = judge{q: q, a: v[0], b: v[1], c: v[2], chosen: j.chosen[:0]}
+	j.lift()
 }
 
 // rate is the score of a window. Costs within the budget fit in 60 bits.
@@ -132,6 +156,7 @@ func (f *Finder) weigh(p *pool, t bourse.Time) {
 		if !j.started || score.less(j.score) || score == j.score && (time < j.time || time == j.time && cost.less(j.cost)) {
 			j.started, j.score, j.time, j.cost, j.start = true, score, time, cost, t
 			j.keep(p, f.list, longest)
+			j.lower()
 		}
 		if j.a == 0 && j.c == 0 || j.score.less(j.rate(t, shortest, cost.lo)) {
 			return

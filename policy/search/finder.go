@@ -54,6 +54,7 @@ func (f *Finder) find(q *query, a Algorithm, w Weights) bool {
 		return f.findBest(q, w)
 	}
 	f.hook, f.array = nil, false
+	f.best.lift()
 	at := f.scan(q, a == AMP)
 	if at < 0 {
 		return false
@@ -88,7 +89,7 @@ func (f *Finder) scan(q *query, whole bool) int {
 				continue
 			}
 			fit := q.fit(l, s.class)
-			if fit.runtime == 0 {
+			if fit.runtime == 0 || fit.runtime > f.best.longest || fit.key > f.best.dearest {
 				continue
 			}
 			latest := min(s.end, q.Deadline) - bourse.Time(fit.runtime)

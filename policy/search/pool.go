@@ -1,6 +1,7 @@
 package search
 
 import (
+	"math"
 	"math/bits"
 
 	"bourse"
@@ -191,6 +192,24 @@ func (s sum) minus(key int64, n int) sum {
 func (s sum) less(o sum) bool { return s.hi < o.hi || s.hi == o.hi && s.lo < o.lo }
 
 func (s sum) atMost(c bourse.Credits) bool { return s.hi == 0 && s.lo <= uint64(c) }
+
+// without is s less a x b, 0 if that is more.
+func (s sum) without(a, b uint64) sum {
+	hi, lo := bits.Mul64(a, b)
+	if s.less(sum{hi, lo}) {
+		return sum{}
+	}
+	return s.minus(int64(a), int(b))
+}
+
+// over is s / d rounded down, the largest int64 if it does not fit.
+func (s sum) over(d uint64) int64 {
+	if s.hi >= d {
+		return math.MaxInt64
+	}
+	q, _ := bits.Div64(s.hi, s.lo, d)
+	return int64(min(q, math.MaxInt64))
+}
 
 // credits is the total, MaxCredits if it does not fit.
 func (s sum) credits() bourse.Credits {

@@ -2,6 +2,7 @@ package search
 
 import (
 	"fmt"
+	"math"
 
 	"bourse"
 )
@@ -24,11 +25,12 @@ type fit struct {
 // query is a request made ready for one list and one algorithm.
 type query struct {
 	bourse.Request
-	sums  measure
-	limit bourse.Credits  // bound on the sum of the N least keys
-	from  bourse.Time     // no window starts before
-	fits  []fit           // by class; nil: reckoned at every visit
-	least bourse.Duration // no fit runs shorter
+	sums     measure
+	limit    bourse.Credits  // bound on the sum of the N least keys
+	from     bourse.Time     // no window starts before
+	fits     []fit           // by class; nil: reckoned at every visit
+	least    bourse.Duration // no fit runs shorter
+	cheapest int64           // no fit has a smaller key
 }
 
 // Tables of fits pay when a list is scanned again and again. Beyond these
@@ -53,11 +55,11 @@ func (l *List) prepare(r bourse.Request, a Algorithm, notice bourse.Time) query 
 // tabulate fills the table of fits, in memory taken from room.
 func (q *query) tabulate(l *List, room []fit) []fit {
 	at := len(room)
-	q.least = 1 << 62
+	q.least, q.cheapest = 1<<62, math.MaxInt64
 	for i := range l.classes {
 		f := q.reckon(l, &l.classes[i])
 		if f.runtime > 0 {
-			q.least = min(q.least, f.runtime)
+			q.least, q.cheapest = min(q.least, f.runtime), min(q.cheapest, f.key)
 		}
 		room = append(room, f)
 	}

@@ -22,6 +22,7 @@ func (f *Finder) refusal(q *query, a Algorithm) bourse.Reason {
 	}
 	least, any := sum{}, false // of all starts: the cheapest window, the least cap
 	f.array = false
+	f.best.lift()
 	f.hook = func(p *pool, _ bourse.Time) {
 		s := sum{}
 		if a == ALP {
