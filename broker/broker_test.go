@@ -429,6 +429,9 @@ func TestTransaction_LaterTriesGoSiteBySite(t *testing.T) {
 	if n, s := w.sent("-> north: Hold"), w.sent("-> south: Hold"); n != 3 || s != 2 {
 		t.Errorf("north was asked %d times, south %d times; want 3 and 2", n, s)
 	}
+	if n := w.sent("-> south: Cancel"); n != 1 {
+		t.Errorf("south was told to cancel %d times, once it had been asked for nothing", n-1)
+	}
 }
 
 func TestLimits_JobsBudgetAfterTheQuotesOfItsOtherLegs(t *testing.T) {
@@ -488,19 +491,20 @@ func TestLimits_JobThatNeverFitsDoesNotBlockThoseBehindIt(t *testing.T) {
 
 func TestLimits_AccountTakesThePlaceOfBStarWhereItHoldsLess(t *testing.T) {
 	t.Parallel()
-	// B* would allow the quick windows on south for both; the account, one.
+	// B* would allow the quick windows on south for all; the account would allow
+	// one, but then one job would be left out.
 	north, south := newFakeSite("north", 8, 3_600_000), newFakeSite("south", 8, 28_800_000)
 	south.groups[0].Performance = 2 * bourse.Unit
 	cfg := testConfig(north, south)
 	cfg.Minimize, cfg.MaxAlternatives, cfg.BudgetLimit = selection.MinTime, 6, 100*bourse.Credit
-	cfg.Budget = 6 * bourse.Credit
+	cfg.Budget = 5 * bourse.Credit
 	w := newTestWorld(t, cfg, north, south)
-	for i := range 2 {
+	for i := range 3 {
 		w.submit(0, testJob(fmt.Sprint("j", i), 1, 1000*bourse.Second, 9*bourse.Credit))
 	}
 	w.finish(t, 0)
-	if c, _ := decisions(w); c != 2 || w.b.voLeft() != bourse.Credit {
-		t.Errorf("%d jobs placed, %v credits left; want both for 4 and 1", c, w.b.voLeft())
+	if c, _ := decisions(w); c != 3 || w.b.voLeft() != 2*bourse.Credit {
+		t.Errorf("%d jobs placed, %v credits left; want all 3 for 1 each", c, w.b.voLeft())
 	}
 }
 
@@ -526,7 +530,7 @@ func TestQuotas_SelectionStaysWithinThem(t *testing.T) {
 	south.groups[0].Performance = 2 * bourse.Unit
 	cfg := testConfig(north, south)
 	cfg.Minimize, cfg.MaxAlternatives, cfg.BudgetLimit = selection.MinTime, 6, 100*bourse.Credit
-	cfg.Quotas = map[string]bourse.Credits{"ana": 6 * bourse.Credit}
+	cfg.Quotas = map[string]bourse.Credits{"ana": 5 * bourse.Credit}
 	w := newTestWorld(t, cfg, north, south)
 	for i := range 3 {
 		j := testJob(fmt.Sprint("j", i), 1, 1000*bourse.Second, 9*bourse.Credit)
@@ -537,8 +541,8 @@ func TestQuotas_SelectionStaysWithinThem(t *testing.T) {
 	if c, _ := decisions(w); c != 3 {
 		t.Errorf("%d jobs placed, want all 3 within the quota", c)
 	}
-	if got := w.b.userLeft("ana"); got != 0 {
-		t.Errorf("%v credits of the quota are left; one quick window is affordable", got)
+	if got := w.b.userLeft("ana"); got != 2*bourse.Credit {
+		t.Errorf("%v credits of the quota are left, want 2: a quick window would leave one job out", got)
 	}
 }
 
@@ -772,14 +776,31 @@ func TestCycle_AlarmOfAnEarlierOneDoesNotEndTheWait(t *testing.T) {
 func TestOffers_OfAnEarlierCycleAreIgnored(t *testing.T) {
 	t.Parallel()
 	site := newFakeSite("north", 4, 0)
-	site.rule = rules(onNth("OfferRequest", 1, fakeAnswer{late: 20 * bourse.Second}), onNth("OfferRequest", 2, fakeAnswer{silent: true}))
+	site.rule = rules(onNth("OfferRequest", 1, fakeAnswer{late: 20 * bourse.Second}), onNth("OfferRequest", 2, fakeAnswer{late: 8 * bourse.Second}))
 	cfg := testConfig(site)
 	cfg.BatchSize, cfg.Lead = 1, bourse.Minute
 	w := newTestWorld(t, cfg, site)
 	w.submit(1*sec, testJob("a", 1, bourse.Second, bourse.Credit))
 	w.submit(15*sec, testJob("b", 1, bourse.Second, bourse.Credit))
-	w.finish(t, 30*sec)
-	if v := w.job("b"); v.State != Waiting || v.Reason.Code != bourse.NoOffer {
+	w.finish(t, 23*sec) // the first answer comes at 21 s, the second at 23 s
+	if v := w.job("b"); v.State != Placed {
+		t.Errorf("b is %v: %v", v.State, v.Reason)
+	}
+}
+
+func TestQuotes_OfAnEarlierCycleAreIgnored(t *testing.T) {
+	t.Parallel()
+	site := newFakeSite("north", 4, 3_600_000)
+	site.busy[0].Add(0, 20_000*sec, 4)
+	site.rule = rules(onNth("QuoteRequest", 1, fakeAnswer{late: 20 * bourse.Second, refuse: bourse.Busy}),
+		onNth("QuoteRequest", 2, fakeAnswer{late: 8 * bourse.Second}))
+	cfg := testConfig(site)
+	cfg.BatchSize, cfg.Lead = 1, bourse.Minute
+	w := newTestWorld(t, cfg, site)
+	w.submit(1*sec, testJob("a", 1, bourse.Second, bourse.Credit))
+	w.submit(15*sec, testJob("b", 1, bourse.Second, bourse.Credit))
+	w.finish(t, 23*sec)
+	if v := w.job("b"); v.State != Placed {
 		t.Errorf("b is %v: %v", v.State, v.Reason)
 	}
 }

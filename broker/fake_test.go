@@ -19,6 +19,7 @@ type fakeSite struct {
 	legs   map[bourse.LegID]*fakeLeg
 	rule   func(m agents.Message) fakeAnswer // how to answer; nil: by the book
 	skew   bourse.Duration
+	lie    func() agents.Message // sent before every answer to a request for offers
 }
 
 // fakeAnswer is how a fake site departs from the book for one message.
@@ -71,6 +72,9 @@ func (s *fakeSite) Step(now bourse.Time, from agents.ID, m agents.Message, out *
 	case legEnds:
 		s.end(now, m, out)
 		return
+	}
+	if _, ok := m.(agents.OfferRequest); ok && s.lie != nil {
+		out.Send(from, s.lie())
 	}
 	var how fakeAnswer
 	if s.rule != nil {

@@ -1,7 +1,9 @@
 package broker
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -115,4 +117,42 @@ func (c *checker) reasons() {
 			c.w.t.Fatalf("%s is %v, reason %q", v.Name, v.State, v.Reason)
 		}
 	}
+}
+
+// TestOffersOfLiars hands the broker offers without any sense: it may find
+// nothing, but it goes on.
+func TestOffersOfLiars(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		honest, liar := newFakeSite("honest", 4, 3_600_000), newFakeSite("liar", 4, 3_600_000)
+		honest.busy[0].Add(0, 2000*sec, 4)
+		w := newTestWorld(t, testConfig(honest, liar), honest, liar)
+		w.quiet, w.check.off = true, true
+		w.submit(0, testJob("a", 3, 1000*bourse.Second, 9*bourse.Credit), testJob("b", 6, 1000*bourse.Second, 9*bourse.Credit))
+		liar.lie = func() agents.Message {
+			o := agents.Offers{Cycle: rapid.Uint64Range(0, 5).Draw(t, "cycle"), Now: w.Now()}
+			for range rapid.IntRange(0, 3).Draw(t, "groups") {
+				o.Groups = append(o.Groups, agents.GroupOffer{
+					Group: bourse.Group{Site: "honest", Name: "main", Nodes: rapid.IntRange(-1, 9).Draw(t, "nodes"),
+						Performance: bourse.Performance(rapid.Int64Range(-1, 3000).Draw(t, "performance")),
+						Price:       bourse.Price(rapid.SampledFrom([]int64{-1, 0, 1, 3_600_000, int64(bourse.MaxPrice), 1 << 62}).Draw(t, "price"))},
+					Admissible: randomProfile(t), Clear: randomProfile(t)})
+			}
+			return o
+		}
+		w.Run(5000 * sec)
+	})
+}
+
+func randomProfile(t *rapid.T) bourse.Profile {
+	times := []bourse.Time{-1 << 62, -1, 0, 1, 1000 * sec, 3000 * sec, 9_999_999, 10_000_000, bourse.MaxTime, bourse.Never, 1 << 62}
+	var p bourse.Profile
+	for range rapid.IntRange(0, 5).Draw(t, "steps") {
+		p = append(p, bourse.Step{At: rapid.SampledFrom(times).Draw(t, "at"), Free: rapid.IntRange(-5, 9).Draw(t, "free")})
+	}
+	if rapid.Bool().Draw(t, "in order") {
+		slices.SortFunc(p, func(a, b bourse.Step) int { return cmp.Compare(a.At, b.At) })
+		p = slices.CompactFunc(p, func(a, b bourse.Step) bool { return a.At == b.At })
+	}
+	return p
 }
