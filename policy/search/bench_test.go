@@ -77,3 +77,62 @@ func BenchmarkBatch_PaperCycle(b *testing.B) {
 		})
 	}
 }
+
+// grid draws 100 sites of 1,000 alike nodes whose free counts step up and down
+// over a week.
+func grid(rng *rand.Rand, steps int) (groups []bourse.Group, free []bourse.Profile) {
+	const week = 7 * 24 * 3600 * 1000
+	for g := range 100 {
+		groups = append(groups, bourse.Group{Site: fmt.Sprint("s", g), Nodes: 1000,
+			Performance: bourse.Performance(500 + rng.IntN(1500)), Price: bourse.Price(500_000 + rng.IntN(1_500_000))})
+		p := bourse.NewProfile(0, 1000)
+		for range steps {
+			s := bourse.Time(rng.Int64N(week))
+			if rng.IntN(3) == 0 {
+				s = 0
+			}
+			e := s + bourse.Time(rng.Int64N(week/4)) + 60_000
+			p.Add(s, e, -min(p.Min(s, e), 1+rng.IntN(300)))
+		}
+		free = append(free, p)
+	}
+	return groups, free
+}
+
+// BenchmarkBatch_Broker is the search of one cycle of a broker over 100 sites:
+// list made anew, 70 jobs, 10 alternatives each.
+func BenchmarkBatch_Broker(b *testing.B) {
+	for _, steps := range []int{15, 100} {
+		rng := rand.New(rand.NewPCG(1, 2))
+		groups, free := grid(rng, steps)
+		var jobs []bourse.Request
+		for range 70 {
+			r := bourse.Request{Nodes: 1 + rng.IntN(16), Length: bourse.Duration(600_000 + rng.IntN(4*3600_000)),
+				MinPerformance: bourse.Performance(500 + rng.IntN(500)), MaxPrice: bourse.Price(1_000_000 + rng.IntN(1_000_000)), Deadline: bourse.Never}
+			r.Budget = r.DefaultBudget()
+			jobs = append(jobs, r)
+		}
+		l := Fungible(groups, free, 0, bourse.Time(7*bourse.Day))
+		slots := l.Len()
+		f := NewFinder(l)
+		for _, a := range []Algorithm{ALP, AMP, Best} {
+			for _, one := range []bool{false, true} {
+				for i := range jobs {
+					jobs[i].OneSite = one
+				}
+				b.Run(fmt.Sprintf("%v/slots=%d/jobs=70x10/onesite=%v", a, slots, one), func(b *testing.B) {
+					b.ReportAllocs()
+					found := 0
+					for b.Loop() {
+						l.ResetFungible(groups, free, 0, bourse.Time(7*bourse.Day))
+						found = 0
+						for _, w := range f.Batch(jobs, Options{Algorithm: a, MaxAlternatives: 10}).Alternatives {
+							found += len(w)
+						}
+					}
+					b.ReportMetric(float64(found), "windows")
+				})
+			}
+		}
+	}
+}
