@@ -60,7 +60,7 @@ backfilled, reserved (started at its turn) or reservation.`,
 	f.Float64Var(&r.copy, "copy", 0, "raise the load by copying this share of the jobs")
 	f.Float64Var(&r.reservations, "reservations", 0, "this share of the jobs, 0 to 1, as priced reservations")
 	f.StringVar(&r.alpha, "alpha", "0", "their preference: 0 the earliest start ... 1 the least price")
-	f.IntVar(&r.maxQueue, "max-queue", 0, "jobs that may wait; more end the run, as demand is above capacity (default 100000, with --reservations 5000)")
+	f.IntVar(&r.maxQueue, "max-queue", 0, "jobs that may wait; more end the run, as demand is above capacity (default 100000, with --reservations 2000)")
 	f.Uint64Var(&r.seed, "seed", 1, "seed of the copying and of the draw")
 	f.BoolVar(&r.timing, "timing", false, "tell how many jobs were simulated in a second, without reading them")
 	f.BoolVar(&r.json, "json", false, "print JSON")
@@ -127,7 +127,7 @@ func (r *replay) run(file string, out, messages io.Writer) error {
 
 // pricedQueue bounds the queue of a replay with priced reservations, whose lists
 // of prices grow with the square of the queue: a stable site stays far below.
-const pricedQueue = 5000
+const pricedQueue = 2000
 
 // options checks the flags.
 func (r *replay) options() (opt studies.ReplayOptions, read swf.JobOptions, err error) {
