@@ -122,6 +122,7 @@ func (b *Broker) submit(now bourse.Time, from agents.ID, m agents.Submit, out *a
 	b.record(bourse.JobSubmitted{Job: j}, out)
 	if b.queue.fresh >= b.cfg.BatchSize {
 		b.queue.call(false)
+		b.follow = max(b.follow, 1)
 	}
 }
 

@@ -35,8 +35,9 @@ type Broker struct {
 	cycles   uint64                    // closed so far
 
 	// What a restart begins anew.
-	cycle cycle
-	next  bourse.Time // when the next cycle fires
+	cycle  cycle
+	next   bourse.Time // when the next cycle fires
+	follow int         // cycles that may still be opened before
 }
 
 // New returns a broker. The configuration must be valid: an error of

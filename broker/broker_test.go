@@ -135,6 +135,32 @@ func TestCycle_LargeBatchIsCutAndFollowsInOrder(t *testing.T) {
 	}
 }
 
+func TestCycle_BoundedWorkReachesEverybodyInTurn(t *testing.T) {
+	t.Parallel()
+	site := newFakeSite("north", 8, 0)
+	cfg := testConfig(site)
+	w := newTestWorld(t, cfg, site)
+	w.b.cfg.MaxCycles = 1
+	for i := range 5 {
+		j := testJob(fmt.Sprint("never", i), 8, 20_000*bourse.Second, bourse.Credit)
+		j.Priority = 9
+		w.submit(1, j)
+	}
+	w.submit(1, testJob("last", 1, 4*bourse.Hour/2, bourse.Credit))
+	w.Run(500 * sec)
+	w.cfgBatch(2)
+	for firing, want := range []JobState{Waiting, Waiting, Placed} {
+		w.Run(bourse.Time(firing+1) * 1000 * sec)
+		if v := w.job("last"); v.State != want {
+			t.Errorf("after firing %d the last job is %v, want %v", firing+1, v.State, want)
+		}
+	}
+	if c := only[bourse.CycleClosed](w); len(c) != 3 || c[0].Batch != 2 {
+		t.Errorf("%d cycles: %+v", len(c), c)
+	}
+	w.check.rest()
+}
+
 // cfgBatch changes the batch size of a running broker.
 func (w *testWorld) cfgBatch(n int) { w.b.cfg.BatchSize = n }
 

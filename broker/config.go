@@ -33,6 +33,7 @@ type Config struct {
 	MaxAlternatives int             // per job and cycle
 
 	BatchSize int // new jobs that start a cycle at once, and the most that one looks at
+	MaxCycles int // cycles opened one after the other when one fires; see cycle
 	MaxQueue  int // jobs waiting; more are refused with QueueFull
 	MaxTries  int // transactions begun for one job in one cycle
 
@@ -58,6 +59,7 @@ func Defaults(name string) Config {
 		MaxAlternatives: 20,
 
 		BatchSize: 100,
+		MaxCycles: 4,
 		MaxQueue:  100_000,
 		MaxTries:  4,
 
@@ -97,7 +99,7 @@ func (c *Config) Validate() error {
 		key   string
 		value int
 	}{
-		{"max_alternatives", c.MaxAlternatives}, {"batch_size", c.BatchSize},
+		{"max_alternatives", c.MaxAlternatives}, {"batch_size", c.BatchSize}, {"max_cycles", c.MaxCycles},
 		{"max_queue", c.MaxQueue}, {"max_tries", c.MaxTries},
 	} {
 		if n.value < 1 {

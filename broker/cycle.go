@@ -20,11 +20,14 @@ import (
 //  7. transactions: job by job in serving order, see transaction.go
 //  8. close
 //
-// Cycles fire at every multiple of Config.Cycle plus Config.Phase and then take
-// every job that waits; and at once when BatchSize jobs have come that no cycle
-// has looked at, and then take those. A batch beyond BatchSize is cut, and what
-// is left follows in the next cycle of the same instant. There is one cycle at a
-// time. With nothing due, no cycle is opened and nothing is sent.
+// Cycles fire at every multiple of Config.Cycle plus Config.Phase, and then every
+// job that waits is due; and at once when BatchSize jobs have come that no cycle
+// has looked at, and then those are due. A batch beyond BatchSize is cut, and what
+// is left follows in the next cycle, of the same instant where there is no
+// latency, up to MaxCycles. What is still due then stays so, and until all of it
+// has had its turn only fresh jobs join: under a load that the sites cannot carry
+// a cycle's work is bounded, and nobody waits behind jobs that never fit. There
+// is one cycle at a time. With nothing due, none is opened and nothing is sent.
 type cycle struct {
 	phase   phase
 	number  uint64
@@ -71,20 +74,23 @@ func (b *Broker) firstCycle(now bourse.Time) bourse.Time {
 	return now.Add(b.cfg.Cycle - since)
 }
 
-// cycleDue calls every job that waits.
+// cycleDue calls every job that waits, or, while some are due from before, the
+// fresh ones.
 func (b *Broker) cycleDue(now bourse.Time, m cycleDue, out *agents.Outbox) {
 	if m.At != b.next {
 		return
 	}
 	b.next = m.At.Add(b.cfg.Cycle)
 	out.Alarm(b.next, cycleDue{b.next})
-	b.queue.call(true)
+	b.queue.call(b.queue.due == 0)
+	b.follow = b.cfg.MaxCycles
 }
 
-// wake opens cycles as long as jobs are due and none is under way. It is the
-// last thing of every step.
+// wake opens cycles as long as jobs are due, MaxCycles are not reached and none
+// is under way. It is the last thing of every step.
 func (b *Broker) wake(now bourse.Time, out *agents.Outbox) {
-	for b.cycle.phase == idle && b.queue.due > 0 {
+	for b.cycle.phase == idle && b.queue.due > 0 && b.follow > 0 {
+		b.follow--
 		b.openCycle(now, out)
 	}
 }

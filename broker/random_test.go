@@ -26,6 +26,7 @@ func TestRandomWorlds(t *testing.T) {
 		cfg.Minimize = rapid.SampledFrom([]selection.Goal{selection.MinTime, selection.MinCost, selection.MinFinish}).Draw(t, "minimize")
 		cfg.Budget = bourse.Credits(rapid.IntRange(0, 200).Draw(t, "budget")) * bourse.Credit
 		cfg.BatchSize = rapid.IntRange(1, 10).Draw(t, "batch")
+		cfg.MaxCycles = rapid.IntRange(1, 3).Draw(t, "cycles")
 		cfg.MaxAlternatives = rapid.IntRange(1, 5).Draw(t, "alternatives")
 		cfg.MaxTries = rapid.IntRange(1, 4).Draw(t, "tries")
 		cfg.Lead = bourse.Duration(rapid.SampledFrom([]int{0, 60}).Draw(t, "lead")) * bourse.Second
