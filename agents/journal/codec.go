@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"bourse"
 	"bourse/agents"
@@ -46,6 +47,9 @@ func NewCodec(more ...agents.Fact) *Codec {
 	slices.Sort(c.names)
 	return c
 }
+
+// vocabulary is the codec of those who have no facts of their own.
+var vocabulary = sync.OnceValue(func() *Codec { return NewCodec() })
 
 func (c *Codec) add(f agents.Fact) {
 	t := reflect.TypeOf(f)

@@ -29,7 +29,7 @@ func OpenFolder(path string) (*Folder, error) {
 		owner, _ := os.ReadFile(lock.Name())
 		return nil, fmt.Errorf("journal %s is in use by process %s: %w", path, owner, closing(lock, err))
 	}
-	if err := lock.Truncate(0); err == nil {
+	if err = lock.Truncate(0); err == nil {
 		_, err = fmt.Fprintf(lock, "%d", os.Getpid())
 	}
 	if err != nil {

@@ -47,7 +47,7 @@ const maxWaiting = 1 << 20
 // decoded, where it may have seen those before.
 func Open(disk Disk, opt Options, replay func(at bourse.Time, f agents.Fact)) (*Journal, error) {
 	if opt.Codec == nil {
-		opt.Codec = NewCodec()
+		opt.Codec = vocabulary()
 	}
 	j := &Journal{disk: disk, opt: opt, synced: true, check: newReader(opt.Codec)}
 	if err := j.sweep(); err != nil {
