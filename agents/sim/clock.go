@@ -1,0 +1,43 @@
+package sim
+
+import "bourse"
+
+// clock is what a process takes for the present instant. It begins, with each
+// life, at what the host's wall clock shows, and from there on is monotonic: it
+// makes no steps, whatever becomes of the wall clock, but may run fast or slow.
+type clock struct {
+	truth bourse.Time // of the world, where
+	local bourse.Time // it showed this
+	drift int64       // gains so many millionths
+}
+
+// now is what the clock shows at an instant of the world.
+func (c *clock) now(t bourse.Time) bourse.Time {
+	d := int64(t.Sub(c.truth))
+	return c.local + bourse.Time(d+d*c.drift/1_000_000)
+}
+
+// when is the first instant of the world at which the clock shows at, by its
+// present rate.
+func (c *clock) when(at bourse.Time) bourse.Time {
+	d := int64(at - c.local)
+	if d <= 0 || d > farthest {
+		return c.truth + bourse.Time(d)
+	}
+	t := c.truth + bourse.Time(d*1_000_000/(1_000_000+c.drift))
+	for c.now(t) < at {
+		t++
+	}
+	for t > c.truth && c.now(t-1) >= at {
+		t--
+	}
+	return t
+}
+
+// farthest is how far ahead a drift is reckoned: 30 years in milliseconds.
+const farthest = 1 << 40
+
+// run has the clock gain drift from an instant of the world on.
+func (c *clock) run(t bourse.Time, drift int64) {
+	*c = clock{truth: t, local: c.now(t), drift: drift}
+}

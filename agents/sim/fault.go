@@ -1,0 +1,123 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// Kind is the kind of a fault.
+type Kind string
+
+// The kinds of faults that a world knows by itself. A world's domain may add
+// others.
+const (
+	Drop         Kind = "drop"              // messages are lost
+	Delay        Kind = "delay"             // messages and all behind them are late
+	Duplicate    Kind = "duplicate"         // messages come twice, the second time later
+	Reorder      Kind = "reorder"           // messages are overtaken
+	Partition    Kind = "partition"         // nothing passes, either way
+	OneWay       Kind = "partition-one-way" // nothing passes from the host
+	Flap         Kind = "flap"              // a partition that comes and goes
+	CrashSync    Kind = "crash-sync"        // the process dies before or after a sync
+	CrashSend    Kind = "crash-send"        // the process dies before, between or after its sends
+	Pause        Kind = "pause"             // the process does nothing
+	ClockJump    Kind = "clock-jump"        // the wall clock is off, and the process may begin anew by it
+	Drift        Kind = "drift"             // the clock runs fast or slow
+	TornJournal  Kind = "torn-journal"      // the process dies within a write
+	BitFlip      Kind = "bit-flip"          // the process dies, and the disk has a wrong bit
+	DiskFull     Kind = "disk-full"         // the disk takes no more
+	SyncFailed   Kind = "sync-failed"       // a sync fails: the process stops
+	OldJournal   Kind = "old-journal"       // the process begins anew with the journal of an earlier instant
+	Twin         Kind = "twin"              // a second process of the same name
+	networkKinds      = "drop delay duplicate reorder partition partition-one-way flap"
+)
+
+// kinds lists the kinds of a world, in the order in which they are shown.
+var kinds = []Kind{Drop, Delay, Duplicate, Reorder, Partition, OneWay, Flap, CrashSync, CrashSend, Pause,
+	ClockJump, Drift, TornJournal, BitFlip, DiskFull, SyncFailed, OldJournal, Twin}
+
+// Kinds lists the kinds of faults that a world knows by itself.
+func Kinds() []Kind { return slices.Clone(kinds) }
+
+// network reports whether messages are what the fault strikes.
+func (k Kind) network() bool { return slices.Contains(strings.Fields(networkKinds), string(k)) }
+
+// Fault is one thing that goes wrong. Each draws from a stream of its own, so
+// that leaving one out leaves the others as they are.
+type Fault struct {
+	Kind  Kind
+	At    bourse.Time     // of the world
+	For   bourse.Duration // how long it lasts; of a crash: until the process begins anew
+	Host  agents.ID       // whom it strikes; of a message: either end of it
+	Peer  agents.ID       // the other end; "": any but those near to the host
+	Share int             // of the messages struck, in thousandths; 0: all
+	Size  int64           // Delay, Reorder, Duplicate: by at most so many ms; ClockJump: by ms; Drift: millionths; else of the domain
+	Salt  uint64          // of its stream
+}
+
+// String shows the fault as ParseFault reads it.
+func (f Fault) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s at=%v", f.Kind, f.At)
+	for _, w := range []struct {
+		key string
+		set bool
+		v   any
+	}{{"for", f.For != 0, f.For}, {"host", f.Host != "", f.Host}, {"peer", f.Peer != "", f.Peer},
+		{"share", f.Share != 0, f.Share}, {"size", f.Size != 0, f.Size}, {"salt", f.Salt != 0, f.Salt}} {
+		if w.set {
+			fmt.Fprintf(&b, " %s=%v", w.key, w.v)
+		}
+	}
+	return b.String()
+}
+
+// ParseFault reads a fault: its kind, then key=value, times in seconds. An
+// error names the word that is wrong.
+func ParseFault(line string) (Fault, error) {
+	words := strings.Fields(line)
+	if len(words) == 0 {
+		return Fault{}, fmt.Errorf("a fault begins with its kind, such as %s", Drop)
+	}
+	f := Fault{Kind: Kind(words[0])}
+	for _, word := range words[1:] {
+		key, value, ok := strings.Cut(word, "=")
+		if !ok {
+			return f, fmt.Errorf("fault %s: %q is not key=value", f.Kind, word)
+		}
+		if err := f.set(key, value); err != nil {
+			return f, fmt.Errorf("fault %s: %s: %w", f.Kind, key, err)
+		}
+	}
+	return f, nil
+}
+
+func (f *Fault) set(key, value string) error {
+	var err error
+	switch key {
+	case "at":
+		f.At, err = bourse.ParseTime(value)
+	case "for":
+		f.For, err = bourse.ParseDuration(value)
+	case "host":
+		f.Host = agents.ID(value)
+	case "peer":
+		f.Peer = agents.ID(value)
+	case "share":
+		_, err = fmt.Sscanf(value, "%d", &f.Share)
+	case "size":
+		_, err = fmt.Sscanf(value, "%d", &f.Size)
+	case "salt":
+		_, err = fmt.Sscanf(value, "%d", &f.Salt)
+	default:
+		return fmt.Errorf("unknown; the keys are at, for, host, peer, share, size, salt")
+	}
+	if err == nil && (f.For < 0 || f.Share < 0 || f.Share > 1000) {
+		return fmt.Errorf("%q is out of range", value)
+	}
+	return err
+}

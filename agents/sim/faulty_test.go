@@ -1,0 +1,262 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/journal"
+)
+
+// counted is the fact of a counter: it has heard number N.
+type counted struct {
+	N int `json:"n"`
+}
+
+func (counted) Kind() string { return "counted" }
+
+// counter is a durable agent that counts the numbers it hears, each once, and
+// answers each with how many it has heard.
+type counter struct {
+	heard map[int]bool
+	order []int
+}
+
+func newCounter() agents.Agent { return &counter{heard: map[int]bool{}} }
+
+func (c *counter) Step(_ bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
+	n, ok := m.(number)
+	if !ok {
+		return
+	}
+	if !c.heard[int(n)] {
+		out.Record(counted{int(n)})
+		c.Replay(0, counted{int(n)})
+	}
+	out.Send(from, n)
+}
+
+func (c *counter) Replay(_ bourse.Time, f agents.Fact) {
+	switch f := f.(type) {
+	case counted:
+		c.heard[f.N] = true
+		c.order = append(c.order, f.N)
+	case image:
+		for _, n := range f.All {
+			c.Replay(0, counted{n})
+		}
+	}
+}
+
+// image is the fact of all that a counter has heard.
+type image struct {
+	All []int `json:"all"`
+}
+
+func (image) Kind() string { return "image" }
+
+func (c *counter) Image() agents.Fact { return image{slices.Clone(c.order)} }
+
+// asker sends the numbers from 1 to most, one every second, each again until
+// it is answered.
+type asker struct {
+	most    int
+	asked   int
+	answers map[int]int
+}
+
+func (a *asker) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
+	if n, ok := m.(number); ok {
+		a.answers[int(n)]++
+		return
+	}
+	if a.asked < a.most {
+		a.asked++
+	}
+	for n := 1; n <= a.asked; n++ {
+		if a.answers[n] == 0 {
+			out.Send("counter", number(n))
+		}
+	}
+	out.Alarm(now.Add(bourse.Second), note("again"))
+}
+
+// exchange is a world of a counter and an asker of 200 numbers.
+func exchange(opt Options) (*Faulty, *asker) {
+	opt.Lo, opt.Hi = 1, 50
+	opt.Codec = journal.NewCodec(counted{}, image{})
+	w := NewFaulty(opt)
+	a := &asker{most: 200, answers: map[int]int{}}
+	w.Add(Host{ID: "counter", New: newCounter})
+	w.Add(Host{ID: "asker", New: func() agents.Agent { return a }, Sturdy: true})
+	return w, a
+}
+
+// fault is one of each kind that makes sense for the exchange.
+func faults(t *testing.T, lines ...string) []Fault {
+	t.Helper()
+	var list []Fault
+	for _, line := range lines {
+		f, err := ParseFault(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g, err := ParseFault(f.String()); err != nil || g != f {
+			t.Errorf("%q is read back as %v, %v", f, g, err)
+		}
+		list = append(list, f)
+	}
+	return list
+}
+
+var everyKind = []string{
+	"drop at=5 for=20 share=500", "delay at=10 for=20 size=3000", "duplicate at=1 for=90 share=300 size=5000",
+	"reorder at=1 for=50 size=2000", "partition at=40 for=10 host=counter", "partition-one-way at=27 for=3 host=counter",
+	"flap at=60 for=10 host=counter size=1000", "crash-sync at=12 for=2 host=counter", "crash-send at=16 for=2 host=counter",
+	"pause at=21 for=5 host=counter", "clock-jump at=30 for=20 host=counter size=-600000", "drift at=30 for=60 host=counter size=10000",
+	"torn-journal at=33 for=1 host=counter", "bit-flip at=45 for=1 host=counter", "disk-full at=75 for=10 host=counter",
+	"sync-failed at=105 for=1 host=counter", "crash-sync at=115 for=1 host=counter salt=7",
+}
+
+// What the counter has answered it has not forgotten, whatever went wrong but
+// for a disk of the past; and all goes well again once the faults end.
+func TestFaulty_WhatWasAnsweredIsDurable(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(200) {
+		w, a := exchange(Options{Seed: seed, Faults: faults(t, everyKind...), Snapshot: 20, Record: true})
+		lost := false
+		w.Began(func(l *Life) { lost = lost || l.Amnesia })
+		w.After(func(s *Step) {
+			c, ok := w.Agent("counter").(*counter)
+			if !ok || lost {
+				return
+			}
+			for n := range a.answers {
+				if !c.heard[n] {
+					t.Fatalf("seed %d at %v: %d was answered and is forgotten", seed, s.At, n)
+				}
+			}
+		})
+		if err := w.Run(300_000); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		w.Heal()
+		if err := w.Run(600_000); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		if len(a.answers) != 200 {
+			t.Errorf("seed %d: %d of 200 answered after all faults have ended", seed, len(a.answers))
+		}
+		if err := w.Rerun(); err != nil {
+			t.Errorf("seed %d: %v", seed, err)
+		}
+	}
+}
+
+func TestFaulty_EveryKindStrikes(t *testing.T) {
+	t.Parallel()
+	total := map[Kind]int{}
+	for seed := range uint64(30) {
+		w, _ := exchange(Options{Seed: seed, Faults: faults(t, append(everyKind, "old-journal at=130 for=10 host=counter", "twin at=170 for=10 host=counter")...)})
+		if err := w.Run(300_000); err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range Kinds() {
+			total[k] += w.Count(k)
+		}
+	}
+	for _, k := range Kinds() {
+		if total[k] < 10 {
+			t.Errorf("%s struck %d times in 30 runs", k, total[k])
+		}
+	}
+}
+
+func TestFaulty_TheSameSeedGivesTheSameTrace(t *testing.T) {
+	t.Parallel()
+	run := func(seed uint64) string {
+		var b strings.Builder
+		w, _ := exchange(Options{Seed: seed, Faults: faults(t, everyKind...), Skew: 500, Trace: func(l string) { fmt.Fprintln(&b, l) }})
+		if err := w.Run(300_000); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	if run(1) != run(1) {
+		t.Error("the same seed gives another trace")
+	}
+	if run(1) == run(2) {
+		t.Error("another seed gives the same trace")
+	}
+}
+
+func TestFaulty_ALifeLivesOnMonotonicTime(t *testing.T) {
+	t.Parallel()
+	w, _ := exchange(Options{Seed: 3, Faults: faults(t, "clock-jump at=30 for=20 host=counter size=-600000", "drift at=60 for=30 host=counter size=-10000")})
+	last := map[uint64]bourse.Time{}
+	back := false
+	w.After(func(s *Step) {
+		if s.ID != "counter" {
+			return
+		}
+		if s.Now < last[s.Life] {
+			t.Errorf("within life %d time went from %v back to %v", s.Life, last[s.Life], s.Now)
+		}
+		last[s.Life] = s.Now
+		back = back || s.Now < s.At-300_000
+	})
+	if err := w.Run(300_000); err != nil {
+		t.Fatal(err)
+	}
+	if !back && len(last) > 1 {
+		t.Error("a life that began while the wall clock was off had the right time")
+	}
+}
+
+func TestClock_AlarmsComeWhenTheClockShowsTheirInstant(t *testing.T) {
+	t.Parallel()
+	for _, drift := range []int64{-10_000, -7, 0, 3, 10_000} {
+		c := clock{truth: 1000, local: 5000, drift: drift}
+		for _, at := range []bourse.Time{5001, 5999, 7777, 123_456_789} {
+			w := c.when(at)
+			if c.now(w) < at || c.now(w-1) >= at {
+				t.Errorf("drift %d: %v is shown at %v, not first at %v", drift, at, c.now(w), w)
+			}
+		}
+	}
+}
+
+func TestParseFault_NamesTheWrongWord(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"":                  "begins with its kind",
+		"drop now":          `"now" is not key=value`,
+		"drop when=3":       "when: unknown",
+		"drop share=1001":   "out of range",
+		"drop at=soon":      "at:",
+		"pause for=-3":      "for:",
+		"drop share=plenty": "share:",
+	} {
+		if _, err := ParseFault(line); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want a word of %q", line, err, want)
+		}
+	}
+}
+
+func FuzzParseFault(f *testing.F) {
+	for _, l := range everyKind {
+		f.Add(l)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		x, err := ParseFault(line)
+		if err != nil {
+			return
+		}
+		if y, err := ParseFault(x.String()); err != nil || x != y {
+			t.Errorf("%q reads as %v, which reads as %v, %v", line, x, y, err)
+		}
+	})
+}

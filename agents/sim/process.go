@@ -1,0 +1,328 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/journal"
+	"bourse/agents/plant"
+)
+
+// process is one life after another of an agent, with the disk that they share.
+type process struct {
+	world   *Faulty
+	number  int
+	name    int32
+	durable bool
+	agent   agents.Agent // nil while it is down
+	disk    *journal.Memory
+	journal *journal.Journal
+	life    uint64 // counted; alarms of an earlier one are lost with it
+	clock   clock
+	skew    bourse.Duration // of its host's wall clock
+	jump    bourse.Duration // by which the wall clock is off for a time
+	drift   int64
+	paused  bourse.Time // it does nothing before
+	behind  bool        // after a pause its alarms come after its messages
+	armed   *armed      // dies of this when its time comes
+	mirror  *journal.Memory
+	amnesia bool // the next life begins with a disk of the past
+	stopped bool // by its own will
+	lives   []*record
+}
+
+// armed is a crash that waits for a step to strike in.
+type armed struct {
+	Fault
+	draw stream
+}
+
+// alarmOf is an alarm on its way to the life of a process that has set it.
+type alarmOf struct {
+	life  uint64
+	local bourse.Time // the process's own instant
+	m     agents.Message
+}
+
+// Kind names the event.
+func (a alarmOf) Kind() string { return a.m.Kind() }
+
+// begin starts a life: a new agent, the journal replayed, Started.
+func (p *process) begin() {
+	w := p.world
+	if p.agent != nil {
+		return
+	}
+	agent := w.hosts[p.name].New()
+	p.life++
+	p.clock = clock{truth: w.now, local: w.now.Add(p.skew + p.jump), drift: p.drift}
+	p.stopped, p.paused = false, 0
+	r := &record{}
+	life := Life{At: w.now, Now: p.clock.local, Process: p.number, ID: w.names[p.name], Amnesia: p.amnesia}
+	if d, ok := agent.(agents.Durable); ok {
+		var err error
+		p.disk.Fault = nil
+		p.journal, err = journal.Open(p.disk, journal.Options{Agent: w.names[p.name], Codec: w.opt.Codec},
+			func(at bourse.Time, f agents.Fact) {
+				d.Replay(at, f)
+				life.Last = append(life.Last, f)
+				r.replayed = append(r.replayed, stamped{at, f})
+			})
+		if err != nil {
+			p.repair(err)
+			return
+		}
+		life.Facts = int(p.journal.Facts())
+		if n := int(p.journal.Since()); n < len(life.Last) {
+			life.Last = life.Last[len(life.Last)-n:] // less the image
+		}
+	}
+	p.mirror, p.amnesia = nil, false
+	p.agent = agent
+	if w.opt.Record {
+		p.lives = append(p.lives, r)
+	}
+	if p.life > 1 {
+		w.trace("%s begins life %d with %d facts", w.names[p.name], p.life, life.Facts)
+		for _, h := range w.began {
+			h(&life)
+		}
+	}
+	nonce := streamOf(w.opt.Seed, 3, uint64(p.number), p.life)
+	p.step(w.names[p.name], agents.Started{Nonce: nonce.next()})
+}
+
+// repair is what an operator does with a journal that cannot be opened: the disk
+// is put back as its mirror has it, or the space is made that it lacked.
+func (p *process) repair(err error) {
+	w := p.world
+	w.trace("%s cannot begin: %v", w.names[p.name], err)
+	var corrupt *journal.CorruptError
+	switch {
+	case errors.Is(err, journal.ErrFull):
+	case p.mirror != nil:
+		p.disk, p.mirror = p.mirror, nil
+	case errors.As(err, &corrupt):
+		w.Stop(fmt.Errorf("the journal of %s is damaged, and no fault has done it: %w", w.names[p.name], err))
+		return
+	default:
+		w.Stop(fmt.Errorf("%s cannot begin: %w", w.names[p.name], err))
+		return
+	}
+	p.later(20 * bourse.Second)
+}
+
+// later begins the next life after a while.
+func (p *process) later(d bourse.Duration) {
+	life := p.life
+	p.world.do(p.world.now.Add(d), func() {
+		if p.life == life && p.world.of[p.name] != nil && !p.gone() {
+			p.begin()
+		}
+	})
+}
+
+// gone reports whether the process is no longer one of its name: a twin that
+// was given up.
+func (p *process) gone() bool {
+	for _, q := range p.world.of[p.name] {
+		if q == p {
+			return false
+		}
+	}
+	return true
+}
+
+// alarm delivers an alarm, when its life's clock shows its instant.
+func (p *process) alarm(e event, a alarmOf) {
+	w := p.world
+	if p.agent == nil || p.life != a.life {
+		return
+	}
+	if p.paused > w.now {
+		if e.at = p.paused; p.behind {
+			e.rank = message + 1
+		}
+		w.heap.push(e)
+		return
+	}
+	if p.clock.now(w.now) < a.local { // the clock has slowed down since
+		e.at = p.clock.when(a.local)
+		w.heap.push(e)
+		return
+	}
+	p.step(w.names[p.name], a.m)
+}
+
+// step hands the agent a message, makes what it records durable and lets its
+// messages out, or dies on the way.
+func (p *process) step(from agents.ID, m agents.Message) {
+	w := p.world
+	w.steps++
+	s := Step{At: w.now, Now: p.clock.now(w.now), Process: p.number, Life: p.life,
+		ID: w.names[p.name], From: from, Message: m, Late: p.paused > 0 && p.paused >= w.now}
+	if w.opt.Trace != nil {
+		w.trace("%s>%s %s", from, s.ID, w.describe(m))
+	}
+	out := &w.out
+	out.Reset()
+	p.agent.Step(s.Now, from, m, out)
+	if w.opt.Record {
+		p.lives[len(p.lives)-1].step(w, s.Now, from, m, out)
+	}
+	if p.durable {
+		p.keep(&s, out)
+	} else {
+		s.Facts, s.Sends = out.Facts, out.Sends
+	}
+	for _, x := range s.Sends {
+		w.send(p.name, x)
+	}
+	if !s.Died {
+		for _, a := range out.Alarms {
+			if at := p.clock.when(max(a.At, s.Now)); at.Sub(w.now) < farthest {
+				w.push(event{at: max(at, w.now), rank: alarm, to: int32(p.number), m: alarmOf{p.life, a.At, a.Message}})
+			}
+		}
+	}
+	for _, h := range w.after {
+		h(&s)
+	}
+	if st, ok := p.agent.(interface{ Stopped() bool }); ok && st.Stopped() {
+		w.trace("%s has stopped", s.ID)
+		p.die(nil)
+		p.stopped = true
+		if len(w.of[p.name]) == 1 {
+			p.later(30 * bourse.Second)
+		}
+	}
+}
+
+// keep appends and syncs the facts of a step and says which of its messages
+// leave. A crash that is armed strikes here; so does a disk that fails.
+func (p *process) keep(s *Step, out *agents.Outbox) {
+	s.Facts, s.Sends = out.Facts, out.Sends
+	a := p.armed
+	if a == nil || !a.strikes(out) {
+		if err := p.write(s.Now, out.Facts); err != nil {
+			p.failed(s, err)
+			return
+		}
+		p.snapshot(s)
+		return
+	}
+	p.armed = nil
+	p.world.struck(a.Kind)
+	s.Died = true
+	switch a.Kind {
+	case CrashSync:
+		if a.draw.below(3) == 0 { // after the sync, before any message
+			if err := p.write(s.Now, out.Facts); err == nil {
+				s.Sends = nil
+				break
+			}
+		}
+		p.unwritten(s)
+	case CrashSend:
+		if err := p.write(s.Now, out.Facts); err != nil {
+			p.unwritten(s)
+			break
+		}
+		s.Sends = out.Sends[:a.draw.below(len(out.Sends)+1)]
+	case TornJournal, SyncFailed:
+		p.disk.Fault = failing(journal.OpSync)
+		_ = p.write(s.Now, out.Facts)
+		p.unwritten(s)
+		p.crash(a.For, func(_ string, synced, written int) int { return synced + a.draw.below(written-synced+1) })
+		return
+	}
+	p.crash(a.For, nil)
+}
+
+// unwritten leaves nothing of a step: it died before its facts were durable.
+func (p *process) unwritten(s *Step) {
+	s.Facts = nil
+	if plant.On("ack-before-sync") {
+		return
+	}
+	s.Sends = nil
+}
+
+// strikes reports whether the step is one that the crash waits for.
+func (a *armed) strikes(out *agents.Outbox) bool {
+	if a.Kind == CrashSend {
+		return len(out.Sends) > 0
+	}
+	return len(out.Facts) > 0
+}
+
+// errDisk is what a disk fails with by a fault.
+var errDisk = errors.New("the disk has failed")
+
+func failing(op journal.Op) func(journal.Op, string) error {
+	return func(o journal.Op, _ string) error {
+		if o == op {
+			return errDisk
+		}
+		return nil
+	}
+}
+
+// write makes facts durable.
+func (p *process) write(now bourse.Time, facts []agents.Fact) error {
+	for _, f := range facts {
+		if err := p.journal.Append(now, f); err != nil {
+			return err
+		}
+	}
+	return p.journal.Sync()
+}
+
+// failed stops a process whose journal has failed: nothing of the step leaves.
+func (p *process) failed(s *Step, err error) {
+	w := p.world
+	if !errors.Is(err, journal.ErrFull) && !errors.Is(err, errDisk) {
+		w.Stop(fmt.Errorf("%s cannot write its journal: %w", s.ID, err))
+	}
+	w.trace("%s stops: %v", s.ID, err)
+	if errors.Is(err, journal.ErrFull) {
+		w.struck(DiskFull)
+	}
+	s.Died = true
+	p.unwritten(s)
+	p.crash(15*bourse.Second, nil)
+}
+
+// snapshot begins the journal anew once it has grown.
+func (p *process) snapshot(s *Step) {
+	if p.world.opt.Snapshot == 0 || p.journal.Since() < uint64(p.world.opt.Snapshot) {
+		return
+	}
+	if err := p.journal.Snapshot(s.Now, p.agent.(agents.Durable).Image()); err != nil {
+		p.failed(s, err)
+	}
+}
+
+// crash ends the life and begins the next one after a while.
+func (p *process) crash(down bourse.Duration, keep func(string, int, int) int) {
+	p.world.trace("%s dies", p.world.names[p.name])
+	p.die(keep)
+	p.later(max(down, 1))
+}
+
+// die ends the life; the disk keeps what is durable and what keep says.
+func (p *process) die(keep func(string, int, int) int) {
+	p.agent, p.journal = nil, nil
+	p.disk.Fault = nil
+	p.disk.Crash(keep, keep != nil)
+}
+
+// describe shows a message in a trace.
+func (w *Faulty) describe(m agents.Message) string {
+	if s, ok := m.(fmt.Stringer); ok {
+		return m.Kind() + " " + s.String()
+	}
+	return m.Kind()
+}

@@ -1,0 +1,77 @@
+package sim
+
+import (
+	"fmt"
+	"hash/fnv"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// record is what one life of a process was handed, and the digest of all it
+// recorded.
+type record struct {
+	replayed []stamped
+	inputs   []input
+	digest   uint64
+}
+
+type stamped struct {
+	at   bourse.Time
+	fact agents.Fact
+}
+
+type input struct {
+	now  bourse.Time
+	from agents.ID
+	m    agents.Message
+}
+
+// step takes down one step.
+func (r *record) step(w *Faulty, now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
+	r.inputs = append(r.inputs, input{now, from, m})
+	r.digest = w.digest(r.digest, now, out.Facts)
+}
+
+// digest goes on with the digest of a journal.
+func (w *Faulty) digest(sum uint64, now bourse.Time, facts []agents.Fact) uint64 {
+	h := fnv.New64a()
+	for _, f := range facts {
+		b, err := w.opt.Codec.Append(nil, now, f)
+		if err != nil {
+			panic(fmt.Sprintf("sim: fact %s cannot be written: %v", f.Kind(), err))
+		}
+		h.Reset()
+		h.Write(b)
+		sum = sum*1099511628211 ^ h.Sum64()
+	}
+	return sum
+}
+
+// Rerun hands every life of every process the same messages in the same order
+// once more and returns an error unless the same facts come of it. The world
+// must have been made with Record.
+func (w *Faulty) Rerun() error {
+	for _, p := range w.procs {
+		if !p.durable {
+			continue
+		}
+		for i, r := range p.lives {
+			agent := w.hosts[p.name].New().(agents.Durable)
+			for _, s := range r.replayed {
+				agent.Replay(s.at, s.fact)
+			}
+			var out agents.Outbox
+			var sum uint64
+			for _, in := range r.inputs {
+				out.Reset()
+				agent.Step(in.now, in.from, in.m, &out)
+				sum = w.digest(sum, in.now, out.Facts)
+			}
+			if sum != r.digest {
+				return fmt.Errorf("%s, life %d: %d messages handed to it again leave another journal", w.names[p.name], i+1, len(r.inputs))
+			}
+		}
+	}
+	return nil
+}

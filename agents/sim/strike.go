@@ -1,0 +1,215 @@
+package sim
+
+import (
+	"slices"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/journal"
+)
+
+// strike has a fault happen whose time has come.
+func (w *Faulty) strike(f Fault) {
+	if w.healed {
+		return
+	}
+	draw := streamOf(w.opt.Seed, 4, f.Salt, uint64(f.At))
+	if f.Kind.network() || !slices.Contains(kinds, f.Kind) {
+		w.strikeWorld(f, draw)
+		return
+	}
+	p := w.victim(f.Host, &draw)
+	if p == nil || p.agent == nil || w.hosts[p.name].Sturdy || !p.durable && f.Kind != Pause && f.Kind != Drift {
+		return
+	}
+	w.trace("%s strikes %s", f.Kind, f.Host)
+	switch f.Kind {
+	case CrashSync, CrashSend, TornJournal, SyncFailed:
+		p.armed = &armed{f, draw}
+		w.expire(p, f)
+	case Pause:
+		p.paused = max(p.paused, w.now.Add(f.For))
+		p.behind = draw.chance(500)
+		w.struck(f.Kind)
+	case ClockJump:
+		p.jumpClock(f, draw)
+	case Drift:
+		p.drift = f.Size
+		p.clock.run(w.now, p.drift)
+		w.do(w.now.Add(f.For), func() { p.undrift() })
+		w.struck(f.Kind)
+	case BitFlip:
+		p.flip(f, draw)
+	case DiskFull:
+		p.disk.Room = p.disk.Size() + draw.below(200)
+		w.do(w.now.Add(f.For), func() { p.disk.Room = 0 })
+	case OldJournal:
+		backup := p.disk.Clone()
+		w.do(w.now.Add(f.For), func() { p.forget(backup, draw) })
+	case Twin:
+		w.fork(p, f, draw)
+	}
+}
+
+// strikeWorld has a fault of the network, or one of the domain's, happen.
+func (w *Faulty) strikeWorld(f Fault, draw stream) {
+	w.trace("%s strikes %s %s", f.Kind, f.Host, f.Peer)
+	if !f.Kind.network() && w.opt.Strike != nil && w.opt.Strike(w, f) {
+		w.struck(f.Kind)
+	}
+	if f.For == 0 {
+		return
+	}
+	e := &episode{Fault: f, draw: draw}
+	w.active = append(w.active, e)
+	w.do(w.now.Add(f.For), func() {
+		w.active = slices.DeleteFunc(w.active, func(x *episode) bool { return x == e })
+		w.trace("%s ends for %s %s", f.Kind, f.Host, f.Peer)
+	})
+}
+
+// victim is the process that a fault strikes: of twins either one.
+func (w *Faulty) victim(id agents.ID, draw *stream) *process {
+	name, ok := w.index[id]
+	if !ok {
+		return nil
+	}
+	list := w.of[name]
+	return list[draw.below(len(list))]
+}
+
+// patience is how long a crash waits for a step to strike in.
+const patience = 10 * bourse.Minute
+
+// expire disarms a crash that has found no step.
+func (w *Faulty) expire(p *process, f Fault) {
+	a := p.armed
+	w.do(w.now.Add(patience), func() {
+		if p.armed == a {
+			p.armed = nil
+		}
+	})
+}
+
+// jumpClock sets the wall clock off for a time. What lives goes on by its
+// monotonic clock; a life that begins meanwhile has the wrong time until an
+// operator, who has set the clock right, begins it anew.
+func (p *process) jumpClock(f Fault, draw stream) {
+	w := p.world
+	w.struck(f.Kind)
+	p.jump = bourse.Duration(f.Size)
+	if draw.chance(600) {
+		p.crash(draw.within(bourse.Second, 5*bourse.Second), nil)
+	}
+	w.do(w.now.Add(f.For), func() { p.setClock() })
+}
+
+// setClock sets the wall clock right.
+func (p *process) setClock() {
+	p.jump = 0
+	if p.agent == nil {
+		return
+	}
+	if off := p.clock.now(p.world.now).Sub(p.world.now); off > maxSkew || off < -maxSkew {
+		p.crash(bourse.Second, nil)
+	}
+}
+
+// maxSkew is how far off a clock may be before its process is begun anew.
+const maxSkew = 2 * bourse.Second
+
+func (p *process) undrift() {
+	if p.drift = 0; p.agent != nil {
+		p.clock.run(p.world.now, 0)
+	}
+	p.setClock()
+}
+
+// flip turns a bit on the disk of a process that dies. The disk has a mirror.
+func (p *process) flip(f Fault, draw stream) {
+	names, _ := p.disk.Names()
+	if len(names) == 0 {
+		return
+	}
+	p.world.struck(f.Kind)
+	p.crash(f.For, nil)
+	p.mirror = p.disk.Clone()
+	name := names[len(names)-1] // the one that a restart reads
+	data, _ := p.disk.Read(name)
+	p.disk.Flip(name, draw.below(8*len(data)))
+	p.amnesia = true // a flip in the last record is a torn tail
+}
+
+// forget has a process begin anew with the disk that it had.
+func (p *process) forget(backup *journal.Memory, draw stream) {
+	w := p.world
+	if w.healed || p.gone() {
+		return
+	}
+	w.struck(OldJournal)
+	if p.agent != nil {
+		p.die(nil)
+	}
+	p.life++ // whatever was to begin
+	p.disk, p.mirror, p.amnesia = backup, nil, true
+	p.later(draw.within(bourse.Second, 30*bourse.Second))
+}
+
+// fork begins a second process of the same name with a copy of the disk, and
+// ends one of the two after a while.
+func (w *Faulty) fork(p *process, f Fault, draw stream) {
+	if len(w.of[p.name]) > 1 {
+		return
+	}
+	w.struck(f.Kind)
+	q := &process{world: w, number: len(w.procs), name: p.name, durable: p.durable, skew: p.skew, disk: p.disk.Clone(), amnesia: true}
+	w.procs = append(w.procs, q)
+	w.of[p.name] = append(w.of[p.name], q)
+	q.begin()
+	w.do(w.now.Add(f.For), func() { w.part(p.name, draw) })
+}
+
+// part ends one of two twins: rather the one that has stopped.
+func (w *Faulty) part(name int32, draw stream) {
+	list := w.of[name]
+	if len(list) < 2 {
+		return
+	}
+	keep := draw.below(2)
+	if (list[0].agent == nil) != (list[1].agent == nil) && draw.chance(750) {
+		keep = 0
+		if list[0].agent == nil {
+			keep = 1
+		}
+	}
+	p, other := list[keep], list[1-keep]
+	if other.agent != nil {
+		other.die(nil)
+	}
+	other.life++
+	w.of[name] = []*process{p}
+	w.trace("process %d is %s alone", p.number, w.names[name])
+	for _, h := range w.parted {
+		h(p.number, other.number)
+	}
+	if p.agent == nil {
+		p.later(bourse.Second)
+	}
+}
+
+// Heal ends all faults, now and to come: what is down begins anew, twins part,
+// clocks and disks are set right.
+func (w *Faulty) Heal() {
+	w.trace("all faults end")
+	w.healed = true
+	w.active = nil
+	for name := range w.of {
+		w.part(int32(name), streamOf(w.opt.Seed, 5, uint64(name)))
+		p := w.of[name][0]
+		p.armed, p.paused, p.disk.Room = nil, 0, 0
+		p.undrift()
+		if p.agent == nil {
+			p.later(bourse.Second)
+		}
+	}
+}
