@@ -1,0 +1,148 @@
+package broker
+
+import (
+	"fmt"
+	"testing"
+
+	"bourse"
+	"bourse/agents"
+)
+
+func TestReasons_EveryJobNotPlacedSaysWhy(t *testing.T) {
+	t.Parallel()
+	base := func() bourse.Job { return testJob("j", 2, 1000*bourse.Second, 50*bourse.Credit) }
+	for _, c := range []struct {
+		name  string
+		job   func() bourse.Job
+		code  bourse.Code
+		final bool
+	}{
+		{"larger than all sites", func() bourse.Job { j := base(); j.Nodes = 99; return j }, bourse.TooLarge, true},
+		{"on one site larger than each", func() bourse.Job { j := base(); j.Nodes, j.OneSite = 8, true; return j }, bourse.TooLarge, true},
+		{"too fast", func() bourse.Job { j := base(); j.MinPerformance = 9 * bourse.Unit; return j }, bourse.NoNode, true},
+		{"without such nodes", func() bourse.Job { j := base(); j.Require.GPUs = 4; return j }, bourse.NoNode, true},
+		{"too poor", func() bourse.Job { j := base(); j.Budget = 1; return j }, bourse.OverBudget, false},
+		{"longer than the horizon", func() bourse.Job { j := base(); j.Length = 20_000 * bourse.Second; return j }, bourse.NoWindow, false},
+		{"can not end in time", func() bourse.Job { j := base(); j.Deadline = 500 * sec; return j }, bourse.Expired, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			north, south := newFakeSite("north", 4, 3_600_000), newFakeSite("south", 6, 3_600_000)
+			w := newTestWorld(t, testConfig(north, south), north, south)
+			w.submit(0, c.job())
+			w.finish(t, 3000*sec)
+			v, p := w.job("j"), only[bourse.JobPostponed](w)
+			if v.Reason.Code != c.code || v.Reason.Detail == "" {
+				t.Errorf("%v: %v", v.Reason.Code, v.Reason)
+			}
+			if final := v.State == Abandoned; final != c.final || p[len(p)-1].Final != c.final {
+				t.Errorf("final is %t", final)
+			}
+			if c.final && len(p) != 1 {
+				t.Errorf("postponed %d times", len(p))
+			}
+		})
+	}
+}
+
+func TestReasons_NothingIsFinalWhileASiteIsSilent(t *testing.T) {
+	t.Parallel()
+	north, south := newFakeSite("north", 4, 0), newFakeSite("south", 6, 0)
+	south.rule = onNth("OfferRequest", 1, fakeAnswer{silent: true})
+	w := newTestWorld(t, testConfig(north, south), north, south)
+	w.submit(0, testJob("j", 10, 100*bourse.Second, bourse.Credit))
+	w.Run(900 * sec)
+	if v := w.job("j"); v.State != Waiting || v.Reason.Code != bourse.TooLarge {
+		t.Errorf("the job is %v: %v", v.State, v.Reason)
+	}
+	w.finish(t, 1000*sec)
+	if v := w.job("j"); v.State != Placed {
+		t.Errorf("the job is %v: %v once south answers", v.State, v.Reason)
+	}
+}
+
+func TestReasons_DeadlinePassedWhileItWaited(t *testing.T) {
+	t.Parallel()
+	site := newFakeSite("north", 4, 0)
+	w := newTestWorld(t, testConfig(site), site)
+	j := testJob("j", 1, 100*bourse.Second, bourse.Credit)
+	j.Deadline = 900 * sec
+	w.submit(1, j)
+	w.finish(t, 5000*sec)
+	if v := w.job("j"); v.State != Abandoned || v.Reason.Code != bourse.Expired {
+		t.Errorf("the job is %v: %v", v.State, v.Reason)
+	}
+	if n := w.sent("OfferRequest"); n != 0 {
+		t.Errorf("%d requests for offers for a job that is too late", n)
+	}
+}
+
+func TestSubmit_RefusesNonsenseWithAReason(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(*bourse.Job){
+		"no name":        func(j *bourse.Job) { j.Name = "" },
+		"no nodes":       func(j *bourse.Job) { j.Nodes = 0 },
+		"too many nodes": func(j *bourse.Job) { j.Nodes = maxNodes + 1 },
+		"no length":      func(j *bourse.Job) { j.Length = 0 },
+		"too long":       func(j *bourse.Job) { j.Length = bourse.MaxDuration + 1 },
+		"no performance": func(j *bourse.Job) { j.MinPerformance = 0 },
+		"debt":           func(j *bourse.Job) { j.Budget = -1 },
+		"price":          func(j *bourse.Job) { j.MaxPrice = -1 },
+		"run":            func(j *bourse.Job) { j.Run = -1 },
+		"far ready":      func(j *bourse.Job) { j.Ready = bourse.MaxTime + 1 },
+		"dear": func(j *bourse.Job) {
+			j.Budget, j.MaxPrice, j.Nodes, j.Length = 0, bourse.MaxPrice, maxNodes, bourse.MaxDuration
+		},
+		"past deadline": func(j *bourse.Job) { j.Deadline = 5 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			site := newFakeSite("north", 4, 0)
+			w := newTestWorld(t, testConfig(site), site)
+			j := testJob("j", 1, bourse.Second, bourse.Credit)
+			spoil(&j)
+			w.submit(10, j)
+			w.finish(t, 5000*sec)
+			if r := only[bourse.SubmissionRefused](w); len(r) != 1 || !r[0].Reason.Refused() || w.b.Waiting() != 0 {
+				t.Errorf("refusals %+v", r)
+			}
+			if len(w.trace) != 1 {
+				t.Errorf("more came of it: %q", w.trace)
+			}
+		})
+	}
+}
+
+func TestSubmit_BoundsTheQueueAndAnswersTheClient(t *testing.T) {
+	t.Parallel()
+	site := newFakeSite("north", 4, 0)
+	cfg := testConfig(site)
+	cfg.MaxQueue = 2
+	b := New(cfg)
+	var codes []bourse.Code
+	for _, name := range []string{"a", "a", "b", "c"} {
+		var out agents.Outbox
+		b.Step(0, "client", agents.Submit{Job: testJob(name, 1, bourse.Second, bourse.Credit)}, &out)
+		codes = append(codes, out.Sends[0].Message.(agents.SubmitReply).Reason.Code)
+	}
+	if want := []bourse.Code{bourse.None, bourse.Conflict, bourse.None, bourse.QueueFull}; fmt.Sprint(codes) != fmt.Sprint(want) {
+		t.Errorf("answers %q, want %q", codes, want)
+	}
+}
+
+func TestSubmit_FillsInBudgetOrPrice(t *testing.T) {
+	t.Parallel()
+	b := New(testConfig(newFakeSite("north", 4, 0)))
+	var out agents.Outbox
+	j := testJob("a", 2, bourse.Hour, 0)
+	j.MaxPrice = 3_000_000
+	b.Step(7, "", agents.Submit{Job: j}, &out)
+	k := testJob("b", 2, bourse.Hour, 8*bourse.Credit)
+	k.Deadline = 0
+	b.Step(7, "", agents.Submit{Job: k}, &out)
+	v, _ := b.Job("a")
+	u, _ := b.Job("b")
+	if v.Budget != 6*bourse.Credit || u.MaxPrice != 4_000_000 || u.Deadline != bourse.Never || u.Submit != 7 {
+		t.Errorf("budget %v, price %v, deadline %v, submit %v", v.Budget, u.MaxPrice, u.Deadline, u.Submit)
+	}
+}

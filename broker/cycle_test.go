@@ -1,0 +1,198 @@
+package broker
+
+import (
+	"fmt"
+	"testing"
+
+	"bourse"
+)
+
+func TestCycle_FiresAtMultiplesOfItsLengthPlusItsPhase(t *testing.T) {
+	t.Parallel()
+	site := newFakeSite("north", 4, 0)
+	cfg := testConfig(site)
+	cfg.Phase = 300 * bourse.Second
+	w := newTestWorld(t, cfg, site)
+	for _, at := range []bourse.Time{0, 400 * sec, 1300 * sec} {
+		w.submit(at, testJob(fmt.Sprintf("j%d", at/sec), 1, bourse.Second, bourse.Credit))
+	}
+	w.finish(t, 5000*sec)
+	var starts []bourse.Time
+	for _, f := range only[bourse.TxBegun](w) {
+		starts = append(starts, f.Legs[0].Start/sec)
+	}
+	// The last job comes in the instant of a cycle, whose alarm is there first.
+	if want := []bourse.Time{300, 1300, 2300}; fmt.Sprint(starts) != fmt.Sprint(want) {
+		t.Errorf("windows start at %v, want %v", starts, want)
+	}
+	if b := New(cfg); b.firstCycle(300*sec) != 300*sec || b.firstCycle(301*sec) != 1300*sec || b.firstCycle(0) != 300*sec || b.firstCycle(-5000*sec) != -4700*sec {
+		t.Error("the first cycle is not the next multiple")
+	}
+}
+
+func TestPhase_SpreadsBrokersOverTheCycle(t *testing.T) {
+	t.Parallel()
+	seen := map[bourse.Duration]bool{}
+	for i := range 100 {
+		p := Phase(fmt.Sprintf("vo%d", i), bourse.Hour)
+		if p < 0 || p >= bourse.Hour {
+			t.Fatalf("phase %v is outside the cycle", p)
+		}
+		seen[p] = true
+	}
+	if len(seen) < 95 {
+		t.Errorf("100 names have %d phases", len(seen))
+	}
+	if got := Phase("vo1", 30*bourse.Minute); got != Phase("vo1", 30*bourse.Minute) || got == Phase("vo2", 30*bourse.Minute) {
+		t.Errorf("phase of vo1 is %v", got)
+	}
+}
+
+func TestCycle_SkippedWhenNothingWaits(t *testing.T) {
+	t.Parallel()
+	site := newFakeSite("north", 4, 0)
+	w := newTestWorld(t, testConfig(site), site)
+	w.finish(t, 10_000*sec)
+	if len(w.trace) != 0 || w.b.Cycles() != 0 {
+		t.Errorf("an idle broker said %q", w.trace)
+	}
+}
+
+func TestCycle_AtOnceWhenTheBatchIsFull(t *testing.T) {
+	t.Parallel()
+	site := newFakeSite("north", 8, 0)
+	cfg := testConfig(site)
+	cfg.BatchSize = 3
+	w := newTestWorld(t, cfg, site)
+	for i := range 4 {
+		w.submit(bourse.Time(100+i)*sec, testJob(fmt.Sprint("j", i), 1, bourse.Second, bourse.Credit))
+	}
+	w.Run(999 * sec)
+	if c := only[bourse.CycleClosed](w); len(c) != 1 || c[0].Batch != 3 || w.b.Waiting() != 1 {
+		t.Errorf("cycles %+v, %d jobs wait; one cycle of the first 3 is wanted", c, w.b.Waiting())
+	}
+	w.finish(t, 2000*sec)
+	if w.b.Waiting() != 0 {
+		t.Errorf("%d jobs wait after the next cycle", w.b.Waiting())
+	}
+}
+
+func TestCycle_LargeBatchIsCutAndFollowsInOrder(t *testing.T) {
+	t.Parallel()
+	site := newFakeSite("north", 8, 0)
+	cfg := testConfig(site)
+	cfg.BatchSize, cfg.MaxAlternatives = 4, 1
+	w := newTestWorld(t, cfg, site)
+	never := testJob("never", 8, 20_000*bourse.Second, bourse.Credit)
+	never.Priority = 9
+	w.submit(1, never)
+	for i := range 3 {
+		w.submit(1, testJob(fmt.Sprint("a", i), 1, bourse.Second, bourse.Credit))
+	}
+	w.Run(sec)
+	for i := range 3 {
+		w.submit(2*sec, testJob(fmt.Sprint("b", i), 1, bourse.Second, bourse.Credit))
+	}
+	w.Run(999 * sec)
+	if w.b.Waiting() != 4 {
+		t.Fatalf("%d jobs wait", w.b.Waiting())
+	}
+	w.cfgBatch(2)
+	w.finish(t, 1000*sec)
+	var batches []int
+	for _, c := range only[bourse.CycleClosed](w) {
+		batches = append(batches, c.Batch)
+	}
+	if fmt.Sprint(batches) != "[4 2 2]" {
+		t.Errorf("batches of %v jobs, want [4 2 2]", batches)
+	}
+}
+
+func TestCycle_BoundedWorkReachesEverybodyInTurn(t *testing.T) {
+	t.Parallel()
+	site := newFakeSite("north", 8, 0)
+	cfg := testConfig(site)
+	w := newTestWorld(t, cfg, site)
+	w.b.cfg.MaxCycles = 1
+	for i := range 5 {
+		j := testJob(fmt.Sprint("never", i), 8, 20_000*bourse.Second, bourse.Credit)
+		j.Priority = 9
+		w.submit(1, j)
+	}
+	w.submit(1, testJob("last", 1, 4*bourse.Hour/2, bourse.Credit))
+	w.Run(500 * sec)
+	w.cfgBatch(2)
+	for firing, want := range []JobState{Waiting, Waiting, Placed} {
+		w.Run(bourse.Time(firing+1) * 1000 * sec)
+		if v := w.job("last"); v.State != want {
+			t.Errorf("after firing %d the last job is %v, want %v", firing+1, v.State, want)
+		}
+	}
+	if c := only[bourse.CycleClosed](w); len(c) != 3 || c[0].Batch != 2 {
+		t.Errorf("%d cycles: %+v", len(c), c)
+	}
+	w.check.rest()
+}
+
+// cfgBatch changes the batch size of a running broker.
+func (w *testWorld) cfgBatch(n int) { w.b.cfg.BatchSize = n }
+
+func TestCycle_NewOneDoesNotStartWhileOneIsUnderWay(t *testing.T) {
+	t.Parallel()
+	site := newFakeSite("north", 8, 0)
+	site.rule = onNth("Hold", 1, fakeAnswer{late: 15 * bourse.Second})
+	cfg := testConfig(site)
+	cfg.Cycle = 10 * bourse.Second
+	w := newTestWorld(t, cfg, site)
+	w.submit(0, testJob("slow", 1, bourse.Hour/10, bourse.Credit))
+	w.submit(5*sec, testJob("next", 1, bourse.Hour/10, bourse.Credit))
+	w.Run(12 * sec)
+	if n := w.sent("OfferRequest"); n != 1 {
+		t.Errorf("%d requests for offers while a cycle is under way", n)
+	}
+	w.Run(15 * sec)
+	if n := w.sent("OfferRequest"); n != 2 || w.b.Waiting() != 0 {
+		t.Errorf("%d requests for offers, %d jobs wait: the cycle due at 10 s did not follow", n, w.b.Waiting())
+	}
+	w.finish(t, 1000*sec)
+}
+
+func TestCycle_ServesByPriorityThenSubmissionThenName(t *testing.T) {
+	t.Parallel()
+	site := newFakeSite("north", 4, 0)
+	cfg := testConfig(site)
+	cfg.MaxAlternatives = 1
+	w := newTestWorld(t, cfg, site)
+	add := func(at bourse.Time, name string, priority int) {
+		j := testJob(name, 4, 100*bourse.Second, bourse.Credit)
+		j.Priority = priority
+		w.submit(at, j)
+	}
+	add(1, "d", 0)
+	add(2, "c", 0)
+	add(2, "b", 0)
+	add(3, "a", 7)
+	w.finish(t, 5000*sec)
+	var order []string
+	for _, f := range only[bourse.TxBegun](w) {
+		order = append(order, f.Job)
+	}
+	if fmt.Sprint(order) != "[a d b c]" {
+		t.Errorf("served in order %v, want [a d b c]", order)
+	}
+}
+
+func TestCycle_AlarmOfAnEarlierOneDoesNotEndTheWait(t *testing.T) {
+	t.Parallel()
+	site := newFakeSite("north", 4, 0)
+	site.rule = onNth("OfferRequest", 2, fakeAnswer{late: 8 * bourse.Second})
+	cfg := testConfig(site)
+	cfg.BatchSize, cfg.Lead = 1, bourse.Minute
+	w := newTestWorld(t, cfg, site)
+	w.submit(1*sec, testJob("a", 1, bourse.Second, bourse.Credit))
+	w.submit(5*sec, testJob("b", 1, bourse.Second, bourse.Credit))
+	w.finish(t, 14*sec)
+	if v := w.job("b"); v.State != Placed {
+		t.Errorf("b is %v: %v; its cycle's wait lasts until 15 s", v.State, v.Reason)
+	}
+}
