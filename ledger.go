@@ -135,6 +135,16 @@ func (l *Ledger[K]) Pending(key K) (Transfer, bool) {
 	return t, ok
 }
 
+// Load sets what is posted to the accounts of a list, and opens those that
+// there are not: a ledger that begins anew with what an earlier one had come
+// to. What is pending is reserved anew by the caller.
+func (l *Ledger[K]) Load(list []Account) {
+	for _, a := range list {
+		x := l.account(a.Name)
+		x.Debit, x.Credit = a.Debit, a.Credit
+	}
+}
+
 // Check returns an error unless the ledger balances: debits equal credits,
 // posted and pending, and the pending transfers explain the pending sums.
 func (l *Ledger[K]) Check() error {

@@ -88,10 +88,14 @@ type HeldReply struct {
 // there is one.
 type RefusedReply struct {
 	Leg    bourse.LegID
-	Step   string // Hold, Prepare or Confirm
+	Step   string // the kind of what is refused: Hold, Prepare, Confirm, Cancel or Release
 	Fare   bourse.Fare
 	Reason bourse.Reason
-	Stamp  Stamp
+	// DecidedBy is that of the Confirm, Cancel or Release refused, else the
+	// incarnation in the leg's name: a later life of the broker is not fenced by
+	// what one before it had sent.
+	DecidedBy uint32
+	Stamp     Stamp
 }
 
 // Prepare extends the lock to the in-doubt limit, once every leg is held.

@@ -16,37 +16,36 @@ import (
 // queues: ends, arrivals, one scheduling pass, then starts of reservations),
 // then the messages of its site; what those change is followed by another pass
 // once they are through.
+//
+// Every message may come twice, late or never: what is asked again gets the same
+// answer, and what its site must know is repeated until the site lets go.
 type Cluster struct {
 	site    agents.ID
 	groups  []bourse.Group
 	queues  []*Queue
 	locks   map[bourse.LegID]*lock
+	order   []*lock // in order of their numbers; one that is no more stays until half are
+	past    past
 	agenda  agenda
-	number  int64  // of the last lock, the id of its reservation
+	number  int64  // of the last lock or outage, the id of its reservation
 	version uint64 // raised by every change
 	states  []backfill.State
 	shown   uint64      // the version that states show
 	armed   bourse.Time // the next alarm on its way
+	reminds bool        // an alarm is on its way that repeats notices
 	out     *agents.Outbox
 }
 
-// lock is the cluster's side of a leg: nodes locked, then a reservation that
-// work runs in.
-type lock struct {
-	leg       bourse.LegID
-	number    int64
-	group     int
-	what      bourse.Leg
-	ends      bourse.Time // when its work is over
-	confirmed bool
-	running   bool
-}
-
-// tick is the alarm for the cluster's next turn.
-type tick struct{}
+// tick is the alarm for the cluster's next turn, remind the one that repeats
+// what the site has not taken note of.
+type (
+	tick   struct{}
+	remind struct{ wait bourse.Duration }
+)
 
 // Kind names the alarm.
-func (tick) Kind() string { return "Tick" }
+func (tick) Kind() string   { return "Tick" }
+func (remind) Kind() string { return "Remind" }
 
 // NewCluster returns the cluster of a site. The queues stand in the order of
 // the groups and have their local jobs.
@@ -69,17 +68,26 @@ func (c *Cluster) Step(now bourse.Time, from agents.ID, m agents.Message, out *a
 			c.armed = bourse.Never
 		}
 		c.turn(now)
+	case remind:
+		c.remindAgain(now, m)
 	case agents.SnapshotRequest:
 		c.snapshot(from, m)
+		return
+	case agents.ClusterInventory:
+		c.inventory(from, m)
 		return
 	case agents.ClusterHold:
 		out.Send(from, agents.ClusterHeld{Leg: m.Leg, Refusal: c.hold(now, m)})
 	case agents.ClusterConfirm:
-		c.confirm(now, m.Leg)
+		c.confirm(now, from, m.Leg)
 	case agents.ClusterRelease:
 		if l := c.locks[m.Leg]; l != nil {
 			c.free(now, l)
 		}
+		c.past.add(now, m.Leg)
+		out.Send(from, agents.ClusterDone{Leg: m.Leg, Step: m.Kind()})
+	case agents.NodesLost:
+		c.nodesLost(now, m)
 	default:
 		panic(fmt.Sprintf("sites: cluster of %s got %s from %s", c.site, m.Kind(), from))
 	}
@@ -93,9 +101,10 @@ func (c *Cluster) turn(now bourse.Time) {
 		if l == nil {
 			break
 		}
-		if c.locks[l.leg] == l && l.running {
-			c.free(now, l)
-			c.out.Send(c.site, agents.ClusterEnded{Leg: l.leg, End: now})
+		if c.locks[l.leg] == l && l.state == running {
+			c.end(now, l)
+		} else if c.locks[l.leg] == l && l.state == locked && l.what.End <= now {
+			c.free(now, l) // nobody has confirmed it, and its time is over
 		}
 	}
 	for _, q := range c.queues {
@@ -109,7 +118,7 @@ func (c *Cluster) turn(now bourse.Time) {
 		if l == nil {
 			break
 		}
-		if c.locks[l.leg] == l && l.confirmed {
+		if c.locks[l.leg] == l && l.state == reserved {
 			c.run(l)
 		}
 	}
@@ -142,61 +151,6 @@ func (c *Cluster) snapshot(from agents.ID, m agents.SnapshotRequest) {
 		a.States = c.states
 	}
 	c.out.Send(from, a)
-}
-
-// hold locks nodes, or says who is in the way.
-func (c *Cluster) hold(now bourse.Time, m agents.ClusterHold) bourse.Reason {
-	group := -1
-	for i, g := range c.groups {
-		if g.Name == m.What.Group {
-			group = i
-		}
-	}
-	if group < 0 || c.locks[m.Leg] != nil {
-		panic(fmt.Sprintf("sites: cluster of %s asked to hold %v in group %q", c.site, m.Leg, m.What.Group))
-	}
-	c.number++
-	r := backfill.Reserved{ID: c.number, Nodes: m.What.Nodes, Start: m.What.Start, End: m.What.End}
-	if why := c.queues[group].Reserve(now, r); why.Refused() {
-		return why
-	}
-	l := &lock{leg: m.Leg, number: c.number, group: group, what: m.What, ends: m.What.End}
-	if m.Run > 0 {
-		l.ends = min(l.ends, m.What.Start.Add(m.Run))
-	}
-	c.locks[m.Leg] = l
-	c.version++
-	c.out.Record(bourse.NodesLocked{Leg: m.Leg, What: m.What})
-	return bourse.Reason{}
-}
-
-// confirm makes a lock a reservation that work runs in, from its start on.
-func (c *Cluster) confirm(now bourse.Time, id bourse.LegID) {
-	l := c.locks[id]
-	if l == nil || l.confirmed {
-		return
-	}
-	l.confirmed = true
-	c.agenda.add(turn{l.ends, ending, l})
-	if l.what.Start <= now {
-		c.run(l)
-		return
-	}
-	c.agenda.add(turn{l.what.Start, starting, l})
-}
-
-// run starts the work of a reservation.
-func (c *Cluster) run(l *lock) {
-	l.running = true
-	c.out.Send(c.site, agents.ClusterStarted{Leg: l.leg})
-}
-
-// free gives a leg's nodes back to the queue, what is left of them.
-func (c *Cluster) free(now bourse.Time, l *lock) {
-	c.queues[l.group].Release(now, l.number)
-	delete(c.locks, l.leg)
-	c.version++
-	c.out.Record(bourse.NodesFreed{Leg: l.leg})
 }
 
 // Audit checks that no node is promised twice at any instant from now on and

@@ -11,16 +11,30 @@ import (
 // one at a time in order of arrival, so that each sees what the one before it
 // has locked.
 type desk struct {
-	line []task
-	head int
-	ref  uint64 // of the snapshot asked for
+	line     []task
+	head     int
+	question question // what the cluster is asked for the first in line
+	ref      uint64   // of that question; refs of another life are none of this one
+	watched  bool     // an alarm is on its way that asks again
+	wait     bourse.Duration
 }
+
+// question is what the site waits for.
+type question uint8
+
+const (
+	nothing question = iota
+	state
+	nodes
+	locks
+)
 
 // task is a request that waits for the cluster.
 type task struct {
-	from agents.ID
-	m    agents.Message
-	leg  *leg // of a Hold
+	from     agents.ID
+	m        agents.Message
+	leg      *leg                // of a Hold or a Reassert
+	restored *bourse.LegRestored // of a Reassert: what is recorded if the nodes are had
 }
 
 func (d *desk) waiting() int { return len(d.line) - d.head }
@@ -34,65 +48,141 @@ func (d *desk) done() {
 	}
 }
 
+// full says that the line is.
+func (s *Site) full() bourse.Reason {
+	return bourse.Reason{Code: bourse.QueueFull,
+		Detail: fmt.Sprintf("%d requests already wait for %s's cluster", s.cfg.MaxWork, s.cfg.Name)}
+}
+
 // enqueue puts a task in line; at the bound it is refused.
-func (s *Site) enqueue(now bourse.Time, t task, out *agents.Outbox) {
+func (s *Site) enqueue(t step, k task) {
 	if s.desk.waiting() >= s.cfg.MaxWork {
-		s.refuseTask(now, t, out)
+		switch m := k.m.(type) {
+		case agents.OfferRequest:
+			t.reply(agents.Offers{Cycle: m.Cycle, Now: t.now, Refusal: s.full()})
+			return
+		case agents.QuoteRequest:
+			q := make([]bourse.Quote, len(m.Legs))
+			for i := range q {
+				q[i].Refusal = s.full()
+			}
+			t.reply(agents.Quotes{Ref: m.Ref, Quotes: q})
+			return
+		}
+	}
+	s.desk.line = append(s.desk.line, k)
+	if s.desk.waiting() == 1 {
+		s.ask(t)
+	}
+}
+
+// ask asks the cluster what the first task in line needs.
+func (s *Site) ask(t step) {
+	s.desk.question = state
+	if _, ok := s.desk.first().m.(inventoryDue); ok {
+		s.desk.question = locks
+	}
+	s.put(t)
+}
+
+// askNodes asks the cluster to lock the nodes of the first task's leg.
+func (s *Site) askNodes(t step) {
+	s.desk.question = nodes
+	s.put(t)
+}
+
+// put puts a new question to the cluster, and sees to it that it is asked again.
+func (s *Site) put(t step) {
+	s.desk.ref++
+	s.desk.wait = firstWait
+	s.say(t)
+	if !s.desk.watched {
+		s.desk.watched = true
+		t.out.Alarm(t.now.Add(firstWait), deskDue{s.desk.ref})
+	}
+}
+
+// say sends the question that is open.
+func (s *Site) say(t step) {
+	switch s.desk.question {
+	case state:
+		t.out.Send(s.cfg.Cluster, agents.SnapshotRequest{Ref: s.desk.ref, Have: s.view.version})
+	case locks:
+		t.out.Send(s.cfg.Cluster, agents.ClusterInventory{Ref: s.desk.ref})
+	case nodes:
+		k := s.desk.first()
+		t.out.Send(s.cfg.Cluster, agents.ClusterHold{Leg: k.leg.Leg, What: k.leg.What, Run: k.leg.Run,
+			Replaces: k.leg.Replaces, Again: k.restored != nil})
+	}
+}
+
+// askAgain repeats the question that the cluster has not answered since the
+// alarm was set. There is one such alarm at most, however many are asked.
+func (s *Site) askAgain(t step, m deskDue) {
+	s.desk.watched = false
+	if s.desk.question == nothing {
 		return
 	}
-	s.desk.line = append(s.desk.line, t)
-	if s.desk.waiting() == 1 {
-		s.ask(out)
+	if m.ref == s.desk.ref {
+		s.say(t)
+		s.desk.wait = min(2*s.desk.wait, lastWait)
 	}
-}
-
-// refuseTask answers a task that finds the line full.
-func (s *Site) refuseTask(now bourse.Time, t task, out *agents.Outbox) {
-	full := bourse.Reason{Code: bourse.QueueFull,
-		Detail: fmt.Sprintf("%d requests already wait for %s's cluster", s.cfg.MaxWork, s.cfg.Name)}
-	switch m := t.m.(type) {
-	case agents.OfferRequest:
-		out.Send(t.from, agents.Offers{Cycle: m.Cycle, Now: now, Refusal: full})
-	case agents.QuoteRequest:
-		q := make([]bourse.Quote, len(m.Legs))
-		for i := range q {
-			q[i].Refusal = full
-		}
-		out.Send(t.from, agents.Quotes{Ref: m.Ref, Quotes: q})
-	case agents.Hold:
-		s.refuse(now, t.leg, bourse.Fare{}, full, out)
-	}
-}
-
-// ask asks the cluster for its state, for the first task in line.
-func (s *Site) ask(out *agents.Outbox) {
-	s.desk.ref++
-	out.Send(s.cfg.Cluster, agents.SnapshotRequest{Ref: s.desk.ref, Have: s.view.version})
+	s.desk.watched = true
+	t.out.Alarm(t.now.Add(s.desk.wait), deskDue{s.desk.ref})
 }
 
 // next goes on to the next task in line.
-func (s *Site) next(out *agents.Outbox) {
+func (s *Site) next(t step) {
 	s.desk.done()
+	s.desk.question = nothing
 	if s.desk.waiting() > 0 {
-		s.ask(out)
+		s.ask(t)
 	}
+}
+
+// skip goes on where the leg that nodes are asked for has been given up; what
+// the cluster may yet grant is released.
+func (s *Site) skip(t step) {
+	if s.desk.question != nodes {
+		return
+	}
+	if k := s.desk.first(); k.restored == nil && k.leg.State != bourse.Asked {
+		s.tell(t, k.leg, releaseDuty)
+		s.next(t)
+	}
+}
+
+// snapshot takes the state that was asked for.
+func (s *Site) snapshot(t step, m agents.Snapshot) {
+	if s.desk.question != state || m.Ref != s.desk.ref {
+		return // an answer that came twice, or too late
+	}
+	s.view.update(m)
+	s.serve(t)
 }
 
 // serve answers tasks from the state just received. What only reads goes on
 // with the same state; a hold changes it, so what follows it asks again.
-func (s *Site) serve(now bourse.Time, out *agents.Outbox) {
+func (s *Site) serve(t step) {
 	for s.desk.waiting() > 0 {
-		t := s.desk.first()
-		switch m := t.m.(type) {
+		k := s.desk.first()
+		switch m := k.m.(type) {
 		case agents.OfferRequest:
-			out.Send(t.from, s.offers(now, m))
+			t.out.Send(k.from, s.offers(t.now, m))
 		case agents.QuoteRequest:
-			out.Send(t.from, s.quotes(now, t.from, m))
+			t.out.Send(k.from, s.quotes(t.now, m))
 		case agents.Hold:
-			if s.tryHold(now, t, m, out) {
+			if s.tryHold(t, k, m) {
 				return // the cluster's answer goes on
 			}
+		case agents.Reassert:
+			s.askNodes(t)
+			return
+		case inventoryDue:
+			s.ask(t)
+			return
 		}
 		s.desk.done()
 	}
+	s.desk.question = nothing
 }

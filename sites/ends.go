@@ -55,3 +55,14 @@ func (h *endHeap) pop() end {
 	a[i] = x
 	return first
 }
+
+// remove takes the end at place i out of the heap. It costs a heap made anew.
+func (h *endHeap) remove(i int) {
+	a := *h
+	*h = a[:0]
+	for k, x := range a {
+		if k != i {
+			h.push(x)
+		}
+	}
+}

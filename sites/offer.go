@@ -2,9 +2,11 @@ package sites
 
 import (
 	"fmt"
+	"slices"
 
 	"bourse"
 	"bourse/agents"
+	"bourse/policy/backfill"
 	"bourse/policy/pricing"
 )
 
@@ -43,16 +45,22 @@ func clip(p bourse.Profile, now, horizon bourse.Time) bourse.Profile {
 }
 
 // quotes prices each leg by itself.
-func (s *Site) quotes(now bourse.Time, from agents.ID, m agents.QuoteRequest) agents.Quotes {
+func (s *Site) quotes(now bourse.Time, m agents.QuoteRequest) agents.Quotes {
 	a := agents.Quotes{Ref: m.Ref, Version: s.view.version, Quotes: make([]bourse.Quote, len(m.Legs))}
 	for i, l := range m.Legs {
-		a.Quotes[i] = s.quote(now, from, m.User, l)
+		user := m.User
+		if i < len(m.Users) {
+			user = m.Users[i]
+		}
+		a.Quotes[i] = s.quote(now, user, l, nil)
+		a.Quotes[i].Cancellation = s.cfg.Cancellation
 	}
 	return a
 }
 
-// quote prices a leg on the present state, or says why it cannot be had.
-func (s *Site) quote(now bourse.Time, from agents.ID, user string, l bourse.Leg) bourse.Quote {
+// quote prices a leg on the present state, or says why it cannot be had. What
+// it replaces, if anything, counts as given back.
+func (s *Site) quote(now bourse.Time, user string, l bourse.Leg, old *leg) bourse.Quote {
 	i, ok := s.groups[l.Group]
 	if !ok {
 		return refused(bourse.Unknown, "%s has no group %q", s.cfg.Name, l.Group)
@@ -63,17 +71,52 @@ func (s *Site) quote(now bourse.Time, from agents.ID, user string, l bourse.Leg)
 	if l.Start < now {
 		return refused(bourse.Past, "start %v lies before %s's now, %v", l.Start, s.cfg.Name, now)
 	}
-	if r := s.allowed(now, user, i, l); r.Refused() {
+	state, book := &s.view.states[i], func() *pricing.Book { return s.view.book(i) }
+	if old != nil && old.What.Group == l.Group {
+		state, book = s.without(i, old.What)
+	}
+	if r := s.allowed(now, user, i, l, old, state.Reserved); r.Refused() {
 		return bourse.Quote{Refusal: r}
 	}
-	if s.view.states[i].Free.Min(l.Start, l.End) < l.Nodes {
-		return bourse.Quote{Refusal: s.view.book(i).Obstacle(l.Start, l.Nodes, l.Duration())}
+	if state.Free.Min(l.Start, l.End) < l.Nodes {
+		return bourse.Quote{Refusal: book().Obstacle(l.Start, l.Nodes, l.Duration())}
 	}
 	price := s.cfg.Groups[i].Price
 	q := bourse.Quote{Fare: bourse.Fare{Base: bourse.Cost(price, l.Duration()).Times(l.Nodes)}}
-	harm, _ := s.view.book(i).Additive(l.Start, l.Nodes, l.Duration())
+	harm, _ := book().Additive(l.Start, l.Nodes, l.Duration())
 	q.Fare.Additive = bourse.Cost(price, harm)
 	return q
+}
+
+// without is group i as it would be if a leg were given back, and its plan.
+// Reservations of one size and time are alike, so any of them may stand for the
+// leg. It costs a plan of its own: moves are rare.
+func (s *Site) without(i int, old bourse.Leg) (*backfill.State, func() *pricing.Book) {
+	state := s.view.states[i].Clone()
+	at := slices.IndexFunc(state.Reserved, func(r backfill.Reserved) bool {
+		return r.Nodes == old.Nodes && r.Start == old.Start && r.End == old.End
+	})
+	if at >= 0 {
+		state.Reserved = slices.Delete(state.Reserved, at, at+1)
+		state.Free.Add(max(old.Start, state.Now), old.End, old.Nodes)
+	}
+	return &state, once(func() *pricing.Book {
+		book := pricing.NewBook()
+		book.Price(s.cfg.Pricing)
+		book.Reset(&state)
+		return book
+	})
+}
+
+// once has f called once, when it is first needed.
+func once(f func() *pricing.Book) func() *pricing.Book {
+	var book *pricing.Book
+	return func() *pricing.Book {
+		if book == nil {
+			book = f()
+		}
+		return book
+	}
 }
 
 func refused(code bourse.Code, format string, args ...any) bourse.Quote {

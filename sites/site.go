@@ -2,10 +2,12 @@
 // what is free, quotes, and carries the legs of windows; and the simulated
 // cluster behind it, with its queue and its timeline of reservations.
 //
-// The site follows the steps and states of the co-allocation protocol. It owns
-// its legs and its ledger, knows no clock and no network, and reaches its
-// cluster by messages only, so that a real resource manager can take the
-// simulated one's place. Prices follow Singh, Kesselman and Deelman, section 2.
+// The site follows the steps and states of the co-allocation protocol, row by
+// row as docs/TRANSACTION.md has them. It owns its legs and its ledger, knows
+// no clock and no network, and reaches its cluster by messages only, so that a
+// real resource manager can take the simulated one's place. What it must not
+// forget follows from the facts it records; a restart replays them. Prices
+// follow Singh, Kesselman and Deelman, section 2.
 package sites
 
 import (
@@ -29,30 +31,58 @@ type Config struct {
 	Hold    bourse.Duration // the longest a hold may last
 	InDoubt bourse.Duration // the longest a prepared leg may stay in doubt
 	MaxWork int             // requests that may wait for the cluster; more are refused
+
+	// Lead is how far ahead windows start at least: 0 where messages take no
+	// time. Otherwise a Hold that starts within two seconds is refused, and
+	// holds and doubts end before the start.
+	Lead bourse.Duration
+	// Cap is how many node-milliseconds a broker may hold unconfirmed; 0: any.
+	// A lone hold is always allowed.
+	Cap int64
+	// Cancellation says what a leg brings back that its user gives up; the zero
+	// one is bourse.HalfTime.
+	Cancellation bourse.Cancellation
+	// Penalty is what the site adds to the refund of a confirmed leg that it
+	// loses, in thousandths of its price.
+	Penalty int
+	// MaxKept bounds the legs that the site remembers, open or over; 0: MaxKept.
+	// At the bound new holds are refused, and of legs that were cancelled before
+	// they were known the oldest is forgotten for a new one.
+	MaxKept int
 }
+
+// MaxKept is how many legs a site remembers unless its Config says otherwise.
+const MaxKept = 1_000_000
 
 // Site is the agent that looks after one cluster.
 type Site struct {
 	cfg    Config
 	groups map[string]int
-	desk   desk
-	view   view
-	legs   map[bourse.LegID]*leg
-	open   []*leg // that hold nodes, in order of their holds
-	closed []*leg // terminal, in order of their ends, kept for keepClosed
-	ledger bourse.Ledger[bourse.LegID]
-	facts  uint64 // recorded so far
-}
+	nodes  int
 
-// keepClosed is how long a site remembers a leg that has come to its end, so
-// that a step repeated late gets the same answer.
-const keepClosed = bourse.Day
+	// What follows from the facts; the legs that are asked follow from none.
+	memory
+
+	// What a restart begins anew.
+	epoch     uint64 // the nonce of this life
+	desk      desk
+	view      view
+	duties    duties
+	forgetful bool // an alarm is on its way that forgets old legs
+}
 
 // New returns a site. The groups are those of its cluster, in the same order.
 func New(cfg Config) *Site {
-	s := &Site{cfg: cfg, groups: map[string]int{}, legs: map[bourse.LegID]*leg{}}
+	if cfg.Cancellation == (bourse.Cancellation{}) {
+		cfg.Cancellation = bourse.HalfTime
+	}
+	if cfg.MaxKept == 0 {
+		cfg.MaxKept = MaxKept
+	}
+	s := &Site{cfg: cfg, groups: map[string]int{}, memory: newMemory()}
 	for i, g := range cfg.Groups {
 		s.groups[g.Name] = i
+		s.nodes += g.Nodes
 	}
 	s.view.books = make([]*pricing.Book, len(cfg.Groups))
 	for i := range s.view.books {
@@ -62,38 +92,123 @@ func New(cfg Config) *Site {
 	return s
 }
 
-// Ledger shows the site's accounts: what each broker owes and has paid.
-func (s *Site) Ledger() *bourse.Ledger[bourse.LegID] { return &s.ledger }
+// step is one message in hand.
+type step struct {
+	now  bourse.Time
+	from agents.ID
+	m    agents.Message
+	out  *agents.Outbox
+}
+
+// reply sends m to whoever the message in hand came from.
+func (t step) reply(m agents.Message) { t.out.Send(t.from, m) }
 
 // Step hands the site one message.
 func (s *Site) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
+	t := step{now, from, m, out}
 	switch m := m.(type) {
 	case agents.Started:
+		s.start(t, m)
 	case agents.OfferRequest, agents.QuoteRequest:
-		s.enqueue(now, task{from: from, m: m}, out)
+		s.enqueue(t, task{from: from, m: m})
 	case agents.Hold:
-		s.hold(now, from, m, out)
+		s.hold(t, m)
 	case agents.Prepare:
-		s.prepare(now, from, m, out)
+		s.of(t, onPrepare, m.Leg, m.Leg.Tx.Incarnation)
 	case agents.Confirm:
-		s.confirm(now, from, m, out)
+		s.of(t, onConfirm, m.Leg, m.DecidedBy)
 	case agents.Cancel:
-		s.cancel(now, from, m, out)
-	case agents.Snapshot:
-		s.view.update(m)
-		s.serve(now, out)
-	case agents.ClusterHeld:
-		s.clusterHeld(now, m, out)
-	case agents.ClusterStarted:
-		s.started(now, m, out)
-	case agents.ClusterEnded:
-		s.ended(now, m, out)
-	case limitReached:
-		s.limitReached(now, m, out)
+		s.of(t, onCancel, m.Leg, m.DecidedBy)
+	case agents.Release:
+		s.of(t, onRelease, m.Leg, m.DecidedBy)
+	case agents.Answer:
+		s.answered(t, m)
+	case agents.Noted:
+		s.noted(t, m)
+	case agents.List:
+		s.list(t, m)
+	case agents.Reassert:
+		s.reassert(t, m)
 	default:
-		panic(fmt.Sprintf("sites: %s got %s from %s", s.cfg.Name, m.Kind(), from))
+		s.own(t)
 	}
 }
+
+// own takes what the site's cluster tells it, and its own alarms.
+func (s *Site) own(t step) {
+	switch m := t.m.(type) {
+	case agents.Snapshot:
+		s.snapshot(t, m)
+	case agents.ClusterHeld:
+		s.clusterHeld(t, m)
+	case agents.ClusterDone:
+		s.done(m)
+	case agents.ClusterStarted:
+		s.from(t, onStarted, m.Leg)
+	case agents.ClusterEnded:
+		s.from(t, onEnded, m.Leg)
+	case agents.ClusterLost:
+		s.from(t, onLost, m.Leg)
+	case agents.ClusterLocks:
+		s.reconcile(t, m)
+	case limitReached:
+		s.limitReached(t, m)
+	case inquireDue:
+		s.inquire(t, m)
+	case noticeDue:
+		s.repeat(t, m)
+	case deskDue:
+		s.askAgain(t, m)
+	case dutiesDue:
+		s.tellAgain(t)
+	case inventoryDue:
+		s.enqueue(t, task{m: m})
+	case forgetDue:
+		s.forget(t)
+	default:
+		panic(fmt.Sprintf("sites: %s got %s from %s", s.cfg.Name, t.m.Kind(), t.from))
+	}
+}
+
+// The alarms. Each carries what it is for, and is ignored once that has passed.
+type (
+	// limitReached ends a hold or a doubt.
+	limitReached struct{ leg bourse.LegID }
+	// inquireDue asks the broker about a leg that is in doubt.
+	inquireDue struct {
+		leg  bourse.LegID
+		wait bourse.Duration
+	}
+	// noticeDue tells the broker again what became of a leg.
+	noticeDue struct {
+		leg  bourse.LegID
+		wait bourse.Duration
+	}
+	// deskDue asks the cluster again for what it has not answered.
+	deskDue struct{ ref uint64 }
+	// dutiesDue tells the cluster again what it has not acknowledged.
+	dutiesDue struct{}
+	// inventoryDue compares the legs with what the cluster keeps.
+	inventoryDue struct{ first bool }
+	// forgetDue forgets legs long over.
+	forgetDue struct{}
+)
+
+// Kind names the alarm.
+func (limitReached) Kind() string { return "LimitReached" }
+func (inquireDue) Kind() string   { return "InquireDue" }
+func (noticeDue) Kind() string    { return "NoticeDue" }
+func (deskDue) Kind() string      { return "DeskDue" }
+func (dutiesDue) Kind() string    { return "DutiesDue" }
+func (inventoryDue) Kind() string { return "InventoryDue" }
+func (forgetDue) Kind() string    { return "ForgetDue" }
+
+// Waits between two tries to be heard: the first, and the longest that it
+// doubles to.
+const (
+	firstWait = 500 * bourse.Millisecond
+	lastWait  = 5 * bourse.Second
+)
 
 // view is what the site knows of its cluster: the last snapshot, and the plan
 // of each group's queue, made when it is first needed. While the version stands

@@ -17,6 +17,28 @@ type Bug struct {
 // bugs lists the planted bugs by room and name. A new plant.On needs a line here.
 var bugs = []Bug{
 	// sites
+	{"no-nonce", "a second process of a broker's name is taken for the first"},
+	{"no-fence", "a life of a broker that is over may still hold and prepare"},
+	{"no-list-fence", "what an earlier life decided is taken after a later one has listed its legs"},
+	{"no-list-tombstone", "a leg that a List names may be held after it was said not to be there"},
+	{"no-tombstone", "a Hold that comes after its Cancel locks nodes"},
+	{"no-digest", "the same step with other content is taken for the same"},
+	{"early-acknowledgement", "Confirmed is said before it is recorded"},
+	{"forget-release", "the nodes of a hold that ended are never given back"},
+	{"forget-void", "the income of a leg released in doubt stays pending"},
+	{"double-refund", "a refund is posted twice"},
+	{"full-refund", "whoever cancels gets all back: the additive part too, and however late"},
+	{"endless-hold", "a hold has no limit"},
+	{"above-limit", "a leg is held at a price above the most that its broker would pay"},
+	{"any-version", "a leg that has moved on is replaced"},
+	{"no-cap", "one broker may hold a site unconfirmed"},
+	{"no-inquiry", "a site in doubt does not ask"},
+	{"unknown-aborts", "the answer UNKNOWN is taken for ABORT"},
+	{"no-repeat", "what became of a leg is told once"},
+	{"tell-once", "the cluster is told once to confirm or to release"},
+	{"no-reconcile", "after a restart nobody asks what the cluster keeps for nobody"},
+	{"no-grace", "a prepared leg is released when its site starts again"},
+	{"hold-after-release", "a hold that was overtaken by its release locks nodes"},
 
 	// broker
 

@@ -1,0 +1,148 @@
+package sites
+
+import (
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/plant"
+)
+
+// firstInquiry is how long a prepared leg waits for its decision before the
+// site asks for it.
+const firstInquiry = 2 * bourse.Second
+
+// doubt has the site inquire after a while. Row S32.
+func (s *Site) doubt(t step, l *leg, wait bourse.Duration) {
+	t.out.Alarm(t.now.Add(wait), inquireDue{l.Leg, wait})
+}
+
+// inquire asks the broker's latest life for the decision on a prepared leg.
+func (s *Site) inquire(t step, m inquireDue) {
+	l := s.legs[m.leg]
+	if l == nil || l.State != bourse.Prepared || plant.On("no-inquiry") {
+		return
+	}
+	t.out.Send(s.life(l.Leg.Tx.Broker).address(), agents.Inquire{Leg: l.Leg, Stamp: s.stamp()})
+	s.doubt(t, l, min(2*m.wait, lastWait))
+}
+
+// answered takes the decision that the site has inquired for. Rows S33, S34.
+func (s *Site) answered(t step, m agents.Answer) {
+	l := s.legs[m.Leg]
+	if l == nil || l.State != bourse.Prepared {
+		return // it has come by another way
+	}
+	if m.DecidedBy < s.life(m.Leg.Tx.Broker).listed && !plant.On("no-list-fence") {
+		return // S4; nobody waits for a refusal
+	}
+	switch {
+	case m.Verdict == agents.Commit:
+		t.m = agents.Confirm{Leg: m.Leg, DecidedBy: m.DecidedBy}
+		table[onConfirm][l.State](s, l, t)
+	case m.Verdict == agents.Abort, m.Verdict == agents.Unknown && plant.On("unknown-aborts"):
+		t.m = agents.Cancel{Leg: m.Leg, DecidedBy: m.DecidedBy}
+		table[onCancel][l.State](s, l, t)
+	}
+}
+
+// notice is what the broker must acknowledge about a leg, nil if nothing.
+func (s *Site) notice(l *leg) agents.Message {
+	switch l.State {
+	case bourse.Heuristic:
+		return agents.HeuristicNotice{Leg: l.Leg, Stamp: s.stamp()}
+	case bourse.Lost:
+		return agents.DegradedNotice{Leg: l.Leg, Refund: l.Refund, Penalty: l.Penalty, Stamp: s.stamp()}
+	case bourse.Settled:
+		return agents.SettledNotice{Leg: l.Leg, End: l.End, Charged: l.Fare.Total(), Stamp: s.stamp()}
+	}
+	return nil
+}
+
+// notify tells the broker what became of a leg, until it is noted.
+func (s *Site) notify(t step, l *leg) {
+	t.out.Send(s.life(l.Leg.Tx.Broker).address(), s.notice(l))
+	t.out.Alarm(t.now.Add(firstWait), noticeDue{l.Leg, firstWait})
+}
+
+// repeat gives a notice again. Row S55.
+func (s *Site) repeat(t step, m noticeDue) {
+	l := s.legs[m.leg]
+	if l == nil || l.noted || plant.On("no-repeat") {
+		return
+	}
+	if n := s.notice(l); n != nil {
+		t.out.Send(s.life(l.Leg.Tx.Broker).address(), n)
+		wait := min(2*m.wait, longest(l.State))
+		t.out.Alarm(t.now.Add(wait), noticeDue{l.Leg, wait})
+	}
+}
+
+// longest is what the wait between two notices doubles to: a minute where
+// nobody waits for it.
+func longest(state bourse.LegState) bourse.Duration {
+	if state == bourse.Settled {
+		return bourse.Minute
+	}
+	return lastWait
+}
+
+// noted ends the repeating of a notice. Row S56.
+func (s *Site) noted(t step, m agents.Noted) {
+	l := s.legs[m.Leg]
+	if l == nil || l.noted {
+		return
+	}
+	if n := s.notice(l); n != nil && (m.Step == "" || m.Step == n.Kind()) {
+		s.record(t, bourse.NoticeNoted{Leg: l.Leg})
+	}
+}
+
+// keepClosed is how long a site remembers a leg that has come to its end, so
+// that a step repeated late gets the same answer, and a tombstone.
+const keepClosed = bourse.Day
+
+// forgetAtMost is how often a site looks for what it may forget.
+const forgetAtMost = bourse.Hour
+
+// oldAt is when a leg that is over may be forgotten: a day after it came to
+// that, and after its nodes would have been free.
+func oldAt(l *leg) bourse.Time { return max(l.at, l.What.End).Add(keepClosed) }
+
+// remember sets the alarm that forgets legs, when one is over.
+func (s *Site) remember(t step, l *leg) {
+	if !s.forgetful {
+		s.forgetful = true
+		t.out.Alarm(oldAt(l), forgetDue{})
+	}
+}
+
+// bury makes a leg that the site does not know one that is never to be held.
+func (s *Site) bury(t step, id bourse.LegID) {
+	if len(s.kept) >= s.cfg.MaxKept && len(s.tombs) > 0 {
+		s.record(t, bourse.LegsForgotten{Legs: []bourse.LegID{s.tombs[0].Leg}})
+	}
+	s.record(t, bourse.Tombstone{Leg: id})
+	s.remember(t, s.legs[id])
+}
+
+// forget drops what has been over for a day. Row S57.
+func (s *Site) forget(t step) {
+	s.forgetful = false
+	var old []bourse.LegID
+	next := bourse.Never
+	for _, l := range s.kept {
+		switch {
+		case !l.State.Terminal():
+		case oldAt(l) <= t.now:
+			old = append(old, l.Leg)
+		default:
+			next = min(next, oldAt(l))
+		}
+	}
+	if len(old) > 0 {
+		s.record(t, bourse.LegsForgotten{Legs: old})
+	}
+	if next < bourse.Never {
+		s.forgetful = true
+		t.out.Alarm(max(next, t.now.Add(forgetAtMost)), forgetDue{})
+	}
+}

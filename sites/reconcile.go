@@ -1,0 +1,149 @@
+package sites
+
+import (
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/plant"
+)
+
+// duty is what a leg's cluster has been told and has not acknowledged.
+type duty uint8
+
+const (
+	noDuty duty = iota
+	confirmDuty
+	releaseDuty
+)
+
+// duties are the legs with one. They are told again until the cluster has
+// acknowledged them; there is one alarm at most for all.
+type duties struct {
+	list    []*leg
+	watched bool
+	wait    bourse.Duration
+}
+
+// tell tells the cluster what to do about a leg, until it is done.
+func (s *Site) tell(t step, l *leg, d duty) {
+	if l.duty == noDuty {
+		s.duties.list = append(s.duties.list, l)
+	}
+	l.duty = d
+	s.order(t, l)
+	if !s.duties.watched {
+		s.duties.watched, s.duties.wait = true, firstWait
+		t.out.Alarm(t.now.Add(firstWait), dutiesDue{})
+	}
+}
+
+func (s *Site) order(t step, l *leg) {
+	if l.duty == confirmDuty {
+		t.out.Send(s.cfg.Cluster, agents.ClusterConfirm{Leg: l.Leg})
+		return
+	}
+	t.out.Send(s.cfg.Cluster, agents.ClusterRelease{Leg: l.Leg})
+}
+
+// done takes the cluster's acknowledgement.
+func (s *Site) done(m agents.ClusterDone) {
+	l := s.legs[m.Leg]
+	if l != nil && (l.duty == confirmDuty && m.Step == agents.ClusterConfirm{}.Kind() ||
+		l.duty == releaseDuty && m.Step == agents.ClusterRelease{}.Kind()) {
+		l.duty = noDuty
+	}
+}
+
+// tellAgain repeats what is not acknowledged.
+func (s *Site) tellAgain(t step) {
+	open := s.duties.list[:0]
+	for _, l := range s.duties.list {
+		if l.duty != noDuty && !plant.On("tell-once") {
+			open = append(open, l)
+			s.order(t, l)
+		}
+	}
+	clear(s.duties.list[len(open):])
+	s.duties.list = open
+	if s.duties.watched = len(open) > 0; s.duties.watched {
+		s.duties.wait = min(2*s.duties.wait, lastWait)
+		t.out.Alarm(t.now.Add(s.duties.wait), dutiesDue{})
+	}
+}
+
+// secondLook is how long after a restart, or after the cluster has been silent,
+// the site looks again for what the cluster keeps for nobody: by then messages
+// that were on their way have come, and brokers have said what they know.
+const secondLook = bourse.Minute
+
+// inventoryLater has the site look.
+func (s *Site) inventoryLater(t step) {
+	t.out.Alarm(t.now.Add(secondLook), inventoryDue{})
+}
+
+// reconcile compares the legs with what the cluster keeps. Nodes kept for no leg
+// that holds them are given back; a leg without nodes is lost; what has started
+// or ended meanwhile is taken in. A reservation of a leg that the site does not
+// know means that the site has lost its memory: the first time it is left alone,
+// so that its broker may speak for it. Row S60.
+func (s *Site) reconcile(t step, m agents.ClusterLocks) {
+	if s.desk.question != locks || m.Ref != s.desk.ref {
+		return // an answer that came twice, or too late
+	}
+	first := s.desk.first().m.(inventoryDue).first
+	kept := make(map[bourse.LegID]*agents.ClusterLock, len(m.Locks))
+	for i := range m.Locks {
+		kept[m.Locks[i].Leg] = &m.Locks[i]
+	}
+	var open []*leg
+	for l := range s.open.each {
+		open = append(open, l)
+	}
+	for _, l := range open {
+		s.compare(t, l, kept[l.Leg])
+	}
+	orphans := false
+	for i := range m.Locks {
+		k := &m.Locks[i]
+		l := s.legs[k.Leg]
+		switch {
+		case plant.On("no-reconcile"):
+		case l != nil && (l.State.Blocks() || l.State == bourse.Asked):
+		case l == nil && first && (k.Confirmed || k.Lost):
+			orphans = true
+		case l == nil:
+			t.out.Send(s.cfg.Cluster, agents.ClusterRelease{Leg: k.Leg})
+		default:
+			s.tell(t, l, releaseDuty)
+		}
+	}
+	if orphans {
+		s.inventoryLater(t)
+	}
+	s.next(t)
+}
+
+// compare holds an open leg against what the cluster keeps for it.
+func (s *Site) compare(t step, l *leg, k *agents.ClusterLock) {
+	t.m = agents.ClusterLost{Leg: l.Leg}
+	switch {
+	case k == nil, k.Lost:
+		if do := table[onLost][l.State]; do != nil && !plant.On("no-reconcile") {
+			do(s, l, t)
+			s.tell(t, l, releaseDuty)
+		}
+	case k.Ended:
+		t.m = agents.ClusterEnded{Leg: l.Leg, End: k.End}
+		if do := table[onEnded][l.State]; do != nil {
+			do(s, l, t)
+			s.tell(t, l, releaseDuty)
+		}
+	default:
+		confirmed := l.State == bourse.Confirmed || l.State == bourse.Running
+		if confirmed && !k.Confirmed {
+			s.tell(t, l, confirmDuty)
+		}
+		if k.Running && l.State == bourse.Confirmed {
+			toRunning(s, l, t)
+		}
+	}
+}

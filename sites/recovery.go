@@ -1,0 +1,139 @@
+package sites
+
+import (
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/plant"
+)
+
+// Replay applies a fact of an earlier life.
+func (s *Site) Replay(at bourse.Time, f agents.Fact) { s.apply(at, f) }
+
+// start begins a life: alarms are set again, and the cluster is asked what it
+// keeps. A hold's limit counts afresh; a prepared leg gets a fresh grace, never
+// past its start, so that an outage of the site does not expire all at once.
+// Rows S19, S25, S37, S47.
+func (s *Site) start(t step, m agents.Started) {
+	s.epoch, s.desk.ref = m.Nonce, m.Nonce
+	for l := range s.open.each {
+		if l.State != bourse.Held && l.State != bourse.Prepared {
+			continue
+		}
+		l.ends = min(t.now.Add(l.For), l.What.Start)
+		if plant.On("no-grace") && l.State == bourse.Prepared {
+			l.ends = t.now
+		}
+		t.out.Alarm(l.ends, limitReached{l.Leg})
+		if l.State == bourse.Prepared {
+			s.doubt(t, l, firstInquiry)
+		}
+	}
+	for _, l := range s.kept {
+		if l.State.Terminal() {
+			s.remember(t, l)
+			if !l.noted && s.notice(l) != nil {
+				t.out.Alarm(t.now.Add(firstWait), noticeDue{l.Leg, firstWait})
+			}
+		}
+	}
+	s.enqueue(t, task{m: inventoryDue{first: true}})
+	if s.facts > 0 {
+		s.inventoryLater(t)
+	}
+}
+
+// reassert takes the word of a broker for a leg that the site has lost its
+// memory of, wholly or in part: what the broker knows better is restored, and
+// what is open is had again from the cluster, which may still keep it. What the
+// site knows to be over stays over. Row S59.
+func (s *Site) reassert(t step, m agents.Reassert) {
+	id := m.Leg.Leg
+	f := s.life(id.Tx.Broker)
+	if f.twin(m.Incarnation, m.Nonce) || m.Incarnation < f.highest {
+		s.reasserted(t, t.from, id, fenced("incarnation %d of %s has spoken to %s", f.highest, id.Tx.Broker, s.cfg.Name))
+		return
+	}
+	s.meet(t, id.Tx.Broker, m.Incarnation, m.Nonce)
+	if _, ok := s.groups[m.Leg.What.Group]; !ok && m.Leg.State.Blocks() {
+		s.reasserted(t, t.from, id, refused(bourse.Unknown, "%s has no group %q", s.cfg.Name, m.Leg.What.Group).Refusal)
+		return
+	}
+	l := s.legs[id]
+	was := s.restoration(t, m.Leg)
+	switch {
+	case m.Leg.State == bourse.Asked: // there is nothing to restore
+		s.reasserted(t, t.from, id, bourse.Reason{})
+	case l == nil || l.tomb:
+		if m.Leg.State.Blocks() {
+			scratch := &leg{LegMoved: was.Was}
+			s.enqueue(t, task{from: t.from, m: m, leg: scratch, restored: &was})
+			return
+		}
+		s.restore(t, t.from, was)
+	case l.State == m.Leg.State, l.State.Terminal() && m.Leg.State.Terminal():
+		s.reasserted(t, t.from, id, bourse.Reason{})
+	case l.State.Terminal() || l.State == bourse.Asked:
+		s.reasserted(t, t.from, id, bourse.Reason{Code: bourse.Expired, Detail: "leg " + id.String() + " is " + l.State.String()})
+	case m.Leg.State.Blocks() && m.Leg.State < l.State: // the site knows better
+		s.reasserted(t, t.from, id, bourse.Reason{})
+	default:
+		was.Held = l.heldAt
+		s.restore(t, t.from, was)
+	}
+}
+
+// restoration is the fact that brings a leg back as it is asserted. Work that
+// ran may begin again: the cluster says when.
+func (s *Site) restoration(t step, a agents.ListedLeg) bourse.LegRestored {
+	f := bourse.LegRestored{Held: t.now, Was: bourse.LegMoved{Leg: a.Leg, State: a.State, What: a.What, Job: a.Job, User: a.User,
+		Fare: a.Fare, Limit: a.Limit, End: a.End, Version: max(a.Version, 1), Refund: a.Refund, Penalty: a.Penalty, Run: a.Run}}
+	switch a.State {
+	case bourse.Running:
+		f.Was.State = bourse.Confirmed
+	case bourse.Held:
+		f.Was.For = min(a.Left, s.cfg.Hold)
+	case bourse.Prepared:
+		f.Was.For = min(a.Left, s.cfg.InDoubt)
+	}
+	return f
+}
+
+// reassertedNodes ends the wait for the nodes of a leg to be restored. Without
+// them it is known as lost.
+func (s *Site) reassertedNodes(t step, k *task, why bourse.Reason) {
+	if l := s.legs[k.leg.Leg]; l != nil && !l.tomb { // asserted twice
+		s.reasserted(t, k.from, l.Leg, bourse.Reason{})
+		return
+	}
+	if why.Refused() {
+		if s.legs[k.leg.Leg] == nil {
+			s.bury(t, k.leg.Leg)
+		}
+		s.reasserted(t, k.from, k.leg.Leg, why)
+		return
+	}
+	s.restore(t, k.from, *k.restored)
+}
+
+// restore records what a leg was, and has the cluster know it too.
+func (s *Site) restore(t step, to agents.ID, f bourse.LegRestored) {
+	s.record(t, f)
+	l := s.legs[f.Was.Leg]
+	switch {
+	case l.State == bourse.Confirmed:
+		s.tell(t, l, confirmDuty)
+	case l.State.Blocks():
+		s.limit(t, l, l.For)
+		if l.State == bourse.Prepared {
+			s.doubt(t, l, firstInquiry)
+		}
+	default:
+		s.remember(t, l)
+		s.tell(t, l, releaseDuty)
+	}
+	s.reasserted(t, to, l.Leg, bourse.Reason{})
+}
+
+func (s *Site) reasserted(t step, to agents.ID, id bourse.LegID, why bourse.Reason) {
+	t.out.Send(to, agents.ReassertedReply{Leg: id, Reason: why, Stamp: s.stamp()})
+}

@@ -1,0 +1,207 @@
+package sites
+
+import (
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/plant"
+)
+
+// The acts of the table: what a site does, and what it answers. Facts come
+// first, replies after them, so that their stamps count the facts.
+
+// move brings a leg to a state.
+func (s *Site) move(t step, l *leg, to bourse.LegState) { s.moveWhy(t, l, to, bourse.Reason{}) }
+
+func (s *Site) moveWhy(t step, l *leg, to bourse.LegState, why bourse.Reason) {
+	f := l.LegMoved
+	f.State, f.Reason = to, why
+	s.record(t, f)
+	if to.Terminal() {
+		s.remember(t, l)
+	}
+}
+
+func toPrepared(s *Site, l *leg, t step) {
+	f := l.LegMoved
+	f.State, f.For = bourse.Prepared, min(t.m.(agents.Prepare).For, s.cfg.InDoubt)
+	s.record(t, f)
+	s.limit(t, l, f.For)
+	s.doubt(t, l, firstInquiry)
+	t.reply(agents.PreparedReply{Leg: l.Leg, Stamp: s.stamp()})
+}
+
+// toConfirmed makes the leg an advance reservation, and gives up the one that
+// it replaces: what was paid for that counts for this one, up to its price, and
+// what is over is refunded by the schedule, so that a move is never a cheaper
+// way to cancel.
+func toConfirmed(s *Site, l *leg, t step) {
+	if plant.On("early-acknowledgement") {
+		t.reply(agents.ConfirmedReply{Leg: l.Leg, Stamp: s.stamp()})
+		return
+	}
+	s.move(t, l, bourse.Confirmed)
+	s.tell(t, l, confirmDuty)
+	if old := s.legs[l.Replaces]; old != nil && s.replaceable(old) {
+		f := old.LegMoved
+		f.State = bourse.Released
+		f.Refund = max(s.refund(t.now, old), min(old.Fare.Total(), l.Fare.Total()))
+		s.record(t, f)
+		s.remember(t, old)
+		s.tell(t, old, releaseDuty)
+	}
+	confirmedAgain(s, l, t)
+}
+
+func toCancelled(s *Site, l *leg, t step) {
+	held := l.State != bourse.Asked
+	s.move(t, l, bourse.Cancelled)
+	if held && !plant.On("forget-release") {
+		s.tell(t, l, releaseDuty)
+	}
+	cancelledAgain(s, l, t)
+	s.skip(t)
+}
+
+// toReleased gives a confirmed leg up, for a refund: all of the price where
+// both sides agree, else what the schedule says.
+func toReleased(s *Site, l *leg, t step) {
+	f := l.LegMoved
+	f.State, f.Refund = bourse.Released, s.refund(t.now, l)
+	if t.m.(agents.Release).Full || plant.On("full-refund") {
+		f.Refund = l.Fare.Total()
+	}
+	s.record(t, f)
+	s.remember(t, l)
+	s.tell(t, l, releaseDuty)
+	releasedAgain(s, l, t)
+}
+
+// refund is what giving a leg up now brings back.
+func (s *Site) refund(now bourse.Time, l *leg) bourse.Credits {
+	return s.cfg.Cancellation.Refund(l.Fare, l.heldAt, l.What.Start, now)
+}
+
+func askedInVain(s *Site, l *leg, t step) {
+	why := bourse.Reason{Code: bourse.NoCluster, Detail: "the cluster of " + s.cfg.Name + " did not answer in time"}
+	s.moveWhy(t, l, bourse.LegExpired, why)
+	t.out.Send(s.life(l.Leg.Tx.Broker).address(), agents.RefusedReply{Leg: l.Leg, Step: names[onHold],
+		Fare: l.Fare, Reason: why, DecidedBy: l.Leg.Tx.Incarnation, Stamp: s.stamp()})
+	s.skip(t)
+	s.inventoryLater(t)
+}
+
+func toExpired(s *Site, l *leg, t step) {
+	s.move(t, l, bourse.LegExpired)
+	if !plant.On("forget-release") {
+		s.tell(t, l, releaseDuty)
+	}
+}
+
+func toHeuristic(s *Site, l *leg, t step) {
+	s.move(t, l, bourse.Heuristic)
+	s.tell(t, l, releaseDuty)
+	s.notify(t, l)
+}
+
+func toRunning(s *Site, l *leg, t step) {
+	s.move(t, l, bourse.Running)
+	t.out.Send(s.life(l.Leg.Tx.Broker).address(), agents.StartedNotice{Leg: l.Leg, Stamp: s.stamp()})
+}
+
+// toSettled ends a leg whose work is over. A reservation is paid for
+// irrespective of its use, so an early end changes no money.
+func toSettled(s *Site, l *leg, t step) {
+	if l.State == bourse.Confirmed {
+		toRunning(s, l, t)
+	}
+	f := l.LegMoved
+	f.State, f.End = bourse.Settled, t.m.(agents.ClusterEnded).End
+	s.record(t, f)
+	s.remember(t, l)
+	s.notify(t, l)
+}
+
+// toLost gives up a leg that the cluster has no nodes for any more. Where it
+// was paid for, all is refunded, and the site's penalty added.
+func toLost(s *Site, l *leg, t step) {
+	f := l.LegMoved
+	f.State = bourse.Lost
+	if l.charged {
+		f.Refund = l.Fare.Total()
+		f.Penalty = bourse.Credits(int64(l.Fare.Total()) / 1000 * int64(s.cfg.Penalty))
+	}
+	s.record(t, f)
+	s.remember(t, l)
+	s.notify(t, l)
+}
+
+// The answers to what was answered before. They say the same as the first time,
+// as long as it is true; their stamp is of now, or the broker would take them
+// for old.
+
+func heldAgain(s *Site, l *leg, t step) {
+	t.reply(agents.HeldReply{Leg: l.Leg, Fare: l.Fare, Version: l.Version, Stamp: s.stamp()})
+}
+
+func refusedAgain(s *Site, l *leg, t step) {
+	s.refusal(t, l.Leg, onHold, l.Fare, l.Reason, l.Leg.Tx.Incarnation)
+}
+
+func preparedAgain(s *Site, l *leg, t step) {
+	t.reply(agents.PreparedReply{Leg: l.Leg, Stamp: s.stamp()})
+}
+
+func confirmedAgain(s *Site, l *leg, t step) {
+	a := agents.ConfirmedReply{Leg: l.Leg}
+	if old := s.legs[l.Replaces]; old != nil && old.State == bourse.Released {
+		a.Refund = old.Refund
+	}
+	a.Stamp = s.stamp()
+	t.reply(a)
+}
+
+// confirmedOnce answers Confirm of a lost leg: what was confirmed before it was
+// lost stays so, and the notice of its loss goes on beside.
+func confirmedOnce(s *Site, l *leg, t step) {
+	if l.charged {
+		confirmedAgain(s, l, t)
+		return
+	}
+	over(s, l, t)
+}
+
+func cancelledAgain(s *Site, l *leg, t step) {
+	t.reply(agents.CancelledReply{Leg: l.Leg, Stamp: s.stamp()})
+}
+
+func releasedAgain(s *Site, l *leg, t step) {
+	t.reply(agents.ReleasedReply{Leg: l.Leg, Refund: l.Refund, Stamp: s.stamp()})
+}
+
+// withdrawn answers a Hold of a leg that is over, or never was to be.
+func withdrawn(s *Site, l *leg, t step) {
+	s.refusal(t, l.Leg, onHold, l.Fare, bourse.Reason{Code: bourse.Withdrawn,
+		Detail: "leg " + l.Leg.String() + " is " + l.State.String()}, l.Leg.Tx.Incarnation)
+}
+
+// over answers Prepare or Confirm of a leg that has gone.
+func over(s *Site, l *leg, t step) { s.not(t, l, bourse.Expired) }
+
+// badState answers a step that the leg's state does not allow.
+func badState(s *Site, l *leg, t step) { s.not(t, l, bourse.BadState) }
+
+func (s *Site) not(t step, l *leg, code bourse.Code) {
+	why := bourse.Reason{Code: code, Detail: "leg " + l.Leg.String() + " is " + l.State.String()}
+	switch m := t.m.(type) {
+	case agents.Prepare:
+		s.refusal(t, l.Leg, onPrepare, l.Fare, why, m.Leg.Tx.Incarnation)
+	case agents.Confirm:
+		s.refusal(t, l.Leg, onConfirm, l.Fare, why, m.DecidedBy)
+	case agents.Cancel:
+		s.refusal(t, l.Leg, onCancel, l.Fare, why, m.DecidedBy)
+	case agents.Release:
+		s.refusal(t, l.Leg, onRelease, l.Fare, why, m.DecidedBy)
+	}
+}
+
+func (s *Site) stamp() agents.Stamp { return agents.Stamp{Epoch: s.epoch, Seq: s.facts} }
