@@ -69,12 +69,12 @@ func Open(disk Disk, opt Options, replay func(at bourse.Time, f agents.Fact)) (*
 		return nil, fmt.Errorf("%s is the journal of %s, not of %s", s.file, s.header.Agent, opt.Agent)
 	}
 	if s.torn > 0 && !plant.On("keep-torn-tail") {
-		if err := disk.Truncate(s.file, int64(s.end)); err != nil {
+		if err := disk.Truncate(segmentName(n), int64(s.end)); err != nil {
 			return nil, err
 		}
 		j.cut = s.torn
 	}
-	j.file, j.segment = s.file, n
+	j.file, j.segment = segmentName(n), n
 	j.since, j.facts = s.facts(), s.header.Records+s.facts()
 	if opt.Keep > 0 {
 		j.older = append(s.header.Older, Older{n, s.header.At})
@@ -87,11 +87,11 @@ func Open(disk Disk, opt Options, replay func(at bourse.Time, f agents.Fact)) (*
 
 // load reads a segment of a disk.
 func load(disk Disk, n uint64) (*segment, error) {
-	file := segmentName(n)
-	data, err := disk.Read(file)
+	data, err := disk.Read(segmentName(n))
 	if err != nil {
 		return nil, err
 	}
+	file := place(disk, segmentName(n))
 	s, err := readSegment(file, data)
 	if err != nil {
 		return nil, err
@@ -100,6 +100,14 @@ func load(disk Disk, n uint64) (*segment, error) {
 		return nil, &CorruptError{file, int64(len(version)), fmt.Sprintf("it is segment %d under another name", s.header.Segment)}
 	}
 	return s, nil
+}
+
+// place is how people find a file of a disk.
+func place(disk Disk, name string) string {
+	if d, ok := disk.(*Folder); ok {
+		return d.file(name)
+	}
+	return name
 }
 
 // Append adds a fact. It is durable only when a Sync after it has returned nil;
@@ -177,7 +185,7 @@ var ErrFailed = errors.New("the journal has failed; stop, and replay it in a new
 
 // fail keeps the first failure.
 func (j *Journal) fail(err error) error {
-	j.err = fmt.Errorf("%w: journal of %s, %s: %w", ErrFailed, j.opt.Agent, j.file, err)
+	j.err = fmt.Errorf("%w: journal of %s, %s: %w", ErrFailed, j.opt.Agent, place(j.disk, j.file), err)
 	return j.err
 }
 

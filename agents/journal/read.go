@@ -11,6 +11,7 @@ import (
 
 // Record is one record of a journal.
 type Record struct {
+	Agent  agents.ID
 	File   string
 	Offset int64  // of its first byte in the file
 	Number uint64 // of the fact in the journal, from 1; an image has that of the last fact it covers
@@ -111,7 +112,7 @@ func (s *segment) record(d *reader, i int) (Record, error) {
 	if err != nil {
 		return Record{}, fmt.Errorf("%s: record %d at byte %d: %w", s.file, f.number, f.offset, err)
 	}
-	return Record{s.file, f.offset, f.number, at, fact, s.header.Image && i == 0}, nil
+	return Record{s.header.Agent, s.file, f.offset, f.number, at, fact, s.header.Image && i == 0}, nil
 }
 
 // decoded is one chunk.

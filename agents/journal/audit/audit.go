@@ -1,0 +1,204 @@
+// Package audit holds what journals say against the invariants of the
+// co-allocation protocol (docs/TRANSACTION.md), from outside: it believes no
+// agent's own word, only the facts in their order. One journal shows
+//
+//	I1   no node is promised twice, where the size of the group is known
+//	I3   a decision never changes
+//	I4   nothing is confirmed after its start; what stayed past its limit is noted
+//	I5   legs move only along the state table
+//	I8   money is posted once and given back at most once, images balance
+//	I10  the charged price is the one that Held named, never above the limit
+//
+// and several together also
+//
+//	I2   all legs of a decided transaction carry the decision
+//	I15  a window of several legs is committed only when each was prepared
+//
+// A leg that an amnesia names is exempt, and only that. A journal is a state of
+// the moment: a leg that has not heard of its decision yet is counted as in
+// flight and breaks nothing. The package reads no file and knows no clock.
+package audit
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// Place is where a fact stands.
+type Place struct {
+	File   string `json:"file"`
+	Offset int64  `json:"offset"`
+	Number uint64 `json:"number"` // of the fact in its journal
+}
+
+// Finding is one thing that does not hold, or that ought to be looked at.
+type Finding struct {
+	Invariant string    `json:"invariant"` // I1, ...
+	Agent     agents.ID `json:"agent"`     // whose journal shows it
+	Place
+	At   bourse.Time `json:"at"`
+	What string      `json:"what"`
+	Note bool        `json:"note,omitempty"` // it may be right: the journal alone does not show it
+}
+
+// Counts is what the journals hold.
+type Counts struct {
+	Facts        int `json:"facts"`
+	Legs         int `json:"legs"`         // seen at sites
+	Transactions int `json:"transactions"` // begun by brokers
+	Committed    int `json:"committed"`
+	Aborted      int `json:"aborted"`
+	InFlight     int `json:"inFlight"` // legs that have not heard of their decision
+	Exempt       int `json:"exempt"`   // legs that an amnesia names
+}
+
+// maxFindings bounds what is kept; the first are the ones that matter.
+const maxFindings = 1000
+
+// Audit takes in journals, fact by fact.
+type Audit struct {
+	nodes    map[string]int // of groups, by "site/group" or, for all sites, "group"
+	trails   map[agents.ID]*Trail
+	order    []*Trail
+	findings []Finding
+	more     int // findings beyond the bound
+	exempt   map[bourse.LegID]bool
+	counts   Counts
+}
+
+// New returns an audit that knows no journal yet. nodes says how many nodes a
+// group has, under "site/group" or "group"; groups that are not there are not
+// held to I1.
+func New(nodes map[string]int) *Audit {
+	return &Audit{nodes: nodes, trails: map[agents.ID]*Trail{}, exempt: map[bourse.LegID]bool{}}
+}
+
+// Trail is the journal of one agent, as far as it has been read.
+type Trail struct {
+	audit    *Audit
+	agent    agents.ID
+	whole    bool // from its first fact on: what has not been seen has not been
+	begun    bool
+	last     Place
+	at       bourse.Time
+	legs     map[bourse.LegID]*siteLeg
+	free     map[string]*bourse.Profile    // by group
+	replaced map[bourse.LegID]bourse.LegID // an open leg, by the one that is to replace it
+	txs      map[bourse.TxID]*tx
+}
+
+// Trail returns the trail of an agent's journal.
+func (a *Audit) Trail(agent agents.ID) *Trail {
+	t := a.trails[agent]
+	if t == nil {
+		t = &Trail{audit: a, agent: agent, legs: map[bourse.LegID]*siteLeg{}, free: map[string]*bourse.Profile{}, txs: map[bourse.TxID]*tx{},
+			replaced: map[bourse.LegID]bourse.LegID{}}
+		a.trails[agent] = t
+		a.order = append(a.order, t)
+	}
+	return t
+}
+
+// The addresses of agents.
+func site(name string) agents.ID   { return agents.ID("site:" + name) }
+func broker(name string) agents.ID { return agents.ID("broker:" + name) }
+
+// name is the name of the trail's agent without its role.
+func (t *Trail) name() string {
+	_, name, ok := strings.Cut(string(t.agent), ":")
+	if !ok {
+		return string(t.agent)
+	}
+	return name
+}
+
+// Take takes in the next fact of the journal. A journal whose first fact is not
+// number 1 has lost its beginning; it must open with an image.
+func (t *Trail) Take(p Place, at bourse.Time, f agents.Fact) {
+	if !t.begun {
+		t.begun, t.whole = true, p.Number == 1
+	}
+	t.last, t.at = p, at
+	if _, image := f.(bourse.SiteImage); !image {
+		t.audit.counts.Facts++
+	}
+	switch f := f.(type) {
+	case bourse.LegMoved:
+		t.moved(at, f)
+	case bourse.LegRestored:
+		t.restored(at, f)
+	case bourse.Tombstone:
+		t.entomb(f.Leg)
+	case bourse.LegsForgotten:
+		t.forgotten(f.Legs)
+	case bourse.SiteImage:
+		t.image(f)
+	case bourse.TxBegun:
+		t.txBegun(f)
+	case bourse.LegPriced:
+		t.priced(f)
+	case bourse.TxDecided:
+		t.decided(f)
+	case bourse.LegClosed:
+		t.closed(f)
+	case bourse.LegDone:
+		t.done(f)
+	}
+}
+
+// breaks notes that an invariant does not hold at the present fact.
+func (t *Trail) breaks(invariant, format string, args ...any) {
+	t.audit.find(Finding{Invariant: invariant, Agent: t.agent, Place: t.last, At: t.at, What: fmt.Sprintf(format, args...)})
+}
+
+// notes notes what the journal alone cannot decide.
+func (t *Trail) notes(invariant, format string, args ...any) {
+	t.audit.find(Finding{Invariant: invariant, Agent: t.agent, Place: t.last, At: t.at, What: fmt.Sprintf(format, args...), Note: true})
+}
+
+func (a *Audit) find(f Finding) {
+	if len(a.findings) == maxFindings {
+		a.more++
+		return
+	}
+	a.findings = append(a.findings, f)
+}
+
+// Finish compares the journals with each other and returns what was found, in
+// the order of the journals and of their facts, and what they hold. more says
+// how many findings beyond the first thousand there are.
+func (a *Audit) Finish() (found []Finding, more int, c Counts) {
+	for _, t := range a.order {
+		for _, id := range sortedKeys(t.txs, compareTx) {
+			a.across(t, t.txs[id])
+		}
+		a.orphans(t)
+		a.counts.Legs += len(t.legs)
+		a.counts.Transactions += len(t.txs)
+	}
+	a.counts.Exempt = len(a.exempt)
+	return a.findings, a.more, a.counts
+}
+
+func sortedKeys[K comparable, V any](m map[K]V, compare func(a, b K) int) []K {
+	keys := make([]K, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, compare)
+	return keys
+}
+
+func compareTx(a, b bourse.TxID) int {
+	return cmp.Or(cmp.Compare(a.Broker, b.Broker), cmp.Compare(a.Incarnation, b.Incarnation),
+		cmp.Compare(a.Nonce, b.Nonce), cmp.Compare(a.Seq, b.Seq))
+}
+
+func compareLeg(a, b bourse.LegID) int {
+	return cmp.Or(compareTx(a.Tx, b.Tx), cmp.Compare(a.Leg, b.Leg))
+}

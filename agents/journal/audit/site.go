@@ -1,0 +1,169 @@
+package audit
+
+import (
+	"bourse"
+)
+
+// siteLeg is a leg as its site's journal shows it.
+type siteLeg struct {
+	bourse.LegMoved             // its last move
+	at              bourse.Time // of it
+	tomb            bool        // cancelled before it was known
+	forgotten       bool        // long over
+	prepared        bool        // it was, once
+	charged         bool        // confirmed once
+	claims          []claim     // of nodes
+}
+
+// claim is nodes that a leg holds over an interval.
+type claim struct {
+	nodes      int
+	start, end bourse.Time
+}
+
+// moved checks a move of a leg.
+func (t *Trail) moved(at bourse.Time, f bourse.LegMoved) {
+	l := t.legs[f.Leg]
+	from, known := bourse.Asked, t.whole
+	if l != nil {
+		from, known = l.State, true
+	} else {
+		l = &siteLeg{}
+		t.legs[f.Leg] = l
+	}
+	switch {
+	case l.tomb || l.forgotten:
+		t.breaks("I5", "leg %v, cancelled before it was known or long over, is %v", f.Leg, f.State)
+	case known && !from.CanMove(f.State):
+		t.breaks("I5", "leg %v goes from %v to %v", f.Leg, from, f.State)
+	}
+	switch {
+	case f.State == bourse.Held && f.Fare.Total() > f.Limit:
+		t.breaks("I10", "leg %v is held at %v credits, above its limit %v", f.Leg, f.Fare.Total(), f.Limit)
+	case known && from.Blocks() && f.State != bourse.Held && f.Fare != l.Fare:
+		t.breaks("I10", "leg %v was held at %v + %v credits and is %v at %v + %v",
+			f.Leg, l.Fare.Base, l.Fare.Additive, f.State, f.Fare.Base, f.Fare.Additive)
+	}
+	t.money(l, f, known)
+	if known {
+		t.limits(at, l, f)
+	}
+	claims := l.claims
+	l.LegMoved, l.at, l.tomb, l.forgotten = f, at, false, false
+	l.prepared = l.prepared || f.State == bourse.Prepared
+	l.charged = l.charged || f.State == bourse.Confirmed || f.State == bourse.Running || f.State == bourse.Settled
+	t.claim(at, l, claims)
+}
+
+// money checks what a move posts back: once, of what was charged, no more.
+func (t *Trail) money(l *siteLeg, f bourse.LegMoved, known bool) {
+	if f.Refund < 0 || f.Penalty < 0 {
+		t.breaks("I8", "leg %v is given back %v and a penalty of %v credits", f.Leg, f.Refund, f.Penalty)
+	}
+	switch {
+	case f.Refund == 0:
+	case known && !l.charged:
+		t.breaks("I8", "leg %v was never charged, and %v credits are given back", f.Leg, f.Refund)
+	case l.Refund > 0 && f.Refund != l.Refund:
+		t.breaks("I8", "leg %v is given back %v credits, and %v before", f.Leg, f.Refund, l.Refund)
+	case f.Refund > f.Fare.Total():
+		t.breaks("I8", "leg %v cost %v credits, and %v are given back", f.Leg, f.Fare.Total(), f.Refund)
+	}
+}
+
+// limits checks how long the leg stayed held or prepared. A restart begins a
+// limit afresh, and the journal does not show restarts; but none lasts past the
+// start.
+func (t *Trail) limits(at bourse.Time, l *siteLeg, f bourse.LegMoved) {
+	if l.State != bourse.Held && l.State != bourse.Prepared {
+		return
+	}
+	if f.State == bourse.Confirmed && at > l.What.Start {
+		t.breaks("I4", "leg %v starts at %v and was still %v at %v", f.Leg, l.What.Start, l.State, at)
+		return
+	}
+	if l.For > 0 && at > l.at.Add(l.For) {
+		t.notes("I4", "leg %v was %v for %v s, its limit is %v s: right only if the site restarted meanwhile",
+			f.Leg, l.State, at.Sub(l.at), l.For)
+	}
+}
+
+// restored takes a leg as its broker has asserted it: an amnesia.
+func (t *Trail) restored(at bourse.Time, f bourse.LegRestored) {
+	t.audit.exempt[f.Was.Leg] = true
+	l := t.legs[f.Was.Leg]
+	if l == nil {
+		l = &siteLeg{}
+		t.legs[f.Was.Leg] = l
+	}
+	claims := l.claims
+	*l = siteLeg{LegMoved: f.Was, at: at, prepared: true, charged: f.Was.State >= bourse.Confirmed}
+	t.claim(at, l, claims)
+}
+
+// entomb notes that a leg is never to be held.
+func (t *Trail) entomb(id bourse.LegID) {
+	l := t.legs[id]
+	if l != nil && !l.forgotten {
+		t.breaks("I5", "leg %v is %v and is cancelled as if it were not known", id, l.State)
+	}
+	t.legs[id] = &siteLeg{LegMoved: bourse.LegMoved{Leg: id, State: bourse.Cancelled}, at: t.at, tomb: true}
+}
+
+// forgotten notes legs whose memory is given up: none that is not over.
+func (t *Trail) forgotten(legs []bourse.LegID) {
+	for _, id := range legs {
+		switch l := t.legs[id]; {
+		case l == nil && !t.whole:
+		case l == nil:
+			t.breaks("I5", "leg %v is forgotten and was never known", id)
+		case !l.State.Terminal():
+			t.breaks("I5", "leg %v is %v and is forgotten", id, l.State)
+		default:
+			l.forgotten, l.tomb = true, false
+		}
+	}
+}
+
+// image takes a site's own account of itself: where the journal has lost its
+// beginning it is believed, else it must be what the facts came to.
+func (t *Trail) image(f bourse.SiteImage) {
+	var sum bourse.Account
+	for _, a := range f.Accounts {
+		sum.Debit += a.Debit
+		sum.Credit += a.Credit
+		sum.PendingDebit += a.PendingDebit
+		sum.PendingCredit += a.PendingCredit
+	}
+	var pending bourse.Credits
+	seen := map[bourse.LegID]bool{}
+	for i := range f.Legs {
+		m := &f.Legs[i]
+		seen[m.Leg] = true
+		if m.State == bourse.Held || m.State == bourse.Prepared {
+			pending += m.Fare.Total()
+		}
+		l := t.legs[m.Leg]
+		switch {
+		case !t.whole && l == nil:
+			l = &siteLeg{LegMoved: m.LegMoved, at: m.At, tomb: m.Tomb, prepared: m.State == bourse.Prepared, charged: m.Charged}
+			t.legs[m.Leg] = l
+			t.claim(t.at, l, nil)
+		case l == nil || l.forgotten:
+			t.breaks("I5", "the image has leg %v as %v, the facts do not know it", m.Leg, m.State)
+		case l.State != m.State || l.tomb != m.Tomb:
+			t.breaks("I5", "the image has leg %v as %v, by the facts it is %v", m.Leg, m.State, l.State)
+		case l.Fare != m.Fare:
+			t.breaks("I10", "the image has leg %v at %v credits, by the facts it is %v", m.Leg, m.Fare.Total(), l.Fare.Total())
+		}
+	}
+	for _, id := range sortedKeys(t.legs, compareLeg) {
+		if l := t.legs[id]; !seen[id] && !l.forgotten && l.State != bourse.Asked {
+			t.breaks("I5", "the image does not have leg %v, by the facts it is %v", id, l.State)
+		}
+	}
+	if sum.Debit != sum.Credit || sum.PendingDebit != sum.PendingCredit || sum.PendingDebit != pending {
+		t.breaks("I8", "the image's accounts do not balance: posted %v against %v, pending %v against %v, held and prepared legs %v",
+			sum.Debit, sum.Credit, sum.PendingDebit, sum.PendingCredit, pending)
+	}
+}

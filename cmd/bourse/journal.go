@@ -1,0 +1,276 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/spf13/cobra"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/journal"
+	"bourse/agents/journal/audit"
+)
+
+// newJournal builds "bourse journal".
+func newJournal() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "journal verify|show PATH...",
+		Short: "Check journals against the invariants, or print them",
+		Long: `Reads the journals of sites and brokers. PATH is the folder of a journal, a
+folder of such folders, or one file of a journal. Nothing is changed, and a
+journal may grow meanwhile. docs/JOURNAL.md has the format.`,
+		Example: "  bourse journal verify .bourse\n  bourse journal show .bourse/site-north --kind leg-moved",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("journal wants verify or show, and a path; see bourse journal --help")
+			}
+			return fmt.Errorf("journal %s: there is verify and show", args[0])
+		},
+		RunE: func(*cobra.Command, []string) error { return nil },
+	}
+	cmd.AddCommand(newJournalVerify(), newJournalShow())
+	return cmd
+}
+
+// somePaths refuses a call without a path.
+func somePaths(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return errors.New("a path is wanted: the folder of a journal, a folder of such folders, or one file of a journal")
+	}
+	return nil
+}
+
+// newJournalVerify builds "bourse journal verify".
+func newJournalVerify() *cobra.Command {
+	var v journalVerify
+	cmd := &cobra.Command{
+		Use:   "verify PATH...",
+		Short: "Check journals against the format and the invariants",
+		Long: `Checks every record of every file: length, number and checksum, and that it can
+be read; then what the facts say. One journal shows that legs move along the
+state table, that decisions never change, that money is posted once and at the
+price that was held. Several together also show that all legs of a transaction
+carry its decision. With --nodes it is checked that no node is promised twice.
+
+A tail that a crash has torn is no damage. A note is what a journal alone cannot
+decide. Exit status 1: an invariant is broken; 2: a file is damaged or cannot be
+read, with the file and the byte.`,
+		Example: "  bourse journal verify .bourse/site-north\n" +
+			"  bourse journal verify .bourse/site-north .bourse/broker-vo1 --nodes north/main=128 --json",
+		Args: somePaths,
+		RunE: func(cmd *cobra.Command, args []string) error { return v.run(args, cmd.OutOrStdout()) },
+	}
+	cmd.Flags().StringArrayVar(&v.nodes, "nodes", nil, "how many nodes a group has: SITE/GROUP=N, or GROUP=N for all sites; may be repeated")
+	cmd.Flags().BoolVar(&v.json, "json", false, "print JSON")
+	return cmd
+}
+
+// journalVerify holds the flags.
+type journalVerify struct {
+	nodes []string
+	json  bool
+}
+
+// journalRow is what is said of one journal.
+type journalRow struct {
+	Agent    agents.ID   `json:"agent"`
+	Path     string      `json:"path"`
+	Segments int         `json:"segments"`
+	Facts    uint64      `json:"facts"` // read
+	First    bourse.Time `json:"first"`
+	Last     bourse.Time `json:"last"`
+	Torn     int         `json:"torn"` // bytes
+}
+
+func (v *journalVerify) run(paths []string, out io.Writer) error {
+	nodes, err := readNodes(v.nodes)
+	if err != nil {
+		return err
+	}
+	sources, err := journalSources(paths)
+	if err != nil {
+		return err
+	}
+	check := audit.New(nodes)
+	rows := make([]journalRow, 0, len(sources))
+	for _, s := range sources {
+		row, err := s.audit(check)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, row)
+	}
+	found, more, counts := check.Finish()
+	broken := 0
+	for i := range found {
+		if !found[i].Note {
+			broken++
+		}
+	}
+	if v.json {
+		if found == nil {
+			found = []audit.Finding{}
+		}
+		err = writeJSON(out, struct {
+			Journals []journalRow    `json:"journals"`
+			Counts   audit.Counts    `json:"counts"`
+			Broken   int             `json:"broken"`
+			Findings []audit.Finding `json:"findings"`
+			More     int             `json:"more,omitempty"`
+		}{rows, counts, broken, found, more})
+	} else {
+		printVerified(out, rows, counts, broken, found, more)
+	}
+	if err == nil && broken > 0 {
+		err = failed(fmt.Errorf("%s broken", plural(broken, "invariant is", "invariants are")))
+	}
+	return err
+}
+
+// readNodes reads SITE/GROUP=N.
+func readNodes(list []string) (map[string]int, error) {
+	nodes := map[string]int{}
+	for _, s := range list {
+		group, number, ok := strings.Cut(s, "=")
+		n, err := strconv.Atoi(number)
+		if !ok || group == "" || err != nil || n < 1 {
+			return nil, fmt.Errorf("--nodes %q: write SITE/GROUP=N or GROUP=N, such as north/main=128", s)
+		}
+		nodes[group] = n
+	}
+	return nodes, nil
+}
+
+// plural is "1 thing", "2 things".
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}
+
+func printVerified(out io.Writer, rows []journalRow, c audit.Counts, broken int, found []audit.Finding, more int) {
+	w := table.NewWriter()
+	w.SetStyle(table.StyleLight)
+	w.Style().Options = table.OptionsNoBordersAndSeparators
+	w.Style().Format.Header = text.FormatDefault
+	w.SuppressTrailingSpaces()
+	w.AppendHeader(table.Row{"journal of", "files", "facts", "from", "to", "torn bytes"})
+	var columns []table.ColumnConfig
+	for n := 2; n <= 6; n++ {
+		columns = append(columns, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
+	}
+	w.SetColumnConfigs(columns)
+	for _, r := range rows {
+		w.AppendRow(table.Row{r.Agent, r.Segments, r.Facts, r.First, r.Last, r.Torn})
+	}
+	fmt.Fprintln(out, w.Render())
+	fmt.Fprintln(out)
+	for i := range found {
+		f := &found[i]
+		word := f.Invariant
+		if f.Note {
+			word += " (note)"
+		}
+		fmt.Fprintf(out, "%s  %s, %s, fact %d at %v:\n    %s\n", word, f.Agent, f.File, f.Number, f.At, f.What)
+	}
+	if more > 0 {
+		fmt.Fprintf(out, "and %d more\n", more)
+	}
+	verdict := "no invariant is broken"
+	if broken > 0 {
+		verdict = plural(broken, "finding breaks", "findings break") + " an invariant"
+	}
+	fmt.Fprintf(out, "%s, %s: %d committed, %d aborted, %s in flight; %s\n", plural(len(rows), "journal", "journals"),
+		plural(c.Transactions, "transaction", "transactions"), c.Committed, c.Aborted, plural(c.InFlight, "leg", "legs"), verdict)
+}
+
+// journalSource is one journal to be read: a folder, or one file of it.
+type journalSource struct {
+	path string
+	file bool
+}
+
+// journalSources finds the journals under the paths, in their order.
+func journalSources(paths []string) ([]journalSource, error) {
+	var list []journalSource
+	for _, p := range paths {
+		info, err := os.Stat(p)
+		if err != nil {
+			return nil, err
+		}
+		if !info.IsDir() {
+			list = append(list, journalSource{p, true})
+			continue
+		}
+		var found []string
+		err = filepath.WalkDir(p, func(name string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() && strings.HasSuffix(name, ".journal") && !slices.Contains(found, filepath.Dir(name)) {
+				found = append(found, filepath.Dir(name))
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		if len(found) == 0 {
+			return nil, fmt.Errorf("%s: there is no journal in this folder or below it", p)
+		}
+		for _, dir := range found {
+			list = append(list, journalSource{path: dir})
+		}
+	}
+	return list, nil
+}
+
+// read hands every record to visit.
+func (s journalSource) read(visit func(journal.Record) error) ([]journal.Segment, error) {
+	codec := journal.NewCodec()
+	if s.file {
+		data, err := os.ReadFile(s.path)
+		if err != nil {
+			return nil, err
+		}
+		seg, err := journal.ReadFile(s.path, data, codec, visit)
+		return []journal.Segment{seg}, err
+	}
+	folder, err := journal.LookInto(s.path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = folder.Close() }()
+	return journal.Read(folder, codec, visit)
+}
+
+// audit reads the journal into an audit.
+func (s journalSource) audit(check *audit.Audit) (journalRow, error) {
+	row := journalRow{Path: s.path}
+	begun := false
+	segments, err := s.read(func(r journal.Record) error {
+		check.Trail(r.Agent).Take(audit.Place{File: r.File, Offset: r.Offset, Number: r.Number}, r.At, r.Fact)
+		if !r.Image {
+			row.Facts++
+		}
+		if !begun {
+			begun, row.First = true, r.At
+		}
+		row.Last = r.At
+		return nil
+	})
+	row.Segments = len(segments)
+	if len(segments) > 0 {
+		last := segments[len(segments)-1]
+		row.Agent, row.Torn = last.Agent, last.Torn
+	}
+	return row, err
+}
