@@ -26,7 +26,7 @@ type Config struct {
 	Lead    bourse.Duration // no window starts sooner after now; 0 only without latency
 
 	Algorithm       search.Algorithm
-	FinishWeight    int64 // of Best: a third weight, see search.Weights
+	Weights         search.Weights // of Best, see search.Options
 	Minimize        selection.Goal
 	BudgetLimit     bourse.Credits  // B* of each cycle; selection.Auto: the formula
 	TimeLimit       bourse.Duration // T* of each cycle; selection.Auto: the formula

@@ -190,7 +190,7 @@ func (b *Broker) search(now bourse.Time, out *agents.Outbox) {
 // searchOptions are those of a search in this cycle.
 func (b *Broker) searchOptions() search.Options {
 	return search.Options{Algorithm: b.cfg.Algorithm, MaxAlternatives: b.cfg.MaxAlternatives,
-		Notice: b.cycle.from, Finish: b.cfg.FinishWeight}
+		Notice: b.cycle.from, Weights: b.cfg.Weights}
 }
 
 // reckon is phases 5 and 6; then the transactions begin.

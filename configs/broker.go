@@ -17,7 +17,7 @@ type Broker struct {
 	Horizon         bourse.Duration  // how far ahead it looks, more than Lead
 	Algorithm       string           // "alp", "amp", "amp-literal", "best"
 	Minimize        string           // "time", "cost", "finish"
-	FinishWeight    Thousandths      // algorithm best: weight of the finish beside those of time and cost, which turn from pass to pass; 0..1,000,000, default 0
+	Weights         Weights          // of algorithm best
 	BudgetLimit     *bourse.Credits  // B* of a cycle; nil: by the formula ("auto", the default)
 	TimeLimit       *bourse.Duration // T* of a cycle; nil: by the formula ("auto", the default)
 	Strategy        string           // "batch", the default
@@ -28,6 +28,11 @@ type Broker struct {
 	Jobs            []Job            // [[broker.job]] or the file under Batch; nil if none
 	Batch           string           // file of a batch, relative to the scenario; "" if none
 }
+
+// Weights say what algorithm best weighs a window's time, cost and finish by,
+// each 0..1,000,000. Where those of time and cost are 0, the default, they turn
+// from pass to pass.
+type Weights struct{ Time, Cost, Finish Thousandths }
 
 // Quota is the most that one user may spend of a VO's budget.
 type Quota struct {
@@ -103,7 +108,7 @@ func (t *table) broker(until, lead bourse.Duration, names map[string]int) Broker
 		BudgetLimit:     autoOr[bourse.Credits](t, "budget_limit"),
 		TimeLimit:       autoOr[bourse.Duration](t, "time_limit"),
 	}
-	b.FinishWeight = t.finishWeight(b.Algorithm)
+	b.Weights = t.weights(b.Algorithm)
 	if t.clean("lead") && b.Lead > 0 && b.Lead < 10*bourse.Second {
 		t.wrong("lead", "%s is too short for an exchange between sites; 0s (no latency at all) or at least 10s is wanted", b.Lead.Words())
 	}
@@ -157,19 +162,22 @@ func (t *table) quotas() []Quota {
 	return out
 }
 
-// finishWeight reads [broker.weights], which algorithm best alone looks at.
-func (t *table) finishWeight(algorithm string) Thousandths {
+// weights reads [broker.weights], which algorithm best alone looks at.
+func (t *table) weights(algorithm string) Weights {
 	w := t.table("weights")
 	if w == nil {
-		return 0
+		return Weights{}
 	}
-	w.later("time", "cost") // the search turns them from pass to pass
-	finish := w.share("finish", 0, 0, maxThousandths)
+	out := Weights{
+		Time:   w.share("time", 0, 0, maxThousandths),
+		Cost:   w.share("cost", 0, 0, maxThousandths),
+		Finish: w.share("finish", 0, 0, maxThousandths),
+	}
 	w.done()
 	if algorithm != "best" && t.clean("algorithm") {
 		t.wrong("weights", "have a meaning only with algorithm = \"best\"; leave them out")
 	}
-	return finish
+	return out
 }
 
 // autoOr reads "auto", as nil, or a value of the vocabulary.

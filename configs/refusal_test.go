@@ -208,7 +208,7 @@ func TestReadScenario_Refuses(t *testing.T) {
 		{"lead beyond the horizon", `horizon = "7d"`, "lead = \"7d\"\nhorizon = \"7d\" #!", "broker.horizon", "nothing after the lead"},
 		{"no alternatives", `minimize = "time"`, "minimize = \"time\"\nmax_alternatives = 0 #!", "broker.max_alternatives", "outside 1..10000"},
 		{"weights without best", `minimize = "time"`, "minimize = \"time\"\nweights = { finish = 1 } #!", "broker.weights", "only with algorithm"},
-		{"weights of later", `minimize = "cost"`, "minimize = \"cost\"\nweights = { time = 1 } #!", "broker.weights.time", "not available yet"},
+		{"negative weight", `algorithm = "amp"`, "algorithm = \"best\"\nweights = { time = -1 } #!", "broker.weights.time", "outside 0..1000000"},
 		{"limit in words", `minimize = "time"`, "minimize = \"time\"\nbudget_limit = \"much\" #!", "broker.budget_limit", `"auto" or a number`},
 		{"negative quota", `minimize = "time"`, "minimize = \"time\"\nquota = { ana = -1 } #!", "broker.quota.ana", "outside 0.."},
 		{"two sources of jobs", "[[broker.job]]", "[broker.workload]\nmodel = \"uniform\"\njobs = 1\n[[broker.job]] #!", "broker.job", "a second source"},

@@ -192,7 +192,7 @@ deadline = "6h"
 		a.Hold != 10_000 || a.InDoubt != 60_000 || a.QueueLimit != 50 || a.Nodes() != 4 || b.Policy != backfill.EASY {
 		t.Errorf("site %+v", a)
 	}
-	if vo.FinishWeight != One/2 || *vo.BudgetLimit != 7_500_000 || *vo.TimeLimit != 2*bourse.Day ||
+	if vo.Weights != (Weights{Finish: One / 2}) || *vo.BudgetLimit != 7_500_000 || *vo.TimeLimit != 2*bourse.Day ||
 		vo.BatchSize != 1 || vo.MaxAlternatives != 3 || vo.Lead != bourse.Minute ||
 		!reflect.DeepEqual(vo.Quotas, []Quota{{"ana", 1_500_000}, {"zoe", 2_000_000}}) {
 		t.Errorf("broker %+v", vo)

@@ -146,7 +146,7 @@ func brokerConfig(b *configs.Broker) (broker.Config, error) {
 	}
 	cfg.Cycle, cfg.Phase = b.Cycle, broker.Phase(b.Name, b.Cycle)
 	cfg.Horizon, cfg.Lead = b.Horizon, b.Lead
-	cfg.FinishWeight = int64(b.FinishWeight)
+	cfg.Weights = search.Weights{Time: int64(b.Weights.Time), Cost: int64(b.Weights.Cost), Finish: int64(b.Weights.Finish)}
 	cfg.MaxAlternatives, cfg.BatchSize = b.MaxAlternatives, b.BatchSize
 	return cfg, nil
 }

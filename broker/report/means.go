@@ -83,7 +83,7 @@ func (b *BrokerSummary) measures() []measure {
 
 // WriteMeans writes a row per site or VO and measure.
 func WriteMeans(w io.Writer, runs []Summary) error {
-	t := newTable("Site or VO", "Measure", "Mean", "95 % interval")
+	t := NewTable("Site or VO", "<Measure", "Mean", "95 % interval")
 	last := ""
 	for _, m := range Means(runs) {
 		owner := m.Owner

@@ -39,9 +39,9 @@ func (s *Summary) WriteTables(w io.Writer) error {
 }
 
 func (s *Summary) siteTable() table.Writer {
-	t := newTable("Site", "Nodes", "Used", "Local", "VO", "Jobs", "Queued", "Wait", "Slowdown", "Legs", "Income")
+	t := NewTable("Site", "Nodes", "Used", "Local", "VO", "Jobs", "Queued", "Wait", "Slowdown", "Legs", "Income")
 	for _, one := range s.Sites {
-		t.AppendRow(table.Row{one.Name, strconv.Itoa(one.Nodes), percent(one.Utilisation.All), percent(one.Utilisation.Local),
+		t.AppendRow(table.Row{text.Trim(one.Name, nameWidth), strconv.Itoa(one.Nodes), percent(one.Utilisation.All), percent(one.Utilisation.Local),
 			percent(one.Utilisation.VO), strconv.Itoa(one.Local.Started), strconv.Itoa(one.Local.Waiting), span(one.Local.MeanWait),
 			fmt.Sprintf("%.1f", one.Local.BoundedSlowdown), strconv.Itoa(one.Legs), money(one.Income.Total)})
 	}
@@ -49,34 +49,39 @@ func (s *Summary) siteTable() table.Writer {
 }
 
 func (s *Summary) brokerTable() table.Writer {
-	t := newTable("VO", "Jobs", "Placed", "Co-alloc", "Unplaced", "Time", "Finish", "Cost", "Extra", "Left")
+	t := NewTable("VO", "Jobs", "Placed", "Co-alloc", "Unplaced", "Time", "Finish", "Cost", "Extra", "Left")
 	for _, one := range s.Brokers {
 		extra := "-"
 		if one.Cost.Base > 0 {
 			extra = percent(one.Cost.Additive.Float() / one.Cost.Base.Float())
 		}
-		t.AppendRow(table.Row{one.Name, strconv.Itoa(one.Jobs.Submitted), strconv.Itoa(one.Jobs.Placed),
+		t.AppendRow(table.Row{text.Trim(one.Name, nameWidth), strconv.Itoa(one.Jobs.Submitted), strconv.Itoa(one.Jobs.Placed),
 			strconv.Itoa(one.Jobs.CoAllocated), strconv.Itoa(one.Jobs.Waiting + one.Jobs.Refused),
 			span(one.MeanTime), span(one.MeanFinish), money(one.Cost.Total), extra, money(one.Left)})
 	}
 	return t
 }
 
-// newTable opens a plain table: names to the left, numbers to the right.
-func newTable(head ...string) table.Writer {
+// NewTable opens a table in the one style of all commands: words to the left,
+// figures to the right. The first column and those whose head begins with "<"
+// hold words.
+func NewTable(head ...string) table.Writer {
 	t := table.NewWriter()
 	style := table.StyleDefault
-	style.Options = table.Options{SeparateHeader: true}
-	style.Format.Header = text.FormatDefault
+	style.Options = table.Options{SeparateHeader: true, SeparateFooter: true}
+	style.Format.Header, style.Format.Footer = text.FormatDefault, text.FormatDefault
 	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
 	t.SetStyle(style)
 	row := make(table.Row, len(head))
 	list := make([]table.ColumnConfig, len(head))
 	for i, h := range head {
-		row[i] = h
-		list[i] = table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight}
+		words := false
+		row[i], words = strings.CutPrefix(h, "<")
+		list[i] = table.ColumnConfig{Number: i + 1}
+		if i > 0 && !words {
+			list[i].Align, list[i].AlignHeader, list[i].AlignFooter = text.AlignRight, text.AlignRight, text.AlignRight
+		}
 	}
-	list[0] = table.ColumnConfig{Number: 1, WidthMax: nameWidth, WidthMaxEnforcer: text.Trim}
 	t.AppendHeader(row)
 	t.SetColumnConfigs(list)
 	t.SuppressTrailingSpaces()

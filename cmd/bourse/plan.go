@@ -8,16 +8,17 @@ import (
 	"io"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"bourse"
+	"bourse/broker/report"
 	"bourse/policy/search"
 	"bourse/policy/selection"
 )
 
 func newPlan() *cobra.Command {
-	var algorithm, minimize, budget, timeLimit string
+	var find searchFlags
+	var minimize, budget, timeLimit string
 	var pareto, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "plan PROBLEM.json",
@@ -48,7 +49,7 @@ Exit status 1 if a given limit leaves no selection.`,
 					return fmt.Errorf("--time-limit: %w", err)
 				}
 			}
-			p, r, err := searchProblem(cmd, args[0], algorithm)
+			p, r, err := find.search(cmd, args[0])
 			if err != nil {
 				return err
 			}
@@ -63,7 +64,7 @@ Exit status 1 if a given limit leaves no selection.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&algorithm, "algorithm", "amp", "alp, amp, amp-literal or best")
+	find.add(cmd)
 	f.StringVar(&minimize, "minimize", "time", "time, cost or finish")
 	f.StringVar(&budget, "budget", "", "budget limit B* in credits (default: by formula)")
 	f.StringVar(&timeLimit, "time-limit", "", "time limit T*, such as 160 or 2h (default: by formula)")
@@ -180,7 +181,7 @@ func (v *planning) saved(c bourse.Credits) *bourse.Credits {
 func (v *planning) print(out io.Writer) {
 	p, r := v.problem, &v.result
 	if r.Chosen != nil {
-		t := newTable("job", "chosen", "of", "start", "end", "time", "cost")
+		t := report.NewTable("job", "chosen", "of", "start", "end", "time", "cost")
 		for j, i := range r.Chosen {
 			if i >= 0 {
 				w := &v.found.Alternatives[j][i]
@@ -202,7 +203,7 @@ func (v *planning) print(out io.Writer) {
 	if !v.pareto {
 		return
 	}
-	t := newTable("cost", "time", "finish", "D", "I", "alternatives")
+	t := report.NewTable("cost", "time", "finish", "D", "I", "<alternatives")
 	for _, f := range v.front {
 		var d any = ""
 		if saved := v.saved(f.Cost); saved != nil {
@@ -220,27 +221,6 @@ func (v *planning) print(out io.Writer) {
 	if v.thinned {
 		fmt.Fprintln(out, "The bound on labels was reached: the front is thinned.")
 	}
-}
-
-// newTable returns a table in the plain style of search and plan: names to the
-// left, figures to the right.
-func newTable(columns ...string) table.Writer {
-	t := table.NewWriter()
-	t.SetStyle(table.StyleLight)
-	t.Style().Options = table.OptionsNoBordersAndSeparators
-	t.Style().Options.SeparateHeader, t.Style().Options.SeparateFooter = true, true
-	t.Style().Format.Header, t.Style().Format.Footer = text.FormatDefault, text.FormatDefault
-	head := table.Row{}
-	var configs []table.ColumnConfig
-	for i, c := range columns {
-		head = append(head, c)
-		if i > 0 && c != "nodes" && c != "alternatives" {
-			configs = append(configs, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight, AlignFooter: text.AlignRight})
-		}
-	}
-	t.SetColumnConfigs(configs)
-	t.AppendHeader(head)
-	return t
 }
 
 // orderedMap is a JSON object whose keys keep their order: jobs stand in the

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"bourse"
+	"bourse/broker/report"
 	"bourse/configs"
 	"bourse/policy/backfill"
 	"bourse/policy/choice"
@@ -325,17 +326,7 @@ func (q *quote) print(out io.Writer, list []quoteOffer, taken *quoteOffer, snap 
 	fmt.Fprintf(out, "%s for %s on %s/%s at %v, policy %v, base %v credits\n\n",
 		nodeCount(q.nodes), d.Words(), snap.Name, snap.Groups[group].Name, snap.Now, snap.Policy,
 		pricing.Base(snap.Groups[group].Price, q.nodes, d))
-	w := table.NewWriter()
-	w.SetStyle(table.StyleLight)
-	w.Style().Options = table.OptionsNoBordersAndSeparators
-	w.Style().Format.Header = text.FormatDefault
-	w.SuppressTrailingSpaces()
-	w.AppendHeader(table.Row{"", "start", "additive node-s", "credits", "total", "delayed, or why not"})
-	columns := []table.ColumnConfig{{Number: 6, WidthMax: 44, WidthMaxEnforcer: text.WrapSoft}}
-	for n := 2; n <= 5; n++ {
-		columns = append(columns, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
-	}
-	w.SetColumnConfigs(columns)
+	w := report.NewTable("", "start", "additive node-s", "credits", "total", "<delayed, or why not")
 	for i := range list {
 		o := &list[i]
 		mark := ""
@@ -343,10 +334,10 @@ func (q *quote) print(out io.Writer, list []quoteOffer, taken *quoteOffer, snap 
 			mark = "*"
 		}
 		if !o.Feasible {
-			w.AppendRow(table.Row{mark, o.Start, "-", "-", "-", o.Reason})
+			w.AppendRow(table.Row{mark, o.Start, "-", "-", "-", text.WrapSoft(o.Reason, reasonWidth)})
 			continue
 		}
-		w.AppendRow(table.Row{mark, o.Start, *o.Additive, *o.AdditiveCredits, o.Base.Plus(*o.AdditiveCredits), o.delays()})
+		w.AppendRow(table.Row{mark, o.Start, *o.Additive, *o.AdditiveCredits, o.Base.Plus(*o.AdditiveCredits), text.WrapSoft(o.delays(), reasonWidth)})
 	}
 	fmt.Fprintln(out, w.Render())
 	if taken != nil {
@@ -354,6 +345,9 @@ func (q *quote) print(out io.Writer, list []quoteOffer, taken *quoteOffer, snap 
 	}
 	return nil
 }
+
+// reasonWidth is what the words of a quote are wrapped to.
+const reasonWidth = 48
 
 // delays says who waits longer, the first few by name.
 func (o *quoteOffer) delays() string {

@@ -3,17 +3,22 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"bourse"
+	"bourse/broker/report"
 	"bourse/policy/search"
 )
 
 func newSearch() *cobra.Command {
-	var algorithm string
+	var f searchFlags
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "search PROBLEM.json",
@@ -32,7 +37,7 @@ prices in credits per node-hour, performance relative to 1. A job may also have
 		Example: "  bourse search problem.json --algorithm amp\n  bourse search problem.json --algorithm best --json",
 		Args:    oneProblem,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p, r, err := searchProblem(cmd, args[0], algorithm)
+			p, r, err := f.search(cmd, args[0])
 			if err != nil {
 				return err
 			}
@@ -43,7 +48,7 @@ prices in credits per node-hour, performance relative to 1. A job may also have
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&algorithm, "algorithm", "amp", "alp, amp, amp-literal or best")
+	f.add(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the answer as JSON")
 	return cmd
 }
@@ -56,10 +61,45 @@ func oneProblem(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-func searchProblem(cmd *cobra.Command, file, algorithm string) (*problem, search.Result, error) {
-	a, err := search.ParseAlgorithm(algorithm)
+// searchFlags say how alternatives are looked for.
+type searchFlags struct {
+	algorithm string
+	weights   map[string]string
+}
+
+func (f *searchFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.algorithm, "algorithm", "amp", "alp, amp, amp-literal or best")
+	cmd.Flags().StringToStringVar(&f.weights, "weights", nil,
+		"what best weighs, such as time=1,cost=0.3,finish=0; without time and cost they turn from pass to pass")
+}
+
+// options checks the flags.
+func (f *searchFlags) options() (o search.Options, err error) {
+	if o.Algorithm, err = search.ParseAlgorithm(f.algorithm); err != nil {
+		return o, fmt.Errorf("--algorithm: %w", err)
+	}
+	if len(f.weights) > 0 && o.Algorithm != search.Best {
+		return o, fmt.Errorf("--weights have a meaning only with --algorithm best")
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.weights)) {
+		at := map[string]*int64{"time": &o.Weights.Time, "cost": &o.Weights.Cost, "finish": &o.Weights.Finish}[name]
+		if at == nil {
+			return o, fmt.Errorf("--weights: %q is unknown; write time, cost or finish", name)
+		}
+		v, err := strconv.ParseFloat(f.weights[name], 64)
+		if err != nil || !(v >= 0 && v <= 1e6) {
+			return o, fmt.Errorf("--weights %s=%s: a number from 0 to 1000000 is wanted", name, f.weights[name])
+		}
+		*at = int64(math.Round(v * 1000))
+	}
+	return o, nil
+}
+
+// search reads a problem and finds its alternatives.
+func (f *searchFlags) search(cmd *cobra.Command, file string) (*problem, search.Result, error) {
+	o, err := f.options()
 	if err != nil {
-		return nil, search.Result{}, fmt.Errorf("--algorithm: %w", err)
+		return nil, search.Result{}, err
 	}
 	p, err := readProblem(file, cmd.InOrStdin())
 	if err != nil {
@@ -69,7 +109,7 @@ func searchProblem(cmd *cobra.Command, file, algorithm string) (*problem, search
 	if err != nil {
 		return nil, search.Result{}, fmt.Errorf("%s: %w", file, err)
 	}
-	return p, search.Batch(l, p.Jobs, search.Options{Algorithm: a}), nil
+	return p, search.Batch(l, p.Jobs, o), nil
 }
 
 type searchAnswer struct {
@@ -112,7 +152,7 @@ func (p *problem) alternatives(r search.Result) orderedMap[[]windowAnswer] {
 // writeAlternatives prints a row for each alternative and the reasons of the
 // jobs that have none.
 func (p *problem) writeAlternatives(out io.Writer, r search.Result) {
-	t := newTable("job", "alternative", "start", "end", "time", "cost", "nodes")
+	t := report.NewTable("job", "alternative", "start", "end", "time", "cost", "<nodes")
 	found := 0
 	for j, windows := range r.Alternatives {
 		for i := range windows {

@@ -7,7 +7,7 @@ type Options struct {
 	Algorithm       Algorithm
 	MaxAlternatives int         // per job; 0: no bound
 	Notice          bourse.Time // no window starts before, whatever the job's Ready
-	Finish          int64       // Best: a third weight, see Weights; 0 for none
+	Weights         Weights     // Best: its own for all passes; where Time and Cost are 0 they turn from pass to pass
 }
 
 // Result is what a batch found.
@@ -21,7 +21,7 @@ type Result struct {
 // l without the slots they take: pass after pass over the jobs, each time one
 // window a job, until a whole pass finds nothing (Toporkov et al., section 2).
 // A job that failed is not tried again, since the list only shrinks. Best
-// makes 12 passes at most, with its weights rotated from pass to pass.
+// makes 12 passes at most.
 func Batch(l *List, jobs []bourse.Request, o Options) Result { return NewFinder(l).Batch(jobs, o) }
 
 // Batch is the function Batch with the Finder's memory. The result shares
@@ -35,8 +35,11 @@ func (f *Finder) Batch(jobs []bourse.Request, o Options) Result {
 	}
 	for pass := 0; o.Algorithm != Best || pass < bestPasses; pass++ {
 		found := false
-		w := rotation[pass%len(rotation)]
-		w.Finish = o.Finish
+		w := o.Weights
+		if w.Time == 0 && w.Cost == 0 {
+			w = rotation[pass%len(rotation)]
+			w.Finish = o.Weights.Finish
+		}
 		for i := range queries {
 			if !open[i] {
 				continue
