@@ -1,0 +1,242 @@
+package audit
+
+import (
+	"strings"
+	"testing"
+
+	"bourse"
+	"bourse/agents"
+)
+
+var (
+	one  = bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 7, Seq: 1}
+	two  = bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 7, Seq: 2}
+	fare = bourse.Fare{Base: bourse.Credit, Additive: 500}
+)
+
+func leg(tx bourse.TxID, n int) bourse.LegID { return bourse.LegID{Tx: tx, Leg: n} }
+
+// step is a fact of an agent at an instant in seconds.
+type step struct {
+	agent agents.ID
+	at    bourse.Time
+	fact  agents.Fact
+}
+
+const (
+	north = agents.ID("site:north")
+	south = agents.ID("site:south")
+	vo1   = agents.ID("broker:vo1")
+)
+
+// moved is leg n of tx, 4 nodes over [100, 200), in a state.
+func moved(tx bourse.TxID, n int, s bourse.LegState) bourse.LegMoved {
+	m := bourse.LegMoved{Leg: leg(tx, n), State: s, What: bourse.Leg{Group: "main", Nodes: 4, Start: 100_000, End: 200_000},
+		Job: "wave", Fare: fare, Limit: 2 * bourse.Credit}
+	if s == bourse.Held || s == bourse.Prepared {
+		m.For = 30 * bourse.Second
+	}
+	return m
+}
+
+func begun(tx bourse.TxID, sites ...string) bourse.TxBegun {
+	f := bourse.TxBegun{Tx: tx, Job: "wave", Alternative: 1, Sites: sites}
+	for range sites {
+		f.Legs = append(f.Legs, bourse.Leg{Group: "main", Nodes: 4, Start: 100_000, End: 200_000})
+		f.Limits = append(f.Limits, 2*bourse.Credit)
+	}
+	return f
+}
+
+func decision(tx bourse.TxID, commit bool) bourse.TxDecided {
+	return bourse.TxDecided{Tx: tx, Job: "wave", Commit: commit}
+}
+
+func priced(tx bourse.TxID, n int) bourse.LegPriced {
+	return bourse.LegPriced{Leg: leg(tx, n), Fare: fare}
+}
+
+func closed(tx bourse.TxID, n int) bourse.LegClosed {
+	return bourse.LegClosed{Leg: leg(tx, n), Commit: true, Posted: fare.Total()}
+}
+
+// smooth is a window of two legs that goes well.
+var smooth = []step{
+	{vo1, 1, begun(one, "north", "south")},
+	{north, 2, moved(one, 0, bourse.Held)},
+	{south, 2, moved(one, 1, bourse.Held)},
+	{vo1, 3, priced(one, 0)},
+	{vo1, 3, priced(one, 1)},
+	{north, 4, moved(one, 0, bourse.Prepared)},
+	{south, 4, moved(one, 1, bourse.Prepared)},
+	{vo1, 5, decision(one, true)},
+	{north, 6, moved(one, 0, bourse.Confirmed)},
+	{south, 6, moved(one, 1, bourse.Confirmed)},
+	{vo1, 7, closed(one, 0)},
+	{vo1, 7, closed(one, 1)},
+	{north, 100, moved(one, 0, bourse.Running)},
+	{north, 200, moved(one, 0, bourse.Settled)},
+	{vo1, 201, bourse.LegDone{Leg: leg(one, 0), End: 200_000}},
+}
+
+// run audits the facts; first is the number of every journal's first fact.
+func run(nodes map[string]int, first uint64, steps ...step) ([]Finding, Counts) {
+	a := New(nodes)
+	numbers := map[agents.ID]uint64{}
+	for _, s := range steps {
+		if numbers[s.agent] == 0 {
+			numbers[s.agent] = first - 1
+		}
+		if _, image := s.fact.(bourse.SiteImage); !image {
+			numbers[s.agent]++
+		}
+		a.Trail(s.agent).Take(Place{File: "00000001.journal", Number: numbers[s.agent]}, s.at*1000, s.fact)
+	}
+	found, _, counts := a.Finish()
+	return found, counts
+}
+
+func TestAudit_FindsNothingWhereAllWentWell(t *testing.T) {
+	t.Parallel()
+	found, c := run(map[string]int{"main": 4}, 1, smooth...)
+	if len(found) > 0 {
+		t.Errorf("%+v", found)
+	}
+	if want := (Counts{Facts: 15, Legs: 2, Transactions: 1, Committed: 1}); c != want {
+		t.Errorf("%+v, want %+v", c, want)
+	}
+	// Any prefix of it is a state on the way.
+	for n := range smooth {
+		if found, _ := run(nil, 1, smooth[:n]...); len(found) > 0 {
+			t.Errorf("the first %d facts: %+v", n, found)
+		}
+	}
+}
+
+// with returns the smooth run with other facts in place of those from i to j.
+func with(i, j int, steps ...step) []step {
+	return append(append(append([]step{}, smooth[:i]...), steps...), smooth[j:]...)
+}
+
+func TestAudit_FindsWhatIsBroken(t *testing.T) {
+	t.Parallel()
+	dear := moved(one, 0, bourse.Held)
+	dear.Fare.Base = 3 * bourse.Credit
+	raised := moved(one, 0, bourse.Confirmed)
+	raised.Fare.Additive++
+	wrong := closed(one, 0)
+	wrong.Posted--
+	rich := moved(one, 0, bourse.Released)
+	rich.Refund = fare.Total() + 1
+	twice := moved(one, 0, bourse.Cancelled)
+	twice.Refund = 1
+	for name, c := range map[string]struct {
+		invariant, word string
+		steps           []step
+	}{
+		"two legs on the same nodes":     {"I1", "4 are promised twice", with(2, 2, step{north, 2, moved(two, 0, bourse.Held)})},
+		"COMMIT, then ABORT":             {"I3", "was COMMIT and is ABORT", with(15, 15, step{vo1, 300, decision(one, false)})},
+		"ABORT and confirmed":            {"I2", "its transaction is ABORT", append(with(7, 10, step{vo1, 5, decision(one, false)}, smooth[8])[:9:9], smooth[12])},
+		"COMMIT and cancelled":           {"I2", "its transaction is COMMIT", with(9, 15, step{south, 6, moved(one, 1, bourse.Cancelled)})},
+		"confirmed and undecided":        {"I2", "not decided", with(7, 15, smooth[8])},
+		"COMMIT of a leg never held":     {"I2", "never held", append(append([]step{}, smooth[:2]...), step{vo1, 3, priced(one, 0)}, step{vo1, 3, priced(one, 1)}, step{vo1, 5, decision(one, true)}, step{south, 6, moved(two, 1, bourse.Refused)})},
+		"a leg of no transaction":        {"I2", "begun no such", with(15, 15, step{north, 300, moved(two, 0, bourse.Held)})},
+		"confirmed after its start":      {"I4", "was still prepared at 101", with(8, 9, step{north, 101, moved(one, 0, bourse.Confirmed)})},
+		"from asked to confirmed":        {"I5", "from asked to confirmed", with(15, 15, step{north, 300, moved(two, 0, bourse.Confirmed)})},
+		"from settled to lost":           {"I5", "from settled to lost", with(15, 15, step{north, 300, moved(one, 0, bourse.Lost)})},
+		"held after its tombstone":       {"I5", "cancelled before it was known", with(1, 1, step{north, 1, bourse.Tombstone{Leg: leg(one, 0)}})},
+		"a tombstone for a known leg":    {"I5", "as if it were not known", with(15, 15, step{north, 300, bourse.Tombstone{Leg: leg(one, 0)}})},
+		"forgotten while open":           {"I5", "is forgotten", with(10, 15, step{north, 8, bourse.LegsForgotten{Legs: []bourse.LegID{leg(one, 0)}}})},
+		"begun twice":                    {"I6", "begun twice", with(1, 1, smooth[0])},
+		"charged twice":                  {"I8", "a second time", with(11, 11, smooth[10])},
+		"given back more than it cost":   {"I8", "are given back", with(12, 14, step{north, 90, rich})},
+		"given back and never charged":   {"I8", "never charged", with(5, 15, step{north, 9, twice})},
+		"more refund than the posting":   {"I8", "are given back", with(14, 15, step{vo1, 201, bourse.LegDone{Leg: leg(one, 0), Refund: 2 * fare.Total()}})},
+		"refunded twice":                 {"I8", "before", with(14, 15, step{vo1, 201, bourse.LegDone{Leg: leg(one, 0), Refund: 5}}, step{vo1, 201, bourse.LegDone{Leg: leg(one, 0), Refund: 5}})},
+		"an image without balance":       {"I8", "do not balance", []step{{north, 1, bourse.SiteImage{Accounts: []bourse.Account{{Name: "income", Credit: 1}}}}}},
+		"held above the limit":           {"I10", "above its limit", with(1, 2, step{north, 2, dear})},
+		"confirmed at another price":     {"I10", "was held at", with(8, 9, step{north, 6, raised})},
+		"charged another price":          {"I10", "Held named", with(10, 11, step{vo1, 7, wrong})},
+		"the broker has another price":   {"I10", "the broker has", with(3, 4, step{vo1, 3, bourse.LegPriced{Leg: leg(one, 0), Fare: bourse.Fare{Base: 5}}})},
+		"committed without Prepared":     {"I15", "without having been prepared", with(5, 6)},
+		"committed without Held":         {"I15", "was never held", with(4, 5)},
+		"the image forgets a leg":        {"I5", "the image does not have leg", with(15, 15, step{north, 300, bourse.SiteImage{}})},
+		"closed as of the other verdict": {"I2", "its transaction is ABORT", append(with(7, 15, step{vo1, 5, decision(one, false)}), smooth[10])},
+	} {
+		found, _ := run(map[string]int{"north/main": 4}, 1, c.steps...)
+		ok := false
+		for _, f := range found {
+			ok = ok || f.Invariant == c.invariant && strings.Contains(f.What, c.word) && !f.Note
+		}
+		if !ok {
+			t.Errorf("%s: found %+v, want %s with %q", name, found, c.invariant, c.word)
+		}
+	}
+}
+
+// What a journal alone cannot decide is noted, and breaks nothing.
+func TestAudit_NotesAHoldPastItsLimit(t *testing.T) {
+	t.Parallel()
+	found, _ := run(nil, 1, with(5, 6, step{north, 40, moved(one, 0, bourse.Prepared)})...)
+	if len(found) != 1 || !found[0].Note || found[0].Invariant != "I4" || !strings.Contains(found[0].What, "for 38 s, its limit is 30 s") {
+		t.Errorf("%+v", found)
+	}
+}
+
+// A leg that an amnesia names need not have moved along the table.
+func TestAudit_AnAmnesiaExemptsTheLegsItNames(t *testing.T) {
+	t.Parallel()
+	steps := []step{
+		smooth[0], smooth[3], smooth[4], smooth[7],
+		{north, 8, bourse.LegRestored{Was: moved(one, 0, bourse.Confirmed)}},
+		smooth[12], smooth[13],
+	}
+	found, c := run(map[string]int{"main": 4}, 1, steps...)
+	if len(found) > 0 || c.Exempt != 1 {
+		t.Errorf("%+v, %+v", found, c)
+	}
+}
+
+// A journal that has lost its beginning to retention is judged from its image on.
+func TestAudit_BeginsWithAnImage(t *testing.T) {
+	t.Parallel()
+	image := bourse.SiteImage{Legs: []bourse.LegMemory{{LegMoved: moved(one, 0, bourse.Prepared)}},
+		Accounts: []bourse.Account{{Name: "vo1", PendingDebit: fare.Total()}, {Name: "income", PendingCredit: fare.Total()}}}
+	found, _ := run(map[string]int{"main": 4}, 100, step{north, 5, image}, smooth[8], step{north, 7, moved(two, 0, bourse.Confirmed)})
+	if len(found) != 1 || found[0].Invariant != "I1" { // the second leg is not in the image: its moves are not judged, its nodes are
+		t.Errorf("%+v", found)
+	}
+	found, _ = run(nil, 100, step{north, 5, image}, step{north, 7, moved(one, 0, bourse.Running)})
+	if len(found) != 1 || found[0].Invariant != "I5" {
+		t.Errorf("%+v", found)
+	}
+}
+
+// While a leg stands that another is to replace, both share nodes; only what
+// goes beyond is taken twice.
+func TestAudit_AReplacementSharesNodesWithWhatItReplaces(t *testing.T) {
+	t.Parallel()
+	next := func(s bourse.LegState, nodes int) bourse.LegMoved {
+		m := moved(two, 0, s)
+		m.Replaces, m.What.Nodes, m.What.Start, m.What.End = leg(one, 0), nodes, 150_000, 250_000
+		return m
+	}
+	steps := func(nodes int) []step {
+		return []step{smooth[1], smooth[5], smooth[8], {north, 7, next(bourse.Held, nodes)}, {north, 8, next(bourse.Confirmed, nodes)},
+			{north, 8, moved(one, 0, bourse.Released)}}
+	}
+	if found, _ := run(map[string]int{"main": 6}, 1, steps(6)...); len(found) > 0 {
+		t.Errorf("%+v", found)
+	}
+	if found, _ := run(map[string]int{"main": 6}, 1, steps(7)...); len(found) == 0 || found[0].Invariant != "I1" {
+		t.Errorf("%+v", found)
+	}
+	after := append(steps(6), step{north, 9, func() bourse.LegMoved {
+		m := moved(bourse.TxID{Broker: "vo2", Seq: 1}, 0, bourse.Held)
+		m.What.Nodes = 1
+		return m
+	}()})
+	if found, _ := run(map[string]int{"main": 6}, 1, after...); len(found) != 1 || found[0].Invariant != "I1" {
+		t.Errorf("after the replacement all its nodes are taken: %+v", found)
+	}
+}
