@@ -135,7 +135,7 @@ func (r room) refuses(imported string) string {
 		return "math/rand has a stream that all programs share; use math/rand/v2 with a seed"
 	case r.outside == world, slices.Contains(coreStandard, imported):
 		return ""
-	case r.outside == parallel && (slices.Contains(parallelStandard, imported) || strings.HasPrefix(imported, "gonum.org/")):
+	case r.outside == parallel && (slices.Contains(parallelStandard, imported) || strings.HasPrefix(imported, "gonum.org/") || imported == "github.com/anishathalye/porcupine"):
 		return ""
 	}
 	return fmt.Sprintf("%s computes only and must not import %s", r.name, imported)

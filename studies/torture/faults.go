@@ -1,0 +1,170 @@
+package torture
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/sim"
+)
+
+// The kinds of faults of this domain.
+const (
+	BadQuote   sim.Kind = "bad-quote"   // a site's offers and quotes are late, stale or lies
+	NodeLost   sim.Kind = "node-lost"   // nodes fail, under whatever they carry
+	UserCancel sim.Kind = "user-cancel" // a user gives a job up
+)
+
+// Kinds lists all kinds of faults, in the order in which they are shown.
+func Kinds() []sim.Kind { return append(sim.Kinds(), BadQuote, NodeLost, UserCancel) }
+
+// Faults draws what goes wrong in the world of a seed: of every kind of kinds
+// (all if none is named) a few, at any time, anywhere.
+func Faults(seed uint64, only ...sim.Kind) []sim.Fault {
+	r := rand.New(rand.NewPCG(seed, 2))
+	var list []sim.Fault
+	for _, k := range Kinds() {
+		for range 1 + r.IntN(often[k]) {
+			f := drawFault(r, k)
+			if len(only) == 0 || slices.Contains(only, k) {
+				list = append(list, f)
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b sim.Fault) int { return int(a.At - b.At) })
+	return list
+}
+
+// often is how many faults of a kind a run has at most.
+var often = map[sim.Kind]int{
+	sim.Drop: 6, sim.Delay: 6, sim.Duplicate: 6, sim.Reorder: 6, sim.Partition: 4, sim.OneWay: 4, sim.Flap: 3,
+	sim.CrashSync: 6, sim.CrashSend: 6, sim.Pause: 5, sim.ClockJump: 2, sim.Drift: 3, sim.TornJournal: 3, sim.BitFlip: 2,
+	sim.DiskFull: 2, sim.SyncFailed: 3, sim.OldJournal: 2, sim.Twin: 1, BadQuote: 3, NodeLost: 3, UserCancel: 10,
+}
+
+// drawFault draws a fault of a kind.
+func drawFault(r *rand.Rand, k sim.Kind) sim.Fault {
+	between := func(lo, hi bourse.Duration) bourse.Duration { return lo + bourse.Duration(r.Int64N(int64(hi-lo)+1)) }
+	f := sim.Fault{Kind: k, At: start.Add(between(bourse.Minute, storm-5*bourse.Minute)), Salt: 1 + r.Uint64N(1<<32)}
+	f.Host = anyHost(r)
+	switch k {
+	case sim.Drop, sim.Delay, sim.Duplicate, sim.Reorder:
+		f.For, f.Share = between(10*bourse.Second, 5*bourse.Minute), 50+r.IntN(600)
+		f.Size = int64(between(100, 15*bourse.Second))
+		switch r.IntN(4) {
+		case 0:
+			f.Host, f.Share = "", 50+r.IntN(200) // everywhere
+		case 1:
+			if k == sim.Drop || k == sim.Delay { // the cluster is silent or late
+				s := siteNames[r.IntN(len(siteNames))]
+				f.Host, f.Peer, f.Size = clusterID(s), siteID(s), int64(between(bourse.Second, bourse.Minute))
+			}
+		}
+	case sim.Partition, sim.OneWay, sim.Flap:
+		f.For = between(5*bourse.Second, 6*bourse.Minute) // beyond the in-doubt limit, at times
+		f.Size = int64(between(bourse.Second, 20*bourse.Second))
+		if r.IntN(2) == 0 {
+			f.Host, f.Peer = brokerID(brokerNames[r.IntN(3)]), siteID(siteNames[r.IntN(6)])
+			if r.IntN(2) == 0 {
+				f.Host, f.Peer = f.Peer, f.Host
+			}
+		}
+	case sim.CrashSync, sim.CrashSend, sim.TornJournal, sim.SyncFailed, sim.BitFlip:
+		f.For = between(100, 20*bourse.Second)
+		if r.IntN(5) == 0 {
+			f.For = between(bourse.Minute, 8*bourse.Minute)
+		}
+	case sim.Pause:
+		f.For = between(bourse.Second, 2*bourse.Minute)
+	case sim.ClockJump:
+		f.For, f.Size = between(10*bourse.Second, 6*bourse.Minute), int64(between(-10*bourse.Minute, 10*bourse.Minute))
+	case sim.Drift:
+		f.For, f.Size = between(bourse.Minute, 10*bourse.Minute), r.Int64N(20_001)-10_000
+	case sim.DiskFull:
+		f.For = between(5*bourse.Second, 2*bourse.Minute)
+	case sim.OldJournal:
+		f.For = between(10*bourse.Second, 15*bourse.Minute)
+	case sim.Twin:
+		f.Host, f.For = brokerID(brokerNames[r.IntN(3)]), between(20*bourse.Second, 6*bourse.Minute)
+	case BadQuote:
+		f.Host, f.For, f.Share = siteID(siteNames[r.IntN(6)]), between(bourse.Minute, 10*bourse.Minute), 300
+	case NodeLost:
+		f.Host, f.Size = clusterID(siteNames[r.IntN(6)]), 1+r.Int64N(8)
+	case UserCancel:
+		f.Host = usersID(brokerNames[r.IntN(3)])
+	}
+	return f
+}
+
+// anyHost draws a site or a broker.
+func anyHost(r *rand.Rand) agents.ID {
+	if i := r.IntN(len(siteNames) + 2*len(brokerNames)); i < len(siteNames) {
+		return siteID(siteNames[i])
+	}
+	return brokerID(brokerNames[r.IntN(len(brokerNames))])
+}
+
+// strike has a fault of the domain happen.
+func (w *world) strike(_ *sim.Faulty, f sim.Fault) bool {
+	switch f.Kind {
+	case NodeLost:
+		for i := range w.sites {
+			if s := &w.sites[i].config; s.Cluster == f.Host {
+				g := s.Groups[f.Salt%uint64(len(s.Groups))]
+				w.Post(w.Now(), f.Host, agents.NodesLost{Group: g.Name, Count: min(int(f.Size), g.Nodes), For: 20 * bourse.Minute})
+			}
+		}
+	case UserCancel:
+		w.Post(w.Now(), f.Host, giveUp{f.Salt})
+	default:
+		return false // it strikes messages
+	}
+	return true
+}
+
+// tamper makes a site's offers and quotes stale or lies.
+func (w *world) tamper(f sim.Fault, draw uint64, from, _ agents.ID, m agents.Message) (agents.Message, bool) {
+	if f.Kind != BadQuote || from != f.Host || int(draw>>8%1000) >= f.Share {
+		return m, false
+	}
+	switch m := m.(type) {
+	case agents.Offers:
+		return lyingOffers(m, draw), true
+	case agents.Quotes:
+		m.Quotes = slices.Clone(m.Quotes)
+		for i := range m.Quotes {
+			if m.Quotes[i].Fare.Base >>= draw % 3; draw&4 != 0 {
+				m.Quotes[i] = bourse.Quote{Fare: bourse.Fare{Base: 1}}
+			}
+		}
+		if draw&8 != 0 {
+			m.Quotes = m.Quotes[:len(m.Quotes)/2]
+		}
+		return m, true
+	}
+	return m, false
+}
+
+// lyingOffers are offers of another time, of nodes that are not there, or
+// without sense.
+func lyingOffers(m agents.Offers, draw uint64) agents.Offers {
+	m.Groups = slices.Clone(m.Groups)
+	for i := range m.Groups {
+		g := &m.Groups[i]
+		switch draw % 5 {
+		case 0:
+			m.Now = m.Now.Add(5 * bourse.Minute)
+		case 1: // everything is free
+			g.Admissible = bourse.Profile{{At: m.Now, Free: g.Group.Nodes}}
+			g.Clear = g.Admissible
+		case 2:
+			g.Group.Price *= 2
+		case 3:
+			g.Admissible = bourse.Profile{{At: m.Now, Free: 1 << 30}}
+		case 4:
+			g.Group.Nodes *= 2
+		}
+	}
+	return m
+}

@@ -1,0 +1,267 @@
+package torture
+
+import (
+	"fmt"
+	"strings"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/sim"
+
+	"github.com/anishathalye/porcupine"
+)
+
+// history is what brokers have asked of the sites' ledgers and what they were
+// answered: operations on legs, each from its first sending to the first answer
+// heard. It must be one that a single ledger, taking the operations one after
+// the other, could have had.
+type history struct {
+	ops   []porcupine.Operation
+	open  map[opKey]int // into ops
+	clock int64
+}
+
+// opKey names an operation.
+type opKey struct {
+	leg  bourse.LegID
+	step string
+}
+
+// asked is what an operation asks of a ledger.
+type asked struct {
+	opKey
+	site  string
+	limit bourse.Credits
+}
+
+// answer is what it was answered; "" if nobody heard it.
+type answer struct {
+	word string
+	fare bourse.Credits
+}
+
+func newHistory() *history { return &history{open: map[opKey]int{}} }
+
+// step takes down what a broker sends and hears.
+func (h *history) step(s *sim.Step) {
+	if !strings.HasPrefix(string(s.ID), "broker:") {
+		return
+	}
+	h.clock++
+	switch m := s.Message.(type) {
+	case agents.HeldReply:
+		h.answer(m.Leg, "Hold", answer{"Held", m.Fare.Total()})
+	case agents.PreparedReply:
+		h.answer(m.Leg, "Prepare", answer{"Prepared", 0})
+	case agents.ConfirmedReply:
+		h.answer(m.Leg, "Confirm", answer{"Confirmed", 0})
+	case agents.CancelledReply:
+		h.answer(m.Leg, "Cancel", answer{"Cancelled", 0})
+	case agents.ReleasedReply:
+		h.answer(m.Leg, "Release", answer{"Released", m.Refund})
+	case agents.RefusedReply:
+		h.answer(m.Leg, m.Step, answer{"Refused " + string(m.Reason.Code), 0})
+	}
+	for _, x := range s.Sends {
+		site := string(x.To)
+		switch m := x.Message.(type) {
+		case agents.Hold:
+			h.ask(asked{opKey{m.Leg, "Hold"}, site, m.Limit})
+		case agents.Prepare:
+			h.ask(asked{opKey{m.Leg, "Prepare"}, site, 0})
+		case agents.Confirm:
+			h.ask(asked{opKey{m.Leg, "Confirm"}, site, 0})
+		case agents.Cancel:
+			h.ask(asked{opKey{m.Leg, "Cancel"}, site, 0})
+		case agents.Release:
+			h.ask(asked{opKey{m.Leg, "Release"}, site, 0})
+		}
+	}
+}
+
+func (h *history) ask(a asked) {
+	if _, again := h.open[a.opKey]; again {
+		return
+	}
+	h.open[a.opKey] = len(h.ops)
+	h.ops = append(h.ops, porcupine.Operation{ClientId: len(h.ops), Input: a, Output: answer{}, Call: h.clock, Return: -1})
+}
+
+func (h *history) answer(leg bourse.LegID, step string, a answer) {
+	i, ok := h.open[opKey{leg, step}]
+	if ok && h.ops[i].Return < 0 {
+		h.ops[i].Output, h.ops[i].Return = a, h.clock
+	}
+}
+
+// check returns an error unless the history is one of a ledger. Legs that an
+// amnesia has named are left out.
+func (h *history) check(exempt func(bourse.LegID) bool) error {
+	var ops []porcupine.Operation
+	for _, op := range h.ops {
+		if exempt(op.Input.(asked).leg) {
+			continue
+		}
+		if op.Return < 0 {
+			op.Return = h.clock + 1
+		}
+		ops = append(ops, op)
+	}
+	if porcupine.CheckOperations(model, ops) {
+		return nil
+	}
+	for _, part := range model.Partition(ops) {
+		if !porcupine.CheckOperations(model, part) {
+			return fmt.Errorf("I6: the operations on leg %v are not those of one ledger: %s", part[0].Input.(asked).leg, shown(part))
+		}
+	}
+	return fmt.Errorf("I6: the history is not that of one ledger")
+}
+
+func shown(ops []porcupine.Operation) string {
+	var b strings.Builder
+	for i, op := range ops {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%s %q", op.Input.(asked).step, op.Output.(answer).word)
+	}
+	return b.String()
+}
+
+// ledgerLeg is a leg in the model's ledger: what states it may be in. What a
+// site does by itself (a limit that passes, nodes that fail) may happen at any
+// time.
+type ledgerLeg struct {
+	state   bourse.LegState
+	unknown bool // never held
+	fare    bourse.Credits
+}
+
+// model is the ledger of a site, leg by leg: legs share nothing but nodes, which
+// I1 watches.
+var model = (&porcupine.NondeterministicModel{
+	Partition: func(ops []porcupine.Operation) [][]porcupine.Operation {
+		index := map[bourse.LegID]int{}
+		var parts [][]porcupine.Operation
+		for _, op := range ops {
+			leg := op.Input.(asked).leg
+			i, ok := index[leg]
+			if !ok {
+				i = len(parts)
+				index[leg] = i
+				parts = append(parts, nil)
+			}
+			parts[i] = append(parts[i], op)
+		}
+		return parts
+	},
+	Init: func() []any { return []any{ledgerLeg{unknown: true}} },
+	Step: func(state, input, output any) []any {
+		return ledgerStep(state.(ledgerLeg), input.(asked), output.(answer))
+	},
+	Equal: func(a, b any) bool { return a.(ledgerLeg) == b.(ledgerLeg) },
+}).ToModel()
+
+// ledgerStep lists what a leg may be after an operation with that answer. An
+// operation that nobody heard the answer of may have had any, or never come.
+func ledgerStep(l ledgerLeg, in asked, out answer) []any {
+	var next []any
+	for _, l := range drifted(l) {
+		for _, o := range outcomes(l, in) {
+			if out.word == "" || out.word == o.answer.word && (o.answer.fare == 0 || o.answer.fare == out.fare) ||
+				strings.HasPrefix(out.word, "Refused") && o.answer.word == "Refused" {
+				if l := o.leg; l.state == bourse.Held && l.fare == 0 {
+					l.fare = out.fare
+					if out.fare > in.limit {
+						continue
+					}
+					next = append(next, l)
+					continue
+				}
+				next = append(next, o.leg)
+			}
+		}
+		if out.word == "" {
+			next = append(next, l)
+		}
+	}
+	return next
+}
+
+// drifted lists what a leg may have become by itself.
+func drifted(l ledgerLeg) []ledgerLeg {
+	list := []ledgerLeg{l}
+	if l.unknown {
+		return list
+	}
+	var by []bourse.LegState
+	switch l.state {
+	case bourse.Held:
+		by = []bourse.LegState{bourse.LegExpired, bourse.Lost}
+	case bourse.Prepared: // an Answer may confirm or cancel it too
+		by = []bourse.LegState{bourse.Heuristic, bourse.Lost, bourse.Confirmed, bourse.Cancelled}
+	case bourse.Confirmed:
+		by = []bourse.LegState{bourse.Settled, bourse.Lost, bourse.Released}
+	}
+	for _, s := range by {
+		m := l
+		m.state = s
+		list = append(list, m)
+		if s == bourse.Confirmed {
+			for _, t := range []bourse.LegState{bourse.Settled, bourse.Lost, bourse.Released} {
+				m.state = t
+				list = append(list, m)
+			}
+		}
+	}
+	return list
+}
+
+// outcome is what an operation may come to.
+type outcome struct {
+	leg    ledgerLeg
+	answer answer
+}
+
+// outcomes lists what an operation on a leg may come to.
+func outcomes(l ledgerLeg, in asked) []outcome {
+	to := func(s bourse.LegState, word string) outcome {
+		n := l
+		n.state, n.unknown = s, false
+		return outcome{n, answer{word, 0}}
+	}
+	refused := outcome{l, answer{"Refused", 0}}
+	switch in.step {
+	case "Hold":
+		if l.unknown {
+			return []outcome{to(bourse.Held, "Held"), to(bourse.Refused, "Refused")}
+		}
+		return []outcome{refused}
+	case "Prepare":
+		if !l.unknown && l.state == bourse.Held {
+			return []outcome{to(bourse.Prepared, "Prepared"), refused}
+		}
+		return []outcome{refused, to(l.state, "Prepared")} // a leg confirmed or cancelled by a Listing keeps its stored reply
+	case "Confirm":
+		switch {
+		case l.unknown || l.state == bourse.Refused || l.state == bourse.Cancelled || l.state == bourse.LegExpired || l.state == bourse.Heuristic:
+			return []outcome{refused}
+		case l.state == bourse.Held || l.state == bourse.Prepared:
+			return []outcome{to(bourse.Confirmed, "Confirmed"), refused}
+		}
+		return []outcome{to(l.state, "Confirmed"), refused}
+	case "Cancel":
+		switch {
+		case l.unknown || l.state == bourse.Held || l.state == bourse.Prepared:
+			return []outcome{to(bourse.Cancelled, "Cancelled"), refused}
+		case l.state == bourse.Confirmed || l.state == bourse.Running:
+			return []outcome{refused}
+		}
+		return []outcome{to(l.state, "Cancelled"), refused}
+	}
+	if l.state == bourse.Confirmed || l.state == bourse.Running {
+		return []outcome{to(bourse.Released, "Released"), refused}
+	}
+	return []outcome{to(l.state, "Released"), refused}
+}

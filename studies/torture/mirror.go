@@ -1,0 +1,182 @@
+package torture
+
+import (
+	"fmt"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// mirror is what a process must remember: a fold of the facts that became
+// durable on its disk. It is made from outside, and made again from what is left
+// of them when the disk turns out to be one of the past.
+type mirror struct {
+	id     agents.ID
+	facts  []agents.Fact
+	forked int // of a twin: facts it began with
+
+	// Of a site.
+	legs   map[bourse.LegID]*legMirror
+	open   []bourse.LegID // held or prepared, in order
+	seen   map[string]uint32
+	listed map[string]uint32
+
+	// Of a broker.
+	txs    map[bourse.TxID]*txMirror
+	begun  []bourse.TxID // in order
+	priced map[bourse.LegID]bourse.Fare
+	closed map[bourse.LegID]bourse.LegClosed
+	done   map[bourse.LegID]bool
+}
+
+// legMirror is what a site has on record of a leg.
+type legMirror struct {
+	bourse.LegMoved
+	tomb     bool
+	restored bool
+}
+
+// txMirror is what a broker has on record of a transaction.
+type txMirror struct {
+	begun   bourse.TxBegun
+	decided bool
+	commit  bool
+}
+
+func newMirror(id agents.ID) *mirror {
+	m := &mirror{id: id}
+	m.reset()
+	return m
+}
+
+func (m *mirror) reset() {
+	m.legs, m.open = map[bourse.LegID]*legMirror{}, nil
+	m.seen, m.listed = map[string]uint32{}, map[string]uint32{}
+	m.txs, m.begun = map[bourse.TxID]*txMirror{}, nil
+	m.priced, m.closed = map[bourse.LegID]bourse.Fare{}, map[bourse.LegID]bourse.LegClosed{}
+	m.done = map[bourse.LegID]bool{}
+}
+
+// cut forgets all but the first n facts and returns the others.
+func (m *mirror) cut(n int) []agents.Fact {
+	lost := m.facts[n:]
+	kept := m.facts[:n:n]
+	m.reset()
+	m.facts = nil
+	for _, f := range kept {
+		_ = m.apply(f) // it was checked when it came
+	}
+	return lost
+}
+
+// apply takes a fact in. An error says what it breaks by itself.
+func (m *mirror) apply(f agents.Fact) error {
+	m.facts = append(m.facts, f)
+	switch f := f.(type) {
+	case bourse.LegMoved:
+		return m.moved(f)
+	case bourse.LegRestored:
+		m.set(f.Was)
+		m.legs[f.Was.Leg].restored = true
+	case bourse.Tombstone:
+		if m.legs[f.Leg] == nil {
+			m.legs[f.Leg] = &legMirror{tomb: true, LegMoved: bourse.LegMoved{Leg: f.Leg, State: bourse.Cancelled}}
+		}
+	case bourse.LegsForgotten:
+		for _, id := range f.Legs {
+			delete(m.legs, id)
+		}
+	case bourse.LifeSeen:
+		m.seen[f.Broker] = max(m.seen[f.Broker], f.Incarnation)
+	case bourse.LifeListed:
+		m.listed[f.Broker] = max(m.listed[f.Broker], f.Incarnation)
+	case bourse.TxBegun:
+		if m.txs[f.Tx] != nil {
+			return fmt.Errorf("I6: %v is begun twice", f.Tx)
+		}
+		m.txs[f.Tx] = &txMirror{begun: f}
+		m.begun = append(m.begun, f.Tx)
+	case bourse.TxDecided:
+		return m.decided(f)
+	case bourse.LegPriced:
+		if _, twice := m.priced[f.Leg]; twice {
+			return fmt.Errorf("I6: leg %v is priced twice", f.Leg)
+		}
+		m.priced[f.Leg] = f.Fare
+	case bourse.LegClosed:
+		if was, twice := m.closed[f.Leg]; twice && (was.Posted > 0 && f.Posted > 0 || was.Commit == f.Commit) {
+			return fmt.Errorf("I6: leg %v is closed twice: %+v, then %+v", f.Leg, was, f)
+		}
+		m.closed[f.Leg] = f
+	case bourse.LegDone:
+		if m.done[f.Leg] {
+			return fmt.Errorf("I6: leg %v is done twice", f.Leg)
+		}
+		m.done[f.Leg] = true
+	}
+	return nil
+}
+
+// moved holds a leg's move against the state table (I5). Asked is not recorded:
+// what a leg may come to from there is where its record may begin.
+func (m *mirror) moved(f bourse.LegMoved) error {
+	from := bourse.Asked
+	l := m.legs[f.Leg]
+	if l != nil {
+		from = l.State
+	}
+	m.set(f)
+	if l != nil && l.tomb {
+		return fmt.Errorf("I5: leg %v was cancelled before it was known and is %v now", f.Leg, f.State)
+	}
+	if !from.CanMove(f.State) {
+		return fmt.Errorf("I5: leg %v goes from %v to %v", f.Leg, from, f.State)
+	}
+	return nil
+}
+
+func (m *mirror) set(f bourse.LegMoved) {
+	l := m.legs[f.Leg]
+	if l == nil {
+		l = &legMirror{}
+		m.legs[f.Leg] = l
+	}
+	was := l.State
+	l.LegMoved = f
+	open := f.State == bourse.Held || f.State == bourse.Prepared
+	if open && was != bourse.Held && was != bourse.Prepared {
+		m.open = append(m.open, f.Leg)
+	}
+	if !open {
+		for i, id := range m.open {
+			if id == f.Leg {
+				m.open = append(m.open[:i:i], m.open[i+1:]...)
+				break
+			}
+		}
+	}
+}
+
+func (m *mirror) decided(f bourse.TxDecided) error {
+	t := m.txs[f.Tx]
+	if t == nil { // adopted: a leg without a record
+		t = &txMirror{}
+		m.txs[f.Tx] = t
+	}
+	if t.decided {
+		return fmt.Errorf("I3: %v is decided twice, commit=%t, then commit=%t", f.Tx, t.commit, f.Commit)
+	}
+	t.decided, t.commit = true, f.Commit
+	return nil
+}
+
+// undecided lists the transactions that are begun and not decided.
+func (m *mirror) undecided() []bourse.TxID {
+	var list []bourse.TxID
+	for _, id := range m.begun {
+		if !m.txs[id].decided {
+			list = append(list, id)
+		}
+	}
+	return list
+}

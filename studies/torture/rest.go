@@ -1,0 +1,191 @@
+package torture
+
+import (
+	"fmt"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/broker"
+	"bourse/sites"
+)
+
+// obeys checks I9: a window against its request, leg by leg and in sum.
+func (c *checker) obeys(m *mirror, t *txTruth) error {
+	var nodes int
+	var full bourse.Credits
+	for i, l := range t.begun.Legs {
+		g, ok := c.groups[t.begun.Sites[i]][l.Group]
+		switch {
+		case !ok:
+			return fmt.Errorf("no group %s at %s", l.Group, t.begun.Sites[i])
+		case l.Start != t.begun.Legs[0].Start:
+			return fmt.Errorf("parts start at %v and %v", t.begun.Legs[0].Start, l.Start)
+		case l.Duration() < g.Performance.Runtime(t.job.Length):
+			return fmt.Errorf("%v at %s is too short", l.Duration(), g.Site)
+		case g.Performance < t.job.MinPerformance:
+			return fmt.Errorf("performance %v of %s is too low", g.Performance, g.Site)
+		case l.Start < t.job.Ready || l.End > t.job.Deadline:
+			return fmt.Errorf("[%v, %v) is outside ready %v and deadline %v", l.Start, l.End, t.job.Ready, t.job.Deadline)
+		}
+		nodes += l.Nodes
+		full = full.Plus(m.priced[bourse.LegID{Tx: t.begun.Tx, Leg: i}].Total())
+	}
+	if nodes < t.job.Nodes && !c.part(t) || nodes > t.job.Nodes {
+		return fmt.Errorf("%d nodes instead of %d", nodes, t.job.Nodes)
+	}
+	if full > t.job.Budget {
+		return fmt.Errorf("costs %v, its budget is %v", full, t.job.Budget)
+	}
+	return nil
+}
+
+// part reports whether a transaction repairs another one of its job: it is for
+// the nodes that were lost.
+func (c *checker) part(t *txTruth) bool {
+	for _, id := range c.order {
+		o := c.txs[id]
+		if o.job.Name == t.job.Name && id.Broker == t.begun.Tx.Broker && id != t.begun.Tx {
+			for i := range o.begun.Legs {
+				if c.leg(bourse.LegID{Tx: id, Leg: i}).confirmed {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// decidedEverywhere checks I13 some time after all faults have ended: what was
+// begun before then is decided, every site concerned has acknowledged it, and
+// no leg of it is in doubt.
+func (c *checker) decidedEverywhere(before bourse.Time) error {
+	for i := range c.w.brokers {
+		m := c.of(brokerID(c.w.brokers[i].config.Name))
+		if m == nil {
+			return fmt.Errorf("I13: %s is not up", c.w.brokers[i].config.Name)
+		}
+		for _, id := range m.begun {
+			t := m.txs[id]
+			if c.txs[id].at > before {
+				continue
+			}
+			if !t.decided {
+				return fmt.Errorf("I13: %v is undecided", id)
+			}
+			for n := range t.begun.Legs {
+				leg := bourse.LegID{Tx: id, Leg: n}
+				if _, ok := m.closed[leg]; !ok && c.onRecord(t.begun.Sites[n], leg) && !c.exempt[leg] {
+					return fmt.Errorf("I13: the decision commit=%t is not acknowledged for leg %v", t.commit, leg)
+				}
+			}
+		}
+	}
+	for i := range c.w.sites {
+		m := c.of(siteID(c.w.sites[i].config.Name))
+		if m == nil {
+			return fmt.Errorf("I13: %s is not up", c.w.sites[i].config.Name)
+		}
+		for _, id := range m.open {
+			if t := c.txs[id.Tx]; t == nil || t.at <= before {
+				return fmt.Errorf("I13: leg %v is still %v at %s", id, m.legs[id].State, m.id)
+			}
+		}
+	}
+	return nil
+}
+
+// of is the mirror of the process that lives under a name, nil if none does.
+func (c *checker) of(id agents.ID) *mirror {
+	if c.w.Agent(id) == nil {
+		return nil
+	}
+	return c.procs[c.latest[id]]
+}
+
+// onRecord reports whether a site has a record of a leg.
+func (c *checker) onRecord(site string, leg bourse.LegID) bool {
+	m := c.of(siteID(site))
+	return m != nil && m.legs[leg] != nil
+}
+
+// atRest checks I2 and the money of both sides once the world has come to rest:
+// for what was begun before an instant.
+func (c *checker) atRest(before bourse.Time) error {
+	for _, id := range c.order {
+		t := c.txs[id]
+		m := c.of(brokerID(id.Broker))
+		if t.at > before || c.forgotten(id) || m.txs[id] == nil || !m.txs[id].decided {
+			continue
+		}
+		for i, site := range t.begun.Sites {
+			leg := bourse.LegID{Tx: id, Leg: i}
+			if err := c.legAtRest(m, leg, c.of(siteID(site)).legs[leg], m.txs[id].commit); err != nil {
+				return err
+			}
+		}
+	}
+	return c.money()
+}
+
+// legAtRest compares what both sides have on record of a leg.
+func (c *checker) legAtRest(m *mirror, id bourse.LegID, l *legMirror, commit bool) error {
+	state := bourse.Cancelled
+	if l != nil {
+		state = l.State
+	}
+	closed := m.closed[id]
+	switch {
+	case !commit && paid(state):
+		return fmt.Errorf("I2: %v is aborted, its leg %d is %v", id.Tx, id.Leg, state)
+	case commit && (state == bourse.Cancelled || state == bourse.Refused || state == bourse.Held || state == bourse.Prepared):
+		return fmt.Errorf("I2: %v is committed, its leg %d is %v", id.Tx, id.Leg, state)
+	case commit && paid(state) && closed.Posted != l.Fare.Total():
+		return fmt.Errorf("I8: leg %v is %v at its site for %v, its broker has posted %v", id, state, l.Fare.Total(), closed.Posted)
+	case !c.leg(id).confirmed && closed.Posted > 0:
+		return fmt.Errorf("I8: leg %v was never confirmed, its broker has posted %v", id, closed.Posted)
+	}
+	return nil
+}
+
+// money compares what each site has had of each broker with what that broker has
+// paid it, where no amnesia has named a leg between them.
+func (c *checker) money() error {
+	clean := map[[2]string]bool{}
+	for i := range c.w.brokers {
+		for j := range c.w.sites {
+			clean[[2]string{c.w.brokers[i].config.Name, c.w.sites[j].config.Name}] = true
+		}
+	}
+	for _, id := range c.order {
+		t := c.txs[id]
+		for i, site := range t.begun.Sites {
+			leg := bourse.LegID{Tx: id, Leg: i}
+			m := c.of(siteID(site))
+			l := m.legs[leg]
+			moving := l != nil && !l.State.Terminal() && !paid(l.State)
+			if t.exempt || c.exempt[leg] || moving {
+				clean[[2]string{id.Broker, site}] = false
+			}
+		}
+	}
+	for i := range c.w.brokers {
+		name := c.w.brokers[i].config.Name
+		b, ok := c.w.Agent(brokerID(name)).(*broker.Broker)
+		if !ok {
+			continue
+		}
+		for j := range c.w.sites {
+			site := c.w.sites[j].config.Name
+			s, ok := c.w.Agent(siteID(site)).(*sites.Site)
+			if !ok || !clean[[2]string{name, site}] {
+				continue
+			}
+			had := s.Ledger().Account(string(brokerID(name)))
+			paid := b.Ledger().Account(string(siteID(site)))
+			if had.Debit-had.Credit != paid.Credit-paid.Debit {
+				return fmt.Errorf("I8: at rest %s has had %v of %s, which has paid %v", site, had.Debit-had.Credit, name, paid.Credit-paid.Debit)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,158 @@
+package torture
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+
+	"bourse"
+	"bourse/agents/sim"
+)
+
+// Options say how a run is made.
+type Options struct {
+	// Faults is what goes wrong; nil: what Faults draws for the seed.
+	Faults []sim.Fault
+	// Rerun checks I14 as well, which takes half as long again.
+	Rerun bool
+	// Trace takes a line for everything that happens. nil: nobody.
+	Trace func(line string)
+}
+
+// Result is what a run came to.
+type Result struct {
+	Seed         uint64
+	Transactions int // tries decided
+	Committed    int
+	Struck       map[sim.Kind]int
+	Steps        uint64
+	Broken       error // the first invariant that was broken
+}
+
+// Run runs the federation of a seed for two hours under its faults and ten
+// minutes without, and checks all invariants. The same seed and options give the
+// same result.
+func Run(seed uint64, opt Options) (r Result) {
+	if opt.Faults == nil {
+		opt.Faults = Faults(seed)
+	}
+	r = Result{Seed: seed, Struck: map[sim.Kind]int{}}
+	w := newWorld(seed, opt.Faults, sim.Options{Trace: opt.Trace, Record: opt.Rerun, Snapshot: 400})
+	c := newChecker(w)
+	defer func() {
+		if p := recover(); p != nil {
+			r.Broken = fmt.Errorf("panic: %v (at %v)\n%s", p, w.Now(), stack())
+		}
+		r.Transactions, r.Committed, r.Steps = c.decided, c.commits, w.Steps()
+		for _, k := range Kinds() {
+			r.Struck[k] = w.Count(k)
+		}
+	}()
+	r.Broken = c.run(opt)
+	return r
+}
+
+// run lives through the storm and the calm after it.
+func (c *checker) run(opt Options) error {
+	end := start.Add(storm)
+	if err := c.w.Run(end); err != nil {
+		return err
+	}
+	c.w.Heal()
+	if err := c.w.Run(end.Add(settling)); err != nil {
+		return err
+	}
+	if err := c.decidedEverywhere(end); err != nil {
+		return err
+	}
+	if err := c.w.Run(end.Add(calm)); err != nil {
+		return err
+	}
+	if err := c.atRest(end.Add(calm - 2*settling)); err != nil {
+		return err
+	}
+	if err := c.history.check(func(id bourse.LegID) bool { return c.exempt[id] || c.forgotten(id.Tx) }); err != nil {
+		return err
+	}
+	if opt.Rerun {
+		if err := c.w.Rerun(); err != nil {
+			return fmt.Errorf("I14: %w", err)
+		}
+	}
+	return nil
+}
+
+// settling is how long after the last fault every decision must be acknowledged
+// everywhere: 60 s, and the 25 in which what is down begins anew.
+const settling = 85 * bourse.Second
+
+// stack is where a panic came from, without what is above it.
+func stack() string {
+	buf := make([]byte, 8<<10)
+	return string(buf[:runtime.Stack(buf, false)])
+}
+
+// Each runs seeds from first on, as many at once as there are processors, and
+// calls done after each in the order of the seeds; the first error of done ends
+// it.
+func Each(first uint64, n int, opt Options, done func(Result) error) error {
+	results := make([]chan Result, n)
+	for i := range results {
+		results[i] = make(chan Result, 1)
+	}
+	var mu sync.Mutex
+	next, over := 0, false
+	take := func() int {
+		mu.Lock()
+		defer mu.Unlock()
+		if over || next == n {
+			return n
+		}
+		next++
+		return next - 1
+	}
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		go func() {
+			for i := take(); i < n; i = take() {
+				o := opt
+				o.Rerun = opt.Rerun || i%8 == 0
+				results[i] <- Run(first+uint64(i), o)
+			}
+		}()
+	}
+	for i := range results {
+		if err := done(<-results[i]); err != nil {
+			mu.Lock()
+			over = true
+			mu.Unlock()
+			return err
+		}
+	}
+	return nil
+}
+
+// Shrink leaves out of a run's faults what it does not need to break, half by
+// half and then one by one, in at most so many runs.
+func Shrink(seed uint64, faults []sim.Fault, runs int) []sim.Fault {
+	breaks := func(list []sim.Fault) bool {
+		runs--
+		if list == nil {
+			list = []sim.Fault{}
+		}
+		return Run(seed, Options{Faults: list, Rerun: true}).Broken != nil
+	}
+	for size := (len(faults) + 1) / 2; size >= 1 && runs > 0; size = min(size/2, max(len(faults)/2, 1)) {
+		for from := 0; from < len(faults) && runs > 0; {
+			rest := append(append([]sim.Fault{}, faults[:from]...), faults[min(from+size, len(faults)):]...)
+			if breaks(rest) {
+				faults = rest
+			} else {
+				from += size
+			}
+		}
+		if size == 1 {
+			break
+		}
+	}
+	return faults
+}

@@ -1,0 +1,184 @@
+package torture
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/sim"
+)
+
+// talk is what the checker knows of messages: what end states do not show.
+type talk struct {
+	*checker
+	heard map[heardKey]bool // by live brokers
+	first map[limitKey]bourse.Time
+	hold  map[limitKey]bourse.Duration
+	seen  map[string]uint32 // before the step in hand
+	list  map[string]uint32
+}
+
+// heardKey is a reply that a life of a broker has heard.
+type heardKey struct {
+	process int
+	life    uint64
+	leg     bourse.LegID
+	kind    string
+}
+
+func newTalk(c *checker) *talk {
+	return &talk{checker: c, heard: map[heardKey]bool{}, first: map[limitKey]bourse.Time{}, hold: map[limitKey]bourse.Duration{}}
+}
+
+// begin forgets what an earlier life of a process had been asked.
+func (t *talk) begin(l *sim.Life) {
+	for k := range t.first {
+		if k.process == l.Process {
+			delete(t.first, k)
+		}
+	}
+}
+
+// before notes what a step was handed, before its facts are taken in.
+func (t *talk) before(s *sim.Step, m *mirror) error {
+	switch x := s.Message.(type) {
+	case agents.HeldReply:
+		t.heard[heardKey{s.Process, s.Life, x.Leg, "Held"}] = true
+	case agents.PreparedReply:
+		t.heard[heardKey{s.Process, s.Life, x.Leg, "Prepared"}] = true
+	case agents.Hold:
+		k := limitKey{s.Process, x.Leg}
+		if _, again := t.first[k]; !again {
+			t.first[k], t.hold[k] = s.Now, min(x.For, holdLimit)
+		}
+		if x.Leg.Tx.Incarnation < m.seen[x.Leg.Tx.Broker] && asks(s.Sends, x.Leg) {
+			return fmt.Errorf("I7: %v asks its cluster for leg %v, incarnation %d has spoken", s.ID, x.Leg, m.seen[x.Leg.Tx.Broker])
+		}
+	case agents.Prepare:
+		if x.Leg.Tx.Incarnation < m.seen[x.Leg.Tx.Broker] && moves(s.Facts, x.Leg) {
+			return fmt.Errorf("I7: leg %v is prepared, incarnation %d has spoken", x.Leg, m.seen[x.Leg.Tx.Broker])
+		}
+	case agents.Confirm:
+		return t.fenced(s, m, x.Leg, x.DecidedBy)
+	case agents.Cancel:
+		return t.fenced(s, m, x.Leg, x.DecidedBy)
+	case agents.Release:
+		return t.fenced(s, m, x.Leg, x.DecidedBy)
+	}
+	return nil
+}
+
+// fenced checks I7 on a decision: taken by a life before one that has listed its
+// legs, it has no effect.
+func (t *talk) fenced(s *sim.Step, m *mirror, leg bourse.LegID, by uint32) error {
+	if by < m.listed[leg.Tx.Broker] && moves(s.Facts, leg) {
+		return fmt.Errorf("I7: a decision of incarnation %d moves leg %v, incarnation %d has listed it", by, leg, m.listed[leg.Tx.Broker])
+	}
+	return nil
+}
+
+func moves(facts []agents.Fact, leg bourse.LegID) bool {
+	return slices.ContainsFunc(facts, func(f agents.Fact) bool {
+		x, ok := f.(bourse.LegMoved)
+		return ok && x.Leg == leg
+	})
+}
+
+func asks(sends []agents.Send, leg bourse.LegID) bool {
+	return slices.ContainsFunc(sends, func(s agents.Send) bool {
+		x, ok := s.Message.(agents.ClusterHold)
+		return ok && x.Leg == leg
+	})
+}
+
+// after notes what a step has done: the limits that now run (I4), and what a
+// site has answered and must stand by (I11).
+func (t *talk) after(s *sim.Step, m *mirror) error {
+	for _, f := range s.Facts {
+		x, ok := f.(bourse.LegMoved)
+		if !ok {
+			continue
+		}
+		k := limitKey{s.Process, x.Leg}
+		switch x.State {
+		case bourse.Held:
+			if at, known := t.first[k]; known {
+				t.limits[k] = at.Add(t.hold[k])
+			}
+		case bourse.Prepared:
+			if p, ok := s.Message.(agents.Prepare); ok {
+				t.limits[k] = s.Now.Add(min(p.For, inDoubtLimit))
+			}
+		}
+	}
+	for _, x := range s.Sends {
+		switch r := x.Message.(type) {
+		case agents.HeldReply:
+			if err := t.stands(s, m, r.Leg, "Held", bourse.LegState.Blocks); err != nil {
+				return err
+			}
+			if l := m.legs[r.Leg]; l != nil && l.Fare != r.Fare {
+				return fmt.Errorf("I10: the record has leg %v at %v, Held says %v", r.Leg, l.Fare, r.Fare)
+			}
+		case agents.PreparedReply:
+			if err := t.stands(s, m, r.Leg, "Prepared", bourse.LegState.Blocks); err != nil {
+				return err
+			}
+		case agents.ConfirmedReply:
+			t.leg(r.Leg).acked = true
+			if err := t.stands(s, m, r.Leg, "Confirmed", paid); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// stands holds a site to its word: what it answers is on its record, unless the
+// answer is a stored one of a leg that has gone on since.
+func (t *talk) stands(s *sim.Step, m *mirror, leg bourse.LegID, word string, good func(bourse.LegState) bool) error {
+	l := m.legs[leg]
+	if l != nil && (good(l.State) || l.State.Terminal() && l.State != bourse.Refused) || t.exempt[leg] {
+		return nil
+	}
+	state := "unknown"
+	if l != nil {
+		state = l.State.String()
+	}
+	return fmt.Errorf("I11: %s says %s for leg %v, its record has it as %s", s.ID, word, leg, state)
+}
+
+// paid reports whether a leg in state s has been confirmed and is not lost.
+func paid(s bourse.LegState) bool {
+	return s == bourse.Confirmed || s == bourse.Running || s == bourse.Settled
+}
+
+// mayCommit checks I15 at the instant of a live broker's COMMIT: it has heard of
+// every leg what it needs to, and no leg has gone.
+func (t *talk) mayCommit(x *txTruth) error {
+	kind := "Held"
+	if len(x.begun.Legs) > 1 {
+		kind = "Prepared"
+	}
+	for i := range x.begun.Legs {
+		id := bourse.LegID{Tx: x.begun.Tx, Leg: i}
+		if !t.heard[heardKey{int(x.by[0]), x.by[1], id, kind}] {
+			return fmt.Errorf("I15: %v is committed without a %s of leg %d", x.begun.Tx, kind, i)
+		}
+		if l := t.leg(id); l.gone && !t.exempt[id] {
+			return fmt.Errorf("I15: %v is committed, its leg %d has gone", x.begun.Tx, i)
+		}
+	}
+	return nil
+}
+
+// sortedLegs lists the legs of a map in order of their names.
+func sortedLegs[V any](legs map[bourse.LegID]V) []bourse.LegID {
+	return slices.SortedFunc(maps.Keys(legs), func(a, b bourse.LegID) int {
+		return cmp.Or(cmp.Compare(a.Tx.Broker, b.Tx.Broker), cmp.Compare(a.Tx.Incarnation, b.Tx.Incarnation),
+			cmp.Compare(a.Tx.Seq, b.Tx.Seq), cmp.Compare(a.Tx.Nonce, b.Tx.Nonce), cmp.Compare(a.Leg, b.Leg))
+	})
+}

@@ -1,0 +1,101 @@
+package torture
+
+import (
+	"bourse"
+	"bourse/agents"
+)
+
+// users are a VO's users: they submit jobs, each again until it is answered, and
+// cancel some at any moment, again until that is answered. They forget nothing.
+type users struct {
+	broker  agents.ID
+	jobs    []bourse.Job
+	next    int
+	unsaid  []bourse.Job       // submitted and not answered, in order
+	wishes  []agents.JobCancel // not answered, in order
+	tries   map[string]int     // of a wish
+	answers int
+}
+
+func newUsers(broker agents.ID, jobs []bourse.Job) *users {
+	return &users{broker: broker, jobs: jobs, tries: map[string]int{}}
+}
+
+// ask is the alarm for what is to be said next; giveUp the wish, from outside, to
+// cancel a job that has been submitted.
+type (
+	ask    struct{}
+	giveUp struct{ Draw uint64 }
+)
+
+// Kind names the alarm.
+func (ask) Kind() string { return "Ask" }
+
+// Kind names the wish.
+func (giveUp) Kind() string { return "GiveUp" }
+
+// again is the time between two tries of the same.
+const again = 10 * bourse.Second
+
+// Step says what is due, and what was not answered again.
+func (u *users) Step(now bourse.Time, _ agents.ID, m agents.Message, out *agents.Outbox) {
+	switch m := m.(type) {
+	case agents.SubmitReply:
+		u.answered(m.Job)
+	case agents.JobReply:
+		u.granted(m.Job)
+	case giveUp:
+		if u.next == 0 {
+			return
+		}
+		j := u.jobs[m.Draw%uint64(u.next)]
+		u.wishes = append(u.wishes, agents.JobCancel{Job: j.Name, User: j.User})
+		out.Send(u.broker, u.wishes[len(u.wishes)-1])
+	default:
+		u.say(now, out)
+	}
+}
+
+// say submits what is due and repeats what is not answered.
+func (u *users) say(now bourse.Time, out *agents.Outbox) {
+	for u.next < len(u.jobs) && u.jobs[u.next].Submit <= now {
+		u.unsaid = append(u.unsaid, u.jobs[u.next])
+		u.next++
+	}
+	for _, j := range u.unsaid {
+		out.Send(u.broker, agents.Submit{Job: j})
+	}
+	for _, c := range u.wishes {
+		if u.tries[c.Job]++; u.tries[c.Job] > 30 {
+			u.granted(c.Job) // it was never taken, or is forgotten
+			break
+		}
+		out.Send(u.broker, c)
+	}
+	next := now.Add(again)
+	if u.next < len(u.jobs) {
+		next = min(next, max(u.jobs[u.next].Submit, now+1))
+	}
+	out.Alarm(next, ask{})
+}
+
+// answered strikes a job off those to be submitted again.
+func (u *users) answered(job string) {
+	for i := range u.unsaid {
+		if u.unsaid[i].Name == job {
+			u.unsaid = append(u.unsaid[:i:i], u.unsaid[i+1:]...)
+			u.answers++
+			return
+		}
+	}
+}
+
+// granted strikes a wish off.
+func (u *users) granted(job string) {
+	for i := range u.wishes {
+		if u.wishes[i].Job == job {
+			u.wishes = append(u.wishes[:i:i], u.wishes[i+1:]...)
+			return
+		}
+	}
+}

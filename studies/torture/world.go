@@ -1,0 +1,183 @@
+package torture
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/sim"
+	"bourse/broker"
+	"bourse/policy/backfill"
+	"bourse/policy/pricing"
+	"bourse/policy/search"
+	"bourse/sites"
+)
+
+// The instants of a run.
+const (
+	start = bourse.Time(bourse.Hour)         // the world's first; wall clocks may be off by less
+	storm = bourse.Duration(2 * bourse.Hour) // how long faults strike
+	calm  = 10 * bourse.Minute               // how long the world goes on without any
+)
+
+// The limits of the exchange, shorter than a federation's defaults so that a
+// run sees them reached.
+const (
+	holdLimit    = 30 * bourse.Second
+	inDoubtLimit = 3 * bourse.Minute
+	leadTime     = 60 * bourse.Second
+)
+
+var (
+	siteNames   = []string{"ash", "birch", "cedar", "elm", "fir", "oak"}
+	brokerNames = []string{"vo1", "vo2", "vo3"}
+)
+
+// The addresses of agents.
+func siteID(name string) agents.ID    { return agents.ID("site:" + name) }
+func clusterID(name string) agents.ID { return agents.ID("cluster:" + name) }
+func brokerID(name string) agents.ID  { return agents.ID("broker:" + name) }
+func usersID(name string) agents.ID   { return agents.ID("users:" + name) }
+
+// world is one seed's federation: 6 sites with local work, 3 brokers with jobs
+// and budgets.
+type world struct {
+	*sim.Faulty
+	seed    uint64
+	sites   []site
+	brokers []vo
+	cluster map[agents.ID]*sites.Cluster
+	users   map[agents.ID]*users
+}
+
+// site is what a site is made of.
+type site struct {
+	config sites.Config
+	local  [][]bourse.LocalJob // by group
+}
+
+// vo is what a broker is made of.
+type vo struct {
+	config broker.Config
+	jobs   []bourse.Job
+}
+
+// newWorld draws the federation of a seed and brings it to life under faults.
+func newWorld(seed uint64, faults []sim.Fault, opt sim.Options) *world {
+	w := &world{seed: seed, cluster: map[agents.ID]*sites.Cluster{}, users: map[agents.ID]*users{}}
+	r := rand.New(rand.NewPCG(seed, 1))
+	for _, name := range siteNames {
+		w.sites = append(w.sites, drawSite(r, name))
+	}
+	for _, name := range brokerNames {
+		w.brokers = append(w.brokers, drawVO(r, name))
+	}
+	opt.Seed, opt.Start, opt.Faults = seed, start, faults
+	opt.Lo, opt.Hi, opt.Skew = bourse.Millisecond, 50*bourse.Millisecond, 300*bourse.Millisecond
+	opt.Strike, opt.Tamper = w.strike, w.tamper
+	w.Faulty = sim.NewFaulty(opt)
+	for i := range w.sites {
+		w.addSite(&w.sites[i])
+	}
+	for i := range w.brokers {
+		w.addBroker(&w.brokers[i])
+	}
+	return w
+}
+
+func (w *world) addSite(s *site) {
+	name := s.config.Name
+	queues := make([]*sites.Queue, len(s.local))
+	for i, jobs := range s.local {
+		queues[i] = sites.NewQueue(sites.QueueOptions{Nodes: s.config.Groups[i].Nodes, Policy: backfill.EASY, Start: start})
+		queues[i].Feed(sites.Jobs(jobs))
+	}
+	c := sites.NewCluster(siteID(name), s.config.Groups, queues)
+	w.cluster[clusterID(name)] = c
+	w.Add(sim.Host{ID: clusterID(name), New: func() agents.Agent { return c }, Sturdy: true, Near: true})
+	w.Add(sim.Host{ID: siteID(name), New: func() agents.Agent { return sites.New(s.config) }})
+}
+
+func (w *world) addBroker(v *vo) {
+	name := v.config.Name
+	w.Add(sim.Host{ID: brokerID(name), New: func() agents.Agent { return broker.New(v.config) }})
+	u := newUsers(brokerID(name), v.jobs)
+	w.users[usersID(name)] = u
+	w.Add(sim.Host{ID: usersID(name), New: func() agents.Agent { return u }, Sturdy: true})
+}
+
+// drawSite draws a site of one or two groups and its local work.
+func drawSite(r *rand.Rand, name string) site {
+	s := site{config: sites.Config{
+		Name: name, Cluster: clusterID(name), Pricing: pricing.Fixed, VOShare: 1000, Span: 3 * bourse.Hour,
+		Hold: holdLimit, InDoubt: inDoubtLimit, MaxWork: 1000, Lead: leadTime, Penalty: 100,
+	}}
+	if r.IntN(2) == 0 {
+		s.config.Pricing = pricing.Adaptive
+	}
+	for i := range 1 + r.IntN(2) {
+		g := bourse.Group{Site: name, Name: fmt.Sprintf("g%d", i+1), Nodes: 4 + r.IntN(9),
+			Performance: bourse.Performance(1000 + 250*r.IntN(5)), Price: bourse.Price((1 + r.IntN(3)) * 1_000_000)}
+		s.config.Groups = append(s.config.Groups, g)
+		s.local = append(s.local, drawLocal(r, g.Nodes))
+	}
+	return s
+}
+
+// drawLocal draws the local jobs of a group: a light load, so that VOs find room.
+func drawLocal(r *rand.Rand, nodes int) []bourse.LocalJob {
+	var jobs []bourse.LocalJob
+	at := start
+	for id := int64(1); at < start.Add(storm); id++ {
+		at = at.Add(bourse.Duration(1 + r.Int64N(int64(15*bourse.Minute))))
+		run := bourse.Duration(1 + r.Int64N(int64(20*bourse.Minute)))
+		jobs = append(jobs, bourse.LocalJob{ID: id, Submit: at, Run: run, Estimate: run + bourse.Duration(r.Int64N(int64(10*bourse.Minute))), Nodes: 1 + r.IntN(max(nodes/2, 1))})
+	}
+	return jobs
+}
+
+// drawVO draws a broker, its budget and its jobs.
+func drawVO(r *rand.Rand, name string) vo {
+	c := broker.Defaults(name)
+	for _, s := range siteNames {
+		c.Sites = append(c.Sites, siteID(s))
+	}
+	c.Budget = bourse.Credits(40+r.Int64N(200)) * 1_000_000
+	c.Quotas = map[string]bourse.Credits{"ben": c.Budget / 3}
+	c.Cycle = bourse.Duration(2+r.IntN(3)) * bourse.Minute
+	c.Phase = broker.Phase(name, c.Cycle)
+	c.Horizon, c.Lead, c.OfferWait = 2*bourse.Hour, leadTime, 4*bourse.Second
+	c.Hold, c.InDoubt = holdLimit, inDoubtLimit
+	if r.IntN(3) == 0 {
+		c.Algorithm = search.ALP
+	}
+	v := vo{config: c}
+	at := start
+	for i := range jobsPerBroker {
+		at = at.Add(bourse.Duration(1 + r.Int64N(2*int64(storm)/jobsPerBroker*9/10)))
+		v.jobs = append(v.jobs, drawJob(r, fmt.Sprintf("%s-%02d", name, i+1), at))
+	}
+	return v
+}
+
+const jobsPerBroker = 30
+
+// drawJob draws a job: every third one is too large for one group and needs
+// several sites.
+func drawJob(r *rand.Rand, name string, at bourse.Time) bourse.Job {
+	j := bourse.Job{Name: name, User: []string{"ana", "ben", "eva"}[r.IntN(3)], Submit: at}
+	j.Nodes = 1 + r.IntN(8)
+	if r.IntN(3) == 0 {
+		j.Nodes = 10 + r.IntN(14)
+	}
+	j.Length = bourse.Duration(3+r.IntN(20)) * bourse.Minute
+	j.MinPerformance = 1000
+	j.MaxPrice = bourse.Price((3 + r.IntN(4)) * 1_000_000)
+	j.Deadline = at.Add(bourse.Duration(40+r.IntN(120)) * bourse.Minute)
+	j.Priority = r.IntN(3)
+	if r.IntN(3) == 0 {
+		j.Run = j.Length * bourse.Duration(1+r.IntN(9)) / 10
+	}
+	return j
+}
