@@ -227,7 +227,7 @@ func TestJournal_LosesNothingThatWasSynced(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		disk := &Memory{}
-		j, got := mustOpen(t, disk, withImage)
+		j, _ := mustOpen(t, disk, withImage)
 		var all []entry // of this life and those before
 		synced := 0
 		for range rapid.IntRange(1, 30).Draw(rt, "steps") {
@@ -246,6 +246,7 @@ func TestJournal_LosesNothingThatWasSynced(t *testing.T) {
 				synced = len(all)
 			case "crash":
 				disk.Crash(func(_ string, from, to int) int { return rapid.IntRange(from, to).Draw(rt, "survives") }, rapid.Bool().Draw(rt, "names"))
+				var got []entry
 				j, got = mustOpen(t, disk, withImage)
 				from := 0
 				if len(got) > 0 {

@@ -12,13 +12,13 @@ import (
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"bourse"
 	"bourse/agents"
 	"bourse/agents/journal"
 	"bourse/agents/journal/audit"
+	"bourse/broker/report"
 )
 
 // newJournal builds "bourse journal".
@@ -160,17 +160,7 @@ func plural(n int, one, many string) string {
 }
 
 func printVerified(out io.Writer, rows []journalRow, c audit.Counts, broken int, found []audit.Finding, more int) {
-	w := table.NewWriter()
-	w.SetStyle(table.StyleLight)
-	w.Style().Options = table.OptionsNoBordersAndSeparators
-	w.Style().Format.Header = text.FormatDefault
-	w.SuppressTrailingSpaces()
-	w.AppendHeader(table.Row{"journal of", "files", "facts", "from", "to", "torn bytes"})
-	var columns []table.ColumnConfig
-	for n := 2; n <= 6; n++ {
-		columns = append(columns, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
-	}
-	w.SetColumnConfigs(columns)
+	w := report.NewTable("journal of", "files", "facts", "from", "to", "torn bytes")
 	for _, r := range rows {
 		w.AppendRow(table.Row{r.Agent, r.Segments, r.Facts, r.First, r.Last, r.Torn})
 	}
