@@ -1,0 +1,50 @@
+package studies
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"bourse/configs"
+)
+
+// voScale is a world of alike sites of 1,000 nodes for 30 days: 10,000 local
+// jobs and 1,000 VO jobs a site, one broker.
+func voScale(sites int) string {
+	var b strings.Builder
+	b.WriteString("name = \"vo-scale\"\nuntil = \"30d\"\n")
+	for i := range sites {
+		fmt.Fprintf(&b, "[[site]]\nname = \"s%03d\"\npolicy = \"easy\"\n[[site.group]]\nname = \"main\"\nnodes = 1000\n"+
+			"performance = %.2f\nprice = %.1f\n[site.workload]\nmodel = \"uniform\"\njobs = 10000\nnodes = [1, 100]\n",
+			i, 1+0.25*float64(i%5), 1+0.2*float64(i%7))
+	}
+	fmt.Fprintf(&b, "[[broker]]\nname = \"vo1\"\nbudget = 1e8\ncycle = \"30m\"\nhorizon = \"2d\"\nalgorithm = \"amp\"\n"+
+		"minimize = \"time\"\nmax_alternatives = 10\nbatch_size = 100000\n[broker.workload]\nmodel = \"uniform\"\njobs = %d\n", 1000*sites)
+	return b.String()
+}
+
+// A whole simulation, summary only. The largest is the stated scale of a VO:
+// 10^6 local jobs, 10^5 VO jobs, 1,440 cycles.
+func BenchmarkSimulate_VO(b *testing.B) {
+	for _, sites := range []int{10, 100} {
+		b.Run(fmt.Sprintf("sites=%d/nodes=%d/local=%d/jobs=%d", sites, 1000*sites, 10_000*sites, 1000*sites), func(b *testing.B) {
+			if sites == 100 && testing.Short() {
+				b.Skip("the large world is left out with -short")
+			}
+			sc, err := configs.ParseScenario("vo-scale.toml", []byte(voScale(sites)))
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				s := &Simulation{Scenario: sc, Workloads: NewWorkloads()}
+				r, err := s.Run(1, Record{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				if placed := r.Summary.Brokers[0].Jobs.Placed; placed < 900*sites {
+					b.Fatalf("only %d jobs placed", placed)
+				}
+			}
+		})
+	}
+}
