@@ -79,7 +79,7 @@ func (s *Site) quote(now bourse.Time, user string, l bourse.Leg, old *leg) bours
 		return bourse.Quote{Refusal: r}
 	}
 	if state.Free.Min(l.Start, l.End) < l.Nodes {
-		return bourse.Quote{Refusal: book().Obstacle(l.Start, l.Nodes, l.Duration())}
+		return bourse.Quote{Refusal: state.Refusal(l.Start, l.Nodes, l.Duration())}
 	}
 	price := s.cfg.Groups[i].Price
 	q := bourse.Quote{Fare: bourse.Fare{Base: bourse.Cost(price, l.Duration()).Times(l.Nodes)}}

@@ -277,9 +277,9 @@ func (q *quote) refuse(offers []pricing.Offer, book *pricing.Book, snap *configs
 			}
 			continue
 		}
-		reason := book.Obstacle(o.Start, q.nodes, d)
+		reason := s.Refusal(o.Start, q.nodes, d)
 		if reason.Code == bourse.Busy {
-			block, _ := book.InTheWay(o.Start, q.nodes, d)
+			block, _ := s.InTheWay(o.Start, q.nodes, d)
 			name := ""
 			switch {
 			case block.Nodes == 0:

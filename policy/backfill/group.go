@@ -237,7 +237,7 @@ func (g *Group) Reserve(r Reserved) bourse.Reason {
 	}
 	g.settle()
 	if r.Start < g.now || r.Nodes > g.nodes || g.free.Min(r.Start, r.End) < r.Nodes {
-		return g.State().Refusal(r.Nodes, r.Start, r.End)
+		return g.State().Refusal(r.Start, r.Nodes, r.End.Sub(r.Start))
 	}
 	i, found := slices.BinarySearchFunc(g.reserved, r, compareReserved)
 	if found {

@@ -80,7 +80,7 @@ func (b *Book) Clear() bourse.Profile { return b.clear }
 // over the queued jobs of weight x nodes x the delay of their planned start, in
 // node-milliseconds, a fraction rounded up so that only what harms nobody is
 // free; at most the largest Duration. ok is false where the reservation is not
-// admissible; see Obstacle. n and d must be above 0. It costs a binary search
+// admissible; see backfill.State.Refusal. n and d must be above 0. It costs a binary search
 // where it is 0, else the part of a plan that the reservation may have changed.
 func (b *Book) Additive(start bourse.Time, n int, d bourse.Duration) (f bourse.Duration, ok bool) {
 	if !b.Admissible(start, n, d) {

@@ -78,8 +78,8 @@ func checkState(t *testing.T, b *Book, s *backfill.State, r *rand.Rand) {
 		if got := b.Delays(nil, o.Start, n, d); !slices.Equal(got, delays) {
 			t.Fatalf("delays %v, naive %v", got, delays)
 		}
-		if refused := b.Obstacle(o.Start, n, d).Refused(); refused == o.Feasible {
-			t.Fatalf("offer %+v: obstacle %v", o, b.Obstacle(o.Start, n, d))
+		if refused := b.state.Refusal(o.Start, n, d).Refused(); refused == o.Feasible {
+			t.Fatalf("offer %+v: obstacle %v", o, b.state.Refusal(o.Start, n, d))
 		}
 	}
 	for _, x := range naiveInstants(s, v) {

@@ -74,7 +74,7 @@ func TestLimits_ShareHoldsAtEveryInstant(t *testing.T) {
 	})
 }
 
-func TestObstacle_NamesWhoToWaitFor(t *testing.T) {
+func TestRefusal_NamesWhoToWaitFor(t *testing.T) {
 	t.Parallel()
 	b := NewBook()
 	b.Reset(figure1(backfill.EASY))
@@ -94,7 +94,7 @@ func TestObstacle_NamesWhoToWaitFor(t *testing.T) {
 		{3000, 5, 1000, bourse.None, ""},
 		{3000, 4, 9000, bourse.None, ""},
 	} {
-		r := b.Obstacle(c.start, c.n, c.d)
+		r := b.state.Refusal(c.start, c.n, c.d)
 		if r.Code != c.code || !strings.Contains(r.Detail, c.words) {
 			t.Errorf("%d nodes at %v for %v: %q %q, want %q ... %q", c.n, c.start, c.d, r.Code, r.Detail, c.code, c.words)
 		}
