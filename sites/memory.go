@@ -155,6 +155,9 @@ func (m *memory) book(l *leg, was bourse.LegState) {
 	case l.State == bourse.Confirmed:
 		m.ledger.Post(l.Leg)
 		l.charged = true
+		if old := m.legs[l.Replaces]; old != nil && old.charged {
+			l.heldAt = min(l.heldAt, old.heldAt) // a move gives no new notice
+		}
 	case l.State.Terminal() && (was == bourse.Held || was == bourse.Prepared):
 		if plant.On("forget-void") && l.State == bourse.Heuristic {
 			return

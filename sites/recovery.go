@@ -19,11 +19,11 @@ func (s *Site) start(t step, m agents.Started) {
 		if l.State != bourse.Held && l.State != bourse.Prepared {
 			continue
 		}
-		l.ends = min(t.now.Add(l.For), l.What.Start)
+		grace := min(l.For, l.What.Start.Sub(t.now))
 		if plant.On("no-grace") && l.State == bourse.Prepared {
-			l.ends = t.now
+			grace = 0
 		}
-		t.out.Alarm(l.ends, limitReached{l.Leg})
+		s.limit(t, l, grace)
 		if l.State == bourse.Prepared {
 			s.doubt(t, l, firstInquiry)
 		}

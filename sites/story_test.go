@@ -1,0 +1,337 @@
+package sites
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/policy/backfill"
+	"bourse/policy/pricing"
+)
+
+// story is a site with its cluster and nobody else: what others say is put into
+// their mouths, and what is said to them is written down.
+type story struct {
+	t       testing.TB
+	cfg     Config
+	now     bourse.Time
+	site    *Site
+	cluster *Cluster
+	nonce   uint64
+	soon    []delivery // of this instant
+	later   []delivery // alarms, in order of time
+	facts   []recorded // of the site
+	trace   []string
+	silent  bool // the cluster hears nothing and says nothing
+	deaf    bool // the cluster's answers to holds get lost
+	stale   bool // all nodes fail before the next hold
+	check   func(id agents.ID, out *agents.Outbox)
+}
+
+type delivery struct {
+	at   bourse.Time
+	to   agents.ID
+	from agents.ID
+	m    agents.Message
+	life uint64 // of an alarm of the site
+}
+
+type recorded struct {
+	at   bourse.Time
+	fact agents.Fact
+}
+
+const (
+	theSite    agents.ID = "site:north"
+	theCluster agents.ID = "cluster:north"
+)
+
+func newStory(t testing.TB, cfg Config, queue backfill.Policy, jobs []bourse.LocalJob) *story {
+	s := &story{t: t, cfg: cfg}
+	queues := make([]*Queue, len(cfg.Groups))
+	for i, g := range cfg.Groups {
+		queues[i] = NewQueue(QueueOptions{Nodes: g.Nodes, Policy: queue})
+		if i == 0 {
+			queues[i].Feed(Jobs(jobs))
+		} else {
+			queues[i].Feed(Jobs(nil))
+		}
+	}
+	s.cluster = NewCluster(theSite, cfg.Groups, queues)
+	s.put(theCluster, theCluster, agents.Started{})
+	s.settle()
+	s.born()
+	return s
+}
+
+// storyConfig is a site of one group with a lead, as a live one has.
+func storyConfig(nodes int) Config {
+	return Config{Name: "north", Cluster: theCluster, VOShare: 1000, Span: bourse.Hour, MaxWork: 100,
+		Hold: 30 * bourse.Second, InDoubt: 15 * bourse.Minute, Lead: 10 * bourse.Second, Penalty: 100,
+		Pricing: pricing.Adaptive,
+		Groups:  []bourse.Group{{Site: "north", Name: "main", Nodes: nodes, Performance: bourse.Unit, Price: 36_000_000}}}
+}
+
+// born begins a life of the site: the facts so far, then Started.
+func (s *story) born() {
+	s.nonce++
+	s.site = New(s.cfg)
+	for _, f := range s.facts {
+		s.site.Replay(f.at, f.fact)
+	}
+	s.put(theSite, theSite, agents.Started{Nonce: 100 * s.nonce})
+	s.settle()
+}
+
+func (s *story) put(to, from agents.ID, m agents.Message) {
+	s.soon = append(s.soon, delivery{to: to, from: from, m: m})
+}
+
+// say has somebody say something to the site, and waits for what comes of it.
+func (s *story) say(from agents.ID, m agents.Message) {
+	s.put(theSite, from, m)
+	s.settle()
+}
+
+// settle delivers all that is said in this instant.
+func (s *story) settle() {
+	for len(s.soon) > 0 {
+		d := s.soon[0]
+		s.soon = s.soon[1:]
+		s.deliver(d)
+	}
+}
+
+func (s *story) deliver(d delivery) {
+	var out agents.Outbox
+	switch d.to {
+	case theSite:
+		if _, held := d.m.(agents.ClusterHeld); d.from == theCluster && (s.silent || held && s.deaf) {
+			return
+		}
+		before := s.site.ledger.Accounts()
+		s.site.Step(s.now, d.from, d.m, &out)
+		for _, f := range out.Facts {
+			s.facts = append(s.facts, recorded{s.now, f})
+			s.note("  fact %s", factWords(f))
+		}
+		s.money(before)
+	case theCluster:
+		if d.from == theSite && s.silent {
+			return
+		}
+		if _, ok := d.m.(agents.ClusterHold); ok && s.stale {
+			s.stale = false
+			s.deliver(delivery{to: theCluster, m: agents.NodesLost{Group: "main", Count: 4, For: bourse.Hour}})
+		}
+		s.cluster.Step(s.now, d.from, d.m, &out)
+		for _, f := range out.Facts {
+			if _, down := f.(bourse.NodesDown); down {
+				s.note("  fact %s", factWords(f))
+			}
+			if x, ok := f.(bourse.JobEnded); ok && x.Killed {
+				s.note("  cluster kills local job %d", x.Job)
+			}
+		}
+	}
+	if s.check != nil {
+		s.check(d.to, &out)
+	}
+	for _, x := range out.Sends {
+		s.sent(d.to, x)
+	}
+	for _, a := range out.Alarms {
+		x := delivery{at: max(a.At, s.now), to: d.to, from: d.to, m: a.Message, life: s.nonce}
+		i, _ := slices.BinarySearchFunc(s.later, x, func(a, b delivery) int {
+			if a.at <= b.at {
+				return -1
+			}
+			return 1
+		})
+		s.later = slices.Insert(s.later, i, x)
+	}
+}
+
+// sent writes a message down and passes it on.
+func (s *story) sent(from agents.ID, x agents.Send) {
+	switch {
+	case x.To == theCluster || x.To == theSite:
+		switch x.Message.(type) {
+		case agents.SnapshotRequest, agents.Snapshot, agents.ClusterInventory, agents.ClusterLocks, agents.ClusterDone:
+		default:
+			s.note("  %s: %s", from, words(x.Message))
+		}
+		s.put(x.To, from, x.Message)
+	default:
+		s.note("  to %s: %s", x.To, words(x.Message))
+	}
+}
+
+// advance lets time pass.
+func (s *story) advance(to bourse.Time) {
+	for len(s.later) > 0 && s.later[0].at <= to {
+		d := s.later[0]
+		s.later = s.later[1:]
+		if d.to == theSite && d.life != s.nonce {
+			continue // an alarm of a life that is over
+		}
+		s.now = d.at
+		s.soon = append(s.soon, d)
+		s.settle()
+	}
+	s.now = to
+}
+
+func (s *story) note(format string, args ...any) {
+	s.trace = append(s.trace, fmt.Sprintf("%7v ", s.now)+fmt.Sprintf(format, args...))
+}
+
+// money writes down what a step did to the site's accounts.
+func (s *story) money(before []bourse.Account) {
+	old := map[string]bourse.Account{}
+	for _, a := range before {
+		old[a.Name] = a
+	}
+	for _, a := range s.site.ledger.Accounts() {
+		b := old[a.Name]
+		if a == b || a == (bourse.Account{Name: a.Name}) {
+			continue
+		}
+		var changes []string
+		for _, c := range []struct {
+			what     string
+			was, now bourse.Credits
+		}{{"pending out", b.PendingDebit, a.PendingDebit}, {"pending in", b.PendingCredit, a.PendingCredit},
+			{"out", b.Debit, a.Debit}, {"in", b.Credit, a.Credit}} {
+			if c.was != c.now {
+				changes = append(changes, fmt.Sprintf("%s %v -> %v", c.what, c.was, c.now))
+			}
+		}
+		s.note("  %s: %s", a.Name, strings.Join(changes, ", "))
+	}
+}
+
+// words shows a message as its kind and what it says.
+func words(m agents.Message) string {
+	stamp := func(x agents.Stamp) string { return fmt.Sprintf("[%d:%d]", x.Epoch, x.Seq) }
+	switch m := m.(type) {
+	case agents.HeldReply:
+		return fmt.Sprintf("Held %v at %v version %d %s", m.Leg, fareWords(m.Fare), m.Version, stamp(m.Stamp))
+	case agents.RefusedReply:
+		return fmt.Sprintf("Refused %s of %v: %s, price %v %s", m.Step, m.Leg, whyWords(m.Reason), fareWords(m.Fare), stamp(m.Stamp))
+	case agents.PreparedReply:
+		return fmt.Sprintf("Prepared %v %s", m.Leg, stamp(m.Stamp))
+	case agents.ConfirmedReply:
+		return fmt.Sprintf("Confirmed %v%s %s", m.Leg, amount(", refund of the old ", m.Refund), stamp(m.Stamp))
+	case agents.CancelledReply:
+		return fmt.Sprintf("Cancelled %v %s", m.Leg, stamp(m.Stamp))
+	case agents.ReleasedReply:
+		return fmt.Sprintf("Released %v, refund %v %s", m.Leg, m.Refund, stamp(m.Stamp))
+	case agents.StartedNotice:
+		return fmt.Sprintf("LegStarted %v %s", m.Leg, stamp(m.Stamp))
+	case agents.SettledNotice:
+		return fmt.Sprintf("Settled %v at %v, charged %v %s", m.Leg, m.End, m.Charged, stamp(m.Stamp))
+	case agents.HeuristicNotice:
+		return fmt.Sprintf("Heuristic %v %s", m.Leg, stamp(m.Stamp))
+	case agents.DegradedNotice:
+		return fmt.Sprintf("Degraded %v, refund %v, penalty %v %s", m.Leg, m.Refund, m.Penalty, stamp(m.Stamp))
+	case agents.Inquire:
+		return fmt.Sprintf("Inquire %v %s", m.Leg, stamp(m.Stamp))
+	case agents.ReassertedReply:
+		return fmt.Sprintf("Reasserted %v%s %s", m.Leg, reasonWords(m.Reason), stamp(m.Stamp))
+	case agents.Listing:
+		var b strings.Builder
+		fmt.Fprintf(&b, "Listing for incarnation %d%s %s", m.Incarnation, reasonWords(m.Refusal), stamp(m.Stamp))
+		for _, l := range m.Legs {
+			fmt.Fprintf(&b, "\n            %v %v, %d nodes over [%v, %v) at %v", l.Leg, l.State, l.What.Nodes, l.What.Start, l.What.End, fareWords(l.Fare))
+			if l.Left > 0 {
+				fmt.Fprintf(&b, ", %v left", l.Left.Words())
+			}
+		}
+		return b.String()
+	case agents.ClusterHold:
+		more := ""
+		if m.Replaces != (bourse.LegID{}) {
+			more = " beside " + m.Replaces.String()
+		}
+		return fmt.Sprintf("hold %v%s", m.Leg, more)
+	case agents.ClusterHeld:
+		return fmt.Sprintf("held %v%s", m.Leg, reasonWords(m.Refusal))
+	case agents.ClusterConfirm:
+		return fmt.Sprintf("confirm %v", m.Leg)
+	case agents.ClusterRelease:
+		return fmt.Sprintf("release %v", m.Leg)
+	case agents.ClusterStarted:
+		return fmt.Sprintf("started %v", m.Leg)
+	case agents.ClusterEnded:
+		return fmt.Sprintf("ended %v", m.Leg)
+	case agents.ClusterLost:
+		return fmt.Sprintf("lost %v", m.Leg)
+	case agents.Quotes:
+		var b strings.Builder
+		b.WriteString("Quotes")
+		for _, q := range m.Quotes {
+			fmt.Fprintf(&b, " %s%s", fareWords(q.Fare), reasonWords(q.Refusal))
+		}
+		return b.String()
+	case agents.Offers:
+		return fmt.Sprintf("Offers of %d groups%s", len(m.Groups), reasonWords(m.Refusal))
+	}
+	b, _ := json.Marshal(m)
+	return m.Kind() + " " + string(b)
+}
+
+func reasonWords(r bourse.Reason) string {
+	if !r.Refused() {
+		return ""
+	}
+	return ", refused: " + whyWords(r)
+}
+
+// whyWords leaves out who is in the way: another package's words.
+func whyWords(r bourse.Reason) string {
+	if r.Code == bourse.Busy {
+		return string(r.Code)
+	}
+	return fmt.Sprintf("%s (%v)", r.Code, r)
+}
+
+func fareWords(f bourse.Fare) string {
+	if f.Additive == 0 {
+		return f.Base.String()
+	}
+	return f.Base.String() + "+" + f.Additive.String()
+}
+
+func amount(what string, c bourse.Credits) string {
+	if c == 0 {
+		return ""
+	}
+	return what + c.String()
+}
+
+func factWords(f agents.Fact) string {
+	switch f := f.(type) {
+	case bourse.LegMoved:
+		return fmt.Sprintf("%s %v %v%s%s", f.Kind(), f.Leg, f.State, amount(", refund ", f.Refund), amount(", penalty ", f.Penalty))
+	case bourse.LegRestored:
+		return fmt.Sprintf("%s %v %v", f.Kind(), f.Was.Leg, f.Was.State)
+	case bourse.LifeSeen:
+		return fmt.Sprintf("%s %s/%d nonce %d", f.Kind(), f.Broker, f.Incarnation, f.Nonce)
+	case bourse.LifeListed:
+		return fmt.Sprintf("%s %s/%d", f.Kind(), f.Broker, f.Incarnation)
+	case bourse.Tombstone:
+		return fmt.Sprintf("%s %v", f.Kind(), f.Leg)
+	case bourse.NoticeNoted:
+		return fmt.Sprintf("%s %v", f.Kind(), f.Leg)
+	case bourse.LegsForgotten:
+		return fmt.Sprintf("%s %v", f.Kind(), f.Legs)
+	case bourse.NodesDown:
+		return fmt.Sprintf("%s %d of %s until %v", f.Kind(), f.Nodes, f.Group, f.Until)
+	}
+	return f.Kind()
+}

@@ -1,0 +1,257 @@
+package sites
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/policy/backfill"
+	"bourse/policy/pricing"
+)
+
+// TestTransaction_Rows plays the stories of testdata/transaction, one for each
+// row of the site's table in docs/TRANSACTION.md. The golden output is all that
+// is said, recorded and posted. The commands are
+//
+//	site nodes=N price=P lead=S cap=NODE-SECONDS jobs=...   a site and its cluster
+//	hold LEG nodes=N start=S end=S limit=CREDITS ...        and the other messages
+//	advance to=S                                            time passes
+//	quiet-advance to=S                                      the same, leaving out the inquiries
+//	stale                                                   all nodes fail after the next snapshot
+//	cluster silent | deaf | answers                         what reaches it, and the site
+//	lose nodes=N for=S                                      nodes fail
+//	restart keep=FACTS                                      the site begins again from its facts, or the first of them
+//	legs; accounts                                          what the site keeps
+func TestTransaction_Rows(t *testing.T) {
+	t.Parallel()
+	datadriven.Walk(t, "testdata/transaction", func(t *testing.T, path string) {
+		var s *story
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			if d.Cmd == "site" {
+				s = storySite(t, d)
+				return ""
+			}
+			s.t, s.trace = t, nil
+			if s.play(t, d); len(s.trace) == 0 {
+				return ""
+			}
+			return strings.Join(s.trace, "\n") + "\n"
+		})
+	})
+}
+
+// play plays one command.
+func (s *story) play(t *testing.T, d *datadriven.TestData) {
+	a := storyArgs{t, d}
+	switch d.Cmd {
+	case "advance":
+		s.advance(bourse.Time(a.seconds("to")))
+	case "quiet-advance": // all but how often it inquires
+		s.advance(bourse.Time(a.seconds("to")))
+		s.trace = slices.DeleteFunc(s.trace, func(line string) bool { return strings.Contains(line, "Inquire") })
+	case "stale":
+		s.stale = true
+	case "cluster":
+		s.silent, s.deaf = d.HasArg("silent"), d.HasArg("deaf")
+	case "lose":
+		s.put(theCluster, "", agents.NodesLost{Group: "main", Count: a.number("nodes", 1), For: a.seconds("for")})
+		s.settle()
+	case "restart":
+		if d.HasArg("keep") { // an older journal
+			s.facts = s.facts[:a.number("keep", 0)]
+		}
+		s.born()
+	case "legs":
+		for _, l := range s.site.kept {
+			s.note("  %v %v", l.Leg, l.State)
+		}
+	case "accounts":
+		for _, x := range s.site.Ledger().Accounts() {
+			s.note("  %s out %v in %v pending out %v in %v", x.Name, x.Debit, x.Credit, x.PendingDebit, x.PendingCredit)
+		}
+	default:
+		from := agents.ID("broker:vo1")
+		if d.HasArg("from") {
+			from = agents.ID(a.text("from", ""))
+		}
+		for range a.number("times", 1) {
+			s.say(from, a.message())
+		}
+	}
+}
+
+// storySite reads "site nodes=4 price=36 lead=10 jobs=(7 nodes=2 run=100 at=0)".
+func storySite(t *testing.T, d *datadriven.TestData) *story {
+	a := storyArgs{t, d}
+	cfg := storyConfig(a.number("nodes", 4))
+	cfg.Groups[0].Price = bourse.Price(a.credits("price", cfg.Groups[0].Price.String()))
+	cfg.Cap = int64(a.number("cap", 0)) * 1000
+	cfg.MaxWork = a.number("work", 100)
+	cfg.VOShare = a.number("share", 1000)
+	cfg.Penalty = a.number("penalty", 100)
+	cfg.Pricing = pricing.Adaptive
+	if d.HasArg("nolead") {
+		cfg.Lead = 0
+	}
+	var jobs []bourse.LocalJob
+	for line := range strings.Lines(d.Input) { // "7 nodes=2 run=100 at=0"
+		var j bourse.LocalJob
+		var run, at int64
+		if _, err := fmt.Sscanf(strings.TrimSpace(line), "%d nodes=%d run=%d at=%d", &j.ID, &j.Nodes, &run, &at); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		j.Run, j.Submit = bourse.Duration(run)*bourse.Second, bourse.Time(at*1000)
+		j.Estimate = j.Run
+		jobs = append(jobs, j)
+	}
+	return newStory(t, cfg, backfill.EASY, jobs)
+}
+
+// storyArgs reads the arguments of a command.
+type storyArgs struct {
+	t *testing.T
+	d *datadriven.TestData
+}
+
+func (a storyArgs) text(key, otherwise string) string {
+	a.d.MaybeScanArgs(a.t, key, &otherwise)
+	return otherwise
+}
+
+func (a storyArgs) number(key string, otherwise int) int {
+	a.d.MaybeScanArgs(a.t, key, &otherwise)
+	return otherwise
+}
+
+func (a storyArgs) seconds(key string) bourse.Duration {
+	v, err := bourse.ParseDuration(a.text(key, "0"))
+	if err != nil {
+		a.t.Fatalf("%s: %v", key, err)
+	}
+	return v
+}
+
+func (a storyArgs) credits(key, otherwise string) bourse.Credits {
+	v, err := bourse.ParseCredits(a.text(key, otherwise))
+	if err != nil {
+		a.t.Fatalf("%s: %v", key, err)
+	}
+	return v
+}
+
+// leg reads "vo1/2/7.0"; the nonce of a life is its incarnation, or what is said.
+func (a storyArgs) leg(s string) bourse.LegID {
+	m := legName.FindStringSubmatch(s)
+	if m == nil {
+		a.t.Fatalf("%q is no leg", s)
+	}
+	n := func(i int) uint64 {
+		v, _ := strconv.ParseUint(m[i], 10, 32)
+		return v
+	}
+	id := bourse.LegID{Tx: bourse.TxID{Broker: m[1], Incarnation: uint32(n(2)), Nonce: n(2), Seq: n(3)}, Leg: int(n(4))}
+	if a.d.HasArg("nonce") {
+		id.Tx.Nonce = uint64(a.number("nonce", 0))
+	}
+	return id
+}
+
+var legName = regexp.MustCompile(`^(\w+)/(\d+)/(\d+)\.(\d+)$`)
+
+func (a storyArgs) what() bourse.Leg {
+	return bourse.Leg{Group: a.text("group", "main"), Nodes: a.number("nodes", 1),
+		Start: bourse.Time(a.seconds("start")), End: bourse.Time(a.seconds("end"))}
+}
+
+// message reads the message of a broker that a command stands for.
+func (a storyArgs) message() agents.Message {
+	if a.d.Cmd == "list" {
+		m := agents.List{Broker: "vo1", Incarnation: uint32(a.number("inc", 1))}
+		m.Nonce = uint64(a.number("nonce", int(m.Incarnation)))
+		if a.d.HasArg("known") {
+			m.Known = append(m.Known, a.leg(a.text("known", "")))
+		}
+		return m
+	}
+	if a.d.Cmd == "quote" {
+		return agents.QuoteRequest{Legs: []bourse.Leg{a.what()}}
+	}
+	if a.d.Cmd == "offers" {
+		return agents.OfferRequest{Horizon: bourse.Time(a.seconds("horizon"))}
+	}
+	id := a.leg(a.d.CmdArgs[0].Key)
+	by := uint32(a.number("by", int(id.Tx.Incarnation)))
+	switch a.d.Cmd {
+	case "hold":
+		m := agents.Hold{Leg: id, What: a.what(), Job: "job", Limit: a.credits("limit", "1000"), For: 30 * bourse.Second, Run: a.seconds("run")}
+		if a.d.HasArg("replaces") {
+			m.Replaces, m.Version = a.leg(a.text("replaces", "")), uint32(a.number("version", 1))
+		}
+		return m
+	case "prepare":
+		return agents.Prepare{Leg: id, For: 15 * bourse.Minute}
+	case "confirm":
+		return agents.Confirm{Leg: id, DecidedBy: by}
+	case "cancel":
+		return agents.Cancel{Leg: id, DecidedBy: by}
+	case "release":
+		return agents.Release{Leg: id, DecidedBy: by, Full: a.d.HasArg("full")}
+	case "noted":
+		return agents.Noted{Leg: id, Step: a.text("step", "")}
+	case "answer":
+		v := map[string]agents.Verdict{"wait": agents.Wait, "commit": agents.Commit, "abort": agents.Abort, "unknown": agents.Unknown}
+		return agents.Answer{Leg: id, DecidedBy: by, Verdict: v[a.text("verdict", "")]}
+	case "reassert":
+		var state bourse.LegState
+		if err := state.UnmarshalText([]byte(a.text("state", ""))); err != nil {
+			a.t.Fatal(err)
+		}
+		inc := uint32(a.number("inc", int(id.Tx.Incarnation)))
+		return agents.Reassert{Incarnation: inc, Nonce: uint64(inc), Leg: agents.ListedLeg{Leg: id, What: a.what(), Job: "job",
+			State: state, Fare: bourse.Fare{Base: a.credits("fare", "0")}, Left: a.seconds("left"), Refund: a.credits("refund", "0")}}
+	}
+	a.d.Fatalf(a.t, "unknown command %q", a.d.Cmd)
+	return nil
+}
+
+// Every row of the document has its story, and every story its row.
+func TestTransaction_EveryRowHasItsStory(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../docs/TRANSACTION.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^\| (S\d+) \|`).FindAllStringSubmatch(string(text), -1) {
+		rows[m[1]] = true
+	}
+	if len(rows) < 40 {
+		t.Fatalf("the document has only %d rows", len(rows))
+	}
+	files, err := filepath.Glob("testdata/transaction/S*.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := map[string]bool{}
+	for _, f := range files {
+		row, _, _ := strings.Cut(strings.TrimSuffix(filepath.Base(f), ".txt"), "-")
+		if !rows[row] {
+			t.Errorf("%s: the document has no row %s", f, row)
+		}
+		told[row] = true
+	}
+	for row := range rows {
+		if !told[row] {
+			t.Errorf("row %s has no story", row)
+		}
+	}
+}
