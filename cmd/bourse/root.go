@@ -36,6 +36,7 @@ func commands() []*cobra.Command {
 		newGenerate(),
 		newConvert(),
 		newCheck(),
+		newTorture(),
 		newJournal(),
 	}
 }

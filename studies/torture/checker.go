@@ -355,7 +355,7 @@ func (c *checker) life(l *sim.Life) error {
 		if m.legs[id].State == bourse.Prepared {
 			limit = inDoubtLimit
 		}
-		c.limits[limitKey{l.Process, id}] = min(l.Now.Add(limit), m.legs[id].What.Start)
+		c.limits[limitKey{l.Process, id}] = max(l.Now, min(l.Now.Add(limit), m.legs[id].What.Start))
 	}
 	return nil
 }

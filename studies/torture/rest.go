@@ -74,7 +74,7 @@ func (c *checker) decidedEverywhere(before bourse.Time) error {
 			}
 			for n := range t.begun.Legs {
 				leg := bourse.LegID{Tx: id, Leg: n}
-				if _, ok := m.closed[leg]; !ok && c.onRecord(t.begun.Sites[n], leg) && !c.exempt[leg] {
+				if _, ok := m.closed[leg]; !ok && c.concerns(t.begun.Sites[n], leg) && !c.exempt[leg] {
 					return fmt.Errorf("I13: the decision commit=%t is not acknowledged for leg %v", t.commit, leg)
 				}
 			}
@@ -102,10 +102,11 @@ func (c *checker) of(id agents.ID) *mirror {
 	return c.procs[c.latest[id]]
 }
 
-// onRecord reports whether a site has a record of a leg.
-func (c *checker) onRecord(site string, leg bourse.LegID) bool {
+// concerns reports whether a site has something on record of a leg that a
+// decision is about: not one that it has refused.
+func (c *checker) concerns(site string, leg bourse.LegID) bool {
 	m := c.of(siteID(site))
-	return m != nil && m.legs[leg] != nil
+	return m != nil && m.legs[leg] != nil && m.legs[leg].State != bourse.Refused
 }
 
 // atRest checks I2 and the money of both sides once the world has come to rest:

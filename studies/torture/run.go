@@ -132,14 +132,13 @@ func Each(first uint64, n int, opt Options, done func(Result) error) error {
 }
 
 // Shrink leaves out of a run's faults what it does not need to break, half by
-// half and then one by one, in at most so many runs.
-func Shrink(seed uint64, faults []sim.Fault, runs int) []sim.Fault {
+// half and then one by one, in at most so many runs. What is left breaks the
+// same invariant.
+func Shrink(seed uint64, faults []sim.Fault, invariant string, runs int) []sim.Fault {
 	breaks := func(list []sim.Fault) bool {
 		runs--
-		if list == nil {
-			list = []sim.Fault{}
-		}
-		return Run(seed, Options{Faults: list, Rerun: true}).Broken != nil
+		err := Run(seed, Options{Faults: list, Rerun: invariant == "I14"}).Broken
+		return err != nil && Invariant(err) == invariant
 	}
 	for size := (len(faults) + 1) / 2; size >= 1 && runs > 0; size = min(size/2, max(len(faults)/2, 1)) {
 		for from := 0; from < len(faults) && runs > 0; {

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"bourse/agents/plant"
+	"bourse/broker/report"
+	"bourse/studies/torture"
+)
+
+// torturing holds the flags of torture.
+type torturing struct {
+	seeds  int
+	start  uint64
+	plant  string
+	plants bool
+	json   bool
+	faults string
+	trace  bool
+	shrink int
+}
+
+// newTorture builds "bourse torture".
+func newTorture() *cobra.Command {
+	var f torturing
+	cmd := &cobra.Command{
+		Use:   "torture",
+		Short: "Simulate a federation with every fault on and check its promise",
+		Long: `Torture runs a federation of 6 sites and 3 brokers for two hours of virtual time
+while messages are lost, processes die around every sync and every send, disks
+fail, clocks disagree, sites lie and users change their minds; then ten minutes
+without faults. After every step it checks the invariants I1 to I15 of
+docs/TRANSACTION.md from outside.
+
+The same seed gives the same run. Of a violation it prints the command that
+replays it and the faults that are enough for it; --trace prints every message
+of one seed. Exit status 1: an invariant is broken.`,
+		Example: "  bourse torture\n  bourse torture --seeds 1000\n  bourse torture --start 42 --seeds 1 --trace",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.run(cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	flags := cmd.Flags()
+	flags.IntVar(&f.seeds, "seeds", 100, "how many seeds to run")
+	flags.Uint64Var(&f.start, "start", 1, "the first seed")
+	flags.StringVar(&f.plant, "plant", "", "switch a planted bug on (needs a build with the tag plants)")
+	flags.BoolVar(&f.plants, "plants", false, "list the planted bugs")
+	flags.BoolVar(&f.json, "json", false, "print JSON")
+	flags.StringVar(&f.faults, "faults", "", "file of the faults to inject, one a line as they are printed, instead of the seed's own")
+	flags.BoolVar(&f.trace, "trace", false, "print everything that happens; for one seed")
+	flags.IntVar(&f.shrink, "shrink", 60, "how many runs to spend on finding the faults that are enough for a violation")
+	return cmd
+}
+
+func (f *torturing) run(stdout, stderr io.Writer) error {
+	if f.plants {
+		return f.list(stdout)
+	}
+	opt, err := f.options(stdout)
+	if err != nil {
+		return err
+	}
+	sum := torture.NewReport()
+	bar := f.progress(stderr)
+	err = torture.Each(f.start, f.seeds, opt, func(r torture.Result) error {
+		sum.Add(r)
+		return bar.Add(1)
+	})
+	if err != nil {
+		return failed(err)
+	}
+	if f.faults == "" {
+		for i := range sum.Violations[:min(3, len(sum.Violations))] {
+			sum.Violations[i].Explain(f.shrink)
+		}
+	}
+	if err := f.show(sum, stdout); err != nil {
+		return err
+	}
+	if n := len(sum.Violations); n > 0 {
+		return failed(fmt.Errorf("%d of %d seeds break an invariant", n, f.seeds))
+	}
+	return nil
+}
+
+// options reads the flags.
+func (f *torturing) options(stdout io.Writer) (torture.Options, error) {
+	var opt torture.Options
+	if f.seeds < 1 || f.seeds > 10_000_000 {
+		return opt, fmt.Errorf("--seeds %d: 1 to 10,000,000 are wanted", f.seeds)
+	}
+	if err := plant.Set(f.plant); err != nil {
+		return opt, fmt.Errorf("--plant: %w", err)
+	}
+	if f.faults != "" {
+		text, err := os.ReadFile(f.faults)
+		if err != nil {
+			return opt, err
+		}
+		if opt.Faults, err = torture.ParseFaults(string(text)); err != nil {
+			return opt, fmt.Errorf("%s: %w", f.faults, err)
+		}
+	}
+	if f.trace {
+		if f.seeds > 1 {
+			return opt, errors.New("--trace is for one seed; add --seeds 1")
+		}
+		opt.Trace = func(line string) { fmt.Fprintln(stdout, line) }
+	}
+	return opt, nil
+}
+
+// list prints the planted bugs.
+func (f *torturing) list(stdout io.Writer) error {
+	bugs := plant.List()
+	if f.json {
+		return writeJSON(stdout, bugs)
+	}
+	for _, b := range bugs {
+		fmt.Fprintf(stdout, "%-24s %s\n", b.Name, b.Breaks)
+	}
+	return nil
+}
+
+// show prints what came of it.
+func (f *torturing) show(r *torture.Report, stdout io.Writer) error {
+	if f.json {
+		return writeJSON(stdout, r)
+	}
+	fmt.Fprintf(stdout, "%d seeds from %d: %d transactions decided (%.1f a seed), %d committed, %d faults (%.1f a seed)\n\n",
+		r.Seeds, f.start, r.Transactions, float64(r.Transactions)/float64(r.Seeds), r.Committed,
+		r.Injected(), float64(r.Injected())/float64(r.Seeds))
+	t := report.NewTable("fault", "struck", "fault", "struck", "fault", "struck")
+	for row := range slices.Chunk(torture.Kinds(), 3) {
+		var cells table.Row
+		for _, k := range row {
+			cells = append(cells, k, r.Faults[string(k)])
+		}
+		t.AppendRow(cells)
+	}
+	fmt.Fprintln(stdout, t.Render())
+	if len(r.Violations) == 0 {
+		_, err := fmt.Fprintln(stdout, "\nNo invariant was broken.")
+		return err
+	}
+	for _, v := range r.Violations {
+		fmt.Fprintf(stdout, "\nseed %d breaks %s: %s\n  replay: %s\n", v.Seed, v.Invariant, v.Detail, v.Command)
+		if v.Faults != nil {
+			fmt.Fprintf(stdout, "  %d faults are enough:\n", len(v.Faults))
+		}
+		for _, line := range v.Faults {
+			fmt.Fprintf(stdout, "    %s\n", line)
+		}
+	}
+	return nil
+}
+
+// progress shows how many seeds are done, on a terminal only.
+func (f *torturing) progress(stderr io.Writer) *progressbar.ProgressBar {
+	file, ok := stderr.(*os.File)
+	if !ok || f.trace || !term.IsTerminal(int(file.Fd())) {
+		return progressbar.DefaultSilent(int64(f.seeds))
+	}
+	return progressbar.NewOptions(f.seeds, progressbar.OptionSetWriter(stderr),
+		progressbar.OptionSetDescription("seeds"), progressbar.OptionShowCount(), progressbar.OptionClearOnFinish())
+}

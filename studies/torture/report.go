@@ -1,0 +1,94 @@
+package torture
+
+import (
+	"fmt"
+	"strings"
+
+	"bourse/agents/sim"
+)
+
+// Report sums up many runs.
+type Report struct {
+	Seeds        int            `json:"seeds"`
+	Transactions int            `json:"transactions"` // tries decided
+	Committed    int            `json:"committed"`
+	Faults       map[string]int `json:"faults"` // that took effect, by kind
+	Violations   []Violation    `json:"violations"`
+}
+
+// Violation is a run that broke an invariant.
+type Violation struct {
+	Seed      uint64   `json:"seed"`
+	Invariant string   `json:"invariant"` // I1 to I15, or panic
+	Detail    string   `json:"detail"`
+	Command   string   `json:"command"`          // replays it
+	Faults    []string `json:"faults,omitempty"` // that are enough to break it
+}
+
+// NewReport returns a report of no runs.
+func NewReport() *Report {
+	r := &Report{Faults: map[string]int{}, Violations: []Violation{}}
+	for _, k := range Kinds() {
+		r.Faults[string(k)] = 0
+	}
+	return r
+}
+
+// Add takes in the result of a run.
+func (r *Report) Add(x Result) {
+	r.Seeds++
+	r.Transactions += x.Transactions
+	r.Committed += x.Committed
+	for k, n := range x.Struck {
+		r.Faults[string(k)] += n
+	}
+	if x.Broken != nil {
+		r.Violations = append(r.Violations, Violation{Seed: x.Seed, Invariant: Invariant(x.Broken), Detail: x.Broken.Error(),
+			Command: fmt.Sprintf("bourse torture --start %d --seeds 1", x.Seed)})
+	}
+}
+
+// Injected is how many faults took effect in all.
+func (r *Report) Injected() int {
+	sum := 0
+	for _, n := range r.Faults {
+		sum += n
+	}
+	return sum
+}
+
+// Explain finds out which of a run's faults are enough to break it, in at most
+// so many runs, and adds them to its violation.
+func (v *Violation) Explain(runs int) {
+	v.Faults = []string{}
+	for _, f := range Shrink(v.Seed, Faults(v.Seed), v.Invariant, runs) {
+		v.Faults = append(v.Faults, f.String())
+	}
+}
+
+// Invariant is the name of what an error breaks.
+func Invariant(err error) string {
+	name, _, _ := strings.Cut(err.Error(), ":")
+	if strings.HasPrefix(name, "I") || name == "panic" {
+		return name
+	}
+	return "other"
+}
+
+// ParseFaults reads faults, one a line; empty lines and what follows a # are
+// left out. An error names the line.
+func ParseFaults(text string) ([]sim.Fault, error) {
+	list := []sim.Fault{}
+	for i, line := range strings.Split(text, "\n") {
+		line, _, _ = strings.Cut(line, "#")
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		f, err := sim.ParseFault(line)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", i+1, err)
+		}
+		list = append(list, f)
+	}
+	return list, nil
+}
