@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"bourse/agents/plant"
+	"bourse/agents/sim"
 	"bourse/broker/report"
 	"bourse/studies/torture"
 )
@@ -27,6 +28,7 @@ type torturing struct {
 	faults string
 	trace  bool
 	shrink int
+	kinds  []string
 }
 
 // newTorture builds "bourse torture".
@@ -59,6 +61,7 @@ of one seed. Exit status 1: an invariant is broken.`,
 	flags.StringVar(&f.faults, "faults", "", "file of the faults to inject, one a line as they are printed, instead of the seed's own")
 	flags.BoolVar(&f.trace, "trace", false, "print everything that happens; for one seed")
 	flags.IntVar(&f.shrink, "shrink", 60, "how many runs to spend on finding the faults that are enough for a violation")
+	flags.StringSliceVar(&f.kinds, "kinds", nil, "only these kinds of faults, with commas between")
 	return cmd
 }
 
@@ -81,7 +84,7 @@ func (f *torturing) run(stdout, stderr io.Writer) error {
 	}
 	if f.faults == "" {
 		for i := range sum.Violations[:min(3, len(sum.Violations))] {
-			sum.Violations[i].Explain(f.shrink)
+			sum.Violations[i].Explain(f.shrink, opt.Kinds)
 		}
 	}
 	if err := f.show(sum, stdout); err != nil {
@@ -110,6 +113,12 @@ func (f *torturing) options(stdout io.Writer) (torture.Options, error) {
 		if opt.Faults, err = torture.ParseFaults(string(text)); err != nil {
 			return opt, fmt.Errorf("%s: %w", f.faults, err)
 		}
+	}
+	for _, k := range f.kinds {
+		if !slices.Contains(torture.Kinds(), sim.Kind(k)) {
+			return opt, fmt.Errorf("--kinds: %q is unknown; the kinds are %v", k, torture.Kinds())
+		}
+		opt.Kinds = append(opt.Kinds, sim.Kind(k))
 	}
 	if f.trace {
 		if f.seeds > 1 {

@@ -59,9 +59,9 @@ func (r *Report) Injected() int {
 
 // Explain finds out which of a run's faults are enough to break it, in at most
 // so many runs, and adds them to its violation.
-func (v *Violation) Explain(runs int) {
+func (v *Violation) Explain(runs int, kinds []sim.Kind) {
 	v.Faults = []string{}
-	for _, f := range Shrink(v.Seed, Faults(v.Seed), v.Invariant, runs) {
+	for _, f := range Shrink(v.Seed, Faults(v.Seed, kinds...), v.Invariant, runs) {
 		v.Faults = append(v.Faults, f.String())
 	}
 }

@@ -13,6 +13,8 @@ import (
 type Options struct {
 	// Faults is what goes wrong; nil: what Faults draws for the seed.
 	Faults []sim.Fault
+	// Kinds are the kinds of faults to draw; none: all.
+	Kinds []sim.Kind
 	// Rerun checks I14 as well, which takes half as long again.
 	Rerun bool
 	// Trace takes a line for everything that happens. nil: nobody.
@@ -34,7 +36,7 @@ type Result struct {
 // same result.
 func Run(seed uint64, opt Options) (r Result) {
 	if opt.Faults == nil {
-		opt.Faults = Faults(seed)
+		opt.Faults = Faults(seed, opt.Kinds...)
 	}
 	r = Result{Seed: seed, Struck: map[sim.Kind]int{}}
 	w := newWorld(seed, opt.Faults, sim.Options{Trace: opt.Trace, Record: opt.Rerun, Snapshot: 400})
