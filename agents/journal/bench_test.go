@@ -93,3 +93,32 @@ func BenchmarkOpen_Reservations(b *testing.B) {
 		})
 	}
 }
+
+// The same after a snapshot: one record holds all.
+func BenchmarkOpen_Image(b *testing.B) {
+	for _, n := range []int{100_000} {
+		b.Run(fmt.Sprintf("reservations=%d", n), func(b *testing.B) {
+			disk, err := OpenFolder(b.TempDir())
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer func() { _ = disk.Close() }()
+			image := bourse.SiteImage{Facts: uint64(3 * n), Accounts: []bourse.Account{{Name: "income"}}}
+			for i := range n {
+				m := bourse.LegMemory{LegMoved: leg(i).(bourse.LegMoved), Charged: true, HeldAt: 1, At: 2}
+				m.State = bourse.Confirmed
+				image.Legs = append(image.Legs, m)
+			}
+			j, _ := mustOpen(b, disk, north)
+			if err := j.Snapshot(1, image); err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				legs := 0
+				if _, err := Open(disk, north, func(_ bourse.Time, f agents.Fact) { legs = len(f.(bourse.SiteImage).Legs) }); err != nil || legs != n {
+					b.Fatal(legs, err)
+				}
+			}
+		})
+	}
+}
