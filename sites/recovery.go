@@ -54,32 +54,53 @@ func (s *Site) reassert(t step, m agents.Reassert) {
 		return
 	}
 	s.meet(t, id.Tx.Broker, m.Incarnation, m.Nonce)
-	if _, ok := s.groups[m.Leg.What.Group]; !ok && m.Leg.State.Blocks() {
-		s.reasserted(t, t.from, id, refused(bourse.Unknown, "%s has no group %q", s.cfg.Name, m.Leg.What.Group).Refusal)
+	if why := s.unsound(m.Leg); why.Refused() {
+		s.reasserted(t, t.from, id, why)
 		return
 	}
 	l := s.legs[id]
 	was := s.restoration(t, m.Leg)
+	to := was.Was.State
 	switch {
-	case m.Leg.State == bourse.Asked: // there is nothing to restore
+	case to == bourse.Asked: // there is nothing to restore
 		s.reasserted(t, t.from, id, bourse.Reason{})
-	case l == nil || l.tomb:
-		if m.Leg.State.Blocks() {
-			scratch := &leg{LegMoved: was.Was}
-			s.enqueue(t, task{from: t.from, m: m, leg: scratch, restored: &was})
-			return
-		}
+	case (l == nil || l.tomb) && to.Blocks():
+		s.enqueue(t, task{from: t.from, m: m, leg: &leg{LegMoved: was.Was}, restored: &was})
+	case l == nil || l.tomb && to != bourse.Cancelled:
 		s.restore(t, t.from, was)
-	case l.State == m.Leg.State, l.State.Terminal() && m.Leg.State.Terminal():
-		s.reasserted(t, t.from, id, bourse.Reason{})
+	case l.State == to, l.State.Terminal() && to.Terminal(), to.Blocks() && to < l.State && !l.State.Terminal():
+		s.reasserted(t, t.from, id, bourse.Reason{}) // the site knows as much, or better
 	case l.State.Terminal() || l.State == bourse.Asked:
 		s.reasserted(t, t.from, id, bourse.Reason{Code: bourse.Expired, Detail: "leg " + id.String() + " is " + l.State.String()})
-	case m.Leg.State.Blocks() && m.Leg.State < l.State: // the site knows better
-		s.reasserted(t, t.from, id, bourse.Reason{})
+	case l.charged && to.Terminal() && !paid(to):
+		s.reasserted(t, t.from, id, bourse.Reason{Code: bourse.BadState, Detail: "leg " + id.String() + " is " + l.State.String()})
 	default:
 		was.Held = l.heldAt
 		s.restore(t, t.from, was)
 	}
+}
+
+// paid reports whether a leg that is over in state x may have been paid for.
+func paid(x bourse.LegState) bool {
+	return x == bourse.Settled || x == bourse.Released || x == bourse.Lost
+}
+
+// unsound says what of an assertion cannot be: a peer's word is not believed to
+// make sense.
+func (s *Site) unsound(a agents.ListedLeg) bourse.Reason {
+	l, sum := a.What, a.Fare.Total().Plus(max(a.Refund, 0)).Plus(max(a.Penalty, 0))
+	_, known := s.groups[l.Group]
+	switch {
+	case a.State > bourse.Lost:
+		return refused(bourse.Invalid, "there is no state %d of a leg", a.State).Refusal
+	case a.Fare.Base < 0 || a.Fare.Additive < 0 || a.Refund < 0 || a.Penalty < 0 || a.Limit < 0 || sum > bourse.MaxBudget:
+		return refused(bourse.Invalid, "a leg cannot cost %v, nor give %v back", a.Fare.Total(), a.Refund.Plus(a.Penalty)).Refusal
+	case a.State.Blocks() && !known:
+		return refused(bourse.Unknown, "%s has no group %q", s.cfg.Name, l.Group).Refusal
+	case a.State.Blocks() && (l.Nodes < 1 || l.End <= l.Start):
+		return refused(bourse.Invalid, "%d nodes over [%v, %v) are no leg", l.Nodes, l.Start, l.End).Refusal
+	}
+	return bourse.Reason{}
 }
 
 // restoration is the fact that brings a leg back as it is asserted. Work that

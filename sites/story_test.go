@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"testing"
 
 	"bourse"
 	"bourse/agents"
@@ -16,7 +15,6 @@ import (
 // story is a site with its cluster and nobody else: what others say is put into
 // their mouths, and what is said to them is written down.
 type story struct {
-	t       testing.TB
 	cfg     Config
 	now     bourse.Time
 	site    *Site
@@ -50,8 +48,8 @@ const (
 	theCluster agents.ID = "cluster:north"
 )
 
-func newStory(t testing.TB, cfg Config, queue backfill.Policy, jobs []bourse.LocalJob) *story {
-	s := &story{t: t, cfg: cfg}
+func newStory(cfg Config, queue backfill.Policy, jobs []bourse.LocalJob) *story {
+	s := &story{cfg: cfg}
 	queues := make([]*Queue, len(cfg.Groups))
 	for i, g := range cfg.Groups {
 		queues[i] = NewQueue(QueueOptions{Nodes: g.Nodes, Policy: queue})

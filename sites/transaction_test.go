@@ -40,7 +40,7 @@ func TestTransaction_Rows(t *testing.T) {
 				s = storySite(t, d)
 				return ""
 			}
-			s.t, s.trace = t, nil
+			s.trace = nil
 			if s.play(t, d); len(s.trace) == 0 {
 				return ""
 			}
@@ -113,7 +113,7 @@ func storySite(t *testing.T, d *datadriven.TestData) *story {
 		j.Estimate = j.Run
 		jobs = append(jobs, j)
 	}
-	return newStory(t, cfg, backfill.EASY, jobs)
+	return newStory(cfg, backfill.EASY, jobs)
 }
 
 // storyArgs reads the arguments of a command.

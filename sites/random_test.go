@@ -1,0 +1,248 @@
+package sites
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"testing"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/policy/backfill"
+
+	"pgregory.net/rapid"
+)
+
+// Whatever brokers say, in whatever order, while the cluster is silent, loses
+// nodes and the site dies: the invariants of one site hold after every step.
+func TestSite_HoldsItsInvariantsWhateverIsSaid(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		cfg := storyConfig(4)
+		if rapid.Bool().Draw(t, "capped") {
+			cfg.Cap = 400_000
+		}
+		w := &wild{story: newStory(cfg, backfill.EASY, []bourse.LocalJob{
+			{ID: 1, Nodes: 2, Run: 60 * bourse.Second, Estimate: 90 * bourse.Second},
+			{ID: 2, Submit: 20_000, Nodes: 3, Run: 60 * bourse.Second, Estimate: 60 * bourse.Second}}),
+			t: t, states: map[bourse.LegID]bourse.LegState{}, held: map[bourse.LegID]bourse.Fare{}}
+		w.check = w.step
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			w.act()
+			w.rest()
+		}
+	})
+}
+
+// wild is a story in which anything is said.
+type wild struct {
+	*story
+	t       *rapid.T
+	counted int
+	states  map[bourse.LegID]bourse.LegState // as the facts have them
+	held    map[bourse.LegID]bourse.Fare
+	out, in bourse.Credits // posted, by the facts
+}
+
+// act does one thing, and the same again: n copies have one effect (I6).
+func (w *wild) act() {
+	switch rapid.IntRange(0, 11).Draw(w.t, "what") {
+	case 0:
+		w.advance(w.now.Add(bourse.Duration(rapid.SampledFrom([]int{1, 500, 3000, 31_000, 120_000, 1_000_000}).Draw(w.t, "time"))))
+	case 1:
+		w.silent = rapid.Bool().Draw(w.t, "silent")
+	case 2:
+		w.deaf = rapid.Bool().Draw(w.t, "deaf")
+	case 3:
+		w.born()
+	case 4:
+		w.put(theCluster, "", agents.NodesLost{Group: "main", Count: rapid.IntRange(1, 4).Draw(w.t, "lost"),
+			For: bourse.Duration(rapid.IntRange(1, 200).Draw(w.t, "for")) * bourse.Second})
+		w.settle()
+	default:
+		m := w.message()
+		from := agents.ID("broker:vo1")
+		w.say(from, m)
+		before := len(w.facts)
+		w.say(from, m)
+		if len(w.facts) != before && !w.silent && !w.deaf {
+			w.t.Fatalf("I6: the second %s has facts of its own: %s", m.Kind(), factWords(w.facts[before].fact))
+		}
+	}
+}
+
+func (w *wild) leg(what string) bourse.LegID {
+	inc := uint32(rapid.IntRange(1, 3).Draw(w.t, "incarnation"))
+	id := bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: inc, Nonce: uint64(inc), Seq: uint64(rapid.IntRange(1, 4).Draw(w.t, what))}}
+	if rapid.IntRange(0, 9).Draw(w.t, "twin") == 0 {
+		id.Tx.Nonce = 99
+	}
+	return id
+}
+
+func (w *wild) message() agents.Message {
+	t := w.t
+	id := w.leg("leg")
+	by := uint32(rapid.IntRange(1, 3).Draw(t, "by"))
+	what := bourse.Leg{Group: "main", Nodes: rapid.IntRange(1, 4).Draw(t, "nodes"), Start: w.now.Add(bourse.Duration(rapid.IntRange(0, 300).Draw(t, "ahead")) * bourse.Second)}
+	what.End = what.Start.Add(bourse.Duration(rapid.IntRange(1, 100).Draw(t, "long")) * bourse.Second)
+	switch rapid.IntRange(0, 12).Draw(t, "message") {
+	case 0, 1, 2:
+		return agents.Hold{Leg: id, What: what, Job: "job", Limit: bourse.Credits(rapid.IntRange(0, 6_000_000).Draw(t, "limit")), For: 30 * bourse.Second}
+	case 3:
+		return agents.Hold{Leg: id, What: what, Job: "job", Limit: 10 * bourse.Credit, For: 30 * bourse.Second,
+			Replaces: w.leg("old"), Version: uint32(rapid.IntRange(1, 2).Draw(t, "version"))}
+	case 4, 5:
+		return agents.Prepare{Leg: id, For: 15 * bourse.Minute}
+	case 6, 7:
+		return agents.Confirm{Leg: id, DecidedBy: by}
+	case 8:
+		return agents.Cancel{Leg: id, DecidedBy: by}
+	case 9:
+		return agents.Release{Leg: id, DecidedBy: by, Full: rapid.Bool().Draw(t, "full")}
+	case 10:
+		return agents.List{Broker: "vo1", Incarnation: by, Nonce: uint64(by), Known: []bourse.LegID{id}}
+	case 11:
+		if rapid.Bool().Draw(t, "noted") {
+			return agents.Noted{Leg: id}
+		}
+		return agents.Answer{Leg: id, DecidedBy: by, Verdict: agents.Verdict(rapid.IntRange(0, 3).Draw(t, "verdict"))}
+	}
+	state := bourse.LegState(rapid.IntRange(0, int(bourse.Lost)+1).Draw(t, "state"))
+	a := agents.ListedLeg{Leg: id, What: what, State: state, Fare: bourse.Fare{Base: 1_000_000}, Left: 20 * bourse.Second}
+	if state == bourse.Released || state == bourse.Lost && rapid.Bool().Draw(t, "paid") {
+		a.Refund = 500_000
+	}
+	return agents.Reassert{Leg: a, Incarnation: by, Nonce: uint64(by)}
+}
+
+// step checks what one step did.
+func (w *wild) step(id agents.ID, out *agents.Outbox) {
+	if id == theCluster {
+		if err := w.cluster.Audit(w.now); err != nil {
+			w.t.Fatalf("I1: %v", err)
+		}
+		return
+	}
+	for _, f := range out.Facts {
+		switch f := f.(type) {
+		case bourse.LegMoved:
+			w.moved(f)
+		case bourse.LegRestored:
+			w.restored(f.Was)
+		case bourse.Tombstone:
+			w.states[f.Leg] = bourse.Cancelled
+		case bourse.LegsForgotten:
+			for _, id := range f.Legs {
+				delete(w.states, id)
+			}
+		}
+	}
+}
+
+// moved holds a move against the state table (I5) and its price against Held's
+// (I10), and counts the money (I8).
+func (w *wild) moved(f bourse.LegMoved) {
+	was := w.states[f.Leg]
+	if !was.CanMove(f.State) {
+		w.t.Fatalf("I5: leg %v goes from %v to %v", f.Leg, was, f.State)
+	}
+	w.states[f.Leg] = f.State
+	switch f.State {
+	case bourse.Held:
+		w.held[f.Leg] = f.Fare
+		if f.Fare.Total() > f.Limit {
+			w.t.Fatalf("I10: leg %v is held at %v, above its limit %v", f.Leg, f.Fare, f.Limit)
+		}
+	case bourse.Confirmed:
+		w.out += f.Fare.Total()
+		if f.Fare != w.held[f.Leg] {
+			w.t.Fatalf("I10: leg %v was held at %v and costs %v", f.Leg, w.held[f.Leg], f.Fare)
+		}
+	case bourse.Released, bourse.Lost:
+		w.in += f.Refund + f.Penalty
+		if f.Refund > f.Fare.Total() {
+			w.t.Fatalf("I8: leg %v gives %v of %v back", f.Leg, f.Refund, f.Fare)
+		}
+	}
+}
+
+func (w *wild) restored(f bourse.LegMoved) {
+	was := w.states[f.Leg]
+	paidBefore := was == bourse.Confirmed || was == bourse.Running
+	switch f.State {
+	case bourse.Confirmed, bourse.Settled, bourse.Released, bourse.Lost:
+		if !paidBefore && (f.State != bourse.Lost || f.Refund > 0) {
+			w.out += f.Fare.Total()
+		}
+	}
+	if f.State == bourse.Released || f.State == bourse.Lost {
+		w.in += f.Refund + f.Penalty
+	}
+	w.states[f.Leg], w.held[f.Leg] = f.State, f.Fare
+}
+
+// rest checks the site between two steps.
+func (w *wild) rest() {
+	w.advance(w.now) // alarms of this instant
+	if err := w.site.Ledger().Check(); err != nil {
+		w.t.Fatalf("I8: %v", err)
+	}
+	if a := w.site.Ledger().Account("broker:vo1"); a.Debit != w.out || a.Credit != w.in {
+		w.t.Fatalf("I8: the account says out %v in %v, the facts say %v and %v", a.Debit, a.Credit, w.out, w.in)
+	}
+	for _, l := range w.site.OpenLegs() {
+		if l.State < bourse.Confirmed && l.Limit < w.now {
+			w.t.Fatalf("I4: leg %v is %v at %v, its limit was %v", l.Leg, l.State, w.now, l.Limit)
+		}
+		k := w.cluster.locks[l.Leg]
+		if !w.silent && len(w.site.desk.line) == 0 && (k == nil || k.state >= ended) {
+			// Its loss may still be on the way, told again within seconds.
+			if k != nil && w.cluster.reminds {
+				continue
+			}
+			w.t.Fatalf("I1: leg %v is %v and has no nodes", l.Leg, l.State)
+		}
+	}
+	w.counted++
+	if w.counted%4 != 0 {
+		return
+	}
+	image := w.site.Image()
+	replayed := New(w.cfg)
+	for _, f := range w.facts {
+		replayed.Replay(f.at, f.fact)
+	}
+	w.same("replaying the facts", replayed.Image(), image)
+	b, err := json.Marshal(image)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var read bourse.SiteImage
+	if err := json.Unmarshal(b, &read); err != nil {
+		w.t.Fatal(err)
+	}
+	again := New(w.cfg)
+	again.Replay(w.now, read)
+	w.same("beginning with the image", again.Image(), image)
+	if p, q := pendings(again), pendings(w.site); p != q {
+		w.t.Fatalf("the image brings back pending %s, not %s", p, q)
+	}
+}
+
+func pendings(s *Site) string {
+	var sum string
+	for l := range s.open.each {
+		x, ok := s.ledger.Pending(l.Leg)
+		sum += fmt.Sprint(l.Leg, x, ok, " ")
+	}
+	return sum
+}
+
+func (w *wild) same(what string, got, want agents.Fact) {
+	if !reflect.DeepEqual(got, want) {
+		g, _ := json.Marshal(got)
+		v, _ := json.Marshal(want)
+		w.t.Fatalf("%s gives\n%s\nwant\n%s", what, g, v)
+	}
+}
