@@ -50,6 +50,7 @@ var bugs = []Bug{
 	{"early-remove", "the old segment is removed before the new one has its name: a crash in between leaves no journal"},
 
 	// agents/sim
+	{"ack-before-sync", "messages leave before the facts behind them are durable"},
 }
 
 // List returns the planted bugs.

@@ -107,7 +107,7 @@ func (p *process) jumpClock(f Fault, draw stream) {
 // setClock sets the wall clock right.
 func (p *process) setClock() {
 	p.jump = 0
-	if p.agent == nil {
+	if p.agent == nil || !p.durable {
 		return
 	}
 	if off := p.clock.now(p.world.now).Sub(p.world.now); off > maxSkew || off < -maxSkew {
