@@ -132,7 +132,7 @@ func (v *journalVerify) run(paths []string, out io.Writer) error {
 		printVerified(out, rows, counts, broken, found, more)
 	}
 	if err == nil && broken > 0 {
-		err = failed(fmt.Errorf("%s broken", plural(broken, "invariant is", "invariants are")))
+		err = failed(fmt.Errorf("an invariant is broken, %s", plural(broken, "time", "times")))
 	}
 	return err
 }
@@ -179,10 +179,10 @@ func printVerified(out io.Writer, rows []journalRow, c audit.Counts, broken int,
 	}
 	verdict := "no invariant is broken"
 	if broken > 0 {
-		verdict = plural(broken, "finding breaks", "findings break") + " an invariant"
+		verdict = "an invariant is broken, " + plural(broken, "time", "times")
 	}
-	fmt.Fprintf(out, "%s, %s: %d committed, %d aborted, %s in flight; %s\n", plural(len(rows), "journal", "journals"),
-		plural(c.Transactions, "transaction", "transactions"), c.Committed, c.Aborted, plural(c.InFlight, "leg", "legs"), verdict)
+	fmt.Fprintf(out, "%s, %s: %d committed, %d aborted; %s, %d in flight; %s\n", plural(len(rows), "journal", "journals"),
+		plural(c.Transactions, "transaction", "transactions"), c.Committed, c.Aborted, plural(c.Legs, "leg", "legs"), c.InFlight, verdict)
 }
 
 // journalSource is one journal to be read: a folder, or one file of it.

@@ -77,7 +77,7 @@ func TestJournal_VerifyFindsNothingWhereAllWentWell(t *testing.T) {
 	writeJournal(t, dir, "broker:vo1", b...)
 	writeJournal(t, dir, "site:north", s...)
 	out, err := runJournal(t, "verify", dir, "--nodes", "north/main=4")
-	if err != nil || !strings.HasSuffix(out, "2 journals, 1 transaction: 1 committed, 0 aborted, 0 legs in flight; no invariant is broken\n") {
+	if err != nil || !strings.HasSuffix(out, "2 journals, 1 transaction: 1 committed, 0 aborted; 1 leg, 0 in flight; no invariant is broken\n") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	for line := range strings.Lines(out) {
@@ -222,12 +222,19 @@ func TestJournal_VerifiesASimulation(t *testing.T) {
 		t.Fatal(err)
 	}
 	facts, transactions := recordEvents(t, filepath.Join(dir, "run", "events.jsonl"), filepath.Join(dir, "journals"))
-	out, err := runJournal(t, "verify", filepath.Join(dir, "journals"), "--json")
+	args := []string{"verify", filepath.Join(dir, "journals"), "--json"}
+	for _, s := range []string{"barge/main=512", "harbour/main=256", "island/main=128", "yacht/thin=128", "yacht/fat=32"} {
+		args = append(args, "--nodes", s)
+	}
+	out, err := runJournal(t, args...)
 	var report struct {
 		Counts struct{ Facts, Transactions, Committed, InFlight int }
 	}
 	if e := json.Unmarshal([]byte(out), &report); e != nil || err != nil {
 		t.Fatalf("%v, %v\n%s", err, e, out)
+	}
+	if out, err := runJournal(t, append(args[:2:2], "--nodes", "harbour/main=255")...); exitCode(err) != 1 || !strings.Contains(out, "I1  cluster:harbour") {
+		t.Errorf("with a node less: exit %d\n%s", exitCode(err), out)
 	}
 	if c := report.Counts; c.Facts != facts || c.Transactions != transactions || c.Committed == 0 || c.InFlight > 0 {
 		t.Errorf("%+v, want %d facts of %d transactions", c, facts, transactions)

@@ -89,6 +89,8 @@ type Trail struct {
 	legs     map[bourse.LegID]*siteLeg
 	free     map[string]*bourse.Profile    // by group
 	replaced map[bourse.LegID]bourse.LegID // an open leg, by the one that is to replace it
+	jobs     map[localJob]claim
+	locks    map[bourse.LegID]lock
 	txs      map[bourse.TxID]*tx
 }
 
@@ -96,8 +98,8 @@ type Trail struct {
 func (a *Audit) Trail(agent agents.ID) *Trail {
 	t := a.trails[agent]
 	if t == nil {
-		t = &Trail{audit: a, agent: agent, legs: map[bourse.LegID]*siteLeg{}, free: map[string]*bourse.Profile{}, txs: map[bourse.TxID]*tx{},
-			replaced: map[bourse.LegID]bourse.LegID{}}
+		t = &Trail{audit: a, agent: agent, legs: map[bourse.LegID]*siteLeg{}, free: map[string]*bourse.Profile{},
+			replaced: map[bourse.LegID]bourse.LegID{}, jobs: map[localJob]claim{}, locks: map[bourse.LegID]lock{}, txs: map[bourse.TxID]*tx{}}
 		a.trails[agent] = t
 		a.order = append(a.order, t)
 	}
@@ -128,6 +130,14 @@ func (t *Trail) Take(p Place, at bourse.Time, f agents.Fact) {
 		t.audit.counts.Facts++
 	}
 	switch f := f.(type) {
+	case bourse.JobStarted:
+		t.started(at, f)
+	case bourse.JobEnded:
+		t.ended(at, f)
+	case bourse.NodesLocked:
+		t.locked(at, f)
+	case bourse.NodesFreed:
+		t.freed(at, f)
 	case bourse.LegMoved:
 		t.moved(at, f)
 	case bourse.LegRestored:

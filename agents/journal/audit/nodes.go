@@ -13,45 +13,53 @@ func (t *Trail) size(group string) (int, bool) {
 
 // claim gives back the nodes that a leg held and, while it holds any, takes
 // those of its present state (I1). Of a leg that replaces another one that is
-// still open, only what goes beyond that one counts. It costs one insertion into
-// the profile of the group, which grows with its open legs.
+// still open, only what goes beyond that one counts.
 func (t *Trail) claim(at bourse.Time, l *siteLeg, held []claim) {
-	n, ok := t.size(l.What.Group)
-	if !ok {
+	if _, ok := t.size(l.What.Group); !ok {
 		return
 	}
-	free := t.free[l.What.Group]
-	if free == nil {
-		p := bourse.NewProfile(min(at, l.What.Start), n)
-		free = &p
-		t.free[l.What.Group] = free
-	}
-	first := (*free)[0].At
-	if at > first {
-		free.From(at)
-		first = at
-	}
 	for _, c := range held {
-		free.Add(max(c.start, first), c.end, c.nodes)
+		t.take(at, l.What.Group, c, +1)
 	}
 	l.claims = nil
 	if l.State.Blocks() {
 		l.claims = t.wanted(l)
 	}
 	for _, c := range l.claims {
-		s := max(c.start, first)
-		if s >= c.end {
-			continue
-		}
-		free.Add(s, c.end, -c.nodes)
-		if left := free.Min(s, c.end); left < 0 && held == nil {
+		if over := t.take(at, l.What.Group, c, -1); over > 0 && held == nil {
 			t.breaks("I1", "leg %v takes %d nodes of group %s over [%v, %v), and %d are promised twice",
-				l.Leg, l.What.Nodes, l.What.Group, l.What.Start, l.What.End, -left)
+				l.Leg, l.What.Nodes, l.What.Group, l.What.Start, l.What.End, over)
 		}
 	}
 	if !l.State.Blocks() {
-		t.widen(l.Leg, first, free)
+		t.widen(at, l.Leg)
 	}
+}
+
+// take takes (sign -1) or gives back (+1) what of a claim lies after the present
+// instant, and returns how many of its nodes are taken more often than there
+// are. It costs one insertion into the profile of the group, which grows with
+// what is claimed in times to come.
+func (t *Trail) take(at bourse.Time, group string, c claim, sign int) (over int) {
+	n, ok := t.size(group)
+	if !ok {
+		return 0
+	}
+	free := t.free[group]
+	if free == nil {
+		p := bourse.NewProfile(min(at, c.start), n)
+		free = &p
+		t.free[group] = free
+	}
+	if at > (*free)[0].At {
+		free.From(at)
+	}
+	s := max(c.start, (*free)[0].At)
+	if s >= c.end {
+		return 0
+	}
+	free.Add(s, c.end, sign*c.nodes)
+	return max(0, -free.Min(s, c.end))
 }
 
 // wanted is what a leg takes beyond the open one that it replaces.
@@ -75,8 +83,9 @@ func (t *Trail) wanted(l *siteLeg) []claim {
 	return list
 }
 
-// widen gives the legs that have replaced a leg all their nodes, once it is gone.
-func (t *Trail) widen(gone bourse.LegID, first bourse.Time, free *bourse.Profile) {
+// widen gives the leg that has replaced another one all its nodes, once that one
+// is gone.
+func (t *Trail) widen(at bourse.Time, gone bourse.LegID) {
 	by, ok := t.replaced[gone]
 	if !ok {
 		return
@@ -87,10 +96,56 @@ func (t *Trail) widen(gone bourse.LegID, first bourse.Time, free *bourse.Profile
 		return
 	}
 	for _, c := range l.claims {
-		free.Add(max(c.start, first), c.end, c.nodes)
+		t.take(at, l.What.Group, c, +1)
 	}
 	l.claims = t.wanted(l)
 	for _, c := range l.claims {
-		free.Add(max(c.start, first), c.end, -c.nodes)
+		t.take(at, l.What.Group, c, -1)
 	}
+}
+
+// A cluster's journal shows its local jobs and what it has locked for legs.
+
+// localJob is a local job that runs.
+type localJob struct {
+	group string
+	id    int64
+}
+
+func (t *Trail) started(at bourse.Time, f bourse.JobStarted) {
+	c := claim{f.Nodes, at, max(f.End, at)}
+	t.jobs[localJob{f.Group, f.Job}] = c
+	if over := t.take(at, f.Group, c, -1); over > 0 {
+		t.breaks("I1", "job %d starts on %d nodes of group %s until %v, and %d are promised twice", f.Job, f.Nodes, f.Group, f.End, over)
+	}
+}
+
+func (t *Trail) ended(at bourse.Time, f bourse.JobEnded) {
+	job := localJob{f.Group, f.Job}
+	if c, ok := t.jobs[job]; ok {
+		t.take(at, f.Group, c, +1)
+		delete(t.jobs, job)
+	}
+}
+
+func (t *Trail) locked(at bourse.Time, f bourse.NodesLocked) {
+	c := claim{f.What.Nodes, f.What.Start, f.What.End}
+	t.locks[f.Leg] = lock{f.What.Group, c}
+	if over := t.take(at, f.What.Group, c, -1); over > 0 {
+		t.breaks("I1", "%d nodes of group %s are locked for leg %v over [%v, %v), and %d are promised twice",
+			f.What.Nodes, f.What.Group, f.Leg, f.What.Start, f.What.End, over)
+	}
+}
+
+func (t *Trail) freed(at bourse.Time, f bourse.NodesFreed) {
+	if l, ok := t.locks[f.Leg]; ok {
+		t.take(at, l.group, l.claim, +1)
+		delete(t.locks, f.Leg)
+	}
+}
+
+// lock is what a cluster has locked for a leg.
+type lock struct {
+	group string
+	claim
 }
