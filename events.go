@@ -169,6 +169,12 @@ type (
 		Sites       []string  `json:"sites"`       // leg by leg
 		Legs        []Leg     `json:"legs"`
 		Limits      []Credits `json:"limits"` // leg by leg
+
+		Repairs  LegID     `json:"repairs,omitzero"`   // the committed leg that this takes the place of
+		Replaces []LegID   `json:"replaces,omitempty"` // a move: the leg that each gives up; the zero one for none
+		Versions []uint32  `json:"versions,omitempty"` // of those legs
+		Request  Request   `json:"request,omitzero"`   // a move: what the job asks for from its COMMIT on
+		Spare    []SiteLeg `json:"spare,omitempty"`    // of unchosen alternatives: what may stand in for a leg that breaks
 	}
 	// LegPriced says that a site holds a leg and at which fare.
 	LegPriced struct {
@@ -183,18 +189,145 @@ type (
 		Reason Reason `json:"reason,omitzero"` // of an ABORT
 	}
 	// LegClosed says that a site has acknowledged the decision for a leg, and
-	// what was posted to the accounts.
+	// what was posted to the accounts. Without Commit the leg costs nothing: it
+	// was cancelled or, after COMMIT, is gone, for a Reason.
 	LegClosed struct {
 		Leg    LegID   `json:"leg"`
 		Commit bool    `json:"commit"`
 		Posted Credits `json:"posted"`
+		Reason Reason  `json:"reason,omitzero"`
 	}
-	// LegDone says that a leg's work has ended, and what its site has given
-	// back of the price.
+	// LegDone says that a leg that was paid for has come to its end: settled,
+	// released or lost. Once a leg, with what its site gives back of the price
+	// and adds to it.
 	LegDone struct {
-		Leg    LegID   `json:"leg"`
-		End    Time    `json:"end"`
-		Refund Credits `json:"refund,omitempty"`
+		Leg     LegID    `json:"leg"`
+		End     Time     `json:"end"`
+		Refund  Credits  `json:"refund,omitempty"`
+		Penalty Credits  `json:"penalty,omitempty"`
+		State   LegState `json:"state,omitempty"`
+		Reason  Reason   `json:"reason,omitzero"`
+	}
+)
+
+// Of a broker: its lives, and what went wrong.
+type (
+	// SiteLeg is a leg and the site that would carry it.
+	SiteLeg struct {
+		Site string `json:"site"`
+		Leg  Leg    `json:"leg"`
+	}
+	// LifeBegun says that a process has begun to act for a broker.
+	LifeBegun struct {
+		Incarnation uint32 `json:"incarnation"` // one more than the last on record
+		Nonce       uint64 `json:"nonce"`
+	}
+	// LifeFenced says that a site has heard of another process of the same name:
+	// this one stops.
+	LifeFenced struct {
+		Site   string `json:"site"`
+		Reason Reason `json:"reason"`
+	}
+	// TxReversed says that a COMMIT on record took effect nowhere and is ABORT
+	// now: decided afresh by a later life, once all its sites had listed it.
+	TxReversed struct {
+		Tx     TxID   `json:"tx"`
+		Job    string `json:"job"`
+		Reason Reason `json:"reason"`
+	}
+	// LegAdopted says that a site has a leg of which the broker has no record.
+	LegAdopted struct {
+		Leg     LegID    `json:"leg"`
+		Site    string   `json:"site"`
+		What    Leg      `json:"what"`
+		Job     string   `json:"job"`
+		User    string   `json:"user,omitempty"`
+		State   LegState `json:"state"`
+		Fare    Fare     `json:"fare"`
+		Limit   Credits  `json:"limit"`
+		Version uint32   `json:"version,omitempty"`
+	}
+	// Amnesia says that somebody's memory is of the past: the broker's own, or a
+	// site's. It names the legs concerned.
+	Amnesia struct {
+		Site string  `json:"site,omitempty"` // "": the broker itself
+		Legs []LegID `json:"legs"`
+	}
+	// JobBroken says that a committed window cannot be made whole: what is left of
+	// it is released for a full refund, and the job waits again.
+	JobBroken struct {
+		Job    string `json:"job"`
+		Reason Reason `json:"reason"`
+	}
+	// JobCancelled says that its user has given a job up.
+	JobCancelled struct {
+		Job  string `json:"job"`
+		User string `json:"user,omitempty"`
+	}
+	// SiteJoined and SiteLeft say whom the broker asks for offers from now on.
+	SiteJoined struct {
+		Site string `json:"site"`
+	}
+	SiteLeft struct {
+		Site string `json:"site"`
+	}
+	// TxForgotten says that the broker keeps no more record of transactions that
+	// are long over.
+	TxForgotten struct {
+		Txs []TxID `json:"txs"`
+	}
+	// BrokerImage is all that a broker keeps: a journal begins anew with it.
+	BrokerImage struct {
+		Fenced   bool           `json:"fenced,omitempty"`
+		Seq      uint64         `json:"seq"`
+		Cycles   uint64         `json:"cycles"`
+		Lives    []BrokerLife   `json:"lives"`
+		Sites    []string       `json:"sites"`
+		Jobs     []JobMemory    `json:"jobs"`
+		Txs      []TxMemory     `json:"txs"`
+		Accounts []Account      `json:"accounts"`
+		Returned []UserReturned `json:"returned,omitempty"`
+	}
+	// BrokerLife is a life and the highest sequence that it has recorded.
+	BrokerLife struct {
+		LifeBegun
+		High uint64 `json:"high"`
+	}
+	// JobMemory is what a broker keeps of a job.
+	JobMemory struct {
+		Job    Job    `json:"job"`
+		State  uint8  `json:"state"`
+		Fresh  bool   `json:"fresh,omitempty"`
+		Stub   bool   `json:"stub,omitempty"`
+		Last   TxID   `json:"last,omitzero"`
+		Reason Reason `json:"reason,omitzero"`
+	}
+	// TxMemory is what a broker keeps of a transaction.
+	TxMemory struct {
+		TxBegun
+		State    uint8       `json:"state"`
+		GivenUp  uint8       `json:"givenUp,omitempty"`
+		Detached bool        `json:"detached,omitempty"`
+		Reason   Reason      `json:"reason,omitzero"`
+		Memory   []LegRecord `json:"memory"` // leg by leg
+	}
+	// LegRecord is what a broker keeps of a leg.
+	LegRecord struct {
+		State   LegState `json:"state"`
+		Fare    Fare     `json:"fare"`
+		End     Time     `json:"end,omitempty"`
+		Back    Credits  `json:"back,omitempty"`
+		Version uint32   `json:"version,omitempty"`
+		Priced  bool     `json:"priced,omitempty"`
+		Charged bool     `json:"charged,omitempty"`
+		Closed  bool     `json:"closed,omitempty"`
+		Mended  bool     `json:"mended,omitempty"`
+		Moved   bool     `json:"moved,omitempty"`
+	}
+	// UserReturned is what sites have given back of a user's payments.
+	UserReturned struct {
+		User    string  `json:"user"`
+		Credits Credits `json:"credits"`
 	}
 )
 
@@ -222,6 +355,17 @@ func (LegPriced) Kind() string         { return "leg-priced" }
 func (TxDecided) Kind() string         { return "tx-decided" }
 func (LegClosed) Kind() string         { return "leg-closed" }
 func (LegDone) Kind() string           { return "leg-done" }
+func (LifeBegun) Kind() string         { return "life-begun" }
+func (LifeFenced) Kind() string        { return "life-fenced" }
+func (TxReversed) Kind() string        { return "tx-reversed" }
+func (LegAdopted) Kind() string        { return "leg-adopted" }
+func (Amnesia) Kind() string           { return "amnesia" }
+func (JobBroken) Kind() string         { return "job-broken" }
+func (JobCancelled) Kind() string      { return "job-cancelled" }
+func (SiteJoined) Kind() string        { return "site-joined" }
+func (SiteLeft) Kind() string          { return "site-left" }
+func (TxForgotten) Kind() string       { return "tx-forgotten" }
+func (BrokerImage) Kind() string       { return "broker-image" }
 
 // Facts lists one fact of every kind, each the zero of its type: what can be read
 // back from a journal. A new fact needs a line here.
@@ -231,5 +375,7 @@ func Facts() []interface{ Kind() string } {
 		LegMoved{}, LegRestored{}, LifeSeen{}, LifeListed{}, Tombstone{}, NoticeNoted{}, LegsForgotten{}, SiteImage{}, NodesDown{},
 		JobSubmitted{}, SubmissionRefused{}, CycleClosed{}, JobPostponed{},
 		TxBegun{}, LegPriced{}, TxDecided{}, LegClosed{}, LegDone{},
+		LifeBegun{}, LifeFenced{}, TxReversed{}, LegAdopted{}, Amnesia{}, JobBroken{}, JobCancelled{},
+		SiteJoined{}, SiteLeft{}, TxForgotten{}, BrokerImage{},
 	}
 }
