@@ -156,6 +156,12 @@ func (w *Faulty) Post(at bourse.Time, to agents.ID, m agents.Message) {
 	w.push(event{at: max(at, w.now), rank: message, from: outside, to: w.host(to), m: m})
 }
 
+// Inject has a message delivered at an instant not before now, as if an agent
+// had sent it.
+func (w *Faulty) Inject(at bourse.Time, from, to agents.ID, m agents.Message) {
+	w.push(event{at: max(at, w.now), rank: message, from: w.host(from), to: w.host(to), m: m})
+}
+
 // Now is the present instant of the world.
 func (w *Faulty) Now() bourse.Time { return w.now }
 

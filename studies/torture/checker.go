@@ -24,6 +24,8 @@ type checker struct {
 	groups  map[string]map[string]bourse.Group
 	exempt  map[bourse.LegID]bool // named by an amnesia
 	limits  map[limitKey]bourse.Time
+	moved   map[bourse.LegID]bourse.Time // of the world
+	locks   map[lockKey]bool
 	talk    *talk
 	history *history
 	decided int
@@ -46,6 +48,9 @@ type legTruth struct {
 	acked     bool        // a Confirmed for it has left
 	cancelled bool        // by a Cancel, an Answer or a Listing's consequence
 	gone      bool        // expired, cancelled or heuristic
+	told      bool        // a Cancelled for it has left, or a Listing without it
+	inquired  bool        // an Inquire for it has left
+	held      bourse.Time // by its site's clock
 }
 
 // limitKey is a leg at a process.
@@ -57,7 +62,8 @@ type limitKey struct {
 func newChecker(w *world) *checker {
 	c := &checker{w: w, procs: map[int]*mirror{}, latest: map[agents.ID]int{}, txs: map[bourse.TxID]*txTruth{},
 		legs: map[bourse.LegID]*legTruth{}, jobs: map[string]bourse.Job{}, groups: map[string]map[string]bourse.Group{},
-		exempt: map[bourse.LegID]bool{}, limits: map[limitKey]bourse.Time{}, history: newHistory()}
+		exempt: map[bourse.LegID]bool{}, limits: map[limitKey]bourse.Time{},
+		moved: map[bourse.LegID]bourse.Time{}, locks: map[lockKey]bool{}, history: newHistory()}
 	c.talk = newTalk(c)
 	for i := range w.sites {
 		byName := map[string]bourse.Group{}
@@ -110,9 +116,11 @@ func (c *checker) step(s *sim.Step) error {
 
 // fact takes in one durable fact.
 func (c *checker) fact(s *sim.Step, m *mirror, f agents.Fact) error {
+	was := m.state(f)
 	if err := m.apply(f); err != nil && !c.excused(f) {
 		return err
 	}
+	c.clusterFact(s.ID, f)
 	switch f := f.(type) {
 	case bourse.JobSubmitted:
 		c.jobs[string(s.ID)+"/"+f.Job.Name] = f.Job
@@ -121,7 +129,10 @@ func (c *checker) fact(s *sim.Step, m *mirror, f agents.Fact) error {
 			job: c.jobs[string(s.ID)+"/"+f.Job]}
 		c.order = append(c.order, f.Tx)
 	case bourse.LegMoved:
-		return c.legMoved(f)
+		if err := c.legMoved(f); err != nil {
+			return err
+		}
+		return c.siteMove(s, m, was, f)
 	case bourse.LegRestored:
 		c.exempt[f.Was.Leg] = true
 	case bourse.LegPriced:
@@ -192,6 +203,9 @@ func (c *checker) legMoved(f bourse.LegMoved) error {
 	switch {
 	case f.State == bourse.Held:
 		l.fare = f.Fare
+		if l.told && !c.exempt[f.Leg] {
+			return fmt.Errorf("I6: leg %v is held after its site has said that it is cancelled", f.Leg)
+		}
 		if limit := t.begun.Limits[f.Leg.Leg]; f.Fare.Total() > limit {
 			return fmt.Errorf("I10: leg %v is held at %v, above its limit %v", f.Leg, f.Fare.Total(), limit)
 		}
@@ -257,6 +271,9 @@ func (c *checker) agent(s *sim.Step, m *mirror) error {
 		}
 		if len(s.Facts) > 0 {
 			if err := c.promises(m); err != nil {
+				return err
+			}
+			if err := m.books.ledger(a); err != nil {
 				return err
 			}
 		}

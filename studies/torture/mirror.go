@@ -20,6 +20,7 @@ type mirror struct {
 	open   []bourse.LegID // held or prepared, in order
 	seen   map[string]uint32
 	listed map[string]uint32
+	books  books
 
 	// Of a broker.
 	txs    map[bourse.TxID]*txMirror
@@ -34,6 +35,7 @@ type legMirror struct {
 	bourse.LegMoved
 	tomb     bool
 	restored bool
+	noted    bool
 }
 
 // txMirror is what a broker has on record of a transaction.
@@ -52,6 +54,7 @@ func newMirror(id agents.ID) *mirror {
 func (m *mirror) reset() {
 	m.legs, m.open = map[bourse.LegID]*legMirror{}, nil
 	m.seen, m.listed = map[string]uint32{}, map[string]uint32{}
+	m.books = newBooks()
 	m.txs, m.begun = map[bourse.TxID]*txMirror{}, nil
 	m.priced, m.closed = map[bourse.LegID]bourse.Fare{}, map[bourse.LegID]bourse.LegClosed{}
 	m.done = map[bourse.LegID]bool{}
@@ -78,9 +81,14 @@ func (m *mirror) apply(f agents.Fact) error {
 	case bourse.LegRestored:
 		m.set(f.Was)
 		m.legs[f.Was.Leg].restored = true
+		m.books.opaque[f.Was.Leg.Tx.Broker] = true
 	case bourse.Tombstone:
 		if m.legs[f.Leg] == nil {
 			m.legs[f.Leg] = &legMirror{tomb: true, LegMoved: bourse.LegMoved{Leg: f.Leg, State: bourse.Cancelled}}
+		}
+	case bourse.NoticeNoted:
+		if l := m.legs[f.Leg]; l != nil {
+			l.noted = true
 		}
 	case bourse.LegsForgotten:
 		for _, id := range f.Legs {
@@ -117,6 +125,14 @@ func (m *mirror) apply(f agents.Fact) error {
 	return nil
 }
 
+// state is where the leg stands that a fact moves.
+func (m *mirror) state(f agents.Fact) bourse.LegState {
+	if x, ok := f.(bourse.LegMoved); ok && m.legs[x.Leg] != nil {
+		return m.legs[x.Leg].State
+	}
+	return bourse.Asked
+}
+
 // moved holds a leg's move against the state table (I5). Asked is not recorded:
 // what a leg may come to from there is where its record may begin.
 func (m *mirror) moved(f bourse.LegMoved) error {
@@ -126,6 +142,7 @@ func (m *mirror) moved(f bourse.LegMoved) error {
 		from = l.State
 	}
 	m.set(f)
+	m.books.move(from, f)
 	if l != nil && l.tomb {
 		return fmt.Errorf("I5: leg %v was cancelled before it was known and is %v now", f.Leg, f.State)
 	}

@@ -19,7 +19,7 @@ type Report struct {
 // Violation is a run that broke an invariant.
 type Violation struct {
 	Seed      uint64   `json:"seed"`
-	Invariant string   `json:"invariant"` // I1 to I15, or panic
+	Invariant string   `json:"invariant"` // I1 to I15, a row such as S32, or panic
 	Detail    string   `json:"detail"`
 	Command   string   `json:"command"`          // replays it
 	Faults    []string `json:"faults,omitempty"` // that are enough to break it
@@ -69,7 +69,7 @@ func (v *Violation) Explain(runs int, kinds []sim.Kind) {
 // Invariant is the name of what an error breaks.
 func Invariant(err error) string {
 	name, _, _ := strings.Cut(err.Error(), ":")
-	if strings.HasPrefix(name, "I") || name == "panic" {
+	if name == "panic" || len(name) < 4 && strings.Contains("ISB", name[:1]) {
 		return name
 	}
 	return "other"

@@ -14,11 +14,10 @@ import (
 // talk is what the checker knows of messages: what end states do not show.
 type talk struct {
 	*checker
-	heard map[heardKey]bool // by live brokers
-	first map[limitKey]bourse.Time
-	hold  map[limitKey]bourse.Duration
-	seen  map[string]uint32 // before the step in hand
-	list  map[string]uint32
+	heard   map[heardKey]bool // by live brokers
+	first   map[limitKey]bourse.Time
+	hold    map[limitKey]bourse.Duration
+	content map[limitKey]agents.Hold
 }
 
 // heardKey is a reply that a life of a broker has heard.
@@ -30,7 +29,8 @@ type heardKey struct {
 }
 
 func newTalk(c *checker) *talk {
-	return &talk{checker: c, heard: map[heardKey]bool{}, first: map[limitKey]bourse.Time{}, hold: map[limitKey]bourse.Duration{}}
+	return &talk{checker: c, heard: map[heardKey]bool{}, first: map[limitKey]bourse.Time{}, hold: map[limitKey]bourse.Duration{},
+		content: map[limitKey]agents.Hold{}}
 }
 
 // begin forgets what an earlier life of a process had been asked.
@@ -38,6 +38,7 @@ func (t *talk) begin(l *sim.Life) {
 	for k := range t.first {
 		if k.process == l.Process {
 			delete(t.first, k)
+			delete(t.content, k)
 		}
 	}
 }
@@ -57,6 +58,12 @@ func (t *talk) before(s *sim.Step, m *mirror) error {
 		if x.Leg.Tx.Incarnation < m.seen[x.Leg.Tx.Broker] && asks(s.Sends, x.Leg) {
 			return fmt.Errorf("I7: %v asks its cluster for leg %v, incarnation %d has spoken", s.ID, x.Leg, m.seen[x.Leg.Tx.Broker])
 		}
+		return t.conflict(s, x)
+	case agents.Answer:
+		if x.Verdict != agents.Commit && x.Verdict != agents.Abort && moves(s.Facts, x.Leg) {
+			return fmt.Errorf("S34: the answer %v moves leg %v", x.Verdict, x.Leg)
+		}
+		return t.fenced(s, m, x.Leg, x.DecidedBy)
 	case agents.Prepare:
 		if x.Leg.Tx.Incarnation < m.seen[x.Leg.Tx.Broker] && moves(s.Facts, x.Leg) {
 			return fmt.Errorf("I7: leg %v is prepared, incarnation %d has spoken", x.Leg, m.seen[x.Leg.Tx.Broker])
@@ -127,11 +134,47 @@ func (t *talk) after(s *sim.Step, m *mirror) error {
 			if err := t.stands(s, m, r.Leg, "Prepared", bourse.LegState.Blocks); err != nil {
 				return err
 			}
+		case agents.Inquire:
+			t.leg(r.Leg).inquired = true
+		case agents.CancelledReply:
+			t.leg(r.Leg).told = true
+		case agents.Listing:
+			if l, ok := s.Message.(agents.List); ok && !r.Refusal.Refused() {
+				t.listing(l, r)
+			}
 		case agents.ConfirmedReply:
 			t.leg(r.Leg).acked = true
 			if err := t.stands(s, m, r.Leg, "Confirmed", paid); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// listing notes what a site has said not to have: it must never have it.
+func (t *talk) listing(l agents.List, r agents.Listing) {
+	for _, id := range l.Known {
+		if !slices.ContainsFunc(r.Legs, func(x agents.ListedLeg) bool { return x.Leg == id }) {
+			t.leg(id).told = true
+		}
+	}
+}
+
+// conflict checks that the same step with other content is refused.
+func (t *talk) conflict(s *sim.Step, x agents.Hold) error {
+	k := limitKey{s.Process, x.Leg}
+	first, again := t.content[k]
+	if !again {
+		t.content[k] = x
+		return nil
+	}
+	if first == x {
+		return nil
+	}
+	for _, r := range s.Sends {
+		if h, ok := r.Message.(agents.HeldReply); ok && h.Leg == x.Leg {
+			return fmt.Errorf("I6: another Hold of leg %v with other content is answered Held", x.Leg)
 		}
 	}
 	return nil
@@ -173,6 +216,13 @@ func (t *talk) mayCommit(x *txTruth) error {
 		}
 	}
 	return nil
+}
+
+// sortedLocks lists what clusters keep, in order.
+func sortedLocks(locks map[lockKey]bool) []lockKey {
+	return slices.SortedFunc(maps.Keys(locks), func(a, b lockKey) int {
+		return cmp.Or(cmp.Compare(a.cluster, b.cluster), cmp.Compare(a.leg.String(), b.leg.String()))
+	})
 }
 
 // sortedLegs lists the legs of a map in order of their names.

@@ -113,6 +113,9 @@ func drawSite(r *rand.Rand, name string) site {
 		Name: name, Cluster: clusterID(name), Pricing: pricing.Fixed, VOShare: 1000, Span: 3 * bourse.Hour,
 		Hold: holdLimit, InDoubt: inDoubtLimit, MaxWork: 1000, Lead: leadTime, Penalty: 100,
 	}}
+	if r.IntN(3) == 0 {
+		s.config.Cap = 8 * 20 * int64(bourse.Minute)
+	}
 	if r.IntN(2) == 0 {
 		s.config.Pricing = pricing.Adaptive
 	}

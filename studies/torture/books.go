@@ -1,0 +1,200 @@
+package torture
+
+import (
+	"fmt"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/sim"
+	"bourse/sites"
+)
+
+// books is what a site's record says about money: of each broker, what is
+// pending and what is posted, net of what was given back.
+type books struct {
+	pending map[string]bourse.Credits
+	posted  map[string]bourse.Credits
+	opaque  map[string]bool // a leg of that broker was restored: its money is not followed
+}
+
+func newBooks() books {
+	return books{map[string]bourse.Credits{}, map[string]bourse.Credits{}, map[string]bool{}}
+}
+
+// move follows a leg's money: pending while it is held or prepared, posted with
+// Confirmed, void when it never is; what is given back is a posting of its own.
+func (b *books) move(was bourse.LegState, f bourse.LegMoved) {
+	name := f.Leg.Tx.Broker
+	waiting := was == bourse.Held || was == bourse.Prepared
+	switch {
+	case f.State == bourse.Held:
+		b.pending[name] += f.Fare.Total()
+	case f.State == bourse.Confirmed:
+		b.pending[name] -= f.Fare.Total()
+		b.posted[name] += f.Fare.Total()
+	case f.State.Terminal() && waiting:
+		b.pending[name] -= f.Fare.Total()
+	case f.State == bourse.Released, f.State == bourse.Lost:
+		b.posted[name] -= f.Refund + f.Penalty
+	}
+}
+
+// ledger compares a site's ledger with its record (I8).
+func (b *books) ledger(s *sites.Site) error {
+	for _, name := range brokerNames {
+		if b.opaque[name] {
+			continue
+		}
+		a := s.Ledger().Account(string(brokerID(name)))
+		if got := a.Debit - a.Credit; got != b.posted[name] {
+			return fmt.Errorf("I8: the ledger has %v posted of %s, the record %v", got, name, b.posted[name])
+		}
+		if got := a.PendingDebit; got != b.pending[name] {
+			return fmt.Errorf("I8: the ledger has %v pending of %s, the record %v", got, name, b.pending[name])
+		}
+	}
+	return nil
+}
+
+// siteMove checks what a site does by itself or for money: limits that have
+// passed (I4), refunds by the schedule and penalties (I8), the cap.
+func (c *checker) siteMove(s *sim.Step, m *mirror, was bourse.LegState, f bourse.LegMoved) error {
+	l, config := c.leg(f.Leg), c.siteConfig(s.ID)
+	c.moved[f.Leg] = s.At
+	if c.exempt[f.Leg] {
+		return nil
+	}
+	switch f.State {
+	case bourse.Held:
+		l.held = s.Now
+		return c.cap(m, f, config)
+	case bourse.LegExpired, bourse.Heuristic:
+		limit, known := c.limits[limitKey{s.Process, f.Leg}]
+		if early := min(limit, f.What.Start.Add(-leadMargin)); known && was != bourse.Asked && s.Now < early-1 {
+			return fmt.Errorf("I4: leg %v is %v at %v, its limit is %v", f.Leg, f.State, s.Now, limit)
+		}
+		if f.State == bourse.Heuristic && !l.inquired {
+			return fmt.Errorf("S32: leg %v is released in doubt, and nobody has asked for its decision", f.Leg)
+		}
+	case bourse.Released:
+		return c.refunded(s, l, f, config)
+	case bourse.Lost:
+		charged := was == bourse.Confirmed || was == bourse.Running
+		if charged && (f.Refund != f.Fare.Total() || f.Penalty != bourse.Credits(int64(f.Fare.Total())/1000*int64(config.Penalty))) {
+			return fmt.Errorf("I8: leg %v at %v is lost, refunded %v with a penalty of %v", f.Leg, f.Fare.Total(), f.Refund, f.Penalty)
+		}
+		if !charged && f.Refund+f.Penalty != 0 {
+			return fmt.Errorf("I8: leg %v was never charged and brings %v back", f.Leg, f.Refund+f.Penalty)
+		}
+	}
+	return nil
+}
+
+// leadMargin is how long before its start a hold or doubt may end at the latest.
+const leadMargin = 2 * bourse.Second
+
+// refunded checks a refund: all of it where both sides agree, else by the
+// schedule of cancellation.
+func (c *checker) refunded(s *sim.Step, l *legTruth, f bourse.LegMoved, config *sites.Config) error {
+	r, ok := s.Message.(agents.Release)
+	if !ok {
+		return nil // replaced
+	}
+	want := f.Fare.Total()
+	if !r.Full {
+		schedule := config.Cancellation
+		if schedule == (bourse.Cancellation{}) {
+			schedule = bourse.HalfTime
+		}
+		want = schedule.Refund(f.Fare, l.held, f.What.Start, s.Now)
+	}
+	if f.Refund != want {
+		return fmt.Errorf("I8: leg %v at %v is given up at %v (full=%t) and brings %v back instead of %v", f.Leg, f.Fare, s.Now, r.Full, f.Refund, want)
+	}
+	return nil
+}
+
+// cap checks what a broker may hold of a site unconfirmed; a lone hold is always
+// allowed.
+func (c *checker) cap(m *mirror, f bourse.LegMoved, config *sites.Config) error {
+	if config.Cap == 0 {
+		return nil
+	}
+	var sum int64
+	n := 0
+	for _, id := range m.open {
+		if id.Tx.Broker == f.Leg.Tx.Broker {
+			w := m.legs[id].What
+			sum += int64(w.Nodes) * int64(w.Duration())
+			n++
+		}
+	}
+	if n > 1 && sum > config.Cap {
+		return fmt.Errorf("S11: %s holds %d node-ms unconfirmed in %d legs, its cap is %d", f.Leg.Tx.Broker, sum, n, config.Cap)
+	}
+	return nil
+}
+
+func (c *checker) siteConfig(id agents.ID) *sites.Config {
+	for i := range c.w.sites {
+		if siteID(c.w.sites[i].config.Name) == id {
+			return &c.w.sites[i].config
+		}
+	}
+	panic("torture: no site " + string(id))
+}
+
+// clusterFact follows what a cluster keeps for legs.
+func (c *checker) clusterFact(id agents.ID, f agents.Fact) {
+	switch f := f.(type) {
+	case bourse.NodesLocked:
+		c.locks[lockKey{id, f.Leg}] = true
+	case bourse.NodesFreed:
+		delete(c.locks, lockKey{id, f.Leg})
+	}
+}
+
+// lockKey is a leg at a cluster.
+type lockKey struct {
+	cluster agents.ID
+	leg     bourse.LegID
+}
+
+// noting says that brokers acknowledge notices.
+const noting = false
+
+// clustersAtRest compares, once the world has come to rest, what clusters keep
+// with what their sites have on record; and holds that work starts and ends, and
+// that what became of a leg was noted by its broker.
+func (c *checker) clustersAtRest(before bourse.Time) error {
+	for i := range c.w.sites {
+		s := &c.w.sites[i].config
+		m := c.of(siteID(s.Name))
+		for _, id := range sortedLegs(m.legs) {
+			l := m.legs[id]
+			if c.moved[id] > before || c.exempt[id] {
+				continue
+			}
+			locked := c.locks[lockKey{s.Cluster, id}]
+			switch {
+			case l.State.Blocks() && !locked && l.What.End > c.w.Now():
+				return fmt.Errorf("I1: leg %v is %v, the cluster of %s keeps no nodes for it", id, l.State, s.Name)
+			case !l.State.Blocks() && locked:
+				return fmt.Errorf("I2: leg %v is %v, the cluster of %s still keeps nodes for it", id, l.State, s.Name)
+			case l.State == bourse.Confirmed && l.What.Start < before:
+				return fmt.Errorf("I13: leg %v was to start at %v and is confirmed still", id, l.What.Start)
+			case l.State == bourse.Running && l.What.End < before:
+				return fmt.Errorf("I13: leg %v was to end at %v and is running still", id, l.What.End)
+			case noting && (l.State == bourse.Heuristic || l.State == bourse.Lost || l.State == bourse.Settled) && !l.noted && !l.restored:
+				return fmt.Errorf("I13: leg %v is %v, and its broker has not noted it", id, l.State)
+			}
+		}
+	}
+	for _, k := range sortedLocks(c.locks) {
+		m := c.of(agents.ID("site:" + string(k.cluster[len("cluster:"):])))
+		if l := m.legs[k.leg]; l == nil && c.txs[k.leg.Tx] != nil && c.txs[k.leg.Tx].at < before && !c.exempt[k.leg] {
+			return fmt.Errorf("I2: %s keeps nodes for leg %v, which its site does not know", k.cluster, k.leg)
+		}
+	}
+	return nil
+}
