@@ -167,6 +167,10 @@ func identity(f agents.Fact) (tx, leg string) {
 		return of(f.Leg)
 	case bourse.LegDone:
 		return of(f.Leg)
+	case bourse.LegAdopted:
+		return of(f.Leg)
+	case bourse.TxReversed:
+		return f.Tx.String(), ""
 	}
 	return "", ""
 }
@@ -213,6 +217,14 @@ func words(f agents.Fact) string {
 		return fmt.Sprintf("%v ended at %v, %v given back", f.Leg, f.End, f.Refund)
 	case bourse.JobSubmitted:
 		return fmt.Sprintf("job %s of %q: %s for %s, budget %v", f.Job.Name, f.Job.User, nodeCount(f.Job.Nodes), f.Job.Length.Words(), f.Job.Budget)
+	case bourse.TxReversed:
+		return fmt.Sprintf("%v ABORT after all: job %s: %v", f.Tx, f.Job, f.Reason)
+	case bourse.LegAdopted:
+		return fmt.Sprintf("%v at %s, %v: job %s, not on record", f.Leg, f.Site, f.State, f.Job)
+	case bourse.LifeBegun:
+		return fmt.Sprintf("life %d begins", f.Incarnation)
+	case bourse.BrokerImage:
+		return fmt.Sprintf("image: %s, %s, %s", plural(len(f.Jobs), "job", "jobs"), plural(len(f.Txs), "transaction", "transactions"), plural(len(f.Accounts), "account", "accounts"))
 	case bourse.SiteImage:
 		return fmt.Sprintf("image: %s, %s", plural(len(f.Legs), "leg", "legs"), plural(len(f.Accounts), "account", "accounts"))
 	}

@@ -17,7 +17,7 @@ func (a *Audit) across(t *Trail, x *tx) {
 	for i := range x.legs {
 		id := bourse.LegID{Tx: x.begun.Tx, Leg: i}
 		s := a.trails[site(x.begun.Sites[i])]
-		if s == nil || a.exempt[id] {
+		if s == nil || a.exempt[id] || x.forgotten {
 			continue
 		}
 		breaks := func(invariant, format string, args ...any) {

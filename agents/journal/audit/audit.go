@@ -6,7 +6,9 @@
 //	I3   a decision never changes
 //	I4   nothing is confirmed after its start; what stayed past its limit is noted
 //	I5   legs move only along the state table
+//	I7   a fenced life decides nothing more, and each life is one
 //	I8   money is posted once and given back at most once, images balance
+//	I9   a committed window obeys its request, as far as the broker has recorded it
 //	I10  the charged price is the one that Held named, never above the limit
 //
 // and several together also
@@ -92,6 +94,8 @@ type Trail struct {
 	jobs     map[localJob]claim
 	locks    map[bourse.LegID]lock
 	txs      map[bourse.TxID]*tx
+	requests map[string]bourse.Request // by job
+	life     life
 }
 
 // Trail returns the trail of an agent's journal.
@@ -99,7 +103,8 @@ func (a *Audit) Trail(agent agents.ID) *Trail {
 	t := a.trails[agent]
 	if t == nil {
 		t = &Trail{audit: a, agent: agent, legs: map[bourse.LegID]*siteLeg{}, free: map[string]*bourse.Profile{},
-			replaced: map[bourse.LegID]bourse.LegID{}, jobs: map[localJob]claim{}, locks: map[bourse.LegID]lock{}, txs: map[bourse.TxID]*tx{}}
+			replaced: map[bourse.LegID]bourse.LegID{}, jobs: map[localJob]claim{}, locks: map[bourse.LegID]lock{}, txs: map[bourse.TxID]*tx{},
+			requests: map[string]bourse.Request{}}
 		a.trails[agent] = t
 		a.order = append(a.order, t)
 	}
@@ -126,7 +131,9 @@ func (t *Trail) Take(p Place, at bourse.Time, f agents.Fact) {
 		t.begun, t.whole = true, p.Number == 1
 	}
 	t.last, t.at = p, at
-	if _, image := f.(bourse.SiteImage); !image {
+	switch f.(type) {
+	case bourse.SiteImage, bourse.BrokerImage:
+	default:
 		t.audit.counts.Facts++
 	}
 	switch f := f.(type) {
@@ -158,6 +165,24 @@ func (t *Trail) Take(p Place, at bourse.Time, f agents.Fact) {
 		t.closed(f)
 	case bourse.LegDone:
 		t.done(f)
+	case bourse.JobSubmitted:
+		t.requests[f.Job.Name] = f.Job.Request
+	case bourse.LifeBegun:
+		t.lifeBegun(f)
+	case bourse.LifeFenced:
+		t.life.fenced = true
+	case bourse.TxReversed:
+		t.reversed(f)
+	case bourse.TxForgotten:
+		t.txForgotten(f.Txs)
+	case bourse.LegAdopted:
+		t.adopted(f)
+	case bourse.Amnesia:
+		for _, id := range f.Legs {
+			t.audit.exempt[id] = true
+		}
+	case bourse.BrokerImage:
+		t.brokerImage(f)
 	}
 }
 

@@ -48,6 +48,20 @@ func begun(tx bourse.TxID, sites ...string) bourse.TxBegun {
 	return f
 }
 
+// changed is the first transaction, changed.
+func changed(by func(*bourse.TxBegun)) bourse.TxBegun {
+	f := begun(one, "north", "south")
+	by(&f)
+	return f
+}
+
+// wanted is the submission of the job, its request changed.
+func wanted(by func(*bourse.Request)) step {
+	r := bourse.Request{Nodes: 8, Budget: 10 * bourse.Credit, Deadline: 200_000}
+	by(&r)
+	return step{vo1, 0, bourse.JobSubmitted{Job: bourse.Job{Name: "wave", Request: r}}}
+}
+
 func decision(tx bourse.TxID, commit bool) bourse.TxDecided {
 	return bourse.TxDecided{Tx: tx, Job: "wave", Commit: commit}
 }
@@ -160,6 +174,19 @@ func TestAudit_FindsWhatIsBroken(t *testing.T) {
 		"the broker has another price":   {"I10", "the broker has", with(3, 4, step{vo1, 3, bourse.LegPriced{Leg: leg(one, 0), Fare: bourse.Fare{Base: 5}}})},
 		"committed without Prepared":     {"I15", "without having been prepared", with(5, 6)},
 		"committed without Held":         {"I15", "was never held", with(4, 5)},
+		"a late start of a leg":          {"I9", "start at 100 and 101", with(0, 1, step{vo1, 1, changed(func(f *bourse.TxBegun) { f.Legs[1].Start = 101_000 })})},
+		"more nodes than asked for":      {"I9", "is of 8 nodes, job wave asks for 7", with(0, 0, wanted(func(r *bourse.Request) { r.Nodes = 7 }))},
+		"after the deadline":             {"I9", "due at 199", with(0, 0, wanted(func(r *bourse.Request) { r.Deadline = 199_000 }))},
+		"over the budget":                {"I9", "the budget of job wave is 2", with(0, 0, wanted(func(r *bourse.Request) { r.Budget = 2 * bourse.Credit }))},
+		"decided by a fenced life":       {"I7", "is decided after another process", with(7, 7, step{vo1, 5, bourse.LifeFenced{Site: "north"}})},
+		"begun by a fenced life":         {"I7", "begins transaction", with(0, 0, step{vo1, 0, bourse.LifeFenced{Site: "north"}})},
+		"begun by another life":          {"I7", "of another life", with(0, 0, step{vo1, 0, bourse.LifeBegun{Incarnation: 1, Nonce: 8}})},
+		"a life that is not later":       {"I7", "life 1 begins after life 1", with(0, 0, step{vo1, 0, bourse.LifeBegun{Incarnation: 1, Nonce: 7}}, step{vo1, 0, bourse.LifeBegun{Incarnation: 1, Nonce: 7}})},
+		"a COMMIT taken back":            {"I3", "is taken back", with(15, 15, step{vo1, 300, bourse.TxReversed{Tx: one}})},
+		"forgotten undecided":            {"I3", "never decided", with(7, 7, step{vo1, 4, bourse.TxForgotten{Txs: []bourse.TxID{one}}})},
+		"a penalty without end":          {"I8", "once more", with(15, 15, step{vo1, 300, bourse.LegDone{Leg: leg(one, 0), Penalty: 5}})},
+		"a VO beyond its budget":         {"I8", "has spent", []step{{vo1, 1, bourse.BrokerImage{Accounts: []bourse.Account{{Name: "vo:vo1", PendingDebit: 5}, {Name: "x", PendingCredit: 5}}}}}},
+		"the image forgets the verdict":  {"I3", "does not have the COMMIT", with(15, 15, step{vo1, 300, bourse.BrokerImage{Txs: []bourse.TxMemory{{TxBegun: begun(one, "north", "south")}}}})},
 		"the image forgets a leg":        {"I5", "the image does not have leg", with(15, 15, step{north, 300, bourse.SiteImage{}})},
 		"closed as of the other verdict": {"I2", "its transaction is ABORT", append(with(7, 15, step{vo1, 5, decision(one, false)}), smooth[10])},
 	} {
@@ -194,6 +221,39 @@ func TestAudit_AnAmnesiaExemptsTheLegsItNames(t *testing.T) {
 	found, c := run(map[string]int{"main": 4}, 1, steps...)
 	if len(found) > 0 || c.Exempt != 1 {
 		t.Errorf("%+v, %+v", found, c)
+	}
+}
+
+// A leg that its broker finds at a site and has no record of is adopted.
+func TestAudit_AnAdoptedLegIsExempt(t *testing.T) {
+	t.Parallel()
+	found, c := run(nil, 1,
+		step{north, 1, moved(one, 1, bourse.Held)}, step{north, 2, moved(one, 1, bourse.Confirmed)},
+		step{vo1, 9, bourse.LifeBegun{Incarnation: 2, Nonce: 8}},
+		step{vo1, 9, bourse.Amnesia{Legs: []bourse.LegID{leg(one, 1)}}},
+		step{vo1, 9, bourse.LegAdopted{Leg: leg(one, 1), Site: "north", State: bourse.Confirmed, Fare: fare}},
+		step{vo1, 9, decision(one, true)},
+		step{vo1, 9, closed(one, 1)})
+	if len(found) > 0 || c.Exempt != 2 || c.Committed != 1 {
+		t.Errorf("%+v, %+v", found, c)
+	}
+}
+
+// A broker's journal that begins with an image goes on where that stands.
+func TestAudit_GoesOnAfterABrokersImage(t *testing.T) {
+	t.Parallel()
+	m := bourse.TxMemory{TxBegun: begun(one, "north"), State: imageCommitted, Memory: []bourse.LegRecord{{State: bourse.Confirmed, Fare: fare, Priced: true, Charged: true, Closed: true}}}
+	image := step{vo1, 1, bourse.BrokerImage{Txs: []bourse.TxMemory{m}, Lives: []bourse.BrokerLife{{LifeBegun: bourse.LifeBegun{Incarnation: 1, Nonce: 7}}},
+		Jobs: []bourse.JobMemory{{Job: bourse.Job{Name: "wave", Request: bourse.Request{Nodes: 4, Budget: 2 * bourse.Credit, Deadline: 200_000}}}}}}
+	if found, c := run(nil, 50, image, step{vo1, 2, bourse.LegDone{Leg: leg(one, 0), Refund: 5}}, step{vo1, 3, begun(two, "north")},
+		step{vo1, 3, priced(two, 0)}, step{vo1, 3, decision(two, true)}, step{vo1, 4, closed(two, 0)}); len(found) > 0 || c.Committed != 2 {
+		t.Errorf("%+v, %+v", found, c)
+	}
+	if found, _ := run(nil, 50, image, step{vo1, 2, closed(one, 0)}); len(found) != 1 || found[0].Invariant != "I8" {
+		t.Errorf("charged again: %+v", found)
+	}
+	if found, _ := run(nil, 50, image, step{vo1, 2, decision(one, false)}); len(found) != 1 || found[0].Invariant != "I3" {
+		t.Errorf("decided otherwise: %+v", found)
 	}
 }
 

@@ -6,12 +6,13 @@ import (
 
 // tx is a transaction as its broker's journal shows it.
 type tx struct {
-	begun   bourse.TxBegun
-	place   Place
-	at      bourse.Time
-	decided bool
-	commit  bool
-	legs    []txLeg
+	begun     bourse.TxBegun
+	place     Place
+	at        bourse.Time
+	decided   bool
+	commit    bool
+	forgotten bool // long over
+	legs      []txLeg
 }
 
 // txLeg is one leg of it.
@@ -34,6 +35,7 @@ func (t *Trail) txBegun(f bourse.TxBegun) {
 		t.breaks("I2", "transaction %v has %d legs, %d sites and %d limits", f.Tx, len(f.Legs), len(f.Sites), len(f.Limits))
 		return
 	}
+	t.acts(f.Tx, "begins")
 	t.txs[f.Tx] = &tx{begun: f, place: t.last, at: t.at, legs: make([]txLeg, len(f.Legs))}
 }
 
@@ -80,11 +82,18 @@ func (t *Trail) decided(f bourse.TxDecided) {
 		t.breaks("I3", "transaction %v was %v and is %v", f.Tx, verdict(x.commit), verdict(f.Commit))
 	}
 	x.decided, x.commit = true, f.Commit
+	if t.life.fenced {
+		t.breaks("I7", "transaction %v is decided after another process was heard of", f.Tx)
+	}
+	if !f.Commit {
+		return
+	}
 	for i := range x.legs {
-		if f.Commit && !x.legs[i].priced {
+		if id := (bourse.LegID{Tx: f.Tx, Leg: i}); !x.legs[i].priced && !t.audit.exempt[id] {
 			t.breaks("I15", "COMMIT of transaction %v, whose leg %d was never held", f.Tx, i)
 		}
 	}
+	t.obeys(x)
 }
 
 func verdict(commit bool) string {
@@ -120,6 +129,12 @@ func (t *Trail) done(f bourse.LegDone) {
 	x, l := t.leg(f.Leg)
 	if x == nil {
 		return
+	}
+	switch {
+	case f.Penalty < 0:
+		t.breaks("I8", "leg %v is given a penalty of %v credits", f.Leg, f.Penalty)
+	case l.done && (f.Refund > 0 || f.Penalty > 0):
+		t.breaks("I8", "leg %v is over, and %v and %v credits are given back once more", f.Leg, f.Refund, f.Penalty)
 	}
 	t.refund(f.Leg, l, f.Refund)
 	l.done = true
