@@ -14,22 +14,24 @@ import (
 // checker holds a world against the invariants, from outside. It is told of
 // every step and of every new life.
 type checker struct {
-	w       *world
-	procs   map[int]*mirror
-	latest  map[agents.ID]int // the process that was last heard of under a name
-	txs     map[bourse.TxID]*txTruth
-	order   []bourse.TxID // in which they were begun
-	legs    map[bourse.LegID]*legTruth
-	jobs    map[string]bourse.Job // by broker and name
-	groups  map[string]map[string]bourse.Group
-	exempt  map[bourse.LegID]bool // named by an amnesia
-	limits  map[limitKey]bourse.Time
-	moved   map[bourse.LegID]bourse.Time // of the world
-	locks   map[lockKey]bool
-	talk    *talk
-	history *history
-	decided int
-	commits int
+	w        *world
+	procs    map[int]*mirror
+	latest   map[agents.ID]int // the process that was last heard of under a name
+	txs      map[bourse.TxID]*txTruth
+	order    []bourse.TxID // in which they were begun
+	legs     map[bourse.LegID]*legTruth
+	jobs     map[string]bourse.Job // by broker and name
+	groups   map[string]map[string]bourse.Group
+	exempt   map[bourse.LegID]bool // named by an amnesia
+	limits   map[limitKey]bourse.Time
+	moved    map[bourse.LegID]bourse.Time // of the world
+	locks    map[lockKey]bool
+	replaced map[bourse.TxID]bool // a leg of it was moved
+	past     map[agents.ID]bool   // who has had a disk of the past, or a twin
+	talk     *talk
+	history  *history
+	decided  int
+	commits  int
 }
 
 // txTruth is what is true of a transaction, whoever has forgotten it.
@@ -48,6 +50,8 @@ type legTruth struct {
 	acked     bool        // a Confirmed for it has left
 	cancelled bool        // by a Cancel, an Answer or a Listing's consequence
 	gone      bool        // expired, cancelled or heuristic
+	refund    bourse.Credits
+	penalty   bourse.Credits
 	told      bool        // a Cancelled for it has left, or a Listing without it
 	inquired  bool        // an Inquire for it has left
 	held      bourse.Time // by its site's clock
@@ -63,7 +67,8 @@ func newChecker(w *world) *checker {
 	c := &checker{w: w, procs: map[int]*mirror{}, latest: map[agents.ID]int{}, txs: map[bourse.TxID]*txTruth{},
 		legs: map[bourse.LegID]*legTruth{}, jobs: map[string]bourse.Job{}, groups: map[string]map[string]bourse.Group{},
 		exempt: map[bourse.LegID]bool{}, limits: map[limitKey]bourse.Time{},
-		moved: map[bourse.LegID]bourse.Time{}, locks: map[lockKey]bool{}, history: newHistory()}
+		moved: map[bourse.LegID]bourse.Time{}, locks: map[lockKey]bool{}, past: map[agents.ID]bool{},
+		replaced: map[bourse.TxID]bool{}, history: newHistory()}
 	c.talk = newTalk(c)
 	for i := range w.sites {
 		byName := map[string]bourse.Group{}
@@ -128,6 +133,9 @@ func (c *checker) fact(s *sim.Step, m *mirror, f agents.Fact) error {
 		c.txs[f.Tx] = &txTruth{begun: f, by: [2]uint64{uint64(s.Process), s.Life}, at: s.At,
 			job: c.jobs[string(s.ID)+"/"+f.Job]}
 		c.order = append(c.order, f.Tx)
+		for _, r := range f.Replaces {
+			c.replaced[r.Tx] = true
+		}
 	case bourse.LegMoved:
 		if err := c.legMoved(f); err != nil {
 			return err
@@ -135,6 +143,14 @@ func (c *checker) fact(s *sim.Step, m *mirror, f agents.Fact) error {
 		return c.siteMove(s, m, was, f)
 	case bourse.LegRestored:
 		c.exempt[f.Was.Leg] = true
+	case bourse.Amnesia:
+		return c.amnesia(s.ID, f)
+	case bourse.LegAdopted:
+		return c.amnesia(s.ID, bourse.Amnesia{Legs: []bourse.LegID{f.Leg}})
+	case bourse.TxReversed:
+		return c.reversed(f)
+	case bourse.LegDone:
+		return c.legDone(f)
 	case bourse.LegPriced:
 		if l := c.leg(f.Leg); f.Fare != l.fare && !c.exempt[f.Leg] {
 			return fmt.Errorf("I10: the site held leg %v at %v, the broker has %v", f.Leg, l.fare, f.Fare)
@@ -215,6 +231,8 @@ func (c *checker) legMoved(f bourse.LegMoved) error {
 	switch f.State {
 	case bourse.Confirmed:
 		l.confirmed = true
+	case bourse.Released, bourse.Lost:
+		l.refund, l.penalty = f.Refund, f.Penalty
 	case bourse.Cancelled:
 		l.cancelled, l.gone = true, true
 	case bourse.LegExpired, bourse.Heuristic:
@@ -349,12 +367,14 @@ func (c *checker) life(l *sim.Life) error {
 			_ = m.apply(f)
 		}
 		m.forked = l.Facts
+		c.past[l.ID] = true
 		c.procs[l.Process] = m
 	}
 	c.talk.begin(l)
 	switch {
 	case l.Facts < len(m.facts):
 		lost := m.cut(l.Facts)
+		c.past[l.ID] = true
 		c.forget(l.ID, lost)
 		if !l.Amnesia {
 			return fmt.Errorf("I11: %d durable facts are gone, the first a %s", len(lost), lost[0].Kind())

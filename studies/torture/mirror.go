@@ -28,6 +28,7 @@ type mirror struct {
 	priced map[bourse.LegID]bourse.Fare
 	closed map[bourse.LegID]bourse.LegClosed
 	done   map[bourse.LegID]bool
+	fenced bool
 }
 
 // legMirror is what a site has on record of a leg.
@@ -106,6 +107,19 @@ func (m *mirror) apply(f agents.Fact) error {
 		m.begun = append(m.begun, f.Tx)
 	case bourse.TxDecided:
 		return m.decided(f)
+	case bourse.TxReversed:
+		if t := m.txs[f.Tx]; t == nil || !t.commit {
+			return fmt.Errorf("I3: %v is reversed, it was never committed", f.Tx)
+		}
+		m.txs[f.Tx].commit = false
+	case bourse.LegAdopted:
+		if m.txs[f.Leg.Tx] == nil {
+			m.txs[f.Leg.Tx] = &txMirror{}
+		}
+	case bourse.LifeFenced:
+		m.fenced = true
+	case bourse.LifeBegun:
+		m.fenced = false
 	case bourse.LegPriced:
 		if _, twice := m.priced[f.Leg]; twice {
 			return fmt.Errorf("I6: leg %v is priced twice", f.Leg)

@@ -13,6 +13,15 @@ import (
 func (c *checker) obeys(m *mirror, t *txTruth) error {
 	var nodes int
 	var full bourse.Credits
+	ask := t.job.Request
+	wanted := ask.Nodes
+	if t.begun.Request.Nodes > 0 {
+		ask = t.begun.Request
+		wanted = ask.Nodes
+	}
+	if r := t.begun.Repairs; r != (bourse.LegID{}) {
+		wanted = c.txs[r.Tx].begun.Legs[r.Leg].Nodes
+	}
 	for i, l := range t.begun.Legs {
 		g, ok := c.groups[t.begun.Sites[i]][l.Group]
 		switch {
@@ -20,39 +29,23 @@ func (c *checker) obeys(m *mirror, t *txTruth) error {
 			return fmt.Errorf("no group %s at %s", l.Group, t.begun.Sites[i])
 		case l.Start != t.begun.Legs[0].Start:
 			return fmt.Errorf("parts start at %v and %v", t.begun.Legs[0].Start, l.Start)
-		case l.Duration() < g.Performance.Runtime(t.job.Length):
+		case l.Duration() < g.Performance.Runtime(ask.Length):
 			return fmt.Errorf("%v at %s is too short", l.Duration(), g.Site)
-		case g.Performance < t.job.MinPerformance:
+		case g.Performance < ask.MinPerformance:
 			return fmt.Errorf("performance %v of %s is too low", g.Performance, g.Site)
-		case l.Start < t.job.Ready || l.End > t.job.Deadline:
-			return fmt.Errorf("[%v, %v) is outside ready %v and deadline %v", l.Start, l.End, t.job.Ready, t.job.Deadline)
+		case l.Start < ask.Ready || l.End > ask.Deadline:
+			return fmt.Errorf("[%v, %v) is outside ready %v and deadline %v", l.Start, l.End, ask.Ready, ask.Deadline)
 		}
 		nodes += l.Nodes
 		full = full.Plus(m.priced[bourse.LegID{Tx: t.begun.Tx, Leg: i}].Total())
 	}
-	if nodes < t.job.Nodes && !c.part(t) || nodes > t.job.Nodes {
-		return fmt.Errorf("%d nodes instead of %d", nodes, t.job.Nodes)
+	if nodes != wanted {
+		return fmt.Errorf("%d nodes instead of %d", nodes, wanted)
 	}
-	if full > t.job.Budget {
-		return fmt.Errorf("costs %v, its budget is %v", full, t.job.Budget)
+	if full > ask.Budget && ask.Budget > 0 {
+		return fmt.Errorf("costs %v, its budget is %v", full, ask.Budget)
 	}
 	return nil
-}
-
-// part reports whether a transaction repairs another one of its job: it is for
-// the nodes that were lost.
-func (c *checker) part(t *txTruth) bool {
-	for _, id := range c.order {
-		o := c.txs[id]
-		if o.job.Name == t.job.Name && id.Broker == t.begun.Tx.Broker && id != t.begun.Tx {
-			for i := range o.begun.Legs {
-				if c.leg(bourse.LegID{Tx: id, Leg: i}).confirmed {
-					return true
-				}
-			}
-		}
-	}
-	return false
 }
 
 // decidedEverywhere checks I13 some time after all faults have ended: what was
@@ -112,11 +105,23 @@ func (c *checker) concerns(site string, leg bourse.LegID) bool {
 // atRest checks I2 and the money of both sides once the world has come to rest:
 // for what was begun before an instant.
 func (c *checker) atRest(before bourse.Time) error {
+	repairs := map[bourse.LegID]bourse.TxID{}
+	for _, id := range c.order {
+		t := c.txs[id]
+		if m := c.of(brokerID(id.Broker)); t.begun.Repairs != (bourse.LegID{}) && m.txs[id] != nil && m.txs[id].commit {
+			repairs[t.begun.Repairs] = id
+		}
+	}
 	for _, id := range c.order {
 		t := c.txs[id]
 		m := c.of(brokerID(id.Broker))
 		if t.at > before || c.forgotten(id) || m.txs[id] == nil || !m.txs[id].decided {
 			continue
+		}
+		if m.txs[id].commit {
+			if err := c.whole(id, before, repairs); err != nil {
+				return err
+			}
 		}
 		for i, site := range t.begun.Sites {
 			leg := bourse.LegID{Tx: id, Leg: i}
