@@ -117,23 +117,22 @@ func (f *Finder) findBest(q *query, w Weights) bool {
 // the new slots needs a look.
 func (f *Finder) weigh(p *pool, t bourse.Time) {
 	j := &f.best
-	cheapest := p.least()
-	if !cheapest.atMost(p.limit) {
-		return
-	}
-	longest, shortest := bourse.Duration(bourse.Never), bourse.Duration(1)
+	shortest := bourse.Duration(1)
 	if j.started {
 		shortest = j.q.least
 		if j.c == 0 {
 			shortest = p.fresh
 		}
-		bound := j.rate(t, shortest, cheapest.lo)
-		if j.score.less(bound) || j.score == bound && j.time <= shortest {
-			return
-		}
-		if j.b == 0 && j.c == 0 {
-			longest = j.time // only time counts: a longer one cannot win
-		}
+	}
+	if !j.mayWin(p, t, shortest) {
+		return
+	}
+	if p.expire(t); !j.mayWin(p, t, shortest) {
+		return
+	}
+	longest := bourse.Duration(bourse.Never)
+	if j.started && j.b == 0 && j.c == 0 {
+		longest = j.time // only time counts: a longer one cannot win
 	}
 	for longest >= shortest {
 		var cost sum
@@ -163,6 +162,19 @@ func (f *Finder) weigh(p *pool, t bourse.Time) {
 		}
 		longest = time - 1
 	}
+}
+
+// mayWin reports whether the N least of the pool are within the limit and, were
+// they no longer than shortest, better than the best so far.
+func (j *judge) mayWin(p *pool, t bourse.Time, shortest bourse.Duration) bool {
+	if !p.enough() {
+		return false
+	}
+	if !j.started {
+		return true
+	}
+	bound := j.rate(t, shortest, p.least().lo)
+	return bound.less(j.score) || bound == j.score && j.time > shortest
 }
 
 // keep remembers the N cheapest parts no longer than longest.

@@ -116,12 +116,11 @@ func (f *Finder) scan(q *query, whole bool) int {
 					f.dirty = append(f.dirty, int32(site))
 				}
 				p.fresh = min(p.fresh, fit.runtime)
-				p.add(kept{fit.key, latest, int64(ci)<<32 | int64(i), s.count, s.class})
+				p.add(kept{fit.key, latest, int64(ci)<<32 | int64(i), s.count, s.class}, t)
 				continue
 			}
-			p.expire(t)
-			p.add(kept{fit.key, latest, int64(ci)<<32 | int64(i), s.count, s.class})
-			if p.enough() {
+			p.add(kept{fit.key, latest, int64(ci)<<32 | int64(i), s.count, s.class}, t)
+			if p.enoughAt(t) {
 				f.found.Start = t
 				return site
 			}
@@ -158,14 +157,11 @@ func (f *Finder) settle(t bourse.Time) int {
 	for _, i := range f.dirty {
 		p := &f.pools[i]
 		p.dirty = false
-		p.expire(t)
 		if f.hook != nil {
-			if p.most = max(p.most, p.live); p.live >= p.need {
-				f.hook(p, t)
-			}
+			f.hook(p, t)
 			continue
 		}
-		if !p.enough() {
+		if !p.enoughAt(t) {
 			continue
 		}
 		if s := p.least(); at < 0 || s.less(best) || s == best && int(i) < at {

@@ -356,14 +356,16 @@ func TestBatch_AlternativesAreDisjoint(t *testing.T) {
 	})
 }
 
-// The heaps serve exactly as the array does.
+// The heaps serve exactly as the array does, and an array that keeps what has
+// expired until it matters as one that drops it at once.
 func TestPool_HeapsEqualArray(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		need := rapid.IntRange(1, 12).Draw(t, "need")
 		limit := bourse.Credits(rapid.IntRange(0, 60).Draw(t, "limit"))
-		var array, heap pool
+		var array, heap, lazy pool
 		array.reset(need, limit)
+		lazy.reset(need, limit)
 		heap.reset(need, limit)
 		heap.heaps = heap.spare.from(nil, need)
 		at := bourse.Time(0)
@@ -373,9 +375,12 @@ func TestPool_HeapsEqualArray(t *testing.T) {
 				pos: int64(i), count: int32(rapid.IntRange(1, 3).Draw(t, "count"))}
 			array.expire(at)
 			heap.expire(at)
-			array.add(k)
-			heap.add(k)
-			array.stale = true
+			array.add(k, at)
+			heap.add(k, at)
+			lazy.add(k, at)
+			if a, z := array.enough(), lazy.enoughAt(at); a != z {
+				t.Fatalf("array %v, lazy %v", a, z)
+			}
 			if a, h := array.enough(), heap.enough(); a != h || array.live != heap.live {
 				t.Fatalf("array %v (%d), heaps %v (%d)", a, array.live, h, heap.live)
 			}

@@ -16,19 +16,26 @@ type kept struct {
 	class  int32
 }
 
-// pool is the kept slots of a scan: the live ones, and whether the N least keys
-// among them are within the limit. A sorted array serves up to arrayMost slots;
-// beyond, heaps with lazy expiry keep every operation logarithmic.
+// pool is the kept slots of a scan and the sum of the N least keys among them.
+//
+// Whatever has expired stays until it matters: it can only make the N least
+// smaller, so as long as even these pass the limit there is no window, and one
+// walk over the slots later drops many at once. The sum goes along with what is
+// added, so that a slot in vain costs little more than its place in the order.
+//
+// A sorted array serves up to arrayMost slots; beyond, heaps keep every
+// operation logarithmic.
 type pool struct {
 	need   int // N
 	limit  bourse.Credits
-	live   int // nodes kept
-	most   int // most nodes kept at once, for the reason of a refusal
+	live   int // nodes kept, the expired among them
+	most   int // most nodes free at once, for the reason of a refusal
 	sorted []kept
+	room   int         // slots at which the array is cleared of the expired
 	first  bourse.Time // no kept slot expires before
-	stale  bool        // the N least may have changed since the last look
-	prefix int         // sorted[:prefix] are the N least, if not stale
-	total  sum         // of them
+	prefix int         // sorted[:prefix] are the N least, or all if they are fewer
+	held   int         // nodes of them, N or a part of the last more
+	total  sum         // of their keys
 	heaps  *heaps      // nil while the array serves
 	spare  *heaps
 	array  bool            // always the array: Best reads it
@@ -36,26 +43,25 @@ type pool struct {
 	fresh  bourse.Duration // the shortest runtime among those
 }
 
-// arrayMost is about where the heaps overtake the array (BenchmarkFind_Failing).
-const arrayMost = 256
+// arrayMost is about twice the slots at which the heaps overtake the array
+// (BenchmarkFind_Failing), since half of them may have expired.
+const arrayMost = 512
 
 func (p *pool) reset(need int, limit bourse.Credits) {
 	if p.heaps != nil {
 		p.spare, p.heaps = p.heaps, nil
 	}
-	*p = pool{need: need, limit: limit, sorted: p.sorted[:0], first: bourse.Never, stale: true, spare: p.spare}
+	*p = pool{need: need, limit: limit, sorted: p.sorted[:0], room: 16, first: bourse.Never, spare: p.spare}
 }
 
-// add keeps a slot. Positions grow from one call to the next, so equal keys
-// stay in list order.
-func (p *pool) add(k kept) {
+// add keeps a slot that is free at the candidate start t. Positions grow from
+// one call to the next, so equal keys stay in list order.
+func (p *pool) add(k kept, t bourse.Time) {
+	if p.heaps == nil && len(p.sorted) >= p.room {
+		p.clear(t)
+	}
 	p.live += int(k.count)
 	if p.heaps != nil {
-		p.heaps.add(k)
-		return
-	}
-	if len(p.sorted) >= arrayMost && !p.array {
-		p.heaps, p.spare = p.spare.from(p.sorted, p.need), nil
 		p.heaps.add(k)
 		return
 	}
@@ -67,8 +73,44 @@ func (p *pool) add(k kept) {
 		copy(p.sorted[i+1:], p.sorted[i:])
 		p.sorted[i] = k
 	}
-	if i < p.prefix {
-		p.stale = true
+	if i < p.prefix || p.held < p.need {
+		p.prefix++
+		p.held += int(k.count)
+		p.total = p.total.plus(k.key, int(k.count))
+		p.trim()
+	}
+}
+
+// clear makes room in the array, or puts heaps in its place.
+func (p *pool) clear(t bourse.Time) {
+	p.expire(t)
+	if n := len(p.sorted); n <= arrayMost/2 || p.array {
+		p.room = 2*n + 16
+		return
+	}
+	p.heaps, p.spare = p.spare.from(p.sorted, p.need), nil
+}
+
+// trim drops from the end of the N least what they do without.
+func (p *pool) trim() {
+	for {
+		last := &p.sorted[p.prefix-1]
+		if p.held-int(last.count) < p.need {
+			return
+		}
+		p.prefix--
+		p.held -= int(last.count)
+		p.total = p.total.minus(last.key, int(last.count))
+	}
+}
+
+// sumUp finds the N least anew.
+func (p *pool) sumUp() {
+	p.prefix, p.held, p.total = 0, 0, sum{}
+	for ; p.held < p.need && p.prefix < len(p.sorted); p.prefix++ {
+		k := &p.sorted[p.prefix]
+		p.held += int(k.count)
+		p.total = p.total.plus(k.key, int(k.count))
 	}
 }
 
@@ -95,12 +137,12 @@ func (p *pool) expire(t bourse.Time) {
 	if p.first >= t {
 		return
 	}
-	first, w := bourse.Never, 0
+	first, w, lost := bourse.Never, 0, false
 	for i := range p.sorted {
 		k := &p.sorted[i]
 		if k.latest < t {
 			p.live -= int(k.count)
-			p.stale = p.stale || i < p.prefix
+			lost = lost || i < p.prefix
 			continue
 		}
 		first = min(first, k.latest)
@@ -110,42 +152,32 @@ func (p *pool) expire(t bourse.Time) {
 		w++
 	}
 	p.sorted, p.first = p.sorted[:w], first
+	if lost {
+		p.sumUp()
+	}
 }
 
 // enough reports whether N nodes are kept whose least keys sum to no more than
-// the limit.
-func (p *pool) enough() bool {
-	p.most = max(p.most, p.live)
-	if p.live < p.need {
+// the limit. What has expired counts; see expire.
+func (p *pool) enough() bool { return p.live >= p.need && p.least().atMost(p.limit) }
+
+// enoughAt reports whether N nodes are free at t whose least keys sum to no more
+// than the limit.
+func (p *pool) enoughAt(t bourse.Time) bool {
+	if p.heaps == nil && !p.enough() {
 		return false
 	}
-	if p.heaps != nil {
-		return p.heaps.least().atMost(p.limit)
-	}
-	if !p.stale {
-		return false // the same N as at the last look, when they were too dear
-	}
-	return p.least().atMost(p.limit)
+	p.expire(t)
+	return p.enough()
 }
 
-// least is the sum of the N least keys; N nodes are kept.
+// least is the sum of the N least keys; N nodes are kept. What has expired
+// counts: without it the sum is no less.
 func (p *pool) least() sum {
 	if p.heaps != nil {
 		return p.heaps.least()
 	}
-	if !p.stale {
-		return p.total
-	}
-	var s sum
-	left, i := p.need, 0
-	for ; left > 0; i++ {
-		k := &p.sorted[i]
-		n := min(left, int(k.count))
-		s = s.plus(k.key, n)
-		left -= n
-	}
-	p.prefix, p.total, p.stale = i, s, false
-	return s
+	return p.total.minus(p.sorted[p.prefix-1].key, p.held-p.need)
 }
 
 // dearest is the greatest of the N least keys; N nodes are kept.
@@ -153,7 +185,6 @@ func (p *pool) dearest() int64 {
 	if p.heaps != nil {
 		return p.heaps.dearest()
 	}
-	p.least()
 	return p.sorted[p.prefix-1].key
 }
 

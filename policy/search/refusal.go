@@ -23,7 +23,11 @@ func (f *Finder) refusal(q *query, a Algorithm) bourse.Reason {
 	least, any := sum{}, false // of all starts: the cheapest window, the least cap
 	f.array = false
 	f.best.lift()
-	f.hook = func(p *pool, _ bourse.Time) {
+	f.hook = func(p *pool, t bourse.Time) {
+		p.expire(t)
+		if p.most = max(p.most, p.live); p.live < p.need {
+			return
+		}
 		s := sum{}
 		if a == ALP {
 			s.lo = uint64(p.dearest())
