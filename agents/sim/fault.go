@@ -121,3 +121,14 @@ func (f *Fault) set(key, value string) error {
 	}
 	return err
 }
+
+// whom names whom the fault strikes.
+func (f *Fault) whom() string {
+	switch {
+	case f.Host == "":
+		return "everybody"
+	case f.Peer == "":
+		return string(f.Host)
+	}
+	return string(f.Host + " and " + f.Peer)
+}

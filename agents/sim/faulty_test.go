@@ -81,8 +81,12 @@ func (a *asker) Step(now bourse.Time, from agents.ID, m agents.Message, out *age
 			out.Send("counter", number(n))
 		}
 	}
-	out.Alarm(now.Add(bourse.Second), note("again"))
+	if len(a.answers) < a.most {
+		out.Alarm(now.Add(bourse.Second), note("again"))
+	}
 }
+
+func agentOf(a agents.Agent) func() agents.Agent { return func() agents.Agent { return a } }
 
 // exchange is a world of a counter and an asker of 200 numbers.
 func exchange(opt Options) (*Faulty, *asker) {
@@ -91,11 +95,11 @@ func exchange(opt Options) (*Faulty, *asker) {
 	w := NewFaulty(opt)
 	a := &asker{most: 200, answers: map[int]int{}}
 	w.Add(Host{ID: "counter", New: newCounter})
-	w.Add(Host{ID: "asker", New: func() agents.Agent { return a }, Sturdy: true})
+	w.Add(Host{ID: "asker", New: agentOf(a), Sturdy: true})
 	return w, a
 }
 
-// fault is one of each kind that makes sense for the exchange.
+// faults reads faults, and holds what they are shown as against what was read.
 func faults(t *testing.T, lines ...string) []Fault {
 	t.Helper()
 	var list []Fault
@@ -260,3 +264,6 @@ func FuzzParseFault(f *testing.F) {
 		}
 	})
 }
+
+// String shows the number in traces.
+func (n number) String() string { return fmt.Sprint(uint64(n)) }

@@ -164,7 +164,11 @@ func (p *process) step(from agents.ID, m agents.Message) {
 	s := Step{At: w.now, Now: p.clock.now(w.now), Process: p.number, Life: p.life,
 		ID: w.names[p.name], From: from, Message: m, Late: p.paused > 0 && p.paused >= w.now}
 	if w.opt.Trace != nil {
-		w.trace("%s>%s %s", from, s.ID, w.describe(m))
+		which := ""
+		if len(w.of[p.name]) > 1 {
+			which = fmt.Sprintf(" (process %d)", p.number)
+		}
+		w.trace("%s>%s%s %s", from, s.ID, which, w.describe(m))
 	}
 	out := &w.out
 	out.Reset()

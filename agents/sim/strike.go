@@ -53,7 +53,7 @@ func (w *Faulty) strike(f Fault) {
 
 // strikeWorld has a fault of the network, or one of the domain's, happen.
 func (w *Faulty) strikeWorld(f Fault, draw stream) {
-	w.trace("%s strikes %s %s", f.Kind, f.Host, f.Peer)
+	w.trace("%s strikes %s", f.Kind, f.whom())
 	if !f.Kind.network() && w.opt.Strike != nil && w.opt.Strike(w, f) {
 		w.struck(f.Kind)
 	}
@@ -64,7 +64,7 @@ func (w *Faulty) strikeWorld(f Fault, draw stream) {
 	w.active = append(w.active, e)
 	w.do(w.now.Add(f.For), func() {
 		w.active = slices.DeleteFunc(w.active, func(x *episode) bool { return x == e })
-		w.trace("%s ends for %s %s", f.Kind, f.Host, f.Peer)
+		w.trace("%s ends for %s", f.Kind, f.whom())
 	})
 }
 
