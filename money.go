@@ -32,6 +32,9 @@ func Cost(p Price, d Duration) Credits {
 	hi, lo := bits.Mul64(uint64(p), uint64(d))
 	lo, carry := bits.Add64(lo, hour/2, 0)
 	hi += carry
+	if hi == 0 {
+		return Credits(lo / hour) // the common case: no division in 128 bits
+	}
 	if hi >= hour {
 		return MaxCredits
 	}

@@ -127,8 +127,10 @@ func (f *Finder) weigh(p *pool, t bourse.Time) {
 	if !j.mayWin(p, t, shortest) {
 		return
 	}
-	if p.expire(t); !j.mayWin(p, t, shortest) {
-		return
+	if p.first < t {
+		if p.expire(t); !j.mayWin(p, t, shortest) {
+			return
+		}
 	}
 	longest := bourse.Duration(bourse.Never)
 	if j.started && j.b == 0 && j.c == 0 {
