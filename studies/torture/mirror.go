@@ -27,7 +27,7 @@ type mirror struct {
 	begun  []bourse.TxID // in order
 	priced map[bourse.LegID]bourse.Fare
 	closed map[bourse.LegID]bourse.LegClosed
-	done   map[bourse.LegID]bool
+	done   map[bourse.LegID]bourse.LegDone
 	fenced bool
 }
 
@@ -58,7 +58,7 @@ func (m *mirror) reset() {
 	m.books = newBooks()
 	m.txs, m.begun = map[bourse.TxID]*txMirror{}, nil
 	m.priced, m.closed = map[bourse.LegID]bourse.Fare{}, map[bourse.LegID]bourse.LegClosed{}
-	m.done = map[bourse.LegID]bool{}
+	m.done = map[bourse.LegID]bourse.LegDone{}
 }
 
 // cut forgets all but the first n facts and returns the others.
@@ -131,10 +131,10 @@ func (m *mirror) apply(f agents.Fact) error {
 		}
 		m.closed[f.Leg] = f
 	case bourse.LegDone:
-		if m.done[f.Leg] {
+		if _, twice := m.done[f.Leg]; twice {
 			return fmt.Errorf("I6: leg %v is done twice", f.Leg)
 		}
-		m.done[f.Leg] = true
+		m.done[f.Leg] = f
 	}
 	return nil
 }

@@ -42,8 +42,13 @@ func (c *checker) obeys(m *mirror, t *txTruth) error {
 	if nodes != wanted {
 		return fmt.Errorf("%d nodes instead of %d", nodes, wanted)
 	}
-	if full > ask.Budget && ask.Budget > 0 {
-		return fmt.Errorf("costs %v, its budget is %v", full, ask.Budget)
+	budget := ask.Budget
+	if t.begun.Repairs != (bourse.LegID{}) {
+		net, penalties := c.spent(m, t.begun.Tx.Broker, t.begun.Job)
+		full, budget = full.Plus(net), budget.Plus(penalties)
+	}
+	if full > budget && ask.Budget > 0 {
+		return fmt.Errorf("costs %v, its budget is %v", full, budget)
 	}
 	return nil
 }
@@ -52,11 +57,11 @@ func (c *checker) obeys(m *mirror, t *txTruth) error {
 // begun before then is decided, every site concerned has acknowledged it, and
 // no leg of it is in doubt.
 func (c *checker) decidedEverywhere(before bourse.Time) error {
+	if err := c.allUp(); err != nil {
+		return err
+	}
 	for i := range c.w.brokers {
 		m := c.of(brokerID(c.w.brokers[i].config.Name))
-		if m == nil {
-			return fmt.Errorf("I13: %s is not up", c.w.brokers[i].config.Name)
-		}
 		for _, id := range m.begun {
 			t := m.txs[id]
 			if c.txs[id].at > before {
@@ -75,13 +80,25 @@ func (c *checker) decidedEverywhere(before bourse.Time) error {
 	}
 	for i := range c.w.sites {
 		m := c.of(siteID(c.w.sites[i].config.Name))
-		if m == nil {
-			return fmt.Errorf("I13: %s is not up", c.w.sites[i].config.Name)
-		}
 		for _, id := range m.open {
 			if t := c.txs[id.Tx]; t == nil || t.at <= before {
 				return fmt.Errorf("I13: leg %v is still %v at %s", id, m.legs[id].State, m.id)
 			}
+		}
+	}
+	return nil
+}
+
+// allUp checks that every site and every broker lives.
+func (c *checker) allUp() error {
+	for i := range c.w.sites {
+		if name := c.w.sites[i].config.Name; c.of(siteID(name)) == nil {
+			return fmt.Errorf("I13: site %s is not up", name)
+		}
+	}
+	for i := range c.w.brokers {
+		if name := c.w.brokers[i].config.Name; c.of(brokerID(name)) == nil {
+			return fmt.Errorf("I13: broker %s is not up", name)
 		}
 	}
 	return nil
@@ -105,6 +122,9 @@ func (c *checker) concerns(site string, leg bourse.LegID) bool {
 // atRest checks I2 and the money of both sides once the world has come to rest:
 // for what was begun before an instant.
 func (c *checker) atRest(before bourse.Time) error {
+	if err := c.allUp(); err != nil {
+		return err
+	}
 	repairs := map[bourse.LegID]bourse.TxID{}
 	for _, id := range c.order {
 		t := c.txs[id]

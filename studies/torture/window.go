@@ -1,0 +1,89 @@
+package torture
+
+import (
+	"fmt"
+
+	"bourse"
+)
+
+// fate is what has become of a part of a window: of a leg, or of what has
+// repaired it.
+type fate uint8
+
+const (
+	moving fate = iota // or not to be judged
+	stands             // confirmed or running
+	over               // settled
+	gone
+)
+
+// whole checks I2 on a committed window at rest: if a leg of it has gone and
+// nothing has taken its place, no other leg of it stands.
+func (c *checker) whole(id bourse.TxID, before bourse.Time, repairs map[bourse.LegID]bourse.TxID) error {
+	t := c.txs[id]
+	if t.begun.Repairs != (bourse.LegID{}) || c.replaced[id] {
+		return nil
+	}
+	var lost, left *bourse.LegID
+	for i := range t.begun.Legs {
+		leg := bourse.LegID{Tx: id, Leg: i}
+		switch c.fate(leg, before, repairs) {
+		case moving:
+			return nil
+		case stands:
+			left = &leg
+		case gone:
+			lost = &leg
+		}
+	}
+	if lost != nil && left != nil {
+		return fmt.Errorf("I2: leg %v of job %s has gone, nothing has taken its place, and leg %v stands", *lost, t.begun.Job, *left)
+	}
+	return nil
+}
+
+// fate finds out what has become of a leg, or of the legs that have repaired it:
+// the worst of those.
+func (c *checker) fate(leg bourse.LegID, before bourse.Time, repairs map[bourse.LegID]bourse.TxID) fate {
+	if repair, ok := repairs[leg]; ok {
+		worst := over
+		for i := range c.txs[repair].begun.Legs {
+			f := c.fate(bourse.LegID{Tx: repair, Leg: i}, before, repairs)
+			if f == moving || f == gone {
+				return f
+			}
+			worst = min(worst, f)
+		}
+		return worst
+	}
+	t := c.txs[leg.Tx]
+	l := c.of(siteID(t.begun.Sites[leg.Leg])).legs[leg]
+	switch {
+	case l == nil, c.moved[leg] > before, c.exempt[leg]:
+		return moving
+	case l.State == bourse.Confirmed, l.State == bourse.Running:
+		return stands
+	case l.State == bourse.Settled:
+		return over
+	case l.State.Terminal():
+		return gone
+	}
+	return moving
+}
+
+// spent is what a broker's record has posted for a job, less what came back, and
+// the penalties that were added to that.
+func (c *checker) spent(m *mirror, broker, job string) (net, penalties bourse.Credits) {
+	for _, id := range m.begun {
+		t := m.txs[id]
+		if t.begun.Job != job || id.Broker != broker {
+			continue
+		}
+		for i := range t.begun.Legs {
+			leg := bourse.LegID{Tx: id, Leg: i}
+			net += m.closed[leg].Posted - m.done[leg].Refund
+			penalties += m.done[leg].Penalty
+		}
+	}
+	return net, penalties
+}
