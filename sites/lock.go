@@ -58,7 +58,10 @@ func (c *Cluster) hold(now bourse.Time, m agents.ClusterHold) bourse.Reason {
 	if over := c.locks[m.Replaces]; over != nil && over.confirmed() && over.group == group {
 		l.over = over
 	}
-	if l.what.Start < now { // to be had again after an amnesia of its site
+	if l.what.Start < now {
+		if !m.Again {
+			return bourse.Reason{Code: bourse.Past, Detail: fmt.Sprintf("start %v lies before the cluster's now, %v", l.what.Start, now)}
+		}
 		l.what.Start = now
 	}
 	c.number++
@@ -140,13 +143,13 @@ func (c *Cluster) standAlone(now bourse.Time, l *lock) {
 // confirm makes a lock a reservation that work runs in, from its start on, in
 // place of the one that it counts on. The site hears if there is none.
 func (c *Cluster) confirm(now bourse.Time, from agents.ID, id bourse.LegID) {
-	c.out.Send(from, agents.ClusterDone{Leg: id, Step: agents.ClusterConfirm{}.Kind()})
 	l := c.locks[id]
-	switch {
-	case l == nil && !c.past.has(id):
+	if l == nil && !c.past.has(id) {
 		c.out.Send(from, agents.ClusterLost{Leg: id})
 		return
-	case l == nil || l.state != locked:
+	}
+	c.out.Send(from, agents.ClusterDone{Leg: id, Step: agents.ClusterConfirm{}.Kind()})
+	if l == nil || l.state != locked {
 		return
 	}
 	if over := l.over; over != nil {

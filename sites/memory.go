@@ -186,6 +186,10 @@ func (m *memory) transfer(l *leg, amount bourse.Credits) bourse.Transfer {
 // restored takes a leg as its broker says it was.
 func (m *memory) restored(at bourse.Time, f bourse.LegRestored) {
 	l := m.legs[f.Was.Leg]
+	if l != nil && l.tomb { // from now on it counts as new
+		m.drop([]bourse.LegID{l.Leg})
+		l = nil
+	}
 	if l == nil || l.State == bourse.Asked {
 		l = m.keep(f.Was.Leg)
 	}
@@ -193,7 +197,7 @@ func (m *memory) restored(at bourse.Time, f bourse.LegRestored) {
 	if was == bourse.Held || was == bourse.Prepared {
 		m.ledger.Void(l.Leg)
 	}
-	l.LegMoved, l.at, l.heldAt, l.tomb = f.Was, at, f.Held, false
+	l.LegMoved, l.at, l.heldAt = f.Was, at, f.Held
 	l.noted = true // its broker knows: it has said so
 	switch l.State {
 	case bourse.Held, bourse.Prepared:

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 
 	"bourse"
@@ -30,6 +31,7 @@ func TestSite_HoldsItsInvariantsWhateverIsSaid(t *testing.T) {
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			w.act()
 			w.rest()
+			w.trace = w.trace[max(0, len(w.trace)-40):]
 		}
 	})
 }
@@ -48,7 +50,7 @@ type wild struct {
 func (w *wild) act() {
 	switch rapid.IntRange(0, 11).Draw(w.t, "what") {
 	case 0:
-		w.advance(w.now.Add(bourse.Duration(rapid.SampledFrom([]int{1, 500, 3000, 31_000, 120_000, 1_000_000}).Draw(w.t, "time"))))
+		w.advance(w.now.Add(bourse.Duration(rapid.SampledFrom([]int{1, 500, 3000, 31_000, 120_000, 1_000_000, 100_000_000}).Draw(w.t, "time"))))
 	case 1:
 		w.silent = rapid.Bool().Draw(w.t, "silent")
 	case 2:
@@ -60,7 +62,10 @@ func (w *wild) act() {
 			For: bourse.Duration(rapid.IntRange(1, 200).Draw(w.t, "for")) * bourse.Second})
 		w.settle()
 	default:
-		m := w.message()
+		m := w.natural()
+		if m == nil {
+			m = w.message()
+		}
 		from := agents.ID("broker:vo1")
 		w.say(from, m)
 		before := len(w.facts)
@@ -78,6 +83,42 @@ func (w *wild) leg(what string) bourse.LegID {
 		id.Tx.Nonce = 99
 	}
 	return id
+}
+
+// natural is what a sound broker would say next of a leg that there is, most of
+// the time; nil to say anything.
+func (w *wild) natural() agents.Message {
+	t := w.t
+	if len(w.site.kept) == 0 || rapid.IntRange(0, 3).Draw(t, "wild") == 0 {
+		return nil
+	}
+	l := w.site.kept[rapid.IntRange(0, len(w.site.kept)-1).Draw(t, "which")]
+	id, by := l.Leg, w.site.life("vo1").highest
+	other := rapid.IntRange(0, 2).Draw(t, "other")
+	switch l.State {
+	case bourse.Held:
+		if other == 0 {
+			return agents.Confirm{Leg: id, DecidedBy: by}
+		}
+		return agents.Prepare{Leg: id, For: 15 * bourse.Minute}
+	case bourse.Prepared:
+		return []agents.Message{agents.Cancel{Leg: id, DecidedBy: by}, agents.Confirm{Leg: id, DecidedBy: by},
+			agents.Answer{Leg: id, DecidedBy: by, Verdict: agents.Commit}}[other]
+	case bourse.Confirmed, bourse.Running:
+		if other == 0 {
+			return agents.Release{Leg: id, DecidedBy: by}
+		}
+		next := id
+		next.Tx.Seq, next.Tx.Incarnation, next.Tx.Nonce = uint64(5+len(w.site.kept)), by, w.site.life("vo1").seen[len(w.site.life("vo1").seen)-1].Nonce
+		what := l.What
+		what.Nodes, what.Start = rapid.IntRange(1, 4).Draw(t, "nodes"), max(what.Start, w.now.Add(5*bourse.Second))
+		what.End = max(what.End, what.Start) + bourse.Time(other*10_000)
+		return agents.Hold{Leg: next, What: what, Job: "job", Limit: 10 * bourse.Credit, For: 30 * bourse.Second, Replaces: id, Version: l.Version}
+	}
+	if n := w.site.notice(l); n != nil && !l.noted {
+		return agents.Noted{Leg: id, Step: n.Kind()}
+	}
+	return nil
 }
 
 func (w *wild) message() agents.Message {
@@ -197,11 +238,11 @@ func (w *wild) rest() {
 		}
 		k := w.cluster.locks[l.Leg]
 		if !w.silent && len(w.site.desk.line) == 0 && (k == nil || k.state >= ended) {
-			// Its loss may still be on the way, told again within seconds.
-			if k != nil && w.cluster.reminds {
+			// The word of its loss, or of its confirmation, is still on its way.
+			if k != nil && w.cluster.reminds || w.site.legs[l.Leg].duty == confirmDuty {
 				continue
 			}
-			w.t.Fatalf("I1: leg %v is %v and has no nodes", l.Leg, l.State)
+			w.t.Fatalf("I1: leg %v is %v and has no nodes\n%s", l.Leg, l.State, strings.Join(w.trace, "\n"))
 		}
 	}
 	w.counted++

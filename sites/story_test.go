@@ -26,6 +26,7 @@ type story struct {
 	trace   []string
 	silent  bool // the cluster hears nothing and says nothing
 	deaf    bool // the cluster's answers to holds get lost
+	mute    bool // the site hears nothing of the cluster
 	stale   bool // all nodes fail before the next hold
 	check   func(id agents.ID, out *agents.Outbox)
 }
@@ -108,7 +109,7 @@ func (s *story) deliver(d delivery) {
 	var out agents.Outbox
 	switch d.to {
 	case theSite:
-		if _, held := d.m.(agents.ClusterHeld); d.from == theCluster && (s.silent || held && s.deaf) {
+		if _, held := d.m.(agents.ClusterHeld); d.from == theCluster && (s.silent || s.mute || held && s.deaf) {
 			return
 		}
 		before := s.site.ledger.Accounts()

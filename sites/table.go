@@ -160,8 +160,12 @@ func (s *Site) from(t step, e event, id bourse.LegID) {
 			do(s, l, t)
 		}
 	}
-	if e != onStarted && (l == nil || l.State.Terminal()) {
+	switch {
+	case e == onStarted:
+	case l == nil:
 		t.out.Send(s.cfg.Cluster, agents.ClusterRelease{Leg: id})
+	case l.State.Terminal():
+		s.tell(t, l, releaseDuty)
 	}
 }
 

@@ -1,0 +1,58 @@
+package sites
+
+import (
+	"fmt"
+	"testing"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/policy/backfill"
+)
+
+// restartFacts are those of a site that carries so many confirmed reservations.
+func restartFacts(legs int) []bourse.LegMoved {
+	var list []bourse.LegMoved
+	for i := range legs {
+		f := bourse.LegMoved{Leg: testLeg(uint64(i + 1)), State: bourse.Held, Job: fmt.Sprintf("job%d", i), Version: 1, Digest: 1,
+			What: window(1, bourse.Time(1000+i), bourse.Time(2000+i)), Fare: bourse.Fare{Base: bourse.Credit}, Limit: 2 * bourse.Credit, For: 30_000}
+		list = append(list, f)
+		f.State = bourse.Confirmed
+		list = append(list, f)
+	}
+	return list
+}
+
+// A restart must take less than a second for 100,000 reservations, the reading
+// of the journal included.
+func BenchmarkSite_Restart100000(b *testing.B) {
+	facts := restartFacts(100_000)
+	b.ReportAllocs()
+	for b.Loop() {
+		s := New(storyConfig(4))
+		s.Replay(0, bourse.LifeSeen{Broker: "vo1", Address: "broker:vo1", Incarnation: 1, Nonce: 1})
+		for _, f := range facts {
+			s.Replay(0, f)
+		}
+		var out agents.Outbox
+		s.Step(1000, theSite, agents.Started{Nonce: 7}, &out)
+		if len(s.OpenLegs()) != 100_000 {
+			b.Fatal("legs are missing")
+		}
+	}
+}
+
+// The whole exchange of one leg, from Hold to Settled, at an idle site.
+func BenchmarkSite_LegFromHoldToNoted(b *testing.B) {
+	s := newStory(storyConfig(4), backfill.EASY, nil)
+	seq := uint64(0)
+	b.ReportAllocs()
+	for b.Loop() {
+		seq++
+		start := s.now/1000 + 10
+		s.say("broker:vo1", agents.Hold{Leg: testLeg(seq), What: window(1, start, start+10), Limit: bourse.MaxBudget, For: 30_000})
+		s.say("broker:vo1", agents.Confirm{Leg: testLeg(seq), DecidedBy: 1})
+		s.advance((start + 10) * 1000)
+		s.say("broker:vo1", agents.Noted{Leg: testLeg(seq)})
+		s.trace, s.facts = nil, nil
+	}
+}

@@ -1,0 +1,188 @@
+package sites
+
+import (
+	"strings"
+	"testing"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/policy/backfill"
+	"bourse/policy/pricing"
+)
+
+// heard has somebody ask the site and returns what it answers.
+func (s *story) heard(m agents.Message) agents.Message {
+	var answer agents.Message
+	s.check = func(id agents.ID, out *agents.Outbox) {
+		for _, x := range out.Sends {
+			if id == theSite && x.To != theCluster {
+				answer = x.Message
+			}
+		}
+	}
+	s.say("broker:vo1", m)
+	s.check = nil
+	return answer
+}
+
+// busySite has 4 nodes, 3 of them in use until 100; a job of 4 nodes waits and
+// is planned for [100, 150).
+func busySite(change func(*Config)) *story {
+	cfg := storyConfig(4)
+	if change != nil {
+		change(&cfg)
+	}
+	s := newStory(cfg, backfill.EASY, []bourse.LocalJob{
+		{ID: 1, Nodes: 3, Run: 100 * bourse.Second, Estimate: 100 * bourse.Second},
+		{ID: 2, Nodes: 4, Run: 50 * bourse.Second, Estimate: 50 * bourse.Second}})
+	s.advance(1000)
+	return s
+}
+
+// Admissible is what running jobs and reservations leave; clear is what the
+// plan of the queue leaves too. Both are cut to the horizon.
+func TestOffers_ShowWhatIsAdmissibleAndWhatIsClear(t *testing.T) {
+	t.Parallel()
+	s := busySite(nil)
+	s.heard(agents.Hold{Leg: testLeg(1), What: window(2, 200, 300), Limit: bourse.MaxBudget, For: 30_000})
+	o := s.heard(agents.OfferRequest{Cycle: 7, Horizon: 250_000}).(agents.Offers)
+	if o.Cycle != 7 || o.Now != 1000 || len(o.Groups) != 1 {
+		t.Fatalf("got %+v", o)
+	}
+	want := []struct {
+		at                bourse.Time
+		admissible, clear int
+	}{{1, 1, 1}, {99, 1, 1}, {100, 4, 0}, {149, 4, 0}, {150, 4, 4}, {200, 2, 2}, {249, 2, 2}}
+	for _, w := range want {
+		a, c := o.Groups[0].Admissible.At(w.at*1000), o.Groups[0].Clear.At(w.at*1000)
+		if a != w.admissible || c != w.clear {
+			t.Errorf("at %v %d are admissible and %d clear, want %d and %d", w.at, a, c, w.admissible, w.clear)
+		}
+	}
+	for _, p := range []bourse.Profile{o.Groups[0].Admissible, o.Groups[0].Clear} {
+		if p[0].At != 1000 || p[len(p)-1].At >= 250_000 {
+			t.Errorf("%v does not lie in [1, 250)", p)
+		}
+	}
+}
+
+// A reservation in the clear part costs its base and no more; where it delays a
+// waiting job that is added. The schedule of cancellation is part of the quote.
+func TestQuotes_AddTheHarmToThoseWhoWait(t *testing.T) {
+	t.Parallel()
+	q := busySite(nil).heard(agents.QuoteRequest{Ref: 3, Legs: []bourse.Leg{
+		window(2, 150, 250), window(1, 100, 200), window(5, 150, 250), window(2, 50, 60), {Group: "gpu", Nodes: 1, Start: 2000, End: 3000},
+		window(0, 150, 250), window(1, 250, 250), window(1, 0, 10),
+	}}).(agents.Quotes)
+	if q.Ref != 3 || len(q.Quotes) != 8 {
+		t.Fatalf("got %+v", q)
+	}
+	if f := q.Quotes[0].Fare; f != (bourse.Fare{Base: 2 * bourse.Credit}) {
+		t.Errorf("2 nodes for 100 s in the clear cost %v", f)
+	}
+	// The job of 4 nodes starts 100 s later: 400 node-seconds.
+	if f := q.Quotes[1].Fare; f != (bourse.Fare{Base: bourse.Credit, Additive: 4 * bourse.Credit}) {
+		t.Errorf("a node that delays the job of 4 by 100 s costs %v", f)
+	}
+	for i, code := range []bourse.Code{"", "", bourse.TooLarge, bourse.Busy, bourse.Unknown, bourse.Unknown, bourse.Unknown, bourse.Past} {
+		if got := q.Quotes[i].Refusal; got.Code != code {
+			t.Errorf("leg %d is refused for %q (%v), want %q", i, got.Code, got, code)
+		}
+		if q.Quotes[i].Cancellation != bourse.HalfTime {
+			t.Errorf("leg %d: the schedule is %v", i, q.Quotes[i].Cancellation)
+		}
+	}
+	if !strings.Contains(q.Quotes[3].Refusal.Detail, "job 1") {
+		t.Errorf("the obstacle is not named: %v", q.Quotes[3].Refusal)
+	}
+}
+
+// Fixed prices add nothing, and then all that is admissible is clear.
+func TestQuotes_FixedPricesAddNothing(t *testing.T) {
+	t.Parallel()
+	s := busySite(func(c *Config) { c.Pricing = pricing.Fixed })
+	if q := s.heard(agents.QuoteRequest{Legs: []bourse.Leg{window(1, 100, 200)}}).(agents.Quotes).Quotes[0]; q.Fare != (bourse.Fare{Base: bourse.Credit}) {
+		t.Errorf("it costs %v", q.Fare)
+	}
+	if o := s.heard(agents.OfferRequest{Horizon: 500_000}).(agents.Offers).Groups[0]; o.Clear.At(120_000) != 4 {
+		t.Errorf("clear is %v", o.Clear)
+	}
+}
+
+// Each limit of the operator refuses a quote and a hold alike, and names itself.
+func TestLimits_RefuseQuotesAndHoldsAlike(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		limit func(*Config)
+		leg   bourse.Leg
+		want  bourse.Code
+	}{
+		{func(c *Config) { c.Limits.MinNotice = bourse.Minute }, window(1, 60, 70), bourse.MinNotice},
+		{func(c *Config) { c.Limits.MinNotice = bourse.Minute }, window(1, 61, 70), ""},
+		{func(c *Config) { c.Limits.MaxHorizon = bourse.Hour }, window(1, 3600, 3700), bourse.MaxHorizon},
+		{func(c *Config) { c.Limits.MaxShare = 500 }, window(3, 200, 300), bourse.MaxShare},
+		{func(c *Config) { c.Limits.MaxShare = 500 }, window(2, 200, 300), ""},
+		{func(c *Config) { c.Limits.Users = []string{"ana"} }, window(1, 200, 300), bourse.NotAllowed},
+		// 5 % of 4 nodes for an hour are 720 node-seconds.
+		{func(c *Config) { c.VOShare = 50 }, window(4, 200, 381), bourse.VOShare},
+		{func(c *Config) { c.VOShare = 50 }, window(4, 200, 380), ""},
+		{func(c *Config) { c.VOShare = 50 }, window(4, 3501, 9000), ""}, // beyond the span nothing counts
+	} {
+		s := busySite(c.limit)
+		q := s.heard(agents.QuoteRequest{User: "bob", Legs: []bourse.Leg{c.leg}}).(agents.Quotes).Quotes[0]
+		if q.Refusal.Code != c.want {
+			t.Errorf("a quote of %+v is refused for %q, want %q", c.leg, q.Refusal, c.want)
+		}
+		switch m := s.heard(agents.Hold{Leg: testLeg(1), What: c.leg, User: "bob", Limit: bourse.MaxBudget, For: 30_000}).(type) {
+		case agents.RefusedReply:
+			if m.Reason.Code != c.want {
+				t.Errorf("a hold of %+v is refused for %q, want %q", c.leg, m.Reason, c.want)
+			}
+		case agents.HeldReply:
+			if c.want != "" {
+				t.Errorf("a hold of %+v is granted, against %q", c.leg, c.want)
+			}
+		}
+	}
+}
+
+// What legs hold already counts towards vo_share, until they let go; a move
+// counts net of the leg it replaces.
+func TestVOShare_CountsWhatLegsHold(t *testing.T) {
+	t.Parallel()
+	s := busySite(func(c *Config) { c.VOShare = 50 })
+	hold := func(seq uint64, l bourse.Leg, replaces bourse.LegID) bool {
+		_, ok := s.heard(agents.Hold{Leg: testLeg(seq), What: l, Limit: bourse.MaxBudget, For: 30_000, Replaces: replaces, Version: 1}).(agents.HeldReply)
+		return ok
+	}
+	none := bourse.LegID{}
+	if !hold(1, window(4, 200, 300), none) || hold(2, window(4, 400, 500), none) || !hold(3, window(4, 400, 480), none) {
+		t.Fatal("400 and 320 node-seconds of 720 fit, 400 and 400 do not")
+	}
+	s.say("broker:vo1", agents.Confirm{Leg: testLeg(1), DecidedBy: 1})
+	if !hold(4, window(4, 210, 310), testLeg(1)) {
+		t.Error("a move of 400 node-seconds does not fit in their place")
+	}
+	s.say("broker:vo1", agents.Cancel{Leg: testLeg(3), DecidedBy: 1})
+	s.say("broker:vo1", agents.Cancel{Leg: testLeg(4), DecidedBy: 1})
+	if !hold(5, window(4, 400, 480), none) {
+		t.Error("what was given back still counts")
+	}
+}
+
+// A move keeps the notice of the leg it replaces: it is no way to cancel late
+// for nothing.
+func TestRelease_MoveGivesNoNewNotice(t *testing.T) {
+	t.Parallel()
+	s := newStory(storyConfig(4), backfill.EASY, nil)
+	s.say("broker:vo1", agents.Hold{Leg: testLeg(1), What: window(2, 1000, 1100), Limit: bourse.MaxBudget, For: 30_000})
+	s.say("broker:vo1", agents.Confirm{Leg: testLeg(1), DecidedBy: 1})
+	s.advance(900_000)
+	s.say("broker:vo1", agents.Hold{Leg: testLeg(2), What: window(2, 1000, 1101), Limit: bourse.MaxBudget, For: 30_000, Replaces: testLeg(1), Version: 1})
+	if m := s.heard(agents.Confirm{Leg: testLeg(2), DecidedBy: 1}).(agents.ConfirmedReply); m.Refund != 2*bourse.Credit {
+		t.Errorf("what was paid does not count for the new leg: %v", m.Refund)
+	}
+	if m := s.heard(agents.Release{Leg: testLeg(2), DecidedBy: 1}).(agents.ReleasedReply); m.Refund != 404_000 {
+		t.Errorf("a fifth of the second half is left, and %v of 2.02 are refunded", m.Refund)
+	}
+}
