@@ -25,7 +25,7 @@ type reader struct {
 	data  []byte
 	pos   int
 	err   error
-	words map[string]string        // seen before: names are repeated in every fact
+	words [maxWords]string         // seen before, by hash: names are repeated in every fact
 	zeros map[*kind]*reflect.Value // to decode into, by kind
 }
 
@@ -33,7 +33,7 @@ type reader struct {
 type decoder func(d *reader, v reflect.Value)
 
 func newReader(c *Codec) *reader {
-	return &reader{codec: c, words: map[string]string{}, zeros: map[*kind]*reflect.Value{}}
+	return &reader{codec: c, zeros: map[*kind]*reflect.Value{}}
 }
 
 // record reads a payload.
@@ -166,12 +166,13 @@ func decodeUint(d *reader, v reflect.Value) {
 // field is a field of a struct under its name in JSON.
 type field struct {
 	name   string
-	index  []int // one step but for embedded structs
+	opens  string // the name as it is written, with quotes and colon
+	index  []int  // one step but for embedded structs
 	decode decoder
 }
 
-// structDecoder compiles a struct. Its fields nearly always come in order, so
-// the next one is tried first. A type must not contain itself.
+// structDecoder compiles a struct. Its fields come in order, some left out, so
+// those that follow are tried first. A type must not contain itself.
 func structDecoder(t reflect.Type) decoder {
 	var fields []field
 	for _, f := range reflect.VisibleFields(t) {
@@ -179,7 +180,7 @@ func structDecoder(t reflect.Type) decoder {
 		if name == "" || !f.IsExported() || f.Anonymous && !tagged && f.Type.Kind() == reflect.Struct {
 			continue // an embedded struct's fields come by themselves
 		}
-		fields = append(fields, field{name: name, index: f.Index, decode: decoderOf(f.Type)})
+		fields = append(fields, field{name, `"` + name + `":`, f.Index, decoderOf(f.Type)})
 	}
 	return func(d *reader, v reflect.Value) {
 		if !d.next('{') {
@@ -190,14 +191,11 @@ func structDecoder(t reflect.Type) decoder {
 			return
 		}
 		for i := 0; d.err == nil; i++ {
-			name, plain := d.quoted()
-			if !plain || !d.next(':') {
-				d.fail("the name of a field is wanted")
-				return
+			for i < len(fields) && !d.takes(fields[i].opens) {
+				i++
 			}
-			if i >= len(fields) || fields[i].name != string(name) {
-				if i = find(fields, name); i < 0 {
-					d.fail(fmt.Sprintf("field %q is unknown", name))
+			if i == len(fields) {
+				if i = d.field(fields); i < 0 {
 					return
 				}
 			}
@@ -217,12 +215,20 @@ func structDecoder(t reflect.Type) decoder {
 	}
 }
 
-func find(fields []field, name []byte) int {
+// field reads the name of a field that is out of order and returns its place, -1
+// if the type has none of that name.
+func (d *reader) field(fields []field) int {
+	name, plain := d.quoted()
+	if !plain || !d.next(':') {
+		d.fail("the name of a field is wanted")
+		return -1
+	}
 	for i := range fields {
 		if fields[i].name == string(name) {
 			return i
 		}
 	}
+	d.fail(fmt.Sprintf("field %q is unknown", name))
 	return -1
 }
 

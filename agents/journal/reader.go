@@ -35,11 +35,18 @@ func (d *reader) next(c byte) bool {
 }
 
 func (d *reader) literal(s string) {
-	if len(d.data)-d.pos < len(s) || string(d.data[d.pos:d.pos+len(s)]) != s {
+	if !d.takes(s) {
 		d.fail(fmt.Sprintf("%q is wanted", s))
-		return
+	}
+}
+
+// takes takes a text if it comes next.
+func (d *reader) takes(s string) bool {
+	if len(d.data)-d.pos < len(s) || string(d.data[d.pos:d.pos+len(s)]) != s {
+		return false
 	}
 	d.pos += len(s)
+	return true
 }
 
 // null takes a null.
@@ -76,9 +83,9 @@ func (d *reader) quoted() (text []byte, plain bool) {
 	return nil, true
 }
 
-// maxWords bounds how many texts a reader remembers, maxWord how long they are.
+// maxWords is how many texts a reader remembers, maxWord how long they are.
 const (
-	maxWords = 1 << 16
+	maxWords = 1 << 10
 	maxWord  = 64
 )
 
@@ -96,14 +103,15 @@ func (d *reader) text() string {
 	if len(b) > maxWord {
 		return string(b)
 	}
-	s, ok := d.words[string(b)]
-	if !ok {
-		s = string(b)
-		if len(d.words) < maxWords {
-			d.words[s] = s
-		}
+	hash := uint32(len(b))
+	for _, c := range b {
+		hash = hash*31 + uint32(c)
 	}
-	return s
+	word := &d.words[(hash^hash>>10)%maxWords]
+	if *word != string(b) {
+		*word = string(b)
+	}
+	return *word
 }
 
 // number returns the bytes of the next number.
