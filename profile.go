@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"sort"
 )
 
 // Step says that Free nodes are free from At until the next step.
@@ -26,7 +25,15 @@ func (p Profile) Clone() Profile { return slices.Clone(p) }
 
 // index returns the step that holds at t, 0 for times before the first.
 func (p Profile) index(t Time) int {
-	return max(0, sort.Search(len(p), func(i int) bool { return p[i].At > t })-1)
+	low, high := 0, len(p) // p[low] holds or is the first, p[high] lies beyond t
+	for high-low > 1 {
+		if mid := int(uint(low+high) >> 1); p[mid].At <= t {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return low
 }
 
 // At returns the number of nodes free at t.

@@ -142,10 +142,10 @@ func (g *Group) Arrive(q Queued) {
 	if g.line.sparse() {
 		g.compact()
 	}
-	if g.Has(q.ID) {
+	n := len(g.jobs)
+	if g.jobs[q.ID] = bourse.Never; len(g.jobs) == n {
 		panic(fmt.Sprintf("backfill: job %d twice", q.ID))
 	}
-	g.jobs[q.ID] = bourse.Never
 	q.Promise = bourse.Never
 	if i := g.line.add(q); i < g.seen {
 		// It goes before jobs that hold: their holds are found anew.
@@ -290,20 +290,27 @@ func (g *Group) findRunning(id int64) int {
 	if !ok || end == bourse.Never {
 		panic(fmt.Sprintf("backfill: job %d does not run", id))
 	}
-	i, _ := g.searchRunning(end, id)
-	return i
+	return g.searchRunning(end, id)
 }
 
-func (g *Group) searchRunning(end bourse.Time, id int64) (int, bool) {
-	return slices.BinarySearchFunc(g.running, id, func(r Running, id int64) int {
-		return cmp.Or(cmp.Compare(r.End, end), cmp.Compare(r.ID, id))
-	})
+// searchRunning is where a job of that planned end stands among the running, or
+// would.
+func (g *Group) searchRunning(end bourse.Time, id int64) int {
+	low, high := 0, len(g.running)
+	for low < high {
+		mid := int(uint(low+high) >> 1)
+		if r := &g.running[mid]; r.End < end || r.End == end && r.ID < id {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	return low
 }
 
 func (g *Group) putRunning(r Running) {
 	g.jobs[r.ID] = r.End
-	i, _ := g.searchRunning(r.End, r.ID)
-	g.running = slices.Insert(g.running, i, r)
+	g.running = slices.Insert(g.running, g.searchRunning(r.End, r.ID), r)
 }
 
 func (g *Group) takeRunning(id int64) Running {
