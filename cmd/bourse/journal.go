@@ -19,6 +19,7 @@ import (
 	"bourse/agents/journal"
 	"bourse/agents/journal/audit"
 	"bourse/broker/report"
+	"bourse/configs"
 )
 
 // newJournal builds "bourse journal".
@@ -60,7 +61,8 @@ func newJournalVerify() *cobra.Command {
 be read; then what the facts say. One journal shows that legs move along the
 state table, that decisions never change, that money is posted once and at the
 price that was held. Several together also show that all legs of a transaction
-carry its decision. With --nodes it is checked that no node is promised twice.
+carry its decision. Where the sizes of the groups are given, with --nodes or a
+scenario, it is checked that no node is promised twice.
 
 A tail that a crash has torn is no damage. A note is what a journal alone cannot
 decide. Exit status 1: an invariant is broken; 2: a file is damaged or cannot be
@@ -70,6 +72,7 @@ read, with the file and the byte.`,
 		Args: somePaths,
 		RunE: func(cmd *cobra.Command, args []string) error { return v.run(args, cmd.OutOrStdout()) },
 	}
+	cmd.Flags().StringVar(&v.scenario, "scenario", "", "take the sizes of all groups from this scenario")
 	cmd.Flags().StringArrayVar(&v.nodes, "nodes", nil, "how many nodes a group has: SITE/GROUP=N, or GROUP=N for all sites; may be repeated")
 	cmd.Flags().BoolVar(&v.json, "json", false, "print JSON")
 	return cmd
@@ -77,8 +80,9 @@ read, with the file and the byte.`,
 
 // journalVerify holds the flags.
 type journalVerify struct {
-	nodes []string
-	json  bool
+	scenario string
+	nodes    []string
+	json     bool
 }
 
 // journalRow is what is said of one journal.
@@ -93,7 +97,7 @@ type journalRow struct {
 }
 
 func (v *journalVerify) run(paths []string, out io.Writer) error {
-	nodes, err := readNodes(v.nodes)
+	nodes, err := v.sizes()
 	if err != nil {
 		return err
 	}
@@ -137,10 +141,21 @@ func (v *journalVerify) run(paths []string, out io.Writer) error {
 	return err
 }
 
-// readNodes reads SITE/GROUP=N.
-func readNodes(list []string) (map[string]int, error) {
+// sizes is how many nodes each group has, as far as the flags say: SITE/GROUP=N.
+func (v *journalVerify) sizes() (map[string]int, error) {
 	nodes := map[string]int{}
-	for _, s := range list {
+	if v.scenario != "" {
+		sc, err := configs.ReadScenario(v.scenario)
+		if err != nil {
+			return nil, err
+		}
+		for i := range sc.Sites {
+			for _, g := range sc.Sites[i].Groups {
+				nodes[sc.Sites[i].Name+"/"+g.Name] = g.Nodes
+			}
+		}
+	}
+	for _, s := range v.nodes {
 		group, number, ok := strings.Cut(s, "=")
 		n, err := strconv.Atoi(number)
 		if !ok || group == "" || err != nil || n < 1 {

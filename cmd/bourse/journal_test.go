@@ -236,6 +236,9 @@ func TestJournal_VerifiesASimulation(t *testing.T) {
 	if out, err := runJournal(t, append(args[:2:2], "--nodes", "harbour/main=255")...); exitCode(err) != 1 || !strings.Contains(out, "I1  cluster:harbour") {
 		t.Errorf("with a node less: exit %d\n%s", exitCode(err), out)
 	}
+	if out, err := runJournal(t, append(args[:2:2], "--scenario", "../../configs/presets/default.toml")...); err != nil {
+		t.Errorf("with the sizes of the scenario: %v\n%s", err, out)
+	}
 	if c := report.Counts; c.Facts != facts || c.Transactions != transactions || c.Committed == 0 || c.InFlight > 0 {
 		t.Errorf("%+v, want %d facts of %d transactions", c, facts, transactions)
 	}
