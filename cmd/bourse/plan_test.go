@@ -167,3 +167,19 @@ func FuzzParseProblem(f *testing.F) {
 		}
 	})
 }
+
+func TestSearch_WindowsWithoutEndFailWithTheRemedy(t *testing.T) {
+	t.Parallel()
+	const endless = `{"slots": [{"node":"a","start":0,"end":1e10,"performance":1,"price":1}],
+"jobs": [{"name":"J","nodes":1,"length":1,"minPerformance":1,"maxPrice":1}]}`
+	for _, command := range []string{"search", "plan"} {
+		_, err := onProblem(t, endless, command, "--json")
+		if exitCode(err) != 1 || !strings.Contains(err.Error(), "--max-alternatives") {
+			t.Errorf("%s: %v, want a failure that names --max-alternatives", command, err)
+		}
+		out, err := onProblem(t, endless, command, "--json", "--max-alternatives", "3")
+		if err != nil || strings.Count(out, `"parts"`) != 3 {
+			t.Errorf("%s with 3 alternatives: %v, %s", command, err, out)
+		}
+	}
+}

@@ -33,7 +33,10 @@ of the jobs, pass after pass until nothing more is found. Windows never overlap.
 
 PROBLEM.json ("-": standard input) holds "slots" and "jobs": times in seconds,
 prices in credits per node-hour, performance relative to 1. A job may also have
-"ready" and "deadline". A job without a window is postponed, with the reason.`,
+"ready" and "deadline". A job without a window is postponed, with the reason.
+
+A job may have any number of alternatives, unless --max-alternatives is given;
+beyond 1,000,000 parts of windows in all the search fails.`,
 		Example: "  bourse search problem.json --algorithm amp\n  bourse search problem.json --algorithm best --json",
 		Args:    oneProblem,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -63,14 +66,19 @@ func oneProblem(cmd *cobra.Command, args []string) error {
 
 // searchFlags say how alternatives are looked for.
 type searchFlags struct {
-	algorithm string
-	weights   map[string]string
+	algorithm    string
+	weights      map[string]string
+	alternatives int
 }
+
+// mostParts bounds the windows of a batch: what is kept of them fits in 300 MB.
+const mostParts = 1_000_000
 
 func (f *searchFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.algorithm, "algorithm", "amp", "alp, amp, amp-literal or best")
 	cmd.Flags().StringToStringVar(&f.weights, "weights", nil,
 		"what best weighs, such as time=1,cost=0.3,finish=0; without time and cost they turn from pass to pass")
+	cmd.Flags().IntVar(&f.alternatives, "max-alternatives", 0, "at most so many for each job (default no bound)")
 }
 
 // options checks the flags.
@@ -78,6 +86,10 @@ func (f *searchFlags) options() (o search.Options, err error) {
 	if o.Algorithm, err = search.ParseAlgorithm(f.algorithm); err != nil {
 		return o, fmt.Errorf("--algorithm: %w", err)
 	}
+	if f.alternatives < 0 {
+		return o, fmt.Errorf("--max-alternatives %d: 1 or more are wanted, 0 for no bound", f.alternatives)
+	}
+	o.MaxAlternatives, o.MaxParts = f.alternatives, mostParts
 	if len(f.weights) > 0 && o.Algorithm != search.Best {
 		return o, fmt.Errorf("--weights have a meaning only with --algorithm best")
 	}
@@ -109,7 +121,11 @@ func (f *searchFlags) search(cmd *cobra.Command, file string) (*problem, search.
 	if err != nil {
 		return nil, search.Result{}, fmt.Errorf("%s: %w", file, err)
 	}
-	return p, search.Batch(l, p.Jobs, o), nil
+	r := search.Batch(l, p.Jobs, o)
+	if r.Cut {
+		return nil, r, failed(fmt.Errorf("%s: there are more than %d parts of windows; bound the alternatives of each job with --max-alternatives", file, mostParts))
+	}
+	return p, r, nil
 }
 
 type searchAnswer struct {
