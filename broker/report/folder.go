@@ -16,6 +16,8 @@ const (
 	GanttFile   = "gantt.svg"
 )
 
+var names = [...]string{SummaryFile, JobsFile, EventsFile, GanttFile}
+
 // partial marks a file that is being written.
 const partial = ".partial"
 
@@ -28,10 +30,17 @@ type Folder struct {
 }
 
 // OpenFolder makes the folder if there is none and opens its events, to be
-// handed to the collector of a run. End with Write or Discard.
+// handed to the collector of a run. End with Write or Discard. A folder in the
+// place of one of the files is an error.
 func OpenFolder(dir string) (*Folder, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
+	}
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			return nil, fmt.Errorf("%s is a folder; a file of that name is to be written", path)
+		}
 	}
 	f, err := os.Create(filepath.Join(dir, EventsFile+partial))
 	if err != nil {
@@ -60,9 +69,10 @@ func (f *Folder) Write(r *Report) error {
 		f.Discard()
 		return err
 	}
-	for _, name := range []string{SummaryFile, JobsFile, EventsFile, GanttFile} {
+	for _, name := range names {
 		path := filepath.Join(f.dir, name)
 		if err := os.Rename(path+partial, path); err != nil {
+			f.Discard()
 			return err
 		}
 	}
@@ -72,7 +82,7 @@ func (f *Folder) Write(r *Report) error {
 // Discard takes away what was written and not put in its place.
 func (f *Folder) Discard() {
 	f.events.Close()
-	for _, name := range []string{SummaryFile, JobsFile, EventsFile, GanttFile} {
+	for _, name := range names {
 		os.Remove(filepath.Join(f.dir, name+partial))
 	}
 }

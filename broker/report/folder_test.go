@@ -68,6 +68,40 @@ func TestFolder_AllFilesOrThoseOfTheRunBefore(t *testing.T) {
 	}
 }
 
+func TestFolder_AFolderInTheWayIsToldBeforeTheRun(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, report.GanttFile), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := report.OpenFolder(dir); err == nil || !strings.Contains(err.Error(), "gantt.svg is a folder") {
+		t.Errorf("%v, want an error that names gantt.svg", err)
+	}
+	if got := files(t, dir); !slices.Equal(got, []string{report.GanttFile}) {
+		t.Errorf("%v lie in the folder, want what lay there before", got)
+	}
+}
+
+func TestFolder_ARenameThatFailsLeavesNoPartialFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	f, err := report.OpenFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, report.GanttFile), 0o755); err != nil { // while it runs
+		t.Fatal(err)
+	}
+	if err := f.Write(tell(t, report.Options{Keep: true, Events: f.Events()})); err == nil {
+		t.Error("gantt.svg was written over a folder")
+	}
+	for _, name := range files(t, dir) {
+		if strings.HasSuffix(name, ".partial") {
+			t.Errorf("%s was left behind", name)
+		}
+	}
+}
+
 func TestFolder_NoFileNamesTheFolder(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "peculiar-name")
