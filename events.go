@@ -34,8 +34,9 @@ type (
 	}
 	// NodesLocked says that a cluster has locked nodes for a leg.
 	NodesLocked struct {
-		Leg  LegID `json:"leg"`
-		What Leg   `json:"what"`
+		Leg    LegID `json:"leg"`
+		What   Leg   `json:"what"`
+		Beside LegID `json:"beside,omitzero"` // a reservation whose nodes it counts on: no more than the larger of both is taken
 	}
 	// NodesFreed says that a leg's nodes are free from now on.
 	NodesFreed struct {
@@ -154,6 +155,7 @@ type (
 		Time         Duration `json:"time"`               // T of the selection
 		Cost         Credits  `json:"cost"`               // C of the selection
 		Fallback     bool     `json:"fallback,omitempty"` // the selection used its bounded-memory grid
+		Skewed       []string `json:"skewed,omitempty"`   // sites not usable: their clocks are more than 2 s off
 	}
 	// JobPostponed says that a job waits for another cycle, and why.
 	JobPostponed struct {
@@ -296,6 +298,7 @@ type (
 	// JobMemory is what a broker keeps of a job.
 	JobMemory struct {
 		Job    Job    `json:"job"`
+		Asked  Job    `json:"asked,omitzero"` // as submitted, where it was moved since
 		State  uint8  `json:"state"`
 		Fresh  bool   `json:"fresh,omitempty"`
 		Stub   bool   `json:"stub,omitempty"`

@@ -35,6 +35,7 @@ type Offers struct {
 	Version uint64      // of the site's state
 	Groups  []GroupOffer
 	Refusal bourse.Reason // the site is closed to this VO
+	Stamp   Stamp
 }
 
 // GroupOffer is one group's free nodes over the horizon.
@@ -57,6 +58,7 @@ type Quotes struct {
 	Ref     uint64
 	Version uint64
 	Quotes  []bourse.Quote
+	Stamp   Stamp
 }
 
 // Hold asks a site to lock capacity for a leg for a short time.

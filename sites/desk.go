@@ -59,14 +59,14 @@ func (s *Site) enqueue(t step, k task) {
 	if s.desk.waiting() >= s.cfg.MaxWork {
 		switch m := k.m.(type) {
 		case agents.OfferRequest:
-			t.reply(agents.Offers{Cycle: m.Cycle, Now: t.now, Refusal: s.full()})
+			t.reply(agents.Offers{Cycle: m.Cycle, Now: t.now, Refusal: s.full(), Stamp: s.stamp()})
 			return
 		case agents.QuoteRequest:
 			q := make([]bourse.Quote, len(m.Legs))
 			for i := range q {
 				q[i].Refusal = s.full()
 			}
-			t.reply(agents.Quotes{Ref: m.Ref, Quotes: q})
+			t.reply(agents.Quotes{Ref: m.Ref, Quotes: q, Stamp: s.stamp()})
 			return
 		}
 	}

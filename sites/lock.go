@@ -73,7 +73,11 @@ func (c *Cluster) hold(now bourse.Time, m agents.ClusterHold) bourse.Reason {
 	c.order = append(c.order, l)
 	c.agenda.add(turn{l.what.End, ending, l})
 	c.version++
-	c.out.Record(bourse.NodesLocked{Leg: m.Leg, What: m.What})
+	f := bourse.NodesLocked{Leg: m.Leg, What: l.what}
+	if l.over != nil {
+		f.Beside = l.over.leg
+	}
+	c.out.Record(f)
 	return bourse.Reason{}
 }
 

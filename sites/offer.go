@@ -14,7 +14,7 @@ import (
 // admissible, and what is clear, that is, free even when the queue's plan is
 // finished.
 func (s *Site) offers(now bourse.Time, m agents.OfferRequest) agents.Offers {
-	a := agents.Offers{Cycle: m.Cycle, Now: now, Version: s.view.version}
+	a := agents.Offers{Cycle: m.Cycle, Now: now, Version: s.view.version, Stamp: s.stamp()}
 	for i, g := range s.cfg.Groups {
 		admissible := s.view.states[i].Free
 		clear := admissible
@@ -46,7 +46,7 @@ func clip(p bourse.Profile, now, horizon bourse.Time) bourse.Profile {
 
 // quotes prices each leg by itself.
 func (s *Site) quotes(now bourse.Time, m agents.QuoteRequest) agents.Quotes {
-	a := agents.Quotes{Ref: m.Ref, Version: s.view.version, Quotes: make([]bourse.Quote, len(m.Legs))}
+	a := agents.Quotes{Ref: m.Ref, Version: s.view.version, Quotes: make([]bourse.Quote, len(m.Legs)), Stamp: s.stamp()}
 	for i, l := range m.Legs {
 		user := m.User
 		if i < len(m.Users) {

@@ -72,24 +72,26 @@ func (s *Site) tellAgain(t step) {
 
 // secondLook is how long after a restart, or after the cluster has been silent,
 // the site looks again for what the cluster keeps for nobody: by then messages
-// that were on their way have come, and brokers have said what they know.
+// that were on their way have come.
 const secondLook = bourse.Minute
 
-// inventoryLater has the site look.
-func (s *Site) inventoryLater(t step) {
-	t.out.Alarm(t.now.Add(secondLook), inventoryDue{})
-}
+// orphanGrace is how long after its start a site leaves reservations alone that
+// it does not know: long enough for brokers to see its stamp go back, and to
+// speak for them.
+const orphanGrace = 5 * bourse.Minute
+
+// inventoryAt has the site look.
+func (s *Site) inventoryAt(t step, at bourse.Time) { t.out.Alarm(at, inventoryDue{}) }
 
 // reconcile compares the legs with what the cluster keeps. Nodes kept for no leg
 // that holds them are given back; a leg without nodes is lost; what has started
 // or ended meanwhile is taken in. A reservation of a leg that the site does not
-// know means that the site has lost its memory: the first time it is left alone,
-// so that its broker may speak for it. Row S60.
+// know means that the site has lost its memory: for a while it is left alone.
+// Row S60.
 func (s *Site) reconcile(t step, m agents.ClusterLocks) {
 	if s.desk.question != locks || m.Ref != s.desk.ref {
 		return // an answer that came twice, or too late
 	}
-	first := s.desk.first().m.(inventoryDue).first
 	kept := make(map[bourse.LegID]*agents.ClusterLock, len(m.Locks))
 	for i := range m.Locks {
 		kept[m.Locks[i].Leg] = &m.Locks[i]
@@ -108,7 +110,7 @@ func (s *Site) reconcile(t step, m agents.ClusterLocks) {
 		switch {
 		case plant.On("no-reconcile"):
 		case l != nil && (l.State.Blocks() || l.State == bourse.Asked):
-		case l == nil && first && (k.Confirmed || k.Lost):
+		case l == nil && (k.Confirmed || k.Lost) && t.now < s.began.Add(orphanGrace):
 			orphans = true
 		case l == nil:
 			t.out.Send(s.cfg.Cluster, agents.ClusterRelease{Leg: k.Leg})
@@ -117,7 +119,7 @@ func (s *Site) reconcile(t step, m agents.ClusterLocks) {
 		}
 	}
 	if orphans {
-		s.inventoryLater(t)
+		s.inventoryAt(t, s.began.Add(orphanGrace))
 	}
 	s.next(t)
 }

@@ -14,7 +14,7 @@ func (s *Site) Replay(at bourse.Time, f agents.Fact) { s.apply(at, f) }
 // past its start, so that an outage of the site does not expire all at once.
 // Rows S19, S25, S37, S47.
 func (s *Site) start(t step, m agents.Started) {
-	s.epoch, s.desk.ref = m.Nonce, m.Nonce
+	s.epoch, s.desk.ref, s.began = m.Nonce, m.Nonce, t.now
 	for l := range s.open.each {
 		if l.State != bourse.Held && l.State != bourse.Prepared {
 			continue
@@ -36,9 +36,9 @@ func (s *Site) start(t step, m agents.Started) {
 			}
 		}
 	}
-	s.enqueue(t, task{m: inventoryDue{first: true}})
+	s.enqueue(t, task{m: inventoryDue{}})
 	if s.facts > 0 {
-		s.inventoryLater(t)
+		s.inventoryAt(t, t.now.Add(secondLook))
 	}
 }
 

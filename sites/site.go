@@ -65,6 +65,7 @@ type Site struct {
 
 	// What a restart begins anew.
 	epoch     uint64 // the nonce of this life
+	began     bourse.Time
 	desk      desk
 	view      view
 	duties    duties
@@ -189,7 +190,7 @@ type (
 	// dutiesDue tells the cluster again what it has not acknowledged.
 	dutiesDue struct{}
 	// inventoryDue compares the legs with what the cluster keeps.
-	inventoryDue struct{ first bool }
+	inventoryDue struct{}
 	// forgetDue forgets legs long over.
 	forgetDue struct{}
 )

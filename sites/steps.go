@@ -87,7 +87,7 @@ func askedInVain(s *Site, l *leg, t step) {
 	t.out.Send(s.life(l.Leg.Tx.Broker).address(), agents.RefusedReply{Leg: l.Leg, Step: names[onHold],
 		Fare: l.Fare, Reason: why, DecidedBy: l.Leg.Tx.Incarnation, Stamp: s.stamp()})
 	s.skip(t)
-	s.inventoryLater(t)
+	s.inventoryAt(t, t.now.Add(secondLook))
 }
 
 func toExpired(s *Site, l *leg, t step) {
