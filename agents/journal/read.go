@@ -2,6 +2,7 @@ package journal
 
 import (
 	"fmt"
+	"io"
 	"runtime"
 	"sync"
 
@@ -71,6 +72,20 @@ func follows(read []Segment, s *segment) error {
 			s.header.Segment, s.header.Records, before.Segment, before.Records+before.Facts)}
 	}
 	return nil
+}
+
+// maxHeader bounds what ReadHeader reads.
+const maxHeader = 1 << 20
+
+// ReadHeader reads what a segment's file says of itself, and no more of the file
+// than a megabyte; name is for messages.
+func ReadHeader(name string, file io.Reader) (Header, error) {
+	data, err := io.ReadAll(io.LimitReader(file, maxHeader))
+	if err != nil {
+		return Header{}, err
+	}
+	h, _, err := readHead(name, data)
+	return h, err
 }
 
 // ReadFile hands every record of one segment's file to visit; name is for

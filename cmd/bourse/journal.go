@@ -105,6 +105,9 @@ func (v *journalVerify) run(paths []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if sources, err = inOrder(sources); err != nil {
+		return err
+	}
 	check := audit.New(nodes)
 	rows := make([]journalRow, 0, len(sources))
 	for _, s := range sources {
@@ -202,8 +205,9 @@ func printVerified(out io.Writer, rows []journalRow, c audit.Counts, broken int,
 
 // journalSource is one journal to be read: a folder, or one file of it.
 type journalSource struct {
-	path string
-	file bool
+	path   string
+	file   bool
+	broker bool // of a broker; set by inOrder
 }
 
 // journalSources finds the journals under the paths, in their order.
@@ -215,7 +219,7 @@ func journalSources(paths []string) ([]journalSource, error) {
 			return nil, err
 		}
 		if !info.IsDir() {
-			list = append(list, journalSource{p, true})
+			list = append(list, journalSource{path: p, file: true})
 			continue
 		}
 		var found []string
@@ -236,6 +240,54 @@ func journalSources(paths []string) ([]journalSource, error) {
 		}
 	}
 	return list, nil
+}
+
+// inOrder puts brokers last: while agents run, a site's journal is then never
+// ahead of what its brokers have recorded. Two folders of one agent are refused.
+func inOrder(list []journalSource) ([]journalSource, error) {
+	folders := map[agents.ID]string{}
+	for i := range list {
+		agent, err := list[i].owner()
+		if err != nil {
+			return nil, err
+		}
+		if other, twin := folders[agent]; twin && !list[i].file {
+			return nil, fmt.Errorf("%s and %s are both journals of %s; check them one by one", other, list[i].path, agent)
+		}
+		if !list[i].file {
+			folders[agent] = list[i].path
+		}
+		list[i].broker = strings.HasPrefix(string(agent), "broker:")
+	}
+	slices.SortStableFunc(list, func(a, b journalSource) int {
+		switch {
+		case a.broker == b.broker:
+			return 0
+		case b.broker:
+			return -1
+		}
+		return 1
+	})
+	return list, nil
+}
+
+// owner is whose journal it is, by the head of its first file.
+func (s journalSource) owner() (agents.ID, error) {
+	name := s.path
+	if !s.file {
+		files, err := filepath.Glob(filepath.Join(s.path, "*.journal"))
+		if err != nil || len(files) == 0 {
+			return "", fmt.Errorf("%s: there is no journal in this folder", s.path)
+		}
+		name = slices.Min(files)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }()
+	h, err := journal.ReadHeader(name, f)
+	return h.Agent, err
 }
 
 // read hands every record to visit.

@@ -101,6 +101,9 @@ func TestJournal_VerifyExits1WhereAnInvariantIsBroken(t *testing.T) {
 	if _, err := runJournal(t, "verify", ordered); err != nil {
 		t.Errorf("one journal: %v", err)
 	}
+	if _, err := runJournal(t, "verify", north, writeJournal(t, t.TempDir(), "site:north")); exitCode(err) != 2 || !strings.Contains(err.Error(), "are both journals of site:north") {
+		t.Errorf("two journals of one agent: %v", err)
+	}
 	out, err = runJournal(t, "verify", ordered, north, "--json")
 	var report struct {
 		Broken   int

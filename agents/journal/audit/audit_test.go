@@ -153,7 +153,7 @@ func TestAudit_FindsWhatIsBroken(t *testing.T) {
 		"ABORT and confirmed":            {"I2", "its transaction is ABORT", append(with(7, 10, step{vo1, 5, decision(one, false)}, smooth[8])[:9:9], smooth[12])},
 		"COMMIT and cancelled":           {"I2", "its transaction is COMMIT", with(9, 15, step{south, 6, moved(one, 1, bourse.Cancelled)})},
 		"confirmed and undecided":        {"I2", "not decided", with(7, 15, smooth[8])},
-		"COMMIT of a leg never held":     {"I2", "never held", append(append([]step{}, smooth[:2]...), step{vo1, 3, priced(one, 0)}, step{vo1, 3, priced(one, 1)}, step{vo1, 5, decision(one, true)}, step{south, 6, moved(two, 1, bourse.Refused)})},
+		"COMMIT of a leg never held":     {"I2", "never held", append(append([]step{}, smooth[:2]...), step{vo1, 3, priced(one, 0)}, step{vo1, 3, priced(one, 1)}, step{vo1, 5, decision(one, true)}, step{south, 60, moved(two, 1, bourse.Refused)})},
 		"a leg of no transaction":        {"I2", "begun no such", with(15, 15, step{north, 300, moved(two, 0, bourse.Held)})},
 		"confirmed after its start":      {"I4", "was still prepared at 101", with(8, 9, step{north, 101, moved(one, 0, bourse.Confirmed)})},
 		"from asked to confirmed":        {"I5", "from asked to confirmed", with(15, 15, step{north, 300, moved(two, 0, bourse.Confirmed)})},

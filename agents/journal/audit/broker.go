@@ -10,6 +10,7 @@ type tx struct {
 	place     Place
 	at        bourse.Time
 	decided   bool
+	decidedAt bourse.Time
 	commit    bool
 	forgotten bool // long over
 	legs      []txLeg
@@ -81,7 +82,7 @@ func (t *Trail) decided(f bourse.TxDecided) {
 	case x.decided && x.commit != f.Commit:
 		t.breaks("I3", "transaction %v was %v and is %v", f.Tx, verdict(x.commit), verdict(f.Commit))
 	}
-	x.decided, x.commit = true, f.Commit
+	x.decided, x.decidedAt, x.commit = true, t.at, f.Commit
 	if t.life.fenced {
 		t.breaks("I7", "transaction %v is decided after another process was heard of", f.Tx)
 	}
