@@ -36,7 +36,8 @@ type process struct {
 // armed is a crash that waits for a step to strike in.
 type armed struct {
 	Fault
-	draw stream
+	draw    stream
+	inImage bool // it strikes where the journal begins anew with an image
 }
 
 // alarmOf is an alarm on its way to the life of a process that has set it.
@@ -237,12 +238,18 @@ func (p *process) keep(s *Step, out *agents.Outbox) {
 		s.Sends = out.Sends[:a.draw.below(len(out.Sends)+1)]
 	case TornJournal, SyncFailed:
 		p.disk.Fault = failing(journal.OpSync)
-		_ = p.write(s.Now, out.Facts)
-		p.unwritten(s)
-		p.crash(a.For, func(_ string, synced, written int) int { return synced + a.draw.below(written-synced+1) })
+		if err := p.write(s.Now, out.Facts); err != nil {
+			p.unwritten(s)
+		}
+		p.crash(a.For, a.tear)
 		return
 	}
 	p.crash(a.For, nil)
+}
+
+// tear keeps a part of what was written and not synced.
+func (a *armed) tear(_ string, synced, written int) int {
+	return synced + a.draw.below(written-synced+1)
 }
 
 // unwritten leaves nothing of a step: it died before its facts were durable.
@@ -256,7 +263,10 @@ func (p *process) unwritten(s *Step) {
 
 // strikes reports whether the step is one that the crash waits for.
 func (a *armed) strikes(out *agents.Outbox) bool {
-	if a.Kind == CrashSend {
+	switch {
+	case a.inImage:
+		return false
+	case a.Kind == CrashSend:
 		return len(out.Sends) > 0
 	}
 	return len(out.Facts) > 0
@@ -268,6 +278,16 @@ var errDisk = errors.New("the disk has failed")
 func failing(op journal.Op) func(journal.Op, string) error {
 	return func(o journal.Op, _ string) error {
 		if o == op {
+			return errDisk
+		}
+		return nil
+	}
+}
+
+// failingAfter fails every operation after n.
+func failingAfter(n int) func(journal.Op, string) error {
+	return func(journal.Op, string) error {
+		if n--; n < 0 {
 			return errDisk
 		}
 		return nil
@@ -304,7 +324,19 @@ func (p *process) snapshot(s *Step) {
 	if p.world.opt.Snapshot == 0 || p.journal.Since() < uint64(p.world.opt.Snapshot) {
 		return
 	}
-	if err := p.journal.Snapshot(s.Now, p.agent.(agents.Durable).Image()); err != nil {
+	a := p.armed
+	if a != nil && a.inImage {
+		p.armed = nil
+		p.world.struck(a.Kind)
+		p.disk.Fault = failingAfter(a.draw.below(10))
+	}
+	err := p.journal.Snapshot(s.Now, p.agent.(agents.Durable).Image())
+	switch {
+	case a != nil && a.inImage:
+		s.Died = true
+		s.Sends = nil
+		p.crash(a.For, a.tear)
+	case err != nil:
 		p.failed(s, err)
 	}
 }
@@ -320,7 +352,8 @@ func (p *process) crash(down bourse.Duration, keep func(string, int, int) int) {
 func (p *process) die(keep func(string, int, int) int) {
 	p.agent, p.journal = nil, nil
 	p.disk.Fault = nil
-	p.disk.Crash(keep, keep != nil)
+	names := p.world.base.chance(500) // renames and removals that were not synced survive or not
+	p.disk.Crash(keep, names)
 }
 
 // describe shows a message in a trace.

@@ -25,7 +25,8 @@ func (w *Faulty) strike(f Fault) {
 	w.trace("%s strikes %s", f.Kind, f.Host)
 	switch f.Kind {
 	case CrashSync, CrashSend, TornJournal, SyncFailed:
-		p.armed = &armed{f, draw}
+		p.armed = &armed{Fault: f, draw: draw}
+		p.armed.inImage = f.Kind == TornJournal && w.opt.Snapshot > 0 && p.armed.draw.chance(500)
 		w.expire(p, f)
 	case Pause:
 		p.paused = max(p.paused, w.now.Add(f.For))
