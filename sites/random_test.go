@@ -18,22 +18,35 @@ import (
 // nodes and the site dies: the invariants of one site hold after every step.
 func TestSite_HoldsItsInvariantsWhateverIsSaid(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		cfg := storyConfig(4)
-		if rapid.Bool().Draw(t, "capped") {
-			cfg.Cap = 400_000
-		}
-		w := &wild{story: newStory(cfg, backfill.EASY, []bourse.LocalJob{
-			{ID: 1, Nodes: 2, Run: 60 * bourse.Second, Estimate: 90 * bourse.Second},
-			{ID: 2, Submit: 20_000, Nodes: 3, Run: 60 * bourse.Second, Estimate: 60 * bourse.Second}}),
-			t: t, states: map[bourse.LegID]bourse.LegState{}, held: map[bourse.LegID]bourse.Fare{}}
-		w.check = w.step
-		for range rapid.IntRange(1, 60).Draw(t, "steps") {
-			w.act()
-			w.rest()
-			w.trace = w.trace[max(0, len(w.trace)-40):]
-		}
-	})
+	for _, name := range []string{"open", "capped", "shared", "crowded"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rapid.Check(t, func(t *rapid.T) { wildLife(t, name) })
+		})
+	}
+}
+
+// wildLife is one life of a site at which anything is said.
+func wildLife(t *rapid.T, name string) {
+	cfg := storyConfig(4)
+	switch name {
+	case "capped":
+		cfg.Cap = 400_000
+	case "shared":
+		cfg.VOShare = 60
+	case "crowded":
+		cfg.MaxWork, cfg.MaxKept = 2, 12
+	}
+	w := &wild{story: newStory(cfg, backfill.EASY, []bourse.LocalJob{
+		{ID: 1, Nodes: 2, Run: 60 * bourse.Second, Estimate: 90 * bourse.Second},
+		{ID: 2, Submit: 20_000, Nodes: 3, Run: 60 * bourse.Second, Estimate: 60 * bourse.Second}}),
+		t: t, states: map[bourse.LegID]bourse.LegState{}, held: map[bourse.LegID]bourse.Fare{}}
+	w.check = w.step
+	for range rapid.IntRange(20, 80).Draw(t, "steps") {
+		w.act()
+		w.rest()
+		w.trace = w.trace[max(0, len(w.trace)-40):]
+	}
 }
 
 // wild is a story in which anything is said.
