@@ -144,6 +144,8 @@ func decimalText(v any) (string, error) {
 		return strconv.FormatInt(v, 10), nil
 	case float64:
 		return strconv.FormatFloat(v, 'g', -1, 64), nil
+	case string:
+		return "", fmt.Errorf("%q is a string, not a number", v)
 	}
 	return "", fmt.Errorf("is %T, a number is wanted", v)
 }

@@ -83,11 +83,11 @@ func (p Price) Float() float64 { return float64(p) / 1e6 }
 // ParseCredits reads an amount in credits, 0 to MaxBudget.
 func ParseCredits(s string) (Credits, error) {
 	v, err := parseDecimal(s, 6)
-	if err != nil {
-		return 0, fmt.Errorf("amount %q %w", s, err)
-	}
-	if v < 0 || Credits(v) > MaxBudget {
+	switch {
+	case err == errTooLarge, err == nil && (v < 0 || Credits(v) > MaxBudget):
 		return 0, fmt.Errorf("amount %q is outside 0..%v credits", s, MaxBudget)
+	case err != nil:
+		return 0, fmt.Errorf("amount %q %w; 0..%v credits are wanted", s, err, MaxBudget)
 	}
 	return Credits(v), nil
 }
@@ -95,11 +95,11 @@ func ParseCredits(s string) (Credits, error) {
 // ParsePrice reads a price in credits per node-hour, 0 to MaxPrice.
 func ParsePrice(s string) (Price, error) {
 	v, err := parseDecimal(s, 6)
-	if err != nil {
-		return 0, fmt.Errorf("price %q %w", s, err)
-	}
-	if v < 0 || Price(v) > MaxPrice {
+	switch {
+	case err == errTooLarge, err == nil && (v < 0 || Price(v) > MaxPrice):
 		return 0, fmt.Errorf("price %q is outside 0..%v credits per node-hour", s, MaxPrice)
+	case err != nil:
+		return 0, fmt.Errorf("price %q %w; 0..%v credits per node-hour are wanted", s, err, MaxPrice)
 	}
 	return Price(v), nil
 }

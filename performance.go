@@ -29,11 +29,11 @@ func (p Performance) Float() float64 { return float64(p) / float64(Unit) }
 // decimals are rounded.
 func ParsePerformance(s string) (Performance, error) {
 	v, err := parseDecimal(s, 3)
-	if err != nil {
-		return 0, fmt.Errorf("performance %q %w", s, err)
-	}
-	if v <= 0 || Performance(v) > MaxPerformance {
+	switch {
+	case err == errTooLarge, err == nil && (v <= 0 || Performance(v) > MaxPerformance):
 		return 0, fmt.Errorf("performance %q is outside 0.001..%v", s, MaxPerformance)
+	case err != nil:
+		return 0, fmt.Errorf("performance %q %w; 0.001..%v is wanted", s, err, MaxPerformance)
 	}
 	return Performance(v), nil
 }

@@ -84,11 +84,11 @@ func ParseDuration(s string) (Duration, error) {
 		}
 	}
 	v, err := parseMultiple(text, int(unit/Second), 3)
-	if err != nil {
-		return 0, fmt.Errorf("duration %q %w; write 90, 90s, 30m, 2h or 1d", s, err)
-	}
-	if v < 0 || v > int64(MaxDuration) {
+	switch {
+	case err == errTooLarge, err == nil && (v < 0 || v > int64(MaxDuration)):
 		return 0, fmt.Errorf("duration %q is outside 0..%ds", s, MaxDuration/Second)
+	case err != nil:
+		return 0, fmt.Errorf("duration %q %w; write 90, 90s, 30m, 2h or 1d", s, err)
 	}
 	return Duration(v), nil
 }

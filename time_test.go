@@ -30,7 +30,7 @@ func TestParseDuration_RefusesWithARemedy(t *testing.T) {
 	t.Parallel()
 	for text, remedy := range map[string]string{
 		"": "30m", "h": "30m", "2 h": "30m", "5ms": "30m", "1h30m": "30m", "1:30": "30m", "NaN": "30m",
-		"-1": "0..", "-2h": "0..", "1e10d": "0..", "10000000000.001": "0..", "1e300": "too large",
+		"-1": "0..", "-2h": "0..", "1e10d": "0..", "10000000000.001": "0..", "1e300": "0..",
 	} {
 		got, err := ParseDuration(text)
 		if err == nil {

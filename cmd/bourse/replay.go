@@ -133,6 +133,12 @@ const pricedQueue = 2000
 func (r *replay) options() (opt studies.ReplayOptions, read swf.JobOptions, err error) {
 	opt = studies.ReplayOptions{Nodes: r.procs, Copy: r.copy, Reservations: r.reservations, Seed: r.seed, Limit: r.maxQueue}
 	switch {
+	case r.procs < 1:
+		return opt, read, fmt.Errorf("--procs %d: the processors of the site are wanted, 1 or more", r.procs)
+	case !(r.copy >= 0 && r.copy <= 100):
+		return opt, read, fmt.Errorf("--copy %v: a share of the jobs is wanted, such as 0.2; 100 at most", r.copy)
+	case !(r.reservations >= 0 && r.reservations <= 1):
+		return opt, read, fmt.Errorf("--reservations %v: a share of the jobs from 0 to 1 is wanted", r.reservations)
 	case r.maxQueue < 0:
 		return opt, read, fmt.Errorf("--max-queue %d: a number of jobs above 0 is wanted", r.maxQueue)
 	case r.maxQueue == 0 && r.reservations > 0:

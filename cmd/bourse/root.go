@@ -2,7 +2,11 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -21,6 +25,7 @@ Results go to stdout, progress and messages to stderr. Exit status: 0 done,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+	root.SetFlagErrorFunc(badFlag)
 	root.AddCommand(commands()...)
 	return root
 }
@@ -47,4 +52,22 @@ func writeJSON(w io.Writer, v any) error {
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
+}
+
+// badFlag says what value a flag wants, in place of the name of the function
+// that could not read it.
+func badFlag(_ *cobra.Command, err error) error {
+	var num *strconv.NumError
+	if !errors.As(err, &num) {
+		return err
+	}
+	said, _, _ := strings.Cut(err.Error(), ": strconv.")
+	wanted := map[string]string{
+		"ParseInt": "a whole number", "ParseUint": "a whole number of 0 or more",
+		"ParseFloat": "a number", "ParseBool": "true or false",
+	}[num.Func]
+	if errors.Is(err, strconv.ErrRange) {
+		wanted += " that fits in 64 bits"
+	}
+	return fmt.Errorf("%s: %s is wanted", said, wanted)
 }

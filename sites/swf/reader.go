@@ -3,6 +3,7 @@ package swf
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -35,6 +36,9 @@ func Open(path string, opt Options) (*Trace, error) {
 		return nil, err
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("%s: is a folder; a trace file is wanted", path)
+	}
 	if !zipped(path) {
 		return Read(f, path, opt)
 	}
@@ -73,6 +77,9 @@ func read(next func() ([]byte, error), name string, opt Options) (*Trace, error)
 		}
 		if err == io.EOF {
 			return p.finish()
+		}
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil, fmt.Errorf("%s: after line %d: the compressed data breaks off; get the whole file again: %w", name, p.line, err)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: after line %d: %w", name, p.line, err)

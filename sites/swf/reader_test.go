@@ -215,7 +215,7 @@ func TestOpen_GzipByName(t *testing.T) {
 		data []byte
 		want string
 	}{
-		"cut.swf.gz":   {z.Bytes()[:z.Len()-100], "unexpected EOF"},
+		"cut.swf.gz":   {z.Bytes()[:z.Len()-100], "breaks off; get the whole file again"},
 		"sum.swf.gz":   {append(bytes.Clone(z.Bytes()[:z.Len()-8]), 1, 2, 3, 4, 5, 6, 7, 8), "checksum"},
 		"plain.swf.gz": {[]byte(text.String()), "ends in .gz and is not gzip"},
 		"zipped.swf":   {z.Bytes(), "is gzip; its name must end in .gz"},
@@ -227,6 +227,9 @@ func TestOpen_GzipByName(t *testing.T) {
 	}
 	if _, err := Open(filepath.Join(dir, "absent.swf"), Options{}); err == nil {
 		t.Error("an absent file is read")
+	}
+	if _, err := Open(dir, Options{}); err == nil || !strings.Contains(err.Error(), "is a folder; a trace file is wanted") {
+		t.Errorf("a folder: %v", err)
 	}
 }
 
