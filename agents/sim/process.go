@@ -75,6 +75,10 @@ func (p *process) begin() {
 			p.repair(err)
 			return
 		}
+		if err := p.whole(); err != nil {
+			w.Stop(err)
+			return
+		}
 		life.Facts = int(p.journal.Facts())
 		if n := int(p.journal.Since()); n < len(life.Last) {
 			life.Last = life.Last[len(life.Last)-n:] // less the image
@@ -93,6 +97,23 @@ func (p *process) begin() {
 	}
 	nonce := streamOf(w.opt.Seed, 3, uint64(p.number), p.life)
 	p.step(w.names[p.name], agents.Started{Nonce: nonce.next()})
+}
+
+// whole checks, where a bit of the disk was turned, that at most the last record
+// has gone with it: damage before whole records must be refused.
+func (p *process) whole() error {
+	if p.mirror == nil {
+		return nil
+	}
+	w := p.world
+	mirror, err := journal.Open(p.mirror.Clone(), journal.Options{Agent: w.names[p.name], Codec: w.opt.Codec}, func(bourse.Time, agents.Fact) {})
+	if err != nil {
+		return fmt.Errorf("the mirror of %s cannot be read: %w", w.names[p.name], err)
+	}
+	if has, had := p.journal.Facts(), mirror.Facts(); has+1 < had {
+		return fmt.Errorf("I11: a bit of the journal of %s was turned, and %d of its %d facts were thrown away", w.names[p.name], had-has, had)
+	}
+	return nil
 }
 
 // repair is what an operator does with a journal that cannot be opened: the disk

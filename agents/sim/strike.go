@@ -80,12 +80,16 @@ func (w *Faulty) victim(id agents.ID, draw *stream) *process {
 }
 
 // patience is how long a crash waits for a step to strike in.
-const patience = 10 * bourse.Minute
+const patience bourse.Duration = 10 * bourse.Minute
 
 // expire disarms a crash that has found no step.
 func (w *Faulty) expire(p *process, f Fault) {
 	a := p.armed
-	w.do(w.now.Add(patience), func() {
+	wait := patience
+	if a.inImage {
+		wait *= 6 // images are rare
+	}
+	w.do(w.now.Add(wait), func() {
 		if p.armed == a {
 			p.armed = nil
 		}

@@ -39,7 +39,7 @@ func Run(seed uint64, opt Options) (r Result) {
 		opt.Faults = Faults(seed, opt.Kinds...)
 	}
 	r = Result{Seed: seed, Struck: map[sim.Kind]int{}}
-	w := newWorld(seed, opt.Faults, sim.Options{Trace: opt.Trace, Record: opt.Rerun, Snapshot: 100})
+	w := newWorld(seed, opt.Faults, sim.Options{Trace: opt.Trace, Record: opt.Rerun, Snapshot: 40})
 	c := newChecker(w)
 	defer func() {
 		if p := recover(); p != nil {
