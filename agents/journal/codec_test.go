@@ -131,6 +131,8 @@ func TestCodec_RefusesWhatItDoesNotKnow(t *testing.T) {
 		`{"at":99999999999999999999,"kind":"nodes-freed","fact":{}}`:       "too large",
 		`{"at":1,"kind":"nodes-freed","fact":{}}{`:                         `is wanted at`,
 		`{"at":1,"kind":"nodes-freed","fact":[]}`:                          "an object is wanted",
+		"{\"at\":1,\"kind\":\"job-ended\",\"fact\":{\"group\":\"a\x01\"}}": "a text is not UTF-8",
+		"{\"at\":1,\"kind\":\"job-ended\",\"fact\":{\"group\":\"a\xff\"}}": "a text is not UTF-8",
 		`{"at":1,"kind":"job-ended","fact":{"nodes":1.5}}`:                 "at most 0 decimals",
 		`{"at":1,"kind":"nodes-freed","fact":{"leg":{"tx":{"seq":-1}}}}`:   "invalid syntax",
 		`{"at":1,"kind":"job-ended","fact":{"group":"a`:                    "a text does not end",

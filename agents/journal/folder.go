@@ -46,7 +46,7 @@ func makeFolder(path string) error {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return err
 	}
-	return syncPath(filepath.Dir(filepath.Clean(path)), os.O_RDONLY)
+	return syncFolder(filepath.Dir(filepath.Clean(path)))
 }
 
 // LookInto opens a folder for reading, whoever writes there.
@@ -119,7 +119,7 @@ func (d *Folder) Truncate(name string, size int64) error {
 	if err := os.Truncate(d.file(name), size); err != nil {
 		return err
 	}
-	return syncPath(d.file(name), os.O_WRONLY)
+	return syncFile(d.file(name))
 }
 
 // Sync makes the content of a file durable.
@@ -127,11 +127,11 @@ func (d *Folder) Sync(name string) error {
 	if d.name == name {
 		return d.open.Sync()
 	}
-	return syncPath(d.file(name), os.O_WRONLY)
+	return syncFile(d.file(name))
 }
 
-func syncPath(path string, flag int) error {
-	f, err := os.OpenFile(path, flag, 0)
+func syncFile(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func (d *Folder) Remove(name string) error {
 }
 
 // SyncNames makes renames, removals and new files durable.
-func (d *Folder) SyncNames() error { return syncPath(d.path, os.O_RDONLY) }
+func (d *Folder) SyncNames() error { return syncFolder(d.path) }
 
 // Close gives the folder free for another process. What was not synced may be
 // lost.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"unicode/utf8"
 
 	"bourse"
 )
@@ -100,12 +101,17 @@ func (d *reader) text() string {
 		}
 		return s
 	}
-	if len(b) > maxWord {
-		return string(b)
-	}
-	hash := uint32(len(b))
+	hash, low, high := uint32(len(b)), byte(0xff), byte(0)
 	for _, c := range b {
 		hash = hash*31 + uint32(c)
+		low, high = min(low, c), high|c
+	}
+	switch {
+	case low < ' ' || high >= utf8.RuneSelf && !utf8.Valid(b):
+		d.fail("a text is not UTF-8, or has control characters,")
+		return ""
+	case len(b) > maxWord:
+		return string(b)
 	}
 	word := &d.words[(hash^hash>>10)%maxWords]
 	if *word != string(b) {
