@@ -6,7 +6,6 @@ import (
 
 	"bourse"
 	"bourse/agents"
-	"bourse/agents/plant"
 	"bourse/policy/backfill"
 )
 
@@ -48,7 +47,7 @@ func (c *Cluster) hold(now bourse.Time, m agents.ClusterHold) bourse.Reason {
 	}
 	if l := c.locks[m.Leg]; l != nil && l.state < ended {
 		return bourse.Reason{} // the answer got lost
-	} else if l != nil || c.past.has(m.Leg) && !m.Again && !plant.On("hold-after-release") {
+	} else if l != nil || c.past.has(m.Leg) && !m.Again {
 		return bourse.Reason{Code: bourse.Withdrawn, Detail: "leg " + m.Leg.String() + " was released before"}
 	}
 	l := &lock{leg: m.Leg, group: group, what: m.What, ends: m.What.End}
