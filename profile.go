@@ -23,8 +23,8 @@ func NewProfile(t Time, n int) Profile { return Profile{{t, n}} }
 // Clone returns a copy that shares nothing.
 func (p Profile) Clone() Profile { return slices.Clone(p) }
 
-// index returns the step that holds at t, 0 for times before the first.
-func (p Profile) index(t Time) int {
+// Index returns the step that holds at t, 0 for times before the first.
+func (p Profile) Index(t Time) int {
 	low, high := 0, len(p) // p[low] holds or is the first, p[high] lies beyond t
 	for high-low > 1 {
 		if mid := int(uint(low+high) >> 1); p[mid].At <= t {
@@ -37,11 +37,11 @@ func (p Profile) index(t Time) int {
 }
 
 // At returns the number of nodes free at t.
-func (p Profile) At(t Time) int { return p[p.index(t)].Free }
+func (p Profile) At(t Time) int { return p[p.Index(t)].Free }
 
 // Min returns the least number of nodes free anywhere in [s, e), e > s.
 func (p Profile) Min(s, e Time) int {
-	i := p.index(s)
+	i := p.Index(s)
 	low := p[i].Free
 	for i++; i < len(p) && p[i].At < e; i++ {
 		low = min(low, p[i].Free)
@@ -52,7 +52,7 @@ func (p Profile) Min(s, e Time) int {
 // EarliestFit returns the earliest start at or after t at which n nodes are
 // free for all of d, or Never. It costs one walk over the steps.
 func (p Profile) EarliestFit(t Time, n int, d Duration) Time {
-	i := p.index(t)
+	i := p.Index(t)
 	start, open := t, p[i].Free >= n
 	for i++; i < len(p); i++ {
 		if open && p[i].At >= start.Add(d) {
@@ -94,7 +94,7 @@ func (p *Profile) Add(s, e Time, n int) {
 
 // cut makes t a step of its own and returns its index.
 func (p *Profile) cut(t Time) int {
-	i := p.index(t)
+	i := p.Index(t)
 	if (*p)[i].At == t {
 		return i
 	}
@@ -111,7 +111,7 @@ func (p *Profile) join(i int) {
 
 // From drops what lies before t: the profile then opens at t.
 func (p *Profile) From(t Time) {
-	i := p.index(t)
+	i := p.Index(t)
 	q := (*p)[i:]
 	if q[0].At < t {
 		q[0].At = t
@@ -148,7 +148,7 @@ func (p Profile) Levels(list []Level, from, to Time) []Level {
 			}
 		}
 	}
-	for i := p.index(from); i < len(p) && p[i].At < to; i++ {
+	for i := p.Index(from); i < len(p) && p[i].At < to; i++ {
 		at := max(p[i].At, from)
 		closeDown(at, max(p[i].Free, 0))
 		if free := p[i].Free; free > depth {

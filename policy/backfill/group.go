@@ -39,6 +39,7 @@ type Group struct {
 	due   bourse.Time
 
 	horizon horizon
+	bounds  bounds
 	starts  []Start
 	state   State
 }

@@ -35,27 +35,34 @@ func (g *Group) place(i int) {
 // beside the others as they then stand: never later than it was.
 func (g *Group) compress() {
 	l := &g.line
+	g.bounds.forget()
 	for i := l.head; i < len(l.jobs); i++ {
 		q := &l.jobs[i]
 		if q.Nodes == gone || q.Promise == bourse.Never {
 			continue
 		}
-		at := earlier(g.work, q.Nodes, q.Estimate, q.Promise)
-		if at == q.Promise {
+		v := q.Promise
+		at := earlier(g.work, g.bounds.before(q), q.Nodes, q.Estimate, v)
+		g.bounds.note(q, at)
+		if at == v {
 			continue
 		}
-		g.work.Add(q.Promise, q.Promise.Add(q.Estimate), q.Nodes)
-		g.work.Add(at, at.Add(q.Estimate), -q.Nodes)
+		// Where the new place overlaps the old one nothing changes.
+		full := at.Add(q.Estimate)
+		g.work.Add(at, min(v, full), -q.Nodes)
+		g.work.Add(max(v, full), v.Add(q.Estimate), q.Nodes)
+		g.bounds.rise(max(v, full))
 		l.promise(i, at)
 		g.due = min(g.due, at)
 	}
 }
 
 // earlier is the earliest fit, from the opening of p on, of n nodes for d that
-// stand in p over [v, v+d) already, or v. Where they stand they do not hinder
-// themselves, so a start before v need only find room up to v.
-func earlier(p bourse.Profile, n int, d bourse.Duration, v bourse.Time) bourse.Time {
-	for i := 0; i < len(p) && p[i].At < v; {
+// stand in p over [v, v+d) already, or v; there must be none before from. Where
+// they stand they do not hinder themselves, so a start before v need only find
+// room up to v.
+func earlier(p bourse.Profile, from bourse.Time, n int, d bourse.Duration, v bourse.Time) bourse.Time {
+	for i := p.Index(from); i < len(p) && p[i].At < v; {
 		if p[i].Free < n {
 			i++
 			continue
