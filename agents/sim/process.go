@@ -89,7 +89,7 @@ func (p *process) begin() {
 	if w.opt.Record {
 		p.lives = append(p.lives, r)
 	}
-	if p.life > 1 {
+	if p.life > 1 || life.Amnesia {
 		w.trace("%s begins life %d with %d facts", w.names[p.name], p.life, life.Facts)
 		for _, h := range w.began {
 			h(&life)
