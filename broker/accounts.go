@@ -20,6 +20,10 @@ import (
 // what was spent, net of that.
 const treasury = "treasury"
 
+// overdraft pays what was spent beyond the budget, by two processes of one name
+// that did not know of each other: it is on nobody's account but shows.
+const overdraft = "overdraft"
+
 // Entry is the key of a pending transfer: a leg, and which of its two moves.
 type Entry struct {
 	Leg bourse.LegID

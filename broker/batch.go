@@ -19,9 +19,10 @@ const (
 	Placed                    // COMMIT is recorded
 	Done                      // all its legs have ended
 	Abandoned                 // it can never be placed
+	Withdrawn                 // its user has given it up
 )
 
-var jobStates = [...]string{"waiting", "trying", "placed", "done", "abandoned"}
+var jobStates = [...]string{"waiting", "trying", "placed", "done", "abandoned", "withdrawn"}
 
 // String names the state.
 func (s JobState) String() string { return jobStates[s] }
@@ -30,11 +31,23 @@ func (s JobState) String() string { return jobStates[s] }
 type job struct {
 	bourse.Job
 	state  JobState
-	fresh  bool          // no cycle has looked at it yet
-	due    bool          // the next batch takes it
-	taken  bool          // the cycle under way looks at it
-	reason bourse.Reason // why it is not placed
-	last   *transaction  // its latest try
+	fresh  bool           // no cycle has looked at it yet
+	due    bool           // the next batch takes it
+	taken  bool           // the cycle under way looks at it
+	reason bourse.Reason  // why it is not placed
+	last   *transaction   // its latest try
+	txs    []*transaction // its window: COMMIT is recorded, in this order
+	asked  bourse.Job     // as submitted, before any move
+	stub   bool           // all that is known of it is what a site has said
+
+	// For this life only.
+	errand *errand
+	askers []agents.ID // who wait for the answer to its cancellation
+}
+
+// drop takes a transaction out of the job's window.
+func (j *job) drop(t *transaction) {
+	j.txs = slices.DeleteFunc(j.txs, func(x *transaction) bool { return x == t })
 }
 
 // before is the order in which jobs are served: priority, higher first, then
@@ -68,7 +81,7 @@ func (q *queue) insert(j *job) {
 // way looks at is left to the next call.
 func (q *queue) call(all bool) {
 	for _, j := range q.jobs {
-		if !j.due && !j.taken && (all || j.fresh) {
+		if !j.due && !j.taken && j.state == Waiting && (all || j.fresh) {
 			j.due = true
 			q.due++
 		}
@@ -84,8 +97,12 @@ func (q *queue) take(batch []*job, n int) []*job {
 		if !j.due {
 			continue
 		}
-		j.due, j.taken = false, true
+		j.due = false
 		q.due--
+		if j.state != Waiting {
+			continue
+		}
+		j.taken = true
 		q.look(j)
 		batch = append(batch, j)
 	}
@@ -107,11 +124,12 @@ func (q *queue) sweep() {
 	}
 }
 
-// submit takes a job or says why not, and calls the fresh ones when they fill a batch.
+// submit takes a job or says why not, and calls the fresh ones when they fill a
+// batch. The same job again is answered as the first time.
 func (b *Broker) submit(now bourse.Time, from agents.ID, m agents.Submit, out *agents.Outbox) {
 	j := m.Job
-	j.Submit = now
-	r := b.normalise(now, &j)
+	fill(&j)
+	r := b.refusal(now, &j)
 	if from != "" {
 		out.Send(from, agents.SubmitReply{Job: j.Name, Reason: r})
 	}
@@ -119,6 +137,10 @@ func (b *Broker) submit(now bourse.Time, from agents.ID, m agents.Submit, out *a
 		b.record(bourse.SubmissionRefused{Job: j.Name, User: j.User, Reason: r}, out)
 		return
 	}
+	if old := b.names[j.Name]; old != nil && !old.stub {
+		return
+	}
+	j.Submit = now
 	b.record(bourse.JobSubmitted{Job: j}, out)
 	if b.queue.fresh >= b.cfg.BatchSize {
 		b.queue.call(false)
@@ -126,14 +148,13 @@ func (b *Broker) submit(now bourse.Time, from agents.ID, m agents.Submit, out *a
 	}
 }
 
-// normalise fills in what a job leaves to defaults, and refuses what makes no
-// sense.
-func (b *Broker) normalise(now bourse.Time, j *bourse.Job) bourse.Reason {
+// fill fills in what a job leaves to defaults, as far as it makes sense.
+func fill(j *bourse.Job) {
 	if j.Deadline == 0 {
 		j.Deadline = bourse.Never
 	}
-	if r := sense(now, j); r.Refused() {
-		return r
+	if unsound(j).Refused() {
+		return
 	}
 	switch {
 	case j.Budget == 0:
@@ -141,9 +162,20 @@ func (b *Broker) normalise(now bourse.Time, j *bourse.Job) bourse.Reason {
 	case j.MaxPrice == 0:
 		j.MaxPrice = j.PriceWithin()
 	}
-	switch old, known := b.names[j.Name]; {
-	case known:
+}
+
+// refusal says why a job is not taken.
+func (b *Broker) refusal(now bourse.Time, j *bourse.Job) bourse.Reason {
+	if old := b.names[j.Name]; old != nil && !old.stub && j.Name != "" {
+		if same(&old.asked, j) {
+			return bourse.Reason{}
+		}
 		return reason(bourse.Conflict, "a job named %q was submitted at %v; names are unique per broker", j.Name, old.Submit)
+	}
+	if r := sense(now, j); r.Refused() {
+		return r
+	}
+	switch {
 	case j.Budget > bourse.MaxBudget:
 		return reason(bourse.Invalid, "budget %v is above %v credits", j.Budget, bourse.MaxBudget)
 	case b.queue.waiting >= b.cfg.MaxQueue:
@@ -152,8 +184,33 @@ func (b *Broker) normalise(now bourse.Time, j *bourse.Job) bourse.Reason {
 	return bourse.Reason{}
 }
 
-// sense checks a job by itself.
+// same reports whether two jobs ask for the same, whenever they were submitted.
+func same(a, b *bourse.Job) bool {
+	return a.Name == b.Name && a.User == b.User && a.Priority == b.Priority && a.Run == b.Run &&
+		sameRequest(&a.Request, &b.Request)
+}
+
+func sameRequest(a, b *bourse.Request) bool {
+	x, y := &a.Require, &b.Require
+	return a.Nodes == b.Nodes && a.Length == b.Length && a.MinPerformance == b.MinPerformance &&
+		a.MaxPrice == b.MaxPrice && a.Budget == b.Budget && a.Ready == b.Ready && a.Deadline == b.Deadline && a.OneSite == b.OneSite &&
+		x.Memory == y.Memory && x.Disk == y.Disk && x.GPUs == y.GPUs && x.OS == y.OS && x.Arch == y.Arch &&
+		slices.Equal(x.Features, y.Features)
+}
+
+// sense checks a job by itself, at an instant.
 func sense(now bourse.Time, j *bourse.Job) bourse.Reason {
+	if r := unsound(j); r.Refused() {
+		return r
+	}
+	if j.Deadline <= max(now, j.Ready) {
+		return reason(bourse.Expired, "deadline %v is not after now %v and ready %v", j.Deadline, now, j.Ready)
+	}
+	return bourse.Reason{}
+}
+
+// unsound says what of a job can never be served.
+func unsound(j *bourse.Job) bourse.Reason {
 	switch {
 	case j.Name == "":
 		return reason(bourse.Invalid, "the job has no name")
@@ -171,8 +228,6 @@ func sense(now bourse.Time, j *bourse.Job) bourse.Reason {
 		return reason(bourse.Invalid, "budget %v is outside 0..%v credits", j.Budget, bourse.MaxBudget)
 	case j.Ready > bourse.MaxTime:
 		return reason(bourse.Invalid, "ready %v is after %v", j.Ready, bourse.MaxTime)
-	case j.Deadline <= max(now, j.Ready):
-		return reason(bourse.Expired, "deadline %v is not after now %v and ready %v", j.Deadline, now, j.Ready)
 	}
 	return bourse.Reason{}
 }

@@ -120,12 +120,15 @@ func TestSubmit_BoundsTheQueueAndAnswersTheClient(t *testing.T) {
 	cfg.MaxQueue = 2
 	b := New(cfg)
 	var codes []bourse.Code
-	for _, name := range []string{"a", "a", "b", "c"} {
+	for _, x := range []struct {
+		name  string
+		nodes int
+	}{{"a", 1}, {"a", 1}, {"a", 2}, {"b", 1}, {"c", 1}, {"a", 1}} {
 		var out agents.Outbox
-		b.Step(0, "client", agents.Submit{Job: testJob(name, 1, bourse.Second, bourse.Credit)}, &out)
+		b.Step(0, "client", agents.Submit{Job: testJob(x.name, x.nodes, bourse.Second, bourse.Credit)}, &out)
 		codes = append(codes, out.Sends[0].Message.(agents.SubmitReply).Reason.Code)
 	}
-	if want := []bourse.Code{bourse.None, bourse.Conflict, bourse.None, bourse.QueueFull}; fmt.Sprint(codes) != fmt.Sprint(want) {
+	if want := []bourse.Code{bourse.None, bourse.None, bourse.Conflict, bourse.None, bourse.QueueFull, bourse.None}; fmt.Sprint(codes) != fmt.Sprint(want) {
 		t.Errorf("answers %q, want %q", codes, want)
 	}
 }

@@ -12,9 +12,6 @@
 package broker
 
 import (
-	"fmt"
-	"slices"
-
 	"bourse"
 	"bourse/agents"
 )
@@ -22,22 +19,34 @@ import (
 // Broker is the agent of one VO. It is not safe for concurrent use.
 type Broker struct {
 	cfg   Config
-	sites []agents.ID         // in order of name, the canonical order
+	sites []agents.ID         // that the cycle under way asks, in order of name, the canonical order
 	index map[agents.ID]int32 // into sites
 
 	// What follows from the facts.
+	lives    []bourse.BrokerLife // the last is this one
+	fenced   bool
+	seq      uint64 // of the last transaction begun
 	jobs     []*job // in order of submission
 	names    map[string]*job
 	queue    queue
-	txs      []*transaction // by sequence, from 1
+	txs      map[bourse.TxID]*transaction
+	order    []*transaction // in which they became known
 	ledger   bourse.Ledger[Entry]
 	returned map[string]bourse.Credits // by user: what sites gave back
 	cycles   uint64                    // closed so far
+	peers    map[agents.ID]*peer
+	known    []agents.ID // the peers, in order of name
 
 	// What a restart begins anew.
-	cycle  cycle
-	next   bourse.Time // when the next cycle fires
-	follow int         // cycles that may still be opened before
+	began     bourse.Time // this life
+	cycle     cycle
+	next      bourse.Time // when the next cycle fires
+	follow    int         // cycles that may still be opened before
+	errands   []*errand
+	errandSeq uint64
+	probeSeq  uint64
+	stale     bool   // a site has joined or left since b.sites was made
+	stray     uint64 // messages that made no sense
 }
 
 // New returns a broker. The configuration must be valid: an error of
@@ -46,55 +55,91 @@ func New(cfg Config) *Broker {
 	if err := cfg.Validate(); err != nil {
 		panic(err)
 	}
-	b := &Broker{cfg: cfg, sites: slices.Clone(cfg.Sites), index: map[agents.ID]int32{},
-		names: map[string]*job{}, returned: map[string]bourse.Credits{}}
-	slices.Sort(b.sites)
-	for i, id := range b.sites {
-		b.index[id] = int32(i)
+	b := &Broker{cfg: cfg, index: map[agents.ID]int32{}}
+	b.reset()
+	for _, id := range cfg.Sites {
+		b.meet(id).member = true
 	}
-	b.cycle.market.init(b.sites)
+	b.muster()
 	b.endow()
 	return b
 }
 
+// reset forgets all that follows from facts.
+func (b *Broker) reset() {
+	b.names, b.txs = map[string]*job{}, map[bourse.TxID]*transaction{}
+	b.returned, b.peers = map[string]bourse.Credits{}, map[agents.ID]*peer{}
+	b.lives, b.jobs, b.order, b.known = nil, nil, nil, nil
+	b.queue, b.ledger = queue{}, bourse.Ledger[Entry]{}
+}
+
 // Step hands the broker one message. Answers that come too late, twice, or from
-// somebody who was not asked change nothing.
+// somebody who was not asked change nothing; what makes no sense is counted.
 func (b *Broker) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
+	if b.fenced {
+		if _, ok := m.(agents.Started); !ok {
+			return
+		}
+	}
 	switch m := m.(type) {
 	case agents.Started:
-		b.next = b.firstCycle(now)
-		out.Alarm(b.next, cycleDue{b.next})
+		b.start(now, m, out)
 	case agents.Submit:
 		b.submit(now, from, m, out)
-	case cycleDue:
-		b.cycleDue(now, m, out)
+	case agents.JobCancel:
+		b.jobCancel(now, from, m, out)
+	case agents.JobModify:
+		b.jobModify(now, from, m, out)
+	case agents.SiteJoined:
+		b.join(now, m.Site, out)
+	case agents.SiteLeft:
+		b.leave(m.Site, out)
 	case agents.Offers:
 		b.offered(now, from, m, out)
 	case agents.Quotes:
 		b.quoted(now, from, m, out)
+	case agents.Listing:
+		b.listing(now, from, m, out)
+	default:
+		if !b.reply(now, from, m, out) && !b.alarm(now, m, out) {
+			b.stray++
+		}
+	}
+	if !b.fenced {
+		b.wake(now, out)
+	}
+}
+
+// Stray is how many messages have come that made no sense.
+func (b *Broker) Stray() uint64 { return b.stray }
+
+// alarm takes one of the broker's own alarms.
+func (b *Broker) alarm(now bourse.Time, m agents.Message, out *agents.Outbox) bool {
+	switch m := m.(type) {
+	case cycleDue:
+		b.cycleDue(now, m, out)
 	case answersDue:
 		b.answersDue(now, m, out)
-	case agents.HeldReply:
-		b.held(now, from, m, out)
-	case agents.PreparedReply:
-		b.prepared(now, from, m, out)
-	case agents.RefusedReply:
-		b.refused(now, from, m, out)
-	case agents.ConfirmedReply:
-		b.closed(from, m.Leg, true, out)
-	case agents.CancelledReply:
-		b.closed(from, m.Leg, false, out)
-	case agents.SettledNotice:
-		b.settled(from, m, out)
-	case agents.StartedNotice: // a report's concern: it changes nothing here
 	case tryDue:
 		b.tryDue(now, m, out)
 	case repeatDue:
 		b.repeatDue(now, m, out)
+	case capDue:
+		b.capDue(now, m, out)
+	case listDue:
+		b.listDue(now, m, out)
+	case assertDue:
+		b.assertDue(now, m, out)
+	case probeDue:
+		b.probeDue(now, m, out)
+	case errandDue:
+		b.errandDue(now, m, out)
+	case forgetDue:
+		b.forget(now, out)
 	default:
-		panic(fmt.Sprintf("broker: %s got %s from %s", b.cfg.Name, m.Kind(), from))
+		return false
 	}
-	b.wake(now, out)
+	return true
 }
 
 // The alarms. Each carries what it is for, and is ignored once that has passed.
@@ -108,14 +153,40 @@ type (
 	}
 	// tryDue gives a transaction up that is still in that state.
 	tryDue struct {
-		Seq   uint64
+		Tx    bourse.TxID
 		State txState
 	}
-	// repeatDue sends a decision again to those who have not acknowledged it.
+	// repeatDue says again what a transaction's sites have not answered.
 	repeatDue struct {
-		Seq  uint64
+		Tx    bourse.TxID
+		Wait  bourse.Duration
+		Chain uint64
+	}
+	// capDue tries the same alternative again.
+	capDue struct {
+		Cycle uint64
+		Turn  int
+		Tries int
+	}
+	// listDue asks a site again for its legs.
+	listDue struct {
+		Site agents.ID
 		Wait bourse.Duration
 	}
+	// assertDue tells a site again what it has forgotten.
+	assertDue struct {
+		Site  agents.ID
+		Wait  bourse.Duration
+		Chain uint64
+	}
+	// probeDue asks a site again for its present stamp.
+	probeDue struct {
+		Site agents.ID
+		Wait bourse.Duration
+		Ref  uint64
+	}
+	// forgetDue drops what is long over.
+	forgetDue struct{}
 )
 
 // Kind names the alarm.
@@ -123,45 +194,8 @@ func (cycleDue) Kind() string   { return "CycleDue" }
 func (answersDue) Kind() string { return "AnswersDue" }
 func (tryDue) Kind() string     { return "TryDue" }
 func (repeatDue) Kind() string  { return "RepeatDue" }
-
-// record records a fact and applies it: the only way the lasting state changes.
-func (b *Broker) record(f agents.Fact, out *agents.Outbox) {
-	out.Record(f)
-	b.apply(f)
-}
-
-// apply brings the lasting state up to a fact. It sends nothing and depends on
-// nothing but the state, so that facts can be replayed.
-func (b *Broker) apply(f agents.Fact) {
-	switch f := f.(type) {
-	case bourse.JobSubmitted:
-		j := &job{Job: f.Job}
-		b.jobs = append(b.jobs, j)
-		b.names[j.Name] = j
-		b.queue.insert(j)
-	case bourse.SubmissionRefused:
-	case bourse.JobPostponed:
-		j := b.names[f.Job]
-		j.reason = f.Reason
-		b.queue.look(j)
-		if f.Final {
-			j.state = Abandoned
-			b.queue.waiting--
-		}
-	case bourse.CycleClosed:
-		b.cycles = f.Cycle
-		b.queue.sweep()
-	case bourse.TxBegun:
-		b.applyBegun(f)
-	case bourse.LegPriced:
-		b.applyPriced(f)
-	case bourse.TxDecided:
-		b.applyDecided(f)
-	case bourse.LegClosed:
-		b.applyClosed(f)
-	case bourse.LegDone:
-		b.applyDone(f)
-	default:
-		panic(fmt.Sprintf("broker: %s cannot apply %s", b.cfg.Name, f.Kind()))
-	}
-}
+func (capDue) Kind() string     { return "CapDue" }
+func (listDue) Kind() string    { return "ListDue" }
+func (assertDue) Kind() string  { return "AssertDue" }
+func (probeDue) Kind() string   { return "ProbeDue" }
+func (forgetDue) Kind() string  { return "ForgetDue" }

@@ -72,7 +72,7 @@ func TestStep_AnswersFromOthersOrTwiceChangeNothing(t *testing.T) {
 	for _, m := range []agents.Message{
 		agents.Offers{Cycle: 1}, agents.Quotes{Ref: 1}, agents.HeldReply{Leg: leg}, agents.PreparedReply{Leg: leg},
 		agents.RefusedReply{Leg: leg}, agents.ConfirmedReply{Leg: leg}, agents.CancelledReply{Leg: leg},
-		agents.StartedNotice{Leg: leg}, agents.ConfirmedReply{Leg: other}, agents.SettledNotice{Leg: far},
+		agents.StartedNotice{Leg: leg}, agents.ConfirmedReply{Leg: other}, agents.ConfirmedReply{Leg: far},
 		agents.HeldReply{Leg: bourse.LegID{Tx: leg.Tx, Leg: 7}},
 	} {
 		for _, from := range []agents.ID{"site:north", "site:south", "site:nobody"} {

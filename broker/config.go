@@ -41,8 +41,7 @@ type Config struct {
 	InDoubt   bourse.Duration // how long a prepared leg may stay in doubt
 	OfferWait bourse.Duration // how long answers to requests for offers and quotes are waited for
 
-	Incarnation uint32 // of this life, counted by the runtime
-	Nonce       uint64 // of this life, drawn by the runtime
+	Nonce uint64 // of a life that its runtime draws none for
 }
 
 // Defaults returns the configuration of a broker of that name as documented for
@@ -66,8 +65,6 @@ func Defaults(name string) Config {
 		Hold:      30 * bourse.Second,
 		InDoubt:   15 * bourse.Minute,
 		OfferWait: 10 * bourse.Second,
-
-		Incarnation: 1,
 	}
 	c.Phase = Phase(name, c.Cycle)
 	return c

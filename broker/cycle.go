@@ -40,6 +40,7 @@ type cycle struct {
 	asked   [][]*planLeg
 	missing int // sites whose answer to the present request is out
 
+	try        *transaction    // under way
 	turn       int             // the plan whose turn it is in phase 7
 	costLimit  bourse.Credits  // B* where it binds, else MaxCredits
 	timeLimit  bourse.Duration // T* where it binds, else MaxDuration
@@ -89,7 +90,10 @@ func (b *Broker) cycleDue(now bourse.Time, m cycleDue, out *agents.Outbox) {
 // wake opens cycles as long as jobs are due, MaxCycles are not reached and none
 // is under way. It is the last thing of every step.
 func (b *Broker) wake(now bourse.Time, out *agents.Outbox) {
-	for b.cycle.phase == idle && b.queue.due > 0 && b.follow > 0 {
+	for b.cycle.phase == idle && b.queue.due > 0 && b.follow > 0 && !b.listening() {
+		if b.stale {
+			b.muster()
+		}
 		b.follow--
 		b.openCycle(now, out)
 	}
@@ -130,6 +134,17 @@ func (b *Broker) openCycle(now bourse.Time, out *agents.Outbox) {
 
 // offered takes one site's offers; the last one ends the wait.
 func (b *Broker) offered(now bourse.Time, from agents.ID, m agents.Offers, out *agents.Outbox) {
+	if m.Cycle >= probeRef {
+		b.probed(now, from, m, out)
+		return
+	}
+	if p := b.peers[from]; p != nil && p.listed {
+		b.stamped(now, p, m.Stamp, out) // of no matter for the offer, which is of the moment
+	}
+	if m.Cycle >= errandRef {
+		b.errandOffered(now, from, m, out)
+		return
+	}
 	c := &b.cycle
 	site, known := b.index[from]
 	if c.phase != gathering || m.Cycle != c.number || !known || !c.market.take(c.opened, now, site, m) {
@@ -159,9 +174,13 @@ func (b *Broker) search(now bourse.Time, out *agents.Outbox) {
 	c := &b.cycle
 	c.from = now.Add(b.cfg.Lead) // the wait may have lasted
 	c.market.open(c.from, c.horizon)
+	c.summary.Skewed = c.market.skewed()
 	c.summary.Sites, c.summary.Slots = c.market.answered, c.market.list.Len()
 	if len(c.market.groups) == 0 {
 		for i := range c.plans {
+			if c.plans[i].over {
+				continue
+			}
 			b.giveUp(&c.plans[i], c.market.silence(b.cfg.OfferWait), out)
 		}
 		b.closeCycle(out)
@@ -174,6 +193,9 @@ func (b *Broker) search(now bourse.Time, out *agents.Outbox) {
 	r := c.market.finder.Batch(c.requests, b.searchOptions())
 	for i := range c.plans {
 		p := &c.plans[i]
+		if p.over {
+			continue
+		}
 		p.add(&c.market, r.Alternatives[i])
 		if len(p.alternatives) == 0 {
 			b.giveUp(p, r.Reasons[i], out)
@@ -230,7 +252,7 @@ func (b *Broker) closeCycle(out *agents.Outbox) {
 	for _, j := range c.batch {
 		j.taken = false
 	}
-	c.phase = idle
+	c.phase, c.try = idle, nil
 	b.record(c.summary, out)
 }
 

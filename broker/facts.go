@@ -4,81 +4,332 @@ import (
 	"fmt"
 
 	"bourse"
+	"bourse/agents"
 )
+
+// record records a fact and applies it: the only way the lasting state changes.
+func (b *Broker) record(f agents.Fact, out *agents.Outbox) {
+	out.Record(f)
+	b.apply(f)
+}
+
+// Replay applies a fact of an earlier life.
+func (b *Broker) Replay(_ bourse.Time, f agents.Fact) { b.apply(f) }
+
+// apply brings the lasting state up to a fact. It sends nothing and depends on
+// nothing but the state, so that facts can be replayed.
+func (b *Broker) apply(f agents.Fact) {
+	switch f := f.(type) {
+	case bourse.JobSubmitted:
+		b.applySubmitted(f)
+	case bourse.SubmissionRefused:
+	case bourse.JobPostponed:
+		j := b.names[f.Job]
+		j.reason = f.Reason
+		b.queue.look(j)
+		if f.Final {
+			b.become(j, Abandoned)
+		}
+	case bourse.CycleClosed:
+		b.cycles = f.Cycle
+		b.queue.sweep()
+	case bourse.TxBegun:
+		b.applyBegun(f)
+	case bourse.LegPriced:
+		b.applyPriced(f)
+	case bourse.TxDecided:
+		b.applyDecided(f)
+	case bourse.TxReversed:
+		b.applyReversed(f)
+	case bourse.LegClosed:
+		b.applyClosed(f)
+	case bourse.LegDone:
+		b.applyDone(f)
+	case bourse.LegAdopted:
+		b.applyAdopted(f)
+	default:
+		b.applyRare(f)
+	}
+}
+
+// applyRare applies the facts of lives, membership and wishes.
+func (b *Broker) applyRare(f agents.Fact) {
+	switch f := f.(type) {
+	case bourse.LifeBegun:
+		if len(b.lives) == maxLives {
+			b.lives = append(b.lives[:0], b.lives[1:]...)
+		}
+		b.lives, b.fenced = append(b.lives, bourse.BrokerLife{LifeBegun: f}), false
+	case bourse.LifeFenced:
+		b.fenced = true
+	case bourse.Amnesia: // said for the record
+	case bourse.JobBroken:
+		j := b.names[f.Job]
+		j.reason = f.Reason
+		for _, t := range j.txs {
+			t.givenUp = max(t.givenUp, byBroken)
+		}
+		b.settle(j)
+	case bourse.JobCancelled:
+		j := b.names[f.Job]
+		j.reason = reason(bourse.Withdrawn, "its user has given it up")
+		for _, t := range j.txs {
+			t.givenUp = max(t.givenUp, byUser)
+		}
+		b.become(j, Withdrawn)
+	case bourse.SiteJoined:
+		b.meet(siteID(f.Site)).member = true
+	case bourse.SiteLeft:
+		b.meet(siteID(f.Site)).member = false
+	case bourse.TxForgotten:
+		b.applyForgotten(f)
+	case bourse.BrokerImage:
+		b.load(f)
+	default:
+		panic(fmt.Sprintf("broker: %s cannot apply %s", b.cfg.Name, f.Kind()))
+	}
+}
+
+func (b *Broker) applySubmitted(f bourse.JobSubmitted) {
+	j := b.names[f.Job.Name]
+	if j == nil {
+		j = &job{}
+		b.jobs = append(b.jobs, j)
+		b.names[f.Job.Name] = j
+	}
+	j.Job, j.asked, j.stub = f.Job, f.Job, false
+	if j.state == Abandoned || j.last == nil { // of a stub a leg may still run
+		j.state = Abandoned
+		b.become(j, Waiting)
+	}
+}
+
+// keepTx takes a transaction on record.
+func (b *Broker) keepTx(t *transaction) {
+	b.txs[t.id] = t
+	b.order = append(b.order, t)
+	t.job.last = t
+}
 
 // applyBegun opens a transaction and makes its limits pending.
 func (b *Broker) applyBegun(f bourse.TxBegun) {
-	if f.Tx.Seq != uint64(len(b.txs))+1 {
-		panic(fmt.Sprintf("broker: transaction %v begun after %d others", f.Tx, len(b.txs)))
+	n := len(b.lives)
+	if f.Tx.Seq != b.seq+1 || n == 0 {
+		panic(fmt.Sprintf("broker: transaction %v begun after %d others, in life %d", f.Tx, b.seq, n))
 	}
-	j := b.names[f.Job]
-	t := &transaction{id: f.Tx, job: j, sites: f.Sites, number: f.Alternative, legs: make([]txLeg, len(f.Legs))}
+	b.seq = f.Tx.Seq
+	b.lives[n-1].High = b.seq
+	t := begun(f, b.names[f.Job])
+	for i := range t.legs {
+		b.reserve(t.leg(i), t.job.User, t.sites[i], f.Limits[i])
+		b.meet(t.site(i))
+	}
+	b.keepTx(t)
+	if t.job.state == Waiting {
+		t.job.state = Trying
+	}
+	b.queue.look(t.job)
+}
+
+// begun is a transaction as its record begins.
+func begun(f bourse.TxBegun, j *job) *transaction {
+	t := &transaction{id: f.Tx, job: j, sites: f.Sites, number: f.Alternative, legs: make([]txLeg, len(f.Legs)),
+		repairs: f.Repairs, request: f.Request, spare: f.Spare}
 	for i := range t.legs {
 		t.legs[i] = txLeg{what: f.Legs[i], limit: f.Limits[i]}
-		b.reserve(t.leg(i), j.User, t.sites[i], f.Limits[i])
+		if i < len(f.Replaces) {
+			t.legs[i].replaces = f.Replaces[i]
+		}
 	}
-	b.txs = append(b.txs, t)
-	j.state, j.last = Trying, t
-	b.queue.look(j)
+	return t
 }
 
 // applyPriced binds a leg's price and gives the rest of its limit back.
 func (b *Broker) applyPriced(f bourse.LegPriced) {
 	l := b.legOf(f.Leg)
-	l.state, l.fare = bourse.Held, f.Fare
+	l.state, l.fare, l.priced = bourse.Held, f.Fare, true
 	b.shrink(f.Leg, f.Fare.Total())
 }
 
 // applyDecided closes the question. ABORT frees the money at once: no site can
 // charge for a leg that was never committed.
 func (b *Broker) applyDecided(f bourse.TxDecided) {
-	t := b.txs[f.Tx.Seq-1]
+	t := b.txs[f.Tx]
+	j := t.job
 	t.reason = f.Reason
-	if f.Commit {
-		t.state, t.job.state, t.job.reason = committed, Placed, bourse.Reason{}
-		b.queue.waiting--
+	if !f.Commit {
+		b.applyAborted(t)
 		return
 	}
-	t.state, t.job.state = aborted, Waiting
+	t.state = committed
+	if t.repairs != (bourse.LegID{}) && b.txs[t.repairs.Tx] != nil {
+		b.legOf(t.repairs).mended = true
+	}
+	if t.request.Nodes > 0 {
+		b.applyMoved(t)
+	}
+	j.txs = append(j.txs, t)
+	if j.state == Withdrawn {
+		t.givenUp = byUser
+		return
+	}
+	j.reason = bourse.Reason{}
+	b.become(j, Placed)
+}
+
+func (b *Broker) applyAborted(t *transaction) {
+	t.state = aborted
 	for i := range t.legs {
 		b.void(t.leg(i))
+	}
+	if t.job.state == Trying {
+		t.job.state = Waiting
+	}
+}
+
+// applyMoved has a window take the place of the one that its job had. What no
+// leg of it replaces is given up.
+func (b *Broker) applyMoved(t *transaction) {
+	j := t.job
+	t.request, j.Request = j.Request, t.request
+	for i := range t.legs {
+		if id := t.legs[i].replaces; id != (bourse.LegID{}) && b.txs[id.Tx] != nil {
+			b.legOf(id).moved = true
+		}
+	}
+	for _, old := range j.txs {
+		old.apart, old.givenUp = true, max(old.givenUp, byUser)
+	}
+	j.txs = nil
+}
+
+// applyReversed turns a COMMIT that took effect nowhere into ABORT.
+func (b *Broker) applyReversed(f bourse.TxReversed) {
+	t := b.txs[f.Tx]
+	t.state, t.reason, t.job.reason = aborted, f.Reason, f.Reason
+	for i := range t.legs {
+		b.void(t.leg(i))
+	}
+	if t.repairs != (bourse.LegID{}) && b.txs[t.repairs.Tx] != nil {
+		b.legOf(t.repairs).mended = false
+	}
+	if t.request.Nodes > 0 {
+		b.restore(t)
+	}
+	t.job.drop(t)
+	b.settle(t.job)
+}
+
+// restore puts back the window that a move was to replace.
+func (b *Broker) restore(t *transaction) {
+	j := t.job
+	j.Request = t.request
+	t.request = bourse.Request{}
+	for _, old := range b.order {
+		if old == t || old.job != j || !old.apart || old.state != committed || old.over() {
+			continue
+		}
+		old.apart, old.givenUp = false, kept
+		for i := range old.legs {
+			old.legs[i].moved = false
+		}
+		j.txs = append(j.txs, old)
 	}
 }
 
 // applyClosed posts what an acknowledged COMMIT costs. A committed leg that its
-// site does not have is Lost and costs nothing; a job that has lost all it had
-// waits again.
+// site does not have is Lost and costs nothing.
 func (b *Broker) applyClosed(f bourse.LegClosed) {
-	t, l := b.txs[f.Leg.Tx.Seq-1], b.legOf(f.Leg)
+	t, l := b.txs[f.Leg.Tx], b.legOf(f.Leg)
+	l.closed = true
 	switch {
 	case f.Commit:
-		l.state = bourse.Confirmed
+		l.state, l.charged = bourse.Confirmed, true
 		b.post(f.Leg)
 	case t.state == committed:
 		l.state = bourse.Lost
 		b.void(f.Leg)
-		if t.all(bourse.Lost) {
-			t.job.state = Waiting
-			b.queue.insert(t.job)
+		if f.Reason.Refused() {
+			t.job.reason = f.Reason
 		}
+		if len(t.legs) == 1 && t.request.Nodes > 0 && !t.apart { // a move that came to nothing
+			t.job.drop(t)
+			t.apart = true
+			b.restore(t)
+		}
+		b.settle(t.job)
 	default:
 		l.state = bourse.Cancelled
 	}
 }
 
-// applyDone settles a leg, and with the last one its job.
+// applyDone ends a leg that was paid for, and with the last one its window.
 func (b *Broker) applyDone(f bourse.LegDone) {
-	t, l := b.txs[f.Leg.Tx.Seq-1], b.legOf(f.Leg)
-	l.state, l.end = bourse.Settled, f.End
-	if f.Refund > 0 {
-		b.refund(t.job.User, t.sites[f.Leg.Leg], f.Refund)
+	t, l := b.txs[f.Leg.Tx], b.legOf(f.Leg)
+	l.state, l.end = f.State, f.End
+	if f.State == bourse.Asked {
+		l.state = bourse.Settled
 	}
-	for i := range t.legs {
-		if !t.legs[i].state.Terminal() {
-			return
-		}
+	if back := f.Refund + f.Penalty; back > 0 {
+		l.back = l.back.Plus(back)
+		b.refund(t.job.User, t.sites[f.Leg.Leg], back)
 	}
-	t.job.state = Done
+	if f.Reason.Refused() {
+		t.job.reason = f.Reason
+	}
+	b.settle(t.job)
 }
 
-func (b *Broker) legOf(id bourse.LegID) *txLeg { return &b.txs[id.Tx.Seq-1].legs[id.Leg] }
+// settle looks whether a job's window is over: as it should be, and then the job
+// is done, or not, and then it waits again.
+func (b *Broker) settle(j *job) {
+	if j.state != Placed {
+		return
+	}
+	whole := len(j.txs) > 0
+	for _, t := range j.txs {
+		if t.givenUp != kept {
+			whole = false
+		}
+		for i := range t.legs {
+			switch l := &t.legs[i]; {
+			case !l.state.Terminal():
+				return
+			case l.gone(), l.state == bourse.Cancelled:
+				whole = false
+			}
+		}
+	}
+	if whole {
+		j.reason = bourse.Reason{}
+		b.become(j, Done)
+		return
+	}
+	for _, t := range j.txs {
+		t.apart = true
+	}
+	j.txs = nil
+	if j.stub {
+		b.become(j, Abandoned)
+		return
+	}
+	if !j.reason.Refused() {
+		j.reason = reason(bourse.Busy, "its window was lost")
+	}
+	b.become(j, Waiting)
+}
+
+// become moves a job to a state, and into the queue or out of it.
+func (b *Broker) become(j *job, s JobState) {
+	was, will := j.state <= Trying, s <= Trying
+	j.state = s
+	switch {
+	case was && !will:
+		b.queue.waiting--
+		b.queue.look(j)
+	case !was && will:
+		b.queue.insert(j)
+	}
+}
+
+func (b *Broker) legOf(id bourse.LegID) *txLeg { return &b.txs[id.Tx].legs[id.Leg] }

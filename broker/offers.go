@@ -32,6 +32,7 @@ type answer uint8
 const (
 	silent answer = iota
 	closed        // to us, or its offers cannot be used
+	skewed        // its clock is off
 	usable
 )
 
@@ -63,7 +64,11 @@ func (m *market) take(asked, now bourse.Time, site int32, o agents.Offers) bool 
 	m.told++
 	m.offers[site] = o
 	m.answers[site] = closed
-	if o.Refusal.Refused() || o.Now > now.Add(maxSkew) || o.Now < asked.Add(-maxSkew) {
+	if o.Refusal.Refused() {
+		return true
+	}
+	if o.Now > now.Add(maxSkew) || o.Now < asked.Add(-maxSkew) {
+		m.answers[site] = skewed
 		return true
 	}
 	for i := range o.Groups {
@@ -140,12 +145,26 @@ func (m *market) openClear(from, to bourse.Time, plans []plan) {
 // used, so that what they do not have nobody has.
 func (m *market) complete() bool { return m.answered == len(m.sites) && m.answered > 0 }
 
+// skewed lists the sites whose clocks are off.
+func (m *market) skewed() []string {
+	var list []string
+	for site, a := range m.answers {
+		if a == skewed {
+			list = append(list, siteName(m.sites[site]))
+		}
+	}
+	return list
+}
+
 // silence says why there is nothing to search.
 func (m *market) silence(wait bourse.Duration) bourse.Reason {
 	for site, o := range m.offers {
 		if m.answers[site] == closed && o.Refusal.Refused() {
 			return reason(bourse.NoOffer, "no site offers anything; %s: %v", siteName(m.sites[site]), o.Refusal)
 		}
+	}
+	if off := m.skewed(); len(off) > 0 {
+		return reason(bourse.NoOffer, "no site offers anything that can be used; the clock of %s is more than %s off", off[0], maxSkew.Words())
 	}
 	if m.told > 0 {
 		return reason(bourse.NoOffer, "%d of %d sites answered, none with offers that can be used", m.told, len(m.sites))

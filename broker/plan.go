@@ -16,6 +16,7 @@ type plan struct {
 	found        int           // so far, dropped ones included
 	choice       int           // index into alternatives, -1 for none
 	tries        int           // transactions begun
+	last         int           // number of the alternative tried last
 	over         bool          // placed or postponed
 	why          bourse.Reason // why an alternative fell out last
 }
@@ -148,6 +149,9 @@ var unanswered = bourse.Reason{Code: bourse.NoOffer, Detail: "its site did not a
 
 // quoted takes one site's quotes; the last one ends the wait.
 func (b *Broker) quoted(now bourse.Time, from agents.ID, m agents.Quotes, out *agents.Outbox) {
+	if p := b.peers[from]; p != nil && p.listed {
+		b.stamped(now, p, m.Stamp, out)
+	}
 	c := &b.cycle
 	site, known := b.index[from]
 	if c.phase != quoting || m.Ref != c.number || !known || len(c.asked[site]) == 0 || len(m.Quotes) != len(c.asked[site]) {

@@ -58,7 +58,7 @@ func newTestWorld(t interface{ Fatalf(string, ...any) }, cfg Config, sites ...*f
 	w.After(func(now bourse.Time, id agents.ID, out *agents.Outbox) {
 		for _, f := range out.Facts {
 			w.facts = append(w.facts, f)
-			if !w.quiet {
+			if first, ok := f.(bourse.LifeBegun); !w.quiet && !(ok && first.Incarnation == 1) {
 				w.trace = append(w.trace, fmt.Sprintf("%-5v %-6s * %s", now, short(id), factWords(f)))
 			}
 			if !w.check.off {

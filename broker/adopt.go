@@ -1,0 +1,107 @@
+package broker
+
+import (
+	"cmp"
+	"slices"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/plant"
+)
+
+// adopt takes on the legs that sites have listed and the broker has no record
+// of: its own memory is of the past. What is confirmed was committed; all else
+// is given up. Row B55.
+func (b *Broker) adopt(now bourse.Time, out *agents.Outbox) {
+	type stray struct {
+		site string
+		leg  agents.ListedLeg
+	}
+	var found []stray
+	for _, id := range b.known {
+		for _, l := range b.peers[id].legs {
+			if b.txs[l.Leg.Tx] == nil && l.Leg.Tx.Broker == b.cfg.Name && l.Leg.Leg >= 0 && l.Leg.Leg < maxLegs && soundFare(l.Fare) {
+				found = append(found, stray{siteName(id), l})
+			}
+		}
+	}
+	if len(found) == 0 || plant.On("no-adoption") {
+		return
+	}
+	slices.SortStableFunc(found, func(x, y stray) int {
+		a, b := x.leg.Leg, y.leg.Leg
+		return cmp.Or(cmp.Compare(a.Tx.Incarnation, b.Tx.Incarnation), cmp.Compare(a.Tx.Nonce, b.Tx.Nonce),
+			cmp.Compare(a.Tx.Seq, b.Tx.Seq), cmp.Compare(a.Leg, b.Leg))
+	})
+	for len(found) > 0 {
+		n := 1
+		for n < len(found) && found[n].leg.Leg.Tx == found[0].leg.Leg.Tx {
+			n++
+		}
+		group := found[:n]
+		found = found[n:]
+		commit, open := false, false
+		for _, x := range group {
+			s := sighting{x.leg, true, true}
+			commit = commit || took(&s)
+			open = open || x.leg.State == bourse.Held || x.leg.State == bourse.Prepared
+		}
+		if !commit && !open {
+			continue // it came to nothing, everywhere
+		}
+		var ids []bourse.LegID
+		for _, x := range group {
+			l := &x.leg
+			b.record(bourse.LegAdopted{Leg: l.Leg, Site: x.site, What: l.What, Job: l.Job, User: l.User, State: l.State,
+				Fare: l.Fare, Limit: l.Limit, Version: l.Version}, out)
+			ids = append(ids, l.Leg)
+		}
+		b.record(bourse.Amnesia{Legs: ids}, out)
+		t := b.txs[ids[0].Tx]
+		t.resolved, t.sent = true, len(t.legs)
+		f := bourse.TxDecided{Tx: t.id, Job: t.job.Name, Commit: commit}
+		if !commit {
+			f.Reason = reason(bourse.NoOffer, "the broker had lost its record of it")
+		}
+		b.record(f, out)
+		for _, x := range group {
+			b.catchUp(now, t, x.leg.Leg.Leg, &sighting{x.leg, true, true}, out)
+		}
+		b.tell(now, t, firstRepeat, out)
+	}
+}
+
+// maxLegs bounds the legs of a transaction that a site may speak of.
+const maxLegs = 10_000
+
+// applyAdopted makes a record of a leg as if it had been begun, at its price.
+// Where the account does not cover it, because it was spent twice by processes
+// that did not know of each other, an overdraft does: the budget is then spent.
+func (b *Broker) applyAdopted(f bourse.LegAdopted) {
+	t := b.txs[f.Leg.Tx]
+	if t == nil {
+		j := b.names[f.Job]
+		if j == nil {
+			j = &job{Job: bourse.Job{Name: f.Job, User: f.User}, state: Abandoned, stub: true}
+			j.Deadline = bourse.Never
+			b.jobs = append(b.jobs, j)
+			b.names[j.Name] = j
+		}
+		t = &transaction{id: f.Leg.Tx, job: j}
+		b.keepTx(t)
+	}
+	for len(t.legs) <= f.Leg.Leg { // of those between nothing is known
+		t.legs = append(t.legs, txLeg{state: bourse.Cancelled, closed: true})
+		t.sites = append(t.sites, "")
+	}
+	amount := f.Fare.Total()
+	t.sites[f.Leg.Leg] = f.Site
+	t.legs[f.Leg.Leg] = txLeg{what: f.What, limit: max(f.Limit, amount), fare: f.Fare, state: bourse.Held, priced: true, version: f.Version}
+	if f.State == bourse.Prepared {
+		t.legs[f.Leg.Leg].state = bourse.Prepared
+	}
+	if left := b.voLeft(); left < amount {
+		b.ledger.Pay(bourse.Transfer{From: overdraft, To: b.voAccount(), Amount: amount - left})
+	}
+	b.reserve(f.Leg, t.job.User, f.Site, amount)
+}

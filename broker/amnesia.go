@@ -1,0 +1,259 @@
+package broker
+
+import (
+	"slices"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/plant"
+)
+
+// siteMemory is what the stamps of a site's replies say about its memory. A
+// stamp counts the facts that the site has recorded, over all its lives: it goes
+// back only when a journal has been lost. A stamp of another life that does not
+// count on from the last one may be of a message long under way, or of an
+// amnesia: the site is probed, and what it answers to that is of now.
+type siteMemory struct {
+	heard bool
+	epoch uint64   // of its present life, as far as is known
+	seq   uint64   // the highest of that life
+	past  []uint64 // earlier epochs, latest last
+	probe uint64   // the probe that is out; 0: none
+}
+
+// maxEpochs bounds the lives of a site that are remembered.
+const maxEpochs = 16
+
+// The ways in which a stamp can be taken.
+type order uint8
+
+const (
+	inOrder  order = iota
+	outdated       // older than a reply already seen of that life
+	doubtful       // of another life, whichever was first
+)
+
+// take notes the stamp of a reply.
+func (m *siteMemory) take(s agents.Stamp) order {
+	switch {
+	case !m.heard || s.Epoch == m.epoch && s.Seq >= m.seq || plant.On("no-stamp"):
+	case s.Epoch == m.epoch:
+		return outdated
+	case s.Seq < m.seq || slices.Contains(m.past, s.Epoch):
+		return doubtful
+	}
+	m.set(s)
+	return inOrder
+}
+
+// set takes a stamp for the present one.
+func (m *siteMemory) set(s agents.Stamp) {
+	if m.heard && s.Epoch != m.epoch {
+		if len(m.past) == maxEpochs {
+			m.past = slices.Delete(m.past, 0, 1)
+		}
+		m.past = append(m.past, m.epoch)
+	}
+	m.heard, m.epoch, m.seq = true, s.Epoch, s.Seq
+}
+
+// stamped takes the stamp of what a site says and reports whether to heed it.
+// Rows B60, B62.
+func (b *Broker) stamped(now bourse.Time, p *peer, s agents.Stamp, out *agents.Outbox) bool {
+	switch p.memory.take(s) {
+	case outdated:
+		return false
+	case doubtful:
+		if p.memory.probe == 0 {
+			b.probeSeq++
+			p.memory.probe = probeRef | b.probeSeq
+			b.probe(now, p, firstRepeat, out)
+		}
+		return false
+	}
+	return true
+}
+
+// probeRef marks the requests for offers that only ask for a stamp.
+const probeRef = errandRef | 1<<62
+
+func (b *Broker) probe(now bourse.Time, p *peer, wait bourse.Duration, out *agents.Outbox) {
+	out.Send(p.id, agents.OfferRequest{Cycle: p.memory.probe, Horizon: now})
+	out.Alarm(now.Add(wait), probeDue{p.id, wait, p.memory.probe})
+}
+
+func (b *Broker) probeDue(now bourse.Time, m probeDue, out *agents.Outbox) {
+	if p := b.peers[m.Site]; p != nil && p.memory.probe == m.Ref {
+		b.probe(now, p, min(2*m.Wait, lastRepeat), out)
+	}
+}
+
+// probed takes the answer to a probe: it was given after the doubt had come up.
+func (b *Broker) probed(now bourse.Time, from agents.ID, m agents.Offers, out *agents.Outbox) {
+	p := b.peers[from]
+	if p == nil || p.memory.probe != m.Cycle {
+		return
+	}
+	p.memory.probe = 0
+	before := p.memory
+	p.memory.set(m.Stamp)
+	if m.Stamp.Epoch != before.epoch && m.Stamp.Seq < before.seq {
+		b.lapsed(now, p, out)
+	}
+}
+
+// asserts reports whether the site has been told what a leg was and has not
+// answered.
+func (p *peer) asserts(id bourse.LegID) bool { return p.asserting[id] }
+
+// unknown takes the word of a site that it does not know a leg that it carries.
+// Row B60.
+func (b *Broker) unknown(now bourse.Time, from agents.ID, t *transaction, l *txLeg, m agents.RefusedReply, out *agents.Outbox) {
+	p := b.peers[from]
+	if p.asserts(m.Leg) || l.state.Terminal() || l.state == bourse.Asked {
+		return
+	}
+	b.lapsed(now, p, out)
+}
+
+// lapsed records a site's amnesia and asserts every leg of it whose end has not
+// passed: open ones as they were, closed ones as closed. Row B60.
+func (b *Broker) lapsed(now bourse.Time, p *peer, out *agents.Outbox) {
+	var legs []bourse.LegID
+	for _, t := range b.order {
+		for i := range t.legs {
+			if t.site(i) == p.id && t.resolved && b.assertable(now, t, &t.legs[i]) {
+				legs = append(legs, t.leg(i))
+			}
+		}
+	}
+	if len(legs) == 0 || plant.On("no-reassert") {
+		return
+	}
+	b.record(bourse.Amnesia{Site: siteName(p.id), Legs: legs}, out)
+	b.assert(now, p, legs, out)
+}
+
+// assertable reports whether there is something to be asserted of a leg: that it
+// was held at least, and has not ended.
+func (b *Broker) assertable(now bourse.Time, t *transaction, l *txLeg) bool {
+	switch {
+	case l.what.End <= now, l.state == bourse.Refused, l.state == bourse.Asked && t.state != aborted:
+		return false
+	case plant.On("assert-open-only"):
+		return !l.state.Terminal()
+	}
+	return l.priced || t.state == aborted
+}
+
+func (b *Broker) assert(now bourse.Time, p *peer, legs []bourse.LegID, out *agents.Outbox) {
+	if p.asserting == nil {
+		p.asserting = map[bourse.LegID]bool{}
+	}
+	for _, id := range legs {
+		if !p.asserting[id] {
+			p.asserting[id] = true
+			p.owed = append(p.owed, id)
+		}
+	}
+	b.sendAsserts(now, p, firstRepeat, out)
+}
+
+// sendAsserts says again what has not been answered.
+func (b *Broker) sendAsserts(now bourse.Time, p *peer, wait bourse.Duration, out *agents.Outbox) {
+	p.owed = slices.DeleteFunc(p.owed, func(id bourse.LegID) bool { return !p.asserting[id] })
+	for _, id := range p.owed {
+		if t := b.txs[id.Tx]; t != nil {
+			out.Send(p.id, agents.Reassert{Leg: b.assertion(now, t, id.Leg), Incarnation: b.life().Incarnation, Nonce: b.life().Nonce})
+		} else {
+			delete(p.asserting, id)
+		}
+	}
+	if len(p.asserting) > 0 {
+		p.chain++
+		out.Alarm(now.Add(wait), assertDue{p.id, wait, p.chain})
+	}
+}
+
+func (b *Broker) assertDue(now bourse.Time, m assertDue, out *agents.Outbox) {
+	if p := b.peers[m.Site]; p != nil && p.chain == m.Chain {
+		b.sendAsserts(now, p, min(2*m.Wait, lastRepeat), out)
+	}
+}
+
+// assertion is what the broker knows a leg to be.
+func (b *Broker) assertion(now bourse.Time, t *transaction, i int) agents.ListedLeg {
+	l := &t.legs[i]
+	a := agents.ListedLeg{Leg: t.leg(i), What: l.what, Job: t.job.Name, User: t.job.User, State: l.state,
+		Fare: l.fare, Limit: l.limit, End: l.end, Version: max(l.version, 1)}
+	if t.run != nil {
+		a.Run = t.run[i]
+	}
+	switch {
+	case t.state == aborted:
+		a.State = bourse.Cancelled
+	case t.state == committed && l.state == bourse.Asked:
+		a.State = bourse.Held
+	case l.state.Terminal() && !l.charged:
+		a.State = bourse.Cancelled // never paid for
+	case l.state == bourse.Released || l.state == bourse.Lost:
+		total := l.fare.Total()
+		a.Refund, a.Penalty = min(l.back, total), max(0, l.back-total)
+	}
+	switch a.State {
+	case bourse.Held:
+		a.Left = b.within(now, t, b.cfg.Hold)
+	case bourse.Prepared:
+		a.Left = b.within(now, t, b.cfg.InDoubt)
+	}
+	return a
+}
+
+// reasserted takes a site's answer to an assertion. Row B61.
+func (b *Broker) reasserted(now bourse.Time, p *peer, t *transaction, l *txLeg, m agents.ReassertedReply, out *agents.Outbox) {
+	if !p.asserting[m.Leg] {
+		return
+	}
+	delete(p.asserting, m.Leg)
+	if !m.Reason.Refused() {
+		switch {
+		case t.open() && t.all(bourse.Prepared), t.open() && len(t.legs) == 1 && t.all(bourse.Held):
+			b.commitIfWhole(now, t, out)
+		case !t.open() && !t.atRest():
+			b.tell(now, t, firstRepeat, out)
+		}
+		return
+	}
+	if l.state.Terminal() {
+		return
+	}
+	refund := bourse.Credits(0)
+	if l.charged {
+		refund = l.fare.Total()
+	}
+	why := m.Reason
+	why.Detail = t.sites[m.Leg.Leg] + ": " + why.String()
+	b.gone(now, t, l, m.Leg.Leg, refund, 0, why, out)
+}
+
+// compare asserts to a site that has just listed its legs those of which it
+// remembers less than it once said. Row B60.
+func (b *Broker) compare(now bourse.Time, p *peer, legs []agents.ListedLeg, out *agents.Outbox) {
+	there := map[bourse.LegID]*agents.ListedLeg{}
+	for i := range legs {
+		there[legs[i].Leg] = &legs[i]
+	}
+	for _, t := range b.order {
+		for i := range t.legs {
+			l := &t.legs[i]
+			if t.site(i) != p.id || !t.resolved || !l.charged || l.what.End <= now {
+				continue
+			}
+			s := there[t.leg(i)]
+			if s == nil || !took(&sighting{*s, true, true}) && s.State != bourse.Lost || l.state.Terminal() && !s.State.Terminal() && !t.releases(l) {
+				b.lapsed(now, p, out)
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package broker
+
+import (
+	"slices"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// jobCancel gives a job up as its user wishes, wherever it stands. Its legs are
+// confirmed, where they are not yet, and released for what the schedules give
+// back; the answer comes when they all are, with the sum. Row B27.
+func (b *Broker) jobCancel(now bourse.Time, from agents.ID, m agents.JobCancel, out *agents.Outbox) {
+	j := b.names[m.Job]
+	no := bourse.Reason{}
+	switch {
+	case j == nil:
+		no = reason(bourse.Unknown, "%s has no job %q", b.cfg.Name, m.Job)
+	case j.User != m.User:
+		no = reason(bourse.NotAllowed, "job %q is not %s's", m.Job, m.User)
+	case j.state == Done:
+		no = reason(bourse.BadState, "job %q has ended", m.Job)
+	case j.state == Abandoned:
+		no = reason(bourse.BadState, "job %q was given up: %v", m.Job, j.reason)
+	}
+	if no.Refused() {
+		out.Send(from, agents.JobReply{Job: m.Job, Reason: no})
+		return
+	}
+	if !slices.Contains(j.askers, from) && len(j.askers) < maxAskers {
+		j.askers = append(j.askers, from)
+	}
+	if j.state != Withdrawn {
+		b.withdraw(now, j, out)
+	}
+	b.answerCancel(j, out)
+}
+
+// maxAskers bounds those who wait for the answer to a cancellation.
+const maxAskers = 8
+
+// withdraw records the wish and undoes what was done for the job.
+func (b *Broker) withdraw(now bourse.Time, j *job, out *agents.Outbox) {
+	b.record(bourse.JobCancelled{Job: j.Name, User: j.User}, out)
+	for i := range b.cycle.plans {
+		if b.cycle.phase != idle && b.cycle.plans[i].job == j {
+			b.cycle.plans[i].over = true
+		}
+	}
+	gone := reason(bourse.Withdrawn, "its user has given the job up")
+	if e := j.errand; e != nil && e.try == nil {
+		b.finish(e)
+		if e.tx == nil {
+			b.moved(e, gone, out)
+		}
+	}
+	for _, t := range b.order {
+		switch {
+		case t.job != j || !t.resolved:
+		case t.open():
+			b.abort(now, t, gone, out)
+		case t.state == committed:
+			b.tell(now, t, firstRepeat, out)
+		}
+	}
+}
+
+// answerCancel tells those who have asked for it that a job is given up, once
+// nothing of it holds anything.
+func (b *Broker) answerCancel(j *job, out *agents.Outbox) {
+	if len(j.askers) == 0 || j.state != Withdrawn {
+		return
+	}
+	var back bourse.Credits
+	for _, t := range b.order {
+		if t.job != j {
+			continue
+		}
+		if t.open() || t.state == committed && !t.over() {
+			return
+		}
+		for i := range t.legs {
+			back = back.Plus(t.legs[i].back)
+		}
+	}
+	for _, id := range j.askers {
+		out.Send(id, agents.JobReply{Job: j.Name, Refund: back})
+	}
+	j.askers = nil
+}

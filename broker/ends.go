@@ -1,0 +1,137 @@
+package broker
+
+import (
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/plant"
+)
+
+// How a leg ends, as its site tells it. What a leg has cost is posted once, at
+// the acknowledged Confirm; what comes back is posted once, with its end.
+
+// closed notes that a site has acknowledged the decision. Rows B20, B30.
+func (b *Broker) closed(now bourse.Time, t *transaction, l *txLeg, id bourse.LegID, commit bool, out *agents.Outbox) {
+	if t.state != decided(commit) || l.closed && !plant.On("double-post") || l.state > bourse.Prepared {
+		return
+	}
+	f := bourse.LegClosed{Leg: id, Commit: commit}
+	if commit {
+		f.Posted = l.fare.Total()
+	}
+	b.record(f, out)
+	if t.state == committed && t.releases(l) {
+		b.tell(now, t, firstRepeat, out)
+	}
+}
+
+func decided(commit bool) txState {
+	if commit {
+		return committed
+	}
+	return aborted
+}
+
+// confirmed takes the acknowledgement of a Confirm, and what the site gives back
+// of the leg that this one replaces. Rows B20, B28.
+func (b *Broker) confirmed(now bourse.Time, t *transaction, l *txLeg, m agents.ConfirmedReply, out *agents.Outbox) {
+	b.closed(now, t, l, m.Leg, true, out)
+	if l.replaces == (bourse.LegID{}) || t.state != committed {
+		return
+	}
+	if old := b.txs[l.replaces.Tx]; old != nil {
+		b.end(now, old, l.replaces.Leg, bourse.Released, m.Refund, 0, bourse.Reason{}, out)
+	}
+}
+
+// started notes that a leg's work runs. Row B24.
+func (b *Broker) started(t *transaction, l *txLeg) {
+	if t.state == committed && l.state == bourse.Confirmed {
+		l.state = bourse.Running
+	}
+}
+
+// settled notes that a leg's work has ended. More than was bound is never paid.
+// Row B25.
+func (b *Broker) settled(now bourse.Time, t *transaction, l *txLeg, m agents.SettledNotice, out *agents.Outbox) {
+	if t.state != committed || l.state.Terminal() {
+		return
+	}
+	b.closed(now, t, l, m.Leg, true, out) // what has run was confirmed
+	total := l.fare.Total()
+	l.end = m.End
+	b.end(now, t, m.Leg.Leg, bourse.Settled, total-min(max(m.Charged, 0), total), 0, bourse.Reason{}, out)
+}
+
+// degraded takes a leg that its site cannot serve. Rows B8, B23, B33.
+func (b *Broker) degraded(now bourse.Time, t *transaction, l *txLeg, m agents.DegradedNotice, out *agents.Outbox) {
+	b.gone(now, t, l, m.Leg.Leg, m.Refund, m.Penalty, reason(bourse.Busy, "%s has lost it", t.sites[m.Leg.Leg]), out)
+}
+
+// heuristic takes a leg that its site released in doubt. Rows B8, B22, B33.
+func (b *Broker) heuristic(now bourse.Time, t *transaction, l *txLeg, m agents.HeuristicNotice, out *agents.Outbox) {
+	b.gone(now, t, l, m.Leg.Leg, 0, 0, reason(bourse.Expired, "%s released it in doubt", t.sites[m.Leg.Leg]), out)
+}
+
+// gone takes a leg that its site does not have any more. Before the decision
+// that decides ABORT (I15).
+func (b *Broker) gone(now bourse.Time, t *transaction, l *txLeg, i int, refund, penalty bourse.Credits, why bourse.Reason, out *agents.Outbox) {
+	if t.open() && !plant.On("commit-regardless") {
+		b.abort(now, t, why, out)
+	}
+	switch {
+	case t.state == committed:
+		b.lose(now, t, i, refund, penalty, why, out)
+	case t.state == aborted && !l.closed && l.state <= bourse.Prepared:
+		b.record(bourse.LegClosed{Leg: t.leg(i), Reason: why}, out)
+	}
+}
+
+// lose books a committed leg that is gone, and sees to what is left of its
+// window. Rows B22, B23.
+func (b *Broker) lose(now bourse.Time, t *transaction, i int, refund, penalty bourse.Credits, why bourse.Reason, out *agents.Outbox) {
+	l := &t.legs[i]
+	if l.state.Terminal() {
+		return
+	}
+	if !l.charged && refund == 0 {
+		b.record(bourse.LegClosed{Leg: t.leg(i), Reason: why}, out)
+		b.mend(now, t.job, out)
+		return
+	}
+	b.closed(now, t, l, t.leg(i), true, out) // it was confirmed, and we had not heard
+	b.end(now, t, i, bourse.Lost, refund, penalty, why, out)
+}
+
+// end books the end of a leg that was paid for: a refund of no more than its
+// price, and a penalty, once.
+func (b *Broker) end(now bourse.Time, t *transaction, i int, state bourse.LegState, refund, penalty bourse.Credits, why bourse.Reason, out *agents.Outbox) {
+	l := &t.legs[i]
+	if !l.charged || l.state.Terminal() && !plant.On("double-compensation") {
+		return
+	}
+	total := l.fare.Total()
+	f := bourse.LegDone{Leg: t.leg(i), State: state, End: now, Reason: why,
+		Refund: min(max(refund, 0), total), Penalty: min(max(penalty, 0), total.Times(maxPenalty))}
+	if state == bourse.Settled {
+		f.End = l.end
+	}
+	b.record(f, out)
+	b.answerCancel(t.job, out)
+	if state == bourse.Lost {
+		b.mend(now, t.job, out)
+	}
+}
+
+// maxPenalty bounds what a site may add to a refund, in prices of the leg.
+const maxPenalty = 10
+
+// released takes the acknowledgement of a Release. Row B26.
+func (b *Broker) released(now bourse.Time, t *transaction, l *txLeg, m agents.ReleasedReply, out *agents.Outbox) {
+	if t.state == committed && t.givenUp != kept {
+		refund := m.Refund
+		if plant.On("keep-refund") {
+			refund = 0
+		}
+		b.end(now, t, m.Leg.Leg, bourse.Released, refund, 0, bourse.Reason{}, out)
+	}
+}

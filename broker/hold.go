@@ -1,0 +1,226 @@
+package broker
+
+import (
+	"fmt"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/plant"
+)
+
+// newTx is the record that begins a transaction.
+func (b *Broker) newTx(j *job, legs int) bourse.TxBegun {
+	return bourse.TxBegun{
+		Tx:    bourse.TxID{Broker: b.cfg.Name, Incarnation: b.life().Incarnation, Nonce: b.life().Nonce, Seq: b.seq + 1},
+		Job:   j.Name,
+		Sites: make([]string, 0, legs), Legs: make([]bourse.Leg, 0, legs),
+	}
+}
+
+// begin records a try of an alternative and asks its sites to hold it. Row B1.
+func (b *Broker) begin(now bourse.Time, p *plan, a *alternative, out *agents.Outbox) {
+	p.tries++
+	a.tried, p.last = true, a.number
+	f := b.newTx(p.job, len(a.legs))
+	f.Alternative, f.Limits = a.number, b.limits(p, a)
+	for i := range a.legs {
+		f.Sites, f.Legs = append(f.Sites, siteName(b.sites[a.legs[i].site])), append(f.Legs, a.legs[i].what)
+	}
+	if len(a.legs) > 1 {
+		f.Spare = b.spares(p, a)
+	}
+	var run []bourse.Duration
+	if p.job.Run > 0 {
+		run = make([]bourse.Duration, len(a.legs))
+		for i := range a.legs {
+			run[i] = b.cycle.market.groups[a.legs[i].group].Performance.Runtime(p.job.Run)
+		}
+	}
+	b.cycle.try = b.open(now, f, run, p.tries > 1, out)
+}
+
+// open records a transaction and sends its first Holds: all of them, or one
+// after the other.
+func (b *Broker) open(now bourse.Time, f bourse.TxBegun, run []bourse.Duration, turn bool, out *agents.Outbox) *transaction {
+	b.record(f, out)
+	t := b.txs[f.Tx]
+	t.turn, t.run, t.resolved, t.sent = turn, run, true, 0
+	b.patient(now, t, b.within(now, t, b.cfg.Hold), out)
+	b.hold(now, t, out)
+	for !t.turn && t.sent < len(t.legs) {
+		b.hold(now, t, out)
+	}
+	if b.cfg.Lead > 0 {
+		b.repeatLater(now, t, firstRepeat, out)
+	}
+	return t
+}
+
+// patient sets how long answers under a limit are waited for, from now on.
+func (b *Broker) patient(now bourse.Time, t *transaction, limit bourse.Duration, out *agents.Outbox) {
+	wait := patience(limit)
+	if plant.On("patient-broker") {
+		wait = 2 * limit
+	}
+	t.until = now.Add(wait)
+	out.Alarm(t.until, tryDue{t.id, t.state})
+}
+
+// late reports whether a transaction can no longer be committed. Where messages
+// take no time an exchange ends within its instant.
+func (b *Broker) late(now bourse.Time, t *transaction) bool {
+	return b.cfg.Lead > 0 && now >= t.until && !plant.On("patient-broker")
+}
+
+// within cuts a lock's limit so that it ends before the start. Without a lead
+// there is no latency, and the whole exchange ends within the instant.
+func (b *Broker) within(now bourse.Time, t *transaction, limit bourse.Duration) bourse.Duration {
+	if b.cfg.Lead == 0 {
+		return limit
+	}
+	return max(0, min(limit, t.legs[0].what.Start.Sub(now)))
+}
+
+// hold asks for the next leg.
+func (b *Broker) hold(now bourse.Time, t *transaction, out *agents.Outbox) {
+	t.sent++
+	b.sendHold(now, t, t.sent-1, out)
+}
+
+func (b *Broker) sendHold(now bourse.Time, t *transaction, i int, out *agents.Outbox) {
+	l := &t.legs[i]
+	m := agents.Hold{Leg: t.leg(i), What: l.what, Job: t.job.Name, User: t.job.User,
+		Limit: l.limit, For: b.within(now, t, b.cfg.Hold)}
+	if t.run != nil {
+		m.Run = t.run[i]
+	}
+	if l.replaces != (bourse.LegID{}) {
+		m.Replaces, m.Version = l.replaces, b.legOf(l.replaces).version
+	}
+	out.Send(t.site(i), m)
+}
+
+// held takes the price that binds. Rows B2 to B5, B32.
+func (b *Broker) held(now bourse.Time, t *transaction, l *txLeg, m agents.HeldReply, out *agents.Outbox) {
+	if t.state != holding || l.state != bourse.Asked || m.Leg.Leg >= t.sent {
+		b.lateGrant(t, l, m.Leg, out)
+		return
+	}
+	if b.late(now, t) {
+		b.abort(now, t, reason(bourse.NoOffer, "%s answered too late", t.sites[m.Leg.Leg]), out)
+		return
+	}
+	if (!soundFare(m.Fare) || m.Fare.Total() > l.limit) && !plant.On("pay-any-price") {
+		b.abort(now, t, reason(bourse.TooDear, "%s holds it at %v credits, above the limit %v", t.sites[m.Leg.Leg], m.Fare.Total(), l.limit), out)
+		return
+	}
+	b.record(bourse.LegPriced{Leg: m.Leg, Fare: m.Fare}, out)
+	l.version = max(m.Version, 1)
+	if t.sent < len(t.legs) {
+		if t.turn {
+			b.hold(now, t, out)
+		}
+		return
+	}
+	if !t.all(bourse.Held) {
+		return
+	}
+	// Each leg is within its limit, but the limits together pass the job's budget:
+	// see Broker.limits. B* and the accounts they do not pass.
+	if sum, most := t.price(), b.budgetOf(t); sum > most {
+		b.abort(now, t, reason(bourse.OverBudget, "its legs were held at %v credits, the budget is %v", sum, most), out)
+		return
+	}
+	if len(t.legs) == 1 || plant.On("skip-prepare") {
+		b.commitIfWhole(now, t, out)
+		return
+	}
+	t.state = preparing
+	b.patient(now, t, b.within(now, t, b.cfg.InDoubt), out)
+	for i := range t.legs {
+		b.sendPrepare(now, t, i, out)
+	}
+}
+
+func (b *Broker) sendPrepare(now bourse.Time, t *transaction, i int, out *agents.Outbox) {
+	out.Send(t.site(i), agents.Prepare{Leg: t.leg(i), For: b.within(now, t, b.cfg.InDoubt)})
+}
+
+// lateGrant answers a Held or Prepared of a leg that is not wanted any more: it
+// is cancelled again, and changes no money. Row B32.
+func (b *Broker) lateGrant(t *transaction, l *txLeg, id bourse.LegID, out *agents.Outbox) {
+	if t.state != aborted || l.state > bourse.Prepared && l.state != bourse.Cancelled && l.state != bourse.Refused {
+		return
+	}
+	out.Send(t.site(id.Leg), agents.Cancel{Leg: id, DecidedBy: b.life().Incarnation})
+}
+
+// prepared notes that a leg can no longer be refused. Rows B10, B11, B32.
+func (b *Broker) prepared(now bourse.Time, t *transaction, l *txLeg, m agents.PreparedReply, out *agents.Outbox) {
+	if t.state != preparing || l.state != bourse.Held {
+		b.lateGrant(t, l, m.Leg, out)
+		return
+	}
+	if l.state = bourse.Prepared; t.all(bourse.Prepared) || plant.On("commit-early") {
+		b.commitIfWhole(now, t, out)
+	}
+}
+
+// commitIfWhole decides COMMIT in time, and only while every site remembers its
+// leg: one that is being asserted anew may be gone (I15).
+func (b *Broker) commitIfWhole(now bourse.Time, t *transaction, out *agents.Outbox) {
+	if b.late(now, t) {
+		b.abort(now, t, reason(bourse.NoOffer, "the sites answered too late to be relied on"), out)
+		return
+	}
+	for i := range t.legs {
+		if p := b.peers[t.site(i)]; p != nil && p.asserts(t.leg(i)) {
+			return // until it is reasserted
+		}
+	}
+	b.commit(now, t, out)
+}
+
+// refused ends a try that a site has refused a step of. Rows B6, B12, B22, B44.
+func (b *Broker) refused(now bourse.Time, from agents.ID, t *transaction, l *txLeg, m agents.RefusedReply, out *agents.Outbox) {
+	if m.Reason.Code == bourse.Fenced {
+		if m.DecidedBy == b.life().Incarnation {
+			b.fence(from, m.Reason, out)
+		}
+		return
+	}
+	if t == nil || !t.resolved {
+		return
+	}
+	if m.Reason.Code == bourse.Unknown && m.Step != "Hold" && m.Step != "Cancel" {
+		b.unknown(now, from, t, l, m, out)
+		return
+	}
+	r := m.Reason
+	r.Detail = fmt.Sprintf("%s: %v", t.sites[m.Leg.Leg], m.Reason)
+	switch {
+	case t.state == committed && l.state <= bourse.Prepared && m.Step == "Confirm":
+		b.lose(now, t, m.Leg.Leg, 0, 0, r, out)
+	case t.state == holding && l.state == bourse.Asked && m.Step == "Hold",
+		t.state == preparing && l.state == bourse.Held && m.Step == "Prepare":
+		if l.state == bourse.Asked {
+			l.state = bourse.Refused
+		}
+		b.abort(now, t, r, out)
+	}
+}
+
+// tryDue gives up a try that still waits in the state it was armed for. Rows B7,
+// B13.
+func (b *Broker) tryDue(now bourse.Time, m tryDue, out *agents.Outbox) {
+	t := b.txs[m.Tx]
+	if t == nil || t.state != m.State || !t.open() || !t.resolved {
+		return
+	}
+	for i := range t.legs {
+		if s := t.legs[i].state; s == bourse.Asked || t.state == preparing && s <= bourse.Prepared {
+			b.abort(now, t, reason(bourse.NoOffer, "%s did not answer in time", t.sites[i]), out)
+			return
+		}
+	}
+}

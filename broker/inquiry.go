@@ -1,0 +1,53 @@
+package broker
+
+import (
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/plant"
+)
+
+// inquire answers a site in doubt. ABORT is presumed of what this broker has
+// begun and keeps no record of; of what it cannot have heard of, nothing. Rows
+// B40 to B43.
+func (b *Broker) inquire(from agents.ID, m agents.Inquire, out *agents.Outbox) {
+	if m.Leg.Tx.Broker != b.cfg.Name {
+		b.stray++
+		return
+	}
+	out.Send(from, agents.Answer{Leg: m.Leg, Verdict: b.verdict(from, m.Leg), DecidedBy: b.life().Incarnation})
+}
+
+func (b *Broker) verdict(from agents.ID, id bourse.LegID) agents.Verdict {
+	if b.listening() && !plant.On("answer-before-list") {
+		if t := b.txs[id.Tx]; t == nil || !t.resolved {
+			return agents.Wait
+		}
+	}
+	t, l := b.find(from, id)
+	switch {
+	case t == nil && b.txs[id.Tx] != nil:
+		return agents.Unknown // a leg that is not its, or that there never was
+	case t == nil && (b.presumes(id.Tx) || plant.On("amnesiac-abort")):
+		return agents.Abort
+	case t == nil:
+		return agents.Unknown
+	case !t.resolved || t.open(), t.state == committed && l.state.Terminal():
+		return agents.Wait
+	case t.state == committed && plant.On("forget-commit"):
+		return agents.Abort
+	case t.state == committed:
+		return agents.Commit
+	}
+	return agents.Abort
+}
+
+// presumes reports whether ABORT is what having no record of a transaction
+// means: a life on record has begun it, and its record has been dropped since.
+func (b *Broker) presumes(id bourse.TxID) bool {
+	for i := range b.lives {
+		if x := &b.lives[i]; x.Incarnation == id.Incarnation && x.Nonce == id.Nonce {
+			return id.Seq > 0 && id.Seq <= x.High
+		}
+	}
+	return false
+}

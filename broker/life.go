@@ -1,0 +1,276 @@
+package broker
+
+import (
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/plant"
+)
+
+// A process that begins to act for a broker is a new life of it: the counter
+// is one more than the last on record, and the nonce, drawn by the runtime,
+// tells it from any other process that counts the same. A life that is not the
+// first asks before it speaks: every site is sent a List, again until it is
+// answered, and nothing else before. Once a site has answered, it takes no
+// decision of an earlier life any more; so each transaction that is not over is
+// decided afresh from what its sites have listed. Rows B50 to B55.
+
+// peer is a site, as a broker knows it.
+type peer struct {
+	id     agents.ID
+	member bool // it is asked for offers
+
+	// For this life only.
+	listed    bool
+	legs      []agents.ListedLeg // of its Listing, until all have listed
+	memory    siteMemory
+	owed      []bourse.LegID // asserted and not answered, in order
+	asserting map[bourse.LegID]bool
+	chain     uint64 // of Reasserts
+}
+
+// life is the present life.
+func (b *Broker) life() bourse.LifeBegun {
+	if n := len(b.lives); n > 0 {
+		return b.lives[n-1].LifeBegun
+	}
+	return bourse.LifeBegun{Incarnation: 1, Nonce: b.cfg.Nonce}
+}
+
+// maxLives bounds the lives that are remembered. Of an older one nothing is
+// presumed any more: its sites wait to their limits.
+const maxLives = 1000
+
+// Stopped reports whether another process acts for this broker: this one has
+// recorded so, and does nothing any more.
+func (b *Broker) Stopped() bool { return b.fenced }
+
+// fence stops this process. Row B44.
+func (b *Broker) fence(site agents.ID, why bourse.Reason, out *agents.Outbox) {
+	if !b.fenced && !plant.On("unfenced") {
+		b.record(bourse.LifeFenced{Site: siteName(site), Reason: why}, out)
+	}
+}
+
+// start begins a life. Row B50.
+func (b *Broker) start(now bourse.Time, m agents.Started, out *agents.Outbox) {
+	again := len(b.lives) > 0
+	nonce := m.Nonce
+	if nonce == 0 {
+		nonce = b.cfg.Nonce
+	}
+	f := bourse.LifeBegun{Incarnation: 1, Nonce: nonce}
+	if again {
+		f.Incarnation = b.life().Incarnation + 1
+		if plant.On("same-incarnation") {
+			f.Incarnation--
+		}
+	}
+	b.record(f, out)
+	b.next = b.firstCycle(now)
+	out.Alarm(b.next, cycleDue{b.next})
+	out.Alarm(now.Add(forgetEvery), forgetDue{})
+	for _, id := range b.known {
+		p := b.peers[id]
+		p.listed = !again || plant.On("no-list")
+		if !p.listed {
+			b.askList(now, p, firstRepeat, out)
+		}
+	}
+	if !again {
+		return
+	}
+	for _, t := range b.order {
+		t.sent, t.resolved = len(t.legs), plant.On("no-list")
+		if t.resolved && !t.atRest() {
+			b.tell(now, t, firstRepeat, out)
+		}
+	}
+	b.began = now
+	b.resolveAll(now, out) // without sites there is nobody to ask
+}
+
+// askList sends a site the List of this life and sees that it is repeated.
+func (b *Broker) askList(now bourse.Time, p *peer, wait bourse.Duration, out *agents.Outbox) {
+	m := agents.List{Broker: b.cfg.Name, Incarnation: b.life().Incarnation, Nonce: b.life().Nonce}
+	for _, t := range b.order {
+		for i := range t.legs {
+			if t.site(i) == p.id && !t.legs[i].state.Terminal() {
+				m.Known = append(m.Known, t.leg(i))
+			}
+		}
+	}
+	out.Send(p.id, m)
+	out.Alarm(now.Add(wait), listDue{p.id, wait})
+}
+
+func (b *Broker) listDue(now bourse.Time, m listDue, out *agents.Outbox) {
+	if p := b.peers[m.Site]; p != nil && !p.listed {
+		b.askList(now, p, min(2*m.Wait, lastRepeat), out)
+	}
+}
+
+// listening reports whether this life still waits for a member to list its legs.
+func (b *Broker) listening() bool {
+	for _, id := range b.known {
+		if p := b.peers[id]; p.member && !p.listed {
+			return true
+		}
+	}
+	return false
+}
+
+// listing takes a site's answer to this life's List.
+func (b *Broker) listing(now bourse.Time, from agents.ID, m agents.Listing, out *agents.Outbox) {
+	p := b.peers[from]
+	if p == nil || p.listed || m.Incarnation != b.life().Incarnation {
+		return
+	}
+	if m.Refusal.Refused() {
+		if m.Refusal.Code == bourse.Fenced {
+			b.fence(from, m.Refusal, out)
+		}
+		return
+	}
+	p.listed, p.legs = true, m.Legs
+	p.memory.set(m.Stamp)
+	b.resolveAll(now, out)
+	b.compare(now, p, m.Legs, out)
+}
+
+// resolveAll decides afresh what can be decided now: a transaction with a leg
+// that is confirmed at once, any other when all its sites have listed. When
+// every member has, legs without a record are adopted, and the life is as any.
+func (b *Broker) resolveAll(now bourse.Time, out *agents.Outbox) {
+	for i := 0; i < len(b.order); i++ {
+		if t := b.order[i]; !t.resolved {
+			b.resolve(now, t, out)
+		}
+	}
+	if b.listening() {
+		return
+	}
+	b.adopt(now, out)
+	for _, id := range b.known {
+		if p := b.peers[id]; p.listed {
+			p.legs = nil
+		}
+	}
+	for _, j := range b.jobs {
+		b.mend(now, j, out)
+	}
+}
+
+// sighting is what a site has listed of a leg.
+type sighting struct {
+	agents.ListedLeg
+	heard bool // the site has listed
+	there bool // it knows the leg
+}
+
+// sight is what this life has been told of leg i of t.
+func (b *Broker) sight(t *transaction, i int) sighting {
+	p := b.peers[t.site(i)]
+	if p == nil || !p.listed {
+		return sighting{}
+	}
+	for k := range p.legs {
+		if p.legs[k].Leg == t.leg(i) {
+			return sighting{p.legs[k], true, true}
+		}
+	}
+	return sighting{heard: true}
+}
+
+// took reports whether a state is one that only COMMIT leads to.
+func took(s *sighting) bool {
+	switch s.State {
+	case bourse.Confirmed, bourse.Running, bourse.Settled, bourse.Released:
+		return s.there
+	case bourse.Lost:
+		return s.there && s.Refund > 0
+	}
+	return false
+}
+
+// resolve decides one transaction afresh. Rows B51 to B54.
+func (b *Broker) resolve(now bourse.Time, t *transaction, out *agents.Outbox) {
+	if t.over() {
+		t.resolved = true
+		return
+	}
+	seen := make([]sighting, len(t.legs))
+	effect, all, safe := false, true, true
+	for i := range t.legs {
+		s := b.sight(t, i)
+		seen[i] = s
+		effect = effect || took(&s) || t.legs[i].charged
+		all = all && s.heard
+		locked := s.there && (s.State == bourse.Prepared || s.State == bourse.Held && len(t.legs) == 1)
+		safe = safe && locked && now < b.began.Add(patience(s.Left))
+	}
+	if !effect && !all {
+		return
+	}
+	t.resolved = true
+	switch {
+	case t.open() && effect && !plant.On("abort-at-restart"):
+		b.priceSeen(t, seen, out)
+		b.record(bourse.TxDecided{Tx: t.id, Job: t.job.Name, Commit: true}, out)
+	case t.open() && plant.On("commit-at-restart"):
+		b.record(bourse.TxDecided{Tx: t.id, Job: t.job.Name, Commit: true}, out)
+	case t.open():
+		b.record(bourse.TxDecided{Tx: t.id, Job: t.job.Name, Reason: reason(bourse.NoOffer, "the broker began anew before it was decided")}, out)
+	case t.state == committed && !effect && !safe:
+		b.record(bourse.TxReversed{Tx: t.id, Job: t.job.Name, Reason: reason(bourse.Expired, "the broker began anew, and not every leg was locked any more")}, out)
+	}
+	for i := range t.legs {
+		b.catchUp(now, t, i, &seen[i], out)
+	}
+	b.tell(now, t, firstRepeat, out)
+}
+
+// priceSeen binds the prices that the sites have on record and the broker has
+// not.
+func (b *Broker) priceSeen(t *transaction, seen []sighting, out *agents.Outbox) {
+	for i := range t.legs {
+		if s := &seen[i]; !t.legs[i].priced && s.there && soundFare(s.Fare) && s.Fare.Total() <= t.legs[i].limit && s.State != bourse.Refused {
+			b.record(bourse.LegPriced{Leg: t.leg(i), Fare: s.Fare}, out)
+		}
+	}
+}
+
+// catchUp brings a leg up to what its site has listed.
+func (b *Broker) catchUp(now bourse.Time, t *transaction, i int, s *sighting, out *agents.Outbox) {
+	l := &t.legs[i]
+	if !s.heard || l.state.Terminal() && l.closed {
+		return
+	}
+	if s.there {
+		l.version = max(l.version, s.Version)
+	}
+	lost := reason(bourse.Expired, "%s does not hold it any more", t.sites[i])
+	switch {
+	case t.state == aborted:
+		if s.there && s.State.Terminal() || !s.there {
+			if !l.closed && l.state <= bourse.Prepared {
+				b.record(bourse.LegClosed{Leg: t.leg(i)}, out)
+			}
+		}
+	case !s.there && l.charged, s.there && l.charged && !took(s): // an amnesia: see compare
+	case !s.there, s.State == bourse.Refused, s.State == bourse.LegExpired, s.State == bourse.Cancelled, s.State == bourse.Heuristic,
+		s.State == bourse.Lost && s.Refund == 0 && !l.charged:
+		b.lose(now, t, i, 0, 0, lost, out)
+	case s.State == bourse.Lost:
+		b.lose(now, t, i, s.Refund, s.Penalty, lost, out)
+	case took(s):
+		b.closed(now, t, l, t.leg(i), true, out)
+		switch s.State {
+		case bourse.Running:
+			b.started(t, l)
+		case bourse.Settled:
+			b.settled(now, t, l, agents.SettledNotice{Leg: t.leg(i), End: s.End, Charged: s.Fare.Total()}, out)
+		case bourse.Released:
+			b.end(now, t, i, bourse.Released, s.Refund, 0, bourse.Reason{}, out)
+		}
+	}
+}

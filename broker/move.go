@@ -1,0 +1,141 @@
+package broker
+
+import (
+	"bourse"
+	"bourse/agents"
+)
+
+// jobModify looks for another window for a placed job, of another request. Its
+// transaction's Holds name the legs that they replace, which the sites give up
+// at its Confirm: both or neither. Row B28.
+func (b *Broker) jobModify(now bourse.Time, from agents.ID, m agents.JobModify, out *agents.Outbox) {
+	r := b.movable(now, m)
+	if r.Refused() {
+		out.Send(from, agents.JobReply{Job: m.Job, Reason: r})
+		return
+	}
+	j := b.names[m.Job]
+	if j.errand != nil {
+		return // it was asked twice, or is being repaired: the user asks again
+	}
+	want := j.Job
+	want.Request = m.Request
+	fill(&want)
+	if sameRequest(&want.Request, &j.Request) {
+		out.Send(from, agents.JobReply{Job: m.Job})
+		return
+	}
+	e := &errand{job: j, request: want.Request, asker: from}
+	b.newErrand(e)
+	b.gather(now, now.Add(b.cfg.Horizon), e, out)
+}
+
+// movable says why a job cannot be moved now.
+func (b *Broker) movable(now bourse.Time, m agents.JobModify) bourse.Reason {
+	j := b.names[m.Job]
+	switch {
+	case j == nil:
+		return reason(bourse.Unknown, "%s has no job %q", b.cfg.Name, m.Job)
+	case j.User != m.User:
+		return reason(bourse.NotAllowed, "job %q is not %s's", m.Job, m.User)
+	case j.state != Placed || b.listening():
+		return reason(bourse.BadState, "job %q is %v; only a placed job can be moved", m.Job, j.state)
+	}
+	for _, t := range j.txs {
+		for i := range t.legs {
+			if l := &t.legs[i]; !l.mended && (l.state != bourse.Confirmed || l.what.Start <= now || t.givenUp != kept) {
+				return reason(bourse.BadState, "a part of job %q at %s is %v; only a window that waits to start can be moved", m.Job, t.sites[i], l.state)
+			}
+		}
+	}
+	want := j.Job
+	want.Request = m.Request
+	fill(&want)
+	return sense(now, &want)
+}
+
+// move searches what is offered and what the job itself has, and begins the
+// transaction that replaces it.
+func (b *Broker) move(now bourse.Time, e *errand, out *agents.Outbox) {
+	from, horizon := now.Add(b.cfg.Lead), now.Add(b.cfg.Horizon)
+	m := &e.market
+	for i := range e.sites {
+		b.giveBack(e, int32(i), from)
+	}
+	m.open(from, horizon)
+	opt := b.searchOptions()
+	opt.MaxAlternatives, opt.Notice = 1, from
+	r := m.finder.Batch([]bourse.Request{e.request}, opt)
+	if len(r.Alternatives[0]) == 0 {
+		b.finish(e)
+		b.moved(e, r.Reasons[0], out)
+		return
+	}
+	p := plan{job: e.job, choice: -1}
+	p.add(m, r.Alternatives[0])
+	a := &p.alternatives[0]
+	base := make([]bourse.Credits, len(a.legs))
+	for i := range a.legs {
+		base[i] = a.legs[i].quote.Fare.Base
+	}
+	limits, ok := share(min(e.request.Budget, b.voLeft(), b.userLeft(e.job.User)), base)
+	if !ok {
+		b.finish(e)
+		b.moved(e, reason(bourse.NoMoney, "another window would cost %v credits, more than its budget or the accounts cover beside the one it has", a.cost), out)
+		return
+	}
+	f := b.newTx(e.job, len(a.legs))
+	f.Alternative, f.Limits, f.Request = a.number, limits, e.request
+	f.Replaces, f.Versions = make([]bourse.LegID, len(a.legs)), make([]uint32, len(a.legs))
+	taken := map[bourse.LegID]bool{}
+	for i := range a.legs {
+		site := siteName(e.sites[a.legs[i].site])
+		f.Sites, f.Legs = append(f.Sites, site), append(f.Legs, a.legs[i].what)
+		f.Replaces[i], f.Versions[i] = b.replaced(e.job, site, taken)
+	}
+	e.try = b.open(now, f, nil, false, out)
+}
+
+// replaced picks the leg at a site that a new one is to take the place of.
+func (b *Broker) replaced(j *job, site string, taken map[bourse.LegID]bool) (bourse.LegID, uint32) {
+	for _, t := range j.txs {
+		for i := range t.legs {
+			if l := &t.legs[i]; t.sites[i] == site && l.state == bourse.Confirmed && !taken[t.leg(i)] {
+				taken[t.leg(i)] = true
+				return t.leg(i), max(l.version, 1)
+			}
+		}
+	}
+	return bourse.LegID{}, 0
+}
+
+// giveBack adds to a site's offers what the job itself has there.
+func (b *Broker) giveBack(e *errand, site int32, from bourse.Time) {
+	o := &e.market.offers[site]
+	for _, t := range e.job.txs {
+		for i := range t.legs {
+			l := &t.legs[i]
+			if t.sites[i] != siteName(e.sites[site]) || l.state != bourse.Confirmed || l.what.End <= from {
+				continue
+			}
+			for k := range o.Groups {
+				g := &o.Groups[k]
+				if g.Group.Name != l.what.Group || len(g.Admissible) == 0 {
+					continue
+				}
+				g.Admissible = g.Admissible.Clone()
+				g.Admissible.Add(max(l.what.Start, g.Admissible[0].At), l.what.End, l.what.Nodes)
+			}
+		}
+	}
+}
+
+// moved answers the user who wanted the move, once it is decided.
+func (b *Broker) moved(e *errand, r bourse.Reason, out *agents.Outbox) {
+	if e.job.errand == e {
+		b.finish(e)
+	}
+	if e.asker != "" {
+		out.Send(e.asker, agents.JobReply{Job: e.job.Name, Reason: r})
+	}
+}

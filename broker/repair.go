@@ -1,0 +1,243 @@
+package broker
+
+import (
+	"cmp"
+	"slices"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/plant"
+	"bourse/policy/search"
+)
+
+// A committed window of which a leg is gone is made whole again: other nodes,
+// at the same start, within what is left of the job's budget, penalties added.
+// First come the legs of the job's unchosen alternatives, then what the sites
+// offer now. Where that fails, what is left is released for a full refund and
+// the job waits again. A window without a leg left needs no repair: its job
+// waits for the next cycle. Rows B22, B23.
+
+// maxSpare bounds the legs that are kept for repair.
+const maxSpare = 16
+
+// spares lists the legs of the other alternatives that start when this one does.
+func (b *Broker) spares(p *plan, a *alternative) []bourse.SiteLeg {
+	var list []bourse.SiteLeg
+	for i := range p.alternatives {
+		o := &p.alternatives[i]
+		if o == a || o.start() != a.start() {
+			continue
+		}
+		for _, l := range o.legs {
+			if len(list) < maxSpare {
+				list = append(list, bourse.SiteLeg{Site: siteName(b.sites[l.site]), Leg: l.what})
+			}
+		}
+	}
+	return list
+}
+
+// mend sees to a job's first leg that is gone, if there is one.
+func (b *Broker) mend(now bourse.Time, j *job, out *agents.Outbox) {
+	if j.state != Placed || j.errand != nil || b.listening() || plant.On("silent-loss") {
+		return
+	}
+	for _, t := range j.txs {
+		for i := range t.legs {
+			if t.givenUp == kept && t.legs[i].gone() {
+				e := &errand{job: j, tx: t, leg: i}
+				b.newErrand(e)
+				b.mendNext(now, e, out)
+				return
+			}
+		}
+	}
+}
+
+// mendable reports whether a repair still serves its job.
+func (b *Broker) mendable(id bourse.LegID) bool {
+	t := b.txs[id.Tx]
+	return t != nil && t.job.state == Placed && !t.apart && t.givenUp == kept && t.legs[id.Leg].gone()
+}
+
+// mendNext begins the next try of a repair, or gives the window up.
+func (b *Broker) mendNext(now bourse.Time, e *errand, out *agents.Outbox) {
+	l := &e.tx.legs[e.leg]
+	switch {
+	case !b.mendable(e.tx.leg(e.leg)):
+		b.finish(e)
+		return
+	case l.what.Start <= now.Add(max(b.cfg.Lead, minNotice)):
+		b.breakJob(now, e, reason(bourse.Past, "a part of it at %s is gone too near its start", e.tx.sites[e.leg]), out)
+		return
+	case e.tries >= b.cfg.MaxTries:
+		b.breakJob(now, e, reason(bourse.NoWindow, "a part of it at %s is gone, and no other was to be had", e.tx.sites[e.leg]), out)
+		return
+	}
+	e.tries++
+	for e.next < len(e.tx.spare) {
+		s := e.tx.spare[e.next]
+		e.next++
+		if s.Leg.Nodes < l.what.Nodes || s.Leg.Start != l.what.Start || !b.serves(s.Site) {
+			continue
+		}
+		s.Leg.Nodes = l.what.Nodes
+		b.tryRepair(now, e, []bourse.SiteLeg{s}, []bourse.Credits{0}, out)
+		return
+	}
+	b.gather(now, min(e.job.Deadline, now.Add(b.cfg.Horizon)), e, out)
+}
+
+// serves reports whether a site is asked for anything new.
+func (b *Broker) serves(site string) bool {
+	p := b.peers[siteID(site)]
+	return p != nil && p.member && p.listed
+}
+
+// mendFromOffers takes the cheapest nodes that the sites offer over the lost
+// leg's time.
+func (b *Broker) mendFromOffers(now bourse.Time, e *errand, out *agents.Outbox) {
+	l := &e.tx.legs[e.leg]
+	type choice struct {
+		bourse.SiteLeg
+		price bourse.Credits // of a node
+	}
+	var list []choice
+	m := &e.market
+	for i := range e.sites {
+		if m.answers[i] != usable {
+			continue
+		}
+		site := siteName(e.sites[i])
+		if e.job.OneSite && site != e.tx.sites[e.leg] {
+			continue
+		}
+		for k := range m.offers[i].Groups {
+			o := &m.offers[i].Groups[k]
+			g := &o.Group
+			if g.Performance < e.job.MinPerformance || !e.job.Require.MetBy(g.Machine) ||
+				b.cfg.Algorithm == search.ALP && g.Price > e.job.MaxPrice {
+				continue
+			}
+			w := bourse.Leg{Group: g.Name, Start: l.what.Start, End: l.what.Start.Add(g.Performance.Runtime(e.job.Length))}
+			if w.End > e.job.Deadline {
+				continue
+			}
+			if w.Nodes = min(o.Admissible.Min(w.Start, w.End), l.what.Nodes); w.Nodes > 0 {
+				list = append(list, choice{bourse.SiteLeg{Site: site, Leg: w}, bourse.Cost(g.Price, w.Duration())})
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(x, y choice) int { return cmp.Compare(x.price, y.price) })
+	var legs []bourse.SiteLeg
+	var base []bourse.Credits
+	need := l.what.Nodes
+	for _, c := range list {
+		if need == 0 {
+			break
+		}
+		c.Leg.Nodes = min(c.Leg.Nodes, need)
+		need -= c.Leg.Nodes
+		legs, base = append(legs, c.SiteLeg), append(base, c.price.Times(c.Leg.Nodes))
+	}
+	if need > 0 {
+		b.breakJob(now, e, reason(bourse.NoWindow, "a part of it at %s is gone, and %d nodes in its place are not to be had", e.tx.sites[e.leg], need), out)
+		return
+	}
+	order := func(i, j int) int { return cmp.Compare(legs[i].Site, legs[j].Site) }
+	index := make([]int, len(legs))
+	for i := range index {
+		index[i] = i
+	}
+	slices.SortStableFunc(index, order)
+	inOrder, bases := make([]bourse.SiteLeg, 0, len(legs)), make([]bourse.Credits, 0, len(legs))
+	for _, i := range index {
+		inOrder, bases = append(inOrder, legs[i]), append(bases, base[i])
+	}
+	b.tryRepair(now, e, inOrder, bases, out)
+}
+
+// tryRepair begins a transaction of legs that stand in for the lost one, if the
+// money is there.
+func (b *Broker) tryRepair(now bourse.Time, e *errand, legs []bourse.SiteLeg, base []bourse.Credits, out *agents.Outbox) {
+	left := min(b.remaining(e.job), b.voLeft(), b.userLeft(e.job.User))
+	limits, ok := share(left, base)
+	if !ok {
+		b.breakJob(now, e, reason(bourse.OverBudget, "a part of it at %s is gone, and the %v credits left do not pay for another", e.tx.sites[e.leg], max(left, 0)), out)
+		return
+	}
+	f := b.newTx(e.job, len(legs))
+	f.Repairs, f.Limits, f.Alternative = e.tx.leg(e.leg), limits, e.tx.number
+	for _, l := range legs {
+		f.Sites, f.Legs = append(f.Sites, l.Site), append(f.Legs, l.Leg)
+	}
+	f.Spare = slices.Clone(e.tx.spare[min(e.next, len(e.tx.spare)):])
+	e.try = b.open(now, f, b.runs(e, legs), e.tries > 1, out)
+}
+
+// runs is what the work really takes on the legs of a repair, as a share of the
+// leg's length; nil if it takes all of it.
+func (b *Broker) runs(e *errand, legs []bourse.SiteLeg) []bourse.Duration {
+	if e.job.Run == 0 || e.job.Run >= e.job.Length {
+		return nil
+	}
+	share := (e.job.Run*1000 + e.job.Length - 1) / e.job.Length // thousandths
+	run := make([]bourse.Duration, len(legs))
+	for i, l := range legs {
+		run[i] = max(1, l.Leg.Duration()*share/1000)
+	}
+	return run
+}
+
+// share makes limits of what is left: each leg's base price and an equal part of
+// the rest; false if the base prices alone pass it.
+func share(left bourse.Credits, base []bourse.Credits) ([]bourse.Credits, bool) {
+	var sum bourse.Credits
+	for _, c := range base {
+		sum = sum.Plus(c)
+	}
+	if sum > left || left < 0 {
+		return nil, false
+	}
+	limits := slices.Clone(base)
+	for i := range limits {
+		limits[i] += (left - sum) / bourse.Credits(len(base))
+	}
+	return limits, true
+}
+
+// remaining is what is left of a job's budget: less what its legs cost, plus
+// what came back of them.
+func (b *Broker) remaining(j *job) bourse.Credits {
+	left := j.Budget
+	for _, t := range j.txs {
+		for i := range t.legs {
+			if l := &t.legs[i]; l.charged || !l.state.Terminal() {
+				left -= l.fare.Total() - l.back
+			}
+		}
+	}
+	return left
+}
+
+// budgetOf is the most that a transaction's legs may cost together.
+func (b *Broker) budgetOf(t *transaction) bourse.Credits {
+	switch {
+	case t.repairs != (bourse.LegID{}):
+		return b.remaining(t.job)
+	case t.request.Nodes > 0:
+		return t.request.Budget
+	}
+	return t.job.Budget
+}
+
+// breakJob gives a window up: what is left of it is confirmed, where it is not
+// yet, and released for all of its price.
+func (b *Broker) breakJob(now bourse.Time, e *errand, why bourse.Reason, out *agents.Outbox) {
+	b.finish(e)
+	txs := slices.Clone(e.job.txs)
+	b.record(bourse.JobBroken{Job: e.job.Name, Reason: why}, out)
+	for _, t := range txs {
+		b.tell(now, t, firstRepeat, out)
+	}
+}

@@ -1,0 +1,114 @@
+package broker
+
+import (
+	"bourse"
+	"bourse/agents"
+)
+
+// reply takes what a site says of a leg, in the order of its stamps. It reports
+// false if it is nothing of the kind.
+func (b *Broker) reply(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) bool {
+	id, stamp, ok := spoken(m)
+	if !ok {
+		return false
+	}
+	if i, ok := m.(agents.Inquire); ok {
+		b.inquire(from, i, out)
+		return true
+	}
+	p := b.peers[from]
+	if p == nil {
+		b.stray++
+		return true
+	}
+	if !p.listed {
+		if r, ok := m.(agents.RefusedReply); ok {
+			b.refused(now, from, nil, nil, r, out) // fenced, or of an earlier life
+		}
+		return true
+	}
+	if !b.stamped(now, p, stamp, out) {
+		return true
+	}
+	t, l := b.find(from, id)
+	if t == nil || !t.resolved {
+		if r, ok := m.(agents.RefusedReply); ok {
+			b.refused(now, from, nil, nil, r, out)
+		}
+		if t == nil && !b.listening() { // long forgotten, or not worth adopting
+			b.note(from, id, m, out)
+		}
+		return true
+	}
+	b.heed(now, p, t, l, m, out)
+	b.note(from, id, m, out)
+	return true
+}
+
+// heed hands a reply to what its leg's transaction makes of it.
+func (b *Broker) heed(now bourse.Time, p *peer, t *transaction, l *txLeg, m agents.Message, out *agents.Outbox) {
+	switch m := m.(type) {
+	case agents.HeldReply:
+		b.held(now, t, l, m, out)
+	case agents.PreparedReply:
+		b.prepared(now, t, l, m, out)
+	case agents.RefusedReply:
+		b.refused(now, p.id, t, l, m, out)
+	case agents.ConfirmedReply:
+		b.confirmed(now, t, l, m, out)
+	case agents.CancelledReply:
+		b.closed(now, t, l, m.Leg, false, out)
+	case agents.ReleasedReply:
+		b.released(now, t, l, m, out)
+	case agents.StartedNotice:
+		b.started(t, l)
+	case agents.SettledNotice:
+		b.settled(now, t, l, m, out)
+	case agents.HeuristicNotice:
+		b.heuristic(now, t, l, m, out)
+	case agents.DegradedNotice:
+		b.degraded(now, t, l, m, out)
+	case agents.ReassertedReply:
+		b.reasserted(now, p, t, l, m, out)
+	}
+	b.answerCancel(t.job, out)
+}
+
+// note acknowledges a notice, which is repeated until it is.
+func (b *Broker) note(from agents.ID, id bourse.LegID, m agents.Message, out *agents.Outbox) {
+	switch m.(type) {
+	case agents.SettledNotice, agents.HeuristicNotice, agents.DegradedNotice:
+		out.Send(from, agents.Noted{Leg: id, Step: m.Kind()})
+	}
+}
+
+// spoken is the leg and the stamp of what a site says.
+func spoken(m agents.Message) (bourse.LegID, agents.Stamp, bool) {
+	switch m := m.(type) {
+	case agents.HeldReply:
+		return m.Leg, m.Stamp, true
+	case agents.PreparedReply:
+		return m.Leg, m.Stamp, true
+	case agents.RefusedReply:
+		return m.Leg, m.Stamp, true
+	case agents.ConfirmedReply:
+		return m.Leg, m.Stamp, true
+	case agents.CancelledReply:
+		return m.Leg, m.Stamp, true
+	case agents.ReleasedReply:
+		return m.Leg, m.Stamp, true
+	case agents.StartedNotice:
+		return m.Leg, m.Stamp, true
+	case agents.SettledNotice:
+		return m.Leg, m.Stamp, true
+	case agents.HeuristicNotice:
+		return m.Leg, m.Stamp, true
+	case agents.DegradedNotice:
+		return m.Leg, m.Stamp, true
+	case agents.ReassertedReply:
+		return m.Leg, m.Stamp, true
+	case agents.Inquire:
+		return m.Leg, m.Stamp, true
+	}
+	return bourse.LegID{}, agents.Stamp{}, false
+}
