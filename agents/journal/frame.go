@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
+	"math/bits"
+	"slices"
 
 	"bourse/agents/plant"
 )
@@ -88,6 +90,41 @@ func wholeAfter(data []byte, offset int) int {
 	return -1
 }
 
+// flipped reports whether the last record of a file, which begins at offset and
+// is not whole, would be with one bit turned over. A crash leaves records that
+// are short, or hold other bytes, not those; so this is damage. What a single
+// bit does to a checksum follows from how far it is from the end alone. It costs
+// one walk over the bits.
+func flipped(data []byte, offset int) bool {
+	r := slices.Clone(data[offset:])
+	if len(r) <= frameSize || len(r)-frameSize > maxPayload {
+		return false
+	}
+	var length [4]byte
+	binary.LittleEndian.PutUint32(length[:], uint32(len(r)-frameSize))
+	wrong := bits.OnesCount32(binary.LittleEndian.Uint32(r) ^ binary.LittleEndian.Uint32(length[:]))
+	copy(r, length[:])
+	off := checksum(r) ^ binary.LittleEndian.Uint32(r[4:])
+	if wrong > 0 || off == 0 {
+		return wrong == 1 && off == 0 // it was in the length
+	}
+	if bits.OnesCount32(off) == 1 { // it was in the checksum
+		return true
+	}
+	syndrome := uint32(crc32.Castagnoli) // of the last bit
+	for range 8 * (len(r) - 8) {         // the number and the payload
+		if syndrome == off {
+			return true
+		}
+		if syndrome&1 > 0 {
+			syndrome = syndrome>>1 ^ crc32.Castagnoli
+		} else {
+			syndrome >>= 1
+		}
+	}
+	return false
+}
+
 // CorruptError says where a journal is damaged. Nothing of it has been changed.
 type CorruptError struct {
 	File   string
@@ -111,6 +148,9 @@ func scan(file string, data []byte, offset int, first uint64) ([]frame, int, err
 			if next := wholeAfter(data, offset); next >= 0 && !plant.On("skip-damage") {
 				return frames, offset, &CorruptError{file, int64(offset), fmt.Sprintf(
 					"no whole record here, but one at byte %d; bring the file back from a copy", next)}
+			}
+			if flipped(data, offset) && !plant.On("skip-damage") {
+				return frames, offset, &CorruptError{file, int64(offset), "one bit of its last record is not as it was written; bring the file back from a copy"}
 			}
 			break
 		}

@@ -86,7 +86,14 @@ func (a *Audit) orphans(s *Trail) {
 		if b == nil || !b.whole || l.tomb || l.forgotten || a.exempt[id] || b.txs[id.Tx] != nil {
 			continue
 		}
-		a.find(Finding{Invariant: "I2", Agent: s.agent, Place: s.last, At: l.at,
-			What: fmt.Sprintf("leg %v is %v, and its broker has begun no such transaction", id, l.State)})
+		f := Finding{Invariant: "I2", Agent: s.agent, Place: s.last, At: l.at,
+			What: fmt.Sprintf("leg %v is %v, and its broker has begun no such transaction", id, l.State)}
+		if of := (bourse.LifeBegun{Incarnation: id.Tx.Incarnation, Nonce: id.Tx.Nonce}); len(b.lives) > 0 && !b.lives[of] {
+			f.Note = true
+			f.What = fmt.Sprintf("leg %v is %v, of a life that its broker's journal does not have: right only if another process had its name", id, l.State)
+		} else if l.State.Terminal() && !l.charged {
+			f.Note = true // of what never came about a broker with an older journal need not be told
+		}
+		a.find(f)
 	}
 }

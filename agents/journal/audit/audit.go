@@ -96,6 +96,7 @@ type Trail struct {
 	txs      map[bourse.TxID]*tx
 	requests map[string]bourse.Request // by job
 	life     life
+	lives    map[bourse.LifeBegun]bool
 }
 
 // Trail returns the trail of an agent's journal.
@@ -104,7 +105,7 @@ func (a *Audit) Trail(agent agents.ID) *Trail {
 	if t == nil {
 		t = &Trail{audit: a, agent: agent, legs: map[bourse.LegID]*siteLeg{}, free: map[string]*bourse.Profile{},
 			replaced: map[bourse.LegID]bourse.LegID{}, jobs: map[localJob]claim{}, locks: map[bourse.LegID]lock{}, txs: map[bourse.TxID]*tx{},
-			requests: map[string]bourse.Request{}}
+			requests: map[string]bourse.Request{}, lives: map[bourse.LifeBegun]bool{}}
 		a.trails[agent] = t
 		a.order = append(a.order, t)
 	}

@@ -19,6 +19,7 @@ func (t *Trail) lifeBegun(f bourse.LifeBegun) {
 		t.breaks("I7", "life %d begins after life %d", f.Incarnation, t.life.Incarnation)
 	}
 	t.life = life{LifeBegun: f, known: true}
+	t.lives[f] = true
 }
 
 // acts checks that what a broker begins is of its present life, and that this is
@@ -151,6 +152,9 @@ func (t *Trail) brokerImage(f bourse.BrokerImage) {
 	}
 	for i := range f.Jobs {
 		t.requests[f.Jobs[i].Job.Name] = f.Jobs[i].Job.Request
+	}
+	for _, l := range f.Lives {
+		t.lives[l.LifeBegun] = true
 	}
 	if n := len(f.Lives); n > 0 {
 		t.life = life{LifeBegun: f.Lives[n-1].LifeBegun, known: true, fenced: f.Fenced}
