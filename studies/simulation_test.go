@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"bourse"
 	"bourse/broker/report"
 	"bourse/configs"
 )
@@ -147,4 +150,44 @@ func randomScenario(r *rand.Rand) string {
 		fmt.Fprintf(&b, "[broker.workload]\nmodel = \"uniform\"\njobs = 60\nnodes = [1, %d]\nmax_price = [0.5, 2.0]\n", 4+r.IntN(40))
 	}
 	return b.String()
+}
+
+// The second partition is busy a day later than the first and stays so.
+func TestWorkloads_PartitionsOfOneLogKeepItsClock(t *testing.T) {
+	t.Parallel()
+	log := filepath.Join(t.TempDir(), "grid.swf")
+	const text = `1 1000 -1 -1 1 -1 -1 1 60 -1 0 1 1 1 1 1 -1 -1
+2 1100 -1 50 1 -1 -1 1 60 -1 1 1 1 1 1 1 -1 -1
+3 87400 -1 50 1 -1 -1 1 60 -1 1 1 1 1 1 2 -1 -1
+4 173800 -1 50 1 -1 -1 1 60 -1 1 1 1 1 1 2 -1 -1
+`
+	if err := os.WriteFile(log, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := NewWorkloads()
+	for _, c := range []struct {
+		partition int
+		want      []bourse.Time
+	}{{0, []bourse.Time{100_000, 86_400_000}}, {1, []bourse.Time{100_000}}, {2, []bourse.Time{86_400_000}}} {
+		local, err := w.local(&configs.Site{Name: "a", Workload: &configs.Workload{Trace: log, Days: 2 * bourse.Day, Partition: c.partition}}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		vo, err := w.vo(&configs.Broker{Name: "b", Workload: &configs.VOWorkload{Trace: log, Days: 2 * bourse.Day, Partition: c.partition,
+			MinPerformance: configs.Range[bourse.Performance]{Lo: 1000, Hi: 1000}, Deadline: bourse.Day,
+			MaxPrice: configs.Range[configs.Thousandths]{Lo: 1000, Hi: 2000}}}, 1_000_000, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var a, b []bourse.Time
+		for i := range local {
+			a = append(a, local[i].Submit)
+		}
+		for i := range vo {
+			b = append(b, vo[i].Submit)
+		}
+		if !slices.Equal(a, c.want) || !slices.Equal(b, c.want) {
+			t.Errorf("partition %d: local jobs at %v, the VO's at %v, want %v", c.partition, a, b, c.want)
+		}
+	}
 }

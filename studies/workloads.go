@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -66,6 +67,23 @@ func (l *Workloads) trace(file string, skip, partition int) (*swf.Trace, error) 
 	return e.parts[int64(partition)], nil
 }
 
+// Remarks says in lines for people what was mended in the traces read so far, in
+// order of their names.
+func (l *Workloads) Remarks() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	keys := slices.SortedFunc(maps.Keys(l.traces), func(a, b traceKey) int {
+		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.skip, b.skip))
+	})
+	var lines []string
+	for _, k := range keys {
+		if e := l.traces[k]; e.trace != nil {
+			lines = append(lines, e.trace.Remarks()...)
+		}
+	}
+	return lines
+}
+
 // derived is the seed of one owner's draws under a seed.
 func derived(seed uint64, owner string) uint64 {
 	h := fnv.New64a()
@@ -114,7 +132,7 @@ func (l *Workloads) localTrace(w *configs.Workload, seed uint64) ([]bourse.Local
 	}
 	jobs, _ := t.Jobs(swf.JobOptions{Span: w.Days, KeepZero: w.NeverRan == "zero", Extend: true})
 	jobs = slices.Clone(jobs)
-	shift(jobs)
+	shift(jobs, t.Zero())
 	for i := range jobs {
 		jobs[i].Queue = w.Queues[jobs[i].Queue]
 	}
@@ -124,14 +142,11 @@ func (l *Workloads) localTrace(w *configs.Workload, seed uint64) ([]bourse.Local
 	return swf.Copy(jobs, w.Copy.Float(), rand.New(rand.NewPCG(seed, 0)))
 }
 
-// shift moves jobs so that the first is submitted at the scenario's zero.
-func shift(jobs []bourse.LocalJob) {
-	if len(jobs) == 0 {
-		return
-	}
-	first := jobs[0].Submit
+// shift puts the scenario's zero at the zero of the trace: workloads of several
+// partitions of one log stay in step.
+func shift(jobs []bourse.LocalJob, zero bourse.Time) {
 	for i := range jobs {
-		jobs[i].Submit -= first
+		jobs[i].Submit -= zero
 	}
 }
 
@@ -156,7 +171,7 @@ func (l *Workloads) vo(b *configs.Broker, mean bourse.Price, seed uint64) ([]bou
 	}
 	local, _ := t.Jobs(swf.JobOptions{Span: w.Days})
 	local = slices.Clone(local)
-	shift(local)
+	shift(local, t.Zero())
 	if w.Jobs > 0 && len(local) > w.Jobs {
 		local = local[:w.Jobs]
 	}

@@ -5,8 +5,8 @@ import "bourse"
 // JobOptions say which records become jobs, and how. The zero value takes all
 // that ran and kills them at their estimates.
 type JobOptions struct {
-	// Span keeps the records submitted less than that after the least submit
-	// of the trace; 0 keeps all.
+	// Span keeps the records submitted less than that after the Zero of the
+	// trace; 0 keeps all.
 	Span bourse.Duration
 	// KeepZero keeps jobs that never ran (run of 0 or less) with a run of zero,
 	// and an estimate of zero where they have none; otherwise they are dropped.
@@ -33,11 +33,7 @@ func (t *Trace) Jobs(opt JobOptions) ([]bourse.LocalJob, Tally) {
 	var tally Tally
 	end := bourse.Never
 	if opt.Span > 0 && len(t.Records) > 0 {
-		first := t.Records[0].Submit()
-		for i := range t.Records {
-			first = min(first, t.Records[i].Submit())
-		}
-		end = first.Add(opt.Span)
+		end = t.Zero().Add(opt.Span)
 	}
 	jobs := make([]bourse.LocalJob, 0, t.within(end))
 	for i := range t.Records {

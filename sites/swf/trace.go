@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"bourse"
 )
 
 // Trace is a workload log: its header and its records in order of submit.
@@ -14,6 +16,22 @@ type Trace struct {
 	Bad       []BadLine // the first MaxBad of those left out
 	BadCount  int       // how many lines were left out
 	Backwards int       // how many records were earlier than the one before them
+
+	part bool        // of a split log, whose zero is
+	zero bourse.Time // kept here
+}
+
+// Zero is the least submit of the log, 0 if it has no record. A partition has
+// that of the whole log: sites made of one log keep its common clock.
+func (t *Trace) Zero() bourse.Time {
+	if t.part || len(t.Records) == 0 {
+		return t.zero
+	}
+	zero := t.Records[0].Submit()
+	for i := range t.Records {
+		zero = min(zero, t.Records[i].Submit())
+	}
+	return zero
 }
 
 // MaxBad is how many bad lines a trace remembers; the others are only counted.
@@ -82,7 +100,7 @@ func (t *Trace) order() {
 type Partition struct {
 	Number int64
 	Name   string // from the header, "" if it has none
-	Trace  *Trace // shares the header
+	Trace  *Trace // shares the header and the Zero
 }
 
 // Partitions splits a trace by the partition field, in order of its number.
@@ -97,11 +115,12 @@ func (t *Trace) Partitions() []Partition {
 	}
 	index := make(map[int64]*Trace, len(sizes))
 	list := make([]Partition, 0, len(sizes))
+	zero := t.Zero()
 	for i := range t.Records {
 		number := t.Records[i][PartitionNumber].Whole()
 		part := index[number]
 		if part == nil {
-			part = &Trace{Name: t.Name, Header: t.Header, Records: make([]Record, 0, sizes[number])}
+			part = &Trace{Name: t.Name, Header: t.Header, Records: make([]Record, 0, sizes[number]), part: true, zero: zero}
 			index[number] = part
 			list = append(list, Partition{number, names[number], part})
 		}
