@@ -26,6 +26,7 @@ const partial = ".partial"
 // run that is stopped leaves the files of the run before.
 type Folder struct {
 	dir    string
+	made   string // the topmost folder that OpenFolder had to make, "" if none
 	events *os.File
 }
 
@@ -33,20 +34,27 @@ type Folder struct {
 // handed to the collector of a run. End with Write or Discard. A folder in the
 // place of one of the files is an error.
 func OpenFolder(dir string) (*Folder, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	f := &Folder{dir: filepath.Clean(dir)}
+	for d := f.dir; ; d = filepath.Dir(d) {
+		if _, err := os.Lstat(d); err == nil || filepath.Dir(d) == d {
+			break
+		}
+		f.made = d
+	}
+	if err := os.MkdirAll(f.dir, 0o755); err != nil {
 		return nil, err
 	}
 	for _, name := range names {
-		path := filepath.Join(dir, name)
+		path := filepath.Join(f.dir, name)
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
 			return nil, fmt.Errorf("%s is a folder; a file of that name is to be written", path)
 		}
 	}
-	f, err := os.Create(filepath.Join(dir, EventsFile+partial))
-	if err != nil {
+	var err error
+	if f.events, err = os.Create(filepath.Join(f.dir, EventsFile+partial)); err != nil {
 		return nil, err
 	}
-	return &Folder{dir: dir, events: f}, nil
+	return f, nil
 }
 
 // Events takes the lines of events.jsonl.
@@ -79,11 +87,18 @@ func (f *Folder) Write(r *Report) error {
 	return nil
 }
 
-// Discard takes away what was written and not put in its place.
+// Discard takes away what was written and not put in its place, and the folders
+// that were made for it.
 func (f *Folder) Discard() {
 	f.events.Close()
 	for _, name := range names {
 		os.Remove(filepath.Join(f.dir, name+partial))
+	}
+	if f.made == "" {
+		return
+	}
+	for d := f.dir; os.Remove(d) == nil && d != f.made; { // until one is not empty
+		d = filepath.Dir(d)
 	}
 }
 

@@ -68,6 +68,24 @@ func TestFolder_AllFilesOrThoseOfTheRunBefore(t *testing.T) {
 	}
 }
 
+func TestFolder_DiscardTakesAwayTheFoldersItMade(t *testing.T) {
+	t.Parallel()
+	top := t.TempDir()
+	if err := os.WriteFile(filepath.Join(top, "notes.txt"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"a/b/c", "a/../d/", "."} {
+		f, err := report.OpenFolder(filepath.Join(top) + "/" + dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Discard()
+		if got := files(t, top); !slices.Equal(got, []string{"notes.txt"}) {
+			t.Errorf("%s: %v are left, want notes.txt alone", dir, got)
+		}
+	}
+}
+
 func TestFolder_AFolderInTheWayIsToldBeforeTheRun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

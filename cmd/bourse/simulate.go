@@ -61,10 +61,7 @@ intervals; the files are those of the first seed.`,
 
 func (f *simulateFlags) run(cmd *cobra.Command, args []string) error {
 	if f.presets {
-		for _, p := range configs.Presets() {
-			fmt.Fprintf(cmd.OutOrStdout(), "%-14s %s\n", p.Name, p.About)
-		}
-		return nil
+		return f.list(cmd.OutOrStdout())
 	}
 	scenario, err := f.scenario(args)
 	if err != nil {
@@ -75,6 +72,25 @@ func (f *simulateFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	sim := &studies.Simulation{Scenario: scenario, Workloads: studies.NewWorkloads(), Check: f.check}
 	return f.simulate(sim, cmd.OutOrStdout(), cmd.ErrOrStderr())
+}
+
+// list shows the embedded scenarios.
+func (f *simulateFlags) list(stdout io.Writer) error {
+	type preset struct {
+		Name  string `json:"name"`
+		About string `json:"about"`
+	}
+	var list []preset
+	for _, p := range configs.Presets() {
+		list = append(list, preset{p.Name, p.About})
+	}
+	if f.json {
+		return writeJSON(stdout, list)
+	}
+	for _, p := range list {
+		fmt.Fprintf(stdout, "%-14s %s\n", p.Name, p.About)
+	}
+	return nil
 }
 
 // scenario reads what is to be simulated: a file, a preset or the default.
@@ -127,6 +143,9 @@ func (f *simulateFlags) simulate(sim *studies.Simulation, stdout, stderr io.Writ
 			return failed(err)
 		}
 		return err
+	}
+	for _, remark := range sim.Workloads.Remarks() {
+		fmt.Fprintln(stderr, remark)
 	}
 	if folder != nil {
 		if err := folder.Write(first); err != nil {
