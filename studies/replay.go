@@ -23,8 +23,8 @@ type ReplayOptions struct {
 	Copy float64
 	// Reservations turns that share of the final workload, 0..1, drawn among the
 	// jobs that ran, into advance reservations: each asks at its submit for the
-	// whole list of priced start times, for its actual run as duration, and
-	// takes one by Alpha. Not with Extend.
+	// priced start times, for its actual run as duration, and takes one by Alpha.
+	// Not with Extend.
 	Reservations float64
 	Alpha        choice.Alpha
 	Seed         uint64 // of the copying and of the draw
@@ -171,8 +171,7 @@ func (r *replayer) ask(now bourse.Time, j *bourse.LocalJob) bool {
 		d = min(d, j.Estimate)
 	}
 	r.book.Reset(r.queue.State())
-	offers := r.book.Offers(j.Nodes, d, false)
-	best := offers[choice.ByAlpha(offers, r.opt.Alpha)] // when all work has ended every job fits
+	best := r.choose(j.Nodes, d)
 	why := r.queue.Reserve(now, backfill.Reserved{ID: j.ID, Nodes: j.Nodes, Start: best.Start, End: best.Start.Add(d)})
 	if why.Refused() {
 		panic("studies: a feasible offer was refused: " + why.String())
@@ -180,6 +179,17 @@ func (r *replayer) ask(now bourse.Time, j *bourse.LocalJob) bool {
 	o := &r.out[j.ID-1]
 	o.Start, o.End, o.Class, o.Additive = best.Start, best.Start.Add(d), backfill.Reservation, best.Additive
 	return true
+}
+
+// choose is the start that alpha prefers; when all work has ended every job fits.
+// Where only the start counts the rest of the list need not be priced.
+func (r *replayer) choose(n int, d bourse.Duration) pricing.Offer {
+	if r.opt.Alpha == 0 {
+		best, _ := r.book.Earliest(n, d)
+		return best
+	}
+	offers := r.book.Offers(n, d, false)
+	return offers[choice.ByAlpha(offers, r.opt.Alpha)]
 }
 
 // Started, Ended and Refused make the replayer a sites.Watcher.

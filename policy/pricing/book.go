@@ -147,6 +147,20 @@ func (b *Book) Offers(n int, d bourse.Duration, more bool) []Offer {
 	return b.offers
 }
 
+// Earliest is the first feasible one of Offers without more, for the cost of one
+// price: where only the start counts the others do not matter. ok is false where
+// none is feasible, that is if the group never has n nodes.
+func (b *Book) Earliest(n int, d bourse.Duration) (o Offer, ok bool) {
+	free := walk{p: b.state.Free}
+	for _, t := range b.instants {
+		if free.fits(t, t.Add(d), n) {
+			f, _ := b.Additive(t, n, d)
+			return Offer{Start: t, Feasible: true, Additive: f}, true
+		}
+	}
+	return Offer{}, false
+}
+
 // walk answers questions about a profile whose starts come in order.
 type walk struct {
 	p bourse.Profile

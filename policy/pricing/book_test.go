@@ -82,6 +82,15 @@ func checkState(t *testing.T, b *Book, s *backfill.State, r *rand.Rand) {
 			t.Fatalf("offer %+v: obstacle %v", o, b.state.Refusal(o.Start, n, d))
 		}
 	}
+	list := b.Offers(n, d, false)
+	if i := slices.IndexFunc(list, func(o Offer) bool { return o.Feasible }); i >= 0 {
+		want := list[i]
+		if got, ok := b.Earliest(n, d); !ok || got != want {
+			t.Fatalf("earliest %+v %v, want %+v\n%+v", got, ok, want, s)
+		}
+	} else if got, ok := b.Earliest(n, d); ok {
+		t.Fatalf("earliest %+v of no feasible offer\n%+v", got, s)
+	}
 	for _, x := range naiveInstants(s, v) {
 		if !at[x] {
 			t.Fatalf("no offer at %v in %v\n%+v", x, offers, s)
