@@ -137,7 +137,7 @@ func (t *table) ownJobs(b *Broker, until bourse.Duration) {
 	}
 	b.Workload = t.voWorkload(until, b.Horizon)
 	if t.has("job") {
-		b.Jobs = t.jobs(true)
+		b.Jobs = t.jobs(true, until)
 	}
 	if b.Batch = t.text("batch", ""); b.Batch == "" && t.has("batch") && t.clean("batch") {
 		t.wrong("batch", "is empty; the name of a file with [[job]] tables is wanted")

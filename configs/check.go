@@ -71,16 +71,16 @@ func Check(file string) (*Checked, error) {
 	if err != nil {
 		return nil, err
 	}
-	return check(file, text, func(b *Broker) error { return b.loadBatch(filepath.Dir(file)) })
+	return check(file, text, func(b *Broker, until bourse.Duration) error { return b.loadBatch(filepath.Dir(file), until) })
 }
 
 // CheckText is Check of a text, without the batch files; file is the name that
 // its errors give.
 func CheckText(file string, text []byte) (*Checked, error) {
-	return check(file, text, func(*Broker) error { return nil })
+	return check(file, text, func(*Broker, bourse.Duration) error { return nil })
 }
 
-func check(file string, text []byte, load func(*Broker) error) (*Checked, error) {
+func check(file string, text []byte, load func(*Broker, bourse.Duration) error) (*Checked, error) {
 	t, err := open(file, text)
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func check(file string, text []byte, load func(*Broker) error) (*Checked, error)
 			return nil, err
 		}
 		for i := range s.Brokers {
-			if err := load(&s.Brokers[i]); err != nil {
+			if err := load(&s.Brokers[i], s.Until); err != nil {
 				return nil, err
 			}
 		}
@@ -112,7 +112,7 @@ func check(file string, text []byte, load func(*Broker) error) (*Checked, error)
 		if err != nil {
 			return nil, err
 		}
-		if err := load(b); err != nil {
+		if err := load(b, 0); err != nil {
 			return nil, err
 		}
 		c := &Checked{Kind: KindBroker, Name: b.Name}

@@ -72,15 +72,15 @@ func ReadBatch(file string) (*Batch, error) {
 
 // ParseBatch is ReadBatch of a text; file is the name that its errors give.
 func ParseBatch(file string, text []byte) (*Batch, error) {
-	return parseBatch(file, text, false)
+	return parseBatch(file, text, false, 0)
 }
 
-func parseBatch(file string, text []byte, simulated bool) (*Batch, error) {
+func parseBatch(file string, text []byte, simulated bool, until bourse.Duration) (*Batch, error) {
 	t, err := open(file, text)
 	if err != nil {
 		return nil, err
 	}
-	b := &Batch{Jobs: t.jobs(simulated)}
+	b := &Batch{Jobs: t.jobs(simulated, until)}
 	if len(b.Jobs) == 0 && t.clean("job") {
 		t.wrong("job", "missing; a batch has at least one [[job]]")
 	}
@@ -88,18 +88,18 @@ func parseBatch(file string, text []byte, simulated bool) (*Batch, error) {
 }
 
 // jobs reads [[job]] tables. The jobs of a simulation have a time of
-// submission, and no dates.
-func (t *table) jobs(simulated bool) []Job {
+// submission, not after until (0: no end), and no dates.
+func (t *table) jobs(simulated bool, until bourse.Duration) []Job {
 	list := t.tables("job")
 	out := make([]Job, 0, len(list))
 	names := map[string]int{}
 	for _, j := range list {
-		out = append(out, j.job(simulated, names))
+		out = append(out, j.job(simulated, until, names))
 	}
 	return out
 }
 
-func (t *table) job(simulated bool, names map[string]int) Job {
+func (t *table) job(simulated bool, until bourse.Duration, names map[string]int) Job {
 	t.need("nodes", "16")
 	t.need("length", `"2h"`)
 	j := Job{
@@ -119,6 +119,9 @@ func (t *table) job(simulated bool, names map[string]int) Job {
 	}
 	if simulated {
 		j.Submit = value[bourse.Duration](t, "submit", 0)
+		if until > 0 && j.Submit > until {
+			t.wrong("submit", "%s lies after the end of the scenario, %s; the job would never come", j.Submit.Words(), until.Words())
+		}
 	}
 	if r := t.table("require"); r != nil {
 		j.Require = bourse.Requirement(r.machine())

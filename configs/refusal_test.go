@@ -217,6 +217,7 @@ func TestReadScenario_Refuses(t *testing.T) {
 		{"range of nothing", "jobs = 200", "jobs = 200\nnodes = [0, 1] #!", "broker.workload.nodes", "0 is outside"},
 		{"length range from 0", "jobs = 200", "jobs = 200\nlength = [0, 60] #!", "broker.workload.length", "above 0"},
 		{"range of three", "jobs = 200", "jobs = 200\nlength = [1, 2, 3] #!", "broker.workload.length", "[least, most]"},
+		{"submit after the end", `deadline = "1d"`, "deadline = \"1d\"\nsubmit = \"9999d\" #!", "broker.job.submit", "after the end of the scenario"},
 		{"date in a simulation", `deadline = "1d"`, `deadline = "2026-01-01T00:00:00Z"`, "broker.job.deadline", "a simulation does not know"},
 		{"VO workload without jobs", "[broker.workload]\nmodel = \"uniform\"\njobs = 200", "[broker.workload]\nmodel = \"uniform\"", "broker.workload.jobs", "missing"},
 	})

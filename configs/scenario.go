@@ -50,7 +50,7 @@ func ReadScenario(file string) (*Scenario, error) {
 	}
 	s.Dir = filepath.Dir(file)
 	for i := range s.Brokers {
-		if err := s.Brokers[i].loadBatch(s.Dir); err != nil {
+		if err := s.Brokers[i].loadBatch(s.Dir, s.Until); err != nil {
 			return nil, err
 		}
 	}
@@ -58,7 +58,7 @@ func ReadScenario(file string) (*Scenario, error) {
 }
 
 // loadBatch reads the jobs of the batch that a broker names.
-func (b *Broker) loadBatch(dir string) error {
+func (b *Broker) loadBatch(dir string, until bourse.Duration) error {
 	if b.Batch == "" {
 		return nil
 	}
@@ -67,7 +67,7 @@ func (b *Broker) loadBatch(dir string) error {
 	if err != nil {
 		return fmt.Errorf("batch of broker %q: %w", b.Name, err)
 	}
-	batch, err := parseBatch(file, text, true)
+	batch, err := parseBatch(file, text, true, until)
 	if err != nil {
 		return err
 	}
