@@ -20,7 +20,8 @@ type problem struct {
 	Names []string // of the jobs
 	Jobs  []bourse.Request
 
-	most bourse.Credits // that all jobs together could cost
+	named map[string]bool // the jobs so far
+	most  bourse.Credits  // that all jobs together could cost
 }
 
 const (
@@ -58,7 +59,7 @@ func parseProblem(b []byte) (*problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := new(problem)
+	p := &problem{named: make(map[string]bool)}
 	index := make(map[string]int32)
 	err = top.each("slots", func(o *object) error { return p.addSlot(o, index) })
 	if err == nil {
@@ -143,13 +144,14 @@ func (p *problem) addJob(o *object) error {
 	case !o.has("budget"):
 		r.Budget = r.DefaultBudget()
 	}
-	if slices.Contains(p.Names, name) {
+	if p.named[name] {
 		return fmt.Errorf("%s.name: %q names an earlier job too; names of a batch must differ", o.path, name)
 	}
 	p.most = p.most.Plus(max(r.Budget, r.DefaultBudget()))
 	if p.most > maxBatchCredits {
 		return fmt.Errorf("%s: the jobs up to this one may cost more than %v credits in all; lower maxPrice, length, nodes or budget", o.path, maxBatchCredits)
 	}
+	p.named[name] = true
 	p.Names = append(p.Names, name)
 	p.Jobs = append(p.Jobs, r)
 	return nil
