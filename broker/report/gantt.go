@@ -77,6 +77,9 @@ func (r *Report) WriteGantt(w io.Writer) error {
 		}
 	}
 	p.joins()
+	for i := range p.bands {
+		p.used(&p.bands[i])
+	}
 	p.print("</svg>\n")
 	return p.w.Flush()
 }

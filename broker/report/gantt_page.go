@@ -18,6 +18,7 @@ var colours = len(palette)
 
 const styleLight = `text{font:12px system-ui,"Segoe UI","Helvetica Neue",Arial,sans-serif;fill:#1f2328}
 .t{font-size:17px;font-weight:600}.s{font-weight:600}.m{fill:#59636e;font-size:11px}.e{text-anchor:end}.c{text-anchor:middle}
+.q{paint-order:stroke;stroke:#fff;stroke-width:4px;stroke-linejoin:round}
 .n{font-size:10.5px;pointer-events:none}
 .bg{fill:#fff}.band{fill:#f1f3f5}.g{stroke:#d1d6dc;stroke-width:1}
 .i,.lf{fill:#b4bbc4}.b{fill:url(#hatch)}.r{fill:url(#dots)}
@@ -31,7 +32,7 @@ rect.v,.o rect.v,.f rect.v{stroke:#1f2328;stroke-width:.5}
 
 // styleDark is for screens only: paper stays white.
 const styleDark = `@media screen and (prefers-color-scheme:dark){text{fill:#e6edf3}.m{fill:#9198a1}
-.bg{fill:#0d1117}.band{fill:#1b2129}.g{stroke:#343b44}.i,.lf{fill:#59626d}
+.bg{fill:#0d1117}.q{stroke:#0d1117}.band{fill:#1b2129}.g{stroke:#343b44}.i,.lf{fill:#59626d}
 .hb{fill:#454d57}.hl{stroke:#8b949e}.db{fill:#737d88}.dd{fill:#c3cad2}.o rect,.f rect{stroke:#0d1117}
 rect.v,.o rect.v,.f rect.v{stroke:#e6edf3}.h{stroke:#0d1117}.rl{stroke:#e6edf3}.vf{fill:#56b4e9}}
 `
@@ -133,15 +134,12 @@ func (p *picture) frame(b *band) {
 	p.print("<rect class=\"band\" x=\"%v\" y=\"%v\" width=\"%v\" height=\"%v\"/>\n", px(plotLeft), px(b.y), px(plotWidth), px(b.h))
 }
 
-// names writes a band's names: the site's above its first group, with how full
-// it was, the group's to the left.
+// names writes a band's names: the site's above its first group, the group's to
+// the left.
 func (p *picture) names(b *band) {
-	s := &p.report.Summary.Sites[b.site]
 	if p.opens(b) {
 		p.print("<rect class=\"bg\" x=\"%v\" y=\"%v\" width=\"%v\" height=\"17\"/>\n", px(plotLeft-pixel), px(b.y-19*pixel), px(plotWidth+2*pixel))
-		p.text("s", 20*pixel, b.y-7*pixel, s.Name)
-		p.text("m e", plotLeft+plotWidth, b.y-7*pixel, fmt.Sprintf("%s used: %s by local jobs, %s by VOs",
-			percent(s.Utilisation.All), percent(s.Utilisation.Local), percent(s.Utilisation.VO)))
+		p.text("s", 20*pixel, b.y-7*pixel, p.report.Summary.Sites[b.site].Name)
 	}
 	x, middle, nodes := plotLeft-8*pixel, b.y+b.h/2, count(b.nodes, "node")
 	if b.h >= 30*pixel {
@@ -150,6 +148,17 @@ func (p *picture) names(b *band) {
 		return
 	}
 	p.text("m e", x, middle+4*pixel, clip(b.name, 15-len(nodes))+", "+nodes)
+}
+
+// used writes above a site's first band how full it was, over the lines that join
+// legs.
+func (p *picture) used(b *band) {
+	if !p.opens(b) {
+		return
+	}
+	u := p.report.Summary.Sites[b.site].Utilisation
+	p.text("m e q", plotLeft+plotWidth, b.y-7*pixel,
+		fmt.Sprintf("%s used: %s by local jobs, %s by VOs", percent(u.All), percent(u.Local), percent(u.VO)))
 }
 
 // opens reports whether b is the first band of its site.
