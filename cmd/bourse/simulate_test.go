@@ -77,3 +77,21 @@ func TestSimulate_PresetsAreListedAsJSONToo(t *testing.T) {
 		t.Errorf("%v, %s", err, out)
 	}
 }
+
+// Where a change of the simulation is meant, paste the new table into the README
+// and draw docs/gantt.svg again, both with seed 7.
+func TestSimulate_ReadmeShowsWhatComesOut(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, out, _, err := simulate(t, tiny, "--seed", "7", "--out", "DIR/out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, _, _ := strings.Cut(out, "\nFiles in ")
+	if !strings.Contains(string(readme), table) {
+		t.Errorf("README.md shows something else than\n%s", table)
+	}
+}
