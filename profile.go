@@ -25,7 +25,10 @@ func (p Profile) Clone() Profile { return slices.Clone(p) }
 
 // Index returns the step that holds at t, 0 for times before the first.
 func (p Profile) Index(t Time) int {
-	low, high := 0, len(p) // p[low] holds or is the first, p[high] lies beyond t
+	if len(p) < 2 || t < p[1].At {
+		return 0 // the common case: now
+	}
+	low, high := 1, len(p) // p[low] is not after t, p[high] is
 	for high-low > 1 {
 		if mid := int(uint(low+high) >> 1); p[mid].At <= t {
 			low = mid

@@ -251,22 +251,30 @@ func (q *Queue) enter(j *bourse.LocalJob) {
 	case q.group.Waiting() >= q.opt.Limit:
 		why = bourse.Reason{Code: bourse.QueueFull,
 			Detail: fmt.Sprintf("%d jobs wait already: demand above capacity", q.opt.Limit)}
-	case q.group.Has(j.ID):
+	case !q.arrive(j):
 		why = bourse.Reason{Code: bourse.Conflict, Detail: fmt.Sprintf("a job %d waits or runs already", j.ID)}
 	}
 	if why.Refused() {
 		q.refused++
 		q.watcher.Refused(j, why)
-		return
 	}
+}
+
+// arrive puts j into the group's queue and reports whether its id was new there.
+func (q *Queue) arrive(j *bourse.LocalJob) bool {
 	local := &q.opt.Queues[0]
 	if j.Queue > 0 && j.Queue < len(q.opt.Queues) {
 		local = &q.opt.Queues[j.Queue]
 	}
-	q.group.Arrive(backfill.Queued{
+	ref := q.keep(j)
+	ok := q.group.Arrive(backfill.Queued{
 		ID: j.ID, Nodes: j.Nodes, Estimate: estimate(j), Submit: j.Submit,
-		Priority: local.Priority, Weight: local.DelayCost, Ref: q.keep(j),
+		Priority: local.Priority, Weight: local.DelayCost, Ref: ref,
 	})
+	if !ok {
+		q.drop(ref)
+	}
+	return ok
 }
 
 // estimate is the job's own or, where it has none, its run.
@@ -312,7 +320,7 @@ func (q *Queue) endJobs(now bourse.Time) {
 	for _, x := range q.over {
 		e := &q.jobs[x.ref]
 		d := estimate(&e.job)
-		if !q.group.Extend(x.id, d) {
+		if !q.group.Extend(x.id, e.plan, d) {
 			q.end(now, x)
 			continue
 		}
@@ -324,7 +332,7 @@ func (q *Queue) endJobs(now bourse.Time) {
 
 func (q *Queue) end(now bourse.Time, x end) {
 	e := &q.jobs[x.ref]
-	q.group.End(x.id)
+	q.group.End(x.id, e.plan)
 	q.watcher.Ended(&e.job, e.start, now, e.start.Add(e.job.Run) > now)
 	q.drop(x.ref)
 }

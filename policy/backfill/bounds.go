@@ -14,6 +14,8 @@ type bounds [boundSizes][boundSpans]bound
 const (
 	boundSizes = 8
 	boundSpans = 3
+
+	worthBounds = 50 // steps of a profile; a shorter one is walked as fast
 )
 
 // bound says that n nodes for d have a blocked instant within d of every start

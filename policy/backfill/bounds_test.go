@@ -41,10 +41,11 @@ func TestCompress_BoundsChangeNothing(t *testing.T) {
 			later := g.now.Add(bourse.Duration(r.IntN(300)) * bourse.Minute)
 			g.Advance(min(later, g.running[0].End, g.Next()))
 			for len(g.running) > 0 && g.running[0].End <= g.now {
-				g.End(g.running[0].ID)
+				g.End(g.running[0].ID, g.running[0].End)
 			}
 			if n := len(g.running); n > 0 {
-				g.End(g.running[r.IntN(n)].ID)
+				early := g.running[r.IntN(n)]
+				g.End(early.ID, early.End)
 			}
 			if !g.again {
 				continue // nothing came free before its time

@@ -14,17 +14,17 @@ import (
 // is: job ends, cancellations, arrivals and reservations, then Pass; whatever
 // changes the group later in the instant wants another Pass.
 //
-// Ids are unique among the jobs of a group, and among its reservations.
-// Breaking that, or the order of time, is a panic.
+// Ids are unique among the jobs of a group, and among its reservations. Time
+// that runs back, or an end of what does not run, is a panic.
 type Group struct {
 	nodes    int
 	policy   Policy
 	now      bourse.Time
-	free     bourse.Profile        // nodes less running less reserved, opens at now
-	running  []Running             // by End, then ID
-	jobs     map[int64]bourse.Time // planned end of each running job, Never for a waiting one
-	reserved []Reserved            // by Start, then ID
-	resEnd   bourse.Time           // earliest end of a reservation
+	free     bourse.Profile     // nodes less running less reserved, opens at now
+	running  []Running          // by End, then ID
+	ids      map[int64]struct{} // of the jobs that wait or run
+	reserved []Reserved         // by Start, then ID
+	resEnd   bourse.Time        // earliest end of a reservation
 	line     line
 
 	// work is free less the holds of blocked heads (valid while workOK), or
@@ -75,7 +75,7 @@ func New(nodes int, policy Policy, now bourse.Time) *Group {
 	g := &Group{
 		nodes: nodes, policy: policy, now: now,
 		free:   bourse.NewProfile(now, nodes),
-		jobs:   make(map[int64]bourse.Time),
+		ids:    make(map[int64]struct{}),
 		resEnd: bourse.Never,
 		due:    bourse.Never,
 	}
@@ -90,9 +90,6 @@ func (g *Group) Now() bourse.Time { return g.now }
 
 // Waiting is the number of queued jobs.
 func (g *Group) Waiting() int { return g.line.len() }
-
-// Has reports whether a job of that id waits or runs.
-func (g *Group) Has(id int64) bool { _, ok := g.jobs[id]; return ok }
 
 // Next is the next instant at which a pass is due though nobody calls: the end
 // of a reservation or a promised start. The ends of jobs are their owner's to
@@ -135,17 +132,18 @@ func (g *Group) rise() {
 }
 
 // Arrive puts a job into the queue, behind those of its own or a higher
-// priority. 1 <= Nodes <= the group's, Estimate > 0. Its Promise is ignored.
-func (g *Group) Arrive(q Queued) {
+// priority, and reports whether it could: not if one of its id waits or runs.
+// 1 <= Nodes <= the group's, Estimate > 0. Its Promise is ignored.
+func (g *Group) Arrive(q Queued) bool {
 	if q.Nodes < 1 || q.Nodes > g.nodes || q.Estimate <= 0 {
 		panic(fmt.Sprintf("backfill: job %d of %d nodes for %v in a group of %d", q.ID, q.Nodes, q.Estimate, g.nodes))
 	}
 	if g.line.sparse() {
 		g.compact()
 	}
-	n := len(g.jobs)
-	if g.jobs[q.ID] = bourse.Never; len(g.jobs) == n {
-		panic(fmt.Sprintf("backfill: job %d twice", q.ID))
+	n := len(g.ids)
+	if g.ids[q.ID] = struct{}{}; len(g.ids) == n {
+		return false
 	}
 	q.Promise = bourse.Never
 	if i := g.line.add(q); i < g.seen {
@@ -156,6 +154,7 @@ func (g *Group) Arrive(q Queued) {
 			g.rise()
 		}
 	}
+	return true
 }
 
 // compact drops the queue's dead entries, keeping the marks into it.
@@ -166,12 +165,14 @@ func (g *Group) compact() {
 	}
 }
 
-// End tells that a running job is over, early or at its planned end.
-func (g *Group) End(id int64) {
-	r := g.takeRunning(id)
-	if r.End < g.now {
-		panic(fmt.Sprintf("backfill: job %d ran past its end %v, now %v", id, r.End, g.now))
+// End tells that a running job is over, early or at its planned end, which is
+// that of its Start or what Extend made of it.
+func (g *Group) End(id int64, planned bourse.Time) {
+	if planned < g.now {
+		panic(fmt.Sprintf("backfill: job %d ran past its end %v, now %v", id, planned, g.now))
 	}
+	r := g.takeRunning(id, planned)
+	delete(g.ids, id)
 	g.giveBack(g.now, r.End, r.Nodes)
 }
 
@@ -192,27 +193,23 @@ func (g *Group) giveBack(s, e bourse.Time, n int) {
 // Extend moves the planned end of a running job on by d > 0, and reports
 // whether it could: not if a reservation needs the nodes. Promises that no
 // longer fit are made anew.
-func (g *Group) Extend(id int64, d bourse.Duration) bool {
-	i := g.findRunning(id)
-	end, n := g.running[i].End, g.running[i].Nodes
-	if g.free.Min(end, end.Add(d)) < n {
+func (g *Group) Extend(id int64, planned bourse.Time, d bourse.Duration) bool {
+	r := g.takeRunning(id, planned)
+	if g.free.Min(planned, planned.Add(d)) < r.Nodes {
+		g.putRunning(r)
 		return false
 	}
-	r := g.takeRunning(id)
 	g.settle()
-	g.free.Add(end, end.Add(d), -n)
-	r.End = end.Add(d)
+	g.free.Add(planned, planned.Add(d), -r.Nodes)
+	r.End = planned.Add(d)
 	g.putRunning(r)
-	g.displace(end, r.End, n)
+	g.displace(planned, r.End, r.Nodes)
 	return true
 }
 
 // Cancel takes a waiting job out of the queue and reports whether it was there.
 // It costs a walk over the queue.
 func (g *Group) Cancel(id int64) bool {
-	if end, ok := g.jobs[id]; !ok || end < bourse.Never {
-		return false
-	}
 	for i := g.line.head; i < len(g.line.jobs); i++ {
 		q := &g.line.jobs[i]
 		if q.ID != id || q.Nodes == gone {
@@ -222,11 +219,11 @@ func (g *Group) Cancel(id int64) bool {
 			g.work.Add(at, at.Add(q.Estimate), q.Nodes)
 		}
 		g.line.remove(i)
-		delete(g.jobs, id)
+		delete(g.ids, id)
 		g.rise()
 		return true
 	}
-	panic(fmt.Sprintf("backfill: job %d waits, yet is not in the queue", id))
+	return false
 }
 
 // Reserve accepts an advance reservation iff its nodes are free of running jobs
@@ -285,15 +282,6 @@ func compareReserved(a, b Reserved) int {
 	return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.ID, b.ID))
 }
 
-// findRunning is the index of a running job.
-func (g *Group) findRunning(id int64) int {
-	end, ok := g.jobs[id]
-	if !ok || end == bourse.Never {
-		panic(fmt.Sprintf("backfill: job %d does not run", id))
-	}
-	return g.searchRunning(end, id)
-}
-
 // searchRunning is where a job of that planned end stands among the running, or
 // would.
 func (g *Group) searchRunning(end bourse.Time, id int64) int {
@@ -310,14 +298,15 @@ func (g *Group) searchRunning(end bourse.Time, id int64) int {
 }
 
 func (g *Group) putRunning(r Running) {
-	g.jobs[r.ID] = r.End
 	g.running = slices.Insert(g.running, g.searchRunning(r.End, r.ID), r)
 }
 
-func (g *Group) takeRunning(id int64) Running {
-	i := g.findRunning(id)
+func (g *Group) takeRunning(id int64, planned bourse.Time) Running {
+	i := g.searchRunning(planned, id)
+	if i == len(g.running) || g.running[i].ID != id {
+		panic(fmt.Sprintf("backfill: job %d does not run until %v", id, planned))
+	}
 	r := g.running[i]
-	delete(g.jobs, id)
 	g.running = slices.Delete(g.running, i, i+1)
 	return r
 }

@@ -56,7 +56,7 @@ func (w *world) instant() {
 		switch {
 		case w.real[r.ID] <= w.now:
 			enter()
-			w.g.End(r.ID)
+			w.g.End(r.ID, r.End)
 			w.v.end(w.now, r.ID)
 		case r.End == w.now:
 			enter()
@@ -85,7 +85,7 @@ func (w *world) overrun(r Running) {
 		i := slices.IndexFunc(w.v.running, func(x Running) bool { return x.ID == r.ID })
 		longer := Queued{Nodes: r.Nodes, Estimate: d}
 		can := fits(w.v.free(w.now), r.End, longer)
-		if got := w.g.Extend(r.ID, d); got != can {
+		if got := w.g.Extend(r.ID, r.End, d); got != can {
 			w.Fatalf("at %v: Extend(%d) = %v, naive says %v", w.now, r.ID, got, can)
 		}
 		if can {
@@ -98,7 +98,7 @@ func (w *world) overrun(r Running) {
 			return
 		}
 	}
-	w.g.End(r.ID)
+	w.g.End(r.ID, r.End)
 	w.v.end(w.now, r.ID)
 }
 
@@ -218,7 +218,7 @@ func TestConservative_KeepsPromiseWhenSomethingEndsEarly(t *testing.T) {
 	g.Arrive(job(3, 2, 5)) // promised 20
 	g.Arrive(job(4, 1, 4)) // promised 10
 	g.Pass()
-	at(g, 2).End(1)
+	at(g, 2).End(1, 10)
 	starts := g.Pass()
 	if len(starts) != 1 || starts[0].ID != 4 {
 		t.Fatalf("starts %v, want job 4", starts)
@@ -298,7 +298,7 @@ func TestPlan_EqualsLivingThroughIt(t *testing.T) {
 			g.Advance(now)
 			for id, e := range ends {
 				if e == now {
-					g.End(id)
+					g.End(id, e)
 				}
 			}
 			for _, s := range g.Pass() {

@@ -35,15 +35,21 @@ func (g *Group) place(i int) {
 // beside the others as they then stand: never later than it was.
 func (g *Group) compress() {
 	l := &g.line
+	from, bounded := g.now, len(g.work) > worthBounds
 	g.bounds.forget()
 	for i := l.head; i < len(l.jobs); i++ {
 		q := &l.jobs[i]
 		if q.Nodes == gone || q.Promise == bourse.Never {
 			continue
 		}
+		if bounded {
+			from = g.bounds.before(q)
+		}
 		v := q.Promise
-		at := earlier(g.work, g.bounds.before(q), q.Nodes, q.Estimate, v)
-		g.bounds.note(q, at)
+		at := earlier(g.work, from, q.Nodes, q.Estimate, v)
+		if bounded {
+			g.bounds.note(q, at)
+		}
 		if at == v {
 			continue
 		}
@@ -51,7 +57,9 @@ func (g *Group) compress() {
 		full := at.Add(q.Estimate)
 		g.work.Add(at, min(v, full), -q.Nodes)
 		g.work.Add(max(v, full), v.Add(q.Estimate), q.Nodes)
-		g.bounds.rise(max(v, full))
+		if bounded {
+			g.bounds.rise(max(v, full))
+		}
 		l.promise(i, at)
 		g.due = min(g.due, at)
 	}

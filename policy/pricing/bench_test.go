@@ -63,7 +63,7 @@ func replayQueries(tb testing.TB, policy backfill.Policy, span bourse.Duration, 
 	g, book := backfill.New(nodes, policy, jobs[0].Submit), NewBook()
 	var queries []query
 	var running ends
-	run := make(map[int64]bourse.Duration)
+	run, planned := make(map[int64]bourse.Duration), make(map[int64]bourse.Time)
 	for next := 0; next < len(jobs) || len(running) > 0; {
 		now := g.Next()
 		if len(running) > 0 {
@@ -74,10 +74,11 @@ func replayQueries(tb testing.TB, policy backfill.Policy, span bourse.Duration, 
 		}
 		g.Advance(now)
 		for len(running) > 0 && running[0].at == now {
-			g.End(heap.Pop(&running).(struct {
+			id := heap.Pop(&running).(struct {
 				at bourse.Time
 				id int64
-			}).id)
+			}).id
+			g.End(id, planned[id])
 		}
 		for ; next < len(jobs) && jobs[next].Submit == now; next++ {
 			j := jobs[next]
@@ -100,6 +101,7 @@ func replayQueries(tb testing.TB, policy backfill.Policy, span bourse.Duration, 
 			}
 		}
 		for _, s := range g.Pass() {
+			planned[s.ID] = s.End
 			heap.Push(&running, struct {
 				at bourse.Time
 				id int64
