@@ -124,6 +124,15 @@ var reasonWords = map[bourse.Code]string{
 	bourse.Expired:     "the deadline could not be met",
 	bourse.Busy:        "the nodes were taken meanwhile",
 	bourse.TooDear:     "the price had risen meanwhile",
+	bourse.Past:        "the start had passed meanwhile",
+	bourse.MinNotice:   "a site wants longer notice",
+	bourse.MaxHorizon:  "a site is not reserved so far ahead",
+	bourse.MaxShare:    "reservations held their share of a site",
+	bourse.VOShare:     "VOs held their share of a site",
+	bourse.NotAllowed:  "a site is closed to the user or the VO",
+	bourse.Cap:         "too much was held unconfirmed",
+	bourse.QueueFull:   "too many jobs were waiting",
+	bourse.NoCluster:   "a cluster did not answer in time",
 }
 
 func (s *Summary) findLocal() string {
