@@ -12,7 +12,7 @@ func (g *Group) settle() {
 	}
 	if g.again {
 		g.again = false
-		g.compress()
+		g.compress(len(g.work) > worthBounds)
 	}
 	for i := max(g.seen, g.line.head); i < len(g.line.jobs); i++ {
 		if q := &g.line.jobs[i]; q.Promise == bourse.Never && q.Nodes != gone {
@@ -32,10 +32,10 @@ func (g *Group) place(i int) {
 }
 
 // compress moves the promises forward in queue order, each to its earliest fit
-// beside the others as they then stand: never later than it was.
-func (g *Group) compress() {
-	l := &g.line
-	from, bounded := g.now, len(g.work) > worthBounds
+// beside the others as they then stand: never later than it was. Bounded, it
+// remembers what was found impossible.
+func (g *Group) compress(bounded bool) {
+	l, from := &g.line, g.now
 	g.bounds.forget()
 	for i := l.head; i < len(l.jobs); i++ {
 		q := &l.jobs[i]
