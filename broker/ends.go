@@ -35,6 +35,7 @@ func decided(commit bool) txState {
 // of the leg that this one replaces. Rows B20, B28.
 func (b *Broker) confirmed(now bourse.Time, t *transaction, l *txLeg, m agents.ConfirmedReply, out *agents.Outbox) {
 	b.closed(now, t, l, m.Leg, true, out)
+	b.answerMove(t, bourse.Reason{}, out)
 	if l.replaces == (bourse.LegID{}) || t.state != committed {
 		return
 	}
@@ -95,6 +96,10 @@ func (b *Broker) lose(now bourse.Time, t *transaction, i int, refund, penalty bo
 	}
 	if !l.charged && refund == 0 {
 		b.record(bourse.LegClosed{Leg: t.leg(i), Reason: why}, out)
+		if t.apart {
+			b.answerMove(t, why, out)
+		}
+		b.answerCancel(t.job, out)
 		b.mend(now, t.job, out)
 		return
 	}

@@ -119,6 +119,9 @@ func (b *Broker) errandDecided(now bourse.Time, t *transaction, out *agents.Outb
 	}
 	e.try = nil
 	switch {
+	case e.tx == nil && t.state == committed:
+		b.finish(e)
+		t.asker = e.asker // hears of it with the first Confirmed
 	case e.tx == nil:
 		b.moved(e, t.reason, out)
 	case t.state == committed:

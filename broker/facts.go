@@ -224,7 +224,7 @@ func (b *Broker) applyReversed(f bourse.TxReversed) {
 func (b *Broker) restore(t *transaction) {
 	j := t.job
 	j.Request = t.request
-	t.request = bourse.Request{}
+	t.request, j.reason = bourse.Request{}, bourse.Reason{}
 	for _, old := range b.order {
 		if old == t || old.job != j || !old.apart || old.state != committed || old.over() {
 			continue

@@ -276,6 +276,30 @@ func words(m agents.Message) string {
 	case agents.SettledNotice:
 		return fmt.Sprintf("Settled %v charged %v", m.Leg, m.Charged)
 	}
+	return rareMessage(m)
+}
+
+// rareMessage shows a message of a transaction that did not go smoothly.
+func rareMessage(m agents.Message) string {
+	switch m := m.(type) {
+	case agents.Release:
+		if m.Full {
+			return fmt.Sprintf("Release %v for all of its price", m.Leg)
+		}
+		return fmt.Sprintf("Release %v", m.Leg)
+	case agents.Answer:
+		return fmt.Sprintf("Answer %v %v", m.Leg, m.Verdict)
+	case agents.Noted:
+		return fmt.Sprintf("Noted %v %s", m.Leg, m.Step)
+	case agents.List:
+		return fmt.Sprintf("List %d, known %v", m.Incarnation, m.Known)
+	case agents.Reassert:
+		return fmt.Sprintf("Reassert %v was %v at %v", m.Leg.Leg, m.Leg.State, m.Leg.Fare.Total())
+	case agents.SubmitReply:
+		return "SubmitReply " + m.Job + " " + string(m.Reason.Code)
+	case agents.JobReply:
+		return fmt.Sprintf("JobReply %s refund %v %s", m.Job, m.Refund, m.Reason.Code)
+	}
 	return m.Kind()
 }
 

@@ -203,7 +203,7 @@ func (b *Broker) refused(now bourse.Time, from agents.ID, t *transaction, l *txL
 		b.lose(now, t, m.Leg.Leg, 0, 0, r, out)
 	case t.state == holding && l.state == bourse.Asked && m.Step == "Hold",
 		t.state == preparing && l.state == bourse.Held && m.Step == "Prepare":
-		if l.state == bourse.Asked {
+		if l.state == bourse.Asked && m.Reason.Code != bourse.Conflict { // somebody else's is there: it is to go
 			l.state = bourse.Refused
 		}
 		b.abort(now, t, r, out)

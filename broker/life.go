@@ -133,8 +133,29 @@ func (b *Broker) listing(now bourse.Time, from agents.ID, m agents.Listing, out 
 	}
 	p.listed, p.legs = true, m.Legs
 	p.memory.set(m.Stamp)
+	for _, t := range b.order {
+		if t.resolved && !t.over() {
+			b.heard(now, p, t, out)
+		}
+	}
 	b.resolveAll(now, out)
 	b.compare(now, p, m.Legs, out)
+}
+
+// heard brings the legs at a site that has just listed up to what it says, of a
+// transaction that was decided before: a leg elsewhere was confirmed.
+func (b *Broker) heard(now bourse.Time, p *peer, t *transaction, out *agents.Outbox) {
+	here := false
+	for i := range t.legs {
+		if t.site(i) == p.id {
+			s := b.sight(t, i)
+			b.catchUp(now, t, i, &s, out)
+			here = true
+		}
+	}
+	if here && !t.atRest() {
+		b.tell(now, t, firstRepeat, out)
+	}
 }
 
 // resolveAll decides afresh what can be decided now: a transaction with a leg

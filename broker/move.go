@@ -1,6 +1,8 @@
 package broker
 
 import (
+	"slices"
+
 	"bourse"
 	"bourse/agents"
 )
@@ -112,6 +114,7 @@ func (b *Broker) replaced(j *job, site string, taken map[bourse.LegID]bool) (bou
 // giveBack adds to a site's offers what the job itself has there.
 func (b *Broker) giveBack(e *errand, site int32, from bourse.Time) {
 	o := &e.market.offers[site]
+	o.Groups = slices.Clone(o.Groups) // those of the message are not ours to change
 	for _, t := range e.job.txs {
 		for i := range t.legs {
 			l := &t.legs[i]
@@ -137,5 +140,13 @@ func (b *Broker) moved(e *errand, r bourse.Reason, out *agents.Outbox) {
 	}
 	if e.asker != "" {
 		out.Send(e.asker, agents.JobReply{Job: e.job.Name, Reason: r})
+	}
+}
+
+// answerMove tells who asked for a move that it has taken effect, or why not.
+func (b *Broker) answerMove(t *transaction, why bourse.Reason, out *agents.Outbox) {
+	if t.asker != "" {
+		out.Send(t.asker, agents.JobReply{Job: t.job.Name, Reason: why})
+		t.asker = ""
 	}
 }

@@ -166,6 +166,8 @@ func scenarioJob(t *testing.T, line string) bourse.Job {
 			j.User = value
 		case "priority":
 			j.Priority = number(t, value)
+		case "ready":
+			j.Ready = bourse.Time(number(t, value)) * 1000
 		case "deadline":
 			j.Deadline = bourse.Time(number(t, value)) * 1000
 		default:

@@ -147,7 +147,45 @@ func factWords(f agents.Fact) string {
 	case bourse.LegClosed:
 		return fmt.Sprintf("closed %v, posted %v", f.Leg, f.Posted)
 	case bourse.LegDone:
-		return fmt.Sprintf("done %v, refund %v", f.Leg, f.Refund)
+		s := fmt.Sprintf("done %v, refund %v", f.Leg, f.Refund)
+		if f.Penalty > 0 {
+			s += fmt.Sprintf(", penalty %v", f.Penalty)
+		}
+		if f.State != bourse.Settled {
+			s += ", " + f.State.String()
+		}
+		return s
+	}
+	return rareWords(f)
+}
+
+// rareWords shows a fact of lives, membership or wishes.
+func rareWords(f agents.Fact) string {
+	switch f := f.(type) {
+	case bourse.LifeBegun:
+		return fmt.Sprintf("life %d begun", f.Incarnation)
+	case bourse.LifeFenced:
+		return fmt.Sprintf("fenced by %s", f.Site)
+	case bourse.TxReversed:
+		return fmt.Sprintf("reversed %v to ABORT: %v", f.Tx, f.Reason)
+	case bourse.LegAdopted:
+		return fmt.Sprintf("adopted %v of %s from %s: %v at %v", f.Leg, f.Job, f.Site, f.State, f.Fare.Total())
+	case bourse.Amnesia:
+		who := f.Site
+		if who == "" {
+			who = "its own"
+		}
+		return fmt.Sprintf("amnesia, %s: %v", who, f.Legs)
+	case bourse.JobBroken:
+		return fmt.Sprintf("broken %s: %v", f.Job, f.Reason)
+	case bourse.JobCancelled:
+		return fmt.Sprintf("cancelled %s", f.Job)
+	case bourse.TxForgotten:
+		return fmt.Sprintf("forgotten %v", f.Txs)
+	case bourse.SiteJoined:
+		return "joined " + f.Site
+	case bourse.SiteLeft:
+		return "left " + f.Site
 	}
 	return f.Kind()
 }

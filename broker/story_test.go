@@ -1,0 +1,372 @@
+package broker
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// story is a broker alone with a clock: the sites' words are the script's, but
+// for offers, which every site of the story answers at once.
+type story struct {
+	t      *testing.T
+	cfg    Config
+	b      *Broker
+	now    bourse.Time
+	lives  uint64
+	facts  []agents.Fact
+	alarms []agents.Alarm
+	free   map[agents.ID]int // nodes that a site offers
+	seq    map[agents.ID]uint64
+	trace  strings.Builder
+}
+
+// TestTransactionRows tells the story of every row of docs/TRANSACTION.md that is
+// a broker's: what it is told, and all that it records, sends and books.
+func TestTransactionRows(t *testing.T) {
+	t.Parallel()
+	datadriven.Walk(t, "testdata/transaction", func(t *testing.T, path string) {
+		s := &story{t: t}
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			s.trace.Reset()
+			s.command(d)
+			return s.trace.String()
+		})
+	})
+}
+
+// TestTransactionRows_EachRowHasItsStory holds the table and the stories
+// together.
+func TestTransactionRows_EachRowHasItsStory(t *testing.T) {
+	t.Parallel()
+	doc, err := os.ReadFile("../docs/TRANSACTION.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^\| (B\d+) \|`).FindAllStringSubmatch(string(doc), -1) {
+		rows[m[1]] = true
+	}
+	files, err := filepath.Glob("testdata/transaction/*")
+	if err != nil || len(rows) < 39 {
+		t.Fatalf("%d rows, %v", len(rows), err)
+	}
+	told := map[string]bool{}
+	for _, f := range files {
+		row, _, _ := strings.Cut(filepath.Base(f), "-")
+		if told[row] = true; !rows[row] {
+			t.Errorf("%s tells of a row that the table does not have", f)
+		}
+	}
+	for row := range rows {
+		if !told[row] {
+			t.Errorf("row %s has no story in testdata/transaction", row)
+		}
+	}
+}
+
+func (s *story) command(d *datadriven.TestData) {
+	switch d.Cmd {
+	case "broker":
+		s.begin(d)
+	case "submit":
+		for line := range strings.Lines(d.Input) {
+			j := scenarioJob(s.t, line)
+			s.step("users", agents.Submit{Job: j})
+		}
+		s.step("", cycleDue{s.b.next})
+	case "after":
+		s.after(seconds(s.t, d, "wait", 0))
+	case "crash":
+		s.crash(d)
+	case "offer":
+		for _, a := range d.CmdArgs {
+			s.free[siteID(a.Key)] = number(s.t, a.Vals[0])
+		}
+	case "user":
+		s.user(d)
+	case "accounts":
+		s.trace.WriteString(accountWords(s.b))
+	case "jobs":
+		s.trace.WriteString(jobWords(s.b))
+	default: // a site speaks
+		id := siteID(d.Cmd)
+		for line := range strings.Lines(d.Input) {
+			line = strings.TrimSpace(line)
+			fmt.Fprintf(&s.trace, "%v %s says %s\n", s.now, d.Cmd, line)
+			s.step(id, s.parse(id, strings.Fields(line)))
+		}
+	}
+}
+
+// begin reads "broker sites=(north,south) nodes=4": a broker 1000 s into its
+// first life, with a cycle every 1000 s and a lead of 60 s.
+func (s *story) begin(d *datadriven.TestData) {
+	s.cfg = Defaults("vo1")
+	s.cfg.Cycle, s.cfg.Phase, s.cfg.Horizon = 1000*bourse.Second, 0, 10_000*bourse.Second
+	s.cfg.Budget, s.cfg.Lead, s.cfg.MaxAlternatives = 100*bourse.Credit, bourse.Minute, 3
+	s.free, s.seq = map[agents.ID]int{}, map[agents.ID]uint64{}
+	for _, a := range d.CmdArgs {
+		switch a.Key {
+		case "sites":
+			for _, name := range a.Vals {
+				s.cfg.Sites = append(s.cfg.Sites, siteID(name))
+				s.free[siteID(name)] = 4
+			}
+		case "budget":
+			s.cfg.Budget = credits(s.t, a.Vals[0])
+		case "alternatives":
+			s.cfg.MaxAlternatives = number(s.t, a.Vals[0])
+		}
+	}
+	s.start()
+}
+
+// start begins a life; its nonce is its number.
+func (s *story) start() {
+	s.lives++
+	s.alarms = nil
+	s.b = New(s.cfg)
+	for _, f := range s.facts {
+		s.b.Replay(0, f)
+	}
+	s.step("", agents.Started{Nonce: s.lives})
+}
+
+// crash kills the broker and begins the next life from its facts; "forget=n": the
+// last n are lost, an older journal.
+func (s *story) crash(d *datadriven.TestData) {
+	n := 0
+	if d.MaybeScanArgs(s.t, "forget", &n) {
+		s.facts = s.facts[:len(s.facts)-n]
+	}
+	if d.HasArg("image") {
+		s.facts = []agents.Fact{s.b.Image()}
+	}
+	s.start()
+}
+
+// after lets time pass.
+func (s *story) after(d bourse.Duration) {
+	until := s.now.Add(d)
+	for {
+		first := -1
+		for i, a := range s.alarms {
+			if a.At <= until && (first < 0 || a.At < s.alarms[first].At) {
+				first = i
+			}
+		}
+		if first < 0 {
+			s.now = until
+			return
+		}
+		a := s.alarms[first]
+		s.alarms = slices.Delete(s.alarms, first, first+1)
+		s.now = max(s.now, a.At)
+		s.step("", a.Message)
+	}
+}
+
+// step hands the broker a message, and answers what it asks for offers.
+func (s *story) step(from agents.ID, m agents.Message) {
+	var out agents.Outbox
+	s.b.Step(s.now, from, m, &out)
+	s.facts = append(s.facts, out.Facts...)
+	s.alarms = append(s.alarms, out.Alarms...)
+	for _, f := range out.Facts {
+		fmt.Fprintf(&s.trace, "%v * %s\n", s.now, factWords(f))
+	}
+	var offers []agents.Send
+	for _, x := range out.Sends {
+		if r, ok := x.Message.(agents.OfferRequest); ok {
+			if r.Cycle >= probeRef {
+				fmt.Fprintf(&s.trace, "%v -> %s: OfferRequest, for its stamp\n", s.now, short(x.To))
+			}
+			offers = append(offers, agents.Send{To: x.To, Message: s.offer(x.To, r)})
+			continue
+		}
+		fmt.Fprintf(&s.trace, "%v -> %s: %s\n", s.now, short(x.To), words(x.Message))
+	}
+	for _, x := range offers {
+		s.step(x.To, x.Message)
+	}
+	if err := s.b.Ledger().Check(); err != nil || s.b.voLeft() < 0 {
+		s.t.Fatalf("%v; %v credits left", err, s.b.voLeft())
+	}
+}
+
+// offer shows what a site has free, at a credit per node and 1000 s.
+func (s *story) offer(id agents.ID, r agents.OfferRequest) agents.Message {
+	p := bourse.NewProfile(s.now, s.free[id])
+	g := bourse.Group{Site: siteName(id), Name: "main", Nodes: 4, Performance: bourse.Unit, Price: 3_600_000}
+	return agents.Offers{Cycle: r.Cycle, Now: s.now, Stamp: s.stamp(id, nil),
+		Groups: []agents.GroupOffer{{Group: g, Admissible: p, Clear: p}}}
+}
+
+// stamp counts a site's replies; "@5/3" says epoch and sequence from now on,
+// "~5/3" those of a reply that was long under way.
+func (s *story) stamp(id agents.ID, f []string) agents.Stamp {
+	if n := len(f); n > 0 && strings.HasPrefix(f[n-1], "~") {
+		var st agents.Stamp
+		if _, err := fmt.Sscanf(f[n-1], "~%d/%d", &st.Epoch, &st.Seq); err != nil {
+			s.t.Fatal(err)
+		}
+		return st
+	}
+	if n := len(f); n > 0 && strings.HasPrefix(f[n-1], "@") {
+		var st agents.Stamp
+		if _, err := fmt.Sscanf(f[n-1], "@%d/%d", &st.Epoch, &st.Seq); err != nil {
+			s.t.Fatal(err)
+		}
+		s.seq[id] = st.Epoch<<32 | st.Seq
+		return st
+	}
+	if s.seq[id] == 0 {
+		s.seq[id] = 1 << 32
+	}
+	s.seq[id]++
+	return agents.Stamp{Epoch: s.seq[id] >> 32, Seq: s.seq[id] & (1<<32 - 1)}
+}
+
+// leg reads "1.0": leg 0 of the transaction of that sequence; "2/7.0": of life 2.
+func (s *story) leg(text string) bourse.LegID {
+	life, rest, found := strings.Cut(text, "/")
+	if !found {
+		life, rest = "", text
+	}
+	var id bourse.LegID
+	if _, err := fmt.Sscanf(rest, "%d.%d", &id.Tx.Seq, &id.Leg); err != nil {
+		s.t.Fatalf("leg %q: %v", text, err)
+	}
+	if life != "" {
+		n := number(s.t, life)
+		id.Tx = bourse.TxID{Broker: "vo1", Incarnation: uint32(n), Nonce: uint64(n), Seq: id.Tx.Seq}
+		return id
+	}
+	for _, t := range s.b.order {
+		if t.id.Seq == id.Tx.Seq {
+			id.Tx = t.id
+			return id
+		}
+	}
+	s.t.Fatalf("no transaction of sequence %d", id.Tx.Seq)
+	return id
+}
+
+// user reads "cancel wave", "modify wave nodes=2", "joins west" or "leaves west".
+func (s *story) user(d *datadriven.TestData) {
+	for line := range strings.Lines(d.Input) {
+		f := strings.Fields(line)
+		fmt.Fprintf(&s.trace, "%v %s\n", s.now, strings.TrimSpace(line))
+		switch f[0] {
+		case "cancel":
+			m := agents.JobCancel{Job: f[1]}
+			if len(f) > 2 {
+				m.User = f[2]
+			}
+			s.step("users", m)
+		case "modify":
+			s.step("users", agents.JobModify{Job: f[1], Request: scenarioJob(s.t, strings.Join(f[1:], " ")).Request})
+		case "joins":
+			s.free[siteID(f[1])] = 4
+			s.step("discovery", agents.SiteJoined{Site: siteID(f[1])})
+		case "leaves":
+			s.step("discovery", agents.SiteLeft{Site: siteID(f[1])})
+		default:
+			s.t.Fatalf("unknown wish %q", line)
+		}
+	}
+}
+
+// parse reads what a site says, such as "Held 1.0 4" or "Refused 1.0 Hold busy".
+func (s *story) parse(id agents.ID, f []string) agents.Message {
+	st := s.stamp(id, f)
+	if strings.ContainsAny(f[len(f)-1], "@~") {
+		f = f[:len(f)-1]
+	}
+	money := func(i int) bourse.Credits {
+		if i >= len(f) {
+			return 0
+		}
+		return credits(s.t, f[i])
+	}
+	if f[0] == "Listing" {
+		m := agents.Listing{Incarnation: s.b.life().Incarnation, Stamp: st}
+		for _, text := range f[1:] {
+			if text == "fenced" {
+				m.Refusal = reason(bourse.Fenced, "another one has spoken")
+				break
+			}
+			m.Legs = append(m.Legs, s.listed(text))
+		}
+		return m
+	}
+	leg := s.leg(f[1])
+	switch f[0] {
+	case "Held":
+		return agents.HeldReply{Leg: leg, Fare: bourse.Fare{Base: money(2)}, Version: 1, Stamp: st}
+	case "Prepared":
+		return agents.PreparedReply{Leg: leg, Stamp: st}
+	case "Refused":
+		m := agents.RefusedReply{Leg: leg, Step: f[2], Reason: reason(bourse.Code(f[3]), "%s", f[3]), DecidedBy: leg.Tx.Incarnation, Stamp: st}
+		if len(f) > 4 {
+			m.DecidedBy = uint32(number(s.t, f[4]))
+		}
+		return m
+	case "Confirmed":
+		return agents.ConfirmedReply{Leg: leg, Refund: money(2), Stamp: st}
+	case "Cancelled":
+		return agents.CancelledReply{Leg: leg, Stamp: st}
+	case "Released":
+		return agents.ReleasedReply{Leg: leg, Refund: money(2), Stamp: st}
+	case "Heuristic":
+		return agents.HeuristicNotice{Leg: leg, Stamp: st}
+	case "Degraded":
+		return agents.DegradedNotice{Leg: leg, Refund: money(2), Penalty: money(3), Stamp: st}
+	case "Started":
+		return agents.StartedNotice{Leg: leg, Stamp: st}
+	case "Settled":
+		return agents.SettledNotice{Leg: leg, End: s.now, Charged: money(2), Stamp: st}
+	case "Inquire":
+		return agents.Inquire{Leg: leg, Stamp: st}
+	case "Reasserted":
+		m := agents.ReassertedReply{Leg: leg, Stamp: st}
+		if len(f) > 2 {
+			m.Reason = reason(bourse.Code(f[2]), "%s", f[2])
+		}
+		return m
+	}
+	s.t.Fatalf("unknown word %q", f[0])
+	return nil
+}
+
+// listed reads "1.0=prepared:900:4": a leg, its state, the seconds left and its
+// price.
+func (s *story) listed(text string) agents.ListedLeg {
+	name, rest, _ := strings.Cut(text, "=")
+	f := strings.Split(rest, ":")
+	l := agents.ListedLeg{Leg: s.leg(name), Job: "wave", Version: 1}
+	if err := l.State.UnmarshalText([]byte(f[0])); err != nil {
+		s.t.Fatal(err)
+	}
+	if len(f) > 1 {
+		l.Left = bourse.Duration(number(s.t, f[1])) * bourse.Second
+	}
+	if len(f) > 2 {
+		l.Fare.Base = credits(s.t, f[2])
+	}
+	l.Limit, l.What = 5*bourse.Credit, bourse.Leg{Group: "main", Nodes: 4, Start: 60_000, End: 1_060_000}
+	if t := s.b.txs[l.Leg.Tx]; t != nil {
+		l.What, l.Limit, l.Fare = t.legs[l.Leg.Leg].what, t.legs[l.Leg.Leg].limit, t.legs[l.Leg.Leg].fare
+	}
+	return l
+}
