@@ -65,6 +65,9 @@ type Options struct {
 	Tamper func(f Fault, draw uint64, from, to agents.ID, m agents.Message) (agents.Message, bool)
 	// Trace takes a line for everything that happens. nil: nobody.
 	Trace func(line string)
+	// Describe shows a message in the trace. nil: its kind, and itself if it is a
+	// fmt.Stringer.
+	Describe func(m agents.Message) string
 	// Record keeps what every process was handed, for Rerun.
 	Record bool
 }

@@ -379,6 +379,9 @@ func (p *process) die(keep func(string, int, int) int) {
 
 // describe shows a message in a trace.
 func (w *Faulty) describe(m agents.Message) string {
+	if w.opt.Describe != nil {
+		return w.opt.Describe(m)
+	}
 	if s, ok := m.(fmt.Stringer); ok {
 		return m.Kind() + " " + s.String()
 	}

@@ -3,17 +3,16 @@ package sim
 import (
 	"fmt"
 	"hash/fnv"
+	"strings"
 
 	"bourse"
 	"bourse/agents"
 )
 
-// record is what one life of a process was handed, and the digest of all it
-// recorded.
+// record is what one life of a process was handed, and what it recorded.
 type record struct {
 	replayed []stamped
 	inputs   []input
-	digest   uint64
 }
 
 type stamped struct {
@@ -25,12 +24,16 @@ type input struct {
 	now  bourse.Time
 	from agents.ID
 	m    agents.Message
+	sum  uint64 // digest of all facts up to and including this step
 }
 
 // step takes down one step.
 func (r *record) step(w *Faulty, now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
-	r.inputs = append(r.inputs, input{now, from, m})
-	r.digest = w.digest(r.digest, now, out.Facts)
+	sum := uint64(0)
+	if n := len(r.inputs); n > 0 {
+		sum = r.inputs[n-1].sum
+	}
+	r.inputs = append(r.inputs, input{now, from, m, w.digest(sum, now, out.Facts)})
 }
 
 // digest goes on with the digest of a journal.
@@ -63,15 +66,24 @@ func (w *Faulty) Rerun() error {
 			}
 			var out agents.Outbox
 			var sum uint64
-			for _, in := range r.inputs {
+			for n, in := range r.inputs {
 				out.Reset()
 				agent.Step(in.now, in.from, in.m, &out)
-				sum = w.digest(sum, in.now, out.Facts)
-			}
-			if sum != r.digest {
-				return fmt.Errorf("%s, life %d: %d messages handed to it again leave another journal", w.names[p.name], i+1, len(r.inputs))
+				if sum = w.digest(sum, in.now, out.Facts); sum != in.sum {
+					return fmt.Errorf("%s, life %d: the same messages in the same order leave another journal, from message %d on, %s at %v: %s",
+						w.names[p.name], i+1, n+1, in.m.Kind(), in.now, kindsOf(out.Facts))
+				}
 			}
 		}
 	}
 	return nil
+}
+
+// kindsOf names facts.
+func kindsOf(facts []agents.Fact) string {
+	list := make([]string, len(facts))
+	for i, f := range facts {
+		list[i] = f.Kind()
+	}
+	return strings.Join(list, ", ")
 }

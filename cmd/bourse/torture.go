@@ -82,7 +82,7 @@ func (f *torturing) run(stdout, stderr io.Writer) error {
 	if err != nil {
 		return failed(err)
 	}
-	if f.faults == "" {
+	if f.faults == "" && f.shrink > 0 {
 		for i := range sum.Violations[:min(3, len(sum.Violations))] {
 			sum.Violations[i].Explain(f.shrink, opt.Kinds)
 		}

@@ -160,9 +160,6 @@ type lockKey struct {
 	leg     bourse.LegID
 }
 
-// noting says that brokers acknowledge notices.
-const noting = false
-
 // clustersAtRest compares, once the world has come to rest, what clusters keep
 // with what their sites have on record; and holds that work starts and ends, and
 // that what became of a leg was noted by its broker.
@@ -185,7 +182,7 @@ func (c *checker) clustersAtRest(before bourse.Time) error {
 				return fmt.Errorf("I13: leg %v was to start at %v and is confirmed still", id, l.What.Start)
 			case l.State == bourse.Running && l.What.End < before:
 				return fmt.Errorf("I13: leg %v was to end at %v and is running still", id, l.What.End)
-			case noting && (l.State == bourse.Heuristic || l.State == bourse.Lost || l.State == bourse.Settled) && !l.noted && !l.restored:
+			case (l.State == bourse.Heuristic || l.State == bourse.Lost || l.State == bourse.Settled) && !l.noted && !l.restored:
 				return fmt.Errorf("I13: leg %v is %v, and its broker has not noted it", id, l.State)
 			}
 		}

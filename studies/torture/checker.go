@@ -53,6 +53,7 @@ type legTruth struct {
 	refund    bourse.Credits
 	penalty   bourse.Credits
 	told      bool        // a Cancelled for it has left, or a Listing without it
+	refused   bool        // its broker has heard that its Hold was refused
 	inquired  bool        // an Inquire for it has left
 	held      bourse.Time // by its site's clock
 }
@@ -270,6 +271,12 @@ func (c *checker) txDecided(s *sim.Step, m *mirror, f bourse.TxDecided) error {
 	if err := c.obeys(m, t); err != nil {
 		return fmt.Errorf("I9: %v of job %s: %w", f.Tx, f.Job, err)
 	}
+	if t.begun.Request.Nodes > 0 { // from here on it asks for that
+		key := string(s.ID) + "/" + f.Job
+		j := c.jobs[key]
+		j.Request = t.begun.Request
+		c.jobs[key] = j
+	}
 	return nil
 }
 
@@ -331,8 +338,11 @@ func (c *checker) promises(m *mirror) error {
 	for _, l := range blocking {
 		used := 0
 		for _, o := range blocking {
-			if o.What.Group == l.What.Group && o.What.Start <= l.What.Start && l.What.Start < o.What.End {
+			if covers(o, l) {
 				used += o.What.Nodes
+				if r := m.legs[o.Replaces]; r != nil && o.State < bourse.Confirmed && r.State.Blocks() && covers(r, l) {
+					used -= min(o.What.Nodes, r.What.Nodes) // it may count on those
+				}
 			}
 		}
 		if used > free[l.What.Group] {
@@ -340,6 +350,11 @@ func (c *checker) promises(m *mirror) error {
 		}
 	}
 	return nil
+}
+
+// covers reports whether o holds nodes of l's group at l's start.
+func covers(o, l *legMirror) bool {
+	return o.What.Group == l.What.Group && o.What.Start <= l.What.Start && l.What.Start < o.What.End
 }
 
 // inTime checks I4: no hold outlives its limit, no prepared leg its in-doubt

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"bourse"
+	"bourse/agents"
 	"bourse/agents/sim"
 )
 
@@ -39,7 +40,7 @@ func Run(seed uint64, opt Options) (r Result) {
 		opt.Faults = Faults(seed, opt.Kinds...)
 	}
 	r = Result{Seed: seed, Struck: map[sim.Kind]int{}}
-	w := newWorld(seed, opt.Faults, sim.Options{Trace: opt.Trace, Record: opt.Rerun, Snapshot: 40})
+	w := newWorld(seed, opt.Faults, sim.Options{Trace: opt.Trace, Describe: describe, Record: opt.Rerun, Snapshot: 40})
 	c := newChecker(w)
 	defer func() {
 		if p := recover(); p != nil {
@@ -52,6 +53,16 @@ func Run(seed uint64, opt Options) (r Result) {
 	}()
 	r.Broken = c.run(opt)
 	return r
+}
+
+// describe shows a message in a trace: its kind and what it says, cut where it is
+// long.
+func describe(m agents.Message) string {
+	line := fmt.Sprintf("%s %+v", m.Kind(), m)
+	if len(line) > 200 {
+		line = line[:200] + "..."
+	}
+	return line
 }
 
 // run lives through the storm and the calm after it.

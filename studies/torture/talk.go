@@ -14,10 +14,9 @@ import (
 // talk is what the checker knows of messages: what end states do not show.
 type talk struct {
 	*checker
-	heard   map[heardKey]bool // by live brokers
-	first   map[limitKey]bourse.Time
-	hold    map[limitKey]bourse.Duration
-	content map[limitKey]agents.Hold
+	heard map[heardKey]bool // by live brokers
+	first map[limitKey]bourse.Time
+	hold  map[limitKey]bourse.Duration
 }
 
 // heardKey is a reply that a life of a broker has heard.
@@ -29,8 +28,7 @@ type heardKey struct {
 }
 
 func newTalk(c *checker) *talk {
-	return &talk{checker: c, heard: map[heardKey]bool{}, first: map[limitKey]bourse.Time{}, hold: map[limitKey]bourse.Duration{},
-		content: map[limitKey]agents.Hold{}}
+	return &talk{checker: c, heard: map[heardKey]bool{}, first: map[limitKey]bourse.Time{}, hold: map[limitKey]bourse.Duration{}}
 }
 
 // begin forgets what an earlier life of a process had been asked.
@@ -38,7 +36,6 @@ func (t *talk) begin(l *sim.Life) {
 	for k := range t.first {
 		if k.process == l.Process {
 			delete(t.first, k)
-			delete(t.content, k)
 		}
 	}
 }
@@ -53,6 +50,10 @@ func (t *talk) before(s *sim.Step, m *mirror) error {
 	switch x := s.Message.(type) {
 	case agents.HeldReply:
 		t.heard[heardKey{s.Process, s.Life, x.Leg, "Held"}] = true
+	case agents.RefusedReply:
+		if x.Step == "Hold" {
+			t.leg(x.Leg).refused = true
+		}
 	case agents.PreparedReply:
 		t.heard[heardKey{s.Process, s.Life, x.Leg, "Prepared"}] = true
 	case agents.Hold:
@@ -63,7 +64,7 @@ func (t *talk) before(s *sim.Step, m *mirror) error {
 		if x.Leg.Tx.Incarnation < m.seen[x.Leg.Tx.Broker] && asks(s.Sends, x.Leg) {
 			return fmt.Errorf("I7: %v asks its cluster for leg %v, incarnation %d has spoken", s.ID, x.Leg, m.seen[x.Leg.Tx.Broker])
 		}
-		return t.conflict(s, x)
+		return conflict(s, m, x)
 	case agents.Answer:
 		if x.Verdict != agents.Commit && x.Verdict != agents.Abort && moves(s.Facts, x.Leg) {
 			return fmt.Errorf("S34: the answer %v moves leg %v", x.Verdict, x.Leg)
@@ -167,14 +168,9 @@ func (t *talk) listing(l agents.List, r agents.Listing) {
 }
 
 // conflict checks that the same step with other content is refused.
-func (t *talk) conflict(s *sim.Step, x agents.Hold) error {
-	k := limitKey{s.Process, x.Leg}
-	first, again := t.content[k]
-	if !again {
-		t.content[k] = x
-		return nil
-	}
-	if first == x {
+func conflict(s *sim.Step, m *mirror, x agents.Hold) error {
+	l := m.legs[x.Leg]
+	if l == nil || l.Digest == 0 || l.Digest == x.Digest() {
 		return nil
 	}
 	for _, r := range s.Sends {

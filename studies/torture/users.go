@@ -6,15 +6,22 @@ import (
 )
 
 // users are a VO's users: they submit jobs, each again until it is answered, and
-// cancel some at any moment, again until that is answered. They forget nothing.
+// change their minds about some at any moment, again until that is answered. They
+// forget nothing.
 type users struct {
 	broker  agents.ID
 	jobs    []bourse.Job
 	next    int
-	unsaid  []bourse.Job       // submitted and not answered, in order
-	wishes  []agents.JobCancel // not answered, in order
-	tries   map[string]int     // of a wish
+	unsaid  []bourse.Job   // submitted and not answered, in order
+	wishes  []wish         // not answered, in order
+	tries   map[string]int // of a wish
 	answers int
+}
+
+// wish is to give a job up, or to have it otherwise.
+type wish struct {
+	job string
+	m   agents.Message
 }
 
 func newUsers(broker agents.ID, jobs []bourse.Job) *users {
@@ -49,11 +56,24 @@ func (u *users) Step(now bourse.Time, _ agents.ID, m agents.Message, out *agents
 			return
 		}
 		j := u.jobs[m.Draw%uint64(u.next)]
-		u.wishes = append(u.wishes, agents.JobCancel{Job: j.Name, User: j.User})
-		out.Send(u.broker, u.wishes[len(u.wishes)-1])
+		u.wishes = append(u.wishes, changed(j, m.Draw))
+		out.Send(u.broker, u.wishes[len(u.wishes)-1].m)
 	default:
 		u.say(now, out)
 	}
+}
+
+// changed draws what a user wants of a job now: mostly nothing any more,
+// sometimes other nodes, another length or later.
+func changed(j bourse.Job, draw uint64) wish {
+	if draw>>8%3 > 0 {
+		return wish{j.Name, agents.JobCancel{Job: j.Name, User: j.User}}
+	}
+	r := j.Request
+	r.Nodes = max(1, r.Nodes+int(draw>>16%5)-2)
+	r.Length += bourse.Duration(draw>>24%5) * bourse.Minute
+	r.Deadline = r.Deadline.Add(bourse.Duration(draw>>32%4) * 20 * bourse.Minute)
+	return wish{j.Name, agents.JobModify{Job: j.Name, User: j.User, Request: r}}
 }
 
 // say submits what is due and repeats what is not answered.
@@ -66,11 +86,11 @@ func (u *users) say(now bourse.Time, out *agents.Outbox) {
 		out.Send(u.broker, agents.Submit{Job: j})
 	}
 	for _, c := range u.wishes {
-		if u.tries[c.Job]++; u.tries[c.Job] > 30 {
-			u.granted(c.Job) // it was never taken, or is forgotten
+		if u.tries[c.job]++; u.tries[c.job] > 30 {
+			u.granted(c.job) // it was never taken, or is forgotten
 			break
 		}
-		out.Send(u.broker, c)
+		out.Send(u.broker, c.m)
 	}
 	next := now.Add(again)
 	if u.next < len(u.jobs) {
@@ -93,7 +113,7 @@ func (u *users) answered(job string) {
 // granted strikes a wish off.
 func (u *users) granted(job string) {
 	for i := range u.wishes {
-		if u.wishes[i].Job == job {
+		if u.wishes[i].job == job {
 			u.wishes = append(u.wishes[:i:i], u.wishes[i+1:]...)
 			return
 		}

@@ -164,7 +164,7 @@ func drawVO(r *rand.Rand, name string) vo {
 	return v
 }
 
-const jobsPerBroker = 30
+const jobsPerBroker = 36
 
 // drawJob draws a job: every third one is too large for one group and needs
 // several sites.
