@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,12 +18,13 @@ func TestSummary_LocalJobsReckonedByHand(t *testing.T) {
 	t.Parallel()
 	north := tell(t, report.Options{}).Summary.Sites[0]
 	want := report.LocalSummary{Started: 4, Immediate: 2, Backfilled: 1, Reserved: 1, Ended: 3, Killed: 1, Running: 1,
-		Waiting:  1, // the one submitted after the end is yet to come
-		Refused:  1,
-		MeanWait: 280 * bourse.Second, // (0 + 90 + 580 + 450) / 4
+		Waiting:    1, // the one submitted after the end is yet to come
+		Refused:    1,
+		RefusedFor: map[bourse.Code]int{bourse.TooLarge: 1},
+		MeanWait:   280 * bourse.Second, // (0 + 90 + 580 + 450) / 4
 		// 100/100, 290/200, and 455/10 as the run of 5 s counts as 10 s
 		BoundedSlowdown: 15.983333}
-	if north.Local != want {
+	if !reflect.DeepEqual(north.Local, want) {
 		t.Errorf("local jobs are\n%+v, want\n%+v", north.Local, want)
 	}
 }
@@ -218,6 +220,23 @@ func TestFinding_SaysWhatTheNumbersCarry(t *testing.T) {
 		"3 jobs found no place, 1 of them because the deadline could not be met."
 	if got != want {
 		t.Errorf("finding\n%s, want\n%s", got, want)
+	}
+}
+
+func TestTurnedAway_SaysWhoRefusedWhatAndWhy(t *testing.T) {
+	t.Parallel()
+	s := &report.Summary{Sites: []report.SiteSummary{
+		{Name: "full", Local: report.LocalSummary{Refused: 7, RefusedFor: map[bourse.Code]int{bourse.QueueFull: 6, bourse.TooLarge: 1}}},
+		{Name: "calm"},
+		{Name: "small", Local: report.LocalSummary{Refused: 1, RefusedFor: map[bourse.Code]int{bourse.TooLarge: 1}}},
+	}, Brokers: []report.BrokerSummary{{Name: "vo1", Jobs: report.JobSummary{NotTaken: 2}}, {Name: "vo2"}}}
+	want := []string{
+		"site full refused 7 local jobs, 6 of them because too many jobs were waiting",
+		"site small refused 1 local job because more nodes were asked for than there are",
+		"broker vo1 did not take 2 jobs",
+	}
+	if got := s.TurnedAway(); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

@@ -88,20 +88,44 @@ func left(n int, unplaced map[bourse.Code]int) string {
 	if n == 0 {
 		return "; none was left over"
 	}
+	text := fmt.Sprintf("; %s found no place", count(n, "job"))
+	if unplaced[bourse.None] == n {
+		return text + " before the end"
+	}
+	return text + commonest(n, unplaced)
+}
+
+// commonest gives the commonest reason of n things and, where it is not that of
+// all, how many it has; the first in order of code where several are as common.
+func commonest(n int, reasons map[bourse.Code]int) string {
 	var why bourse.Code
-	for _, code := range slices.Sorted(maps.Keys(unplaced)) {
-		if code != bourse.None && unplaced[code] > unplaced[why] || why == bourse.None {
+	for _, code := range slices.Sorted(maps.Keys(reasons)) {
+		if code != bourse.None && reasons[code] > reasons[why] || why == bourse.None {
 			why = code
 		}
 	}
-	text := fmt.Sprintf("; %s found no place", count(n, "job"))
-	switch {
-	case why == bourse.None:
-		return text + " before the end"
-	case unplaced[why] == n:
-		return text + " because " + because(why)
+	if reasons[why] == n {
+		return " because " + because(why)
 	}
-	return fmt.Sprintf("%s, %d of them because %s", text, unplaced[why], because(why))
+	return fmt.Sprintf(", %d of them because %s", reasons[why], because(why))
+}
+
+// TurnedAway says in lines for people what never came to wait: local jobs that a
+// site refused, and jobs that a broker did not take.
+func (s *Summary) TurnedAway() []string {
+	var lines []string
+	for i := range s.Sites {
+		if one := &s.Sites[i]; one.Local.Refused > 0 {
+			lines = append(lines, fmt.Sprintf("site %s refused %s%s", one.Name,
+				count(one.Local.Refused, "local job"), commonest(one.Local.Refused, one.Local.RefusedFor)))
+		}
+	}
+	for i := range s.Brokers {
+		if one := &s.Brokers[i]; one.Jobs.NotTaken > 0 {
+			lines = append(lines, fmt.Sprintf("broker %s did not take %s", one.Name, count(one.Jobs.NotTaken, "job")))
+		}
+	}
+	return lines
 }
 
 // because puts the code of a reason into words.

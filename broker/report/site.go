@@ -14,10 +14,11 @@ type site struct {
 	groups []group
 	index  map[string]int // of groups by name
 
-	started, ended, killed, refused, waiting int
-	classes                                  map[string]int
-	waits                                    bourse.Duration // of all started
-	slowdowns                                float64         // of all ended
+	started, ended, killed, waiting int
+	refused                         map[bourse.Code]int // local jobs turned away
+	classes                         map[string]int
+	waits                           bourse.Duration // of all started
+	slowdowns                       float64         // of all ended
 
 	legs     map[bourse.LegState]int // moves to each state
 	refusals map[bourse.Code]int
@@ -54,7 +55,7 @@ func (u *usage) by(t bourse.Time) int64 { return u.done + u.nodes*int64(t) - u.s
 
 func newSite(s Site, keep bool) *site {
 	one := &site{name: s.Name, index: map[string]int{}, classes: map[string]int{}, legs: map[bourse.LegState]int{},
-		refusals: map[bourse.Code]int{}, open: map[bourse.LegID]bourse.LegMoved{}}
+		refused: map[bourse.Code]int{}, refusals: map[bourse.Code]int{}, open: map[bourse.LegID]bourse.LegMoved{}}
 	for i, g := range s.Groups {
 		one.groups = append(one.groups, group{Group: g})
 		one.index[g.Name] = i
@@ -103,7 +104,7 @@ func (s *site) clusterFact(now bourse.Time, f any) {
 			delete(s.running, f.Job)
 		}
 	case bourse.JobRefused:
-		s.refused++
+		s.refused[f.Reason.Code]++
 		if s.running != nil {
 			s.rows = append(s.rows, localRow{job: f.Job, submit: f.Submit, start: bourse.Never, end: bourse.Never,
 				nodes: int32(f.Nodes), group: noGroup, status: refused, reason: f.Reason.Code})

@@ -54,17 +54,18 @@ type GroupSummary struct {
 
 // LocalSummary is what became of a site's own jobs.
 type LocalSummary struct {
-	Started         int             `json:"started"`
-	Immediate       int             `json:"immediate"` // of those started
-	Backfilled      int             `json:"backfilled"`
-	Reserved        int             `json:"reserved"`
-	Ended           int             `json:"ended"`
-	Killed          int             `json:"killed"` // of those ended, at their estimate
-	Running         int             `json:"running"`
-	Waiting         int             `json:"waiting"`
-	Refused         int             `json:"refused"`
-	MeanWait        bourse.Duration `json:"meanWait"`        // of those started
-	BoundedSlowdown float64         `json:"boundedSlowdown"` // mean of those ended, bound 10 s
+	Started         int                 `json:"started"`
+	Immediate       int                 `json:"immediate"` // of those started
+	Backfilled      int                 `json:"backfilled"`
+	Reserved        int                 `json:"reserved"`
+	Ended           int                 `json:"ended"`
+	Killed          int                 `json:"killed"` // of those ended, at their estimate
+	Running         int                 `json:"running"`
+	Waiting         int                 `json:"waiting"`
+	Refused         int                 `json:"refused"`
+	RefusedFor      map[bourse.Code]int `json:"refusedFor"`      // those refused, by reason
+	MeanWait        bourse.Duration     `json:"meanWait"`        // of those started
+	BoundedSlowdown float64             `json:"boundedSlowdown"` // mean of those ended, bound 10 s
 }
 
 // Income is what the legs that came to be reservations were charged when they did.
@@ -132,6 +133,14 @@ func (r *Report) WriteSummary(w io.Writer) error {
 	return enc.Encode(r.Summary)
 }
 
+func sumOf(counts map[bourse.Code]int) int {
+	n := 0
+	for _, k := range counts {
+		n += k
+	}
+	return n
+}
+
 func (s *site) summary(until bourse.Time) SiteSummary {
 	sum := SiteSummary{Name: s.name, Groups: []GroupSummary{}, RefusedLegs: s.refusals,
 		Legs: s.legs[bourse.Confirmed], LegsEnded: s.legs[bourse.Settled],
@@ -139,7 +148,7 @@ func (s *site) summary(until bourse.Time) SiteSummary {
 		Income:     income(s.income),
 		Local: LocalSummary{Started: s.started, Immediate: s.classes["immediate"], Backfilled: s.classes["backfilled"],
 			Reserved: s.classes["reserved"], Ended: s.ended, Killed: s.killed, Running: s.started - s.ended,
-			Waiting: s.waiting, Refused: s.refused, MeanWait: mean(s.waits, s.started),
+			Waiting: s.waiting, Refused: sumOf(s.refused), RefusedFor: s.refused, MeanWait: mean(s.waits, s.started),
 			BoundedSlowdown: ratio(s.slowdowns, float64(s.ended))}}
 	vo := s.voTime(until)
 	var local, remote int64

@@ -144,7 +144,7 @@ func (f *simulateFlags) simulate(sim *studies.Simulation, stdout, stderr io.Writ
 		}
 		return err
 	}
-	for _, remark := range sim.Workloads.Remarks() {
+	for _, remark := range append(sim.Workloads.Remarks(), first.Summary.TurnedAway()...) {
 		fmt.Fprintln(stderr, remark)
 	}
 	if folder != nil {
