@@ -12,6 +12,7 @@ import (
 
 	"bourse"
 	"bourse/policy/backfill"
+	"bourse/policy/choice"
 	"bourse/sites/swf"
 )
 
@@ -254,6 +255,11 @@ func BenchmarkReplay_SDSC75648_Conservative_Overload40(b *testing.B) {
 
 func BenchmarkReplay_SDSC54034_EASY_Reservations10(b *testing.B) {
 	benchReplay(b, sdsc(b, 0), ReplayOptions{Nodes: 128, Policy: backfill.EASY, Reservations: 0.1})
+}
+
+// The whole list of each reservation counts.
+func BenchmarkReplay_SDSC54034_EASY_Reservations10_AlphaHalf(b *testing.B) {
+	benchReplay(b, sdsc(b, 0), ReplayOptions{Nodes: 128, Policy: backfill.EASY, Reservations: 0.1, Alpha: choice.One / 2})
 }
 
 func BenchmarkReplay_Generated20000_EASY(b *testing.B) {

@@ -2,6 +2,8 @@ package selection_test
 
 import (
 	"math/rand/v2"
+	"runtime"
+	"sync"
 	"testing"
 
 	"bourse"
@@ -86,28 +88,61 @@ func TestPaperTable(t *testing.T) {
 	}
 }
 
-// BenchmarkCycle_Paper is a whole cycle of the paper's experiment: ALP and AMP,
-// each with T*, B*, min T and min C.
+// desk does cycles of the paper's experiment one after the other.
+type desk struct {
+	list   search.List
+	finder *search.Finder
+	s      selection.Selector
+}
+
+func newDesk() *desk {
+	d := new(desk)
+	d.finder = search.NewFinder(&d.list)
+	return d
+}
+
+// cycle is a whole one: ALP and AMP, each with T*, B*, min T and min C.
+func (d *desk) cycle(b *testing.B, c *papercase.Case) {
+	auto := selection.Limits{Time: selection.Auto, Cost: selection.Auto}
+	for _, a := range []search.Algorithm{search.ALP, search.AMPLiteral} {
+		if err := d.list.ResetNamed(c.Nodes, c.Slots); err != nil {
+			b.Error(err)
+			return
+		}
+		batch := alternatives(d.finder.Batch(c.Jobs, search.Options{Algorithm: a}))
+		d.s.Select(batch, selection.MinTime, auto)
+		d.s.Select(batch, selection.MinCost, auto)
+	}
+}
+
 func BenchmarkCycle_Paper(b *testing.B) {
 	cases := make([]papercase.Case, 200)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range cases {
 		cases[i].Draw(rng)
 	}
-	auto := selection.Limits{Time: selection.Auto, Cost: selection.Auto}
-	var s selection.Selector
-	l := new(search.List)
-	f := search.NewFinder(l)
+	d := newDesk()
 	for i := 0; b.Loop(); i++ {
-		c := &cases[i%len(cases)]
-		for _, a := range []search.Algorithm{search.ALP, search.AMPLiteral} {
-			if err := l.ResetNamed(c.Nodes, c.Slots); err != nil {
-				b.Fatal(err)
-			}
-			batch := alternatives(f.Batch(c.Jobs, search.Options{Algorithm: a}))
-			s.Select(batch, selection.MinTime, auto)
-			s.Select(batch, selection.MinCost, auto)
+		d.cycle(b, &cases[i%len(cases)])
+	}
+}
+
+// The paper's whole experiment, drawing included, on all cores.
+func BenchmarkCycles_Paper25000(b *testing.B) {
+	for b.Loop() {
+		var workers sync.WaitGroup
+		n := runtime.GOMAXPROCS(0)
+		for w := range n {
+			workers.Go(func() {
+				d, rng := newDesk(), rand.New(rand.NewPCG(1, uint64(w)))
+				var c papercase.Case
+				for range 25_000 / n {
+					c.Draw(rng)
+					d.cycle(b, &c)
+				}
+			})
 		}
+		workers.Wait()
 	}
 }
 
