@@ -5,15 +5,38 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 )
 
 func main() {
-	err := newRoot().Execute()
+	out := &output{w: os.Stdout}
+	root := newRoot()
+	root.SetOut(out)
+	err := root.Execute()
+	if out.err != nil {
+		err = failed(out.err)
+	}
 	if err != nil && err.Error() != "" {
 		fmt.Fprintln(os.Stderr, "bourse:", err)
 	}
 	os.Exit(exitCode(err))
+}
+
+// output remembers that results could not be written, as on a full disk: then
+// the command has failed, whether it looked or not.
+type output struct {
+	w   io.Writer
+	err error
+}
+
+// Write fails for good at the first error.
+func (o *output) Write(b []byte) (n int, err error) {
+	if o.err != nil {
+		return 0, o.err
+	}
+	n, o.err = o.w.Write(b)
+	return n, o.err
 }
 
 // failure is an error that is not the caller's fault: exit 1 instead of 2.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/schollz/progressbar/v3"
@@ -139,7 +140,8 @@ func (f *simulateFlags) simulate(sim *studies.Simulation, stdout, stderr io.Writ
 			folder.Discard()
 		}
 		var broken *studies.Violation
-		if errors.As(err, &broken) {
+		var file *fs.PathError
+		if errors.As(err, &broken) || errors.As(err, &file) && file.Op == "write" {
 			return failed(err)
 		}
 		return err
