@@ -47,9 +47,8 @@ type GroupOffer struct {
 
 // QuoteRequest asks for the price of legs, each taken by itself.
 type QuoteRequest struct {
-	Ref   uint64 // the broker's, echoed
-	User  string
-	Users []string // leg by leg; nil: User for all
+	Ref   uint64   // the broker's, echoed
+	Users []string // leg by leg; nil: nobody's by name
 	Legs  []bourse.Leg
 }
 

@@ -132,8 +132,8 @@ func (b *Broker) askQuotes(out *agents.Outbox) {
 		}
 		c.missing++
 		c.summary.Quoted += len(legs)
-		m := agents.QuoteRequest{Ref: c.number, User: users[site][0], Legs: make([]bourse.Leg, len(legs))}
-		if slices.ContainsFunc(users[site], func(u string) bool { return u != m.User }) {
+		m := agents.QuoteRequest{Ref: c.number, Legs: make([]bourse.Leg, len(legs))}
+		if slices.ContainsFunc(users[site], func(u string) bool { return u != "" }) {
 			m.Users = users[site]
 		}
 		for i, l := range legs {

@@ -48,7 +48,7 @@ func clip(p bourse.Profile, now, horizon bourse.Time) bourse.Profile {
 func (s *Site) quotes(now bourse.Time, m agents.QuoteRequest) agents.Quotes {
 	a := agents.Quotes{Ref: m.Ref, Version: s.view.version, Quotes: make([]bourse.Quote, len(m.Legs)), Stamp: s.stamp()}
 	for i, l := range m.Legs {
-		user := m.User
+		user := ""
 		if i < len(m.Users) {
 			user = m.Users[i]
 		}

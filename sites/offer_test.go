@@ -129,7 +129,7 @@ func TestLimits_RefuseQuotesAndHoldsAlike(t *testing.T) {
 		{func(c *Config) { c.VOShare = 50 }, window(4, 3501, 9000), ""}, // beyond the span nothing counts
 	} {
 		s := busySite(c.limit)
-		q := s.heard(agents.QuoteRequest{User: "bob", Legs: []bourse.Leg{c.leg}}).(agents.Quotes).Quotes[0]
+		q := s.heard(agents.QuoteRequest{Users: []string{"bob"}, Legs: []bourse.Leg{c.leg}}).(agents.Quotes).Quotes[0]
 		if q.Refusal.Code != c.want {
 			t.Errorf("a quote of %+v is refused for %q, want %q", c.leg, q.Refusal, c.want)
 		}
