@@ -54,8 +54,12 @@ type ClusterDone struct {
 	Step string // the kind of what is done
 }
 
-// ClusterStarted tells the site that a reservation's work has started.
+// ClusterStarted tells the site that a reservation's work has started; repeated
+// until the site has heard it, or releases the leg.
 type ClusterStarted struct{ Leg bourse.LegID }
+
+// ClusterHeard acknowledges a ClusterStarted.
+type ClusterHeard struct{ Leg bourse.LegID }
 
 // ClusterEnded tells the site that a reservation's work has ended; repeated
 // until the site releases the leg.
@@ -105,6 +109,7 @@ func (ClusterConfirm) Kind() string   { return "ClusterConfirm" }
 func (ClusterRelease) Kind() string   { return "ClusterRelease" }
 func (ClusterDone) Kind() string      { return "ClusterDone" }
 func (ClusterStarted) Kind() string   { return "ClusterStarted" }
+func (ClusterHeard) Kind() string     { return "ClusterHeard" }
 func (ClusterEnded) Kind() string     { return "ClusterEnded" }
 func (ClusterLost) Kind() string      { return "ClusterLost" }
 func (ClusterInventory) Kind() string { return "ClusterInventory" }

@@ -86,6 +86,10 @@ func (c *Cluster) Step(now bourse.Time, from agents.ID, m agents.Message, out *a
 		}
 		c.past.add(now, m.Leg)
 		out.Send(from, agents.ClusterDone{Leg: m.Leg, Step: m.Kind()})
+	case agents.ClusterHeard:
+		if l := c.locks[m.Leg]; l != nil {
+			l.heard = true
+		}
 	case agents.NodesLost:
 		c.nodesLost(now, m)
 	default:
@@ -119,7 +123,7 @@ func (c *Cluster) turn(now bourse.Time) {
 			break
 		}
 		if c.locks[l.leg] == l && l.state == reserved {
-			c.run(l)
+			c.run(now, l)
 		}
 	}
 }

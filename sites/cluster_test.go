@@ -154,12 +154,18 @@ func TestCluster_NodesFailInTheirOrder(t *testing.T) {
 	}
 }
 
-// The end of work is told until the site has heard it.
+// Start and end of work are told until the site has heard them.
 func TestCluster_EndIsToldUntilReleased(t *testing.T) {
 	t.Parallel()
 	s := clusterStory(4)
 	s.toCluster(agents.ClusterHold{Leg: testLeg(1), What: window(4, 10, 20)})
 	s.toCluster(agents.ClusterConfirm{Leg: testLeg(1)})
+	s.advance(12_000)
+	if len(s.trace) < 4 {
+		t.Errorf("the start is not told again: %v", s.trace)
+	}
+	s.toCluster(agents.ClusterHeard{Leg: testLeg(1)})
+	s.advance(19_000)
 	s.trace = nil
 	s.advance(33_000)
 	told := 0

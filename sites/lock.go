@@ -19,6 +19,7 @@ type lock struct {
 	ends   bourse.Time // when its work is over, or was
 	state  lockState
 	agreed int64 // the order in which it was confirmed
+	heard  bool  // the site knows that it runs
 	// pieces are its reservations in the queue: one, or, while it counts on the
 	// nodes of another lock, those that it needs beside them.
 	pieces []int64
@@ -165,16 +166,16 @@ func (c *Cluster) confirm(now bourse.Time, from agents.ID, id bourse.LegID) {
 		c.agenda.add(turn{l.ends, ending, l})
 	}
 	if l.what.Start <= now {
-		c.run(l)
+		c.run(now, l)
 		return
 	}
 	c.agenda.add(turn{l.what.Start, starting, l})
 }
 
 // run starts the work of a reservation.
-func (c *Cluster) run(l *lock) {
+func (c *Cluster) run(now bourse.Time, l *lock) {
 	l.state = running
-	c.out.Send(c.site, agents.ClusterStarted{Leg: l.leg})
+	c.tell(now, l)
 }
 
 // end frees a reservation whose work is over, and tells the site.
@@ -203,11 +204,14 @@ func (c *Cluster) free(now bourse.Time, l *lock) {
 	}
 }
 
-// tell tells the site what came of a lock, until the site lets go of it.
+// tell tells the site what came of a lock, until it has heard it.
 func (c *Cluster) tell(now bourse.Time, l *lock) {
-	if l.state == ended {
+	switch l.state {
+	case running:
+		c.out.Send(c.site, agents.ClusterStarted{Leg: l.leg})
+	case ended:
 		c.out.Send(c.site, agents.ClusterEnded{Leg: l.leg, End: l.ends})
-	} else {
+	case lost:
 		c.out.Send(c.site, agents.ClusterLost{Leg: l.leg})
 	}
 	if !c.reminds {
@@ -220,7 +224,7 @@ func (c *Cluster) tell(now bourse.Time, l *lock) {
 func (c *Cluster) remindAgain(now bourse.Time, m remind) {
 	again := false
 	for _, l := range c.order {
-		if c.locks[l.leg] == l && l.state >= ended {
+		if c.locks[l.leg] == l && (l.state >= ended || l.state == running && !l.heard) {
 			c.reminds, again = true, true
 			c.tell(now, l)
 		}

@@ -160,7 +160,7 @@ func (s *story) sent(from agents.ID, x agents.Send) {
 	switch {
 	case x.To == theCluster || x.To == theSite:
 		switch x.Message.(type) {
-		case agents.SnapshotRequest, agents.Snapshot, agents.ClusterInventory, agents.ClusterLocks, agents.ClusterDone:
+		case agents.SnapshotRequest, agents.Snapshot, agents.ClusterInventory, agents.ClusterLocks, agents.ClusterDone, agents.ClusterHeard:
 		default:
 			s.note("  %s: %s", from, words(x.Message))
 		}

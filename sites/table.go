@@ -161,7 +161,10 @@ func (s *Site) from(t step, e event, id bourse.LegID) {
 		}
 	}
 	switch {
-	case e == onStarted:
+	case e == onStarted: // one that does not yet run here is to be told again
+		if l != nil && l.State >= bourse.Running {
+			t.out.Send(s.cfg.Cluster, agents.ClusterHeard{Leg: id})
+		}
 	case l == nil:
 		t.out.Send(s.cfg.Cluster, agents.ClusterRelease{Leg: id})
 	case l.State.Terminal():
