@@ -180,8 +180,9 @@ type (
 	}
 	// LegPriced says that a site holds a leg and at which fare.
 	LegPriced struct {
-		Leg  LegID `json:"leg"`
-		Fare Fare  `json:"fare"`
+		Leg     LegID  `json:"leg"`
+		Fare    Fare   `json:"fare"`
+		Version uint32 `json:"version,omitempty"` // 0: the first
 	}
 	// TxDecided says COMMIT or ABORT, once per transaction.
 	TxDecided struct {

@@ -147,7 +147,7 @@ func begun(f bourse.TxBegun, j *job) *transaction {
 // applyPriced binds a leg's price and gives the rest of its limit back.
 func (b *Broker) applyPriced(f bourse.LegPriced) {
 	l := b.legOf(f.Leg)
-	l.state, l.fare, l.priced = bourse.Held, f.Fare, true
+	l.state, l.fare, l.priced, l.version = bourse.Held, f.Fare, true, max(f.Version, 1)
 	b.shrink(f.Leg, f.Fare.Total())
 }
 

@@ -114,8 +114,11 @@ func (b *Broker) held(now bourse.Time, t *transaction, l *txLeg, m agents.HeldRe
 		b.abort(now, t, reason(bourse.TooDear, "%s holds it at %v credits, above the limit %v", t.sites[m.Leg.Leg], m.Fare.Total(), l.limit), out)
 		return
 	}
-	b.record(bourse.LegPriced{Leg: m.Leg, Fare: m.Fare}, out)
-	l.version = max(m.Version, 1)
+	f := bourse.LegPriced{Leg: m.Leg, Fare: m.Fare}
+	if m.Version > 1 {
+		f.Version = m.Version
+	}
+	b.record(f, out)
 	if t.sent < len(t.legs) {
 		if t.turn {
 			b.hold(now, t, out)

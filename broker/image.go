@@ -51,10 +51,26 @@ func (t *transaction) image() bourse.TxMemory {
 		l := &t.legs[i]
 		m.Legs, m.Limits = append(m.Legs, l.what), append(m.Limits, l.limit)
 		m.Replaces = append(m.Replaces, l.replaces)
-		m.Memory = append(m.Memory, bourse.LegRecord{State: l.state, Fare: l.fare, End: l.end, Back: l.back, Version: l.version,
+		m.Memory = append(m.Memory, bourse.LegRecord{State: l.recorded(), Fare: l.fare, End: l.end, Back: l.back, Version: l.version,
 			Priced: l.priced, Charged: l.charged, Closed: l.closed, Mended: l.mended, Moved: l.moved})
 	}
 	return m
+}
+
+// recorded is the state of a leg as far as facts tell it.
+func (l *txLeg) recorded() bourse.LegState {
+	switch {
+	case l.state == bourse.Prepared:
+		return bourse.Held
+	case l.state == bourse.Running:
+		return bourse.Confirmed
+	case l.state == bourse.Refused, l.state == bourse.Cancelled && !l.closed:
+		if l.priced {
+			return bourse.Held
+		}
+		return bourse.Asked
+	}
+	return l.state
 }
 
 // load begins with an image.

@@ -255,7 +255,7 @@ func (b *Broker) resolve(now bourse.Time, t *transaction, out *agents.Outbox) {
 func (b *Broker) priceSeen(t *transaction, seen []sighting, out *agents.Outbox) {
 	for i := range t.legs {
 		if s := &seen[i]; !t.legs[i].priced && s.there && soundFare(s.Fare) && s.Fare.Total() <= t.legs[i].limit && s.State != bourse.Refused {
-			b.record(bourse.LegPriced{Leg: t.leg(i), Fare: s.Fare}, out)
+			b.record(bourse.LegPriced{Leg: t.leg(i), Fare: s.Fare, Version: s.Version}, out)
 		}
 	}
 }
@@ -265,9 +265,6 @@ func (b *Broker) catchUp(now bourse.Time, t *transaction, i int, s *sighting, ou
 	l := &t.legs[i]
 	if !s.heard || l.state.Terminal() && l.closed {
 		return
-	}
-	if s.there {
-		l.version = max(l.version, s.Version)
 	}
 	lost := reason(bourse.Expired, "%s does not hold it any more", t.sites[i])
 	switch {

@@ -1,0 +1,423 @@
+package broker
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// modelSite is a site as the table has it, in one page: what a broker may rely
+// on, and no more.
+type modelSite struct {
+	id      agents.ID
+	free    int
+	legs    map[bourse.LegID]*agents.ListedLeg
+	order   []bourse.LegID
+	charged map[bourse.LegID]bool
+	highest uint32
+	listed  uint32
+	facts   uint64
+}
+
+func (m *modelSite) answer(now bourse.Time, x agents.Message) agents.Message {
+	m.facts++
+	st := agents.Stamp{Epoch: 1, Seq: m.facts}
+	no := func(id bourse.LegID, step string, code bourse.Code, by uint32) agents.Message {
+		return agents.RefusedReply{Leg: id, Step: step, Reason: reason(code, "%s", code), DecidedBy: by, Stamp: st}
+	}
+	switch x := x.(type) {
+	case agents.OfferRequest:
+		g := bourse.Group{Site: siteName(m.id), Name: "main", Nodes: 4, Performance: bourse.Unit, Price: 3_600_000}
+		p := bourse.NewProfile(now, m.free)
+		return agents.Offers{Cycle: x.Cycle, Now: now, Stamp: st, Groups: []agents.GroupOffer{{Group: g, Admissible: p, Clear: p}}}
+	case agents.Hold:
+		l := m.legs[x.Leg]
+		switch {
+		case x.Leg.Tx.Incarnation < m.highest:
+			return no(x.Leg, "Hold", bourse.Fenced, x.Leg.Tx.Incarnation)
+		case l == nil && x.What.Nodes > m.free:
+			return no(x.Leg, "Hold", bourse.Busy, x.Leg.Tx.Incarnation)
+		case l == nil:
+			l = m.put(agents.ListedLeg{Leg: x.Leg, What: x.What, Job: x.Job, User: x.User, State: bourse.Held,
+				Fare: bourse.Fare{Base: x.Limit / 2}, Limit: x.Limit, Version: 1, Left: x.For})
+		case l.State.Terminal():
+			return no(x.Leg, "Hold", bourse.Withdrawn, x.Leg.Tx.Incarnation)
+		}
+		m.highest = max(m.highest, x.Leg.Tx.Incarnation)
+		return agents.HeldReply{Leg: x.Leg, Fare: l.Fare, Version: 1, Stamp: st}
+	case agents.Prepare:
+		l := m.legs[x.Leg]
+		switch {
+		case x.Leg.Tx.Incarnation < m.highest:
+			return no(x.Leg, "Prepare", bourse.Fenced, x.Leg.Tx.Incarnation)
+		case l == nil:
+			return no(x.Leg, "Prepare", bourse.Unknown, x.Leg.Tx.Incarnation)
+		case l.State.Terminal():
+			return no(x.Leg, "Prepare", bourse.Expired, x.Leg.Tx.Incarnation)
+		case l.State == bourse.Held:
+			l.State, l.Left = bourse.Prepared, x.For
+		}
+		return agents.PreparedReply{Leg: x.Leg, Stamp: st}
+	case agents.List:
+		for _, id := range x.Known {
+			if m.legs[id] == nil {
+				m.put(agents.ListedLeg{Leg: id, State: bourse.Cancelled})
+			}
+		}
+		m.highest, m.listed = max(m.highest, x.Incarnation), max(m.listed, x.Incarnation)
+		a := agents.Listing{Incarnation: x.Incarnation, Stamp: st}
+		for _, id := range m.order {
+			if l := m.legs[id]; l.What.Nodes > 0 {
+				a.Legs = append(a.Legs, *l)
+			}
+		}
+		return a
+	}
+	return m.decide(x, st, no)
+}
+
+// decide takes a decision.
+func (m *modelSite) decide(x agents.Message, st agents.Stamp, no func(bourse.LegID, string, bourse.Code, uint32) agents.Message) agents.Message {
+	switch x := x.(type) {
+	case agents.Confirm:
+		l := m.legs[x.Leg]
+		switch {
+		case x.DecidedBy < m.listed:
+			return no(x.Leg, "Confirm", bourse.Fenced, x.DecidedBy)
+		case l == nil:
+			return no(x.Leg, "Confirm", bourse.Unknown, x.DecidedBy)
+		case l.State.Terminal() && !m.charged[x.Leg]:
+			return no(x.Leg, "Confirm", bourse.Expired, x.DecidedBy)
+		case l.State < bourse.Confirmed:
+			l.State, m.charged[x.Leg] = bourse.Confirmed, true
+		}
+		return agents.ConfirmedReply{Leg: x.Leg, Stamp: st}
+	case agents.Cancel:
+		l := m.legs[x.Leg]
+		switch {
+		case x.DecidedBy < m.listed:
+			return no(x.Leg, "Cancel", bourse.Fenced, x.DecidedBy)
+		case l == nil:
+			m.put(agents.ListedLeg{Leg: x.Leg, State: bourse.Cancelled})
+		case l.State == bourse.Confirmed:
+			return no(x.Leg, "Cancel", bourse.BadState, x.DecidedBy)
+		case l.State < bourse.Confirmed:
+			l.State = bourse.Cancelled
+		}
+		return agents.CancelledReply{Leg: x.Leg, Stamp: st}
+	case agents.Release:
+		l := m.legs[x.Leg]
+		switch {
+		case x.DecidedBy < m.listed:
+			return no(x.Leg, "Release", bourse.Fenced, x.DecidedBy)
+		case l == nil || l.State < bourse.Confirmed:
+			return no(x.Leg, "Release", bourse.BadState, x.DecidedBy)
+		case l.State == bourse.Confirmed:
+			l.State, l.Refund = bourse.Released, l.Fare.Base/2
+			if x.Full {
+				l.Refund = l.Fare.Base
+			}
+		}
+		return agents.ReleasedReply{Leg: x.Leg, Refund: l.Refund, Stamp: st}
+	}
+	return nil
+}
+
+func (m *modelSite) put(l agents.ListedLeg) *agents.ListedLeg {
+	m.legs[l.Leg] = &l
+	m.order = append(m.order, l.Leg)
+	return &l
+}
+
+// happen has something befall the site's leg n.
+func (m *modelSite) happen(n int) agents.Message {
+	if len(m.order) == 0 {
+		return nil
+	}
+	l := m.legs[m.order[n%len(m.order)]]
+	switch l.State {
+	case bourse.Held:
+		m.facts++
+		l.State = bourse.LegExpired
+	case bourse.Prepared:
+		m.facts++
+		l.State = bourse.Heuristic
+	case bourse.Confirmed:
+		m.facts++
+		if l.State, l.Refund = bourse.Lost, l.Fare.Base; n%2 == 0 {
+			l.State, l.Refund = bourse.Settled, 0
+		}
+	}
+	return m.notice(l)
+}
+
+// notice is what is repeated of a leg until it is noted.
+func (m *modelSite) notice(l *agents.ListedLeg) agents.Message {
+	st := agents.Stamp{Epoch: 1, Seq: m.facts}
+	switch l.State {
+	case bourse.Heuristic:
+		return agents.HeuristicNotice{Leg: l.Leg, Stamp: st}
+	case bourse.Lost:
+		return agents.DegradedNotice{Leg: l.Leg, Refund: l.Refund, Stamp: st}
+	case bourse.Settled:
+		return agents.SettledNotice{Leg: l.Leg, Charged: l.Fare.Base, Stamp: st}
+	}
+	return nil
+}
+
+// letter is a message on its way; an alarm has no address.
+type letter struct {
+	to, from agents.ID
+	m        agents.Message
+}
+
+// anarchy is a broker among model sites whose messages come in any order, twice
+// or never, and that dies at any time.
+type anarchy struct {
+	t      *rapid.T
+	draw   *rand.Rand
+	cfg    Config
+	b      *Broker
+	now    bourse.Time
+	lives  uint64
+	sites  map[agents.ID]*modelSite
+	names  []agents.ID
+	bag    []letter
+	alarms []agents.Alarm
+	facts  []agents.Fact
+}
+
+// TestRestart_AllOrNothingWhateverComesWhenever is the promise under anything
+// that messages and a broker's process may do.
+func TestRestart_AllOrNothingWhateverComesWhenever(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		a := newAnarchy(t)
+		for range rapid.IntRange(200, 500).Draw(t, "steps") {
+			a.act()
+		}
+		a.calm()
+		a.rest()
+	})
+}
+
+func newAnarchy(t *rapid.T) *anarchy {
+	a := &anarchy{t: t, draw: rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1)), sites: map[agents.ID]*modelSite{}, cfg: Defaults("vo1")}
+	for _, name := range []string{"east", "north", "south"} {
+		id := siteID(name)
+		a.cfg.Sites, a.names = append(a.cfg.Sites, id), append(a.names, id)
+		a.sites[id] = &modelSite{id: id, free: 4, legs: map[bourse.LegID]*agents.ListedLeg{}, charged: map[bourse.LegID]bool{}}
+	}
+	a.cfg.Cycle, a.cfg.Phase, a.cfg.Horizon, a.cfg.Lead = 100*bourse.Second, 0, 10_000*bourse.Second, bourse.Minute
+	a.cfg.Budget = bourse.Credits(rapid.IntRange(5, 60).Draw(t, "budget")) * bourse.Credit
+	a.begin()
+	for i := range 5 {
+		j := testJob(fmt.Sprint("j", i), rapid.IntRange(1, 12).Draw(t, "nodes"), 1000*bourse.Second, 30*bourse.Credit)
+		j.Ready = bourse.Time(rapid.IntRange(0, 900).Draw(t, "ready")) * sec
+		a.step("users", agents.Submit{Job: j})
+	}
+	return a
+}
+
+func (a *anarchy) begin() {
+	a.lives++
+	a.alarms = nil
+	a.b = New(a.cfg)
+	for _, f := range a.facts {
+		a.b.Replay(0, f)
+	}
+	a.step("", agents.Started{Nonce: a.lives})
+}
+
+// act does one of the things that may happen.
+func (a *anarchy) act() {
+	pick := func(n int) int { return a.draw.IntN(max(n, 1)) }
+	switch what := pick(100); {
+	case what < 80 && len(a.bag) > 0:
+		i := 0 // mostly in order
+		if what < 20 {
+			i = pick(len(a.bag))
+		}
+		x := a.bag[i]
+		if what > 3 { // else it comes again
+			a.bag = append(a.bag[:i:i], a.bag[i+1:]...)
+		}
+		if what < 75 { // else it is lost
+			a.deliver(x)
+		}
+	case what < 90:
+		a.pass(bourse.Duration(1+pick(20_000)) * bourse.Millisecond)
+	case what < 92:
+		a.begin()
+	case what < 96:
+		id := a.names[pick(3)]
+		if m := a.sites[id].happen(pick(8)); m != nil {
+			a.bag = append(a.bag, letter{"", id, m})
+		}
+	case what == 96:
+		a.step("users", agents.JobCancel{Job: fmt.Sprint("j", pick(20))})
+	case what == 97:
+		r := testJob("", 1+pick(6), 1000*bourse.Second, 30*bourse.Credit).Request
+		a.step("users", agents.JobModify{Job: fmt.Sprint("j", pick(5)), Request: r})
+	default:
+		a.sites[a.names[pick(3)]].free = pick(5)
+	}
+}
+
+func (a *anarchy) deliver(x letter) {
+	if x.to == "" {
+		a.step(x.from, x.m)
+		return
+	}
+	if m := a.sites[x.to].answer(a.now, x.m); m != nil {
+		a.bag = append(a.bag, letter{"", x.to, m})
+	}
+}
+
+// pass lets time go by.
+func (a *anarchy) pass(d bourse.Duration) {
+	for until := a.now.Add(d); ; {
+		first := -1
+		for i, x := range a.alarms {
+			if x.At <= until && (first < 0 || x.At < a.alarms[first].At) {
+				first = i
+			}
+		}
+		if first < 0 {
+			a.now = until
+			return
+		}
+		x := a.alarms[first]
+		a.alarms = append(a.alarms[:first:first], a.alarms[first+1:]...)
+		a.now = max(a.now, x.At)
+		a.step("", x.Message)
+	}
+}
+
+// calm delivers everything in order, with notices repeated, for a while.
+func (a *anarchy) calm() {
+	for range 200 {
+		for len(a.bag) > 0 {
+			x := a.bag[0]
+			a.bag = a.bag[1:]
+			a.deliver(x)
+		}
+		for _, id := range a.names {
+			for _, leg := range a.sites[id].order {
+				if m := a.sites[id].notice(a.sites[id].legs[leg]); m != nil {
+					a.step(id, m)
+				}
+			}
+		}
+		a.pass(bourse.Second)
+	}
+}
+
+// step hands the broker a message and checks what must hold after each.
+func (a *anarchy) step(from agents.ID, m agents.Message) {
+	var out agents.Outbox
+	a.b.Step(a.now, from, m, &out)
+	a.facts = append(a.facts, out.Facts...)
+	a.alarms = append(a.alarms, out.Alarms...)
+	for _, s := range out.Sends {
+		if a.sites[s.To] != nil {
+			a.bag = append(a.bag, letter{s.To, "", s.Message})
+		}
+	}
+	if err := a.b.Ledger().Check(); err != nil || a.b.voLeft() < 0 {
+		a.t.Fatalf("I8: %v; %v credits left", err, a.b.voLeft())
+	}
+}
+
+// rest checks what holds in the end.
+func (a *anarchy) rest() {
+	decided, ended, took := map[bourse.TxID]bool{}, map[bourse.LegID]bool{}, map[bourse.TxID]bool{}
+	for _, id := range a.names {
+		for leg := range a.sites[id].charged {
+			took[leg.Tx] = true
+		}
+	}
+	for _, f := range a.facts {
+		switch f := f.(type) {
+		case bourse.TxDecided:
+			if _, twice := decided[f.Tx]; twice {
+				a.t.Fatalf("I3: %v is decided twice", f.Tx)
+			}
+			decided[f.Tx] = f.Commit
+		case bourse.TxReversed:
+			if decided[f.Tx] = false; took[f.Tx] {
+				a.t.Fatalf("I3: COMMIT of %v took effect and is reversed", f.Tx)
+			}
+		case bourse.LegDone:
+			if ended[f.Leg] {
+				a.t.Fatalf("I8: leg %v ends twice", f.Leg)
+			}
+			ended[f.Leg] = true
+		}
+	}
+	for _, id := range a.names {
+		s := a.sites[id]
+		for leg, l := range s.legs {
+			_, known := decided[leg.Tx]
+			switch {
+			case s.charged[leg] && !decided[leg.Tx]:
+				a.t.Fatalf("I2: leg %v is %v, its transaction is aborted", leg, l.State)
+			case !l.State.Terminal() && l.State < bourse.Confirmed && known:
+				a.t.Fatalf("I13: leg %v is %v still", leg, l.State)
+			case decided[leg.Tx] && (l.State == bourse.Cancelled || l.State == bourse.Refused):
+				a.t.Fatalf("I2: leg %v is %v, its transaction is committed", leg, l.State)
+			}
+		}
+	}
+	a.money()
+	a.image()
+}
+
+// money compares what the sites have had with what the broker has paid.
+func (a *anarchy) money() {
+	for _, id := range a.names {
+		var had bourse.Credits
+		for leg := range a.sites[id].charged {
+			l := a.sites[id].legs[leg]
+			had += l.Fare.Base - l.Refund
+		}
+		x := a.b.ledger.Account(string(id))
+		if x.Credit-x.Debit != had {
+			a.t.Fatalf("I8: %s has had %v, the broker has paid it %v", id, had, x.Credit-x.Debit)
+		}
+	}
+}
+
+// image checks that the facts, and an image, give the state that there is.
+func (a *anarchy) image() {
+	want := stable(a.b.Image())
+	again, fresh := New(a.cfg), New(a.cfg)
+	for _, f := range a.facts {
+		again.Replay(0, f)
+	}
+	fresh.Replay(0, a.b.Image())
+	for what, b := range map[string]*Broker{"the facts": again, "the image": fresh} {
+		if got := stable(b.Image()); !reflect.DeepEqual(got, want) {
+			a.t.Fatalf("a replay of %s gives\n%+v, not\n%+v", what, got, want)
+		}
+		if b.queue.waiting != a.b.queue.waiting || fmt.Sprint(b.ledger.Accounts()) != fmt.Sprint(a.b.ledger.Accounts()) {
+			a.t.Fatalf("a replay of %s gives %d jobs that wait, not %d, and\n%v, not\n%v", what, b.queue.waiting, a.b.queue.waiting,
+				b.ledger.Accounts(), a.b.ledger.Accounts())
+		}
+	}
+}
+
+// stable is an image without what is of a life only: which jobs are fresh.
+func stable(f agents.Fact) bourse.BrokerImage {
+	x := f.(bourse.BrokerImage)
+	for i := range x.Jobs {
+		x.Jobs[i].Fresh = false
+	}
+	return x
+}
