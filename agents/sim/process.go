@@ -28,6 +28,7 @@ type process struct {
 	behind  bool        // after a pause its alarms come after its messages
 	armed   *armed      // dies of this when its time comes
 	mirror  *journal.Memory
+	backup  bool // a disk of the past is kept, to come back to
 	amnesia bool // the next life begins with a disk of the past
 	stopped bool // by its own will
 	lives   []*record

@@ -45,6 +45,10 @@ func (w *Faulty) strike(f Fault) {
 		p.disk.Room = p.disk.Size() + draw.below(200)
 		w.do(w.now.Add(f.For), func() { p.disk.Room = 0 })
 	case OldJournal:
+		if p.backup {
+			return // one at a time: the disk goes back along one line
+		}
+		p.backup = true
 		backup := p.disk.Clone()
 		w.do(w.now.Add(f.For), func() { p.forget(backup, draw) })
 	case Twin:
@@ -148,6 +152,7 @@ func (p *process) flip(f Fault, draw stream) {
 // forget has a process begin anew with the disk that it had.
 func (p *process) forget(backup *journal.Memory, draw stream) {
 	w := p.world
+	p.backup = false
 	if w.healed || p.gone() {
 		return
 	}

@@ -60,7 +60,7 @@ func (b *books) ledger(s *sites.Site) error {
 // passed (I4), refunds by the schedule and penalties (I8), the cap.
 func (c *checker) siteMove(s *sim.Step, m *mirror, was bourse.LegState, f bourse.LegMoved) error {
 	l, config := c.leg(f.Leg), c.siteConfig(s.ID)
-	c.moved[f.Leg] = s.At
+	defer func() { c.moved[f.Leg] = s.At }()
 	if c.exempt[f.Leg] {
 		return nil
 	}
@@ -73,8 +73,12 @@ func (c *checker) siteMove(s *sim.Step, m *mirror, was bourse.LegState, f bourse
 		if early := min(limit, f.What.Start.Add(-leadMargin)); known && was != bourse.Asked && s.Now < early-1 {
 			return fmt.Errorf("I4: leg %v is %v at %v, its limit is %v", f.Leg, f.State, s.Now, limit)
 		}
-		if f.State == bourse.Heuristic && !l.inquired {
+		if f.State == bourse.Heuristic && !l.inquired && s.At.Sub(max(c.moved[f.Leg], c.begun[s.Process])) > patienceToAsk && !s.Late {
 			return fmt.Errorf("S32: leg %v is released in doubt, and nobody has asked for its decision", f.Leg)
+		}
+	case bourse.Confirmed:
+		if f.Replaces != (bourse.LegID{}) {
+			l.held = min(l.held, c.leg(f.Replaces).held) // a move gives no new notice
 		}
 	case bourse.Released:
 		return c.refunded(s, l, f, config)
@@ -89,6 +93,9 @@ func (c *checker) siteMove(s *sim.Step, m *mirror, was bourse.LegState, f bourse
 	}
 	return nil
 }
+
+// patienceToAsk is how long a site may wait before it asks for a decision.
+const patienceToAsk = 15 * bourse.Second
 
 // leadMargin is how long before its start a hold or doubt may end at the latest.
 const leadMargin = 2 * bourse.Second

@@ -25,6 +25,7 @@ type checker struct {
 	exempt   map[bourse.LegID]bool // named by an amnesia
 	limits   map[limitKey]bourse.Time
 	moved    map[bourse.LegID]bourse.Time // of the world
+	begun    map[int]bourse.Time          // of the world: the present life of a process
 	locks    map[lockKey]bool
 	replaced map[bourse.TxID]bool // a leg of it was moved
 	past     map[agents.ID]bool   // who has had a disk of the past, or a twin
@@ -68,7 +69,7 @@ func newChecker(w *world) *checker {
 	c := &checker{w: w, procs: map[int]*mirror{}, latest: map[agents.ID]int{}, txs: map[bourse.TxID]*txTruth{},
 		legs: map[bourse.LegID]*legTruth{}, jobs: map[string]bourse.Job{}, groups: map[string]map[string]bourse.Group{},
 		exempt: map[bourse.LegID]bool{}, limits: map[limitKey]bourse.Time{},
-		moved: map[bourse.LegID]bourse.Time{}, locks: map[lockKey]bool{}, past: map[agents.ID]bool{},
+		moved: map[bourse.LegID]bourse.Time{}, begun: map[int]bourse.Time{}, locks: map[lockKey]bool{}, past: map[agents.ID]bool{},
 		replaced: map[bourse.TxID]bool{}, history: newHistory()}
 	c.talk = newTalk(c)
 	for i := range w.sites {
@@ -386,6 +387,7 @@ func (c *checker) life(l *sim.Life) error {
 		c.procs[l.Process] = m
 	}
 	c.talk.begin(l)
+	c.begun[l.Process] = l.At
 	switch {
 	case l.Facts < len(m.facts):
 		lost := m.cut(l.Facts)
