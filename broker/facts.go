@@ -208,7 +208,9 @@ func (b *Broker) applyReversed(f bourse.TxReversed) {
 	t := b.txs[f.Tx]
 	t.state, t.reason, t.job.reason = aborted, f.Reason, f.Reason
 	for i := range t.legs {
-		b.void(t.leg(i))
+		if !t.legs[i].closed {
+			b.void(t.leg(i))
+		}
 	}
 	if t.repairs != (bourse.LegID{}) && b.txs[t.repairs.Tx] != nil {
 		b.legOf(t.repairs).mended = false
@@ -217,6 +219,12 @@ func (b *Broker) applyReversed(f bourse.TxReversed) {
 		b.restore(t)
 	}
 	t.job.drop(t)
+	gone := map[bourse.TxID]bool{t.id: true}
+	for _, o := range t.job.txs { // what stands in for its legs is of no use alone
+		if gone[o.repairs.Tx] {
+			gone[o.id], o.givenUp = true, max(o.givenUp, byBroken)
+		}
+	}
 	b.settle(t.job)
 }
 

@@ -243,6 +243,11 @@ func (b *Broker) resolve(now bourse.Time, t *transaction, out *agents.Outbox) {
 		b.record(bourse.TxDecided{Tx: t.id, Job: t.job.Name, Reason: reason(bourse.NoOffer, "the broker began anew before it was decided")}, out)
 	case t.state == committed && !effect && !safe:
 		b.record(bourse.TxReversed{Tx: t.id, Job: t.job.Name, Reason: reason(bourse.Expired, "the broker began anew, and not every leg was locked any more")}, out)
+		for _, o := range t.job.txs {
+			if o.resolved && !o.atRest() {
+				b.tell(now, o, firstRepeat, out)
+			}
+		}
 	}
 	for i := range t.legs {
 		b.catchUp(now, t, i, &seen[i], out)
