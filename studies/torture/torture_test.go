@@ -1,6 +1,9 @@
 package torture
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -71,4 +74,56 @@ func TestFaults_AreReadAsTheyAreShown(t *testing.T) {
 	if _, err := ParseFaults("drop at=1\ndrop in=2"); err == nil || !strings.Contains(err.Error(), "line 2") {
 		t.Errorf("an error that names no line: %v", err)
 	}
+}
+
+// Every row of docs/FAILURES.md names what shows it: a scenario or a test that
+// there is. Every kind of fault stands in it.
+func TestFailures_EachRowNamesItsTest(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/FAILURES.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range Kinds() {
+		if !strings.Contains(string(text), "`"+string(k)+"`") {
+			t.Errorf("no row is about %s", k)
+		}
+	}
+	name := regexp.MustCompile("`([^`]+)`")
+	for _, line := range strings.Split(string(text), "\n") {
+		cells := strings.Split(line, "|")
+		if len(cells) != 7 || strings.HasPrefix(cells[1], "---") || cells[5] == " shown by " {
+			continue
+		}
+		shown := name.FindAllStringSubmatch(cells[5], -1)
+		if len(shown) == 0 {
+			t.Errorf("row%snames no test", cells[1])
+		}
+		for _, m := range shown {
+			if !exists(t, m[1]) {
+				t.Errorf("row%snames %s, which there is not", cells[1], m[1])
+			}
+		}
+	}
+}
+
+// exists reports whether there is a scenario or a test of that name.
+func exists(t *testing.T, name string) bool {
+	for _, dir := range []string{"agents/sim/testdata/faults", "sites/testdata/transaction", "broker/testdata/transaction"} {
+		if _, err := os.Stat(filepath.Join("../..", dir, name+".txt")); err == nil {
+			return true
+		}
+	}
+	for _, dir := range []string{"agents/sim", "agents/journal"} {
+		files, err := filepath.Glob(filepath.Join("../..", dir, "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			if text, err := os.ReadFile(f); err == nil && strings.Contains(string(text), "func "+name+"(") {
+				return true
+			}
+		}
+	}
+	return false
 }
