@@ -6,11 +6,14 @@ import "bourse"
 // those of "Co-allocation across autonomous sites": Hold, Prepare, Confirm or
 // Cancel, each answered once. Messages carry durations, never deadlines.
 
-// Stamp orders the replies of one site: its epoch and how many facts it had
-// recorded when it answered.
+// Stamp orders the replies of one site: the epoch, which is the nonce of its
+// life, and how many facts it had recorded when it answered. From is how many
+// there were when that life began: who has heard more of an earlier life knows
+// that the site has forgotten.
 type Stamp struct {
 	Epoch uint64
 	Seq   uint64
+	From  uint64
 }
 
 // Submit hands a job to a broker.

@@ -7,8 +7,10 @@ import (
 )
 
 // firstInquiry is how long a prepared leg waits for its decision before the
-// site asks for it.
-const firstInquiry = 2 * bourse.Second
+// site asks for it: two seconds, or half of the time it has.
+func (s *Site) firstInquiry(t step, l *leg) bourse.Duration {
+	return max(min(2*bourse.Second, l.ends.Sub(t.now)/2), bourse.Millisecond)
+}
 
 // doubt has the site inquire after a while. Row S32.
 func (s *Site) doubt(t step, l *leg, wait bourse.Duration) {

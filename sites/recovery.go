@@ -14,7 +14,7 @@ func (s *Site) Replay(at bourse.Time, f agents.Fact) { s.apply(at, f) }
 // past its start, so that an outage of the site does not expire all at once.
 // Rows S19, S25, S37, S47.
 func (s *Site) start(t step, m agents.Started) {
-	s.epoch, s.desk.ref, s.began = m.Nonce, m.Nonce, t.now
+	s.epoch, s.desk.ref, s.began, s.started = m.Nonce, m.Nonce, t.now, s.facts
 	for l := range s.open.each {
 		if l.State != bourse.Held && l.State != bourse.Prepared {
 			continue
@@ -25,7 +25,7 @@ func (s *Site) start(t step, m agents.Started) {
 		}
 		s.limit(t, l, grace)
 		if l.State == bourse.Prepared {
-			s.doubt(t, l, firstInquiry)
+			s.doubt(t, l, s.firstInquiry(t, l))
 		}
 	}
 	for _, l := range s.kept {
@@ -146,7 +146,7 @@ func (s *Site) restore(t step, to agents.ID, f bourse.LegRestored) {
 	case l.State.Blocks():
 		s.limit(t, l, l.For)
 		if l.State == bourse.Prepared {
-			s.doubt(t, l, firstInquiry)
+			s.doubt(t, l, s.firstInquiry(t, l))
 		}
 	default:
 		s.remember(t, l)

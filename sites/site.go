@@ -65,6 +65,7 @@ type Site struct {
 
 	// What a restart begins anew.
 	epoch     uint64 // the nonce of this life
+	started   uint64 // facts when it began
 	began     bourse.Time
 	desk      desk
 	view      view

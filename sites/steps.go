@@ -26,7 +26,7 @@ func toPrepared(s *Site, l *leg, t step) {
 	f.State, f.For = bourse.Prepared, min(t.m.(agents.Prepare).For, s.cfg.InDoubt)
 	s.record(t, f)
 	s.limit(t, l, f.For)
-	s.doubt(t, l, firstInquiry)
+	s.doubt(t, l, s.firstInquiry(t, l))
 	t.reply(agents.PreparedReply{Leg: l.Leg, Stamp: s.stamp()})
 }
 
@@ -204,4 +204,4 @@ func (s *Site) not(t step, l *leg, code bourse.Code) {
 	}
 }
 
-func (s *Site) stamp() agents.Stamp { return agents.Stamp{Epoch: s.epoch, Seq: s.facts} }
+func (s *Site) stamp() agents.Stamp { return agents.Stamp{Epoch: s.epoch, Seq: s.facts, From: s.started} }
