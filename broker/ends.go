@@ -36,11 +36,16 @@ func decided(commit bool) txState {
 func (b *Broker) confirmed(now bourse.Time, t *transaction, l *txLeg, m agents.ConfirmedReply, out *agents.Outbox) {
 	b.closed(now, t, l, m.Leg, true, out)
 	b.answerMove(t, bourse.Reason{}, out)
-	if l.replaces == (bourse.LegID{}) || t.state != committed {
+	if t.request.Nodes == 0 || t.state != committed {
 		return
 	}
-	if old := b.txs[l.replaces.Tx]; old != nil {
+	if old := b.txs[l.replaces.Tx]; old != nil && m.Refund > 0 {
 		b.end(now, old, l.replaces.Leg, bourse.Released, m.Refund, 0, bourse.Reason{}, out)
+	}
+	for _, old := range b.order { // what was not given back by that is released
+		if old.job == t.job && old.apart && !old.atRest() {
+			b.tell(now, old, firstRepeat, out)
+		}
 	}
 }
 

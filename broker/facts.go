@@ -187,20 +187,39 @@ func (b *Broker) applyAborted(t *transaction) {
 	}
 }
 
-// applyMoved has a window take the place of the one that its job had. What no
-// leg of it replaces is given up.
+// applyMoved has a window take the place of the one that its job had, which is
+// kept until the new one is confirmed.
 func (b *Broker) applyMoved(t *transaction) {
 	j := t.job
 	t.request, j.Request = j.Request, t.request
-	for i := range t.legs {
-		if id := t.legs[i].replaces; id != (bourse.LegID{}) && b.txs[id.Tx] != nil {
-			b.legOf(id).moved = true
-		}
-	}
 	for _, old := range j.txs {
 		old.apart, old.givenUp = true, max(old.givenUp, byUser)
+		for i := range old.legs {
+			old.legs[i].moved = true
+		}
 	}
 	j.txs = nil
+}
+
+// replaceBy gives up of the window that a move has replaced what leg i, now
+// confirmed, takes the place of, and what no leg does.
+func (b *Broker) replaceBy(t *transaction, i int) {
+	taken := map[bourse.LegID]bool{}
+	for k := range t.legs {
+		if k != i {
+			taken[t.legs[k].replaces] = true
+		}
+	}
+	for _, old := range b.order {
+		if old.job != t.job || old == t || !old.apart {
+			continue
+		}
+		for k := range old.legs {
+			if !taken[old.leg(k)] {
+				old.legs[k].moved = false
+			}
+		}
+	}
 }
 
 // applyReversed turns a COMMIT that took effect nowhere into ABORT.
@@ -254,6 +273,9 @@ func (b *Broker) applyClosed(f bourse.LegClosed) {
 	case f.Commit:
 		l.state, l.charged = bourse.Confirmed, true
 		b.post(f.Leg)
+		if t.request.Nodes > 0 {
+			b.replaceBy(t, f.Leg.Leg)
+		}
 	case t.state == committed:
 		l.state = bourse.Lost
 		b.void(f.Leg)

@@ -20,6 +20,7 @@ type modelSite struct {
 	legs    map[bourse.LegID]*agents.ListedLeg
 	order   []bourse.LegID
 	charged map[bourse.LegID]bool
+	instead map[bourse.LegID]bourse.LegID // what a leg replaces
 	highest uint32
 	listed  uint32
 	facts   uint64
@@ -43,7 +44,10 @@ func (m *modelSite) answer(now bourse.Time, x agents.Message) agents.Message {
 			return no(x.Leg, "Hold", bourse.Fenced, x.Leg.Tx.Incarnation)
 		case l == nil && x.What.Nodes > m.free:
 			return no(x.Leg, "Hold", bourse.Busy, x.Leg.Tx.Incarnation)
+		case l == nil && x.Replaces != (bourse.LegID{}) && (m.legs[x.Replaces] == nil || m.legs[x.Replaces].State != bourse.Confirmed):
+			return no(x.Leg, "Hold", bourse.Stale, x.Leg.Tx.Incarnation)
 		case l == nil:
+			m.instead[x.Leg] = x.Replaces
 			l = m.put(agents.ListedLeg{Leg: x.Leg, What: x.What, Job: x.Job, User: x.User, State: bourse.Held,
 				Fare: bourse.Fare{Base: x.Limit / 2}, Limit: x.Limit, Version: 1, Left: x.For})
 		case l.State.Terminal():
@@ -96,8 +100,15 @@ func (m *modelSite) decide(x agents.Message, st agents.Stamp, no func(bourse.Leg
 			return no(x.Leg, "Confirm", bourse.Expired, x.DecidedBy)
 		case l.State < bourse.Confirmed:
 			l.State, m.charged[x.Leg] = bourse.Confirmed, true
+			if old := m.legs[m.instead[x.Leg]]; old != nil && old.State == bourse.Confirmed {
+				old.State, old.Refund = bourse.Released, old.Fare.Base/2
+			}
 		}
-		return agents.ConfirmedReply{Leg: x.Leg, Stamp: st}
+		a := agents.ConfirmedReply{Leg: x.Leg, Stamp: st}
+		if old := m.legs[m.instead[x.Leg]]; old != nil && old.State == bourse.Released {
+			a.Refund = old.Refund
+		}
+		return a
 	case agents.Cancel:
 		l := m.legs[x.Leg]
 		switch {
@@ -212,7 +223,7 @@ func newAnarchy(t *rapid.T) *anarchy {
 	for _, name := range []string{"east", "north", "south"} {
 		id := siteID(name)
 		a.cfg.Sites, a.names = append(a.cfg.Sites, id), append(a.names, id)
-		a.sites[id] = &modelSite{id: id, free: 4, legs: map[bourse.LegID]*agents.ListedLeg{}, charged: map[bourse.LegID]bool{}}
+		a.sites[id] = &modelSite{id: id, free: 4, legs: map[bourse.LegID]*agents.ListedLeg{}, charged: map[bourse.LegID]bool{}, instead: map[bourse.LegID]bourse.LegID{}}
 	}
 	a.cfg.Cycle, a.cfg.Phase, a.cfg.Horizon, a.cfg.Lead = 100*bourse.Second, 0, 10_000*bourse.Second, bourse.Minute
 	a.cfg.Budget = bourse.Credits(rapid.IntRange(5, 60).Draw(t, "budget")) * bourse.Credit
@@ -389,6 +400,12 @@ func (a *anarchy) money() {
 		}
 		x := a.b.ledger.Account(string(id))
 		if x.Credit-x.Debit != had {
+			for _, leg := range a.sites[id].order {
+				l := a.sites[id].legs[leg]
+				if t, own := a.b.find(id, leg); t != nil && a.sites[id].charged[leg] {
+					a.t.Logf("%v: %v, refund %v of %v; the broker has it %v, %v of %v back", leg, l.State, l.Refund, l.Fare.Base, own.state, own.back, own.fare.Base)
+				}
+			}
 			a.t.Fatalf("I8: %s has had %v, the broker has paid it %v", id, had, x.Credit-x.Debit)
 		}
 	}

@@ -89,7 +89,7 @@ type txLeg struct {
 	charged bool // its price was posted
 	closed  bool // its site has acknowledged the decision, or has it no more
 	mended  bool // gone, and another one stands in for it
-	moved   bool // another one takes its place, or has
+	moved   bool // another window is to take its place; kept until that is confirmed
 }
 
 // gone reports whether a committed leg is lost to its window.
@@ -126,7 +126,7 @@ func (t *transaction) atRest() bool {
 
 // releases reports whether a confirmed leg is to be given back.
 func (t *transaction) releases(l *txLeg) bool {
-	return t.givenUp != kept && (l.state == bourse.Confirmed || l.state == bourse.Running)
+	return t.givenUp != kept && !l.moved && (l.state == bourse.Confirmed || l.state == bourse.Running)
 }
 
 // over reports whether no leg holds anything any more.
