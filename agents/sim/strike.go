@@ -176,6 +176,13 @@ func (w *Faulty) fork(p *process, f Fault, draw stream) {
 	w.procs = append(w.procs, q)
 	w.of[p.name] = append(w.of[p.name], q)
 	q.begin()
+	if draw.chance(500) { // both count on from the same life
+		w.do(w.now.Add(draw.within(1, 5*bourse.Second)), func() {
+			if p.agent != nil && !p.gone() {
+				p.crash(draw.within(1, 5*bourse.Second), nil)
+			}
+		})
+	}
 	w.do(w.now.Add(f.For), func() { w.part(p.name, draw) })
 }
 

@@ -134,6 +134,10 @@ func (w *world) tamper(f sim.Fault, draw uint64, from, to agents.ID, m agents.Me
 	}
 	if f.Kind == Forgery {
 		h, ok := m.(agents.Hold)
+		if ok && h.Version > 0 { // of a version that is no more
+			h.Version--
+			return h, true
+		}
 		if ok {
 			h.Limit--
 			w.Inject(w.Now().Add(bourse.Duration(draw%10_000)), from, to, h)

@@ -20,6 +20,7 @@ type mirror struct {
 	open   []bourse.LegID // held or prepared, in order
 	seen   map[string]uint32
 	listed map[string]uint32
+	nonces map[lifeKey]uint64
 	books  books
 
 	// Of a broker.
@@ -39,6 +40,18 @@ type legMirror struct {
 	noted    bool
 }
 
+// lifeKey is a life of a broker, by its counter.
+type lifeKey struct {
+	broker      string
+	incarnation uint32
+}
+
+// otherNonce reports whether a site knows a counter with another nonce.
+func (m *mirror) otherNonce(broker string, incarnation uint32, nonce uint64) bool {
+	n, known := m.nonces[lifeKey{broker, incarnation}]
+	return known && n != nonce
+}
+
 // txMirror is what a broker has on record of a transaction.
 type txMirror struct {
 	begun   bourse.TxBegun
@@ -55,7 +68,7 @@ func newMirror(id agents.ID) *mirror {
 func (m *mirror) reset() {
 	m.legs, m.open = map[bourse.LegID]*legMirror{}, nil
 	m.seen, m.listed = map[string]uint32{}, map[string]uint32{}
-	m.books = newBooks()
+	m.books, m.nonces = newBooks(), map[lifeKey]uint64{}
 	m.txs, m.begun = map[bourse.TxID]*txMirror{}, nil
 	m.priced, m.closed = map[bourse.LegID]bourse.Fare{}, map[bourse.LegID]bourse.LegClosed{}
 	m.done = map[bourse.LegID]bourse.LegDone{}
@@ -97,6 +110,7 @@ func (m *mirror) apply(f agents.Fact) error {
 		}
 	case bourse.LifeSeen:
 		m.seen[f.Broker] = max(m.seen[f.Broker], f.Incarnation)
+		m.nonces[lifeKey{f.Broker, f.Incarnation}] = f.Nonce
 	case bourse.LifeListed:
 		m.listed[f.Broker] = max(m.listed[f.Broker], f.Incarnation)
 	case bourse.TxBegun:

@@ -64,7 +64,19 @@ func (t *talk) before(s *sim.Step, m *mirror) error {
 		if x.Leg.Tx.Incarnation < m.seen[x.Leg.Tx.Broker] && asks(s.Sends, x.Leg) {
 			return fmt.Errorf("I7: %v asks its cluster for leg %v, incarnation %d has spoken", s.ID, x.Leg, m.seen[x.Leg.Tx.Broker])
 		}
+		if asks(s.Sends, x.Leg) {
+			if m.otherNonce(x.Leg.Tx.Broker, x.Leg.Tx.Incarnation, x.Leg.Tx.Nonce) {
+				return fmt.Errorf("I7: %v asks its cluster for leg %v of a process that has another's counter", s.ID, x.Leg)
+			}
+			if old := m.legs[x.Replaces]; old != nil && old.Version != x.Version {
+				return fmt.Errorf("S44: leg %v is to replace version %d of leg %v, which has version %d", x.Leg, x.Version, x.Replaces, old.Version)
+			}
+		}
 		return conflict(s, m, x)
+	case agents.List:
+		if m.otherNonce(x.Broker, x.Incarnation, x.Nonce) && slices.ContainsFunc(s.Sends, listed) {
+			return fmt.Errorf("I7: %v lists legs to a process of %s that has another's counter", s.ID, x.Broker)
+		}
 	case agents.Answer:
 		if x.Verdict != agents.Commit && x.Verdict != agents.Abort && moves(s.Facts, x.Leg) {
 			return fmt.Errorf("S34: the answer %v moves leg %v", x.Verdict, x.Leg)
@@ -91,6 +103,12 @@ func (t *talk) fenced(s *sim.Step, m *mirror, leg bourse.LegID, by uint32) error
 		return fmt.Errorf("I7: a decision of incarnation %d moves leg %v, incarnation %d has listed it", by, leg, m.listed[leg.Tx.Broker])
 	}
 	return nil
+}
+
+// listed reports whether a message is a Listing that was not refused.
+func listed(s agents.Send) bool {
+	r, ok := s.Message.(agents.Listing)
+	return ok && !r.Refusal.Refused()
 }
 
 func moves(facts []agents.Fact, leg bourse.LegID) bool {
