@@ -42,7 +42,7 @@ func wildLife(t *rapid.T, name string) {
 		{ID: 2, Submit: 20_000, Nodes: 3, Run: 60 * bourse.Second, Estimate: 60 * bourse.Second}}),
 		t: t, states: map[bourse.LegID]bourse.LegState{}, held: map[bourse.LegID]bourse.Fare{}}
 	w.check = w.step
-	for range rapid.IntRange(20, 80).Draw(t, "steps") {
+	for range rapid.IntRange(10, 50).Draw(t, "steps") {
 		w.act()
 		w.rest()
 		w.trace = w.trace[max(0, len(w.trace)-40):]
