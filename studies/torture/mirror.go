@@ -214,14 +214,3 @@ func (m *mirror) decided(f bourse.TxDecided) error {
 	t.decided, t.commit = true, f.Commit
 	return nil
 }
-
-// undecided lists the transactions that are begun and not decided.
-func (m *mirror) undecided() []bourse.TxID {
-	var list []bourse.TxID
-	for _, id := range m.begun {
-		if !m.txs[id].decided {
-			list = append(list, id)
-		}
-	}
-	return list
-}
