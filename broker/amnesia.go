@@ -9,10 +9,11 @@ import (
 )
 
 // siteMemory is what the stamps of a site's replies say about its memory. A
-// stamp counts the facts that the site has recorded, over all its lives: it goes
-// back only when a journal has been lost. A stamp of another life that does not
-// count on from the last one may be of a message long under way, or of an
-// amnesia: the site is probed, and what it answers to that is of now.
+// stamp counts the facts that the site has recorded, over all its lives, and says
+// how many there were when this life began: fewer than were known of only when a
+// journal has been lost. A stamp of another life that does not count on from the
+// last one may be of a message long under way, or of an amnesia: the site is
+// probed, and what it answers to that is of now.
 type siteMemory struct {
 	heard bool
 	epoch uint64   // of its present life, as far as is known
@@ -39,7 +40,7 @@ func (m *siteMemory) take(s agents.Stamp) order {
 	case !m.heard || s.Epoch == m.epoch && s.Seq >= m.seq || plant.On("no-stamp"):
 	case s.Epoch == m.epoch:
 		return outdated
-	case s.Seq < m.seq || slices.Contains(m.past, s.Epoch):
+	case s.From < m.seq || slices.Contains(m.past, s.Epoch):
 		return doubtful
 	}
 	m.set(s)
@@ -97,7 +98,7 @@ func (b *Broker) probed(now bourse.Time, from agents.ID, m agents.Offers, out *a
 	p.memory.probe = 0
 	before := p.memory
 	p.memory.set(m.Stamp)
-	if m.Stamp.Epoch != before.epoch && m.Stamp.Seq < before.seq {
+	if m.Stamp.Epoch != before.epoch && m.Stamp.From < before.seq {
 		b.lapsed(now, p, out)
 	}
 }
@@ -114,6 +115,9 @@ func (b *Broker) unknown(now bourse.Time, from agents.ID, t *transaction, l *txL
 		return
 	}
 	b.lapsed(now, p, out)
+	if l.what.End <= now && l.charged { // too late to be had again
+		b.gone(now, t, l, m.Leg.Leg, l.fare.Total(), 0, reason(bourse.Unknown, "%s had forgotten it", t.sites[m.Leg.Leg]), out)
+	}
 }
 
 // lapsed records a site's amnesia and asserts every leg of it whose end has not

@@ -134,6 +134,8 @@ func (b *Broker) alarm(now bourse.Time, m agents.Message, out *agents.Outbox) bo
 		b.probeDue(now, m, out)
 	case errandDue:
 		b.errandDue(now, m, out)
+	case watchDue:
+		b.watchDue(now, m, out)
 	case forgetDue:
 		b.forget(now, out)
 	default:

@@ -12,6 +12,7 @@ import (
 // closed notes that a site has acknowledged the decision. Rows B20, B30.
 func (b *Broker) closed(now bourse.Time, t *transaction, l *txLeg, id bourse.LegID, commit bool, out *agents.Outbox) {
 	if t.state != decided(commit) || l.closed && !plant.On("double-post") || l.state > bourse.Prepared {
+		l.vouched = commit
 		return
 	}
 	f := bourse.LegClosed{Leg: id, Commit: commit}
@@ -19,6 +20,9 @@ func (b *Broker) closed(now bourse.Time, t *transaction, l *txLeg, id bourse.Leg
 		f.Posted = l.fare.Total()
 	}
 	b.record(f, out)
+	if commit {
+		b.watch(t, id.Leg, out)
+	}
 	if t.state == committed && t.releases(l) {
 		b.tell(now, t, firstRepeat, out)
 	}

@@ -180,7 +180,9 @@ func (b *Broker) applyDecided(f bourse.TxDecided) {
 func (b *Broker) applyAborted(t *transaction) {
 	t.state = aborted
 	for i := range t.legs {
-		b.void(t.leg(i))
+		if !t.legs[i].closed { // one that was adopted beside others may be
+			b.void(t.leg(i))
+		}
 	}
 	if t.job.state == Trying {
 		t.job.state = Waiting

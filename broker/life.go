@@ -80,6 +80,11 @@ func (b *Broker) start(now bourse.Time, m agents.Started, out *agents.Outbox) {
 		return
 	}
 	for _, t := range b.order {
+		for i := range t.legs {
+			if l := &t.legs[i]; l.charged && !l.state.Terminal() {
+				b.watch(t, i, out)
+			}
+		}
 		t.sent, t.resolved = len(t.legs), plant.On("no-list")
 		if t.resolved && !t.atRest() {
 			b.tell(now, t, firstRepeat, out)

@@ -27,6 +27,7 @@ type story struct {
 	alarms []agents.Alarm
 	free   map[agents.ID]int // nodes that a site offers
 	seq    map[agents.ID]uint64
+	from   map[agents.ID]uint64
 	trace  strings.Builder
 }
 
@@ -114,7 +115,7 @@ func (s *story) begin(d *datadriven.TestData) {
 	s.cfg = Defaults("vo1")
 	s.cfg.Cycle, s.cfg.Phase, s.cfg.Horizon = 1000*bourse.Second, 0, 10_000*bourse.Second
 	s.cfg.Budget, s.cfg.Lead, s.cfg.MaxAlternatives = 100*bourse.Credit, bourse.Minute, 3
-	s.free, s.seq = map[agents.ID]int{}, map[agents.ID]uint64{}
+	s.free, s.seq, s.from = map[agents.ID]int{}, map[agents.ID]uint64{}, map[agents.ID]uint64{}
 	for _, a := range d.CmdArgs {
 		switch a.Key {
 		case "sites":
@@ -227,6 +228,8 @@ func (s *story) stamp(id agents.ID, f []string) agents.Stamp {
 		if _, err := fmt.Sscanf(f[n-1], "@%d/%d", &st.Epoch, &st.Seq); err != nil {
 			s.t.Fatal(err)
 		}
+		st.From = st.Seq // it has just begun
+		s.from[id] = st.Seq
 		s.seq[id] = st.Epoch<<32 | st.Seq
 		return st
 	}
@@ -234,7 +237,7 @@ func (s *story) stamp(id agents.ID, f []string) agents.Stamp {
 		s.seq[id] = 1 << 32
 	}
 	s.seq[id]++
-	return agents.Stamp{Epoch: s.seq[id] >> 32, Seq: s.seq[id] & (1<<32 - 1)}
+	return agents.Stamp{Epoch: s.seq[id] >> 32, Seq: s.seq[id] & (1<<32 - 1), From: s.from[id]}
 }
 
 // leg reads "1.0": leg 0 of the transaction of that sequence; "2/7.0": of life 2.

@@ -61,6 +61,7 @@ var bugs = []Bug{
 	{"forget-commit", "the record of a COMMIT is dropped before it is acknowledged"},
 	{"no-stamp", "a site's replies are taken in any order"},
 	{"no-reassert", "a site that has forgotten legs is not told of them"},
+	{"trusting", "a confirmed leg of which nothing is heard is never asked after"},
 	{"assert-open-only", "a site that has forgotten is told of open legs only"},
 
 	// agents/journal

@@ -1,0 +1,58 @@
+package broker
+
+import (
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/plant"
+)
+
+// overdue is how long after its start or its end nothing may be heard of a
+// confirmed leg before its site is asked: a site whose memory is of the past does
+// not know that it owes anything. Row B63.
+const overdue = bourse.Minute
+
+// watchDue looks whether a leg has started, or ended, as it should have.
+type watchDue struct {
+	Leg  bourse.LegID
+	End  bool // it should have ended
+	Wait bourse.Duration
+}
+
+// Kind names the alarm.
+func (watchDue) Kind() string { return "WatchDue" }
+
+// watch sets the alarms of a confirmed leg. Where messages take no time none is
+// lost.
+func (b *Broker) watch(t *transaction, i int, out *agents.Outbox) {
+	if b.cfg.Lead == 0 || plant.On("trusting") {
+		return
+	}
+	l := &t.legs[i]
+	out.Alarm(l.what.Start.Add(overdue), watchDue{t.leg(i), false, overdue})
+	out.Alarm(l.what.End.Add(overdue), watchDue{t.leg(i), true, overdue})
+}
+
+// watchDue says Confirm again of a leg that is overdue, until its site answers
+// that it knows it, or that it does not: that is an amnesia.
+func (b *Broker) watchDue(now bourse.Time, m watchDue, out *agents.Outbox) {
+	t := b.txs[m.Leg.Tx]
+	if t == nil || t.state != committed || !t.resolved {
+		return
+	}
+	l := &t.legs[m.Leg.Leg]
+	p := b.peers[t.site(m.Leg.Leg)]
+	if p == nil || l.state != bourse.Confirmed && !(m.End && l.state == bourse.Running) {
+		return
+	}
+	if m.Wait == overdue {
+		l.vouched = false
+	}
+	if l.vouched {
+		return
+	}
+	if p.listed && !p.asserts(m.Leg) {
+		out.Send(p.id, agents.Confirm{Leg: m.Leg, DecidedBy: b.life().Incarnation})
+	}
+	m.Wait = min(2*m.Wait, bourse.Hour)
+	out.Alarm(now.Add(m.Wait/2), m)
+}
