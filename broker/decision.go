@@ -80,10 +80,6 @@ func (b *Broker) tell(now bourse.Time, t *transaction, wait bourse.Duration, out
 		}
 		switch {
 		case t.state == committed && l.state <= bourse.Prepared:
-			if t.givenUp == byBroken && plant.On("release-unconfirmed") {
-				out.Send(p.id, agents.Release{Leg: t.leg(i), DecidedBy: b.life().Incarnation, Full: true})
-				continue
-			}
 			out.Send(p.id, agents.Confirm{Leg: t.leg(i), DecidedBy: b.life().Incarnation})
 		case t.state == committed && t.releases(l):
 			out.Send(p.id, agents.Release{Leg: t.leg(i), DecidedBy: b.life().Incarnation, Full: t.givenUp == byBroken})

@@ -11,7 +11,7 @@ import (
 
 // closed notes that a site has acknowledged the decision. Rows B20, B30.
 func (b *Broker) closed(now bourse.Time, t *transaction, l *txLeg, id bourse.LegID, commit bool, out *agents.Outbox) {
-	if t.state != decided(commit) || l.closed && !plant.On("double-post") || l.state > bourse.Prepared {
+	if t.state != decided(commit) || l.closed || l.state > bourse.Prepared {
 		l.vouched = commit
 		return
 	}
@@ -85,7 +85,7 @@ func (b *Broker) heuristic(now bourse.Time, t *transaction, l *txLeg, m agents.H
 // gone takes a leg that its site does not have any more. Before the decision
 // that decides ABORT (I15).
 func (b *Broker) gone(now bourse.Time, t *transaction, l *txLeg, i int, refund, penalty bourse.Credits, why bourse.Reason, out *agents.Outbox) {
-	if t.open() && !plant.On("commit-regardless") {
+	if t.open() {
 		b.abort(now, t, why, out)
 	}
 	switch {

@@ -110,7 +110,7 @@ func (b *Broker) held(now bourse.Time, t *transaction, l *txLeg, m agents.HeldRe
 		b.abort(now, t, reason(bourse.NoOffer, "%s answered too late", t.sites[m.Leg.Leg]), out)
 		return
 	}
-	if (!soundFare(m.Fare) || m.Fare.Total() > l.limit) && !plant.On("pay-any-price") {
+	if !soundFare(m.Fare) || m.Fare.Total() > l.limit {
 		b.abort(now, t, reason(bourse.TooDear, "%s holds it at %v credits, above the limit %v", t.sites[m.Leg.Leg], m.Fare.Total(), l.limit), out)
 		return
 	}

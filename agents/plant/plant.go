@@ -40,13 +40,10 @@ var bugs = []Bug{
 
 	// broker
 	{"patient-broker", "a broker commits although its holds may have run out"},
-	{"pay-any-price", "a price above the hold's limit is taken"},
 	{"skip-prepare", "several legs are committed without Prepare"},
 	{"commit-early", "COMMIT at the first Prepared"},
-	{"commit-regardless", "COMMIT although a leg of it has gone"},
 	{"no-broker-repeat", "a broker says everything once"},
-	{"release-unconfirmed", "the rest of a broken window is released before it is confirmed"},
-	{"double-post", "a second Confirmed is posted again"},
+	{"double-post", "what a leg costs is posted twice"},
 	{"double-compensation", "a second notice of a loss is refunded again"},
 	{"keep-refund", "what a released leg brings back is not booked"},
 	{"silent-loss", "a window that has lost a leg is neither repaired nor released"},
