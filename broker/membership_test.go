@@ -1,0 +1,77 @@
+package broker
+
+import (
+	"strings"
+	"testing"
+
+	"bourse"
+	"bourse/agents"
+)
+
+func TestMembership_SitesJoinAndLeaveWhileItRuns(t *testing.T) {
+	t.Parallel()
+	north, south := newFakeSite("north", 4, 3_600_000), newFakeSite("south", 4, 3_600_000)
+	w := newTestWorld(t, testConfig(north), north, south)
+	w.submit(0, testJob("both", 8, 100*bourse.Second, 99*bourse.Credit))
+	w.Run(500 * sec)
+	if v := w.job("both"); v.State != Abandoned {
+		t.Errorf("8 nodes of a site of 4: %v", v.State)
+	}
+	w.Post(500*sec, "broker:vo1", agents.SiteJoined{Site: "site:south"})
+	w.Post(500*sec, "broker:vo1", agents.SiteJoined{Site: "site:south"})
+	w.Post(500*sec, "broker:vo1", agents.SiteJoined{Site: "nonsense"})
+	w.submit(600*sec, testJob("wide", 8, 5000*bourse.Second, 99*bourse.Credit))
+	w.Run(1100 * sec)
+	if v := w.job("wide"); v.State != Placed || len(v.Last.Legs) != 2 {
+		t.Errorf("with south the job is %v", v.State)
+	}
+	w.Post(1200*sec, "broker:vo1", agents.SiteLeft{Site: "site:south"})
+	w.submit(1300*sec, testJob("late", 1, 100*bourse.Second, 99*bourse.Credit))
+	w.trace = nil
+	w.finish(t, 9000*sec)
+	if n := w.sent("-> south: OfferRequest"); n > 0 {
+		t.Errorf("south has left and is asked for offers %d times", n)
+	}
+	if v := w.job("wide"); v.State != Done {
+		t.Errorf("what a site owes that has left stands: %v", v.State)
+	}
+	joined := 0
+	for _, f := range w.facts {
+		if strings.HasPrefix(f.Kind(), "site-") {
+			joined++
+		}
+	}
+	if joined != 2 {
+		t.Errorf("%d facts of membership, want 2", joined)
+	}
+}
+
+// A message without sense is counted and changes nothing.
+func TestStep_CountsWhatMakesNoSense(t *testing.T) {
+	t.Parallel()
+	b := New(testConfig(newFakeSite("north", 4, 0)))
+	var out agents.Outbox
+	b.Step(0, "", agents.Started{Nonce: 1}, &out)
+	out.Reset()
+	for _, m := range []agents.Message{agents.Hold{}, agents.OfferRequest{}, agents.HeldReply{}, agents.SubmitReply{}, agents.Inquire{}} {
+		b.Step(0, "site:nobody", m, &out)
+	}
+	if b.Stray() != 5 || len(out.Facts)+len(out.Sends)+len(out.Alarms) > 0 {
+		t.Errorf("%d counted, %+v", b.Stray(), out)
+	}
+}
+
+func TestSkew_ASiteWhoseClockIsOffIsNamed(t *testing.T) {
+	t.Parallel()
+	site := newFakeSite("north", 4, 0)
+	site.skew = 2001
+	w := newTestWorld(t, testConfig(site), site)
+	w.submit(0, testJob("j", 1, bourse.Second, bourse.Credit))
+	w.finish(t, 0)
+	if c := only[bourse.CycleClosed](w)[0]; len(c.Skewed) != 1 || c.Skewed[0] != "north" {
+		t.Errorf("skewed %q", c.Skewed)
+	}
+	if v := w.job("j"); !strings.Contains(v.Reason.String(), "clock of north") {
+		t.Errorf("the job is told %q", v.Reason)
+	}
+}

@@ -1,0 +1,176 @@
+package broker
+
+import (
+	"bourse"
+	"bourse/agents"
+)
+
+// modelSite is a site as the table has it, in one page: what a broker may rely
+// on, and no more.
+type modelSite struct {
+	id      agents.ID
+	free    int
+	legs    map[bourse.LegID]*agents.ListedLeg
+	order   []bourse.LegID
+	charged map[bourse.LegID]bool
+	instead map[bourse.LegID]bourse.LegID // what a leg replaces
+	highest uint32
+	listed  uint32
+	facts   uint64
+}
+
+func (m *modelSite) answer(now bourse.Time, x agents.Message) agents.Message {
+	m.facts++
+	st := agents.Stamp{Epoch: 1, Seq: m.facts}
+	no := func(id bourse.LegID, step string, code bourse.Code, by uint32) agents.Message {
+		return agents.RefusedReply{Leg: id, Step: step, Reason: reason(code, "%s", code), DecidedBy: by, Stamp: st}
+	}
+	switch x := x.(type) {
+	case agents.OfferRequest:
+		g := bourse.Group{Site: siteName(m.id), Name: "main", Nodes: 4, Performance: bourse.Unit, Price: 3_600_000}
+		p := bourse.NewProfile(now, m.free)
+		return agents.Offers{Cycle: x.Cycle, Now: now, Stamp: st, Groups: []agents.GroupOffer{{Group: g, Admissible: p, Clear: p}}}
+	case agents.Hold:
+		l := m.legs[x.Leg]
+		switch {
+		case x.Leg.Tx.Incarnation < m.highest:
+			return no(x.Leg, "Hold", bourse.Fenced, x.Leg.Tx.Incarnation)
+		case l == nil && x.What.Nodes > m.free:
+			return no(x.Leg, "Hold", bourse.Busy, x.Leg.Tx.Incarnation)
+		case l == nil && x.Replaces != (bourse.LegID{}) && (m.legs[x.Replaces] == nil || m.legs[x.Replaces].State != bourse.Confirmed):
+			return no(x.Leg, "Hold", bourse.Stale, x.Leg.Tx.Incarnation)
+		case l == nil:
+			m.instead[x.Leg] = x.Replaces
+			l = m.put(agents.ListedLeg{Leg: x.Leg, What: x.What, Job: x.Job, User: x.User, State: bourse.Held,
+				Fare: bourse.Fare{Base: x.Limit / 2}, Limit: x.Limit, Version: 1, Left: x.For})
+		case l.State.Terminal():
+			return no(x.Leg, "Hold", bourse.Withdrawn, x.Leg.Tx.Incarnation)
+		}
+		m.highest = max(m.highest, x.Leg.Tx.Incarnation)
+		return agents.HeldReply{Leg: x.Leg, Fare: l.Fare, Version: 1, Stamp: st}
+	case agents.Prepare:
+		l := m.legs[x.Leg]
+		switch {
+		case x.Leg.Tx.Incarnation < m.highest:
+			return no(x.Leg, "Prepare", bourse.Fenced, x.Leg.Tx.Incarnation)
+		case l == nil:
+			return no(x.Leg, "Prepare", bourse.Unknown, x.Leg.Tx.Incarnation)
+		case l.State.Terminal():
+			return no(x.Leg, "Prepare", bourse.Expired, x.Leg.Tx.Incarnation)
+		case l.State == bourse.Held:
+			l.State, l.Left = bourse.Prepared, x.For
+		}
+		return agents.PreparedReply{Leg: x.Leg, Stamp: st}
+	case agents.List:
+		for _, id := range x.Known {
+			if m.legs[id] == nil {
+				m.put(agents.ListedLeg{Leg: id, State: bourse.Cancelled})
+			}
+		}
+		m.highest, m.listed = max(m.highest, x.Incarnation), max(m.listed, x.Incarnation)
+		a := agents.Listing{Incarnation: x.Incarnation, Stamp: st}
+		for _, id := range m.order {
+			if l := m.legs[id]; l.What.Nodes > 0 {
+				a.Legs = append(a.Legs, *l)
+			}
+		}
+		return a
+	}
+	return m.decide(x, st, no)
+}
+
+// decide takes a decision.
+func (m *modelSite) decide(x agents.Message, st agents.Stamp, no func(bourse.LegID, string, bourse.Code, uint32) agents.Message) agents.Message {
+	switch x := x.(type) {
+	case agents.Confirm:
+		l := m.legs[x.Leg]
+		switch {
+		case x.DecidedBy < m.listed:
+			return no(x.Leg, "Confirm", bourse.Fenced, x.DecidedBy)
+		case l == nil:
+			return no(x.Leg, "Confirm", bourse.Unknown, x.DecidedBy)
+		case l.State.Terminal() && !m.charged[x.Leg]:
+			return no(x.Leg, "Confirm", bourse.Expired, x.DecidedBy)
+		case l.State < bourse.Confirmed:
+			l.State, m.charged[x.Leg] = bourse.Confirmed, true
+			if old := m.legs[m.instead[x.Leg]]; old != nil && old.State == bourse.Confirmed {
+				old.State, old.Refund = bourse.Released, old.Fare.Base/2
+			}
+		}
+		a := agents.ConfirmedReply{Leg: x.Leg, Stamp: st}
+		if old := m.legs[m.instead[x.Leg]]; old != nil && old.State == bourse.Released {
+			a.Refund = old.Refund
+		}
+		return a
+	case agents.Cancel:
+		l := m.legs[x.Leg]
+		switch {
+		case x.DecidedBy < m.listed:
+			return no(x.Leg, "Cancel", bourse.Fenced, x.DecidedBy)
+		case l == nil:
+			m.put(agents.ListedLeg{Leg: x.Leg, State: bourse.Cancelled})
+		case l.State == bourse.Confirmed:
+			return no(x.Leg, "Cancel", bourse.BadState, x.DecidedBy)
+		case l.State < bourse.Confirmed:
+			l.State = bourse.Cancelled
+		}
+		return agents.CancelledReply{Leg: x.Leg, Stamp: st}
+	case agents.Release:
+		l := m.legs[x.Leg]
+		switch {
+		case x.DecidedBy < m.listed:
+			return no(x.Leg, "Release", bourse.Fenced, x.DecidedBy)
+		case l == nil || l.State < bourse.Confirmed:
+			return no(x.Leg, "Release", bourse.BadState, x.DecidedBy)
+		case l.State == bourse.Confirmed:
+			l.State, l.Refund = bourse.Released, l.Fare.Base/2
+			if x.Full {
+				l.Refund = l.Fare.Base
+			}
+		}
+		return agents.ReleasedReply{Leg: x.Leg, Refund: l.Refund, Stamp: st}
+	}
+	return nil
+}
+
+func (m *modelSite) put(l agents.ListedLeg) *agents.ListedLeg {
+	m.legs[l.Leg] = &l
+	m.order = append(m.order, l.Leg)
+	return &l
+}
+
+// happen has something befall the site's leg n.
+func (m *modelSite) happen(n int) agents.Message {
+	if len(m.order) == 0 {
+		return nil
+	}
+	l := m.legs[m.order[n%len(m.order)]]
+	switch l.State {
+	case bourse.Held:
+		m.facts++
+		l.State = bourse.LegExpired
+	case bourse.Prepared:
+		m.facts++
+		l.State = bourse.Heuristic
+	case bourse.Confirmed:
+		m.facts++
+		if l.State, l.Refund = bourse.Lost, l.Fare.Base; n%2 == 0 {
+			l.State, l.Refund = bourse.Settled, 0
+		}
+	}
+	return m.notice(l)
+}
+
+// notice is what is repeated of a leg until it is noted.
+func (m *modelSite) notice(l *agents.ListedLeg) agents.Message {
+	st := agents.Stamp{Epoch: 1, Seq: m.facts}
+	switch l.State {
+	case bourse.Heuristic:
+		return agents.HeuristicNotice{Leg: l.Leg, Stamp: st}
+	case bourse.Lost:
+		return agents.DegradedNotice{Leg: l.Leg, Refund: l.Refund, Stamp: st}
+	case bourse.Settled:
+		return agents.SettledNotice{Leg: l.Leg, Charged: l.Fare.Base, Stamp: st}
+	}
+	return nil
+}

@@ -1,0 +1,79 @@
+package broker
+
+import (
+	"fmt"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// factWords shows a fact in one line of a trace.
+func factWords(f agents.Fact) string {
+	switch f := f.(type) {
+	case bourse.JobSubmitted:
+		return fmt.Sprintf("submitted %s", f.Job.Name)
+	case bourse.SubmissionRefused:
+		return fmt.Sprintf("not taken %s: %v", f.Job, f.Reason)
+	case bourse.JobPostponed:
+		final := ""
+		if f.Final {
+			final = " for good"
+		}
+		return fmt.Sprintf("postponed %s%s: %s: %v", f.Job, final, f.Reason.Code, f.Reason)
+	case bourse.CycleClosed:
+		return fmt.Sprintf("cycle %d closed: batch %d, sites %d, alternatives %d, quoted %d, postponed %d, T* %v, B* %v, T %v, C %v",
+			f.Cycle, f.Batch, f.Sites, f.Alternatives, f.Quoted, f.Postponed, f.TimeLimit, f.BudgetLimit, f.Time, f.Cost)
+	case bourse.TxBegun:
+		return fmt.Sprintf("begun %v for %s, alternative %d", f.Tx, f.Job, f.Alternative)
+	case bourse.LegPriced:
+		return fmt.Sprintf("priced %v %v", f.Leg, f.Fare.Total())
+	case bourse.TxDecided:
+		if f.Commit {
+			return fmt.Sprintf("decided %v COMMIT", f.Tx)
+		}
+		return fmt.Sprintf("decided %v ABORT: %v", f.Tx, f.Reason)
+	case bourse.LegClosed:
+		return fmt.Sprintf("closed %v, posted %v", f.Leg, f.Posted)
+	case bourse.LegDone:
+		s := fmt.Sprintf("done %v, refund %v", f.Leg, f.Refund)
+		if f.Penalty > 0 {
+			s += fmt.Sprintf(", penalty %v", f.Penalty)
+		}
+		if f.State != bourse.Settled {
+			s += ", " + f.State.String()
+		}
+		return s
+	}
+	return rareWords(f)
+}
+
+// rareWords shows a fact of lives, membership or wishes.
+func rareWords(f agents.Fact) string {
+	switch f := f.(type) {
+	case bourse.LifeBegun:
+		return fmt.Sprintf("life %d begun", f.Incarnation)
+	case bourse.LifeFenced:
+		return fmt.Sprintf("fenced by %s", f.Site)
+	case bourse.TxReversed:
+		return fmt.Sprintf("reversed %v to ABORT: %v", f.Tx, f.Reason)
+	case bourse.LegAdopted:
+		return fmt.Sprintf("adopted %v of %s from %s: %v at %v", f.Leg, f.Job, f.Site, f.State, f.Fare.Total())
+	case bourse.Amnesia:
+		who := f.Site
+		if who == "" {
+			who = "its own"
+		}
+		return fmt.Sprintf("amnesia, %s: %v", who, f.Legs)
+	case bourse.JobBroken:
+		return fmt.Sprintf("broken %s: %v", f.Job, f.Reason)
+	case bourse.JobCancelled:
+		return fmt.Sprintf("cancelled %s", f.Job)
+	case bourse.TxForgotten:
+		return fmt.Sprintf("forgotten %v", f.Txs)
+	case bourse.SiteJoined:
+		return "joined " + f.Site
+	case bourse.SiteLeft:
+		return "left " + f.Site
+	}
+	return f.Kind()
+}
