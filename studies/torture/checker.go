@@ -265,7 +265,7 @@ func (c *checker) txDecided(s *sim.Step, m *mirror, f bourse.TxDecided) error {
 		return nil // adopted after an amnesia
 	}
 	if t.by == [2]uint64{uint64(s.Process), s.Life} {
-		if err := c.talk.mayCommit(t); err != nil {
+		if err := c.talk.mayCommit(s, t); err != nil {
 			return err
 		}
 	}

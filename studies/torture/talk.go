@@ -17,6 +17,13 @@ type talk struct {
 	heard map[heardKey]bool // by live brokers
 	first map[limitKey]bourse.Time
 	hold  map[limitKey]bourse.Duration
+	sent  map[sentKey]bourse.Time // by when a live broker must have what it asks for
+}
+
+// sentKey is a step that a broker takes of all legs of a transaction.
+type sentKey struct {
+	tx   bourse.TxID
+	step string
 }
 
 // heardKey is a reply that a life of a broker has heard.
@@ -28,7 +35,8 @@ type heardKey struct {
 }
 
 func newTalk(c *checker) *talk {
-	return &talk{checker: c, heard: map[heardKey]bool{}, first: map[limitKey]bourse.Time{}, hold: map[limitKey]bourse.Duration{}}
+	return &talk{checker: c, heard: map[heardKey]bool{}, first: map[limitKey]bourse.Time{}, hold: map[limitKey]bourse.Duration{},
+		sent: map[sentKey]bourse.Time{}}
 }
 
 // begin forgets what an earlier life of a process had been asked.
@@ -147,6 +155,13 @@ func (t *talk) after(s *sim.Step, m *mirror) error {
 	}
 	for _, x := range s.Sends {
 		switch r := x.Message.(type) {
+		case agents.Hold:
+			t.sends(s, r.Leg.Tx, "Hold", r.For)
+		case agents.Prepare:
+			if err := t.inPatience(s, r.Leg.Tx, "Hold"); err != nil {
+				return err
+			}
+			t.sends(s, r.Leg.Tx, "Prepare", r.For)
 		case agents.HeldReply:
 			if err := t.stands(s, m, r.Leg, "Held", bourse.LegState.Blocks); err != nil {
 				return err
@@ -218,13 +233,35 @@ func paid(s bourse.LegState) bool {
 	return s == bourse.Confirmed || s == bourse.Running || s == bourse.Settled
 }
 
+// sends notes the first time that a broker asks for something under a limit: by
+// when it must have it.
+func (t *talk) sends(s *sim.Step, tx bourse.TxID, step string, limit bourse.Duration) {
+	k := sentKey{tx, step}
+	if _, again := t.sent[k]; !again {
+		t.sent[k] = s.Now.Add(max(limit*8/10-2*bourse.Second, limit/2))
+	}
+}
+
+// inPatience checks that a broker goes on only while it can rely on what it has
+// asked for: on its own clock, so that it holds however late it hears of a lapse.
+// A Prepare that is said again was in time when it was said first.
+func (t *talk) inPatience(s *sim.Step, tx bourse.TxID, step string) error {
+	if _, again := t.sent[sentKey{tx, "Prepare"}]; again && step == "Hold" {
+		return nil
+	}
+	if until := t.sent[sentKey{tx, step}]; s.Now >= until {
+		return fmt.Errorf("I15: at %v %v is gone on with, what its %s asked for was to be given up at %v", s.Now, tx, step, until)
+	}
+	return nil
+}
+
 // mayCommit checks I15 at the instant of a live broker's COMMIT: it has heard of
 // every leg what it needs to, and no leg has gone. One that has a twin is not to
 // know what that has done; it is fenced where its decision would matter.
-func (t *talk) mayCommit(x *txTruth) error {
-	kind := "Held"
+func (t *talk) mayCommit(s *sim.Step, x *txTruth) error {
+	kind, step := "Held", "Hold"
 	if len(x.begun.Legs) > 1 {
-		kind = "Prepared"
+		kind, step = "Prepared", "Prepare"
 	}
 	for i := range x.begun.Legs {
 		id := bourse.LegID{Tx: x.begun.Tx, Leg: i}
@@ -235,7 +272,7 @@ func (t *talk) mayCommit(x *txTruth) error {
 			return fmt.Errorf("I15: %v is committed, its leg %d has gone", x.begun.Tx, i)
 		}
 	}
-	return nil
+	return t.inPatience(s, x.begun.Tx, step)
 }
 
 // sortedLocks lists what clusters keep, in order.
