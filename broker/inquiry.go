@@ -18,7 +18,7 @@ func (b *Broker) inquire(from agents.ID, m agents.Inquire, out *agents.Outbox) {
 }
 
 func (b *Broker) verdict(from agents.ID, id bourse.LegID) agents.Verdict {
-	if b.listening() && !plant.On("answer-before-list") {
+	if b.listening() {
 		if t := b.txs[id.Tx]; t == nil || !t.resolved {
 			return agents.Wait
 		}

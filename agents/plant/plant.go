@@ -53,7 +53,6 @@ var bugs = []Bug{
 	{"abort-at-restart", "a transaction of which a leg is confirmed is aborted by the next life"},
 	{"commit-at-restart", "a transaction that was not decided is committed by the next life"},
 	{"no-adoption", "legs without a record are left alone"},
-	{"answer-before-list", "an inquiry is answered from the journal before the sites have listed"},
 	{"amnesiac-abort", "ABORT is presumed of what the broker may have forgotten"},
 	{"forget-commit", "the record of a COMMIT is dropped before it is acknowledged"},
 	{"no-stamp", "a site's replies are taken in any order"},
