@@ -27,7 +27,7 @@ func (b *Broker) verdict(from agents.ID, id bourse.LegID) agents.Verdict {
 	switch {
 	case t == nil && b.txs[id.Tx] != nil:
 		return agents.Unknown // a leg that is not its, or that there never was
-	case t == nil && (b.presumes(id.Tx) || plant.On("amnesiac-abort")):
+	case t == nil && b.presumes(id.Tx):
 		return agents.Abort
 	case t == nil:
 		return agents.Unknown

@@ -53,12 +53,8 @@ var bugs = []Bug{
 	{"abort-at-restart", "a transaction of which a leg is confirmed is aborted by the next life"},
 	{"commit-at-restart", "a transaction that was not decided is committed by the next life"},
 	{"no-adoption", "legs without a record are left alone"},
-	{"amnesiac-abort", "ABORT is presumed of what the broker may have forgotten"},
 	{"forget-commit", "the record of a COMMIT is dropped before it is acknowledged"},
-	{"no-stamp", "a site's replies are taken in any order"},
-	{"no-reassert", "a site that has forgotten legs is not told of them"},
 	{"trusting", "a confirmed leg of which nothing is heard is never asked after"},
-	{"assert-open-only", "a site that has forgotten is told of open legs only"},
 
 	// agents/journal
 	{"no-sync", "a Sync returns before the disk has what was appended: an acknowledged Confirm may be lost (I11)"},
