@@ -54,7 +54,6 @@ var bugs = []Bug{
 	{"commit-at-restart", "a transaction that was not decided is committed by the next life"},
 	{"no-adoption", "legs without a record are left alone"},
 	{"forget-commit", "the record of a COMMIT is dropped before it is acknowledged"},
-	{"trusting", "a confirmed leg of which nothing is heard is never asked after"},
 
 	// agents/journal
 	{"no-sync", "a Sync returns before the disk has what was appended: an acknowledged Confirm may be lost (I11)"},
