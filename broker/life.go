@@ -239,7 +239,7 @@ func (b *Broker) resolve(now bourse.Time, t *transaction, out *agents.Outbox) {
 	}
 	t.resolved = true
 	switch {
-	case t.open() && effect && !plant.On("abort-at-restart"):
+	case t.open() && effect:
 		b.priceSeen(t, seen, out)
 		b.record(bourse.TxDecided{Tx: t.id, Job: t.job.Name, Commit: true}, out)
 	case t.open() && plant.On("commit-at-restart"):

@@ -50,7 +50,6 @@ var bugs = []Bug{
 	{"unfenced", "a process goes on after another one of its name was heard of"},
 	{"same-incarnation", "a new life counts as the one before"},
 	{"no-list", "a new life speaks before it has asked"},
-	{"abort-at-restart", "a transaction of which a leg is confirmed is aborted by the next life"},
 	{"commit-at-restart", "a transaction that was not decided is committed by the next life"},
 	{"no-adoption", "legs without a record are left alone"},
 	{"forget-commit", "the record of a COMMIT is dropped before it is acknowledged"},
