@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -169,9 +170,7 @@ func (d *Folder) SyncNames() error { return syncFolder(d.path) }
 func (d *Folder) Close() error {
 	err := d.leave()
 	if d.lock != nil {
-		if e := d.lock.Close(); err == nil {
-			err = e
-		}
+		err = errors.Join(err, unlockFile(d.lock), d.lock.Close())
 	}
 	return err
 }

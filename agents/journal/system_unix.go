@@ -13,6 +13,10 @@ func lockFile(f *os.File) error {
 	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 }
 
+// unlockFile gives the file up at once: closing it alone would leave it locked
+// for as long as a child just being started still holds a copy.
+func unlockFile(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }
+
 // syncFolder makes the names in a folder durable.
 func syncFolder(path string) error {
 	f, err := os.Open(path)
