@@ -30,6 +30,7 @@ type checker struct {
 	replaced map[bourse.TxID]bool // a leg of it was moved
 	past     map[agents.ID]bool   // who has had a disk of the past, or a twin
 	talk     *talk
+	lives    lives
 	history  *history
 	decided  int
 	commits  int
@@ -72,6 +73,7 @@ func newChecker(w *world) *checker {
 		moved: map[bourse.LegID]bourse.Time{}, begun: map[int]bourse.Time{}, locks: map[lockKey]bool{}, past: map[agents.ID]bool{},
 		replaced: map[bourse.TxID]bool{}, history: newHistory()}
 	c.talk = newTalk(c)
+	c.lives.of = map[int]*lifeTold{}
 	for i := range w.sites {
 		byName := map[string]bourse.Group{}
 		for _, g := range w.sites[i].config.Groups {
@@ -115,6 +117,9 @@ func (c *checker) step(s *sim.Step) error {
 		}
 	}
 	if err := c.talk.after(s, m); err != nil {
+		return err
+	}
+	if err := c.lives.step(s, m); err != nil {
 		return err
 	}
 	c.history.step(s)

@@ -133,16 +133,7 @@ func (w *world) tamper(f sim.Fault, draw uint64, from, to agents.ID, m agents.Me
 		return m, false
 	}
 	if f.Kind == Forgery {
-		h, ok := m.(agents.Hold)
-		if ok && h.Version > 0 { // of a version that is no more
-			h.Version--
-			return h, true
-		}
-		if ok {
-			h.Limit--
-			w.Inject(w.Now().Add(bourse.Duration(draw%10_000)), from, to, h)
-		}
-		return m, ok
+		return w.forge(draw, from, to, m)
 	}
 	switch m := m.(type) {
 	case agents.Offers:
@@ -157,6 +148,26 @@ func (w *world) tamper(f sim.Fault, draw uint64, from, to agents.ID, m agents.Me
 		if draw&8 != 0 {
 			m.Quotes = m.Quotes[:len(m.Quotes)/2]
 		}
+		return m, true
+	}
+	return m, false
+}
+
+// forge has a Hold come again with other content, one that replaces a leg name a
+// version that is no more, and a broker say that it does not know what it does.
+func (w *world) forge(draw uint64, from, to agents.ID, m agents.Message) (agents.Message, bool) {
+	switch m := m.(type) {
+	case agents.Answer:
+		m.Verdict = agents.Unknown
+		return m, true
+	case agents.Hold:
+		if m.Version > 0 {
+			m.Version--
+			return m, true
+		}
+		again := m
+		again.Limit--
+		w.Inject(w.Now().Add(bourse.Duration(draw%10_000)), from, to, again)
 		return m, true
 	}
 	return m, false

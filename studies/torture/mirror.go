@@ -29,6 +29,7 @@ type mirror struct {
 	priced map[bourse.LegID]bourse.Fare
 	closed map[bourse.LegID]bourse.LegClosed
 	done   map[bourse.LegID]bourse.LegDone
+	named  map[bourse.LegID]bool // by an amnesia
 	fenced bool
 }
 
@@ -71,7 +72,7 @@ func (m *mirror) reset() {
 	m.books, m.nonces = newBooks(), map[lifeKey]uint64{}
 	m.txs, m.begun = map[bourse.TxID]*txMirror{}, nil
 	m.priced, m.closed = map[bourse.LegID]bourse.Fare{}, map[bourse.LegID]bourse.LegClosed{}
-	m.done = map[bourse.LegID]bourse.LegDone{}
+	m.done, m.named = map[bourse.LegID]bourse.LegDone{}, map[bourse.LegID]bool{}
 }
 
 // cut forgets all but the first n facts and returns the others.
@@ -129,6 +130,10 @@ func (m *mirror) apply(f agents.Fact) error {
 	case bourse.LegAdopted:
 		if m.txs[f.Leg.Tx] == nil {
 			m.txs[f.Leg.Tx] = &txMirror{}
+		}
+	case bourse.Amnesia:
+		for _, leg := range f.Legs {
+			m.named[leg] = true
 		}
 	case bourse.LifeFenced:
 		m.fenced = true

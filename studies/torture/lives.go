@@ -1,0 +1,200 @@
+package torture
+
+import (
+	"fmt"
+	"slices"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/sim"
+)
+
+// lives is what the present life of each broker's process has been told by the
+// sites that it asked at its beginning: by that it is held to what it decides.
+type lives struct {
+	of map[int]*lifeTold // by process
+}
+
+// lifeTold is what one life was told.
+type lifeTold struct {
+	life        uint64
+	incarnation uint32
+	sites       map[agents.ID]bool
+	legs        []agents.ListedLeg
+	took        map[bourse.TxID]bool // a leg of it was confirmed
+	began       bourse.Time          // by its own clock
+	stamps      map[agents.ID]agents.Stamp
+	heard       map[bourse.LegID]bourse.Time // when something was last heard of it
+	asked       map[bourse.LegID]bourse.Time // when Confirm was last said
+}
+
+// step takes in what a broker hears and holds what it does in the same step
+// against all that it has heard: a transaction of which a site has listed a
+// confirmed leg is never aborted (B51), and once all sites have listed, no leg
+// that is held, prepared or confirmed is left without a record (B55).
+func (v *lives) step(s *sim.Step, m *mirror) error {
+	for _, f := range s.Facts {
+		if x, ok := f.(bourse.LifeBegun); ok {
+			v.of[s.Process] = newLife(s, x)
+		}
+	}
+	l := v.of[s.Process]
+	if l == nil || l.life != s.Life {
+		return nil
+	}
+	if x, ok := s.Message.(agents.Listing); ok && x.Incarnation == l.incarnation && !x.Refusal.Refused() && !l.sites[s.From] && !s.Died {
+		l.take(s.From, x)
+		if err := l.adopted(s.ID, m); err != nil {
+			return err
+		}
+	}
+	if id, stamp, ok := spoken(s.Message); ok && (l.sites[s.From] || l.incarnation == 1) && !m.fenced {
+		if err := l.reply(s, m, id, stamp); err != nil {
+			return err
+		}
+	}
+	return l.deeds(s, m)
+}
+
+func newLife(s *sim.Step, f bourse.LifeBegun) *lifeTold {
+	return &lifeTold{life: s.Life, incarnation: f.Incarnation, began: s.Now, sites: map[agents.ID]bool{}, took: map[bourse.TxID]bool{},
+		stamps: map[agents.ID]agents.Stamp{}, heard: map[bourse.LegID]bourse.Time{}, asked: map[bourse.LegID]bourse.Time{}}
+}
+
+// deeds checks what a life decides and says.
+func (l *lifeTold) deeds(s *sim.Step, m *mirror) error {
+	for _, f := range s.Facts {
+		switch x := f.(type) {
+		case bourse.TxDecided:
+			if !x.Commit && l.took[x.Tx] {
+				return fmt.Errorf("B51: %v is aborted, and a site has listed a confirmed leg of it", x.Tx)
+			}
+		case bourse.Amnesia:
+			if err := l.asserted(s, m, x); err != nil {
+				return err
+			}
+		}
+	}
+	for _, x := range s.Sends {
+		if c, ok := x.Message.(agents.Confirm); ok {
+			l.asked[c.Leg] = s.Now
+		}
+	}
+	return nil
+}
+
+// judges reports whether a life knows all it needs to judge a transaction.
+func (l *lifeTold) judges(tx bourse.TxID) bool {
+	return tx.Incarnation == l.incarnation || len(l.sites) == len(siteNames)
+}
+
+// reply checks what a life makes of what a site says of a leg: nothing, if it has
+// heard later words of that site's life (B62); that the site has forgotten, if it
+// says so (B60); and that it has asked after a leg of which it heard nothing (B63).
+func (l *lifeTold) reply(s *sim.Step, m *mirror, id bourse.LegID, stamp agents.Stamp) error {
+	last, known := l.stamps[s.From]
+	if known && last.Epoch == stamp.Epoch && stamp.Seq < last.Seq {
+		if len(s.Facts) > 0 {
+			return fmt.Errorf("B62: a reply with stamp %+v is heeded after one with %+v", stamp, last)
+		}
+		return nil
+	}
+	l.stamps[s.From] = stamp
+	t := m.txs[id.Tx]
+	if t == nil || id.Leg >= len(t.begun.Legs) || !l.judges(id.Tx) {
+		return nil
+	}
+	what := t.begun.Legs[id.Leg]
+	closed, done := m.closed[id], m.done[id] != (bourse.LegDone{})
+	if r, ok := s.Message.(agents.RefusedReply); ok && known && last.Epoch == stamp.Epoch && r.Reason.Code == bourse.Unknown &&
+		r.Step == "Confirm" && closed.Commit && !done && what.End > s.Now && !m.named[id] {
+		return fmt.Errorf("B60: %s does not know leg %v any more, and %s does not record that", s.From, id, s.ID)
+	}
+	heard := l.heard[id]
+	l.heard[id] = s.Now
+	if _, ok := s.Message.(agents.StartedNotice); ok { // by a clock that may be ahead
+		l.heard[id] = max(s.Now, what.Start)
+	}
+	if _, ok := s.Message.(agents.SettledNotice); ok && closed.Commit && l.began < what.Start && heard > l.began && heard < what.Start &&
+		l.asked[id] < what.Start && s.Now > what.Start.Add(patienceToWatch) && !m.named[id] {
+		return fmt.Errorf("B63: nothing was heard of leg %v since %v, it began at %v, and %s has not asked", id, heard, what.Start, s.ID)
+	}
+	return nil
+}
+
+// patienceToWatch is how long after a leg's start its broker must have asked after
+// it: a minute, and two in which it may pause.
+const patienceToWatch = 4 * bourse.Minute
+
+// asserted checks that an amnesia of a site names every leg there whose end has
+// not passed, the closed ones too (B60).
+func (l *lifeTold) asserted(s *sim.Step, m *mirror, f bourse.Amnesia) error {
+	if f.Site == "" {
+		return nil
+	}
+	for _, tx := range m.begun {
+		t := m.txs[tx]
+		for i, what := range t.begun.Legs {
+			id := bourse.LegID{Tx: tx, Leg: i}
+			if _, priced := m.priced[id]; priced && t.begun.Sites[i] == f.Site && what.End > s.Now && l.judges(tx) && !slices.Contains(f.Legs, id) {
+				return fmt.Errorf("B60: %s records what %s has forgotten without leg %v, which ends at %v", s.ID, f.Site, id, what.End)
+			}
+		}
+	}
+	return nil
+}
+
+// spoken is the leg and the stamp of a site's reply or notice.
+func spoken(m agents.Message) (bourse.LegID, agents.Stamp, bool) {
+	switch m := m.(type) {
+	case agents.HeldReply:
+		return m.Leg, m.Stamp, true
+	case agents.PreparedReply:
+		return m.Leg, m.Stamp, true
+	case agents.RefusedReply:
+		return m.Leg, m.Stamp, true
+	case agents.ConfirmedReply:
+		return m.Leg, m.Stamp, true
+	case agents.CancelledReply:
+		return m.Leg, m.Stamp, true
+	case agents.ReleasedReply:
+		return m.Leg, m.Stamp, true
+	case agents.StartedNotice:
+		return m.Leg, m.Stamp, true
+	case agents.SettledNotice:
+		return m.Leg, m.Stamp, true
+	case agents.HeuristicNotice:
+		return m.Leg, m.Stamp, true
+	case agents.DegradedNotice:
+		return m.Leg, m.Stamp, true
+	case agents.ReassertedReply:
+		return m.Leg, m.Stamp, true
+	}
+	return bourse.LegID{}, agents.Stamp{}, false
+}
+
+// take takes in the first Listing of a site.
+func (l *lifeTold) take(site agents.ID, x agents.Listing) {
+	l.sites[site] = true
+	for i := range x.Legs {
+		if paid(x.Legs[i].State) {
+			l.took[x.Legs[i].Leg.Tx] = true
+		}
+		if s := x.Legs[i].State; s.Blocks() && s != bourse.Asked {
+			l.legs = append(l.legs, x.Legs[i])
+		}
+	}
+}
+
+// adopted checks B55 once all sites have listed.
+func (l *lifeTold) adopted(id agents.ID, m *mirror) error {
+	if len(l.sites) < len(siteNames) || m.fenced {
+		return nil
+	}
+	for i := range l.legs {
+		if leg := l.legs[i].Leg; m.txs[leg.Tx] == nil {
+			return fmt.Errorf("B55: all sites have listed, leg %v is %v, and %s has no record of it", leg, l.legs[i].State, id)
+		}
+	}
+	return nil
+}
