@@ -3,6 +3,7 @@ package broker
 import (
 	"bourse"
 	"bourse/agents"
+	"bourse/agents/plant"
 )
 
 // overdue is how long after its start or its end nothing may be heard of a
@@ -23,7 +24,7 @@ func (watchDue) Kind() string { return "WatchDue" }
 // watch sets the alarms of a confirmed leg. Where messages take no time none is
 // lost.
 func (b *Broker) watch(t *transaction, i int, out *agents.Outbox) {
-	if b.cfg.Lead == 0 {
+	if b.cfg.Lead == 0 || plant.On("trusting") {
 		return
 	}
 	l := &t.legs[i]

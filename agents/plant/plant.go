@@ -52,6 +52,10 @@ var bugs = []Bug{
 	{"no-list", "a new life speaks before it has asked"},
 	{"commit-at-restart", "a transaction that was not decided is committed by the next life"},
 	{"no-adoption", "legs without a record are left alone"},
+	{"no-stamp", "a site's replies are taken in any order"},
+	{"no-reassert", "a site that has forgotten legs is not told of them"},
+	{"assert-open-only", "a site that has forgotten is told of open legs only"},
+	{"trusting", "a confirmed leg of which nothing is heard is never asked after"},
 	{"forget-commit", "the record of a COMMIT is dropped before it is acknowledged"},
 
 	// agents/journal
