@@ -67,6 +67,9 @@ func (c *checker) siteMove(s *sim.Step, m *mirror, was bourse.LegState, f bourse
 	switch f.State {
 	case bourse.Held:
 		l.held = s.Now
+		if old := m.legs[f.Replaces]; old != nil && old.Version+1 != f.Version {
+			return fmt.Errorf("S44: leg %v of version %d is held in place of leg %v of version %d", f.Leg, f.Version, f.Replaces, old.Version)
+		}
 		return c.cap(m, f, config)
 	case bourse.LegExpired, bourse.Heuristic:
 		limit, known := c.limits[limitKey{s.Process, f.Leg}]

@@ -129,7 +129,14 @@ func (w *world) strike(_ *sim.Faulty, f sim.Fault) bool {
 // tamper makes a site's offers and quotes stale or lies, and has a broker's Hold
 // come again with other content.
 func (w *world) tamper(f sim.Fault, draw uint64, from, to agents.ID, m agents.Message) (agents.Message, bool) {
-	if from != f.Host || int(draw>>8%1000) >= f.Share {
+	if from != f.Host {
+		return m, false
+	}
+	if h, ok := m.(agents.Hold); ok && f.Kind == Forgery && h.Version > 0 { // of a version that is no more; moves are rare, so all of them
+		h.Version--
+		return h, true
+	}
+	if int(draw>>8%1000) >= f.Share {
 		return m, false
 	}
 	if f.Kind == Forgery {
@@ -153,18 +160,14 @@ func (w *world) tamper(f sim.Fault, draw uint64, from, to agents.ID, m agents.Me
 	return m, false
 }
 
-// forge has a Hold come again with other content, one that replaces a leg name a
-// version that is no more, and a broker say that it does not know what it does.
+// forge has a Hold come again with other content, and a broker say that it does
+// not know what it does.
 func (w *world) forge(draw uint64, from, to agents.ID, m agents.Message) (agents.Message, bool) {
 	switch m := m.(type) {
 	case agents.Answer:
 		m.Verdict = agents.Unknown
 		return m, true
 	case agents.Hold:
-		if m.Version > 0 {
-			m.Version--
-			return m, true
-		}
 		again := m
 		again.Limit--
 		w.Inject(w.Now().Add(bourse.Duration(draw%10_000)), from, to, again)

@@ -3,6 +3,8 @@
 package torture
 
 import (
+	"maps"
+	"slices"
 	"testing"
 
 	"bourse/agents/plant"
@@ -11,31 +13,58 @@ import (
 // plantSeeds is within how many seeds a planted bug must be caught.
 const plantSeeds = 200
 
-// Every planted bug is caught, by a check that the test names. Seeds run in
-// parallel; bugs one after the other, for there is one switch.
+// caughtAt is a seed at which a planted bug was caught, where it was not the
+// first: it is tried first. When the world has changed and it passes, the test
+// looks through all the others; put in what it then finds.
+var caughtAt = map[string]uint64{
+	"no-fence": 6, "no-list-fence": 54, "no-tombstone": 7, "forget-void": 21, "endless-hold": 3, "above-limit": 2,
+	"any-version": 6, "no-cap": 21, "no-inquiry": 21, "unknown-aborts": 21, "tell-once": 10, "no-reconcile": 5, "no-grace": 2,
+	"patient-broker": 8, "no-broker-repeat": 3, "silent-loss": 8, "unfenced": 4, "no-list": 2, "commit-at-restart": 4,
+	"no-adoption": 2, "no-reassert": 4, "forget-commit": 2, "keep-torn-tail": 6, "early-remove": 2,
+}
+
+// Every planted bug is caught, by a check that the test names. Bugs come one
+// after the other, for there is one switch.
 func TestTorture_CatchesEveryPlantedBug(t *testing.T) {
+	if n := len(plant.List()); n < 20 {
+		t.Errorf("%d planted bugs; 20 are wanted", n)
+	}
 	for _, b := range plant.List() {
 		t.Run(b.Name, func(t *testing.T) {
 			if err := plant.Set(b.Name); err != nil {
 				t.Fatal(err)
 			}
 			defer plant.Set("")
-			var caught *Result
-			_ = Each(1, plantSeeds, Options{}, func(r Result) error {
-				if r.Broken == nil {
-					return nil
-				}
-				caught = &r
-				return r.Broken // enough
-			})
-			if caught == nil {
+			r, caught := catch(max(caughtAt[b.Name], 1))
+			if !caught {
 				t.Errorf("nobody notices in %d seeds: %s", plantSeeds, b.Breaks)
 				return
 			}
-			t.Logf("caught by %s at seed %d: %.200s", Invariant(caught.Broken), caught.Seed, caught.Broken)
+			t.Logf("caught by %s at seed %d: %.200s", Invariant(r.Broken), r.Seed, r.Broken)
 		})
 	}
-	if r := Run(1, Options{}); r.Broken != nil {
-		t.Errorf("without any planted bug: %v", r.Broken)
+	seeds := slices.Sorted(maps.Values(caughtAt))
+	for _, seed := range append([]uint64{1}, slices.Compact(seeds)...) {
+		if r := Run(seed, Options{}); r.Broken != nil {
+			t.Errorf("without any planted bug seed %d breaks too: %v", seed, r.Broken)
+		}
 	}
+}
+
+// catch runs the first seed, and where it does not break, all others.
+func catch(first uint64) (Result, bool) {
+	if r := Run(first, Options{Rerun: true}); r.Broken != nil {
+		return r, true
+	}
+	var caught *Result
+	_ = Each(1, plantSeeds, Options{}, func(r Result) error {
+		if r.Broken != nil {
+			caught = &r
+		}
+		return r.Broken // one is enough
+	})
+	if caught == nil {
+		return Result{}, false
+	}
+	return *caught, true
 }

@@ -69,16 +69,10 @@ func (t *talk) before(s *sim.Step, m *mirror) error {
 		if _, again := t.first[k]; !again {
 			t.first[k], t.hold[k] = s.Now, min(x.For, holdLimit)
 		}
-		if x.Leg.Tx.Incarnation < m.seen[x.Leg.Tx.Broker] && asks(s.Sends, x.Leg) {
-			return fmt.Errorf("I7: %v asks its cluster for leg %v, incarnation %d has spoken", s.ID, x.Leg, m.seen[x.Leg.Tx.Broker])
-		}
-		if asks(s.Sends, x.Leg) {
-			if m.otherNonce(x.Leg.Tx.Broker, x.Leg.Tx.Incarnation, x.Leg.Tx.Nonce) {
-				return fmt.Errorf("I7: %v asks its cluster for leg %v of a process that has another's counter", s.ID, x.Leg)
-			}
-			if old := m.legs[x.Replaces]; old != nil && old.Version != x.Version {
-				return fmt.Errorf("S44: leg %v is to replace version %d of leg %v, which has version %d", x.Leg, x.Version, x.Replaces, old.Version)
-			}
+		old := x.Leg.Tx.Incarnation < m.seen[x.Leg.Tx.Broker]
+		twin := m.otherNonce(x.Leg.Tx.Broker, x.Leg.Tx.Incarnation, x.Leg.Tx.Nonce)
+		if (old || twin) && !s.Died && !slices.ContainsFunc(s.Sends, fencedOff) {
+			return fmt.Errorf("I7: a Hold of leg %v is not fenced: incarnation %d has spoken, another nonce of its own: %t", x.Leg, m.seen[x.Leg.Tx.Broker], twin)
 		}
 		return conflict(s, m, x)
 	case agents.List:
@@ -126,11 +120,11 @@ func moves(facts []agents.Fact, leg bourse.LegID) bool {
 	})
 }
 
-func asks(sends []agents.Send, leg bourse.LegID) bool {
-	return slices.ContainsFunc(sends, func(s agents.Send) bool {
-		x, ok := s.Message.(agents.ClusterHold)
-		return ok && x.Leg == leg
-	})
+// fencedOff reports whether a message is a refusal of what another life or
+// process of a broker has fenced.
+func fencedOff(s agents.Send) bool {
+	r, ok := s.Message.(agents.RefusedReply)
+	return ok && r.Reason.Code == bourse.Fenced
 }
 
 // after notes what a step has done: the limits that now run (I4), and what a
