@@ -1,13 +1,13 @@
 # make check is what CI runs. Each step stands alone, so that one that fails
 # can be run by itself.
 
-.PHONY: check build fmt vet lint test determinism bench
+.PHONY: check build fmt vet lint test plants determinism bench
 
 # One after the other: the steps share the build cache, and the first that
 # fails is the one to mend.
 .NOTPARALLEL:
 
-check: fmt vet lint test determinism bench
+check: fmt vet lint test plants determinism bench
 	@echo "check: all passed"
 
 build:
@@ -26,6 +26,11 @@ lint:
 # imports_test.go holds the direction of imports.
 test:
 	go test ./...
+
+# A test that would not notice a planted bug is no test: each one is caught.
+plants:
+	go vet -tags plants ./...
+	go test -tags plants ./agents/plant ./agents/journal/... ./studies/torture -run 'Plant|plant'
 
 # The same seed gives the same bytes, another seed does not.
 determinism:
