@@ -35,6 +35,18 @@ type Site struct {
 	InDoubt    bourse.Duration // how long a prepared leg waits for the decision, not below Hold; default 15 min
 	QueueLimit int             // local jobs that may wait, 1..10,000,000; more are turned away and counted; default 100,000
 	Workload   *Workload       // nil: no local jobs
+
+	// Cap is how many node-seconds one broker may hold unconfirmed at the site,
+	// 1..10^12; 0, where the key is left out: no cap. A lone hold is always allowed.
+	Cap int
+	// Penalty is the share of its price that the site adds to the refund of a
+	// confirmed leg it loses, 0..10; default 0.
+	Penalty Thousandths
+	// RefundFullUntil is the share of the time from a leg's hold to its start
+	// until which its base price is refunded in full to a user who gives it up,
+	// 0..1; default 0.5. From then on the refund falls evenly, to nothing at the
+	// start. At 1 all is refunded until the start, at 0 it falls from the hold on.
+	RefundFullUntil Thousandths
 }
 
 // ReadScenario reads a scenario and the batch files that its brokers name. An
@@ -123,13 +135,17 @@ func (t *table) site(until bourse.Duration, names map[string]int) Site {
 		Hold:       t.span("hold", 30*bourse.Second, bourse.Second),
 		InDoubt:    t.span("in_doubt", 15*bourse.Minute, bourse.Second),
 		QueueLimit: t.whole("queue_limit", 100_000, 1, 10_000_000),
+		Cap:        t.whole("cap", 0, 1, 1_000_000_000_000),
+		Penalty:    t.share("penalty", 0, 0, 10*One),
+
+		RefundFullUntil: t.share("refund_full_until", One/2, 0, One),
 	}
 	s.Groups = t.groups(s.Name)
 	if t.clean("hold") && t.clean("in_doubt") && s.InDoubt < s.Hold {
 		t.wrong("in_doubt", "%s is shorter than hold, %s", s.InDoubt.Words(), s.Hold.Words())
 	}
 	s.Workload = t.localWorkload(&s, until)
-	t.later("time_shared", "disclose", "surcharge", "compensation", "penalty", "discount", "refund", "fix", "accept_lone_late")
+	t.later("time_shared", "disclose", "surcharge", "compensation", "discount", "refund", "fix", "accept_lone_late")
 	t.done()
 	return s
 }

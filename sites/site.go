@@ -42,6 +42,9 @@ type Config struct {
 	// Cancellation says what a leg brings back that its user gives up; the zero
 	// one is bourse.HalfTime.
 	Cancellation bourse.Cancellation
+	// FallsAtOnce has that refund fall from the hold on: the Cancellation that
+	// refunds at no time in full, which its zero value cannot say.
+	FallsAtOnce bool
 	// Penalty is what the site adds to the refund of a confirmed leg that it
 	// loses, in thousandths of its price.
 	Penalty int
@@ -75,7 +78,9 @@ type Site struct {
 
 // New returns a site. The groups are those of its cluster, in the same order.
 func New(cfg Config) *Site {
-	if cfg.Cancellation == (bourse.Cancellation{}) {
+	if cfg.FallsAtOnce {
+		cfg.Cancellation = bourse.Cancellation{}
+	} else if cfg.Cancellation == (bourse.Cancellation{}) {
 		cfg.Cancellation = bourse.HalfTime
 	}
 	if cfg.MaxKept == 0 {

@@ -46,9 +46,22 @@ type txRecord struct {
 
 type legRecord struct {
 	state  bourse.LegState
+	firm   bool        // it has been Confirmed
 	fare   bourse.Fare // named by the site's Held
 	priced bourse.Fare // as the broker heard it
 	closed bool
+}
+
+// carried reports whether a leg stands as COMMIT wants it, or stood so until its
+// user gave it up or its site lost it.
+func (l *legRecord) carried() bool {
+	switch l.state {
+	case bourse.Confirmed, bourse.Running, bourse.Settled:
+		return true
+	case bourse.Released, bourse.Lost:
+		return l.firm
+	}
+	return false
 }
 
 // newInvariants returns a checker of the agents of w.
@@ -158,7 +171,7 @@ func (v *Invariants) legMoved(f bourse.LegMoved) error {
 	if f.State == bourse.Confirmed && !t.commit {
 		return fmt.Errorf("I2: leg %v confirmed before COMMIT", f.Leg)
 	}
-	l.state = f.State
+	l.state, l.firm = f.State, l.firm || f.State == bourse.Confirmed
 	return nil
 }
 
@@ -256,7 +269,7 @@ func (v *Invariants) atRest() error {
 			if !t.decided {
 				return fmt.Errorf("I2: %v is undecided", id)
 			}
-			if good := l.state >= bourse.Confirmed && l.state <= bourse.Settled; t.commit != good {
+			if t.commit != l.carried() {
 				return fmt.Errorf("I2: %v decided commit=%t, its leg %d is %v", id, t.commit, n, l.state)
 			}
 			if t.commit && !l.closed {

@@ -68,7 +68,8 @@ func (w *world) addSite(s *configs.Site, seed uint64, load *Workloads) error {
 	site := sites.New(sites.Config{
 		Name: s.Name, Cluster: clusterID(s.Name), Groups: s.Groups, Pricing: scheme,
 		Limits: s.Limits.Reservations(), VOShare: int(s.VOShare), Span: w.longestHorizon(),
-		Hold: s.Hold, InDoubt: s.InDoubt, MaxWork: maxWork,
+		Hold: s.Hold, InDoubt: s.InDoubt, MaxWork: maxWork, Cap: int64(s.Cap) * int64(bourse.Second), Penalty: int(s.Penalty),
+		Cancellation: bourse.Cancellation{Full: int(s.RefundFullUntil)}, FallsAtOnce: s.RefundFullUntil == 0,
 	})
 	w.clusters[clusterID(s.Name)], w.sites[siteID(s.Name)] = cluster, site
 	w.sim.Add(clusterID(s.Name), cluster)
