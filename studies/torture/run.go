@@ -1,12 +1,14 @@
 package torture
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
 
 	"bourse"
 	"bourse/agents"
+	"bourse/agents/journal"
 	"bourse/agents/sim"
 )
 
@@ -52,6 +54,9 @@ func Run(seed uint64, opt Options) (r Result) {
 		}
 	}()
 	r.Broken = c.run(opt)
+	if _, damaged := errors.AsType[*journal.CorruptError](r.Broken); damaged {
+		r.Broken = fmt.Errorf("I11: %w", r.Broken)
+	}
 	return r
 }
 
