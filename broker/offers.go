@@ -158,6 +158,9 @@ func (m *market) skewed() []string {
 
 // silence says why there is nothing to search.
 func (m *market) silence(wait bourse.Duration) bourse.Reason {
+	if len(m.sites) == 0 {
+		return reason(bourse.NoOffer, "no site is there at present")
+	}
 	for site, o := range m.offers {
 		if m.answers[site] == closed && o.Refusal.Refused() {
 			return reason(bourse.NoOffer, "no site offers anything; %s: %v", siteName(m.sites[site]), o.Refusal)

@@ -47,6 +47,12 @@ type Site struct {
 	// 0..1; default 0.5. From then on the refund falls evenly, to nothing at the
 	// start. At 1 all is refunded until the start, at 0 it falls from the hold on.
 	RefundFullUntil Thousandths
+
+	// Joins and Leaves say when brokers learn that the site is there, and that it
+	// is no more: spans from the scenario's zero, 0 <= Joins < Leaves <= Until. By
+	// default it is there from the start to the end. Its own jobs run all the while,
+	// and what is confirmed there when it leaves runs on.
+	Joins, Leaves bourse.Duration
 }
 
 // ReadScenario reads a scenario and the batch files that its brokers name. An
@@ -144,10 +150,26 @@ func (t *table) site(until bourse.Duration, names map[string]int) Site {
 	if t.clean("hold") && t.clean("in_doubt") && s.InDoubt < s.Hold {
 		t.wrong("in_doubt", "%s is shorter than hold, %s", s.InDoubt.Words(), s.Hold.Words())
 	}
+	s.Joins, s.Leaves = t.stay(until)
 	s.Workload = t.localWorkload(&s, until)
 	t.later("time_shared", "disclose", "surcharge", "compensation", "discount", "refund", "fix", "accept_lone_late")
 	t.done()
 	return s
+}
+
+// stay reads when a site joins and when it leaves.
+func (t *table) stay(until bourse.Duration) (joins, leaves bourse.Duration) {
+	joins, leaves = t.span("joins", 0, 0), t.span("leaves", until, 0)
+	switch {
+	case !t.clean("joins") || !t.clean("leaves"):
+	case joins >= until:
+		t.wrong("joins", "%s is not before the end of the scenario, %s", joins.Words(), until.Words())
+	case leaves > until:
+		t.wrong("leaves", "%s is after the end of the scenario, %s; leave the key out for a site that stays", leaves.Words(), until.Words())
+	case leaves <= joins:
+		t.wrong("leaves", "%s is not after joins, %s", leaves.Words(), joins.Words())
+	}
+	return joins, leaves
 }
 
 // Nodes returns the nodes of all groups.

@@ -70,6 +70,7 @@ func TestReadScenario_TwoSitesWithEveryDefault(t *testing.T) {
 			Queues:  []Queue{{Rate: One, DelayCost: One}},
 			Limits:  Limits{MaxHorizon: bourse.MaxDuration, MaxShare: One},
 			VOShare: One, Hold: 30 * bourse.Second, InDoubt: 15 * bourse.Minute, QueueLimit: 100_000, RefundFullUntil: One / 2,
+			Leaves:   30 * bourse.Day,
 			Workload: &Workload{Trace: "SDSC-SP2-1998-4.2-cln.swf.gz", Days: 30 * bourse.Day, Processors: 128, NeverRan: "drop"},
 		}},
 		Brokers: []Broker{{
@@ -106,6 +107,8 @@ queue_limit = 50
 cap = 7200
 penalty = 0.1
 refund_full_until = 0.25
+joins = "10m"
+leaves = 3600
 queue = [ { name = "express", priority = 5, rate = 2, delay_cost = 0.5 }, { name = "standby", priority = -1 } ]
 [site.limits]
 min_notice = "1h"
@@ -192,7 +195,8 @@ deadline = "6h"
 		t.Errorf("workload %+v", b.Workload)
 	}
 	if a.Policy != (backfill.Policy{Backfill: true, Reserve: 4}) || a.Pricing != "fixed" || a.Overrun != "extend" || a.VOShare != 250 ||
-		a.Hold != 10_000 || a.InDoubt != 60_000 || a.QueueLimit != 50 || a.Cap != 7200 || a.Penalty != 100 || a.RefundFullUntil != 250 || a.Nodes() != 4 || b.Policy != backfill.EASY {
+		a.Hold != 10_000 || a.InDoubt != 60_000 || a.QueueLimit != 50 || a.Cap != 7200 || a.Penalty != 100 || a.RefundFullUntil != 250 ||
+		a.Joins != 10*bourse.Minute || a.Leaves != bourse.Hour || b.Joins != 0 || b.Leaves != 3600500 || a.Nodes() != 4 || b.Policy != backfill.EASY {
 		t.Errorf("site %+v", a)
 	}
 	if vo.Weights != (Weights{Finish: One / 2}) || *vo.BudgetLimit != 7_500_000 || *vo.TimeLimit != 2*bourse.Day ||

@@ -109,7 +109,9 @@ func (w *world) addBroker(b *configs.Broker, seed uint64, load *Workloads) error
 		return err
 	}
 	for i := range w.scenario.Sites {
-		cfg.Sites = append(cfg.Sites, siteID(w.scenario.Sites[i].Name))
+		if s := &w.scenario.Sites[i]; s.Joins == 0 {
+			cfg.Sites = append(cfg.Sites, siteID(s.Name))
+		}
 	}
 	cfg.Nonce = derived(seed, "nonce "+b.Name)
 	if err := cfg.Validate(); err != nil {
@@ -119,7 +121,23 @@ func (w *world) addBroker(b *configs.Broker, seed uint64, load *Workloads) error
 	w.brokers[brokerID(b.Name)] = agent
 	w.sim.Add(brokerID(b.Name), agent)
 	w.sim.Add(usersID(b.Name), &users{broker: brokerID(b.Name), jobs: jobs})
+	w.announce(brokerID(b.Name))
 	return nil
+}
+
+// announce has a broker learn, each at its time, of the sites that join after the
+// start and of those that leave before the end. Alarms come before messages: a
+// cycle that is due in that instant has begun, and goes on with whom it has asked.
+func (w *world) announce(broker agents.ID) {
+	for i := range w.scenario.Sites {
+		s := &w.scenario.Sites[i]
+		if s.Joins > 0 {
+			w.sim.Post(bourse.Time(s.Joins), broker, agents.SiteJoined{Site: siteID(s.Name)})
+		}
+		if s.Leaves < w.scenario.Until {
+			w.sim.Post(bourse.Time(s.Leaves), broker, agents.SiteLeft{Site: siteID(s.Name)})
+		}
+	}
 }
 
 // brokerConfig turns the words of a file into a broker's configuration.

@@ -1,0 +1,150 @@
+package studies
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/broker"
+)
+
+// comings is a world of two sites of 8 nodes each, of which south is there
+// from 2 h to 10 h. NORTH stands for keys of the other.
+// Cycles fire every hour at a phase of vo's own.
+const comings = `until = "1d"
+[[site]]
+name = "north"
+pricing = "fixed"
+NORTH
+[[site.group]]
+name = "main"
+nodes = 8
+price = 1.0
+[[site]]
+name = "south"
+pricing = "fixed"
+joins = "2h"
+leaves = "10h"
+[[site.group]]
+name = "main"
+nodes = 8
+price = 1.0
+[[broker]]
+name = "vo"
+budget = 10000.0
+cycle = "1h"
+horizon = "1d"
+algorithm = "amp"
+minimize = "time"
+`
+
+// jobOf is a job of that many nodes; 16 need both sites. Its ready time and its
+// deadline are counted from its submission.
+func jobOf(name string, nodes int, submit, ready, deadline string) string {
+	return fmt.Sprintf("[[broker.job]]\nname = %q\nnodes = %d\nlength = \"2h\"\nmax_price = 2.0\nsubmit = %q\nready = %q\ndeadline = %q\n",
+		name, nodes, submit, ready, deadline)
+}
+
+// watch lists, as the world goes on, the instants at which an agent records what
+// keep picks.
+func (l *liveWorld) watch(keep func(agents.ID, agents.Fact) bool) *[]bourse.Time {
+	list := new([]bourse.Time)
+	l.sim.After(func(now bourse.Time, id agents.ID, out *agents.Outbox) {
+		for _, f := range out.Facts {
+			if keep(id, f) {
+				*list = append(*list, now)
+			}
+		}
+	})
+	return list
+}
+
+// heldAt lists when a site grants holds.
+func (l *liveWorld) heldAt(site agents.ID) *[]bourse.Time {
+	return l.watch(func(id agents.ID, f agents.Fact) bool {
+		m, ok := f.(bourse.LegMoved)
+		return ok && id == site && m.State == bourse.Held
+	})
+}
+
+// What users are told.
+const (
+	tooWide = "asks for 16 nodes; 8 are suited"
+	noSite  = "no site is there at present"
+)
+
+func TestMembership_ASiteThatJoinsIsUsedInTheNextCycle(t *testing.T) {
+	t.Parallel()
+	w := live(t, strings.Replace(comings, "NORTH", "", 1)+
+		jobOf("early", 16, "0s", "0s", "3h")+ // over before south is asked
+		jobOf("later", 16, "2h", "0s", "12h"))
+	decided := w.watch(func(_ agents.ID, f agents.Fact) bool {
+		d, ok := f.(bourse.TxDecided)
+		return ok && d.Job == "later" && d.Commit
+	})
+	w.finish(bourse.Time(bourse.Day))
+	if v := w.job("early"); v.State != broker.Abandoned || v.Reason.String() != tooWide {
+		t.Errorf("16 nodes of one site of 8: %v, %v", v.State, v.Reason)
+	}
+	v := w.job("later")
+	if v.State != broker.Done || len(v.Last.Legs) != 2 || v.Last.Legs[1].Site != "south" {
+		t.Errorf("with south there the job is %v, %v", v.State, v.Reason)
+	}
+	next := broker.Phase("vo", bourse.Hour) + 2*bourse.Hour
+	if len(*decided) != 1 || (*decided)[0] != bourse.Time(next) {
+		t.Errorf("placed at %v, the first cycle after south has joined is at %v", *decided, next)
+	}
+}
+
+func TestMembership_ASiteThatHasLeftRunsWhatIsConfirmedAndGetsNothingNew(t *testing.T) {
+	t.Parallel()
+	w := live(t, strings.Replace(comings, "NORTH", "", 1)+
+		jobOf("before", 16, "8h", "4h", "1d")+ // confirmed before south leaves, runs after
+		jobOf("after", 16, "10h", "4h", "14h")+
+		jobOf("first", 8, "10h", "4h", "14h")+jobOf("second", 8, "10h", "4h", "14h")) // south would have room for it
+	heldAtSouth := w.heldAt("site:south")
+	w.finish(bourse.Time(bourse.Day))
+	v := w.job("before")
+	if v.State != broker.Done || len(v.Last.Legs) != 2 {
+		t.Fatalf("what south has confirmed: %v, %v", v.State, v.Reason)
+	}
+	there := func(at bourse.Time) bool {
+		return at >= bourse.Time(2*bourse.Hour) && at <= bourse.Time(10*bourse.Hour)
+	}
+	if h := *heldAtSouth; len(h) == 0 || slices.ContainsFunc(h, func(at bourse.Time) bool { return !there(at) }) {
+		t.Errorf("south holds legs at %v, it is there from 2 h to 10 h", *heldAtSouth)
+	}
+	for _, l := range v.Last.Legs {
+		if l.State != bourse.Settled || l.Start < bourse.Time(12*bourse.Hour) {
+			t.Errorf("leg at %s from %v is %v", l.Site, l.Start, l.State)
+		}
+	}
+	if v := w.job("after"); v.State != broker.Abandoned || v.Last != nil || v.Reason.String() != tooWide {
+		t.Errorf("south has left: %v, %v", v.State, v.Reason)
+	}
+	for _, name := range []string{"first", "second"} {
+		if v := w.job(name); v.State != broker.Done || v.Last.Legs[0].Site != "north" {
+			t.Errorf("job %s, for north alone: %v, %v", name, v.State, v.Reason)
+		}
+	}
+}
+
+func TestMembership_WithNoSiteThereUsersAreToldSo(t *testing.T) {
+	t.Parallel()
+	w := live(t, strings.Replace(comings, "NORTH", "joins = \"3h\"\nleaves = \"4h\"", 1)+
+		jobOf("early", 8, "0s", "0s", "12h")+jobOf("late", 8, "11h", "3h", "1d"))
+	w.finish(bourse.Time(2*bourse.Hour) - 1)
+	if v := w.job("early"); v.State != broker.Waiting || v.Reason.String() != noSite {
+		t.Errorf("before any site is there: %v, %v", v.State, v.Reason)
+	}
+	w.finish(bourse.Time(bourse.Day))
+	if v := w.job("early"); v.State != broker.Done || v.Last.Legs[0].Site != "south" {
+		t.Errorf("when south is there: %v, %v", v.State, v.Reason)
+	}
+	if v := w.job("late"); v.Last != nil || v.Reason.String() != noSite {
+		t.Errorf("after all have left: %v, %v", v.State, v.Reason)
+	}
+}
