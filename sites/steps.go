@@ -204,4 +204,6 @@ func (s *Site) not(t step, l *leg, code bourse.Code) {
 	}
 }
 
-func (s *Site) stamp() agents.Stamp { return agents.Stamp{Epoch: s.epoch, Seq: s.facts, From: s.started} }
+func (s *Site) stamp() agents.Stamp {
+	return agents.Stamp{Epoch: s.epoch, Seq: s.facts, From: s.started}
+}
