@@ -98,20 +98,19 @@ func (v *naive) settle(now bourse.Time) {
 	}
 }
 
-// retake makes promises anew that no longer fit together.
+// retake walks over the promises in queue order: what still fits stays, what
+// does not is promised its earliest fit beside those before it.
 func (v *naive) retake(now bourse.Time) {
 	if !v.policy.Conservative() {
 		return
 	}
 	a := v.free(now)
 	for i, q := range v.queue {
-		if fits(a, q.Promise, q) {
-			take(a, q.Promise, q.Promise.Add(q.Estimate), q.Nodes)
-		} else {
-			v.queue[i].Promise = bourse.Never
+		if !fits(a, q.Promise, q) {
+			v.queue[i].Promise = earliest(a, now, q)
 		}
+		take(a, v.queue[i].Promise, v.queue[i].Promise.Add(q.Estimate), q.Nodes)
 	}
-	v.settle(now)
 }
 
 func (v *naive) reserve(now bourse.Time, r Reserved) bool {

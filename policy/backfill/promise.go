@@ -106,40 +106,32 @@ func (g *Group) startPromised() {
 }
 
 // displace takes n nodes out of the work over [s, e), where they have just been
-// taken out of the free ones. Promises that still fit stay, in queue order; the
-// rest are made anew, in queue order. Only those that overlap [s, e) can be in
-// the way: elsewhere all fitted together before.
+// taken out of the free ones. If they were not free of promises, one walk in
+// queue order makes these good: a promise that still fits stays, a job whose
+// promise does not is placed at its earliest fit there and then, before later
+// jobs are looked at. So what lies behind gives way to what lies before, and
+// none is put behind the whole queue for having been in the way.
 func (g *Group) displace(s, e bourse.Time, n int) {
 	if !g.policy.Conservative() {
 		g.rise()
 		return
 	}
-	fits := g.work.Min(s, e) >= n
-	g.work.Add(s, e, -n)
-	if fits {
+	if g.work.Min(s, e) >= n {
+		g.work.Add(s, e, -n)
 		return
 	}
 	l := &g.line
-	var lifted []int
+	g.work = append(g.work[:0], g.free...)
 	for i := l.head; i < len(l.jobs); i++ {
 		q := &l.jobs[i]
-		if q.Nodes == gone || q.Promise >= e || q.Promise.Add(q.Estimate) <= s {
+		if q.Nodes == gone {
 			continue
 		}
-		g.work.Add(q.Promise, q.Promise.Add(q.Estimate), q.Nodes)
-		lifted = append(lifted, i)
-	}
-	late := lifted[:0]
-	for _, i := range lifted {
-		q := &l.jobs[i]
 		end := q.Promise.Add(q.Estimate)
-		if g.work.Min(q.Promise, end) < q.Nodes {
-			late = append(late, i)
+		if q.Promise == bourse.Never || g.work.Min(q.Promise, end) < q.Nodes {
+			g.place(i)
 			continue
 		}
 		g.work.Add(q.Promise, end, -q.Nodes)
-	}
-	for _, i := range late {
-		g.place(i)
 	}
 }

@@ -35,7 +35,7 @@ type Book struct {
 	trial    sweep          // the plan with one
 	marks    []mark         // checkpoints of base
 	promised bool           // conservative: every job stands where it was promised
-	lifted   []int          // scratch: positions whose promise is in the way
+	over     []bourse.Step  // promised trial: clear less the reservation and what has moved; below 0 where jobs to come must give way
 	memory                  // what the marks remember
 	masks                   // which jobs are small and short enough
 

@@ -60,20 +60,27 @@ func naivePlan(s *backfill.State) []bourse.Time {
 	return starts
 }
 
-// naivePlace keeps each promise that fits, in queue order; the rest follow.
+// naivePlace walks over the promised jobs in queue order: what fits stays, what
+// does not is placed at once. The jobs without a promise follow.
 func naivePlace(s *backfill.State, free bourse.Profile, starts []bourse.Time) {
+	place := func(i int, at bourse.Time) {
+		if starts[i] = at; at < bourse.Never {
+			free.Add(at, at.Add(s.Queue[i].Estimate), -s.Queue[i].Nodes)
+		}
+	}
+	promised := func(q backfill.Queued) bool { return q.Promise >= s.Now && q.Promise < bourse.Never }
 	for i, q := range s.Queue {
-		if q.Promise >= s.Now && q.Promise < bourse.Never && free.Min(q.Promise, q.Promise.Add(q.Estimate)) >= q.Nodes {
-			starts[i] = q.Promise
-			free.Add(starts[i], starts[i].Add(q.Estimate), -q.Nodes)
+		switch {
+		case !promised(q):
+		case free.Min(q.Promise, q.Promise.Add(q.Estimate)) >= q.Nodes:
+			place(i, q.Promise)
+		default:
+			place(i, free.EarliestFit(s.Now, q.Nodes, q.Estimate))
 		}
 	}
 	for i, q := range s.Queue {
-		if starts[i] < bourse.Never {
-			continue
-		}
-		if starts[i] = free.EarliestFit(s.Now, q.Nodes, q.Estimate); starts[i] < bourse.Never {
-			free.Add(starts[i], starts[i].Add(q.Estimate), -q.Nodes)
+		if !promised(q) {
+			place(i, free.EarliestFit(s.Now, q.Nodes, q.Estimate))
 		}
 	}
 }

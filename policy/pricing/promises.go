@@ -6,34 +6,24 @@ import (
 	"bourse"
 )
 
-// The conservative policy has one pass: first the promises that still fit, then
-// the others at their earliest fit, all in queue order.
+// The conservative policy has one pass, a walk in queue order: a promise that
+// still fits stays, and a job whose promise does not is placed at its earliest
+// fit there and then, before later jobs are looked at. Those that have no
+// promise yet follow behind all that have, in queue order.
 
 // place is the plan of the conservative policy from its decision number next
-// on: first the promises that still fit, in queue order, then the others at
-// their earliest fit.
+// on: the positions of the queue, then the jobs without a promise.
 func (b *Book) place(w *sweep, next int) {
-	s := b.state
-	for pos := next; pos < len(s.Queue); pos++ {
-		q := &s.Queue[pos]
-		if q.Promise < s.Now || q.Promise >= bourse.Never || w.rem[pos>>6]>>(pos&63)&1 == 0 {
-			continue
-		}
-		i := find(w.free, q.Promise)
-		if fits(w.free[i:], q.Promise.Add(q.Estimate), q.Nodes) {
-			b.checkpoint(w, pos)
-			b.commit(w, pos, q.Promise, i)
-		} else {
-			w.freed = min(w.freed, q.Promise)
-		}
+	if !b.keep(w, next) {
+		return
 	}
-	b.promised = !w.trial && w.left == 0 || w.trial && b.promised
+	s := b.state
 	for i := range w.rem {
 		for word := w.rem[i]; word != 0; word &= word - 1 {
 			pos := i<<6 + bits.TrailingZeros64(word)
 			q := &s.Queue[pos]
 			from := w.at
-			if w.trial && b.starts[pos] != q.Promise {
+			if w.trial {
 				// Nothing before its planned start fitted in the plan, and
 				// nothing does now but where another job has left its place.
 				from = max(from, min(b.starts[pos], w.freed.Add(-q.Estimate)))
@@ -43,12 +33,67 @@ func (b *Book) place(w *sweep, next int) {
 				at, k = earliest(w.free, find(w.free, from), from, q.Nodes, q.Estimate)
 			}
 			b.checkpoint(w, len(s.Queue))
+			b.moved(w, pos, at)
 			b.commit(w, pos, at, k)
-			if w.trial && at != b.starts[pos] {
-				w.freed = min(w.freed, b.starts[pos])
-			}
 		}
 	}
+}
+
+// keep walks over the promised jobs from position next on. It reports whether
+// there is more to do: not if the rest stands as in the base plan.
+func (b *Book) keep(w *sweep, next int) bool {
+	s := b.state
+	stay := true
+	for pos := next; pos < len(s.Queue); pos++ {
+		q := &s.Queue[pos]
+		at := q.Promise
+		if at < s.Now || at >= bourse.Never {
+			continue
+		}
+		i := find(w.free, at)
+		if !fits(w.free[i:], at.Add(q.Estimate), q.Nodes) {
+			stay = false
+			at, i = earliest(w.free, 0, w.at, q.Nodes, q.Estimate)
+		}
+		b.checkpoint(w, pos)
+		moved := b.moved(w, pos, at)
+		b.commit(w, pos, at, i)
+		if moved && b.promised && b.settled() {
+			return false
+		}
+	}
+	if !w.trial {
+		b.promised = stay && w.left == 0
+	}
+	return w.left > 0
+}
+
+// moved notes that the trial has the job at pos start at that instant, and
+// reports whether it has left its place in the base plan.
+func (b *Book) moved(w *sweep, pos int, at bourse.Time) bool {
+	if !w.trial || at == b.starts[pos] {
+		return false
+	}
+	v := b.starts[pos]
+	w.freed = min(w.freed, v)
+	if b.promised {
+		q := &b.state.Queue[pos]
+		b.over = take(b.over, find(b.over, v), v, v.Add(q.Estimate), -q.Nodes)
+		b.over = take(b.over, find(b.over, at), at, at.Add(q.Estimate), q.Nodes)
+	}
+	return true
+}
+
+// settled reports whether all jobs that the trial has not come to can stay
+// where they were promised: then they do, for each finds its own nodes free and
+// those of the others behind it besides.
+func (b *Book) settled() bool {
+	for i := range b.over {
+		if b.over[i].Free < 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // checkpoint marks the base plan of the conservative policy every so many
@@ -62,40 +107,5 @@ func (b *Book) checkpoint(w *sweep, next int) {
 	}
 	if b.since++; b.since > len(b.state.Queue)/32 {
 		b.since = 0
-	}
-}
-
-// displace reckons the harm of a reservation of n nodes over [s, e) where every
-// job stands where it was promised. Only the promises that overlap it can be in
-// its way: elsewhere all fit together. Those that fit beside it stay, the rest
-// are placed anew.
-func (b *Book) displace(s, e bourse.Time, n int) {
-	w, queue := &b.trial, b.state.Queue
-	w.at, b.harm = b.state.Now, uint128{}
-	w.free = append(w.free[:0], b.clear...)
-	w.take(s, e, n)
-	b.lifted = b.lifted[:0]
-	for pos, v := range b.starts {
-		q := &queue[pos]
-		if end := v.Add(q.Estimate); v < e && end > s {
-			w.take(v, end, -q.Nodes)
-			b.lifted = append(b.lifted, pos)
-		}
-	}
-	late := b.lifted[:0]
-	for _, pos := range b.lifted {
-		q, v := &queue[pos], b.starts[pos]
-		i := find(w.free, v)
-		if fits(w.free[i:], v.Add(q.Estimate), q.Nodes) {
-			w.free = take(w.free, i, v, v.Add(q.Estimate), q.Nodes)
-		} else {
-			late = append(late, pos)
-		}
-	}
-	for _, pos := range late {
-		q := &queue[pos]
-		at, i := earliest(w.free, 0, w.at, q.Nodes, q.Estimate)
-		b.harmed(w, pos, at)
-		w.free = take(w.free, i, at, at.Add(q.Estimate), q.Nodes)
 	}
 }

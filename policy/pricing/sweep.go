@@ -101,10 +101,6 @@ func (b *Book) plan() {
 func (b *Book) replan(s bourse.Time, n int, d bourse.Duration) bourse.Duration {
 	e, w := s.Add(d), &b.trial
 	w.trial = true
-	if b.promised {
-		b.displace(s, e, n)
-		return b.harm.thousandths()
-	}
 	m := b.lastWithRoom(s, e, n)
 	k := &b.marks[m]
 	w.at, w.lo, w.left = k.at, 0, k.left
@@ -116,6 +112,10 @@ func (b *Book) replan(s bourse.Time, n int, d bourse.Duration) bourse.Duration {
 	}
 	b.harm, w.freed = uint128{}, bourse.Never
 	if b.state.Policy.Conservative() {
+		if b.promised {
+			b.over = append(b.over[:0], b.clear...)
+			b.over = take(b.over, find(b.over, s), s, e, n)
+		}
 		b.place(w, k.next)
 		return b.harm.thousandths()
 	}
