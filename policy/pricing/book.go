@@ -34,8 +34,6 @@ type Book struct {
 	base     sweep          // the plan without a new reservation
 	trial    sweep          // the plan with one
 	marks    []mark         // checkpoints of base
-	promised bool           // conservative: every job stands where it was promised
-	over     []bourse.Step  // promised trial: clear less the reservation and what has moved; below 0 where jobs to come must give way
 	memory                  // what the marks remember
 	masks                   // which jobs are small and short enough
 

@@ -14,9 +14,7 @@ import (
 // place is the plan of the conservative policy from its decision number next
 // on: the positions of the queue, then the jobs without a promise.
 func (b *Book) place(w *sweep, next int) {
-	if !b.keep(w, next) {
-		return
-	}
+	b.keep(w, next)
 	s := b.state
 	for i := range w.rem {
 		for word := w.rem[i]; word != 0; word &= word - 1 {
@@ -33,17 +31,17 @@ func (b *Book) place(w *sweep, next int) {
 				at, k = earliest(w.free, find(w.free, from), from, q.Nodes, q.Estimate)
 			}
 			b.checkpoint(w, len(s.Queue))
-			b.moved(w, pos, at)
 			b.commit(w, pos, at, k)
+			if w.trial && at != b.starts[pos] {
+				w.freed = min(w.freed, b.starts[pos])
+			}
 		}
 	}
 }
 
-// keep walks over the promised jobs from position next on. It reports whether
-// there is more to do: not if the rest stands as in the base plan.
-func (b *Book) keep(w *sweep, next int) bool {
+// keep walks over the promised jobs from position next on.
+func (b *Book) keep(w *sweep, next int) {
 	s := b.state
-	stay := true
 	for pos := next; pos < len(s.Queue); pos++ {
 		q := &s.Queue[pos]
 		at := q.Promise
@@ -52,48 +50,14 @@ func (b *Book) keep(w *sweep, next int) bool {
 		}
 		i := find(w.free, at)
 		if !fits(w.free[i:], at.Add(q.Estimate), q.Nodes) {
-			stay = false
 			at, i = earliest(w.free, 0, w.at, q.Nodes, q.Estimate)
 		}
 		b.checkpoint(w, pos)
-		moved := b.moved(w, pos, at)
+		if w.trial && at != b.starts[pos] {
+			w.freed = min(w.freed, b.starts[pos])
+		}
 		b.commit(w, pos, at, i)
-		if moved && b.promised && b.settled() {
-			return false
-		}
 	}
-	if !w.trial {
-		b.promised = stay && w.left == 0
-	}
-	return w.left > 0
-}
-
-// moved notes that the trial has the job at pos start at that instant, and
-// reports whether it has left its place in the base plan.
-func (b *Book) moved(w *sweep, pos int, at bourse.Time) bool {
-	if !w.trial || at == b.starts[pos] {
-		return false
-	}
-	v := b.starts[pos]
-	w.freed = min(w.freed, v)
-	if b.promised {
-		q := &b.state.Queue[pos]
-		b.over = take(b.over, find(b.over, v), v, v.Add(q.Estimate), -q.Nodes)
-		b.over = take(b.over, find(b.over, at), at, at.Add(q.Estimate), q.Nodes)
-	}
-	return true
-}
-
-// settled reports whether all jobs that the trial has not come to can stay
-// where they were promised: then they do, for each finds its own nodes free and
-// those of the others behind it besides.
-func (b *Book) settled() bool {
-	for i := range b.over {
-		if b.over[i].Free < 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // checkpoint marks the base plan of the conservative policy every so many

@@ -70,7 +70,6 @@ func (b *Book) plan() {
 	for range s.Queue {
 		b.starts = append(b.starts, bourse.Never)
 	}
-	b.promised = false
 	b.marks, b.steps, b.words, b.times, b.since = b.marks[:0], b.steps[:0], b.words[:0], b.times[:0], 0
 	w.free = append(w.free[:0], s.Free[find(s.Free, s.Now):]...)
 	w.free[0].At = s.Now
@@ -112,10 +111,6 @@ func (b *Book) replan(s bourse.Time, n int, d bourse.Duration) bourse.Duration {
 	}
 	b.harm, w.freed = uint128{}, bourse.Never
 	if b.state.Policy.Conservative() {
-		if b.promised {
-			b.over = append(b.over[:0], b.clear...)
-			b.over = take(b.over, find(b.over, s), s, e, n)
-		}
 		b.place(w, k.next)
 		return b.harm.thousandths()
 	}
@@ -293,17 +288,34 @@ func (w *sweep) take(s, e bourse.Time, n int) {
 	w.free = take(w.free, find(w.free, s), s, e, n)
 }
 
-// take lowers p by n on [s, e); step i holds at s.
+// take lowers p by n on [s, e); step i holds at s. The steps behind move once,
+// for both ends.
 func take(p []bourse.Step, i int, s, e bourse.Time, n int) []bourse.Step {
+	j := i + 1 // the first step at or after e
+	for j < len(p) && p[j].At < e {
+		j++
+	}
+	last := p[j-1].Free
+	room := 0 // for the steps at s and e, if they are new
 	if p[i].At < s {
-		p = slices.Insert(p, i+1, bourse.Step{At: s, Free: p[i].Free})
-		i++
+		room++
 	}
-	for ; i < len(p) && p[i].At < e; i++ {
+	if j == len(p) || p[j].At > e {
+		room++
+		p = append(p, bourse.Step{}, bourse.Step{})[:len(p)+room]
+		copy(p[j+room:], p[j:])
+		p[j+room-1] = bourse.Step{At: e, Free: last}
+	} else if room > 0 {
+		p = append(p, bourse.Step{})
+		copy(p[j+1:], p[j:])
+	}
+	if p[i].At < s {
+		copy(p[i+1:j+1], p[i:j])
+		p[i+1].At = s
+		i, j = i+1, j+1
+	}
+	for ; i < j; i++ {
 		p[i].Free -= n
-	}
-	if i == len(p) || p[i].At > e {
-		p = slices.Insert(p, i, bourse.Step{At: e, Free: p[i-1].Free + n})
 	}
 	return p
 }
@@ -318,15 +330,16 @@ func fits(p []bourse.Step, e bourse.Time, n int) bool {
 	return true
 }
 
-// find returns the step of p that holds at t.
+// find returns the step of p that holds at t. Written so that no branch depends
+// on what it reads: they would be guessed wrong every other time.
 func find(p []bourse.Step, t bourse.Time) int {
-	lo, hi := 0, len(p)
-	for hi-lo > 1 {
-		if mid := int(uint(lo+hi) >> 1); p[mid].At <= t {
-			lo = mid
-		} else {
-			hi = mid
+	lo := 0
+	for n := len(p); n > 1; {
+		half := n >> 1
+		if p[lo+half].At <= t {
+			lo += half
 		}
+		n -= half
 	}
 	return lo
 }
