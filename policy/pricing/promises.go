@@ -30,11 +30,10 @@ func (b *Book) place(w *sweep, next int) {
 			if from < bourse.Never {
 				at, k = earliest(w.free, find(w.free, from), from, q.Nodes, q.Estimate)
 			}
-			b.checkpoint(w, len(s.Queue))
-			b.commit(w, pos, at, k)
-			if w.trial && at != b.starts[pos] {
-				w.freed = min(w.freed, b.starts[pos])
+			if !w.trial {
+				b.checkpoint(w, len(s.Queue))
 			}
+			b.commit(w, pos, at, k)
 		}
 	}
 }
@@ -52,9 +51,8 @@ func (b *Book) keep(w *sweep, next int) {
 		if !fits(w.free[i:], at.Add(q.Estimate), q.Nodes) {
 			at, i = earliest(w.free, 0, w.at, q.Nodes, q.Estimate)
 		}
-		b.checkpoint(w, pos)
-		if w.trial && at != b.starts[pos] {
-			w.freed = min(w.freed, b.starts[pos])
+		if !w.trial {
+			b.checkpoint(w, pos)
 		}
 		b.commit(w, pos, at, i)
 	}
@@ -63,9 +61,6 @@ func (b *Book) keep(w *sweep, next int) {
 // checkpoint marks the base plan of the conservative policy every so many
 // commits, so that the marks of a long queue stay few.
 func (b *Book) checkpoint(w *sweep, next int) {
-	if w.trial {
-		return
-	}
 	if b.since == 0 {
 		b.mark(w, next)
 	}

@@ -188,8 +188,13 @@ func (b *Book) commit(w *sweep, pos int, at bourse.Time, i int) {
 
 // harmed adds what it means to the job at pos to start at that instant.
 func (b *Book) harmed(w *sweep, pos int, at bourse.Time) {
-	late := at - b.starts[pos]
-	if late <= 0 {
+	v := b.starts[pos]
+	if at == v {
+		return
+	}
+	w.freed = min(w.freed, v)
+	late := at - v
+	if late < 0 {
 		return
 	}
 	q := &b.state.Queue[pos]
@@ -288,34 +293,17 @@ func (w *sweep) take(s, e bourse.Time, n int) {
 	w.free = take(w.free, find(w.free, s), s, e, n)
 }
 
-// take lowers p by n on [s, e); step i holds at s. The steps behind move once,
-// for both ends.
+// take lowers p by n on [s, e); step i holds at s.
 func take(p []bourse.Step, i int, s, e bourse.Time, n int) []bourse.Step {
-	j := i + 1 // the first step at or after e
-	for j < len(p) && p[j].At < e {
-		j++
-	}
-	last := p[j-1].Free
-	room := 0 // for the steps at s and e, if they are new
 	if p[i].At < s {
-		room++
+		p = slices.Insert(p, i+1, bourse.Step{At: s, Free: p[i].Free})
+		i++
 	}
-	if j == len(p) || p[j].At > e {
-		room++
-		p = append(p, bourse.Step{}, bourse.Step{})[:len(p)+room]
-		copy(p[j+room:], p[j:])
-		p[j+room-1] = bourse.Step{At: e, Free: last}
-	} else if room > 0 {
-		p = append(p, bourse.Step{})
-		copy(p[j+1:], p[j:])
-	}
-	if p[i].At < s {
-		copy(p[i+1:j+1], p[i:j])
-		p[i+1].At = s
-		i, j = i+1, j+1
-	}
-	for ; i < j; i++ {
+	for ; i < len(p) && p[i].At < e; i++ {
 		p[i].Free -= n
+	}
+	if i == len(p) || p[i].At > e {
+		p = slices.Insert(p, i, bourse.Step{At: e, Free: p[i-1].Free + n})
 	}
 	return p
 }
@@ -330,16 +318,15 @@ func fits(p []bourse.Step, e bourse.Time, n int) bool {
 	return true
 }
 
-// find returns the step of p that holds at t. Written so that no branch depends
-// on what it reads: they would be guessed wrong every other time.
+// find returns the step of p that holds at t.
 func find(p []bourse.Step, t bourse.Time) int {
-	lo := 0
-	for n := len(p); n > 1; {
-		half := n >> 1
-		if p[lo+half].At <= t {
-			lo += half
+	lo, hi := 0, len(p)
+	for hi-lo > 1 {
+		if mid := int(uint(lo+hi) >> 1); p[mid].At <= t {
+			lo = mid
+		} else {
+			hi = mid
 		}
-		n -= half
 	}
 	return lo
 }
