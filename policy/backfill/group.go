@@ -191,8 +191,8 @@ func (g *Group) giveBack(s, e bourse.Time, n int) {
 }
 
 // Extend moves the planned end of a running job on by d > 0, and reports
-// whether it could: not if a reservation needs the nodes. Promises that no
-// longer fit are made anew.
+// whether it could: not if a reservation needs the nodes. Promises are re-placed
+// as by Reserve.
 func (g *Group) Extend(id int64, planned bourse.Time, d bourse.Duration) bool {
 	r := g.takeRunning(id, planned)
 	if g.free.Min(planned, planned.Add(d)) < r.Nodes {
@@ -227,8 +227,11 @@ func (g *Group) Cancel(id int64) bool {
 }
 
 // Reserve accepts an advance reservation iff its nodes are free of running jobs
-// and other reservations all through; the queue has no say. Promises that no
-// longer fit are made anew. The reason of a refusal names what is in the way.
+// and other reservations all through; the queue has no say. If it takes what the
+// conservative policy has promised, one walk in queue order re-places the queue:
+// a promise that still fits beside the reservation and the jobs before it stays,
+// any other job is placed at its earliest fit there and then. That costs a plan
+// of the queue. The reason of a refusal names what is in the way.
 func (g *Group) Reserve(r Reserved) bourse.Reason {
 	if r.Nodes < 1 || r.End <= r.Start {
 		panic(fmt.Sprintf("backfill: reservation %d of %d nodes over [%v, %v)", r.ID, r.Nodes, r.Start, r.End))

@@ -228,7 +228,7 @@ func TestConservative_KeepsPromiseWhenSomethingEndsEarly(t *testing.T) {
 	}
 }
 
-func TestReserve_DisplacesOnlyPromisesInTheWay(t *testing.T) {
+func TestReserve_ADisplacedPromiseGoesBeforeThoseOfLaterJobs(t *testing.T) {
 	t.Parallel()
 	g := New(4, Conservative, 0)
 	g.Arrive(job(1, 4, 10))
@@ -240,7 +240,45 @@ func TestReserve_DisplacesOnlyPromisesInTheWay(t *testing.T) {
 	if r := g.Reserve(Reserved{ID: 9, Nodes: 1, Start: 12, End: 14}); r.Refused() {
 		t.Fatal(r)
 	}
-	want := []bourse.Time{10, 20, 15}
+	// Job 3 no longer fits at 10 and is placed at 14 before job 4 is looked at,
+	// which gives way though the reservation is not in its way.
+	checkPromises(t, g, 10, 14, 19)
+}
+
+func TestReserve_PromisesThatStillFitStay(t *testing.T) {
+	t.Parallel()
+	g := New(4, Conservative, 0)
+	g.Arrive(job(1, 4, 10))
+	g.Pass()
+	g.Arrive(job(2, 3, 5)) // promised 10
+	g.Arrive(job(3, 4, 5)) // promised 15
+	g.Arrive(job(4, 1, 5)) // promised 10
+	g.Pass()
+	checkPromises(t, g, 10, 15, 10)
+	if r := g.Reserve(Reserved{ID: 9, Nodes: 1, Start: 16, End: 30}); r.Refused() {
+		t.Fatal(r)
+	}
+	checkPromises(t, g, 10, 30, 10)
+}
+
+// A promise is not made worse for what a later job was promised.
+func TestExtend_WalksOverThePromisesInQueueOrder(t *testing.T) {
+	t.Parallel()
+	g := New(4, Conservative, 0)
+	g.Arrive(job(1, 4, 10))
+	g.Pass()
+	g.Arrive(job(2, 2, 5)) // promised 10
+	g.Arrive(job(3, 4, 5)) // promised 15
+	g.Pass()
+	at(g, 10)
+	if !g.Extend(1, 10, 3) {
+		t.Fatal("nothing is in the way")
+	}
+	checkPromises(t, g, 13, 18)
+}
+
+func checkPromises(t *testing.T, g *Group, want ...bourse.Time) {
+	t.Helper()
 	for i, q := range g.State().Queue {
 		if q.Promise != want[i] {
 			t.Errorf("job %d promised %v, want %v", q.ID, q.Promise, want[i])
