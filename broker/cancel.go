@@ -51,7 +51,7 @@ func (b *Broker) withdraw(now bourse.Time, j *job, out *agents.Outbox) {
 	if e := j.errand; e != nil && e.try == nil {
 		b.finish(e)
 		if e.tx == nil {
-			b.moved(e, gone, out)
+			b.moved(now, e, gone, out)
 		}
 	}
 	for _, t := range b.order {

@@ -123,7 +123,7 @@ func (b *Broker) errandDecided(now bourse.Time, t *transaction, out *agents.Outb
 		b.finish(e)
 		t.asker = e.asker // hears of it with the first Confirmed
 	case e.tx == nil:
-		b.moved(e, t.reason, out)
+		b.moved(now, e, t.reason, out)
 	case t.state == committed:
 		b.finish(e)
 		b.mend(now, t.job, out)

@@ -70,7 +70,7 @@ func (b *Broker) move(now bourse.Time, e *errand, out *agents.Outbox) {
 	r := m.finder.Batch([]bourse.Request{e.request}, opt)
 	if len(r.Alternatives[0]) == 0 {
 		b.finish(e)
-		b.moved(e, r.Reasons[0], out)
+		b.moved(now, e, r.Reasons[0], out)
 		return
 	}
 	p := plan{job: e.job, choice: -1}
@@ -83,7 +83,7 @@ func (b *Broker) move(now bourse.Time, e *errand, out *agents.Outbox) {
 	limits, ok := share(min(e.request.Budget, b.voLeft(), b.userLeft(e.job.User)), base)
 	if !ok {
 		b.finish(e)
-		b.moved(e, reason(bourse.NoMoney, "another window would cost %v credits, more than its budget or the accounts cover beside the one it has", a.cost), out)
+		b.moved(now, e, reason(bourse.NoMoney, "another window would cost %v credits, more than its budget or the accounts cover beside the one it has", a.cost), out)
 		return
 	}
 	f := b.newTx(e.job, len(a.legs))
@@ -133,14 +133,16 @@ func (b *Broker) giveBack(e *errand, site int32, from bourse.Time) {
 	}
 }
 
-// moved answers the user who wanted the move, once it is decided.
-func (b *Broker) moved(e *errand, r bourse.Reason, out *agents.Outbox) {
+// moved answers the user whose move came to nothing. What the job has lost of its
+// window meanwhile is seen to now.
+func (b *Broker) moved(now bourse.Time, e *errand, r bourse.Reason, out *agents.Outbox) {
 	if e.job.errand == e {
 		b.finish(e)
 	}
 	if e.asker != "" {
 		out.Send(e.asker, agents.JobReply{Job: e.job.Name, Reason: r})
 	}
+	b.mend(now, e.job, out)
 }
 
 // answerMove tells who asked for a move that it has taken effect, or why not.
