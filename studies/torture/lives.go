@@ -24,6 +24,7 @@ type lifeTold struct {
 	took        map[bourse.TxID]bool // a leg of it was confirmed
 	began       bourse.Time          // by its own clock
 	stamps      map[agents.ID]agents.Stamp
+	since       map[agents.ID]bourse.Time    // when a site's latest life was first heard
 	heard       map[bourse.LegID]bourse.Time // when something was last heard of it
 	asked       map[bourse.LegID]bourse.Time // when Confirm was last said
 }
@@ -58,7 +59,7 @@ func (v *lives) step(s *sim.Step, m *mirror) error {
 
 func newLife(s *sim.Step, f bourse.LifeBegun) *lifeTold {
 	return &lifeTold{life: s.Life, incarnation: f.Incarnation, began: s.Now, sites: map[agents.ID]bool{}, took: map[bourse.TxID]bool{},
-		stamps: map[agents.ID]agents.Stamp{}, heard: map[bourse.LegID]bourse.Time{}, asked: map[bourse.LegID]bourse.Time{}}
+		stamps: map[agents.ID]agents.Stamp{}, since: map[agents.ID]bourse.Time{}, heard: map[bourse.LegID]bourse.Time{}, asked: map[bourse.LegID]bourse.Time{}}
 }
 
 // deeds checks what a life decides and says.
@@ -100,13 +101,16 @@ func (l *lifeTold) reply(s *sim.Step, m *mirror, id bourse.LegID, stamp agents.S
 		return nil
 	}
 	l.stamps[s.From] = stamp
+	if !known || last.Epoch != stamp.Epoch {
+		l.since[s.From] = s.Now
+	}
 	t := m.txs[id.Tx]
 	if t == nil || id.Leg >= len(t.begun.Legs) || !l.judges(id.Tx) {
 		return nil
 	}
 	what := t.begun.Legs[id.Leg]
 	closed, done := m.closed[id], m.done[id] != (bourse.LegDone{})
-	if r, ok := s.Message.(agents.RefusedReply); ok && known && last.Epoch == stamp.Epoch && r.Reason.Code == bourse.Unknown &&
+	if r, ok := s.Message.(agents.RefusedReply); ok && s.Now > l.since[s.From].Add(patienceToProbe) && r.Reason.Code == bourse.Unknown &&
 		r.Step == "Confirm" && closed.Commit && !done && what.End > s.Now && !m.named[id] {
 		return fmt.Errorf("B60: %s does not know leg %v any more, and %s does not record that", s.From, id, s.ID)
 	}
@@ -121,6 +125,10 @@ func (l *lifeTold) reply(s *sim.Step, m *mirror, id bourse.LegID, stamp agents.S
 	}
 	return nil
 }
+
+// patienceToProbe is how long a broker may take to find out what a site's new life
+// remembers; until then it heeds none of its replies.
+const patienceToProbe = bourse.Minute
 
 // patienceToWatch is how long after a leg's start its broker must have asked after
 // it: a minute, and two in which it may pause.
