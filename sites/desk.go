@@ -176,8 +176,11 @@ func (s *Site) serve(t step) {
 				return // the cluster's answer goes on
 			}
 		case agents.Reassert:
-			s.askNodes(t)
-			return
+			if l := s.legs[k.leg.Leg]; l == nil || l.tomb {
+				s.askNodes(t)
+				return
+			}
+			s.reasserted(t, k.from, k.leg.Leg, bourse.Reason{}) // asserted twice
 		case inventoryDue:
 			s.ask(t)
 			return

@@ -122,7 +122,10 @@ func (s *Site) restoration(t step, a agents.ListedLeg) bourse.LegRestored {
 // reassertedNodes ends the wait for the nodes of a leg to be restored. Without
 // them it is known as lost.
 func (s *Site) reassertedNodes(t step, k *task, why bourse.Reason) {
-	if l := s.legs[k.leg.Leg]; l != nil && !l.tomb { // asserted twice
+	if l := s.legs[k.leg.Leg]; l != nil && !l.tomb { // it has come by another way
+		if l.State.Terminal() {
+			s.tell(t, l, releaseDuty)
+		}
 		s.reasserted(t, k.from, l.Leg, bourse.Reason{})
 		return
 	}

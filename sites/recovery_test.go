@@ -1,0 +1,34 @@
+package sites
+
+import (
+	"testing"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/policy/backfill"
+)
+
+// A copy of a Reassert still stands in line when the leg that the first one
+// restored is released: the cluster is not asked for its nodes once more.
+func TestReassert_CopyLocksNothingForALegReleasedMeanwhile(t *testing.T) {
+	t.Parallel()
+	s := newStory(storyConfig(4), backfill.EASY, nil)
+	id := bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: 1}}
+	m := agents.Reassert{Incarnation: 1, Nonce: 1, Leg: agents.ListedLeg{Leg: id, State: bourse.Confirmed, Job: "job",
+		What: bourse.Leg{Group: "main", Nodes: 4, Start: 1_000_000, End: 1_100_000}, Fare: bourse.Fare{Base: bourse.Credit}}}
+	s.put(theSite, "broker:vo1", m)
+	s.put(theSite, "broker:vo1", m)
+	for s.site.legs[id] == nil {
+		d := s.soon[0]
+		s.soon = s.soon[1:]
+		s.deliver(d)
+	}
+	s.say("broker:vo1", agents.Release{Leg: id, DecidedBy: 1, Full: true})
+	s.advance(10_000)
+	if got := s.site.legs[id].State; got != bourse.Released {
+		t.Fatalf("the leg is %v", got)
+	}
+	if l := s.cluster.locks[id]; l != nil {
+		t.Errorf("the cluster keeps %+v for a leg that was released", l.what)
+	}
+}
