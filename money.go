@@ -63,6 +63,18 @@ func (c Credits) Times(n int) Credits {
 	return Credits(lo)
 }
 
+// Share is so many thousandths of an amount, neither of them negative, rounded
+// half up once; what does not fit is MaxCredits.
+func (c Credits) Share(thousandths int) Credits {
+	hi, lo := bits.Mul64(uint64(c), uint64(thousandths))
+	lo, carry := bits.Add64(lo, 500, 0)
+	if hi += carry; hi >= 1000 {
+		return MaxCredits
+	}
+	q, _ := bits.Div64(hi, lo, 1000)
+	return Credits(min(q, uint64(MaxCredits)))
+}
+
 // String shows the amount in credits with no more decimals than it needs.
 func (c Credits) String() string {
 	if c == MaxCredits {

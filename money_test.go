@@ -146,3 +146,19 @@ func BenchmarkCost(b *testing.B) {
 		b.Fatal("nothing was paid")
 	}
 }
+
+func TestShare_RoundsHalfUpOnce(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		of          Credits
+		thousandths int
+		want        Credits
+	}{
+		{666_668, 100, 66_667}, {5, 100, 1}, {4, 100, 0}, {1_000_000, 0, 0},
+		{1_000_000, 10_000, 10_000_000}, {MaxCredits - 1, 1000, MaxCredits - 1}, {MaxCredits - 1, 1001, MaxCredits},
+	} {
+		if got := c.of.Share(c.thousandths); got != c.want {
+			t.Errorf("%d thousandths of %d: %d, want %d", c.thousandths, c.of, got, c.want)
+		}
+	}
+}

@@ -128,7 +128,7 @@ func toLost(s *Site, l *leg, t step) {
 	f.State = bourse.Lost
 	if l.charged {
 		f.Refund = l.Fare.Total()
-		f.Penalty = bourse.Credits(int64(l.Fare.Total()) / 1000 * int64(s.cfg.Penalty))
+		f.Penalty = l.Fare.Total().Share(s.cfg.Penalty)
 	}
 	s.record(t, f)
 	s.remember(t, l)

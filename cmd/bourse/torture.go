@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/schollz/progressbar/v3"
@@ -73,7 +74,7 @@ func (f *torturing) run(stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	sum := torture.NewReport()
+	sum := torture.NewReport(f.again())
 	bar := f.progress(stderr)
 	err = torture.Each(f.start, f.seeds, opt, func(r torture.Result) error {
 		sum.Add(r)
@@ -94,6 +95,21 @@ func (f *torturing) run(stdout, stderr io.Writer) error {
 		return failed(fmt.Errorf("%d of %d seeds break an invariant", n, f.seeds))
 	}
 	return nil
+}
+
+// again is the flags that make a seed the same run, but for the seed.
+func (f *torturing) again() string {
+	flags := ""
+	if f.plant != "" {
+		flags += " --plant " + f.plant
+	}
+	if len(f.kinds) > 0 {
+		flags += " --kinds " + strings.Join(f.kinds, ",")
+	}
+	if f.faults != "" {
+		flags += " --faults " + f.faults
+	}
+	return flags
 }
 
 // options reads the flags.

@@ -87,7 +87,7 @@ func (c *checker) siteMove(s *sim.Step, m *mirror, was bourse.LegState, f bourse
 		return c.refunded(s, l, f, config)
 	case bourse.Lost:
 		charged := was == bourse.Confirmed || was == bourse.Running
-		if charged && (f.Refund != f.Fare.Total() || f.Penalty != bourse.Credits(int64(f.Fare.Total())/1000*int64(config.Penalty))) {
+		if charged && (f.Refund != f.Fare.Total() || f.Penalty != f.Fare.Total().Share(config.Penalty)) {
 			return fmt.Errorf("I8: leg %v at %v is lost, refunded %v with a penalty of %v", f.Leg, f.Fare.Total(), f.Refund, f.Penalty)
 		}
 		if !charged && f.Refund+f.Penalty != 0 {

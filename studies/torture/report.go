@@ -14,6 +14,8 @@ type Report struct {
 	Committed    int            `json:"committed"`
 	Faults       map[string]int `json:"faults"` // that took effect, by kind
 	Violations   []Violation    `json:"violations"`
+
+	flags string // see NewReport
 }
 
 // Violation is a run that broke an invariant.
@@ -25,9 +27,11 @@ type Violation struct {
 	Faults    []string `json:"faults,omitempty"` // that are enough to break it
 }
 
-// NewReport returns a report of no runs.
-func NewReport() *Report {
-	r := &Report{Faults: map[string]int{}, Violations: []Violation{}}
+// NewReport returns a report of no runs. flags are those that a run has to be
+// given again to be the same, with a space before each: what replays a violation
+// ends with them.
+func NewReport(flags string) *Report {
+	r := &Report{Faults: map[string]int{}, Violations: []Violation{}, flags: flags}
 	for _, k := range Kinds() {
 		r.Faults[string(k)] = 0
 	}
@@ -44,7 +48,7 @@ func (r *Report) Add(x Result) {
 	}
 	if x.Broken != nil {
 		r.Violations = append(r.Violations, Violation{Seed: x.Seed, Invariant: Invariant(x.Broken), Detail: x.Broken.Error(),
-			Command: fmt.Sprintf("bourse torture --start %d --seeds 1", x.Seed)})
+			Command: fmt.Sprintf("bourse torture --start %d --seeds 1%s", x.Seed, r.flags)})
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 // A hundred seeds under the faults hold every invariant.
 func TestTorture_EveryInvariantHolds(t *testing.T) {
 	t.Parallel()
-	sum := NewReport()
+	sum := NewReport("")
 	_ = Each(1, 100, Options{}, func(r Result) error {
 		sum.Add(r)
 		return nil
