@@ -187,14 +187,14 @@ func TestLevels_OfASmallProfile(t *testing.T) {
 	t.Parallel()
 	p := Profile{{0, 2}, {1, 3}, {2, 1}, {3, 0}}
 	want := []Level{{0, 3, 1}, {0, 2, 1}, {1, 2, 1}}
-	if got := p.Levels(nil, 0, 10); !slices.Equal(got, want) {
+	if got := p.Levels(nil, nil, 0, 10); !slices.Equal(got, want) {
 		t.Errorf("levels %v, want %v", got, want)
 	}
-	if got := p.Levels(want, 1, 1); !slices.Equal(got, want) {
+	if got := p.Levels(want, nil, 1, 1); !slices.Equal(got, want) {
 		t.Errorf("an empty interval has levels: %v", got)
 	}
 	alike := NewProfile(0, 128)
-	if got := alike.Levels(nil, 5, 7); !slices.Equal(got, []Level{{5, 7, 128}}) {
+	if got := alike.Levels(nil, nil, 5, 7); !slices.Equal(got, []Level{{5, 7, 128}}) {
 		t.Errorf("alike nodes are not carried as one level: %v", got)
 	}
 }
@@ -206,7 +206,7 @@ func TestLevels_EqualTheirDefinition(t *testing.T) {
 		from := rapid.IntRange(0, span).Draw(t, "from")
 		to := from + rapid.IntRange(0, span).Draw(t, "horizon")
 		before := []Level{{99, 100, 7}}
-		got := p.Levels(slices.Clone(before), Time(from), Time(to))
+		got := p.Levels(slices.Clone(before), nil, Time(from), Time(to))
 		if !slices.Equal(got[:1], before) {
 			t.Fatalf("what the list held became %v", got[:1])
 		}
@@ -220,7 +220,7 @@ func TestLevels_CoverIffTheNodesAreFree(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		p, x := drawProfile(t)
-		list := p.Levels(nil, 0, span)
+		list := p.Levels(nil, nil, 0, span)
 		for s := range span {
 			for _, d := range []int{1, 2, 5, 11} {
 				if s+d > span {
@@ -282,7 +282,7 @@ func BenchmarkProfile_Levels(b *testing.B) {
 			p := saw(jobs)
 			var list []Level
 			for b.Loop() {
-				list = p.Levels(list[:0], 0, Time(jobs*100))
+				list = p.Levels(list[:0], nil, 0, Time(jobs*100))
 			}
 			b.ReportMetric(float64(len(list)), "levels")
 		})

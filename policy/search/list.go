@@ -139,7 +139,7 @@ func (l *List) ResetFungible(groups []bourse.Group, free []bourse.Profile, from,
 		l.classes = append(l.classes, class{int32(g), l.site(groups[g].Site), groups[g].Performance, groups[g].Price})
 		lv := &l.levels[g]
 		lv.free = append(lv.free[:0], free[g]...)
-		lv.sets = lv.appendSets(lv.sets[:0], from, to)
+		lv.sets = lv.free.Levels(lv.sets[:0], &lv.open, from, to)
 		for _, s := range lv.sets {
 			l.merged = append(l.merged, levelSlot(int32(g), s))
 		}
