@@ -305,6 +305,7 @@ type (
 		Stub   bool   `json:"stub,omitempty"`
 		Last   TxID   `json:"last,omitzero"`
 		Reason Reason `json:"reason,omitzero"`
+		Since  Time   `json:"since,omitempty"` // when it came to that state
 	}
 	// TxMemory is what a broker keeps of a transaction.
 	TxMemory struct {
@@ -381,5 +382,6 @@ func Facts() []interface{ Kind() string } {
 		TxBegun{}, LegPriced{}, TxDecided{}, LegClosed{}, LegDone{},
 		LifeBegun{}, LifeFenced{}, TxReversed{}, LegAdopted{}, Amnesia{}, JobBroken{}, JobCancelled{},
 		SiteJoined{}, SiteLeft{}, TxForgotten{}, BrokerImage{},
+		CycleSeen{}, CyclePlanned{}, LegStarted{}, JobsForgotten{},
 	}
 }

@@ -1,0 +1,117 @@
+package bourse
+
+// The facts from which a broker's cycles can be planned again, by its own rules,
+// to say why a job got what it got and what would have changed that. They are
+// recorded where they are asked for only (broker.Config.Explain), no state
+// follows from them, and a restart passes over them.
+type (
+	// CycleSeen is what a cycle had before it when its search began.
+	CycleSeen struct {
+		Cycle   uint64     `json:"cycle"`
+		Opened  Time       `json:"opened"`  // when the offers were asked for
+		From    Time       `json:"from"`    // no window starts before
+		Horizon Time       `json:"horizon"` // no window ends after
+		Terms   Terms      `json:"terms"`
+		Jobs    []CycleJob `json:"jobs"`          // in serving order
+		Sites   []SiteSeen `json:"sites"`         // all that were asked, in order of name
+		Cut     bool       `json:"cut,omitempty"` // what is free was left out: the bound on such detail was reached
+	}
+	// Terms are those of a broker's settings that a plan follows from.
+	Terms struct {
+		Algorithm       string   `json:"algorithm"`
+		WeightTime      int64    `json:"weightTime,omitempty"`
+		WeightCost      int64    `json:"weightCost,omitempty"`
+		WeightFinish    int64    `json:"weightFinish,omitempty"`
+		Minimize        string   `json:"minimize"`
+		BudgetLimit     Credits  `json:"budgetLimit,omitempty"` // B*, if it was given
+		BudgetGiven     bool     `json:"budgetGiven,omitempty"`
+		TimeLimit       Duration `json:"timeLimit,omitempty"` // T*, if it was given
+		TimeGiven       bool     `json:"timeGiven,omitempty"`
+		MaxAlternatives int      `json:"maxAlternatives"`
+		Lead            Duration `json:"lead,omitempty"`
+		Cycle           Duration `json:"cycle"`
+		OfferWait       Duration `json:"offerWait"`
+	}
+	// CycleJob is a job as a cycle looks at it.
+	CycleJob struct {
+		Name     string  `json:"name"`
+		User     string  `json:"user,omitempty"`
+		Submit   Time    `json:"submit"`
+		Priority int     `json:"priority,omitempty"`
+		Request  Request `json:"request"`
+		Gone     bool    `json:"gone,omitempty"` // withdrawn while the offers were waited for
+	}
+	// SiteSeen is how a site answered a cycle's request for offers.
+	SiteSeen struct {
+		Site    string      `json:"site"`
+		Answer  string      `json:"answer"`           // silent, closed, skewed, usable
+		Reason  Reason      `json:"reason,omitzero"`  // of a site that is closed
+		Version uint64      `json:"version,omitzero"` // of its state
+		Now     Time        `json:"now,omitzero"`     // by its clock
+		Groups  []GroupSeen `json:"groups,omitempty"` // usable: what it offered
+	}
+	// GroupSeen is what is free on a group of alike nodes until the horizon.
+	GroupSeen struct {
+		Group       string      `json:"group"`
+		Nodes       int         `json:"nodes"`
+		Performance Performance `json:"performance"`
+		Price       Price       `json:"price"`
+		Machine     Machine     `json:"machine,omitzero"`
+		Free        Curve       `json:"free,omitempty"`  // what could be reserved at all
+		Clear       Curve       `json:"clear,omitempty"` // and at base price; "": all of that
+	}
+	// CyclePlanned is what a cycle chose, and what it knew beyond CycleSeen: the
+	// quotes, and what the accounts left.
+	CyclePlanned struct {
+		Cycle  uint64       `json:"cycle"`
+		Left   Credits      `json:"left"`             // that the VO could still promise
+		Quotas []QuotaSeen  `json:"quotas,omitempty"` // of the batch's users who have one
+		Gone   []string     `json:"gone,omitempty"`   // jobs withdrawn while the quotes were waited for
+		Quotes []SiteQuotes `json:"quotes,omitempty"` // of the sites that were asked, in order of name
+		Chosen []Planned    `json:"chosen,omitempty"` // job by job, of those that have a window
+		Cut    bool         `json:"cut,omitempty"`    // the quotes were left out: the bound was reached
+	}
+	// QuotaSeen is what a user's quota left.
+	QuotaSeen struct {
+		User   string  `json:"user"`
+		Left   Credits `json:"left"`
+		Passed bool    `json:"passed,omitempty"` // more than the quota was spent already
+	}
+	// SiteQuotes is a site's answer to a cycle's request for quotes, leg by leg in
+	// the order of the jobs, their alternatives and the alternatives' legs. A site
+	// that did not answer in time has no quotes.
+	SiteQuotes struct {
+		Site   string      `json:"site"`
+		Quotes []QuoteSeen `json:"quotes,omitempty"`
+	}
+	// QuoteSeen is one quote.
+	QuoteSeen struct {
+		Fare    Fare   `json:"fare,omitzero"`
+		Delayed int    `json:"delayed,omitempty"`
+		Refusal Reason `json:"refusal,omitzero"`
+	}
+	// Planned is the window that a cycle chose for a job.
+	Planned struct {
+		Job         string  `json:"job"`
+		Found       int     `json:"found"`       // alternatives in all
+		Alternative int     `json:"alternative"` // which, from 1 in the order found
+		Start       Time    `json:"start"`
+		End         Time    `json:"end"`
+		Cost        Credits `json:"cost"` // as quoted
+	}
+	// LegStarted says that a site has told of a leg that its work runs.
+	LegStarted struct {
+		Leg LegID `json:"leg"`
+	}
+	// JobsForgotten says that the broker keeps no more memory of jobs that are
+	// long over: their names are free again.
+	JobsForgotten struct {
+		Jobs []string `json:"jobs"`
+	}
+)
+
+// Kind names the fact.
+func (CycleSeen) Kind() string     { return "cycle-seen" }
+func (CyclePlanned) Kind() string  { return "cycle-planned" }
+func (LegStarted) Kind() string    { return "leg-started" }
+func (JobsForgotten) Kind() string { return "jobs-forgotten" }
