@@ -15,8 +15,10 @@ type (
 		Class  string `json:"class"` // immediate, backfilled or reserved
 		User   int64  `json:"user"`
 		Queue  int    `json:"queue"`
+		Begun  Time   `json:"begun,omitempty"` // when, if it is recorded later; see JobEnded
 	}
-	// JobEnded says that a local job has ended.
+	// JobEnded says that a local job has ended: at the instant of the fact or,
+	// where the cluster's process did not run then, before.
 	JobEnded struct {
 		Job    int64  `json:"job"`
 		Group  string `json:"group"`
@@ -24,6 +26,7 @@ type (
 		Submit Time   `json:"submit"`
 		Start  Time   `json:"start"`
 		Killed bool   `json:"killed,omitempty"` // at its estimate
+		Ended  Time   `json:"ended,omitempty"`  // when, if it is recorded later
 	}
 	// JobRefused says that a local job was turned away at entry.
 	JobRefused struct {
@@ -31,16 +34,19 @@ type (
 		Nodes  int    `json:"nodes"`
 		Submit Time   `json:"submit"`
 		Reason Reason `json:"reason"`
+		Group  string `json:"group,omitempty"` // of a durable cluster
 	}
 	// NodesLocked says that a cluster has locked nodes for a leg.
 	NodesLocked struct {
 		Leg    LegID `json:"leg"`
 		What   Leg   `json:"what"`
 		Beside LegID `json:"beside,omitzero"` // a reservation whose nodes it counts on: no more than the larger of both is taken
+		Ends   Time  `json:"ends,omitempty"`  // of a durable cluster: when its work is really over
 	}
 	// NodesFreed says that a leg's nodes are free from now on.
 	NodesFreed struct {
-		Leg LegID `json:"leg"`
+		Leg  LegID `json:"leg"`
+		When Time  `json:"when,omitempty"` // if it is recorded later
 	}
 )
 
@@ -377,6 +383,8 @@ func (BrokerImage) Kind() string       { return "broker-image" }
 func Facts() []interface{ Kind() string } {
 	return []interface{ Kind() string }{
 		JobStarted{}, JobEnded{}, JobRefused{}, NodesLocked{}, NodesFreed{},
+		WorkBegun{}, JobQueued{}, JobExtended{}, LockMoved{}, ClusterImage{},
+		SiteDrained{}, SiteClosed{}, SiteOpened{}, MaintenanceSet{}, MaintenanceOver{},
 		LegMoved{}, LegRestored{}, LifeSeen{}, LifeListed{}, Tombstone{}, NoticeNoted{}, LegsForgotten{}, SiteImage{}, NodesDown{},
 		JobSubmitted{}, SubmissionRefused{}, CycleClosed{}, JobPostponed{},
 		TxBegun{}, LegPriced{}, TxDecided{}, LegClosed{}, LegDone{},

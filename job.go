@@ -3,13 +3,13 @@ package bourse
 // LocalJob is a best-effort job of a site's own queue: one record of a trace
 // or one draw of a model.
 type LocalJob struct {
-	ID       int64
-	Submit   Time
-	Run      Duration // what it takes, whatever the node's performance
-	Estimate Duration // what its user said; the job is killed there
-	Nodes    int
-	Queue    int // index into the site's queues
-	User     int64
+	ID       int64    `json:"id"`
+	Submit   Time     `json:"submit"`
+	Run      Duration `json:"run"`      // what it takes, whatever the node's performance
+	Estimate Duration `json:"estimate"` // what its user said; the job is killed there
+	Nodes    int      `json:"nodes"`
+	Queue    int      `json:"queue,omitempty"` // index into the site's queues
+	User     int64    `json:"user"`
 }
 
 // Request is what one VO job asks of the grid: N nodes at once for a length of
@@ -47,4 +47,15 @@ type Job struct {
 	Submit   Time     `json:"submit"`
 	Priority int      `json:"priority,omitempty"` // higher first
 	Run      Duration `json:"run,omitempty"`      // what it really takes at performance 1, known to simulated clusters only; 0: its Length
+	Origin   Origin   `json:"origin,omitzero"`
+}
+
+// Origin is what a job keeps of the submission that it came in. No decision
+// looks at it: whoever takes submissions tells by it the same one again from
+// another one, after a restart too. It is zero for the jobs of a simulation.
+type Origin struct {
+	Batch  string `json:"batch,omitempty"`  // the identity that the client made
+	Digest string `json:"digest,omitempty"` // of the batch's content
+	Label  string `json:"label,omitempty"`  // the name that its user gave the job
+	Notify string `json:"notify,omitempty"` // URL that is told of its turns
 }

@@ -38,6 +38,7 @@ const (
 	MaxShare   Code = "max-share"   // reservations hold their share of the nodes
 	VOShare    Code = "vo-share"    // VOs hold their share of the node-seconds
 	NotAllowed Code = "not-allowed" // the site is closed to this user or VO
+	Draining   Code = "draining"    // the site takes nothing new for now
 	Cap        Code = "cap"         // the broker holds too much unconfirmed; try the same later
 	QueueFull  Code = "queue-full"  // a bound on waiting work is reached
 	Conflict   Code = "conflict"    // the same step again with other content

@@ -1,0 +1,133 @@
+package bourse
+
+// The facts of sites and clusters that run in real time: what a simulated
+// cluster must not forget, and what operators have asked of a site. A
+// simulation in virtual time records none of them.
+
+// Of a durable cluster, beside those of every cluster.
+type (
+	// WorkBegun says from which instant on a cluster is fed its local work: the
+	// zero of its trace or model.
+	WorkBegun struct {
+		At Time `json:"at"`
+	}
+	// JobQueued says that a local job waits. It carries all of the job, for the
+	// cluster that goes on after a restart.
+	JobQueued struct {
+		Group string   `json:"group"`
+		Job   LocalJob `json:"job"`
+	}
+	// JobExtended says that a local job outlives its estimate: its planned end is
+	// another now.
+	JobExtended struct {
+		Job   int64  `json:"job"`
+		Group string `json:"group"`
+		End   Time   `json:"end"`
+		When  Time   `json:"when,omitempty"` // if it is recorded later
+	}
+	// LockMoved says what has become of nodes locked for a leg.
+	LockMoved struct {
+		Leg   LegID     `json:"leg"`
+		State LockState `json:"state"`
+		When  Time      `json:"when,omitempty"` // if it is recorded later
+	}
+	// ClusterImage is all that a durable cluster keeps: a journal begins anew
+	// with it.
+	ClusterImage struct {
+		At      Time          `json:"at"`              // up to which it has lived
+		Begun   Time          `json:"begun,omitempty"` // of its local work
+		Fed     bool          `json:"fed,omitempty"`   // local work has begun
+		Groups  []GroupMemory `json:"groups"`
+		Locks   []LockMemory  `json:"locks"` // in the order in which they were made
+		Past    []ReleasedLeg `json:"past"`  // in order of time
+		Outages []NodesDown   `json:"outages"`
+	}
+	// GroupMemory is what a cluster keeps of a group's local jobs.
+	GroupMemory struct {
+		Group   string       `json:"group"`
+		Waiting []LocalJob   `json:"waiting"` // in queue order
+		Running []RunningJob `json:"running"` // in order of id
+		Submit  Time         `json:"submit"`  // of the job that was taken last
+		Taken   int          `json:"taken"`   // how many of that submit
+	}
+	// RunningJob is a local job that runs.
+	RunningJob struct {
+		Job   LocalJob `json:"job"`
+		Start Time     `json:"start"`
+		End   Time     `json:"end"` // planned
+	}
+	// LockMemory is what a cluster keeps of nodes locked for a leg.
+	LockMemory struct {
+		NodesLocked
+		State  LockState `json:"state"`
+		Heard  bool      `json:"heard,omitempty"`
+		Agreed int       `json:"agreed,omitempty"` // the how manieth it was confirmed of those there are
+	}
+	// ReleasedLeg is a leg that was released: nothing is locked for it again.
+	ReleasedLeg struct {
+		Leg LegID `json:"leg"`
+		At  Time  `json:"at"`
+	}
+)
+
+// LockState says how it stands with nodes that a cluster has locked.
+type LockState string
+
+// The states of a lock, and the two ways in which one leaves.
+const (
+	LockHeld      LockState = "locked"    // for a leg that may yet be confirmed
+	LockConfirmed LockState = "confirmed" // a reservation
+	LockRunning   LockState = "running"   // work runs in it
+	LockHeard     LockState = "heard"     // and the site knows it
+	LockEnded     LockState = "ended"     // its work is over; the site is being told
+	LockLost      LockState = "lost"      // its nodes are gone; the site is being told
+	LockExpired   LockState = "expired"   // its time has passed unconfirmed: forgotten
+	LockReleased  LockState = "released"  // by the site: nothing is locked for that leg again
+)
+
+// Of a site, by its operator's wish.
+type (
+	// SiteDrained says that a site takes no new legs until an instant, Never for
+	// until further notice; one that has passed ends a drain.
+	SiteDrained struct {
+		Until Time   `json:"until"`
+		Why   string `json:"why,omitempty"`
+	}
+	// SiteClosed says that a site takes no new legs of a VO, of a user, or of that
+	// user of that VO.
+	SiteClosed struct {
+		VO   string `json:"vo,omitempty"`
+		User string `json:"user,omitempty"`
+		Why  string `json:"why,omitempty"`
+	}
+	// SiteOpened ends what SiteClosed said of the same VO and user.
+	SiteOpened struct {
+		VO   string `json:"vo,omitempty"`
+		User string `json:"user,omitempty"`
+	}
+	// MaintenanceSet says that nodes are out of service over a window. Number
+	// names it to the cluster.
+	MaintenanceSet struct {
+		Name   string `json:"name"`
+		Number uint64 `json:"number"`
+		What   Leg    `json:"what"`
+		Why    string `json:"why,omitempty"`
+	}
+	// MaintenanceOver says that the nodes of a maintenance are given back, or that
+	// its time has passed.
+	MaintenanceOver struct {
+		Name string `json:"name"`
+	}
+)
+
+// Kind names the fact.
+func (WorkBegun) Kind() string       { return "work-begun" }
+func (JobQueued) Kind() string       { return "job-queued" }
+func (JobExtended) Kind() string     { return "job-extended" }
+func (LockMoved) Kind() string       { return "lock-moved" }
+func (ClusterImage) Kind() string    { return "cluster-image" }
+func (SiteDrained) Kind() string     { return "site-drained" }
+func (SiteClosed) Kind() string      { return "site-closed" }
+func (SiteOpened) Kind() string      { return "site-opened" }
+func (MaintenanceSet) Kind() string  { return "maintenance-set" }
+func (MaintenanceOver) Kind() string { return "maintenance-over" }
