@@ -1,0 +1,101 @@
+package live
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"bourse"
+)
+
+// clock is the time that a host hands its agents: Unix milliseconds that never
+// go back. It is read off the machine's monotonic clock from the wall clock's
+// offset at the start. Where the wall clock is set anew meanwhile, it follows by
+// at most one part in slewPart of the time that passes, the drift that the
+// protocol is proven to bear; a restart takes the wall clock as it is.
+type clock struct {
+	wall func() time.Time
+	warn func(off time.Duration) // the wall clock is off by more than a second; at most once a minute
+
+	mu     sync.Mutex
+	start  time.Time     // monotonic
+	read   time.Duration // when it was read last, since start
+	shown  int64         // what it showed then, in ns since the epoch
+	floor  int64         // it shows no less: what a journal knows has happened
+	off    time.Duration // by which the wall clock was ahead then
+	warned time.Duration // when, since start
+}
+
+const (
+	slewPart  = 100
+	warnOff   = time.Second
+	warnEvery = time.Minute
+)
+
+func newClock(wall func() time.Time, warn func(time.Duration)) *clock {
+	return &clock{wall: wall, warn: warn, start: time.Now(), shown: wall().UnixNano(), warned: -warnEvery}
+}
+
+// now returns the present instant.
+func (c *clock) now() bourse.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return bourse.Time(c.nanos() / int64(time.Millisecond))
+}
+
+// nanos reads the clock; the lock is held.
+func (c *clock) nanos() int64 {
+	read := time.Since(c.start)
+	passed := read - c.read
+	c.read = read
+	c.shown += int64(passed)
+	c.off = time.Duration(c.wall().UnixNano() - c.shown)
+	c.shown += int64(min(max(c.off, -passed/slewPart), passed/slewPart))
+	if max(c.off, -c.off) > warnOff && read >= c.warned+warnEvery {
+		c.warned = read
+		c.warn(c.off)
+	}
+	return max(c.shown, c.floor)
+}
+
+// wait returns how long it takes until the clock shows an instant, at most an
+// hour: whoever waits asks again.
+func (c *clock) wait(until bourse.Time) time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.nanos()
+	left := until.Sub(bourse.Time(c.shown / int64(time.Millisecond)))
+	if left > bourse.Hour {
+		return time.Hour
+	}
+	return max(time.Duration(int64(until)*int64(time.Millisecond)-c.shown), 0)
+}
+
+// ahead returns by how much the wall clock is ahead of this one; negative:
+// behind.
+func (c *clock) ahead() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.nanos()
+	return c.off
+}
+
+// atLeast has the clock show no less than the last instant of a journal: it
+// stands still until the machine's time has come there. More than most ahead is
+// an error, for then one of the two clocks was wrong.
+func (c *clock) atLeast(last bourse.Time, most bourse.Duration) error {
+	now := c.now()
+	if gap := last.Sub(now); gap > most {
+		return fmt.Errorf("its last fact is of %s, %s later than this machine's clock shows (%s): set the clock right, or wait",
+			stamp(last), gap.Words(), stamp(now))
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.floor = max(c.floor, int64(last)*int64(time.Millisecond))
+	return nil
+}
+
+// stamp shows an instant as people do.
+func stamp(t bourse.Time) string {
+	return time.UnixMilli(int64(t)).UTC().Format("2006-01-02T15:04:05.000Z")
+}

@@ -1,0 +1,275 @@
+package live
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/rs/zerolog"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/journal"
+)
+
+// Options say how a host runs its agents. The zero value of a bound is its
+// default.
+type Options struct {
+	Log zerolog.Logger
+	// Now is the machine's wall clock. nil: time.Now. It is read for its instant
+	// only; how much time has passed is always the machine's monotonic clock's.
+	Now func() time.Time
+	// Mailbox is how many messages wait for an agent at most: 8192. At the bound
+	// a message from the network is not taken, and what local callers ask or tell
+	// fails with ErrFull; messages between agents of one host have a second
+	// Mailbox beyond it. The beginning of a life and alarms always find room.
+	Mailbox int
+	// BatchSteps, BatchFacts and BatchDelay end a batch of steps that wait for one
+	// sync, whichever comes first: 256 steps, 4096 facts, 2 ms. A batch ends
+	// earlier when all messages that waited at its beginning are handled.
+	BatchSteps int
+	BatchFacts int
+	BatchDelay time.Duration
+	// SnapshotEvery is after how many facts a journal begins anew with an image:
+	// 100000.
+	SnapshotEvery int
+	// WatchQueue is how many facts wait for a watcher at most: 4096.
+	WatchQueue int
+	// Asks is how many Asks may wait at once: 4096.
+	Asks int
+	// Ahead is by how much a journal's last fact may be later than the machine's
+	// clock: a minute. The host's time stands still for as long.
+	Ahead bourse.Duration
+}
+
+// defaults fills in what was left out.
+func (o *Options) defaults() {
+	or := func(n *int, d int) {
+		if *n == 0 {
+			*n = d
+		}
+	}
+	or(&o.Mailbox, 8192)
+	or(&o.BatchSteps, 256)
+	or(&o.BatchFacts, 4096)
+	or(&o.SnapshotEvery, 100_000)
+	or(&o.WatchQueue, 4096)
+	or(&o.Asks, 4096)
+	if o.BatchDelay == 0 {
+		o.BatchDelay = 2 * time.Millisecond
+	}
+	if o.Ahead == 0 {
+		o.Ahead = bourse.Minute
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+}
+
+// What a host answers when it does not hand a message over.
+var (
+	ErrUnknown  = errors.New("no such agent runs in this process")
+	ErrFull     = errors.New("its mailbox is full; try again later")
+	ErrAsks     = errors.New("too many questions wait for an answer; try again later")
+	ErrStopped  = errors.New("the process is stopping")
+	ErrFailed   = errors.New("the agent has failed; the process must stop, and replay the journal in a new one")
+	ErrRetired  = errors.New("the agent has stopped by its own will: another process has its name, or it was told that it is not to go on")
+	ErrBehind   = errors.New("the watcher was too slow and has missed facts")
+	errNoSecond = errors.New("an agent of this name runs here already")
+)
+
+// Host runs agents, each as an actor: one message at a time, in the order of its
+// mailbox. All methods may be called by anybody at any time.
+type Host struct {
+	opt    Options
+	log    zerolog.Logger
+	clock  *clock
+	system *actor.ActorSystem
+	nonce  uint32 // tells this host's askers from those of one before
+	failed chan error
+
+	mu      sync.RWMutex
+	lives   map[agents.ID]*life
+	network Network
+	stopped bool
+
+	asking  sync.Mutex
+	asks    map[agents.ID]*ask // nil: nobody is answered any more
+	askers  uint64             // so far
+	dropped drops
+}
+
+// drops counts what did not reach an agent, or did not leave.
+type drops struct{ unknown, barred, nobody, full, stopping, unsendable, in, out atomic.Uint64 }
+
+// NewHost returns a host without agents.
+func NewHost(opt Options) *Host {
+	opt.defaults()
+	h := &Host{opt: opt, log: opt.Log, nonce: uint32(nonce()), failed: make(chan error, 1),
+		lives: map[agents.ID]*life{}, asks: map[agents.ID]*ask{}}
+	h.clock = newClock(opt.Now, func(off time.Duration) {
+		h.log.Warn().Dur("ahead", off).Msg("the wall clock has been set anew; this process follows by a hundredth of the time that passes, a restart takes it at once")
+	})
+	h.system = actor.NewActorSystem(actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger {
+		return slog.New(zerolog.NewSlogHandler(opt.Log.Level(max(opt.Log.GetLevel(), zerolog.WarnLevel))))
+	}))
+	return h
+}
+
+// nonce draws a number that is not 0.
+func nonce() uint64 {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // it never fails
+	return max(binary.LittleEndian.Uint64(b[:]), 1)
+}
+
+// Now is the host's time, which it hands to its agents: Unix milliseconds.
+func (h *Host) Now() bourse.Time { return h.clock.now() }
+
+// Failed hands over the first failure: a journal could not be written or
+// synced, or an agent has panicked. The process must stop then: nothing of what
+// failed has left it, and only a replay knows what the disk holds. An agent that
+// retires by its own will is such a failure too (ErrRetired).
+func (h *Host) Failed() <-chan error { return h.failed }
+
+// Add brings an agent to life: its journal is opened on the disk and replayed,
+// and it is handed Started with a nonce of this life before any other message.
+// The agent must be a new one, and belongs to the host from now on; so does the
+// disk until Stop has returned. opt.Agent may be left out. A journal that cannot
+// be read, or whose last fact is later than the machine's clock by more than
+// Options.Ahead, is an error, and the agent does not live.
+func (h *Host) Add(id agents.ID, a agents.Durable, disk journal.Disk, opt journal.Options) error {
+	l := &life{host: h, id: id, agent: a, log: h.log.With().Str("agent", string(id)).Logger()}
+	if err := h.begin(l, disk, opt); err != nil {
+		err = fmt.Errorf("%s cannot begin: %w", id, err)
+		l.log.Error().Err(err).Msg("life refused")
+		return err
+	}
+	l.log.Info().Uint64("facts", l.journal.Facts()).Uint64("replayed", l.journal.Since()).Int("cut", l.journal.Cut()).Msg("life begun")
+	return nil
+}
+
+// begin replays a life's journal and spawns its actor.
+func (h *Host) begin(l *life, disk journal.Disk, opt journal.Options) error {
+	h.mu.RLock()
+	_, dup := h.lives[l.id]
+	h.mu.RUnlock()
+	if dup {
+		return errNoSecond
+	}
+	opt.Agent = l.id
+	var last bourse.Time
+	var err error
+	l.journal, err = journal.Open(disk, opt, func(at bourse.Time, f agents.Fact) {
+		last = max(last, at)
+		l.agent.Replay(at, f)
+	})
+	if err != nil {
+		return err
+	}
+	if err := h.clock.atLeast(last, h.opt.Ahead); err != nil {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.stopped:
+		return ErrStopped
+	case h.lives[l.id] != nil:
+		return errNoSecond
+	}
+	props := actor.PropsFromFunc(l.receive, actor.WithSupervisor(noRestart))
+	if l.pid, err = h.system.Root.SpawnNamed(props, string(l.id)); err != nil {
+		return err
+	}
+	h.lives[l.id] = l
+	l.post(&letter{from: l.id, m: agents.Started{Nonce: nonce()}})
+	return nil
+}
+
+// noRestart stops an actor whose failure has got past life.receive, which turns
+// every panic into a failure of the host: an agent is never begun anew within a
+// process, for its journal would be ahead of it.
+var noRestart = actor.NewOneForOneStrategy(0, 0, func(any) actor.Directive { return actor.StopDirective })
+
+// life returns the agent of that name.
+func (h *Host) life(id agents.ID) (*life, error) {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	if h.stopped {
+		return nil, ErrStopped
+	}
+	if l := h.lives[id]; l != nil {
+		return l, nil
+	}
+	return nil, fmt.Errorf("%s: %w", id, ErrUnknown)
+}
+
+// fail takes the end of an agent before that of the host.
+func (h *Host) fail(l *life, err error) {
+	h.endAsks(l.id, err)
+	select {
+	case h.failed <- err:
+	default: // the first one counts
+	}
+}
+
+// Stop ends the lives of all agents: each handles what waits in its mailbox,
+// makes its facts durable, sends what follows from them and begins its journal
+// anew with an image, so that the next life need not replay. From now on nothing
+// is taken any more. Stop returns what could not be done; when ctx is done
+// before, agents may still be at work, and the process should exit.
+func (h *Host) Stop(ctx context.Context) error {
+	h.mu.Lock()
+	if h.stopped {
+		h.mu.Unlock()
+		return nil
+	}
+	h.stopped = true
+	ids := slices.Sorted(maps.Keys(h.lives))
+	h.mu.Unlock()
+	defer h.endAllAsks()
+	halts := make([]*halt, len(ids))
+	for i, id := range ids {
+		halts[i] = &halt{done: make(chan error, 1)}
+		h.lives[id].post(halts[i])
+	}
+	var errs []error
+	for i, id := range ids {
+		select {
+		case err := <-halts[i].done:
+			if err != nil {
+				errs = append(errs, err)
+			}
+		case <-ctx.Done():
+			return errors.Join(append(errs, fmt.Errorf("%s has not stopped: %w", id, context.Cause(ctx)))...)
+		}
+	}
+	h.system.Shutdown() // the actors stay, and tell whoever comes late that it is over
+	return errors.Join(errs...)
+}
+
+// Stats returns what the host has counted.
+func (h *Host) Stats() Stats {
+	d := &h.dropped
+	s := Stats{Unknown: d.unknown.Load(), Barred: d.barred.Load(), Nobody: d.nobody.Load(), Full: d.full.Load(),
+		Stopping: d.stopping.Load(), Unsendable: d.unsendable.Load(), In: d.in.Load(), Out: d.out.Load(), Ahead: h.clock.ahead()}
+	h.asking.Lock()
+	s.Asks = len(h.asks)
+	h.asking.Unlock()
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	for _, id := range slices.Sorted(maps.Keys(h.lives)) {
+		s.Agents = append(s.Agents, h.lives[id].stats())
+	}
+	return s
+}

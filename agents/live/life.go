@@ -1,0 +1,219 @@
+package live
+
+import (
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/rs/zerolog"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/journal"
+	"bourse/agents/wire"
+)
+
+// life is one agent in its actor, from Started to the host's end or a failure.
+// Its fields below turn belong to the actor: they are touched in its turn only.
+type life struct {
+	host    *Host
+	id      agents.ID
+	pid     *actor.PID
+	log     zerolog.Logger
+	count   counters
+	waiting atomic.Int64  // messages in the mailbox
+	failed  atomic.Bool   // over before the host's
+	set     atomic.Uint64 // alarms so far
+	ringing atomic.Bool   // a ring is in the mailbox
+
+	watching sync.Mutex
+	watchers []*watcher
+	ended    error // why there are none any more
+
+	// turn
+	agent   agents.Durable
+	journal *journal.Journal
+	out     agents.Outbox
+	batch   batch
+	alarms  alarms
+	timer   *time.Timer
+	rings   bourse.Time // when the timer is to go off; 0: it does not
+	handled letter      // the last one, for a panic's report
+	over    error       // nothing is handled any more, and why
+}
+
+// What lies in a mailbox, beside *view.
+type (
+	// letter is a message for the agent.
+	letter struct {
+		from agents.ID
+		m    agents.Message
+	}
+	// ring says that alarms are due: those among the first so many that were set.
+	ring uint64
+	// commit stands behind all messages that waited when a batch began.
+	commit struct{}
+	// halt ends the life.
+	halt struct{ done chan error }
+)
+
+// IgnoreDeadLetterLogging tells Proto.Actor that what comes after the end of an
+// agent needs no word.
+func (*letter) IgnoreDeadLetterLogging() {}
+func (ring) IgnoreDeadLetterLogging()    {}
+func (commit) IgnoreDeadLetterLogging()  {}
+
+// room takes one place of the mailbox if fewer than most are taken.
+func (l *life) room(most int) bool {
+	if l.waiting.Add(1) > int64(most) || l.failed.Load() {
+		l.waiting.Add(-1)
+		l.count.dropped.Add(1)
+		return false
+	}
+	return true
+}
+
+// post puts something into the mailbox, whatever waits there.
+func (l *life) post(m any) { l.host.system.Root.Send(l.pid, m) }
+
+// receive is the actor: its turn.
+func (l *life) receive(ctx actor.Context) {
+	defer func() {
+		if r := recover(); r != nil {
+			of, kind := l.handled.from, l.handled.m.Kind()
+			l.log.Error().Str("from", string(of)).Str("kind", kind).Str("trace", wire.Trace(l.handled.m)).
+				Bytes("stack", debug.Stack()).Msgf("panic: %v", r)
+			l.fail(fmt.Errorf("%w: %s panicked when handed %s of %s: %v", ErrFailed, l.id, kind, of, r))
+		}
+	}()
+	switch m := ctx.Message().(type) {
+	case *letter:
+		if _, first := m.m.(agents.Started); !first {
+			l.waiting.Add(-1)
+		}
+		l.step(m.from, m.m)
+	case ring:
+		l.ring(m)
+	case commit:
+		l.batch.marked = false
+		l.commit()
+	case *view:
+		l.waiting.Add(-1)
+		l.look(m)
+	case *halt:
+		m.done <- l.halt()
+	}
+}
+
+// step hands the agent a message and takes what comes of it.
+func (l *life) step(from agents.ID, m agents.Message) {
+	if l.over != nil {
+		l.count.dropped.Add(1)
+		return
+	}
+	l.handled = letter{from, m}
+	if e := l.log.Debug(); e != nil {
+		e.Str("from", string(from)).Str("kind", m.Kind()).Str("trace", wire.Trace(m)).Msg("in")
+	}
+	now := l.host.clock.now()
+	begun := time.Now()
+	l.agent.Step(now, from, m, &l.out)
+	l.count.step.took(time.Since(begun))
+	l.count.steps.Add(1)
+	err := l.take(now, m)
+	l.out.Reset()
+	if err != nil {
+		l.fail(fmt.Errorf("%w: %w", ErrFailed, err))
+		return
+	}
+	if s, ok := l.agent.(interface{ Stopped() bool }); ok && s.Stopped() {
+		if l.commit(); l.over == nil {
+			l.fail(fmt.Errorf("%s: %w", l.id, ErrRetired))
+		}
+	}
+}
+
+// ring hands the agent the alarms that are due.
+func (l *life) ring(upto ring) {
+	l.ringing.Store(false)
+	l.rings = 0
+	for _, a := range l.alarms.due(l.host.clock.now(), uint64(upto)) {
+		l.step(l.id, a.m)
+	}
+	l.count.alarms.Store(int64(len(l.alarms)))
+	l.wind()
+}
+
+// wind sets the timer for the earliest alarm. One that is due already rings
+// behind all messages that wait now.
+func (l *life) wind() {
+	if l.over != nil || len(l.alarms) == 0 {
+		return
+	}
+	at := l.alarms[0].at
+	switch {
+	case at <= l.host.clock.now():
+		l.bell()
+	case l.rings != 0 && l.rings <= at:
+	default:
+		l.rings = at
+		if wait := l.host.clock.wait(at); l.timer == nil {
+			l.timer = time.AfterFunc(wait, l.bell)
+		} else {
+			l.timer.Reset(wait)
+		}
+	}
+}
+
+// bell puts a ring into the mailbox, unless one is there. The timer calls it.
+func (l *life) bell() {
+	if l.ringing.CompareAndSwap(false, true) {
+		l.post(ring(l.set.Load()))
+	}
+}
+
+// fail ends the life before the host's: nothing that was not made durable
+// leaves, and no message is handled any more.
+func (l *life) fail(err error) {
+	if l.over != nil {
+		return
+	}
+	l.log.Error().Err(err).Msg("life ended; the process must stop")
+	l.failed.Store(true)
+	l.end(err)
+	l.host.fail(l, err)
+}
+
+// end lets go of what the life holds.
+func (l *life) end(why error) {
+	l.over = why
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+	for _, v := range l.batch.views {
+		v.answer(why)
+	}
+	l.batch, l.alarms, l.out = batch{}, nil, agents.Outbox{}
+	l.count.alarms.Store(0)
+	l.endWatchers(why)
+}
+
+// halt ends the life with the host's.
+func (l *life) halt() error {
+	if l.over != nil {
+		return nil // it has failed, and that has been said
+	}
+	l.commit()
+	if l.over == nil && l.journal.Since() > 0 {
+		l.image()
+	}
+	if l.over != nil {
+		return l.over
+	}
+	l.end(ErrStopped)
+	l.log.Info().Uint64("facts", l.journal.Facts()).Msg("life ended")
+	return nil
+}

@@ -1,0 +1,219 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"bourse/agents"
+	"bourse/agents/wire"
+)
+
+// Network carries messages to agents of other processes.
+type Network interface {
+	// Send hands an envelope over. It must not block: at its bounds it drops and
+	// counts, for the protocol repeats what matters.
+	Send(to agents.ID, e *wire.Envelope)
+}
+
+// Connect says who carries messages to agents of other processes. Without one
+// they are dropped and counted.
+func (h *Host) Connect(n Network) {
+	h.mu.Lock()
+	h.network = n
+	h.mu.Unlock()
+}
+
+// Tell sends a message to an agent, of this process or another. An error says
+// that it was not taken; that it was taken is no promise that it arrives.
+func (h *Host) Tell(from, to agents.ID, m agents.Message) error {
+	l, err := h.life(to)
+	if err == nil {
+		return l.hand(from, m, h.opt.Mailbox)
+	}
+	h.mu.RLock()
+	n, stopped := h.network, h.stopped
+	h.mu.RUnlock()
+	if n == nil || stopped {
+		return err
+	}
+	return h.wire(n, from, to, m)
+}
+
+// hand puts a message into the mailbox if fewer than most wait there.
+func (l *life) hand(from agents.ID, m agents.Message, most int) error {
+	switch {
+	case l.room(most):
+		l.post(&letter{from, m})
+		return nil
+	case l.failed.Load():
+		return fmt.Errorf("%s: %w", l.id, ErrFailed)
+	}
+	return fmt.Errorf("%s: %w", l.id, ErrFull)
+}
+
+// send carries what an agent of this host sends: to an asker, another agent
+// here, or the network.
+func (h *Host) send(from, to agents.ID, m agents.Message) {
+	if strings.Contains(string(to), askMark) {
+		h.reply(to, m)
+		return
+	}
+	h.mu.RLock()
+	l, n := h.lives[to], h.network
+	h.mu.RUnlock()
+	switch {
+	case l != nil:
+		_ = l.hand(from, m, 2*h.opt.Mailbox) // counted there
+	case n != nil:
+		_ = h.wire(n, from, to, m) // counted there
+	default:
+		h.dropped.unsendable.Add(1)
+	}
+}
+
+// wire hands a message to the network.
+func (h *Host) wire(n Network, from, to agents.ID, m agents.Message) error {
+	e, err := wire.Encode(from, to, m)
+	if err != nil {
+		h.dropped.unsendable.Add(1)
+		h.log.Warn().Err(err).Str("from", string(from)).Str("to", string(to)).Str("kind", m.Kind()).Str("trace", wire.Trace(m)).Msg("not sent")
+		return err
+	}
+	h.dropped.out.Add(1)
+	n.Send(to, e)
+	return nil
+}
+
+// Deliver takes what comes from the network. Only kinds that the wire knows and
+// that agents of the addressee's role take from others are handed on; all else
+// is counted. It reports false where the agent's mailbox is full, or the host
+// stops: nobody has taken the envelope then, and the sender may be held back.
+func (h *Host) Deliver(e *wire.Envelope) (taken bool) {
+	h.dropped.in.Add(1)
+	m, err := wire.Decode(e)
+	if err != nil {
+		h.dropped.unknown.Add(1)
+		h.log.Debug().Err(err).Str("from", e.GetFrom()).Str("to", e.GetTo()).Msg("refused")
+		return true
+	}
+	from, to := agents.ID(e.GetFrom()), agents.ID(e.GetTo())
+	if _, role, ok := wire.Ends(m.Kind()); !ok || !strings.HasPrefix(string(to), role+":") {
+		h.dropped.barred.Add(1)
+		h.log.Debug().Str("from", string(from)).Str("to", string(to)).Str("kind", m.Kind()).Msg("barred")
+		return true
+	}
+	h.mu.RLock()
+	l, stopped := h.lives[to], h.stopped
+	h.mu.RUnlock()
+	switch {
+	case stopped:
+		h.dropped.stopping.Add(1)
+		return false
+	case l == nil:
+		h.dropped.nobody.Add(1)
+		return true
+	case l.hand(from, m, h.opt.Mailbox) != nil:
+		h.dropped.full.Add(1)
+		return false
+	}
+	return true
+}
+
+// askMark stands between an asker's name and what makes its address new.
+const askMark = "#"
+
+// ask is a question that waits for its answer.
+type ask struct {
+	of    agents.ID
+	reply chan answer // of one
+}
+
+type answer struct {
+	m   agents.Message
+	err error
+}
+
+// Ask hands an agent of this process a message and waits for the first message
+// that it sends back to the asker, which is durable then, or for ctx. Each call
+// asks from an address of its own, "user:ana#1f2e.17"; an answer that comes
+// after ctx is done is dropped, though what it says holds: whoever needs to
+// know must ask again.
+func (h *Host) Ask(ctx context.Context, from, to agents.ID, m agents.Message) (agents.Message, error) {
+	l, err := h.life(to)
+	if err != nil {
+		return nil, err
+	}
+	id, a, err := h.asker(from, to)
+	if err != nil {
+		return nil, err
+	}
+	defer h.forget(id)
+	if err := l.hand(id, m, h.opt.Mailbox); err != nil {
+		return nil, err
+	}
+	select {
+	case r := <-a.reply:
+		return r.m, r.err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%s has not answered %s: %w", to, m.Kind(), context.Cause(ctx))
+	}
+}
+
+// asker makes an address for one answer.
+func (h *Host) asker(from, of agents.ID) (agents.ID, *ask, error) {
+	h.asking.Lock()
+	defer h.asking.Unlock()
+	switch {
+	case h.asks == nil:
+		return "", nil, ErrStopped
+	case len(h.asks) >= h.opt.Asks:
+		return "", nil, ErrAsks
+	}
+	h.askers++
+	id := agents.ID(fmt.Sprintf("%s%s%x.%d", from, askMark, h.nonce, h.askers))
+	a := &ask{of: of, reply: make(chan answer, 1)}
+	h.asks[id] = a
+	return id, a, nil
+}
+
+func (h *Host) forget(id agents.ID) {
+	h.asking.Lock()
+	delete(h.asks, id)
+	h.asking.Unlock()
+}
+
+// reply hands an asker its answer, the first one.
+func (h *Host) reply(to agents.ID, m agents.Message) {
+	h.asking.Lock()
+	a := h.asks[to]
+	delete(h.asks, to)
+	h.asking.Unlock()
+	if a == nil {
+		h.dropped.nobody.Add(1)
+		return
+	}
+	a.reply <- answer{m: m}
+}
+
+// endAsks ends the questions to an agent.
+func (h *Host) endAsks(of agents.ID, why error) {
+	h.asking.Lock()
+	defer h.asking.Unlock()
+	for id, a := range h.asks {
+		if a.of == of {
+			a.reply <- answer{err: why}
+			delete(h.asks, id)
+		}
+	}
+}
+
+// endAllAsks ends all questions, those to come too.
+func (h *Host) endAllAsks() {
+	h.asking.Lock()
+	defer h.asking.Unlock()
+	for _, a := range h.asks {
+		a.reply <- answer{err: ErrStopped}
+	}
+	h.asks = nil
+}

@@ -1,0 +1,91 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// view is somebody who wants to look at an agent.
+type view struct {
+	look   func(now bourse.Time, a agents.Agent)
+	state  atomic.Int32 // who comes first: the agent's turn or the end of the caller's patience
+	done   chan error
+	caught any // what look has panicked with
+}
+
+// The states of a view.
+const (
+	viewWaits int32 = iota
+	viewRuns
+	viewGivenUp
+)
+
+// IgnoreDeadLetterLogging: see letter.
+func (*view) IgnoreDeadLetterLogging() {}
+
+// View has look called in the turn of an agent of this process, with what it
+// sees durable. It must be quick, for the agent waits; it must change nothing
+// and keep no reference. Where ctx is done before the agent's turn, look is not
+// called; once begun it is waited for. A panic of look is the caller's.
+func (h *Host) View(ctx context.Context, id agents.ID, look func(now bourse.Time, a agents.Agent)) error {
+	l, err := h.life(id)
+	if err != nil {
+		return err
+	}
+	if !l.room(h.opt.Mailbox) {
+		if l.failed.Load() {
+			return fmt.Errorf("%s: %w", id, ErrFailed)
+		}
+		return fmt.Errorf("%s: %w", id, ErrFull)
+	}
+	v := &view{look: look, done: make(chan error, 1)}
+	l.post(v)
+	select {
+	case err = <-v.done:
+	case <-ctx.Done():
+		if v.state.CompareAndSwap(viewWaits, viewGivenUp) {
+			return fmt.Errorf("%s was not seen: %w", id, context.Cause(ctx))
+		}
+		err = <-v.done
+	}
+	if v.caught != nil {
+		panic(v.caught)
+	}
+	return err
+}
+
+// look shows the agent, or has the view wait for the batch: what is not durable
+// may never have been.
+func (l *life) look(v *view) {
+	switch {
+	case l.over != nil:
+		v.answer(l.over)
+	case len(l.batch.facts) > 0:
+		l.batch.views = append(l.batch.views, v)
+	default:
+		v.run(l)
+	}
+}
+
+// run calls the viewer.
+func (v *view) run(l *life) {
+	if !v.state.CompareAndSwap(viewWaits, viewRuns) {
+		return
+	}
+	defer func() {
+		v.caught = recover()
+		v.done <- nil
+	}()
+	v.look(l.host.clock.now(), l.agent)
+}
+
+// answer ends a view that has seen nothing.
+func (v *view) answer(why error) {
+	if v.state.CompareAndSwap(viewWaits, viewRuns) {
+		v.done <- why
+	}
+}

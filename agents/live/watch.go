@@ -1,0 +1,117 @@
+package live
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// WatchEnded is the last fact that a watcher sees, unless it has stopped by
+// itself: the agent's life is over, or the watcher was too slow (ErrBehind) and
+// must look anew. It stands in no journal.
+type WatchEnded struct{ Err error }
+
+// Kind names the fact.
+func (WatchEnded) Kind() string { return "watch-ended" }
+
+// watcher is somebody who is shown an agent's facts.
+type watcher struct {
+	queue chan stamped
+	quit  chan struct{} // closed by stop
+	end   error         // why the queue is closed
+}
+
+// Watch has see called with every fact that an agent of this process records
+// from now on, in order, once it is durable; on a goroutine of the watcher's
+// own, so that it may be slow, but not by more than Options.WatchQueue facts.
+// stop ends it; a call of see may still be under way then.
+func (h *Host) Watch(id agents.ID, see func(at bourse.Time, f agents.Fact)) (stop func()) {
+	w := &watcher{queue: make(chan stamped, h.opt.WatchQueue), quit: make(chan struct{})}
+	l, err := h.life(id)
+	if err == nil {
+		err = l.watch(w)
+	}
+	if err != nil {
+		w.end = err
+		close(w.queue)
+	}
+	go w.run(h, see)
+	return sync.OnceFunc(func() {
+		close(w.quit)
+		if l != nil {
+			l.unwatch(w)
+		}
+	})
+}
+
+// run shows the watcher what comes.
+func (w *watcher) run(h *Host, see func(bourse.Time, agents.Fact)) {
+	for {
+		select {
+		case <-w.quit:
+			return
+		default:
+		}
+		select {
+		case <-w.quit:
+			return
+		case s, open := <-w.queue:
+			if !open {
+				see(h.clock.now(), WatchEnded{w.end})
+				return
+			}
+			see(s.at, s.fact)
+		}
+	}
+}
+
+// watch adds a watcher.
+func (l *life) watch(w *watcher) error {
+	l.watching.Lock()
+	defer l.watching.Unlock()
+	if l.ended != nil {
+		return fmt.Errorf("%s: %w", l.id, l.ended)
+	}
+	l.watchers = append(l.watchers, w)
+	return nil
+}
+
+// unwatch takes a watcher off.
+func (l *life) unwatch(w *watcher) {
+	l.watching.Lock()
+	defer l.watching.Unlock()
+	l.watchers = slices.DeleteFunc(l.watchers, func(o *watcher) bool { return o == w })
+}
+
+// publish shows facts to all watchers. One whose queue is full is let go.
+func (l *life) publish(facts []stamped) {
+	l.watching.Lock()
+	defer l.watching.Unlock()
+	l.watchers = slices.DeleteFunc(l.watchers, func(w *watcher) bool {
+		for _, s := range facts {
+			select {
+			case w.queue <- s:
+			default:
+				l.count.missed.Add(1)
+				w.end = ErrBehind
+				close(w.queue)
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// endWatchers lets all watchers go.
+func (l *life) endWatchers(why error) {
+	l.watching.Lock()
+	defer l.watching.Unlock()
+	for _, w := range l.watchers {
+		w.end = why
+		close(w.queue)
+	}
+	l.watchers, l.ended = nil, why
+}
