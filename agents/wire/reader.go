@@ -1,0 +1,285 @@
+package wire
+
+import (
+	"fmt"
+	"strings"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// The bounds of one message. Those of values are the vocabulary's.
+const (
+	maxTrace    = maxName + 64               // bytes of a transaction's name
+	maxName     = 256                        // bytes of the name of a job, user, site or group
+	maxCode     = 64                         // bytes of a reason's code or a step's name
+	maxDetail   = 1000                       // bytes of a reason's words
+	maxText     = 1000                       // bytes of a feature, an operating system, an architecture
+	maxFeatures = 1000                       // of one machine
+	maxNodes    = 1_000_000                  // of a group or a leg
+	maxGroups   = 10_000                     // of a site
+	maxLegs     = 100_000                    // of one list
+	maxSteps    = 1_000_000                  // of all profiles of one message
+	maxDelayed  = 10_000_000                 // jobs that one leg delays
+	maxLegOf    = 1_000_000                  // legs of a transaction
+	maxMachine  = int64(1) << 60             // bytes of memory or disk
+	maxAddress  = len("operator:") + maxName // bytes of an agent's address
+)
+
+// reader turns the fields of one message into values. It keeps the first fault
+// and reads on: what it returns is used only if there was none.
+type reader struct {
+	kind  string
+	path  []place // where the fields lie that are read now
+	steps int     // of profiles so far
+	err   error
+}
+
+// place is one element of a list on the way to a field.
+type place struct {
+	field string
+	i     int
+}
+
+func (r *reader) enter(field string, i int) { r.path = append(r.path, place{field, i}) }
+func (r *reader) leave()                    { r.path = r.path[:len(r.path)-1] }
+
+// fail notes the first fault: the field, and what is wrong.
+func (r *reader) fail(field, format string, args ...any) {
+	if r.err != nil {
+		return
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "wire: %s.", r.kind)
+	for _, p := range r.path {
+		fmt.Fprintf(&b, "%s[%d].", p.field, p.i)
+	}
+	fmt.Fprintf(&b, "%s ", field)
+	fmt.Fprintf(&b, format, args...)
+	r.err = fmt.Errorf("%s", b.String())
+}
+
+// whole reads a number of lo to hi.
+func (r *reader) whole(field string, v, lo, hi int64) int {
+	if v < lo || v > hi {
+		r.fail(field, "is %d, outside %d..%d", v, lo, hi)
+		return int(lo)
+	}
+	return int(v)
+}
+
+func (r *reader) time(field string, v int64) bourse.Time {
+	if t := bourse.Time(v); t < -bourse.MaxTime || t > bourse.MaxTime {
+		r.fail(field, "is %d ms, outside -%d..%d", v, bourse.MaxTime, bourse.MaxTime)
+	}
+	return bourse.Time(v)
+}
+
+func (r *reader) span(field string, v int64) bourse.Duration {
+	if d := bourse.Duration(v); d < 0 || d > bourse.MaxDuration {
+		r.fail(field, "is %d ms, outside 0..%d", v, bourse.MaxDuration)
+	}
+	return bourse.Duration(v)
+}
+
+// credits reads an amount of 0 to MaxCredits, which stands for what nobody can
+// pay.
+func (r *reader) credits(field string, v int64) bourse.Credits {
+	if v < 0 {
+		r.fail(field, "is %d millionths of a credit, an amount below 0", v)
+	}
+	return bourse.Credits(v)
+}
+
+// name reads a text of one line of at most so many bytes.
+func (r *reader) name(field, s string, most int) string {
+	if len(s) > most {
+		r.fail(field, "has %d bytes, at most %d are taken", len(s), most)
+	} else if strings.ContainsFunc(s, control) {
+		r.fail(field, "%q has a control character", s)
+	}
+	return s
+}
+
+// some refuses an empty text.
+func (r *reader) some(field, s string) string {
+	if s == "" {
+		r.fail(field, "is missing")
+	}
+	return s
+}
+
+func control(c rune) bool { return c < ' ' || c >= 0x7f && c < 0xa0 || c == '\u2028' || c == '\u2029' }
+
+func (r *reader) texts(field string, list []string) []string {
+	if len(list) == 0 {
+		return nil
+	}
+	for i, s := range list {
+		if len(s) > maxText || strings.ContainsFunc(s, control) {
+			r.enter(field, i)
+			r.name("text", s, maxText)
+			r.leave()
+		}
+	}
+	return list
+}
+
+// count checks the length of a list.
+func (r *reader) count(field string, n, most int) bool {
+	if n > most {
+		r.fail(field, "has %d elements, at most %d are taken", n, most)
+	}
+	return n <= most
+}
+
+// address checks the address of an agent.
+func (r *reader) address(field, s string) {
+	role, name, ok := strings.Cut(s, ":")
+	if !ok || role == "" || name == "" || len(s) > maxAddress || strings.ContainsFunc(s, control) {
+		r.fail(field, "%.300q is no address of an agent, such as site:north", s)
+	}
+}
+
+// legID reads the name of a leg, which must be there.
+func (r *reader) legID(field string, l *LegID) bourse.LegID {
+	if l == nil {
+		r.fail(field, "is missing")
+		return bourse.LegID{}
+	}
+	id := bourse.LegID{Tx: bourse.TxID{Broker: l.Broker, Incarnation: l.Incarnation, Nonce: l.Nonce, Seq: l.Seq}, Leg: int(l.Leg)}
+	switch {
+	case l.Broker == "":
+		r.fail(field+".broker", "is missing")
+	case l.Leg > maxLegOf:
+		r.fail(field+".leg", "is %d, outside 0..%d", l.Leg, maxLegOf)
+	case len(l.Broker) > maxName || strings.ContainsFunc(l.Broker, control):
+		r.name(field+".broker", l.Broker, maxName)
+	}
+	return id
+}
+
+// someLegID reads the name of a leg, the zero one if there is none.
+func (r *reader) someLegID(field string, l *LegID) bourse.LegID {
+	if l == nil {
+		return bourse.LegID{}
+	}
+	return r.legID(field, l)
+}
+
+// leg reads what a leg is; that it starts before it ends is for its site to say.
+func (r *reader) leg(field string, l *Leg) bourse.Leg {
+	if l == nil {
+		r.fail(field, "is missing")
+		return bourse.Leg{}
+	}
+	if l.Nodes < 0 || l.Nodes > maxNodes {
+		r.whole(field+".nodes", l.Nodes, 0, maxNodes)
+	}
+	if t := bourse.Time(l.Start); t < -bourse.MaxTime || t > bourse.MaxTime {
+		r.time(field+".start", l.Start)
+	}
+	if t := bourse.Time(l.End); t < -bourse.MaxTime || t > bourse.MaxTime {
+		r.time(field+".end", l.End)
+	}
+	if len(l.Group) > maxName || strings.ContainsFunc(l.Group, control) {
+		r.name(field+".group", l.Group, maxName)
+	}
+	return bourse.Leg{Group: l.Group, Nodes: int(l.Nodes), Start: bourse.Time(l.Start), End: bourse.Time(l.End)}
+}
+
+func (r *reader) legAt(field string, i int, l *Leg) bourse.Leg {
+	r.enter(field, i)
+	defer r.leave()
+	return r.leg("leg", l)
+}
+
+func (r *reader) fare(field string, f *Fare) bourse.Fare {
+	if f == nil {
+		return bourse.Fare{}
+	}
+	if f.Base < 0 {
+		r.credits(field+".base", f.Base)
+	}
+	if f.Additive < 0 {
+		r.credits(field+".additive", f.Additive)
+	}
+	return bourse.Fare{Base: bourse.Credits(f.Base), Additive: bourse.Credits(f.Additive)}
+}
+
+func (r *reader) reason(field string, why *Reason) bourse.Reason {
+	if why == nil {
+		return bourse.Reason{}
+	}
+	return bourse.Reason{Code: bourse.Code(r.name(field+".code", why.Code, maxCode)), Detail: r.name(field+".detail", why.Detail, maxDetail)}
+}
+
+func stampOf(s *Stamp) agents.Stamp {
+	return agents.Stamp{Epoch: s.GetEpoch(), Seq: s.GetSeq(), From: s.GetFrom()}
+}
+
+func (r *reader) group(g *Group) bourse.Group {
+	if g == nil {
+		r.fail("group", "is missing")
+		return bourse.Group{}
+	}
+	out := bourse.Group{Site: r.name("group.site", g.Site, maxName), Name: r.some("group.name", r.name("group.name", g.Name, maxName)),
+		Nodes:       r.whole("group.nodes", g.Nodes, 1, maxNodes),
+		Performance: bourse.Performance(r.whole("group.performance", g.Performance, 1, int64(bourse.MaxPerformance))),
+		Price:       bourse.Price(r.whole("group.price", g.Price, 0, int64(bourse.MaxPrice)))}
+	if m := g.Machine; m != nil {
+		r.count("group.machine.features", len(m.Features), maxFeatures)
+		out.Machine = bourse.Machine{Memory: int64(r.whole("group.machine.memory", m.Memory, 0, maxMachine)),
+			Disk: int64(r.whole("group.machine.disk", m.Disk, 0, maxMachine)), GPUs: r.whole("group.machine.gpus", m.Gpus, 0, maxNodes),
+			OS: r.name("group.machine.os", m.Os, maxText), Arch: r.name("group.machine.arch", m.Arch, maxText),
+			Features: r.texts("group.machine.features", m.Features)}
+	}
+	return out
+}
+
+// profile reads a step function that has a first step and goes forward.
+func (r *reader) profile(field string, p *Profile) bourse.Profile {
+	n := len(p.GetAt())
+	switch r.steps += n; {
+	case n == 0:
+		r.fail(field, "is missing or has no step")
+		return nil
+	case n != len(p.Free):
+		r.fail(field, "has %d times and %d numbers of nodes", n, len(p.Free))
+		return nil
+	case !r.count(field, r.steps, maxSteps):
+		return nil
+	}
+	out := make(bourse.Profile, n)
+	var at int64
+	for i, d := range p.At {
+		free := p.Free[i]
+		switch {
+		case i == 0 && (d < -int64(bourse.MaxTime) || d > int64(bourse.MaxTime)), i > 0 && (d < 1 || d > int64(bourse.MaxTime)-at):
+			r.fail(field, "step %d: %d ms do not lead on within -%d..%d", i, d, bourse.MaxTime, bourse.MaxTime)
+			return nil
+		case free < -maxNodes || free > maxNodes:
+			r.fail(field, "step %d: %d free nodes, outside -%d..%d", i, free, maxNodes, maxNodes)
+			return nil
+		}
+		at += d
+		out[i] = bourse.Step{At: bourse.Time(at), Free: int(free)}
+	}
+	return out
+}
+
+func (r *reader) verdict(field string, v Verdict) agents.Verdict {
+	if v <= Verdict_VERDICT_UNSPECIFIED || v > Verdict_VERDICT_UNKNOWN {
+		r.fail(field, "is %d, which this build does not know", v)
+		return agents.Wait
+	}
+	return agents.Verdict(v - 1)
+}
+
+func (r *reader) state(field string, s LegState) bourse.LegState {
+	if s <= LegState_LEG_STATE_UNSPECIFIED || s > LegState_LEG_STATE_LOST {
+		r.fail(field, "is %d, which this build does not know", s)
+		return bourse.Asked
+	}
+	return bourse.LegState(s - 1)
+}

@@ -1,0 +1,56 @@
+package wire
+
+import (
+	"bourse"
+	"bourse/agents"
+)
+
+var (
+	someLeg  = bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 3, Nonce: 1<<63 + 5, Seq: 17}, Leg: 2}
+	otherLeg = bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 2, Nonce: 99, Seq: 4}}
+	someSpan = bourse.Leg{Group: "main", Nodes: 16, Start: 1_790_000_000_000, End: 1_790_007_200_000}
+	someFare = bourse.Fare{Base: 32 * bourse.Credit, Additive: 1_500_000}
+	stamped  = agents.Stamp{Epoch: 1<<62 + 1, Seq: 1234, From: 1000}
+	someWhy  = bourse.Reason{Code: bourse.Busy, Detail: "job 17 runs until 12:00"}
+	listed   = agents.ListedLeg{Leg: someLeg, What: someSpan, Job: "wave", User: "ana", State: bourse.Lost, Fare: someFare,
+		Limit: 40 * bourse.Credit, Left: 5000, End: 1_790_007_100_000, Version: 2, Refund: 3 * bourse.Credit, Penalty: bourse.Credit, Run: 7_100_000}
+)
+
+// samples returns one message of every kind that goes between processes, with
+// every field set.
+func samples() []agents.Message {
+	machine := bourse.Machine{Memory: 64 << 30, Disk: 1 << 40, GPUs: 4, OS: "linux", Arch: "amd64", Features: []string{"avx512", "ib"}}
+	return []agents.Message{
+		agents.OfferRequest{Cycle: 7, Horizon: 1_790_604_800_000},
+		agents.Offers{Cycle: 7, Now: 1_790_000_000_000, Version: 12, Refusal: someWhy, Stamp: stamped, Groups: []agents.GroupOffer{{
+			Group:      bourse.Group{Site: "north", Name: "main", Nodes: 128, Performance: 1500, Price: 1_250_000, Machine: machine},
+			Admissible: bourse.Profile{{At: 1_790_000_000_000, Free: 12}, {At: 1_790_000_060_000, Free: 128}},
+			Clear:      bourse.Profile{{At: 1_790_000_000_000, Free: -1}},
+		}}},
+		agents.QuoteRequest{Ref: 9, Users: []string{"ana", ""}, Legs: []bourse.Leg{someSpan, {Group: "gpu", Nodes: 1, Start: -5, End: 5}}},
+		agents.Quotes{Ref: 9, Version: 12, Stamp: stamped, Quotes: []bourse.Quote{
+			{Fare: someFare, Delayed: 3, Cancellation: bourse.HalfTime}, {Fare: bourse.Fare{Base: bourse.MaxCredits}, Refusal: someWhy}}},
+		agents.Hold{Leg: someLeg, What: someSpan, Job: "wave", User: "ana", Limit: 40 * bourse.Credit, For: 30_000, Run: 7_000_000, Replaces: otherLeg, Version: 1},
+		agents.HeldReply{Leg: someLeg, Fare: someFare, Version: 2, Stamp: stamped},
+		agents.RefusedReply{Leg: someLeg, Step: "Hold", Fare: someFare, Reason: someWhy, DecidedBy: 3, Stamp: stamped},
+		agents.Prepare{Leg: someLeg, For: 900_000},
+		agents.PreparedReply{Leg: someLeg, Stamp: stamped},
+		agents.Confirm{Leg: someLeg, DecidedBy: 3},
+		agents.ConfirmedReply{Leg: someLeg, Refund: bourse.Credit, Stamp: stamped},
+		agents.Cancel{Leg: someLeg, DecidedBy: 3},
+		agents.CancelledReply{Leg: someLeg, Stamp: stamped},
+		agents.StartedNotice{Leg: someLeg, Stamp: stamped},
+		agents.SettledNotice{Leg: someLeg, End: 1_790_007_100_000, Charged: 32 * bourse.Credit, Stamp: stamped},
+		agents.Release{Leg: someLeg, DecidedBy: 3, Full: true},
+		agents.ReleasedReply{Leg: someLeg, Refund: bourse.Credit, Stamp: stamped},
+		agents.Inquire{Leg: someLeg, Stamp: stamped},
+		agents.Answer{Leg: someLeg, Verdict: agents.Abort, DecidedBy: 3},
+		agents.HeuristicNotice{Leg: someLeg, Stamp: stamped},
+		agents.DegradedNotice{Leg: someLeg, Refund: bourse.Credit, Penalty: 2 * bourse.Credit, Stamp: stamped},
+		agents.Noted{Leg: someLeg, Step: "Settled"},
+		agents.List{Broker: "vo1", Incarnation: 4, Nonce: 77, Known: []bourse.LegID{someLeg, otherLeg}},
+		agents.Listing{Incarnation: 4, Legs: []agents.ListedLeg{listed}, Refusal: someWhy, Stamp: stamped},
+		agents.Reassert{Leg: listed, Incarnation: 4, Nonce: 77},
+		agents.ReassertedReply{Leg: someLeg, Reason: someWhy, Stamp: stamped},
+	}
+}

@@ -1,0 +1,414 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+	"pgregory.net/rapid"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// there and back goes over bytes.
+func thereAndBack(m agents.Message) (agents.Message, error) {
+	e, err := Encode("broker:vo1", "site:north", m)
+	if err != nil {
+		return nil, err
+	}
+	b, err := Marshal(e)
+	if err != nil {
+		return nil, err
+	}
+	if e, err = Unmarshal(b); err != nil {
+		return nil, err
+	}
+	if Kind(e) != m.Kind() || e.Trace != Trace(m) {
+		return nil, fmt.Errorf("kind %q, trace %q; want %q, %q", Kind(e), e.Trace, m.Kind(), Trace(m))
+	}
+	return Decode(e)
+}
+
+// A message type that a broker and a site send each other, and that has no form
+// on the wire, would be lost without a word on a network alone.
+func TestWire_EveryMessageBetweenProcessesHasAForm(t *testing.T) {
+	t.Parallel()
+	// What a file of agents holds: messages between processes, or within one.
+	between := map[string]bool{
+		"broker_messages.go": true, "recovery_messages.go": true,
+		"agent.go": false, "cluster_messages.go": false, "membership_messages.go": false, "operator_messages.go": false,
+	}
+	// Users and operators come by HTTP; these stay within a broker's process.
+	local := []string{"Submit", "SubmitReply", "JobCancel", "JobModify", "JobReply"}
+	files, err := filepath.Glob("../*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		kinds := kindsOf(t, name)
+		crosses, known := between[filepath.Base(name)]
+		if !known && len(kinds) > 0 {
+			t.Errorf("%s has messages %v: do they go between processes? Say so in the table of this test", name, kinds)
+		}
+		if crosses {
+			want = append(want, kinds...)
+		}
+	}
+	want = slices.DeleteFunc(want, func(kind string) bool { return slices.Contains(local, kind) })
+	var have []string
+	for _, m := range samples() {
+		have = append(have, m.Kind())
+	}
+	for _, list := range [][]string{want, have} {
+		slices.Sort(list)
+	}
+	if got := slices.Sorted(slices.Values(Kinds())); !slices.Equal(want, got) || !slices.Equal(want, have) {
+		t.Errorf("agents sends between processes\n%v, on the wire are\n%v, and the samples of this test are\n%v", want, got, have)
+	}
+}
+
+// kindsOf returns what the Kind methods of a file say.
+func kindsOf(t *testing.T, name string) []string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kinds []string
+	for _, d := range file.Decls {
+		f, ok := d.(*ast.FuncDecl)
+		if !ok || f.Recv == nil || f.Name.Name != "Kind" {
+			continue
+		}
+		said, ok := f.Body.List[0].(*ast.ReturnStmt).Results[0].(*ast.BasicLit)
+		if !ok {
+			t.Fatalf("%s: a Kind method does not return a literal", name)
+		}
+		kind, _ := strconv.Unquote(said.Value)
+		kinds = append(kinds, kind)
+	}
+	return kinds
+}
+
+var update = flag.Bool("update", false, "add golden bytes of kinds that have none yet")
+
+// What an earlier build has sent must be understood as it was meant, for as long
+// as the version is spoken. The files are added to, never written again.
+func TestWire_GoldenBytesAlwaysDecode(t *testing.T) {
+	t.Parallel()
+	for version := uint32(Oldest); version <= Version; version++ {
+		name := fmt.Sprintf("testdata/v%d.txt", version)
+		text, err := os.ReadFile(name)
+		if err != nil && !*update {
+			t.Fatal(err)
+		}
+		golden := map[string]string{}
+		for line := range strings.Lines(string(text)) {
+			kind, bytes, _ := strings.Cut(strings.TrimSpace(line), " ")
+			golden[kind] = bytes
+		}
+		for _, m := range samples() {
+			if golden[m.Kind()] == "" && *update {
+				e, _ := EncodeAs(version, "broker:vo1", "site:north", m)
+				b, _ := Marshal(e)
+				text = fmt.Appendf(text, "%s %x\n", m.Kind(), b)
+				continue
+			}
+			b, err := hex.DecodeString(golden[m.Kind()])
+			if err != nil {
+				t.Fatal(err)
+			}
+			e, err := Unmarshal(b)
+			if err != nil {
+				t.Errorf("version %d, %s: %v", version, m.Kind(), err)
+				continue
+			}
+			got, err := Decode(e)
+			if err != nil || !reflect.DeepEqual(got, m) {
+				t.Errorf("version %d, %s: %+v, %v; want %+v", version, m.Kind(), got, err, m)
+			}
+			if e.Version != version || e.From != "broker:vo1" || e.To != "site:north" {
+				t.Errorf("version %d, %s: envelope %d from %s to %s", version, m.Kind(), e.Version, e.From, e.To)
+			}
+		}
+		if *update {
+			if err := os.WriteFile(name, text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func TestWire_WhatGoesOutComesBack(t *testing.T) {
+	t.Parallel()
+	for _, sample := range samples() {
+		t.Run(sample.Kind(), func(t *testing.T) {
+			t.Parallel()
+			rapid.Check(t, func(t *rapid.T) {
+				m := arbitrary(t, reflect.TypeOf(sample), "").Interface().(agents.Message)
+				got, err := thereAndBack(m)
+				if err != nil || !reflect.DeepEqual(got, m) {
+					t.Fatalf("%v\n%+v\n%+v", err, got, m)
+				}
+			})
+		})
+	}
+}
+
+// arbitrary draws a value within the vocabulary's limits. field is the name of
+// the struct's field that it is for.
+func arbitrary(t *rapid.T, typ reflect.Type, field string) reflect.Value {
+	v := reflect.New(typ).Elem()
+	switch v.Interface().(type) {
+	case bourse.Profile:
+		return reflect.ValueOf(arbitraryProfile(t))
+	case bourse.LegID:
+		if field == "Replaces" && rapid.Bool().Draw(t, "none") {
+			return v
+		}
+	case bourse.Time:
+		v.SetInt(rapid.Int64Range(-int64(bourse.MaxTime), int64(bourse.MaxTime)).Draw(t, field))
+		return v
+	case bourse.Duration:
+		v.SetInt(rapid.Int64Range(0, int64(bourse.MaxDuration)).Draw(t, field))
+		return v
+	case bourse.Credits:
+		v.SetInt(rapid.Int64Range(0, int64(bourse.MaxCredits)).Draw(t, field))
+		return v
+	case bourse.Performance:
+		v.SetInt(rapid.Int64Range(1, int64(bourse.MaxPerformance)).Draw(t, field))
+		return v
+	case bourse.Price:
+		v.SetInt(rapid.Int64Range(0, int64(bourse.MaxPrice)).Draw(t, field))
+		return v
+	case bourse.LegState:
+		v.SetUint(rapid.Uint64Range(0, uint64(bourse.Lost)).Draw(t, field))
+		return v
+	case agents.Verdict:
+		v.SetUint(rapid.Uint64Range(0, uint64(agents.Unknown)).Draw(t, field))
+		return v
+	}
+	switch typ.Kind() {
+	case reflect.Struct:
+		for i := range typ.NumField() {
+			v.Field(i).Set(arbitrary(t, typ.Field(i).Type, typ.Field(i).Name))
+		}
+	case reflect.Slice:
+		most := 3
+		if field == "Users" { // no more than legs, which arbitrary draws by itself
+			most = 0
+		}
+		for range rapid.IntRange(0, most).Draw(t, field) {
+			v.Set(reflect.Append(v, arbitrary(t, typ.Elem(), field)))
+		}
+	case reflect.String:
+		most := map[string]int{"Code": maxCode, "Step": maxCode, "Detail": maxDetail, "OS": maxText}[field]
+		v.SetString(rapid.StringOfN(rapid.Rune().Filter(func(c rune) bool { return !control(c) }), 1, 60, max(most, maxCode)).Draw(t, field))
+	case reflect.Int, reflect.Int64:
+		v.SetInt(rapid.Int64Range(1, 1000).Draw(t, field))
+	case reflect.Uint32:
+		v.SetUint(uint64(rapid.Uint32().Draw(t, field)))
+	case reflect.Uint64:
+		v.SetUint(rapid.Uint64().Draw(t, field))
+	case reflect.Bool:
+		v.SetBool(rapid.Bool().Draw(t, field))
+	default:
+		t.Fatalf("%s is a %v: how is one drawn?", field, typ)
+	}
+	return v
+}
+
+func arbitraryProfile(t *rapid.T) bourse.Profile {
+	at := rapid.Int64Range(-1000, 1_000_000).Draw(t, "opens")
+	p := bourse.Profile{{At: bourse.Time(at), Free: rapid.IntRange(-maxNodes, maxNodes).Draw(t, "free")}}
+	for range rapid.IntRange(0, 5).Draw(t, "steps") {
+		at += rapid.Int64Range(1, int64(bourse.Day)).Draw(t, "after")
+		p = append(p, bourse.Step{At: bourse.Time(at), Free: rapid.IntRange(-10, 10).Draw(t, "free")})
+	}
+	return p
+}
+
+// An empty list comes back as nil: nobody may tell them apart.
+func TestWire_EmptyListsComeBackAsNil(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ sent, want agents.Message }{
+		{agents.QuoteRequest{Users: []string{}, Legs: []bourse.Leg{}}, agents.QuoteRequest{}},
+		{agents.Quotes{Quotes: []bourse.Quote{}}, agents.Quotes{}},
+		{agents.List{Broker: "vo1", Known: []bourse.LegID{}}, agents.List{Broker: "vo1"}},
+		{agents.Listing{Legs: []agents.ListedLeg{}}, agents.Listing{}},
+		{agents.Offers{Groups: []agents.GroupOffer{}}, agents.Offers{}},
+	} {
+		if got, err := thereAndBack(c.sent); err != nil || !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%+v, %v; want %+v", got, err, c.want)
+		}
+	}
+	users := agents.QuoteRequest{Users: []string{"", "ana"}, Legs: make([]bourse.Leg, 2)}
+	if got, err := thereAndBack(users); err != nil || !reflect.DeepEqual(got, users) {
+		t.Errorf("%+v, %v; want %+v", got, err, users)
+	}
+}
+
+// What a site says at length is cut, what is not UTF-8 mended: a word too much
+// must not lose the answer.
+func TestWire_LongAndBrokenTextsAreMended(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("ä", maxDetail)
+	m := agents.RefusedReply{Leg: someLeg, Step: "Hold", Reason: bourse.Reason{Code: bourse.Busy, Detail: "a" + long}}
+	got, err := thereAndBack(m)
+	if err != nil || got.(agents.RefusedReply).Reason.Detail != "a"+long[:maxDetail-2] {
+		t.Errorf("%v, %+v", err, got)
+	}
+	m.Reason.Detail = "one\ntwo\x1b[2J\xff"
+	if got, err = thereAndBack(m); err != nil || got.(agents.RefusedReply).Reason.Detail != "one two [2J\uFFFD" {
+		t.Errorf("%v, %+v", err, got)
+	}
+}
+
+func TestWire_WhatStaysWithinAProcessIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, m := range []agents.Message{agents.Started{}, agents.Submit{}, agents.SubmitReply{}, agents.JobCancel{}, agents.JobModify{},
+		agents.JobReply{}, agents.ClusterHold{}, agents.Snapshot{}, agents.NodesLost{}, agents.SiteJoined{}, agents.SiteLeft{}} {
+		if _, err := Encode("a:b", "c:d", m); err == nil || !strings.Contains(err.Error(), m.Kind()+" stays within a process") {
+			t.Errorf("%s: %v", m.Kind(), err)
+		}
+		if _, _, known := Ends(m.Kind()); known {
+			t.Errorf("%s has ends", m.Kind())
+		}
+	}
+}
+
+func TestWire_UnknownVersionsAndTypesAreToldApart(t *testing.T) {
+	t.Parallel()
+	e, err := Encode("broker:vo1", "site:north", agents.OfferRequest{Cycle: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, version := range []uint32{0, Oldest - 1, Version + 1, 1 << 31} {
+		e.Version = version
+		var unknown *UnknownError
+		if _, err := Decode(e); !errors.As(err, &unknown) || *unknown != (UnknownError{version, "OfferRequest"}) {
+			t.Errorf("version %d: %v", version, err)
+		}
+		if _, err := EncodeAs(version, "a:b", "c:d", agents.OfferRequest{}); !errors.As(err, &unknown) {
+			t.Errorf("version %d: %v", version, err)
+		}
+	}
+	// A body of a number that nobody has used yet.
+	b := protowire.AppendTag(nil, 1, protowire.VarintType)
+	b = protowire.AppendVarint(b, Version)
+	b = protowire.AppendTag(b, 900, protowire.BytesType)
+	b = protowire.AppendBytes(b, []byte("what is this"))
+	if e, err = Unmarshal(b); err != nil || Kind(e) != "" {
+		t.Fatal(err, Kind(e))
+	}
+	var unknown *UnknownError
+	if _, err := Decode(e); !errors.As(err, &unknown) || *unknown != (UnknownError{Version, ""}) {
+		t.Errorf("unknown body: %v", err)
+	}
+	if _, err := Decode(nil); !errors.As(err, &unknown) {
+		t.Errorf("no envelope: %v", err)
+	}
+}
+
+// A field that a newer build has added is passed over.
+func TestWire_NewFieldsArePassedOver(t *testing.T) {
+	t.Parallel()
+	m := agents.Prepare{Leg: someLeg, For: 5}
+	e, err := Encode("broker:vo1", "site:north", m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.GetPrepare().ProtoReflect().SetUnknown(protowire.AppendVarint(protowire.AppendTag(nil, 77, protowire.VarintType), 7))
+	b, err := Marshal(e)
+	if err != nil || !bytes.Contains(b, []byte{7}) {
+		t.Fatal(err)
+	}
+	if e, err = Unmarshal(b); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Decode(e); err != nil || got != m {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestWire_EndsOfEveryKind(t *testing.T) {
+	t.Parallel()
+	for _, kind := range Kinds() {
+		from, to, known := Ends(kind)
+		site := strings.HasSuffix(kind, "ed") && kind != "Noted" || slices.Contains([]string{"Offers", "Quotes", "Held", "Listing", "Inquire", "Heuristic"}, kind)
+		if !known || site != (from == "site" && to == "broker") || site == (from == "broker" && to == "site") {
+			t.Errorf("%s: %q to %q, %v", kind, from, to, known)
+		}
+	}
+	if len(Kinds()) != len(fromBroker) {
+		t.Errorf("the wire has %d kinds, the table %d", len(Kinds()), len(fromBroker))
+	}
+}
+
+func TestTrace_NamesTheTransactionOrTheJob(t *testing.T) {
+	t.Parallel()
+	for _, m := range []agents.Message{agents.Hold{Leg: someLeg}, agents.Reassert{Leg: agents.ListedLeg{Leg: someLeg}},
+		agents.Inquire{Leg: someLeg}, agents.ClusterHold{Leg: someLeg}, agents.ClusterLost{Leg: someLeg}} {
+		if got := Trace(m); got != "vo1/3/17" {
+			t.Errorf("%s: %q", m.Kind(), got)
+		}
+	}
+	for _, m := range []agents.Message{agents.Submit{Job: bourse.Job{Name: "wave"}}, agents.SubmitReply{Job: "wave"},
+		agents.JobCancel{Job: "wave"}, agents.JobModify{Job: "wave"}, agents.JobReply{Job: "wave"}} {
+		if got := Trace(m); got != "wave" {
+			t.Errorf("%s: %q", m.Kind(), got)
+		}
+	}
+	if got := Trace(agents.OfferRequest{}); got != "" {
+		t.Errorf("OfferRequest: %q", got)
+	}
+}
+
+// FuzzDecode has any bytes read. What is taken is a message that goes out again
+// as it came.
+func FuzzDecode(f *testing.F) {
+	for _, m := range samples() {
+		e, err := Encode("site:north", "broker:vo1", m)
+		if err != nil {
+			f.Fatal(err)
+		}
+		b, err := proto.Marshal(e)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		e, err := Unmarshal(b)
+		if err != nil {
+			return
+		}
+		m, err := Decode(e)
+		if err != nil {
+			return
+		}
+		again, err := thereAndBack(m)
+		if err != nil || !reflect.DeepEqual(again, m) {
+			t.Fatalf("%v\n%+v\n%+v", err, m, again)
+		}
+	})
+}
