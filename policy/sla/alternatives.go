@@ -1,0 +1,142 @@
+package sla
+
+import (
+	"cmp"
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"bourse"
+)
+
+// Alternative is a slot outside the wanted window that a site can promise
+// instead. To take it, submit its Rigid.
+type Alternative struct {
+	Size  Size           `json:"size"`
+	Start bourse.Time    `json:"start"`
+	Phi   int            `json:"phi"`   // how far outside, over Te, in thousandths rounded away from 0; negative: earlier
+	Price bourse.Credits `json:"price"` // C of a rigid slot
+}
+
+// End is the end of the slot.
+func (o *Alternative) End() bourse.Time { return o.Start.Add(o.Size.Runtime) }
+
+// Rigid is the SLA a with the slot of the alternative for its window.
+func (o *Alternative) Rigid(a SLA) SLA {
+	a.Sizes, a.Ready, a.Deadline = []Size{o.Size}, o.Start, o.End()
+	return a
+}
+
+// MaxAlternatives bounds a list of alternatives. Each costs a trial, and so does
+// each option that does not work.
+const MaxAlternatives = 100
+
+// Alternatives lists up to most slots, MaxAlternatives at most, that would be
+// promised now in place of an SLA that was refused: those nearest to its window
+// first, ties earlier. Options lie before and after the work that is in the way:
+// what runs, and what waits and chooses before the newcomer. None is further
+// away than the smaller of the user's threshold and the site's maximum, over Te,
+// begins before now or costs more than the budget. Each is tried by itself, from
+// the untouched state. Nothing is changed.
+//
+// A moldable job gets alternatives of the size that Submit tries first. One that
+// fits as it stands gets none, nor does one whose window has passed.
+func (s *Schedule) Alternatives(a SLA, most int) []Alternative {
+	if a.Threshold == 0 || s.opt.MaxPhi == 0 || s.admit(&a).Refused() {
+		return nil
+	}
+	p, ok := s.firstDraft(&a)
+	if !ok {
+		return nil
+	}
+	k, ok := s.try(s.insert(p, -1), nil)
+	if ok {
+		return nil
+	}
+	var list []Alternative
+	for _, start := range s.options(&p, k, min(a.Threshold, s.opt.MaxPhi)) {
+		if len(list) >= min(most, MaxAlternatives) {
+			break
+		}
+		o := Alternative{Size: p.job.Size, Start: start, Phi: p.phi(start)}
+		rigid := o.Rigid(a)
+		q, why := s.draft(&rigid, o.Size)
+		if why.Refused() {
+			continue // over the budget: a rigid slot has no discount
+		}
+		if _, ok := s.try(s.insert(q, -1), nil); ok {
+			o.Price = q.job.Price
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+// firstDraft is the place of the first size that needs a trial.
+func (s *Schedule) firstDraft(a *SLA) (place, bool) {
+	for _, z := range byArea(a.Sizes) {
+		if p, why := s.draft(a, z); !why.Refused() {
+			return p, true
+		}
+	}
+	return place{}, false
+}
+
+// options are the starts that the work in the way of p suggests, where p stands
+// at k at the end of a trial that failed: to end where that work starts, to
+// start where it ends and at its deadline.
+func (s *Schedule) options(p *place, k, threshold int) []bourse.Time {
+	var list []bourse.Time
+	suggest := func(q *place) {
+		if q.end() <= p.ready || q.start >= p.last.Add(p.run) {
+			return
+		}
+		for _, start := range [...]bourse.Time{q.start.Add(-p.run), q.end(), q.last.Add(q.run)} {
+			inside := start >= p.ready && start <= p.last
+			if start >= s.now && !inside && within(p.away(start), p.run, threshold) {
+				list = append(list, start)
+			}
+		}
+	}
+	for i := range s.running {
+		suggest(&s.running[i])
+	}
+	for i := range s.t.line[:k] {
+		suggest(&s.t.line[i])
+	}
+	slices.SortFunc(list, func(a, b bourse.Time) int {
+		return cmp.Or(cmp.Compare(p.away(a), p.away(b)), cmp.Compare(a, b))
+	})
+	return slices.Compact(list)
+}
+
+// away is how far a start lies outside the window: |phi| x Te.
+func (p *place) away(start bourse.Time) bourse.Duration {
+	if start < p.ready {
+		return p.ready.Sub(start)
+	}
+	return start.Sub(p.last) // of the ends, as of the starts
+}
+
+// within reports whether d <= phi x te, phi in thousandths.
+func within(d, te bourse.Duration, phi int) bool {
+	hi, lo := bits.Mul64(uint64(te), uint64(phi))
+	have, low := bits.Mul64(uint64(d), 1000)
+	return have < hi || have == hi && low <= lo
+}
+
+// phi is how far a start lies outside the window, over Te, in thousandths.
+func (p *place) phi(start bourse.Time) int {
+	hi, lo := bits.Mul64(uint64(p.away(start)), 1000)
+	lo, carry := bits.Add64(lo, uint64(p.run)-1, 0)
+	q, _ := bits.Div64(hi+carry, lo, uint64(p.run))
+	if start < p.ready {
+		return -int(q)
+	}
+	return int(q)
+}
+
+// String shows the alternative for people.
+func (o *Alternative) String() string {
+	return fmt.Sprintf("%d nodes over [%v, %v), phi %v, %v credits", o.Size.Nodes, o.Start, o.End(), bourse.Performance(o.Phi), o.Price)
+}

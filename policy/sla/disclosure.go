@@ -1,0 +1,46 @@
+package sla
+
+import (
+	"fmt"
+	"slices"
+
+	"bourse"
+)
+
+// Disclosure says what a site shows to outsiders. The site never shows its
+// queue; this is about what it says of it.
+type Disclosure uint8
+
+const (
+	Full   Disclosure = iota // free slots, prices, reasons with their figures, names of the delayed
+	Prices                   // the same without names
+	Closed                   // a price or no, and alternatives: no slots, no figures, no names
+)
+
+var disclosures = [...]string{"full", "prices", "closed"}
+
+// ParseDisclosure reads "full", "prices" or "closed".
+func ParseDisclosure(s string) (Disclosure, error) {
+	if i := slices.Index(disclosures[:], s); i >= 0 {
+		return Disclosure(i), nil
+	}
+	return 0, fmt.Errorf("disclose %q is unknown; write full, prices or closed", s)
+}
+
+// String is the name that ParseDisclosure reads.
+func (d Disclosure) String() string { return disclosures[d] }
+
+// Slots reports whether outsiders see which slots are free.
+func (d Disclosure) Slots() bool { return d != Closed }
+
+// Names reports whether they see whose work is delayed or in the way.
+func (d Disclosure) Names() bool { return d == Full }
+
+// Tell is what an outsider hears of a reason: with Closed the code alone, unless
+// it speaks of nothing but what he said himself.
+func (d Disclosure) Tell(r bourse.Reason) bourse.Reason {
+	if d == Closed && r.Code != bourse.Invalid && r.Code != bourse.OverBudget {
+		r.Detail = ""
+	}
+	return r
+}

@@ -1,0 +1,3 @@
+package sla
+
+type Negotiation struct{}

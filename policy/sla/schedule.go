@@ -1,0 +1,342 @@
+package sla
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"bourse"
+	"bourse/policy/pricing"
+)
+
+// Options are an operator's choices for a schedule.
+type Options struct {
+	Nodes    int
+	Order    Order        // in which waiting jobs choose their slots
+	Keys     func() int64 // Shuffle: draws a key from a seeded stream, one per waiting job and trial
+	Replan   bool         // place everyone again when nodes come free early; kept only if all fit
+	Price    bourse.Price // base price per node-hour
+	Shares   pricing.Flexibility
+	MaxPhi   int        // the largest |phi| of an alternative or a shift, in thousandths, 0..MaxPhi
+	Waiting  int        // the most jobs that may wait; beyond, QueueFull. 1..MaxWaiting
+	Disclose Disclosure // what outsiders learn
+}
+
+// MaxWaiting bounds Options.Waiting: a trial may look at each job as many times
+// as there are jobs.
+const MaxWaiting = 100_000
+
+// Check says which option is out of range.
+func (o *Options) Check() error {
+	switch {
+	case o.Nodes < 1 || o.Nodes > MaxNodes:
+		return fmt.Errorf("nodes = %d: 1 to %d are wanted", o.Nodes, MaxNodes)
+	case int(o.Order) >= len(orders):
+		return fmt.Errorf("order %d is unknown", o.Order)
+	case o.Order == Shuffle && o.Keys == nil:
+		return fmt.Errorf("order shuffle needs a stream of keys")
+	case o.Price < 0 || o.Price > bourse.MaxPrice:
+		return fmt.Errorf("price = %v: 0 to %v credits per node-hour are wanted", o.Price, bourse.MaxPrice)
+	case o.MaxPhi < 0 || o.MaxPhi > MaxPhi:
+		return fmt.Errorf("max_phi = %v: 0 to %v is wanted", bourse.Performance(o.MaxPhi), bourse.Performance(MaxPhi))
+	case o.Waiting < 1 || o.Waiting > MaxWaiting:
+		return fmt.Errorf("waiting = %d: 1 to %d jobs are wanted", o.Waiting, MaxWaiting)
+	case int(o.Disclose) >= len(disclosures):
+		return fmt.Errorf("disclose %d is unknown", o.Disclose)
+	}
+	return o.Shares.Check()
+}
+
+// Schedule is one group's timeline: what runs, and what waits with the slot that
+// it has at present. Its owner advances it and carries out the starts. It is not
+// safe for concurrent use.
+type Schedule struct {
+	opt     Options
+	now     bourse.Time
+	arrival int64 // arrival number of the last job accepted
+	jobs    map[int64]*job
+	running []place // by planned end, then arrival
+	waiting []place // in order as of the last trial
+
+	busy bourse.Profile // nodes less running work, from now on
+	all  bourse.Profile // and less the slots of those who wait
+
+	nextStart bourse.Time // the earliest slot, Never if nothing waits
+	nextFix   bourse.Time // the earliest instant at which a window closes
+
+	t      trial
+	events []Event
+}
+
+// job is what is known of an accepted SLA beside its place.
+type job struct {
+	Promise
+	talk Negotiation
+}
+
+// place is a job on the timeline: what the trial looks at, close together.
+type place struct {
+	nodes  int
+	run    bourse.Duration // Te
+	ready  bourse.Time     // Tr
+	last   bourse.Time     // D - Te, the latest start
+	start  bourse.Time     // the slot it has, Never for a newcomer
+	next   bourse.Time     // the slot it would have, of the trial under way
+	key    int64           // of the order
+	number int64           // of arrival
+	fix    int             // x, NeverFix once the window has closed
+	job    *job
+}
+
+func (p *place) end() bourse.Time { return p.start.Add(p.run) }
+
+// New returns an empty schedule that opens at now.
+func New(opt Options, now bourse.Time) (*Schedule, error) {
+	if err := opt.Check(); err != nil {
+		return nil, err
+	}
+	return &Schedule{
+		opt: opt, now: now, jobs: map[int64]*job{},
+		busy: bourse.NewProfile(now, opt.Nodes), all: bourse.NewProfile(now, opt.Nodes),
+		nextStart: bourse.Never, nextFix: bourse.Never,
+	}, nil
+}
+
+// Now is the instant up to which the schedule was advanced.
+func (s *Schedule) Now() bourse.Time { return s.now }
+
+// Running and Waiting are the numbers of jobs that run and that wait.
+func (s *Schedule) Running() int { return len(s.running) }
+
+// Waiting is the number of jobs that wait.
+func (s *Schedule) Waiting() int { return len(s.waiting) }
+
+// Promise is an accepted SLA that waits or runs; ok is false if there is none
+// of that identity.
+func (s *Schedule) Promise(id int64) (p Promise, ok bool) {
+	j := s.jobs[id]
+	if j == nil {
+		return Promise{}, false
+	}
+	return j.Promise, true
+}
+
+// Promises lists what runs, by planned end, and then what waits, by slot.
+func (s *Schedule) Promises() []Promise {
+	list := make([]Promise, 0, len(s.running)+len(s.waiting))
+	for i := range s.running {
+		list = append(list, s.running[i].job.Promise)
+	}
+	w := slices.Clone(s.waiting)
+	slices.SortFunc(w, compareSlots)
+	for i := range w {
+		list = append(list, w[i].job.Promise)
+	}
+	return list
+}
+
+func compareSlots(a, b place) int {
+	return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.number, b.number))
+}
+
+// EventKind says what came of a job.
+type EventKind uint8
+
+const (
+	Fixed   EventKind = iota // its window closed to its slot
+	Started                  // its slot has come
+	Ended                    // its runtime is over; work that lasts longer is cut here
+)
+
+// Event is what time brings by itself.
+type Event struct {
+	At   bourse.Time
+	Kind EventKind
+	ID   int64
+}
+
+// Next is the instant of the next event, Never if there is none.
+func (s *Schedule) Next() bourse.Time {
+	t := min(s.nextStart, s.nextFix)
+	if len(s.running) > 0 {
+		t = min(t, s.running[0].end())
+	}
+	return t
+}
+
+// Advance brings the schedule to now, which must not lie before the last, and
+// returns what happened on the way in order of time; of one instant windows
+// close first, then work ends, then work starts. The list is good until the next
+// call.
+func (s *Schedule) Advance(now bourse.Time) []Event {
+	if now < s.now {
+		panic(fmt.Sprintf("sla: time runs backwards, from %v to %v", s.now, now))
+	}
+	s.events = s.events[:0]
+	for {
+		t := s.Next()
+		if t > now {
+			break
+		}
+		s.now = max(s.now, t)
+		s.close(t)
+		for len(s.running) > 0 && s.running[0].end() <= t {
+			s.happened(t, Ended, s.running[0].job.SLA.ID)
+			s.retire(0)
+		}
+		s.startDue(t)
+	}
+	s.now = now
+	trim(&s.busy, now)
+	trim(&s.all, now)
+	return s.events
+}
+
+func (s *Schedule) happened(at bourse.Time, kind EventKind, id int64) {
+	s.events = append(s.events, Event{at, kind, id})
+}
+
+// trim drops what lies before t, in place: the profile keeps its memory.
+func trim(p *bourse.Profile, t bourse.Time) {
+	q := *p
+	if i := q.Index(t); i > 0 {
+		q = q[:copy(q, q[i:])]
+	}
+	q[0].At = max(q[0].At, t)
+	*p = q
+}
+
+// startDue moves the waiting jobs whose slot has come to the running ones.
+func (s *Schedule) startDue(t bourse.Time) {
+	if s.nextStart > t {
+		return
+	}
+	kept := s.waiting[:0]
+	for i := range s.waiting {
+		p := &s.waiting[i]
+		if p.start > t {
+			kept = append(kept, *p)
+			continue
+		}
+		s.busy.Add(p.start, p.end(), -p.nodes)
+		p.job.Running = true
+		s.running = append(s.running, *p)
+		s.happened(t, Started, p.job.SLA.ID)
+	}
+	s.waiting = kept
+	slices.SortFunc(s.running, func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.end(), b.end()), cmp.Compare(a.number, b.number))
+	})
+	s.look()
+}
+
+// retire forgets running job i.
+func (s *Schedule) retire(i int) {
+	delete(s.jobs, s.running[i].job.SLA.ID)
+	s.running = slices.Delete(s.running, i, i+1)
+}
+
+// close closes the windows of the jobs that have waited for their share x of
+// the time from their submission to their present slot.
+func (s *Schedule) close(t bourse.Time) {
+	if s.nextFix > t {
+		return
+	}
+	for i := range s.waiting {
+		if p := &s.waiting[i]; p.fixAt() <= t {
+			s.fix(p)
+			s.happened(t, Fixed, p.job.SLA.ID)
+		}
+	}
+	s.look()
+}
+
+// fixAt is the first instant with now - sub >= x (start - sub), Never if the
+// window stays open.
+func (p *place) fixAt() bourse.Time {
+	if p.fix == NeverFix {
+		return bourse.Never
+	}
+	sub := p.job.SLA.Submit
+	wait := int64(p.start.Sub(sub)) * int64(p.fix)
+	return sub.Add(bourse.Duration((max(wait, 0) + 999) / 1000))
+}
+
+// fix closes the window of a waiting job to its slot.
+func (s *Schedule) fix(p *place) {
+	p.ready, p.last, p.fix = p.start, p.start, NeverFix
+	p.job.Ready, p.job.Due, p.job.Fixed = p.start, p.end(), true
+	if s.opt.Order != Shuffle { // whose keys are drawn when a trial sorts
+		p.key = s.key(p)
+	}
+}
+
+// look finds what comes next of those who wait.
+func (s *Schedule) look() {
+	s.nextStart, s.nextFix = bourse.Never, bourse.Never
+	for i := range s.waiting {
+		p := &s.waiting[i]
+		s.nextStart = min(s.nextStart, p.start)
+		if p.fix != NeverFix {
+			s.nextFix = min(s.nextFix, p.fixAt())
+		}
+	}
+}
+
+// End tells that running work has ended now, before its time, and reports
+// whether it ran. With Replan the others may move up.
+func (s *Schedule) End(id int64) bool {
+	j := s.jobs[id]
+	if j == nil || !j.Running {
+		return false
+	}
+	i := slices.IndexFunc(s.running, func(p place) bool { return p.job == j })
+	p := s.running[i]
+	s.busy.Add(s.now, p.end(), p.nodes)
+	s.all.Add(s.now, p.end(), p.nodes)
+	s.retire(i)
+	s.moveUp()
+	return true
+}
+
+// Cancel takes back an accepted SLA that waits or runs, and reports whether
+// there was one.
+func (s *Schedule) Cancel(id int64) bool {
+	j := s.jobs[id]
+	if j == nil {
+		return false
+	}
+	if j.Running {
+		return s.End(id)
+	}
+	i := s.find(j)
+	p := s.waiting[i]
+	s.all.Add(p.start, p.end(), p.nodes)
+	s.waiting = slices.Delete(s.waiting, i, i+1)
+	delete(s.jobs, id)
+	s.look()
+	s.moveUp()
+	return true
+}
+
+// find is the index of a waiting job.
+func (s *Schedule) find(j *job) int {
+	return slices.IndexFunc(s.waiting, func(p place) bool { return p.job == j })
+}
+
+// Fix closes the window of a waiting job to its present slot at its owner's
+// wish, and reports whether there is one. What that costs is for the parties to
+// agree (see Amend).
+func (s *Schedule) Fix(id int64) bool {
+	j := s.jobs[id]
+	if j == nil || j.Running {
+		return false
+	}
+	s.fix(&s.waiting[s.find(j)])
+	s.look()
+	return true
+}
+
+// Free is what is free as things stand, from now on: the slots that a site
+// shows. It must not be changed and is good until the next call.
+func (s *Schedule) Free() bourse.Profile { return s.all }

@@ -1,0 +1,92 @@
+package sla
+
+import (
+	"fmt"
+
+	"bourse"
+)
+
+// SLA is what a user asks a site to promise. It never changes by itself; the
+// parties may change an accepted one by agreement (see Negotiation).
+type SLA struct {
+	ID       int64          `json:"id"` // unique among what a schedule holds
+	Submit   bourse.Time    `json:"submit"`
+	Sizes    []Size         `json:"sizes"` // Rmin..Rmax with their runtimes; one for a rigid job
+	Ready    bourse.Time    `json:"ready"` // Tr: it does not start before
+	Deadline bourse.Time    `json:"deadline"`
+	Budget   bourse.Credits `json:"budget"` // B: the most it may cost; NoBudget for any price
+	// Fix is x in thousandths: after that share of the wait from Submit to the
+	// slot, the window closes to the slot. 0: on acceptance; NeverFix: never.
+	Fix int `json:"fix"`
+	// Threshold is the largest |phi| of an alternative that the user would look
+	// at, in thousandths; 0: none.
+	Threshold int `json:"threshold,omitempty"`
+}
+
+const (
+	// NeverFix leaves the window open until the job starts.
+	NeverFix = -1
+	// NoBudget is a budget that every price is within.
+	NoBudget = bourse.MaxCredits
+	// MaxPhi bounds every phi: a hundred times the runtime, in thousandths.
+	MaxPhi = 100_000
+)
+
+// Strict is an SLA for exactly [start, start + runtime).
+func Strict(id int64, submit bourse.Time, z Size, start bourse.Time) SLA {
+	return Flexible(id, submit, z, start, start.Add(z.Runtime))
+}
+
+// ByDeadline is an SLA that may start at once and has ended by the deadline.
+func ByDeadline(id int64, submit bourse.Time, z Size, deadline bourse.Time) SLA {
+	return Flexible(id, submit, z, submit, deadline)
+}
+
+// Flexible is an SLA for some time between ready and deadline.
+func Flexible(id int64, submit bourse.Time, z Size, ready, deadline bourse.Time) SLA {
+	return SLA{ID: id, Submit: submit, Sizes: []Size{z}, Ready: ready, Deadline: deadline, Budget: NoBudget, Fix: NeverFix}
+}
+
+// Check says what of the SLA makes no sense, whatever the site: an error names
+// the figures and what would be right.
+func (a *SLA) Check() error {
+	if err := checkSizes(a.Sizes); err != nil {
+		return err
+	}
+	for _, t := range []struct {
+		name string
+		at   bourse.Time
+	}{{"submit", a.Submit}, {"ready", a.Ready}, {"deadline", a.Deadline}} {
+		if t.at < -bourse.MaxTime || t.at > bourse.MaxTime {
+			return fmt.Errorf("%s %v: a time between %v and %v is wanted", t.name, t.at, -bourse.MaxTime, bourse.MaxTime)
+		}
+	}
+	quickest := a.Sizes[len(a.Sizes)-1].Runtime // runtimes do not grow
+	switch {
+	case a.Deadline < a.Ready.Add(quickest):
+		return fmt.Errorf("deadline %v is before ready %v + runtime %v = %v", a.Deadline, a.Ready, quickest, a.Ready.Add(quickest))
+	case a.Budget < 0:
+		return fmt.Errorf("budget %v: 0 or more is wanted", a.Budget)
+	case a.Fix != NeverFix && (a.Fix < 0 || a.Fix > 1000):
+		return fmt.Errorf("fix = %v: a share of the wait between 0 and 1 is wanted, or -0.001 for never", bourse.Performance(a.Fix))
+	case a.Threshold < 0 || a.Threshold > MaxPhi:
+		return fmt.Errorf("alternatives = %v: a threshold of phi between 0 and %v is wanted", bourse.Performance(a.Threshold), bourse.Performance(MaxPhi))
+	}
+	return nil
+}
+
+// Promise is an accepted SLA as it stands.
+type Promise struct {
+	SLA     SLA            `json:"sla"`     // as submitted
+	Version int            `json:"version"` // from 1, one more with each change that the parties agreed
+	Ready   bourse.Time    `json:"ready"`   // the window as it stands: agreed, or fixed
+	Due     bourse.Time    `json:"due"`     // its deadline
+	Size    Size           `json:"size"`    // chosen among the SLA's
+	Start   bourse.Time    `json:"start"`   // the slot; may still change within the window
+	Price   bourse.Credits `json:"price"`   // C, with all surcharges, discounts and compensations so far
+	Fixed   bool           `json:"fixed"`   // the window has closed to the slot
+	Running bool           `json:"running"`
+}
+
+// End is the end of the slot.
+func (p *Promise) End() bourse.Time { return p.Start.Add(p.Size.Runtime) }

@@ -1,0 +1,117 @@
+package sla
+
+import (
+	"fmt"
+	"slices"
+
+	"bourse"
+)
+
+// Submit asks for a promise. It fits, and then all slots change at once, or
+// there is a reason and nothing has changed:
+//
+//   - Invalid: the SLA makes no sense, as Check says
+//   - Conflict: its identity is in use
+//   - QueueFull: as many jobs wait as may
+//   - TooLarge: the group has not so many nodes
+//   - Expired: the deadline cannot be met any more, whatever else there is
+//   - OverBudget: C > B, with both figures
+//   - NoWindow: the promised work leaves no slot
+//
+// Of the sizes of a moldable job it takes the least R x fmol(R) that fits, ties
+// fewest nodes; each size that does not fit costs a trial.
+func (s *Schedule) Submit(a SLA) (Promise, bourse.Reason) {
+	if why := s.admit(&a); why.Refused() {
+		return Promise{}, why
+	}
+	var why bourse.Reason
+	for _, z := range byArea(a.Sizes) {
+		p, refusal := s.draft(&a, z)
+		if !refusal.Refused() {
+			k, ok := s.try(s.insert(p, -1), nil)
+			if ok {
+				s.accept(p.job)
+				s.commit(k)
+				return p.job.Promise, bourse.Reason{}
+			}
+			refusal = s.noWindow(&p)
+		}
+		if !why.Refused() || refusal.Code == bourse.NoWindow {
+			why = refusal
+		}
+	}
+	return Promise{}, s.opt.Disclose.Tell(why)
+}
+
+// admit says what keeps an SLA from being tried at all.
+func (s *Schedule) admit(a *SLA) bourse.Reason {
+	if err := a.Check(); err != nil {
+		return bourse.Reason{Code: bourse.Invalid, Detail: err.Error()}
+	}
+	if s.jobs[a.ID] != nil {
+		return bourse.Reason{Code: bourse.Conflict, Detail: fmt.Sprintf("SLA %d is there already", a.ID)}
+	}
+	if len(s.waiting) >= s.opt.Waiting {
+		return s.opt.Disclose.Tell(bourse.Reason{Code: bourse.QueueFull,
+			Detail: fmt.Sprintf("%d jobs wait, as many as may; try again when one has started", len(s.waiting))})
+	}
+	return bourse.Reason{}
+}
+
+// byArea lists sizes by R x fmol(R), ties by fewest nodes.
+func byArea(list []Size) []Size {
+	if len(list) == 1 {
+		return list
+	}
+	list = slices.Clone(list)
+	slices.SortFunc(list, compareArea)
+	return list
+}
+
+// draft makes the place that a job of that size would have, without a slot, or
+// says why no trial is needed.
+func (s *Schedule) draft(a *SLA, z Size) (place, bourse.Reason) {
+	if z.Nodes > s.opt.Nodes {
+		return place{}, bourse.Reason{Code: bourse.TooLarge,
+			Detail: fmt.Sprintf("%d nodes are asked, the group has %d", z.Nodes, s.opt.Nodes)}
+	}
+	last := a.Deadline.Add(-z.Runtime)
+	if last < max(a.Ready, s.now) {
+		return place{}, bourse.Reason{Code: bourse.Expired,
+			Detail: fmt.Sprintf("%v seconds from %v on end at %v, after the deadline %v",
+				z.Runtime, max(a.Ready, s.now), max(a.Ready, s.now).Add(z.Runtime), a.Deadline)}
+	}
+	c := s.Cost(z, a.Ready, a.Deadline)
+	if c > a.Budget {
+		return place{}, bourse.Reason{Code: bourse.OverBudget,
+			Detail: fmt.Sprintf("%d nodes for %v seconds cost %v credits, the budget is %v", z.Nodes, z.Runtime, c, a.Budget)}
+	}
+	j := &job{Promise: Promise{SLA: *a, Version: 1, Ready: a.Ready, Due: a.Deadline, Size: z, Price: c}}
+	return place{
+		nodes: z.Nodes, run: z.Runtime, ready: a.Ready, last: last,
+		start: bourse.Never, number: s.arrival + 1, fix: a.Fix, job: j,
+	}, bourse.Reason{}
+}
+
+// Cost is C of a job of that size with that window: base x R x Te x (1 -
+// delta(phi)), phi what the window is longer than Te, over Te. A window that
+// opened before now is counted from now.
+func (s *Schedule) Cost(z Size, ready, deadline bourse.Time) bourse.Credits {
+	slack := deadline.Sub(max(ready, s.now)) - z.Runtime
+	return s.opt.Shares.Price(s.opt.Price, z.Nodes, z.Runtime, slack)
+}
+
+// accept makes a job known, before its trial is committed.
+func (s *Schedule) accept(j *job) {
+	s.arrival++
+	s.jobs[j.SLA.ID] = j
+}
+
+// noWindow says, after a trial that failed, what was asked and when as many
+// nodes are free as things stand.
+func (s *Schedule) noWindow(p *place) bourse.Reason {
+	text := fmt.Sprintf("no start between %v and %v leaves %d nodes for %v seconds beside what is promised",
+		max(p.ready, s.now), p.last, p.nodes, p.run)
+	at := firstFit(s.all, max(p.ready, s.now), bourse.MaxTime, p.nodes, p.run)
+	return bourse.Reason{Code: bourse.NoWindow, Detail: fmt.Sprintf("%s; as things stand the next is %v", text, at)}
+}

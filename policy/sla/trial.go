@@ -1,0 +1,245 @@
+package sla
+
+import (
+	"fmt"
+
+	"bourse"
+)
+
+// trial is the memory of one try, used again by the next. The line stands in
+// order of the policy; whoever has a place to give up keeps it in start until
+// the trial is accepted, so that a refusal has nothing to restore.
+type trial struct {
+	line  []place
+	base  bourse.Profile // running work and what stands in front of k
+	work  bourse.Profile // base and what was placed from k on
+	swaps int            // of the last trial
+}
+
+// try places the newcomer at index k of the line and all behind it, each at the
+// first slot that fits. If a job behind the newcomer finds none, the two change
+// places, all between them keep the slots they had, and it goes on from there:
+// k only grows, so there are at most len(line)-1-k swaps. It returns the place
+// of the newcomer at the end; ok says that all fit, as their next slots tell.
+//
+// gone is a slot in the profile of all that the line no longer has, nil if none.
+func (s *Schedule) try(k int, gone *place) (at int, ok bool) {
+	t := &s.t
+	t.swaps = 0
+	s.lay(k, gone)
+	for {
+		f := t.place(k, s.now)
+		if f == len(t.line) {
+			return k, true
+		}
+		if f == k {
+			return k, false
+		}
+		t.line[k], t.line[f] = t.line[f], t.line[k] // fixqueue
+		t.swaps++
+		for ; k < f; k++ {
+			p := &t.line[k]
+			t.base.Add(p.start, p.end(), -p.nodes)
+		}
+	}
+}
+
+// lay makes the base: running work and the slots of those in front of k, from
+// whichever side it is shorter.
+func (s *Schedule) lay(k int, gone *place) {
+	t := &s.t
+	if k < len(t.line)-k {
+		t.base = append(t.base[:0], s.busy...)
+		for i := range t.line[:k] {
+			p := &t.line[i]
+			t.base.Add(p.start, p.end(), -p.nodes)
+		}
+		return
+	}
+	t.base = append(t.base[:0], s.all...)
+	if gone != nil {
+		t.base.Add(gone.start, gone.end(), gone.nodes)
+	}
+	for i := k; i < len(t.line); i++ {
+		if p := &t.line[i]; p.start != bourse.Never {
+			t.base.Add(p.start, p.end(), p.nodes)
+		}
+	}
+}
+
+// place gives those from k on their next slots by first fit on a copy of the
+// base, and returns the index of the first that does not fit, the length of the
+// line if all do.
+func (t *trial) place(k int, now bourse.Time) int {
+	t.work = append(t.work[:0], t.base...)
+	for i := k; i < len(t.line); i++ {
+		p := &t.line[i]
+		at := firstFit(t.work, max(p.ready, now), p.last, p.nodes, p.run)
+		if at == bourse.Never {
+			return i
+		}
+		p.next = at
+		t.work.Add(at, at.Add(p.run), -p.nodes)
+	}
+	return len(t.line)
+}
+
+// firstFit is the earliest start in [from, last] at which n nodes are free for
+// d, or Never. It costs a walk over the steps from there to the fit's end.
+func firstFit(p bourse.Profile, from, last bourse.Time, n int, d bourse.Duration) bourse.Time {
+	if from > last {
+		return bourse.Never
+	}
+	start := from
+	end := start.Add(d)
+	for i := p.Index(from); i < len(p) && p[i].At < end; {
+		if p[i].Free >= n {
+			i++
+			continue
+		}
+		for i++; i < len(p) && p[i].Free < n; i++ {
+			if p[i].At > last {
+				return bourse.Never
+			}
+		}
+		if i == len(p) || p[i].At > last {
+			return bourse.Never
+		}
+		start = p[i].At
+		end = start.Add(d)
+	}
+	return start
+}
+
+// insert makes the line out of the waiting jobs in order, but for the one at
+// index but (-1: none), and a newcomer, and returns the newcomer's index.
+func (s *Schedule) insert(p place, but int) int {
+	t := &s.t
+	s.sort()
+	p.key = s.key(&p)
+	t.line = t.line[:0]
+	k := -1
+	for i := range s.waiting {
+		if i == but {
+			continue
+		}
+		if k < 0 && compare(p, s.waiting[i]) < 0 {
+			k = len(t.line)
+			t.line = append(t.line, p)
+		}
+		t.line = append(t.line, s.waiting[i])
+	}
+	if k < 0 {
+		k = len(t.line)
+		t.line = append(t.line, p)
+	}
+	return k
+}
+
+// commit makes the slots of a trial that succeeded from k on the present ones.
+func (s *Schedule) commit(k int) {
+	t := &s.t
+	for i := k; i < len(t.line); i++ {
+		p := &t.line[i]
+		p.start = p.next
+		p.job.Start = p.next
+	}
+	s.waiting, t.line = t.line, s.waiting
+	s.all, t.work = t.work, s.all
+	s.look()
+	s.closeNow()
+}
+
+// closeNow closes the windows that a change of slots has made due.
+func (s *Schedule) closeNow() {
+	if s.nextFix > s.now {
+		return
+	}
+	for i := range s.waiting {
+		if p := &s.waiting[i]; p.fixAt() <= s.now {
+			s.fix(p)
+		}
+	}
+	s.look()
+}
+
+// moveUp places everyone who waits again, if the operator wants that, and keeps
+// it only if all fit.
+func (s *Schedule) moveUp() {
+	if !s.opt.Replan || len(s.waiting) == 0 {
+		return
+	}
+	s.sort()
+	t := &s.t
+	t.line = append(t.line[:0], s.waiting...)
+	t.base = append(t.base[:0], s.busy...)
+	if t.place(0, s.now) == len(t.line) {
+		s.commit(0)
+	}
+}
+
+// Audit checks what must hold at every instant: no node promised twice, the
+// profiles equal to what the jobs leave, every slot within its window and every
+// window within what was agreed, nothing overdue. It costs both profiles made
+// anew; tests call it after every step.
+func (s *Schedule) Audit() error {
+	busy := bourse.NewProfile(s.now, s.opt.Nodes)
+	for i := range s.running {
+		p := &s.running[i]
+		if !p.job.Running || p.start > s.now || p.end() <= s.now || p.start != p.job.Start {
+			return fmt.Errorf("job %d runs at %v with slot [%v, %v)", p.job.SLA.ID, s.now, p.start, p.end())
+		}
+		busy.Add(s.now, p.end(), -p.nodes)
+	}
+	if err := same("running work", busy, s.busy); err != nil {
+		return err
+	}
+	for i := range s.waiting {
+		p := &s.waiting[i]
+		if err := s.auditPlace(p); err != nil {
+			return err
+		}
+		busy.Add(p.start, p.end(), -p.nodes)
+	}
+	if err := same("all work", busy, s.all); err != nil {
+		return err
+	}
+	for _, step := range busy {
+		if step.Free < 0 {
+			return fmt.Errorf("%d nodes too many are promised at %v", -step.Free, step.At)
+		}
+	}
+	if n := len(s.running) + len(s.waiting); n != len(s.jobs) {
+		return fmt.Errorf("%d jobs have a place, %d are known", n, len(s.jobs))
+	}
+	return nil
+}
+
+func (s *Schedule) auditPlace(p *place) error {
+	j := p.job
+	switch {
+	case s.jobs[j.SLA.ID] != j || j.Running:
+		return fmt.Errorf("job %d waits but is not known to", j.SLA.ID)
+	case p.start < s.now:
+		return fmt.Errorf("job %d should have started at %v", j.SLA.ID, p.start)
+	case p.start < p.ready || p.start > p.last:
+		return fmt.Errorf("job %d stands at %v, promised between %v and %v", j.SLA.ID, p.start, p.ready, p.last)
+	case p.start != j.Start || p.ready != j.Ready || p.last.Add(p.run) != j.Due || p.nodes != j.Size.Nodes || p.run != j.Size.Runtime:
+		return fmt.Errorf("job %d: the place %v and the promise %+v differ", j.SLA.ID, p.start, j.Promise)
+	case p.fixAt() <= s.now:
+		return fmt.Errorf("job %d: its window should have closed at %v", j.SLA.ID, p.fixAt())
+	}
+	return nil
+}
+
+func same(what string, want, have bourse.Profile) error {
+	if len(want) != len(have) {
+		return fmt.Errorf("free of %s: %v, the jobs leave %v", what, have, want)
+	}
+	for i := range want {
+		if want[i] != have[i] {
+			return fmt.Errorf("free of %s: %v, the jobs leave %v", what, have, want)
+		}
+	}
+	return nil
+}
