@@ -180,6 +180,9 @@ func (r *replay) options() (opt studies.ReplayOptions, read swf.JobOptions, err 
 
 // tell says what was left out or mended.
 func (r *replay) tell(w io.Writer, file string, t *swf.Trace, tally swf.Tally, result *studies.Replay) {
+	if r.reservations == 0 && r.alpha != "0" {
+		fmt.Fprintln(w, "--alpha says what reservations prefer, and there are none; add --reservations SHARE")
+	}
 	say := func(n int, what string) {
 		if n > 0 {
 			fmt.Fprintf(w, "%s: %d %s\n", file, n, what)

@@ -126,3 +126,16 @@ func TestReplay_BadUsageIsSaid(t *testing.T) {
 		}
 	}
 }
+
+func TestReplay_SaysThatAPreferenceWithoutReservationsDoesNothing(t *testing.T) {
+	t.Parallel()
+	for args, said := range map[string]bool{"--alpha=0.5": true, "--alpha=0": false, "--alpha=0.5 --reservations=0.5": false} {
+		_, messages, err := replayTiny(t, append([]string{"--procs=4"}, strings.Fields(args)...)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(messages, "add --reservations SHARE"); got != said {
+			t.Errorf("%s: %q", args, messages)
+		}
+	}
+}
