@@ -67,7 +67,8 @@ var rooms = []room{
 	{"agents", []string{".", "policy/..."}, core},
 	{"agents/plant", nil, core},
 	{"agents/sim", []string{".", "agents", "agents/journal", "agents/plant"}, core}, // a disk in memory behind each agent
-	{"agents/live", []string{".", "agents", "agents/wire", "agents/journal"}, world},
+	{"agents/certificate", []string{".", "agents"}, world},
+	{"agents/live", []string{".", "agents", "agents/certificate", "agents/wire", "agents/journal"}, world},
 	{"agents/wire", []string{".", "policy/...", "agents"}, world},
 	{"agents/journal", []string{".", "agents", "agents/plant"}, world},
 	{"agents/journal/audit", []string{".", "agents"}, core},

@@ -1,0 +1,120 @@
+package certificate
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// gossipKeySize is that of a key of AES-256.
+const gossipKeySize = 32
+
+// maxGossipKeys bounds the keys of one file: one in use and those that it takes
+// the place of.
+const maxGossipKeys = 8
+
+// GossipKeys reads the keys of a VO's gossip, each a line of base64: the first
+// is used to send, all are understood. Whoever has one can join the gossip, and
+// no more than that: gossip is a hint, certificates are the authority.
+func GossipKeys(name string) ([][]byte, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+		return nil, fmt.Errorf("%s can be read by others (%#o); chmod 600 %s", name, mode, name)
+	}
+	data, err := readFile(name)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := parseGossipKeys(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s:%w", name, err)
+	}
+	return keys, nil
+}
+
+// parseGossipKeys says nothing of a key in its errors: they go into logs.
+func parseGossipKeys(data []byte) ([][]byte, error) {
+	var keys [][]byte
+	n := 0
+	for line := range strings.Lines(string(data)) {
+		n++
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		key, err := base64.StdEncoding.DecodeString(line)
+		if err != nil || len(key) != gossipKeySize {
+			return nil, fmt.Errorf("%d: a key of %d bytes in base64 is wanted", n, gossipKeySize)
+		}
+		keys = append(keys, key)
+	}
+	if len(keys) == 0 || len(keys) > maxGossipKeys {
+		return nil, fmt.Errorf("1: it has %d keys; 1 to %d are wanted", len(keys), maxGossipKeys)
+	}
+	return keys, nil
+}
+
+// newGossipKey makes a file with one new key.
+func newGossipKey(name string) error {
+	key := make([]byte, gossipKeySize)
+	if _, err := rand.Read(key); err != nil {
+		return err
+	}
+	return writeGossipKeys(name, [][]byte{key})
+}
+
+func writeGossipKeys(name string, keys [][]byte) error {
+	var text []byte
+	for _, key := range keys {
+		text = append(base64.StdEncoding.AppendEncode(text, key), '\n')
+	}
+	return writeFile(name, text, 0o600)
+}
+
+// KeyStep is one of the three steps by which the key of a VO's gossip is
+// changed while agents run. After each, the file goes to every agent and each is
+// started again before the next step.
+type KeyStep string
+
+// The steps.
+const (
+	AddKey   KeyStep = "add"  // a new key, understood but not used to send
+	UseKey   KeyStep = "use"  // the newest is used to send, the others are understood
+	DropKeys KeyStep = "drop" // only the one used to send is left
+)
+
+// RotateGossip takes one step of changing the key and returns how many keys the
+// file then holds.
+func (a *Authority) RotateGossip(step KeyStep) (int, error) {
+	file := a.path(gossipFile)
+	keys, err := GossipKeys(file)
+	if err != nil {
+		return 0, err
+	}
+	switch step {
+	case AddKey:
+		if len(keys) == maxGossipKeys {
+			return 0, fmt.Errorf("%s has %d keys already; drop the old ones first", file, len(keys))
+		}
+		key := make([]byte, gossipKeySize)
+		if _, err := rand.Read(key); err != nil {
+			return 0, err
+		}
+		keys = append(keys, key)
+	case UseKey:
+		if len(keys) < 2 {
+			return 0, fmt.Errorf("%s has one key only; add another first", file)
+		}
+		last := len(keys) - 1
+		keys = append([][]byte{keys[last]}, keys[:last]...)
+	case DropKeys:
+		keys = keys[:1]
+	default:
+		return 0, fmt.Errorf("%q is no step; there are add, use and drop", step)
+	}
+	return len(keys), writeGossipKeys(file, keys)
+}

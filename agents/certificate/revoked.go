@@ -1,0 +1,153 @@
+package certificate
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+)
+
+// revocations says what is not to be trusted although the authority vouches for
+// it. A line of the file is the serial number of a certificate in hexadecimal,
+// or ROLE/NAME for a member whatever its certificate; what follows a # is a
+// remark.
+type revocations struct {
+	serials map[string]bool
+	members map[string]bool
+}
+
+// readRevocations reads a list; one that does not exist is empty.
+func readRevocations(name string) (revocations, error) {
+	if name == "" {
+		return revocations{}, nil
+	}
+	data, err := readFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return revocations{}, nil
+	}
+	if err != nil {
+		return revocations{}, err
+	}
+	list, err := parseRevocations(data)
+	if err != nil {
+		return revocations{}, fmt.Errorf("%s:%w", name, err)
+	}
+	return list, nil
+}
+
+func parseRevocations(data []byte) (revocations, error) {
+	r := revocations{serials: map[string]bool{}, members: map[string]bool{}}
+	lines := bufio.NewScanner(bytes.NewReader(data))
+	for n := 1; lines.Scan(); n++ {
+		entry, _, _ := strings.Cut(lines.Text(), "#")
+		entry = strings.TrimSpace(entry)
+		role, name, member := strings.Cut(entry, "/")
+		switch {
+		case entry == "":
+		case member:
+			if _, err := ParseRole(role); err != nil {
+				return r, fmt.Errorf("%d: %w", n, err)
+			}
+			if err := validName(name); err != nil {
+				return r, fmt.Errorf("%d: %w", n, err)
+			}
+			r.members[entry] = true
+		case strings.Trim(entry, "0123456789abcdef") != "" || len(entry) > 40:
+			return r, fmt.Errorf("%d: %q: the serial number of a certificate in hexadecimal, or ROLE/NAME, is wanted", n, entry)
+		default:
+			r.serials[entry] = true
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return r, err
+	}
+	return r, nil
+}
+
+// holds reports whether a certificate of a member is revoked.
+func (r revocations) holds(i Identity, c *x509.Certificate) bool {
+	return r.serials[serialText(c)] || r.members[string(i.Role)+"/"+i.Name]
+}
+
+// serialText shows a serial number as lists and openssl do.
+func serialText(c *x509.Certificate) string { return fmt.Sprintf("%032x", c.SerialNumber) }
+
+// enlist adds a certificate to the list of what was issued: serial, end, whose.
+func (a *Authority) enlist(i Issued) error {
+	f, err := os.OpenFile(a.path(issuedFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(f, "%s %s %s/%s\n", i.Serial, i.Expires.UTC().Format(time.RFC3339), i.Identity.Role, i.Identity.Name)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// Issued lists what the authority has issued, in the order of time. Files is not
+// filled in.
+func (a *Authority) Issued() ([]Issued, error) {
+	data, err := os.ReadFile(a.path(issuedFile)) // grows with every certificate: not bounded
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var list []Issued
+	n := 0
+	for line := range strings.Lines(string(data)) {
+		n++
+		serial, rest, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		end, member, ok2 := strings.Cut(rest, " ")
+		role, name, ok3 := strings.Cut(member, "/")
+		expires, err := time.Parse(time.RFC3339, end)
+		if !ok || !ok2 || !ok3 || err != nil {
+			return nil, fmt.Errorf("%s:%d: SERIAL END ROLE/NAME is wanted", a.path(issuedFile), n)
+		}
+		list = append(list, Issued{Identity: Identity{a.vo, Role(role), name}, Serial: serial, Expires: expires})
+	}
+	return list, nil
+}
+
+// Revoke puts every certificate of a member that has not expired on the list of
+// revoked ones, and returns their serial numbers; those that were on it are not
+// counted. A certificate issued later is not concerned. The list has its effect
+// where a copy of it lies beside a member's files.
+func (a *Authority) Revoke(role Role, name string) ([]string, error) {
+	issued, err := a.Issued()
+	if err != nil {
+		return nil, err
+	}
+	known, err := readRevocations(a.path(revokedFile))
+	if err != nil {
+		return nil, err
+	}
+	text, err := readFile(a.path(revokedFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if len(text) > 0 && !bytes.HasSuffix(text, []byte("\n")) {
+		text = append(text, '\n')
+	}
+	var serials []string
+	now := a.now()
+	for _, i := range issued {
+		if i.Identity.Role == role && i.Identity.Name == name && i.Expires.After(now) && !known.serials[i.Serial] {
+			serials = append(serials, i.Serial)
+			text = fmt.Appendf(text, "%s # %s/%s, revoked %s\n", i.Serial, role, strings.ReplaceAll(name, "#", "_"), day(now))
+		}
+	}
+	if len(serials) == 0 {
+		return nil, nil
+	}
+	if len(text) > maxFile {
+		return nil, fmt.Errorf("%s would exceed %d bytes; take lines of expired certificates out of it, or make a new authority", a.path(revokedFile), maxFile)
+	}
+	slices.Sort(serials)
+	return serials, writeFile(a.path(revokedFile), text, 0o644)
+}
