@@ -1,0 +1,137 @@
+package live
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	"bourse/agents"
+	"bourse/agents/wire"
+)
+
+// maxMembers bounds how many processes a directory knows: about 1 MB. One more
+// is ignored and counted.
+const maxMembers = 4096
+
+// Directory says where agents are, as far as gossip knows. Of several living
+// processes that go by one name the latest life is the one that is meant, and
+// one that is leaving only if there is no other. It is safe for concurrent use;
+// a look-up costs a map access.
+type Directory struct {
+	mu      sync.RWMutex
+	lives   map[agents.ID][]Member // the living, the one that is meant first
+	members int
+	ignored uint64
+}
+
+// Change is what one word of gossip has changed about an agent.
+type Change struct {
+	Member
+	Turn Turn
+}
+
+// Turn says how an agent has changed in the eyes of others.
+type Turn int
+
+const (
+	Stayed Turn = iota // nothing that matters to others
+	Came               // it may be asked from now on, or it is another life, perhaps elsewhere
+	Told               // it has told something new of itself
+	Went               // it is to be asked for nothing new
+)
+
+func newDirectory() *Directory { return &Directory{lives: map[agents.ID][]Member{}} }
+
+// Find returns the process in which an agent lives; false if gossip knows none
+// that is alive and speaks a version of the wire in common.
+func (d *Directory) Find(id agents.ID) (Member, bool) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return d.find(id)
+}
+
+func (d *Directory) find(id agents.ID) (Member, bool) {
+	if lives := d.lives[id]; len(lives) > 0 && lives[0].understood() {
+		return lives[0], true
+	}
+	return Member{}, false
+}
+
+// Members returns the living, one for each agent, in order of their names.
+func (d *Directory) Members() []Member {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	list := make([]Member, 0, len(d.lives))
+	for _, lives := range d.lives {
+		list = append(list, lives[0])
+	}
+	slices.SortFunc(list, func(a, b Member) int { return cmp.Compare(a.Agent, b.Agent) })
+	return list
+}
+
+// rivals returns how many living processes go by the name of an agent.
+func (d *Directory) rivals(id agents.ID) int {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return len(d.lives[id])
+}
+
+// beyond returns how often a process was not taken in, there being too many.
+func (d *Directory) beyond() uint64 {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return d.ignored
+}
+
+// hear takes what gossip says of one life of an agent, that it is alive or that
+// it is not, and returns what it changes for those who ask that agent.
+func (d *Directory) hear(m Member, alive bool) Change {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	before, asked := d.find(m.Agent)
+	lives := d.lives[m.Agent]
+	i := slices.IndexFunc(lives, func(l Member) bool { return l.Life == m.Life })
+	switch {
+	case alive && i >= 0:
+		lives[i] = m
+	case alive && d.members == maxMembers:
+		d.ignored++
+		return Change{Member: m}
+	case alive:
+		lives = append(lives, m)
+		d.members++
+	case i >= 0:
+		lives = slices.Delete(lives, i, i+1)
+		d.members--
+	}
+	slices.SortFunc(lives, meant)
+	if d.lives[m.Agent] = lives; len(lives) == 0 {
+		delete(d.lives, m.Agent)
+	}
+	after, ask := d.find(m.Agent)
+	return turn(before, asked && before.Flags&Leaving == 0, after, ask && after.Flags&Leaving == 0)
+}
+
+// meant orders the lives of an agent: not leaving before leaving, then the
+// latest first.
+func meant(a, b Member) int {
+	return cmp.Or(cmp.Compare(a.Flags&Leaving, b.Flags&Leaving), cmp.Compare(b.Life, a.Life))
+}
+
+// turn compares the life of an agent that was meant with the one that is.
+func turn(before Member, asked bool, after Member, ask bool) Change {
+	switch {
+	case !asked && !ask:
+		return Change{Member: after}
+	case !ask:
+		return Change{before, Went}
+	case !asked || before.Life != after.Life || before.Address != after.Address:
+		return Change{after, Came}
+	case before != after:
+		return Change{after, Told}
+	}
+	return Change{Member: after}
+}
+
+// understood reports whether there is a version of the wire in common.
+func (m Member) understood() bool { return m.Oldest <= wire.Version && wire.Oldest <= m.Version }

@@ -1,0 +1,335 @@
+package live
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"log"
+	"maps"
+	"math/rand/v2"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/memberlist"
+	"github.com/rs/zerolog"
+)
+
+// GossipOptions says how a process finds the others of its VO.
+type GossipOptions struct {
+	Listen    string   // host:port, for TCP and UDP; port 0: a free one
+	Advertise string   // host:port at which others reach it; "": as it listens
+	Seeds     []string // host:port of some that are there already; who starts first needs none to answer
+	Label     string   // of the VO: gossip of another is not heard
+	Keys      [][]byte // 32 bytes each; the first encrypts, all decrypt, so that keys can be changed one process at a time
+	Profile   string   // "lan", the default, or "fast": failures seen in 1 s instead of 10, for ten times the packets
+}
+
+// keySize is that of AES-256.
+const keySize = 32
+
+// ReadKeys reads a file of gossip keys: 32 bytes as they are, or one key in
+// base64 a line, the first of which encrypts.
+func ReadKeys(file string) ([][]byte, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	return parseKeys(file, text)
+}
+
+func parseKeys(file string, text []byte) ([][]byte, error) {
+	if len(text) == keySize {
+		return [][]byte{text}, nil
+	}
+	var keys [][]byte
+	for i, line := range strings.Split(string(text), "\n") {
+		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+			continue
+		}
+		key, err := base64.StdEncoding.DecodeString(line)
+		if err != nil || len(key) != keySize {
+			return nil, fmt.Errorf("%s:%d: a gossip key is %d bytes in base64, such as `head -c %d /dev/urandom | base64` prints", file, i+1, keySize, keySize)
+		}
+		keys = append(keys, key)
+	}
+	if len(keys) == 0 {
+		return nil, fmt.Errorf("%s: has no gossip key: %d bytes in base64, one key a line", file, keySize)
+	}
+	return keys, nil
+}
+
+// gossip tells the others of this process and hears of them.
+type gossip struct {
+	list *memberlist.Memberlist
+	log  zerolog.Logger
+	hear func(node string, meta []byte, alive bool)
+
+	mu    sync.Mutex
+	meta  []byte
+	news  map[string]rumour   // what memberlist has said and hear has not been told, the last word of each node
+	known map[string]string   // address of each living node
+	lost  map[string]struct{} // addresses of nodes that failed and have not come back, to be looked for
+
+	wake  chan struct{}
+	done  chan struct{}
+	ends  sync.WaitGroup
+	own   string // address of this process's gossip
+	seeds []string
+	again time.Duration // between two looks for seeds and lost ones, once others are known
+}
+
+// rumour is the last that memberlist has said of a node.
+type rumour struct {
+	meta  []byte
+	addr  string
+	alive bool
+	left  bool // it has said so itself
+}
+
+// startGossip makes this process known and begins to look for seeds, for ever:
+// none needs to be there. hear is called with what is heard of others and of
+// this process itself, one word after the other.
+func startGossip(o GossipOptions, transport memberlist.Transport, name string, meta []byte, l zerolog.Logger, hear func(node string, meta []byte, alive bool)) (*gossip, error) {
+	g := &gossip{log: l, hear: hear, meta: meta, news: map[string]rumour{}, known: map[string]string{}, lost: map[string]struct{}{},
+		wake: make(chan struct{}, 1), done: make(chan struct{}), seeds: o.Seeds}
+	c, err := o.config()
+	if err != nil {
+		return nil, err
+	}
+	c.Name, c.Transport, c.Delegate, c.Events, c.Logger = name, transport, g, g, log.New(memberlistLog{l}, "", 0)
+	g.again = min(c.PushPullInterval, 10*time.Second)
+	if g.list, err = memberlist.Create(c); err != nil {
+		return nil, fmt.Errorf("gossip at %s: %w", o.Listen, err)
+	}
+	g.own = g.list.LocalNode().Address()
+	g.ends.Go(g.tell)
+	go g.look()
+	return g, nil
+}
+
+// config turns options into memberlist's.
+func (o GossipOptions) config() (*memberlist.Config, error) {
+	c := memberlist.DefaultLANConfig()
+	switch o.Profile {
+	case "", "lan":
+	case "fast":
+		c.ProbeInterval, c.ProbeTimeout = 100*time.Millisecond, 50*time.Millisecond
+		c.GossipInterval, c.PushPullInterval = 20*time.Millisecond, time.Second
+		c.SuspicionMult, c.TCPTimeout = 2, time.Second
+	default:
+		return nil, fmt.Errorf("gossip profile %q is none; there are lan and fast", o.Profile)
+	}
+	c.EnableCompression = false // costs more than it saves for packets this small
+	if c.Label = o.Label; o.Label == "" {
+		return nil, errors.New("gossip needs the name of the VO for its label")
+	}
+	var err error
+	if c.BindAddr, c.BindPort, err = hostPort(o.Listen); err != nil {
+		return nil, fmt.Errorf("gossip cannot listen at %q: %w", o.Listen, err)
+	}
+	c.AdvertisePort = c.BindPort
+	if o.Advertise != "" {
+		if c.AdvertiseAddr, c.AdvertisePort, err = hostPort(o.Advertise); err != nil {
+			return nil, fmt.Errorf("gossip cannot advertise %q: %w", o.Advertise, err)
+		}
+	}
+	for _, key := range o.Keys {
+		if len(key) != keySize {
+			return nil, fmt.Errorf("a gossip key has %d bytes instead of %d", len(key), keySize)
+		}
+	}
+	if len(o.Keys) == 0 {
+		return c, nil // the node allows it on loopback only
+	}
+	c.Keyring, err = memberlist.NewKeyring(o.Keys, o.Keys[0])
+	return c, err
+}
+
+// hostPort takes an IP address and a port apart; a name is looked up, as gossip
+// speaks of addresses only.
+func hostPort(address string) (string, int, error) {
+	a, err := net.ResolveTCPAddr("tcp", address)
+	if err != nil {
+		return "", 0, err
+	}
+	if a.IP == nil {
+		return "0.0.0.0", a.Port, nil
+	}
+	return a.IP.String(), a.Port, nil
+}
+
+// address is where others reach this process's gossip.
+func (g *gossip) address() string { return g.own }
+
+// announce has something new told of this process. It returns when somebody has
+// been told, or after the time given.
+func (g *gossip) announce(meta []byte, within time.Duration) error {
+	g.mu.Lock()
+	g.meta = meta
+	g.mu.Unlock()
+	return g.list.UpdateNode(within)
+}
+
+// leave says goodbye, waiting at most so long until somebody has heard it, and
+// stops.
+func (g *gossip) leave(within time.Duration) error {
+	return errors.Join(g.list.Leave(within), g.stop())
+}
+
+// stop stops without a word: others will find this process to have failed.
+func (g *gossip) stop() error {
+	close(g.done)
+	g.ends.Wait() // not for look: a join under way may last as long as memberlist's timeout
+	return g.list.Shutdown()
+}
+
+// The callbacks of memberlist run under its lock: they only pass on.
+
+// NotifyJoin passes on that a node is alive.
+func (g *gossip) NotifyJoin(n *memberlist.Node) { g.note(n, true) }
+
+// NotifyUpdate passes on that a node has told something new of itself.
+func (g *gossip) NotifyUpdate(n *memberlist.Node) { g.note(n, true) }
+
+// NotifyLeave passes on that a node has left or failed.
+func (g *gossip) NotifyLeave(n *memberlist.Node) { g.note(n, false) }
+
+func (g *gossip) note(n *memberlist.Node, alive bool) {
+	g.mu.Lock()
+	g.news[n.Name] = rumour{meta: bytes.Clone(n.Meta), addr: n.Address(), alive: alive, left: n.State == memberlist.StateLeft}
+	g.mu.Unlock()
+	select {
+	case g.wake <- struct{}{}:
+	default:
+	}
+}
+
+// NodeMeta returns what is told of this process.
+func (g *gossip) NodeMeta(int) []byte {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.meta
+}
+
+// NotifyMsg ignores what is no part of the membership.
+func (*gossip) NotifyMsg([]byte) {}
+
+// GetBroadcasts adds nothing to the membership.
+func (*gossip) GetBroadcasts(int, int) [][]byte { return nil }
+
+// LocalState adds nothing to the membership.
+func (*gossip) LocalState(bool) []byte { return nil }
+
+// MergeRemoteState ignores what is no part of the membership.
+func (*gossip) MergeRemoteState([]byte, bool) {}
+
+// maxLost bounds how many lost nodes are looked for; others come back by seeds.
+const maxLost = 64
+
+// tell hands on what has been heard, in order of the nodes' names.
+func (g *gossip) tell() {
+	for {
+		select {
+		case <-g.wake:
+		case <-g.done:
+			return
+		}
+		g.mu.Lock()
+		news := g.news
+		g.news = map[string]rumour{}
+		for node, r := range news {
+			if r.alive {
+				g.known[node] = r.addr
+				delete(g.lost, r.addr)
+			} else if delete(g.known, node); !r.left && len(g.lost) < maxLost {
+				g.lost[r.addr] = struct{}{}
+			}
+		}
+		g.mu.Unlock()
+		for _, node := range slices.Sorted(maps.Keys(news)) {
+			g.hear(node, news[node].meta, news[node].alive)
+		}
+	}
+}
+
+// firstLook is how long after the first look for seeds the second is; each
+// later one is twice as late, up to gossip.again.
+const firstLook = 100 * time.Millisecond
+
+// look joins the seeds, and again whenever some seed or a node that failed is
+// not among the living: after a partition each side would else stay alone.
+func (g *gossip) look() {
+	wait := firstLook
+	for said := false; ; {
+		missing := g.missing()
+		var err error
+		for _, addr := range missing {
+			if _, err = g.list.Join([]string{addr}); err == nil {
+				break // the others are told by it
+			}
+			select {
+			case <-g.done:
+				return
+			default:
+			}
+		}
+		if alone := err != nil && g.list.NumMembers() <= 1; alone && !said {
+			g.log.Warn().Strs("seeds", g.seeds).Err(err).Msg("nobody answers at the gossip seeds: trying on in the background")
+			said = true
+		}
+		if len(missing) == 0 || err == nil {
+			wait = g.again
+		} else {
+			wait = min(2*wait, g.again)
+		}
+		select {
+		case <-time.After(wait + rand.N(wait/4+1)):
+		case <-g.done:
+			return
+		}
+	}
+}
+
+// missing returns the seeds that are not among the living, and one lost node.
+func (g *gossip) missing() []string {
+	living := map[string]bool{g.own: true}
+	g.mu.Lock()
+	for _, addr := range g.known {
+		living[addr] = true
+	}
+	lost := slices.Sorted(maps.Keys(g.lost))
+	g.mu.Unlock()
+	var list []string
+	for _, seed := range g.seeds { // a name is looked up each time: it may have moved
+		if a, err := net.ResolveTCPAddr("tcp", seed); err != nil || !living[a.String()] {
+			list = append(list, seed)
+		}
+	}
+	if len(lost) > 0 {
+		list = append(list, lost[rand.N(len(lost))])
+	}
+	return list
+}
+
+// memberlistLog turns memberlist's lines into records. What it takes for an
+// error is mostly a peer that is gone, so it is one level down.
+type memberlistLog struct{ log zerolog.Logger }
+
+// Write takes one line.
+func (w memberlistLog) Write(p []byte) (int, error) {
+	line := strings.TrimSpace(string(p))
+	level := zerolog.DebugLevel
+	for tag, l := range map[string]zerolog.Level{"[DEBUG] ": zerolog.TraceLevel, "[INFO] ": zerolog.DebugLevel, "[WARN] ": zerolog.DebugLevel, "[ERR] ": zerolog.InfoLevel} {
+		if rest, ok := strings.CutPrefix(line, tag); ok {
+			line, level = rest, l
+			break
+		}
+	}
+	w.log.WithLevel(level).Msg(strings.TrimPrefix(line, "memberlist: "))
+	return len(p), nil
+}

@@ -1,0 +1,149 @@
+package live
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+
+	"bourse/agents"
+)
+
+// Member is what a process tells all others of itself by gossip. It is a hint:
+// whoever holds the gossip key can say anything in it. Who somebody is, is
+// decided by certificates; which of two lives of an agent is the present one,
+// by the nonces of the protocol.
+type Member struct {
+	Agent   agents.ID // the agent it hosts: "site:north" or "broker:vo1"
+	Address string    // host:port at which it takes messages
+	Life    uint64    // its incarnation, Unix milliseconds of its start: the greater is the present one
+	Oldest  uint32    // the oldest and the newest version of the wire that it understands
+	Version uint32
+	Digest  uint64 // of its profile and prices: says that they have changed, not how
+	Flags   Flags
+}
+
+// Flags is what an agent asks others to know before they ask it for anything.
+type Flags uint8
+
+const (
+	Leaving  Flags = 1 << iota // on its way out: to be asked for nothing new
+	Draining                   // a site that finishes what it has
+	Closed                     // a site that takes no work at present
+)
+
+// metaMax is the most bytes that gossip carries for a member.
+const metaMax = 512
+
+// metaFormat is the first byte of a member's metadata. Fields are only ever
+// appended, and a reader leaves alone what stands after those that it knows; a
+// change beyond that takes another byte.
+const metaFormat = 1
+
+// node is the name that gossip knows a life of an agent by. Every life has its
+// own, so that one that has been restarted, be it at another address, need not
+// wait until the one before it has been given up for dead.
+func (m Member) node() string { return string(m.Agent) + "#" + strconv.FormatUint(m.Life, 36) }
+
+// encode returns the metadata, at most metaMax bytes.
+func (m Member) encode() ([]byte, error) {
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	b := []byte{metaFormat}
+	for _, s := range []string{string(m.Agent), m.Address} {
+		b = binary.AppendUvarint(b, uint64(len(s)))
+		b = append(b, s...)
+	}
+	for _, n := range []uint64{m.Life, uint64(m.Oldest), uint64(m.Version), m.Digest, uint64(m.Flags)} {
+		b = binary.AppendUvarint(b, n)
+	}
+	if len(b) > metaMax {
+		return nil, fmt.Errorf("what %s tells of itself by gossip takes %d bytes, at most %d fit: shorten its name or its address", m.Agent, len(b), metaMax)
+	}
+	return b, nil
+}
+
+// decodeMember reads what gossip says of the node of that name.
+func decodeMember(node string, meta []byte) (Member, error) {
+	if len(meta) == 0 || len(meta) > metaMax || meta[0] != metaFormat {
+		return Member{}, fmt.Errorf("gossip tells of %q in a form that this build does not read", node)
+	}
+	r := metaReader{b: meta[1:]}
+	m := Member{Agent: agents.ID(r.text()), Address: r.text(), Life: r.number()}
+	oldest, version := r.number(), r.number()
+	m.Digest = r.number()
+	flags := r.number()
+	m.Oldest, m.Version, m.Flags = uint32(oldest), uint32(version), Flags(flags)
+	switch {
+	case r.bad:
+		return Member{}, fmt.Errorf("gossip tells of %q in %d bytes that end too early", node, len(meta))
+	case uint64(m.Oldest) != oldest || uint64(m.Version) != version || uint64(m.Flags) != flags:
+		return Member{}, fmt.Errorf("gossip tells of %q with numbers out of range", node)
+	case m.node() != node:
+		return Member{}, fmt.Errorf("gossip tells of %q under the name of %q", m.node(), node)
+	}
+	return m, m.check()
+}
+
+// check refuses a member that no agent can be reached by.
+func (m Member) check() error {
+	if err := checkAgent(m.Agent); err != nil {
+		return err
+	}
+	host, port, err := net.SplitHostPort(m.Address)
+	if n, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil || host == "" || n == 0 {
+		return fmt.Errorf("address %q of %s is not of the form HOST:PORT", m.Address, m.Agent)
+	}
+	if m.Life == 0 || m.Oldest == 0 || m.Oldest > m.Version {
+		return fmt.Errorf("%s: life %d, wire versions %d to %d: a life and the versions begin at 1", m.Agent, m.Life, m.Oldest, m.Version)
+	}
+	return nil
+}
+
+// nameMax is the most bytes of an agent's address.
+const nameMax = 128
+
+// checkAgent refuses what is not the address of an agent that has a process of
+// its own: a site or a broker.
+func checkAgent(id agents.ID) error {
+	role, name, _ := strings.Cut(string(id), ":")
+	if role != "site" && role != "broker" || name == "" || len(id) > nameMax {
+		return fmt.Errorf("agent %.150q is not of the form site:NAME or broker:NAME with at most %d bytes", string(id), nameMax)
+	}
+	for _, r := range name {
+		if r <= ' ' || r == '#' || r == 0x7f {
+			return errors.New("agent " + strconv.Quote(string(id)) + " has a space, a # or a control character in its name")
+		}
+	}
+	return nil
+}
+
+// metaReader takes numbers and texts from metadata; bad once they run out.
+type metaReader struct {
+	b   []byte
+	bad bool
+}
+
+func (r *metaReader) number() uint64 {
+	n, size := binary.Uvarint(r.b)
+	if size <= 0 {
+		r.b, r.bad = nil, true
+		return 0
+	}
+	r.b = r.b[size:]
+	return n
+}
+
+func (r *metaReader) text() string {
+	n := r.number()
+	if n > uint64(len(r.b)) {
+		r.b, r.bad = nil, true
+		return ""
+	}
+	s := string(r.b[:n])
+	r.b = r.b[n:]
+	return s
+}

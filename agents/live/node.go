@@ -1,0 +1,346 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/memberlist"
+	"github.com/rs/zerolog"
+
+	"bourse/agents"
+	"bourse/agents/wire"
+)
+
+// NodeOptions says as whom and where a process takes part in a federation.
+type NodeOptions struct {
+	Name      agents.ID // the one agent that others know this process by: "site:north", "broker:vo1"
+	Host      Local     // holds that agent already
+	Listen    string    // host:port for messages; port 0: a free one
+	Advertise string    // host:port at which others reach it; "": as it listens
+	Transport Transport // credentials and guard
+	Plain     bool      // no encryption: of messages without a Transport, of gossip without keys; on loopback only
+	Gossip    GossipOptions
+	Memory    *Memory // a network within this process instead of sockets; Plain and addresses may be left out
+
+	Digest uint64 // of the agent's profile and prices
+	// Known are the sites that a broker counts on from an earlier life: those of
+	// whom nothing is heard for a while are reported to have left.
+	Known []agents.ID
+	Life  uint64 // tells this life from those before; 0: the present Unix milliseconds
+	Log   zerolog.Logger
+}
+
+// Local is what a node needs of a Host.
+type Local interface {
+	Connect(Network)
+	Deliver(*wire.Envelope) (taken bool)
+	Tell(from, to agents.ID, m agents.Message) error
+	Stop(context.Context) error
+}
+
+// Node is a process in a federation: a host, the links to other processes and
+// the gossip that says where those are.
+type Node struct {
+	opt       NodeOptions
+	directory *Directory
+	links     *links
+	lane      carrier
+	gossip    *gossip
+
+	mu   sync.Mutex
+	self Member
+	owed map[agents.ID]agents.Message // what the broker is to be told of a site and has had no room for
+	seen map[agents.ID]bool           // sites heard of since the start
+
+	done  chan struct{}
+	ends  sync.WaitGroup
+	stop  sync.Once
+	count struct{ garbage, rivals uint64 } // under mu
+	rare  seldom
+}
+
+// NodeStats is what a node has counted. Counts only grow.
+type NodeStats struct {
+	Links   LinkStats
+	Members int    // agents that gossip knows to be alive, this one too
+	Garbage uint64 // words of gossip that could not be read, or of nodes beyond the bound
+	Rivals  uint64 // times that another living process was heard of under this agent's name
+	Health  int    // gossip's opinion of this process, 0 the best: higher, it is too slow to answer in time
+	Dead    uint64 // messages that the remote could not get rid of
+}
+
+// directoryID is whom a broker hears of sites from.
+const directoryID agents.ID = "directory"
+
+// StartNode makes the host's agent known to others, who need not be there yet,
+// and connects it to them. It fails on options that cannot work and on addresses
+// that are taken.
+func StartNode(o NodeOptions) (*Node, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	if o.Life == 0 {
+		o.Life = uint64(time.Now().UnixMilli())
+	}
+	n := &Node{opt: o, directory: newDirectory(), owed: map[agents.ID]agents.Message{}, seen: map[agents.ID]bool{}, done: make(chan struct{})}
+	n.links = newLinks(n.directory, o.Host.Deliver, o.Log)
+	if err := n.open(); err != nil {
+		return nil, err
+	}
+	n.links.start(n.lane)
+	o.Host.Connect(n.links)
+	if err := n.join(); err != nil {
+		n.links.stop()
+		n.lane.close()
+		return nil, err
+	}
+	n.ends.Go(n.remind)
+	o.Log.Info().Str("agent", string(o.Name)).Str("address", n.Address()).Str("gossip", n.Gossip()).Uint64("life", o.Life).Msg("joined the federation")
+	return n, nil
+}
+
+// check refuses options that cannot work.
+func (o *NodeOptions) check() error {
+	if err := checkAgent(o.Name); err != nil {
+		return err
+	}
+	if o.Memory != nil {
+		return nil
+	}
+	if !o.Plain && (o.Transport.plain() || len(o.Gossip.Keys) == 0) {
+		return errors.New("a process of a federation needs certificates and a gossip key, as `bourse ca` makes them; plain text is for loopback, when asked for")
+	}
+	for _, address := range []string{o.Listen, o.Advertise, o.Gossip.Listen, o.Gossip.Advertise} {
+		if (o.Transport.plain() || len(o.Gossip.Keys) == 0) && address != "" && !loopback(address) {
+			return fmt.Errorf("%s is not a loopback address: plain text is for 127.0.0.1 and [::1] only", address)
+		}
+	}
+	return nil
+}
+
+// loopback reports whether an address is of this machine only.
+func loopback(address string) bool {
+	a, err := net.ResolveTCPAddr("tcp", address)
+	return err == nil && a.IP.IsLoopback()
+}
+
+// open makes the carrier.
+func (n *Node) open() (err error) {
+	if n.opt.Memory != nil {
+		n.lane, err = n.opt.Memory.carrier(n.opt.Listen, n.links.receive)
+		return err
+	}
+	c, err := startRemote(n.opt.Listen, n.opt.Advertise, n.opt.Transport, n.opt.Log, n.links.receive, n.links.broken)
+	n.lane = c
+	return err
+}
+
+// join begins to gossip.
+func (n *Node) join() (err error) {
+	n.self = Member{Agent: n.opt.Name, Address: n.lane.address(), Life: n.opt.Life, Oldest: wire.Oldest, Version: wire.Version, Digest: n.opt.Digest}
+	meta, err := n.self.encode()
+	if err != nil {
+		return err
+	}
+	var transport memberlist.Transport
+	o := n.opt.Gossip
+	if n.opt.Memory != nil {
+		if transport, err = n.opt.Memory.gossip(o.Listen); err != nil {
+			return err
+		}
+		if o.Listen == "" {
+			o.Listen = "127.0.0.1:0"
+		}
+	}
+	n.gossip, err = startGossip(o, transport, n.self.node(), meta, n.opt.Log.With().Str("lib", "memberlist").Logger(), n.hear)
+	return err
+}
+
+// Address is where others send messages to.
+func (n *Node) Address() string { return n.lane.address() }
+
+// Gossip is where others reach this process's gossip: a seed for them.
+func (n *Node) Gossip() string { return n.gossip.address() }
+
+// Directory says who is where.
+func (n *Node) Directory() *Directory { return n.directory }
+
+// hear takes a word of gossip of one node.
+func (n *Node) hear(node string, meta []byte, alive bool) {
+	m, err := decodeMember(node, meta)
+	if err != nil {
+		n.mu.Lock()
+		n.count.garbage++
+		n.mu.Unlock()
+		if n.rare.may(node, time.Now()) {
+			n.opt.Log.Warn().Str("node", node).Err(err).Msg("word of gossip ignored")
+		}
+		return
+	}
+	change := n.directory.hear(m, alive)
+	n.warn(m, alive)
+	log := n.opt.Log.Info().Str("peer", string(m.Agent)).Str("address", change.Address).Uint64("life", change.Life)
+	switch change.Turn {
+	case Came:
+		log.Uint32("wire", change.Version).Msg("peer is there")
+		n.links.moved(change.Member)
+		n.tell(m.Agent, agents.SiteJoined{Site: m.Agent})
+	case Went:
+		log.Bool("announced", !alive && m.Flags&Leaving != 0 || alive).Msg("peer has gone")
+		n.tell(m.Agent, agents.SiteLeft{Site: m.Agent})
+	case Told:
+		log.Uint64("digest", change.Digest).Uint8("flags", uint8(change.Flags)).Msg("peer has news")
+	default:
+		log.Discard()
+	}
+	if _, known := n.directory.Find(m.Agent); !known {
+		n.links.gone(m.Agent)
+	}
+}
+
+// warn says what nobody should overlook: several living processes of one name.
+// After a restart there are two, until the old life is seen to have failed.
+func (n *Node) warn(m Member, alive bool) {
+	if !alive || n.directory.rivals(m.Agent) < 2 {
+		return
+	}
+	if m.Agent != n.opt.Name || m.Life == n.opt.Life {
+		n.opt.Log.Info().Str("peer", string(m.Agent)).Msg("several lives of one agent are about: the latest is used")
+		return
+	}
+	n.mu.Lock()
+	n.count.rivals++
+	n.mu.Unlock()
+	n.opt.Log.Error().Str("agent", string(m.Agent)).Str("address", m.Address).Uint64("life", m.Life).Bool("later", m.Life > n.opt.Life).
+		Msg("another process goes by the name of this agent: unless it is this one's earlier life, stop one of the two; the later one gets the messages")
+}
+
+// tell tells the broker of this process of a site. What it has no room for is
+// owed to it.
+func (n *Node) tell(site agents.ID, m agents.Message) {
+	if !strings.HasPrefix(string(n.opt.Name), "broker:") || !strings.HasPrefix(string(site), "site:") {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.seen[site] = true
+	if n.opt.Host.Tell(directoryID, n.opt.Name, m) != nil {
+		n.owed[site] = m
+	} else {
+		delete(n.owed, site)
+	}
+}
+
+// The pace at which a broker is reminded of what it had no room for, and how
+// long a site that it knows from an earlier life may take to be heard of: as
+// long as LAN gossip may take to spread.
+const (
+	reminder = 250 * time.Millisecond
+	settled  = 15 * time.Second
+)
+
+// remind repeats what could not be told, and reports the sites that have not
+// come back.
+func (n *Node) remind() {
+	t := time.NewTicker(reminder)
+	defer t.Stop()
+	after := time.After(settled)
+	for {
+		select {
+		case <-t.C:
+			n.payDebts()
+		case <-after:
+			for _, site := range n.opt.Known {
+				n.mu.Lock()
+				heard := n.seen[site]
+				n.mu.Unlock()
+				if !heard {
+					n.tell(site, agents.SiteLeft{Site: site})
+				}
+			}
+		case <-n.done:
+			return
+		}
+	}
+}
+
+// payDebts tells the broker what is owed to it, for each site the last word.
+func (n *Node) payDebts() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, site := range slices.Sorted(maps.Keys(n.owed)) {
+		if n.opt.Host.Tell(directoryID, n.opt.Name, n.owed[site]) != nil {
+			return
+		}
+		delete(n.owed, site)
+	}
+}
+
+// Announce tells all others of a changed profile or price, by its digest, and of
+// what they should know before they ask. It waits at most a second for one of
+// them to have heard; gossip goes on either way. Leaving is for Leave to say.
+func (n *Node) Announce(digest uint64, flags Flags) error {
+	return n.announce(func(m *Member) { m.Digest, m.Flags = digest, flags&^Leaving|m.Flags&Leaving })
+}
+
+func (n *Node) announce(change func(*Member)) error {
+	n.mu.Lock()
+	change(&n.self)
+	meta, err := n.self.encode()
+	n.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return n.gossip.announce(meta, time.Second)
+}
+
+// Leave says that this process is leaving, has the host's agents finish what
+// they have begun, says goodbye and shuts down. What was acknowledged is in the
+// journals; what others have sent meanwhile they repeat to the next life.
+func (n *Node) Leave(ctx context.Context) error {
+	err := errors.New("the node has stopped already")
+	n.stop.Do(func() {
+		if told := n.announce(func(m *Member) { m.Flags |= Leaving }); told != nil {
+			n.opt.Log.Info().Err(told).Msg("nobody has heard that this process is leaving")
+		}
+		err = n.opt.Host.Stop(ctx)
+		n.end(func() error { return n.gossip.leave(time.Second) })
+	})
+	return err
+}
+
+// Close shuts down without a word: the others find this process to have failed.
+// The host is left alone.
+func (n *Node) Close() {
+	n.stop.Do(func() { n.end(n.gossip.stop) })
+}
+
+func (n *Node) end(gossip func() error) {
+	close(n.done)
+	n.ends.Wait()
+	if err := gossip(); err != nil {
+		n.opt.Log.Info().Err(err).Msg("gossip ended")
+	}
+	n.links.stop()
+	n.lane.close()
+}
+
+// Stats returns what the node has counted.
+func (n *Node) Stats() NodeStats {
+	n.mu.Lock()
+	s := NodeStats{Garbage: n.count.garbage, Rivals: n.count.rivals}
+	n.mu.Unlock()
+	s.Garbage += n.directory.beyond()
+	s.Links, s.Members, s.Health = n.links.stats(), len(n.directory.Members()), n.gossip.list.GetHealthScore()
+	if c, ok := n.lane.(*remoteCarrier); ok {
+		s.Dead = c.dead.Load()
+	}
+	return s
+}

@@ -1,0 +1,180 @@
+package live
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/asynkron/protoactor-go/eventstream"
+	"github.com/asynkron/protoactor-go/remote"
+	"github.com/rs/zerolog"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/protobuf/proto"
+
+	"bourse/agents/wire"
+)
+
+// Transport is how connections are secured: the credentials and interceptors of
+// gRPC for both ends. The zero Transport is plain text, which a node takes on
+// loopback only, and only when asked for.
+type Transport struct {
+	Dial   []grpc.DialOption
+	Server []grpc.ServerOption
+}
+
+// plain reports whether nothing secures the connections.
+func (t Transport) plain() bool { return len(t.Dial) == 0 || len(t.Server) == 0 }
+
+// mailroom is the name of the one actor of a process that others send to. The
+// actor system that the network reaches holds no other, so that no peer can name
+// an agent of the host, let alone stop it.
+const mailroom = "bourse"
+
+// The bounds of the remote. What a link has under way fits into one gRPC
+// message, with room for acknowledgements and the names of types.
+const (
+	remoteMessage = 2 * wire.MaxMessage // bytes of one gRPC message: a batch of parcels
+	remoteBatch   = 64                  // parcels or acknowledgements in a batch
+	remoteQueue   = 4096                // slots made ready for each peer's writer
+	remoteInbox   = 256                 // messages waiting for the mailroom; then the connections wait
+)
+
+// remoteCarrier carries messages by Proto.Actor's remote.
+type remoteCarrier struct {
+	system *actor.ActorSystem
+	remote *remote.Remote
+	events *eventstream.Subscription
+	peers  sync.Map // addresses that something has been sent to since the last hangUp
+	closed atomic.Bool
+	dead   atomic.Uint64 // messages that Proto.Actor could not get rid of
+}
+
+// startRemote listens. take is called with each message that comes in, one after
+// the other; broken with the address of a peer whose connection has ended.
+func startRemote(listen, advertise string, t Transport, l zerolog.Logger, take func(proto.Message), broken func(addr string)) (*remoteCarrier, error) {
+	host, port, err := freePort(listen)
+	if err != nil {
+		return nil, err
+	}
+	if advertise == "" {
+		advertise = net.JoinHostPort(host, strconv.Itoa(port))
+	}
+	if at, _, err := net.SplitHostPort(advertise); err != nil || at == "" || net.ParseIP(at).IsUnspecified() {
+		return nil, fmt.Errorf("others cannot dial %q: say by which host:port they reach this process (advertise)", advertise)
+	}
+	c := &remoteCarrier{system: newActorSystem(l)}
+	c.remote = remote.NewRemote(c.system, remoteConfig(host, port, advertise, t))
+	props := actor.PropsFromFunc(func(ctx actor.Context) {
+		if m, ok := ctx.Message().(proto.Message); ok {
+			take(m)
+		}
+	}, actor.WithMailbox(actor.Bounded(remoteInbox)))
+	if _, err := c.system.Root.SpawnNamed(props, mailroom); err != nil {
+		return nil, fmt.Errorf("mailroom: %w", err)
+	}
+	c.events = c.system.EventStream.Subscribe(func(event any) {
+		switch e := event.(type) {
+		case *remote.EndpointTerminatedEvent:
+			broken(e.Address)
+		case *actor.DeadLetterEvent:
+			if _, ours := e.Message.(proto.Message); ours && e.PID.GetId() == mailroom {
+				c.dead.Add(1)
+			}
+		}
+	})
+	return c, c.listen(host, port)
+}
+
+// listen turns remote's panic into an error: another process may have taken the
+// port since it was tried.
+func (c *remoteCarrier) listen(host string, port int) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("cannot listen at %s: %v", net.JoinHostPort(host, strconv.Itoa(port)), r)
+		}
+	}()
+	c.remote.Start()
+	return nil
+}
+
+// freePort tries an address and returns its host and port, a free one for 0.
+func freePort(listen string) (string, int, error) {
+	socket, err := net.Listen("tcp", listen)
+	if err != nil {
+		return "", 0, fmt.Errorf("cannot listen at %q: %w; is another process using it?", listen, errors.Unwrap(err))
+	}
+	defer socket.Close()
+	a := socket.Addr().(*net.TCPAddr)
+	return a.IP.String(), a.Port, nil
+}
+
+// newActorSystem returns one whose own log says only what is wrong, and never
+// the contents of messages.
+func newActorSystem(l zerolog.Logger) *actor.ActorSystem {
+	quiet := l.With().Str("lib", "protoactor").Logger().Level(max(l.GetLevel(), zerolog.WarnLevel))
+	return actor.NewActorSystem(
+		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(zerolog.NewSlogHandler(quiet)) }),
+		actor.WithDeadLetterThrottleCount(0),
+	)
+}
+
+func remoteConfig(host string, port int, advertise string, t Transport) *remote.Config {
+	if t.plain() {
+		t.Dial = []grpc.DialOption{grpc.WithTransportCredentials(insecure.NewCredentials())}
+	}
+	dial := append([]grpc.DialOption{
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(remoteMessage), grpc.MaxCallSendMsgSize(remoteMessage)),
+		grpc.WithConnectParams(grpc.ConnectParams{
+			Backoff:           backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second},
+			MinConnectTimeout: time.Second}),
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 10 * time.Second, Timeout: 2 * time.Second, PermitWithoutStream: true}),
+	}, t.Dial...)
+	server := append([]grpc.ServerOption{
+		grpc.MaxRecvMsgSize(remoteMessage), grpc.MaxSendMsgSize(remoteMessage),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}),
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: 10 * time.Second, Timeout: 5 * time.Second}),
+		grpc.ConnectionTimeout(5 * time.Second),
+		grpc.MaxConcurrentStreams(16),
+	}, t.Server...)
+	c := remote.Configure(host, port, remote.WithDialOptions(dial...), remote.WithServerOptions(server...), remote.WithAdvertisedHost(advertise),
+		remote.WithEndpointWriterBatchSize(remoteBatch), remote.WithEndpointWriterQueueSize(remoteQueue))
+	c.MaxRetryCount = 1 // each try blocks the peer's writer for 2 s; the link tries again
+	return c
+}
+
+func (c *remoteCarrier) address() string { return c.system.Address() }
+
+func (c *remoteCarrier) carry(to string, message proto.Message) {
+	if c.closed.Load() {
+		return
+	}
+	c.peers.LoadOrStore(to, nil)
+	c.system.Root.Send(actor.NewPID(to, mailroom), message)
+}
+
+func (c *remoteCarrier) hangUp(to string) {
+	c.peers.Delete(to)
+	c.system.EventStream.Publish(&remote.EndpointTerminatedEvent{Address: to})
+}
+
+// close stops listening. Shutdown(true) would race with the writers, and
+// Shutdown(false) leaves their connections open.
+func (c *remoteCarrier) close() {
+	c.closed.Store(true)
+	c.peers.Range(func(to, _ any) bool {
+		c.hangUp(to.(string))
+		return true
+	})
+	c.system.EventStream.Unsubscribe(c.events)
+	c.remote.Shutdown(false)
+	c.system.Shutdown()
+}
