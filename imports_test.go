@@ -77,6 +77,7 @@ var rooms = []room{
 	{"sites/swf", []string{".", "files"}, world},
 	{"sites/slurm", []string{".", "policy/...", "agents", "sites"}, world},
 	{"broker", []string{".", "policy/...", "agents", "agents/plant"}, core},
+	{"broker/explain", []string{".", "policy/...", "agents", "broker"}, core}, // facts in, an explanation out
 	{"broker/report", []string{".", "policy/...", "agents", "broker"}, world},
 	{"broker/web", []string{".", "policy/...", "agents", "broker", "broker/report"}, world},
 	{"configs", []string{".", "policy/...", "agents", "sites", "sites/swf", "broker"}, world},

@@ -39,6 +39,7 @@ type job struct {
 	txs    []*transaction // its window: COMMIT is recorded, in this order
 	asked  bourse.Job     // as submitted, before any move
 	stub   bool           // all that is known of it is what a site has said
+	since  bourse.Time    // when it came to its state
 
 	// For this life only.
 	errand *errand

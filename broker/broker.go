@@ -38,6 +38,7 @@ type Broker struct {
 	known    []agents.ID // the peers, in order of name
 
 	// What a restart begins anew.
+	now       bourse.Time // of the step under way, or of the fact that is replayed
 	began     bourse.Time // this life
 	cycle     cycle
 	next      bourse.Time // when the next cycle fires
@@ -47,6 +48,7 @@ type Broker struct {
 	probeSeq  uint64
 	stale     bool   // a site has joined or left since b.sites was made
 	stray     uint64 // messages that made no sense
+	detail    detail // what was recorded of cycles lately
 }
 
 // New returns a broker. The configuration must be valid: an error of
@@ -76,6 +78,7 @@ func (b *Broker) reset() {
 // Step hands the broker one message. Answers that come too late, twice, or from
 // somebody who was not asked change nothing; what makes no sense is counted.
 func (b *Broker) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
+	b.now = now
 	if b.fenced {
 		if _, ok := m.(agents.Started); !ok {
 			return

@@ -42,6 +42,15 @@ type Config struct {
 	OfferWait bourse.Duration // how long answers to requests for offers and quotes are waited for
 
 	Nonce uint64 // of a life that its runtime draws none for
+
+	// KeepJobs is how long a job is remembered after it is over; then its name is
+	// free again. 0: for ever.
+	KeepJobs bourse.Duration
+	// Explain is how many bytes of what its cycles saw and chose the broker
+	// records in an hour, beside what it needs itself, so that each can be planned
+	// again; see seen.go. Beyond that only the figures are recorded, without what
+	// was free. 0: nothing is recorded, nor that a leg has started.
+	Explain int
 }
 
 // Defaults returns the configuration of a broker of that name as documented for
@@ -67,6 +76,15 @@ func Defaults(name string) Config {
 		OfferWait: 10 * bourse.Second,
 	}
 	c.Phase = Phase(name, c.Cycle)
+	return c
+}
+
+// ServiceDefaults returns Defaults and what a process that serves for years needs
+// beside it: jobs are forgotten 7 days after they are over, and 64 MB of detail
+// is recorded in an hour at most.
+func ServiceDefaults(name string) Config {
+	c := Defaults(name)
+	c.KeepJobs, c.Explain = 7*bourse.Day, 64<<20
 	return c
 }
 
@@ -104,6 +122,10 @@ func (c *Config) Validate() error {
 		}
 	}
 	switch {
+	case c.KeepJobs < 0 || c.KeepJobs > bourse.MaxDuration:
+		return fmt.Errorf("broker %q: keep_jobs %v is outside 0..%v seconds", c.Name, c.KeepJobs, bourse.MaxDuration)
+	case c.Explain < 0:
+		return fmt.Errorf("broker %q: explain %d is below 0 bytes an hour", c.Name, c.Explain)
 	case c.Name == "":
 		return fmt.Errorf("broker without a name; its transactions are known by it")
 	case c.Phase < 0 || c.Phase >= c.Cycle:

@@ -173,6 +173,22 @@ func (b *Broker) answersDue(now bourse.Time, m answersDue, out *agents.Outbox) {
 func (b *Broker) search(now bourse.Time, out *agents.Outbox) {
 	c := &b.cycle
 	c.from = now.Add(b.cfg.Lead) // the wait may have lasted
+	b.recordSeen(now, out)
+	if !b.look(out) {
+		b.closeCycle(out)
+		return
+	}
+	c.phase = quoting
+	if b.askQuotes(out); c.missing == 0 {
+		b.reckon(now, out)
+		return
+	}
+	out.Alarm(now.Add(b.cfg.OfferWait), answersDue{c.number, quoting})
+}
+
+// look is phase 3. It reports false if no site has offered anything.
+func (b *Broker) look(out *agents.Outbox) bool {
+	c := &b.cycle
 	c.market.open(c.from, c.horizon)
 	c.summary.Skewed = c.market.skewed()
 	c.summary.Sites, c.summary.Slots = c.market.answered, c.market.list.Len()
@@ -183,8 +199,7 @@ func (b *Broker) search(now bourse.Time, out *agents.Outbox) {
 			}
 			b.giveUp(&c.plans[i], c.market.silence(b.cfg.OfferWait), out)
 		}
-		b.closeCycle(out)
-		return
+		return false
 	}
 	c.requests = c.requests[:0]
 	for i := range c.plans {
@@ -201,12 +216,7 @@ func (b *Broker) search(now bourse.Time, out *agents.Outbox) {
 			b.giveUp(p, r.Reasons[i], out)
 		}
 	}
-	c.phase = quoting
-	if b.askQuotes(out); c.missing == 0 {
-		b.reckon(now, out)
-		return
-	}
-	out.Alarm(now.Add(b.cfg.OfferWait), answersDue{c.number, quoting})
+	return true
 }
 
 // searchOptions are those of a search in this cycle.
@@ -217,6 +227,21 @@ func (b *Broker) searchOptions() search.Options {
 
 // reckon is phases 5 and 6; then the transactions begin.
 func (b *Broker) reckon(now bourse.Time, out *agents.Outbox) {
+	if b.cfg.Explain > 0 {
+		f := b.planned(now)
+		b.choose(out)
+		f.Chosen = b.chosen()
+		out.Record(f)
+	} else {
+		b.choose(out)
+	}
+	c := &b.cycle
+	c.phase, c.turn, c.cost, c.time = committing, 0, 0, 0
+	b.proceed(now, out)
+}
+
+// choose is phases 5 and 6.
+func (b *Broker) choose(out *agents.Outbox) {
 	c := &b.cycle
 	lost := 0
 	for i := range c.plans {
@@ -231,8 +256,6 @@ func (b *Broker) reckon(now bourse.Time, out *agents.Outbox) {
 		c.summary.Alternatives += len(c.plans[i].alternatives)
 	}
 	b.selectAll(out)
-	c.phase, c.turn, c.cost, c.time = committing, 0, 0, 0
-	b.proceed(now, out)
 }
 
 // proceed is phase 7: it begins the next transaction, or closes the cycle.

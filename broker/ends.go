@@ -53,9 +53,15 @@ func (b *Broker) confirmed(now bourse.Time, t *transaction, l *txLeg, m agents.C
 	}
 }
 
-// started notes that a leg's work runs. Row B24.
-func (b *Broker) started(t *transaction, l *txLeg) {
-	if t.state == committed && l.state == bourse.Confirmed {
+// started notes that a leg's work runs. No decision follows from it that a
+// restart would not come to again, so it is a fact only for those who look. Row
+// B24.
+func (b *Broker) started(t *transaction, i int, out *agents.Outbox) {
+	switch l := &t.legs[i]; {
+	case t.state != committed || l.state != bourse.Confirmed:
+	case b.cfg.Explain > 0:
+		b.record(bourse.LegStarted{Leg: t.leg(i)}, out)
+	default:
 		l.state = bourse.Running
 	}
 }

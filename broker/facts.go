@@ -14,7 +14,10 @@ func (b *Broker) record(f agents.Fact, out *agents.Outbox) {
 }
 
 // Replay applies a fact of an earlier life.
-func (b *Broker) Replay(_ bourse.Time, f agents.Fact) { b.apply(f) }
+func (b *Broker) Replay(at bourse.Time, f agents.Fact) {
+	b.now = at
+	b.apply(f)
+}
 
 // apply brings the lasting state up to a fact. It sends nothing and depends on
 // nothing but the state, so that facts can be replayed.
@@ -62,7 +65,9 @@ func (b *Broker) applyRare(f agents.Fact) {
 		b.lives, b.fenced = append(b.lives, bourse.BrokerLife{LifeBegun: f}), false
 	case bourse.LifeFenced:
 		b.fenced = true
-	case bourse.Amnesia: // said for the record
+	case bourse.Amnesia, bourse.CycleSeen, bourse.CyclePlanned: // said for the record
+	case bourse.LegStarted:
+		b.legOf(f.Leg).state = bourse.Running
 	case bourse.JobBroken:
 		j := b.names[f.Job]
 		j.reason = f.Reason
@@ -83,6 +88,8 @@ func (b *Broker) applyRare(f agents.Fact) {
 		b.meet(siteID(f.Site)).member = false
 	case bourse.TxForgotten:
 		b.applyForgotten(f)
+	case bourse.JobsForgotten:
+		b.applyJobsForgotten(f)
 	case bourse.BrokerImage:
 		b.load(f)
 	default:
@@ -354,7 +361,7 @@ func (b *Broker) settle(j *job) {
 // become moves a job to a state, and into the queue or out of it.
 func (b *Broker) become(j *job, s JobState) {
 	was, will := j.state <= Trying, s <= Trying
-	j.state = s
+	j.state, j.since = s, b.now
 	switch {
 	case was && !will:
 		b.queue.waiting--

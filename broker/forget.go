@@ -27,6 +27,47 @@ func (b *Broker) forget(now bourse.Time, out *agents.Outbox) {
 	if len(old) > 0 {
 		b.record(bourse.TxForgotten{Txs: old}, out)
 	}
+	b.forgetJobs(now, out)
+}
+
+// forgetJobs drops the jobs that are over for as long as Config.KeepJobs and of
+// which no transaction is remembered. Their names are free again: a submission
+// that is repeated so late is a new job.
+func (b *Broker) forgetJobs(now bourse.Time, out *agents.Outbox) {
+	if b.cfg.KeepJobs == 0 {
+		return
+	}
+	var busy map[*job]bool // made when it is needed
+	var old []string
+	for _, j := range b.jobs {
+		if j.state < Done || j.since.Add(b.cfg.KeepJobs) > now || j.taken || j.errand != nil || len(j.askers) > 0 {
+			continue
+		}
+		if busy == nil {
+			busy = map[*job]bool{}
+			for _, t := range b.order {
+				busy[t.job] = true
+			}
+		}
+		if !busy[j] {
+			old = append(old, j.Name)
+		}
+	}
+	if len(old) > 0 {
+		b.record(bourse.JobsForgotten{Jobs: old}, out)
+	}
+}
+
+func (b *Broker) applyJobsForgotten(f bourse.JobsForgotten) {
+	gone := make(map[*job]bool, len(f.Jobs))
+	for _, name := range f.Jobs {
+		if j := b.names[name]; j != nil {
+			gone[j] = true
+			delete(b.names, name)
+		}
+	}
+	b.jobs = slices.DeleteFunc(b.jobs, func(j *job) bool { return gone[j] })
+	b.queue.jobs = slices.DeleteFunc(b.queue.jobs, func(j *job) bool { return gone[j] })
 }
 
 // wanted reports whether a transaction is part of a window that still counts.

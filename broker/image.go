@@ -16,7 +16,7 @@ func (b *Broker) Image() agents.Fact {
 		}
 	}
 	for _, j := range b.jobs {
-		m := bourse.JobMemory{Job: j.Job, State: uint8(j.state), Fresh: j.fresh, Stub: j.stub, Reason: j.reason}
+		m := bourse.JobMemory{Job: j.Job, State: uint8(j.state), Fresh: j.fresh, Stub: j.stub, Reason: j.reason, Since: j.since}
 		if !same(&j.asked, &j.Job) {
 			m.Asked = j.asked
 		}
@@ -26,7 +26,7 @@ func (b *Broker) Image() agents.Fact {
 		f.Jobs = append(f.Jobs, m)
 	}
 	for _, t := range b.order {
-		f.Txs = append(f.Txs, t.image())
+		f.Txs = append(f.Txs, t.image(b.cfg.Explain > 0))
 	}
 	for user := range b.returned {
 		f.Returned = append(f.Returned, bourse.UserReturned{User: user, Credits: b.returned[user]})
@@ -40,7 +40,7 @@ func (b *Broker) Image() agents.Fact {
 	return f
 }
 
-func (t *transaction) image() bourse.TxMemory {
+func (t *transaction) image(started bool) bourse.TxMemory {
 	m := bourse.TxMemory{State: uint8(t.state), GivenUp: uint8(t.givenUp), Detached: t.apart, Reason: t.reason}
 	m.TxBegun = bourse.TxBegun{Tx: t.id, Job: t.job.Name, Alternative: t.number, Sites: t.sites,
 		Repairs: t.repairs, Request: t.request, Spare: t.spare}
@@ -51,18 +51,19 @@ func (t *transaction) image() bourse.TxMemory {
 		l := &t.legs[i]
 		m.Legs, m.Limits = append(m.Legs, l.what), append(m.Limits, l.limit)
 		m.Replaces = append(m.Replaces, l.replaces)
-		m.Memory = append(m.Memory, bourse.LegRecord{State: l.recorded(), Fare: l.fare, End: l.end, Back: l.back, Version: l.version,
+		m.Memory = append(m.Memory, bourse.LegRecord{State: l.recorded(started), Fare: l.fare, End: l.end, Back: l.back, Version: l.version,
 			Priced: l.priced, Charged: l.charged, Closed: l.closed, Mended: l.mended, Moved: l.moved})
 	}
 	return m
 }
 
-// recorded is the state of a leg as far as facts tell it.
-func (l *txLeg) recorded() bourse.LegState {
+// recorded is the state of a leg as far as facts tell it: that it has started
+// they do where that is recorded.
+func (l *txLeg) recorded(started bool) bourse.LegState {
 	switch {
 	case l.state == bourse.Prepared:
 		return bourse.Held
-	case l.state == bourse.Running:
+	case l.state == bourse.Running && !started:
 		return bourse.Confirmed
 	case l.state == bourse.Refused, l.state == bourse.Cancelled && !l.closed:
 		if l.priced {
@@ -95,6 +96,7 @@ func (b *Broker) load(f bourse.BrokerImage) {
 		if !m.Fresh {
 			b.queue.look(j)
 		}
+		j.since = m.Since
 	}
 	for _, m := range f.Txs {
 		b.loadTx(m)

@@ -294,7 +294,7 @@ func (b *Broker) catchUp(now bourse.Time, t *transaction, i int, s *sighting, ou
 		b.closed(now, t, l, t.leg(i), true, out)
 		switch s.State {
 		case bourse.Running:
-			b.started(t, l)
+			b.started(t, i, out)
 		case bourse.Settled:
 			b.settled(now, t, l, agents.SettledNotice{Leg: t.leg(i), End: s.End, Charged: s.Fare.Total()}, out)
 		case bourse.Released:

@@ -36,6 +36,11 @@ const (
 	usable
 )
 
+var answerNames = [...]string{"silent", "closed", "skewed", "usable"}
+
+// String names the answer.
+func (a answer) String() string { return answerNames[a] }
+
 // maxSkew is how far a site's clock may be off before its offers, which are in
 // absolute time, can not be used. An offer was made between request and receipt.
 const maxSkew = 2 * bourse.Second

@@ -41,6 +41,7 @@ type planLeg struct {
 	what      bourse.Leg
 	contended bool
 	quote     bourse.Quote // base price where the leg is clear
+	guess     bool         // of a rerun: it is contended and was not quoted
 }
 
 // add makes alternatives of windows. A leg is clear, and its base price exact,

@@ -61,7 +61,7 @@ func (b *Broker) heed(now bourse.Time, p *peer, t *transaction, l *txLeg, m agen
 	case agents.ReleasedReply:
 		b.released(now, t, l, m, out)
 	case agents.StartedNotice:
-		b.started(t, l)
+		b.started(t, m.Leg.Leg, out)
 	case agents.SettledNotice:
 		b.settled(now, t, l, m, out)
 	case agents.HeuristicNotice:

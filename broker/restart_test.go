@@ -32,6 +32,7 @@ type anarchy struct {
 	bag    []letter
 	alarms []agents.Alarm
 	facts  []agents.Fact
+	ats    []bourse.Time // when they were recorded
 }
 
 // TestRestart_AllOrNothingWhateverComesWhenever is the promise under anything
@@ -70,8 +71,8 @@ func (a *anarchy) begin() {
 	a.lives++
 	a.alarms = nil
 	a.b = New(a.cfg)
-	for _, f := range a.facts {
-		a.b.Replay(0, f)
+	for i, f := range a.facts {
+		a.b.Replay(a.ats[i], f)
 	}
 	a.step("", agents.Started{Nonce: a.lives})
 }
@@ -165,6 +166,9 @@ func (a *anarchy) step(from agents.ID, m agents.Message) {
 	var out agents.Outbox
 	a.b.Step(a.now, from, m, &out)
 	a.facts = append(a.facts, out.Facts...)
+	for range out.Facts {
+		a.ats = append(a.ats, a.now)
+	}
 	a.alarms = append(a.alarms, out.Alarms...)
 	for _, s := range out.Sends {
 		if a.sites[s.To] != nil {
@@ -245,8 +249,8 @@ func (a *anarchy) money() {
 func (a *anarchy) image() {
 	want := stable(a.b.Image())
 	again, fresh := New(a.cfg), New(a.cfg)
-	for _, f := range a.facts {
-		again.Replay(0, f)
+	for i, f := range a.facts {
+		again.Replay(a.ats[i], f)
 	}
 	fresh.Replay(0, a.b.Image())
 	for what, b := range map[string]*Broker{"the facts": again, "the image": fresh} {

@@ -11,6 +11,7 @@ import (
 type JobView struct {
 	bourse.Job
 	State  JobState
+	Since  bourse.Time   // when it came to that state
 	Reason bourse.Reason // why it is not placed; None if it is
 	Last   *TxView       // its latest transaction, nil if it never had one
 }
@@ -94,7 +95,7 @@ func (b *Broker) AtRest() bool {
 }
 
 func (j *job) view() JobView {
-	v := JobView{Job: j.Job, State: j.state, Reason: j.reason}
+	v := JobView{Job: j.Job, State: j.state, Since: j.since, Reason: j.reason}
 	if j.last != nil {
 		t := j.last.view()
 		v.Last = &t

@@ -1,0 +1,200 @@
+package broker
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/policy/search"
+	"bourse/policy/selection"
+)
+
+// recorded returns the cycles that a world has on record.
+func recorded(w *testWorld) (seen []bourse.CycleSeen, planned map[uint64]*bourse.CyclePlanned) {
+	planned = map[uint64]*bourse.CyclePlanned{}
+	for _, f := range w.facts {
+		switch f := f.(type) {
+		case bourse.CycleSeen:
+			seen = append(seen, f)
+		case bourse.CyclePlanned:
+			planned[f.Cycle] = &f
+		}
+	}
+	return seen, planned
+}
+
+// randomWorld is a grid of a seed: sites that are busy, closed, silent or skewed,
+// jobs of users with quotas, any algorithm, goal and limit.
+func randomWorld(t *rapid.T, seed uint64, explain int) *testWorld {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	between := func(low, high int) int { return low + rng.IntN(high-low+1) }
+	some := func(low, high int) bourse.Credits { return bourse.Credits(between(low, high)) * bourse.Credit }
+	span := func(low, high int) bourse.Duration { return bourse.Duration(between(low, high)) * bourse.Second }
+	var list []*fakeSite
+	for i := range between(1, 4) {
+		s := newFakeSite(fmt.Sprint("s", i), between(1, 8), bourse.Price(between(0, 9))*1_000_000)
+		s.groups[0].Performance = bourse.Performance([]int{500, 1000, 2000}[rng.IntN(3)])
+		for range between(0, 3) {
+			from := bourse.Time(between(0, 8000)) * sec
+			to := from.Add(span(1, 4000))
+			if rng.IntN(2) == 0 {
+				s.busy[0].Add(from, to, 1)
+			} else if s.free[0].Min(from, to) > 0 {
+				s.free[0].Add(from, to, -1)
+			}
+		}
+		how, kind := fakeAnswer{add: some(0, 3) / 2}, "QuoteRequest"
+		switch between(0, 7) {
+		case 0:
+			how.silent = true
+		case 1:
+			how.refuse = bourse.NotAllowed
+		case 2:
+			s.skew = 3 * bourse.Second
+		case 3:
+			how, kind = fakeAnswer{silent: true}, "OfferRequest"
+		case 4:
+			how, kind = fakeAnswer{refuse: bourse.NotAllowed}, "OfferRequest"
+		case 5:
+			how, kind = fakeAnswer{refuse: bourse.Busy}, "Hold"
+		}
+		s.rule = onNth(kind, between(0, 2), how)
+		list = append(list, s)
+	}
+	cfg := testConfig(list...)
+	cfg.Explain = explain
+	cfg.Algorithm = []search.Algorithm{search.AMP, search.ALP, search.AMPLiteral, search.Best}[rng.IntN(4)]
+	cfg.Minimize = []selection.Goal{selection.MinTime, selection.MinCost, selection.MinFinish}[rng.IntN(3)]
+	cfg.Budget = some(1, 60)
+	if rng.IntN(3) == 0 {
+		cfg.BudgetLimit = some(0, 30)
+	}
+	if rng.IntN(3) == 0 {
+		cfg.TimeLimit = span(0, 9000)
+	}
+	cfg.Quotas = map[string]bourse.Credits{"ana": some(0, 20)}
+	w := newTestWorld(t, cfg, list...)
+	for i := range between(1, 8) {
+		j := testJob(fmt.Sprint("j", i), between(1, 6), span(1, 4000), some(1, 30))
+		j.MinPerformance = bourse.Performance([]int{500, 1000}[rng.IntN(2)])
+		j.User = []string{"", "ana", "bob"}[rng.IntN(3)]
+		at := bourse.Time(between(0, 2000)) * sec
+		if rng.IntN(2) == 0 {
+			j.Deadline = at.Add(span(1, 9000))
+		}
+		w.submit(at, j)
+		if rng.IntN(8) == 0 { // a site passes the wish on, for the world has no users
+			w.Post(1005*sec, list[0].id(), later{"broker:vo1", agents.JobCancel{Job: j.Name, User: j.User}})
+		}
+	}
+	w.Run(6900 * sec) // no cycle waits for a silent site then
+	return w
+}
+
+// The record holds all that a plan follows from.
+func TestRerun_GivesExactlyTheRecordedChoice(t *testing.T) {
+	t.Parallel()
+	cycles := 0
+	rapid.Check(t, func(t *rapid.T) {
+		w := randomWorld(t, rapid.Uint64().Draw(t, "seed"), 1<<30)
+		seen, planned := recorded(w)
+		if len(seen) > len(only[bourse.CycleClosed](w)) {
+			t.Fatalf("%d cycles on record, %d closed", len(seen), w.b.Cycles())
+		}
+		for i := range seen {
+			// what a journal reads back, not what was recorded
+			var f bourse.CycleSeen
+			var p *bourse.CyclePlanned
+			reread(t, seen[i], &f)
+			if planned[f.Cycle] != nil {
+				p = new(bourse.CyclePlanned)
+				reread(t, *planned[f.Cycle], p)
+			}
+			r, err := NewRerun(&f, p)
+			if err != nil {
+				text, _ := json.Marshal(f)
+				more, _ := json.Marshal(p)
+				t.Fatalf("cycle %d: %v\n%s\n%s", f.Cycle, err, text, more)
+			}
+			for _, o := range r.As() {
+				again, err := r.With(o.Job, Change{})
+				if err != nil || !reflect.DeepEqual(again, o) {
+					t.Fatalf("cycle %d, with nothing changed, is for %s\n%+v, %v, not\n%+v", f.Cycle, o.Job, again, err, o)
+				}
+			}
+			cycles++
+		}
+	})
+	if cycles < 50 {
+		t.Errorf("only %d cycles were planned again", cycles)
+	}
+}
+
+func reread(t *rapid.T, from, to any) {
+	text, err := json.Marshal(from)
+	if err == nil {
+		err = json.Unmarshal(text, to)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What a cycle saw is recorded only where that is asked for, and changes nothing.
+func TestExplain_ChangesNothingElse(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		seed := rapid.Uint64().Draw(t, "seed")
+		without, with := randomWorld(t, seed, 0), randomWorld(t, seed, 1<<20)
+		var rest []string
+		for _, line := range with.trace {
+			if !strings.Contains(line, " * cycle-") && !strings.Contains(line, " * leg-started") {
+				rest = append(rest, line)
+			}
+		}
+		if !slices.Equal(without.trace, rest) {
+			t.Fatalf("without the record\n%s\nwith it\n%s", strings.Join(without.trace, "\n"), strings.Join(rest, "\n"))
+		}
+	})
+}
+
+// Beyond the bound the figures are on record, without what was free.
+func TestExplain_IsBoundedByTheHour(t *testing.T) {
+	t.Parallel()
+	site := newFakeSite("north", 4, 0)
+	cfg := testConfig(site)
+	cfg.Explain = 2*(3*jobSize+groupSize) + 60*stepSize
+	w := newTestWorld(t, cfg, site)
+	for i := range 6 {
+		for _, c := range "abc" {
+			w.submit(bourse.Time(i*1000+1)*sec, testJob(fmt.Sprintf("%c%d", c, i), 1, bourse.Second, bourse.Credit))
+		}
+	}
+	w.Run(7000 * sec)
+	seen, planned := recorded(w)
+	cut := ""
+	for _, f := range seen {
+		text := "whole "
+		if f.Cut {
+			text = "cut "
+			if len(f.Sites[0].Groups) > 0 || f.Jobs[0].Request.Nodes > 0 || len(f.Jobs) != 3 || len(planned[f.Cycle].Chosen) != 3 {
+				t.Errorf("cycle %d is cut, and has %+v", f.Cycle, f)
+			}
+			if _, err := NewRerun(&f, planned[f.Cycle]); err != ErrCut {
+				t.Errorf("a rerun of it: %v", err)
+			}
+		}
+		cut += text
+	}
+	if want := "whole whole cut whole whole cut "; cut != want {
+		t.Errorf("cycles at 1000, 2000, .. 6000 s are %q, want %q", cut, want)
+	}
+}
