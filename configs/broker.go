@@ -65,24 +65,29 @@ func ParseBroker(file string, text []byte) (*Broker, error) {
 		return nil, err
 	}
 	var out Broker
-	b := t
-	if _, single := t.keys["broker"].(map[string]any); single {
-		b = t.table("broker")
-	} else {
-		list := t.tables("broker")
-		switch {
-		case len(list) > 1:
-			list[1].wrongAt(list[1].path, "a second broker; one process is one broker")
-		case len(list) == 0 && t.clean("broker"):
-			t.wrong("broker", "missing; write [broker]")
-		}
-		if len(list) == 0 {
-			return finish(t, &out)
-		}
-		b = list[0]
+	if b := t.oneBroker(); b != nil {
+		out = b.broker(0, bourse.Minute, map[string]int{})
 	}
-	out = b.broker(0, bourse.Minute, map[string]int{})
 	return finish(t, &out)
+}
+
+// oneBroker returns the one [broker] or [[broker]] of a file, nil if there is
+// none or more.
+func (t *table) oneBroker() *table {
+	if _, single := t.keys["broker"].(map[string]any); single {
+		return t.table("broker")
+	}
+	list := t.tables("broker")
+	switch {
+	case len(list) > 1:
+		list[1].wrongAt(list[1].path, "a second broker; one process is one broker")
+	case len(list) == 0 && t.clean("broker"):
+		t.wrong("broker", "missing; write [broker]")
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return list[0]
 }
 
 // broker reads one broker. until is the length of the scenario around it, 0 if

@@ -13,10 +13,12 @@ type Kind string
 
 // The kinds of files, known by their tables.
 const (
-	KindScenario Kind = "scenario" // [[site]]
-	KindSite     Kind = "site"     // [[group]]
-	KindBroker   Kind = "broker"   // [broker] or [[broker]]
-	KindBatch    Kind = "batch"    // [[job]]
+	KindScenario      Kind = "scenario"       // [[site]]
+	KindSiteProcess   Kind = "site process"   // [[group]] and [listen]
+	KindBrokerProcess Kind = "broker process" // [broker] and [listen]
+	KindSite          Kind = "site"           // [[group]]
+	KindBroker        Kind = "broker"         // [broker] or [[broker]]
+	KindBatch         Kind = "batch"          // [[job]]
 )
 
 // Checked is what a valid file holds, in figures; those that have no meaning
@@ -97,6 +99,18 @@ func check(file string, text []byte, load func(*Broker, bourse.Duration) error) 
 			}
 		}
 		return s.checked(), nil
+	case t.has("listen") && t.has("broker"):
+		b, err := ParseBrokerProcess(file, text)
+		if err != nil {
+			return nil, err
+		}
+		return &Checked{Kind: KindBrokerProcess, Name: b.Name}, nil
+	case t.has("listen"):
+		s, err := ParseSiteProcess(file, text)
+		if err != nil {
+			return nil, err
+		}
+		return s.checked(), nil
 	case t.has("group"):
 		s, err := ParseSite(file, text)
 		if err != nil {
@@ -126,7 +140,7 @@ func check(file string, text []byte, load func(*Broker, bourse.Duration) error) 
 		return &Checked{Kind: KindBatch, Jobs: len(b.Jobs)}, nil
 	}
 	return nil, problems([]*Problem{{File: file, Text: "what is this? A scenario has [[site]] tables, " +
-		"a site [[group]], a broker [broker], a batch of jobs [[job]]"}})
+		"a site [[group]], a broker [broker], the process of either [listen] too, a batch of jobs [[job]]"}})
 }
 
 func (s *Scenario) checked() *Checked {
@@ -140,6 +154,14 @@ func (s *Scenario) checked() *Checked {
 	}
 	for i := range s.Brokers {
 		c.addJobs(&s.Brokers[i])
+	}
+	return c
+}
+
+func (s *SiteProcess) checked() *Checked {
+	c := &Checked{Kind: KindSiteProcess, Name: s.Name, Groups: len(s.Groups), Nodes: s.Nodes()}
+	if s.Workload != nil && s.Workload.Trace != "" {
+		c.Traces = 1
 	}
 	return c
 }

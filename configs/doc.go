@@ -1,6 +1,6 @@
 // Package configs reads the project's TOML files into typed values: a scenario
 // (sites, brokers and their workloads, for simulations), a site's snapshot (for
-// quotes), a broker, a batch of jobs. Every default is filled in, every value
+// quotes), a broker, the process of either, a batch of jobs. Every default is filled in, every value
 // is in its range, every name that a file uses is one that it defines; whoever
 // gets a result need not check it again.
 //
@@ -10,5 +10,6 @@
 // and what would be right.
 //
 // It opens the file that it is told to read and nothing else: not the traces,
-// not the batches that a scenario names. It starts nothing and builds no agents.
+// not the batches that a scenario names. It starts nothing and builds no agents,
+// but says what they are configured by.
 package configs

@@ -13,7 +13,7 @@ func FuzzCheck(f *testing.F) {
 	for _, p := range Presets() {
 		f.Add(p.Text)
 	}
-	for _, s := range []string{twoSites, smallScenario, figure1, smallBroker, wave, smallBatch, "a = [", "job = [{}]", "[broker]\n\"\" = 1"} {
+	for _, s := range []string{twoSites, smallScenario, figure1, smallBroker, smallProcess, tideProcess, wave, smallBatch, "a = [", "job = [{}]", "[broker]\n\"\" = 1"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -130,6 +130,15 @@ func ParseScenario(file string, text []byte) (*Scenario, error) {
 
 // site reads one [[site]].
 func (t *table) site(until bourse.Duration, names map[string]int) Site {
+	s := t.siteKeys(names)
+	s.Joins, s.Leaves = t.stay(until)
+	s.Workload = t.localWorkload(&s, until)
+	t.done()
+	return s
+}
+
+// siteKeys reads the keys that a site of a scenario and one of a process share.
+func (t *table) siteKeys(names map[string]int) Site {
 	s := Site{
 		Name:       t.name("name", "north", names),
 		Policy:     t.policy("policy", "easy"),
@@ -150,10 +159,7 @@ func (t *table) site(until bourse.Duration, names map[string]int) Site {
 	if t.clean("hold") && t.clean("in_doubt") && s.InDoubt < s.Hold {
 		t.wrong("in_doubt", "%s is shorter than hold, %s", s.InDoubt.Words(), s.Hold.Words())
 	}
-	s.Joins, s.Leaves = t.stay(until)
-	s.Workload = t.localWorkload(&s, until)
 	t.later("time_shared", "disclose", "surcharge", "compensation", "discount", "refund", "fix", "accept_lone_late")
-	t.done()
 	return s
 }
 

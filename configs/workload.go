@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -29,6 +30,32 @@ type Workload struct {
 	Nodes      Range[int]             // uniform: default 1..16
 	Length     Range[bourse.Duration] // uniform: default 10m..4h, log-uniform
 	Queues     map[int]int            // trace: its queue numbers to indices into the site's Queues; others go to 0
+
+	// Of a site's process: SpeedUp is how many times shorter submits, runs and
+	// estimates are than the trace or model has them, .001..100,000, default 1;
+	// Seed is that of its draws, default 1. Of a scenario's site both are 0.
+	SpeedUp Thousandths
+	Seed    uint64
+}
+
+// liveWorkload reads the [workload] of a site's process, nil if there is none.
+// Without days it goes on as long as its trace lasts, or for ever.
+func (t *table) liveWorkload(site *Site) *Workload {
+	w := t.table("workload")
+	if w == nil {
+		return nil
+	}
+	speed, seed := w.share("speed_up", One, 1, 100_000*One), w.whole("seed", 1, 0, 1<<53)
+	out := w.workloadKeys(site, bourse.MaxDuration)
+	out.SpeedUp, out.Seed = speed, uint64(seed)
+	if out.Trace != "" {
+		out.Trace = within(filepath.Dir(t.doc.file), out.Trace)
+	}
+	if out.Model == "uniform" && !w.has("load") && !w.has("days") {
+		w.wrong("days", "missing; over how many days do the jobs come? Or write load in place of jobs")
+	}
+	w.done()
+	return out
 }
 
 // localWorkload reads a [site.workload], nil if there is none.
@@ -37,7 +64,16 @@ func (t *table) localWorkload(site *Site, until bourse.Duration) *Workload {
 	if w == nil {
 		return nil
 	}
-	out := &Workload{Days: w.days(until)}
+	out := w.workloadKeys(site, until)
+	w.only("in the file of a site's process", "speed_up", "seed")
+	w.done()
+	return out
+}
+
+// workloadKeys reads the keys that the workload of a scenario's site and that of
+// a process share.
+func (w *table) workloadKeys(site *Site, days bourse.Duration) *Workload {
+	out := &Workload{Days: w.days(days)}
 	for _, g := range site.Groups {
 		out.Processors = max(out.Processors, g.Nodes)
 	}
@@ -65,7 +101,6 @@ func (t *table) localWorkload(site *Site, until bourse.Duration) *Workload {
 	} else if out.Model != "" {
 		w.only("with the uniform model", "nodes", "length")
 	}
-	w.done()
 	return out
 }
 

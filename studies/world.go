@@ -8,9 +8,6 @@ import (
 	"bourse/agents/sim"
 	"bourse/broker"
 	"bourse/configs"
-	"bourse/policy/pricing"
-	"bourse/policy/search"
-	"bourse/policy/selection"
 	"bourse/sites"
 )
 
@@ -54,31 +51,23 @@ func (w *world) addSite(s *configs.Site, seed uint64, load *Workloads) error {
 	if err != nil {
 		return err
 	}
-	scheme, err := pricing.ParseScheme(s.Pricing)
-	if err != nil {
-		return err
-	}
+	options := s.ClusterQueues()
 	queues := make([]*sites.Queue, len(s.Groups))
 	for i, list := range spread(jobs, s.Groups) {
-		queues[i] = sites.NewQueue(sites.QueueOptions{Nodes: s.Groups[i].Nodes, Policy: s.Policy,
-			Queues: localQueues(s.Queues), Extend: s.Overrun == "extend", Limit: s.QueueLimit})
+		queues[i] = sites.NewQueue(options[i])
 		queues[i].Feed(sites.Jobs(list))
 	}
 	cluster := sites.NewCluster(siteID(s.Name), s.Groups, queues)
-	site := sites.New(sites.Config{
-		Name: s.Name, Cluster: clusterID(s.Name), Groups: s.Groups, Pricing: scheme,
-		Limits: s.Limits.Reservations(), VOShare: int(s.VOShare), Span: w.longestHorizon(),
-		Hold: s.Hold, InDoubt: s.InDoubt, MaxWork: maxWork, Cap: int64(s.Cap) * int64(bourse.Second), Penalty: int(s.Penalty),
-		Cancellation: bourse.Cancellation{Full: int(s.RefundFullUntil)}, FallsAtOnce: s.RefundFullUntil == 0,
-	})
+	cfg, err := s.Agent(clusterID(s.Name), w.longestHorizon(), 0)
+	if err != nil {
+		return err
+	}
+	site := sites.New(cfg)
 	w.clusters[clusterID(s.Name)], w.sites[siteID(s.Name)] = cluster, site
 	w.sim.Add(clusterID(s.Name), cluster)
 	w.sim.Add(siteID(s.Name), site)
 	return nil
 }
-
-// maxWork bounds the requests that wait at a site for its cluster.
-const maxWork = 100_000
 
 // longestHorizon is the farthest that any broker looks ahead: the span that the
 // sites' vo_share is reckoned over.
@@ -90,21 +79,13 @@ func (w *world) longestHorizon() bourse.Duration {
 	return longest
 }
 
-func localQueues(list []configs.Queue) []sites.LocalQueue {
-	out := make([]sites.LocalQueue, len(list))
-	for i, q := range list {
-		out[i] = sites.LocalQueue{Name: q.Name, Priority: q.Priority, Rate: int64(q.Rate), DelayCost: int64(q.DelayCost)}
-	}
-	return out
-}
-
 // addBroker adds a broker and the users who submit to it.
 func (w *world) addBroker(b *configs.Broker, seed uint64, load *Workloads) error {
 	jobs, err := load.vo(b, w.scenario.MeanPrice(), seed)
 	if err != nil {
 		return err
 	}
-	cfg, err := brokerConfig(b)
+	cfg, err := b.Agent(broker.Defaults(b.Name))
 	if err != nil {
 		return err
 	}
@@ -138,34 +119,4 @@ func (w *world) announce(broker agents.ID) {
 			w.sim.Post(bourse.Time(s.Leaves), broker, agents.SiteLeft{Site: siteID(s.Name)})
 		}
 	}
-}
-
-// brokerConfig turns the words of a file into a broker's configuration.
-func brokerConfig(b *configs.Broker) (broker.Config, error) {
-	cfg := broker.Defaults(b.Name)
-	algorithm, err := search.ParseAlgorithm(b.Algorithm)
-	if err != nil {
-		return cfg, err
-	}
-	cfg.Budget, cfg.Algorithm = b.Budget, algorithm
-	if cfg.Minimize, err = selection.ParseGoal(b.Minimize); err != nil {
-		return cfg, err
-	}
-	if b.BudgetLimit != nil {
-		cfg.BudgetLimit = *b.BudgetLimit
-	}
-	if b.TimeLimit != nil {
-		cfg.TimeLimit = *b.TimeLimit
-	}
-	for _, q := range b.Quotas {
-		if cfg.Quotas == nil {
-			cfg.Quotas = map[string]bourse.Credits{}
-		}
-		cfg.Quotas[q.User] = q.Credits
-	}
-	cfg.Cycle, cfg.Phase = b.Cycle, broker.Phase(b.Name, b.Cycle)
-	cfg.Horizon, cfg.Lead = b.Horizon, b.Lead
-	cfg.Weights = search.Weights{Time: int64(b.Weights.Time), Cost: int64(b.Weights.Cost), Finish: int64(b.Weights.Finish)}
-	cfg.MaxAlternatives, cfg.BatchSize = b.MaxAlternatives, b.BatchSize
-	return cfg, nil
 }

@@ -1,0 +1,71 @@
+package configs
+
+import (
+	"bourse"
+	"bourse/agents"
+	"bourse/broker"
+	"bourse/policy/pricing"
+	"bourse/policy/search"
+	"bourse/policy/selection"
+	"bourse/sites"
+)
+
+// maxWork bounds the requests that wait at a site for its cluster.
+const maxWork = 100_000
+
+// Agent returns what the site's agent is configured by. cluster is the peer that
+// runs its nodes, span what VOShare is reckoned over, lead how far ahead windows
+// start at least: 0 only where messages take no time.
+func (s *Site) Agent(cluster agents.ID, span, lead bourse.Duration) (sites.Config, error) {
+	scheme, err := pricing.ParseScheme(s.Pricing)
+	return sites.Config{
+		Name: s.Name, Cluster: cluster, Groups: s.Groups, Pricing: scheme, Lead: lead,
+		Limits: s.Limits.Reservations(), VOShare: int(s.VOShare), Span: span,
+		Hold: s.Hold, InDoubt: s.InDoubt, MaxWork: maxWork, Cap: int64(s.Cap) * int64(bourse.Second), Penalty: int(s.Penalty),
+		Cancellation: bourse.Cancellation{Full: int(s.RefundFullUntil)}, FallsAtOnce: s.RefundFullUntil == 0,
+	}, err
+}
+
+// ClusterQueues returns what the queues of the site's simulated cluster are
+// configured by, one for each group.
+func (s *Site) ClusterQueues() []sites.QueueOptions {
+	local := make([]sites.LocalQueue, len(s.Queues))
+	for i, q := range s.Queues {
+		local[i] = sites.LocalQueue{Name: q.Name, Priority: q.Priority, Rate: int64(q.Rate), DelayCost: int64(q.DelayCost)}
+	}
+	out := make([]sites.QueueOptions, len(s.Groups))
+	for i, g := range s.Groups {
+		out[i] = sites.QueueOptions{Nodes: g.Nodes, Policy: s.Policy, Queues: local, Extend: s.Overrun == "extend", Limit: s.QueueLimit}
+	}
+	return out
+}
+
+// Agent returns what the broker's agent is configured by: cfg, such as
+// broker.Defaults, with the keys of the file put in. The sites are the caller's.
+func (b *Broker) Agent(cfg broker.Config) (broker.Config, error) {
+	algorithm, err := search.ParseAlgorithm(b.Algorithm)
+	if err != nil {
+		return cfg, err
+	}
+	cfg.Name, cfg.Budget, cfg.Algorithm = b.Name, b.Budget, algorithm
+	if cfg.Minimize, err = selection.ParseGoal(b.Minimize); err != nil {
+		return cfg, err
+	}
+	if b.BudgetLimit != nil {
+		cfg.BudgetLimit = *b.BudgetLimit
+	}
+	if b.TimeLimit != nil {
+		cfg.TimeLimit = *b.TimeLimit
+	}
+	for _, q := range b.Quotas {
+		if cfg.Quotas == nil {
+			cfg.Quotas = map[string]bourse.Credits{}
+		}
+		cfg.Quotas[q.User] = q.Credits
+	}
+	cfg.Cycle, cfg.Phase = b.Cycle, broker.Phase(b.Name, b.Cycle)
+	cfg.Horizon, cfg.Lead = b.Horizon, b.Lead
+	cfg.Weights = search.Weights{Time: int64(b.Weights.Time), Cost: int64(b.Weights.Cost), Finish: int64(b.Weights.Finish)}
+	cfg.MaxAlternatives, cfg.BatchSize = b.MaxAlternatives, b.BatchSize
+	return cfg, nil
+}

@@ -1,0 +1,152 @@
+package configs
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"bourse"
+)
+
+// smallProcess is the least that a site's process needs, tideProcess a broker's.
+const (
+	smallProcess = `name = "north"
+policy = "easy"
+[[group]]
+name = "main"
+nodes = 128
+price = 1.0
+[workload]
+model = "lublin"
+load = 0.7
+speed_up = 60.0
+[listen]
+address = "10.0.0.5:7400"
+[gossip]
+address = "10.0.0.5:7401"
+vo = "vo1"
+seeds = ["broker.example.org:7401"]
+[http]
+address = "10.0.0.5:7480"
+`
+	tideProcess = `[broker]
+name = "vo1"
+budget = 50000.0
+cycle = "30m"
+horizon = "7d"
+algorithm = "amp"
+minimize = "time"
+[listen]
+address = "0.0.0.0:7400"
+advertise = "broker.example.org:7400"
+[gossip]
+address = "[::]:7401"
+advertise = "broker.example.org:7401"
+vo = "vo1"
+[notify]
+url = "https://hooks.example.org/bourse"
+secret = "hook.secret"
+`
+)
+
+func TestProcess_SiteDefaultsLieBesideItsFile(t *testing.T) {
+	t.Parallel()
+	s, err := ParseSiteProcess("/etc/bourse/north.toml", []byte(smallProcess))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Name != "north" || s.Groups[0].Site != "north" || s.Nodes() != 128 || s.Lead != 10*bourse.Second || s.ShareSpan != 7*bourse.Day {
+		t.Errorf("%+v", s)
+	}
+	if w := s.Workload; w.SpeedUp != 60*One || w.Seed != 1 || w.Days != bourse.MaxDuration {
+		t.Errorf("workload %+v", w)
+	}
+	if s.Listen.Advertise != "10.0.0.5:7400" || s.Gossip.Profile != "lan" || s.Log != "info" || s.HTTP != "10.0.0.5:7480" {
+		t.Errorf("%+v", s.Process)
+	}
+	want := TLS{Authority: "/etc/bourse/ca.pem", Certificate: "/etc/bourse/site-north.pem", Key: "/etc/bourse/site-north.key", Revoked: "/etc/bourse/revoked.txt"}
+	if s.TLS != want || s.Gossip.Key != "/etc/bourse/gossip.key" || s.Journal != (Journal{Dir: "/etc/bourse/journal"}) {
+		t.Errorf("%+v, %+v, %+v", s.TLS, s.Gossip, s.Journal)
+	}
+}
+
+func TestProcess_BrokerHasItsKeysAndItsTables(t *testing.T) {
+	t.Parallel()
+	b, err := ParseBrokerProcess("vo1.toml", []byte(tideProcess))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.Name != "vo1" || b.Lead != bourse.Minute || b.Listen.Advertise != "broker.example.org:7400" || b.HTTP != "" ||
+		b.Notify != (Notify{URL: "https://hooks.example.org/bourse", Secret: "hook.secret"}) || b.TLS.Certificate != "broker-vo1.pem" {
+		t.Errorf("%+v", b)
+	}
+}
+
+// Plain text is for this machine alone, and needs no files.
+func TestProcess_PlainNeedsNoFiles(t *testing.T) {
+	t.Parallel()
+	local := strings.NewReplacer("10.0.0.5", "127.0.0.1", "broker.example.org", "localhost").Replace(smallProcess)
+	s, err := ParseSiteProcess("north.toml", []byte(local+"[tls]\nplain = true\n[journal]\ndir = \"/var/lib/bourse\"\nkeep = \"30d\"\n[log]\nlevel = \"debug\"\n"))
+	if err != nil || s.TLS != (TLS{Plain: true}) || s.Gossip.Key != "" || s.Journal != (Journal{"/var/lib/bourse", 30 * bourse.Day}) || s.Log != "debug" {
+		t.Errorf("%v, %+v", err, s)
+	}
+}
+
+// Check knows the file of a process by [listen], and says what it holds.
+func TestProcess_CheckKnowsBoth(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ text, want string }{
+		{smallProcess, `site process "north": 1 group, 128 nodes`},
+		{tideProcess, `broker process "vo1"`},
+		{smallBroker, `broker "vo1"`},
+	} {
+		if got, err := CheckText("f", []byte(c.text)); err != nil || got.String() != c.want {
+			t.Errorf("%v, %v, want %s", got, err, c.want)
+		}
+	}
+}
+
+func TestProcess_SaysWhatIsWrongAndWhatWouldBeRight(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ text, old, new, want string }{
+		{smallProcess, `address = "10.0.0.5:7400"`, ``, `listen.address missing; write for instance address = "0.0.0.0:7400"`},
+		{smallProcess, `10.0.0.5:7400`, `10.0.0.5`, `HOST:PORT is wanted`},
+		{smallProcess, `10.0.0.5:7400`, `10.0.0.5:0`, `a port of 1 to 65535`},
+		{smallProcess, `10.0.0.5:7400`, `::1:7400`, `HOST:PORT is wanted`},
+		{smallProcess, `10.0.0.5:7400`, `http://x:7400`, `HOST:PORT is wanted`},
+		{smallProcess, `10.0.0.5:7400`, `0.0.0.0:7400`, `listen.advertise missing`},
+		{smallProcess, `10.0.0.5:7401`, `:7401`, `gossip.advertise missing`},
+		{smallProcess, `[listen]`, "[listen]\nadvertise = \"0.0.0.0:1\"", `listen.advertise "0.0.0.0:1" names no machine`},
+		{smallProcess, `[listen]`, "[listen]\nadvertize = \"a:1\"", `listen.advertize unknown key; did you mean advertise?`},
+		{smallProcess, `vo = "vo1"`, ``, `gossip.vo missing`},
+		{smallProcess, `seeds = ["broker`, `seeds = ["x:1", "x:1", "broker`, `"x:1" stands here twice`},
+		{smallProcess, `seeds = ["broker.example.org:7401"]`, `seeds = ["broker"]`, `gossip.seeds "broker": HOST:PORT is wanted`},
+		{smallProcess, `vo = "vo1"`, "vo = \"vo1\"\nprofile = \"wan\"", `gossip.profile "wan" is not known; there are lan, fast`},
+		{smallProcess, `speed_up = 60.0`, `speed_up = 0`, `workload.speed_up 0 is outside 0.001..100000`},
+		{smallProcess, `name = "north"`, "name = \"north\"\njoins = \"1d\"", `joins is for scenarios`},
+		{smallProcess, `name = "north"`, "name = \"north\"\nnow = 0", `now is of a snapshot`},
+		{smallProcess, `name = "north"`, "name = \"north\"\nlead = \"1s\"", `lead 1s is too short`},
+		{smallProcess, "model = \"lublin\"\nload = 0.7", "model = \"uniform\"\njobs = 10", `workload.days missing`},
+		{smallProcess, `[http]`, "[tls]\nplain = true\n[http]", `with plain = true only this machine may be reached`},
+		{smallProcess, `[http]`, "[tls]\nplain = 1\n[http]", `tls.plain is a whole number, true or false is wanted`},
+		{smallProcess, `[http]`, "[tls]\nplain = true\nca = \"a\"\n[http]", `tls.ca has no meaning with plain = true`},
+		{smallProcess, `[http]`, "[journal]\ndir = \"\"\n[http]", `journal.dir is empty`},
+		{smallProcess, `[http]`, "[journal]\nkeep = \"5s\"\n[http]", `journal.keep 5s is too short`},
+		{smallProcess, `[http]`, "[log]\nlevel = \"loud\"\n[http]", `log.level "loud" is not known`},
+		{smallProcess, `[gossip]`, `[gosip]`, `gossip missing; write [gossip]`},
+		{tideProcess, `minimize = "time"`, "minimize = \"time\"\nlead = 0", `broker.lead 0s is for simulations`},
+		{tideProcess, `https://hooks`, `http://hooks`, `notify.url "http://hooks.example.org/bourse": an https address is wanted`},
+		{tideProcess, `[notify]`, "[notify]\nlokal = true", `notify.lokal unknown key; did you mean local?`},
+		{smallScenario, `load = 0.7`, "load = 0.7\nspeed_up = 2", `speed_up has a meaning only in the file of a site's process`},
+	} {
+		text := strings.Replace(c.text, c.old, c.new, 1)
+		if text == c.text {
+			t.Fatalf("%q is not in the file", c.old)
+		}
+		_, err := CheckText("f.toml", []byte(text))
+		var all *Problems
+		if !errors.As(err, &all) || !strings.Contains(strings.ReplaceAll(err.Error(), ": ", " "), strings.ReplaceAll(c.want, ": ", " ")) {
+			t.Errorf("%q for %q: %v\nwant %s", c.new, c.old, err, c.want)
+		}
+	}
+}
