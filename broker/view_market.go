@@ -1,0 +1,180 @@
+package broker
+
+import (
+	"iter"
+	"slices"
+	"strings"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// SiteView is what a broker knows of one site. It shares its slices with the
+// broker and must not be changed.
+type SiteView struct {
+	Name    string
+	Address agents.ID
+	Member  bool                // it is asked for offers
+	Listed  bool                // it has told this life of the broker its legs, or had none to tell
+	Answer  string              // to the last request for offers: silent, closed, skewed, usable; "" if it was not asked
+	Asked   bourse.Time         // when the last request was made; 0: never
+	Refusal bourse.Reason       // why it is closed
+	Now     bourse.Time         // by its clock, when it answered
+	Groups  []agents.GroupOffer // of the last answer
+}
+
+// Sites yields the sites that the broker knows, in order of name, with what
+// they offered in the last cycle.
+func (b *Broker) Sites() iter.Seq[SiteView] {
+	return func(yield func(SiteView) bool) {
+		m := &b.cycle.market
+		for _, id := range b.known {
+			p := b.peers[id]
+			v := SiteView{Name: siteName(id), Address: id, Member: p.member, Listed: p.listed}
+			if i := slices.Index(m.sites, id); i >= 0 && b.cycle.opened > 0 {
+				v.Answer, v.Asked = m.answers[i].String(), b.cycle.opened
+				v.Refusal, v.Now, v.Groups = m.offers[i].Refusal, m.offers[i].Now, m.offers[i].Groups
+			}
+			if !yield(v) {
+				return
+			}
+		}
+	}
+}
+
+// Window returns the transactions that a job's window is made of, in the order
+// of their COMMITs; nil if the job has none or the broker remembers none.
+func (b *Broker) Window(name string) []TxView {
+	j := b.names[name]
+	if j == nil {
+		return nil
+	}
+	var list []TxView
+	for _, t := range j.txs {
+		list = append(list, t.view())
+	}
+	return list
+}
+
+// Reservation is a leg of a committed transaction that is not over.
+type Reservation struct {
+	LegView
+	ID   bourse.LegID
+	Job  string
+	User string
+}
+
+// Reservations returns up to n legs that are committed and not over, of a user
+// or, for "", of all, in the order in which their transactions became known,
+// without the first skip of them; more says that there are others after them.
+// It walks over all transactions.
+func (b *Broker) Reservations(user string, skip, n int) (list []Reservation, more bool) {
+	for _, t := range b.order {
+		if t.state != committed || user != "" && t.job.User != user {
+			continue
+		}
+		for i := range t.legs {
+			l := &t.legs[i]
+			if l.state.Terminal() {
+				continue
+			}
+			if skip > 0 {
+				skip--
+				continue
+			}
+			if len(list) == n {
+				return list, true
+			}
+			list = append(list, Reservation{ID: t.leg(i), Job: t.job.Name, User: t.job.User,
+				LegView: LegView{Site: t.sites[i], Leg: l.what, Limit: l.limit, Fare: l.fare, State: l.state, Ended: l.end}})
+		}
+	}
+	return list, false
+}
+
+// Spending is what one user has used of the VO's money.
+type Spending struct {
+	User    string // "": all jobs without a user
+	Spent   bourse.Credits
+	Pending bourse.Credits // promised for legs that are held
+	Quota   bourse.Credits // MaxCredits: no bound of his own
+	Left    bourse.Credits // under the quota; MaxCredits without one
+}
+
+// Spending returns what a user has spent, net of what sites gave back, and what
+// his quota leaves.
+func (b *Broker) Spending(user string) Spending {
+	a := b.ledger.Account(userAccount(user))
+	s := Spending{User: user, Spent: a.Debit - 2*b.returned[user], Pending: a.PendingDebit,
+		Quota: bourse.MaxCredits, Left: b.userLeft(user)}
+	if q, ok := b.cfg.Quotas[user]; ok {
+		s.Quota = q
+	}
+	return s
+}
+
+// Users returns the users who have an account or a quota, in order of name.
+func (b *Broker) Users() []string {
+	seen := map[string]bool{}
+	for name := range b.cfg.Quotas {
+		seen[name] = true
+	}
+	for _, a := range b.ledger.Accounts() {
+		if user, ok := strings.CutPrefix(a.Name, "user:"); ok {
+			seen[user] = true
+		}
+	}
+	list := make([]string, 0, len(seen))
+	for name := range seen {
+		list = append(list, name)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// Left is what the VO can still promise, and Budget what it was given.
+func (b *Broker) Left() bourse.Credits { return b.voLeft() }
+
+// Budget is the VO's budget over the broker's life.
+func (b *Broker) Budget() bourse.Credits { return b.cfg.Budget }
+
+// Fenced reports whether another process acts under the broker's name: this one
+// takes no message any more.
+func (b *Broker) Fenced() bool { return b.fenced }
+
+// JobOf names the job of a transaction, "" if the broker does not know it.
+func (b *Broker) JobOf(tx bourse.TxID) string {
+	if t := b.txs[tx]; t != nil {
+		return t.job.Name
+	}
+	return ""
+}
+
+// Submissions returns up to n jobs in order of submission, without the first
+// skip of them; more says that there are others after them. They share their
+// slices with the broker and must not be changed.
+func (b *Broker) Submissions(skip, n int) (list []bourse.Job, more bool) {
+	skip = min(skip, len(b.jobs))
+	end := min(skip+n, len(b.jobs))
+	for _, j := range b.jobs[skip:end] {
+		list = append(list, j.Job)
+	}
+	return list, end < len(b.jobs)
+}
+
+// Count is how many jobs are in each state, by JobState. It walks over all jobs.
+func (b *Broker) Count() [Withdrawn + 1]int {
+	var n [Withdrawn + 1]int
+	for _, j := range b.jobs {
+		n[j.state]++
+	}
+	return n
+}
+
+// CycleOpened is when a cycle was opened, Never if it is not the last one.
+func (b *Broker) CycleOpened(number uint64) bourse.Time {
+	if b.cycle.number != number {
+		return bourse.Never
+	}
+	return b.cycle.opened
+}

@@ -1,0 +1,299 @@
+package web
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// Batch is a submission: jobs that come together under an identity that the
+// client has made, so that it can be repeated when its answer was lost.
+type Batch struct {
+	ID     string       `json:"id" minLength:"8" maxLength:"64" pattern:"^[A-Za-z0-9_-]+$" patternDescription:"letters, digits, - and _" doc:"the batch's identity, made by the client at random; the same again with the same content changes nothing" example:"b-3f9k2m7q1x5c8v0n"`
+	Notify string       `json:"notify,omitempty" maxLength:"2000" doc:"https address that is told of every turn of these jobs"`
+	Jobs   []JobRequest `json:"jobs" minItems:"1" maxItems:"5000" doc:"in no order that counts: priority does"`
+}
+
+// JobRequest is one job of a Batch, with the keys of a batch file.
+type JobRequest struct {
+	Name           string       `json:"name" minLength:"1" maxLength:"100" doc:"of its own within the batch" example:"wave"`
+	User           string       `json:"user,omitempty" maxLength:"100" doc:"in whose name; default: the caller. Another's is refused unless the caller is an operator"`
+	Nodes          int          `json:"nodes" minimum:"1" maximum:"1000000" doc:"at once" example:"16"`
+	Length         Seconds      `json:"length" doc:"runtime at performance 1, in seconds" example:"7200"`
+	Run            *Seconds     `json:"run,omitempty" doc:"what it really takes at performance 1, for simulated clusters; default: its length"`
+	MinPerformance *Performance `json:"minPerformance,omitempty" doc:"of every node; default 1"`
+	MaxPrice       *Price       `json:"maxPrice,omitempty" doc:"per node-hour; this or a budget is wanted"`
+	Budget         *Credits     `json:"budget,omitempty" doc:"for the whole job; default: what the price implies"`
+	Ready          string       `json:"ready,omitempty" maxLength:"40" doc:"starts no sooner: a span after the submission such as 30m, or RFC 3339; default 0s"`
+	Deadline       string       `json:"deadline,omitempty" maxLength:"40" doc:"has ended by then: a span after the submission such as 1d, or RFC 3339; default: none"`
+	Priority       int          `json:"priority,omitempty" minimum:"-1000000" maximum:"1000000" doc:"higher first"`
+	OneSite        bool         `json:"oneSite,omitempty" doc:"all nodes on one site"`
+	Require        *Machine     `json:"require,omitempty" doc:"what every node must have"`
+}
+
+// Machine is what a node has, or must have.
+type Machine struct {
+	Memory   int64    `json:"memory,omitempty" minimum:"0" doc:"bytes"`
+	Disk     int64    `json:"disk,omitempty" minimum:"0" doc:"bytes"`
+	GPUs     int      `json:"gpus,omitempty" minimum:"0"`
+	OS       string   `json:"os,omitempty" maxLength:"100"`
+	Arch     string   `json:"arch,omitempty" maxLength:"100"`
+	Features []string `json:"features,omitempty" maxItems:"100"`
+}
+
+// BatchAnswer says what became of a submission, job by job in the order asked.
+type BatchAnswer struct {
+	ID   string     `json:"id"`
+	Jobs []JobTaken `json:"jobs"`
+}
+
+// JobTaken says whether the broker has taken a job.
+type JobTaken struct {
+	ID     string  `json:"id" doc:"the job's identity at the broker: its name, a dash and eight letters that follow from the batch's identity"`
+	Name   string  `json:"name"`
+	Taken  bool    `json:"taken"`
+	Reason *Reason `json:"reason,omitempty" doc:"why it was not taken; the same batch again tries it again"`
+}
+
+// submitsAtOnce is how many jobs of a batch are handed to the broker before the
+// first answer: enough to share the journal's syncs.
+const submitsAtOnce = 32
+
+type batchInput struct {
+	Body Batch
+}
+
+type batchOutput struct {
+	Body BatchAnswer
+}
+
+func (s *Server) submitRoute() {
+	huma.Register(s.api, huma.Operation{
+		OperationID: "submit", Method: http.MethodPost, Path: "/v1/batches", Tags: []string{"jobs"},
+		Summary: "Submit a batch of jobs",
+		Description: "The same batch again, under the same identity, changes nothing and gets the same answer; jobs that were not taken " +
+			"are tried again. Other content under a known identity is refused. Either every job makes sense or none is taken; whether the " +
+			"broker takes each of them (its queue may be full) is said job by job.",
+		MaxBodyBytes: 4 * s.opt.Limits.Body, BodyReadTimeout: 15 * time.Second,
+		Errors: []int{http.StatusForbidden, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusServiceUnavailable},
+	}, s.submit)
+}
+
+func (s *Server) submit(ctx context.Context, in *batchInput) (*batchOutput, error) {
+	b := &in.Body
+	if err := s.ownNames(ctx, b); err != nil {
+		return nil, err
+	}
+	if err := s.hooks.allowed(b.Notify); err != nil {
+		return nil, huma.Error422UnprocessableEntity("notify: " + err.Error())
+	}
+	var now bourse.Time
+	if err := s.view(ctx, func(t bourse.Time, _ agents.Agent) { now = t }); err != nil {
+		return nil, err
+	}
+	jobs, err := b.vocabulary(now)
+	if err != nil {
+		return nil, err
+	}
+	unlock, err := s.locks.lock(ctx, b.ID)
+	if err != nil {
+		return nil, s.unanswered(err)
+	}
+	defer unlock()
+	if known, ok := s.jobs.digest(b.ID); ok && known != jobs[0].Origin.Digest {
+		return nil, huma.Error409Conflict(fmt.Sprintf("batch %s was submitted before with other content; "+
+			"what is new needs an identity of its own", b.ID))
+	}
+	answer, err := s.handIn(ctx, b, jobs)
+	if err != nil {
+		return nil, err
+	}
+	return &batchOutput{answer}, nil
+}
+
+// ownNames fills in the caller's name, and refuses another's.
+func (s *Server) ownNames(ctx context.Context, b *Batch) error {
+	who := caller(ctx)
+	if len(b.Jobs) > s.opt.Limits.BatchJobs {
+		return huma.Error422UnprocessableEntity(fmt.Sprintf("%d jobs in a batch, the most is %d; submit several batches", len(b.Jobs), s.opt.Limits.BatchJobs))
+	}
+	for i := range b.Jobs {
+		j := &b.Jobs[i]
+		switch {
+		case j.User == "":
+			j.User = who.Name
+		case !who.sees(j.User):
+			s.count.denied.Inc()
+			return huma.Error403Forbidden(fmt.Sprintf("job %q names the user %q, and you are %q; leave the user out, or have %s submit it",
+				j.Name, j.User, who.Name, j.User))
+		}
+	}
+	return nil
+}
+
+// handIn hands those jobs to the broker that it has not taken yet.
+func (s *Server) handIn(ctx context.Context, b *Batch, jobs []bourse.Job) (BatchAnswer, error) {
+	answer := BatchAnswer{ID: b.ID, Jobs: make([]JobTaken, len(jobs))}
+	errs := make([]error, len(jobs))
+	var group sync.WaitGroup
+	places := make(chan struct{}, submitsAtOnce)
+	for i := range jobs {
+		j := &jobs[i]
+		answer.Jobs[i] = JobTaken{ID: j.Name, Name: j.Origin.Label}
+		if known, ok := s.jobs.get(j.Name); ok {
+			if known.batch != b.ID {
+				return answer, huma.Error409Conflict(fmt.Sprintf("job %s is known from another batch; repeat with another identity", j.Name))
+			}
+			answer.Jobs[i].Taken = true
+			continue
+		}
+		places <- struct{}{}
+		group.Go(func() {
+			defer func() { <-places }()
+			reply, err := s.ask(ctx, agents.Submit{Job: *j})
+			if err != nil {
+				errs[i] = err
+				return
+			}
+			r, _ := reply.(agents.SubmitReply)
+			answer.Jobs[i].Reason = reasonOf(r.Reason)
+			if answer.Jobs[i].Taken = !r.Reason.Refused(); answer.Jobs[i].Taken {
+				s.jobs.add(j)
+			}
+		})
+	}
+	group.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return answer, err
+		}
+	}
+	return answer, nil
+}
+
+// vocabulary turns the batch into jobs submitted now, or says what of it makes
+// no sense.
+func (b *Batch) vocabulary(now bourse.Time) ([]bourse.Job, error) {
+	digest, suffix := b.digest(), b.suffix()
+	jobs := make([]bourse.Job, len(b.Jobs))
+	seen := make(map[string]bool, len(b.Jobs))
+	var wrong []error
+	for i := range b.Jobs {
+		r := &b.Jobs[i]
+		j, key, err := r.job(now)
+		if seen[r.Name] {
+			key, err = "name", fmt.Errorf("%q stands twice in the batch; a name of its own is wanted", r.Name)
+		}
+		seen[r.Name] = true
+		if err != nil {
+			if wrong = append(wrong, &huma.ErrorDetail{Location: fmt.Sprintf("body.jobs[%d].%s", i, key), Message: err.Error()}); len(wrong) == 20 {
+				break
+			}
+			continue
+		}
+		j.Name = r.Name + "-" + suffix
+		j.Origin = bourse.Origin{Batch: b.ID, Digest: digest, Label: r.Name, Notify: b.Notify}
+		jobs[i] = j
+	}
+	if len(wrong) > 0 {
+		first := wrong[0].(*huma.ErrorDetail)
+		return nil, huma.Error422UnprocessableEntity(first.Location+": "+first.Message, wrong...)
+	}
+	return jobs, nil
+}
+
+// suffix is what tells this batch's jobs from others of the same names: 40 bits
+// of the hash of its identity.
+func (b *Batch) suffix() string {
+	h := sha256.Sum256([]byte(b.ID))
+	return strings.ToLower(base32.StdEncoding.EncodeToString(h[:5]))
+}
+
+// digest is the content of a batch in one number: spans stay spans, so that it
+// does not depend on when it comes.
+func (b *Batch) digest() string {
+	text, err := json.Marshal(b)
+	if err != nil {
+		panic(err) // nothing in it can fail
+	}
+	h := sha256.Sum256(text)
+	return hex.EncodeToString(h[:16])
+}
+
+// job turns a request into a job submitted now, or names the key that is wrong.
+func (r *JobRequest) job(now bourse.Time) (j bourse.Job, key string, err error) {
+	j = bourse.Job{User: r.User, Submit: now, Priority: r.Priority}
+	j.Nodes, j.Length, j.MinPerformance, j.OneSite = r.Nodes, r.Length.Duration, bourse.Unit, r.OneSite
+	if strings.TrimSpace(r.Name) != r.Name || strings.ContainsFunc(r.Name, func(c rune) bool { return c < ' ' || c == 0x7f }) {
+		return j, "name", fmt.Errorf("%q: a name without control characters and without blanks around it is wanted", r.Name)
+	}
+	if r.MinPerformance != nil {
+		j.MinPerformance = r.MinPerformance.Performance
+	}
+	if j.Length <= 0 || j.MinPerformance.Runtime(j.Length) > bourse.MaxDuration {
+		return j, "length", fmt.Errorf("%v seconds at performance %v: more than 0, and no longer than a schedule can hold, is wanted", j.Length, j.MinPerformance)
+	}
+	if r.Run != nil {
+		j.Run = r.Run.Duration
+	}
+	if r.Require != nil {
+		j.Require = bourse.Requirement(*r.Require)
+	}
+	if j.Ready, err = moment(r.Ready, now, now); err != nil {
+		return j, "ready", err
+	}
+	j.Ready = max(j.Ready, now)
+	if j.Deadline, err = moment(r.Deadline, now, bourse.Never); err != nil {
+		return j, "deadline", err
+	}
+	if j.Deadline <= j.Ready {
+		return j, "deadline", fmt.Errorf("%s is not after %s, before which the job is not ready", r.Deadline, instant(j.Ready))
+	}
+	return j, "maxPrice", r.money(&j)
+}
+
+// money fills in the price or the budget, whichever is not given.
+func (r *JobRequest) money(j *bourse.Job) error {
+	if r.MaxPrice == nil && r.Budget == nil {
+		return fmt.Errorf("missing; give maxPrice (credits per node-hour) or budget (credits)")
+	}
+	if r.MaxPrice != nil {
+		j.MaxPrice = r.MaxPrice.Price
+	}
+	if r.Budget != nil {
+		j.Budget = r.Budget.Credits
+	} else if j.Budget = j.DefaultBudget(); j.Budget > bourse.MaxBudget {
+		return fmt.Errorf("%v for %d nodes and %v seconds comes to more than %v credits; give a budget", j.MaxPrice, j.Nodes, j.Length, bourse.MaxBudget)
+	}
+	if r.MaxPrice == nil {
+		j.MaxPrice = min(j.PriceWithin(), bourse.MaxPrice)
+	}
+	return nil
+}
+
+// moment reads a span after now, or RFC 3339.
+func moment(s string, now, def bourse.Time) (bourse.Time, error) {
+	if s == "" {
+		return def, nil
+	}
+	if d, err := bourse.ParseDuration(s); err == nil {
+		return now.Add(d), nil
+	}
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil || t.Year() < 1970 || t.Year() > 2200 {
+		return 0, fmt.Errorf("%q is neither a span such as 90s, 30m, 2h or 1d nor a time such as 2026-03-01T12:00:00Z of the years 1970 to 2200", s)
+	}
+	return bourse.Time(t.UnixMilli()), nil
+}

@@ -1,0 +1,205 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/broker"
+)
+
+const ana, ben, olga = "user:ana", "user:ben", "operator:olga"
+
+func submit(t *testing.T, s *Server, who string, b Batch) BatchAnswer {
+	t.Helper()
+	var answer BatchAnswer
+	if code := call(t, s, who, "POST", "/v1/batches", b, &answer); code != http.StatusOK {
+		t.Fatalf("submitting %s: %d %+v", b.ID, code, answer)
+	}
+	return answer
+}
+
+func TestSubmit_PlacesAJobAndShowsItsWindow(t *testing.T) {
+	t.Parallel()
+	h := world(t)
+	s := brokerAPI(t, h)
+	a := submit(t, s, ana, wave("batch-0001"))
+	if len(a.Jobs) != 1 || !a.Jobs[0].Taken || !strings.HasPrefix(a.Jobs[0].ID, "wave-") {
+		t.Fatalf("answered %+v", a)
+	}
+	h.pass(bourse.Second)
+	var j Job
+	if code := call(t, s, ana, "GET", "/v1/jobs/wave", nil, &j); code != 200 || j.State != "placed" || j.User != "ana" ||
+		j.Cost == nil || j.Cost.Credits != 4*bourse.Credit || len(j.Legs) != 1 || j.Legs[0].State != "confirmed" {
+		t.Fatalf("%d %+v", code, j)
+	}
+	if want := Instant(zero.Add(5 * bourse.Second)); j.Start != want || j.End != want+Instant(bourse.Hour) {
+		t.Errorf("from %v to %v, want an hour from %v", j.Start, j.End, want)
+	}
+}
+
+func TestSubmit_TheSameBatchAgainChangesNothing(t *testing.T) {
+	t.Parallel()
+	h := world(t)
+	s := brokerAPI(t, h)
+	b := wave("batch-0001")
+	b.Jobs[0].Deadline, b.Jobs[0].Ready = "1d", "10m"
+	first := submit(t, s, ana, b)
+	h.pass(90 * bourse.Second)
+	if again := submit(t, s, ana, b); !slices.Equal(first.Jobs, again.Jobs) {
+		t.Errorf("answered %+v, then %+v", first, again)
+	}
+	var list JobList
+	if call(t, s, ana, "GET", "/v1/jobs", nil, &list); len(list.Jobs) != 1 {
+		t.Errorf("%d jobs after one batch twice", len(list.Jobs))
+	}
+	// Also by a process that has begun anew over the same broker.
+	s2 := brokerAPI(t, h)
+	if again := submit(t, s2, ana, b); !slices.Equal(first.Jobs, again.Jobs) {
+		t.Errorf("after a restart answered %+v", again)
+	}
+}
+
+func TestSubmit_RefusesOtherContentUnderAKnownIdentity(t *testing.T) {
+	t.Parallel()
+	h := world(t)
+	s := brokerAPI(t, h)
+	submit(t, s, ana, wave("batch-0001"))
+	other := wave("batch-0001")
+	other.Jobs[0].Nodes = 5
+	var p problem
+	if code := call(t, s, ana, "POST", "/v1/batches", other, &p); code != http.StatusConflict || !strings.Contains(p.Detail, "identity of its own") {
+		t.Errorf("other content: %d %q", code, p.Detail)
+	}
+	if code := call(t, s, ben, "POST", "/v1/batches", wave("batch-0001"), &p); code != http.StatusConflict {
+		t.Errorf("another's identity: %d %q", code, p.Detail)
+	}
+}
+
+func TestSubmit_WhatALostAnswerLeftOutIsTakenTheSecondTime(t *testing.T) {
+	t.Parallel()
+	h := world(t)
+	s := brokerAPI(t, h)
+	b := Batch{ID: "batch-0001"}
+	for _, name := range []string{"a", "b", "c", "d"} {
+		b.Jobs = append(b.Jobs, job(name))
+	}
+	fail := true
+	h.before = func(m agents.Message) error {
+		if x, ok := m.(agents.Submit); ok && fail && x.Job.Origin.Label > "b" {
+			return errors.New("the mailbox is full")
+		}
+		return nil
+	}
+	var p problem
+	if code := call(t, s, ana, "POST", "/v1/batches", b, &p); code != http.StatusServiceUnavailable {
+		t.Fatalf("%d %q", code, p.Detail)
+	}
+	fail = false
+	for _, j := range submit(t, s, ana, b).Jobs {
+		if !j.Taken {
+			t.Errorf("%s was not taken: %v", j.ID, j.Reason)
+		}
+	}
+	if n := len(slices.Collect(h.agents["broker:vo1"].(*broker.Broker).Jobs())); n != 4 {
+		t.Errorf("the broker has %d jobs of 4", n)
+	}
+}
+
+func TestSubmit_TellsWhichJobsTheBrokerDidNotTake(t *testing.T) {
+	t.Parallel()
+	h := world(t, func(c *broker.Config) { c.MaxQueue, c.BatchSize = 2, 100 })
+	s := brokerAPI(t, h)
+	b := Batch{ID: "batch-0001"}
+	for _, name := range []string{"a", "b", "c"} {
+		b.Jobs = append(b.Jobs, job(name))
+	}
+	taken := 0
+	for _, j := range submit(t, s, ana, b).Jobs {
+		if j.Taken {
+			taken++
+		} else if j.Reason == nil || j.Reason.Code != string(bourse.QueueFull) {
+			t.Errorf("%s: reason %v", j.ID, j.Reason)
+		}
+	}
+	if taken != 2 {
+		t.Errorf("%d of 3 taken into a queue of 2", taken)
+	}
+}
+
+// What makes no sense is named by its place, and nothing is done.
+func TestSubmit_BadInputNamesTheKeyAndTakesNothing(t *testing.T) {
+	t.Parallel()
+	h := world(t)
+	s := brokerAPI(t, h)
+	for _, c := range []struct{ body, want string }{
+		{`{"id":"short","jobs":[]}`, "body.id"},
+		{`{"id":"batch-0001","jobs":[]}`, "body.jobs"},
+		{`{"id":"batch-0001","jobs":[{"name":"a","nodes":0,"length":60,"budget":5}]}`, "body.jobs[0].nodes"},
+		{`{"id":"batch-0001","jobs":[{"name":"a","nodes":1,"length":60}]}`, "body.jobs[0].maxPrice"},
+		{`{"id":"batch-0001","jobs":[{"name":"a","nodes":1,"length":60,"budget":5,"color":"red"}]}`, "body.jobs[0].color"},
+		{`{"id":"batch-0001","jobs":[{"name":"a","nodes":1,"length":0,"budget":5}]}`, "body.jobs[0].length"},
+		{`{"id":"batch-0001","jobs":[{"name":"a","nodes":1,"length":60,"budget":-5}]}`, "body.jobs[0].budget"},
+		{`{"id":"batch-0001","jobs":[{"name":"a","nodes":1,"length":60,"budget":5,"ready":"soon"}]}`, "body.jobs[0].ready"},
+		{`{"id":"batch-0001","jobs":[{"name":"a","nodes":1,"length":60,"budget":5,"ready":"2h","deadline":"1h"}]}`, "body.jobs[0].deadline"},
+		{`{"id":"batch-0001","jobs":[{"name":"a","nodes":1,"length":60,"budget":5},{"name":"a","nodes":1,"length":60,"budget":5}]}`, "body.jobs[1].name"},
+		{`{"id":"batch-0001","notify":"http://127.0.0.1/","jobs":[{"name":"a","nodes":1,"length":60,"budget":5}]}`, "only https"},
+		{`{"id":`, "unexpected end"},
+	} {
+		var p struct {
+			problem
+			Errors []struct{ Message, Location string }
+		}
+		code := call(t, s, ana, "POST", "/v1/batches", c.body, &p)
+		said := p.Detail
+		for _, e := range p.Errors {
+			said += " " + e.Location + " " + e.Message
+		}
+		if code != http.StatusUnprocessableEntity && code != http.StatusBadRequest || !strings.Contains(said, c.want) {
+			t.Errorf("%s: %d %q, want %q", c.body, code, said, c.want)
+		}
+	}
+	if n := len(slices.Collect(h.agents["broker:vo1"].(*broker.Broker).Jobs())); n != 0 {
+		t.Errorf("%d jobs were taken", n)
+	}
+}
+
+func TestSubmit_BodiesAndBatchesAreBounded(t *testing.T) {
+	t.Parallel()
+	h := world(t)
+	s := brokerAPI(t, h, func(o *Options) { o.Limits.Body, o.Limits.BatchJobs = 1024, 2 })
+	var p problem
+	if code := call(t, s, ana, "POST", "/v1/batches", `{"id":"`+strings.Repeat("x", 5000)+`"}`, &p); code != http.StatusRequestEntityTooLarge {
+		t.Errorf("a body of 5 kB under a bound of 4: %d %q", code, p.Detail)
+	}
+	b := Batch{ID: "batch-0001", Jobs: []JobRequest{job("a"), job("b"), job("c")}}
+	if code := call(t, s, ana, "POST", "/v1/batches", b, &p); code != http.StatusUnprocessableEntity || !strings.Contains(p.Detail, "the most is 2") {
+		t.Errorf("3 jobs under a bound of 2: %d %q", code, p.Detail)
+	}
+}
+
+func TestSubmit_TwoAtOnceOfOneIdentityTakeEachJobOnce(t *testing.T) {
+	t.Parallel()
+	h := world(t)
+	s := brokerAPI(t, h)
+	b := Batch{ID: "batch-0001"}
+	for i := range 20 {
+		b.Jobs = append(b.Jobs, job(string(rune('a'+i))))
+	}
+	done := make(chan int, 4)
+	for range cap(done) {
+		go func() { done <- call(t, s, ana, "POST", "/v1/batches", b, nil) }()
+	}
+	for range cap(done) {
+		if code := <-done; code != http.StatusOK {
+			t.Errorf("answered %d", code)
+		}
+	}
+	if n := len(slices.Collect(h.agents["broker:vo1"].(*broker.Broker).Jobs())); n != 20 {
+		t.Errorf("the broker has %d jobs of 20", n)
+	}
+}

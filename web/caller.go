@@ -1,0 +1,98 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"bourse/agents"
+)
+
+// Role is what a caller may do.
+type Role string
+
+// The roles.
+const (
+	User     Role = "user"     // sees, submits and cancels in his own name
+	Operator Role = "operator" // of the broker or the site: sees and may do all
+)
+
+// Caller is who is asking.
+type Caller struct {
+	Role Role
+	Name string
+}
+
+// ID is the caller's address, "user:ana".
+func (c Caller) ID() agents.ID { return agents.ID(string(c.Role) + ":" + c.Name) }
+
+// sees reports whether the caller may see what is a user's.
+func (c Caller) sees(user string) bool { return c.Role == Operator || c.Role == User && c.Name == user }
+
+// Identify says who is asking, or why he may not: the words of its error are
+// the answer's.
+type Identify func(*http.Request) (Caller, error)
+
+// ErrNotLocal refuses a caller that is not on this machine.
+var ErrNotLocal = errors.New("without certificates only programs on this machine may call, by a loopback address such as http://127.0.0.1")
+
+// Anybody lets every program of this machine be its operator, without a name:
+// for plain loopback only, and only where a configuration asks for it. The Host
+// header must be a loopback one too, so that no foreign page that a browser of
+// this machine shows can call by a name of its own.
+func Anybody(r *http.Request) (Caller, error) {
+	if !loopback(r.RemoteAddr) || !loopback(r.Host) {
+		return Caller{}, ErrNotLocal
+	}
+	return Caller{Role: Operator}, nil
+}
+
+// loopback reports whether an address, with or without a port, is of this
+// machine.
+func loopback(address string) bool {
+	host := address
+	if h, _, err := net.SplitHostPort(address); err == nil {
+		host = h
+	}
+	if host == "localhost" {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback()
+}
+
+type callerKey struct{}
+
+// identified is the middleware that finds out who is asking.
+func (s *Server) identified(ctx huma.Context, next func(huma.Context)) {
+	r, _ := humago.Unwrap(ctx)
+	who, err := s.opt.Identify(r)
+	if err == nil && who.Role != User && who.Role != Operator {
+		err = errors.New("a certificate of the role user or operator is wanted; see bourse ca issue --help")
+	}
+	if err != nil {
+		s.count.denied.Inc()
+		_ = huma.WriteErr(s.api, ctx, http.StatusForbidden, err.Error())
+		return
+	}
+	next(huma.WithValue(ctx, callerKey{}, who))
+}
+
+// caller is who is asking.
+func caller(ctx context.Context) Caller {
+	who, _ := ctx.Value(callerKey{}).(Caller)
+	return who
+}
+
+// operators lets only operators through.
+func operators(ctx context.Context) error {
+	if caller(ctx).Role != Operator {
+		return huma.Error403Forbidden("only an operator may do this; a certificate of the role operator is wanted")
+	}
+	return nil
+}

@@ -1,0 +1,160 @@
+package web
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	"bourse"
+)
+
+// catalogue is an index of the broker's jobs: by identity, by the name that
+// users gave them, by batch, in order of submission. It is filled from the
+// broker's state when the process starts and follows its facts from then on.
+type catalogue struct {
+	mu      sync.RWMutex
+	list    []*entry // in order of number
+	ids     map[string]*entry
+	labels  map[string][]*entry
+	batches map[string]*batch
+	last    uint64
+}
+
+// entry is one job.
+type entry struct {
+	number uint64 // in order of submission, from 1
+	id     string // the broker's name for it
+	label  string // its user's
+	user   string
+	batch  string
+	notify string
+	over   bool // its end has been told
+}
+
+// batch is a submission of which the broker keeps at least one job.
+type batch struct {
+	digest string
+	jobs   int
+}
+
+func newCatalogue() *catalogue {
+	return &catalogue{ids: map[string]*entry{}, labels: map[string][]*entry{}, batches: map[string]*batch{}}
+}
+
+// add notes a job; one that is there already stays as it is.
+func (c *catalogue) add(j *bourse.Job) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ids[j.Name] != nil {
+		return
+	}
+	c.last++
+	e := &entry{number: c.last, id: j.Name, label: cmp.Or(j.Origin.Label, j.Name), user: j.User,
+		batch: j.Origin.Batch, notify: j.Origin.Notify}
+	c.list = append(c.list, e)
+	c.ids[e.id] = e
+	c.labels[e.label] = append(c.labels[e.label], e)
+	if e.batch != "" {
+		if c.batches[e.batch] == nil {
+			c.batches[e.batch] = &batch{digest: j.Origin.Digest}
+		}
+		c.batches[e.batch].jobs++
+	}
+}
+
+// forget drops jobs that the broker keeps no more.
+func (c *catalogue) forget(ids []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	gone := map[*entry]bool{}
+	for _, id := range ids {
+		e := c.ids[id]
+		if e == nil {
+			continue
+		}
+		gone[e] = true
+		delete(c.ids, id)
+		if c.labels[e.label] = slices.DeleteFunc(c.labels[e.label], func(x *entry) bool { return x == e }); len(c.labels[e.label]) == 0 {
+			delete(c.labels, e.label)
+		}
+		if b := c.batches[e.batch]; b != nil {
+			if b.jobs--; b.jobs == 0 {
+				delete(c.batches, e.batch)
+			}
+		}
+	}
+	if len(gone) > 0 {
+		c.list = slices.DeleteFunc(c.list, func(e *entry) bool { return gone[e] })
+	}
+}
+
+// digest is the content of a batch that is known.
+func (c *catalogue) digest(batch string) (string, bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if b := c.batches[batch]; b != nil {
+		return b.digest, true
+	}
+	return "", false
+}
+
+// get returns the job of an identity.
+func (c *catalogue) get(id string) (entry, bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if e := c.ids[id]; e != nil {
+		return *e, true
+	}
+	return entry{}, false
+}
+
+// named returns the jobs that a caller sees by an identity or a name: one by
+// its identity, else all of that name, newest first.
+func (c *catalogue) named(who Caller, word string) []entry {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if e := c.ids[word]; e != nil && who.sees(e.user) {
+		return []entry{*e}
+	}
+	var list []entry
+	for _, e := range slices.Backward(c.labels[word]) {
+		if who.sees(e.user) {
+			list = append(list, *e)
+		}
+	}
+	return list
+}
+
+// before appends up to n jobs with numbers below number, newest first, of a
+// user or, for "", of those whom the caller sees.
+func (c *catalogue) before(list []entry, who Caller, user string, number uint64, n int) []entry {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	i, _ := slices.BinarySearchFunc(c.list, number, func(e *entry, n uint64) int { return cmp.Compare(e.number, n) })
+	for i--; i >= 0 && n > 0; i-- {
+		if e := c.list[i]; who.sees(e.user) && (user == "" || e.user == user) {
+			list = append(list, *e)
+			n--
+		}
+	}
+	return list
+}
+
+// end reports whether a job's end has not been told before, and notes it.
+func (c *catalogue) end(id string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := c.ids[id]
+	if e == nil || e.over {
+		return false
+	}
+	e.over = true
+	return true
+}
+
+// size is how many jobs there are.
+func (c *catalogue) size() int {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return len(c.list)
+}

@@ -1,0 +1,105 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/sse"
+)
+
+const eventsPath = "/v1/events"
+
+// heartbeat is how often a stream says that it is alive.
+const heartbeat = 10 * time.Second
+
+// Alive is the event that says that a stream is alive though nothing happens.
+type Alive struct {
+	At Instant `json:"at"`
+}
+
+// Lost is the last event of a stream whose reader was too slow: he asks for the
+// state and listens anew.
+type Lost struct {
+	Why string `json:"why"`
+}
+
+type eventsInput struct {
+	Job string `query:"job" doc:"only this job's turns, by identity or name; default: all that the caller sees"`
+}
+
+type streamKey struct{}
+
+func (s *Server) eventRoute() {
+	sse.Register(s.api, huma.Operation{
+		OperationID: "events", Method: http.MethodGet, Path: eventsPath, Tags: []string{"jobs"}, Summary: "Follow the turns of jobs",
+		Description: "Server-sent events. With a job, the first event is its present state; then come turns as they are recorded. " +
+			"A stream that breaks is opened anew, and the state read again: no turn is sent twice, and those between are not sent. " +
+			"A reader who lets 256 turns wait is let go with a last event, lost.",
+		Errors:      []int{http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusTooManyRequests},
+		Middlewares: huma.Middlewares{s.opened},
+	}, map[string]any{"job": Job{}, "turn": Turn{}, "alive": Alive{}, "lost": Lost{}}, s.follow)
+}
+
+// opened opens the stream before anything is answered, so that a refusal is
+// answered as one.
+func (s *Server) opened(ctx huma.Context, next func(huma.Context)) {
+	who := caller(ctx.Context())
+	job := ctx.Query("job")
+	if job != "" {
+		e, err := s.resolve(ctx.Context(), job)
+		if err != nil {
+			status := err.(huma.StatusError)
+			_ = huma.WriteErr(s.api, ctx, status.GetStatus(), status.Error())
+			return
+		}
+		job = e.id
+	}
+	x := s.feed.listen(who, job)
+	if x == nil {
+		s.count.busy.Inc()
+		_ = huma.WriteErr(s.api, ctx, http.StatusTooManyRequests, "too many event streams are open; close one, or try again later")
+		return
+	}
+	defer s.feed.leave(x)
+	next(huma.WithValue(ctx, streamKey{}, x))
+}
+
+// follow sends turns until the reader or the server ends.
+func (s *Server) follow(ctx context.Context, _ *eventsInput, send sse.Sender) {
+	x := ctx.Value(streamKey{}).(*stream)
+	first := any(Alive{s.clock()})
+	if x.job != "" {
+		if j, err := s.job(ctx, x.job); err == nil {
+			first = j
+		}
+	}
+	if send.Data(first) != nil {
+		return
+	}
+	beat := time.NewTicker(heartbeat)
+	defer beat.Stop()
+	for {
+		select {
+		case t, open := <-x.turns:
+			if !open {
+				if x.lost {
+					_ = send.Data(Lost{"256 turns waited to be read; ask for the state and listen anew"})
+				}
+				return
+			}
+			if send.Data(t) != nil {
+				return
+			}
+		case <-beat.C:
+			if send.Data(Alive{s.clock()}) != nil {
+				return
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (s *Server) clock() Instant { return Instant(time.Now().UnixMilli()) }

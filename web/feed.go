@@ -1,0 +1,321 @@
+package web
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/broker"
+)
+
+// Turn is one turn in the life of a job, with the job as it stands just after.
+type Turn struct {
+	At     Instant `json:"at"`
+	Turn   string  `json:"turn" enum:"submitted,postponed,trying,refused,placed,started,leg-ended,broken,cancelled,abandoned,done" doc:"submitted; postponed to another cycle; trying: a transaction has begun; refused: it was given up; placed: its window is committed; started: a leg runs; leg-ended: a leg is over; broken: the window cannot be made whole and the job waits again; cancelled by its user; abandoned: it can never be placed; done: all of it has ended"`
+	Reason *Reason `json:"reason,omitempty"`
+	Job    Job     `json:"job"`
+}
+
+// Bounds of the feed.
+const (
+	feedQueue   = 8192 // facts that wait to be shown
+	feedAtOnce  = 256  // of them are shown in one turn of the broker
+	streamQueue = 256  // turns that wait for one reader; beyond, his stream ends
+)
+
+// watchEnded is the kind of a host's last fact to a watcher: he was too slow, or
+// the agent's life is over.
+const watchEnded = "watch-ended"
+
+// feed turns the broker's facts into turns of jobs, and hands them to those who
+// listen and to webhooks. Facts that come faster than they can be shown are
+// counted and not shown: all that is lost is the telling.
+type feed struct {
+	s     *Server
+	facts chan fact
+	done  chan struct{}
+
+	mu      sync.Mutex
+	stop    func() // the watching
+	streams map[*stream]bool
+	closed  bool
+}
+
+// fact is a durable fact and when it was recorded.
+type fact struct {
+	at   bourse.Time
+	fact agents.Fact
+}
+
+// stream is one listener's.
+type stream struct {
+	who   Caller
+	job   string // "": all that he sees
+	turns chan Turn
+	lost  bool // the feed has closed it: its reader was too slow
+}
+
+func newFeed(s *Server) *feed {
+	return &feed{s: s, facts: make(chan fact, feedQueue), done: make(chan struct{}), streams: map[*stream]bool{}}
+}
+
+// begin starts to watch the broker and reads the jobs that there are.
+func (f *feed) begin() error {
+	f.watch()
+	go f.run()
+	ctx, stop := context.WithTimeout(f.s.base, time.Minute)
+	defer stop()
+	return f.s.readJobs(ctx)
+}
+
+func (f *feed) watch() {
+	stop := f.s.opt.Host.Watch(f.s.opt.Agent, func(at bourse.Time, x agents.Fact) {
+		select {
+		case f.facts <- fact{at, x}:
+		default:
+			f.s.count.untold.Inc()
+			if j, ok := x.(bourse.JobSubmitted); ok { // the index misses none
+				f.s.jobs.add(&j.Job)
+			}
+		}
+	})
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.stop = stop; f.closed {
+		stop()
+	}
+}
+
+// again watches the broker anew, a second after the host has ended it, and reads
+// what was missed. A broker that is gone is asked again for as long as the
+// process lives; a stopped one has readiness say so.
+func (f *feed) again() {
+	f.s.count.untold.Inc()
+	f.s.opt.Log.Warn().Msg("the broker's facts are watched anew; some turns of jobs were not told")
+	select {
+	case <-f.done:
+		return
+	case <-time.After(time.Second):
+	}
+	f.watch()
+	ctx, stop := context.WithTimeout(f.s.base, time.Minute)
+	defer stop()
+	if err := f.s.readJobs(ctx); err != nil {
+		f.s.opt.Log.Warn().Err(err).Msg("the broker's jobs cannot be read")
+	}
+}
+
+// readJobs fills the catalogue with the jobs that the broker has, a bounded
+// number in each of its turns.
+func (s *Server) readJobs(ctx context.Context) error {
+	for skip, more := 0, true; more; {
+		var some []bourse.Job
+		err := s.asBroker(ctx, func(_ bourse.Time, b *broker.Broker) { some, more = b.Submissions(skip, 5000) })
+		if err != nil {
+			return err
+		}
+		for i := range some {
+			s.jobs.add(&some[i])
+		}
+		skip += len(some)
+	}
+	return nil
+}
+
+func (f *feed) close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return
+	}
+	f.closed = true
+	close(f.done)
+	if f.stop != nil {
+		f.stop()
+	}
+	for x := range f.streams {
+		f.drop(x)
+	}
+}
+
+// run shows facts until close, as many at once as wait.
+func (f *feed) run() {
+	some := make([]fact, 0, feedAtOnce)
+	for {
+		some = some[:0]
+		select {
+		case <-f.done:
+			return
+		case x := <-f.facts:
+			some = append(some, x)
+		}
+		for len(some) < cap(some) && len(f.facts) > 0 {
+			some = append(some, <-f.facts)
+		}
+		f.show(some)
+	}
+}
+
+// show turns facts into turns. The jobs are read in one turn of the broker, so
+// that they may stand a little further than the fact says.
+func (f *feed) show(some []fact) {
+	s := f.s
+	for i := range some {
+		if s.note(&some[i]); some[i].fact.Kind() == watchEnded {
+			f.again()
+		}
+	}
+	turns := make([]Turn, 0, len(some))
+	ctx, stop := context.WithTimeout(s.base, s.opt.Limits.Wait)
+	defer stop()
+	err := s.opt.Host.View(ctx, s.opt.Agent, func(_ bourse.Time, a agents.Agent) {
+		b := a.(*broker.Broker)
+		for i := range some {
+			if c, ok := some[i].fact.(bourse.CycleClosed); ok {
+				s.count.cycle(c, some[i].at.Sub(b.CycleOpened(c.Cycle)))
+			}
+			turns = s.turns(turns, b, &some[i])
+		}
+	})
+	if err != nil {
+		s.count.untold.Add(float64(len(some)))
+		s.opt.Log.Warn().Err(err).Int("facts", len(some)).Msg("turns of jobs are not told: the broker does not answer")
+		return
+	}
+	for i := range turns {
+		f.tell(&turns[i])
+	}
+}
+
+// note keeps the catalogue and the counters up to a fact.
+func (s *Server) note(x *fact) {
+	switch v := x.fact.(type) {
+	case bourse.JobSubmitted:
+		s.jobs.add(&v.Job)
+	case bourse.TxDecided:
+		s.count.decided(v)
+	case bourse.SubmissionRefused:
+		s.count.refused.WithLabelValues(string(v.Reason.Code)).Inc()
+	case bourse.JobsForgotten:
+		s.jobs.forget(v.Jobs)
+	}
+}
+
+// turns appends what a fact means for a job.
+func (s *Server) turns(list []Turn, b *broker.Broker, x *fact) []Turn {
+	id, word, why := turnOf(b, x.fact)
+	if id == "" {
+		return list
+	}
+	e, ok := s.jobs.get(id)
+	if !ok {
+		return list
+	}
+	v, ok := b.Job(id)
+	if !ok {
+		return list
+	}
+	j := jobOf(b, &v, &e)
+	list = append(list, Turn{At: Instant(x.at), Turn: word, Reason: reasonOf(why), Job: j})
+	if word == "leg-ended" && v.State == broker.Done && s.jobs.end(id) {
+		list = append(list, Turn{At: Instant(x.at), Turn: "done", Job: j})
+	}
+	return list
+}
+
+// turnOf names the job that a fact is about, the turn that it is, and why; ""
+// if it is no job's turn.
+func turnOf(b *broker.Broker, x agents.Fact) (job, turn string, why bourse.Reason) {
+	switch x := x.(type) {
+	case bourse.JobSubmitted:
+		return x.Job.Name, "submitted", bourse.Reason{}
+	case bourse.JobPostponed:
+		if x.Final {
+			return x.Job, "abandoned", x.Reason
+		}
+		return x.Job, "postponed", x.Reason
+	case bourse.TxBegun:
+		return x.Job, "trying", bourse.Reason{}
+	case bourse.TxDecided:
+		if x.Commit {
+			return x.Job, "placed", bourse.Reason{}
+		}
+		return x.Job, "refused", x.Reason
+	case bourse.TxReversed:
+		return x.Job, "refused", x.Reason
+	case bourse.JobBroken:
+		return x.Job, "broken", x.Reason
+	case bourse.JobCancelled:
+		return x.Job, "cancelled", bourse.Reason{}
+	case bourse.LegStarted:
+		return b.JobOf(x.Leg.Tx), "started", bourse.Reason{}
+	case bourse.LegDone:
+		return b.JobOf(x.Leg.Tx), "leg-ended", x.Reason
+	}
+	return "", "", bourse.Reason{}
+}
+
+// tell hands a turn to all whom it concerns. A listener whose queue is full is
+// let go: he reads the job's state when he comes again.
+func (f *feed) tell(t *Turn) {
+	if e, ok := f.s.jobs.get(t.Job.ID); ok {
+		f.s.hooks.tell(e.notify, t)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for x := range f.streams {
+		if !x.who.sees(t.Job.User) || x.job != "" && x.job != t.Job.ID {
+			continue
+		}
+		select {
+		case x.turns <- *t:
+		default:
+			x.lost = true
+			f.s.count.slow.Inc()
+			f.drop(x)
+		}
+	}
+}
+
+// listen opens a stream; nil: there are too many, of this caller or in all.
+func (f *feed) listen(who Caller, job string) *stream {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	own := 0
+	for x := range f.streams {
+		if x.who == who {
+			own++
+		}
+	}
+	most := f.s.opt.Limits.Streams
+	if f.closed || len(f.streams) >= most || own >= max(most/8, 1) {
+		return nil
+	}
+	x := &stream{who: who, job: job, turns: make(chan Turn, streamQueue)}
+	f.streams[x] = true
+	return x
+}
+
+// leave closes a stream, if the feed has not.
+func (f *feed) leave(x *stream) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.drop(x)
+}
+
+// drop closes a stream once; the lock is held.
+func (f *feed) drop(x *stream) {
+	if f.streams[x] {
+		delete(f.streams, x)
+		close(x.turns)
+	}
+}
+
+// open is how many streams there are.
+func (f *feed) open() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.streams)
+}

@@ -1,0 +1,78 @@
+package web
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/broker"
+)
+
+// healthy answers 200 while the agent takes turns: whoever watches the process
+// restarts it if not.
+func (s *Server) healthy(w http.ResponseWriter, r *http.Request) {
+	say(w, s.takesTurns(r.Context(), func(bourse.Time, agents.Agent) {}))
+}
+
+// ready answers 200 once the process can serve: it takes turns, what it needs
+// beside its agent is there, and no other process has its name.
+func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
+	fenced := false
+	err := s.takesTurns(r.Context(), func(_ bourse.Time, a agents.Agent) {
+		if b, ok := a.(*broker.Broker); ok {
+			fenced = b.Fenced()
+		}
+	})
+	switch {
+	case err != nil:
+	case fenced:
+		err = errors.New("another process acts under this broker's name")
+	case s.opt.Ready != nil:
+		err = s.opt.Ready()
+	}
+	say(w, err)
+}
+
+// say answers ok, or 503 with why not.
+func say(w http.ResponseWriter, err error) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	if err != nil {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = fmt.Fprintln(w, err)
+		return
+	}
+	_, _ = fmt.Fprintln(w, "ok")
+}
+
+//go:embed page.html
+var livePage []byte
+
+// pagePolicy lets the live page run the style and the script that stand in it
+// and call this API; it can load and send nothing else.
+var pagePolicy = "default-src 'none'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; style-src " +
+	inlined("style") + "; script-src " + inlined("script")
+
+// inlined is the hash of an element's text, as a content security policy names it.
+func inlined(element string) string {
+	m := regexp.MustCompile(`(?s)<` + element + `>(.*?)</` + element + `>`).FindSubmatch(livePage)
+	h := sha256.Sum256(m[1])
+	return "'sha256-" + base64.StdEncoding.EncodeToString(h[:]) + "'"
+}
+
+// page serves the live page: one file that reads the API and refreshes itself.
+func (s *Server) page(w http.ResponseWriter, r *http.Request) {
+	if _, err := s.opt.Identify(r); err != nil {
+		http.Error(w, err.Error(), http.StatusForbidden)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Security-Policy", pagePolicy)
+	w.Header().Set("Referrer-Policy", "no-referrer")
+	_, _ = w.Write(livePage)
+}

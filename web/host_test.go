@@ -1,0 +1,233 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/sim"
+	"bourse/broker"
+	"bourse/policy/selection"
+	"bourse/sites"
+)
+
+// worldHost hosts a broker, sites and their clusters in virtual time behind the
+// Host of the API: a message is carried out as far as no time has to pass.
+type worldHost struct {
+	mu      sync.Mutex
+	w       *sim.World
+	agents  map[agents.ID]agents.Agent
+	watches map[int]watch
+	asked   int
+	down    error                        // what every call is answered
+	before  func(m agents.Message) error // may fail an Ask
+	facts   []agents.Fact                // of all agents
+}
+
+type watch struct {
+	id  agents.ID
+	see func(bourse.Time, agents.Fact)
+}
+
+// portal is whoever asks: it hands a message on and keeps the first answer.
+type portal struct {
+	answer agents.Message
+}
+
+type errand struct {
+	to agents.ID
+	m  agents.Message
+}
+
+func (errand) Kind() string { return "errand" }
+
+func (p *portal) Step(_ bourse.Time, _ agents.ID, m agents.Message, out *agents.Outbox) {
+	switch m := m.(type) {
+	case agents.Started:
+	case errand:
+		out.Send(m.to, m.m)
+	default:
+		p.answer = m
+	}
+}
+
+// zero is the instant at which test worlds begin.
+const zero bourse.Time = 1_800_000_000_000
+
+func newWorldHost() *worldHost {
+	h := &worldHost{w: sim.New(), agents: map[agents.ID]agents.Agent{}, watches: map[int]watch{}}
+	h.w.Run(zero)
+	h.w.After(func(now bourse.Time, id agents.ID, out *agents.Outbox) {
+		for _, f := range out.Facts {
+			h.facts = append(h.facts, f)
+			for _, x := range h.watches {
+				if x.id == id {
+					x.see(now, f)
+				}
+			}
+		}
+	})
+	return h
+}
+
+func (h *worldHost) add(id agents.ID, a agents.Agent) {
+	h.agents[id] = a
+	h.w.Add(id, a)
+}
+
+// pass lets virtual time pass.
+func (h *worldHost) pass(d bourse.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.w.Run(h.w.Now().Add(d))
+}
+
+func (h *worldHost) Ask(ctx context.Context, from, to agents.ID, m agents.Message) (agents.Message, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.down != nil {
+		return nil, h.down
+	}
+	if h.before != nil {
+		if err := h.before(m); err != nil {
+			return nil, err
+		}
+	}
+	h.asked++
+	p := &portal{}
+	id := agents.ID(fmt.Sprintf("%s#%d", from, h.asked))
+	h.w.Add(id, p)
+	h.w.Post(h.w.Now(), id, errand{to, m})
+	h.w.Run(h.w.Now())
+	if p.answer == nil {
+		return nil, context.DeadlineExceeded
+	}
+	return p.answer, nil
+}
+
+func (h *worldHost) View(_ context.Context, id agents.ID, f func(bourse.Time, agents.Agent)) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.down != nil {
+		return h.down
+	}
+	if h.agents[id] == nil {
+		return errors.New("no such agent")
+	}
+	f(h.w.Now(), h.agents[id])
+	return nil
+}
+
+func (h *worldHost) Watch(id agents.ID, see func(bourse.Time, agents.Fact)) func() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.asked++
+	key := h.asked
+	h.watches[key] = watch{id, see}
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		delete(h.watches, key)
+	}
+}
+
+// world is a VO of two sites with 16 nodes each, a price of 1 and a broker whose
+// cycle is due at once; ana has a quota of 100 credits.
+func world(t *testing.T, change ...func(*broker.Config)) *worldHost {
+	t.Helper()
+	h := newWorldHost()
+	cfg := broker.Defaults("vo1")
+	cfg.Cycle, cfg.Phase, cfg.Lead = bourse.Minute, 0, 5*bourse.Second
+	cfg.BatchSize, cfg.Budget, cfg.Minimize = 1, 10_000*bourse.Credit, selection.MinFinish
+	cfg.Quotas = map[string]bourse.Credits{"ana": 100 * bourse.Credit}
+	for _, name := range []string{"north", "south"} {
+		groups := []bourse.Group{{Site: name, Name: "main", Nodes: 16, Performance: bourse.Unit, Price: bourse.Price(bourse.Credit)}}
+		id, cluster := agents.ID("site:"+name), agents.ID("cluster:"+name)
+		h.add(cluster, sites.NewCluster(id, groups, []*sites.Queue{sites.NewQueue(sites.QueueOptions{Nodes: 16, Start: zero})}))
+		h.add(id, sites.New(sites.Config{Name: name, Cluster: cluster, Groups: groups, VOShare: 1000,
+			Span: bourse.Day, Hold: bourse.Minute, InDoubt: 15 * bourse.Minute, MaxWork: 1000, Lead: 5 * bourse.Second}))
+		cfg.Sites = append(cfg.Sites, id)
+	}
+	for _, c := range change {
+		c(&cfg)
+	}
+	h.add("broker:vo1", broker.New(cfg))
+	h.w.Run(h.w.Now())
+	return h
+}
+
+// byHeader takes a test's word for who is asking.
+func byHeader(r *http.Request) (Caller, error) {
+	role, name, ok := strings.Cut(r.Header.Get("Test-Caller"), ":")
+	if !ok {
+		return Caller{}, errors.New("no certificate")
+	}
+	return Caller{Role(role), name}, nil
+}
+
+// brokerAPI is the API of a world's broker.
+func brokerAPI(t *testing.T, h *worldHost, change ...func(*Options)) *Server {
+	t.Helper()
+	opt := Options{Host: h, Agent: "broker:vo1", Identify: byHeader}
+	for _, c := range change {
+		c(&opt)
+	}
+	s, err := NewBroker(opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close(context.Background()) })
+	return s
+}
+
+// call makes a request as somebody and decodes the answer into out.
+func call(t *testing.T, s *Server, who, method, path string, body, out any) int {
+	t.Helper()
+	var in io.Reader
+	if text, ok := body.(string); ok {
+		in = strings.NewReader(text)
+	} else if body != nil {
+		b, err := json.Marshal(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in = strings.NewReader(string(b))
+	}
+	r := httptest.NewRequest(method, path, in)
+	r.Header.Set("Test-Caller", who)
+	if in != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	w := httptest.NewRecorder()
+	s.Handler().ServeHTTP(w, r)
+	if out != nil {
+		if err := json.Unmarshal(w.Body.Bytes(), out); err != nil {
+			t.Fatalf("%s %s: %d, %v in %s", method, path, w.Code, err, w.Body)
+		}
+	}
+	return w.Code
+}
+
+// problem is an error's answer.
+type problem struct {
+	Status int
+	Detail string
+}
+
+// wave is a batch of one job of four nodes for an hour.
+func wave(id string) Batch {
+	return Batch{ID: id, Jobs: []JobRequest{job("wave")}}
+}
+
+func job(name string) JobRequest {
+	return JobRequest{Name: name, Nodes: 4, Length: Seconds{bourse.Hour}, Budget: &Credits{50 * bourse.Credit}}
+}

@@ -1,0 +1,356 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/broker"
+)
+
+// Job is a job as its broker knows it.
+type Job struct {
+	ID        string  `json:"id" doc:"unique at the broker" example:"wave-k3f9m2q7"`
+	Name      string  `json:"name" doc:"that its user gave it" example:"wave"`
+	User      string  `json:"user,omitempty"`
+	Batch     string  `json:"batch,omitempty"`
+	State     string  `json:"state" enum:"waiting,trying,placed,done,abandoned,withdrawn" doc:"waiting: for a cycle; trying: a transaction is undecided; placed: its window is committed; done: all of it has ended; abandoned: it can never be placed; withdrawn: its user has given it up"`
+	Submitted Instant `json:"submitted"`
+
+	Nodes          int         `json:"nodes"`
+	Length         Seconds     `json:"length"`
+	MinPerformance Performance `json:"minPerformance"`
+	MaxPrice       Price       `json:"maxPrice"`
+	Budget         Credits     `json:"budget"`
+	Ready          Instant     `json:"ready,omitzero"`
+	Deadline       Instant     `json:"deadline,omitzero" doc:"absent: none"`
+	Priority       int         `json:"priority,omitempty"`
+	OneSite        bool        `json:"oneSite,omitempty"`
+
+	Reason *Reason  `json:"reason,omitempty" doc:"why it is not placed"`
+	Sites  []string `json:"sites,omitempty" doc:"of its window, in order"`
+	Start  Instant  `json:"start,omitzero" doc:"of its window"`
+	End    Instant  `json:"end,omitzero" doc:"of its window; the actual end once it is done"`
+	Cost   *Credits `json:"cost,omitempty" doc:"of its window, at the prices that bind, before refunds"`
+	Legs   []Leg    `json:"legs,omitempty"`
+}
+
+// Leg is one site's part of a window.
+type Leg struct {
+	Site  string  `json:"site"`
+	Group string  `json:"group"`
+	Nodes int     `json:"nodes"`
+	Start Instant `json:"start"`
+	End   Instant `json:"end"`
+	State string  `json:"state" doc:"asked, held, prepared, confirmed, running, settled, or one of the exits"`
+	Cost  Credits `json:"cost"`
+}
+
+// jobOf shows a job as its broker knows it now: its window where it has one,
+// else its undecided try.
+func jobOf(b *broker.Broker, v *broker.JobView, e *entry) Job {
+	j := Job{
+		ID: v.Name, Name: e.label, User: v.User, Batch: e.batch, State: v.State.String(), Submitted: Instant(v.Submit),
+		Nodes: v.Nodes, Length: Seconds{v.Length}, MinPerformance: Performance{v.MinPerformance},
+		MaxPrice: Price{v.MaxPrice}, Budget: Credits{v.Budget}, Ready: instant(v.Ready), Deadline: instant(v.Deadline),
+		Priority: v.Priority, OneSite: v.OneSite, Reason: reasonOf(v.Reason),
+	}
+	window := b.Window(v.Name)
+	if len(window) == 0 && v.State == broker.Trying && v.Last != nil {
+		window = []broker.TxView{*v.Last}
+	}
+	var cost bourse.Credits
+	for i := range window {
+		for k := range window[i].Legs {
+			l := &window[i].Legs[k]
+			cost = cost.Plus(j.add(l))
+		}
+	}
+	if len(j.Legs) > 0 {
+		j.Cost = &Credits{cost}
+	}
+	return j
+}
+
+// add takes a leg into the job's window, unless it is gone or another stands in
+// for it.
+func (j *Job) add(l *broker.LegView) bourse.Credits {
+	if l.State.Terminal() && l.State != bourse.Settled {
+		return 0
+	}
+	end := l.End
+	if l.State == bourse.Settled && l.Ended > 0 {
+		end = l.Ended
+	}
+	j.Legs = append(j.Legs, Leg{Site: l.Site, Group: l.Group, Nodes: l.Nodes, Start: Instant(l.Start), End: Instant(end),
+		State: l.State.String(), Cost: Credits{l.Fare.Total()}})
+	if n := len(j.Sites); n == 0 || j.Sites[n-1] != l.Site {
+		j.Sites = append(j.Sites, l.Site)
+	}
+	if j.Start == 0 || Instant(l.Start) < j.Start {
+		j.Start = Instant(l.Start)
+	}
+	j.End = max(j.End, Instant(end))
+	return l.Fare.Total()
+}
+
+// JobList is a page of jobs, the newest first.
+type JobList struct {
+	Jobs []Job  `json:"jobs"`
+	Next uint64 `json:"next,omitempty" doc:"before= of the next page; absent: there is none"`
+}
+
+type jobsInput struct {
+	User   string `query:"user" doc:"only this user's; operators may ask for others'"`
+	State  string `query:"state" enum:"waiting,trying,placed,done,abandoned,withdrawn,open" doc:"only jobs in this state; open: waiting, trying or placed"`
+	Name   string `query:"name" doc:"only this job, by identity or name"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"100"`
+	Before uint64 `query:"before" doc:"the next of the page before"`
+}
+
+type jobsOutput struct{ Body JobList }
+
+type jobInput struct {
+	ID string `path:"id" doc:"the job's identity, or its name where that is the only one"`
+}
+
+type jobOutput struct{ Body Job }
+
+// Cancelled is the answer to a cancellation.
+type Cancelled struct {
+	ID     string   `json:"id"`
+	Done   bool     `json:"done" doc:"every site has given its leg back; otherwise that goes on by itself"`
+	Refund *Credits `json:"refund,omitempty" doc:"once it is done"`
+}
+
+type cancelOutput struct {
+	Status int
+	Body   Cancelled
+}
+
+// Explanation says why a job stands where it stands.
+type Explanation struct {
+	ID    string `json:"id"`
+	Words string `json:"words" doc:"for a terminal"`
+	Value any    `json:"value" doc:"the same for programs"`
+}
+
+type explainOutput struct{ Body Explanation }
+
+func (s *Server) jobRoutes() {
+	s.submitRoute()
+	tags := []string{"jobs"}
+	huma.Register(s.api, huma.Operation{
+		OperationID: "jobs", Method: http.MethodGet, Path: "/v1/jobs", Tags: tags, Summary: "List jobs, the newest first",
+		Description: "A user sees his own, an operator all. A page may be shorter than its limit, even empty, while there is a next one: " +
+			"looking for a rare state is cut into bounded steps.",
+		Errors: []int{http.StatusForbidden, http.StatusServiceUnavailable},
+	}, s.listJobs)
+	errs := []int{http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusServiceUnavailable}
+	huma.Register(s.api, huma.Operation{
+		OperationID: "job", Method: http.MethodGet, Path: "/v1/jobs/{id}", Tags: tags, Summary: "Show a job",
+		Description: "A name that several jobs have is answered 409 with their identities.", Errors: errs,
+	}, func(ctx context.Context, in *jobInput) (*jobOutput, error) {
+		j, err := s.job(ctx, in.ID)
+		return &jobOutput{j}, err
+	})
+	huma.Register(s.api, huma.Operation{
+		OperationID: "cancel", Method: http.MethodDelete, Path: "/v1/jobs/{id}", Tags: tags, Summary: "Give a job up",
+		Description: "The wish is recorded before the answer. 200: every site has given its leg back, and the refund is known. " +
+			"202: that goes on by itself; ask again to hear of the refund.", Errors: errs,
+		Responses: map[string]*huma.Response{"202": {Description: "Recorded; its sites have not all answered yet"}},
+	}, s.cancel)
+	huma.Register(s.api, huma.Operation{
+		OperationID: "explain", Method: http.MethodGet, Path: "/v1/jobs/{id}/explanation", Tags: tags,
+		Summary: "Say why a job stands where it stands", Errors: append(errs, http.StatusNotImplemented),
+	}, s.explain)
+}
+
+// asBroker calls f in a turn of the broker.
+func (s *Server) asBroker(ctx context.Context, f func(now bourse.Time, b *broker.Broker)) error {
+	return s.view(ctx, func(now bourse.Time, a agents.Agent) { f(now, a.(*broker.Broker)) })
+}
+
+// resolve finds the one job that a caller means by an identity or a name.
+// Another's job is not there for him, as one that does not exist.
+func (s *Server) resolve(ctx context.Context, word string) (entry, error) {
+	list := s.jobs.named(caller(ctx), word)
+	switch len(list) {
+	case 0:
+		return entry{}, huma.Error404NotFound(fmt.Sprintf("there is no job %q of yours here; bourse jobs lists them", word))
+	case 1:
+		return list[0], nil
+	}
+	ids := make([]string, 0, 8)
+	for _, e := range list[:min(len(list), 8)] {
+		ids = append(ids, e.id)
+	}
+	more := ""
+	if len(list) > len(ids) {
+		more = fmt.Sprintf(" and %d more", len(list)-len(ids))
+	}
+	return entry{}, huma.Error409Conflict(fmt.Sprintf("%d jobs are named %q; name one by its identity, the newest first: %s%s",
+		len(list), word, strings.Join(ids, ", "), more))
+}
+
+// job reads one job.
+func (s *Server) job(ctx context.Context, word string) (Job, error) {
+	e, err := s.resolve(ctx, word)
+	if err != nil {
+		return Job{}, err
+	}
+	var j Job
+	found := false
+	err = s.asBroker(ctx, func(_ bourse.Time, b *broker.Broker) {
+		var v broker.JobView
+		if v, found = b.Job(e.id); found {
+			j = jobOf(b, &v, &e)
+		}
+	})
+	if err == nil && !found {
+		err = huma.Error404NotFound(fmt.Sprintf("the broker keeps job %q no more", e.id))
+	}
+	return j, err
+}
+
+// scanSteps is how many turns of the broker one page may take.
+const scanSteps = 8
+
+func (s *Server) listJobs(ctx context.Context, in *jobsInput) (*jobsOutput, error) {
+	who := caller(ctx)
+	if in.User != "" && !who.sees(in.User) {
+		return nil, huma.Error403Forbidden(fmt.Sprintf("the jobs of %q are not yours to see; you are %q", in.User, who.Name))
+	}
+	limit := min(in.Limit, s.opt.Limits.Page)
+	before := in.Before
+	if before == 0 {
+		before = 1<<63 - 1
+	}
+	out := &jobsOutput{Body: JobList{Jobs: []Job{}}}
+	for range scanSteps {
+		n := limit - len(out.Body.Jobs)
+		if in.State != "" {
+			n = s.opt.Limits.Page
+		}
+		var some []entry
+		if in.Name != "" {
+			some = s.jobs.named(who, in.Name)
+			some = some[:min(len(some), s.opt.Limits.Page)]
+		} else {
+			some = s.jobs.before(nil, who, in.User, before, n)
+		}
+		next, err := s.rows(ctx, &out.Body, some, in, limit)
+		if err != nil {
+			return nil, err
+		}
+		if in.Name != "" || len(some) < n && next == 0 {
+			return out, nil
+		}
+		if before = some[len(some)-1].number; next != 0 {
+			before = next
+		}
+		if len(out.Body.Jobs) >= limit {
+			break
+		}
+	}
+	out.Body.Next = before
+	return out, nil
+}
+
+// rows appends those of the entries that are in the state asked for, in one
+// turn of the broker. If the page is full before all were looked at, it returns
+// the number of the last that was.
+func (s *Server) rows(ctx context.Context, list *JobList, some []entry, in *jobsInput, limit int) (next uint64, err error) {
+	err = s.asBroker(ctx, func(_ bourse.Time, b *broker.Broker) {
+		for i := range some {
+			e := &some[i]
+			v, ok := b.Job(e.id)
+			if !ok || !inState(v.State, in.State) || in.User != "" && v.User != in.User {
+				continue
+			}
+			list.Jobs = append(list.Jobs, jobOf(b, &v, e))
+			if len(list.Jobs) == limit && i+1 < len(some) {
+				next = e.number
+				return
+			}
+		}
+	})
+	return next, err
+}
+
+func inState(have broker.JobState, want string) bool {
+	switch want {
+	case "":
+		return true
+	case "open":
+		return have <= broker.Placed
+	}
+	return have.String() == want
+}
+
+func (s *Server) cancel(ctx context.Context, in *jobInput) (*cancelOutput, error) {
+	e, err := s.resolve(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithTimeout(ctx, s.opt.Limits.Wait)
+	defer stop()
+	answer, err := s.opt.Host.Ask(ctx, caller(ctx).ID(), s.opt.Agent, agents.JobCancel{Job: e.id, User: e.user})
+	out := &cancelOutput{Status: http.StatusAccepted, Body: Cancelled{ID: e.id}}
+	if err != nil {
+		return out, s.recorded(e.id, err)
+	}
+	r, _ := answer.(agents.JobReply)
+	switch r.Reason.Code {
+	case bourse.None:
+		out.Status, out.Body.Done, out.Body.Refund = http.StatusOK, true, &Credits{r.Refund}
+		return out, nil
+	case bourse.Unknown:
+		return nil, huma.Error404NotFound(r.Reason.String())
+	case bourse.NotAllowed:
+		return nil, huma.Error403Forbidden(r.Reason.String())
+	}
+	return nil, huma.Error409Conflict(r.Reason.String())
+}
+
+// recorded returns nil if a cancellation whose answer did not come is on record
+// all the same, else the problem to answer with. The caller's time is up, so it
+// takes a little of its own.
+func (s *Server) recorded(id string, asked error) error {
+	if !errors.Is(asked, context.DeadlineExceeded) {
+		return s.unanswered(asked)
+	}
+	ctx, stop := context.WithTimeout(s.base, 2*time.Second)
+	defer stop()
+	withdrawn := false
+	err := s.asBroker(ctx, func(_ bourse.Time, b *broker.Broker) {
+		v, ok := b.Job(id)
+		withdrawn = ok && v.State == broker.Withdrawn
+	})
+	if err == nil && !withdrawn {
+		return s.unanswered(asked)
+	}
+	return err
+}
+
+func (s *Server) explain(ctx context.Context, in *jobInput) (*explainOutput, error) {
+	e, err := s.resolve(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	if s.opt.Explain == nil {
+		return nil, huma.Error501NotImplemented("this broker explains nothing; bourse journal show on its journal has the facts")
+	}
+	words, value, err := s.opt.Explain(ctx, e.id)
+	if err != nil {
+		return nil, s.unanswered(err)
+	}
+	return &explainOutput{Explanation{ID: e.id, Words: words, Value: value}}, nil
+}

@@ -1,0 +1,282 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/broker"
+)
+
+// Site is a site as the broker knows it.
+type Site struct {
+	Name    string  `json:"name"`
+	Member  bool    `json:"member" doc:"asked for offers; otherwise it has left"`
+	Listed  bool    `json:"listed" doc:"it has told this life of the broker which legs it carries"`
+	Answer  string  `json:"answer,omitempty" enum:"silent,closed,skewed,usable" doc:"to the last request for offers; skewed: its clock is more than 2 s off"`
+	Asked   Instant `json:"asked,omitzero" doc:"when the last request was made"`
+	Refusal *Reason `json:"refusal,omitempty" doc:"why it is closed"`
+	Groups  []Group `json:"groups,omitempty"`
+}
+
+// Group is a group of nodes and what of it is free now.
+type Group struct {
+	Name        string      `json:"name"`
+	Nodes       int         `json:"nodes"`
+	Free        int         `json:"free" doc:"can be reserved now"`
+	Clear       int         `json:"clear" doc:"can be reserved now at the base price"`
+	Performance Performance `json:"performance"`
+	Price       Price       `json:"price" doc:"base price"`
+}
+
+// SiteList is all sites that the broker knows, in order of name.
+type SiteList struct {
+	Sites []Site `json:"sites"`
+}
+
+// Offer is what one group offers over time.
+type Offer struct {
+	Site        string      `json:"site"`
+	At          Instant     `json:"at" doc:"by the site's clock"`
+	Group       string      `json:"group"`
+	Nodes       int         `json:"nodes"`
+	Performance Performance `json:"performance"`
+	Price       Price       `json:"price" doc:"base price"`
+	Machine     Machine     `json:"machine"`
+	Free        []FreeStep  `json:"free" doc:"each step holds until the next, the last one to the horizon"`
+	More        bool        `json:"more,omitempty" doc:"there are more steps than are shown"`
+}
+
+// FreeStep is how many nodes are free from an instant on.
+type FreeStep struct {
+	From  Instant `json:"from"`
+	Free  int     `json:"free" doc:"can be reserved"`
+	Clear int     `json:"clear" doc:"can be reserved at the base price"`
+}
+
+// OfferList is what sites offer.
+type OfferList struct {
+	Offers []Offer `json:"offers"`
+}
+
+// maxSteps is how many steps of a group's offer are shown.
+const maxSteps = 200
+
+// Reservation is a leg that is committed and not over.
+type Reservation struct {
+	Leg    string  `json:"leg" doc:"broker/life/transaction.leg"`
+	Job    string  `json:"job,omitempty"`
+	User   string  `json:"user,omitempty"`
+	Broker string  `json:"broker,omitempty" doc:"at a site: whose it is"`
+	Site   string  `json:"site"`
+	Group  string  `json:"group"`
+	Nodes  int     `json:"nodes"`
+	Start  Instant `json:"start"`
+	End    Instant `json:"end"`
+	State  string  `json:"state"`
+	Cost   Credits `json:"cost"`
+}
+
+// ReservationList is a page of reservations.
+type ReservationList struct {
+	Reservations []Reservation `json:"reservations"`
+	Next         int           `json:"next,omitempty" doc:"skip= of the next page; absent: there is none"`
+}
+
+// Accounts is the money of a VO.
+type Accounts struct {
+	VO    string  `json:"vo"`
+	Money *VO     `json:"money,omitempty" doc:"of the VO as a whole; operators see it"`
+	Users []Spend `json:"users" doc:"a user sees himself"`
+}
+
+// VO is the VO's own money.
+type VO struct {
+	Budget  Credits `json:"budget" doc:"over the broker's life"`
+	Spent   Credits `json:"spent" doc:"net of what sites gave back"`
+	Pending Credits `json:"pending" doc:"promised for legs that are held"`
+	Left    Credits `json:"left"`
+}
+
+// Spend is what one user has used.
+type Spend struct {
+	User    string   `json:"user" doc:"empty: jobs without a user"`
+	Spent   Credits  `json:"spent" doc:"net of what sites gave back"`
+	Pending Credits  `json:"pending"`
+	Quota   *Credits `json:"quota,omitempty" doc:"absent: no bound of his own"`
+	Left    *Credits `json:"left,omitempty" doc:"under the quota"`
+}
+
+type (
+	sitesOutput struct{ Body SiteList }
+	offersInput struct {
+		Site string `query:"site" doc:"only this site's"`
+	}
+	offersOutput struct{ Body OfferList }
+
+	reservationsInput struct {
+		User  string `query:"user" doc:"only this user's; operators may ask for others'"`
+		Skip  int    `query:"skip" minimum:"0" doc:"the next of the page before"`
+		Limit int    `query:"limit" minimum:"1" maximum:"500" default:"100"`
+	}
+	reservationsOutput struct{ Body ReservationList }
+	accountsOutput     struct{ Body Accounts }
+)
+
+func (s *Server) brokerRoutes() {
+	s.jobRoutes()
+	s.eventRoute()
+	errs := []int{http.StatusForbidden, http.StatusServiceUnavailable}
+	tags := []string{"market"}
+	huma.Register(s.api, huma.Operation{
+		OperationID: "sites", Method: http.MethodGet, Path: "/v1/sites", Tags: tags,
+		Summary: "List the sites", Description: "With what they offered when they were last asked.", Errors: errs,
+	}, s.sites)
+	huma.Register(s.api, huma.Operation{
+		OperationID: "offers", Method: http.MethodGet, Path: "/v1/offers", Tags: tags,
+		Summary: "Show what the sites offered", Description: "When they were last asked, which is when a cycle last had jobs to place. Data of that moment, no promise.",
+		Errors: append(errs, http.StatusNotFound),
+	}, s.offers)
+	huma.Register(s.api, huma.Operation{
+		OperationID: "reservations", Method: http.MethodGet, Path: "/v1/reservations", Tags: tags,
+		Summary: "List the legs that are committed and not over", Errors: errs,
+	}, s.reservations)
+	huma.Register(s.api, huma.Operation{
+		OperationID: "accounts", Method: http.MethodGet, Path: "/v1/accounts", Tags: []string{"money"},
+		Summary: "Show budget, spending and quotas", Errors: errs,
+	}, s.accounts)
+}
+
+func (s *Server) sites(ctx context.Context, _ *struct{}) (*sitesOutput, error) {
+	out := &sitesOutput{SiteList{Sites: []Site{}}}
+	err := s.asBroker(ctx, func(now bourse.Time, b *broker.Broker) {
+		for v := range b.Sites() {
+			x := Site{Name: v.Name, Member: v.Member, Listed: v.Listed, Answer: v.Answer, Asked: Instant(v.Asked), Refusal: reasonOf(v.Refusal)}
+			for i := range v.Groups {
+				x.Groups = append(x.Groups, groupOf(&v.Groups[i], now))
+			}
+			out.Body.Sites = append(out.Body.Sites, x)
+		}
+	})
+	return out, err
+}
+
+func groupOf(g *agents.GroupOffer, now bourse.Time) Group {
+	return Group{Name: g.Group.Name, Nodes: g.Group.Nodes, Free: max(at(g.Admissible, now), 0), Clear: max(at(g.Clear, now), 0),
+		Performance: Performance{g.Group.Performance}, Price: Price{g.Group.Price}}
+}
+
+// at is how many nodes are free at an instant by an offer, which a stranger may
+// have sent empty.
+func at(p bourse.Profile, now bourse.Time) int {
+	if len(p) == 0 {
+		return 0
+	}
+	return p.At(now)
+}
+
+func (s *Server) offers(ctx context.Context, in *offersInput) (*offersOutput, error) {
+	out := &offersOutput{OfferList{Offers: []Offer{}}}
+	known := in.Site == ""
+	err := s.asBroker(ctx, func(now bourse.Time, b *broker.Broker) {
+		for v := range b.Sites() {
+			if in.Site != "" && v.Name != in.Site {
+				continue
+			}
+			known = true
+			for i := range v.Groups {
+				out.Body.Offers = append(out.Body.Offers, offerOf(v.Name, v.Now, &v.Groups[i]))
+			}
+		}
+	})
+	if err == nil && !known {
+		err = huma.Error404NotFound(fmt.Sprintf("the broker knows no site %q; bourse sites lists them", in.Site))
+	}
+	return out, err
+}
+
+// offerOf shows a group's offer: the steps of both of its profiles.
+func offerOf(site string, now bourse.Time, g *agents.GroupOffer) Offer {
+	o := Offer{Site: site, At: Instant(now), Group: g.Group.Name, Nodes: g.Group.Nodes,
+		Performance: Performance{g.Group.Performance}, Price: Price{g.Group.Price}, Machine: Machine(g.Group.Machine)}
+	for i, k := 0, 0; i < len(g.Admissible) || k < len(g.Clear); {
+		if len(o.Free) == maxSteps {
+			o.More = true
+			break
+		}
+		t := bourse.Never
+		if i < len(g.Admissible) {
+			t = g.Admissible[i].At
+		}
+		if k < len(g.Clear) {
+			t = min(t, g.Clear[k].At)
+		}
+		for i < len(g.Admissible) && g.Admissible[i].At <= t {
+			i++
+		}
+		for k < len(g.Clear) && g.Clear[k].At <= t {
+			k++
+		}
+		o.Free = append(o.Free, FreeStep{Instant(t), max(at(g.Admissible, t), 0), max(at(g.Clear, t), 0)})
+	}
+	return o
+}
+
+func (s *Server) reservations(ctx context.Context, in *reservationsInput) (*reservationsOutput, error) {
+	who := caller(ctx)
+	user := in.User
+	if who.Role == User && user == "" {
+		user = who.Name
+	}
+	if user != "" && !who.sees(user) {
+		return nil, huma.Error403Forbidden(fmt.Sprintf("the reservations of %q are not yours to see; you are %q", user, who.Name))
+	}
+	limit := min(in.Limit, s.opt.Limits.Page)
+	out := &reservationsOutput{ReservationList{Reservations: []Reservation{}}}
+	err := s.asBroker(ctx, func(_ bourse.Time, b *broker.Broker) {
+		list, more := b.Reservations(user, in.Skip, limit)
+		for i := range list {
+			r := &list[i]
+			out.Body.Reservations = append(out.Body.Reservations, Reservation{Leg: r.ID.String(), Job: r.Job, User: r.User,
+				Site: r.Site, Group: r.Group, Nodes: r.Nodes, Start: Instant(r.Start), End: Instant(r.End),
+				State: r.State.String(), Cost: Credits{r.Fare.Total()}})
+		}
+		if more {
+			out.Body.Next = in.Skip + len(list)
+		}
+	})
+	return out, err
+}
+
+func (s *Server) accounts(ctx context.Context, _ *struct{}) (*accountsOutput, error) {
+	who := caller(ctx)
+	out := &accountsOutput{Accounts{Users: []Spend{}}}
+	err := s.asBroker(ctx, func(_ bourse.Time, b *broker.Broker) {
+		out.Body.VO = b.Name()
+		if who.Role == User {
+			out.Body.Users = append(out.Body.Users, spendOf(b.Spending(who.Name)))
+			return
+		}
+		left, pending := b.Left(), b.Ledger().Account(b.Account()).PendingDebit
+		out.Body.Money = &VO{Budget: Credits{b.Budget()}, Pending: Credits{pending}, Left: Credits{left}, Spent: Credits{b.Budget() - left - pending}}
+		for _, user := range b.Users() {
+			out.Body.Users = append(out.Body.Users, spendOf(b.Spending(user)))
+		}
+		if all := b.Spending(""); all.Spent > 0 || all.Pending > 0 {
+			out.Body.Users = append(out.Body.Users, spendOf(all))
+		}
+	})
+	return out, err
+}
+
+func spendOf(v broker.Spending) Spend {
+	x := Spend{User: v.User, Spent: Credits{v.Spent}, Pending: Credits{v.Pending}}
+	if v.Quota < bourse.MaxCredits {
+		x.Quota, x.Left = &Credits{v.Quota}, &Credits{v.Left}
+	}
+	return x
+}

@@ -1,0 +1,162 @@
+package web
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/broker"
+)
+
+// counters are what the API counts itself.
+type counters struct {
+	registry *prometheus.Registry
+
+	denied, busy, unanswered, untold, slow prometheus.Counter
+
+	// Of a broker, from its facts since this process began.
+	transactions *prometheus.CounterVec
+	refused      *prometheus.CounterVec
+	cycles       *prometheus.CounterVec
+	cycleTime    prometheus.Histogram
+	alternatives prometheus.Counter
+}
+
+func newCounters() *counters {
+	c := &counters{registry: prometheus.NewRegistry()}
+	one := func(name, help string) prometheus.Counter {
+		x := prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+		c.registry.MustRegister(x)
+		return x
+	}
+	c.denied = one("bourse_api_denied_total", "Requests refused because of who asked.")
+	c.busy = one("bourse_api_busy_total", "Requests refused because too many were under way.")
+	c.unanswered = one("bourse_api_unanswered_total", "Requests that the agent did not answer in time.")
+	c.untold = one("bourse_api_facts_untold_total", "Facts not shown to event streams and webhooks: they came too fast.")
+	c.slow = one("bourse_api_streams_lost_total", "Event streams ended because their readers were too slow.")
+	c.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return c
+}
+
+// common serves what brokers and sites alike have beside /v1.
+func (s *Server) common() {
+	s.count.registry.MustRegister(s.opt.Collectors...)
+	s.mux.Handle("GET /metrics", promhttp.HandlerFor(s.count.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second}))
+	s.mux.HandleFunc("GET /healthz", s.healthy)
+	s.mux.HandleFunc("GET /readyz", s.ready)
+	s.mux.HandleFunc("GET /{$}", s.page)
+}
+
+func (s *Server) brokerMetrics() {
+	c := s.count
+	c.transactions = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "bourse_transactions_total",
+		Help: "Transactions decided, by decision and the reason of an abort."}, []string{"decision", "reason"})
+	c.refused = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "bourse_submissions_refused_total",
+		Help: "Jobs not taken, by reason."}, []string{"reason"})
+	c.cycles = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "bourse_cycles_total",
+		Help: "Cycles closed, by whether at least one site answered."}, []string{"answered"})
+	c.cycleTime = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "bourse_cycle_seconds",
+		Help: "From a cycle's request for offers to its close.", Buckets: prometheus.ExponentialBuckets(0.005, 2, 14)})
+	c.alternatives = prometheus.NewCounter(prometheus.CounterOpts{Name: "bourse_alternatives_total", Help: "Alternatives found."})
+	c.registry.MustRegister(c.transactions, c.refused, c.cycles, c.cycleTime, c.alternatives, s.hooks.sent, &brokerGauges{s},
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "bourse_api_streams", Help: "Event streams open."},
+			func() float64 { return float64(s.feed.open()) }))
+}
+
+func (c *counters) decided(f bourse.TxDecided) {
+	if f.Commit {
+		c.transactions.WithLabelValues("commit", "").Inc()
+		return
+	}
+	c.transactions.WithLabelValues("abort", string(f.Reason.Code)).Inc()
+}
+
+func (c *counters) cycle(f bourse.CycleClosed, took bourse.Duration) {
+	answered := "no"
+	if f.Sites > 0 {
+		answered = "yes"
+	}
+	c.cycles.WithLabelValues(answered).Inc()
+	c.alternatives.Add(float64(f.Alternatives))
+	if took >= 0 {
+		c.cycleTime.Observe(took.Seconds())
+	}
+}
+
+// brokerGauges reads the broker's state in one turn of it at every scrape.
+type brokerGauges struct{ s *Server }
+
+var (
+	gaugeJobs    = prometheus.NewDesc("bourse_jobs", "Jobs that the broker keeps, by state.", []string{"state"}, nil)
+	gaugeMoney   = prometheus.NewDesc("bourse_money_credits", "The VO's money: budget, pending, left.", []string{"what"}, nil)
+	gaugeSites   = prometheus.NewDesc("bourse_sites", "Sites known, by whether they are asked for offers.", []string{"member"}, nil)
+	gaugeAnswers = prometheus.NewDesc("bourse_site_usable", "1 if the site's last answer to a request for offers could be used.", []string{"site"}, nil)
+	gaugeStray   = prometheus.NewDesc("bourse_stray_messages_total", "Messages that made no sense.", nil, nil)
+	gaugeFenced  = prometheus.NewDesc("bourse_fenced", "1 if another process acts under this broker's name.", nil, nil)
+)
+
+// Describe implements prometheus.Collector.
+func (g *brokerGauges) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{gaugeJobs, gaugeMoney, gaugeSites, gaugeAnswers, gaugeStray, gaugeFenced} {
+		ch <- d
+	}
+}
+
+// Collect implements prometheus.Collector. A broker that does not answer within
+// two seconds has no gauges.
+func (g *brokerGauges) Collect(ch chan<- prometheus.Metric) {
+	ctx, stop := context.WithTimeout(g.s.base, 2*time.Second)
+	defer stop()
+	list := make([]prometheus.Metric, 0, 32)
+	put := func(d *prometheus.Desc, v float64, labels ...string) {
+		list = append(list, prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...))
+	}
+	err := g.s.asBroker(ctx, func(_ bourse.Time, b *broker.Broker) {
+		for state, n := range b.Count() {
+			put(gaugeJobs, float64(n), broker.JobState(state).String())
+		}
+		put(gaugeMoney, b.Budget().Float(), "budget")
+		put(gaugeMoney, b.Left().Float(), "left")
+		pending := b.Ledger().Account(b.Account()).PendingDebit
+		put(gaugeMoney, pending.Float(), "pending")
+		members := map[bool]int{}
+		for v := range b.Sites() {
+			members[v.Member]++
+			if v.Member && v.Answer != "" {
+				put(gaugeAnswers, truth(v.Answer == "usable"), v.Name)
+			}
+		}
+		put(gaugeSites, float64(members[true]), "yes")
+		put(gaugeSites, float64(members[false]), "no")
+		put(gaugeFenced, truth(b.Fenced()))
+		list = append(list, prometheus.MustNewConstMetric(gaugeStray, prometheus.CounterValue, float64(b.Stray())))
+	})
+	if err != nil {
+		return
+	}
+	for _, m := range list {
+		ch <- m
+	}
+}
+
+func truth(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// turnTime is how long a health check waits for a turn of the agent.
+const turnTime = 2 * time.Second
+
+// takesTurns says why the agent takes no turns, nil if it does.
+func (s *Server) takesTurns(ctx context.Context, f func(now bourse.Time, a agents.Agent)) error {
+	ctx, stop := context.WithTimeout(ctx, turnTime)
+	defer stop()
+	return s.opt.Host.View(ctx, s.opt.Agent, f)
+}

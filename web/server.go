@@ -1,0 +1,287 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// Host is what the API needs of the process that runs its agent.
+type Host interface {
+	// Ask hands a message to an agent and waits for the answer, which comes when
+	// the facts that it follows from are durable.
+	Ask(ctx context.Context, from, to agents.ID, m agents.Message) (agents.Message, error)
+	// View calls f in a turn of the agent. f must be quick and keep nothing.
+	View(ctx context.Context, id agents.ID, f func(now bourse.Time, a agents.Agent)) error
+	// Watch calls f with every durable fact of the agent from now on, in order.
+	Watch(id agents.ID, f func(at bourse.Time, fact agents.Fact)) (stop func())
+}
+
+// Options configure a Server. Host, Agent and Identify are the caller's to give.
+type Options struct {
+	Host     Host
+	Agent    agents.ID // "broker:vo1" or "site:north"
+	Identify Identify  // Anybody for plain loopback
+	Log      zerolog.Logger
+
+	// Explain answers why a job of the broker stands where it stands, in words
+	// for a terminal and as a value for programs; nil: 501.
+	Explain func(ctx context.Context, job string) (words string, value any, err error)
+	// Ready says why the process cannot serve yet; nil: it can once its agent
+	// answers.
+	Ready func() error
+	// Collectors add what the process counts to /metrics: its host, its journal,
+	// its network, its certificate.
+	Collectors []prometheus.Collector
+	// Notify tells users' webhooks; the zero value delivers to https only.
+	Notify Notify
+
+	Limits Limits
+}
+
+// Limits bound what callers may ask for. Zero values are the defaults.
+type Limits struct {
+	Body      int64         // bytes of a request's body; 1 MiB. A batch may have four times as many.
+	BatchJobs int           // jobs of a batch; 5,000
+	Page      int           // rows of a page; 500
+	Requests  int           // at once, streams not counted; 256. More are answered 503.
+	Streams   int           // event streams at once; 256, of one caller an eighth
+	Wait      time.Duration // for the agent; 10 s
+}
+
+func (l Limits) filled() Limits {
+	fill := func(n *int, def int) {
+		if *n <= 0 {
+			*n = def
+		}
+	}
+	if l.Body <= 0 {
+		l.Body = 1 << 20
+	}
+	if l.Wait <= 0 {
+		l.Wait = 10 * time.Second
+	}
+	fill(&l.BatchJobs, 5000)
+	fill(&l.Page, 500)
+	fill(&l.Requests, 256)
+	fill(&l.Streams, 256)
+	return l
+}
+
+// Server serves the API of one agent.
+type Server struct {
+	opt   Options
+	mux   *http.ServeMux
+	api   huma.API
+	http  *http.Server
+	count *counters
+	slots chan struct{} // a place for each request under way
+
+	base context.Context // ends with the server: event streams end with it
+	stop context.CancelFunc
+	once sync.Once
+
+	// Of a broker.
+	jobs  *catalogue
+	feed  *feed
+	hooks *webhooks
+	locks keyed
+}
+
+// NewBroker returns the API of a broker. It reads the broker's jobs, page by
+// page, before it returns.
+func NewBroker(opt Options) (*Server, error) {
+	s, err := newServer(opt, "Bourse broker")
+	if err != nil {
+		return nil, err
+	}
+	s.jobs, s.hooks = newCatalogue(), newWebhooks(opt.Notify, opt.Log)
+	s.brokerRoutes()
+	s.feed = newFeed(s)
+	s.brokerMetrics()
+	if err := s.feed.begin(); err != nil {
+		s.Close(context.Background())
+		return nil, fmt.Errorf("%s: reading its jobs: %w", opt.Agent, err)
+	}
+	return s, nil
+}
+
+// NewSite returns the API of a site.
+func NewSite(opt Options) (*Server, error) {
+	s, err := newServer(opt, "Bourse site")
+	if err != nil {
+		return nil, err
+	}
+	s.siteRoutes()
+	s.siteMetrics()
+	return s, nil
+}
+
+func newServer(opt Options, title string) (*Server, error) {
+	switch {
+	case opt.Host == nil || opt.Agent == "":
+		return nil, errors.New("web: a host and the agent that it hosts are wanted")
+	case opt.Identify == nil:
+		return nil, errors.New("web: nothing says who callers are; give certificates, or Anybody for plain loopback")
+	}
+	opt.Limits = opt.Limits.filled()
+	s := &Server{opt: opt, mux: http.NewServeMux(), count: newCounters(), slots: make(chan struct{}, opt.Limits.Requests)}
+	s.base, s.stop = context.WithCancel(context.Background())
+	s.api = humago.New(s.mux, apiConfig(title))
+	s.api.UseMiddleware(s.identified)
+	s.common()
+	s.http = &http.Server{
+		Handler:           s.bounded(http.NewCrossOriginProtection().Handler(s.mux)),
+		ReadHeaderTimeout: 5 * time.Second,
+		WriteTimeout:      opt.Limits.Wait + 20*time.Second, // event streams move theirs on
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		BaseContext:       func(net.Listener) context.Context { return s.base },
+	}
+	return s, nil
+}
+
+// apiConfig is the OpenAPI document without its operations. The pages that huma
+// offers for browsing load scripts from elsewhere, so there are none.
+func apiConfig(title string) huma.Config {
+	c := huma.DefaultConfig(title, "1")
+	c.DocsPath, c.SchemasPath, c.CreateHooks = "", "", nil
+	c.RejectUnknownQueryParameters = true
+	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
+		"certificate": {Type: "mutualTLS", Description: "a client certificate of the VO, made by bourse ca issue"},
+	}
+	c.Security = []map[string][]string{{"certificate": {}}}
+	return c
+}
+
+// Handler is the API as a handler, without the server's timeouts.
+func (s *Server) Handler() http.Handler { return s.http.Handler }
+
+// OpenAPI is the API's document.
+func (s *Server) OpenAPI() *huma.OpenAPI { return s.api.OpenAPI() }
+
+// Serve answers requests on a listener, which speaks TLS where that is wanted,
+// until Close. It returns nil after a Close.
+func (s *Server) Serve(l net.Listener) error {
+	err := s.http.Serve(l)
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return fmt.Errorf("%s: serving HTTP on %s: %w", s.opt.Agent, l.Addr(), err)
+}
+
+// Close ends event streams and webhooks, waits for requests under way until ctx
+// ends, then cuts them off. It may be called more than once.
+func (s *Server) Close(ctx context.Context) {
+	s.once.Do(func() {
+		if s.feed != nil {
+			s.feed.close()
+		}
+		if s.hooks != nil {
+			s.hooks.close()
+		}
+		s.stop()
+		if err := s.http.Shutdown(ctx); err != nil {
+			_ = s.http.Close()
+		}
+	})
+}
+
+// bounded answers 503 to requests beyond Limits.Requests. Event streams give
+// their place back and are bounded by themselves; a scrape and a health check
+// always get through.
+func (s *Server) bounded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("Cache-Control", "no-store")
+		switch r.URL.Path {
+		case "/healthz", "/readyz", "/metrics", eventsPath:
+			next.ServeHTTP(w, r)
+			return
+		}
+		select {
+		case s.slots <- struct{}{}:
+			defer func() { <-s.slots }()
+			next.ServeHTTP(w, r)
+		default:
+			s.count.busy.Inc()
+			w.Header().Set("Retry-After", "1")
+			http.Error(w, "too many requests at once; try again in a second", http.StatusServiceUnavailable)
+		}
+	})
+}
+
+// view calls f in a turn of the agent, or returns the problem to answer with.
+func (s *Server) view(ctx context.Context, f func(now bourse.Time, a agents.Agent)) error {
+	ctx, cancel := context.WithTimeout(ctx, s.opt.Limits.Wait)
+	defer cancel()
+	if err := s.opt.Host.View(ctx, s.opt.Agent, f); err != nil {
+		return s.unanswered(err)
+	}
+	return nil
+}
+
+// ask hands the agent a message in the caller's name, or returns the problem to
+// answer with.
+func (s *Server) ask(ctx context.Context, m agents.Message) (agents.Message, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.opt.Limits.Wait)
+	defer cancel()
+	r, err := s.opt.Host.Ask(ctx, caller(ctx).ID(), s.opt.Agent, m)
+	if err != nil {
+		return nil, s.unanswered(err)
+	}
+	return r, nil
+}
+
+func (s *Server) unanswered(err error) error {
+	s.count.unanswered.Inc()
+	s.opt.Log.Warn().Err(err).Str("agent", string(s.opt.Agent)).Msg("no answer for a caller of the API")
+	return huma.ErrorWithHeaders(huma.Error503ServiceUnavailable(
+		fmt.Sprintf("%s does not answer: %v; try again in a second", s.opt.Agent, err)), http.Header{"Retry-After": {"1"}})
+}
+
+// keyed is a lock for each key.
+type keyed struct {
+	mu   sync.Mutex
+	held map[string]chan struct{}
+}
+
+// lock waits for the key until ctx ends.
+func (k *keyed) lock(ctx context.Context, key string) (unlock func(), err error) {
+	for {
+		k.mu.Lock()
+		busy, ok := k.held[key]
+		if !ok {
+			if k.held == nil {
+				k.held = map[string]chan struct{}{}
+			}
+			done := make(chan struct{})
+			k.held[key] = done
+			k.mu.Unlock()
+			return func() {
+				k.mu.Lock()
+				delete(k.held, key)
+				k.mu.Unlock()
+				close(done)
+			}, nil
+		}
+		k.mu.Unlock()
+		select {
+		case <-busy:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}

@@ -1,0 +1,4 @@
+package web
+
+func (s *Server) siteRoutes()  {}
+func (s *Server) siteMetrics() {}

@@ -1,0 +1,277 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+)
+
+// Notify says how webhooks are told of jobs' turns.
+type Notify struct {
+	// URL is told of every turn of every job, beside what batches name; "": none.
+	URL string
+	// Secret signs deliveries; empty: they are not signed.
+	Secret []byte
+	// Local allows http and addresses of this machine and of private networks,
+	// which a user could otherwise have the broker call in his place.
+	Local bool
+
+	// Retry is the wait before the second try, doubled before each that follows;
+	// 0: a second. Tries is how many there are; 0: 8, over about two minutes.
+	Retry time.Duration
+	Tries int
+}
+
+// Bounds of the webhooks.
+const (
+	hookQueue   = 256 // turns that wait for one address; more are dropped and counted
+	hookMost    = 64  // addresses at once; turns for more are dropped and counted
+	hookTimeout = 10 * time.Second
+	hookIdle    = time.Minute // after which an address without turns is let go
+)
+
+// SignatureHeader carries "t=UNIX,v1=HEX": the instant of the delivery and the
+// HMAC-SHA256, under the configured secret, of "UNIX.BODY". DeliveryHeader names
+// the delivery: a second try has the name of the first.
+const (
+	SignatureHeader = "Bourse-Signature"
+	DeliveryHeader  = "Bourse-Delivery"
+)
+
+// webhooks delivers turns: in order for each address, at least once while the
+// process lives, one address never waiting for another. What waits in a process
+// that ends is not delivered.
+type webhooks struct {
+	opt    Notify
+	log    zerolog.Logger
+	client *http.Client
+	sent   *prometheus.CounterVec // by outcome
+
+	base context.Context
+	stop context.CancelFunc
+	wg   sync.WaitGroup
+
+	mu    sync.Mutex
+	hooks map[string]*hook
+}
+
+// hook is one address.
+type hook struct {
+	url   string
+	queue chan delivery
+}
+
+type delivery struct {
+	id   string
+	body []byte
+}
+
+func newWebhooks(opt Notify, log zerolog.Logger) *webhooks {
+	if opt.Retry <= 0 {
+		opt.Retry = time.Second
+	}
+	if opt.Tries <= 0 {
+		opt.Tries = 8
+	}
+	h := &webhooks{opt: opt, log: log, hooks: map[string]*hook{}, sent: prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "bourse_webhook_deliveries_total", Help: "Turns for webhooks: delivered, given up after the last try, or dropped because too many waited."},
+		[]string{"outcome"})}
+	for _, outcome := range []string{"delivered", "given-up", "dropped"} {
+		h.sent.WithLabelValues(outcome)
+	}
+	h.base, h.stop = context.WithCancel(context.Background())
+	dialer := &net.Dialer{Timeout: 5 * time.Second, Control: h.reachable}
+	h.client = &http.Client{
+		Timeout:       hookTimeout,
+		Transport:     &http.Transport{DialContext: dialer.DialContext, MaxIdleConnsPerHost: 1, IdleConnTimeout: hookIdle, TLSHandshakeTimeout: 5 * time.Second},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return h
+}
+
+// allowed says why an address cannot be told; "" is one that is not.
+func (h *webhooks) allowed(address string) error {
+	if address == "" {
+		return nil
+	}
+	u, err := url.Parse(address)
+	switch {
+	case err != nil || u.Host == "" || u.User != nil:
+		return fmt.Errorf("%q is no address to be told at; write https://HOST/PATH, without a user", address)
+	case u.Scheme != "https" && !(u.Scheme == "http" && h.opt.Local):
+		return fmt.Errorf("%q: only https addresses are told; the broker's operator can allow others", address)
+	}
+	return nil
+}
+
+// errPrivate refuses to call a machine that only the broker can reach.
+var errPrivate = errors.New("the address is of this machine or of a private network, which the broker's operator has not allowed")
+
+// reachable is asked with the address that a name has led to, before a
+// connection is opened.
+func (h *webhooks) reachable(_, address string, _ syscall.RawConn) error {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return err
+	}
+	ip := at.Addr().Unmap()
+	if !h.opt.Local && (!ip.IsGlobalUnicast() || ip.IsPrivate() || carrierGrade.Contains(ip)) {
+		return errPrivate
+	}
+	return nil
+}
+
+var carrierGrade = netip.MustParsePrefix("100.64.0.0/10")
+
+// tell queues a turn for an address, "" for none, and for the operator's.
+func (h *webhooks) tell(address string, t *Turn) {
+	if address == "" && h.opt.URL == "" {
+		return
+	}
+	body, err := json.Marshal(t)
+	if err != nil {
+		panic(err) // nothing in it can fail
+	}
+	d := delivery{rand.Text(), body}
+	if address != "" {
+		h.queue(address, d)
+	}
+	if h.opt.URL != "" && h.opt.URL != address {
+		h.queue(h.opt.URL, d)
+	}
+}
+
+func (h *webhooks) queue(address string, d delivery) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	x := h.hooks[address]
+	if x == nil {
+		if len(h.hooks) == hookMost || h.base.Err() != nil {
+			h.sent.WithLabelValues("dropped").Inc()
+			return
+		}
+		x = &hook{address, make(chan delivery, hookQueue)}
+		h.hooks[address] = x
+		h.wg.Go(func() { h.serve(x) })
+	}
+	select {
+	case x.queue <- d:
+	default:
+		h.sent.WithLabelValues("dropped").Inc()
+	}
+}
+
+// serve delivers to one address until there is nothing for a while.
+func (h *webhooks) serve(x *hook) {
+	idle := time.NewTimer(hookIdle)
+	defer idle.Stop()
+	for {
+		select {
+		case d := <-x.queue:
+			h.deliver(x.url, d)
+			idle.Reset(hookIdle)
+		case <-idle.C:
+			h.mu.Lock()
+			empty := len(x.queue) == 0
+			if empty {
+				delete(h.hooks, x.url)
+			}
+			h.mu.Unlock()
+			if empty {
+				return
+			}
+			idle.Reset(hookIdle)
+		case <-h.base.Done():
+			return
+		}
+	}
+}
+
+// deliver tries until the address has taken it or the tries are used up.
+func (h *webhooks) deliver(address string, d delivery) {
+	wait := h.opt.Retry
+	for try := 1; ; try++ {
+		err := h.post(address, d)
+		if err == nil {
+			h.sent.WithLabelValues("delivered").Inc()
+			return
+		}
+		if h.base.Err() != nil {
+			return
+		}
+		if try == h.opt.Tries || errors.Is(err, errPrivate) {
+			h.sent.WithLabelValues("given-up").Inc()
+			h.log.Warn().Str("host", hostOf(address)).Str("delivery", d.id).Int("tries", try).Err(err).Msg("a webhook is not told")
+			return
+		}
+		select {
+		case <-time.After(wait):
+		case <-h.base.Done():
+			return
+		}
+		wait *= 2
+	}
+}
+
+func (h *webhooks) post(address string, d delivery) error {
+	r, err := http.NewRequestWithContext(h.base, http.MethodPost, address, bytes.NewReader(d.body))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("User-Agent", "bourse")
+	r.Header.Set(DeliveryHeader, d.id)
+	if len(h.opt.Secret) > 0 {
+		r.Header.Set(SignatureHeader, sign(h.opt.Secret, time.Now(), d.body))
+	}
+	answer, err := h.client.Do(r)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, 64<<10))
+	if answer.StatusCode/100 != 2 {
+		return fmt.Errorf("answered %s", answer.Status)
+	}
+	return nil
+}
+
+// sign is the value of SignatureHeader.
+func sign(secret []byte, at time.Time, body []byte) string {
+	mac := hmac.New(sha256.New, secret)
+	_, _ = fmt.Fprintf(mac, "%d.", at.Unix())
+	mac.Write(body)
+	return "t=" + strconv.FormatInt(at.Unix(), 10) + ",v1=" + hex.EncodeToString(mac.Sum(nil))
+}
+
+// hostOf is the part of an address that a log may show: paths hold secrets.
+func hostOf(address string) string {
+	if u, err := url.Parse(address); err == nil {
+		return u.Host
+	}
+	return ""
+}
+
+func (h *webhooks) close() {
+	h.stop()
+	h.wg.Wait()
+	h.client.CloseIdleConnections()
+}
