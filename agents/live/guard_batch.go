@@ -1,0 +1,185 @@
+package live
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/asynkron/protoactor-go/remote"
+	"google.golang.org/protobuf/proto"
+
+	"bourse/agents"
+	"bourse/agents/wire"
+)
+
+// maxBatch bounds the envelopes of one batch; links of this build send at most
+// remoteBatch.
+const maxBatch = 16 * remoteBatch
+
+// maxKinds bounds the lists of names in a batch, where agents use two types and
+// one target.
+const maxKinds = 16
+
+// maxParts bounds the parts of one envelope, messages and texts within it, so
+// that few bytes cannot make much memory: about 100 bytes each.
+const maxParts = 500_000
+
+// The types that go between links.
+var (
+	parcelType = string((*wire.Parcel)(nil).ProtoReflect().Descriptor().FullName())
+	ackType    = string((*wire.Ack)(nil).ProtoReflect().Descriptor().FullName())
+	linkTypes  = parcelType[:strings.LastIndexByte(parcelType, '.')+1] // of this build and newer ones
+)
+
+// batch holds a batch against what its sender may send. Envelopes of a type
+// that is new are taken out of it and returned; whatever else is wrong is a
+// breach, and nothing of the batch may be used.
+func (g *Guard) batch(p peer, b *remote.MessageBatch) (size cost, left []*Breach, breach *Breach) {
+	refuse := func(c Cause, format string, args ...any) (cost, []*Breach, *Breach) {
+		return cost{}, nil, &Breach{c, p.name, fmt.Sprintf(format, args...)}
+	}
+	switch {
+	case len(b.Envelopes) > maxBatch || len(b.TypeNames) > maxKinds || len(b.Targets) > maxKinds:
+		return refuse(TooMany, "a batch of %d envelopes, %d types, %d targets; at most %d, %d, %d are taken", len(b.Envelopes), len(b.TypeNames), len(b.Targets), maxBatch, maxKinds, maxKinds)
+	case len(b.Senders) > 0:
+		return refuse(BadForm, "it sends as actor %s; agents are named in envelopes only", show(b.Senders[0].GetId()))
+	}
+	for _, name := range b.TypeNames {
+		if !strings.HasPrefix(name, linkTypes) {
+			return refuse(BadType, "a message of type %s; agents send %s and %s", show(name), parcelType, ackType)
+		}
+	}
+	for _, name := range b.Targets {
+		if name != mailroom {
+			return refuse(BadTarget, "it speaks to actor %s; there is only %q", show(name), mailroom)
+		}
+	}
+	keep := b.Envelopes[:0]
+	for _, e := range b.Envelopes {
+		name, breach := form(p, b, e)
+		if breach != nil {
+			return cost{}, nil, breach
+		}
+		switch name {
+		case parcelType:
+			breach = g.parcel(p, e.MessageData)
+		case ackType:
+			breach = garbled(p, e.MessageData, &wire.Ack{})
+		default:
+			left = append(left, &Breach{NewType, p.name, "a message of type " + show(name) + " is left out: this build does not know it"})
+			continue
+		}
+		if breach != nil {
+			return cost{}, nil, breach
+		}
+		size.messages++
+		size.bytes += len(e.MessageData)
+		keep = append(keep, e)
+	}
+	size.messages += len(left)
+	clear(b.Envelopes[len(keep):])
+	b.Envelopes = keep
+	return size, left, nil
+}
+
+// form holds the frame of one envelope of a batch against that of links, and
+// returns its type.
+func form(p peer, b *remote.MessageBatch, e *remote.MessageEnvelope) (string, *Breach) {
+	switch {
+	case e == nil:
+		return "", &Breach{BadForm, p.name, "an empty place in a batch"}
+	case e.TypeId < 0 || int(e.TypeId) >= len(b.TypeNames) || e.Target < 0 || int(e.Target) >= len(b.Targets):
+		return "", &Breach{BadIndex, p.name, fmt.Sprintf("type %d of %d, target %d of %d in a batch", e.TypeId, len(b.TypeNames), e.Target, len(b.Targets))}
+	case e.Sender != 0 || e.SenderRequestId != 0 || e.TargetRequestId != 0 || e.MessageHeader != nil || e.SerializerId != 0:
+		return "", &Breach{BadForm, p.name, "a sender, request, header or serializer in a batch, where agents send none"}
+	}
+	return b.TypeNames[e.TypeId], nil
+}
+
+// garbled reads bytes into a message, if they have not too many parts.
+func garbled(p peer, data []byte, m proto.Message) *Breach {
+	if _, err := countParts(data, m.ProtoReflect().Descriptor(), maxParts); err != nil {
+		return &Breach{Garbled, p.name, err.Error()}
+	}
+	if err := proto.Unmarshal(data, m); err != nil {
+		return &Breach{Garbled, p.name, "bytes that are no " + string(m.ProtoReflect().Descriptor().Name())}
+	}
+	return nil
+}
+
+// parcel holds an envelope against its sender.
+func (g *Guard) parcel(p peer, data []byte) *Breach {
+	if len(data) > remoteMessage/2+64 {
+		return &Breach{TooLarge, p.name, fmt.Sprintf("a parcel of %d bytes; at most %d are taken", len(data), wire.MaxMessage)}
+	}
+	m := &wire.Parcel{}
+	if b := garbled(p, data, m); b != nil {
+		return b
+	}
+	if m.Envelope == nil {
+		return &Breach{Garbled, p.name, "a parcel without an envelope"}
+	}
+	return g.envelope(p, m.Envelope)
+}
+
+// envelope holds the names in an envelope against the certificate.
+func (g *Guard) envelope(p peer, e *wire.Envelope) *Breach {
+	refuse := func(c Cause, format string, args ...any) *Breach {
+		return &Breach{c, p.name, fmt.Sprintf(format, args...)}
+	}
+	from, to := agents.ID(e.From), agents.ID(e.To)
+	switch {
+	case p.agent != "" && from != p.agent:
+		return refuse(BadFrom, "it speaks as %s; its certificate is of %s", show(e.From), p.agent)
+	case roleOf(from) != g.peers || checkAgent(from) != nil:
+		return refuse(BadFrom, "it speaks as %s, where only a %s may speak", show(e.From), g.peers)
+	case to != g.self:
+		return refuse(BadTo, "it speaks to %s; here is %s", show(e.To), g.self)
+	}
+	kind := wire.Kind(e)
+	if sends, _, known := wire.Ends(kind); known && sends != string(g.peers) {
+		return refuse(BadKind, "a %s, which only a %s sends", kind, sends)
+	}
+	broker := from // whose transactions the two may speak of
+	if g.peers == "site" {
+		broker = to
+	}
+	if i := slices.IndexFunc(legsOf(e), func(of string) bool { return of != nameOf(broker) }); i >= 0 {
+		return refuse(BadLeg, "a %s about a leg of broker %s; between %s and %s there are only those of %s", kind, show(legsOf(e)[i]), from, to, broker)
+	}
+	return nil
+}
+
+// legsOf returns the brokers of all legs that an envelope names.
+func legsOf(e *wire.Envelope) []string {
+	if e.GetBody() == nil {
+		return nil
+	}
+	r := e.ProtoReflect()
+	body := r.Get(r.WhichOneof(r.Descriptor().Oneofs().ByName("body"))).Message().Interface()
+	var names []string
+	add := func(l *wire.LegID) {
+		if l != nil {
+			names = append(names, l.Broker)
+		}
+	}
+	switch m := body.(type) {
+	case *wire.List:
+		names = append(names, m.Broker)
+		for _, l := range m.Known {
+			add(l)
+		}
+	case *wire.Listing:
+		for _, l := range m.Legs {
+			add(l.GetLeg())
+		}
+	case *wire.Reassert:
+		add(m.GetLeg().GetLeg())
+	case *wire.Hold:
+		add(m.Leg)
+		add(m.Replaces)
+	case interface{ GetLeg() *wire.LegID }:
+		add(m.GetLeg())
+	}
+	return names
+}

@@ -1,0 +1,88 @@
+package live
+
+import (
+	"errors"
+	"fmt"
+
+	"google.golang.org/grpc/encoding"
+	codec "google.golang.org/grpc/encoding/proto"
+	"google.golang.org/grpc/mem"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// An empty message within another takes two bytes on the wire and a hundred in
+// memory, so that a bound on bytes is none on memory. What comes in is counted
+// before it is read.
+
+// countParts counts the parts of a message's bytes: the messages and texts
+// within it, at every depth. It allocates nothing, and passes over numbers and
+// packed lists, which take little more memory than bytes. More than most is an
+// error, and so are bytes that end within a field.
+func countParts(b []byte, d protoreflect.MessageDescriptor, most int) (parts int, err error) {
+	fields := d.Fields()
+	for len(b) > 0 {
+		number, kind, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			return parts, errTorn
+		}
+		b = b[n:]
+		if kind != protowire.BytesType {
+			if n = protowire.ConsumeFieldValue(number, kind, b); n < 0 {
+				return parts, errTorn
+			}
+			b = b[n:]
+			continue
+		}
+		value, n := protowire.ConsumeBytes(b)
+		if n < 0 {
+			return parts, errTorn
+		}
+		b = b[n:]
+		field := fields.ByNumber(number)
+		if field == nil {
+			continue // kept as bytes, or dropped
+		}
+		message := field.Message()
+		if message == nil && !(field.IsList() && !field.IsPacked()) {
+			continue
+		}
+		if parts++; parts > most {
+			return parts, fmt.Errorf("a message of more than %d parts", most)
+		}
+		if message != nil {
+			within, err := countParts(value, message, most-parts)
+			if parts += within; err != nil {
+				return parts, err
+			}
+		}
+	}
+	return parts, nil
+}
+
+var errTorn = errors.New("bytes that end within a field")
+
+// maxRemoteParts bounds the parts of one message of the remote: an envelope of a
+// full batch is one, and so are the names of types and targets.
+const maxRemoteParts = 8 * maxBatch
+
+// countingCodec is gRPC's codec for protobuf that counts before it reads.
+type countingCodec struct{}
+
+var plainCodec = encoding.GetCodecV2(codec.Name)
+
+func (countingCodec) Name() string                           { return codec.Name }
+func (countingCodec) Marshal(v any) (mem.BufferSlice, error) { return plainCodec.Marshal(v) }
+func (countingCodec) Unmarshal(data mem.BufferSlice, v any) error {
+	m, ok := v.(proto.Message)
+	if !ok {
+		return fmt.Errorf("a %T is no message", v)
+	}
+	b := data.MaterializeToBuffer(mem.DefaultBufferPool())
+	defer b.Free()
+	if _, err := countParts(b.ReadOnlyData(), m.ProtoReflect().Descriptor(), maxRemoteParts); err != nil {
+		return err
+	}
+	return proto.Unmarshal(b.ReadOnlyData(), m)
+}

@@ -1,0 +1,99 @@
+package live
+
+import (
+	"sync"
+	"time"
+)
+
+// How fast one peer may send, all its connections together. What is above it is
+// slowed down, by not reading; who keeps on for longer than the patience is
+// disconnected and kept out for the penalty. An honest peer has at most 64
+// envelopes under way and comes nowhere near.
+const (
+	rateMessages = 20_000   // parcels and acknowledgements a second
+	rateBytes    = 64 << 20 // a second
+	rateBurst    = 2        // seconds' worth that may come at once
+	ratePatience = 30 * time.Second
+	ratePenalty  = 10 * time.Second
+)
+
+// cost is what a message takes of its sender's rate.
+type cost struct{ messages, bytes int }
+
+// rate is a token bucket for messages and bytes. Its zero value is full.
+type rate struct {
+	mu      sync.Mutex
+	streams int       // open, under the guard's lock
+	debt    float64   // seconds of sending above the rate; negative within the burst
+	at      time.Time // when debt was reckoned
+	since   time.Time // since when there has been debt; zero: there is none
+	until   time.Time // kept out until then
+}
+
+// take takes the cost of a message and returns how long its stream is to wait
+// before the next one, or that it has gone on for too long.
+func (r *rate) take(now time.Time, c cost) (wait time.Duration, tooLong bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.at.IsZero() {
+		r.at, r.debt = now, -rateBurst
+	}
+	if passed := now.Sub(r.at); passed > 0 {
+		r.debt = max(r.debt-passed.Seconds(), -rateBurst)
+		r.at = now
+	}
+	if r.debt <= 0 {
+		r.since = time.Time{}
+	}
+	r.debt += max(float64(c.messages)/rateMessages, float64(c.bytes)/rateBytes)
+	if r.debt <= 0 {
+		return 0, false
+	}
+	if r.since.IsZero() {
+		r.since = now
+	}
+	if now.Sub(r.since) > ratePatience {
+		r.until = now.Add(ratePenalty)
+		return 0, true
+	}
+	return time.Duration(r.debt * float64(time.Second)), false
+}
+
+// idle reports whether nothing is held against the peer any more.
+func (r *rate) idle(now time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return now.After(r.until) && now.Sub(r.at).Seconds() >= r.debt+rateBurst
+}
+
+// keptOut reports whether the peer must stay away still.
+func (r *rate) keptOut(now time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return now.Before(r.until)
+}
+
+// enter returns the rate of a peer that has opened a stream, and what to call
+// when it has closed.
+func (g *Guard) enter(p peer) (*rate, func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	r := g.rates[p.name]
+	if r == nil {
+		for name, other := range g.rates { // of the few that have gone
+			if other.streams == 0 && other.idle(g.now()) {
+				delete(g.rates, name)
+			}
+		}
+		r = &rate{}
+		g.rates[p.name] = r
+	}
+	r.streams++
+	return r, func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if r.streams--; r.streams == 0 && r.idle(g.now()) {
+			delete(g.rates, p.name)
+		}
+	}
+}
