@@ -15,7 +15,8 @@ import (
 // Of one instant the cluster's own turns come first (ends of work, then the
 // queues: ends, arrivals, one scheduling pass, then starts of reservations),
 // then the messages of its site; what those change is followed by another pass
-// once they are through.
+// once they are through. What was due while nobody called, for the clock was
+// late or the process down, happens at its own instant, before anything else.
 //
 // Every message may come twice, late or never: what is asked again gets the same
 // answer, and what its site must know is repeated until the site lets go.
@@ -33,7 +34,12 @@ type Cluster struct {
 	shown   uint64      // the version that states show
 	armed   bourse.Time // the next alarm on its way
 	reminds bool        // an alarm is on its way that repeats notices
+	outages []bourse.NodesDown
+	now     bourse.Time // of the message in hand
 	out     *agents.Outbox
+	// durable has it record what a restart needs beside what reports need; see
+	// DurableCluster.
+	durable bool
 }
 
 // tick is the alarm for the cluster's next turn, remind the one that repeats
@@ -60,14 +66,17 @@ func NewCluster(site agents.ID, groups []bourse.Group, queues []*Queue) *Cluster
 
 // Step hands the cluster one message.
 func (c *Cluster) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
-	c.out = out
+	c.out, c.now = out, now
+	if c.armed < now {
+		c.live(now - 1)
+	}
 	switch m := m.(type) {
 	case agents.Started:
 	case tick:
 		if now >= c.armed {
 			c.armed = bourse.Never
 		}
-		c.turn(now)
+		c.live(now)
 	case remind:
 		c.remindAgain(now, m)
 	case agents.SnapshotRequest:
@@ -81,15 +90,10 @@ func (c *Cluster) Step(now bourse.Time, from agents.ID, m agents.Message, out *a
 	case agents.ClusterConfirm:
 		c.confirm(now, from, m.Leg)
 	case agents.ClusterRelease:
-		if l := c.locks[m.Leg]; l != nil {
-			c.free(now, l)
-		}
-		c.past.add(now, m.Leg)
+		c.release(now, m.Leg)
 		out.Send(from, agents.ClusterDone{Leg: m.Leg, Step: m.Kind()})
 	case agents.ClusterHeard:
-		if l := c.locks[m.Leg]; l != nil {
-			l.heard = true
-		}
+		c.heard(now, m.Leg)
 	case agents.NodesLost:
 		c.nodesLost(now, m)
 	default:
@@ -98,8 +102,25 @@ func (c *Cluster) Step(now bourse.Time, from agents.ID, m agents.Message, out *a
 	c.arm(now)
 }
 
-// turn does what is due now by itself.
-func (c *Cluster) turn(now bourse.Time) {
+// live lives through every instant up to now at which something is due by
+// itself.
+func (c *Cluster) live(now bourse.Time) {
+	for t := c.next(); t <= now; t = c.next() {
+		c.instant(t)
+	}
+}
+
+// next is the next instant at which something is due, or Never.
+func (c *Cluster) next() bourse.Time {
+	next := c.agenda.next()
+	for _, q := range c.queues {
+		next = min(next, q.Next())
+	}
+	return next
+}
+
+// instant does what is due at an instant.
+func (c *Cluster) instant(now bourse.Time) {
 	for {
 		l := c.agenda.pop(now, ending)
 		if l == nil {
@@ -109,6 +130,7 @@ func (c *Cluster) turn(now bourse.Time) {
 			c.end(now, l)
 		} else if c.locks[l.leg] == l && l.state == locked && l.what.End <= now {
 			c.free(now, l) // nobody has confirmed it, and its time is over
+			c.moved(now, l.leg, bourse.LockExpired)
 		}
 	}
 	for _, q := range c.queues {
@@ -130,11 +152,7 @@ func (c *Cluster) turn(now bourse.Time) {
 
 // arm sets the alarm for the next turn, unless one as early is on its way.
 func (c *Cluster) arm(now bourse.Time) {
-	next := c.agenda.next()
-	for _, q := range c.queues {
-		next = min(next, q.Next())
-	}
-	if next = max(next, now); next < c.armed {
+	if next := max(c.next(), now); next < c.armed {
 		c.armed = next
 		c.out.Alarm(next, tick{})
 	}
@@ -180,16 +198,28 @@ type watch struct {
 // Started records a start of the local queue.
 func (w watch) Started(j *bourse.LocalJob, s *backfill.Start) {
 	w.out.Record(bourse.JobStarted{Job: j.ID, Group: w.group, Nodes: j.Nodes, Submit: j.Submit,
-		End: s.End, Class: s.Class.String(), User: j.User, Queue: j.Queue})
+		End: s.End, Class: s.Class.String(), User: j.User, Queue: j.Queue, Begun: w.when(s.End.Add(-s.Estimate))})
 }
 
 // Ended records an end.
 func (w watch) Ended(j *bourse.LocalJob, start, end bourse.Time, killed bool) {
 	w.out.Record(bourse.JobEnded{Job: j.ID, Group: w.group, Nodes: j.Nodes, Submit: j.Submit,
-		Start: start, Killed: killed})
+		Start: start, Killed: killed, Ended: w.when(end)})
 }
 
 // Refused records that a job never entered the queue.
 func (w watch) Refused(j *bourse.LocalJob, why bourse.Reason) {
-	w.out.Record(bourse.JobRefused{Job: j.ID, Nodes: j.Nodes, Submit: j.Submit, Reason: why})
+	f := bourse.JobRefused{Job: j.ID, Nodes: j.Nodes, Submit: j.Submit, Reason: why}
+	if w.durable {
+		f.Group = w.group
+	}
+	w.out.Record(f)
+}
+
+// when is what a fact says of its own instant: nothing, 0, if that is now.
+func (c *Cluster) when(at bourse.Time) bourse.Time {
+	if at == c.now {
+		return 0
+	}
+	return at
 }

@@ -77,6 +77,9 @@ func (c *Cluster) hold(now bourse.Time, m agents.ClusterHold) bourse.Reason {
 	if l.over != nil {
 		f.Beside = l.over.leg
 	}
+	if c.durable {
+		f.Ends = l.ends
+	}
 	c.out.Record(f)
 	return bourse.Reason{}
 }
@@ -157,11 +160,11 @@ func (c *Cluster) confirm(now bourse.Time, from agents.ID, id bourse.LegID) {
 		return
 	}
 	if over := l.over; over != nil {
-		c.free(now, over)
-		c.past.add(now, over.leg)
+		c.release(now, over.leg)
 	}
 	c.number++
-	l.state, l.agreed = reserved, c.number
+	l.state, l.agreed, l.ends = reserved, c.number, max(l.ends, now)
+	c.moved(now, id, bourse.LockConfirmed)
 	if l.ends < l.what.End {
 		c.agenda.add(turn{l.ends, ending, l})
 	}
@@ -175,14 +178,16 @@ func (c *Cluster) confirm(now bourse.Time, from agents.ID, id bourse.LegID) {
 // run starts the work of a reservation.
 func (c *Cluster) run(now bourse.Time, l *lock) {
 	l.state = running
-	c.tell(now, l)
+	c.moved(now, l.leg, bourse.LockRunning)
+	c.tell(l)
 }
 
 // end frees a reservation whose work is over, and tells the site.
 func (c *Cluster) end(now bourse.Time, l *lock) {
 	c.vacate(now, l)
 	l.state, l.ends = ended, now
-	c.tell(now, l)
+	c.moved(now, l.leg, bourse.LockEnded)
+	c.tell(l)
 }
 
 // vacate frees a lock's nodes; word of it stays.
@@ -190,7 +195,36 @@ func (c *Cluster) vacate(now bourse.Time, l *lock) {
 	c.giveBack(now, l)
 	c.standAlone(now, l)
 	c.version++
-	c.out.Record(bourse.NodesFreed{Leg: l.leg})
+	c.out.Record(bourse.NodesFreed{Leg: l.leg, When: c.when(now)})
+}
+
+// release frees what is kept for a leg; nothing is locked for it again.
+func (c *Cluster) release(now bourse.Time, id bourse.LegID) {
+	l := c.locks[id]
+	if l == nil && c.past.has(id) {
+		return
+	}
+	if l != nil {
+		c.free(now, l)
+	}
+	c.past.add(now, id)
+	c.moved(now, id, bourse.LockReleased)
+}
+
+// heard takes note that the site knows that a leg's work runs.
+func (c *Cluster) heard(now bourse.Time, id bourse.LegID) {
+	if l := c.locks[id]; l != nil && !l.heard {
+		l.heard = true
+		c.moved(now, id, bourse.LockHeard)
+	}
+}
+
+// moved records what has become of a lock, for the next life of a durable
+// cluster.
+func (c *Cluster) moved(now bourse.Time, id bourse.LegID, to bourse.LockState) {
+	if c.durable {
+		c.out.Record(bourse.LockMoved{Leg: id, State: to, When: c.when(now)})
+	}
 }
 
 // free frees a lock's nodes and forgets it.
@@ -205,7 +239,7 @@ func (c *Cluster) free(now bourse.Time, l *lock) {
 }
 
 // tell tells the site what came of a lock, until it has heard it.
-func (c *Cluster) tell(now bourse.Time, l *lock) {
+func (c *Cluster) tell(l *lock) {
 	switch l.state {
 	case running:
 		c.out.Send(c.site, agents.ClusterStarted{Leg: l.leg})
@@ -216,7 +250,7 @@ func (c *Cluster) tell(now bourse.Time, l *lock) {
 	}
 	if !c.reminds {
 		c.reminds = true
-		c.out.Alarm(now.Add(firstWait), remind{firstWait})
+		c.out.Alarm(c.now.Add(firstWait), remind{firstWait})
 	}
 }
 
@@ -226,7 +260,7 @@ func (c *Cluster) remindAgain(now bourse.Time, m remind) {
 	for _, l := range c.order {
 		if c.locks[l.leg] == l && (l.state >= ended || l.state == running && !l.heard) {
 			c.reminds, again = true, true
-			c.tell(now, l)
+			c.tell(l)
 		}
 	}
 	if c.reminds = again; again {

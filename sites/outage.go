@@ -38,7 +38,9 @@ func (c *Cluster) nodesLost(now bourse.Time, m agents.NodesLost) {
 		panic("sites: nodes that are free cannot fail: " + why.String())
 	}
 	c.version++
-	c.out.Record(bourse.NodesDown{Group: m.Group, Nodes: count, Until: end})
+	f := bourse.NodesDown{Group: m.Group, Nodes: count, Until: end}
+	c.outages = append(slices.DeleteFunc(c.outages, func(o bourse.NodesDown) bool { return o.Until <= now }), f)
+	c.out.Record(f)
 }
 
 // worst is the first instant of [from, to) at which the fewest nodes are free.
@@ -82,7 +84,8 @@ func (c *Cluster) evict(now bourse.Time, group int, at bourse.Time) bool {
 	}
 	c.vacate(now, victim)
 	victim.state, victim.over = lost, nil
-	c.tell(now, victim)
+	c.moved(now, victim.leg, bourse.LockLost)
+	c.tell(victim)
 	return true
 }
 

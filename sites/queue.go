@@ -46,6 +46,13 @@ type Watcher interface {
 	Refused(j *bourse.LocalJob, why bourse.Reason)
 }
 
+// keeper is a Watcher that is also told what a restart needs to know: that a
+// job waits, and that its planned end has moved.
+type keeper interface {
+	Queued(j *bourse.LocalJob)
+	Extended(j *bourse.LocalJob, end bourse.Time)
+}
+
 // Queue is the local queue of one group, living in virtual time: it pulls its
 // jobs in order of submit, knows when each really ends, and lets a
 // backfill.Group decide who starts. Of one instant come first job ends, then
@@ -59,6 +66,7 @@ type Queue struct {
 	opt     QueueOptions
 	group   *backfill.Group
 	watcher Watcher
+	keeper  keeper // the watcher, if it is one
 	query   func(bourse.Time, *bourse.LocalJob) bool
 
 	feed func() (bourse.LocalJob, bool)
@@ -102,7 +110,10 @@ func (nobody) Ended(*bourse.LocalJob, bourse.Time, bourse.Time, bool) {}
 func (nobody) Refused(*bourse.LocalJob, bourse.Reason)                {}
 
 // Watch tells w of all that happens from now on.
-func (q *Queue) Watch(w Watcher) { q.watcher = w }
+func (q *Queue) Watch(w Watcher) {
+	q.watcher = w
+	q.keeper, _ = w.(keeper)
+}
 
 // Feed gives the queue its jobs, in order of submit; next returns false when
 // there are no more. It takes the place of what an earlier feed had left.
@@ -173,9 +184,13 @@ func (q *Queue) Advance(now bourse.Time) {
 }
 
 // reach brings the queue to now for a message: the instant's own events come
-// first, a pass armed by earlier messages of the same instant waits.
+// first. A pass waits until the messages of the instant are through, be it one
+// that earlier ones have armed or that of a promise they have moved up to now:
+// what a message has found free is free to the message's end.
 func (q *Queue) reach(now bourse.Time) {
-	if !q.asked && (q.nextEvent() <= now || q.group.Now() < now) {
+	ends := len(q.ends) > 0 && q.ends[0].at <= now
+	arrives := q.more && q.head.Submit <= now
+	if !q.asked && (ends || arrives || q.group.Now() < now) {
 		q.Advance(now)
 	}
 }
@@ -273,6 +288,8 @@ func (q *Queue) arrive(j *bourse.LocalJob) bool {
 	})
 	if !ok {
 		q.drop(ref)
+	} else if q.keeper != nil {
+		q.keeper.Queued(j)
 	}
 	return ok
 }
@@ -325,6 +342,9 @@ func (q *Queue) endJobs(now bourse.Time) {
 			continue
 		}
 		e.plan = e.plan.Add(d)
+		if q.keeper != nil {
+			q.keeper.Extended(&e.job, e.plan)
+		}
 		q.ends.push(end{min(e.start.Add(e.job.Run), e.plan), x.id, x.ref})
 	}
 	q.over = q.over[:0]
