@@ -43,6 +43,8 @@ func commands() []*cobra.Command {
 		newCheck(),
 		newTorture(),
 		newJournal(),
+		newSite(),
+		newBroker(),
 	}
 }
 

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/broker"
+	"bourse/configs"
+	"bourse/web"
+)
+
+// newBroker builds "bourse broker".
+func newBroker() *cobra.Command {
+	return &cobra.Command{
+		Use:   "broker CONFIG.toml",
+		Short: "Run a VO's broker as a process",
+		Long: `Runs the broker of one VO until it is told to stop by SIGTERM or Ctrl-C. Jobs
+come by its API, sites by gossip; what it has promised, and what jobs wait, is
+in its journal for the next start.
+
+The file has the keys of a scenario's broker under [broker], and the tables of a
+process: [listen], [gossip], [tls], [journal], [http], [notify], [log]. bourse
+check says what is wrong with it.
+
+Logs go to stderr, as JSON where that is no terminal; the line "ready" says that
+users can reach it. Exit status 1: the journal cannot be written or is of a
+later time, an address is taken, a certificate is refused.`,
+		Example: "  bourse check vo1.toml && bourse broker vo1.toml",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runBroker(cmd.Context(), args[0], cmd.ErrOrStderr())
+		},
+	}
+}
+
+func runBroker(ctx context.Context, file string, stderr io.Writer) error {
+	cfg, err := configs.ReadBrokerProcess(file)
+	if err != nil {
+		return err
+	}
+	agent, err := cfg.Agent(broker.ServiceDefaults(cfg.Name))
+	if err != nil {
+		return err
+	}
+	if err := agent.Validate(); err != nil {
+		return err
+	}
+	notify, err := webhooks(cfg.Notify)
+	if err != nil {
+		return err
+	}
+	id := agents.ID("broker:" + cfg.Name)
+	p, err := newProcess(&cfg.Process, id, stderr)
+	if err != nil {
+		return err
+	}
+	begin := func() error {
+		if err := p.add(id, broker.New(agent)); err != nil {
+			return err
+		}
+		return p.host.View(ctx, id, func(_ bourse.Time, a agents.Agent) {
+			for s := range a.(*broker.Broker).Sites() {
+				if s.Member {
+					p.known = append(p.known, s.Address)
+				}
+			}
+		})
+	}
+	return p.run(ctx, begin, func(o web.Options) (*web.Server, error) {
+		o.Notify = notify
+		return web.NewBroker(o)
+	})
+}
+
+// webhooks reads the secret that deliveries to webhooks are signed with.
+func webhooks(n configs.Notify) (web.Notify, error) {
+	out := web.Notify{URL: n.URL, Local: n.Local}
+	if n.Secret == "" {
+		return out, nil
+	}
+	secret, err := os.ReadFile(n.Secret)
+	if err != nil {
+		return out, fmt.Errorf("notify.secret: %w", err)
+	}
+	if out.Secret = bytes.TrimSpace(secret); len(out.Secret) < 16 {
+		return out, fmt.Errorf("notify.secret: %s has %d bytes; at least 16 are wanted, such as `openssl rand -hex 32` prints", n.Secret, len(out.Secret))
+	}
+	return out, nil
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"bourse/agents/live"
+)
+
+// processMetrics tells of what surrounds an agent: host, journals, network,
+// guard, certificate. Counts begin with the process.
+type processMetrics struct{ p *process }
+
+// Describe leaves the collector unchecked: what there is to tell depends on the
+// agents and peers that there are.
+func (processMetrics) Describe(chan<- *prometheus.Desc) {}
+
+// Collect reads all counts at one time.
+func (m processMetrics) Collect(ch chan<- prometheus.Metric) {
+	m.host(ch, m.p.host.Stats())
+	m.network(ch, m.p.node.Stats())
+	if m.p.guard != nil {
+		for cause, n := range m.p.guard.Stats() {
+			count(ch, "bourse_guard_refused_total", "What the guard refused of peers, by cause.", n, "cause", string(cause))
+		}
+	}
+	if m.p.store != nil {
+		gauge(ch, "bourse_certificate_seconds_left", "Until the process's certificate ends.", time.Until(m.p.store.Expires()).Seconds())
+	}
+}
+
+func (processMetrics) host(ch chan<- prometheus.Metric, s live.Stats) {
+	const dropped = "Messages of the network that no agent was handed, by cause."
+	for _, d := range []struct {
+		cause string
+		n     uint64
+	}{{"unknown", s.Unknown}, {"barred", s.Barred}, {"nobody", s.Nobody}, {"full", s.Full}, {"stopping", s.Stopping}, {"unsendable", s.Unsendable}} {
+		count(ch, "bourse_host_dropped_total", dropped, d.n, "cause", d.cause)
+	}
+	count(ch, "bourse_host_envelopes_total", "Envelopes to and from the network.", s.In, "way", "in")
+	count(ch, "bourse_host_envelopes_total", "Envelopes to and from the network.", s.Out, "way", "out")
+	gauge(ch, "bourse_host_asks", "Questions of callers that wait for an answer.", float64(s.Asks))
+	gauge(ch, "bourse_host_clock_ahead_seconds", "How far the wall clock is ahead of the process's.", s.Ahead.Seconds())
+	for _, a := range s.Agents {
+		count(ch, "bourse_agent_steps_total", "Messages handled.", a.Steps, "agent", a.ID)
+		count(ch, "bourse_agent_facts_total", "Facts recorded.", a.Facts, "agent", a.ID)
+		count(ch, "bourse_agent_sends_total", "Messages sent.", a.Sends, "agent", a.ID)
+		count(ch, "bourse_agent_refused_total", "Messages refused because the mailbox was full or the life over.", a.Dropped, "agent", a.ID)
+		count(ch, "bourse_journal_syncs_total", "Syncs of the journal.", a.Syncs, "agent", a.ID)
+		count(ch, "bourse_journal_images_total", "Images that the journal has begun anew with.", a.Images, "agent", a.ID)
+		gauge(ch, "bourse_agent_waiting", "Messages in the mailbox.", float64(a.Waiting), "agent", a.ID)
+		gauge(ch, "bourse_agent_alarms", "Alarms set.", float64(a.Alarms), "agent", a.ID)
+		histogram(ch, "bourse_agent_step_seconds", "Time of a step.", a.Step, a.ID)
+		histogram(ch, "bourse_journal_sync_seconds", "Time of a sync.", a.Sync, a.ID)
+		histogram(ch, "bourse_journal_batch_steps", "Steps made durable by one sync.", a.Batch, a.ID)
+	}
+}
+
+func (processMetrics) network(ch chan<- prometheus.Metric, s live.NodeStats) {
+	gauge(ch, "bourse_gossip_members", "Agents that gossip knows to be alive.", float64(s.Members))
+	gauge(ch, "bourse_gossip_health", "Gossip's opinion of this process, 0 the best.", float64(s.Health))
+	count(ch, "bourse_gossip_garbage_total", "Words of gossip that could not be read.", s.Garbage)
+	count(ch, "bourse_gossip_rivals_total", "Times that another process was heard of under this agent's name.", s.Rivals)
+	const lost = "Envelopes that did not reach a peer, by cause."
+	l := s.Links
+	for _, d := range []struct {
+		cause string
+		n     uint64
+	}{{"unknown", l.Unknown}, {"large", l.Large}, {"full", l.Full}, {"lost", l.Lost}, {"dead", s.Dead}} {
+		count(ch, "bourse_link_lost_total", lost, d.n, "cause", d.cause)
+	}
+	count(ch, "bourse_link_sent_total", "Envelopes handed over for sending.", l.Sent)
+	count(ch, "bourse_link_taken_total", "Envelopes of peers that the host has taken.", l.Taken)
+	count(ch, "bourse_link_refused_total", "Envelopes of peers that the host has not taken.", l.Refused)
+	count(ch, "bourse_link_stray_total", "Messages that are neither a parcel nor an acknowledgement.", l.Stray)
+	for _, p := range l.Peers {
+		gauge(ch, "bourse_link_under_way", "Envelopes that a peer has not acknowledged.", float64(p.UnderWay), "peer", string(p.Agent))
+		gauge(ch, "bourse_link_waiting", "Envelopes that wait for a peer.", float64(p.Waiting), "peer", string(p.Agent))
+	}
+}
+
+// count sends a number that only grows; labels are a name and its value.
+func count(ch chan<- prometheus.Metric, name, help string, n uint64, label ...string) {
+	metric(ch, prometheus.CounterValue, name, help, float64(n), label)
+}
+
+// gauge sends a number of the moment.
+func gauge(ch chan<- prometheus.Metric, name, help string, n float64, label ...string) {
+	metric(ch, prometheus.GaugeValue, name, help, n, label)
+}
+
+func metric(ch chan<- prometheus.Metric, kind prometheus.ValueType, name, help string, n float64, label []string) {
+	var names, values []string
+	if len(label) > 0 {
+		names, values = label[:1], label[1:]
+	}
+	ch <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, names, nil), kind, n, values...)
+}
+
+func histogram(ch chan<- prometheus.Metric, name, help string, h live.Histogram, agent string) {
+	buckets := make(map[float64]uint64, len(h.Bounds))
+	var upTo uint64
+	for i, b := range h.Bounds {
+		upTo += h.Counts[i]
+		buckets[b] = upTo
+	}
+	ch <- prometheus.MustNewConstHistogram(prometheus.NewDesc(name, help, []string{"agent"}, nil), h.Count, h.Sum, buckets, agent)
+}

@@ -1,0 +1,229 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+	"golang.org/x/term"
+
+	"bourse/agents"
+	"bourse/agents/certificate"
+	"bourse/agents/journal"
+	"bourse/agents/live"
+	"bourse/configs"
+	"bourse/web"
+)
+
+// patience is how long a process that is told to stop may take to finish what
+// its agents have begun.
+const patience = 20 * time.Second
+
+// process is what the processes of sites and brokers have in common: a host with
+// its agents, their journals, the node that others reach it by, the API.
+type process struct {
+	cfg   *configs.Process
+	name  agents.ID // of the agent that others know it by
+	log   zerolog.Logger
+	store *certificate.Store // nil: plain text on loopback
+	guard *live.Guard        // nil as well
+	host  *live.Host
+	node  *live.Node
+	api   *web.Server
+	disks []*journal.Folder
+	known []agents.ID // sites that a broker remembers
+}
+
+// run starts the process and keeps it going until it is told to stop or fails.
+// begin adds its agents, serve makes its API.
+func (p *process) run(ctx context.Context, begin func() error, serve func(web.Options) (*web.Server, error)) error {
+	ctx, unhook := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
+	defer unhook()
+	defer p.closeDisks()
+	listener, err := p.listen()
+	if err != nil {
+		return failed(err)
+	}
+	if listener != nil {
+		defer func() { _ = listener.Close() }()
+	}
+	p.host = live.NewHost(live.Options{Log: p.log})
+	if err := p.start(ctx, begin); err != nil {
+		_ = p.host.Stop(ctx)
+		return failed(err)
+	}
+	served := make(chan error, 1)
+	if listener != nil {
+		if p.api, err = serve(p.webOptions()); err != nil {
+			return failed(errors.Join(err, p.leave()))
+		}
+		go func() { served <- p.api.Serve(listener) }()
+	}
+	p.log.Info().Str("agents", p.node.Address()).Str("gossip", p.node.Gossip()).Str("api", p.apiURL()).Msg("ready")
+	select {
+	case <-ctx.Done():
+		unhook() // whoever asks twice does not want to wait
+		p.log.Info().Msg("stopping")
+		return failed(p.leave())
+	case err := <-p.host.Failed():
+		p.log.Error().Err(err).Msg("the process cannot go on; its next life replays the journal")
+		p.node.Close()
+		return failed(err)
+	case err := <-served:
+		return failed(errors.Join(err, p.leave()))
+	}
+}
+
+// start loads the certificate, brings the agents to life and joins the others.
+func (p *process) start(ctx context.Context, begin func() error) error {
+	if err := begin(); err != nil {
+		return err
+	}
+	o := live.NodeOptions{Name: p.name, Host: p.host, Listen: p.cfg.Listen.Address, Advertise: p.cfg.Listen.Advertise,
+		Plain: p.cfg.TLS.Plain, Known: p.known, Log: p.log,
+		Gossip: live.GossipOptions{Listen: p.cfg.Gossip.Address, Advertise: p.cfg.Gossip.Advertise, Seeds: p.cfg.Gossip.Seeds,
+			Label: p.cfg.Gossip.VO, Profile: p.cfg.Gossip.Profile}}
+	var err error
+	if p.cfg.Gossip.Key != "" {
+		if o.Gossip.Keys, err = certificate.GossipKeys(p.cfg.Gossip.Key); err != nil {
+			return err
+		}
+	}
+	if p.guard != nil {
+		o.Transport = p.guard.Transport()
+	}
+	p.node, err = live.StartNode(o)
+	return err
+}
+
+// newProcess loads what the process of an agent needs to be known by.
+func newProcess(cfg *configs.Process, name agents.ID, stderr io.Writer) (*process, error) {
+	p := &process{cfg: cfg, name: name}
+	level, err := zerolog.ParseLevel(cfg.Log)
+	if err != nil {
+		return nil, err
+	}
+	p.log = newLog(stderr, level)
+	if cfg.TLS.Plain {
+		return p, nil
+	}
+	files := certificate.Files{Authority: cfg.TLS.Authority, Certificate: cfg.TLS.Certificate, Key: cfg.TLS.Key, Revoked: cfg.TLS.Revoked}
+	p.store, err = certificate.Load(files, certificate.Options{Log: func(line string) { p.log.Warn().Msg(line) }})
+	if err != nil {
+		return nil, failed(err)
+	}
+	switch id := p.store.Identity(); {
+	case id.Agent() != name:
+		return nil, failed(fmt.Errorf("%s is the certificate of %s, but this is the process of %s", files.Certificate, id.Agent(), name))
+	case id.VO != cfg.Gossip.VO:
+		return nil, failed(fmt.Errorf("%s is a certificate of the VO %s, but gossip.vo is %q", files.Certificate, id.VO, cfg.Gossip.VO))
+	}
+	if line := p.store.Warning(); line != "" {
+		p.log.Warn().Msg(line)
+	}
+	p.guard, err = live.NewGuard(live.GuardOptions{Store: p.store, Log: p.log})
+	return p, err
+}
+
+// newLog logs for people on a terminal, in lines of JSON elsewhere.
+func newLog(w io.Writer, level zerolog.Level) zerolog.Logger {
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		w = zerolog.NewConsoleWriter(func(c *zerolog.ConsoleWriter) { c.Out, c.TimeFormat = f, "15:04:05.000" })
+	}
+	stamp := zerolog.HookFunc(func(e *zerolog.Event, _ zerolog.Level, _ string) {
+		e.Str(zerolog.TimestampFieldName, time.Now().UTC().Format("2006-01-02T15:04:05.000Z07:00"))
+	})
+	return zerolog.New(w).Level(level).Hook(stamp)
+}
+
+// add brings an agent to life with a journal in a folder of its own.
+func (p *process) add(id agents.ID, a agents.Durable) error {
+	folder, err := journal.OpenFolder(p.folder(id))
+	if err != nil {
+		return err
+	}
+	p.disks = append(p.disks, folder)
+	return p.host.Add(id, a, folder, journal.Options{Keep: p.cfg.Journal.Keep})
+}
+
+// folder is where the journal of an agent lies: "site-north" for site:north.
+func (p *process) folder(id agents.ID) string {
+	role, name, _ := strings.Cut(string(id), ":")
+	return filepath.Join(p.cfg.Journal.Dir, role+"-"+url.PathEscape(name))
+}
+
+func (p *process) closeDisks() {
+	for _, d := range p.disks {
+		if err := d.Close(); err != nil {
+			p.log.Error().Err(err).Msg("closing a journal")
+		}
+	}
+}
+
+// leave stops taking requests, says goodbye to the other processes and has the
+// agents finish what they have begun.
+func (p *process) leave() error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if p.api != nil {
+		p.api.Close(ctx)
+	}
+	err := p.node.Leave(ctx)
+	if err == nil {
+		p.log.Info().Msg("stopped")
+	}
+	return err
+}
+
+// listen takes the address of the API; nil if there is to be none.
+func (p *process) listen() (net.Listener, error) {
+	if p.cfg.HTTP == "" {
+		return nil, nil
+	}
+	l, err := net.Listen("tcp", p.cfg.HTTP)
+	if err != nil {
+		return nil, fmt.Errorf("the API cannot listen: %w", err)
+	}
+	if p.store == nil {
+		return l, nil
+	}
+	c := p.store.Server(certificate.User, certificate.Operator)
+	c.NextProtos = []string{"http/1.1"}
+	return tls.NewListener(l, c), nil
+}
+
+// apiURL is how users call the API.
+func (p *process) apiURL() string {
+	switch {
+	case p.cfg.HTTP == "":
+		return ""
+	case p.store == nil:
+		return "http://" + p.cfg.HTTP
+	}
+	return "https://" + p.cfg.HTTP
+}
+
+func (p *process) webOptions() web.Options {
+	o := web.Options{Host: p.host, Agent: p.name, Identify: web.Anybody, Log: p.log, Collectors: []prometheus.Collector{&processMetrics{p}}}
+	if p.store != nil {
+		o.Ready = p.store.Self
+		o.Identify = func(r *http.Request) (web.Caller, error) {
+			id, err := p.store.Caller(r.TLS.PeerCertificates, certificate.User, certificate.Operator)
+			return web.Caller{Role: web.Role(id.Role), Name: id.Name}, err
+		}
+	}
+	return o
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"bourse/agents"
+	"bourse/configs"
+	"bourse/sites"
+	"bourse/studies"
+	"bourse/web"
+)
+
+// newSite builds "bourse site".
+func newSite() *cobra.Command {
+	return &cobra.Command{
+		Use:   "site CONFIG.toml",
+		Short: "Run a site's agent as a process",
+		Long: `Runs the agent of one cluster, with a simulated cluster behind it, until it is
+told to stop by SIGTERM or Ctrl-C: it then tells the others that it leaves, and
+what it has promised waits in its journal for the next start.
+
+The file has the keys of a scenario's [[site]] at its top level, its groups as
+[[group]], its local jobs as [workload] (with speed_up to have a day's jobs in
+an hour), and the tables of a process: [listen], [gossip], [tls], [journal],
+[http], [log]. bourse check says what is wrong with it. Certificates are made by
+bourse ca; bourse up makes everything for trying it.
+
+Logs go to stderr, as JSON where that is no terminal; the line "ready" says that
+others can reach it. Exit status 1: the journal cannot be written or is of a
+later time, an address is taken, a certificate is refused.`,
+		Example: "  bourse check north.toml && bourse site north.toml",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runSite(cmd.Context(), args[0], cmd.ErrOrStderr())
+		},
+	}
+}
+
+func runSite(ctx context.Context, file string, stderr io.Writer) error {
+	cfg, err := configs.ReadSiteProcess(file)
+	if err != nil {
+		return err
+	}
+	site, cluster := agents.ID("site:"+cfg.Name), agents.ID("cluster:"+cfg.Name)
+	agent, err := cfg.Agent(cluster, cfg.ShareSpan, cfg.Lead)
+	if err != nil {
+		return err
+	}
+	p, err := newProcess(&cfg.Process, site, stderr)
+	if err != nil {
+		return err
+	}
+	var work sites.Work
+	if w := cfg.Workload; w != nil {
+		loads := studies.NewWorkloads() // TODO(wire): Endless
+		for _, remark := range loads.Remarks() {
+			p.log.Warn().Msg(remark)
+		}
+	}
+	return p.run(ctx, func() error {
+		err := p.add(cluster, sites.NewDurableCluster(sites.ClusterConfig{Site: site, Groups: cfg.Groups, Queues: cfg.ClusterQueues(), Work: work}))
+		if err != nil {
+			return err
+		}
+		return p.add(site, sites.New(agent))
+	}, web.NewSite)
+}
