@@ -189,24 +189,14 @@ func batch(list []configs.Job) []bourse.Job {
 	return jobs
 }
 
-// spread hands the jobs to groups: each to the first in file order that can
-// ever hold it. What fits nowhere goes to the largest, which refuses it.
+// spread hands the jobs to the groups that they go to.
 func spread(jobs []bourse.LocalJob, groups []bourse.Group) [][]bourse.LocalJob {
-	largest := 0
-	for i, g := range groups {
-		if g.Nodes > groups[largest].Nodes {
-			largest = i
-		}
-	}
 	if len(groups) == 1 {
 		return [][]bourse.LocalJob{jobs}
 	}
 	lists := make([][]bourse.LocalJob, len(groups))
 	for _, j := range jobs {
-		at := slices.IndexFunc(groups, func(g bourse.Group) bool { return g.Nodes >= j.Nodes })
-		if at < 0 {
-			at = largest
-		}
+		at := groupFor(j.Nodes, groups)
 		lists[at] = append(lists[at], j)
 	}
 	return lists

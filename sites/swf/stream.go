@@ -1,0 +1,88 @@
+package swf
+
+import (
+	"fmt"
+
+	"bourse"
+)
+
+// Stream is a workload in chunks of one length, drawn or read when they are
+// needed: one without end takes the memory of a chunk, and can be taken up
+// anywhere without what came before.
+type Stream struct {
+	Span  bourse.Duration // of a chunk, above 0
+	Until bourse.Duration // no job is submitted then or later; 0: without end
+	Speed int64           // how many times as fast as in the chunks, in thousandths, above 0
+	// Chunk returns chunk n, from 0: jobs in order of submit, from 0 to before
+	// Span. The same n gives the same jobs; an error is a broken invariant, so
+	// whoever makes a Stream tries the first.
+	Chunk func(n int64) ([]bourse.LocalJob, error)
+}
+
+// perChunk is room for the ids of a chunk beside those of the others.
+const perChunk = 1 << 26
+
+// From hands out the jobs that are submitted at after or later, one by one, on
+// the clock on which the work's zero is begun. The ids of chunk n are its own
+// plus n times 2^26. It costs a chunk to begin, and each when its turn comes.
+func (s Stream) From(begun, after bourse.Time) func() (bourse.LocalJob, bool) {
+	var jobs []bourse.LocalJob
+	var drawn int64 = s.slow(max(after.Sub(begun), 0)) / int64(s.Span)
+	return func() (j bourse.LocalJob, ok bool) {
+		for {
+			if len(jobs) == 0 {
+				if from := bourse.Duration(drawn) * s.Span; s.Until > 0 && from >= s.Until || from > bourse.MaxDuration-s.Span {
+					return j, false
+				}
+				jobs = s.chunk(drawn)
+				drawn++
+				continue
+			}
+			j, jobs = jobs[0], jobs[1:]
+			if s.Until > 0 && bourse.Duration(j.Submit) >= s.Until {
+				return bourse.LocalJob{}, false
+			}
+			j.Submit = begun.Add(s.fast(bourse.Duration(j.Submit)))
+			if j.Submit >= after {
+				j.Run, j.Estimate = s.shorter(j.Run), s.shorter(j.Estimate)
+				return j, true
+			}
+		}
+	}
+}
+
+// chunk returns chunk n on the clock of all of them.
+func (s Stream) chunk(n int64) []bourse.LocalJob {
+	jobs, err := s.Chunk(n)
+	if err != nil {
+		panic(fmt.Sprintf("swf: chunk %d of a workload: %v", n, err))
+	}
+	if n == 0 {
+		return jobs
+	}
+	moved := make([]bourse.LocalJob, len(jobs))
+	for i, j := range jobs {
+		j.ID += n * perChunk
+		j.Submit = j.Submit.Add(bourse.Duration(n) * s.Span)
+		moved[i] = j
+	}
+	return moved
+}
+
+// fast is how long something takes that takes d in the chunks, rounded down.
+func (s Stream) fast(d bourse.Duration) bourse.Duration {
+	return d/bourse.Duration(s.Speed)*1000 + d%bourse.Duration(s.Speed)*1000/bourse.Duration(s.Speed)
+}
+
+// slow is the other way round, rounded down.
+func (s Stream) slow(d bourse.Duration) int64 {
+	return int64(d)/1000*s.Speed + int64(d)%1000*s.Speed/1000
+}
+
+// shorter is fast for the length of a job: none becomes nothing.
+func (s Stream) shorter(d bourse.Duration) bourse.Duration {
+	if d <= 0 {
+		return d
+	}
+	return max(s.fast(d), bourse.Millisecond)
+}

@@ -1,0 +1,116 @@
+package studies
+
+import (
+	"fmt"
+	"math"
+
+	"bourse"
+	"bourse/configs"
+	"bourse/sites"
+	"bourse/sites/swf"
+)
+
+// chunkSpan is how much of a model's work is drawn at once: its days begin at
+// midnight, so that they stay in step with the week.
+const chunkSpan = 7 * bourse.Day
+
+// maxSpeed is how many times as fast work can be fed.
+const maxSpeed = 100_000
+
+// Endless returns the local work of a site that runs in real time, speed times
+// as fast as its trace or model has it, .001 to 100,000; nil if the site has no
+// workload. A trace ends when its records do, a model after the workload's days,
+// or never; it is drawn in chunks of a week, each from a seed of its own, so
+// that it can be taken up anywhere. Each job goes to the first group that can
+// hold it.
+func (l *Workloads) Endless(s *configs.Site, seed uint64, speed float64) (sites.Work, error) {
+	if s.Workload == nil {
+		return nil, nil
+	}
+	if !(speed >= .001 && speed <= maxSpeed) {
+		return nil, fmt.Errorf("speed-up %v of the local work: .001 to %d is wanted", speed, maxSpeed)
+	}
+	stream, err := l.stream(s, seed)
+	if err != nil {
+		return nil, err
+	}
+	stream.Speed = int64(math.Round(speed * 1000))
+	if _, err := stream.Chunk(0); err != nil {
+		return nil, err
+	}
+	groups := s.Groups
+	return func(group int, begun, after bourse.Time) func() (bourse.LocalJob, bool) {
+		next := stream.From(begun, after)
+		return func() (bourse.LocalJob, bool) {
+			for {
+				j, ok := next()
+				if !ok || groupFor(j.Nodes, groups) == group {
+					return j, ok
+				}
+			}
+		}
+	}, nil
+}
+
+// stream is a site's workload at its own speed.
+func (l *Workloads) stream(s *configs.Site, seed uint64) (swf.Stream, error) {
+	w := s.Workload
+	if w.Trace != "" || w.Jobs > 0 { // as many as there are
+		jobs, err := l.finite(s, seed)
+		if err != nil {
+			return swf.Stream{}, err
+		}
+		span := bourse.Millisecond
+		if n := len(jobs); n > 0 {
+			span = bourse.Duration(jobs[n-1].Submit) + 1
+		}
+		return swf.Stream{Span: span, Until: span, Chunk: func(int64) ([]bourse.LocalJob, error) { return jobs, nil }}, nil
+	}
+	stream := swf.Stream{Span: chunkSpan}
+	if w.Days < bourse.MaxDuration {
+		stream.Until = w.Days
+	}
+	stream.Chunk = func(n int64) ([]bourse.LocalJob, error) {
+		part := *w
+		part.Days = chunkSpan
+		site := *s
+		site.Workload = &part
+		return l.local(&site, derived(seed, fmt.Sprintf("chunk %d", n)))
+	}
+	return stream, nil
+}
+
+// finite is a workload that has so many jobs, all of them.
+func (l *Workloads) finite(s *configs.Site, seed uint64) ([]bourse.LocalJob, error) {
+	w := s.Workload
+	if w.Model == "lublin" {
+		jobs, err := swf.Lublin{Nodes: w.Processors, Load: w.Load.Float(), Seed: derived(seed, "site "+s.Name)}.Jobs(w.Jobs)
+		for i := range jobs {
+			if bourse.Duration(jobs[i].Submit) >= w.Days {
+				return jobs[:i], err
+			}
+		}
+		return jobs, err
+	}
+	if w.Model == "uniform" && w.Load > 0 && w.Days == bourse.MaxDuration {
+		m := swf.Uniform{Nodes: w.Processors, Load: w.Load.Float(), Seed: derived(seed, "site "+s.Name), MinNodes: w.Nodes.Lo,
+			MaxNodes: min(w.Nodes.Hi, w.Processors), MinRun: w.Length.Lo, MaxRun: w.Length.Hi}
+		return m.Jobs(w.Jobs)
+	}
+	return l.local(s, seed)
+}
+
+// groupFor is the group that a job of so many nodes goes to: the first in file
+// order that can ever hold it, the largest if none can, which refuses it.
+func groupFor(nodes int, groups []bourse.Group) int {
+	largest := 0
+	for i, g := range groups {
+		if g.Nodes >= nodes {
+			return i
+		}
+		if g.Nodes > groups[largest].Nodes {
+			largest = i
+		}
+	}
+	return largest
+}
