@@ -79,7 +79,7 @@ var rooms = []room{
 	{"broker", []string{".", "policy/...", "agents", "agents/plant"}, core},
 	{"broker/explain", []string{".", "policy/...", "agents", "broker"}, core}, // facts in, an explanation out
 	{"broker/report", []string{".", "policy/...", "agents", "broker"}, world},
-	{"web/...", []string{".", "policy/...", "agents", "sites", "broker", "broker/...", "web"}, world},
+	{"web/...", []string{".", "policy/...", "agents", "agents/certificate", "sites", "broker", "broker/...", "web"}, world},
 	{"configs", []string{".", "policy/...", "agents", "sites", "sites/swf", "broker"}, world},
 	{"studies/...", []string{".", "policy/...", "agents", "agents/sim", "agents/journal", "agents/journal/audit", "agents/plant", "sites", "sites/swf", "broker", "broker/report", "configs", "studies/..."}, parallel},
 	{"cmd/...", []string{"..."}, world},

@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"bourse/agents"
+	"bourse/agents/certificate"
 )
 
 // Role is what a caller may do.
@@ -64,6 +65,22 @@ func loopback(address string) bool {
 	}
 	ip, err := netip.ParseAddr(host)
 	return err == nil && ip.Unmap().IsLoopback()
+}
+
+// ByCertificate takes callers for whom the certificates of the VO say they are:
+// users and operators, looked at with every request, so that a revoked one is
+// refused on a connection that is open.
+func ByCertificate(store *certificate.Store) Identify {
+	return func(r *http.Request) (Caller, error) {
+		if r.TLS == nil {
+			return Caller{}, errors.New("this is no TLS connection; call by https with a certificate")
+		}
+		who, err := store.Caller(r.TLS.PeerCertificates, certificate.User, certificate.Operator)
+		if err != nil {
+			return Caller{}, err
+		}
+		return Caller{Role: Role(who.Role), Name: who.Name}, nil
+	}
 }
 
 type callerKey struct{}

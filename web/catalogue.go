@@ -125,14 +125,21 @@ func (c *catalogue) named(who Caller, word string) []entry {
 	return list
 }
 
-// before appends up to n jobs with numbers below number, newest first, of a
-// user or, for "", of those whom the caller sees.
-func (c *catalogue) before(list []entry, who Caller, user string, number uint64, n int) []entry {
+// want says which jobs are wanted: those that a caller sees, of a user and of a
+// batch; "" leaves all.
+type want struct {
+	who         Caller
+	user, batch string
+}
+
+// before appends up to n jobs with numbers below number, newest first. It walks
+// over all that are older.
+func (c *catalogue) before(list []entry, w want, number uint64, n int) []entry {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	i, _ := slices.BinarySearchFunc(c.list, number, func(e *entry, n uint64) int { return cmp.Compare(e.number, n) })
 	for i--; i >= 0 && n > 0; i-- {
-		if e := c.list[i]; who.sees(e.user) && (user == "" || e.user == user) {
+		if e := c.list[i]; w.who.sees(e.user) && (w.user == "" || e.user == w.user) && (w.batch == "" || e.batch == w.batch) {
 			list = append(list, *e)
 			n--
 		}

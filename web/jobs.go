@@ -111,6 +111,7 @@ type jobsInput struct {
 	User   string `query:"user" doc:"only this user's; operators may ask for others'"`
 	State  string `query:"state" enum:"waiting,trying,placed,done,abandoned,withdrawn,open" doc:"only jobs in this state; open: waiting, trying or placed"`
 	Name   string `query:"name" doc:"only this job, by identity or name"`
+	Batch  string `query:"batch" doc:"only the jobs of this batch"`
 	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"100"`
 	Before uint64 `query:"before" doc:"the next of the page before"`
 }
@@ -244,7 +245,7 @@ func (s *Server) listJobs(ctx context.Context, in *jobsInput) (*jobsOutput, erro
 			some = s.jobs.named(who, in.Name)
 			some = some[:min(len(some), s.opt.Limits.Page)]
 		} else {
-			some = s.jobs.before(nil, who, in.User, before, n)
+			some = s.jobs.before(nil, want{who, in.User, in.Batch}, before, n)
 		}
 		next, err := s.rows(ctx, &out.Body, some, in, limit)
 		if err != nil {

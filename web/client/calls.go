@@ -1,0 +1,253 @@
+package client
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"bourse/web"
+)
+
+// NewBatchID makes the identity of a batch, at random.
+func NewBatchID() string { return "b-" + strings.ToLower(rand.Text()[:16]) }
+
+// Submit hands a batch in. The same batch again, under the same identity,
+// changes nothing, so that it is repeated where an answer was lost.
+func (c *Client) Submit(ctx context.Context, b web.Batch) (a web.BatchAnswer, err error) {
+	err = c.call(ctx, http.MethodPost, "/v1/batches", b, &a)
+	return a, err
+}
+
+// Filter says which jobs are wanted; zero values leave all.
+type Filter struct {
+	User, State, Name, Batch string
+	Most                     int // 0: all
+}
+
+// Jobs lists jobs, the newest first, page by page.
+func (c *Client) Jobs(ctx context.Context, f Filter) ([]web.Job, error) {
+	q := url.Values{}
+	for key, v := range map[string]string{"user": f.User, "state": f.State, "name": f.Name, "batch": f.Batch} {
+		if v != "" {
+			q.Set(key, v)
+		}
+	}
+	var list []web.Job
+	for {
+		limit := 500
+		if f.Most > 0 {
+			limit = min(limit, f.Most-len(list))
+		}
+		q.Set("limit", strconv.Itoa(limit))
+		var page web.JobList
+		if err := c.call(ctx, http.MethodGet, "/v1/jobs?"+q.Encode(), nil, &page); err != nil {
+			return nil, err
+		}
+		list = append(list, page.Jobs...)
+		if page.Next == 0 || f.Most > 0 && len(list) >= f.Most {
+			return list, nil
+		}
+		q.Set("before", strconv.FormatUint(page.Next, 10))
+	}
+}
+
+// Job shows a job, by identity or by a name that is the only one.
+func (c *Client) Job(ctx context.Context, id string) (j web.Job, err error) {
+	err = c.call(ctx, http.MethodGet, "/v1/jobs/"+url.PathEscape(id), nil, &j)
+	return j, err
+}
+
+// Cancel gives a job up.
+func (c *Client) Cancel(ctx context.Context, id string) (a web.Cancelled, err error) {
+	err = c.call(ctx, http.MethodDelete, "/v1/jobs/"+url.PathEscape(id), nil, &a)
+	return a, err
+}
+
+// Explain says why a job stands where it stands. Its value is left as JSON.
+func (c *Client) Explain(ctx context.Context, id string) (e web.Explanation, err error) {
+	var raw json.RawMessage
+	e.Value = &raw
+	err = c.call(ctx, http.MethodGet, "/v1/jobs/"+url.PathEscape(id)+"/explanation", nil, &e)
+	return e, err
+}
+
+// Sites lists the sites that a broker knows.
+func (c *Client) Sites(ctx context.Context) (l web.SiteList, err error) {
+	err = c.call(ctx, http.MethodGet, "/v1/sites", nil, &l)
+	return l, err
+}
+
+// Offers shows what sites offered in a broker's last cycle; site "": all.
+func (c *Client) Offers(ctx context.Context, site string) (l web.OfferList, err error) {
+	path := "/v1/offers"
+	if site != "" {
+		path += "?site=" + url.QueryEscape(site)
+	}
+	err = c.call(ctx, http.MethodGet, path, nil, &l)
+	return l, err
+}
+
+// Reservations lists up to most legs that are committed and not over; user "":
+// of all whom the caller sees.
+func (c *Client) Reservations(ctx context.Context, user string, most int) (list []web.Reservation, more bool, err error) {
+	q := url.Values{}
+	if user != "" {
+		q.Set("user", user)
+	}
+	for {
+		var page web.ReservationList
+		q.Set("skip", strconv.Itoa(len(list)))
+		q.Set("limit", strconv.Itoa(min(500, most-len(list))))
+		if err := c.call(ctx, http.MethodGet, "/v1/reservations?"+q.Encode(), nil, &page); err != nil {
+			return nil, false, err
+		}
+		list = append(list, page.Reservations...)
+		if page.Next == 0 || len(list) >= most {
+			return list, page.Next != 0, nil
+		}
+	}
+}
+
+// Accounts shows budget, spending and quotas.
+func (c *Client) Accounts(ctx context.Context) (a web.Accounts, err error) {
+	err = c.call(ctx, http.MethodGet, "/v1/accounts", nil, &a)
+	return a, err
+}
+
+// Event is one event of a stream: one of the two is set.
+type Event struct {
+	Job  *web.Job  // the present state, first of a stream of one job
+	Turn *web.Turn // what has happened since
+}
+
+// ErrEnough ends a Follow without an error.
+var ErrEnough = errors.New("enough")
+
+// quiet is how long a stream may say nothing before it counts as broken.
+const quiet = 45 * time.Second
+
+// Follow hands the events of a job, or with job "" of all that the caller sees,
+// to see, until it returns an error, ErrEnough for none, or ctx ends. A stream
+// that breaks is opened anew for as long as the broker can be reached within
+// the tries of a call; with a job, its state then comes first again.
+func (c *Client) Follow(ctx context.Context, job string, see func(Event) error) error {
+	path := "/v1/events"
+	if job != "" {
+		path += "?job=" + url.QueryEscape(job)
+	}
+	wait := firstWait
+	for try := 1; ; try++ {
+		heard, err := c.stream(ctx, path, see)
+		switch {
+		case errors.Is(err, ErrEnough):
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case heard:
+			try, wait = 0, firstWait
+		}
+		var own *seeError
+		if errors.As(err, &own) {
+			return own.err
+		}
+		if err != nil && (try == tries || !again(err)) {
+			return err
+		}
+		select {
+		case <-time.After(wait):
+			wait *= 2
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// seeError is an error of the caller's own.
+type seeError struct{ err error }
+
+func (e *seeError) Error() string { return e.err.Error() }
+func (e *seeError) Unwrap() error { return e.err }
+
+// stream reads one stream to its end; heard says that something came.
+func (c *Client) stream(ctx context.Context, path string, see func(Event) error) (heard bool, err error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	answer, err := c.send(ctx, http.MethodGet, path, nil)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	alarm := time.AfterFunc(quiet, stop)
+	defer alarm.Stop()
+	lines := bufio.NewReaderSize(answer.Body, 64<<10)
+	name := ""
+	for {
+		line, err := lines.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			line, err = readOn(lines, line)
+		}
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				return heard, nil
+			}
+			return heard, fmt.Errorf("%s: its stream broke off: %w", c.peer, err)
+		}
+		heard = true
+		alarm.Reset(quiet)
+		line = bytes.TrimRight(line, "\r\n")
+		key, value, _ := bytes.Cut(line, []byte(": "))
+		switch string(key) {
+		case "event":
+			name = string(value)
+		case "data":
+			if err := hand(name, value, see); err != nil {
+				return heard, &seeError{err}
+			}
+		case "":
+			name = ""
+		}
+	}
+}
+
+// readOn reads the rest of a long line, up to a megabyte.
+func readOn(lines *bufio.Reader, part []byte) ([]byte, error) {
+	long := bytes.Clone(part)
+	for len(long) < 1<<20 {
+		more, err := lines.ReadSlice('\n')
+		long = append(long, more...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return long, err
+		}
+	}
+	return nil, errors.New("a line of more than a megabyte")
+}
+
+// hand decodes one event; those that carry nothing for people are passed over.
+func hand(name string, data []byte, see func(Event) error) error {
+	var e Event
+	var err error
+	switch name {
+	case "job":
+		e.Job = &web.Job{}
+		err = json.Unmarshal(data, e.Job)
+	case "turn":
+		e.Turn = &web.Turn{}
+		err = json.Unmarshal(data, e.Turn)
+	default:
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("an event makes no sense: %w", err)
+	}
+	return see(e)
+}

@@ -1,0 +1,119 @@
+package client
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"bourse/agents/certificate"
+)
+
+// Context says where a federation is and who calls it. Files are relative to
+// the folder of the context file.
+type Context struct {
+	Broker      string            `json:"broker"`          // URL of the broker's API
+	Sites       map[string]string `json:"sites,omitempty"` // URL of each site's API, by name
+	CA          string            `json:"ca,omitempty"`    // certificates of the VO's authorities; "": plain http
+	Certificate string            `json:"certificate,omitempty"`
+	Key         string            `json:"key,omitempty"`
+
+	file string
+}
+
+// Variable is the environment variable that names a context file, and Default
+// the file that is looked for where nothing names one.
+const Variable = "BOURSE_CONTEXT"
+
+// Default is the context file of this folder.
+var Default = filepath.Join(".bourse", "context.json")
+
+// Find reads the context file of that name or, where it is "", the one that
+// Variable names or, where that is not set, Default.
+func Find(name string) (*Context, error) {
+	for _, name := range []string{name, os.Getenv(Variable)} {
+		if name != "" {
+			return Read(name)
+		}
+	}
+	c, err := Read(Default)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("no federation is known here: there is no %s; start one with bourse up, name a context file "+
+			"with --context, or set %s", Default, Variable)
+	}
+	return c, err
+}
+
+// Read reads a context file.
+func Read(name string) (*Context, error) {
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		name = filepath.Join(name, "context.json")
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	c := &Context{file: name}
+	d := json.NewDecoder(strings.NewReader(string(text)))
+	d.DisallowUnknownFields()
+	if err := d.Decode(c); err != nil {
+		return nil, fmt.Errorf("%s: not a context file: %w", name, err)
+	}
+	switch {
+	case c.Broker == "" && len(c.Sites) == 0:
+		return nil, fmt.Errorf(`%s: names neither a broker nor a site; write for instance "broker": "https://10.0.0.5:7070"`, name)
+	case (c.CA == "") != (c.Certificate == "") || (c.CA == "") != (c.Key == ""):
+		return nil, fmt.Errorf("%s: ca, certificate and key go together; give all three, or none for plain http on this machine", name)
+	}
+	return c, nil
+}
+
+// Write writes the context to a file: beside it first, then in its place.
+func (c *Context) Write(name string) error {
+	text, err := json.MarshalIndent(c, "", "  ")
+	if err != nil {
+		return err
+	}
+	beside := name + ".new"
+	if err := os.WriteFile(beside, append(text, '\n'), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(beside, name)
+}
+
+// ToBroker returns the client of the broker's API.
+func (c *Context) ToBroker() (*Client, error) {
+	if c.Broker == "" {
+		return nil, fmt.Errorf(`%s: names no broker; write "broker": "https://HOST:PORT"`, c.file)
+	}
+	return c.to(c.Broker, certificate.Broker, "", "the broker")
+}
+
+// ToSite returns the client of a site's API.
+func (c *Context) ToSite(name string) (*Client, error) {
+	address, ok := c.Sites[name]
+	if !ok {
+		names := make([]string, 0, len(c.Sites))
+		for n := range c.Sites {
+			names = append(names, n)
+		}
+		slices.Sort(names)
+		known := "there are " + strings.Join(names, ", ")
+		if len(names) == 0 {
+			known = `there is none; write "sites": {"` + name + `": "https://HOST:PORT"}`
+		}
+		return nil, fmt.Errorf("%s: knows no address of site %q; %s", c.file, name, known)
+	}
+	return c.to(address, certificate.Site, name, "site "+name)
+}
+
+func (c *Context) path(name string) string {
+	if name == "" || filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(filepath.Dir(c.file), name)
+}
