@@ -2,9 +2,7 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -18,7 +16,8 @@ import (
 
 // newBroker builds "bourse broker".
 func newBroker() *cobra.Command {
-	return &cobra.Command{
+	var f processFlags
+	return f.add(&cobra.Command{
 		Use:   "broker CONFIG.toml",
 		Short: "Run a VO's broker as a process",
 		Long: `Runs the broker of one VO until it is told to stop by SIGTERM or Ctrl-C. Jobs
@@ -35,12 +34,12 @@ later time, an address is taken, a certificate is refused.`,
 		Example: "  bourse check vo1.toml && bourse broker vo1.toml",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runBroker(cmd.Context(), args[0], cmd.ErrOrStderr())
+			return runBroker(cmd, f, args[0])
 		},
-	}
+	})
 }
 
-func runBroker(ctx context.Context, file string, stderr io.Writer) error {
+func runBroker(cmd *cobra.Command, f processFlags, file string) error {
 	cfg, err := configs.ReadBrokerProcess(file)
 	if err != nil {
 		return err
@@ -57,7 +56,7 @@ func runBroker(ctx context.Context, file string, stderr io.Writer) error {
 		return err
 	}
 	id := agents.ID("broker:" + cfg.Name)
-	p, err := newProcess(&cfg.Process, id, stderr)
+	p, err := f.newProcess(cmd, &cfg.Process, id)
 	if err != nil {
 		return err
 	}
@@ -65,7 +64,7 @@ func runBroker(ctx context.Context, file string, stderr io.Writer) error {
 		if err := p.add(id, broker.New(agent)); err != nil {
 			return err
 		}
-		return p.host.View(ctx, id, func(_ bourse.Time, a agents.Agent) {
+		return p.host.View(cmd.Context(), id, func(_ bourse.Time, a agents.Agent) {
 			for s := range a.(*broker.Broker).Sites() {
 				if s.Member {
 					p.known = append(p.known, s.Address)
@@ -73,7 +72,7 @@ func runBroker(ctx context.Context, file string, stderr io.Writer) error {
 			}
 		})
 	}
-	return p.run(ctx, begin, func(o web.Options) (*web.Server, error) {
+	return p.run(cmd.Context(), begin, func(o web.Options) (*web.Server, error) {
 		o.Notify = notify
 		return web.NewBroker(o)
 	})

@@ -18,6 +18,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"bourse/agents"
@@ -45,12 +46,13 @@ type process struct {
 	api   *web.Server
 	disks []*journal.Folder
 	known []agents.ID // sites that a broker remembers
+	child io.Reader   // whose end tells a child to stop; nil: it is nobody's
 }
 
 // run starts the process and keeps it going until it is told to stop or fails.
 // begin adds its agents, serve makes its API.
 func (p *process) run(ctx context.Context, begin func() error, serve func(web.Options) (*web.Server, error)) error {
-	ctx, unhook := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
+	ctx, unhook := p.untilTold(ctx)
 	defer unhook()
 	defer p.closeDisks()
 	listener, err := p.listen()
@@ -87,7 +89,23 @@ func (p *process) run(ctx context.Context, begin func() error, serve func(web.Op
 	}
 }
 
-// start loads the certificate, brings the agents to life and joins the others.
+// untilTold ends the context when the process is told to stop: by a signal or,
+// where it is the child of another, by the end of its standard input. Ctrl-C in
+// a terminal reaches children too, and is then the parent's affair.
+func (p *process) untilTold(ctx context.Context) (context.Context, context.CancelFunc) {
+	if p.child == nil {
+		return signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
+	}
+	signal.Ignore(syscall.SIGINT)
+	ctx, cancel := signal.NotifyContext(ctx, syscall.SIGTERM)
+	go func() {
+		_, _ = io.Copy(io.Discard, p.child)
+		cancel()
+	}()
+	return ctx, cancel
+}
+
+// start brings the agents to life and joins the others.
 func (p *process) start(ctx context.Context, begin func() error) error {
 	if err := begin(); err != nil {
 		return err
@@ -109,14 +127,28 @@ func (p *process) start(ctx context.Context, begin func() error) error {
 	return err
 }
 
+// processFlags are those of both kinds of processes.
+type processFlags struct{ untilEOF bool }
+
+func (f *processFlags) add(cmd *cobra.Command) *cobra.Command {
+	cmd.Flags().BoolVar(&f.untilEOF, "until-eof", false, "stop when standard input ends, not on Ctrl-C")
+	if err := cmd.Flags().MarkHidden("until-eof"); err != nil { // for bourse up
+		panic(err)
+	}
+	return cmd
+}
+
 // newProcess loads what the process of an agent needs to be known by.
-func newProcess(cfg *configs.Process, name agents.ID, stderr io.Writer) (*process, error) {
+func (f *processFlags) newProcess(cmd *cobra.Command, cfg *configs.Process, name agents.ID) (*process, error) {
 	p := &process{cfg: cfg, name: name}
+	if f.untilEOF {
+		p.child = cmd.InOrStdin()
+	}
 	level, err := zerolog.ParseLevel(cfg.Log)
 	if err != nil {
 		return nil, err
 	}
-	p.log = newLog(stderr, level)
+	p.log = newLog(cmd.ErrOrStderr(), level)
 	if cfg.TLS.Plain {
 		return p, nil
 	}

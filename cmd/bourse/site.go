@@ -1,9 +1,6 @@
 package main
 
 import (
-	"context"
-	"io"
-
 	"github.com/spf13/cobra"
 
 	"bourse/agents"
@@ -15,7 +12,8 @@ import (
 
 // newSite builds "bourse site".
 func newSite() *cobra.Command {
-	return &cobra.Command{
+	var f processFlags
+	return f.add(&cobra.Command{
 		Use:   "site CONFIG.toml",
 		Short: "Run a site's agent as a process",
 		Long: `Runs the agent of one cluster, with a simulated cluster behind it, until it is
@@ -34,12 +32,12 @@ later time, an address is taken, a certificate is refused.`,
 		Example: "  bourse check north.toml && bourse site north.toml",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runSite(cmd.Context(), args[0], cmd.ErrOrStderr())
+			return runSite(cmd, f, args[0])
 		},
-	}
+	})
 }
 
-func runSite(ctx context.Context, file string, stderr io.Writer) error {
+func runSite(cmd *cobra.Command, f processFlags, file string) error {
 	cfg, err := configs.ReadSiteProcess(file)
 	if err != nil {
 		return err
@@ -49,18 +47,21 @@ func runSite(ctx context.Context, file string, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	p, err := newProcess(&cfg.Process, site, stderr)
+	p, err := f.newProcess(cmd, &cfg.Process, site)
 	if err != nil {
 		return err
 	}
 	var work sites.Work
 	if w := cfg.Workload; w != nil {
-		loads := studies.NewWorkloads() // TODO(wire): Endless
+		loads := studies.NewWorkloads()
+		if work, err = loads.Endless(&cfg.Site, w.Seed, w.SpeedUp.Float()); err != nil {
+			return err
+		}
 		for _, remark := range loads.Remarks() {
 			p.log.Warn().Msg(remark)
 		}
 	}
-	return p.run(ctx, func() error {
+	return p.run(cmd.Context(), func() error {
 		err := p.add(cluster, sites.NewDurableCluster(sites.ClusterConfig{Site: site, Groups: cfg.Groups, Queues: cfg.ClusterQueues(), Work: work}))
 		if err != nil {
 			return err

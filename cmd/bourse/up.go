@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"bourse/broker/report"
+)
+
+// upFlags are what the user of up has asked for.
+type upFlags struct {
+	sites int
+	dir   string
+	json  bool
+}
+
+// maxUpSites bounds the processes that one machine is asked to run.
+const maxUpSites = 50
+
+// newUp builds "bourse up".
+func newUp() *cobra.Command {
+	var f upFlags
+	cmd := &cobra.Command{
+		Use:   "up",
+		Short: "Run a whole federation on this machine, for trying it",
+		Long: `Runs sites and a broker, each as a process of its own, in the foreground until
+Ctrl-C. Each site has a small simulated cluster with local jobs of its own, an
+hour of which passes in a minute; the broker looks for windows every 5 seconds.
+
+What it makes lies under DIR: certificates (ca), a folder for each agent with its
+file and its journal, and context.json, by which the commands of users find the
+broker. Files that are there are left as they are, so edit them as you like; the
+same DIR again goes on with the same journals and certificates, and takes sites
+in if there are to be more.
+
+An agent that is killed is started again and goes on where its journal ends: try
+kill -9. One that fails by itself, or is killed again and again, stops them all.
+Logs go to stderr, each line with the name of the agent.`,
+		Example: "  bourse up --sites 5\n  bourse submit wave.toml --wait      # in another terminal, same folder",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	cmd.Flags().IntVar(&f.sites, "sites", 0, "how many sites to run; default 3, or those that DIR has")
+	cmd.Flags().StringVar(&f.dir, "dir", ".bourse", "folder for certificates, files and journals")
+	cmd.Flags().BoolVar(&f.json, "json", false, "print the addresses as JSON, one document")
+	return cmd
+}
+
+func (f *upFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
+	if f.sites < 0 || f.sites > maxUpSites {
+		return fmt.Errorf("--sites %d: 1 to %d are wanted", f.sites, maxUpSites)
+	}
+	ctx, unhook := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
+	defer unhook()
+	members, err := layOut(f.dir, f.sites)
+	if err != nil {
+		return failed(err)
+	}
+	family, err := newFamily(stderr)
+	if err != nil {
+		return failed(err)
+	}
+	err = family.run(ctx, members, func() error { return f.announce(stdout, members, family) })
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return failed(err)
+}
+
+// announce says where everything is, once everything is ready.
+func (f *upFlags) announce(stdout io.Writer, members []member, family *family) error {
+	type row struct {
+		Agent  string `json:"agent"`
+		API    string `json:"api"`
+		Agents string `json:"agents"` // address for other agents
+		PID    int    `json:"pid"`
+		Dir    string `json:"dir"`
+	}
+	rows := make([]row, len(members))
+	for i, m := range members {
+		rows[i] = row{m.role + ":" + m.name, "https://" + m.http, m.listen, family.pid(m), filepath.Dir(m.file)}
+	}
+	if f.json {
+		return writeJSON(stdout, struct {
+			Context string `json:"context"`
+			Agents  []row  `json:"agents"`
+		}{filepath.Join(f.dir, contextFile), rows})
+	}
+	w := report.NewTable("agent", "API", "for agents", "pid", "folder")
+	for _, r := range rows {
+		w.AppendRow(table.Row{r.Agent, r.API, r.Agents, r.PID, r.Dir})
+	}
+	fmt.Fprintln(stdout, w.Render())
+	try := ""
+	if f.dir != ".bourse" {
+		try = " --context " + filepath.Join(f.dir, contextFile)
+	}
+	_, err := fmt.Fprintf(stdout, "\nReady. In another terminal, in this folder:\n  bourse submit BATCH.toml --wait%s\n  bourse sites%s\n  bourse journal verify %s\nCtrl-C stops all.\n", try, try, f.dir)
+	return err
+}
+
+// The waits of a family.
+const (
+	readyWithin = time.Minute              // of a child, from its start
+	stopWithin  = patience + 5*time.Second // of a child that is told to stop; then it is killed
+	restartWait = time.Second              // before a killed child is started again
+	mostKills   = 5                        // of one child within killsWithin; then all are stopped
+	killsWithin = time.Minute
+)

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/term"
+)
+
+// family is the processes that up has started, children of this one. A child
+// ends when its standard input does, and so even when its parent is killed.
+type family struct {
+	binary string
+	log    *prefixed
+	mu     sync.Mutex
+	pids   map[string]int // by role and name
+}
+
+func newFamily(stderr io.Writer) (*family, error) {
+	binary, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	return &family{binary: binary, log: &prefixed{out: stderr}, pids: map[string]int{}}, nil
+}
+
+// pid is the process of a member.
+func (f *family) pid(m member) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.pids[m.role+m.name]
+}
+
+// run starts the members, calls ready when all are, and keeps them going until
+// ctx ends or one fails; then it stops them all, the broker first.
+func (f *family) run(ctx context.Context, members []member, ready func() error) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var all sync.WaitGroup
+	arrived := make(chan struct{}, len(members))
+	for _, m := range members {
+		all.Go(func() {
+			if err := f.keep(ctx, m, arrived); err != nil {
+				stop(err)
+			}
+		})
+	}
+	err := func() error {
+		late := time.After(readyWithin)
+		for range members {
+			select {
+			case <-arrived:
+			case <-late:
+				return fmt.Errorf("not all agents were ready within %v; what they said stands above", readyWithin)
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
+		if err := ready(); err != nil {
+			return err
+		}
+		<-ctx.Done()
+		return context.Cause(ctx)
+	}()
+	stop(err)
+	all.Wait()
+	return err
+}
+
+// keep runs a member until ctx ends: if it is killed it is started again, if it
+// ends by itself that is an error.
+func (f *family) keep(ctx context.Context, m member, arrived chan<- struct{}) error {
+	var kills []time.Time
+	var once sync.Once
+	for {
+		err := f.child(ctx, m, func() { once.Do(func() { arrived <- struct{}{} }) })
+		if ctx.Err() != nil {
+			return nil
+		}
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.Exited() {
+			return fmt.Errorf("%s %s ended by itself (%v); what it said stands above", m.role, m.name, ending(err))
+		}
+		now := time.Now()
+		kills = append(kills, now)
+		for now.Sub(kills[0]) > killsWithin {
+			kills = kills[1:]
+		}
+		if len(kills) >= mostKills {
+			return fmt.Errorf("%s %s was killed %d times within %v", m.role, m.name, len(kills), killsWithin)
+		}
+		f.log.line(m.name, fmt.Appendf(nil, "%s %s was killed (%v); it is started again and goes on where its journal ends", m.role, m.name, exit))
+		select {
+		case <-time.After(restartWait):
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// ending says how a process ended.
+func ending(err error) string {
+	if err == nil {
+		return "exit status 0"
+	}
+	return err.Error()
+}
+
+// child runs a member once, until it ends or ctx does.
+func (f *family) child(ctx context.Context, m member, ready func()) error {
+	cmd := exec.Command(f.binary, m.role, m.file, "--until-eof")
+	cmd.Env = append(os.Environ(), childMark+"=1")
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	logs, err := cmd.StderrPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	f.pids[m.role+m.name] = cmd.Process.Pid
+	f.mu.Unlock()
+	ended := make(chan struct{})
+	go func() {
+		select {
+		case <-ctx.Done():
+		case <-ended:
+			return
+		}
+		_ = stdin.Close()
+		select {
+		case <-time.After(stopWithin):
+			_ = cmd.Process.Signal(syscall.SIGKILL)
+		case <-ended:
+		}
+	}()
+	f.forward(m, logs, ready)
+	err = cmd.Wait()
+	close(ended)
+	return err
+}
+
+// childMark tells a test's binary that it is to be bourse.
+const childMark = "BOURSE_UP_CHILD"
+
+// maxLine bounds a line of a child's log; longer ones are cut into several.
+const maxLine = 64 << 10
+
+// forward passes on what a child says until it says no more.
+func (f *family) forward(m member, logs io.Reader, ready func()) {
+	r := bufio.NewReaderSize(logs, maxLine)
+	for {
+		line, err := r.ReadSlice('\n')
+		if len(line) > 0 {
+			var said struct{ Message string }
+			if json.Unmarshal(line, &said) == nil && said.Message == "ready" {
+				ready()
+			}
+			f.log.line(m.name, line)
+		}
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			return
+		}
+	}
+}
+
+// prefixed writes lines of several speakers, each with its name. Lines of JSON
+// become readable ones.
+type prefixed struct {
+	mu  sync.Mutex
+	out io.Writer
+}
+
+func (p *prefixed) line(name string, line []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f, ok := p.out.(*os.File)
+	plain := !ok || !term.IsTerminal(int(f.Fd()))
+	fmt.Fprintf(p.out, "%-8s ", name)
+	c := zerolog.ConsoleWriter{Out: p.out, NoColor: plain, TimeFormat: "15:04:05.000"}
+	if _, err := c.Write(line); err == nil {
+		return
+	}
+	if n := len(line); n == 0 || line[n-1] != '\n' {
+		line = append(line[:n:n], '\n')
+	}
+	_, _ = p.out.Write(line)
+}

@@ -1,0 +1,328 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/url"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"bourse/agents/certificate"
+	"bourse/configs"
+	"bourse/web/client"
+)
+
+// member is one agent of the federation that up runs.
+type member struct {
+	role, name   string
+	file         string // its configuration
+	listen, http string // addresses, for agents and for users
+}
+
+const (
+	upVO        = "vo1"
+	caFolder    = "ca"
+	contextFile = "context.json"
+	upHost      = "127.0.0.1"
+)
+
+// upSites are the sites of a federation for trying it, different enough that a
+// choice among them means something. More are made after their pattern.
+var upSites = []struct {
+	name        string
+	nodes       int
+	performance string
+	price       string
+	load        string
+}{
+	{"north", 64, "1.0", "1.0", "0.6"},
+	{"south", 128, "0.8", "0.6", "0.7"},
+	{"east", 32, "1.5", "2.0", "0.5"},
+	{"west", 48, "1.0", "0.9", "0.6"},
+	{"island", 16, "2.0", "3.5", "0.4"},
+}
+
+// layOut makes what is missing under dir for a broker and so many sites, 0 for
+// those that are there, three at first, and returns them, the broker first. What
+// is there is left as it is.
+func layOut(dir string, sites int) ([]member, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	names, err := siteNames(dir, sites)
+	if err != nil {
+		return nil, err
+	}
+	ca, err := openAuthority(filepath.Join(dir, caFolder))
+	if err != nil {
+		return nil, err
+	}
+	ports := &ports{next: 7400}
+	if err := ports.reserve(dir); err != nil {
+		return nil, err
+	}
+	broker, seed, err := layOutBroker(dir, ca, ports)
+	if err != nil {
+		return nil, err
+	}
+	members := []member{broker}
+	for i, name := range names {
+		m, err := layOutSite(dir, name, i, seed, ca, ports)
+		if err != nil {
+			return nil, err
+		}
+		members = append(members, m)
+	}
+	return members, writeContext(dir, ca, members)
+}
+
+// siteNames are the first n names, or of all sites that dir has.
+func siteNames(dir string, n int) ([]string, error) {
+	var names []string
+	for i := range maxUpSites {
+		name := fmt.Sprintf("site%d", i+1)
+		if i < len(upSites) {
+			name = upSites[i].name
+		}
+		_, err := os.Stat(memberFile(dir, "site", name))
+		switch {
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return nil, err
+		case n == 0 && err != nil:
+			if len(names) == 0 {
+				return siteNames(dir, 3)
+			}
+			return names, nil
+		case n > 0 && i == n:
+			return names, nil
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+// memberFile is the configuration of an agent under dir.
+func memberFile(dir, role, name string) string {
+	return filepath.Join(dir, role+"-"+url.PathEscape(name), role+".toml")
+}
+
+// openAuthority opens the authority of the federation, or makes it.
+func openAuthority(dir string) (*certificate.Authority, error) {
+	ca, err := certificate.Init(dir, upVO, certificate.InitOptions{})
+	var exists *certificate.ExistsError
+	if errors.As(err, &exists) {
+		return certificate.OpenAuthority(dir, nil)
+	}
+	return ca, err
+}
+
+// issue makes the certificate of a member, unless it has one.
+func issue(ca *certificate.Authority, role certificate.Role, name string, hosts ...string) error {
+	_, err := ca.Issue(certificate.Request{Role: role, Name: name, Hosts: hosts})
+	var exists *certificate.ExistsError
+	if errors.As(err, &exists) {
+		return nil
+	}
+	return err
+}
+
+func layOutBroker(dir string, ca *certificate.Authority, p *ports) (m member, seed string, err error) {
+	file := memberFile(dir, "broker", upVO)
+	if err := issue(ca, certificate.Broker, upVO, upHost, "localhost"); err != nil {
+		return m, "", err
+	}
+	a, err := p.take(3)
+	if err != nil {
+		return m, "", err
+	}
+	err = writeNew(file, fmt.Sprintf(`# The broker of bourse up. Change it as you like; it is not written again.
+[broker]
+name = %q
+budget = 1000000.0       # credits
+cycle = "5s"             # short, for trying it
+horizon = "1d"
+lead = "10s"             # no window starts sooner
+algorithm = "amp"
+minimize = "time"
+%s`, upVO, processTables("broker", upVO, a, "")))
+	if err != nil {
+		return m, "", err
+	}
+	cfg, err := configs.ReadBrokerProcess(file)
+	if err != nil {
+		return m, "", err
+	}
+	return member{"broker", cfg.Name, file, cfg.Listen.Advertise, cfg.HTTP}, cfg.Gossip.Advertise, nil
+}
+
+func layOutSite(dir, name string, i int, seed string, ca *certificate.Authority, p *ports) (member, error) {
+	file := memberFile(dir, "site", name)
+	if err := issue(ca, certificate.Site, name, upHost, "localhost"); err != nil {
+		return member{}, err
+	}
+	a, err := p.take(3)
+	if err != nil {
+		return member{}, err
+	}
+	like := upSites[i%len(upSites)]
+	err = writeNew(file, fmt.Sprintf(`# A site of bourse up. Change it as you like; it is not written again.
+name = %q
+policy = "easy"
+pricing = "adaptive"
+[[group]]
+name = "main"
+nodes = %d
+performance = %s
+price = %s               # credits per node-hour
+[workload]               # the local users
+model = "lublin"
+load = %s
+speed_up = 60.0          # an hour of theirs passes in a minute
+seed = %d
+%s`, name, like.nodes, like.performance, like.price, like.load, i+1, processTables("site", name, a, seed)))
+	if err != nil {
+		return member{}, err
+	}
+	cfg, err := configs.ReadSiteProcess(file)
+	if err != nil {
+		return member{}, err
+	}
+	return member{"site", cfg.Name, file, cfg.Listen.Advertise, cfg.HTTP}, nil
+}
+
+// processTables is the part that all files have in common.
+func processTables(role, name string, ports []int, seed string) string {
+	seeds := ""
+	if seed != "" {
+		seeds = fmt.Sprintf("seeds = [%q]\n", seed)
+	}
+	base := role + "-" + url.PathEscape(name)
+	return fmt.Sprintf(`[listen]                 # for other agents
+address = "%[1]s:%[2]d"
+[gossip]
+address = "%[1]s:%[3]d"
+vo = %[4]q
+key = "../ca/gossip.key"
+profile = "fast"
+%[5]s[tls]
+ca = "../ca/ca.pem"
+certificate = "../ca/%[6]s.pem"
+key = "../ca/%[6]s.key"
+revoked = "../ca/revoked.txt"
+[journal]
+dir = "journal"
+[http]                   # for users, operators and metrics
+address = "%[1]s:%[7]d"
+[log]
+level = "info"
+`, upHost, ports[0], ports[1], upVO, seeds, base, ports[2])
+}
+
+// writeNew writes a file that is not there yet, beside its place first, so that
+// a half of it is never taken for it.
+func writeNew(name, text string) error {
+	if _, err := os.Stat(name); err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return err
+	}
+	beside := name + ".new"
+	if err := os.WriteFile(beside, []byte(text), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(beside, name)
+}
+
+// ports hands out ports of this machine that nobody has, below those that the
+// system gives to outgoing connections, so that they are still free next time.
+type ports struct {
+	next  int
+	taken []string // addresses of files that are there
+}
+
+// maxPort is below the ranges of outgoing connections of the usual systems.
+const maxPort = 32000
+
+// reserve keeps the addresses of the files that are there.
+func (p *ports) reserve(dir string) error {
+	files, err := filepath.Glob(filepath.Join(dir, "*", "*.toml"))
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		var c configs.Process
+		if s, err := configs.ReadSiteProcess(f); err == nil {
+			c = s.Process
+		} else if b, err := configs.ReadBrokerProcess(f); err == nil {
+			c = b.Process
+		}
+		p.taken = append(p.taken, c.Listen.Address, c.Gossip.Address, c.HTTP)
+	}
+	return nil
+}
+
+// take returns n ports that are free for TCP and UDP.
+func (p *ports) take(n int) ([]int, error) {
+	var list []int
+	for ; len(list) < n; p.next++ {
+		if p.next > maxPort {
+			return nil, fmt.Errorf("no free ports between 7400 and %d on %s", maxPort, upHost)
+		}
+		address := fmt.Sprintf("%s:%d", upHost, p.next)
+		if !slices.Contains(p.taken, address) && free(address) {
+			list = append(list, p.next)
+		}
+	}
+	return list, nil
+}
+
+func free(address string) bool {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return false
+	}
+	defer l.Close()
+	u, err := net.ListenPacket("udp", address)
+	if err != nil {
+		return false
+	}
+	return u.Close() == nil
+}
+
+// writeContext makes the person at this machine an operator, and writes the file
+// by which the commands of users find the federation.
+func writeContext(dir string, ca *certificate.Authority, members []member) error {
+	name := whoami()
+	if err := issue(ca, certificate.Operator, name); err != nil {
+		return err
+	}
+	base := filepath.Join(caFolder, string(certificate.Operator)+"-"+url.PathEscape(name))
+	c := client.Context{CA: filepath.Join(caFolder, "ca.pem"), Certificate: base + ".pem", Key: base + ".key", Sites: map[string]string{}}
+	for _, m := range members {
+		if m.role == "broker" {
+			c.Broker = "https://" + m.http
+		} else {
+			c.Sites[m.name] = "https://" + m.http
+		}
+	}
+	return c.Write(filepath.Join(dir, contextFile))
+}
+
+// whoami is the name that the person at this machine has in the federation.
+func whoami() string {
+	u, err := user.Current()
+	if err != nil || strings.TrimSpace(u.Username) == "" {
+		return "me"
+	}
+	_, name, domain := strings.Cut(u.Username, `\`)
+	if !domain {
+		name = u.Username
+	}
+	return strings.TrimSpace(name)
+}
