@@ -1,0 +1,429 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"bourse"
+	"bourse/broker"
+	"bourse/policy/search"
+)
+
+// Change is one thing that would have changed the answer, alone: the least of its
+// kind. It was tried by planning the cycle again with it, and with the next
+// smaller one, which does not do.
+type Change struct {
+	What    string         `json:"what"`              // budget, price, deadline, nodes, account, limit, site, waive, without
+	Credits bourse.Credits `json:"credits,omitempty"` // budget, account, limit: more of them
+	Price   bourse.Price   `json:"price,omitempty"`   // price: a cap so much higher
+	Minutes int            `json:"minutes,omitempty"` // deadline: so much later
+	Nodes   int            `json:"nodes,omitempty"`   // so many fewer
+	Site    string         `json:"site,omitempty"`
+	Placed  bool           `json:"placed"` // what would have come of it
+	Start   bourse.Time    `json:"start,omitempty"`
+	End     bourse.Time    `json:"end,omitempty"`
+	Cost    bourse.Credits `json:"cost,omitempty"`
+	Guess   bool           `json:"guess,omitempty"` // a price in it was not quoted in the cycle: the cost is the least it could be
+	Words   string         `json:"words"`           // the change, as in "with ..., it would have"
+	Reason  bourse.Reason  `json:"reason,omitzero"` // why it would not be placed
+
+}
+
+// maxSites bounds the sites of which each kind of change is tried.
+const maxSites = 8
+
+// whatIf looks for the least changes that would have had the job placed, or had
+// it start earlier.
+func (x *examiner) whatIf() {
+	if x.as.Chosen > 0 && x.waits() {
+		x.refusals()
+		return
+	}
+	x.budget()
+	x.deadline()
+	x.nodes()
+	x.money()
+	x.sites()
+	x.without()
+	if x.out {
+		x.unknown("all that would have changed the answer: cycle %d is so large that it was planned again %d times only", x.on.number, x.spent)
+	}
+}
+
+// request is the job's as it was in the cycle.
+func (x *examiner) request() bourse.Request { return x.on.seen.Jobs[x.Cycle.Place-1].Request }
+
+// better reports whether an outcome is what the user would rather have had.
+func (x *examiner) better(o *broker.Outcome) bool {
+	a, was := o.Taken(), x.as.Taken()
+	return a != nil && (was == nil || a.Start < was.Start)
+}
+
+// goal names what better means.
+func (x *examiner) goal() string {
+	if x.as.Chosen == 0 {
+		return "have it placed"
+	}
+	return "have it start earlier"
+}
+
+// plan plans the cycle again with a change; nil when the bound on that is
+// reached, or the change makes no sense.
+func (x *examiner) plan(c broker.Change) *broker.Outcome {
+	if x.spent >= x.options.Reruns || x.work+x.each > x.options.Work && x.spent > 0 {
+		x.out = true
+		return nil
+	}
+	x.spent++
+	x.work += x.each
+	o, err := x.rerun.With(x.Job, c)
+	if err != nil {
+		return nil
+	}
+	return &o
+}
+
+// least finds the least value that makes the outcome better, by reruns at values
+// between one that fails and the first of a few that does. (A greater value need
+// not do where a smaller one does: who may pay anything is offered dear windows
+// first.) An outcome may hint at a lower value that would have done. The answer
+// is one at which the rerun is better and, one below, is not; false if none of
+// the few does, or the bound on reruns is reached.
+func (x *examiner) least(fails int64, few []int64, at func(int64) broker.Change, hint func(*broker.Outcome) int64) (int64, *broker.Outcome, bool) {
+	var best *broker.Outcome
+	var may int64
+	for _, may = range few {
+		if may <= fails {
+			continue
+		}
+		if best = x.plan(at(may)); best != nil && x.better(best) {
+			break
+		}
+		best = nil
+	}
+	if best == nil {
+		return 0, nil, false
+	}
+	for round := 0; may-fails > 1; round++ {
+		middle := fails + (may-fails)/2
+		if round < 8 && hint != nil {
+			switch h := hint(best); {
+			case h > fails && h < may:
+				middle = h
+			case h == may:
+				middle = may - 1
+			}
+		}
+		o := x.plan(at(middle))
+		if o == nil {
+			return 0, nil, false
+		}
+		if x.better(o) {
+			may, best = middle, o
+		} else {
+			fails = middle
+		}
+	}
+	return may, best, true
+}
+
+// add notes a change that does it.
+func (x *examiner) add(c Change, o *broker.Outcome) {
+	if a := o.Taken(); a != nil {
+		c.Placed, c.Start, c.End, c.Cost, c.Guess = true, a.Start, a.End, a.Fare.Total(), a.Guessed()
+	} else {
+		c.Reason = o.Reason
+	}
+	x.Changes = append(x.Changes, c)
+}
+
+// failed notes a kind of change that does not do.
+func (x *examiner) failed(format string, args ...any) {
+	if !x.out {
+		x.Tried = append(x.Tried, fmt.Sprintf(format, args...)+" would not "+x.goal())
+	}
+}
+
+// budget: how many credits more, under ALP also what higher cap on the price.
+func (x *examiner) budget() {
+	q := x.request()
+	with := func(budget int64) broker.Change {
+		r := q
+		r.Budget = bourse.Credits(budget)
+		return broker.Change{Request: r}
+	}
+	cost := func(o *broker.Outcome) int64 { return int64(o.Taken().Fare.Total()) }
+	capped := x.on.seen.Terms.Algorithm == search.ALP.String()
+	if capped {
+		r := q
+		r.Budget = bourse.MaxBudget
+		price, _, ok := x.least(int64(q.MaxPrice), upTo(int64(q.MaxPrice), int64(bourse.MaxPrice)), func(p int64) broker.Change {
+			r.MaxPrice = bourse.Price(p)
+			return broker.Change{Request: r}
+		}, func(o *broker.Outcome) int64 { return int64(x.dearest(o)) })
+		if ok {
+			dear := bourse.Price(price) - q.MaxPrice
+			q.MaxPrice = bourse.Price(price)
+			if o := x.plan(with(int64(q.Budget))); o != nil && x.better(o) {
+				x.add(Change{What: "price", Price: dear, Words: fmt.Sprintf("a price cap %v credits a node-hour higher", dear)}, o)
+				return
+			}
+			if v, o, ok := x.least(int64(q.Budget), upTo(int64(q.Budget), int64(bourse.MaxBudget)), with, cost); ok {
+				more := bourse.Credits(v) - q.Budget
+				x.add(Change{What: "price", Price: dear, Credits: more, Words: fmt.Sprintf("a price cap %v credits a node-hour higher, and %v credits more", dear, more)}, o)
+				return
+			}
+		}
+	}
+	if v, o, ok := x.least(int64(q.Budget), upTo(int64(q.Budget), int64(bourse.MaxBudget)), with, cost); ok {
+		more := bourse.Credits(v) - q.Budget
+		x.add(Change{What: "budget", Credits: more, Words: fmt.Sprintf("%v credits more", more)}, o)
+		return
+	}
+	if capped {
+		x.failed("a higher price cap and budget (any, tenfold, twofold, a quarter more)")
+		return
+	}
+	x.failed("a higher budget (any, tenfold, twofold, a quarter more)")
+}
+
+// upTo are the few values that are tried first: any, tenfold, twofold and a
+// quarter more.
+func upTo(v, most int64) []int64 {
+	list := []int64{most}
+	for _, more := range []int64{v / 4, v, 9 * (v / 10 * 10)} {
+		if v < most/10 && more > 0 {
+			list = append(list, v+more)
+		}
+	}
+	slices.SortFunc(list, func(a, b int64) int { return cmp.Compare(b, a) })
+	return list
+}
+
+// dearest is the highest price of a node that an outcome takes.
+func (x *examiner) dearest(o *broker.Outcome) bourse.Price {
+	var p bourse.Price
+	for _, l := range o.Taken().Legs {
+		for i := range x.on.seen.Sites {
+			s := &x.on.seen.Sites[i]
+			for k := range s.Groups {
+				if s.Site == l.Site && s.Groups[k].Group == l.Leg.Group {
+					p = max(p, s.Groups[k].Price)
+				}
+			}
+		}
+	}
+	return p
+}
+
+// deadline: how many minutes later.
+func (x *examiner) deadline() {
+	q := x.request()
+	horizon := x.on.seen.Horizon
+	if x.as.Chosen > 0 || q.Deadline >= bourse.Never {
+		return
+	}
+	with := func(minutes int64) broker.Change {
+		r := q
+		r.Deadline = q.Deadline.Add(bourse.Duration(minutes) * bourse.Minute)
+		return broker.Change{Request: r}
+	}
+	up := func(t bourse.Time) int64 { return int64((t.Sub(q.Deadline) + bourse.Minute - 1) / bourse.Minute) }
+	v, o, ok := x.least(0, []int64{up(horizon), up(horizon) / 4, 1}, with, func(o *broker.Outcome) int64 { return up(o.Taken().End) })
+	if !ok {
+		x.failed("a later deadline, within the broker's horizon,")
+		return
+	}
+	x.add(Change{What: "deadline", Minutes: int(v), Words: fmt.Sprintf("a deadline %d minutes later", v)}, o)
+}
+
+// nodes: how many fewer.
+func (x *examiner) nodes() {
+	q := x.request()
+	with := func(fewer int64) broker.Change {
+		r := q
+		r.Nodes -= int(fewer)
+		return broker.Change{Request: r}
+	}
+	if q.Nodes < 2 {
+		return
+	}
+	v, o, ok := x.least(0, []int64{int64(q.Nodes - 1), int64(q.Nodes / 2), 1}, with, nil)
+	if !ok {
+		x.failed("fewer nodes")
+		return
+	}
+	x.add(Change{What: "nodes", Nodes: int(v), Words: fmt.Sprintf("%d nodes in place of %d", q.Nodes-int(v), q.Nodes)}, o)
+}
+
+// cent is the step in which money that is not the job's own is looked for.
+const cent = bourse.Credit / 100
+
+// money: how much more in the accounts, or under a limit that was given.
+func (x *examiner) money() {
+	what, words := "", ""
+	with := func(cents int64) broker.Change { return broker.Change{Money: bourse.Credits(cents) * cent} }
+	switch code := x.as.Reason.Code; {
+	case x.as.Chosen > 0:
+		return
+	case code == bourse.NoMoney:
+		what, words = "account", "%v credits more in the VO's account, and in its user's quota if he has one"
+	case code == bourse.LimitBudget && x.on.seen.Terms.BudgetGiven:
+		what, words = "limit", "%v credits more under the operator's limit B*"
+		with = func(cents int64) broker.Change { return broker.Change{Limit: bourse.Credits(cents) * cent} }
+	default:
+		return
+	}
+	up := func(o *broker.Outcome) int64 { return int64((o.Taken().Fare.Total() + cent - 1) / cent) }
+	v, o, ok := x.least(0, []int64{int64(bourse.MaxBudget / cent)}, with, up)
+	if !ok {
+		x.failed("more money of the VO")
+		return
+	}
+	c := Change{What: what, Credits: bourse.Credits(v) * cent}
+	c.Words = fmt.Sprintf(words, c.Credits)
+	x.add(c, o)
+}
+
+// sites: what those that could not be used would have offered, and those that
+// refused to carry a leg.
+func (x *examiner) sites() {
+	looked := 0
+	for _, s := range x.on.seen.Sites {
+		if s.Answer == "usable" {
+			continue
+		}
+		last, ok := x.history.offered[s.Site]
+		if looked++; looked > maxSites {
+			x.unknown("what each of the sites would have changed that could not be used: only the first %d were looked at", maxSites)
+			break
+		}
+		if !ok {
+			x.unknown("what %s would have offered, which was %s: no offer of it is on record", s.Site, s.Answer)
+			continue
+		}
+		with := broker.Change{With: &last.site}
+		if o := x.plan(with); o != nil && x.better(o) {
+			x.add(Change{What: "site", Site: s.Site, Words: fmt.Sprintf("an offer of %s as it made one for cycle %d (it was %s)", s.Site, last.cycle, answered(s))}, o)
+			x.Changes[len(x.Changes)-1].Guess = true
+			continue
+		}
+		x.failed("%s with what it offered for cycle %d", s.Site, last.cycle)
+	}
+	var refusing []string
+	for _, o := range x.as.Options {
+		for _, l := range o.Legs {
+			if l.Refusal.Refused() && !slices.Contains(refusing, l.Site) && len(refusing) < maxSites {
+				refusing = append(refusing, l.Site)
+			}
+		}
+	}
+	for _, site := range refusing {
+		with := broker.Change{Waive: site}
+		if o := x.plan(with); o != nil && x.better(o) {
+			x.add(Change{What: "waive", Site: site, Words: fmt.Sprintf("%s not refusing (%v)", site, x.refusal(site))}, o)
+		} else {
+			x.failed("%s not refusing (%v)", site, x.refusal(site))
+		}
+	}
+}
+
+// answered says how a site answered that could not be used.
+func answered(s bourse.SiteSeen) string {
+	if s.Reason.Refused() {
+		return s.Answer + ": " + s.Reason.String()
+	}
+	return s.Answer
+}
+
+// refusal is the first reason for which a site has refused to carry a leg.
+func (x *examiner) refusal(site string) bourse.Reason {
+	for _, o := range x.as.Options {
+		for _, l := range o.Legs {
+			if l.Site == site && l.Refusal.Refused() {
+				return l.Refusal
+			}
+		}
+	}
+	return bourse.Reason{}
+}
+
+// without: what the window would have been without each of its sites.
+func (x *examiner) without() {
+	taken := x.as.Taken()
+	if taken == nil {
+		return
+	}
+	for i, site := range sitesOf(taken) {
+		if i == maxSites || len(x.on.seen.Sites) == 1 {
+			return
+		}
+		with := broker.Change{Without: site}
+		if o := x.plan(with); o != nil {
+			x.add(Change{What: "without", Site: site, Words: "no " + site}, o)
+		}
+	}
+}
+
+// refusals: a window was chosen, and every try of one was refused. What would
+// have come of leaving out each site that refused.
+func (x *examiner) refusals() {
+	for _, site := range x.refusers() {
+		with := broker.Change{Without: site}
+		if o := x.plan(with); o != nil {
+			x.add(Change{What: "without", Site: site, Words: "no " + site}, o)
+		}
+	}
+	x.unknown("what would have had its windows held: they fitted what was offered, and were refused afterwards")
+}
+
+// refusers are the sites of the windows that were tried in vain.
+func (x *examiner) refusers() []string {
+	var list []string
+	for _, t := range x.on.tries {
+		i := slices.IndexFunc(x.as.Options, func(o broker.Option) bool { return o.Number == t.alternative })
+		if i < 0 || t.commit {
+			continue
+		}
+		for _, site := range sitesOf(&x.as.Options[i]) {
+			if !slices.Contains(list, site) && len(list) < maxSites {
+				list = append(list, site)
+			}
+		}
+	}
+	return list
+}
+
+// earliest says when a job that waits could start, by the latest offers.
+func (x *examiner) earliest() {
+	c := x.history.latest
+	if c == nil {
+		return
+	}
+	r := x.rerun
+	if c != x.on || r == nil {
+		var err error
+		if r, err = broker.NewRerun(c.seen, c.planned); err != nil {
+			x.unknown("when it could start: %v", err)
+			return
+		}
+	}
+	e := &Estimate{AsOf: c.at, Cycle: c.number}
+	x.Earliest = e
+	rich, late := x.Asked, x.Asked
+	rich.Budget, rich.MaxPrice = bourse.MaxBudget, bourse.MaxPrice
+	late.Deadline = bourse.Never
+	both := rich
+	both.Deadline = bourse.Never
+	for _, y := range []struct {
+		request bourse.Request
+		beyond  string
+	}{{x.Asked, ""}, {rich, "its budget"}, {late, "its deadline"}, {both, "its budget and its deadline"}} {
+		o, why := r.Earliest(y.request)
+		if e.None = why; !why.Refused() {
+			e.Start, e.Cost, e.Beyond = o.Start, o.Fare.Total(), y.beyond
+			return
+		}
+	}
+}

@@ -1,0 +1,312 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"slices"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/broker"
+)
+
+// Options bound an explanation; the zero Options are the defaults.
+type Options struct {
+	// Reruns is how many times a cycle may be planned again to find what would
+	// have changed the answer; 0: 200.
+	Reruns int
+	// Work is how much that may cost in all: slots times jobs, summed over the
+	// reruns; 0: 20 million, which takes a few seconds.
+	Work int
+	// Options is how many alternatives are shown at most; 0: 20.
+	Options int
+}
+
+// Explanation says why a job got what it got. Times are in seconds since zero
+// (for a process: Unix time), money in credits.
+type Explanation struct {
+	Job       string         `json:"job"`
+	User      string         `json:"user,omitempty"`
+	Asked     bourse.Request `json:"asked"`
+	Submitted bourse.Time    `json:"submitted"`
+	State     string         `json:"state"` // waiting, being held, placed, running, ended, given up, cancelled, not taken
+	Since     bourse.Time    `json:"since"`
+	Reason    bourse.Reason  `json:"reason,omitzero"` // why it waits, or was given up
+	Waiting   *Waiting       `json:"waiting,omitempty"`
+	Cycles    int            `json:"cycles"`             // that it took part in, as far as the journal goes back
+	Latest    []CycleLine    `json:"latest,omitempty"`   // the latest of them
+	Cycle     *Cycle         `json:"cycle,omitempty"`    // the one that is explained
+	Turns     []Turn         `json:"turns"`              // what became of it
+	Dropped   int            `json:"dropped,omitempty"`  // turns left out in the middle
+	Changes   []Change       `json:"changes,omitempty"`  // what would have changed the answer
+	Tried     []string       `json:"tried,omitempty"`    // what was tried and would not have
+	Unknown   []string       `json:"unknown,omitempty"`  // what cannot be said, and why
+	Journal   [2]bourse.Time `json:"journal"`            // from when to when the facts are
+	Earliest  *Estimate      `json:"earliest,omitempty"` // of a job that waits
+
+}
+
+// Waiting says since when a job waits for its present reason.
+type Waiting struct {
+	From   bourse.Time `json:"from"`
+	Cycles int         `json:"cycles"` // in a row
+}
+
+// CycleLine is a cycle that the job took part in, in a line.
+type CycleLine struct {
+	Number uint64        `json:"number"`
+	At     bourse.Time   `json:"at"`
+	Tries  int           `json:"tries"`
+	Placed bool          `json:"placed,omitempty"`
+	Reason bourse.Reason `json:"reason,omitzero"`
+}
+
+// Cycle is what a cycle saw and chose for the job.
+type Cycle struct {
+	Number      uint64          `json:"number"`
+	At          bourse.Time     `json:"at"`
+	From        bourse.Time     `json:"from"`
+	Horizon     bourse.Time     `json:"horizon"`
+	Algorithm   string          `json:"algorithm"`
+	Minimize    string          `json:"minimize"`
+	Batch       int             `json:"batch"` // jobs planned together
+	Place       int             `json:"place"` // of this one among them, from 1
+	BudgetLimit bourse.Credits  `json:"budgetLimit,omitempty"`
+	BudgetUsed  bourse.Credits  `json:"budgetUsed"` // by the choice for the whole batch
+	TimeLimit   bourse.Duration `json:"timeLimit,omitempty"`
+	TimeUsed    bourse.Duration `json:"timeUsed"`
+	Left        bourse.Credits  `json:"left"` // in the VO's account
+	Sites       []Site          `json:"sites"`
+	Options     []Option        `json:"options,omitempty"`
+	Found       int             `json:"found"`              // alternatives in all
+	Chosen      int             `json:"chosen,omitempty"`   // number of the one chosen, 0: none
+	RunnerUp    int             `json:"runnerUp,omitempty"` // the one that came next
+	Reason      bourse.Reason   `json:"reason,omitzero"`    // why none
+}
+
+// Site is what a site answered in the cycle.
+type Site struct {
+	Name   string        `json:"name"`
+	Answer string        `json:"answer"` // silent, closed, skewed, usable
+	Reason bourse.Reason `json:"reason,omitzero"`
+	Groups []Group       `json:"groups,omitempty"`
+}
+
+// Group is what was free on a group of its nodes.
+type Group struct {
+	Name        string             `json:"name"`
+	Nodes       int                `json:"nodes"`
+	Performance bourse.Performance `json:"performance"`
+	Price       bourse.Price       `json:"price"`
+	Free        int                `json:"free"`               // when the cycle's windows might begin
+	Clear       int                `json:"clear"`              // of those, at base price
+	Suits       string             `json:"unsuited,omitempty"` // why it does not suit the job; "" if it does
+}
+
+// Option is an alternative, and why it was not taken.
+type Option struct {
+	Number   int             `json:"number"`
+	Start    bourse.Time     `json:"start"`
+	End      bourse.Time     `json:"end"`
+	Time     bourse.Duration `json:"time"`
+	Base     bourse.Credits  `json:"base"`
+	Additive bourse.Credits  `json:"additive"`
+	Total    bourse.Credits  `json:"total"`
+	Legs     []Leg           `json:"legs"`
+	Taken    bool            `json:"taken,omitempty"`
+	Lost     string          `json:"lost,omitempty"` // why it was not taken
+}
+
+// Leg is a leg of it.
+type Leg struct {
+	Site  string         `json:"site"`
+	Group string         `json:"group"`
+	Nodes int            `json:"nodes"`
+	End   bourse.Time    `json:"end"`
+	Cost  bourse.Credits `json:"cost"`
+}
+
+// Estimate is when a job could start by the latest offers on record, for it
+// alone: no promise.
+type Estimate struct {
+	Start  bourse.Time    `json:"start"`
+	Cost   bourse.Credits `json:"cost"`             // at least
+	AsOf   bourse.Time    `json:"asOf"`             // of the offers
+	Cycle  uint64         `json:"cycle"`            // that they were made for
+	Beyond string         `json:"beyond,omitempty"` // what of the request it passes: its budget, its deadline
+	None   bourse.Reason  `json:"none,omitzero"`    // why there is no such start at all
+}
+
+// ErrUnknown says that a journal has nothing on a job.
+type ErrUnknown struct {
+	Job  string
+	From bourse.Time // since when the journal goes back
+}
+
+func (e *ErrUnknown) Error() string {
+	return fmt.Sprintf("the journal has nothing on a job named %q, as far as it goes back; jobs are named as \"bourse jobs\" shows them", e.Job)
+}
+
+// Explain says why a job got what it got, from the facts of its broker's journal
+// in order. It reads them once and keeps little, and then plans one cycle again
+// as often as Options allow. A job that the facts do not name is *ErrUnknown.
+func Explain(facts iter.Seq2[bourse.Time, agents.Fact], job string, o Options) (*Explanation, error) {
+	o.Reruns, o.Work, o.Options = cmp.Or(o.Reruns, 200), cmp.Or(o.Work, 20_000_000), cmp.Or(o.Options, 20)
+	h := gather(facts, job)
+	if !h.known {
+		return nil, &ErrUnknown{job, h.first}
+	}
+	e := &Explanation{Job: job, User: h.submitted.User, Asked: h.submitted.Request, Submitted: h.at, State: h.state, Since: h.since,
+		Reason: h.reason, Cycles: h.count, Turns: h.turns, Dropped: h.dropped, Journal: [2]bourse.Time{h.first, h.last}}
+	if h.waits > 0 && e.waits() {
+		e.Waiting = &Waiting{From: h.waitsFrom, Cycles: h.waits}
+	}
+	for _, c := range h.cycles[max(0, len(h.cycles)-10):] {
+		l := CycleLine{Number: c.number, At: c.at, Tries: len(c.tries), Reason: c.reason}
+		for _, t := range c.tries {
+			l.Placed = l.Placed || t.commit
+		}
+		e.Latest = append(e.Latest, l)
+	}
+	e.doubts(h)
+	x := &examiner{Explanation: e, history: h, options: o}
+	if c := x.decisive(); c != nil {
+		x.explain(c)
+	}
+	if e.waits() {
+		x.earliest()
+	}
+	return e, nil
+}
+
+func (e *Explanation) waits() bool { return e.State == "waiting" || e.State == "given up" }
+
+// unknown notes something that cannot be said.
+func (e *Explanation) unknown(format string, args ...any) {
+	e.Unknown = append(e.Unknown, fmt.Sprintf(format, args...))
+}
+
+// doubts says where the journal does not reach.
+func (e *Explanation) doubts(h *history) {
+	if h.image {
+		e.unknown("what was before the journal's first segment that is kept: older detail has been dropped")
+	}
+	if h.ended {
+		e.unknown("what the broker knows of it now: it was forgotten, long after its end")
+	}
+}
+
+// examiner is what is needed while a cycle is explained.
+type examiner struct {
+	*Explanation
+	history *history
+	options Options
+	rerun   *broker.Rerun
+	on      *cycle         // that is explained
+	as      broker.Outcome // what it came to for the job
+	spent   int            // reruns
+	work    int
+	each    int // work of a rerun
+	out     bool
+}
+
+// decisive is the cycle to explain: the one that has placed the job if it has a
+// window, else the latest that looked at it.
+func (x *examiner) decisive() *cycle {
+	h := x.history
+	if !x.waits() && h.placed != nil {
+		return h.placed
+	}
+	for i := len(h.cycles) - 1; i >= 0; i-- {
+		if h.cycles[i].seen != nil || i == len(h.cycles)-1 {
+			return h.cycles[i]
+		}
+	}
+	return nil
+}
+
+// explain says what a cycle saw and chose.
+func (x *examiner) explain(c *cycle) {
+	if c.seen == nil {
+		x.unknown("what the sites offered: cycle %d has no detail on record (the broker's explain is off, or it is older than the journal is kept)", c.number)
+		return
+	}
+	s := c.seen
+	y := &Cycle{Number: c.number, At: c.at, From: s.From, Horizon: s.Horizon, Algorithm: s.Terms.Algorithm, Minimize: s.Terms.Minimize, Batch: len(s.Jobs), Reason: c.reason}
+	x.Cycle, x.on = y, c
+	y.Place = 1 + slices.IndexFunc(s.Jobs, func(j bourse.CycleJob) bool { return j.Name == x.Job })
+	if y.Place == 0 {
+		x.unknown("what cycle %d would have chosen: the job had been put off before it asked for offers", c.number)
+	}
+	for i := range s.Sites {
+		y.Sites = append(y.Sites, x.site(&s.Sites[i]))
+	}
+	if c.planned != nil {
+		y.Left = c.planned.Left
+	}
+	r, err := broker.NewRerun(s, c.planned)
+	if err != nil {
+		x.unknown("the alternatives of cycle %d: %v", c.number, err)
+		x.onRecord(y)
+		return
+	}
+	if y.Place == 0 {
+		return
+	}
+	x.rerun, x.as = r, r.As()[y.Place-1]
+	x.each = x.size()
+	x.outcome(y)
+	x.whatIf()
+}
+
+// onRecord says what is on record of a choice that cannot be planned again.
+func (x *examiner) onRecord(y *Cycle) {
+	if x.on.planned == nil {
+		return
+	}
+	for _, p := range x.on.planned.Chosen {
+		if p.Job == x.Job {
+			y.Found, y.Chosen = p.Found, p.Alternative
+			y.Options = []Option{{Number: p.Alternative, Start: p.Start, End: p.End, Time: p.End.Sub(p.Start), Total: p.Cost, Base: p.Cost, Taken: true}}
+		}
+	}
+}
+
+// size is what a rerun costs: slots times jobs, roughly.
+func (x *examiner) size() int {
+	slots := 1
+	for i := range x.on.seen.Sites {
+		for k := range x.on.seen.Sites[i].Groups {
+			slots += 1 + len(x.on.seen.Sites[i].Groups[k].Free)/10 // a step takes some ten bytes
+		}
+	}
+	return slots * len(x.on.seen.Jobs)
+}
+
+// site is what a site answered.
+func (x *examiner) site(s *bourse.SiteSeen) Site {
+	v := Site{Name: s.Site, Answer: s.Answer, Reason: s.Reason}
+	for i := range s.Groups {
+		g := &s.Groups[i]
+		w := Group{Name: g.Group, Nodes: g.Nodes, Performance: g.Performance, Price: g.Price}
+		free, err := g.Free.Profile()
+		if err == nil && len(free) > 0 {
+			w.Free = max(0, free.At(x.on.seen.From))
+			w.Clear = w.Free
+		}
+		if clear, err := g.Clear.Profile(); err == nil && len(clear) > 0 {
+			w.Clear = max(0, clear.At(x.on.seen.From))
+		}
+		switch unmet := x.Asked.Require.Unmet(g.Machine); {
+		case unmet != "":
+			w.Suits = "has not the " + unmet + " required"
+		case g.Performance < x.Asked.MinPerformance:
+			w.Suits = fmt.Sprintf("performance %v is below %v", g.Performance, x.Asked.MinPerformance)
+		case x.on.seen.Terms.Algorithm == "alp" && g.Price > x.Asked.MaxPrice:
+			w.Suits = fmt.Sprintf("%v credits a node-hour is above the cap %v", g.Price, x.Asked.MaxPrice)
+		}
+		v.Groups = append(v.Groups, w)
+	}
+	return v
+}

@@ -1,0 +1,347 @@
+package explain
+
+import (
+	"iter"
+	"slices"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// Bounds on what is kept of a job's way while a journal is read.
+const (
+	maxTurns  = 200 // the first ten, and the latest
+	firstKept = 10
+	maxCycles = 50 // the latest
+)
+
+// history is what a journal says of one job.
+type history struct {
+	job       string
+	known     bool
+	submitted bourse.CycleJob // as far as it is known
+	at        bourse.Time     // of the submission
+	state     string
+	since     bourse.Time // when it came to that state
+	reason    bourse.Reason
+	waits     int         // cycles in a row that have postponed it for that reason's kind
+	waitsFrom bourse.Time // the first of them
+
+	turns   []Turn
+	dropped int
+	cycles  []*cycle // that it took part in, the latest
+	count   int      // of them in all
+	placed  *cycle   // that has placed it last
+	latest  *cycle   // of all cycles of the broker that have a record
+	offered map[string]offered
+
+	first bourse.Time // the instant of the first fact
+	last  bourse.Time // and of the last
+	facts int
+	image bool // the journal's beginning was dropped: it begins with an image
+	ended bool // the journal says nothing of it any more: it was forgotten
+}
+
+// cycle is one cycle on record, and what it has done for the job.
+type cycle struct {
+	number  uint64
+	at      bourse.Time
+	seen    *bourse.CycleSeen
+	planned *bourse.CyclePlanned
+	closed  *bourse.CycleClosed
+	tries   []try
+	reason  bourse.Reason // of its postponement
+	part    bool          // the job took part in it
+}
+
+// try is a window of the job that was tried in a cycle.
+type try struct {
+	alternative int
+	tx          bourse.TxID
+	decided     bool
+	commit      bool
+	reason      bourse.Reason
+	price       bourse.Credits
+}
+
+// offered is the last offer of a site that could be used.
+type offered struct {
+	site  bourse.SiteSeen
+	cycle uint64
+}
+
+// gather reads a journal once. It costs a look at every fact; what it keeps is
+// bounded but for the sites, of which the last offer is kept.
+func gather(facts iter.Seq2[bourse.Time, agents.Fact], job string) *history {
+	h := &history{job: job, offered: map[string]offered{}}
+	g := gatherer{history: h, own: map[bourse.TxID]bool{}}
+	for at, f := range facts {
+		if h.facts++; h.facts == 1 {
+			h.first = at
+		}
+		h.last = max(h.last, at)
+		g.take(at, f)
+	}
+	return h
+}
+
+// gatherer is what is needed only while a journal is read.
+type gatherer struct {
+	*history
+	teller Turns
+	own    map[bourse.TxID]bool // transactions of the job
+	now    *cycle               // under way
+}
+
+func (g *gatherer) take(at bourse.Time, f agents.Fact) {
+	if g.foreign(f) {
+		return
+	}
+	if image, ok := f.(bourse.BrokerImage); ok {
+		image.Txs = slices.DeleteFunc(slices.Clone(image.Txs), func(x bourse.TxMemory) bool { return x.Job != g.job })
+		f = image
+	}
+	for _, u := range g.teller.Take(at, f) {
+		if u.Job == g.job {
+			g.known = true
+			g.turn(u)
+		}
+	}
+	switch f := f.(type) {
+	case bourse.BrokerImage:
+		g.fromImage(at, f)
+	case bourse.JobSubmitted:
+		j := &f.Job
+		g.submitted = bourse.CycleJob{Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Request: j.Request}
+		g.at = at
+	case bourse.CycleSeen:
+		g.seen(at, f)
+	case bourse.CyclePlanned:
+		if g.now != nil && g.now.number == f.Cycle {
+			g.now.planned = &f
+		}
+	case bourse.CycleClosed:
+		c := g.under(at)
+		c.number, c.closed = f.Cycle, &f
+		g.now = nil
+	case bourse.JobPostponed:
+		c := g.under(at)
+		c.reason = f.Reason
+		g.takesPart(c)
+	case bourse.TxBegun:
+		g.own[f.Tx] = true
+		if f.Repairs == (bourse.LegID{}) && f.Request.Nodes == 0 {
+			c := g.under(at)
+			c.tries = append(c.tries, try{alternative: f.Alternative, tx: f.Tx})
+			g.takesPart(c)
+		}
+	case bourse.LegPriced:
+		g.ofTry(f.Leg.Tx, func(_ *cycle, t *try) { t.price = t.price.Plus(f.Fare.Total()) })
+	case bourse.TxDecided:
+		g.ofTry(f.Tx, func(c *cycle, t *try) {
+			t.decided, t.commit, t.reason = true, f.Commit, f.Reason
+			if f.Commit {
+				g.placed = c
+			}
+		})
+	}
+}
+
+// foreign reports whether a fact has nothing to do with the job: most facts of a
+// long journal, which are passed over quickly.
+func (g *gatherer) foreign(f agents.Fact) bool {
+	switch f := f.(type) {
+	case bourse.JobSubmitted:
+		return f.Job.Name != g.job
+	case bourse.SubmissionRefused:
+		return f.Job != g.job
+	case bourse.JobPostponed:
+		return f.Job != g.job
+	case bourse.JobBroken:
+		return f.Job != g.job
+	case bourse.JobCancelled:
+		return f.Job != g.job
+	case bourse.TxBegun:
+		return f.Job != g.job
+	case bourse.LegAdopted:
+		g.own[f.Leg.Tx] = g.own[f.Leg.Tx] || f.Job == g.job
+		return f.Job != g.job
+	case bourse.TxDecided:
+		return !g.own[f.Tx]
+	case bourse.TxReversed:
+		return !g.own[f.Tx]
+	case bourse.LegPriced:
+		return !g.own[f.Leg.Tx]
+	case bourse.LegClosed:
+		return !g.own[f.Leg.Tx]
+	case bourse.LegDone:
+		return !g.own[f.Leg.Tx]
+	case bourse.LegStarted:
+		return !g.own[f.Leg.Tx]
+	case bourse.JobsForgotten:
+		return !slices.Contains(f.Jobs, g.job)
+	case bourse.CycleSeen, bourse.CyclePlanned, bourse.CycleClosed, bourse.BrokerImage:
+		return false
+	}
+	return true
+}
+
+// turn takes a turn of the job, and what state it leads to.
+func (g *gatherer) turn(u Turn) {
+	if len(g.turns) == maxTurns {
+		g.turns = slices.Delete(g.turns, firstKept, firstKept+1)
+		g.dropped++
+	}
+	g.turns = append(g.turns, u)
+	become := func(state string) {
+		if g.state != state {
+			g.state, g.since = state, u.At
+		}
+	}
+	switch u.What {
+	case Taken:
+		*g.history = history{job: g.job, known: true, submitted: g.submitted, at: u.At, offered: g.offered, latest: g.latest, turns: []Turn{u},
+			first: g.first, last: g.last, facts: g.facts, image: g.image}
+		become("waiting")
+	case NotTaken:
+		if g.state == "" {
+			g.reason = u.Reason
+			become("not taken")
+		}
+	case Postponed, GivenUp:
+		if u.Reason.Code != g.reason.Code || g.waits == 0 {
+			g.waits, g.waitsFrom = 0, u.At
+		}
+		g.waits++
+		g.reason = u.Reason
+		become("waiting")
+		if u.What == GivenUp {
+			become("given up")
+		}
+	case Tried:
+		if g.state == "waiting" {
+			become("being held")
+		}
+	case TryFailed:
+		if g.state == "being held" {
+			become("waiting")
+		}
+	case Broken, Reversed:
+		g.reason, g.waits = u.Reason, 0
+		become("waiting")
+	case Placed, Moved, Repaired:
+		if g.state != "cancelled" {
+			g.reason, g.waits = bourse.Reason{}, 0
+			become("placed")
+		}
+	case Started:
+		if g.state == "placed" {
+			become("running")
+		}
+	case Ended:
+		if g.state == "placed" || g.state == "running" {
+			become("ended")
+		}
+	case Cancelled:
+		become("cancelled")
+	case Forgotten:
+		g.ended = true
+	}
+}
+
+// under is the cycle under way, begun with the first fact of it.
+func (g *gatherer) under(at bourse.Time) *cycle {
+	if g.now == nil {
+		g.now = &cycle{at: at}
+	}
+	return g.now
+}
+
+// seen begins a cycle with what it had before it.
+func (g *gatherer) seen(at bourse.Time, f bourse.CycleSeen) {
+	if g.now == nil || g.now.seen != nil {
+		g.now = &cycle{at: at}
+	}
+	c := g.now
+	c.number, c.seen = f.Cycle, &f
+	if !f.Cut {
+		g.latest = c
+	}
+	for _, s := range f.Sites {
+		if len(s.Groups) > 0 {
+			g.offered[s.Site] = offered{s, f.Cycle}
+		}
+	}
+	for i := range f.Jobs {
+		if f.Jobs[i].Name == g.job {
+			g.known = true
+			g.takesPart(c)
+			if g.submitted.Name == "" || f.Jobs[i].Request.Nodes > 0 {
+				g.submitted = f.Jobs[i]
+			}
+		}
+	}
+}
+
+// takesPart notes that the job took part in a cycle. The detail of the latest two
+// is kept, and of the one that has placed it.
+func (g *gatherer) takesPart(c *cycle) {
+	if c.part {
+		return
+	}
+	c.part = true
+	g.count++
+	g.cycles = append(g.cycles, c)
+	if n := len(g.cycles); n > 2 {
+		if old := g.cycles[n-3]; old != g.placed && old != g.latest {
+			old.seen, old.planned = nil, nil
+		}
+	}
+	if len(g.cycles) > maxCycles {
+		g.cycles = slices.Delete(g.cycles, 0, 1)
+	}
+}
+
+// ofTry finds the try that a transaction is.
+func (g *gatherer) ofTry(id bourse.TxID, do func(*cycle, *try)) {
+	for i := len(g.cycles) - 1; i >= 0; i-- {
+		for k := range g.cycles[i].tries {
+			if t := &g.cycles[i].tries[k]; t.tx == id {
+				do(g.cycles[i], t)
+				return
+			}
+		}
+	}
+}
+
+// jobStates are the states of a job in a broker's image.
+var jobStates = [...]string{"waiting", "being held", "placed", "ended", "given up", "cancelled"}
+
+// fromImage takes what a broker remembered when its journal began anew, of
+// transactions the job's own. What is known from before it stays.
+func (g *gatherer) fromImage(at bourse.Time, f bourse.BrokerImage) {
+	if g.facts == 1 {
+		g.image = true
+	}
+	for i := range f.Txs {
+		g.own[f.Txs[i].Tx] = true
+	}
+	if g.known {
+		return
+	}
+	for i := range f.Jobs {
+		m := &f.Jobs[i]
+		if m.Job.Name != g.job {
+			continue
+		}
+		j := &m.Job
+		g.known, g.at, g.since, g.reason = true, j.Submit, m.Since, m.Reason
+		g.submitted = bourse.CycleJob{Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Request: j.Request}
+		if int(m.State) < len(jobStates) {
+			g.state = jobStates[m.State]
+		}
+		if g.state == "waiting" && m.Reason.Refused() {
+			g.waitsFrom = m.Since
+		}
+	}
+}

@@ -1,0 +1,274 @@
+package explain
+
+import (
+	"iter"
+	"slices"
+	"testing"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/broker"
+)
+
+const sec = 1000
+
+// grid is a broker among sites that have so much free and take every hold that
+// fits, without latency; and all that the broker has recorded.
+type grid struct {
+	t      interface{ Fatalf(string, ...any) }
+	cfg    broker.Config
+	b      *broker.Broker
+	now    bourse.Time
+	sites  map[agents.ID]*gridSite
+	facts  []agents.Fact
+	ats    []bourse.Time
+	alarms []agents.Alarm
+}
+
+// gridSite is one of them.
+type gridSite struct {
+	group  bourse.Group
+	free   bourse.Profile
+	queue  bourse.Profile // free of reservations, but not at base price
+	add    bourse.Credits // adaptive part of a quote
+	silent bool
+	closed bool
+	refuse string // quote, hold: what it refuses
+	held   map[bourse.LegID]bourse.Fare
+	legs   map[bourse.LegID]bourse.Leg
+}
+
+func newGrid(t interface{ Fatalf(string, ...any) }) *grid {
+	g := &grid{t: t, cfg: broker.Defaults("vo1"), sites: map[agents.ID]*gridSite{}}
+	g.cfg.Cycle, g.cfg.Phase, g.cfg.Horizon = 1000*bourse.Second, 0, 10_000*bourse.Second
+	g.cfg.Budget, g.cfg.MaxAlternatives, g.cfg.Explain = 1000*bourse.Credit, 5, 1<<20
+	return g
+}
+
+func (g *grid) site(name string, nodes int, price bourse.Price) *gridSite {
+	s := &gridSite{group: bourse.Group{Site: name, Name: "main", Nodes: nodes, Performance: bourse.Unit, Price: price},
+		free: bourse.NewProfile(0, nodes), queue: bourse.NewProfile(0, 0), held: map[bourse.LegID]bourse.Fare{}, legs: map[bourse.LegID]bourse.Leg{}}
+	id := agents.ID("site:" + name)
+	g.sites[id] = s
+	g.cfg.Sites = append(g.cfg.Sites, id)
+	return s
+}
+
+func (g *grid) start() {
+	g.b = broker.New(g.cfg)
+	g.step("", agents.Started{Nonce: 1})
+}
+
+func (g *grid) submit(j bourse.Job) { g.step("user:ana", agents.Submit{Job: j}) }
+
+// run lets time pass, alarm by alarm.
+func (g *grid) run(until bourse.Time) {
+	for {
+		first := -1
+		for i, a := range g.alarms {
+			if a.At <= until && (first < 0 || a.At < g.alarms[first].At) {
+				first = i
+			}
+		}
+		if first < 0 {
+			g.now = until
+			return
+		}
+		a := g.alarms[first]
+		g.alarms = slices.Delete(g.alarms, first, first+1)
+		g.now = max(g.now, a.At)
+		g.step("", a.Message)
+	}
+}
+
+func (g *grid) step(from agents.ID, m agents.Message) {
+	var out agents.Outbox
+	g.b.Step(g.now, from, m, &out)
+	for _, f := range out.Facts {
+		g.facts, g.ats = append(g.facts, f), append(g.ats, g.now)
+	}
+	g.alarms = append(g.alarms, out.Alarms...)
+	for _, s := range out.Sends {
+		if site := g.sites[s.To]; site != nil {
+			if r := site.answer(g.now, s.Message); r != nil {
+				g.step(s.To, r)
+			}
+		}
+	}
+}
+
+func (s *gridSite) answer(now bourse.Time, m agents.Message) agents.Message {
+	no := bourse.Reason{Code: bourse.VOShare, Detail: "VOs hold their share"}
+	switch m := m.(type) {
+	case agents.OfferRequest:
+		o := agents.Offers{Cycle: m.Cycle, Now: now}
+		if s.silent {
+			return nil
+		}
+		if s.closed {
+			o.Refusal = bourse.Reason{Code: bourse.NotAllowed, Detail: "closed to vo1 until Monday"}
+			return o
+		}
+		clear := s.free.Clone()
+		for i, step := range s.queue {
+			end := bourse.Never
+			if i+1 < len(s.queue) {
+				end = s.queue[i+1].At
+			}
+			clear.Add(step.At, end, -step.Free)
+		}
+		o.Groups = []agents.GroupOffer{{Group: s.group, Admissible: s.free.Clone(), Clear: clear}}
+		return o
+	case agents.QuoteRequest:
+		q := agents.Quotes{Ref: m.Ref}
+		for _, l := range m.Legs {
+			x := bourse.Quote{Fare: bourse.Fare{Base: s.base(l), Additive: s.add}, Delayed: 1}
+			if s.refuse == "quote" {
+				x = bourse.Quote{Refusal: no}
+			}
+			q.Quotes = append(q.Quotes, x)
+		}
+		return q
+	case agents.Hold:
+		if s.refuse == "hold" || s.free.Min(m.What.Start, m.What.End) < m.What.Nodes {
+			return agents.RefusedReply{Leg: m.Leg, Step: "Hold", Reason: bourse.Reason{Code: bourse.Busy, Detail: "in use"}}
+		}
+		s.free.Add(m.What.Start, m.What.End, -m.What.Nodes)
+		s.legs[m.Leg] = m.What
+		return agents.HeldReply{Leg: m.Leg, Fare: bourse.Fare{Base: s.base(m.What)}, Version: 1}
+	case agents.Prepare:
+		return agents.PreparedReply{Leg: m.Leg}
+	case agents.Confirm:
+		return agents.ConfirmedReply{Leg: m.Leg}
+	case agents.Cancel:
+		if l, ok := s.legs[m.Leg]; ok {
+			s.free.Add(l.Start, l.End, l.Nodes)
+			delete(s.legs, m.Leg)
+		}
+		return agents.CancelledReply{Leg: m.Leg}
+	}
+	return nil
+}
+
+func (s *gridSite) base(l bourse.Leg) bourse.Credits {
+	return bourse.Cost(s.group.Price, l.Duration()).Times(l.Nodes)
+}
+
+// journal yields what the broker has recorded.
+func (g *grid) journal() iter.Seq2[bourse.Time, agents.Fact] {
+	return func(yield func(bourse.Time, agents.Fact) bool) {
+		for i, f := range g.facts {
+			if !yield(g.ats[i], f) {
+				return
+			}
+		}
+	}
+}
+
+func (g *grid) explain(job string) *Explanation {
+	e, err := Explain(g.journal(), job, Options{})
+	if err != nil {
+		g.t.Fatalf("%v", err)
+	}
+	return e
+}
+
+// job asks for nodes for a time, at most so many credits.
+func job(name string, nodes int, length bourse.Duration, budget bourse.Credits) bourse.Job {
+	return bourse.Job{Name: name, Request: bourse.Request{Nodes: nodes, Length: length, MinPerformance: bourse.Unit, Budget: budget, Deadline: bourse.Never}}
+}
+
+// check runs every change that is claimed, and the next smaller one.
+func check(t interface{ Fatalf(string, ...any) }, g *grid, e *Explanation) int {
+	if e.Cycle == nil {
+		return 0
+	}
+	var seen *bourse.CycleSeen
+	var planned *bourse.CyclePlanned
+	for _, f := range g.facts {
+		switch f := f.(type) {
+		case bourse.CycleSeen:
+			if f.Cycle == e.Cycle.Number {
+				seen = &f
+			}
+		case bourse.CyclePlanned:
+			if f.Cycle == e.Cycle.Number {
+				planned = &f
+			}
+		}
+	}
+	r, err := broker.NewRerun(seen, planned)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	var as broker.Outcome
+	at := 0
+	for i, o := range r.As() {
+		if o.Job == e.Job {
+			as, at = o, i
+		}
+	}
+	better := func(c broker.Change) bool {
+		o, err := r.With(e.Job, c)
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		a, was := o.Taken(), as.Taken()
+		return a != nil && (was == nil || a.Start < was.Start)
+	}
+	q := seen.Jobs[at].Request
+	for _, c := range e.Changes {
+		with, less := q, q
+		change, below := broker.Change{}, broker.Change{}
+		switch c.What {
+		case "budget", "price":
+			with.Budget, with.MaxPrice = q.Budget+c.Credits, q.MaxPrice+c.Price
+			less = with
+			if c.Credits > 0 {
+				less.Budget--
+			} else {
+				less.MaxPrice--
+			}
+		case "deadline":
+			with.Deadline = q.Deadline.Add(bourse.Duration(c.Minutes) * bourse.Minute)
+			less.Deadline = with.Deadline.Add(-bourse.Minute)
+		case "nodes":
+			with.Nodes = q.Nodes - c.Nodes
+			less.Nodes = with.Nodes + 1
+		case "account":
+			change.Money, below.Money = c.Credits, c.Credits-cent
+		case "limit":
+			change.Limit, below.Limit = c.Credits, c.Credits-cent
+		case "site", "waive":
+			if !c.Placed {
+				t.Fatalf("%s: %+v changes nothing", e.Job, c)
+			}
+			continue
+		case "without":
+			o, err := r.With(e.Job, broker.Change{Without: c.Site})
+			if a := o.Taken(); err != nil || (a != nil) != c.Placed || a != nil && (a.Start != c.Start || a.Fare.Total() != c.Cost) {
+				t.Fatalf("%s without %s: %+v, %v, not %+v", e.Job, c.Site, a, err, c)
+			}
+			continue
+		}
+		change.Request, below.Request = with, less
+		if o, _ := r.With(e.Job, change); o.Taken() == nil || o.Taken().Start != c.Start || o.Taken().Fare.Total() != c.Cost {
+			t.Fatalf("%s: %+v gives %+v", e.Job, c, o.Taken())
+		}
+		if !better(change) || better(below) {
+			t.Fatalf("%s: %+v does it: %t; a little less does: %t", e.Job, c, better(change), better(below))
+		}
+	}
+	return len(e.Changes)
+}
+
+func find(t *testing.T, e *Explanation, what string) *Change {
+	t.Helper()
+	for i := range e.Changes {
+		if e.Changes[i].What == what {
+			return &e.Changes[i]
+		}
+	}
+	t.Fatalf("no change of %s in\n%s", what, e.Text(nil))
+	return nil
+}

@@ -1,0 +1,222 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+
+	"bourse"
+)
+
+// Text shows the explanation on a terminal, in lines of about 100 columns. clock
+// shows an instant; nil shows seconds.
+func (e *Explanation) Text(clock func(bourse.Time) string) string {
+	if clock == nil {
+		clock = bourse.Time.String
+	}
+	w := &writer{clock: clock}
+	e.head(w)
+	e.offers(w)
+	e.alternatives(w)
+	e.became(w)
+	e.changes(w)
+	if len(e.Unknown) > 0 {
+		w.line("\nWhat cannot be said")
+		for _, s := range e.Unknown {
+			w.text("  " + s)
+		}
+	}
+	return w.String()
+}
+
+// writer collects lines.
+type writer struct {
+	strings.Builder
+	clock func(bourse.Time) string
+}
+
+func (w *writer) line(format string, args ...any) { w.text(fmt.Sprintf(format, args...)) }
+
+func (w *writer) text(s string) {
+	w.WriteString(s)
+	w.WriteByte('\n')
+}
+
+// head says what was asked and how it stands.
+func (e *Explanation) head(w *writer) {
+	whose := ""
+	if e.User != "" {
+		whose = " of " + e.User
+	}
+	w.line("Job %s%s: %s since %s", e.Job, whose, e.State, w.clock(e.Since))
+	if e.Reason.Refused() {
+		w.line("  because: %v", e.Reason)
+	}
+	if e.Waiting != nil {
+		w.line("  for that reason since %s, in %d %s in a row", w.clock(e.Waiting.From), e.Waiting.Cycles, plural(e.Waiting.Cycles, "cycle"))
+	}
+	q := &e.Asked
+	if q.Nodes > 0 {
+		asked := fmt.Sprintf("  asked for %d %s for %s at performance %v or more, at most %v credits", q.Nodes, plural(q.Nodes, "node"), span(q.Length), q.MinPerformance, q.Budget)
+		if q.OneSite {
+			asked += ", on one site"
+		}
+		w.text(asked)
+		bounds := "  submitted " + w.clock(e.Submitted)
+		if q.Ready > e.Submitted {
+			bounds += ", ready " + w.clock(q.Ready)
+		}
+		if q.Deadline < bourse.Never {
+			bounds += ", to end by " + w.clock(q.Deadline)
+		}
+		w.text(bounds)
+	}
+	if x := e.Earliest; x != nil {
+		e.estimate(w, x)
+	}
+}
+
+func (e *Explanation) estimate(w *writer, x *Estimate) {
+	switch {
+	case x.None.Refused():
+		w.line("  no start can be estimated from the offers of %s: %v", w.clock(x.AsOf), x.None)
+	case x.Beyond != "":
+		w.line("  an estimate, not a promise: by the offers of %s it could start at %s for %v credits or more,\n  but that passes %s", w.clock(x.AsOf), w.clock(x.Start), x.Cost, x.Beyond)
+	default:
+		w.line("  an estimate, not a promise: by the offers of %s it could start at %s for %v credits or more,\n  if it were alone", w.clock(x.AsOf), w.clock(x.Start), x.Cost)
+	}
+}
+
+// offers says what the sites had free.
+func (e *Explanation) offers(w *writer) {
+	c := e.Cycle
+	if c == nil {
+		return
+	}
+	w.line("\nCycle %d at %s, of %d it took part in: %s, least %s; %d %s, this one served as number %d",
+		c.Number, w.clock(c.At), e.Cycles, c.Algorithm, c.Minimize, c.Batch, plural(c.Batch, "job"), c.Place)
+	for i := range c.Sites {
+		s := &c.Sites[i]
+		switch {
+		case s.Reason.Refused():
+			w.line("  %-12s %s: %v", s.Name, s.Answer, s.Reason)
+		case len(s.Groups) == 0:
+			w.line("  %-12s %s", s.Name, s.Answer)
+		}
+		for k := range s.Groups {
+			g := &s.Groups[k]
+			name := s.Name
+			if k > 0 {
+				name = ""
+			}
+			text := fmt.Sprintf("  %-12s %s: %d of %d nodes free at first, %d at base price of %v a node-hour, performance %v", name, g.Name, g.Free, g.Nodes, g.Clear, g.Price, g.Performance)
+			if g.Suits != "" {
+				text = fmt.Sprintf("  %-12s %s: unsuited, %s", name, g.Name, g.Suits)
+			}
+			w.text(text)
+		}
+	}
+}
+
+// alternatives shows the windows that were found.
+func (e *Explanation) alternatives(w *writer) {
+	c := e.Cycle
+	if c == nil {
+		return
+	}
+	if len(c.Options) == 0 {
+		if c.Reason.Refused() {
+			w.line("  no alternative: %v", c.Reason)
+		}
+		return
+	}
+	w.line("\nAlternatives found: %d", c.Found)
+	for i := range c.Options {
+		o := &c.Options[i]
+		mark := " "
+		if o.Taken {
+			mark = "*"
+		}
+		w.line("%s %3d  %s, takes %s, %v credits (%v base, %v for delay): %s", mark, o.Number, w.clock(o.Start), span(o.Time), o.Total, o.Base, o.Additive, where(o.Legs))
+		switch {
+		case o.Taken:
+			w.line("       taken")
+		case o.Number == c.RunnerUp:
+			w.line("       runner-up: %s", o.Lost)
+		default:
+			w.line("       %s", o.Lost)
+		}
+	}
+	if n := c.Found - len(c.Options); n > 0 {
+		w.line("       and %d more", n)
+	}
+	limits := fmt.Sprintf("  the batch cost %v credits", c.BudgetUsed)
+	if c.BudgetLimit > 0 {
+		limits += fmt.Sprintf(" of B* %v", c.BudgetLimit)
+	}
+	limits += " and took " + span(c.TimeUsed)
+	if c.TimeLimit > 0 {
+		limits += " of T* " + span(c.TimeLimit)
+	}
+	w.line("%s; the VO had %v credits left", limits, c.Left)
+	if c.Chosen == 0 && c.Reason.Refused() {
+		w.line("  none was chosen: %v", c.Reason)
+	}
+}
+
+// where shows the legs of an alternative.
+func where(legs []Leg) string {
+	list := make([]string, len(legs))
+	for i, l := range legs {
+		list[i] = fmt.Sprintf("%d of %s/%s", l.Nodes, l.Site, l.Group)
+	}
+	return strings.Join(list, ", ")
+}
+
+// became tells the turns.
+func (e *Explanation) became(w *writer) {
+	if len(e.Turns) == 0 {
+		return
+	}
+	w.line("\nWhat became of it")
+	for i, t := range e.Turns {
+		if i == firstKept && e.Dropped > 0 {
+			w.line("  ... %d left out", e.Dropped)
+		}
+		text := t.Words
+		switch t.What {
+		case Tried, Placed, Repaired, Moved:
+			text += ", from " + w.clock(t.Start) + " on"
+		}
+		w.line("  %s  %s", w.clock(t.At), text)
+	}
+}
+
+// changes says what would have changed the answer.
+func (e *Explanation) changes(w *writer) {
+	if len(e.Changes)+len(e.Tried) == 0 {
+		return
+	}
+	w.line("\nWhat would have changed the answer (each alone, tried on what cycle %d saw)", e.Cycle.Number)
+	for i := range e.Changes {
+		c := &e.Changes[i]
+		least := ""
+		if c.Guess {
+			least = " or more"
+		}
+		if c.Placed {
+			w.line("  with %s: start at %s, for %v credits%s", c.Words, w.clock(c.Start), c.Cost, least)
+		} else {
+			w.line("  with %s: not placed, %v", c.Words, c.Reason)
+		}
+	}
+	for _, t := range e.Tried {
+		w.line("  %s", t)
+	}
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return word
+	}
+	return word + "s"
+}

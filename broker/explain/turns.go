@@ -1,0 +1,283 @@
+package explain
+
+import (
+	"fmt"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// Turn is one thing that has become of a job, told from one fact.
+type Turn struct {
+	At    bourse.Time `json:"at"`
+	Job   string      `json:"job"`
+	What  What        `json:"what"`
+	Words string      `json:"words"` // a sentence, without the job's name and without instants
+
+	Site   string         `json:"site,omitempty"`
+	Tx     string         `json:"transaction,omitempty"`
+	Start  bourse.Time    `json:"start,omitempty"`  // of the window or the leg
+	End    bourse.Time    `json:"end,omitempty"`    // Ended: when the work was over
+	Amount bourse.Credits `json:"amount,omitempty"` // what is paid or given back
+	Reason bourse.Reason  `json:"reason,omitzero"`
+}
+
+// What is the kind of a Turn.
+type What string
+
+// The turns of a job.
+const (
+	Taken     What = "taken"     // its broker has it
+	NotTaken  What = "not-taken" // its broker has refused it
+	Postponed What = "postponed" // it waits for another cycle
+	GivenUp   What = "given-up"  // it will not be tried again
+	Tried     What = "tried"     // a window is being held
+	Priced    What = "priced"    // a site holds a leg, at the price that binds
+	TryFailed What = "try-failed"
+	Placed    What = "placed"    // COMMIT: all legs are bought
+	Repaired  What = "repaired"  // other nodes stand in for a leg that was lost
+	Moved     What = "moved"     // another window has taken the place of the one it had
+	Confirmed What = "confirmed" // a site has acknowledged its leg, which is paid
+	Started   What = "started"   // a leg's work runs
+	LegEnded  What = "leg-ended" // a leg's work is over, or the leg was given back
+	LegLost   What = "leg-lost"  // a site cannot serve its leg
+	Ended     What = "ended"     // the last leg of its window, or of a repair of it, is over
+	Broken    What = "broken"    // what is left of its window is given back, and it waits again
+	Cancelled What = "cancelled" // its user has given it up
+	Reversed  What = "reversed"  // a COMMIT that took effect nowhere was taken back
+	Forgotten What = "forgotten" // its broker remembers nothing of it
+)
+
+// Turns tells the turns of jobs from a broker's facts, in order. It remembers the
+// transactions that are not over, no more than maxFollowed, the oldest being
+// dropped: turns of a transaction that it has not seen begin are told without the
+// job's name. The zero Turns is ready.
+type Turns struct {
+	txs   map[bourse.TxID]*followed
+	order []bourse.TxID
+}
+
+// followed is a transaction on its way.
+type followed struct {
+	bourse.TxBegun
+	fares  []bourse.Credits
+	open   int // legs that are not over
+	commit bool
+}
+
+// imageCommitted is the state of a committed transaction in a broker's image.
+const imageCommitted = 2
+
+// maxFollowed bounds the transactions that are remembered: some 100 MB.
+const maxFollowed = 200_000
+
+// Take tells what has become of a job by a fact; none of most facts.
+func (t *Turns) Take(at bourse.Time, f agents.Fact) []Turn {
+	turn := func(job string, what What, r bourse.Reason, format string, args ...any) []Turn {
+		return []Turn{{At: at, Job: job, What: what, Reason: r, Words: fmt.Sprintf(format, args...)}}
+	}
+	switch f := f.(type) {
+	case bourse.JobSubmitted:
+		return turn(f.Job.Name, Taken, bourse.Reason{}, "taken: %d nodes for %s, at most %v credits", f.Job.Nodes, f.Job.Length.Words(), f.Job.Budget)
+	case bourse.SubmissionRefused:
+		return turn(f.Job, NotTaken, f.Reason, "not taken: %v", f.Reason)
+	case bourse.JobPostponed:
+		if f.Final {
+			return turn(f.Job, GivenUp, f.Reason, "given up: %v", f.Reason)
+		}
+		return turn(f.Job, Postponed, f.Reason, "waits: %v", f.Reason)
+	case bourse.JobBroken:
+		return turn(f.Job, Broken, f.Reason, "its window is broken and given back, it waits again: %v", f.Reason)
+	case bourse.JobCancelled:
+		return turn(f.Job, Cancelled, bourse.Reason{}, "cancelled by its user")
+	case bourse.JobsForgotten:
+		list := make([]Turn, len(f.Jobs))
+		for i, name := range f.Jobs {
+			list[i] = turn(name, Forgotten, bourse.Reason{}, "forgotten, long after its end")[0]
+		}
+		return list
+	case bourse.BrokerImage:
+		t.image(f)
+		return nil
+	case bourse.TxForgotten:
+		for _, id := range f.Txs {
+			delete(t.txs, id)
+		}
+		return nil
+	}
+	return t.ofTx(at, f)
+}
+
+// image begins with what a broker remembers.
+func (t *Turns) image(f bourse.BrokerImage) {
+	t.txs, t.order = nil, nil
+	for i := range f.Txs {
+		m := &f.Txs[i]
+		x := t.follow(m.TxBegun)
+		x.commit = m.State == imageCommitted
+		for k, r := range m.Memory {
+			x.fares[k] = r.Fare.Total()
+			if r.State.Terminal() {
+				x.open--
+			}
+		}
+	}
+}
+
+// follow remembers a transaction.
+func (t *Turns) follow(f bourse.TxBegun) *followed {
+	if t.txs == nil {
+		t.txs = map[bourse.TxID]*followed{}
+	}
+	x := &followed{TxBegun: f, fares: make([]bourse.Credits, len(f.Legs)), open: len(f.Legs)}
+	t.txs[f.Tx] = x
+	t.order = append(t.order, f.Tx)
+	for len(t.txs) > maxFollowed || len(t.order) > 2*maxFollowed {
+		delete(t.txs, t.order[0])
+		t.order = t.order[1:]
+	}
+	return x
+}
+
+// find is the transaction of an identity, an empty one if it is not known.
+func (t *Turns) find(id bourse.TxID) *followed {
+	if x := t.txs[id]; x != nil {
+		return x
+	}
+	return &followed{TxBegun: bourse.TxBegun{Tx: id}}
+}
+
+// site is the site that carries a leg, "" if that is not known.
+func (x *followed) site(leg int) string {
+	if leg < 0 || leg >= len(x.Sites) {
+		return ""
+	}
+	return x.Sites[leg]
+}
+
+// start is the common start of the legs.
+func (x *followed) start() bourse.Time {
+	if len(x.Legs) == 0 {
+		return 0
+	}
+	return x.Legs[0].Start
+}
+
+// ofTx tells the turns that belong to a transaction.
+func (t *Turns) ofTx(at bourse.Time, f agents.Fact) []Turn {
+	var x *followed
+	turn := func(what What, leg int, amount bourse.Credits, r bourse.Reason, format string, args ...any) Turn {
+		u := Turn{At: at, Job: x.Job, What: what, Tx: x.Tx.String(), Start: x.start(), Amount: amount, Reason: r, Words: fmt.Sprintf(format, args...)}
+		if leg >= 0 {
+			u.Site = x.site(leg)
+		}
+		return u
+	}
+	none := bourse.Reason{}
+	switch f := f.(type) {
+	case bourse.TxBegun:
+		x = t.follow(f)
+		var most bourse.Credits
+		for _, l := range f.Limits {
+			most = most.Plus(l)
+		}
+		return []Turn{turn(Tried, -1, most, none, "%s, for at most %v credits", x.window("asks to hold"), most)}
+	case bourse.LegPriced:
+		x = t.find(f.Leg.Tx)
+		if f.Leg.Leg >= 0 && f.Leg.Leg < len(x.fares) {
+			x.fares[f.Leg.Leg] = f.Fare.Total()
+		}
+		return []Turn{turn(Priced, f.Leg.Leg, f.Fare.Total(), none, "%s holds its part at %v credits", x.at(f.Leg.Leg), f.Fare.Total())}
+	case bourse.TxDecided:
+		x = t.find(f.Tx)
+		if !f.Commit {
+			return []Turn{turn(TryFailed, -1, 0, f.Reason, "that came to nothing: %v", f.Reason)}
+		}
+		x.commit = true
+		what, verb := Placed, "placed:"
+		switch {
+		case x.Repairs != (bourse.LegID{}):
+			what, verb = Repaired, "repaired:"
+		case x.Request.Nodes > 0:
+			what, verb = Moved, "moved:"
+		}
+		return []Turn{turn(what, -1, x.price(), none, "%s, for %v credits", x.window(verb), x.price())}
+	case bourse.TxReversed:
+		x = t.find(f.Tx)
+		return []Turn{turn(Reversed, -1, 0, f.Reason, "taken back: %v", f.Reason)}
+	case bourse.LegAdopted:
+		if t.txs[f.Leg.Tx] == nil {
+			t.follow(bourse.TxBegun{Tx: f.Leg.Tx, Job: f.Job, Sites: []string{f.Site}, Legs: []bourse.Leg{f.What}})
+		}
+		return nil
+	case bourse.LegStarted:
+		x = t.find(f.Leg.Tx)
+		return []Turn{turn(Started, f.Leg.Leg, 0, none, "runs at %s", x.at(f.Leg.Leg))}
+	case bourse.LegClosed:
+		x = t.find(f.Leg.Tx)
+		switch {
+		case f.Commit:
+			return []Turn{turn(Confirmed, f.Leg.Leg, f.Posted, none, "%s has confirmed its part, %v credits are paid", x.at(f.Leg.Leg), f.Posted)}
+		case x.commit && f.Reason.Refused():
+			x.open--
+			return []Turn{turn(LegLost, f.Leg.Leg, 0, f.Reason, "its part at %s is gone, nothing was paid for it: %v", x.at(f.Leg.Leg), f.Reason)}
+		}
+	case bourse.LegDone:
+		x = t.find(f.Leg.Tx)
+		return t.done(at, x, f)
+	}
+	return nil
+}
+
+// done tells of the end of a leg and, with the last one, of its window.
+func (t *Turns) done(at bourse.Time, x *followed, f bourse.LegDone) []Turn {
+	u := Turn{At: at, Job: x.Job, What: LegEnded, Tx: x.Tx.String(), Site: x.site(f.Leg.Leg), Start: x.start(), End: f.End, Amount: f.Refund, Reason: f.Reason}
+	back := ""
+	if f.Refund > 0 {
+		back = fmt.Sprintf(", %v credits come back", f.Refund)
+	}
+	if f.Penalty > 0 {
+		back += fmt.Sprintf(", and %v as a penalty", f.Penalty)
+	}
+	switch f.State {
+	case bourse.Lost:
+		u.What, u.Words = LegLost, fmt.Sprintf("%s has lost its part%s: %v", x.at(f.Leg.Leg), back, f.Reason)
+	case bourse.Released:
+		u.Words = fmt.Sprintf("its part at %s is given back%s", x.at(f.Leg.Leg), back)
+	default:
+		u.Words = fmt.Sprintf("its work at %s has ended%s", x.at(f.Leg.Leg), back)
+	}
+	if x.open--; x.open > 0 || f.State == bourse.Lost || f.State == bourse.Released || x.Job == "" {
+		return []Turn{u}
+	}
+	return []Turn{u, {At: at, Job: x.Job, What: Ended, Tx: u.Tx, Start: u.Start, End: f.End, Words: "its window is over"}}
+}
+
+// at names a leg's site for people.
+func (x *followed) at(leg int) string {
+	if s := x.site(leg); s != "" {
+		return s
+	}
+	return "a site"
+}
+
+// window shows what a transaction is about.
+func (x *followed) window(verb string) string {
+	s := verb
+	for i, l := range x.Legs {
+		if i > 0 {
+			s += ","
+		}
+		s += fmt.Sprintf(" %d nodes of %s/%s", l.Nodes, x.at(i), l.Group)
+	}
+	return s
+}
+
+// price is the sum of the prices that bind.
+func (x *followed) price() bourse.Credits {
+	var sum bourse.Credits
+	for _, c := range x.fares {
+		sum = sum.Plus(c)
+	}
+	return sum
+}
