@@ -42,7 +42,16 @@ func commands() []*cobra.Command {
 		newConvert(),
 		newCheck(),
 		newTorture(),
+		newSubmit(),
+		newJobs(),
+		newCancel(),
+		newExplain(),
+		newSites(),
+		newOffers(),
+		newReservations(),
+		newAccounts(),
 		newJournal(),
+		newUp(),
 		newSite(),
 		newBroker(),
 	}
@@ -52,6 +61,13 @@ func commands() []*cobra.Command {
 func writeJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// writeLine writes v as JSON in one line, the form of what comes piece by piece.
+func writeLine(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
 }

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"bourse/broker/report"
+	"bourse/web"
+	"bourse/web/client"
+)
+
+// jobsCommand holds the flags.
+type jobsCommand struct {
+	calling
+	user, state, batch string
+	most               int
+	follow             bool
+}
+
+// newJobs builds "bourse jobs".
+func newJobs() *cobra.Command {
+	var c jobsCommand
+	cmd := &cobra.Command{
+		Use:   "jobs [ID]",
+		Short: "Show jobs and where they stand",
+		Long: `Jobs lists jobs, the newest first, or shows one with all legs of its window. A
+user sees his own jobs, an operator all. ID is a job's identity, or its name
+where only one job has it.
+
+States: waiting for a cycle, trying (a transaction is undecided), placed (its
+window is committed), done, abandoned (it can never be placed), withdrawn (its
+user has given it up). Times are local.
+
+With --follow every turn is printed as it comes, as lines of JSON with --json;
+with an ID it ends when the job does, with exit status 1 if it was abandoned or
+withdrawn. If the stream breaks it is opened anew; turns between are not shown.`,
+		Example: "  bourse jobs\n  bourse jobs wave\n  bourse jobs --state open --user ana\n  bourse jobs wave --follow",
+		Args:    arguments(0, 1, "at most one job"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.run(cmd.Context(), args, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	c.flags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&c.user, "user", "", "only this user's jobs (for operators)")
+	f.StringVar(&c.state, "state", "", "only jobs in this state, or open: waiting, trying and placed")
+	f.StringVar(&c.batch, "batch", "", "only the jobs of this batch")
+	f.IntVar(&c.most, "most", 100, "how many to list at most")
+	f.BoolVar(&c.follow, "follow", false, "print every turn as it comes")
+	return cmd
+}
+
+func (c *jobsCommand) run(ctx context.Context, args []string, out, messages io.Writer) error {
+	if c.most < 1 || c.most > 100_000 {
+		return fmt.Errorf("--most %d: 1 to 100,000 are wanted", c.most)
+	}
+	api, err := c.broker()
+	if err != nil {
+		return err
+	}
+	id := ""
+	if len(args) > 0 {
+		id = args[0]
+	}
+	switch {
+	case c.follow:
+		return c.watch(ctx, api, id, out)
+	case id != "":
+		j, err := api.Job(ctx, id)
+		if err != nil {
+			return refused(err)
+		}
+		if c.json {
+			return writeJSON(out, j)
+		}
+		printJob(out, &j, time.Now())
+		return nil
+	}
+	list, err := api.Jobs(ctx, client.Filter{User: c.user, State: c.state, Batch: c.batch, Most: c.most})
+	if err != nil {
+		return refused(err)
+	}
+	if c.json {
+		return writeJSON(out, struct {
+			Jobs []web.Job `json:"jobs"`
+		}{append([]web.Job{}, list...)})
+	}
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(out, "There is no job.")
+		return err
+	}
+	if len(list) == c.most {
+		fmt.Fprintf(messages, "the newest %d; --most shows more\n", c.most)
+	}
+	printJobs(out, list, time.Now())
+	return nil
+}
+
+// printJobs prints a table, and below it why jobs are not placed.
+func printJobs(out io.Writer, list []web.Job, now time.Time) {
+	users := slices.ContainsFunc(list, func(j web.Job) bool { return j.User != list[0].User })
+	head := []string{"job", "<state", "nodes", "<sites", "<start", "<end", "cost"}
+	if users {
+		head = slices.Insert(head, 1, "<user")
+	}
+	w := report.NewTable(head...)
+	for i := range list {
+		j := &list[i]
+		row := table.Row{j.ID, j.State, j.Nodes, cut(strings.Join(j.Sites, ","), siteWidth), both(j.Start, now), day(j.End, now), credits(j.Cost)}
+		if users {
+			row = slices.Insert(row, 1, any(cut(j.User, userWidth)))
+		}
+		w.AppendRow(row)
+	}
+	fmt.Fprintln(out, w.Render())
+	blank := "\n"
+	for i := range list {
+		if j := &list[i]; unplaced(j) {
+			fmt.Fprintf(out, "%s%s: %s\n", blank, j.ID, j.Reason)
+			blank = ""
+		}
+	}
+}
+
+// unplaced reports whether there is a reason to show why a job is not placed.
+func unplaced(j *web.Job) bool { return j.Reason != nil && j.State != "placed" && j.State != "done" }
+
+// printJob prints one job with its legs.
+func printJob(out io.Writer, j *web.Job, now time.Time) {
+	line := func(key, format string, args ...any) {
+		fmt.Fprintf(out, "%-10s "+format+"\n", append([]any{key}, args...)...)
+	}
+	line("job", "%s", j.ID)
+	if j.User != "" {
+		line("user", "%s", j.User)
+	}
+	line("state", "%s", j.State)
+	if unplaced(j) {
+		line("why", "%s", j.Reason)
+	}
+	line("asks for", "%d nodes, %s at performance %v or more, for %s credits at most (%v per node-hour)",
+		j.Nodes, span(j.Length), j.MinPerformance, credits(&j.Budget), j.MaxPrice)
+	line("submitted", "%s", moment(j.Submitted, now))
+	if j.Deadline != 0 {
+		line("deadline", "%s", moment(j.Deadline, now))
+	}
+	if j.Batch != "" {
+		line("batch", "%s", j.Batch)
+	}
+	if len(j.Legs) == 0 {
+		return
+	}
+	line("start", "%s", moment(j.Start, now))
+	line("end", "%s", moment(j.End, now))
+	line("cost", "%s credits", credits(j.Cost))
+	w := report.NewTable("site", "<group", "nodes", "<start", "<end", "<state", "cost")
+	for i := range j.Legs {
+		l := &j.Legs[i]
+		w.AppendRow(table.Row{l.Site, cut(l.Group, groupWidth), l.Nodes, day(l.Start, now), day(l.End, now), l.State, credits(&l.Cost)})
+	}
+	fmt.Fprintf(out, "\n%s\n", w.Render())
+}
+
+// watch prints turns as they come.
+func (c *jobsCommand) watch(ctx context.Context, api *client.Client, id string, out io.Writer) error {
+	if id != "" { // a name means one job now; another of that name may come
+		j, err := api.Job(ctx, id)
+		if err != nil {
+			return refused(err)
+		}
+		id = j.ID
+	}
+	var last web.Job
+	err := api.Follow(ctx, id, func(e client.Event) error {
+		if err := c.show(out, e); err != nil {
+			return err
+		}
+		if e.Job != nil {
+			last = *e.Job
+		} else {
+			last = e.Turn.Job
+		}
+		if id != "" && over(last.State) {
+			return client.ErrEnough
+		}
+		return nil
+	})
+	if err == nil && id != "" && last.State != "done" {
+		err = fmt.Errorf("%s is %s", last.ID, last.State)
+	}
+	return refused(err)
+}
+
+// show prints one event in a line.
+func (c *jobsCommand) show(out io.Writer, e client.Event) error {
+	now := time.Now()
+	if c.json {
+		if e.Job != nil {
+			return writeLine(out, web.Turn{At: web.Instant(now.UnixMilli()), Turn: "state", Reason: e.Job.Reason, Job: *e.Job})
+		}
+		return writeLine(out, e.Turn)
+	}
+	if e.Job != nil {
+		_, err := fmt.Fprintln(out, turnLine(web.Instant(now.UnixMilli()), "is "+e.Job.State, nil, e.Job, now))
+		return err
+	}
+	_, err := fmt.Fprintln(out, turnLine(e.Turn.At, e.Turn.Turn, e.Turn.Reason, &e.Turn.Job, now))
+	return err
+}
+
+// turnLine says a turn in a line.
+func turnLine(at web.Instant, turn string, why *web.Reason, j *web.Job, now time.Time) string {
+	s := fmt.Sprintf("%s  %s  %s", day(at, now), j.ID, turn)
+	switch {
+	case why != nil:
+		s += ": " + why.String()
+	case len(j.Legs) > 0 && turn != "submitted":
+		s += fmt.Sprintf(": %d nodes at %s, %s to %s, %s credits", j.Nodes, strings.Join(j.Sites, ", "), both(j.Start, now), day(j.End, now), credits(j.Cost))
+	case j.Reason != nil && strings.HasPrefix(turn, "is "):
+		s += ": " + j.Reason.String()
+	}
+	return s
+}
+
+// over reports whether nothing more comes of a job in that state.
+func over(state string) bool { return state == "done" || state == "abandoned" || state == "withdrawn" }

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"bourse/broker/report"
+	"bourse/web"
+	"bourse/web/client"
+)
+
+// reserving holds the flags.
+type reserving struct {
+	calling
+	user, site string
+	most       int
+}
+
+// newReservations builds "bourse reservations".
+func newReservations() *cobra.Command {
+	var c reserving
+	cmd := &cobra.Command{
+		Use:   "reservations",
+		Short: "Show the legs that are committed and not over",
+		Long: `Reservations lists the legs of committed windows that are not over, as the
+broker knows them or, with --at, as a site does, which has those of all brokers.
+A user sees his own, an operator all.`,
+		Example: "  bourse reservations\n  bourse reservations --user ana\n  bourse reservations --at north",
+		Args:    arguments(0, 0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	c.flags(cmd)
+	cmd.Flags().StringVar(&c.user, "user", "", "only this user's (for operators)")
+	cmd.Flags().StringVar(&c.site, "at", "", "ask this site instead of the broker")
+	cmd.Flags().IntVar(&c.most, "most", 100, "how many to list at most")
+	return cmd
+}
+
+func (c *reserving) run(ctx context.Context, out, messages io.Writer) error {
+	if c.most < 1 || c.most > 100_000 {
+		return fmt.Errorf("--most %d: 1 to 100,000 are wanted", c.most)
+	}
+	var api *client.Client
+	var err error
+	if c.site != "" {
+		api, err = c.calling.site(c.site)
+	} else {
+		api, err = c.broker()
+	}
+	if err != nil {
+		return err
+	}
+	list, more, err := api.Reservations(ctx, c.user, c.most)
+	if err != nil {
+		return refused(err)
+	}
+	if more {
+		fmt.Fprintf(messages, "the first %d; --most shows more\n", len(list))
+	}
+	if c.json {
+		return writeJSON(out, web.ReservationList{Reservations: append([]web.Reservation{}, list...)})
+	}
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(out, "No reservation is open.")
+		return err
+	}
+	now := time.Now()
+	w := report.NewTable("job", "<user", "<site", "<group", "nodes", "<start", "<end", "<state", "cost")
+	for i := range list {
+		r := &list[i]
+		w.AppendRow(table.Row{r.Job, cut(r.User, userWidth), cut(r.Site, siteWidth), cut(r.Group, groupWidth), r.Nodes,
+			day(r.Start, now), day(r.End, now), r.State, credits(&r.Cost)})
+	}
+	_, err = fmt.Fprintln(out, w.Render())
+	return err
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"bourse/broker/report"
+)
+
+// newSites builds "bourse sites".
+func newSites() *cobra.Command {
+	var c calling
+	cmd := &cobra.Command{
+		Use:   "sites",
+		Short: "Show the sites that the broker knows, and what is free there",
+		Long: `Sites lists the sites that the broker knows with what they offered when they
+were last asked: nodes that can be reserved (free), and at base price (clear).
+A site that is silent did not answer in time, one that is closed takes nothing
+from this VO, one that is skewed has a clock more than two seconds off.`,
+		Example: "  bourse sites",
+		Args:    arguments(0, 0, "no arguments"),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return c.sites(cmd.Context(), cmd.OutOrStdout()) },
+	}
+	c.flags(cmd)
+	return cmd
+}
+
+func (c *calling) sites(ctx context.Context, out io.Writer) error {
+	api, err := c.broker()
+	if err != nil {
+		return err
+	}
+	list, err := api.Sites(ctx)
+	if err != nil {
+		return refused(err)
+	}
+	if c.json {
+		return writeJSON(out, list)
+	}
+	now := time.Now()
+	w := report.NewTable("site", "<answer", "<asked", "<group", "nodes", "free", "clear", "performance", "price")
+	for i := range list.Sites {
+		s := &list.Sites[i]
+		said := s.Answer
+		switch {
+		case !s.Member:
+			said = "has left"
+		case said == "":
+			said = "not asked"
+		}
+		if len(s.Groups) == 0 {
+			w.AppendRow(table.Row{cut(s.Name, siteWidth), said, both(s.Asked, now), "-", "", "", "", "", ""})
+		}
+		for _, g := range s.Groups {
+			w.AppendRow(table.Row{cut(s.Name, siteWidth), said, both(s.Asked, now), cut(g.Name, groupWidth), g.Nodes, g.Free, g.Clear,
+				g.Performance, g.Price})
+		}
+	}
+	fmt.Fprintln(out, w.Render())
+	for i := range list.Sites {
+		if s := &list.Sites[i]; s.Refusal != nil {
+			fmt.Fprintf(out, "%s is closed: %s\n", s.Name, s.Refusal)
+		}
+	}
+	return nil
+}

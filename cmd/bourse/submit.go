@@ -1,0 +1,258 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"bourse"
+	"bourse/configs"
+	"bourse/sites/swf"
+	"bourse/web"
+	"bourse/web/client"
+)
+
+// submitting holds the flags.
+type submitting struct {
+	calling
+	id, notify, wait   string
+	maxPrice, deadline string
+	most, skip         int
+	atOnce             bool
+}
+
+// newSubmit builds "bourse submit".
+func newSubmit() *cobra.Command {
+	var c submitting
+	cmd := &cobra.Command{
+		Use:   "submit BATCH.toml|TRACE",
+		Short: "Submit jobs to the broker",
+		Long: `Submit hands a batch of jobs to the broker: the [[job]] tables of a TOML file, or
+the first jobs of a trace in the Standard Workload Format. It prints each job's
+identity; bourse jobs, explain and cancel take that, or the name where only one
+job has it.
+
+A batch has an identity, made at random and printed. The same batch under the
+same identity (--id) changes nothing, so that it can be repeated when it is not
+known whether it came through; other content under it is refused.
+
+With --wait it waits until every job is placed or given up, with --wait=done
+until every job has ended, and exits with status 1 if one was given up.
+
+Of a trace, a job is named "job" and its number; its processors are its nodes,
+its estimate is its length, its run what it really takes (for simulated
+clusters). It is ready as long after the first one as it was submitted there,
+or, with --at-once, now. Traces know no prices: --max-price is wanted. Jobs that
+never ran are left out.`,
+		Example: "  bourse submit jobs.toml --wait\n" +
+			"  bourse submit jobs.toml --id night-run-2026-03-01\n" +
+			"  bourse submit SDSC-SP2.swf.gz --max-jobs 20 --max-price 2.5 --at-once",
+		Args: arguments(1, 1, "one batch file or trace"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.run(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	c.flags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&c.id, "id", "", "the batch's identity, 8 to 64 letters, digits, - and _ (default: made at random)")
+	f.StringVar(&c.notify, "notify", "", "https address that is told of every turn of these jobs")
+	f.StringVar(&c.wait, "wait", "", "wait until the jobs are placed, or done")
+	f.Lookup("wait").NoOptDefVal = "placed"
+	f.IntVar(&c.most, "max-jobs", 100, "of a trace: how many jobs to take, up to 5000")
+	f.IntVar(&c.skip, "skip", 0, "of a trace: records to leave out before anything else")
+	f.StringVar(&c.maxPrice, "max-price", "", "of a trace: credits per node-hour that each job may cost")
+	f.StringVar(&c.deadline, "deadline", "", "of a trace: each job's deadline, a span after the submission such as 2d")
+	f.BoolVar(&c.atOnce, "at-once", false, "of a trace: all jobs are ready now")
+	return cmd
+}
+
+func (c *submitting) run(ctx context.Context, file string, out, messages io.Writer) error {
+	if c.wait != "" && c.wait != "placed" && c.wait != "done" {
+		return fmt.Errorf("--wait=%s: --wait (until the jobs are placed) or --wait=done is wanted", c.wait)
+	}
+	jobs, err := c.read(file, messages)
+	if err != nil {
+		return err
+	}
+	api, err := c.broker()
+	if err != nil {
+		return err
+	}
+	batch := web.Batch{ID: c.id, Notify: c.notify, Jobs: jobs}
+	if batch.ID == "" {
+		batch.ID = client.NewBatchID()
+	}
+	fmt.Fprintf(messages, "batch %s\n", batch.ID) // before the call: who cannot see the answer can repeat it
+	answer, err := api.Submit(ctx, batch)
+	if err != nil {
+		return refused(fmt.Errorf("%s: %w", file, err))
+	}
+	return c.tell(ctx, api, answer, out, messages)
+}
+
+// tell prints what was taken, waits where that is asked for, and fails if a job
+// was not taken or was given up.
+func (c *submitting) tell(ctx context.Context, api *client.Client, answer web.BatchAnswer, out, messages io.Writer) error {
+	lost := 0
+	for _, j := range answer.Jobs {
+		if !j.Taken {
+			lost++
+			fmt.Fprintf(messages, "%s was not taken: %s\n", j.Name, j.Reason)
+		}
+	}
+	var list []web.Job
+	if c.wait != "" && lost < len(answer.Jobs) {
+		var err error
+		if list, err = c.settle(ctx, api, answer.ID); err != nil {
+			return refused(err)
+		}
+	}
+	switch {
+	case c.json && list != nil:
+		if err := writeJSON(out, struct {
+			web.BatchAnswer
+			State []web.Job `json:"state"`
+		}{answer, list}); err != nil {
+			return err
+		}
+	case c.json:
+		if err := writeJSON(out, answer); err != nil {
+			return err
+		}
+	case list != nil:
+		printJobs(out, list, time.Now())
+	default:
+		for _, j := range answer.Jobs {
+			if j.Taken {
+				fmt.Fprintln(out, j.ID)
+			}
+		}
+	}
+	if lost > 0 {
+		return failed(fmt.Errorf("%s of %d not taken; the same again with --id %s tries them again", plural(lost, "job was", "jobs were"), len(answer.Jobs), answer.ID))
+	}
+	given := 0
+	for i := range list {
+		if s := list[i].State; s == "abandoned" || s == "withdrawn" {
+			given++
+		}
+	}
+	if given > 0 {
+		return failed(fmt.Errorf("%s given up", plural(given, "job was", "jobs were")))
+	}
+	return nil
+}
+
+// settle asks until every job of a batch is placed, or has ended, or is given
+// up: soon at first, then every two seconds.
+func (c *submitting) settle(ctx context.Context, api *client.Client, batch string) ([]web.Job, error) {
+	for wait := 20 * time.Millisecond; ; wait = min(wait*3/2, 2*time.Second) {
+		list, err := api.Jobs(ctx, client.Filter{Batch: batch})
+		if err != nil {
+			return nil, err
+		}
+		open := 0
+		for i := range list {
+			if s := list[i].State; !over(s) && (s != "placed" || c.wait == "done") {
+				open++
+			}
+		}
+		if open == 0 {
+			return list, nil
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// read reads the jobs of a batch file or, by any other name than .toml, of a
+// trace.
+func (c *submitting) read(file string, messages io.Writer) ([]web.JobRequest, error) {
+	if !strings.HasSuffix(strings.ToLower(file), ".toml") {
+		return c.trace(file, messages)
+	}
+	batch, err := configs.ReadBatch(file)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]web.JobRequest, len(batch.Jobs))
+	for i := range batch.Jobs {
+		list[i] = request(&batch.Jobs[i])
+	}
+	return list, nil
+}
+
+// request is a job of a batch file as the API takes it.
+func request(j *configs.Job) web.JobRequest {
+	r := web.JobRequest{
+		Name: j.Name, User: j.User, Nodes: j.Nodes, Length: web.Seconds{Duration: j.Length},
+		MinPerformance: &web.Performance{Performance: j.MinPerformance}, MaxPrice: &web.Price{Price: j.MaxPrice}, Budget: &web.Credits{Credits: j.Budget},
+		Ready: momentText(j.Ready, 0), Deadline: momentText(j.Deadline, bourse.Duration(bourse.Never)), Priority: j.Priority, OneSite: j.OneSite,
+	}
+	if j.Run > 0 {
+		r.Run = &web.Seconds{Duration: j.Run}
+	}
+	if text, err := json.Marshal(j.Require); err == nil && string(text) != "{}" {
+		m := web.Machine(j.Require)
+		r.Require = &m
+	}
+	return r
+}
+
+// momentText is "" where a moment is the default.
+func momentText(m configs.Moment, def bourse.Duration) string {
+	switch {
+	case !m.Date.IsZero():
+		return m.Date.Format(time.RFC3339)
+	case m.After >= bourse.Duration(bourse.Never), m.After == def:
+		return ""
+	}
+	return m.After.String() + "s"
+}
+
+// trace reads the first jobs of a trace.
+func (c *submitting) trace(file string, messages io.Writer) ([]web.JobRequest, error) {
+	price, err := bourse.ParsePrice(c.maxPrice)
+	switch {
+	case c.maxPrice == "":
+		return nil, fmt.Errorf("%s: a trace knows no prices; give --max-price, in credits per node-hour (a batch file ends in .toml)", file)
+	case err != nil:
+		return nil, fmt.Errorf("--max-price: %w", err)
+	case c.most < 1 || c.most > 5000:
+		return nil, fmt.Errorf("--max-jobs %d: 1 to 5000 are wanted", c.most)
+	}
+	log, err := swf.Open(file, swf.Options{Skip: c.skip})
+	if err != nil {
+		return nil, err
+	}
+	for _, remark := range log.Remarks() {
+		fmt.Fprintln(messages, remark)
+	}
+	local, _ := log.Jobs(swf.JobOptions{})
+	if len(local) == 0 {
+		return nil, fmt.Errorf("%s: no jobs are left of %d records", file, len(log.Records))
+	}
+	local = local[:min(len(local), c.most)]
+	list, seen := make([]web.JobRequest, len(local)), map[int64]int{}
+	for i, l := range local {
+		name := "job" + strconv.FormatInt(l.ID, 10)
+		if seen[l.ID]++; seen[l.ID] > 1 {
+			name += "." + strconv.Itoa(seen[l.ID])
+		}
+		list[i] = web.JobRequest{Name: name, Nodes: l.Nodes, Length: web.Seconds{Duration: l.Estimate},
+			Run: &web.Seconds{Duration: max(l.Run, bourse.Millisecond)}, MaxPrice: &web.Price{Price: price}, Deadline: c.deadline}
+		if after := l.Submit.Sub(local[0].Submit); after > 0 && !c.atOnce {
+			list[i].Ready = after.String() + "s"
+		}
+	}
+	return list, nil
+}
