@@ -49,7 +49,7 @@ func (s *Schedule) Alternatives(a SLA, most int) []Alternative {
 	if !ok {
 		return nil
 	}
-	k, ok := s.try(s.insert(p, -1), nil)
+	k, ok := s.try(s.insert(p, nil), nil)
 	if ok {
 		return nil
 	}
@@ -64,7 +64,7 @@ func (s *Schedule) Alternatives(a SLA, most int) []Alternative {
 		if why.Refused() {
 			continue // over the budget: a rigid slot has no discount
 		}
-		if _, ok := s.try(s.insert(q, -1), nil); ok {
+		if _, ok := s.try(s.insert(q, nil), nil); ok {
 			o.Price = q.job.Price
 			list = append(list, o)
 		}

@@ -64,14 +64,23 @@ type Schedule struct {
 	nextStart bourse.Time // the earliest slot, Never if nothing waits
 	nextFix   bourse.Time // the earliest instant at which a window closes
 
-	t      trial
-	events []Event
+	t       trial
+	events  []Event // of the last Advance
+	pending []Event // since then
 }
 
 // job is what is known of an accepted SLA beside its place.
 type job struct {
 	Promise
-	talk Negotiation
+	agreed agreement
+	talk   Negotiation
+}
+
+// agreement is the window that the parties agreed on last, and what it cost by
+// itself then. Fixing closes the window but not the agreement.
+type agreement struct {
+	ready, due bourse.Time
+	cost       bourse.Credits
 }
 
 // place is a job on the timeline: what the trial looks at, close together.
@@ -105,7 +114,7 @@ func New(opt Options, now bourse.Time) (*Schedule, error) {
 // Now is the instant up to which the schedule was advanced.
 func (s *Schedule) Now() bourse.Time { return s.now }
 
-// Running and Waiting are the numbers of jobs that run and that wait.
+// Running is the number of jobs that run.
 func (s *Schedule) Running() int { return len(s.running) }
 
 // Waiting is the number of jobs that wait.
@@ -155,8 +164,12 @@ type Event struct {
 	ID   int64
 }
 
-// Next is the instant of the next event, Never if there is none.
+// Next is the instant of the next event, Never if there is none; now if a change
+// has closed windows that no Advance has told of.
 func (s *Schedule) Next() bourse.Time {
+	if len(s.pending) > 0 {
+		return s.now
+	}
 	t := min(s.nextStart, s.nextFix)
 	if len(s.running) > 0 {
 		t = min(t, s.running[0].end())
@@ -172,16 +185,19 @@ func (s *Schedule) Advance(now bourse.Time) []Event {
 	if now < s.now {
 		panic(fmt.Sprintf("sla: time runs backwards, from %v to %v", s.now, now))
 	}
-	s.events = s.events[:0]
+	s.events = append(s.events[:0], s.pending...)
+	s.pending = s.pending[:0]
 	for {
 		t := s.Next()
 		if t > now {
 			break
 		}
 		s.now = max(s.now, t)
-		s.close(t)
+		if s.nextFix <= t {
+			s.events = s.closeDue(s.events, t)
+		}
 		for len(s.running) > 0 && s.running[0].end() <= t {
-			s.happened(t, Ended, s.running[0].job.SLA.ID)
+			s.events = append(s.events, Event{t, Ended, s.running[0].job.SLA.ID})
 			s.retire(0)
 		}
 		s.startDue(t)
@@ -190,10 +206,6 @@ func (s *Schedule) Advance(now bourse.Time) []Event {
 	trim(&s.busy, now)
 	trim(&s.all, now)
 	return s.events
-}
-
-func (s *Schedule) happened(at bourse.Time, kind EventKind, id int64) {
-	s.events = append(s.events, Event{at, kind, id})
 }
 
 // trim drops what lies before t, in place: the profile keeps its memory.
@@ -221,7 +233,7 @@ func (s *Schedule) startDue(t bourse.Time) {
 		s.busy.Add(p.start, p.end(), -p.nodes)
 		p.job.Running = true
 		s.running = append(s.running, *p)
-		s.happened(t, Started, p.job.SLA.ID)
+		s.events = append(s.events, Event{t, Started, p.job.SLA.ID})
 	}
 	s.waiting = kept
 	slices.SortFunc(s.running, func(a, b place) int {
@@ -236,19 +248,18 @@ func (s *Schedule) retire(i int) {
 	s.running = slices.Delete(s.running, i, i+1)
 }
 
-// close closes the windows of the jobs that have waited for their share x of
-// the time from their submission to their present slot.
-func (s *Schedule) close(t bourse.Time) {
-	if s.nextFix > t {
-		return
-	}
+// closeDue closes the windows of the jobs that have waited for their share x of
+// the time from their submission to their present slot, and adds what happened
+// to list.
+func (s *Schedule) closeDue(list []Event, t bourse.Time) []Event {
 	for i := range s.waiting {
 		if p := &s.waiting[i]; p.fixAt() <= t {
 			s.fix(p)
-			s.happened(t, Fixed, p.job.SLA.ID)
+			list = append(list, Event{t, Fixed, p.job.SLA.ID})
 		}
 	}
 	s.look()
+	return list
 }
 
 // fixAt is the first instant with now - sub >= x (start - sub), Never if the

@@ -28,7 +28,7 @@ func (s *Schedule) Submit(a SLA) (Promise, bourse.Reason) {
 	for _, z := range byArea(a.Sizes) {
 		p, refusal := s.draft(&a, z)
 		if !refusal.Refused() {
-			k, ok := s.try(s.insert(p, -1), nil)
+			k, ok := s.try(s.insert(p, nil), nil)
 			if ok {
 				s.accept(p.job)
 				s.commit(k)
@@ -86,7 +86,8 @@ func (s *Schedule) draft(a *SLA, z Size) (place, bourse.Reason) {
 		return place{}, bourse.Reason{Code: bourse.OverBudget,
 			Detail: fmt.Sprintf("%d nodes for %v seconds cost %v credits, the budget is %v", z.Nodes, z.Runtime, c, a.Budget)}
 	}
-	j := &job{Promise: Promise{SLA: *a, Version: 1, Ready: a.Ready, Due: a.Deadline, Size: z, Price: c}}
+	j := &job{Promise: Promise{SLA: *a, Version: 1, Ready: a.Ready, Due: a.Deadline, Size: z, Price: c},
+		agreed: agreement{a.Ready, a.Deadline, c}}
 	return place{
 		nodes: z.Nodes, run: z.Runtime, ready: a.Ready, last: last,
 		start: bourse.Never, number: s.arrival + 1, fix: a.Fix, job: j,

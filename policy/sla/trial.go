@@ -111,16 +111,16 @@ func firstFit(p bourse.Profile, from, last bourse.Time, n int, d bourse.Duration
 	return start
 }
 
-// insert makes the line out of the waiting jobs in order, but for the one at
-// index but (-1: none), and a newcomer, and returns the newcomer's index.
-func (s *Schedule) insert(p place, but int) int {
+// insert makes the line out of the waiting jobs in order, but for one (nil:
+// none), and a newcomer, and returns the newcomer's index.
+func (s *Schedule) insert(p place, but *job) int {
 	t := &s.t
 	s.sort()
 	p.key = s.key(&p)
 	t.line = t.line[:0]
 	k := -1
 	for i := range s.waiting {
-		if i == but {
+		if s.waiting[i].job == but {
 			continue
 		}
 		if k < 0 && compare(p, s.waiting[i]) < 0 {
@@ -150,17 +150,12 @@ func (s *Schedule) commit(k int) {
 	s.closeNow()
 }
 
-// closeNow closes the windows that a change of slots has made due.
+// closeNow closes the windows that a change of slots has made due; the next
+// Advance tells.
 func (s *Schedule) closeNow() {
-	if s.nextFix > s.now {
-		return
+	if s.nextFix <= s.now {
+		s.pending = s.closeDue(s.pending, s.now)
 	}
-	for i := range s.waiting {
-		if p := &s.waiting[i]; p.fixAt() <= s.now {
-			s.fix(p)
-		}
-	}
-	s.look()
 }
 
 // moveUp places everyone who waits again, if the operator wants that, and keeps

@@ -1,0 +1,267 @@
+package sla
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"bourse"
+)
+
+// stream drives one schedule at random and remembers what was promised, to hold
+// the schedule to it.
+type stream struct {
+	t        *rapid.T
+	s        *Schedule
+	promised map[int64]Promise // waiting: the window agreed last; running: the slot
+	id       int64
+	count    map[string]int
+}
+
+// Thousands of submissions, cancellations, renegotiations, early ends and steps
+// of the clock: nodes are never promised twice, an accepted SLA is never broken,
+// a refusal leaves no trace, a trial ends within its bound.
+func TestStream_NothingAcceptedIsBroken(t *testing.T) {
+	t.Parallel()
+	total := map[string]int{}
+	rapid.Check(t, func(t *rapid.T) {
+		opt := drawOptions(t)
+		if rapid.IntRange(0, 5).Draw(t, "shuffle") == 0 {
+			opt.Order, opt.Keys = Shuffle, rand.New(rand.NewPCG(1, 2)).Int64
+		}
+		s, err := New(opt, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := &stream{t: t, s: s, promised: map[int64]Promise{}, count: total}
+		for range 150 {
+			x.step()
+			if err := s.Audit(); err != nil {
+				t.Fatal(err)
+			}
+			x.kept()
+		}
+	})
+	for _, what := range []string{"accepted", "refused", "amended", "not amended", "shifted", "fixed", "ended", "negotiated", "cancelled"} {
+		if total[what] < 20 {
+			t.Errorf("%d times %s: the stream tries too little", total[what], what)
+		}
+	}
+}
+
+func (x *stream) step() {
+	switch rapid.IntRange(0, 9).Draw(x.t, "step") {
+	case 0, 1:
+		x.advance(x.s.now.Add(bourse.Duration(rapid.IntRange(0, 12).Draw(x.t, "by"))))
+	case 2:
+		x.leave()
+	case 3:
+		x.amend()
+	case 4:
+		x.negotiate()
+	default:
+		x.submit()
+	}
+}
+
+// kept wants every promise to be there, each slot inside the agreed window, and
+// running work where it started.
+func (x *stream) kept() {
+	if len(x.promised) != len(x.s.jobs) {
+		x.t.Fatalf("%d promises were made, %d are kept", len(x.promised), len(x.s.jobs))
+	}
+	for id, was := range x.promised {
+		p, ok := x.s.Promise(id)
+		switch {
+		case !ok:
+			x.t.Fatalf("SLA %d is lost", id)
+		case p.Start < was.Ready || p.End() > was.Due || p.Size != was.Size:
+			x.t.Fatalf("SLA %d: [%v, %v) on %d nodes, promised was %+v", id, p.Start, p.End(), p.Size.Nodes, was)
+		case was.Running && p.Start != was.Start:
+			x.t.Fatalf("SLA %d was moved while it ran", id)
+		case p.Price < 0 || p.Version != was.Version:
+			x.t.Fatalf("SLA %d: price %v, version %d after %d", id, p.Price, p.Version, was.Version)
+		}
+	}
+}
+
+func (x *stream) advance(now bourse.Time) {
+	last := x.s.now
+	for _, e := range x.s.Advance(now) {
+		if e.At < last || e.At > now {
+			x.t.Fatalf("%+v between %v and %v", e, last, now)
+		}
+		last = e.At
+		p := x.promised[e.ID]
+		switch e.Kind {
+		case Fixed:
+			x.count["fixed"]++
+			p.Ready, p.Due = 0, 0 // now known from the schedule
+			if q, ok := x.s.Promise(e.ID); ok {
+				p.Ready, p.Due = q.Ready, q.Due
+			} else {
+				continue
+			}
+		case Started:
+			if e.At < p.Ready || p.Size.Runtime > p.Due.Sub(e.At) {
+				x.t.Fatalf("SLA %d starts at %v, promised was %+v", e.ID, e.At, p)
+			}
+			p.Start, p.Running, p.Ready, p.Due = e.At, true, e.At, e.At.Add(p.Size.Runtime)
+		case Ended:
+			if p.Running && e.At != p.End() {
+				x.t.Fatalf("SLA %d ended at %v, not %v", e.ID, e.At, p.End())
+			}
+			delete(x.promised, e.ID)
+			continue
+		}
+		x.promised[e.ID] = p
+	}
+}
+
+// trace is all that a refusal must not change.
+func (x *stream) trace() string { return fmt.Sprintf("%+v %v", x.s.Promises(), x.s.Free()) }
+
+// bounded wants the last trial to have ended within its bound.
+func (x *stream) bounded() {
+	if x.s.t.swaps > len(x.s.waiting)+1 {
+		x.t.Fatalf("%d swaps with %d waiting", x.s.t.swaps, len(x.s.waiting))
+	}
+}
+
+func (x *stream) submit() {
+	x.id++
+	a := drawSLA(x.t, x.id, x.s.now)
+	before := x.trace()
+	x.s.t.swaps = 0
+	p, why := x.s.Submit(a)
+	x.bounded()
+	if !why.Refused() {
+		x.count["accepted"]++
+		x.promised[x.id] = p
+		return
+	}
+	x.count["refused"]++
+	x.s.Alternatives(a, 3)
+	shifts := x.s.Shifts(a, rapid.SampledFrom([]int{250, 1000}).Draw(x.t, "phi"))
+	if after := x.trace(); after != before {
+		x.t.Fatalf("%+v was refused and left a trace:\n%s\n%s", a, before, after)
+	}
+	if x.s.opt.Order == Shuffle || len(shifts) == 0 || rapid.Bool().Draw(x.t, "unwilling") {
+		return
+	}
+	sh := shifts[0]
+	old, _ := x.s.Promise(sh.ID)
+	_, _ = x.s.Negotiate(sh.ID, User, Reject, Proposal{Version: old.Version})
+	if _, why := x.s.Negotiate(sh.ID, Site, Offer, sh.Ask(a, x.s.now.Add(10))); why.Refused() {
+		x.t.Fatalf("the site may not ask %+v: %v", sh, why)
+	}
+	if _, why := x.s.Negotiate(sh.ID, User, Accept, Proposal{Version: sh.Version}); why.Refused() {
+		x.t.Fatalf("the shift %+v does not let %+v in: %v", sh, a, why)
+	}
+	x.count["shifted"]++
+	owner, _ := x.s.Promise(sh.ID)
+	if sh.Due <= old.Due || owner.Due > sh.Due && !owner.Fixed || owner.Version != old.Version+1 {
+		x.t.Fatalf("the window moved from %+v to %+v by %+v", old, owner, sh)
+	}
+	x.promised[sh.ID] = owner
+	x.promised[x.id], _ = x.s.Promise(x.id)
+}
+
+// anyone is one of those accepted, by slot.
+func (x *stream) anyone() (Promise, bool) {
+	list := x.s.Promises()
+	if len(list) == 0 {
+		return Promise{}, false
+	}
+	return list[rapid.IntRange(0, len(list)-1).Draw(x.t, "who")], true
+}
+
+func (x *stream) leave() {
+	p, ok := x.anyone()
+	if !ok {
+		return
+	}
+	what := "cancelled"
+	if p.Running && x.s.End(p.SLA.ID) {
+		what = "ended"
+	} else {
+		x.s.Cancel(p.SLA.ID)
+	}
+	x.count[what]++
+	delete(x.promised, p.SLA.ID)
+}
+
+// window draws another window for a promise.
+func (x *stream) window(p Promise) (ready, due bourse.Time) {
+	shift := func(name string) bourse.Duration {
+		return bourse.Duration(rapid.IntRange(-8, 8).Draw(x.t, name))
+	}
+	return p.Ready.Add(shift("ready")), p.Due.Add(shift("due"))
+}
+
+func (x *stream) amend() {
+	p, ok := x.anyone()
+	if !ok {
+		return
+	}
+	ready, due := x.window(p)
+	before := x.trace()
+	quote, refused := x.s.QuoteAmend(p.SLA.ID, ready, due)
+	if x.s.opt.Order == Shuffle { // draws other keys each time
+		return
+	}
+	x.s.t.swaps = 0
+	c, why := x.s.Amend(p.SLA.ID, ready, due)
+	if c != quote || why != refused {
+		x.t.Fatalf("quoted %+v, %v, then %+v, %v", quote, refused, c, why)
+	}
+	x.bounded()
+	x.amended(p, why, before)
+}
+
+func (x *stream) amended(p Promise, why bourse.Reason, before string) {
+	if why.Refused() {
+		x.count["not amended"]++
+		if after := x.trace(); after != before {
+			x.t.Fatalf("a change was refused (%v) and left a trace:\n%s\n%s", why, before, after)
+		}
+		return
+	}
+	x.count["amended"]++
+	x.promised[p.SLA.ID], _ = x.s.Promise(p.SLA.ID)
+}
+
+// negotiate lets a user ask, the site answer, and the user agree.
+func (x *stream) negotiate() {
+	p, ok := x.anyone()
+	if !ok || p.Running || x.s.opt.Order == Shuffle {
+		return
+	}
+	id := p.SLA.ID
+	ready, due := x.window(p)
+	before := x.trace()
+	ask := Proposal{Version: p.Version, Ready: ready, Due: due, Expires: x.s.now.Add(5)}
+	if n, _ := x.s.Negotiation(id); n.State.Open() {
+		x.s.Negotiate(id, User, Reject, ask)
+	}
+	if _, why := x.s.Negotiate(id, User, Offer, ask); why.Refused() {
+		x.t.Fatal(why)
+	}
+	act, answer, why := x.s.Answer(id)
+	_, failed := x.s.Negotiate(id, Site, act, answer)
+	if act == Counter && !failed.Refused() {
+		_, failed = x.s.Negotiate(id, User, Accept, answer)
+	}
+	switch {
+	case failed.Refused():
+		x.t.Fatalf("%v %+v: %v", act, answer, failed)
+	case act != Reject:
+		x.count["negotiated"]++
+		if q, _ := x.s.Promise(id); q.Price != p.Price+answer.Pay-answer.Refund {
+			x.t.Fatalf("price %v, was %v, answer %+v", q.Price, p.Price, answer)
+		}
+	}
+	x.amended(p, why, before)
+}
