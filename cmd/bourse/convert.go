@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,31 +19,50 @@ func newConvert() *cobra.Command {
 	var c convert
 	cmd := &cobra.Command{
 		Use:   "convert IN OUT",
-		Short: "Rewrite a workload trace, gzip by name",
-		Long: `Reads a trace in the Standard Workload Format and writes it to another file,
-compressed if the name ends in .gz. All fields of a record and all lines of
-comment are kept, the comments in front. Lines that are no records are left out
-and records that run backwards are sorted by submit, both said on stderr;
---strict refuses them instead. OUT is replaced once it is whole, never before.`,
-		Example: "  bourse convert SDSC-SP2.swf.gz SDSC-SP2.swf\n  bourse convert --strict log.swf clean.swf.gz",
+		Short: "Rewrite a workload trace in SWF or GWF, gzip by name",
+		Long: `Reads a trace and writes it to another file: in the Standard Workload Format
+where the name ends in .swf, in the Grid Workload Format of the Grid Workloads
+Archive where it ends in .gwf, compressed where .gz follows. Lines of comment are
+kept, in front. Lines that are no records are left out and records that run
+backwards are sorted by submit, both said on stderr; --strict refuses them
+instead. OUT is replaced once it is whole, never before.
+
+In one format all fields of a record are kept. From GWF to SWF the names of
+users, groups, executables, queues and partitions become numbers, listed in the
+header; a record without a partition gets the site that it ran on; the columns
+that SWF lacks are left out. From SWF to GWF the listed names come back; the
+preceding job and the think time are left out.
+
+--split DIR writes a file for each partition, which is each site of a grid's log,
+into that folder instead of OUT.`,
+		Example: "  bourse convert SDSC-SP2.swf.gz SDSC-SP2.swf\n  bourse convert --strict log.swf clean.swf.gz\n" +
+			"  bourse convert grid.gwf.gz grid.swf.gz\n  bourse convert LCG-2005-1.swf.gz --split sites",
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 2 {
+			switch {
+			case c.split != "" && len(args) != 1:
+				return fmt.Errorf("convert --split wants one file, IN; %d are given", len(args))
+			case c.split == "" && len(args) != 2:
 				return fmt.Errorf("convert wants two files, IN and OUT; %d are given", len(args))
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if c.split != "" {
+				return c.parts(args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
+			}
 			return c.run(args[0], args[1], cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	f := cmd.Flags()
 	f.BoolVar(&c.strict, "strict", false, "refuse bad lines and records that run backwards")
 	f.BoolVar(&c.json, "json", false, "print the counts as JSON")
+	f.StringVar(&c.split, "split", "", "write a file for each partition into this folder")
 	return cmd
 }
 
 type convert struct {
 	strict, json bool
+	split        string // a folder; "": one file
 }
 
 // converted is what convert prints.
@@ -56,12 +76,12 @@ func (c *convert) run(in, out string, stdout, stderr io.Writer) error {
 	if err := checkConversion(in, out); err != nil {
 		return err
 	}
-	t, err := swf.Open(in, swf.Options{Strict: c.strict})
+	t, err := c.open(in, stderr)
 	if err != nil {
 		return err
 	}
-	for _, line := range t.Remarks() {
-		fmt.Fprintln(stderr, line)
+	if lost := lostBetween(t, in, out); lost != "" {
+		fmt.Fprintf(stderr, "%s: %s\n", in, lost)
 	}
 	if err := swf.WriteFile(out, t); err != nil {
 		return failed(err)
@@ -74,16 +94,84 @@ func (c *convert) run(in, out string, stdout, stderr io.Writer) error {
 	return failed(err)
 }
 
-// checkConversion refuses formats that are not read or written, and a file onto
-// itself, whatever names it goes by.
-func checkConversion(in, out string) error {
-	for _, name := range []string{in, out} {
-		if format(name) == "gwf" {
-			return fmt.Errorf("%s: the Grid Workload Format is not supported yet; .swf and .swf.gz are", name)
+// open reads the trace and says what was mended.
+func (c *convert) open(in string, stderr io.Writer) (*swf.Trace, error) {
+	t, err := swf.Open(in, swf.Options{Strict: c.strict})
+	if err != nil {
+		return nil, err
+	}
+	for _, line := range t.Remarks() {
+		fmt.Fprintln(stderr, line)
+	}
+	return t, nil
+}
+
+// lostBetween says what the other format has no place for, "" if nothing.
+func lostBetween(t *swf.Trace, in, out string) string {
+	if format(in) == "gwf" && format(out) == "swf" {
+		return "columns 17 to 29 have no place in SWF; left out"
+	}
+	if format(out) == "gwf" && t.Beyond == nil {
+		for i := range t.Records {
+			if t.Records[i][swf.PrecedingJob].Whole() > 0 {
+				return "preceding jobs and think times have no place in GWF; left out"
+			}
 		}
 	}
-	if format(out) != "swf" {
-		return fmt.Errorf("%s: the name says no format; it must end in .swf or .swf.gz", out)
+	return ""
+}
+
+// part is what convert --split says of one partition.
+type part struct {
+	Partition int64  `json:"partition"`
+	Name      string `json:"name,omitempty"`
+	File      string `json:"file"`
+	Records   int    `json:"records"`
+}
+
+// parts writes a file for each partition, named by its number, in the format
+// and compression of the file they come from.
+func (c *convert) parts(in string, stdout, stderr io.Writer) error {
+	t, err := c.open(in, stderr)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(c.split, 0o755); err != nil {
+		return failed(err)
+	}
+	base := filepath.Base(in)
+	stem, suffix := base, ".swf"
+	if i := strings.LastIndex(strings.TrimSuffix(strings.ToLower(base), ".gz"), "."); i > 0 {
+		stem, suffix = base[:i], base[i:]
+	}
+	list := t.Partitions()
+	rows := make([]part, len(list))
+	for i, p := range list {
+		file := filepath.Join(c.split, fmt.Sprintf("%s-%d%s", stem, p.Number, suffix))
+		if err := checkConversion(in, file); err != nil {
+			return err
+		}
+		if err := swf.WriteFile(file, p.Trace); err != nil {
+			return failed(err)
+		}
+		rows[i] = part{p.Number, p.Name, file, len(p.Trace.Records)}
+	}
+	if c.json {
+		return failed(writeJSON(stdout, rows))
+	}
+	for _, r := range rows {
+		if _, err := fmt.Fprintf(stdout, "%s: %d records\n", r.File, r.Records); err != nil {
+			return failed(err)
+		}
+	}
+	return nil
+}
+
+// checkConversion refuses formats that are not written, and a file onto itself,
+// whatever names it goes by.
+func checkConversion(in, out string) error {
+	if f := format(out); f != "swf" && f != "gwf" {
+		return fmt.Errorf("%s: the name says no format; it must end in .swf or .gwf, or in .gz after that", out)
 	}
 	from, err := os.Stat(in)
 	if err != nil {

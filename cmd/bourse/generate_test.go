@@ -198,9 +198,8 @@ func TestConvert_Refuses(t *testing.T) {
 		{in, in, "are one file", 2},
 		{in, filepath.Join(dir, ".", "..", filepath.Base(dir), "a.swf"), "are one file", 2},
 		{in, link, "are one file", 2},
-		{in, in + ".gwf", "not supported yet", 2},
-		{in + ".gwf.gz", in, "not supported yet", 2},
-		{in, in + ".txt", "must end in .swf or .swf.gz", 2},
+		{in + ".gwf.gz", in + ".b.swf", "no such file", 2},
+		{in, in + ".txt", "must end in .swf or .gwf", 2},
 		{in + ".absent.swf", in + ".b.swf", "no such file", 2},
 		{empty, in + ".b.swf", "has no record", 2},
 		{in, filepath.Join(dir, "absent", "b.swf"), "no such file", 1},
@@ -217,5 +216,46 @@ func TestConvert_Refuses(t *testing.T) {
 	}
 	if files, _ := os.ReadDir(dir); len(files) != 2 {
 		t.Errorf("%v", files)
+	}
+}
+
+func TestConvert_ToTheGridFormatAndBack(t *testing.T) {
+	t.Parallel()
+	in := swfFile(t, "a.swf", "; Queue: 1 short\n1 10 0 5 1 -1 -1 1 9 -1 1 7 -1 -1 1 3 -1 -1\n")
+	grid, back := in+".gwf.gz", in+".back.swf"
+	if _, msg, code := workloadCommand("convert", in, grid); code != 0 || msg != "" {
+		t.Fatalf("exit %d, %s", code, msg)
+	}
+	if _, msg, code := workloadCommand("convert", grid, back); code != 0 || !strings.Contains(msg, "columns 17 to 29 have no place in SWF") {
+		t.Fatalf("exit %d, %s", code, msg)
+	}
+	got, err := os.ReadFile(back)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "; Queue: 1 short\n1 10 0 5 1 -1 -1 1 9 -1 1 7 -1 -1 1 3 -1 -1\n"; !strings.HasSuffix(string(got), want) {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestConvert_SplitsALogByPartition(t *testing.T) {
+	t.Parallel()
+	in := swfFile(t, "log.swf", "; Partition: 2 south\n1 10 0 5 1 -1 -1 1 9 -1 1 7 -1 -1 1 2 -1 -1\n2 11 0 5 1 -1 -1 1 9 -1 1 7 -1 -1 1 5 -1 -1\n3 12 0 5 1 -1 -1 1 9 -1 1 7 -1 -1 1 2 -1 -1\n")
+	dir := filepath.Join(filepath.Dir(in), "parts")
+	out, msg, code := workloadCommand("convert", in, "--split", dir, "--json")
+	if code != 0 || !strings.Contains(out, `"name": "south"`) {
+		t.Fatalf("exit %d, %s%s", code, out, msg)
+	}
+	for name, records := range map[string]int{"log-2.swf": 2, "log-5.swf": 1} {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Count(string(b), "\n") - 1; got != records {
+			t.Errorf("%s has %d records, want %d", name, got, records)
+		}
+	}
+	if _, msg, code := workloadCommand("convert", in, in+".gwf", "--split", dir); code != 2 || !strings.Contains(msg, "wants one file") {
+		t.Errorf("exit %d, %s", code, msg)
 	}
 }

@@ -1,6 +1,7 @@
 // Package swf reads and writes workloads in the Standard Workload Format 2.2
-// (Chapin et al. 1999) and draws synthetic ones: the model of Lublin and
-// Feitelson (2003), a uniform model, and the jobs that users hand to a broker.
+// (Chapin et al. 1999) and in the Grid Workload Format (Iosup et al. 2008), and
+// draws synthetic ones: the model of Lublin and Feitelson (2003), a uniform
+// model, and the jobs that users hand to a broker.
 //
 // A trace is kept as it was written, all 18 fields with all their decimals, so
 // that reading and writing it again loses nothing. What is wrong in a file is

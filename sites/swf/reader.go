@@ -28,7 +28,8 @@ const (
 	chunkSize  = 128 << 10
 )
 
-// Open reads the trace of a file, inflating it if its name ends in ".gz".
+// Open reads the trace of a file, in GWF if its name ends in ".gwf" and else in
+// SWF, inflating it if its name ends in ".gz".
 // Errors name the file and, where there is one, the line.
 func Open(path string, opt Options) (*Trace, error) {
 	f, err := os.Open(path)
@@ -54,7 +55,8 @@ func Open(path string, opt Options) (*Trace, error) {
 // zipped reports whether a file's name says that it is gzip.
 func zipped(path string) bool { return strings.HasSuffix(strings.ToLower(path), ".gz") }
 
-// Read reads a trace that is not compressed; name stands for it in messages.
+// Read reads a trace that is not compressed; name stands for it in messages and
+// says the format.
 func Read(r io.Reader, name string, opt Options) (*Trace, error) {
 	buf := make([]byte, chunkSize)
 	return read(func() ([]byte, error) {
@@ -70,6 +72,9 @@ func read(next func() ([]byte, error), name string, opt Options) (*Trace, error)
 		return nil, fmt.Errorf("%s: %d records cannot be skipped; 0 or more are wanted", name, opt.Skip)
 	}
 	p := &parser{t: &Trace{Name: name}, opt: opt, skip: opt.Skip}
+	if isGrid(name) {
+		p.grid = &grid{}
+	}
 	for {
 		chunk, err := next()
 		if e := p.feed(chunk); e != nil {
@@ -90,6 +95,7 @@ func read(next func() ([]byte, error), name string, opt Options) (*Trace, error)
 // parser makes a trace out of chunks of bytes.
 type parser struct {
 	t      *Trace
+	grid   *grid // nil: the lines are in SWF
 	opt    Options
 	skip   int
 	line   int    // the line being read, from 1
@@ -139,8 +145,11 @@ func (p *parser) take(line []byte) error {
 	if i == len(line) {
 		return nil
 	}
-	if line[i] == ';' {
+	switch {
+	case line[i] == ';':
 		return p.comment(line)
+	case line[i] == '#' && p.grid != nil:
+		return p.comment(append([]byte{';'}, line[i+1:]...))
 	}
 	if p.skip > 0 {
 		p.skip--
@@ -152,7 +161,7 @@ func (p *parser) take(line []byte) error {
 	p.reserve()
 	p.t.Records = append(p.t.Records, Record{})
 	r := &p.t.Records[len(p.t.Records)-1]
-	why := r.parse(line[i:])
+	beyond, why := p.record(r, line[i:])
 	if why == "" {
 		why = r.flaw()
 	}
@@ -160,7 +169,18 @@ func (p *parser) take(line []byte) error {
 		p.t.Records = p.t.Records[:len(p.t.Records)-1]
 		return p.bad(why)
 	}
+	if p.grid != nil {
+		p.t.Beyond = append(p.t.Beyond, beyond)
+	}
 	return p.follow(r[SubmitTime].Millis())
+}
+
+// record parses a line in the format of the file.
+func (p *parser) record(r *Record, line []byte) (beyond, why string) {
+	if p.grid != nil {
+		return p.grid.parse(r, line)
+	}
+	return "", r.parse(line)
 }
 
 func (p *parser) comment(line []byte) error {
@@ -220,10 +240,15 @@ func (p *parser) finish() (*Trace, error) {
 		switch {
 		case p.opt.Skip > p.skip:
 			return nil, fmt.Errorf("%s: has no record left after the first %d", t.Name, p.opt.Skip-p.skip)
+		case t.BadCount > 0 && p.grid != nil:
+			return nil, fmt.Errorf("%s:%s; no line is a record of %d columns", t.Name, t.Bad[0], gridColumns)
 		case t.BadCount > 0:
 			return nil, fmt.Errorf("%s:%s; no line is a record of 18 numbers", t.Name, t.Bad[0])
 		}
 		return nil, fmt.Errorf("%s: has no record", t.Name)
+	}
+	if p.grid != nil {
+		p.grid.finish(t)
 	}
 	if t.Backwards > 0 {
 		t.order()

@@ -13,6 +13,7 @@ type Trace struct {
 	Name      string // of the file, for messages
 	Header    Header
 	Records   []Record
+	Beyond    []string  // of a log in GWF: what each record says beyond the fields of SWF; else nil
 	Bad       []BadLine // the first MaxBad of those left out
 	BadCount  int       // how many lines were left out
 	Backwards int       // how many records were earlier than the one before them
@@ -88,10 +89,18 @@ func (t *Trace) order() {
 		for keys[at].from != i {
 			next := keys[at].from
 			t.Records[at] = t.Records[next]
+			t.swapBeyond(at, next)
 			keys[at].from = at
 			at = next
 		}
 		t.Records[at], keys[at].from = first, at
+	}
+}
+
+// swapBeyond exchanges what two records say beyond the fields of SWF.
+func (t *Trace) swapBeyond(i, j int) {
+	if t.Beyond != nil {
+		t.Beyond[i], t.Beyond[j] = t.Beyond[j], t.Beyond[i]
 	}
 }
 
@@ -125,6 +134,9 @@ func (t *Trace) Partitions() []Partition {
 			list = append(list, Partition{number, names[number], part})
 		}
 		part.Records = append(part.Records, t.Records[i])
+		if t.Beyond != nil {
+			part.Beyond = append(part.Beyond, t.Beyond[i])
+		}
 	}
 	slices.SortFunc(list, func(a, b Partition) int { return cmp.Compare(a.Number, b.Number) })
 	return list

@@ -36,19 +36,23 @@ func Write(w io.Writer, t *Trace) error {
 	return b.Flush()
 }
 
-// WriteFile writes a trace to a file, gzip if its name ends in ".gz", whole or
-// not at all; see files.Replace.
+// WriteFile writes a trace to a file, in GWF if its name ends in ".gwf" and else
+// in SWF, gzip if it ends in ".gz", whole or not at all; see files.Replace.
 func WriteFile(path string, t *Trace) error {
 	return files.Replace(path, func(w io.Writer) error { return writeTo(w, path, t) })
 }
 
 // writeTo compresses by the name that the file will have.
 func writeTo(f io.Writer, path string, t *Trace) error {
+	write := Write
+	if isGrid(path) {
+		write = WriteGrid
+	}
 	if !zipped(path) {
-		return Write(f, t)
+		return write(f, t)
 	}
 	z := gzip.NewWriter(f)
-	if err := Write(z, t); err != nil {
+	if err := write(z, t); err != nil {
 		return err
 	}
 	return z.Close()
