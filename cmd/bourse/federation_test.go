@@ -1,0 +1,251 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/journal"
+	"bourse/agents/live"
+	"bourse/broker"
+	"bourse/policy/selection"
+	"bourse/sites"
+	"bourse/web"
+	"bourse/web/client"
+)
+
+// federation is a broker, two sites of 16 nodes and their clusters in one
+// process, in real time, with the broker's API and a context file that leads to
+// it. Everybody is its operator.
+type federation struct {
+	dir     string
+	context string
+}
+
+func newFederation(t *testing.T) *federation {
+	t.Helper()
+	h := live.NewHost(live.Options{})
+	add := func(id agents.ID, a agents.Durable) {
+		if err := h.Add(id, a, &journal.Memory{}, journal.Options{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cfg := broker.ServiceDefaults("vo1")
+	cfg.Lead, cfg.BatchSize, cfg.Budget, cfg.Minimize = 5*bourse.Second, 1, 10_000*bourse.Credit, selection.MinFinish
+	for _, name := range []string{"north", "south"} {
+		id, cluster := agents.ID("site:"+name), agents.ID("cluster:"+name)
+		groups := []bourse.Group{{Site: name, Name: "main", Nodes: 16, Performance: bourse.Unit, Price: bourse.Price(bourse.Credit)}}
+		add(cluster, sites.NewDurableCluster(sites.ClusterConfig{Site: id, Groups: groups, Queues: []sites.QueueOptions{{Nodes: 16}}}))
+		add(id, sites.New(sites.Config{Name: name, Cluster: cluster, Groups: groups, VOShare: 1000, Span: bourse.Day,
+			Hold: bourse.Minute, InDoubt: 15 * bourse.Minute, MaxWork: 1000, Lead: 5 * bourse.Second}))
+		cfg.Sites = append(cfg.Sites, id)
+	}
+	add("broker:vo1", broker.New(cfg))
+	api, err := web.NewBroker(web.Options{Host: h, Agent: "broker:vo1", Identify: web.Anybody,
+		Explain: func(_ context.Context, job string) (string, any, error) {
+			return "because of " + job, map[string]string{"job": job}, nil
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(api.Handler())
+	t.Cleanup(func() {
+		ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
+		defer stop()
+		api.Close(ctx)
+		server.Close()
+		if err := h.Stop(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	f := &federation{dir: t.TempDir()}
+	f.context = filepath.Join(f.dir, "context.json")
+	if err := (&client.Context{Broker: server.URL}).Write(f.context); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// run runs a command in the federation; DIR stands for its folder.
+func (f *federation) run(args ...string) (out, messages string, err error) {
+	for i := range args {
+		args[i] = strings.ReplaceAll(args[i], "DIR", f.dir)
+	}
+	root := newRoot()
+	var o, m bytes.Buffer
+	root.SetOut(&o)
+	root.SetErr(&m)
+	root.SetArgs(append(args, "--context", f.context))
+	err = root.Execute()
+	return o.String(), m.String(), err
+}
+
+func (f *federation) file(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(f.dir, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const twoJobs = `[[job]]
+name = "wave"
+nodes = 4
+length = "1h"
+budget = 50.0
+deadline = "1d"
+[[job]]
+name = "wide"
+nodes = 24
+length = "30m"
+max_price = 2.0
+`
+
+func TestSubmit_WaitsUntilJobsArePlacedAndListsThem(t *testing.T) {
+	t.Parallel()
+	f := newFederation(t)
+	f.file(t, "two.toml", twoJobs)
+	out, messages, err := f.run("submit", "DIR/two.toml", "--wait", "--id", "batch-0001")
+	if err != nil || !strings.Contains(messages, "batch batch-0001\n") || strings.Count(out, " placed ") != 2 || !strings.Contains(out, "north,south") {
+		t.Fatalf("%v\n%s%s", err, out, messages)
+	}
+	for _, line := range strings.Split(out, "\n") {
+		if n := len([]rune(line)); n > 100 {
+			t.Errorf("a line of %d letters: %s", n, line)
+		}
+	}
+	if again, _, err := f.run("submit", "DIR/two.toml", "--id", "batch-0001"); err != nil || strings.Count(again, "\n") != 2 || !strings.Contains(out, strings.Fields(again)[0]) {
+		t.Errorf("the same batch again: %v, %s", err, again)
+	}
+	f.file(t, "two.toml", strings.Replace(twoJobs, "nodes = 4", "nodes = 5", 1))
+	if _, _, err := f.run("submit", "DIR/two.toml", "--id", "batch-0001"); exitCode(err) != 1 || !strings.Contains(err.Error(), "other content") {
+		t.Errorf("other content: %v", err)
+	}
+
+	out, _, err = f.run("jobs", "wave")
+	for _, want := range []string{"state      placed", "4 nodes, 1h at performance 1", "cost       4.00 credits", "confirmed", "(in "} {
+		if err != nil || !strings.Contains(out, want) {
+			t.Errorf("jobs wave: %v, want %q in\n%s", err, want, out)
+		}
+	}
+	var list web.JobList
+	out, _, err = f.run("jobs", "--json", "--state", "open")
+	if json.Unmarshal([]byte(out), &list) != nil || err != nil || len(list.Jobs) != 2 || len(list.Jobs[0].Legs)+len(list.Jobs[1].Legs) != 3 {
+		t.Errorf("jobs --json: %v, %s", err, out)
+	}
+	for command, want := range map[string]string{"sites": "usable", "offers": "clear", "reservations": "confirmed", "accounts": "VO vo1", "explain wave": "because of wave-"} {
+		out, _, err := f.run(strings.Fields(command)...)
+		if err != nil || !strings.Contains(out, want) {
+			t.Errorf("%s: %v, want %q in\n%s", command, err, want, out)
+		}
+		for _, line := range strings.Split(out, "\n") {
+			if n := len([]rune(line)); n > 100 {
+				t.Errorf("%s: a line of %d letters: %s", command, n, line)
+			}
+		}
+	}
+	out, _, err = f.run("cancel", "wave")
+	if err != nil || !strings.Contains(out, "credits come back") {
+		t.Errorf("cancel: %v, %s", err, out)
+	}
+	if _, _, err := f.run("jobs", "wave", "--follow"); exitCode(err) != 1 || !strings.Contains(err.Error(), "is withdrawn") {
+		t.Errorf("following a job that is withdrawn: %v", err)
+	}
+}
+
+func TestSubmit_ExitsWithOneWhenAJobIsGivenUp(t *testing.T) {
+	t.Parallel()
+	f := newFederation(t)
+	f.file(t, "huge.toml", strings.Replace(twoJobs, "nodes = 24", "nodes = 2400", 1))
+	out, _, err := f.run("submit", "DIR/huge.toml", "--wait")
+	if exitCode(err) != 1 || !strings.Contains(err.Error(), "1 job was given up") || !strings.Contains(out, "abandoned") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestSubmit_ErrorsNameFileLineAndKey(t *testing.T) {
+	t.Parallel()
+	f := newFederation(t)
+	f.file(t, "bad.toml", strings.Replace(twoJobs, "nodes = 24", "nodes = 0", 1))
+	f.file(t, "log.swf", "1 0 0 60 2 -1 -1 2 120 -1 1 1 1 -1 -1 -1 -1 -1\n2 600 0 60 2 -1 -1 2 120 -1 1 1 1 -1 -1 -1 -1 -1\n")
+	for _, c := range []struct{ args, want string }{
+		{"submit DIR/bad.toml", "bad.toml:9: job.nodes"},
+		{"submit DIR/none.toml", "no such file"},
+		{"submit DIR/log.swf", "--max-price"},
+		{"submit DIR/log.swf --max-price dear", "--max-price"},
+		{"submit DIR/log.swf --max-price 2 --max-jobs 0", "--max-jobs"},
+		{"submit", "one batch file"},
+		{"submit DIR/bad.toml --wait=soon", "--wait=soon"},
+		{"jobs --most 0", "--most"},
+		{"jobs --state odd", "state"},
+	} {
+		_, _, err := f.run(strings.Fields(c.args)...)
+		if exitCode(err) != 2 || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: exit %d, %v; want %q", c.args, exitCode(err), err, c.want)
+		}
+	}
+}
+
+func TestSubmit_TakesTheFirstJobsOfATrace(t *testing.T) {
+	t.Parallel()
+	f := newFederation(t)
+	f.file(t, "log.swf", "1 100 0 60 2 -1 -1 2 120 -1 1 1 1 -1 -1 -1 -1 -1\n2 700 0 60 3 -1 -1 2 120 -1 1 1 1 -1 -1 -1 -1 -1\n3 800 0 60 3 -1 -1 2 120 -1 1 1 1 -1 -1 -1 -1 -1\n")
+	out, _, err := f.run("submit", "DIR/log.swf", "--max-price", "2.5", "--max-jobs", "2", "--wait", "--json")
+	var a struct {
+		web.BatchAnswer
+		State []web.Job
+	}
+	if err != nil || json.Unmarshal([]byte(out), &a) != nil || len(a.State) != 2 {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	second, first := a.State[0], a.State[1]
+	if first.Name > second.Name {
+		first, second = second, first
+	}
+	if first.Name != "job1" || second.Name != "job2" || second.Nodes != 3 || second.Length.Duration != 120*bourse.Second || second.Start < second.Submitted+600_000 {
+		t.Errorf("%+v\n%+v", first, second)
+	}
+}
+
+func TestCalls_SayWhatToDoWhereThereIsNoFederation(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "context.json")
+	closed := httptest.NewServer(http.NotFoundHandler())
+	closed.Close()
+	if err := (&client.Context{Broker: closed.URL}).Write(file); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		file string
+		exit int
+		want string
+	}{
+		{file, 1, "is it running?"},
+		{filepath.Join(dir, "none.json"), 2, "none.json"},
+	} {
+		f := &federation{dir: dir, context: c.file}
+		_, _, err := f.run("sites")
+		if exitCode(err) != c.exit || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: exit %d, %v", c.file, exitCode(err), err)
+		}
+	}
+	if err := os.WriteFile(file, []byte(`{"brokers": 1}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.Read(file); err == nil || !strings.Contains(err.Error(), "not a context file") {
+		t.Error(err)
+	}
+	if _, err := client.Read(dir + "x"); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+}
