@@ -145,7 +145,7 @@ func (h *worldHost) Watch(id agents.ID, see func(bourse.Time, agents.Fact)) func
 func world(t *testing.T, change ...func(*broker.Config)) *worldHost {
 	t.Helper()
 	h := newWorldHost()
-	cfg := broker.Defaults("vo1")
+	cfg := broker.ServiceDefaults("vo1")
 	cfg.Cycle, cfg.Phase, cfg.Lead = bourse.Minute, 0, 5*bourse.Second
 	cfg.BatchSize, cfg.Budget, cfg.Minimize = 1, 10_000*bourse.Credit, selection.MinFinish
 	cfg.Quotas = map[string]bourse.Credits{"ana": 100 * bourse.Credit}

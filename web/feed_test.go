@@ -1,0 +1,274 @@
+package web
+
+import (
+	"bufio"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/rs/zerolog"
+
+	"bourse"
+)
+
+// listen opens an event stream over a real connection and returns its lines.
+func listen(t *testing.T, s *Server, who, query string) (*bufio.Reader, func()) {
+	t.Helper()
+	server := httptest.NewServer(s.Handler())
+	t.Cleanup(server.Close)
+	ctx, stop := context.WithCancel(context.Background())
+	t.Cleanup(stop)
+	r, _ := http.NewRequestWithContext(ctx, "GET", server.URL+eventsPath+query, nil)
+	r.Header.Set("Test-Caller", who)
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil || answer.StatusCode != 200 || answer.Header.Get("Content-Type") != "text/event-stream" {
+		t.Fatal(err, answer)
+	}
+	return bufio.NewReader(answer.Body), stop
+}
+
+// next reads the next event that is not a sign of life.
+func next(t *testing.T, r *bufio.Reader) (name string, turn Turn) {
+	t.Helper()
+	for {
+		line, err := r.ReadString('\n')
+		if err != nil {
+			return "end", turn
+		}
+		line = strings.TrimSpace(line)
+		if n, ok := strings.CutPrefix(line, "event: "); ok {
+			name = n
+		}
+		if data, ok := strings.CutPrefix(line, "data: "); ok && name != "alive" {
+			if name == "turn" {
+				if err := json.Unmarshal([]byte(data), &turn); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return name, turn
+		}
+	}
+}
+
+func TestEvents_TellAUserEveryTurnOfHisJobsAndNoOthers(t *testing.T) {
+	t.Parallel()
+	h := world(t)
+	s := brokerAPI(t, h)
+	r, stop := listen(t, s, ana, "")
+	defer stop()
+	eventually(t, func() bool { return s.feed.open() == 1 })
+	submit(t, s, ben, wave("batch-ben1"))
+	submit(t, s, ana, wave("batch-ana1"))
+	h.pass(bourse.Second)
+	h.pass(2 * bourse.Hour)
+	var told []string
+	for len(told) == 0 || told[len(told)-1] != "done" {
+		name, turn := next(t, r)
+		if name == "end" {
+			t.Fatalf("the stream ended after %q", told)
+		}
+		if turn.Job.User != "ana" {
+			t.Errorf("ana is told of a job of %s", turn.Job.User)
+		}
+		told = append(told, turn.Turn)
+	}
+	if got := strings.Join(told, " "); got != "submitted trying placed started leg-ended done" {
+		t.Errorf("told %s", got)
+	}
+}
+
+func TestEvents_OfAJobBeginWithItsState(t *testing.T) {
+	t.Parallel()
+	h := world(t)
+	s := brokerAPI(t, h)
+	submit(t, s, ana, wave("batch-0001"))
+	h.pass(bourse.Second)
+	r, stop := listen(t, s, ana, "?job=wave")
+	defer stop()
+	if name, _ := next(t, r); name != "job" {
+		t.Errorf("the first event is %s", name)
+	}
+	call(t, s, ana, "DELETE", "/v1/jobs/wave", nil, nil)
+	for {
+		name, turn := next(t, r)
+		if turn.Turn == "cancelled" {
+			break
+		}
+		if name == "end" {
+			t.Fatal("the stream ended before the cancellation was told")
+		}
+	}
+}
+
+// A reader who does not read is let go; the feed and other readers go on.
+func TestEvents_AReaderWhoDoesNotReadIsLetGo(t *testing.T) {
+	t.Parallel()
+	h := world(t)
+	s := brokerAPI(t, h)
+	submit(t, s, ana, wave("batch-0001"))
+	h.pass(bourse.Second)
+	deaf := s.feed.listen(Caller{User, "ana"}, "")
+	var j Job
+	call(t, s, ana, "GET", "/v1/jobs/wave", nil, &j)
+	for range streamQueue + 1 {
+		s.feed.tell(&Turn{Turn: "placed", Job: j})
+	}
+	n := 0
+	for range deaf.turns { // ends: the channel is closed
+		n++
+	}
+	if n != streamQueue || !deaf.lost || s.feed.open() != 0 || testutil.ToFloat64(s.count.slow) != 1 {
+		t.Errorf("%d turns waited, lost %t, %d streams open", n, deaf.lost, s.feed.open())
+	}
+}
+
+func TestEvents_StreamsAreBoundedForEachCallerAndInAll(t *testing.T) {
+	t.Parallel()
+	s := brokerAPI(t, world(t), func(o *Options) { o.Limits.Streams = 16 })
+	for i := range 2 {
+		if s.feed.listen(Caller{User, "ana"}, "") == nil {
+			t.Fatalf("stream %d was refused", i)
+		}
+	}
+	var p problem
+	if code := call(t, s, ana, "GET", eventsPath, nil, &p); code != http.StatusTooManyRequests {
+		t.Errorf("ana's third of 16: %d %q", code, p.Detail)
+	}
+	for i := range 14 {
+		if s.feed.listen(Caller{User, fmt.Sprint(i)}, "") == nil {
+			t.Fatalf("stream %d of others was refused", i)
+		}
+	}
+	if s.feed.listen(Caller{User, "late"}, "") != nil {
+		t.Error("the 17th of 16 was let in")
+	}
+}
+
+// receiver is a webhook's other end.
+type receiver struct {
+	*httptest.Server
+	mu    sync.Mutex
+	fail  int // answers that are refused first
+	turns []string
+	ids   []string
+	bad   int // signatures that are wrong
+	slow  chan bool
+}
+
+func newReceiver(t *testing.T, secret string) *receiver {
+	r := &receiver{}
+	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		body, _ := io.ReadAll(q.Body)
+		if r.slow != nil {
+			<-r.slow
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		at, mac, _ := strings.Cut(q.Header.Get(SignatureHeader), ",v1=")
+		want := hmac.New(sha256.New, []byte(secret))
+		fmt.Fprintf(want, "%s.%s", strings.TrimPrefix(at, "t="), body)
+		if mac != hex.EncodeToString(want.Sum(nil)) {
+			r.bad++
+		}
+		var turn Turn
+		_ = json.Unmarshal(body, &turn)
+		r.turns = append(r.turns, turn.Turn)
+		r.ids = append(r.ids, q.Header.Get(DeliveryHeader))
+		if r.fail > 0 {
+			r.fail--
+			w.WriteHeader(http.StatusBadGateway)
+		}
+	}))
+	t.Cleanup(r.Close)
+	return r
+}
+
+func (r *receiver) told() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return strings.Join(r.turns, " ")
+}
+
+func TestWebhooks_TellInOrderSignedAndTryAgain(t *testing.T) {
+	t.Parallel()
+	h, r := world(t), newReceiver(t, "a secret of 16 bytes or more")
+	r.fail = 2
+	s := brokerAPI(t, h, func(o *Options) {
+		o.Notify = Notify{Secret: []byte("a secret of 16 bytes or more"), Local: true, Retry: time.Millisecond}
+	})
+	b := wave("batch-0001")
+	b.Notify = r.URL
+	submit(t, s, ana, b)
+	h.pass(bourse.Second)
+	eventually(t, func() bool { return r.told() == "submitted submitted submitted trying placed" })
+	if r.bad > 0 || r.ids[0] != r.ids[2] || r.ids[2] == r.ids[3] {
+		t.Errorf("%d wrong signatures, deliveries %q", r.bad, r.ids)
+	}
+	eventually(t, func() bool { return testutil.ToFloat64(s.hooks.sent.WithLabelValues("delivered")) == 3 })
+}
+
+func TestWebhooks_QueueAndTriesAreBounded(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t, "")
+	r.fail = 1 << 30
+	r.slow = make(chan bool)
+	h := newWebhooks(Notify{Local: true, Retry: time.Millisecond, Tries: 3}, zerolog.Nop())
+	defer h.close()
+	for range hookQueue + 100 {
+		h.tell(r.URL, &Turn{Turn: "placed"})
+	}
+	if n := testutil.ToFloat64(h.sent.WithLabelValues("dropped")); n < 99 || n > 100 {
+		t.Errorf("%v of %d dropped", n, hookQueue+100)
+	}
+	close(r.slow)
+	eventually(t, func() bool { return testutil.ToFloat64(h.sent.WithLabelValues("given-up")) > 0 })
+	for i := range hookMost + 5 {
+		h.tell(fmt.Sprintf("%s/%d", r.URL, i), &Turn{Turn: "placed"})
+	}
+	h.mu.Lock()
+	n := len(h.hooks)
+	h.mu.Unlock()
+	if n != hookMost {
+		t.Errorf("%d addresses at once, the most is %d", n, hookMost)
+	}
+}
+
+// The broker is not made to call what only it can reach.
+func TestWebhooks_CallNoPrivateAddressUnlessAllowed(t *testing.T) {
+	t.Parallel()
+	h := newWebhooks(Notify{}, zerolog.Nop())
+	defer h.close()
+	for _, a := range []string{"127.0.0.1:80", "[::1]:80", "10.1.2.3:443", "192.168.0.1:443", "169.254.169.254:80", "[fe80::1]:443", "[fd00::1]:443", "100.64.0.1:443", "0.0.0.0:80", "[::ffff:10.0.0.1]:443"} {
+		if h.reachable("tcp", a, nil) == nil {
+			t.Errorf("%s may be called", a)
+		}
+	}
+	if err := h.reachable("tcp", "93.184.216.34:443", nil); err != nil {
+		t.Error(err)
+	}
+	for _, a := range []string{"http://example.org/", "ftp://example.org/", "https://", "https://u:p@example.org/", "nonsense"} {
+		if h.allowed(a) == nil {
+			t.Errorf("%s is taken", a)
+		}
+	}
+	if err := h.allowed("https://example.org/hook?x=1"); err != nil {
+		t.Error(err)
+	}
+	r := newReceiver(t, "")
+	h.tell(r.URL, &Turn{Turn: "placed"})
+	eventually(t, func() bool { return testutil.ToFloat64(h.sent.WithLabelValues("given-up")) == 1 })
+	if r.told() != "" {
+		t.Error("a loopback address was told")
+	}
+}

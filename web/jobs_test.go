@@ -1,0 +1,234 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"bourse"
+	"bourse/broker"
+)
+
+// Who may do what: a user his own, an operator all, anybody else nothing.
+func TestCallers_AUserReachesHisOwnOnly(t *testing.T) {
+	t.Parallel()
+	h := world(t)
+	s := brokerAPI(t, h)
+	submit(t, s, ana, wave("batch-ana1"))
+	mine := submit(t, s, ben, wave("batch-ben1")).Jobs[0].ID
+	h.pass(bourse.Second)
+	anas := s.jobs.named(Caller{User, "ana"}, "wave")[0].id
+	named := wave("batch-0009")
+	named.Jobs[0].User = "ana"
+	for _, c := range []struct {
+		who, method, path string
+		body              any
+		want              int
+	}{
+		{ben, "GET", "/v1/jobs/" + anas, nil, 404},
+		{ben, "DELETE", "/v1/jobs/" + anas, nil, 404},
+		{ben, "GET", "/v1/jobs/" + anas + "/explanation", nil, 404},
+		{ben, "GET", "/v1/events?job=" + anas, nil, 404},
+		{ben, "GET", "/v1/jobs?user=ana", nil, 403},
+		{ben, "GET", "/v1/reservations?user=ana", nil, 403},
+		{ben, "POST", "/v1/batches", named, 403},
+		{ben, "GET", "/v1/jobs/" + mine, nil, 200},
+		{ben, "GET", "/v1/jobs/wave", nil, 200},
+		{olga, "GET", "/v1/jobs/wave", nil, 409},
+		{olga, "GET", "/v1/jobs/" + anas, nil, 200},
+		{olga, "GET", "/v1/jobs?user=ana", nil, 200},
+		{"", "GET", "/v1/jobs", nil, 403},
+		{"", "GET", "/", nil, 403},
+		{"site:north", "GET", "/v1/jobs", nil, 403},
+		{"site:north", "POST", "/v1/batches", wave("batch-0010"), 403},
+		{"", "GET", "/healthz", nil, 200},
+		{"", "GET", "/readyz", nil, 200},
+		{olga, "DELETE", "/v1/jobs/" + anas, nil, 200},
+		{ben, "DELETE", "/v1/jobs/wave", nil, 200},
+	} {
+		if code := call(t, s, c.who, c.method, c.path, c.body, nil); code != c.want {
+			t.Errorf("%s %s %s: %d, want %d", c.who, c.method, c.path, code, c.want)
+		}
+	}
+	b := h.agents["broker:vo1"].(*broker.Broker)
+	for j := range b.Jobs() {
+		if j.State != broker.Withdrawn || j.Origin.Label != "wave" {
+			t.Errorf("%s is %v", j.Name, j.State)
+		}
+	}
+	var money Accounts
+	call(t, s, ben, "GET", "/v1/accounts", nil, &money)
+	if money.Money != nil || len(money.Users) != 1 || money.Users[0].User != "ben" {
+		t.Errorf("ben sees %+v", money)
+	}
+	call(t, s, olga, "GET", "/v1/accounts", nil, &money)
+	if money.Money == nil || money.Money.Budget.Credits != 10_000*bourse.Credit || len(money.Users) != 2 || money.Users[0].Quota == nil {
+		t.Errorf("olga sees %+v", money)
+	}
+}
+
+// A job is charged to the user in whose name it was submitted, and held against
+// his quota: nobody spends another's money.
+func TestSubmit_IsChargedToTheOneWhoSubmits(t *testing.T) {
+	t.Parallel()
+	h := world(t)
+	s := brokerAPI(t, h)
+	b := wave("batch-0001")
+	b.Jobs[0].Length, b.Jobs[0].Budget = Seconds{40 * bourse.Hour}, &Credits{500 * bourse.Credit}
+	submit(t, s, ana, b) // 160 credits against a quota of 100
+	b.ID = "batch-0002"
+	submit(t, s, ben, b)
+	h.pass(bourse.Second)
+	for who, want := range map[string]string{ana: "waiting", ben: "placed"} {
+		var j Job
+		if call(t, s, who, "GET", "/v1/jobs/wave", nil, &j); j.State != want {
+			t.Errorf("%s: %s %v, want %s", who, j.State, j.Reason, want)
+		}
+	}
+}
+
+func TestJobs_NamesThatAreNotTheOnlyOneListTheIdentities(t *testing.T) {
+	t.Parallel()
+	s := brokerAPI(t, world(t))
+	first := submit(t, s, ana, wave("batch-0001")).Jobs[0].ID
+	second := submit(t, s, ana, wave("batch-0002")).Jobs[0].ID
+	var p problem
+	if code := call(t, s, ana, "GET", "/v1/jobs/wave", nil, &p); code != http.StatusConflict || !strings.Contains(p.Detail, second+", "+first) {
+		t.Errorf("%d %q", code, p.Detail)
+	}
+	if code := call(t, s, ana, "GET", "/v1/jobs/none", nil, &p); code != http.StatusNotFound || !strings.Contains(p.Detail, "bourse jobs lists them") {
+		t.Errorf("%d %q", code, p.Detail)
+	}
+	odd := wave("batch-0003")
+	odd.Jobs[0].Name = "a/b c?d"
+	id := submit(t, s, ana, odd).Jobs[0].ID
+	var j Job
+	if code := call(t, s, ana, "GET", "/v1/jobs/a%2Fb%20c%3Fd", nil, &j); code != 200 || j.ID != id {
+		t.Errorf("a name with a slash: %d %+v", code, j)
+	}
+}
+
+// Pages hold each job once, in the order of submission, whatever their size.
+func TestJobs_PagesHoldEachJobOnce(t *testing.T) {
+	t.Parallel()
+	h := world(t, func(c *broker.Config) { c.BatchSize = 1000 })
+	s := brokerAPI(t, h, func(o *Options) { o.Limits.Page = 7 })
+	for i := range 4 {
+		b := Batch{ID: fmt.Sprintf("batch-%04d", i)}
+		for k := range 10 {
+			b.Jobs = append(b.Jobs, job(fmt.Sprintf("j%d", k)))
+		}
+		submit(t, s, []string{ana, ben}[i%2], b)
+	}
+	h.pass(10 * bourse.Minute)
+	for _, c := range []struct {
+		who, query string
+		want       int
+	}{{olga, "", 40}, {ana, "", 20}, {olga, "&user=ben", 20}, {olga, "&state=open", 40}, {olga, "&state=done", 0}, {olga, "&batch=batch-0002", 10}, {ana, "&name=j3", 2}, {ben, "&batch=batch-0002", 0}} {
+		for _, limit := range []int{1, 3, 7, 500} {
+			seen, before, pages := map[string]bool{}, uint64(0), 0
+			for {
+				var page JobList
+				path := fmt.Sprintf("/v1/jobs?limit=%d%s", limit, c.query)
+				if before > 0 {
+					path += fmt.Sprintf("&before=%d", before)
+				}
+				if code := call(t, s, c.who, "GET", path, nil, &page); code != 200 || len(page.Jobs) > min(limit, 7) {
+					t.Fatalf("%s: %d with %d jobs", path, code, len(page.Jobs))
+				}
+				for _, j := range page.Jobs {
+					if seen[j.ID] {
+						t.Errorf("%s: %s stands twice", path, j.ID)
+					}
+					seen[j.ID] = true
+				}
+				if pages++; page.Next == 0 || pages > 60 {
+					break
+				}
+				before = page.Next
+			}
+			want := c.want
+			if c.query == "&name=j3" {
+				want = min(want, limit)
+			}
+			if len(seen) != want || pages > 60 {
+				t.Errorf("%s%s by %d: %d jobs on %d pages, want %d", c.who, c.query, limit, len(seen), pages, want)
+			}
+		}
+	}
+}
+
+func TestCancel_TellsTheRefundAndIsRecordedWhenNotAllSitesAnswer(t *testing.T) {
+	t.Parallel()
+	h := world(t)
+	s := brokerAPI(t, h)
+	submit(t, s, ana, wave("batch-0001"))
+	h.pass(bourse.Second)
+	var c Cancelled
+	if code := call(t, s, ana, "DELETE", "/v1/jobs/wave", nil, &c); code != 200 || !c.Done || c.Refund == nil || c.Refund.Credits == 0 {
+		t.Errorf("%d %+v", code, c)
+	}
+	if code := call(t, s, ana, "DELETE", "/v1/jobs/wave", nil, &c); code != 200 || !c.Done {
+		t.Errorf("again: %d %+v", code, c)
+	}
+	h = world(t, func(c *broker.Config) { c.Sites = append(c.Sites, "site:deaf") })
+	h.add("site:deaf", &portal{})
+	s = brokerAPI(t, h)
+	submit(t, s, ana, wave("batch-0001")) // a cycle waits for the deaf one's offers
+	if code := call(t, s, ana, "DELETE", "/v1/jobs/wave", nil, &c); code != 200 && code != 202 {
+		t.Errorf("while a site is silent: %d %+v", code, c)
+	}
+}
+
+func TestExplain_IsTheProcessesToGive(t *testing.T) {
+	t.Parallel()
+	s := brokerAPI(t, world(t))
+	submit(t, s, ana, wave("batch-0001"))
+	if code := call(t, s, ana, "GET", "/v1/jobs/wave/explanation", nil, nil); code != http.StatusNotImplemented {
+		t.Errorf("without one: %d", code)
+	}
+}
+
+func TestMarket_ShowsSitesOffersAndReservations(t *testing.T) {
+	t.Parallel()
+	h := world(t)
+	s := brokerAPI(t, h)
+	var sites SiteList
+	if call(t, s, ana, "GET", "/v1/sites", nil, &sites); len(sites.Sites) != 2 || sites.Sites[0].Answer != "" {
+		t.Errorf("before a cycle: %+v", sites)
+	}
+	b := wave("batch-0001")
+	b.Jobs[0].Nodes, b.Jobs[0].Budget = 24, &Credits{50 * bourse.Credit}
+	submit(t, s, ana, b)
+	submit(t, s, ben, wave("batch-0002"))
+	h.pass(bourse.Second)
+	if call(t, s, ana, "GET", "/v1/sites", nil, &sites); sites.Sites[1].Answer != "usable" || len(sites.Sites[1].Groups) != 1 || sites.Sites[1].Groups[0].Nodes != 16 {
+		t.Errorf("after it: %+v", sites)
+	}
+	var offers OfferList
+	if call(t, s, ana, "GET", "/v1/offers?site=north", nil, &offers); len(offers.Offers) != 1 || len(offers.Offers[0].Free) < 2 {
+		t.Errorf("offers: %+v", offers)
+	}
+	if code := call(t, s, ana, "GET", "/v1/offers?site=west", nil, nil); code != 404 {
+		t.Errorf("offers of a site that is not there: %d", code)
+	}
+	for who, want := range map[string]int{ana: 2, ben: 1, olga: 3} {
+		var list ReservationList
+		if call(t, s, who, "GET", "/v1/reservations", nil, &list); len(list.Reservations) != want {
+			t.Errorf("%s sees %d reservations, want %d", who, len(list.Reservations), want)
+		}
+		n, skip := 0, 0
+		for {
+			var page ReservationList
+			call(t, s, who, "GET", fmt.Sprintf("/v1/reservations?limit=1&skip=%d", skip), nil, &page)
+			n += len(page.Reservations)
+			if skip = page.Next; skip == 0 {
+				break
+			}
+		}
+		if n != want {
+			t.Errorf("%s sees %d reservations one by one, want %d", who, n, want)
+		}
+	}
+}
