@@ -61,8 +61,9 @@ func newJournalVerify() *cobra.Command {
 be read; then what the facts say. One journal shows that legs move along the
 state table, that decisions never change, that money is posted once and at the
 price that was held. Several together also show that all legs of a transaction
-carry its decision. Where the sizes of the groups are given, with --nodes or a
-scenario, it is checked that no node is promised twice.
+carry its decision. Where the sizes of the groups are known, from the files of
+sites' processes that lie in the folders, a scenario or --nodes, it is checked
+that no node is promised twice.
 
 A tail that a crash has torn is no damage. A note is what a journal alone cannot
 decide. Exit status 1: an invariant is broken; 2: a file is damaged or cannot be
@@ -97,7 +98,7 @@ type journalRow struct {
 }
 
 func (v *journalVerify) run(paths []string, out io.Writer) error {
-	nodes, err := v.sizes()
+	nodes, err := v.sizes(paths)
 	if err != nil {
 		return err
 	}
@@ -144,9 +145,15 @@ func (v *journalVerify) run(paths []string, out io.Writer) error {
 	return err
 }
 
-// sizes is how many nodes each group has, as far as the flags say: SITE/GROUP=N.
-func (v *journalVerify) sizes() (map[string]int, error) {
+// sizes is how many nodes each group has, SITE/GROUP=N, as far as the files of
+// sites under the paths, the scenario and the flags say; the later count more.
+func (v *journalVerify) sizes(paths []string) (map[string]int, error) {
 	nodes := map[string]int{}
+	for _, p := range paths {
+		if err := siteSizes(p, nodes); err != nil {
+			return nil, err
+		}
+	}
 	if v.scenario != "" {
 		sc, err := configs.ReadScenario(v.scenario)
 		if err != nil {
@@ -167,6 +174,28 @@ func (v *journalVerify) sizes() (map[string]int, error) {
 		nodes[group] = n
 	}
 	return nodes, nil
+}
+
+// siteSizes takes the sizes of groups from the files of sites' processes in a
+// folder or below it.
+func siteSizes(path string, nodes map[string]int) error {
+	return filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(name) != ".toml" {
+			return err
+		}
+		kind, err := configs.Check(name)
+		if err != nil || kind.Kind != configs.KindSiteProcess {
+			return nil // not ours to judge
+		}
+		site, err := configs.ReadSiteProcess(name)
+		if err != nil {
+			return err
+		}
+		for _, g := range site.Groups {
+			nodes[site.Name+"/"+g.Name] = g.Nodes
+		}
+		return nil
+	})
 }
 
 // plural is "1 thing", "2 things".
