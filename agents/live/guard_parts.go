@@ -21,6 +21,13 @@ import (
 // packed lists, which take little more memory than bytes. More than most is an
 // error, and so are bytes that end within a field.
 func countParts(b []byte, d protoreflect.MessageDescriptor, most int) (parts int, err error) {
+	if parts, err = partsOf(b, d, most); err == errCrowd {
+		err = fmt.Errorf("a message of more than %d parts", most)
+	}
+	return parts, err
+}
+
+func partsOf(b []byte, d protoreflect.MessageDescriptor, most int) (parts int, err error) {
 	fields := d.Fields()
 	for len(b) > 0 {
 		number, kind, n := protowire.ConsumeTag(b)
@@ -49,10 +56,10 @@ func countParts(b []byte, d protoreflect.MessageDescriptor, most int) (parts int
 			continue
 		}
 		if parts++; parts > most {
-			return parts, fmt.Errorf("a message of more than %d parts", most)
+			return parts, errCrowd
 		}
 		if message != nil {
-			within, err := countParts(value, message, most-parts)
+			within, err := partsOf(value, message, most-parts)
 			if parts += within; err != nil {
 				return parts, err
 			}
@@ -61,7 +68,10 @@ func countParts(b []byte, d protoreflect.MessageDescriptor, most int) (parts int
 	return parts, nil
 }
 
-var errTorn = errors.New("bytes that end within a field")
+var (
+	errTorn  = errors.New("bytes that end within a field")
+	errCrowd = errors.New("too many parts")
+)
 
 // maxRemoteParts bounds the parts of one message of the remote: an envelope of a
 // full batch is one, and so are the names of types and targets.

@@ -1,0 +1,464 @@
+package live
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/asynkron/protoactor-go/remote"
+	"github.com/rs/zerolog"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"pgregory.net/rapid"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/wire"
+)
+
+// legOf is a leg of a broker's transaction.
+func legOf(broker string) bourse.LegID {
+	return bourse.LegID{Tx: bourse.TxID{Broker: broker, Incarnation: 1, Nonce: 2, Seq: 3}}
+}
+
+// sealed is a message in its parcel, as a link sends it.
+func sealed(t testing.TB, from, to agents.ID, m agents.Message) *wire.Parcel {
+	t.Helper()
+	e, err := wire.Encode(from, to, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &wire.Parcel{Session: 1, Seq: 1, Envelope: e}
+}
+
+// batchOf is a batch as Proto.Actor's writer makes it.
+func batchOf(t testing.TB, messages ...proto.Message) *remote.MessageBatch {
+	t.Helper()
+	b := &remote.MessageBatch{Targets: []string{mailroom}}
+	for i, m := range messages {
+		data, err := proto.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.TypeNames = append(b.TypeNames, string(m.ProtoReflect().Descriptor().FullName()))
+		b.Envelopes = append(b.Envelopes, &remote.MessageEnvelope{TypeId: int32(i), MessageData: data})
+	}
+	return b
+}
+
+// guardAt is the guard of an agent, and who a peer is to it.
+func guardAt(self, other agents.ID) (*Guard, peer) {
+	return newGuard(self, zerolog.Nop(), nil), peer{name: string(other), agent: other}
+}
+
+const siteNorth, brokerOne agents.ID = "site:north", "broker:vo1"
+
+func TestGuard_LetsThroughWhatAgentsSayToEachOther(t *testing.T) {
+	t.Parallel()
+	g, p := guardAt(siteNorth, brokerOne)
+	b := batchOf(t,
+		sealed(t, brokerOne, siteNorth, agents.Hold{Leg: legOf("vo1"), Replaces: legOf("vo1")}),
+		&wire.Ack{Session: 7, Upto: 9},
+		sealed(t, brokerOne, siteNorth, agents.List{Broker: "vo1", Known: []bourse.LegID{legOf("vo1")}}))
+	size, left, breach := g.batch(p, b)
+	if breach != nil || len(left) != 0 || len(b.Envelopes) != 3 || size.messages != 3 || size.bytes == 0 {
+		t.Errorf("%v, %v, %d envelopes, %+v", breach, left, len(b.Envelopes), size)
+	}
+	g, p = guardAt(brokerOne, siteNorth)
+	b = batchOf(t, sealed(t, siteNorth, brokerOne, agents.HeldReply{Leg: legOf("vo1")}), sealed(t, siteNorth, brokerOne, agents.Offers{Cycle: 1}))
+	if _, _, breach := g.batch(p, b); breach != nil {
+		t.Error(breach)
+	}
+}
+
+// A newer peer may send types that this build does not know, and kinds in an
+// envelope; what it says beside them is heard.
+func TestGuard_LeavesOutWhatIsNewAndHearsTheRest(t *testing.T) {
+	t.Parallel()
+	g, p := guardAt(siteNorth, brokerOne)
+	b := batchOf(t, &wire.Ack{Session: 1, Upto: 1}, &wire.Ack{Session: 1, Upto: 2}, &wire.Ack{Session: 1, Upto: 3})
+	b.TypeNames[1] = "bourse.wire.Hello"
+	_, left, breach := g.batch(p, b)
+	if breach != nil || len(left) != 1 || left[0].Cause != NewType || len(b.Envelopes) != 2 {
+		t.Errorf("%v, %v, %d left", breach, left, len(b.Envelopes))
+	}
+	newer := sealed(t, brokerOne, siteNorth, agents.Prepare{Leg: legOf("vo1")})
+	newer.Envelope.Body = nil
+	newer.Envelope.Version = 99
+	newer.Envelope.ProtoReflect().SetUnknown(protowire.AppendBytes(protowire.AppendTag(nil, 200, protowire.BytesType), []byte("x")))
+	if _, _, breach := g.batch(p, batchOf(t, newer)); breach != nil {
+		t.Errorf("a kind that is new never reaches the host, which would tell the peer: %v", breach)
+	}
+}
+
+func TestGuard_RefusesWhatOnlyAHostilePeerSends(t *testing.T) {
+	t.Parallel()
+	hold := agents.Hold{Leg: legOf("vo1")}
+	mine := func() *remote.MessageBatch { return batchOf(t, sealed(t, brokerOne, siteNorth, hold)) }
+	changed := func(change func(*remote.MessageBatch)) *remote.MessageBatch {
+		b := mine()
+		change(b)
+		return b
+	}
+	says := func(from, to agents.ID, m agents.Message) *remote.MessageBatch {
+		return batchOf(t, sealed(t, from, to, m))
+	}
+	for _, c := range []struct {
+		name  string
+		batch *remote.MessageBatch
+		cause Cause
+	}{
+		{"another broker's name", says("broker:vo2", siteNorth, hold), BadFrom},
+		{"a site's name", says("site:south", siteNorth, agents.HeldReply{Leg: legOf("vo1")}), BadFrom},
+		{"no name", says("", siteNorth, hold), BadFrom},
+		{"to the cluster behind it", says(brokerOne, "cluster:north", hold), BadTo},
+		{"to another site", says(brokerOne, "site:south", hold), BadTo},
+		{"a reply of a site", says(brokerOne, siteNorth, agents.HeldReply{Leg: legOf("vo1")}), BadKind},
+		{"another broker's leg", says(brokerOne, siteNorth, agents.Cancel{Leg: legOf("vo2")}), BadLeg},
+		{"another broker's leg to replace", says(brokerOne, siteNorth, agents.Hold{Leg: legOf("vo1"), Replaces: legOf("vo2")}), BadLeg},
+		{"the list of another broker", says(brokerOne, siteNorth, agents.List{Broker: "vo2"}), BadLeg},
+		{"legs of another broker in a list", says(brokerOne, siteNorth, agents.List{Broker: "vo1", Known: []bourse.LegID{legOf("vo1"), legOf("vo2")}}), BadLeg},
+		{"an assertion of another broker's leg", says(brokerOne, siteNorth, agents.Reassert{Leg: agents.ListedLeg{Leg: legOf("vo2")}}), BadLeg},
+		{"no leg where there must be one", says(brokerOne, siteNorth, agents.Confirm{}), BadLeg},
+		{"a stop", batchOf(t, &actor.Stop{}), BadType},
+		{"a poison pill", batchOf(t, &actor.PoisonPill{}), BadType},
+		{"a watch", batchOf(t, &actor.Watch{}), BadType},
+		{"a termination", batchOf(t, &actor.Terminated{}), BadType},
+		{"a spawn", batchOf(t, &remote.ActorPidRequest{}), BadType},
+		{"a type nobody uses", changed(func(b *remote.MessageBatch) { b.TypeNames = append(b.TypeNames, "nonsense") }), BadType},
+		{"an envelope of wire alone", changed(func(b *remote.MessageBatch) { b.TypeNames[0] = "" }), BadType},
+		{"another actor", changed(func(b *remote.MessageBatch) { b.Targets[0] = "EndpointSupervisor" }), BadTarget},
+		{"a type beyond the list", changed(func(b *remote.MessageBatch) { b.Envelopes[0].TypeId = 1 }), BadIndex},
+		{"a type before the list", changed(func(b *remote.MessageBatch) { b.Envelopes[0].TypeId = -1 }), BadIndex},
+		{"a target beyond the list", changed(func(b *remote.MessageBatch) { b.Envelopes[0].Target = 1 }), BadIndex},
+		{"a target before the list", changed(func(b *remote.MessageBatch) { b.Envelopes[0].Target = -1 }), BadIndex},
+		{"no types", changed(func(b *remote.MessageBatch) { b.TypeNames = nil }), BadIndex},
+		{"a sender that is not there", changed(func(b *remote.MessageBatch) { b.Envelopes[0].Sender = 1 }), BadForm},
+		{"a sender", changed(func(b *remote.MessageBatch) { b.Senders = []*actor.PID{{Address: "10.0.0.9:1", Id: "x"}} }), BadForm},
+		{"a nil sender", changed(func(b *remote.MessageBatch) { b.Senders = []*actor.PID{nil} }), BadForm},
+		{"a request", changed(func(b *remote.MessageBatch) { b.Envelopes[0].TargetRequestId = 1 }), BadForm},
+		{"a header", changed(func(b *remote.MessageBatch) { b.Envelopes[0].MessageHeader = &remote.MessageHeader{} }), BadForm},
+		{"JSON", changed(func(b *remote.MessageBatch) { b.Envelopes[0].SerializerId = 1 }), BadForm},
+		{"an empty place", changed(func(b *remote.MessageBatch) { b.Envelopes[0] = nil }), BadForm},
+		{"bytes that are nothing", changed(func(b *remote.MessageBatch) { b.Envelopes[0].MessageData = []byte{0xff} }), Garbled},
+		{"no envelope", batchOf(t, &wire.Parcel{}), Garbled},
+		{"too many envelopes", changed(func(b *remote.MessageBatch) {
+			for len(b.Envelopes) <= maxBatch {
+				b.Envelopes = append(b.Envelopes, b.Envelopes[0])
+			}
+		}), TooMany},
+		{"too many types", changed(func(b *remote.MessageBatch) { b.TypeNames = make([]string, maxKinds+1) }), TooMany},
+		{"too many targets", changed(func(b *remote.MessageBatch) { b.Targets = make([]string, maxKinds+1) }), TooMany},
+		{"too long", changed(func(b *remote.MessageBatch) { b.Envelopes[0].MessageData = make([]byte, wire.MaxMessage+100) }), TooLarge},
+		{"few bytes and many parts", batchOf(t, fewBytes(t)), Garbled},
+	} {
+		g, p := guardAt(siteNorth, brokerOne)
+		// Whether it comes alone or behind something that may pass.
+		behind := batchOf(t, &wire.Ack{})
+		_, _, breach := g.batch(p, c.batch)
+		if breach == nil || breach.Cause != c.cause || breach.Peer != "broker:vo1" {
+			t.Errorf("%s: %+v, want %s", c.name, breach, c.cause)
+		}
+		if _, _, b := g.batch(p, behind); b != nil {
+			t.Errorf("%s: and then nothing may pass: %v", c.name, b)
+		}
+	}
+	g, p := guardAt(brokerOne, siteNorth)
+	for _, c := range []struct {
+		m     agents.Message
+		cause Cause
+	}{
+		{hold, BadKind},
+		{agents.ConfirmedReply{Leg: legOf("vo2")}, BadLeg},
+		{agents.Listing{Legs: []agents.ListedLeg{{Leg: legOf("vo2")}}}, BadLeg},
+	} {
+		if _, _, breach := g.batch(p, says(siteNorth, brokerOne, c.m)); breach == nil || breach.Cause != c.cause {
+			t.Errorf("%s from a site: %v, want %s", c.m.Kind(), breach, c.cause)
+		}
+	}
+}
+
+// fewBytes is a parcel whose bytes would take fifty times their size in memory.
+func fewBytes(t testing.TB) *wire.Parcel {
+	p := sealed(t, brokerOne, siteNorth, agents.List{Broker: "vo1"})
+	list := p.Envelope.GetList()
+	for range maxParts {
+		list.Known = append(list.Known, &wire.LegID{})
+	}
+	return p
+}
+
+// Every kind that names legs is held against its broker: a field for a leg that
+// is added later must be looked at too.
+func TestGuard_LooksAtEveryLegOfEveryKind(t *testing.T) {
+	t.Parallel()
+	oneof := (*wire.Envelope)(nil).ProtoReflect().Descriptor().Oneofs().ByName("body")
+	legs := 0
+	for i := range oneof.Fields().Len() {
+		e := &wire.Envelope{}
+		r := e.ProtoReflect()
+		field := oneof.Fields().Get(i)
+		want := fill(r.Mutable(field).Message())
+		if field.Message().Name() == "List" {
+			want++ // its broker
+		}
+		got := legsOf(e)
+		if legs += want; len(got) != want {
+			t.Errorf("%s: %d legs are looked at, there are %d", field.Message().Name(), len(got), want)
+		}
+	}
+	if legs < 20 {
+		t.Errorf("only %d legs were found at all", legs)
+	}
+}
+
+// fill puts a value into every message field, and returns how many are legs.
+func fill(m protoreflect.Message) (legs int) {
+	if m.Descriptor().Name() == "LegID" {
+		return 1
+	}
+	fields := m.Descriptor().Fields()
+	for i := range fields.Len() {
+		switch f := fields.Get(i); {
+		case f.Message() == nil:
+		case f.IsList():
+			legs += fill(m.Mutable(f).List().AppendMutable().Message())
+		default:
+			legs += fill(m.Mutable(f).Message())
+		}
+	}
+	return legs
+}
+
+// FuzzGuard sends whatever bytes as a batch. What passes, the remote's reader
+// and the link can read to the end without a fault.
+func FuzzGuard(f *testing.F) {
+	for _, m := range []agents.Message{agents.Hold{Leg: legOf("vo1")}, agents.List{Broker: "vo1"}, agents.OfferRequest{Cycle: 1}, agents.Cancel{Leg: legOf("vo2")}} {
+		b, err := proto.Marshal(batchOf(f, sealed(f, brokerOne, siteNorth, m), &wire.Ack{Session: 1}))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		b := &remote.MessageBatch{}
+		if proto.Unmarshal(data, b) != nil {
+			return
+		}
+		g, p := guardAt(siteNorth, brokerOne)
+		if _, _, breach := g.batch(p, b); breach != nil {
+			return
+		}
+		for _, e := range b.Envelopes {
+			name := b.TypeNames[e.TypeId]
+			if b.Targets[e.Target] != mailroom || e.Sender != 0 {
+				t.Fatalf("to %q, sender %d", b.Targets[e.Target], e.Sender)
+			}
+			m, err := remote.Deserialize(e.MessageData, name, e.SerializerId)
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch m := m.(type) {
+			case *wire.Ack:
+			case *wire.Parcel:
+				if m.Envelope.From != string(brokerOne) || m.Envelope.To != string(siteNorth) || addressee(e.MessageData) != m.Envelope.To {
+					t.Fatalf("%v", m)
+				}
+			default:
+				t.Fatalf("a %T", m)
+			}
+		}
+	})
+}
+
+// The guard and the receiver read the same bytes: of two addressees the last
+// counts for both.
+func TestAddressee_IsTheOneThatTheReceiverReads(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var data []byte
+		for range rapid.IntRange(0, 3).Draw(t, "envelopes") {
+			b, err := proto.Marshal(&wire.Envelope{To: rapid.SampledFrom([]string{"", "site:a", "site:b"}).Draw(t, "to"), Trace: "x"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			data = protowire.AppendBytes(protowire.AppendTag(data, envelopeField, protowire.BytesType), b)
+		}
+		p := &wire.Parcel{}
+		if err := proto.Unmarshal(data, p); err != nil {
+			t.Fatal(err)
+		}
+		// Two envelopes in one parcel are merged, which this process never writes.
+		if got := addressee(data); got != p.GetEnvelope().GetTo() && got != "" {
+			t.Fatalf("%q, want %q", got, p.GetEnvelope().GetTo())
+		}
+	})
+}
+
+func TestCountParts_CountsMessagesAndTextsAtEveryDepth(t *testing.T) {
+	t.Parallel()
+	p := sealed(t, brokerOne, siteNorth, agents.List{Broker: "vo1", Known: []bourse.LegID{legOf("vo1"), legOf("vo1")}})
+	data, err := proto.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const parts = 4 // the envelope, the list, two legs
+	if n, err := countParts(data, p.ProtoReflect().Descriptor(), parts); err != nil || n != parts {
+		t.Errorf("%d parts, %v", n, err)
+	}
+	if _, err := countParts(data, p.ProtoReflect().Descriptor(), parts-1); err == nil {
+		t.Error("one too many is let through")
+	}
+	if _, err := countParts(data[:len(data)-1], p.ProtoReflect().Descriptor(), parts); err == nil {
+		t.Error("a torn message is let through")
+	}
+}
+
+// FuzzCountParts: what is counted within a bound never makes more messages.
+func FuzzCountParts(f *testing.F) {
+	b, err := proto.Marshal(batchOf(f, &wire.Ack{Session: 1}))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m := &remote.MessageBatch{}
+		parts, err := countParts(data, m.ProtoReflect().Descriptor(), 100)
+		if err != nil || proto.Unmarshal(data, m) != nil {
+			return
+		}
+		if made := len(m.Envelopes) + len(m.Targets) + len(m.TypeNames) + len(m.Senders); made > parts {
+			t.Errorf("%d made of %d parts", made, parts)
+		}
+	})
+}
+
+func TestRate_SlowsDownAndThenEnds(t *testing.T) {
+	t.Parallel()
+	start := time.Unix(1000, 0)
+	var r rate
+	now := start
+	for range rateBurst * rateMessages / 100 {
+		if wait, over := r.take(now, cost{messages: 100}); wait != 0 || over {
+			t.Fatalf("a burst is slowed by %v, %v", wait, over)
+		}
+	}
+	// From here on it sends as fast as it is let.
+	sent := 0
+	for now.Sub(start) < ratePatience {
+		wait, over := r.take(now, cost{messages: 100})
+		if over {
+			t.Fatalf("ended after %v", now.Sub(start))
+		}
+		sent += 100
+		now = now.Add(max(wait, time.Microsecond))
+	}
+	if rate := float64(sent) / now.Sub(start).Seconds(); rate > 1.01*rateMessages {
+		t.Errorf("%.0f messages a second come through", rate)
+	}
+	over := false
+	for now.Sub(start) < ratePatience+5*time.Second && !over {
+		var wait time.Duration
+		wait, over = r.take(now, cost{messages: 100})
+		now = now.Add(max(wait, time.Microsecond))
+	}
+	if !over || !r.keptOut(now) || r.keptOut(now.Add(ratePenalty)) {
+		t.Errorf("over %v, kept out %v", over, r.keptOut(now))
+	}
+}
+
+func TestRate_BytesCountToo(t *testing.T) {
+	t.Parallel()
+	var r rate
+	now := time.Unix(1000, 0)
+	if wait, _ := r.take(now, cost{messages: 1, bytes: rateBurst * rateBytes}); wait != 0 {
+		t.Errorf("%v", wait)
+	}
+	if wait, _ := r.take(now, cost{messages: 1, bytes: rateBytes}); wait < 900*time.Millisecond || wait > 1100*time.Millisecond {
+		t.Errorf("%v", wait)
+	}
+}
+
+// Who sends slower than the rate is never ended, however long it goes on.
+func TestRate_ForgivesWhoKeepsWithinIt(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var r rate
+		now := time.Unix(1000, 0)
+		for range 500 {
+			n := rapid.IntRange(1, rateMessages/2).Draw(t, "messages")
+			if _, over := r.take(now, cost{messages: n}); over {
+				t.Fatal("ended")
+			}
+			now = now.Add(time.Duration(float64(n)*1.05/rateMessages*float64(time.Second)) + time.Microsecond)
+		}
+		if !r.idle(now.Add(2*rateBurst*time.Second)) || r.keptOut(now) {
+			t.Fatal("not forgiven")
+		}
+	})
+}
+
+func TestDoor_BoundsEachHostAndAgentByItself(t *testing.T) {
+	t.Parallel()
+	var d door
+	for i := range maxHandshakesOf {
+		if !d.enter("10.0.0.1") {
+			t.Fatalf("handshake %d", i)
+		}
+	}
+	if d.enter("10.0.0.1") {
+		t.Error("one host takes more than its share")
+	}
+	if !d.enter("10.0.0.2") {
+		t.Error("one host shuts out another")
+	}
+	d.leave("10.0.0.1")
+	if !d.enter("10.0.0.1") {
+		t.Error("what has ended is still counted")
+	}
+	for i := range maxConnectionsOf {
+		if !d.admit("site:a") {
+			t.Fatalf("connection %d", i)
+		}
+	}
+	if d.admit("site:a") || !d.admit("site:b") {
+		t.Error("connections are not counted by agent")
+	}
+	d.close("site:a")
+	if !d.admit("site:a") {
+		t.Error("a closed connection is still counted")
+	}
+	for i := range maxHandshakes {
+		d.enter(fmt.Sprint(i))
+	}
+	if d.enter("new") {
+		t.Error("handshakes have no bound")
+	}
+}
+
+func BenchmarkGuard_Hold(b *testing.B) {
+	g, p := guardAt(siteNorth, brokerOne)
+	benchmarkGuard(b, g, p, sealed(b, brokerOne, siteNorth, agents.Hold{Leg: legOf("vo1"), Job: "wave", User: "ana"}))
+}
+
+func BenchmarkGuard_Offers1000Steps(b *testing.B) {
+	g, p := guardAt(brokerOne, siteNorth)
+	var profile bourse.Profile
+	for i := range 1000 {
+		profile = append(profile, bourse.Step{At: bourse.Time(i * 60_000), Free: i % 7})
+	}
+	benchmarkGuard(b, g, p, sealed(b, siteNorth, brokerOne, agents.Offers{Groups: []agents.GroupOffer{{Admissible: profile, Clear: profile}}}))
+}
+
+func benchmarkGuard(b *testing.B, g *Guard, p peer, m proto.Message) {
+	batch := batchOf(b, m)
+	b.SetBytes(int64(len(batch.Envelopes[0].MessageData)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, _, breach := g.batch(p, batch); breach != nil {
+			b.Fatal(breach)
+		}
+	}
+}
