@@ -73,7 +73,7 @@ func runBroker(cmd *cobra.Command, f processFlags, file string) error {
 		})
 	}
 	return p.run(cmd.Context(), begin, func(o web.Options) (*web.Server, error) {
-		o.Notify = notify
+		o.Notify, o.Explain = notify, explainer(p.folder(id))
 		return web.NewBroker(o)
 	})
 }

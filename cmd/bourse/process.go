@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"net/url"
 	"os"
 	"os/signal"
@@ -251,11 +250,7 @@ func (p *process) apiURL() string {
 func (p *process) webOptions() web.Options {
 	o := web.Options{Host: p.host, Agent: p.name, Identify: web.Anybody, Log: p.log, Collectors: []prometheus.Collector{&processMetrics{p}}}
 	if p.store != nil {
-		o.Ready = p.store.Self
-		o.Identify = func(r *http.Request) (web.Caller, error) {
-			id, err := p.store.Caller(r.TLS.PeerCertificates, certificate.User, certificate.Operator)
-			return web.Caller{Role: web.Role(id.Role), Name: id.Name}, err
-		}
+		o.Ready, o.Identify = p.store.Self, web.ByCertificate(p.store)
 	}
 	return o
 }
