@@ -33,10 +33,13 @@ header; a record without a partition gets the site that it ran on; the columns
 that SWF lacks are left out. From SWF to GWF the listed names come back; the
 preceding job and the think time are left out.
 
+Where OUT ends in .toml it is a scenario to simulate: a site for each partition of
+the log, as large as the most processors that it used at once.
+
 --split DIR writes a file for each partition, which is each site of a grid's log,
 into that folder instead of OUT.`,
 		Example: "  bourse convert SDSC-SP2.swf.gz SDSC-SP2.swf\n  bourse convert --strict log.swf clean.swf.gz\n" +
-			"  bourse convert grid.gwf.gz grid.swf.gz\n  bourse convert LCG-2005-1.swf.gz --split sites",
+			"  bourse convert grid.gwf.gz grid.swf.gz\n  bourse convert LCG-2005-1.swf.gz --split sites\n  bourse convert LCG-2005-1.swf.gz lcg.toml",
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case c.split != "" && len(args) != 1:
@@ -75,6 +78,9 @@ type converted struct {
 func (c *convert) run(in, out string, stdout, stderr io.Writer) error {
 	if err := checkConversion(in, out); err != nil {
 		return err
+	}
+	if format(out) == "toml" {
+		return c.scenario(in, out, stdout, stderr)
 	}
 	t, err := c.open(in, stderr)
 	if err != nil {
@@ -140,14 +146,14 @@ func (c *convert) parts(in string, stdout, stderr io.Writer) error {
 		return failed(err)
 	}
 	base := filepath.Base(in)
-	stem, suffix := base, ".swf"
-	if i := strings.LastIndex(strings.TrimSuffix(strings.ToLower(base), ".gz"), "."); i > 0 {
-		stem, suffix = base[:i], base[i:]
+	suffix := strings.TrimPrefix(base, stem(base))
+	if suffix == "" {
+		suffix = ".swf"
 	}
 	list := t.Partitions()
 	rows := make([]part, len(list))
 	for i, p := range list {
-		file := filepath.Join(c.split, fmt.Sprintf("%s-%d%s", stem, p.Number, suffix))
+		file := filepath.Join(c.split, fmt.Sprintf("%s-%d%s", stem(base), p.Number, suffix))
 		if err := checkConversion(in, file); err != nil {
 			return err
 		}
@@ -170,8 +176,8 @@ func (c *convert) parts(in string, stdout, stderr io.Writer) error {
 // checkConversion refuses formats that are not written, and a file onto itself,
 // whatever names it goes by.
 func checkConversion(in, out string) error {
-	if f := format(out); f != "swf" && f != "gwf" {
-		return fmt.Errorf("%s: the name says no format; it must end in .swf or .gwf, or in .gz after that", out)
+	if f := format(out); f != "swf" && f != "gwf" && !strings.HasSuffix(out, ".toml") {
+		return fmt.Errorf("%s: the name says no format; it must end in .swf or .gwf, with or without .gz, or in .toml", out)
 	}
 	from, err := os.Stat(in)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"bourse"
+	"bourse/configs"
 	"bourse/sites/swf"
 )
 
@@ -257,5 +258,45 @@ func TestConvert_SplitsALogByPartition(t *testing.T) {
 	}
 	if _, msg, code := workloadCommand("convert", in, in+".gwf", "--split", dir); code != 2 || !strings.Contains(msg, "wants one file") {
 		t.Errorf("exit %d, %s", code, msg)
+	}
+}
+
+// The preset of the grid's log is what the command makes of the log.
+func TestConvert_AGridsLogBecomesAScenario(t *testing.T) {
+	t.Parallel()
+	trace := filepath.Join("..", "..", "..", "shared", "traces", "LCG-2005-1.swf.gz")
+	if _, err := os.Stat(trace); err != nil {
+		t.Skip("needs the trace LCG-2005-1.swf.gz beside the project, in shared/traces")
+	}
+	out := filepath.Join(t.TempDir(), "lcg.toml")
+	if _, msg, code := workloadCommand("convert", trace, out); code != 0 {
+		t.Fatalf("exit %d, %s", code, msg)
+	}
+	got, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range configs.Presets() {
+		if p.Name == "lcg" && string(p.Text) != string(got) {
+			t.Error("the preset differs; make it again with bourse convert LCG-2005-1.swf.gz configs/presets/lcg.toml")
+		}
+	}
+}
+
+func TestConvert_AScenarioHasASiteForEachPartition(t *testing.T) {
+	t.Parallel()
+	in := swfFile(t, "log.swf", "; Partition: 2 south\n1 10 0 5 3 -1 -1 1 9 -1 1 7 -1 -1 1 2 -1 -1\n2 11 1 5 1 -1 -1 1 9 -1 1 7 -1 -1 1 2 -1 -1\n"+
+		"3 15 0 5 2 -1 -1 1 9 -1 1 7 -1 -1 1 2 -1 -1\n4 12 0 5 1 -1 -1 1 9 -1 1 7 -1 -1 1 -1 -1 -1\n")
+	out := filepath.Join(filepath.Dir(in), "grid.toml")
+	if _, msg, code := workloadCommand("convert", in, out); code != 0 || !strings.Contains(msg, "partition -1: no site made of 1 records") {
+		t.Fatalf("exit %d, %s", code, msg)
+	}
+	s, err := configs.ReadScenario(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 3 until 15, 1 from 12 to 17, 2 from 15: 4 at most
+	if len(s.Sites) != 1 || s.Sites[0].Name != "south" || s.Sites[0].Nodes() != 4 || s.Until != bourse.Day {
+		t.Errorf("%+v", s)
 	}
 }

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+
+	"bourse"
+	"bourse/files"
+	"bourse/sites/swf"
+)
+
+// scenario writes a scenario with a site for each partition of a grid's log, as
+// large as the most processors that it ever used at once, and a broker with jobs
+// of its own.
+func (c *convert) scenario(in, out string, stdout, stderr io.Writer) error {
+	t, err := c.open(in, stderr)
+	if err != nil {
+		return err
+	}
+	text, sites := gridScenario(t, filepath.Base(in), stderr)
+	if sites == 0 {
+		return fmt.Errorf("%s: no job of it ran with a known partition, so there is no site to make", in)
+	}
+	if err := files.Replace(out, func(w io.Writer) error { _, err := io.WriteString(w, text); return err }); err != nil {
+		return failed(err)
+	}
+	if c.json {
+		return failed(writeJSON(stdout, map[string]int{"sites": sites, "records": len(t.Records)}))
+	}
+	_, err = fmt.Fprintf(stdout, "%s: %d sites; run it with bourse simulate %s --traces %s\n", out, sites, out, filepath.Dir(in))
+	return failed(err)
+}
+
+// gridScenario is the text of the scenario, and how many sites it has.
+func gridScenario(t *swf.Trace, trace string, stderr io.Writer) (text string, count int) {
+	var last bourse.Time
+	for i := range t.Records {
+		last = max(last, t.Records[i].Submit())
+	}
+	days := max((last.Sub(t.Zero())+bourse.Day-1)/bourse.Day, 1)
+	var b scenarioText
+	b.line("# The sites of %s, each with the jobs that its log has; needs --traces DIR.", trace)
+	b.line("#")
+	b.line("# A site is as large as the most processors that it used at once in the log, so")
+	b.line("# that its own users hardly wait; a VO adds jobs of its own.")
+	b.line("")
+	b.line("name = %q", stem(trace))
+	b.line("until = \"%dd\"", days)
+	for _, p := range t.Partitions() {
+		nodes := p.Trace.Peak()
+		if p.Number < 1 || nodes == 0 {
+			fmt.Fprintf(stderr, "partition %d: no site made of %d records, none of which ran in a partition with a number\n", p.Number, len(p.Trace.Records))
+			continue
+		}
+		name := p.Name
+		if name == "" {
+			name = "site-" + strconv.FormatInt(p.Number, 10)
+		}
+		count++
+		b.line("\n[[site]]\nname = %q", name)
+		b.line("[[site.group]]\nname = \"main\"\nnodes = %d\nperformance = 1.0\nprice = 1.0", nodes)
+		b.line("[site.workload]\ntrace = %q\npartition = %d", trace, p.Number)
+	}
+	b.line("\n[[broker]]\nname = \"vo1\"\nbudget = 50000.0\ncycle = \"30m\"\nhorizon = \"7d\"\nalgorithm = \"amp\"\nminimize = \"time\"")
+	b.line("[broker.workload]\nmodel = \"uniform\"\njobs = 1000")
+	return string(b), count
+}
+
+// stem is a file's name without its extensions.
+func stem(name string) string {
+	for ext := filepath.Ext(name); ext == ".gz" || ext == ".swf" || ext == ".gwf"; ext = filepath.Ext(name) {
+		name = name[:len(name)-len(ext)]
+	}
+	return name
+}
+
+// scenarioText grows by lines.
+type scenarioText []byte
+
+func (t *scenarioText) line(form string, args ...any) { *t = fmt.Appendf(*t, form+"\n", args...) }
