@@ -81,7 +81,7 @@ var (
 	ErrFull     = errors.New("its mailbox is full; try again later")
 	ErrAsks     = errors.New("too many questions wait for an answer; try again later")
 	ErrStopped  = errors.New("the process is stopping")
-	ErrFailed   = errors.New("the agent has failed; the process must stop, and replay the journal in a new one")
+	ErrFailed   = errors.New("the agent has failed, and the process must stop")
 	ErrRetired  = errors.New("the agent has stopped by its own will: another process has its name, or it was told that it is not to go on")
 	ErrBehind   = errors.New("the watcher was too slow and has missed facts")
 	errNoSecond = errors.New("an agent of this name runs here already")
@@ -154,7 +154,6 @@ func (h *Host) Add(id agents.ID, a agents.Durable, disk journal.Disk, opt journa
 		l.log.Error().Err(err).Msg("life refused")
 		return err
 	}
-	l.log.Info().Uint64("facts", l.journal.Facts()).Uint64("replayed", l.journal.Since()).Int("cut", l.journal.Cut()).Msg("life begun")
 	return nil
 }
 
@@ -192,6 +191,7 @@ func (h *Host) begin(l *life, disk journal.Disk, opt journal.Options) error {
 		return err
 	}
 	h.lives[l.id] = l
+	l.log.Info().Uint64("facts", l.journal.Facts()).Uint64("replayed", l.journal.Since()).Int("cut", l.journal.Cut()).Msg("life begun")
 	l.post(&letter{from: l.id, m: agents.Started{Nonce: nonce()}})
 	return nil
 }
