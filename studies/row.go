@@ -60,6 +60,7 @@ const (
 	Agrees    = "agrees"    // the paper's figure lies within the interval, or the claim holds beyond it
 	Differs   = "differs"   // it lies outside, or the opposite holds beyond the interval
 	Undecided = "undecided" // the interval decides nothing
+	NotFound  = "not found" // the claim may hold, but not beyond the interval
 )
 
 // interval is the mean of independent values and the half-width of its 95 %

@@ -93,6 +93,9 @@ func (s *Schedule) options(p *place, k, threshold int) []bourse.Time {
 		}
 		for _, start := range [...]bourse.Time{q.start.Add(-p.run), q.end(), q.last.Add(q.run)} {
 			inside := start >= p.ready && start <= p.last
+			if p.job.SLA.Earlier && start > p.last {
+				continue
+			}
 			if start >= s.now && !inside && within(p.away(start), p.run, threshold) {
 				list = append(list, start)
 			}

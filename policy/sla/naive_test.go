@@ -205,6 +205,9 @@ func (v *naive) alternatives(a SLA) (starts []bourse.Time) {
 		}
 		for _, s := range []bourse.Time{o.start.Add(-z.Runtime), o.end(), o.due} {
 			inside := s >= j.ready && s.Add(z.Runtime) <= j.due
+			if a.Earlier && s > j.ready {
+				continue
+			}
 			if s >= v.now && !inside && int64(away(s))*1000 <= int64(z.Runtime)*int64(min(a.Threshold, v.opt.MaxPhi)) {
 				options = append(options, s)
 			}
@@ -235,6 +238,7 @@ func drawSLA(t *rapid.T, id int64, now bourse.Time) SLA {
 		a.Sizes = []Size{{1, te + bourse.Duration(slack)/2}, {n, te}}
 	}
 	a.Fix = rapid.SampledFrom([]int{NeverFix, NeverFix, 0, 250, 1000}).Draw(t, "fix")
+	a.Earlier = rapid.IntRange(0, 3).Draw(t, "earlier") == 0
 	a.Threshold = rapid.SampledFrom([]int{0, 250, 1000, 5000}).Draw(t, "threshold")
 	return a
 }

@@ -21,6 +21,8 @@ type SLA struct {
 	// Threshold is the largest |phi| of an alternative that the user would look
 	// at, in thousandths; 0: none.
 	Threshold int `json:"threshold,omitempty"`
+	// Earlier leaves out alternatives that begin later than wanted.
+	Earlier bool `json:"earlier,omitempty"`
 }
 
 const (

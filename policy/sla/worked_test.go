@@ -129,14 +129,14 @@ func TestAlternatives_NearestSlotWithinTheThreshold(t *testing.T) {
 	if list := s.Alternatives(a, 10); len(list) > 0 {
 		t.Errorf("threshold .5 offers %v", list)
 	}
-	a.Threshold = 2000
+	a.Threshold, a.Earlier = 2000, true
 	list = s.Alternatives(a, 10)
 	want = Alternative{Size: a.Sizes[0], Start: at(60), Phi: -1500, Price: 80 * bourse.Credit}
-	if len(list) != 2 || list[1] != want {
-		t.Fatalf("threshold 2 offers %v, of the earlier %v is wanted", list, want)
+	if len(list) != 1 || list[0] != want {
+		t.Fatalf("earlier only with threshold 2 offers %v, not %v", list, want)
 	}
 	audit(t, s)
-	accept(t, s, list[1].Rigid(a))
+	accept(t, s, list[0].Rigid(a))
 	stands(t, s, 100, 60)
 }
 

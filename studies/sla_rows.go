@@ -1,0 +1,347 @@
+package studies
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"bourse"
+	"bourse/policy/sla"
+)
+
+// SLAReservations runs the experiment of Netto, Bubendorfer and Buyya on a trace
+// (theirs is SDSC SP2) and returns its figures beside the paper's. All settings
+// draw the same numbers; differences are paired by interval, and their intervals
+// of confidence are over the intervals of the trace, each the mean of its draws.
+// It is an error if the trace has no two whole intervals of 15 days.
+//
+// A draw of every interval of SDSC takes about a quarter of a minute on two
+// processors.
+func SLAReservations(jobs []bourse.LocalJob, opt SLAOptions) ([]Row, error) {
+	if opt.Runs < 1 {
+		return nil, fmt.Errorf("runs = %d: 1 or more are wanted", opt.Runs)
+	}
+	list := slaIntervals(jobs)
+	if opt.Intervals > 0 {
+		list = list[:min(opt.Intervals, len(list))]
+	}
+	if len(list) < 2 {
+		return nil, fmt.Errorf("the trace has %d whole intervals of 15 days; 2 or more are wanted", len(list))
+	}
+	p := &slaPlan{}
+	p.all() // which settings there are
+	p.results = runSLAs(list, p.cells, opt)
+	p.rows = nil
+	p.all()
+	return p.rows, nil
+}
+
+// slaPlan makes the rows in two passes: the first, without results, notes the
+// settings that the rows ask for; the second has their outcomes.
+type slaPlan struct {
+	cells   []slaCell
+	results *slaResults
+	rows    []Row
+}
+
+// of is one figure of a setting by interval.
+func (p *slaPlan) of(c slaCell, figure func(*slaOutcome) float64) []float64 {
+	if p.results == nil {
+		if !slices.Contains(p.cells, c) {
+			p.cells = append(p.cells, c)
+		}
+		return nil
+	}
+	values := make([]float64, p.results.intervals)
+	for i := range values {
+		values[i] = figure(&p.results.outcomes[c][i])
+	}
+	return values
+}
+
+func (p *slaPlan) used(c slaCell) []float64 {
+	return p.of(c, func(o *slaOutcome) float64 { return o.used })
+}
+
+// row adds a row.
+func (p *slaPlan) row(measure, setting string, paper Claim, mean, half float64, verdict string) {
+	runs := 0
+	if p.results != nil {
+		runs = p.results.intervals * p.results.runs
+	}
+	p.rows = append(p.rows, Row{measure, setting, paper, mean, half, runs, verdict})
+}
+
+// gain adds a row of the paired difference a - b, claimed to be above 0.
+func (p *slaPlan) gain(measure, setting, claim string, a, b []float64) {
+	mean, half := paired(a, b)
+	p.row(measure, setting, Words(claim), mean, half, above(mean, half))
+}
+
+// above says whether a mean is above 0 beyond its interval.
+func above(mean, half float64) string {
+	switch {
+	case mean > half:
+		return Agrees
+	case mean < -half:
+		return Differs
+	}
+	return NotFound
+}
+
+// ratio is the ratio of the means of a and b and the half-width of its interval
+// by the usual linear approximation.
+func ratio(a, b []float64) (r, half float64) {
+	if len(a) == 0 {
+		return 0, 0
+	}
+	ma, _ := interval(a)
+	mb, _ := interval(b)
+	r = ma / mb
+	d := make([]float64, len(a))
+	for i := range a {
+		d[i] = (a[i] - r*b[i]) / mb
+	}
+	_, half = interval(d)
+	return r, half
+}
+
+var slaFrequencies = []int{100, 125, 150}
+
+// edf is the setting that the others vary: earliest deadline first, windows that
+// never close before their start.
+func edf(frequency, phi int) slaCell {
+	return slaCell{frequency: frequency, order: sla.EDF, phi: phi, fix: sla.NeverFix}
+}
+
+func times(frequency int) string { return fmt.Sprintf("x%v", float64(frequency)/100) }
+
+// all adds the rows in the order of the paper's figures.
+func (p *slaPlan) all() {
+	p.magnitude()
+	p.orders()
+	p.lengths()
+	p.breakEven()
+	p.estimates()
+	p.fixing()
+	p.alternatives()
+	p.beyond()
+}
+
+// magnitude: the utilisation of FIFO without flexibility, in the text of section
+// 4.2.
+func (p *slaPlan) magnitude() {
+	rigid := func(f int) []float64 {
+		return p.used(slaCell{frequency: f, order: sla.FIFO, fix: sla.NeverFix})
+	}
+	for i, f := range slaFrequencies {
+		paper := []float64{46.8, 50.9, 54.7}[i]
+		mean, half := interval(rigid(f))
+		p.row("utilisation %", times(f)+", FIFO, rigid", Figure(paper), mean, half, near(mean, half, paper))
+	}
+	for i, f := range slaFrequencies[1:] {
+		paper := []float64{1.088, 1.169}[i]
+		r, half := ratio(rigid(f), rigid(100))
+		p.row("ratio of utilisations", times(f)+" to x1, FIFO, rigid", Figure(paper), r, half, near(r, half, paper))
+	}
+}
+
+// near says whether a paper's figure lies within an interval.
+func near(mean, half, paper float64) string {
+	if math.Abs(mean-paper) <= half {
+		return Agrees
+	}
+	return Differs
+}
+
+// orders: figure 1, against a random order.
+func (p *slaPlan) orders() {
+	for _, f := range slaFrequencies {
+		in := func(o sla.Order) []float64 {
+			c := edf(f, 100)
+			c.order = o
+			return p.used(c)
+		}
+		p.gain("utilisation above shuffle, points", times(f)+", phi 100 %, EDF", "best", in(sla.EDF), in(sla.Shuffle))
+		for _, o := range []sla.Order{sla.LFF, sla.BJF, sla.FIFO, sla.Revenue} {
+			mean, half := paired(in(o), in(sla.Shuffle))
+			claim, verdict := Claim{}, sign(mean, half)
+			if o != sla.Revenue { // the paper's future work
+				claim, verdict = Words("below EDF"), above(paired(in(sla.EDF), in(o)))
+			}
+			p.row("utilisation above shuffle, points", fmt.Sprintf("%s, phi 100 %%, %s", times(f), strings.ToUpper(o.String())), claim, mean, half, verdict)
+		}
+		c := edf(f, 100)
+		c.order = sla.Revenue
+		r, half := ratio(p.of(c, revenue), p.of(edf(f, 100), revenue))
+		p.row("revenue above EDF, % of it", times(f)+", phi 100 %, REVENUE", Claim{}, 100*(r-1), 100*half, sign(r-1, half))
+	}
+}
+
+func revenue(o *slaOutcome) float64  { return o.revenue }
+func work(o *slaOutcome) float64     { return o.work }
+func accepted(o *slaOutcome) float64 { return o.accepted }
+
+// lengths: figure 2, and what utilisation alone does not show.
+func (p *slaPlan) lengths() {
+	for _, f := range slaFrequencies {
+		for i, phi := range slaPhis {
+			p.gain("utilisation above rigid, points", fmt.Sprintf("%s, EDF, phi %d %%", times(f), phi), "above 0", p.used(edf(f, phi)), p.used(edf(f, 0)))
+			if i > 0 {
+				p.gain("utilisation above the shorter interval, points", fmt.Sprintf("%s, EDF, phi %d %% to %d %%", times(f), slaPhis[i-1], phi),
+					"longer is higher", p.used(edf(f, phi)), p.used(edf(f, slaPhis[i-1])))
+			}
+		}
+	}
+	for _, m := range []struct {
+		name string
+		of   func(*slaOutcome) float64
+	}{
+		{"accepted work above rigid, points of the work submitted", work},
+		{"acceptance above rigid, points", accepted},
+		{"revenue above rigid, points of the full price submitted, discount 20 %", revenue},
+	} {
+		for _, f := range slaFrequencies {
+			for _, phi := range slaPhis {
+				mean, half := paired(p.of(edf(f, phi), m.of), p.of(edf(f, 0), m.of))
+				p.row(m.name, fmt.Sprintf("%s, EDF, phi %d %%", times(f), phi), Claim{}, mean, half, sign(mean, half))
+			}
+		}
+	}
+}
+
+// breakEven is the discount, in % of the full price at phi = 1, at which
+// flexible windows bring as much revenue as rigid ones: revenue falls in
+// proportion to it.
+func (p *slaPlan) breakEven() {
+	const discount = 20 // under which the settings ran
+	for _, f := range slaFrequencies {
+		for _, phi := range slaPhis {
+			more, rigid, paid := p.of(edf(f, phi), work), p.of(edf(f, 0), work), p.of(edf(f, phi), revenue)
+			gained, given := make([]float64, len(more)), make([]float64, len(more))
+			for i := range more {
+				gained[i], given[i] = more[i]-rigid[i], (more[i]-paid[i])/discount
+			}
+			mean, half := ratio(gained, given)
+			p.row("discount that pays for itself, % at phi 1", fmt.Sprintf("%s, EDF, phi %d %%", times(f), phi), Claim{}, mean, half, sign(mean, half))
+		}
+	}
+}
+
+// sign words the verdict of a figure of which the paper says nothing.
+func sign(mean, half float64) string {
+	switch {
+	case mean > half:
+		return "above 0"
+	case mean < -half:
+		return "below 0"
+	}
+	return Undecided
+}
+
+// estimates: figure 3, overestimated runtimes.
+func (p *slaPlan) estimates() {
+	const f = 100
+	inexact := func(phi int) slaCell {
+		c := edf(f, phi)
+		c.inexact = true
+		return c
+	}
+	for _, phi := range slaPhis {
+		setting := fmt.Sprintf("%s, EDF, phi %d %%, ", times(f), phi)
+		more, moreHalf := ratio(p.used(inexact(phi)), p.used(inexact(0)))
+		less, lessHalf := ratio(p.used(edf(f, phi)), p.used(edf(f, 0)))
+		p.row("utilisation above rigid, % of it", setting+"accurate estimates", Claim{}, 100*(less-1), 100*lessHalf, sign(less-1, lessHalf))
+		p.row("utilisation above rigid, % of it", setting+"overestimates", Claim{}, 100*(more-1), 100*moreHalf, sign(more-1, moreHalf))
+		diff, half := p.ratioGain(inexact(phi), inexact(0), edf(f, phi), edf(f, 0))
+		p.row("effect with overestimates less effect with accurate ones, points", fmt.Sprintf("%s, EDF, phi %d %%", times(f), phi),
+			Words("more with overestimates"), diff, half, above(diff, half))
+	}
+	lost := p.of(inexact(100), func(o *slaOutcome) float64 { return o.lost })
+	mean, half := interval(lost)
+	p.row("lost time, % of the node-time reserved", times(f)+", EDF, phi 100 %, overestimates", Claim{}, mean, half, sign(mean, half))
+}
+
+// ratioGain is 100 (a/b - c/d), of means, with its interval by linear
+// approximation.
+func (p *slaPlan) ratioGain(a, b, c, d slaCell) (mean, half float64) {
+	va, vb, vc, vd := p.used(a), p.used(b), p.used(c), p.used(d)
+	if p.results == nil {
+		return 0, 0
+	}
+	r1, _ := ratio(va, vb)
+	r2, _ := ratio(vc, vd)
+	mb, _ := interval(vb)
+	md, _ := interval(vd)
+	e := make([]float64, len(va))
+	for i := range e {
+		e[i] = 100 * ((va[i]-r1*vb[i])/mb - (vc[i]-r2*vd[i])/md)
+	}
+	_, half = interval(e)
+	return 100 * (r1 - r2), half
+}
+
+// fixing: figure 4.
+func (p *slaPlan) fixing() {
+	last := slaCell{}
+	for i, x := range []int{0, 250, 500, 750, sla.NeverFix} {
+		c := edf(125, 100)
+		c.fix = x
+		name := fmt.Sprintf("x %v", float64(x)/1000)
+		if x == sla.NeverFix {
+			name = "never"
+		}
+		first := c
+		first.fix = 0
+		if i > 0 {
+			p.gain("utilisation above fixing at once, points", "x1.25, EDF, phi 100 %, fixed at "+name, "above 0", p.used(c), p.used(first))
+			p.gain("utilisation above fixing sooner, points", "x1.25, EDF, phi 100 %, fixed at "+name, "later is higher", p.used(c), p.used(last))
+		}
+		last = c
+	}
+}
+
+// alternatives: figures 5 and 6. All windows are rigid; who is refused takes the
+// nearest alternative.
+func (p *slaPlan) alternatives() {
+	const f = 125
+	for _, mode := range []struct {
+		name          string
+		earlier, half bool
+	}{{"all users take any", false, false}, {"earlier ones alone", true, false}, {"half of the users take any", false, true}} {
+		for _, threshold := range slaPhis {
+			c := edf(f, 0)
+			c.threshold, c.earlier, c.half = threshold, mode.earlier, mode.half
+			setting := fmt.Sprintf("%s, EDF, threshold %d %%, %s", times(f), threshold, mode.name)
+			p.gain("utilisation above no alternatives, points", setting, "above 0", p.used(c), p.used(edf(f, 0)))
+			p.gain("utilisation of intervals above alternatives, points", setting, "intervals help more", p.used(edf(f, threshold)), p.used(c))
+			phi, half := interval(p.of(c, func(o *slaOutcome) float64 { return o.phi }))
+			verdict := Differs
+			if phi+half >= 0.9 {
+				verdict = Agrees
+			}
+			p.row("mean |phi| of alternatives over the threshold", setting, Words("not much below 1"), phi, half, verdict)
+		}
+	}
+}
+
+// beyond is what the paper leaves to future work: half of the owners of rigid
+// windows agree to be shifted for a compensation.
+func (p *slaPlan) beyond() {
+	for _, phi := range slaPhis {
+		c := edf(100, 0)
+		c.shift = phi
+		for _, m := range []struct {
+			name string
+			of   func(*slaOutcome) float64
+		}{
+			{"utilisation above no shifts, points", func(o *slaOutcome) float64 { return o.used }},
+			{"accepted work above no shifts, points of the work submitted", work},
+			{"revenue above no shifts, points of the full price submitted, compensation 10 %", revenue},
+		} {
+			mean, half := paired(p.of(c, m.of), p.of(edf(100, 0), m.of))
+			p.row(m.name, fmt.Sprintf("x1, EDF, rigid, half of the owners shift by up to %d %%", phi), Claim{}, mean, half, sign(mean, half))
+		}
+	}
+}
