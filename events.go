@@ -112,6 +112,11 @@ type (
 		Lives    []SiteLife  `json:"lives"` // in order of broker, then incarnation
 		Legs     []LegMemory `json:"legs"`  // in order of their first fact
 		Accounts []Account   `json:"accounts"`
+
+		Drain       SiteDrained      `json:"drain,omitzero"`
+		Closed      []SiteClosed     `json:"closed,omitempty"`      // in the order in which it was said
+		Maintenance []MaintenanceSet `json:"maintenance,omitempty"` // the same
+		Maintained  uint64           `json:"maintained,omitempty"`  // how many there have been
 	}
 	// SiteLife is what a site remembers of one life of a broker.
 	SiteLife struct {

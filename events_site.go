@@ -88,7 +88,7 @@ const (
 // Of a site, by its operator's wish.
 type (
 	// SiteDrained says that a site takes no new legs until an instant, Never for
-	// until further notice; one that has passed ends a drain.
+	// until further notice, 0 for no longer.
 	SiteDrained struct {
 		Until Time   `json:"until"`
 		Why   string `json:"why,omitempty"`
@@ -105,13 +105,12 @@ type (
 		VO   string `json:"vo,omitempty"`
 		User string `json:"user,omitempty"`
 	}
-	// MaintenanceSet says that nodes are out of service over a window. Number
-	// names it to the cluster.
+	// MaintenanceSet says that nodes are out of service over a window.
 	MaintenanceSet struct {
-		Name   string `json:"name"`
-		Number uint64 `json:"number"`
-		What   Leg    `json:"what"`
-		Why    string `json:"why,omitempty"`
+		Name string `json:"name"`
+		Leg  LegID  `json:"leg"` // of no broker: its name at the cluster
+		What Leg    `json:"what"`
+		Why  string `json:"why,omitempty"`
 	}
 	// MaintenanceOver says that the nodes of a maintenance are given back, or that
 	// its time has passed.

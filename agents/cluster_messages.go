@@ -32,6 +32,7 @@ type ClusterHold struct {
 	Run      bourse.Duration // what the work really takes; 0: to the end
 	Replaces bourse.LegID    // the lock whose nodes it may count on; the zero LegID: none
 	Again    bool            // even if it was released before
+	Force    bool            // what is in the way gives way, as when nodes fail; for maintenance
 }
 
 // ClusterHeld answers a ClusterHold.

@@ -54,6 +54,16 @@ func (s *Site) full() bourse.Reason {
 		Detail: fmt.Sprintf("%d requests already wait for %s's cluster", s.cfg.MaxWork, s.cfg.Name)}
 }
 
+// crowded says why no Hold of a broker is taken in: the line, or the memory.
+func (s *Site) crowded(broker string) bourse.Reason {
+	if s.desk.waiting() >= s.cfg.MaxWork {
+		return s.full()
+	}
+	return bourse.Reason{Code: bourse.QueueFull, Detail: fmt.Sprintf(
+		"%s remembers %d legs, %d of them of %s; the most are %d, and half of that for one",
+		s.cfg.Name, len(s.kept), s.keptOf[broker], broker, s.cfg.MaxKept)}
+}
+
 // enqueue puts a task in line; at the bound it is refused.
 func (s *Site) enqueue(t step, k task) {
 	if s.desk.waiting() >= s.cfg.MaxWork {
@@ -111,8 +121,12 @@ func (s *Site) say(t step) {
 		t.out.Send(s.cfg.Cluster, agents.ClusterInventory{Ref: s.desk.ref})
 	case nodes:
 		k := s.desk.first()
-		t.out.Send(s.cfg.Cluster, agents.ClusterHold{Leg: k.leg.Leg, What: k.leg.What, Run: k.leg.Run,
-			Replaces: k.leg.Replaces, Again: k.restored != nil})
+		m := agents.ClusterHold{Leg: k.leg.Leg, What: k.leg.What, Run: k.leg.Run,
+			Replaces: k.leg.Replaces, Again: k.restored != nil}
+		if x, ok := k.m.(agents.Maintenance); ok {
+			m.What.Start, m.Force, m.Again = max(m.What.Start, t.now), x.Force, true
+		}
+		t.out.Send(s.cfg.Cluster, m)
 	}
 }
 
@@ -168,9 +182,11 @@ func (s *Site) serve(t step) {
 		k := s.desk.first()
 		switch m := k.m.(type) {
 		case agents.OfferRequest:
-			t.out.Send(k.from, s.offers(t.now, m))
+			vo, _ := brokerOf(k.from)
+			t.out.Send(k.from, s.offers(t.now, vo, m))
 		case agents.QuoteRequest:
-			t.out.Send(k.from, s.quotes(t.now, m))
+			vo, _ := brokerOf(k.from)
+			t.out.Send(k.from, s.quotes(t.now, vo, m))
 		case agents.Hold:
 			if s.tryHold(t, k, m) {
 				return // the cluster's answer goes on
@@ -181,6 +197,10 @@ func (s *Site) serve(t step) {
 				return
 			}
 			s.reasserted(t, k.from, k.leg.Leg, bourse.Reason{}) // asserted twice
+		case agents.Maintenance:
+			if s.askMaintenance(t, k, m) {
+				return
+			}
 		case inventoryDue:
 			s.ask(t)
 			return

@@ -2,6 +2,7 @@ package sites
 
 import (
 	"fmt"
+	"slices"
 
 	"bourse"
 	"bourse/agents"
@@ -11,9 +12,20 @@ import (
 // life is what a site remembers of the lives of one broker.
 type life struct {
 	broker  string
-	highest uint32 // the latest incarnation seen
-	listed  uint32 // the latest that has been told its legs
-	seen    []bourse.LifeSeen
+	highest uint32            // the latest incarnation seen
+	listed  uint32            // the latest that has been told its legs
+	seen    []bourse.LifeSeen // the latest few
+}
+
+// see takes note of a life later than all before. Of those before only the
+// latest few are remembered: what earlier ones ask for is fenced by highest, and
+// what they decided by listed.
+func (f *life) see(x bourse.LifeSeen) {
+	if len(f.seen) >= maxLives {
+		f.seen = slices.Delete(f.seen, 0, 1)
+	}
+	f.seen = append(f.seen, x)
+	f.highest = x.Incarnation
 }
 
 // address is where the broker is told of its legs: where its latest life spoke
@@ -53,15 +65,20 @@ func (s *Site) fence(t step, e event, id bourse.LegID, decidedBy uint32) bourse.
 	case e != onHold && e != onPrepare && decidedBy < f.listed && !plant.On("no-list-fence"):
 		return fenced("incarnation %d of %s has listed its legs at %s, what %d decided is over", f.listed, id.Tx.Broker, s.cfg.Name, decidedBy)
 	}
-	s.meet(t, id.Tx.Broker, inc, id.Tx.Nonce)
-	return bourse.Reason{}
+	return s.meet(t, id.Tx.Broker, inc, id.Tx.Nonce)
 }
 
-// meet records a life later than all seen before. Row S2.
-func (s *Site) meet(t step, broker string, incarnation uint32, nonce uint64) {
-	if f := s.lives[broker]; f == nil || incarnation > f.highest {
+// meet records a life later than all seen before, row S2, and says why not if
+// there are too many brokers already.
+func (s *Site) meet(t step, broker string, incarnation uint32, nonce uint64) bourse.Reason {
+	f := s.lives[broker]
+	if f == nil && len(s.lives) >= maxBrokers {
+		return refused(bourse.QueueFull, "%s knows %d brokers already, the most it remembers", s.cfg.Name, maxBrokers).Refusal
+	}
+	if f == nil || incarnation > f.highest {
 		s.record(t, bourse.LifeSeen{Broker: broker, Address: string(t.from), Incarnation: incarnation, Nonce: nonce})
 	}
+	return bourse.Reason{}
 }
 
 func fenced(format string, args ...any) bourse.Reason {
@@ -78,7 +95,11 @@ func (s *Site) list(t step, m agents.List) {
 			Refusal: fenced("incarnation %d of %s has spoken to %s", f.highest, m.Broker, s.cfg.Name)})
 		return
 	}
-	s.meet(t, m.Broker, m.Incarnation, m.Nonce)
+	if why := s.meet(t, m.Broker, m.Incarnation, m.Nonce); why.Refused() { // S73: nobody of that name has legs here
+		t.reply(agents.Listing{Incarnation: m.Incarnation, Stamp: s.stamp()})
+		return
+	}
+	f = s.life(m.Broker)
 	if m.Incarnation > f.listed {
 		s.withdraw(t, m.Broker, m.Incarnation)
 		s.record(t, bourse.LifeListed{Broker: m.Broker, Incarnation: m.Incarnation})

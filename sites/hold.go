@@ -14,6 +14,10 @@ func (s *Site) hold(t step, m agents.Hold) {
 		s.refusal(t, m.Leg, onHold, bourse.Fare{}, why, m.Leg.Tx.Incarnation)
 		return
 	}
+	if why := senseless(m); why.Refused() { // S72
+		s.refusal(t, m.Leg, onHold, bourse.Fare{}, why, m.Leg.Tx.Incarnation)
+		return
+	}
 	if l := s.legs[m.Leg]; l != nil {
 		switch do := table[onHold][l.State]; {
 		case !l.tomb && l.Digest != m.Digest() && !plant.On("no-digest"): // S6
@@ -24,8 +28,8 @@ func (s *Site) hold(t step, m agents.Hold) {
 		}
 		return
 	}
-	if s.desk.waiting() >= s.cfg.MaxWork || len(s.kept) >= s.cfg.MaxKept { // S10
-		s.refusal(t, m.Leg, onHold, bourse.Fare{}, s.full(), m.Leg.Tx.Incarnation)
+	if s.desk.waiting() >= s.cfg.MaxWork || len(s.kept) >= s.cfg.MaxKept || 2*s.keptOf[m.Leg.Tx.Broker] >= s.cfg.MaxKept { // S10
+		s.refusal(t, m.Leg, onHold, bourse.Fare{}, s.crowded(m.Leg.Tx.Broker), m.Leg.Tx.Incarnation)
 		return
 	}
 	l := &leg{LegMoved: bourse.LegMoved{Leg: m.Leg, What: m.What, Job: m.Job, User: m.User, Limit: m.Limit,
@@ -87,6 +91,9 @@ func (s *Site) tryHold(t step, k *task, m agents.Hold) bool {
 // price prices what a Hold asks for, or says why it cannot be had. Row S11
 // before S12.
 func (s *Site) price(now bourse.Time, l *leg) bourse.Quote {
+	if why := s.barred(now, l.Leg.Tx.Broker, l.User); why.Refused() { // S61, S63
+		return bourse.Quote{Refusal: why}
+	}
 	old, why := s.replaced(l)
 	if why.Refused() {
 		return bourse.Quote{Refusal: why}
@@ -97,7 +104,7 @@ func (s *Site) price(now bourse.Time, l *leg) bourse.Quote {
 	if r := s.capped(l); r.Refused() {
 		return bourse.Quote{Refusal: r}
 	}
-	return s.quote(now, l.User, l.What, old)
+	return s.quote(now, l.Leg.Tx.Broker, l.User, l.What, old)
 }
 
 // soonest is how far ahead a Hold must start where messages take time.
@@ -134,7 +141,7 @@ func (s *Site) replaceable(l *leg) bool {
 
 // clusterHeld ends the wait of the first in line.
 func (s *Site) clusterHeld(t step, m agents.ClusterHeld) {
-	l := s.legs[m.Leg]
+	l := s.legOf(m.Leg)
 	if s.desk.question != nodes || s.desk.first().leg.Leg != m.Leg {
 		// An answer that came twice, or too late. Nodes locked for a leg that is
 		// over, or never was, are given back.
@@ -144,7 +151,10 @@ func (s *Site) clusterHeld(t step, m agents.ClusterHeld) {
 		return
 	}
 	k := s.desk.first()
+	asked, maintains := k.m.(agents.Maintenance)
 	switch {
+	case maintains:
+		s.maintainedNodes(t, k, asked, m.Refusal)
 	case k.restored != nil:
 		s.reassertedNodes(t, k, m.Refusal)
 	case m.Refusal.Refused(): // S16

@@ -2,6 +2,7 @@ package sites
 
 import (
 	"fmt"
+	"math"
 
 	"bourse"
 	"bourse/agents/plant"
@@ -11,32 +12,62 @@ import (
 // allowed checks a leg against what the operator allows: the limits on
 // reservations and the share of the node-time that VOs may hold, net of the leg
 // that it replaces.
-func (s *Site) allowed(now bourse.Time, user string, group int, l bourse.Leg, old *leg, reserved []backfill.Reserved) bourse.Reason {
-	if s.cfg.VOShare < 1000 {
-		if r := s.shared(now, l, old); r.Refused() {
-			return r
-		}
+func (s *Site) allowed(now bourse.Time, vo, user string, group int, l bourse.Leg, old *leg, reserved []backfill.Reserved) bourse.Reason {
+	if r := s.shared(now, vo, l, old); r.Refused() {
+		return r
 	}
 	return s.cfg.Limits.Check(user, now, l.Start, l.Nodes, l.Duration(), s.cfg.Groups[group].Nodes, reserved)
 }
 
 // shared checks l against vo_share: the node-time that open legs hold over the
-// span from now, in all, as a share of the site's.
-func (s *Site) shared(now bourse.Time, l bourse.Leg, old *leg) bourse.Reason {
-	end := now.Add(s.cfg.Span)
-	sum := nodeTime(l, now, end)
-	for o := range s.open.each {
-		if o != old {
-			sum += nodeTime(o.What, now, end)
-		}
-	}
-	most := int64(s.nodes) * int64(s.cfg.Span) / 1000 * int64(s.cfg.VOShare)
-	if sum <= most {
+// span from now, those of all VOs and those of its own, as shares of the site's.
+func (s *Site) shared(now bourse.Time, vo string, l bourse.Leg, old *leg) bourse.Reason {
+	x := s.shareOf(now, vo, old)
+	sum := x.held + nodeTime(l, now, now.Add(s.cfg.Span))
+	if sum <= x.most {
 		return bourse.Reason{}
 	}
+	whose, them := "VOs", "them"
+	if x.own {
+		whose, them = vo, "it"
+	}
 	return bourse.Reason{Code: bourse.VOShare, Detail: fmt.Sprintf(
-		"VOs would hold %v node-seconds of %s's next %v, its share for them is %v",
-		bourse.Duration(sum), s.cfg.Name, s.cfg.Span.Words(), bourse.Duration(most))}
+		"%s would hold %v node-seconds of %s's next %v, its share for %s is %v",
+		whose, bourse.Duration(sum), s.cfg.Name, s.cfg.Span.Words(), them, bourse.Duration(x.most))}
+}
+
+// share is the node-time over the span that VOs, or one of them, hold and may
+// hold.
+type share struct {
+	held, most int64
+	own        bool // of one VO
+}
+
+// shareOf is the share that leaves a VO the least, net of the leg that is
+// replaced. It costs a walk over the open legs where there is a share at all.
+func (s *Site) shareOf(now bourse.Time, vo string, old *leg) share {
+	part, limited := s.cfg.VOShares[vo]
+	if limited = limited && part < 1000; !limited && s.cfg.VOShare >= 1000 {
+		return share{most: math.MaxInt64}
+	}
+	end := now.Add(s.cfg.Span)
+	all, own := share{}, share{own: true}
+	for o := range s.open.each {
+		if o == old {
+			continue
+		}
+		x := nodeTime(o.What, now, end)
+		all.held += x
+		if o.Leg.Tx.Broker == vo {
+			own.held += x
+		}
+	}
+	whole := int64(s.nodes) * int64(s.cfg.Span) / 1000
+	all.most, own.most = whole*int64(min(s.cfg.VOShare, 1000)), whole*int64(part)
+	if s.cfg.VOShare >= 1000 || limited && own.most-own.held < all.most-all.held {
+		return own
+	}
+	return all
 }
 
 // nodeTime is what of l lies in [from, to), in node-milliseconds.

@@ -66,6 +66,9 @@ func (c *Cluster) hold(now bourse.Time, m agents.ClusterHold) bourse.Reason {
 	}
 	c.number++
 	l.number = c.number
+	if m.Force {
+		c.clear(now, group, l.what.Start, l.what.End, l.what.Nodes)
+	}
 	if why := c.take(now, l); why.Refused() {
 		return why
 	}

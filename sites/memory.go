@@ -18,8 +18,10 @@ type memory struct {
 	legs   map[bourse.LegID]*leg // and those that are asked
 	kept   []*leg                // in order of their first facts
 	tombs  []*leg                // cancelled before they were known, oldest first
+	keptOf map[string]int        // by broker
 	open   openLegs
 	ledger bourse.Ledger[bourse.LegID]
+	wishes
 }
 
 // leg is one leg of a transaction as its site sees it.
@@ -37,7 +39,7 @@ type leg struct {
 }
 
 func newMemory() memory {
-	return memory{lives: map[string]*life{}, legs: map[bourse.LegID]*leg{}}
+	return memory{lives: map[string]*life{}, legs: map[bourse.LegID]*leg{}, keptOf: map[string]int{}}
 }
 
 // openLegs are those that hold nodes, in order of their holds. A leg leaves a
@@ -93,8 +95,7 @@ func (m *memory) apply(at bourse.Time, f agents.Fact) {
 			x = &life{broker: f.Broker}
 			m.lives[f.Broker] = x
 		}
-		x.seen = append(x.seen, f)
-		x.highest = f.Incarnation
+		x.see(f)
 	case bourse.LifeListed:
 		m.lives[f.Broker].listed = f.Incarnation
 	case bourse.Tombstone:
@@ -107,6 +108,8 @@ func (m *memory) apply(at bourse.Time, f agents.Fact) {
 		m.drop(f.Legs)
 	case bourse.SiteImage:
 		m.load(f)
+	case bourse.SiteDrained, bourse.SiteClosed, bourse.SiteOpened, bourse.MaintenanceSet, bourse.MaintenanceOver:
+		m.wishes.apply(f)
 	default:
 		panic(fmt.Sprintf("sites: cannot apply %s", f.Kind()))
 	}
@@ -121,6 +124,7 @@ func (m *memory) keep(id bourse.LegID) *leg {
 		m.legs[id] = l
 	}
 	m.kept = append(m.kept, l)
+	m.keptOf[id.Tx.Broker]++
 	return l
 }
 
@@ -225,6 +229,9 @@ func (m *memory) restored(at bourse.Time, f bourse.LegRestored) {
 func (m *memory) drop(ids []bourse.LegID) {
 	for _, id := range ids {
 		delete(m.legs, id)
+		if m.keptOf[id.Tx.Broker]--; m.keptOf[id.Tx.Broker] <= 0 {
+			delete(m.keptOf, id.Tx.Broker)
+		}
 	}
 	gone := func(l *leg) bool { return m.legs[l.Leg] != l }
 	m.kept = slices.DeleteFunc(m.kept, gone)
@@ -236,7 +243,11 @@ func (m *memory) Ledger() *bourse.Ledger[bourse.LegID] { return &m.ledger }
 
 // Image returns all that the site keeps as one fact.
 func (m *memory) Image() agents.Fact {
-	f := bourse.SiteImage{Facts: m.facts, Accounts: m.ledger.Accounts()}
+	f := bourse.SiteImage{Facts: m.facts, Accounts: m.ledger.Accounts(),
+		Drain: m.drain, Closed: slices.Clone(m.closed), Maintained: m.maintained}
+	for _, x := range m.maintenance {
+		f.Maintenance = append(f.Maintenance, x.MaintenanceSet)
+	}
 	for _, x := range m.lives {
 		for _, seen := range x.seen {
 			f.Lives = append(f.Lives, bourse.SiteLife{LifeSeen: seen, Listed: seen.Incarnation == x.listed})
@@ -262,7 +273,7 @@ func (m *memory) load(f bourse.SiteImage) {
 			l = &life{broker: x.Broker}
 			m.lives[x.Broker] = l
 		}
-		l.seen, l.highest = append(l.seen, x.LifeSeen), x.Incarnation
+		l.see(x.LifeSeen)
 		if x.Listed {
 			l.listed = x.Incarnation
 		}
@@ -281,6 +292,11 @@ func (m *memory) load(f bourse.SiteImage) {
 		}
 	}
 	m.ledger.Load(f.Accounts)
+	m.drain, m.closed = f.Drain, slices.Clone(f.Closed)
+	for _, x := range f.Maintenance {
+		m.wishes.apply(x)
+	}
+	m.maintained = f.Maintained
 }
 
 // OpenLegs shows the legs that hold nodes, in order of their holds, for reports
@@ -288,18 +304,24 @@ func (m *memory) load(f bourse.SiteImage) {
 func (s *Site) OpenLegs() []OpenLeg {
 	list := make([]OpenLeg, 0, len(s.open.list)-s.open.gaps)
 	for l := range s.open.each {
-		list = append(list, OpenLeg{Leg: l.Leg, Broker: s.life(l.Leg.Tx.Broker).address(),
-			What: l.What, State: l.State, Fare: l.Fare, Limit: l.ends})
+		list = append(list, s.openLeg(l))
 	}
 	return list
 }
 
+func (s *Site) openLeg(l *leg) OpenLeg {
+	return OpenLeg{Leg: l.Leg, Broker: s.life(l.Leg.Tx.Broker).address(), Job: l.Job, User: l.User,
+		What: l.What, State: l.State, Fare: l.Fare, Limit: l.ends}
+}
+
 // OpenLeg is a leg that holds nodes.
 type OpenLeg struct {
-	Leg    bourse.LegID
-	Broker agents.ID
-	What   bourse.Leg
-	State  bourse.LegState
-	Fare   bourse.Fare
-	Limit  bourse.Time // held or prepared: when that ends
+	Leg    bourse.LegID    `json:"leg"`
+	Broker agents.ID       `json:"broker"`
+	Job    string          `json:"job"`
+	User   string          `json:"user,omitempty"`
+	What   bourse.Leg      `json:"what"`
+	State  bourse.LegState `json:"state"`
+	Fare   bourse.Fare     `json:"fare"`
+	Limit  bourse.Time     `json:"limit,omitempty"` // held or prepared: when that ends
 }

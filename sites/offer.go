@@ -13,18 +13,55 @@ import (
 // offers shows what is free from now to the horizon, group by group: what is
 // admissible, and what is clear, that is, free even when the queue's plan is
 // finished.
-func (s *Site) offers(now bourse.Time, m agents.OfferRequest) agents.Offers {
+func (s *Site) offers(now bourse.Time, vo string, m agents.OfferRequest) agents.Offers {
 	a := agents.Offers{Cycle: m.Cycle, Now: now, Version: s.view.version, Stamp: s.stamp()}
+	if a.Refusal = s.barred(now, vo, ""); !a.Refusal.Refused() {
+		a.Groups = s.free(now, m.Horizon, vo)
+	}
+	return a
+}
+
+// free is what is offered to a VO, group by group, net of its share.
+func (s *Site) free(now, horizon bourse.Time, vo string) []agents.GroupOffer {
+	list := make([]agents.GroupOffer, 0, len(s.cfg.Groups))
+	horizon = min(horizon, bourse.MaxTime)
+	x := s.shareOf(now, vo, nil)
+	left := x.most - x.held
 	for i, g := range s.cfg.Groups {
 		admissible := s.view.states[i].Free
 		clear := admissible
 		if s.cfg.Pricing != pricing.Fixed {
 			clear = s.view.book(i).Clear()
 		}
-		a.Groups = append(a.Groups, agents.GroupOffer{Group: g,
-			Admissible: clip(admissible, now, m.Horizon), Clear: clip(clear, now, m.Horizon)})
+		list = append(list, agents.GroupOffer{Group: g,
+			Admissible: s.net(clip(admissible, now, horizon), now, left), Clear: s.net(clip(clear, now, horizon), now, left)})
 	}
-	return a
+	return list
+}
+
+// net takes out of an offer what the share of VOs has no room for: over its
+// span no more nodes than could be had for a minute. Longer legs may still be
+// refused; but where the share is used up, nothing is offered.
+func (s *Site) net(p bourse.Profile, now bourse.Time, left int64) bourse.Profile {
+	most := max(left, 0) / int64(bourse.Minute)
+	end := now.Add(s.cfg.Span)
+	out := make(bourse.Profile, 0, len(p)+1)
+	add := func(at bourse.Time, free int) {
+		if n := len(out); n == 0 || out[n-1].Free != free {
+			out = append(out, bourse.Step{At: at, Free: free})
+		}
+	}
+	for i, step := range p {
+		if step.At >= end {
+			add(step.At, step.Free)
+			continue
+		}
+		add(step.At, int(min(int64(step.Free), most)))
+		if last := i+1 == len(p); last || p[i+1].At > end {
+			add(end, step.Free)
+		}
+	}
+	return out
 }
 
 // clip returns a copy of p that opens at now and has no step at or after the
@@ -45,14 +82,18 @@ func clip(p bourse.Profile, now, horizon bourse.Time) bourse.Profile {
 }
 
 // quotes prices each leg by itself.
-func (s *Site) quotes(now bourse.Time, m agents.QuoteRequest) agents.Quotes {
+func (s *Site) quotes(now bourse.Time, vo string, m agents.QuoteRequest) agents.Quotes {
 	a := agents.Quotes{Ref: m.Ref, Version: s.view.version, Quotes: make([]bourse.Quote, len(m.Legs)), Stamp: s.stamp()}
 	for i, l := range m.Legs {
 		user := ""
 		if i < len(m.Users) {
 			user = m.Users[i]
 		}
-		a.Quotes[i] = s.quote(now, user, l, nil)
+		if why := s.barred(now, vo, user); why.Refused() {
+			a.Quotes[i].Refusal = why
+		} else {
+			a.Quotes[i] = s.quote(now, vo, user, l, nil)
+		}
 		a.Quotes[i].Cancellation = s.cfg.Cancellation
 	}
 	return a
@@ -60,12 +101,12 @@ func (s *Site) quotes(now bourse.Time, m agents.QuoteRequest) agents.Quotes {
 
 // quote prices a leg on the present state, or says why it cannot be had. What
 // it replaces, if anything, counts as given back.
-func (s *Site) quote(now bourse.Time, user string, l bourse.Leg, old *leg) bourse.Quote {
+func (s *Site) quote(now bourse.Time, vo, user string, l bourse.Leg, old *leg) bourse.Quote {
 	i, ok := s.groups[l.Group]
 	if !ok {
 		return refused(bourse.Unknown, "%s has no group %q", s.cfg.Name, l.Group)
 	}
-	if l.Nodes < 1 || l.End <= l.Start {
+	if !calendar(l) {
 		return refused(bourse.Unknown, "%d nodes over [%v, %v) are no leg", l.Nodes, l.Start, l.End)
 	}
 	if l.Start < now {
@@ -75,7 +116,7 @@ func (s *Site) quote(now bourse.Time, user string, l bourse.Leg, old *leg) bours
 	if old != nil && old.What.Group == l.Group {
 		state, book = s.without(i, old.What)
 	}
-	if r := s.allowed(now, user, i, l, old, state.Reserved); r.Refused() {
+	if r := s.allowed(now, vo, user, i, l, old, state.Reserved); r.Refused() {
 		return bourse.Quote{Refusal: r}
 	}
 	if state.Free.Min(l.Start, l.End) < l.Nodes {

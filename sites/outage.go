@@ -18,18 +18,8 @@ func (c *Cluster) nodesLost(now bourse.Time, m agents.NodesLost) {
 		return
 	}
 	q := c.queues[g]
-	q.reach(now)
 	end := now.Add(m.For)
-	count := m.Count
-	for count > 0 {
-		at, free := worst(q.State().Free, now, end)
-		if free >= count {
-			break
-		}
-		if !c.evict(now, g, at) {
-			count = free // the rest has failed already
-		}
-	}
+	count := c.clear(now, g, now, end, m.Count) // the rest has failed already
 	if count <= 0 {
 		return
 	}
@@ -41,6 +31,23 @@ func (c *Cluster) nodesLost(now bourse.Time, m agents.NodesLost) {
 	f := bourse.NodesDown{Group: m.Group, Nodes: count, Until: end}
 	c.outages = append(slices.DeleteFunc(c.outages, func(o bourse.NodesDown) bool { return o.Until <= now }), f)
 	c.out.Record(f)
+}
+
+// clear makes count nodes of a group free over [from, to), by the order of
+// nodesLost, and returns how many are.
+func (c *Cluster) clear(now bourse.Time, group int, from, to bourse.Time, count int) int {
+	q := c.queues[group]
+	q.reach(now)
+	for count > 0 {
+		at, free := worst(q.State().Free, from, to)
+		if free >= count {
+			break
+		}
+		if !c.evict(now, group, at) {
+			count = free
+		}
+	}
+	return count
 }
 
 // worst is the first instant of [from, to) at which the fewest nodes are free.
@@ -72,7 +79,7 @@ func (c *Cluster) evict(now bourse.Time, group int, at bourse.Time) bool {
 	}
 	var victim *lock
 	for _, l := range c.order {
-		if c.locks[l.leg] != l || l.group != group || l.state >= ended || l.what.Start > at || l.what.End <= at || len(l.pieces) == 0 && l.over == nil {
+		if c.locks[l.leg] != l || l.group != group || l.leg.Tx.Broker == "" || l.state >= ended || l.what.Start > at || l.what.End <= at || len(l.pieces) == 0 && l.over == nil {
 			continue
 		}
 		if victim == nil || before(victim, l) {

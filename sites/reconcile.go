@@ -46,7 +46,14 @@ func (s *Site) order(t step, l *leg) {
 
 // done takes the cluster's acknowledgement.
 func (s *Site) done(m agents.ClusterDone) {
-	l := s.legs[m.Leg]
+	l := s.legOf(m.Leg)
+	if l == nil && m.Leg.Tx.Broker == "" { // a maintenance that was given up
+		for _, x := range s.duties.list {
+			if x.Leg == m.Leg {
+				l = x
+			}
+		}
+	}
 	if l != nil && (l.duty == confirmDuty && m.Step == agents.ClusterConfirm{}.Kind() ||
 		l.duty == releaseDuty && m.Step == agents.ClusterRelease{}.Kind()) {
 		l.duty = noDuty
@@ -106,9 +113,10 @@ func (s *Site) reconcile(t step, m agents.ClusterLocks) {
 	orphans := false
 	for i := range m.Locks {
 		k := &m.Locks[i]
-		l := s.legs[k.Leg]
+		l := s.legOf(k.Leg)
 		switch {
 		case plant.On("no-reconcile"):
+		case l != nil && k.Leg.Tx.Broker == "" && !k.Lost:
 		case l != nil && (l.State.Blocks() || l.State == bourse.Asked):
 		case l == nil && (k.Confirmed || k.Lost) && t.now < s.began.Add(orphanGrace):
 			orphans = true
@@ -118,6 +126,7 @@ func (s *Site) reconcile(t step, m agents.ClusterLocks) {
 			s.tell(t, l, releaseDuty)
 		}
 	}
+	s.againMaintenance(t, func(id bourse.LegID) bool { return kept[id] != nil && !kept[id].Lost })
 	if orphans {
 		s.inventoryAt(t, s.began.Add(orphanGrace))
 	}

@@ -53,8 +53,11 @@ func (s *Site) reassert(t step, m agents.Reassert) {
 		s.reasserted(t, t.from, id, fenced("incarnation %d of %s has spoken to %s", f.highest, id.Tx.Broker, s.cfg.Name))
 		return
 	}
-	s.meet(t, id.Tx.Broker, m.Incarnation, m.Nonce)
-	if why := s.unsound(m.Leg); why.Refused() {
+	why := s.meet(t, id.Tx.Broker, m.Incarnation, m.Nonce)
+	if !why.Refused() {
+		why = s.unsound(m.Leg)
+	}
+	if why.Refused() {
 		s.reasserted(t, t.from, id, why)
 		return
 	}
@@ -97,7 +100,9 @@ func (s *Site) unsound(a agents.ListedLeg) bourse.Reason {
 		return refused(bourse.Invalid, "a leg cannot cost %v, nor give %v back", a.Fare.Total(), a.Refund.Plus(a.Penalty)).Refusal
 	case a.State.Blocks() && !known:
 		return refused(bourse.Unknown, "%s has no group %q", s.cfg.Name, l.Group).Refusal
-	case a.State.Blocks() && (l.Nodes < 1 || l.End <= l.Start):
+	case a.Leg.Leg < 0 || len(a.Job) > maxName || len(a.User) > maxName || len(l.Group) > maxName:
+		return refused(bourse.Invalid, "leg %d of a window has a name of more than %d bytes, or is none", a.Leg.Leg, maxName).Refusal
+	case a.State.Blocks() && !calendar(l), max(l.Start, -l.Start, l.End, -l.End, a.End, -a.End) > bourse.MaxTime, a.Run < 0, a.Run > bourse.MaxDuration:
 		return refused(bourse.Invalid, "%d nodes over [%v, %v) are no leg", l.Nodes, l.Start, l.End).Refusal
 	}
 	return bourse.Reason{}
@@ -112,9 +117,9 @@ func (s *Site) restoration(t step, a agents.ListedLeg) bourse.LegRestored {
 	case bourse.Running:
 		f.Was.State = bourse.Confirmed
 	case bourse.Held:
-		f.Was.For = min(a.Left, s.cfg.Hold)
+		f.Was.For = min(max(a.Left, 0), s.cfg.Hold)
 	case bourse.Prepared:
-		f.Was.For = min(a.Left, s.cfg.InDoubt)
+		f.Was.For = min(max(a.Left, 0), s.cfg.InDoubt)
 	}
 	return f
 }

@@ -11,8 +11,6 @@
 package sites
 
 import (
-	"fmt"
-
 	"bourse"
 	"bourse/agents"
 	"bourse/policy/backfill"
@@ -26,11 +24,14 @@ type Config struct {
 	Groups  []bourse.Group
 	Pricing pricing.Scheme  // adaptive prices carry the harm to those who wait
 	Limits  pricing.Limits  // on reservations
-	VOShare int             // thousandths of the node-time over ShareSpan that legs may hold; 1000: no limit
+	VOShare int             // thousandths of the node-time over Span that legs may hold; 1000: no limit
 	Span    bourse.Duration // the span VOShare is reckoned over
-	Hold    bourse.Duration // the longest a hold may last
-	InDoubt bourse.Duration // the longest a prepared leg may stay in doubt
-	MaxWork int             // requests that may wait for the cluster; more are refused
+	// VOShares is the same for the legs of single VOs, by the names of their
+	// brokers; one that is not there has no limit of its own.
+	VOShares map[string]int
+	Hold     bourse.Duration // the longest a hold may last
+	InDoubt  bourse.Duration // the longest a prepared leg may stay in doubt
+	MaxWork  int             // requests that may wait for the cluster; more are refused
 
 	// Lead is how far ahead windows start at least: 0 where messages take no
 	// time. Otherwise a Hold that starts within two seconds is refused, and
@@ -45,12 +46,18 @@ type Config struct {
 	// FallsAtOnce has that refund fall from the hold on: the Cancellation that
 	// refunds at no time in full, which its zero value cannot say.
 	FallsAtOnce bool
+	// ScheduleOnly has that refund hold also where a broker says that a window has
+	// broken elsewhere, and asks for all of the price: a site cannot see whether
+	// that is so. By default it takes the word of the VOs that it serves; what each
+	// was given back stands in its account.
+	ScheduleOnly bool
 	// Penalty is what the site adds to the refund of a confirmed leg that it
 	// loses, in thousandths of its price.
 	Penalty int
 	// MaxKept bounds the legs that the site remembers, open or over; 0: MaxKept.
 	// At the bound new holds are refused, and of legs that were cancelled before
-	// they were known the oldest is forgotten for a new one.
+	// they were known the oldest is forgotten for a new one. One broker's holds
+	// are refused when half of it is taken by its legs.
 	MaxKept int
 }
 
@@ -73,7 +80,9 @@ type Site struct {
 	desk      desk
 	view      view
 	duties    duties
-	forgetful bool // an alarm is on its way that forgets old legs
+	forgetful bool   // an alarm is on its way that forgets old legs
+	numbered  uint64 // maintenances asked for in this life
+	stray     uint64 // messages that made no sense
 }
 
 // New returns a site. The groups are those of its cluster, in the same order.
@@ -110,9 +119,14 @@ type step struct {
 // reply sends m to whoever the message in hand came from.
 func (t step) reply(m agents.Message) { t.out.Send(t.from, m) }
 
-// Step hands the site one message.
+// Step hands the site one message. One that makes no sense, or was not its
+// sender's to send, is counted and changes nothing.
 func (s *Site) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	t := step{now, from, m, out}
+	if s.foreign(from, m) {
+		s.stray++
+		return
+	}
 	switch m := m.(type) {
 	case agents.Started:
 		s.start(t, m)
@@ -137,12 +151,19 @@ func (s *Site) Step(now bourse.Time, from agents.ID, m agents.Message, out *agen
 	case agents.Reassert:
 		s.reassert(t, m)
 	default:
-		s.own(t)
+		if !s.own(t) && !s.operate(t) {
+			s.stray++
+		}
 	}
 }
 
-// own takes what the site's cluster tells it, and its own alarms.
-func (s *Site) own(t step) {
+// Stray is how many messages have come that made no sense, or were not their
+// sender's to send.
+func (s *Site) Stray() uint64 { return s.stray }
+
+// own takes what the site's cluster tells it, and its own alarms; false if the
+// message is neither.
+func (s *Site) own(t step) bool {
 	switch m := t.m.(type) {
 	case agents.Snapshot:
 		s.snapshot(t, m)
@@ -173,8 +194,9 @@ func (s *Site) own(t step) {
 	case forgetDue:
 		s.forget(t)
 	default:
-		panic(fmt.Sprintf("sites: %s got %s from %s", s.cfg.Name, t.m.Kind(), t.from))
+		return false
 	}
+	return true
 }
 
 // The alarms. Each carries what it is for, and is ignored once that has passed.

@@ -23,7 +23,7 @@ func (s *Site) moveWhy(t step, l *leg, to bourse.LegState, why bourse.Reason) {
 
 func toPrepared(s *Site, l *leg, t step) {
 	f := l.LegMoved
-	f.State, f.For = bourse.Prepared, min(t.m.(agents.Prepare).For, s.cfg.InDoubt)
+	f.State, f.For = bourse.Prepared, min(max(t.m.(agents.Prepare).For, 0), s.cfg.InDoubt)
 	s.record(t, f)
 	s.limit(t, l, f.For)
 	s.doubt(t, l, s.firstInquiry(t, l))
@@ -62,12 +62,13 @@ func toCancelled(s *Site, l *leg, t step) {
 	s.skip(t)
 }
 
-// toReleased gives a confirmed leg up, for a refund: all of the price where
-// both sides agree, else what the schedule says.
+// toReleased gives a confirmed leg up, for a refund: what the schedule says or,
+// where its window has broken elsewhere, all of the price. A site cannot see what
+// happened elsewhere: it takes its broker's word, unless its operator does not.
 func toReleased(s *Site, l *leg, t step) {
 	f := l.LegMoved
 	f.State, f.Refund = bourse.Released, s.refund(t.now, l)
-	if t.m.(agents.Release).Full || plant.On("full-refund") {
+	if t.m.(agents.Release).Full && !s.cfg.ScheduleOnly || plant.On("full-refund") {
 		f.Refund = l.Fare.Total()
 	}
 	s.record(t, f)

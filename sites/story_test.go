@@ -277,6 +277,8 @@ func words(m agents.Message) string {
 			fmt.Fprintf(&b, " %s%s", fareWords(q.Fare), reasonWords(q.Refusal))
 		}
 		return b.String()
+	case agents.OperatorReply:
+		return fmt.Sprintf("OperatorReply to %s%s", m.To, reasonWords(m.Reason))
 	case agents.Offers:
 		return fmt.Sprintf("Offers of %d groups%s", len(m.Groups), reasonWords(m.Refusal))
 	}
@@ -327,6 +329,16 @@ func factWords(f agents.Fact) string {
 		return fmt.Sprintf("%s %v", f.Kind(), f.Leg)
 	case bourse.NoticeNoted:
 		return fmt.Sprintf("%s %v", f.Kind(), f.Leg)
+	case bourse.SiteDrained:
+		return fmt.Sprintf("%s until %v", f.Kind(), f.Until)
+	case bourse.SiteClosed:
+		return fmt.Sprintf("%s %q %q", f.Kind(), f.VO, f.User)
+	case bourse.SiteOpened:
+		return fmt.Sprintf("%s %q %q", f.Kind(), f.VO, f.User)
+	case bourse.MaintenanceSet:
+		return fmt.Sprintf("%s %s as %v: %d nodes of %s over [%v, %v)", f.Kind(), f.Name, f.Leg, f.What.Nodes, f.What.Group, f.What.Start, f.What.End)
+	case bourse.MaintenanceOver:
+		return fmt.Sprintf("%s %s", f.Kind(), f.Name)
 	case bourse.LegsForgotten:
 		return fmt.Sprintf("%s %v", f.Kind(), f.Legs)
 	case bourse.NodesDown:

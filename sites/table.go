@@ -154,6 +154,13 @@ func (s *Site) of(t step, e event, id bourse.LegID, decidedBy uint32) {
 // never known, the site wants nothing any more, and says so: that ends the
 // cluster's repeating.
 func (s *Site) from(t step, e event, id bourse.LegID) {
+	if id.Tx.Broker == "" { // maintenance runs no work; it may be lost with its nodes
+		t.out.Send(s.cfg.Cluster, agents.ClusterRelease{Leg: id})
+		if l := s.legOf(id); l != nil {
+			s.inventoryAt(t, t.now)
+		}
+		return
+	}
 	l := s.legs[id]
 	if l != nil {
 		if do := table[e][l.State]; do != nil {

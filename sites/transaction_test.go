@@ -29,6 +29,10 @@ import (
 //	stale                                                   all nodes fail after the next snapshot
 //	cluster silent | deaf | answers                         what reaches it, and the site
 //	lose nodes=N for=S                                      nodes fail
+//	forget lock=LEG                                         the cluster loses what it keeps for a leg
+//	drain, resume, close, open, maintain NAME, unmaintain NAME   an operator's messages
+//	odd                                                     a message of a kind that the site does not know
+//	status                                                  what the operator sees
 //	restart keep=FACTS                                      the site begins again from its facts, or the first of them
 //	legs; accounts                                          what the site keeps
 func TestTransaction_Rows(t *testing.T) {
@@ -70,6 +74,22 @@ func (s *story) play(t *testing.T, d *datadriven.TestData) {
 			s.facts = s.facts[:a.number("keep", 0)]
 		}
 		s.born()
+	case "forget":
+		for id, l := range s.cluster.locks {
+			if strings.HasPrefix(id.String(), a.text("lock", "")) {
+				s.cluster.out = &agents.Outbox{}
+				s.cluster.free(s.now, l)
+			}
+		}
+	case "status":
+		s.status()
+	case "drain", "resume", "close", "open", "maintain", "unmaintain":
+		from := agents.ID(a.text("from", "operator:olga"))
+		for range a.number("times", 1) {
+			s.say(from, a.wish())
+		}
+	case "odd":
+		s.say(agents.ID(a.text("from", "broker:vo1")), odd{})
 	case "legs":
 		for _, l := range s.site.kept {
 			s.note("  %v %v", l.Leg, l.State)
@@ -89,6 +109,57 @@ func (s *story) play(t *testing.T, d *datadriven.TestData) {
 	}
 }
 
+// odd is a message that nobody knows.
+type odd struct{}
+
+func (odd) Kind() string { return "Odd" }
+
+// wish reads an operator's message.
+func (a storyArgs) wish() agents.Message {
+	switch a.d.Cmd {
+	case "drain":
+		return agents.Drain{Until: bourse.Time(a.seconds("until")), Why: a.text("why", "")}
+	case "resume":
+		return agents.Resume{}
+	case "close":
+		return agents.Close{VO: a.text("vo", ""), User: a.text("user", ""), Why: a.text("why", "")}
+	case "open":
+		return agents.Open{VO: a.text("vo", ""), User: a.text("user", "")}
+	case "maintain":
+		w := a.what()
+		return agents.Maintenance{Name: a.d.CmdArgs[0].Key, Group: w.Group, Nodes: a.number("nodes", 0), Start: w.Start, End: w.End,
+			Force: a.d.HasArg("force"), Why: a.text("why", "")}
+	}
+	return agents.MaintenanceCancel{Name: a.d.CmdArgs[0].Key}
+}
+
+// status writes down what the site's operator sees.
+func (s *story) status() {
+	x := s.site.Status(s.now, 10, 2*bourse.Hour)
+	if x.Drained != nil {
+		s.note("  drained until %v", x.Drained.Until)
+	}
+	for _, c := range x.Closed {
+		s.note("  closed to %q %q", c.VO, c.User)
+	}
+	for _, m := range x.Maintenance {
+		s.note("  maintenance %s of %d nodes over [%v, %v)", m.Name, m.What.Nodes, m.What.Start, m.What.End)
+	}
+	for _, l := range x.Legs {
+		s.note("  %v %v", l.Leg, l.State)
+	}
+	for _, g := range x.Groups {
+		line := ""
+		for _, step := range g.Admissible {
+			line += fmt.Sprintf(" %d from %v", step.Free, step.At)
+		}
+		s.note("  %s:%s", g.Group.Name, line)
+	}
+	if x.Stray > 0 {
+		s.note("  %d strays", x.Stray)
+	}
+}
+
 // storySite reads "site nodes=4 price=36 lead=10 jobs=(7 nodes=2 run=100 at=0)".
 func storySite(t *testing.T, d *datadriven.TestData) *story {
 	a := storyArgs{t, d}
@@ -98,6 +169,11 @@ func storySite(t *testing.T, d *datadriven.TestData) *story {
 	cfg.MaxWork = a.number("work", 100)
 	cfg.VOShare = a.number("share", 1000)
 	cfg.Penalty = a.number("penalty", 100)
+	cfg.MaxKept = a.number("kept", 0)
+	cfg.ScheduleOnly = d.HasArg("schedule-only")
+	if d.HasArg("own") {
+		cfg.VOShares = map[string]int{"vo1": a.number("own", 1000)}
+	}
 	cfg.Pricing = pricing.Adaptive
 	if d.HasArg("nolead") {
 		cfg.Lead = 0
@@ -192,13 +268,17 @@ func (a storyArgs) message() agents.Message {
 	by := uint32(a.number("by", int(id.Tx.Incarnation)))
 	switch a.d.Cmd {
 	case "hold":
-		m := agents.Hold{Leg: id, What: a.what(), Job: "job", Limit: a.credits("limit", "1000"), For: 30 * bourse.Second, Run: a.seconds("run")}
+		m := agents.Hold{Leg: id, What: a.what(), Job: "job", User: a.text("user", ""), Limit: a.credits("limit", "1000"),
+			For: 30 * bourse.Second, Run: a.seconds("run")}
+		if a.d.HasArg("for") {
+			m.For = a.seconds("for")
+		}
 		if a.d.HasArg("replaces") {
 			m.Replaces, m.Version = a.leg(a.text("replaces", "")), uint32(a.number("version", 1))
 		}
 		return m
 	case "prepare":
-		return agents.Prepare{Leg: id, For: 15 * bourse.Minute}
+		return agents.Prepare{Leg: id, For: max(a.seconds("for"), 15*bourse.Minute)}
 	case "confirm":
 		return agents.Confirm{Leg: id, DecidedBy: by}
 	case "cancel":

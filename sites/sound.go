@@ -1,0 +1,95 @@
+package sites
+
+import (
+	"strings"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// What a peer may say. The wire bounds what can be said at all; a site holds
+// every message once more against what makes sense, for it must not fall over
+// any. Rows S70 to S73.
+
+// Bounds on what peers can ask for, or have the site remember.
+const (
+	maxLegs    = 100_000   // of one QuoteRequest or List
+	maxNodes   = 1_000_000 // of a leg
+	maxName    = 256       // bytes of a job, user or broker
+	maxBrokers = 10_000    // that the site remembers
+	maxLives   = 8         // of one broker, the latest
+)
+
+// speaker is the broker in whose name a message speaks; false for messages that
+// no broker sends.
+func speaker(m agents.Message) (string, bool) {
+	switch m := m.(type) {
+	case agents.Hold:
+		return m.Leg.Tx.Broker, true
+	case agents.Prepare:
+		return m.Leg.Tx.Broker, true
+	case agents.Confirm:
+		return m.Leg.Tx.Broker, true
+	case agents.Cancel:
+		return m.Leg.Tx.Broker, true
+	case agents.Release:
+		return m.Leg.Tx.Broker, true
+	case agents.Answer:
+		return m.Leg.Tx.Broker, true
+	case agents.Noted:
+		return m.Leg.Tx.Broker, true
+	case agents.List:
+		return m.Broker, true
+	case agents.Reassert:
+		return m.Leg.Leg.Tx.Broker, true
+	}
+	return "", false
+}
+
+// brokerOf is the name of the broker at an address, false if none can be there.
+func brokerOf(from agents.ID) (string, bool) {
+	name, ok := strings.CutPrefix(string(from), "broker:")
+	return name, ok && name != "" && len(name) <= maxName
+}
+
+// foreign reports whether a message is not for its sender to send: of a broker's
+// leg by another one, or of the cluster by somebody else.
+func (s *Site) foreign(from agents.ID, m agents.Message) bool {
+	if broker, ok := speaker(m); ok {
+		name, is := brokerOf(from)
+		return !is || name != broker
+	}
+	switch m := m.(type) {
+	case agents.OfferRequest:
+		_, is := brokerOf(from)
+		return !is
+	case agents.QuoteRequest:
+		_, is := brokerOf(from)
+		return !is || len(m.Legs) > maxLegs
+	case agents.Snapshot, agents.ClusterHeld, agents.ClusterDone, agents.ClusterStarted, agents.ClusterEnded, agents.ClusterLost, agents.ClusterLocks:
+		return from != s.cfg.Cluster
+	}
+	return false
+}
+
+// senseless says what of a Hold cannot be meant.
+func senseless(m agents.Hold) bourse.Reason {
+	switch {
+	case m.Leg.Leg < 0:
+		return refused(bourse.Invalid, "there is no leg %d of a window", m.Leg.Leg).Refusal
+	case !calendar(m.What):
+		return refused(bourse.Invalid, "%d nodes over [%v, %v) are no leg", m.What.Nodes, m.What.Start, m.What.End).Refusal
+	case m.Limit < 0 || m.Limit > bourse.MaxBudget:
+		return refused(bourse.Invalid, "a limit of %v: 0 to %v are wanted", m.Limit, bourse.MaxBudget).Refusal
+	case m.For < 0 || m.Run < 0 || m.Run > bourse.MaxDuration:
+		return refused(bourse.Invalid, "neither a hold for %v nor a run of %v can be", m.For, m.Run).Refusal
+	case len(m.Job) > maxName || len(m.User) > maxName:
+		return tooLong("job or user", m.Job+m.User, maxName)
+	}
+	return bourse.Reason{}
+}
+
+// calendar reports whether a leg's figures are ones that can be reckoned with.
+func calendar(l bourse.Leg) bool {
+	return l.Nodes >= 1 && l.Nodes <= maxNodes && l.Start >= -bourse.MaxTime && l.Start < l.End && l.End <= bourse.MaxTime && len(l.Group) <= maxName
+}
