@@ -190,7 +190,8 @@ type Issued struct {
 	Identity Identity
 	Serial   string // hexadecimal
 	Expires  time.Time
-	Files    Files
+	Files    Files // not of what is listed
+	Revoked  bool  // of what is listed
 }
 
 // Issue makes a key and a certificate for a member, in the authority's folder.

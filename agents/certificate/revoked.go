@@ -88,13 +88,16 @@ func (a *Authority) enlist(i Issued) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// Issued lists what the authority has issued, in the order of time. Files is not
-// filled in.
+// Issued lists what the authority has issued, in the order of time.
 func (a *Authority) Issued() ([]Issued, error) {
 	data, err := os.ReadFile(a.path(issuedFile)) // grows with every certificate: not bounded
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
+	if err != nil {
+		return nil, err
+	}
+	revoked, err := readRevocations(a.path(revokedFile))
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +112,8 @@ func (a *Authority) Issued() ([]Issued, error) {
 		if !ok || !ok2 || !ok3 || err != nil {
 			return nil, fmt.Errorf("%s:%d: SERIAL END ROLE/NAME is wanted", a.path(issuedFile), n)
 		}
-		list = append(list, Issued{Identity: Identity{a.vo, Role(role), name}, Serial: serial, Expires: expires})
+		list = append(list, Issued{Identity: Identity{a.vo, Role(role), name}, Serial: serial, Expires: expires,
+			Revoked: revoked.serials[serial] || revoked.members[member]})
 	}
 	return list, nil
 }

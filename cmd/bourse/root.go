@@ -54,6 +54,7 @@ func commands() []*cobra.Command {
 		newUp(),
 		newSite(),
 		newBroker(),
+		newCA(),
 	}
 }
 
