@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -90,7 +91,16 @@ func newTown(t *testing.T) *town {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(v.carrier.close)
+	t.Cleanup(func() {
+		v.carrier.close()
+		// A writer of Proto.Actor that could not connect sleeps for 2 s before
+		// it hears of the end, and letters to the dead are told of for a second.
+		eventually(t, patience, "the remote's goroutines end", func() bool {
+			stacks := make([]byte, 4<<20)
+			stacks = stacks[:runtime.Stack(stacks, true)]
+			return !bytes.Contains(stacks, []byte("endpointWriter).initialize")) && !bytes.Contains(stacks, []byte("NewThrottle"))
+		})
+	})
 	return v
 }
 
