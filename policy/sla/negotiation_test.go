@@ -221,3 +221,59 @@ func TestAdaptive_ABrokenPromiseCostsItsPriceAndThePenalty(t *testing.T) {
 	}
 	audit(t, s)
 }
+
+func TestAdaptive_AfterAShiftTheShiftedWindowIsTheAgreedOne(t *testing.T) {
+	t.Parallel()
+	s := priced(t)
+	accept(t, s, rigid(s, 1, 10, 20, 4))
+	b := rigid(s, 2, 10, 15, 4)
+	if _, why := s.AdmitByShift(b, s.Shifts(b, 500)[0]); why.Refused() {
+		t.Fatal(why)
+	}
+	c, why := s.Amend(1, at(15), at(30)) // wider than [15, 25), not than [10, 20)
+	if why.Refused() || c.Pay != 0 || c.Refund != 4*bourse.Credit {
+		t.Errorf("%+v, %v", c, why)
+	}
+	sh := Shift{ID: 1, Version: 2, Due: at(40)}
+	if _, why := s.AdmitByShift(rigid(s, 3, 15, 20, 4), sh); why.Code != bourse.Stale {
+		t.Errorf("a stale version is shifted: %v", why)
+	}
+}
+
+func TestAdaptive_NobodyIsAskedWhoCostsMoreThanTheNewcomerBrings(t *testing.T) {
+	t.Parallel()
+	s := priced(t)
+	accept(t, s, rigid(s, 1, 10, 110, 4)) // 400 credits: a shift costs 40
+	if list := s.Shifts(rigid(s, 2, 10, 19, 4), 1000); len(list) > 0 {
+		t.Errorf("36 credits let %+v in", list)
+	}
+	if list := s.Shifts(rigid(s, 2, 10, 20, 4), 1000); len(list) != 1 {
+		t.Errorf("40 credits let %+v in", list)
+	}
+}
+
+// Whatever is compensated and refunded, nobody gets back more than he paid.
+func TestAdaptive_APriceNeverFallsBelowZero(t *testing.T) {
+	t.Parallel()
+	opt := options(EDF)
+	opt.Price, opt.Shares.Compensation = 3600*bourse.Price(bourse.Credit), 1000
+	s := newSchedule(t, opt)
+	accept(t, s, rigid(s, 1, 10, 20, 4))
+	b := rigid(s, 2, 10, 20, 4)
+	list := s.Shifts(b, 1000)
+	if len(list) != 1 {
+		t.Fatalf("%+v", list)
+	}
+	if _, why := s.AdmitByShift(b, list[0]); why.Refused() {
+		t.Fatal(why)
+	}
+	price(t, s, 1, 0, 2)
+	c := rigid(s, 3, 20, 30, 4)
+	if list := s.Shifts(c, 1000); len(list) != 1 || list[0].Compensation != 0 {
+		t.Errorf("who has paid nothing gets %+v", list)
+	}
+	if c, why := s.Amend(1, at(20), at(40)); why.Refused() || c.Refund != 0 {
+		t.Errorf("%+v, %v", c, why)
+	}
+	price(t, s, 1, 0, 3)
+}
