@@ -60,9 +60,9 @@ func (s *Site) foreign(from agents.ID, m agents.Message) bool {
 		return !is || name != broker
 	}
 	switch m := m.(type) {
-	case agents.OfferRequest:
+	case agents.OfferRequest: // an operator's has the site look at its cluster
 		_, is := brokerOf(from)
-		return !is
+		return !is && !strings.HasPrefix(string(from), "operator:")
 	case agents.QuoteRequest:
 		_, is := brokerOf(from)
 		return !is || len(m.Legs) > maxLegs

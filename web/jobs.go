@@ -112,7 +112,7 @@ type jobsInput struct {
 	State  string `query:"state" enum:"waiting,trying,placed,done,abandoned,withdrawn,open" doc:"only jobs in this state; open: waiting, trying or placed"`
 	Name   string `query:"name" doc:"only this job, by identity or name"`
 	Batch  string `query:"batch" doc:"only the jobs of this batch"`
-	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"100"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"100" doc:"rows of the page"`
 	Before uint64 `query:"before" doc:"the next of the page before"`
 }
 

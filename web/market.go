@@ -121,7 +121,7 @@ type (
 	reservationsInput struct {
 		User  string `query:"user" doc:"only this user's; operators may ask for others'"`
 		Skip  int    `query:"skip" minimum:"0" doc:"the next of the page before"`
-		Limit int    `query:"limit" minimum:"1" maximum:"500" default:"100"`
+		Limit int    `query:"limit" minimum:"1" maximum:"500" default:"100" doc:"rows of the page"`
 	}
 	reservationsOutput struct{ Body ReservationList }
 	accountsOutput     struct{ Body Accounts }

@@ -1,4 +1,332 @@
 package web
 
-func (s *Server) siteRoutes()  {}
-func (s *Server) siteMetrics() {}
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/sites"
+)
+
+// SiteState is a site as it stands.
+type SiteState struct {
+	Name        string        `json:"name"`
+	Now         Instant       `json:"now" doc:"by its clock"`
+	Drained     *Drained      `json:"drained,omitempty" doc:"while it takes nothing new"`
+	Closed      []Closed      `json:"closed" doc:"to whom it is closed"`
+	Maintenance []Maintenance `json:"maintenance" doc:"that is not over"`
+	Open        int           `json:"open" doc:"legs that hold nodes"`
+	Kept        int           `json:"kept" doc:"legs remembered, open or over"`
+	Groups      []Group       `json:"groups,omitempty" doc:"absent until its cluster has answered"`
+	Brokers     []Debt        `json:"brokers,omitempty" doc:"what each has paid and owes; operators see it"`
+}
+
+// Drained says until when a site takes nothing new.
+type Drained struct {
+	Until Instant `json:"until,omitzero" doc:"absent: until further notice"`
+	Why   string  `json:"why,omitempty"`
+}
+
+// Closed says to whom a site is closed: a VO, a user, or that user of that VO.
+type Closed struct {
+	VO   string `json:"vo,omitempty"`
+	User string `json:"user,omitempty"`
+	Why  string `json:"why,omitempty"`
+}
+
+// Maintenance is nodes out of service over a window.
+type Maintenance struct {
+	Name  string  `json:"name"`
+	Group string  `json:"group"`
+	Nodes int     `json:"nodes"`
+	Start Instant `json:"start"`
+	End   Instant `json:"end"`
+	Why   string  `json:"why,omitempty"`
+}
+
+// Debt is what a broker has paid a site, net of refunds, and what is pending.
+type Debt struct {
+	Broker  string  `json:"broker"`
+	Paid    Credits `json:"paid"`
+	Pending Credits `json:"pending"`
+}
+
+// DrainWish asks a site to take nothing new.
+type DrainWish struct {
+	Until string `json:"until,omitempty" maxLength:"40" doc:"RFC 3339, or a span from now such as 2h; default: until further notice"`
+	Why   string `json:"why,omitempty" maxLength:"256" doc:"for those who are refused"`
+}
+
+// CloseWish asks a site to take nothing new of a VO, a user, or that user of
+// that VO.
+type CloseWish struct {
+	VO   string `json:"vo,omitempty" maxLength:"256" doc:"the name of its broker"`
+	User string `json:"user,omitempty" maxLength:"256"`
+	Why  string `json:"why,omitempty" maxLength:"256" doc:"for those who are refused"`
+}
+
+// OpenWish asks a site to end a close of the same VO and user.
+type OpenWish struct {
+	VO   string `json:"vo,omitempty" maxLength:"256"`
+	User string `json:"user,omitempty" maxLength:"256"`
+}
+
+// MaintenanceWish asks a site to take nodes out of service over a window.
+type MaintenanceWish struct {
+	Name  string `json:"name" minLength:"1" maxLength:"64" doc:"one name is one window until its end"`
+	Group string `json:"group" minLength:"1" maxLength:"100"`
+	Nodes int    `json:"nodes,omitempty" minimum:"0" maximum:"1000000" doc:"0: all of the group"`
+	Start string `json:"start,omitempty" maxLength:"40" doc:"RFC 3339, or a span from now; default: now"`
+	End   string `json:"end" minLength:"1" maxLength:"40" doc:"RFC 3339, or a span from now"`
+	Why   string `json:"why,omitempty" maxLength:"256"`
+	Force bool   `json:"force,omitempty" doc:"what is in the way gives way: local jobs are killed, legs are lost with refund and penalty, and their brokers repair them; otherwise the window is refused then"`
+}
+
+// horizon is how far ahead a site's API looks for what is free.
+const horizon = 7 * bourse.Day
+
+type (
+	siteOutput struct{ Body SiteState }
+
+	siteReservationsInput struct {
+		Skip  int `query:"skip" minimum:"0" doc:"the next of the page before"`
+		Limit int `query:"limit" minimum:"1" maximum:"500" default:"100" doc:"rows of the page"`
+	}
+
+	drainInput       struct{ Body DrainWish }
+	closeInput       struct{ Body CloseWish }
+	openInput        struct{ Body OpenWish }
+	maintenanceInput struct{ Body MaintenanceWish }
+	nameInput        struct {
+		Name string `path:"name" maxLength:"64" doc:"of the maintenance"`
+	}
+)
+
+func (s *Server) siteRoutes() {
+	errs := []int{http.StatusForbidden, http.StatusServiceUnavailable}
+	state := []string{"site"}
+	huma.Register(s.api, huma.Operation{OperationID: "site", Method: http.MethodGet, Path: "/v1/site", Tags: state,
+		Summary: "Show how the site stands", Errors: errs}, s.siteState)
+	huma.Register(s.api, huma.Operation{OperationID: "site-offers", Method: http.MethodGet, Path: "/v1/offers", Tags: state,
+		Summary: "Show what is free over the next seven days", Errors: errs}, s.siteOffers)
+	huma.Register(s.api, huma.Operation{OperationID: "site-reservations", Method: http.MethodGet, Path: "/v1/reservations", Tags: state,
+		Summary: "List the legs that hold nodes", Description: "Of all brokers, in order of their holds. For operators.", Errors: errs}, s.siteReservations)
+
+	errs = append(errs, http.StatusConflict, http.StatusUnprocessableEntity)
+	operator := func(id, method, path, summary, about string) huma.Operation {
+		return huma.Operation{OperationID: id, Method: method, Path: path, Tags: []string{"operating"}, Summary: summary,
+			Description:  about + " For operators. Answered once it is on record; the same again changes nothing.",
+			MaxBodyBytes: s.opt.Limits.Body, Errors: errs}
+	}
+	huma.Register(s.api, operator("drain", http.MethodPost, "/v1/drain", "Take nothing new",
+		"Offers and new legs are refused until then; what is held, committed or runs goes on, and so do local jobs. A later drain takes the place of an earlier one."),
+		func(ctx context.Context, in *drainInput) (*siteOutput, error) {
+			return s.operate(ctx, func(now bourse.Time) (agents.Message, error) {
+				until, err := moment(in.Body.Until, now, 0)
+				return agents.Drain{Until: until, Why: in.Body.Why}, err
+			})
+		})
+	huma.Register(s.api, operator("resume", http.MethodDelete, "/v1/drain", "End a drain", "New legs are taken again."),
+		func(ctx context.Context, _ *struct{}) (*siteOutput, error) {
+			return s.operate(ctx, func(bourse.Time) (agents.Message, error) { return agents.Resume{}, nil })
+		})
+	huma.Register(s.api, operator("maintenance", http.MethodPost, "/v1/maintenance", "Take nodes out of service over a window",
+		"Nothing is offered or started on them. Where running jobs or reservations are in the way it is refused, unless forced."),
+		func(ctx context.Context, in *maintenanceInput) (*siteOutput, error) {
+			return s.operate(ctx, in.Body.message)
+		})
+	huma.Register(s.api, operator("cancel-maintenance", http.MethodDelete, "/v1/maintenance/{name}", "Give the nodes of a maintenance back",
+		"Before or during its window."),
+		func(ctx context.Context, in *nameInput) (*siteOutput, error) {
+			return s.operate(ctx, func(bourse.Time) (agents.Message, error) { return agents.MaintenanceCancel{Name: in.Name}, nil })
+		})
+	huma.Register(s.api, operator("close", http.MethodPost, "/v1/close", "Take nothing new of a VO or a user",
+		"Of a VO, of a user of any VO, or of that user of that VO. What they hold goes on."),
+		func(ctx context.Context, in *closeInput) (*siteOutput, error) {
+			return s.operate(ctx, func(bourse.Time) (agents.Message, error) {
+				return agents.Close{VO: in.Body.VO, User: in.Body.User, Why: in.Body.Why}, nil
+			})
+		})
+	huma.Register(s.api, operator("open", http.MethodPost, "/v1/open", "End a close", "Of the same VO and user."),
+		func(ctx context.Context, in *openInput) (*siteOutput, error) {
+			return s.operate(ctx, func(bourse.Time) (agents.Message, error) {
+				return agents.Open{VO: in.Body.VO, User: in.Body.User}, nil
+			})
+		})
+}
+
+func (w *MaintenanceWish) message(now bourse.Time) (agents.Message, error) {
+	m := agents.Maintenance{Name: w.Name, Group: w.Group, Nodes: w.Nodes, Why: w.Why, Force: w.Force}
+	var err error
+	if m.Start, err = moment(w.Start, now, now); err == nil {
+		m.End, err = moment(w.End, now, 0)
+	}
+	return m, err
+}
+
+// operate hands an operator's message to the site and shows how it stands then.
+func (s *Server) operate(ctx context.Context, message func(now bourse.Time) (agents.Message, error)) (*siteOutput, error) {
+	if err := operators(ctx); err != nil {
+		s.count.denied.Inc()
+		return nil, err
+	}
+	var now bourse.Time
+	if err := s.view(ctx, func(t bourse.Time, _ agents.Agent) { now = t }); err != nil {
+		return nil, err
+	}
+	m, err := message(now)
+	if err != nil {
+		return nil, huma.Error422UnprocessableEntity(err.Error())
+	}
+	answer, err := s.ask(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	r, _ := answer.(agents.OperatorReply)
+	switch r.Reason.Code {
+	case bourse.None:
+		s.opt.Log.Info().Str("operator", caller(ctx).Name).Str("kind", m.Kind()).Interface("wish", m).Msg("an operator's wish is on record")
+		return s.siteState(ctx, nil)
+	case bourse.Invalid, bourse.Unknown, bourse.TooLarge, bourse.Past:
+		return nil, huma.Error422UnprocessableEntity(r.Reason.String())
+	}
+	return nil, huma.Error409Conflict(r.Reason.String())
+}
+
+// status reads the site, without its legs.
+func (s *Server) status(ctx context.Context) (st sites.Status, err error) {
+	err = s.view(ctx, func(now bourse.Time, a agents.Agent) { st = a.(*sites.Site).Status(now, 0, horizon) })
+	return st, err
+}
+
+// fresh is status after the site has looked at its cluster, which it does when
+// it is asked for offers; whether it then offers anything is another matter.
+func (s *Server) fresh(ctx context.Context) (sites.Status, error) {
+	wait, stop := context.WithTimeout(ctx, s.opt.Limits.Wait)
+	defer stop()
+	if _, err := s.opt.Host.Ask(wait, "operator:web", s.opt.Agent, agents.OfferRequest{}); err != nil {
+		return sites.Status{}, s.unanswered(err)
+	}
+	return s.status(ctx)
+}
+
+func (s *Server) siteState(ctx context.Context, _ *struct{}) (*siteOutput, error) {
+	st, err := s.fresh(ctx)
+	if err != nil {
+		return nil, err
+	}
+	x := SiteState{Name: st.Name, Now: Instant(st.Now), Closed: []Closed{}, Maintenance: []Maintenance{}, Open: st.Open, Kept: st.Kept}
+	if d := st.Drained; d != nil {
+		x.Drained = &Drained{instant(d.Until), d.Why}
+	}
+	for _, c := range st.Closed {
+		x.Closed = append(x.Closed, Closed{c.VO, c.User, c.Why})
+	}
+	for _, m := range st.Maintenance {
+		x.Maintenance = append(x.Maintenance, Maintenance{m.Name, m.What.Group, m.What.Nodes, Instant(m.What.Start), instant(m.What.End), m.Why})
+	}
+	for i := range st.Groups {
+		x.Groups = append(x.Groups, groupOf(&st.Groups[i], st.Now))
+	}
+	if caller(ctx).Role == Operator {
+		for _, a := range st.Accounts {
+			if name, ok := strings.CutPrefix(a.Name, "broker:"); ok {
+				x.Brokers = append(x.Brokers, Debt{name, Credits{a.Debit - a.Credit}, Credits{a.PendingDebit}})
+			}
+		}
+	}
+	return &siteOutput{x}, nil
+}
+
+func (s *Server) siteOffers(ctx context.Context, _ *struct{}) (*offersOutput, error) {
+	st, err := s.fresh(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &offersOutput{OfferList{Offers: []Offer{}}}
+	for i := range st.Groups {
+		out.Body.Offers = append(out.Body.Offers, offerOf(st.Name, st.Now, &st.Groups[i]))
+	}
+	return out, nil
+}
+
+func (s *Server) siteReservations(ctx context.Context, in *siteReservationsInput) (*reservationsOutput, error) {
+	if err := operators(ctx); err != nil {
+		s.count.denied.Inc()
+		return nil, err
+	}
+	limit := min(in.Limit, s.opt.Limits.Page)
+	out := &reservationsOutput{ReservationList{Reservations: []Reservation{}}}
+	err := s.view(ctx, func(_ bourse.Time, a agents.Agent) {
+		site := a.(*sites.Site)
+		list, more := site.Page(in.Skip, limit)
+		for i := range list {
+			l := &list[i]
+			out.Body.Reservations = append(out.Body.Reservations, Reservation{Leg: l.Leg.String(), Job: l.Job, User: l.User,
+				Broker: strings.TrimPrefix(string(l.Broker), "broker:"), Site: site.Name(), Group: l.What.Group, Nodes: l.What.Nodes,
+				Start: Instant(l.What.Start), End: Instant(l.What.End), State: l.State.String(), Cost: Credits{l.Fare.Total()}})
+		}
+		if more {
+			out.Body.Next = in.Skip + len(list)
+		}
+	})
+	return out, err
+}
+
+// siteGauges reads the site's state in one turn of it at every scrape.
+type siteGauges struct{ s *Server }
+
+var (
+	gaugeLegs  = prometheus.NewDesc("bourse_site_legs", "Legs that hold nodes.", nil, nil)
+	gaugeKept  = prometheus.NewDesc("bourse_site_legs_kept", "Legs remembered, open or over.", nil, nil)
+	gaugeQueue = prometheus.NewDesc("bourse_site_waiting", "Requests that wait for the cluster.", nil, nil)
+	gaugeDrain = prometheus.NewDesc("bourse_site_drained", "1 while the site takes nothing new.", nil, nil)
+	gaugeFree  = prometheus.NewDesc("bourse_site_nodes", "Nodes of a group: all, free to be reserved now, and clear of the queue's plan.", []string{"group", "what"}, nil)
+	gaugePaid  = prometheus.NewDesc("bourse_site_income_credits", "What brokers have paid, net of refunds, and what is pending.", []string{"broker", "what"}, nil)
+)
+
+func (s *Server) siteMetrics() { s.count.registry.MustRegister(&siteGauges{s}) }
+
+// Describe implements prometheus.Collector.
+func (g *siteGauges) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{gaugeLegs, gaugeKept, gaugeQueue, gaugeDrain, gaugeFree, gaugePaid, gaugeStray} {
+		ch <- d
+	}
+}
+
+// Collect implements prometheus.Collector. A site that does not answer within
+// two seconds has no gauges.
+func (g *siteGauges) Collect(ch chan<- prometheus.Metric) {
+	ctx, stop := context.WithTimeout(g.s.base, 2*time.Second)
+	defer stop()
+	st, err := g.s.status(ctx)
+	if err != nil {
+		return
+	}
+	put := func(d *prometheus.Desc, v float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	put(gaugeLegs, float64(st.Open))
+	put(gaugeKept, float64(st.Kept))
+	put(gaugeQueue, float64(st.Waiting))
+	put(gaugeDrain, truth(st.Drained != nil))
+	ch <- prometheus.MustNewConstMetric(gaugeStray, prometheus.CounterValue, float64(st.Stray))
+	for i := range st.Groups {
+		x := groupOf(&st.Groups[i], st.Now)
+		put(gaugeFree, float64(x.Nodes), x.Name, "all")
+		put(gaugeFree, float64(x.Free), x.Name, "free")
+		put(gaugeFree, float64(x.Clear), x.Name, "clear")
+	}
+	for _, a := range st.Accounts {
+		if name, ok := strings.CutPrefix(a.Name, "broker:"); ok {
+			put(gaugePaid, (a.Debit - a.Credit).Float(), name, "paid")
+			put(gaugePaid, a.PendingDebit.Float(), name, "pending")
+		}
+	}
+}

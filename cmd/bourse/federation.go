@@ -47,11 +47,15 @@ func (c *calling) site(name string) (*client.Client, error) {
 // failed; only what makes no sense is bad input.
 func refused(err error) error {
 	var p *client.Problem
-	if err == nil || errors.As(err, &p) && p.Input() {
+	var m misuse
+	if err == nil || errors.As(err, &p) && p.Input() || errors.As(err, &m) {
 		return err
 	}
 	return failed(err)
 }
+
+// misuse is bad usage that is found on the way.
+type misuse struct{ error }
 
 // arguments refuses a call with fewer or more arguments than a command wants.
 func arguments(least, most int, wanted string) cobra.PositionalArgs {
@@ -100,6 +104,8 @@ func relative(i web.Instant, now time.Time) string {
 	away := max(d, -d)
 	words := ""
 	switch {
+	case away < time.Second:
+		return "now"
 	case away < 90*time.Second:
 		words = fmt.Sprintf("%d s", int(away.Seconds()))
 	case away < 90*time.Minute:

@@ -16,15 +16,23 @@ import (
 func newSites() *cobra.Command {
 	var c calling
 	cmd := &cobra.Command{
-		Use:   "sites",
+		Use:   "sites [SITE]",
 		Short: "Show the sites that the broker knows, and what is free there",
 		Long: `Sites lists the sites that the broker knows with what they offered when they
 were last asked: nodes that can be reserved (free), and at base price (clear).
 A site that is silent did not answer in time, one that is closed takes nothing
-from this VO, one that is skewed has a clock more than two seconds off.`,
-		Example: "  bourse sites",
-		Args:    arguments(0, 0, "no arguments"),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return c.sites(cmd.Context(), cmd.OutOrStdout()) },
+from this VO, one that is skewed has a clock more than two seconds off.
+
+With SITE it asks that site itself: how it stands, what is out of service, what
+brokers have paid.`,
+		Example: "  bourse sites\n  bourse sites north",
+		Args:    arguments(0, 1, "at most one site"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return c.oneSite(cmd.Context(), args[0], cmd.OutOrStdout())
+			}
+			return c.sites(cmd.Context(), cmd.OutOrStdout())
+		},
 	}
 	c.flags(cmd)
 	return cmd
@@ -67,5 +75,21 @@ func (c *calling) sites(ctx context.Context, out io.Writer) error {
 			fmt.Fprintf(out, "%s is closed: %s\n", s.Name, s.Refusal)
 		}
 	}
+	return nil
+}
+
+func (c *calling) oneSite(ctx context.Context, name string, out io.Writer) error {
+	api, err := c.site(name)
+	if err != nil {
+		return err
+	}
+	s, err := api.Site(ctx)
+	if err != nil {
+		return refused(err)
+	}
+	if c.json {
+		return writeJSON(out, s)
+	}
+	printSite(out, &s, time.Now())
 	return nil
 }

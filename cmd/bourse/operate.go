@@ -1,0 +1,201 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"bourse/broker/report"
+	"bourse/web"
+	"bourse/web/client"
+)
+
+// The commands by which an operator runs a site. Each ends with how the site
+// stands then.
+
+// wish builds a command that asks something of the site named first.
+func wish(c *calling, cmd *cobra.Command, ask func(ctx context.Context, api *client.Client, args []string) (web.SiteState, error)) *cobra.Command {
+	c.flags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		api, err := c.site(args[0])
+		if err != nil {
+			return err
+		}
+		s, err := ask(cmd.Context(), api, args[1:])
+		if err != nil {
+			return refused(err)
+		}
+		if c.json {
+			return writeJSON(cmd.OutOrStdout(), s)
+		}
+		printSite(cmd.OutOrStdout(), &s, time.Now())
+		return nil
+	}
+	return cmd
+}
+
+// newDrain builds "bourse drain".
+func newDrain() *cobra.Command {
+	var c calling
+	var w web.DrainWish
+	var resume bool
+	cmd := wish(&c, &cobra.Command{
+		Use:   "drain SITE",
+		Short: "Have a site take nothing new, for an upgrade or for good",
+		Long: `Drain has a site refuse offers and new legs until a time, or until --resume. What
+is held, committed or runs goes on, and so do local jobs. A later drain takes
+the place of an earlier one; a restart of the site does not end it.`,
+		Example: "  bourse drain north --until 2h --why \"new switch\"\n  bourse drain north --until 2026-03-01T18:00:00Z\n  bourse drain north --resume",
+		Args:    arguments(1, 1, "one site"),
+	}, func(ctx context.Context, api *client.Client, _ []string) (web.SiteState, error) {
+		if resume {
+			return api.Resume(ctx)
+		}
+		return api.Drain(ctx, w)
+	})
+	cmd.Flags().StringVar(&w.Until, "until", "", "a span from now such as 2h, or RFC 3339 (default: until --resume)")
+	cmd.Flags().StringVar(&w.Why, "why", "", "what those who are refused are told")
+	cmd.Flags().BoolVar(&resume, "resume", false, "end the drain")
+	cmd.MarkFlagsMutuallyExclusive("until", "resume")
+	return cmd
+}
+
+// newMaintenance builds "bourse maintenance".
+func newMaintenance() *cobra.Command {
+	var c calling
+	var w web.MaintenanceWish
+	var cancel bool
+	cmd := wish(&c, &cobra.Command{
+		Use:   "maintenance SITE NAME",
+		Short: "Take nodes of a site out of service over a window",
+		Long: `Maintenance announces a window in which nodes of a group are out of service:
+nothing is offered or started on them. Where running jobs, reservations or legs
+are in the way it is refused as busy, unless --force has them give way: local
+jobs are killed, committed legs are lost with refund and penalty, and their
+brokers look for others in their place.
+
+NAME is the operator's; one name is one window until its end. With
+--cancel the nodes are given back, before or during the window.`,
+		Example: "  bourse maintenance north disks --group main --nodes 8 --start 2026-03-01T18:00:00Z --end 2026-03-01T22:00:00Z\n" +
+			"  bourse maintenance north disks --group main --end 4h --force\n  bourse maintenance north disks --cancel",
+		Args: arguments(2, 2, "a site and a name for the window"),
+	}, func(ctx context.Context, api *client.Client, args []string) (web.SiteState, error) {
+		if cancel {
+			return api.EndMaintenance(ctx, args[0])
+		}
+		if w.Name = args[0]; w.Group == "" || w.End == "" {
+			return web.SiteState{}, misuse{errors.New("--group and --end are wanted, or --cancel")}
+		}
+		return api.Maintain(ctx, w)
+	})
+	f := cmd.Flags()
+	f.StringVar(&w.Group, "group", "", "group of nodes")
+	f.IntVar(&w.Nodes, "nodes", 0, "how many of them (default all)")
+	f.StringVar(&w.Start, "start", "", "a span from now such as 2h, or RFC 3339 (default now)")
+	f.StringVar(&w.End, "end", "", "a span from now such as 6h, or RFC 3339")
+	f.StringVar(&w.Why, "why", "", "what those who are refused are told")
+	f.BoolVar(&w.Force, "force", false, "have what is in the way give way")
+	f.BoolVar(&cancel, "cancel", false, "give the nodes back")
+	return cmd
+}
+
+// newClose builds "bourse close".
+func newClose() *cobra.Command {
+	var c calling
+	var w web.CloseWish
+	cmd := wish(&c, &cobra.Command{
+		Use:   "close SITE",
+		Short: "Close a site to a VO or a user",
+		Long: `Close has a site take no new legs of a VO (the name of its broker), of a user of
+any VO, or, with both, of that user of that VO. What they hold goes on. It is
+told to those who are refused, and ended by bourse open with the same names.`,
+		Example: "  bourse close north --vo vo2 --why \"unpaid\"\n  bourse close north --user ben",
+		Args:    arguments(1, 1, "one site"),
+	}, func(ctx context.Context, api *client.Client, _ []string) (web.SiteState, error) {
+		if w.VO == "" && w.User == "" {
+			return web.SiteState{}, misuse{errors.New("--vo, --user or both are wanted; bourse drain closes a site to all")}
+		}
+		return api.CloseTo(ctx, w)
+	})
+	cmd.Flags().StringVar(&w.VO, "vo", "", "the VO, by the name of its broker")
+	cmd.Flags().StringVar(&w.User, "user", "", "the user")
+	cmd.Flags().StringVar(&w.Why, "why", "", "what those who are refused are told")
+	return cmd
+}
+
+// newOpen builds "bourse open".
+func newOpen() *cobra.Command {
+	var c calling
+	var w web.OpenWish
+	cmd := wish(&c, &cobra.Command{
+		Use:     "open SITE",
+		Short:   "Open a site to a VO or a user again",
+		Long:    `Open ends what bourse close with the same --vo and --user has begun.`,
+		Example: "  bourse open north --vo vo2",
+		Args:    arguments(1, 1, "one site"),
+	}, func(ctx context.Context, api *client.Client, _ []string) (web.SiteState, error) {
+		if w.VO == "" && w.User == "" {
+			return web.SiteState{}, misuse{errors.New("--vo, --user or both are wanted, as they were given to bourse close")}
+		}
+		return api.OpenTo(ctx, w)
+	})
+	cmd.Flags().StringVar(&w.VO, "vo", "", "the VO, by the name of its broker")
+	cmd.Flags().StringVar(&w.User, "user", "", "the user")
+	return cmd
+}
+
+// printSite shows how a site stands.
+func printSite(out io.Writer, s *web.SiteState, now time.Time) {
+	state := "takes new legs"
+	if d := s.Drained; d != nil {
+		state = "takes nothing new until further notice"
+		if d.Until != 0 {
+			state = "takes nothing new until " + moment(d.Until, now)
+		}
+		state += because(d.Why)
+	}
+	fmt.Fprintf(out, "%s %s; %s\n", s.Name, state, plural(s.Open, "leg holds nodes", "legs hold nodes"))
+	for _, c := range s.Closed {
+		var whom []string
+		if c.User != "" {
+			whom = append(whom, "user "+c.User)
+		}
+		if c.VO != "" {
+			whom = append(whom, "VO "+c.VO)
+		}
+		fmt.Fprintf(out, "closed to %s%s\n", strings.Join(whom, " of "), because(c.Why))
+	}
+	for _, m := range s.Maintenance {
+		fmt.Fprintf(out, "maintenance %s: %d nodes of %s, %s to %s%s\n", m.Name, m.Nodes, m.Group, both(m.Start, now), day(m.End, now), because(m.Why))
+	}
+	if len(s.Groups) == 0 {
+		fmt.Fprintln(out, "its cluster has not answered yet")
+		return
+	}
+	w := report.NewTable("group", "nodes", "free", "clear", "performance", "price")
+	for _, g := range s.Groups {
+		w.AppendRow(table.Row{cut(g.Name, groupWidth), g.Nodes, g.Free, g.Clear, g.Performance, g.Price})
+	}
+	fmt.Fprintf(out, "\n%s\n", w.Render())
+	if len(s.Brokers) > 0 {
+		w := report.NewTable("broker", "paid", "pending")
+		for i := range s.Brokers {
+			b := &s.Brokers[i]
+			w.AppendRow(table.Row{b.Broker, credits(&b.Paid), credits(&b.Pending)})
+		}
+		fmt.Fprintf(out, "\n%s\n", w.Render())
+	}
+}
+
+func because(why string) string {
+	if why == "" {
+		return ""
+	}
+	return ": " + why
+}

@@ -1,0 +1,193 @@
+package web
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+//go:generate go test -run TestReference -update
+
+var update = flag.Bool("update", false, "write docs/API.md")
+
+const referenceFile = "../docs/API.md"
+
+// The reference is what the OpenAPI documents say, in a page.
+func TestReference_IsUpToDate(t *testing.T) {
+	t.Parallel()
+	broker := brokerAPI(t, world(t))
+	site, err := NewSite(Options{Host: world(t), Agent: "site:north", Identify: byHeader})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { site.Close(context.Background()) })
+	var b strings.Builder
+	b.WriteString(referenceHead)
+	both := map[string]*huma.Schema{}
+	operations(&b, "The broker", broker.OpenAPI(), both)
+	operations(&b, "A site", site.OpenAPI(), both)
+	schemas(&b, both)
+	if *update {
+		if err := os.WriteFile(referenceFile, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	have, err := os.ReadFile(referenceFile)
+	if err != nil || string(have) != b.String() {
+		t.Errorf("docs/API.md is not what the API is (%v); run go generate ./web", err)
+	}
+}
+
+const referenceHead = `# The HTTP API
+
+<!-- made by go generate ./web from the API itself; edit the code, not this page -->
+
+A broker and each site serve an API of their own, by HTTPS with client certificates ([SECURITY.md](SECURITY.md)) or, only where the
+configuration asks for it, by plain HTTP to programs of the same machine. The command line is its first client: ` + "`bourse submit`, `jobs`,\n`explain`, `cancel`, `sites`, `offers`, `reservations`, `accounts`, `drain`, `maintenance`, `close`, `open`" + ` do nothing that a program cannot.
+
+- **OpenAPI 3.1** at ` + "`/openapi.json` and `/openapi.yaml`" + `; this page is made from it.
+- **Who asks** is in the certificate. A *user* sees and cancels his own jobs and submits in his own name; an *operator* sees and may do
+  all. What another owns is answered as if it were not there (404), another's name as refused (403).
+- **Values.** Times are RFC 3339 in UTC, to the millisecond. Spans are seconds, money is credits, prices are credits per node-hour: decimal
+  numbers, exact. Fields that say nothing are left out.
+- **Problems** are ` + "`application/problem+json`" + ` (RFC 9457): ` + "`detail`" + ` says what is wrong and what would be right, ` + "`errors`" + ` names the keys.
+  400 and 422: what was sent makes no sense. 403: not for this caller. 404: not there. 409: it contradicts what is there. 429 and 503: come
+  again, after ` + "`Retry-After`" + ` where it is given.
+- **Beside it**: ` + "`/metrics`" + ` for Prometheus; ` + "`/healthz`" + ` (200 while the agent takes turns), ` + "`/readyz`" + ` (200 once it can serve, 503 with the
+  reason); and at ` + "`/`" + ` a page that shows the state and refreshes itself.
+
+## Repeating a submission
+
+A batch carries an identity that its client has made at random. The same batch under the same identity changes nothing and gets the same
+answer, also after a restart of the broker, for as long as the broker keeps one of its jobs (seven days after its end). So a client whose answer
+was lost sends it again. Other content under the identity is refused with 409. A job's ID is its name, a dash and eight letters that follow from the
+batch's identity; wherever an ID is wanted, the name will do while only one job of the caller's has it.
+
+## Webhooks
+
+The ` + "`notify`" + ` address of a batch, and one of the broker's own configuration, is sent every turn of a job as it is recorded: a POST of a
+[Turn](#turn). Deliveries to one address come in order. What is not answered by 2xx within 10 s is sent again after 1 s, 2 s and so on, 8 times in
+all; at least once while the process lives, not beyond its end, so whoever must know asks for the state. ` + "`Bourse-Delivery`" + ` names a delivery:
+the second try has the name of the first. ` + "`Bourse-Signature: t=UNIX,v1=HEX`" + ` is the HMAC-SHA256 of ` + "`UNIX.BODY`" + ` under the configured secret.
+Only https is called, and no address of the broker's machine or of private networks, unless the broker's operator allows them.
+
+## Bounds
+
+| what | bound | at the bound |
+|---|---|---|
+| a request's body | 1 MiB, a batch 4 MiB | 413 |
+| jobs of a batch | 5,000 | 422, nothing is taken |
+| jobs that wait at the broker | its ` + "`max_queue`" + ` | the job is not taken: ` + "`queue-full`" + ` |
+| rows of a page | 500 | the page names the next |
+| steps of an offer shown | 200 | ` + "`more`" + ` is set |
+| requests at once | 256 | 503, counted (` + "`bourse_api_busy_total`" + `); health and metrics always get through |
+| the wait for the agent | 10 s | 503; a submission or a cancellation may be on record all the same: repeat it |
+| event streams at once | 256, of one caller 32 | 429, counted |
+| turns that wait for a slow reader | 256 | his stream ends with the event ` + "`lost`" + `, counted |
+| facts that wait to be told | 8,192 | they are not told to streams and webhooks, counted (` + "`bourse_api_facts_untold_total`" + `) |
+| turns that wait for a webhook | 256 | dropped, counted (` + "`bourse_webhook_deliveries_total`" + `) |
+| webhook addresses at once | 64 | turns for others are dropped, counted |
+`
+
+// operations writes the operations of a document in order of path and method.
+func operations(b *strings.Builder, title string, doc *huma.OpenAPI, all map[string]*huma.Schema) {
+	fmt.Fprintf(b, "\n## %s\n", title)
+	maps.Copy(all, doc.Components.Schemas.Map())
+	for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
+		item := doc.Paths[path]
+		for _, x := range []struct {
+			method string
+			op     *huma.Operation
+		}{{"GET", item.Get}, {"POST", item.Post}, {"PUT", item.Put}, {"DELETE", item.Delete}} {
+			if x.op != nil {
+				operation(b, x.method, path, x.op)
+			}
+		}
+	}
+}
+
+func operation(b *strings.Builder, method, path string, op *huma.Operation) {
+	fmt.Fprintf(b, "\n### %s %s\n\n%s.", method, path, op.Summary)
+	if op.Description != "" {
+		fmt.Fprintf(b, " %s", op.Description)
+	}
+	b.WriteString("\n\n")
+	for _, p := range op.Parameters {
+		fmt.Fprintf(b, "- `%s` (%s, %s): %s\n", p.Name, p.In, typeOf(p.Schema), p.Description)
+	}
+	if op.RequestBody != nil {
+		fmt.Fprintf(b, "- body: %s\n", typeOf(op.RequestBody.Content["application/json"].Schema))
+	}
+	var refused []string
+	for _, code := range slices.Sorted(maps.Keys(op.Responses)) {
+		r := op.Responses[code]
+		switch {
+		case code == "default" || code >= "400":
+			if code != "default" {
+				refused = append(refused, code)
+			}
+		case r.Content["text/event-stream"] != nil:
+			fmt.Fprintf(b, "- %s: events `job` ([Job](#job)), `turn` ([Turn](#turn)), `alive` ([Alive](#alive)), `lost` ([Lost](#lost))\n", code)
+		case r.Content["application/json"] != nil:
+			fmt.Fprintf(b, "- %s: %s\n", code, typeOf(r.Content["application/json"].Schema))
+		default:
+			fmt.Fprintf(b, "- %s: %s\n", code, r.Description)
+		}
+	}
+	if len(refused) > 0 {
+		fmt.Fprintf(b, "- otherwise: %s\n", strings.Join(refused, ", "))
+	}
+}
+
+// schemas writes what the bodies are made of.
+func schemas(b *strings.Builder, all map[string]*huma.Schema) {
+	b.WriteString("\n## Values\n")
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		s := all[name]
+		if strings.HasPrefix(name, "Error") || len(s.Properties) == 0 {
+			continue
+		}
+		fmt.Fprintf(b, "\n### %s\n\n| key | type | |\n|---|---|---|\n", name)
+		for _, key := range slices.Sorted(maps.Keys(s.Properties)) {
+			p := s.Properties[key]
+			about := p.Description
+			if len(p.Enum) > 0 {
+				words := make([]string, len(p.Enum))
+				for i, v := range p.Enum {
+					words[i] = fmt.Sprintf("`%v`", v)
+				}
+				about = strings.TrimSuffix("one of "+strings.Join(words, ", ")+". "+about, ". ")
+			}
+			mark := ""
+			if slices.Contains(s.Required, key) {
+				mark = ", always"
+			}
+			fmt.Fprintf(b, "| `%s` | %s%s | %s |\n", key, typeOf(p), mark, strings.ReplaceAll(about, "|", "\\|"))
+		}
+	}
+}
+
+// typeOf names a schema, with a link where it has a section.
+func typeOf(s *huma.Schema) string {
+	switch {
+	case s == nil:
+		return "anything"
+	case s.Ref != "":
+		name := s.Ref[strings.LastIndexByte(s.Ref, '/')+1:]
+		return fmt.Sprintf("[%s](#%s)", name, strings.ToLower(name))
+	case s.Type == huma.TypeArray:
+		return "list of " + typeOf(s.Items)
+	case s.Format == "date-time":
+		return "time"
+	case s.Type == "":
+		return "anything"
+	}
+	return s.Type
+}

@@ -1,0 +1,113 @@
+package web
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"bourse"
+)
+
+// siteAPI is the API of a world's site.
+func siteAPI(t *testing.T, h *worldHost, name string) *Server {
+	t.Helper()
+	s, err := NewSite(Options{Host: h, Agent: "site:north", Identify: byHeader})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close(context.Background()) })
+	return s
+}
+
+func TestSite_ShowsWhatItCarriesAndForWhom(t *testing.T) {
+	t.Parallel()
+	h := world(t)
+	b, s := brokerAPI(t, h), siteAPI(t, h, "north")
+	wide := wave("batch-0001")
+	wide.Jobs[0].Nodes = 24
+	submit(t, b, ana, wide)
+	h.pass(bourse.Second)
+	var state SiteState
+	if code := call(t, s, olga, "GET", "/v1/site", nil, &state); code != 200 || state.Name != "north" || state.Open != 1 ||
+		len(state.Groups) != 1 || len(state.Brokers) != 1 || state.Brokers[0].Broker != "vo1" || state.Brokers[0].Paid.Credits == 0 {
+		t.Errorf("%d %+v", code, state)
+	}
+	state = SiteState{}
+	if call(t, s, ana, "GET", "/v1/site", nil, &state); len(state.Brokers) != 0 {
+		t.Errorf("a user sees what brokers paid: %+v", state.Brokers)
+	}
+	var list ReservationList
+	if call(t, s, olga, "GET", "/v1/reservations", nil, &list); len(list.Reservations) != 1 || list.Reservations[0].User != "ana" || list.Reservations[0].Broker != "vo1" {
+		t.Errorf("%+v", list)
+	}
+	var offers OfferList
+	if call(t, s, ana, "GET", "/v1/offers", nil, &offers); len(offers.Offers) != 1 || len(offers.Offers[0].Free) < 2 {
+		t.Errorf("%+v", offers)
+	}
+	if text := get(s, "/metrics").Body.String(); !strings.Contains(text, "bourse_site_legs 1") || !strings.Contains(text, `bourse_site_nodes{group="main",what="all"} 16`) {
+		t.Error("the metrics do not show its legs and nodes")
+	}
+	if w := get(s, "/readyz"); w.Code != 200 {
+		t.Errorf("readiness: %d %s", w.Code, w.Body)
+	}
+}
+
+// Only operators run a site, and what they ask for is done.
+func TestSite_OperatorsDrainMaintainCloseAndOpen(t *testing.T) {
+	t.Parallel()
+	h := world(t)
+	b, s := brokerAPI(t, h), siteAPI(t, h, "north")
+	drain, closed := DrainWish{Until: "2h", Why: "new switch"}, CloseWish{User: "ben"}
+	window := MaintenanceWish{Name: "disks", Group: "main", Nodes: 8, Start: "3h", End: "5h"}
+	for _, c := range []struct {
+		who, method, path string
+		body              any
+		want              int
+	}{
+		{ana, "POST", "/v1/drain", drain, 403},
+		{ana, "DELETE", "/v1/drain", nil, 403},
+		{ana, "POST", "/v1/close", closed, 403},
+		{ana, "POST", "/v1/open", OpenWish{User: "ben"}, 403},
+		{ana, "POST", "/v1/maintenance", window, 403},
+		{ana, "DELETE", "/v1/maintenance/disks", nil, 403},
+		{ana, "GET", "/v1/reservations", nil, 403},
+		{olga, "POST", "/v1/drain", DrainWish{Until: "soon"}, 422},
+		{olga, "POST", "/v1/drain", DrainWish{Until: "2001-01-01T00:00:00Z"}, 422},
+		{olga, "POST", "/v1/close", CloseWish{}, 422},
+		{olga, "POST", "/v1/maintenance", MaintenanceWish{Name: "x", Group: "none", End: "1h"}, 422},
+		{olga, "POST", "/v1/drain", drain, 200},
+		{olga, "POST", "/v1/drain", drain, 200},
+		{olga, "POST", "/v1/close", closed, 200},
+		{olga, "POST", "/v1/maintenance", window, 200},
+	} {
+		if code := call(t, s, c.who, c.method, c.path, c.body, nil); code != c.want {
+			t.Errorf("%s %s %s %+v: %d, want %d", c.who, c.method, c.path, c.body, code, c.want)
+		}
+	}
+	other := window
+	other.Nodes = 9
+	if code := call(t, s, olga, "POST", "/v1/maintenance", other, nil); code != 409 {
+		t.Errorf("another window of one name: %d", code)
+	}
+	var state SiteState
+	call(t, s, ana, "GET", "/v1/site", nil, &state)
+	if state.Drained == nil || state.Drained.Why != "new switch" || len(state.Closed) != 1 || len(state.Maintenance) != 1 || state.Maintenance[0].Nodes != 8 {
+		t.Errorf("%+v", state)
+	}
+	submit(t, b, ana, wave("batch-0001"))
+	h.pass(bourse.Second)
+	var j Job
+	if call(t, b, ana, "GET", "/v1/jobs/wave", nil, &j); strings.Join(j.Sites, ",") != "south" {
+		t.Errorf("while north drains the job is at %v", j.Sites)
+	}
+	var list SiteList
+	if call(t, b, ana, "GET", "/v1/sites", nil, &list); list.Sites[0].Refusal == nil || list.Sites[0].Refusal.Code != string(bourse.Draining) {
+		t.Errorf("the broker's view of a drained site: %+v", list.Sites[0])
+	}
+	call(t, s, olga, "DELETE", "/v1/drain", nil, nil)
+	call(t, s, olga, "POST", "/v1/open", OpenWish{User: "ben"}, nil)
+	state = SiteState{}
+	if call(t, s, olga, "DELETE", "/v1/maintenance/disks", nil, &state); state.Drained != nil || len(state.Closed)+len(state.Maintenance) != 0 {
+		t.Errorf("after all is ended: %+v", state)
+	}
+}
