@@ -59,18 +59,25 @@ func newFederation(t *testing.T) *federation {
 		t.Fatal(err)
 	}
 	server := httptest.NewServer(api.Handler())
+	north, err := web.NewSite(web.Options{Host: h, Agent: "site:north", Identify: web.Anybody})
+	if err != nil {
+		t.Fatal(err)
+	}
+	atNorth := httptest.NewServer(north.Handler())
 	t.Cleanup(func() {
 		ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
 		defer stop()
 		api.Close(ctx)
+		north.Close(ctx)
 		server.Close()
+		atNorth.Close()
 		if err := h.Stop(ctx); err != nil {
 			t.Error(err)
 		}
 	})
 	f := &federation{dir: t.TempDir()}
 	f.context = filepath.Join(f.dir, "context.json")
-	if err := (&client.Context{Broker: server.URL}).Write(f.context); err != nil {
+	if err := (&client.Context{Broker: server.URL, Sites: map[string]string{"north": atNorth.URL}}).Write(f.context); err != nil {
 		t.Fatal(err)
 	}
 	return f
@@ -247,5 +254,38 @@ func TestCalls_SayWhatToDoWhereThereIsNoFederation(t *testing.T) {
 	}
 	if _, err := client.Read(dir + "x"); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
+	}
+}
+
+func TestOperators_DrainMaintainCloseAndOpenASite(t *testing.T) {
+	t.Parallel()
+	f := newFederation(t)
+	for _, c := range []struct {
+		args string
+		exit int
+		want string
+	}{
+		{"sites north", 0, "north takes new legs; 0 legs hold nodes"},
+		{"drain north --until 2h --why switch", 0, "takes nothing new until 20"},
+		{"drain north --resume", 0, "takes new legs"},
+		{"close north --vo vo2 --user ben", 0, "closed to user ben of VO vo2"},
+		{"open north --vo vo2 --user ben", 0, "takes new legs; 0 legs hold nodes\n\ngroup"},
+		{"maintenance north disks --group main --nodes 4 --start 1h --end 3h", 0, "maintenance disks: 4 nodes of main, "},
+		{"maintenance north disks --group main --nodes 5 --start 1h --end 3h", 1, "is set already"},
+		{"maintenance north disks --cancel", 0, "takes new legs; 0 legs hold nodes\n\ngroup"},
+		{"reservations --at north", 0, "No reservation is open."},
+		{"maintenance north disks", 2, "--group and --end"},
+		{"close north", 2, "--vo, --user or both"},
+		{"drain north --until soon", 2, "neither a span"},
+		{"drain west", 2, "there are north"},
+		{"drain", 2, "one site"},
+	} {
+		out, _, err := f.run(strings.Fields(c.args)...)
+		if err != nil {
+			out += err.Error()
+		}
+		if exitCode(err) != c.exit || !strings.Contains(out, c.want) {
+			t.Errorf("%s: exit %d, %s; want %q", c.args, exitCode(err), out, c.want)
+		}
 	}
 }
