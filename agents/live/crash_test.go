@@ -86,7 +86,7 @@ func (w *witness) live(t *rapid.T, disk *journal.Memory) {
 	_ = h.View(context.Background(), toy, func(_ bourse.Time, a agents.Agent) {
 		seq = int64(a.(*purse).added)
 		w.told(seq, a.(*purse).sum)
-		defer h.Watch(toy, func(_ bourse.Time, f agents.Fact) {
+		h.Watch(toy, func(_ bourse.Time, f agents.Fact) {
 			<-begun
 			if f, ok := f.(added); ok { // no additions before it have been missed
 				seq++

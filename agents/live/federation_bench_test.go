@@ -38,8 +38,8 @@ func folders(b *testing.B) func(agents.ID) journal.Disk {
 func BenchmarkFederation(b *testing.B) {
 	for _, legs := range []int{1, 5} {
 		b.Run(fmt.Sprintf("legs=%d", legs), func(b *testing.B) {
-			f := federate(b, 5, 64, folders(b))
-			jobs, stop := f.confirmed(b)
+			g := federate(b, 5, 64, folders(b))
+			jobs, stop := g.confirmed(b)
 			defer stop()
 			took := make([]time.Duration, 0, b.N)
 			nodes := map[int]int{1: 1, 5: 320}[legs]
@@ -47,7 +47,7 @@ func BenchmarkFederation(b *testing.B) {
 			for b.Loop() {
 				run++
 				begun := time.Now()
-				f.submit(b, fmt.Sprintf("job%d", run), nodes)
+				g.submit(b, fmt.Sprintf("job%d", run), nodes)
 				select {
 				case <-jobs:
 				case <-time.After(time.Minute):
@@ -61,4 +61,25 @@ func BenchmarkFederation(b *testing.B) {
 			b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
 		})
 	}
+}
+
+// Five-leg jobs in a stream, each batch planned together: what a broker and its
+// five sites commit in a second.
+func BenchmarkFederation_Stream(b *testing.B) {
+	g := federate(b, 5, 64, folders(b))
+	jobs, stop := g.confirmed(b)
+	defer stop()
+	const open = 16 // submitted and not yet confirmed
+	b.ResetTimer()
+	done := 0
+	for i := range b.N {
+		g.submit(b, fmt.Sprintf("job%d", i), 320)
+		for ; i-done >= open; done++ {
+			<-jobs
+		}
+	}
+	for ; done < b.N; done++ {
+		<-jobs
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "jobs/s")
 }
