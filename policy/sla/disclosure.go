@@ -30,6 +30,15 @@ func ParseDisclosure(s string) (Disclosure, error) {
 // String is the name that ParseDisclosure reads.
 func (d Disclosure) String() string { return disclosures[d] }
 
+// MarshalText writes the name.
+func (d Disclosure) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText reads the name, for flags and configuration files.
+func (d *Disclosure) UnmarshalText(b []byte) (err error) {
+	*d, err = ParseDisclosure(string(b))
+	return err
+}
+
 // Slots reports whether outsiders see which slots are free.
 func (d Disclosure) Slots() bool { return d != Closed }
 

@@ -2,6 +2,8 @@ package sla
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"bourse"
 )
@@ -35,6 +37,21 @@ const (
 	Site
 )
 
+var parties = [...]string{"user", "site"}
+
+// String names the party.
+func (p Party) String() string { return parties[p] }
+
+// MarshalText writes the party's name.
+func (p Party) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// UnmarshalText reads a party's name, for facts that are replayed.
+func (p *Party) UnmarshalText(b []byte) error {
+	i, err := named("party", parties[:], b)
+	*p = Party(i)
+	return err
+}
+
 // State is the state of a negotiation; the last three are final, and another may
 // begin.
 type State uint8
@@ -52,6 +69,24 @@ var states = [...]string{"none", "offer", "counter", "accept", "reject", "expire
 
 // String names the state.
 func (n State) String() string { return states[n] }
+
+// MarshalText writes the state's name.
+func (n State) MarshalText() ([]byte, error) { return []byte(n.String()), nil }
+
+// UnmarshalText reads a state's name, for facts that are replayed.
+func (n *State) UnmarshalText(b []byte) error {
+	i, err := named("state of a negotiation", states[:], b)
+	*n = State(i)
+	return err
+}
+
+// named finds a name in a list.
+func named(what string, list []string, b []byte) (int, error) {
+	if i := slices.Index(list, string(b)); i >= 0 {
+		return i, nil
+	}
+	return 0, fmt.Errorf("%s %q is unknown; there are %s", what, b, strings.Join(list, ", "))
+}
 
 // Open reports whether a proposal waits for an answer.
 func (n State) Open() bool { return n == Offered || n == Countered }

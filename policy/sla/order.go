@@ -36,6 +36,15 @@ func ParseOrder(s string) (Order, error) {
 // String is the name that ParseOrder reads.
 func (o Order) String() string { return orders[o] }
 
+// MarshalText writes the order's name.
+func (o Order) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+
+// UnmarshalText reads the order's name, for flags and configuration files.
+func (o *Order) UnmarshalText(b []byte) (err error) {
+	*o, err = ParseOrder(string(b))
+	return err
+}
+
 // key is what the order sorts a place by, least first.
 func (s *Schedule) key(p *place) int64 {
 	switch s.opt.Order {
