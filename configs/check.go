@@ -19,6 +19,7 @@ const (
 	KindSite          Kind = "site"           // [[group]]
 	KindBroker        Kind = "broker"         // [broker] or [[broker]]
 	KindBatch         Kind = "batch"          // [[job]]
+	KindSweep         Kind = "sweep"          // [[parameter]]
 )
 
 // Checked is what a valid file holds, in figures; those that have no meaning
@@ -33,6 +34,7 @@ type Checked struct {
 	Jobs    int             `json:"jobs,omitempty"` // of users; at a site what runs and waits
 	Traces  int             `json:"traces,omitempty"`
 	Span    bourse.Duration `json:"until,omitempty"`
+	Points  int             `json:"points,omitempty"` // of a sweep
 }
 
 // String says it in one line.
@@ -59,6 +61,7 @@ func (c *Checked) String() string {
 	add(c.Nodes, "node", "nodes")
 	add(c.Brokers, "broker", "brokers")
 	add(c.Jobs, "job", "jobs")
+	add(c.Points, "combination", "combinations")
 	add(c.Traces, "trace (not opened)", "traces (not opened)")
 	if c.Span > 0 {
 		fmt.Fprintf(&b, "%suntil %s", sep, c.Span.Words())
@@ -72,6 +75,13 @@ func Check(file string) (*Checked, error) {
 	text, err := readFile(file)
 	if err != nil {
 		return nil, err
+	}
+	if t, err := open(file, text); err == nil && t.has("parameter") {
+		s, err := ReadSweep(file)
+		if err != nil {
+			return nil, err
+		}
+		return &Checked{Kind: KindSweep, Name: s.Name, Points: s.Points()}, nil
 	}
 	return check(file, text, func(b *Broker, until bourse.Duration) error { return b.loadBatch(filepath.Dir(file), until) })
 }
@@ -138,9 +148,15 @@ func check(file string, text []byte, load func(*Broker, bourse.Duration) error) 
 			return nil, err
 		}
 		return &Checked{Kind: KindBatch, Jobs: len(b.Jobs)}, nil
+	case t.has("parameter"):
+		s, _, err := parseSweep(file, text)
+		if err != nil {
+			return nil, err
+		}
+		return &Checked{Kind: KindSweep, Name: s.Name, Points: s.Points()}, nil
 	}
 	return nil, problems([]*Problem{{File: file, Text: "what is this? A scenario has [[site]] tables, " +
-		"a site [[group]], a broker [broker], the process of either [listen] too, a batch of jobs [[job]]"}})
+		"a site [[group]], a broker [broker], the process of either [listen] too, a batch of jobs [[job]], a sweep [[parameter]]"}})
 }
 
 func (s *Scenario) checked() *Checked {

@@ -25,6 +25,41 @@ type measure struct {
 	value float64
 }
 
+// Figure is a measure of one run, by the site or VO that it is of.
+type Figure struct {
+	Owner, Measure string
+	Value          float64
+}
+
+// Figures lists the measures of a run that Means are taken of: those of the
+// sites, then those of the VOs, in the order of the scenario.
+func (s *Summary) Figures() []Figure {
+	var list []Figure
+	add := func(owner string, of []measure) {
+		for _, m := range of {
+			list = append(list, Figure{owner, m.name, m.value})
+		}
+	}
+	for i := range s.Sites {
+		add(s.Sites[i].Name, s.Sites[i].measures())
+	}
+	for i := range s.Brokers {
+		add(s.Brokers[i].Name, s.Brokers[i].measures())
+	}
+	return list
+}
+
+// Interval is the mean of values and the half-width of its 95 % confidence
+// interval (Student's t), 0 for a single one.
+func Interval(values []float64) (mean, half float64) {
+	mean, deviation := stat.MeanStdDev(values, nil)
+	if n := len(values); n > 1 {
+		t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}.Quantile(0.975)
+		half = t * deviation / math.Sqrt(float64(n))
+	}
+	return mean, half
+}
+
 // Means sums several runs of one scenario up: for each site and each VO the
 // measures that a table shows. The runs must be of the same scenario.
 func Means(runs []Summary) []Mean {
@@ -45,12 +80,7 @@ func means(owner string, runs int, of func(run int) []measure) []Mean {
 		for run := range values {
 			values[run] = of(run)[m].value
 		}
-		mean, deviation := stat.MeanStdDev(values, nil)
-		half := 0.0
-		if runs > 1 {
-			t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(runs - 1)}.Quantile(0.975)
-			half = t * deviation / math.Sqrt(float64(runs))
-		}
+		mean, half := Interval(values)
 		list = append(list, Mean{Owner: owner, Measure: first.name, Mean: mean, CI95: half, Runs: runs})
 	}
 	return list

@@ -1,0 +1,262 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"bourse/broker/report"
+	"bourse/files"
+	"bourse/studies"
+)
+
+// The files of a sweep. The progress grows by a line with every run and goes
+// when all are done; whatever interrupts the sweep leaves it.
+const (
+	sweepRuns    = "runs.csv"
+	sweepSummary = "summary.csv"
+	sweepFile    = "sweep.json"
+	sweepPartial = "progress.jsonl"
+)
+
+// sweepSheet holds what the runs of a sweep came to, in memory and in the
+// progress file of its folder.
+type sweepSheet struct {
+	sweep *studies.Sweep
+	print string // fingerprint
+	dir   string
+	file  *os.File
+	runs  [][]report.Figure // by run; nil: not done
+	done  int
+}
+
+func newSweepSheet(sweep *studies.Sweep, print string) *sweepSheet {
+	return &sweepSheet{sweep: sweep, print: print, runs: make([][]report.Figure, sweep.Runs())}
+}
+
+func (s *sweepSheet) has(run int) bool { return s.runs[run] != nil }
+func (s *sweepSheet) finished() int    { return s.done }
+
+// sweepHead begins the progress: of which sweep it is.
+type sweepHead struct {
+	Sweep string `json:"sweep"`
+}
+
+// open takes the folder: an empty one, or with resume one that an interrupted
+// sweep has left.
+func (s *sweepSheet) open(dir string, resume bool) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return failed(err)
+	}
+	s.dir = dir
+	path := filepath.Join(dir, sweepPartial)
+	old, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		old = nil
+	case err != nil:
+		return failed(err)
+	case !resume:
+		return fmt.Errorf("%s is what an interrupted sweep has left; go on with it by --resume, or remove it", path)
+	}
+	whole, err := s.take(path, old)
+	if err != nil {
+		return err
+	}
+	if s.file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644); err != nil {
+		return failed(err)
+	}
+	if err := s.file.Truncate(int64(whole)); err != nil { // a line that was cut short
+		return failed(err)
+	}
+	if _, err := s.file.Seek(int64(whole), io.SeekStart); err != nil {
+		return failed(err)
+	}
+	if whole == 0 {
+		return failed(s.line(sweepHead{s.print}))
+	}
+	return nil
+}
+
+// take reads the whole lines of a progress file and returns how long they are.
+func (s *sweepSheet) take(path string, old []byte) (whole int, err error) {
+	whole = bytes.LastIndexByte(old, '\n') + 1
+	lines := bytes.Split(old[:whole], []byte("\n"))
+	for i, line := range lines[:len(lines)-1] {
+		if i == 0 {
+			var head sweepHead
+			if err := json.Unmarshal(line, &head); err != nil || head.Sweep != s.print {
+				return 0, fmt.Errorf("%s is of another sweep, or of other traces; name another folder, or remove it", path)
+			}
+			continue
+		}
+		var r studies.SweepRun
+		if err := json.Unmarshal(line, &r); err != nil || r.Run < 0 || r.Run >= len(s.runs) || r.Figures == nil {
+			return 0, fmt.Errorf("%s:%d: is no run of this sweep; remove the file and begin again", path, i+1)
+		}
+		s.keep(r)
+	}
+	return whole, nil
+}
+
+func (s *sweepSheet) keep(r studies.SweepRun) {
+	if s.runs[r.Run] == nil {
+		s.done++
+	}
+	s.runs[r.Run] = r.Figures
+}
+
+// add keeps a run and writes it down.
+func (s *sweepSheet) add(r studies.SweepRun) error {
+	s.keep(r)
+	if s.file == nil {
+		return nil
+	}
+	return s.line(r)
+}
+
+// line appends to the progress, in one write.
+func (s *sweepSheet) line(v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = s.file.Write(append(b, '\n'))
+	return err
+}
+
+func (s *sweepSheet) close() {
+	if s.file != nil {
+		s.file.Close()
+	}
+}
+
+// write writes the files of a sweep whose runs are all done, each whole, and
+// takes its progress away.
+func (s *sweepSheet) write() error {
+	for _, one := range []struct {
+		name  string
+		write func(io.Writer) error
+	}{{sweepRuns, s.writeRuns}, {sweepSummary, s.writeSummary}, {sweepFile, s.writeConfig}} {
+		if err := files.Replace(filepath.Join(s.dir, one.name), one.write); err != nil {
+			return err
+		}
+	}
+	s.close()
+	s.file = nil
+	return os.Remove(filepath.Join(s.dir, sweepPartial))
+}
+
+// settings are the columns that say what a point is.
+func (s *sweepSheet) settings(point int) []string {
+	row := []string{strconv.Itoa(point + 1)}
+	for _, v := range s.sweep.Config.Values(point) {
+		row = append(row, fmt.Sprint(v))
+	}
+	return row
+}
+
+// names are the columns of settings.
+func (s *sweepSheet) names() []string {
+	row := []string{"point"}
+	for _, p := range s.sweep.Config.Parameters {
+		row = append(row, p.Name)
+	}
+	return row
+}
+
+// writeRuns writes a row for each run. Runs of one sweep have the same sites and
+// VOs, so the same columns.
+func (s *sweepSheet) writeRuns(w io.Writer) error {
+	out := csv.NewWriter(w)
+	header := append(s.names(), "seed")
+	for _, f := range s.runs[0] {
+		header = append(header, f.Owner+": "+f.Measure)
+	}
+	out.Write(header)
+	for n, figures := range s.runs {
+		row := append(s.settings(s.sweep.Point(n)), strconv.FormatUint(s.sweep.Seed(n), 10))
+		for _, f := range figures {
+			row = append(row, strconv.FormatFloat(f.Value, 'g', -1, 64))
+		}
+		out.Write(row)
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// sweepMean is a row of the summary.
+type sweepMean struct {
+	Point    int            `json:"-"`
+	Settings map[string]any `json:"settings"`
+	Owner    string         `json:"owner"`
+	Measure  string         `json:"measure"`
+	Mean     float64        `json:"mean"`
+	CI95     float64        `json:"ci95"`
+	Runs     int            `json:"runs"`
+}
+
+// means sums the seeds of every point up.
+func (s *sweepSheet) means() []sweepMean {
+	var list []sweepMean
+	config := s.sweep.Config
+	for point := range config.Points() {
+		settings := map[string]any{}
+		for i, v := range config.Values(point) {
+			settings[config.Parameters[i].Name] = v
+		}
+		runs := s.runs[point*config.Runs : (point+1)*config.Runs]
+		for k, f := range runs[0] {
+			values := make([]float64, len(runs))
+			for i := range runs {
+				values[i] = runs[i][k].Value
+			}
+			mean, half := report.Interval(values)
+			list = append(list, sweepMean{point, settings, f.Owner, f.Measure, mean, half, len(runs)})
+		}
+	}
+	return list
+}
+
+func (s *sweepSheet) writeSummary(w io.Writer) error {
+	out := csv.NewWriter(w)
+	out.Write(append(s.names(), "owner", "measure", "mean", "ci95", "runs"))
+	for _, m := range s.means() {
+		out.Write(append(s.settings(m.Point), m.Owner, m.Measure, strconv.FormatFloat(m.Mean, 'g', -1, 64),
+			strconv.FormatFloat(m.CI95, 'g', -1, 64), strconv.Itoa(m.Runs)))
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// writeConfig says what was run.
+func (s *sweepSheet) writeConfig(w io.Writer) error {
+	config := s.sweep.Config
+	type parameter struct {
+		Key    string `json:"key"`
+		Values []any  `json:"values"`
+	}
+	doc := struct {
+		Name        string      `json:"name"`
+		Fingerprint string      `json:"fingerprint"`
+		Seed        uint64      `json:"seed"`
+		Runs        int         `json:"runs"`
+		Parameters  []parameter `json:"parameters"`
+	}{config.Name, s.print, config.Seed, config.Runs, nil}
+	for _, p := range config.Parameters {
+		doc.Parameters = append(doc.Parameters, parameter{p.Name, p.Values})
+	}
+	b := bufio.NewWriter(w)
+	if err := writeJSON(b, doc); err != nil {
+		return err
+	}
+	return b.Flush()
+}

@@ -1,0 +1,312 @@
+package configs
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// Bounds of a sweep.
+const (
+	maxParameters = 20
+	maxPoints     = 10_000
+	maxSweepRuns  = 1_000_000
+)
+
+// Sweep is a scenario with some of its keys varied, each combination of their
+// values run with the same seeds.
+type Sweep struct {
+	Name       string
+	Seed       uint64 // the first, default 1
+	Runs       int    // seeds for each point, 1..1,000,000; default 5
+	Parameters []Parameter
+	Traces     string // folder of the traces, "": that of the scenario
+
+	file string // of the sweep, for messages
+	base string // of the scenario, for messages
+	dir  string // that the scenario's files are relative to
+	text []byte // of the sweep
+	toml []byte // of the scenario
+}
+
+// Parameter is a key of the scenario and the values it takes.
+type Parameter struct {
+	Name   string   // of its column: the key's words joined by dots
+	Key    []string // see set
+	Values []any    // as TOML has them: texts, numbers, booleans
+}
+
+// ReadSweep reads a sweep and the scenario it names, and tries every point. An
+// error that is not of the file system is a *Problems, or names the point that
+// makes no sense.
+func ReadSweep(file string) (*Sweep, error) {
+	text, err := readFile(file)
+	if err != nil {
+		return nil, err
+	}
+	s, scenario, err := parseSweep(file, text)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.load(scenario); err != nil {
+		return nil, err
+	}
+	for i := range s.Points() {
+		if _, err := s.Scenario(i); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// parseSweep reads the sweep alone, and what it says of its scenario: the name
+// of a file, or "preset NAME".
+func parseSweep(file string, text []byte) (s *Sweep, scenario string, err error) {
+	t, err := open(file, text)
+	if err != nil {
+		return nil, "", err
+	}
+	s = &Sweep{
+		Name: t.title("name", "sweep"),
+		Seed: uint64(t.whole("seed", 1, 0, 1<<53)),
+		Runs: t.whole("runs", 5, 1, maxSweepRuns),
+		file: file, text: text,
+	}
+	scenario = t.text("scenario", "")
+	preset := t.text("preset", "")
+	if s.Traces = t.text("traces", ""); s.Traces != "" {
+		s.Traces = within(filepath.Dir(file), s.Traces)
+	}
+	switch {
+	case scenario != "" && preset != "":
+		t.wrong("preset", "beside scenario; one of both is wanted")
+	case scenario == "" && preset == "":
+		t.wrong("scenario", "missing; the file that is varied is wanted, such as scenario = \"my.toml\", or preset = \"default\"")
+	case preset != "":
+		scenario = "preset " + preset
+	}
+	list := t.tables("parameter")
+	if len(list) == 0 && t.clean("parameter") {
+		t.wrong("parameter", "missing; a sweep varies at least one key, under [[parameter]]")
+	}
+	if len(list) > maxParameters {
+		t.wrong("parameter", "%d of them; at most %d are taken", len(list), maxParameters)
+	}
+	names, points := map[string]int{}, 1
+	for _, p := range list {
+		out := p.parameter(names)
+		s.Parameters = append(s.Parameters, out)
+		points = min(points*max(len(out.Values), 1), maxPoints+1)
+	}
+	if points > maxPoints {
+		t.wrong("parameter", "more than %d points in all; take fewer values", maxPoints)
+	} else if points*s.Runs > maxSweepRuns {
+		t.wrong("runs", "%d points of %d runs are more than %d; take fewer", points, s.Runs, maxSweepRuns)
+	}
+	s, err = finish(t, s)
+	return s, scenario, err
+}
+
+// parameter reads one [[parameter]].
+func (t *table) parameter(names map[string]int) Parameter {
+	t.need("key", `"broker.algorithm"`)
+	t.need("values", `["alp", "amp"]`)
+	var p Parameter
+	if v, ok := t.take("key"); ok {
+		switch v := v.(type) {
+		case string:
+			p.Key = strings.Split(v, ".")
+		case []any:
+			for _, word := range v {
+				if s, ok := word.(string); ok {
+					p.Key = append(p.Key, s)
+				} else {
+					t.wrong("key", "is an array with %s; texts are wanted", kind(word))
+				}
+			}
+		default:
+			t.wrong("key", "is %s; \"broker.algorithm\" or [\"site\", \"grid.ici.ro\", \"policy\"] is wanted", kind(v))
+		}
+	}
+	p.Name = strings.Join(p.Key, ".")
+	if t.clean("key") && (len(p.Key) == 0 || strings.Contains("."+p.Name+".", "..")) {
+		t.wrong("key", "%q has an empty word", p.Name)
+	}
+	if names[p.Name]++; names[p.Name] == 2 {
+		t.wrong("key", "%q is varied twice", p.Name)
+	}
+	v, ok := t.take("values")
+	if p.Values, _ = v.([]any); ok && len(p.Values) == 0 {
+		t.wrong("values", "is %s; an array of one value or more is wanted", kind(v))
+	}
+	for _, one := range p.Values {
+		switch one.(type) {
+		case string, int64, float64, bool:
+		default:
+			t.wrong("values", "has %s; texts, numbers and booleans are wanted", kind(one))
+		}
+	}
+	t.done()
+	return p
+}
+
+// load reads the scenario that is varied.
+func (s *Sweep) load(scenario string) error {
+	if name, ok := strings.CutPrefix(scenario, "preset "); ok {
+		for _, p := range Presets() {
+			if p.Name == name {
+				s.base, s.toml, s.dir = scenario, p.Text, filepath.Dir(s.file)
+				return nil
+			}
+		}
+		_, err := Preset(name)
+		return fmt.Errorf("%s: preset: %w", s.file, err)
+	}
+	s.base = within(filepath.Dir(s.file), scenario)
+	s.dir = filepath.Dir(s.base)
+	text, err := readFile(s.base)
+	if err != nil {
+		return fmt.Errorf("%s: scenario: %w", s.file, err)
+	}
+	s.toml = text
+	_, err = ParseScenario(s.base, text)
+	return err
+}
+
+// Points is how many combinations of values there are.
+func (s *Sweep) Points() int {
+	n := 1
+	for _, p := range s.Parameters {
+		n *= len(p.Values)
+	}
+	return n
+}
+
+// Values are those of a point, from 0, parameter by parameter. The last
+// parameter turns fastest.
+func (s *Sweep) Values(point int) []any {
+	out := make([]any, len(s.Parameters))
+	for i := len(s.Parameters) - 1; i >= 0; i-- {
+		values := s.Parameters[i].Values
+		out[i] = values[point%len(values)]
+		point /= len(values)
+	}
+	return out
+}
+
+// Words shows a point as "broker.algorithm = amp, until = 5d".
+func (s *Sweep) Words(point int) string {
+	var b strings.Builder
+	for i, v := range s.Values(point) {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%s = %v", s.Parameters[i].Name, v)
+	}
+	return b.String()
+}
+
+// Scenario is the scenario of a point. Its traces are not resolved.
+func (s *Sweep) Scenario(point int) (*Scenario, error) {
+	keys := map[string]any{}
+	if _, err := toml.Decode(string(s.toml), &keys); err != nil {
+		return nil, fmt.Errorf("%s: %w", s.base, err)
+	}
+	for i, v := range s.Values(point) {
+		if err := set(keys, s.Parameters[i].Key, v); err != nil {
+			return nil, fmt.Errorf("%s: key %q in %s: %w", s.file, s.Parameters[i].Name, s.base, err)
+		}
+	}
+	var b bytes.Buffer
+	if err := toml.NewEncoder(&b).Encode(keys); err != nil {
+		return nil, fmt.Errorf("%s: %w", s.base, err)
+	}
+	out, err := ParseScenario(s.base, b.Bytes())
+	if err != nil {
+		return nil, fmt.Errorf("%s: with %s: %w", s.file, s.Words(point), err)
+	}
+	out.Dir = s.dir
+	for i := range out.Brokers {
+		if err := out.Brokers[i].loadBatch(s.dir, out.Until); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// set gives a key of a scenario a value. In an array of tables the next word is
+// the name of one of them or, where none has it, a key of all.
+func set(keys map[string]any, path []string, value any) error {
+	word, rest := path[0], path[1:]
+	if len(rest) == 0 {
+		switch keys[word].(type) {
+		case map[string]any, []map[string]any:
+			return fmt.Errorf("%q is a table; a key in it is wanted", word)
+		}
+		keys[word] = value
+		return nil
+	}
+	switch below := keys[word].(type) {
+	case map[string]any:
+		return set(below, rest, value)
+	case []map[string]any:
+		for _, one := range below {
+			if one["name"] == rest[0] {
+				if len(rest) == 1 {
+					return fmt.Errorf("%q is a table; a key in it is wanted", rest[0])
+				}
+				return set(one, rest[1:], value)
+			}
+		}
+		for _, one := range below {
+			if err := set(one, rest, value); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return fmt.Errorf("there is no table %q", word)
+}
+
+// Fingerprint tells this sweep from every other: it changes with the texts of
+// the sweep and its scenario and with the names and sizes of the traces and
+// batches of its first point.
+func (s *Sweep) Fingerprint() (string, error) {
+	h := sha256.New()
+	fmt.Fprintf(h, "%d %s%d %s", len(s.text), s.text, len(s.toml), s.toml)
+	first, err := s.Scenario(0)
+	if err != nil {
+		return "", err
+	}
+	if err := first.ResolveTraces(s.Traces); err != nil {
+		return "", err
+	}
+	var files []string
+	for i := range first.Sites {
+		if w := first.Sites[i].Workload; w != nil && w.Trace != "" {
+			files = append(files, w.Trace)
+		}
+	}
+	for i := range first.Brokers {
+		if w := first.Brokers[i].Workload; w != nil && w.Trace != "" {
+			files = append(files, w.Trace)
+		}
+		if b := first.Brokers[i].Batch; b != "" {
+			files = append(files, within(s.dir, b))
+		}
+	}
+	for _, file := range files {
+		info, err := os.Stat(file)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(h, " %s %d", filepath.Base(file), info.Size())
+	}
+	return hex.EncodeToString(h.Sum(nil)[:12]), nil
+}

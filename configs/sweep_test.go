@@ -1,0 +1,153 @@
+package configs
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"bourse"
+)
+
+// sweepFile writes a scenario and a sweep of it into a folder of their own.
+func sweepFile(t *testing.T, text string) string {
+	t.Helper()
+	dir := t.TempDir()
+	const base = `until = "2d"
+[[site]]
+name = "north"
+[[site.group]]
+name = "main"
+nodes = 4
+price = 1.0
+[[site]]
+name = "a.b"
+[[site.group]]
+name = "main"
+nodes = 4
+price = 1.0
+[[broker]]
+name = "vo1"
+budget = 10.0
+cycle = "30m"
+horizon = "1d"
+algorithm = "amp"
+minimize = "time"
+[broker.workload]
+model = "uniform"
+jobs = 3
+`
+	for name, content := range map[string]string{"base.toml": base, "sweep.toml": text} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return filepath.Join(dir, "sweep.toml")
+}
+
+func TestSweep_TheLastParameterTurnsFastest(t *testing.T) {
+	t.Parallel()
+	s, err := ReadSweep(sweepFile(t, `scenario = "base.toml"
+[[parameter]]
+key = "broker.algorithm"
+values = ["alp", "best"]
+[[parameter]]
+key = "broker.workload.jobs"
+values = [1, 2, 3]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Points() != 6 || s.Runs != 5 || s.Seed != 1 {
+		t.Fatalf("%d points, %d runs from seed %d", s.Points(), s.Runs, s.Seed)
+	}
+	if got := s.Words(4); got != "broker.algorithm = best, broker.workload.jobs = 2" {
+		t.Error(got)
+	}
+	scenario, err := s.Scenario(4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := scenario.Brokers[0]; b.Algorithm != "best" || b.Workload.Jobs != 2 || scenario.Until != 2*bourse.Day {
+		t.Errorf("%+v", b)
+	}
+}
+
+func TestSweep_AKeyIsOfOneNamedTableOrOfAll(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[string][2]int{`"site.group.nodes"`: {9, 9}, `"site.north.group.main.nodes"`: {9, 4}, `["site", "a.b", "group", "nodes"]`: {4, 9}} {
+		s, err := ReadSweep(sweepFile(t, "scenario = \"base.toml\"\n[[parameter]]\nkey = "+key+"\nvalues = [9]\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		scenario, err := s.Scenario(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := [2]int{scenario.Sites[0].Nodes(), scenario.Sites[1].Nodes()}; got != want {
+			t.Errorf("%s: %v nodes, want %v", key, got, want)
+		}
+	}
+}
+
+func TestSweep_RefusesWithTheKeyAndTheRemedy(t *testing.T) {
+	t.Parallel()
+	parameter := func(key, values string) string {
+		return "scenario = \"base.toml\"\n[[parameter]]\nkey = " + key + "\nvalues = " + values + "\n"
+	}
+	for text, want := range map[string]string{
+		"runs = 3\n": "scenario: missing",
+		"scenario = \"base.toml\"\npreset = \"default\"\n":                                     "one of both is wanted",
+		"scenario = \"base.toml\"\n":                                                           "varies at least one key",
+		"preset = \"defualt\"\n[[parameter]]\nkey = \"until\"\nvalues = [1]\n":                 `did you mean "default"?`,
+		"scenario = \"absent.toml\"\n[[parameter]]\nkey = \"x\"\nvalues = [1]\n":               "absent.toml: no such file",
+		parameter(`"broker.algorithm"`, `["alp", "amf"]`):                                      `with broker.algorithm = amf:`,
+		parameter(`"broker.algoritm"`, `["alp"]`):                                              `did you mean algorithm?`,
+		parameter(`"sites.policy"`, `["easy"]`):                                                `there is no table "sites"`,
+		parameter(`"site.north"`, `["easy"]`):                                                  `"north" is a table`,
+		parameter(`"site"`, `["easy"]`):                                                        `"site" is a table`,
+		parameter(`"site..policy"`, `["easy"]`):                                                "has an empty word",
+		parameter(`3`, `["easy"]`):                                                             "key: is",
+		parameter(`"until"`, `"1d"`):                                                           "an array of one value or more",
+		parameter(`"until"`, `[]`):                                                             "an array of one value or more",
+		parameter(`"until"`, `[[1]]`):                                                          "texts, numbers and booleans",
+		parameter(`"until"`, `["1d"]`) + "[[parameter]]\nkey = \"until\"\nvalues = [\"2d\"]\n": "varied twice",
+		"runs = 1000000\n" + parameter(`"until"`, `["1d", "2d"]`):                              "take fewer",
+		parameter(`"until"`, "["+strings.Repeat(`"1d",`, 101)+"]") + "[[parameter]]\nkey = \"broker.cycle\"\nvalues = [" + strings.Repeat(`"1h",`, 100) + "]\n": "more than 10000 points",
+	} {
+		_, err := ReadSweep(sweepFile(t, text))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.80q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+func TestSweep_TheFingerprintFollowsTheTexts(t *testing.T) {
+	t.Parallel()
+	const text = "scenario = \"base.toml\"\n[[parameter]]\nkey = \"until\"\nvalues = [\"1d\"]\n"
+	seen := map[string]string{}
+	for _, change := range []string{"", "# a remark\n", "runs = 2\n"} {
+		file := sweepFile(t, change+text)
+		for range 2 {
+			s, err := ReadSweep(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			print, err := s.Fingerprint()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if other, ok := seen[print]; ok && other != change {
+				t.Errorf("%q and %q have one fingerprint", other, change)
+			}
+			seen[print] = change
+			if err := os.Chtimes(file, time.Unix(1, 0), time.Unix(1, 0)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if len(seen) != 3 {
+		t.Errorf("%d fingerprints of three sweeps", len(seen))
+	}
+}
