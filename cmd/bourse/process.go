@@ -177,7 +177,7 @@ func newLog(w io.Writer, level zerolog.Level) zerolog.Logger {
 	stamp := zerolog.HookFunc(func(e *zerolog.Event, _ zerolog.Level, _ string) {
 		e.Str(zerolog.TimestampFieldName, time.Now().UTC().Format("2006-01-02T15:04:05.000Z07:00"))
 	})
-	return zerolog.New(w).Level(level).Hook(stamp)
+	return zerolog.New(zerolog.SyncWriter(w)).Level(level).Hook(stamp)
 }
 
 // add brings an agent to life with a journal in a folder of its own.

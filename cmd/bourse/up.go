@@ -20,6 +20,7 @@ import (
 type upFlags struct {
 	sites int
 	dir   string
+	port  int
 	json  bool
 }
 
@@ -53,6 +54,7 @@ Logs go to stderr, each line with the name of the agent.`,
 	}
 	cmd.Flags().IntVar(&f.sites, "sites", 0, "how many sites to run; default 3, or those that DIR has")
 	cmd.Flags().StringVar(&f.dir, "dir", ".bourse", "folder for certificates, files and journals")
+	cmd.Flags().IntVar(&f.port, "port", 7400, "the first port to try; three for each agent are taken where they are free")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the addresses as JSON, one document")
 	return cmd
 }
@@ -61,12 +63,15 @@ func (f *upFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if f.sites < 0 || f.sites > maxUpSites {
 		return fmt.Errorf("--sites %d: 1 to %d are wanted", f.sites, maxUpSites)
 	}
-	ctx, unhook := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
-	defer unhook()
-	members, err := layOut(f.dir, f.sites)
+	if f.port < 1 || f.port > maxPort {
+		return fmt.Errorf("--port %d: 1 to %d are wanted", f.port, maxPort)
+	}
+	members, err := layOut(f.dir, f.sites, f.port)
 	if err != nil {
 		return failed(err)
 	}
+	ctx, unhook := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
+	defer unhook()
 	family, err := newFamily(stderr)
 	if err != nil {
 		return failed(err)

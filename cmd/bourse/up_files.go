@@ -49,8 +49,8 @@ var upSites = []struct {
 
 // layOut makes what is missing under dir for a broker and so many sites, 0 for
 // those that are there, three at first, and returns them, the broker first. What
-// is there is left as it is.
-func layOut(dir string, sites int) ([]member, error) {
+// is there is left as it is. Ports are taken from port on.
+func layOut(dir string, sites, port int) ([]member, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func layOut(dir string, sites int) ([]member, error) {
 	if err != nil {
 		return nil, err
 	}
-	ports := &ports{next: 7400}
+	ports := &ports{next: port}
 	if err := ports.reserve(dir); err != nil {
 		return nil, err
 	}
@@ -272,7 +272,7 @@ func (p *ports) take(n int) ([]int, error) {
 	var list []int
 	for ; len(list) < n; p.next++ {
 		if p.next > maxPort {
-			return nil, fmt.Errorf("no free ports between 7400 and %d on %s", maxPort, upHost)
+			return nil, fmt.Errorf("no free ports up to %d on %s; begin lower with --port", maxPort, upHost)
 		}
 		address := fmt.Sprintf("%s:%d", upHost, p.next)
 		if !slices.Contains(p.taken, address) && free(address) {

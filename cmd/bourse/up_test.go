@@ -1,0 +1,337 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"bourse/agents"
+	"bourse/agents/journal"
+	"bourse/configs"
+	"bourse/web/client"
+)
+
+// TestMain lets this binary be bourse, for the processes that up starts.
+func TestMain(m *testing.M) {
+	if os.Getenv(childMark) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// testPort is where a test begins to look for ports, away from those of others.
+func testPort(n int) int { return 12_000 + os.Getpid()%190*100 + n*20 }
+
+// runCommand runs a command until it ends.
+func runCommand(ctx context.Context, args ...string) (out, messages string, err error) {
+	var o, m bytes.Buffer
+	root := newRoot()
+	root.SetOut(&o)
+	root.SetErr(&m)
+	root.SetArgs(args)
+	err = root.ExecuteContext(ctx)
+	return o.String(), m.String(), err
+}
+
+func TestLayOut_MakesOnceWhatIsMissingAndLeavesTheRest(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "fed")
+	members, err := layOut(dir, 0, testPort(0))
+	if err != nil || len(members) != 4 || members[0].role != "broker" || members[3].name != "east" {
+		t.Fatal(members, err)
+	}
+	read := func() map[string]string {
+		all := map[string]string{}
+		for _, pattern := range []string{"*/*.toml", "ca/*.pem", "ca/*.key"} {
+			files, _ := filepath.Glob(filepath.Join(dir, pattern))
+			for _, f := range files {
+				text, _ := os.ReadFile(f)
+				all[f] = string(text)
+			}
+		}
+		return all
+	}
+	before := read()
+	more, err := layOut(dir, 5, testPort(0))
+	if err != nil || len(more) != 6 {
+		t.Fatal(more, err)
+	}
+	after := read()
+	for name, text := range before {
+		if after[name] != text {
+			t.Errorf("%s has been written again", name)
+		}
+	}
+	if again, err := layOut(dir, 0, testPort(0)); err != nil || len(again) != 6 {
+		t.Errorf("without --sites: %v, %v; want the five that are there", again, err)
+	}
+	if fewer, err := layOut(dir, 2, testPort(0)); err != nil || len(fewer) != 3 {
+		t.Errorf("with --sites 2: %v, %v", fewer, err)
+	}
+	seen := map[string]string{}
+	for _, m := range more {
+		if c, err := configs.Check(m.file); err != nil || c.Name != m.name {
+			t.Errorf("%s: %v, %v", m.file, c, err)
+		}
+		for _, a := range []string{m.listen, m.http} {
+			if seen[a] != "" {
+				t.Errorf("%s and %s have both %s", seen[a], m.name, a)
+			}
+			seen[a] = m.name
+		}
+	}
+	c, err := client.Read(filepath.Join(dir, contextFile))
+	if err != nil || c.Broker != "https://"+more[0].http || len(c.Sites) != 2 {
+		t.Errorf("%v, %+v", err, c)
+	}
+}
+
+// output is what a command that runs on has written so far.
+type written struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (w *written) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.b.Write(b)
+}
+
+func (w *written) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.b.String()
+}
+
+// startUp runs up in a folder that is laid out already, and returns once it is
+// ready; stop ends it as Ctrl-C would and returns its error.
+func startUp(t *testing.T, dir string) (stdout, stderr *written, stop func() error) {
+	t.Helper()
+	stdout, stderr = &written{}, &written{}
+	root := newRoot()
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	root.SetArgs([]string{"up", "--dir", dir, "--json"})
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- root.ExecuteContext(ctx) }()
+	stop = sync.OnceValue(func() error { cancel(); return <-done })
+	t.Cleanup(func() {
+		if err := stop(); err != nil || t.Failed() {
+			t.Logf("%v\n%s", err, stderr)
+		}
+	})
+	eventually(t, 60*time.Second, "ready", func() bool { return strings.HasSuffix(stdout.String(), "}\n") })
+	return stdout, stderr, stop
+}
+
+// eventually waits until a condition holds.
+func eventually(t *testing.T, most time.Duration, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(most); !holds(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not %s within %v", what, most)
+		}
+	}
+}
+
+// The whole of it: jobs are placed across processes that know each other by
+// certificates; an agent that is killed comes back and has forgotten nothing;
+// the same folder goes on where it was.
+func TestUp_PlacesJobsAndOutlivesAKill(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	t.Parallel()
+	dir := t.TempDir()
+	members, err := layOut(dir, 2, testPort(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	change(t, members[0].file, `cycle = "5s"`, `cycle = "1s"`)
+	stdout, stderr, stop := startUp(t, dir)
+	var said struct {
+		Agents []struct {
+			Agent string
+			PID   int
+		}
+	}
+	if err := json.Unmarshal([]byte(stdout.String()), &said); err != nil || len(said.Agents) != 3 || said.Agents[2].Agent != "site:south" {
+		t.Fatalf("%v: %s", err, stdout)
+	}
+	batch := filepath.Join(dir, "batch.toml")
+	submit := func(name string, nodes int) {
+		t.Helper()
+		text := fmt.Sprintf("[[job]]\nname = %q\nnodes = %d\nlength = \"1m\"\nmin_performance = 0.5\nmax_price = 9.0\n", name, nodes)
+		if err := os.WriteFile(batch, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
+		defer cancel()
+		if out, messages, err := runCommand(ctx, "submit", batch, "--wait", "--context", filepath.Join(dir, contextFile)); err != nil || !strings.Contains(out, "placed") {
+			t.Fatalf("%s: %v\n%s%s", name, err, out, messages)
+		}
+	}
+	submit("tide", 150) // wider than either site
+	for i := range said.Agents[:2] {
+		if err := syscall.Kill(said.Agents[i].PID, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, 20*time.Second, "started again", func() bool {
+		return strings.Count(stderr.String(), "started again") == 2 && strings.Count(stderr.String(), " INF ready") == 5
+	})
+	submit("wave", 140)
+	if err := stop(); err != nil {
+		t.Fatalf("stopped: %v", err)
+	}
+	out, _, err := runCommand(t.Context(), "journal", "verify", dir)
+	if err != nil || !strings.Contains(out, "2 committed") || !strings.Contains(out, "no invariant is broken") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	startUp(t, dir)
+	out, _, err = runCommand(t.Context(), "jobs", "--context", filepath.Join(dir, contextFile))
+	if err != nil || !strings.Contains(out, "tide") || !strings.Contains(out, "wave") {
+		t.Errorf("after all: %v\n%s", err, out)
+	}
+}
+
+// change replaces one line of a file.
+func change(t *testing.T, file, old, now string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil || !bytes.Contains(text, []byte(old)) {
+		t.Fatalf("%s: %v, has no %s", file, err, old)
+	}
+	if err := os.WriteFile(file, bytes.Replace(text, []byte(old), []byte(now), 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestUp_OneThatFailsByItselfStopsAll(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	t.Parallel()
+	dir := t.TempDir()
+	members, err := layOut(dir, 1, testPort(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", members[1].http)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Second)
+	defer cancel()
+	out, messages, err := runCommand(ctx, "up", "--dir", dir)
+	if exitCode(err) != 1 || !strings.Contains(err.Error(), "site north ended by itself (exit status 1)") || out != "" {
+		t.Errorf("exit %d, %v\n%s", exitCode(err), err, out)
+	}
+	if want := regexp.MustCompile(`north +bourse: the API cannot listen: listen tcp ` + members[1].http + `: .*in use`); !want.MatchString(messages) {
+		t.Errorf("no line of the child says why:\n%s", messages)
+	}
+}
+
+func TestUp_BadUsageIsExit2(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ args, want string }{
+		{"up --sites 51", "--sites 51: 1 to 50"},
+		{"up --sites -1", "--sites -1: 1 to 50"},
+		{"up --port 60000", "--port 60000: 1 to 32000"},
+		{"up north", "unknown command"},
+		{"site", "accepts 1 arg"},
+		{"site nothing.toml", "no such file"},
+		{"broker nothing.toml", "no such file"},
+	} {
+		if _, _, err := runCommand(t.Context(), strings.Fields(c.args)...); exitCode(err) != 2 || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: exit %d, %v; want %s", c.args, exitCode(err), err, c.want)
+		}
+	}
+}
+
+// What stands in the way of a process is said in a line, with exit status 1, and
+// before anybody hears of it.
+func TestProcess_SaysWhatStandsInItsWay(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, want string
+		spoil      func(t *testing.T, dir string, site member)
+	}{
+		{"another's certificate", "is the certificate of broker:vo1, but this is the process of site:north", func(t *testing.T, _ string, m member) {
+			change(t, m.file, "site-north.pem", "broker-vo1.pem")
+			change(t, m.file, "site-north.key", "broker-vo1.key")
+		}},
+		{"another VO", `is a certificate of the VO vo1, but gossip.vo is "vo2"`, func(t *testing.T, _ string, m member) {
+			change(t, m.file, `vo = "vo1"`, `vo = "vo2"`)
+		}},
+		{"no certificate", "bourse ca issue makes it", func(t *testing.T, dir string, _ member) {
+			if err := os.Remove(filepath.Join(dir, "ca", "site-north.pem")); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{"no gossip key", "gossip.key: no such file", func(t *testing.T, dir string, _ member) {
+			if err := os.Remove(filepath.Join(dir, "ca", "gossip.key")); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{"a journal in use", "is in use by process", func(t *testing.T, dir string, _ member) {
+			folder, err := journal.OpenFolder(filepath.Join(dir, "site-north", "journal", "site-north"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = folder.Close() })
+		}},
+		{"another's journal", "is the journal of site:south, not of site:north", func(t *testing.T, dir string, _ member) {
+			folder, err := journal.OpenFolder(filepath.Join(dir, "site-north", "journal", "site-north"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = folder.Close() }()
+			if _, err := journal.Open(folder, journal.Options{Agent: agents.ID("site:south")}, nil); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{"the API's port taken", "the API cannot listen: listen tcp", func(t *testing.T, _ string, m member) {
+			l, err := net.Listen("tcp", m.http)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = l.Close() })
+		}},
+		{"the agents' port taken", "in use", func(t *testing.T, _ string, m member) {
+			l, err := net.Listen("tcp", m.listen)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = l.Close() })
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			members, err := layOut(dir, 1, testPort(3))
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.spoil(t, dir, members[1])
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			_, messages, err := runCommand(ctx, "site", members[1].file)
+			if exitCode(err) != 1 || !strings.Contains(err.Error(), c.want) || strings.Contains(messages, `"ready"`) {
+				t.Errorf("exit %d, %v; want %s\n%s", exitCode(err), err, c.want, messages)
+			}
+		})
+	}
+}
