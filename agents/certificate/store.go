@@ -15,8 +15,12 @@ import (
 // pollEvery is how often at most a Store looks whether its files have changed.
 const pollEvery = time.Second
 
-// warnBefore is how long before its end a certificate is warned of.
-const warnBefore = 30 * 24 * time.Hour
+// warnBefore is how long before its end a certificate is warned of, and
+// warnEvery how often.
+const (
+	warnBefore = 30 * 24 * time.Hour
+	warnEvery  = 24 * time.Hour
+)
 
 // Store holds what a process needs to be a member of a VO and reads it again
 // when its files change: at a handshake, and whenever Current is asked, but at
@@ -32,6 +36,7 @@ type Store struct {
 	mu     sync.Mutex // of what follows
 	looked time.Time
 	seen   stamps
+	warned time.Time
 }
 
 // state is one reading of the files.
@@ -60,6 +65,7 @@ func Load(files Files, o Options) (*Store, error) {
 	}
 	s.seen = look(files)
 	s.looked = s.now()
+	s.warned = s.looked
 	first, err := s.read(1)
 	if err != nil {
 		return nil, err
@@ -160,6 +166,12 @@ func (s *Store) poll() {
 		return
 	}
 	s.looked = now
+	if now.Sub(s.warned) >= warnEvery {
+		s.warned = now
+		if line := s.Warning(); line != "" {
+			s.log(line)
+		}
+	}
 	seen := look(s.files)
 	if seen.equal(s.seen) {
 		return
@@ -204,7 +216,8 @@ func (s *Store) Expires() time.Time {
 	return end
 }
 
-// Warning is a line for the log if less than 30 days, or a third of its life
+// Warning is the line that goes into the log once a day, and that a program
+// shows when it starts, if less than 30 days, or a third of its life
 // where that is shorter, are left of the own certificate; "" if not.
 func (s *Store) Warning() string {
 	st := s.state.Load()

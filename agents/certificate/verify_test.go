@@ -370,6 +370,15 @@ func TestStore_WarnsBeforeItsEnd(t *testing.T) {
 	if w := s.Warning(); !strings.Contains(w, "expires in 696h0m0s, on 2028-02-29") || !strings.Contains(w, "bourse ca issue --role site --name north") {
 		t.Error(w)
 	}
+	var lines []string
+	s.log = func(line string) { lines = append(lines, line) }
+	for h := range 49 {
+		s.now = at(s.Expires().Add(-20*24*time.Hour + time.Duration(h)*time.Hour))
+		s.Current()
+	}
+	if len(lines) != 3 || !strings.Contains(lines[2], "expires in 432h0m0s") {
+		t.Errorf("%q", lines)
+	}
 	s.now = at(s.Expires().Add(time.Minute))
 	if w := s.Warning(); !strings.Contains(w, "expired on") {
 		t.Error(w)
