@@ -312,3 +312,44 @@ func TestDurable_TakesInTheLastHourOnly(t *testing.T) {
 		t.Errorf("%d jobs were taken in: %v", len(jobs), jobs)
 	}
 }
+
+// A crash may come in the midst of what was due while the cluster was down: what
+// had not been written down happens at its own instant all the same.
+func TestDurable_TornWhileItCatchesUp(t *testing.T) {
+	t.Parallel()
+	cfg := durableConfig(backfill.FCFS, false, func(group int, begun, _ bourse.Time) func() (bourse.LocalJob, bool) {
+		var list []bourse.LocalJob
+		for id := range int64(5) {
+			list = append(list, bourse.LocalJob{ID: id + 1, Submit: begun, Nodes: 4, Run: 50_000, Estimate: 60_000})
+		}
+		return Jobs(list[:5*(1-group)])
+	})
+	l := newLives(cfg, 1_000_000)
+	l.advance(1_000_000)
+	before := len(l.facts)
+	l.begin(2_000_000) // all is over by then
+	whole := slices.Clone(l.story)
+	for keep := before; keep < len(l.facts); keep++ {
+		torn := &lives{cfg: cfg, facts: slices.Clone(l.facts[:keep])}
+		for _, f := range torn.facts {
+			torn.tell(f.at, f.fact)
+		}
+		torn.begin(3_000_000)
+		if !slices.Equal(torn.story, whole) {
+			t.Fatalf("after %d facts: %q, want %q", keep, torn.story, whole)
+		}
+	}
+}
+
+// A snapshot of an earlier life is never taken for one of this one.
+func TestDurable_VersionsOfTwoLivesDiffer(t *testing.T) {
+	t.Parallel()
+	l := newLives(durableConfig(backfill.EASY, false, nil), 1_000_000)
+	l.step(1_000_000, agents.SnapshotRequest{})
+	first := l.said[len(l.said)-1].(agents.Snapshot)
+	l.begin(1_000_000)
+	l.step(1_000_000, agents.SnapshotRequest{Have: first.Version})
+	if again := l.said[len(l.said)-1].(agents.Snapshot); again.Version == first.Version || again.States == nil {
+		t.Errorf("version %d is followed by %d in the next life", first.Version, again.Version)
+	}
+}

@@ -33,7 +33,8 @@ import (
 //	drain, resume, close, open, maintain NAME, unmaintain NAME   an operator's messages
 //	odd                                                     a message of a kind that the site does not know
 //	status                                                  what the operator sees
-//	restart keep=FACTS                                      the site begins again from its facts, or the first of them
+//	restart keep=FACTS | image                              the site begins again from its facts, the first of them, or its image
+//	granted LEG                                             the cluster's answer to a hold comes, late
 //	legs; accounts                                          what the site keeps
 func TestTransaction_Rows(t *testing.T) {
 	t.Parallel()
@@ -73,7 +74,13 @@ func (s *story) play(t *testing.T, d *datadriven.TestData) {
 		if d.HasArg("keep") { // an older journal
 			s.facts = s.facts[:a.number("keep", 0)]
 		}
+		if d.HasArg("image") {
+			s.facts = []recorded{{s.now, s.site.Image()}}
+		}
 		s.born()
+	case "granted":
+		s.put(theSite, agents.ID(a.text("from", string(theCluster))), agents.ClusterHeld{Leg: a.leg(d.CmdArgs[0].Key)})
+		s.settle()
 	case "forget":
 		for id, l := range s.cluster.locks {
 			if strings.HasPrefix(id.String(), a.text("lock", "")) {
@@ -296,7 +303,7 @@ func (a storyArgs) message() agents.Message {
 			a.t.Fatal(err)
 		}
 		inc := uint32(a.number("inc", int(id.Tx.Incarnation)))
-		return agents.Reassert{Incarnation: inc, Nonce: uint64(inc), Leg: agents.ListedLeg{Leg: id, What: a.what(), Job: "job",
+		return agents.Reassert{Incarnation: inc, Nonce: uint64(a.number("twin", int(inc))), Leg: agents.ListedLeg{Leg: id, What: a.what(), Job: "job",
 			State: state, Fare: bourse.Fare{Base: a.credits("fare", "0")}, Left: a.seconds("left"), Refund: a.credits("refund", "0")}}
 	}
 	a.d.Fatalf(a.t, "unknown command %q", a.d.Cmd)
