@@ -2,14 +2,14 @@ package live
 
 import (
 	"bytes"
-	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"log"
 	"maps"
+	"math/bits"
 	"math/rand/v2"
 	"net"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -32,37 +32,6 @@ type GossipOptions struct {
 // keySize is that of AES-256.
 const keySize = 32
 
-// ReadKeys reads a file of gossip keys: 32 bytes as they are, or one key in
-// base64 a line, the first of which encrypts.
-func ReadKeys(file string) ([][]byte, error) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	return parseKeys(file, text)
-}
-
-func parseKeys(file string, text []byte) ([][]byte, error) {
-	if len(text) == keySize {
-		return [][]byte{text}, nil
-	}
-	var keys [][]byte
-	for i, line := range strings.Split(string(text), "\n") {
-		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
-			continue
-		}
-		key, err := base64.StdEncoding.DecodeString(line)
-		if err != nil || len(key) != keySize {
-			return nil, fmt.Errorf("%s:%d: a gossip key is %d bytes in base64, such as `head -c %d /dev/urandom | base64` prints", file, i+1, keySize, keySize)
-		}
-		keys = append(keys, key)
-	}
-	if len(keys) == 0 {
-		return nil, fmt.Errorf("%s: has no gossip key: %d bytes in base64, one key a line", file, keySize)
-	}
-	return keys, nil
-}
-
 // gossip tells the others of this process and hears of them.
 type gossip struct {
 	list *memberlist.Memberlist
@@ -78,9 +47,11 @@ type gossip struct {
 	wake  chan struct{}
 	done  chan struct{}
 	ends  sync.WaitGroup
-	own   string // address of this process's gossip
+	draw  *rand.Rand // look's alone
+	own   string     // address of this process's gossip
 	seeds []string
-	again time.Duration // between two looks for seeds and lost ones, once others are known
+	first time.Duration // between the first two looks for others
+	again time.Duration // between two looks in the long run
 }
 
 // rumour is the last that memberlist has said of a node.
@@ -96,13 +67,13 @@ type rumour struct {
 // this process itself, one word after the other.
 func startGossip(o GossipOptions, transport memberlist.Transport, name string, meta []byte, l zerolog.Logger, hear func(node string, meta []byte, alive bool)) (*gossip, error) {
 	g := &gossip{log: l, hear: hear, meta: meta, news: map[string]rumour{}, known: map[string]string{}, lost: map[string]struct{}{},
-		wake: make(chan struct{}, 1), done: make(chan struct{}), seeds: o.Seeds}
+		wake: make(chan struct{}, 1), done: make(chan struct{}), seeds: o.Seeds, draw: rand.New(rand.NewPCG(nonce(), 0))}
 	c, err := o.config()
 	if err != nil {
 		return nil, err
 	}
-	c.Name, c.Transport, c.Delegate, c.Events, c.Logger = name, transport, g, g, log.New(memberlistLog{l}, "", 0)
-	g.again = min(c.PushPullInterval, 10*time.Second)
+	c.Name, c.Transport, c.Delegate, c.Events, c.Logger = name, transport, g, g, memberlistLogger(l)
+	g.first, g.again = 2*c.GossipInterval, min(2*c.PushPullInterval, 10*time.Second)
 	if g.list, err = memberlist.Create(c); err != nil {
 		return nil, fmt.Errorf("gossip at %s: %w", o.Listen, err)
 	}
@@ -118,9 +89,10 @@ func (o GossipOptions) config() (*memberlist.Config, error) {
 	switch o.Profile {
 	case "", "lan":
 	case "fast":
+		c = memberlist.DefaultLocalConfig() // says everything fewer times than on a LAN
 		c.ProbeInterval, c.ProbeTimeout = 100*time.Millisecond, 50*time.Millisecond
 		c.GossipInterval, c.PushPullInterval = 20*time.Millisecond, time.Second
-		c.SuspicionMult, c.TCPTimeout = 2, time.Second
+		c.SuspicionMult = 3 // the least at which a second opinion is waited for
 	default:
 		return nil, fmt.Errorf("gossip profile %q is none; there are lan and fast", o.Profile)
 	}
@@ -257,43 +229,65 @@ func (g *gossip) tell() {
 	}
 }
 
-// firstLook is how long after the first look for seeds the second is; each
-// later one is twice as late, up to gossip.again.
-const firstLook = 100 * time.Millisecond
-
 // look joins the seeds, and again whenever some seed or a node that failed is
-// not among the living: after a partition each side would else stay alone.
+// not among the living: after a partition each side would else stay alone. A
+// newcomer asks some more of those it has heard of, each time after twice as
+// long, as the first may have been as new as itself, and rumours reach all but a
+// few.
 func (g *gossip) look() {
-	wait := firstLook
+	wait := g.first
 	for said := false; ; {
-		missing := g.missing()
-		var err error
-		for _, addr := range missing {
-			if _, err = g.list.Join([]string{addr}); err == nil {
+		again := g.again * crowd(g.list.NumMembers())
+		whom, found := g.missing(), g.list.NumMembers() > 1
+		if len(whom) == 0 && wait < again {
+			whom = g.anybody()
+		}
+		for _, addr := range whom {
+			_, err := g.list.Join([]string{addr})
+			if found = found || err == nil; err == nil {
 				break // the others are told by it
 			}
-			select {
-			case <-g.done:
+			if g.over() {
 				return
-			default:
 			}
 		}
-		if alone := err != nil && g.list.NumMembers() <= 1; alone && !said {
-			g.log.Warn().Strs("seeds", g.seeds).Err(err).Msg("nobody answers at the gossip seeds: trying on in the background")
+		if len(whom) > 0 && !found && !said {
+			g.log.Warn().Strs("seeds", g.seeds).Msg("nobody answers at the gossip seeds: trying on in the background")
 			said = true
 		}
-		if len(missing) == 0 || err == nil {
-			wait = g.again
-		} else {
-			wait = min(2*wait, g.again)
-		}
+		wait = min(2*wait, again)
 		select {
-		case <-time.After(wait + rand.N(wait/4+1)):
+		case <-time.After(wait + time.Duration(g.draw.Int64N(int64(wait/4)))):
 		case <-g.done:
 			return
 		}
 	}
 }
+
+func (g *gossip) over() bool {
+	select {
+	case <-g.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// anybody returns the address of one living node, if any is known.
+func (g *gossip) anybody() []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, addr := range g.known { // in no order: as good as drawn
+		if addr != g.own {
+			return []string{addr}
+		}
+	}
+	return nil
+}
+
+// crowd is by how much less often a process looks for others when there are
+// many: each look is an exchange of all that two know.
+func crowd(members int) time.Duration { return time.Duration(max(1, bits.Len(uint(members))-4)) }
 
 // missing returns the seeds that are not among the living, and one lost node.
 func (g *gossip) missing() []string {
@@ -311,9 +305,17 @@ func (g *gossip) missing() []string {
 		}
 	}
 	if len(lost) > 0 {
-		list = append(list, lost[rand.N(len(lost))])
+		list = append(list, lost[g.draw.IntN(len(lost))])
 	}
 	return list
+}
+
+// memberlistLogger spares memberlist the formatting of what nobody reads.
+func memberlistLogger(l zerolog.Logger) *log.Logger {
+	if l.GetLevel() > zerolog.InfoLevel {
+		return log.New(io.Discard, "", 0)
+	}
+	return log.New(memberlistLog{l}, "", 0)
 }
 
 // memberlistLog turns memberlist's lines into records. What it takes for an

@@ -109,7 +109,7 @@ func garbled(p peer, data []byte, m proto.Message) *Breach {
 
 // parcel holds an envelope against its sender.
 func (g *Guard) parcel(p peer, data []byte) *Breach {
-	if len(data) > remoteMessage/2+64 {
+	if len(data) > wire.MaxMessage+parcelExtra {
 		return &Breach{TooLarge, p.name, fmt.Sprintf("a parcel of %d bytes; at most %d are taken", len(data), wire.MaxMessage)}
 	}
 	m := &wire.Parcel{}

@@ -1,7 +1,6 @@
 package live
 
 import (
-	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,9 +21,11 @@ import (
 // Envelopes are numbered within a session; the receiver acknowledges, all up to
 // one at a time, what its host has taken. A session that hears nothing for
 // silence, or whose connection breaks, is over: what was under way is given up,
-// and the next one begins with a single envelope, to open the whole window when
-// that is acknowledged. Hence a dead peer is tried with one envelope each
-// silence, until gossip says that it is gone and sends to it fail at once.
+// and the next one begins after a pause and with a single envelope, to open the
+// whole window when that is acknowledged. Hence a dead peer is tried with one
+// envelope each silence, until gossip says that it is gone and sends to it fail
+// at once. The pause is for the remote, which takes the end of a connection that
+// it was told to close for news of the one after it.
 type link struct {
 	to   agents.ID
 	lane carrier
@@ -34,10 +35,11 @@ type link struct {
 	life    uint64
 	session atomic.Uint64 // changed under mu; 0: none
 	window  int
-	sent    uint64 // number of the last parcel of the session
-	sizes   []int  // of those under way, the oldest first: sent-len(sizes) are acknowledged
-	flying  int    // their bytes
-	heard   time.Time
+	sent    uint64           // number of the last parcel of the session
+	sizes   []int            // of those under way, the oldest first: sent-len(sizes) are acknowledged
+	flying  int              // their bytes
+	heard   time.Time        // of the last acknowledgement, or since something is under way
+	rest    time.Time        // nothing goes before
 	queue   []*wire.Envelope // waiting
 	queued  int              // their bytes
 }
@@ -50,6 +52,9 @@ const (
 	linkQueue  = 4096            // envelopes waiting
 	linkBytes  = 64 << 20        // bytes waiting
 	silence    = 3 * time.Second // after which what is under way is given up
+
+	// parcelExtra is the most that a parcel takes beside its envelope.
+	parcelExtra = 512
 )
 
 // carrier takes messages to other processes. It does not block for long, and
@@ -57,6 +62,8 @@ const (
 type carrier interface {
 	// address is where others reach this process.
 	address() string
+	// ready is false for a moment after a connection to an address has ended.
+	ready(to string) bool
 	// carry sends a message to the process at an address. The message is the
 	// carrier's from now on.
 	carry(to string, message proto.Message)
@@ -74,9 +81,7 @@ func newLink(to agents.ID, lane carrier) *link { return &link{to: to, lane: lane
 func (l *link) send(m Member, e *wire.Envelope, size int, now time.Time) (taken bool, givenUp int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.session.Load() == 0 || l.life != m.Life || l.addr != m.Address {
-		givenUp = l.begin(m.Life, m.Address)
-	}
+	givenUp = l.meet(m)
 	if len(l.queue) >= linkQueue || l.queued+size > linkBytes && len(l.queue) > 0 {
 		return false, givenUp
 	}
@@ -86,12 +91,22 @@ func (l *link) send(m Member, e *wire.Envelope, size int, now time.Time) (taken 
 	return true, givenUp
 }
 
+// meet begins a session unless there is one with that life of the peer. Life 0
+// is one that gossip has not told of yet.
+func (l *link) meet(m Member) int {
+	if l.session.Load() != 0 && l.addr == m.Address && (l.life == m.Life || l.life == 0 || m.Life == 0) {
+		l.life = max(l.life, m.Life)
+		return 0
+	}
+	return l.begin(m.Life, m.Address)
+}
+
 // begin begins a session and returns how many envelopes of the one before are
 // given up.
 func (l *link) begin(life uint64, addr string) int {
 	lost := len(l.sizes)
 	l.life, l.addr = life, addr
-	l.session.Store(max(rand.Uint64(), 1))
+	l.session.Store(nonce())
 	l.window, l.sent, l.sizes, l.flying = 1, 0, l.sizes[:0], 0
 	return lost
 }
@@ -99,7 +114,7 @@ func (l *link) begin(life uint64, addr string) int {
 // pump sends what the window has room for. The carrier is called under the lock
 // to keep the order.
 func (l *link) pump(now time.Time) {
-	for len(l.queue) > 0 && len(l.sizes) < l.window {
+	for len(l.queue) > 0 && len(l.sizes) < l.window && l.lane.ready(l.addr) {
 		e := l.queue[0]
 		size := proto.Size(e)
 		if l.flying+size > linkFlight && len(l.sizes) > 0 {
@@ -114,7 +129,11 @@ func (l *link) pump(now time.Time) {
 		l.sent++
 		l.sizes = append(l.sizes, size)
 		l.flying += size
-		l.lane.carry(l.addr, &wire.Parcel{Session: l.session.Load(), Seq: l.sent, Envelope: e})
+		p := &wire.Parcel{Session: l.session.Load(), Seq: l.sent, Envelope: e}
+		if l.sent == 1 {
+			p.ReplyTo = l.lane.address()
+		}
+		l.lane.carry(l.addr, p)
 	}
 	if len(l.queue) == 0 {
 		l.queue = nil // gives back what a crowd has taken
@@ -137,11 +156,12 @@ func (l *link) acknowledged(session, upto uint64, now time.Time) {
 	l.pump(now)
 }
 
-// tick ends a session that has been silent for too long and returns how many
-// envelopes are given up by it.
+// tick sends what a pause has kept back, ends a session that has been silent for
+// too long and returns how many envelopes are given up by it.
 func (l *link) tick(now time.Time) int {
 	l.mu.Lock()
 	if len(l.sizes) == 0 || now.Sub(l.heard) < silence {
+		l.pump(now)
 		l.mu.Unlock()
 		return 0
 	}
@@ -149,32 +169,24 @@ func (l *link) tick(now time.Time) int {
 	lost := l.begin(l.life, addr)
 	l.mu.Unlock()
 	l.lane.hangUp(addr)
-	l.mu.Lock()
-	l.pump(now)
-	l.mu.Unlock()
 	return lost
 }
 
 // broken ends the session whose connection to an address has broken.
-func (l *link) broken(addr string, now time.Time) int {
+func (l *link) broken(addr string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.addr != addr || len(l.sizes) == 0 {
+	if l.addr != addr || l.session.Load() == 0 {
 		return 0
 	}
-	lost := l.begin(l.life, addr)
-	l.pump(now)
-	return lost
+	return l.begin(l.life, addr)
 }
 
 // moved begins a session with another life of the peer, for what waits.
 func (l *link) moved(m Member, now time.Time) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.life == m.Life && l.addr == m.Address {
-		return 0
-	}
-	lost := l.begin(m.Life, m.Address)
+	lost := l.meet(m)
 	l.pump(now)
 	return lost
 }

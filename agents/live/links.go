@@ -3,6 +3,7 @@ package live
 import (
 	"cmp"
 	"maps"
+	"net"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -41,8 +42,14 @@ type links struct {
 type session struct {
 	id   uint64
 	upto uint64
-	due  bool // not yet acknowledged
+	due  bool      // not yet acknowledged
+	addr string    // where the peer says that it is to be found
+	at   time.Time // when it was last heard
 }
+
+// contact is for how long a peer that gossip does not know is answered where it
+// has said that it is. A newcomer is heard before it is heard of.
+const contact = 10 * time.Second
 
 // LinkStats is what the links of a node have counted. Counts only grow.
 type LinkStats struct {
@@ -82,7 +89,8 @@ func (n *links) start(lane carrier) {
 // peer.
 func (n *links) Send(to agents.ID, e *wire.Envelope) {
 	n.count.sent.Add(1)
-	m, known := n.directory.Find(to)
+	now := time.Now()
+	m, known := n.find(to, now)
 	if !known {
 		n.drop(&n.count.unknown, to, e, "gossip knows nobody alive of that name")
 		return
@@ -92,12 +100,25 @@ func (n *links) Send(to agents.ID, e *wire.Envelope) {
 		n.drop(&n.count.large, to, e, "the message is larger than any process takes")
 		return
 	}
-	now := time.Now()
 	taken, lost := n.link(to).send(m, e, size, now)
 	n.count.lost.Add(uint64(lost))
 	if !taken {
 		n.drop(&n.count.full, to, e, "too many messages wait for it: it is slow or stopped")
 	}
+}
+
+// find returns where an agent is, as gossip says, or else as the agent itself
+// has said lately.
+func (n *links) find(id agents.ID, now time.Time) (Member, bool) {
+	if m, known := n.directory.Find(id); known {
+		return m, true
+	}
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	if s := n.from[id]; s != nil && s.addr != "" && now.Sub(s.at) < contact {
+		return Member{Agent: id, Address: s.addr}, true
+	}
+	return Member{}, false
 }
 
 func (n *links) drop(count *atomic.Uint64, to agents.ID, e *wire.Envelope, why string) {
@@ -150,23 +171,44 @@ func (n *links) parcel(p *wire.Parcel) {
 		return
 	}
 	n.count.taken.Add(1)
-	if _, known := n.directory.Find(from); !known {
-		return // nobody to acknowledge it to: gossip will tell soon
+	n.note(from, p, time.Now())
+	n.rouse()
+}
+
+// rouse has acknowledgements sent.
+func (n *links) rouse() {
+	select {
+	case n.wake <- struct{}{}:
+	default:
 	}
+}
+
+// note notes what is to be acknowledged to whom.
+func (n *links) note(from agents.ID, p *wire.Parcel, now time.Time) {
 	n.mu.Lock()
+	defer n.mu.Unlock()
 	s := n.from[from]
 	if s == nil {
+		if len(n.from) >= maxMembers {
+			n.forget(now)
+		}
 		s = &session{}
 		n.from[from] = s
 	}
 	if s.id != p.Session {
 		*s = session{id: p.Session}
 	}
-	s.upto, s.due = max(s.upto, p.Seq), true
-	n.mu.Unlock()
-	select {
-	case n.wake <- struct{}{}:
-	default:
+	if host, _, err := net.SplitHostPort(p.ReplyTo); err == nil && host != "" && len(p.ReplyTo) <= nameMax {
+		s.addr = p.ReplyTo
+	}
+	s.upto, s.due, s.at = max(s.upto, p.Seq), true, now
+}
+
+// forget makes room: it forgets all who have been silent for a while, else all.
+func (n *links) forget(now time.Time) {
+	maps.DeleteFunc(n.from, func(_ agents.ID, s *session) bool { return now.Sub(s.at) > contact })
+	if len(n.from) >= maxMembers {
+		clear(n.from)
 	}
 }
 
@@ -186,10 +228,14 @@ func (n *links) acknowledge() {
 		var list []due
 		n.mu.Lock()
 		for from, s := range n.from {
-			if m, known := n.directory.Find(from); s.due && known {
-				list = append(list, due{m.Address, &wire.Ack{Session: s.id, Upto: s.upto}})
+			addr := s.addr
+			if m, known := n.directory.Find(from); known {
+				addr = m.Address
 			}
-			s.due = false
+			if s.due && addr != "" && n.lane.ready(addr) {
+				s.due = false
+				list = append(list, due{addr, &wire.Ack{Session: s.id, Upto: s.upto}})
+			}
 		}
 		n.mu.Unlock()
 		for _, d := range list {
@@ -198,9 +244,9 @@ func (n *links) acknowledge() {
 	}
 }
 
-// watch ends silent sessions.
+// watch ends silent sessions and the pauses after them.
 func (n *links) watch() {
-	t := time.NewTicker(silence / 8)
+	t := time.NewTicker(respite)
 	defer t.Stop()
 	for {
 		select {
@@ -208,6 +254,7 @@ func (n *links) watch() {
 			for _, l := range n.all() {
 				n.gaveUp(l, l.tick(now), "it does not answer")
 			}
+			n.rouse()
 		case <-n.done:
 			return
 		}
@@ -216,9 +263,8 @@ func (n *links) watch() {
 
 // broken is told by the carrier that a connection has broken.
 func (n *links) broken(addr string) {
-	now := time.Now()
 	for _, l := range n.all() {
-		n.gaveUp(l, l.broken(addr, now), "the connection broke")
+		n.gaveUp(l, l.broken(addr), "the connection broke")
 	}
 }
 

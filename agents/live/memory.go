@@ -150,6 +150,14 @@ func (t *memoryGossip) Shutdown() error {
 		delete(t.net.talk, t.addr)
 		t.net.mu.Unlock()
 		close(t.done)
+		for {
+			select {
+			case stream := <-t.streams: // nobody will read it
+				_ = stream.Close()
+			default:
+				return
+			}
+		}
 	})
 	return nil
 }
@@ -189,6 +197,8 @@ func (m *Memory) carrier(wanted string, take func(proto.Message)) (*memoryCarrie
 }
 
 func (c *memoryCarrier) address() string { return c.addr }
+
+func (c *memoryCarrier) ready(string) bool { return true }
 
 func (c *memoryCarrier) carry(to string, message proto.Message) {
 	c.net.mu.RLock()

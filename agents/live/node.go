@@ -114,6 +114,9 @@ func (o *NodeOptions) check() error {
 	if o.Memory != nil {
 		return nil
 	}
+	if _, err := o.Gossip.config(); err != nil {
+		return err
+	}
 	if !o.Plain && (o.Transport.plain() || len(o.Gossip.Keys) == 0) {
 		return errors.New("a process of a federation needs certificates and a gossip key, as `bourse ca` makes them; plain text is for loopback, when asked for")
 	}
@@ -137,7 +140,11 @@ func (n *Node) open() (err error) {
 		n.lane, err = n.opt.Memory.carrier(n.opt.Listen, n.links.receive)
 		return err
 	}
-	c, err := startRemote(n.opt.Listen, n.opt.Advertise, n.opt.Transport, n.opt.Log, n.links.receive, n.links.broken)
+	t := n.opt.Transport
+	if t.plain() {
+		t = plainGuard(n.opt.Name, n.opt.Log).Transport()
+	}
+	c, err := startRemote(n.opt.Listen, n.opt.Advertise, t, n.opt.Log, n.links.receive, n.links.broken)
 	n.lane = c
 	return err
 }

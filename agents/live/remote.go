@@ -16,7 +16,6 @@ import (
 	"github.com/rs/zerolog"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/protobuf/proto"
 
@@ -54,6 +53,7 @@ type remoteCarrier struct {
 	remote *remote.Remote
 	events *eventstream.Subscription
 	peers  sync.Map // addresses that something has been sent to since the last hangUp
+	ended  sync.Map // address: when a connection to it has ended
 	closed atomic.Bool
 	dead   atomic.Uint64 // messages that Proto.Actor could not get rid of
 }
@@ -84,6 +84,7 @@ func startRemote(listen, advertise string, t Transport, l zerolog.Logger, take f
 	c.events = c.system.EventStream.Subscribe(func(event any) {
 		switch e := event.(type) {
 		case *remote.EndpointTerminatedEvent:
+			c.ended.Store(e.Address, time.Now())
 			broken(e.Address)
 		case *actor.DeadLetterEvent:
 			if _, ours := e.Message.(proto.Message); ours && e.PID.GetId() == mailroom {
@@ -128,9 +129,6 @@ func newActorSystem(l zerolog.Logger) *actor.ActorSystem {
 }
 
 func remoteConfig(host string, port int, advertise string, t Transport) *remote.Config {
-	if t.plain() {
-		t.Dial = []grpc.DialOption{grpc.WithTransportCredentials(insecure.NewCredentials())}
-	}
 	dial := append([]grpc.DialOption{
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(remoteMessage), grpc.MaxCallSendMsgSize(remoteMessage)),
 		grpc.WithConnectParams(grpc.ConnectParams{
@@ -152,6 +150,23 @@ func remoteConfig(host string, port int, advertise string, t Transport) *remote.
 }
 
 func (c *remoteCarrier) address() string { return c.system.Address() }
+
+// respite is how long nothing is sent to an address to which a connection has
+// ended. The remote tells connections apart by address only, and takes the end
+// of one that it was told to close for the end of the one after it, if there is
+// one already: without a pause they would end each other for ever.
+const respite = 200 * time.Millisecond
+
+func (c *remoteCarrier) ready(to string) bool {
+	at, ended := c.ended.Load(to)
+	if ended && time.Since(at.(time.Time)) < respite {
+		return false
+	}
+	if ended {
+		c.ended.CompareAndDelete(to, at)
+	}
+	return true
+}
 
 func (c *remoteCarrier) carry(to string, message proto.Message) {
 	if c.closed.Load() {

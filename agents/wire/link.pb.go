@@ -26,10 +26,13 @@ const (
 
 // Parcel is one envelope on its way between two processes.
 type Parcel struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Session       uint64                 `protobuf:"fixed64,1,opt,name=session,proto3" json:"session,omitempty"` // of the sender's link, drawn at random when it was made
-	Seq           uint64                 `protobuf:"varint,2,opt,name=seq,proto3" json:"seq,omitempty"`          // 1, 2, ... within the session
-	Envelope      *Envelope              `protobuf:"bytes,3,opt,name=envelope,proto3" json:"envelope,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Session  uint64                 `protobuf:"fixed64,1,opt,name=session,proto3" json:"session,omitempty"` // of the sender's link, drawn at random when it was made
+	Seq      uint64                 `protobuf:"varint,2,opt,name=seq,proto3" json:"seq,omitempty"`          // 1, 2, ... within the session
+	Envelope *Envelope              `protobuf:"bytes,3,opt,name=envelope,proto3" json:"envelope,omitempty"`
+	// Where the sender takes messages, in the first parcel of a session: for
+	// acknowledgements and answers, until gossip tells.
+	ReplyTo       string `protobuf:"bytes,4,opt,name=reply_to,json=replyTo,proto3" json:"reply_to,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -83,6 +86,13 @@ func (x *Parcel) GetEnvelope() *Envelope {
 		return x.Envelope
 	}
 	return nil
+}
+
+func (x *Parcel) GetReplyTo() string {
+	if x != nil {
+		return x.ReplyTo
+	}
+	return ""
 }
 
 // Ack says that the receiver is done with all parcels of a session up to one.
@@ -144,11 +154,12 @@ const file_link_proto_rawDesc = "" +
 	"\n" +
 	"\n" +
 	"link.proto\x12\vbourse.wire\x1a\n" +
-	"wire.proto\"g\n" +
+	"wire.proto\"\x82\x01\n" +
 	"\x06Parcel\x12\x18\n" +
 	"\asession\x18\x01 \x01(\x06R\asession\x12\x10\n" +
 	"\x03seq\x18\x02 \x01(\x04R\x03seq\x121\n" +
-	"\benvelope\x18\x03 \x01(\v2\x15.bourse.wire.EnvelopeR\benvelope\"3\n" +
+	"\benvelope\x18\x03 \x01(\v2\x15.bourse.wire.EnvelopeR\benvelope\x12\x19\n" +
+	"\breply_to\x18\x04 \x01(\tR\areplyTo\"3\n" +
 	"\x03Ack\x12\x18\n" +
 	"\asession\x18\x01 \x01(\x06R\asession\x12\x12\n" +
 	"\x04upto\x18\x02 \x01(\x04R\x04uptoB\x14Z\x12bourse/agents/wireb\x06proto3"
