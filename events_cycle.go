@@ -13,7 +13,7 @@ type (
 		Horizon Time       `json:"horizon"` // no window ends after
 		Terms   Terms      `json:"terms"`
 		Jobs    []CycleJob `json:"jobs"`          // in serving order
-		Sites   []SiteSeen `json:"sites"`         // all that were asked, in order of name
+		Sites   []SiteSeen `json:"sites"`         // all that were asked, in order of name, then those that were not
 		Cut     bool       `json:"cut,omitempty"` // what is free was left out: the bound on such detail was reached
 	}
 	// Terms are those of a broker's settings that a plan follows from.
@@ -44,7 +44,7 @@ type (
 	// SiteSeen is how a site answered a cycle's request for offers.
 	SiteSeen struct {
 		Site    string      `json:"site"`
-		Answer  string      `json:"answer"`           // silent, closed, skewed, usable
+		Answer  string      `json:"answer"`           // silent, closed, skewed, usable; not asked: left, or unlisted (it has not told what it carries)
 		Reason  Reason      `json:"reason,omitzero"`  // of a site that is closed
 		Version uint64      `json:"version,omitzero"` // of its state
 		Now     Time        `json:"now,omitzero"`     // by its clock

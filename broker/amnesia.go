@@ -163,19 +163,33 @@ func (b *Broker) assert(now bourse.Time, p *peer, legs []bourse.LegID, out *agen
 	b.sendAsserts(now, p, firstRepeat, out)
 }
 
-// sendAsserts says again what has not been answered.
+// maxAsserts bounds the Reasserts to one site that wait for an answer: behind a
+// cluster that is silent no more come, and each answer lets the next one go.
+const maxAsserts = 64
+
+// sendAsserts says again what has not been answered, the first of it. Row B66.
 func (b *Broker) sendAsserts(now bourse.Time, p *peer, wait bourse.Duration, out *agents.Outbox) {
-	p.owed = slices.DeleteFunc(p.owed, func(id bourse.LegID) bool { return !p.asserting[id] })
-	for _, id := range p.owed {
-		if t := b.txs[id.Tx]; t != nil {
-			out.Send(p.id, agents.Reassert{Leg: b.assertion(now, t, id.Leg), Incarnation: b.life().Incarnation, Nonce: b.life().Nonce})
-		} else {
+	p.owed = slices.DeleteFunc(p.owed, func(id bourse.LegID) bool {
+		if b.txs[id.Tx] == nil {
 			delete(p.asserting, id)
 		}
+		return !p.asserting[id]
+	})
+	for p.told = 0; p.told < min(b.asserts, len(p.owed)); {
+		b.sendAssert(now, p, out)
 	}
 	if len(p.asserting) > 0 {
 		p.chain++
 		out.Alarm(now.Add(wait), assertDue{p.id, wait, p.chain})
+	}
+}
+
+// sendAssert says the next of what is owed.
+func (b *Broker) sendAssert(now bourse.Time, p *peer, out *agents.Outbox) {
+	id := p.owed[p.told]
+	p.told++
+	if t := b.txs[id.Tx]; t != nil && p.asserting[id] {
+		out.Send(p.id, agents.Reassert{Leg: b.assertion(now, t, id.Leg), Incarnation: b.life().Incarnation, Nonce: b.life().Nonce})
 	}
 }
 
@@ -219,6 +233,9 @@ func (b *Broker) reasserted(now bourse.Time, p *peer, t *transaction, l *txLeg, 
 		return
 	}
 	delete(p.asserting, m.Leg)
+	if p.told < len(p.owed) {
+		b.sendAssert(now, p, out)
+	}
 	if !m.Reason.Refused() {
 		switch {
 		case t.open() && t.all(bourse.Prepared), t.open() && len(t.legs) == 1 && t.all(bourse.Held):

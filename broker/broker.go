@@ -49,6 +49,7 @@ type Broker struct {
 	stale     bool   // a site has joined or left since b.sites was made
 	stray     uint64 // messages that made no sense
 	detail    detail // what was recorded of cycles lately
+	asserts   int    // maxAsserts, less in tests
 }
 
 // New returns a broker. The configuration must be valid: an error of
@@ -57,7 +58,7 @@ func New(cfg Config) *Broker {
 	if err := cfg.Validate(); err != nil {
 		panic(err)
 	}
-	b := &Broker{cfg: cfg, index: map[agents.ID]int32{}}
+	b := &Broker{cfg: cfg, index: map[agents.ID]int32{}, asserts: maxAsserts}
 	b.reset()
 	for _, id := range cfg.Sites {
 		b.meet(id).member = true
@@ -139,6 +140,8 @@ func (b *Broker) alarm(now bourse.Time, m agents.Message, out *agents.Outbox) bo
 		b.errandDue(now, m, out)
 	case watchDue:
 		b.watchDue(now, m, out)
+	case listenDue:
+		b.listenDue(now, out)
 	case forgetDue:
 		b.forget(now, out)
 	default:

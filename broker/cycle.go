@@ -90,8 +90,8 @@ func (b *Broker) cycleDue(now bourse.Time, m cycleDue, out *agents.Outbox) {
 // wake opens cycles as long as jobs are due, MaxCycles are not reached and none
 // is under way. It is the last thing of every step.
 func (b *Broker) wake(now bourse.Time, out *agents.Outbox) {
-	for b.cycle.phase == idle && b.queue.due > 0 && b.follow > 0 && !b.listening() {
-		if b.stale {
+	for b.cycle.phase == idle && b.queue.due > 0 && b.follow > 0 && !b.deaf(now) {
+		if b.stale || b.listening() {
 			b.muster()
 		}
 		b.follow--
@@ -280,11 +280,12 @@ func (b *Broker) closeCycle(out *agents.Outbox) {
 }
 
 // giveUp ends a job's part in this cycle without a window. Where every site has
-// answered and none of them could ever serve the job, it is final.
+// answered, none is away that may come back, and none of them could ever serve the
+// job, it is final.
 func (b *Broker) giveUp(p *plan, r bourse.Reason, out *agents.Outbox) {
 	p.over = true
 	final := false
-	if b.cycle.market.complete() {
+	if b.cycle.market.complete() && !b.someAway() {
 		switch r.Code {
 		case bourse.TooLarge, bourse.NoNode:
 			final = true

@@ -85,7 +85,8 @@ func (b *Broker) applyRare(f agents.Fact) {
 	case bourse.SiteJoined:
 		b.meet(siteID(f.Site)).member = true
 	case bourse.SiteLeft:
-		b.meet(siteID(f.Site)).member = false
+		p := b.meet(siteID(f.Site))
+		p.member, p.went, p.left = false, true, b.now
 	case bourse.TxForgotten:
 		b.applyForgotten(f)
 	case bourse.JobsForgotten:

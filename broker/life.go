@@ -12,18 +12,23 @@ import (
 // first asks before it speaks: every site is sent a List, again until it is
 // answered, and nothing else before. Once a site has answered, it takes no
 // decision of an earlier life any more; so each transaction that is not over is
-// decided afresh from what its sites have listed. Rows B50 to B55.
+// decided afresh from what its sites have listed. A site that does not answer
+// within listWait is left out of cycles until it does; what it carries waits for
+// it. Rows B50 to B55 and B64.
 
 // peer is a site, as a broker knows it.
 type peer struct {
 	id     agents.ID
 	member bool // it is asked for offers
+	went   bool // it was a member, and has left
+	left   bourse.Time
 
 	// For this life only.
 	listed    bool
 	legs      []agents.ListedLeg // of its Listing, until all have listed
 	memory    siteMemory
-	owed      []bourse.LegID // asserted and not answered, in order
+	owed      []bourse.LegID // to be asserted and not answered, in order
+	told      int            // how many of them have been sent
 	asserting map[bourse.LegID]bool
 	chain     uint64 // of Reasserts
 }
@@ -91,7 +96,48 @@ func (b *Broker) start(now bourse.Time, m agents.Started, out *agents.Outbox) {
 		}
 	}
 	b.began = now
+	out.Alarm(now.Add(listWait), listenDue{})
 	b.resolveAll(now, out) // without sites there is nobody to ask
+}
+
+// listWait is how long a life waits for all members to list their legs before it
+// goes on with those that have.
+const listWait = 30 * bourse.Second
+
+// listenDue ends that wait.
+type listenDue struct{}
+
+// Kind names the alarm.
+func (listenDue) Kind() string { return "ListenDue" }
+
+// listenDue sees to what could not be seen to while all were waited for.
+func (b *Broker) listenDue(now bourse.Time, out *agents.Outbox) {
+	if b.listening() && !b.deaf(now) {
+		for _, j := range b.jobs {
+			b.mend(now, j, out)
+		}
+	}
+}
+
+// deaf reports whether this life may not buy anything yet: members have not
+// listed their legs, and it has not waited long enough; or one that has names a
+// leg of which there is no record. Then the broker's own memory is of the past,
+// and who is silent may carry what it would buy again. Row B64.
+func (b *Broker) deaf(now bourse.Time) bool {
+	if !b.listening() {
+		return false
+	}
+	if now < b.began.Add(listWait) {
+		return true
+	}
+	for _, id := range b.known {
+		for i := range b.peers[id].legs {
+			if l := &b.peers[id].legs[i]; b.txs[l.Leg.Tx] == nil && l.State.Blocks() {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // askList sends a site the List of this life and sees that it is repeated.
@@ -136,7 +182,7 @@ func (b *Broker) listing(now bourse.Time, from agents.ID, m agents.Listing, out 
 		}
 		return
 	}
-	p.listed, p.legs = true, m.Legs
+	p.listed, p.legs, b.stale = true, m.Legs, true
 	p.memory.set(m.Stamp)
 	for _, t := range b.order {
 		if t.resolved && !t.over() {

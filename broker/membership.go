@@ -2,6 +2,8 @@ package broker
 
 import (
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"bourse"
 	"bourse/agents"
@@ -19,13 +21,14 @@ func (b *Broker) meet(id agents.ID) *peer {
 	return p
 }
 
-// muster makes the list of the sites that a cycle asks. A cycle refers to them by
-// their place, so it is made between two cycles.
+// muster makes the list of the sites that a cycle asks: the members that have
+// listed their legs. A cycle refers to them by their place, so it is made between
+// two cycles.
 func (b *Broker) muster() {
 	b.sites = b.sites[:0]
 	clear(b.index)
 	for _, id := range b.known {
-		if b.peers[id].member {
+		if p := b.peers[id]; p.member && p.listed {
 			b.index[id] = int32(len(b.sites))
 			b.sites = append(b.sites, id)
 		}
@@ -34,20 +37,52 @@ func (b *Broker) muster() {
 	b.stale = false
 }
 
+// maxSites bounds the sites that a broker knows: gossip names them.
+const maxSites = 4096
+
+// maxName bounds the name of a site that joins, in bytes.
+const maxName = 100
+
 // join begins to ask a site for offers. A life that is not the first asks it for
-// its legs before.
+// its legs before. An address that is none, or that differs from a known one in
+// the case of its letters only, is counted and not taken: its account, and what
+// people read, would be taken for the other's. Row B65.
 func (b *Broker) join(now bourse.Time, id agents.ID, out *agents.Outbox) {
-	c := Config{Name: b.cfg.Name, Sites: []agents.ID{id}}
-	if p := b.peers[id]; p != nil && p.member || c.checkSites() != nil {
+	p := b.peers[id]
+	if p != nil && p.member {
 		return
 	}
-	met := b.peers[id] != nil
+	if p == nil && !b.welcome(id) {
+		b.stray++
+		return
+	}
+	met := p != nil
 	b.record(bourse.SiteJoined{Site: siteName(id)}, out)
 	b.stale = true
 	if p := b.peers[id]; !met && len(b.lives) > 1 {
 		p.listed = false
 		b.askList(now, p, firstRepeat, out)
 	}
+}
+
+// welcome reports whether a site that is not known may be.
+func (b *Broker) welcome(id agents.ID) bool {
+	c := Config{Name: b.cfg.Name, Sites: []agents.ID{id}}
+	if c.checkSites() != nil || len(siteName(id)) > maxName || len(b.known) >= maxSites ||
+		strings.ContainsFunc(string(id), func(r rune) bool { return r <= ' ' || r == 0x7f || r == utf8.RuneError }) {
+		return false
+	}
+	return !slices.ContainsFunc(b.known, func(known agents.ID) bool { return strings.EqualFold(string(known), string(id)) })
+}
+
+// someAway reports whether a site is left out of this cycle that may be in a later
+// one: it has not listed its legs, or has left no longer than a horizon ago. That
+// a site has left is a hint, and no job is given up for good on a hint. Row B65.
+func (b *Broker) someAway() bool {
+	return slices.ContainsFunc(b.known, func(id agents.ID) bool {
+		p := b.peers[id]
+		return p.member && !p.listed || !p.member && p.went && b.now < p.left.Add(b.cfg.Horizon)
+	})
 }
 
 // leave asks a site for nothing new. What it owes and is owed stands.

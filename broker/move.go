@@ -40,7 +40,7 @@ func (b *Broker) movable(now bourse.Time, m agents.JobModify) bourse.Reason {
 		return reason(bourse.Unknown, "%s has no job %q", b.cfg.Name, m.Job)
 	case j.User != m.User:
 		return reason(bourse.NotAllowed, "job %q is not %s's", m.Job, m.User)
-	case j.state != Placed || b.listening():
+	case j.state != Placed || b.deaf(now):
 		return reason(bourse.BadState, "job %q is %v; only a placed job can be moved", m.Job, j.state)
 	}
 	for _, t := range j.txs {
@@ -59,6 +59,11 @@ func (b *Broker) movable(now bourse.Time, m agents.JobModify) bourse.Reason {
 // move searches what is offered and what the job itself has, and begins the
 // transaction that replaces it.
 func (b *Broker) move(now bourse.Time, e *errand, out *agents.Outbox) {
+	// The wait for offers may have lasted: what could be moved then may run now.
+	if r := b.movable(now, agents.JobModify{Job: e.job.Name, User: e.job.User, Request: e.request}); r.Refused() {
+		b.moved(now, e, r, out)
+		return
+	}
 	from, horizon := now.Add(b.cfg.Lead), now.Add(b.cfg.Horizon)
 	m := &e.market
 	for i := range e.sites {
@@ -113,6 +118,9 @@ func (b *Broker) replaced(j *job, site string, taken map[bourse.LegID]bool) (bou
 
 // giveBack adds to a site's offers what the job itself has there.
 func (b *Broker) giveBack(e *errand, site int32, from bourse.Time) {
+	if e.market.answers[site] != usable {
+		return
+	}
 	o := &e.market.offers[site]
 	o.Groups = slices.Clone(o.Groups) // those of the message are not ours to change
 	for _, t := range e.job.txs {

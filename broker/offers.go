@@ -76,6 +76,9 @@ func (m *market) take(asked, now bourse.Time, site int32, o agents.Offers) bool 
 		m.answers[site] = skewed
 		return true
 	}
+	if len(o.Groups) > maxGroups {
+		return true
+	}
 	for i := range o.Groups {
 		if !sound(&o.Groups[i]) {
 			return true
@@ -85,6 +88,12 @@ func (m *market) take(asked, now bourse.Time, site int32, o agents.Offers) bool 
 	m.answered++
 	return true
 }
+
+// maxGroups and maxSteps bound what one site may offer.
+const (
+	maxGroups = 1024
+	maxSteps  = 1 << 17
+)
 
 // sound reports whether a group's offer is one that can be reckoned with.
 func sound(o *agents.GroupOffer) bool {
@@ -97,11 +106,11 @@ func sound(o *agents.GroupOffer) bool {
 
 func soundProfile(p bourse.Profile, nodes int) bool {
 	for i := range p {
-		if p[i].Free > nodes || i > 0 && p[i].At <= p[i-1].At {
+		if p[i].Free > nodes || i > 0 && p[i].At <= p[i-1].At || p[i].At > bourse.Never {
 			return false
 		}
 	}
-	return len(p) > 0
+	return len(p) > 0 && len(p) <= maxSteps
 }
 
 // open makes the list of slots over [from, to) of what was offered.

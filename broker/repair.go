@@ -39,12 +39,12 @@ func (b *Broker) spares(p *plan, a *alternative) []bourse.SiteLeg {
 
 // mend sees to a job's first leg that is gone, if there is one.
 func (b *Broker) mend(now bourse.Time, j *job, out *agents.Outbox) {
-	if j.state != Placed || j.errand != nil || b.listening() || plant.On("silent-loss") {
+	if j.state != Placed || j.errand != nil || b.deaf(now) || plant.On("silent-loss") {
 		return
 	}
 	for _, t := range j.txs {
 		for i := range t.legs {
-			if t.givenUp == kept && t.legs[i].gone() {
+			if t.resolved && t.givenUp == kept && t.legs[i].gone() {
 				e := &errand{job: j, tx: t, leg: i}
 				b.newErrand(e)
 				b.mendNext(now, e, out)

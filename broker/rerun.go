@@ -36,6 +36,8 @@ type Change struct {
 	Without string           // a site that is left out
 	With    *bourse.SiteSeen // a usable site, in place of one that was not
 	Waive   string           // a site whose refusals of quotes are taken for its base price
+	Money   bourse.Credits   // more in the VO's account and, where he has one, in the quota of the job's user
+	Limit   bourse.Credits   // more under the limit B* that an operator has given
 }
 
 // ErrCut says that a cycle's detail was left out of the record, for its size.
@@ -122,6 +124,10 @@ func (r *Rerun) replica(c *Change, name string) (*Broker, error) {
 	if err != nil {
 		return nil, err
 	}
+	cfg.Budget = min(cfg.Budget.Plus(c.Money), bourse.MaxBudget)
+	if cfg.BudgetLimit != selection.Auto {
+		cfg.BudgetLimit = min(cfg.BudgetLimit.Plus(c.Limit), bourse.MaxBudget)
+	}
 	sites := r.sites(c)
 	for _, s := range sites {
 		cfg.Sites = append(cfg.Sites, siteID(s.Site))
@@ -137,6 +143,9 @@ func (r *Rerun) replica(c *Change, name string) (*Broker, error) {
 		j := r.seen.Jobs[i]
 		if j.Name == name && c.Request.Nodes > 0 {
 			j.Request = c.Request
+		}
+		if left, ok := b.cfg.Quotas[j.User]; j.Name == name && ok {
+			b.cfg.Quotas[j.User] = min(left+c.Money, bourse.MaxBudget)
 		}
 		b.Replay(r.seen.Opened, bourse.JobSubmitted{Job: bourse.Job{Request: j.Request, Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority}})
 		cy.plans = append(cy.plans, plan{job: b.names[j.Name], choice: -1, over: j.Gone})

@@ -69,6 +69,15 @@ func (b *Broker) recordSeen(now bourse.Time, out *agents.Outbox) {
 	for i, id := range m.sites {
 		f.Sites = append(f.Sites, siteSeen(id, m.answers[i], &m.offers[i], f.Cut))
 	}
+	for _, id := range b.known {
+		if p := b.peers[id]; !slices.Contains(b.sites, id) {
+			s := bourse.SiteSeen{Site: siteName(id), Answer: "unlisted"}
+			if !p.member {
+				s.Answer = "left"
+			}
+			f.Sites = append(f.Sites, s)
+		}
+	}
 	out.Record(f)
 }
 

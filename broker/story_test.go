@@ -29,6 +29,8 @@ type story struct {
 	seq    map[agents.ID]uint64
 	from   map[agents.ID]uint64
 	trace  strings.Builder
+
+	asserts int // Reasserts to a site at once; 0: as many as always
 }
 
 // TestTransactionRows tells the story of every row of docs/TRANSACTION.md that is
@@ -89,6 +91,8 @@ func (s *story) command(d *datadriven.TestData) {
 		s.after(seconds(s.t, d, "wait", 0))
 	case "crash":
 		s.crash(d)
+	case "silent": // a site makes no offers any more
+		s.free[siteID(strings.TrimSpace(d.Input))] = -1
 	case "offer":
 		for _, a := range d.CmdArgs {
 			s.free[siteID(a.Key)] = number(s.t, a.Vals[0])
@@ -127,6 +131,8 @@ func (s *story) begin(d *datadriven.TestData) {
 			s.cfg.Budget = credits(s.t, a.Vals[0])
 		case "alternatives":
 			s.cfg.MaxAlternatives = number(s.t, a.Vals[0])
+		case "asserts":
+			s.asserts = number(s.t, a.Vals[0])
 		}
 	}
 	s.start()
@@ -137,6 +143,9 @@ func (s *story) start() {
 	s.lives++
 	s.alarms = nil
 	s.b = New(s.cfg)
+	if s.asserts > 0 {
+		s.b.asserts = s.asserts
+	}
 	for _, f := range s.facts {
 		s.b.Replay(0, f)
 	}
@@ -192,7 +201,9 @@ func (s *story) step(from agents.ID, m agents.Message) {
 			if r.Cycle >= probeRef {
 				fmt.Fprintf(&s.trace, "%v -> %s: OfferRequest, for its stamp\n", s.now, short(x.To))
 			}
-			offers = append(offers, agents.Send{To: x.To, Message: s.offer(x.To, r)})
+			if s.free[x.To] >= 0 {
+				offers = append(offers, agents.Send{To: x.To, Message: s.offer(x.To, r)})
+			}
 			continue
 		}
 		fmt.Fprintf(&s.trace, "%v -> %s: %s\n", s.now, short(x.To), words(x.Message))
@@ -280,8 +291,11 @@ func (s *story) user(d *datadriven.TestData) {
 		case "modify":
 			s.step("users", agents.JobModify{Job: f[1], Request: scenarioJob(s.t, strings.Join(f[1:], " ")).Request})
 		case "joins":
-			s.free[siteID(f[1])] = 4
-			s.step("discovery", agents.SiteJoined{Site: siteID(f[1])})
+			name := strings.Join(f[1:], " ")
+			if _, known := s.free[siteID(name)]; !known {
+				s.free[siteID(name)] = 4
+			}
+			s.step("discovery", agents.SiteJoined{Site: siteID(name)})
 		case "leaves":
 			s.step("discovery", agents.SiteLeft{Site: siteID(f[1])})
 		default:

@@ -122,8 +122,8 @@ func TestMembership_ASiteThatHasLeftRunsWhatIsConfirmedAndGetsNothingNew(t *test
 			t.Errorf("leg at %s from %v is %v", l.Site, l.Start, l.State)
 		}
 	}
-	if v := w.job("after"); v.State != broker.Abandoned || v.Last != nil || v.Reason.String() != tooWide {
-		t.Errorf("south has left: %v, %v", v.State, v.Reason)
+	if v := w.job("after"); v.State != broker.Waiting || v.Last != nil || v.Reason.String() != tooWide {
+		t.Errorf("south has left, and may come back within the horizon: %v, %v", v.State, v.Reason)
 	}
 	for _, name := range []string{"first", "second"} {
 		if v := w.job(name); v.State != broker.Done || v.Last.Legs[0].Site != "north" {

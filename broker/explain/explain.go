@@ -88,7 +88,7 @@ type Cycle struct {
 // Site is what a site answered in the cycle.
 type Site struct {
 	Name   string        `json:"name"`
-	Answer string        `json:"answer"` // silent, closed, skewed, usable
+	Answer string        `json:"answer"` // silent, closed, skewed, usable, left, unlisted
 	Reason bourse.Reason `json:"reason,omitzero"`
 	Groups []Group       `json:"groups,omitempty"`
 }

@@ -131,6 +131,10 @@ func fencedOff(s agents.Send) bool {
 // site has answered and must stand by (I11).
 func (t *talk) after(s *sim.Step, m *mirror) error {
 	for _, f := range s.Facts {
+		if r, ok := f.(bourse.LegRestored); ok { // its limit counts afresh: what ran before was lost with the journal
+			t.limits[limitKey{s.Process, r.Was.Leg}] = s.Now.Add(inDoubtLimit)
+			continue
+		}
 		x, ok := f.(bourse.LegMoved)
 		if !ok {
 			continue
