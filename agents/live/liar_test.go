@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -25,7 +24,6 @@ import (
 // it, the same messages with something in them changed: what a peer may send
 // that has the right certificate and bad intentions.
 type liar struct {
-	mu    sync.Mutex
 	draw  *rand.Rand
 	ends  map[string]*Host // by role
 	told  int              // lies
