@@ -151,7 +151,7 @@ func TestGuard_RefusesWhatOnlyAHostilePeerSends(t *testing.T) {
 		}), TooMany},
 		{"too many types", changed(func(b *remote.MessageBatch) { b.TypeNames = make([]string, maxKinds+1) }), TooMany},
 		{"too many targets", changed(func(b *remote.MessageBatch) { b.Targets = make([]string, maxKinds+1) }), TooMany},
-		{"too long", changed(func(b *remote.MessageBatch) { b.Envelopes[0].MessageData = make([]byte, wire.MaxMessage+100) }), TooLarge},
+		{"too long", changed(func(b *remote.MessageBatch) { b.Envelopes[0].MessageData = make([]byte, wire.MaxMessage+parcelExtra+1) }), TooLarge},
 		{"few bytes and many parts", batchOf(t, fewBytes(t)), Garbled},
 	} {
 		g, p := guardAt(siteNorth, brokerOne)
