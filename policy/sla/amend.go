@@ -79,6 +79,7 @@ func (s *Schedule) amend(id int64, ready, due bourse.Time) (c Change, apply func
 		j.Version++
 		j.Ready, j.Due, j.Fixed = ready, due, false
 		if moves {
+			s.t.line[k].key = s.key(&s.t.line[k]) // of the new price
 			s.commit(k)
 			return
 		}
@@ -222,11 +223,11 @@ func (s *Schedule) AdmitByShift(a SLA, sh Shift) (Promise, bourse.Reason) {
 	}
 	shifted := &s.t.line[i]
 	shifted.ready, shifted.last = q.ready.Add(by), q.last.Add(by)
-	shifted.key = s.key(shifted)
 	j.Ready, j.Due = j.Ready.Add(by), j.Due.Add(by)
 	j.agreed.ready, j.agreed.due = j.agreed.ready.Add(by), j.agreed.due.Add(by)
 	j.Price -= min(j.Price, sh.Compensation)
 	j.Version++
+	shifted.key = s.key(shifted)
 	s.accept(p.job)
 	s.commit(k)
 	return p.job.Promise, bourse.Reason{}

@@ -157,11 +157,26 @@ const (
 	Ended                    // its runtime is over; work that lasts longer is cut here
 )
 
+var eventKinds = [...]string{"fixed", "started", "ended"}
+
+// String names the kind.
+func (k EventKind) String() string { return eventKinds[k] }
+
+// MarshalText writes the kind's name.
+func (k EventKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText reads a kind's name, for images that are read back.
+func (k *EventKind) UnmarshalText(b []byte) error {
+	i, err := named("event", eventKinds[:], b)
+	*k = EventKind(i)
+	return err
+}
+
 // Event is what time brings by itself.
 type Event struct {
-	At   bourse.Time
-	Kind EventKind
-	ID   int64
+	At   bourse.Time `json:"at"`
+	Kind EventKind   `json:"kind"`
+	ID   int64       `json:"id"`
 }
 
 // Next is the instant of the next event, Never if there is none; now if a change

@@ -1,6 +1,8 @@
 package sla
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -52,7 +54,7 @@ func TestStream_NothingAcceptedIsBroken(t *testing.T) {
 }
 
 func (x *stream) step() {
-	switch rapid.IntRange(0, 9).Draw(x.t, "step") {
+	switch rapid.IntRange(0, 10).Draw(x.t, "step") {
 	case 0, 1:
 		x.advance(x.s.now.Add(bourse.Duration(rapid.IntRange(0, 12).Draw(x.t, "by"))))
 	case 2:
@@ -61,9 +63,35 @@ func (x *stream) step() {
 		x.amend()
 	case 4:
 		x.negotiate()
+	case 5:
+		x.restart()
 	default:
 		x.submit()
 	}
+}
+
+// restart goes on from what the schedule's image says when read back.
+func (x *stream) restart() {
+	image := x.s.Image()
+	text, err := json.Marshal(image)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	var back Image
+	if err := json.Unmarshal(text, &back); err != nil {
+		x.t.Fatal(err)
+	}
+	before := x.trace()
+	if x.s, err = Restore(x.s.opt, back); err != nil {
+		x.t.Fatal(err)
+	}
+	if after := x.trace(); after != before {
+		x.t.Fatalf("restored differs:\n%s\n%s", before, after)
+	}
+	if again, _ := json.Marshal(x.s.Image()); !bytes.Equal(again, text) {
+		x.t.Fatalf("the image of what was restored differs:\n%s\n%s", text, again)
+	}
+	x.count["restarted"]++
 }
 
 // kept wants every promise to be there, each slot inside the agreed window, and

@@ -1,0 +1,71 @@
+package sla
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// held is an image of one job that runs and one that waits.
+func held(t testing.TB) (Options, Image) {
+	opt := options(EDF)
+	s := newSchedule(t, opt)
+	accept(t, s, rigid(s, 1, 0, 20, 4))
+	accept(t, s, flexible(s, 2, 10, 4, 5, 100))
+	s.Advance(at(10))
+	return opt, s.Image()
+}
+
+func TestImage_WhatNoScheduleCouldHoldIsAnError(t *testing.T) {
+	t.Parallel()
+	for want, change := range map[string]func(m *Image){
+		"SLA 2 is there twice":                  func(m *Image) { m.Jobs = append(m.Jobs, m.Jobs[1]) },
+		"5 nodes are promised, the group has 4": func(m *Image) { m.Jobs[1].Size.Nodes = 5 },
+		"estimate 0":                            func(m *Image) { m.Jobs[1].Size.Runtime = 0 },
+		"running is true at 10":                 func(m *Image) { m.Jobs[1].Running = true },
+		"running is false at 10":                func(m *Image) { m.Jobs[0].Running = false },
+		"version 0":                             func(m *Image) { m.Jobs[0].Version = 0 },
+		"fix -2":                                func(m *Image) { m.Jobs[0].Fix = -2 },
+		"deadline":                              func(m *Image) { m.Jobs[0].SLA.Deadline = -5 },
+		"stands at 20, promised between 30":     func(m *Image) { m.Jobs[1].Ready = at(30) },
+		"nodes too many are promised at 15":     func(m *Image) { m.Jobs[1].Start = at(15) },
+		"now is":                                func(m *Image) { m.Now = 1 << 50 },
+	} {
+		opt, m := held(t)
+		if _, err := Restore(opt, m); err != nil {
+			t.Fatal(err)
+		}
+		change(&m)
+		if _, err := Restore(opt, m); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, %q is wanted", err, want)
+		}
+	}
+}
+
+// Whatever an image says, it is refused or gives a schedule that keeps its laws.
+func FuzzRestore(f *testing.F) {
+	opt, m := held(f)
+	text, err := json.Marshal(m)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text)
+	f.Add([]byte(`{"now":0,"jobs":[]}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var m Image
+		if json.Unmarshal(b, &m) != nil {
+			return
+		}
+		s, err := Restore(opt, m)
+		if err != nil {
+			return
+		}
+		for range 100 {
+			if s.Next() > s.Now()+1<<45 {
+				break
+			}
+			s.Advance(s.Next())
+			audit(t, s)
+		}
+	})
+}
