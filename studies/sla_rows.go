@@ -256,11 +256,20 @@ func (p *slaPlan) estimates() {
 		p.row("utilisation above rigid, % of it", setting+"overestimates", Claim{}, 100*(more-1), 100*moreHalf, sign(more-1, moreHalf))
 		diff, half := p.ratioGain(inexact(phi), inexact(0), edf(f, phi), edf(f, 0))
 		p.row("effect with overestimates less effect with accurate ones, points", fmt.Sprintf("%s, EDF, phi %d %%", times(f), phi),
-			Words("more with overestimates"), diff, half, above(diff, half))
+			Words("more with overestimates"), diff, half, material(diff, half))
 	}
 	lost := p.of(inexact(100), func(o *slaOutcome) float64 { return o.lost })
 	mean, half := interval(lost)
 	p.row("lost time, % of the node-time reserved", times(f)+", EDF, phi 100 %, overestimates", Claim{}, mean, half, sign(mean, half))
+}
+
+// material is above, but that less than half a point of an effect of ten and more
+// is no finding, however sure.
+func material(mean, half float64) string {
+	if mean > 0 && mean < 0.5 {
+		return NotFound
+	}
+	return above(mean, half)
 }
 
 // ratioGain is 100 (a/b - c/d), of means, with its interval by linear
