@@ -12,10 +12,12 @@ import (
 
 // Turn is one turn in the life of a job, with the job as it stands just after.
 type Turn struct {
-	At     Instant `json:"at"`
-	Turn   string  `json:"turn" enum:"submitted,postponed,trying,refused,placed,started,leg-ended,broken,cancelled,abandoned,done" doc:"submitted; postponed to another cycle; trying: a transaction has begun; refused: it was given up; placed: its window is committed; started: a leg runs; leg-ended: a leg is over; broken: the window cannot be made whole and the job waits again; cancelled by its user; abandoned: it can never be placed; done: all of it has ended"`
-	Reason *Reason `json:"reason,omitempty"`
-	Job    Job     `json:"job"`
+	At     Instant  `json:"at"`
+	Turn   string   `json:"turn" enum:"submitted,postponed,trying,refused,placed,started,leg-ended,broken,cancelled,abandoned,done" doc:"submitted; postponed to another cycle; trying: a transaction has begun; refused: it was given up; placed: its window is committed; started: a leg runs; leg-ended: a leg is over; broken: the window cannot be made whole and the job waits again; cancelled by its user; abandoned: it can never be placed; done: all of it has ended"`
+	Reason *Reason  `json:"reason,omitempty"`
+	Ended  string   `json:"ended,omitempty" enum:"settled,released,lost" doc:"of leg-ended: how"`
+	Refund *Credits `json:"refund,omitempty" doc:"of leg-ended: what its site gives back and adds to that"`
+	Job    Job      `json:"job"`
 }
 
 // Bounds of the feed.
@@ -218,7 +220,14 @@ func (s *Server) turns(list []Turn, b *broker.Broker, x *fact) []Turn {
 		return list
 	}
 	j := jobOf(b, &v, &e)
-	list = append(list, Turn{At: Instant(x.at), Turn: word, Reason: reasonOf(why), Job: j})
+	t := Turn{At: Instant(x.at), Turn: word, Reason: reasonOf(why), Job: j}
+	if done, ok := x.fact.(bourse.LegDone); ok {
+		t.Ended = max(done.State, bourse.Settled).String()
+		if back := done.Refund.Plus(done.Penalty); back > 0 {
+			t.Refund = &Credits{back}
+		}
+	}
+	list = append(list, t)
 	if word == "leg-ended" && v.State == broker.Done && s.jobs.end(id) {
 		list = append(list, Turn{At: Instant(x.at), Turn: "done", Job: j})
 	}

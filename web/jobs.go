@@ -13,6 +13,7 @@ import (
 	"bourse"
 	"bourse/agents"
 	"bourse/broker"
+	"bourse/broker/explain"
 )
 
 // Job is a job as its broker knows it.
@@ -73,7 +74,7 @@ func jobOf(b *broker.Broker, v *broker.JobView, e *entry) Job {
 			cost = cost.Plus(j.add(l))
 		}
 	}
-	if len(j.Legs) > 0 {
+	if len(j.Legs) > 0 && (cost > 0 || v.State != broker.Trying) { // a try has no price before its legs are held
 		j.Cost = &Credits{cost}
 	}
 	return j
@@ -314,11 +315,11 @@ func (s *Server) cancel(ctx context.Context, in *jobInput) (*cancelOutput, error
 		out.Status, out.Body.Done, out.Body.Refund = http.StatusOK, true, &Credits{r.Refund}
 		return out, nil
 	case bourse.Unknown:
-		return nil, huma.Error404NotFound(r.Reason.String())
+		return nil, huma.Error404NotFound(dated(r.Reason.String()))
 	case bourse.NotAllowed:
-		return nil, huma.Error403Forbidden(r.Reason.String())
+		return nil, huma.Error403Forbidden(dated(r.Reason.String()))
 	}
-	return nil, huma.Error409Conflict(r.Reason.String())
+	return nil, huma.Error409Conflict(dated(r.Reason.String()))
 }
 
 // recorded returns nil if a cancellation whose answer did not come is on record
@@ -350,7 +351,11 @@ func (s *Server) explain(ctx context.Context, in *jobInput) (*explainOutput, err
 		return nil, huma.Error501NotImplemented("this broker explains nothing; bourse journal show on its journal has the facts")
 	}
 	words, value, err := s.opt.Explain(ctx, e.id)
-	if err != nil {
+	var unknown *explain.ErrUnknown
+	switch {
+	case errors.As(err, &unknown):
+		return nil, huma.Error404NotFound(fmt.Sprintf("the journal holds nothing of %s any more: %v", e.id, err))
+	case err != nil:
 		return nil, s.unanswered(err)
 	}
 	return &explainOutput{Explanation{ID: e.id, Words: words, Value: value}}, nil

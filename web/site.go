@@ -194,9 +194,9 @@ func (s *Server) operate(ctx context.Context, message func(now bourse.Time) (age
 		s.opt.Log.Info().Str("operator", caller(ctx).Name).Str("kind", m.Kind()).Interface("wish", m).Msg("an operator's wish is on record")
 		return s.siteState(ctx, nil)
 	case bourse.Invalid, bourse.Unknown, bourse.TooLarge, bourse.Past:
-		return nil, huma.Error422UnprocessableEntity(r.Reason.String())
+		return nil, huma.Error422UnprocessableEntity(dated(r.Reason.String()))
 	}
-	return nil, huma.Error409Conflict(r.Reason.String())
+	return nil, huma.Error409Conflict(dated(r.Reason.String()))
 }
 
 // status reads the site, without its legs.

@@ -8,10 +8,14 @@ import (
 	"bourse"
 )
 
-// siteAPI is the API of a world's site.
-func siteAPI(t *testing.T, h *worldHost, name string) *Server {
+// siteAPI is the API of a world's site north.
+func siteAPI(t *testing.T, h *worldHost, change ...func(*Options)) *Server {
 	t.Helper()
-	s, err := NewSite(Options{Host: h, Agent: "site:north", Identify: byHeader})
+	opt := Options{Host: h, Agent: "site:north", Identify: byHeader}
+	for _, c := range change {
+		c(&opt)
+	}
+	s, err := NewSite(opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,7 +26,7 @@ func siteAPI(t *testing.T, h *worldHost, name string) *Server {
 func TestSite_ShowsWhatItCarriesAndForWhom(t *testing.T) {
 	t.Parallel()
 	h := world(t)
-	b, s := brokerAPI(t, h), siteAPI(t, h, "north")
+	b, s := brokerAPI(t, h), siteAPI(t, h)
 	wide := wave("batch-0001")
 	wide.Jobs[0].Nodes = 24
 	submit(t, b, ana, wide)
@@ -56,7 +60,7 @@ func TestSite_ShowsWhatItCarriesAndForWhom(t *testing.T) {
 func TestSite_OperatorsDrainMaintainCloseAndOpen(t *testing.T) {
 	t.Parallel()
 	h := world(t)
-	b, s := brokerAPI(t, h), siteAPI(t, h, "north")
+	b, s := brokerAPI(t, h), siteAPI(t, h)
 	drain, closed := DrainWish{Until: "2h", Why: "new switch"}, CloseWish{User: "ben"}
 	window := MaintenanceWish{Name: "disks", Group: "main", Nodes: 8, Start: "3h", End: "5h"}
 	for _, c := range []struct {

@@ -211,17 +211,24 @@ func (c *jobsCommand) show(out io.Writer, e client.Event) error {
 		_, err := fmt.Fprintln(out, turnLine(web.Instant(now.UnixMilli()), "is "+e.Job.State, nil, e.Job, now))
 		return err
 	}
-	_, err := fmt.Fprintln(out, turnLine(e.Turn.At, e.Turn.Turn, e.Turn.Reason, &e.Turn.Job, now))
+	words := e.Turn.Turn
+	if e.Turn.Ended != "" {
+		words += ": " + e.Turn.Ended
+	}
+	if e.Turn.Refund != nil {
+		words += fmt.Sprintf(", %s credits come back", credits(e.Turn.Refund))
+	}
+	_, err := fmt.Fprintln(out, turnLine(e.Turn.At, words, e.Turn.Reason, &e.Turn.Job, now))
 	return err
 }
 
-// turnLine says a turn in a line.
+// turnLine says a turn in a line, with the job's window where it has come to one.
 func turnLine(at web.Instant, turn string, why *web.Reason, j *web.Job, now time.Time) string {
 	s := fmt.Sprintf("%s  %s  %s", day(at, now), j.ID, turn)
 	switch {
 	case why != nil:
 		s += ": " + why.String()
-	case len(j.Legs) > 0 && turn != "submitted":
+	case turn == "placed" || turn == "is placed":
 		s += fmt.Sprintf(": %d nodes at %s, %s to %s, %s credits", j.Nodes, strings.Join(j.Sites, ", "), both(j.Start, now), day(j.End, now), credits(j.Cost))
 	case j.Reason != nil && strings.HasPrefix(turn, "is "):
 		s += ": " + j.Reason.String()

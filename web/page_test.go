@@ -1,0 +1,88 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"bourse"
+)
+
+// browser opens a page in a headless browser and returns its text, once it holds
+// a word. BOURSE_SCREENSHOTS names a folder to keep pictures in.
+func browser(t *testing.T, s *Server, word, picture string) string {
+	t.Helper()
+	program := ""
+	for _, name := range []string{"chromium", "google-chrome", "headless-shell", "chromium-browser"} {
+		if found, err := exec.LookPath(name); err == nil {
+			program = found
+			break
+		}
+	}
+	if program == "" || testing.Short() {
+		t.Skip("no browser here, or --short")
+	}
+	server := httptest.NewServer(s.Handler())
+	t.Cleanup(server.Close)
+	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.WindowSize(1100, 700))
+	ctx, stop := chromedp.NewExecAllocator(context.Background(), opts...)
+	defer stop()
+	ctx, stop = context.WithTimeout(ctx, 40*time.Second)
+	defer stop()
+	ctx, stop = chromedp.NewContext(ctx)
+	defer stop()
+	if _, err := chromedp.Run(ctx, chromedp.Navigate(server.URL+"/")); err != nil {
+		t.Fatal(err)
+	}
+	text := ""
+	eventually(t, func() bool {
+		var err error
+		if text, err = chromedp.Run(ctx, chromedp.Evaluate[string](`document.body.innerText`)); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Contains(text, word)
+	})
+	shot, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if dir := os.Getenv("BOURSE_SCREENSHOTS"); dir != "" {
+		if err := os.WriteFile(dir+"/"+picture+".png", shot, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return text
+}
+
+// The page shows in a browser what the API says, under its own policy.
+func TestPage_ShowsJobsSitesAndMoneyInABrowser(t *testing.T) {
+	t.Parallel()
+	h := world(t)
+	operator := func(*http.Request) (Caller, error) { return Caller{Operator, "olga"}, nil }
+	s := brokerAPI(t, h, func(o *Options) { o.Identify = operator })
+	b := Batch{ID: "batch-0001", Jobs: []JobRequest{job("wave"), job("wide"), job("huge")}}
+	b.Jobs[1].Nodes, b.Jobs[2].Nodes = 24, 2400
+	submit(t, s, olga, b)
+	h.pass(bourse.Second)
+	text := browser(t, s, "refreshed every", "broker")
+	for _, want := range []string{"Bourse broker vo1", "wave-", "north, south", "abandoned", "usable", "the VO", "10,000"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q on the page:\n%s", want, text)
+		}
+	}
+	north := siteAPI(t, h, func(o *Options) { o.Identify = operator })
+	call(t, north, olga, "POST", "/v1/drain", DrainWish{Why: "new switch"}, nil)
+	text = browser(t, north, "refreshed every", "site")
+	for _, want := range []string{"Bourse site north", "main", "drained", "new switch", "wide-"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q on the site's page:\n%s", want, text)
+		}
+	}
+}
