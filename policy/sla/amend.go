@@ -121,8 +121,7 @@ func (s *Schedule) suits(p *place, ready, due bourse.Time) bourse.Reason {
 }
 
 // Shift is a way in for a newcomer that was refused: the window of one accepted
-// SLA moves later by no more than it must, if its owner agrees, for a
-// compensation.
+// SLA moves by no more than it must, if its owner agrees, for a compensation.
 type Shift struct {
 	ID           int64          `json:"id"`      // whose window moves
 	Version      int            `json:"version"` // of that SLA
@@ -138,8 +137,9 @@ const MaxShifts = 100
 // Shifts lists, for a newcomer that was refused, the SLAs of which a shift by at
 // most phi (thousandths of their runtime, and the site's maximum) would let it
 // in, cheapest owner first, ties in order of arrival. Nobody is asked for whom
-// the site would pay more than the newcomer brings. Nothing is changed; each SLA
-// in the newcomer's window costs a trial.
+// the site would pay more than the newcomer brings. Of each, the window moves
+// the shorter way, ties later. Nothing is changed; each SLA in the newcomer's
+// window costs two trials.
 func (s *Schedule) Shifts(a SLA, phi int) []Shift {
 	if s.admit(&a).Refused() {
 		return nil
@@ -164,8 +164,12 @@ func (s *Schedule) Shifts(a SLA, phi int) []Shift {
 		if pays > p.job.Price {
 			break
 		}
-		last := q.last.Add(q.run * bourse.Duration(min(phi, s.opt.MaxPhi)) / 1000)
-		if by, _, _, ok := s.tryShift(p, q, last); ok && by > 0 {
+		reach := q.run * bourse.Duration(min(phi, s.opt.MaxPhi)) / 1000
+		by, _, _, ok := s.tryShift(p, q, reach)
+		if back, _, _, fits := s.tryShift(p, q, -reach); fits && back < 0 && (!ok || -back < by) {
+			by, ok = back, true
+		}
+		if ok && by != 0 {
 			j := q.job
 			list = append(list, Shift{j.SLA.ID, j.Version, j.Ready.Add(by), j.Due.Add(by), pays})
 		}
@@ -179,13 +183,18 @@ func (s *Schedule) compensation(j *job) bourse.Credits {
 	return min(j.Price, s.opt.Shares.Shifted(j.agreed.cost))
 }
 
-// tryShift tries a newcomer in a line in which job q chooses last and may start
-// as late as last. It returns by how much q's window must move for that, the
-// newcomer's place and q's. What q finds depends on last only in whether it finds
-// anything, so a shift that was offered is found again.
-func (s *Schedule) tryShift(p, q place, last bourse.Time) (by bourse.Duration, k, i int, ok bool) {
+// tryShift tries a newcomer in a line in which job q chooses last and may stand
+// outside its window by reach, earlier if that is negative, as near to it as it
+// can. It returns by how much q's window must move for that, the newcomer's place
+// and q's. What q finds depends on reach only in whether it finds anything, so a
+// shift that was offered is found again.
+func (s *Schedule) tryShift(p, q place, reach bourse.Duration) (by bourse.Duration, k, i int, ok bool) {
 	k = s.insert(p, q.job)
-	q.last = last
+	if q.late = reach < 0; q.late {
+		q.ready = q.ready.Add(reach)
+	} else {
+		q.last = q.last.Add(reach)
+	}
 	s.t.line = append(s.t.line, q)
 	if k, ok = s.try(k, nil); !ok {
 		return 0, k, 0, false
@@ -194,6 +203,9 @@ func (s *Schedule) tryShift(p, q place, last bourse.Time) (by bourse.Duration, k
 	start := q.start
 	if i >= k {
 		start = s.t.line[i].next
+	}
+	if start < q.job.Ready {
+		return start.Sub(q.job.Ready), k, i, true
 	}
 	return max(0, start.Add(q.run).Sub(q.job.Due)), k, i, true
 }
@@ -217,12 +229,12 @@ func (s *Schedule) AdmitByShift(a SLA, sh Shift) (Promise, bourse.Reason) {
 		return Promise{}, bourse.Reason{Code: bourse.Expired, Detail: "the newcomer's window has passed"}
 	}
 	q := s.waiting[s.find(j)]
-	by, k, i, ok := s.tryShift(p, q, max(q.last, sh.Due.Add(-q.run)))
+	by, k, i, ok := s.tryShift(p, q, sh.Due.Sub(j.Due))
 	if !ok {
 		return Promise{}, s.opt.Disclose.Tell(s.noWindow(&p))
 	}
 	shifted := &s.t.line[i]
-	shifted.ready, shifted.last = q.ready.Add(by), q.last.Add(by)
+	shifted.ready, shifted.last, shifted.late = q.ready.Add(by), q.last.Add(by), false
 	j.Ready, j.Due = j.Ready.Add(by), j.Due.Add(by)
 	j.agreed.ready, j.agreed.due = j.agreed.ready.Add(by), j.agreed.due.Add(by)
 	j.Price -= min(j.Price, sh.Compensation)

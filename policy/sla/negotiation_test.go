@@ -277,3 +277,26 @@ func TestAdaptive_APriceNeverFallsBelowZero(t *testing.T) {
 	}
 	price(t, s, 1, 0, 3)
 }
+
+func TestAdaptive_AShiftGoesTheShorterWay(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ start, end, ready int64 }{
+		{10, 18, 18}, // 8 later
+		{14, 20, 4},  // 6 earlier; 10 later
+		{14, 30, 4},
+	} {
+		s := priced(t)
+		accept(t, s, rigid(s, 1, 10, 20, 4))
+		b := rigid(s, 2, c.start, c.end, 4)
+		list := s.Shifts(b, 1000)
+		if len(list) != 1 || list[0].Ready != at(c.ready) || list[0].Due != at(c.ready+10) {
+			t.Errorf("for [%d, %d): %+v, a start at %d is wanted", c.start, c.end, list, c.ready)
+			continue
+		}
+		if _, why := s.AdmitByShift(b, list[0]); why.Refused() {
+			t.Error(why)
+		}
+		stands(t, s, c.ready, c.start)
+		audit(t, s)
+	}
+}

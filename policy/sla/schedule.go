@@ -94,6 +94,7 @@ type place struct {
 	key    int64           // of the order
 	number int64           // of arrival
 	fix    int             // x, NeverFix once the window has closed
+	late   bool            // of a trial: it takes the last slot that fits, not the first
 	job    *job
 }
 

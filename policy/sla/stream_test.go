@@ -46,7 +46,7 @@ func TestStream_NothingAcceptedIsBroken(t *testing.T) {
 			x.kept()
 		}
 	})
-	for _, what := range []string{"accepted", "refused", "amended", "not amended", "shifted", "fixed", "ended", "negotiated", "cancelled"} {
+	for _, what := range []string{"accepted", "refused", "amended", "not amended", "shifted", "shifted earlier", "fixed", "ended", "negotiated", "cancelled"} {
 		if total[what] < 20 {
 			t.Errorf("%d times %s: the stream tries too little", total[what], what)
 		}
@@ -189,8 +189,12 @@ func (x *stream) submit() {
 		x.t.Fatalf("the shift %+v does not let %+v in: %v", sh, a, why)
 	}
 	x.count["shifted"]++
+	if sh.Due < x.promised[sh.ID].Due {
+		x.count["shifted earlier"]++
+	}
 	owner, _ := x.s.Promise(sh.ID)
-	if sh.Due <= old.Due || owner.Due > sh.Due && !owner.Fixed || owner.Version != old.Version+1 {
+	far, moved := sh.Due.Sub(old.Due), owner.Due.Sub(old.Due)
+	if far == 0 || moved != far && !owner.Fixed || owner.Version != old.Version+1 {
 		x.t.Fatalf("the window moved from %+v to %+v by %+v", old, owner, sh)
 	}
 	x.promised[sh.ID] = owner

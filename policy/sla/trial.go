@@ -70,7 +70,12 @@ func (t *trial) place(k int, now bourse.Time) int {
 	t.work = append(t.work[:0], t.base...)
 	for i := k; i < len(t.line); i++ {
 		p := &t.line[i]
-		at := firstFit(t.work, max(p.ready, now), p.last, p.nodes, p.run)
+		from, at := max(p.ready, now), bourse.Never
+		if p.late {
+			at = lastFit(t.work, from, p.last, p.nodes, p.run)
+		} else {
+			at = firstFit(t.work, from, p.last, p.nodes, p.run)
+		}
 		if at == bourse.Never {
 			return i
 		}
@@ -105,6 +110,21 @@ func firstFit(p bourse.Profile, from, last bourse.Time, n int, d bourse.Duration
 		end = start.Add(d)
 	}
 	return start
+}
+
+// lastFit is the latest start in [from, last] at which n nodes are free for d,
+// or Never. The profile must not open after from.
+func lastFit(p bourse.Profile, from, last bourse.Time, n int, d bourse.Duration) bourse.Time {
+	start, end := last, last.Add(d)
+	for i := p.Index(end - 1); start >= from; i-- {
+		if p[i].Free < n {
+			end = p[i].At
+			start = end.Add(-d)
+		} else if p[i].At <= start {
+			return start
+		}
+	}
+	return bourse.Never
 }
 
 // insert makes the line out of the waiting jobs in order, but for one (nil:
