@@ -18,11 +18,19 @@ const maxWork = 100_000
 // start at least: 0 only where messages take no time.
 func (s *Site) Agent(cluster agents.ID, span, lead bourse.Duration) (sites.Config, error) {
 	scheme, err := pricing.ParseScheme(s.Pricing)
+	var shares map[string]int
+	for _, v := range s.VOShares {
+		if shares == nil {
+			shares = map[string]int{}
+		}
+		shares[v.VO] = int(v.Share)
+	}
 	return sites.Config{
 		Name: s.Name, Cluster: cluster, Groups: s.Groups, Pricing: scheme, Lead: lead,
-		Limits: s.Limits.Reservations(), VOShare: int(s.VOShare), Span: span,
+		Limits: s.Limits.Reservations(), VOShare: int(s.VOShare), VOShares: shares, Span: span,
 		Hold: s.Hold, InDoubt: s.InDoubt, MaxWork: maxWork, Cap: int64(s.Cap) * int64(bourse.Second), Penalty: int(s.Penalty),
 		Cancellation: bourse.Cancellation{Full: int(s.RefundFullUntil)}, FallsAtOnce: s.RefundFullUntil == 0,
+		ScheduleOnly: s.RefundScheduleOnly,
 	}, err
 }
 

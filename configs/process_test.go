@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"bourse"
+	"bourse/broker"
 )
 
 // smallProcess is the least that a site's process needs, tideProcess a broker's.
@@ -130,6 +131,7 @@ func TestProcess_SaysWhatIsWrongAndWhatWouldBeRight(t *testing.T) {
 		{smallProcess, `[http]`, "[tls]\nplain = true\n[http]", `with plain = true only this machine may be reached`},
 		{smallProcess, `[http]`, "[tls]\nplain = 1\n[http]", `tls.plain is a whole number, true or false is wanted`},
 		{smallProcess, `[http]`, "[tls]\nplain = true\nca = \"a\"\n[http]", `tls.ca has no meaning with plain = true`},
+		{smallProcess, `name = "north"`, "name = \"north\"\nvo_shares = { vo1 = 2 }", `vo_shares.vo1 2 is outside 0..1`},
 		{smallProcess, `[http]`, "[journal]\ndir = \"\"\n[http]", `journal.dir is empty`},
 		{smallProcess, `[http]`, "[journal]\nkeep = \"5s\"\n[http]", `journal.keep 5s is too short`},
 		{smallProcess, `[http]`, "[log]\nlevel = \"loud\"\n[http]", `log.level "loud" is not known`},
@@ -148,5 +150,48 @@ func TestProcess_SaysWhatIsWrongAndWhatWouldBeRight(t *testing.T) {
 		if !errors.As(err, &all) || !strings.Contains(strings.ReplaceAll(err.Error(), ": ", " "), strings.ReplaceAll(c.want, ": ", " ")) {
 			t.Errorf("%q for %q: %v\nwant %s", c.new, c.old, err, c.want)
 		}
+	}
+}
+
+// The examples that the documents show are files that are taken.
+func TestProcess_ExamplesAreValid(t *testing.T) {
+	t.Parallel()
+	s, err := ReadSiteProcess("../docs/examples/site.toml")
+	if err != nil || s.Name != "north" || len(s.VOShares) != 1 || s.VOShares[0] != (VOShare{"vo1", 300}) || s.TLS.Key != "../docs/examples/site-north.key" {
+		t.Errorf("%v, %+v", err, s)
+	}
+	b, err := ReadBrokerProcess("../docs/examples/broker.toml")
+	if err != nil || b.Name != "vo1" || len(b.Quotas) != 1 {
+		t.Errorf("%v, %+v", err, b)
+	}
+}
+
+// What the file says reaches the agents.
+func TestAgent_KeysReachTheConfiguration(t *testing.T) {
+	t.Parallel()
+	text := strings.Replace(smallProcess, `policy = "easy"`, "policy = \"conservative\"\nvo_share = 0.5\nvo_shares = { vo1 = 0.25 }\n"+
+		"refund_schedule_only = true\nrefund_full_until = 0\ncap = 5\noverrun = \"extend\"\nlead = \"5s\"", 1)
+	s, err := ParseSiteProcess("f", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := s.Agent("cluster:north", s.ShareSpan, s.Lead)
+	if err != nil || cfg.VOShare != 500 || cfg.VOShares["vo1"] != 250 || !cfg.ScheduleOnly || !cfg.FallsAtOnce || cfg.Cap != 5000 ||
+		cfg.Lead != 5*bourse.Second || cfg.Span != 7*bourse.Day || cfg.Cluster != "cluster:north" {
+		t.Errorf("%v, %+v", err, cfg)
+	}
+	if q := s.ClusterQueues(); len(q) != 1 || q[0].Nodes != 128 || !q[0].Extend || q[0].Policy != s.Policy {
+		t.Errorf("%+v", q)
+	}
+	b, err := ParseBrokerProcess("f", []byte(strings.Replace(tideProcess, `[listen]`, "budget_limit = 5\nlead = \"10s\"\n[broker.quota]\nana = 7\n[listen]", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := b.Agent(broker.ServiceDefaults("x"))
+	if err != nil || got.Name != "vo1" || got.BudgetLimit != 5*bourse.Credit || got.Lead != 10*bourse.Second || got.Quotas["ana"] != 7*bourse.Credit || got.KeepJobs == 0 {
+		t.Errorf("%v, %+v", err, got)
+	}
+	if err := got.Validate(); err != nil {
+		t.Error(err)
 	}
 }

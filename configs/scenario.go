@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math/big"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"bourse"
 	"bourse/policy/backfill"
@@ -31,6 +33,7 @@ type Site struct {
 	Queues     []Queue         // the unnamed one first, then in order of the file
 	Limits     Limits
 	VOShare    Thousandths     // most of the node-seconds that VOs may hold over the horizon, 0..1; default 1
+	VOShares   []VOShare       // the same for single VOs, in order of name; others have no limit of their own
 	Hold       bourse.Duration // how long a hold stands, from 1 s; default 30 s
 	InDoubt    bourse.Duration // how long a prepared leg waits for the decision, not below Hold; default 15 min
 	QueueLimit int             // local jobs that may wait, 1..10,000,000; more are turned away and counted; default 100,000
@@ -47,12 +50,21 @@ type Site struct {
 	// 0..1; default 0.5. From then on the refund falls evenly, to nothing at the
 	// start. At 1 all is refunded until the start, at 0 it falls from the hold on.
 	RefundFullUntil Thousandths
+	// RefundScheduleOnly has that schedule hold also where a broker says that a
+	// window has broken elsewhere, and asks for all of its price; default false.
+	RefundScheduleOnly bool
 
 	// Joins and Leaves say when brokers learn that the site is there, and that it
 	// is no more: spans from the scenario's zero, 0 <= Joins < Leaves <= Until. By
 	// default it is there from the start to the end. Its own jobs run all the while,
 	// and what is confirmed there when it leaves runs on.
 	Joins, Leaves bourse.Duration
+}
+
+// VOShare is the most of a site's node-seconds that one VO may hold, 0..1.
+type VOShare struct {
+	VO    string // the name of its broker
+	Share Thousandths
 }
 
 // ReadScenario reads a scenario and the batch files that its brokers name. An
@@ -153,7 +165,9 @@ func (t *table) siteKeys(names map[string]int) Site {
 		Cap:        t.whole("cap", 0, 1, 1_000_000_000_000),
 		Penalty:    t.share("penalty", 0, 0, 10*One),
 
-		RefundFullUntil: t.share("refund_full_until", One/2, 0, One),
+		RefundFullUntil:    t.share("refund_full_until", One/2, 0, One),
+		RefundScheduleOnly: t.flag("refund_schedule_only"),
+		VOShares:           t.voShares(),
 	}
 	s.Groups = t.groups(s.Name)
 	if t.clean("hold") && t.clean("in_doubt") && s.InDoubt < s.Hold {
@@ -161,6 +175,19 @@ func (t *table) siteKeys(names map[string]int) Site {
 	}
 	t.later("time_shared", "disclose", "surcharge", "compensation", "discount", "refund", "fix", "accept_lone_late")
 	return s
+}
+
+// voShares reads [vo_shares], shares by the names of brokers.
+func (t *table) voShares() []VOShare {
+	v := t.table("vo_shares")
+	if v == nil {
+		return nil
+	}
+	out := make([]VOShare, 0, len(v.keys))
+	for _, vo := range slices.Sorted(maps.Keys(v.keys)) {
+		out = append(out, VOShare{VO: vo, Share: v.share(vo, One, 0, One)})
+	}
+	return out
 }
 
 // stay reads when a site joins and when it leaves.
