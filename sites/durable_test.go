@@ -9,6 +9,7 @@ import (
 
 	"bourse"
 	"bourse/agents"
+	"bourse/agents/journal/audit"
 	"bourse/policy/backfill"
 
 	"pgregory.net/rapid"
@@ -186,6 +187,7 @@ func deaths(t *rapid.T, policy backfill.Policy, extend bool) {
 		}
 	}
 	tornTail(t, mortal, now)
+	verified(t, mortal.facts)
 	now += 10_000_000
 	mortal.advance(now)
 	twin.advance(now)
@@ -196,6 +198,22 @@ func deaths(t *rapid.T, policy backfill.Policy, extend bool) {
 	slices.Sort(twin.story)
 	if !slices.Equal(mortal.story, twin.story) {
 		t.Fatalf("with deaths\n%q\nwithout\n%q", mortal.story, twin.story)
+	}
+}
+
+// verified holds the facts against what a check of journals finds in them.
+func verified(t *rapid.T, facts []recorded) {
+	check := audit.New(map[string]int{"main": 4, "big": 6})
+	trail := check.Trail(theCluster)
+	for i, f := range facts {
+		number := uint64(i + 1)
+		if _, image := facts[0].fact.(bourse.ClusterImage); image {
+			number += 100
+		}
+		trail.Take(audit.Place{File: "cluster", Number: number}, f.at, f.fact)
+	}
+	if found, _, _ := check.Finish(); len(found) > 0 {
+		t.Fatalf("a check of the journal finds %+v", found[0])
 	}
 }
 

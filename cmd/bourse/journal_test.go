@@ -198,8 +198,8 @@ func TestJournal_BadUsageIsExit2(t *testing.T) {
 	t.Parallel()
 	empty := t.TempDir()
 	for _, c := range []struct{ args, want string }{
-		{"", "wants verify or show"},
-		{"verfy x", "there is verify and show"},
+		{"", "wants verify, show or copy"},
+		{"verfy x", "there is verify, show and copy"},
 		{"verify", "a path is wanted"},
 		{"verify " + empty, "there is no journal in this folder"},
 		{"show " + filepath.Join(empty, "x"), "no such file"},

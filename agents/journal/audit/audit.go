@@ -92,7 +92,7 @@ type Trail struct {
 	free     map[string]*bourse.Profile    // by group
 	replaced map[bourse.LegID]bourse.LegID // an open leg, by the one that is to replace it
 	jobs     map[localJob]claim
-	locks    map[bourse.LegID]lock
+	locks    map[bourse.LegID]*lock
 	txs      map[bourse.TxID]*tx
 	requests map[string]bourse.Request // by job
 	life     life
@@ -104,7 +104,7 @@ func (a *Audit) Trail(agent agents.ID) *Trail {
 	t := a.trails[agent]
 	if t == nil {
 		t = &Trail{audit: a, agent: agent, legs: map[bourse.LegID]*siteLeg{}, free: map[string]*bourse.Profile{},
-			replaced: map[bourse.LegID]bourse.LegID{}, jobs: map[localJob]claim{}, locks: map[bourse.LegID]lock{}, txs: map[bourse.TxID]*tx{},
+			replaced: map[bourse.LegID]bourse.LegID{}, jobs: map[localJob]claim{}, locks: map[bourse.LegID]*lock{}, txs: map[bourse.TxID]*tx{},
 			requests: map[string]bourse.Request{}, lives: map[bourse.LifeBegun]bool{}}
 		a.trails[agent] = t
 		a.order = append(a.order, t)
@@ -133,7 +133,7 @@ func (t *Trail) Take(p Place, at bourse.Time, f agents.Fact) {
 	}
 	t.last, t.at = p, at
 	switch f.(type) {
-	case bourse.SiteImage, bourse.BrokerImage:
+	case bourse.SiteImage, bourse.BrokerImage, bourse.ClusterImage:
 	default:
 		t.audit.counts.Facts++
 	}
@@ -146,6 +146,8 @@ func (t *Trail) Take(p Place, at bourse.Time, f agents.Fact) {
 		t.locked(at, f)
 	case bourse.NodesFreed:
 		t.freed(at, f)
+	case bourse.ClusterImage:
+		t.opens(at, f)
 	case bourse.LegMoved:
 		t.moved(at, f)
 	case bourse.LegRestored:

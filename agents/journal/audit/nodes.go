@@ -70,17 +70,7 @@ func (t *Trail) wanted(l *siteLeg) []claim {
 		return []claim{whole}
 	}
 	t.replaced[old.Leg] = l.Leg
-	s, e := max(whole.start, old.What.Start), min(whole.end, old.What.End)
-	if s >= e {
-		return []claim{whole}
-	}
-	var list []claim
-	for _, c := range []claim{{whole.nodes, whole.start, s}, {whole.nodes - old.What.Nodes, s, e}, {whole.nodes, e, whole.end}} {
-		if c.nodes > 0 && c.start < c.end {
-			list = append(list, c)
-		}
-	}
-	return list
+	return whole.beyond(claim{old.What.Nodes, old.What.Start, old.What.End})
 }
 
 // widen gives the leg that has replaced another one all its nodes, once that one
@@ -128,24 +118,82 @@ func (t *Trail) ended(at bourse.Time, f bourse.JobEnded) {
 	}
 }
 
+// locked takes the nodes of a lock. While it counts on those of a reservation
+// beside it, only what goes beyond that one is taken.
 func (t *Trail) locked(at bourse.Time, f bourse.NodesLocked) {
-	c := claim{f.What.Nodes, f.What.Start, f.What.End}
-	t.locks[f.Leg] = lock{f.What.Group, c}
-	if over := t.take(at, f.What.Group, c, -1); over > 0 {
-		t.breaks("I1", "%d nodes of group %s are locked for leg %v over [%v, %v), and %d are promised twice",
-			f.What.Nodes, f.What.Group, f.Leg, f.What.Start, f.What.End, over)
+	t.freed(at, bourse.NodesFreed{Leg: f.Leg})
+	l := &lock{group: f.What.Group, whole: claim{f.What.Nodes, f.What.Start, f.What.End}, beside: f.Beside}
+	l.claims = []claim{l.whole}
+	if old := t.locks[f.Beside]; old != nil && old.group == l.group {
+		l.claims = l.whole.beyond(old.whole)
+	}
+	t.locks[f.Leg] = l
+	for _, c := range l.claims {
+		if over := t.take(at, l.group, c, -1); over > 0 {
+			t.breaks("I1", "%d nodes of group %s are locked for leg %v over [%v, %v), and %d are promised twice",
+				f.What.Nodes, f.What.Group, f.Leg, f.What.Start, f.What.End, over)
+		}
 	}
 }
 
+// freed gives a lock's nodes back; a lock that counted on them takes them.
 func (t *Trail) freed(at bourse.Time, f bourse.NodesFreed) {
-	if l, ok := t.locks[f.Leg]; ok {
-		t.take(at, l.group, l.claim, +1)
-		delete(t.locks, f.Leg)
+	l := t.locks[f.Leg]
+	if l == nil {
+		return
+	}
+	for _, c := range l.claims {
+		t.take(at, l.group, c, +1)
+	}
+	delete(t.locks, f.Leg)
+	for _, other := range t.locks {
+		if other.beside != f.Leg || other.group != l.group {
+			continue
+		}
+		for _, c := range other.claims {
+			t.take(at, other.group, c, +1)
+		}
+		other.beside, other.claims = bourse.LegID{}, []claim{other.whole}
+		t.take(at, other.group, other.whole, -1)
+	}
+}
+
+// opens begins with an image of a cluster: what runs in it and what it has
+// locked. Of an image in the midst of a journal all is known already.
+func (t *Trail) opens(at bourse.Time, f bourse.ClusterImage) {
+	if len(t.locks) > 0 || len(t.jobs) > 0 || t.whole {
+		return
+	}
+	for _, g := range f.Groups {
+		for _, r := range g.Running {
+			t.started(at, bourse.JobStarted{Job: r.Job.ID, Group: g.Group, Nodes: r.Job.Nodes, End: r.End})
+		}
+	}
+	for _, l := range f.Locks {
+		if l.State != bourse.LockEnded && l.State != bourse.LockLost {
+			t.locked(at, l.NodesLocked)
+		}
 	}
 }
 
 // lock is what a cluster has locked for a leg.
 type lock struct {
-	group string
-	claim
+	group  string
+	whole  claim
+	claims []claim // of it, at present
+	beside bourse.LegID
+}
+
+// beyond is what of a claim goes beyond another one.
+func (c claim) beyond(old claim) (list []claim) {
+	s, e := max(c.start, old.start), min(c.end, old.end)
+	if s >= e {
+		return []claim{c}
+	}
+	for _, x := range []claim{{c.nodes, c.start, s}, {c.nodes - old.nodes, s, e}, {c.nodes, e, c.end}} {
+		if x.nodes > 0 && x.start < x.end {
+			list = append(list, x)
+		}
+	}
+	return list
 }

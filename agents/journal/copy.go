@@ -1,0 +1,93 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+)
+
+// Copy copies the segments of a journal, or the last one only, which is enough
+// for a restart, to a disk that has none; also of one that grows meanwhile: the
+// copy is the journal as it was at some instant since the call, in whole
+// records. Damage is found and copied nowhere. It returns what was copied. Each
+// segment is read as a whole.
+func Copy(from, to Disk, lastOnly bool) ([]Segment, error) {
+	if has, err := segments(to); err != nil || len(has) > 0 {
+		if err == nil {
+			err = fmt.Errorf("%s has a journal already, up to segment %d; an empty folder is wanted", place(to, ""), has[len(has)-1])
+		}
+		return nil, err
+	}
+	for tries := 1; ; tries++ {
+		copied, err := copySegments(from, to, lastOnly)
+		if err == nil {
+			return copied, nil
+		}
+		for _, s := range copied {
+			if err := to.Remove(segmentName(s.Segment)); err != nil {
+				return nil, err
+			}
+		}
+		// A snapshot has removed what was kept for long enough: what is there now
+		// begins later.
+		if !errors.Is(err, fs.ErrNotExist) || tries == maxTries {
+			return nil, err
+		}
+	}
+}
+
+// maxTries bounds how often Copy begins again.
+const maxTries = 5
+
+func copySegments(from, to Disk, lastOnly bool) ([]Segment, error) {
+	list, err := segments(from)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("%s: there is no journal in this folder", place(from, ""))
+	}
+	if lastOnly {
+		list = list[len(list)-1:]
+	}
+	var copied []Segment
+	for i, n := range list {
+		data, err := from.Read(segmentName(n))
+		if err != nil {
+			return copied, err
+		}
+		s, err := readSegment(place(from, segmentName(n)), data)
+		if err != nil {
+			return copied, err
+		}
+		if err := follows(copied, s); err != nil {
+			return copied, err
+		}
+		if s.torn > 0 && i < len(list)-1 {
+			return copied, &CorruptError{s.file, int64(s.end), "it ends within a record, and another segment follows; bring the file back from a copy"}
+		}
+		if err := putSegment(to, n, data[:s.end]); err != nil {
+			return copied, err
+		}
+		copied = append(copied, Segment{s.file, s.header, s.facts(), s.torn})
+	}
+	return copied, nil
+}
+
+// putSegment writes a segment beside, durably, before it gets its name.
+func putSegment(to Disk, n uint64, data []byte) error {
+	name := segmentName(n)
+	beside := strings.TrimSuffix(name, suffix) + suffixNew
+	for _, step := range []func() error{
+		func() error { return to.Append(beside, data) },
+		func() error { return to.Sync(beside) },
+		func() error { return to.Rename(beside, name) },
+		to.SyncNames,
+	} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
