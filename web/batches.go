@@ -16,6 +16,7 @@ import (
 
 	"bourse"
 	"bourse/agents"
+	"bourse/broker"
 )
 
 // Batch is a submission: jobs that come together under an identity that the
@@ -168,6 +169,11 @@ func (s *Server) handIn(ctx context.Context, b *Batch, jobs []bourse.Job) (Batch
 				return
 			}
 			r, _ := reply.(agents.SubmitReply)
+			if r.Reason.Code == bourse.Conflict {
+				if r.Reason, errs[i] = s.conflict(ctx, j, r.Reason); errs[i] != nil {
+					return
+				}
+			}
 			answer.Jobs[i].Reason = reasonOf(r.Reason)
 			if answer.Jobs[i].Taken = !r.Reason.Refused(); answer.Jobs[i].Taken {
 				s.jobs.add(j)
@@ -181,6 +187,19 @@ func (s *Server) handIn(ctx context.Context, b *Batch, jobs []bourse.Job) (Batch
 		}
 	}
 	return answer, nil
+}
+
+// conflict is no reason where the broker has the very job from an earlier try of
+// this batch that nobody has heard the answer of: the two differ only by when
+// they came.
+func (s *Server) conflict(ctx context.Context, j *bourse.Job, why bourse.Reason) (bourse.Reason, error) {
+	err := s.asBroker(ctx, func(_ bourse.Time, b *broker.Broker) {
+		v, ok := b.Job(j.Name)
+		if ok && v.Origin.Batch == j.Origin.Batch && v.Origin.Digest == j.Origin.Digest {
+			why = bourse.Reason{}
+		}
+	})
+	return why, err
 }
 
 // vocabulary turns the batch into jobs submitted now, or says what of it makes

@@ -110,6 +110,30 @@ func TestSubmit_WhatALostAnswerLeftOutIsTakenTheSecondTime(t *testing.T) {
 	}
 }
 
+// A job that the broker has taken though nobody heard so, and of which the API
+// does not know yet, is the same one when it comes again a little later.
+func TestSubmit_AJobTakenUnheardIsTakenOnce(t *testing.T) {
+	t.Parallel()
+	h := world(t)
+	s := brokerAPI(t, h)
+	b := wave("batch-0001")
+	jobs, err := b.vocabulary(zero)
+	if err != nil {
+		t.Fatal(err)
+	}
+	jobs[0].User = "ana"
+	b.Jobs[0].User = "ana"
+	jobs[0].Origin.Digest = b.digest()
+	s.feed.close() // the API hears of nothing
+	if _, err := h.Ask(t.Context(), "user:ana", "broker:vo1", agents.Submit{Job: jobs[0]}); err != nil {
+		t.Fatal(err)
+	}
+	h.pass(bourse.Second)
+	if a := submit(t, s, ana, b); !a.Jobs[0].Taken || a.Jobs[0].ID != jobs[0].Name {
+		t.Errorf("%+v", a)
+	}
+}
+
 func TestSubmit_TellsWhichJobsTheBrokerDidNotTake(t *testing.T) {
 	t.Parallel()
 	h := world(t, func(c *broker.Config) { c.MaxQueue, c.BatchSize = 2, 100 })

@@ -158,10 +158,3 @@ func (c *catalogue) end(id string) bool {
 	e.over = true
 	return true
 }
-
-// size is how many jobs there are.
-func (c *catalogue) size() int {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	return len(c.list)
-}

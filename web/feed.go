@@ -63,13 +63,17 @@ func newFeed(s *Server) *feed {
 	return &feed{s: s, facts: make(chan fact, feedQueue), done: make(chan struct{}), streams: map[*stream]bool{}}
 }
 
-// begin starts to watch the broker and reads the jobs that there are.
+// begin starts to watch the broker, reads the jobs that there are, and then
+// shows what has come meanwhile, so that jobs are known in their order.
 func (f *feed) begin() error {
 	f.watch()
-	go f.run()
 	ctx, stop := context.WithTimeout(f.s.base, time.Minute)
 	defer stop()
-	return f.s.readJobs(ctx)
+	if err := f.s.readJobs(ctx); err != nil {
+		return err
+	}
+	go f.run()
+	return nil
 }
 
 func (f *feed) watch() {

@@ -66,6 +66,9 @@ type OfferList struct {
 // maxSteps is how many steps of a group's offer are shown.
 const maxSteps = 200
 
+// maxUsers is how many users' spending is shown, in order of name.
+const maxUsers = 5000
+
 // Reservation is a leg that is committed and not over.
 type Reservation struct {
 	Leg    string  `json:"leg" doc:"broker/life/transaction.leg"`
@@ -263,7 +266,8 @@ func (s *Server) accounts(ctx context.Context, _ *struct{}) (*accountsOutput, er
 		}
 		left, pending := b.Left(), b.Ledger().Account(b.Account()).PendingDebit
 		out.Body.Money = &VO{Budget: Credits{b.Budget()}, Pending: Credits{pending}, Left: Credits{left}, Spent: Credits{b.Budget() - left - pending}}
-		for _, user := range b.Users() {
+		users := b.Users()
+		for _, user := range users[:min(len(users), maxUsers)] {
 			out.Body.Users = append(out.Body.Users, spendOf(b.Spending(user)))
 		}
 		if all := b.Spending(""); all.Spent > 0 || all.Pending > 0 {

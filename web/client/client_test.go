@@ -1,0 +1,215 @@
+package client
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"bourse"
+	"bourse/agents/certificate"
+	"bourse/agents/journal"
+	"bourse/agents/live"
+	"bourse/broker"
+	"bourse/web"
+)
+
+func plain(t *testing.T, h http.HandlerFunc) *Client {
+	t.Helper()
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	c, err := Plain(server.URL, "the broker")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// cutOff ends a connection without an answer.
+func cutOff(w http.ResponseWriter) {
+	if c, _, err := w.(http.Hijacker).Hijack(); err == nil {
+		_ = c.Close()
+	}
+}
+
+func TestSubmit_RepeatsTheSameBatchWhenTheAnswerIsLost(t *testing.T) {
+	t.Parallel()
+	var bodies []string
+	c := plain(t, func(w http.ResponseWriter, r *http.Request) {
+		var b web.Batch
+		_ = json.NewDecoder(r.Body).Decode(&b)
+		bodies = append(bodies, b.ID+b.Jobs[0].Name)
+		switch len(bodies) {
+		case 1:
+			cutOff(w)
+		case 2:
+			w.WriteHeader(http.StatusServiceUnavailable)
+		default:
+			_ = json.NewEncoder(w).Encode(web.BatchAnswer{ID: b.ID})
+		}
+	})
+	b := web.Batch{ID: NewBatchID(), Jobs: []web.JobRequest{{Name: "wave"}}}
+	a, err := c.Submit(t.Context(), b)
+	if err != nil || a.ID != b.ID || len(bodies) != 3 || bodies[0] != bodies[2] {
+		t.Errorf("%v, %+v after %q", err, a, bodies)
+	}
+}
+
+func TestCall_DoesNotRepeatWhatIsRefused(t *testing.T) {
+	t.Parallel()
+	calls := 0
+	c := plain(t, func(w http.ResponseWriter, _ *http.Request) {
+		calls++
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.WriteHeader(http.StatusConflict)
+		fmt.Fprint(w, `{"title":"Conflict","status":409,"detail":"2 jobs are named wave"}`)
+	})
+	_, err := c.Job(t.Context(), "wave")
+	var p *Problem
+	if !errors.As(err, &p) || p.Status != 409 || p.Input() || err.Error() != "2 jobs are named wave" || calls != 1 {
+		t.Errorf("%v after %d calls", err, calls)
+	}
+}
+
+func TestFollow_OpensABrokenStreamAnew(t *testing.T) {
+	t.Parallel()
+	var opened atomic.Int32
+	c := plain(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		switch opened.Add(1) {
+		case 1:
+			fmt.Fprintf(w, "event: job\ndata: {\"id\":\"a\",\"state\":\"waiting\",\"name\":%q}\n\n", strings.Repeat("x", 100_000))
+			w.(http.Flusher).Flush()
+			cutOff(w)
+		default:
+			fmt.Fprint(w, "event: alive\ndata: {}\n\nevent: job\ndata: {\"id\":\"a\",\"state\":\"placed\"}\n\nevent: turn\ndata: {\"turn\":\"done\",\"job\":{\"id\":\"a\",\"state\":\"done\"}}\n\n")
+		}
+	})
+	var seen []string
+	err := c.Follow(t.Context(), "a", func(e Event) error {
+		if e.Turn != nil {
+			seen = append(seen, e.Turn.Turn)
+			return ErrEnough
+		}
+		seen = append(seen, e.Job.State)
+		return nil
+	})
+	if got := strings.Join(seen, " "); err != nil || got != "waiting placed done" {
+		t.Errorf("%v, saw %s", err, got)
+	}
+	own := errors.New("my own")
+	if err := c.Follow(t.Context(), "a", func(Event) error { return own }); !errors.Is(err, own) {
+		t.Errorf("the caller's own error: %v", err)
+	}
+}
+
+func TestContext_RefusesWhatDoesNotFit(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for text, want := range map[string]string{
+		`{}`:                                     "neither a broker nor a site",
+		`{"x":1}`:                                "unknown field",
+		`nonsense`:                               "not a context file",
+		`{"broker":"https://h:1","ca":"ca.pem"}`: "go together",
+		`{"broker":"https://h:1"}`:               "wants certificates",
+		`{"broker":"h:1"}`:                       "no address of an API",
+		`{"broker":"http://h:1","ca":"a","certificate":"b","key":"c"}`: "in plain text",
+		`{"sites":{"north":"http://h:1"}}`:                             "names no broker",
+	} {
+		file := filepath.Join(dir, fmt.Sprintf("%x.json", len(text)))
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, err := Read(file)
+		if err == nil {
+			_, err = c.ToBroker()
+		}
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), file) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// Over TLS with the certificates of a VO a user is who his certificate says, and
+// nobody without one gets in.
+func TestClient_IsWhoItsCertificateSays(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	ca, err := certificate.Init(dir, "atlas", certificate.InitOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []certificate.Request{
+		{Role: certificate.Broker, Name: "vo1", Hosts: []string{"127.0.0.1"}}, {Role: certificate.User, Name: "ana"},
+		{Role: certificate.User, Name: "ben"}, {Role: certificate.Site, Name: "north", Hosts: []string{"127.0.0.1"}},
+	} {
+		if _, err := ca.Issue(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	store, err := certificate.Load(certificate.In(dir, certificate.Broker, "vo1"), certificate.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := live.NewHost(live.Options{})
+	if err := h.Add("broker:vo1", broker.New(broker.ServiceDefaults("vo1")), &journal.Memory{}, journal.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	api, err := web.NewBroker(web.Options{Host: h, Agent: "broker:vo1", Identify: web.ByCertificate(store)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = api.Serve(tls.NewListener(l, store.Server(certificate.User, certificate.Operator))) }()
+	t.Cleanup(func() {
+		ctx, stop := context.WithTimeout(context.Background(), 5*time.Second)
+		defer stop()
+		api.Close(ctx)
+		_ = h.Stop(ctx)
+	})
+	as := func(role certificate.Role, name string) *Client {
+		c := &Context{Broker: "https://" + l.Addr().String(), file: filepath.Join(dir, "context.json")}
+		files := certificate.In(dir, role, name)
+		c.CA, c.Certificate, c.Key = files.Authority, files.Certificate, files.Key
+		x, err := c.ToBroker()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	ana, ben, north := as(certificate.User, "ana"), as(certificate.User, "ben"), as(certificate.Site, "north")
+	b := web.Batch{ID: NewBatchID(), Jobs: []web.JobRequest{{Name: "wave", Nodes: 1, Length: web.Seconds{Duration: bourse.Hour}, Budget: &web.Credits{Credits: bourse.Credit}}}}
+	if _, err := ana.Submit(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	if j, err := ana.Job(t.Context(), "wave"); err != nil || j.User != "ana" {
+		t.Errorf("ana's job: %v %+v", err, j)
+	}
+	var p *Problem
+	if _, err := ben.Cancel(t.Context(), b.Jobs[0].Name); !errors.As(err, &p) || p.Status != http.StatusNotFound {
+		t.Errorf("ben cancels ana's job: %v", err)
+	}
+	b.ID, b.Jobs[0].User = NewBatchID(), "ana"
+	if _, err := ben.Submit(t.Context(), b); !errors.As(err, &p) || p.Status != http.StatusForbidden {
+		t.Errorf("ben submits in ana's name: %v", err)
+	}
+	began := time.Now()
+	if _, err := north.Sites(t.Context()); certificate.CauseOf(err) == "" {
+		t.Errorf("a site calls: %v", err)
+	} else if time.Since(began) > 5*time.Second {
+		t.Errorf("a refusal was tried again for %v", time.Since(began))
+	}
+}
