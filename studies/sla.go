@@ -41,6 +41,7 @@ type slaCell struct {
 	earlier   bool
 	half      bool // only half of the users take an alternative
 	inexact   bool // runs are Poisson(80)/100 of the estimates
+	replan    bool // everyone is placed again when work ends early
 	shift     int  // half of the owners may be shifted by so many hundredths; 0: none
 }
 
@@ -159,7 +160,7 @@ type slaEnd struct {
 func runSLA(c *slaCell, jobs []slaJob, keys func() int64) slaOutcome {
 	s, err := sla.New(sla.Options{
 		Nodes: slaNodes, Order: c.order, Keys: keys, Price: bourse.Price(bourse.Credit), Shares: pricing.DefaultFlexibility,
-		MaxPhi: sla.MaxPhi, Waiting: sla.MaxWaiting,
+		MaxPhi: sla.MaxPhi, Waiting: sla.MaxWaiting, Replan: c.replan,
 	}, 0)
 	if err != nil {
 		panic(err) // options are constants

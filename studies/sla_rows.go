@@ -258,8 +258,12 @@ func (p *slaPlan) estimates() {
 		p.row("effect with overestimates less effect with accurate ones, points", fmt.Sprintf("%s, EDF, phi %d %%", times(f), phi),
 			Words("more with overestimates"), diff, half, material(diff, half))
 	}
+	again := inexact(100)
+	again.replan = true
+	mean, half := paired(p.used(again), p.used(inexact(100)))
+	p.row("utilisation with replanning at early ends above without, points", times(f)+", EDF, phi 100 %, overestimates", Claim{}, mean, half, sign(mean, half))
 	lost := p.of(inexact(100), func(o *slaOutcome) float64 { return o.lost })
-	mean, half := interval(lost)
+	mean, half = interval(lost)
 	p.row("lost time, % of the node-time reserved", times(f)+", EDF, phi 100 %, overestimates", Claim{}, mean, half, sign(mean, half))
 }
 

