@@ -6,7 +6,9 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -98,7 +100,14 @@ func (s *Server) identified(ctx huma.Context, next func(huma.Context)) {
 		_ = huma.WriteErr(s.api, ctx, http.StatusForbidden, err.Error())
 		return
 	}
+	began := time.Now()
 	next(huma.WithValue(ctx, callerKey{}, who))
+	took, operation := time.Since(began), ctx.Operation().OperationID
+	s.count.requests.WithLabelValues(operation, strconv.Itoa(ctx.Status())).Inc()
+	if r.URL.Path != eventsPath {
+		s.count.requestTime.WithLabelValues(operation).Observe(took.Seconds())
+	}
+	s.opt.Log.Debug().Str("caller", string(who.ID())).Str("operation", operation).Int("status", ctx.Status()).Dur("took", took).Msg("request")
 }
 
 // caller is who is asking.

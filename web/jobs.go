@@ -24,6 +24,7 @@ type Job struct {
 	Batch     string  `json:"batch,omitempty"`
 	State     string  `json:"state" enum:"waiting,trying,placed,done,abandoned,withdrawn" doc:"waiting: for a cycle; trying: a transaction is undecided; placed: its window is committed; done: all of it has ended; abandoned: it can never be placed; withdrawn: its user has given it up"`
 	Submitted Instant `json:"submitted"`
+	Since     Instant `json:"since,omitzero" doc:"when it came to its state"`
 
 	Nodes          int         `json:"nodes"`
 	Length         Seconds     `json:"length"`
@@ -58,7 +59,7 @@ type Leg struct {
 // else its undecided try.
 func jobOf(b *broker.Broker, v *broker.JobView, e *entry) Job {
 	j := Job{
-		ID: v.Name, Name: e.label, User: v.User, Batch: e.batch, State: v.State.String(), Submitted: Instant(v.Submit),
+		ID: v.Name, Name: e.label, User: v.User, Batch: e.batch, State: v.State.String(), Submitted: Instant(v.Submit), Since: Instant(v.Since),
 		Nodes: v.Nodes, Length: Seconds{v.Length}, MinPerformance: Performance{v.MinPerformance},
 		MaxPrice: Price{v.MaxPrice}, Budget: Credits{v.Budget}, Ready: instant(v.Ready), Deadline: instant(v.Deadline),
 		Priority: v.Priority, OneSite: v.OneSite, Reason: reasonOf(v.Reason),

@@ -18,6 +18,8 @@ type counters struct {
 	registry *prometheus.Registry
 
 	denied, busy, unanswered, untold, slow prometheus.Counter
+	requests                               *prometheus.CounterVec
+	requestTime                            *prometheus.HistogramVec
 
 	// Of a broker, from its facts since this process began.
 	transactions *prometheus.CounterVec
@@ -39,7 +41,10 @@ func newCounters() *counters {
 	c.unanswered = one("bourse_api_unanswered_total", "Requests that the agent did not answer in time.")
 	c.untold = one("bourse_api_facts_untold_total", "Facts not shown to event streams and webhooks: they came too fast.")
 	c.slow = one("bourse_api_streams_lost_total", "Event streams ended because their readers were too slow.")
-	c.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	c.requests = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "bourse_api_requests_total", Help: "Requests answered, by operation and status."}, []string{"operation", "status"})
+	c.requestTime = prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "bourse_api_request_seconds",
+		Help: "How long a request took, event streams left out.", Buckets: prometheus.ExponentialBuckets(0.0005, 4, 9)}, []string{"operation"})
+	c.registry.MustRegister(c.requests, c.requestTime, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return c
 }
 

@@ -93,7 +93,7 @@ func TestMetrics_CountJobsMoneyCyclesAndTransactions(t *testing.T) {
 	eventually(t, func() bool { return strings.Contains(get(s, "/metrics").Body.String(), "bourse_cycles_total") })
 	text := get(s, "/metrics").Body.String()
 	for _, want := range []string{`bourse_jobs{state="placed"} 1`, `bourse_money_credits{what="left"} 9996`, `bourse_cycles_total{answered="yes"} 1`,
-		`bourse_transactions_total{decision="commit",reason=""} 1`, `bourse_site_usable{site="north"} 1`, `bourse_sites{member="yes"} 2`, "bourse_cycle_seconds_count 1"} {
+		`bourse_transactions_total{decision="commit",reason=""} 1`, `bourse_site_usable{site="north"} 1`, `bourse_sites{member="yes"} 2`, `bourse_api_requests_total{operation="submit",status="200"} 1`, "bourse_cycle_seconds_count 1"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %s in the metrics", want)
 		}

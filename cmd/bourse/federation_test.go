@@ -218,7 +218,7 @@ func TestSubmit_TakesTheFirstJobsOfATrace(t *testing.T) {
 	if first.Name > second.Name {
 		first, second = second, first
 	}
-	if first.Name != "job1" || second.Name != "job2" || second.Nodes != 3 || second.Length.Duration != 120*bourse.Second || second.Start < second.Submitted+600_000 {
+	if first.Name != "job1" || second.Name != "job2" || second.Nodes != 3 || second.Length.Duration != 120*bourse.Second || second.Ready != first.Ready+600_000 || second.Start < second.Ready {
 		t.Errorf("%+v\n%+v", first, second)
 	}
 }

@@ -142,6 +142,9 @@ func printJob(out io.Writer, j *web.Job, now time.Time) {
 		line("user", "%s", j.User)
 	}
 	line("state", "%s", j.State)
+	if j.Since != 0 && j.Since != j.Submitted {
+		line("since", "%s", moment(j.Since, now))
+	}
 	if unplaced(j) {
 		line("why", "%s", j.Reason)
 	}

@@ -150,9 +150,9 @@ func (c *submitting) tell(ctx context.Context, api *client.Client, answer web.Ba
 }
 
 // settle asks until every job of a batch is placed, or has ended, or is given
-// up: soon at first, then every two seconds.
+// up: soon at first, then every second.
 func (c *submitting) settle(ctx context.Context, api *client.Client, batch string) ([]web.Job, error) {
-	for wait := 20 * time.Millisecond; ; wait = min(wait*3/2, 2*time.Second) {
+	for wait := 20 * time.Millisecond; ; wait = min(wait*3/2, time.Second) {
 		list, err := api.Jobs(ctx, client.Filter{Batch: batch})
 		if err != nil {
 			return nil, err
