@@ -11,7 +11,8 @@ import (
 
 // adopt takes on the legs that sites have listed and the broker has no record
 // of: its own memory is of the past. What is confirmed was committed; all else
-// is given up. Row B55.
+// is given up. What it has forgotten itself, a day after its end, it does not take
+// on again. Row B55.
 func (b *Broker) adopt(now bourse.Time, out *agents.Outbox) {
 	type stray struct {
 		site string
@@ -20,7 +21,7 @@ func (b *Broker) adopt(now bourse.Time, out *agents.Outbox) {
 	var found []stray
 	for _, id := range b.known {
 		for _, l := range b.peers[id].legs {
-			if b.txs[l.Leg.Tx] == nil && l.Leg.Tx.Broker == b.cfg.Name && l.Leg.Leg >= 0 && l.Leg.Leg < maxLegs && soundFare(l.Fare) {
+			if b.txs[l.Leg.Tx] == nil && l.Leg.Tx.Broker == b.cfg.Name && !b.presumes(l.Leg.Tx) && l.Leg.Leg >= 0 && l.Leg.Leg < maxLegs && soundFare(l.Fare) && soundLeg(&l.What) {
 				found = append(found, stray{siteName(id), l})
 			}
 		}
@@ -69,6 +70,11 @@ func (b *Broker) adopt(now bourse.Time, out *agents.Outbox) {
 		}
 		b.tell(now, t, firstRepeat, out)
 	}
+}
+
+// soundLeg reports whether what a site says a leg to be can be one.
+func soundLeg(l *bourse.Leg) bool {
+	return l.Nodes >= 1 && l.Nodes <= maxNodes && l.Start < l.End && l.Start >= -bourse.MaxTime && l.End <= bourse.MaxTime
 }
 
 // maxLegs bounds the legs of a transaction that a site may speak of.

@@ -170,7 +170,7 @@ const maxAsserts = 64
 // sendAsserts says again what has not been answered, the first of it. Row B66.
 func (b *Broker) sendAsserts(now bourse.Time, p *peer, wait bourse.Duration, out *agents.Outbox) {
 	p.owed = slices.DeleteFunc(p.owed, func(id bourse.LegID) bool {
-		if b.txs[id.Tx] == nil {
+		if b.lookup(id) == nil {
 			delete(p.asserting, id)
 		}
 		return !p.asserting[id]
@@ -188,7 +188,7 @@ func (b *Broker) sendAsserts(now bourse.Time, p *peer, wait bourse.Duration, out
 func (b *Broker) sendAssert(now bourse.Time, p *peer, out *agents.Outbox) {
 	id := p.owed[p.told]
 	p.told++
-	if t := b.txs[id.Tx]; t != nil && p.asserting[id] {
+	if t := b.txs[id.Tx]; b.lookup(id) != nil && p.asserting[id] {
 		out.Send(p.id, agents.Reassert{Leg: b.assertion(now, t, id.Leg), Incarnation: b.life().Incarnation, Nonce: b.life().Nonce})
 	}
 }

@@ -170,8 +170,8 @@ func (b *Broker) applyDecided(f bourse.TxDecided) {
 		return
 	}
 	t.state = committed
-	if t.repairs != (bourse.LegID{}) && b.txs[t.repairs.Tx] != nil {
-		b.legOf(t.repairs).mended = true
+	if l := b.lookup(t.repairs); l != nil {
+		l.mended = true
 	}
 	if t.request.Nodes > 0 {
 		b.applyMoved(t)
@@ -241,8 +241,8 @@ func (b *Broker) applyReversed(f bourse.TxReversed) {
 			b.void(t.leg(i))
 		}
 	}
-	if t.repairs != (bourse.LegID{}) && b.txs[t.repairs.Tx] != nil {
-		b.legOf(t.repairs).mended = false
+	if l := b.lookup(t.repairs); l != nil {
+		l.mended = false
 	}
 	if t.request.Nodes > 0 {
 		b.restore(t)
@@ -372,4 +372,15 @@ func (b *Broker) become(j *job, s JobState) {
 	}
 }
 
+// legOf is a leg that there is.
 func (b *Broker) legOf(id bourse.LegID) *txLeg { return &b.txs[id.Tx].legs[id.Leg] }
+
+// lookup is a leg that there may be no record of any more, then nil: of a
+// transaction that was forgotten, and perhaps adopted again with fewer legs.
+func (b *Broker) lookup(id bourse.LegID) *txLeg {
+	t := b.txs[id.Tx]
+	if t == nil || id.Leg < 0 || id.Leg >= len(t.legs) {
+		return nil
+	}
+	return &t.legs[id.Leg]
+}

@@ -94,8 +94,8 @@ func (b *Broker) sendHold(now bourse.Time, t *transaction, i int, out *agents.Ou
 	if t.run != nil {
 		m.Run = t.run[i]
 	}
-	if l.replaces != (bourse.LegID{}) {
-		m.Replaces, m.Version = l.replaces, b.legOf(l.replaces).version
+	if old := b.lookup(l.replaces); old != nil {
+		m.Replaces, m.Version = l.replaces, old.version
 	}
 	out.Send(t.site(i), m)
 }

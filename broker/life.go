@@ -132,7 +132,7 @@ func (b *Broker) deaf(now bourse.Time) bool {
 	}
 	for _, id := range b.known {
 		for i := range b.peers[id].legs {
-			if l := &b.peers[id].legs[i]; b.txs[l.Leg.Tx] == nil && l.State.Blocks() {
+			if l := &b.peers[id].legs[i]; b.txs[l.Leg.Tx] == nil && !b.presumes(l.Leg.Tx) && l.State.Blocks() {
 				return true
 			}
 		}

@@ -56,8 +56,8 @@ func (b *Broker) mend(now bourse.Time, j *job, out *agents.Outbox) {
 
 // mendable reports whether a repair still serves its job.
 func (b *Broker) mendable(id bourse.LegID) bool {
-	t := b.txs[id.Tx]
-	return t != nil && t.job.state == Placed && !t.apart && t.givenUp == kept && t.legs[id.Leg].gone()
+	t, l := b.txs[id.Tx], b.lookup(id)
+	return l != nil && t.job.state == Placed && !t.apart && t.givenUp == kept && l.gone()
 }
 
 // mendNext begins the next try of a repair, or gives the window up.
@@ -66,6 +66,9 @@ func (b *Broker) mendNext(now bourse.Time, e *errand, out *agents.Outbox) {
 	switch {
 	case !b.mendable(e.tx.leg(e.leg)):
 		b.finish(e)
+		return
+	case e.job.stub:
+		b.breakJob(now, e, reason(bourse.Unknown, "a part of it at %s is gone, and what the job asks for is not known any more", e.tx.sites[e.leg]), out)
 		return
 	case l.what.Start <= now.Add(max(b.cfg.Lead, minNotice)):
 		b.breakJob(now, e, reason(bourse.Past, "a part of it at %s is gone too near its start", e.tx.sites[e.leg]), out)

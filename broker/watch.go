@@ -35,11 +35,10 @@ func (b *Broker) watch(t *transaction, i int, out *agents.Outbox) {
 // watchDue says Confirm again of a leg that is overdue, until its site answers
 // that it knows it, or that it does not: that is an amnesia.
 func (b *Broker) watchDue(now bourse.Time, m watchDue, out *agents.Outbox) {
-	t := b.txs[m.Leg.Tx]
-	if t == nil || t.state != committed || !t.resolved {
+	t, l := b.txs[m.Leg.Tx], b.lookup(m.Leg)
+	if l == nil || t.state != committed || !t.resolved {
 		return
 	}
-	l := &t.legs[m.Leg.Leg]
 	p := b.peers[t.site(m.Leg.Leg)]
 	if p == nil || l.state != bourse.Confirmed && !(m.End && l.state == bourse.Running) {
 		return
