@@ -11,7 +11,6 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -183,9 +182,13 @@ func TestUp_PlacesJobsAndOutlivesAKill(t *testing.T) {
 			t.Fatalf("%s: %v\n%s%s", name, err, out, messages)
 		}
 	}
-	submit("tide", 150) // wider than either site
+	submit("tide", 192) // all nodes of both sites
 	for i := range said.Agents[:2] {
-		if err := syscall.Kill(said.Agents[i].PID, syscall.SIGKILL); err != nil {
+		child, err := os.FindProcess(said.Agents[i].PID)
+		if err == nil {
+			err = child.Kill()
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -197,9 +200,14 @@ func TestUp_PlacesJobsAndOutlivesAKill(t *testing.T) {
 		t.Fatalf("stopped: %v", err)
 	}
 	out, _, err := runCommand(t.Context(), "journal", "verify", dir)
-	if err != nil || !strings.Contains(out, "2 committed") || !strings.Contains(out, "no invariant is broken") {
+	if err != nil || !strings.Contains(out, "5 journals") || !strings.Contains(out, "2 committed") || !strings.Contains(out, "no invariant is broken") {
 		t.Errorf("%v\n%s", err, out)
 	}
+	change(t, members[1].file, "nodes = 64", "nodes = 63") // verify takes the sizes from the sites' files
+	if out, _, err := runCommand(t.Context(), "journal", "verify", dir); exitCode(err) != 1 || !strings.Contains(out, "I1 ") {
+		t.Errorf("with a node less: exit %d\n%s", exitCode(err), out)
+	}
+	change(t, members[1].file, "nodes = 63", "nodes = 64")
 	startUp(t, dir)
 	out, _, err = runCommand(t.Context(), "jobs", "--context", filepath.Join(dir, contextFile))
 	if err != nil || !strings.Contains(out, "tide") || !strings.Contains(out, "wave") {
