@@ -13,7 +13,7 @@ import (
 type Options struct {
 	Nodes    int
 	Order    Order        // in which waiting jobs choose their slots
-	Keys     func() int64 // Shuffle: draws a key from a seeded stream, one per waiting job and trial
+	Keys     func() int64 // Shuffle: draws a key from a seeded stream, one per waiting job and trial, quotes included
 	Replan   bool         // place everyone again when nodes come free early; kept only if all fit
 	Price    bourse.Price // base price per node-hour
 	Shares   pricing.Flexibility
