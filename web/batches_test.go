@@ -183,7 +183,7 @@ func TestSubmit_BadInputNamesTheKeyAndTakesNothing(t *testing.T) {
 		for _, e := range p.Errors {
 			said += " " + e.Location + " " + e.Message
 		}
-		if code != http.StatusUnprocessableEntity && code != http.StatusBadRequest || !strings.Contains(said, c.want) {
+		if code != http.StatusUnprocessableEntity && code != http.StatusBadRequest || !strings.Contains(said, c.want) || strings.HasPrefix(p.Detail, "validation") {
 			t.Errorf("%s: %d %q, want %q", c.body, code, said, c.want)
 		}
 	}

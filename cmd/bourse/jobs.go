@@ -148,8 +148,8 @@ func printJob(out io.Writer, j *web.Job, now time.Time) {
 	if unplaced(j) {
 		line("why", "%s", j.Reason)
 	}
-	line("asks for", "%d nodes, %s at performance %v or more, for %s credits at most (%v per node-hour)",
-		j.Nodes, span(j.Length), j.MinPerformance, credits(&j.Budget), j.MaxPrice)
+	line("asks for", "%s, %s at performance %v or more, for %s credits at most (%v per node-hour)",
+		plural(j.Nodes, "node", "nodes"), span(j.Length), j.MinPerformance, credits(&j.Budget), j.MaxPrice)
 	line("submitted", "%s", moment(j.Submitted, now))
 	if j.Deadline != 0 {
 		line("deadline", "%s", moment(j.Deadline, now))
@@ -232,7 +232,7 @@ func turnLine(at web.Instant, turn string, why *web.Reason, j *web.Job, now time
 	case why != nil:
 		s += ": " + why.String()
 	case turn == "placed" || turn == "is placed":
-		s += fmt.Sprintf(": %d nodes at %s, %s to %s, %s credits", j.Nodes, strings.Join(j.Sites, ", "), both(j.Start, now), day(j.End, now), credits(j.Cost))
+		s += fmt.Sprintf(": %s at %s, %s to %s, %s credits", plural(j.Nodes, "node", "nodes"), strings.Join(j.Sites, ", "), both(j.Start, now), day(j.End, now), credits(j.Cost))
 	case j.Reason != nil && strings.HasPrefix(turn, "is "):
 		s += ": " + j.Reason.String()
 	}
