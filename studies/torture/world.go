@@ -3,6 +3,7 @@ package torture
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"bourse"
 	"bourse/agents"
@@ -49,6 +50,7 @@ type world struct {
 	brokers []vo
 	cluster map[agents.ID]*sites.Cluster
 	users   map[agents.ID]*users
+	mortal  map[agents.ID]*sites.DurableCluster // clusters that die too, by the present life of each
 }
 
 // site is what a site is made of.
@@ -65,7 +67,17 @@ type vo struct {
 
 // newWorld draws the federation of a seed and brings it to life under faults.
 func newWorld(seed uint64, faults []sim.Fault, opt sim.Options) *world {
-	w := &world{seed: seed, cluster: map[agents.ID]*sites.Cluster{}, users: map[agents.ID]*users{}}
+	return (&world{}).begin(seed, faults, opt)
+}
+
+// newMortalWorld is one whose clusters have journals, and may die as all others.
+// They have the clocks of their sites, as in one process.
+func newMortalWorld(seed uint64, faults []sim.Fault, opt sim.Options) *world {
+	return (&world{mortal: map[agents.ID]*sites.DurableCluster{}}).begin(seed, faults, opt)
+}
+
+func (w *world) begin(seed uint64, faults []sim.Fault, opt sim.Options) *world {
+	w.seed, w.cluster, w.users = seed, map[agents.ID]*sites.Cluster{}, map[agents.ID]*users{}
 	r := rand.New(rand.NewPCG(seed, 1))
 	for _, name := range siteNames {
 		w.sites = append(w.sites, drawSite(r, name))
@@ -75,6 +87,9 @@ func newWorld(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 	}
 	opt.Seed, opt.Start, opt.Faults = seed, start, faults
 	opt.Lo, opt.Hi, opt.Skew = bourse.Millisecond, 50*bourse.Millisecond, 300*bourse.Millisecond
+	if w.mortal != nil {
+		opt.Skew = 0
+	}
 	opt.Strike, opt.Tamper = w.strike, w.tamper
 	w.Faulty = sim.NewFaulty(opt)
 	for i := range w.sites {
@@ -88,6 +103,11 @@ func newWorld(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 
 func (w *world) addSite(s *site) {
 	name := s.config.Name
+	defer func() { w.Add(sim.Host{ID: siteID(name), New: func() agents.Agent { return sites.New(s.config) }}) }()
+	if w.mortal != nil {
+		w.addMortal(s)
+		return
+	}
 	queues := make([]*sites.Queue, len(s.local))
 	for i, jobs := range s.local {
 		queues[i] = sites.NewQueue(sites.QueueOptions{Nodes: s.config.Groups[i].Nodes, Policy: backfill.EASY, Start: start})
@@ -96,7 +116,22 @@ func (w *world) addSite(s *site) {
 	c := sites.NewCluster(siteID(name), s.config.Groups, queues)
 	w.cluster[clusterID(name)] = c
 	w.Add(sim.Host{ID: clusterID(name), New: func() agents.Agent { return c }, Sturdy: true, Near: true})
-	w.Add(sim.Host{ID: siteID(name), New: func() agents.Agent { return sites.New(s.config) }})
+}
+
+// addMortal adds the cluster of a site as one that has a journal.
+func (w *world) addMortal(s *site) {
+	id := clusterID(s.config.Name)
+	cfg := sites.ClusterConfig{Site: siteID(s.config.Name), Groups: s.config.Groups,
+		Work: func(group int, _, after bourse.Time) func() (bourse.LocalJob, bool) {
+			return sites.Jobs(slices.DeleteFunc(slices.Clone(s.local[group]), func(j bourse.LocalJob) bool { return j.Submit < after }))
+		}}
+	for _, g := range s.config.Groups {
+		cfg.Queues = append(cfg.Queues, sites.QueueOptions{Nodes: g.Nodes, Policy: backfill.EASY})
+	}
+	w.Add(sim.Host{ID: id, Near: true, New: func() agents.Agent {
+		w.mortal[id] = sites.NewDurableCluster(cfg)
+		return w.mortal[id]
+	}})
 }
 
 func (w *world) addBroker(v *vo) {
