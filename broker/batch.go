@@ -37,13 +37,21 @@ type job struct {
 	reason bourse.Reason  // why it is not placed
 	last   *transaction   // its latest try
 	txs    []*transaction // its window: COMMIT is recorded, in this order
-	asked  bourse.Job     // as submitted, before any move
+	asked  *bourse.Job    // as submitted, once a move has made it otherwise; nil: as it is
 	stub   bool           // all that is known of it is what a site has said
 	since  bourse.Time    // when it came to its state
 
 	// For this life only.
 	errand *errand
 	askers []agents.ID // who wait for the answer to its cancellation
+}
+
+// submitted is the job as its user has submitted it.
+func (j *job) submitted() *bourse.Job {
+	if j.asked != nil {
+		return j.asked
+	}
+	return &j.Job
 }
 
 // drop takes a transaction out of the job's window.
@@ -168,7 +176,7 @@ func fill(j *bourse.Job) {
 // refusal says why a job is not taken.
 func (b *Broker) refusal(now bourse.Time, j *bourse.Job) bourse.Reason {
 	if old := b.names[j.Name]; old != nil && !old.stub && j.Name != "" {
-		if same(&old.asked, j) {
+		if same(old.submitted(), j) {
 			return bourse.Reason{}
 		}
 		return reason(bourse.Conflict, "a job named %q was submitted at %v; names are unique per broker", j.Name, old.Submit)

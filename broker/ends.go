@@ -40,7 +40,7 @@ func decided(commit bool) txState {
 func (b *Broker) confirmed(now bourse.Time, t *transaction, l *txLeg, m agents.ConfirmedReply, out *agents.Outbox) {
 	b.closed(now, t, l, m.Leg, true, out)
 	b.answerMove(t, bourse.Reason{}, out)
-	if t.request.Nodes == 0 || t.state != committed {
+	if t.request == nil || t.state != committed {
 		return
 	}
 	if old := b.txs[l.replaces.Tx]; old != nil && m.Refund > 0 {

@@ -105,7 +105,7 @@ func (b *Broker) applySubmitted(f bourse.JobSubmitted) {
 		b.jobs = append(b.jobs, j)
 		b.names[f.Job.Name] = j
 	}
-	j.Job, j.asked, j.stub = f.Job, f.Job, false
+	j.Job, j.asked, j.stub = f.Job, nil, false
 	if j.state == Abandoned || j.last == nil { // of a stub a leg may still run
 		j.state = Abandoned
 		b.become(j, Waiting)
@@ -142,7 +142,11 @@ func (b *Broker) applyBegun(f bourse.TxBegun) {
 // begun is a transaction as its record begins.
 func begun(f bourse.TxBegun, j *job) *transaction {
 	t := &transaction{id: f.Tx, job: j, sites: f.Sites, number: f.Alternative, legs: make([]txLeg, len(f.Legs)),
-		repairs: f.Repairs, request: f.Request, spare: f.Spare}
+		repairs: f.Repairs, spare: f.Spare}
+	if f.Request.Nodes > 0 {
+		request := f.Request
+		t.request = &request
+	}
 	for i := range t.legs {
 		t.legs[i] = txLeg{what: f.Legs[i], limit: f.Limits[i]}
 		if i < len(f.Replaces) {
@@ -173,7 +177,7 @@ func (b *Broker) applyDecided(f bourse.TxDecided) {
 	if l := b.lookup(t.repairs); l != nil {
 		l.mended = true
 	}
-	if t.request.Nodes > 0 {
+	if t.request != nil {
 		b.applyMoved(t)
 	}
 	j.txs = append(j.txs, t)
@@ -201,7 +205,11 @@ func (b *Broker) applyAborted(t *transaction) {
 // kept until the new one is confirmed.
 func (b *Broker) applyMoved(t *transaction) {
 	j := t.job
-	t.request, j.Request = j.Request, t.request
+	if j.asked == nil {
+		was := j.Job
+		j.asked = &was
+	}
+	*t.request, j.Request = j.Request, *t.request
 	for _, old := range j.txs {
 		old.apart, old.givenUp = true, max(old.givenUp, byUser)
 		for i := range old.legs {
@@ -244,7 +252,7 @@ func (b *Broker) applyReversed(f bourse.TxReversed) {
 	if l := b.lookup(t.repairs); l != nil {
 		l.mended = false
 	}
-	if t.request.Nodes > 0 {
+	if t.request != nil {
 		b.restore(t)
 	}
 	t.job.drop(t)
@@ -260,8 +268,8 @@ func (b *Broker) applyReversed(f bourse.TxReversed) {
 // restore puts back the window that a move was to replace.
 func (b *Broker) restore(t *transaction) {
 	j := t.job
-	j.Request = t.request
-	t.request, j.reason = bourse.Request{}, bourse.Reason{}
+	j.Request = *t.request
+	t.request, j.reason = nil, bourse.Reason{}
 	for _, old := range b.order {
 		if old == t || old.job != j || !old.apart || old.state != committed || old.over() {
 			continue
@@ -283,7 +291,7 @@ func (b *Broker) applyClosed(f bourse.LegClosed) {
 	case f.Commit:
 		l.state, l.charged = bourse.Confirmed, true
 		b.post(f.Leg)
-		if t.request.Nodes > 0 {
+		if t.request != nil {
 			b.replaceBy(t, f.Leg.Leg)
 		}
 	case t.state == committed:
@@ -292,7 +300,7 @@ func (b *Broker) applyClosed(f bourse.LegClosed) {
 		if f.Reason.Refused() {
 			t.job.reason = f.Reason
 		}
-		if len(t.legs) == 1 && t.request.Nodes > 0 && !t.apart { // a move that came to nothing
+		if len(t.legs) == 1 && t.request != nil && !t.apart { // a move that came to nothing
 			t.job.drop(t)
 			t.apart = true
 			b.restore(t)

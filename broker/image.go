@@ -17,8 +17,8 @@ func (b *Broker) Image() agents.Fact {
 	}
 	for _, j := range b.jobs {
 		m := bourse.JobMemory{Job: j.Job, State: uint8(j.state), Fresh: j.fresh, Stub: j.stub, Reason: j.reason, Since: j.since}
-		if !same(&j.asked, &j.Job) {
-			m.Asked = j.asked
+		if !same(j.submitted(), &j.Job) {
+			m.Asked = *j.asked
 		}
 		if j.last != nil {
 			m.Last = j.last.id
@@ -43,7 +43,10 @@ func (b *Broker) Image() agents.Fact {
 func (t *transaction) image(started bool) bourse.TxMemory {
 	m := bourse.TxMemory{State: uint8(t.state), GivenUp: uint8(t.givenUp), Detached: t.apart, Reason: t.reason}
 	m.TxBegun = bourse.TxBegun{Tx: t.id, Job: t.job.Name, Alternative: t.number, Sites: t.sites,
-		Repairs: t.repairs, Request: t.request, Spare: t.spare}
+		Repairs: t.repairs, Spare: t.spare}
+	if t.request != nil {
+		m.TxBegun.Request = *t.request
+	}
 	if m.State == uint8(preparing) {
 		m.State = uint8(holding) // of this life only
 	}
@@ -86,9 +89,9 @@ func (b *Broker) load(f bourse.BrokerImage) {
 		b.returned[x.User] = x.Credits
 	}
 	for _, m := range f.Jobs {
-		j := &job{Job: m.Job, asked: m.Job, state: Abandoned, stub: m.Stub, reason: m.Reason}
+		j := &job{Job: m.Job, state: Abandoned, stub: m.Stub, reason: m.Reason}
 		if m.Asked.Name != "" {
-			j.asked = m.Asked
+			j.asked = &m.Asked
 		}
 		b.jobs = append(b.jobs, j)
 		b.names[j.Name] = j

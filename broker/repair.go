@@ -228,7 +228,7 @@ func (b *Broker) budgetOf(t *transaction) bourse.Credits {
 	switch {
 	case t.repairs != (bourse.LegID{}):
 		return b.remaining(t.job)
-	case t.request.Nodes > 0:
+	case t.request != nil:
 		return t.request.Budget
 	}
 	return t.job.Budget

@@ -38,8 +38,8 @@ type transaction struct {
 	legs    []txLeg
 	number  int // of the alternative
 	reason  bourse.Reason
-	repairs bourse.LegID   // the leg that this stands in for; zero: none
-	request bourse.Request // a move: what the job asks for then
+	repairs bourse.LegID    // the leg that this stands in for; zero: none
+	request *bourse.Request // a move: what the job asks for then, and once it has taken effect, what it did before
 	spare   []bourse.SiteLeg
 	givenUp givenUp
 	apart   bool // its job waits again, or has moved on to other windows
