@@ -20,6 +20,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"bourse"
+	"bourse/agents"
+	"bourse/agents/live"
 )
 
 // listen opens an event stream over a real connection and returns its lines.
@@ -152,6 +154,39 @@ func TestEvents_StreamsAreBoundedForEachCallerAndInAll(t *testing.T) {
 	}
 	if s.feed.listen(Caller{User, "late"}, "") != nil {
 		t.Error("the 17th of 16 was let in")
+	}
+}
+
+// A watch that the host has ended, as for a feed that was too slow, is begun anew,
+// and what was missed is read.
+func TestFeed_WatchesAnewWhenTheHostEndsTheWatch(t *testing.T) {
+	t.Parallel()
+	if (live.WatchEnded{}).Kind() != watchEnded {
+		t.Fatalf("the host's last fact is called %s", live.WatchEnded{}.Kind())
+	}
+	h := world(t)
+	s := brokerAPI(t, h)
+	h.mu.Lock()
+	for key, x := range h.watches {
+		delete(h.watches, key)
+		x.see(zero, live.WatchEnded{Err: live.ErrBehind})
+	}
+	h.mu.Unlock()
+	b := wave("batch-0001")
+	jobs, err := b.vocabulary(zero)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Ask(t.Context(), "user:ana", "broker:vo1", agents.Submit{Job: jobs[0]}); err != nil { // not through this API
+		t.Fatal(err)
+	}
+	eventually(t, func() bool { _, ok := s.jobs.get(jobs[0].Name); return ok })
+	x := s.feed.listen(Caller{Operator, "olga"}, "")
+	h.pass(2 * bourse.Hour)
+	for turn := range x.turns {
+		if turn.Turn == "done" {
+			break
+		}
 	}
 }
 

@@ -1,6 +1,8 @@
 package web
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -8,6 +10,7 @@ import (
 
 	"bourse"
 	"bourse/broker"
+	"bourse/broker/explain"
 )
 
 // Who may do what: a user his own, an operator all, anybody else nothing.
@@ -183,10 +186,25 @@ func TestCancel_TellsTheRefundAndIsRecordedWhenNotAllSitesAnswer(t *testing.T) {
 
 func TestExplain_IsTheProcessesToGive(t *testing.T) {
 	t.Parallel()
-	s := brokerAPI(t, world(t))
-	submit(t, s, ana, wave("batch-0001"))
-	if code := call(t, s, ana, "GET", "/v1/jobs/wave/explanation", nil, nil); code != http.StatusNotImplemented {
-		t.Errorf("without one: %d", code)
+	h := world(t)
+	for _, c := range []struct {
+		give func(context.Context, string) (string, any, error)
+		want int
+		word string
+	}{
+		{nil, http.StatusNotImplemented, "journal show"},
+		{func(_ context.Context, job string) (string, any, error) { return "because of " + job, 7, nil }, http.StatusOK, "because of wave-"},
+		{func(_ context.Context, job string) (string, any, error) {
+			return "", nil, &explain.ErrUnknown{Job: job}
+		}, http.StatusNotFound, "holds nothing"},
+		{func(context.Context, string) (string, any, error) { return "", nil, errors.New("disk gone") }, http.StatusServiceUnavailable, "disk gone"},
+	} {
+		s := brokerAPI(t, h, func(o *Options) { o.Explain = c.give })
+		submit(t, s, ana, wave("batch-0001"))
+		var answer map[string]any
+		if code := call(t, s, ana, "GET", "/v1/jobs/wave/explanation", nil, &answer); code != c.want || !strings.Contains(fmt.Sprint(answer), c.word) {
+			t.Errorf("%d %v, want %d with %q", code, answer, c.want, c.word)
+		}
 	}
 }
 

@@ -76,7 +76,7 @@ The ` + "`notify`" + ` address of a batch, and one of the broker's own configura
 [Turn](#turn). Deliveries to one address come in order. What is not answered by 2xx within 10 s is sent again after 1 s, 2 s and so on, 8 times in
 all; at least once while the process lives, not beyond its end, so whoever must know asks for the state. ` + "`Bourse-Delivery`" + ` names a delivery:
 the second try has the name of the first. ` + "`Bourse-Signature: t=UNIX,v1=HEX`" + ` is the HMAC-SHA256 of ` + "`UNIX.BODY`" + ` under the configured secret.
-Only https is called, and no address of the broker's machine or of private networks, unless the broker's operator allows them.
+The address is kept in the broker's journal, with the job. Only https is called, and no address of the broker's machine or of private networks, unless the broker's operator allows them.
 
 ## Bounds
 

@@ -54,8 +54,8 @@ type Options struct {
 // Limits bound what callers may ask for. Zero values are the defaults.
 type Limits struct {
 	Body      int64         // bytes of a request's body; 1 MiB. A batch may have four times as many.
-	BatchJobs int           // jobs of a batch; 5,000
-	Page      int           // rows of a page; 500
+	BatchJobs int           // jobs of a batch, up to the default, 5,000
+	Page      int           // rows of a page, up to the default, 500
 	Requests  int           // at once, streams not counted; 256. More are answered 503.
 	Streams   int           // event streams at once; 256, of one caller an eighth
 	Wait      time.Duration // for the agent; 10 s

@@ -102,9 +102,9 @@ func TestMetrics_CountJobsMoneyCyclesAndTransactions(t *testing.T) {
 
 func eventually(t *testing.T, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatal("it did not come to pass within 10 s")
+			t.Fatal("it did not come to pass within 30 s")
 		}
 	}
 }

@@ -244,6 +244,9 @@ func (h *webhooks) post(address string, d delivery) error {
 	}
 	answer, err := h.client.Do(r)
 	if err != nil {
+		if u := (*url.Error)(nil); errors.As(err, &u) {
+			return u.Err // without the address, whose path may hold a secret
+		}
 		return err
 	}
 	defer func() { _ = answer.Body.Close() }()

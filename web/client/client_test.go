@@ -140,6 +140,53 @@ func TestContext_RefusesWhatDoesNotFit(t *testing.T) {
 	}
 }
 
+// What was submitted is known by its batch when the broker's process has died and
+// begun anew from its journal.
+func TestSubmit_TheSameBatchIsKnownAfterARestart(t *testing.T) {
+	t.Parallel()
+	disk := &journal.Memory{}
+	b := web.Batch{ID: NewBatchID(), Notify: "https://example.org/hook", Jobs: []web.JobRequest{{Name: "wave", Nodes: 1, Deadline: "1d",
+		Length: web.Seconds{Duration: bourse.Hour}, Budget: &web.Credits{Credits: bourse.Credit}}}}
+	var first web.BatchAnswer
+	for life := range 3 {
+		h := live.NewHost(live.Options{})
+		if err := h.Add("broker:vo1", broker.New(broker.ServiceDefaults("vo1")), disk, journal.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		api, err := web.NewBroker(web.Options{Host: h, Agent: "broker:vo1", Identify: web.Anybody})
+		if err != nil {
+			t.Fatal(err)
+		}
+		server := httptest.NewServer(api.Handler())
+		c, err := Plain(server.URL, "the broker")
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := c.Submit(t.Context(), b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if life == 0 {
+			first = a
+		}
+		list, err := c.Jobs(t.Context(), Filter{Batch: b.ID})
+		if err != nil || len(list) != 1 || !a.Jobs[0].Taken || a.Jobs[0] != first.Jobs[0] {
+			t.Errorf("life %d: %v, %+v, %d jobs", life, err, a, len(list))
+		}
+		other := b
+		other.Notify = ""
+		var p *Problem
+		if _, err := c.Submit(t.Context(), other); !errors.As(err, &p) || p.Status != http.StatusConflict {
+			t.Errorf("life %d: other content: %v", life, err)
+		}
+		server.Close()
+		api.Close(t.Context())
+		if err := h.Stop(t.Context()); err != nil { // also begins the journal anew with an image
+			t.Fatal(err)
+		}
+	}
+}
+
 // Over TLS with the certificates of a VO a user is who his certificate says, and
 // nobody without one gets in.
 func TestClient_IsWhoItsCertificateSays(t *testing.T) {
