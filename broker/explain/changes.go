@@ -171,14 +171,14 @@ func (x *examiner) budget() {
 			}
 			if v, o, ok := x.least(int64(q.Budget), upTo(int64(q.Budget), int64(bourse.MaxBudget)), with, cost); ok {
 				more := bourse.Credits(v) - q.Budget
-				x.add(Change{What: "price", Price: dear, Credits: more, Words: fmt.Sprintf("a price cap %v credits a node-hour higher, and %v credits more", dear, more)}, o)
+				x.add(Change{What: "price", Price: dear, Credits: more, Words: fmt.Sprintf("a price cap %v credits a node-hour higher, and %s more", dear, credits(more))}, o)
 				return
 			}
 		}
 	}
 	if v, o, ok := x.least(int64(q.Budget), upTo(int64(q.Budget), int64(bourse.MaxBudget)), with, cost); ok {
 		more := bourse.Credits(v) - q.Budget
-		x.add(Change{What: "budget", Credits: more, Words: fmt.Sprintf("%v credits more", more)}, o)
+		x.add(Change{What: "budget", Credits: more, Words: credits(more) + " more"}, o)
 		return
 	}
 	if capped {
@@ -235,7 +235,7 @@ func (x *examiner) deadline() {
 		x.failed("a later deadline, within the broker's horizon,")
 		return
 	}
-	x.add(Change{What: "deadline", Minutes: int(v), Words: fmt.Sprintf("a deadline %d minutes later", v)}, o)
+	x.add(Change{What: "deadline", Minutes: int(v), Words: fmt.Sprintf("a deadline %d %s later", v, plural(int(v), "minute"))}, o)
 }
 
 // nodes: how many fewer.
@@ -254,7 +254,7 @@ func (x *examiner) nodes() {
 		x.failed("fewer nodes")
 		return
 	}
-	x.add(Change{What: "nodes", Nodes: int(v), Words: fmt.Sprintf("%d nodes in place of %d", q.Nodes-int(v), q.Nodes)}, o)
+	x.add(Change{What: "nodes", Nodes: int(v), Words: fmt.Sprintf("%d %s in place of %d", q.Nodes-int(v), plural(q.Nodes-int(v), "node"), q.Nodes)}, o)
 }
 
 // cent is the step in which money that is not the job's own is looked for.
@@ -268,9 +268,9 @@ func (x *examiner) money() {
 	case x.as.Chosen > 0:
 		return
 	case code == bourse.NoMoney:
-		what, words = "account", "%v credits more in the VO's account, and in its user's quota if he has one"
+		what, words = "account", "%s more in the VO's account, and in its user's quota if he has one"
 	case code == bourse.LimitBudget && x.on.seen.Terms.BudgetGiven:
-		what, words = "limit", "%v credits more under the operator's limit B*"
+		what, words = "limit", "%s more under the operator's limit B*"
 		with = func(cents int64) broker.Change { return broker.Change{Limit: bourse.Credits(cents) * cent} }
 	default:
 		return
@@ -282,7 +282,7 @@ func (x *examiner) money() {
 		return
 	}
 	c := Change{What: what, Credits: bourse.Credits(v) * cent}
-	c.Words = fmt.Sprintf(words, c.Credits)
+	c.Words = fmt.Sprintf(words, credits(c.Credits))
 	x.add(c, o)
 }
 

@@ -17,7 +17,7 @@ type Options struct {
 	// have changed the answer; 0: 200.
 	Reruns int
 	// Work is how much that may cost in all: slots times jobs, summed over the
-	// reruns; 0: 20 million, which takes a few seconds.
+	// reruns; 0: 20 million, which takes a second or two.
 	Work int
 	// Options is how many alternatives are shown at most; 0: 20.
 	Options int

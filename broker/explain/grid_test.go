@@ -48,11 +48,13 @@ func newGrid(t interface{ Fatalf(string, ...any) }) *grid {
 func (g *grid) site(name string, nodes int, price bourse.Price) *gridSite {
 	s := &gridSite{group: bourse.Group{Site: name, Name: "main", Nodes: nodes, Performance: bourse.Unit, Price: price},
 		free: bourse.NewProfile(0, nodes), queue: bourse.NewProfile(0, 0), held: map[bourse.LegID]bourse.Fare{}, legs: map[bourse.LegID]bourse.Leg{}}
-	id := agents.ID("site:" + name)
+	id := siteOf(name)
 	g.sites[id] = s
 	g.cfg.Sites = append(g.cfg.Sites, id)
 	return s
 }
+
+func siteOf(name string) agents.ID { return agents.ID("site:" + name) }
 
 func (g *grid) start() {
 	g.b = broker.New(g.cfg)

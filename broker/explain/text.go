@@ -52,7 +52,7 @@ func (e *Explanation) head(w *writer) {
 		w.line("  because: %v", e.Reason)
 	}
 	if e.Waiting != nil {
-		w.line("  for that reason since %s, in %d %s in a row", w.clock(e.Waiting.From), e.Waiting.Cycles, plural(e.Waiting.Cycles, "cycle"))
+		w.line("  for that reason since %s, in %d %s", w.clock(e.Waiting.From), e.Waiting.Cycles, plural(e.Waiting.Cycles, "cycle"))
 	}
 	q := &e.Asked
 	if q.Nodes > 0 {
@@ -212,6 +212,14 @@ func (e *Explanation) changes(w *writer) {
 	for _, t := range e.Tried {
 		w.line("  %s", t)
 	}
+}
+
+// credits shows an amount.
+func credits(c bourse.Credits) string {
+	if c == bourse.Credit {
+		return "1 credit"
+	}
+	return c.String() + " credits"
 }
 
 func plural(n int, word string) string {
