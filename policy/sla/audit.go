@@ -49,6 +49,8 @@ func (s *Schedule) auditPlace(p *place) error {
 	switch {
 	case s.jobs[j.SLA.ID] != j || j.Running:
 		return fmt.Errorf("job %d waits but is not known to", j.SLA.ID)
+	case p.late:
+		return fmt.Errorf("job %d chooses late outside a trial", j.SLA.ID)
 	case p.start < s.now:
 		return fmt.Errorf("job %d should have started at %v", j.SLA.ID, p.start)
 	case p.start < p.ready || p.start > p.last:

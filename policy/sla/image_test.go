@@ -42,6 +42,21 @@ func TestImage_WhatNoScheduleCouldHoldIsAnError(t *testing.T) {
 	}
 }
 
+func TestImage_AWindowClosesWhenItWouldHave(t *testing.T) {
+	t.Parallel()
+	s := newSchedule(t, options(EDF))
+	a := flexible(s, 1, 10, 4, 10, 40)
+	a.Fix = 500
+	accept(t, s, a)
+	s, err := Restore(s.opt, s.Image())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := s.Advance(at(5)); len(e) != 1 || e[0] != (Event{at(5), Fixed, 1}) {
+		t.Errorf("%v", e)
+	}
+}
+
 // Whatever an image says, it is refused or gives a schedule that keeps its laws.
 func FuzzRestore(f *testing.F) {
 	opt, m := held(f)

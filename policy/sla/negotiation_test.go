@@ -85,6 +85,12 @@ func TestNegotiation_RefusalsAreTyped(t *testing.T) {
 	if n, why := open.Step(at(10), Site, Offer, next, 3); why.Refused() || n.State != Offered || n.By != Site {
 		t.Errorf("a lapsed offer stands in the way of another: %v, %v", n.State, why)
 	}
+	lapsed := last
+	lapsed.State = Lapsed
+	n, _ := lapsed.Step(at(15), User, Offer, next, 3)
+	if n, why := n.Step(at(15), Site, Counter, next, 3); why.Refused() || n.Rounds != 2 {
+		t.Errorf("the rounds of another talk count: %d, %v", n.Rounds, why)
+	}
 	if n, why := last.Step(at(5), Site, Accept, next, 3); why.Refused() || n.State != Accepted {
 		t.Errorf("the last proposal is not accepted: %v, %v", n.State, why)
 	}
@@ -268,6 +274,12 @@ func TestAdaptive_APriceNeverFallsBelowZero(t *testing.T) {
 		t.Fatal(why)
 	}
 	price(t, s, 1, 0, 2)
+	generous := Shift{ID: 2, Version: 1, Ready: at(30), Due: at(40), Compensation: 1000 * bourse.Credit}
+	if _, why := s.AdmitByShift(rigid(s, 4, 10, 20, 4), generous); why.Refused() {
+		t.Fatal(why)
+	}
+	price(t, s, 2, 0, 2)
+	s.Cancel(4)
 	c := rigid(s, 3, 20, 30, 4)
 	if list := s.Shifts(c, 1000); len(list) != 1 || list[0].Compensation != 0 {
 		t.Errorf("who has paid nothing gets %+v", list)

@@ -171,5 +171,11 @@ func TestFixing_XOfZeroFixesOnAcceptance(t *testing.T) {
 	if p, _ := s.Promise(1); !p.Fixed {
 		t.Error("the window is open")
 	}
+	if s.Next() != s.Now() {
+		t.Errorf("the next event is at %v: nobody is told", s.Next())
+	}
+	if e := s.Advance(s.Now()); len(e) != 1 || e[0] != (Event{0, Fixed, 1}) {
+		t.Errorf("%v", e)
+	}
 	refuse(t, s, rigid(s, 2, 10, 20, 4), bourse.NoWindow)
 }
