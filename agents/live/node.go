@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/memberlist"
@@ -59,11 +60,11 @@ type Node struct {
 	owed map[agents.ID]agents.Message // what the broker is to be told of a site and has had no room for
 	seen map[agents.ID]bool           // sites heard of since the start
 
-	done  chan struct{}
-	ends  sync.WaitGroup
-	stop  sync.Once
-	count struct{ garbage, rivals uint64 } // under mu
-	rare  seldom
+	done    chan struct{}
+	ends    sync.WaitGroup
+	stopped atomic.Bool
+	count   struct{ garbage, rivals uint64 } // under mu
+	rare    seldom
 }
 
 // NodeStats is what a node has counted. Counts only grow.
@@ -312,21 +313,23 @@ func (n *Node) announce(change func(*Member)) error {
 // they have begun, says goodbye and shuts down. What was acknowledged is in the
 // journals; what others have sent meanwhile they repeat to the next life.
 func (n *Node) Leave(ctx context.Context) error {
-	err := errors.New("the node has stopped already")
-	n.stop.Do(func() {
-		if told := n.announce(func(m *Member) { m.Flags |= Leaving }); told != nil {
-			n.opt.Log.Info().Err(told).Msg("nobody has heard that this process is leaving")
-		}
-		err = n.opt.Host.Stop(ctx)
-		n.end(func() error { return n.gossip.leave(time.Second) })
-	})
+	if n.stopped.Swap(true) {
+		return errors.New("the node has stopped already, or is about to")
+	}
+	if err := n.announce(func(m *Member) { m.Flags |= Leaving }); err != nil {
+		n.opt.Log.Info().Err(err).Msg("nobody has heard that this process is leaving")
+	}
+	err := n.opt.Host.Stop(ctx)
+	n.end(func() error { return n.gossip.leave(time.Second) })
 	return err
 }
 
 // Close shuts down without a word: the others find this process to have failed.
-// The host is left alone.
+// The host is left alone. It does nothing if the node is leaving.
 func (n *Node) Close() {
-	n.stop.Do(func() { n.end(n.gossip.stop) })
+	if !n.stopped.Swap(true) {
+		n.end(n.gossip.stop)
+	}
 }
 
 func (n *Node) end(gossip func() error) {
