@@ -157,6 +157,8 @@ func identity(f agents.Fact) (tx, leg string) {
 		return of(f.Leg)
 	case bourse.NodesFreed:
 		return of(f.Leg)
+	case bourse.LockMoved:
+		return of(f.Leg)
 	case bourse.TxBegun:
 		return f.Tx.String(), ""
 	case bourse.LegPriced:
