@@ -28,6 +28,7 @@ const (
 	BadTo       Cause = "to"              // an envelope to somebody else
 	BadKind     Cause = "kind"            // a kind of message that goes the other way
 	BadLeg      Cause = "leg"             // a leg of another broker's transaction
+	BadAddress  Cause = "address"         // an address for answers that is not the sender's
 	TooMany     Cause = "batch"           // more envelopes in a batch than any peer sends
 	TooLarge    Cause = "too-large"       // a message above the bound
 	TooMuch     Cause = "rate"            // too many or too much for too long

@@ -2,6 +2,7 @@ package live
 
 import (
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"bourse/agents"
+	"bourse/agents/certificate"
 	"bourse/agents/wire"
 )
 
@@ -119,7 +121,28 @@ func (g *Guard) parcel(p peer, data []byte) *Breach {
 	if m.Envelope == nil {
 		return &Breach{Garbled, p.name, "a parcel without an envelope"}
 	}
+	if b := answerable(p, m.ReplyTo); b != nil {
+		return b
+	}
 	return g.envelope(p, m.Envelope)
+}
+
+// answerable holds the address at which a peer wants to be answered against the
+// hosts of its certificate, so that nobody can have this process call others.
+func answerable(p peer, address string) *Breach {
+	if address == "" {
+		return nil
+	}
+	host, _, err := net.SplitHostPort(address)
+	switch {
+	case err != nil || len(address) > nameMax:
+		return &Breach{BadAddress, p.name, "it wants to be answered at " + show(address) + ", which is no address"}
+	case len(p.chain) > 0 && !certificate.For(p.chain[0], host):
+		return &Breach{BadAddress, p.name, "it wants to be answered at " + show(address) + ", a host that its certificate is not for; bourse ca issue has --host for that"}
+	case p.agent == "" && host != "localhost" && !net.ParseIP(host).IsLoopback():
+		return &Breach{BadAddress, p.name, "it wants to be answered at " + show(address) + " and speaks plain text, which stays on this machine"}
+	}
+	return nil
 }
 
 // envelope holds the names in an envelope against the certificate.

@@ -144,6 +144,7 @@ func TestGuard_RefusesWhatOnlyAHostilePeerSends(t *testing.T) {
 		{"an empty place", changed(func(b *remote.MessageBatch) { b.Envelopes[0] = nil }), BadForm},
 		{"bytes that are nothing", changed(func(b *remote.MessageBatch) { b.Envelopes[0].MessageData = []byte{0xff} }), Garbled},
 		{"no envelope", batchOf(t, &wire.Parcel{}), Garbled},
+		{"an answer to nowhere", batchOf(t, &wire.Parcel{ReplyTo: "nowhere", Envelope: &wire.Envelope{}}), BadAddress},
 		{"too many envelopes", changed(func(b *remote.MessageBatch) {
 			for len(b.Envelopes) <= maxBatch {
 				b.Envelopes = append(b.Envelopes, b.Envelopes[0])

@@ -240,6 +240,8 @@ func hostileMembers(v *town) {
 	before := v.holds.Load()
 	hold := agents.Hold{Leg: legOf("mallory")}
 	mallory := agents.ID("broker:mallory")
+	elsewhere := sealed(v, mallory, siteNorth, hold)
+	elsewhere.ReplyTo = "10.0.0.9:22"
 	changed := func(change func(*remote.MessageBatch)) *remote.RemoteMessage {
 		b := batchOf(v, sealed(v, mallory, siteNorth, hold))
 		change(b)
@@ -255,6 +257,7 @@ func hostileMembers(v *town) {
 		{inBatch(batchOf(v, sealed(v, mallory, siteNorth, agents.Cancel{Leg: legOf("honest")}))), `a Cancel about a leg of broker "honest"`},
 		{inBatch(batchOf(v, sealed(v, mallory, "cluster:north", hold))), `it speaks to "cluster:north"; here is site:north`},
 		{inBatch(batchOf(v, sealed(v, mallory, siteNorth, agents.HeldReply{Leg: legOf("mallory")}))), `a Held, which only a site sends`},
+		{inBatch(batchOf(v, elsewhere)), `it wants to be answered at "10.0.0.9:22", a host that its certificate is not for`},
 		{inBatch(batchOf(v, &actor.Stop{})), `a message of type "actor.Stop"`},
 		{inBatch(batchOf(v, &actor.PoisonPill{})), `a message of type "actor.PoisonPill"`},
 		{inBatch(batchOf(v, &actor.Terminated{})), `a message of type "actor.Terminated"`},
@@ -280,7 +283,7 @@ func hostileMembers(v *town) {
 	if status.Code(err) != codes.Internal || !strings.Contains(err.Error(), "a message of more than 8192 parts") {
 		v.Errorf("%v", err)
 	}
-	for _, cause := range []Cause{BadFrom, BadLeg, BadTo, BadKind, BadType, BadTarget, BadIndex, BadForm, Garbled, TooMany, BadGreeting} {
+	for _, cause := range []Cause{BadFrom, BadLeg, BadTo, BadKind, BadType, BadTarget, BadIndex, BadForm, Garbled, TooMany, BadGreeting, BadAddress} {
 		if v.guard.Stats()[cause] == 0 {
 			v.Errorf("%s is not counted", cause)
 		}
@@ -640,6 +643,11 @@ func TestGuard_PlainTextStaysOnLoopback(t *testing.T) {
 	}
 	if _, _, b := g.batch(peer{name: "x"}, batchOf(t, sealed(t, "broker:any", siteNorth, agents.Hold{Leg: legOf("any")}))); b != nil {
 		t.Error(b)
+	}
+	for address, fine := range map[string]bool{"127.0.0.1:1": true, "[::1]:1": true, "localhost:1": true, "10.0.0.9:22": false, "example.org:1": false} {
+		if b := answerable(peer{name: "x"}, address); (b == nil) != fine {
+			t.Errorf("%s: %v", address, b)
+		}
 	}
 }
 
