@@ -1,0 +1,285 @@
+package live
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+	"google.golang.org/protobuf/proto"
+	"pgregory.net/rapid"
+
+	"bourse/agents/wire"
+)
+
+// lane is a carrier that only notes what it is to carry.
+type lane struct {
+	carried []*wire.Parcel
+	to      []string
+	hung    []string
+	resting bool
+}
+
+func (l *lane) address() string   { return "here:1" }
+func (l *lane) ready(string) bool { return !l.resting }
+func (l *lane) hangUp(to string)  { l.hung = append(l.hung, to) }
+func (*lane) close()              {}
+func (l *lane) carry(to string, m proto.Message) {
+	if p, ok := m.(*wire.Parcel); ok {
+		l.carried, l.to = append(l.carried, p), append(l.to, to)
+	}
+}
+
+// last returns the parcel carried last.
+func (l *lane) last() *wire.Parcel { return l.carried[len(l.carried)-1] }
+
+func numbered(i int) *wire.Envelope { return &wire.Envelope{Trace: fmt.Sprint(i)} }
+
+var north = Member{Agent: "site:north", Address: "north:1", Life: 7}
+
+// open returns a link whose window is open, with nothing under way.
+func openLink(t *testing.T, now time.Time) (*link, *lane) {
+	t.Helper()
+	wires := &lane{}
+	l := newLink("site:north", wires)
+	l.send(north, numbered(0), 1, now)
+	if p := wires.last(); p.Seq != 1 || p.ReplyTo != "here:1" {
+		t.Fatalf("the first parcel is number %d and says that this process is at %q", p.Seq, p.ReplyTo)
+	}
+	l.acknowledged(wires.last().Session, 1, now)
+	wires.carried, wires.to = nil, nil
+	return l, wires
+}
+
+// A new session begins with one envelope; the first acknowledgement opens the
+// window; the rest waits.
+func TestLink_AtMostAWindowIsUnderWay(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(0, 0)
+	wires := &lane{}
+	l := newLink("site:north", wires)
+	for i := range linkWindow + 10 {
+		l.send(north, numbered(i), 3, now)
+	}
+	if len(wires.carried) != 1 {
+		t.Fatalf("%d carried before the first acknowledgement", len(wires.carried))
+	}
+	l.acknowledged(wires.last().Session, 1, now)
+	if flying, waiting := l.load(); flying != linkWindow || waiting != 9 {
+		t.Fatalf("%d under way and %d waiting", flying, waiting)
+	}
+	l.acknowledged(wires.last().Session+1, 20, now) // of another session
+	l.acknowledged(wires.last().Session, 1, now)    // again
+	l.acknowledged(wires.last().Session, 999, now)  // never sent
+	if flying, _ := l.load(); flying != linkWindow {
+		t.Errorf("a void acknowledgement counted: %d under way", flying)
+	}
+	l.acknowledged(wires.last().Session, uint64(linkWindow+1), now)
+	if flying, waiting := l.load(); flying != 9 || waiting != 0 {
+		t.Errorf("%d under way and %d waiting after all were acknowledged", flying, waiting)
+	}
+}
+
+// At the bound the newest is refused, by number or by bytes.
+func TestLink_TheNewestIsDroppedAtTheBound(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(0, 0)
+	l := newLink("site:north", &lane{})
+	for i := range linkQueue + 1 { // one is under way
+		if taken, _ := l.send(north, numbered(i), 3, now); !taken {
+			t.Fatalf("number %d was refused", i)
+		}
+	}
+	if taken, _ := l.send(north, numbered(0), 3, now); taken {
+		t.Error("one more than the bound was taken")
+	}
+	l = newLink("site:north", &lane{})
+	large := &wire.Envelope{Trace: strings.Repeat("x", wire.MaxMessage-16)}
+	taken := 0
+	for range 20 {
+		if ok, _ := l.send(north, large, proto.Size(large), now); ok {
+			taken++
+		}
+	}
+	if taken != 1+linkBytes/wire.MaxMessage {
+		t.Errorf("%d messages of 16 MiB were taken", taken)
+	}
+}
+
+// What is under way fits into one message of the remote, whatever the window.
+func TestLink_FewLargeMessagesAreUnderWay(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(0, 0)
+	l, wires := openLink(t, now)
+	large := &wire.Envelope{Trace: strings.Repeat("x", wire.MaxMessage/3)}
+	for range 6 {
+		l.send(north, large, proto.Size(large), now)
+	}
+	if len(wires.carried) != 2 {
+		t.Errorf("%d thirds of the bound are under way", len(wires.carried))
+	}
+}
+
+// Silence, or the end of the connection, gives up what is under way and goes on
+// with one envelope after a pause.
+func TestLink_SilenceBeginsANewSession(t *testing.T) {
+	t.Parallel()
+	for _, broken := range []bool{false, true} {
+		now := time.Unix(0, 0)
+		l, wires := openLink(t, now)
+		for i := range linkWindow + 2 {
+			l.send(north, numbered(i), 3, now)
+		}
+		first := wires.last().Session
+		if lost := l.tick(now.Add(silence - 1)); lost != 0 {
+			t.Fatalf("%d given up too early", lost)
+		}
+		now = now.Add(silence)
+		lost := 0
+		if wires.resting = true; broken {
+			lost = l.broken("north:1")
+		} else if lost = l.tick(now); !slices.Equal(wires.hung, []string{"north:1"}) {
+			t.Errorf("hung up %q", wires.hung)
+		}
+		if lost != linkWindow || len(wires.carried) != linkWindow {
+			t.Fatalf("broken=%v: %d given up, %d carried in all", broken, lost, len(wires.carried))
+		}
+		wires.resting = false
+		l.tick(now)
+		if p := wires.last(); len(wires.carried) != linkWindow+1 || p.Session == first || p.Seq != 1 || p.Envelope.Trace != fmt.Sprint(linkWindow) {
+			t.Errorf("broken=%v: %d carried, the last is %v", broken, len(wires.carried), p)
+		}
+		l.acknowledged(first, 5, now)
+		if flying, waiting := l.load(); flying != 1 || waiting != 1 {
+			t.Errorf("an acknowledgement of the session before counted: %d under way, %d wait", flying, waiting)
+		}
+	}
+}
+
+// What waits for a peer goes to its next life, wherever that is; a peer that
+// gossip begins to know is the one that was known by its word.
+func TestLink_WhatWaitsGoesToTheNextLife(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(0, 0)
+	l, wires := openLink(t, now)
+	for i := range linkWindow + 1 {
+		l.send(north, numbered(i), 3, now)
+	}
+	if lost := l.moved(Member{Agent: "site:north", Address: "north:2", Life: 8}, now); lost != linkWindow {
+		t.Errorf("%d given up", lost)
+	}
+	if to, p := wires.to[len(wires.to)-1], wires.last(); to != "north:2" || p.Seq != 1 || p.Envelope.Trace != fmt.Sprint(linkWindow) {
+		t.Errorf("carried %v to %s", p, to)
+	}
+	wires = &lane{}
+	l = newLink("site:north", wires)
+	l.send(Member{Agent: "site:north", Address: "north:1"}, numbered(0), 3, now)
+	if lost := l.moved(north, now); lost != 0 || l.life != 7 {
+		t.Errorf("%d given up as gossip told of a peer that was met before", lost)
+	}
+	if lost := l.end(); lost != 1 {
+		t.Errorf("%d given up at the end", lost)
+	}
+}
+
+// Whatever happens, envelopes are carried in the order in which they were sent,
+// none twice, each is accounted for, and the bounds hold.
+func TestLink_KeepsOrderAndAccounts(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		now := time.Unix(0, 0)
+		wires := &lane{}
+		l := newLink("site:north", wires)
+		sent, lost, acked, life := 0, 0, 0, north
+		flying := func() int { f, _ := l.load(); return f }
+		t.Repeat(map[string]func(*rapid.T){
+			"send": func(t *rapid.T) {
+				for range rapid.IntRange(1, 100).Draw(t, "count") {
+					taken, gave := l.send(life, numbered(sent), proto.Size(numbered(sent)), now)
+					if lost += gave; !taken {
+						t.Fatal("refused below the bound")
+					}
+					sent++
+				}
+			},
+			"ack": func(t *rapid.T) {
+				if len(wires.carried) == 0 {
+					return
+				}
+				before := flying()
+				p := wires.carried[rapid.IntRange(max(0, len(wires.carried)-80), len(wires.carried)-1).Draw(t, "which")]
+				if p.Session != l.session.Load() {
+					l.acknowledged(p.Session, p.Seq, now)
+					if flying() != before {
+						t.Fatal("an old session was acknowledged")
+					}
+					return
+				}
+				first := l.sent - uint64(before)
+				l.acknowledged(p.Session, p.Seq, now)
+				acked += int(max(p.Seq, first) - first)
+			},
+			"wait": func(t *rapid.T) {
+				now = now.Add(time.Duration(rapid.Int64Range(0, int64(silence)).Draw(t, "for")))
+				lost += l.tick(now)
+			},
+			"break": func(*rapid.T) { lost += l.broken("north:1") },
+			"rest":  func(t *rapid.T) { wires.resting = rapid.Bool().Draw(t, "resting") },
+			"move":  func(*rapid.T) { life.Life++; lost += l.moved(life, now) },
+			"": func(t *rapid.T) {
+				f, waiting := l.load()
+				if f > l.window || l.window > linkWindow || f+waiting+lost+acked != sent || len(wires.carried) != sent-waiting {
+					t.Fatalf("sent %d: %d under way, %d waiting, %d given up, %d acknowledged, %d carried", sent, f, waiting, lost, acked, len(wires.carried))
+				}
+				for i, p := range wires.carried {
+					if p.Envelope.Trace != fmt.Sprint(i) {
+						t.Fatalf("number %d was carried as number %s", i, p.Envelope.Trace)
+					}
+				}
+			},
+		})
+	})
+}
+
+// Links drop at once what can go nowhere, and count each cause.
+func TestLinks_CountWhatTheyDrop(t *testing.T) {
+	t.Parallel()
+	d := newDirectory()
+	d.hear(Member{Agent: "site:north", Address: "north:1", Life: 7, Oldest: 1, Version: 1}, true)
+	d.hear(Member{Agent: "site:future", Address: "future:1", Life: 7, Oldest: wire.Version + 1, Version: wire.Version + 1}, true)
+	n := newLinks(d, func(*wire.Envelope) bool { return true }, zerolog.Nop())
+	n.lane = &lane{}
+	n.Send("site:south", numbered(1))
+	n.Send("site:future", numbered(1)) // speaks no version in common
+	n.Send("site:north", &wire.Envelope{Trace: strings.Repeat("x", wire.MaxMessage)})
+	n.Send("site:north", numbered(1))
+	n.receive(&wire.Parcel{})
+	n.receive(&wire.Envelope{})
+	s := n.stats()
+	if s.Sent != 4 || s.Unknown != 2 || s.Large != 1 || s.Stray != 2 || len(s.Peers) != 1 || s.Peers[0].UnderWay != 1 {
+		t.Errorf("%+v", s)
+	}
+	n.gone("site:north")
+	if s = n.stats(); s.Lost != 1 || len(s.Peers) != 0 {
+		t.Errorf("after it had gone: %+v", s)
+	}
+}
+
+// Who is heard before gossip tells of it is answered where it says that it is,
+// for a while.
+func TestLinks_ANewcomerIsAnsweredWhereItSaysItIs(t *testing.T) {
+	t.Parallel()
+	n := newLinks(newDirectory(), func(*wire.Envelope) bool { return true }, zerolog.Nop())
+	wires := &lane{}
+	n.lane = wires
+	n.receive(&wire.Parcel{Session: 9, Seq: 1, ReplyTo: "vo:1", Envelope: &wire.Envelope{From: "broker:vo", To: "site:north"}})
+	n.Send("broker:vo", numbered(1))
+	if len(wires.to) != 1 || wires.to[0] != "vo:1" {
+		t.Errorf("answered at %q", wires.to)
+	}
+	if _, known := n.find("broker:vo", time.Now().Add(contact)); known {
+		t.Error("it is answered for ever")
+	}
+}

@@ -1,0 +1,166 @@
+package live
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"bourse/agents"
+	"bourse/agents/wire"
+)
+
+func someMember(t *rapid.T) Member {
+	oldest := rapid.Uint32Range(1, 5).Draw(t, "oldest")
+	return Member{
+		Agent:   agents.ID(rapid.StringMatching(`(site|broker):[a-z0-9._-]{1,100}`).Draw(t, "agent")),
+		Address: rapid.StringMatching(`[a-z0-9.]{1,200}:[1-9][0-9]{0,3}`).Draw(t, "address"),
+		Life:    rapid.Uint64Min(1).Draw(t, "life"), Oldest: oldest, Version: oldest + rapid.Uint32Range(0, 3).Draw(t, "versions"),
+		Digest: rapid.Uint64().Draw(t, "digest"), Flags: Flags(rapid.Byte().Draw(t, "flags")),
+	}
+}
+
+// What a process tells of itself is read as it was written, also by a build that
+// knows fewer fields, and fits into gossip.
+func TestMember_IsReadAsItWasWritten(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		m := someMember(t)
+		meta, err := m.encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(meta) > metaMax {
+			t.Fatalf("%d bytes", len(meta))
+		}
+		more := rapid.SliceOfN(rapid.Byte(), 0, metaMax-len(meta)).Draw(t, "of a newer build")
+		if back, err := decodeMember(m.node(), append(meta, more...)); err != nil || back != m {
+			t.Fatalf("read %+v, %v instead of %+v", back, err, m)
+		}
+		if _, err := decodeMember(m.node()+"x", meta); err == nil {
+			t.Fatal("read under another's name")
+		}
+	})
+}
+
+func TestMember_RefusesWhatIsTooLargeOrNobody(t *testing.T) {
+	t.Parallel()
+	good := Member{Agent: "site:north", Address: "10.0.0.1:7000", Life: 1, Oldest: 1, Version: 1}
+	for _, c := range []struct {
+		change func(*Member)
+		want   string
+	}{
+		{func(m *Member) { m.Address = strings.Repeat("a", 600) + ":1" }, "at most 512"},
+		{func(m *Member) { m.Agent = "cluster:north" }, "site:NAME"},
+		{func(m *Member) { m.Agent = "site:" }, "site:NAME"},
+		{func(m *Member) { m.Agent = "site:a#b" }, "a #"},
+		{func(m *Member) { m.Agent = "site:a\nb" }, "control character"},
+		{func(m *Member) { m.Address = "north" }, "HOST:PORT"},
+		{func(m *Member) { m.Address = "north:0" }, "HOST:PORT"},
+		{func(m *Member) { m.Address = ":7000" }, "HOST:PORT"},
+		{func(m *Member) { m.Life = 0 }, "begin at 1"},
+		{func(m *Member) { m.Oldest = 2 }, "begin at 1"},
+	} {
+		m := good
+		c.change(&m)
+		if _, err := m.encode(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: error %v, want one with %q", m, err, c.want)
+		}
+	}
+}
+
+// Whatever gossip says is read or refused.
+func FuzzDecodeMember(f *testing.F) {
+	m := Member{Agent: "site:north", Address: "10.0.0.1:7000", Life: 1, Oldest: 1, Version: 1}
+	meta, err := m.encode()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(m.node(), meta)
+	f.Add(m.node(), meta[:len(meta)-2])
+	f.Add("site:north#1", []byte{metaFormat, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1})
+	f.Fuzz(func(t *testing.T, node string, meta []byte) {
+		m, err := decodeMember(node, meta)
+		if err != nil {
+			return
+		}
+		again, err := m.encode()
+		if err != nil {
+			t.Fatalf("%+v was read and cannot be written: %v", m, err)
+		}
+		if back, err := decodeMember(node, again); err != nil || back != m {
+			t.Fatalf("%+v was read back as %+v, %v", m, back, err)
+		}
+	})
+}
+
+// The directory agrees with a list that is searched anew each time, and its
+// changes tell a listener all that it needs.
+func TestDirectory_AgreesWithAPlainList(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		d := newDirectory()
+		living := map[string]Member{}
+		told := map[agents.ID]Member{}
+		for range rapid.IntRange(1, 60).Draw(t, "words") {
+			m := Member{Agent: agents.ID(rapid.SampledFrom([]string{"site:a", "site:b", "broker:c"}).Draw(t, "agent")), Address: "h:1",
+				Life: rapid.Uint64Range(1, 4).Draw(t, "life"), Oldest: 1, Version: 1, Digest: rapid.Uint64Range(0, 1).Draw(t, "digest"),
+				Flags: rapid.SampledFrom([]Flags{0, Leaving, Draining}).Draw(t, "flags")}
+			alive := rapid.Bool().Draw(t, "alive")
+			if living[m.node()] = m; !alive {
+				delete(living, m.node())
+			}
+			switch c := d.hear(m, alive); c.Turn {
+			case Came, Told:
+				told[c.Agent] = c.Member
+			case Went:
+				delete(told, c.Agent)
+			}
+			for _, id := range []agents.ID{"site:a", "site:b", "broker:c"} {
+				want, any := best(living, id)
+				if got, known := d.Find(id); known != any || got != want {
+					t.Fatalf("%s is %+v, %v; want %+v, %v", id, got, known, want, any)
+				}
+				heard, has := told[id]
+				if usable := any && want.Flags&Leaving == 0; has != usable || usable && heard != want {
+					t.Fatalf("a listener takes %s for %+v, %v; it is %+v, %v", id, heard, has, want, usable)
+				}
+			}
+		}
+	})
+}
+
+// best finds the life that is meant, the slow way.
+func best(living map[string]Member, id agents.ID) (found Member, any bool) {
+	for _, m := range living {
+		better := m.Flags&Leaving < found.Flags&Leaving || m.Flags&Leaving == found.Flags&Leaving && m.Life > found.Life
+		if m.Agent == id && (!any || better) {
+			found, any = m, true
+		}
+	}
+	return found, any
+}
+
+// A process too many is not taken in; one less makes room.
+func TestDirectory_IsBounded(t *testing.T) {
+	t.Parallel()
+	d := newDirectory()
+	at := func(i int) Member {
+		return Member{Agent: agents.ID(fmt.Sprint("site:", i)), Address: "h:1", Life: 1, Oldest: wire.Oldest, Version: wire.Version}
+	}
+	for i := range maxMembers + 5 {
+		d.hear(at(i), true)
+	}
+	if n, beyond := len(d.Members()), d.beyond(); n != maxMembers || beyond != 5 {
+		t.Errorf("%d members, %d turned away", n, beyond)
+	}
+	if !slices.IsSortedFunc(d.Members(), func(a, b Member) int { return strings.Compare(string(a.Agent), string(b.Agent)) }) {
+		t.Error("members are not in order")
+	}
+	d.hear(at(0), false)
+	if c := d.hear(at(maxMembers), true); c.Turn != Came {
+		t.Errorf("there is room again, but %+v", c)
+	}
+}
