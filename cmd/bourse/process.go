@@ -81,7 +81,7 @@ func (p *process) run(ctx context.Context, begin func() error, serve func(web.Op
 		return failed(p.leave())
 	case err := <-p.host.Failed():
 		p.log.Error().Err(err).Msg("the process cannot go on; its next life replays the journal")
-		p.node.Close()
+		p.abandon()
 		return failed(err)
 	case err := <-served:
 		return failed(errors.Join(err, p.leave()))
@@ -217,6 +217,16 @@ func (p *process) leave() error {
 		p.log.Info().Msg("stopped")
 	}
 	return err
+}
+
+// abandon cuts everything off without a word: nobody must be told more.
+func (p *process) abandon() {
+	if p.api != nil {
+		now, cancel := context.WithCancel(context.Background())
+		cancel()
+		p.api.Close(now)
+	}
+	p.node.Close()
 }
 
 // listen takes the address of the API; nil if there is to be none.

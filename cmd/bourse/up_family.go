@@ -42,7 +42,7 @@ func (f *family) pid(m member) int {
 }
 
 // run starts the members, calls ready when all are, and keeps them going until
-// ctx ends or one fails; then it stops them all, the broker first.
+// ctx ends or one fails; then it stops them all.
 func (f *family) run(ctx context.Context, members []member, ready func() error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
