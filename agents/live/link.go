@@ -39,7 +39,6 @@ type link struct {
 	sizes   []int            // of those under way, the oldest first: sent-len(sizes) are acknowledged
 	flying  int              // their bytes
 	heard   time.Time        // of the last acknowledgement, or since something is under way
-	rest    time.Time        // nothing goes before
 	queue   []*wire.Envelope // waiting
 	queued  int              // their bytes
 }

@@ -74,6 +74,7 @@ type NodeStats struct {
 	Garbage uint64 // words of gossip that could not be read, or of nodes beyond the bound
 	Rivals  uint64 // times that another living process was heard of under this agent's name
 	Health  int    // gossip's opinion of this process, 0 the best: higher, it is too slow to answer in time
+	Breaks  uint64 // connections to others that have ended, a few for each peer that went
 	Dead    uint64 // messages that the remote could not get rid of
 }
 
@@ -350,7 +351,7 @@ func (n *Node) Stats() NodeStats {
 	s.Garbage += n.directory.beyond()
 	s.Links, s.Members, s.Health = n.links.stats(), len(n.directory.Members()), n.gossip.list.GetHealthScore()
 	if c, ok := n.lane.(*remoteCarrier); ok {
-		s.Dead = c.dead.Load()
+		s.Breaks, s.Dead = c.breaks.Load(), c.dead.Load()
 	}
 	return s
 }

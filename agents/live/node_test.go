@@ -96,7 +96,10 @@ type testNode struct {
 func startPeer(t testing.TB, o NodeOptions, seeds ...string) testNode {
 	t.Helper()
 	d := &desk{}
-	o.Host, o.Gossip.Label, o.Gossip.Seeds = d, "vo", seeds
+	o.Host, o.Gossip.Seeds = d, seeds
+	if o.Gossip.Label == "" {
+		o.Gossip.Label = "vo"
+	}
 	if o.Gossip.Profile == "" {
 		o.Gossip.Profile = "fast"
 	}

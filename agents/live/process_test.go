@@ -252,6 +252,28 @@ func TestProcesses_AKilledSiteIsMissedAndComesBack(t *testing.T) {
 	}
 }
 
+// The end of a connection is not the end of those after it: a peer that is killed
+// while much is under way to it, and comes back at the same address, is connected
+// to a few times and answers.
+func TestProcesses_ABrokenConnectionIsMadeAnewOnce(t *testing.T) {
+	t.Parallel()
+	broker, sites := processes(t, "lan", "north") // LAN timings: gossip does not miss it
+	for range 3 {
+		broker.do("send site:north 2000 0")
+		sites[0].kill()
+		broker.do("send site:north 100 0")
+		sites[0] = startChild(t, childOptions{Name: "site:north", Profile: "lan", Listen: sites[0].first.Address, Seed: broker.first.Gossip})
+	}
+	before := broker.do("send site:north 1 0").Received
+	eventually(t, 20*time.Second, "it answers", func() bool {
+		broker.do("send site:north 1 0")
+		return broker.do("report").Received > before
+	})
+	if s := broker.do("report").Stats; s.Breaks > 30 {
+		t.Errorf("%d connections ended: %+v", s.Breaks, s)
+	}
+}
+
 // A stopped process costs itself only: what is sent to it waits, then is
 // dropped, while others answer; woken, it is there again.
 func TestProcesses_AStoppedSiteCostsItselfOnly(t *testing.T) {

@@ -55,6 +55,7 @@ type remoteCarrier struct {
 	peers  sync.Map // addresses that something has been sent to since the last hangUp
 	ended  sync.Map // address: when a connection to it has ended
 	closed atomic.Bool
+	breaks atomic.Uint64 // connections that have ended
 	dead   atomic.Uint64 // messages that Proto.Actor could not get rid of
 }
 
@@ -85,6 +86,7 @@ func startRemote(listen, advertise string, t Transport, l zerolog.Logger, take f
 		switch e := event.(type) {
 		case *remote.EndpointTerminatedEvent:
 			c.ended.Store(e.Address, time.Now())
+			c.breaks.Add(1)
 			broken(e.Address)
 		case *actor.DeadLetterEvent:
 			if _, ours := e.Message.(proto.Message); ours && e.PID.GetId() == mailroom {
