@@ -19,7 +19,8 @@ type Options struct {
 	// Work is how much that may cost in all: slots times jobs, summed over the
 	// reruns; 0: 20 million, which takes a second or two.
 	Work int
-	// Options is how many alternatives are shown at most; 0: 20.
+	// Options is how many alternatives are shown, beside the one chosen and the
+	// runner-up; 0: 10.
 	Options int
 }
 
@@ -152,7 +153,7 @@ func (e *ErrUnknown) Error() string {
 // in order. It reads them once and keeps little, and then plans one cycle again
 // as often as Options allow. A job that the facts do not name is *ErrUnknown.
 func Explain(facts iter.Seq2[bourse.Time, agents.Fact], job string, o Options) (*Explanation, error) {
-	o.Reruns, o.Work, o.Options = cmp.Or(o.Reruns, 200), cmp.Or(o.Work, 20_000_000), cmp.Or(o.Options, 20)
+	o.Reruns, o.Work, o.Options = cmp.Or(o.Reruns, 200), cmp.Or(o.Work, 20_000_000), cmp.Or(o.Options, 10)
 	h := gather(facts, job)
 	if !h.known {
 		return nil, &ErrUnknown{job, h.first}
@@ -171,8 +172,11 @@ func Explain(facts iter.Seq2[bourse.Time, agents.Fact], job string, o Options) (
 	}
 	e.doubts(h)
 	x := &examiner{Explanation: e, history: h, options: o}
-	if c := x.decisive(); c != nil {
+	switch c := x.decisive(); {
+	case c != nil:
 		x.explain(c)
+	case e.waits() && !e.Reason.Refused():
+		e.unknown("why it waits: no cycle has looked at it yet")
 	}
 	if e.waits() {
 		x.earliest()

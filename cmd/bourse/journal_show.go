@@ -225,6 +225,10 @@ func words(f agents.Fact) string {
 		return fmt.Sprintf("%v at %s, %v: job %s, not on record", f.Leg, f.Site, f.State, f.Job)
 	case bourse.LifeBegun:
 		return fmt.Sprintf("life %d begins", f.Incarnation)
+	case bourse.CycleSeen:
+		return fmt.Sprintf("cycle %d: %s before %s", f.Cycle, plural(len(f.Jobs), "job", "jobs"), plural(len(f.Sites), "site", "sites"))
+	case bourse.CyclePlanned:
+		return fmt.Sprintf("cycle %d: windows chosen for %s", f.Cycle, plural(len(f.Chosen), "job", "jobs"))
 	case bourse.BrokerImage:
 		return fmt.Sprintf("image: %s, %s, %s", plural(len(f.Jobs), "job", "jobs"), plural(len(f.Txs), "transaction", "transactions"), plural(len(f.Accounts), "account", "accounts"))
 	case bourse.SiteImage:
