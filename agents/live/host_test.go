@@ -424,6 +424,45 @@ func TestStop_LeavesNothingOpen(t *testing.T) {
 
 func second(_ agents.Message, err error) error { return err }
 
+// An agent that does not come to an end is waited for no longer than told.
+func TestStop_WaitsNoLongerThanTold(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h, p := hosting(t, &journal.Memory{}, Options{})
+		synctest.Wait()
+		gate := make(chan struct{})
+		p.gate = gate
+		_ = h.Tell("user:ana", toy, wait{})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := h.Stop(ctx); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), string(toy)) {
+			t.Errorf("stopped with %v", err)
+		}
+		close(gate)
+	})
+}
+
+// What is for nobody here goes to the network; what cannot leave is counted and,
+// where somebody waits for the word, said.
+func TestTell_GoesToTheNetworkWhatIsNotHere(t *testing.T) {
+	t.Parallel()
+	h, net := quiet(Options{}), &lately{}
+	if err := h.Tell("broker:vo1", "site:far", agents.OfferRequest{}); !errors.Is(err, ErrUnknown) {
+		t.Errorf("without a network: %v", err)
+	}
+	h.Connect(net)
+	if err := h.Tell("broker:vo1", "site:far", agents.OfferRequest{Cycle: 7}); err != nil || net.count() != 1 {
+		t.Errorf("told with %v, %d envelopes", err, net.count())
+	}
+	if err := h.Tell("broker:vo1", "site:far", put{1}); err == nil {
+		t.Error("a message without a form on the wire was sent")
+	}
+	if s := h.Stats(); s.Out != 1 || s.Unsendable != 1 {
+		t.Errorf("counted %+v", s)
+	}
+	stop(t, h)
+}
+
 // A journal begins anew after so many facts, and nothing is lost by it.
 func TestHost_ImagesKeepJournalsShort(t *testing.T) {
 	t.Parallel()
