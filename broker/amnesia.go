@@ -126,7 +126,7 @@ func (b *Broker) lapsed(now bourse.Time, p *peer, out *agents.Outbox) {
 	var legs []bourse.LegID
 	for _, t := range b.order {
 		for i := range t.legs {
-			if t.site(i) == p.id && t.resolved && b.assertable(now, t, &t.legs[i]) {
+			if t.sites[i] == p.name && t.resolved && b.assertable(now, t, &t.legs[i]) {
 				legs = append(legs, t.leg(i))
 			}
 		}
@@ -267,7 +267,7 @@ func (b *Broker) compare(now bourse.Time, p *peer, legs []agents.ListedLeg, out 
 	for _, t := range b.order {
 		for i := range t.legs {
 			l := &t.legs[i]
-			if t.site(i) != p.id || !t.resolved || !l.charged || l.what.End <= now {
+			if t.sites[i] != p.name || !t.resolved || !l.charged || l.what.End <= now {
 				continue
 			}
 			s := there[t.leg(i)]

@@ -19,13 +19,15 @@ import (
 // peer is a site, as a broker knows it.
 type peer struct {
 	id     agents.ID
-	member bool // it is asked for offers
-	went   bool // it was a member, and has left
+	name   string // of the site
+	member bool   // it is asked for offers
+	went   bool   // it was a member, and has left
 	left   bourse.Time
 
 	// For this life only.
 	listed    bool
-	legs      []agents.ListedLeg // of its Listing, until all have listed
+	legs      []agents.ListedLeg     // of its Listing, until all have listed
+	places    map[bourse.LegID]int32 // in legs
 	memory    siteMemory
 	owed      []bourse.LegID // to be asserted and not answered, in order
 	told      int            // how many of them have been sent
@@ -97,7 +99,7 @@ func (b *Broker) start(now bourse.Time, m agents.Started, out *agents.Outbox) {
 	}
 	b.began = now
 	out.Alarm(now.Add(listWait), listenDue{})
-	b.resolveAll(now, out) // without sites there is nobody to ask
+	b.resolveAll(now, nil, out) // without sites there is nobody to ask
 }
 
 // listWait is how long a life waits for all members to list their legs before it
@@ -145,7 +147,7 @@ func (b *Broker) askList(now bourse.Time, p *peer, wait bourse.Duration, out *ag
 	m := agents.List{Broker: b.cfg.Name, Incarnation: b.life().Incarnation, Nonce: b.life().Nonce}
 	for _, t := range b.order {
 		for i := range t.legs {
-			if t.site(i) == p.id && !t.legs[i].state.Terminal() {
+			if t.sites[i] == p.name && !t.legs[i].state.Terminal() {
 				m.Known = append(m.Known, t.leg(i))
 			}
 		}
@@ -183,13 +185,17 @@ func (b *Broker) listing(now bourse.Time, from agents.ID, m agents.Listing, out 
 		return
 	}
 	p.listed, p.legs, b.stale = true, m.Legs, true
+	p.places = make(map[bourse.LegID]int32, len(m.Legs))
+	for i := len(m.Legs) - 1; i >= 0; i-- { // of two of one name the first counts
+		p.places[m.Legs[i].Leg] = int32(i)
+	}
 	p.memory.set(m.Stamp)
 	for _, t := range b.order {
 		if t.resolved && !t.over() {
 			b.heard(now, p, t, out)
 		}
 	}
-	b.resolveAll(now, out)
+	b.resolveAll(now, p, out)
 	b.compare(now, p, m.Legs, out)
 }
 
@@ -198,7 +204,7 @@ func (b *Broker) listing(now bourse.Time, from agents.ID, m agents.Listing, out 
 func (b *Broker) heard(now bourse.Time, p *peer, t *transaction, out *agents.Outbox) {
 	here := false
 	for i := range t.legs {
-		if t.site(i) == p.id {
+		if t.sites[i] == p.name {
 			s := b.sight(t, i)
 			b.catchUp(now, t, i, &s, out)
 			here = true
@@ -212,9 +218,11 @@ func (b *Broker) heard(now bourse.Time, p *peer, t *transaction, out *agents.Out
 // resolveAll decides afresh what can be decided now: a transaction with a leg
 // that is confirmed at once, any other when all its sites have listed. When
 // every member has, legs without a record are adopted, and the life is as any.
-func (b *Broker) resolveAll(now bourse.Time, out *agents.Outbox) {
+// What is to be looked at are the transactions of the site that has just listed;
+// nil: all.
+func (b *Broker) resolveAll(now bourse.Time, p *peer, out *agents.Outbox) {
 	for i := 0; i < len(b.order); i++ {
-		if t := b.order[i]; !t.resolved {
+		if t := b.order[i]; !t.resolved && (p == nil || t.touches(p)) {
 			b.resolve(now, t, out)
 		}
 	}
@@ -224,7 +232,7 @@ func (b *Broker) resolveAll(now bourse.Time, out *agents.Outbox) {
 	b.adopt(now, out)
 	for _, id := range b.known {
 		if p := b.peers[id]; p.listed {
-			p.legs = nil
+			p.legs, p.places = nil, nil
 		}
 	}
 	for _, j := range b.jobs {
@@ -245,10 +253,8 @@ func (b *Broker) sight(t *transaction, i int) sighting {
 	if p == nil || !p.listed {
 		return sighting{}
 	}
-	for k := range p.legs {
-		if p.legs[k].Leg == t.leg(i) {
-			return sighting{p.legs[k], true, true}
-		}
+	if k, ok := p.places[t.leg(i)]; ok {
+		return sighting{p.legs[k], true, true}
 	}
 	return sighting{heard: true}
 }

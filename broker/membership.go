@@ -13,7 +13,7 @@ import (
 func (b *Broker) meet(id agents.ID) *peer {
 	p := b.peers[id]
 	if p == nil {
-		p = &peer{id: id, listed: true}
+		p = &peer{id: id, name: siteName(id), listed: true}
 		b.peers[id] = p
 		i, _ := slices.BinarySearch(b.known, id)
 		b.known = slices.Insert(b.known, i, id)

@@ -80,3 +80,30 @@ func BenchmarkMemory(b *testing.B) {
 		runtime.KeepAlive(x)
 	}
 }
+
+// BenchmarkRestart is what a broker of 100,000 open reservations does between
+// Started and the last of its sites' Listings.
+func BenchmarkRestart(b *testing.B) {
+	for _, sites := range []int{2, 200} {
+		b.Run(fmt.Sprintf("sites=%d", sites), func(b *testing.B) {
+			for b.Loop() {
+				b.StopTimer()
+				x := reserved(sites, 100_000)
+				legs := map[agents.ID][]agents.ListedLeg{}
+				for _, t := range x.order {
+					legs[t.site(0)] = append(legs[t.site(0)], agents.ListedLeg{Leg: t.leg(0), What: t.legs[0].what, Job: t.job.Name, State: bourse.Confirmed, Fare: t.legs[0].fare, Version: 1})
+				}
+				b.StartTimer()
+				var out agents.Outbox
+				x.Step(0, "", agents.Started{Nonce: 8}, &out)
+				for _, id := range x.sites {
+					out.Reset()
+					x.Step(0, id, agents.Listing{Incarnation: 2, Legs: legs[id], Stamp: agents.Stamp{Epoch: 1, Seq: 1}}, &out)
+				}
+				if x.listening() {
+					b.Fatal("it still listens")
+				}
+			}
+		})
+	}
+}

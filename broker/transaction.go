@@ -170,6 +170,16 @@ func (t *transaction) time() bourse.Duration {
 // site is the address of the site that carries leg i.
 func (t *transaction) site(i int) agents.ID { return siteID(t.sites[i]) }
 
+// touches reports whether a leg is at a site.
+func (t *transaction) touches(p *peer) bool {
+	for i := range t.sites {
+		if t.sites[i] == p.name {
+			return true
+		}
+	}
+	return false
+}
+
 func siteID(name string) agents.ID { return agents.ID(sitePrefix + name) }
 
 // find returns the transaction and the leg that a site speaks of, nil if there
