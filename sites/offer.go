@@ -2,6 +2,7 @@ package sites
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"bourse"
@@ -43,6 +44,9 @@ func (s *Site) free(now, horizon bourse.Time, vo string) []agents.GroupOffer {
 // span no more nodes than could be had for a minute. Longer legs may still be
 // refused; but where the share is used up, nothing is offered.
 func (s *Site) net(p bourse.Profile, now bourse.Time, left int64) bourse.Profile {
+	if left == math.MaxInt64 {
+		return p
+	}
 	most := max(left, 0) / int64(bourse.Minute)
 	end := now.Add(s.cfg.Span)
 	out := make(bourse.Profile, 0, len(p)+1)
