@@ -198,3 +198,38 @@ func TestExplain_IsBoundedByTheHour(t *testing.T) {
 		t.Errorf("cycles at 1000, 2000, .. 6000 s are %q, want %q", cut, want)
 	}
 }
+
+// Who withdraws while the quotes are waited for has no part in the choice, nor in
+// a rerun of it.
+func TestRerun_LeavesOutWhoHasWithdrawn(t *testing.T) {
+	t.Parallel()
+	site := newFakeSite("north", 4, 3_600_000)
+	site.busy[0].Add(0, 2000*sec, 4) // at first nothing is at base price
+	site.rule = onNth("QuoteRequest", 1, fakeAnswer{silent: true})
+	cfg := testConfig(site)
+	cfg.Explain, cfg.MaxAlternatives = 1<<20, 1
+	w := newTestWorld(t, cfg, site)
+	w.submit(1, testJob("a", 2, 500*bourse.Second, 9*bourse.Credit), testJob("b", 2, 500*bourse.Second, 9*bourse.Credit))
+	w.Post(1005*sec, site.id(), later{"broker:vo1", agents.JobCancel{Job: "a"}})
+	w.Run(1500 * sec)
+	seen, planned := recorded(w)
+	p := planned[1]
+	if len(p.Gone) != 1 || p.Gone[0] != "a" || len(p.Chosen) != 1 || p.Chosen[0].Job != "b" {
+		t.Fatalf("%+v", p)
+	}
+	r, err := NewRerun(&seen[0], p)
+	if err != nil || r.As()[0].Chosen != 0 || r.As()[1].Taken().Start != 2000*sec {
+		t.Errorf("%v, %+v", err, r)
+	}
+	o, err := r.With("b", Change{Request: seen[0].Jobs[1].Request})
+	if err != nil || o.Taken().Start != 2000*sec {
+		t.Errorf("%v, %+v", err, o)
+	}
+	p.Gone = nil
+	if _, err := NewRerun(&seen[0], p); err != ErrDiffers {
+		t.Errorf("with a in it: %v", err)
+	}
+	if _, err := NewRerun(&seen[0], nil); err != ErrUnfinished {
+		t.Errorf("without a choice on record: %v", err)
+	}
+}
