@@ -74,7 +74,13 @@ func (w *witness) live(t *rapid.T, disk *journal.Memory) {
 		return nil
 	}
 	h := quiet(Options{SnapshotEvery: rapid.IntRange(3, 40).Draw(t, "snapshot"), BatchSteps: rapid.IntRange(1, 16).Draw(t, "batch")})
-	defer func() { _ = h.Stop(context.Background()) }()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	defer func() {
+		if err := h.Stop(ctx); errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+	}()
 	if err := h.Add(toy, &purse{}, disk, toyJournal); err != nil {
 		if !errors.Is(err, errDisk) {
 			t.Fatal(err)
@@ -83,7 +89,7 @@ func (w *witness) live(t *rapid.T, disk *journal.Memory) {
 	}
 	var seq int64
 	begun := make(chan struct{})
-	_ = h.View(context.Background(), toy, func(_ bourse.Time, a agents.Agent) {
+	_ = h.View(ctx, toy, func(_ bourse.Time, a agents.Agent) {
 		seq = int64(a.(*purse).added)
 		w.told(seq, a.(*purse).sum)
 		h.Watch(toy, func(_ bourse.Time, f agents.Fact) {
@@ -97,7 +103,7 @@ func (w *witness) live(t *rapid.T, disk *journal.Memory) {
 	close(begun)
 	var group sync.WaitGroup
 	for n := range int64(4) {
-		group.Go(func() { w.asker(h, n+1) })
+		group.Go(func() { w.asker(ctx, h, n+1) })
 	}
 	select {
 	case <-h.Failed():
@@ -108,17 +114,17 @@ func (w *witness) live(t *rapid.T, disk *journal.Memory) {
 }
 
 // asker gives n into the purse until the life ends.
-func (w *witness) asker(h *Host, n int64) {
+func (w *witness) asker(ctx context.Context, h *Host, n int64) {
 	for {
 		w.mu.Lock()
 		w.asked++
 		w.mu.Unlock()
-		m, err := h.Ask(context.Background(), "user:ana", toy, put{n})
+		m, err := h.Ask(ctx, "user:ana", toy, put{n})
 		if err != nil {
 			return
 		}
 		w.told(m.(total).Seq, m.(total).Sum)
-		_ = h.View(context.Background(), toy, func(_ bourse.Time, a agents.Agent) {
+		_ = h.View(ctx, toy, func(_ bourse.Time, a agents.Agent) {
 			w.told(int64(a.(*purse).added), a.(*purse).sum)
 		})
 	}
