@@ -53,7 +53,10 @@ func (t *transaction) image(started bool) bourse.TxMemory {
 	for i := range t.legs {
 		l := &t.legs[i]
 		m.Legs, m.Limits = append(m.Legs, l.what), append(m.Limits, l.limit)
-		m.Replaces = append(m.Replaces, l.replaces)
+		if l.replaces != (bourse.LegID{}) {
+			m.Replaces = append(m.Replaces, make([]bourse.LegID, i+1-len(m.Replaces))...)
+			m.Replaces[i] = l.replaces
+		}
 		m.Memory = append(m.Memory, bourse.LegRecord{State: l.recorded(started), Fare: l.fare, End: l.end, Back: l.back, Version: l.version,
 			Priced: l.priced, Charged: l.charged, Closed: l.closed, Mended: l.mended, Moved: l.moved})
 	}
