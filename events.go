@@ -72,6 +72,7 @@ type (
 		Run      Duration `json:"run,omitempty"`     // what the work really takes; 0: to the end
 		Refund   Credits  `json:"refund,omitempty"`  // posted back, once
 		Penalty  Credits  `json:"penalty,omitempty"` // posted by the site for a confirmed leg that it lost
+		Flex     Flex     `json:"flex,omitzero"`     // the window within which the site may move it
 	}
 	// LegRestored says that a site has taken a leg back from its broker's word,
 	// having lost its own memory of it: an amnesia, which is why the leg need not
@@ -131,6 +132,9 @@ type (
 		Noted   bool `json:"noted,omitempty"`
 		HeldAt  Time `json:"heldAt"`
 		At      Time `json:"at"` // of its last move
+
+		Turn uint32 `json:"turn,omitempty"` // of its last LegShifted
+		Told uint32 `json:"told,omitempty"` // the last that its broker has acknowledged
 	}
 	// NodesDown says that nodes of a group have failed; they are back at Until.
 	NodesDown struct {
@@ -188,12 +192,15 @@ type (
 		Versions []uint32  `json:"versions,omitempty"` // of those legs
 		Request  Request   `json:"request,omitzero"`   // a move: what the job asks for from its COMMIT on
 		Spare    []SiteLeg `json:"spare,omitempty"`    // of unchosen alternatives: what may stand in for a leg that breaks
+		Flex     Flex      `json:"flex,omitzero"`      // of its only leg
 	}
 	// LegPriced says that a site holds a leg and at which fare.
 	LegPriced struct {
 		Leg     LegID  `json:"leg"`
 		Fare    Fare   `json:"fare"`
 		Version uint32 `json:"version,omitempty"` // 0: the first
+		Start   Time   `json:"start,omitempty"`   // of a flexible leg: where its site has placed it, if not where it was asked
+		End     Time   `json:"end,omitempty"`
 	}
 	// TxDecided says COMMIT or ABORT, once per transaction.
 	TxDecided struct {
@@ -268,15 +275,19 @@ type (
 		Legs []LegID `json:"legs"`
 	}
 	// JobBroken says that a committed window cannot be made whole: what is left of
-	// it is released for a full refund, and the job waits again.
+	// it is released for a full refund, and the job waits again. Where that follows
+	// from a wish of its user, the refund is by the schedule.
 	JobBroken struct {
 		Job    string `json:"job"`
 		Reason Reason `json:"reason"`
+		Wish   bool   `json:"wish,omitempty"`
 	}
-	// JobCancelled says that its user has given a job up.
+	// JobCancelled says that its user has given a job up or, with a Reason, that
+	// it is given up because a job that it comes after is.
 	JobCancelled struct {
-		Job  string `json:"job"`
-		User string `json:"user,omitempty"`
+		Job    string `json:"job"`
+		User   string `json:"user,omitempty"`
+		Reason Reason `json:"reason,omitzero"`
 	}
 	// SiteJoined and SiteLeft say whom the broker asks for offers from now on.
 	SiteJoined struct {
@@ -317,6 +328,7 @@ type (
 		Last   TxID   `json:"last,omitzero"`
 		Reason Reason `json:"reason,omitzero"`
 		Since  Time   `json:"since,omitempty"` // when it came to that state
+		Ended  Time   `json:"ended,omitempty"` // of its work, once it is done
 	}
 	// TxMemory is what a broker keeps of a transaction.
 	TxMemory struct {
@@ -339,6 +351,7 @@ type (
 		Closed  bool     `json:"closed,omitempty"`
 		Mended  bool     `json:"mended,omitempty"`
 		Moved   bool     `json:"moved,omitempty"`
+		Turn    uint32   `json:"turn,omitempty"` // of the last LegShifted
 	}
 	// UserReturned is what sites have given back of a user's payments.
 	UserReturned struct {
@@ -390,7 +403,7 @@ func Facts() []interface{ Kind() string } {
 		JobStarted{}, JobEnded{}, JobRefused{}, NodesLocked{}, NodesFreed{},
 		WorkBegun{}, JobQueued{}, JobExtended{}, LockMoved{}, ClusterImage{},
 		SiteDrained{}, SiteClosed{}, SiteOpened{}, MaintenanceSet{}, MaintenanceOver{},
-		LegMoved{}, LegRestored{}, LifeSeen{}, LifeListed{}, Tombstone{}, NoticeNoted{}, LegsForgotten{}, SiteImage{}, NodesDown{},
+		LegMoved{}, LegRestored{}, LegShifted{}, ShiftNoted{}, NodesMoved{}, LifeSeen{}, LifeListed{}, Tombstone{}, NoticeNoted{}, LegsForgotten{}, SiteImage{}, NodesDown{},
 		JobSubmitted{}, SubmissionRefused{}, CycleClosed{}, JobPostponed{},
 		TxBegun{}, LegPriced{}, TxDecided{}, LegClosed{}, LegDone{},
 		LifeBegun{}, LifeFenced{}, TxReversed{}, LegAdopted{}, Amnesia{}, JobBroken{}, JobCancelled{},

@@ -24,6 +24,13 @@ type Request struct {
 	Deadline       Time        `json:"deadline"`       // every part has ended by then; Never if there is none
 	Require        Requirement `json:"require,omitzero"`
 	OneSite        bool        `json:"oneSite,omitempty"` // all parts on one site
+
+	// Flexible is how much later than agreed a window on a single site may start,
+	// if that site can make use of it; it ends by the deadline all the same. Fix
+	// and Phi are those of Flex.
+	Flexible Duration `json:"flexible,omitempty"`
+	Fix      int      `json:"fix,omitempty"`
+	Phi      int      `json:"phi,omitempty"`
 }
 
 // DefaultBudget is S = C x ceil(L/P) x N, reckoned part by part with Cost, so
@@ -48,6 +55,11 @@ type Job struct {
 	Priority int      `json:"priority,omitempty"` // higher first
 	Run      Duration `json:"run,omitempty"`      // what it really takes at performance 1, known to simulated clusters only; 0: its Length
 	Origin   Origin   `json:"origin,omitzero"`
+
+	// After names jobs of the same user that must have ended, Gap before this one
+	// starts.
+	After []string `json:"after,omitempty"`
+	Gap   Duration `json:"gap,omitempty"`
 }
 
 // Origin is what a job keeps of the submission that it came in. No decision

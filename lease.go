@@ -36,6 +36,33 @@ type Leg struct {
 	End   Time   `json:"end"`
 }
 
+// Flex is the freedom that a leg gives its site: an SLA. The site may have it
+// start anywhere within the window, and may move it there until it is fixed or
+// starts. The zero Flex: none, the leg starts exactly when it says.
+type Flex struct {
+	Ready Time `json:"ready,omitempty"` // it does not start before
+	Due   Time `json:"due,omitempty"`   // it has ended by then; 0: the leg's own interval is the window
+	// Fix is the share of the wait from its hold to its start, in thousandths,
+	// after which the window closes to where it stands then; 0: when it starts.
+	Fix int `json:"fix,omitempty"`
+	// Phi is how far outside the window an alternative may lie that its owner
+	// would look at if there is no room, over the leg's duration, in thousandths.
+	Phi int `json:"phi,omitempty"`
+}
+
+// Movable reports whether the window leaves the site a choice for a leg.
+func (f Flex) Movable(l Leg) bool { return f.Due > 0 && f.Due.Sub(f.Ready) > l.Duration() }
+
+// Holds reports whether a leg's interval lies within the window.
+func (f Flex) Holds(start, end Time) bool { return f.Due > 0 && start >= f.Ready && end <= f.Due }
+
+// Place is where a site could carry a leg instead, and for how much.
+type Place struct {
+	Start Time `json:"start"`
+	End   Time `json:"end"`
+	Fare  Fare `json:"fare"`
+}
+
 // Duration is the length of the leg.
 func (l Leg) Duration() Duration { return l.End.Sub(l.Start) }
 

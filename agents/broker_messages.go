@@ -78,14 +78,22 @@ type Hold struct {
 	// Room and money are reckoned net of it.
 	Replaces bourse.LegID
 	Version  uint32
+
+	// Flex is the window within which the site may place the leg, and move it until
+	// it is fixed; the zero one: none. Only the one leg of a transaction has any:
+	// legs with a common start do not move alone.
+	Flex bourse.Flex
 }
 
-// HeldReply says that the capacity is locked, at the price that binds.
+// HeldReply says that the capacity is locked, at the price that binds. Start and
+// End are where a flexible leg has its place.
 type HeldReply struct {
 	Leg     bourse.LegID
 	Fare    bourse.Fare
 	Version uint32 // of the leg: 1, or one more than that of the leg it replaces
 	Stamp   Stamp
+
+	Start, End bourse.Time // both 0: where it was asked
 }
 
 // RefusedReply says that a step was refused; Fare is the present price where
@@ -100,7 +108,13 @@ type RefusedReply struct {
 	// what one before it had sent.
 	DecidedBy uint32
 	Stamp     Stamp
+	// Instead lists, nearest first, where the site would have had room for a leg
+	// whose Hold wants to hear of alternatives.
+	Instead []bourse.Place
 }
+
+// MaxInstead bounds the alternatives of a refusal.
+const MaxInstead = 10
 
 // Prepare extends the lock to the in-doubt limit, once every leg is held.
 type Prepare struct {
@@ -154,6 +168,17 @@ type SettledNotice struct {
 	Stamp   Stamp
 }
 
+// ShiftedNotice tells the broker that its flexible leg stands elsewhere within
+// its window now, or is fixed where it stands; repeated until Noted with its turn
+// or a later one.
+type ShiftedNotice struct {
+	Leg        bourse.LegID
+	Start, End bourse.Time
+	Turn       uint32 // counts the shifts of the leg, from 1
+	Fixed      bool
+	Stamp      Stamp
+}
+
 // Kind names the message.
 func (Submit) Kind() string         { return "Submit" }
 func (SubmitReply) Kind() string    { return "SubmitReply" }
@@ -172,3 +197,4 @@ func (Cancel) Kind() string         { return "Cancel" }
 func (CancelledReply) Kind() string { return "Cancelled" }
 func (StartedNotice) Kind() string  { return "LegStarted" }
 func (SettledNotice) Kind() string  { return "Settled" }
+func (ShiftedNotice) Kind() string  { return "Shifted" }

@@ -3,6 +3,7 @@ package agents
 import (
 	"bourse"
 	"bourse/policy/backfill"
+	"bourse/policy/sla"
 )
 
 // The messages between a site and its cluster, simulated or real. A cluster
@@ -20,6 +21,7 @@ type Snapshot struct {
 	Ref     uint64
 	Version uint64
 	States  []backfill.State // one per group; nil if the version is the one the site has
+	Plans   []*sla.Image     // of groups that make promises, by group; nil where there are none
 }
 
 // ClusterHold asks the cluster to lock nodes. It is refused if running jobs or
@@ -33,12 +35,15 @@ type ClusterHold struct {
 	Replaces bourse.LegID    // the lock whose nodes it may count on; the zero LegID: none
 	Again    bool            // even if it was released before
 	Force    bool            // what is in the way gives way, as when nodes fail; for maintenance
+	Flex     bourse.Flex     // where promises are made: the window within which the nodes may lie
 }
 
 // ClusterHeld answers a ClusterHold.
 type ClusterHeld struct {
 	Leg     bourse.LegID
 	Refusal bourse.Reason
+	What    bourse.Leg    // of a ClusterHold with a Flex: where the nodes are locked
+	Instead []bourse.Time // of a refusal: starts that there would be room for, nearest first
 }
 
 // ClusterConfirm makes a lock a reservation that its user's work runs in, in
@@ -59,8 +64,21 @@ type ClusterDone struct {
 // until the site has heard it, or releases the leg.
 type ClusterStarted struct{ Leg bourse.LegID }
 
-// ClusterHeard acknowledges a ClusterStarted.
-type ClusterHeard struct{ Leg bourse.LegID }
+// ClusterMoved tells the site that a flexible reservation lies elsewhere within
+// its window now, or is fixed where it lies; repeated until the site has heard it.
+type ClusterMoved struct {
+	Leg        bourse.LegID
+	Start, End bourse.Time
+	Turn       uint32 // counts them, leg by leg, from 1
+	Fixed      bool
+}
+
+// ClusterHeard acknowledges a ClusterStarted or, where it has a Turn, the
+// ClusterMoved of that turn.
+type ClusterHeard struct {
+	Leg  bourse.LegID
+	Turn uint32
+}
 
 // ClusterEnded tells the site that a reservation's work has ended; repeated
 // until the site releases the leg.
@@ -90,6 +108,11 @@ type ClusterLock struct {
 	Lost      bool
 	Ended     bool
 	End       bourse.Time // Ended: when
+
+	// Of a flexible reservation: the last that ClusterMoved has said, or would.
+	Turn       uint32
+	From, To   bourse.Time
+	FixedThere bool
 }
 
 // NodesLost has nodes of a group fail, for a time: idle ones first, then those
@@ -111,6 +134,7 @@ func (ClusterRelease) Kind() string   { return "ClusterRelease" }
 func (ClusterDone) Kind() string      { return "ClusterDone" }
 func (ClusterStarted) Kind() string   { return "ClusterStarted" }
 func (ClusterHeard) Kind() string     { return "ClusterHeard" }
+func (ClusterMoved) Kind() string     { return "ClusterMoved" }
 func (ClusterEnded) Kind() string     { return "ClusterEnded" }
 func (ClusterLost) Kind() string      { return "ClusterLost" }
 func (ClusterInventory) Kind() string { return "ClusterInventory" }

@@ -3,6 +3,8 @@ package agents
 import (
 	"encoding/binary"
 	"hash/fnv"
+
+	"bourse"
 )
 
 // Digest is the content of a Hold in one number, by which a site tells the same
@@ -35,5 +37,11 @@ func (m Hold) Digest() uint64 {
 	number(m.Replaces.Tx.Seq)
 	number(uint64(m.Replaces.Leg))
 	number(uint64(m.Version))
+	if m.Flex != (bourse.Flex{}) {
+		number(uint64(m.Flex.Ready))
+		number(uint64(m.Flex.Due))
+		number(uint64(m.Flex.Fix))
+		number(uint64(m.Flex.Phi))
+	}
 	return max(h.Sum64(), 1)
 }

@@ -65,10 +65,11 @@ type DegradedNotice struct {
 	Stamp   Stamp
 }
 
-// Noted acknowledges a notice of a site: Heuristic, Degraded or Settled.
+// Noted acknowledges a notice of a site: Heuristic, Degraded, Settled or Shifted.
 type Noted struct {
 	Leg  bourse.LegID
 	Step string // the notice's kind
+	Turn uint32 // of a Shifted: the turn
 }
 
 // List is the first word of a broker's new life to a site: tell me all legs of
