@@ -27,6 +27,7 @@ const (
 	LimitBudget Code = "limit-cost"  // no selection within B*
 	NoMoney     Code = "account"     // the VO's or the user's account does not cover it
 	Expired     Code = "expired"     // the deadline passed while it waited
+	After       Code = "after"       // a job that it comes after is not placed, has moved, or was given up
 
 	// Of a site that refuses a leg.
 	Busy       Code = "busy"        // a running job or a reservation is in the way
@@ -47,6 +48,7 @@ const (
 	NoCluster  Code = "no-cluster"  // the site's cluster did not answer in time
 	Withdrawn  Code = "cancelled"   // the leg was given up before it was asked for, or since
 	Stale      Code = "stale"       // the leg to be replaced has moved on
+	NoShare    Code = "no-share"    // too few time-shared nodes can meet the deadline
 )
 
 // String shows the words, or the code where there are none.

@@ -157,6 +157,7 @@ var reasonWords = map[bourse.Code]string{
 	bourse.Cap:         "too much was held unconfirmed",
 	bourse.QueueFull:   "too many jobs were waiting",
 	bourse.NoCluster:   "a cluster did not answer in time",
+	bourse.NoShare:     "too few time-shared nodes could meet the deadline",
 }
 
 func (s *Summary) findLocal() string {

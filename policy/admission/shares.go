@@ -1,0 +1,280 @@
+package admission
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"bourse"
+)
+
+// Shares is a Server of time-shared nodes under Libra or LibraRisk. A decision
+// costs a sum over the tasks of each node at most; an instant costs the nodes at
+// which something happens and a look at when each of the others has its turn.
+type Shares struct {
+	opt   Options
+	now   bourse.Time
+	nodes []node
+	turns []bourse.Time        // of each node: its next reckoning
+	next  bourse.Time          // the first of them
+	jobs  map[int64]*placement // that run
+	fits  []fit                // of the last decision
+	picks []int                // of the last decision
+	ended []Event              // of the last Advance
+	room  []outlook            // of the last prediction
+	spare []*placement         // to be used again
+}
+
+// placement is where a job runs.
+type placement struct {
+	nodes []int
+	left  int // tasks that have not ended
+}
+
+// fit is a node that suits a job, and how full it is.
+type fit struct {
+	node  int
+	total float64
+}
+
+func newShares(opt Options, now bourse.Time) *Shares {
+	s := &Shares{opt: opt, now: now, next: bourse.Never, jobs: make(map[int64]*placement)}
+	s.nodes = make([]node, len(opt.Nodes))
+	s.turns = make([]bourse.Time, len(opt.Nodes))
+	for i, p := range opt.Nodes {
+		s.nodes[i] = node{performance: p, at: now}
+		s.turns[i] = bourse.Never
+	}
+	return s
+}
+
+// Now is the instant of the last Advance.
+func (s *Shares) Now() bourse.Time { return s.now }
+
+// Next is the next instant at which a task ends or has used up its estimate.
+func (s *Shares) Next() bourse.Time { return s.next }
+
+// Pass has nothing to do: jobs start as they arrive.
+func (s *Shares) Pass() []Event { return nil }
+
+// Try says which nodes would serve the job, or how many are short.
+func (s *Shares) Try(j Job) Decision {
+	if d := impossible(&j, s.now, len(s.nodes)); d.Reason.Refused() {
+		return d
+	}
+	s.picks = s.picks[:0]
+	if s.opt.Control == Libra {
+		s.bestFit(&j)
+	} else {
+		s.firstFit(&j)
+	}
+	if short := j.Nodes - len(s.picks); short > 0 {
+		return Decision{Short: short, Reason: bourse.Reason{Code: bourse.NoShare, Detail: fmt.Sprintf(
+			"%d of %d nodes can serve an estimate of %v s within %v s; %d are short",
+			len(s.picks), j.Nodes, j.Estimate, j.Deadline.Sub(s.now), short)}}
+	}
+	return Decision{Nodes: s.picks}
+}
+
+// bestFit picks the nodes of Libra: of those whose shares, the new one included,
+// are at most 1 in sum, the fullest first, ties by number.
+func (s *Shares) bestFit(j *Job) {
+	s.fits = s.fits[:0]
+	remaining := float64(j.Deadline - s.now)
+	for i := range s.nodes {
+		n := &s.nodes[i]
+		if len(n.tasks) >= s.opt.Tasks {
+			continue
+		}
+		total := n.shares(s.now)
+		if total+share(float64(n.performance.Runtime(j.Estimate)), remaining) <= 1+tolerance {
+			s.fits = append(s.fits, fit{i, total})
+		}
+	}
+	if len(s.fits) > j.Nodes {
+		slices.SortFunc(s.fits, func(a, b fit) int {
+			return cmp.Or(cmp.Compare(b.total, a.total), cmp.Compare(a.node, b.node))
+		})
+		s.fits = s.fits[:j.Nodes]
+	}
+	for _, f := range s.fits {
+		s.picks = append(s.picks, f.node)
+	}
+}
+
+// firstFit picks the nodes of LibraRisk: the first without risk.
+func (s *Shares) firstFit(j *Job) {
+	remaining := float64(j.Deadline - s.now)
+	for i := range s.nodes {
+		if len(s.picks) == j.Nodes {
+			return
+		}
+		n := &s.nodes[i]
+		if len(n.tasks) < s.opt.Tasks && s.safe(n, float64(n.performance.Runtime(j.Estimate)), remaining) {
+			s.picks = append(s.picks, i)
+		}
+	}
+}
+
+// safe reports whether a node is without risk with one more task. While the
+// shares of a node are at most 1 in sum, each of its tasks is served at least at
+// its share, so that shares only fall until the next reckoning: where the sum of
+// that instant leaves room, there is room now.
+func (s *Shares) safe(n *node, estimate, remaining float64) bool {
+	late := !s.opt.RefuseLoneLate
+	switch {
+	case s.opt.Control == LibraRiskSigma:
+		return !n.risky(estimate, remaining, s.now, late, &s.room)
+	case len(n.tasks) == 0 && late:
+		return true
+	}
+	need := estimate / remaining
+	return n.total+need <= 1+tolerance || n.shares(s.now)+need <= 1+tolerance
+}
+
+// Arrive takes the job, which starts at once, or refuses it.
+func (s *Shares) Arrive(j Job, run bourse.Duration) Decision {
+	checkArrival(s.jobs[j.ID] != nil, j.ID, run)
+	d := s.Try(j)
+	if d.Reason.Refused() {
+		return d
+	}
+	p := s.placement()
+	p.nodes, p.left = append(p.nodes[:0], d.Nodes...), j.Nodes
+	s.jobs[j.ID] = p
+	for _, i := range d.Nodes {
+		n := &s.nodes[i]
+		n.settle(s.now)
+		n.add(task{job: j.ID, deadline: j.Deadline,
+			estimate: float64(n.performance.Runtime(j.Estimate)), work: float64(n.performance.Runtime(run))})
+		s.turns[i] = n.reckon()
+		s.next = min(s.next, s.turns[i])
+	}
+	return d
+}
+
+// checkArrival panics if an id is there already, or a job takes no time.
+func checkArrival(there bool, id int64, run bourse.Duration) {
+	if there {
+		panic(fmt.Sprintf("admission: job %d is there already", id))
+	}
+	if run < 1 || run > bourse.MaxDuration {
+		panic(fmt.Sprintf("admission: job %d runs for %v s", id, run))
+	}
+}
+
+// placement is a new one, or one that is no longer used.
+func (s *Shares) placement() *placement {
+	if last := len(s.spare) - 1; last >= 0 {
+		p := s.spare[last]
+		s.spare = s.spare[:last]
+		return p
+	}
+	return &placement{}
+}
+
+// forget lets go of a job none of whose tasks is left.
+func (s *Shares) forget(id int64) {
+	s.spare = append(s.spare, s.jobs[id])
+	delete(s.jobs, id)
+}
+
+// End takes the tasks of a job off their nodes.
+func (s *Shares) End(id int64) bool {
+	p := s.jobs[id]
+	if p == nil {
+		return false
+	}
+	for _, i := range p.nodes {
+		n := &s.nodes[i]
+		n.settle(s.now)
+		n.tasks = slices.DeleteFunc(n.tasks, func(t task) bool { return t.job == id })
+		s.turns[i] = n.reckon()
+	}
+	s.forget(id)
+	s.next = slices.Min(s.turns)
+	return true
+}
+
+// Advance moves the time to now, at most Next, and returns the jobs whose last
+// task ends then, by id.
+func (s *Shares) Advance(now bourse.Time) []Event {
+	checkAdvance(s.now, now, s.next)
+	s.now, s.ended = now, s.ended[:0]
+	if now < s.next {
+		return nil
+	}
+	s.next = bourse.Never
+	for i, at := range s.turns {
+		if at == now {
+			at = s.turn(i)
+			s.turns[i] = at
+		}
+		s.next = min(s.next, at)
+	}
+	slices.SortFunc(s.ended, func(a, b Event) int { return cmp.Compare(a.Job, b.Job) })
+	return s.ended
+}
+
+// turn takes off a node what ends now, and reckons with the others.
+func (s *Shares) turn(i int) bourse.Time {
+	n := &s.nodes[i]
+	kept := n.tasks[:0]
+	n.settle(s.now)
+	for _, t := range n.tasks {
+		if t.end > s.now {
+			kept = append(kept, t)
+			continue
+		}
+		if p := s.jobs[t.job]; p.left > 1 {
+			p.left--
+		} else {
+			s.forget(t.job)
+			s.ended = append(s.ended, Event{Job: t.job, Kind: Ended})
+		}
+	}
+	n.tasks = kept
+	return n.reckon()
+}
+
+// Running is how many jobs run.
+func (s *Shares) Running() int { return len(s.jobs) }
+
+// Load is how many tasks a node has, and the sum of their shares now: how much of
+// it their deadlines need.
+func (s *Shares) Load(node int) (tasks int, shares float64) {
+	n := &s.nodes[node]
+	return len(n.tasks), n.shares(s.now)
+}
+
+// Audit checks that tasks and jobs agree, that every node with work is busy and
+// none beyond its capacity, and that nothing is overdue.
+func (s *Shares) Audit() error {
+	counts := make(map[int64]int)
+	for i := range s.nodes {
+		n := &s.nodes[i]
+		sum := 0.0
+		for _, t := range n.tasks {
+			counts[t.job]++
+			sum += t.rate
+			if t.end <= s.now {
+				return fmt.Errorf("a task of job %d should have left node %d at %v, now is %v", t.job, i, t.end, s.now)
+			}
+		}
+		if len(n.tasks) > 0 && (sum < 1-tolerance || sum > 1+tolerance) {
+			return fmt.Errorf("node %d works at a rate of %v", i, sum)
+		}
+		if s.opt.Control == Libra && n.shares(s.now) > 1+float64(10*tolerance) {
+			return fmt.Errorf("node %d has shares of %v in sum", i, n.shares(s.now))
+		}
+	}
+	if len(counts) != len(s.jobs) {
+		return fmt.Errorf("nodes have tasks of %d jobs, %d run", len(counts), len(s.jobs))
+	}
+	for id, p := range s.jobs {
+		if counts[id] != p.left {
+			return fmt.Errorf("job %d has %d tasks, %d are left", id, counts[id], p.left)
+		}
+	}
+	return nil
+}
