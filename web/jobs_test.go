@@ -175,6 +175,14 @@ func TestCancel_TellsTheRefundAndIsRecordedWhenNotAllSitesAnswer(t *testing.T) {
 	if code := call(t, s, ana, "DELETE", "/v1/jobs/wave", nil, &c); code != 200 || !c.Done {
 		t.Errorf("again: %d %+v", code, c)
 	}
+	var j Job
+	if call(t, s, ana, "GET", "/v1/jobs/wave", nil, &j); j.State != "withdrawn" || len(j.Legs) != 0 || j.Cost != nil {
+		t.Errorf("afterwards: %+v", j)
+	}
+	var money Accounts
+	if call(t, s, ana, "GET", "/v1/accounts", nil, &money); money.Users[0].Spent.Credits != 0 || money.Users[0].Left.Credits != 100*bourse.Credit {
+		t.Errorf("afterwards ana's account is %+v", money.Users[0])
+	}
 	h = world(t, func(c *broker.Config) { c.Sites = append(c.Sites, "site:deaf") })
 	h.add("site:deaf", &portal{})
 	s = brokerAPI(t, h)
@@ -204,6 +212,22 @@ func TestExplain_IsTheProcessesToGive(t *testing.T) {
 		var answer map[string]any
 		if code := call(t, s, ana, "GET", "/v1/jobs/wave/explanation", nil, &answer); code != c.want || !strings.Contains(fmt.Sprint(answer), c.word) {
 			t.Errorf("%d %v, want %d with %q", code, answer, c.want, c.word)
+		}
+	}
+}
+
+// On a live process an agent's words have instants as seconds since 1970; people
+// are shown times. Other figures stay.
+func TestReasons_ShowTimesAsTimes(t *testing.T) {
+	t.Parallel()
+	for words, want := range map[string]string{
+		"drains until 1795228115.331: switch": "drains until 2026-11-21T02:28:35Z: switch",
+		"deadline 1800000000 is past":         "deadline 2027-01-15T08:00:00Z is past",
+		"asks for 2400 nodes; 32 are suited":  "asks for 2400 nodes; 32 are suited",
+		"17952281150 node-seconds":            "17952281150 node-seconds",
+	} {
+		if got := dated(words); got != want {
+			t.Errorf("%q is shown as %q, want %q", words, got, want)
 		}
 	}
 }
