@@ -31,7 +31,7 @@ type checker struct {
 	past     map[agents.ID]bool   // who has had a disk of the past, or a twin
 	talk     *talk
 	lives    lives
-	history  *history
+	history  *History
 	decided  int
 	commits  int
 }
@@ -71,7 +71,7 @@ func newChecker(w *world) *checker {
 		legs: map[bourse.LegID]*legTruth{}, jobs: map[string]bourse.Job{}, groups: map[string]map[string]bourse.Group{},
 		exempt: map[bourse.LegID]bool{}, limits: map[limitKey]bourse.Time{},
 		moved: map[bourse.LegID]bourse.Time{}, begun: map[int]bourse.Time{}, locks: map[lockKey]bool{}, past: map[agents.ID]bool{},
-		replaced: map[bourse.TxID]bool{}, history: newHistory()}
+		replaced: map[bourse.TxID]bool{}, history: NewHistory()}
 	c.talk = newTalk(c)
 	c.lives.of = map[int]*lifeTold{}
 	for i := range w.sites {

@@ -11,15 +11,24 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// history is what brokers have asked of the sites' ledgers and what they were
+// History is what brokers have asked of the sites' ledgers and what they were
 // answered: operations on legs, each from its first sending to the first answer
 // heard. It must be one that a single ledger, taking the operations one after
 // the other, could have had.
-type history struct {
+type History struct {
 	ops   []porcupine.Operation
 	open  map[opKey]int // into ops
 	clock int64
 }
+
+// The operations on a leg.
+const (
+	AskHold    = "Hold"
+	AskPrepare = "Prepare"
+	AskConfirm = "Confirm"
+	AskCancel  = "Cancel"
+	AskRelease = "Release"
+)
 
 // opKey names an operation.
 type opKey struct {
@@ -40,25 +49,45 @@ type answer struct {
 	fare bourse.Credits
 }
 
-func newHistory() *history { return &history{open: map[opKey]int{}} }
+// NewHistory returns a history without operations.
+func NewHistory() *History { return &History{open: map[opKey]int{}} }
+
+// Tick ends an instant: what is taken down after it came after it.
+func (h *History) Tick() { h.clock++ }
+
+// Ask takes down that a step has been asked of a leg at a site, for a Hold with
+// the most that would be paid. Only the first time counts.
+func (h *History) Ask(leg bourse.LegID, step, site string, limit bourse.Credits) {
+	h.ask(asked{opKey{leg, step}, site, limit})
+}
+
+// Answer takes down the first answer to what has been asked: "Held" with its
+// fare, "Prepared", "Confirmed", "Cancelled", "Released", or what begins with
+// "Refused".
+func (h *History) Answer(leg bourse.LegID, step, word string, fare bourse.Credits) {
+	h.answer(leg, step, answer{word, fare})
+}
+
+// Len is the number of operations.
+func (h *History) Len() int { return len(h.ops) }
 
 // step takes down what a broker sends and hears.
-func (h *history) step(s *sim.Step) {
+func (h *History) step(s *sim.Step) {
 	if !strings.HasPrefix(string(s.ID), "broker:") {
 		return
 	}
-	h.clock++
+	h.Tick()
 	switch m := s.Message.(type) {
 	case agents.HeldReply:
-		h.answer(m.Leg, "Hold", answer{"Held", m.Fare.Total()})
+		h.answer(m.Leg, AskHold, answer{"Held", m.Fare.Total()})
 	case agents.PreparedReply:
-		h.answer(m.Leg, "Prepare", answer{"Prepared", 0})
+		h.answer(m.Leg, AskPrepare, answer{"Prepared", 0})
 	case agents.ConfirmedReply:
-		h.answer(m.Leg, "Confirm", answer{"Confirmed", 0})
+		h.answer(m.Leg, AskConfirm, answer{"Confirmed", 0})
 	case agents.CancelledReply:
-		h.answer(m.Leg, "Cancel", answer{"Cancelled", 0})
+		h.answer(m.Leg, AskCancel, answer{"Cancelled", 0})
 	case agents.ReleasedReply:
-		h.answer(m.Leg, "Release", answer{"Released", m.Refund})
+		h.answer(m.Leg, AskRelease, answer{"Released", m.Refund})
 	case agents.RefusedReply:
 		h.answer(m.Leg, m.Step, answer{"Refused " + string(m.Reason.Code), 0})
 	}
@@ -66,20 +95,20 @@ func (h *history) step(s *sim.Step) {
 		site := string(x.To)
 		switch m := x.Message.(type) {
 		case agents.Hold:
-			h.ask(asked{opKey{m.Leg, "Hold"}, site, m.Limit})
+			h.ask(asked{opKey{m.Leg, AskHold}, site, m.Limit})
 		case agents.Prepare:
-			h.ask(asked{opKey{m.Leg, "Prepare"}, site, 0})
+			h.ask(asked{opKey{m.Leg, AskPrepare}, site, 0})
 		case agents.Confirm:
-			h.ask(asked{opKey{m.Leg, "Confirm"}, site, 0})
+			h.ask(asked{opKey{m.Leg, AskConfirm}, site, 0})
 		case agents.Cancel:
-			h.ask(asked{opKey{m.Leg, "Cancel"}, site, 0})
+			h.ask(asked{opKey{m.Leg, AskCancel}, site, 0})
 		case agents.Release:
-			h.ask(asked{opKey{m.Leg, "Release"}, site, 0})
+			h.ask(asked{opKey{m.Leg, AskRelease}, site, 0})
 		}
 	}
 }
 
-func (h *history) ask(a asked) {
+func (h *History) ask(a asked) {
 	if _, again := h.open[a.opKey]; again {
 		return
 	}
@@ -87,16 +116,16 @@ func (h *history) ask(a asked) {
 	h.ops = append(h.ops, porcupine.Operation{ClientId: len(h.ops), Input: a, Output: answer{}, Call: h.clock, Return: -1})
 }
 
-func (h *history) answer(leg bourse.LegID, step string, a answer) {
+func (h *History) answer(leg bourse.LegID, step string, a answer) {
 	i, ok := h.open[opKey{leg, step}]
 	if ok && h.ops[i].Return < 0 {
 		h.ops[i].Output, h.ops[i].Return = a, h.clock
 	}
 }
 
-// check returns an error unless the history is one of a ledger. Legs that an
+// Check returns an error unless the history is one of a ledger. Legs that an
 // amnesia has named are left out.
-func (h *history) check(exempt func(bourse.LegID) bool) error {
+func (h *History) Check(exempt func(bourse.LegID) bool) error {
 	var ops []porcupine.Operation
 	for _, op := range h.ops {
 		if exempt(op.Input.(asked).leg) {
@@ -233,17 +262,17 @@ func outcomes(l ledgerLeg, in asked) []outcome {
 	}
 	refused := outcome{l, answer{"Refused", 0}}
 	switch in.step {
-	case "Hold":
+	case AskHold:
 		if l.unknown {
 			return []outcome{to(bourse.Held, "Held"), to(bourse.Refused, "Refused")}
 		}
 		return []outcome{refused}
-	case "Prepare":
+	case AskPrepare:
 		if !l.unknown && l.state == bourse.Held {
 			return []outcome{to(bourse.Prepared, "Prepared"), refused}
 		}
 		return []outcome{refused, to(l.state, "Prepared")} // a leg confirmed or cancelled by a Listing keeps its stored reply
-	case "Confirm":
+	case AskConfirm:
 		switch {
 		case l.unknown || l.state == bourse.Refused || l.state == bourse.Cancelled || l.state == bourse.LegExpired || l.state == bourse.Heuristic:
 			return []outcome{refused}
@@ -251,7 +280,7 @@ func outcomes(l ledgerLeg, in asked) []outcome {
 			return []outcome{to(bourse.Confirmed, "Confirmed"), refused}
 		}
 		return []outcome{to(l.state, "Confirmed"), refused}
-	case "Cancel":
+	case AskCancel:
 		switch {
 		case l.unknown || l.state == bourse.Held || l.state == bourse.Prepared:
 			return []outcome{to(bourse.Cancelled, "Cancelled"), refused}

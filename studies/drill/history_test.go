@@ -1,0 +1,262 @@
+//go:build linux
+
+package drill
+
+import (
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+
+	"bourse"
+	"bourse/agents/journal"
+	"bourse/studies/torture"
+	"bourse/web/client"
+)
+
+// What users have asked of the broker's API and were told, across all its lives:
+// of each job it must be what one register could have answered.
+
+// call is what a user asks about a job.
+type call struct{ job, does string } // "submit", "see", "cancel"
+
+// told is what became of it: of a see the job's state, "unknown" if there is no
+// such job; "yes", "no"; "" if no answer came, and it may have come to pass.
+type told string
+
+// userHistory takes down calls of several users at once.
+type userHistory struct {
+	mu    sync.Mutex
+	begun time.Time
+	ops   []porcupine.Operation
+	taken map[string]bool // jobs that the broker has said it took
+}
+
+func newUserHistory() *userHistory { return &userHistory{begun: time.Now(), taken: map[string]bool{}} }
+
+func (h *userHistory) now() int64 { return int64(time.Since(h.begun)) }
+
+// took takes down a call that began at an instant and has just been answered.
+func (h *userHistory) took(since int64, c call, t told) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	op := porcupine.Operation{ClientId: len(h.ops), Input: c, Output: t, Call: since, Return: h.now()}
+	if t == "" {
+		op.Return = 1 << 62
+	}
+	h.ops = append(h.ops, op)
+	if c.does == "submit" && t == "yes" {
+		h.taken[c.job] = true
+	}
+}
+
+// lost says whether an error leaves open what has come to pass, and what it says
+// if not.
+func lost(err error) (bool, told) {
+	p, ok := err.(*client.Problem) //nolint:errorlint // as the client returns it
+	switch {
+	case !ok || p.Status >= 500:
+		return true, ""
+	case p.Status == http.StatusNotFound:
+		return false, "unknown"
+	}
+	return false, "no"
+}
+
+// check returns an error unless each job is a register.
+func (h *userHistory) check() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if porcupine.CheckOperations(register, h.ops) {
+		return nil
+	}
+	for _, part := range register.Partition(h.ops) {
+		if !porcupine.CheckOperations(register, part) {
+			var b strings.Builder
+			for _, op := range part {
+				fmt.Fprintf(&b, "\n  %v..%v %s: %q", time.Duration(op.Call).Round(time.Millisecond), time.Duration(op.Return).Round(time.Millisecond), op.Input.(call).does, op.Output)
+			}
+			return fmt.Errorf("what users were told of job %s is not what one register would say:%s", part[0].Input.(call).job, &b)
+		}
+	}
+	return fmt.Errorf("the users' history is not that of one register")
+}
+
+// The states of a register: absent, open (waiting, trying or placed: a window
+// that breaks has its job wait again), or one of the ends.
+const (
+	absent = "absent"
+	open   = "open"
+)
+
+// register is the model of one job.
+var register = (&porcupine.NondeterministicModel{
+	Partition: func(ops []porcupine.Operation) [][]porcupine.Operation {
+		index := map[string]int{}
+		var parts [][]porcupine.Operation
+		for _, op := range ops {
+			job := op.Input.(call).job
+			i, ok := index[job]
+			if !ok {
+				i = len(parts)
+				index[job] = i
+				parts = append(parts, nil)
+			}
+			parts[i] = append(parts[i], op)
+		}
+		return parts
+	},
+	Init:  func() []any { return []any{absent} },
+	Step:  func(state, in, out any) []any { return registerStep(state.(string), in.(call).does, out.(told)) },
+	Equal: func(a, b any) bool { return a == b },
+}).ToModel()
+
+// registerStep lists what a job may be after a call with that answer.
+func registerStep(state, does string, out told) []any {
+	first := []any{state}
+	switch does {
+	case "submit":
+		switch {
+		case state == absent && out == "yes":
+			return []any{open}
+		case state == absent && out == "":
+			return []any{absent, open}
+		}
+		return first
+	case "cancel":
+		switch {
+		case out == "yes" && (state == open || state == "withdrawn"):
+			return []any{"withdrawn"}
+		case out == "yes":
+			return nil
+		case out == "unknown" && state != absent:
+			return nil
+		case state == open: // a repeat may be refused because the first try was heard
+			return []any{open, "withdrawn"}
+		}
+		return first
+	}
+	switch {
+	case out == "":
+		return first
+	case out == "unknown":
+		if state == absent {
+			return first
+		}
+		return nil
+	case out == "waiting" || out == "trying" || out == "placed":
+		if state == open {
+			return first
+		}
+		return nil
+	case state == string(out):
+		return first
+	case state == open && (out == "done" || out == "abandoned"):
+		return []any{string(out)}
+	}
+	return nil
+}
+
+// legHistory is what a broker has asked of its sites' ledgers, as its journal
+// shows it: what is asked may have been asked at once when the fact before it
+// was on record, what is answered was answered when it was on record itself.
+type legHistory struct {
+	*torture.History
+	txs    map[bourse.TxID]*bourse.TxBegun
+	priced map[bourse.TxID]int
+	legs   map[string][]bourse.LegID // of a job's committed windows
+	exempt map[bourse.LegID]bool
+}
+
+// readLegs reads the journal of a broker's process.
+func readLegs(dir, broker string) (*legHistory, error) {
+	h := &legHistory{torture.NewHistory(), map[bourse.TxID]*bourse.TxBegun{}, map[bourse.TxID]int{}, map[string][]bourse.LegID{}, map[bourse.LegID]bool{}}
+	folder, err := journal.LookInto(filepath.Join(dir, "broker-"+broker))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = folder.Close() }()
+	_, err = journal.Read(folder, journal.NewCodec(), func(r journal.Record) error {
+		if !r.Image {
+			h.Tick()
+			h.take(r.Fact)
+		}
+		return nil
+	})
+	return h, err
+}
+
+func (h *legHistory) take(fact interface{ Kind() string }) {
+	switch f := fact.(type) {
+	case bourse.TxBegun:
+		h.txs[f.Tx] = &f
+		for i := range f.Legs {
+			h.Ask(bourse.LegID{Tx: f.Tx, Leg: i}, torture.AskHold, f.Sites[i], f.Limits[i])
+		}
+	case bourse.LegPriced:
+		h.Answer(f.Leg, torture.AskHold, "Held", f.Fare.Total())
+		if h.priced[f.Leg.Tx]++; h.txs[f.Leg.Tx] != nil && len(h.txs[f.Leg.Tx].Legs) > 1 {
+			h.Ask(f.Leg, torture.AskPrepare, "", 0)
+		}
+	case bourse.TxDecided:
+		h.decided(f)
+	case bourse.TxReversed:
+		h.each(f.Tx, func(leg bourse.LegID) { h.Ask(leg, torture.AskCancel, "", 0) })
+	case bourse.LegClosed:
+		switch {
+		case f.Commit:
+			h.Answer(f.Leg, torture.AskConfirm, "Confirmed", 0)
+		case f.Reason.Refused(): // the site has given it up: it was never asked, or could not be done
+		default:
+			h.Answer(f.Leg, torture.AskCancel, "Cancelled", 0)
+		}
+	case bourse.JobCancelled:
+		h.released(f.Job)
+	case bourse.JobBroken:
+		h.released(f.Job)
+	case bourse.LegDone:
+		if f.State == bourse.Released {
+			h.Answer(f.Leg, torture.AskRelease, "Released", f.Refund)
+		}
+	case bourse.LegAdopted:
+		h.exempt[f.Leg] = true
+	case bourse.Amnesia:
+		for _, leg := range f.Legs {
+			h.exempt[leg] = true
+		}
+	}
+}
+
+func (h *legHistory) decided(f bourse.TxDecided) {
+	h.each(f.Tx, func(leg bourse.LegID) {
+		if !f.Commit {
+			h.Ask(leg, torture.AskCancel, "", 0)
+			return
+		}
+		h.Ask(leg, torture.AskConfirm, "", 0)
+		h.legs[f.Job] = append(h.legs[f.Job], leg)
+	})
+}
+
+func (h *legHistory) released(job string) {
+	for _, leg := range h.legs[job] {
+		h.Ask(leg, torture.AskRelease, "", 0)
+	}
+}
+
+func (h *legHistory) each(tx bourse.TxID, do func(bourse.LegID)) {
+	if x := h.txs[tx]; x != nil {
+		for i := range x.Legs {
+			do(bourse.LegID{Tx: tx, Leg: i})
+		}
+	}
+}
+
+// check returns an error unless every leg's operations are those of one ledger.
+func (h *legHistory) check() error {
+	return h.Check(func(leg bourse.LegID) bool { return h.exempt[leg] })
+}
