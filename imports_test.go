@@ -78,7 +78,8 @@ var rooms = []room{
 	{"sites/slurm", []string{".", "policy/...", "agents", "sites"}, world},
 	{"broker", []string{".", "policy/...", "agents", "agents/plant"}, core},
 	{"broker/explain", []string{".", "policy/...", "agents", "broker"}, core}, // facts in, an explanation out
-	{"broker/report", []string{".", "policy/...", "agents", "broker"}, world},
+	{"broker/report", []string{".", "policy/...", "agents", "broker", "broker/explain", "broker/report/draw"}, world},
+	{"broker/report/draw", nil, world}, // fonts and PNG
 	{"web/...", []string{".", "policy/...", "agents", "agents/certificate", "sites", "broker", "broker/...", "web"}, world},
 	{"configs", []string{".", "policy/...", "agents", "sites", "sites/swf", "broker"}, world},
 	{"studies/...", []string{".", "policy/...", "agents", "agents/sim", "agents/journal", "agents/journal/audit", "agents/plant", "sites", "sites/swf", "broker", "broker/report", "configs", "studies/..."}, parallel},

@@ -1,13 +1,12 @@
 package report
 
 import (
-	"strings"
-
 	"bourse"
+	"bourse/broker/report/draw"
 )
 
 // steps is how many steps a band shows where its bars are too many: one a pixel.
-const steps = plotWidth / pixel
+const steps = int(plotWidth / pixel)
 
 // density draws how full a band was: the nodes of legs from the ground up,
 // those of local jobs upon them, each the mean over a step. It costs a walk over
@@ -16,7 +15,10 @@ func (p *picture) density(b *band) {
 	legs, both := make([]float64, steps), make([]float64, steps)
 	spread(legs, b.bars, p.until, func(one *bar) bool { return one.vo })
 	spread(both, b.bars, p.until, func(*bar) bool { return true })
-	p.print("<path class=\"lf\" d=\"%s\"/>\n<path class=\"vf\" d=\"%s\"/>\n", p.area(b, both), p.area(b, legs))
+	p.Open("z")
+	p.Area("lf", stairs(both, b.nodes, b.y, b.h), "")
+	p.Area("vf", stairs(legs, b.nodes, b.y, b.h), "")
+	p.Close()
 }
 
 // spread sets each step of [0, until] to the mean number of nodes that the
@@ -48,24 +50,19 @@ func spread(mean []float64, bars []bar, until bourse.Time, counts func(*bar) boo
 	}
 }
 
-// area is the outline of a step function over a band's ground.
-func (p *picture) area(b *band, mean []float64) string {
-	var d strings.Builder
-	ground := b.y + b.h
-	d.WriteString("M" + px(plotLeft).String() + " " + px(ground).String())
+// stairs is the outline of a step function, from 0 to most over the height h.
+func stairs(mean []float64, most int, top, h draw.Px) []draw.Point {
+	ground := top + h
+	list := []draw.Point{{X: plotLeft, Y: ground}}
 	at := ground
-	for k, nodes := range mean {
-		y := ground - int(min(nodes/float64(b.nodes), 1)*float64(b.h)+0.5)
+	for k, v := range mean {
+		y := ground - draw.Px(min(v/float64(most), 1)*float64(h)+0.5)
 		if y == at {
 			continue
 		}
-		x := px(plotLeft + k*pixel).String()
-		if k > 0 {
-			d.WriteString("H" + x)
-		}
-		d.WriteString("V" + px(y).String())
+		x := plotLeft + draw.Px(k)*pixel
+		list = append(list, draw.Point{X: x, Y: at}, draw.Point{X: x, Y: y})
 		at = y
 	}
-	d.WriteString("H" + px(plotLeft+plotWidth).String() + "V" + px(ground).String() + "Z")
-	return d.String()
+	return append(list, draw.Point{X: plotLeft + plotWidth, Y: at}, draw.Point{X: plotLeft + plotWidth, Y: ground})
 }

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"bourse"
+	"bourse/broker/report/draw"
 )
 
 // mostBars bounds how many jobs and legs are drawn one by one, and so the
@@ -26,7 +26,7 @@ const mostBands = 120
 // The measures of the picture, in hundredths of a pixel: whole numbers, so that
 // bars that meet in time meet in the picture and none overlap.
 const (
-	pixel     = 100
+	pixel     = draw.Pixel
 	pageWidth = 1150 * pixel
 	plotLeft  = 120 * pixel
 	plotWidth = 1010 * pixel
@@ -47,19 +47,37 @@ type band struct {
 	nodes int
 	bars  []bar
 	laid  [][]piece // of each bar
-	y, h  int
+	y, h  draw.Px
 }
 
 // WriteGantt draws gantt.svg: all sites under one ruler, in each group the
 // local jobs and the legs of VOs as they ran. It needs a report that kept its
 // jobs. Facts that promise a node twice are an error that names the group.
 func (r *Report) WriteGantt(w io.Writer) error {
-	if !r.kept {
-		return errors.New("the jobs of this run were not kept: there is nothing to draw")
-	}
-	p := &picture{w: bufio.NewWriterSize(w, 1<<16), until: max(r.until, 1), report: r}
-	if err := p.lay(); err != nil {
+	d, err := r.gantt(ganttOptions{headed: true, until: r.until})
+	if err != nil {
 		return err
+	}
+	return d.WriteSVG(w)
+}
+
+// ganttOptions say what a picture of a run is for.
+type ganttOptions struct {
+	headed bool        // it stands alone: with its name, its finding and its ground
+	tried  bool        // also the windows that were held and never run
+	dense  bool        // how full each group was, in place of bars, however few
+	until  bourse.Time // where the ruler ends, not before the run
+}
+
+// gantt draws a run.
+func (r *Report) gantt(o ganttOptions) (*draw.Drawing, error) {
+	if !r.kept {
+		return nil, errors.New("the jobs of this run were not kept: there is nothing to draw")
+	}
+	p := &picture{ganttOptions: o, report: r}
+	p.until = max(o.until, 1)
+	if err := p.lay(); err != nil {
+		return nil, err
 	}
 	p.place()
 	p.head()
@@ -77,11 +95,11 @@ func (r *Report) WriteGantt(w io.Writer) error {
 		}
 	}
 	p.joins()
+	p.label()
 	for i := range p.bands {
 		p.used(&p.bands[i])
 	}
-	p.print("</svg>\n")
-	return p.w.Flush()
+	return p.Drawing, nil
 }
 
 // lay gives every bar its lanes, unless there are too many to draw.
@@ -160,42 +178,36 @@ func (r *Report) bands(whole bool) []band {
 
 // picture draws, remembering where the legs of each window came to lie.
 type picture struct {
-	w      *bufio.Writer
+	*draw.Drawing
+	ganttOptions
 	report *Report
-	until  bourse.Time
 	bands  []band
-	total  int // jobs and legs
-	dense  bool
-	top    int // of the first band
-	bottom int
+	total  int     // jobs and legs
+	top    draw.Px // of the first band
+	bottom draw.Px
 	knots  []knot
+	labels []label
 }
 
 // knot is where a leg's bar begins, for the line that joins the legs of a window.
-type knot struct{ colour, x, y int }
+type knot struct {
+	colour int
+	draw.Point
+}
 
-func (p *picture) print(format string, args ...any) { fmt.Fprintf(p.w, format, args...) }
-
-// px shows hundredths of a pixel in pixels.
-type px int
-
-// String shows pixels with the decimals they need.
-func (v px) String() string { return formatPixels(int(v)) }
-
-func formatPixels(v int) string {
-	switch {
-	case v%100 == 0:
-		return fmt.Sprint(v / 100)
-	case v%10 == 0:
-		return fmt.Sprintf("%d.%d", v/100, v%100/10)
-	}
-	return fmt.Sprintf("%d.%02d", v/100, v%100)
+// label is the name of a job in a leg's bar.
+type label struct {
+	class, name string
+	at          draw.Point
 }
 
 // x is where an instant lies.
-func (p *picture) x(t bourse.Time) int {
-	t = max(0, min(t, p.until))
-	return plotLeft + int(int64(t)*plotWidth/int64(p.until))
+func (p *picture) x(t bourse.Time) draw.Px { return timeX(t, p.until) }
+
+// timeX is where an instant lies on a ruler from 0 to until.
+func timeX(t, until bourse.Time) draw.Px {
+	t = max(0, min(t, until))
+	return plotLeft + draw.Px(int64(t)*int64(plotWidth)/int64(until))
 }
 
 // place gives every band its height, by its nodes, and its y.
@@ -204,7 +216,10 @@ func (p *picture) place() {
 	for _, b := range p.bands {
 		all += b.nodes
 	}
-	p.top = 94*pixel + 16*pixel*len(p.findingLines())
+	p.top = 50 * pixel
+	if p.headed {
+		p.top = 94*pixel + 16*pixel*draw.Px(len(p.findingLines()))
+	}
 	if p.dense {
 		p.top += 16 * pixel
 	}
@@ -216,8 +231,8 @@ func (p *picture) place() {
 		} else {
 			y += 5 * pixel
 		}
-		lane := min(mostLane, allBands/all)
-		b.y, b.h = y, min(max(lane*b.nodes, leastBand), max(mostBand, leastBand))
+		lane := min(mostLane, allBands/draw.Px(all))
+		b.y, b.h = y, min(max(lane*draw.Px(b.nodes), leastBand), max(mostBand, leastBand))
 		y += b.h
 	}
 	p.bottom = y + 6*pixel
@@ -225,56 +240,53 @@ func (p *picture) place() {
 
 // draw draws the bars of a band lane by lane.
 func (p *picture) draw(b *band) {
-	p.print("<g class=\"%s\">\n", fineness(b.h/b.nodes))
+	p.Open("z " + fineness(b.h/draw.Px(b.nodes)))
 	for i := range b.bars {
 		p.bar(b, &b.bars[i], b.laid[i])
 	}
-	p.print("</g>\n")
+	p.Close()
 }
 
 // bar draws one bar, in as many pieces as it was cut into, and remembers where
 // the highest one of a leg begins.
 func (p *picture) bar(b *band, one *bar, pieces []piece) {
-	lane := func(k int) int { return b.y + b.h*k/b.nodes }
-	x, end, words := p.x(one.start), p.x(one.end), escape(p.words(one, b))
-	whole := len(pieces) == 1
-	if !whole {
-		p.print("<g><title>%s</title>", words)
-	}
-	var best piece
-	for _, q := range pieces {
+	lane := func(k int) draw.Px { return b.y + b.h*draw.Px(k)/draw.Px(b.nodes) }
+	x, end := p.x(one.start), p.x(one.end)
+	boxes := make([]draw.Box, len(pieces))
+	best := 0
+	for i, q := range pieces {
 		y := lane(q.lane)
-		h := lane(q.lane+q.height) - y
-		p.print("<rect class=\"%s\" x=\"%v\" y=\"%v\" width=\"%v\" height=\"%v\"", one.style(), px(x), px(y), px(end-x), px(h))
-		if whole {
-			p.print("><title>%s</title></rect>", words)
-		} else {
-			p.print("/>")
-		}
-		if q.height > best.height {
-			best = q
+		boxes[i] = draw.Box{X: x, Y: y, W: end - x, H: lane(q.lane+q.height) - y}
+		if q.height > pieces[best].height {
+			best = i
 		}
 	}
-	if !whole {
-		p.print("</g>")
-	}
-	p.print("\n")
+	p.Boxes(one.style(), boxes, p.words(one, b))
 	if one.vo {
-		y, below := lane(best.lane), lane(best.lane+best.height)
-		p.knots = append(p.knots, knot{one.colour, x, (y + below) / 2})
-		p.label(one, x, end, (y+below)/2, below-y)
+		high := boxes[best]
+		middle := high.Y + high.H/2
+		p.knots = append(p.knots, knot{one.colour, draw.Point{X: x, Y: middle}})
+		p.name(one, high, middle)
 	}
 }
 
-// label writes the job's name into a leg's bar that has the room.
-func (p *picture) label(one *bar, x, end, middle, h int) {
+// name notes the job's name for a leg's bar that has the room.
+func (p *picture) name(one *bar, b draw.Box, middle draw.Px) {
 	name := one.tx.name()
-	room := (end-x)/660 - 1 // letters of about 6.6 pixels
-	if h < labelled || room < min(leastLabel, utf8.RuneCountInString(name)) {
+	room := int(b.W/660) - 1 // letters of about 6.6 pixels
+	if b.H < labelled || room < min(leastLabel, utf8.RuneCountInString(name)) {
 		return
 	}
-	name = clip(name, room)
-	p.print("<text class=\"n n%d\" x=\"%v\" y=\"%v\">%s</text>\n", one.colour%colours, px(x+4*pixel), px(middle+350), escape(name))
+	p.labels = append(p.labels, label{fmt.Sprintf("n n%d", one.colour%colours), clip(name, room), draw.Point{X: b.X + 4*pixel, Y: middle + 350}})
+}
+
+// label writes the names.
+func (p *picture) label() {
+	p.Open("p")
+	for _, l := range p.labels {
+		p.Words(l.class, l.at, l.name)
+	}
+	p.Close()
 }
 
 // words tells a bar in a tooltip.
@@ -319,31 +331,31 @@ func (b *bar) style() string {
 
 // joins draws a line through the legs of each window that has several.
 func (p *picture) joins() {
-	p.print("<g>\n")
-	defer p.print("</g>\n")
 	slices.SortStableFunc(p.knots, func(a, b knot) int {
-		return cmp.Or(cmp.Compare(a.colour, b.colour), cmp.Compare(a.y, b.y))
+		return cmp.Or(cmp.Compare(a.colour, b.colour), cmp.Compare(a.Y, b.Y))
 	})
+	var dots []knot
+	p.Open("z")
 	for i := 0; i < len(p.knots); {
 		j := i
 		for j < len(p.knots) && p.knots[j].colour == p.knots[i].colour {
 			j++
 		}
-		if j-i > 1 {
-			p.join(p.knots[i:j])
+		if list := p.knots[i:j]; len(list) > 1 {
+			path := make([]draw.Point, len(list))
+			for k := range list {
+				path[k] = list[k].Point
+			}
+			p.Line("h", path...)
+			p.Line(fmt.Sprintf("j j%d", list[0].colour%colours), path...)
+			dots = append(dots, list...)
 		}
 		i = j
 	}
-}
-
-func (p *picture) join(list []knot) {
-	path := ""
-	for i, k := range list {
-		path += fmt.Sprintf("%c%v %v", "ML"[min(i, 1)], px(k.x), px(k.y))
+	p.Close()
+	p.Open("p")
+	for _, k := range dots {
+		p.Dot(fmt.Sprintf("k%d", k.colour%colours), k.Point, 2*pixel, "")
 	}
-	p.print("<path class=\"h\" d=\"%s\"/><path class=\"j j%d\" d=\"%s\"/>", path, list[0].colour%colours, path)
-	for _, k := range list {
-		p.print("<circle class=\"k j%d\" cx=\"%v\" cy=\"%v\" r=\"2\"/>", list[0].colour%colours, px(k.x), px(k.y))
-	}
-	p.print("\n")
+	p.Close()
 }
