@@ -25,8 +25,10 @@ type task struct {
 	end      bourse.Time // if nothing changes
 }
 
-// node is a time-shared node. It reckons with its tasks when one of them arrives,
-// ends or has used up its estimate; in between all rates stay as they are.
+// node is a time-shared node. It reckons with its tasks when one of them arrives
+// or ends; in between all rates stay as they are. A task that runs past its
+// estimate keeps its rate until then, which costs the others nothing: what they
+// get is never less than their shares while these are at most 1 in sum.
 type node struct {
 	performance bourse.Performance
 	at          bourse.Time // of the last reckoning
@@ -90,9 +92,8 @@ func (n *node) add(t task) { n.tasks = append(n.tasks, t) }
 
 // reckon gives each task its rate, share / total: what is left over goes to the
 // tasks in proportion, so that the node is never idle while it has work. Tasks
-// past their estimates get what nobody has a share of: nothing, or all of it in
-// equal parts. It returns the instant of the next reckoning: the first end, or
-// the first estimate used up with work left. The node has been settled.
+// past their estimates get idle capacity only: nothing, or all of it in equal parts
+// where nobody has a share. It returns the first end. The node has been settled.
 func (n *node) reckon() bourse.Time {
 	n.total = 0
 	for i := range n.tasks {
@@ -110,9 +111,6 @@ func (n *node) reckon() bourse.Time {
 		}
 		t.end = n.when(t.work, t.rate)
 		next = min(next, t.end)
-		if t.estimate > 0 {
-			next = min(next, n.when(t.estimate, t.rate))
-		}
 	}
 	return next
 }

@@ -231,14 +231,14 @@ func TestNode_PastItsEstimateATaskGetsIdleCapacityOnly(t *testing.T) {
 	t.Parallel()
 	server, story := nodes(t, Libra, 1), map[int64]string{}
 	server.Arrive(Job{ID: 1, Nodes: 1, Estimate: s(10), Deadline: at(100)}, s(30))
-	until(t, server, at(20), story)                                                // used up at 10, runs on alone
-	server.Arrive(Job{ID: 2, Nodes: 1, Estimate: s(5), Deadline: at(70)}, s(7))   // a share of .1
-	server.Arrive(Job{ID: 3, Nodes: 1, Estimate: s(40), Deadline: at(120)}, s(8)) // a share of .4
+	until(t, server, at(20), story)                                               // used up at 10, runs on alone
+	server.Arrive(Job{ID: 2, Nodes: 1, Estimate: s(5), Deadline: at(70)}, s(7))    // a share of .1
+	server.Arrive(Job{ID: 3, Nodes: 1, Estimate: s(40), Deadline: at(120)}, s(24)) // a share of .4
 	until(t, server, at(200), story)
-	// 2 and 3 have rates of .2 and .8: 3 ends first, at 30. By then 2 has done 2
-	// and goes on alone until its estimate is used up at 33. 1 and 2 share what is
-	// left, 10 and 2, equally: 2 ends at 37 and 1 at 45.
-	for id, want := range map[int64]string{1: "ends 45", 2: "ends 37", 3: "ends 30"} {
+	// 2 and 3 have rates of .2 and .8 and 1 has none: 3 ends first, at 50. By then
+	// 2 has done 6 and is past its estimate. 1 and 2 share what is left, 10 and 1,
+	// equally: 2 ends at 52 and 1 at 61.
+	for id, want := range map[int64]string{1: "ends 61", 2: "ends 52", 3: "ends 50"} {
 		if story[id] != want {
 			t.Errorf("job %d %s, want %s", id, story[id], want)
 		}

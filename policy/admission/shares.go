@@ -51,7 +51,7 @@ func newShares(opt Options, now bourse.Time) *Shares {
 // Now is the instant of the last Advance.
 func (s *Shares) Now() bourse.Time { return s.now }
 
-// Next is the next instant at which a task ends or has used up its estimate.
+// Next is the next instant at which a task ends.
 func (s *Shares) Next() bourse.Time { return s.next }
 
 // Pass has nothing to do: jobs start as they arrive.
