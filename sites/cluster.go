@@ -21,22 +21,23 @@ import (
 // Every message may come twice, late or never: what is asked again gets the same
 // answer, and what its site must know is repeated until the site lets go.
 type Cluster struct {
-	site    agents.ID
-	groups  []bourse.Group
-	queues  []*Queue
-	locks   map[bourse.LegID]*lock
-	order   []*lock // in order of their numbers; one that is no more stays until half are
-	past    past
-	agenda  agenda
-	number  int64  // of the last lock or outage, the id of its reservation
-	version uint64 // raised by every change
-	states  []backfill.State
-	shown   uint64      // the version that states show
-	armed   bourse.Time // the next alarm on its way
-	reminds bool        // an alarm is on its way that repeats notices
-	outages []bourse.NodesDown
-	now     bourse.Time // of the message in hand
-	out     *agents.Outbox
+	site     agents.ID
+	groups   []bourse.Group
+	queues   []*Queue
+	locks    map[bourse.LegID]*lock
+	flexible map[int64]*lock // by the identity of their promise
+	order    []*lock         // in order of their numbers; one that is no more stays until half are
+	past     past
+	agenda   agenda
+	number   int64  // of the last lock or outage, the id of its reservation
+	version  uint64 // raised by every change
+	states   []backfill.State
+	shown    uint64      // the version that states show
+	armed    bourse.Time // the next alarm on its way
+	reminds  bool        // an alarm is on its way that repeats notices
+	outages  []bourse.NodesDown
+	now      bourse.Time // of the message in hand
+	out      *agents.Outbox
 	// durable has it record what a restart needs beside what reports need; see
 	// DurableCluster.
 	durable bool
@@ -57,9 +58,12 @@ func (remind) Kind() string { return "Remind" }
 // the groups and have their local jobs.
 func NewCluster(site agents.ID, groups []bourse.Group, queues []*Queue) *Cluster {
 	c := &Cluster{site: site, groups: groups, queues: queues,
-		locks: map[bourse.LegID]*lock{}, version: 1, armed: bourse.Never}
+		locks: map[bourse.LegID]*lock{}, flexible: map[int64]*lock{}, version: 1, armed: bourse.Never}
 	for i, q := range queues {
 		q.Watch(watch{c, groups[i].Name})
+		if q.promises != nil {
+			q.promises.moved = c.shifted
+		}
 	}
 	return c
 }
@@ -86,14 +90,14 @@ func (c *Cluster) Step(now bourse.Time, from agents.ID, m agents.Message, out *a
 		c.inventory(from, m)
 		return
 	case agents.ClusterHold:
-		out.Send(from, agents.ClusterHeld{Leg: m.Leg, Refusal: c.hold(now, m)})
+		c.answerHold(now, from, m)
 	case agents.ClusterConfirm:
 		c.confirm(now, from, m.Leg)
 	case agents.ClusterRelease:
 		c.release(now, m.Leg)
 		out.Send(from, agents.ClusterDone{Leg: m.Leg, Step: m.Kind()})
 	case agents.ClusterHeard:
-		c.heard(now, m.Leg)
+		c.heard(now, m)
 	case agents.NodesLost:
 		c.nodesLost(now, m)
 	default:
@@ -126,7 +130,7 @@ func (c *Cluster) instant(now bourse.Time) {
 		if l == nil {
 			break
 		}
-		if c.locks[l.leg] == l && l.state == running {
+		if c.locks[l.leg] == l && l.state == running && l.ends <= now {
 			c.end(now, l)
 		} else if c.locks[l.leg] == l && l.state == locked && l.what.End <= now {
 			c.free(now, l) // nobody has confirmed it, and its time is over
@@ -144,7 +148,7 @@ func (c *Cluster) instant(now bourse.Time) {
 		if l == nil {
 			break
 		}
-		if c.locks[l.leg] == l && l.state == reserved {
+		if c.locks[l.leg] == l && l.state == reserved && l.what.Start <= now {
 			c.run(now, l)
 		}
 	}
@@ -171,6 +175,7 @@ func (c *Cluster) snapshot(from agents.ID, m agents.SnapshotRequest) {
 			c.shown = c.version
 		}
 		a.States = c.states
+		a.Plans = c.plans()
 	}
 	c.out.Send(from, a)
 }

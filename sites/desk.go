@@ -123,6 +123,9 @@ func (s *Site) say(t step) {
 		k := s.desk.first()
 		m := agents.ClusterHold{Leg: k.leg.Leg, What: k.leg.What, Run: k.leg.Run,
 			Replaces: k.leg.Replaces, Again: k.restored != nil}
+		if k.restored == nil {
+			m.Flex = k.leg.Flex
+		}
 		if x, ok := k.m.(agents.Maintenance); ok {
 			m.What.Start, m.Force, m.Again = max(m.What.Start, t.now), x.Force, true
 		}

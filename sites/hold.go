@@ -33,7 +33,7 @@ func (s *Site) hold(t step, m agents.Hold) {
 		return
 	}
 	l := &leg{LegMoved: bourse.LegMoved{Leg: m.Leg, What: m.What, Job: m.Job, User: m.User, Limit: m.Limit,
-		Version: 1, Digest: m.Digest(), For: min(m.For, s.cfg.Hold), Run: m.Run}}
+		Version: 1, Digest: m.Digest(), For: min(m.For, s.cfg.Hold), Run: m.Run, Flex: m.Flex}}
 	if m.Replaces != (bourse.LegID{}) {
 		l.Replaces, l.Version = m.Replaces, m.Version+1
 	}
@@ -104,6 +104,9 @@ func (s *Site) price(now bourse.Time, l *leg) bourse.Quote {
 	if r := s.capped(l); r.Refused() {
 		return bourse.Quote{Refusal: r}
 	}
+	if _, promised := s.schedule(l.What.Group, now); promised {
+		return s.priceOfPromise(now, l, old)
+	}
 	return s.quote(now, l.Leg.Tx.Broker, l.User, l.What, old)
 }
 
@@ -158,17 +161,23 @@ func (s *Site) clusterHeld(t step, m agents.ClusterHeld) {
 	case k.restored != nil:
 		s.reassertedNodes(t, k, m.Refusal)
 	case m.Refusal.Refused(): // S16
-		s.refuse(t, k.from, l, m.Refusal)
+		s.refuse(t, k.from, l, s.disclosed(m.Refusal), s.places(l, m.Instead)...)
 	default: // S15
+		a := agents.HeldReply{Leg: l.Leg, Fare: l.Fare, Version: l.Version}
+		if m.What.Nodes > 0 { // S80
+			l.What = m.What
+			a.Start, a.End = m.What.Start, m.What.End
+		}
 		s.move(t, l, bourse.Held)
-		t.out.Send(k.from, agents.HeldReply{Leg: l.Leg, Fare: l.Fare, Version: l.Version, Stamp: s.stamp()})
+		a.Stamp = s.stamp()
+		t.out.Send(k.from, a)
 	}
 	s.next(t)
 }
 
 // refuse ends a leg that was never held.
-func (s *Site) refuse(t step, to agents.ID, l *leg, why bourse.Reason) {
+func (s *Site) refuse(t step, to agents.ID, l *leg, why bourse.Reason, instead ...bourse.Place) {
 	s.moveWhy(t, l, bourse.Refused, why)
 	t.out.Send(to, agents.RefusedReply{Leg: l.Leg, Step: names[onHold], Fare: l.Fare, Reason: why,
-		DecidedBy: l.Leg.Tx.Incarnation, Stamp: s.stamp()})
+		DecidedBy: l.Leg.Tx.Incarnation, Stamp: s.stamp(), Instead: instead})
 }

@@ -24,6 +24,12 @@ type lock struct {
 	// nodes of another lock, those that it needs beside them.
 	pieces []int64
 	over   *lock // that other lock
+
+	// Where promises are made.
+	flex  bourse.Flex // its window; once it is fixed, where it lies
+	turn  uint32      // how often it was moved or fixed
+	told  uint32      // of these the site has heard of
+	fixed bool
 }
 
 // lockState is where a lock stands.
@@ -64,19 +70,30 @@ func (c *Cluster) hold(now bourse.Time, m agents.ClusterHold) bourse.Reason {
 		}
 		l.what.Start = now
 	}
+	if m.Flex.Movable(l.what) && l.over == nil && c.queues[group].promises != nil {
+		return c.promise(now, l, m.Flex)
+	}
 	c.number++
 	l.number = c.number
 	if m.Force {
 		c.clear(now, group, l.what.Start, l.what.End, l.what.Nodes)
 	}
+	c.pin(l.over)
 	if why := c.take(now, l); why.Refused() {
+		c.unpin(l.over)
 		return why
 	}
-	c.locks[m.Leg] = l
+	c.keep(l)
+	return bourse.Reason{}
+}
+
+// keep takes a lock that has its nodes into the books.
+func (c *Cluster) keep(l *lock) {
+	c.locks[l.leg] = l
 	c.order = append(c.order, l)
 	c.agenda.add(turn{l.what.End, ending, l})
 	c.version++
-	f := bourse.NodesLocked{Leg: m.Leg, What: l.what}
+	f := bourse.NodesLocked{Leg: l.leg, What: l.what}
 	if l.over != nil {
 		f.Beside = l.over.leg
 	}
@@ -84,7 +101,6 @@ func (c *Cluster) hold(now bourse.Time, m agents.ClusterHold) bourse.Reason {
 		f.Ends = l.ends
 	}
 	c.out.Record(f)
-	return bourse.Reason{}
 }
 
 // take reserves what a lock needs, all of it or nothing.
@@ -130,6 +146,7 @@ func (l *lock) needs() []backfill.Reserved {
 // giveBack gives a lock's nodes back to the queue, what is left of them.
 func (c *Cluster) giveBack(now bourse.Time, l *lock) {
 	for _, id := range l.pieces {
+		delete(c.flexible, id)
 		c.queues[l.group].Release(now, id)
 	}
 	l.pieces = l.pieces[:0]
@@ -168,6 +185,7 @@ func (c *Cluster) confirm(now bourse.Time, from agents.ID, id bourse.LegID) {
 	c.number++
 	l.state, l.agreed, l.ends = reserved, c.number, max(l.ends, now)
 	c.moved(now, id, bourse.LockConfirmed)
+	c.unpin(l)
 	if l.ends < l.what.End {
 		c.agenda.add(turn{l.ends, ending, l})
 	}
@@ -214,11 +232,15 @@ func (c *Cluster) release(now bourse.Time, id bourse.LegID) {
 	c.moved(now, id, bourse.LockReleased)
 }
 
-// heard takes note that the site knows that a leg's work runs.
-func (c *Cluster) heard(now bourse.Time, id bourse.LegID) {
-	if l := c.locks[id]; l != nil && !l.heard {
+// heard takes note that the site knows that a leg's work runs, or where it lies.
+func (c *Cluster) heard(now bourse.Time, m agents.ClusterHeard) {
+	switch l := c.locks[m.Leg]; {
+	case l == nil:
+	case m.Turn > 0:
+		l.told = max(l.told, min(m.Turn, l.turn))
+	case !l.heard:
 		l.heard = true
-		c.moved(now, id, bourse.LockHeard)
+		c.moved(now, m.Leg, bourse.LockHeard)
 	}
 }
 
@@ -236,6 +258,9 @@ func (c *Cluster) free(now bourse.Time, l *lock) {
 		c.vacate(now, l)
 	}
 	delete(c.locks, l.leg)
+	if l.state == locked {
+		c.unpin(l.over)
+	}
 	if len(c.order) > 2*len(c.locks)+16 {
 		c.order = slices.DeleteFunc(c.order, func(l *lock) bool { return c.locks[l.leg] != l })
 	}
@@ -243,9 +268,12 @@ func (c *Cluster) free(now bourse.Time, l *lock) {
 
 // tell tells the site what came of a lock, until it has heard it.
 func (c *Cluster) tell(l *lock) {
+	c.tellMove(l)
 	switch l.state {
 	case running:
-		c.out.Send(c.site, agents.ClusterStarted{Leg: l.leg})
+		if !l.heard {
+			c.out.Send(c.site, agents.ClusterStarted{Leg: l.leg})
+		}
 	case ended:
 		c.out.Send(c.site, agents.ClusterEnded{Leg: l.leg, End: l.ends})
 	case lost:
@@ -261,7 +289,7 @@ func (c *Cluster) tell(l *lock) {
 func (c *Cluster) remindAgain(now bourse.Time, m remind) {
 	again := false
 	for _, l := range c.order {
-		if c.locks[l.leg] == l && (l.state >= ended || l.state == running && !l.heard) {
+		if c.locks[l.leg] == l && (l.state >= ended || l.state == running && !l.heard || l.told < l.turn) {
 			c.reminds, again = true, true
 			c.tell(l)
 		}
@@ -283,6 +311,9 @@ func (c *Cluster) inventory(from agents.ID, m agents.ClusterInventory) {
 			Lost: l.state == lost, Ended: l.state == ended}
 		if k.Ended {
 			k.End = l.ends
+		}
+		if l.turn > 0 {
+			k.Turn, k.From, k.To, k.FixedThere = l.turn, l.what.Start, l.what.End, l.fixed
 		}
 		a.Locks = append(a.Locks, k)
 	}

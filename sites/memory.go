@@ -32,6 +32,7 @@ type leg struct {
 	noted           bool        // the broker has acknowledged what became of it
 	heldAt, at      bourse.Time // when it was held, and when it moved last
 	place           int         // in open
+	turn, told      uint32      // of its last shift, and of those that its broker has noted
 
 	// Of this life only.
 	ends bourse.Time // of the hold or the doubt: later alarms are stale
@@ -89,6 +90,11 @@ func (m *memory) apply(at bourse.Time, f agents.Fact) {
 		m.moved(at, f)
 	case bourse.LegRestored:
 		m.restored(at, f)
+	case bourse.LegShifted:
+		m.shifted(f)
+	case bourse.ShiftNoted:
+		l := m.legs[f.Leg]
+		l.told = max(l.told, f.Turn)
 	case bourse.LifeSeen:
 		x := m.lives[f.Broker]
 		if x == nil {
@@ -258,7 +264,7 @@ func (m *memory) Image() agents.Fact {
 	})
 	for _, l := range m.kept {
 		f.Legs = append(f.Legs, bourse.LegMemory{LegMoved: l.LegMoved, Tomb: l.tomb, Charged: l.charged,
-			Noted: l.noted, HeldAt: l.heldAt, At: l.at})
+			Noted: l.noted, HeldAt: l.heldAt, At: l.at, Turn: l.turn, Told: l.told})
 	}
 	return f
 }
@@ -281,6 +287,7 @@ func (m *memory) load(f bourse.SiteImage) {
 	for _, x := range f.Legs {
 		l := m.keep(x.Leg)
 		l.LegMoved, l.tomb, l.charged, l.noted, l.heldAt, l.at = x.LegMoved, x.Tomb, x.Charged, x.Noted, x.HeldAt, x.At
+		l.turn, l.told = x.Turn, x.Told
 		if l.tomb {
 			m.tombs = append(m.tombs, l)
 		}

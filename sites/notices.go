@@ -90,6 +90,10 @@ func longest(state bourse.LegState) bourse.Duration {
 // noted ends the repeating of a notice. Row S56.
 func (s *Site) noted(t step, m agents.Noted) {
 	l := s.legs[m.Leg]
+	if l != nil && m.Turn > 0 {
+		s.notedShift(t, l, m.Turn)
+		return
+	}
 	if l == nil || l.noted {
 		return
 	}

@@ -31,7 +31,9 @@ func (s *Site) free(now, horizon bourse.Time, vo string) []agents.GroupOffer {
 	for i, g := range s.cfg.Groups {
 		admissible := s.view.states[i].Free
 		clear := admissible
-		if s.cfg.Pricing != pricing.Fixed {
+		if p, promised := s.schedule(g.Name, now); promised {
+			admissible, clear = s.shown(now, g, p)
+		} else if s.cfg.Pricing != pricing.Fixed {
 			clear = s.view.book(i).Clear()
 		}
 		list = append(list, agents.GroupOffer{Group: g,
@@ -115,6 +117,9 @@ func (s *Site) quote(now bourse.Time, vo, user string, l bourse.Leg, old *leg) b
 	}
 	if l.Start < now {
 		return refused(bourse.Past, "start %v lies before %s's now, %v", l.Start, s.cfg.Name, now)
+	}
+	if p, promised := s.schedule(l.Group, now); promised {
+		return s.quotePromise(now, vo, user, i, l, p)
 	}
 	state, book := &s.view.states[i], func() *pricing.Book { return s.view.book(i) }
 	if old != nil && old.What.Group == l.Group {

@@ -19,6 +19,9 @@ func (c *Cluster) nodesLost(now bourse.Time, m agents.NodesLost) {
 	}
 	q := c.queues[g]
 	end := now.Add(m.For)
+	if q.promises != nil && c.aside(now, q, m, end) {
+		return
+	}
 	count := c.clear(now, g, now, end, m.Count) // the rest has failed already
 	if count <= 0 {
 		return
@@ -27,8 +30,25 @@ func (c *Cluster) nodesLost(now bourse.Time, m agents.NodesLost) {
 	if why := q.Reserve(now, backfill.Reserved{ID: c.number, Nodes: count, Start: now, End: end}); why.Refused() {
 		panic("sites: nodes that are free cannot fail: " + why.String())
 	}
+	c.down(m.Group, count, end)
+}
+
+// aside has the promises make room for failed nodes, if they can: then nobody
+// loses anything.
+func (c *Cluster) aside(now bourse.Time, q *Queue, m agents.NodesLost, end bourse.Time) bool {
+	c.number++
+	if m.Count < 1 || q.Reserve(now, backfill.Reserved{ID: c.number, Nodes: m.Count, Start: now, End: end}).Refused() {
+		return false
+	}
+	c.down(m.Group, m.Count, end)
+	return true
+}
+
+// down records that nodes have failed.
+func (c *Cluster) down(group string, count int, end bourse.Time) {
 	c.version++
-	f := bourse.NodesDown{Group: m.Group, Nodes: count, Until: end}
+	now := c.now
+	f := bourse.NodesDown{Group: group, Nodes: count, Until: end}
 	c.outages = append(slices.DeleteFunc(c.outages, func(o bourse.NodesDown) bool { return o.Until <= now }), f)
 	c.out.Record(f)
 }
@@ -74,6 +94,10 @@ func (c *Cluster) evict(now bourse.Time, group int, at bourse.Time) bool {
 	}
 	if job != nil {
 		q.Kill(now, job.ID)
+		c.version++
+		return true
+	}
+	if q.promises != nil && q.breakPromise(now, at) {
 		c.version++
 		return true
 	}

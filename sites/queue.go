@@ -5,6 +5,7 @@ import (
 
 	"bourse"
 	"bourse/policy/backfill"
+	"bourse/policy/sla"
 )
 
 // LocalQueue is one of a site's named queues for best-effort jobs.
@@ -34,6 +35,9 @@ type QueueOptions struct {
 	// Limit is how many jobs wait at most; 0 means QueueLimit. What comes
 	// beyond is refused: demand above capacity makes a queue grow without end.
 	Limit int
+	// Promises, where there are any, take the place of the queue: no local job
+	// waits without a slot. Policy, Queues and Extend are then of no matter.
+	Promises *PromiseOptions
 }
 
 // Watcher is told what becomes of local jobs. The pointers are good during the
@@ -82,6 +86,8 @@ type Queue struct {
 
 	passes  int
 	refused int
+
+	promises *promises // nil: a queue
 }
 
 // entry is a local job and, once it runs, its times.
@@ -99,7 +105,11 @@ func NewQueue(opt QueueOptions) *Queue {
 	if len(opt.Queues) == 0 {
 		opt.Queues = []LocalQueue{{Rate: 1000, DelayCost: 1000}}
 	}
-	return &Queue{opt: opt, group: backfill.New(opt.Nodes, opt.Policy, opt.Start), watcher: nobody{}}
+	q := &Queue{opt: opt, group: backfill.New(opt.Nodes, opt.Policy, opt.Start), watcher: nobody{}}
+	if opt.Promises != nil {
+		q.promises = newPromises(*opt.Promises, opt)
+	}
+	return q
 }
 
 // nobody watches.
@@ -172,6 +182,9 @@ func (q *Queue) nextEvent() bourse.Time {
 	if q.more {
 		next = min(next, q.head.Submit)
 	}
+	if q.promises != nil {
+		next = min(next, q.promises.next())
+	}
 	return next
 }
 
@@ -181,6 +194,9 @@ func (q *Queue) Advance(now bourse.Time) {
 		q.instant(t)
 	}
 	q.group.Advance(now)
+	if q.promises != nil {
+		q.promises.Advance(now)
+	}
 }
 
 // reach brings the queue to now for a message: the instant's own events come
@@ -190,7 +206,8 @@ func (q *Queue) Advance(now bourse.Time) {
 func (q *Queue) reach(now bourse.Time) {
 	ends := len(q.ends) > 0 && q.ends[0].at <= now
 	arrives := q.more && q.head.Submit <= now
-	if !q.asked && (ends || arrives || q.group.Now() < now) {
+	promised := q.promises != nil && q.promises.next() <= now
+	if !q.asked && (ends || arrives || promised || q.group.Now() < now) {
 		q.Advance(now)
 	}
 }
@@ -199,6 +216,10 @@ func (q *Queue) reach(now bourse.Time) {
 // backfill.Group.
 func (q *Queue) Reserve(now bourse.Time, r backfill.Reserved) bourse.Reason {
 	q.reach(now)
+	if q.promises != nil {
+		_, why := q.promise(sla.Strict(r.ID, now, sla.Size{Nodes: r.Nodes, Runtime: r.End.Sub(r.Start)}, r.Start))
+		return why
+	}
 	why := q.group.Reserve(r)
 	q.armed = q.armed || !why.Refused()
 	return why
@@ -207,6 +228,9 @@ func (q *Queue) Reserve(now bourse.Time, r backfill.Reserved) bourse.Reason {
 // Release gives a reservation back at now and reports whether it was there.
 func (q *Queue) Release(now bourse.Time, id int64) bool {
 	q.reach(now)
+	if q.promises != nil && q.promises.Cancel(id) {
+		q.promises.freed = true
+	}
 	ok := q.group.Release(id)
 	q.armed = q.armed || ok
 	return ok
@@ -230,12 +254,18 @@ func (q *Queue) Cancel(now bourse.Time, id int64) bool {
 func (q *Queue) instant(now bourse.Time) {
 	q.group.Advance(now) // reservation ends: nothing looks between these and the next
 	q.endJobs(now)
+	q.keepPromises(now)
 	for q.more && q.head.Submit <= now {
-		if !q.taken(now) {
+		switch {
+		case q.taken(now):
+		case q.promises != nil:
+			q.promiseLocal(now, &q.head)
+		default:
 			q.enter(&q.head)
 		}
 		q.pull()
 	}
+	q.moveUp()
 	q.armed = false
 	q.passes++
 	starts := q.group.Pass()

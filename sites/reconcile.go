@@ -153,6 +153,7 @@ func (s *Site) compare(t step, l *leg, k *agents.ClusterLock) {
 		if confirmed && !k.Confirmed {
 			s.tell(t, l, confirmDuty)
 		}
+		s.catchUp(t, l, k)
 		if k.Running && l.State == bourse.Confirmed {
 			toRunning(s, l, t)
 		}

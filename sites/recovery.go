@@ -29,6 +29,9 @@ func (s *Site) start(t step, m agents.Started) {
 		}
 	}
 	for _, l := range s.kept {
+		if l.told < l.turn {
+			t.out.Alarm(t.now.Add(firstWait), shiftDue{l.Leg, l.turn, firstWait})
+		}
 		if l.State.Terminal() {
 			s.remember(t, l)
 			if !l.noted && s.notice(l) != nil {

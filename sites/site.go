@@ -15,6 +15,7 @@ import (
 	"bourse/agents"
 	"bourse/policy/backfill"
 	"bourse/policy/pricing"
+	"bourse/policy/sla"
 )
 
 // Config is what an operator decides about a site.
@@ -54,6 +55,9 @@ type Config struct {
 	// Penalty is what the site adds to the refund of a confirmed leg that it
 	// loses, in thousandths of its price.
 	Penalty int
+	// Promises, where its cluster makes any, say what freedom to move a leg is
+	// worth and what outsiders learn; nil: a site of queues.
+	Promises *Promises
 	// MaxKept bounds the legs that the site remembers, open or over; 0: MaxKept.
 	// At the bound new holds are refused, and of legs that were cancelled before
 	// they were known the oldest is forgotten for a new one. One broker's holds
@@ -100,6 +104,7 @@ func New(cfg Config) *Site {
 		s.groups[g.Name] = i
 		s.nodes += g.Nodes
 	}
+	s.view.promises = cfg.Promises
 	s.view.books = make([]*pricing.Book, len(cfg.Groups))
 	for i := range s.view.books {
 		s.view.books[i] = pricing.NewBook()
@@ -177,6 +182,8 @@ func (s *Site) own(t step) bool {
 		s.from(t, onEnded, m.Leg)
 	case agents.ClusterLost:
 		s.from(t, onLost, m.Leg)
+	case agents.ClusterMoved:
+		s.moved(t, m)
 	case agents.ClusterLocks:
 		s.reconcile(t, m)
 	case limitReached:
@@ -185,6 +192,8 @@ func (s *Site) own(t step) bool {
 		s.inquire(t, m)
 	case noticeDue:
 		s.repeat(t, m)
+	case shiftDue:
+		s.repeatShift(t, m)
 	case deskDue:
 		s.askAgain(t, m)
 	case dutiesDue:
@@ -213,6 +222,12 @@ type (
 		leg  bourse.LegID
 		wait bourse.Duration
 	}
+	// shiftDue tells the broker again where a leg lies.
+	shiftDue struct {
+		leg  bourse.LegID
+		turn uint32
+		wait bourse.Duration
+	}
 	// deskDue asks the cluster again for what it has not answered.
 	deskDue struct{ ref uint64 }
 	// dutiesDue tells the cluster again what it has not acknowledged.
@@ -227,6 +242,7 @@ type (
 func (limitReached) Kind() string { return "LimitReached" }
 func (inquireDue) Kind() string   { return "InquireDue" }
 func (noticeDue) Kind() string    { return "NoticeDue" }
+func (shiftDue) Kind() string     { return "ShiftDue" }
 func (deskDue) Kind() string      { return "DeskDue" }
 func (dutiesDue) Kind() string    { return "DutiesDue" }
 func (inventoryDue) Kind() string { return "InventoryDue" }
@@ -247,6 +263,10 @@ type view struct {
 	states  []backfill.State
 	books   []*pricing.Book
 	planned []bool
+
+	promises  *Promises
+	plans     []*sla.Image // of groups that make promises
+	schedules []*sla.Schedule
 }
 
 func (v *view) update(m agents.Snapshot) {
@@ -255,6 +275,7 @@ func (v *view) update(m agents.Snapshot) {
 	}
 	v.version, v.states = m.Version, m.States
 	v.planned = make([]bool, len(m.States))
+	v.plans, v.schedules = m.Plans, make([]*sla.Schedule, len(m.Plans))
 }
 
 // book returns the plan of group i.

@@ -66,7 +66,7 @@ func (s *Site) foreign(from agents.ID, m agents.Message) bool {
 	case agents.QuoteRequest:
 		_, is := brokerOf(from)
 		return !is || len(m.Legs) > maxLegs
-	case agents.Snapshot, agents.ClusterHeld, agents.ClusterDone, agents.ClusterStarted, agents.ClusterEnded, agents.ClusterLost, agents.ClusterLocks:
+	case agents.Snapshot, agents.ClusterHeld, agents.ClusterDone, agents.ClusterStarted, agents.ClusterEnded, agents.ClusterLost, agents.ClusterLocks, agents.ClusterMoved:
 		return from != s.cfg.Cluster
 	}
 	return false
@@ -83,6 +83,9 @@ func senseless(m agents.Hold) bourse.Reason {
 		return refused(bourse.Invalid, "a limit of %v: 0 to %v are wanted", m.Limit, bourse.MaxBudget).Refusal
 	case m.For < 0 || m.Run < 0 || m.Run > bourse.MaxDuration:
 		return refused(bourse.Invalid, "neither a hold for %v nor a run of %v can be", m.For, m.Run).Refusal
+	case !meant(m.Flex, m.What):
+		return refused(bourse.Invalid, "a window [%v, %v) for a leg over [%v, %v), fixed at %d and with alternatives up to %d thousandths, cannot be",
+			m.Flex.Ready, m.Flex.Due, m.What.Start, m.What.End, m.Flex.Fix, m.Flex.Phi).Refusal
 	case len(m.Job) > maxName || len(m.User) > maxName:
 		return tooLong("job or user", m.Job+m.User, maxName)
 	}

@@ -20,6 +20,7 @@ type Options struct {
 	MaxPhi   int        // the largest |phi| of an alternative or a shift, in thousandths, 0..MaxPhi
 	Waiting  int        // the most jobs that may wait; beyond, QueueFull. 1..MaxWaiting
 	Disclose Disclosure // what outsiders learn
+	Track    bool       // keep who was moved, for Moves
 }
 
 // MaxWaiting bounds Options.Waiting: a trial may look at each job as many times
@@ -65,6 +66,7 @@ type Schedule struct {
 	nextFix   bourse.Time // the earliest instant at which a window closes
 
 	t       trial
+	moves   []Move  // since they were asked for
 	events  []Event // of the last Advance
 	pending []Event // since then
 }

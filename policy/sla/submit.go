@@ -21,18 +21,27 @@ import (
 // Of the sizes of a moldable job it takes the least R x fmol(R) that fits, ties
 // fewest nodes; each size that does not fit costs a trial.
 func (s *Schedule) Submit(a SLA) (Promise, bourse.Reason) {
-	if why := s.admit(&a); why.Refused() {
-		return Promise{}, why
+	p, k, why := s.fit(&a)
+	if why.Refused() {
+		return Promise{}, s.opt.Disclose.Tell(why)
 	}
-	var why bourse.Reason
+	s.accept(p.job)
+	s.commit(k)
+	return p.job.Promise, bourse.Reason{}
+}
+
+// fit finds the size of a newcomer that fits, and its place in the line of the
+// trial that says so; nothing has changed.
+func (s *Schedule) fit(a *SLA) (p place, k int, why bourse.Reason) {
+	if why := s.admit(a); why.Refused() {
+		return p, 0, why
+	}
 	for _, z := range byArea(a.Sizes) {
-		p, refusal := s.draft(&a, z)
+		p, refusal := s.draft(a, z)
 		if !refusal.Refused() {
 			k, ok := s.try(s.insert(p, nil), nil)
 			if ok {
-				s.accept(p.job)
-				s.commit(k)
-				return p.job.Promise, bourse.Reason{}
+				return p, k, bourse.Reason{}
 			}
 			refusal = s.noWindow(&p)
 		}
@@ -40,7 +49,7 @@ func (s *Schedule) Submit(a SLA) (Promise, bourse.Reason) {
 			why = refusal
 		}
 	}
-	return Promise{}, s.opt.Disclose.Tell(why)
+	return p, 0, why
 }
 
 // admit says what keeps an SLA from being tried at all.

@@ -157,6 +157,9 @@ func (s *Schedule) commit(k int) {
 	t := &s.t
 	for i := k; i < len(t.line); i++ {
 		p := &t.line[i]
+		if s.opt.Track && p.start != p.next && p.start != bourse.Never {
+			s.moves = append(s.moves, Move{p.job.SLA.ID, p.start, p.next})
+		}
 		p.start = p.next
 		p.job.Start = p.next
 	}
@@ -174,10 +177,16 @@ func (s *Schedule) closeNow() {
 	}
 }
 
-// moveUp places everyone who waits again, if the operator wants that, and keeps
-// it only if all fit.
+// moveUp is MoveUp, if the operator wants that.
 func (s *Schedule) moveUp() {
-	if !s.opt.Replan || len(s.waiting) == 0 {
+	if s.opt.Replan {
+		s.MoveUp()
+	}
+}
+
+// MoveUp places everyone who waits again, and keeps that only if all fit.
+func (s *Schedule) MoveUp() {
+	if len(s.waiting) == 0 {
 		return
 	}
 	s.sort()

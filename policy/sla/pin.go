@@ -1,0 +1,51 @@
+package sla
+
+import "bourse"
+
+// Pin closes the window of a waiting job to its present slot until Unpin opens
+// it again: while its owner has yet to say whether it wants what it was promised,
+// or counts on the nodes for something else. It reports whether there is one.
+func (s *Schedule) Pin(id int64) bool {
+	j := s.jobs[id]
+	if j == nil || j.Running {
+		return false
+	}
+	p := &s.waiting[s.find(j)]
+	s.fix(p)
+	j.Fixed = false // it is not for good
+	s.look()
+	return true
+}
+
+// Unpin opens the window of a waiting job as it was agreed on, and reports
+// whether there is one. It may be fixed at once: the next Advance tells.
+func (s *Schedule) Unpin(id int64) bool {
+	j := s.jobs[id]
+	if j == nil || j.Running || j.Fixed {
+		return false
+	}
+	p := &s.waiting[s.find(j)]
+	p.ready, p.last, p.fix = j.agreed.ready, j.agreed.due.Add(-p.run), j.SLA.Fix
+	j.Ready, j.Due = j.agreed.ready, j.agreed.due
+	if s.opt.Order != Shuffle {
+		p.key = s.key(p)
+	}
+	s.look()
+	s.closeNow()
+	return true
+}
+
+// Move is a waiting job that stands in another slot than before.
+type Move struct {
+	ID       int64
+	From, To bourse.Time // its start
+}
+
+// Moves returns, in the order in which they chose, who has been moved by the
+// trials since the last call, where Options.Track is set; one that was moved twice is there twice. The list
+// is good until the next change.
+func (s *Schedule) Moves() []Move {
+	list := s.moves
+	s.moves = s.moves[:0]
+	return list
+}

@@ -1,0 +1,134 @@
+package sites
+
+import (
+	"fmt"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/policy/pricing"
+	"bourse/policy/sla"
+)
+
+// Promises are what a site makes of a cluster that promises nodes within windows
+// (Netto, Bubendorfer and Buyya 2007): what freedom to move a leg is worth, and
+// what outsiders learn of the timeline. Rows S80 to S84.
+type Promises struct {
+	Schedule sla.Options // as the cluster's, to price and to try what is asked
+	Shares   pricing.Flexibility
+	Disclose sla.Disclosure
+}
+
+// schedule is what the site has last seen of a group's promises; promised is
+// false where the group makes none. It is made when it is first needed, and lives
+// on to now: while the cluster's version stands nothing has come of it.
+func (s *Site) schedule(group string, now bourse.Time) (p *sla.Schedule, promised bool) {
+	i, known := s.groups[group]
+	v := &s.view
+	if !known || v.promises == nil || i >= len(v.plans) || v.plans[i] == nil {
+		return nil, false
+	}
+	if v.schedules[i] == nil {
+		opt := v.promises.Schedule
+		opt.Nodes, opt.Shares, opt.Price, opt.Disclose = s.cfg.Groups[i].Nodes, v.promises.Shares, s.cfg.Groups[i].Price, v.promises.Disclose
+		made, err := sla.Restore(opt, *v.plans[i])
+		if err != nil {
+			panic(fmt.Sprintf("sites: what %s shows of group %s is no schedule: %v", s.cfg.Cluster, group, err))
+		}
+		v.schedules[i] = made
+	}
+	if v.schedules[i].Now() < now {
+		v.schedules[i].Advance(now)
+	}
+	return v.schedules[i], true
+}
+
+// shown is what of a group outsiders see. Admissible is what those leave free
+// that will not move: a leg there has a chance, and is quoted by a trial. Clear
+// is what is free as things stand. A site that discloses nothing shows how many
+// nodes it has, and no more.
+func (s *Site) shown(now bourse.Time, g bourse.Group, p *sla.Schedule) (admissible, clear bourse.Profile) {
+	if !s.cfg.Promises.Disclose.Slots() {
+		return bourse.NewProfile(now, g.Nodes), bourse.NewProfile(now, 0)
+	}
+	return p.Firm(), p.Free()
+}
+
+// quotePromise prices a leg that leaves no choice, or says why it cannot be had.
+// A site that discloses nothing names the price alone: whether there is room a
+// Hold will tell.
+func (s *Site) quotePromise(now bourse.Time, vo, user string, group int, l bourse.Leg, p *sla.Schedule) bourse.Quote {
+	if r := s.allowed(now, vo, user, group, l, nil, s.reservedOf(l.Group)); r.Refused() {
+		return bourse.Quote{Refusal: r}
+	}
+	if s.cfg.Promises.Disclose.Slots() {
+		if _, why := p.Quote(agreementOf(newcomer, now, l, bourse.Flex{})); why.Refused() {
+			return bourse.Quote{Refusal: why}
+		}
+	}
+	return bourse.Quote{Fare: s.fareOf(group, l, bourse.Flex{}, now)}
+}
+
+// newcomer is the identity of a promise that is only talked of.
+const newcomer = 1 << 62
+
+// priceOfPromise prices what a Hold asks for. Whether there is room the cluster
+// says, which moves others aside for it if it can.
+func (s *Site) priceOfPromise(now bourse.Time, l *leg, old *leg) bourse.Quote {
+	group := s.groups[l.What.Group]
+	if l.What.Start < now {
+		return refused(bourse.Past, "start %v lies before %s's now, %v", l.What.Start, s.cfg.Name, now)
+	}
+	if r := s.allowed(now, l.Leg.Tx.Broker, l.User, group, l.What, old, s.reservedOf(l.What.Group)); r.Refused() {
+		return bourse.Quote{Refusal: r}
+	}
+	w := l.Flex
+	if old != nil {
+		w = bourse.Flex{} // it counts on nodes that lie where they lie
+	}
+	return bourse.Quote{Fare: s.fareOf(group, l.What, w, now)}
+}
+
+// fareOf is C = base x R x Te x (1 - delta(phi)): the longer the window, the
+// cheaper, up to a window twice as long as the leg. It is rounded node by node
+// as every other price is.
+func (s *Site) fareOf(group int, l bourse.Leg, w bourse.Flex, now bourse.Time) bourse.Fare {
+	base := bourse.Cost(s.cfg.Groups[group].Price, l.Duration()).Times(l.Nodes)
+	if w.Movable(l) {
+		slack := w.Due.Sub(max(w.Ready, now)) - l.Duration()
+		base = base.Share(1000 - s.cfg.Promises.Shares.Delta(slack, l.Duration()))
+	}
+	return bourse.Fare{Base: base}
+}
+
+// disclosed is what a broker hears of the cluster's reason.
+func (s *Site) disclosed(r bourse.Reason) bourse.Reason {
+	if s.cfg.Promises == nil {
+		return r
+	}
+	return s.cfg.Promises.Disclose.Tell(r)
+}
+
+// places prices the alternatives of a leg that was refused. They leave no choice,
+// so they earn no discount.
+func (s *Site) places(l *leg, starts []bourse.Time) []bourse.Place {
+	group, known := s.groups[l.What.Group]
+	if !known || len(starts) == 0 {
+		return nil
+	}
+	list := make([]bourse.Place, 0, len(starts))
+	for _, at := range starts[:min(len(starts), agents.MaxInstead)] {
+		list = append(list, bourse.Place{Start: at, End: at.Add(l.What.Duration()), Fare: s.fareOf(group, l.What, bourse.Flex{}, at)})
+	}
+	return list
+}
+
+// meant reports whether the window of a Hold is one that can be reckoned with.
+func meant(w bourse.Flex, l bourse.Leg) bool {
+	if w.Fix < 0 || w.Fix > 1000 || w.Phi < 0 || w.Phi > sla.MaxPhi {
+		return false
+	}
+	if w.Due == 0 {
+		return w.Ready == 0
+	}
+	return w.Ready >= -bourse.MaxTime && w.Due <= bourse.MaxTime && w.Holds(l.Start, l.End)
+}
