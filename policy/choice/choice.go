@@ -58,18 +58,14 @@ func (a Alpha) String() string { return bourse.Credits(a).String() }
 // to One. It costs two walks over the list.
 func ByAlpha(offers []pricing.Offer, alpha Alpha) int {
 	f, s := ranges(offers)
-	// Times both ranges, the sum is A (f - fmin) + B (s - smin) with
-	// A = alpha (smax - smin) and B = (1 - alpha)(fmax - fmin): only their
-	// order counts. A range of 0 makes its own term 0, and its factor on the
-	// other term must not be 0 too, so it becomes 1.
-	a, b := mul(uint64(alpha), max(s.width(), 1)), mul(uint64(One-alpha), max(f.width(), 1))
+	p := prefer(f, s, alpha)
 	best, least := -1, score{}
 	for i := range offers {
 		o := &offers[i]
 		if !o.Feasible {
 			continue
 		}
-		x := a.times(uint64(o.Additive - bourse.Duration(f.low))).plus(b.times(uint64(int64(o.Start) - s.low)))
+		x := p.score(int64(o.Additive), int64(o.Start))
 		c := -1
 		if best >= 0 {
 			if c = x.compare(least); c == 0 {
@@ -148,6 +144,14 @@ type extent struct{ low, high int64 }
 
 func (e extent) width() uint64 { return uint64(e.high) - uint64(e.low) }
 
+// with is the extent of one number more, or of the first.
+func (e extent) with(x int64, first bool) extent {
+	if first {
+		return extent{x, x}
+	}
+	return extent{min(e.low, x), max(e.high, x)}
+}
+
 // ranges returns the extents of price and start over the feasible offers.
 func ranges(offers []pricing.Offer) (f, s extent) {
 	seen := false
@@ -156,15 +160,30 @@ func ranges(offers []pricing.Offer) (f, s extent) {
 		if !o.Feasible {
 			continue
 		}
-		x, at := int64(o.Additive), int64(o.Start)
-		if !seen {
-			f, s, seen = extent{x, x}, extent{at, at}, true
-			continue
-		}
-		f.low, f.high = min(f.low, x), max(f.high, x)
-		s.low, s.high = min(s.low, at), max(s.high, at)
+		f = f.with(int64(o.Additive), !seen)
+		s = s.with(int64(o.Start), !seen)
+		seen = true
 	}
 	return f, s
+}
+
+// preference weighs prices f and starts s of given extents. Times both ranges,
+// the sum of ByAlpha is A (f - fmin) + B (s - smin) with A = alpha (smax - smin)
+// and B = (1 - alpha)(fmax - fmin): only their order counts. A range of 0 makes
+// its own term 0, and its factor on the other term must not be 0 too, so it
+// becomes 1.
+type preference struct {
+	f, s extent
+	a, b weight
+}
+
+func prefer(f, s extent, alpha Alpha) preference {
+	return preference{f, s, mul(uint64(alpha), max(s.width(), 1)), mul(uint64(One-alpha), max(f.width(), 1))}
+}
+
+// score is the less the better.
+func (p *preference) score(price, start int64) score {
+	return p.a.times(uint64(price) - uint64(p.f.low)).plus(p.b.times(uint64(start) - uint64(p.s.low)))
 }
 
 // weight is a factor of a score, 128 bits.

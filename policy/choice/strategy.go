@@ -1,0 +1,116 @@
+package choice
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"bourse"
+)
+
+// Strategy says how a broker places a job.
+type Strategy uint8
+
+// The strategies. All but Batch take jobs one by one as they arrive, each whole
+// on one group of one site.
+const (
+	Batch         Strategy = iota // jobs are weighed against each other; see policy/selection
+	ByPreference                  // the start that alpha prefers, over all sites
+	Earliest                      // the earliest start
+	ShortestQueue                 // where least work waits for each node
+	Random                        // on any site that has room
+)
+
+var strategies = [...]string{"batch", "alpha", "earliest", "shortest-queue", "random"}
+
+// String names the strategy as configuration files do.
+func (s Strategy) String() string { return strategies[s] }
+
+// ParseStrategy reads the name of a strategy.
+func ParseStrategy(s string) (Strategy, error) {
+	i := slices.Index(strategies[:], s)
+	if i < 0 {
+		return 0, fmt.Errorf("strategy %q is none of %q", s, strategies)
+	}
+	return Strategy(i), nil
+}
+
+// Candidate is a start that a group of a site has room for.
+type Candidate struct {
+	Site       int // by number; candidates of one site have the same
+	Start, End bourse.Time
+	Cost       bourse.Credits  // base and additive part
+	Backlog    bourse.Duration // what waits in the group's queue, per node
+}
+
+// Rule is a strategy and what it needs.
+type Rule struct {
+	Strategy Strategy
+	Alpha    Alpha  // of ByPreference
+	Draw     uint64 // of Random: any number, another one for each job
+}
+
+// Best returns the index of the candidate that the rule takes, -1 if there is
+// none. ByPreference weighs cost against start as ByAlpha does, over the
+// candidates of all sites together. Whatever else a rule does not decide goes to
+// the earliest start, then the earliest end, then the least cost, then the first
+// in the list. Batch is no such rule: it panics.
+func (r Rule) Best(list []Candidate) int {
+	var first func(x, y *Candidate) int
+	switch r.Strategy {
+	case ByPreference:
+		first = byPreference(list, r.Alpha)
+	case Earliest:
+		first = func(_, _ *Candidate) int { return 0 }
+	case ShortestQueue:
+		first = func(x, y *Candidate) int { return cmp.Compare(x.Backlog, y.Backlog) }
+	case Random:
+		site := draw(list, r.Draw)
+		first = func(x, y *Candidate) int { return cmp.Compare(away(x, site), away(y, site)) }
+	default:
+		panic("choice: " + r.Strategy.String() + " takes no job by itself")
+	}
+	best := -1
+	for i := range list {
+		if best < 0 || cmp.Or(first(&list[i], &list[best]), soonest(&list[i], &list[best])) < 0 {
+			best = i
+		}
+	}
+	return best
+}
+
+func soonest(x, y *Candidate) int {
+	return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(x.End, y.End), cmp.Compare(x.Cost, y.Cost))
+}
+
+func byPreference(list []Candidate, alpha Alpha) func(x, y *Candidate) int {
+	var price, start extent
+	for i := range list {
+		price = price.with(int64(list[i].Cost), i == 0)
+		start = start.with(int64(list[i].Start), i == 0)
+	}
+	p := prefer(price, start, alpha)
+	return func(x, y *Candidate) int {
+		return p.score(int64(x.Cost), int64(x.Start)).compare(p.score(int64(y.Cost), int64(y.Start)))
+	}
+}
+
+// draw picks one of the sites in the list.
+func draw(list []Candidate, n uint64) int {
+	var all []int
+	for i := range list {
+		all = append(all, list[i].Site)
+	}
+	slices.Sort(all)
+	if all = slices.Compact(all); len(all) == 0 {
+		return -1
+	}
+	return all[n%uint64(len(all))]
+}
+
+func away(c *Candidate, site int) int {
+	if c.Site == site {
+		return 0
+	}
+	return 1
+}
