@@ -31,6 +31,9 @@ type (
 		Lead            Duration `json:"lead,omitempty"`
 		Cycle           Duration `json:"cycle"`
 		OfferWait       Duration `json:"offerWait"`
+		Strategy        string   `json:"strategy,omitempty"` // "": a batch
+		Alpha           int64    `json:"alpha,omitempty"`    // of strategy alpha, in millionths
+		Draws           uint64   `json:"draws,omitempty"`    // seed of strategy random
 	}
 	// CycleJob is a job as a cycle looks at it.
 	CycleJob struct {
@@ -57,8 +60,9 @@ type (
 		Performance Performance `json:"performance"`
 		Price       Price       `json:"price"`
 		Machine     Machine     `json:"machine,omitzero"`
-		Free        Curve       `json:"free,omitempty"`  // what could be reserved at all
-		Clear       Curve       `json:"clear,omitempty"` // and at base price; "": all of that
+		Free        Curve       `json:"free,omitempty"`   // what could be reserved at all
+		Clear       Curve       `json:"clear,omitempty"`  // and at base price; "": all of that
+		Queued      Duration    `json:"queued,omitempty"` // what waits there, nodes x estimates
 	}
 	// CyclePlanned is what a cycle chose, and what it knew beyond CycleSeen: the
 	// quotes, and what the accounts left.

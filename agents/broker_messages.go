@@ -44,8 +44,9 @@ type Offers struct {
 // GroupOffer is one group's free nodes over the horizon.
 type GroupOffer struct {
 	Group      bourse.Group
-	Admissible bourse.Profile // what can be reserved at all
-	Clear      bourse.Profile // what can be reserved at base price
+	Admissible bourse.Profile  // what can be reserved at all
+	Clear      bourse.Profile  // what can be reserved at base price
+	Queued     bourse.Duration // what waits in the group's queue: the sum of nodes x estimate, at most MaxDuration
 }
 
 // QuoteRequest asks for the price of legs, each taken by itself.

@@ -37,7 +37,8 @@ func (s *Site) free(now, horizon bourse.Time, vo string) []agents.GroupOffer {
 			clear = s.view.book(i).Clear()
 		}
 		list = append(list, agents.GroupOffer{Group: g,
-			Admissible: s.net(clip(admissible, now, horizon), now, left), Clear: s.net(clip(clear, now, horizon), now, left)})
+			Admissible: s.net(clip(admissible, now, horizon), now, left), Clear: s.net(clip(clear, now, horizon), now, left),
+			Queued: s.view.states[i].Queued()})
 	}
 	return list
 }

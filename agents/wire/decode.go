@@ -98,7 +98,8 @@ func (r *reader) offers(o *Offers) agents.Offers {
 	for i, g := range list {
 		r.enter("groups", i)
 		m.Groups[i] = agents.GroupOffer{Group: r.group(g.GetGroup()),
-			Admissible: r.profile("admissible", g.GetAdmissible()), Clear: r.profile("clear", g.GetClear())}
+			Admissible: r.profile("admissible", g.GetAdmissible()), Clear: r.profile("clear", g.GetClear()),
+			Queued: r.span("queued", g.GetQueued())}
 		r.leave()
 	}
 	return m

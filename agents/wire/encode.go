@@ -88,7 +88,8 @@ func (e *Envelope) putOffers(m agents.Offers) error {
 	for i := range m.Groups {
 		g := &m.Groups[i]
 		steps += len(g.Admissible) + len(g.Clear)
-		out.Groups = append(out.Groups, &GroupOffer{Group: group(&g.Group), Admissible: profile(g.Admissible), Clear: profile(g.Clear)})
+		out.Groups = append(out.Groups, &GroupOffer{Group: group(&g.Group), Admissible: profile(g.Admissible), Clear: profile(g.Clear),
+			Queued: int64(g.Queued)})
 	}
 	e.Body = &Envelope_Offers{out}
 	return within(len(m.Groups), maxGroups, "groups", steps, maxSteps, "steps of profiles")

@@ -1331,6 +1331,7 @@ type GroupOffer struct {
 	Group         *Group                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
 	Admissible    *Profile               `protobuf:"bytes,2,opt,name=admissible,proto3" json:"admissible,omitempty"`
 	Clear         *Profile               `protobuf:"bytes,3,opt,name=clear,proto3" json:"clear,omitempty"`
+	Queued        int64                  `protobuf:"varint,4,opt,name=queued,proto3" json:"queued,omitempty"` // node-milliseconds
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1384,6 +1385,13 @@ func (x *GroupOffer) GetClear() *Profile {
 		return x.Clear
 	}
 	return nil
+}
+
+func (x *GroupOffer) GetQueued() int64 {
+	if x != nil {
+		return x.Queued
+	}
+	return 0
 }
 
 type QuoteRequest struct {
@@ -3171,14 +3179,15 @@ const file_wire_proto_rawDesc = "" +
 	"\aversion\x18\x03 \x01(\x04R\aversion\x12/\n" +
 	"\x06groups\x18\x04 \x03(\v2\x17.bourse.wire.GroupOfferR\x06groups\x12-\n" +
 	"\arefusal\x18\x05 \x01(\v2\x13.bourse.wire.ReasonR\arefusal\x12(\n" +
-	"\x05stamp\x18\x06 \x01(\v2\x12.bourse.wire.StampR\x05stamp\"\x98\x01\n" +
+	"\x05stamp\x18\x06 \x01(\v2\x12.bourse.wire.StampR\x05stamp\"\xb0\x01\n" +
 	"\n" +
 	"GroupOffer\x12(\n" +
 	"\x05group\x18\x01 \x01(\v2\x12.bourse.wire.GroupR\x05group\x124\n" +
 	"\n" +
 	"admissible\x18\x02 \x01(\v2\x14.bourse.wire.ProfileR\n" +
 	"admissible\x12*\n" +
-	"\x05clear\x18\x03 \x01(\v2\x14.bourse.wire.ProfileR\x05clear\"\\\n" +
+	"\x05clear\x18\x03 \x01(\v2\x14.bourse.wire.ProfileR\x05clear\x12\x16\n" +
+	"\x06queued\x18\x04 \x01(\x03R\x06queued\"\\\n" +
 	"\fQuoteRequest\x12\x10\n" +
 	"\x03ref\x18\x01 \x01(\x04R\x03ref\x12\x14\n" +
 	"\x05users\x18\x02 \x03(\tR\x05users\x12$\n" +

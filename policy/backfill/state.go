@@ -64,3 +64,17 @@ type State struct {
 	Reserved []Reserved     // by Start, then ID
 	Queue    []Queued       // in queue order: priority, then arrival
 }
+
+// Queued is what waits, the sum of nodes x estimate in node-milliseconds, at most
+// MaxDuration. It costs one walk over the queue.
+func (s *State) Queued() bourse.Duration {
+	sum := bourse.Duration(0)
+	for i := range s.Queue {
+		q := &s.Queue[i]
+		if int64(q.Nodes) > int64(bourse.MaxDuration-sum)/int64(max(q.Estimate, 1)) {
+			return bourse.MaxDuration
+		}
+		sum += bourse.Duration(q.Nodes) * q.Estimate
+	}
+	return sum
+}
