@@ -1,0 +1,216 @@
+package studies
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"bourse"
+	"bourse/policy/search"
+	"bourse/policy/search/papercase"
+	"bourse/policy/selection"
+)
+
+// The experiment of Toporkov et al. (section 5): scheduling cycles drawn anew,
+// each a list of slots and a batch of jobs. A cycle counts iff ALP and AMP both
+// give every job an alternative; figures are means over the counted cycles of
+// (value / jobs of the batch).
+const (
+	slotCycles = 25_000 // of a run
+	slotBlocks = 10     // streams that a run's cycles are drawn from
+	slotDeep   = 10     // every so many cycles also tries what the paper left out
+)
+
+// SlotSearchOptions say how much of the experiment is run.
+type SlotSearchOptions struct {
+	Seed uint64
+	Runs int                   // of 25,000 cycles each, with the seeds Seed, Seed+1, ...
+	Done func(done, total int) // called after each tenth of a run, in no order, never at once
+}
+
+// The searches that the paper compares, as indices.
+const (
+	alp = iota
+	amp // as printed
+	paperSearches
+)
+
+// slotFigure is a sum over the counted cycles of a block.
+type slotFigure int
+
+// The figures of a block. Those by search come in pairs, ALP's first.
+const (
+	cyclesAll slotFigure = iota
+	cyclesCounted
+	jobsAll
+	jobsCounted
+	slotsAll
+	slotsCounted
+	ampFaster // cycles in which min T takes AMP less time
+	found     // alternatives, by search
+	_
+	quickTime // min T, by search
+	_
+	quickCost
+	_
+	cheapTime // min C, by search
+	_
+	cheapCost
+	_
+
+	// Of every tenth cycle only, from here on.
+	deepCounted
+	deepLost // counted cycles in which best or the bound has no selection within AMP's limits
+
+	finishFirst // mean end of a job: the first alternatives
+	finishQuick // min T
+	finishCheap // min C
+	finishGoal  // min finish
+	lastFirst   // the batch's end
+	lastQuick
+	lastCheap
+	lastGoal
+	goalTime // of min finish
+	goalCost
+
+	judgedTime                        // min T within AMP's limits, by rival
+	judgedCost  = judgedTime + rivals // min C within AMP's limits, by rival
+	slotFigures = judgedCost + rivals
+)
+
+// The rivals under AMP's own limits.
+const (
+	rivalAMP       = iota // as printed
+	rivalWhole            // with groups of equal starts finished before choosing
+	rivalBest             // not bound to the earliest start
+	rivalExchanged        // AMP's selection, then windows exchanged job by job
+	rivalBoth             // best's selection, then windows exchanged job by job
+	rivalBound            // what no disjoint windows can pass
+	rivals
+)
+
+type slotBlock [slotFigures]float64
+
+// slotDesk does cycles one after the other, with memory of its own.
+type slotDesk struct {
+	c      papercase.Case
+	list   search.List
+	finder *search.Finder
+	s      selection.Selector
+	pieces []bourse.Slot
+	bound  boundary
+}
+
+func newSlotDesk() *slotDesk {
+	d := &slotDesk{}
+	d.finder = search.NewFinder(&d.list)
+	return d
+}
+
+// run draws and does so many cycles.
+func (d *slotDesk) run(rng *rand.Rand, cycles int) (b slotBlock) {
+	for cycle := range cycles {
+		d.c.Draw(rng)
+		d.cycle(&b, cycle%slotDeep == 0)
+	}
+	return b
+}
+
+// batch finds the alternatives of a whole batch; complete iff every job has one.
+func (d *slotDesk) batch(a search.Algorithm) (windows [][]bourse.Window, complete bool) {
+	d.reset(d.c.Slots)
+	windows = d.finder.Batch(d.c.Jobs, search.Options{Algorithm: a}).Alternatives
+	complete = true
+	for _, list := range windows {
+		complete = complete && len(list) > 0
+	}
+	return windows, complete
+}
+
+// reset makes the list anew.
+func (d *slotDesk) reset(slots []bourse.Slot) {
+	if err := d.list.ResetNamed(d.c.Nodes, slots); err != nil {
+		panic(fmt.Sprintf("studies: a drawn list of slots is wrong: %v", err))
+	}
+}
+
+// weighed is what selection knows of windows.
+func weighed(windows [][]bourse.Window) [][]selection.Alternative {
+	jobs := make([][]selection.Alternative, len(windows))
+	for j, list := range windows {
+		for i := range list {
+			w := &list[i]
+			jobs[j] = append(jobs[j], selection.Alternative{Time: w.Time, Cost: w.Cost, End: w.End()})
+		}
+	}
+	return jobs
+}
+
+// autoLimits are T* and B* by the paper's formulas.
+var autoLimits = selection.Limits{Time: selection.Auto, Cost: selection.Auto}
+
+// cycle does one cycle and adds what counts.
+func (d *slotDesk) cycle(b *slotBlock, deep bool) {
+	n := float64(len(d.c.Jobs))
+	b[cyclesAll]++
+	b[jobsAll] += n
+	b[slotsAll] += float64(len(d.c.Slots))
+	var windows [paperSearches][][]bourse.Window
+	counts := true
+	for k, a := range []search.Algorithm{search.ALP, search.AMPLiteral} {
+		complete := false
+		windows[k], complete = d.batch(a)
+		if counts = counts && complete; !counts {
+			return
+		}
+	}
+	b[cyclesCounted]++
+	b[jobsCounted] += n
+	b[slotsCounted] += float64(len(d.c.Slots))
+	var times [paperSearches]bourse.Duration
+	for k := range slotFigure(paperSearches) {
+		jobs := weighed(windows[k])
+		for _, list := range jobs {
+			b[found+k] += float64(len(list)) / n
+		}
+		quick := d.s.Select(jobs, selection.MinTime, autoLimits)
+		cheap := d.s.Select(jobs, selection.MinCost, selection.Limits{Time: quick.Limits.Time, Cost: quick.Limits.Cost})
+		times[k] = quick.Time
+		b[quickTime+k] += units(quick.Time) / n
+		b[quickCost+k] += quick.Cost.Float() / n
+		b[cheapTime+k] += units(cheap.Time) / n
+		b[cheapCost+k] += cheap.Cost.Float() / n
+		if k == amp && deep {
+			d.beyond(b, windows[amp], jobs, quick, cheap)
+		}
+	}
+	if times[amp] < times[alp] {
+		b[ampFaster]++
+	}
+}
+
+// units is a duration in the paper's time units.
+func units(d bourse.Duration) float64 { return float64(d) / float64(papercase.Unit) }
+
+// SlotSearch runs the experiment of Toporkov et al. and returns its figures
+// beside the paper's. Every search and every selection works on the same cycles.
+// Intervals are over the tenths of all runs, each drawn from a stream of its own;
+// Runs of a row counts these. A run takes about seven seconds on two processors.
+func SlotSearch(opt SlotSearchOptions) ([]Row, error) {
+	if opt.Runs < 1 {
+		return nil, fmt.Errorf("runs = %d: 1 or more are wanted", opt.Runs)
+	}
+	return slotRows(slotSearch(opt, slotCycles/slotBlocks)), nil
+}
+
+// slotSearch does the blocks of all runs, of so many cycles each.
+func slotSearch(opt SlotSearchOptions, cycles int) []slotBlock {
+	blocks := make([]slotBlock, opt.Runs*slotBlocks)
+	onAll(len(blocks), func() func(int) {
+		d := newSlotDesk()
+		return func(i int) {
+			seed := derived(opt.Seed+uint64(i/slotBlocks), "slot-search")
+			blocks[i] = d.run(rand.New(rand.NewPCG(seed, uint64(i%slotBlocks))), cycles)
+		}
+	}, opt.Done)
+	return blocks
+}
