@@ -40,10 +40,16 @@ type job struct {
 	asked  *bourse.Job    // as submitted, once a move has made it otherwise; nil: as it is
 	stub   bool           // all that is known of it is what a site has said
 	since  bourse.Time    // when it came to its state
+	needs  []*job         // that it comes after
+	feeds  []*job         // that come after it
+	ended  bourse.Time    // once it is done
 
 	// For this life only.
-	errand *errand
-	askers []agents.ID // who wait for the answer to its cancellation
+	errand  *errand
+	askers  []agents.ID // who wait for the answer to its cancellation
+	held    bool        // it waits for others to be placed
+	again   bool        // it is due once the cycle that has planned it too early is over
+	touched bool
 }
 
 // submitted is the job as its user has submitted it.
@@ -90,10 +96,18 @@ func (q *queue) insert(j *job) {
 // way looks at is left to the next call.
 func (q *queue) call(all bool) {
 	for _, j := range q.jobs {
-		if !j.due && !j.taken && j.state == Waiting && (all || j.fresh) {
+		if !j.due && !j.taken && !j.held && j.state == Waiting && (all || j.fresh) {
 			j.due = true
 			q.due++
 		}
+	}
+}
+
+// summon makes one job due.
+func (q *queue) summon(j *job) {
+	if !j.due {
+		j.due = true
+		q.due++
 	}
 }
 
@@ -108,7 +122,7 @@ func (q *queue) take(batch []*job, n int) []*job {
 		}
 		j.due = false
 		q.due--
-		if j.state != Waiting {
+		if j.state != Waiting || j.held {
 			continue
 		}
 		j.taken = true
@@ -151,9 +165,15 @@ func (b *Broker) submit(now bourse.Time, from agents.ID, m agents.Submit, out *a
 	}
 	j.Submit = now
 	b.record(bourse.JobSubmitted{Job: j}, out)
-	if b.queue.fresh >= b.cfg.BatchSize {
+	b.callFull()
+}
+
+// callFull calls the fresh jobs when they fill a batch. Each full batch may have
+// its cycle at once, those too that have come while one was under way.
+func (b *Broker) callFull() {
+	if n := b.queue.fresh / b.cfg.BatchSize; n > 0 {
 		b.queue.call(false)
-		b.follow = max(b.follow, 1)
+		b.follow = max(b.follow, n)
 	}
 }
 
@@ -190,19 +210,20 @@ func (b *Broker) refusal(now bourse.Time, j *bourse.Job) bourse.Reason {
 	case b.queue.waiting >= b.cfg.MaxQueue:
 		return reason(bourse.QueueFull, "%d jobs already wait, the most that %s takes", b.queue.waiting, b.cfg.Name)
 	}
-	return bourse.Reason{}
+	return b.unrelated(j)
 }
 
 // same reports whether two jobs ask for the same, whenever they were submitted.
 func same(a, b *bourse.Job) bool {
 	return a.Name == b.Name && a.User == b.User && a.Priority == b.Priority && a.Run == b.Run &&
-		sameRequest(&a.Request, &b.Request)
+		slices.Equal(a.After, b.After) && a.Gap == b.Gap && sameRequest(&a.Request, &b.Request)
 }
 
 func sameRequest(a, b *bourse.Request) bool {
 	x, y := &a.Require, &b.Require
 	return a.Nodes == b.Nodes && a.Length == b.Length && a.MinPerformance == b.MinPerformance &&
 		a.MaxPrice == b.MaxPrice && a.Budget == b.Budget && a.Ready == b.Ready && a.Deadline == b.Deadline && a.OneSite == b.OneSite &&
+		a.Flexible == b.Flexible && a.Fix == b.Fix && a.Phi == b.Phi &&
 		x.Memory == y.Memory && x.Disk == y.Disk && x.GPUs == y.GPUs && x.OS == y.OS && x.Arch == y.Arch &&
 		slices.Equal(x.Features, y.Features)
 }
@@ -235,14 +256,22 @@ func unsound(j *bourse.Job) bourse.Reason {
 		return reason(bourse.Invalid, "max_price %v is outside 0..%v credits per node-hour", j.MaxPrice, bourse.MaxPrice)
 	case j.Budget < 0 || j.Budget > bourse.MaxBudget:
 		return reason(bourse.Invalid, "budget %v is outside 0..%v credits", j.Budget, bourse.MaxBudget)
+	case j.Flexible < 0 || j.Flexible > bourse.MaxDuration:
+		return reason(bourse.Invalid, "flexible %v is outside 0..%v seconds", j.Flexible, bourse.MaxDuration)
+	case j.Fix < 0 || j.Fix > 1000 || j.Phi < 0 || j.Phi > maxPhi:
+		return reason(bourse.Invalid, "fix %v is outside 0..1, or alternatives %v outside 0..%v", bourse.Performance(j.Fix), bourse.Performance(j.Phi), bourse.Performance(maxPhi))
 	case j.Ready > bourse.MaxTime:
 		return reason(bourse.Invalid, "ready %v is after %v", j.Ready, bourse.MaxTime)
 	}
 	return bourse.Reason{}
 }
 
-// maxNodes bounds what one job may ask for.
-const maxNodes = 1_000_000
+// maxNodes bounds what one job may ask for, maxPhi how far outside its window an
+// alternative may lie.
+const (
+	maxNodes = 1_000_000
+	maxPhi   = 100_000
+)
 
 func reason(code bourse.Code, format string, args ...any) bourse.Reason {
 	return bourse.Reason{Code: code, Detail: fmt.Sprintf(format, args...)}

@@ -49,6 +49,7 @@ type Broker struct {
 	stale     bool   // a site has joined or left since b.sites was made
 	stray     uint64 // messages that made no sense
 	detail    detail // what was recorded of cycles lately
+	touched   []*job // in this step, of those that come after others or others after them
 	asserts   int    // maxAsserts, less in tests
 }
 
@@ -73,7 +74,7 @@ func (b *Broker) reset() {
 	b.names, b.txs = map[string]*job{}, map[bourse.TxID]*transaction{}
 	b.returned, b.peers = map[string]bourse.Credits{}, map[agents.ID]*peer{}
 	b.lives, b.jobs, b.order, b.known = nil, nil, nil, nil
-	b.queue, b.ledger = queue{}, bourse.Ledger[Entry]{}
+	b.queue, b.ledger, b.touched = queue{}, bourse.Ledger[Entry]{}, nil
 }
 
 // Step hands the broker one message. Answers that come too late, twice, or from
@@ -110,6 +111,7 @@ func (b *Broker) Step(now bourse.Time, from agents.ID, m agents.Message, out *ag
 		}
 	}
 	if !b.fenced {
+		b.reviewTouched(now, out)
 		b.wake(now, out)
 	}
 }

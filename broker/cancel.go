@@ -24,14 +24,16 @@ func (b *Broker) jobCancel(now bourse.Time, from agents.ID, m agents.JobCancel, 
 		no = reason(bourse.BadState, "job %q was given up: %v", m.Job, j.reason)
 	}
 	if no.Refused() {
-		out.Send(from, agents.JobReply{Job: m.Job, Reason: no})
+		if from != "" {
+			out.Send(from, agents.JobReply{Job: m.Job, Reason: no})
+		}
 		return
 	}
-	if !slices.Contains(j.askers, from) && len(j.askers) < maxAskers {
+	if from != "" && !slices.Contains(j.askers, from) && len(j.askers) < maxAskers {
 		j.askers = append(j.askers, from)
 	}
 	if j.state != Withdrawn {
-		b.withdraw(now, j, out)
+		b.withdraw(now, j, bourse.Reason{}, out)
 	}
 	b.answerCancel(j, out)
 }
@@ -39,15 +41,15 @@ func (b *Broker) jobCancel(now bourse.Time, from agents.ID, m agents.JobCancel, 
 // maxAskers bounds those who wait for the answer to a cancellation.
 const maxAskers = 8
 
-// withdraw records the wish and undoes what was done for the job.
-func (b *Broker) withdraw(now bourse.Time, j *job, out *agents.Outbox) {
-	b.record(bourse.JobCancelled{Job: j.Name, User: j.User}, out)
-	for i := range b.cycle.plans {
-		if b.cycle.phase != idle && b.cycle.plans[i].job == j {
-			b.cycle.plans[i].over = true
-		}
-	}
+// withdraw records the wish, or why there is no use in the job any more, and
+// undoes what was done for it.
+func (b *Broker) withdraw(now bourse.Time, j *job, why bourse.Reason, out *agents.Outbox) {
+	b.record(bourse.JobCancelled{Job: j.Name, User: j.User, Reason: why}, out)
+	b.endPlan(j)
 	gone := reason(bourse.Withdrawn, "its user has given the job up")
+	if why.Refused() {
+		gone = why
+	}
 	if e := j.errand; e != nil && e.try == nil {
 		b.finish(e)
 		if e.tx == nil {

@@ -22,7 +22,8 @@ import (
 //
 // Cycles fire at every multiple of Config.Cycle plus Config.Phase, and then every
 // job that waits is due; and at once when BatchSize jobs have come that no cycle
-// has looked at, and then those are due. A batch beyond BatchSize is cut, and what
+// has looked at, and then those are due: one cycle after the other for as many
+// batches as they fill. A batch beyond BatchSize is cut, and what
 // is left follows in the next cycle, of the same instant where there is no
 // latency, up to MaxCycles. What is still due then stays so, and until all of it
 // has had its turn only fresh jobs join: under a load that the sites cannot carry
@@ -84,7 +85,7 @@ func (b *Broker) cycleDue(now bourse.Time, m cycleDue, out *agents.Outbox) {
 	b.next = m.At.Add(b.cfg.Cycle)
 	out.Alarm(b.next, cycleDue{b.next})
 	b.queue.call(b.queue.due == 0)
-	b.follow = b.cfg.MaxCycles
+	b.follow = max(b.follow, b.cfg.MaxCycles)
 }
 
 // wake opens cycles as long as jobs are due, MaxCycles are not reached and none
@@ -113,7 +114,7 @@ func (b *Broker) openCycle(now bourse.Time, out *agents.Outbox) {
 			b.postpone(j, reason(bourse.Expired, "the deadline %v passed while it waited", j.Deadline), true, out)
 			continue
 		}
-		c.plans = append(c.plans, plan{job: j, choice: -1})
+		c.plans = append(c.plans, plan{job: j, request: j.Request, choice: -1})
 	}
 	if len(c.plans) == 0 {
 		b.closeCycle(out)
@@ -173,6 +174,10 @@ func (b *Broker) answersDue(now bourse.Time, m answersDue, out *agents.Outbox) {
 func (b *Broker) search(now bourse.Time, out *agents.Outbox) {
 	c := &b.cycle
 	c.from = now.Add(b.cfg.Lead) // the wait may have lasted
+	memo := map[*job]bourse.Time{}
+	for i := range c.plans {
+		c.plans[i].request = b.bounded(c.plans[i].job, memo)
+	}
 	b.recordSeen(now, out)
 	if !b.look(out) {
 		b.closeCycle(out)
@@ -203,7 +208,7 @@ func (b *Broker) look(out *agents.Outbox) bool {
 	}
 	c.requests = c.requests[:0]
 	for i := range c.plans {
-		c.requests = append(c.requests, c.plans[i].job.Request)
+		c.requests = append(c.requests, c.plans[i].request)
 	}
 	r := c.market.finder.Batch(c.requests, b.searchOptions())
 	for i := range c.plans {
@@ -273,7 +278,9 @@ func (b *Broker) proceed(now bourse.Time, out *agents.Outbox) {
 func (b *Broker) closeCycle(out *agents.Outbox) {
 	c := &b.cycle
 	for _, j := range c.batch {
-		j.taken = false
+		if j.taken = false; j.again {
+			b.touch(j)
+		}
 	}
 	c.phase, c.try = idle, nil
 	b.record(c.summary, out)
@@ -290,9 +297,12 @@ func (b *Broker) giveUp(p *plan, r bourse.Reason, out *agents.Outbox) {
 		case bourse.TooLarge, bourse.NoNode:
 			final = true
 		case bourse.NoWindow:
-			if end := b.cycle.market.soonest(&p.job.Request, b.cycle.from); end > p.job.Deadline {
-				r = reason(bourse.Expired, "it would end at %v at the soonest, after its deadline %v", end, p.job.Deadline)
-				final = true
+			if end := b.cycle.market.soonest(&p.request, b.cycle.from); end > p.request.Deadline {
+				r = reason(bourse.Expired, "it would end at %v at the soonest, after its deadline %v", end, p.request.Deadline)
+				if p.request.Deadline < p.job.Deadline {
+					r = reason(bourse.Expired, "it would end at %v at the soonest, and what comes after it needs it to end by %v", end, p.request.Deadline)
+				}
+				final = p.job.needsOver()
 			}
 		}
 	}

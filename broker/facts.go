@@ -50,6 +50,8 @@ func (b *Broker) apply(f agents.Fact) {
 		b.applyDone(f)
 	case bourse.LegAdopted:
 		b.applyAdopted(f)
+	case bourse.LegShifted:
+		b.applyShifted(f)
 	default:
 		b.applyRare(f)
 	}
@@ -72,12 +74,19 @@ func (b *Broker) applyRare(f agents.Fact) {
 		j := b.names[f.Job]
 		j.reason = f.Reason
 		for _, t := range j.txs {
-			t.givenUp = max(t.givenUp, byBroken)
+			if f.Wish {
+				t.givenUp = max(t.givenUp, byUser)
+			} else {
+				t.givenUp = max(t.givenUp, byBroken)
+			}
 		}
+		b.touch(j)
 		b.settle(j)
 	case bourse.JobCancelled:
 		j := b.names[f.Job]
-		j.reason = reason(bourse.Withdrawn, "its user has given it up")
+		if j.reason = f.Reason; !f.Reason.Refused() {
+			j.reason = reason(bourse.Withdrawn, "its user has given it up")
+		}
 		for _, t := range j.txs {
 			t.givenUp = max(t.givenUp, byUser)
 		}
@@ -106,6 +115,7 @@ func (b *Broker) applySubmitted(f bourse.JobSubmitted) {
 		b.names[f.Job.Name] = j
 	}
 	j.Job, j.asked, j.stub = f.Job, nil, false
+	b.link(j)
 	if j.state == Abandoned || j.last == nil { // of a stub a leg may still run
 		j.state = Abandoned
 		b.become(j, Waiting)
@@ -142,7 +152,7 @@ func (b *Broker) applyBegun(f bourse.TxBegun) {
 // begun is a transaction as its record begins.
 func begun(f bourse.TxBegun, j *job) *transaction {
 	t := &transaction{id: f.Tx, job: j, sites: f.Sites, number: f.Alternative, legs: make([]txLeg, len(f.Legs)),
-		repairs: f.Repairs, spare: f.Spare}
+		repairs: f.Repairs, spare: f.Spare, flex: f.Flex}
 	if f.Request.Nodes > 0 {
 		request := f.Request
 		t.request = &request
@@ -160,6 +170,9 @@ func begun(f bourse.TxBegun, j *job) *transaction {
 func (b *Broker) applyPriced(f bourse.LegPriced) {
 	l := b.legOf(f.Leg)
 	l.state, l.fare, l.priced, l.version = bourse.Held, f.Fare, true, max(f.Version, 1)
+	if f.End > 0 {
+		l.what.Start, l.what.End = f.Start, f.End
+	}
 	b.shrink(f.Leg, f.Fare.Total())
 }
 
@@ -168,6 +181,7 @@ func (b *Broker) applyPriced(f bourse.LegPriced) {
 func (b *Broker) applyDecided(f bourse.TxDecided) {
 	t := b.txs[f.Tx]
 	j := t.job
+	b.touch(j)
 	t.reason = f.Reason
 	if !f.Commit {
 		b.applyAborted(t)
@@ -244,6 +258,7 @@ func (b *Broker) replaceBy(t *transaction, i int) {
 func (b *Broker) applyReversed(f bourse.TxReversed) {
 	t := b.txs[f.Tx]
 	t.state, t.reason, t.job.reason = aborted, f.Reason, f.Reason
+	b.touch(t.job)
 	for i := range t.legs {
 		if !t.legs[i].closed {
 			b.void(t.leg(i))
@@ -287,6 +302,7 @@ func (b *Broker) restore(t *transaction) {
 func (b *Broker) applyClosed(f bourse.LegClosed) {
 	t, l := b.txs[f.Leg.Tx], b.legOf(f.Leg)
 	l.closed = true
+	b.touch(t.job)
 	switch {
 	case f.Commit:
 		l.state, l.charged = bourse.Confirmed, true
@@ -315,6 +331,7 @@ func (b *Broker) applyClosed(f bourse.LegClosed) {
 func (b *Broker) applyDone(f bourse.LegDone) {
 	t, l := b.txs[f.Leg.Tx], b.legOf(f.Leg)
 	l.state, l.end = f.State, f.End
+	b.touch(t.job)
 	if f.State == bourse.Asked {
 		l.state = bourse.Settled
 	}
@@ -349,7 +366,7 @@ func (b *Broker) settle(j *job) {
 		}
 	}
 	if whole {
-		j.reason = bourse.Reason{}
+		j.reason, j.ended = bourse.Reason{}, j.lastEnd()
 		b.become(j, Done)
 		return
 	}
@@ -377,6 +394,10 @@ func (b *Broker) become(j *job, s JobState) {
 		b.queue.look(j)
 	case !was && will:
 		b.queue.insert(j)
+	}
+	b.touch(j)
+	if s == Waiting && len(j.needs) > 0 {
+		b.holdBack(j)
 	}
 }
 

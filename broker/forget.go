@@ -40,7 +40,7 @@ func (b *Broker) forgetJobs(now bourse.Time, out *agents.Outbox) {
 	var busy map[*job]bool // made when it is needed
 	var old []string
 	for _, j := range b.jobs {
-		if j.state < Done || j.since.Add(b.cfg.KeepJobs) > now || j.taken || j.errand != nil || len(j.askers) > 0 {
+		if j.state < Done || j.since.Add(b.cfg.KeepJobs) > now || j.taken || j.errand != nil || len(j.askers) > 0 || j.needed() {
 			continue
 		}
 		if busy == nil {
@@ -64,6 +64,14 @@ func (b *Broker) applyJobsForgotten(f bourse.JobsForgotten) {
 		if j := b.names[name]; j != nil {
 			gone[j] = true
 			delete(b.names, name)
+		}
+	}
+	for j := range gone {
+		for _, s := range j.feeds {
+			s.needs = slices.DeleteFunc(s.needs, func(x *job) bool { return gone[x] })
+		}
+		for _, p := range j.needs {
+			p.feeds = slices.DeleteFunc(p.feeds, func(x *job) bool { return gone[x] })
 		}
 	}
 	b.jobs = slices.DeleteFunc(b.jobs, func(j *job) bool { return gone[j] })

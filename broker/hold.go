@@ -29,6 +29,7 @@ func (b *Broker) begin(now bourse.Time, p *plan, a *alternative, out *agents.Out
 	if len(a.legs) > 1 {
 		f.Spare = b.spares(p, a)
 	}
+	f.Flex = flexOf(&p.job.Request, f.Legs)
 	var run []bourse.Duration
 	if p.job.Run > 0 {
 		run = make([]bourse.Duration, len(a.legs))
@@ -90,7 +91,7 @@ func (b *Broker) hold(now bourse.Time, t *transaction, out *agents.Outbox) {
 func (b *Broker) sendHold(now bourse.Time, t *transaction, i int, out *agents.Outbox) {
 	l := &t.legs[i]
 	m := agents.Hold{Leg: t.leg(i), What: l.what, Job: t.job.Name, User: t.job.User,
-		Limit: l.limit, For: b.within(now, t, b.cfg.Hold)}
+		Limit: l.limit, For: b.within(now, t, b.cfg.Hold), Flex: t.flex}
 	if t.run != nil {
 		m.Run = t.run[i]
 	}
@@ -114,7 +115,14 @@ func (b *Broker) held(now bourse.Time, t *transaction, l *txLeg, m agents.HeldRe
 		b.abort(now, t, reason(bourse.TooDear, "%s holds it at %v credits, above the limit %v", t.sites[m.Leg.Leg], m.Fare.Total(), l.limit), out)
 		return
 	}
+	if !t.placed(l, m) {
+		b.abort(now, t, reason(bourse.Invalid, "%s has placed it over [%v, %v), which was not asked", t.sites[m.Leg.Leg], m.Start, m.End), out)
+		return
+	}
 	f := bourse.LegPriced{Leg: m.Leg, Fare: m.Fare}
+	if m.Start != l.what.Start && m.End > 0 {
+		f.Start, f.End = m.Start, m.End
+	}
 	if m.Version > 1 {
 		f.Version = m.Version
 	}
@@ -209,6 +217,7 @@ func (b *Broker) refused(now bourse.Time, from agents.ID, t *transaction, l *txL
 		if l.state == bourse.Asked && m.Reason.Code != bourse.Conflict { // somebody else's is there: it is to go
 			l.state = bourse.Refused
 		}
+		b.takeInstead(now, t, m.Instead)
 		b.abort(now, t, r, out)
 	}
 }

@@ -16,7 +16,7 @@ func (b *Broker) Image() agents.Fact {
 		}
 	}
 	for _, j := range b.jobs {
-		m := bourse.JobMemory{Job: j.Job, State: uint8(j.state), Fresh: j.fresh, Stub: j.stub, Reason: j.reason, Since: j.since}
+		m := bourse.JobMemory{Job: j.Job, State: uint8(j.state), Fresh: j.fresh, Stub: j.stub, Reason: j.reason, Since: j.since, Ended: j.ended}
 		if !same(j.submitted(), &j.Job) {
 			m.Asked = *j.asked
 		}
@@ -43,7 +43,7 @@ func (b *Broker) Image() agents.Fact {
 func (t *transaction) image(started bool) bourse.TxMemory {
 	m := bourse.TxMemory{State: uint8(t.state), GivenUp: uint8(t.givenUp), Detached: t.apart, Reason: t.reason}
 	m.TxBegun = bourse.TxBegun{Tx: t.id, Job: t.job.Name, Alternative: t.number, Sites: t.sites,
-		Repairs: t.repairs, Spare: t.spare}
+		Repairs: t.repairs, Spare: t.spare, Flex: t.flex}
 	if t.request != nil {
 		m.TxBegun.Request = *t.request
 	}
@@ -58,7 +58,7 @@ func (t *transaction) image(started bool) bourse.TxMemory {
 			m.Replaces[i] = l.replaces
 		}
 		m.Memory = append(m.Memory, bourse.LegRecord{State: l.recorded(started), Fare: l.fare, End: l.end, Back: l.back, Version: l.version,
-			Priced: l.priced, Charged: l.charged, Closed: l.closed, Mended: l.mended, Moved: l.moved})
+			Priced: l.priced, Charged: l.charged, Closed: l.closed, Mended: l.mended, Moved: l.moved, Turn: l.turn})
 	}
 	return m
 }
@@ -102,13 +102,18 @@ func (b *Broker) load(f bourse.BrokerImage) {
 		if !m.Fresh {
 			b.queue.look(j)
 		}
-		j.since = m.Since
+		j.since, j.ended = m.Since, m.Ended
 	}
 	for _, m := range f.Txs {
 		b.loadTx(m)
 	}
 	for _, m := range f.Jobs {
 		b.names[m.Job.Name].last = b.txs[m.Last]
+	}
+	for _, j := range b.jobs {
+		b.link(j)
+		_, ok := j.follows()
+		j.held = !ok
 	}
 	b.stale = true
 }
@@ -121,6 +126,7 @@ func (b *Broker) loadTx(m bourse.TxMemory) {
 		l := &t.legs[i]
 		l.state, l.fare, l.end, l.back, l.version = r.State, r.Fare, r.End, r.Back, r.Version
 		l.priced, l.charged, l.closed, l.mended, l.moved = r.Priced, r.Charged, r.Closed, r.Mended, r.Moved
+		l.turn = r.Turn
 		if t.sites[i] == "" {
 			continue
 		}

@@ -86,6 +86,10 @@ func (b *Broker) start(now bourse.Time, m agents.Started, out *agents.Outbox) {
 	if !again {
 		return
 	}
+	for _, j := range b.jobs {
+		b.touch(j)
+	}
+	b.callFull()
 	for _, t := range b.order {
 		for i := range t.legs {
 			if l := &t.legs[i]; l.charged && !l.state.Terminal() {
@@ -272,6 +276,7 @@ func took(s *sighting) bool {
 
 // resolve decides one transaction afresh. Rows B51 to B54.
 func (b *Broker) resolve(now bourse.Time, t *transaction, out *agents.Outbox) {
+	b.touch(t.job)
 	if t.over() {
 		t.resolved = true
 		return

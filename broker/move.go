@@ -72,7 +72,11 @@ func (b *Broker) move(now bourse.Time, e *errand, out *agents.Outbox) {
 	m.open(from, horizon)
 	opt := b.searchOptions()
 	opt.MaxAlternatives, opt.Notice = 1, from
-	r := m.finder.Batch([]bourse.Request{e.request}, opt)
+	want := e.request
+	if at, ok := e.job.follows(); ok {
+		want.Ready = max(want.Ready, at)
+	}
+	r := m.finder.Batch([]bourse.Request{want}, opt)
 	if len(r.Alternatives[0]) == 0 {
 		b.finish(e)
 		b.moved(now, e, r.Reasons[0], out)

@@ -189,6 +189,26 @@ func (m *market) silence(wait bourse.Duration) bourse.Reason {
 	return reason(bourse.NoOffer, "none of %d sites answered within %v s", len(m.sites), wait)
 }
 
+// quickest is how long a request takes on the fastest nodes offered for it; false
+// if there are none.
+func (m *market) quickest(r *bourse.Request) (bourse.Duration, bool) {
+	var best bourse.Performance
+	for i := range m.offers {
+		if m.answers[i] != usable {
+			continue
+		}
+		for k := range m.offers[i].Groups {
+			if g := &m.offers[i].Groups[k].Group; g.Performance >= r.MinPerformance && r.Require.MetBy(g.Machine) {
+				best = max(best, g.Performance)
+			}
+		}
+	}
+	if best == 0 {
+		return 0, false
+	}
+	return best.Runtime(r.Length), true
+}
+
 // soonest is the earliest end a request could have from an instant on if
 // everything were free.
 func (m *market) soonest(r *bourse.Request, from bourse.Time) bourse.Time {

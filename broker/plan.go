@@ -12,13 +12,14 @@ import (
 // what came of the tries.
 type plan struct {
 	job          *job
-	alternatives []alternative // that have not been dropped, in the order found
-	found        int           // so far, dropped ones included
-	choice       int           // index into alternatives, -1 for none
-	tries        int           // transactions begun
-	last         int           // number of the alternative tried last
-	over         bool          // placed or postponed
-	why          bourse.Reason // why an alternative fell out last
+	request      bourse.Request // what it asks for, bounded by those that it comes after or that come after it
+	alternatives []alternative  // that have not been dropped, in the order found
+	found        int            // so far, dropped ones included
+	choice       int            // index into alternatives, -1 for none
+	tries        int            // transactions begun
+	last         int            // number of the alternative tried last
+	over         bool           // placed or postponed
+	why          bourse.Reason  // why an alternative fell out last
 }
 
 // alternative is a window with the legs that sites are asked for.
@@ -183,7 +184,7 @@ func (b *Broker) searchClear(out *agents.Outbox) {
 	c.candidates = c.candidates[:0]
 	for i := range c.plans {
 		if p := &c.plans[i]; !p.over && len(p.alternatives) == 0 {
-			c.requests = append(c.requests, p.job.Request)
+			c.requests = append(c.requests, p.request)
 			c.candidates = append(c.candidates, p)
 		}
 	}

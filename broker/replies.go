@@ -64,6 +64,8 @@ func (b *Broker) heed(now bourse.Time, p *peer, t *transaction, l *txLeg, m agen
 		b.started(t, m.Leg.Leg, out)
 	case agents.SettledNotice:
 		b.settled(now, t, l, m, out)
+	case agents.ShiftedNotice:
+		b.shifted(now, t, l, m, out)
 	case agents.HeuristicNotice:
 		b.heuristic(now, t, l, m, out)
 	case agents.DegradedNotice:
@@ -76,9 +78,11 @@ func (b *Broker) heed(now bourse.Time, p *peer, t *transaction, l *txLeg, m agen
 
 // note acknowledges a notice, which is repeated until it is.
 func (b *Broker) note(from agents.ID, id bourse.LegID, m agents.Message, out *agents.Outbox) {
-	switch m.(type) {
+	switch m := m.(type) {
 	case agents.SettledNotice, agents.HeuristicNotice, agents.DegradedNotice:
 		out.Send(from, agents.Noted{Leg: id, Step: m.Kind()})
+	case agents.ShiftedNotice:
+		out.Send(from, agents.Noted{Leg: id, Step: m.Kind(), Turn: m.Turn})
 	}
 }
 
@@ -100,6 +104,8 @@ func spoken(m agents.Message) (bourse.LegID, agents.Stamp, bool) {
 	case agents.StartedNotice:
 		return m.Leg, m.Stamp, true
 	case agents.SettledNotice:
+		return m.Leg, m.Stamp, true
+	case agents.ShiftedNotice:
 		return m.Leg, m.Stamp, true
 	case agents.HeuristicNotice:
 		return m.Leg, m.Stamp, true

@@ -148,7 +148,7 @@ func (r *Rerun) replica(c *Change, name string) (*Broker, error) {
 			b.cfg.Quotas[j.User] = min(left+c.Money, bourse.MaxBudget)
 		}
 		b.Replay(r.seen.Opened, bourse.JobSubmitted{Job: bourse.Job{Request: j.Request, Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority}})
-		cy.plans = append(cy.plans, plan{job: b.names[j.Name], choice: -1, over: j.Gone})
+		cy.plans = append(cy.plans, plan{job: b.names[j.Name], request: j.Request, choice: -1, over: j.Gone})
 	}
 	m := &cy.market
 	for i := range sites {

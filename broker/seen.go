@@ -62,7 +62,7 @@ func (b *Broker) recordSeen(now bourse.Time, out *agents.Outbox) {
 		j := c.plans[i].job
 		x := bourse.CycleJob{Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Gone: c.plans[i].over}
 		if !f.Cut {
-			x.Request = j.Request
+			x.Request = c.plans[i].request
 		}
 		f.Jobs = append(f.Jobs, x)
 	}

@@ -41,6 +41,7 @@ type transaction struct {
 	repairs bourse.LegID    // the leg that this stands in for; zero: none
 	request *bourse.Request // a move: what the job asks for then, and once it has taken effect, what it did before
 	spare   []bourse.SiteLeg
+	flex    bourse.Flex // the window of its only leg; once that is fixed, where it lies
 	givenUp givenUp
 	apart   bool // its job waits again, or has moved on to other windows
 
@@ -84,6 +85,8 @@ type txLeg struct {
 	back     bourse.Credits // refund and penalty
 	version  uint32
 	replaces bourse.LegID // a move: the leg that this one takes the place of
+
+	turn uint32 // how often its site has moved or fixed it
 
 	priced  bool // fare is bound
 	charged bool // its price was posted

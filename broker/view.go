@@ -35,6 +35,8 @@ type LegView struct {
 	Fare  bourse.Fare    // bound; zero until held
 	State bourse.LegState
 	Ended bourse.Time // when the work ended, once Settled
+	Flex  bourse.Flex // the window within which its site may move it
+	Turn  uint32      // how often it has moved or fixed it
 }
 
 // Ledger shows the accounts. It must not be changed.
@@ -108,7 +110,8 @@ func (t *transaction) view() TxView {
 		Commit: t.state == committed, Reason: t.reason, Legs: make([]LegView, len(t.legs))}
 	for i := range t.legs {
 		l := &t.legs[i]
-		v.Legs[i] = LegView{Site: t.sites[i], Leg: l.what, Limit: l.limit, Fare: l.fare, State: l.state, Ended: l.end}
+		v.Legs[i] = LegView{Site: t.sites[i], Leg: l.what, Limit: l.limit, Fare: l.fare, State: l.state, Ended: l.end, Turn: l.turn}
+		v.Legs[i].Flex = t.flex
 	}
 	return v
 }

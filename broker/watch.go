@@ -32,6 +32,14 @@ func (b *Broker) watch(t *transaction, i int, out *agents.Outbox) {
 	out.Alarm(l.what.End.Add(overdue), watchDue{t.leg(i), true, overdue})
 }
 
+// due is when a leg is overdue.
+func (l *txLeg) due(end bool) bourse.Time {
+	if end {
+		return l.what.End.Add(overdue)
+	}
+	return l.what.Start.Add(overdue)
+}
+
 // watchDue says Confirm again of a leg that is overdue, until its site answers
 // that it knows it, or that it does not: that is an amnesia.
 func (b *Broker) watchDue(now bourse.Time, m watchDue, out *agents.Outbox) {
@@ -40,6 +48,9 @@ func (b *Broker) watchDue(now bourse.Time, m watchDue, out *agents.Outbox) {
 		return
 	}
 	p := b.peers[t.site(m.Leg.Leg)]
+	if due := l.due(m.End); due > now && m.Wait == overdue { // its site has moved it since
+		return
+	}
 	if p == nil || l.state != bourse.Confirmed && !(m.End && l.state == bourse.Running) {
 		return
 	}

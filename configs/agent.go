@@ -30,7 +30,7 @@ func (s *Site) Agent(cluster agents.ID, span, lead bourse.Duration) (sites.Confi
 		Limits: s.Limits.Reservations(), VOShare: int(s.VOShare), VOShares: shares, Span: span,
 		Hold: s.Hold, InDoubt: s.InDoubt, MaxWork: maxWork, Cap: int64(s.Cap) * int64(bourse.Second), Penalty: int(s.Penalty),
 		Cancellation: bourse.Cancellation{Full: int(s.RefundFullUntil)}, FallsAtOnce: s.RefundFullUntil == 0,
-		ScheduleOnly: s.RefundScheduleOnly,
+		ScheduleOnly: s.RefundScheduleOnly, Promises: s.promises(),
 	}, err
 }
 
@@ -43,7 +43,7 @@ func (s *Site) ClusterQueues() []sites.QueueOptions {
 	}
 	out := make([]sites.QueueOptions, len(s.Groups))
 	for i, g := range s.Groups {
-		out[i] = sites.QueueOptions{Nodes: g.Nodes, Policy: s.Policy, Queues: local, Extend: s.Overrun == "extend", Limit: s.QueueLimit}
+		out[i] = sites.QueueOptions{Nodes: g.Nodes, Policy: s.Policy, Queues: local, Extend: s.Overrun == "extend", Limit: s.QueueLimit, Promises: s.cluster(i)}
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package configs
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"bourse"
@@ -23,8 +24,12 @@ type Job struct {
 	Deadline       Moment             // after Ready; default: none
 	Priority       int                // -1,000,000..1,000,000, higher first; default 0
 	Flexible       bourse.Duration    // may start up to this later once accepted; default 0
+	Fix            Thousandths        // the share of its wait after which a flexible window is fixed, 0..1; default 1: when it starts
+	Alternatives   Thousandths        // how far outside its window a site may offer another place, over its runtime, 0..100; default 0: not at all
 	OneSite        bool               // spread = "one-site"; default "any"
 	Require        bourse.Requirement // default: nothing
+	After          []string           // names of jobs that must have ended; default: none
+	Gap            bourse.Duration    // after the last of them has ended; default 0
 }
 
 // Moment is a span after a submission, or a date.
@@ -46,15 +51,30 @@ func (m Moment) at(submit bourse.Time, zero time.Time) bourse.Time {
 // it may be left zero. A date turns into an instant only here, so whoever
 // submits checks that the deadline is still ahead.
 func (j *Job) At(submit bourse.Time, zero time.Time) bourse.Job {
-	return bourse.Job{
+	out := bourse.Job{
 		Request: bourse.Request{
 			Nodes: j.Nodes, Length: j.Length, MinPerformance: j.MinPerformance,
 			MaxPrice: j.MaxPrice, Budget: j.Budget,
 			Ready: max(submit, j.Ready.at(submit, zero)), Deadline: j.Deadline.at(submit, zero),
-			Require: j.Require, OneSite: j.OneSite,
+			Require: j.Require, OneSite: j.OneSite, Phi: int(j.Alternatives),
 		},
 		Name: j.Name, User: j.User, Submit: submit, Priority: j.Priority, Run: j.Run,
+		After: j.After, Gap: j.Gap,
 	}
+	out.Flexible, out.Fix = freedom(j.Flexible, j.Fix)
+	return out
+}
+
+// freedom is what a job leaves its site, as the vocabulary has it: a window that is
+// fixed at once is none, and one that is fixed when it starts has no fix.
+func freedom(flexible bourse.Duration, fix Thousandths) (bourse.Duration, int) {
+	switch {
+	case fix == 0 || flexible == 0:
+		return 0, 0
+	case fix == One:
+		return flexible, 0
+	}
+	return flexible, int(fix)
 }
 
 // Batch is a list of jobs to submit together: at least one, in order of the file.
@@ -96,6 +116,45 @@ func (t *table) jobs(simulated bool, until bourse.Duration) []Job {
 	for _, j := range list {
 		out = append(out, j.job(simulated, until, names))
 	}
+	return inOrder(out, list, simulated)
+}
+
+// inOrder puts jobs behind those that they come after, and refuses loops. What the
+// jobs of a simulation come after is in the same file, of the same user and
+// submitted no later; a batch may name jobs that its broker knows from before.
+func inOrder(jobs []Job, tables []*table, simulated bool) []Job {
+	names, after, place := make([]string, len(jobs)), make([][]string, len(jobs)), map[string]int{}
+	chained := false
+	for i := range jobs {
+		names[i], after[i], place[jobs[i].Name] = jobs[i].Name, jobs[i].After, i
+		chained = chained || len(jobs[i].After) > 0
+	}
+	if !chained {
+		return jobs
+	}
+	order, loop := bourse.InOrder(names, after)
+	if loop != nil {
+		tables[place[loop[0]]].wrong("after", "the jobs come after one another in a loop: %s", strings.Join(loop, " -> "))
+		return jobs
+	}
+	for i := range jobs {
+		for _, name := range jobs[i].After {
+			p, known := place[name]
+			switch {
+			case !known && simulated:
+				tables[i].wrong("after", "%q is no job of this file", name)
+			case !known:
+			case jobs[p].User != jobs[i].User:
+				tables[i].wrong("after", "%q is a job of another user; a job comes after others of the same user", name)
+			case jobs[p].Submit > jobs[i].Submit:
+				tables[i].wrong("after", "%q is submitted later, %s after the start; it has to be known when this one comes", name, jobs[p].Submit.Words())
+			}
+		}
+	}
+	out := make([]Job, len(jobs))
+	for i, at := range order {
+		out[i] = jobs[at]
+	}
 	return out
 }
 
@@ -115,6 +174,8 @@ func (t *table) job(simulated bool, until bourse.Duration, names map[string]int)
 		Deadline:       t.moment("deadline", bourse.Duration(bourse.Never), simulated),
 		Priority:       t.whole("priority", 0, -1_000_000, 1_000_000),
 		Flexible:       value[bourse.Duration](t, "flexible", 0),
+		Fix:            t.share("fix", One, 0, One),
+		Alternatives:   t.share("alternatives", 0, 0, 100*One),
 		OneSite:        t.oneOf("spread", "any", []string{"any", "one-site"}, nil) == "one-site",
 	}
 	if simulated {
@@ -127,18 +188,25 @@ func (t *table) job(simulated bool, until bourse.Duration, names map[string]int)
 		j.Require = bourse.Requirement(r.machine())
 		r.done()
 	}
-	if len(t.texts("after")) > 0 {
-		t.wrong("after", "jobs that wait for others are not available yet; leave the key out")
+	if after := t.texts("after"); len(after) > 0 {
+		j.After = after
 	}
-	if value[bourse.Duration](t, "gap", 0) > 0 {
-		t.wrong("gap", "jobs that wait for others are not available yet; leave the key out")
+	j.Gap = value[bourse.Duration](t, "gap", 0)
+	switch {
+	case len(j.After) > maxAfter:
+		t.wrong("after", "%d jobs; the most that one comes after is %d", len(j.After), maxAfter)
+	case len(j.After) == 0 && j.Gap > 0 && t.clean("after"):
+		t.wrong("gap", "has a meaning only with after; leave it out")
 	}
-	t.later("speedup", "fix", "alternatives")
+	t.later("speedup")
 	t.window(&j)
 	t.money(&j)
 	t.done()
 	return j
 }
+
+// maxAfter bounds the jobs that one may come after.
+const maxAfter = 100
 
 // nodes reads N; "4..16" is a moldable job's.
 func (t *table) nodes() int {

@@ -27,6 +27,7 @@ type Scenario struct {
 type Site struct {
 	Name       string
 	Policy     backfill.Policy // default EASY
+	SLA        *SLA            // policy = "sla-*": promises in place of a queue; nil: none
 	Pricing    string          // "fixed" or "adaptive", the default
 	Overrun    string          // a local job at its estimate: "kill" (default) or "extend"
 	Groups     []bourse.Group  // at least one, in order of the file
@@ -43,7 +44,7 @@ type Site struct {
 	// 1..10^12; 0, where the key is left out: no cap. A lone hold is always allowed.
 	Cap int
 	// Penalty is the share of its price that the site adds to the refund of a
-	// confirmed leg it loses, 0..10; default 0.
+	// confirmed leg it loses, 0..10; default 0, and 1 where it makes promises.
 	Penalty Thousandths
 	// RefundFullUntil is the share of the time from a leg's hold to its start
 	// until which its base price is refunded in full to a user who gives it up,
@@ -153,7 +154,6 @@ func (t *table) site(until bourse.Duration, names map[string]int) Site {
 func (t *table) siteKeys(names map[string]int) Site {
 	s := Site{
 		Name:       t.name("name", "north", names),
-		Policy:     t.policy("policy", "easy"),
 		Pricing:    t.oneOf("pricing", "adaptive", []string{"fixed", "adaptive"}, nil),
 		Overrun:    t.oneOf("overrun", "kill", []string{"kill", "extend"}, nil),
 		Queues:     t.queues(),
@@ -169,11 +169,20 @@ func (t *table) siteKeys(names map[string]int) Site {
 		RefundScheduleOnly: t.flag("refund_schedule_only"),
 		VOShares:           t.voShares(),
 	}
+	if s.SLA = t.promises(); s.SLA == nil {
+		s.Policy = t.policy("policy", "easy")
+	} else {
+		s.Policy = backfill.EASY
+		if !t.has("penalty") {
+			s.Penalty = Thousandths(s.SLA.Shares.Penalty)
+		}
+		s.SLA.Shares.Penalty = int(s.Penalty)
+	}
 	s.Groups = t.groups(s.Name)
 	if t.clean("hold") && t.clean("in_doubt") && s.InDoubt < s.Hold {
 		t.wrong("in_doubt", "%s is shorter than hold, %s", s.InDoubt.Words(), s.Hold.Words())
 	}
-	t.later("time_shared", "disclose", "surcharge", "compensation", "discount", "refund", "fix", "accept_lone_late")
+	t.later("time_shared", "refund", "fix", "accept_lone_late")
 	return s
 }
 

@@ -118,6 +118,11 @@ type VOWorkload struct {
 	MinPerformance Range[bourse.Performance] // drawn uniform; default .5..1
 	MaxPrice       Range[Thousandths]        // drawn uniform, as a multiple of Scenario.MeanPrice; default 1..2
 	Deadline       bourse.Duration           // after the submit; default: the broker's horizon
+
+	// Flexible is how much later than agreed a job on one site may start, drawn
+	// evenly; default 0..0. Fix and Alternatives are those of Job.
+	Flexible          Range[bourse.Duration]
+	Fix, Alternatives Thousandths
 }
 
 // voWorkload reads a [broker.workload], nil if there is none. until is 0 where
@@ -132,6 +137,8 @@ func (t *table) voWorkload(until, horizon bourse.Duration) *VOWorkload {
 	out.MinPerformance = valueRange(w, "min_performance", Range[bourse.Performance]{bourse.Unit / 2, bourse.Unit})
 	out.MaxPrice = w.shareRange("max_price", Range[Thousandths]{One, 2 * One}, 1, 1000*One)
 	out.Deadline = w.span("deadline", horizon, bourse.Second)
+	out.Flexible = valueRange(w, "flexible", Range[bourse.Duration]{})
+	out.Fix, out.Alternatives = w.share("fix", One, 0, One), w.share("alternatives", 0, 0, 100*One)
 	if out.Trace != "" {
 		out.Jobs = w.whole("jobs", 0, 1, maxJobs)
 		out.Skip = w.whole("skip", 0, 0, 1_000_000_000)

@@ -42,6 +42,8 @@ type JobRequest struct {
 	Priority       int          `json:"priority,omitempty" minimum:"-1000000" maximum:"1000000" doc:"higher first"`
 	OneSite        bool         `json:"oneSite,omitempty" doc:"all nodes on one site"`
 	Require        *Machine     `json:"require,omitempty" doc:"what every node must have"`
+	After          []string     `json:"after,omitempty" maxItems:"100" doc:"starts when these jobs of the same user have ended: names of this batch, or identities of jobs submitted before"`
+	Gap            *Seconds     `json:"gap,omitempty" doc:"between the last of their ends and the start, in seconds; default 0"`
 }
 
 // Machine is what a node has, or must have.
@@ -147,9 +149,6 @@ func (s *Server) ownNames(ctx context.Context, b *Batch) error {
 // handIn hands those jobs to the broker that it has not taken yet.
 func (s *Server) handIn(ctx context.Context, b *Batch, jobs []bourse.Job) (BatchAnswer, error) {
 	answer := BatchAnswer{ID: b.ID, Jobs: make([]JobTaken, len(jobs))}
-	errs := make([]error, len(jobs))
-	var group sync.WaitGroup
-	places := make(chan struct{}, submitsAtOnce)
 	for i := range jobs {
 		j := &jobs[i]
 		answer.Jobs[i] = JobTaken{ID: j.Name, Name: j.Origin.Label}
@@ -158,35 +157,49 @@ func (s *Server) handIn(ctx context.Context, b *Batch, jobs []bourse.Job) (Batch
 				return answer, huma.Error409Conflict(fmt.Sprintf("job %s is known from another batch; repeat with another identity", j.Name))
 			}
 			answer.Jobs[i].Taken = true
-			continue
 		}
-		places <- struct{}{}
-		group.Go(func() {
-			defer func() { <-places }()
-			reply, err := s.ask(ctx, agents.Submit{Job: *j})
-			if err != nil {
-				errs[i] = err
-				return
-			}
-			r, _ := reply.(agents.SubmitReply)
-			if r.Reason.Code == bourse.Conflict {
-				if r.Reason, errs[i] = s.conflict(ctx, j, r.Reason); errs[i] != nil {
-					return
-				}
-			}
-			answer.Jobs[i].Reason = reasonOf(r.Reason)
-			if answer.Jobs[i].Taken = !r.Reason.Refused(); answer.Jobs[i].Taken {
-				s.jobs.add(j)
-			}
-		})
 	}
-	group.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return answer, err
+	places := make(chan struct{}, submitsAtOnce)
+	for _, wave := range waves(jobs) {
+		errs := make([]error, len(wave))
+		var group sync.WaitGroup
+		for n, i := range wave {
+			if answer.Jobs[i].Taken {
+				continue
+			}
+			places <- struct{}{}
+			group.Go(func() {
+				defer func() { <-places }()
+				errs[n] = s.handOne(ctx, &jobs[i], &answer.Jobs[i])
+			})
+		}
+		group.Wait()
+		for _, err := range errs {
+			if err != nil {
+				return answer, err
+			}
 		}
 	}
 	return answer, nil
+}
+
+// handOne hands one job to the broker.
+func (s *Server) handOne(ctx context.Context, j *bourse.Job, answer *JobTaken) error {
+	reply, err := s.ask(ctx, agents.Submit{Job: *j})
+	if err != nil {
+		return err
+	}
+	r, _ := reply.(agents.SubmitReply)
+	if r.Reason.Code == bourse.Conflict {
+		if r.Reason, err = s.conflict(ctx, j, r.Reason); err != nil {
+			return err
+		}
+	}
+	answer.Reason = reasonOf(r.Reason)
+	if answer.Taken = !r.Reason.Refused(); answer.Taken {
+		s.jobs.add(j)
+	}
+	return nil
 }
 
 // conflict is no reason where the broker has the very job from an earlier try of
@@ -226,11 +239,62 @@ func (b *Batch) vocabulary(now bourse.Time) ([]bourse.Job, error) {
 		j.Origin = bourse.Origin{Batch: b.ID, Digest: digest, Label: r.Name, Notify: b.Notify}
 		jobs[i] = j
 	}
+	if len(wrong) == 0 {
+		wrong = b.tie(jobs, suffix)
+	}
 	if len(wrong) > 0 {
 		first := wrong[0].(*huma.ErrorDetail)
 		return nil, huma.Error422UnprocessableEntity(first.Location+": "+first.Message, wrong...)
 	}
 	return jobs, nil
+}
+
+// tie has jobs come after others of the batch by their identities at the broker.
+// What is not of this batch is an identity already, which the broker knows or not.
+func (b *Batch) tie(jobs []bourse.Job, suffix string) []error {
+	names, after, place := make([]string, len(b.Jobs)), make([][]string, len(b.Jobs)), make(map[string]int, len(b.Jobs))
+	for i := range b.Jobs {
+		names[i], after[i], place[b.Jobs[i].Name] = b.Jobs[i].Name, b.Jobs[i].After, i
+	}
+	if _, loop := bourse.InOrder(names, after); loop != nil {
+		return []error{&huma.ErrorDetail{Location: fmt.Sprintf("body.jobs[%d].after", place[loop[0]]),
+			Message: "the jobs come after one another in a loop: " + strings.Join(loop, " -> ")}}
+	}
+	for i := range jobs {
+		for _, name := range after[i] {
+			if _, here := place[name]; here {
+				name += "-" + suffix
+			}
+			jobs[i].After = append(jobs[i].After, name)
+		}
+	}
+	return nil
+}
+
+// waves are the places of a batch's jobs, so that each comes in a later wave than
+// those that it comes after: the broker has to know them.
+func waves(jobs []bourse.Job) [][]int {
+	names, after := make([]string, len(jobs)), make([][]string, len(jobs))
+	for i := range jobs {
+		names[i], after[i] = jobs[i].Name, jobs[i].After
+	}
+	order, _ := bourse.InOrder(names, after)
+	wave := make(map[string]int, len(jobs))
+	var list [][]int
+	for _, i := range order {
+		w := 0
+		for _, name := range after[i] {
+			if at, here := wave[name]; here {
+				w = max(w, at+1)
+			}
+		}
+		wave[names[i]] = w
+		if w == len(list) {
+			list = append(list, nil)
+		}
+		list[w] = append(list[w], i)
+	}
+	return list
 }
 
 // suffix is what tells this batch's jobs from others of the same names: 40 bits
@@ -274,6 +338,12 @@ func (r *JobRequest) job(now bourse.Time) (j bourse.Job, key string, err error) 
 		return j, "ready", err
 	}
 	j.Ready = max(j.Ready, now)
+	if r.Gap != nil {
+		j.Gap = r.Gap.Duration
+	}
+	if j.Gap < 0 || j.Gap > 0 && len(r.After) == 0 {
+		return j, "gap", fmt.Errorf("%v seconds: 0 or more are wanted, with jobs in after", j.Gap)
+	}
 	if j.Deadline, err = moment(r.Deadline, now, bourse.Never); err != nil {
 		return j, "deadline", err
 	}

@@ -261,7 +261,7 @@ func turnOf(b *broker.Broker, x agents.Fact) (job, turn string, why bourse.Reaso
 	case bourse.JobBroken:
 		return x.Job, "broken", x.Reason
 	case bourse.JobCancelled:
-		return x.Job, "cancelled", bourse.Reason{}
+		return x.Job, "cancelled", x.Reason
 	case bourse.LegStarted:
 		return b.JobOf(x.Leg.Tx), "started", bourse.Reason{}
 	case bourse.LegDone:

@@ -35,6 +35,8 @@ type Job struct {
 	Deadline       Instant     `json:"deadline,omitzero" doc:"absent: none"`
 	Priority       int         `json:"priority,omitempty"`
 	OneSite        bool        `json:"oneSite,omitempty"`
+	After          []string    `json:"after,omitempty" doc:"identities of the jobs that it comes after"`
+	Gap            *Seconds    `json:"gap,omitempty" doc:"between the last of their ends and its start"`
 
 	Reason *Reason  `json:"reason,omitempty" doc:"why it is not placed"`
 	Sites  []string `json:"sites,omitempty" doc:"of its window, in order"`
@@ -63,6 +65,10 @@ func jobOf(b *broker.Broker, v *broker.JobView, e *entry) Job {
 		Nodes: v.Nodes, Length: Seconds{v.Length}, MinPerformance: Performance{v.MinPerformance},
 		MaxPrice: Price{v.MaxPrice}, Budget: Credits{v.Budget}, Ready: instant(v.Ready), Deadline: instant(v.Deadline),
 		Priority: v.Priority, OneSite: v.OneSite, Reason: reasonOf(v.Reason),
+		After: v.After,
+	}
+	if v.Gap > 0 {
+		j.Gap = &Seconds{v.Gap}
 	}
 	window := b.Window(v.Name)
 	if len(window) == 0 && v.State == broker.Trying && v.Last != nil {

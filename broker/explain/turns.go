@@ -89,6 +89,9 @@ func (t *Turns) Take(at bourse.Time, f agents.Fact) []Turn {
 	case bourse.JobBroken:
 		return turn(f.Job, Broken, f.Reason, "its window is broken and given back, it waits again: %v", f.Reason)
 	case bourse.JobCancelled:
+		if f.Reason.Refused() {
+			return turn(f.Job, GivenUp, f.Reason, "given up: %v", f.Reason)
+		}
 		return turn(f.Job, Cancelled, bourse.Reason{}, "cancelled by its user")
 	case bourse.JobsForgotten:
 		list := make([]Turn, len(f.Jobs))

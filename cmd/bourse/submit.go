@@ -197,6 +197,10 @@ func request(j *configs.Job) web.JobRequest {
 		Name: j.Name, User: j.User, Nodes: j.Nodes, Length: web.Seconds{Duration: j.Length},
 		MinPerformance: &web.Performance{Performance: j.MinPerformance}, MaxPrice: &web.Price{Price: j.MaxPrice}, Budget: &web.Credits{Credits: j.Budget},
 		Ready: momentText(j.Ready, 0), Deadline: momentText(j.Deadline, bourse.Duration(bourse.Never)), Priority: j.Priority, OneSite: j.OneSite,
+		After: j.After,
+	}
+	if j.Gap > 0 {
+		r.Gap = &web.Seconds{Duration: j.Gap}
 	}
 	if j.Run > 0 {
 		r.Run = &web.Seconds{Duration: j.Run}

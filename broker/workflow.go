@@ -1,0 +1,315 @@
+package broker
+
+import (
+	"slices"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// Jobs may come after others: none starts before all of those have ended and its
+// gap has passed. A job that comes after one without a window waits, and is due as
+// soon as the last of them has one; it is ready when they end, as far as is
+// planned. Backwards, a job has to end early enough for those that come after it
+// to meet their deadlines. Where a window slips, is lost or given up, those
+// that come after it, and nobody else, are seen to anew: a window that is too
+// early now is given back and planned again; with a job that is given up for good
+// those after it are given up too, for a reason that names it. Rows B80 to B85.
+//
+// Since a job can only come after such as the broker knows already, there are no
+// loops; whoever reads jobs in batches refuses those that he finds there.
+
+// maxAfter bounds the jobs that one may come after.
+const maxAfter = 100
+
+// unrelated says why a job cannot come after those that it names.
+func (b *Broker) unrelated(j *bourse.Job) bourse.Reason {
+	switch {
+	case j.Gap < 0 || j.Gap > bourse.MaxDuration:
+		return reason(bourse.Invalid, "gap %v is outside 0..%v seconds", j.Gap, bourse.MaxDuration)
+	case len(j.After) > maxAfter:
+		return reason(bourse.Invalid, "after names %d jobs, the most is %d", len(j.After), maxAfter)
+	}
+	for i, name := range j.After {
+		p := b.names[name]
+		switch {
+		case name == j.Name:
+			return reason(bourse.Invalid, "after names the job itself: %s -> %s is a loop", name, name)
+		case slices.Contains(j.After[:i], name):
+			return reason(bourse.Invalid, "after names %q twice", name)
+		case p == nil || p.stub || p.User != j.User:
+			return reason(bourse.Unknown, "after names %q, and %s has no such job of the same user; it has to be submitted before", name, b.cfg.Name)
+		case p.state > Done:
+			return given(p)
+		}
+	}
+	return bourse.Reason{}
+}
+
+// given says that a job is given up because another is.
+func given(p *job) bourse.Reason {
+	return reason(bourse.After, "%s, which it comes after, was given up: %v", p.Name, p.reason)
+}
+
+// link ties a job to those that it comes after. What has been forgotten is long
+// over.
+func (b *Broker) link(j *job) {
+	for _, name := range j.After {
+		if p := b.names[name]; p != nil {
+			j.needs, p.feeds = append(j.needs, p), append(p.feeds, j)
+		}
+	}
+}
+
+// ends is when a job's window ends, as far as is planned, and where it is over,
+// when it did; false if it has none that is to stay.
+func (j *job) ends() (bourse.Time, bool) {
+	switch j.state {
+	case Done:
+		return j.ended, true
+	case Placed:
+		return j.lastEnd(), !slices.ContainsFunc(j.txs, func(t *transaction) bool { return t.givenUp != kept })
+	}
+	return 0, false
+}
+
+// lastEnd is the end of the last leg of a job's window. One that is being repaired
+// counts as it was.
+func (j *job) lastEnd() bourse.Time {
+	var end bourse.Time
+	for _, t := range j.txs {
+		for i := range t.legs {
+			switch l := &t.legs[i]; {
+			case l.mended, l.state == bourse.Cancelled:
+			case l.state == bourse.Settled:
+				end = max(end, l.end)
+			default:
+				end = max(end, l.what.End)
+			}
+		}
+	}
+	return end
+}
+
+// starts is when the first leg of a job's window starts.
+func (j *job) starts() bourse.Time {
+	start := bourse.Never
+	for _, t := range j.txs {
+		for i := range t.legs {
+			if l := &t.legs[i]; !l.mended && l.state != bourse.Cancelled {
+				start = min(start, l.what.Start)
+			}
+		}
+	}
+	return start
+}
+
+// follows is the instant from which a job may start after those that it comes
+// after; false if one of them has no window.
+func (j *job) follows() (bourse.Time, bool) {
+	var at bourse.Time
+	for _, p := range j.needs {
+		end, ok := p.ends()
+		if !ok {
+			return 0, false
+		}
+		at = max(at, end.Add(j.Gap))
+	}
+	return at, true
+}
+
+// holdBack keeps a job that has come to wait out of all batches until those that
+// it comes after are placed, and says so.
+func (b *Broker) holdBack(j *job) {
+	i := slices.IndexFunc(j.needs, func(p *job) bool { _, ok := p.ends(); return !ok })
+	if j.held = i >= 0; !j.held {
+		return
+	}
+	b.queue.look(j)
+	if !j.reason.Refused() {
+		j.reason = reason(bourse.After, "it comes after %s, which is not placed yet", j.needs[i].Name)
+	}
+}
+
+// touch has a job and those that come after it looked at before the step is over.
+func (b *Broker) touch(j *job) {
+	if len(j.needs)+len(j.feeds) > 0 && !j.touched {
+		j.touched = true
+		b.touched = append(b.touched, j)
+	}
+}
+
+// reviewTouched looks at what has changed for jobs that come after others.
+func (b *Broker) reviewTouched(now bourse.Time, out *agents.Outbox) {
+	for len(b.touched) > 0 {
+		j := b.touched[0]
+		b.touched, j.touched = b.touched[1:], false
+		b.review(now, j, out)
+		for _, s := range j.feeds {
+			b.review(now, s, out)
+		}
+	}
+	b.touched = nil
+}
+
+// review looks whether a job still comes after those that it should.
+func (b *Broker) review(now bourse.Time, j *job, out *agents.Outbox) {
+	if len(j.needs) == 0 || j.state > Placed {
+		return
+	}
+	for _, p := range j.needs {
+		if p.state > Done {
+			b.withdraw(now, j, given(p), out)
+			return
+		}
+	}
+	at, ok := j.follows()
+	switch j.state {
+	case Waiting:
+		b.reviewWaiting(j, at, ok, out)
+	case Trying:
+		if t := j.last; t != nil && t.open() && t.resolved && (!ok || t.legs[0].what.Start < at) {
+			b.endPlan(j)
+			b.abort(now, t, j.slipped(at, ok), out)
+		}
+	case Placed:
+		settled := !slices.ContainsFunc(j.txs, func(t *transaction) bool { return !t.resolved || t.givenUp != kept })
+		if settled && len(j.txs) > 0 && (!ok || j.starts() < at) {
+			b.slip(now, j, j.slipped(at, ok), out)
+		}
+	}
+}
+
+// reviewWaiting calls a job that had to wait for others, or puts one back that
+// the cycle under way has planned for too early.
+func (b *Broker) reviewWaiting(j *job, at bourse.Time, ok bool, out *agents.Outbox) {
+	was := j.held
+	j.held = !ok
+	if p := b.planOf(j); p != nil {
+		if !ok || b.cycle.phase != gathering && p.request.Ready < at { // while it gathers, nothing is planned yet
+			p.over = true
+			b.postpone(j, j.slipped(at, ok), false, out)
+			j.again = ok
+		}
+		return
+	}
+	if ok && (was || j.again) && !j.taken {
+		j.again = false
+		b.queue.summon(j)
+		b.follow = max(b.follow, 1)
+	}
+}
+
+// planOf is the plan that the cycle under way has for a job and has not tried.
+func (b *Broker) planOf(j *job) *plan {
+	if b.cycle.phase == idle || !j.taken {
+		return nil
+	}
+	for i := range b.cycle.plans {
+		if p := &b.cycle.plans[i]; p.job == j && !p.over {
+			return p
+		}
+	}
+	return nil
+}
+
+// endPlan ends what the cycle under way does for a job.
+func (b *Broker) endPlan(j *job) {
+	for i := range b.cycle.plans {
+		if b.cycle.phase != idle && b.cycle.plans[i].job == j {
+			b.cycle.plans[i].over = true
+		}
+	}
+}
+
+// slipped says what has become of those that a job comes after.
+func (j *job) slipped(at bourse.Time, ok bool) bourse.Reason {
+	for _, p := range j.needs {
+		end, placed := p.ends()
+		switch {
+		case !placed && !ok:
+			return reason(bourse.After, "%s, which it comes after, has lost its window", p.Name)
+		case ok && end.Add(j.Gap) == at:
+			return reason(bourse.After, "%s, which it comes after, ends at %v now: it can start at %v", p.Name, end, at)
+		}
+	}
+	return reason(bourse.After, "what it comes after has changed")
+}
+
+// slip gives back the window of a job that would start too early now. Where that
+// comes of its user's own wish the schedules say what is refunded, else all is.
+func (b *Broker) slip(now bourse.Time, j *job, why bourse.Reason, out *agents.Outbox) {
+	e, txs := j.errand, slices.Clone(j.txs)
+	if e != nil {
+		b.finish(e)
+	}
+	b.record(bourse.JobBroken{Job: j.Name, Reason: why, Wish: j.wished()}, out)
+	if e != nil {
+		if e.try != nil && e.try.open() {
+			b.abort(now, e.try, why, out)
+		}
+		if e.tx == nil {
+			b.moved(now, e, why, out)
+		}
+	}
+	for _, t := range txs {
+		b.tell(now, t, firstRepeat, out)
+	}
+}
+
+// wished reports whether one that a job comes after has another window, or none,
+// because its user wanted it.
+func (j *job) wished() bool {
+	for _, p := range j.needs {
+		for _, t := range p.txs {
+			if t.request != nil || t.givenUp == byUser {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// bounded is what a job asks for in this cycle: as it stands, but ready after
+// those that it comes after, and ended in time for those that come after it, on
+// the fastest nodes that are offered for them.
+func (b *Broker) bounded(j *job, memo map[*job]bourse.Time) bourse.Request {
+	r := j.Request
+	if at, ok := j.follows(); ok {
+		r.Ready = max(r.Ready, at)
+	}
+	if len(j.feeds) > 0 {
+		r.Deadline = b.latest(j, memo)
+	}
+	return r
+}
+
+// latest is when a job must have ended at the latest. The jobs have no loops.
+func (b *Broker) latest(j *job, memo map[*job]bourse.Time) bourse.Time {
+	if t, ok := memo[j]; ok {
+		return t
+	}
+	t := j.Deadline
+	for _, s := range j.feeds {
+		if s.state > Placed {
+			continue
+		}
+		by := b.latest(s, memo)
+		if takes, ok := b.cycle.market.quickest(&s.Request); ok && by < bourse.Never {
+			t = min(t, by.Add(-takes-s.Gap))
+		}
+	}
+	memo[j] = t
+	return t
+}
+
+// needsOver reports whether all that a job comes after is done: nothing about its
+// ready time will change any more.
+func (j *job) needsOver() bool {
+	return !slices.ContainsFunc(j.needs, func(p *job) bool { return p.state != Done })
+}
+
+// needed reports whether a job still comes after this one.
+func (j *job) needed() bool {
+	return slices.ContainsFunc(j.feeds, func(s *job) bool { return s.state <= Placed })
+}

@@ -1,0 +1,232 @@
+package broker
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// after makes a job come after others.
+func after(j bourse.Job, gap bourse.Duration, names ...string) bourse.Job {
+	j.After, j.Gap = names, gap
+	return j
+}
+
+// window is the window of a placed job.
+func (w *testWorld) window(name string) bourse.Leg {
+	v := w.job(name)
+	if v.State != Placed && v.State != Done {
+		w.t.Fatalf("%s is %v: %v", name, v.State, v.Reason)
+	}
+	return v.Last.Legs[0].Leg
+}
+
+func TestWorkflow_AJobIsReadyWhenAllThatItComesAfterEndAndTheGapHasPassed(t *testing.T) {
+	t.Parallel()
+	north, south := newFakeSite("north", 4, 0), newFakeSite("south", 4, 0)
+	w := newTestWorld(t, testConfig(north, south), north, south)
+	w.submit(0, testJob("get", 4, 1000*bourse.Second, bourse.Credit), testJob("mesh", 2, 1700*bourse.Second, bourse.Credit),
+		after(testJob("solve", 8, 500*bourse.Second, bourse.Credit), 60*bourse.Second, "get", "mesh"),
+		after(testJob("draw", 1, 100*bourse.Second, bourse.Credit), 0, "solve"))
+	w.finish(t, 5000*sec)
+	if got := w.window("solve"); got.Start != 1760*sec {
+		t.Errorf("solve starts at %v, want 1760", got.Start)
+	}
+	if got := w.window("draw"); got.Start != 2260*sec {
+		t.Errorf("draw starts at %v, want 2260", got.Start)
+	}
+	if n := len(only[bourse.CycleClosed](w)); n != 3 {
+		t.Errorf("%d cycles, want one for each step of the workflow:\n%s", n, strings.Join(w.trace, "\n"))
+	}
+	for _, name := range []string{"get", "mesh", "solve", "draw"} {
+		if v := w.job(name); v.State != Done {
+			t.Errorf("%s is %v: %v", name, v.State, v.Reason)
+		}
+	}
+}
+
+func TestWorkflow_DeadlinesGoBackToThoseBefore(t *testing.T) {
+	t.Parallel()
+	site := newFakeSite("north", 4, 0)
+	site.free[0].Add(0, 500*sec, -3) // a cheap wide window comes later
+	w := newTestWorld(t, testConfig(site), site)
+	last := after(testJob("last", 4, 400*bourse.Second, bourse.Credit), 100*bourse.Second, "first")
+	last.Deadline = 1499 * sec // so the first has to end by 999 s
+	w.submit(0, testJob("first", 4, 500*bourse.Second, bourse.Credit), last)
+	w.finish(t, 5000*sec)
+	for _, name := range []string{"first", "last"} {
+		if v := w.job(name); v.State <= Done {
+			t.Errorf("%s is %v, it cannot be in time", name, v.State)
+		}
+	}
+	if why := w.job("first").Reason; !strings.Contains(why.String(), "what comes after it needs it to end by 999") && why.Code != bourse.NoWindow {
+		t.Errorf("the first waits because %v", why)
+	}
+}
+
+func TestWorkflow_TheCancelledTakesThoseAfterItAndNobodyElse(t *testing.T) {
+	t.Parallel()
+	site := newFakeSite("north", 8, 3_600_000)
+	w := newTestWorld(t, testConfig(site), site)
+	pay := 9 * bourse.Credit
+	w.submit(0, testJob("a", 1, 1000*bourse.Second, pay), testJob("x", 1, 1000*bourse.Second, pay),
+		after(testJob("b", 1, 1000*bourse.Second, pay), 0, "a"), after(testJob("c", 1, 1000*bourse.Second, pay), 0, "b", "x"),
+		after(testJob("y", 1, 1000*bourse.Second, pay), 0, "x"))
+	w.check.off = true // the fake site knows no Release
+	w.Run(10 * sec)
+	w.Post(10*sec, "broker:vo1", agents.JobCancel{Job: "a"})
+	w.Run(11 * sec)
+	for name, want := range map[string]JobState{"a": Withdrawn, "b": Withdrawn, "c": Withdrawn, "x": Placed, "y": Placed} {
+		if v := w.job(name); v.State != want {
+			t.Errorf("%s is %v: %v, want %v", name, v.State, v.Reason, want)
+		}
+	}
+	if r := w.job("b").Reason; r.Code != bourse.After || !strings.HasPrefix(r.Detail, "a, which it comes after") {
+		t.Errorf("b: %v", r)
+	}
+	if r := w.job("c").Reason; !strings.HasPrefix(r.Detail, "b, which it comes after") {
+		t.Errorf("c: %v", r)
+	}
+}
+
+func TestSubmit_RefusesWhatCannotComeAfter(t *testing.T) {
+	t.Parallel()
+	site := newFakeSite("north", 8, 0)
+	w := newTestWorld(t, testConfig(site), site)
+	add := func(code bourse.Code, words string, j bourse.Job) {
+		t.Helper()
+		w.submit(0, j)
+		w.Run(0)
+		r := only[bourse.SubmissionRefused](w)
+		if len(r) == 0 || r[len(r)-1].Job != j.Name || r[len(r)-1].Reason.Code != code || !strings.Contains(r[len(r)-1].Reason.Detail, words) {
+			t.Errorf("%s: %+v", j.Name, r)
+		}
+	}
+	short := func(name string) bourse.Job { return testJob(name, 1, bourse.Second, bourse.Credit) }
+	ana := short("anas")
+	ana.User = "ana"
+	large := testJob("large", 99, bourse.Second, bourse.Credit)
+	w.submit(0, ana, large, short("mine"))
+	w.Run(0)
+	add(bourse.Invalid, "self -> self is a loop", after(short("self"), 0, "self"))
+	add(bourse.Unknown, `"nobody"`, after(short("b"), 0, "nobody"))
+	add(bourse.Unknown, "of the same user", after(short("c"), 0, "anas"))
+	add(bourse.Invalid, `"mine" twice`, after(short("d"), 0, "mine", "mine"))
+	add(bourse.Invalid, "gap -0.001", after(short("e"), -1, "mine"))
+	add(bourse.After, "large, which it comes after, was given up", after(short("f"), 0, "large"))
+	add(bourse.Invalid, "101 jobs", after(short("g"), 0, make([]string, 101)...))
+}
+
+// TestWorkflow_RandomGraphs has random workflows meet sites that refuse, cheat,
+// keep silent and answer late, and users who give jobs up. No window starts before those
+// that it comes after have ended, and nobody runs after one that was given up.
+func TestWorkflow_RandomGraphs(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		sites := randomSites(t)
+		cfg := testConfig(sites...)
+		cfg.BatchSize = rapid.IntRange(1, 4).Draw(t, "batch")
+		cfg.MaxCycles = rapid.IntRange(1, 3).Draw(t, "cycles")
+		cfg.Lead = bourse.Duration(rapid.SampledFrom([]int{0, 60}).Draw(t, "lead")) * bourse.Second
+		w := newTestWorld(t, cfg, sites...)
+		w.quiet = true
+		var jobs []bourse.Job
+		at := bourse.Time(0)
+		for i := range rapid.IntRange(2, 9).Draw(t, "jobs") {
+			j := randomJob(t, i)
+			j.User = ""
+			for k := range jobs {
+				if rapid.IntRange(0, 3).Draw(t, "comes after") == 0 {
+					j.After = append(j.After, jobs[k].Name)
+				}
+			}
+			if len(j.After) > 0 {
+				j.Gap = bourse.Duration(rapid.SampledFrom([]int{0, 0, 300}).Draw(t, "gap")) * bourse.Second
+			}
+			jobs = append(jobs, j)
+			at = at.Add(bourse.Duration(rapid.IntRange(0, 800).Draw(t, "later")) * bourse.Second)
+			w.submit(at, j)
+		}
+		gone := map[string]bool{}
+		w.After(func(now bourse.Time, id agents.ID, out *agents.Outbox) { comesAfter(w, jobs, gone, out) })
+		for range rapid.IntRange(0, 2).Draw(t, "cancellations") {
+			name := rapid.SampledFrom(jobs).Draw(t, "cancelled").Name
+			w.Post(bourse.Time(rapid.IntRange(0, 6000).Draw(t, "cancelled at"))*sec, "broker:vo1", agents.JobCancel{Job: name})
+			w.check.off = true // what it knows of fake sites holds without Release
+		}
+		w.Run(30_000 * sec)
+		for _, s := range sites {
+			s.rule = nil
+		}
+		w.Run(90_000 * sec)
+		again := New(cfg)
+		for _, f := range w.facts {
+			again.Replay(0, f)
+		}
+		for _, j := range jobs {
+			a, b := again.names[j.Name], w.b.names[j.Name]
+			if (a == nil) != (b == nil) || a != nil && (a.state != b.state || a.reason != b.reason || a.fresh != b.fresh && b.state == Waiting) {
+				t.Fatalf("a replay of the facts gives another %s", j.Name)
+			}
+		}
+	})
+}
+
+// comesAfter holds the windows of a workflow against its jobs after each step.
+func comesAfter(w *testWorld, jobs []bourse.Job, gone map[string]bool, out *agents.Outbox) {
+	for _, f := range out.Facts {
+		switch f := f.(type) {
+		case bourse.JobCancelled:
+			gone[f.Job] = true
+		case bourse.TxBegun:
+			i := slices.IndexFunc(jobs, func(j bourse.Job) bool { return j.Name == f.Job })
+			for _, name := range jobs[i].After {
+				if gone[name] {
+					w.t.Fatalf("%s is tried after %s was given up", f.Job, name)
+				}
+			}
+		}
+	}
+	for i := range jobs {
+		j := w.b.names[jobs[i].Name]
+		if j == nil || j.state != Placed && j.state != Done || len(j.txs) == 0 || j.txs[0].givenUp != kept {
+			continue
+		}
+		for _, name := range jobs[i].After {
+			p := w.b.names[name]
+			end, ok := p.ends()
+			if !ok && j.state == Placed || ok && j.starts() < end.Add(jobs[i].Gap) {
+				w.t.Fatalf("%s starts at %v and comes after %s, which is %v and ends at %v", j.Name, j.starts(), name, p.state, end)
+			}
+		}
+	}
+}
+
+func TestWorkflow_AnImageKeepsIt(t *testing.T) {
+	t.Parallel()
+	site := newFakeSite("north", 4, 0)
+	w := newTestWorld(t, testConfig(site), site)
+	w.submit(0, testJob("a", 4, 100*bourse.Second, bourse.Credit), after(testJob("b", 99, 100*bourse.Second, bourse.Credit), 0, "a"),
+		testJob("c", 99, bourse.Second, bourse.Credit), testJob("d", 1, 1000*bourse.Second, bourse.Credit),
+		after(testJob("e", 1, 100*bourse.Second, bourse.Credit), 500*bourse.Second, "a", "d"))
+	w.Run(200 * sec)
+	again := New(w.b.cfg)
+	again.Replay(200*sec, w.b.Image())
+	for _, j := range w.b.jobs {
+		o := again.names[j.Name]
+		x, xok := j.follows()
+		y, yok := o.follows()
+		if len(o.needs) != len(j.needs) || len(o.feeds) != len(j.feeds) || x != y || xok != yok || o.ended != j.ended {
+			t.Errorf("%s: after %v %t, ended %v; was %v %t, %v", j.Name, y, yok, o.ended, x, xok, j.ended)
+		}
+	}
+	if got := fmt.Sprint(again.Image()); got != fmt.Sprint(w.b.Image()) {
+		t.Error("the image of an image is another")
+	}
+}
