@@ -231,7 +231,7 @@ func TestNode_PastItsEstimateATaskGetsIdleCapacityOnly(t *testing.T) {
 	t.Parallel()
 	server, story := nodes(t, Libra, 1), map[int64]string{}
 	server.Arrive(Job{ID: 1, Nodes: 1, Estimate: s(10), Deadline: at(100)}, s(30))
-	until(t, server, at(20), story)                                               // used up at 10, runs on alone
+	until(t, server, at(20), story)                                                // used up at 10, runs on alone
 	server.Arrive(Job{ID: 2, Nodes: 1, Estimate: s(5), Deadline: at(70)}, s(7))    // a share of .1
 	server.Arrive(Job{ID: 3, Nodes: 1, Estimate: s(40), Deadline: at(120)}, s(24)) // a share of .4
 	until(t, server, at(200), story)

@@ -187,8 +187,12 @@ func (s *Shares) End(id int64) bool {
 	}
 	for _, i := range p.nodes {
 		n := &s.nodes[i]
+		k := slices.IndexFunc(n.tasks, func(t task) bool { return t.job == id })
+		if k < 0 {
+			continue // its task there has ended
+		}
 		n.settle(s.now)
-		n.tasks = slices.DeleteFunc(n.tasks, func(t task) bool { return t.job == id })
+		n.tasks = slices.Delete(n.tasks, k, k+1)
 		s.turns[i] = n.reckon()
 	}
 	s.forget(id)

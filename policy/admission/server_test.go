@@ -1,0 +1,148 @@
+package admission
+
+import (
+	"strings"
+	"testing"
+
+	"bourse"
+)
+
+func TestParseControl_ReadsWhatStringShows(t *testing.T) {
+	t.Parallel()
+	for c := Libra; c <= EDFOpen; c++ {
+		if got, err := ParseControl(c.String()); err != nil || got != c {
+			t.Errorf("%v reads as %v, %v", c, got, err)
+		}
+	}
+	if _, err := ParseControl("libra-risk"); err == nil || !strings.Contains(err.Error(), `"libra-risk" is unknown; the controls are libra, librarisk`) {
+		t.Error(err)
+	}
+}
+
+func TestNew_RefusesOptionsThatMakeNoSense(t *testing.T) {
+	t.Parallel()
+	unit := []bourse.Performance{bourse.Unit}
+	for _, c := range []struct {
+		opt  Options
+		want string
+	}{
+		{Options{}, "0 nodes: 1 to 1048576"},
+		{Options{Nodes: make([]bourse.Performance, MaxNodes+1)}, "1048577 nodes"},
+		{Options{Nodes: []bourse.Performance{bourse.Unit, 0}}, "node 1 has performance 0: above 0 and up to 1000"},
+		{Options{Nodes: []bourse.Performance{bourse.MaxPerformance + 1}}, "node 0 has performance 1000.001"},
+		{Options{Nodes: unit, Tasks: -1}, "bounds of -1 tasks"},
+		{Options{Nodes: unit, Queue: -5}, "-5 jobs that wait"},
+	} {
+		if _, err := New(c.opt, 0); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+}
+
+func TestArrive_RefusesWhatMakesNoSenseWithItsFigures(t *testing.T) {
+	t.Parallel()
+	for c := Libra; c <= EDFOpen; c++ {
+		server := nodes(t, c, 2)
+		server.Advance(at(50))
+		for _, x := range []struct {
+			job  Job
+			code bourse.Code
+			want string
+		}{
+			{Job{Nodes: 0, Estimate: s(1), Deadline: at(60)}, bourse.Invalid, "nodes = 0: 1 or more"},
+			{Job{Nodes: 1, Estimate: 0, Deadline: at(60)}, bourse.Invalid, "estimate 0: a time above 0"},
+			{Job{Nodes: 1, Estimate: -s(3), Deadline: at(60)}, bourse.Invalid, "estimate -3: a time above 0"},
+			{Job{Nodes: 1, Estimate: bourse.MaxDuration + 1, Deadline: at(60)}, bourse.Invalid, "up to 10000000000 s"},
+			{Job{Nodes: 1, Estimate: s(1), Deadline: at(50)}, bourse.Invalid, "deadline 50: an instant after now, 50, is wanted"},
+			{Job{Nodes: 1, Estimate: s(1), Deadline: bourse.Never}, bourse.Invalid, "deadline never: an instant up to"},
+			{Job{Nodes: 3, Estimate: s(1), Deadline: at(60)}, bourse.TooLarge, "3 nodes are wanted, there are 2"},
+		} {
+			d := server.Arrive(x.job, s(1))
+			if d.Reason.Code != x.code || !strings.Contains(d.Reason.Detail, x.want) || d.Nodes != nil {
+				t.Errorf("%v: %+v, want %s with %q", c, d, x.code, x.want)
+			}
+		}
+		if server.Pass(); server.Next() != bourse.Never {
+			t.Errorf("%v: a refused job is there", c)
+		}
+	}
+}
+
+func TestArrive_KeepsItsBounds(t *testing.T) {
+	t.Parallel()
+	job := func(id int64) Job { return Job{ID: id, Nodes: 1, Estimate: 1, Deadline: at(1000)} }
+	for _, c := range []Control{Libra, LibraRisk, LibraRiskSigma} {
+		server := nodes(t, c, 1, func(o *Options) { o.Tasks = 2 })
+		server.Arrive(job(1), s(1))
+		server.Arrive(job(2), s(1))
+		if d := server.Arrive(job(3), s(1)); d.Reason.Code != bourse.NoShare || d.Short != 1 {
+			t.Errorf("%v: a third task: %+v", c, d)
+		}
+	}
+	server := nodes(t, EDF, 1, func(o *Options) { o.Queue = 2 })
+	server.Arrive(job(1), s(1))
+	server.Arrive(job(2), s(1))
+	if d := server.Arrive(job(3), s(1)); d.Reason.Code != bourse.QueueFull || !strings.Contains(d.Reason.Detail, "2 jobs wait") {
+		t.Errorf("a third waits: %+v", d)
+	}
+	server.Pass() // one starts
+	if d := server.Arrive(job(3), s(1)); d.Reason.Refused() {
+		t.Errorf("there is room again: %+v", d)
+	}
+}
+
+func TestTry_LeavesNoTrace(t *testing.T) {
+	t.Parallel()
+	for c := Libra; c <= EDFOpen; c++ {
+		server := nodes(t, c, 2)
+		if d := server.Try(Job{ID: 1, Nodes: 2, Estimate: s(60), Deadline: at(100)}); d.Reason.Refused() || c.TimeShared() != (len(d.Nodes) == 2) {
+			t.Errorf("%v: %+v", c, d)
+		}
+		if server.Pass(); server.Next() != bourse.Never || server.End(1) {
+			t.Errorf("%v: the job is there", c)
+		}
+	}
+}
+
+func TestServer_PanicsAtWhatItsOwnerMustNotDo(t *testing.T) {
+	t.Parallel()
+	for c := Libra; c <= EDFOpen; c++ {
+		for name, wrong := range map[string]func(Server){
+			"back":        func(x Server) { x.Advance(at(4)) },
+			"beyond":      func(x Server) { x.Advance(at(16)) },
+			"the same id": func(x Server) { x.Arrive(Job{ID: 1, Nodes: 1, Estimate: s(1), Deadline: at(100)}, s(1)) },
+			"a run of 0":  func(x Server) { x.Arrive(Job{ID: 2, Nodes: 1, Estimate: s(1), Deadline: at(100)}, 0) },
+			"a run of 1e9": func(x Server) {
+				x.Arrive(Job{ID: 2, Nodes: 1, Estimate: s(1), Deadline: at(100)}, bourse.MaxDuration+1)
+			},
+		} {
+			server := nodes(t, c, 1)
+			server.Advance(at(5))
+			server.Arrive(Job{ID: 1, Nodes: 1, Estimate: s(10), Deadline: at(100)}, s(10))
+			server.Pass()
+			func() {
+				defer func() {
+					if recover() == nil {
+						t.Errorf("%v, %s: no panic", c, name)
+					}
+				}()
+				wrong(server)
+			}()
+		}
+	}
+}
+
+// Runs that nobody knows, on the slowest of nodes beside the most urgent of
+// neighbours, are beyond what a Time holds, and End is what ends them.
+func TestShares_AnEndThatIsNotKnownIsNever(t *testing.T) {
+	t.Parallel()
+	server := nodes(t, LibraRisk, 1, func(o *Options) { o.Nodes[0] = 1 })
+	server.Arrive(Job{ID: 1, Nodes: 1, Estimate: 1, Deadline: bourse.MaxTime}, bourse.MaxDuration)
+	server.Arrive(Job{ID: 2, Nodes: 1, Estimate: bourse.Millisecond, Deadline: 1001}, bourse.MaxDuration)
+	if err := server.Audit(); err != nil {
+		t.Fatal(err)
+	}
+	if !server.End(1) || !server.End(2) || server.End(2) || server.Next() != bourse.Never {
+		t.Error("both were there, and nothing is left")
+	}
+}
