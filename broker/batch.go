@@ -111,6 +111,14 @@ func (q *queue) summon(j *job) {
 	}
 }
 
+// excuse takes a job that waits no more out of those that are due.
+func (q *queue) excuse(j *job) {
+	if j.due {
+		j.due = false
+		q.due--
+	}
+}
+
 // take appends the first n due jobs to batch.
 func (q *queue) take(batch []*job, n int) []*job {
 	for _, j := range q.jobs {

@@ -392,6 +392,7 @@ func (b *Broker) become(j *job, s JobState) {
 	case was && !will:
 		b.queue.waiting--
 		b.queue.look(j)
+		b.queue.excuse(j)
 	case !was && will:
 		b.queue.insert(j)
 	}

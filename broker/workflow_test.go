@@ -208,6 +208,25 @@ func comesAfter(w *testWorld, jobs []bourse.Job, gone map[string]bool, out *agen
 	}
 }
 
+func TestQueue_WhoIsDueAndGivenUpIsDueNoMore(t *testing.T) {
+	t.Parallel()
+	site := newFakeSite("north", 4, 0)
+	cfg := testConfig(site)
+	cfg.BatchSize, cfg.MaxCycles = 1, 1
+	w := newTestWorld(t, cfg, site)
+	for _, name := range []string{"a", "b", "c"} {
+		w.submit(0, testJob(name, 4, 9000*bourse.Second, bourse.Credit))
+	}
+	w.Run(500 * sec)
+	for _, name := range []string{"b", "c"} {
+		w.Post(1000*sec, "broker:vo1", agents.JobCancel{Job: name})
+	}
+	w.Run(3000 * sec)
+	if w.b.queue.due != 0 {
+		t.Errorf("%d jobs are due, and nobody waits", w.b.queue.due)
+	}
+}
+
 func TestWorkflow_AnImageKeepsIt(t *testing.T) {
 	t.Parallel()
 	site := newFakeSite("north", 4, 0)
