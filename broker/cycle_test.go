@@ -77,6 +77,29 @@ func TestCycle_AtOnceWhenTheBatchIsFull(t *testing.T) {
 	}
 }
 
+// Jobs that fill batches while a cycle is under way do not wait for the next
+// multiple of its length.
+func TestCycle_FullBatchesThatComeMeanwhileFollowAtOnce(t *testing.T) {
+	t.Parallel()
+	site := newFakeSite("north", 64, 0)
+	site.rule = onNth("Hold", 1, fakeAnswer{late: 15 * bourse.Second})
+	cfg := testConfig(site)
+	cfg.BatchSize = 2
+	w := newTestWorld(t, cfg, site)
+	for i := range 25 { // the first two open a cycle that lasts until 16 s
+		w.submit(bourse.Time(1+i/4)*sec, testJob(fmt.Sprint("j", i), 1, bourse.Second, bourse.Credit))
+	}
+	w.Run(20 * sec)
+	jobs := 0
+	for _, c := range only[bourse.CycleClosed](w) {
+		jobs += c.Batch
+	}
+	if n := w.b.Cycles(); n != 12 || jobs != 24 {
+		t.Errorf("%d cycles of %d jobs; 12 of two jobs each are wanted, and one job left that fills no batch", n, jobs)
+	}
+	w.finish(t, 2000*sec)
+}
+
 func TestCycle_LargeBatchIsCutAndFollowsInOrder(t *testing.T) {
 	t.Parallel()
 	site := newFakeSite("north", 8, 0)
