@@ -161,9 +161,13 @@ func (l *Workloads) vo(b *configs.Broker, mean bourse.Price, seed uint64) ([]bou
 		MeanPrice: mean, PriceFrom: w.MaxPrice.Lo.Float(), PriceTo: w.MaxPrice.Hi.Float(),
 		Horizon: w.Deadline, Seed: derived(seed, "broker "+b.Name),
 	}
+	loose := func(jobs []bourse.Job, err error) ([]bourse.Job, error) {
+		loosen(w, jobs, derived(seed, "flexible "+b.Name))
+		return jobs, err
+	}
 	if w.Trace == "" {
-		return swf.VO{Terms: terms, Count: w.Jobs, Until: w.Days, MinNodes: w.Nodes.Lo, MaxNodes: w.Nodes.Hi,
-			MinLength: w.Length.Lo, MaxLength: w.Length.Hi}.Jobs()
+		return loose(swf.VO{Terms: terms, Count: w.Jobs, Until: w.Days, MinNodes: w.Nodes.Lo, MaxNodes: w.Nodes.Hi,
+			MinLength: w.Length.Lo, MaxLength: w.Length.Hi}.Jobs())
 	}
 	t, err := l.trace(w.Trace, w.Skip, w.Partition)
 	if err != nil {
@@ -175,7 +179,7 @@ func (l *Workloads) vo(b *configs.Broker, mean bourse.Price, seed uint64) ([]bou
 	if w.Jobs > 0 && len(local) > w.Jobs {
 		local = local[:w.Jobs]
 	}
-	return terms.Jobs(local)
+	return loose(terms.Jobs(local))
 }
 
 // batch turns the jobs of a file into jobs in order of submit; those of one

@@ -19,6 +19,7 @@ type world struct {
 	sites    map[agents.ID]*sites.Site
 	clusters map[agents.ID]*sites.Cluster
 	brokers  map[agents.ID]*broker.Broker
+	detail   int
 }
 
 // The addresses of agents.
@@ -30,7 +31,13 @@ func usersID(name string) agents.ID   { return agents.ID("users:" + name) }
 // newWorld makes the agents of a scenario. The order in which they are added is
 // that of the scenario, each cluster before its site, sites before brokers.
 func newWorld(sc *configs.Scenario, seed uint64, load *Workloads) (*world, error) {
-	w := &world{scenario: sc, sim: sim.New(), sites: map[agents.ID]*sites.Site{},
+	return newDetailedWorld(sc, seed, load, 0)
+}
+
+// newDetailedWorld is newWorld whose brokers record, for every hour of virtual
+// time, so many bytes of what their cycles saw and chose. Nothing else differs.
+func newDetailedWorld(sc *configs.Scenario, seed uint64, load *Workloads, detail int) (*world, error) {
+	w := &world{scenario: sc, detail: detail, sim: sim.New(), sites: map[agents.ID]*sites.Site{},
 		clusters: map[agents.ID]*sites.Cluster{}, brokers: map[agents.ID]*broker.Broker{}}
 	for i := range sc.Sites {
 		if err := w.addSite(&sc.Sites[i], seed, load); err != nil {
@@ -52,16 +59,17 @@ func (w *world) addSite(s *configs.Site, seed uint64, load *Workloads) error {
 		return err
 	}
 	options := s.ClusterQueues()
+	cfg, err := s.Agent(clusterID(s.Name), w.longestHorizon(), 0)
+	if err != nil {
+		return err
+	}
+	DrawPromises(s.Name, seed, options, &cfg)
 	queues := make([]*sites.Queue, len(s.Groups))
 	for i, list := range spread(jobs, s.Groups) {
 		queues[i] = sites.NewQueue(options[i])
 		queues[i].Feed(sites.Jobs(list))
 	}
 	cluster := sites.NewCluster(siteID(s.Name), s.Groups, queues)
-	cfg, err := s.Agent(clusterID(s.Name), w.longestHorizon(), 0)
-	if err != nil {
-		return err
-	}
 	site := sites.New(cfg)
 	w.clusters[clusterID(s.Name)], w.sites[siteID(s.Name)] = cluster, site
 	w.sim.Add(clusterID(s.Name), cluster)
@@ -94,6 +102,7 @@ func (w *world) addBroker(b *configs.Broker, seed uint64, load *Workloads) error
 			cfg.Sites = append(cfg.Sites, siteID(s.Name))
 		}
 	}
+	cfg.Explain = w.detail
 	cfg.Nonce = derived(seed, "nonce "+b.Name)
 	if err := cfg.Validate(); err != nil {
 		return err

@@ -1,0 +1,106 @@
+package broker
+
+import (
+	"bourse"
+	"bourse/agents"
+)
+
+// What a broker does with freedom. A job that may start later than agreed hands
+// that on to the site that carries its only leg, as a window: the site places the
+// leg in it, may move it there until it is fixed or starts, and says so. Legs of
+// one window with a common start do not move alone, so they leave no choice. Rows
+// B70 to B74.
+
+// flexOf is the freedom that a job's only leg leaves its site.
+func flexOf(r *bourse.Request, legs []bourse.Leg) bourse.Flex {
+	if len(legs) != 1 {
+		return bourse.Flex{}
+	}
+	w := bourse.Flex{Phi: r.Phi}
+	l := legs[0]
+	if due := min(l.End.Add(r.Flexible), r.Deadline, bourse.MaxTime); due > l.End {
+		w.Ready, w.Due, w.Fix = l.Start, due, r.Fix
+	}
+	return w
+}
+
+// placed reports whether a site has placed a leg where it may: as long as was
+// asked, and within its window. B70.
+func (t *transaction) placed(l *txLeg, m agents.HeldReply) bool {
+	return m.Start == 0 && m.End == 0 || t.flex.Holds(m.Start, m.End) && m.End.Sub(m.Start) == l.what.Duration()
+}
+
+// shifted takes a site's word that it has moved a leg, or fixed it. One that lies
+// where it may not is not believed. Row B71.
+func (b *Broker) shifted(now bourse.Time, t *transaction, l *txLeg, m agents.ShiftedNotice, out *agents.Outbox) {
+	switch {
+	case t.state != committed || m.Turn <= l.turn:
+	case !t.flex.Holds(m.Start, m.End) || m.End.Sub(m.Start) != l.what.Duration():
+		b.stray++
+	default:
+		moves := m.Start != l.what.Start
+		b.record(bourse.LegShifted{Leg: m.Leg, Start: m.Start, End: m.End, Turn: m.Turn, Fixed: m.Fixed}, out)
+		if moves && l.state == bourse.Confirmed {
+			b.watch(t, m.Leg.Leg, out)
+		}
+	}
+}
+
+// applyShifted has a leg lie where its site has moved it.
+func (b *Broker) applyShifted(f bourse.LegShifted) {
+	t, l := b.txs[f.Leg.Tx], b.legOf(f.Leg)
+	l.what.Start, l.what.End, l.turn = f.Start, f.End, f.Turn
+	if f.Fixed {
+		t.flex.Ready, t.flex.Due = f.Start, f.End
+	}
+	b.touch(t.job)
+}
+
+// takeInstead makes the places that a site would have had for a refused leg
+// alternatives of the plan: those that the job's own times and budget allow. Row
+// B72.
+func (b *Broker) takeInstead(now bourse.Time, t *transaction, places []bourse.Place) {
+	c := &b.cycle
+	if c.try != t || len(t.legs) != 1 || len(places) == 0 {
+		return
+	}
+	p := &c.plans[c.turn]
+	var was *alternative
+	for i := range p.alternatives {
+		if p.alternatives[i].number == p.last {
+			was = &p.alternatives[i]
+		}
+	}
+	if was == nil {
+		return
+	}
+	leg := was.legs[0]
+	for _, at := range places[:min(len(places), agents.MaxInstead)] {
+		l := leg
+		l.what.Start, l.what.End = at.Start, at.End
+		l.contended, l.quote = false, bourse.Quote{Fare: at.Fare}
+		if !b.suits(p, &l.what, leg.what.Duration(), at.Fare) || p.has(&l) {
+			continue
+		}
+		p.found++
+		p.alternatives = append(p.alternatives, alternative{number: p.found, time: l.what.Duration(), end: at.End,
+			cost: at.Fare.Total(), legs: []planLeg{l}})
+	}
+}
+
+// suits reports whether a place that a site names serves a job.
+func (b *Broker) suits(p *plan, l *bourse.Leg, d bourse.Duration, fare bourse.Fare) bool {
+	r := &p.job.Request
+	return l.Start >= max(p.request.Ready, b.cycle.from) && l.Start <= bourse.MaxTime && l.End == l.Start.Add(d) &&
+		l.End <= min(r.Deadline, b.cycle.horizon) && soundFare(fare) && fare.Total() <= r.Budget
+}
+
+// has reports whether the plan has an alternative of that one leg.
+func (p *plan) has(l *planLeg) bool {
+	for i := range p.alternatives {
+		if a := &p.alternatives[i]; len(a.legs) == 1 && a.legs[0].what == l.what && a.legs[0].site == l.site {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,41 @@
+package studies
+
+import (
+	"math/rand/v2"
+
+	"bourse"
+	"bourse/configs"
+	"bourse/sites"
+)
+
+// DrawPromises gives what a site of service level agreements draws its seeded
+// streams: which local jobs are flexible, and the keys of order shuffle, those of
+// the cluster's decisions and those of the site's quotes apart.
+func DrawPromises(name string, seed uint64, queues []sites.QueueOptions, site *sites.Config) {
+	keys := func(owner string) func() int64 {
+		return rand.New(rand.NewPCG(derived(seed, owner+name), 0)).Int64
+	}
+	for i := range queues {
+		if p := queues[i].Promises; p != nil {
+			group := site.Groups[i].Name + " "
+			p.Seed = derived(seed, "flexible "+group+name)
+			p.Schedule.Keys = keys("keys " + group)
+		}
+	}
+	if site.Promises != nil {
+		site.Promises.Schedule.Keys = keys("quotes ")
+	}
+}
+
+// loosen has the jobs of a workload leave their sites what its keys say.
+func loosen(w *configs.VOWorkload, jobs []bourse.Job, seed uint64) {
+	if w.Flexible.Hi == 0 && w.Alternatives == 0 {
+		return
+	}
+	stream := rand.New(rand.NewPCG(seed, 0))
+	for i := range jobs {
+		later := w.Flexible.Lo + bourse.Duration(stream.Int64N(int64(w.Flexible.Hi-w.Flexible.Lo)+1))
+		j := &jobs[i]
+		j.Flexible, j.Fix, j.Phi = w.Freedom(later)
+	}
+}
