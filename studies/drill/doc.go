@@ -13,5 +13,6 @@
 //
 // Flags of the test, all after the package: -drill.long for the long forms,
 // -drill.seed for other moments, -drill.speed for the table of
-// docs/PERFORMANCE.md, -drill.keep to leave the folders where they are.
+// docs/PERFORMANCE.md, -drill.keep to leave the folders where they are, -drill.bourse to
+// hold another binary to it all.
 package drill

@@ -59,7 +59,7 @@ func (f *federation) kills(r *rand.Rand, l *load, done <-chan struct{}) (whom []
 		}
 		select { // in the middle of what a submission sets off
 		case <-l.taken:
-			time.Sleep(time.Duration(r.IntN(40)) * time.Millisecond)
+			time.Sleep(time.Duration(r.IntN(15)) * time.Millisecond)
 		case <-time.After(500 * time.Millisecond):
 		}
 		victims := []*agent{f.broker}
