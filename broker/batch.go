@@ -179,7 +179,7 @@ func (b *Broker) submit(now bourse.Time, from agents.ID, m agents.Submit, out *a
 // callFull calls the fresh jobs when they fill a batch. Each full batch may have
 // its cycle at once, those too that have come while one was under way.
 func (b *Broker) callFull() {
-	if n := b.queue.fresh / b.cfg.BatchSize; n > 0 {
+	if n := b.queue.fresh / b.cfg.batch(); n > 0 {
 		b.queue.call(false)
 		b.follow = max(b.follow, n)
 	}

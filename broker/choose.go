@@ -13,6 +13,10 @@ import (
 // under B*, T* and the accounts. Where they leave nothing for all jobs together,
 // some wait: who is served first has the first claim.
 func (b *Broker) selectAll(out *agents.Outbox) {
+	if b.cfg.oneByOne() {
+		b.takeEach(out)
+		return
+	}
 	c := &b.cycle
 	c.costLimit, c.timeLimit = bourse.MaxCredits, bourse.MaxDuration
 	b.affordable(out)
@@ -206,6 +210,9 @@ func (b *Broker) pick(now bourse.Time, p *plan) *alternative {
 		if best == nil || b.better(a, best) {
 			best = a
 		}
+	}
+	if best != nil && b.cfg.oneByOne() {
+		best = &p.alternatives[b.preferred(p, func(a *alternative) bool { return !a.tried && !b.fits(now, p, a).Refused() })]
 	}
 	return best
 }

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"bourse"
 	"bourse/agents"
+	"bourse/policy/choice"
 	"bourse/policy/search"
 	"bourse/policy/selection"
 )
@@ -31,6 +33,10 @@ type Config struct {
 	BudgetLimit     bourse.Credits  // B* of each cycle; selection.Auto: the formula
 	TimeLimit       bourse.Duration // T* of each cycle; selection.Auto: the formula
 	MaxAlternatives int             // per job and cycle
+
+	Strategy choice.Strategy // what is not a batch takes jobs one by one
+	Alpha    choice.Alpha    // of strategy alpha
+	Draws    uint64          // seed of strategy random
 
 	BatchSize int // new jobs that start a cycle at once, and the most that one looks at
 	MaxCycles int // cycles opened one after the other when one fires; see cycle
@@ -139,7 +145,7 @@ func (c *Config) Validate() error {
 	case c.TimeLimit < selection.Auto || c.TimeLimit > bourse.MaxDuration:
 		return fmt.Errorf("broker %q: time_limit %v is neither auto nor within 0..%v seconds", c.Name, c.TimeLimit, bourse.MaxDuration)
 	}
-	return c.checkSites()
+	return cmp.Or(c.checkStrategy(), c.checkSites())
 }
 
 func (c *Config) checkSites() error {

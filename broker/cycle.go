@@ -85,7 +85,7 @@ func (b *Broker) cycleDue(now bourse.Time, m cycleDue, out *agents.Outbox) {
 	b.next = m.At.Add(b.cfg.Cycle)
 	out.Alarm(b.next, cycleDue{b.next})
 	b.queue.call(b.queue.due == 0)
-	b.follow = max(b.follow, b.cfg.MaxCycles)
+	b.follow = max(b.follow, b.cfg.rounds())
 }
 
 // wake opens cycles as long as jobs are due, MaxCycles are not reached and none
@@ -106,7 +106,7 @@ func (b *Broker) openCycle(now bourse.Time, out *agents.Outbox) {
 	c.number, c.opened = b.cycles+1, now
 	c.summary = bourse.CycleClosed{Cycle: c.number}
 	c.from, c.horizon = now.Add(b.cfg.Lead), now.Add(b.cfg.Horizon)
-	c.batch = b.queue.take(c.batch[:0], b.cfg.BatchSize)
+	c.batch = b.queue.take(c.batch[:0], b.cfg.batch())
 	c.summary.Batch = len(c.batch)
 	c.plans = c.plans[:0]
 	for _, j := range c.batch {
@@ -206,6 +206,10 @@ func (b *Broker) look(out *agents.Outbox) bool {
 		}
 		return false
 	}
+	if b.cfg.oneByOne() {
+		b.lookEach(out)
+		return true
+	}
 	c.requests = c.requests[:0]
 	for i := range c.plans {
 		c.requests = append(c.requests, c.plans[i].request)
@@ -254,7 +258,10 @@ func (b *Broker) choose(out *agents.Outbox) {
 			lost++
 		}
 	}
-	if lost > 0 {
+	switch {
+	case lost > 0 && b.cfg.oneByOne():
+		b.dropLost(out)
+	case lost > 0:
 		b.searchClear(out)
 	}
 	for i := range c.plans {

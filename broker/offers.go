@@ -21,6 +21,7 @@ type market struct {
 	siteOf     []int32 // by group
 	admissible []bourse.Profile
 	clear      []bourse.Profile
+	queued     []bourse.Duration
 	list       *search.List
 	finder     *search.Finder
 	rest       []bourse.Profile // scratch of searchClear
@@ -116,7 +117,7 @@ func soundProfile(p bourse.Profile, nodes int) bool {
 // open makes the list of slots over [from, to) of what was offered.
 func (m *market) open(from, to bourse.Time) {
 	m.groups, m.siteOf = m.groups[:0], m.siteOf[:0]
-	m.admissible, m.clear = m.admissible[:0], m.clear[:0]
+	m.admissible, m.clear, m.queued = m.admissible[:0], m.clear[:0], m.queued[:0]
 	for site := range m.offers {
 		if m.answers[site] != usable {
 			continue
@@ -129,6 +130,7 @@ func (m *market) open(from, to bourse.Time) {
 			m.siteOf = append(m.siteOf, int32(site))
 			m.admissible = append(m.admissible, o.Admissible)
 			m.clear = append(m.clear, o.Clear)
+			m.queued = append(m.queued, o.Queued)
 		}
 	}
 	m.list.ResetFungible(m.groups, m.admissible, from, to)

@@ -7,6 +7,7 @@ import (
 
 	"bourse"
 	"bourse/agents"
+	"bourse/policy/choice"
 	"bourse/policy/search"
 	"bourse/policy/selection"
 )
@@ -103,7 +104,7 @@ func (r *Rerun) offer(s *bourse.SiteSeen) error {
 		if err == nil && g.Clear != "" {
 			clear, err = g.Clear.Profile()
 		}
-		x := agents.GroupOffer{Admissible: free, Clear: clear, Group: bourse.Group{Site: s.Site, Name: g.Group, Nodes: g.Nodes,
+		x := agents.GroupOffer{Admissible: free, Clear: clear, Queued: g.Queued, Group: bourse.Group{Site: s.Site, Name: g.Group, Nodes: g.Nodes,
 			Performance: g.Performance, Price: g.Price, Machine: g.Machine}}
 		if err == nil && !sound(&x) {
 			err = errors.New("it makes no sense")
@@ -177,6 +178,12 @@ func (r *Rerun) config() (Config, error) {
 	cfg.Minimize, err2 = selection.ParseGoal(t.Minimize)
 	if err := errors.Join(err1, err2); err != nil {
 		return cfg, err
+	}
+	if t.Strategy != "" {
+		if cfg.Strategy, err1 = choice.ParseStrategy(t.Strategy); err1 != nil {
+			return cfg, err1
+		}
+		cfg.Alpha, cfg.Draws = choice.Alpha(t.Alpha), t.Draws
 	}
 	cfg.Weights = search.Weights{Time: t.WeightTime, Cost: t.WeightCost, Finish: t.WeightFinish}
 	if t.BudgetGiven {

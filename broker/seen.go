@@ -67,7 +67,13 @@ func (b *Broker) recordSeen(now bourse.Time, out *agents.Outbox) {
 		f.Jobs = append(f.Jobs, x)
 	}
 	for i, id := range m.sites {
-		f.Sites = append(f.Sites, siteSeen(id, m.answers[i], &m.offers[i], f.Cut))
+		s := siteSeen(id, m.answers[i], &m.offers[i], f.Cut)
+		for k := range s.Groups {
+			if b.cfg.oneByOne() {
+				s.Groups[k].Queued = m.offers[i].Groups[k].Queued
+			}
+		}
+		f.Sites = append(f.Sites, s)
 	}
 	for _, id := range b.known {
 		if p := b.peers[id]; !slices.Contains(b.sites, id) {
@@ -106,6 +112,9 @@ func (b *Broker) terms() bourse.Terms {
 	c := &b.cfg
 	t := bourse.Terms{Algorithm: c.Algorithm.String(), WeightTime: c.Weights.Time, WeightCost: c.Weights.Cost, WeightFinish: c.Weights.Finish,
 		Minimize: c.Minimize.String(), MaxAlternatives: c.MaxAlternatives, Lead: c.Lead, Cycle: c.Cycle, OfferWait: c.OfferWait}
+	if c.oneByOne() {
+		t.Strategy, t.Alpha, t.Draws = c.Strategy.String(), int64(c.Alpha), c.Draws
+	}
 	if c.BudgetLimit != selection.Auto {
 		t.BudgetLimit, t.BudgetGiven = c.BudgetLimit, true
 	}

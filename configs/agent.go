@@ -4,6 +4,7 @@ import (
 	"bourse"
 	"bourse/agents"
 	"bourse/broker"
+	"bourse/policy/choice"
 	"bourse/policy/pricing"
 	"bourse/policy/search"
 	"bourse/policy/selection"
@@ -59,6 +60,11 @@ func (b *Broker) Agent(cfg broker.Config) (broker.Config, error) {
 	if cfg.Minimize, err = selection.ParseGoal(b.Minimize); err != nil {
 		return cfg, err
 	}
+	if cfg.Strategy, err = choice.ParseStrategy(b.Strategy); err != nil {
+		return cfg, err
+	}
+	cfg.Alpha = choice.Alpha(b.Alpha) * (choice.One / choice.Alpha(One))
+	cfg.Draws = uint64(broker.Phase(b.Name, bourse.MaxDuration))
 	if b.BudgetLimit != nil {
 		cfg.BudgetLimit = *b.BudgetLimit
 	}

@@ -20,7 +20,8 @@ type Broker struct {
 	Weights         Weights          // of algorithm best
 	BudgetLimit     *bourse.Credits  // B* of a cycle; nil: by the formula ("auto", the default)
 	TimeLimit       *bourse.Duration // T* of a cycle; nil: by the formula ("auto", the default)
-	Strategy        string           // "batch", the default
+	Strategy        string           // "batch", the default, or one by one: "alpha", "earliest", "shortest-queue", "random"
+	Alpha           Thousandths      // of strategy alpha, 0..1; default 0.5
 	MaxAlternatives int              // of a job, 1..10,000; default 20
 	BatchSize       int              // waiting jobs that start a cycle at once, 1..1,000,000; default 100
 	Lead            bourse.Duration  // no window starts sooner than this: 0 or from 10 s; default 0 in a scenario, 60 s as a process
@@ -43,9 +44,7 @@ type Quota struct {
 var (
 	algorithms = []string{"alp", "amp", "amp-literal", "best"}
 	criteria   = []string{"time", "cost", "finish"}
-	strategies = []string{"batch"}
-	// laterStrategies go one by one over quotes, on arrival.
-	laterStrategies = []string{"alpha", "earliest", "shortest-queue", "random"}
+	strategies = []string{"batch", "alpha", "earliest", "shortest-queue", "random"}
 )
 
 // ReadBroker reads the broker of a process: one [broker] or one [[broker]]. An
@@ -106,7 +105,7 @@ func (t *table) broker(until, lead bourse.Duration, names map[string]int) Broker
 		Horizon:         t.span("horizon", 7*bourse.Day, bourse.Second),
 		Algorithm:       t.oneOf("algorithm", "amp", algorithms, nil),
 		Minimize:        t.oneOf("minimize", "time", criteria, nil),
-		Strategy:        t.oneOf("strategy", "batch", strategies, laterStrategies),
+		Strategy:        t.oneOf("strategy", "batch", strategies, nil),
 		MaxAlternatives: t.whole("max_alternatives", 20, 1, 10_000),
 		BatchSize:       t.whole("batch_size", 100, 1, 1_000_000),
 		Lead:            value(t, "lead", lead),
@@ -120,13 +119,32 @@ func (t *table) broker(until, lead bourse.Duration, names map[string]int) Broker
 	if t.clean("horizon") && t.clean("lead") && b.Horizon <= b.Lead {
 		t.wrong("horizon", "%s leaves nothing after the lead, %s", b.Horizon.Words(), b.Lead.Words())
 	}
-	t.share("alpha", 0, 0, One)
-	if t.clean("alpha") {
-		t.later("alpha")
-	}
+	t.oneByOne(&b)
 	t.ownJobs(&b, until)
 	t.done()
 	return b
+}
+
+// oneByOne reads what a strategy needs, and refuses what it has no use for.
+func (t *table) oneByOne(b *Broker) {
+	b.Alpha = t.share("alpha", One/2, 0, One)
+	if !t.clean("strategy") {
+		return
+	}
+	if b.Strategy != "alpha" {
+		if t.has("alpha") && t.clean("alpha") {
+			t.wrong("alpha", "has a meaning only with strategy = \"alpha\"; leave it out")
+		}
+		b.Alpha = 0
+	}
+	if b.Strategy == "batch" {
+		return
+	}
+	for _, key := range []string{"budget_limit", "time_limit"} {
+		if v, given := t.keys[key]; given && v != "auto" && t.clean(key) {
+			t.wrong(key, "limits the jobs of a batch together; with strategy = %q leave it out", b.Strategy)
+		}
+	}
 }
 
 // ownJobs reads where the broker's jobs come from: one place at most.

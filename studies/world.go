@@ -103,7 +103,7 @@ func (w *world) addBroker(b *configs.Broker, seed uint64, load *Workloads) error
 		}
 	}
 	cfg.Explain = w.detail
-	cfg.Nonce = derived(seed, "nonce "+b.Name)
+	cfg.Nonce, cfg.Draws = derived(seed, "nonce "+b.Name), derived(seed, "draws "+b.Name)
 	if err := cfg.Validate(); err != nil {
 		return err
 	}
