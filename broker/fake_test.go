@@ -19,6 +19,7 @@ type fakeSite struct {
 	legs   map[bourse.LegID]*fakeLeg
 	rule   func(m agents.Message) fakeAnswer // how to answer; nil: by the book
 	skew   bourse.Duration
+	queued bourse.Duration // what waits there
 	lie    func() agents.Message // sent before every answer to a request for offers
 }
 
@@ -99,7 +100,7 @@ func (s *fakeSite) answer(now bourse.Time, m agents.Message, how fakeAnswer) age
 	case agents.OfferRequest:
 		o := agents.Offers{Cycle: m.Cycle, Now: now.Add(s.skew), Refusal: no}
 		for i, g := range s.groups {
-			o.Groups = append(o.Groups, agents.GroupOffer{Group: g, Admissible: s.free[i].Clone(), Clear: s.clear(i)})
+			o.Groups = append(o.Groups, agents.GroupOffer{Group: g, Admissible: s.free[i].Clone(), Clear: s.clear(i), Queued: s.queued})
 		}
 		return o
 	case agents.QuoteRequest:

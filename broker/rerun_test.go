@@ -13,6 +13,7 @@ import (
 
 	"bourse"
 	"bourse/agents"
+	"bourse/policy/choice"
 	"bourse/policy/search"
 	"bourse/policy/selection"
 )
@@ -74,10 +75,13 @@ func randomWorld(t *rapid.T, seed uint64, explain int) *testWorld {
 	cfg.Algorithm = []search.Algorithm{search.AMP, search.ALP, search.AMPLiteral, search.Best}[rng.IntN(4)]
 	cfg.Minimize = []selection.Goal{selection.MinTime, selection.MinCost, selection.MinFinish}[rng.IntN(3)]
 	cfg.Budget = some(1, 60)
-	if rng.IntN(3) == 0 {
+	if rng.IntN(4) == 0 {
+		cfg.Strategy, cfg.Alpha, cfg.Draws = choice.Strategy(between(1, 4)), choice.Alpha(between(0, 4))*choice.One/4, seed
+	}
+	if rng.IntN(3) == 0 && !cfg.oneByOne() {
 		cfg.BudgetLimit = some(0, 30)
 	}
-	if rng.IntN(3) == 0 {
+	if rng.IntN(3) == 0 && !cfg.oneByOne() {
 		cfg.TimeLimit = span(0, 9000)
 	}
 	cfg.Quotas = map[string]bourse.Credits{"ana": some(0, 20)}

@@ -1,0 +1,198 @@
+package broker
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"bourse"
+	"bourse/policy/choice"
+)
+
+// threeSites is the worked case: 4 nodes for 1000 s cost 40 credits on "quick" at
+// once, 20 on "short" from 1000 s on, whose queue is the shortest, and 4 on
+// "cheap" from 3000 s on.
+func threeSites() (quick, short, cheap *fakeSite) {
+	site := func(name string, price int64, from bourse.Time, queued bourse.Duration) *fakeSite {
+		s := newFakeSite(name, 8, bourse.Price(price)*1_000_000)
+		if s.queued = queued; from > 0 {
+			s.free[0].Add(0, from, -8)
+		}
+		return s
+	}
+	return site("quick", 36, 0, 500*bourse.Second), site("short", 18, 1000*sec, 100*bourse.Second),
+		site("cheap", 9, 3000*sec, 1000*bourse.Second)
+}
+
+// where is the site and the start of each job that was placed.
+func where(w *testWorld) map[string]string {
+	at := map[string]string{}
+	for _, f := range only[bourse.TxBegun](w) {
+		at[f.Job] = fmt.Sprint(f.Sites[0], " ", f.Legs[0].Start)
+	}
+	return at
+}
+
+func TestOneByOne_EachStrategyPicksWhatItSays(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		strategy choice.Strategy
+		alpha    choice.Alpha
+		want     string
+	}{
+		{choice.Earliest, 0, "quick 0"},
+		{choice.ShortestQueue, 0, "short 1000"},
+		{choice.ByPreference, 0, "quick 0"},
+		{choice.ByPreference, choice.One / 2, "short 1000"}, // (20-10)/30 + 1000/3000 < 1
+		{choice.ByPreference, choice.One, "cheap 3000"},
+	} {
+		quick, short, cheap := threeSites()
+		cfg := testConfig(quick, short, cheap)
+		cfg.Strategy, cfg.Alpha = c.strategy, c.alpha
+		w := newTestWorld(t, cfg, quick, short, cheap)
+		w.submit(0, testJob("wave", 4, 1000*bourse.Second, 50*bourse.Credit))
+		w.Run(10)
+		if got := where(w)["wave"]; got != c.want {
+			t.Errorf("%v, alpha %v: placed at %q, want %q", c.strategy, c.alpha, got, c.want)
+		}
+	}
+}
+
+func TestOneByOne_JobsGoAsTheyArriveAndSeeWhatTheOthersLeft(t *testing.T) {
+	t.Parallel()
+	quick, short, _ := threeSites()
+	cfg := testConfig(quick, short)
+	cfg.Strategy = choice.Earliest
+	w := newTestWorld(t, cfg, quick, short)
+	for _, name := range []string{"a", "b", "c"} {
+		w.submit(10*sec, testJob(name, 4, 1000*bourse.Second, 50*bourse.Credit))
+	}
+	w.Run(10 * sec) // no multiple of the cycle
+	want := map[string]string{"a": "quick 10", "b": "quick 10", "c": "short 1000"}
+	if got := where(w); fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("placed at %v, want %v", got, want)
+	}
+}
+
+func TestOneByOne_WhatTheAdaptivePartMakesTooDearIsNotTaken(t *testing.T) {
+	t.Parallel()
+	quick, short, _ := threeSites()
+	quick.busy[0].Add(0, 500*sec, 8) // clear from 500 s on
+	quick.rule = onNth("QuoteRequest", 0, fakeAnswer{add: 11 * bourse.Credit})
+	cfg := testConfig(quick, short)
+	cfg.Strategy = choice.Earliest
+	w := newTestWorld(t, cfg, quick, short)
+	w.submit(0, testJob("wave", 4, 1000*bourse.Second, 50*bourse.Credit))
+	w.Run(10)
+	if got := where(w)["wave"]; got != "quick 500" {
+		t.Errorf("placed at %q, want at quick when its queue is through", got)
+	}
+}
+
+func TestOneByOne_ARefusedHoldLeadsToTheNextPreferred(t *testing.T) {
+	t.Parallel()
+	quick, short, cheap := threeSites()
+	quick.rule = onNth("Hold", 0, fakeAnswer{refuse: bourse.Busy})
+	cfg := testConfig(quick, short, cheap)
+	cfg.Strategy = choice.Earliest
+	w := newTestWorld(t, cfg, quick, short, cheap)
+	w.submit(0, testJob("wave", 4, 1000*bourse.Second, 50*bourse.Credit))
+	w.Run(10)
+	if got := where(w)["wave"]; got != "short 1000" {
+		t.Errorf("placed at %q, want at the next earliest, short 1000", got)
+	}
+}
+
+func TestOneByOne_WhatNoGroupCanEverCarryIsRefusedForGood(t *testing.T) {
+	t.Parallel()
+	quick, short, cheap := threeSites()
+	cfg := testConfig(quick, short, cheap)
+	cfg.Strategy = choice.Earliest
+	w := newTestWorld(t, cfg, quick, short, cheap)
+	w.submit(0, testJob("wide", 9, 1000*bourse.Second, 900*bourse.Credit)) // two sites together could
+	w.Run(10)
+	list := only[bourse.JobPostponed](w)
+	if len(list) != 1 || list[0].Reason.Code != bourse.TooLarge || !list[0].Final {
+		t.Errorf("postponed %+v, want once, too-large, for good", list)
+	}
+}
+
+func TestOneByOne_RandomIsSpreadOverTheSitesAndDrawsTheSameAgain(t *testing.T) {
+	t.Parallel()
+	run := func(draws uint64) (map[string]string, map[string]int) {
+		var list []*fakeSite
+		for _, name := range []string{"a", "b", "c"} {
+			list = append(list, newFakeSite(name, 1000, 0))
+		}
+		cfg := testConfig(list...)
+		cfg.Strategy, cfg.Draws = choice.Random, draws
+		w := newTestWorld(t, cfg, list...)
+		for i := range 90 {
+			w.submit(0, testJob(fmt.Sprint("j", i), 1, 1000*bourse.Second, bourse.Credit))
+		}
+		w.Run(10)
+		count := map[string]int{}
+		for _, f := range only[bourse.TxBegun](w) {
+			count[f.Sites[0]]++
+		}
+		return where(w), count
+	}
+	first, count := run(1)
+	for _, site := range []string{"a", "b", "c"} {
+		if n := count[site]; n < 15 || n > 45 {
+			t.Errorf("%s has %d of 90 jobs, want about 30", site, n)
+		}
+	}
+	again, _ := run(1)
+	if fmt.Sprint(first) != fmt.Sprint(again) {
+		t.Error("the same seed draws other sites")
+	}
+	if other, _ := run(2); fmt.Sprint(first) == fmt.Sprint(other) {
+		t.Error("another seed draws the same sites")
+	}
+}
+
+// The oracle tries every instant.
+func TestStartsOf_AreThoseAtWhichWhatIsFreeChangesUpToTheFirstClearOne(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		const size, span = 4, 30
+		admissible := bourse.NewProfile(0, size)
+		take := func(p *bourse.Profile, label string) {
+			for range rapid.IntRange(0, 4).Draw(t, label) {
+				s := rapid.Int64Range(0, span-1).Draw(t, "from")
+				e := rapid.Int64Range(s+1, span).Draw(t, "to")
+				if p.Min(bourse.Time(s), bourse.Time(e)) > 0 {
+					p.Add(bourse.Time(s), bourse.Time(e), -1)
+				}
+			}
+		}
+		take(&admissible, "reserved")
+		clear := admissible.Clone()
+		take(&clear, "queued")
+		n, d := rapid.IntRange(1, size).Draw(t, "n"), bourse.Duration(rapid.Int64Range(1, 10).Draw(t, "d"))
+		from, to := bourse.Time(rapid.Int64Range(0, 10).Draw(t, "open")), bourse.Time(rapid.Int64Range(11, 40).Draw(t, "close"))
+		var want []bourse.Time
+		for s := from; s.Add(d) <= to; s++ {
+			changes := s == from
+			for _, p := range []bourse.Profile{admissible, clear} {
+				changes = changes || slices.ContainsFunc(p, func(x bourse.Step) bool { return x.At == s })
+			}
+			if changes && admissible.Min(s, s.Add(d)) >= n {
+				want = append(want, s)
+			}
+			if clear.Min(s, s.Add(d)) >= n {
+				break
+			}
+		}
+		if got := startsOf(admissible, clear, n, d, from, to, 1000); !slices.Equal(got, want) {
+			t.Fatalf("starts %v, want %v\nadmissible %v\nclear %v", got, want, admissible, clear)
+		}
+		few := startsOf(admissible, clear, n, d, from, to, 3)
+		if len(want) > 3 && (len(few) != 3 || few[0] != want[0] || few[2] != want[len(want)-1]) {
+			t.Fatalf("of %v kept %v, want 3 with the first and the last", want, few)
+		}
+	})
+}
