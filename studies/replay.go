@@ -27,13 +27,26 @@ type ReplayOptions struct {
 	// Not with Extend.
 	Reservations float64
 	Alpha        choice.Alpha
-	Seed         uint64 // of the copying and of the draw
+	Mixed        bool   // every job has an Alpha of its own, drawn from 0..1
+	Seed         uint64 // of the copying and of the draws
+
+	// Notice has a reservation ask that long before the start it wants, and take
+	// the earliest from there on, whatever Alpha; 0: it wants to start at once.
+	Notice bourse.Duration
+	// Queues are the site's, found by LocalJob.Queue; none: one for all jobs.
+	Queues []sites.LocalQueue
+	// Without is the place in the list, from 1 and after the copying, of a job
+	// that never comes, so that what it did to the others shows; 0: all come.
+	Without int
+	// Delays keeps which delays each reservation was charged for.
+	Delays bool
 }
 
 // The streams of random numbers of a replay, one per purpose.
 const (
 	streamCopy = 1 + iota
 	streamReservations
+	streamAlphas
 )
 
 // Replay is what became of a workload.
@@ -42,6 +55,10 @@ type Replay struct {
 	Outcomes []Outcome // in record order, refused jobs included
 	Refused  int       // jobs of more nodes than the group has
 	Passes   int       // scheduling passes
+
+	// Delays are what each reservation was charged for, by its place in Outcomes;
+	// Job of a delay is a place too, from 1. Nil unless asked for.
+	Delays [][]bourse.Delay
 }
 
 // Outcome is what became of one job.
@@ -93,11 +110,15 @@ func RunReplay(jobs []bourse.LocalJob, opt ReplayOptions) (*Replay, error) {
 		return &Replay{Nodes: opt.Nodes}, nil
 	}
 	r.queue = sites.NewQueue(sites.QueueOptions{
-		Nodes: opt.Nodes, Policy: opt.Policy, Start: jobs[0].Submit, Extend: opt.Extend, Limit: opt.Limit,
+		Nodes: opt.Nodes, Policy: opt.Policy, Start: jobs[0].Submit, Extend: opt.Extend, Limit: opt.Limit, Queues: opt.Queues,
 	})
 	r.queue.Watch(r)
 	if opt.Reservations > 0 {
-		r.draw()
+		r.chosen = drawReservations(jobs, opt.Nodes, opt.Reservations, opt.Seed)
+		r.drawAlphas()
+		if opt.Delays {
+			r.delays = make([][]bourse.Delay, len(jobs))
+		}
 		r.book = pricing.NewBook()
 		r.queue.Query(r.ask)
 	}
@@ -107,7 +128,7 @@ func RunReplay(jobs []bourse.LocalJob, opt ReplayOptions) (*Replay, error) {
 			return nil, r.overload
 		}
 	}
-	return &Replay{Nodes: opt.Nodes, Outcomes: r.out, Refused: r.queue.Refused(), Passes: r.queue.Passes()}, nil
+	return &Replay{Nodes: opt.Nodes, Outcomes: r.out, Refused: r.queue.Refused(), Passes: r.queue.Passes(), Delays: r.delays}, nil
 }
 
 func (o *ReplayOptions) check() error {
@@ -118,6 +139,8 @@ func (o *ReplayOptions) check() error {
 		return fmt.Errorf("reservations %v: a share from 0 to 1 is wanted", o.Reservations)
 	case o.Alpha < 0 || o.Alpha > choice.One:
 		return fmt.Errorf("alpha %v: a number from 0 to 1 is wanted", o.Alpha)
+	case o.Notice < 0:
+		return fmt.Errorf("notice %v s: 0 or more is wanted", o.Notice)
 	case o.Reservations > 0 && o.Extend:
 		return fmt.Errorf("jobs that run past their estimates and reservations do not go together: reservations are exact only if overruns are killed")
 	}
@@ -133,10 +156,15 @@ type replayer struct {
 	queue    *sites.Queue
 	book     *pricing.Book
 	chosen   []bool
+	alphas   []choice.Alpha // by place, if they are mixed
+	delays   [][]bourse.Delay
 	overload error
 }
 
 func (r *replayer) next() (bourse.LocalJob, bool) {
+	if r.fed+1 == r.opt.Without {
+		r.fed++
+	}
 	if r.fed == len(r.out) {
 		return bourse.LocalJob{}, false
 	}
@@ -146,18 +174,32 @@ func (r *replayer) next() (bourse.LocalJob, bool) {
 	return j, true
 }
 
-// draw chooses the jobs that become reservations, among those that ran and fit
-// the group.
-func (r *replayer) draw() {
+// drawReservations chooses that share of the jobs as reservations, among those
+// that ran and fit the group.
+func drawReservations(jobs []bourse.LocalJob, nodes int, share float64, seed uint64) []bool {
 	var ran []int
-	for i := range r.out {
-		if j := &r.out[i].Job; j.Run > 0 && j.Nodes <= r.opt.Nodes {
+	for i := range jobs {
+		if j := &jobs[i]; j.Run > 0 && j.Nodes <= nodes {
 			ran = append(ran, i)
 		}
 	}
-	r.chosen = make([]bool, len(r.out))
-	for _, k := range swf.Draw(len(ran), r.opt.Reservations, rand.New(rand.NewPCG(r.opt.Seed, streamReservations))) {
-		r.chosen[ran[k]] = true
+	chosen := make([]bool, len(jobs))
+	for _, k := range swf.Draw(len(ran), share, rand.New(rand.NewPCG(seed, streamReservations))) {
+		chosen[ran[k]] = true
+	}
+	return chosen
+}
+
+// drawAlphas gives every job an alpha, whether it needs one or not: who reserves
+// does not change what others prefer.
+func (r *replayer) drawAlphas() {
+	if !r.opt.Mixed {
+		return
+	}
+	rng := rand.New(rand.NewPCG(r.opt.Seed, streamAlphas))
+	r.alphas = make([]choice.Alpha, len(r.out))
+	for i := range r.alphas {
+		r.alphas[i] = choice.Alpha(rng.Int64N(int64(choice.One) + 1))
 	}
 }
 
@@ -171,7 +213,10 @@ func (r *replayer) ask(now bourse.Time, j *bourse.LocalJob) bool {
 		d = min(d, j.Estimate)
 	}
 	r.book.Reset(r.queue.State())
-	best := r.choose(j.Nodes, d)
+	best := r.choose(now, j, d)
+	if r.delays != nil && best.Additive > 0 {
+		r.delays[j.ID-1] = r.book.Delays(nil, best.Start, j.Nodes, d)
+	}
 	why := r.queue.Reserve(now, backfill.Reserved{ID: j.ID, Nodes: j.Nodes, Start: best.Start, End: best.Start.Add(d)})
 	if why.Refused() {
 		panic("studies: a feasible offer was refused: " + why.String())
@@ -181,15 +226,35 @@ func (r *replayer) ask(now bourse.Time, j *bourse.LocalJob) bool {
 	return true
 }
 
-// choose is the start that alpha prefers; when all work has ended every job fits.
-// Where only the start counts the rest of the list need not be priced.
-func (r *replayer) choose(n int, d bourse.Duration) pricing.Offer {
-	if r.opt.Alpha == 0 {
-		best, _ := r.book.Earliest(n, d)
+// choose is the start that the job prefers; when all work has ended every job
+// fits. Where only the start counts the rest of the list need not be priced.
+func (r *replayer) choose(now bourse.Time, j *bourse.LocalJob, d bourse.Duration) pricing.Offer {
+	alpha := r.opt.Alpha
+	if r.alphas != nil {
+		alpha = r.alphas[j.ID-1]
+	}
+	if r.opt.Notice > 0 {
+		return r.after(now.Add(r.opt.Notice), j.Nodes, d)
+	}
+	if alpha == 0 {
+		best, _ := r.book.Earliest(j.Nodes, d)
 		return best
 	}
-	offers := r.book.Offers(n, d, false)
-	return offers[choice.ByAlpha(offers, r.opt.Alpha)]
+	offers := r.book.Offers(j.Nodes, d, false)
+	return offers[choice.ByAlpha(offers, alpha)]
+}
+
+// after is the earliest start from an instant on.
+func (r *replayer) after(from bourse.Time, n int, d bourse.Duration) pricing.Offer {
+	if f, ok := r.book.Additive(from, n, d); ok {
+		return pricing.Offer{Start: from, Feasible: true, Additive: f}
+	}
+	for _, o := range r.book.Offers(n, d, false) {
+		if o.Feasible && o.Start >= from {
+			return o
+		}
+	}
+	panic("studies: a job does not fit when all work has ended")
 }
 
 // Started, Ended and Refused make the replayer a sites.Watcher.

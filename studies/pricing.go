@@ -1,0 +1,345 @@
+package studies
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"bourse"
+	"bourse/policy/backfill"
+	"bourse/policy/choice"
+	"bourse/sites"
+	"bourse/sites/swf"
+)
+
+// The experiments of Singh, Kesselman and Deelman (section 4): the first 30 days
+// of a trace on one site, a tenth of the jobs, drawn at random, as priced
+// reservations that ask at their submit.
+const (
+	pricingSpan  = 30 * bourse.Day
+	pricingQueue = 5000 // jobs that may wait; lists of prices grow with the square
+)
+
+// PricingTrace is a workload of the study.
+type PricingTrace struct {
+	Name  string // "SP2" and "CTC" are the paper's, whose figures stand beside
+	Nodes int
+	Jobs  []bourse.LocalJob
+}
+
+// NewPricingTrace takes what the study needs of a trace.
+func NewPricingTrace(name string, nodes int, t *swf.Trace) PricingTrace {
+	jobs, _ := t.Jobs(swf.JobOptions{Span: pricingSpan})
+	return PricingTrace{name, nodes, jobs}
+}
+
+// GeneratedPricingTrace stands in for the traces: jobs by Lublin's model at 70 %
+// of 128 processors.
+func GeneratedPricingTrace(seed uint64) (PricingTrace, error) {
+	const nodes = 128
+	jobs, err := swf.Lublin{Nodes: nodes, Load: 0.7, Seed: derived(seed, "adaptive-pricing")}.Until(pricingSpan)
+	return PricingTrace{"generated", nodes, jobs}, err
+}
+
+// PricingOptions say how much of the experiments is run.
+type PricingOptions struct {
+	Seed   uint64
+	Runs   int                   // with the seeds Seed, Seed+1, ..., which draw copies, reservations and preferences
+	Sample int                   // reservations of a run whose delays are held against a replay without them
+	Done   func(done, total int) // called after each piece of work, in no order, never at once
+}
+
+// Alphas of a setting are in tenths.
+const mixedAlpha = -1 // every reservation has one of its own
+
+// pricingCell is one setting of the experiments.
+type pricingCell struct {
+	copies   int // of the jobs, in hundredths
+	share    int // of reservations, in hundredths
+	alpha    int
+	policy   backfill.Policy
+	exact    bool            // the runs are known: estimates are the runs
+	priority bool            // the drawn go into a high-priority queue instead
+	notice   bourse.Duration // asked before the start wanted
+	lying    bool            // a tenth of the other jobs declares a delay cost,
+	declared int             // in hundredths of the true one
+}
+
+// tenth is the paper's usual setting.
+func tenth(copies, alpha int) pricingCell {
+	return pricingCell{copies: copies, share: 10, alpha: alpha, policy: backfill.EASY}
+}
+
+// String names the setting.
+func (c pricingCell) String() string {
+	s := fmt.Sprintf("+%d %%", c.copies)
+	if c.policy != backfill.EASY {
+		s += ", " + c.policy.String()
+	}
+	what := "reservations"
+	if c.priority {
+		what = "high priority"
+	}
+	if c.share != 10 || c.priority {
+		s += fmt.Sprintf(", %d %% %s", c.share, what)
+	}
+	switch {
+	case c.priority:
+	case c.alpha == mixedAlpha:
+		s += ", random alpha"
+	default:
+		s += fmt.Sprintf(", alpha %v", float64(c.alpha)/10)
+	}
+	if c.exact {
+		s += ", exact estimates"
+	}
+	return s
+}
+
+// pricingOutcome is what came of one run under one setting. Waits are in hours,
+// prices in SU, of 3600 node-seconds each.
+type pricingOutcome struct {
+	utilisation float64 // %
+	price       float64 // mean, of reservations
+	free        float64 // % that pay nothing
+	below       float64 // % that pay less than a high-priority queue asks: rho < 1
+	dearest     [2]float64
+	wait        float64 // mean, of the drawn
+	local       float64 // mean, of the others
+	late        float64 // % of reservations that start later than wanted
+	harm        float64 // of a lying user: SU of waiting, mean of his jobs
+	refund      float64 // SU that he is paid, mean of his jobs
+}
+
+// The dearest tenth and fifth of the reservations pay this rho or more.
+var dearestShares = [2]int{10, 20}
+
+// Streams of the study beside those of a replay.
+const (
+	streamLiars = 101 + iota
+	streamSample
+)
+
+// pricingRun is one run of a trace: what it draws is the same in every setting.
+type pricingRun struct {
+	trace *PricingTrace
+	seed  uint64
+}
+
+// jobs are those of a setting with who is drawn, and who lies.
+func (r *pricingRun) jobs(c *pricingCell) (jobs []bourse.LocalJob, drawn, liars []bool, err error) {
+	if jobs, err = swf.Copy(r.trace.Jobs, float64(c.copies)/100, rand.New(rand.NewPCG(r.seed, streamCopy))); err != nil {
+		return nil, nil, nil, err
+	}
+	drawn = drawReservations(jobs, r.trace.Nodes, float64(c.share)/100, r.seed)
+	if c.lying {
+		liars = make([]bool, len(jobs))
+		for _, i := range swf.Draw(len(jobs), 0.1, rand.New(rand.NewPCG(r.seed, streamLiars))) {
+			liars[i] = !drawn[i]
+		}
+	}
+	for i := range jobs {
+		j := &jobs[i]
+		if j.Queue = 0; c.priority && drawn[i] || c.lying && liars[i] {
+			j.Queue = 1
+		}
+		if c.exact {
+			j.Estimate = j.Run
+		}
+	}
+	return jobs, drawn, liars, nil
+}
+
+// replay replays the jobs of a setting; without is the place of one left out.
+func (r *pricingRun) replay(c *pricingCell, jobs []bourse.LocalJob, without int, delays bool) (*Replay, error) {
+	opt := ReplayOptions{
+		Nodes: r.trace.Nodes, Policy: c.policy, Limit: pricingQueue, Seed: r.seed,
+		Reservations: float64(c.share) / 100, Notice: c.notice, Without: without, Delays: delays,
+		Queues: []sites.LocalQueue{{Rate: 1000, DelayCost: 1000}, {Rate: 1000, DelayCost: int64(c.declared) * 10}},
+	}
+	if c.alpha == mixedAlpha {
+		opt.Mixed = true
+	} else {
+		opt.Alpha = choice.Alpha(c.alpha) * choice.One / 10
+	}
+	if c.priority {
+		opt.Reservations = 0
+		opt.Queues[1] = sites.LocalQueue{Priority: 1, Rate: 2000, DelayCost: 1000}
+	}
+	result, err := RunReplay(jobs, opt)
+	if err != nil {
+		return nil, fmt.Errorf("%s, %v: %w", r.trace.Name, c, err)
+	}
+	return result, nil
+}
+
+// run runs one setting.
+func (r *pricingRun) run(c *pricingCell) (o pricingOutcome, err error) {
+	jobs, drawn, liars, err := r.jobs(c)
+	if err != nil {
+		return o, err
+	}
+	result, err := r.replay(c, jobs, 0, c.lying)
+	if err != nil {
+		return o, err
+	}
+	s := result.Summary(true)
+	o.utilisation = 100 * s.Utilisation
+	o.price, o.free, o.below = s.MeanPriceSU, 100*s.ShareFree, 100*s.ShareBelowHighPriority
+	var rhos, waits, others []float64
+	late := 0
+	for i := range result.Outcomes {
+		x := &result.Outcomes[i]
+		if !x.Ran() {
+			continue
+		}
+		if !drawn[i] {
+			others = append(others, x.Wait().Hours())
+			continue
+		}
+		wait := max(0, x.Wait()-c.notice)
+		waits = append(waits, wait.Hours())
+		if wait > 0 {
+			late++
+		}
+		if x.Reserved() {
+			rhos = append(rhos, float64(x.Additive)/(float64(x.Job.Nodes)*float64(x.End.Sub(x.Start))))
+		}
+	}
+	o.wait, _ = interval(waits)
+	o.local, _ = interval(others)
+	if len(waits) > 0 {
+		o.late = 100 * float64(late) / float64(len(waits))
+	}
+	if n := len(rhos); n > 0 {
+		slices.Sort(rhos)
+		for k, share := range dearestShares {
+			o.dearest[k] = rhos[max(0, n-max(1, n*share/100))]
+		}
+	}
+	if c.lying {
+		o.harm, o.refund = lying(c, result, liars)
+	}
+	return o, nil
+}
+
+// lying is what the waits of those who lie cost them at the true delay cost, and
+// what reservations would refund them, in SU a job.
+func lying(c *pricingCell, result *Replay, liars []bool) (harm, refund float64) {
+	n := 0.0
+	for i := range result.Outcomes {
+		if x := &result.Outcomes[i]; liars[i] && x.Ran() {
+			n++
+			harm += float64(x.Job.Nodes) * x.Wait().Hours()
+		}
+	}
+	for _, list := range result.Delays {
+		for _, d := range list {
+			if liars[d.Job-1] {
+				refund += float64(d.Nodes) * d.By.Hours() * float64(c.declared) / 100
+			}
+		}
+	}
+	return harm / max(n, 1), refund / max(n, 1)
+}
+
+// pricingResults holds the outcomes: by trace and setting, then run.
+type pricingResults struct {
+	outcomes map[pricingKey][]pricingOutcome
+	quotes   map[pricingKey][]quoteOutcome
+}
+
+type pricingKey struct {
+	trace int
+	cell  pricingCell
+}
+
+// pricingPiece is a piece of work: one run of a setting, or some of a run's
+// reservations left out one by one.
+type pricingPiece struct {
+	key      pricingKey
+	run      int
+	part     int // of the sample; -1: the setting itself
+	outcome  pricingOutcome
+	measured []measuredDelay
+	err      error
+}
+
+// samplePart is how many reservations are left out in a piece of work.
+const samplePart = 10
+
+// AdaptivePricing runs the experiments of Singh, Kesselman and Deelman on each of
+// the traces and returns their figures beside the paper's, then what it leaves
+// out. All settings of a run draw the same copies, reservations and preferences;
+// differences are paired by run, and intervals are over runs. It is an error if a
+// trace has no jobs, or demand so far above capacity that 5000 jobs wait.
+//
+// A run of SP2 and CTC takes about five seconds on two processors.
+func AdaptivePricing(traces []PricingTrace, opt PricingOptions) ([]Row, error) {
+	switch {
+	case opt.Runs < 1:
+		return nil, fmt.Errorf("runs = %d: 1 or more are wanted", opt.Runs)
+	case opt.Sample < 2:
+		return nil, fmt.Errorf("sample = %d: 2 reservations or more are wanted", opt.Sample)
+	case len(traces) == 0:
+		return nil, fmt.Errorf("no trace: 1 or more are wanted")
+	}
+	for i := range traces {
+		if len(traces[i].Jobs) < 100 {
+			return nil, fmt.Errorf("trace %s has %d jobs in its first 30 days; 100 or more are wanted", traces[i].Name, len(traces[i].Jobs))
+		}
+	}
+	p := &pricingPlan{traces: traces}
+	p.all() // which settings there are
+	results, err := p.run(opt)
+	if err != nil {
+		return nil, err
+	}
+	p.results, p.rows = results, nil
+	p.all()
+	return p.rows, nil
+}
+
+// run runs all settings, each of its runs, on all processors.
+func (p *pricingPlan) run(opt PricingOptions) (*pricingResults, error) {
+	var pieces []pricingPiece
+	for run := range opt.Runs {
+		for _, k := range p.cells {
+			pieces = append(pieces, pricingPiece{key: k, run: run, part: -1})
+		}
+		for _, k := range p.sampled {
+			for part := range (opt.Sample + samplePart - 1) / samplePart {
+				pieces = append(pieces, pricingPiece{key: k, run: run, part: part})
+			}
+		}
+	}
+	onAll(len(pieces), func() func(int) {
+		return func(i int) {
+			x := &pieces[i]
+			r := &pricingRun{&p.traces[x.key.trace], opt.Seed + uint64(x.run)}
+			if x.part < 0 {
+				x.outcome, x.err = r.run(&x.key.cell)
+			} else {
+				x.measured, x.err = r.measure(&x.key.cell, opt.Sample, x.part)
+			}
+		}
+	}, opt.Done)
+	results := &pricingResults{map[pricingKey][]pricingOutcome{}, map[pricingKey][]quoteOutcome{}}
+	measured := map[pricingKey][]measuredDelay{}
+	for i := range pieces {
+		x := &pieces[i]
+		switch {
+		case x.err != nil:
+			return nil, x.err
+		case x.part < 0:
+			results.outcomes[x.key] = append(results.outcomes[x.key], x.outcome)
+		default:
+			measured[x.key] = append(measured[x.key], x.measured...)
+			if last := (opt.Sample - 1) / samplePart; x.part == last {
+				results.quotes[x.key] = append(results.quotes[x.key], judge(measured[x.key]))
+				measured[x.key] = nil
+			}
+		}
+	}
+	return results, nil
+}

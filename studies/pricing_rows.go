@@ -1,0 +1,392 @@
+package studies
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"bourse/policy/backfill"
+)
+
+// pricingPaper holds the paper's figures of a trace.
+type pricingPaper struct {
+	utilisation [3]float64 // by load, %
+	free        float64    // pay nothing at alpha 0, %
+	below       [3]float64 // below the high-priority rate at alpha 0, by load, %
+}
+
+// pricingPapers by name of the trace.
+var pricingPapers = map[string]pricingPaper{
+	"SP2": {[3]float64{63.4, 77.8, 87.4}, 75, [3]float64{80, 70, 48}},
+	"CTC": {[3]float64{58.7, 68.4, 78.8}, 75, [3]float64{80, 70, 58}},
+}
+
+// pricingLoads are the shares of the jobs that are copied, in hundredths.
+var pricingLoads = [3]int{0, 20, 40}
+
+// pricingPlan makes the rows in two passes: the first, without results, notes the
+// settings that the rows ask for; the second has their outcomes.
+type pricingPlan struct {
+	traces  []PricingTrace
+	trace   int // of the rows at work
+	cells   []pricingKey
+	sampled []pricingKey
+	results *pricingResults
+	rows    []Row
+}
+
+// all adds the rows of each trace in the order of the paper's text, then what it
+// leaves out.
+func (p *pricingPlan) all() {
+	for p.trace = range p.traces {
+		p.utilisation()
+		p.shares()
+		p.prices()
+		p.backfilling()
+		p.waits()
+		p.waitsByLoad()
+		p.mixtures()
+		p.priority()
+		p.forecasts()
+		p.notice()
+		p.lies()
+	}
+}
+
+// of is one figure of a setting by run.
+func (p *pricingPlan) of(c pricingCell, figure func(*pricingOutcome) float64) []float64 {
+	k := pricingKey{p.trace, c}
+	if p.results == nil {
+		if !slices.Contains(p.cells, k) {
+			p.cells = append(p.cells, k)
+		}
+		return nil
+	}
+	list := p.results.outcomes[k]
+	values := make([]float64, len(list))
+	for i := range list {
+		values[i] = figure(&list[i])
+	}
+	return values
+}
+
+func utilisation(o *pricingOutcome) float64 { return o.utilisation }
+func price(o *pricingOutcome) float64       { return o.price }
+func free(o *pricingOutcome) float64        { return o.free }
+func below(o *pricingOutcome) float64       { return o.below }
+func wait(o *pricingOutcome) float64        { return o.wait }
+func local(o *pricingOutcome) float64       { return o.local }
+
+// row adds a row of the mean of values. A figure of the paper that is a number
+// has its verdict by distance.
+func (p *pricingPlan) row(measure, setting string, paper Claim, values []float64, verdict string) {
+	mean, half := interval(values)
+	if figure, ok := paper.Number(); ok {
+		verdict = distance(mean, half, figure)
+	}
+	p.rows = append(p.rows, Row{measure, p.traces[p.trace].Name + ", " + setting, paper, mean, half, len(values), verdict})
+}
+
+// paper is the paper's figures of the trace at work, if it is one of the paper's.
+func (p *pricingPlan) paper() (pricingPaper, bool) {
+	x, ok := pricingPapers[p.traces[p.trace].Name]
+	return x, ok
+}
+
+// figure is a claim of the paper on its own traces, nothing on others.
+func (p *pricingPlan) figure(of func(*pricingPaper) float64) Claim {
+	if x, ok := p.paper(); ok {
+		return Figure(of(&x))
+	}
+	return Claim{}
+}
+
+// exceeds is the verdict on a > b, runs paired.
+func exceeds(a, b []float64) string { return above(paired(a, b)) }
+
+// than words a figure beside another of the same runs, of which the paper says
+// nothing.
+func than(a, b []float64) string {
+	switch mean, half := paired(a, b); {
+	case mean == 0 && half == 0:
+		return "no difference"
+	case mean > half:
+		return "higher"
+	case mean < -half:
+		return "lower"
+	}
+	return Undecided
+}
+
+func (p *pricingPlan) utilisation() {
+	for i, load := range pricingLoads {
+		v := p.of(tenth(load, 0), utilisation)
+		p.row("utilisation, %", fmt.Sprintf("+%d %%", load), p.figure(func(x *pricingPaper) float64 { return x.utilisation[i] }), v, "no figure")
+	}
+}
+
+// shares: figure 6, and the text beside it.
+func (p *pricingPlan) shares() {
+	v := p.of(tenth(0, 0), free)
+	p.row("reservations that pay nothing, %", tenth(0, 0).String(), p.figure(func(x *pricingPaper) float64 { return x.free }), v, "no figure")
+	for i, load := range pricingLoads {
+		v := p.of(tenth(load, 0), below)
+		p.row("reservations below the high-priority rate, %", tenth(load, 0).String(), p.figure(func(x *pricingPaper) float64 { return x.below[i] }), v, "no figure")
+	}
+	for k, share := range dearestShares {
+		for _, load := range pricingLoads {
+			v := p.of(tenth(load, 0), func(o *pricingOutcome) float64 { return o.dearest[k] })
+			mean, half := interval(v)
+			p.row(fmt.Sprintf("rho that the dearest %d %% pay or exceed", share), tenth(load, 0).String(), Words("a very high unit rate"), v, above(mean-1, half))
+		}
+	}
+}
+
+// prices: figure 3 and figure 4.
+func (p *pricingPlan) prices() {
+	for alpha := 0; alpha <= 10; alpha++ {
+		v := p.of(tenth(0, alpha), price)
+		before, after := max(alpha-1, 0), max(alpha, 1)
+		verdict := exceeds(p.of(tenth(0, before), price), p.of(tenth(0, after), price))
+		p.row("mean price, SU", tenth(0, alpha).String(), Words("falls with alpha"), v, verdict)
+	}
+	v := p.of(tenth(0, 10), free)
+	mean, _ := interval(v)
+	p.row("reservations that pay nothing, %", tenth(0, 10).String(), Words("all"), v, alike(mean-100, 0))
+	for _, alpha := range []int{0, 5} {
+		for i, load := range pricingLoads {
+			before, after := max(i-1, 0), max(i, 1)
+			verdict := exceeds(p.of(tenth(pricingLoads[after], alpha), price), p.of(tenth(pricingLoads[before], alpha), price))
+			p.row("mean price as the load rises, SU", tenth(load, alpha).String(), Words("rises with the load"), p.of(tenth(load, alpha), price), verdict)
+		}
+	}
+}
+
+// backfilling: figure 5.
+func (p *pricingPlan) backfilling() {
+	for _, load := range pricingLoads {
+		easy := tenth(load, mixedAlpha)
+		promised := easy
+		promised.policy = backfill.Conservative
+		a, b := p.of(easy, price), p.of(promised, price)
+		setting := fmt.Sprintf("+%d %%, random alpha, ", load)
+		p.row("mean price, SU", setting+"EASY", Words("above conservative"), a, exceeds(a, b))
+		p.row("mean price, SU", setting+"conservative", Words("below EASY"), b, exceeds(a, b))
+		p.row("price under EASY above conservative, SU", fmt.Sprintf("+%d %%, random alpha", load), Words("above 0"), differences(a, b), exceeds(a, b))
+	}
+}
+
+// differences are a[i] - b[i].
+func differences(a, b []float64) []float64 {
+	d := make([]float64, len(a))
+	for i := range a {
+		d[i] = a[i] - b[i]
+	}
+	return d
+}
+
+// waits: figure 3.
+func (p *pricingPlan) waits() {
+	for alpha := 0; alpha <= 10; alpha++ {
+		c := tenth(0, alpha)
+		reserved, other := p.of(c, wait), p.of(c, local)
+		claim, verdict := p.waitClaim(alpha, reserved, other)
+		p.row("wait of reservations, h", c.String(), claim, reserved, verdict)
+		p.row("wait of best effort, h", c.String(), Claim{}, other, than(other, p.of(tenth(0, 0), local))+" (alpha 0)")
+	}
+	p.row("alpha from which reservations wait longer", "+0 %", Claim{}, p.crossing(), "no figure")
+}
+
+// waitClaim is what the paper says of the waits at an alpha, and whether it is so.
+func (p *pricingPlan) waitClaim(alpha int, reserved, other []float64) (Claim, string) {
+	name := p.traces[p.trace].Name
+	switch {
+	case alpha == 10:
+		return Words("longer than best effort"), exceeds(reserved, other)
+	case alpha <= 3 && name == "CTC":
+		return Words("less than best effort at small alpha"), exceeds(other, reserved)
+	case alpha <= 3 && name == "SP2":
+		verdict := Agrees
+		if exceeds(other, reserved) == Agrees {
+			verdict = Differs
+		}
+		return Words("as long as best effort or longer, even at small alpha"), verdict
+	}
+	return Claim{}, than(reserved, other) + " (best effort)"
+}
+
+// crossing is, by run, the alpha at which the wait of reservations comes to exceed
+// that of best effort for the first time, between tenths by straight line.
+func (p *pricingPlan) crossing() []float64 {
+	var gaps [11][]float64
+	for alpha := range gaps {
+		gaps[alpha] = differences(p.of(tenth(0, alpha), wait), p.of(tenth(0, alpha), local))
+	}
+	list := make([]float64, len(gaps[0]))
+	for run := range list {
+		list[run] = 1
+		for alpha := range gaps {
+			if gap := gaps[alpha][run]; gap > 0 {
+				list[run] = float64(alpha) / 10
+				if alpha > 0 {
+					before := gaps[alpha-1][run]
+					list[run] = (float64(alpha-1) + before/(before-gap)) / 10
+				}
+				break
+			}
+		}
+	}
+	return list
+}
+
+// waitsByLoad: figure 4.
+func (p *pricingPlan) waitsByLoad() {
+	for _, alpha := range []int{0, 5} {
+		for i, load := range pricingLoads {
+			before, after := max(i-1, 0), max(i, 1)
+			verdict := exceeds(p.of(tenth(pricingLoads[after], alpha), wait), p.of(tenth(pricingLoads[before], alpha), wait))
+			p.row("wait of reservations as the load rises, h", tenth(load, alpha).String(), Words("rises with the load"), p.of(tenth(load, alpha), wait), verdict)
+		}
+	}
+}
+
+// mixtures: other shares of reservations.
+func (p *pricingPlan) mixtures() {
+	few, many, only := tenth(0, 0), tenth(0, 0), tenth(0, 0)
+	many.share, only.share = 30, 100
+	p.row("mean price, SU", many.String(), Words("slightly below that of 10 %"), p.of(many, price), exceeds(p.of(few, price), p.of(many, price)))
+	p.row("wait of best effort, h", many.String(), Words("above that of 10 %"), p.of(many, local), exceeds(p.of(many, local), p.of(few, local)))
+	v := p.of(only, price)
+	mean, _ := interval(v)
+	p.row("mean price, SU", only.String(), Words("0"), v, alike(mean, 0))
+}
+
+// priority: a high-priority queue in place of the reservations of the same jobs.
+func (p *pricingPlan) priority() {
+	for _, exact := range []bool{false, true} {
+		book, queue := tenth(0, 0), tenth(0, 0)
+		queue.priority = true
+		book.exact, queue.exact = exact, exact
+		a, b := p.of(book, wait), p.of(queue, wait)
+		claim, verdict := Words("faster than a reservation"), exceeds(a, b)
+		if exact {
+			// Similar: the two differ by less than a tenth of what best effort waits.
+			mean, half := paired(a, b)
+			waits, _ := interval(p.of(book, local))
+			claim, verdict = Words("about that of a reservation"), Differs
+			if math.Abs(mean) <= max(half, waits/10) {
+				verdict = Agrees
+			}
+			p.row("wait of reservations, h", book.String(), Claim{}, a, than(a, b)+" (high priority)")
+		}
+		p.row("wait in the high-priority queue, h", queue.String(), claim, b, verdict)
+		p.row("wait of reservations above the queue's, h", queue.String(), Claim{}, differences(a, b), than(a, b))
+	}
+}
+
+// quotes is one figure of the forecasts of a setting by run.
+func (p *pricingPlan) quotes(c pricingCell, figure func(*quoteOutcome) float64) []float64 {
+	k := pricingKey{p.trace, c}
+	if p.results == nil {
+		if !slices.Contains(p.sampled, k) {
+			p.sampled = append(p.sampled, k)
+		}
+		return nil
+	}
+	list := p.results.quotes[k]
+	values := make([]float64, len(list))
+	for i := range list {
+		values[i] = figure(&list[i])
+	}
+	return values
+}
+
+// forecasts: quoted delays against those that came.
+func (p *pricingPlan) forecasts() {
+	var nets [2][]float64
+	for i, exact := range []bool{false, true} {
+		c := tenth(0, 0)
+		c.exact = exact
+		waiting := p.quotes(c, func(o *quoteOutcome) float64 { return o.waiting })
+		net := p.quotes(c, func(o *quoteOutcome) float64 { return o.net })
+		nets[i] = net
+		claim, verdict := Words("an estimate only"), alike(0, 0)
+		if exact {
+			claim, verdict = Words("accurate, were runtimes known"), accurate(waiting)
+		}
+		p.row("correlation of price and later starts of those who waited", c.String(), claim, waiting, verdict)
+		p.row("correlation of price and net delay of all", c.String(), Claim{}, net, than(net, nets[0])+" (estimates)")
+		charged := p.quotes(c, func(o *quoteOutcome) float64 { return o.charged })
+		for _, m := range []struct {
+			name string
+			of   func(*quoteOutcome) float64
+		}{
+			{"later starts of those who waited, % of the price", func(o *quoteOutcome) float64 { return o.came }},
+			{"net delay of all, % of the price", func(o *quoteOutcome) float64 { return o.total }},
+			{"refunds that meet a delay that came, % of the price", func(o *quoteOutcome) float64 { return o.met }},
+		} {
+			p.ratio(m.name, c.String(), p.quotes(c, m.of), charged)
+		}
+	}
+}
+
+// accurate judges correlations that are claimed to be about 1.
+func accurate(values []float64) string {
+	if mean, half := interval(values); mean+half >= 0.95 {
+		return Agrees
+	}
+	return Differs
+}
+
+// ratio adds a row of the ratio of two means in percent, of which the paper says
+// nothing, beside 100.
+func (p *pricingPlan) ratio(measure, setting string, a, b []float64) {
+	r, half := ratio(a, b)
+	r, half = 100*r, 100*half
+	verdict := Undecided
+	switch {
+	case r-half > 100:
+		verdict = "more than charged"
+	case r+half < 100:
+		verdict = "less than charged"
+	}
+	p.rows = append(p.rows, Row{measure, p.traces[p.trace].Name + ", " + setting, Claim{}, r, half, len(a), verdict})
+}
+
+// notice: whether early booking is cheap. All ask for the earliest start from the
+// one they want on.
+func (p *pricingPlan) notice() {
+	now := tenth(0, 0)
+	for _, n := range notices {
+		c := now
+		c.notice = n
+		setting := c.String() + ", asked " + n.Words() + " before"
+		claim, verdict := Claim{}, "the measure"
+		if n > 0 {
+			claim, verdict = Words("low well in advance"), exceeds(p.of(now, price), p.of(c, price))
+		}
+		p.row("mean price by notice, SU", setting, claim, p.of(c, price), verdict)
+		p.row("reservations that pay nothing, %", setting, Claim{}, p.of(c, free), than(p.of(c, free), p.of(now, free))+" (no notice)")
+		late := func(o *pricingOutcome) float64 { return o.late }
+		p.row("reservations that start later than wanted, %", setting, Claim{}, p.of(c, late), than(p.of(c, late), p.of(now, late))+" (no notice)")
+	}
+}
+
+// lies: what a user gains by declaring another delay cost than his own, which is
+// 1. Half-price-conscious reservations, alpha .5, shy away from who is dear.
+func (p *pricingPlan) lies() {
+	honest := tenth(0, 5)
+	honest.lying, honest.declared = true, 100
+	harm := func(o *pricingOutcome) float64 { return o.harm }
+	net := func(o *pricingOutcome) float64 { return o.harm - o.refund }
+	p.row("waiting of one user's jobs, SU a job", honest.String()+", delay cost told truly", Claim{}, p.of(honest, harm), "the measure")
+	for _, declared := range []int{0, 50, 200, 400} {
+		c := honest
+		c.declared = declared
+		setting := fmt.Sprintf("%s, delay cost told as %v", c, float64(declared)/100)
+		gain := differences(p.of(honest, harm), p.of(c, harm))
+		p.row("gain of a lie without refunds, SU a job", setting, Claim{}, gain, sign(interval(gain)))
+		gain = differences(p.of(honest, net), p.of(c, net))
+		p.row("gain of a lie with refunds, SU a job", setting, Claim{}, gain, sign(interval(gain)))
+	}
+}
