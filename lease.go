@@ -34,6 +34,11 @@ type Leg struct {
 	Nodes int    `json:"nodes"`
 	Start Time   `json:"start"`
 	End   Time   `json:"end"`
+	// Work makes it a share of time-shared nodes instead of nodes of its own: what a
+	// task on each of them is estimated to take on a node of performance 1 that it
+	// has to itself. It starts when it is confirmed, and should have ended by End,
+	// which is no more than its deadline. 0: the nodes are its own.
+	Work Duration `json:"work,omitempty"`
 }
 
 // Flex is the freedom that a leg gives its site: an SLA. The site may have it

@@ -47,6 +47,7 @@ type GroupOffer struct {
 	Admissible bourse.Profile  // what can be reserved at all
 	Clear      bourse.Profile  // what can be reserved at base price
 	Queued     bourse.Duration // what waits in the group's queue: the sum of nodes x estimate, at most MaxDuration
+	Shared     bool            // its nodes are time-shared: none can be reserved, legs with Work are quoted
 }
 
 // QuoteRequest asks for the price of legs, each taken by itself.

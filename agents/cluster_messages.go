@@ -22,6 +22,7 @@ type Snapshot struct {
 	Version uint64
 	States  []backfill.State // one per group; nil if the version is the one the site has
 	Plans   []*sla.Image     // of groups that make promises, by group; nil where there are none
+	Room    [][]float64      // of groups that take deadlines, by group and node: the largest share that one more task may need; nil where there are none
 }
 
 // ClusterHold asks the cluster to lock nodes. It is refused if running jobs or

@@ -37,6 +37,9 @@ func (m Hold) Digest() uint64 {
 	number(m.Replaces.Tx.Seq)
 	number(uint64(m.Replaces.Leg))
 	number(uint64(m.Version))
+	if m.What.Work != 0 {
+		number(uint64(m.What.Work))
+	}
 	if m.Flex != (bourse.Flex{}) {
 		number(uint64(m.Flex.Ready))
 		number(uint64(m.Flex.Due))

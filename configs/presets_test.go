@@ -15,7 +15,7 @@ func TestPresets_AllParseAndAreIntroduced(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(s.Sites) < 3 || len(s.Brokers) != 1 || s.Brokers[0].Workload == nil {
+		if len(s.Sites) < 2 || len(s.Brokers) != 1 || s.Brokers[0].Workload == nil {
 			t.Errorf("preset %s: %d sites, %d brokers", p.Name, len(s.Sites), len(s.Brokers))
 		}
 	}

@@ -83,6 +83,7 @@ func TestReadScenario_TwoSitesWithEveryDefault(t *testing.T) {
 				MinPerformance: Range[bourse.Performance]{500, 1000},
 				MaxPrice:       Range[Thousandths]{1000, 2000},
 				Deadline:       7 * bourse.Day,
+				Fix:            One,
 			},
 		}},
 	}
@@ -205,7 +206,7 @@ deadline = "6h"
 		t.Errorf("broker %+v", vo)
 	}
 	if want := (&VOWorkload{Trace: "vo.swf", Skip: 1, Days: bourse.Day, Jobs: 20, Partition: 2, MinPerformance: Range[bourse.Performance]{250, 2000},
-		MaxPrice: Range[Thousandths]{500, 750}, Deadline: 6 * bourse.Hour}); !reflect.DeepEqual(vo.Workload, want) {
+		MaxPrice: Range[Thousandths]{500, 750}, Deadline: 6 * bourse.Hour, Fix: One}); !reflect.DeepEqual(vo.Workload, want) {
 		t.Errorf("VO workload %+v", vo.Workload)
 	}
 	// Site a: (1x3 + 3x1)/4 = 1.5; site b: 2; their mean is 1.75.
@@ -270,6 +271,7 @@ func TestReadBatch_Wave(t *testing.T) {
 			Nodes: 16, Length: 2 * bourse.Hour, MinPerformance: bourse.Unit, MaxPrice: 2_500_000, Budget: 80 * bourse.Credit,
 			Ready: 5000, Deadline: bourse.Time(5000).Add(bourse.Day),
 			Require: bourse.Requirement{Memory: 64 << 30, Features: []string{"avx512"}},
+			Flexible: 4 * bourse.Hour,
 		},
 		Name: "wave", User: "ana", Submit: 5000, Priority: 10,
 	}

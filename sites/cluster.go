@@ -187,6 +187,9 @@ func (c *Cluster) Audit(now bourse.Time) error {
 		if err := q.State().Audit(); err != nil {
 			return fmt.Errorf("group %s of %s at %v: %w", c.groups[i].Name, c.site, now, err)
 		}
+		if err := q.auditPromises(); err != nil {
+			return fmt.Errorf("promises of group %s of %s at %v: %w", c.groups[i].Name, c.site, now, err)
+		}
 	}
 	return nil
 }

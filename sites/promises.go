@@ -278,3 +278,33 @@ func (q *Queue) breakPromise(now, at bourse.Time) bool {
 	q.watcher.Refused(&worst.job, bourse.Reason{Code: bourse.Busy, Detail: "the promise was broken: its nodes have failed"})
 	return true
 }
+
+// auditPromises checks that every promise lies within its window, that nothing
+// that runs has moved, and that the group keeps exactly what is promised.
+func (q *Queue) auditPromises() error {
+	p := q.promises
+	if p == nil {
+		return nil
+	}
+	if err := p.Audit(); err != nil {
+		return err
+	}
+	kept := map[int64]backfill.Reserved{}
+	for _, r := range q.State().Reserved {
+		kept[r.ID] = r
+	}
+	list := p.Promises()
+	for i := range list {
+		x := &list[i]
+		if r := kept[x.SLA.ID]; r.Start != x.Start || r.End != x.End() || r.Nodes != x.Size.Nodes {
+			return fmt.Errorf("promise %d of %d nodes over [%v, %v) is kept as %d over [%v, %v)", x.SLA.ID, x.Size.Nodes, x.Start, x.End(), r.Nodes, r.Start, r.End)
+		}
+		if l := p.locals[x.SLA.ID]; l != nil && (l.start != x.Start || l.runs != x.Running) {
+			return fmt.Errorf("local job %d lies at %v, promised for %v", l.job.ID, l.start, x.Start)
+		}
+	}
+	if len(kept) != len(list) {
+		return fmt.Errorf("%d promises, %d reservations", len(list), len(kept))
+	}
+	return nil
+}

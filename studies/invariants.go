@@ -19,6 +19,9 @@ import (
 //	I8   each ledger balances; spent + pending <= budget
 //	I9   a committed window obeys its request
 //	I10  the charged price is the one that Held named, never above the limit
+//	I16  a promise is kept: a leg lies within the window that was agreed until it
+//	     starts there, and so does every local job that was promised a slot
+//	I17  running work never moves, nor does a leg of a window of several
 type Invariants struct {
 	sites    map[agents.ID]*sites.Site
 	clusters map[agents.ID]*sites.Cluster
@@ -50,6 +53,7 @@ type legRecord struct {
 	fare   bourse.Fare // named by the site's Held
 	priced bourse.Fare // as the broker heard it
 	closed bool
+	shifts []bourse.LegShifted // by its site, in order
 }
 
 // carried reports whether a leg stands as COMMIT wants it, or stood so until its
@@ -148,6 +152,8 @@ func (v *Invariants) fact(id agents.ID, f agents.Fact) error {
 		return v.txDecided(id, f)
 	case bourse.LegClosed:
 		return v.legClosed(f)
+	case bourse.LegShifted:
+		return v.legShifted(id, f)
 	}
 	return nil
 }
@@ -171,12 +177,21 @@ func (v *Invariants) legMoved(f bourse.LegMoved) error {
 	if f.State == bourse.Confirmed && !t.commit {
 		return fmt.Errorf("I2: leg %v confirmed before COMMIT", f.Leg)
 	}
+	if f.State == bourse.Running && t.begun.Flex.Due > 0 && (f.What.Start != t.begun.Legs[f.Leg.Leg].Start || f.What.Start != v.instant) {
+		return fmt.Errorf("I16: leg %v runs from %v on, promised for %v", f.Leg, v.instant, t.begun.Legs[f.Leg.Leg].Start)
+	}
 	l.state, l.firm = f.State, l.firm || f.State == bourse.Confirmed
 	return nil
 }
 
 func (v *Invariants) legPriced(f bourse.LegPriced) error {
-	l := &v.txs[f.Leg.Tx].legs[f.Leg.Leg]
+	t := v.txs[f.Leg.Tx]
+	l := &t.legs[f.Leg.Leg]
+	if f.End > 0 { // its site has placed it elsewhere within its window
+		if err := t.lies(f.Leg.Leg, f.Start, f.End); err != nil {
+			return fmt.Errorf("I16: leg %v: %w", f.Leg, err)
+		}
+	}
 	if l.priced = f.Fare; f.Fare != l.fare {
 		return fmt.Errorf("I10: the site held leg %v at %v, the broker has %v", f.Leg, l.fare, f.Fare)
 	}

@@ -21,14 +21,17 @@ func (r *reader) broker(e *Envelope) agents.Message {
 		h := b.Hold
 		return agents.Hold{Leg: r.legID("leg", h.GetLeg()), What: r.leg("what", h.GetWhat()), Job: r.name("job", h.GetJob(), maxName),
 			User: r.name("user", h.GetUser(), maxName), Limit: r.credits("limit", h.GetLimit()), For: r.span("for", h.GetFor()),
-			Run: r.span("run", h.GetRun()), Replaces: r.someLegID("replaces", h.GetReplaces()), Version: h.GetVersion()}
+			Run: r.span("run", h.GetRun()), Replaces: r.someLegID("replaces", h.GetReplaces()), Version: h.GetVersion(),
+			Flex: r.flex("flex", h.GetFlex())}
 	case *Envelope_Held:
 		return agents.HeldReply{Leg: r.legID("leg", b.Held.GetLeg()), Fare: r.fare("fare", b.Held.GetFare()),
-			Version: b.Held.GetVersion(), Stamp: stampOf(b.Held.GetStamp())}
+			Version: b.Held.GetVersion(), Stamp: stampOf(b.Held.GetStamp()),
+			Start: r.time("start", b.Held.GetStart()), End: r.time("end", b.Held.GetEnd())}
 	case *Envelope_Refused:
 		f := b.Refused
 		return agents.RefusedReply{Leg: r.legID("leg", f.GetLeg()), Step: r.name("step", f.GetStep(), maxCode), Fare: r.fare("fare", f.GetFare()),
-			Reason: r.reason("reason", f.GetReason()), DecidedBy: f.GetDecidedBy(), Stamp: stampOf(f.GetStamp())}
+			Reason: r.reason("reason", f.GetReason()), DecidedBy: f.GetDecidedBy(), Stamp: stampOf(f.GetStamp()),
+			Instead: r.places("instead", f.GetInstead())}
 	case *Envelope_Prepare:
 		return agents.Prepare{Leg: r.legID("leg", b.Prepare.GetLeg()), For: r.span("for", b.Prepare.GetFor())}
 	case *Envelope_Prepared:
@@ -71,7 +74,11 @@ func (r *reader) recovery(e *Envelope) agents.Message {
 		return agents.DegradedNotice{Leg: r.legID("leg", b.Degraded.GetLeg()), Refund: r.credits("refund", b.Degraded.GetRefund()),
 			Penalty: r.credits("penalty", b.Degraded.GetPenalty()), Stamp: stampOf(b.Degraded.GetStamp())}
 	case *Envelope_Noted:
-		return agents.Noted{Leg: r.legID("leg", b.Noted.GetLeg()), Step: r.name("step", b.Noted.GetStep(), maxCode)}
+		return agents.Noted{Leg: r.legID("leg", b.Noted.GetLeg()), Step: r.name("step", b.Noted.GetStep(), maxCode), Turn: b.Noted.GetTurn()}
+	case *Envelope_Shifted:
+		f := b.Shifted
+		return agents.ShiftedNotice{Leg: r.legID("leg", f.GetLeg()), Start: r.time("start", f.GetStart()), End: r.time("end", f.GetEnd()),
+			Turn: f.GetTurn(), Fixed: f.GetFixed(), Stamp: stampOf(f.GetStamp())}
 	case *Envelope_List:
 		return r.list(b.List)
 	case *Envelope_Listing:
@@ -99,10 +106,31 @@ func (r *reader) offers(o *Offers) agents.Offers {
 		r.enter("groups", i)
 		m.Groups[i] = agents.GroupOffer{Group: r.group(g.GetGroup()),
 			Admissible: r.profile("admissible", g.GetAdmissible()), Clear: r.profile("clear", g.GetClear()),
-			Queued: r.span("queued", g.GetQueued())}
+			Queued: r.span("queued", g.GetQueued()), Shared: g.GetShared()}
 		r.leave()
 	}
 	return m
+}
+
+func (r *reader) flex(field string, w *Flex) bourse.Flex {
+	if w == nil {
+		return bourse.Flex{}
+	}
+	return bourse.Flex{Ready: r.time(field+".ready", w.GetReady()), Due: r.time(field+".due", w.GetDue()),
+		Fix: r.whole(field+".fix", w.GetFix(), 0, 1000), Phi: r.whole(field+".phi", w.GetPhi(), 0, maxPhi)}
+}
+
+func (r *reader) places(field string, list []*Place) []bourse.Place {
+	if len(list) == 0 || !r.count(field, len(list), agents.MaxInstead) {
+		return nil
+	}
+	out := make([]bourse.Place, len(list))
+	for i, p := range list {
+		r.enter(field, i)
+		out[i] = bourse.Place{Start: r.time("start", p.GetStart()), End: r.time("end", p.GetEnd()), Fare: r.fare("fare", p.GetFare())}
+		r.leave()
+	}
+	return out
 }
 
 func (r *reader) quoteRequest(q *QuoteRequest) agents.QuoteRequest {

@@ -22,12 +22,18 @@ func (e *Envelope) put(m agents.Message) error {
 		return e.putQuotes(m)
 	case agents.Hold:
 		e.Body = &Envelope_Hold{&Hold{Leg: legID(m.Leg), What: leg(m.What), Job: text(m.Job), User: text(m.User),
-			Limit: int64(m.Limit), For: int64(m.For), Run: int64(m.Run), Replaces: someLegID(m.Replaces), Version: m.Version}}
+			Limit: int64(m.Limit), For: int64(m.For), Run: int64(m.Run), Replaces: someLegID(m.Replaces), Version: m.Version, Flex: flex(m.Flex)}}
 	case agents.HeldReply:
-		e.Body = &Envelope_Held{&Held{Leg: legID(m.Leg), Fare: fare(m.Fare), Version: m.Version, Stamp: stamp(m.Stamp)}}
+		e.Body = &Envelope_Held{&Held{Leg: legID(m.Leg), Fare: fare(m.Fare), Version: m.Version, Stamp: stamp(m.Stamp),
+			Start: int64(m.Start), End: int64(m.End)}}
 	case agents.RefusedReply:
-		e.Body = &Envelope_Refused{&Refused{Leg: legID(m.Leg), Step: text(m.Step), Fare: fare(m.Fare),
-			Reason: reason(m.Reason), DecidedBy: m.DecidedBy, Stamp: stamp(m.Stamp)}}
+		out := &Refused{Leg: legID(m.Leg), Step: text(m.Step), Fare: fare(m.Fare),
+			Reason: reason(m.Reason), DecidedBy: m.DecidedBy, Stamp: stamp(m.Stamp)}
+		for _, p := range m.Instead {
+			out.Instead = append(out.Instead, &Place{Start: int64(p.Start), End: int64(p.End), Fare: fare(p.Fare)})
+		}
+		e.Body = &Envelope_Refused{out}
+		return within(len(m.Instead), agents.MaxInstead, "alternatives", 0, 0, "")
 	case agents.Prepare:
 		e.Body = &Envelope_Prepare{&Prepare{Leg: legID(m.Leg), For: int64(m.For)}}
 	case agents.PreparedReply:
@@ -67,7 +73,9 @@ func (e *Envelope) putRecovery(m agents.Message) error {
 	case agents.DegradedNotice:
 		e.Body = &Envelope_Degraded{&Degraded{Leg: legID(m.Leg), Refund: int64(m.Refund), Penalty: int64(m.Penalty), Stamp: stamp(m.Stamp)}}
 	case agents.Noted:
-		e.Body = &Envelope_Noted{&Noted{Leg: legID(m.Leg), Step: text(m.Step)}}
+		e.Body = &Envelope_Noted{&Noted{Leg: legID(m.Leg), Step: text(m.Step), Turn: m.Turn}}
+	case agents.ShiftedNotice:
+		e.Body = &Envelope_Shifted{&Shifted{Leg: legID(m.Leg), Start: int64(m.Start), End: int64(m.End), Turn: m.Turn, Fixed: m.Fixed, Stamp: stamp(m.Stamp)}}
 	case agents.List:
 		return e.putList(m)
 	case agents.Listing:
@@ -89,7 +97,7 @@ func (e *Envelope) putOffers(m agents.Offers) error {
 		g := &m.Groups[i]
 		steps += len(g.Admissible) + len(g.Clear)
 		out.Groups = append(out.Groups, &GroupOffer{Group: group(&g.Group), Admissible: profile(g.Admissible), Clear: profile(g.Clear),
-			Queued: int64(g.Queued)})
+			Queued: int64(g.Queued), Shared: g.Shared})
 	}
 	e.Body = &Envelope_Offers{out}
 	return within(len(m.Groups), maxGroups, "groups", steps, maxSteps, "steps of profiles")
@@ -157,7 +165,7 @@ func someLegID(l bourse.LegID) *LegID {
 }
 
 func leg(l bourse.Leg) *Leg {
-	return &Leg{Group: text(l.Group), Nodes: int64(l.Nodes), Start: int64(l.Start), End: int64(l.End)}
+	return &Leg{Group: text(l.Group), Nodes: int64(l.Nodes), Start: int64(l.Start), End: int64(l.End), Work: int64(l.Work)}
 }
 
 func fare(f bourse.Fare) *Fare {
@@ -165,6 +173,13 @@ func fare(f bourse.Fare) *Fare {
 		return nil
 	}
 	return &Fare{Base: int64(f.Base), Additive: int64(f.Additive)}
+}
+
+func flex(w bourse.Flex) *Flex {
+	if w == (bourse.Flex{}) {
+		return nil
+	}
+	return &Flex{Ready: int64(w.Ready), Due: int64(w.Due), Fix: int64(w.Fix), Phi: int64(w.Phi)}
 }
 
 func stamp(s agents.Stamp) *Stamp { return &Stamp{Epoch: s.Epoch, Seq: s.Seq, From: s.From} }

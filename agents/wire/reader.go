@@ -22,6 +22,7 @@ const (
 	maxSteps    = 1_000_000                  // of all profiles of one message
 	maxDelayed  = 10_000_000                 // jobs that one leg delays
 	maxLegOf    = 1_000_000                  // legs of a transaction
+	maxPhi      = 100_000                    // of an alternative, in thousandths
 	maxMachine  = int64(1) << 60             // bytes of memory or disk
 	maxAddress  = len("operator:") + maxName // bytes of an agent's address
 )
@@ -185,7 +186,10 @@ func (r *reader) leg(field string, l *Leg) bourse.Leg {
 	if len(l.Group) > maxName || strings.ContainsFunc(l.Group, control) {
 		r.name(field+".group", l.Group, maxName)
 	}
-	return bourse.Leg{Group: l.Group, Nodes: int(l.Nodes), Start: bourse.Time(l.Start), End: bourse.Time(l.End)}
+	if l.Work < 0 || bourse.Duration(l.Work) > bourse.MaxDuration {
+		r.span(field+".work", l.Work)
+	}
+	return bourse.Leg{Group: l.Group, Nodes: int(l.Nodes), Start: bourse.Time(l.Start), End: bourse.Time(l.End), Work: bourse.Duration(l.Work)}
 }
 
 func (r *reader) legAt(field string, i int, l *Leg) bourse.Leg {

@@ -68,6 +68,8 @@ func legOf(m agents.Message) (leg bourse.LegID, ok bool) {
 		return m.Leg, true
 	case agents.Reassert:
 		return m.Leg.Leg, true
+	case agents.ShiftedNotice:
+		return m.Leg, true
 	case agents.ReassertedReply:
 		return m.Leg, true
 	}
@@ -94,6 +96,8 @@ func clusterLeg(m agents.Message) (leg bourse.LegID, ok bool) {
 	case agents.ClusterEnded:
 		return m.Leg, true
 	case agents.ClusterLost:
+		return m.Leg, true
+	case agents.ClusterMoved:
 		return m.Leg, true
 	}
 	return bourse.LegID{}, false

@@ -152,7 +152,7 @@ var fromBroker = map[string]bool{
 
 	"Offers": false, "Quotes": false, "Held": false, "Refused": false, "Prepared": false, "Confirmed": false, "Cancelled": false,
 	"LegStarted": false, "Settled": false, "Released": false, "Inquire": false, "Heuristic": false, "Degraded": false,
-	"Listing": false, "Reasserted": false,
+	"Listing": false, "Reasserted": false, "Shifted": false,
 }
 
 // Ends says the roles of those between whom messages of a kind go, "broker" and

@@ -196,6 +196,7 @@ type Envelope struct {
 	//	*Envelope_Listing
 	//	*Envelope_Reassert
 	//	*Envelope_Reasserted
+	//	*Envelope_Shifted
 	Body          isEnvelope_Body `protobuf_oneof:"body"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -500,6 +501,15 @@ func (x *Envelope) GetReasserted() *Reasserted {
 	return nil
 }
 
+func (x *Envelope) GetShifted() *Shifted {
+	if x != nil {
+		if x, ok := x.Body.(*Envelope_Shifted); ok {
+			return x.Shifted
+		}
+	}
+	return nil
+}
+
 type isEnvelope_Body interface {
 	isEnvelope_Body()
 }
@@ -608,6 +618,10 @@ type Envelope_Reasserted struct {
 	Reasserted *Reasserted `protobuf:"bytes,35,opt,name=reasserted,proto3,oneof"`
 }
 
+type Envelope_Shifted struct {
+	Shifted *Shifted `protobuf:"bytes,36,opt,name=shifted,proto3,oneof"`
+}
+
 func (*Envelope_OfferRequest) isEnvelope_Body() {}
 
 func (*Envelope_Offers) isEnvelope_Body() {}
@@ -659,6 +673,8 @@ func (*Envelope_Listing) isEnvelope_Body() {}
 func (*Envelope_Reassert) isEnvelope_Body() {}
 
 func (*Envelope_Reasserted) isEnvelope_Body() {}
+
+func (*Envelope_Shifted) isEnvelope_Body() {}
 
 type Stamp struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -802,6 +818,7 @@ type Leg struct {
 	Nodes         int64                  `protobuf:"varint,2,opt,name=nodes,proto3" json:"nodes,omitempty"`
 	Start         int64                  `protobuf:"varint,3,opt,name=start,proto3" json:"start,omitempty"`
 	End           int64                  `protobuf:"varint,4,opt,name=end,proto3" json:"end,omitempty"`
+	Work          int64                  `protobuf:"varint,5,opt,name=work,proto3" json:"work,omitempty"` // milliseconds of a node of performance 1; 0: nodes of its own
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -860,6 +877,13 @@ func (x *Leg) GetStart() int64 {
 func (x *Leg) GetEnd() int64 {
 	if x != nil {
 		return x.End
+	}
+	return 0
+}
+
+func (x *Leg) GetWork() int64 {
+	if x != nil {
+		return x.Work
 	}
 	return 0
 }
@@ -1332,6 +1356,7 @@ type GroupOffer struct {
 	Admissible    *Profile               `protobuf:"bytes,2,opt,name=admissible,proto3" json:"admissible,omitempty"`
 	Clear         *Profile               `protobuf:"bytes,3,opt,name=clear,proto3" json:"clear,omitempty"`
 	Queued        int64                  `protobuf:"varint,4,opt,name=queued,proto3" json:"queued,omitempty"` // node-milliseconds
+	Shared        bool                   `protobuf:"varint,5,opt,name=shared,proto3" json:"shared,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1392,6 +1417,13 @@ func (x *GroupOffer) GetQueued() int64 {
 		return x.Queued
 	}
 	return 0
+}
+
+func (x *GroupOffer) GetShared() bool {
+	if x != nil {
+		return x.Shared
+	}
+	return false
 }
 
 type QuoteRequest struct {
@@ -1601,6 +1633,7 @@ type Hold struct {
 	Run           int64                  `protobuf:"varint,7,opt,name=run,proto3" json:"run,omitempty"`
 	Replaces      *LegID                 `protobuf:"bytes,8,opt,name=replaces,proto3" json:"replaces,omitempty"` // absent: none
 	Version       uint32                 `protobuf:"varint,9,opt,name=version,proto3" json:"version,omitempty"`
+	Flex          *Flex                  `protobuf:"bytes,10,opt,name=flex,proto3" json:"flex,omitempty"` // absent: none
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1698,19 +1731,158 @@ func (x *Hold) GetVersion() uint32 {
 	return 0
 }
 
+func (x *Hold) GetFlex() *Flex {
+	if x != nil {
+		return x.Flex
+	}
+	return nil
+}
+
+// Flex is the window within which a site may place a leg, and move it.
+type Flex struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Ready         int64                  `protobuf:"varint,1,opt,name=ready,proto3" json:"ready,omitempty"`
+	Due           int64                  `protobuf:"varint,2,opt,name=due,proto3" json:"due,omitempty"` // 0: no window
+	Fix           int64                  `protobuf:"varint,3,opt,name=fix,proto3" json:"fix,omitempty"` // thousandths of the wait until it is fixed; 0: when it starts
+	Phi           int64                  `protobuf:"varint,4,opt,name=phi,proto3" json:"phi,omitempty"` // thousandths of its length that an alternative may lie outside
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Flex) Reset() {
+	*x = Flex{}
+	mi := &file_wire_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Flex) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Flex) ProtoMessage() {}
+
+func (x *Flex) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Flex.ProtoReflect.Descriptor instead.
+func (*Flex) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *Flex) GetReady() int64 {
+	if x != nil {
+		return x.Ready
+	}
+	return 0
+}
+
+func (x *Flex) GetDue() int64 {
+	if x != nil {
+		return x.Due
+	}
+	return 0
+}
+
+func (x *Flex) GetFix() int64 {
+	if x != nil {
+		return x.Fix
+	}
+	return 0
+}
+
+func (x *Flex) GetPhi() int64 {
+	if x != nil {
+		return x.Phi
+	}
+	return 0
+}
+
+// Place is where a site could carry a leg instead.
+type Place struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Start         int64                  `protobuf:"varint,1,opt,name=start,proto3" json:"start,omitempty"`
+	End           int64                  `protobuf:"varint,2,opt,name=end,proto3" json:"end,omitempty"`
+	Fare          *Fare                  `protobuf:"bytes,3,opt,name=fare,proto3" json:"fare,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Place) Reset() {
+	*x = Place{}
+	mi := &file_wire_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Place) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Place) ProtoMessage() {}
+
+func (x *Place) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Place.ProtoReflect.Descriptor instead.
+func (*Place) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *Place) GetStart() int64 {
+	if x != nil {
+		return x.Start
+	}
+	return 0
+}
+
+func (x *Place) GetEnd() int64 {
+	if x != nil {
+		return x.End
+	}
+	return 0
+}
+
+func (x *Place) GetFare() *Fare {
+	if x != nil {
+		return x.Fare
+	}
+	return nil
+}
+
 type Held struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Leg           *LegID                 `protobuf:"bytes,1,opt,name=leg,proto3" json:"leg,omitempty"`
 	Fare          *Fare                  `protobuf:"bytes,2,opt,name=fare,proto3" json:"fare,omitempty"`
 	Version       uint32                 `protobuf:"varint,3,opt,name=version,proto3" json:"version,omitempty"`
 	Stamp         *Stamp                 `protobuf:"bytes,4,opt,name=stamp,proto3" json:"stamp,omitempty"`
+	Start         int64                  `protobuf:"varint,5,opt,name=start,proto3" json:"start,omitempty"` // where it lies, if both are not 0
+	End           int64                  `protobuf:"varint,6,opt,name=end,proto3" json:"end,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Held) Reset() {
 	*x = Held{}
-	mi := &file_wire_proto_msgTypes[16]
+	mi := &file_wire_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1722,7 +1894,7 @@ func (x *Held) String() string {
 func (*Held) ProtoMessage() {}
 
 func (x *Held) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[16]
+	mi := &file_wire_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1735,7 +1907,7 @@ func (x *Held) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Held.ProtoReflect.Descriptor instead.
 func (*Held) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{16}
+	return file_wire_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Held) GetLeg() *LegID {
@@ -1766,6 +1938,20 @@ func (x *Held) GetStamp() *Stamp {
 	return nil
 }
 
+func (x *Held) GetStart() int64 {
+	if x != nil {
+		return x.Start
+	}
+	return 0
+}
+
+func (x *Held) GetEnd() int64 {
+	if x != nil {
+		return x.End
+	}
+	return 0
+}
+
 type Refused struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Leg           *LegID                 `protobuf:"bytes,1,opt,name=leg,proto3" json:"leg,omitempty"`
@@ -1774,13 +1960,14 @@ type Refused struct {
 	Reason        *Reason                `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
 	DecidedBy     uint32                 `protobuf:"varint,5,opt,name=decided_by,json=decidedBy,proto3" json:"decided_by,omitempty"`
 	Stamp         *Stamp                 `protobuf:"bytes,6,opt,name=stamp,proto3" json:"stamp,omitempty"`
+	Instead       []*Place               `protobuf:"bytes,7,rep,name=instead,proto3" json:"instead,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Refused) Reset() {
 	*x = Refused{}
-	mi := &file_wire_proto_msgTypes[17]
+	mi := &file_wire_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1792,7 +1979,7 @@ func (x *Refused) String() string {
 func (*Refused) ProtoMessage() {}
 
 func (x *Refused) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[17]
+	mi := &file_wire_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1805,7 +1992,7 @@ func (x *Refused) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refused.ProtoReflect.Descriptor instead.
 func (*Refused) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{17}
+	return file_wire_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Refused) GetLeg() *LegID {
@@ -1850,6 +2037,13 @@ func (x *Refused) GetStamp() *Stamp {
 	return nil
 }
 
+func (x *Refused) GetInstead() []*Place {
+	if x != nil {
+		return x.Instead
+	}
+	return nil
+}
+
 type Prepare struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Leg           *LegID                 `protobuf:"bytes,1,opt,name=leg,proto3" json:"leg,omitempty"`
@@ -1860,7 +2054,7 @@ type Prepare struct {
 
 func (x *Prepare) Reset() {
 	*x = Prepare{}
-	mi := &file_wire_proto_msgTypes[18]
+	mi := &file_wire_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1872,7 +2066,7 @@ func (x *Prepare) String() string {
 func (*Prepare) ProtoMessage() {}
 
 func (x *Prepare) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[18]
+	mi := &file_wire_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1885,7 +2079,7 @@ func (x *Prepare) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prepare.ProtoReflect.Descriptor instead.
 func (*Prepare) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{18}
+	return file_wire_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Prepare) GetLeg() *LegID {
@@ -1912,7 +2106,7 @@ type Prepared struct {
 
 func (x *Prepared) Reset() {
 	*x = Prepared{}
-	mi := &file_wire_proto_msgTypes[19]
+	mi := &file_wire_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1924,7 +2118,7 @@ func (x *Prepared) String() string {
 func (*Prepared) ProtoMessage() {}
 
 func (x *Prepared) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[19]
+	mi := &file_wire_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1937,7 +2131,7 @@ func (x *Prepared) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prepared.ProtoReflect.Descriptor instead.
 func (*Prepared) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{19}
+	return file_wire_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Prepared) GetLeg() *LegID {
@@ -1964,7 +2158,7 @@ type Confirm struct {
 
 func (x *Confirm) Reset() {
 	*x = Confirm{}
-	mi := &file_wire_proto_msgTypes[20]
+	mi := &file_wire_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1976,7 +2170,7 @@ func (x *Confirm) String() string {
 func (*Confirm) ProtoMessage() {}
 
 func (x *Confirm) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[20]
+	mi := &file_wire_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1989,7 +2183,7 @@ func (x *Confirm) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Confirm.ProtoReflect.Descriptor instead.
 func (*Confirm) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{20}
+	return file_wire_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Confirm) GetLeg() *LegID {
@@ -2017,7 +2211,7 @@ type Confirmed struct {
 
 func (x *Confirmed) Reset() {
 	*x = Confirmed{}
-	mi := &file_wire_proto_msgTypes[21]
+	mi := &file_wire_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2029,7 +2223,7 @@ func (x *Confirmed) String() string {
 func (*Confirmed) ProtoMessage() {}
 
 func (x *Confirmed) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[21]
+	mi := &file_wire_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2042,7 +2236,7 @@ func (x *Confirmed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Confirmed.ProtoReflect.Descriptor instead.
 func (*Confirmed) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{21}
+	return file_wire_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Confirmed) GetLeg() *LegID {
@@ -2076,7 +2270,7 @@ type Cancel struct {
 
 func (x *Cancel) Reset() {
 	*x = Cancel{}
-	mi := &file_wire_proto_msgTypes[22]
+	mi := &file_wire_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2088,7 +2282,7 @@ func (x *Cancel) String() string {
 func (*Cancel) ProtoMessage() {}
 
 func (x *Cancel) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[22]
+	mi := &file_wire_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2101,7 +2295,7 @@ func (x *Cancel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cancel.ProtoReflect.Descriptor instead.
 func (*Cancel) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{22}
+	return file_wire_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Cancel) GetLeg() *LegID {
@@ -2128,7 +2322,7 @@ type Cancelled struct {
 
 func (x *Cancelled) Reset() {
 	*x = Cancelled{}
-	mi := &file_wire_proto_msgTypes[23]
+	mi := &file_wire_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2140,7 +2334,7 @@ func (x *Cancelled) String() string {
 func (*Cancelled) ProtoMessage() {}
 
 func (x *Cancelled) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[23]
+	mi := &file_wire_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2153,7 +2347,7 @@ func (x *Cancelled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cancelled.ProtoReflect.Descriptor instead.
 func (*Cancelled) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{23}
+	return file_wire_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Cancelled) GetLeg() *LegID {
@@ -2180,7 +2374,7 @@ type LegStarted struct {
 
 func (x *LegStarted) Reset() {
 	*x = LegStarted{}
-	mi := &file_wire_proto_msgTypes[24]
+	mi := &file_wire_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2192,7 +2386,7 @@ func (x *LegStarted) String() string {
 func (*LegStarted) ProtoMessage() {}
 
 func (x *LegStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[24]
+	mi := &file_wire_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2205,7 +2399,7 @@ func (x *LegStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LegStarted.ProtoReflect.Descriptor instead.
 func (*LegStarted) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{24}
+	return file_wire_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *LegStarted) GetLeg() *LegID {
@@ -2234,7 +2428,7 @@ type Settled struct {
 
 func (x *Settled) Reset() {
 	*x = Settled{}
-	mi := &file_wire_proto_msgTypes[25]
+	mi := &file_wire_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2246,7 +2440,7 @@ func (x *Settled) String() string {
 func (*Settled) ProtoMessage() {}
 
 func (x *Settled) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[25]
+	mi := &file_wire_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2259,7 +2453,7 @@ func (x *Settled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Settled.ProtoReflect.Descriptor instead.
 func (*Settled) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{25}
+	return file_wire_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Settled) GetLeg() *LegID {
@@ -2301,7 +2495,7 @@ type Release struct {
 
 func (x *Release) Reset() {
 	*x = Release{}
-	mi := &file_wire_proto_msgTypes[26]
+	mi := &file_wire_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2313,7 +2507,7 @@ func (x *Release) String() string {
 func (*Release) ProtoMessage() {}
 
 func (x *Release) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[26]
+	mi := &file_wire_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2326,7 +2520,7 @@ func (x *Release) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Release.ProtoReflect.Descriptor instead.
 func (*Release) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{26}
+	return file_wire_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Release) GetLeg() *LegID {
@@ -2361,7 +2555,7 @@ type Released struct {
 
 func (x *Released) Reset() {
 	*x = Released{}
-	mi := &file_wire_proto_msgTypes[27]
+	mi := &file_wire_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2373,7 +2567,7 @@ func (x *Released) String() string {
 func (*Released) ProtoMessage() {}
 
 func (x *Released) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[27]
+	mi := &file_wire_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2386,7 +2580,7 @@ func (x *Released) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Released.ProtoReflect.Descriptor instead.
 func (*Released) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{27}
+	return file_wire_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Released) GetLeg() *LegID {
@@ -2420,7 +2614,7 @@ type Inquire struct {
 
 func (x *Inquire) Reset() {
 	*x = Inquire{}
-	mi := &file_wire_proto_msgTypes[28]
+	mi := &file_wire_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2432,7 +2626,7 @@ func (x *Inquire) String() string {
 func (*Inquire) ProtoMessage() {}
 
 func (x *Inquire) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[28]
+	mi := &file_wire_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2445,7 +2639,7 @@ func (x *Inquire) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Inquire.ProtoReflect.Descriptor instead.
 func (*Inquire) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{28}
+	return file_wire_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Inquire) GetLeg() *LegID {
@@ -2473,7 +2667,7 @@ type Answer struct {
 
 func (x *Answer) Reset() {
 	*x = Answer{}
-	mi := &file_wire_proto_msgTypes[29]
+	mi := &file_wire_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2485,7 +2679,7 @@ func (x *Answer) String() string {
 func (*Answer) ProtoMessage() {}
 
 func (x *Answer) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[29]
+	mi := &file_wire_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2498,7 +2692,7 @@ func (x *Answer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Answer.ProtoReflect.Descriptor instead.
 func (*Answer) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{29}
+	return file_wire_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Answer) GetLeg() *LegID {
@@ -2532,7 +2726,7 @@ type Heuristic struct {
 
 func (x *Heuristic) Reset() {
 	*x = Heuristic{}
-	mi := &file_wire_proto_msgTypes[30]
+	mi := &file_wire_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2544,7 +2738,7 @@ func (x *Heuristic) String() string {
 func (*Heuristic) ProtoMessage() {}
 
 func (x *Heuristic) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[30]
+	mi := &file_wire_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2557,7 +2751,7 @@ func (x *Heuristic) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Heuristic.ProtoReflect.Descriptor instead.
 func (*Heuristic) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{30}
+	return file_wire_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Heuristic) GetLeg() *LegID {
@@ -2586,7 +2780,7 @@ type Degraded struct {
 
 func (x *Degraded) Reset() {
 	*x = Degraded{}
-	mi := &file_wire_proto_msgTypes[31]
+	mi := &file_wire_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2598,7 +2792,7 @@ func (x *Degraded) String() string {
 func (*Degraded) ProtoMessage() {}
 
 func (x *Degraded) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[31]
+	mi := &file_wire_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2611,7 +2805,7 @@ func (x *Degraded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Degraded.ProtoReflect.Descriptor instead.
 func (*Degraded) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{31}
+	return file_wire_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Degraded) GetLeg() *LegID {
@@ -2646,13 +2840,14 @@ type Noted struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Leg           *LegID                 `protobuf:"bytes,1,opt,name=leg,proto3" json:"leg,omitempty"`
 	Step          string                 `protobuf:"bytes,2,opt,name=step,proto3" json:"step,omitempty"`
+	Turn          uint32                 `protobuf:"varint,3,opt,name=turn,proto3" json:"turn,omitempty"` // of a Shifted
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Noted) Reset() {
 	*x = Noted{}
-	mi := &file_wire_proto_msgTypes[32]
+	mi := &file_wire_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2664,7 +2859,7 @@ func (x *Noted) String() string {
 func (*Noted) ProtoMessage() {}
 
 func (x *Noted) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[32]
+	mi := &file_wire_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2677,7 +2872,7 @@ func (x *Noted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Noted.ProtoReflect.Descriptor instead.
 func (*Noted) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{32}
+	return file_wire_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Noted) GetLeg() *LegID {
@@ -2694,6 +2889,97 @@ func (x *Noted) GetStep() string {
 	return ""
 }
 
+func (x *Noted) GetTurn() uint32 {
+	if x != nil {
+		return x.Turn
+	}
+	return 0
+}
+
+type Shifted struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Leg           *LegID                 `protobuf:"bytes,1,opt,name=leg,proto3" json:"leg,omitempty"`
+	Start         int64                  `protobuf:"varint,2,opt,name=start,proto3" json:"start,omitempty"`
+	End           int64                  `protobuf:"varint,3,opt,name=end,proto3" json:"end,omitempty"`
+	Turn          uint32                 `protobuf:"varint,4,opt,name=turn,proto3" json:"turn,omitempty"`
+	Fixed         bool                   `protobuf:"varint,5,opt,name=fixed,proto3" json:"fixed,omitempty"`
+	Stamp         *Stamp                 `protobuf:"bytes,6,opt,name=stamp,proto3" json:"stamp,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Shifted) Reset() {
+	*x = Shifted{}
+	mi := &file_wire_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Shifted) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Shifted) ProtoMessage() {}
+
+func (x *Shifted) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Shifted.ProtoReflect.Descriptor instead.
+func (*Shifted) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *Shifted) GetLeg() *LegID {
+	if x != nil {
+		return x.Leg
+	}
+	return nil
+}
+
+func (x *Shifted) GetStart() int64 {
+	if x != nil {
+		return x.Start
+	}
+	return 0
+}
+
+func (x *Shifted) GetEnd() int64 {
+	if x != nil {
+		return x.End
+	}
+	return 0
+}
+
+func (x *Shifted) GetTurn() uint32 {
+	if x != nil {
+		return x.Turn
+	}
+	return 0
+}
+
+func (x *Shifted) GetFixed() bool {
+	if x != nil {
+		return x.Fixed
+	}
+	return false
+}
+
+func (x *Shifted) GetStamp() *Stamp {
+	if x != nil {
+		return x.Stamp
+	}
+	return nil
+}
+
 type List struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Broker        string                 `protobuf:"bytes,1,opt,name=broker,proto3" json:"broker,omitempty"`
@@ -2706,7 +2992,7 @@ type List struct {
 
 func (x *List) Reset() {
 	*x = List{}
-	mi := &file_wire_proto_msgTypes[33]
+	mi := &file_wire_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2718,7 +3004,7 @@ func (x *List) String() string {
 func (*List) ProtoMessage() {}
 
 func (x *List) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[33]
+	mi := &file_wire_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2731,7 +3017,7 @@ func (x *List) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use List.ProtoReflect.Descriptor instead.
 func (*List) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{33}
+	return file_wire_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *List) GetBroker() string {
@@ -2774,7 +3060,7 @@ type Listing struct {
 
 func (x *Listing) Reset() {
 	*x = Listing{}
-	mi := &file_wire_proto_msgTypes[34]
+	mi := &file_wire_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2786,7 +3072,7 @@ func (x *Listing) String() string {
 func (*Listing) ProtoMessage() {}
 
 func (x *Listing) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[34]
+	mi := &file_wire_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2799,7 +3085,7 @@ func (x *Listing) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Listing.ProtoReflect.Descriptor instead.
 func (*Listing) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{34}
+	return file_wire_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Listing) GetIncarnation() uint32 {
@@ -2851,7 +3137,7 @@ type ListedLeg struct {
 
 func (x *ListedLeg) Reset() {
 	*x = ListedLeg{}
-	mi := &file_wire_proto_msgTypes[35]
+	mi := &file_wire_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2863,7 +3149,7 @@ func (x *ListedLeg) String() string {
 func (*ListedLeg) ProtoMessage() {}
 
 func (x *ListedLeg) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[35]
+	mi := &file_wire_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2876,7 +3162,7 @@ func (x *ListedLeg) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListedLeg.ProtoReflect.Descriptor instead.
 func (*ListedLeg) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{35}
+	return file_wire_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ListedLeg) GetLeg() *LegID {
@@ -2981,7 +3267,7 @@ type Reassert struct {
 
 func (x *Reassert) Reset() {
 	*x = Reassert{}
-	mi := &file_wire_proto_msgTypes[36]
+	mi := &file_wire_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2993,7 +3279,7 @@ func (x *Reassert) String() string {
 func (*Reassert) ProtoMessage() {}
 
 func (x *Reassert) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[36]
+	mi := &file_wire_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3006,7 +3292,7 @@ func (x *Reassert) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reassert.ProtoReflect.Descriptor instead.
 func (*Reassert) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{36}
+	return file_wire_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Reassert) GetLeg() *ListedLeg {
@@ -3041,7 +3327,7 @@ type Reasserted struct {
 
 func (x *Reasserted) Reset() {
 	*x = Reasserted{}
-	mi := &file_wire_proto_msgTypes[37]
+	mi := &file_wire_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3053,7 +3339,7 @@ func (x *Reasserted) String() string {
 func (*Reasserted) ProtoMessage() {}
 
 func (x *Reasserted) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[37]
+	mi := &file_wire_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3066,7 +3352,7 @@ func (x *Reasserted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reasserted.ProtoReflect.Descriptor instead.
 func (*Reasserted) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{37}
+	return file_wire_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Reasserted) GetLeg() *LegID {
@@ -3095,7 +3381,7 @@ var File_wire_proto protoreflect.FileDescriptor
 const file_wire_proto_rawDesc = "" +
 	"\n" +
 	"\n" +
-	"wire.proto\x12\vbourse.wire\"\x9e\v\n" +
+	"wire.proto\x12\vbourse.wire\"\xd0\v\n" +
 	"\bEnvelope\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\tR\x04from\x12\x0e\n" +
@@ -3130,7 +3416,8 @@ const file_wire_proto_rawDesc = "" +
 	"\breassert\x18\" \x01(\v2\x15.bourse.wire.ReassertH\x00R\breassert\x129\n" +
 	"\n" +
 	"reasserted\x18# \x01(\v2\x17.bourse.wire.ReassertedH\x00R\n" +
-	"reassertedB\x06\n" +
+	"reasserted\x120\n" +
+	"\ashifted\x18$ \x01(\v2\x14.bourse.wire.ShiftedH\x00R\ashiftedB\x06\n" +
 	"\x04body\"C\n" +
 	"\x05Stamp\x12\x14\n" +
 	"\x05epoch\x18\x01 \x01(\x06R\x05epoch\x12\x10\n" +
@@ -3141,12 +3428,13 @@ const file_wire_proto_rawDesc = "" +
 	"\vincarnation\x18\x02 \x01(\rR\vincarnation\x12\x14\n" +
 	"\x05nonce\x18\x03 \x01(\x06R\x05nonce\x12\x10\n" +
 	"\x03seq\x18\x04 \x01(\x04R\x03seq\x12\x10\n" +
-	"\x03leg\x18\x05 \x01(\rR\x03leg\"Y\n" +
+	"\x03leg\x18\x05 \x01(\rR\x03leg\"m\n" +
 	"\x03Leg\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x14\n" +
 	"\x05nodes\x18\x02 \x01(\x03R\x05nodes\x12\x14\n" +
 	"\x05start\x18\x03 \x01(\x03R\x05start\x12\x10\n" +
-	"\x03end\x18\x04 \x01(\x03R\x03end\"6\n" +
+	"\x03end\x18\x04 \x01(\x03R\x03end\x12\x12\n" +
+	"\x04work\x18\x05 \x01(\x03R\x04work\"6\n" +
 	"\x04Fare\x12\x12\n" +
 	"\x04base\x18\x01 \x01(\x03R\x04base\x12\x1a\n" +
 	"\badditive\x18\x02 \x01(\x03R\badditive\"4\n" +
@@ -3179,7 +3467,7 @@ const file_wire_proto_rawDesc = "" +
 	"\aversion\x18\x03 \x01(\x04R\aversion\x12/\n" +
 	"\x06groups\x18\x04 \x03(\v2\x17.bourse.wire.GroupOfferR\x06groups\x12-\n" +
 	"\arefusal\x18\x05 \x01(\v2\x13.bourse.wire.ReasonR\arefusal\x12(\n" +
-	"\x05stamp\x18\x06 \x01(\v2\x12.bourse.wire.StampR\x05stamp\"\xb0\x01\n" +
+	"\x05stamp\x18\x06 \x01(\v2\x12.bourse.wire.StampR\x05stamp\"\xc8\x01\n" +
 	"\n" +
 	"GroupOffer\x12(\n" +
 	"\x05group\x18\x01 \x01(\v2\x12.bourse.wire.GroupR\x05group\x124\n" +
@@ -3187,7 +3475,8 @@ const file_wire_proto_rawDesc = "" +
 	"admissible\x18\x02 \x01(\v2\x14.bourse.wire.ProfileR\n" +
 	"admissible\x12*\n" +
 	"\x05clear\x18\x03 \x01(\v2\x14.bourse.wire.ProfileR\x05clear\x12\x16\n" +
-	"\x06queued\x18\x04 \x01(\x03R\x06queued\"\\\n" +
+	"\x06queued\x18\x04 \x01(\x03R\x06queued\x12\x16\n" +
+	"\x06shared\x18\x05 \x01(\bR\x06shared\"\\\n" +
 	"\fQuoteRequest\x12\x10\n" +
 	"\x03ref\x18\x01 \x01(\x04R\x03ref\x12\x14\n" +
 	"\x05users\x18\x02 \x03(\tR\x05users\x12$\n" +
@@ -3202,7 +3491,7 @@ const file_wire_proto_rawDesc = "" +
 	"\adelayed\x18\x02 \x01(\x03R\adelayed\x12-\n" +
 	"\arefusal\x18\x03 \x01(\v2\x13.bourse.wire.ReasonR\arefusal\x12\x1f\n" +
 	"\vrefund_full\x18\x04 \x01(\x03R\n" +
-	"refundFull\"\xfc\x01\n" +
+	"refundFull\"\xa3\x02\n" +
 	"\x04Hold\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12$\n" +
 	"\x04what\x18\x02 \x01(\v2\x10.bourse.wire.LegR\x04what\x12\x10\n" +
@@ -3212,12 +3501,25 @@ const file_wire_proto_rawDesc = "" +
 	"\x03for\x18\x06 \x01(\x03R\x03for\x12\x10\n" +
 	"\x03run\x18\a \x01(\x03R\x03run\x12.\n" +
 	"\breplaces\x18\b \x01(\v2\x12.bourse.wire.LegIDR\breplaces\x12\x18\n" +
-	"\aversion\x18\t \x01(\rR\aversion\"\x97\x01\n" +
+	"\aversion\x18\t \x01(\rR\aversion\x12%\n" +
+	"\x04flex\x18\n" +
+	" \x01(\v2\x11.bourse.wire.FlexR\x04flex\"R\n" +
+	"\x04Flex\x12\x14\n" +
+	"\x05ready\x18\x01 \x01(\x03R\x05ready\x12\x10\n" +
+	"\x03due\x18\x02 \x01(\x03R\x03due\x12\x10\n" +
+	"\x03fix\x18\x03 \x01(\x03R\x03fix\x12\x10\n" +
+	"\x03phi\x18\x04 \x01(\x03R\x03phi\"V\n" +
+	"\x05Place\x12\x14\n" +
+	"\x05start\x18\x01 \x01(\x03R\x05start\x12\x10\n" +
+	"\x03end\x18\x02 \x01(\x03R\x03end\x12%\n" +
+	"\x04fare\x18\x03 \x01(\v2\x11.bourse.wire.FareR\x04fare\"\xbf\x01\n" +
 	"\x04Held\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12%\n" +
 	"\x04fare\x18\x02 \x01(\v2\x11.bourse.wire.FareR\x04fare\x12\x18\n" +
 	"\aversion\x18\x03 \x01(\rR\aversion\x12(\n" +
-	"\x05stamp\x18\x04 \x01(\v2\x12.bourse.wire.StampR\x05stamp\"\xe0\x01\n" +
+	"\x05stamp\x18\x04 \x01(\v2\x12.bourse.wire.StampR\x05stamp\x12\x14\n" +
+	"\x05start\x18\x05 \x01(\x03R\x05start\x12\x10\n" +
+	"\x03end\x18\x06 \x01(\x03R\x03end\"\x8e\x02\n" +
 	"\aRefused\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12\x12\n" +
 	"\x04step\x18\x02 \x01(\tR\x04step\x12%\n" +
@@ -3225,7 +3527,8 @@ const file_wire_proto_rawDesc = "" +
 	"\x06reason\x18\x04 \x01(\v2\x13.bourse.wire.ReasonR\x06reason\x12\x1d\n" +
 	"\n" +
 	"decided_by\x18\x05 \x01(\rR\tdecidedBy\x12(\n" +
-	"\x05stamp\x18\x06 \x01(\v2\x12.bourse.wire.StampR\x05stamp\"A\n" +
+	"\x05stamp\x18\x06 \x01(\v2\x12.bourse.wire.StampR\x05stamp\x12,\n" +
+	"\ainstead\x18\a \x03(\v2\x12.bourse.wire.PlaceR\ainstead\"A\n" +
 	"\aPrepare\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12\x10\n" +
 	"\x03for\x18\x02 \x01(\x03R\x03for\"Z\n" +
@@ -3280,10 +3583,18 @@ const file_wire_proto_rawDesc = "" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12\x16\n" +
 	"\x06refund\x18\x02 \x01(\x03R\x06refund\x12\x18\n" +
 	"\apenalty\x18\x03 \x01(\x03R\apenalty\x12(\n" +
-	"\x05stamp\x18\x04 \x01(\v2\x12.bourse.wire.StampR\x05stamp\"A\n" +
+	"\x05stamp\x18\x04 \x01(\v2\x12.bourse.wire.StampR\x05stamp\"U\n" +
 	"\x05Noted\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12\x12\n" +
-	"\x04step\x18\x02 \x01(\tR\x04step\"\x80\x01\n" +
+	"\x04step\x18\x02 \x01(\tR\x04step\x12\x12\n" +
+	"\x04turn\x18\x03 \x01(\rR\x04turn\"\xab\x01\n" +
+	"\aShifted\x12$\n" +
+	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12\x14\n" +
+	"\x05start\x18\x02 \x01(\x03R\x05start\x12\x10\n" +
+	"\x03end\x18\x03 \x01(\x03R\x03end\x12\x12\n" +
+	"\x04turn\x18\x04 \x01(\rR\x04turn\x12\x14\n" +
+	"\x05fixed\x18\x05 \x01(\bR\x05fixed\x12(\n" +
+	"\x05stamp\x18\x06 \x01(\v2\x12.bourse.wire.StampR\x05stamp\"\x80\x01\n" +
 	"\x04List\x12\x16\n" +
 	"\x06broker\x18\x01 \x01(\tR\x06broker\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\rR\vincarnation\x12\x14\n" +
@@ -3353,7 +3664,7 @@ func file_wire_proto_rawDescGZIP() []byte {
 }
 
 var file_wire_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 38)
+var file_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 41)
 var file_wire_proto_goTypes = []any{
 	(Verdict)(0),         // 0: bourse.wire.Verdict
 	(LegState)(0),        // 1: bourse.wire.LegState
@@ -3373,28 +3684,31 @@ var file_wire_proto_goTypes = []any{
 	(*Quotes)(nil),       // 15: bourse.wire.Quotes
 	(*Quote)(nil),        // 16: bourse.wire.Quote
 	(*Hold)(nil),         // 17: bourse.wire.Hold
-	(*Held)(nil),         // 18: bourse.wire.Held
-	(*Refused)(nil),      // 19: bourse.wire.Refused
-	(*Prepare)(nil),      // 20: bourse.wire.Prepare
-	(*Prepared)(nil),     // 21: bourse.wire.Prepared
-	(*Confirm)(nil),      // 22: bourse.wire.Confirm
-	(*Confirmed)(nil),    // 23: bourse.wire.Confirmed
-	(*Cancel)(nil),       // 24: bourse.wire.Cancel
-	(*Cancelled)(nil),    // 25: bourse.wire.Cancelled
-	(*LegStarted)(nil),   // 26: bourse.wire.LegStarted
-	(*Settled)(nil),      // 27: bourse.wire.Settled
-	(*Release)(nil),      // 28: bourse.wire.Release
-	(*Released)(nil),     // 29: bourse.wire.Released
-	(*Inquire)(nil),      // 30: bourse.wire.Inquire
-	(*Answer)(nil),       // 31: bourse.wire.Answer
-	(*Heuristic)(nil),    // 32: bourse.wire.Heuristic
-	(*Degraded)(nil),     // 33: bourse.wire.Degraded
-	(*Noted)(nil),        // 34: bourse.wire.Noted
-	(*List)(nil),         // 35: bourse.wire.List
-	(*Listing)(nil),      // 36: bourse.wire.Listing
-	(*ListedLeg)(nil),    // 37: bourse.wire.ListedLeg
-	(*Reassert)(nil),     // 38: bourse.wire.Reassert
-	(*Reasserted)(nil),   // 39: bourse.wire.Reasserted
+	(*Flex)(nil),         // 18: bourse.wire.Flex
+	(*Place)(nil),        // 19: bourse.wire.Place
+	(*Held)(nil),         // 20: bourse.wire.Held
+	(*Refused)(nil),      // 21: bourse.wire.Refused
+	(*Prepare)(nil),      // 22: bourse.wire.Prepare
+	(*Prepared)(nil),     // 23: bourse.wire.Prepared
+	(*Confirm)(nil),      // 24: bourse.wire.Confirm
+	(*Confirmed)(nil),    // 25: bourse.wire.Confirmed
+	(*Cancel)(nil),       // 26: bourse.wire.Cancel
+	(*Cancelled)(nil),    // 27: bourse.wire.Cancelled
+	(*LegStarted)(nil),   // 28: bourse.wire.LegStarted
+	(*Settled)(nil),      // 29: bourse.wire.Settled
+	(*Release)(nil),      // 30: bourse.wire.Release
+	(*Released)(nil),     // 31: bourse.wire.Released
+	(*Inquire)(nil),      // 32: bourse.wire.Inquire
+	(*Answer)(nil),       // 33: bourse.wire.Answer
+	(*Heuristic)(nil),    // 34: bourse.wire.Heuristic
+	(*Degraded)(nil),     // 35: bourse.wire.Degraded
+	(*Noted)(nil),        // 36: bourse.wire.Noted
+	(*Shifted)(nil),      // 37: bourse.wire.Shifted
+	(*List)(nil),         // 38: bourse.wire.List
+	(*Listing)(nil),      // 39: bourse.wire.Listing
+	(*ListedLeg)(nil),    // 40: bourse.wire.ListedLeg
+	(*Reassert)(nil),     // 41: bourse.wire.Reassert
+	(*Reasserted)(nil),   // 42: bourse.wire.Reasserted
 }
 var file_wire_proto_depIdxs = []int32{
 	11, // 0: bourse.wire.Envelope.offer_request:type_name -> bourse.wire.OfferRequest
@@ -3402,91 +3716,97 @@ var file_wire_proto_depIdxs = []int32{
 	14, // 2: bourse.wire.Envelope.quote_request:type_name -> bourse.wire.QuoteRequest
 	15, // 3: bourse.wire.Envelope.quotes:type_name -> bourse.wire.Quotes
 	17, // 4: bourse.wire.Envelope.hold:type_name -> bourse.wire.Hold
-	18, // 5: bourse.wire.Envelope.held:type_name -> bourse.wire.Held
-	19, // 6: bourse.wire.Envelope.refused:type_name -> bourse.wire.Refused
-	20, // 7: bourse.wire.Envelope.prepare:type_name -> bourse.wire.Prepare
-	21, // 8: bourse.wire.Envelope.prepared:type_name -> bourse.wire.Prepared
-	22, // 9: bourse.wire.Envelope.confirm:type_name -> bourse.wire.Confirm
-	23, // 10: bourse.wire.Envelope.confirmed:type_name -> bourse.wire.Confirmed
-	24, // 11: bourse.wire.Envelope.cancel:type_name -> bourse.wire.Cancel
-	25, // 12: bourse.wire.Envelope.cancelled:type_name -> bourse.wire.Cancelled
-	26, // 13: bourse.wire.Envelope.leg_started:type_name -> bourse.wire.LegStarted
-	27, // 14: bourse.wire.Envelope.settled:type_name -> bourse.wire.Settled
-	28, // 15: bourse.wire.Envelope.release:type_name -> bourse.wire.Release
-	29, // 16: bourse.wire.Envelope.released:type_name -> bourse.wire.Released
-	30, // 17: bourse.wire.Envelope.inquire:type_name -> bourse.wire.Inquire
-	31, // 18: bourse.wire.Envelope.answer:type_name -> bourse.wire.Answer
-	32, // 19: bourse.wire.Envelope.heuristic:type_name -> bourse.wire.Heuristic
-	33, // 20: bourse.wire.Envelope.degraded:type_name -> bourse.wire.Degraded
-	34, // 21: bourse.wire.Envelope.noted:type_name -> bourse.wire.Noted
-	35, // 22: bourse.wire.Envelope.list:type_name -> bourse.wire.List
-	36, // 23: bourse.wire.Envelope.listing:type_name -> bourse.wire.Listing
-	38, // 24: bourse.wire.Envelope.reassert:type_name -> bourse.wire.Reassert
-	39, // 25: bourse.wire.Envelope.reasserted:type_name -> bourse.wire.Reasserted
-	9,  // 26: bourse.wire.Group.machine:type_name -> bourse.wire.Machine
-	13, // 27: bourse.wire.Offers.groups:type_name -> bourse.wire.GroupOffer
-	7,  // 28: bourse.wire.Offers.refusal:type_name -> bourse.wire.Reason
-	3,  // 29: bourse.wire.Offers.stamp:type_name -> bourse.wire.Stamp
-	8,  // 30: bourse.wire.GroupOffer.group:type_name -> bourse.wire.Group
-	10, // 31: bourse.wire.GroupOffer.admissible:type_name -> bourse.wire.Profile
-	10, // 32: bourse.wire.GroupOffer.clear:type_name -> bourse.wire.Profile
-	5,  // 33: bourse.wire.QuoteRequest.legs:type_name -> bourse.wire.Leg
-	16, // 34: bourse.wire.Quotes.quotes:type_name -> bourse.wire.Quote
-	3,  // 35: bourse.wire.Quotes.stamp:type_name -> bourse.wire.Stamp
-	6,  // 36: bourse.wire.Quote.fare:type_name -> bourse.wire.Fare
-	7,  // 37: bourse.wire.Quote.refusal:type_name -> bourse.wire.Reason
-	4,  // 38: bourse.wire.Hold.leg:type_name -> bourse.wire.LegID
-	5,  // 39: bourse.wire.Hold.what:type_name -> bourse.wire.Leg
-	4,  // 40: bourse.wire.Hold.replaces:type_name -> bourse.wire.LegID
-	4,  // 41: bourse.wire.Held.leg:type_name -> bourse.wire.LegID
-	6,  // 42: bourse.wire.Held.fare:type_name -> bourse.wire.Fare
-	3,  // 43: bourse.wire.Held.stamp:type_name -> bourse.wire.Stamp
-	4,  // 44: bourse.wire.Refused.leg:type_name -> bourse.wire.LegID
-	6,  // 45: bourse.wire.Refused.fare:type_name -> bourse.wire.Fare
-	7,  // 46: bourse.wire.Refused.reason:type_name -> bourse.wire.Reason
-	3,  // 47: bourse.wire.Refused.stamp:type_name -> bourse.wire.Stamp
-	4,  // 48: bourse.wire.Prepare.leg:type_name -> bourse.wire.LegID
-	4,  // 49: bourse.wire.Prepared.leg:type_name -> bourse.wire.LegID
-	3,  // 50: bourse.wire.Prepared.stamp:type_name -> bourse.wire.Stamp
-	4,  // 51: bourse.wire.Confirm.leg:type_name -> bourse.wire.LegID
-	4,  // 52: bourse.wire.Confirmed.leg:type_name -> bourse.wire.LegID
-	3,  // 53: bourse.wire.Confirmed.stamp:type_name -> bourse.wire.Stamp
-	4,  // 54: bourse.wire.Cancel.leg:type_name -> bourse.wire.LegID
-	4,  // 55: bourse.wire.Cancelled.leg:type_name -> bourse.wire.LegID
-	3,  // 56: bourse.wire.Cancelled.stamp:type_name -> bourse.wire.Stamp
-	4,  // 57: bourse.wire.LegStarted.leg:type_name -> bourse.wire.LegID
-	3,  // 58: bourse.wire.LegStarted.stamp:type_name -> bourse.wire.Stamp
-	4,  // 59: bourse.wire.Settled.leg:type_name -> bourse.wire.LegID
-	3,  // 60: bourse.wire.Settled.stamp:type_name -> bourse.wire.Stamp
-	4,  // 61: bourse.wire.Release.leg:type_name -> bourse.wire.LegID
-	4,  // 62: bourse.wire.Released.leg:type_name -> bourse.wire.LegID
-	3,  // 63: bourse.wire.Released.stamp:type_name -> bourse.wire.Stamp
-	4,  // 64: bourse.wire.Inquire.leg:type_name -> bourse.wire.LegID
-	3,  // 65: bourse.wire.Inquire.stamp:type_name -> bourse.wire.Stamp
-	4,  // 66: bourse.wire.Answer.leg:type_name -> bourse.wire.LegID
-	0,  // 67: bourse.wire.Answer.verdict:type_name -> bourse.wire.Verdict
-	4,  // 68: bourse.wire.Heuristic.leg:type_name -> bourse.wire.LegID
-	3,  // 69: bourse.wire.Heuristic.stamp:type_name -> bourse.wire.Stamp
-	4,  // 70: bourse.wire.Degraded.leg:type_name -> bourse.wire.LegID
-	3,  // 71: bourse.wire.Degraded.stamp:type_name -> bourse.wire.Stamp
-	4,  // 72: bourse.wire.Noted.leg:type_name -> bourse.wire.LegID
-	4,  // 73: bourse.wire.List.known:type_name -> bourse.wire.LegID
-	37, // 74: bourse.wire.Listing.legs:type_name -> bourse.wire.ListedLeg
-	7,  // 75: bourse.wire.Listing.refusal:type_name -> bourse.wire.Reason
-	3,  // 76: bourse.wire.Listing.stamp:type_name -> bourse.wire.Stamp
-	4,  // 77: bourse.wire.ListedLeg.leg:type_name -> bourse.wire.LegID
-	5,  // 78: bourse.wire.ListedLeg.what:type_name -> bourse.wire.Leg
-	1,  // 79: bourse.wire.ListedLeg.state:type_name -> bourse.wire.LegState
-	6,  // 80: bourse.wire.ListedLeg.fare:type_name -> bourse.wire.Fare
-	37, // 81: bourse.wire.Reassert.leg:type_name -> bourse.wire.ListedLeg
-	4,  // 82: bourse.wire.Reasserted.leg:type_name -> bourse.wire.LegID
-	7,  // 83: bourse.wire.Reasserted.reason:type_name -> bourse.wire.Reason
-	3,  // 84: bourse.wire.Reasserted.stamp:type_name -> bourse.wire.Stamp
-	85, // [85:85] is the sub-list for method output_type
-	85, // [85:85] is the sub-list for method input_type
-	85, // [85:85] is the sub-list for extension type_name
-	85, // [85:85] is the sub-list for extension extendee
-	0,  // [0:85] is the sub-list for field type_name
+	20, // 5: bourse.wire.Envelope.held:type_name -> bourse.wire.Held
+	21, // 6: bourse.wire.Envelope.refused:type_name -> bourse.wire.Refused
+	22, // 7: bourse.wire.Envelope.prepare:type_name -> bourse.wire.Prepare
+	23, // 8: bourse.wire.Envelope.prepared:type_name -> bourse.wire.Prepared
+	24, // 9: bourse.wire.Envelope.confirm:type_name -> bourse.wire.Confirm
+	25, // 10: bourse.wire.Envelope.confirmed:type_name -> bourse.wire.Confirmed
+	26, // 11: bourse.wire.Envelope.cancel:type_name -> bourse.wire.Cancel
+	27, // 12: bourse.wire.Envelope.cancelled:type_name -> bourse.wire.Cancelled
+	28, // 13: bourse.wire.Envelope.leg_started:type_name -> bourse.wire.LegStarted
+	29, // 14: bourse.wire.Envelope.settled:type_name -> bourse.wire.Settled
+	30, // 15: bourse.wire.Envelope.release:type_name -> bourse.wire.Release
+	31, // 16: bourse.wire.Envelope.released:type_name -> bourse.wire.Released
+	32, // 17: bourse.wire.Envelope.inquire:type_name -> bourse.wire.Inquire
+	33, // 18: bourse.wire.Envelope.answer:type_name -> bourse.wire.Answer
+	34, // 19: bourse.wire.Envelope.heuristic:type_name -> bourse.wire.Heuristic
+	35, // 20: bourse.wire.Envelope.degraded:type_name -> bourse.wire.Degraded
+	36, // 21: bourse.wire.Envelope.noted:type_name -> bourse.wire.Noted
+	38, // 22: bourse.wire.Envelope.list:type_name -> bourse.wire.List
+	39, // 23: bourse.wire.Envelope.listing:type_name -> bourse.wire.Listing
+	41, // 24: bourse.wire.Envelope.reassert:type_name -> bourse.wire.Reassert
+	42, // 25: bourse.wire.Envelope.reasserted:type_name -> bourse.wire.Reasserted
+	37, // 26: bourse.wire.Envelope.shifted:type_name -> bourse.wire.Shifted
+	9,  // 27: bourse.wire.Group.machine:type_name -> bourse.wire.Machine
+	13, // 28: bourse.wire.Offers.groups:type_name -> bourse.wire.GroupOffer
+	7,  // 29: bourse.wire.Offers.refusal:type_name -> bourse.wire.Reason
+	3,  // 30: bourse.wire.Offers.stamp:type_name -> bourse.wire.Stamp
+	8,  // 31: bourse.wire.GroupOffer.group:type_name -> bourse.wire.Group
+	10, // 32: bourse.wire.GroupOffer.admissible:type_name -> bourse.wire.Profile
+	10, // 33: bourse.wire.GroupOffer.clear:type_name -> bourse.wire.Profile
+	5,  // 34: bourse.wire.QuoteRequest.legs:type_name -> bourse.wire.Leg
+	16, // 35: bourse.wire.Quotes.quotes:type_name -> bourse.wire.Quote
+	3,  // 36: bourse.wire.Quotes.stamp:type_name -> bourse.wire.Stamp
+	6,  // 37: bourse.wire.Quote.fare:type_name -> bourse.wire.Fare
+	7,  // 38: bourse.wire.Quote.refusal:type_name -> bourse.wire.Reason
+	4,  // 39: bourse.wire.Hold.leg:type_name -> bourse.wire.LegID
+	5,  // 40: bourse.wire.Hold.what:type_name -> bourse.wire.Leg
+	4,  // 41: bourse.wire.Hold.replaces:type_name -> bourse.wire.LegID
+	18, // 42: bourse.wire.Hold.flex:type_name -> bourse.wire.Flex
+	6,  // 43: bourse.wire.Place.fare:type_name -> bourse.wire.Fare
+	4,  // 44: bourse.wire.Held.leg:type_name -> bourse.wire.LegID
+	6,  // 45: bourse.wire.Held.fare:type_name -> bourse.wire.Fare
+	3,  // 46: bourse.wire.Held.stamp:type_name -> bourse.wire.Stamp
+	4,  // 47: bourse.wire.Refused.leg:type_name -> bourse.wire.LegID
+	6,  // 48: bourse.wire.Refused.fare:type_name -> bourse.wire.Fare
+	7,  // 49: bourse.wire.Refused.reason:type_name -> bourse.wire.Reason
+	3,  // 50: bourse.wire.Refused.stamp:type_name -> bourse.wire.Stamp
+	19, // 51: bourse.wire.Refused.instead:type_name -> bourse.wire.Place
+	4,  // 52: bourse.wire.Prepare.leg:type_name -> bourse.wire.LegID
+	4,  // 53: bourse.wire.Prepared.leg:type_name -> bourse.wire.LegID
+	3,  // 54: bourse.wire.Prepared.stamp:type_name -> bourse.wire.Stamp
+	4,  // 55: bourse.wire.Confirm.leg:type_name -> bourse.wire.LegID
+	4,  // 56: bourse.wire.Confirmed.leg:type_name -> bourse.wire.LegID
+	3,  // 57: bourse.wire.Confirmed.stamp:type_name -> bourse.wire.Stamp
+	4,  // 58: bourse.wire.Cancel.leg:type_name -> bourse.wire.LegID
+	4,  // 59: bourse.wire.Cancelled.leg:type_name -> bourse.wire.LegID
+	3,  // 60: bourse.wire.Cancelled.stamp:type_name -> bourse.wire.Stamp
+	4,  // 61: bourse.wire.LegStarted.leg:type_name -> bourse.wire.LegID
+	3,  // 62: bourse.wire.LegStarted.stamp:type_name -> bourse.wire.Stamp
+	4,  // 63: bourse.wire.Settled.leg:type_name -> bourse.wire.LegID
+	3,  // 64: bourse.wire.Settled.stamp:type_name -> bourse.wire.Stamp
+	4,  // 65: bourse.wire.Release.leg:type_name -> bourse.wire.LegID
+	4,  // 66: bourse.wire.Released.leg:type_name -> bourse.wire.LegID
+	3,  // 67: bourse.wire.Released.stamp:type_name -> bourse.wire.Stamp
+	4,  // 68: bourse.wire.Inquire.leg:type_name -> bourse.wire.LegID
+	3,  // 69: bourse.wire.Inquire.stamp:type_name -> bourse.wire.Stamp
+	4,  // 70: bourse.wire.Answer.leg:type_name -> bourse.wire.LegID
+	0,  // 71: bourse.wire.Answer.verdict:type_name -> bourse.wire.Verdict
+	4,  // 72: bourse.wire.Heuristic.leg:type_name -> bourse.wire.LegID
+	3,  // 73: bourse.wire.Heuristic.stamp:type_name -> bourse.wire.Stamp
+	4,  // 74: bourse.wire.Degraded.leg:type_name -> bourse.wire.LegID
+	3,  // 75: bourse.wire.Degraded.stamp:type_name -> bourse.wire.Stamp
+	4,  // 76: bourse.wire.Noted.leg:type_name -> bourse.wire.LegID
+	4,  // 77: bourse.wire.Shifted.leg:type_name -> bourse.wire.LegID
+	3,  // 78: bourse.wire.Shifted.stamp:type_name -> bourse.wire.Stamp
+	4,  // 79: bourse.wire.List.known:type_name -> bourse.wire.LegID
+	40, // 80: bourse.wire.Listing.legs:type_name -> bourse.wire.ListedLeg
+	7,  // 81: bourse.wire.Listing.refusal:type_name -> bourse.wire.Reason
+	3,  // 82: bourse.wire.Listing.stamp:type_name -> bourse.wire.Stamp
+	4,  // 83: bourse.wire.ListedLeg.leg:type_name -> bourse.wire.LegID
+	5,  // 84: bourse.wire.ListedLeg.what:type_name -> bourse.wire.Leg
+	1,  // 85: bourse.wire.ListedLeg.state:type_name -> bourse.wire.LegState
+	6,  // 86: bourse.wire.ListedLeg.fare:type_name -> bourse.wire.Fare
+	40, // 87: bourse.wire.Reassert.leg:type_name -> bourse.wire.ListedLeg
+	4,  // 88: bourse.wire.Reasserted.leg:type_name -> bourse.wire.LegID
+	7,  // 89: bourse.wire.Reasserted.reason:type_name -> bourse.wire.Reason
+	3,  // 90: bourse.wire.Reasserted.stamp:type_name -> bourse.wire.Stamp
+	91, // [91:91] is the sub-list for method output_type
+	91, // [91:91] is the sub-list for method input_type
+	91, // [91:91] is the sub-list for extension type_name
+	91, // [91:91] is the sub-list for extension extendee
+	0,  // [0:91] is the sub-list for field type_name
 }
 
 func init() { file_wire_proto_init() }
@@ -3521,6 +3841,7 @@ func file_wire_proto_init() {
 		(*Envelope_Listing)(nil),
 		(*Envelope_Reassert)(nil),
 		(*Envelope_Reasserted)(nil),
+		(*Envelope_Shifted)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -3528,7 +3849,7 @@ func file_wire_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_wire_proto_rawDesc), len(file_wire_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   38,
+			NumMessages:   41,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
