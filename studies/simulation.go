@@ -22,9 +22,14 @@ type Simulation struct {
 	Check bool
 }
 
+// keptDetail is how many bytes an hour of virtual time a broker records of what
+// its cycles saw and chose, where a report is wanted: a few batches of a hundred
+// jobs. The alternatives of cycles beyond it are not in the report.
+const keptDetail = 4 << 20
+
 // Record says what is kept of a run.
 type Record struct {
-	Keep   bool      // the rows of all jobs and the picture
+	Keep   bool      // the rows of all jobs, the alternatives they had, and the pictures
 	Events io.Writer // takes every fact as it is recorded; nil: nobody
 }
 
@@ -45,7 +50,11 @@ func (v *Violation) Unwrap() error { return v.Err }
 // Run runs the scenario with one seed, until its end. The same seed gives the
 // same report, byte for byte.
 func (s *Simulation) Run(seed uint64, rec Record) (*report.Report, error) {
-	w, err := newWorld(s.Scenario, seed, s.Workloads)
+	detail := 0
+	if rec.Keep {
+		detail = keptDetail
+	}
+	w, err := newDetailedWorld(s.Scenario, seed, s.Workloads, detail)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +121,7 @@ func (s *Simulation) RunSeeds(first uint64, runs int, rec Record, done func(*rep
 
 // header says what the run is made of.
 func (w *world) header(seed uint64) report.Header {
-	h := report.Header{Scenario: w.scenario.Name, Seed: seed}
+	h := report.Header{Scenario: w.scenario.Name, Seed: seed, Settings: Settings(w.scenario)}
 	for _, s := range w.scenario.Sites {
 		h.Sites = append(h.Sites, report.Site{Name: s.Name, Groups: s.Groups})
 	}

@@ -1,13 +1,14 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 
 	"bourse"
 )
 
-// broker sums up one VO: its jobs, its transactions and its cycles.
-type broker struct {
+// vo sums up one VO: its jobs, its transactions and its cycles.
+type vo struct {
 	name   string
 	budget bourse.Credits
 	keep   bool
@@ -28,6 +29,9 @@ type broker struct {
 	looked, alternatives  int
 	timeLimits            bourse.Duration
 	budgetLimits          bourse.Credits
+
+	detail detail         // kept only
+	tried  []*transaction // held and given up, the first mostBars of them, kept only
 }
 
 // voJob is a job of a VO and where it stands.
@@ -36,6 +40,7 @@ type voJob struct {
 	tx     *transaction  // the last one committed, nil if never placed
 	reason bourse.Reason // why it was last put off
 	final  bool          // it will not be tried again
+	story  *story        // nil where it is not kept
 }
 
 // transaction is a try to commit a window of a job.
@@ -57,16 +62,19 @@ type voLeg struct {
 	reason bourse.Code
 }
 
-func newBroker(b Broker, keep bool) *broker {
-	return &broker{name: b.Name, budget: b.Budget, keep: keep, jobs: map[string]*voJob{},
+func newBroker(b Broker, keep bool) *vo {
+	return &vo{name: b.Name, budget: b.Budget, keep: keep, jobs: map[string]*voJob{},
 		open: map[bourse.TxID]*transaction{}, aborts: map[bourse.Code]int{}, postponements: map[bourse.Code]int{}}
 }
 
 // fact counts a fact of the broker.
-func (b *broker) fact(f any) {
+func (b *vo) fact(f any) {
 	switch f := f.(type) {
 	case bourse.JobSubmitted:
 		j := &voJob{Job: f.Job}
+		if b.keep && len(b.order) < mostStories {
+			j.story = &story{}
+		}
 		b.jobs[f.Job.Name] = j
 		b.order = append(b.order, j)
 	case bourse.SubmissionRefused:
@@ -96,7 +104,7 @@ func (b *broker) fact(f any) {
 	}
 }
 
-func (b *broker) cycle(f bourse.CycleClosed) {
+func (b *vo) cycle(f bourse.CycleClosed) {
 	b.cycles++
 	b.looked += f.Batch
 	b.alternatives += f.Alternatives
@@ -110,7 +118,7 @@ func (b *broker) cycle(f bourse.CycleClosed) {
 	}
 }
 
-func (b *broker) begin(f bourse.TxBegun) {
+func (b *vo) begin(f bourse.TxBegun) {
 	tx := &transaction{job: b.jobs[f.Job], legs: make([]voLeg, len(f.Legs))}
 	for i, what := range f.Legs {
 		tx.legs[i] = voLeg{site: f.Sites[i], what: what, end: bourse.Never}
@@ -118,12 +126,15 @@ func (b *broker) begin(f bourse.TxBegun) {
 	b.open[f.Tx] = tx
 }
 
-func (b *broker) decide(f bourse.TxDecided) {
+func (b *vo) decide(f bourse.TxDecided) {
 	tx := b.open[f.Tx]
 	if !f.Commit {
 		b.counts.aborted++
 		b.aborts[f.Reason.Code]++
 		delete(b.open, f.Tx)
+		if b.keep && tx != nil && len(b.tried) < mostBars && tx.held() {
+			b.tried = append(b.tried, tx)
+		}
 		return
 	}
 	b.counts.committed++
@@ -157,7 +168,7 @@ func (l *voLeg) closed(f bourse.LegClosed) {
 
 // done takes note of the end of a leg's work, unless its site told a sadder
 // end, and of what was given back.
-func (b *broker) done(f bourse.LegDone) {
+func (b *vo) done(f bourse.LegDone) {
 	b.spent -= f.Refund
 	l := b.leg(f.Leg)
 	if l == nil {
@@ -174,7 +185,7 @@ func (b *broker) done(f bourse.LegDone) {
 }
 
 // leg finds a leg of a transaction that was not aborted, nil if there is none.
-func (b *broker) leg(id bourse.LegID) *voLeg {
+func (b *vo) leg(id bourse.LegID) *voLeg {
 	tx := b.open[id.Tx]
 	if tx == nil || id.Leg < 0 || id.Leg >= len(tx.legs) {
 		return nil
@@ -183,7 +194,7 @@ func (b *broker) leg(id bourse.LegID) *voLeg {
 }
 
 // legMoved hears from a site how a leg of this broker stands.
-func (b *broker) legMoved(now bourse.Time, m bourse.LegMoved) {
+func (b *vo) legMoved(now bourse.Time, m bourse.LegMoved) {
 	l := b.leg(m.Leg)
 	if l == nil {
 		return
@@ -211,6 +222,11 @@ func (l *voLeg) ran(until bourse.Time) (start, end bourse.Time, ok bool) {
 	return l.what.Start, end, end > l.what.Start
 }
 
+// held reports whether a site has held any of the legs.
+func (t *transaction) held() bool {
+	return slices.ContainsFunc(t.legs, func(l voLeg) bool { return l.state == bourse.Held || l.state == bourse.Prepared })
+}
+
 // sites is the number of different sites among the legs.
 func (t *transaction) sites() int {
 	var names []string
@@ -232,8 +248,26 @@ func (t *transaction) window() (start, end bourse.Time) {
 	return start, end
 }
 
+// undecidedTxs are the transactions that were begun and not decided, in order.
+func (b *vo) undecidedTxs() []*transaction {
+	var ids []bourse.TxID
+	for id, tx := range b.open {
+		if !tx.committed {
+			ids = append(ids, id)
+		}
+	}
+	slices.SortFunc(ids, func(x, y bourse.TxID) int {
+		return cmp.Or(cmp.Compare(x.Incarnation, y.Incarnation), cmp.Compare(x.Nonce, y.Nonce), cmp.Compare(x.Seq, y.Seq))
+	})
+	list := make([]*transaction, len(ids))
+	for i, id := range ids {
+		list[i] = b.open[id]
+	}
+	return list
+}
+
 // undecided is the number of transactions that were begun and not decided.
-func (b *broker) undecided() int {
+func (b *vo) undecided() int {
 	n := 0
 	for _, tx := range b.open { // a sum: the order does not show
 		if !tx.committed {

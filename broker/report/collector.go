@@ -15,6 +15,14 @@ type Header struct {
 	Seed     uint64
 	Sites    []Site
 	Brokers  []Broker
+	Settings []Setting // how it was configured, in the order to show
+}
+
+// Setting is one key of a run's configuration, as people read it.
+type Setting struct {
+	Owner string `json:"owner"` // a site or a VO; "" for the whole
+	Key   string `json:"key"`
+	Value string `json:"value"`
 }
 
 // Site is a site and its groups. Its agents are "site:NAME" and "cluster:NAME".
@@ -62,22 +70,22 @@ type Collector struct {
 	keep    bool
 	events  *eventWriter // nil if nobody wants them
 	sites   []*site
-	brokers []*broker
+	brokers []*vo
 	index   map[agents.ID]origin
-	byName  map[string]*broker
+	byName  map[string]*vo
 }
 
 // origin is what a collector knows of an agent: at most one of the two is set.
 type origin struct {
 	site    *site
-	broker  *broker
+	broker  *vo
 	cluster bool
 }
 
 // NewCollector returns a collector for the agents of the header. Two agents of
 // one name are a broken invariant.
 func NewCollector(h Header, o Options) *Collector {
-	c := &Collector{header: h, keep: o.Keep, index: map[agents.ID]origin{}, byName: map[string]*broker{}}
+	c := &Collector{header: h, keep: o.Keep, index: map[agents.ID]origin{}, byName: map[string]*vo{}}
 	if o.Events != nil {
 		c.events = newEventWriter(o.Events)
 	}
@@ -129,6 +137,9 @@ func (c *Collector) Add(now bourse.Time, id agents.ID, f agents.Fact) {
 		}
 	case o.broker != nil:
 		o.broker.fact(f)
+		if c.keep {
+			o.broker.detailed(now, f)
+		}
 	}
 }
 
@@ -141,7 +152,7 @@ func (c *Collector) Finish(end End) (*Report, error) {
 		}
 	}
 	r := &Report{until: end.Until, sites: c.sites, brokers: c.brokers, kept: c.keep}
-	r.Summary = Summary{Scenario: c.header.Scenario, Seed: c.header.Seed, Until: end.Until,
+	r.Summary = Summary{Scenario: c.header.Scenario, Seed: c.header.Seed, Until: end.Until, Settings: c.header.Settings,
 		Sites: []SiteSummary{}, Brokers: []BrokerSummary{}}
 	for _, s := range c.sites {
 		s.wait(end.Waiting[s.name], end.Until)
@@ -165,7 +176,7 @@ type Report struct {
 
 	until   bourse.Time
 	sites   []*site
-	brokers []*broker
+	brokers []*vo
 	kept    bool
 }
 

@@ -13,35 +13,40 @@ const steps = int(plotWidth / pixel)
 // the bars and one over the steps.
 func (p *picture) density(b *band) {
 	legs, both := make([]float64, steps), make([]float64, steps)
-	spread(legs, b.bars, p.until, func(one *bar) bool { return one.vo })
-	spread(both, b.bars, p.until, func(*bar) bool { return true })
+	spread(legs, b.bars, p.until, func(one *bar) float64 {
+		if !one.vo {
+			return 0
+		}
+		return float64(one.nodes)
+	})
+	spread(both, b.bars, p.until, func(one *bar) float64 { return float64(one.nodes) })
 	p.Open("z")
 	p.Area("lf", stairs(both, b.nodes, b.y, b.h), "")
 	p.Area("vf", stairs(legs, b.nodes, b.y, b.h), "")
 	p.Close()
 }
 
-// spread sets each step of [0, until] to the mean number of nodes that the
-// bars that count take during it.
-func spread(mean []float64, bars []bar, until bourse.Time, counts func(*bar) bool) {
+// spread sets each step of [0, until] to the mean sum of what the bars weigh
+// during it.
+func spread(mean []float64, bars []bar, until bourse.Time, weighs func(*bar) float64) {
 	whole := make([]float64, len(mean)+1) // changes at the opening of a step
 	n := len(mean)
 	for i := range bars {
 		one := &bars[i]
-		if !counts(one) {
+		weight := weighs(one)
+		if weight == 0 {
 			continue
 		}
 		from, to := float64(one.start)/float64(until)*float64(n), float64(one.end)/float64(until)*float64(n)
 		first, last := min(int(from), n-1), min(int(to), n-1)
-		nodes := float64(one.nodes)
 		if first == last {
-			mean[first] += nodes * (to - from)
+			mean[first] += weight * (to - from)
 			continue
 		}
-		mean[first] += nodes * (float64(first+1) - from)
-		mean[last] += nodes * (to - float64(last))
-		whole[first+1] += nodes
-		whole[last] -= nodes
+		mean[first] += weight * (float64(first+1) - from)
+		mean[last] += weight * (to - float64(last))
+		whole[first+1] += weight
+		whole[last] -= weight
 	}
 	level := 0.0
 	for k := range mean {

@@ -16,7 +16,7 @@ const (
 	GanttFile   = "gantt.svg"
 )
 
-var names = [...]string{SummaryFile, JobsFile, EventsFile, GanttFile}
+var names = [...]string{SummaryFile, JobsFile, EventsFile, GanttFile, ReportFile}
 
 // partial marks a file that is being written.
 const partial = ".partial"
@@ -66,7 +66,7 @@ func (f *Folder) Write(r *Report) error {
 	files := []struct {
 		name  string
 		write func(io.Writer) error
-	}{{SummaryFile, r.WriteSummary}, {JobsFile, r.WriteJobs}, {GanttFile, r.WriteGantt}}
+	}{{SummaryFile, r.WriteSummary}, {JobsFile, r.WriteJobs}, {GanttFile, r.WriteGantt}, {ReportFile, r.WriteHTML}}
 	err := f.events.Close()
 	for _, one := range files {
 		if err == nil {
@@ -102,6 +102,19 @@ func (f *Folder) Discard() {
 	}
 }
 
+// WriteFile writes a file under another name and puts it in its place when it is
+// whole: on an error what was there before is left.
+func WriteFile(path string, write func(io.Writer) error) error {
+	err := create(path+partial, write)
+	if err == nil {
+		err = os.Rename(path+partial, path)
+	}
+	if err != nil {
+		os.Remove(path + partial)
+	}
+	return err
+}
+
 // create writes a file whole or says why not.
 func create(path string, write func(io.Writer) error) error {
 	f, err := os.Create(path)
@@ -114,7 +127,7 @@ func create(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// WriteDir writes the four files of a report whose events lie elsewhere.
+// WriteDir writes the files of a report whose events lie elsewhere.
 func WriteDir(dir string, r *Report, events io.Reader) error {
 	f, err := OpenFolder(dir)
 	if err != nil {

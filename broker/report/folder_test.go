@@ -25,7 +25,7 @@ func files(t *testing.T, dir string) []string {
 	return names
 }
 
-var whole = []string{"events.jsonl", "gantt.svg", "jobs.csv", "summary.json"}
+var whole = []string{"events.jsonl", "gantt.svg", "jobs.csv", "report.html", "summary.json"}
 
 func TestFolder_AllFilesOrThoseOfTheRunBefore(t *testing.T) {
 	t.Parallel()

@@ -46,6 +46,7 @@ type band struct {
 	name  string
 	nodes int
 	bars  []bar
+	held  []bar     // legs that were held and have not run
 	laid  [][]piece // of each bar
 	y, h  draw.Px
 }
@@ -95,6 +96,7 @@ func (r *Report) gantt(o ganttOptions) (*draw.Drawing, error) {
 		}
 	}
 	p.joins()
+	p.holds()
 	p.label()
 	for i := range p.bands {
 		p.used(&p.bands[i])
@@ -105,6 +107,9 @@ func (r *Report) gantt(o ganttOptions) (*draw.Drawing, error) {
 // lay gives every bar its lanes, unless there are too many to draw.
 func (p *picture) lay() error {
 	p.bands = p.report.bands(false)
+	if p.tried {
+		p.report.addTried(p.bands)
+	}
 	for _, b := range p.bands {
 		p.total += len(b.bars)
 	}
@@ -174,6 +179,35 @@ func (r *Report) bands(whole bool) []band {
 		}
 	}
 	return list
+}
+
+// addTried adds the legs that were held and given up, or still are held, to the
+// bands of their groups.
+func (r *Report) addTried(bands []band) {
+	at := map[[2]string]*band{}
+	for i := range bands {
+		at[[2]string{r.sites[bands[i].site].name, bands[i].name}] = &bands[i]
+	}
+	add := func(b *vo, tx *transaction) {
+		for k := range tx.legs {
+			l := &tx.legs[k]
+			to := at[[2]string{l.site, l.what.Group}]
+			if to == nil || l.state != bourse.Held && l.state != bourse.Prepared {
+				continue
+			}
+			if start, end := l.what.Start, min(l.what.End, r.until); start < end {
+				to.held = append(to.held, bar{nodes: l.what.Nodes, start: start, end: end, vo: true, tx: tx, leg: k, broker: b.name, tried: true})
+			}
+		}
+	}
+	for _, b := range r.brokers {
+		for _, tx := range b.tried {
+			add(b, tx)
+		}
+		for _, tx := range b.undecidedTxs() {
+			add(b, tx)
+		}
+	}
 }
 
 // picture draws, remembering where the legs of each window came to lie.
@@ -298,6 +332,9 @@ func (p *picture) words(one *bar, b *band) string {
 		return fmt.Sprintf("%s, local job %d: %s, %s", where, one.job, when, one.class)
 	}
 	l := &one.tx.legs[one.leg]
+	if one.tried {
+		return fmt.Sprintf("%s, %s of %s: %s, held and not run", where, one.tx.name(), one.broker, when)
+	}
 	text := fmt.Sprintf("%s, %s of %s: %s, %s credits", where, one.tx.name(), one.broker, when, money(l.fare.Total()))
 	if l.fare.Additive > 0 {
 		text += fmt.Sprintf(" (%s for delay)", money(l.fare.Additive))
@@ -327,6 +364,24 @@ func (b *bar) style() string {
 		return "r"
 	}
 	return "i"
+}
+
+// holds outlines what was held and has not run, from the first lane down: other
+// jobs may lie there.
+func (p *picture) holds() {
+	if p.dense {
+		return
+	}
+	p.Open("z tried")
+	for i := range p.bands {
+		b := &p.bands[i]
+		for k := range b.held {
+			one := &b.held[k]
+			x := p.x(one.start)
+			p.Box("held", draw.Box{X: x, Y: b.y, W: p.x(one.end) - x, H: b.h * draw.Px(min(one.nodes, b.nodes)) / draw.Px(b.nodes)}, p.words(one, b))
+		}
+	}
+	p.Close()
 }
 
 // joins draws a line through the legs of each window that has several.

@@ -21,11 +21,11 @@ func fineness(lane draw.Px) string {
 func (p *picture) head() {
 	sum := &p.report.Summary
 	p.Drawing = draw.New(pageWidth, p.bottom+34*pixel, sum.Scenario+": what ran where", sheet)
+	p.Box("bg", draw.Box{W: p.Width, H: p.Height}, "")
 	if !p.headed {
 		p.legend(18 * pixel)
 		return
 	}
-	p.Box("bg", draw.Box{W: p.Width, H: p.Height}, "")
 	p.text("t", 20*pixel, 32*pixel, sum.Scenario)
 	p.text("m e", pageWidth-20*pixel, 32*pixel, fmt.Sprintf("seed %d, until %s", sum.Seed, tickLabel(p.report.until, bourse.Second)))
 	y := 36 * pixel

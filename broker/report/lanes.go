@@ -19,6 +19,7 @@ type bar struct {
 	leg        int          // of a leg
 	colour     int          // of a leg: one number per transaction
 	broker     string       // of a leg
+	tried      bool         // of a leg: it was held, and has not run
 }
 
 // piece is a run of neighbouring lanes.

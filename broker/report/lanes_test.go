@@ -115,7 +115,7 @@ func TestSpread_KeepsNodeTime(t *testing.T) {
 			bars = append(bars, bar{nodes: 3, start: s, end: e})
 			want += 3 * float64(e-s)
 		}
-		spread(mean, bars, until, func(*bar) bool { return true })
+		spread(mean, bars, until, func(one *bar) float64 { return float64(one.nodes) })
 		got := 0.0
 		for _, m := range mean {
 			if m < -1e-9 {

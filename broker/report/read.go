@@ -18,7 +18,7 @@ import (
 const longestEvent = 16 << 20
 
 // decoders make facts of their fields, by kind. A kind that is not here
-// carries no measure.
+// tells the report nothing.
 var decoders = map[string]func([]byte) (agents.Fact, error){
 	bourse.JobStarted{}.Kind():        decode[bourse.JobStarted],
 	bourse.JobEnded{}.Kind():          decode[bourse.JobEnded],
@@ -33,6 +33,15 @@ var decoders = map[string]func([]byte) (agents.Fact, error){
 	bourse.TxDecided{}.Kind():         decode[bourse.TxDecided],
 	bourse.LegClosed{}.Kind():         decode[bourse.LegClosed],
 	bourse.LegDone{}.Kind():           decode[bourse.LegDone],
+	bourse.CycleSeen{}.Kind():         decode[bourse.CycleSeen],
+	bourse.CyclePlanned{}.Kind():      decode[bourse.CyclePlanned],
+	bourse.LegStarted{}.Kind():        decode[bourse.LegStarted],
+	bourse.LegAdopted{}.Kind():        decode[bourse.LegAdopted],
+	bourse.TxReversed{}.Kind():        decode[bourse.TxReversed],
+	bourse.TxForgotten{}.Kind():       decode[bourse.TxForgotten],
+	bourse.JobBroken{}.Kind():         decode[bourse.JobBroken],
+	bourse.JobCancelled{}.Kind():      decode[bourse.JobCancelled],
+	bourse.JobsForgotten{}.Kind():     decode[bourse.JobsForgotten],
 }
 
 func decode[F agents.Fact](line []byte) (agents.Fact, error) {
@@ -80,7 +89,7 @@ func ReadEvents(r io.Reader, each func(now bourse.Time, id agents.ID, f agents.F
 
 // Header is what the summary says of how a run was made.
 func (s *Summary) Header() Header {
-	h := Header{Scenario: s.Scenario, Seed: s.Seed}
+	h := Header{Scenario: s.Scenario, Seed: s.Seed, Settings: s.Settings}
 	for _, one := range s.Sites {
 		site := Site{Name: one.Name}
 		for _, g := range one.Groups {

@@ -18,6 +18,7 @@ type Summary struct {
 	Finding  string          `json:"finding"` // one sentence
 	Sites    []SiteSummary   `json:"sites"`
 	Brokers  []BrokerSummary `json:"brokers"`
+	Settings []Setting       `json:"settings,omitempty"`
 }
 
 // SiteSummary is what became of one site over [0, until].
@@ -163,7 +164,7 @@ func (s *site) summary(until bourse.Time) SiteSummary {
 	return sum
 }
 
-func (b *broker) summary() BrokerSummary {
+func (b *vo) summary() BrokerSummary {
 	sum := BrokerSummary{Name: b.name, Postponements: b.postponements, Cost: income(b.fare), Spent: b.spent,
 		Budget: b.budget, Left: b.budget - b.spent,
 		Transactions: TransactionSummary{Committed: b.counts.committed, Aborted: b.counts.aborted, Aborts: b.aborts},

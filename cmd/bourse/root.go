@@ -43,6 +43,7 @@ func commands() []*cobra.Command {
 		newCheck(),
 		newTorture(),
 		newSweep(),
+		newReport(),
 		newSubmit(),
 		newJobs(),
 		newCancel(),

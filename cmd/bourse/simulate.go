@@ -38,8 +38,9 @@ buy windows of time on them for the jobs of their VOs. Without a scenario it
 runs the embedded default.
 
 It ends with a table, a finding in one sentence and, with --out, the files
-summary.json, jobs.csv, events.jsonl and gantt.svg. The same seed gives the same
-bytes. With --runs N it runs N seeds in parallel and shows means with 95 %
+report.html (a page with everything: figures, prices, and why each job got what
+it got), summary.json, jobs.csv, events.jsonl and gantt.svg. The same seed gives
+the same bytes; "bourse report" draws them again, or two runs side by side. With --runs N it runs N seeds in parallel and shows means with 95 %
 intervals; the files are those of the first seed.`,
 		Example: `  bourse simulate
   bourse simulate --seed 7 --out out
@@ -177,8 +178,8 @@ func (f *simulateFlags) show(first *report.Report, all []report.Summary, stdout 
 		_, err := fmt.Fprintln(stdout, "\nNo files written; name a folder with --out DIR.")
 		return err
 	}
-	_, err := fmt.Fprintf(stdout, "\nFiles in %s: %s, %s, %s, %s\n", f.out,
-		report.SummaryFile, report.JobsFile, report.EventsFile, report.GanttFile)
+	_, err := fmt.Fprintf(stdout, "\nFiles in %s: %s, %s, %s, %s, %s\n", f.out,
+		report.ReportFile, report.SummaryFile, report.JobsFile, report.EventsFile, report.GanttFile)
 	return err
 }
 

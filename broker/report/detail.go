@@ -1,0 +1,212 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"bourse"
+	"bourse/broker"
+	"bourse/broker/explain"
+	"bourse/policy/selection"
+)
+
+// Bounds on what is kept to say why.
+const (
+	mostStories = 2000 // jobs of a VO whose way is told, in order of submission
+	mostTurns   = 24   // of a job; the first ones and the latest
+	firstTurns  = 8
+	mostOptions = 8 // alternatives of a job that are shown
+	mostBatches = 6 // of a VO, whose fronts are drawn
+)
+
+// detail is what a broker's facts say of why: the turns of its jobs and, from
+// what its cycles saw and chose (facts that are recorded on demand, see
+// broker.Config.Explain), the alternatives that each job had.
+type detail struct {
+	turns   explain.Turns
+	seen    *bourse.CycleSeen // of the cycle under way
+	looked  int               // cycles planned again
+	unclear int               // cycles on record that could not be
+	why     string            // the first of them could not
+	batches []batch           // the largest, in order of size
+}
+
+// story is the way of a job.
+type story struct {
+	turns   []turn
+	dropped int
+	look    *look // the cycle that placed it last, else the last that looked at it
+}
+
+// turn is something that became of a job, or the same several times.
+type turn struct {
+	explain.Turn
+	times int
+	last  bourse.Time
+}
+
+// look is what a cycle had for a job.
+type look struct {
+	cycle   uint64
+	at      bourse.Time
+	goal    string
+	found   int
+	options []broker.Option // the chosen one, and the first of the others
+	chosen  int
+	reason  bourse.Reason
+}
+
+// batch is a cycle's choice for the jobs that it placed.
+type batch struct {
+	cycle       uint64
+	at          bourse.Time
+	goal        string
+	jobs        [][]selection.Alternative
+	chosen      []int
+	size        int // alternatives in all
+	open        int // jobs with a choice
+	timeLimit   bourse.Duration
+	budgetLimit bourse.Credits
+}
+
+// detailed notes what a fact says of why.
+func (b *vo) detailed(now bourse.Time, f any) {
+	switch f := f.(type) {
+	case bourse.CycleSeen:
+		b.detail.seen = &f
+		return
+	case bourse.CyclePlanned:
+		if s := b.detail.seen; s != nil && s.Cycle == f.Cycle {
+			b.rerun(now, s, &f)
+		}
+		b.detail.seen = nil
+		return
+	}
+	fact, ok := f.(interface{ Kind() string })
+	if !ok {
+		return
+	}
+	for _, t := range b.detail.turns.Take(now, fact) {
+		if j := b.jobs[t.Job]; j != nil && j.story != nil {
+			j.story.add(t)
+		}
+	}
+}
+
+// add tells one turn more; the same cause again is counted only.
+func (s *story) add(t explain.Turn) {
+	if n := len(s.turns); n > 0 && t.What == explain.Postponed {
+		if last := &s.turns[n-1]; last.What == t.What && last.Reason.Code == t.Reason.Code {
+			last.times, last.last, last.Words, last.Reason = last.times+1, t.At, t.Words, t.Reason
+			return
+		}
+	}
+	if len(s.turns) == mostTurns {
+		s.turns = slices.Delete(s.turns, firstTurns, firstTurns+1)
+		s.dropped++
+	}
+	s.turns = append(s.turns, turn{Turn: t, times: 1, last: t.At})
+}
+
+// rerun plans a cycle on record again, for the alternatives that it chose from.
+func (b *vo) rerun(now bourse.Time, seen *bourse.CycleSeen, planned *bourse.CyclePlanned) {
+	again, err := broker.NewRerun(seen, planned)
+	if err != nil {
+		if b.detail.unclear++; b.detail.why == "" {
+			b.detail.why = err.Error()
+		}
+		return
+	}
+	b.detail.looked++
+	one := batch{cycle: seen.Cycle, at: now, goal: seen.Terms.Minimize, timeLimit: bourse.MaxDuration, budgetLimit: bourse.MaxCredits}
+	outcomes := again.As()
+	for i := range outcomes {
+		o := &outcomes[i]
+		one.take(o)
+		if j := b.jobs[o.Job]; j != nil && j.story != nil && (o.Chosen > 0 || j.story.look == nil || j.story.look.chosen == 0) {
+			j.story.look = &look{cycle: seen.Cycle, at: now, goal: seen.Terms.Minimize, found: len(o.Options),
+				options: shown(o), chosen: o.Chosen, reason: o.Reason}
+		}
+	}
+	if one.open == 0 {
+		return
+	}
+	list := append(b.detail.batches, one)
+	slices.SortStableFunc(list, func(x, y batch) int { return cmp.Or(cmp.Compare(y.open, x.open), cmp.Compare(y.size, x.size)) })
+	b.detail.batches = list[:min(len(list), mostBatches)]
+}
+
+// take adds a job that was placed, with the alternatives that took part.
+func (b *batch) take(o *broker.Outcome) {
+	b.timeLimit, b.budgetLimit = o.TimeLimit, o.BudgetLimit
+	if o.Chosen == 0 {
+		return
+	}
+	var list []selection.Alternative
+	chosen := -1
+	for _, x := range o.Options {
+		if x.Out.Refused() && x.Number != o.Chosen {
+			continue
+		}
+		if x.Number == o.Chosen {
+			chosen = len(list)
+		}
+		list = append(list, selection.Alternative{Time: x.Time, Cost: x.Fare.Total(), End: x.End})
+	}
+	if chosen < 0 {
+		return
+	}
+	b.jobs, b.chosen, b.size = append(b.jobs, list), append(b.chosen, chosen), b.size+len(list)
+	if len(list) > 1 {
+		b.open++
+	}
+}
+
+// shown are the alternatives of a job to show: the first ones, and in any case
+// the one that was taken.
+func shown(o *broker.Outcome) []broker.Option {
+	list := slices.Clone(o.Options[:min(len(o.Options), mostOptions)])
+	if taken := o.Taken(); taken != nil && taken.Number > mostOptions && len(list) > 0 {
+		list[len(list)-1] = *taken
+	}
+	return list
+}
+
+// words tell an alternative's fate.
+func (l *look) words(o *broker.Option) string {
+	taken := slices.IndexFunc(l.options, func(x broker.Option) bool { return x.Number == l.chosen })
+	switch {
+	case o.Number == l.chosen:
+		return "taken"
+	case o.Out.Refused():
+		return o.Out.String()
+	case taken < 0:
+		return "not taken"
+	}
+	t := &l.options[taken]
+	var list []string
+	if d := o.Fare.Total() - t.Fare.Total(); d > 0 {
+		list = append(list, fmt.Sprintf("%s credits dearer", money(d)))
+	} else if d < 0 {
+		list = append(list, fmt.Sprintf("%s credits cheaper", money(-d)))
+	}
+	if d := o.Time - t.Time; d > 0 {
+		list = append(list, span(d)+" longer")
+	} else if d < 0 {
+		list = append(list, span(-d)+" shorter")
+	}
+	if d := o.End.Sub(t.End); d > 0 {
+		list = append(list, "ends "+span(d)+" later")
+	} else if d < 0 {
+		list = append(list, "ends "+span(-d)+" sooner")
+	}
+	if len(list) == 0 {
+		return "as good; the first is taken"
+	}
+	s := list[0]
+	for _, more := range list[1:] {
+		s += ", " + more
+	}
+	return s
+}

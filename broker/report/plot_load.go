@@ -1,0 +1,196 @@
+package report
+
+import (
+	"fmt"
+
+	"bourse"
+	"bourse/broker/report/draw"
+)
+
+// mostPanels bounds how many sites have panels in the figure of loads.
+const mostPanels = 40
+
+// Heights of the two panels of a site.
+const (
+	usePanel   = 80 * pixel
+	pricePanel = 60 * pixel
+)
+
+// load is how a site stood over equal steps of time: means over each step.
+type load struct {
+	local, vo  []float64 // nodes
+	paid, base []float64 // credits a node-hour, of the legs that ran; 0 where none did
+}
+
+// load walks over the bars of a site's band.
+func (b *band) load(n int, until bourse.Time) load {
+	l := load{make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)}
+	spread(l.local, b.bars, until, func(one *bar) float64 {
+		if one.vo {
+			return 0
+		}
+		return float64(one.nodes)
+	})
+	spread(l.vo, b.bars, until, func(one *bar) float64 {
+		if !one.vo {
+			return 0
+		}
+		return float64(one.nodes)
+	})
+	spread(l.paid, b.bars, until, func(one *bar) float64 { return one.rate(bourse.Fare.Total) })
+	spread(l.base, b.bars, until, func(one *bar) float64 { return one.rate(func(f bourse.Fare) bourse.Credits { return f.Base }) })
+	for k := range l.vo {
+		if l.vo[k] < 1e-9 {
+			l.paid[k], l.base[k] = 0, 0
+			continue
+		}
+		l.paid[k] /= l.vo[k]
+		l.base[k] /= l.vo[k]
+	}
+	return l
+}
+
+// rate is what a leg costs an hour, 0 for a local job.
+func (b *bar) rate(of func(bourse.Fare) bourse.Credits) float64 {
+	if !b.vo {
+		return 0
+	}
+	l := &b.tx.legs[b.leg]
+	if hours := l.what.End.Sub(l.what.Start).Hours(); hours > 0 {
+		return of(l.fare).Float() / hours
+	}
+	return 0
+}
+
+// unitPrice is what a leg costs a node and hour.
+func (l *voLeg) unitPrice() float64 {
+	hours := l.what.End.Sub(l.what.Start).Hours() * float64(l.what.Nodes)
+	if hours <= 0 {
+		return 0
+	}
+	return l.fare.Total().Float() / hours
+}
+
+// highestPrice is the highest unit price of all legs that were committed.
+func (r *Report) highestPrice() float64 {
+	most := 0.0
+	for _, b := range r.brokers {
+		for _, tx := range b.placed {
+			for k := range tx.legs {
+				most = max(most, tx.legs[k].unitPrice())
+			}
+		}
+	}
+	return most
+}
+
+var loadHead = []string{"site", "from s", "to s", "nodes", "local nodes", "VO nodes", "price credits/node-hour", "base price credits/node-hour"}
+
+// loadPlot draws the use and the price of each site over one ruler.
+func (r *Report) loadPlot(v view) Plot {
+	bands := r.bands(true)
+	shown := bands[:min(len(bands), mostPanels)]
+	each := 26*pixel + usePanel + 26*pixel + pricePanel
+	if len(r.brokers) == 0 {
+		each = 26*pixel + usePanel
+	}
+	top := 46 * pixel
+	d := draw.New(pageWidth, top+each*draw.Px(len(shown))+30*pixel, r.Summary.Scenario+": use and price of each site", sheet)
+	d.Box("bg", draw.Box{W: d.Width, H: d.Height}, "")
+	r.loadLegend(d, len(bands))
+	bottom := top + each*draw.Px(len(shown))
+	f := Plot{Name: "load", Title: "Use and price of each site", Drawing: d, timed: true, Head: loadHead,
+		About: "Share of the nodes in use, by whom, and the mean price per node-hour of the VO legs that run, with its base part dashed: what lies between is paid for delaying local jobs."}
+	const brief = 24
+	for i := range bands {
+		s := r.sites[bands[i].site]
+		l := bands[i].load(steps, v.until)
+		f.Rows = append(f.Rows, l.rows(s.name, bands[i].nodes, v.until)...)
+		f.Brief = append(f.Brief, bands[i].load(brief, v.until).rows(s.name, bands[i].nodes, v.until)...)
+		if i < len(shown) {
+			r.loadPanels(d, &bands[i], &l, top+each*draw.Px(i), v)
+		}
+	}
+	ruler(d, v.until, top, bottom+4*pixel, true)
+	return f
+}
+
+func (r *Report) loadLegend(d *draw.Drawing, sites int) {
+	y := 16 * pixel
+	d.Box("lf", draw.Box{X: 20 * pixel, Y: y - 9*pixel, W: 22 * pixel, H: 11 * pixel}, "")
+	d.Words("", draw.Point{X: 48 * pixel, Y: y}, "local jobs")
+	d.Box("vf", draw.Box{X: 130 * pixel, Y: y - 9*pixel, W: 22 * pixel, H: 11 * pixel}, "")
+	d.Words("", draw.Point{X: 158 * pixel, Y: y}, "VO legs")
+	if len(r.brokers) > 0 {
+		d.Line("l1", draw.Point{X: 230 * pixel, Y: y - 4*pixel}, draw.Point{X: 260 * pixel, Y: y - 4*pixel})
+		d.Words("", draw.Point{X: 268 * pixel, Y: y}, "price paid")
+		d.Line("l2", draw.Point{X: 350 * pixel, Y: y - 4*pixel}, draw.Point{X: 380 * pixel, Y: y - 4*pixel})
+		d.Words("", draw.Point{X: 388 * pixel, Y: y}, "its base part")
+	}
+	if sites > mostPanels {
+		d.Words("m", draw.Point{X: 500 * pixel, Y: y}, fmt.Sprintf("the first %d of %d sites; the data have all", mostPanels, sites))
+	}
+}
+
+// loadPanels draws the panels of one site.
+func (r *Report) loadPanels(d *draw.Drawing, b *band, l *load, top draw.Px, v view) {
+	c := chart{Drawing: d, Box: draw.Box{X: plotLeft, Y: top + 22*pixel, W: plotWidth, H: usePanel}, right: 1, high: 100}
+	name := r.sites[b.site].name
+	d.Words("s", draw.Point{X: 20 * pixel, Y: c.Y + 16*pixel}, clip(name, 11))
+	d.Words("m", draw.Point{X: 20 * pixel, Y: c.Y + 32*pixel}, count(b.nodes, "node"))
+	d.Box("band", c.Box, "")
+	c.levels(2, "% of nodes")
+	both := make([]float64, len(l.vo))
+	for k := range both {
+		both[k] = l.vo[k] + l.local[k]
+	}
+	d.Open("z")
+	d.Area("lf", stairs(both, b.nodes, c.Y, c.H), "")
+	d.Area("vf", stairs(l.vo, b.nodes, c.Y, c.H), "")
+	d.Close()
+	if len(r.brokers) == 0 {
+		return
+	}
+	c = chart{Drawing: d, Box: draw.Box{X: plotLeft, Y: c.Y + c.H + 26*pixel, W: plotWidth, H: pricePanel}, right: 1, high: above(v.price)}
+	d.Box("band", c.Box, "")
+	c.levels(2, "credits/node-hour")
+	d.Open("z")
+	c.levelLines("l2", l.base)
+	c.levelLines("l1", l.paid)
+	d.Close()
+}
+
+// levelLines draws a step function where it is above 0.
+func (c *chart) levelLines(class string, mean []float64) {
+	var line []draw.Point
+	for k := 0; k <= len(mean); k++ {
+		if k == len(mean) || mean[k] <= 0 {
+			if len(line) > 0 {
+				c.Line(class, line...)
+			}
+			line = nil
+			continue
+		}
+		y := c.y(min(mean[k], c.high))
+		x := plotLeft + draw.Px(k)*pixel
+		if n := len(line); n > 0 && line[n-1].Y == y {
+			line[n-1].X = x + pixel
+			continue
+		}
+		line = append(line, draw.Point{X: x, Y: y}, draw.Point{X: x + pixel, Y: y})
+	}
+}
+
+// rows are the data of a load.
+func (l load) rows(site string, nodes int, until bourse.Time) [][]string {
+	n := len(l.vo)
+	rows := make([][]string, n)
+	for k := range rows {
+		from, to := bourse.Time(int64(until)*int64(k)/int64(n)), bourse.Time(int64(until)*int64(k+1)/int64(n))
+		rows[k] = []string{site, from.String(), to.String(), fmt.Sprint(nodes), fmt.Sprintf("%.3f", l.local[k]), fmt.Sprintf("%.3f", l.vo[k]), "", ""}
+		if l.vo[k] >= 1e-9 {
+			rows[k][6], rows[k][7] = fmt.Sprintf("%.6f", l.paid[k]), fmt.Sprintf("%.6f", l.base[k])
+		}
+	}
+	return rows
+}

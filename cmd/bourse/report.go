@@ -1,0 +1,139 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"bourse/broker/report"
+)
+
+// figuresFolder is where --figures writes, inside the run's folder.
+const figuresFolder = "figures"
+
+// newReport builds "bourse report".
+func newReport() *cobra.Command {
+	var f reportFlags
+	cmd := &cobra.Command{
+		Use:   "report DIR [DIR2]",
+		Short: "Draw a run's report again, or two runs side by side",
+		Long: `Report reads summary.json and events.jsonl in the folder of a run, as simulate
+--out has left them, and writes beside them report.html and gantt.svg. With a
+second folder it writes comparison.html into the first: both runs side by side,
+over one ruler and on the same axes.
+
+With --figures it also writes every figure as a file of its own into a folder
+named figures, as SVG or as PNG, and the data behind each as CSV; of two runs
+their names begin with a- and b-.`,
+		Example: `  bourse report out
+  bourse report out --figures svg
+  bourse report fixed adaptive`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) < 1 || len(args) > 2 {
+				return fmt.Errorf("report wants the folder of a run, or of two; %d are given", len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(args, cmd.OutOrStdout()) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.figures, "figures", "", "also write each figure as a file: svg or png")
+	flags.StringVar(&f.out, "out", "", "folder for the files, if not that of the first run")
+	flags.BoolVar(&f.json, "json", false, "print the names of the files as JSON")
+	return cmd
+}
+
+type reportFlags struct {
+	figures, out string
+	json         bool
+}
+
+func (f *reportFlags) run(dirs []string, stdout io.Writer) error {
+	if f.figures != "" && f.figures != "svg" && f.figures != "png" {
+		return fmt.Errorf("--figures %q: svg or png is wanted", f.figures)
+	}
+	var runs []*report.Report
+	for _, dir := range dirs {
+		r, err := report.ReadDir(dir)
+		if errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("%w; the folder of a run is wanted, as \"bourse simulate --out DIR\" writes it", err)
+		}
+		if err != nil {
+			return err
+		}
+		runs = append(runs, r)
+	}
+	out := dirs[0]
+	if f.out != "" {
+		out = f.out
+		if err := os.MkdirAll(out, 0o755); err != nil {
+			return failed(err)
+		}
+	}
+	files, err := f.write(out, runs)
+	if err != nil {
+		return failed(err)
+	}
+	if f.json {
+		return failed(writeJSON(stdout, files))
+	}
+	for _, file := range files {
+		if _, err := fmt.Fprintln(stdout, file); err != nil {
+			return failed(err)
+		}
+	}
+	return nil
+}
+
+// write writes all files and returns their names.
+func (f *reportFlags) write(out string, runs []*report.Report) ([]string, error) {
+	var files []string
+	add := func(name string, write func(io.Writer) error) error {
+		path := filepath.Join(out, name)
+		files = append(files, path)
+		return report.WriteFile(path, write)
+	}
+	if len(runs) == 2 {
+		if err := add(report.ComparisonFile, func(w io.Writer) error { return report.WriteComparison(w, runs[0], runs[1]) }); err != nil {
+			return nil, err
+		}
+	} else {
+		if err := add(report.ReportFile, runs[0].WriteHTML); err != nil {
+			return nil, err
+		}
+		if err := add(report.GanttFile, runs[0].WriteGantt); err != nil {
+			return nil, err
+		}
+	}
+	if f.figures == "" {
+		return files, nil
+	}
+	for i, r := range runs {
+		prefix := ""
+		if len(runs) == 2 {
+			prefix = []string{"a-", "b-"}[i]
+		}
+		plots, err := r.Plots()
+		if err != nil {
+			return nil, err
+		}
+		if err := os.MkdirAll(filepath.Join(out, figuresFolder), 0o755); err != nil {
+			return nil, err
+		}
+		for k := range plots {
+			p := &plots[k]
+			name := filepath.Join(figuresFolder, prefix+p.Name)
+			if err := add(name+"."+f.figures, func(w io.Writer) error { return p.Write(w, f.figures) }); err != nil {
+				return nil, err
+			}
+			if err := add(name+".csv", p.WriteCSV); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return files, nil
+}
