@@ -312,7 +312,7 @@ func (p *pricingPlan) forecasts() {
 		nets[i] = net
 		claim, verdict := Words("an estimate only"), alike(0, 0)
 		if exact {
-			claim, verdict = Words("accurate, were runtimes known"), accurate(waiting)
+			claim, verdict = Words("accurate, were runtimes known"), foretold(waiting)
 		}
 		p.row("correlation of price and later starts of those who waited", c.String(), claim, waiting, verdict)
 		p.row("correlation of price and net delay of all", c.String(), Claim{}, net, than(net, nets[0])+" (estimates)")
@@ -330,8 +330,8 @@ func (p *pricingPlan) forecasts() {
 	}
 }
 
-// accurate judges correlations that are claimed to be about 1.
-func accurate(values []float64) string {
+// foretold judges correlations that are claimed to be about 1.
+func foretold(values []float64) string {
 	if mean, half := interval(values); mean+half >= 0.95 {
 		return Agrees
 	}
