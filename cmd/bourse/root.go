@@ -34,6 +34,7 @@ Results go to stdout, progress and messages to stderr. Exit status: 0 done,
 func commands() []*cobra.Command {
 	return []*cobra.Command{
 		newSimulate(),
+		newStudy(),
 		newReplay(),
 		newQuote(),
 		newSearch(),

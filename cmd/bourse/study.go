@@ -1,0 +1,228 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"bourse/broker/report"
+	"bourse/files"
+	"bourse/studies"
+)
+
+// experiment is a study by name. Each stands in a file of its own and has a line
+// in experiments.
+type experiment struct {
+	name, about string
+	traces      string // what --trace is to name, "" if it takes none
+	runs, quick int    // seeds, without --runs
+	run         func(*studying) ([]studies.Row, error)
+}
+
+// experiments lists the studies in the order of the contract.
+func experiments() []experiment {
+	return []experiment{
+		studySLA(),
+		studyAdmission(),
+	}
+}
+
+// studying is what an experiment is run with.
+type studying struct {
+	seed     uint64
+	runs     int
+	quick    bool
+	traces   []string
+	done     func(done, total int) // shows progress; never called at once
+	messages io.Writer
+}
+
+// say writes a line to stderr.
+func (s *studying) say(format string, v ...any) { fmt.Fprintf(s.messages, format+"\n", v...) }
+
+// newStudy builds "bourse study".
+func newStudy() *cobra.Command {
+	var f studyFlags
+	var list strings.Builder
+	for _, e := range experiments() {
+		fmt.Fprintf(&list, "  %-18s %s\n", e.name, e.about)
+	}
+	cmd := &cobra.Command{
+		Use:   "study NAME",
+		Short: "Run a paper's experiment and compare",
+		Long: `Runs an experiment and prints a row for each figure and each claim of its paper:
+measure, setting, what the paper says, what comes out here with its 95 % interval
+over the runs, and a verdict. The studies are
+
+` + list.String() + `
+Traces are in the Standard Workload Format (gzip by name). A study without its
+trace draws one from a model, and says so. With --out DIR it writes NAME.json
+and NAME.csv.`,
+		Example: "  bourse study admission --trace SDSC-SP2-1998-4.2-cln.swf.gz --quick\n" +
+			"  bourse study admission --trace SDSC-SP2-1998-4.2-cln.swf.gz --runs 20 --out out\n" +
+			"  bourse study sla-reservations --trace SDSC-SP2-1998-4.2-cln.swf.gz --json",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fmt.Errorf("study wants one name of %s; %d are given", experimentNames(), len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.run(args[0], cmd.Flags().Changed("runs"), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVar(&f.traces, "trace", nil, "a trace that the paper uses; again for the next one")
+	flags.IntVar(&f.runs, "runs", 0, "seeds for each setting (default the study's own)")
+	flags.Uint64Var(&f.seed, "seed", 1, "the first seed")
+	flags.BoolVar(&f.quick, "quick", false, "fewer seeds, under 20 s; the same rows")
+	flags.StringVar(&f.out, "out", "", "folder for the files; without it nothing is written")
+	flags.BoolVar(&f.json, "json", false, "print JSON")
+	return cmd
+}
+
+// studyFlags are what the user has asked for.
+type studyFlags struct {
+	traces      []string
+	runs        int
+	seed        uint64
+	quick, json bool
+	out         string
+}
+
+func experimentNames() string {
+	var names []string
+	for _, e := range experiments() {
+		names = append(names, e.name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// maxStudyRuns bounds --runs: more would say nothing new.
+const maxStudyRuns = 10_000
+
+func (f *studyFlags) run(name string, runsGiven bool, stdout, stderr io.Writer) error {
+	var e experiment
+	for _, x := range experiments() {
+		if x.name == name {
+			e = x
+		}
+	}
+	switch {
+	case e.run == nil:
+		return fmt.Errorf("study %q is unknown; the studies are %s", name, experimentNames())
+	case runsGiven && (f.runs < 1 || f.runs > maxStudyRuns):
+		return fmt.Errorf("--runs %d: 1 to %d are wanted", f.runs, maxStudyRuns)
+	case e.traces == "" && len(f.traces) > 0:
+		return fmt.Errorf("--trace %s: study %s draws what it works on and takes no trace", f.traces[0], name)
+	}
+	s := &studying{seed: f.seed, runs: e.runs, quick: f.quick, traces: f.traces, messages: stderr}
+	if f.quick {
+		s.runs = e.quick
+	}
+	if runsGiven {
+		s.runs = f.runs
+	}
+	var clear func()
+	s.done, clear = studyProgress(stderr)
+	rows, err := e.run(s)
+	clear()
+	if err != nil {
+		return err
+	}
+	if f.out != "" {
+		if err := writeStudy(f.out, name, rows); err != nil {
+			return failed(err)
+		}
+	}
+	if f.json {
+		return failed(writeJSON(stdout, rows))
+	}
+	return failed(f.show(name, rows, stdout))
+}
+
+// show prints the rows for people.
+func (f *studyFlags) show(name string, rows []studies.Row, stdout io.Writer) error {
+	t := report.NewTable("measure", "<setting", "paper", "here", "±", "<verdict")
+	t.SetColumnConfigs(studyColumns)
+	for _, r := range rows {
+		t.AppendRow(table.Row{r.Measure, r.Setting, r.Paper.String(), shortFigure(r.Here), shortFigure(r.CI95), r.Verdict})
+	}
+	if _, err := fmt.Fprintln(stdout, t.Render()); err != nil {
+		return err
+	}
+	if f.out == "" {
+		_, err := fmt.Fprintln(stdout, "\nNo files written; name a folder with --out DIR.")
+		return err
+	}
+	_, err := fmt.Fprintf(stdout, "\nFiles in %s: %s.json, %s.csv\n", f.out, name, name)
+	return err
+}
+
+// studyColumns keep the table within 100 columns: words wrap.
+var studyColumns = []table.ColumnConfig{
+	{Number: 1, WidthMax: 26}, {Number: 2, WidthMax: 28}, {Number: 3, WidthMax: 10},
+	{Number: 4, Align: 2, AlignHeader: 2}, {Number: 5, Align: 2, AlignHeader: 2}, {Number: 6, WidthMax: 10},
+}
+
+// shortFigure shows a figure with as many decimals as tell.
+func shortFigure(v float64) string {
+	switch {
+	case v >= 1000 || v <= -1000:
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	case v >= 10 || v <= -10:
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	}
+	return strconv.FormatFloat(v, 'f', 2, 64)
+}
+
+// writeStudy writes the rows as JSON and as CSV, whole files or none.
+func writeStudy(dir, name string, rows []studies.Row) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	err := files.Replace(filepath.Join(dir, name+".json"), func(w io.Writer) error { return writeJSON(w, rows) })
+	if err != nil {
+		return err
+	}
+	return files.Replace(filepath.Join(dir, name+".csv"), func(w io.Writer) error {
+		c := csv.NewWriter(w)
+		_ = c.Write([]string{"measure", "setting", "paper", "here", "ci95", "runs", "verdict"}) // Error tells
+		for _, r := range rows {
+			figure := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+			_ = c.Write([]string{r.Measure, r.Setting, r.Paper.String(), figure(r.Here), figure(r.CI95), strconv.Itoa(r.Runs), r.Verdict})
+		}
+		c.Flush()
+		return c.Error()
+	})
+}
+
+// studyProgress returns what shows progress, on a terminal only, from the moment
+// at which it is known how much there is to do, and what takes it away again.
+func studyProgress(stderr io.Writer) (done func(done, total int), clear func()) {
+	file, ok := stderr.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return func(int, int) {}, func() {}
+	}
+	var bar *progressbar.ProgressBar
+	return func(done, total int) {
+			if bar == nil || bar.GetMax() != total {
+				bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(stderr),
+					progressbar.OptionSetDescription("runs"), progressbar.OptionShowCount(), progressbar.OptionClearOnFinish())
+			}
+			_ = bar.Set(done)
+		}, func() {
+			if bar != nil {
+				_ = bar.Clear()
+			}
+		}
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+
+	"bourse/sites/swf"
+	"bourse/studies"
+)
+
+// studyAdmission is the experiment of Yeo and Buyya.
+func studyAdmission() experiment {
+	return experiment{
+		name: "admission", about: "EDF, Libra and LibraRisk under inexact estimates (Yeo and Buyya)",
+		traces: "SDSC SP2", runs: 10, quick: 2,
+		run: func(s *studying) ([]studies.Row, error) {
+			trace, err := s.trace("SDSC SP2", swf.Lublin{Nodes: 128, Load: 0.83, Seed: s.seed}, 3000)
+			if err != nil {
+				return nil, err
+			}
+			rows, err := studies.Admission(trace, studies.AdmissionOptions{Seed: s.seed, Runs: s.runs, Done: s.done})
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", trace.Name, err)
+			}
+			return rows, nil
+		},
+	}
+}
+
+// trace reads the one trace of a study; without one it draws so many jobs from a
+// model, and says so.
+func (s *studying) trace(name string, model swf.Lublin, jobs int) (*swf.Trace, error) {
+	switch len(s.traces) {
+	case 0:
+		s.say("no --trace %s is given: %d jobs are drawn from the model of Lublin and Feitelson; the paper's figures are of the trace", name, jobs)
+		list, err := model.Jobs(jobs)
+		if err != nil {
+			return nil, err
+		}
+		trace := swf.FromJobs(swf.Header{}, list)
+		trace.Name = "the model"
+		return trace, nil
+	case 1:
+		trace, err := swf.Open(s.traces[0], swf.Options{})
+		if err != nil {
+			return nil, err
+		}
+		for _, remark := range trace.Remarks() {
+			s.say("%s", remark)
+		}
+		return trace, nil
+	}
+	return nil, fmt.Errorf("--trace %s: the study takes one trace, %s; %d are given", s.traces[1], name, len(s.traces))
+}

@@ -1,0 +1,358 @@
+package studies
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"bourse/policy/admission"
+	"bourse/sites/swf"
+)
+
+// Admission runs the experiment of Yeo and Buyya on a trace (theirs is SDSC SP2)
+// and returns its figures, then what the paper claims of them. The paper shows
+// curves only; the figures to compare with are those of an independent program.
+// All settings draw the same numbers; differences are paired by draw, and the
+// intervals of confidence are over the draws of the deadlines. It is an error if
+// the trace has less than 3000 jobs.
+//
+// A draw of all settings is some 220 simulations of 5 to 30 ms.
+func Admission(trace *swf.Trace, opt AdmissionOptions) ([]Row, error) {
+	if opt.Runs < 1 {
+		return nil, fmt.Errorf("runs = %d: 1 or more are wanted", opt.Runs)
+	}
+	jobs, err := lastJobs(trace)
+	if err != nil {
+		return nil, err
+	}
+	p := &admissionPlan{}
+	p.all() // which settings there are
+	p.outcomes = runAdmissions(jobs, p.cells, opt)
+	p.rows, p.shown = nil, nil
+	p.all()
+	return p.rows, nil
+}
+
+// admissionPlan makes the rows in two passes, as slaPlan does.
+type admissionPlan struct {
+	cells    []admissionCell
+	outcomes map[admissionCell][]admissionOutcome
+	shown    []admissionCell // the settings that have their rows
+	rows     []Row
+}
+
+// of is one figure of a setting by draw.
+func (p *admissionPlan) of(c admissionCell, figure func(*admissionOutcome) float64) []float64 {
+	if p.outcomes == nil {
+		if !slices.Contains(p.cells, c) {
+			p.cells = append(p.cells, c)
+		}
+		return nil
+	}
+	values := make([]float64, len(p.outcomes[c]))
+	for i := range values {
+		values[i] = figure(&p.outcomes[c][i])
+	}
+	return values
+}
+
+func (p *admissionPlan) met(c admissionCell) []float64 {
+	return p.of(c, func(o *admissionOutcome) float64 { return o.met })
+}
+
+func (p *admissionPlan) slowdown(c admissionCell) []float64 {
+	return p.of(c, func(o *admissionOutcome) float64 { return o.slowdown })
+}
+
+// gain is by how many points LibraRisk meets more deadlines than Libra.
+func (p *admissionPlan) gain(c admissionCell) []float64 {
+	return minus(p.met(c.under(admission.LibraRisk)), p.met(c.under(admission.Libra)))
+}
+
+// minus is a - b, draw by draw.
+func minus(a, b []float64) []float64 {
+	d := make([]float64, len(a))
+	for i := range a {
+		d[i] = a[i] - b[i]
+	}
+	return d
+}
+
+// row adds a row of the mean of values over the draws.
+func (p *admissionPlan) row(measure, setting string, paper Claim, values []float64, verdict func(mean, half float64) string) {
+	mean, half := interval(values)
+	p.rows = append(p.rows, Row{measure, setting, paper, mean, half, len(values), verdict(mean, half)})
+}
+
+// claim adds a row for a sentence of the paper.
+func (p *admissionPlan) claim(measure, setting, claim string, values []float64, verdict func(mean, half float64) string) {
+	p.row(measure, setting, Words(claim), values, verdict)
+}
+
+// is the verdict on a figure that is claimed.
+func is(paper float64) func(mean, half float64) string {
+	return func(mean, half float64) string { return distance(mean, half, paper) }
+}
+
+// within is the verdict on what should be 0 but for so much.
+func within(most float64) func(mean, half float64) string {
+	return func(mean, half float64) string {
+		if math.Abs(mean) <= most {
+			return Agrees
+		}
+		return Differs
+	}
+}
+
+// barely is the verdict on what should be above 0, but by 5 points at most.
+func barely(mean, half float64) string {
+	if mean > 5+half {
+		return Differs
+	}
+	return above(mean, half)
+}
+
+// usual is the default setting: 20 % urgent, ratio 4, the trace's arrivals.
+func usual(inaccuracy int) admissionCell {
+	return admissionCell{inaccuracy: inaccuracy, delay: 100, ratio: 4, urgent: 20, spread: 250}
+}
+
+const (
+	trueEstimates = 0   // estimates are the runtimes
+	asTraced      = 100 // estimates are the trace's
+)
+
+// Each returns the setting with one thing changed.
+func (c admissionCell) under(control admission.Control) admissionCell { c.control = control; return c }
+func (c admissionCell) delayed(factor int) admissionCell              { c.delay = factor; return c }
+func (c admissionCell) ratioed(ratio int) admissionCell               { c.ratio = ratio; return c }
+func (c admissionCell) urged(share int) admissionCell                 { c.urgent = share; return c }
+func (c admissionCell) spreaded(thousandths int) admissionCell        { c.spread = thousandths; return c }
+
+// controlWords are the controls as the paper writes them.
+var controlWords = map[admission.Control]string{
+	admission.EDF: "EDF", admission.EDFOpen: "EDF without admission", admission.Libra: "Libra",
+	admission.LibraRisk: "LibraRisk", admission.LibraRiskSigma: "LibraRisk by sigma",
+}
+
+// words is what a setting differs in from the usual one, without its control.
+func (c *admissionCell) words() string {
+	list := []string{fmt.Sprintf("inaccuracy %d %%", c.inaccuracy)}
+	switch c.inaccuracy {
+	case trueEstimates:
+		list[0] = "accurate"
+	case asTraced:
+		list[0] = "trace estimates"
+	}
+	for _, k := range []struct {
+		differs bool
+		words   string
+	}{
+		{c.delay != 100, fmt.Sprintf("arrival delay %v", float64(c.delay)/100)},
+		{c.ratio != 4, fmt.Sprintf("ratio %d", c.ratio)},
+		{c.urgent != 20, fmt.Sprintf("urgent %d %%", c.urgent)},
+		{c.spread != 250, fmt.Sprintf("spread %v", float64(c.spread)/1000)},
+		{c.refuseLate, "lone late jobs refused"},
+		{c.ranOnly, "without the cancelled jobs"},
+	} {
+		if k.differs {
+			list = append(list, k.words)
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// all adds the rows: the paper's curves in its order, what it claims of them, and
+// what it leaves open.
+func (p *admissionPlan) all() {
+	p.curves()
+	p.claimOrders()
+	p.claimGains()
+	p.claimSlowdowns()
+	p.beyond()
+}
+
+// known are figures of an independent program: deadlines met in %, and their
+// slowdown where it is above 0.
+var known = func() map[admissionCell][2]float64 {
+	m := map[admissionCell][2]float64{}
+	put := func(c admissionCell, edf, libra, risk float64, slowdowns ...float64) {
+		slowdowns = append(slowdowns, 0, 0, 0)
+		m[c.under(admission.EDF)] = [2]float64{edf, slowdowns[0]}
+		m[c.under(admission.Libra)] = [2]float64{libra, slowdowns[1]}
+		m[c.under(admission.LibraRisk)] = [2]float64{risk, slowdowns[2]}
+	}
+	t := usual(asTraced)
+	put(usual(trueEstimates), 70.8, 97.5, 97.5, 3.3, 13.4, 13.4)
+	put(t, 50.9, 53.5, 82.8, 3.3, 6.7, 4.7)
+	put(t.urged(0), 0, 57.0, 82.6)
+	put(t.urged(100), 0, 38.3, 80.5)
+	put(t.delayed(10), 34.9, 21.5, 23.1)
+	put(t.delayed(30), 39.2, 35.9, 45.7)
+	put(t.delayed(50), 41.7, 43.7, 60.0)
+	put(t.ratioed(1), 35.7, 38.2, 80.3)
+	put(t.ratioed(2), 43.3, 46.0, 81.0)
+	put(t.ratioed(10), 57.9, 59.5, 84.6)
+	put(usual(20), 59.6, 68.8, 86.4)
+	put(usual(60), 53.7, 58.1, 83.5)
+	put(usual(20).urged(80), 50.1, 61.0, 84.4)
+	put(usual(60).urged(80), 43.4, 48.2, 82.3)
+	return m
+}()
+
+// curves: figures 1 to 4.
+func (p *admissionPlan) curves() {
+	for _, e := range []int{trueEstimates, asTraced} {
+		p.point(usual(e))
+		for delay := 10; delay < 100; delay += 10 {
+			p.point(usual(e).delayed(delay))
+		}
+		for ratio := 1; ratio <= 10; ratio++ {
+			p.point(usual(e).ratioed(ratio))
+		}
+		for urgent := 0; urgent <= 100; urgent += 20 {
+			p.point(usual(e).urged(urgent))
+		}
+	}
+	for _, urgent := range []int{20, 80} {
+		for inaccuracy := 0; inaccuracy <= 100; inaccuracy += 20 {
+			p.point(usual(inaccuracy).urged(urgent))
+		}
+	}
+}
+
+// point adds the rows of a setting under the three controls, once.
+func (p *admissionPlan) point(c admissionCell) {
+	if slices.Contains(p.shown, c) {
+		return
+	}
+	p.shown = append(p.shown, c)
+	for _, control := range []admission.Control{admission.EDF, admission.Libra, admission.LibraRisk} {
+		c := c.under(control)
+		figure := func(measure string, paper float64, values []float64) {
+			claim, verdict := Claim{}, none
+			if paper > 0 {
+				claim, verdict = Figure(paper), is(paper)
+			}
+			p.row(measure, controlWords[control]+", "+c.words(), claim, values, verdict)
+		}
+		figure("deadlines met, %", known[c][0], p.met(c))
+		figure("slowdown of these", known[c][1], p.slowdown(c))
+	}
+}
+
+// none is the verdict where nothing is claimed.
+func none(float64, float64) string { return "no claim" }
+
+// claimOrders: who meets more deadlines than whom (sections 5.1 and 5.2).
+func (p *admissionPlan) claimOrders() {
+	edf, libra, risk := admission.EDF, admission.Libra, admission.LibraRisk
+	over := func(c admissionCell, more, less admission.Control, claim string, verdict func(mean, half float64) string) {
+		p.claim("met, points "+controlWords[more]+" above "+controlWords[less], c.words(), claim, minus(p.met(c.under(more)), p.met(c.under(less))), verdict)
+	}
+	for _, e := range []int{trueEstimates, asTraced} {
+		claim, verdict := "above 0", above
+		if e == asTraced {
+			claim, verdict = "barely above 0", barely
+		}
+		u := usual(e)
+		for _, c := range []admissionCell{u, u.ratioed(1), u.ratioed(10), u.urged(0), u.urged(100)} {
+			over(c, libra, edf, claim, verdict)
+		}
+		for _, delay := range []int{10, 20} {
+			over(u.delayed(delay), edf, libra, "above 0", above)
+			over(u.delayed(delay), edf, risk, "above 0", above)
+		}
+		for _, delay := range []int{40, 70} {
+			over(u.delayed(delay), libra, edf, "above 0", above)
+			over(u.delayed(delay), risk, edf, "above 0", above)
+		}
+	}
+	over(usual(trueEstimates), risk, libra, "equal", within(1))
+	for _, control := range []admission.Control{edf, libra, risk} {
+		p.claim("met, points lost to trace estimates", controlWords[control], "above 0",
+			minus(p.met(usual(trueEstimates).under(control)), p.met(usual(asTraced).under(control))), above)
+	}
+}
+
+// claimGains: where LibraRisk is how much better than Libra, with the trace's
+// estimates (sections 5.2 to 5.5).
+func (p *admissionPlan) claimGains() {
+	const gain = "met, points LibraRisk above Libra"
+	t := usual(asTraced)
+	for _, c := range []admissionCell{t, t.delayed(70), t.ratioed(1), t.ratioed(10)} {
+		p.claim(gain, c.words(), "many more", p.gain(c), above)
+	}
+	for i, urgent := range []int{0, 100} {
+		c := t.urged(urgent)
+		paper := []float64{20, 40}[i]
+		p.row(gain, c.words(), Figure(paper), p.gain(c), is(paper))
+		c.ranOnly = true
+		paper = []float64{20.8, 39.5}[i] // of an independent program
+		p.row(gain, c.words(), Figure(paper), p.gain(c), is(paper))
+	}
+	change := func(setting, claim string, more, less admissionCell) {
+		p.claim(gain+", change", setting, claim, minus(p.gain(more), p.gain(less)), above)
+	}
+	change("arrival delay 0.5 to 1", "grows", t, t.delayed(50))
+	change("arrival delay 0.3 to 0.5", "hardly any gain below 0.5", t.delayed(50), t.delayed(30))
+	change("ratio 10 to 1", "grows", t.ratioed(1), t.ratioed(10))
+	change("urgent 0 to 100 %", "grows", t.urged(100), t.urged(0))
+	change("inaccuracy 20 to 100 %", "grows", t, usual(20))
+	change("inaccuracy 20 to 100 %, urgent 80 %", "grows", t.urged(80), usual(20).urged(80))
+	rise := func(control admission.Control, claim string, from, to int) {
+		p.claim("met, change", fmt.Sprintf("%s, trace estimates, urgent %d to %d %%", controlWords[control], from, to), claim,
+			minus(p.met(t.under(control).urged(to)), p.met(t.under(control).urged(from))), map[string]func(mean, half float64) string{
+				"rises": above, "similar": within(3), "falls": func(mean, half float64) string { return above(-mean, half) }}[claim])
+	}
+	rise(admission.LibraRisk, "rises", 0, 100)
+	rise(admission.LibraRisk, "similar", 20, 80)
+	rise(admission.Libra, "falls", 0, 100)
+	rise(admission.EDF, "falls", 0, 100)
+}
+
+// claimSlowdowns: how long the jobs take that meet their deadlines.
+func (p *admissionPlan) claimSlowdowns() {
+	edf, libra, risk := admission.EDF, admission.Libra, admission.LibraRisk
+	t := usual(asTraced)
+	for _, c := range []admissionCell{t, t.urged(80)} {
+		p.claim("slowdown, LibraRisk above EDF", c.words(), "above 0", minus(p.slowdown(c.under(risk)), p.slowdown(c.under(edf))), above)
+		p.claim("slowdown, Libra above LibraRisk", c.words(), "above 0", minus(p.slowdown(c.under(libra)), p.slowdown(c.under(risk))), above)
+	}
+	a := usual(trueEstimates)
+	p.claim("slowdown, Libra above LibraRisk", a.words(), "equal", minus(p.slowdown(a.under(libra)), p.slowdown(a.under(risk))), within(.5))
+	for _, urgent := range []int{20, 80} {
+		for _, control := range []admission.Control{libra, risk} {
+			p.claim("slowdown, fall with inaccuracy", fmt.Sprintf("%s, inaccuracy 0 to 100 %%, urgent %d %%", controlWords[control], urgent), "above 0",
+				minus(p.slowdown(a.under(control).urged(urgent)), p.slowdown(t.under(control).urged(urgent))), above)
+		}
+	}
+	p.claim("slowdown, fall with inaccuracy", "EDF, inaccuracy 0 to 100 %, urgent 20 %", "unchanged", minus(p.slowdown(a.under(edf)), p.slowdown(t.under(edf))), within(.25))
+	for _, control := range []admission.Control{edf, libra, risk} {
+		p.claim("slowdown, rise with the ratio", controlWords[control]+", trace estimates, ratio 1 to 10", "above 0",
+			minus(p.slowdown(t.under(control).ratioed(10)), p.slowdown(t.under(control).ratioed(1))), above)
+	}
+}
+
+// beyond: what the paper leaves open or only says in passing.
+func (p *admissionPlan) beyond() {
+	t := usual(asTraced)
+	for _, spread := range []int{125, 500} {
+		for _, c := range []admissionCell{t.spreaded(spread), usual(trueEstimates).spreaded(spread)} {
+			p.point(c)
+		}
+	}
+	for _, c := range []admissionCell{t, t.urged(100)} {
+		alone := c.under(admission.LibraRisk)
+		alone.refuseLate = true
+		p.row("met, points LibraRisk above Libra", alone.words(), Claim{}, minus(p.met(alone), p.met(c.under(admission.Libra))), sign)
+		p.row("met, points by accepting lone late jobs", "LibraRisk, "+c.words(), Claim{}, minus(p.met(c.under(admission.LibraRisk)), p.met(alone)), sign)
+	}
+	p.row("met, points by sigma above the rule", "LibraRisk, "+t.words(), Claim{}, minus(p.met(t.under(admission.LibraRiskSigma)), p.met(t.under(admission.LibraRisk))), sign)
+	for _, e := range []int{trueEstimates, asTraced} {
+		for _, c := range []admissionCell{usual(e), usual(e).urged(100)} {
+			p.claim("met, points lost without admission", "EDF, "+c.words(), "much worse", minus(p.met(c.under(admission.EDF)), p.met(c.under(admission.EDFOpen))), above)
+		}
+	}
+}

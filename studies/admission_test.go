@@ -1,0 +1,169 @@
+package studies
+
+import (
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"bourse/policy/admission"
+	"bourse/sites/swf"
+)
+
+// sdscTrace is the trace of the paper; the test is skipped where it is not.
+func sdscTrace(tb testing.TB) *swf.Trace {
+	tb.Helper()
+	trace, err := swf.Open(filepath.Join("..", "..", "shared", "traces", "SDSC-SP2-1998-4.2-cln.swf.gz"), swf.Options{})
+	if err != nil {
+		tb.Skip("the SDSC trace is not here: ", err)
+	}
+	return trace
+}
+
+func TestAdmission_TheJobsAreThoseOfThePaper(t *testing.T) {
+	t.Parallel()
+	jobs, err := lastJobs(sdscTrace(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, nodes, cancelled := 0.0, 0.0, 0
+	for _, j := range jobs {
+		run += j.run.Seconds() / admissionJobs
+		nodes += float64(j.nodes) / admissionJobs
+		if !j.ran {
+			cancelled++
+		}
+	}
+	gap := jobs[len(jobs)-1].submit.Sub(jobs[0].submit).Seconds() / (admissionJobs - 1)
+	if math.Round(run) != 8880 || math.Round(gap) != 2131 || math.Abs(nodes-17.5) > .05 || cancelled != 278 {
+		t.Errorf("mean run %v s, gap %v s, %v processors, %d cancelled", run, gap, nodes, cancelled)
+	}
+}
+
+// Two draws lie within two points of an independent program.
+func TestAdmission_MagnitudesOfAnIndependentProgram(t *testing.T) {
+	t.Parallel()
+	jobs, err := lastJobs(sdscTrace(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells := []admissionCell{}
+	for c, figures := range known {
+		if figures[0] > 0 && c.control != admission.EDF { // whose draws scatter by more
+			cells = append(cells, c)
+		}
+	}
+	p := &admissionPlan{outcomes: runAdmissions(jobs, cells, AdmissionOptions{Seed: 1, Runs: 2})}
+	for _, c := range cells {
+		if mean, _ := interval(p.met(c)); math.Abs(mean-known[c][0]) > 2.5 {
+			t.Errorf("%v, %s: %.1f %% met, %v is wanted", c.control, c.words(), mean, known[c][0])
+		}
+	}
+}
+
+func TestAdmission_DeadlinesAreDrawnFromTheirClass(t *testing.T) {
+	t.Parallel()
+	draws := drawAdmission(20_000, 3)
+	c := usual(asTraced).under(admission.Libra)
+	urgent, sums, squares := 0, [2]float64{}, [2]float64{}
+	for i := range draws {
+		j := admissionJob{run: 1_000_000}
+		factor := float64(c.deadline(&j, draws[i])) / 1e6
+		if factor <= 1 {
+			t.Fatalf("a factor of %v", factor)
+		}
+		k := 1
+		if draws[i].class < .2 {
+			urgent++
+			k = 0
+		}
+		sums[k] += factor
+		squares[k] += factor * factor
+	}
+	for k, n := range []int{urgent, len(draws) - urgent} {
+		mean := sums[k] / float64(n)
+		spread := math.Sqrt(squares[k]/float64(n)-mean*mean) / mean
+		if want := []float64{4, 16}[k]; math.Abs(mean/want-1) > .02 || math.Abs(spread-.25) > .01 {
+			t.Errorf("class %d: mean factor %v, relative spread %v", k, mean, spread)
+		}
+	}
+	if share := float64(urgent) / float64(len(draws)); math.Abs(share-.2) > .01 {
+		t.Errorf("%v are urgent", share)
+	}
+}
+
+func TestAdmission_SameSeedSameOutcomesAnotherSeedNot(t *testing.T) {
+	t.Parallel()
+	jobs, err := lastJobs(swf.FromJobs(swf.Header{}, replayWorkload(admissionJobs, admissionNodes, 0.9, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells := []admissionCell{usual(asTraced).under(admission.EDF), usual(asTraced).under(admission.LibraRisk)}
+	run := func(seed uint64) any { return runAdmissions(jobs, cells, AdmissionOptions{Seed: seed, Runs: 2}) }
+	a := run(1)
+	if !reflect.DeepEqual(a, run(1)) {
+		t.Error("one seed, two outcomes")
+	}
+	if reflect.DeepEqual(a, run(2)) {
+		t.Error("two seeds, one outcome")
+	}
+}
+
+// Every row names one thing, once, and says what came of it.
+func TestAdmission_RowsAreWhole(t *testing.T) {
+	t.Parallel()
+	p := &admissionPlan{}
+	p.all()
+	p.outcomes = make(map[admissionCell][]admissionOutcome)
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, c := range p.cells {
+		p.outcomes[c] = []admissionOutcome{{100 * r.Float64(), 1 + r.Float64()}, {100 * r.Float64(), 1 + r.Float64()}}
+	}
+	p.rows, p.shown = nil, nil
+	p.all()
+	seen, figures := map[string]bool{}, 0
+	for _, row := range p.rows {
+		key := row.Measure + " | " + row.Setting
+		if seen[key] || row.Runs != 2 || row.Verdict == "" || row.Measure == "" || row.Setting == "" || !(row.CI95 >= 0) {
+			t.Errorf("row %+v", row)
+		}
+		seen[key] = true
+		if _, ok := row.Paper.Number(); ok {
+			figures++
+		}
+	}
+	if len(p.rows) < 400 || figures != 50 {
+		t.Errorf("%d rows, %d figures", len(p.rows), figures)
+	}
+}
+
+func TestAdmission_ATraceTooShortIsAnError(t *testing.T) {
+	t.Parallel()
+	short := swf.FromJobs(swf.Header{}, replayWorkload(2999, 64, 0.9, 1))
+	if _, err := Admission(short, AdmissionOptions{Runs: 1}); err == nil || !strings.Contains(err.Error(), "2999 jobs; 3000 or more") {
+		t.Error(err)
+	}
+	if _, err := Admission(short, AdmissionOptions{}); err == nil || !strings.Contains(err.Error(), "runs = 0") {
+		t.Error(err)
+	}
+}
+
+// All settings of one draw: three controls at 58 points and what is beyond.
+func BenchmarkAdmission_Simulation_3000Jobs(b *testing.B) {
+	jobs, err := lastJobs(sdscTrace(b))
+	if err != nil {
+		b.Fatal(err)
+	}
+	draws := drawAdmission(len(jobs), 1)
+	for _, control := range []admission.Control{admission.EDF, admission.Libra, admission.LibraRisk, admission.LibraRiskSigma} {
+		b.Run(control.String(), func(b *testing.B) {
+			c := usual(asTraced).under(control)
+			b.ReportAllocs()
+			for b.Loop() {
+				runAdmission(&c, jobs, draws)
+			}
+		})
+	}
+}
