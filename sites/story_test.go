@@ -49,11 +49,15 @@ const (
 	theCluster agents.ID = "cluster:north"
 )
 
-func newStory(cfg Config, queue backfill.Policy, jobs []bourse.LocalJob) *story {
+func newStory(cfg Config, queue backfill.Policy, jobs []bourse.LocalJob, promises ...*PromiseOptions) *story {
 	s := &story{cfg: cfg}
 	queues := make([]*Queue, len(cfg.Groups))
 	for i, g := range cfg.Groups {
-		queues[i] = NewQueue(QueueOptions{Nodes: g.Nodes, Policy: queue})
+		opt := QueueOptions{Nodes: g.Nodes, Policy: queue}
+		if len(promises) > 0 {
+			opt.Promises = promises[0]
+		}
+		queues[i] = NewQueue(opt)
 		if i == 0 {
 			queues[i].Feed(Jobs(jobs))
 		} else {
@@ -131,6 +135,9 @@ func (s *story) deliver(d delivery) {
 		for _, f := range out.Facts {
 			if _, down := f.(bourse.NodesDown); down {
 				s.note("  fact %s", factWords(f))
+			}
+			if x, ok := f.(bourse.JobRefused); ok {
+				s.note("  cluster refuses local job %d: %s", x.Job, x.Reason.Code)
 			}
 			if x, ok := f.(bourse.JobEnded); ok && x.Killed {
 				s.note("  cluster kills local job %d", x.Job)
@@ -219,9 +226,21 @@ func words(m agents.Message) string {
 	stamp := func(x agents.Stamp) string { return fmt.Sprintf("[%d:%d]", x.Epoch, x.Seq) }
 	switch m := m.(type) {
 	case agents.HeldReply:
-		return fmt.Sprintf("Held %v at %v version %d %s", m.Leg, fareWords(m.Fare), m.Version, stamp(m.Stamp))
+		where := ""
+		if m.End > 0 {
+			where = fmt.Sprintf(" over [%v, %v)", m.Start, m.End)
+		}
+		return fmt.Sprintf("Held %v at %v version %d%s %s", m.Leg, fareWords(m.Fare), m.Version, where, stamp(m.Stamp))
+	case agents.ShiftedNotice:
+		return fmt.Sprintf("Shifted %v to [%v, %v), turn %d%s %s", m.Leg, m.Start, m.End, m.Turn, fixedWords(m.Fixed), stamp(m.Stamp))
+	case agents.ClusterMoved:
+		return fmt.Sprintf("moved %v to [%v, %v)%s", m.Leg, m.Start, m.End, fixedWords(m.Fixed))
 	case agents.RefusedReply:
-		return fmt.Sprintf("Refused %s of %v: %s, price %v %s", m.Step, m.Leg, whyWords(m.Reason), fareWords(m.Fare), stamp(m.Stamp))
+		text := fmt.Sprintf("Refused %s of %v: %s, price %v %s", m.Step, m.Leg, whyWords(m.Reason), fareWords(m.Fare), stamp(m.Stamp))
+		for _, p := range m.Instead {
+			text += fmt.Sprintf("\n            instead [%v, %v) at %v", p.Start, p.End, fareWords(p.Fare))
+		}
+		return text
 	case agents.PreparedReply:
 		return fmt.Sprintf("Prepared %v %s", m.Leg, stamp(m.Stamp))
 	case agents.ConfirmedReply:
@@ -306,6 +325,13 @@ func fareWords(f bourse.Fare) string {
 		return f.Base.String()
 	}
 	return f.Base.String() + "+" + f.Additive.String()
+}
+
+func fixedWords(fixed bool) string {
+	if fixed {
+		return ", fixed"
+	}
+	return ""
 }
 
 func amount(what string, c bourse.Credits) string {

@@ -16,6 +16,7 @@ import (
 	"bourse/agents"
 	"bourse/policy/backfill"
 	"bourse/policy/pricing"
+	"bourse/policy/sla"
 )
 
 // TestTransaction_Rows plays the stories of testdata/transaction, one for each
@@ -23,6 +24,7 @@ import (
 // is said, recorded and posted. The commands are
 //
 //	site nodes=N price=P lead=S cap=NODE-SECONDS jobs=...   a site and its cluster
+//	site sla=ORDER disclose=WHAT flexible=SHARE ...         one that makes promises
 //	hold LEG nodes=N start=S end=S limit=CREDITS ...        and the other messages
 //	advance to=S                                            time passes
 //	quiet-advance to=S                                      the same, leaving out the inquiries
@@ -99,7 +101,11 @@ func (s *story) play(t *testing.T, d *datadriven.TestData) {
 		s.say(agents.ID(a.text("from", "broker:vo1")), odd{})
 	case "legs":
 		for _, l := range s.site.kept {
-			s.note("  %v %v", l.Leg, l.State)
+			where := ""
+			if l.Flex != (bourse.Flex{}) {
+				where = fmt.Sprintf(" over [%v, %v) within [%v, %v)", l.What.Start, l.What.End, l.Flex.Ready, l.Flex.Due)
+			}
+			s.note("  %v %v%s", l.Leg, l.State, where)
 		}
 	case "accounts":
 		for _, x := range s.site.Ledger().Accounts() {
@@ -185,6 +191,10 @@ func storySite(t *testing.T, d *datadriven.TestData) *story {
 	if d.HasArg("nolead") {
 		cfg.Lead = 0
 	}
+	var promises *PromiseOptions
+	if d.HasArg("sla") {
+		promises = storyPromises(a, &cfg)
+	}
 	var jobs []bourse.LocalJob
 	for line := range strings.Lines(d.Input) { // "7 nodes=2 run=100 at=0"
 		var j bourse.LocalJob
@@ -196,7 +206,22 @@ func storySite(t *testing.T, d *datadriven.TestData) *story {
 		j.Estimate = j.Run
 		jobs = append(jobs, j)
 	}
-	return newStory(cfg, backfill.EASY, jobs)
+	return newStory(cfg, backfill.EASY, jobs, promises)
+}
+
+// storyPromises reads "sla=edf disclose=closed flexible=1000 deadline=5000".
+func storyPromises(a storyArgs, cfg *Config) *PromiseOptions {
+	opt := sla.Options{Shares: pricing.DefaultFlexibility, MaxPhi: 1000, Waiting: 100, Price: cfg.Groups[0].Price}
+	cfg.Promises = &Promises{Schedule: opt, Shares: opt.Shares}
+	var err error
+	if opt.Order, err = sla.ParseOrder(a.text("sla", "edf")); err != nil {
+		a.t.Fatal(err)
+	}
+	if cfg.Promises.Disclose, err = sla.ParseDisclosure(a.text("disclose", "full")); err != nil {
+		a.t.Fatal(err)
+	}
+	cfg.Promises.Schedule.Order = opt.Order
+	return &PromiseOptions{Schedule: opt, Flexible: a.number("flexible", 0), Deadline: a.number("deadline", 1000), Fix: a.number("localfix", 0)}
 }
 
 // storyArgs reads the arguments of a command.
@@ -280,6 +305,10 @@ func (a storyArgs) message() agents.Message {
 		if a.d.HasArg("for") {
 			m.For = a.seconds("for")
 		}
+		if a.d.HasArg("due") {
+			m.Flex = bourse.Flex{Ready: bourse.Time(a.seconds("ready")), Due: bourse.Time(a.seconds("due")), Fix: a.number("fix", 0)}
+		}
+		m.Flex.Phi = a.number("phi", 0)
 		if a.d.HasArg("replaces") {
 			m.Replaces, m.Version = a.leg(a.text("replaces", "")), uint32(a.number("version", 1))
 		}
@@ -293,7 +322,7 @@ func (a storyArgs) message() agents.Message {
 	case "release":
 		return agents.Release{Leg: id, DecidedBy: by, Full: a.d.HasArg("full")}
 	case "noted":
-		return agents.Noted{Leg: id, Step: a.text("step", "")}
+		return agents.Noted{Leg: id, Step: a.text("step", ""), Turn: uint32(a.number("turn", 0))}
 	case "answer":
 		v := map[string]agents.Verdict{"wait": agents.Wait, "commit": agents.Commit, "abort": agents.Abort, "unknown": agents.Unknown}
 		return agents.Answer{Leg: id, DecidedBy: by, Verdict: v[a.text("verdict", "")]}
