@@ -98,7 +98,7 @@ func (b *Broker) Step(now bourse.Time, from agents.ID, m agents.Message, out *ag
 	case agents.SiteJoined:
 		b.join(now, m.Site, out)
 	case agents.SiteLeft:
-		b.leave(m.Site, out)
+		b.leave(now, m.Site, out)
 	case agents.Offers:
 		b.offered(now, from, m, out)
 	case agents.Quotes:

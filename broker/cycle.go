@@ -170,6 +170,33 @@ func (b *Broker) answersDue(now bourse.Time, m answersDue, out *agents.Outbox) {
 	}
 }
 
+// goOnWithout ends the wait for one site, which has left: for this cycle, even if
+// it comes back before the others have answered.
+func (b *Broker) goOnWithout(now bourse.Time, id agents.ID, out *agents.Outbox) {
+	c := &b.cycle
+	site, asked := b.index[id]
+	if !asked {
+		return
+	}
+	switch c.phase {
+	case gathering:
+		if !c.market.leave(site) {
+			return
+		}
+		if c.missing--; c.missing == 0 {
+			b.search(now, out)
+		}
+	case quoting:
+		if len(c.asked[site]) == 0 {
+			return
+		}
+		c.asked[site] = c.asked[site][:0]
+		if c.missing--; c.missing == 0 {
+			b.reckon(now, out)
+		}
+	}
+}
+
 // search is phases 3 and 4.
 func (b *Broker) search(now bourse.Time, out *agents.Outbox) {
 	c := &b.cycle
@@ -221,6 +248,7 @@ func (b *Broker) look(out *agents.Outbox) bool {
 			continue
 		}
 		p.add(&c.market, r.Alternatives[i])
+		p.addShares(&c.market, c.from, c.horizon)
 		if len(p.alternatives) == 0 {
 			b.giveUp(p, r.Reasons[i], out)
 		}

@@ -85,10 +85,13 @@ func (b *Broker) someAway() bool {
 	})
 }
 
-// leave asks a site for nothing new. What it owes and is owed stands.
-func (b *Broker) leave(id agents.ID, out *agents.Outbox) {
+// leave asks a site for nothing new, and the cycle under way waits for it no
+// more: gossip misses a site that has died long before the wait is over. What it
+// owes and is owed stands.
+func (b *Broker) leave(now bourse.Time, id agents.ID, out *agents.Outbox) {
 	if p := b.peers[id]; p != nil && p.member {
 		b.record(bourse.SiteLeft{Site: siteName(id)}, out)
 		b.stale = true
+		b.goOnWithout(now, id, out)
 	}
 }

@@ -46,6 +46,31 @@ func TestMembership_SitesJoinAndLeaveWhileItRuns(t *testing.T) {
 	}
 }
 
+// A cycle does not wait for the answers of a site that has left meanwhile, and
+// takes none if it comes back before the cycle is over.
+func TestMembership_ACycleGoesOnWithoutASiteThatLeaves(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"OfferRequest", "QuoteRequest"} {
+		north, south := newFakeSite("north", 4, 0), newFakeSite("south", 4, 0)
+		for _, s := range []*fakeSite{north, south} {
+			s.busy[0] = bourse.NewProfile(0, 4) // all has a price that is asked for
+		}
+		south.rule = onNth(kind, 1, fakeAnswer{late: 9 * bourse.Second})
+		cfg := testConfig(north, south)
+		cfg.Lead = bourse.Minute
+		w := newTestWorld(t, cfg, north, south)
+		w.submit(1, testJob("one", 2, 100*bourse.Second, 99*bourse.Credit))
+		w.Run(1000 * sec)
+		w.Post(1002*sec, "broker:vo1", agents.SiteLeft{Site: "site:south"})
+		w.Post(1003*sec, "broker:vo1", agents.SiteJoined{Site: "site:south"})
+		w.Run(1003 * sec)
+		if v := w.job("one"); v.State != Placed || v.Last.Legs[0].Site != "north" {
+			t.Errorf("%s: a second after south has left the job is %v, %v, %v", kind, v.State, v.Reason, v.Last)
+		}
+		w.finish(t, 9000*sec)
+	}
+}
+
 // A message without sense is counted and changes nothing.
 func TestStep_CountsWhatMakesNoSense(t *testing.T) {
 	t.Parallel()

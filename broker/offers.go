@@ -14,6 +14,7 @@ type market struct {
 	sites    []agents.ID
 	offers   []agents.Offers // by site
 	answers  []answer        // by site
+	away     []bool          // by site: it has left before it said anything
 	answered int             // sites whose offers can be used
 	told     int             // sites that said anything
 
@@ -22,6 +23,7 @@ type market struct {
 	admissible []bourse.Profile
 	clear      []bourse.Profile
 	queued     []bourse.Duration
+	shared     []bool
 	list       *search.List
 	finder     *search.Finder
 	rest       []bourse.Profile // scratch of searchClear
@@ -50,6 +52,7 @@ func (m *market) init(sites []agents.ID) {
 	m.sites = sites
 	m.offers = make([]agents.Offers, len(sites))
 	m.answers = make([]answer, len(sites))
+	m.away = make([]bool, len(sites))
 	m.list = new(search.List)
 	m.finder = search.NewFinder(m.list)
 }
@@ -58,13 +61,14 @@ func (m *market) init(sites []agents.ID) {
 func (m *market) reset() {
 	clear(m.offers)
 	clear(m.answers)
+	clear(m.away)
 	m.answered, m.told = 0, 0
 }
 
 // take keeps a site's offers, asked for and received at these instants; it
-// reports false if there are some already.
+// reports false if there are some already, or the site has left meanwhile.
 func (m *market) take(asked, now bourse.Time, site int32, o agents.Offers) bool {
-	if m.answers[site] != silent {
+	if m.answers[site] != silent || m.away[site] {
 		return false
 	}
 	m.told++
@@ -87,6 +91,16 @@ func (m *market) take(asked, now bourse.Time, site int32, o agents.Offers) bool 
 	}
 	m.answers[site] = usable
 	m.answered++
+	return true
+}
+
+// leave notes that a site has left; it reports false if nothing is waited for
+// from it.
+func (m *market) leave(site int32) bool {
+	if m.answers[site] != silent || m.away[site] {
+		return false
+	}
+	m.away[site] = true
 	return true
 }
 
@@ -118,6 +132,7 @@ func soundProfile(p bourse.Profile, nodes int) bool {
 func (m *market) open(from, to bourse.Time) {
 	m.groups, m.siteOf = m.groups[:0], m.siteOf[:0]
 	m.admissible, m.clear, m.queued = m.admissible[:0], m.clear[:0], m.queued[:0]
+	m.shared = m.shared[:0]
 	for site := range m.offers {
 		if m.answers[site] != usable {
 			continue
@@ -131,6 +146,7 @@ func (m *market) open(from, to bourse.Time) {
 			m.admissible = append(m.admissible, o.Admissible)
 			m.clear = append(m.clear, o.Clear)
 			m.queued = append(m.queued, o.Queued)
+			m.shared = append(m.shared, o.Shared)
 		}
 	}
 	m.list.ResetFungible(m.groups, m.admissible, from, to)
@@ -150,6 +166,9 @@ func (m *market) openClear(from, to bourse.Time, plans []plan) {
 	for i := range plans {
 		for k := range plans[i].alternatives {
 			for _, l := range plans[i].alternatives[k].legs {
+				if l.what.Work > 0 {
+					continue // of no slot
+				}
 				m.rest[l.group].Add(max(l.what.Start, m.rest[l.group][0].At), l.what.End, -l.what.Nodes)
 			}
 		}

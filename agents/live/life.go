@@ -131,7 +131,7 @@ func (l *life) step(from agents.ID, m agents.Message) {
 	}
 	if s, ok := l.agent.(interface{ Stopped() bool }); ok && s.Stopped() {
 		if l.commit(); l.over == nil {
-			l.fail(fmt.Errorf("%s: %w", l.id, ErrRetired))
+			l.fail(fmt.Errorf("%s: %w; it is so since a %s of %s", l.id, ErrRetired, m.Kind(), from))
 		}
 	}
 }
