@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -319,8 +320,8 @@ func (b *Batch) digest() string {
 func (r *JobRequest) job(now bourse.Time) (j bourse.Job, key string, err error) {
 	j = bourse.Job{User: r.User, Submit: now, Priority: r.Priority}
 	j.Nodes, j.Length, j.MinPerformance, j.OneSite = r.Nodes, r.Length.Duration, bourse.Unit, r.OneSite
-	if strings.TrimSpace(r.Name) != r.Name || strings.ContainsFunc(r.Name, func(c rune) bool { return c < ' ' || c == 0x7f }) {
-		return j, "name", fmt.Errorf("%q: a name without control characters and without blanks around it is wanted", r.Name)
+	if strings.TrimSpace(r.Name) != r.Name || strings.ContainsFunc(r.Name, unprintable) {
+		return j, "name", fmt.Errorf("%q: a name of characters that can be seen, without blanks around it, is wanted", r.Name)
 	}
 	if r.MinPerformance != nil {
 		j.MinPerformance = r.MinPerformance.Performance
@@ -352,6 +353,10 @@ func (r *JobRequest) job(now bourse.Time) (j bourse.Job, key string, err error) 
 	}
 	return j, "maxPrice", r.money(&j)
 }
+
+// unprintable reports whether a character does something to a terminal, or to
+// the text around it, instead of being seen: jobs are shown to operators too.
+func unprintable(c rune) bool { return !unicode.IsPrint(c) }
 
 // money fills in the price or the budget, whichever is not given.
 func (r *JobRequest) money(j *bourse.Job) error {

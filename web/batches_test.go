@@ -168,6 +168,8 @@ func TestSubmit_BadInputNamesTheKeyAndTakesNothing(t *testing.T) {
 		{`{"id":"batch-0001","jobs":[{"name":"a","nodes":1,"length":60,"budget":5,"color":"red"}]}`, "body.jobs[0].color"},
 		{`{"id":"batch-0001","jobs":[{"name":"a","nodes":1,"length":0,"budget":5}]}`, "body.jobs[0].length"},
 		{`{"id":"batch-0001","jobs":[{"name":"a","nodes":1,"length":60,"budget":-5}]}`, "body.jobs[0].budget"},
+		{`{"id":"batch-0001","jobs":[{"name":"a\u009b2J","nodes":1,"length":60,"budget":5}]}`, "body.jobs[0].name"},
+		{`{"id":"batch-0001","jobs":[{"name":"a\u202eb","nodes":1,"length":60,"budget":5}]}`, "body.jobs[0].name"},
 		{`{"id":"batch-0001","jobs":[{"name":"a","nodes":1,"length":60,"budget":5,"ready":"soon"}]}`, "body.jobs[0].ready"},
 		{`{"id":"batch-0001","jobs":[{"name":"a","nodes":1,"length":60,"budget":5,"ready":"2h","deadline":"1h"}]}`, "body.jobs[0].deadline"},
 		{`{"id":"batch-0001","jobs":[{"name":"a","nodes":1,"length":60,"budget":5},{"name":"a","nodes":1,"length":60,"budget":5}]}`, "body.jobs[1].name"},

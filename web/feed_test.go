@@ -279,6 +279,25 @@ func TestWebhooks_QueueAndTriesAreBounded(t *testing.T) {
 	}
 }
 
+// However many addresses users name, the operator is told.
+func TestWebhooks_TheOperatorsPlaceIsNobodyElses(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t, "")
+	h := newWebhooks(Notify{URL: r.URL, Local: true, Retry: time.Millisecond}, zerolog.Nop())
+	defer h.close()
+	slow := newReceiver(t, "")
+	slow.slow = make(chan bool)
+	defer close(slow.slow)
+	for i := range hookMost + 5 {
+		h.queue(fmt.Sprintf("%s/%d", slow.URL, i), delivery{id: "x", body: []byte("{}")})
+	}
+	h.tell("", &Turn{Turn: "placed"})
+	eventually(t, func() bool { return r.told() == "placed" })
+	if n := testutil.ToFloat64(h.sent.WithLabelValues("dropped")); n != 6 {
+		t.Errorf("%v dropped, want 6: users have all places but one", n)
+	}
+}
+
 // The broker is not made to call what only it can reach.
 func TestWebhooks_CallNoPrivateAddressUnlessAllowed(t *testing.T) {
 	t.Parallel()

@@ -349,6 +349,11 @@ func (s *Server) recorded(id string, asked error) error {
 	return err
 }
 
+// explainExtra is how much longer than for the agent one may wait for an
+// explanation: it reads a journal, and one question comes after the other. It
+// ends before the server gives up writing the answer.
+const explainExtra = 15 * time.Second
+
 func (s *Server) explain(ctx context.Context, in *jobInput) (*explainOutput, error) {
 	e, err := s.resolve(ctx, in.ID)
 	if err != nil {
@@ -357,6 +362,8 @@ func (s *Server) explain(ctx context.Context, in *jobInput) (*explainOutput, err
 	if s.opt.Explain == nil {
 		return nil, huma.Error501NotImplemented("this broker explains nothing; bourse journal show on its journal has the facts")
 	}
+	ctx, stop := context.WithTimeout(ctx, s.opt.Limits.Wait+explainExtra)
+	defer stop()
 	words, value, err := s.opt.Explain(ctx, e.id)
 	var unknown *explain.ErrUnknown
 	switch {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"bourse"
+	"bourse/agents"
 	"bourse/broker"
 	"bourse/broker/explain"
 )
@@ -251,6 +252,12 @@ func TestMarket_ShowsSitesOffersAndReservations(t *testing.T) {
 	var offers OfferList
 	if call(t, s, ana, "GET", "/v1/offers?site=north", nil, &offers); len(offers.Offers) != 1 || len(offers.Offers[0].Free) < 2 {
 		t.Errorf("offers: %+v", offers)
+	}
+	h.add("directory", &portal{})
+	h.w.Post(h.w.Now(), "directory", errand{"broker:vo1", agents.SiteLeft{Site: "site:north"}})
+	h.pass(0)
+	if call(t, s, ana, "GET", "/v1/offers?site=north", nil, &offers); len(offers.Offers) != 0 {
+		t.Errorf("offers of a site that has left: %+v", offers)
 	}
 	if code := call(t, s, ana, "GET", "/v1/offers?site=west", nil, nil); code != 404 {
 		t.Errorf("offers of a site that is not there: %d", code)

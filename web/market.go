@@ -141,7 +141,7 @@ func (s *Server) brokerRoutes() {
 	}, s.sites)
 	huma.Register(s.api, huma.Operation{
 		OperationID: "offers", Method: http.MethodGet, Path: "/v1/offers", Tags: tags,
-		Summary: "Show what the sites offered", Description: "When they were last asked, which is when a cycle last had jobs to place. Data of that moment, no promise.",
+		Summary: "Show what the sites offered", Description: "When they were last asked, which is when a cycle last had jobs to place. Data of that moment, no promise; sites that have left are not shown.",
 		Errors: append(errs, http.StatusNotFound),
 	}, s.offers)
 	huma.Register(s.api, huma.Operation{
@@ -191,6 +191,9 @@ func (s *Server) offers(ctx context.Context, in *offersInput) (*offersOutput, er
 				continue
 			}
 			known = true
+			if !v.Member {
+				continue // what it offered before it left is nothing to count on
+			}
 			for i := range v.Groups {
 				out.Body.Offers = append(out.Body.Offers, offerOf(v.Name, v.Now, &v.Groups[i]))
 			}

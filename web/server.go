@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"net"
 	"net/http"
 	"sync"
@@ -149,6 +150,7 @@ func newServer(opt Options, title string) (*Server, error) {
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
 		BaseContext:       func(net.Listener) context.Context { return s.base },
+		ErrorLog:          log.New(&refusals{log: opt.Log}, "", 0),
 	}
 	return s, nil
 }

@@ -43,7 +43,7 @@ type Notify struct {
 // Bounds of the webhooks.
 const (
 	hookQueue   = 256 // turns that wait for one address; more are dropped and counted
-	hookMost    = 64  // addresses at once; turns for more are dropped and counted
+	hookMost    = 64  // addresses at once, the operator's own among them; turns for more are dropped and counted
 	hookTimeout = 10 * time.Second
 	hookIdle    = time.Minute // after which an address without turns is let go
 )
@@ -164,7 +164,11 @@ func (h *webhooks) queue(address string, d delivery) {
 	defer h.mu.Unlock()
 	x := h.hooks[address]
 	if x == nil {
-		if len(h.hooks) == hookMost || h.base.Err() != nil {
+		most := hookMost
+		if h.opt.URL != "" && h.hooks[h.opt.URL] == nil {
+			most-- // the operator's place is kept, however many addresses users name
+		}
+		if len(h.hooks) >= most && address != h.opt.URL || h.base.Err() != nil {
 			h.sent.WithLabelValues("dropped").Inc()
 			return
 		}
@@ -274,7 +278,9 @@ func hostOf(address string) string {
 }
 
 func (h *webhooks) close() {
-	h.stop()
+	h.mu.Lock()
+	h.stop() // no address is taken in from here on
+	h.mu.Unlock()
 	h.wg.Wait()
 	h.client.CloseIdleConnections()
 }

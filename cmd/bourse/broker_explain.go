@@ -59,10 +59,11 @@ func journalFacts(ctx context.Context, folder string, broken *error) iter.Seq2[b
 	}
 }
 
-// timeOfDay shows an instant of a live process.
+// timeOfDay shows an instant of a live process, in UTC: who reads it may be
+// elsewhere.
 func timeOfDay(t bourse.Time) string {
 	if t >= bourse.Never {
 		return "never"
 	}
-	return time.UnixMilli(int64(t)).Format("Jan 2 15:04:05")
+	return time.UnixMilli(int64(t)).UTC().Format("Jan 2 15:04:05Z")
 }
