@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -31,6 +33,8 @@ type experiment struct {
 // experiments lists the studies in the order of the contract.
 func experiments() []experiment {
 	return []experiment{
+		studyPricing(),
+		studySlots(),
 		studySLA(),
 		studyAdmission(),
 	}
@@ -152,7 +156,7 @@ func (f *studyFlags) run(name string, runsGiven bool, stdout, stderr io.Writer) 
 
 // show prints the rows for people.
 func (f *studyFlags) show(name string, rows []studies.Row, stdout io.Writer) error {
-	t := report.NewTable("measure", "<setting", "paper", "here", "±", "<verdict")
+	t := report.NewTable("measure", "<setting", "<paper", "here", "±", "<verdict")
 	t.SetColumnConfigs(studyColumns)
 	for _, r := range rows {
 		t.AppendRow(table.Row{r.Measure, r.Setting, r.Paper.String(), shortFigure(r.Here), shortFigure(r.CI95), r.Verdict})
@@ -170,8 +174,12 @@ func (f *studyFlags) show(name string, rows []studies.Row, stdout io.Writer) err
 
 // studyColumns keep the table within 100 columns: words wrap.
 var studyColumns = []table.ColumnConfig{
-	{Number: 1, WidthMax: 26}, {Number: 2, WidthMax: 28}, {Number: 3, WidthMax: 10},
-	{Number: 4, Align: 2, AlignHeader: 2}, {Number: 5, Align: 2, AlignHeader: 2}, {Number: 6, WidthMax: 10},
+	{Number: 1, WidthMax: 26, WidthMaxEnforcer: text.WrapSoft},
+	{Number: 2, WidthMax: 30, WidthMaxEnforcer: text.WrapSoft},
+	{Number: 3, WidthMax: 10, WidthMaxEnforcer: text.WrapSoft},
+	{Number: 4, Align: text.AlignRight, AlignHeader: text.AlignRight},
+	{Number: 5, Align: text.AlignRight, AlignHeader: text.AlignRight},
+	{Number: 6, WidthMax: 10, WidthMaxEnforcer: text.WrapSoft},
 }
 
 // shortFigure shows a figure with as many decimals as tell.

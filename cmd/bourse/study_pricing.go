@@ -1,0 +1,74 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"bourse/sites/swf"
+	"bourse/studies"
+)
+
+// pricedTraces are the traces of the pricing paper, in its order.
+var pricedTraces = []struct {
+	name, archive string
+	nodes, skip   int
+}{
+	{"SP2", "SDSC SP2", 128, 0},
+	{"CTC", "CTC SP2", 430, 3},
+}
+
+// studyPricing is the experiment of Singh, Kesselman and Deelman.
+func studyPricing() experiment {
+	return experiment{
+		name: "adaptive-pricing", about: "reservations that pay for the delay they cause (Singh, Kesselman, Deelman)",
+		traces: "SDSC SP2, then CTC SP2", runs: 20, quick: 3,
+		run: func(s *studying) ([]studies.Row, error) {
+			traces, err := s.pricedTraces()
+			if err != nil {
+				return nil, err
+			}
+			sample := 60
+			if s.quick {
+				sample = 20
+			}
+			rows, err := studies.AdaptivePricing(traces, studies.PricingOptions{Seed: s.seed, Runs: s.runs, Sample: sample, Done: s.done})
+			var over *studies.OverloadError
+			if errors.As(err, &over) {
+				return nil, failed(err)
+			}
+			return rows, err
+		},
+	}
+}
+
+// pricedTraces reads the traces that are given, and says which rows are left out;
+// without any it draws one from a model.
+func (s *studying) pricedTraces() ([]studies.PricingTrace, error) {
+	if len(s.traces) > len(pricedTraces) {
+		return nil, fmt.Errorf("--trace %s: the study takes two traces, SDSC SP2 and CTC SP2; %d are given", s.traces[2], len(s.traces))
+	}
+	if len(s.traces) == 0 {
+		s.say("no --trace is given: jobs are drawn from the model of Lublin and Feitelson; the paper's figures are of SDSC SP2 and CTC SP2")
+		generated, err := studies.GeneratedPricingTrace(s.seed)
+		return []studies.PricingTrace{generated}, err
+	}
+	var list []studies.PricingTrace
+	for i, p := range pricedTraces {
+		if i >= len(s.traces) {
+			s.say("no --trace for %s is given: its rows are left out", p.archive)
+			continue
+		}
+		trace, err := swf.Open(s.traces[i], swf.Options{Skip: p.skip})
+		if err != nil {
+			return nil, err
+		}
+		for _, remark := range trace.Remarks() {
+			s.say("%s", remark)
+		}
+		if p.skip > 0 {
+			s.say("%s: read as %s on %d processors, without its first %d records", s.traces[i], p.archive, p.nodes, p.skip)
+		}
+		list = append(list, studies.NewPricingTrace(p.name, p.nodes, trace))
+	}
+	return list, nil
+}
