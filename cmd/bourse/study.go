@@ -11,7 +11,6 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
-	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -179,7 +178,7 @@ var studyColumns = []table.ColumnConfig{
 	{Number: 3, WidthMax: 10, WidthMaxEnforcer: text.WrapSoft},
 	{Number: 4, Align: text.AlignRight, AlignHeader: text.AlignRight},
 	{Number: 5, Align: text.AlignRight, AlignHeader: text.AlignRight},
-	{Number: 6, WidthMax: 10, WidthMaxEnforcer: text.WrapSoft},
+	{Number: 6, WidthMax: 12, WidthMaxEnforcer: text.WrapSoft},
 }
 
 // shortFigure shows a figure with as many decimals as tell.
