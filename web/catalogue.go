@@ -41,12 +41,16 @@ func newCatalogue() *catalogue {
 	return &catalogue{ids: map[string]*entry{}, labels: map[string][]*entry{}, batches: map[string]*batch{}}
 }
 
-// add notes a job; one that is there already stays as it is.
+// add notes a job; one that is there already stays as it is, but for one of which
+// only a site had told.
 func (c *catalogue) add(j *bourse.Job) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.ids[j.Name] != nil {
-		return
+	if old := c.ids[j.Name]; old != nil {
+		if old.batch != "" || j.Origin.Batch == "" {
+			return
+		}
+		c.drop(map[*entry]bool{old: true})
 	}
 	c.last++
 	e := &entry{number: c.last, id: j.Name, label: cmp.Or(j.Origin.Label, j.Name), user: j.User,
@@ -68,12 +72,17 @@ func (c *catalogue) forget(ids []string) {
 	defer c.mu.Unlock()
 	gone := map[*entry]bool{}
 	for _, id := range ids {
-		e := c.ids[id]
-		if e == nil {
-			continue
+		if e := c.ids[id]; e != nil {
+			gone[e] = true
 		}
-		gone[e] = true
-		delete(c.ids, id)
+	}
+	c.drop(gone)
+}
+
+// drop takes entries out of the index.
+func (c *catalogue) drop(gone map[*entry]bool) {
+	for e := range gone {
+		delete(c.ids, e.id)
 		if c.labels[e.label] = slices.DeleteFunc(c.labels[e.label], func(x *entry) bool { return x == e }); len(c.labels[e.label]) == 0 {
 			delete(c.labels, e.label)
 		}

@@ -82,8 +82,11 @@ func (f *feed) watch() {
 		case f.facts <- fact{at, x}:
 		default:
 			f.s.count.untold.Inc()
-			if j, ok := x.(bourse.JobSubmitted); ok { // the index misses none
-				f.s.jobs.add(&j.Job)
+			switch x := x.(type) { // the index misses none
+			case bourse.JobSubmitted:
+				f.s.jobs.add(&x.Job)
+			case bourse.LegAdopted:
+				f.s.jobs.add(&bourse.Job{Name: x.Job, User: x.User})
 			}
 		}
 	})
@@ -200,6 +203,8 @@ func (s *Server) note(x *fact) {
 	switch v := x.fact.(type) {
 	case bourse.JobSubmitted:
 		s.jobs.add(&v.Job)
+	case bourse.LegAdopted: // of a job that the broker has forgotten
+		s.jobs.add(&bourse.Job{Name: v.Job, User: v.User})
 	case bourse.TxDecided:
 		s.count.decided(v)
 	case bourse.SubmissionRefused:
