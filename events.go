@@ -16,6 +16,7 @@ type (
 		User   int64  `json:"user"`
 		Queue  int    `json:"queue"`
 		Begun  Time   `json:"begun,omitempty"` // when, if it is recorded later; see JobEnded
+		Due    Time   `json:"due,omitempty"`   // where jobs have deadlines: by when it should have ended
 	}
 	// JobEnded says that a local job has ended: at the instant of the fact or,
 	// where the cluster's process did not run then, before.
@@ -27,6 +28,10 @@ type (
 		Start  Time   `json:"start"`
 		Killed bool   `json:"killed,omitempty"` // at its estimate
 		Ended  Time   `json:"ended,omitempty"`  // when, if it is recorded later
+		Due    Time   `json:"due,omitempty"`    // where jobs have deadlines: by when it should have
+		// Work is what each of its nodes has done for it, where several jobs share
+		// one; 0: they were its own all the time.
+		Work Duration `json:"work,omitempty"`
 	}
 	// JobRefused says that a local job was turned away at entry.
 	JobRefused struct {
@@ -69,7 +74,7 @@ type (
 		Replaces LegID    `json:"replaces,omitzero"` // the leg that a Confirm gives up for this one
 		Digest   uint64   `json:"digest,omitempty"`  // of its Hold
 		For      Duration `json:"for,omitempty"`     // Held, Prepared: how long it may stay so
-		Run      Duration `json:"run,omitempty"`     // what the work really takes; 0: to the end
+		Run      Duration `json:"run,omitempty"`     // what the work really takes; 0: to the end, or the leg's Work
 		Refund   Credits  `json:"refund,omitempty"`  // posted back, once
 		Penalty  Credits  `json:"penalty,omitempty"` // posted by the site for a confirmed leg that it lost
 		Flex     Flex     `json:"flex,omitzero"`     // the window within which the site may move it

@@ -55,6 +55,7 @@ type (
 	}
 	// GroupSeen is what is free on a group of alike nodes until the horizon.
 	GroupSeen struct {
+		Shared      bool        `json:"shared,omitempty"` // its nodes are time-shared
 		Group       string      `json:"group"`
 		Nodes       int         `json:"nodes"`
 		Performance Performance `json:"performance"`

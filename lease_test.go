@@ -83,7 +83,7 @@ func TestLegState_BlocksNodesFromHeldUntilItsEnd(t *testing.T) {
 func TestLegMoved_SurvivesJSON(t *testing.T) {
 	t.Parallel()
 	for s := Asked; s <= Lost; s++ {
-		want := LegMoved{Leg: LegID{TxID{"vo1", 2, 1 << 63, 4}, 1}, State: s, What: Leg{"main", 4, 1000, 5000}, Job: "wave",
+		want := LegMoved{Leg: LegID{TxID{"vo1", 2, 1 << 63, 4}, 1}, State: s, What: Leg{"main", 4, 1000, 5000, 0}, Job: "wave",
 			Fare: Fare{Credit, 7}, Limit: 2 * Credit, Reason: Reason{Busy, "job 7 runs until 12"}}
 		b, err := json.Marshal(want)
 		if err != nil {

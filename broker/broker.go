@@ -146,6 +146,8 @@ func (b *Broker) alarm(now bourse.Time, m agents.Message, out *agents.Outbox) bo
 		b.listenDue(now, out)
 	case forgetDue:
 		b.forget(now, out)
+	case lateDue:
+		b.lateDue(m)
 	default:
 		return false
 	}

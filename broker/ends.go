@@ -22,6 +22,7 @@ func (b *Broker) closed(now bourse.Time, t *transaction, l *txLeg, id bourse.Leg
 	b.record(f, out)
 	if commit {
 		b.watch(t, id.Leg, out)
+		b.expectEnd(t, id.Leg, out)
 	}
 	if t.state == committed && t.releases(l) {
 		b.tell(now, t, firstRepeat, out)

@@ -13,7 +13,7 @@ import (
 
 // flexOf is the freedom that a job's only leg leaves its site.
 func flexOf(r *bourse.Request, legs []bourse.Leg) bourse.Flex {
-	if len(legs) != 1 {
+	if len(legs) != 1 || legs[0].Work > 0 {
 		return bourse.Flex{}
 	}
 	w := bourse.Flex{Phi: r.Phi}
@@ -103,4 +103,38 @@ func (p *plan) has(l *planLeg) bool {
 		}
 	}
 	return false
+}
+
+// lies is the transaction of a job whose window is one leg; nil if it has more.
+func (b *Broker) lies(j *job) *transaction {
+	if len(j.txs) != 1 || len(j.txs[0].legs) != 1 {
+		return nil
+	}
+	return j.txs[0]
+}
+
+// sameButFreedom reports whether two requests differ at most in how much choice
+// they leave, and in what they may cost.
+func sameButFreedom(a, b *bourse.Request) bool {
+	x := *a
+	x.Flexible, x.Fix, x.Phi, x.Budget, x.MaxPrice = b.Flexible, b.Fix, b.Phi, b.Budget, b.MaxPrice
+	return sameRequest(&x, b)
+}
+
+// reopen asks the site of a job's only leg for another window around it, where it
+// lies: more choice for less money, or less for more. As every move it is both or
+// neither, and what the leg has cost comes back. Row B73.
+func (b *Broker) reopen(now bourse.Time, t *transaction, e *errand, out *agents.Outbox) {
+	l := &t.legs[0]
+	limits, ok := share(min(e.request.Budget, b.voLeft(), b.userLeft(e.job.User)), []bourse.Credits{0})
+	if !ok {
+		b.moved(now, e, reason(bourse.NoMoney, "the accounts cover nothing beside the window that it has"), out)
+		return
+	}
+	f := b.newTx(e.job, 1)
+	f.Alternative, f.Limits, f.Request = 1, limits, e.request
+	f.Sites, f.Legs = append(f.Sites, t.sites[0]), append(f.Legs, l.what)
+	f.Replaces, f.Versions = []bourse.LegID{t.leg(0)}, []uint32{max(l.version, 1)}
+	f.Flex = flexOf(&e.request, f.Legs)
+	e.try = b.open(now, f, t.run, false, out)
 }

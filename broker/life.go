@@ -94,6 +94,7 @@ func (b *Broker) start(now bourse.Time, m agents.Started, out *agents.Outbox) {
 		for i := range t.legs {
 			if l := &t.legs[i]; l.charged && !l.state.Terminal() {
 				b.watch(t, i, out)
+				b.expectEnd(t, i, out)
 			}
 		}
 		t.sent, t.resolved = len(t.legs), plant.On("no-list")

@@ -29,6 +29,10 @@ func (b *Broker) jobModify(now bourse.Time, from agents.ID, m agents.JobModify, 
 	}
 	e := &errand{job: j, request: want.Request, asker: from}
 	b.newErrand(e)
+	if t := b.lies(j); t != nil && sameButFreedom(&want.Request, &j.Request) {
+		b.reopen(now, t, e, out)
+		return
+	}
 	b.gather(now, now.Add(b.cfg.Horizon), e, out)
 }
 
@@ -104,6 +108,7 @@ func (b *Broker) move(now bourse.Time, e *errand, out *agents.Outbox) {
 		f.Sites, f.Legs = append(f.Sites, site), append(f.Legs, a.legs[i].what)
 		f.Replaces[i], f.Versions[i] = b.replaced(e.job, site, taken)
 	}
+	f.Flex = flexOf(&e.request, f.Legs)
 	e.try = b.open(now, f, nil, false, out)
 }
 

@@ -29,7 +29,7 @@ func (b *Broker) spares(p *plan, a *alternative) []bourse.SiteLeg {
 			continue
 		}
 		for _, l := range o.legs {
-			if len(list) < maxSpare {
+			if len(list) < maxSpare && l.what.Work == 0 {
 				list = append(list, bourse.SiteLeg{Site: siteName(b.sites[l.site]), Leg: l.what})
 			}
 		}

@@ -104,7 +104,7 @@ func (r *Rerun) offer(s *bourse.SiteSeen) error {
 		if err == nil && g.Clear != "" {
 			clear, err = g.Clear.Profile()
 		}
-		x := agents.GroupOffer{Admissible: free, Clear: clear, Queued: g.Queued, Group: bourse.Group{Site: s.Site, Name: g.Group, Nodes: g.Nodes,
+		x := agents.GroupOffer{Admissible: free, Clear: clear, Shared: g.Shared, Queued: g.Queued, Group: bourse.Group{Site: s.Site, Name: g.Group, Nodes: g.Nodes,
 			Performance: g.Performance, Price: g.Price, Machine: g.Machine}}
 		if err == nil && !sound(&x) {
 			err = errors.New("it makes no sense")

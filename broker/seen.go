@@ -98,7 +98,7 @@ func siteSeen(id agents.ID, a answer, o *agents.Offers, cut bool) bourse.SiteSee
 	for i := range o.Groups {
 		g := &o.Groups[i]
 		x := bourse.GroupSeen{Group: g.Group.Name, Nodes: g.Group.Nodes, Performance: g.Group.Performance, Price: g.Group.Price,
-			Machine: g.Group.Machine, Free: g.Admissible.Curve()}
+			Machine: g.Group.Machine, Shared: g.Shared, Free: g.Admissible.Curve()}
 		if !slices.Equal(g.Admissible, g.Clear) {
 			x.Clear = g.Clear.Curve()
 		}

@@ -91,6 +91,7 @@ type txLeg struct {
 	priced  bool // fare is bound
 	charged bool // its price was posted
 	closed  bool // its site has acknowledged the decision, or has it no more
+	late    bool // of this life: a share that should have ended, and has not
 	vouched bool // of this life: its site has said Confirmed again
 	mended  bool // gone, and another one stands in for it
 	moved   bool // another window is to take its place; kept until that is confirmed

@@ -68,7 +68,7 @@ func (j *job) ends() (bourse.Time, bool) {
 	case Done:
 		return j.ended, true
 	case Placed:
-		return j.lastEnd(), !slices.ContainsFunc(j.txs, func(t *transaction) bool { return t.givenUp != kept })
+		return j.lastEnd(), !slices.ContainsFunc(j.txs, func(t *transaction) bool { return t.givenUp != kept || t.late() })
 	}
 	return 0, false
 }
@@ -83,6 +83,8 @@ func (j *job) lastEnd() bourse.Time {
 			case l.mended, l.state == bourse.Cancelled:
 			case l.state == bourse.Settled:
 				end = max(end, l.end)
+			case l.what.Work > 0:
+				end = max(end, l.what.End.Add(grace))
 			default:
 				end = max(end, l.what.End)
 			}

@@ -26,8 +26,12 @@ func (s *Site) Agent(cluster agents.ID, span, lead bourse.Duration) (sites.Confi
 		}
 		shares[v.VO] = int(v.Share)
 	}
+	urgency := 0
+	if s.Shared != nil {
+		urgency = int(s.Shared.Urgency)
+	}
 	return sites.Config{
-		Name: s.Name, Cluster: cluster, Groups: s.Groups, Pricing: scheme, Lead: lead,
+		Urgency: urgency, Name: s.Name, Cluster: cluster, Groups: s.Groups, Pricing: scheme, Lead: lead,
 		Limits: s.Limits.Reservations(), VOShare: int(s.VOShare), VOShares: shares, Span: span,
 		Hold: s.Hold, InDoubt: s.InDoubt, MaxWork: maxWork, Cap: int64(s.Cap) * int64(bourse.Second), Penalty: int(s.Penalty),
 		Cancellation: bourse.Cancellation{Full: int(s.RefundFullUntil)}, FallsAtOnce: s.RefundFullUntil == 0,

@@ -8,7 +8,7 @@ import (
 
 var (
 	policies      = []string{"fcfs", "easy", "conservative", "reserve=K", "first-fit"}
-	laterPolicies = []string{"sla-*", "libra", "librarisk", "edf", "edf-open"}
+	laterPolicies = []string(nil)
 )
 
 // policy returns how a queue is served.

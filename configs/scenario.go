@@ -28,6 +28,7 @@ type Site struct {
 	Name       string
 	Policy     backfill.Policy // default EASY
 	SLA        *SLA            // policy = "sla-*": promises in place of a queue; nil: none
+	Shared     *Shared         // policy = "libra", "edf" and such: deadlines in place of a queue; nil: none
 	Pricing    string          // "fixed" or "adaptive", the default
 	Overrun    string          // a local job at its estimate: "kill" (default) or "extend"
 	Groups     []bourse.Group  // at least one, in order of the file
@@ -169,9 +170,13 @@ func (t *table) siteKeys(names map[string]int) Site {
 		RefundScheduleOnly: t.flag("refund_schedule_only"),
 		VOShares:           t.voShares(),
 	}
-	if s.SLA = t.promises(); s.SLA == nil {
+	s.SLA, s.Shared = t.promises(), t.shared()
+	switch {
+	case s.Shared != nil:
+		s.Policy = backfill.EASY
+	case s.SLA == nil:
 		s.Policy = t.policy("policy", "easy")
-	} else {
+	default:
 		s.Policy = backfill.EASY
 		if !t.has("penalty") {
 			s.Penalty = Thousandths(s.SLA.Shares.Penalty)
@@ -182,7 +187,7 @@ func (t *table) siteKeys(names map[string]int) Site {
 	if t.clean("hold") && t.clean("in_doubt") && s.InDoubt < s.Hold {
 		t.wrong("in_doubt", "%s is shorter than hold, %s", s.InDoubt.Words(), s.Hold.Words())
 	}
-	t.later("time_shared", "refund", "fix", "accept_lone_late")
+	t.later("time_shared", "refund", "fix")
 	return s
 }
 

@@ -73,6 +73,9 @@ func (s *Site) shareOf(now bourse.Time, vo string, old *leg) share {
 // nodeTime is what of l lies in [from, to), in node-milliseconds.
 func nodeTime(l bourse.Leg, from, to bourse.Time) int64 {
 	s, e := max(l.Start, from), min(l.End, to)
+	if l.Work > 0 { // a share
+		e = min(e, s.Add(l.Work))
+	}
 	if e <= s {
 		return 0
 	}

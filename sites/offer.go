@@ -29,6 +29,11 @@ func (s *Site) free(now, horizon bourse.Time, vo string) []agents.GroupOffer {
 	x := s.shareOf(now, vo, nil)
 	left := x.most - x.held
 	for i, g := range s.cfg.Groups {
+		if s.view.room != nil {
+			none := bourse.NewProfile(now, 0)
+			list = append(list, agents.GroupOffer{Group: g, Admissible: none, Clear: none, Shared: true})
+			continue
+		}
 		admissible := s.view.states[i].Free
 		clear := admissible
 		if p, promised := s.schedule(g.Name, now); promised {
@@ -118,6 +123,12 @@ func (s *Site) quote(now bourse.Time, vo, user string, l bourse.Leg, old *leg) b
 	}
 	if l.Start < now {
 		return refused(bourse.Past, "start %v lies before %s's now, %v", l.Start, s.cfg.Name, now)
+	}
+	if s.view.room != nil {
+		return s.quoteShare(now, vo, user, i, l, old)
+	}
+	if l.Work > 0 {
+		return refused(bourse.NotAllowed, "%s has no time-shared nodes", s.cfg.Name)
 	}
 	if p, promised := s.schedule(l.Group, now); promised {
 		return s.quotePromise(now, vo, user, i, l, p)

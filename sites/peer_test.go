@@ -50,6 +50,8 @@ func scramble(t *rapid.T, v reflect.Value) {
 		v.SetInt(rapid.SampledFrom(wildNumbers).Draw(t, "number"))
 	case reflect.Uint8, reflect.Uint32, reflect.Uint64:
 		v.SetUint(uint64(rapid.SampledFrom(wildNumbers).Draw(t, "number")) & (1<<v.Type().Bits() - 1))
+	case reflect.Float64:
+		v.SetFloat(float64(rapid.SampledFrom(wildNumbers).Draw(t, "number")))
 	case reflect.Pointer: // none
 	default:
 		t.Fatalf("a message has a %v", v.Kind())

@@ -55,6 +55,10 @@ type Config struct {
 	// Penalty is what the site adds to the refund of a confirmed leg that it
 	// loses, in thousandths of its price.
 	Penalty int
+	// Urgency is what a share of time-shared nodes costs beside its base price where
+	// the work needs all of a node to end in time, in thousandths of it; in
+	// proportion below.
+	Urgency int
 	// Promises, where its cluster makes any, say what freedom to move a leg is
 	// worth and what outsiders learn; nil: a site of queues.
 	Promises *Promises
@@ -264,6 +268,8 @@ type view struct {
 	books   []*pricing.Book
 	planned []bool
 
+	room [][]float64 // of time-shared groups, by node; nil for nodes that can be reserved
+
 	promises  *Promises
 	plans     []*sla.Image // of groups that make promises
 	schedules []*sla.Schedule
@@ -274,7 +280,7 @@ func (v *view) update(m agents.Snapshot) {
 		return
 	}
 	v.version, v.states = m.Version, m.States
-	v.planned = make([]bool, len(m.States))
+	v.planned, v.room = make([]bool, len(m.States)), m.Room
 	v.plans, v.schedules = m.Plans, make([]*sla.Schedule, len(m.Plans))
 }
 

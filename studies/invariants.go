@@ -25,6 +25,7 @@ import (
 type Invariants struct {
 	sites    map[agents.ID]*sites.Site
 	clusters map[agents.ID]*sites.Cluster
+	shared   map[agents.ID]*sites.SharedCluster
 	brokers  map[agents.ID]*broker.Broker
 	groups   map[string]map[string]bourse.Group // by site, by name
 	limits   map[string]rules                   // by broker
@@ -70,7 +71,7 @@ func (l *legRecord) carried() bool {
 
 // newInvariants returns a checker of the agents of w.
 func newInvariants(w *world) *Invariants {
-	v := &Invariants{sites: w.sites, clusters: w.clusters, brokers: w.brokers,
+	v := &Invariants{sites: w.sites, clusters: w.clusters, shared: w.shared, brokers: w.brokers,
 		groups: map[string]map[string]bourse.Group{}, limits: map[string]rules{},
 		jobs: map[string]bourse.Job{}, txs: map[bourse.TxID]*txRecord{}}
 	for _, s := range w.scenario.Sites {
@@ -109,6 +110,11 @@ func (v *Invariants) After(now bourse.Time, id agents.ID, out *agents.Outbox) er
 // of a site or a broker (I8).
 func (v *Invariants) agent(now bourse.Time, id agents.ID) error {
 	if c, ok := v.clusters[id]; ok {
+		if err := c.Audit(now); err != nil {
+			return fmt.Errorf("I1: %w", err)
+		}
+	}
+	if c, ok := v.shared[id]; ok {
 		if err := c.Audit(now); err != nil {
 			return fmt.Errorf("I1: %w", err)
 		}
@@ -245,7 +251,9 @@ func (v *Invariants) obeys(t *txRecord, job bourse.Job, r rules) error {
 			return fmt.Errorf("no group %s at %s", l.Group, t.begun.Sites[i])
 		case l.Start != t.begun.Legs[0].Start:
 			return fmt.Errorf("parts start at %v and %v", t.begun.Legs[0].Start, l.Start)
-		case l.Duration() < g.Performance.Runtime(job.Length):
+		case l.Work > 0 && (l.Work != job.Length || len(t.begun.Legs) > 1):
+			return fmt.Errorf("a share of %v of %s, for a length of %v in %d parts", l.Work, g.Site, job.Length, len(t.begun.Legs))
+		case l.Work == 0 && l.Duration() < g.Performance.Runtime(job.Length):
 			return fmt.Errorf("%v at %s is too short for a length of %v at performance %v", l.Duration(), g.Site, job.Length, g.Performance)
 		case g.Performance < job.MinPerformance:
 			return fmt.Errorf("performance %v of %s is below %v", g.Performance, g.Site, job.MinPerformance)

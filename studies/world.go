@@ -18,6 +18,7 @@ type world struct {
 	sim      *sim.World
 	sites    map[agents.ID]*sites.Site
 	clusters map[agents.ID]*sites.Cluster
+	shared   map[agents.ID]*sites.SharedCluster
 	brokers  map[agents.ID]*broker.Broker
 	detail   int
 }
@@ -38,7 +39,7 @@ func newWorld(sc *configs.Scenario, seed uint64, load *Workloads) (*world, error
 // time, so many bytes of what their cycles saw and chose. Nothing else differs.
 func newDetailedWorld(sc *configs.Scenario, seed uint64, load *Workloads, detail int) (*world, error) {
 	w := &world{scenario: sc, detail: detail, sim: sim.New(), sites: map[agents.ID]*sites.Site{},
-		clusters: map[agents.ID]*sites.Cluster{}, brokers: map[agents.ID]*broker.Broker{}}
+		clusters: map[agents.ID]*sites.Cluster{}, shared: map[agents.ID]*sites.SharedCluster{}, brokers: map[agents.ID]*broker.Broker{}}
 	for i := range sc.Sites {
 		if err := w.addSite(&sc.Sites[i], seed, load); err != nil {
 			return nil, fmt.Errorf("site %q: %w", sc.Sites[i].Name, err)
@@ -58,6 +59,9 @@ func (w *world) addSite(s *configs.Site, seed uint64, load *Workloads) error {
 	if err != nil {
 		return err
 	}
+	if s.Shared != nil {
+		return w.addShared(s, jobs, seed)
+	}
 	options := s.ClusterQueues()
 	cfg, err := s.Agent(clusterID(s.Name), w.longestHorizon(), 0)
 	if err != nil {
@@ -72,6 +76,23 @@ func (w *world) addSite(s *configs.Site, seed uint64, load *Workloads) error {
 	cluster := sites.NewCluster(siteID(s.Name), s.Groups, queues)
 	site := sites.New(cfg)
 	w.clusters[clusterID(s.Name)], w.sites[siteID(s.Name)] = cluster, site
+	w.sim.Add(clusterID(s.Name), cluster)
+	w.sim.Add(siteID(s.Name), site)
+	return nil
+}
+
+// addShared adds a site that takes deadlines, and its cluster.
+func (w *world) addShared(s *configs.Site, jobs []bourse.LocalJob, seed uint64) error {
+	cfg, err := s.Agent(clusterID(s.Name), w.longestHorizon(), 0)
+	if err != nil {
+		return err
+	}
+	var local [][]sites.DeadlineJob
+	for _, list := range spread(jobs, s.Groups) {
+		local = append(local, deadlines(s, list, derived(seed, s.Groups[len(local)].Name)))
+	}
+	cluster, site := sites.NewSharedCluster(siteID(s.Name), s.Groups, s.SharedCluster(), local), sites.New(cfg)
+	w.shared[clusterID(s.Name)], w.sites[siteID(s.Name)] = cluster, site
 	w.sim.Add(clusterID(s.Name), cluster)
 	w.sim.Add(siteID(s.Name), site)
 	return nil

@@ -3,6 +3,7 @@ package admission
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"bourse"
@@ -249,6 +250,19 @@ func (s *Shares) Running() int { return len(s.jobs) }
 func (s *Shares) Load(node int) (tasks int, shares float64) {
 	n := &s.nodes[node]
 	return len(n.tasks), n.shares(s.now)
+}
+
+// Room is the largest share that one more task may need of a node now: below 0 if
+// it has as many tasks as it may, infinite where even one that will be late is taken.
+func (s *Shares) Room(node int) float64 {
+	n := &s.nodes[node]
+	switch {
+	case len(n.tasks) >= s.opt.Tasks:
+		return -1
+	case len(n.tasks) == 0 && s.opt.Control != Libra && !s.opt.RefuseLoneLate:
+		return math.Inf(1)
+	}
+	return 1 + tolerance - n.shares(s.now)
 }
 
 // Audit checks that tasks and jobs agree, that every node with work is busy and

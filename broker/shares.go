@@ -1,0 +1,69 @@
+package broker
+
+import (
+	"slices"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/policy/pricing"
+)
+
+// addShares makes alternatives of time-shared nodes: one for each group of them
+// that could serve the job by itself. Such work starts at once, and should have
+// ended by the deadline, or the horizon if that comes first; whether there is room
+// for it, and for how much, its site says in a quote. Its base price is a bound
+// from below until then. Where capped, no node may be dearer than the job allows.
+func (p *plan) addShares(m *market, from, horizon bourse.Time, capped bool) {
+	r := &p.request
+	end := min(r.Deadline, horizon)
+	if r.Deadline == bourse.Never || r.Ready > from || end <= from {
+		return
+	}
+	for i := range m.groups {
+		g := &m.groups[i]
+		if !m.shared[i] || g.Nodes < r.Nodes || g.Performance < r.MinPerformance || !r.Require.MetBy(g.Machine) || capped && g.Price > r.MaxPrice {
+			continue
+		}
+		l := planLeg{group: int32(i), site: m.siteOf[i], contended: true,
+			what: bourse.Leg{Group: g.Name, Nodes: r.Nodes, Start: from, End: end, Work: r.Length}}
+		l.quote.Fare = pricing.Share(g.Price, r.Nodes, g.Performance.Runtime(r.Length), end.Sub(from), 0)
+		p.found++
+		p.alternatives = append(p.alternatives, alternative{number: p.found, time: l.what.Duration(), end: end,
+			cost: l.quote.Fare.Total(), legs: []planLeg{l}})
+	}
+}
+
+// grace is how long after its planned end the work of time-shared nodes counts as
+// under way still, for those who come after it; lateAfter is when it counts as late
+// if its end has not been heard of. Then nobody knows when it ends.
+const (
+	grace     = bourse.Second
+	lateAfter = grace / 2
+)
+
+// lateDue looks whether work on time-shared nodes has ended in time.
+type lateDue struct{ Leg bourse.LegID }
+
+// Kind names the alarm.
+func (lateDue) Kind() string { return "LateDue" }
+
+// expectEnd sets the alarm for a leg that somebody may come after.
+func (b *Broker) expectEnd(t *transaction, i int, out *agents.Outbox) {
+	if l := &t.legs[i]; l.what.Work > 0 && !l.state.Terminal() {
+		out.Alarm(l.what.End.Add(lateAfter), lateDue{t.leg(i)})
+	}
+}
+
+// lateDue has those who come after work that is late wait until it has ended. Row
+// B86.
+func (b *Broker) lateDue(m lateDue) {
+	if l := b.lookup(m.Leg); l != nil && !l.state.Terminal() {
+		l.late = true
+		b.touch(b.txs[m.Leg.Tx].job)
+	}
+}
+
+// late reports whether nobody knows when a window ends.
+func (t *transaction) late() bool {
+	return slices.ContainsFunc(t.legs, func(l txLeg) bool { return l.late && !l.state.Terminal() })
+}

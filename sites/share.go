@@ -1,0 +1,33 @@
+package sites
+
+import (
+	"fmt"
+
+	"bourse"
+	"bourse/policy/pricing"
+)
+
+// quoteShare prices a share of time-shared nodes: what the work takes of them, and
+// the more, the less time its deadline leaves. It starts at once, or not at all,
+// and admission is by the state of the moment: the cluster has the last word.
+func (s *Site) quoteShare(now bourse.Time, vo, user string, group int, l bourse.Leg, old *leg) bourse.Quote {
+	g := &s.cfg.Groups[group]
+	if l.Work <= 0 || l.Work > bourse.MaxDuration {
+		return refused(bourse.NotAllowed, "the nodes of %s are time-shared: a job on one site, with a deadline, is wanted", s.cfg.Name)
+	}
+	if r := s.allowed(now, vo, user, group, l, old, nil); r.Refused() {
+		return bourse.Quote{Refusal: r}
+	}
+	left, takes := l.End.Sub(now), g.Performance.Runtime(l.Work)
+	need, fit := float64(takes)/float64(left), 0
+	for _, room := range s.view.room[group] {
+		if need <= room {
+			fit++
+		}
+	}
+	if fit < l.Nodes {
+		return bourse.Quote{Refusal: bourse.Reason{Code: bourse.NoShare, Detail: fmt.Sprintf(
+			"%d of %d nodes have room for work of %v s within %v s, %d are short", fit, l.Nodes, takes, left, l.Nodes-fit)}}
+	}
+	return bourse.Quote{Fare: pricing.Share(g.Price, l.Nodes, takes, left, s.cfg.Urgency)}
+}
