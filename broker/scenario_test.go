@@ -168,6 +168,10 @@ func scenarioJob(t *testing.T, line string) bourse.Job {
 			j.Priority = number(t, value)
 		case "ready":
 			j.Ready = bourse.Time(number(t, value)) * 1000
+		case "flexible":
+			j.Flexible = bourse.Duration(number(t, value)) * bourse.Second
+		case "phi":
+			j.Phi = number(t, value)
 		case "deadline":
 			j.Deadline = bourse.Time(number(t, value)) * 1000
 		default:

@@ -330,13 +330,26 @@ func (s *story) parse(id agents.ID, f []string) agents.Message {
 	leg := s.leg(f[1])
 	switch f[0] {
 	case "Held":
-		return agents.HeldReply{Leg: leg, Fare: bourse.Fare{Base: money(2)}, Version: 1, Stamp: st}
+		m := agents.HeldReply{Leg: leg, Fare: bourse.Fare{Base: money(2)}, Version: 1, Stamp: st}
+		if len(f) > 4 { // "Held 1.0 4 160 1160"
+			m.Start, m.End = bourse.Time(money(3)/1000), bourse.Time(money(4)/1000)
+		}
+		return m
+	case "Shifted": // "Shifted 1.0 160 1160 1 fixed"
+		return agents.ShiftedNotice{Leg: leg, Start: bourse.Time(money(2) / 1000), End: bourse.Time(money(3) / 1000),
+			Turn: uint32(number(s.t, f[4])), Fixed: len(f) > 5, Stamp: st}
 	case "Prepared":
 		return agents.PreparedReply{Leg: leg, Stamp: st}
 	case "Refused":
 		m := agents.RefusedReply{Leg: leg, Step: f[2], Reason: reason(bourse.Code(f[3]), "%s", f[3]), DecidedBy: leg.Tx.Incarnation, Stamp: st}
-		if len(f) > 4 {
-			m.DecidedBy = uint32(number(s.t, f[4]))
+		for _, place := range f[4:] { // "260:1260:3": instead, for a price
+			if from, rest, ok := strings.Cut(place, ":"); ok {
+				to, price, _ := strings.Cut(rest, ":")
+				m.Instead = append(m.Instead, bourse.Place{Start: bourse.Time(credits(s.t, from) / 1000), End: bourse.Time(credits(s.t, to) / 1000),
+					Fare: bourse.Fare{Base: credits(s.t, price)}})
+				continue
+			}
+			m.DecidedBy = uint32(number(s.t, place))
 		}
 		return m
 	case "Confirmed":

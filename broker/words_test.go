@@ -26,7 +26,16 @@ func factWords(f agents.Fact) string {
 	case bourse.TxBegun:
 		return fmt.Sprintf("begun %v for %s, alternative %d", f.Tx, f.Job, f.Alternative)
 	case bourse.LegPriced:
+		if f.End > 0 {
+			return fmt.Sprintf("priced %v %v over [%v, %v)", f.Leg, f.Fare.Total(), f.Start, f.End)
+		}
 		return fmt.Sprintf("priced %v %v", f.Leg, f.Fare.Total())
+	case bourse.LegShifted:
+		fixed := ""
+		if f.Fixed {
+			fixed = ", fixed"
+		}
+		return fmt.Sprintf("shifted %v to [%v, %v), turn %d%s", f.Leg, f.Start, f.End, f.Turn, fixed)
 	case bourse.TxDecided:
 		if f.Commit {
 			return fmt.Sprintf("decided %v COMMIT", f.Tx)

@@ -76,10 +76,26 @@ func (c *Cluster) instead(now bourse.Time, m agents.ClusterHold) []bourse.Time {
 // promise is the identity of a lock's promise, 0 if it has none: a lock that
 // leaves no choice, or that counts on the nodes of another one.
 func (l *lock) promise() int64 {
-	if l.flex == (bourse.Flex{}) || len(l.pieces) != 1 {
+	if l.flex.Due == 0 || l.over != nil || len(l.pieces) != 1 {
 		return 0
 	}
 	return l.pieces[0]
+}
+
+// open lets a lock move that has just been confirmed. One that has taken the place
+// of another stands for itself by now, where it lies.
+func (c *Cluster) open(l *lock) {
+	q := c.queues[l.group]
+	if q.promises == nil || l.promise() == 0 || !l.flex.Movable(l.what) {
+		return
+	}
+	fix := l.flex.Fix
+	if fix == 0 {
+		fix = sla.NeverFix
+	}
+	if q.promises.Open(l.promise(), l.flex.Ready, l.flex.Due, fix) {
+		c.flexible[l.promise()] = l
+	}
 }
 
 // pin keeps a flexible lock where it lies, as long as another one counts on its

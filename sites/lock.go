@@ -63,6 +63,7 @@ func (c *Cluster) hold(now bourse.Time, m agents.ClusterHold) bourse.Reason {
 	}
 	if over := c.locks[m.Replaces]; over != nil && over.confirmed() && over.group == group {
 		l.over = over
+		l.flex = m.Flex
 	}
 	if l.what.Start < now {
 		if !m.Again {
@@ -185,7 +186,7 @@ func (c *Cluster) confirm(now bourse.Time, from agents.ID, id bourse.LegID) {
 	c.number++
 	l.state, l.agreed, l.ends = reserved, c.number, max(l.ends, now)
 	c.moved(now, id, bourse.LockConfirmed)
-	c.unpin(l)
+	c.open(l)
 	if l.ends < l.what.End {
 		c.agenda.add(turn{l.ends, ending, l})
 	}

@@ -81,11 +81,34 @@ func (s *Site) priceOfPromise(now bourse.Time, l *leg, old *leg) bourse.Quote {
 	if r := s.allowed(now, l.Leg.Tx.Broker, l.User, group, l.What, old, s.reservedOf(l.What.Group)); r.Refused() {
 		return bourse.Quote{Refusal: r}
 	}
-	w := l.Flex
+	f := s.fareOf(group, l.What, l.Flex, now)
 	if old != nil {
-		w = bourse.Flex{} // it counts on nodes that lie where they lie
+		f.Base = s.amended(group, l, old, f.Base)
 	}
-	return bourse.Quote{Fare: s.fareOf(group, l.What, w, now)}
+	return bourse.Quote{Fare: f}
+}
+
+// amended is the price of a leg that takes the place of another one, of which what
+// that has cost comes back. A window that holds all of the old one is had for its
+// own price; who narrows or moves it pays the surcharge, and the discount that is
+// no longer earned.
+func (s *Site) amended(group int, l, old *leg, after bourse.Credits) bourse.Credits {
+	same := old.What.Group == l.What.Group && old.What.Nodes == l.What.Nodes && old.What.Duration() == l.What.Duration()
+	opens, closes := agreed(l)
+	opened, closed := agreed(old)
+	if !same || opens <= opened && closes >= closed {
+		return after
+	}
+	before := s.fareOf(group, old.What, old.Flex, old.heldAt).Base
+	return old.Fare.Total().Plus(s.cfg.Promises.Shares.Narrowed(before, after))
+}
+
+// agreed is the window that a leg may lie in.
+func agreed(l *leg) (opens, closes bourse.Time) {
+	if l.Flex.Due > 0 {
+		return l.Flex.Ready, l.Flex.Due
+	}
+	return l.What.Start, l.What.End
 }
 
 // fareOf is C = base x R x Te x (1 - delta(phi)): the longer the window, the

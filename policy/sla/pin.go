@@ -35,6 +35,19 @@ func (s *Schedule) Unpin(id int64) bool {
 	return true
 }
 
+// Open gives a waiting job another window, which its present slot lies in, and
+// another x, as its owner has agreed elsewhere; it reports whether there is one.
+// The price is its owner's too.
+func (s *Schedule) Open(id int64, ready, due bourse.Time, fix int) bool {
+	j := s.jobs[id]
+	if j == nil || j.Running || ready > j.Start || due < j.End() {
+		return false
+	}
+	j.agreed.ready, j.agreed.due, j.SLA.Fix, j.Fixed = ready, due, fix, false
+	j.Version++
+	return s.Unpin(id)
+}
+
 // Move is a waiting job that stands in another slot than before.
 type Move struct {
 	ID       int64
