@@ -254,7 +254,7 @@ func (a *Authority) Issue(r Request) (Issued, error) {
 func setHosts(c *x509.Certificate, r Request) error {
 	switch {
 	case !r.Role.serves() && len(r.Hosts) > 0:
-		return fmt.Errorf("a %s is called at no host; leave --host out", r.Role)
+		return fmt.Errorf("%s is called at no host; leave --host out", article(r.Role))
 	case r.Role.serves() && len(r.Hosts) == 0:
 		return fmt.Errorf("a %s is called by others; --host NAME-OR-ADDRESS,... is wanted", r.Role)
 	case len(r.Hosts) > maxHosts:

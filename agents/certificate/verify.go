@@ -77,9 +77,17 @@ func (s *Store) Server(roles ...Role) *tls.Config {
 func (s *Store) Caller(chain []*x509.Certificate, roles ...Role) (Identity, error) {
 	id, err := s.Verify(chain)
 	if err == nil && !slices.Contains(roles, id.Role) {
-		return Identity{}, &Refusal{OtherRole, id.String(), fmt.Sprintf("a %s may not speak here, only %s", id.Role, either(roles)), "call another address, or use another certificate"}
+		return Identity{}, &Refusal{OtherRole, id.String(), fmt.Sprintf("%s may not speak here, only %s", article(id.Role), either(roles)), "call another address, or use another certificate"}
 	}
 	return id, err
+}
+
+// article puts the right one before a role.
+func article(r Role) string {
+	if r == Operator {
+		return "an " + string(r)
+	}
+	return "a " + string(r)
 }
 
 func either(roles []Role) string {
@@ -92,7 +100,7 @@ func either(roles []Role) string {
 		default:
 			out += ", "
 		}
-		out += "a " + string(r)
+		out += article(r)
 	}
 	return out
 }

@@ -121,6 +121,7 @@ func TestServer_LetsInMembersOfItsRolesAndNobodyElse(t *testing.T) {
 		{"another authority of the same name", blind(sameName, Site), Foreign, "ca.pem on both ends"},
 		{"self-signed", forge(t, nil, nil, nothing), Foreign, "bourse://atlas/site/north refused"},
 		{"a user", blind(a, User), OtherRole, "a user may not speak here, only a site"},
+		{"an operator", blind(a, Operator), OtherRole, "an operator may not speak here, only a site"},
 		{"expired", forge(t, a.certificate, a.key, func(c *x509.Certificate) { c.NotAfter = noon.Add(-time.Minute) }), Expired, "it expired on 2027-03-01 11:59 UTC; at the authority of VO atlas: bourse ca issue --role site --name north --host"},
 		{"not yet", forge(t, a.certificate, a.key, func(c *x509.Certificate) { c.NotBefore = noon.Add(time.Minute) }), NotYet, "clocks"},
 		{"no URI", forge(t, a.certificate, a.key, func(c *x509.Certificate) { c.URIs = nil; c.DNSNames = []string{"north"} }), NoIdentity, `certificate of "mallory" (issued by "bourse authority of VO atlas") refused: it has 0 bourse:// URIs`},

@@ -119,9 +119,7 @@ func NewHost(opt Options) *Host {
 	h.clock = newClock(opt.Now, func(off time.Duration) {
 		h.log.Warn().Dur("ahead", off).Msg("the wall clock has been set anew; this process follows by a hundredth of the time that passes, a restart takes it at once")
 	})
-	h.system = actor.NewActorSystem(actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger {
-		return slog.New(zerolog.NewSlogHandler(opt.Log.Level(max(opt.Log.GetLevel(), zerolog.WarnLevel))))
-	}))
+	h.system = actor.NewActorSystem(actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return newLibraryLog(opt.Log) }))
 	return h
 }
 

@@ -283,3 +283,20 @@ func TestLinks_ANewcomerIsAnsweredWhereItSaysItIs(t *testing.T) {
 		t.Error("it is answered for ever")
 	}
 }
+
+// Each address that a peer names costs a connection: it is followed to a new one
+// once a second at most, in a session of its own or not.
+func TestLinks_WhoNamesManyAddressesIsFollowedToFew(t *testing.T) {
+	t.Parallel()
+	n := newLinks(newDirectory(), func(*wire.Envelope) bool { return true }, zerolog.Nop())
+	n.lane = &lane{}
+	at, now := map[string]bool{}, time.Now()
+	for i := range 3000 {
+		n.note("broker:vo", &wire.Parcel{Session: uint64(i + 1), Seq: 1, ReplyTo: fmt.Sprintf("vo:%d", i+1)}, now.Add(time.Duration(i)*time.Millisecond))
+		m, _ := n.find("broker:vo", now)
+		at[m.Address] = true
+	}
+	if len(at) != 3 || !at["vo:1"] || !at["vo:1001"] || !at["vo:2001"] {
+		t.Errorf("answered at %d addresses in three seconds: %v", len(at), at)
+	}
+}

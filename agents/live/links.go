@@ -45,11 +45,17 @@ type session struct {
 	due  bool      // not yet acknowledged
 	addr string    // where the peer says that it is to be found
 	at   time.Time // when it was last heard
+	told time.Time // when addr was last changed
 }
 
 // contact is for how long a peer that gossip does not know is answered where it
 // has said that it is. A newcomer is heard before it is heard of.
 const contact = 10 * time.Second
+
+// removal is how often a peer may say that it is to be found elsewhere: each
+// address that it names costs this process a connection. Who moves faster is
+// answered a little later.
+const removal = time.Second
 
 // LinkStats is what the links of a node have counted. Counts only grow.
 type LinkStats struct {
@@ -196,10 +202,10 @@ func (n *links) note(from agents.ID, p *wire.Parcel, now time.Time) {
 		n.from[from] = s
 	}
 	if s.id != p.Session {
-		*s = session{id: p.Session}
+		*s = session{id: p.Session, addr: s.addr, told: s.told}
 	}
-	if host, _, err := net.SplitHostPort(p.ReplyTo); err == nil && host != "" && len(p.ReplyTo) <= nameMax {
-		s.addr = p.ReplyTo
+	if host, _, err := net.SplitHostPort(p.ReplyTo); err == nil && host != "" && len(p.ReplyTo) <= nameMax && p.ReplyTo != s.addr && now.Sub(s.told) >= removal {
+		s.addr, s.told = p.ReplyTo, now
 	}
 	s.upto, s.due, s.at = max(s.upto, p.Seq), true, now
 }

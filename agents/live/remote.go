@@ -123,9 +123,8 @@ func freePort(listen string) (string, int, error) {
 // newActorSystem returns one whose own log says only what is wrong, and never
 // the contents of messages.
 func newActorSystem(l zerolog.Logger) *actor.ActorSystem {
-	quiet := l.With().Str("lib", "protoactor").Logger().Level(max(l.GetLevel(), zerolog.WarnLevel))
 	return actor.NewActorSystem(
-		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(zerolog.NewSlogHandler(quiet)) }),
+		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return newLibraryLog(l) }),
 		actor.WithDeadLetterThrottleCount(0),
 	)
 }
