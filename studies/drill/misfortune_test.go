@@ -1,0 +1,238 @@
+//go:build linux
+
+package drill
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"bourse"
+	"bourse/web"
+	"bourse/web/client"
+)
+
+// place submits a job and waits until its window is committed.
+func (f *federation) place(name string, nodes int, length bourse.Duration, within time.Duration) web.Job {
+	f.t.Helper()
+	id := f.submit(name, nodes, length)
+	var j web.Job
+	var err error
+	for end := time.Now().Add(within); ; time.Sleep(20 * time.Millisecond) {
+		if j, err = f.client().Job(context.Background(), id); err == nil && j.State != "waiting" && j.State != "trying" {
+			break
+		}
+		if time.Now().After(end) {
+			f.t.Fatalf("job %s of %d nodes is not placed within %v: %v, %s, %v", name, nodes, within, err, j.State, j.Reason)
+		}
+	}
+	if j.State != "placed" && j.State != "done" {
+		f.t.Fatalf("job %s is %s: %v", name, j.State, j.Reason)
+	}
+	return j
+}
+
+func (f *federation) submit(name string, nodes int, length bourse.Duration) (id string) {
+	f.t.Helper()
+	price := web.Price{Price: 20 * bourse.Price(bourse.Credit)}
+	slow := web.Performance{Performance: bourse.Unit / 2}
+	a, err := f.client().Submit(context.Background(), web.Batch{ID: client.NewBatchID(), Jobs: []web.JobRequest{
+		{Name: name, Nodes: nodes, Length: web.Seconds{Duration: length}, MaxPrice: &price, MinPerformance: &slow}}})
+	must(f.t, err)
+	if !a.Jobs[0].Taken {
+		f.t.Fatalf("job %s is not taken: %v", name, a.Jobs[0].Reason)
+	}
+	return a.Jobs[0].ID
+}
+
+// answers reports whether a site's answer to the last cycle could be used.
+func (f *federation) answers(site string) bool {
+	l, err := f.client().Sites(context.Background())
+	if err != nil {
+		return false
+	}
+	for i := range l.Sites {
+		if l.Sites[i].Name == site {
+			return l.Sites[i].Member && l.Sites[i].Answer == "usable"
+		}
+	}
+	return false
+}
+
+// docs/FAILURES.md: a process that hangs is as if it were cut off; other sites
+// are sold, and what is overdue is done first when it goes on.
+func TestStopped_ASiteThatHangsCostsItselfOnly(t *testing.T) {
+	t.Parallel()
+	f := lay(t, plan{broker: "batch_size = 1\n"})
+	f.start()
+	f.place("before", 208, bourse.Second, 20*time.Second) // all nodes of all sites
+	north := f.site("north")
+	north.signal(syscall.SIGSTOP)
+	begun := time.Now()
+	f.place("first", 40, bourse.Second, 15*time.Second)
+	t.Logf("the first job after the stop is placed in %v", time.Since(begun))
+	for i := range 10 {
+		begun := time.Now()
+		if j := f.place(fmt.Sprint("without", i), 100, bourse.Second, 15*time.Second); strings.Contains(fmt.Sprint(j.Sites), "north") {
+			t.Errorf("job %s is placed at %v, and north hangs", j.Name, j.Sites)
+		}
+		if i == 9 {
+			t.Logf("the last one in %v", time.Since(begun))
+		}
+	}
+	if !f.broker.said(`"peer":"site:north"`, "peer has gone") {
+		t.Error("the broker has not noticed that north hangs")
+	}
+	north.signal(syscall.SIGCONT)
+	begun = time.Now()
+	f.place("after", 208, bourse.Second, 20*time.Second)
+	t.Logf("a job of all nodes is placed %v after north goes on", time.Since(begun))
+	f.stop()
+	f.verify()
+}
+
+// docs/FAILURES.md: with a full disk the process stops before it answers, the
+// others go on; once there is room it is started again and nothing is missing.
+func TestFullDisk_TheProcessStopsBeforeItAnswers(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() != 0 {
+		t.Skip("mounting a small disk wants root")
+	}
+	f := lay(t, plan{broker: "batch_size = 1\n"})
+	north := f.site("north")
+	disk := north.journal()
+	must(t, os.Mkdir(disk, 0o700))
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=64k", "drill", disk).CombinedOutput(); err != nil {
+		t.Skipf("this machine does not let us mount a small disk: %v, %s", err, out)
+	}
+	t.Cleanup(func() { _ = exec.Command("umount", "-l", disk).Run() }) // before the folder goes
+	f.start()
+	var placed []string
+	for i := 0; north.running() && i < 200; i++ {
+		placed = append(placed, f.submit(fmt.Sprint("fill", i), 180, bourse.Second)) // a leg at every site
+		time.Sleep(10 * time.Millisecond)
+	}
+	if exit := north.fails(20 * time.Second); exit != 1 {
+		t.Errorf("exit %d on a full disk, want 1", exit)
+	}
+	if !north.said("no space left on device", "the process cannot go on; its next life replays the journal") {
+		t.Errorf("no line of north says why it stopped:\n%s", north.tail(5))
+	}
+	f.place("meanwhile", 120, bourse.Second, 60*time.Second)
+	if out, err := exec.Command("mount", "-o", "remount,size=64m", disk).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	north.start()
+	north.ready()
+	f.place("after", 208, bourse.Second, 60*time.Second)
+	for _, id := range placed {
+		if _, err := f.client().Job(context.Background(), id); err != nil {
+			t.Errorf("job %s was taken: %v", id, err)
+		}
+	}
+	eventually(t, 60*time.Second, "no site holds a leg in doubt", func() bool { return f.inDoubt() == 0 })
+	f.stop()
+	f.verify()
+	out, err := exec.Command("cp", "-r", disk, filepath.Join(north.dir, "copy")).CombinedOutput() // to be looked at
+	if err != nil {
+		t.Logf("%v %s", err, out)
+	}
+}
+
+// docs/BACKUP.md: a site that starts from an older copy is told every leg again
+// by its brokers, who record the amnesia; no job is lost by it.
+func TestRestore_ASiteIsToldWhatItHasForgotten(t *testing.T) {
+	t.Parallel()
+	f := lay(t, plan{broker: "batch_size = 1\n"})
+	f.start()
+	north := f.site("north")
+	f.place("early", 200, bourse.Minute, 20*time.Second)
+	f.copies(north)
+	late := f.place("late", 200, bourse.Minute, 20*time.Second)
+	north.kill()
+	f.putBack(north)
+	north.start()
+	north.ready()
+	eventually(t, 30*time.Second, "the broker records the amnesia of north", func() bool {
+		return strings.Contains(f.shown(f.broker, "amnesia"), `"site":"north"`)
+	})
+	eventually(t, 30*time.Second, "north has the leg again", func() bool { return strings.Contains(f.shown(north, "leg-restored"), late.ID) })
+	if j, err := f.client().Job(context.Background(), late.ID); err != nil || j.State != "placed" || len(j.Legs) != len(late.Legs) || *j.Cost != *late.Cost {
+		t.Errorf("after the restore: %+v, %v; want %+v", j, err, late)
+	}
+	f.place("after", 100, bourse.Minute, 20*time.Second)
+	f.stop()
+	f.verify()
+}
+
+// docs/BACKUP.md: a broker from a copy older than its last life is fenced and
+// stops; the next start takes the next number, lists and adopts.
+func TestRestore_ABrokerIsFencedThenAdopts(t *testing.T) {
+	t.Parallel()
+	f := lay(t, plan{broker: "batch_size = 1\n"})
+	f.start()
+	early := f.place("early", 200, bourse.Minute, 20*time.Second)
+	f.copies(f.broker)
+	f.broker.kill()
+	f.broker.start()
+	f.broker.ready()
+	late := f.place("late", 200, bourse.Minute, 60*time.Second)
+	f.broker.kill()
+	f.putBack(f.broker)
+	f.broker.start()
+	if exit := f.broker.fails(30 * time.Second); exit != 1 {
+		t.Errorf("exit %d of a fenced broker, want 1", exit)
+	}
+	if !f.broker.said("fenced") {
+		t.Errorf("no line says that it is fenced:\n%s", f.broker.tail(5))
+	}
+	f.broker.start()
+	f.broker.ready()
+	f.place("after", 100, bourse.Minute, 60*time.Second)
+	if j, err := f.client().Job(context.Background(), early.ID); err != nil || j.State != "placed" {
+		t.Errorf("the job of before the copy: %+v, %v", j, err)
+	}
+	if adopted := f.shown(f.broker, "leg-adopted"); strings.Count(adopted, late.ID) != len(late.Legs) {
+		t.Errorf("the legs of the forgotten job are not adopted:\n%s", adopted)
+	}
+	eventually(t, 30*time.Second, "the forgotten job runs as adopted work", func() bool {
+		j, err := f.client().Job(context.Background(), late.ID)
+		return err == nil && j.State == "placed"
+	})
+	f.stop()
+	f.verify()
+}
+
+// copies makes a copy of an agent's journal, by name that of the agent.
+func (f *federation) copies(a *agent) {
+	f.t.Helper()
+	out, messages, exit := f.bourse("journal", "copy", filepath.Join(a.journal(), a.role+"-"+a.name), "@backup/"+a.role+"-"+a.name)
+	if exit != 0 {
+		f.t.Fatalf("journal copy: exit %d\n%s%s", exit, out, messages)
+	}
+}
+
+// putBack puts the copy in the place of the journal, as docs/BACKUP.md says.
+func (f *federation) putBack(a *agent) {
+	f.t.Helper()
+	folder := filepath.Join(a.journal(), a.role+"-"+a.name)
+	aside := f.t.TempDir()
+	must(f.t, os.Rename(folder, filepath.Join(aside, "journal")))
+	must(f.t, os.Rename(filepath.Join(f.dir, "backup", a.role+"-"+a.name), folder))
+}
+
+// shown is what bourse journal show prints of one kind of facts, as JSON.
+func (f *federation) shown(a *agent, kind string) string {
+	f.t.Helper()
+	out, messages, exit := f.bourse("journal", "show", "--json", "--kind", kind, filepath.Join(a.journal(), a.role+"-"+a.name))
+	if exit != 0 {
+		f.t.Fatalf("journal show: exit %d\n%s%s", exit, out, messages)
+	}
+	return out
+}
