@@ -11,7 +11,7 @@ import (
 func studyAdmission() experiment {
 	return experiment{
 		name: "admission", about: "EDF, Libra and LibraRisk under inexact estimates (Yeo and Buyya)",
-		traces: "SDSC SP2", runs: 10, quick: 2,
+		traces: "SDSC SP2", runs: 10, quick: 3,
 		run: func(s *studying) ([]studies.Row, error) {
 			trace, err := s.trace("SDSC SP2", swf.Lublin{Nodes: 128, Load: 0.83, Seed: s.seed}, 3000)
 			if err != nil {

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"bourse/studies"
+)
+
+// study runs the command and returns what it prints.
+func study(t *testing.T, args ...string) (stdout, stderr string, err error) {
+	t.Helper()
+	var out, messages strings.Builder
+	root := newRoot()
+	root.SetArgs(append([]string{"study"}, args...))
+	root.SetOut(&out)
+	root.SetErr(&messages)
+	err = root.Execute()
+	return out.String(), messages.String(), err
+}
+
+// Without a trace a study draws one and says so; what it prints, and what it
+// writes, is the same list of rows.
+func TestStudy_PrintsAndWritesTheSameRows(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("a second of simulations")
+	}
+	dir := filepath.Join(t.TempDir(), "out")
+	stdout, stderr, err := study(t, "admission", "--runs", "1", "--seed", "5", "--json", "--out", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(stderr, "no --trace SDSC SP2 is given: 3000 jobs are drawn from the model") {
+		t.Errorf("said %q", stderr)
+	}
+	var rows []struct {
+		Measure, Setting, Verdict string
+		Paper                     any
+		Here, CI95                *float64
+		Runs                      int
+	}
+	if err := json.Unmarshal([]byte(stdout), &rows); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rows {
+		if r.Measure == "" || r.Setting == "" || r.Verdict == "" || r.Here == nil || r.CI95 == nil || r.Runs != 1 {
+			t.Errorf("row %+v", r)
+		}
+	}
+	written, err := os.ReadFile(filepath.Join(dir, "admission.json"))
+	if err != nil || string(written) != stdout {
+		t.Errorf("admission.json is not what was printed: %v", err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "admission.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
+	if err != nil || len(table) != len(rows)+1 || strings.Join(table[0], ",") != "measure,setting,paper,here,ci95,runs,verdict" {
+		t.Fatalf("%d lines for %d rows, %v", len(table), len(rows), err)
+	}
+	for i, r := range rows {
+		if table[i+1][0] != r.Measure || table[i+1][1] != r.Setting || table[i+1][6] != r.Verdict {
+			t.Fatalf("line %d: %q, want %+v", i+1, table[i+1], r)
+		}
+	}
+}
+
+func TestStudy_TablesFitAHundredColumns(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	err := (&studyFlags{}).show("admission", []studies.Row{
+		{Measure: "met, points LibraRisk above Libra, change", Setting: "LibraRisk, trace estimates, arrival delay 0.1, without the cancelled jobs",
+			Paper: studies.Words("hardly any gain below 0.5"), Here: -1234.5, CI95: 1234.5, Runs: 3, Verdict: "differs by -12.3 %"},
+		{Measure: "met", Setting: "EDF", Paper: studies.Figure(70.8), Here: 70.42, CI95: .76, Runs: 3, Verdict: studies.Agrees},
+	}, &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(out.String()) {
+		if n := len([]rune(strings.TrimRight(line, "\n"))); n > 100 {
+			t.Errorf("%d columns: %q", n, line)
+		}
+	}
+	for _, want := range []string{"70.4  0.76  agrees\n", "without the", "No files written; name a folder with --out DIR.\n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%s\nhas no %q", out.String(), want)
+		}
+	}
+}
+
+func TestStudy_BadInputNamesTheRemedy(t *testing.T) {
+	t.Parallel()
+	short := filepath.Join(t.TempDir(), "short.swf")
+	if err := os.WriteFile(short, []byte("; MaxNodes: 4\n1 0 -1 10 1 -1 -1 1 20 -1 1 1 1 1 1 1 -1 -1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "study wants one name of "},
+		{[]string{"admissions"}, `study "admissions" is unknown; the studies are `},
+		{[]string{"admission", "--runs", "0"}, "--runs 0: 1 to 10000 are wanted"},
+		{[]string{"admission", "--trace", "nowhere.swf"}, "nowhere.swf"},
+		{[]string{"admission", "--trace", short, "--trace", "b.swf"}, "--trace b.swf: the study takes one trace, SDSC SP2; 2 are given"},
+		{[]string{"admission", "--trace", short}, "short.swf: the trace has 1 jobs; 3000 or more are wanted"},
+		{[]string{"sla-reservations", "--trace", short}, "short.swf: the trace has 0 whole intervals"},
+	} {
+		_, _, err := study(t, c.args...)
+		if err == nil || exitCode(err) != 2 || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: %v, want %q with exit 2", c.args, err, c.want)
+		}
+	}
+}
