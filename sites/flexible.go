@@ -89,6 +89,7 @@ func (c *Cluster) open(l *lock) {
 	if q.promises == nil || l.promise() == 0 || !l.flex.Movable(l.what) {
 		return
 	}
+	q.reach(c.now)
 	fix := l.flex.Fix
 	if fix == 0 {
 		fix = sla.NeverFix
@@ -102,12 +103,14 @@ func (c *Cluster) open(l *lock) {
 // nodes; unpin lets it move again, once it is confirmed.
 func (c *Cluster) pin(l *lock) {
 	if l != nil && l.promise() > 0 {
+		c.queues[l.group].reach(c.now)
 		c.queues[l.group].promises.Pin(l.promise())
 	}
 }
 
 func (c *Cluster) unpin(l *lock) {
 	if l != nil && l.state == reserved && l.promise() > 0 {
+		c.queues[l.group].reach(c.now)
 		c.queues[l.group].promises.Unpin(l.promise())
 	}
 }

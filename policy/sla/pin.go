@@ -1,6 +1,10 @@
 package sla
 
-import "bourse"
+import (
+	"slices"
+
+	"bourse"
+)
 
 // Pin closes the window of a waiting job to its present slot until Unpin opens
 // it again: while its owner has yet to say whether it wants what it was promised,
@@ -13,6 +17,7 @@ func (s *Schedule) Pin(id int64) bool {
 	p := &s.waiting[s.find(j)]
 	s.fix(p)
 	j.Fixed = false // it is not for good
+	s.pending = slices.DeleteFunc(s.pending, func(e Event) bool { return e.ID == id })
 	s.look()
 	return true
 }
