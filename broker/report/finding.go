@@ -45,11 +45,25 @@ func (s *Summary) find() string {
 	if name, share := s.busiestForVO(); name != "" && len(s.Sites) > 1 {
 		fmt.Fprintf(&b, ", %s of their node-hours on %s", percent(share), name)
 	}
+	due := s.deadlines()
 	if jobs.Placed > 0 {
-		b.WriteString(", " + paid(cost))
+		b.WriteString(", " + paid(cost, due != Deadlines{}))
 	}
 	b.WriteString(left(jobs.Submitted-jobs.Placed, unplaced))
+	if n := due.Kept + due.Missed; n > 0 {
+		fmt.Fprintf(&b, "; %d of %s taken with time-shared work were kept", due.Kept, count(n, "deadline"))
+	}
 	return b.String() + "."
+}
+
+// deadlines is what became of those that all sites took.
+func (s *Summary) deadlines() Deadlines {
+	var sum Deadlines
+	for i := range s.Sites {
+		sum.Kept += s.Sites[i].Deadlines.Kept
+		sum.Missed += s.Sites[i].Deadlines.Missed
+	}
+	return sum
 }
 
 // busiestForVO is the site that carried most of the VOs' node-time, and its
@@ -69,17 +83,22 @@ func (s *Summary) busiestForVO() (name string, share float64) {
 	return name, ratio(most, all)
 }
 
-// paid says what was paid for the harm to those who wait.
-func paid(cost Income) string {
+// paid says what was paid for the harm to those who wait and, where sites take
+// deadlines, for haste.
+func paid(cost Income, haste bool) string {
+	harm := "delaying local jobs"
+	if haste {
+		harm += " and for haste"
+	}
 	switch {
 	case cost.Base == 0 && cost.Additive == 0:
 		return "for nothing"
 	case cost.Additive == 0:
 		return "all at base price"
 	case cost.Base == 0:
-		return fmt.Sprintf("for %s credits, all of it for delaying local jobs", money(cost.Additive))
+		return fmt.Sprintf("for %s credits, all of it for %s", money(cost.Additive), harm)
 	}
-	return fmt.Sprintf("at %s above base price for delaying local jobs", percent(cost.Additive.Float()/cost.Base.Float()))
+	return fmt.Sprintf("at %s above base price for %s", percent(cost.Additive.Float()/cost.Base.Float()), harm)
 }
 
 // left says how many jobs found no place, and the commonest reason of those
@@ -157,6 +176,7 @@ var reasonWords = map[bourse.Code]string{
 	bourse.Cap:         "too much was held unconfirmed",
 	bourse.QueueFull:   "too many jobs were waiting",
 	bourse.NoCluster:   "a cluster did not answer in time",
+	bourse.After:       "a job that it comes after was not placed, or given up",
 	bourse.NoShare:     "too few time-shared nodes could meet the deadline",
 }
 

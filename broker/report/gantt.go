@@ -157,6 +157,9 @@ func (r *Report) bands(whole bool) []band {
 	}
 	for i, s := range r.sites {
 		for _, j := range s.rows {
+			if j.class == "shared" {
+				continue // several run on one node: no bars
+			}
 			if end := min(j.end, r.until); j.start < bourse.Never && end > j.start {
 				b := at(i, int(j.group))
 				b.bars = append(b.bars, bar{nodes: int(j.nodes), start: j.start, end: end, class: j.class, job: j.job})
@@ -169,7 +172,7 @@ func (r *Report) bands(whole bool) []band {
 			for k := range tx.legs {
 				l := &tx.legs[k]
 				i, known := index[l.site]
-				if start, end, ok := l.ran(r.until); known && ok {
+				if start, end, ok := l.ran(r.until); known && ok && l.what.Work == 0 {
 					b := at(i, r.sites[i].group(l.what.Group))
 					b.bars = append(b.bars, bar{nodes: l.what.Nodes, start: start, end: end, vo: true,
 						tx: tx, leg: k, colour: colour, broker: one.name})

@@ -95,7 +95,7 @@ func (j *voJob) placed(row *jobRow, until bourse.Time) {
 	for k := range j.tx.legs {
 		l := &j.tx.legs[k]
 		cost += l.posted
-		hours += l.what.End.Sub(l.what.Start).Hours() * float64(l.what.Nodes)
+		hours += nodeHours(l.what)
 		if !slices.Contains(names, l.site) {
 			names = append(names, l.site)
 		}

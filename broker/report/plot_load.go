@@ -64,7 +64,7 @@ func (b *bar) rate(of func(bourse.Fare) bourse.Credits) float64 {
 
 // unitPrice is what a leg costs a node and hour.
 func (l *voLeg) unitPrice() float64 {
-	hours := l.what.End.Sub(l.what.Start).Hours() * float64(l.what.Nodes)
+	hours := nodeHours(l.what)
 	if hours <= 0 {
 		return 0
 	}

@@ -23,6 +23,7 @@ type site struct {
 	legs     map[bourse.LegState]int // moves to each state
 	refusals map[bourse.Code]int
 	income   bourse.Fare
+	due      Deadlines
 	open     map[bourse.LegID]bourse.LegMoved // held or further on, not yet at an end
 
 	rows    []localRow      // kept only
@@ -84,7 +85,9 @@ func (s *site) clusterFact(now bourse.Time, f any) {
 		s.started++
 		s.classes[f.Class]++
 		s.waits += now.Sub(f.Submit)
-		s.groups[g].local.begin(f.Nodes, now)
+		if f.Due == 0 {
+			s.groups[g].local.begin(f.Nodes, now)
+		}
 		if s.running != nil {
 			s.running[f.Job] = int32(len(s.rows))
 			s.rows = append(s.rows, localRow{job: f.Job, submit: f.Submit, start: now, end: bourse.Never,
@@ -93,7 +96,12 @@ func (s *site) clusterFact(now bourse.Time, f any) {
 	case bourse.JobEnded:
 		s.ended++
 		s.slowdowns += slowdown(f.Start.Sub(f.Submit), now.Sub(f.Start))
-		s.groups[s.group(f.Group)].local.end(f.Nodes, f.Start, now)
+		if g := &s.groups[s.group(f.Group)].local; f.Due > 0 {
+			g.done += int64(f.Nodes) * int64(f.Work)
+			s.due.count(now, f.Due)
+		} else {
+			g.end(f.Nodes, f.Start, now)
+		}
 		status := ended
 		if f.Killed {
 			s.killed++
@@ -138,9 +146,42 @@ func (s *site) legMoved(now bourse.Time, m bourse.LegMoved) {
 	}
 	old, known := s.open[m.Leg]
 	delete(s.open, m.Leg)
+	if m.What.Work > 0 {
+		if m.State == bourse.Settled {
+			s.due.count(m.End, m.What.End)
+			s.groups[s.group(m.What.Group)].vo += int64(m.What.Nodes) * int64(s.takes(m))
+		}
+		return
+	}
 	if end := legEnd(now, m); known && old.State >= bourse.Confirmed && end > m.What.Start {
 		s.groups[s.group(m.What.Group)].vo += int64(m.What.Nodes) * int64(end-m.What.Start)
 	}
+}
+
+// takes is what the work of a leg that shares its nodes takes of each of them.
+func (s *site) takes(m bourse.LegMoved) bourse.Duration {
+	run := m.What.Work
+	if m.Run > 0 {
+		run = m.Run
+	}
+	return s.groups[s.group(m.What.Group)].Performance.Runtime(run)
+}
+
+// count counts a deadline that was taken, when its work is over.
+func (d *Deadlines) count(end, deadline bourse.Time) {
+	if d.Kept++; end > deadline {
+		d.Kept--
+		d.Missed++
+	}
+}
+
+// nodeHours are those of a leg, as they were asked for.
+func nodeHours(l bourse.Leg) float64 {
+	d := l.Duration()
+	if l.Work > 0 {
+		d = l.Work
+	}
+	return d.Hours() * float64(l.Nodes)
 }
 
 // legEnd is when a leg that came to a terminal state let its nodes go.
@@ -178,7 +219,7 @@ func (s *site) voTime(t bourse.Time) []int64 {
 	}
 	for _, m := range s.open { // a sum: the order does not show
 		end := min(m.What.End, t)
-		if m.State >= bourse.Confirmed && end > m.What.Start {
+		if m.State >= bourse.Confirmed && m.What.Work == 0 && end > m.What.Start {
 			used[s.group(m.What.Group)] += int64(m.What.Nodes) * int64(end-m.What.Start)
 		}
 	}

@@ -34,6 +34,14 @@ type SiteSummary struct {
 	RefusedLegs map[bourse.Code]int `json:"refusedLegs"` // by reason
 	Income      Income              `json:"income"`
 	Accounts    []bourse.Account    `json:"accounts"`
+	Deadlines   Deadlines           `json:"deadlines,omitzero"` // of a site that takes some
+}
+
+// Deadlines is what became of those that a site took, its own jobs' and VOs',
+// once their work was over.
+type Deadlines struct {
+	Kept   int `json:"kept"`
+	Missed int `json:"missed"`
 }
 
 // Utilisation is the share of the node-time over [0, until] that was used.
@@ -146,7 +154,7 @@ func (s *site) summary(until bourse.Time) SiteSummary {
 	sum := SiteSummary{Name: s.name, Groups: []GroupSummary{}, RefusedLegs: s.refusals,
 		Legs: s.legs[bourse.Confirmed], LegsEnded: s.legs[bourse.Settled],
 		LegsBroken: s.legs[bourse.Released] + s.legs[bourse.Lost] + s.legs[bourse.Heuristic],
-		Income:     income(s.income),
+		Income:     income(s.income), Deadlines: s.due,
 		Local: LocalSummary{Started: s.started, Immediate: s.classes["immediate"], Backfilled: s.classes["backfilled"],
 			Reserved: s.classes["reserved"], Ended: s.ended, Killed: s.killed, Running: s.started - s.ended,
 			Waiting: s.waiting, Refused: sumOf(s.refused), RefusedFor: s.refused, MeanWait: mean(s.waits, s.started),
