@@ -60,6 +60,12 @@ type voLeg struct {
 	state  bourse.LegState
 	end    bourse.Time // when its nodes were let go; Never while they are not
 	reason bourse.Code
+
+	// Of a leg with a window: as it stands, how often its site has moved or fixed
+	// it, and how often its user has had it otherwise.
+	flex    bourse.Flex
+	version uint32
+	shifts  int
 }
 
 func newBroker(b Broker, keep bool) *vo {
@@ -90,7 +96,11 @@ func (b *vo) fact(f any) {
 		b.begin(f)
 	case bourse.LegPriced:
 		if l := b.leg(f.Leg); l != nil {
-			l.fare = f.Fare
+			l.priced(f)
+		}
+	case bourse.LegShifted:
+		if l := b.leg(f.Leg); l != nil {
+			l.shifted(f)
 		}
 	case bourse.TxDecided:
 		b.decide(f)
@@ -122,6 +132,9 @@ func (b *vo) begin(f bourse.TxBegun) {
 	tx := &transaction{job: b.jobs[f.Job], legs: make([]voLeg, len(f.Legs))}
 	for i, what := range f.Legs {
 		tx.legs[i] = voLeg{site: f.Sites[i], what: what, end: bourse.Never}
+	}
+	if len(tx.legs) == 1 {
+		tx.legs[0].flex = f.Flex
 	}
 	b.open[f.Tx] = tx
 }

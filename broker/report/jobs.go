@@ -28,6 +28,13 @@ const (
 var columns = []string{"broker", "site", "job", "kind", "submit", "start", "end", "nodes", "cost", "status", "reason",
 	"group", "class"}
 
+// windowColumns follow where the jobs of a run leave their sites a choice: the
+// window of a leg as it stands, its version, 1 and one more each time its user
+// has had it otherwise, how often its site has moved or fixed it, and the
+// credits that its job has paid so far for this leg and those before it, net of
+// what came back.
+var windowColumns = []string{"opens", "closes", "version", "shifts", "paid"}
+
 // noGroup stands for a group that nobody has named.
 const noGroup = -1
 
@@ -51,8 +58,10 @@ type localRow struct {
 func (r *Report) WriteJobs(w io.Writer) error {
 	buffered := bufio.NewWriterSize(w, 1<<16)
 	out := csv.NewWriter(buffered)
-	row := make([]string, len(columns))
-	copy(row, columns)
+	row := slices.Clone(columns)
+	if r.windows() {
+		row = append(row, windowColumns...)
+	}
 	if err := out.Write(row); err != nil {
 		return err
 	}
@@ -101,6 +110,7 @@ func (j *voJob) write(out *csv.Writer, row []string, broker string, until bourse
 			status = refused
 		}
 		fill(row, broker, "", j.Name, "vo", j.Submit.String(), "", "", strconv.Itoa(j.Nodes), "0", status, string(j.reason.Code), "", "")
+		j.fillWindow(row, &voLeg{})
 		return out.Write(row)
 	}
 	for i := range j.tx.legs {
@@ -114,6 +124,7 @@ func (j *voJob) write(out *csv.Writer, row []string, broker string, until bourse
 		}
 		fill(row, broker, l.site, j.Name, "vo", j.Submit.String(), start, end, strconv.Itoa(l.what.Nodes),
 			l.posted.String(), l.status(until), string(l.reason), l.what.Group, "")
+		j.fillWindow(row, l)
 		if err := out.Write(row); err != nil {
 			return err
 		}
@@ -136,7 +147,54 @@ func (l *voLeg) status(until bourse.Time) string {
 	return bourse.Confirmed.String() // decided; the site may not have acknowledged it yet
 }
 
-func fill(row []string, cells ...string) { copy(row, cells) }
+// fill puts cells into a row; those of windows are left empty.
+func fill(row []string, cells ...string) {
+	copy(row, cells)
+	clear(row[len(columns):])
+}
+
+// fillWindow puts in what there is to say of a leg's window, where the row has
+// columns for it.
+func (j *voJob) fillWindow(row []string, l *voLeg) {
+	if len(row) == len(columns) {
+		return
+	}
+	cells := row[len(columns):]
+	if l.flex.Due > 0 {
+		cells[0], cells[1] = l.flex.Ready.String(), l.flex.Due.String()
+	}
+	if l.version > 0 {
+		cells[2] = strconv.Itoa(int(l.version))
+	}
+	cells[3], cells[4] = strconv.Itoa(l.shifts), j.paid.String()
+}
+
+// windows reports whether any job leaves its site a choice.
+func (r *Report) windows() bool {
+	for _, b := range r.brokers {
+		if slices.ContainsFunc(b.order, func(j *voJob) bool { return j.Flexible > 0 }) {
+			return true
+		}
+	}
+	return false
+}
+
+// priced takes note of what binds: the fare and, of a flexible leg, its place.
+func (l *voLeg) priced(f bourse.LegPriced) {
+	l.fare, l.version = f.Fare, max(f.Version, 1)
+	if f.End > 0 {
+		l.what.Start, l.what.End = f.Start, f.End
+	}
+}
+
+// shifted takes note of where a site has moved a leg.
+func (l *voLeg) shifted(f bourse.LegShifted) {
+	l.shifts++
+	l.what.Start, l.what.End = f.Start, f.End
+	if f.Fixed {
+		l.flex.Ready, l.flex.Due = f.Start, f.End
+	}
+}
 
 // instant shows t in seconds, nothing for Never.
 func instant(t bourse.Time) string {

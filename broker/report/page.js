@@ -37,7 +37,8 @@
     const list = [];
     for (let t = Math.ceil(from / step) * step; t <= to; t += step) {
       const x = left + (t - from) / (to - from) * width;
-      list.push(node("path", {class: "g", d: `M${x} ${ticks.top}V${ticks.bottom}`}),
+      list.push(node("path", {class: "g", d: `M${x} ${ticks.top}V${ticks.bottom}`}));
+      if (x <= left + width - 12) list.push(
         node("text", {class: "m c", x, y: ticks.top - 5}, name(t, step)), node("text", {class: "m c", x, y: ticks.bottom + 14}, name(t, step)));
     }
     ticks.replaceChildren(...list);
@@ -162,6 +163,7 @@
   }
   addEventListener("pointermove", point);
   addEventListener("pointerdown", point);
+  addEventListener("scroll", () => { tip.style.display = "none"; }, true);
 
   // The table of jobs: sorted by any column, filtered by words.
   document.querySelectorAll("table.jobs").forEach(table => {

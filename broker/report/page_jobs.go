@@ -75,7 +75,7 @@ func (j *voJob) row(until bourse.Time) jobRow {
 	if j.story != nil {
 		j.story.tell(&row)
 	}
-	row.Why = j.why(&row)
+	row.Why = j.why()
 	return row
 }
 
@@ -108,20 +108,20 @@ func (j *voJob) placed(row *jobRow, until bourse.Time) {
 	row.Sites = strings.Join(names, ", ")
 	row.Cost = sortable{cost.String(), money(cost)}
 	if hours > 0 {
-		price := strconv.FormatFloat(cost.Float()/hours, 'f', 4, 64)
+		price := strconv.FormatFloat(cost.Float()/hours, 'f', 3, 64)
 		row.Price = sortable{price, price}
 	}
 }
 
 // why is the shortest answer.
-func (j *voJob) why(row *jobRow) string {
+func (j *voJob) why() string {
 	switch {
 	case j.tx == nil && j.reason.Refused():
 		return j.reason.String()
 	case j.tx == nil:
 		return "no cycle has looked at it yet"
-	case row.Found != "":
-		return row.Found
+	case j.story != nil && j.story.look != nil && j.story.look.chosen > 0:
+		return fmt.Sprintf("no. %d of %s", j.story.look.chosen, count(j.story.look.found, "alternative"))
 	}
 	return "placed"
 }

@@ -78,6 +78,9 @@ func (b *vo) frontPlot(one *batch) Plot {
 		Head:  []string{"cost credits", "time h", "finish s", "what"}}
 	f.About = fmt.Sprintf("The combinations of %s that no other beats in cost and time at once (%s), and the one that was chosen, minimising %s within the limits.",
 		count(one.size, "alternative"), count(len(points), "point"), one.goal)
+	if one.goal == "finish" {
+		f.About += " Where the finish is minimised, the one chosen need not be among the cheapest or quickest."
+	}
 	if !exact {
 		f.About += " So many combinations are taken in steps of time: a point may be beaten by a little."
 	}

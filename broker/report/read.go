@@ -31,6 +31,7 @@ var decoders = map[string]func([]byte) (agents.Fact, error){
 	bourse.TxBegun{}.Kind():           decode[bourse.TxBegun],
 	bourse.LegPriced{}.Kind():         decode[bourse.LegPriced],
 	bourse.TxDecided{}.Kind():         decode[bourse.TxDecided],
+	bourse.LegShifted{}.Kind():        decode[bourse.LegShifted],
 	bourse.LegClosed{}.Kind():         decode[bourse.LegClosed],
 	bourse.LegDone{}.Kind():           decode[bourse.LegDone],
 	bourse.CycleSeen{}.Kind():         decode[bourse.CycleSeen],

@@ -1,0 +1,156 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"bourse/broker/report/draw"
+)
+
+// Study is what a study came to, for a page of its own.
+type Study struct {
+	Name, Finding string
+	Seed          uint64
+	Settings      []Setting
+	Rows          []StudyRow
+	Notes         []string
+}
+
+// StudyRow is one figure of a study beside what a paper says of it.
+type StudyRow struct {
+	Measure, Setting string
+	Said             string  // what the paper says, in words or as a number; "" for nothing
+	Paper            float64 // the number, if Number
+	Number           bool
+	Here, CI95       float64 // the mean and the half-width of its 95 % interval
+	Runs             int
+	Verdict          string
+}
+
+// Write writes the page: the rows as a table, and each measure as a figure.
+func (s *Study) Write(w io.Writer) error {
+	p := &page{Title: "Study: " + s.Name, Until: 1, Heads: []pageHead{{Title: "Study: " + s.Name, Line: fmt.Sprintf("Seed %d.", s.Seed), Finding: s.Finding}}}
+	table := pageTable{Head: []string{"Measure", "Setting", "Paper", "Here", "± 95 %", "Runs", "Verdict"}, Words: 2, Note: strings.Join(s.Notes, " ")}
+	for _, r := range s.Rows {
+		table.Rows = append(table.Rows, []string{r.Measure, r.Setting, r.Said, studyNumber(r.Here), studyNumber(r.CI95), strconv.Itoa(r.Runs), r.Verdict})
+	}
+	p.add(pageSection{Title: "All figures", Tables: []pageTable{table}})
+	if len(s.Settings) > 0 {
+		p.add(pageSection{Title: "Configuration", Tables: []pageTable{settingsTable(s.Settings)}})
+	}
+	figures := pageSection{Title: "Measure by measure", Grid: "single", About: "Dots are means over the runs, bars their 95 % intervals; diamonds are what the paper says."}
+	for _, plot := range s.Plots() {
+		figures.Plots = append(figures.Plots, plot.onPage("", false))
+	}
+	p.add(figures)
+	return p.write(w)
+}
+
+func studyNumber(v float64) string { return strconv.FormatFloat(v, 'g', 5, 64) }
+
+// mostStudyRows bounds the rows of one figure.
+const mostStudyRows = 60
+
+// Plots draws a figure for each measure, in the order in which they first come;
+// a measure of very many rows has several.
+func (s *Study) Plots() []Plot {
+	var order []string
+	rows := map[string][]*StudyRow{}
+	for i := range s.Rows {
+		r := &s.Rows[i]
+		if rows[r.Measure] == nil {
+			order = append(order, r.Measure)
+		}
+		rows[r.Measure] = append(rows[r.Measure], r)
+	}
+	var list []Plot
+	for _, measure := range order {
+		for rest := rows[measure]; len(rest) > 0; {
+			n := min(len(rest), mostStudyRows)
+			list = append(list, s.plot(fmt.Sprintf("study-%d", len(list)+1), measure, rest[:n]))
+			rest = rest[n:]
+		}
+	}
+	return list
+}
+
+// Widths of a figure of intervals.
+const (
+	settingWidth = 330 * pixel
+	verdictWidth = 200 * pixel
+	studyLine    = 22 * pixel
+)
+
+// plot draws one line for each setting: the mean, its interval, and the paper's
+// figure.
+func (s *Study) plot(name, measure string, rows []*StudyRow) Plot {
+	d := draw.New(pageWidth, 76*pixel+studyLine*draw.Px(len(rows)), measure, sheet)
+	d.Box("bg", draw.Box{W: d.Width, H: d.Height}, "")
+	f := Plot{Name: name, Title: measure, Drawing: d, Head: []string{"measure", "setting", "paper", "here", "ci95", "runs", "verdict"}}
+	c := chart{Drawing: d, Box: draw.Box{X: settingWidth, Y: 22 * pixel, W: pageWidth - settingWidth - verdictWidth, H: studyLine * draw.Px(len(rows))}, high: 1}
+	c.left, c.right = spanOf(rows)
+	c.Drawing.Box("band", c.Box, "")
+	for _, v := range ticks(c.left, c.right, 8) {
+		d.Line("g", draw.Point{X: c.x(v), Y: c.Y}, draw.Point{X: c.x(v), Y: c.Y + c.H})
+		d.Words("m c", draw.Point{X: c.x(v), Y: c.Y + c.H + 15*pixel}, number(v))
+	}
+	d.Words("m c", draw.Point{X: c.X + c.W/2, Y: c.Y + c.H + 34*pixel}, measure)
+	for i, r := range rows {
+		f.Rows = append(f.Rows, []string{r.Measure, r.Setting, r.Said, number(r.Here), number(r.CI95), strconv.Itoa(r.Runs), r.Verdict})
+		c.interval(c.Y+studyLine*draw.Px(i)+studyLine/2, r)
+	}
+	return f
+}
+
+// interval draws one line.
+func (c *chart) interval(y draw.Px, r *StudyRow) {
+	c.Words("e", draw.Point{X: c.X - 10*pixel, Y: y + 4*pixel}, clip(r.Setting, 50))
+	tip := fmt.Sprintf("%s: %s ± %s over %s", r.Setting, studyNumber(r.Here), studyNumber(r.CI95), count(r.Runs, "run"))
+	if r.Said != "" {
+		tip += "; paper: " + r.Said
+	}
+	if finite(r.Here) {
+		if low, high := c.x(r.Here-r.CI95), c.x(r.Here+r.CI95); finite(r.CI95) && high > low {
+			c.Line("l1", draw.Point{X: low, Y: y}, draw.Point{X: high, Y: y})
+			for _, x := range []draw.Px{low, high} {
+				c.Line("l1", draw.Point{X: x, Y: y - 4*pixel}, draw.Point{X: x, Y: y + 4*pixel})
+			}
+		}
+		c.Dot("on", draw.Point{X: c.x(r.Here), Y: y}, 4*pixel, tip)
+	}
+	if r.Number && finite(r.Paper) {
+		x, h := c.x(r.Paper), 5*pixel
+		c.Area("paper", []draw.Point{{X: x, Y: y - h}, {X: x + h, Y: y}, {X: x, Y: y + h}, {X: x - h, Y: y}}, tip)
+	}
+	c.Words("m", draw.Point{X: c.X + c.W + 10*pixel, Y: y + 4*pixel}, clip(r.Verdict, 32))
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// spanOf is an axis that all rows lie on, with a margin.
+func spanOf(rows []*StudyRow) (low, high float64) {
+	low, high = math.Inf(1), math.Inf(-1)
+	take := func(v float64) {
+		if finite(v) {
+			low, high = min(low, v), max(high, v)
+		}
+	}
+	for _, r := range rows {
+		take(r.Here - r.CI95)
+		take(r.Here + r.CI95)
+		if r.Number {
+			take(r.Paper)
+		}
+	}
+	if low > high {
+		return 0, 1
+	}
+	by := 0.06 * (high - low)
+	if by == 0 {
+		by = max(math.Abs(high)*0.1, 0.5)
+	}
+	return low - by, high + by
+}
