@@ -40,7 +40,8 @@ type voJob struct {
 	tx     *transaction  // the last one committed, nil if never placed
 	reason bourse.Reason // why it was last put off
 	final  bool          // it will not be tried again
-	story  *story        // nil where it is not kept
+	paid   bourse.Credits
+	story  *story // nil where it is not kept
 }
 
 // transaction is a try to commit a window of a job.
@@ -108,6 +109,7 @@ func (b *vo) fact(f any) {
 		b.spent += f.Posted
 		if l := b.leg(f.Leg); l != nil {
 			l.closed(f)
+			b.open[f.Leg.Tx].pays(f.Posted)
 		}
 	case bourse.LegDone:
 		b.done(f)
@@ -192,8 +194,16 @@ func (b *vo) done(f bourse.LegDone) {
 		l.state, l.end = bourse.Settled, f.End
 	}
 	tx := b.open[f.Leg.Tx]
+	tx.pays(-f.Refund)
 	if tx.done++; tx.done == len(tx.legs) && !b.keep {
 		delete(b.open, f.Leg.Tx)
+	}
+}
+
+// pays takes note of what the transaction's job has paid, or got back.
+func (t *transaction) pays(c bourse.Credits) {
+	if t.job != nil {
+		t.job.paid += c
 	}
 }
 
