@@ -265,3 +265,27 @@ func FuzzReadFile(f *testing.F) {
 		}
 	})
 }
+
+// A record is read back before it is written, and each element of its lists is
+// looked at, though one is kept.
+func TestCodec_ACheckLooksAtEveryElement(t *testing.T) {
+	t.Parallel()
+	f := bourse.LegsForgotten{}
+	for i := range 900 {
+		f.Legs = append(f.Legs, bourse.LegID{Tx: bourse.TxID{Broker: "b", Incarnation: 1, Nonce: 2, Seq: uint64(i)}})
+	}
+	c := NewCodec()
+	text, err := c.Append(nil, 1, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := newReader(c)
+	check.check = true
+	if _, _, err := check.record(text); err != nil {
+		t.Error(err)
+	}
+	bad := bytes.Replace(text, []byte(`"seq":700`), []byte(`"seq":-1`), 1)
+	if _, _, err := check.record(bad); err == nil {
+		t.Error("a check passes over an element")
+	}
+}

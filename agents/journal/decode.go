@@ -25,6 +25,7 @@ type reader struct {
 	data  []byte
 	pos   int
 	err   error
+	check bool                     // whether it can be read is all that matters: of a list one element is kept
 	words [maxWords]string         // seen before, by hash: names are repeated in every fact
 	zeros map[*kind]*reflect.Value // to decode into, by kind
 }
@@ -267,12 +268,16 @@ func sliceDecoder(t reflect.Type) decoder {
 			return
 		}
 		for n := 0; d.err == nil; n++ {
-			if n == v.Cap() {
-				v.Grow(max(4, n))
+			at := n
+			if d.check {
+				at = 0
 			}
-			v.SetLen(n + 1)
-			v.Index(n).SetZero()
-			element(d, v.Index(n))
+			if at == v.Cap() {
+				v.Grow(max(4, at))
+			}
+			v.SetLen(at + 1)
+			v.Index(at).SetZero()
+			element(d, v.Index(at))
 			if d.next(']') {
 				return
 			}

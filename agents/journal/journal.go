@@ -50,6 +50,7 @@ func Open(disk Disk, opt Options, replay func(at bourse.Time, f agents.Fact)) (*
 		opt.Codec = vocabulary()
 	}
 	j := &Journal{disk: disk, opt: opt, synced: true, check: newReader(opt.Codec)}
+	j.check.check = true
 	if err := j.sweep(); err != nil {
 		return nil, err
 	}
@@ -58,7 +59,12 @@ func Open(disk Disk, opt Options, replay func(at bourse.Time, f agents.Fact)) (*
 		return nil, err
 	}
 	if len(list) == 0 {
-		return j, j.begin(Header{Agent: opt.Agent, Segment: 1}, nil)
+		h := Header{Agent: opt.Agent, Segment: 1}
+		b, err := appendHead(nil, h)
+		if err != nil {
+			return nil, err
+		}
+		return j, j.begin(h, b)
 	}
 	n := list[len(list)-1]
 	s, err := load(disk, n)

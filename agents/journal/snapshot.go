@@ -25,7 +25,10 @@ func (j *Journal) Snapshot(at bourse.Time, image agents.Fact) error {
 			return err
 		}
 	}
-	b, err := j.record(nil, h.Records, at, image)
+	b, err := appendHead(nil, h)
+	if err == nil {
+		b, err = j.record(b, h.Records, at, image)
+	}
 	if err != nil {
 		return j.fail(err)
 	}
@@ -38,17 +41,14 @@ func (j *Journal) Snapshot(at bourse.Time, image agents.Fact) error {
 	return j.remove(first)
 }
 
-// begin makes a segment of a header and what stands after it, and goes on there.
-func (j *Journal) begin(h Header, rest []byte) error {
-	b, err := appendHead(nil, h)
-	if err != nil {
-		return j.fail(err)
-	}
+// begin makes a segment of its first bytes, the header h and what stands after
+// it, and goes on there.
+func (j *Journal) begin(h Header, head []byte) error {
 	name := segmentName(h.Segment)
 	beside := strings.TrimSuffix(name, suffix) + suffixNew
 	j.file = name
 	for _, step := range []func() error{
-		func() error { return j.disk.Append(beside, append(b, rest...)) },
+		func() error { return j.disk.Append(beside, head) },
 		func() error { return j.disk.Sync(beside) },
 		func() error { return j.disk.Rename(beside, name) },
 		j.disk.SyncNames,
