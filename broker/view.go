@@ -37,6 +37,8 @@ type LegView struct {
 	Ended bourse.Time // when the work ended, once Settled
 	Flex  bourse.Flex // the window within which its site may move it
 	Turn  uint32      // how often it has moved or fixed it
+
+	Version uint32 // 1, and one more each time its user has had it otherwise; 0 until it is held
 }
 
 // Ledger shows the accounts. It must not be changed.
@@ -110,7 +112,7 @@ func (t *transaction) view() TxView {
 		Commit: t.state == committed, Reason: t.reason, Legs: make([]LegView, len(t.legs))}
 	for i := range t.legs {
 		l := &t.legs[i]
-		v.Legs[i] = LegView{Site: t.sites[i], Leg: l.what, Limit: l.limit, Fare: l.fare, State: l.state, Ended: l.end, Turn: l.turn}
+		v.Legs[i] = LegView{Site: t.sites[i], Leg: l.what, Limit: l.limit, Fare: l.fare, State: l.state, Ended: l.end, Turn: l.turn, Version: l.version}
 		v.Legs[i].Flex = t.flex
 	}
 	return v

@@ -44,7 +44,8 @@ type JobRequest struct {
 	OneSite        bool         `json:"oneSite,omitempty" doc:"all nodes on one site"`
 	Require        *Machine     `json:"require,omitempty" doc:"what every node must have"`
 	After          []string     `json:"after,omitempty" maxItems:"100" doc:"starts when these jobs of the same user have ended: names of this batch, or identities of jobs submitted before"`
-	Gap            *Seconds     `json:"gap,omitempty" doc:"between the last of their ends and the start, in seconds; default 0"`
+	Freedom
+	Gap *Seconds `json:"gap,omitempty" doc:"between the last of their ends and the start, in seconds; default 0"`
 }
 
 // Machine is what a node has, or must have.
@@ -350,6 +351,9 @@ func (r *JobRequest) job(now bourse.Time) (j bourse.Job, key string, err error) 
 	}
 	if j.Deadline <= j.Ready {
 		return j, "deadline", fmt.Errorf("%s is not after %s, before which the job is not ready", r.Deadline, instant(j.Ready))
+	}
+	if key, err := r.Freedom.put(&j.Request); err != nil {
+		return j, key, err
 	}
 	return j, "maxPrice", r.money(&j)
 }

@@ -23,12 +23,12 @@ type Job struct {
 	User      string  `json:"user,omitempty"`
 	Batch     string  `json:"batch,omitempty"`
 	State     string  `json:"state" enum:"waiting,trying,placed,done,abandoned,withdrawn" doc:"waiting: for a cycle; trying: a transaction is undecided; placed: its window is committed; done: all of it has ended; abandoned: it can never be placed; withdrawn: its user has given it up"`
-	Submitted Instant `json:"submitted"`
+	Submitted Instant `json:"submitted,omitzero" doc:"absent: the broker has lost its memory of the job and only knows what sites have told it, the legs"`
 	Since     Instant `json:"since,omitzero" doc:"when it came to its state"`
 
 	Nodes          int         `json:"nodes"`
 	Length         Seconds     `json:"length"`
-	MinPerformance Performance `json:"minPerformance"`
+	MinPerformance Performance `json:"minPerformance,omitzero"`
 	MaxPrice       Price       `json:"maxPrice"`
 	Budget         Credits     `json:"budget"`
 	Ready          Instant     `json:"ready,omitzero"`
@@ -55,6 +55,11 @@ type Leg struct {
 	End   Instant `json:"end"`
 	State string  `json:"state" doc:"asked, held, prepared, confirmed, running, settled, or one of the exits"`
 	Cost  Credits `json:"cost"`
+
+	Opens   Instant `json:"opens,omitzero" doc:"of a leg with a window: it starts no sooner"`
+	Closes  Instant `json:"closes,omitzero" doc:"and has ended by then; once it is fixed, both are where it lies"`
+	Version uint32  `json:"version,omitempty" doc:"1, and one more each time its user has had it otherwise; absent until it is held"`
+	Shifts  uint32  `json:"shifts,omitempty" doc:"how often its site has moved or fixed it within its window"`
 }
 
 // jobOf shows a job as its broker knows it now: its window where it has one,
@@ -84,6 +89,11 @@ func jobOf(b *broker.Broker, v *broker.JobView, e *entry) Job {
 	if len(j.Legs) > 0 && (cost > 0 || v.State != broker.Trying) { // a try has no price before its legs are held
 		j.Cost = &Credits{cost}
 	}
+	if v.Submit == 0 { // adopted
+		for i := range j.Legs {
+			j.Nodes += j.Legs[i].Nodes
+		}
+	}
 	return j
 }
 
@@ -98,7 +108,8 @@ func (j *Job) add(l *broker.LegView) bourse.Credits {
 		end = l.Ended
 	}
 	j.Legs = append(j.Legs, Leg{Site: l.Site, Group: l.Group, Nodes: l.Nodes, Start: Instant(l.Start), End: Instant(end),
-		State: l.State.String(), Cost: Credits{l.Fare.Total()}})
+		State: l.State.String(), Cost: Credits{l.Fare.Total()},
+		Opens: Instant(l.Flex.Ready), Closes: Instant(l.Flex.Due), Version: l.Version, Shifts: l.Turn})
 	if n := len(j.Sites); n == 0 || j.Sites[n-1] != l.Site {
 		j.Sites = append(j.Sites, l.Site)
 	}

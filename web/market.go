@@ -132,6 +132,7 @@ type (
 
 func (s *Server) brokerRoutes() {
 	s.jobRoutes()
+	s.modifyRoute()
 	s.eventRoute()
 	errs := []int{http.StatusForbidden, http.StatusServiceUnavailable}
 	tags := []string{"market"}

@@ -148,9 +148,13 @@ func printJob(out io.Writer, j *web.Job, now time.Time) {
 	if unplaced(j) {
 		line("why", "%s", j.Reason)
 	}
-	line("asks for", "%s, %s at performance %v or more, for %s credits at most (%v per node-hour)",
-		plural(j.Nodes, "node", "nodes"), span(j.Length), j.MinPerformance, credits(&j.Budget), j.MaxPrice)
-	line("submitted", "%s", moment(j.Submitted, now))
+	if j.Submitted != 0 {
+		line("asks for", "%s, %s at performance %v or more, for %s credits at most (%v per node-hour)",
+			plural(j.Nodes, "node", "nodes"), span(j.Length), j.MinPerformance, credits(&j.Budget), j.MaxPrice)
+		line("submitted", "%s", moment(j.Submitted, now))
+	} else {
+		line("asks for", "not known: the broker has lost its memory of the job, and has its legs from their sites")
+	}
 	if j.Deadline != 0 {
 		line("deadline", "%s", moment(j.Deadline, now))
 	}
@@ -163,12 +167,33 @@ func printJob(out io.Writer, j *web.Job, now time.Time) {
 	line("start", "%s", moment(j.Start, now))
 	line("end", "%s", moment(j.End, now))
 	line("cost", "%s credits", credits(j.Cost))
+	for i := range j.Legs {
+		if l := &j.Legs[i]; l.Closes != 0 {
+			line("window", "%s", windowLine(l, now))
+		}
+	}
 	w := report.NewTable("site", "<group", "nodes", "<start", "<end", "<state", "cost")
 	for i := range j.Legs {
 		l := &j.Legs[i]
 		w.AppendRow(table.Row{l.Site, cut(l.Group, groupWidth), l.Nodes, day(l.Start, now), day(l.End, now), l.State, credits(&l.Cost)})
 	}
 	fmt.Fprintf(out, "\n%s\n", w.Render())
+}
+
+// windowLine says within which window a site may move a leg, or that it may not any
+// more.
+func windowLine(l *web.Leg, now time.Time) string {
+	text := fmt.Sprintf("%s may move it between %s and %s", l.Site, moment(l.Opens, now), moment(l.Closes, now))
+	if l.Opens == l.Start && l.Closes == l.End {
+		text = "fixed where it lies"
+	}
+	if l.Shifts > 0 {
+		text += fmt.Sprintf("; moved or fixed %s so far", plural(int(l.Shifts), "time", "times"))
+	}
+	if l.Version > 1 {
+		text += fmt.Sprintf("; version %d", l.Version)
+	}
+	return text
 }
 
 // watch prints turns as they come.

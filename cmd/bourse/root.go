@@ -48,6 +48,7 @@ func commands() []*cobra.Command {
 		newSubmit(),
 		newJobs(),
 		newCancel(),
+		newModify(),
 		newExplain(),
 		newSites(),
 		newOffers(),

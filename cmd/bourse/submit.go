@@ -202,6 +202,13 @@ func request(j *configs.Job) web.JobRequest {
 	if j.Gap > 0 {
 		r.Gap = &web.Seconds{Duration: j.Gap}
 	}
+	if j.Flexible > 0 && j.Fix > 0 {
+		r.Flexible = &web.Seconds{Duration: j.Flexible}
+		r.Fix = &web.Performance{Performance: bourse.Performance(j.Fix)}
+	}
+	if j.Alternatives > 0 {
+		r.Alternatives = &web.Performance{Performance: bourse.Performance(j.Alternatives)}
+	}
 	if j.Run > 0 {
 		r.Run = &web.Seconds{Duration: j.Run}
 	}

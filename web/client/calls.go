@@ -73,6 +73,13 @@ func (c *Client) Cancel(ctx context.Context, id string) (a web.Cancelled, err er
 	return a, err
 }
 
+// Modify asks for another window for a placed job, and returns the job as it stands
+// then.
+func (c *Client) Modify(ctx context.Context, id string, m web.Modification) (j web.Job, err error) {
+	err = c.call(ctx, http.MethodPatch, "/v1/jobs/"+url.PathEscape(id), m, &j)
+	return j, err
+}
+
 // Explain says why a job stands where it stands. Its value is left as JSON.
 func (c *Client) Explain(ctx context.Context, id string) (e web.Explanation, err error) {
 	var raw json.RawMessage

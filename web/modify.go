@@ -1,0 +1,135 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/broker"
+)
+
+// Freedom is the choice that a job leaves the one site that carries it.
+type Freedom struct {
+	Flexible     *Seconds     `json:"flexible,omitempty" doc:"a window on one site may start up to this many seconds later than agreed, if the site can make use of it; it is cheaper for that"`
+	Fix          *Performance `json:"fix,omitempty" doc:"the share of the wait, above 0 and up to 1, after which a flexible window is fixed where it stands; default 1: when it starts"`
+	Alternatives *Performance `json:"alternatives,omitempty" doc:"how far outside its window a site may offer another place when it refuses one, as a share of the runtime, up to 100; default: not at all"`
+}
+
+// put puts what is said into a request; what is not said stays.
+func (f *Freedom) put(r *bourse.Request) (key string, err error) {
+	if f.Flexible != nil {
+		r.Flexible = f.Flexible.Duration
+	}
+	if f.Fix != nil {
+		if r.Fix = int(f.Fix.Performance); r.Fix < 1 || r.Fix > 1000 {
+			return "fix", fmt.Errorf("%v: a share above 0 and up to 1 is wanted; who wants no choice left says flexible 0", f.Fix.Performance)
+		}
+		if r.Fix == 1000 {
+			r.Fix = 0 // when it starts
+		}
+	}
+	if f.Alternatives != nil {
+		r.Phi = int(f.Alternatives.Performance)
+	}
+	if r.Flexible < 0 || r.Flexible > bourse.MaxDuration || r.Phi > 100_000 {
+		return "flexible", fmt.Errorf("%v seconds, alternatives %v: 0 or more seconds and a share up to 100 are wanted", r.Flexible, bourse.Performance(r.Phi))
+	}
+	return "", nil
+}
+
+// Modification is what of a placed job is to be otherwise; what is left out stays.
+type Modification struct {
+	Freedom
+	Nodes    *int     `json:"nodes,omitempty" minimum:"1" maximum:"1000000"`
+	Length   *Seconds `json:"length,omitempty" doc:"runtime at performance 1, in seconds"`
+	Budget   *Credits `json:"budget,omitempty" doc:"for the whole job"`
+	MaxPrice *Price   `json:"maxPrice,omitempty" doc:"per node-hour"`
+	Ready    string   `json:"ready,omitempty" maxLength:"40" doc:"starts no sooner: a span from now such as 30m, or RFC 3339"`
+	Deadline string   `json:"deadline,omitempty" maxLength:"40" doc:"has ended by then: a span from now such as 1d, or RFC 3339"`
+}
+
+// put puts what is said into a request.
+func (m *Modification) put(r *bourse.Request, now bourse.Time) (key string, err error) {
+	if m.Nodes != nil {
+		r.Nodes = *m.Nodes
+	}
+	if m.Length != nil {
+		r.Length = m.Length.Duration
+	}
+	if m.Budget != nil {
+		r.Budget = m.Budget.Credits
+	}
+	if m.MaxPrice != nil {
+		r.MaxPrice = m.MaxPrice.Price
+	}
+	if r.Ready, err = moment(m.Ready, now, r.Ready); err != nil {
+		return "ready", err
+	}
+	if r.Deadline, err = moment(m.Deadline, now, r.Deadline); err != nil {
+		return "deadline", err
+	}
+	return m.Freedom.put(r)
+}
+
+type modifyInput struct {
+	jobInput
+	Body Modification
+}
+
+func (s *Server) modifyRoute() {
+	huma.Register(s.api, huma.Operation{
+		OperationID: "modify", Method: http.MethodPatch, Path: "/v1/jobs/{id}", Tags: []string{"jobs"}, Summary: "Ask for another window for a placed job",
+		Description: "Both or neither: the old window stands until the new one is confirmed, and what it has cost comes back up to the new price. " +
+			"Where only the choice differs that a job on one site leaves it, the job stays where it lies: more choice is cheaper, less costs a surcharge. " +
+			"Asking for what there is already changes nothing. 409: there is no such window, or the job has none that waits to start.",
+		Errors: []int{http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity, http.StatusServiceUnavailable},
+	}, s.modify)
+}
+
+func (s *Server) modify(ctx context.Context, in *modifyInput) (*jobOutput, error) {
+	e, err := s.resolve(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	m := agents.JobModify{Job: e.id, User: e.user}
+	found, key := false, ""
+	var wrong error
+	if err := s.asBroker(ctx, func(now bourse.Time, b *broker.Broker) {
+		var v broker.JobView
+		if v, found = b.Job(e.id); found {
+			m.Request = v.Request
+			key, wrong = in.Body.put(&m.Request, now)
+		}
+	}); err != nil {
+		return nil, err
+	}
+	switch {
+	case !found:
+		return nil, huma.Error404NotFound(fmt.Sprintf("the broker keeps job %q no more", e.id))
+	case wrong != nil:
+		return nil, huma.Error422UnprocessableEntity(key + ": " + wrong.Error())
+	}
+	wait, stop := context.WithTimeout(ctx, s.opt.Limits.Wait)
+	defer stop()
+	answer, err := s.opt.Host.Ask(wait, caller(ctx).ID(), s.opt.Agent, m)
+	if err != nil {
+		return nil, s.unanswered(err)
+	}
+	r, _ := answer.(agents.JobReply)
+	switch r.Reason.Code {
+	case bourse.None:
+		j, err := s.job(ctx, e.id)
+		return &jobOutput{j}, err
+	case bourse.Unknown:
+		return nil, huma.Error404NotFound(dated(r.Reason.String()))
+	case bourse.NotAllowed:
+		return nil, huma.Error403Forbidden(dated(r.Reason.String()))
+	case bourse.Invalid:
+		return nil, huma.Error422UnprocessableEntity(dated(r.Reason.String()))
+	}
+	return nil, huma.Error409Conflict(dated(r.Reason.String()))
+}
