@@ -42,7 +42,7 @@ func TestAdmission_TheJobsAreThoseOfThePaper(t *testing.T) {
 	}
 }
 
-// Two draws lie within two points of an independent program.
+// One draw lies within three points of an independent program.
 func TestAdmission_MagnitudesOfAnIndependentProgram(t *testing.T) {
 	t.Parallel()
 	jobs, err := lastJobs(sdscTrace(t))
@@ -55,9 +55,9 @@ func TestAdmission_MagnitudesOfAnIndependentProgram(t *testing.T) {
 			cells = append(cells, c)
 		}
 	}
-	p := &admissionPlan{outcomes: runAdmissions(jobs, cells, AdmissionOptions{Seed: 1, Runs: 2})}
+	p := &admissionPlan{outcomes: runAdmissions(jobs, cells, AdmissionOptions{Seed: 1, Runs: 1})}
 	for _, c := range cells {
-		if mean, _ := interval(p.met(c)); math.Abs(mean-known[c][0]) > 2.5 {
+		if mean, _ := interval(p.met(c)); math.Abs(mean-known[c][0]) > 3 {
 			t.Errorf("%v, %s: %.1f %% met, %v is wanted", c.control, c.words(), mean, known[c][0])
 		}
 	}
@@ -150,7 +150,7 @@ func TestAdmission_ATraceTooShortIsAnError(t *testing.T) {
 	}
 }
 
-// All settings of one draw: three controls at 58 points and what is beyond.
+// One simulation of the experiment; a draw of all settings has some 220.
 func BenchmarkAdmission_Simulation_3000Jobs(b *testing.B) {
 	jobs, err := lastJobs(sdscTrace(b))
 	if err != nil {
