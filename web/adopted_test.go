@@ -1,0 +1,39 @@
+package web
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"bourse"
+	"bourse/broker"
+)
+
+// A broker with an older journal knows of a job what its sites tell: its legs.
+// What is not known is left out, and a client can read what is left.
+func TestJobs_OneThatOnlySitesRememberIsShownByItsLegs(t *testing.T) {
+	t.Parallel()
+	b := broker.New(broker.ServiceDefaults("vo1"))
+	leg := func(i int) bourse.LegAdopted {
+		return bourse.LegAdopted{Leg: bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 3, Nonce: 7, Seq: 1}, Leg: i}, Site: "north",
+			What: bourse.Leg{Group: "main", Nodes: 2, Start: zero, End: zero.Add(bourse.Hour)}, Job: "wave-k3f9m2q7", User: "ana", State: bourse.Confirmed}
+	}
+	b.Replay(zero, leg(0))
+	b.Replay(zero, leg(1))
+	b.Replay(zero, bourse.TxDecided{Tx: leg(0).Leg.Tx, Job: "wave-k3f9m2q7", Commit: true})
+	v, ok := b.Job("wave-k3f9m2q7")
+	if !ok {
+		t.Fatal("the broker has not adopted the job")
+	}
+	text, err := json.Marshal(jobOf(b, &v, &entry{id: v.Name, label: v.Name, user: "ana"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var j Job
+	if err := json.Unmarshal(text, &j); err != nil || strings.Contains(string(text), "0001-01-01") {
+		t.Fatalf("a client cannot read %s: %v", text, err)
+	}
+	if j.Nodes != 4 || len(j.Legs) != 2 || j.Submitted != 0 {
+		t.Errorf("shown as %s", text)
+	}
+}
