@@ -61,6 +61,7 @@ func FuzzRead(f *testing.F) {
 			t.Fatal(err)
 		}
 		_ = r.WriteGantt(io.Discard) // an error is fine: a node promised twice
+		_ = r.WriteHTML(io.Discard)  // the same
 		if err := r.WriteJobs(io.Discard); err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,10 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -20,4 +24,99 @@ func reportOut(args ...string) (string, error) {
 	root.SetArgs(append([]string{"report"}, args...))
 	err := root.Execute()
 	return o.String(), err
+}
+
+func read(t *testing.T, path ...string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(path...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// What a run has written is drawn again from its files alone, byte for byte.
+func TestReport_DrawsTheSameAgain(t *testing.T) {
+	t.Parallel()
+	dir, _, _, err := simulate(t, tiny, "--seed", "3", "--out", "DIR/out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, again := filepath.Join(dir, "out"), filepath.Join(dir, "again")
+	printed, err := reportOut(out, "--out", again, "--figures", "png", "--json")
+	var files []string
+	if err == nil {
+		err = json.Unmarshal([]byte(printed), &files)
+	}
+	if err != nil {
+		t.Fatal(err, printed)
+	}
+	for _, name := range []string{"report.html", "gantt.svg"} {
+		if read(t, out, name) != read(t, again, name) {
+			t.Errorf("%s is drawn otherwise from the files of its run", name)
+		}
+	}
+	pictures, data := 0, 0
+	for _, file := range files {
+		text := read(t, file)
+		switch filepath.Ext(file) {
+		case ".png":
+			if pictures++; !strings.HasPrefix(text, "\x89PNG") {
+				t.Errorf("%s is no PNG", file)
+			}
+		case ".csv":
+			if data++; strings.Count(text, "\n") < 3 {
+				t.Errorf("%s has no data: %s", file, text)
+			}
+		}
+	}
+	if pictures < 4 || pictures != data || len(files) != 2+pictures+data {
+		t.Errorf("files are %q", files)
+	}
+}
+
+func TestReport_TwoRunsAreSetSideBySide(t *testing.T) {
+	t.Parallel()
+	dir, _, _, err := simulate(t, tiny, "--seed", "3", "--out", "DIR/a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, _, _, err := simulate(t, tiny, "--seed", "4", "--out", "DIR/b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := filepath.Join(dir, "a"), filepath.Join(other, "b")
+	printed, err := reportOut(a, b)
+	if err != nil || printed != filepath.Join(a, "comparison.html")+"\n" {
+		t.Fatal(err, printed)
+	}
+	page := read(t, a, "comparison.html")
+	if strings.Contains(page, dir) || !strings.Contains(page, "Seed 3,") || !strings.Contains(page, "Seed 4,") {
+		t.Error("the page names a folder, or does not name the seeds")
+	}
+}
+
+func TestReport_SaysWhatIsWanted(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "summary.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "events.jsonl"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "the folder of a run"},
+		{[]string{"a", "b", "c"}, "3 are given"},
+		{[]string{filepath.Join(dir, "none")}, `as "bourse simulate --out DIR" writes it`},
+		{[]string{dir}, "summary.json: unexpected end"},
+		{[]string{dir, "--figures", "pdf"}, `--figures "pdf": svg or png is wanted`},
+	} {
+		if err := runReport(t, c.args...); err == nil || exitCode(err) != 2 || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("report %v: %v, exit %d, want %q and 2", c.args, err, exitCode(err), c.want)
+		}
+	}
 }

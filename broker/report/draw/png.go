@@ -25,18 +25,12 @@ const mostPixels = 64 << 20
 // drawing, 1 to 8; less where it would have more than 64 million. The words are
 // in the Go fonts.
 func (d *Drawing) WritePNG(w io.Writer, scale int) error {
-	if scale < 1 || scale > 8 {
-		return fmt.Errorf("scale %d: 1 to 8 are wanted", scale)
-	}
-	size := func(v Px) int { return (int(v)*scale + 99) / 100 }
-	for scale > 1 && size(d.Width)*size(d.Height) > mostPixels {
-		scale--
-	}
-	if n := size(d.Width) * size(d.Height); n > mostPixels {
-		return fmt.Errorf("a picture of %v by %v pixels is too large, %d in all are the most", d.Width, d.Height, mostPixels)
+	scale, size, err := d.fit(scale)
+	if err != nil {
+		return err
 	}
 	p := &painter{scale: float64(scale) / 100, sheet: d.Sheet, looks: map[string]Ink{}, faces: map[faceKey]font.Face{},
-		image: image.NewRGBA(image.Rect(0, 0, size(d.Width), size(d.Height)))}
+		image: image.NewRGBA(image.Rectangle{Max: size})}
 	idraw.Draw(p.image, p.image.Bounds(), image.White, image.Point{}, idraw.Src)
 	inherited, path := []Ink{{}}, []string{""}
 	for i := range d.marks {
@@ -55,6 +49,21 @@ func (d *Drawing) WritePNG(w io.Writer, scale int) error {
 		}
 	}
 	return png.Encode(w, p.image)
+}
+
+// fit returns the greatest scale up to the one wanted at which the picture is
+// within the bound, and its size.
+func (d *Drawing) fit(scale int) (int, image.Point, error) {
+	if scale < 1 || scale > 8 {
+		return 0, image.Point{}, fmt.Errorf("scale %d: 1 to 8 are wanted", scale)
+	}
+	for ; scale > 0; scale-- {
+		size := image.Pt((int(d.Width)*scale+99)/100, (int(d.Height)*scale+99)/100)
+		if size.X*size.Y <= mostPixels {
+			return scale, size, nil
+		}
+	}
+	return 0, image.Point{}, fmt.Errorf("a picture of %v by %v pixels is too large, %d in all are the most", d.Width, d.Height, mostPixels)
 }
 
 // painter paints marks on an image.
