@@ -1,0 +1,67 @@
+package main
+
+import (
+	"fmt"
+
+	"bourse"
+	"bourse/sites/swf"
+	"bourse/studies"
+)
+
+// studyBalance is our own experiment on what prices do for the balance of load.
+func studyBalance() experiment {
+	return experiment{
+		name: "load-balancing", about: "sites of unequal load: strategies, prices, users who choose (our own)",
+		traces: "logs of machines, a site each", runs: 40, quick: 6,
+		run: func(s *studying) ([]studies.Row, error) {
+			traces, err := s.machines()
+			if err != nil {
+				return nil, err
+			}
+			rows, err := studies.LoadBalancing(studies.BalanceOptions{Seed: s.seed, Runs: s.runs, Traces: traces, Done: s.done})
+			return rows, failed(err)
+		},
+		finding: studies.BalanceFinding,
+	}
+}
+
+// machines reads the logs that are given, whose headers say how large their
+// machines are.
+func (s *studying) machines() ([]studies.BalanceTrace, error) {
+	if len(s.traces) == 0 {
+		s.say("no --trace is given: jobs are drawn from the model of Lublin and Feitelson")
+	}
+	var list []studies.BalanceTrace
+	for _, file := range s.traces {
+		trace, err := swf.Open(file, swf.Options{})
+		if err != nil {
+			return nil, err
+		}
+		if early := stragglers(trace); early > 0 {
+			s.say("%s: the first %d records lie more than a week before the others and are left out", file, early)
+			if trace, err = swf.Open(file, swf.Options{Skip: early}); err != nil {
+				return nil, err
+			}
+		}
+		for _, remark := range trace.Remarks() {
+			s.say("%s", remark)
+		}
+		nodes := trace.Header.Processors()
+		if nodes == 0 {
+			return nil, fmt.Errorf("%s: its header has no MaxProcs, the size of the machine", file)
+		}
+		list = append(list, studies.BalanceTrace{Trace: trace, Nodes: nodes})
+	}
+	return list, nil
+}
+
+// stragglers is how many of the first ten records lie more than a week before
+// the next.
+func stragglers(t *swf.Trace) int {
+	for i := min(10, len(t.Records)-1); i > 0; i-- {
+		if t.Records[i].Submit().Sub(t.Records[i-1].Submit()) > 7*bourse.Day {
+			return i
+		}
+	}
+	return 0
+}

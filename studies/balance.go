@@ -1,0 +1,271 @@
+package studies
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/broker"
+	"bourse/broker/report"
+	"bourse/configs"
+	"bourse/sites/swf"
+)
+
+// The experiment on load balancing is our own: Singh, Kesselman and Deelman claim
+// that prices that follow the queue lead users away from busy sites, and measure
+// one site. Here a VO's broker goes by several strategies among sites of unequal
+// load, under fixed and under adaptive prices; and the sites' own users choose for
+// themselves, see balance_users.go. Every setting draws the same jobs, so that
+// settings are compared seed by seed.
+
+// BalanceOptions say how much of the experiment is run.
+type BalanceOptions struct {
+	Seed   uint64
+	Runs   int                   // with the seeds Seed, Seed+1, ...
+	Traces []BalanceTrace        // in place of the generated workloads, if there are any
+	Done   func(done, total int) // called after each run of a setting, in no order, never at once
+}
+
+// BalanceTrace is the log of a machine and the machine's size.
+type BalanceTrace struct {
+	Trace *swf.Trace
+	Nodes int
+}
+
+// balanceCell is one setting of the broker and of the sites' prices.
+type balanceCell struct {
+	strategy  string
+	alpha     configs.Thousandths
+	algorithm string
+	pricing   string
+}
+
+// String names the setting but for the prices.
+func (c balanceCell) String() string {
+	switch c.strategy {
+	case "batch":
+		return "batch " + c.algorithm
+	case "alpha":
+		return "alpha " + c.alpha.String()
+	}
+	return c.strategy
+}
+
+// balancePolicies are the settings of the broker; the first is what the others
+// are compared with.
+var balancePolicies = []balanceCell{
+	{strategy: "random"}, {strategy: "shortest-queue"}, {strategy: "earliest"},
+	{strategy: "alpha", alpha: 250}, {strategy: "alpha", alpha: 500}, {strategy: "alpha", alpha: 750}, {strategy: "alpha", alpha: 1000},
+	{strategy: "batch", algorithm: "alp"}, {strategy: "batch", algorithm: "amp"}, {strategy: "batch", algorithm: "best"},
+}
+
+// balanceFigure is a figure of one run.
+type balanceFigure int
+
+const (
+	usedSpread balanceFigure = iota // of the sites' utilisation, standard deviation in points
+	localWait                       // mean of the local jobs that started, h
+	localSlow                       // their mean bounded slowdown
+	voWait                          // mean of the VO's jobs that were placed, h
+	voSlow                          // their mean bounded slowdown
+	voPlaced                        // % of the VO's jobs
+	voPaid                          // credits per node-hour
+	voExtra                         // % of the base price
+	earnJain                        // Jain's index of the sites' incomes per node
+	waitJain                        // Jain's index of the sites' mean local slowdowns
+	balanceFigures
+)
+
+var balanceNames = [balanceFigures]string{
+	"spread of the sites' utilisation, points", "mean wait of local jobs, h", "bounded slowdown of local jobs",
+	"mean wait of VO jobs, h", "bounded slowdown of VO jobs", "VO jobs placed, %", "VO pays, credits per node-hour",
+	"VO pays above base, %", "fairness of incomes, Jain's index", "fairness of local slowdowns, Jain's index",
+}
+
+// LoadBalancing runs the experiment and returns its figures: those of every
+// strategy under fixed and adaptive prices, their differences from random choice
+// and from fixed prices, and those of users who choose for themselves. It is an
+// error if a trace has no jobs. One run decides nothing: intervals want two. A run
+// of every setting takes some three seconds on one processor.
+func LoadBalancing(opt BalanceOptions) ([]Row, error) {
+	if opt.Runs < 1 {
+		return nil, fmt.Errorf("runs = %d: 1 or more are wanted", opt.Runs)
+	}
+	scenario, load, err := balanceScenario(opt.Traces)
+	if err != nil {
+		return nil, err
+	}
+	r := &balanceResults{runs: opt.Runs}
+	for _, pricing := range []string{"fixed", "adaptive"} {
+		for _, c := range balancePolicies {
+			c.pricing = pricing
+			r.cells = append(r.cells, c)
+		}
+	}
+	r.outcomes = make([][][balanceFigures]float64, len(r.cells))
+	for i := range r.outcomes {
+		r.outcomes[i] = make([][balanceFigures]float64, opt.Runs)
+	}
+	r.users = make([][]marketOutcome, len(regimes))
+	for i := range r.users {
+		r.users[i] = make([]marketOutcome, opt.Runs)
+	}
+	settings := len(r.cells) + len(regimes)
+	failures := make([]error, settings*opt.Runs)
+	onAll(len(failures), func() func(int) {
+		return func(i int) {
+			run, s := i/settings, i%settings
+			seed := opt.Seed + uint64(run)
+			if s < len(r.cells) {
+				r.outcomes[s][run], failures[i] = balanceRun(scenario, load, r.cells[s], seed)
+			} else {
+				r.users[s-len(r.cells)][run], failures[i] = marketRun(scenario, load, regimes[s-len(r.cells)], seed)
+			}
+		}
+	}, opt.Done)
+	if err := errors.Join(failures...); err != nil {
+		return nil, err
+	}
+	return r.rows(), nil
+}
+
+// balanceScenario is the preset "unequal", or sites of the traces in its place:
+// three at least, the second and third of them with a fifth and two fifths of
+// their jobs doubled.
+func balanceScenario(traces []BalanceTrace) (*configs.Scenario, *Workloads, error) {
+	sc, err := configs.Preset("unequal")
+	if err != nil {
+		return nil, nil, err
+	}
+	load := NewWorkloads()
+	if len(traces) == 0 {
+		return sc, load, nil
+	}
+	form := sc.Sites[0]
+	sc.Sites = nil
+	nodes := 0
+	for i := range max(3, len(traces)) {
+		t := traces[i%len(traces)]
+		if t.Nodes < 1 || len(t.Trace.Records) == 0 {
+			return nil, nil, fmt.Errorf("%s: %d jobs on %d processors; a log with jobs and the size of its machine are wanted",
+				t.Trace.Name, len(t.Trace.Records), t.Nodes)
+		}
+		s := form
+		s.Name = fmt.Sprintf("site%d-%s", i+1, t.Trace.Name[strings.LastIndexByte(t.Trace.Name, '/')+1:])
+		s.Groups = []bourse.Group{form.Groups[0]}
+		s.Groups[0].Site, s.Groups[0].Nodes = s.Name, t.Nodes
+		s.Workload = &configs.Workload{Trace: t.Trace.Name, Days: form.Workload.Days, Processors: t.Nodes, NeverRan: "drop",
+			Copy: configs.Thousandths(200 * min(i, 2))}
+		load.put(t.Trace)
+		nodes += t.Nodes
+		sc.Sites = append(sc.Sites, s)
+	}
+	b := *sc.Brokers[0].Workload
+	b.Jobs = b.Jobs * nodes / 512 // the share of the machines that the VO asks for stays
+	sc.Brokers[0].Workload = &b
+	return sc, load, nil
+}
+
+// balanceRun is one setting with one seed.
+func balanceRun(base *configs.Scenario, load *Workloads, c balanceCell, seed uint64) (f [balanceFigures]float64, err error) {
+	sc := *base
+	sc.Sites = append([]configs.Site(nil), base.Sites...)
+	for i := range sc.Sites {
+		sc.Sites[i].Pricing = c.pricing
+	}
+	b := base.Brokers[0]
+	b.Strategy, b.Alpha = c.strategy, c.alpha
+	if c.algorithm != "" {
+		b.Algorithm = c.algorithm
+	}
+	sc.Brokers = []configs.Broker{b}
+	w, err := newWorld(&sc, seed, load)
+	if err != nil {
+		return f, err
+	}
+	collector := report.NewCollector(w.header(seed), report.Options{})
+	w.sim.After(collector.Hook)
+	until := bourse.Time(sc.Until)
+	w.sim.Run(until)
+	rep, err := collector.Finish(w.end(until))
+	if err != nil {
+		return f, err
+	}
+	localFigures(&f, rep.Summary.Sites)
+	voFigures(&f, &rep.Summary.Brokers[0], w.brokers[agents.ID("broker:"+b.Name)])
+	return f, nil
+}
+
+func localFigures(f *[balanceFigures]float64, list []report.SiteSummary) {
+	var used, slow, earned []float64
+	started, ended := 0.0, 0.0
+	for i := range list {
+		s := &list[i]
+		used = append(used, 100*s.Utilisation.All)
+		slow = append(slow, s.Local.BoundedSlowdown)
+		earned = append(earned, s.Income.Total.Float()/float64(s.Nodes))
+		started += float64(s.Local.Started)
+		ended += float64(s.Local.Ended)
+		f[localWait] += s.Local.MeanWait.Hours() * float64(s.Local.Started)
+		f[localSlow] += s.Local.BoundedSlowdown * float64(s.Local.Ended)
+	}
+	f[localWait] /= max(1, started)
+	f[localSlow] /= max(1, ended)
+	f[usedSpread], f[waitJain], f[earnJain] = deviation(used), jain(slow), jain(earned)
+}
+
+func voFigures(f *[balanceFigures]float64, s *report.BrokerSummary, b *broker.Broker) {
+	placed, hours := 0.0, 0.0
+	for j := range b.Jobs() {
+		if j.Last == nil || !j.Last.Commit {
+			continue
+		}
+		placed++
+		wait, time := j.Last.Legs[0].Start.Sub(j.Submit), bourse.Duration(0)
+		for i := range j.Last.Legs {
+			l := &j.Last.Legs[i]
+			time = max(time, l.Duration())
+			hours += float64(l.Nodes) * l.Duration().Hours()
+		}
+		f[voWait] += wait.Hours()
+		f[voSlow] += max(1, (wait+time).Seconds()/max(time, slowdownThreshold).Seconds())
+	}
+	f[voWait] /= max(1, placed)
+	f[voSlow] /= max(1, placed)
+	f[voPlaced] = 100 * placed / max(1, float64(s.Jobs.Submitted))
+	if hours > 0 {
+		f[voPaid] = s.Cost.Total.Float() / hours
+	}
+	if s.Cost.Base > 0 {
+		f[voExtra] = 100 * s.Cost.Additive.Float() / s.Cost.Base.Float()
+	}
+}
+
+// deviation is the standard deviation of all there is, not of a sample.
+func deviation(values []float64) float64 {
+	mean, sum := 0.0, 0.0
+	for _, v := range values {
+		mean += v / float64(len(values))
+	}
+	for _, v := range values {
+		sum += (v - mean) * (v - mean)
+	}
+	return math.Sqrt(sum / float64(len(values)))
+}
+
+// jain is Jain's index of fairness: 1 where all are alike, 1/n where one has all;
+// 1 where nobody has anything.
+func jain(values []float64) float64 {
+	sum, squares := 0.0, 0.0
+	for _, v := range values {
+		sum += v
+		squares += v * v
+	}
+	if squares == 0 {
+		return 1
+	}
+	return sum * sum / (float64(len(values)) * squares)
+}

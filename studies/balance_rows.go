@@ -1,0 +1,241 @@
+package studies
+
+import (
+	"fmt"
+	"strings"
+
+	"bourse/sites/swf"
+)
+
+// balanceResults are the outcomes of all settings, by run.
+type balanceResults struct {
+	runs     int
+	cells    []balanceCell
+	outcomes [][][balanceFigures]float64
+	users    [][]marketOutcome // by regime
+	list     []Row
+}
+
+// measured is the verdict of a figure by itself.
+const measured = "the measure"
+
+func (r *balanceResults) row(measure, setting, claim string, mean, half float64, verdict string) {
+	paper := Claim{}
+	if claim != "" {
+		paper = Words(claim)
+	}
+	if r.runs < 2 && verdict != measured {
+		verdict = Undecided
+	}
+	r.list = append(r.list, Row{measure, setting, paper, mean, half, r.runs, verdict})
+}
+
+// rows are those of the strategies, then those of the users.
+func (r *balanceResults) rows() []Row {
+	for f := range balanceFigures {
+		for i, c := range r.cells {
+			mean, half := interval(r.of(i, f))
+			r.row(balanceNames[f], c.setting(), "", mean, half, measured)
+		}
+	}
+	for _, f := range []balanceFigure{usedSpread, localWait, voWait, voPaid} {
+		for i, c := range r.cells {
+			if random := i / len(balancePolicies) * len(balancePolicies); i > random {
+				mean, half := paired(r.of(random, f), r.of(i, f))
+				r.row(balanceNames[f]+": less than with random", c.setting(), "", mean, half, lessThan(mean, half))
+			}
+		}
+	}
+	for _, f := range []balanceFigure{usedSpread, localWait, localSlow, voWait, earnJain} {
+		for i, c := range balancePolicies {
+			fixed, adaptive := r.of(i, f), r.of(i+len(balancePolicies), f)
+			claim := map[balanceFigure]string{usedSpread: "prices balance the load", localWait: "prices spare local jobs"}[f]
+			mean, half := paired(fixed, adaptive)
+			verdict := lessThan(mean, half)
+			if claim != "" {
+				verdict = above(mean, half)
+			}
+			r.row(balanceNames[f]+": less under adaptive than under fixed prices", c.String(), claim, mean, half, verdict)
+		}
+	}
+	r.markets()
+	return r.list
+}
+
+// setting names a cell whole.
+func (c balanceCell) setting() string { return c.String() + ", " + c.pricing + " prices" }
+
+// of is a figure of a cell by run.
+func (r *balanceResults) of(cell int, f balanceFigure) []float64 {
+	values := make([]float64, r.runs)
+	for i := range values {
+		values[i] = r.outcomes[cell][i][f]
+	}
+	return values
+}
+
+// lessThan words a difference that nobody has claimed.
+func lessThan(mean, half float64) string {
+	switch {
+	case mean > half:
+		return "less"
+	case mean < -half:
+		return "more"
+	}
+	return Undecided
+}
+
+// marketFigures are shown of every regime.
+var marketFigures = []struct {
+	name     string
+	of       func(*marketOutcome) float64
+	choosers bool // only where users choose for themselves
+}{
+	{"users: value reached less delay costs, % of all value", func(o *marketOutcome) float64 { return o.welfare }, false},
+	{"users: jobs done by their deadline, %", func(o *marketOutcome) float64 { return o.inTime }, false},
+	{"users: mean wait, h", func(o *marketOutcome) float64 { return o.wait }, false},
+	{"users: mean wait weighted by delay cost, h", func(o *marketOutcome) float64 { return o.burden }, false},
+	{"users: pay, credits per node-hour", func(o *marketOutcome) float64 { return o.paid }, false},
+	{"users: go to another site, %", func(o *marketOutcome) float64 { return o.elsewhere }, false},
+	{"users: leave, %", func(o *marketOutcome) float64 { return o.by[leave] }, false},
+	{"users: best effort, %", func(o *marketOutcome) float64 { return o.by[bestEffort] }, false},
+	{"users: the priority queue, %", func(o *marketOutcome) float64 { return o.by[priorityQueue] }, false},
+	{"users: a reservation, %", func(o *marketOutcome) float64 { return o.by[reservation] }, false},
+	{"users: choices that a planner would make, %", func(o *marketOutcome) float64 { return o.right }, true},
+	{"users: refunds that quoted delays are worth, % of all that is paid", func(o *marketOutcome) float64 { return o.refunds }, false},
+	{"users: spread of the sites' work, points", func(o *marketOutcome) float64 { return o.spread }, false},
+}
+
+func (r *balanceResults) market(regime int, of func(*marketOutcome) float64) []float64 {
+	values := make([]float64, r.runs)
+	for i := range values {
+		values[i] = of(&r.users[regime][i])
+	}
+	return values
+}
+
+// markets are the rows of users who choose.
+func (r *balanceResults) markets() {
+	for _, f := range marketFigures {
+		for i := range regimes[:overstate] {
+			if (i == ownQueue || i == planned) && f.choosers {
+				continue
+			}
+			mean, half := interval(r.market(i, f.of))
+			r.row(f.name, regimes[i].name, "", mean, half, measured)
+		}
+	}
+	gain := func(measure, claim string, of func(*marketOutcome) float64, a, b int) {
+		mean, half := paired(r.market(a, of), r.market(b, of))
+		r.row(measure, regimes[a].name+" against "+regimes[b].name, claim, mean, half, above(mean, half))
+	}
+	welfare := func(o *marketOutcome) float64 { return o.welfare }
+	right := func(o *marketOutcome) float64 { return o.right }
+	gain("users: more value reached, points", "choice helps", welfare, fixedPrice, ownQueue)
+	gain("users: more value reached, points", "prices induce the right choice", welfare, flatPrice, fixedPrice)
+	gain("users: more right choices, points", "prices induce the right choice", right, flatPrice, fixedPrice)
+	gain("users: more value reached, points", "declared delay costs help", welfare, declaredPrice, flatPrice)
+	gain("users: more right choices, points", "declared delay costs help", right, declaredPrice, flatPrice)
+	gain("users: more value reached, points", "another site helps", welfare, flatPrice, homeOnly)
+	gain("users: more value reached, points", "a planner does better", welfare, planned, declaredPrice)
+	for _, lie := range []int{overstate, understate} {
+		for _, refund := range []struct {
+			name string
+			of   func(*marketOutcome) float64
+		}{
+			{"no refunds", func(o *marketOutcome) float64 { return o.liars }},
+			{"quoted delays refunded", func(o *marketOutcome) float64 { return o.liarsBack }},
+		} {
+			lied, honest := r.market(lie, refund.of), r.market(declaredPrice, refund.of)
+			mean, half := paired(lied, honest)
+			verdict := "does not pay"
+			if mean > half {
+				verdict = "pays"
+			} else if mean >= -half {
+				verdict = Undecided
+			}
+			r.row("users: what lying gains, credits a job", regimes[lie].name+", "+refund.name, "", mean, half, verdict)
+		}
+	}
+}
+
+// BalanceFinding says in words what the rows of LoadBalancing carry: differences
+// beyond their intervals, and which there are none of.
+func BalanceFinding(rows []Row) string {
+	find := func(measure, setting string) *Row {
+		for i := range rows {
+			if strings.HasPrefix(rows[i].Measure, measure) && strings.HasPrefix(rows[i].Setting, setting) {
+				return &rows[i]
+			}
+		}
+		return &Row{}
+	}
+	var s strings.Builder
+	say := func(format string, args ...any) { fmt.Fprintf(&s, format, args...) }
+
+	best, won, decided := &Row{}, 0, 0
+	for i := range rows {
+		r := &rows[i]
+		if !strings.HasPrefix(r.Measure, "spread of the sites' utilisation, points: less than with random") {
+			continue
+		}
+		if decided++; r.Verdict == "less" {
+			won++
+		}
+		if r.Here > best.Here {
+			best = r
+		}
+	}
+	say("Of %d settings of strategy and prices %d leave the sites used more evenly than random choice does, beyond the interval; the most even is %s, by %.1f ± %.1f points. ",
+		decided, won, best.Setting, best.Here, best.CI95)
+	say("With batches by AMP adaptive prices %s and %s. ",
+		changed(find("spread of the sites' utilisation, points: less under", "batch amp"), "the spread of utilisation", "points"),
+		changed(find("mean wait of local jobs, h: less under", "batch amp"), "the wait of local jobs", "h"))
+	choice := find("users: more value reached", regimes[flatPrice].name+" against "+regimes[fixedPrice].name)
+	right := find("users: more right choices", choice.Setting)
+	sharper := find("users: more value reached", regimes[declaredPrice].name+" against")
+	say("Users who choose for themselves reach %s value under adaptive prices than under fixed ones (%+.1f ± %.1f points), and choose as a planner would %s often (%+.1f ± %.1f points); to price delays at what users declare changes the value by %+.1f ± %.1f points. ",
+		moreOr(choice), choice.Here, choice.CI95, moreOr(right), right.Here, right.CI95, sharper.Here, sharper.CI95)
+	for i, lie := range []int{overstate, understate} {
+		bare, back := find("users: what lying gains", regimes[lie].name+", no"), find("users: what lying gains", regimes[lie].name+", quoted")
+		say("To %s one's delay cost %s (%+.2f ± %.2f credits a job), and %s where quoted delays are refunded (%+.2f ± %.2f). ",
+			[]string{"overstate", "understate"}[i], pays(bare), bare.Here, bare.CI95, pays(back), back.Here, back.CI95)
+	}
+	return strings.TrimSpace(s.String())
+}
+
+func pays(r *Row) string {
+	if r.Verdict == Undecided {
+		return "neither pays nor costs beyond the interval"
+	}
+	return r.Verdict
+}
+
+func changed(r *Row, what, unit string) string {
+	switch {
+	case r.Here > r.CI95:
+		return fmt.Sprintf("lower %s by %.1f ± %.1f %s", what, r.Here, r.CI95, unit)
+	case r.Here < -r.CI95:
+		return fmt.Sprintf("raise %s by %.1f ± %.1f %s", what, -r.Here, r.CI95, unit)
+	}
+	return fmt.Sprintf("leave %s as it is within the interval (%+.1f ± %.1f %s)", what, -r.Here, r.CI95, unit)
+}
+
+func moreOr(r *Row) string {
+	switch {
+	case r.Here > r.CI95:
+		return "more"
+	case r.Here < -r.CI95:
+		return "less"
+	}
+	return "about the same"
+}
+
+// put has a trace that was read elsewhere stand for its file.
+func (l *Workloads) put(t *swf.Trace) {
+	e := &traceEntry{}
+	e.once.Do(func() { e.trace = t })
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.traces[traceKey{file: t.Name}] = e
+}

@@ -1,0 +1,216 @@
+package studies
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"bourse"
+	"bourse/configs"
+	"bourse/sites/swf"
+)
+
+// shortBalance is the world of the study, for a day.
+func shortBalance(t *testing.T) (*configs.Scenario, *Workloads) {
+	t.Helper()
+	sc, load, err := balanceScenario(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range sc.Sites {
+		w := *sc.Sites[i].Workload
+		w.Days = 2 * bourse.Day
+		sc.Sites[i].Workload = &w
+	}
+	return sc, load
+}
+
+func TestJain_IsOneForAllAlikeAndAnNthForOneWhoHasAll(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		values []float64
+		want   float64
+	}{{[]float64{3, 3, 3}, 1}, {[]float64{6, 0, 0}, 1. / 3}, {[]float64{0, 0}, 1}, {[]float64{1, 3}, .8}} {
+		if got := jain(c.values); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("jain of %v is %v, want %v", c.values, got, c.want)
+		}
+	}
+	if got := deviation([]float64{1, 3}); got != 1 {
+		t.Errorf("deviation of 1 and 3 is %v, want 1", got)
+	}
+}
+
+// The market in which everybody stays is a replay of each site by itself.
+func TestMarket_WhereEverybodyStaysIsAReplayOfEachSite(t *testing.T) {
+	t.Parallel()
+	sc, load := shortBalance(t)
+	got, err := marketRun(sc, load, regimes[ownQueue], 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wait, jobs float64
+	for i := range sc.Sites {
+		s := &sc.Sites[i]
+		list, err := load.local(s, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = slices.DeleteFunc(slices.Clone(list), func(j bourse.LocalJob) bool { return j.Run <= 0 || j.Nodes > s.Groups[0].Nodes })
+		for k := range list {
+			list[k].Estimate = max(list[k].Estimate, list[k].Run)
+		}
+		r, err := RunReplay(list, ReplayOptions{Nodes: s.Groups[0].Nodes, Policy: s.Policy})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := r.Summary(false)
+		wait, jobs = wait+sum.MeanWait/3600*float64(sum.Jobs), jobs+float64(sum.Jobs)
+	}
+	if want := wait / jobs; jobs < 100 || math.Abs(got.wait-want) > 1e-9 {
+		t.Errorf("mean wait %v h, the replays of %v jobs have %v", got.wait, jobs, want)
+	}
+	if got.paid != 1 || got.by[bestEffort] != 100 || got.elsewhere != 0 {
+		t.Errorf("outcome %+v", got)
+	}
+}
+
+func TestMarket_RepeatsBySeedAndALieThatIsNoneChangesNothing(t *testing.T) {
+	t.Parallel()
+	sc, load := shortBalance(t)
+	run := func(r regime, seed uint64) marketOutcome {
+		x, err := marketRun(sc, load, r, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	honest := run(regimes[declaredPrice], 1)
+	if again := run(regimes[declaredPrice], 1); again != honest {
+		t.Error("the same seed gives another market")
+	}
+	if other := run(regimes[declaredPrice], 2); other == honest {
+		t.Error("another seed gives the same market")
+	}
+	truth := regimes[overstate]
+	truth.lie = 1000
+	if x := run(truth, 1); x != honest {
+		t.Error("who multiplies by 1 does not tell the truth")
+	}
+}
+
+// Under fixed prices nobody pays for delays, so reservations cost the base price
+// and best effort too: all pay 1 but for the priority queue's 2.
+func TestMarket_FixedPricesChargeNoDelays(t *testing.T) {
+	t.Parallel()
+	sc, load := shortBalance(t)
+	x, err := marketRun(sc, load, regimes[fixedPrice], 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x.by[priorityQueue] == 0 && math.Abs(x.paid-1) > 1e-12 || x.refunds != 0 {
+		t.Errorf("pay %v a node-hour, refunds %v", x.paid, x.refunds)
+	}
+	sum := 0.0
+	for _, share := range x.by {
+		sum += share
+	}
+	if math.Abs(sum-100) > 1e-9 {
+		t.Errorf("the ways add up to %v %%", sum)
+	}
+}
+
+// A worked case. The site's 4 nodes run until 3600 s; one job waits for all of
+// them. A short job for 4 nodes would delay it.
+func TestMarket_WhatAUserTakes(t *testing.T) {
+	t.Parallel()
+	serve := func(r regime, delay int64, value float64) *chooser {
+		sc, _ := shortBalance(t)
+		for i := range sc.Sites {
+			sc.Sites[i].Workload = &configs.Workload{Model: "uniform", Days: bourse.Day, Jobs: 1, Processors: 4,
+				Nodes: configs.Range[int]{Lo: 1, Hi: 1}, Length: configs.Range[bourse.Duration]{Lo: 1, Hi: 1}}
+		}
+		m := newMarket(r)
+		m.add(&sc.Sites[0], 4)
+		hour := bourse.Hour
+		m.users = []chooser{
+			{LocalJob: bourse.LocalJob{ID: 1, Nodes: 4, Run: hour, Estimate: hour}, stays: true, delay: 1000, declared: 1000},
+			{LocalJob: bourse.LocalJob{ID: 2, Nodes: 4, Run: hour, Estimate: hour}, stays: true, delay: 1000, declared: 1000},
+			{LocalJob: bourse.LocalJob{ID: 3, Nodes: 4, Run: hour, Estimate: hour}, delay: delay, declared: delay,
+				value: value, deadline: bourse.Time(bourse.Day)},
+		}
+		for i := range m.users {
+			m.serve(&m.users[i])
+		}
+		return &m.users[2]
+	}
+	flat := regimes[flatPrice]
+	flat.home = true
+	fixed := regimes[fixedPrice]
+	fixed.home = true
+	for _, c := range []struct {
+		name  string
+		r     regime
+		delay int64
+		value float64
+		want  way
+		start bourse.Duration
+		paid  float64
+	}{
+		// Base price 4. Waiting costs 4 x delay an hour: 2 h in the queue, 1 h before it.
+		{"under fixed prices whoever can goes before", fixed, 100, 100, reservation, bourse.Hour, 4},
+		{"who hardly minds waits rather than pay 4 for the delay", flat, 100, 100, reservation, 2 * bourse.Hour, 4},
+		{"who minds goes before and pays for the delay", flat, 3000, 100, reservation, bourse.Hour, 8},
+		{"what is worth less than its price is left", flat, 1000, 3, leave, 0, 0},
+	} {
+		u := serve(c.r, c.delay, c.value)
+		if u.way != c.want || u.paid != c.paid || u.way == reservation && u.start != bourse.Time(c.start) {
+			t.Errorf("%s: %s at %v for %v, want %s for %v", c.name, wayNames[u.way], u.start, u.paid, wayNames[c.want], c.paid)
+		}
+	}
+}
+
+func TestLoadBalancing_RowsAndFindingCarryTheSameNumbers(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("six seconds of simulations")
+	}
+	calls := 0
+	rows, err := LoadBalancing(BalanceOptions{Seed: 1, Runs: 2, Done: func(int, int) { calls++ }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := 2 * (2*len(balancePolicies) + len(regimes)); calls != want {
+		t.Errorf("%d pieces of work, want %d", calls, want)
+	}
+	for _, r := range rows {
+		if r.Measure == "" || r.Setting == "" || r.Verdict == "" || r.Runs != 2 || math.IsNaN(r.Here) || math.IsNaN(r.CI95) {
+			t.Errorf("row %+v", r)
+		}
+	}
+	key := func(r Row) string { return r.Measure + "|" + r.Setting }
+	sorted := slices.SortedFunc(slices.Values(rows), func(a, b Row) int { return cmp.Compare(key(a), key(b)) })
+	for i := 1; i < len(sorted); i++ {
+		if key(sorted[i]) == key(sorted[i-1]) {
+			t.Errorf("two rows of %s", key(sorted[i]))
+		}
+	}
+	words := BalanceFinding(rows)
+	for _, want := range []string{"more evenly than random", "adaptive prices", "a planner would", "To overstate"} {
+		if !strings.Contains(words, want) {
+			t.Errorf("%q has no %q", words, want)
+		}
+	}
+}
+
+func TestLoadBalancing_RefusesWhatItCannotRun(t *testing.T) {
+	t.Parallel()
+	if _, err := LoadBalancing(BalanceOptions{}); err == nil || !strings.Contains(err.Error(), "runs = 0") {
+		t.Errorf("no runs: %v", err)
+	}
+	_, err := LoadBalancing(BalanceOptions{Runs: 1, Traces: []BalanceTrace{{Trace: &swf.Trace{Name: "a.swf"}, Nodes: 4}}})
+	if err == nil || !strings.Contains(err.Error(), "a.swf: 0 jobs on 4 processors") {
+		t.Errorf("an empty log: %v", err)
+	}
+}

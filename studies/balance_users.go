@@ -1,0 +1,438 @@
+package studies
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"bourse"
+	"bourse/configs"
+	"bourse/policy/backfill"
+	"bourse/policy/pricing"
+	"bourse/sites"
+)
+
+// A user of a market has a job that is worth something until a deadline, and waits
+// at a cost. When the job arrives he looks at what each way to run it would bring
+// by the sites' plans, and takes the best, or leaves:
+//
+//	best effort    pays the base price
+//	priority queue pays double, and goes before
+//	reservation    pays the base price and, under adaptive prices, the delay it causes;
+//	               it is as long as the job will run, as in the paper's experiments
+//	another site   any of these elsewhere
+//
+// Half of the users do not look: they stay in their own queue, as local users do.
+//
+// A way brings its value, if it ends by the deadline, less the price, less the
+// user's delay cost x nodes x planned wait; of equals a reservation, which keeps
+// its start, is taken. What came of it is measured when all
+// jobs have ended. The right choice is the one that a planner would make who knows
+// all delay costs: it counts the delay to all others, by the same plans, in place
+// of what is paid above base.
+
+// regime says what the users of a market may do and what they pay.
+type regime struct {
+	name     string
+	stay     bool  // on their own site's queue; nobody leaves
+	home     bool  // any way, but on their own site
+	additive bool  // reservations pay for the delay that they cause
+	declared bool  // at the delay costs that users declare, else all at 1
+	lie      int64 // what a fifth of those who stay multiply their delay cost by, in thousandths; 0: nobody lies
+	planner  bool  // the right choice is made for them
+}
+
+// The regimes of the market.
+const (
+	ownQueue = iota
+	fixedPrice
+	flatPrice
+	declaredPrice
+	homeOnly
+	planned
+	overstate
+	understate
+)
+
+var regimes = []regime{
+	ownQueue:      {name: "own queue only", stay: true},
+	fixedPrice:    {name: "choice, fixed prices"},
+	flatPrice:     {name: "choice, adaptive prices", additive: true},
+	declaredPrice: {name: "choice, adaptive prices at declared delay costs", additive: true, declared: true},
+	homeOnly:      {name: "choice at home only, adaptive prices", home: true, additive: true},
+	planned:       {name: "a planner chooses", additive: true, declared: true, planner: true},
+	overstate:     {name: "a tenth declare 4 x their delay cost", additive: true, declared: true, lie: 4000},
+	understate:    {name: "a tenth declare 1/4 of their delay cost", additive: true, declared: true, lie: 250},
+}
+
+// way is how a job is run.
+type way int
+
+const (
+	leave way = iota
+	bestEffort
+	priorityQueue
+	reservation
+	ways
+)
+
+var wayNames = [ways]string{"leave", "best effort", "the priority queue", "a reservation"}
+
+// marketOutcome is what came of a market.
+type marketOutcome struct {
+	welfare   float64 // values reached less delay costs, % of all values
+	inTime    float64 // % of the users whose job ended by its deadline
+	wait      float64 // mean, of those who did not leave, h
+	burden    float64 // the same weighted by delay cost x nodes, h
+	paid      float64 // credits per node-hour of those who did not leave
+	refunds   float64 // what would be passed on to the delayed, % of what is paid
+	elsewhere float64 // % of the users
+	by        [ways]float64
+	right     float64 // % of the choices that the planner would have made too
+	spread    float64 // of the sites' work over capacity, standard deviation in points
+	liars     float64 // mean utility of the tenth, in credits
+	liarsBack float64 // the same with refunds as quoted
+}
+
+// chooser is a user, his job and what becomes of it.
+type chooser struct {
+	bourse.LocalJob
+	home     int
+	value    float64 // credits, if it ends by the deadline
+	delay    int64   // delay cost, thousandths of the base price per node-hour
+	declared int64
+	deadline bourse.Time
+	liar     bool
+	stays    bool
+
+	way    way
+	at     int
+	start  bourse.Time
+	paid   float64
+	refund float64
+}
+
+// market is a market under way.
+type market struct {
+	regime
+	users   []chooser
+	nodes   []int
+	span    bourse.Duration // of the submits
+	queues  []*sites.Queue
+	price   []float64 // base, credits per node-hour
+	true    *pricing.Book
+	asked   *pricing.Book
+	right   int // of the choices
+	choices int
+	delays  []bourse.Delay
+}
+
+// newMarket returns a market without sites or users.
+func newMarket(r regime) *market {
+	return &market{regime: r, true: pricing.NewBook(), asked: pricing.NewBook()}
+}
+
+// add adds a site of so many nodes.
+func (m *market) add(s *configs.Site, nodes int) {
+	m.span = max(m.span, s.Workload.Days)
+	m.nodes = append(m.nodes, nodes)
+	m.price = append(m.price, s.Groups[0].Price.Float())
+	q := sites.NewQueue(sites.QueueOptions{Nodes: nodes, Policy: s.Policy,
+		Queues: []sites.LocalQueue{{Rate: 1000, DelayCost: 1000}, {Priority: 1, Rate: 2000, DelayCost: 1000}}})
+	q.Watch(marketWatcher{m})
+	m.queues = append(m.queues, q)
+}
+
+// marketRun lives through one market.
+func marketRun(sc *configs.Scenario, load *Workloads, r regime, seed uint64) (marketOutcome, error) {
+	m := newMarket(r)
+	for i := range sc.Sites {
+		s := &sc.Sites[i]
+		jobs, err := load.local(s, seed)
+		if err != nil {
+			return marketOutcome{}, err
+		}
+		for _, j := range jobs {
+			if j.Run > 0 && j.Nodes <= s.Groups[0].Nodes {
+				j.Estimate = max(j.Estimate, j.Run)
+				m.users = append(m.users, chooser{LocalJob: j, home: i, start: bourse.Never})
+			}
+		}
+		m.add(s, s.Groups[0].Nodes)
+	}
+	slices.SortStableFunc(m.users, func(a, b chooser) int { return cmp.Compare(a.Submit, b.Submit) })
+	m.draw(seed)
+	for i := range m.users {
+		m.serve(&m.users[i])
+	}
+	for _, q := range m.queues {
+		for t := q.Next(); t < bourse.Never; t = q.Next() {
+			q.Advance(t)
+		}
+	}
+	return m.outcome(), nil
+}
+
+// draw draws what the workload does not say, each purpose from a stream of its
+// own: values of 1 to 16 times the base price, delay costs of 1/16 to 4 with mean
+// about 1, deadlines of 1.5 to 20 runs and an hour after the submit, who lies and who stays.
+func (m *market) draw(seed uint64) {
+	stream := func(purpose string) *rand.Rand { return rand.New(rand.NewPCG(derived(seed, "market "+purpose), 0)) }
+	values, delays, deadlines, liars, habits := stream("values"), stream("delays"), stream("deadlines"), stream("liars"), stream("habits")
+	between := func(r *rand.Rand, low, high float64) float64 { return low * math.Pow(high/low, r.Float64()) }
+	for i := range m.users {
+		u := &m.users[i]
+		u.ID = int64(i + 1)
+		u.value = between(values, 1, 16) * m.price[u.home] * float64(u.Nodes) * u.Run.Hours()
+		u.delay = int64(1000 * between(delays, 1./16, 4))
+		u.deadline = u.Submit.Add(bourse.Duration(between(deadlines, 1.5, 20)*float64(u.Run)) + bourse.Hour)
+		u.stays = habits.IntN(2) == 0
+		u.liar = liars.IntN(5) == 0 && u.stays // whom others' reservations delay
+		if u.declared = u.delay; u.liar && m.lie > 0 {
+			u.declared = u.delay * m.lie / 1000
+		}
+	}
+}
+
+// marketWatcher notes when jobs start.
+type marketWatcher struct{ *market }
+
+func (w marketWatcher) Started(j *bourse.LocalJob, s *backfill.Start) {
+	w.users[j.ID-1].start = s.End.Add(-s.Estimate)
+}
+func (w marketWatcher) Ended(*bourse.LocalJob, bourse.Time, bourse.Time, bool) {}
+func (w marketWatcher) Refused(j *bourse.LocalJob, why bourse.Reason) {
+	panic("studies: a job of the market was refused: " + why.String())
+}
+
+// option is one way to run a job, by the plans.
+type option struct {
+	way   way
+	at    int
+	start bourse.Time
+	price float64 // credits
+	harm  float64 // true cost of the delay to others, credits
+	base  float64 // price without what is above base
+}
+
+// brings is what the user would have of an option; planned counts the harm in
+// place of what is above base.
+func (m *market) brings(u *chooser, o option, planner bool) float64 {
+	if o.way == leave {
+		return 0
+	}
+	b := -m.waiting(u, o.start, o.at)
+	if o.start.Add(u.Run) <= u.deadline {
+		b += u.value
+	}
+	if planner {
+		return b - o.base - o.harm
+	}
+	return b - o.price
+}
+
+// waiting is what a wait costs a user, in credits.
+func (m *market) waiting(u *chooser, start bourse.Time, at int) float64 {
+	return float64(u.delay) / 1000 * m.price[at] * float64(u.Nodes) * start.Sub(u.Submit).Hours()
+}
+
+// serve has a user choose and carries the choice out.
+func (m *market) serve(u *chooser) {
+	now := u.Submit
+	if m.stay || u.stays {
+		m.queues[u.home].Advance(now)
+		m.take(u, option{way: bestEffort, at: u.home, price: m.price[u.home] * float64(u.Nodes) * u.Run.Hours()})
+		return
+	}
+	best, right := option{way: leave}, option{way: leave}
+	for at, q := range m.queues {
+		q.Advance(now)
+		if m.home && at != u.home || u.Nodes > m.nodes[at] {
+			continue
+		}
+		m.options(u, at, func(o option) {
+			if m.brings(u, o, false) > m.brings(u, best, false) {
+				best = o
+			}
+			if m.brings(u, o, true) > m.brings(u, right, true) {
+				right = o
+			}
+		})
+	}
+	m.choices++
+	if best.way == right.way && best.at == right.at && best.start == right.start {
+		m.right++
+	}
+	if m.planner {
+		best = right
+	}
+	m.take(u, best)
+}
+
+// options tells of every way to run a job on a site.
+func (m *market) options(u *chooser, at int, tell func(option)) {
+	state := m.queues[at].State().Clone()
+	m.weigh(&state, func(v *chooser) int64 { return v.delay })
+	m.true.Reset(&state)
+	planned := slices.Clone(m.true.Starts())
+	rate := m.price[at] * float64(u.Nodes) * u.Run.Hours()
+
+	asked := state
+	if m.additive {
+		asked.Queue = slices.Clone(state.Queue)
+		m.weigh(&asked, func(v *chooser) int64 {
+			if m.declared {
+				return v.declared
+			}
+			return 1000
+		})
+		m.asked.Price(pricing.Adaptive)
+	} else {
+		m.asked.Price(pricing.Fixed)
+	}
+	m.asked.Reset(&asked)
+	harms := m.true.Offers(u.Nodes, u.Run, false)
+	for i, o := range m.asked.Offers(u.Nodes, u.Run, false) {
+		if o.Feasible {
+			tell(option{way: reservation, at: at, start: o.Start, base: rate,
+				price: rate + m.price[at]*o.Additive.Hours(), harm: m.price[at] * harms[i].Additive.Hours()})
+		}
+	}
+	for _, w := range []way{bestEffort, priorityQueue} {
+		o := option{way: w, at: at, base: rate, price: rate}
+		if w == priorityQueue {
+			o.price = 2 * rate
+		}
+		o.start, o.harm = m.join(&state, u, w, planned)
+		o.harm *= m.price[at]
+		tell(o)
+	}
+}
+
+// weigh sets the weights of those who wait.
+func (m *market) weigh(s *backfill.State, of func(*chooser) int64) {
+	for i := range s.Queue {
+		s.Queue[i].Weight = of(&m.users[s.Queue[i].ID-1])
+	}
+}
+
+// join is the planned start of a job that joins a queue, and what the others who
+// wait there lose by it, in node-hours times their delay costs.
+func (m *market) join(s *backfill.State, u *chooser, w way, before []bourse.Time) (start bourse.Time, harm float64) {
+	q := backfill.Queued{ID: u.ID, Nodes: u.Nodes, Estimate: u.Estimate, Submit: u.Submit, Weight: 1000, Promise: bourse.Never}
+	at := len(s.Queue)
+	if w == priorityQueue {
+		q.Priority = 1
+		for at > 0 && s.Queue[at-1].Priority < 1 {
+			at--
+		}
+	}
+	with := *s
+	with.Queue = slices.Insert(slices.Clone(s.Queue), at, q)
+	m.asked.Reset(&with)
+	starts := m.asked.Starts()
+	for i := range s.Queue {
+		after := starts[i]
+		if i >= at {
+			after = starts[i+1]
+		}
+		if late := after.Sub(before[i]); late > 0 {
+			harm += float64(s.Queue[i].Weight) / 1000 * float64(s.Queue[i].Nodes) * late.Hours()
+		}
+	}
+	return starts[at], harm
+}
+
+// take carries a choice out.
+func (m *market) take(u *chooser, o option) {
+	u.way, u.at, u.paid = o.way, o.at, o.price
+	q := m.queues[o.at]
+	switch o.way {
+	case bestEffort, priorityQueue:
+		j := u.LocalJob
+		j.Queue = int(o.way - bestEffort)
+		q.Feed(sites.Jobs([]bourse.LocalJob{j}))
+		q.Advance(u.Submit)
+	case reservation:
+		if m.additive {
+			m.passOn(u, o)
+		}
+		u.start = o.start
+		r := backfill.Reserved{ID: u.ID, Nodes: u.Nodes, Start: o.start, End: o.start.Add(u.Run)}
+		if why := q.Reserve(u.Submit, r); why.Refused() {
+			panic("studies: a feasible offer was refused: " + why.String())
+		}
+		q.Advance(u.Submit)
+	}
+}
+
+// passOn notes what each of the delayed would have of the price, at what he has
+// declared.
+func (m *market) passOn(u *chooser, o option) {
+	state := m.queues[o.at].State().Clone()
+	m.asked.Price(pricing.Adaptive)
+	m.asked.Reset(&state)
+	m.delays = m.asked.Delays(m.delays[:0], o.start, u.Nodes, u.Run)
+	for _, d := range m.delays {
+		v, weight := &m.users[d.Job-1], int64(1000)
+		if m.declared {
+			weight = v.declared
+		}
+		v.refund += float64(weight) / 1000 * m.price[o.at] * float64(d.Nodes) * d.By.Hours()
+	}
+}
+
+// outcome sums up.
+func (m *market) outcome() marketOutcome {
+	var x marketOutcome
+	var values, stayed, hours, weights, refunds, liars float64
+	work := make([]float64, len(m.queues))
+	for i := range m.users {
+		u := &m.users[i]
+		values += u.value
+		x.by[u.way]++
+		utility := 0.0
+		if u.way != leave {
+			wait := u.start.Sub(u.Submit).Hours()
+			cost := m.waiting(u, u.start, u.at)
+			stayed++
+			hours += float64(u.Nodes) * u.Run.Hours()
+			work[u.at] += float64(u.Nodes) * u.Run.Hours()
+			x.wait += wait
+			weight := float64(u.delay) * float64(u.Nodes)
+			x.burden, weights = x.burden+weight*wait, weights+weight
+			x.paid += u.paid
+			refunds += u.refund
+			x.welfare -= cost
+			utility -= cost + u.paid
+			if u.start.Add(u.Run) <= u.deadline {
+				x.welfare += u.value
+				x.inTime++
+				utility += u.value
+			}
+			if u.at != u.home {
+				x.elsewhere++
+			}
+		}
+		if u.liar {
+			liars++
+			x.liars += utility
+			x.liarsBack += utility + u.refund
+		}
+	}
+	n := float64(len(m.users))
+	x.welfare *= 100 / values
+	x.inTime, x.elsewhere, x.right = 100*x.inTime/n, 100*x.elsewhere/n, 100*float64(m.right)/max(1, float64(m.choices))
+	x.refunds = 100 * refunds / x.paid
+	x.wait, x.burden, x.paid = x.wait/stayed, x.burden/weights, x.paid/hours
+	for w := range x.by {
+		x.by[w] *= 100 / n
+	}
+	for i := range work {
+		work[i] *= 100 / (float64(m.nodes[i]) * m.span.Hours())
+	}
+	x.spread = deviation(work)
+	x.liars, x.liarsBack = x.liars/liars, x.liarsBack/liars
+	return x
+}
