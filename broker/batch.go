@@ -48,7 +48,7 @@ type job struct {
 	errand  *errand
 	askers  []agents.ID // who wait for the answer to its cancellation
 	held    bool        // it waits for others to be placed
-	again   bool        // it is due once the cycle that has planned it too early is over
+	again   bool        // it is due as soon as what was planned too early for it is undone
 	touched bool
 }
 

@@ -19,7 +19,7 @@ type fakeSite struct {
 	legs   map[bourse.LegID]*fakeLeg
 	rule   func(m agents.Message) fakeAnswer // how to answer; nil: by the book
 	skew   bourse.Duration
-	queued bourse.Duration // what waits there
+	queued bourse.Duration       // what waits there
 	lie    func() agents.Message // sent before every answer to a request for offers
 }
 

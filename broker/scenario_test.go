@@ -174,6 +174,10 @@ func scenarioJob(t *testing.T, line string) bourse.Job {
 			j.Phi = number(t, value)
 		case "deadline":
 			j.Deadline = bourse.Time(number(t, value)) * 1000
+		case "after":
+			j.After = strings.Split(value, "+")
+		case "gap":
+			j.Gap = bourse.Duration(number(t, value)) * bourse.Second
 		default:
 			t.Fatalf("unknown key %q", key)
 		}

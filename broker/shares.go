@@ -63,7 +63,9 @@ func (b *Broker) lateDue(m lateDue) {
 	}
 }
 
-// late reports whether nobody knows when a window ends.
-func (t *transaction) late() bool {
-	return slices.ContainsFunc(t.legs, func(l txLeg) bool { return l.late && !l.state.Terminal() })
+// overdue reports whether nobody knows when a job's window ends.
+func (j *job) overdue() bool {
+	return slices.ContainsFunc(j.txs, func(t *transaction) bool {
+		return slices.ContainsFunc(t.legs, func(l txLeg) bool { return l.late && !l.state.Terminal() })
+	})
 }

@@ -25,7 +25,8 @@ type story struct {
 	lives  uint64
 	facts  []agents.Fact
 	alarms []agents.Alarm
-	free   map[agents.ID]int // nodes that a site offers
+	free   map[agents.ID]int  // nodes that a site offers
+	shared map[agents.ID]bool // whose nodes are time-shared
 	seq    map[agents.ID]uint64
 	from   map[agents.ID]uint64
 	trace  strings.Builder
@@ -93,6 +94,11 @@ func (s *story) command(d *datadriven.TestData) {
 		s.crash(d)
 	case "silent": // a site makes no offers any more
 		s.free[siteID(strings.TrimSpace(d.Input))] = -1
+	case "shared": // a site's nodes are
+		if s.shared == nil {
+			s.shared = map[agents.ID]bool{}
+		}
+		s.shared[siteID(strings.TrimSpace(d.Input))] = true
 	case "offer":
 		for _, a := range d.CmdArgs {
 			s.free[siteID(a.Key)] = number(s.t, a.Vals[0])
@@ -220,6 +226,11 @@ func (s *story) step(from agents.ID, m agents.Message) {
 func (s *story) offer(id agents.ID, r agents.OfferRequest) agents.Message {
 	p := bourse.NewProfile(s.now, s.free[id])
 	g := bourse.Group{Site: siteName(id), Name: "main", Nodes: 4, Performance: bourse.Unit, Price: 3_600_000}
+	if s.shared[id] {
+		none := bourse.NewProfile(s.now, 0)
+		return agents.Offers{Cycle: r.Cycle, Now: s.now, Stamp: s.stamp(id, nil),
+			Groups: []agents.GroupOffer{{Group: g, Admissible: none, Clear: none, Shared: true}}}
+	}
 	return agents.Offers{Cycle: r.Cycle, Now: s.now, Stamp: s.stamp(id, nil),
 		Groups: []agents.GroupOffer{{Group: g, Admissible: p, Clear: p}}}
 }
@@ -315,6 +326,13 @@ func (s *story) parse(id agents.ID, f []string) agents.Message {
 			return 0
 		}
 		return credits(s.t, f[i])
+	}
+	if f[0] == "Quotes" { // what each of the legs asked for costs
+		m := agents.Quotes{Ref: s.b.cycle.number, Stamp: st}
+		for i := range f[1:] {
+			m.Quotes = append(m.Quotes, bourse.Quote{Fare: bourse.Fare{Base: money(i + 1)}})
+		}
+		return m
 	}
 	if f[0] == "Listing" {
 		m := agents.Listing{Incarnation: s.b.life().Incarnation, Stamp: st}

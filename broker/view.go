@@ -100,6 +100,9 @@ func (b *Broker) AtRest() bool {
 
 func (j *job) view() JobView {
 	v := JobView{Job: j.Job, State: j.state, Since: j.since, Reason: j.reason}
+	if j.state == Waiting && j.reason.Code == bourse.After && !j.held {
+		v.Reason = reason(bourse.After, "what it comes after is placed now, and it waits for a cycle")
+	}
 	if j.last != nil {
 		t := j.last.view()
 		v.Last = &t

@@ -48,6 +48,9 @@ func (b *Broker) unrelated(j *bourse.Job) bourse.Reason {
 
 // given says that a job is given up because another is.
 func given(p *job) bourse.Reason {
+	if p.reason.Code == bourse.After {
+		return reason(bourse.After, "%s, which it comes after, was given up, as it came after another that was", p.Name)
+	}
 	return reason(bourse.After, "%s, which it comes after, was given up: %v", p.Name, p.reason)
 }
 
@@ -68,7 +71,7 @@ func (j *job) ends() (bourse.Time, bool) {
 	case Done:
 		return j.ended, true
 	case Placed:
-		return j.lastEnd(), !slices.ContainsFunc(j.txs, func(t *transaction) bool { return t.givenUp != kept || t.late() })
+		return j.lastEnd(), !slices.ContainsFunc(j.txs, func(t *transaction) bool { return t.givenUp != kept }) && !j.overdue()
 	}
 	return 0, false
 }
@@ -171,8 +174,7 @@ func (b *Broker) review(now bourse.Time, j *job, out *agents.Outbox) {
 		b.reviewWaiting(j, at, ok, out)
 	case Trying:
 		if t := j.last; t != nil && t.open() && t.resolved && (!ok || t.legs[0].what.Start < at) {
-			b.endPlan(j)
-			b.abort(now, t, j.slipped(at, ok), out)
+			b.putOff(now, j, t, j.slipped(at, ok), ok, out)
 		}
 	case Placed:
 		settled := !slices.ContainsFunc(j.txs, func(t *transaction) bool { return !t.resolved || t.givenUp != kept })
@@ -202,6 +204,16 @@ func (b *Broker) reviewWaiting(j *job, at bourse.Time, ok bool, out *agents.Outb
 	}
 }
 
+// putOff aborts a try of a window that would start too early now.
+func (b *Broker) putOff(now bourse.Time, j *job, t *transaction, why bourse.Reason, again bool, out *agents.Outbox) {
+	if b.cycle.try == t {
+		j.again = again
+		b.endPlan(j)
+		b.postpone(j, why, false, out)
+	}
+	b.abort(now, t, why, out)
+}
+
 // planOf is the plan that the cycle under way has for a job and has not tried.
 func (b *Broker) planOf(j *job) *plan {
 	if b.cycle.phase == idle || !j.taken {
@@ -229,6 +241,8 @@ func (j *job) slipped(at bourse.Time, ok bool) bourse.Reason {
 	for _, p := range j.needs {
 		end, placed := p.ends()
 		switch {
+		case !placed && !ok && p.state == Placed && p.overdue():
+			return reason(bourse.After, "%s, which it comes after, is late: when it ends is not known", p.Name)
 		case !placed && !ok:
 			return reason(bourse.After, "%s, which it comes after, has lost its window", p.Name)
 		case ok && end.Add(j.Gap) == at:
@@ -241,6 +255,7 @@ func (j *job) slipped(at bourse.Time, ok bool) bourse.Reason {
 // slip gives back the window of a job that would start too early now. Where that
 // comes of its user's own wish the schedules say what is refunded, else all is.
 func (b *Broker) slip(now bourse.Time, j *job, why bourse.Reason, out *agents.Outbox) {
+	j.again = true // once its legs are released
 	e, txs := j.errand, slices.Clone(j.txs)
 	if e != nil {
 		b.finish(e)

@@ -27,24 +27,26 @@ type Options struct {
 // Explanation says why a job got what it got. Times are in seconds since zero
 // (for a process: Unix time), money in credits.
 type Explanation struct {
-	Job       string         `json:"job"`
-	User      string         `json:"user,omitempty"`
-	Asked     bourse.Request `json:"asked"`
-	Submitted bourse.Time    `json:"submitted"`
-	State     string         `json:"state"` // waiting, being held, placed, running, ended, given up, cancelled, not taken
-	Since     bourse.Time    `json:"since"`
-	Reason    bourse.Reason  `json:"reason,omitzero"` // why it waits, or was given up
-	Waiting   *Waiting       `json:"waiting,omitempty"`
-	Cycles    int            `json:"cycles"`             // that it took part in, as far as the journal goes back
-	Latest    []CycleLine    `json:"latest,omitempty"`   // the latest of them
-	Cycle     *Cycle         `json:"cycle,omitempty"`    // the one that is explained
-	Turns     []Turn         `json:"turns"`              // what became of it
-	Dropped   int            `json:"dropped,omitempty"`  // turns left out in the middle
-	Changes   []Change       `json:"changes,omitempty"`  // what would have changed the answer
-	Tried     []string       `json:"tried,omitempty"`    // what was tried and would not have
-	Unknown   []string       `json:"unknown,omitempty"`  // what cannot be said, and why
-	Journal   [2]bourse.Time `json:"journal"`            // from when to when the facts are
-	Earliest  *Estimate      `json:"earliest,omitempty"` // of a job that waits
+	Job       string          `json:"job"`
+	User      string          `json:"user,omitempty"`
+	Asked     bourse.Request  `json:"asked"`
+	After     []string        `json:"after,omitempty"` // jobs that it comes after,
+	Gap       bourse.Duration `json:"gap,omitempty"`   // so long
+	Submitted bourse.Time     `json:"submitted"`
+	State     string          `json:"state"` // waiting, being held, placed, running, ended, given up, cancelled, not taken
+	Since     bourse.Time     `json:"since"`
+	Reason    bourse.Reason   `json:"reason,omitzero"` // why it waits, or was given up
+	Waiting   *Waiting        `json:"waiting,omitempty"`
+	Cycles    int             `json:"cycles"`             // that it took part in, as far as the journal goes back
+	Latest    []CycleLine     `json:"latest,omitempty"`   // the latest of them
+	Cycle     *Cycle          `json:"cycle,omitempty"`    // the one that is explained
+	Turns     []Turn          `json:"turns"`              // what became of it
+	Dropped   int             `json:"dropped,omitempty"`  // turns left out in the middle
+	Changes   []Change        `json:"changes,omitempty"`  // what would have changed the answer
+	Tried     []string        `json:"tried,omitempty"`    // what was tried and would not have
+	Unknown   []string        `json:"unknown,omitempty"`  // what cannot be said, and why
+	Journal   [2]bourse.Time  `json:"journal"`            // from when to when the facts are
+	Earliest  *Estimate       `json:"earliest,omitempty"` // of a job that waits
 
 }
 
@@ -158,7 +160,7 @@ func Explain(facts iter.Seq2[bourse.Time, agents.Fact], job string, o Options) (
 	if !h.known {
 		return nil, &ErrUnknown{job, h.first}
 	}
-	e := &Explanation{Job: job, User: h.submitted.User, Asked: h.submitted.Request, Submitted: h.at, State: h.state, Since: h.since,
+	e := &Explanation{Job: job, User: h.submitted.User, Asked: h.submitted.Request, After: h.submitted.After, Gap: h.submitted.Gap, Submitted: h.at, State: h.state, Since: h.since,
 		Reason: h.reason, Cycles: h.count, Turns: h.turns, Dropped: h.dropped, Journal: [2]bourse.Time{h.first, h.last}}
 	if h.waits > 0 && e.waits() {
 		e.Waiting = &Waiting{From: h.waitsFrom, Cycles: h.waits}

@@ -90,6 +90,13 @@ func (e *Explanation) head(w *writer) {
 			bounds += ", to end by " + w.clock(q.Deadline)
 		}
 		w.text(bounds)
+		if len(e.After) > 0 {
+			gap := ""
+			if e.Gap > 0 {
+				gap = span(e.Gap) + " "
+			}
+			w.line("  comes %safter %s", gap, strings.Join(e.After, ", "))
+		}
 	}
 	if x := e.Earliest; x != nil {
 		e.estimate(w, x)
