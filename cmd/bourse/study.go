@@ -27,7 +27,6 @@ type experiment struct {
 	traces      string // what --trace is to name, "" if it takes none
 	runs, quick int    // seeds, without --runs
 	run         func(*studying) ([]studies.Row, error)
-	finding     func([]studies.Row) string // what the rows say together, in words; nil: nothing
 }
 
 // experiments lists the studies in the order of the contract.
@@ -37,7 +36,6 @@ func experiments() []experiment {
 		studySlots(),
 		studySLA(),
 		studyAdmission(),
-		studyBalance(),
 	}
 }
 
@@ -70,8 +68,8 @@ over the runs, and a verdict. The studies are
 
 ` + list.String() + `
 Traces are in the Standard Workload Format (gzip by name). A study without its
-trace draws one from a model, and says so. With --out DIR it writes NAME.json
-and NAME.csv.`,
+trace draws one from a model, and says so. With --out DIR it writes NAME.json,
+NAME.csv and NAME.html.`,
 		Example: "  bourse study admission --trace SDSC-SP2-1998-4.2-cln.swf.gz --quick\n" +
 			"  bourse study admission --trace SDSC-SP2-1998-4.2-cln.swf.gz --runs 20 --out out\n" +
 			"  bourse study sla-reservations --trace SDSC-SP2-1998-4.2-cln.swf.gz --json",
@@ -145,18 +143,16 @@ func (f *studyFlags) run(name string, runsGiven bool, stdout, stderr io.Writer) 
 		return err
 	}
 	if f.out != "" {
-		if err := writeStudy(f.out, name, rows); err != nil {
+		page := &studies.Page{Name: name, Seed: f.seed, Rows: rows, Settings: []report.Setting{
+			{Key: "runs", Value: strconv.Itoa(s.runs)}, {Key: "traces", Value: traceNames(f.traces)}}}
+		if err := writeStudy(f.out, page); err != nil {
 			return failed(err)
 		}
 	}
 	if f.json {
 		return failed(writeJSON(stdout, rows))
 	}
-	if err := f.show(name, rows, stdout); err != nil || e.finding == nil {
-		return failed(err)
-	}
-	_, err = fmt.Fprintf(stdout, "\n%s\n", text.WrapSoft(e.finding(rows), 95))
-	return failed(err)
+	return failed(f.show(name, rows, stdout))
 }
 
 // show prints the rows for people.
@@ -173,7 +169,7 @@ func (f *studyFlags) show(name string, rows []studies.Row, stdout io.Writer) err
 		_, err := fmt.Fprintln(stdout, "\nNo files written; name a folder with --out DIR.")
 		return err
 	}
-	_, err := fmt.Fprintf(stdout, "\nFiles in %s: %s.json, %s.csv\n", f.out, name, name)
+	_, err := fmt.Fprintf(stdout, "\nFiles in %s: %s.json, %s.csv, %s.html\n", f.out, name, name, name)
 	return err
 }
 
@@ -198,25 +194,49 @@ func shortFigure(v float64) string {
 	return strconv.FormatFloat(v, 'f', 2, 64)
 }
 
-// writeStudy writes the rows as JSON and as CSV, whole files or none.
-func writeStudy(dir, name string, rows []studies.Row) error {
+// traceNames are the traces without their folders, which say nothing of them.
+func traceNames(paths []string) string {
+	var names []string
+	for _, p := range paths {
+		names = append(names, filepath.Base(p))
+	}
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
+
+// writeStudy writes a study as JSON, as CSV and as a page, each file whole or not
+// at all.
+func writeStudy(dir string, page *studies.Page) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	err := files.Replace(filepath.Join(dir, name+".json"), func(w io.Writer) error { return writeJSON(w, rows) })
-	if err != nil {
-		return err
-	}
-	return files.Replace(filepath.Join(dir, name+".csv"), func(w io.Writer) error {
-		c := csv.NewWriter(w)
-		_ = c.Write([]string{"measure", "setting", "paper", "here", "ci95", "runs", "verdict"}) // Error tells
-		for _, r := range rows {
-			figure := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-			_ = c.Write([]string{r.Measure, r.Setting, r.Paper.String(), figure(r.Here), figure(r.CI95), strconv.Itoa(r.Runs), r.Verdict})
+	for _, file := range []struct {
+		ending string
+		write  func(io.Writer) error
+	}{
+		{".json", func(w io.Writer) error { return writeJSON(w, page.Rows) }},
+		{".csv", func(w io.Writer) error { return writeRows(w, page.Rows) }},
+		{".html", page.Write},
+	} {
+		if err := files.Replace(filepath.Join(dir, page.Name+file.ending), file.write); err != nil {
+			return err
 		}
-		c.Flush()
-		return c.Error()
-	})
+	}
+	return nil
+}
+
+// writeRows writes the rows as CSV.
+func writeRows(w io.Writer, rows []studies.Row) error {
+	c := csv.NewWriter(w)
+	_ = c.Write([]string{"measure", "setting", "paper", "here", "ci95", "runs", "verdict"}) // Error tells
+	for _, r := range rows {
+		figure := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+		_ = c.Write([]string{r.Measure, r.Setting, r.Paper.String(), figure(r.Here), figure(r.CI95), strconv.Itoa(r.Runs), r.Verdict})
+	}
+	c.Flush()
+	return c.Error()
 }
 
 // studyProgress returns what shows progress, on a terminal only, from the moment

@@ -56,6 +56,10 @@ func TestStudy_PrintsAndWritesTheSameRows(t *testing.T) {
 	if err != nil || string(written) != stdout {
 		t.Errorf("admission.json is not what was printed: %v", err)
 	}
+	page, err := os.ReadFile(filepath.Join(dir, "admission.html"))
+	if err != nil || !strings.HasPrefix(string(page), "<!DOCTYPE html>") || !strings.Contains(string(page), "LibraRisk, trace estimates, ratio 10") {
+		t.Errorf("admission.html is no page of the rows: %v, %.40q", err, page)
+	}
 	text, err := os.ReadFile(filepath.Join(dir, "admission.csv"))
 	if err != nil {
 		t.Fatal(err)
