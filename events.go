@@ -47,6 +47,7 @@ type (
 		What   Leg   `json:"what"`
 		Beside LegID `json:"beside,omitzero"` // a reservation whose nodes it counts on: no more than the larger of both is taken
 		Ends   Time  `json:"ends,omitempty"`  // of a durable cluster: when its work is really over
+		Flex   Flex  `json:"flex,omitzero"`   // the window within which it may lie
 	}
 	// NodesFreed says that a leg's nodes are free from now on.
 	NodesFreed struct {
@@ -408,7 +409,7 @@ func Facts() []interface{ Kind() string } {
 		JobStarted{}, JobEnded{}, JobRefused{}, NodesLocked{}, NodesFreed{},
 		WorkBegun{}, JobQueued{}, JobExtended{}, LockMoved{}, ClusterImage{},
 		SiteDrained{}, SiteClosed{}, SiteOpened{}, MaintenanceSet{}, MaintenanceOver{},
-		LegMoved{}, LegRestored{}, LegShifted{}, ShiftNoted{}, NodesMoved{}, LifeSeen{}, LifeListed{}, Tombstone{}, NoticeNoted{}, LegsForgotten{}, SiteImage{}, NodesDown{},
+		LegMoved{}, LegRestored{}, LegShifted{}, ShiftNoted{}, NodesMoved{}, JobPromised{}, LifeSeen{}, LifeListed{}, Tombstone{}, NoticeNoted{}, LegsForgotten{}, SiteImage{}, NodesDown{},
 		JobSubmitted{}, SubmissionRefused{}, CycleClosed{}, JobPostponed{},
 		TxBegun{}, LegPriced{}, TxDecided{}, LegClosed{}, LegDone{},
 		LifeBegun{}, LifeFenced{}, TxReversed{}, LegAdopted{}, Amnesia{}, JobBroken{}, JobCancelled{},

@@ -44,11 +44,12 @@ type (
 	}
 	// GroupMemory is what a cluster keeps of a group's local jobs.
 	GroupMemory struct {
-		Group   string       `json:"group"`
-		Waiting []LocalJob   `json:"waiting"` // in queue order
-		Running []RunningJob `json:"running"` // in order of id
-		Submit  Time         `json:"submit"`  // of the job that was taken last
-		Taken   int          `json:"taken"`   // how many of that submit
+		Group    string        `json:"group"`
+		Waiting  []LocalJob    `json:"waiting"`            // in queue order
+		Running  []RunningJob  `json:"running"`            // in order of id
+		Promised []JobPromised `json:"promised,omitempty"` // that wait for their slots, by id
+		Submit   Time          `json:"submit"`             // of the job that was taken last
+		Taken    int           `json:"taken"`              // how many of that submit
 	}
 	// RunningJob is a local job that runs.
 	RunningJob struct {
@@ -62,6 +63,8 @@ type (
 		State  LockState `json:"state"`
 		Heard  bool      `json:"heard,omitempty"`
 		Agreed int       `json:"agreed,omitempty"` // the how manieth it was confirmed of those there are
+		Turn   uint32    `json:"turn,omitempty"`   // of its last move within its window
+		Fixed  bool      `json:"fixed,omitempty"`  // it is where it stays
 	}
 	// ReleasedLeg is a leg that was released: nothing is locked for it again.
 	ReleasedLeg struct {

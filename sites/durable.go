@@ -83,6 +83,9 @@ func (d *DurableCluster) start(now bourse.Time, m agents.Started, out *agents.Ou
 		q.Watch(&keptWatch{watch{c, d.cfg.Groups[i].Name}, &d.fed[i], false})
 		q.resume(memory.groups[i])
 		q.keeper.(*keptWatch).lives = true
+	}
+	c.loosenAll(memory)
+	for i, q := range queues {
 		d.feed(i, q, now)
 	}
 	c.remindAgain(now, remind{firstWait / 2})
@@ -184,6 +187,10 @@ func (w *keptWatch) Extended(j *bourse.LocalJob, end bourse.Time) {
 
 // resume has a queue without jobs go on with those of an earlier life.
 func (q *Queue) resume(g *groupMemory) {
+	if q.promises != nil {
+		q.resumePromises(g)
+		return
+	}
 	for _, r := range g.inRunningOrder() {
 		ref := q.keep(&r.Job)
 		e := &q.jobs[ref]

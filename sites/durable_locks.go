@@ -35,7 +35,7 @@ func (c *Cluster) restore(m *clusterMemory) {
 func (c *Cluster) restoreLock(at bourse.Time, x *lockMemory) {
 	group := slices.IndexFunc(c.groups, func(g bourse.Group) bool { return g.Name == x.What.Group })
 	l := &lock{leg: x.Leg, group: max(group, 0), what: x.What, ends: x.Ends, state: stateOf[x.State],
-		agreed: int64(x.Agreed), heard: x.Heard}
+		agreed: int64(x.Agreed), heard: x.Heard, flex: x.Flex, turn: x.Turn, fixed: x.Fixed}
 	c.number++
 	l.number = c.number
 	c.locks[l.leg] = l
@@ -82,8 +82,8 @@ func (c *Cluster) lockMemories() (list []bourse.LockMemory) {
 		if c.locks[l.leg] != l {
 			continue
 		}
-		x := bourse.LockMemory{NodesLocked: bourse.NodesLocked{Leg: l.leg, What: l.what, Ends: l.ends},
-			State: nameOf[l.state], Heard: l.heard, Agreed: int(l.agreed)}
+		x := bourse.LockMemory{NodesLocked: bourse.NodesLocked{Leg: l.leg, What: l.what, Ends: l.ends, Flex: l.flex},
+			State: nameOf[l.state], Heard: l.heard, Agreed: int(l.agreed), Turn: l.turn, Fixed: l.fixed}
 		if l.over != nil {
 			x.Beside = l.over.leg
 		}
@@ -95,6 +95,9 @@ func (c *Cluster) lockMemories() (list []bourse.LockMemory) {
 
 // memory is what an image keeps of a queue's jobs.
 func (q *Queue) memory() (g bourse.GroupMemory) {
+	if q.promises != nil {
+		return q.promisesMemory()
+	}
 	state := q.State()
 	g.Waiting = make([]bourse.LocalJob, 0, len(state.Queue))
 	for i := range state.Queue {

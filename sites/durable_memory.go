@@ -30,6 +30,7 @@ type groupMemory struct {
 	priority []int // of each named queue
 	waiting  map[int64]waitingJob
 	running  map[int64]bourse.RunningJob
+	promised map[int64]bourse.JobPromised
 	fed      mark
 	number   int
 }
@@ -48,7 +49,7 @@ type lockMemory struct {
 func newClusterMemory(cfg ClusterConfig) *clusterMemory {
 	m := &clusterMemory{index: map[string]*groupMemory{}, locks: map[bourse.LegID]*lockMemory{}}
 	for i, g := range cfg.Groups {
-		x := &groupMemory{name: g.Name, waiting: map[int64]waitingJob{}, running: map[int64]bourse.RunningJob{}}
+		x := &groupMemory{name: g.Name, waiting: map[int64]waitingJob{}, running: map[int64]bourse.RunningJob{}, promised: map[int64]bourse.JobPromised{}}
 		for _, q := range cfg.Queues[i].Queues {
 			x.priority = append(x.priority, q.Priority)
 		}
@@ -63,7 +64,7 @@ func (m *clusterMemory) group(name string) *groupMemory {
 	if g := m.index[name]; g != nil {
 		return g
 	}
-	return &groupMemory{waiting: map[int64]waitingJob{}, running: map[int64]bourse.RunningJob{}}
+	return &groupMemory{waiting: map[int64]waitingJob{}, running: map[int64]bourse.RunningJob{}, promised: map[int64]bourse.JobPromised{}}
 }
 
 // apply brings the memory up to a fact that was recorded at an instant.
@@ -84,6 +85,12 @@ func (m *clusterMemory) apply(at bourse.Time, f agents.Fact) {
 	case bourse.JobEnded:
 		delete(m.group(f.Group).running, f.Job)
 		own = cmp.Or(f.Ended, at)
+	case bourse.JobPromised:
+		m.group(f.Group).promise(f)
+		own = cmp.Or(f.When, at)
+	case bourse.NodesMoved:
+		m.nodesMoved(f)
+		own = cmp.Or(f.When, at)
 	case bourse.JobExtended:
 		m.group(f.Group).extended(f)
 		own = cmp.Or(f.When, at)
@@ -157,6 +164,10 @@ func (g *groupMemory) started(at bourse.Time, f bourse.JobStarted) {
 		delete(g.waiting, f.Job)
 		g.running[f.Job] = bourse.RunningJob{Job: j.LocalJob, Start: at, End: f.End}
 	}
+	if p, ok := g.promised[f.Job]; ok {
+		delete(g.promised, f.Job)
+		g.running[f.Job] = bourse.RunningJob{Job: p.Job, Start: at, End: f.End}
+	}
 }
 
 func (g *groupMemory) extended(f bourse.JobExtended) {
@@ -171,6 +182,10 @@ func (g *groupMemory) extended(f bourse.JobExtended) {
 func (g *groupMemory) refused(f bourse.JobRefused) {
 	if j, ok := g.waiting[f.Job]; ok && j.Submit == f.Submit && f.Reason.Code != bourse.Conflict {
 		delete(g.waiting, f.Job)
+		return
+	}
+	if p, ok := g.promised[f.Job]; ok && p.Job.Submit == f.Submit && f.Reason.Code != bourse.Conflict {
+		delete(g.promised, f.Job)
 		return
 	}
 	g.fed.take(f.Submit)
@@ -212,7 +227,7 @@ func (m *clusterMemory) image() bourse.ClusterImage {
 	f := bourse.ClusterImage{At: m.at, Begun: m.begun, Fed: m.fed, Outages: slices.Clone(m.outages)}
 	for _, g := range m.groups {
 		f.Groups = append(f.Groups, bourse.GroupMemory{Group: g.name, Waiting: g.inQueueOrder(), Running: g.inRunningOrder(),
-			Submit: g.fed.submit, Taken: g.fed.taken})
+			Promised: g.inPromiseOrder(), Submit: g.fed.submit, Taken: g.fed.taken})
 	}
 	for _, l := range m.inLockOrder() {
 		f.Locks = append(f.Locks, l.LockMemory)
@@ -244,6 +259,7 @@ func (m *clusterMemory) load(f bourse.ClusterImage) {
 	for _, g := range m.groups {
 		g.fed = mark{}
 		clear(g.waiting)
+		clear(g.promised)
 		clear(g.running)
 	}
 	for _, x := range f.Groups {
@@ -253,6 +269,9 @@ func (m *clusterMemory) load(f bourse.ClusterImage) {
 		}
 		for _, r := range x.Running {
 			g.running[r.Job.ID] = r
+		}
+		for _, p := range x.Promised {
+			g.promised[p.Job.ID] = p
 		}
 		g.fed = mark{x.Submit, x.Taken}
 	}

@@ -85,11 +85,18 @@ func (l *lock) promise() int64 {
 // open lets a lock move that has just been confirmed. One that has taken the place
 // of another stands for itself by now, where it lies.
 func (c *Cluster) open(l *lock) {
+	if c.queues[l.group].promises != nil && l.promise() > 0 {
+		c.queues[l.group].reach(c.now)
+		c.loosen(l)
+	}
+}
+
+// loosen has the promise of a lock follow its window from now on.
+func (c *Cluster) loosen(l *lock) {
 	q := c.queues[l.group]
-	if q.promises == nil || l.promise() == 0 || !l.flex.Movable(l.what) {
+	if q.promises == nil || l.promise() == 0 || l.fixed || !l.flex.Movable(l.what) {
 		return
 	}
-	q.reach(c.now)
 	fix := l.flex.Fix
 	if fix == 0 {
 		fix = sla.NeverFix
@@ -130,10 +137,10 @@ func (c *Cluster) shifted(id int64, start, end bourse.Time, fixed bool) {
 			c.agenda.add(turn{l.ends, ending, l})
 		}
 		c.agenda.add(turn{l.what.Start, starting, l})
-		c.out.Record(bourse.NodesMoved{Leg: l.leg, Start: start, End: end, When: c.when(c.queues[l.group].group.Now())})
 	}
 	l.turn++
 	l.fixed = fixed
+	c.out.Record(bourse.NodesMoved{Leg: l.leg, Start: start, End: end, Turn: l.turn, Fixed: fixed, When: c.when(c.queues[l.group].group.Now())})
 	c.tell(l)
 }
 

@@ -99,7 +99,7 @@ func (c *Cluster) keep(l *lock) {
 		f.Beside = l.over.leg
 	}
 	if c.durable {
-		f.Ends = l.ends
+		f.Ends, f.Flex = l.ends, l.flex
 	}
 	c.out.Record(f)
 }

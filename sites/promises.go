@@ -48,6 +48,7 @@ type promises struct {
 	opt    PromiseOptions
 	number int64 // of local jobs so far
 	locals map[int64]*promised
+	names  map[int64]bool                                     // of those jobs
 	ends   []early                                            // of local jobs that run and end before their estimate
 	freed  bool                                               // nodes have come free early: the instant's pass looks who may move up
 	moved  func(id int64, start, end bourse.Time, fixed bool) // is told of the cluster's
@@ -57,8 +58,10 @@ type promises struct {
 type promised struct {
 	id    int64
 	job   bourse.LocalJob
-	start bourse.Time
+	start bourse.Time // of its slot
 	runs  bool
+	began bourse.Time // once it runs
+	again bool        // it has begun in an earlier life, and nobody is told again
 }
 
 // early is when a running local job ends.
@@ -75,7 +78,7 @@ func newPromises(opt PromiseOptions, q QueueOptions) *promises {
 	if err != nil {
 		panic("sites: promises: " + err.Error())
 	}
-	return &promises{Schedule: s, opt: opt, locals: map[int64]*promised{}}
+	return &promises{Schedule: s, opt: opt, locals: map[int64]*promised{}, names: map[int64]bool{}}
 }
 
 // next is the next instant at which something is due.
@@ -102,6 +105,10 @@ func (q *Queue) keepPromises(now bourse.Time) {
 				p.moved(e.ID, x.Start, x.End(), true)
 			}
 		case l == nil:
+		case e.Kind == sla.Fixed:
+			if x, ok := p.Promise(e.ID); ok && !x.Running {
+				q.kept(&l.job, &x, false)
+			}
 		case e.Kind == sla.Started:
 			q.startPromised(now, l)
 		case e.Kind == sla.Ended:
@@ -127,16 +134,22 @@ func (q *Queue) moveUp() {
 	}
 }
 
-// startPromised tells that the slot of a local job has come.
+// startPromised has a local job run whose slot has come, and tells it.
 func (q *Queue) startPromised(now bourse.Time, l *promised) {
-	l.start, l.runs = now, true
-	end := now.Add(estimate(&l.job))
-	if at := now.Add(max(l.job.Run, 0)); at < end {
+	l.runs = true
+	if !l.again {
+		l.began = now
+	}
+	end := l.began.Add(estimate(&l.job))
+	if at := max(l.began.Add(max(l.job.Run, 0)), now); at < end {
 		x := early{at, l.id}
 		i, _ := slices.BinarySearchFunc(q.promises.ends, x, func(a, b early) int {
 			return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(b.id, a.id)) // later ones have lower identities
 		})
 		q.promises.ends = slices.Insert(q.promises.ends, i, x)
+	}
+	if l.again {
+		return
 	}
 	s := backfill.Start{Queued: backfill.Queued{ID: l.job.ID, Nodes: l.job.Nodes, Estimate: estimate(&l.job), Submit: l.job.Submit},
 		Class: backfill.Reservation, End: end}
@@ -147,8 +160,9 @@ func (q *Queue) startPromised(now bourse.Time, l *promised) {
 func (q *Queue) endPromised(now bourse.Time, l *promised) {
 	p := q.promises
 	delete(p.locals, l.id)
+	delete(p.names, l.job.ID)
 	p.ends = slices.DeleteFunc(p.ends, func(x early) bool { return x.id == l.id })
-	q.watcher.Ended(&l.job, l.start, now, l.start.Add(l.job.Run) > now)
+	q.watcher.Ended(&l.job, l.began, now, l.began.Add(l.job.Run) > now)
 }
 
 // promiseLocal takes an arriving local job, or refuses it.
@@ -158,6 +172,11 @@ func (q *Queue) promiseLocal(now bourse.Time, j *bourse.LocalJob) {
 		q.refused++
 		q.watcher.Refused(j, bourse.Reason{Code: bourse.TooLarge,
 			Detail: fmt.Sprintf("job %d wants %d nodes, the group has %d", j.ID, j.Nodes, q.opt.Nodes)})
+		return
+	}
+	if p.names[j.ID] {
+		q.refused++
+		q.watcher.Refused(j, bourse.Reason{Code: bourse.Conflict, Detail: fmt.Sprintf("a job %d waits or runs already", j.ID)})
 		return
 	}
 	p.number++
@@ -175,6 +194,15 @@ func (q *Queue) promiseLocal(now bourse.Time, j *bourse.LocalJob) {
 		return
 	}
 	p.locals[a.ID] = &promised{id: a.ID, job: *j, start: got.Start}
+	p.names[j.ID] = true
+	q.kept(&p.locals[a.ID].job, &got, true)
+}
+
+// kept tells who keeps what a restart needs of a slot that is promised.
+func (q *Queue) kept(j *bourse.LocalJob, x *sla.Promise, taken bool) {
+	if q.keeper != nil {
+		q.keeper.Promised(j, x, taken)
+	}
 }
 
 // agreement is what a local job asks for.
@@ -234,6 +262,7 @@ func (q *Queue) follow() {
 		q.must(backfill.Reserved{ID: m.ID, Nodes: x.Size.Nodes, Start: x.Start, End: x.End()})
 		if l := p.locals[m.ID]; l != nil {
 			l.start = x.Start
+			q.kept(&l.job, &x, false)
 		} else if p.moved != nil {
 			p.moved(m.ID, x.Start, x.End(), x.Fixed)
 		}
@@ -274,8 +303,14 @@ func (q *Queue) breakPromise(now, at bourse.Time) bool {
 		return true
 	}
 	delete(p.locals, worst.id)
+	delete(p.names, worst.job.ID)
 	q.refused++
-	q.watcher.Refused(&worst.job, bourse.Reason{Code: bourse.Busy, Detail: "the promise was broken: its nodes have failed"})
+	why := bourse.Reason{Code: bourse.Busy, Detail: "the promise was broken: its nodes have failed"}
+	if q.keeper != nil {
+		q.keeper.Broken(&worst.job, why)
+	} else {
+		q.watcher.Refused(&worst.job, why)
+	}
 	return true
 }
 

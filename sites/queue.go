@@ -55,6 +55,10 @@ type Watcher interface {
 type keeper interface {
 	Queued(j *bourse.LocalJob)
 	Extended(j *bourse.LocalJob, end bourse.Time)
+	// Promised tells of the slot that a local job is promised: when it is taken, and
+	// each time it is another one. Broken tells that it has none any more.
+	Promised(j *bourse.LocalJob, p *sla.Promise, taken bool)
+	Broken(j *bourse.LocalJob, why bourse.Reason)
 }
 
 // Queue is the local queue of one group, living in virtual time: it pulls its
