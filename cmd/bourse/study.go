@@ -27,6 +27,7 @@ type experiment struct {
 	traces      string // what --trace is to name, "" if it takes none
 	runs, quick int    // seeds, without --runs
 	run         func(*studying) ([]studies.Row, error)
+	finding     func([]studies.Row) string // what the rows say together, in words; nil: nothing
 }
 
 // experiments lists the studies in the order of the contract.
@@ -36,6 +37,7 @@ func experiments() []experiment {
 		studySlots(),
 		studySLA(),
 		studyAdmission(),
+		studyBalance(),
 	}
 }
 
@@ -145,6 +147,9 @@ func (f *studyFlags) run(name string, runsGiven bool, stdout, stderr io.Writer) 
 	if f.out != "" {
 		page := &studies.Page{Name: name, Seed: f.seed, Rows: rows, Settings: []report.Setting{
 			{Key: "runs", Value: strconv.Itoa(s.runs)}, {Key: "traces", Value: traceNames(f.traces)}}}
+		if e.finding != nil {
+			page.Finding = e.finding(rows)
+		}
 		if err := writeStudy(f.out, page); err != nil {
 			return failed(err)
 		}
@@ -152,7 +157,11 @@ func (f *studyFlags) run(name string, runsGiven bool, stdout, stderr io.Writer) 
 	if f.json {
 		return failed(writeJSON(stdout, rows))
 	}
-	return failed(f.show(name, rows, stdout))
+	if err := f.show(name, rows, stdout); err != nil || e.finding == nil {
+		return failed(err)
+	}
+	_, err = fmt.Fprintf(stdout, "\n%s\n", text.WrapSoft(e.finding(rows), 95))
+	return failed(err)
 }
 
 // show prints the rows for people.
