@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"bourse"
 	"bourse/policy/backfill"
@@ -17,7 +18,7 @@ import (
 // reservations that ask at their submit.
 const (
 	pricingSpan  = 30 * bourse.Day
-	pricingQueue = 5000 // jobs that may wait; lists of prices grow with the square
+	pricingQueue = 2000 // jobs that may wait; lists of prices grow with the square
 )
 
 // PricingTrace is a workload of the study.
@@ -272,7 +273,7 @@ const samplePart = 10
 // the traces and returns their figures beside the paper's, then what it leaves
 // out. All settings of a run draw the same copies, reservations and preferences;
 // differences are paired by run, and intervals are over runs. It is an error if a
-// trace has no jobs, or demand so far above capacity that 5000 jobs wait.
+// trace has no jobs, or demand so far above capacity that 2000 jobs wait.
 //
 // A run of SP2 and CTC takes about five seconds on two processors.
 func AdaptivePricing(traces []PricingTrace, opt PricingOptions) ([]Row, error) {
@@ -300,6 +301,29 @@ func AdaptivePricing(traces []PricingTrace, opt PricingOptions) ([]Row, error) {
 	return p.rows, nil
 }
 
+// errorPlace remembers the first piece of work that failed: those after it need
+// not be done, and those before it are, so that the error does not depend on how
+// many workers there were.
+type errorPlace struct {
+	mu    sync.Mutex
+	place int // from 1; 0: none failed
+}
+
+// before reports whether a piece before i failed.
+func (e *errorPlace) before(i int) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.place > 0 && e.place <= i
+}
+
+func (e *errorPlace) note(i int, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err != nil && (e.place == 0 || e.place > i+1) {
+		e.place = i + 1
+	}
+}
+
 // run runs all settings, each of its runs, on all processors.
 func (p *pricingPlan) run(opt PricingOptions) (*pricingResults, error) {
 	var pieces []pricingPiece
@@ -313,9 +337,14 @@ func (p *pricingPlan) run(opt PricingOptions) (*pricingResults, error) {
 			}
 		}
 	}
+	var stop errorPlace
 	onAll(len(pieces), func() func(int) {
 		return func(i int) {
+			if stop.before(i) {
+				return
+			}
 			x := &pieces[i]
+			defer func() { stop.note(i, x.err) }()
 			r := &pricingRun{&p.traces[x.key.trace], opt.Seed + uint64(x.run)}
 			if x.part < 0 {
 				x.outcome, x.err = r.run(&x.key.cell)

@@ -137,7 +137,7 @@ func (p *pricingPlan) shares() {
 		for _, load := range pricingLoads {
 			v := p.of(tenth(load, 0), func(o *pricingOutcome) float64 { return o.dearest[k] })
 			mean, half := interval(v)
-			p.row(fmt.Sprintf("rho that the dearest %d %% pay or exceed", share), tenth(load, 0).String(), Words("a very high unit rate"), v, above(mean-1, half))
+			p.row(fmt.Sprintf("rho that the dearest %d %% pay or exceed", share), tenth(load, 0).String(), Words("very high"), v, above(mean-1, half))
 		}
 	}
 }
@@ -148,7 +148,7 @@ func (p *pricingPlan) prices() {
 		v := p.of(tenth(0, alpha), price)
 		before, after := max(alpha-1, 0), max(alpha, 1)
 		verdict := exceeds(p.of(tenth(0, before), price), p.of(tenth(0, after), price))
-		p.row("mean price, SU", tenth(0, alpha).String(), Words("falls with alpha"), v, verdict)
+		p.row("mean price, SU", tenth(0, alpha).String(), Words("falls"), v, verdict)
 	}
 	v := p.of(tenth(0, 10), free)
 	mean, _ := interval(v)
@@ -157,7 +157,7 @@ func (p *pricingPlan) prices() {
 		for i, load := range pricingLoads {
 			before, after := max(i-1, 0), max(i, 1)
 			verdict := exceeds(p.of(tenth(pricingLoads[after], alpha), price), p.of(tenth(pricingLoads[before], alpha), price))
-			p.row("mean price as the load rises, SU", tenth(load, alpha).String(), Words("rises with the load"), p.of(tenth(load, alpha), price), verdict)
+			p.row("mean price as the load rises, SU", tenth(load, alpha).String(), Words("rises"), p.of(tenth(load, alpha), price), verdict)
 		}
 	}
 }
@@ -202,15 +202,15 @@ func (p *pricingPlan) waitClaim(alpha int, reserved, other []float64) (Claim, st
 	name := p.traces[p.trace].Name
 	switch {
 	case alpha == 10:
-		return Words("longer than best effort"), exceeds(reserved, other)
+		return Words("above best effort"), exceeds(reserved, other)
 	case alpha <= 3 && name == "CTC":
-		return Words("less than best effort at small alpha"), exceeds(other, reserved)
+		return Words("below best effort"), exceeds(other, reserved)
 	case alpha <= 3 && name == "SP2":
 		verdict := Agrees
 		if exceeds(other, reserved) == Agrees {
 			verdict = Differs
 		}
-		return Words("as long as best effort or longer, even at small alpha"), verdict
+		return Words("best effort's or longer"), verdict
 	}
 	return Claim{}, than(reserved, other) + " (best effort)"
 }
@@ -245,7 +245,7 @@ func (p *pricingPlan) waitsByLoad() {
 		for i, load := range pricingLoads {
 			before, after := max(i-1, 0), max(i, 1)
 			verdict := exceeds(p.of(tenth(pricingLoads[after], alpha), wait), p.of(tenth(pricingLoads[before], alpha), wait))
-			p.row("wait of reservations as the load rises, h", tenth(load, alpha).String(), Words("rises with the load"), p.of(tenth(load, alpha), wait), verdict)
+			p.row("wait of reservations as the load rises, h", tenth(load, alpha).String(), Words("rises"), p.of(tenth(load, alpha), wait), verdict)
 		}
 	}
 }
@@ -254,8 +254,8 @@ func (p *pricingPlan) waitsByLoad() {
 func (p *pricingPlan) mixtures() {
 	few, many, only := tenth(0, 0), tenth(0, 0), tenth(0, 0)
 	many.share, only.share = 30, 100
-	p.row("mean price, SU", many.String(), Words("slightly below that of 10 %"), p.of(many, price), exceeds(p.of(few, price), p.of(many, price)))
-	p.row("wait of best effort, h", many.String(), Words("above that of 10 %"), p.of(many, local), exceeds(p.of(many, local), p.of(few, local)))
+	p.row("mean price, SU", many.String(), Words("slightly below 10 %"), p.of(many, price), exceeds(p.of(few, price), p.of(many, price)))
+	p.row("wait of best effort, h", many.String(), Words("above 10 %"), p.of(many, local), exceeds(p.of(many, local), p.of(few, local)))
 	v := p.of(only, price)
 	mean, _ := interval(v)
 	p.row("mean price, SU", only.String(), Words("0"), v, alike(mean, 0))
@@ -268,12 +268,12 @@ func (p *pricingPlan) priority() {
 		queue.priority = true
 		book.exact, queue.exact = exact, exact
 		a, b := p.of(book, wait), p.of(queue, wait)
-		claim, verdict := Words("faster than a reservation"), exceeds(a, b)
+		claim, verdict := Words("faster"), exceeds(a, b)
 		if exact {
 			// Similar: the two differ by less than a tenth of what best effort waits.
 			mean, half := paired(a, b)
 			waits, _ := interval(p.of(book, local))
-			claim, verdict = Words("about that of a reservation"), Differs
+			claim, verdict = Words("about equal"), Differs
 			if math.Abs(mean) <= max(half, waits/10) {
 				verdict = Agrees
 			}
@@ -312,7 +312,7 @@ func (p *pricingPlan) forecasts() {
 		nets[i] = net
 		claim, verdict := Words("an estimate only"), alike(0, 0)
 		if exact {
-			claim, verdict = Words("accurate, were runtimes known"), foretold(waiting)
+			claim, verdict = Words("accurate"), foretold(waiting)
 		}
 		p.row("correlation of price and later starts of those who waited", c.String(), claim, waiting, verdict)
 		p.row("correlation of price and net delay of all", c.String(), Claim{}, net, than(net, nets[0])+" (estimates)")
@@ -363,7 +363,7 @@ func (p *pricingPlan) notice() {
 		setting := c.String() + ", asked " + n.Words() + " before"
 		claim, verdict := Claim{}, "the measure"
 		if n > 0 {
-			claim, verdict = Words("low well in advance"), exceeds(p.of(now, price), p.of(c, price))
+			claim, verdict = Words("low in advance"), exceeds(p.of(now, price), p.of(c, price))
 		}
 		p.row("mean price by notice, SU", setting, claim, p.of(c, price), verdict)
 		p.row("reservations that pay nothing, %", setting, Claim{}, p.of(c, free), than(p.of(c, free), p.of(now, free))+" (no notice)")

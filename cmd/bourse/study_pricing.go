@@ -27,7 +27,7 @@ func studyPricing() experiment {
 			if err != nil {
 				return nil, err
 			}
-			sample := 60
+			sample := 100
 			if s.quick {
 				sample = 20
 			}
