@@ -160,7 +160,7 @@ func Explain(facts iter.Seq2[bourse.Time, agents.Fact], job string, o Options) (
 	if !h.known {
 		return nil, &ErrUnknown{job, h.first}
 	}
-	e := &Explanation{Job: job, User: h.submitted.User, Asked: h.submitted.Request, After: h.submitted.After, Gap: h.submitted.Gap, Submitted: h.at, State: h.state, Since: h.since,
+	e := &Explanation{Job: job, User: h.submitted.User, Asked: h.submitted.Request, After: h.after, Gap: h.gap, Submitted: h.at, State: h.state, Since: h.since,
 		Reason: h.reason, Cycles: h.count, Turns: h.turns, Dropped: h.dropped, Journal: [2]bourse.Time{h.first, h.last}}
 	if h.waits > 0 && e.waits() {
 		e.Waiting = &Waiting{From: h.waitsFrom, Cycles: h.waits}

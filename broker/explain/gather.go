@@ -20,7 +20,9 @@ type history struct {
 	job       string
 	known     bool
 	submitted bourse.CycleJob // as far as it is known
-	at        bourse.Time     // of the submission
+	after     []string        // that it comes after
+	gap       bourse.Duration
+	at        bourse.Time // of the submission
 	state     string
 	since     bourse.Time // when it came to that state
 	reason    bourse.Reason
@@ -113,6 +115,7 @@ func (g *gatherer) take(at bourse.Time, f agents.Fact) {
 	case bourse.JobSubmitted:
 		j := &f.Job
 		g.submitted = bourse.CycleJob{Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Request: j.Request}
+		g.after, g.gap = j.After, j.Gap
 		g.at = at
 	case bourse.CycleSeen:
 		g.seen(at, f)
@@ -337,6 +340,7 @@ func (g *gatherer) fromImage(at bourse.Time, f bourse.BrokerImage) {
 		j := &m.Job
 		g.known, g.at, g.since, g.reason = true, j.Submit, m.Since, m.Reason
 		g.submitted = bourse.CycleJob{Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Request: j.Request}
+		g.after, g.gap = j.After, j.Gap
 		if int(m.State) < len(jobStates) {
 			g.state = jobStates[m.State]
 		}
