@@ -2,13 +2,13 @@ package web
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"bourse"
-	"bourse/broker/explain"
 )
 
 // The values of the vocabulary as the API writes them: money, prices,
@@ -117,5 +117,20 @@ func reasonOf(r bourse.Reason) *Reason {
 
 // dated shows instants in an agent's words as people write them.
 func dated(words string) string {
-	return explain.Dated(words, func(t bourse.Time) string { return time.UnixMilli(int64(t)).UTC().Format(time.RFC3339) })
+	return Dated(words, func(t bourse.Time) string { return time.UnixMilli(int64(t)).UTC().Format(time.RFC3339) })
+}
+
+// seconds finds instants in an agent's words: on a live process they are seconds
+// since 1970, of ten digits from 2001 to 2286.
+var seconds = regexp.MustCompile(`\b[1-9][0-9]{9}(\.[0-9]{1,3})?\b`)
+
+// Dated shows instants in the words of a live process's agents by a clock.
+func Dated(words string, clock func(bourse.Time) string) string {
+	return seconds.ReplaceAllStringFunc(words, func(s string) string {
+		t, err := bourse.ParseTime(s)
+		if err != nil {
+			return s
+		}
+		return clock(t)
+	})
 }

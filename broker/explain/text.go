@@ -2,20 +2,19 @@ package explain
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"bourse"
 )
 
 // Text shows the explanation on a terminal, in lines of about 100 columns. clock
-// shows an instant, in reasons too; nil shows seconds.
+// shows an instant; nil shows seconds. The reasons of agents are shown as they
+// gave them, with instants in seconds.
 func (e *Explanation) Text(clock func(bourse.Time) string) string {
-	live := clock != nil
-	if !live {
+	if clock == nil {
 		clock = bourse.Time.String
 	}
-	w := &writer{clock: clock, live: live}
+	w := &writer{clock: clock}
 	e.head(w)
 	e.offers(w)
 	e.alternatives(w)
@@ -34,32 +33,13 @@ func (e *Explanation) Text(clock func(bourse.Time) string) string {
 type writer struct {
 	strings.Builder
 	clock func(bourse.Time) string
-	live  bool // instants in the words of agents are seconds since 1970
 }
 
 func (w *writer) line(format string, args ...any) { w.text(fmt.Sprintf(format, args...)) }
 
 func (w *writer) text(s string) {
-	if w.live {
-		s = Dated(s, w.clock)
-	}
 	w.WriteString(s)
 	w.WriteByte('\n')
-}
-
-// seconds finds instants in an agent's words: on a live process they are seconds
-// since 1970, of ten digits from 2001 to 2286.
-var seconds = regexp.MustCompile(`\b[1-9][0-9]{9}(\.[0-9]{1,3})?\b`)
-
-// Dated shows instants in the words of a live process's agents by a clock.
-func Dated(words string, clock func(bourse.Time) string) string {
-	return seconds.ReplaceAllStringFunc(words, func(s string) string {
-		t, err := bourse.ParseTime(s)
-		if err != nil {
-			return s
-		}
-		return clock(t)
-	})
 }
 
 // head says what was asked and how it stands.

@@ -10,6 +10,7 @@ import (
 	"bourse/agents"
 	"bourse/agents/journal"
 	"bourse/broker/explain"
+	"bourse/web"
 )
 
 // explainer answers why a job stands where it stands, from the journal of its
@@ -32,7 +33,7 @@ func explainer(folder string) func(ctx context.Context, job string) (string, any
 		if err != nil {
 			return "", nil, err
 		}
-		return e.Text(timeOfDay), e, nil
+		return web.Dated(e.Text(timeOfDay), timeOfDay), e, nil
 	}
 }
 
