@@ -15,6 +15,9 @@ func (s *Site) quoteShare(now bourse.Time, vo, user string, group int, l bourse.
 	if l.Work <= 0 || l.Work > bourse.MaxDuration {
 		return refused(bourse.NotAllowed, "the nodes of %s are time-shared: a job on one site, with a deadline, is wanted", s.cfg.Name)
 	}
+	if l.Nodes > g.Nodes {
+		return refused(bourse.TooLarge, "%d nodes are wanted, %s of %s has %d", l.Nodes, g.Name, s.cfg.Name, g.Nodes)
+	}
 	if r := s.allowed(now, vo, user, group, l, old, nil); r.Refused() {
 		return bourse.Quote{Refusal: r}
 	}

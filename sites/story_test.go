@@ -19,6 +19,7 @@ type story struct {
 	now     bourse.Time
 	site    *Site
 	cluster *Cluster
+	shared  *SharedCluster // in its place, where nodes are time-shared
 	nonce   uint64
 	soon    []delivery // of this instant
 	later   []delivery // alarms, in order of time
@@ -131,7 +132,11 @@ func (s *story) deliver(d delivery) {
 			s.stale = false
 			s.deliver(delivery{to: theCluster, m: agents.NodesLost{Group: "main", Count: 4, For: bourse.Hour}})
 		}
-		s.cluster.Step(s.now, d.from, d.m, &out)
+		if s.shared != nil {
+			s.shared.Step(s.now, d.from, d.m, &out)
+		} else {
+			s.cluster.Step(s.now, d.from, d.m, &out)
+		}
 		for _, f := range out.Facts {
 			if _, down := f.(bourse.NodesDown); down {
 				s.note("  fact %s", factWords(f))

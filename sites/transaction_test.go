@@ -14,6 +14,7 @@ import (
 
 	"bourse"
 	"bourse/agents"
+	"bourse/policy/admission"
 	"bourse/policy/backfill"
 	"bourse/policy/pricing"
 	"bourse/policy/sla"
@@ -25,6 +26,7 @@ import (
 //
 //	site nodes=N price=P lead=S cap=NODE-SECONDS jobs=...   a site and its cluster
 //	site sla=ORDER disclose=WHAT flexible=SHARE ...         one that makes promises
+//	site shared=libra urgency=THOUSANDTHS                   one of time-shared nodes; its local jobs have deadlines
 //	hold LEG nodes=N start=S end=S limit=CREDITS ...        and the other messages
 //	advance to=S                                            time passes
 //	quiet-advance to=S                                      the same, leaving out the inquiries
@@ -206,7 +208,29 @@ func storySite(t *testing.T, d *datadriven.TestData) *story {
 		j.Estimate = j.Run
 		jobs = append(jobs, j)
 	}
+	if d.HasArg("shared") {
+		return sharedStory(a, cfg, jobs)
+	}
 	return newStory(cfg, backfill.EASY, jobs, promises)
+}
+
+// sharedStory is a site of time-shared nodes. The deadlines of its local jobs are
+// twice their estimates after they come.
+func sharedStory(a storyArgs, cfg Config, jobs []bourse.LocalJob) *story {
+	control, err := admission.ParseControl(a.text("shared", "libra"))
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	cfg.Urgency = a.number("urgency", 0)
+	var local []DeadlineJob
+	for _, j := range jobs {
+		local = append(local, DeadlineJob{j, j.Submit.Add(2 * j.Estimate)})
+	}
+	s := &story{cfg: cfg, shared: NewSharedCluster(theSite, cfg.Groups, SharedOptions{Control: control}, [][]DeadlineJob{local})}
+	s.put(theCluster, theCluster, agents.Started{})
+	s.settle()
+	s.born()
+	return s
 }
 
 // storyPromises reads "sla=edf disclose=closed flexible=1000 deadline=5000".
@@ -277,7 +301,7 @@ var legName = regexp.MustCompile(`^(\w+)/(\d+)/(\d+)\.(\d+)$`)
 
 func (a storyArgs) what() bourse.Leg {
 	return bourse.Leg{Group: a.text("group", "main"), Nodes: a.number("nodes", 1),
-		Start: bourse.Time(a.seconds("start")), End: bourse.Time(a.seconds("end"))}
+		Start: bourse.Time(a.seconds("start")), End: bourse.Time(a.seconds("end")), Work: a.seconds("work")}
 }
 
 // message reads the message of a broker that a command stands for.
