@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -73,6 +74,7 @@ func (p *process) run(ctx context.Context, begin func() error, serve func(web.Op
 		}
 		go func() { served <- p.api.Serve(listener) }()
 	}
+	debug.FreeOSMemory() // what the replay took, several times what is left of it
 	p.log.Info().Str("agents", p.node.Address()).Str("gossip", p.node.Gossip()).Str("api", p.apiURL()).Msg("ready")
 	select {
 	case <-ctx.Done():

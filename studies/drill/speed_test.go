@@ -1,0 +1,259 @@
+//go:build linux
+
+package drill
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"bourse"
+	"bourse/agents/journal"
+	"bourse/web"
+	"bourse/web/client"
+)
+
+// Speed is measured where -drill.speed asks for it: five sites and a broker on
+// loopback, mutual TLS, journals synced to the disk of the temporary folder.
+// docs/PERFORMANCE.md has the table.
+
+// speedy is the federation that is measured: five sites, none of which has room
+// for a job of five legs, and a broker that begins a cycle for every job.
+func speedy(t *testing.T, batch int) *federation {
+	if !*speed {
+		t.Skip("measures; asked for with -drill.speed")
+	}
+	var sites []sitePlan
+	for _, name := range []string{"north", "south", "east", "west", "island"} {
+		sites = append(sites, sitePlan{name: name, nodes: 100})
+	}
+	return lay(t, plan{sites: sites, broker: fmt.Sprintf("batch_size = %d\n", batch)})
+}
+
+// placed notes when the broker's stream of events says that jobs are placed.
+type placed struct {
+	mu   sync.Mutex
+	at   map[string]time.Time
+	news chan struct{}
+}
+
+func (f *federation) placements(ctx context.Context) *placed {
+	c := &placed{at: map[string]time.Time{}, news: make(chan struct{}, 1)}
+	api := f.client()
+	go func() {
+		_ = api.Follow(ctx, "", func(e client.Event) error {
+			if e.Turn == nil || e.Turn.Turn != "placed" {
+				return nil
+			}
+			c.mu.Lock()
+			c.at[e.Turn.Job.ID] = time.Now()
+			c.mu.Unlock()
+			select {
+			case c.news <- struct{}{}:
+			default:
+			}
+			return nil
+		})
+	}()
+	time.Sleep(300 * time.Millisecond) // the stream stands
+	return c
+}
+
+// confirmed reads in the broker's journal when the last site has confirmed each
+// job's window.
+func (f *federation) confirmed() map[string]bourse.Time {
+	f.t.Helper()
+	at, job := map[string]bourse.Time{}, map[bourse.TxID]string{}
+	folder, err := journal.LookInto(f.broker.journal() + "/broker-vo1")
+	must(f.t, err)
+	_, err = journal.Read(folder, journal.NewCodec(), func(r journal.Record) error {
+		switch x := r.Fact.(type) {
+		case bourse.TxBegun:
+			job[x.Tx] = x.Job
+		case bourse.LegClosed:
+			if x.Commit {
+				at[job[x.Leg.Tx]] = r.At
+			}
+		}
+		return nil
+	})
+	must(f.t, err)
+	return at
+}
+
+// when is when a job was placed.
+func (c *placed) when(id string, most time.Duration) (time.Time, bool) {
+	late := time.After(most)
+	for {
+		c.mu.Lock()
+		at, ok := c.at[id]
+		c.mu.Unlock()
+		if ok {
+			return at, true
+		}
+		select {
+		case <-c.news:
+		case <-late:
+			return time.Time{}, false
+		}
+	}
+}
+
+func (c *placed) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.at)
+}
+
+func (f *federation) batchOf(n, nodes int, length bourse.Duration) web.Batch {
+	price := web.Price{Price: 5 * bourse.Price(bourse.Credit)}
+	b := web.Batch{ID: client.NewBatchID()}
+	for i := range n {
+		b.Jobs = append(b.Jobs, web.JobRequest{Name: fmt.Sprintf("job%d", i), Nodes: nodes, Length: web.Seconds{Duration: length}, MaxPrice: &price})
+	}
+	return b
+}
+
+// From the request of the user to the event that says that all sites have
+// confirmed, a job at a time.
+func TestSpeed_FromSubmitToConfirmed(t *testing.T) {
+	f := speedy(t, 1)
+	f.start()
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	seen, api := f.placements(ctx), f.client()
+	type sample struct {
+		id            string
+		begun, placed time.Time
+	}
+	kinds := []struct {
+		what  string
+		nodes int
+		want  string
+	}{{"warming up", 401, "-"}, {"one leg", 10, "15 ms"}, {"five legs", 401, "30 ms"}}
+	took := make([][]sample, len(kinds))
+	for k, c := range kinds {
+		for range 200 {
+			begun := time.Now()
+			a, err := api.Submit(ctx, f.batchOf(1, c.nodes, bourse.Second))
+			must(t, err)
+			at, ok := seen.when(a.Jobs[0].ID, 20*time.Second)
+			if !ok {
+				t.Fatalf("%s: job %s is not placed within 20 s", c.what, a.Jobs[0].ID)
+			}
+			took[k] = append(took[k], sample{a.Jobs[0].ID, begun, at})
+			time.Sleep(5 * time.Millisecond)
+		}
+	}
+	f.stop()
+	confirmed := f.confirmed()
+	for k, c := range kinds {
+		var told, sure []time.Duration
+		for _, x := range took[k] {
+			told = append(told, x.placed.Sub(x.begun))
+			sure = append(sure, time.UnixMilli(int64(confirmed[x.id])).Sub(x.begun))
+		}
+		t.Logf("%-10s confirmed by all sites %s; the user told that it is placed %s (wanted: p50 %s)", c.what, quantiles(sure), quantiles(told), c.want)
+	}
+	f.verify()
+}
+
+// quantiles shows the median and the tails, which it sorts for.
+func quantiles(d []time.Duration) string {
+	slices.Sort(d)
+	at := func(percent int) time.Duration { return d[len(d)*percent/100].Round(100 * time.Microsecond) }
+	return fmt.Sprintf("p50 %v, p90 %v, p99 %v", at(50), at(90), at(99))
+}
+
+// Five-leg windows for a minute, as many as go.
+func TestSpeed_CoAllocationsSustained(t *testing.T) {
+	for _, batch := range []int{1, 20, 100} {
+		t.Run(fmt.Sprintf("batch%d", batch), func(t *testing.T) {
+			f := speedy(t, batch)
+			f.start()
+			ctx, stop := context.WithCancel(context.Background())
+			defer stop()
+			seen, api := f.placements(ctx), f.client()
+			asked := 0
+			begun := time.Now()
+			for time.Since(begun) < time.Minute {
+				if asked-seen.count() >= 2*max(batch, 20) {
+					time.Sleep(5 * time.Millisecond)
+					continue
+				}
+				b := f.batchOf(max(batch, 20), 401, bourse.Second)
+				asked += len(b.Jobs)
+				_, err := api.Submit(ctx, b)
+				must(t, err)
+			}
+			end, memory := time.Now(), f.broker.memory()
+			f.stop()
+			n, late := 0, 0
+			for _, at := range f.confirmed() {
+				if at := time.UnixMilli(int64(at)); at.Before(end) {
+					if n++; at.After(begun.Add(30 * time.Second)) {
+						late++
+					}
+				}
+			}
+			t.Logf("batch_size %d: %d windows of five legs confirmed in a minute: %.1f a second, %.1f in the second half (wanted: 50); the broker has %d MB",
+				batch, n, float64(n)/end.Sub(begun).Seconds(), float64(late)/(end.Sub(begun).Seconds()-30), memory)
+			f.verify()
+		})
+	}
+}
+
+// The process of a broker with 200 sites and 100,000 open reservations: after a
+// start from half a million facts, and after one from an image.
+func TestSpeed_MemoryOfABroker(t *testing.T) {
+	f := speedy(t, 100)
+	const sites, open = 200, 100_000
+	folder, err := journal.OpenFolder(f.broker.journal() + "/broker-vo1")
+	must(t, err)
+	j, err := journal.Open(folder, journal.Options{Agent: "broker:vo1"}, nil)
+	must(t, err)
+	now := bourse.Time(time.Now().UnixMilli())
+	put := func(facts ...interface{ Kind() string }) {
+		for _, x := range facts {
+			must(t, j.Append(now, x))
+		}
+	}
+	life := bourse.LifeBegun{Incarnation: 1, Nonce: 7}
+	put(life)
+	for i := range sites {
+		put(bourse.SiteJoined{Site: fmt.Sprintf("site%d", i)})
+	}
+	for i := range open {
+		job := fmt.Sprintf("job%d-abcdefgh", i)
+		tx := bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 7, Seq: uint64(i + 1)}
+		start := now.Add(bourse.Hour + bourse.Duration(i/10)*bourse.Second)
+		leg := bourse.Leg{Group: "main", Nodes: 1 + i%64, Start: start, End: start.Add(bourse.Hour)}
+		fare := bourse.Fare{Base: bourse.Credit}
+		put(bourse.JobSubmitted{Job: bourse.Job{Name: job, User: fmt.Sprintf("user%d", i%100), Submit: now, Request: bourse.Request{Nodes: leg.Nodes, Length: bourse.Hour,
+			MinPerformance: bourse.Unit, MaxPrice: bourse.Price(bourse.Credit), Budget: 9 * bourse.Credit, Deadline: bourse.Never}, Origin: bourse.Origin{Batch: fmt.Sprintf("b-%d", i/100), Label: job, Digest: "d"}}},
+			bourse.TxBegun{Tx: tx, Job: job, Alternative: 1, Sites: []string{fmt.Sprintf("site%d", i%sites)}, Legs: []bourse.Leg{leg}, Limits: []bourse.Credits{2 * bourse.Credit}},
+			bourse.LegPriced{Leg: bourse.LegID{Tx: tx}, Fare: fare}, bourse.TxDecided{Tx: tx, Job: job, Commit: true},
+			bourse.LegClosed{Leg: bourse.LegID{Tx: tx}, Commit: true, Posted: fare.Total()})
+	}
+	must(t, j.Sync())
+	must(t, folder.Close())
+	for _, from := range []string{"facts", "an image"} {
+		begun := time.Now()
+		f.broker.start()
+		f.broker.ready()
+		up := time.Since(begun)
+		first, peak := f.broker.memory(), 0
+		for range 100 {
+			peak = max(peak, f.broker.memory())
+			time.Sleep(100 * time.Millisecond)
+		}
+		page, err := f.client().Jobs(context.Background(), client.Filter{State: "placed", Most: 3})
+		must(t, err)
+		t.Logf("%d sites, %d open reservations, begun from %s: ready after %v with %d MB, at most %d MB in the 10 s after it, then %d MB (wanted: 200); %d jobs shown",
+			sites, open, from, up.Round(100*time.Millisecond), first, peak, f.broker.memory(), len(page))
+		f.broker.stop()
+	}
+}
