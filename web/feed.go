@@ -117,11 +117,14 @@ func (f *feed) again() {
 }
 
 // readJobs fills the catalogue with the jobs that the broker has, a bounded
-// number in each of its turns.
+// number in each of its turns. It waits longer for a turn than a user would: a
+// broker with much to say to its sites has just begun to live.
 func (s *Server) readJobs(ctx context.Context) error {
 	for skip, more := 0, true; more; {
 		var some []bourse.Job
-		err := s.asBroker(ctx, func(_ bourse.Time, b *broker.Broker) { some, more = b.Submissions(skip, 5000) })
+		err := s.opt.Host.View(ctx, s.opt.Agent, func(_ bourse.Time, a agents.Agent) {
+			some, more = a.(*broker.Broker).Submissions(skip, 5000)
+		})
 		if err != nil {
 			return err
 		}
