@@ -22,6 +22,7 @@ import (
 //	I16  a promise is kept: a leg lies within the window that was agreed until it
 //	     starts there, and so does every local job that was promised a slot
 //	I17  running work never moves, nor does a leg of a window of several
+//	I18  nobody runs before all that he comes after have ended, gap included
 type Invariants struct {
 	sites    map[agents.ID]*sites.Site
 	clusters map[agents.ID]*sites.Cluster
@@ -31,7 +32,8 @@ type Invariants struct {
 	limits   map[string]rules                   // by broker
 	jobs     map[string]bourse.Job              // by broker and name
 	txs      map[bourse.TxID]*txRecord
-	touched  []bourse.TxID // in the present instant
+	windows  map[string][]bourse.TxID // by broker and job: committed, in order
+	touched  []bourse.TxID            // in the present instant
 	instant  bourse.Time
 }
 
@@ -54,6 +56,7 @@ type legRecord struct {
 	fare   bourse.Fare // named by the site's Held
 	priced bourse.Fare // as the broker heard it
 	closed bool
+	ended  bourse.Time         // settled: when its work did
 	shifts []bourse.LegShifted // by its site, in order
 }
 
@@ -73,7 +76,7 @@ func (l *legRecord) carried() bool {
 func newInvariants(w *world) *Invariants {
 	v := &Invariants{sites: w.sites, clusters: w.clusters, shared: w.shared, brokers: w.brokers,
 		groups: map[string]map[string]bourse.Group{}, limits: map[string]rules{},
-		jobs: map[string]bourse.Job{}, txs: map[bourse.TxID]*txRecord{}}
+		jobs: map[string]bourse.Job{}, txs: map[bourse.TxID]*txRecord{}, windows: map[string][]bourse.TxID{}}
 	for _, s := range w.scenario.Sites {
 		byName := map[string]bourse.Group{}
 		for _, g := range s.Groups {
@@ -186,7 +189,10 @@ func (v *Invariants) legMoved(f bourse.LegMoved) error {
 	if f.State == bourse.Running && t.begun.Flex.Due > 0 && (f.What.Start != t.begun.Legs[f.Leg.Leg].Start || f.What.Start != v.instant) {
 		return fmt.Errorf("I16: leg %v runs from %v on, promised for %v", f.Leg, v.instant, t.begun.Legs[f.Leg.Leg].Start)
 	}
-	l.state, l.firm = f.State, l.firm || f.State == bourse.Confirmed
+	l.state, l.firm, l.ended = f.State, l.firm || f.State == bourse.Confirmed, f.End
+	if f.State == bourse.Running {
+		return v.comesAfter(t)
+	}
 	return nil
 }
 
@@ -231,6 +237,7 @@ func (v *Invariants) txDecided(id agents.ID, f bourse.TxDecided) error {
 	if !f.Commit {
 		return nil
 	}
+	v.placed(t)
 	job, ok := v.jobs[string(id)+"/"+f.Job]
 	if !ok {
 		return fmt.Errorf("I9: %v commits job %q, which nobody submitted", f.Tx, f.Job)
