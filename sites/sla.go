@@ -83,16 +83,16 @@ func (s *Site) priceOfPromise(now bourse.Time, l *leg, old *leg) bourse.Quote {
 	}
 	f := s.fareOf(group, l.What, l.Flex, now)
 	if old != nil {
-		f.Base = s.amended(group, l, old, f.Base)
+		f = s.amended(group, l, old, f)
 	}
 	return bourse.Quote{Fare: f}
 }
 
-// amended is the price of a leg that takes the place of another one, of which what
+// amended is the fare of a leg that takes the place of another one, of which what
 // that has cost comes back. A window that holds all of the old one is had for its
-// own price; who narrows or moves it pays the surcharge, and the discount that is
-// no longer earned.
-func (s *Site) amended(group int, l, old *leg, after bourse.Credits) bourse.Credits {
+// own price; who narrows or moves it pays the discount that is no longer earned and
+// the surcharge, which no schedule gives back.
+func (s *Site) amended(group int, l, old *leg, after bourse.Fare) bourse.Fare {
 	same := old.What.Group == l.What.Group && old.What.Nodes == l.What.Nodes && old.What.Duration() == l.What.Duration()
 	opens, closes := agreed(l)
 	opened, closed := agreed(old)
@@ -100,7 +100,8 @@ func (s *Site) amended(group int, l, old *leg, after bourse.Credits) bourse.Cred
 		return after
 	}
 	before := s.fareOf(group, old.What, old.Flex, old.heldAt).Base
-	return old.Fare.Total().Plus(s.cfg.Promises.Shares.Narrowed(before, after))
+	surcharge := s.cfg.Promises.Shares.Narrowed(before, 0)
+	return bourse.Fare{Base: old.Fare.Base.Plus(max(0, after.Base-before)), Additive: old.Fare.Additive.Plus(surcharge)}
 }
 
 // agreed is the window that a leg may lie in.

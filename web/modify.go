@@ -76,7 +76,7 @@ func (m *Modification) put(r *bourse.Request, now bourse.Time) (key string, err 
 }
 
 type modifyInput struct {
-	jobInput
+	ID   string `path:"id" doc:"the job's identity, or its name where that is the only one"`
 	Body Modification
 }
 

@@ -52,7 +52,9 @@ func runSite(cmd *cobra.Command, f processFlags, file string) error {
 		return err
 	}
 	var work sites.Work
+	queues, seed := cfg.ClusterQueues(), uint64(0)
 	if w := cfg.Workload; w != nil {
+		seed = w.Seed
 		loads := studies.NewWorkloads()
 		if work, err = loads.Endless(&cfg.Site, w.Seed, w.SpeedUp.Float()); err != nil {
 			return err
@@ -61,8 +63,9 @@ func runSite(cmd *cobra.Command, f processFlags, file string) error {
 			p.log.Warn().Msg(remark)
 		}
 	}
+	studies.DrawPromises(cfg.Name, seed, queues, &agent)
 	return p.run(cmd.Context(), func() error {
-		err := p.add(cluster, sites.NewDurableCluster(sites.ClusterConfig{Site: site, Groups: cfg.Groups, Queues: cfg.ClusterQueues(), Work: work}))
+		err := p.add(cluster, sites.NewDurableCluster(sites.ClusterConfig{Site: site, Groups: cfg.Groups, Queues: queues, Work: work}))
 		if err != nil {
 			return err
 		}
