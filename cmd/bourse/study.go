@@ -160,7 +160,10 @@ func (f *studyFlags) run(name string, runsGiven bool, stdout, stderr io.Writer) 
 	if err := f.show(name, rows, stdout); err != nil || e.finding == nil {
 		return failed(err)
 	}
-	_, err = fmt.Fprintf(stdout, "\n%s\n", text.WrapSoft(e.finding(rows), 95))
+	_, err = io.WriteString(stdout, "\n")
+	for line := range strings.Lines(text.WrapSoft(e.finding(rows), 95)) {
+		_, err = fmt.Fprintln(stdout, strings.TrimRight(line, " \n"))
+	}
 	return failed(err)
 }
 

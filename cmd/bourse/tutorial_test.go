@@ -1,0 +1,59 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// built is the command that a reader builds; the test has built it.
+const built = "go build -o bourse ./cmd/bourse\n"
+
+// TestTutorial runs every command of docs/TUTORIAL.md, in order, in one folder, as
+// a reader would from the top of the repository. What the page shows of an output
+// must be there.
+func TestTutorial(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("ten seconds of simulations")
+	}
+	page, err := os.ReadFile("../../docs/TUTORIAL.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "bourse"), ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if err := os.CopyFS(filepath.Join(dir, "configs/presets"), os.DirFS("../../configs/presets")); err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?ms)^```(sh|text)\n(.*?)^```$").FindAllStringSubmatch(string(page), -1)
+	if n := strings.Count(string(page), "```"); len(blocks) < 10 || n != 2*len(blocks) {
+		t.Fatalf("%d blocks of commands and outputs among %d fences; every block is one of sh or text", len(blocks), n)
+	}
+	last := ""
+	for i, b := range blocks {
+		if b[1] == "text" {
+			for line := range strings.Lines(b[2]) {
+				if !strings.Contains(last, strings.TrimSpace(line)) {
+					t.Errorf("block %d shows %q, which is not in\n%s", i+1, line, last)
+				}
+			}
+			continue
+		}
+		run := exec.Command("sh", "-e")
+		run.Dir, run.Stdin = dir, strings.NewReader(strings.Replace(b[2], built, "", 1))
+		out, err := run.CombinedOutput()
+		if last = string(out); err != nil {
+			t.Fatalf("block %d: %v\n%s%s", i+1, err, b[2], out)
+		}
+		if testing.Verbose() {
+			fmt.Printf("%s%s\n", b[2], out)
+		}
+	}
+}
