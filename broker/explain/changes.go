@@ -334,6 +334,9 @@ func answered(s bourse.SiteSeen) string {
 	if s.Reason.Refused() {
 		return s.Answer + ": " + s.Reason.String()
 	}
+	if s.Answer == "left" {
+		return "gone"
+	}
 	return s.Answer
 }
 
