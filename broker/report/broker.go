@@ -59,7 +59,8 @@ type voLeg struct {
 	fare   bourse.Fare
 	posted bourse.Credits // net of what was given back
 	state  bourse.LegState
-	end    bourse.Time // when its nodes were let go; Never while they are not
+	took   bourse.Duration // of each node that it shared, when it is over
+	end    bourse.Time     // when its nodes were let go; Never while they are not
 	reason bourse.Code
 
 	// Of a leg with a window: as it stands, how often its site has moved or fixed

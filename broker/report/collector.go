@@ -133,6 +133,9 @@ func (c *Collector) Add(now bourse.Time, id agents.ID, f agents.Fact) {
 			o.site.legMoved(now, m)
 			if b := c.byName[m.Leg.Tx.Broker]; b != nil {
 				b.legMoved(now, m)
+				if l := b.leg(m.Leg); l != nil && l.what.Work > 0 && m.State == bourse.Settled {
+					l.took = o.site.takes(bourse.LegMoved{What: l.what, Run: m.Run})
+				}
 			}
 		}
 	case o.broker != nil:

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"slices"
+
 	"bourse"
 	"bourse/broker/report/draw"
 )
@@ -13,13 +15,9 @@ const steps = int(plotWidth / pixel)
 // the bars and one over the steps.
 func (p *picture) density(b *band) {
 	legs, both := make([]float64, steps), make([]float64, steps)
-	spread(legs, b.bars, p.until, func(one *bar) float64 {
-		if !one.vo {
-			return 0
-		}
-		return float64(one.nodes)
-	})
-	spread(both, b.bars, p.until, func(one *bar) float64 { return float64(one.nodes) })
+	all := slices.Concat(b.bars, b.mixed)
+	spread(legs, all, p.until, (*bar).usedByVO)
+	spread(both, all, p.until, (*bar).used)
 	p.Open("z")
 	p.Area("lf", stairs(both, b.nodes, b.y, b.h), "")
 	p.Area("vf", stairs(legs, b.nodes, b.y, b.h), "")

@@ -102,19 +102,6 @@ func (f *Folder) Discard() {
 	}
 }
 
-// WriteFile writes a file under another name and puts it in its place when it is
-// whole: on an error what was there before is left.
-func WriteFile(path string, write func(io.Writer) error) error {
-	err := create(path+partial, write)
-	if err == nil {
-		err = os.Rename(path+partial, path)
-	}
-	if err != nil {
-		os.Remove(path + partial)
-	}
-	return err
-}
-
 // create writes a file whole or says why not.
 func create(path string, write func(io.Writer) error) error {
 	f, err := os.Create(path)

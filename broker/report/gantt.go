@@ -47,6 +47,7 @@ type band struct {
 	nodes int
 	bars  []bar
 	held  []bar     // legs that were held and have not run
+	mixed []bar     // jobs and legs that share nodes: they have no lanes of their own
 	laid  [][]piece // of each bar
 	y, h  draw.Px
 }
@@ -89,7 +90,7 @@ func (r *Report) gantt(o ganttOptions) (*draw.Drawing, error) {
 	for i := range p.bands {
 		b := &p.bands[i]
 		p.names(b)
-		if p.dense {
+		if p.dense || len(b.mixed) > 0 {
 			p.density(b)
 		} else {
 			p.draw(b)
@@ -157,11 +158,13 @@ func (r *Report) bands(whole bool) []band {
 	}
 	for i, s := range r.sites {
 		for _, j := range s.rows {
-			if j.class == "shared" {
-				continue // several run on one node: no bars
-			}
 			if end := min(j.end, r.until); j.start < bourse.Never && end > j.start {
 				b := at(i, int(j.group))
+				if j.class == "shared" {
+					b.mixed = append(b.mixed, bar{nodes: int(j.nodes), start: j.start, end: end, class: j.class, job: j.job,
+						mixed: true, share: float64(j.nodes) * float64(j.work) / float64(end-j.start)})
+					continue
+				}
 				b.bars = append(b.bars, bar{nodes: int(j.nodes), start: j.start, end: end, class: j.class, job: j.job})
 			}
 		}
@@ -172,10 +175,15 @@ func (r *Report) bands(whole bool) []band {
 			for k := range tx.legs {
 				l := &tx.legs[k]
 				i, known := index[l.site]
-				if start, end, ok := l.ran(r.until); known && ok && l.what.Work == 0 {
-					b := at(i, r.sites[i].group(l.what.Group))
-					b.bars = append(b.bars, bar{nodes: l.what.Nodes, start: start, end: end, vo: true,
-						tx: tx, leg: k, colour: colour, broker: one.name})
+				if start, end, ok := l.ran(r.until); known && ok {
+					b, one := at(i, r.sites[i].group(l.what.Group)), bar{nodes: l.what.Nodes, start: start, end: end, vo: true,
+						tx: tx, leg: k, colour: colour, broker: one.name}
+					if l.what.Work > 0 {
+						one.mixed, one.share = true, float64(one.nodes)*float64(l.took)/float64(end-start)
+						b.mixed = append(b.mixed, one)
+					} else {
+						b.bars = append(b.bars, one)
+					}
 				}
 			}
 			colour++

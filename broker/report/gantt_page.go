@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"bourse"
 	"bourse/broker/report/draw"
@@ -59,6 +60,9 @@ func (p *picture) legend(y draw.Px) {
 		p.text("m", 20*pixel, y+18*pixel, fmt.Sprintf("%s are too many to draw one by one: shown is the mean of nodes in use, %s a step.",
 			p.crowd(), span(bourse.Duration(int64(p.until)/int64(steps)))))
 		return
+	}
+	if slices.ContainsFunc(p.bands, func(b band) bool { return len(b.mixed) > 0 }) {
+		p.text("m", plotLeft, p.bottom+28*pixel, "Where several jobs share a node, the mean of nodes in use is shown, in grey and blue.")
 	}
 	entry("i", "local, started at once")
 	entry("b", "backfilled")

@@ -43,6 +43,7 @@ type localRow struct {
 	job                int64
 	submit, start, end bourse.Time
 	nodes, group       int32
+	work               bourse.Duration // of each node, where nodes are shared
 	class, status      string
 	reason             bourse.Code
 }

@@ -20,6 +20,24 @@ type bar struct {
 	colour     int          // of a leg: one number per transaction
 	broker     string       // of a leg
 	tried      bool         // of a leg: it was held, and has not run
+	mixed      bool         // it shares its nodes with others
+	share      float64      // then: the mean of nodes it has used, as far as is known
+}
+
+// used is how many nodes it has used, in the mean.
+func (b *bar) used() float64 {
+	if b.mixed {
+		return b.share
+	}
+	return float64(b.nodes)
+}
+
+// usedByVO is the same for a leg, 0 for a local job.
+func (b *bar) usedByVO() float64 {
+	if !b.vo {
+		return 0
+	}
+	return b.used()
 }
 
 // piece is a run of neighbouring lanes.

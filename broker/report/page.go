@@ -27,6 +27,7 @@ const (
 	mostJobRows  = mostStories
 	leastJobRows = 200
 	mostDataRows = 240
+	longTable    = 24 // rows of a table that is folded
 )
 
 //go:embed page.html
@@ -236,6 +237,7 @@ func (s *Summary) keyTables() []pageTable {
 			percent(one.Utilisation.VO), strconv.Itoa(one.Local.Started), strconv.Itoa(one.Local.Waiting), span(one.Local.MeanWait),
 			fmt.Sprintf("%.1f", one.Local.BoundedSlowdown), strconv.Itoa(one.Legs), money(one.Income.Total)})
 	}
+	sites.Folded = len(sites.Rows) > longTable
 	list := []pageTable{sites}
 	if len(s.Brokers) == 0 {
 		return list
@@ -280,7 +282,9 @@ func comparison(a, b *Report, o pageOptions) (*page, error) {
 		plots = append(plots, list)
 		p.Heads = append(p.Heads, r.head(letters[i]))
 	}
-	p.add(pageSection{Title: "Key numbers", Tables: []pageTable{differences(&a.Summary, &b.Summary)}})
+	numbers := differences(&a.Summary, &b.Summary)
+	numbers.Caption, numbers.Folded = "All measures", len(numbers.Rows) > 4*longTable
+	p.add(pageSection{Title: "Key numbers", Tables: []pageTable{numbers}})
 	if t := settingsApart(a.Summary.Settings, b.Summary.Settings); len(t.Rows) > 0 {
 		p.add(pageSection{Title: "Configuration", Tables: []pageTable{t}})
 	}

@@ -94,6 +94,9 @@ func (r *Report) ganttRows() [][]string {
 		for k := range b.bars {
 			rows = append(rows, r.ganttRow(b, &b.bars[k]))
 		}
+		for k := range b.mixed {
+			rows = append(rows, r.ganttRow(b, &b.mixed[k]))
+		}
 		for k := range b.held {
 			rows = append(rows, r.ganttRow(b, &b.held[k]))
 		}

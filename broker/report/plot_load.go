@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"bourse"
 	"bourse/broker/report/draw"
@@ -25,20 +26,11 @@ type load struct {
 // load walks over the bars of a site's band.
 func (b *band) load(n int, until bourse.Time) load {
 	l := load{make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)}
-	spread(l.local, b.bars, until, func(one *bar) float64 {
-		if one.vo {
-			return 0
-		}
-		return float64(one.nodes)
-	})
-	spread(l.vo, b.bars, until, func(one *bar) float64 {
-		if !one.vo {
-			return 0
-		}
-		return float64(one.nodes)
-	})
-	spread(l.paid, b.bars, until, func(one *bar) float64 { return one.rate(bourse.Fare.Total) })
-	spread(l.base, b.bars, until, func(one *bar) float64 { return one.rate(func(f bourse.Fare) bourse.Credits { return f.Base }) })
+	all := slices.Concat(b.bars, b.mixed)
+	spread(l.local, all, until, func(one *bar) float64 { return one.used() - one.usedByVO() })
+	spread(l.vo, all, until, (*bar).usedByVO)
+	spread(l.paid, all, until, func(one *bar) float64 { return one.rate(bourse.Fare.Total) })
+	spread(l.base, all, until, func(one *bar) float64 { return one.rate(func(f bourse.Fare) bourse.Credits { return f.Base }) })
 	for k := range l.vo {
 		if l.vo[k] < 1e-9 {
 			l.paid[k], l.base[k] = 0, 0

@@ -108,7 +108,7 @@ func (s *site) clusterFact(now bourse.Time, f any) {
 			status = killed
 		}
 		if i, ok := s.running[f.Job]; ok {
-			s.rows[i].end, s.rows[i].status = now, status
+			s.rows[i].end, s.rows[i].status, s.rows[i].work = now, status, f.Work
 			delete(s.running, f.Job)
 		}
 	case bourse.JobRefused:

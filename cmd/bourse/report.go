@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"bourse/broker/report"
+	"bourse/files"
 )
 
 // figuresFolder is where --figures writes, inside the run's folder.
@@ -74,14 +75,14 @@ func (f *reportFlags) run(dirs []string, stdout io.Writer) error {
 			return failed(err)
 		}
 	}
-	files, err := f.write(out, runs)
+	written, err := f.write(out, runs)
 	if err != nil {
 		return failed(err)
 	}
 	if f.json {
-		return failed(writeJSON(stdout, files))
+		return failed(writeJSON(stdout, written))
 	}
-	for _, file := range files {
+	for _, file := range written {
 		if _, err := fmt.Fprintln(stdout, file); err != nil {
 			return failed(err)
 		}
@@ -91,11 +92,11 @@ func (f *reportFlags) run(dirs []string, stdout io.Writer) error {
 
 // write writes all files and returns their names.
 func (f *reportFlags) write(out string, runs []*report.Report) ([]string, error) {
-	var files []string
+	var written []string
 	add := func(name string, write func(io.Writer) error) error {
 		path := filepath.Join(out, name)
-		files = append(files, path)
-		return report.WriteFile(path, write)
+		written = append(written, path)
+		return files.Replace(path, write)
 	}
 	if len(runs) == 2 {
 		if err := add(report.ComparisonFile, func(w io.Writer) error { return report.WriteComparison(w, runs[0], runs[1]) }); err != nil {
@@ -110,7 +111,7 @@ func (f *reportFlags) write(out string, runs []*report.Report) ([]string, error)
 		}
 	}
 	if f.figures == "" {
-		return files, nil
+		return written, nil
 	}
 	for i, r := range runs {
 		prefix := ""
@@ -135,5 +136,5 @@ func (f *reportFlags) write(out string, runs []*report.Report) ([]string, error)
 			}
 		}
 	}
-	return files, nil
+	return written, nil
 }

@@ -3,10 +3,13 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"bourse/broker/report"
 )
 
 // runReport runs the command without looking at what it prints.
@@ -117,6 +120,33 @@ func TestReport_SaysWhatIsWanted(t *testing.T) {
 	} {
 		if err := runReport(t, c.args...); err == nil || exitCode(err) != 2 || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("report %v: %v, exit %d, want %q and 2", c.args, err, exitCode(err), c.want)
+		}
+	}
+}
+
+// The figure of use holds the node-time that the summary counts, also where jobs
+// share nodes.
+func TestReport_UseIsWhatTheSummarySays(t *testing.T) {
+	t.Parallel()
+	dir, _, _, err := simulate(t, tiny, "--preset", "sla", "--out", "DIR/out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(dir, "out")
+	if err := runReport(t, out, "--figures", "svg"); err != nil {
+		t.Fatal(err)
+	}
+	var sum report.Summary
+	if err := json.Unmarshal([]byte(read(t, out, "summary.json")), &sum); err != nil {
+		t.Fatal(err)
+	}
+	used := map[string]float64{}
+	for _, row := range readCSV(t, filepath.Join(out, "figures", "load.csv")) {
+		used[row["site"]] += (seconds(t, row["local nodes"]) + seconds(t, row["VO nodes"])) * (seconds(t, row["to s"]) - seconds(t, row["from s"]))
+	}
+	for _, s := range sum.Sites {
+		if share := used[s.Name] / float64(s.Nodes) / sum.Until.Seconds(); math.Abs(share-s.Utilisation.All) > 0.0005 || share == 0 {
+			t.Errorf("%s: the figure has %.4f of the node-time, the summary %.4f", s.Name, share, s.Utilisation.All)
 		}
 	}
 }
