@@ -1,6 +1,7 @@
 // Package report turns the facts of a run into what people read: a summary of
 // measures, a table of jobs, the stream of events, a picture of all sites under
-// one ruler, and the tables and the one sentence that end a simulation.
+// one ruler, a page with all figures and the way of each job, and the tables and
+// the one sentence that end a simulation.
 //
 // A Collector is fed the facts in the order in which agents recorded them and
 // sums as it goes. It decides nothing, sends nothing and knows no clock; it
