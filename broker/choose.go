@@ -190,7 +190,7 @@ func (b *Broker) try(now bourse.Time, p *plan, out *agents.Outbox) bool {
 
 // pick returns the alternative to try: the chosen one first, then the best of
 // those not tried. One that does not fit what B*, T* and the accounts leave, or
-// has come too near, is passed over.
+// has come too near, or has a leg at a site that has left, is passed over.
 func (b *Broker) pick(now bourse.Time, p *plan) *alternative {
 	var best *alternative
 	for i := range p.alternatives {
@@ -244,6 +244,11 @@ func (b *Broker) fits(now bourse.Time, p *plan, a *alternative) bourse.Reason {
 		return reason(bourse.LimitBudget, "its window costs %v credits, B* leaves %v", a.cost, c.costLimit-c.cost)
 	case a.time > c.timeLimit-c.time:
 		return reason(bourse.LimitTime, "its window takes %v s, T* leaves %v", a.time, c.timeLimit-c.time)
+	}
+	for i := range a.legs {
+		if x := b.peers[b.sites[a.legs[i].site]]; x != nil && !x.member {
+			return reason(bourse.NoOffer, "%s, which had offered a part of its window, has left", x.name)
+		}
 	}
 	return b.covered(a.cost, a.cost, p.job.User)
 }

@@ -1,11 +1,13 @@
 package broker
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"bourse"
 	"bourse/agents"
+	"bourse/policy/selection"
 )
 
 func TestMembership_SitesJoinAndLeaveWhileItRuns(t *testing.T) {
@@ -68,6 +70,28 @@ func TestMembership_ACycleGoesOnWithoutASiteThatLeaves(t *testing.T) {
 			t.Errorf("%s: a second after south has left the job is %v, %v, %v", kind, v.State, v.Reason, v.Last)
 		}
 		w.finish(t, 9000*sec)
+	}
+}
+
+// Nor does it ask a site that has left to hold anything: each alternative there
+// would have to be waited for.
+func TestMembership_ASiteThatHasLeftIsNotAskedToHold(t *testing.T) {
+	t.Parallel()
+	north, south := newFakeSite("north", 4, 2*bourse.Price(bourse.Credit)), newFakeSite("south", 16, 0)
+	south.rule = func(m agents.Message) fakeAnswer { return fakeAnswer{silent: m.Kind() == "Hold"} }
+	cfg := testConfig(north, south)
+	cfg.Lead, cfg.Minimize, cfg.MaxAlternatives = bourse.Minute, selection.MinCost, 8
+	w := newTestWorld(t, cfg, north, south)
+	w.submit(1, testJob("one", 4, 100*bourse.Second, 99*bourse.Credit))
+	w.Run(1000 * sec)
+	w.Post(1001*sec, "broker:vo1", agents.SiteLeft{Site: "site:south"})
+	w.finish(t, 9000*sec)
+	var tried []string
+	for _, f := range only[bourse.TxBegun](w) {
+		tried = append(tried, f.Sites...)
+	}
+	if fmt.Sprint(tried) != "[south north]" {
+		t.Errorf("tries at %v; south leaves during the first, so that north is next", tried)
 	}
 }
 
