@@ -8,7 +8,6 @@ import (
 
 	"bourse"
 	"bourse/agents"
-	"bourse/broker"
 	"bourse/broker/report"
 	"bourse/configs"
 	"bourse/sites/swf"
@@ -187,7 +186,9 @@ func balanceRun(base *configs.Scenario, load *Workloads, c balanceCell, seed uin
 		return f, err
 	}
 	collector := report.NewCollector(w.header(seed), report.Options{})
+	vo := newVOWatch()
 	w.sim.After(collector.Hook)
+	w.sim.After(vo.hook)
 	until := bourse.Time(sc.Until)
 	w.sim.Run(until)
 	rep, err := collector.Finish(w.end(until))
@@ -195,7 +196,7 @@ func balanceRun(base *configs.Scenario, load *Workloads, c balanceCell, seed uin
 		return f, err
 	}
 	localFigures(&f, rep.Summary.Sites)
-	voFigures(&f, &rep.Summary.Brokers[0], w.brokers[agents.ID("broker:"+b.Name)])
+	vo.figures(&f, &rep.Summary.Brokers[0])
 	return f, nil
 }
 
@@ -217,27 +218,52 @@ func localFigures(f *[balanceFigures]float64, list []report.SiteSummary) {
 	f[usedSpread], f[waitJain], f[earnJain] = deviation(used), jain(slow), jain(earned)
 }
 
-func voFigures(f *[balanceFigures]float64, s *report.BrokerSummary, b *broker.Broker) {
-	placed, hours := 0.0, 0.0
-	for j := range b.Jobs() {
-		if j.Last == nil || !j.Last.Commit {
-			continue
+// voWatch adds up the windows of a VO as they are committed. The broker itself
+// forgets what is over.
+type voWatch struct {
+	submits            map[string]bourse.Time
+	begun              map[bourse.TxID]bourse.TxBegun
+	placed, wait, slow float64
+	hours              float64 // of nodes
+}
+
+func newVOWatch() *voWatch {
+	return &voWatch{submits: map[string]bourse.Time{}, begun: map[bourse.TxID]bourse.TxBegun{}}
+}
+
+// hook looks at what an agent has recorded.
+func (v *voWatch) hook(_ bourse.Time, _ agents.ID, out *agents.Outbox) {
+	for _, f := range out.Facts {
+		switch f := f.(type) {
+		case bourse.JobSubmitted:
+			v.submits[f.Job.Name] = f.Job.Submit
+		case bourse.TxBegun:
+			v.begun[f.Tx] = f
+		case bourse.TxDecided:
+			if f.Commit {
+				v.commit(v.begun[f.Tx])
+			}
+			delete(v.begun, f.Tx)
 		}
-		placed++
-		wait, time := j.Last.Legs[0].Start.Sub(j.Submit), bourse.Duration(0)
-		for i := range j.Last.Legs {
-			l := &j.Last.Legs[i]
-			time = max(time, l.Duration())
-			hours += float64(l.Nodes) * l.Duration().Hours()
-		}
-		f[voWait] += wait.Hours()
-		f[voSlow] += max(1, (wait+time).Seconds()/max(time, slowdownThreshold).Seconds())
 	}
-	f[voWait] /= max(1, placed)
-	f[voSlow] /= max(1, placed)
-	f[voPlaced] = 100 * placed / max(1, float64(s.Jobs.Submitted))
-	if hours > 0 {
-		f[voPaid] = s.Cost.Total.Float() / hours
+}
+
+func (v *voWatch) commit(f bourse.TxBegun) {
+	wait, time := f.Legs[0].Start.Sub(v.submits[f.Job]), bourse.Duration(0)
+	for _, l := range f.Legs {
+		time = max(time, l.Duration())
+		v.hours += float64(l.Nodes) * l.Duration().Hours()
+	}
+	v.placed++
+	v.wait += wait.Hours()
+	v.slow += max(1, (wait+time).Seconds()/max(time, slowdownThreshold).Seconds())
+}
+
+func (v *voWatch) figures(f *[balanceFigures]float64, s *report.BrokerSummary) {
+	f[voWait], f[voSlow] = v.wait/max(1, v.placed), v.slow/max(1, v.placed)
+	f[voPlaced] = 100 * v.placed / max(1, float64(s.Jobs.Submitted))
+	if v.hours > 0 {
+		f[voPaid] = s.Cost.Total.Float() / v.hours
 	}
 	if s.Cost.Base > 0 {
 		f[voExtra] = 100 * s.Cost.Additive.Float() / s.Cost.Base.Float()

@@ -12,7 +12,7 @@ import (
 	"bourse/sites/swf"
 )
 
-// shortBalance is the world of the study, for a day.
+// shortBalance is the world of the study for two days, at a base price of 1.
 func shortBalance(t *testing.T) (*configs.Scenario, *Workloads) {
 	t.Helper()
 	sc, load, err := balanceScenario(nil)
@@ -23,6 +23,8 @@ func shortBalance(t *testing.T) (*configs.Scenario, *Workloads) {
 		w := *sc.Sites[i].Workload
 		w.Days = 2 * bourse.Day
 		sc.Sites[i].Workload = &w
+		sc.Sites[i].Groups = slices.Clone(sc.Sites[i].Groups)
+		sc.Sites[i].Groups[0].Price = 1_000_000
 	}
 	return sc, load
 }
@@ -168,6 +170,32 @@ func TestMarket_WhatAUserTakes(t *testing.T) {
 		if u.way != c.want || u.paid != c.paid || u.way == reservation && u.start != bourse.Time(c.start) {
 			t.Errorf("%s: %s at %v for %v, want %s for %v", c.name, wayNames[u.way], u.start, u.paid, wayNames[c.want], c.paid)
 		}
+	}
+}
+
+// What the study adds up of a VO's windows is what the run's own summary says.
+func TestBalance_TheVOsFiguresAreThoseOfTheSummary(t *testing.T) {
+	t.Parallel()
+	sc, load := shortBalance(t)
+	f, err := balanceRun(sc, load, balanceCell{strategy: "earliest", pricing: "fixed"}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := *sc
+	own.Sites = slices.Clone(sc.Sites)
+	for i := range own.Sites {
+		own.Sites[i].Pricing = "fixed"
+	}
+	own.Brokers = slices.Clone(sc.Brokers)
+	own.Brokers[0].Strategy = "earliest"
+	rep, err := (&Simulation{Scenario: &own, Workloads: load}).Run(1, Record{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &rep.Summary.Brokers[0]
+	if b.Jobs.Placed < 400 || f[voPlaced] != 100*float64(b.Jobs.Placed)/float64(b.Jobs.Submitted) || math.Abs(f[voWait]-b.MeanWait.Hours()) > 1e-5 ||
+		f[voExtra] != 0 || f[voPaid] < 0.5 || f[voPaid] > 1.5 || f[voSlow] < 1 {
+		t.Errorf("figures %v, the summary has %+v", f, b)
 	}
 }
 
