@@ -1,7 +1,7 @@
 # make check is what CI runs. Each step stands alone, so that one that fails
 # can be run by itself.
 
-.PHONY: check build fmt vet lint test plants determinism bench
+.PHONY: check build fmt vet lint test plants determinism bench drill speed
 
 # One after the other: the steps share the build cache, and the first that
 # fails is the one to mend.
@@ -35,6 +35,16 @@ plants:
 # The same seed gives the same bytes, another seed does not.
 determinism:
 	tools/determinism.sh
+
+# Processes that are killed, stopped and cut off, for longer than in test, and
+# with the race detector. SEED=N for other moments.
+SEED ?= 1
+drill:
+	go test -race ./studies/drill -count 1 -timeout 30m -drill.long -drill.seed $(SEED)
+
+# The federation's rows of docs/PERFORMANCE.md.
+speed:
+	go test ./studies/drill -count 1 -timeout 30m -run 'Speed|Gone' -drill.speed -v
 
 # Once each: that they compile and run. For figures: go test -run '^$$' -bench . ./policy/...
 bench:

@@ -61,3 +61,30 @@ func benchCycle(w *testWorld, rng *rand.Rand, i, jobs int) {
 	}
 	w.Run(at.Add(w.b.cfg.Cycle - 1))
 }
+
+// BenchmarkPlan_100Jobs100000Slots is a cycle of 100 jobs over 20 sites whose
+// free nodes change 10,000 times each within the horizon, which is 100,000 slots;
+// the transactions are part of it.
+func BenchmarkPlan_100Jobs100000Slots(b *testing.B) {
+	for b.Loop() {
+		b.StopTimer()
+		w := benchWorld(b, 20, selection.MinTime)
+		w.b.cfg.Horizon = 8 * bourse.Day
+		for _, s := range w.sites {
+			n := s.groups[0].Nodes
+			p := make(bourse.Profile, 0, 10_000)
+			for k := range 10_000 {
+				p = append(p, bourse.Step{At: bourse.Time(k) * 60 * sec, Free: n * (1 + k%2) / 2})
+			}
+			s.free[0] = p
+		}
+		rng := rand.New(rand.NewPCG(1, 2))
+		b.StartTimer()
+		benchCycle(w, rng, 0, 100)
+		b.StopTimer()
+		c := only[bourse.CycleClosed](w)
+		b.ReportMetric(float64(c[0].Slots), "slots")
+		b.ReportMetric(float64(len(w.b.txs)), "transactions")
+		b.StartTimer()
+	}
+}
