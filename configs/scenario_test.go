@@ -270,7 +270,7 @@ func TestReadBatch_Wave(t *testing.T) {
 		Request: bourse.Request{
 			Nodes: 16, Length: 2 * bourse.Hour, MinPerformance: bourse.Unit, MaxPrice: 2_500_000, Budget: 80 * bourse.Credit,
 			Ready: 5000, Deadline: bourse.Time(5000).Add(bourse.Day),
-			Require: bourse.Requirement{Memory: 64 << 30, Features: []string{"avx512"}},
+			Require:  bourse.Requirement{Memory: 64 << 30, Features: []string{"avx512"}},
 			Flexible: 4 * bourse.Hour,
 		},
 		Name: "wave", User: "ana", Submit: 5000, Priority: 10,
