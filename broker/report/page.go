@@ -71,11 +71,12 @@ type pageTable struct {
 	Head    []string
 	Rows    [][]string
 	Note    string
-	Words   int // how many columns from the left are words
+	Words   int  // how many columns from the left are words
+	Verdict bool // the last column is words too
 }
 
 // Word reports whether column i is of words, not of numbers.
-func (t pageTable) Word(i int) bool { return i < t.Words }
+func (t pageTable) Word(i int) bool { return i < t.Words || t.Verdict && i == len(t.Head)-1 }
 
 type pagePlot struct {
 	Title, About, Label string

@@ -33,7 +33,7 @@ type StudyRow struct {
 // Write writes the page: the rows as a table, and each measure as a figure.
 func (s *Study) Write(w io.Writer) error {
 	p := &page{Title: "Study: " + s.Name, Until: 1, Heads: []pageHead{{Title: "Study: " + s.Name, Line: fmt.Sprintf("Seed %d.", s.Seed), Finding: s.Finding}}}
-	table := pageTable{Head: []string{"Measure", "Setting", "Paper", "Here", "± 95 %", "Runs", "Verdict"}, Words: 2, Note: strings.Join(s.Notes, " ")}
+	table := pageTable{Head: []string{"Measure", "Setting", "Paper", "Here", "± 95 %", "Runs", "Verdict"}, Words: 3, Verdict: true, Note: strings.Join(s.Notes, " ")}
 	for _, r := range s.Rows {
 		table.Rows = append(table.Rows, []string{r.Measure, r.Setting, r.Said, studyNumber(r.Here), studyNumber(r.CI95), strconv.Itoa(r.Runs), r.Verdict})
 	}
