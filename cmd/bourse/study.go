@@ -187,8 +187,8 @@ func (f *studyFlags) show(name string, rows []studies.Row, stdout io.Writer) err
 
 // studyColumns keep the table within 100 columns: words wrap.
 var studyColumns = []table.ColumnConfig{
-	{Number: 1, WidthMax: 26, WidthMaxEnforcer: text.WrapSoft},
-	{Number: 2, WidthMax: 28, WidthMaxEnforcer: text.WrapSoft},
+	{Number: 1, WidthMax: 24, WidthMaxEnforcer: text.WrapSoft},
+	{Number: 2, WidthMax: 30, WidthMaxEnforcer: text.WrapSoft},
 	{Number: 3, WidthMax: 10, WidthMaxEnforcer: text.WrapSoft},
 	{Number: 4, Align: text.AlignRight, AlignHeader: text.AlignRight},
 	{Number: 5, Align: text.AlignRight, AlignHeader: text.AlignRight},
