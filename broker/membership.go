@@ -76,12 +76,13 @@ func (b *Broker) welcome(id agents.ID) bool {
 }
 
 // someAway reports whether a site is left out of this cycle that may be in a later
-// one: it has not listed its legs, or has left no longer than a horizon ago. That
+// one: it has not listed its legs, has come since the cycle began, or has left no longer than a horizon ago. That
 // a site has left is a hint, and no job is given up for good on a hint. Row B65.
 func (b *Broker) someAway() bool {
 	return slices.ContainsFunc(b.known, func(id agents.ID) bool {
 		p := b.peers[id]
-		return p.member && !p.listed || !p.member && p.went && b.now < p.left.Add(b.cfg.Horizon)
+		_, asked := b.index[id]
+		return p.member && !(p.listed && asked) || !p.member && p.went && b.now < p.left.Add(b.cfg.Horizon)
 	})
 }
 

@@ -73,6 +73,24 @@ func TestMembership_ACycleGoesOnWithoutASiteThatLeaves(t *testing.T) {
 	}
 }
 
+// A site that comes while a cycle gathers offers may have what a job wants: it is
+// not given up for want of it.
+func TestMembership_NothingIsFinalWhenASiteComesDuringTheCycle(t *testing.T) {
+	t.Parallel()
+	north, south := newFakeSite("north", 4, 0), newFakeSite("south", 4, 0)
+	north.rule = onNth("OfferRequest", 1, fakeAnswer{late: 5 * bourse.Second})
+	cfg := testConfig(north, south)
+	cfg.Sites, cfg.Lead = cfg.Sites[:1], bourse.Minute
+	w := newTestWorld(t, cfg, north, south)
+	w.submit(1, testJob("both", 8, 100*bourse.Second, 99*bourse.Credit))
+	w.Run(1000 * sec)
+	w.Post(1002*sec, "broker:vo1", agents.SiteJoined{Site: "site:south"})
+	w.finish(t, 9000*sec)
+	if v := w.job("both"); v.State != Done {
+		t.Errorf("8 nodes of two sites of 4, of which one came late: %v, %v", v.State, v.Reason)
+	}
+}
+
 // Nor does it ask a site that has left to hold anything: each alternative there
 // would have to be waited for.
 func TestMembership_ASiteThatHasLeftIsNotAskedToHold(t *testing.T) {

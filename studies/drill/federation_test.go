@@ -33,6 +33,9 @@ var (
 var binary string
 
 func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", "4"); err != nil { // they wait more than they work
+		panic(err)
+	}
 	flag.Parse()
 	os.Exit(build(m.Run))
 }
