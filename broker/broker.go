@@ -46,9 +46,11 @@ type Broker struct {
 	errands   []*errand
 	errandSeq uint64
 	probeSeq  uint64
-	stale     bool   // a site has joined or left since b.sites was made
-	stray     uint64 // messages that made no sense
-	detail    detail // what was recorded of cycles lately
+	stale     bool        // a site has joined or left since b.sites was made
+	stray     uint64      // messages that made no sense
+	detail    detail      // what was recorded of cycles lately
+	called    bourse.Time // the instant of the last call out of turn, and how many there were in it
+	calls     int
 	touched   []*job // in this step, of those that come after others or others after them
 	asserts   int    // maxAsserts, less in tests
 }

@@ -197,7 +197,7 @@ func (b *Broker) reviewWaiting(j *job, at bourse.Time, ok bool, out *agents.Outb
 		}
 		return
 	}
-	if ok && (was || j.again) && !j.taken {
+	if ok && (was || j.again) && !j.taken && b.callsLeft() { // else it waits for the next cycle
 		j.again = false
 		b.queue.summon(j)
 		b.follow = max(b.follow, 1)
@@ -212,6 +212,19 @@ func (b *Broker) putOff(now bourse.Time, j *job, t *transaction, why bourse.Reas
 		b.postpone(j, why, false, out)
 	}
 	b.abort(now, t, why, out)
+}
+
+// maxCalls bounds the jobs called out of turn in one instant: a mistake in what
+// slips must not plan for ever.
+const maxCalls = 10_000
+
+// callsLeft counts a call out of turn; false at the bound.
+func (b *Broker) callsLeft() bool {
+	if b.called != b.now {
+		b.called, b.calls = b.now, 0
+	}
+	b.calls++
+	return b.calls <= maxCalls
 }
 
 // planOf is the plan that the cycle under way has for a job and has not tried.
