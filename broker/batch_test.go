@@ -55,7 +55,7 @@ func TestReasons_NothingIsFinalWhileASiteIsSilent(t *testing.T) {
 	if v := w.job("j"); v.State != Waiting || v.Reason.Code != bourse.TooLarge {
 		t.Errorf("the job is %v: %v", v.State, v.Reason)
 	}
-	w.finish(t, 1000*sec)
+	w.finish(t, 2000*sec) // the second cycle does not wait for it, but hears of it
 	if v := w.job("j"); v.State != Placed {
 		t.Errorf("the job is %v: %v once south answers", v.State, v.Reason)
 	}

@@ -10,7 +10,8 @@ import (
 // A cycle places a batch of jobs. Its phases, each a function below:
 //
 //  1. batch: the due jobs, in serving order, at most BatchSize
-//  2. offers: one request to each site; an alarm ends the wait
+//  2. offers: one request to each site; an alarm ends the wait, which is not for
+//     those that were silent the last time
 //  3. search: alternatives for each job on what can be reserved at all
 //  4. quotes: one request to each site for all legs that are not clear; an
 //     alarm ends the wait
@@ -122,7 +123,7 @@ func (b *Broker) openCycle(now bourse.Time, out *agents.Outbox) {
 	}
 	c.phase = gathering
 	c.market.reset()
-	c.missing = len(b.sites)
+	c.missing = b.await(now, c.number, &c.market)
 	for _, id := range b.sites {
 		out.Send(id, agents.OfferRequest{Cycle: c.number, Horizon: c.horizon})
 	}
@@ -146,6 +147,7 @@ func (b *Broker) offered(now bourse.Time, from agents.ID, m agents.Offers, out *
 		b.errandOffered(now, from, m, out)
 		return
 	}
+	b.spoke(now, from, m.Cycle)
 	c := &b.cycle
 	site, known := b.index[from]
 	if c.phase != gathering || m.Cycle != c.number || !known || !c.market.take(c.opened, now, site, m) {
@@ -164,6 +166,7 @@ func (b *Broker) answersDue(now bourse.Time, m answersDue, out *agents.Outbox) {
 	}
 	switch c.phase {
 	case gathering:
+		b.notHeard(&c.market)
 		b.search(now, out)
 	case quoting:
 		b.reckon(now, out)

@@ -64,7 +64,7 @@ func (b *Broker) gather(now, horizon bourse.Time, e *errand, out *agents.Outbox)
 	}
 	e.market = market{}
 	e.market.init(e.sites)
-	e.opened, e.wait, e.missing = now, true, len(e.sites)
+	e.opened, e.wait, e.missing = now, true, b.await(now, 0, &e.market)
 	for _, id := range e.sites {
 		out.Send(id, agents.OfferRequest{Cycle: e.ref, Horizon: horizon})
 	}
@@ -97,6 +97,7 @@ func (b *Broker) errand(ref uint64) *errand {
 
 func (b *Broker) errandDue(now bourse.Time, m errandDue, out *agents.Outbox) {
 	if e := b.errand(m.Ref); e != nil && e.wait {
+		b.notHeard(&e.market)
 		b.errandGathered(now, e, out)
 	}
 }

@@ -25,6 +25,7 @@ type peer struct {
 	left   bourse.Time
 
 	// For this life only.
+	silent    silence
 	listed    bool
 	legs      []agents.ListedLeg     // of its Listing, until all have listed
 	places    map[bourse.LegID]int32 // in legs

@@ -92,7 +92,7 @@ func (b *Broker) someAway() bool {
 func (b *Broker) leave(now bourse.Time, id agents.ID, out *agents.Outbox) {
 	if p := b.peers[id]; p != nil && p.member {
 		b.record(bourse.SiteLeft{Site: siteName(id)}, out)
-		b.stale = true
+		b.stale, p.silent = true, silence{}
 		b.goOnWithout(now, id, out)
 	}
 }

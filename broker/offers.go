@@ -15,6 +15,7 @@ type market struct {
 	offers   []agents.Offers // by site
 	answers  []answer        // by site
 	away     []bool          // by site: it has left before it said anything
+	spared   []bool          // by site: nobody waits for it, see silent.go
 	answered int             // sites whose offers can be used
 	told     int             // sites that said anything
 
@@ -52,7 +53,7 @@ func (m *market) init(sites []agents.ID) {
 	m.sites = sites
 	m.offers = make([]agents.Offers, len(sites))
 	m.answers = make([]answer, len(sites))
-	m.away = make([]bool, len(sites))
+	m.away, m.spared = make([]bool, len(sites)), make([]bool, len(sites))
 	m.list = new(search.List)
 	m.finder = search.NewFinder(m.list)
 }
@@ -65,43 +66,46 @@ func (m *market) reset() {
 	m.answered, m.told = 0, 0
 }
 
-// take keeps a site's offers, asked for and received at these instants; it
-// reports false if there are some already, or the site has left meanwhile.
+// take keeps a site's offers, asked for and received at these instants, unless
+// there are some already, or the site has left meanwhile. It reports whether one
+// less is waited for.
 func (m *market) take(asked, now bourse.Time, site int32, o agents.Offers) bool {
 	if m.answers[site] != silent || m.away[site] {
 		return false
 	}
 	m.told++
 	m.offers[site] = o
-	m.answers[site] = closed
-	if o.Refusal.Refused() {
-		return true
+	if m.answers[site] = judge(asked, now, &o); m.answers[site] == usable {
+		m.answered++
 	}
-	if o.Now > now.Add(maxSkew) || o.Now < asked.Add(-maxSkew) {
-		m.answers[site] = skewed
-		return true
-	}
-	if len(o.Groups) > maxGroups {
-		return true
+	return !m.spared[site]
+}
+
+// judge says what offers are good for.
+func judge(asked, now bourse.Time, o *agents.Offers) answer {
+	switch {
+	case o.Refusal.Refused():
+		return closed
+	case o.Now > now.Add(maxSkew) || o.Now < asked.Add(-maxSkew):
+		return skewed
+	case len(o.Groups) > maxGroups:
+		return closed
 	}
 	for i := range o.Groups {
 		if !sound(&o.Groups[i]) {
-			return true
+			return closed
 		}
 	}
-	m.answers[site] = usable
-	m.answered++
-	return true
+	return usable
 }
 
-// leave notes that a site has left; it reports false if nothing is waited for
-// from it.
+// leave notes that a site has left; it reports whether one less is waited for.
 func (m *market) leave(site int32) bool {
 	if m.answers[site] != silent || m.away[site] {
 		return false
 	}
 	m.away[site] = true
-	return true
+	return !m.spared[site]
 }
 
 // maxGroups and maxSteps bound what one site may offer.
