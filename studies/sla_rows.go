@@ -2,7 +2,6 @@ package studies
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -138,21 +137,13 @@ func (p *slaPlan) magnitude() {
 	for i, f := range slaFrequencies {
 		paper := []float64{46.8, 50.9, 54.7}[i]
 		mean, half := interval(rigid(f))
-		p.row("utilisation %", times(f)+", FIFO, rigid", Figure(paper), mean, half, near(mean, half, paper))
+		p.row("utilisation %", times(f)+", FIFO, rigid", Figure(paper), mean, half, distance(mean, half, paper))
 	}
 	for i, f := range slaFrequencies[1:] {
 		paper := []float64{1.088, 1.169}[i]
 		r, half := ratio(rigid(f), rigid(100))
-		p.row("ratio of utilisations", times(f)+" to x1, FIFO, rigid", Figure(paper), r, half, near(r, half, paper))
+		p.row("ratio of utilisations", times(f)+" to x1, FIFO, rigid", Figure(paper), r, half, distance(r, half, paper))
 	}
-}
-
-// near says whether a paper's figure lies within an interval.
-func near(mean, half, paper float64) string {
-	if math.Abs(mean-paper) <= half {
-		return Agrees
-	}
-	return Differs
 }
 
 // orders: figure 1, against a random order.

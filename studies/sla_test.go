@@ -58,6 +58,11 @@ func TestSLA_SameSeedSameRowsAnotherSeedNot(t *testing.T) {
 	if !reflect.DeepEqual(a, rows(1)) {
 		t.Error("one seed, two outcomes")
 	}
+	for _, r := range a {
+		if _, ok := r.Paper.Number(); ok && r.Verdict == Differs {
+			t.Errorf("%s, %s: the verdict does not say by how much it differs", r.Measure, r.Setting)
+		}
+	}
 	if reflect.DeepEqual(a, rows(2)) {
 		t.Error("two seeds, one outcome")
 	}
