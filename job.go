@@ -1,5 +1,7 @@
 package bourse
 
+import "math/bits"
+
 // LocalJob is a best-effort job of a site's own queue: one record of a trace
 // or one draw of a model.
 type LocalJob struct {
@@ -31,12 +33,22 @@ type Request struct {
 	Flexible Duration `json:"flexible,omitempty"`
 	Fix      int      `json:"fix,omitempty"`
 	Phi      int      `json:"phi,omitempty"`
+
+	// Sizes are the ways to run a moldable job, in ascending order of nodes; Nodes
+	// and Length are then those of the one that takes least in all, see Mold. None:
+	// the job is rigid.
+	Sizes []Size `json:"sizes,omitempty"`
 }
 
 // DefaultBudget is S = C x ceil(L/P) x N, reckoned part by part with Cost, so
-// that a job exactly at its price cap fits (Toporkov et al., section 3).
+// that a job exactly at its price cap fits (Toporkov et al., section 3). Of a
+// moldable job it is that of its dearest size.
 func (r Request) DefaultBudget() Credits {
-	return Cost(r.MaxPrice, r.MinPerformance.Runtime(r.Length)).Times(r.Nodes)
+	most := Cost(r.MaxPrice, r.MinPerformance.Runtime(r.Length)).Times(r.Nodes)
+	for _, z := range r.Sizes {
+		most = max(most, Cost(r.MaxPrice, r.MinPerformance.Runtime(z.Length)).Times(z.Nodes))
+	}
+	return most
 }
 
 // PriceWithin is C = S / (N x L/P), rounded down: the price cap that a budget
@@ -53,13 +65,28 @@ type Job struct {
 	User     string   `json:"user,omitempty"`
 	Submit   Time     `json:"submit"`
 	Priority int      `json:"priority,omitempty"` // higher first
-	Run      Duration `json:"run,omitempty"`      // what it really takes at performance 1, known to simulated clusters only; 0: its Length
+	Run      Duration `json:"run,omitempty"`      // what it really takes at performance 1 on Nodes, known to simulated clusters only; 0: its Length
 	Origin   Origin   `json:"origin,omitzero"`
 
 	// After names jobs of the same user that must have ended, Gap before this one
 	// starts.
 	After []string `json:"after,omitempty"`
 	Gap   Duration `json:"gap,omitempty"`
+}
+
+// RunAt is what the job really takes at performance 1 in a size: the same share
+// of its length as in the one of Nodes, rounded up. 0: all of its length.
+func (j *Job) RunAt(z Size) Duration {
+	if j.Run == 0 || z.Length == j.Length {
+		return j.Run
+	}
+	hi, lo := bits.Mul64(uint64(j.Run), uint64(z.Length))
+	lo, carry := bits.Add64(lo, uint64(j.Length)-1, 0)
+	if hi += carry; hi >= uint64(j.Length) {
+		return MaxDuration
+	}
+	q, _ := bits.Div64(hi, lo, uint64(j.Length))
+	return min(Duration(q), MaxDuration)
 }
 
 // Origin is what a job keeps of the submission that it came in. No decision

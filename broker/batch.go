@@ -30,26 +30,28 @@ func (s JobState) String() string { return jobStates[s] }
 // job is a job and what has become of it.
 type job struct {
 	bourse.Job
-	state  JobState
-	fresh  bool           // no cycle has looked at it yet
-	due    bool           // the next batch takes it
-	taken  bool           // the cycle under way looks at it
+	state JobState
+	fresh bool // no cycle has looked at it yet
+	due   bool // the next batch takes it
+	taken bool // the cycle under way looks at it
+	stub  bool // all that is known of it is what a site has said
+	// Of these three, for this life only.
+	held    bool // it waits for others to be placed
+	again   bool // it is due as soon as what was planned too early for it is undone
+	touched bool
+
 	reason bourse.Reason  // why it is not placed
 	last   *transaction   // its latest try
 	txs    []*transaction // its window: COMMIT is recorded, in this order
 	asked  *bourse.Job    // as submitted, once a move has made it otherwise; nil: as it is
-	stub   bool           // all that is known of it is what a site has said
 	since  bourse.Time    // when it came to its state
 	needs  []*job         // that it comes after
 	feeds  []*job         // that come after it
 	ended  bourse.Time    // once it is done
 
 	// For this life only.
-	errand  *errand
-	askers  []agents.ID // who wait for the answer to its cancellation
-	held    bool        // it waits for others to be placed
-	again   bool        // it is due as soon as what was planned too early for it is undone
-	touched bool
+	errand *errand
+	askers *[]agents.ID // who wait for the answer to its cancellation; nil: nobody
 }
 
 // submitted is the job as its user has submitted it.
@@ -231,7 +233,7 @@ func sameRequest(a, b *bourse.Request) bool {
 	x, y := &a.Require, &b.Require
 	return a.Nodes == b.Nodes && a.Length == b.Length && a.MinPerformance == b.MinPerformance &&
 		a.MaxPrice == b.MaxPrice && a.Budget == b.Budget && a.Ready == b.Ready && a.Deadline == b.Deadline && a.OneSite == b.OneSite &&
-		a.Flexible == b.Flexible && a.Fix == b.Fix && a.Phi == b.Phi &&
+		a.Flexible == b.Flexible && a.Fix == b.Fix && a.Phi == b.Phi && slices.Equal(a.Sizes, b.Sizes) &&
 		x.Memory == y.Memory && x.Disk == y.Disk && x.GPUs == y.GPUs && x.OS == y.OS && x.Arch == y.Arch &&
 		slices.Equal(x.Features, y.Features)
 }
@@ -249,6 +251,11 @@ func sense(now bourse.Time, j *bourse.Job) bourse.Reason {
 
 // unsound says what of a job can never be served.
 func unsound(j *bourse.Job) bourse.Reason {
+	if len(j.Sizes) > 0 {
+		if err := bourse.CheckSizes(j.Sizes, maxNodes); err != nil {
+			return reason(bourse.Invalid, "sizes: %v", err)
+		}
+	}
 	switch {
 	case j.Name == "":
 		return reason(bourse.Invalid, "the job has no name")
@@ -268,6 +275,8 @@ func unsound(j *bourse.Job) bourse.Reason {
 		return reason(bourse.Invalid, "flexible %v is outside 0..%v seconds", j.Flexible, bourse.MaxDuration)
 	case j.Fix < 0 || j.Fix > 1000 || j.Phi < 0 || j.Phi > maxPhi:
 		return reason(bourse.Invalid, "fix %v is outside 0..1, or alternatives %v outside 0..%v", bourse.Performance(j.Fix), bourse.Performance(j.Phi), bourse.Performance(maxPhi))
+	case !j.Molded():
+		return reason(bourse.Invalid, "nodes %d and length %v are not those of the size that takes least of its %d", j.Nodes, j.Length, len(j.Sizes))
 	case j.Ready > bourse.MaxTime:
 		return reason(bourse.Invalid, "ready %v is after %v", j.Ready, bourse.MaxTime)
 	}

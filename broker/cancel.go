@@ -29,8 +29,8 @@ func (b *Broker) jobCancel(now bourse.Time, from agents.ID, m agents.JobCancel, 
 		}
 		return
 	}
-	if from != "" && !slices.Contains(j.askers, from) && len(j.askers) < maxAskers {
-		j.askers = append(j.askers, from)
+	if from != "" {
+		j.heard(from)
 	}
 	if j.state != Withdrawn {
 		b.withdraw(now, j, bourse.Reason{}, out)
@@ -67,10 +67,21 @@ func (b *Broker) withdraw(now bourse.Time, j *job, why bourse.Reason, out *agent
 	}
 }
 
+// heard remembers who waits for the answer to a job's cancellation, if there is
+// room.
+func (j *job) heard(from agents.ID) {
+	if j.askers == nil {
+		j.askers = new([]agents.ID)
+	}
+	if list := *j.askers; len(list) < maxAskers && !slices.Contains(list, from) {
+		*j.askers = append(list, from)
+	}
+}
+
 // answerCancel tells those who have asked for it that a job is given up, once
 // nothing of it holds anything.
 func (b *Broker) answerCancel(j *job, out *agents.Outbox) {
-	if len(j.askers) == 0 || j.state != Withdrawn {
+	if j.askers == nil || j.state != Withdrawn {
 		return
 	}
 	var back bourse.Credits
@@ -85,7 +96,7 @@ func (b *Broker) answerCancel(j *job, out *agents.Outbox) {
 			back = back.Plus(t.legs[i].back)
 		}
 	}
-	for _, id := range j.askers {
+	for _, id := range *j.askers {
 		out.Send(id, agents.JobReply{Job: j.Name, Refund: back})
 	}
 	j.askers = nil

@@ -251,7 +251,7 @@ func (b *Broker) look(out *agents.Outbox) bool {
 			continue
 		}
 		p.add(&c.market, r.Alternatives[i])
-		p.addShares(&c.market, c.from, c.horizon, b.cfg.Algorithm == search.ALP)
+		p.addShares(&c.market, c.from, c.horizon, b.cfg.Algorithm == search.ALP, b.cfg.MaxAlternatives)
 		if len(p.alternatives) == 0 {
 			b.giveUp(p, r.Reasons[i], out)
 		}

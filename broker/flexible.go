@@ -83,7 +83,7 @@ func (b *Broker) takeInstead(now bourse.Time, t *transaction, places []bourse.Pl
 			continue
 		}
 		p.found++
-		p.alternatives = append(p.alternatives, alternative{number: p.found, time: l.what.Duration(), end: at.End,
+		p.alternatives = append(p.alternatives, alternative{number: p.found, size: was.size, time: l.what.Duration(), end: at.End,
 			cost: at.Fare.Total(), legs: []planLeg{l}})
 	}
 }

@@ -40,7 +40,7 @@ func (b *Broker) forgetJobs(now bourse.Time, out *agents.Outbox) {
 	var busy map[*job]bool // made when it is needed
 	var old []string
 	for _, j := range b.jobs {
-		if j.state < Done || j.since.Add(b.cfg.KeepJobs) > now || j.taken || j.errand != nil || len(j.askers) > 0 || j.needed() {
+		if j.state < Done || j.since.Add(b.cfg.KeepJobs) > now || j.taken || j.errand != nil || j.askers != nil || j.needed() {
 			continue
 		}
 		if busy == nil {

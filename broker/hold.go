@@ -34,8 +34,8 @@ func (b *Broker) begin(now bourse.Time, p *plan, a *alternative, out *agents.Out
 	if p.job.Run > 0 {
 		run = make([]bourse.Duration, len(a.legs))
 		for i := range a.legs {
-			if run[i] = p.job.Run; a.legs[i].what.Work == 0 {
-				run[i] = b.cycle.market.groups[a.legs[i].group].Performance.Runtime(p.job.Run)
+			if run[i] = p.job.RunAt(a.size); a.legs[i].what.Work == 0 {
+				run[i] = b.cycle.market.groups[a.legs[i].group].Performance.Runtime(run[i])
 			}
 		}
 	}

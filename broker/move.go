@@ -86,7 +86,7 @@ func (b *Broker) move(now bourse.Time, e *errand, out *agents.Outbox) {
 		b.moved(now, e, r.Reasons[0], out)
 		return
 	}
-	p := plan{job: e.job, choice: -1}
+	p := plan{job: e.job, request: want, choice: -1}
 	p.add(m, r.Alternatives[0])
 	a := &p.alternatives[0]
 	base := make([]bourse.Credits, len(a.legs))

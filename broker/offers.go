@@ -168,13 +168,8 @@ func (m *market) openClear(from, to bourse.Time, plans []plan) {
 		m.rest[g] = append(m.rest[g][:0], m.clear[g]...)
 	}
 	for i := range plans {
-		for k := range plans[i].alternatives {
-			for _, l := range plans[i].alternatives[k].legs {
-				if l.what.Work > 0 {
-					continue // of no slot
-				}
-				m.rest[l.group].Add(max(l.what.Start, m.rest[l.group][0].At), l.what.End, -l.what.Nodes)
-			}
+		for _, part := range plans[i].parts() {
+			m.rest[part.Group].Add(max(part.Start, m.rest[part.Group][0].At), part.End, -int(part.Count))
 		}
 	}
 	m.list.ResetFungible(m.groups, m.rest, from, to)
@@ -231,7 +226,7 @@ func (m *market) quickest(r *bourse.Request) (bourse.Duration, bool) {
 	if best == 0 {
 		return 0, false
 	}
-	return best.Runtime(r.Length), true
+	return best.Runtime(r.Shortest()), true
 }
 
 // soonest is the earliest end a request could have from an instant on if
@@ -241,7 +236,7 @@ func (m *market) soonest(r *bourse.Request, from bourse.Time) bourse.Time {
 	for i := range m.groups {
 		g := &m.groups[i]
 		if g.Performance >= r.MinPerformance && r.Require.MetBy(g.Machine) {
-			best = min(best, max(from, r.Ready).Add(g.Performance.Runtime(r.Length)))
+			best = min(best, max(from, r.Ready).Add(g.Performance.Runtime(r.Shortest())))
 		}
 	}
 	return best

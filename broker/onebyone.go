@@ -63,41 +63,57 @@ func (b *Broker) lookEach(out *agents.Outbox) {
 }
 
 // starts makes alternatives of the starts that the groups have room for, at most
-// so many of each group, and says why there are none.
+// so many of each group, and says why there are none. Those of a moldable job are
+// dealt among its sizes.
 func (c *cycle) starts(p *plan, most int) bourse.Reason {
-	r, m := &p.request, &c.market
-	from, to := max(c.from, r.Ready), min(c.horizon, r.Deadline)
+	m := &c.market
 	why := reason(bourse.NoNode, "no group of any site has nodes such as it asks for")
+	sizes := p.request.Dealt(most)
 	for at := range m.groups {
 		g := &m.groups[at]
-		if g.Performance < r.MinPerformance || !r.Require.MetBy(g.Machine) {
+		if g.Performance < p.request.MinPerformance || !p.request.Require.MetBy(g.Machine) {
 			continue
 		}
-		d := g.Performance.Runtime(r.Length)
-		base := bourse.Cost(g.Price, d).Times(r.Nodes)
-		if r.Nodes > g.Nodes {
-			why = nearer(why, reason(bourse.TooLarge, "no group of suited nodes has %d of them", r.Nodes))
-			continue
-		}
-		list := startsOf(m.admissible[at], m.clear[at], r.Nodes, d, from, to, most)
-		if len(list) == 0 {
-			why = nearer(why, reason(bourse.NoWindow, "no group has %d nodes free for it between %v and %v", r.Nodes, from, to))
-			continue
-		}
-		if base > r.Budget {
-			why = nearer(why, reason(bourse.OverBudget, "%s asks for %v credits at the least, the budget is %v", g.Site, base, r.Budget))
-			continue
-		}
-		for _, s := range list {
-			p.found++
-			p.alternatives = append(p.alternatives, alternative{number: p.found, time: d, end: s.Add(d), cost: base, legs: []planLeg{{
-				group: int32(at), site: m.siteOf[at], contended: m.clear[at].Min(s, s.Add(d)) < r.Nodes,
-				what:  bourse.Leg{Group: g.Name, Nodes: r.Nodes, Start: s, End: s.Add(d)},
-				quote: bourse.Quote{Fare: bourse.Fare{Base: base}},
-			}}})
+		left := most
+		for _, z := range sizes {
+			if left == 0 {
+				break
+			}
+			n, r := c.startsAt(p, at, z, min(left, max(most/len(sizes), 2)))
+			left -= n
+			why = nearer(why, r)
 		}
 	}
 	return why
+}
+
+// startsAt makes alternatives of the starts that a group has room for a size at,
+// at most so many: how many there are, or why there are none.
+func (c *cycle) startsAt(p *plan, at int, z bourse.Size, most int) (int, bourse.Reason) {
+	r, m := p.request.At(z), &c.market
+	g := &m.groups[at]
+	from, to := max(c.from, r.Ready), min(c.horizon, r.Deadline)
+	d := g.Performance.Runtime(r.Length)
+	base := bourse.Cost(g.Price, d).Times(r.Nodes)
+	if r.Nodes > g.Nodes {
+		return 0, reason(bourse.TooLarge, "no group of suited nodes has %d of them", r.Nodes)
+	}
+	list := startsOf(m.admissible[at], m.clear[at], r.Nodes, d, from, to, most)
+	if len(list) == 0 {
+		return 0, reason(bourse.NoWindow, "no group has %d nodes free for it between %v and %v", r.Nodes, from, to)
+	}
+	if base > r.Budget {
+		return 0, reason(bourse.OverBudget, "%s asks for %v credits at the least, the budget is %v", g.Site, base, r.Budget)
+	}
+	for _, s := range list {
+		p.found++
+		p.alternatives = append(p.alternatives, alternative{number: p.found, size: z, time: d, end: s.Add(d), cost: base, legs: []planLeg{{
+			group: int32(at), site: m.siteOf[at], contended: m.clear[at].Min(s, s.Add(d)) < r.Nodes,
+			what:  bourse.Leg{Group: g.Name, Nodes: r.Nodes, Start: s, End: s.Add(d)},
+			quote: bourse.Quote{Fare: bourse.Fare{Base: base}},
+		}}})
+	}
+	return len(list), bourse.Reason{}
 }
 
 // nearer is the reason of the group that came nearer to having room.
@@ -183,13 +199,15 @@ func (b *Broker) takeEach(out *agents.Outbox) {
 }
 
 // preferred is the index of the alternative that the strategy takes among those
-// that can be had, -1 if there is none.
+// that can be had, -1 if there is none. A moldable job first takes a size: of those
+// that can be had the one preferred (see bourse.Request.Preferred).
 func (b *Broker) preferred(p *plan, can func(*alternative) bool) int {
 	var list []choice.Candidate
 	var index []int
+	size := p.size(can)
 	for i := range p.alternatives {
 		a := &p.alternatives[i]
-		if !can(a) {
+		if a.size != size || !can(a) {
 			continue
 		}
 		g := a.legs[0].group

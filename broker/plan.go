@@ -24,7 +24,8 @@ type plan struct {
 
 // alternative is a window with the legs that sites are asked for.
 type alternative struct {
-	number int // from 1, in the order found
+	number int         // from 1, in the order found
+	size   bourse.Size // of the job
 	time   bourse.Duration
 	end    bourse.Time
 	cost   bourse.Credits // with quotes
@@ -69,7 +70,7 @@ func (p *plan) add(m *market, windows []bourse.Window) {
 		slices.SortFunc(legs, func(a, b planLeg) int { return cmp.Compare(a.group, b.group) })
 		p.found++
 		p.alternatives = append(p.alternatives,
-			alternative{number: p.found, time: w.Time, end: w.End(), cost: w.Cost, legs: legs})
+			alternative{number: p.found, size: p.request.SizeOn(w.Nodes()), time: w.Time, end: w.End(), cost: w.Cost, legs: legs})
 	}
 }
 

@@ -20,12 +20,13 @@ import (
 // maxSpare bounds the legs that are kept for repair.
 const maxSpare = 16
 
-// spares lists the legs of the other alternatives that start when this one does.
+// spares lists the legs of the other alternatives of the same size that start when
+// this one does: a committed window keeps its size.
 func (b *Broker) spares(p *plan, a *alternative) []bourse.SiteLeg {
 	var list []bourse.SiteLeg
 	for i := range p.alternatives {
 		o := &p.alternatives[i]
-		if o == a || o.start() != a.start() {
+		if o == a || o.size != a.size || o.start() != a.start() {
 			continue
 		}
 		for _, l := range o.legs {
@@ -101,6 +102,7 @@ func (b *Broker) serves(site string) bool {
 // leg's time.
 func (b *Broker) mendFromOffers(now bourse.Time, e *errand, out *agents.Outbox) {
 	l := &e.tx.legs[e.leg]
+	length := b.sizeOf(e.tx).Length
 	type choice struct {
 		bourse.SiteLeg
 		price bourse.Credits // of a node
@@ -122,7 +124,7 @@ func (b *Broker) mendFromOffers(now bourse.Time, e *errand, out *agents.Outbox) 
 				b.cfg.Algorithm == search.ALP && g.Price > e.job.MaxPrice {
 				continue
 			}
-			w := bourse.Leg{Group: g.Name, Start: l.what.Start, End: l.what.Start.Add(g.Performance.Runtime(e.job.Length))}
+			w := bourse.Leg{Group: g.Name, Start: l.what.Start, End: l.what.Start.Add(g.Performance.Runtime(length))}
 			if w.End > e.job.Deadline {
 				continue
 			}

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -375,12 +376,13 @@ func (r *Rerun) Earliest(want bourse.Request) (Option, bourse.Reason) {
 	if len(m.groups) == 0 {
 		return Option{}, m.silence(r.seen.Terms.OfferWait)
 	}
-	found := m.finder.Batch([]bourse.Request{want}, search.Options{MaxAlternatives: 1, Notice: r.seen.From})
+	found := m.finder.Batch([]bourse.Request{want}, search.Options{MaxAlternatives: max(1, len(want.Sizes)), Notice: r.seen.From})
 	if len(found.Alternatives[0]) == 0 {
 		return Option{}, found.Reasons[0]
 	}
-	p := plan{job: &job{Job: bourse.Job{Request: want}}}
-	p.add(m, found.Alternatives[0])
+	p := plan{job: &job{Job: bourse.Job{Request: want}}, request: want}
+	first := slices.MinFunc(found.Alternatives[0], func(x, y bourse.Window) int { return cmp.Compare(x.Start, y.Start) })
+	p.add(m, []bourse.Window{first})
 	for i := range p.alternatives[0].legs {
 		l := &p.alternatives[0].legs[i]
 		l.guess = l.contended

@@ -13,23 +13,32 @@ import (
 // ended by the deadline, or the horizon if that comes first; whether there is room
 // for it, and for how much, its site says in a quote. Its base price is a bound
 // from below until then. Where capped, no node may be dearer than the job allows.
-func (p *plan) addShares(m *market, from, horizon bourse.Time, capped bool) {
+// A moldable job has one for each of its sizes, at most so many of a group.
+func (p *plan) addShares(m *market, from, horizon bourse.Time, capped bool, most int) {
 	r := &p.request
 	end := min(r.Deadline, horizon)
 	if r.Deadline == bourse.Never || r.Ready > from || end <= from {
 		return
 	}
+	sizes := r.Dealt(most)
 	for i := range m.groups {
 		g := &m.groups[i]
-		if !m.shared[i] || g.Nodes < r.Nodes || g.Performance < r.MinPerformance || !r.Require.MetBy(g.Machine) || capped && g.Price > r.MaxPrice {
+		if !m.shared[i] || g.Performance < r.MinPerformance || !r.Require.MetBy(g.Machine) || capped && g.Price > r.MaxPrice {
 			continue
 		}
-		l := planLeg{group: int32(i), site: m.siteOf[i], contended: true,
-			what: bourse.Leg{Group: g.Name, Nodes: r.Nodes, Start: from, End: end, Work: r.Length}}
-		l.quote.Fare = pricing.Share(g.Price, r.Nodes, g.Performance.Runtime(r.Length), end.Sub(from), 0)
-		p.found++
-		p.alternatives = append(p.alternatives, alternative{number: p.found, time: l.what.Duration(), end: end,
-			cost: l.quote.Fare.Total(), legs: []planLeg{l}})
+		left := most
+		for _, z := range sizes {
+			if g.Nodes < z.Nodes || left == 0 {
+				continue
+			}
+			l := planLeg{group: int32(i), site: m.siteOf[i], contended: true,
+				what: bourse.Leg{Group: g.Name, Nodes: z.Nodes, Start: from, End: end, Work: z.Length}}
+			l.quote.Fare = pricing.Share(g.Price, z.Nodes, g.Performance.Runtime(z.Length), end.Sub(from), 0)
+			p.found++
+			left--
+			p.alternatives = append(p.alternatives, alternative{number: p.found, size: z, time: l.what.Duration(), end: end,
+				cost: l.quote.Fare.Total(), legs: []planLeg{l}})
+		}
 	}
 }
 

@@ -1,11 +1,15 @@
 package search
 
-import "bourse"
+import (
+	"slices"
+
+	"bourse"
+)
 
 // Options of a batch.
 type Options struct {
 	Algorithm       Algorithm
-	MaxAlternatives int         // per job; 0: no bound
+	MaxAlternatives int         // per job, whatever its sizes; 0: no bound
 	MaxParts        int         // of all windows together, after which the search breaks off; 0: no bound
 	Notice          bourse.Time // no window starts before, whatever the job's Ready
 	Weights         Weights     // Best: its own for all passes; where Time and Cost are 0 they turn from pass to pass
@@ -17,6 +21,8 @@ type Result struct {
 	Reasons      []bourse.Reason   // by job: why it has no alternative; None where it has
 	Passes       int               // that found something
 	Cut          bool              // MaxParts was reached: there may be more
+
+	parts int // of all windows so far
 }
 
 // Batch finds alternatives for the jobs, given in order of priority, and leaves
@@ -25,18 +31,18 @@ type Result struct {
 // A job that failed is not tried again, since the list only shrinks. Best
 // makes 12 passes at most. A batch that is cut has reasons only for the jobs
 // that were tried until then.
+//
+// A moldable job has a window for each of its sizes in a pass, in the order of
+// Request.Dealt. Of one job only one window is ever taken, so they may overlap
+// each other: what is taken out is what holds each of them alone. (On named slots
+// it is all of them, one after the other.)
 func Batch(l *List, jobs []bourse.Request, o Options) Result { return NewFinder(l).Batch(jobs, o) }
 
 // Batch is the function Batch with the Finder's memory. The result shares
 // nothing with later ones.
 func (f *Finder) Batch(jobs []bourse.Request, o Options) Result {
 	r := Result{Alternatives: make([][]bourse.Window, len(jobs)), Reasons: make([]bourse.Reason, len(jobs))}
-	queries := f.prepare(jobs, o)
-	open := make([]bool, len(jobs)) // may have another alternative
-	for i := range open {
-		open[i] = true
-	}
-	parts := 0
+	queries, first := f.prepare(jobs, o)
 	for pass := 0; !r.Cut && (o.Algorithm != Best || pass < bestPasses); pass++ {
 		found := false
 		w := o.Weights
@@ -44,30 +50,10 @@ func (f *Finder) Batch(jobs []bourse.Request, o Options) Result {
 			w = rotation[pass%len(rotation)]
 			w.Finish = o.Weights.Finish
 		}
-		for i := range queries {
-			if !open[i] {
-				continue
-			}
-			q := &queries[i]
-			if !f.find(q, o.Algorithm, w) {
-				open[i] = false
-				if len(r.Alternatives[i]) == 0 {
-					r.Reasons[i] = f.refusal(q, o.Algorithm)
-				}
-				continue
-			}
-			found = true
-			f.Take()
-			r.Alternatives[i] = append(r.Alternatives[i], f.found)
-			open[i] = len(r.Alternatives[i]) != o.MaxAlternatives
-			if parts += len(f.found.Parts); o.MaxParts > 0 && parts >= o.MaxParts {
-				r.Cut = true
-				break
-			}
-			if o.Algorithm != Best {
-				// What was not free for the job at an earlier start never will be.
-				q.from = f.found.Start
-			}
+		for i := 0; i < len(jobs) && !r.Cut; i++ {
+			n := len(r.Alternatives[i])
+			f.look(&r, i, queries[first[i]:first[i+1]], o, w)
+			found = found || len(r.Alternatives[i]) > n
 		}
 		if !found {
 			break
@@ -77,15 +63,80 @@ func (f *Finder) Batch(jobs []bourse.Request, o Options) Result {
 	return r
 }
 
-func (f *Finder) prepare(jobs []bourse.Request, o Options) []query {
-	queries := make([]query, len(jobs))
+// look is what a pass does for one job: a window for each size that may have
+// another one, as long as there is room for alternatives.
+func (f *Finder) look(r *Result, job int, sizes []query, o Options, w Weights) {
+	before := len(r.Alternatives[job])
+	for k := range sizes {
+		q := &sizes[k]
+		n := len(r.Alternatives[job])
+		if q.closed || o.MaxAlternatives > 0 && n >= o.MaxAlternatives {
+			continue
+		}
+		if !f.find(q, o.Algorithm, w) {
+			if q.closed = true; n == 0 {
+				r.Reasons[job] = nearer(r.Reasons[job], f.refusal(q, o.Algorithm))
+			}
+			continue
+		}
+		if len(sizes) == 1 || !f.list.fungible {
+			f.Take()
+		}
+		r.Alternatives[job] = append(r.Alternatives[job], f.found)
+		r.Reasons[job] = bourse.Reason{}
+		if r.parts += len(f.found.Parts); o.MaxParts > 0 && r.parts >= o.MaxParts {
+			r.Cut = true
+			break
+		}
+		if o.Algorithm != Best {
+			// What was not free for the job at an earlier start never will be.
+			q.from = f.found.Start
+		}
+	}
+	if len(sizes) > 1 && f.list.fungible {
+		f.takeAny(r.Alternatives[job][before:])
+	}
+}
+
+// takeAny takes out what holds each of some windows of one job by itself.
+func (f *Finder) takeAny(windows []bourse.Window) {
+	var parts []bourse.Part
+	for i := range windows {
+		parts = append(parts, windows[i].Parts...)
+	}
+	for _, p := range bourse.Cover(parts) {
+		f.list.take(p.Group, int(p.Count), p.Start, p.End)
+	}
+}
+
+// nearer is the reason of the size that came nearer to a window, ties the first.
+func nearer(x, y bourse.Reason) bourse.Reason {
+	order := []bourse.Code{bourse.None, bourse.NoNode, bourse.TooLarge, bourse.NoWindow, bourse.OverBudget}
+	if slices.Index(order, y.Code) > slices.Index(order, x.Code) {
+		return y
+	}
+	return x
+}
+
+// prepare makes queries of the jobs: those of job i are first[i] to first[i+1].
+func (f *Finder) prepare(jobs []bourse.Request, o Options) (queries []query, first []int) {
+	queries, first = make([]query, 0, len(jobs)), make([]int, len(jobs)+1)
+	for i := range jobs {
+		if len(jobs[i].Sizes) == 0 {
+			queries = append(queries, f.list.prepare(jobs[i], o.Algorithm, o.Notice))
+		} else {
+			for _, z := range jobs[i].Dealt(o.MaxAlternatives) {
+				queries = append(queries, f.list.prepare(jobs[i].At(z), o.Algorithm, o.Notice))
+			}
+		}
+		first[i+1] = len(queries)
+	}
 	n := len(f.list.classes)
 	f.tables = f.tables[:0]
-	for i := range jobs {
-		queries[i] = f.list.prepare(jobs[i], o.Algorithm, o.Notice)
-		if n <= maxTable && n*len(jobs) <= maxTables {
+	if n <= maxTable && n*len(queries) <= maxTables {
+		for i := range queries {
 			f.tables = queries[i].tabulate(f.list, f.tables)
 		}
 	}
-	return queries
+	return queries, first
 }

@@ -31,6 +31,7 @@ type query struct {
 	fits     []fit           // by class; nil: reckoned at every visit
 	least    bourse.Duration // no fit runs shorter
 	cheapest int64           // no fit has a smaller key
+	closed   bool            // has no other window: the list only shrinks
 }
 
 // Tables of fits pay when a list is scanned again and again. Beyond these

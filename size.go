@@ -1,0 +1,168 @@
+package bourse
+
+import (
+	"cmp"
+	"fmt"
+	"math/bits"
+	"slices"
+)
+
+// Size is one way to run a moldable job: N nodes at once, and the length of work
+// at performance 1 that it then has.
+type Size struct {
+	Nodes  int      `json:"nodes"`  // R
+	Length Duration `json:"length"` // fmol(R)
+}
+
+// MaxSizes bounds the ways to run one job: each costs a search of its own.
+const MaxSizes = 128
+
+// compare orders sizes by what they take in all, R x fmol(R), ties by fewest
+// nodes: the order in which they are preferred.
+func (z Size) compare(o Size) int {
+	hi, lo := bits.Mul64(uint64(z.Nodes), uint64(z.Length))
+	hi2, lo2 := bits.Mul64(uint64(o.Nodes), uint64(o.Length))
+	return cmp.Or(cmp.Compare(hi, hi2), cmp.Compare(lo, lo2), cmp.Compare(z.Nodes, o.Nodes))
+}
+
+// CheckSizes says what is wrong with the sizes of a moldable job: none or more
+// than MaxSizes, nodes that do not ascend, a length that is not above 0 or that
+// grows with the nodes. nodes bounds those of a size.
+func CheckSizes(list []Size, nodes int) error {
+	if len(list) == 0 || len(list) > MaxSizes {
+		return fmt.Errorf("%d sizes: 1 to %d are wanted", len(list), MaxSizes)
+	}
+	for i, z := range list {
+		switch {
+		case z.Nodes < 1 || z.Nodes > nodes:
+			return fmt.Errorf("nodes %d is outside 1..%d", z.Nodes, nodes)
+		case z.Length <= 0 || z.Length > MaxDuration:
+			return fmt.Errorf("length %v on %d nodes is outside 0.001..%v seconds", z.Length, z.Nodes, MaxDuration)
+		case i > 0 && z.Nodes <= list[i-1].Nodes:
+			return fmt.Errorf("%d nodes stand behind %d; each size once, in ascending order, is wanted", z.Nodes, list[i-1].Nodes)
+		case i > 0 && z.Length > list[i-1].Length:
+			return fmt.Errorf("%v seconds on %d nodes but %v on %d; a length must not grow with the nodes",
+				list[i-1].Length, list[i-1].Nodes, z.Length, z.Nodes)
+		}
+	}
+	return nil
+}
+
+// Mold gives a request its sizes. Nodes and Length become those of the size that
+// takes least in all, ties the fewest nodes: what stands for the job where only
+// one size can. One size alone makes it rigid. The sizes must be sound.
+func (r *Request) Mold(sizes []Size) {
+	least := slices.MinFunc(sizes, Size.compare)
+	r.Nodes, r.Length, r.Sizes = least.Nodes, least.Length, nil
+	if len(sizes) > 1 {
+		r.Sizes = sizes
+	}
+}
+
+// Molded reports whether Nodes and Length are those that Mold gives a request
+// with these sizes; those of a rigid one always are.
+func (r *Request) Molded() bool {
+	return len(r.Sizes) == 0 || slices.MinFunc(r.Sizes, Size.compare) == Size{r.Nodes, r.Length}
+}
+
+// Preferred lists the ways to run the job, the one that takes least in all first,
+// ties the one with fewest nodes (Netto et al.: "among the sizes that fit, least
+// R x fmol(R)"). A rigid job has one.
+func (r *Request) Preferred() []Size {
+	if len(r.Sizes) == 0 {
+		return []Size{{r.Nodes, r.Length}}
+	}
+	list := slices.Clone(r.Sizes)
+	slices.SortFunc(list, Size.compare)
+	return list
+}
+
+// Dealt lists the sizes as they are tried where only so many can be: evenly from
+// among the preferred order, then those between, so that a bound on alternatives
+// does not leave the widest out. With a bound of 1, or one that none are beyond,
+// it is Preferred.
+func (r *Request) Dealt(bound int) []Size {
+	list := r.Preferred()
+	if bound <= 1 || len(list) <= bound {
+		return list
+	}
+	step := (len(list) + bound - 1) / bound
+	dealt := make([]Size, 0, len(list))
+	for first := range step {
+		for i := first; i < len(list); i += step {
+			dealt = append(dealt, list[i])
+		}
+	}
+	return dealt
+}
+
+// At is the request as a rigid one of a size.
+func (r Request) At(z Size) Request {
+	r.Nodes, r.Length, r.Sizes = z.Nodes, z.Length, nil
+	return r
+}
+
+// SizeOn is the way to run the job on so many nodes; where there is none, and for
+// a rigid job, what it asks for first of all.
+func (r *Request) SizeOn(nodes int) Size {
+	for _, z := range r.Sizes {
+		if z.Nodes == nodes {
+			return z
+		}
+	}
+	return Size{r.Nodes, r.Length}
+}
+
+// Shortest is the least length that the job can have.
+func (r *Request) Shortest() Duration {
+	if n := len(r.Sizes); n > 0 {
+		return r.Sizes[n-1].Length
+	}
+	return r.Length
+}
+
+// Cover returns the least parts that hold each of the given ones by itself: over
+// every instant as many nodes of a group as the largest of them there. They are
+// sorted by group and start, and cost nothing.
+func Cover(parts []Part) []Part {
+	list := slices.Clone(parts)
+	slices.SortStableFunc(list, func(a, b Part) int { return cmp.Compare(a.Group, b.Group) })
+	var out []Part
+	for len(list) > 0 {
+		n := 1
+		for n < len(list) && list[n].Group == list[0].Group {
+			n++
+		}
+		out = coverGroup(out, list[:n])
+		list = list[n:]
+	}
+	return out
+}
+
+// coverGroup is Cover of the parts of one group.
+func coverGroup(out, parts []Part) []Part {
+	var instants []Time
+	for _, p := range parts {
+		instants = append(instants, p.Start, p.End)
+	}
+	slices.Sort(instants)
+	instants = slices.Compact(instants)
+	first := len(out)
+	for i := range len(instants) - 1 {
+		s, e := instants[i], instants[i+1]
+		most := int32(0)
+		for _, p := range parts {
+			if p.Start <= s && e <= p.End {
+				most = max(most, p.Count)
+			}
+		}
+		switch last := len(out) - 1; {
+		case most == 0:
+		case last >= first && out[last].End == s && out[last].Count == most:
+			out[last].End = e
+		default:
+			out = append(out, Part{Group: parts[0].Group, Count: most, Start: s, End: e})
+		}
+	}
+	return out
+}
