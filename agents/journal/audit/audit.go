@@ -2,7 +2,8 @@
 // co-allocation protocol (docs/TRANSACTION.md), from outside: it believes no
 // agent's own word, only the facts in their order. One journal shows
 //
-//	I1   no node is promised twice, where the size of the group is known
+//	I1   no node is promised twice, where the size of the group is known; what
+//	     may move within its window lies where its cluster last put it
 //	I3   a decision never changes
 //	I4   nothing is confirmed after its start; what stayed past its limit is noted
 //	I5   legs move only along the state table
@@ -93,6 +94,7 @@ type Trail struct {
 	replaced map[bourse.LegID]bourse.LegID // an open leg, by the one that is to replace it
 	jobs     map[localJob]claim
 	locks    map[bourse.LegID]*lock
+	moves    []bourse.LegID // of locks, one after the other: together they fit
 	txs      map[bourse.TxID]*tx
 	requests map[string]bourse.Request // by job
 	life     life
@@ -137,6 +139,7 @@ func (t *Trail) Take(p Place, at bourse.Time, f agents.Fact) {
 	default:
 		t.audit.counts.Facts++
 	}
+	t.together(f)
 	switch f := f.(type) {
 	case bourse.JobStarted:
 		t.started(at, f)
@@ -146,8 +149,12 @@ func (t *Trail) Take(p Place, at bourse.Time, f agents.Fact) {
 		t.locked(at, f)
 	case bourse.NodesFreed:
 		t.freed(at, f)
+	case bourse.NodesMoved:
+		t.nodesMoved(at, f)
 	case bourse.ClusterImage:
 		t.opens(at, f)
+	case bourse.LegShifted:
+		t.shifted(at, f)
 	case bourse.LegMoved:
 		t.moved(at, f)
 	case bourse.LegRestored:
@@ -206,6 +213,10 @@ func (a *Audit) find(f Finding) {
 	}
 	a.findings = append(a.findings, f)
 }
+
+// Found returns what was found so far in the journals one by one. The list is good
+// until the next fact.
+func (a *Audit) Found() []Finding { return a.findings }
 
 // Finish compares the journals with each other and returns what was found, in
 // the order of the journals and of their facts, and what they hold. more says

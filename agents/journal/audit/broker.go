@@ -69,6 +69,9 @@ func (t *Trail) priced(f bourse.LegPriced) {
 		t.breaks("I10", "leg %v is priced at %v credits, and was at %v", f.Leg, f.Fare.Total(), l.fare.Total())
 	}
 	l.priced, l.fare = true, f.Fare
+	if f.End > 0 {
+		t.lies(x, f.Leg, f.Start, f.End)
+	}
 }
 
 func (t *Trail) decided(f bourse.TxDecided) {

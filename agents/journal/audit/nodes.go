@@ -22,9 +22,7 @@ func (t *Trail) claim(at bourse.Time, l *siteLeg, held []claim) {
 		t.take(at, l.What.Group, c, +1)
 	}
 	l.claims = nil
-	if l.State.Blocks() {
-		l.claims = t.wanted(l)
-	}
+	l.claims = t.needs(l)
 	for _, c := range l.claims {
 		if over := t.take(at, l.What.Group, c, -1); over > 0 && held == nil {
 			t.breaks("I1", "leg %v takes %d nodes of group %s over [%v, %v), and %d are promised twice",
@@ -62,6 +60,23 @@ func (t *Trail) take(at bourse.Time, group string, c claim, sign int) (over int)
 	return max(0, -free.Min(s, c.end))
 }
 
+// needs is what a leg takes at present: nothing if it holds no nodes. Of one that
+// its cluster may move the site learns late where it lies: what the site's journal
+// is sure of is the time that the leg takes wherever in its window it lies.
+func (t *Trail) needs(l *siteLeg) []claim {
+	switch {
+	case !l.State.Blocks():
+		return nil
+	case l.State != bourse.Confirmed || !l.Flex.Movable(l.What):
+		return t.wanted(l)
+	}
+	length := l.What.Duration()
+	if c := (claim{l.What.Nodes, l.Flex.Due.Add(-length), l.Flex.Ready.Add(length)}); c.start < c.end {
+		return []claim{c}
+	}
+	return nil
+}
+
 // wanted is what a leg takes beyond the open one that it replaces.
 func (t *Trail) wanted(l *siteLeg) []claim {
 	whole := claim{l.What.Nodes, l.What.Start, l.What.End}
@@ -88,7 +103,7 @@ func (t *Trail) widen(at bourse.Time, gone bourse.LegID) {
 	for _, c := range l.claims {
 		t.take(at, l.What.Group, c, +1)
 	}
-	l.claims = t.wanted(l)
+	l.claims = t.needs(l)
 	for _, c := range l.claims {
 		t.take(at, l.What.Group, c, -1)
 	}
@@ -122,7 +137,7 @@ func (t *Trail) ended(at bourse.Time, f bourse.JobEnded) {
 // beside it, only what goes beyond that one is taken.
 func (t *Trail) locked(at bourse.Time, f bourse.NodesLocked) {
 	t.freed(at, bourse.NodesFreed{Leg: f.Leg})
-	l := &lock{group: f.What.Group, whole: claim{f.What.Nodes, f.What.Start, f.What.End}, beside: f.Beside}
+	l := &lock{group: f.What.Group, whole: claim{f.What.Nodes, f.What.Start, f.What.End}, beside: f.Beside, flex: f.Flex}
 	l.claims = []claim{l.whole}
 	if old := t.locks[f.Beside]; old != nil && old.group == l.group {
 		l.claims = l.whole.beyond(old.whole)
@@ -172,6 +187,7 @@ func (t *Trail) opens(at bourse.Time, f bourse.ClusterImage) {
 	for _, l := range f.Locks {
 		if l.State != bourse.LockEnded && l.State != bourse.LockLost {
 			t.locked(at, l.NodesLocked)
+			t.locks[l.Leg].fixed = l.Fixed
 		}
 	}
 }
@@ -182,6 +198,8 @@ type lock struct {
 	whole  claim
 	claims []claim // of it, at present
 	beside bourse.LegID
+	flex   bourse.Flex // the window that it may be moved in
+	fixed  bool        // it stays where it is
 }
 
 // beyond is what of a claim goes beyond another one.

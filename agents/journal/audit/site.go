@@ -13,6 +13,7 @@ type siteLeg struct {
 	prepared        bool        // it was, once
 	charged         bool        // confirmed once
 	claims          []claim     // of nodes
+	turn            uint32      // of its last shift
 }
 
 // claim is nodes that a leg holds over an interval.
@@ -49,6 +50,9 @@ func (t *Trail) moved(at bourse.Time, f bourse.LegMoved) {
 		t.limits(at, l, f)
 	}
 	claims := l.claims
+	if claims == nil && known && from.Blocks() {
+		claims = []claim{} // it is no newcomer
+	}
 	l.LegMoved, l.at, l.tomb, l.forgotten = f, at, false, false
 	l.prepared = l.prepared || f.State == bourse.Prepared
 	l.charged = l.charged || f.State == bourse.Confirmed || f.State == bourse.Running || f.State == bourse.Settled
@@ -140,7 +144,7 @@ func (t *Trail) image(f bourse.SiteImage) {
 		l := t.legs[m.Leg]
 		switch {
 		case !t.whole && l == nil:
-			l = &siteLeg{LegMoved: m.LegMoved, at: m.At, tomb: m.Tomb, prepared: m.State == bourse.Prepared, charged: m.Charged}
+			l = &siteLeg{LegMoved: m.LegMoved, at: m.At, tomb: m.Tomb, prepared: m.State == bourse.Prepared, charged: m.Charged, turn: m.Turn}
 			t.legs[m.Leg] = l
 			t.claim(t.at, l, nil)
 		case l == nil || l.forgotten:
