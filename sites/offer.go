@@ -131,7 +131,7 @@ func (s *Site) quote(now bourse.Time, vo, user string, l bourse.Leg, old *leg) b
 		return refused(bourse.NotAllowed, "%s has no time-shared nodes", s.cfg.Name)
 	}
 	if p, promised := s.schedule(l.Group, now); promised {
-		return s.quotePromise(now, vo, user, i, l, p)
+		return s.quotePromise(now, vo, user, i, l, old, p)
 	}
 	state, book := &s.view.states[i], func() *pricing.Book { return s.view.book(i) }
 	if old != nil && old.What.Group == l.Group {

@@ -56,8 +56,8 @@ func (s *Site) shown(now bourse.Time, g bourse.Group, p *sla.Schedule) (admissib
 // quotePromise prices a leg that leaves no choice, or says why it cannot be had.
 // A site that discloses nothing names the price alone: whether there is room a
 // Hold will tell.
-func (s *Site) quotePromise(now bourse.Time, vo, user string, group int, l bourse.Leg, p *sla.Schedule) bourse.Quote {
-	if r := s.allowed(now, vo, user, group, l, nil, s.reservedOf(l.Group)); r.Refused() {
+func (s *Site) quotePromise(now bourse.Time, vo, user string, group int, l bourse.Leg, old *leg, p *sla.Schedule) bourse.Quote {
+	if r := s.allowed(now, vo, user, group, l, old, s.reservedOf(l.Group, old)); r.Refused() {
 		return bourse.Quote{Refusal: r}
 	}
 	if s.cfg.Promises.Disclose.Slots() {
@@ -78,7 +78,7 @@ func (s *Site) priceOfPromise(now bourse.Time, l *leg, old *leg) bourse.Quote {
 	if l.What.Start < now {
 		return refused(bourse.Past, "start %v lies before %s's now, %v", l.What.Start, s.cfg.Name, now)
 	}
-	if r := s.allowed(now, l.Leg.Tx.Broker, l.User, group, l.What, old, s.reservedOf(l.What.Group)); r.Refused() {
+	if r := s.allowed(now, l.Leg.Tx.Broker, l.User, group, l.What, old, s.reservedOf(l.What.Group, old)); r.Refused() {
 		return bourse.Quote{Refusal: r}
 	}
 	f := s.fareOf(group, l.What, l.Flex, now)

@@ -237,6 +237,7 @@ func sharedStory(a storyArgs, cfg Config, jobs []bourse.LocalJob) *story {
 func storyPromises(a storyArgs, cfg *Config) *PromiseOptions {
 	opt := sla.Options{Shares: pricing.DefaultFlexibility, MaxPhi: 1000, Waiting: 100, Price: cfg.Groups[0].Price}
 	cfg.Promises = &Promises{Schedule: opt, Shares: opt.Shares}
+	cfg.Limits.MaxShare = a.number("max-share", 1000)
 	var err error
 	if opt.Order, err = sla.ParseOrder(a.text("sla", "edf")); err != nil {
 		a.t.Fatal(err)
