@@ -57,11 +57,13 @@ type HeuristicNotice struct {
 }
 
 // DegradedNotice says that the site cannot serve a leg; repeated until Noted.
-// Refund is what a confirmed leg was charged, Penalty what the site adds.
+// Refund is what a confirmed leg was charged, Penalty what the site adds, Reason
+// why, where the site knows more than that the nodes are gone.
 type DegradedNotice struct {
 	Leg     bourse.LegID
 	Refund  bourse.Credits
 	Penalty bourse.Credits
+	Reason  bourse.Reason
 	Stamp   Stamp
 }
 

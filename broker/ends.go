@@ -81,7 +81,11 @@ func (b *Broker) settled(now bourse.Time, t *transaction, l *txLeg, m agents.Set
 
 // degraded takes a leg that its site cannot serve. Rows B8, B23, B33.
 func (b *Broker) degraded(now bourse.Time, t *transaction, l *txLeg, m agents.DegradedNotice, out *agents.Outbox) {
-	b.gone(now, t, l, m.Leg.Leg, m.Refund, m.Penalty, reason(bourse.Busy, "%s has lost it", t.sites[m.Leg.Leg]), out)
+	why := m.Reason
+	if !why.Refused() {
+		why = reason(bourse.Busy, "%s has no nodes for it any more", t.sites[m.Leg.Leg])
+	}
+	b.gone(now, t, l, m.Leg.Leg, m.Refund, m.Penalty, why, out)
 }
 
 // heuristic takes a leg that its site released in doubt. Rows B8, B22, B33.

@@ -379,7 +379,11 @@ func (s *story) parse(id agents.ID, f []string) agents.Message {
 	case "Heuristic":
 		return agents.HeuristicNotice{Leg: leg, Stamp: st}
 	case "Degraded":
-		return agents.DegradedNotice{Leg: leg, Refund: money(2), Penalty: money(3), Stamp: st}
+		m := agents.DegradedNotice{Leg: leg, Refund: money(2), Penalty: money(3), Stamp: st}
+		if len(f) > 4 { // in the site's own words
+			m.Reason = reason(bourse.Busy, "%s", strings.Join(f[4:], " "))
+		}
+		return m
 	case "Started":
 		return agents.StartedNotice{Leg: leg, Stamp: st}
 	case "Settled":

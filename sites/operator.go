@@ -243,6 +243,25 @@ func (s *Site) askMaintenance(t step, k *task, m agents.Maintenance) bool {
 	return true
 }
 
+// takenBy says which maintenance takes a leg's nodes by force: the cluster gives
+// them up while it is asked for those of the maintenance. None: whatever else it
+// was, such as nodes that have failed, the site is not told.
+func (s *Site) takenBy(l *leg) bourse.Reason {
+	if s.desk.question != nodes {
+		return bourse.Reason{}
+	}
+	k := s.desk.first()
+	m, ok := k.m.(agents.Maintenance)
+	if w := k.leg.What; !ok || !m.Force || w.Group != l.What.Group || w.Start >= l.What.End || l.What.Start >= w.End {
+		return bourse.Reason{}
+	}
+	why := m.Why
+	if x := s.named(m.Name); x != nil { // it is asked for again
+		why = x.Why
+	}
+	return refused(bourse.Busy, "%s takes its nodes for maintenance %q%s", s.cfg.Name, m.Name, because(why)).Refusal
+}
+
 // maintainedNodes ends the wait for the nodes of a maintenance.
 func (s *Site) maintainedNodes(t step, k *task, m agents.Maintenance, why bourse.Reason) {
 	t.m = m

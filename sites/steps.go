@@ -126,7 +126,7 @@ func toSettled(s *Site, l *leg, t step) {
 // was paid for, all is refunded, and the site's penalty added.
 func toLost(s *Site, l *leg, t step) {
 	f := l.LegMoved
-	f.State = bourse.Lost
+	f.State, f.Reason = bourse.Lost, s.takenBy(l)
 	if l.charged {
 		f.Refund = l.Fare.Total()
 		f.Penalty = l.Fare.Total().Share(s.cfg.Penalty)

@@ -261,7 +261,7 @@ func words(m agents.Message) string {
 	case agents.HeuristicNotice:
 		return fmt.Sprintf("Heuristic %v %s", m.Leg, stamp(m.Stamp))
 	case agents.DegradedNotice:
-		return fmt.Sprintf("Degraded %v, refund %v, penalty %v %s", m.Leg, m.Refund, m.Penalty, stamp(m.Stamp))
+		return fmt.Sprintf("Degraded %v, refund %v, penalty %v%s %s", m.Leg, m.Refund, m.Penalty, because(m.Reason.Detail), stamp(m.Stamp))
 	case agents.Inquire:
 		return fmt.Sprintf("Inquire %v %s", m.Leg, stamp(m.Stamp))
 	case agents.ReassertedReply:

@@ -72,7 +72,7 @@ func (r *reader) recovery(e *Envelope) agents.Message {
 		return agents.HeuristicNotice{Leg: r.legID("leg", b.Heuristic.GetLeg()), Stamp: stampOf(b.Heuristic.GetStamp())}
 	case *Envelope_Degraded:
 		return agents.DegradedNotice{Leg: r.legID("leg", b.Degraded.GetLeg()), Refund: r.credits("refund", b.Degraded.GetRefund()),
-			Penalty: r.credits("penalty", b.Degraded.GetPenalty()), Stamp: stampOf(b.Degraded.GetStamp())}
+			Penalty: r.credits("penalty", b.Degraded.GetPenalty()), Reason: r.reason("reason", b.Degraded.GetReason()), Stamp: stampOf(b.Degraded.GetStamp())}
 	case *Envelope_Noted:
 		return agents.Noted{Leg: r.legID("leg", b.Noted.GetLeg()), Step: r.name("step", b.Noted.GetStep(), maxCode), Turn: b.Noted.GetTurn()}
 	case *Envelope_Shifted:

@@ -71,7 +71,7 @@ func (e *Envelope) putRecovery(m agents.Message) error {
 	case agents.HeuristicNotice:
 		e.Body = &Envelope_Heuristic{&Heuristic{Leg: legID(m.Leg), Stamp: stamp(m.Stamp)}}
 	case agents.DegradedNotice:
-		e.Body = &Envelope_Degraded{&Degraded{Leg: legID(m.Leg), Refund: int64(m.Refund), Penalty: int64(m.Penalty), Stamp: stamp(m.Stamp)}}
+		e.Body = &Envelope_Degraded{&Degraded{Leg: legID(m.Leg), Refund: int64(m.Refund), Penalty: int64(m.Penalty), Reason: reason(m.Reason), Stamp: stamp(m.Stamp)}}
 	case agents.Noted:
 		e.Body = &Envelope_Noted{&Noted{Leg: legID(m.Leg), Step: text(m.Step), Turn: m.Turn}}
 	case agents.ShiftedNotice:

@@ -2774,6 +2774,7 @@ type Degraded struct {
 	Refund        int64                  `protobuf:"varint,2,opt,name=refund,proto3" json:"refund,omitempty"`
 	Penalty       int64                  `protobuf:"varint,3,opt,name=penalty,proto3" json:"penalty,omitempty"`
 	Stamp         *Stamp                 `protobuf:"bytes,4,opt,name=stamp,proto3" json:"stamp,omitempty"`
+	Reason        *Reason                `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2832,6 +2833,13 @@ func (x *Degraded) GetPenalty() int64 {
 func (x *Degraded) GetStamp() *Stamp {
 	if x != nil {
 		return x.Stamp
+	}
+	return nil
+}
+
+func (x *Degraded) GetReason() *Reason {
+	if x != nil {
+		return x.Reason
 	}
 	return nil
 }
@@ -3578,12 +3586,13 @@ const file_wire_proto_rawDesc = "" +
 	"decided_by\x18\x03 \x01(\rR\tdecidedBy\"[\n" +
 	"\tHeuristic\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12(\n" +
-	"\x05stamp\x18\x02 \x01(\v2\x12.bourse.wire.StampR\x05stamp\"\x8c\x01\n" +
+	"\x05stamp\x18\x02 \x01(\v2\x12.bourse.wire.StampR\x05stamp\"\xb9\x01\n" +
 	"\bDegraded\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12\x16\n" +
 	"\x06refund\x18\x02 \x01(\x03R\x06refund\x12\x18\n" +
 	"\apenalty\x18\x03 \x01(\x03R\apenalty\x12(\n" +
-	"\x05stamp\x18\x04 \x01(\v2\x12.bourse.wire.StampR\x05stamp\"U\n" +
+	"\x05stamp\x18\x04 \x01(\v2\x12.bourse.wire.StampR\x05stamp\x12+\n" +
+	"\x06reason\x18\x05 \x01(\v2\x13.bourse.wire.ReasonR\x06reason\"U\n" +
 	"\x05Noted\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12\x12\n" +
 	"\x04step\x18\x02 \x01(\tR\x04step\x12\x12\n" +
@@ -3787,26 +3796,27 @@ var file_wire_proto_depIdxs = []int32{
 	3,  // 73: bourse.wire.Heuristic.stamp:type_name -> bourse.wire.Stamp
 	4,  // 74: bourse.wire.Degraded.leg:type_name -> bourse.wire.LegID
 	3,  // 75: bourse.wire.Degraded.stamp:type_name -> bourse.wire.Stamp
-	4,  // 76: bourse.wire.Noted.leg:type_name -> bourse.wire.LegID
-	4,  // 77: bourse.wire.Shifted.leg:type_name -> bourse.wire.LegID
-	3,  // 78: bourse.wire.Shifted.stamp:type_name -> bourse.wire.Stamp
-	4,  // 79: bourse.wire.List.known:type_name -> bourse.wire.LegID
-	40, // 80: bourse.wire.Listing.legs:type_name -> bourse.wire.ListedLeg
-	7,  // 81: bourse.wire.Listing.refusal:type_name -> bourse.wire.Reason
-	3,  // 82: bourse.wire.Listing.stamp:type_name -> bourse.wire.Stamp
-	4,  // 83: bourse.wire.ListedLeg.leg:type_name -> bourse.wire.LegID
-	5,  // 84: bourse.wire.ListedLeg.what:type_name -> bourse.wire.Leg
-	1,  // 85: bourse.wire.ListedLeg.state:type_name -> bourse.wire.LegState
-	6,  // 86: bourse.wire.ListedLeg.fare:type_name -> bourse.wire.Fare
-	40, // 87: bourse.wire.Reassert.leg:type_name -> bourse.wire.ListedLeg
-	4,  // 88: bourse.wire.Reasserted.leg:type_name -> bourse.wire.LegID
-	7,  // 89: bourse.wire.Reasserted.reason:type_name -> bourse.wire.Reason
-	3,  // 90: bourse.wire.Reasserted.stamp:type_name -> bourse.wire.Stamp
-	91, // [91:91] is the sub-list for method output_type
-	91, // [91:91] is the sub-list for method input_type
-	91, // [91:91] is the sub-list for extension type_name
-	91, // [91:91] is the sub-list for extension extendee
-	0,  // [0:91] is the sub-list for field type_name
+	7,  // 76: bourse.wire.Degraded.reason:type_name -> bourse.wire.Reason
+	4,  // 77: bourse.wire.Noted.leg:type_name -> bourse.wire.LegID
+	4,  // 78: bourse.wire.Shifted.leg:type_name -> bourse.wire.LegID
+	3,  // 79: bourse.wire.Shifted.stamp:type_name -> bourse.wire.Stamp
+	4,  // 80: bourse.wire.List.known:type_name -> bourse.wire.LegID
+	40, // 81: bourse.wire.Listing.legs:type_name -> bourse.wire.ListedLeg
+	7,  // 82: bourse.wire.Listing.refusal:type_name -> bourse.wire.Reason
+	3,  // 83: bourse.wire.Listing.stamp:type_name -> bourse.wire.Stamp
+	4,  // 84: bourse.wire.ListedLeg.leg:type_name -> bourse.wire.LegID
+	5,  // 85: bourse.wire.ListedLeg.what:type_name -> bourse.wire.Leg
+	1,  // 86: bourse.wire.ListedLeg.state:type_name -> bourse.wire.LegState
+	6,  // 87: bourse.wire.ListedLeg.fare:type_name -> bourse.wire.Fare
+	40, // 88: bourse.wire.Reassert.leg:type_name -> bourse.wire.ListedLeg
+	4,  // 89: bourse.wire.Reasserted.leg:type_name -> bourse.wire.LegID
+	7,  // 90: bourse.wire.Reasserted.reason:type_name -> bourse.wire.Reason
+	3,  // 91: bourse.wire.Reasserted.stamp:type_name -> bourse.wire.Stamp
+	92, // [92:92] is the sub-list for method output_type
+	92, // [92:92] is the sub-list for method input_type
+	92, // [92:92] is the sub-list for extension type_name
+	92, // [92:92] is the sub-list for extension extendee
+	0,  // [0:92] is the sub-list for field type_name
 }
 
 func init() { file_wire_proto_init() }

@@ -244,7 +244,7 @@ func (t *Turns) done(at bourse.Time, x *followed, f bourse.LegDone) []Turn {
 	}
 	switch f.State {
 	case bourse.Lost:
-		u.What, u.Words = LegLost, fmt.Sprintf("%s has lost its part%s: %v", x.at(f.Leg.Leg), back, f.Reason)
+		u.What, u.Words = LegLost, fmt.Sprintf("its part at %s is lost%s: %v", x.at(f.Leg.Leg), back, f.Reason)
 	case bourse.Released:
 		u.Words = fmt.Sprintf("its part at %s is given back%s", x.at(f.Leg.Leg), back)
 	default:
