@@ -196,8 +196,9 @@ func BalanceFinding(rows []Row) string {
 	choice := find("users: more value reached", regimes[flatPrice].name+" against "+regimes[fixedPrice].name)
 	right := find("users: more right choices", choice.Setting)
 	sharper := find("users: more value reached", regimes[declaredPrice].name+" against")
-	say("Users who choose for themselves reach %s value under adaptive prices than under fixed ones (%+.1f ± %.1f points), and choose as a planner would %s often (%+.1f ± %.1f points); to price delays at what users declare changes the value by %+.1f ± %.1f points. ",
-		moreOr(choice), choice.Here, choice.CI95, moreOr(right), right.Here, right.CI95, sharper.Here, sharper.CI95)
+	say("Users who choose for themselves reach %s under adaptive prices %s under fixed ones (%+.1f ± %.1f points), and choose as a planner would %s (%+.1f ± %.1f points); to price delays at what users declare changes the value by %+.1f ± %.1f points. ",
+		moreOr(choice, "more value", "less value", "about the same value"), moreOr(choice, "than", "than", "as"), choice.Here, choice.CI95,
+		moreOr(right, "more often", "less often", "about as often"), right.Here, right.CI95, sharper.Here, sharper.CI95)
 	for i, lie := range []int{overstate, understate} {
 		bare, back := find("users: what lying gains", regimes[lie].name+", no"), find("users: what lying gains", regimes[lie].name+", quoted")
 		say("To %s one's delay cost %s (%+.2f ± %.2f credits a job), and %s where quoted delays are refunded (%+.2f ± %.2f). ",
@@ -234,14 +235,16 @@ func changed(r *Row, what, unit string) string {
 	return fmt.Sprintf("leave %s as it is within the interval (%+.1f ± %.1f %s)", what, -r.Here, r.CI95, unit)
 }
 
-func moreOr(r *Row) string {
+// moreOr is the first words if a difference is above 0 beyond its interval, the
+// second if below, else the third.
+func moreOr(r *Row, more, less, same string) string {
 	switch {
 	case r.Here > r.CI95:
-		return "more"
+		return more
 	case r.Here < -r.CI95:
-		return "less"
+		return less
 	}
-	return "about the same"
+	return same
 }
 
 // put has a trace that was read elsewhere stand for its file.

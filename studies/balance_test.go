@@ -232,6 +232,27 @@ func TestLoadBalancing_RowsAndFindingCarryTheSameNumbers(t *testing.T) {
 	}
 }
 
+func TestBalanceFinding_SaysMoreLessOrTheSame(t *testing.T) {
+	t.Parallel()
+	setting := regimes[flatPrice].name + " against " + regimes[fixedPrice].name
+	for _, c := range []struct {
+		value, right float64
+		want         string
+	}{
+		{5, 5, "reach more value under adaptive prices than under fixed ones (+5.0 ± 2.0 points), and choose as a planner would more often (+5.0"},
+		{-5, -5, "reach less value under adaptive prices than under fixed ones (-5.0 ± 2.0 points), and choose as a planner would less often (-5.0"},
+		{1, -1, "reach about the same value under adaptive prices as under fixed ones (+1.0 ± 2.0 points), and choose as a planner would about as often (-1.0"},
+	} {
+		rows := []Row{
+			{Measure: "users: more value reached, points", Setting: setting, Here: c.value, CI95: 2},
+			{Measure: "users: more right choices, points", Setting: setting, Here: c.right, CI95: 2},
+		}
+		if words := BalanceFinding(rows); !strings.Contains(words, c.want) {
+			t.Errorf("%q has no %q", words, c.want)
+		}
+	}
+}
+
 func TestLoadBalancing_RefusesWhatItCannotRun(t *testing.T) {
 	t.Parallel()
 	if _, err := LoadBalancing(BalanceOptions{}); err == nil || !strings.Contains(err.Error(), "runs = 0") {

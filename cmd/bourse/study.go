@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -143,6 +144,9 @@ func (f *studyFlags) run(name string, runsGiven bool, stdout, stderr io.Writer) 
 	clear()
 	if err != nil {
 		return err
+	}
+	if slices.ContainsFunc(rows, func(r studies.Row) bool { return r.Runs == 1 }) {
+		s.say("one run has no interval: the verdicts take its figures as exact")
 	}
 	if f.out != "" {
 		page := &studies.Page{Name: name, Seed: f.seed, Rows: rows, Settings: []report.Setting{
