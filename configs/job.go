@@ -14,8 +14,9 @@ type Job struct {
 	Name           string             // of its own within the batch or broker
 	User           string             // default "": the one who submits
 	Submit         bourse.Duration    // in a scenario: after its zero; default 0
-	Nodes          int                // N, 1..1,000,000
-	Length         bourse.Duration    // L, runtime at performance 1, above 0
+	Nodes          int                // N, 1..1,000,000; of a moldable job those of the size that takes least in all
+	Length         bourse.Duration    // L, runtime at performance 1 on them, above 0
+	Sizes          []bourse.Size      // of a moldable job, in ascending order of nodes; default: none
 	Run            bourse.Duration    // what it really takes at performance 1, for simulated clusters; default 0: its Length
 	MinPerformance bourse.Performance // P; default 1
 	MaxPrice       bourse.Price       // C; where only a budget is given, what the budget implies
@@ -56,7 +57,7 @@ func (j *Job) At(submit bourse.Time, zero time.Time) bourse.Job {
 			Nodes: j.Nodes, Length: j.Length, MinPerformance: j.MinPerformance,
 			MaxPrice: j.MaxPrice, Budget: j.Budget,
 			Ready: max(submit, j.Ready.at(submit, zero)), Deadline: j.Deadline.at(submit, zero),
-			Require: j.Require, OneSite: j.OneSite, Phi: int(j.Alternatives),
+			Require: j.Require, OneSite: j.OneSite, Phi: int(j.Alternatives), Sizes: j.Sizes,
 		},
 		Name: j.Name, User: j.User, Submit: submit, Priority: j.Priority, Run: j.Run,
 		After: j.After, Gap: j.Gap,
@@ -160,11 +161,13 @@ func inOrder(jobs []Job, tables []*table, simulated bool) []Job {
 
 func (t *table) job(simulated bool, until bourse.Duration, names map[string]int) Job {
 	t.need("nodes", "16")
-	t.need("length", `"2h"`)
+	if !t.tabled() {
+		t.need("length", `"2h"`)
+	}
+	least, most := t.nodes()
 	j := Job{
 		Name:           t.name("name", "wave", names),
 		User:           t.text("user", ""),
-		Nodes:          t.nodes(),
 		Length:         t.span("length", bourse.Hour, bourse.Millisecond),
 		Run:            t.span("run", 0, bourse.Millisecond),
 		MinPerformance: value(t, "min_performance", bourse.Unit),
@@ -198,7 +201,7 @@ func (t *table) job(simulated bool, until bourse.Duration, names map[string]int)
 	case len(j.After) == 0 && j.Gap > 0 && t.clean("after"):
 		t.wrong("gap", "has a meaning only with after; leave it out")
 	}
-	t.later("speedup")
+	t.mold(&j, least, most)
 	t.window(&j)
 	t.money(&j)
 	t.done()
@@ -207,15 +210,6 @@ func (t *table) job(simulated bool, until bourse.Duration, names map[string]int)
 
 // maxAfter bounds the jobs that one may come after.
 const maxAfter = 100
-
-// nodes reads N; "4..16" is a moldable job's.
-func (t *table) nodes() int {
-	if s, ok := t.keys["nodes"].(string); ok {
-		t.wrong("nodes", "%q: moldable jobs are not available yet; one whole number is wanted", s)
-		return 1
-	}
-	return t.whole("nodes", 1, 1, maxNodes)
-}
 
 // moment reads a span after the submission or an RFC 3339 date.
 func (t *table) moment(key string, def bourse.Duration, simulated bool) Moment {
@@ -252,6 +246,20 @@ func (t *table) window(j *Job) {
 	if !j.Deadline.Date.IsZero() && !j.Deadline.Date.After(j.Ready.Date) {
 		t.wrong("deadline", "is not after ready, %s", j.Ready.Date.Format(time.RFC3339))
 	}
+	if !t.clean("deadline") || !t.clean("length") || !t.clean("speedup") || !t.clean("min_performance") {
+		return
+	}
+	// Nodes of more than performance 1 may be quicker; who counts on them says so.
+	r := bourse.Request{Length: j.Length, Sizes: j.Sizes}
+	takes := max(j.MinPerformance, bourse.Unit).Runtime(r.Shortest())
+	left := j.Deadline.After - j.Ready.After
+	if !j.Deadline.Date.IsZero() {
+		left = bourse.Duration(j.Deadline.Date.Sub(j.Ready.Date).Milliseconds())
+	}
+	if takes > left {
+		t.wrong("deadline", "leaves %s after ready, and the job takes %s at performance %v; give it more time, or a min_performance that makes it quicker",
+			left.Words(), takes.Words(), max(j.MinPerformance, bourse.Unit))
+	}
 }
 
 // money fills in the price or the budget, whichever is not given.
@@ -263,9 +271,13 @@ func (t *table) money(j *Job) {
 	if t.doc.faulty[t.path] {
 		return
 	}
-	r := bourse.Request{Nodes: j.Nodes, Length: j.Length, MinPerformance: j.MinPerformance, MaxPrice: j.MaxPrice, Budget: j.Budget}
-	if j.MinPerformance.Runtime(j.Length) > bourse.MaxDuration {
-		t.wrong("length", "%s at performance %v is longer than a schedule can hold", j.Length.Words(), j.MinPerformance)
+	r := bourse.Request{Nodes: j.Nodes, Length: j.Length, MinPerformance: j.MinPerformance, MaxPrice: j.MaxPrice, Budget: j.Budget, Sizes: j.Sizes}
+	longest := j.Length
+	if len(j.Sizes) > 0 {
+		longest = j.Sizes[0].Length
+	}
+	if j.MinPerformance.Runtime(longest) > bourse.MaxDuration {
+		t.wrong("length", "%s at performance %v is longer than a schedule can hold", longest.Words(), j.MinPerformance)
 		return
 	}
 	if !budget {

@@ -292,7 +292,7 @@ min_performance = 0.5
 budget = 100.0
 spread = "one-site"
 ready = 1970-01-01T01:00:00+01:00
-deadline = "1970-01-01T00:00:10Z"
+deadline = "1970-01-01T01:00:10Z"
 [[job]]
 name = "ebb"
 nodes = 1
@@ -307,7 +307,7 @@ max_price = 0
 	if j.MaxPrice != 5_000_000 || j.Budget != 100*bourse.Credit || !j.OneSite || j.Run != 30*bourse.Minute {
 		t.Errorf("%+v", j)
 	}
-	if j.Ready != 3000 || j.Deadline != 10_000 { // ready at the epoch, but submitted later
+	if j.Ready != 3000 || j.Deadline != 3_610_000 { // ready at the epoch, but submitted later
 		t.Errorf("ready %v deadline %v", j.Ready, j.Deadline)
 	}
 	if e := b.Jobs[1].At(3000, time.Unix(0, 0)); e.Deadline != bourse.Never || e.Budget != 0 {

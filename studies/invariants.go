@@ -251,6 +251,10 @@ func (v *Invariants) txDecided(id agents.ID, f bourse.TxDecided) error {
 // obeys checks a window against its request, leg by leg and in sum.
 func (v *Invariants) obeys(t *txRecord, job bourse.Job, r rules) error {
 	nodes, base, full := 0, bourse.Credits(0), bourse.Credits(0)
+	for _, l := range t.begun.Legs {
+		nodes += l.Nodes
+	}
+	job.Request = job.At(job.SizeOn(nodes))
 	for i, l := range t.begun.Legs {
 		g, ok := v.groups[t.begun.Sites[i]][l.Group]
 		switch {
@@ -273,7 +277,6 @@ func (v *Invariants) obeys(t *txRecord, job bourse.Job, r rules) error {
 		case job.OneSite && t.begun.Sites[i] != t.begun.Sites[0]:
 			return fmt.Errorf("parts at %s and %s, one site was asked for", t.begun.Sites[0], t.begun.Sites[i])
 		}
-		nodes += l.Nodes
 		base = base.Plus(t.legs[i].priced.Base)
 		full = full.Plus(t.legs[i].priced.Total())
 	}

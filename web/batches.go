@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -43,9 +44,16 @@ type JobRequest struct {
 	Priority       int          `json:"priority,omitempty" minimum:"-1000000" maximum:"1000000" doc:"higher first"`
 	OneSite        bool         `json:"oneSite,omitempty" doc:"all nodes on one site"`
 	Require        *Machine     `json:"require,omitempty" doc:"what every node must have"`
+	Sizes          []Size       `json:"sizes,omitempty" maxItems:"128" doc:"of a moldable job: the ways to run it, in ascending order of nodes; the length must not grow with them. nodes and length are then one of them. The size that is taken follows from what there is room for; where one has to come first, it is the one with the least nodes x length"`
 	After          []string     `json:"after,omitempty" maxItems:"100" doc:"starts when these jobs of the same user have ended: names of this batch, or identities of jobs submitted before"`
 	Freedom
 	Gap *Seconds `json:"gap,omitempty" doc:"between the last of their ends and the start, in seconds; default 0"`
+}
+
+// Size is one way to run a moldable job.
+type Size struct {
+	Nodes  int     `json:"nodes" minimum:"1" maximum:"1000000"`
+	Length Seconds `json:"length" doc:"runtime at performance 1 on so many nodes, in seconds"`
 }
 
 // Machine is what a node has, or must have.
@@ -327,11 +335,17 @@ func (r *JobRequest) job(now bourse.Time) (j bourse.Job, key string, err error) 
 	if r.MinPerformance != nil {
 		j.MinPerformance = r.MinPerformance.Performance
 	}
-	if j.Length <= 0 || j.MinPerformance.Runtime(j.Length) > bourse.MaxDuration {
-		return j, "length", fmt.Errorf("%v seconds at performance %v: more than 0, and no longer than a schedule can hold, is wanted", j.Length, j.MinPerformance)
+	if err := r.mold(&j.Request); err != nil {
+		return j, "sizes", err
+	}
+	longest := max(j.Length, r.longest())
+	if j.Shortest() <= 0 || j.MinPerformance <= 0 || j.MinPerformance.Runtime(longest) > bourse.MaxDuration {
+		return j, "length", fmt.Errorf("%v seconds at performance %v: more than 0, and no longer than a schedule can hold, is wanted", longest, j.MinPerformance)
 	}
 	if r.Run != nil {
-		j.Run = r.Run.Duration
+		if j.Run = r.Run.Duration; j.Run <= 0 {
+			return j, "run", fmt.Errorf("%v seconds: more than 0 is wanted", j.Run)
+		}
 	}
 	if r.Require != nil {
 		j.Require = bourse.Requirement(*r.Require)
@@ -352,10 +366,52 @@ func (r *JobRequest) job(now bourse.Time) (j bourse.Job, key string, err error) 
 	if j.Deadline <= j.Ready {
 		return j, "deadline", fmt.Errorf("%s is not after %s, before which the job is not ready", r.Deadline, instant(j.Ready))
 	}
+	// Nodes of more than performance 1 may be quicker; who counts on them says so.
+	if p := max(j.MinPerformance, bourse.Unit); p.Runtime(j.Shortest()) > j.Deadline.Sub(j.Ready) {
+		return j, "deadline", fmt.Errorf("%s leaves %v seconds after ready, and the job takes %v at performance %v; give it more time, or a minPerformance that makes it quicker",
+			instant(j.Deadline), j.Deadline.Sub(j.Ready), p.Runtime(j.Shortest()), p)
+	}
 	if key, err := r.Freedom.put(&j.Request); err != nil {
 		return j, key, err
 	}
 	return j, "maxPrice", r.money(&j)
+}
+
+// mold gives a request the sizes of a moldable job.
+func (r *JobRequest) mold(to *bourse.Request) error {
+	if len(r.Sizes) == 0 {
+		return nil
+	}
+	sizes := make([]bourse.Size, len(r.Sizes))
+	for i, z := range r.Sizes {
+		sizes[i] = bourse.Size{Nodes: z.Nodes, Length: z.Length.Duration}
+	}
+	if err := bourse.CheckSizes(sizes, 1_000_000); err != nil {
+		return err
+	}
+	if !slices.Contains(sizes, bourse.Size{Nodes: r.Nodes, Length: r.Length.Duration}) {
+		return fmt.Errorf("nodes %d and length %v are none of them", r.Nodes, r.Length)
+	}
+	to.Mold(sizes)
+	return nil
+}
+
+// longest is the greatest length that the job may take.
+func (r *JobRequest) longest() bourse.Duration {
+	longest := bourse.Duration(0)
+	for _, z := range r.Sizes {
+		longest = max(longest, z.Length.Duration)
+	}
+	return longest
+}
+
+// sizesOf shows the sizes of a moldable job.
+func sizesOf(list []bourse.Size) []Size {
+	var out []Size
+	for _, z := range list {
+		out = append(out, Size{z.Nodes, Seconds{z.Length}})
+	}
+	return out
 }
 
 // unprintable reports whether a character does something to a terminal, or to

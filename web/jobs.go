@@ -26,8 +26,9 @@ type Job struct {
 	Submitted Instant `json:"submitted,omitzero" doc:"absent: the broker has lost its memory of the job and only knows what sites have told it, the legs"`
 	Since     Instant `json:"since,omitzero" doc:"when it came to its state"`
 
-	Nodes          int         `json:"nodes"`
+	Nodes          int         `json:"nodes" doc:"that it asks for; of a moldable job those of the size with the least nodes x length"`
 	Length         Seconds     `json:"length"`
+	Sizes          []Size      `json:"sizes,omitempty" doc:"the ways to run a moldable job; which was taken the legs tell"`
 	MinPerformance Performance `json:"minPerformance,omitzero"`
 	MaxPrice       Price       `json:"maxPrice"`
 	Budget         Credits     `json:"budget"`
@@ -70,7 +71,7 @@ func jobOf(b *broker.Broker, v *broker.JobView, e *entry) Job {
 		Nodes: v.Nodes, Length: Seconds{v.Length}, MinPerformance: Performance{v.MinPerformance},
 		MaxPrice: Price{v.MaxPrice}, Budget: Credits{v.Budget}, Ready: instant(v.Ready), Deadline: instant(v.Deadline),
 		Priority: v.Priority, OneSite: v.OneSite, Reason: reasonOf(v.Reason),
-		After: v.After,
+		After: v.After, Sizes: sizesOf(v.Sizes),
 	}
 	if v.Gap > 0 {
 		j.Gap = &Seconds{v.Gap}

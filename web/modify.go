@@ -44,8 +44,8 @@ func (f *Freedom) put(r *bourse.Request) (key string, err error) {
 // Modification is what of a placed job is to be otherwise; what is left out stays.
 type Modification struct {
 	Freedom
-	Nodes    *int     `json:"nodes,omitempty" minimum:"1" maximum:"1000000"`
-	Length   *Seconds `json:"length,omitempty" doc:"runtime at performance 1, in seconds"`
+	Nodes    *int     `json:"nodes,omitempty" minimum:"1" maximum:"1000000" doc:"a moldable job is a rigid one from then on, of the length of that size where it has it"`
+	Length   *Seconds `json:"length,omitempty" doc:"runtime at performance 1, in seconds; a moldable job is a rigid one from then on"`
 	Budget   *Credits `json:"budget,omitempty" doc:"for the whole job"`
 	MaxPrice *Price   `json:"maxPrice,omitempty" doc:"per node-hour"`
 	Ready    string   `json:"ready,omitempty" maxLength:"40" doc:"starts no sooner: a span from now such as 30m, or RFC 3339"`
@@ -55,9 +55,10 @@ type Modification struct {
 // put puts what is said into a request.
 func (m *Modification) put(r *bourse.Request, now bourse.Time) (key string, err error) {
 	if m.Nodes != nil {
-		r.Nodes = *m.Nodes
+		*r = r.At(bourse.Size{Nodes: *m.Nodes, Length: r.SizeOn(*m.Nodes).Length})
 	}
 	if m.Length != nil {
+		r.Sizes = nil
 		r.Length = m.Length.Duration
 	}
 	if m.Budget != nil {

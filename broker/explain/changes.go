@@ -246,7 +246,7 @@ func (x *examiner) nodes() {
 		r.Nodes -= int(fewer)
 		return broker.Change{Request: r}
 	}
-	if q.Nodes < 2 {
+	if q.Nodes < 2 || len(q.Sizes) > 0 { // a moldable job has been tried with fewer
 		return
 	}
 	v, o, ok := x.least(0, []int64{int64(q.Nodes - 1), int64(q.Nodes / 2), 1}, with, nil)

@@ -58,6 +58,9 @@ func (e *Explanation) head(w *writer) {
 	q := &e.Asked
 	if q.Nodes > 0 {
 		asked := fmt.Sprintf("  asked for %d %s for %s at performance %v or more, at most %v credits", q.Nodes, plural(q.Nodes, "node"), span(q.Length), q.MinPerformance, q.Budget)
+		if n := len(q.Sizes); n > 0 {
+			asked += fmt.Sprintf("; or in another of its %d sizes, from %d to %d nodes", n, q.Sizes[0].Nodes, q.Sizes[n-1].Nodes)
+		}
 		if q.OneSite {
 			asked += ", on one site"
 		}

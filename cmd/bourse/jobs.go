@@ -151,6 +151,10 @@ func printJob(out io.Writer, j *web.Job, now time.Time) {
 	if j.Submitted != 0 {
 		line("asks for", "%s, %s at performance %v or more, for %s credits at most (%v per node-hour)",
 			plural(j.Nodes, "node", "nodes"), span(j.Length), j.MinPerformance, credits(&j.Budget), j.MaxPrice)
+		if n := len(j.Sizes); n > 0 {
+			line("or", "%d sizes in all, from %s for %s to %s for %s", n, plural(j.Sizes[0].Nodes, "node", "nodes"), span(j.Sizes[0].Length),
+				plural(j.Sizes[n-1].Nodes, "node", "nodes"), span(j.Sizes[n-1].Length))
+		}
 		line("submitted", "%s", moment(j.Submitted, now))
 	} else {
 		line("asks for", "not known: the broker has lost its memory of the job, and has its legs from their sites")

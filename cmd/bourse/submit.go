@@ -199,6 +199,9 @@ func request(j *configs.Job) web.JobRequest {
 		Ready: momentText(j.Ready, 0), Deadline: momentText(j.Deadline, bourse.Duration(bourse.Never)), Priority: j.Priority, OneSite: j.OneSite,
 		After: j.After,
 	}
+	for _, z := range j.Sizes {
+		r.Sizes = append(r.Sizes, web.Size{Nodes: z.Nodes, Length: web.Seconds{Duration: z.Length}})
+	}
 	if j.Gap > 0 {
 		r.Gap = &web.Seconds{Duration: j.Gap}
 	}

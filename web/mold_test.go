@@ -1,0 +1,60 @@
+package web
+
+import (
+	"strings"
+	"testing"
+
+	"bourse"
+)
+
+func seconds(d bourse.Duration) Seconds { return Seconds{d} }
+
+// A moldable job is shown with its sizes, and its legs are of one of them: here the
+// group of 8 nodes has room for either.
+func TestSubmit_AMoldableJob(t *testing.T) {
+	t.Parallel()
+	h := world(t)
+	s := brokerAPI(t, h)
+	b := wave("batch-mold")
+	b.Jobs[0].Nodes, b.Jobs[0].Length = 2, seconds(2*bourse.Hour)
+	b.Jobs[0].Sizes = []Size{{2, seconds(2 * bourse.Hour)}, {4, seconds(bourse.Hour)}}
+	if a := submit(t, s, ana, b); !a.Jobs[0].Taken {
+		t.Fatalf("answered %+v", a)
+	}
+	h.pass(bourse.Second)
+	var j Job
+	if code := call(t, s, ana, "GET", "/v1/jobs/wave", nil, &j); code != 200 || j.State != "placed" || len(j.Sizes) != 2 || j.Nodes != 2 {
+		t.Fatalf("%d %+v", code, j)
+	}
+	if l := j.Legs[0]; len(j.Legs) != 1 || l.Nodes != 4 || l.End-l.Start != Instant(bourse.Hour) {
+		t.Errorf("legs %+v, want the 4 nodes for an hour: time is minimised", j.Legs)
+	}
+}
+
+// What of a moldable job, and of its times, makes no sense is refused with the
+// numbers.
+func TestSubmit_RefusesSizesAndTimesWithTheNumbers(t *testing.T) {
+	t.Parallel()
+	two := func(r *JobRequest) {
+		r.Nodes, r.Length = 2, seconds(2*bourse.Hour)
+		r.Sizes = []Size{{2, seconds(2 * bourse.Hour)}, {4, seconds(bourse.Hour)}}
+	}
+	for _, c := range []struct {
+		name, key, text string
+		change          func(r *JobRequest)
+	}{
+		{"a table that grows", "sizes", "7200 seconds on 2 nodes but 7201 on 4", func(r *JobRequest) { r.Sizes[1].Length = seconds(7201 * bourse.Second) }},
+		{"the most before the fewest", "sizes", "2 nodes stand behind 4", func(r *JobRequest) { r.Sizes[0], r.Sizes[1] = r.Sizes[1], r.Sizes[0] }},
+		{"no length", "sizes", "length 0 on 2 nodes", func(r *JobRequest) { r.Sizes[0].Length = seconds(0) }},
+		{"none of the sizes", "sizes", "nodes 3 and length 7200 are none of them", func(r *JobRequest) { r.Nodes = 3 }},
+		{"negative run", "run", "-5 seconds", func(r *JobRequest) { s := seconds(-5 * bourse.Second); r.Run = &s }},
+		{"deadline before ready and length", "deadline", "leaves 3599 seconds after ready, and the job takes 3600", func(r *JobRequest) { r.Deadline = "3599s" }},
+	} {
+		r := wave("batch-0001").Jobs[0]
+		two(&r)
+		c.change(&r)
+		if _, key, err := r.job(0); err == nil || key != c.key || !strings.Contains(err.Error(), c.text) {
+			t.Errorf("%s: %s: %v; want %s: ...%s...", c.name, key, err, c.key, c.text)
+		}
+	}
+}
