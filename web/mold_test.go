@@ -7,7 +7,7 @@ import (
 	"bourse"
 )
 
-func seconds(d bourse.Duration) Seconds { return Seconds{d} }
+func span(d bourse.Duration) Seconds { return Seconds{d} }
 
 // A moldable job is shown with its sizes, and its legs are of one of them: here the
 // group of 8 nodes has room for either.
@@ -16,8 +16,8 @@ func TestSubmit_AMoldableJob(t *testing.T) {
 	h := world(t)
 	s := brokerAPI(t, h)
 	b := wave("batch-mold")
-	b.Jobs[0].Nodes, b.Jobs[0].Length = 2, seconds(2*bourse.Hour)
-	b.Jobs[0].Sizes = []Size{{2, seconds(2 * bourse.Hour)}, {4, seconds(bourse.Hour)}}
+	b.Jobs[0].Nodes, b.Jobs[0].Length = 2, span(2*bourse.Hour)
+	b.Jobs[0].Sizes = []Size{{2, span(2 * bourse.Hour)}, {4, span(bourse.Hour)}}
 	if a := submit(t, s, ana, b); !a.Jobs[0].Taken {
 		t.Fatalf("answered %+v", a)
 	}
@@ -36,18 +36,18 @@ func TestSubmit_AMoldableJob(t *testing.T) {
 func TestSubmit_RefusesSizesAndTimesWithTheNumbers(t *testing.T) {
 	t.Parallel()
 	two := func(r *JobRequest) {
-		r.Nodes, r.Length = 2, seconds(2*bourse.Hour)
-		r.Sizes = []Size{{2, seconds(2 * bourse.Hour)}, {4, seconds(bourse.Hour)}}
+		r.Nodes, r.Length = 2, span(2*bourse.Hour)
+		r.Sizes = []Size{{2, span(2 * bourse.Hour)}, {4, span(bourse.Hour)}}
 	}
 	for _, c := range []struct {
 		name, key, text string
 		change          func(r *JobRequest)
 	}{
-		{"a table that grows", "sizes", "7200 seconds on 2 nodes but 7201 on 4", func(r *JobRequest) { r.Sizes[1].Length = seconds(7201 * bourse.Second) }},
+		{"a table that grows", "sizes", "7200 seconds on 2 nodes but 7201 on 4", func(r *JobRequest) { r.Sizes[1].Length = span(7201 * bourse.Second) }},
 		{"the most before the fewest", "sizes", "2 nodes stand behind 4", func(r *JobRequest) { r.Sizes[0], r.Sizes[1] = r.Sizes[1], r.Sizes[0] }},
-		{"no length", "sizes", "length 0 on 2 nodes", func(r *JobRequest) { r.Sizes[0].Length = seconds(0) }},
+		{"no length", "sizes", "length 0 on 2 nodes", func(r *JobRequest) { r.Sizes[0].Length = span(0) }},
 		{"none of the sizes", "sizes", "nodes 3 and length 7200 are none of them", func(r *JobRequest) { r.Nodes = 3 }},
-		{"negative run", "run", "-5 seconds", func(r *JobRequest) { s := seconds(-5 * bourse.Second); r.Run = &s }},
+		{"negative run", "run", "-5 seconds", func(r *JobRequest) { s := span(-5 * bourse.Second); r.Run = &s }},
 		{"deadline before ready and length", "deadline", "leaves 3599 seconds after ready, and the job takes 3600", func(r *JobRequest) { r.Deadline = "3599s" }},
 	} {
 		r := wave("batch-0001").Jobs[0]
