@@ -196,7 +196,7 @@ func (t *table) uniform() (Range[int], Range[bourse.Duration]) {
 		nodes.Lo = t.wholeAt(p.at(0), lo, 1, 1, maxNodes)
 		nodes.Hi = t.wholeAt(p.at(1), hi, 16, 1, maxNodes)
 		if t.clean("nodes") && nodes.Lo > nodes.Hi {
-			t.wrong("nodes", "runs backwards; write the smaller number first")
+			t.wrong("nodes", "%d..%d runs backwards; write the smaller number first", nodes.Lo, nodes.Hi)
 		}
 	}
 	length := valueRange(t, "length", Range[bourse.Duration]{10 * bourse.Minute, 4 * bourse.Hour})
@@ -228,7 +228,7 @@ func valueRange[T ~int64, P fromTOML[T]](t *table, key string, def Range[T]) Ran
 	}
 	r := Range[T]{element[T, P](t, p.at(0), lo, def.Lo), element[T, P](t, p.at(1), hi, def.Hi)}
 	if t.clean(key) && r.Lo > r.Hi {
-		t.wrong(key, "runs backwards; write the smaller value first")
+		t.wrong(key, "%v..%v runs backwards; write the smaller value first", lo, hi)
 	}
 	return r
 }
@@ -241,7 +241,7 @@ func (t *table) shareRange(key string, def Range[Thousandths], least, most Thous
 	}
 	r := Range[Thousandths]{t.shareAt(p.at(0), lo, def.Lo, least, most), t.shareAt(p.at(1), hi, def.Hi, least, most)}
 	if t.clean(key) && r.Lo > r.Hi {
-		t.wrong(key, "runs backwards; write the smaller number first")
+		t.wrong(key, "%v..%v runs backwards; write the smaller number first", lo, hi)
 	}
 	return r
 }

@@ -21,18 +21,32 @@ const (
 	Random                        // on any site that has room
 )
 
-var strategies = [...]string{"batch", "alpha", "earliest", "shortest-queue", "random"}
+// strategies is the table of them. A new one is a constant and a line here; how it
+// compares may stand in a file of its own.
+var strategies = [...]struct {
+	name  string
+	order func(r Rule, list []Candidate) func(x, y *Candidate) int // which of two comes first; nil: no rule of one job
+}{
+	Batch:         {"batch", nil},
+	ByPreference:  {"alpha", func(r Rule, list []Candidate) func(x, y *Candidate) int { return byPreference(list, r.Alpha) }},
+	Earliest:      {"earliest", func(Rule, []Candidate) func(x, y *Candidate) int { return soonest }},
+	ShortestQueue: {"shortest-queue", func(Rule, []Candidate) func(x, y *Candidate) int { return byBacklog }},
+	Random:        {"random", func(r Rule, list []Candidate) func(x, y *Candidate) int { return bySite(draw(list, r.Draw)) }},
+}
 
 // String names the strategy as configuration files do.
-func (s Strategy) String() string { return strategies[s] }
+func (s Strategy) String() string { return strategies[s].name }
 
 // ParseStrategy reads the name of a strategy.
 func ParseStrategy(s string) (Strategy, error) {
-	i := slices.Index(strategies[:], s)
-	if i < 0 {
-		return 0, fmt.Errorf("strategy %q is none of %q", s, strategies)
+	var names []string
+	for i := range strategies {
+		if strategies[i].name == s {
+			return Strategy(i), nil
+		}
+		names = append(names, strategies[i].name)
 	}
-	return Strategy(i), nil
+	return 0, fmt.Errorf("strategy %q is none of %q", s, names)
 }
 
 // Candidate is a start that a group of a site has room for.
@@ -56,20 +70,11 @@ type Rule struct {
 // the earliest start, then the earliest end, then the least cost, then the first
 // in the list. Batch is no such rule: it panics.
 func (r Rule) Best(list []Candidate) int {
-	var first func(x, y *Candidate) int
-	switch r.Strategy {
-	case ByPreference:
-		first = byPreference(list, r.Alpha)
-	case Earliest:
-		first = func(_, _ *Candidate) int { return 0 }
-	case ShortestQueue:
-		first = func(x, y *Candidate) int { return cmp.Compare(x.Backlog, y.Backlog) }
-	case Random:
-		site := draw(list, r.Draw)
-		first = func(x, y *Candidate) int { return cmp.Compare(away(x, site), away(y, site)) }
-	default:
+	order := strategies[r.Strategy].order
+	if order == nil {
 		panic("choice: " + r.Strategy.String() + " takes no job by itself")
 	}
+	first := order(r, list)
 	best := -1
 	for i := range list {
 		if best < 0 || cmp.Or(first(&list[i], &list[best]), soonest(&list[i], &list[best])) < 0 {
@@ -77,6 +82,13 @@ func (r Rule) Best(list []Candidate) int {
 		}
 	}
 	return best
+}
+
+func byBacklog(x, y *Candidate) int { return cmp.Compare(x.Backlog, y.Backlog) }
+
+// bySite has the candidates of one site come first.
+func bySite(site int) func(x, y *Candidate) int {
+	return func(x, y *Candidate) int { return cmp.Compare(away(x, site), away(y, site)) }
 }
 
 func soonest(x, y *Candidate) int {

@@ -23,18 +23,41 @@ const (
 	Shuffle              // by random keys, drawn anew for each trial
 )
 
-var orders = [...]string{"edf", "fifo", "lff", "bjf", "revenue", "shuffle"}
+// orders is the table of them. A new one is a constant and a line here; what it
+// sorts by may stand in a file of its own.
+var orders = [...]struct {
+	name   string
+	key    func(s *Schedule, p place) int64 // what it sorts by, least first
+	passes bool                             // keys change as time passes, or are drawn anew
+}{
+	EDF:     {"edf", func(_ *Schedule, p place) int64 { return int64(p.last.Add(p.run)) }, false},
+	FIFO:    {"fifo", func(*Schedule, place) int64 { return 0 }, false},
+	LFF:     {"lff", func(s *Schedule, p place) int64 { return int64(p.last - max(p.ready, s.now)) }, true},
+	BJF:     {"bjf", func(_ *Schedule, p place) int64 { return -Size{p.nodes, p.run}.area() }, false},
+	Revenue: {"revenue", func(_ *Schedule, p place) int64 { return -rate(p.job.Price, Size{p.nodes, p.run}.area()) }, false},
+	Shuffle: {"shuffle", func(s *Schedule, _ place) int64 { return s.opt.Keys() }, true},
+}
 
 // ParseOrder reads "edf", "fifo", "lff", "bjf", "revenue" or "shuffle".
 func ParseOrder(s string) (Order, error) {
-	if i := slices.Index(orders[:], s); i >= 0 {
-		return Order(i), nil
+	words := ""
+	for i := range orders {
+		switch n := orders[i].name; {
+		case n == s:
+			return Order(i), nil
+		case i == len(orders)-1:
+			words += " or " + n
+		case i > 0:
+			words += ", " + n
+		default:
+			words = n
+		}
 	}
-	return 0, fmt.Errorf("order %q is unknown; write edf, fifo, lff, bjf, revenue or shuffle", s)
+	return 0, fmt.Errorf("order %q is unknown; write %s", s, words)
 }
 
 // String is the name that ParseOrder reads.
-func (o Order) String() string { return orders[o] }
+func (o Order) String() string { return orders[o].name }
 
 // MarshalText writes the order's name.
 func (o Order) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
@@ -45,22 +68,8 @@ func (o *Order) UnmarshalText(b []byte) (err error) {
 	return err
 }
 
-// key is what the order sorts a place by, least first.
-func (s *Schedule) key(p *place) int64 {
-	switch s.opt.Order {
-	case EDF:
-		return int64(p.last.Add(p.run))
-	case LFF:
-		return int64(p.last - max(p.ready, s.now))
-	case BJF:
-		return -Size{p.nodes, p.run}.area()
-	case Revenue:
-		return -rate(p.job.Price, Size{p.nodes, p.run}.area())
-	case Shuffle:
-		return s.opt.Keys()
-	}
-	return 0
-}
+// key is what the order sorts a place by.
+func (s *Schedule) key(p *place) int64 { return orders[s.opt.Order].key(s, *p) }
 
 // rate is what a job of so many node-milliseconds pays in micro-credits per
 // node-hour, at most the largest int64.
@@ -79,10 +88,10 @@ func compare(a, b place) int {
 }
 
 // sort brings the waiting jobs into order. Keys stand still but for those of
-// LFF, which fall as time passes, and those of Shuffle.
+// orders that pass: LFF's fall as time goes on, Shuffle's are drawn.
 func (s *Schedule) sort() {
 	w := s.waiting
-	if s.opt.Order == LFF || s.opt.Order == Shuffle {
+	if orders[s.opt.Order].passes {
 		for i := range w {
 			w[i].key = s.key(&w[i])
 		}
