@@ -79,6 +79,7 @@ type (
 		Refund   Credits  `json:"refund,omitempty"`  // posted back, once
 		Penalty  Credits  `json:"penalty,omitempty"` // posted by the site for a confirmed leg that it lost
 		Flex     Flex     `json:"flex,omitzero"`     // the window within which the site may move it
+		Offer    uint32   `json:"offer,omitempty"`   // of the leg that it replaces: that the user has accepted; 0: none
 	}
 	// LegRestored says that a site has taken a leg back from its broker's word,
 	// having lost its own memory of it: an amnesia, which is why the leg need not
@@ -141,6 +142,8 @@ type (
 
 		Turn uint32 `json:"turn,omitempty"` // of its last LegShifted
 		Told uint32 `json:"told,omitempty"` // the last that its broker has acknowledged
+
+		Offered JobOffer `json:"offered,omitzero"` // the last that was made for it
 	}
 	// NodesDown says that nodes of a group have failed; they are back at Until.
 	NodesDown struct {
@@ -199,6 +202,7 @@ type (
 		Request  Request   `json:"request,omitzero"`   // a move: what the job asks for from its COMMIT on
 		Spare    []SiteLeg `json:"spare,omitempty"`    // of unchosen alternatives: what may stand in for a leg that breaks
 		Flex     Flex      `json:"flex,omitzero"`      // of its only leg
+		Offer    uint32    `json:"offer,omitempty"`    // a move: the offer for the old leg that it accepts
 	}
 	// LegPriced says that a site holds a leg and at which fare.
 	LegPriced struct {
@@ -339,6 +343,8 @@ type (
 	// TxMemory is what a broker keeps of a transaction.
 	TxMemory struct {
 		TxBegun
+
+		Offers []JobOffer `json:"offers,omitempty"` // of shifts, the latest
 		State    uint8       `json:"state"`
 		GivenUp  uint8       `json:"givenUp,omitempty"`
 		Detached bool        `json:"detached,omitempty"`
@@ -409,7 +415,7 @@ func Facts() []interface{ Kind() string } {
 		JobStarted{}, JobEnded{}, JobRefused{}, NodesLocked{}, NodesFreed{},
 		WorkBegun{}, JobQueued{}, JobExtended{}, LockMoved{}, ClusterImage{},
 		SiteDrained{}, SiteClosed{}, SiteOpened{}, MaintenanceSet{}, MaintenanceOver{},
-		LegMoved{}, LegRestored{}, LegShifted{}, ShiftNoted{}, NodesMoved{}, JobPromised{}, LifeSeen{}, LifeListed{}, Tombstone{}, NoticeNoted{}, LegsForgotten{}, SiteImage{}, NodesDown{},
+		LegMoved{}, LegRestored{}, LegShifted{}, ShiftNoted{}, ShiftOffered{}, OfferClosed{}, NodesMoved{}, JobPromised{}, LifeSeen{}, LifeListed{}, Tombstone{}, NoticeNoted{}, LegsForgotten{}, SiteImage{}, NodesDown{},
 		JobSubmitted{}, SubmissionRefused{}, CycleClosed{}, JobPostponed{},
 		TxBegun{}, LegPriced{}, TxDecided{}, LegClosed{}, LegDone{},
 		LifeBegun{}, LifeFenced{}, TxReversed{}, LegAdopted{}, Amnesia{}, JobBroken{}, JobCancelled{},

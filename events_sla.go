@@ -18,6 +18,23 @@ type (
 		Leg  LegID  `json:"leg"`
 		Turn uint32 `json:"turn"`
 	}
+	// ShiftOffered says that a site asks the owner of a confirmed leg to give up its
+	// place for another one, against a payment: of the site, which asks, and of the
+	// broker, which has heard of it.
+	ShiftOffered struct {
+		Leg LegID `json:"leg"`
+		ShiftOffer
+		For string `json:"for,omitempty"` // of the site: the VO and the job that there would be room for
+	}
+	// OfferClosed says that an offer has come to nothing: rejected, by its user or for
+	// the reason, or expired. One that is accepted ends with the COMMIT, or the Confirm, of
+	// the leg that takes the place.
+	OfferClosed struct {
+		Leg    LegID      `json:"leg"`
+		Number uint32     `json:"number"`
+		State  OfferState `json:"state"`
+		Reason Reason     `json:"reason,omitzero"`
+	}
 	// NodesMoved says that a cluster has moved what it keeps for a leg, or that it
 	// stays where it is from now on.
 	NodesMoved struct {
@@ -40,6 +57,45 @@ type (
 		When  Time     `json:"when,omitempty"` // if it is recorded later
 	}
 )
+
+// ShiftOffer is a change of place that a site proposes for a leg.
+type ShiftOffer struct {
+	Number  uint32  `json:"number"`  // counts the offers for the leg, from 1
+	Version uint32  `json:"version"` // of the leg that it speaks of
+	Start   Time    `json:"start"`   // where the leg would lie
+	End     Time    `json:"end"`
+	Ready   Time    `json:"ready"` // its window then
+	Due     Time    `json:"due"`
+	Pay     Credits `json:"pay"`     // from the site to the user, at most the price of the leg
+	Expires Time    `json:"expires"` // it can be answered before
+}
+
+// OfferState is where an offer stands; all but OfferOpen are final.
+type OfferState string
+
+// The states of an offer. There is no counter-proposal: the payment is the site's
+// compensation, and no owner gets more.
+const (
+	OfferOpen     OfferState = "offer"
+	OfferAccepted OfferState = "accept"
+	OfferRejected OfferState = "reject"
+	OfferExpired  OfferState = "expired"
+)
+
+// JobOffer is an offer for a job's leg as its broker, or its site, keeps it.
+type JobOffer struct {
+	N    int    `json:"n,omitempty"`    // of the broker: counts the offers for the job, from 1
+	Site string `json:"site,omitempty"` // of the broker
+	Leg  LegID  `json:"leg"`
+	ShiftOffer
+	State  OfferState `json:"state"`
+	Reason Reason     `json:"reason,omitzero"` // of a rejection
+	For    string     `json:"for,omitempty"`   // of the site
+}
+
+// Kind names the fact.
+func (ShiftOffered) Kind() string { return "shift-offered" }
+func (OfferClosed) Kind() string  { return "offer-closed" }
 
 // Kind names the fact.
 func (LegShifted) Kind() string  { return "leg-shifted" }

@@ -85,6 +85,10 @@ type Hold struct {
 	// it is fixed; the zero one: none. Only the one leg of a transaction has any:
 	// legs with a common start do not move alone.
 	Flex bourse.Flex
+
+	// Offer is the number of the ShiftOffer for the leg replaced that this accepts;
+	// 0: none.
+	Offer uint32
 }
 
 // HeldReply says that the capacity is locked, at the price that binds. Start and
@@ -181,6 +185,30 @@ type ShiftedNotice struct {
 	Stamp      Stamp
 }
 
+// ShiftOffer asks the owner of a confirmed leg to give up its place for another
+// one, against a payment: what a site does for somebody whom it cannot place
+// otherwise. It is accepted by a Hold that replaces the leg and names the offer,
+// and is repeated until that, a ShiftDeclined, or its time. A leg has one open
+// offer at most.
+type ShiftOffer struct {
+	Leg        bourse.LegID
+	Number     uint32      // counts the offers for the leg, from 1
+	Version    uint32      // of the leg
+	Start, End bourse.Time // where it would lie
+	Ready, Due bourse.Time // its window then
+	Pay        bourse.Credits
+	For        bourse.Duration // how long it can be answered yet
+	Stamp      Stamp
+}
+
+// ShiftDeclined says no to a ShiftOffer: by the user's wish, or for the Reason.
+type ShiftDeclined struct {
+	Leg     bourse.LegID
+	Number  uint32
+	Version uint32
+	Reason  bourse.Reason
+}
+
 // Kind names the message.
 func (Submit) Kind() string         { return "Submit" }
 func (SubmitReply) Kind() string    { return "SubmitReply" }
@@ -200,3 +228,5 @@ func (CancelledReply) Kind() string { return "Cancelled" }
 func (StartedNotice) Kind() string  { return "LegStarted" }
 func (SettledNotice) Kind() string  { return "Settled" }
 func (ShiftedNotice) Kind() string  { return "Shifted" }
+func (ShiftOffer) Kind() string     { return "ShiftOffer" }
+func (ShiftDeclined) Kind() string  { return "ShiftDeclined" }

@@ -37,6 +37,7 @@ type ClusterHold struct {
 	Again    bool            // even if it was released before
 	Force    bool            // what is in the way gives way, as when nodes fail; for maintenance
 	Flex     bourse.Flex     // where promises are made: the window within which the nodes may lie
+	Shift    int             // how far others might be asked to shift if there is no room, over their lengths, in thousandths; 0: nobody
 }
 
 // ClusterHeld answers a ClusterHold.
@@ -45,7 +46,19 @@ type ClusterHeld struct {
 	Refusal bourse.Reason
 	What    bourse.Leg    // of a ClusterHold with a Flex: where the nodes are locked
 	Instead []bourse.Time // of a refusal: starts that there would be room for, nearest first
+	Shifts  []LegShift    // of a refusal: confirmed legs of which one, shifted, would make room
 }
+
+// LegShift is where a confirmed leg would have to lie to make room for another
+// one, and its window then.
+type LegShift struct {
+	Leg        bourse.LegID
+	Start, End bourse.Time
+	Ready, Due bourse.Time
+}
+
+// MaxShifts bounds the LegShifts of a refusal.
+const MaxShifts = 16
 
 // ClusterConfirm makes a lock a reservation that its user's work runs in, in
 // place of the one that it replaces. It is repeated until done.

@@ -46,5 +46,9 @@ func (m Hold) Digest() uint64 {
 		number(uint64(m.Flex.Fix))
 		number(uint64(m.Flex.Phi))
 	}
+	if m.Offer != 0 {
+		text("offer")
+		number(uint64(m.Offer))
+	}
 	return max(h.Sum64(), 1)
 }

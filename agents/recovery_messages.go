@@ -141,7 +141,16 @@ type JobModify struct {
 	Request bourse.Request
 }
 
-// JobReply answers a JobCancel or JobModify; a Reason means no.
+// OfferAnswer is a user's answer to the offer of that number, one of those for a
+// job. To accept asks for a transaction that shifts the job.
+type OfferAnswer struct {
+	Job    string
+	User   string
+	N      int
+	Accept bool
+}
+
+// JobReply answers a JobCancel, JobModify or OfferAnswer; a Reason means no.
 type JobReply struct {
 	Job    string
 	Refund bourse.Credits
@@ -162,4 +171,5 @@ func (Reassert) Kind() string        { return "Reassert" }
 func (ReassertedReply) Kind() string { return "Reasserted" }
 func (JobCancel) Kind() string       { return "JobCancel" }
 func (JobModify) Kind() string       { return "JobModify" }
+func (OfferAnswer) Kind() string     { return "OfferAnswer" }
 func (JobReply) Kind() string        { return "JobReply" }

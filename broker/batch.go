@@ -43,6 +43,7 @@ type job struct {
 	reason bourse.Reason  // why it is not placed
 	last   *transaction   // its latest try
 	txs    []*transaction // its window: COMMIT is recorded, in this order
+	offers *offers        // that it be shifted; nil: none
 	asked  *bourse.Job    // as submitted, once a move has made it otherwise; nil: as it is
 	since  bourse.Time    // when it came to its state
 	needs  []*job         // that it comes after

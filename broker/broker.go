@@ -93,12 +93,15 @@ func (b *Broker) Step(now bourse.Time, from agents.ID, m agents.Message, out *ag
 		b.start(now, m, out)
 	case agents.Submit:
 		b.submit(now, from, m, out)
+		b.offersAgain(out)
 	case agents.JobCancel:
 		b.jobCancel(now, from, m, out)
 	case agents.JobModify:
 		b.jobModify(now, from, m, out)
 	case agents.SiteJoined:
 		b.join(now, m.Site, out)
+	case agents.OfferAnswer:
+		b.offerAnswer(now, from, m, out)
 	case agents.SiteLeft:
 		b.leave(now, m.Site, out)
 	case agents.Offers:
@@ -144,6 +147,8 @@ func (b *Broker) alarm(now bourse.Time, m agents.Message, out *agents.Outbox) bo
 		b.errandDue(now, m, out)
 	case watchDue:
 		b.watchDue(now, m, out)
+	case offerDue:
+		b.offerDue(now, m, out)
 	case listenDue:
 		b.listenDue(now, out)
 	case forgetDue:

@@ -36,7 +36,12 @@ type Config struct {
 
 	Strategy choice.Strategy // what is not a batch takes jobs one by one
 	Alpha    choice.Alpha    // of strategy alpha
-	Draws    uint64          // seed of strategy random
+	Draws    uint64          // seed of strategy random, and of AcceptShifts
+
+	// AcceptShifts is how many of the offers to shift a job its users accept, at
+	// once, in thousandths, the others being declined; 0: who is offered one answers himself.
+	// For simulations.
+	AcceptShifts int
 
 	BatchSize int // new jobs that start a cycle at once, and the most that one looks at
 	MaxCycles int // cycles opened one after the other when one fires; see cycle
@@ -130,6 +135,8 @@ func (c *Config) Validate() error {
 	switch {
 	case c.KeepJobs < 0 || c.KeepJobs > bourse.MaxDuration:
 		return fmt.Errorf("broker %q: keep_jobs %v is outside 0..%v seconds", c.Name, c.KeepJobs, bourse.MaxDuration)
+	case c.AcceptShifts < 0 || c.AcceptShifts > 1000:
+		return fmt.Errorf("broker %q: accept_shifts %v is outside 0..1", c.Name, bourse.Performance(c.AcceptShifts))
 	case c.Explain < 0:
 		return fmt.Errorf("broker %q: explain %d is below 0 bytes an hour", c.Name, c.Explain)
 	case c.Name == "":

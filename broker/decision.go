@@ -30,6 +30,7 @@ func (b *Broker) abort(now bourse.Time, t *transaction, r bourse.Reason, out *ag
 		b.refusedTry(now, r, out)
 		return
 	}
+	b.offerFailed(now, t, out)
 	b.errandDecided(now, t, out)
 }
 

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"cmp"
 	"fmt"
 
 	"bourse"
@@ -52,6 +53,10 @@ func (b *Broker) apply(f agents.Fact) {
 		b.applyAdopted(f)
 	case bourse.LegShifted:
 		b.applyShifted(f)
+	case bourse.ShiftOffered:
+		b.applyOffered(f)
+	case bourse.OfferClosed:
+		b.applyOfferClosed(f)
 	default:
 		b.applyRare(f)
 	}
@@ -152,7 +157,7 @@ func (b *Broker) applyBegun(f bourse.TxBegun) {
 // begun is a transaction as its record begins.
 func begun(f bourse.TxBegun, j *job) *transaction {
 	t := &transaction{id: f.Tx, job: j, sites: f.Sites, number: f.Alternative, legs: make([]txLeg, len(f.Legs)),
-		repairs: f.Repairs, spare: f.Spare, flex: f.Flex}
+		repairs: f.Repairs, spare: f.Spare, flex: f.Flex, offer: f.Offer}
 	if f.Request.Nodes > 0 {
 		request := f.Request
 		t.request = &request
@@ -193,6 +198,9 @@ func (b *Broker) applyDecided(f bourse.TxDecided) {
 	}
 	if t.request != nil {
 		b.applyMoved(t)
+	}
+	if o := t.accepted(); o != nil {
+		o.State, o.Reason = bourse.OfferAccepted, bourse.Reason{}
 	}
 	j.txs = append(j.txs, t)
 	if j.state == Withdrawn {
@@ -283,6 +291,9 @@ func (b *Broker) applyReversed(f bourse.TxReversed) {
 // restore puts back the window that a move was to replace.
 func (b *Broker) restore(t *transaction) {
 	j := t.job
+	if o := t.accepted(); o != nil {
+		o.State, o.Reason = bourse.OfferRejected, cmp.Or(t.reason, j.reason)
+	}
 	j.Request = *t.request
 	t.request, j.reason = nil, bourse.Reason{}
 	for _, old := range b.order {

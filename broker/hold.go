@@ -98,7 +98,7 @@ func (b *Broker) sendHold(now bourse.Time, t *transaction, i int, out *agents.Ou
 		m.Run = t.run[i]
 	}
 	if old := b.lookup(l.replaces); old != nil {
-		m.Replaces, m.Version = l.replaces, old.version
+		m.Replaces, m.Version, m.Offer = l.replaces, old.version, t.offer
 	}
 	out.Send(t.site(i), m)
 }

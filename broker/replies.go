@@ -66,6 +66,8 @@ func (b *Broker) heed(now bourse.Time, p *peer, t *transaction, l *txLeg, m agen
 		b.settled(now, t, l, m, out)
 	case agents.ShiftedNotice:
 		b.shifted(now, t, l, m, out)
+	case agents.ShiftOffer:
+		b.shiftOffered(now, t, l, m, out)
 	case agents.HeuristicNotice:
 		b.heuristic(now, t, l, m, out)
 	case agents.DegradedNotice:
@@ -106,6 +108,8 @@ func spoken(m agents.Message) (bourse.LegID, agents.Stamp, bool) {
 	case agents.SettledNotice:
 		return m.Leg, m.Stamp, true
 	case agents.ShiftedNotice:
+		return m.Leg, m.Stamp, true
+	case agents.ShiftOffer:
 		return m.Leg, m.Stamp, true
 	case agents.HeuristicNotice:
 		return m.Leg, m.Stamp, true

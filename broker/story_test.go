@@ -109,6 +109,13 @@ func (s *story) command(d *datadriven.TestData) {
 		s.trace.WriteString(accountWords(s.b))
 	case "jobs":
 		s.trace.WriteString(jobWords(s.b))
+	case "offers": // to shift, as the jobs' users see them
+		for _, j := range s.b.jobs {
+			for _, o := range j.asks() {
+				fmt.Fprintf(&s.trace, "%s %d: %v of %s to [%v, %v) within [%v, %v) for %v until %v: %s%s\n", j.Name, o.N, o.Leg, o.Site,
+					o.Start, o.End, o.Ready, o.Due, o.Pay, o.Expires, o.State, because(o.Reason))
+			}
+		}
 	default: // a site speaks
 		id := siteID(d.Cmd)
 		for line := range strings.Lines(d.Input) {
@@ -301,6 +308,12 @@ func (s *story) user(d *datadriven.TestData) {
 			s.step("users", m)
 		case "modify":
 			s.step("users", agents.JobModify{Job: f[1], Request: scenarioJob(s.t, strings.Join(f[1:], " ")).Request})
+		case "accept", "reject": // "accept wave 1"
+			m := agents.OfferAnswer{Job: f[1], N: number(s.t, f[2]), Accept: f[0] == "accept"}
+			if len(f) > 3 {
+				m.User = f[3]
+			}
+			s.step("users", m)
 		case "joins":
 			name := strings.Join(f[1:], " ")
 			if _, known := s.free[siteID(name)]; !known {
@@ -356,6 +369,10 @@ func (s *story) parse(id agents.ID, f []string) agents.Message {
 	case "Shifted": // "Shifted 1.0 160 1160 1 fixed"
 		return agents.ShiftedNotice{Leg: leg, Start: bourse.Time(money(2) / 1000), End: bourse.Time(money(3) / 1000),
 			Turn: uint32(number(s.t, f[4])), Fixed: len(f) > 5, Stamp: st}
+	case "ShiftOffer": // "ShiftOffer 1.0 number version start end ready due pay for"
+		at := func(i int) bourse.Time { return bourse.Time(money(i) / 1000) }
+		return agents.ShiftOffer{Leg: leg, Number: uint32(number(s.t, f[2])), Version: uint32(number(s.t, f[3])), Start: at(4), End: at(5),
+			Ready: at(6), Due: at(7), Pay: money(8), For: bourse.Duration(money(9) / 1000), Stamp: st}
 	case "Prepared":
 		return agents.PreparedReply{Leg: leg, Stamp: st}
 	case "Refused":

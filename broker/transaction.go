@@ -43,7 +43,8 @@ type transaction struct {
 	spare   []bourse.SiteLeg
 	flex    bourse.Flex // the window of its only leg; once that is fixed, where it lies
 	givenUp givenUp
-	apart   bool // its job waits again, or has moved on to other windows
+	apart   bool   // its job waits again, or has moved on to other windows
+	offer   uint32 // a move: the offer for the leg replaced that it accepts; 0: none
 
 	// For this life only.
 	run      []bourse.Duration // what the work really takes, leg by leg

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"iter"
+	"slices"
 
 	"bourse"
 )
@@ -14,6 +15,8 @@ type JobView struct {
 	Since  bourse.Time   // when it came to that state
 	Reason bourse.Reason // why it is not placed; None if it is
 	Last   *TxView       // its latest transaction, nil if it never had one
+
+	Offers []bourse.JobOffer // of shifts, in the order in which they came, the latest 16
 }
 
 // TxView is what a broker knows of one transaction.
@@ -99,7 +102,7 @@ func (b *Broker) AtRest() bool {
 }
 
 func (j *job) view() JobView {
-	v := JobView{Job: j.Job, State: j.state, Since: j.since, Reason: j.reason}
+	v := JobView{Job: j.Job, State: j.state, Since: j.since, Reason: j.reason, Offers: slices.Clone(j.asks())}
 	if j.state == Waiting && j.reason.Code == bourse.After && !j.held {
 		v.Reason = reason(bourse.After, "what it comes after is placed now, and it waits for a cycle")
 	}

@@ -36,6 +36,10 @@ func factWords(f agents.Fact) string {
 			fixed = ", fixed"
 		}
 		return fmt.Sprintf("shifted %v to [%v, %v), turn %d%s", f.Leg, f.Start, f.End, f.Turn, fixed)
+	case bourse.ShiftOffered:
+		return fmt.Sprintf("offered %v, %d: [%v, %v) within [%v, %v) for %v until %v", f.Leg, f.Number, f.Start, f.End, f.Ready, f.Due, f.Pay, f.Expires)
+	case bourse.OfferClosed:
+		return fmt.Sprintf("offer %d of %v closed: %s%s", f.Number, f.Leg, f.State, because(f.Reason))
 	case bourse.TxDecided:
 		if f.Commit {
 			return fmt.Sprintf("decided %v COMMIT", f.Tx)
@@ -54,6 +58,13 @@ func factWords(f agents.Fact) string {
 		return s
 	}
 	return rareWords(f)
+}
+
+func because(why bourse.Reason) string {
+	if !why.Refused() {
+		return ""
+	}
+	return ", " + why.String()
 }
 
 // rareWords shows a fact of lives, membership or wishes.

@@ -124,7 +124,7 @@ func (s *Site) say(t step) {
 		m := agents.ClusterHold{Leg: k.leg.Leg, What: k.leg.What, Run: k.leg.Run,
 			Replaces: k.leg.Replaces, Again: k.restored != nil}
 		if k.restored == nil {
-			m.Flex = k.leg.Flex
+			m.Flex, m.Shift = k.leg.Flex, s.asks(k.leg)
 		}
 		if x, ok := k.m.(agents.Maintenance); ok {
 			m.What.Start, m.Force, m.Again = max(m.What.Start, t.now), x.Force, true

@@ -16,7 +16,7 @@ func (c *Cluster) answerHold(now bourse.Time, from agents.ID, m agents.ClusterHo
 	a := agents.ClusterHeld{Leg: m.Leg, Refusal: c.hold(now, m)}
 	switch l := c.locks[m.Leg]; {
 	case a.Refusal.Refused():
-		a.Instead = c.instead(now, m)
+		a.Instead, a.Shifts = c.instead(now, m), c.shifts(now, m)
 	case l != nil && l.promise() > 0:
 		a.What = l.what
 	}

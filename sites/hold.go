@@ -33,7 +33,7 @@ func (s *Site) hold(t step, m agents.Hold) {
 		return
 	}
 	l := &leg{LegMoved: bourse.LegMoved{Leg: m.Leg, What: m.What, Job: m.Job, User: m.User, Limit: m.Limit,
-		Version: 1, Digest: m.Digest(), For: min(m.For, s.cfg.Hold), Run: m.Run, Flex: m.Flex}}
+		Version: 1, Digest: m.Digest(), For: min(m.For, s.cfg.Hold), Run: m.Run, Flex: m.Flex, Offer: m.Offer}}
 	if m.Replaces != (bourse.LegID{}) {
 		l.Replaces, l.Version = m.Replaces, m.Version+1
 	}
@@ -94,7 +94,7 @@ func (s *Site) price(now bourse.Time, l *leg) bourse.Quote {
 	if why := s.barred(now, l.Leg.Tx.Broker, l.User); why.Refused() { // S61, S63
 		return bourse.Quote{Refusal: why}
 	}
-	old, why := s.replaced(l)
+	old, why := s.replaced(now, l)
 	if why.Refused() {
 		return bourse.Quote{Refusal: why}
 	}
@@ -115,9 +115,9 @@ const soonest = 2 * bourse.Second
 
 // replaced returns the confirmed leg that l is to take the place of, nil if
 // there is none, or why it may not. Row S44.
-func (s *Site) replaced(l *leg) (*leg, bourse.Reason) {
+func (s *Site) replaced(now bourse.Time, l *leg) (*leg, bourse.Reason) {
 	if l.Replaces == (bourse.LegID{}) {
-		return nil, bourse.Reason{}
+		return nil, s.accepts(now, l, nil)
 	}
 	old := s.legs[l.Replaces]
 	stale := func(format string, args ...any) (*leg, bourse.Reason) {
@@ -134,7 +134,7 @@ func (s *Site) replaced(l *leg) (*leg, bourse.Reason) {
 			return stale("leg %v is about to be replaced by %v", l.Replaces, o.Leg)
 		}
 	}
-	return old, bourse.Reason{}
+	return old, s.accepts(now, l, old)
 }
 
 // replaceable reports whether a leg can give way to another one.
@@ -161,7 +161,8 @@ func (s *Site) clusterHeld(t step, m agents.ClusterHeld) {
 	case k.restored != nil:
 		s.reassertedNodes(t, k, m.Refusal)
 	case m.Refusal.Refused(): // S16
-		s.refuse(t, k.from, l, s.disclosed(m.Refusal), s.places(l, m.Instead)...)
+		why := s.disclosed(s.askOwner(t, l, m)) // S87
+		s.refuse(t, k.from, l, why, s.places(l, m.Instead)...)
 	default: // S15
 		a := agents.HeldReply{Leg: l.Leg, Fare: l.Fare, Version: l.Version}
 		if m.What.Nodes > 0 { // S80

@@ -32,6 +32,9 @@ func (s *Site) start(t step, m agents.Started) {
 		if l.told < l.turn {
 			t.out.Alarm(t.now.Add(firstWait), shiftDue{l.Leg, l.turn, firstWait})
 		}
+		if l.offer.State == bourse.OfferOpen {
+			t.out.Alarm(min(t.now.Add(firstWait), l.offer.Expires), offerDue{l.Leg, l.offer.Number, firstWait})
+		}
 		if l.State.Terminal() {
 			s.remember(t, l)
 			if !l.noted && s.notice(l) != nil {

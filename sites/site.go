@@ -155,6 +155,8 @@ func (s *Site) Step(now bourse.Time, from agents.ID, m agents.Message, out *agen
 		s.answered(t, m)
 	case agents.Noted:
 		s.noted(t, m)
+	case agents.ShiftDeclined:
+		s.declined(t, m)
 	case agents.List:
 		s.list(t, m)
 	case agents.Reassert:
@@ -198,6 +200,8 @@ func (s *Site) own(t step) bool {
 		s.repeat(t, m)
 	case shiftDue:
 		s.repeatShift(t, m)
+	case offerDue:
+		s.repeatOffer(t, m)
 	case deskDue:
 		s.askAgain(t, m)
 	case dutiesDue:
@@ -232,6 +236,12 @@ type (
 		turn uint32
 		wait bourse.Duration
 	}
+	// offerDue offers a shift again, or ends the offer.
+	offerDue struct {
+		leg    bourse.LegID
+		number uint32
+		wait   bourse.Duration
+	}
 	// deskDue asks the cluster again for what it has not answered.
 	deskDue struct{ ref uint64 }
 	// dutiesDue tells the cluster again what it has not acknowledged.
@@ -247,6 +257,7 @@ func (limitReached) Kind() string { return "LimitReached" }
 func (inquireDue) Kind() string   { return "InquireDue" }
 func (noticeDue) Kind() string    { return "NoticeDue" }
 func (shiftDue) Kind() string     { return "ShiftDue" }
+func (offerDue) Kind() string     { return "OfferDue" }
 func (deskDue) Kind() string      { return "DeskDue" }
 func (dutiesDue) Kind() string    { return "DutiesDue" }
 func (inventoryDue) Kind() string { return "InventoryDue" }

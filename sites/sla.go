@@ -16,6 +16,10 @@ type Promises struct {
 	Schedule sla.Options // as the cluster's, to price and to try what is asked
 	Shares   pricing.Flexibility
 	Disclose sla.Disclosure
+	// Ask is how far, over its length and in thousandths, the owner of one confirmed
+	// leg is asked to have it shifted where that would let a leg in that was refused;
+	// 0: nobody is asked.
+	Ask int
 }
 
 // schedule is what the site has last seen of a group's promises; promised is
@@ -82,7 +86,10 @@ func (s *Site) priceOfPromise(now bourse.Time, l *leg, old *leg) bourse.Quote {
 		return bourse.Quote{Refusal: r}
 	}
 	f := s.fareOf(group, l.What, l.Flex, now)
-	if old != nil {
+	switch {
+	case l.Offer > 0:
+		f = old.compensated(old.offer.Pay)
+	case old != nil:
 		f = s.amended(group, l, old, f)
 	}
 	return bourse.Quote{Fare: f}

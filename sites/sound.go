@@ -38,6 +38,8 @@ func speaker(m agents.Message) (string, bool) {
 		return m.Leg.Tx.Broker, true
 	case agents.Noted:
 		return m.Leg.Tx.Broker, true
+	case agents.ShiftDeclined:
+		return m.Leg.Tx.Broker, true
 	case agents.List:
 		return m.Broker, true
 	case agents.Reassert:

@@ -45,6 +45,9 @@ func toConfirmed(s *Site, l *leg, t step) {
 		f := old.LegMoved
 		f.State = bourse.Released
 		f.Refund = max(s.refund(t.now, old), min(old.Fare.Total(), l.Fare.Total()))
+		if l.Offer > 0 { // S88: the new price is the old one less the payment
+			f.Refund = old.Fare.Total()
+		}
 		s.record(t, f)
 		s.remember(t, old)
 		s.tell(t, old, releaseDuty)

@@ -238,6 +238,9 @@ func words(m agents.Message) string {
 		return fmt.Sprintf("Held %v at %v version %d%s %s", m.Leg, fareWords(m.Fare), m.Version, where, stamp(m.Stamp))
 	case agents.ShiftedNotice:
 		return fmt.Sprintf("Shifted %v to [%v, %v), turn %d%s %s", m.Leg, m.Start, m.End, m.Turn, fixedWords(m.Fixed), stamp(m.Stamp))
+	case agents.ShiftOffer:
+		return fmt.Sprintf("ShiftOffer %d for %v, version %d: [%v, %v) within [%v, %v) for %v, open %v %s", m.Number, m.Leg, m.Version,
+			m.Start, m.End, m.Ready, m.Due, m.Pay, m.For.Words(), stamp(m.Stamp))
 	case agents.ClusterMoved:
 		return fmt.Sprintf("moved %v to [%v, %v)%s", m.Leg, m.Start, m.End, fixedWords(m.Fixed))
 	case agents.RefusedReply:
@@ -350,6 +353,10 @@ func factWords(f agents.Fact) string {
 	switch f := f.(type) {
 	case bourse.LegMoved:
 		return fmt.Sprintf("%s %v %v%s%s", f.Kind(), f.Leg, f.State, amount(", refund ", f.Refund), amount(", penalty ", f.Penalty))
+	case bourse.ShiftOffered:
+		return fmt.Sprintf("%s %v, %d for %s", f.Kind(), f.Leg, f.Number, f.For)
+	case bourse.OfferClosed:
+		return fmt.Sprintf("%s %v, %d: %s%s", f.Kind(), f.Leg, f.Number, f.State, reasonWords(f.Reason))
 	case bourse.LegRestored:
 		return fmt.Sprintf("%s %v %v", f.Kind(), f.Was.Leg, f.Was.State)
 	case bourse.LifeSeen:

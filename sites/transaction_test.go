@@ -236,7 +236,7 @@ func sharedStory(a storyArgs, cfg Config, jobs []bourse.LocalJob) *story {
 // storyPromises reads "sla=edf disclose=closed flexible=1000 deadline=5000".
 func storyPromises(a storyArgs, cfg *Config) *PromiseOptions {
 	opt := sla.Options{Shares: pricing.DefaultFlexibility, MaxPhi: 1000, Waiting: 100, Price: cfg.Groups[0].Price}
-	cfg.Promises = &Promises{Schedule: opt, Shares: opt.Shares}
+	cfg.Promises = &Promises{Schedule: opt, Shares: opt.Shares, Ask: a.number("ask", 0)}
 	cfg.Limits.MaxShare = a.number("max-share", 1000)
 	var err error
 	if opt.Order, err = sla.ParseOrder(a.text("sla", "edf")); err != nil {
@@ -325,7 +325,7 @@ func (a storyArgs) message() agents.Message {
 	by := uint32(a.number("by", int(id.Tx.Incarnation)))
 	switch a.d.Cmd {
 	case "hold":
-		m := agents.Hold{Leg: id, What: a.what(), Job: "job", User: a.text("user", ""), Limit: a.credits("limit", "1000"),
+		m := agents.Hold{Leg: id, What: a.what(), Job: a.text("job", "job"), User: a.text("user", ""), Limit: a.credits("limit", "1000"),
 			For: 30 * bourse.Second, Run: a.seconds("run")}
 		if a.d.HasArg("for") {
 			m.For = a.seconds("for")
@@ -336,8 +336,11 @@ func (a storyArgs) message() agents.Message {
 		m.Flex.Phi = a.number("phi", 0)
 		if a.d.HasArg("replaces") {
 			m.Replaces, m.Version = a.leg(a.text("replaces", "")), uint32(a.number("version", 1))
+			m.Offer = uint32(a.number("offer", 0))
 		}
 		return m
+	case "decline":
+		return agents.ShiftDeclined{Leg: id, Number: uint32(a.number("number", 1)), Version: uint32(a.number("version", 1))}
 	case "prepare":
 		return agents.Prepare{Leg: id, For: max(a.seconds("for"), 15*bourse.Minute)}
 	case "confirm":

@@ -22,7 +22,7 @@ func (r *reader) broker(e *Envelope) agents.Message {
 		return agents.Hold{Leg: r.legID("leg", h.GetLeg()), What: r.leg("what", h.GetWhat()), Job: r.name("job", h.GetJob(), maxName),
 			User: r.name("user", h.GetUser(), maxName), Limit: r.credits("limit", h.GetLimit()), For: r.span("for", h.GetFor()),
 			Run: r.span("run", h.GetRun()), Replaces: r.someLegID("replaces", h.GetReplaces()), Version: h.GetVersion(),
-			Flex: r.flex("flex", h.GetFlex())}
+			Flex: r.flex("flex", h.GetFlex()), Offer: h.GetOffer()}
 	case *Envelope_Held:
 		return agents.HeldReply{Leg: r.legID("leg", b.Held.GetLeg()), Fare: r.fare("fare", b.Held.GetFare()),
 			Version: b.Held.GetVersion(), Stamp: stampOf(b.Held.GetStamp()),
@@ -79,6 +79,14 @@ func (r *reader) recovery(e *Envelope) agents.Message {
 		f := b.Shifted
 		return agents.ShiftedNotice{Leg: r.legID("leg", f.GetLeg()), Start: r.time("start", f.GetStart()), End: r.time("end", f.GetEnd()),
 			Turn: f.GetTurn(), Fixed: f.GetFixed(), Stamp: stampOf(f.GetStamp())}
+	case *Envelope_ShiftOffer:
+		f := b.ShiftOffer
+		return agents.ShiftOffer{Leg: r.legID("leg", f.GetLeg()), Number: f.GetNumber(), Version: f.GetVersion(),
+			Start: r.time("start", f.GetStart()), End: r.time("end", f.GetEnd()), Ready: r.time("ready", f.GetReady()), Due: r.time("due", f.GetDue()),
+			Pay: r.credits("pay", f.GetPay()), For: r.span("for", f.GetFor()), Stamp: stampOf(f.GetStamp())}
+	case *Envelope_ShiftDeclined:
+		f := b.ShiftDeclined
+		return agents.ShiftDeclined{Leg: r.legID("leg", f.GetLeg()), Number: f.GetNumber(), Version: f.GetVersion(), Reason: r.reason("reason", f.GetReason())}
 	case *Envelope_List:
 		return r.list(b.List)
 	case *Envelope_Listing:

@@ -22,7 +22,7 @@ func (e *Envelope) put(m agents.Message) error {
 		return e.putQuotes(m)
 	case agents.Hold:
 		e.Body = &Envelope_Hold{&Hold{Leg: legID(m.Leg), What: leg(m.What), Job: text(m.Job), User: text(m.User),
-			Limit: int64(m.Limit), For: int64(m.For), Run: int64(m.Run), Replaces: someLegID(m.Replaces), Version: m.Version, Flex: flex(m.Flex)}}
+			Limit: int64(m.Limit), For: int64(m.For), Run: int64(m.Run), Replaces: someLegID(m.Replaces), Version: m.Version, Flex: flex(m.Flex), Offer: m.Offer}}
 	case agents.HeldReply:
 		e.Body = &Envelope_Held{&Held{Leg: legID(m.Leg), Fare: fare(m.Fare), Version: m.Version, Stamp: stamp(m.Stamp),
 			Start: int64(m.Start), End: int64(m.End)}}
@@ -76,6 +76,11 @@ func (e *Envelope) putRecovery(m agents.Message) error {
 		e.Body = &Envelope_Noted{&Noted{Leg: legID(m.Leg), Step: text(m.Step), Turn: m.Turn}}
 	case agents.ShiftedNotice:
 		e.Body = &Envelope_Shifted{&Shifted{Leg: legID(m.Leg), Start: int64(m.Start), End: int64(m.End), Turn: m.Turn, Fixed: m.Fixed, Stamp: stamp(m.Stamp)}}
+	case agents.ShiftOffer:
+		e.Body = &Envelope_ShiftOffer{&ShiftOffer{Leg: legID(m.Leg), Number: m.Number, Version: m.Version, Start: int64(m.Start), End: int64(m.End),
+			Ready: int64(m.Ready), Due: int64(m.Due), Pay: int64(m.Pay), For: int64(m.For), Stamp: stamp(m.Stamp)}}
+	case agents.ShiftDeclined:
+		e.Body = &Envelope_ShiftDeclined{&ShiftDeclined{Leg: legID(m.Leg), Number: m.Number, Version: m.Version, Reason: reason(m.Reason)}}
 	case agents.List:
 		return e.putList(m)
 	case agents.Listing:

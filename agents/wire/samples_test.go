@@ -31,7 +31,7 @@ func samples() []agents.Message {
 		agents.Quotes{Ref: 9, Version: 12, Stamp: stamped, Quotes: []bourse.Quote{
 			{Fare: someFare, Delayed: 3, Cancellation: bourse.HalfTime}, {Fare: bourse.Fare{Base: bourse.MaxCredits}, Refusal: someWhy}}},
 		agents.Hold{Leg: someLeg, What: someSpan, Job: "wave", User: "ana", Limit: 40 * bourse.Credit, For: 30_000, Run: 7_000_000, Replaces: otherLeg, Version: 1,
-			Flex: bourse.Flex{Ready: 1_790_000_000_000, Due: 1_790_010_000_000, Fix: 500, Phi: 2000}},
+			Flex: bourse.Flex{Ready: 1_790_000_000_000, Due: 1_790_010_000_000, Fix: 500, Phi: 2000}, Offer: 2},
 		agents.HeldReply{Leg: someLeg, Fare: someFare, Version: 2, Stamp: stamped, Start: 1_790_001_000_000, End: 1_790_008_200_000},
 		agents.RefusedReply{Leg: someLeg, Step: "Hold", Fare: someFare, Reason: someWhy, DecidedBy: 3, Stamp: stamped,
 			Instead: []bourse.Place{{Start: 1_790_002_000_000, End: 1_790_009_200_000, Fare: someFare}, {Start: 5, End: 6}}},
@@ -51,6 +51,9 @@ func samples() []agents.Message {
 		agents.DegradedNotice{Leg: someLeg, Refund: bourse.Credit, Penalty: 2 * bourse.Credit, Stamp: stamped},
 		agents.Noted{Leg: someLeg, Step: "Settled", Turn: 3},
 		agents.ShiftedNotice{Leg: someLeg, Start: 1_790_001_000_000, End: 1_790_008_200_000, Turn: 3, Fixed: true, Stamp: stamped},
+		agents.ShiftOffer{Leg: someLeg, Number: 2, Version: 3, Start: 1_790_002_000_000, End: 1_790_009_200_000, Ready: 1_790_001_000_000, Due: 1_790_012_000_000,
+			Pay: 4 * bourse.Credit, For: 3_600_000, Stamp: stamped},
+		agents.ShiftDeclined{Leg: someLeg, Number: 2, Version: 3, Reason: someWhy},
 		agents.List{Broker: "vo1", Incarnation: 4, Nonce: 77, Known: []bourse.LegID{someLeg, otherLeg}},
 		agents.Listing{Incarnation: 4, Legs: []agents.ListedLeg{listed}, Refusal: someWhy, Stamp: stamped},
 		agents.Reassert{Leg: listed, Incarnation: 4, Nonce: 77},

@@ -21,6 +21,8 @@ func Trace(m agents.Message) string {
 		return m.Job
 	case agents.JobModify:
 		return m.Job
+	case agents.OfferAnswer:
+		return m.Job
 	case agents.JobReply:
 		return m.Job
 	}
@@ -69,6 +71,10 @@ func legOf(m agents.Message) (leg bourse.LegID, ok bool) {
 	case agents.Reassert:
 		return m.Leg.Leg, true
 	case agents.ShiftedNotice:
+		return m.Leg, true
+	case agents.ShiftOffer:
+		return m.Leg, true
+	case agents.ShiftDeclined:
 		return m.Leg, true
 	case agents.ReassertedReply:
 		return m.Leg, true

@@ -148,11 +148,11 @@ func Kinds() []string {
 // to a broker.
 var fromBroker = map[string]bool{
 	"OfferRequest": true, "QuoteRequest": true, "Hold": true, "Prepare": true, "Confirm": true, "Cancel": true,
-	"Release": true, "Answer": true, "Noted": true, "List": true, "Reassert": true,
+	"Release": true, "Answer": true, "Noted": true, "List": true, "Reassert": true, "ShiftDeclined": true,
 
 	"Offers": false, "Quotes": false, "Held": false, "Refused": false, "Prepared": false, "Confirmed": false, "Cancelled": false,
 	"LegStarted": false, "Settled": false, "Released": false, "Inquire": false, "Heuristic": false, "Degraded": false,
-	"Listing": false, "Reasserted": false, "Shifted": false,
+	"Listing": false, "Reasserted": false, "Shifted": false, "ShiftOffer": false,
 }
 
 // Ends says the roles of those between whom messages of a kind go, "broker" and

@@ -197,6 +197,8 @@ type Envelope struct {
 	//	*Envelope_Reassert
 	//	*Envelope_Reasserted
 	//	*Envelope_Shifted
+	//	*Envelope_ShiftOffer
+	//	*Envelope_ShiftDeclined
 	Body          isEnvelope_Body `protobuf_oneof:"body"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -510,6 +512,24 @@ func (x *Envelope) GetShifted() *Shifted {
 	return nil
 }
 
+func (x *Envelope) GetShiftOffer() *ShiftOffer {
+	if x != nil {
+		if x, ok := x.Body.(*Envelope_ShiftOffer); ok {
+			return x.ShiftOffer
+		}
+	}
+	return nil
+}
+
+func (x *Envelope) GetShiftDeclined() *ShiftDeclined {
+	if x != nil {
+		if x, ok := x.Body.(*Envelope_ShiftDeclined); ok {
+			return x.ShiftDeclined
+		}
+	}
+	return nil
+}
+
 type isEnvelope_Body interface {
 	isEnvelope_Body()
 }
@@ -622,6 +642,14 @@ type Envelope_Shifted struct {
 	Shifted *Shifted `protobuf:"bytes,36,opt,name=shifted,proto3,oneof"`
 }
 
+type Envelope_ShiftOffer struct {
+	ShiftOffer *ShiftOffer `protobuf:"bytes,37,opt,name=shift_offer,json=shiftOffer,proto3,oneof"`
+}
+
+type Envelope_ShiftDeclined struct {
+	ShiftDeclined *ShiftDeclined `protobuf:"bytes,38,opt,name=shift_declined,json=shiftDeclined,proto3,oneof"`
+}
+
 func (*Envelope_OfferRequest) isEnvelope_Body() {}
 
 func (*Envelope_Offers) isEnvelope_Body() {}
@@ -675,6 +703,10 @@ func (*Envelope_Reassert) isEnvelope_Body() {}
 func (*Envelope_Reasserted) isEnvelope_Body() {}
 
 func (*Envelope_Shifted) isEnvelope_Body() {}
+
+func (*Envelope_ShiftOffer) isEnvelope_Body() {}
+
+func (*Envelope_ShiftDeclined) isEnvelope_Body() {}
 
 type Stamp struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1633,7 +1665,8 @@ type Hold struct {
 	Run           int64                  `protobuf:"varint,7,opt,name=run,proto3" json:"run,omitempty"`
 	Replaces      *LegID                 `protobuf:"bytes,8,opt,name=replaces,proto3" json:"replaces,omitempty"` // absent: none
 	Version       uint32                 `protobuf:"varint,9,opt,name=version,proto3" json:"version,omitempty"`
-	Flex          *Flex                  `protobuf:"bytes,10,opt,name=flex,proto3" json:"flex,omitempty"` // absent: none
+	Flex          *Flex                  `protobuf:"bytes,10,opt,name=flex,proto3" json:"flex,omitempty"`    // absent: none
+	Offer         uint32                 `protobuf:"varint,11,opt,name=offer,proto3" json:"offer,omitempty"` // of a ShiftOffer that it accepts; 0: none
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1736,6 +1769,13 @@ func (x *Hold) GetFlex() *Flex {
 		return x.Flex
 	}
 	return nil
+}
+
+func (x *Hold) GetOffer() uint32 {
+	if x != nil {
+		return x.Offer
+	}
+	return 0
 }
 
 // Flex is the window within which a site may place a leg, and move it.
@@ -2988,6 +3028,191 @@ func (x *Shifted) GetStamp() *Stamp {
 	return nil
 }
 
+// ShiftOffer proposes another place for a confirmed leg, for a payment.
+type ShiftOffer struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Leg           *LegID                 `protobuf:"bytes,1,opt,name=leg,proto3" json:"leg,omitempty"`
+	Number        uint32                 `protobuf:"varint,2,opt,name=number,proto3" json:"number,omitempty"`
+	Version       uint32                 `protobuf:"varint,3,opt,name=version,proto3" json:"version,omitempty"` // of the leg
+	Start         int64                  `protobuf:"varint,4,opt,name=start,proto3" json:"start,omitempty"`     // its place then
+	End           int64                  `protobuf:"varint,5,opt,name=end,proto3" json:"end,omitempty"`
+	Ready         int64                  `protobuf:"varint,6,opt,name=ready,proto3" json:"ready,omitempty"` // its window then
+	Due           int64                  `protobuf:"varint,7,opt,name=due,proto3" json:"due,omitempty"`
+	Pay           int64                  `protobuf:"varint,8,opt,name=pay,proto3" json:"pay,omitempty"`
+	For           int64                  `protobuf:"varint,9,opt,name=for,proto3" json:"for,omitempty"` // how long it can be answered
+	Stamp         *Stamp                 `protobuf:"bytes,10,opt,name=stamp,proto3" json:"stamp,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ShiftOffer) Reset() {
+	*x = ShiftOffer{}
+	mi := &file_wire_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ShiftOffer) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ShiftOffer) ProtoMessage() {}
+
+func (x *ShiftOffer) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ShiftOffer.ProtoReflect.Descriptor instead.
+func (*ShiftOffer) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *ShiftOffer) GetLeg() *LegID {
+	if x != nil {
+		return x.Leg
+	}
+	return nil
+}
+
+func (x *ShiftOffer) GetNumber() uint32 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *ShiftOffer) GetVersion() uint32 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *ShiftOffer) GetStart() int64 {
+	if x != nil {
+		return x.Start
+	}
+	return 0
+}
+
+func (x *ShiftOffer) GetEnd() int64 {
+	if x != nil {
+		return x.End
+	}
+	return 0
+}
+
+func (x *ShiftOffer) GetReady() int64 {
+	if x != nil {
+		return x.Ready
+	}
+	return 0
+}
+
+func (x *ShiftOffer) GetDue() int64 {
+	if x != nil {
+		return x.Due
+	}
+	return 0
+}
+
+func (x *ShiftOffer) GetPay() int64 {
+	if x != nil {
+		return x.Pay
+	}
+	return 0
+}
+
+func (x *ShiftOffer) GetFor() int64 {
+	if x != nil {
+		return x.For
+	}
+	return 0
+}
+
+func (x *ShiftOffer) GetStamp() *Stamp {
+	if x != nil {
+		return x.Stamp
+	}
+	return nil
+}
+
+type ShiftDeclined struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Leg           *LegID                 `protobuf:"bytes,1,opt,name=leg,proto3" json:"leg,omitempty"`
+	Number        uint32                 `protobuf:"varint,2,opt,name=number,proto3" json:"number,omitempty"`
+	Version       uint32                 `protobuf:"varint,3,opt,name=version,proto3" json:"version,omitempty"`
+	Reason        *Reason                `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ShiftDeclined) Reset() {
+	*x = ShiftDeclined{}
+	mi := &file_wire_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ShiftDeclined) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ShiftDeclined) ProtoMessage() {}
+
+func (x *ShiftDeclined) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ShiftDeclined.ProtoReflect.Descriptor instead.
+func (*ShiftDeclined) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{37}
+}
+
+func (x *ShiftDeclined) GetLeg() *LegID {
+	if x != nil {
+		return x.Leg
+	}
+	return nil
+}
+
+func (x *ShiftDeclined) GetNumber() uint32 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *ShiftDeclined) GetVersion() uint32 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *ShiftDeclined) GetReason() *Reason {
+	if x != nil {
+		return x.Reason
+	}
+	return nil
+}
+
 type List struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Broker        string                 `protobuf:"bytes,1,opt,name=broker,proto3" json:"broker,omitempty"`
@@ -3000,7 +3225,7 @@ type List struct {
 
 func (x *List) Reset() {
 	*x = List{}
-	mi := &file_wire_proto_msgTypes[36]
+	mi := &file_wire_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3012,7 +3237,7 @@ func (x *List) String() string {
 func (*List) ProtoMessage() {}
 
 func (x *List) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[36]
+	mi := &file_wire_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3025,7 +3250,7 @@ func (x *List) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use List.ProtoReflect.Descriptor instead.
 func (*List) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{36}
+	return file_wire_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *List) GetBroker() string {
@@ -3068,7 +3293,7 @@ type Listing struct {
 
 func (x *Listing) Reset() {
 	*x = Listing{}
-	mi := &file_wire_proto_msgTypes[37]
+	mi := &file_wire_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3080,7 +3305,7 @@ func (x *Listing) String() string {
 func (*Listing) ProtoMessage() {}
 
 func (x *Listing) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[37]
+	mi := &file_wire_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3093,7 +3318,7 @@ func (x *Listing) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Listing.ProtoReflect.Descriptor instead.
 func (*Listing) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{37}
+	return file_wire_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Listing) GetIncarnation() uint32 {
@@ -3145,7 +3370,7 @@ type ListedLeg struct {
 
 func (x *ListedLeg) Reset() {
 	*x = ListedLeg{}
-	mi := &file_wire_proto_msgTypes[38]
+	mi := &file_wire_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3157,7 +3382,7 @@ func (x *ListedLeg) String() string {
 func (*ListedLeg) ProtoMessage() {}
 
 func (x *ListedLeg) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[38]
+	mi := &file_wire_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3170,7 +3395,7 @@ func (x *ListedLeg) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListedLeg.ProtoReflect.Descriptor instead.
 func (*ListedLeg) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{38}
+	return file_wire_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ListedLeg) GetLeg() *LegID {
@@ -3275,7 +3500,7 @@ type Reassert struct {
 
 func (x *Reassert) Reset() {
 	*x = Reassert{}
-	mi := &file_wire_proto_msgTypes[39]
+	mi := &file_wire_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3287,7 +3512,7 @@ func (x *Reassert) String() string {
 func (*Reassert) ProtoMessage() {}
 
 func (x *Reassert) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[39]
+	mi := &file_wire_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3300,7 +3525,7 @@ func (x *Reassert) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reassert.ProtoReflect.Descriptor instead.
 func (*Reassert) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{39}
+	return file_wire_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Reassert) GetLeg() *ListedLeg {
@@ -3335,7 +3560,7 @@ type Reasserted struct {
 
 func (x *Reasserted) Reset() {
 	*x = Reasserted{}
-	mi := &file_wire_proto_msgTypes[40]
+	mi := &file_wire_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3347,7 +3572,7 @@ func (x *Reasserted) String() string {
 func (*Reasserted) ProtoMessage() {}
 
 func (x *Reasserted) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[40]
+	mi := &file_wire_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3360,7 +3585,7 @@ func (x *Reasserted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reasserted.ProtoReflect.Descriptor instead.
 func (*Reasserted) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{40}
+	return file_wire_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Reasserted) GetLeg() *LegID {
@@ -3389,7 +3614,7 @@ var File_wire_proto protoreflect.FileDescriptor
 const file_wire_proto_rawDesc = "" +
 	"\n" +
 	"\n" +
-	"wire.proto\x12\vbourse.wire\"\xd0\v\n" +
+	"wire.proto\x12\vbourse.wire\"\xd1\f\n" +
 	"\bEnvelope\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\tR\x04from\x12\x0e\n" +
@@ -3425,7 +3650,10 @@ const file_wire_proto_rawDesc = "" +
 	"\n" +
 	"reasserted\x18# \x01(\v2\x17.bourse.wire.ReassertedH\x00R\n" +
 	"reasserted\x120\n" +
-	"\ashifted\x18$ \x01(\v2\x14.bourse.wire.ShiftedH\x00R\ashiftedB\x06\n" +
+	"\ashifted\x18$ \x01(\v2\x14.bourse.wire.ShiftedH\x00R\ashifted\x12:\n" +
+	"\vshift_offer\x18% \x01(\v2\x17.bourse.wire.ShiftOfferH\x00R\n" +
+	"shiftOffer\x12C\n" +
+	"\x0eshift_declined\x18& \x01(\v2\x1a.bourse.wire.ShiftDeclinedH\x00R\rshiftDeclinedB\x06\n" +
 	"\x04body\"C\n" +
 	"\x05Stamp\x12\x14\n" +
 	"\x05epoch\x18\x01 \x01(\x06R\x05epoch\x12\x10\n" +
@@ -3499,7 +3727,7 @@ const file_wire_proto_rawDesc = "" +
 	"\adelayed\x18\x02 \x01(\x03R\adelayed\x12-\n" +
 	"\arefusal\x18\x03 \x01(\v2\x13.bourse.wire.ReasonR\arefusal\x12\x1f\n" +
 	"\vrefund_full\x18\x04 \x01(\x03R\n" +
-	"refundFull\"\xa3\x02\n" +
+	"refundFull\"\xb9\x02\n" +
 	"\x04Hold\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12$\n" +
 	"\x04what\x18\x02 \x01(\v2\x10.bourse.wire.LegR\x04what\x12\x10\n" +
@@ -3511,7 +3739,8 @@ const file_wire_proto_rawDesc = "" +
 	"\breplaces\x18\b \x01(\v2\x12.bourse.wire.LegIDR\breplaces\x12\x18\n" +
 	"\aversion\x18\t \x01(\rR\aversion\x12%\n" +
 	"\x04flex\x18\n" +
-	" \x01(\v2\x11.bourse.wire.FlexR\x04flex\"R\n" +
+	" \x01(\v2\x11.bourse.wire.FlexR\x04flex\x12\x14\n" +
+	"\x05offer\x18\v \x01(\rR\x05offer\"R\n" +
 	"\x04Flex\x12\x14\n" +
 	"\x05ready\x18\x01 \x01(\x03R\x05ready\x12\x10\n" +
 	"\x03due\x18\x02 \x01(\x03R\x03due\x12\x10\n" +
@@ -3603,7 +3832,25 @@ const file_wire_proto_rawDesc = "" +
 	"\x03end\x18\x03 \x01(\x03R\x03end\x12\x12\n" +
 	"\x04turn\x18\x04 \x01(\rR\x04turn\x12\x14\n" +
 	"\x05fixed\x18\x05 \x01(\bR\x05fixed\x12(\n" +
-	"\x05stamp\x18\x06 \x01(\v2\x12.bourse.wire.StampR\x05stamp\"\x80\x01\n" +
+	"\x05stamp\x18\x06 \x01(\v2\x12.bourse.wire.StampR\x05stamp\"\x82\x02\n" +
+	"\n" +
+	"ShiftOffer\x12$\n" +
+	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12\x16\n" +
+	"\x06number\x18\x02 \x01(\rR\x06number\x12\x18\n" +
+	"\aversion\x18\x03 \x01(\rR\aversion\x12\x14\n" +
+	"\x05start\x18\x04 \x01(\x03R\x05start\x12\x10\n" +
+	"\x03end\x18\x05 \x01(\x03R\x03end\x12\x14\n" +
+	"\x05ready\x18\x06 \x01(\x03R\x05ready\x12\x10\n" +
+	"\x03due\x18\a \x01(\x03R\x03due\x12\x10\n" +
+	"\x03pay\x18\b \x01(\x03R\x03pay\x12\x10\n" +
+	"\x03for\x18\t \x01(\x03R\x03for\x12(\n" +
+	"\x05stamp\x18\n" +
+	" \x01(\v2\x12.bourse.wire.StampR\x05stamp\"\x94\x01\n" +
+	"\rShiftDeclined\x12$\n" +
+	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12\x16\n" +
+	"\x06number\x18\x02 \x01(\rR\x06number\x12\x18\n" +
+	"\aversion\x18\x03 \x01(\rR\aversion\x12+\n" +
+	"\x06reason\x18\x04 \x01(\v2\x13.bourse.wire.ReasonR\x06reason\"\x80\x01\n" +
 	"\x04List\x12\x16\n" +
 	"\x06broker\x18\x01 \x01(\tR\x06broker\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\rR\vincarnation\x12\x14\n" +
@@ -3673,51 +3920,53 @@ func file_wire_proto_rawDescGZIP() []byte {
 }
 
 var file_wire_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 41)
+var file_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 43)
 var file_wire_proto_goTypes = []any{
-	(Verdict)(0),         // 0: bourse.wire.Verdict
-	(LegState)(0),        // 1: bourse.wire.LegState
-	(*Envelope)(nil),     // 2: bourse.wire.Envelope
-	(*Stamp)(nil),        // 3: bourse.wire.Stamp
-	(*LegID)(nil),        // 4: bourse.wire.LegID
-	(*Leg)(nil),          // 5: bourse.wire.Leg
-	(*Fare)(nil),         // 6: bourse.wire.Fare
-	(*Reason)(nil),       // 7: bourse.wire.Reason
-	(*Group)(nil),        // 8: bourse.wire.Group
-	(*Machine)(nil),      // 9: bourse.wire.Machine
-	(*Profile)(nil),      // 10: bourse.wire.Profile
-	(*OfferRequest)(nil), // 11: bourse.wire.OfferRequest
-	(*Offers)(nil),       // 12: bourse.wire.Offers
-	(*GroupOffer)(nil),   // 13: bourse.wire.GroupOffer
-	(*QuoteRequest)(nil), // 14: bourse.wire.QuoteRequest
-	(*Quotes)(nil),       // 15: bourse.wire.Quotes
-	(*Quote)(nil),        // 16: bourse.wire.Quote
-	(*Hold)(nil),         // 17: bourse.wire.Hold
-	(*Flex)(nil),         // 18: bourse.wire.Flex
-	(*Place)(nil),        // 19: bourse.wire.Place
-	(*Held)(nil),         // 20: bourse.wire.Held
-	(*Refused)(nil),      // 21: bourse.wire.Refused
-	(*Prepare)(nil),      // 22: bourse.wire.Prepare
-	(*Prepared)(nil),     // 23: bourse.wire.Prepared
-	(*Confirm)(nil),      // 24: bourse.wire.Confirm
-	(*Confirmed)(nil),    // 25: bourse.wire.Confirmed
-	(*Cancel)(nil),       // 26: bourse.wire.Cancel
-	(*Cancelled)(nil),    // 27: bourse.wire.Cancelled
-	(*LegStarted)(nil),   // 28: bourse.wire.LegStarted
-	(*Settled)(nil),      // 29: bourse.wire.Settled
-	(*Release)(nil),      // 30: bourse.wire.Release
-	(*Released)(nil),     // 31: bourse.wire.Released
-	(*Inquire)(nil),      // 32: bourse.wire.Inquire
-	(*Answer)(nil),       // 33: bourse.wire.Answer
-	(*Heuristic)(nil),    // 34: bourse.wire.Heuristic
-	(*Degraded)(nil),     // 35: bourse.wire.Degraded
-	(*Noted)(nil),        // 36: bourse.wire.Noted
-	(*Shifted)(nil),      // 37: bourse.wire.Shifted
-	(*List)(nil),         // 38: bourse.wire.List
-	(*Listing)(nil),      // 39: bourse.wire.Listing
-	(*ListedLeg)(nil),    // 40: bourse.wire.ListedLeg
-	(*Reassert)(nil),     // 41: bourse.wire.Reassert
-	(*Reasserted)(nil),   // 42: bourse.wire.Reasserted
+	(Verdict)(0),          // 0: bourse.wire.Verdict
+	(LegState)(0),         // 1: bourse.wire.LegState
+	(*Envelope)(nil),      // 2: bourse.wire.Envelope
+	(*Stamp)(nil),         // 3: bourse.wire.Stamp
+	(*LegID)(nil),         // 4: bourse.wire.LegID
+	(*Leg)(nil),           // 5: bourse.wire.Leg
+	(*Fare)(nil),          // 6: bourse.wire.Fare
+	(*Reason)(nil),        // 7: bourse.wire.Reason
+	(*Group)(nil),         // 8: bourse.wire.Group
+	(*Machine)(nil),       // 9: bourse.wire.Machine
+	(*Profile)(nil),       // 10: bourse.wire.Profile
+	(*OfferRequest)(nil),  // 11: bourse.wire.OfferRequest
+	(*Offers)(nil),        // 12: bourse.wire.Offers
+	(*GroupOffer)(nil),    // 13: bourse.wire.GroupOffer
+	(*QuoteRequest)(nil),  // 14: bourse.wire.QuoteRequest
+	(*Quotes)(nil),        // 15: bourse.wire.Quotes
+	(*Quote)(nil),         // 16: bourse.wire.Quote
+	(*Hold)(nil),          // 17: bourse.wire.Hold
+	(*Flex)(nil),          // 18: bourse.wire.Flex
+	(*Place)(nil),         // 19: bourse.wire.Place
+	(*Held)(nil),          // 20: bourse.wire.Held
+	(*Refused)(nil),       // 21: bourse.wire.Refused
+	(*Prepare)(nil),       // 22: bourse.wire.Prepare
+	(*Prepared)(nil),      // 23: bourse.wire.Prepared
+	(*Confirm)(nil),       // 24: bourse.wire.Confirm
+	(*Confirmed)(nil),     // 25: bourse.wire.Confirmed
+	(*Cancel)(nil),        // 26: bourse.wire.Cancel
+	(*Cancelled)(nil),     // 27: bourse.wire.Cancelled
+	(*LegStarted)(nil),    // 28: bourse.wire.LegStarted
+	(*Settled)(nil),       // 29: bourse.wire.Settled
+	(*Release)(nil),       // 30: bourse.wire.Release
+	(*Released)(nil),      // 31: bourse.wire.Released
+	(*Inquire)(nil),       // 32: bourse.wire.Inquire
+	(*Answer)(nil),        // 33: bourse.wire.Answer
+	(*Heuristic)(nil),     // 34: bourse.wire.Heuristic
+	(*Degraded)(nil),      // 35: bourse.wire.Degraded
+	(*Noted)(nil),         // 36: bourse.wire.Noted
+	(*Shifted)(nil),       // 37: bourse.wire.Shifted
+	(*ShiftOffer)(nil),    // 38: bourse.wire.ShiftOffer
+	(*ShiftDeclined)(nil), // 39: bourse.wire.ShiftDeclined
+	(*List)(nil),          // 40: bourse.wire.List
+	(*Listing)(nil),       // 41: bourse.wire.Listing
+	(*ListedLeg)(nil),     // 42: bourse.wire.ListedLeg
+	(*Reassert)(nil),      // 43: bourse.wire.Reassert
+	(*Reasserted)(nil),    // 44: bourse.wire.Reasserted
 }
 var file_wire_proto_depIdxs = []int32{
 	11, // 0: bourse.wire.Envelope.offer_request:type_name -> bourse.wire.OfferRequest
@@ -3742,81 +3991,87 @@ var file_wire_proto_depIdxs = []int32{
 	34, // 19: bourse.wire.Envelope.heuristic:type_name -> bourse.wire.Heuristic
 	35, // 20: bourse.wire.Envelope.degraded:type_name -> bourse.wire.Degraded
 	36, // 21: bourse.wire.Envelope.noted:type_name -> bourse.wire.Noted
-	38, // 22: bourse.wire.Envelope.list:type_name -> bourse.wire.List
-	39, // 23: bourse.wire.Envelope.listing:type_name -> bourse.wire.Listing
-	41, // 24: bourse.wire.Envelope.reassert:type_name -> bourse.wire.Reassert
-	42, // 25: bourse.wire.Envelope.reasserted:type_name -> bourse.wire.Reasserted
+	40, // 22: bourse.wire.Envelope.list:type_name -> bourse.wire.List
+	41, // 23: bourse.wire.Envelope.listing:type_name -> bourse.wire.Listing
+	43, // 24: bourse.wire.Envelope.reassert:type_name -> bourse.wire.Reassert
+	44, // 25: bourse.wire.Envelope.reasserted:type_name -> bourse.wire.Reasserted
 	37, // 26: bourse.wire.Envelope.shifted:type_name -> bourse.wire.Shifted
-	9,  // 27: bourse.wire.Group.machine:type_name -> bourse.wire.Machine
-	13, // 28: bourse.wire.Offers.groups:type_name -> bourse.wire.GroupOffer
-	7,  // 29: bourse.wire.Offers.refusal:type_name -> bourse.wire.Reason
-	3,  // 30: bourse.wire.Offers.stamp:type_name -> bourse.wire.Stamp
-	8,  // 31: bourse.wire.GroupOffer.group:type_name -> bourse.wire.Group
-	10, // 32: bourse.wire.GroupOffer.admissible:type_name -> bourse.wire.Profile
-	10, // 33: bourse.wire.GroupOffer.clear:type_name -> bourse.wire.Profile
-	5,  // 34: bourse.wire.QuoteRequest.legs:type_name -> bourse.wire.Leg
-	16, // 35: bourse.wire.Quotes.quotes:type_name -> bourse.wire.Quote
-	3,  // 36: bourse.wire.Quotes.stamp:type_name -> bourse.wire.Stamp
-	6,  // 37: bourse.wire.Quote.fare:type_name -> bourse.wire.Fare
-	7,  // 38: bourse.wire.Quote.refusal:type_name -> bourse.wire.Reason
-	4,  // 39: bourse.wire.Hold.leg:type_name -> bourse.wire.LegID
-	5,  // 40: bourse.wire.Hold.what:type_name -> bourse.wire.Leg
-	4,  // 41: bourse.wire.Hold.replaces:type_name -> bourse.wire.LegID
-	18, // 42: bourse.wire.Hold.flex:type_name -> bourse.wire.Flex
-	6,  // 43: bourse.wire.Place.fare:type_name -> bourse.wire.Fare
-	4,  // 44: bourse.wire.Held.leg:type_name -> bourse.wire.LegID
-	6,  // 45: bourse.wire.Held.fare:type_name -> bourse.wire.Fare
-	3,  // 46: bourse.wire.Held.stamp:type_name -> bourse.wire.Stamp
-	4,  // 47: bourse.wire.Refused.leg:type_name -> bourse.wire.LegID
-	6,  // 48: bourse.wire.Refused.fare:type_name -> bourse.wire.Fare
-	7,  // 49: bourse.wire.Refused.reason:type_name -> bourse.wire.Reason
-	3,  // 50: bourse.wire.Refused.stamp:type_name -> bourse.wire.Stamp
-	19, // 51: bourse.wire.Refused.instead:type_name -> bourse.wire.Place
-	4,  // 52: bourse.wire.Prepare.leg:type_name -> bourse.wire.LegID
-	4,  // 53: bourse.wire.Prepared.leg:type_name -> bourse.wire.LegID
-	3,  // 54: bourse.wire.Prepared.stamp:type_name -> bourse.wire.Stamp
-	4,  // 55: bourse.wire.Confirm.leg:type_name -> bourse.wire.LegID
-	4,  // 56: bourse.wire.Confirmed.leg:type_name -> bourse.wire.LegID
-	3,  // 57: bourse.wire.Confirmed.stamp:type_name -> bourse.wire.Stamp
-	4,  // 58: bourse.wire.Cancel.leg:type_name -> bourse.wire.LegID
-	4,  // 59: bourse.wire.Cancelled.leg:type_name -> bourse.wire.LegID
-	3,  // 60: bourse.wire.Cancelled.stamp:type_name -> bourse.wire.Stamp
-	4,  // 61: bourse.wire.LegStarted.leg:type_name -> bourse.wire.LegID
-	3,  // 62: bourse.wire.LegStarted.stamp:type_name -> bourse.wire.Stamp
-	4,  // 63: bourse.wire.Settled.leg:type_name -> bourse.wire.LegID
-	3,  // 64: bourse.wire.Settled.stamp:type_name -> bourse.wire.Stamp
-	4,  // 65: bourse.wire.Release.leg:type_name -> bourse.wire.LegID
-	4,  // 66: bourse.wire.Released.leg:type_name -> bourse.wire.LegID
-	3,  // 67: bourse.wire.Released.stamp:type_name -> bourse.wire.Stamp
-	4,  // 68: bourse.wire.Inquire.leg:type_name -> bourse.wire.LegID
-	3,  // 69: bourse.wire.Inquire.stamp:type_name -> bourse.wire.Stamp
-	4,  // 70: bourse.wire.Answer.leg:type_name -> bourse.wire.LegID
-	0,  // 71: bourse.wire.Answer.verdict:type_name -> bourse.wire.Verdict
-	4,  // 72: bourse.wire.Heuristic.leg:type_name -> bourse.wire.LegID
-	3,  // 73: bourse.wire.Heuristic.stamp:type_name -> bourse.wire.Stamp
-	4,  // 74: bourse.wire.Degraded.leg:type_name -> bourse.wire.LegID
-	3,  // 75: bourse.wire.Degraded.stamp:type_name -> bourse.wire.Stamp
-	7,  // 76: bourse.wire.Degraded.reason:type_name -> bourse.wire.Reason
-	4,  // 77: bourse.wire.Noted.leg:type_name -> bourse.wire.LegID
-	4,  // 78: bourse.wire.Shifted.leg:type_name -> bourse.wire.LegID
-	3,  // 79: bourse.wire.Shifted.stamp:type_name -> bourse.wire.Stamp
-	4,  // 80: bourse.wire.List.known:type_name -> bourse.wire.LegID
-	40, // 81: bourse.wire.Listing.legs:type_name -> bourse.wire.ListedLeg
-	7,  // 82: bourse.wire.Listing.refusal:type_name -> bourse.wire.Reason
-	3,  // 83: bourse.wire.Listing.stamp:type_name -> bourse.wire.Stamp
-	4,  // 84: bourse.wire.ListedLeg.leg:type_name -> bourse.wire.LegID
-	5,  // 85: bourse.wire.ListedLeg.what:type_name -> bourse.wire.Leg
-	1,  // 86: bourse.wire.ListedLeg.state:type_name -> bourse.wire.LegState
-	6,  // 87: bourse.wire.ListedLeg.fare:type_name -> bourse.wire.Fare
-	40, // 88: bourse.wire.Reassert.leg:type_name -> bourse.wire.ListedLeg
-	4,  // 89: bourse.wire.Reasserted.leg:type_name -> bourse.wire.LegID
-	7,  // 90: bourse.wire.Reasserted.reason:type_name -> bourse.wire.Reason
-	3,  // 91: bourse.wire.Reasserted.stamp:type_name -> bourse.wire.Stamp
-	92, // [92:92] is the sub-list for method output_type
-	92, // [92:92] is the sub-list for method input_type
-	92, // [92:92] is the sub-list for extension type_name
-	92, // [92:92] is the sub-list for extension extendee
-	0,  // [0:92] is the sub-list for field type_name
+	38, // 27: bourse.wire.Envelope.shift_offer:type_name -> bourse.wire.ShiftOffer
+	39, // 28: bourse.wire.Envelope.shift_declined:type_name -> bourse.wire.ShiftDeclined
+	9,  // 29: bourse.wire.Group.machine:type_name -> bourse.wire.Machine
+	13, // 30: bourse.wire.Offers.groups:type_name -> bourse.wire.GroupOffer
+	7,  // 31: bourse.wire.Offers.refusal:type_name -> bourse.wire.Reason
+	3,  // 32: bourse.wire.Offers.stamp:type_name -> bourse.wire.Stamp
+	8,  // 33: bourse.wire.GroupOffer.group:type_name -> bourse.wire.Group
+	10, // 34: bourse.wire.GroupOffer.admissible:type_name -> bourse.wire.Profile
+	10, // 35: bourse.wire.GroupOffer.clear:type_name -> bourse.wire.Profile
+	5,  // 36: bourse.wire.QuoteRequest.legs:type_name -> bourse.wire.Leg
+	16, // 37: bourse.wire.Quotes.quotes:type_name -> bourse.wire.Quote
+	3,  // 38: bourse.wire.Quotes.stamp:type_name -> bourse.wire.Stamp
+	6,  // 39: bourse.wire.Quote.fare:type_name -> bourse.wire.Fare
+	7,  // 40: bourse.wire.Quote.refusal:type_name -> bourse.wire.Reason
+	4,  // 41: bourse.wire.Hold.leg:type_name -> bourse.wire.LegID
+	5,  // 42: bourse.wire.Hold.what:type_name -> bourse.wire.Leg
+	4,  // 43: bourse.wire.Hold.replaces:type_name -> bourse.wire.LegID
+	18, // 44: bourse.wire.Hold.flex:type_name -> bourse.wire.Flex
+	6,  // 45: bourse.wire.Place.fare:type_name -> bourse.wire.Fare
+	4,  // 46: bourse.wire.Held.leg:type_name -> bourse.wire.LegID
+	6,  // 47: bourse.wire.Held.fare:type_name -> bourse.wire.Fare
+	3,  // 48: bourse.wire.Held.stamp:type_name -> bourse.wire.Stamp
+	4,  // 49: bourse.wire.Refused.leg:type_name -> bourse.wire.LegID
+	6,  // 50: bourse.wire.Refused.fare:type_name -> bourse.wire.Fare
+	7,  // 51: bourse.wire.Refused.reason:type_name -> bourse.wire.Reason
+	3,  // 52: bourse.wire.Refused.stamp:type_name -> bourse.wire.Stamp
+	19, // 53: bourse.wire.Refused.instead:type_name -> bourse.wire.Place
+	4,  // 54: bourse.wire.Prepare.leg:type_name -> bourse.wire.LegID
+	4,  // 55: bourse.wire.Prepared.leg:type_name -> bourse.wire.LegID
+	3,  // 56: bourse.wire.Prepared.stamp:type_name -> bourse.wire.Stamp
+	4,  // 57: bourse.wire.Confirm.leg:type_name -> bourse.wire.LegID
+	4,  // 58: bourse.wire.Confirmed.leg:type_name -> bourse.wire.LegID
+	3,  // 59: bourse.wire.Confirmed.stamp:type_name -> bourse.wire.Stamp
+	4,  // 60: bourse.wire.Cancel.leg:type_name -> bourse.wire.LegID
+	4,  // 61: bourse.wire.Cancelled.leg:type_name -> bourse.wire.LegID
+	3,  // 62: bourse.wire.Cancelled.stamp:type_name -> bourse.wire.Stamp
+	4,  // 63: bourse.wire.LegStarted.leg:type_name -> bourse.wire.LegID
+	3,  // 64: bourse.wire.LegStarted.stamp:type_name -> bourse.wire.Stamp
+	4,  // 65: bourse.wire.Settled.leg:type_name -> bourse.wire.LegID
+	3,  // 66: bourse.wire.Settled.stamp:type_name -> bourse.wire.Stamp
+	4,  // 67: bourse.wire.Release.leg:type_name -> bourse.wire.LegID
+	4,  // 68: bourse.wire.Released.leg:type_name -> bourse.wire.LegID
+	3,  // 69: bourse.wire.Released.stamp:type_name -> bourse.wire.Stamp
+	4,  // 70: bourse.wire.Inquire.leg:type_name -> bourse.wire.LegID
+	3,  // 71: bourse.wire.Inquire.stamp:type_name -> bourse.wire.Stamp
+	4,  // 72: bourse.wire.Answer.leg:type_name -> bourse.wire.LegID
+	0,  // 73: bourse.wire.Answer.verdict:type_name -> bourse.wire.Verdict
+	4,  // 74: bourse.wire.Heuristic.leg:type_name -> bourse.wire.LegID
+	3,  // 75: bourse.wire.Heuristic.stamp:type_name -> bourse.wire.Stamp
+	4,  // 76: bourse.wire.Degraded.leg:type_name -> bourse.wire.LegID
+	3,  // 77: bourse.wire.Degraded.stamp:type_name -> bourse.wire.Stamp
+	7,  // 78: bourse.wire.Degraded.reason:type_name -> bourse.wire.Reason
+	4,  // 79: bourse.wire.Noted.leg:type_name -> bourse.wire.LegID
+	4,  // 80: bourse.wire.Shifted.leg:type_name -> bourse.wire.LegID
+	3,  // 81: bourse.wire.Shifted.stamp:type_name -> bourse.wire.Stamp
+	4,  // 82: bourse.wire.ShiftOffer.leg:type_name -> bourse.wire.LegID
+	3,  // 83: bourse.wire.ShiftOffer.stamp:type_name -> bourse.wire.Stamp
+	4,  // 84: bourse.wire.ShiftDeclined.leg:type_name -> bourse.wire.LegID
+	7,  // 85: bourse.wire.ShiftDeclined.reason:type_name -> bourse.wire.Reason
+	4,  // 86: bourse.wire.List.known:type_name -> bourse.wire.LegID
+	42, // 87: bourse.wire.Listing.legs:type_name -> bourse.wire.ListedLeg
+	7,  // 88: bourse.wire.Listing.refusal:type_name -> bourse.wire.Reason
+	3,  // 89: bourse.wire.Listing.stamp:type_name -> bourse.wire.Stamp
+	4,  // 90: bourse.wire.ListedLeg.leg:type_name -> bourse.wire.LegID
+	5,  // 91: bourse.wire.ListedLeg.what:type_name -> bourse.wire.Leg
+	1,  // 92: bourse.wire.ListedLeg.state:type_name -> bourse.wire.LegState
+	6,  // 93: bourse.wire.ListedLeg.fare:type_name -> bourse.wire.Fare
+	42, // 94: bourse.wire.Reassert.leg:type_name -> bourse.wire.ListedLeg
+	4,  // 95: bourse.wire.Reasserted.leg:type_name -> bourse.wire.LegID
+	7,  // 96: bourse.wire.Reasserted.reason:type_name -> bourse.wire.Reason
+	3,  // 97: bourse.wire.Reasserted.stamp:type_name -> bourse.wire.Stamp
+	98, // [98:98] is the sub-list for method output_type
+	98, // [98:98] is the sub-list for method input_type
+	98, // [98:98] is the sub-list for extension type_name
+	98, // [98:98] is the sub-list for extension extendee
+	0,  // [0:98] is the sub-list for field type_name
 }
 
 func init() { file_wire_proto_init() }
@@ -3852,6 +4107,8 @@ func file_wire_proto_init() {
 		(*Envelope_Reassert)(nil),
 		(*Envelope_Reasserted)(nil),
 		(*Envelope_Shifted)(nil),
+		(*Envelope_ShiftOffer)(nil),
+		(*Envelope_ShiftDeclined)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -3859,7 +4116,7 @@ func file_wire_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_wire_proto_rawDesc), len(file_wire_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   41,
+			NumMessages:   43,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -54,7 +54,7 @@ func TestWire_EveryMessageBetweenProcessesHasAForm(t *testing.T) {
 		"agent.go": false, "cluster_messages.go": false, "membership_messages.go": false, "operator_messages.go": false,
 	}
 	// Users and operators come by HTTP; these stay within a broker's process.
-	local := []string{"Submit", "SubmitReply", "JobCancel", "JobModify", "JobReply"}
+	local := []string{"Submit", "SubmitReply", "JobCancel", "JobModify", "OfferAnswer", "JobReply"}
 	files, err := filepath.Glob("../*.go")
 	if err != nil {
 		t.Fatal(err)
@@ -354,7 +354,7 @@ func TestWire_EndsOfEveryKind(t *testing.T) {
 	t.Parallel()
 	for _, kind := range Kinds() {
 		from, to, known := Ends(kind)
-		site := strings.HasSuffix(kind, "ed") && kind != "Noted" || slices.Contains([]string{"Offers", "Quotes", "Held", "Listing", "Inquire", "Heuristic"}, kind)
+		site := strings.HasSuffix(kind, "ed") && kind != "Noted" && kind != "ShiftDeclined" || slices.Contains([]string{"ShiftOffer", "Offers", "Quotes", "Held", "Listing", "Inquire", "Heuristic"}, kind)
 		if !known || site != (from == "site" && to == "broker") || site == (from == "broker" && to == "site") {
 			t.Errorf("%s: %q to %q, %v", kind, from, to, known)
 		}

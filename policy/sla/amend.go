@@ -140,7 +140,10 @@ const MaxShifts = 100
 // the site would pay more than the newcomer brings. Of each, the window moves
 // the shorter way, ties later. Nothing is changed; each SLA in the newcomer's
 // window costs two trials.
-func (s *Schedule) Shifts(a SLA, phi int) []Shift {
+func (s *Schedule) Shifts(a SLA, phi int) []Shift { return s.ShiftsOf(a, phi, nil) }
+
+// ShiftsOf is Shifts of those whose owners may be asked; nil: of all.
+func (s *Schedule) ShiftsOf(a SLA, phi int, ask func(id int64) bool) []Shift {
 	if s.admit(&a).Refused() {
 		return nil
 	}
@@ -150,7 +153,7 @@ func (s *Schedule) Shifts(a SLA, phi int) []Shift {
 	}
 	var owners []place
 	for i := range s.waiting {
-		if q := &s.waiting[i]; q.end() > p.ready && q.start < p.last.Add(p.run) {
+		if q := &s.waiting[i]; q.end() > p.ready && q.start < p.last.Add(p.run) && (ask == nil || ask(q.job.SLA.ID)) {
 			owners = append(owners, *q)
 		}
 	}

@@ -1,0 +1,294 @@
+package broker
+
+import (
+	"encoding/binary"
+	"hash/fnv"
+	"slices"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// A site may ask the user of a job for the place that it has, for another one and a
+// payment, so that somebody else fits in. What is asked is recorded and shown with
+// the job; nothing changes until its user, or in a simulation a draw for him, has
+// said yes. Yes is a transaction that replaces the leg, as every move is: the new
+// price is the old one less the payment, and the old one comes back. Rows B74 to
+// B77.
+
+// maxJobOffers bounds the offers that are remembered of a job: beyond it the oldest
+// that is closed is forgotten, and where all are open a new one is declined.
+const maxJobOffers = 16
+
+// longestOffer bounds how long an offer is kept open, whatever its site says.
+const longestOffer = bourse.Day
+
+// offerDue ends the time of an offer.
+type offerDue struct {
+	Leg    bourse.LegID
+	Number uint32
+}
+
+// Kind names the alarm.
+func (offerDue) Kind() string { return "OfferDue" }
+
+// offers are those for a job, the latest last.
+type offers struct{ list []bourse.JobOffer }
+
+// asks lists them, nil if there are none.
+func (j *job) asks() []bourse.JobOffer {
+	if j.offers == nil {
+		return nil
+	}
+	return j.offers.list
+}
+
+// offer finds what a site has asked for a leg; nil if it has not, or that is
+// forgotten.
+func (j *job) offer(leg bourse.LegID, number uint32) *bourse.JobOffer {
+	for i := range j.asks() {
+		if o := &j.offers.list[i]; o.Leg == leg && o.Number == number {
+			return o
+		}
+	}
+	return nil
+}
+
+// shiftOffered takes a site's wish that a leg lay elsewhere. What was answered is
+// answered again; what cannot be is declined at once. Rows B74, B77.
+func (b *Broker) shiftOffered(now bourse.Time, t *transaction, l *txLeg, m agents.ShiftOffer, out *agents.Outbox) {
+	j := t.job
+	if o := j.offer(m.Leg, m.Number); o != nil {
+		if o.State == bourse.OfferRejected || o.State == bourse.OfferExpired {
+			b.decline(o, out)
+		}
+		return
+	}
+	// The window that is accepted is what of the site's suits the job.
+	r := &j.Request
+	o := bourse.JobOffer{Site: t.sites[0], Leg: m.Leg, State: bourse.OfferOpen, ShiftOffer: bourse.ShiftOffer{
+		Number: m.Number, Version: m.Version, Start: m.Start, End: m.End, Ready: max(m.Ready, r.Ready), Due: min(m.Due, r.Deadline, bourse.MaxTime),
+		Pay: m.Pay, Expires: now.Add(min(max(m.For, 0), longestOffer))}}
+	why := b.unfit(now, t, l, &o)
+	if !why.Refused() {
+		why = j.crowded(m.Leg)
+	}
+	if why.Refused() {
+		o.Reason = why
+		b.decline(&o, out)
+		return
+	}
+	b.record(bourse.ShiftOffered{Leg: m.Leg, ShiftOffer: o.ShiftOffer}, out)
+	out.Alarm(o.Expires, offerDue{m.Leg, m.Number})
+	if b.cfg.AcceptShifts == 0 {
+		return
+	}
+	why = reason(bourse.NotAllowed, "its user stays where he is")
+	if b.willing(m.Leg, m.Number) {
+		why = b.accept(now, j, j.offer(m.Leg, m.Number), "", out)
+	}
+	if why.Refused() {
+		b.closeOffer(j.offer(m.Leg, m.Number), bourse.OfferRejected, why, out)
+	}
+}
+
+// unfit says why a leg cannot be shifted as it is offered.
+func (b *Broker) unfit(now bourse.Time, t *transaction, l *txLeg, o *bourse.JobOffer) bourse.Reason {
+	r := &t.job.Request
+	at, ok := t.job.follows()
+	w := bourse.Flex{Ready: o.Ready, Due: o.Due}
+	switch {
+	case len(t.legs) != 1 || t.state != committed || t.apart || t.givenUp != kept || l.state != bourse.Confirmed || l.moved || t.job.state != Placed:
+		return reason(bourse.BadState, "leg %v is not the only one of a window that waits to start", o.Leg)
+	case o.Version != max(l.version, 1):
+		return reason(bourse.Stale, "leg %v is at version %d, not %d", o.Leg, max(l.version, 1), o.Version)
+	case now >= o.Expires:
+		return reason(bourse.Expired, "the offer expired at %v", o.Expires)
+	case o.Number == 0 || o.End.Sub(o.Start) != l.what.Duration() || o.Pay < 0 || o.Pay > l.fare.Total():
+		return reason(bourse.Invalid, "[%v, %v) for %v credits is no offer for a leg of %v seconds that costs %v", o.Start, o.End, o.Pay, l.what.Duration(), l.fare.Total())
+	case o.Start < now.Add(b.cfg.Lead):
+		return reason(bourse.Past, "%v is too soon to be had", o.Start)
+	case !w.Holds(o.Start, o.End) || o.Start < r.Ready || o.End > r.Deadline || ok && o.Start < at:
+		return reason(bourse.NoWindow, "[%v, %v) does not suit the job's own times", o.Start, o.End)
+	}
+	return bourse.Reason{}
+}
+
+// crowded says why no other offer for a leg is taken now.
+func (j *job) crowded(leg bourse.LegID) bourse.Reason {
+	open := 0
+	for _, o := range j.asks() {
+		if o.State == bourse.OfferOpen {
+			if open++; o.Leg == leg {
+				return reason(bourse.Conflict, "offer %d is open", o.Number)
+			}
+		}
+	}
+	if open >= maxJobOffers {
+		return reason(bourse.QueueFull, "%d offers for the job are open", open)
+	}
+	return bourse.Reason{}
+}
+
+// willing draws whether the user of a leg accepts an offer: the same for the same
+// seed, leg and offer, whatever else is drawn.
+func (b *Broker) willing(leg bourse.LegID, number uint32) bool {
+	h := fnv.New64a()
+	var x [12]byte
+	binary.LittleEndian.PutUint64(x[:], b.cfg.Draws)
+	binary.LittleEndian.PutUint32(x[8:], number)
+	h.Write(x[:])
+	h.Write([]byte(leg.String()))
+	n := h.Sum64()
+	n ^= n >> 33 // the low bits of FNV are poor
+	n *= 0xff51afd7ed558ccd
+	n ^= n >> 33
+	return int(n%1000) < b.cfg.AcceptShifts
+}
+
+// offerAnswer takes a user's yes or no. The same again is answered alike. Rows
+// B75, B76.
+func (b *Broker) offerAnswer(now bourse.Time, from agents.ID, m agents.OfferAnswer, out *agents.Outbox) {
+	why := b.answered(now, from, m, out)
+	if m.Accept && !why.Refused() && b.names[m.Job].errand != nil {
+		return // its asker hears when it has taken effect, or why it has not
+	}
+	out.Send(from, agents.JobReply{Job: m.Job, Reason: why})
+}
+
+func (b *Broker) answered(now bourse.Time, from agents.ID, m agents.OfferAnswer, out *agents.Outbox) bourse.Reason {
+	j := b.names[m.Job]
+	switch {
+	case j == nil:
+		return reason(bourse.Unknown, "%s has no job %q", b.cfg.Name, m.Job)
+	case j.User != m.User:
+		return reason(bourse.NotAllowed, "job %q is not %s's", m.Job, m.User)
+	}
+	var o *bourse.JobOffer
+	for i := range j.asks() {
+		if x := &j.offers.list[i]; x.N == m.N {
+			o = x
+		}
+	}
+	switch {
+	case o == nil:
+		return reason(bourse.Unknown, "job %q has no offer %d", m.Job, m.N)
+	case o.State == bourse.OfferAccepted && m.Accept, o.State == bourse.OfferRejected && !m.Accept:
+		return bourse.Reason{}
+	case o.State == bourse.OfferExpired || o.State == bourse.OfferOpen && now >= o.Expires:
+		return reason(bourse.Expired, "offer %d expired at %v", m.N, o.Expires)
+	case o.State != bourse.OfferOpen:
+		return reason(bourse.BadState, "offer %d is answered: %s", m.N, o.State)
+	case j.errand != nil:
+		return reason(bourse.BadState, "another change of job %q is under way; answer again when that is over", m.Job)
+	case m.Accept:
+		return b.accept(now, j, o, from, out)
+	}
+	b.closeOffer(o, bourse.OfferRejected, bourse.Reason{}, out)
+	return bourse.Reason{}
+}
+
+// accept begins the transaction that shifts a leg, or says why it cannot; then
+// the offer stays as it is. The accounts have to cover the new price beside the
+// old one, which comes back. Row B75.
+func (b *Broker) accept(now bourse.Time, j *job, o *bourse.JobOffer, asker agents.ID, out *agents.Outbox) bourse.Reason {
+	t := b.txs[o.Leg.Tx]
+	if t == nil || b.lies(j) != t || b.deaf(now) || j.errand != nil {
+		return reason(bourse.BadState, "leg %v is not the window of job %q, or that is about to change", o.Leg, j.Name)
+	}
+	l := &t.legs[0]
+	if why := b.unfit(now, t, l, o); why.Refused() {
+		return why
+	}
+	price := l.fare.Total() - o.Pay
+	if left := min(b.voLeft(), b.userLeft(j.User)); price > left {
+		return reason(bourse.NoMoney, "its price of %v credits is wanted before the old one comes back, the accounts cover %v", price, left)
+	}
+	e := &errand{job: j, request: j.Request, asker: asker}
+	b.newErrand(e)
+	f := b.newTx(j, 1)
+	what := l.what
+	what.Start, what.End = o.Start, o.End
+	f.Alternative, f.Limits, f.Request, f.Offer = 1, []bourse.Credits{price}, e.request, o.Number
+	f.Sites, f.Legs = append(f.Sites, t.sites[0]), append(f.Legs, what)
+	f.Replaces, f.Versions = []bourse.LegID{o.Leg}, []uint32{o.Version}
+	f.Flex = bourse.Flex{Ready: o.Ready, Due: o.Due, Fix: t.flex.Fix, Phi: t.flex.Phi}
+	e.try = b.open(now, f, t.run, false, out)
+	return bourse.Reason{}
+}
+
+// offerFailed closes an offer whose transaction came to nothing. One whose site has
+// not been heard stays open, for another try.
+func (b *Broker) offerFailed(now bourse.Time, t *transaction, out *agents.Outbox) {
+	o := t.accepted()
+	if o == nil || o.State != bourse.OfferOpen || t.reason.Code == bourse.NoOffer && now < o.Expires && b.cfg.AcceptShifts == 0 {
+		return
+	}
+	b.closeOffer(o, bourse.OfferRejected, t.reason, out)
+}
+
+// accepted is the offer that a transaction accepts; nil if it is none.
+func (t *transaction) accepted() *bourse.JobOffer {
+	if t.offer == 0 {
+		return nil
+	}
+	return t.job.offer(t.legs[0].replaces, t.offer)
+}
+
+// closeOffer ends an offer that is open, and tells its site.
+func (b *Broker) closeOffer(o *bourse.JobOffer, to bourse.OfferState, why bourse.Reason, out *agents.Outbox) {
+	b.record(bourse.OfferClosed{Leg: o.Leg, Number: o.Number, State: to, Reason: why}, out)
+	b.decline(o, out)
+}
+
+// decline tells a site no.
+func (b *Broker) decline(o *bourse.JobOffer, out *agents.Outbox) {
+	out.Send(siteID(o.Site), agents.ShiftDeclined{Leg: o.Leg, Number: o.Number, Version: o.Version, Reason: o.Reason})
+}
+
+// offerDue closes an offer that nobody has answered. Row B77.
+func (b *Broker) offerDue(now bourse.Time, m offerDue, out *agents.Outbox) {
+	t := b.txs[m.Leg.Tx]
+	if t == nil {
+		return
+	}
+	if o := t.job.offer(m.Leg, m.Number); o != nil && o.State == bourse.OfferOpen && now >= o.Expires {
+		b.closeOffer(o, bourse.OfferExpired, bourse.Reason{}, out)
+	}
+}
+
+// offersAgain sets the alarms of open offers, for a new life.
+func (b *Broker) offersAgain(out *agents.Outbox) {
+	for _, j := range b.jobs {
+		for _, o := range j.asks() {
+			if o.State == bourse.OfferOpen {
+				out.Alarm(max(b.now, o.Expires), offerDue{o.Leg, o.Number})
+			}
+		}
+	}
+}
+
+// applyOffered keeps an offer with its job.
+func (b *Broker) applyOffered(f bourse.ShiftOffered) {
+	t := b.txs[f.Leg.Tx]
+	j := t.job
+	o := bourse.JobOffer{N: 1, Site: t.sites[f.Leg.Leg], Leg: f.Leg, ShiftOffer: f.ShiftOffer, State: bourse.OfferOpen}
+	if j.offers == nil {
+		j.offers = &offers{}
+	}
+	list := j.offers.list
+	if n := len(list); n > 0 {
+		o.N = list[n-1].N + 1
+	}
+	if len(list) >= maxJobOffers {
+		i := slices.IndexFunc(list, func(o bourse.JobOffer) bool { return o.State != bourse.OfferOpen })
+		list = slices.Delete(list, i, i+1)
+	}
+	j.offers.list = append(list, o)
+}
+
+func (b *Broker) applyOfferClosed(f bourse.OfferClosed) {
+	if o := b.txs[f.Leg.Tx].job.offer(f.Leg, f.Number); o != nil {
+		o.State, o.Reason = f.State, f.Reason
+	}
+}

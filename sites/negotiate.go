@@ -1,0 +1,199 @@
+package sites
+
+import (
+	"fmt"
+	"slices"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// A site that cannot place a leg asks the owner of one confirmed leg whether that
+// may be shifted out of the way, for a payment. The newcomer does not wait for the
+// answer: it is refused, and may come again. To accept is to have the leg replaced
+// at the place that was offered, for its price less the payment, by the same
+// steps as every other move: so it is both or neither, and whatever gets lost is
+// repeated. Rows S87 to S89.
+
+// offer is what an owner was asked last.
+type offer bourse.JobOffer
+
+// Bounds of what owners are asked.
+const (
+	offerFor  = bourse.Hour // an offer can be answered for so long, and no longer than until what it is about
+	maxOffers = 3           // for one leg: who has said no twice is asked once more
+)
+
+// asks is how far others might be asked to shift for a leg: for one that takes
+// the place of another nobody is asked.
+func (s *Site) asks(l *leg) int {
+	if s.cfg.Promises == nil || l.Replaces != (bourse.LegID{}) || l.Leg.Tx.Broker == "" {
+		return 0
+	}
+	return s.cfg.Promises.Ask
+}
+
+// shifts lists the confirmed legs of which one, shifted, would let in what was
+// refused, as far as the cluster can see.
+func (c *Cluster) shifts(now bourse.Time, m agents.ClusterHold) []agents.LegShift {
+	i := slices.IndexFunc(c.groups, func(g bourse.Group) bool { return g.Name == m.What.Group })
+	if m.Shift <= 0 || i < 0 || c.queues[i].promises == nil {
+		return nil
+	}
+	q := c.queues[i]
+	q.reach(now)
+	var list []agents.LegShift
+	for _, sh := range q.promises.ShiftsOf(agreementOf(c.number+1, now, m.What, m.Flex), m.Shift, c.mayShift) {
+		l := c.flexible[sh.ID]
+		x := agents.LegShift{Leg: l.leg, Ready: sh.Ready, Due: sh.Due, Start: sh.Ready}
+		if at, _ := q.promises.Promise(sh.ID); sh.Ready > at.Ready { // it goes no further than it must
+			x.Start = sh.Due.Add(-l.what.Duration())
+		}
+		x.End = x.Start.Add(l.what.Duration())
+		if list = append(list, x); len(list) == agents.MaxShifts {
+			break
+		}
+	}
+	return list
+}
+
+// mayShift reports whether a promise is a confirmed leg's that nobody is about to
+// replace.
+func (c *Cluster) mayShift(id int64) bool {
+	l := c.flexible[id]
+	return l != nil && l.state == reserved && l.promise() == id &&
+		!slices.ContainsFunc(c.order, func(o *lock) bool { return o.over == l && c.locks[o.leg] == o })
+}
+
+// askOwner asks one owner to make room for a leg that the cluster has refused: who
+// costs least and no more than the newcomer brings, of equal ones whose place was
+// promised first. It returns the newcomer's reason. While an owner is asked for the
+// same job nobody else is. Row S87.
+func (s *Site) askOwner(t step, newcomer *leg, m agents.ClusterHeld) bourse.Reason {
+	if len(m.Shifts) == 0 {
+		return m.Refusal
+	}
+	who := newcomer.Leg.Tx.Broker + "/" + newcomer.Job
+	for l := range s.open.each {
+		if l.offer.For == who && l.open(t.now) {
+			return asked(m.Refusal, l.offer.Expires)
+		}
+	}
+	var best *leg
+	var to bourse.ShiftOffer
+	for _, x := range m.Shifts {
+		if l, o, ok := s.mayOffer(t.now, newcomer, x); ok && (best == nil || o.Pay < to.Pay) {
+			best, to = l, o
+		}
+	}
+	if best == nil {
+		return m.Refusal
+	}
+	s.record(t, bourse.ShiftOffered{Leg: best.Leg, ShiftOffer: to, For: who})
+	s.tellOffer(t, best, firstWait)
+	return asked(m.Refusal, to.Expires)
+}
+
+func asked(why bourse.Reason, until bourse.Time) bourse.Reason {
+	why.Detail += fmt.Sprintf("; an owner is asked until %v to make room", until)
+	return why
+}
+
+// mayOffer is what the owner of a leg would be offered for a shift; false if he is
+// not to be asked.
+func (s *Site) mayOffer(now bourse.Time, newcomer *leg, x agents.LegShift) (*leg, bourse.ShiftOffer, bool) {
+	l := s.legs[x.Leg]
+	if l == nil || l.State != bourse.Confirmed || l.offer.Number >= maxOffers || l.open(now) ||
+		l.Job == newcomer.Job && l.Leg.Tx.Broker == newcomer.Leg.Tx.Broker {
+		return nil, bourse.ShiftOffer{}, false
+	}
+	for o := range s.open.each {
+		if o.Replaces == l.Leg && o.State < bourse.Confirmed {
+			return nil, bourse.ShiftOffer{}, false
+		}
+	}
+	until := min(now.Add(offerFor), l.What.Start, x.Start)
+	if s.cfg.Lead > 0 { // the Hold that accepts it starts no sooner
+		until = until.Add(-s.cfg.Lead)
+	}
+	price := l.Fare.Total()
+	pay := min(price, s.cfg.Promises.Shares.Shifted(price))
+	return l, bourse.ShiftOffer{Number: l.offer.Number + 1, Version: l.Version, Start: x.Start, End: x.End, Ready: max(x.Ready, now), Due: x.Due,
+		Pay: pay, Expires: until}, until > now && pay <= newcomer.Fare.Total()
+}
+
+// open reports whether what the owner of a leg was asked waits for an answer.
+func (l *leg) open(now bourse.Time) bool {
+	return l.offer.State == bourse.OfferOpen && l.State == bourse.Confirmed && now < l.offer.Expires
+}
+
+// tellOffer makes the offer, and again after a while.
+func (s *Site) tellOffer(t step, l *leg, wait bourse.Duration) {
+	o := &l.offer
+	t.out.Send(s.life(l.Leg.Tx.Broker).address(), agents.ShiftOffer{Leg: l.Leg, Number: o.Number, Version: o.Version, Start: o.Start, End: o.End,
+		Ready: o.Ready, Due: o.Due, Pay: o.Pay, For: o.Expires.Sub(t.now), Stamp: s.stamp()})
+	t.out.Alarm(min(t.now.Add(wait), o.Expires), offerDue{l.Leg, o.Number, wait})
+}
+
+// repeatOffer makes an offer again that is not answered, until its time is over.
+// Row S89.
+func (s *Site) repeatOffer(t step, m offerDue) {
+	l := s.legs[m.leg]
+	if l == nil || l.offer.Number != m.number || l.offer.State != bourse.OfferOpen {
+		return
+	}
+	if l.open(t.now) {
+		s.tellOffer(t, l, min(2*m.wait, bourse.Minute))
+		return
+	}
+	s.record(t, bourse.OfferClosed{Leg: l.Leg, Number: m.number, State: bourse.OfferExpired})
+}
+
+// declined takes an owner's no. Row S89.
+func (s *Site) declined(t step, m agents.ShiftDeclined) {
+	l := s.legs[m.Leg]
+	if l == nil || l.offer.State != bourse.OfferOpen || l.offer.Number != m.Number || l.offer.Version != m.Version {
+		return
+	}
+	s.record(t, bourse.OfferClosed{Leg: l.Leg, Number: m.Number, State: bourse.OfferRejected, Reason: m.Reason})
+}
+
+// accepts says why a Hold does not accept the offer that it names. Row S88.
+func (s *Site) accepts(now bourse.Time, l, old *leg) bourse.Reason {
+	if l.Offer == 0 {
+		return bourse.Reason{}
+	}
+	stale := func(format string, args ...any) bourse.Reason {
+		return bourse.Reason{Code: bourse.Stale, Detail: fmt.Sprintf(format, args...)}
+	}
+	if old == nil {
+		return stale("offer %d is for a leg to be replaced, and none is named", l.Offer)
+	}
+	o := &old.offer
+	want := l.What
+	want.Nodes, want.Group, want.Start, want.End = old.What.Nodes, old.What.Group, o.Start, o.End
+	switch {
+	case o.Number != l.Offer || o.State != bourse.OfferOpen || old.State != bourse.Confirmed:
+		return stale("leg %v has no open offer %d", old.Leg, l.Offer)
+	case o.Version != old.Version:
+		return stale("leg %v is at version %d, offer %d was for %d", old.Leg, old.Version, o.Number, o.Version)
+	case now >= o.Expires:
+		return bourse.Reason{Code: bourse.Expired, Detail: fmt.Sprintf("offer %d for leg %v expired at %v", o.Number, old.Leg, o.Expires)}
+	case l.What != want || l.Flex.Due == 0 || l.Flex.Ready < o.Ready || l.Flex.Due > o.Due: // less choice is taken too
+		return stale("offer %d for leg %v is of [%v, %v) within [%v, %v)", o.Number, old.Leg, o.Start, o.End, o.Ready, o.Due)
+	}
+	if _, promised := s.schedule(old.What.Group, now); !promised {
+		return stale("group %s makes no promises", old.What.Group)
+	}
+	return bourse.Reason{}
+}
+
+// compensated is what a leg costs less a payment to its owner: first of the base
+// part, which a cancellation would bring back too.
+func (l *leg) compensated(pay bourse.Credits) bourse.Fare {
+	f := l.Fare
+	off := min(f.Base, pay)
+	f.Base -= off
+	f.Additive -= min(f.Additive, pay-off)
+	return f
+}
