@@ -188,8 +188,10 @@ func BalanceFinding(rows []Row) string {
 	}
 	say("Of %d settings of strategy and prices %d leave the sites used more evenly than random choice does, beyond the interval; the most even is %s, by %.1f ± %.1f points. ",
 		decided, won, best.Setting, best.Here, best.CI95)
-	even, spared := agreeing(rows, "spread of the sites' utilisation, points: less under"), agreeing(rows, "mean wait of local jobs, h: less under")
-	say("Adaptive prices even the use of the sites out with %d of %d strategies, and shorten the wait of local jobs with %d. ", even, len(balancePolicies), spared)
+	even, spared := judged(rows, "spread of the sites' utilisation, points: less under", Agrees), judged(rows, "mean wait of local jobs, h: less under", Agrees)
+	slowed, kept := judged(rows, "bounded slowdown of local jobs: less under", "more"), judged(rows, "mean wait of VO jobs, h: less under", "more")
+	say("Adaptive prices even the use of the sites out with %d of %d strategies, and shorten the mean wait of local jobs with %d; the bounded slowdown of local jobs, which short ones rule, rises with %d, and VO jobs wait longer with %d. ",
+		even, len(balancePolicies), spared, slowed, kept)
 	say("With batches by AMP adaptive prices %s and %s. ",
 		changed(find("spread of the sites' utilisation, points: less under", "batch amp"), "the spread of utilisation", "points"),
 		changed(find("mean wait of local jobs, h: less under", "batch amp"), "the wait of local jobs", "h"))
@@ -214,11 +216,11 @@ func pays(r *Row) string {
 	return r.Verdict
 }
 
-// agreeing counts the rows of a measure in which its claim is found.
-func agreeing(rows []Row, measure string) int {
+// judged counts the rows of a measure that have a verdict.
+func judged(rows []Row, measure, verdict string) int {
 	n := 0
 	for i := range rows {
-		if strings.HasPrefix(rows[i].Measure, measure) && rows[i].Verdict == Agrees {
+		if strings.HasPrefix(rows[i].Measure, measure) && rows[i].Verdict == verdict {
 			n++
 		}
 	}

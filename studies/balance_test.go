@@ -246,6 +246,11 @@ func TestBalanceFinding_SaysMoreLessOrTheSame(t *testing.T) {
 		rows := []Row{
 			{Measure: "users: more value reached, points", Setting: setting, Here: c.value, CI95: 2},
 			{Measure: "users: more right choices, points", Setting: setting, Here: c.right, CI95: 2},
+			{Measure: "bounded slowdown of local jobs: less under adaptive than under fixed prices", Setting: "random", Verdict: "more"},
+			{Measure: "mean wait of VO jobs, h: less under adaptive than under fixed prices", Setting: "random", Verdict: "less"},
+		}
+		if words := BalanceFinding(rows); !strings.Contains(words, "which short ones rule, rises with 1, and VO jobs wait longer with 0.") {
+			t.Errorf("%q does not say what prices cost", words)
 		}
 		if words := BalanceFinding(rows); !strings.Contains(words, c.want) {
 			t.Errorf("%q has no %q", words, c.want)
