@@ -311,8 +311,12 @@ type (
 	TxForgotten struct {
 		Txs []TxID `json:"txs"`
 	}
-	// BrokerImage is all that a broker keeps: a journal begins anew with it.
+	// BrokerImage is all that a broker keeps, or a part of it: a journal begins anew
+	// with it. Of several parts, the first has what is neither job nor transaction,
+	// and all jobs come before the transactions.
 	BrokerImage struct {
+		Part     int            `json:"part,omitempty"`  // from 0
+		Parts    int            `json:"parts,omitempty"` // of the image; 0: this is all of it
 		Fenced   bool           `json:"fenced,omitempty"`
 		Seq      uint64         `json:"seq"`
 		Cycles   uint64         `json:"cycles"`
@@ -339,12 +343,12 @@ type (
 		Reason Reason `json:"reason,omitzero"`
 		Since  Time   `json:"since,omitempty"` // when it came to that state
 		Ended  Time   `json:"ended,omitempty"` // of its work, once it is done
+
+		Offers []JobOffer `json:"offers,omitempty"` // of shifts, the latest
 	}
 	// TxMemory is what a broker keeps of a transaction.
 	TxMemory struct {
 		TxBegun
-
-		Offers []JobOffer `json:"offers,omitempty"` // of shifts, the latest
 		State    uint8       `json:"state"`
 		GivenUp  uint8       `json:"givenUp,omitempty"`
 		Detached bool        `json:"detached,omitempty"`

@@ -79,6 +79,18 @@ type Durable interface {
 	Image() Fact
 }
 
+// Parted is a Durable that keeps so much that no buffer should hold all of it: a
+// journal begins anew with its image in parts.
+type Parted interface {
+	Durable
+	// Parts is how many facts the image takes now, 1 or more.
+	Parts() int
+	// Part returns the i-th of them, from 0 on. Replayed in order, all of them
+	// give the state that Image gives: the first forgets what was before, the
+	// others add to it.
+	Part(i int) Fact
+}
+
 // Started is the first message of every life of an agent: it sets its alarms
 // and, after a restart, asks what it has missed. Nonce is drawn by the runtime
 // for this life and tells it from all others.

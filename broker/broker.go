@@ -35,7 +35,8 @@ type Broker struct {
 	returned map[string]bourse.Credits // by user: what sites gave back
 	cycles   uint64                    // closed so far
 	peers    map[agents.ID]*peer
-	known    []agents.ID // the peers, in order of name
+	known    []agents.ID   // the peers, in order of name
+	lasts    []bourse.TxID // of each job its latest try, while an image is read
 
 	// What a restart begins anew.
 	now       bourse.Time // of the step under way, or of the fact that is replayed
@@ -53,6 +54,7 @@ type Broker struct {
 	calls     int
 	touched   []*job // in this step, of those that come after others or others after them
 	asserts   int    // maxAsserts, less in tests
+	part      int    // maxPart, less in tests
 }
 
 // New returns a broker. The configuration must be valid: an error of
@@ -61,7 +63,7 @@ func New(cfg Config) *Broker {
 	if err := cfg.Validate(); err != nil {
 		panic(err)
 	}
-	b := &Broker{cfg: cfg, index: map[agents.ID]int32{}, asserts: maxAsserts}
+	b := &Broker{cfg: cfg, index: map[agents.ID]int32{}, asserts: maxAsserts, part: maxPart}
 	b.reset()
 	for _, id := range cfg.Sites {
 		b.meet(id).member = true
@@ -75,7 +77,7 @@ func New(cfg Config) *Broker {
 func (b *Broker) reset() {
 	b.names, b.txs = map[string]*job{}, map[bourse.TxID]*transaction{}
 	b.returned, b.peers = map[string]bourse.Credits{}, map[agents.ID]*peer{}
-	b.lives, b.jobs, b.order, b.known = nil, nil, nil, nil
+	b.lives, b.jobs, b.order, b.known, b.lasts = nil, nil, nil, nil, nil
 	b.queue, b.ledger, b.touched = queue{}, bourse.Ledger[Entry]{}, nil
 }
 
@@ -91,17 +93,17 @@ func (b *Broker) Step(now bourse.Time, from agents.ID, m agents.Message, out *ag
 	switch m := m.(type) {
 	case agents.Started:
 		b.start(now, m, out)
+		b.offersAgain(out)
 	case agents.Submit:
 		b.submit(now, from, m, out)
-		b.offersAgain(out)
 	case agents.JobCancel:
 		b.jobCancel(now, from, m, out)
 	case agents.JobModify:
 		b.jobModify(now, from, m, out)
-	case agents.SiteJoined:
-		b.join(now, m.Site, out)
 	case agents.OfferAnswer:
 		b.offerAnswer(now, from, m, out)
+	case agents.SiteJoined:
+		b.join(now, m.Site, out)
 	case agents.SiteLeft:
 		b.leave(now, m.Site, out)
 	case agents.Offers:
@@ -145,10 +147,10 @@ func (b *Broker) alarm(now bourse.Time, m agents.Message, out *agents.Outbox) bo
 		b.probeDue(now, m, out)
 	case errandDue:
 		b.errandDue(now, m, out)
-	case watchDue:
-		b.watchDue(now, m, out)
 	case offerDue:
 		b.offerDue(now, m, out)
+	case watchDue:
+		b.watchDue(now, m, out)
 	case listenDue:
 		b.listenDue(now, out)
 	case forgetDue:

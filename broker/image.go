@@ -2,48 +2,85 @@ package broker
 
 import (
 	"slices"
+	"strings"
 
 	"bourse"
 	"bourse/agents"
 )
 
+// maxPart is how many jobs and transactions one part of an image has at most:
+// some 300 kB of a journal.
+const maxPart = 1000
+
 // Image returns all that the broker keeps as one fact.
 func (b *Broker) Image() agents.Fact {
+	f := b.common()
+	b.listed(&f, 0, len(b.jobs)+len(b.order))
+	return f
+}
+
+// Parts is how many facts the image takes, of a thousand jobs and transactions
+// each.
+func (b *Broker) Parts() int {
+	return max((len(b.jobs)+len(b.order)+b.part-1)/b.part, 1)
+}
+
+// Part returns the i-th of them.
+func (b *Broker) Part(i int) agents.Fact {
+	var f bourse.BrokerImage
+	if i == 0 {
+		f = b.common()
+	}
+	if n := b.Parts(); n > 1 {
+		f.Part, f.Parts = i, n
+	}
+	b.listed(&f, i*b.part, min((i+1)*b.part, len(b.jobs)+len(b.order)))
+	return f
+}
+
+// common is what an image has beside jobs and transactions.
+func (b *Broker) common() bourse.BrokerImage {
 	f := bourse.BrokerImage{Fenced: b.fenced, Seq: b.seq, Cycles: b.cycles, Lives: slices.Clone(b.lives), Accounts: b.ledger.Accounts()}
 	for _, id := range b.known {
 		if b.peers[id].member {
 			f.Sites = append(f.Sites, siteName(id))
 		}
 	}
-	for _, j := range b.jobs {
-		m := bourse.JobMemory{Job: j.Job, State: uint8(j.state), Fresh: j.fresh, Stub: j.stub, Reason: j.reason, Since: j.since, Ended: j.ended}
-		if !same(j.submitted(), &j.Job) {
-			m.Asked = *j.asked
-		}
-		if j.last != nil {
-			m.Last = j.last.id
-		}
-		f.Jobs = append(f.Jobs, m)
-	}
-	for _, t := range b.order {
-		f.Txs = append(f.Txs, t.image(b.cfg.Explain > 0))
-	}
 	for user := range b.returned {
 		f.Returned = append(f.Returned, bourse.UserReturned{User: user, Credits: b.returned[user]})
 	}
-	slices.SortFunc(f.Returned, func(x, y bourse.UserReturned) int {
-		if x.User < y.User {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(f.Returned, func(x, y bourse.UserReturned) int { return strings.Compare(x.User, y.User) })
 	return f
+}
+
+// listed adds to an image those from place from to place to of the list of all
+// jobs and, after them, all transactions.
+func (b *Broker) listed(f *bourse.BrokerImage, from, to int) {
+	for i := from; i < to; i++ {
+		if i < len(b.jobs) {
+			f.Jobs = append(f.Jobs, b.jobs[i].image())
+		} else {
+			f.Txs = append(f.Txs, b.order[i-len(b.jobs)].image(b.cfg.Explain > 0))
+		}
+	}
+}
+
+func (j *job) image() bourse.JobMemory {
+	m := bourse.JobMemory{Job: j.Job, State: uint8(j.state), Fresh: j.fresh, Stub: j.stub, Reason: j.reason, Since: j.since, Ended: j.ended}
+	if !same(j.submitted(), &j.Job) {
+		m.Asked = *j.asked
+	}
+	if j.last != nil {
+		m.Last = j.last.id
+	}
+	m.Offers = slices.Clone(j.asks())
+	return m
 }
 
 func (t *transaction) image(started bool) bourse.TxMemory {
 	m := bourse.TxMemory{State: uint8(t.state), GivenUp: uint8(t.givenUp), Detached: t.apart, Reason: t.reason}
 	m.TxBegun = bourse.TxBegun{Tx: t.id, Job: t.job.Name, Alternative: t.number, Sites: t.sites,
-		Repairs: t.repairs, Spare: t.spare, Flex: t.flex}
+		Repairs: t.repairs, Spare: t.spare, Flex: t.flex, Offer: t.offer}
 	if t.request != nil {
 		m.TxBegun.Request = *t.request
 	}
@@ -80,9 +117,35 @@ func (l *txLeg) recorded(started bool) bourse.LegState {
 	return l.state
 }
 
-// load begins with an image.
+// load begins with an image, or goes on with another part of it.
 func (b *Broker) load(f bourse.BrokerImage) {
-	b.reset()
+	if f.Part == 0 {
+		b.reset()
+		b.loadCommon(f)
+	}
+	for i := range f.Jobs {
+		b.loadJob(&f.Jobs[i])
+	}
+	for _, m := range f.Txs {
+		b.loadTx(m)
+	}
+	if f.Part+1 < f.Parts {
+		return
+	}
+	for i, j := range b.jobs {
+		j.last = b.txs[b.lasts[i]]
+	}
+	b.lasts = nil
+	for _, j := range b.jobs {
+		b.link(j)
+		_, ok := j.follows()
+		j.held = !ok
+	}
+	b.stale = true
+}
+
+// loadCommon takes what an image has beside jobs and transactions.
+func (b *Broker) loadCommon(f bourse.BrokerImage) {
 	b.fenced, b.seq, b.cycles, b.lives = f.Fenced, f.Seq, f.Cycles, slices.Clone(f.Lives)
 	for _, s := range f.Sites {
 		b.meet(siteID(s)).member = true
@@ -91,31 +154,24 @@ func (b *Broker) load(f bourse.BrokerImage) {
 	for _, x := range f.Returned {
 		b.returned[x.User] = x.Credits
 	}
-	for _, m := range f.Jobs {
-		j := &job{Job: m.Job, state: Abandoned, stub: m.Stub, reason: m.Reason}
-		if m.Asked.Name != "" {
-			j.asked = &m.Asked
-		}
-		b.jobs = append(b.jobs, j)
-		b.names[j.Name] = j
-		b.become(j, JobState(m.State))
-		if !m.Fresh {
-			b.queue.look(j)
-		}
-		j.since, j.ended = m.Since, m.Ended
+}
+
+func (b *Broker) loadJob(m *bourse.JobMemory) {
+	j := &job{Job: m.Job, state: Abandoned, stub: m.Stub, reason: m.Reason}
+	if m.Asked.Name != "" {
+		asked := m.Asked
+		j.asked = &asked
 	}
-	for _, m := range f.Txs {
-		b.loadTx(m)
+	b.jobs, b.lasts = append(b.jobs, j), append(b.lasts, m.Last)
+	b.names[j.Name] = j
+	b.become(j, JobState(m.State))
+	if !m.Fresh {
+		b.queue.look(j)
 	}
-	for _, m := range f.Jobs {
-		b.names[m.Job.Name].last = b.txs[m.Last]
+	j.since, j.ended = m.Since, m.Ended
+	if len(m.Offers) > 0 {
+		j.offers = &offers{slices.Clone(m.Offers)}
 	}
-	for _, j := range b.jobs {
-		b.link(j)
-		_, ok := j.follows()
-		j.held = !ok
-	}
-	b.stale = true
 }
 
 func (b *Broker) loadTx(m bourse.TxMemory) {

@@ -253,7 +253,12 @@ func (a *anarchy) image() {
 		again.Replay(a.ats[i], f)
 	}
 	fresh.Replay(0, a.b.Image())
-	for what, b := range map[string]*Broker{"the facts": again, "the image": fresh} {
+	parted := New(a.cfg)
+	a.b.part = 3
+	for i := range a.b.Parts() {
+		parted.Replay(0, a.b.Part(i))
+	}
+	for what, b := range map[string]*Broker{"the facts": again, "the image": fresh, "the image in parts": parted} {
 		if got := stable(b.Image()); !reflect.DeepEqual(got, want) {
 			a.t.Fatalf("a replay of %s gives\n%+v, not\n%+v", what, got, want)
 		}

@@ -136,11 +136,13 @@ func (e *CorruptError) Error() string {
 	return fmt.Sprintf("%s: damaged at byte %d: %s", e.File, e.Offset, e.Why)
 }
 
-// scan splits what follows the first records of a segment into frames, numbered
-// from first on. It stops at a torn tail and returns its offset, the length of
-// the file if there is none. Damage with whole records after it is a
-// CorruptError: it lies before what was written later, so it is not torn.
-func scan(file string, data []byte, offset int, first uint64) ([]frame, int, error) {
+// scan splits what follows the header of a segment into frames: the parts of its
+// image, all with the number of the last fact before it, and facts. It stops at a
+// torn tail and returns its offset, the length of the file if there is none.
+// Damage with whole records after it is a CorruptError: it lies before what was
+// written later, so it is not torn.
+func scan(file string, data []byte, offset int, h Header) ([]frame, int, error) {
+	parts := h.parts()
 	frames := make([]frame, 0, min((len(data)-offset)/256+1, math.MaxInt32))
 	for offset < len(data) {
 		f, ok := wholeAt(data, offset)
@@ -154,7 +156,7 @@ func scan(file string, data []byte, offset int, first uint64) ([]frame, int, err
 			}
 			break
 		}
-		if want := first + uint64(len(frames)); f.number != want {
+		if want := h.Records + uint64(max(len(frames)-parts+1, 0)); f.number != want {
 			return frames, offset, &CorruptError{file, int64(offset), fmt.Sprintf(
 				"record %d stands where record %d should; bring the file back from a copy", f.number, want)}
 		}

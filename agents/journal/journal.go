@@ -39,7 +39,7 @@ const maxWaiting = 1 << 20
 
 // Open opens the journal on a disk, or begins one where there is none, and hands
 // the image of the last segment and all facts after it to replay, in order. The
-// image comes as the fact it is. A torn tail is cut, durably, before anything is
+// image comes as the facts it is made of. A torn tail is cut, durably, before anything is
 // replayed.
 //
 // A journal of another agent and an unknown kind of fact are errors, damage is a
@@ -59,12 +59,7 @@ func Open(disk Disk, opt Options, replay func(at bourse.Time, f agents.Fact)) (*
 		return nil, err
 	}
 	if len(list) == 0 {
-		h := Header{Agent: opt.Agent, Segment: 1}
-		b, err := appendHead(nil, h)
-		if err != nil {
-			return nil, err
-		}
-		return j, j.begin(h, b)
+		return j, j.begin(Header{Agent: opt.Agent, Segment: 1}, nil)
 	}
 	n := list[len(list)-1]
 	s, err := load(disk, n)

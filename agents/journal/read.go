@@ -18,7 +18,7 @@ type Record struct {
 	Number uint64 // of the fact in the journal, from 1; an image has that of the last fact it covers
 	At     bourse.Time
 	Fact   agents.Fact
-	Image  bool
+	Image  bool // one of an image's parts, of which the first forgets all before
 }
 
 // Segment is what Read says of a file after its records.
@@ -98,13 +98,28 @@ func ReadFile(name string, data []byte, codec *Codec, visit func(Record) error) 
 	return Segment{s.file, s.header, s.facts(), s.torn}, s.decode(codec, visit)
 }
 
-// chunk is how many records one goroutine decodes at a time.
+// chunk is how many facts one goroutine decodes at a time; of an image it decodes
+// one part.
 const chunk = 2048
+
+// chunks are the records that are decoded together: where each ends.
+func (s *segment) chunks() []int {
+	var ends []int
+	for i := range s.header.parts() {
+		ends = append(ends, i+1)
+	}
+	for i := s.header.parts(); i < len(s.frames); {
+		i = min(i+chunk, len(s.frames))
+		ends = append(ends, i)
+	}
+	return ends
+}
 
 // decode hands the records to visit, in order. Many are decoded by all
 // processors at once.
 func (s *segment) decode(codec *Codec, visit func(Record) error) error {
-	if len(s.frames) <= chunk {
+	ends := s.chunks()
+	if len(ends) <= 2 {
 		d := newReader(codec)
 		for i := range s.frames {
 			r, err := s.record(d, i)
@@ -117,7 +132,7 @@ func (s *segment) decode(codec *Codec, visit func(Record) error) error {
 		}
 		return nil
 	}
-	return s.decodeParallel(codec, visit)
+	return s.decodeParallel(codec, ends, visit)
 }
 
 // record decodes the i-th record.
@@ -127,7 +142,7 @@ func (s *segment) record(d *reader, i int) (Record, error) {
 	if err != nil {
 		return Record{}, fmt.Errorf("%s: record %d at byte %d: %w", s.file, f.number, f.offset, err)
 	}
-	return Record{s.header.Agent, s.file, f.offset, f.number, at, fact, s.header.Image && i == 0}, nil
+	return Record{s.header.Agent, s.file, f.offset, f.number, at, fact, i < s.header.parts()}, nil
 }
 
 // decoded is one chunk.
@@ -137,10 +152,9 @@ type decoded struct {
 }
 
 // decodeParallel decodes chunks ahead of the visitor, a few for each processor.
-func (s *segment) decodeParallel(codec *Codec, visit func(Record) error) error {
+func (s *segment) decodeParallel(codec *Codec, ends []int, visit func(Record) error) error {
 	workers := runtime.GOMAXPROCS(0)
-	chunks := (len(s.frames) + chunk - 1) / chunk
-	results := make([]chan decoded, chunks)
+	results := make([]chan decoded, len(ends))
 	for i := range results {
 		results[i] = make(chan decoded, 1)
 	}
@@ -152,13 +166,17 @@ func (s *segment) decodeParallel(codec *Codec, visit func(Record) error) error {
 		wg.Go(func() {
 			d := newReader(codec)
 			for c := range work {
-				results[c] <- s.chunk(d, c)
+				from := 0
+				if c > 0 {
+					from = ends[c-1]
+				}
+				results[c] <- s.chunk(d, from, ends[c])
 			}
 		})
 	}
 	go func() {
 		defer close(work)
-		for c := range chunks {
+		for c := range ends {
 			select {
 			case ahead <- struct{}{}:
 			case <-done:
@@ -169,7 +187,7 @@ func (s *segment) decodeParallel(codec *Codec, visit func(Record) error) error {
 	}()
 	defer wg.Wait()
 	defer close(done)
-	for c := range chunks {
+	for c := range ends {
 		r := <-results[c]
 		<-ahead
 		for i := range r.records {
@@ -184,9 +202,8 @@ func (s *segment) decodeParallel(codec *Codec, visit func(Record) error) error {
 	return nil
 }
 
-// chunk decodes the c-th chunk up to the first error.
-func (s *segment) chunk(d *reader, c int) decoded {
-	from, to := c*chunk, min((c+1)*chunk, len(s.frames))
+// chunk decodes the records [from, to) up to the first error.
+func (s *segment) chunk(d *reader, from, to int) decoded {
 	out := decoded{records: make([]Record, 0, to-from)}
 	for i := from; i < to; i++ {
 		r, err := s.record(d, i)

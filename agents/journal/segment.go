@@ -13,7 +13,7 @@ import (
 )
 
 // A segment is one file: a line with the version, a record with the Header, an
-// image unless it is the first segment, and facts. It is written beside, synced
+// image in one record or more unless it is the first segment, and facts. It is written beside, synced
 // and only then given its name, so that what has the name has a whole head.
 const (
 	version    = "bourse journal 1\n"
@@ -24,12 +24,21 @@ const (
 
 // Header is what a segment says of itself.
 type Header struct {
-	Agent   agents.ID   `json:"agent"`   // whose journal it is
-	Segment uint64      `json:"segment"` // from 1
-	Records uint64      `json:"records"` // facts in the segments before
-	At      bourse.Time `json:"at"`      // when it was begun
-	Image   bool        `json:"image"`   // its first record is an image of all that was before
+	Agent   agents.ID   `json:"agent"`           // whose journal it is
+	Segment uint64      `json:"segment"`         // from 1
+	Records uint64      `json:"records"`         // facts in the segments before
+	At      bourse.Time `json:"at"`              // when it was begun
+	Image   bool        `json:"image"`           // it begins with an image of all that was before
+	Parts   int         `json:"parts,omitempty"` // records of the image, where it is more than one
 	Older   []Older     `json:"older,omitempty"`
+}
+
+// parts is how many records the image is.
+func (h *Header) parts() int {
+	if !h.Image {
+		return 0
+	}
+	return max(h.Parts, 1)
 }
 
 // Older says when a segment that is still kept was begun, so that nobody needs
@@ -104,6 +113,9 @@ func readHead(file string, data []byte) (Header, int, error) {
 	if h.Segment != f.number {
 		return h, 0, &CorruptError{file, f.offset, fmt.Sprintf("its header is that of segment %d and numbered %d", h.Segment, f.number)}
 	}
+	if h.Parts < 0 || h.Parts > 0 && !h.Image {
+		return h, 0, &CorruptError{file, f.offset, fmt.Sprintf("its header says that it begins with %d parts of an image, and image is %t", h.Parts, h.Image)}
+	}
 	return h, f.end(), nil
 }
 
@@ -111,7 +123,7 @@ func readHead(file string, data []byte) (Header, int, error) {
 type segment struct {
 	file   string
 	header Header
-	frames []frame // the image, if there is one, and the facts
+	frames []frame // the parts of the image, if there is one, and the facts
 	end    int     // of the last whole record
 	torn   int     // bytes after it
 }
@@ -123,25 +135,17 @@ func readSegment(file string, data []byte) (*segment, error) {
 		return nil, err
 	}
 	s := &segment{file: file, header: h}
-	first := h.Records + 1
-	if h.Image {
-		first = h.Records // an image has the number of the last fact it covers
-	}
-	if s.frames, s.end, err = scan(file, data, offset, first); err != nil {
+	if s.frames, s.end, err = scan(file, data, offset, h); err != nil {
 		return nil, err
 	}
 	s.torn = len(data) - s.end
-	if h.Image && len(s.frames) == 0 {
-		return nil, &CorruptError{file, int64(offset), "its image is not whole, though it was synced before the file had its name"}
+	if has, parts := len(s.frames), h.parts(); has < parts {
+		return nil, &CorruptError{file, int64(s.end), fmt.Sprintf("its image is not whole: %d of %d records, though it was synced before the file had its name", has, parts)}
 	}
 	return s, nil
 }
 
 // facts is how many facts the segment holds, without its image.
 func (s *segment) facts() uint64 {
-	n := uint64(len(s.frames))
-	if s.header.Image {
-		n--
-	}
-	return n
+	return uint64(len(s.frames) - s.header.parts())
 }

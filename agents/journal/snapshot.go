@@ -15,6 +15,20 @@ import (
 // new one last, and both say the same. Then segments are removed whose records
 // are all older than the time they are kept for.
 func (j *Journal) Snapshot(at bourse.Time, image agents.Fact) error {
+	return j.snapshot(at, 1, func(int) agents.Fact { return image })
+}
+
+// SnapshotOf is Snapshot with the image of an agent as it is now, in parts where
+// it has them: what is buffered is one part and a megabyte, whatever the agent
+// keeps.
+func (j *Journal) SnapshotOf(at bourse.Time, a agents.Durable) error {
+	if p, ok := a.(agents.Parted); ok {
+		return j.snapshot(at, p.Parts(), p.Part)
+	}
+	return j.Snapshot(at, a.Image())
+}
+
+func (j *Journal) snapshot(at bourse.Time, parts int, part func(i int) agents.Fact) error {
 	if err := j.Sync(); err != nil {
 		return err
 	}
@@ -25,14 +39,10 @@ func (j *Journal) Snapshot(at bourse.Time, image agents.Fact) error {
 			return err
 		}
 	}
-	b, err := appendHead(nil, h)
-	if err == nil {
-		b, err = j.record(b, h.Records, at, image)
+	if parts > 1 {
+		h.Parts = parts
 	}
-	if err != nil {
-		return j.fail(err)
-	}
-	if err := j.begin(h, b); err != nil {
+	if err := j.begin(h, part); err != nil {
 		return err
 	}
 	if j.opt.Keep > 0 {
@@ -41,14 +51,14 @@ func (j *Journal) Snapshot(at bourse.Time, image agents.Fact) error {
 	return j.remove(first)
 }
 
-// begin makes a segment of its first bytes, the header h and what stands after
-// it, and goes on there.
-func (j *Journal) begin(h Header, head []byte) error {
+// begin makes a segment of the header h and the parts of its image, if it has
+// one, and goes on there.
+func (j *Journal) begin(h Header, part func(i int) agents.Fact) error {
 	name := segmentName(h.Segment)
 	beside := strings.TrimSuffix(name, suffix) + suffixNew
 	j.file = name
 	for _, step := range []func() error{
-		func() error { return j.disk.Append(beside, head) },
+		func() error { return j.head(beside, h, part) },
 		func() error { return j.disk.Sync(beside) },
 		func() error { return j.disk.Rename(beside, name) },
 		j.disk.SyncNames,
@@ -59,6 +69,24 @@ func (j *Journal) begin(h Header, head []byte) error {
 	}
 	j.segment, j.facts, j.since, j.synced = h.Segment, h.Records, 0, true
 	return nil
+}
+
+// head writes what a segment begins with, in pieces of some megabyte.
+func (j *Journal) head(file string, h Header, part func(i int) agents.Fact) error {
+	b, err := appendHead(nil, h)
+	for i := 0; err == nil && i < h.parts(); i++ {
+		if len(b) >= maxWaiting {
+			if err := j.disk.Append(file, b); err != nil {
+				return err
+			}
+			b = b[:0]
+		}
+		b, err = j.record(b, h.Records, h.At, part(i))
+	}
+	if err != nil {
+		return err
+	}
+	return j.disk.Append(file, b)
 }
 
 // sweep removes what a crash has left of a segment that never got its name.

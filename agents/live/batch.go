@@ -94,7 +94,7 @@ func (l *life) commit() {
 
 // image begins the journal anew. The batch is empty.
 func (l *life) image() {
-	if err := l.journal.Snapshot(l.host.clock.now(), l.agent.Image()); err != nil {
+	if err := l.journal.SnapshotOf(l.host.clock.now(), l.agent); err != nil {
 		l.fail(fmt.Errorf("%w: %w", ErrFailed, err))
 		return
 	}

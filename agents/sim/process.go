@@ -352,7 +352,7 @@ func (p *process) snapshot(s *Step) {
 		p.world.struck(a.Kind)
 		p.disk.Fault = failingAfter(a.draw.below(10))
 	}
-	err := p.journal.Snapshot(s.Now, p.agent.(agents.Durable).Image())
+	err := p.journal.SnapshotOf(s.Now, p.agent.(agents.Durable))
 	switch {
 	case a != nil && a.inImage:
 		s.Died = true

@@ -164,6 +164,17 @@ func TestExplain_SaysWhatItDoesNotKnow(t *testing.T) {
 	if err != nil || e.State != "placed" || len(e.Unknown) != 1 || !strings.Contains(e.Unknown[0], "dropped") || e.Asked.Nodes != 4 {
 		t.Errorf("%v\n%s", err, e.Text(nil))
 	}
+	// and the image is in parts, the job's transaction in the second
+	jobs := image.(bourse.BrokerImage)
+	txs := bourse.BrokerImage{Txs: jobs.Txs, Part: 1, Parts: 2}
+	jobs.Txs, jobs.Parts = nil, 2
+	done := bourse.LegDone{Leg: bourse.LegID{Tx: txs.Txs[0].Tx}, State: bourse.Settled, End: 6000 * sec}
+	e, err = Explain(func(yield func(bourse.Time, agents.Fact) bool) {
+		_ = yield(5000*sec, jobs) && yield(5000*sec, txs) && yield(6000*sec, done)
+	}, "wave", Options{})
+	if err != nil || e.State != "ended" || len(e.Unknown) != 1 || !strings.Contains(e.Unknown[0], "dropped") || e.Asked.Nodes != 4 {
+		t.Errorf("%v\n%s", err, e.Text(nil))
+	}
 }
 
 // randomGrid is a grid of a seed that has run for a few cycles.

@@ -320,8 +320,8 @@ func (g *gatherer) ofTry(id bourse.TxID, do func(*cycle, *try)) {
 // jobStates are the states of a job in a broker's image.
 var jobStates = [...]string{"waiting", "being held", "placed", "ended", "given up", "cancelled"}
 
-// fromImage takes what a broker remembered when its journal began anew, of
-// transactions the job's own. What is known from before it stays.
+// fromImage takes what a broker remembered when its journal began anew, or a part
+// of it, of transactions the job's own. What is known from before it stays.
 func (g *gatherer) fromImage(at bourse.Time, f bourse.BrokerImage) {
 	if g.facts == 1 {
 		g.image = true

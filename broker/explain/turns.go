@@ -111,9 +111,11 @@ func (t *Turns) Take(at bourse.Time, f agents.Fact) []Turn {
 	return t.ofTx(at, f)
 }
 
-// image begins with what a broker remembers.
+// image begins with what a broker remembers, or goes on with a part of it.
 func (t *Turns) image(f bourse.BrokerImage) {
-	t.txs, t.order = nil, nil
+	if f.Part == 0 {
+		t.txs, t.order = nil, nil
+	}
 	for i := range f.Txs {
 		m := &f.Txs[i]
 		x := t.follow(m.TxBegun)

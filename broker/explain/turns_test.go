@@ -68,7 +68,8 @@ func TestTurns_EachFactTellsItsTurn(t *testing.T) {
 	}
 }
 
-// An image says whose the legs are of transactions that began before it.
+// An image says whose the legs are of transactions that began before it, also
+// where they stand in an earlier part of it.
 func TestTurns_GoOnFromAnImage(t *testing.T) {
 	t.Parallel()
 	g := newGrid(t)
@@ -77,7 +78,14 @@ func TestTurns_GoOnFromAnImage(t *testing.T) {
 	g.submit(job("wave", 4, 1000*bourse.Second, bourse.Credit))
 	g.run(0)
 	var turns Turns
-	turns.Take(0, g.b.Image())
+	turns.Take(0, bourse.BrokerImage{Txs: []bourse.TxMemory{{}}}) // which the next one makes forgotten
+	image := g.b.Image().(bourse.BrokerImage)
+	image.Parts = 2
+	turns.Take(0, image)
+	turns.Take(0, bourse.BrokerImage{Part: 1, Parts: 2})
+	if len(turns.txs) != 1 {
+		t.Errorf("%d transactions are remembered", len(turns.txs))
+	}
 	for _, f := range g.facts {
 		if d, ok := f.(bourse.TxDecided); ok {
 			got := turns.Take(5, bourse.LegDone{Leg: bourse.LegID{Tx: d.Tx}, State: bourse.Settled})

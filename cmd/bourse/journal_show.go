@@ -230,7 +230,11 @@ func words(f agents.Fact) string {
 	case bourse.CyclePlanned:
 		return fmt.Sprintf("cycle %d: windows chosen for %s", f.Cycle, plural(len(f.Chosen), "job", "jobs"))
 	case bourse.BrokerImage:
-		return fmt.Sprintf("image: %s, %s, %s", plural(len(f.Jobs), "job", "jobs"), plural(len(f.Txs), "transaction", "transactions"), plural(len(f.Accounts), "account", "accounts"))
+		part := ""
+		if f.Parts > 1 {
+			part = fmt.Sprintf(" %d of %d", f.Part+1, f.Parts)
+		}
+		return fmt.Sprintf("image%s: %s, %s, %s", part, plural(len(f.Jobs), "job", "jobs"), plural(len(f.Txs), "transaction", "transactions"), plural(len(f.Accounts), "account", "accounts"))
 	case bourse.SiteImage:
 		return fmt.Sprintf("image: %s, %s", plural(len(f.Legs), "leg", "legs"), plural(len(f.Accounts), "account", "accounts"))
 	}

@@ -210,12 +210,17 @@ func (e endless) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// memory is what a process holds of the machine's memory, in MB.
-func (a *agent) memory() int {
+// memory is what a process holds of the machine's memory, and peak the most that
+// it has held, in MB.
+func (a *agent) memory() int { return a.status("VmRSS:") }
+func (a *agent) peak() int   { return a.status("VmHWM:") }
+
+// status is a line of what the system says of the process, in MB.
+func (a *agent) status(field string) int {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", a.pid()))
 	must(a.f.t, err)
 	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+		if rest, ok := strings.CutPrefix(line, field); ok {
 			kb, err := strconv.Atoi(strings.Fields(rest)[0])
 			must(a.f.t, err)
 			return kb / 1024

@@ -249,6 +249,12 @@ func TestAudit_GoesOnAfterABrokersImage(t *testing.T) {
 		step{vo1, 3, priced(two, 0)}, step{vo1, 3, decision(two, true)}, step{vo1, 4, closed(two, 0)}); len(found) > 0 || c.Committed != 2 {
 		t.Errorf("%+v, %+v", found, c)
 	}
+	whole := image.fact.(bourse.BrokerImage)
+	jobs, txs := whole, bourse.BrokerImage{Txs: whole.Txs, Part: 1, Parts: 2}
+	jobs.Txs, jobs.Parts = nil, 2
+	if found, c := run(nil, 50, step{vo1, 1, jobs}, step{vo1, 1, txs}, step{vo1, 2, bourse.LegDone{Leg: leg(one, 0), Refund: 5}}); len(found) > 0 || c.Facts != 1 {
+		t.Errorf("in two parts: %+v, %+v", found, c)
+	}
 	if found, _ := run(nil, 50, image, step{vo1, 2, closed(one, 0)}); len(found) != 1 || found[0].Invariant != "I8" {
 		t.Errorf("charged again: %+v", found)
 	}

@@ -122,7 +122,7 @@ const (
 	imageAborted   = 3
 )
 
-// brokerImage takes a broker's own account of itself: where the journal has lost
+// brokerImage takes a broker's own account of itself, or a part of it: where the journal has lost
 // its beginning it is believed, else it must agree with the facts.
 func (t *Trail) brokerImage(f bourse.BrokerImage) {
 	t.balanced(f.Accounts)

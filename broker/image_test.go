@@ -1,0 +1,45 @@
+package broker
+
+import (
+	"reflect"
+	"testing"
+
+	"bourse"
+)
+
+// The parts of an image hold, one after the other, what the image holds, each no
+// more jobs and transactions than a thousand; a new broker that replays them has
+// the same state.
+func TestImage_InPartsIsTheSame(t *testing.T) {
+	t.Parallel()
+	for _, jobs := range []int{0, 1, 500, 501, 1300} {
+		b := reserved(3, jobs)
+		var sum bourse.BrokerImage
+		again := New(b.cfg)
+		for i := range b.Parts() {
+			f := b.Part(i).(bourse.BrokerImage)
+			if len(f.Jobs)+len(f.Txs) > maxPart || b.Parts() > 1 && (f.Part != i || f.Parts != b.Parts()) {
+				t.Errorf("%d jobs: part %d of %d is number %d of %d, with %d jobs and %d transactions", jobs, i, b.Parts(), f.Part, f.Parts, len(f.Jobs), len(f.Txs))
+			}
+			again.Replay(0, f)
+			if i == 0 {
+				sum = f
+				sum.Part, sum.Parts = 0, 0
+				continue
+			}
+			if len(sum.Txs) > 0 && len(f.Jobs) > 0 || f.Lives != nil || f.Accounts != nil || f.Seq > 0 {
+				t.Errorf("%d jobs: part %d has what belongs before it", jobs, i)
+			}
+			sum.Jobs, sum.Txs = append(sum.Jobs, f.Jobs...), append(sum.Txs, f.Txs...)
+		}
+		if want := (2*jobs + maxPart - 1) / maxPart; b.Parts() != max(want, 1) {
+			t.Errorf("%d jobs: %d parts, want %d", jobs, b.Parts(), max(want, 1))
+		}
+		if !reflect.DeepEqual(sum, b.Image()) {
+			t.Errorf("%d jobs: the parts are not the image", jobs)
+		}
+		if !reflect.DeepEqual(again.Image(), b.Image()) || again.lasts != nil {
+			t.Errorf("%d jobs: a broker that has replayed the parts is another one", jobs)
+		}
+	}
+}
