@@ -100,6 +100,9 @@ func randomJob(t *rapid.T, i int) bourse.Job {
 	j := testJob(fmt.Sprint("j", i), rapid.IntRange(1, 8).Draw(t, "nodes"),
 		bourse.Duration(rapid.IntRange(1, 4000).Draw(t, "length"))*bourse.Second,
 		bourse.Credits(rapid.IntRange(1, 60).Draw(t, "pays"))*bourse.Credit)
+	if rapid.IntRange(0, 3).Draw(t, "is moldable") == 0 {
+		j.Mold([]bourse.Size{{Nodes: j.Nodes, Length: j.Length}, {Nodes: j.Nodes + 1, Length: j.Length*2/3 + 1}, {Nodes: j.Nodes + 4, Length: j.Length/2 + 1}})
+	}
 	j.MinPerformance = bourse.Performance(rapid.IntRange(400, 1500).Draw(t, "least performance"))
 	j.Priority = rapid.IntRange(0, 2).Draw(t, "priority")
 	j.User = rapid.SampledFrom([]string{"", "ana", "ben"}).Draw(t, "user")

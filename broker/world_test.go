@@ -205,8 +205,11 @@ func (c *checker) window(now bourse.Time, f bourse.TxBegun) {
 	if c.w.b.cfg.Lead > 0 {
 		earliest = max(now.Add(minNotice), j.Ready)
 	}
-	for i, l := range f.Legs {
+	for _, l := range f.Legs {
 		nodes += l.Nodes
+	}
+	j.Request = j.At(j.SizeOn(nodes))
+	for i, l := range f.Legs {
 		var g *bourse.Group
 		for _, s := range c.w.sites {
 			if s.name == f.Sites[i] {
