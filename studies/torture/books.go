@@ -2,9 +2,11 @@ package torture
 
 import (
 	"fmt"
+	"strings"
 
 	"bourse"
 	"bourse/agents"
+	"bourse/agents/journal/audit"
 	"bourse/agents/sim"
 	"bourse/sites"
 )
@@ -154,14 +156,26 @@ func (c *checker) siteConfig(id agents.ID) *sites.Config {
 	panic("torture: no site " + string(id))
 }
 
-// clusterFact follows what a cluster keeps for legs.
-func (c *checker) clusterFact(id agents.ID, f agents.Fact) {
+// clusterFact follows what a cluster keeps for legs, and holds all that it says of
+// its nodes to I1.
+func (c *checker) clusterFact(s *sim.Step, m *mirror, f agents.Fact) error {
+	if !strings.HasPrefix(string(s.ID), "cluster:") {
+		return nil
+	}
 	switch f := f.(type) {
 	case bourse.NodesLocked:
-		c.locks[lockKey{id, f.Leg}] = true
+		c.locks[lockKey{s.ID, f.Leg}] = true
 	case bourse.NodesFreed:
-		delete(c.locks, lockKey{id, f.Leg})
+		delete(c.locks, lockKey{s.ID, f.Leg})
 	}
+	if c.past[s.ID] {
+		return nil
+	}
+	c.nodes.Trail(s.ID).Take(audit.Place{Number: uint64(len(m.facts))}, s.Now, f)
+	if found := c.nodes.Found(); len(found) > 0 {
+		return fmt.Errorf("%s: %s", found[0].Invariant, found[0].What)
+	}
+	return nil
 }
 
 // lockKey is a leg at a cluster.

@@ -2,10 +2,12 @@ package torture
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"bourse"
 	"bourse/agents"
+	"bourse/agents/journal/audit"
 	"bourse/agents/sim"
 	"bourse/broker"
 	"bourse/sites"
@@ -27,6 +29,7 @@ type checker struct {
 	moved    map[bourse.LegID]bourse.Time // of the world
 	begun    map[int]bourse.Time          // of the world: the present life of a process
 	locks    map[lockKey]bool
+	nodes    *audit.Audit         // what clusters say that they promise
 	replaced map[bourse.TxID]bool // a leg of it was moved
 	past     map[agents.ID]bool   // who has had a disk of the past, or a twin
 	talk     *talk
@@ -72,6 +75,13 @@ func newChecker(w *world) *checker {
 		exempt: map[bourse.LegID]bool{}, limits: map[limitKey]bourse.Time{},
 		moved: map[bourse.LegID]bourse.Time{}, begun: map[int]bourse.Time{}, locks: map[lockKey]bool{}, past: map[agents.ID]bool{},
 		replaced: map[bourse.TxID]bool{}, history: NewHistory()}
+	sizes := map[string]int{}
+	for i := range w.sites {
+		for _, g := range w.sites[i].config.Groups {
+			sizes[w.sites[i].config.Name+"/"+g.Name] = g.Nodes
+		}
+	}
+	c.nodes = audit.New(sizes)
 	c.talk = newTalk(c)
 	c.lives.of = map[int]*lifeTold{}
 	for i := range w.sites {
@@ -132,7 +142,9 @@ func (c *checker) fact(s *sim.Step, m *mirror, f agents.Fact) error {
 	if err := m.apply(f); err != nil && !c.excused(f) {
 		return err
 	}
-	c.clusterFact(s.ID, f)
+	if err := c.clusterFact(s, m, f); err != nil {
+		return err
+	}
 	switch f := f.(type) {
 	case bourse.JobSubmitted:
 		c.jobs[string(s.ID)+"/"+f.Job.Name] = f.Job
@@ -158,7 +170,14 @@ func (c *checker) fact(s *sim.Step, m *mirror, f agents.Fact) error {
 		return c.reversed(f)
 	case bourse.LegDone:
 		return c.legDone(f)
+	case bourse.LegShifted:
+		if strings.HasPrefix(string(s.ID), "broker:") {
+			c.lies(f.Leg, f.Start, f.End)
+		}
 	case bourse.LegPriced:
+		if f.End > 0 {
+			c.lies(f.Leg, f.Start, f.End)
+		}
 		if l := c.leg(f.Leg); f.Fare != l.fare && !c.exempt[f.Leg] {
 			return fmt.Errorf("I10: the site held leg %v at %v, the broker has %v", f.Leg, l.fare, f.Fare)
 		}
@@ -358,9 +377,20 @@ func (c *checker) promises(m *mirror) error {
 	return nil
 }
 
-// covers reports whether o holds nodes of l's group at l's start.
+// covers reports whether o is sure to hold nodes of l's group at the first instant
+// at which l is.
 func covers(o, l *legMirror) bool {
-	return o.What.Group == l.What.Group && o.What.Start <= l.What.Start && l.What.Start < o.What.End
+	at, end := l.sure()
+	start, over := o.sure()
+	return o.What.Group == l.What.Group && at < end && start <= at && at < over
+}
+
+// lies takes note where a site has placed a leg that leaves it a choice.
+func (c *checker) lies(id bourse.LegID, start, end bourse.Time) {
+	if t := c.txs[id.Tx]; t != nil && id.Leg < len(t.begun.Legs) {
+		t.begun.Legs = slices.Clone(t.begun.Legs)
+		t.begun.Legs[id.Leg].Start, t.begun.Legs[id.Leg].End = start, end
+	}
 }
 
 // inTime checks I4: no hold outlives its limit, no prepared leg its in-doubt

@@ -2,6 +2,7 @@ package torture
 
 import (
 	"fmt"
+	"slices"
 
 	"bourse"
 	"bourse/agents"
@@ -39,6 +40,40 @@ type legMirror struct {
 	tomb     bool
 	restored bool
 	noted    bool
+	turn     uint32 // of its last shift
+}
+
+// shift has a leg lie elsewhere in its window, or closes that to where it lies.
+func (l *legMirror) shift(f bourse.LegShifted) error {
+	window, was := l.Flex, l.What
+	l.What.Start, l.What.End = f.Start, f.End
+	if f.Fixed {
+		l.Flex.Ready, l.Flex.Due = f.Start, f.End
+	}
+	turn := l.turn
+	l.turn = f.Turn
+	switch {
+	case l.restored:
+		return nil // its window is no more known
+	case f.Turn <= turn:
+		return fmt.Errorf("S81: leg %v is moved for the %d. time after the %d.", f.Leg, f.Turn, turn)
+	case l.State != bourse.Confirmed && l.State != bourse.Running:
+		return fmt.Errorf("S81: leg %v is %v and is moved", f.Leg, l.State)
+	case !window.Holds(f.Start, f.End) || f.End.Sub(f.Start) != was.Duration():
+		return fmt.Errorf("I9: leg %v of [%v, %v) is moved to [%v, %v), its window is [%v, %v)",
+			f.Leg, was.Start, was.End, f.Start, f.End, window.Ready, window.Due)
+	}
+	return nil
+}
+
+// sure is the time that a leg takes wherever its cluster has put it: all of it,
+// unless it may be moved and its site has yet to hear of that.
+func (l *legMirror) sure() (start, end bourse.Time) {
+	if l.State != bourse.Confirmed || !l.Flex.Movable(l.What) {
+		return l.What.Start, l.What.End
+	}
+	length := l.What.Duration()
+	return l.Flex.Due.Add(-length), l.Flex.Ready.Add(length)
 }
 
 // lifeKey is a life of a broker, by its counter.
@@ -97,6 +132,11 @@ func (m *mirror) apply(f agents.Fact) error {
 		m.set(f.Was)
 		m.legs[f.Was.Leg].restored = true
 		m.books.opaque[f.Was.Leg.Tx.Broker] = true
+	case bourse.LegShifted:
+		if l := m.legs[f.Leg]; l != nil {
+			return l.shift(f)
+		}
+		m.lies(f.Leg, f.Start, f.End)
 	case bourse.Tombstone:
 		if m.legs[f.Leg] == nil {
 			m.legs[f.Leg] = &legMirror{tomb: true, LegMoved: bourse.LegMoved{Leg: f.Leg, State: bourse.Cancelled}}
@@ -144,6 +184,9 @@ func (m *mirror) apply(f agents.Fact) error {
 			return fmt.Errorf("I6: leg %v is priced twice", f.Leg)
 		}
 		m.priced[f.Leg] = f.Fare
+		if f.End > 0 {
+			m.lies(f.Leg, f.Start, f.End)
+		}
 	case bourse.LegClosed:
 		if was, twice := m.closed[f.Leg]; twice && (was.Posted > 0 && f.Posted > 0 || was.Commit == f.Commit) {
 			return fmt.Errorf("I6: leg %v is closed twice: %+v, then %+v", f.Leg, was, f)
@@ -156,6 +199,14 @@ func (m *mirror) apply(f agents.Fact) error {
 		m.done[f.Leg] = f
 	}
 	return nil
+}
+
+// lies takes note where a broker knows a leg to be.
+func (m *mirror) lies(id bourse.LegID, start, end bourse.Time) {
+	if t := m.txs[id.Tx]; t != nil && id.Leg < len(t.begun.Legs) {
+		t.begun.Legs = slices.Clone(t.begun.Legs)
+		t.begun.Legs[id.Leg].Start, t.begun.Legs[id.Leg].End = start, end
+	}
 }
 
 // state is where the leg stands that a fact moves.

@@ -12,6 +12,7 @@ import (
 	"bourse/policy/backfill"
 	"bourse/policy/pricing"
 	"bourse/policy/search"
+	"bourse/policy/sla"
 	"bourse/sites"
 )
 
@@ -55,8 +56,9 @@ type world struct {
 
 // site is what a site is made of.
 type site struct {
-	config sites.Config
-	local  [][]bourse.LocalJob // by group
+	config   sites.Config
+	local    [][]bourse.LocalJob   // by group
+	promises *sites.PromiseOptions // of a site of service level agreements, but for its prices; nil: it is none
 }
 
 // vo is what a broker is made of.
@@ -85,6 +87,7 @@ func (w *world) begin(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 	for _, name := range brokerNames {
 		w.brokers = append(w.brokers, drawVO(r, name))
 	}
+	w.drawPromises(rand.New(rand.NewPCG(seed, 2)))
 	opt.Seed, opt.Start, opt.Faults = seed, start, faults
 	opt.Lo, opt.Hi, opt.Skew = bourse.Millisecond, 50*bourse.Millisecond, 300*bourse.Millisecond
 	if w.mortal != nil {
@@ -110,12 +113,25 @@ func (w *world) addSite(s *site) {
 	}
 	queues := make([]*sites.Queue, len(s.local))
 	for i, jobs := range s.local {
-		queues[i] = sites.NewQueue(sites.QueueOptions{Nodes: s.config.Groups[i].Nodes, Policy: backfill.EASY, Start: start})
+		opt := s.queue(i)
+		opt.Start = start
+		queues[i] = sites.NewQueue(opt)
 		queues[i].Feed(sites.Jobs(jobs))
 	}
 	c := sites.NewCluster(siteID(name), s.config.Groups, queues)
 	w.cluster[clusterID(name)] = c
 	w.Add(sim.Host{ID: clusterID(name), New: func() agents.Agent { return c }, Sturdy: true, Near: true})
+}
+
+// queue says how a group of a site serves.
+func (s *site) queue(group int) sites.QueueOptions {
+	opt := sites.QueueOptions{Nodes: s.config.Groups[group].Nodes, Policy: backfill.EASY}
+	if s.promises != nil {
+		p := *s.promises
+		p.Schedule.Price = s.config.Groups[group].Price
+		opt.Promises = &p
+	}
+	return opt
 }
 
 // addMortal adds the cluster of a site as one that has a journal.
@@ -125,8 +141,8 @@ func (w *world) addMortal(s *site) {
 		Work: func(group int, _, after bourse.Time) func() (bourse.LocalJob, bool) {
 			return sites.Jobs(slices.DeleteFunc(slices.Clone(s.local[group]), func(j bourse.LocalJob) bool { return j.Submit < after }))
 		}}
-	for _, g := range s.config.Groups {
-		cfg.Queues = append(cfg.Queues, sites.QueueOptions{Nodes: g.Nodes, Policy: backfill.EASY})
+	for i := range s.config.Groups {
+		cfg.Queues = append(cfg.Queues, s.queue(i))
 	}
 	w.Add(sim.Host{ID: id, Near: true, New: func() agents.Agent {
 		w.mortal[id] = sites.NewDurableCluster(cfg)
@@ -218,4 +234,32 @@ func drawJob(r *rand.Rand, name string, at bourse.Time) bourse.Job {
 		j.Run = j.Length * bourse.Duration(1+r.IntN(9)) / 10
 	}
 	return j
+}
+
+// drawPromises makes half of the sites such of service level agreements, and has
+// half of the jobs leave their sites a choice and every sixth or so come after
+// another one. It draws from a stream of its own: all else of a seed stays as it is.
+func (w *world) drawPromises(r *rand.Rand) {
+	for i := range w.sites {
+		if r.IntN(2) == 0 {
+			continue
+		}
+		s := &w.sites[i]
+		schedule := sla.Options{Order: []sla.Order{sla.EDF, sla.FIFO, sla.LFF, sla.BJF}[r.IntN(4)],
+			Shares: pricing.DefaultFlexibility, MaxPhi: 2000, Waiting: 1000}
+		s.config.Promises = &sites.Promises{Schedule: schedule, Shares: pricing.DefaultFlexibility, Disclose: sla.Disclosure(r.IntN(3))}
+		s.promises = &sites.PromiseOptions{Schedule: schedule, Flexible: 600, Deadline: 4000, Fix: 300, Replan: r.IntN(2) == 0, Alternatives: 500, Seed: w.seed}
+	}
+	for i := range w.brokers {
+		jobs := w.brokers[i].jobs
+		for k := range jobs {
+			if j := &jobs[k]; r.IntN(2) == 0 {
+				j.Flexible, j.Phi = bourse.Duration(r.IntN(60))*bourse.Minute, 300*r.IntN(7)
+				j.Fix = 500 * r.IntN(2)
+			}
+			if k > 0 && r.IntN(6) == 0 {
+				jobs[k].After, jobs[k].Gap = []string{jobs[r.IntN(k)].Name}, bourse.Duration(r.IntN(3))*bourse.Minute
+			}
+		}
+	}
 }
