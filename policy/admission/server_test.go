@@ -146,3 +146,35 @@ func TestShares_AnEndThatIsNotKnownIsNever(t *testing.T) {
 		t.Error("both were there, and nothing is left")
 	}
 }
+
+// What rounding leaves of a job is done, even if a reckoning with the others falls
+// into its last sliver and its share is gone: it does not wait for idle capacity.
+func TestShares_ASliverOfWorkDoesNotOutliveItsDeadline(t *testing.T) {
+	t.Parallel()
+	server, err := New(Options{Control: Libra, Nodes: []bourse.Performance{1100}}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := map[int64]bourse.Time{}
+	advance := func(to bourse.Time) {
+		for next := server.Next(); next <= to; next = server.Next() {
+			for _, e := range server.Advance(next) {
+				ended[e.Job] = next
+			}
+		}
+		server.Advance(to)
+	}
+	for i, j := range []struct {
+		at, due bourse.Time
+		run     bourse.Duration
+	}{{0, 8139, 8137}, {912, 10357, 10}, {1850, 5829, 1}, {5366, 5370, 1}, {5448, 5778, 93}} {
+		advance(j.at)
+		if d := server.Arrive(Job{ID: int64(i + 1), Nodes: 1, Estimate: j.run, Deadline: j.due}, j.run); d.Reason.Refused() {
+			t.Fatalf("job %d: %v", i+1, d.Reason)
+		}
+	}
+	advance(20_000)
+	if ended[3] == 0 || ended[3] > 5829 {
+		t.Errorf("job 3 ends at %d ms, due at 5829", ended[3])
+	}
+}
