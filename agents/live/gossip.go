@@ -48,6 +48,7 @@ type gossip struct {
 	done  chan struct{}
 	ends  sync.WaitGroup
 	draw  *rand.Rand // look's alone
+	name  string     // of this process
 	own   string     // address of this process's gossip
 	seeds []string
 	first time.Duration // between the first two looks for others
@@ -67,7 +68,7 @@ type rumour struct {
 // this process itself, one word after the other.
 func startGossip(o GossipOptions, transport memberlist.Transport, name string, meta []byte, l zerolog.Logger, hear func(node string, meta []byte, alive bool)) (*gossip, error) {
 	g := &gossip{log: l, hear: hear, meta: meta, news: map[string]rumour{}, known: map[string]string{}, lost: map[string]struct{}{},
-		wake: make(chan struct{}, 1), done: make(chan struct{}), seeds: o.Seeds, draw: rand.New(rand.NewPCG(nonce(), 0))}
+		wake: make(chan struct{}, 1), done: make(chan struct{}), name: name, seeds: o.Seeds, draw: rand.New(rand.NewPCG(nonce(), 0))}
 	c, err := o.config()
 	if err != nil {
 		return nil, err
@@ -203,7 +204,8 @@ func (*gossip) MergeRemoteState([]byte, bool) {}
 // maxLost bounds how many lost nodes are looked for; others come back by seeds.
 const maxLost = 64
 
-// tell hands on what has been heard, in order of the nodes' names.
+// tell hands on what has been heard, in order of the nodes' names; first of this
+// process itself, so that who goes by its name too is known as another.
 func (g *gossip) tell() {
 	for {
 		select {
@@ -223,6 +225,10 @@ func (g *gossip) tell() {
 			}
 		}
 		g.mu.Unlock()
+		if own, ok := news[g.name]; ok {
+			g.hear(g.name, own.meta, own.alive)
+			delete(news, g.name)
+		}
 		for _, node := range slices.Sorted(maps.Keys(news)) {
 			g.hear(node, news[node].meta, news[node].alive)
 		}

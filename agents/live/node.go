@@ -247,20 +247,25 @@ func (n *Node) tell(site agents.ID, m agents.Message) {
 	}
 }
 
-// The pace at which a broker is reminded of what it had no room for, and how
-// long a site that it knows from an earlier life may take to be heard of: as
-// long as LAN gossip may take to spread.
-const (
-	reminder = 250 * time.Millisecond
-	settled  = 15 * time.Second
-)
+// reminder is the pace at which a broker is reminded of what it had no room for.
+const reminder = 250 * time.Millisecond
+
+// settled is how long a site that a broker knows from an earlier life may take
+// to be heard of: as long as gossip may take to spread, and for a newcomer to
+// find the others.
+func (o GossipOptions) settled() time.Duration {
+	if o.Profile == "fast" {
+		return 2 * time.Second
+	}
+	return 15 * time.Second
+}
 
 // remind repeats what could not be told, and reports the sites that have not
 // come back.
 func (n *Node) remind() {
 	t := time.NewTicker(reminder)
 	defer t.Stop()
-	after := time.After(settled)
+	after := time.After(n.opt.Gossip.settled())
 	for {
 		select {
 		case <-t.C:

@@ -411,3 +411,23 @@ func TestStartGossip_SaysWhichAddressIsTaken(t *testing.T) {
 		t.Errorf("error %v, want one that names %s", err, o.Listen)
 	}
 }
+
+// A site that a broker knows from an earlier life and that is not there is
+// reported to have left: once gossip has had its time, which follows the profile.
+func TestNode_AKnownSiteThatIsGoneIsReportedInTheTimeOfTheProfile(t *testing.T) {
+	t.Parallel()
+	for profile, settled := range map[string]time.Duration{"lan": 15 * time.Second, "fast": 2 * time.Second} {
+		t.Run(profile, func(t *testing.T) {
+			t.Parallel()
+			bubble(t, func(t *testing.T) {
+				o := NodeOptions{Name: "broker:vo1", Memory: NewMemory(), Known: []agents.ID{"site:gone"}}
+				o.Gossip.Profile = profile
+				broker := startPeer(t, o)
+				took := eventually(t, settled+time.Second, "it is reported", func() bool { return broker.heard(agents.SiteLeft{Site: "site:gone"}) == 1 })
+				if took < settled-time.Second {
+					t.Errorf("it took %v", took)
+				}
+			})
+		})
+	}
+}
