@@ -68,6 +68,7 @@ func (b *Broker) Agent(cfg broker.Config) (broker.Config, error) {
 		return cfg, err
 	}
 	cfg.Alpha = choice.Alpha(b.Alpha) * (choice.One / choice.Alpha(One))
+	cfg.AcceptShifts = int(b.AcceptShifts)
 	cfg.Draws = uint64(broker.Phase(b.Name, bourse.MaxDuration))
 	if b.BudgetLimit != nil {
 		cfg.BudgetLimit = *b.BudgetLimit

@@ -22,6 +22,7 @@ type Broker struct {
 	TimeLimit       *bourse.Duration // T* of a cycle; nil: by the formula ("auto", the default)
 	Strategy        string           // "batch", the default, or one by one: "alpha", "earliest", "shortest-queue", "random"
 	Alpha           Thousandths      // of strategy alpha, 0..1; default 0.5
+	AcceptShifts    Thousandths      // of scenarios: how many of the offers to shift a job its users accept, the others being declined, 0..1; default 0: none is answered
 	MaxAlternatives int              // of a job, 1..10,000; default 20
 	BatchSize       int              // waiting jobs that start a cycle at once, 1..1,000,000; default 100
 	Lead            bourse.Duration  // no window starts sooner than this: 0 or from 10 s; default 0 in a scenario, 60 s as a process
@@ -112,6 +113,7 @@ func (t *table) broker(until, lead bourse.Duration, names map[string]int) Broker
 		BudgetLimit:     autoOr[bourse.Credits](t, "budget_limit"),
 		TimeLimit:       autoOr[bourse.Duration](t, "time_limit"),
 	}
+	b.AcceptShifts = t.share("accept_shifts", 0, 0, One)
 	b.Weights = t.weights(b.Algorithm)
 	if t.clean("lead") && b.Lead > 0 && b.Lead < 10*bourse.Second {
 		t.wrong("lead", "%s is too short for an exchange between sites; 0s (no latency at all) or at least 10s is wanted", b.Lead.Words())

@@ -136,6 +136,9 @@ func ParseBrokerProcess(file string, text []byte) (*BrokerProcess, error) {
 		if out.Lead == 0 && b.clean("lead") {
 			b.wrong("lead", "0s is for simulations without latency; at least 10s is wanted")
 		}
+		if out.AcceptShifts > 0 {
+			b.wrong("accept_shifts", "%v is for simulations; users of a process answer themselves: leave it out", out.AcceptShifts)
+		}
 	}
 	out.Process = t.process("broker-"+out.Name, filepath.Dir(file))
 	out.Notify = t.notify(filepath.Dir(file))

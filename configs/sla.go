@@ -17,6 +17,7 @@ type SLA struct {
 	Disclose sla.Disclosure      // what outsiders learn; default: full
 	Shares   pricing.Flexibility // discount, surcharge and compensation of the price, and Site.Penalty
 	MaxPhi   Thousandths         // how far outside a window an alternative lies at most, over the runtime, 0..100; default 1
+	AskShift Thousandths         // how far the owner of one confirmed leg is asked to shift it, over its runtime, where that lets in a leg that was refused, 0..100; default 0: nobody is asked
 	Replan   bool                // everyone looks for an earlier slot when nodes come free early; default false
 
 	// Of local jobs, [site.sla].
@@ -27,7 +28,7 @@ type SLA struct {
 }
 
 // slaKeys have a meaning with such a policy only.
-var slaKeys = []string{"disclose", "surcharge", "compensation", "discount", "max_phi", "replan", "sla"}
+var slaKeys = []string{"disclose", "surcharge", "compensation", "discount", "max_phi", "ask_shift", "replan", "sla"}
 
 // promises reads the keys of a site of service level agreements, nil if its
 // policy is another one.
@@ -48,6 +49,7 @@ func (t *table) promises() *SLA {
 	def.Surcharge = int(t.share("surcharge", Thousandths(def.Surcharge), 0, 10*One))
 	def.Compensation = int(t.share("compensation", Thousandths(def.Compensation), 0, One))
 	out.MaxPhi = t.share("max_phi", One, 0, 100*One)
+	out.AskShift = t.share("ask_shift", 0, 0, 100*One)
 	out.Replan = t.flag("replan")
 	if out.Disclose, err = sla.ParseDisclosure(t.text("disclose", "full")); err != nil {
 		t.wrong("disclose", "%v", err)
@@ -92,7 +94,7 @@ func (s *Site) promises() *sites.Promises {
 	if s.SLA == nil {
 		return nil
 	}
-	return &sites.Promises{Schedule: s.SLA.schedule(), Shares: s.SLA.Shares, Disclose: s.SLA.Disclose}
+	return &sites.Promises{Schedule: s.SLA.schedule(), Shares: s.SLA.Shares, Disclose: s.SLA.Disclose, Ask: int(s.SLA.AskShift)}
 }
 
 // Freedom is what a job of the workload leaves its site if flexible was drawn for it.

@@ -58,13 +58,13 @@ func (s *Site) shown(now bourse.Time, g bourse.Group, p *sla.Schedule) (admissib
 }
 
 // quotePromise prices a leg that leaves no choice, or says why it cannot be had.
-// A site that discloses nothing names the price alone: whether there is room a
-// Hold will tell.
+// A site that discloses nothing, or asks owners to make room, names the price
+// alone: whether there is room a Hold will tell.
 func (s *Site) quotePromise(now bourse.Time, vo, user string, group int, l bourse.Leg, old *leg, p *sla.Schedule) bourse.Quote {
 	if r := s.allowed(now, vo, user, group, l, old, s.reservedOf(l.Group, old)); r.Refused() {
 		return bourse.Quote{Refusal: r}
 	}
-	if s.cfg.Promises.Disclose.Slots() {
+	if s.cfg.Promises.Disclose.Slots() && s.cfg.Promises.Ask == 0 {
 		if _, why := p.Quote(agreementOf(newcomer, now, l, bourse.Flex{})); why.Refused() {
 			return bourse.Quote{Refusal: why}
 		}

@@ -133,6 +133,7 @@ type (
 func (s *Server) brokerRoutes() {
 	s.jobRoutes()
 	s.modifyRoute()
+	s.shiftRoutes()
 	s.eventRoute()
 	errs := []int{http.StatusForbidden, http.StatusServiceUnavailable}
 	tags := []string{"market"}

@@ -2,39 +2,62 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"bourse/broker/report"
+	"bourse/web"
+	"bourse/web/client"
 )
 
 // newOffers builds "bourse offers".
 func newOffers() *cobra.Command {
 	var c calling
+	var accept, reject int
 	steps := 6
 	cmd := &cobra.Command{
-		Use:   "offers [SITE]",
-		Short: "Show what the sites offered, over time",
+		Use:   "offers [SITE | ID]",
+		Short: "Show what the sites offered, over time; or answer what one offers for a job's place",
 		Long: `Offers shows what each group of nodes offered when the broker last asked, which
 is when a cycle last had jobs to place: how many nodes can be reserved from each
 instant on (free), and how many at base price (clear). It is data of that moment
-and no promise.`,
-		Example: "  bourse offers\n  bourse offers north --steps 50",
-		Args:    arguments(0, 1, "at most one site"),
+and no promise.
+
+With the identity or name of a job, what sites offer for its place: a site may ask
+for that, against a payment and for another place nearby, so that somebody else
+fits in. --accept N has the job shifted as offer N says, and its price falls by the
+payment; --reject N leaves it where it is, and so does no answer. A site whose
+name a job has too is shown as the site, unless there is an answer.`,
+		Example: "  bourse offers\n  bourse offers north --steps 50\n  bourse offers wave\n  bourse offers wave --accept 1",
+		Args:    arguments(0, 1, "at most one site or job"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			site := ""
 			if len(args) > 0 {
 				site = args[0]
 			}
-			return c.offers(cmd.Context(), site, steps, cmd.OutOrStdout())
+			given := cmd.Flags()
+			if yes, no := given.Changed("accept"), given.Changed("reject"); yes || no {
+				return c.answerOffer(cmd.Context(), site, accept, reject, yes && no, cmd.OutOrStdout())
+			}
+			err := c.offers(cmd.Context(), site, steps, cmd.OutOrStdout())
+			var p *client.Problem
+			if site != "" && errors.As(err, &p) && p.Status == http.StatusNotFound {
+				return c.jobOffers(cmd.Context(), site, cmd.OutOrStdout())
+			}
+			return err
 		},
 	}
 	c.flags(cmd)
-	cmd.Flags().IntVar(&steps, "steps", steps, "steps to show of each group")
+	f := cmd.Flags()
+	f.IntVar(&steps, "steps", steps, "steps to show of each group")
+	f.IntVar(&accept, "accept", 0, "accept the offer of this number for a job")
+	f.IntVar(&reject, "reject", 0, "reject it")
 	return cmd
 }
 
@@ -74,4 +97,68 @@ func (c *calling) offers(ctx context.Context, site string, steps int, out io.Wri
 	}
 	_, err = fmt.Fprintln(out, w.Render())
 	return err
+}
+
+// jobOffers shows what sites offer for a job's place.
+func (c *calling) jobOffers(ctx context.Context, id string, out io.Writer) error {
+	api, err := c.broker()
+	if err != nil {
+		return err
+	}
+	list, err := api.ShiftOffers(ctx, id)
+	var p *client.Problem
+	if errors.As(err, &p) && p.Status == http.StatusNotFound {
+		return failed(fmt.Errorf("neither a site nor a job of yours is named %q", id))
+	}
+	if err != nil {
+		return refused(err)
+	}
+	if c.json {
+		return writeJSON(out, list)
+	}
+	if len(list.Offers) == 0 {
+		_, err := fmt.Fprintf(out, "Nobody has asked for the place of %s.\n", id)
+		return err
+	}
+	now := time.Now()
+	w := report.NewTable("offer", "<site", "<start", "<end", "<no later than", "pays", "<answer by", "<state")
+	for i := range list.Offers {
+		o := &list.Offers[i]
+		w.AppendRow(table.Row{o.N, cut(o.Site, siteWidth), day(o.Start, now), day(o.End, now), day(o.Closes, now), credits(&o.Pay), day(o.Expires, now), o.State})
+	}
+	if _, err = fmt.Fprintln(out, w.Render()); err != nil {
+		return err
+	}
+	for i := range list.Offers {
+		if o := &list.Offers[i]; o.Reason != nil {
+			fmt.Fprintf(out, "%d: %s\n", o.N, o.Reason)
+		}
+	}
+	return nil
+}
+
+// answerOffer accepts or rejects one of them.
+func (c *calling) answerOffer(ctx context.Context, id string, accept, reject int, both bool, out io.Writer) error {
+	n := max(accept, reject)
+	switch {
+	case both:
+		return errors.New("--accept and --reject: one of them is wanted")
+	case id == "":
+		return errors.New("name the job whose offer is answered")
+	case n < 1:
+		return fmt.Errorf("offer %d: the number of one that bourse offers %s shows is wanted", min(accept, reject), id)
+	}
+	api, err := c.broker()
+	if err != nil {
+		return err
+	}
+	j, err := api.AnswerShift(ctx, id, web.ShiftAnswer{N: n, Accept: accept > 0})
+	if err != nil {
+		return refused(err)
+	}
+	if c.json {
+		return writeJSON(out, j)
+	}
+	printJob(out, &j, time.Now())
+	return nil
 }

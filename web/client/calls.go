@@ -80,6 +80,19 @@ func (c *Client) Modify(ctx context.Context, id string, m web.Modification) (j w
 	return j, err
 }
 
+// ShiftOffers lists what sites offer for a job's place.
+func (c *Client) ShiftOffers(ctx context.Context, id string) (l web.ShiftOffers, err error) {
+	err = c.call(ctx, http.MethodGet, "/v1/jobs/"+url.PathEscape(id)+"/offers", nil, &l)
+	return l, err
+}
+
+// AnswerShift accepts or rejects such an offer, and returns the job as it stands
+// then.
+func (c *Client) AnswerShift(ctx context.Context, id string, a web.ShiftAnswer) (j web.Job, err error) {
+	err = c.call(ctx, http.MethodPost, "/v1/jobs/"+url.PathEscape(id)+"/offers", a, &j)
+	return j, err
+}
+
 // Explain says why a job stands where it stands. Its value is left as JSON.
 func (c *Client) Explain(ctx context.Context, id string) (e web.Explanation, err error) {
 	var raw json.RawMessage

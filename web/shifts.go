@@ -1,0 +1,117 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/broker"
+)
+
+// ShiftOffer is what a site offers for the place that a job has.
+type ShiftOffer struct {
+	N       int     `json:"n" doc:"counts the offers for the job, from 1"`
+	Site    string  `json:"site"`
+	Start   Instant `json:"start" doc:"where the job would lie"`
+	End     Instant `json:"end"`
+	Opens   Instant `json:"opens" doc:"its window then"`
+	Closes  Instant `json:"closes"`
+	Pay     Credits `json:"pay" doc:"that its price falls by"`
+	Expires Instant `json:"expires" doc:"it can be answered before"`
+	State   string  `json:"state" enum:"offer,accept,reject,expired" doc:"offer: it can be answered"`
+	Reason  *Reason `json:"reason,omitempty" doc:"why it was rejected, if not by its user"`
+}
+
+// ShiftOffers are the offers for a job, the latest 16 at most.
+type ShiftOffers struct {
+	Offers []ShiftOffer `json:"offers"`
+}
+
+// ShiftAnswer is a user's answer to an offer.
+type ShiftAnswer struct {
+	N      int  `json:"n" minimum:"1" doc:"of the offer"`
+	Accept bool `json:"accept" doc:"the job is shifted; otherwise it stays where it is"`
+}
+
+type shiftsInput struct {
+	ID string `path:"id" doc:"the job's identity, or its name where that is the only one"`
+}
+
+type shiftsOutput struct{ Body ShiftOffers }
+
+type shiftAnswerInput struct {
+	shiftsInput
+	Body ShiftAnswer
+}
+
+func (s *Server) shiftRoutes() {
+	tags := []string{"jobs"}
+	errs := []int{http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusServiceUnavailable}
+	huma.Register(s.api, huma.Operation{
+		OperationID: "job-offers", Method: http.MethodGet, Path: "/v1/jobs/{id}/offers", Tags: tags,
+		Summary: "List what sites offer for a job's place",
+		Description: "A site may ask for the place of a job that lies on it alone, for another one nearby and a payment, " +
+			"so that somebody else fits in. Nothing changes unless the offer is accepted in time.",
+		Errors: errs,
+	}, s.shiftOffers)
+	huma.Register(s.api, huma.Operation{
+		OperationID: "answer-offer", Method: http.MethodPost, Path: "/v1/jobs/{id}/offers", Tags: tags,
+		Summary: "Accept or reject what a site offers for a job's place",
+		Description: "Accepted, the job is had again where it was offered, for its price less the payment, and what it has cost comes back: " +
+			"both or neither. The accounts have to cover the new price beside the old one. The same answer again changes nothing. " +
+			"409: the offer is over, or the place cannot be had any more.",
+		Errors: append(errs, http.StatusUnprocessableEntity),
+	}, s.answerShift)
+}
+
+func (s *Server) shiftOffers(ctx context.Context, in *shiftsInput) (*shiftsOutput, error) {
+	e, err := s.resolve(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	out := &shiftsOutput{Body: ShiftOffers{Offers: []ShiftOffer{}}}
+	found := false
+	err = s.asBroker(ctx, func(now bourse.Time, b *broker.Broker) {
+		var v broker.JobView
+		if v, found = b.Job(e.id); !found {
+			return
+		}
+		for i := range v.Offers {
+			o := &v.Offers[i]
+			out.Body.Offers = append(out.Body.Offers, ShiftOffer{N: o.N, Site: o.Site, Start: Instant(o.Start), End: Instant(o.End),
+				Opens: Instant(o.Ready), Closes: Instant(o.Due), Pay: Credits{o.Pay}, Expires: Instant(o.Expires), State: string(o.State), Reason: reasonOf(o.Reason)})
+		}
+	})
+	if err == nil && !found {
+		err = huma.Error404NotFound(fmt.Sprintf("the broker keeps job %q no more", e.id))
+	}
+	return out, err
+}
+
+func (s *Server) answerShift(ctx context.Context, in *shiftAnswerInput) (*jobOutput, error) {
+	e, err := s.resolve(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	wait, stop := context.WithTimeout(ctx, s.opt.Limits.Wait)
+	defer stop()
+	answer, err := s.opt.Host.Ask(wait, caller(ctx).ID(), s.opt.Agent, agents.OfferAnswer{Job: e.id, User: e.user, N: in.Body.N, Accept: in.Body.Accept})
+	if err != nil {
+		return nil, s.unanswered(err)
+	}
+	r, _ := answer.(agents.JobReply)
+	switch r.Reason.Code {
+	case bourse.None:
+		j, err := s.job(ctx, e.id)
+		return &jobOutput{j}, err
+	case bourse.Unknown:
+		return nil, huma.Error404NotFound(dated(r.Reason.String()))
+	case bourse.NotAllowed:
+		return nil, huma.Error403Forbidden(dated(r.Reason.String()))
+	}
+	return nil, huma.Error409Conflict(dated(r.Reason.String()))
+}
