@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"bourse"
@@ -65,23 +66,27 @@ var balancePolicies = []balanceCell{
 type balanceFigure int
 
 const (
-	usedSpread balanceFigure = iota // of the sites' utilisation, standard deviation in points
-	localWait                       // mean of the local jobs that started, h
-	localSlow                       // their mean bounded slowdown
-	voWait                          // mean of the VO's jobs that were placed, h
-	voSlow                          // their mean bounded slowdown
-	voPlaced                        // % of the VO's jobs
-	voPaid                          // credits per node-hour
-	voExtra                         // % of the base price
-	earnJain                        // Jain's index of the sites' incomes per node
-	waitJain                        // Jain's index of the sites' mean local slowdowns
+	usedSpread  balanceFigure = iota // of the sites' utilisation, standard deviation in points
+	localWait                        // mean of the local jobs that started, h
+	localSlow                        // their mean bounded slowdown
+	voWait                           // mean of the VO's jobs that were placed, h
+	voSlow                           // their mean bounded slowdown
+	voPlaced                         // % of the VO's jobs
+	voPaid                           // credits per node-hour
+	voExtra                          // % of the base price
+	earned                           // mean of the sites' incomes from the VO, credits a node over the run
+	earnedLeast                      // that of the site that earns least
+	earnedMost                       // and of the one that earns most
+	earnJain                         // Jain's index of the sites' incomes per node
+	waitJain                         // Jain's index of the sites' mean local slowdowns
 	balanceFigures
 )
 
 var balanceNames = [balanceFigures]string{
 	"spread of the sites' utilisation, points", "mean wait of local jobs, h", "bounded slowdown of local jobs",
 	"mean wait of VO jobs, h", "bounded slowdown of VO jobs", "VO jobs placed, %", "VO pays, credits per node-hour",
-	"VO pays above base, %", "fairness of incomes, Jain's index", "fairness of local slowdowns, Jain's index",
+	"VO pays above base, %", "a site earns of the VO, credits a node", "the site that earns least, credits a node",
+	"the site that earns most, credits a node", "fairness of incomes, Jain's index", "fairness of local slowdowns, Jain's index",
 }
 
 // LoadBalancing runs the experiment and returns its figures: those of every
@@ -201,13 +206,13 @@ func balanceRun(base *configs.Scenario, load *Workloads, c balanceCell, seed uin
 }
 
 func localFigures(f *[balanceFigures]float64, list []report.SiteSummary) {
-	var used, slow, earned []float64
+	var used, slow, incomes []float64
 	started, ended := 0.0, 0.0
 	for i := range list {
 		s := &list[i]
 		used = append(used, 100*s.Utilisation.All)
 		slow = append(slow, s.Local.BoundedSlowdown)
-		earned = append(earned, s.Income.Total.Float()/float64(s.Nodes))
+		incomes = append(incomes, s.Income.Total.Float()/float64(s.Nodes))
 		started += float64(s.Local.Started)
 		ended += float64(s.Local.Ended)
 		f[localWait] += s.Local.MeanWait.Hours() * float64(s.Local.Started)
@@ -215,7 +220,9 @@ func localFigures(f *[balanceFigures]float64, list []report.SiteSummary) {
 	}
 	f[localWait] /= max(1, started)
 	f[localSlow] /= max(1, ended)
-	f[usedSpread], f[waitJain], f[earnJain] = deviation(used), jain(slow), jain(earned)
+	f[usedSpread], f[waitJain], f[earnJain] = deviation(used), jain(slow), jain(incomes)
+	f[earned], _ = interval(incomes)
+	f[earnedLeast], f[earnedMost] = slices.Min(incomes), slices.Max(incomes)
 }
 
 // voWatch adds up the windows of a VO as they are committed. The broker itself

@@ -224,6 +224,15 @@ func TestLoadBalancing_RowsAndFindingCarryTheSameNumbers(t *testing.T) {
 			t.Errorf("two rows of %s", key(sorted[i]))
 		}
 	}
+	incomes := map[string]bool{}
+	for _, r := range rows {
+		if strings.Contains(r.Measure, "earns") {
+			incomes[r.Measure] = r.Here > 0
+		}
+	}
+	if len(incomes) != 3 {
+		t.Errorf("what sites earn is told by %v", incomes)
+	}
 	words := BalanceFinding(rows)
 	for _, want := range []string{"more evenly than random", "adaptive prices", "a planner would", "To overstate"} {
 		if !strings.Contains(words, want) {
