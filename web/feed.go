@@ -13,7 +13,7 @@ import (
 // Turn is one turn in the life of a job, with the job as it stands just after.
 type Turn struct {
 	At     Instant  `json:"at"`
-	Turn   string   `json:"turn" enum:"submitted,postponed,trying,refused,placed,started,leg-ended,broken,cancelled,abandoned,done" doc:"submitted; postponed to another cycle; trying: a transaction has begun; refused: it was given up; placed: its window is committed; started: a leg runs; leg-ended: a leg is over; broken: the window cannot be made whole and the job waits again; cancelled by its user; abandoned: it can never be placed; done: all of it has ended"`
+	Turn   string   `json:"turn" enum:"submitted,postponed,trying,refused,placed,confirmed,started,leg-ended,broken,cancelled,abandoned,done" doc:"submitted; postponed to another cycle; trying: a transaction has begun; refused: it was given up; placed: its window is committed; confirmed: a site has acknowledged its leg, which is paid; started: a leg runs; leg-ended: a leg is over; broken: the window cannot be made whole and the job waits again; cancelled by its user; abandoned: it can never be placed; done: all of it has ended"`
 	Reason *Reason  `json:"reason,omitempty"`
 	Ended  string   `json:"ended,omitempty" enum:"settled,released,lost" doc:"of leg-ended: how"`
 	Refund *Credits `json:"refund,omitempty" doc:"of leg-ended: what its site gives back and adds to that"`
@@ -270,6 +270,10 @@ func turnOf(b *broker.Broker, x agents.Fact) (job, turn string, why bourse.Reaso
 		return x.Job, "broken", x.Reason
 	case bourse.JobCancelled:
 		return x.Job, "cancelled", x.Reason
+	case bourse.LegClosed:
+		if x.Commit {
+			return b.JobOf(x.Leg.Tx), "confirmed", bourse.Reason{}
+		}
 	case bourse.LegStarted:
 		return b.JobOf(x.Leg.Tx), "started", bourse.Reason{}
 	case bourse.LegDone:

@@ -85,7 +85,7 @@ func TestEvents_TellAUserEveryTurnOfHisJobsAndNoOthers(t *testing.T) {
 		}
 		told = append(told, turn.Turn)
 	}
-	if got := strings.Join(told, " "); got != "submitted trying placed started leg-ended done" {
+	if got := strings.Join(told, " "); got != "submitted trying placed confirmed started leg-ended done" {
 		t.Errorf("told %s", got)
 	}
 }
@@ -246,11 +246,11 @@ func TestWebhooks_TellInOrderSignedAndTryAgain(t *testing.T) {
 	b.Notify = r.URL
 	submit(t, s, ana, b)
 	h.pass(bourse.Second)
-	eventually(t, func() bool { return r.told() == "submitted submitted submitted trying placed" })
+	eventually(t, func() bool { return r.told() == "submitted submitted submitted trying placed confirmed" })
 	if r.bad > 0 || r.ids[0] != r.ids[2] || r.ids[2] == r.ids[3] {
 		t.Errorf("%d wrong signatures, deliveries %q", r.bad, r.ids)
 	}
-	eventually(t, func() bool { return testutil.ToFloat64(s.hooks.sent.WithLabelValues("delivered")) == 3 })
+	eventually(t, func() bool { return testutil.ToFloat64(s.hooks.sent.WithLabelValues("delivered")) == 4 })
 }
 
 func TestWebhooks_QueueAndTriesAreBounded(t *testing.T) {

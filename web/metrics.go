@@ -55,6 +55,7 @@ func (s *Server) common() {
 	s.mux.HandleFunc("GET /healthz", s.healthy)
 	s.mux.HandleFunc("GET /readyz", s.ready)
 	s.mux.HandleFunc("GET /{$}", s.page)
+	s.mux.HandleFunc("/", s.unknownPath)
 }
 
 func (s *Server) brokerMetrics() {

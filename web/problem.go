@@ -1,14 +1,18 @@
 package web
 
 import (
+	"encoding/json"
+	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 )
 
 // The library's settings hold for the program as a whole; no other package of
-// it uses the library. Lists are never null, and a problem's detail says what is
-// wrong where the library would only say that something is.
+// it uses the library. Lists are never null, a problem's detail says what is
+// wrong where the library would only say that something is, and what was sent is
+// not sent back whole.
 func init() {
 	huma.DefaultArrayNullable = false
 	plain := huma.NewError
@@ -16,11 +20,18 @@ func init() {
 		if message == "validation failed" && len(errs) > 0 {
 			message = reworded(errs[0])
 		}
+		for i, err := range errs {
+			if d, ok := err.(huma.ErrorDetailer); ok {
+				detail := *d.ErrorDetail()
+				detail.Value = brief(detail.Value)
+				errs[i] = &detail
+			}
+		}
 		return plain(status, message, errs...)
 	}
 }
 
-// reworded is what is wrong, and where.
+// reworded is what is wrong, where, and what would be right.
 func reworded(err error) string {
 	d, ok := err.(huma.ErrorDetailer)
 	if !ok {
@@ -28,11 +39,70 @@ func reworded(err error) string {
 	}
 	detail := d.ErrorDetail()
 	words := detail.Message
+	most := 0
 	if strings.HasPrefix(words, "unknown content type") {
 		words += "; send application/json"
+	} else if n, _ := fmt.Sscanf(words, "expected array length <= %d", &most); n == 1 {
+		words = fmt.Sprintf("%s, the most is %d", counted(detail.Value), most)
+		if detail.Location == "body.jobs" {
+			words += " in a batch; submit several batches"
+		}
 	}
 	if detail.Location == "" {
 		return words
 	}
 	return detail.Location + ": " + words
+}
+
+// counted says how many entries a list has.
+func counted(list any) string {
+	if l, ok := list.([]any); ok {
+		return fmt.Sprintf("%d entries", len(l))
+	}
+	return "too many entries"
+}
+
+// maxEcho bounds what a problem repeats of a value that was sent, in bytes.
+const maxEcho = 100
+
+// brief is a value as a problem repeats it: the beginning of a long text, nothing
+// of a list or an object.
+func brief(value any) any {
+	switch v := value.(type) {
+	case string:
+		if len(v) > maxEcho {
+			return strings.ToValidUTF8(v[:maxEcho], "") + "..."
+		}
+		return v
+	case nil, bool, int, int64, float64, json.Number:
+		return v
+	}
+	return nil
+}
+
+// sendProblem answers what the API's library is not asked about in its form.
+func sendProblem(w http.ResponseWriter, status int, detail string) {
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(huma.NewError(status, detail)) // who has gone hears nothing
+}
+
+// unknownPath answers requests that no operation is for: 405 where another method
+// would be one's, else 404.
+func (s *Server) unknownPath(w http.ResponseWriter, r *http.Request) {
+	var allowed []string
+	for _, method := range []string{http.MethodDelete, http.MethodGet, http.MethodPatch, http.MethodPost, http.MethodPut} {
+		other := r.Clone(r.Context())
+		other.Method = method
+		if _, pattern := s.mux.Handler(other); pattern != "/" {
+			allowed = append(allowed, method)
+		}
+	}
+	path := brief(r.URL.Path)
+	if len(allowed) == 0 {
+		sendProblem(w, http.StatusNotFound, fmt.Sprintf("there is nothing at %q; /openapi.json lists what there is", path))
+		return
+	}
+	w.Header().Set("Allow", strings.Join(allowed, ", "))
+	sendProblem(w, http.StatusMethodNotAllowed, fmt.Sprintf("%s is not for %q; %s is", brief(r.Method), path, strings.Join(allowed, " or ")))
 }

@@ -220,7 +220,7 @@ func (s *Server) bounded(next http.Handler) http.Handler {
 		default:
 			s.count.busy.Inc()
 			w.Header().Set("Retry-After", "1")
-			http.Error(w, "too many requests at once; try again in a second", http.StatusServiceUnavailable)
+			sendProblem(w, http.StatusServiceUnavailable, "too many requests at once; try again in a second")
 		}
 	})
 }
