@@ -149,7 +149,8 @@ func scenarioRule(t *testing.T, d *datadriven.TestData, sites map[string]*fakeSi
 	sites[site].rule = onNth(kind, nth, how)
 }
 
-// scenarioJob reads "a nodes=2 length=600 budget=50 user=ana priority=1".
+// scenarioJob reads "a nodes=2 length=600 budget=50 user=ana priority=1"; a moldable
+// job has "sizes=2:600,4:300".
 func scenarioJob(t *testing.T, line string) bourse.Job {
 	f := strings.Fields(line)
 	j := testJob(f[0], 1, bourse.Hour, 100*bourse.Credit)
@@ -160,6 +161,13 @@ func scenarioJob(t *testing.T, line string) bourse.Job {
 			j.Nodes = number(t, value)
 		case "length":
 			j.Length = bourse.Duration(number(t, value)) * bourse.Second
+		case "sizes": // sizes=4:2000,8:1200
+			var sizes []bourse.Size
+			for _, z := range strings.Split(value, ",") {
+				nodes, length, _ := strings.Cut(z, ":")
+				sizes = append(sizes, bourse.Size{Nodes: number(t, nodes), Length: bourse.Duration(number(t, length)) * bourse.Second})
+			}
+			j.Mold(sizes)
 		case "budget":
 			j.Budget = credits(t, value)
 		case "user":
