@@ -42,6 +42,10 @@ A batch has an identity, made at random and printed. The same batch under the
 same identity (--id) changes nothing, so that it can be repeated when it is not
 known whether it came through; other content under it is refused.
 
+A job with nodes = "4..16" is moldable: speedup = { amdahl = 0.05 } or { power = 0.8 }
+says how its length, which is that on the fewest nodes, falls with more of them;
+speedup = { table = { 4 = "2h", 16 = "45m" } } says it outright.
+
 With --wait it waits until every job is placed or given up, with --wait=done
 until every job has ended, and exits with status 1 if one was given up.
 
