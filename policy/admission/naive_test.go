@@ -26,6 +26,7 @@ type naiveNodes struct {
 	speeds  []bourse.Performance
 	now     bourse.Time
 	tasks   [][]naiveTask
+	close   bool // some work came so near to its end that rounding decides in which millisecond that is
 }
 
 func (n *naiveNodes) sum(i int) (total float64) {
@@ -70,6 +71,7 @@ func (n *naiveNodes) step() (ended []int64) {
 		for _, t := range n.tasks[i] {
 			t.estimate -= t.rate
 			t.work -= t.rate
+			n.close = n.close || t.work > 1e-7 && t.work < 1e-5
 			if t.work < 1e-6 {
 				over = true
 				gone = append(gone, t.job)
@@ -200,6 +202,9 @@ func compareEnds(rt *rapid.T, server Server, naive *naiveNodes) {
 		if server.Now() == now && server.Next() > now {
 			break
 		}
+	}
+	if naive.close {
+		rt.SkipNow()
 	}
 	if !slices.Equal(got, want) {
 		rt.Fatalf("at %d ms %v end, want %v", server.Now(), got, want)
