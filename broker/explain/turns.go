@@ -34,18 +34,21 @@ const (
 	Tried     What = "tried"     // a window is being held
 	Priced    What = "priced"    // a site holds a leg, at the price that binds
 	TryFailed What = "try-failed"
-	Placed    What = "placed"    // COMMIT: all legs are bought
-	Repaired  What = "repaired"  // other nodes stand in for a leg that was lost
-	Moved     What = "moved"     // another window has taken the place of the one it had
-	Confirmed What = "confirmed" // a site has acknowledged its leg, which is paid
-	Started   What = "started"   // a leg's work runs
-	LegEnded  What = "leg-ended" // a leg's work is over, or the leg was given back
-	LegLost   What = "leg-lost"  // a site cannot serve its leg
-	Ended     What = "ended"     // the last leg of its window, or of a repair of it, is over
-	Broken    What = "broken"    // what is left of its window is given back, and it waits again
-	Cancelled What = "cancelled" // its user has given it up
-	Reversed  What = "reversed"  // a COMMIT that took effect nowhere was taken back
-	Forgotten What = "forgotten" // its broker remembers nothing of it
+	Placed    What = "placed"     // COMMIT: all legs are bought
+	Repaired  What = "repaired"   // other nodes stand in for a leg that was lost
+	Moved     What = "moved"      // another window has taken the place of the one it had
+	Confirmed What = "confirmed"  // a site has acknowledged its leg, which is paid
+	Started   What = "started"    // a leg's work runs
+	LegEnded  What = "leg-ended"  // a leg's work is over, or the leg was given back
+	LegLost   What = "leg-lost"   // a site cannot serve its leg
+	Ended     What = "ended"      // the last leg of its window, or of a repair of it, is over
+	Broken    What = "broken"     // what is left of its window is given back, and it waits again
+	Cancelled What = "cancelled"  // its user has given it up
+	Shifted   What = "shifted"    // a site has moved a leg within its window, or fixed it
+	Offered   What = "offered"    // a site asks for the place of its leg, for a payment
+	OfferOver What = "offer-over" // that was rejected, or nobody has answered
+	Reversed  What = "reversed"   // a COMMIT that took effect nowhere was taken back
+	Forgotten What = "forgotten"  // its broker remembers nothing of it
 )
 
 // Turns tells the turns of jobs from a broker's facts, in order. It remembers the
@@ -210,6 +213,8 @@ func (t *Turns) ofTx(at bourse.Time, f agents.Fact) []Turn {
 	case bourse.TxReversed:
 		x = t.find(f.Tx)
 		return []Turn{turn(Reversed, -1, 0, f.Reason, "taken back: %v", f.Reason)}
+	case bourse.LegShifted, bourse.ShiftOffered, bourse.OfferClosed:
+		return t.shift(at, f)
 	case bourse.LegAdopted:
 		if t.txs[f.Leg.Tx] == nil {
 			t.follow(bourse.TxBegun{Tx: f.Leg.Tx, Job: f.Job, Sites: []string{f.Site}, Legs: []bourse.Leg{f.What}})
@@ -230,6 +235,41 @@ func (t *Turns) ofTx(at bourse.Time, f agents.Fact) []Turn {
 	case bourse.LegDone:
 		x = t.find(f.Leg.Tx)
 		return t.done(at, x, f)
+	}
+	return nil
+}
+
+// shift tells what has become of the place of a leg with a window.
+func (t *Turns) shift(at bourse.Time, f agents.Fact) []Turn {
+	var x *followed
+	turn := func(what What, leg int, start bourse.Time, format string, args ...any) []Turn {
+		return []Turn{{At: at, Job: x.Job, What: what, Tx: x.Tx.String(), Site: x.site(leg), Start: start, Words: fmt.Sprintf(format, args...)}}
+	}
+	switch f := f.(type) {
+	case bourse.LegShifted:
+		x = t.find(f.Leg.Tx)
+		verb := "has moved its part within its window"
+		if f.Fixed {
+			verb = "has fixed its part where it lies"
+		}
+		return turn(Shifted, f.Leg.Leg, f.Start, "%s %s", x.at(f.Leg.Leg), verb)
+	case bourse.ShiftOffered:
+		x = t.find(f.Leg.Tx)
+		list := turn(Offered, f.Leg.Leg, f.Start, "%s offers %v credits for its place, and another one", x.at(f.Leg.Leg), f.Pay)
+		list[0].End, list[0].Amount = f.End, f.Pay
+		return list
+	case bourse.OfferClosed:
+		x = t.find(f.Leg.Tx)
+		why := "is rejected"
+		switch {
+		case f.State == bourse.OfferExpired:
+			why = "was not answered in time"
+		case f.Reason.Refused():
+			why = fmt.Sprintf("came to nothing: %v", f.Reason)
+		}
+		list := turn(OfferOver, f.Leg.Leg, 0, "the offer of %s for its place %s", x.at(f.Leg.Leg), why)
+		list[0].Reason = f.Reason
+		return list
 	}
 	return nil
 }
