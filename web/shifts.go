@@ -44,7 +44,7 @@ type shiftsInput struct {
 type shiftsOutput struct{ Body ShiftOffers }
 
 type shiftAnswerInput struct {
-	shiftsInput
+	ID   string `path:"id" doc:"the job's identity, or its name where that is the only one"`
 	Body ShiftAnswer
 }
 
