@@ -417,7 +417,7 @@ func (BrokerImage) Kind() string       { return "broker-image" }
 func Facts() []interface{ Kind() string } {
 	return []interface{ Kind() string }{
 		JobStarted{}, JobEnded{}, JobRefused{}, NodesLocked{}, NodesFreed{},
-		WorkBegun{}, JobQueued{}, JobExtended{}, LockMoved{}, ClusterImage{},
+		WorkBegun{}, JobQueued{}, JobExtended{}, LockMoved{}, TasksPlaced{}, ClusterImage{},
 		SiteDrained{}, SiteClosed{}, SiteOpened{}, MaintenanceSet{}, MaintenanceOver{},
 		LegMoved{}, LegRestored{}, LegShifted{}, ShiftNoted{}, ShiftOffered{}, OfferClosed{}, NodesMoved{}, JobPromised{}, LifeSeen{}, LifeListed{}, Tombstone{}, NoticeNoted{}, LegsForgotten{}, SiteImage{}, NodesDown{},
 		JobSubmitted{}, SubmissionRefused{}, CycleClosed{}, JobPostponed{},

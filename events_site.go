@@ -31,16 +31,72 @@ type (
 		State LockState `json:"state"`
 		When  Time      `json:"when,omitempty"` // if it is recorded later
 	}
+	// TasksPlaced says that a cluster of deadlines has taken the work of a leg or of
+	// a local job, and on which of its nodes; of none while it waits for its turn,
+	// which a second one ends.
+	TasksPlaced struct {
+		Group    string   `json:"group"`
+		Number   int64    `json:"number"` // of the work, as the cluster counts it
+		Leg      LegID    `json:"leg,omitzero"`
+		What     Leg      `json:"what,omitzero"` // of the leg
+		Job      LocalJob `json:"job,omitzero"`
+		Deadline Time     `json:"deadline"`
+		Run      Duration `json:"run"` // what it really takes, on a node of performance 1
+		Nodes    []int    `json:"nodes,omitempty"`
+		Start    Time     `json:"start,omitempty"` // in an image: since when it works
+		When     Time     `json:"when,omitempty"`  // if it is recorded later
+	}
 	// ClusterImage is all that a durable cluster keeps: a journal begins anew
 	// with it.
 	ClusterImage struct {
-		At      Time          `json:"at"`              // up to which it has lived
-		Begun   Time          `json:"begun,omitempty"` // of its local work
-		Fed     bool          `json:"fed,omitempty"`   // local work has begun
-		Groups  []GroupMemory `json:"groups"`
-		Locks   []LockMemory  `json:"locks"` // in the order in which they were made
-		Past    []ReleasedLeg `json:"past"`  // in order of time
-		Outages []NodesDown   `json:"outages"`
+		At      Time           `json:"at"`              // up to which it has lived
+		Begun   Time           `json:"begun,omitempty"` // of its local work
+		Fed     bool           `json:"fed,omitempty"`   // local work has begun
+		Groups  []GroupMemory  `json:"groups"`
+		Locks   []LockMemory   `json:"locks"` // in the order in which they were made
+		Past    []ReleasedLeg  `json:"past"`  // in order of time
+		Outages []NodesDown    `json:"outages"`
+		Servers []ServerMemory `json:"servers,omitempty"` // of a cluster of deadlines, by group
+	}
+	// ServerMemory is what a cluster of deadlines keeps of a group.
+	ServerMemory struct {
+		Group   string         `json:"group"`
+		At      Time           `json:"at"`
+		Number  int64          `json:"number,omitempty"`  // of the last work that the cluster has taken
+		Nodes   []NodeTasks    `json:"nodes,omitempty"`   // time-shared ones, by number
+		Running []RunningTasks `json:"running,omitempty"` // under EDF, by end
+		Waiting []WaitingTasks `json:"waiting,omitempty"` // under EDF, in order of arrival
+		Placed  []TasksPlaced  `json:"placed,omitempty"`  // whose work all of it is, by number
+		Submit  Time           `json:"submit"`            // of the local job that was taken last
+		Taken   int            `json:"taken"`             // how many of that submit
+		Kept    int            `json:"kept,omitempty"`    // deadlines
+		Missed  int            `json:"missed,omitempty"`
+	}
+	// NodeTasks is the work on a time-shared node, as it was reckoned last.
+	NodeTasks struct {
+		At    Time       `json:"at"`
+		Tasks []TaskLeft `json:"tasks,omitempty"` // in order of arrival
+	}
+	// TaskLeft is what is left of a task, in milliseconds of its whole node.
+	TaskLeft struct {
+		Number   int64   `json:"number"`
+		Deadline Time    `json:"deadline"`
+		Estimate float64 `json:"estimate"`
+		Work     float64 `json:"work"`
+	}
+	// RunningTasks is work that has nodes of its own.
+	RunningTasks struct {
+		Number int64 `json:"number"`
+		End    Time  `json:"end"`
+		Nodes  []int `json:"nodes"`
+	}
+	// WaitingTasks is work that waits for nodes.
+	WaitingTasks struct {
+		Number   int64    `json:"number"`
+		Nodes    int      `json:"nodes"`
+		Estimate Duration `json:"estimate"`
+		Deadline Time     `json:"deadline"`
+		Run      Duration `json:"run"`
 	}
 	// GroupMemory is what a cluster keeps of a group's local jobs.
 	GroupMemory struct {
@@ -65,6 +121,7 @@ type (
 		Agreed int       `json:"agreed,omitempty"` // the how manieth it was confirmed of those there are
 		Turn   uint32    `json:"turn,omitempty"`   // of its last move within its window
 		Fixed  bool      `json:"fixed,omitempty"`  // it is where it stays
+		Number int64     `json:"number,omitempty"` // of a cluster of deadlines: its work
 	}
 	// ReleasedLeg is a leg that was released: nothing is locked for it again.
 	ReleasedLeg struct {
@@ -127,6 +184,7 @@ func (WorkBegun) Kind() string       { return "work-begun" }
 func (JobQueued) Kind() string       { return "job-queued" }
 func (JobExtended) Kind() string     { return "job-extended" }
 func (LockMoved) Kind() string       { return "lock-moved" }
+func (TasksPlaced) Kind() string     { return "tasks-placed" }
 func (ClusterImage) Kind() string    { return "cluster-image" }
 func (SiteDrained) Kind() string     { return "site-drained" }
 func (SiteClosed) Kind() string      { return "site-closed" }

@@ -28,6 +28,8 @@ func fill(v reflect.Value) {
 		v.SetBool(true)
 	case reflect.Uint8, reflect.Uint32, reflect.Uint64:
 		v.SetUint(7)
+	case reflect.Float64:
+		v.SetFloat(.1)
 	default:
 		v.SetInt(1500)
 	}

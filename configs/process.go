@@ -99,9 +99,6 @@ func ParseSiteProcess(file string, text []byte) (*SiteProcess, error) {
 			t.wrong(key, "is for scenarios; a site's process is there while it runs")
 		}
 	}
-	if out.Shared != nil {
-		t.wrong("policy", "%q is for scenarios; a site's process reserves nodes: fcfs, easy, conservative, reserve=K or sla-* is wanted", out.Shared.Control)
-	}
 	for _, key := range []string{"now", "running", "reserved", "queued"} {
 		if t.has(key) {
 			t.wrong(key, "is of a snapshot for quotes, but [listen] makes this the file of a process")

@@ -22,7 +22,7 @@ type SharedCluster struct {
 	site    agents.ID
 	groups  []bourse.Group
 	servers []admission.Server // by group
-	local   [][]DeadlineJob    // that have not come yet, by group
+	feeds   []deadlineFeed     // of local jobs that have not come yet, by group
 	jobs    map[int64]*sharedJob
 	shares  map[bourse.LegID]*sharedLeg
 	order   []*sharedLeg // one that is no more stays until half are
@@ -31,9 +31,27 @@ type SharedCluster struct {
 	version uint64 // raised by every change
 	armed   bourse.Time
 	reminds bool
-	kept    Deadlines
+	kept    []Deadlines // by group
 	now     bourse.Time
 	out     *agents.Outbox
+	// fed has it record what a restart needs, and says how far each group has been
+	// fed; nil: it lives as long as its process. See DurableSharedCluster.
+	fed []mark
+}
+
+// deadlineFeed hands out local jobs in order of submission.
+type deadlineFeed struct {
+	head DeadlineJob // the next one, if there is one
+	more bool
+	next func() (DeadlineJob, bool)
+}
+
+func (f *deadlineFeed) pull() { f.head, f.more = f.next() }
+
+func newDeadlineFeed(next func() (DeadlineJob, bool)) deadlineFeed {
+	f := deadlineFeed{next: next}
+	f.pull()
+	return f
 }
 
 // SharedOptions say how a SharedCluster serves.
@@ -58,7 +76,7 @@ type Deadlines struct{ Kept, Missed int }
 type sharedJob struct {
 	DeadlineJob
 	group int
-	start bourse.Time
+	start bourse.Time // 0: it waits
 }
 
 // sharedLeg is what is kept for a leg.
@@ -67,7 +85,8 @@ type sharedLeg struct {
 	number int64
 	group  int
 	what   bourse.Leg
-	began  bool // it works
+	run    bourse.Duration // what it really takes
+	began  bool            // it works
 	state  lockState
 	ends   bourse.Time // ended: when
 	heard  bool
@@ -76,7 +95,7 @@ type sharedLeg struct {
 // NewSharedCluster returns the cluster of a site, and its local jobs in order of
 // submission, by group. The options must be such as admission.New takes.
 func NewSharedCluster(site agents.ID, groups []bourse.Group, opt SharedOptions, local [][]DeadlineJob) *SharedCluster {
-	c := &SharedCluster{site: site, groups: groups, local: local, jobs: map[int64]*sharedJob{},
+	c := &SharedCluster{site: site, groups: groups, jobs: map[int64]*sharedJob{}, kept: make([]Deadlines, len(groups)),
 		shares: map[bourse.LegID]*sharedLeg{}, version: 1, armed: bourse.Never}
 	for _, g := range groups {
 		s, err := admission.New(admission.Options{Control: opt.Control, RefuseLoneLate: opt.RefuseLoneLate, Queue: opt.Limit,
@@ -86,8 +105,18 @@ func NewSharedCluster(site agents.ID, groups []bourse.Group, opt SharedOptions, 
 		}
 		c.servers = append(c.servers, s)
 	}
-	for len(c.local) < len(groups) {
-		c.local = append(c.local, nil)
+	for i := range groups {
+		var list []DeadlineJob
+		if i < len(local) {
+			list = local[i]
+		}
+		c.feeds = append(c.feeds, newDeadlineFeed(func() (j DeadlineJob, ok bool) {
+			if len(list) == 0 {
+				return j, false
+			}
+			j, list = list[0], list[1:]
+			return j, true
+		}))
 	}
 	return c
 }
@@ -98,12 +127,7 @@ func (c *SharedCluster) Step(now bourse.Time, from agents.ID, m agents.Message, 
 	if _, ok := m.(tick); ok && now >= c.armed {
 		c.armed = bourse.Never
 	}
-	for t := c.next(); t <= now; t = c.next() {
-		c.instant(t)
-	}
-	for _, s := range c.servers {
-		s.Advance(now)
-	}
+	c.live(now)
 	switch m := m.(type) {
 	case agents.Started, tick:
 	case remind:
@@ -120,16 +144,32 @@ func (c *SharedCluster) Step(now bourse.Time, from agents.ID, m agents.Message, 
 		c.release(now, m.Leg)
 		out.Send(from, agents.ClusterDone{Leg: m.Leg, Step: m.Kind()})
 	case agents.ClusterHeard:
-		if l := c.shares[m.Leg]; l != nil {
+		if l := c.shares[m.Leg]; l != nil && !l.heard {
 			l.heard = true
+			c.moved(now, l.leg, bourse.LockHeard)
 		}
 	default:
 		panic(fmt.Sprintf("sites: shared cluster of %s got %s from %s", c.site, m.Kind(), from))
 	}
 	c.pass(now)
+	c.arm(now)
+}
+
+// live lives through every instant up to now at which something is due by itself.
+func (c *SharedCluster) live(now bourse.Time) {
+	for t := c.next(); t <= now; t = c.next() {
+		c.instant(t)
+	}
+	for _, s := range c.servers {
+		s.Advance(now)
+	}
+}
+
+// arm sets the alarm for the next turn, unless one as early is on its way.
+func (c *SharedCluster) arm(now bourse.Time) {
 	if next := max(c.next(), now); next < c.armed {
 		c.armed = next
-		out.Alarm(next, tick{})
+		c.out.Alarm(next, tick{})
 	}
 }
 
@@ -138,8 +178,8 @@ func (c *SharedCluster) next() bourse.Time {
 	next := bourse.Never
 	for i, s := range c.servers {
 		next = min(next, s.Next())
-		if len(c.local[i]) > 0 {
-			next = min(next, c.local[i][0].Submit)
+		if c.feeds[i].more {
+			next = min(next, c.feeds[i].head.Submit)
 		}
 	}
 	return next
@@ -152,9 +192,9 @@ func (c *SharedCluster) instant(now bourse.Time) {
 		for _, e := range slices.Clone(s.Advance(now)) {
 			c.happened(now, e)
 		}
-		for len(c.local[i]) > 0 && c.local[i][0].Submit <= now {
-			j := c.local[i][0]
-			c.local[i] = c.local[i][1:]
+		for f := &c.feeds[i]; f.more && f.head.Submit <= now; {
+			j := f.head
+			f.pull()
 			c.arrive(now, i, j)
 		}
 	}
@@ -163,16 +203,42 @@ func (c *SharedCluster) instant(now bourse.Time) {
 
 // arrive takes a local job, or turns it away.
 func (c *SharedCluster) arrive(now bourse.Time, group int, j DeadlineJob) {
-	c.number++
-	d := c.servers[group].Arrive(admission.Job{ID: c.number, Nodes: j.Nodes, Estimate: j.Estimate, Deadline: j.Deadline}, j.Run)
+	d := c.admit(group, j)
+	if c.fed != nil {
+		c.fed[group].take(j.Submit)
+	}
 	if d.Reason.Refused() {
-		c.out.Record(bourse.JobRefused{Job: j.ID, Nodes: j.Nodes, Submit: j.Submit, Reason: d.Reason})
+		c.refused(group, &j, d.Reason)
 		return
 	}
-	c.jobs[c.number] = &sharedJob{DeadlineJob: j, group: group, start: now}
+	c.number++
+	x := &sharedJob{DeadlineJob: j, group: group}
+	c.jobs[c.number] = x
+	c.placed(now, group, c.number, d.Nodes)
 	if d.Nodes != nil {
-		c.started(now, group, c.number)
+		c.startedJob(now, x)
 	}
+}
+
+// admit asks the group's server. Where a restart must tell local jobs by their
+// names, one whose name waits or runs there is turned away.
+func (c *SharedCluster) admit(group int, j DeadlineJob) admission.Decision {
+	if c.fed != nil {
+		for _, x := range c.jobs { // the answer is the same in any order
+			if x.group == group && x.ID == j.ID {
+				return admission.Decision{Reason: bourse.Reason{Code: bourse.Conflict, Detail: fmt.Sprintf("a job %d waits or runs already", j.ID)}}
+			}
+		}
+	}
+	return c.servers[group].Arrive(admission.Job{ID: c.number + 1, Nodes: j.Nodes, Estimate: j.Estimate, Deadline: j.Deadline}, j.Run)
+}
+
+func (c *SharedCluster) refused(group int, j *DeadlineJob, why bourse.Reason) {
+	f := bourse.JobRefused{Job: j.ID, Nodes: j.Nodes, Submit: j.Submit, Reason: why}
+	if c.fed != nil {
+		f.Group = c.groups[group].Name
+	}
+	c.out.Record(f)
 }
 
 // pass starts and drops who waits, as EDF does.
@@ -189,20 +255,27 @@ func (c *SharedCluster) pass(now bourse.Time) {
 	}
 }
 
-// started notes that a job or a leg works.
+// started notes that a job or a leg works that has waited.
 func (c *SharedCluster) started(now bourse.Time, group int, id int64) {
+	c.placed(now, group, id, c.servers[group].Nodes(id))
 	if j := c.jobs[id]; j != nil {
-		j.start = now
-		c.out.Record(bourse.JobStarted{Job: j.ID, Group: c.groups[group].Name, Nodes: j.Nodes, Submit: j.Submit,
-			End: j.Deadline, Class: "shared", User: j.User, Queue: j.Queue, Due: j.Deadline})
-		return
+		c.startedJob(now, j)
+	} else if l := c.numbered(id); l != nil {
+		c.startedLeg(l)
 	}
-	if l := c.numbered(id); l != nil {
-		l.began = true
-		if l.state == reserved {
-			l.state = running
-			c.tell(l)
-		}
+}
+
+func (c *SharedCluster) startedJob(now bourse.Time, j *sharedJob) {
+	j.start = now
+	c.out.Record(bourse.JobStarted{Job: j.ID, Group: c.groups[j.group].Name, Nodes: j.Nodes, Submit: j.Submit,
+		End: j.Deadline, Class: "shared", User: j.User, Queue: j.Queue, Due: j.Deadline, Begun: c.when(now)})
+}
+
+func (c *SharedCluster) startedLeg(l *sharedLeg) {
+	l.began = true
+	if l.state == reserved {
+		l.state = running
+		c.tell(l)
 	}
 }
 
@@ -211,13 +284,13 @@ func (c *SharedCluster) happened(now bourse.Time, e admission.Event) {
 	if j := c.jobs[e.Job]; j != nil {
 		delete(c.jobs, e.Job)
 		if e.Kind == admission.Dropped {
-			c.out.Record(bourse.JobRefused{Job: j.ID, Nodes: j.Nodes, Submit: j.Submit, Reason: e.Reason})
+			c.refused(j.group, &j.DeadlineJob, e.Reason)
 			return
 		}
-		c.count(now, j.Deadline)
+		c.count(j.group, now, j.Deadline)
 		group := c.groups[j.group]
 		c.out.Record(bourse.JobEnded{Job: j.ID, Group: group.Name, Nodes: j.Nodes, Submit: j.Submit, Start: j.start,
-			Due: j.Deadline, Work: group.Performance.Runtime(j.Run)})
+			Due: j.Deadline, Work: group.Performance.Runtime(j.Run), Ended: c.when(now)})
 		return
 	}
 	l := c.numbered(e.Job)
@@ -226,9 +299,12 @@ func (c *SharedCluster) happened(now bourse.Time, e admission.Event) {
 		return
 	case e.Kind == admission.Dropped:
 		l.state = lost
+		c.moved(now, l.leg, bourse.LockLost)
 	default:
-		c.count(now, l.what.End)
-		if l.ends = now; l.state == locked {
+		c.count(l.group, now, l.what.End)
+		l.ends = now
+		c.moved(now, l.leg, bourse.LockEnded)
+		if l.state == locked {
 			return // nobody has confirmed it yet
 		}
 		l.state = ended
@@ -237,16 +313,22 @@ func (c *SharedCluster) happened(now bourse.Time, e admission.Event) {
 }
 
 // count counts a deadline.
-func (c *SharedCluster) count(now, deadline bourse.Time) {
+func (c *SharedCluster) count(group int, now, deadline bourse.Time) {
 	if now > deadline {
-		c.kept.Missed++
+		c.kept[group].Missed++
 	} else {
-		c.kept.Kept++
+		c.kept[group].Kept++
 	}
 }
 
 // Deadlines returns what has become of the deadlines of what was taken.
-func (c *SharedCluster) Deadlines() Deadlines { return c.kept }
+func (c *SharedCluster) Deadlines() (sum Deadlines) {
+	for _, k := range c.kept {
+		sum.Kept += k.Kept
+		sum.Missed += k.Missed
+	}
+	return sum
+}
 
 // numbered is the leg of that number, nil if it was released.
 func (c *SharedCluster) numbered(id int64) *sharedLeg {

@@ -28,14 +28,15 @@ func (c *SharedCluster) hold(now bourse.Time, m agents.ClusterHold) bourse.Reaso
 	if m.Run > 0 {
 		run = m.Run
 	}
-	c.number++
-	d := c.servers[group].Arrive(admission.Job{ID: c.number, Nodes: m.What.Nodes, Estimate: m.What.Work, Deadline: m.What.End}, run)
+	d := c.servers[group].Arrive(admission.Job{ID: c.number + 1, Nodes: m.What.Nodes, Estimate: m.What.Work, Deadline: m.What.End}, run)
 	if d.Reason.Refused() {
 		return d.Reason
 	}
-	l := &sharedLeg{leg: m.Leg, number: c.number, group: group, what: m.What, began: d.Nodes != nil}
+	c.number++
+	l := &sharedLeg{leg: m.Leg, number: c.number, group: group, what: m.What, run: run, began: d.Nodes != nil}
 	c.shares[m.Leg] = l
 	c.order = append(c.order, l)
+	c.placed(now, group, l.number, d.Nodes)
 	c.version++
 	return bourse.Reason{}
 }
@@ -51,6 +52,14 @@ func (c *SharedCluster) confirm(now bourse.Time, from agents.ID, id bourse.LegID
 	if l == nil || l.state != locked {
 		return
 	}
+	c.moved(now, id, bourse.LockConfirmed)
+	if l.agree(); l.state != reserved {
+		c.tell(l)
+	}
+}
+
+// agree has a leg that is locked be confirmed, wherever its work stands by now.
+func (l *sharedLeg) agree() {
 	switch {
 	case l.ends > 0:
 		l.state = ended
@@ -58,13 +67,20 @@ func (c *SharedCluster) confirm(now bourse.Time, from agents.ID, id bourse.LegID
 		l.state = running
 	default:
 		l.state = reserved
-		return
 	}
-	c.tell(l)
 }
 
 // release takes a leg's work away, wherever it stands.
 func (c *SharedCluster) release(now bourse.Time, id bourse.LegID) {
+	if c.past.has(id) && c.shares[id] == nil {
+		return
+	}
+	c.moved(now, id, bourse.LockReleased)
+	c.giveUp(now, id)
+}
+
+// giveUp takes a leg off its nodes and out of the books.
+func (c *SharedCluster) giveUp(now bourse.Time, id bourse.LegID) {
 	if l := c.shares[id]; l != nil {
 		if l.state < ended && l.ends == 0 {
 			c.servers[l.group].End(l.number)

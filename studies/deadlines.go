@@ -16,20 +16,45 @@ func deadlines(s *configs.Site, jobs []bourse.LocalJob, seed uint64) []sites.Dea
 	stream := rand.New(rand.NewPCG(derived(seed, "deadlines "+s.Name), 0))
 	list := make([]sites.DeadlineJob, len(jobs))
 	for i, j := range jobs {
-		mean := s.Shared.Factor.Float()
-		if stream.Float64() >= s.Shared.Urgent.Float() {
-			mean *= s.Shared.Ratio.Float()
-		}
-		j.Run = max(j.Run, 1)
-		factor := 0.0
-		for draws := 0; factor <= 1; draws++ {
-			if factor = mean + mean/4*stream.NormFloat64(); draws == 100 {
-				factor = mean
-				break
-			}
-		}
-		left := min(bourse.Duration(factor*float64(j.Run)), bourse.MaxDuration)
-		list[i] = sites.DeadlineJob{LocalJob: j, Deadline: j.Submit.Add(max(left, 1))}
+		list[i] = withDeadline(s, j, stream)
 	}
 	return list
+}
+
+// withDeadline draws the deadline of a job.
+func withDeadline(s *configs.Site, j bourse.LocalJob, stream *rand.Rand) sites.DeadlineJob {
+	mean := s.Shared.Factor.Float()
+	if stream.Float64() >= s.Shared.Urgent.Float() {
+		mean *= s.Shared.Ratio.Float()
+	}
+	j.Run = max(j.Run, 1)
+	factor := 0.0
+	for draws := 0; factor <= 1; draws++ {
+		if factor = mean + mean/4*stream.NormFloat64(); draws == 100 {
+			factor = mean
+			break
+		}
+	}
+	left := min(bourse.Duration(factor*float64(j.Run)), bourse.MaxDuration)
+	return sites.DeadlineJob{LocalJob: j, Deadline: j.Submit.Add(max(left, 1))}
+}
+
+// EndlessDeadlines gives the local work of a site that takes deadlines and runs in
+// real time, such as Endless returns, its deadlines: of the same job the same in
+// every life, by a stream of its own.
+func EndlessDeadlines(s *configs.Site, work sites.Work, seed uint64) sites.DeadlineWork {
+	if work == nil {
+		return nil
+	}
+	seed = derived(seed, "deadlines "+s.Name)
+	return func(group int, begun, after bourse.Time) func() (sites.DeadlineJob, bool) {
+		next := work(group, begun, after)
+		return func() (sites.DeadlineJob, bool) {
+			j, ok := next()
+			if !ok {
+				return sites.DeadlineJob{}, false
+			}
+			return withDeadline(s, j, rand.New(rand.NewPCG(seed, uint64(j.Submit.Sub(begun))^uint64(j.ID)<<44))), true
+		}
+	}
 }

@@ -64,8 +64,15 @@ func runSite(cmd *cobra.Command, f processFlags, file string) error {
 		}
 	}
 	studies.DrawPromises(cfg.Name, seed, queues, &agent)
+	var behind agents.Durable
+	if cfg.Shared != nil {
+		behind = sites.NewDurableSharedCluster(sites.SharedConfig{Site: site, Groups: cfg.Groups, Options: cfg.SharedCluster(),
+			Work: studies.EndlessDeadlines(&cfg.Site, work, seed)})
+	} else {
+		behind = sites.NewDurableCluster(sites.ClusterConfig{Site: site, Groups: cfg.Groups, Queues: queues, Work: work})
+	}
 	return p.run(cmd.Context(), func() error {
-		err := p.add(cluster, sites.NewDurableCluster(sites.ClusterConfig{Site: site, Groups: cfg.Groups, Queues: queues, Work: work}))
+		err := p.add(cluster, behind)
 		if err != nil {
 			return err
 		}

@@ -111,9 +111,7 @@ func (q *Queue) Arrive(j Job, run bourse.Duration) Decision {
 	if d.Reason.Refused() {
 		return d
 	}
-	q.seen++
-	q.ids[j.ID] = struct{}{}
-	heap.Push(&q.waiting, waiter{Job: j, run: run, seq: q.seen})
+	q.enter(j, run)
 	return d
 }
 
@@ -165,11 +163,7 @@ func (q *Queue) Pass() []Event {
 				Detail: fmt.Sprintf("it would end at %v, after its deadline %v", end, w.Deadline)}})
 			continue
 		}
-		for _, i := range q.picks {
-			q.busy[i] = true
-		}
-		q.free -= w.Nodes
-		heap.Push(&q.running, runner{w.ID, q.now.Add(slowest.Runtime(w.run)), slices.Clone(q.picks)})
+		q.occupy(runner{w.ID, q.now.Add(slowest.Runtime(w.run)), slices.Clone(q.picks)})
 		q.events = append(q.events, Event{Job: w.ID, Kind: Started})
 	}
 	return q.events

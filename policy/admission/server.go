@@ -35,6 +35,13 @@ type Server interface {
 	// list is good until the next call. Time-shared nodes have none: there a job
 	// starts as it arrives.
 	Pass() []Event
+	// Nodes are those that a job runs on, nil if it waits. The list is good until
+	// the next change.
+	Nodes(id int64) []int
+	// Place, Save and Restore fill a server again after a restart.
+	Place(j Job, run bourse.Duration, nodes []int) bool
+	Save(m *bourse.ServerMemory)
+	Restore(m *bourse.ServerMemory) (lost []int64)
 	// Audit checks what must hold at all times; tests call it.
 	Audit() error
 }

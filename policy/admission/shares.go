@@ -140,10 +140,16 @@ func (s *Shares) Arrive(j Job, run bourse.Duration) Decision {
 	if d.Reason.Refused() {
 		return d
 	}
+	s.put(j, run, d.Nodes)
+	return d
+}
+
+// put has a job start on nodes.
+func (s *Shares) put(j Job, run bourse.Duration, nodes []int) {
 	p := s.placement()
-	p.nodes, p.left = append(p.nodes[:0], d.Nodes...), j.Nodes
+	p.nodes, p.left = append(p.nodes[:0], nodes...), len(nodes)
 	s.jobs[j.ID] = p
-	for _, i := range d.Nodes {
+	for _, i := range nodes {
 		n := &s.nodes[i]
 		n.settle(s.now)
 		n.add(task{job: j.ID, deadline: j.Deadline,
@@ -151,7 +157,6 @@ func (s *Shares) Arrive(j Job, run bourse.Duration) Decision {
 		s.turns[i] = n.reckon()
 		s.next = min(s.next, s.turns[i])
 	}
-	return d
 }
 
 // checkArrival panics if an id is there already, or a job takes no time.

@@ -65,7 +65,7 @@ func (t *Trail) take(at bourse.Time, group string, c claim, sign int) (over int)
 // is sure of is the time that the leg takes wherever in its window it lies.
 func (t *Trail) needs(l *siteLeg) []claim {
 	switch {
-	case !l.State.Blocks():
+	case !l.State.Blocks(), l.What.Work > 0: // a share is of no node alone
 		return nil
 	case l.State != bourse.Confirmed || !l.Flex.Movable(l.What):
 		return t.wanted(l)
@@ -118,6 +118,9 @@ type localJob struct {
 }
 
 func (t *Trail) started(at bourse.Time, f bourse.JobStarted) {
+	if f.Due > 0 {
+		return // of a site that takes deadlines: its nodes are shared
+	}
 	c := claim{f.Nodes, at, max(f.End, at)}
 	t.jobs[localJob{f.Group, f.Job}] = c
 	if over := t.take(at, f.Group, c, -1); over > 0 {
