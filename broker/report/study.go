@@ -30,14 +30,13 @@ type StudyRow struct {
 	Verdict          string
 }
 
-// Write writes the page: the rows as a table, and each measure as a figure.
+// Write writes the page: each measure as a figure, and all rows as a table.
 func (s *Study) Write(w io.Writer) error {
 	p := &page{Title: "Study: " + s.Name, Until: 1, Heads: []pageHead{{Title: "Study: " + s.Name, Line: fmt.Sprintf("Seed %d.", s.Seed), Finding: s.Finding}}}
 	table := pageTable{Head: []string{"Measure", "Setting", "Paper", "Here", "± 95 %", "Runs", "Verdict"}, Words: 3, Verdict: true, Note: strings.Join(s.Notes, " ")}
 	for _, r := range s.Rows {
 		table.Rows = append(table.Rows, []string{r.Measure, r.Setting, r.Said, studyNumber(r.Here), studyNumber(r.CI95), strconv.Itoa(r.Runs), r.Verdict})
 	}
-	p.add(pageSection{Title: "All figures", Tables: []pageTable{table}})
 	if len(s.Settings) > 0 {
 		p.add(pageSection{Title: "Configuration", Tables: []pageTable{settingsTable(s.Settings)}})
 	}
@@ -46,6 +45,7 @@ func (s *Study) Write(w io.Writer) error {
 		figures.Plots = append(figures.Plots, plot.onPage("", false))
 	}
 	p.add(figures)
+	p.add(pageSection{Title: "All figures", Tables: []pageTable{table}})
 	return p.write(w)
 }
 
