@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
@@ -80,6 +81,39 @@ func cut(s string, width int) string {
 		return s
 	}
 	return text.Trim(s, width-1) + "…"
+}
+
+// tableWidth is how many columns a table takes at most, and jobLeast how many of
+// them the identities of jobs are left where the rest is wide.
+const (
+	tableWidth = 100
+	jobLeast   = 17
+)
+
+// cutMiddle shortens an identity, of which both ends tell something.
+func cutMiddle(s string, width int) string {
+	r := []rune(s)
+	if len(r) <= width {
+		return s
+	}
+	tail := width / 2
+	return string(r[:width-1-tail]) + "…" + string(r[len(r)-tail:])
+}
+
+// fitting renders a table whose first column holds identities, which are cut where
+// it would be wider than tableWidth. fill makes it with identities of a width.
+func fitting(fill func(width int) table.Writer) string {
+	const whole = 1000
+	words := fill(whole).Render()
+	wide := text.LongestLineLen(words)
+	if wide <= tableWidth {
+		return words
+	}
+	for width := tableWidth; wide > tableWidth && width >= jobLeast; width-- {
+		words = fill(width).Render()
+		wide = text.LongestLineLen(words)
+	}
+	return words
 }
 
 // day shows an instant in local time as briefly as it is clear: the time of

@@ -110,16 +110,20 @@ func printJobs(out io.Writer, list []web.Job, now time.Time) {
 	if users {
 		head = slices.Insert(head, 1, "<user")
 	}
-	w := report.NewTable(head...)
-	for i := range list {
-		j := &list[i]
-		row := table.Row{j.ID, j.State, j.Nodes, cut(strings.Join(j.Sites, ","), siteWidth), both(j.Start, now), day(j.End, now), credits(j.Cost)}
-		if users {
-			row = slices.Insert(row, 1, any(cut(j.User, userWidth)))
+	rows := func(width int) table.Writer {
+		w := report.NewTable(head...)
+		for i := range list {
+			j := &list[i]
+			row := table.Row{cutMiddle(j.ID, width), j.State, j.Nodes, cut(strings.Join(j.Sites, ","), siteWidth), both(j.Start, now), day(j.End, now), credits(j.Cost)}
+			if users {
+				row[4] = day(j.Start, now) // there is less room
+				row = slices.Insert(row, 1, any(cut(j.User, userWidth)))
+			}
+			w.AppendRow(row)
 		}
-		w.AppendRow(row)
+		return w
 	}
-	fmt.Fprintln(out, w.Render())
+	fmt.Fprintln(out, fitting(rows))
 	blank := "\n"
 	for i := range list {
 		if j := &list[i]; unplaced(j) {

@@ -82,7 +82,7 @@ brokers look for others in their place.
 
 NAME is the operator's; one name is one window until its end. With
 --cancel the nodes are given back, before or during the window.`,
-		Example: "  bourse maintenance north disks --group main --nodes 8 --start 2026-03-01T18:00:00Z --end 2026-03-01T22:00:00Z\n" +
+		Example: "  bourse maintenance north disks --group main --nodes 8 \\\n      --start 2026-03-01T18:00:00Z --end 2026-03-01T22:00:00Z\n" +
 			"  bourse maintenance north disks --group main --end 4h --force\n  bourse maintenance north disks --cancel",
 		Args: arguments(2, 2, "a site and a name for the window"),
 	}, func(ctx context.Context, api *client.Client, args []string) (web.SiteState, error) {

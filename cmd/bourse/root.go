@@ -27,6 +27,7 @@ Results go to stdout, progress and messages to stderr. Exit status: 0 done,
 	}
 	root.SetFlagErrorFunc(badFlag)
 	root.AddCommand(commands()...)
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "FlagUsages", fmt.Sprintf("FlagUsagesWrapped %d", tableWidth)))
 	return root
 }
 

@@ -40,7 +40,8 @@ runs the embedded default.
 It ends with a table, a finding in one sentence and, with --out, the files
 report.html (a page with everything: figures, prices, and why each job got what
 it got), summary.json, jobs.csv, events.jsonl and gantt.svg. The same seed gives
-the same bytes; "bourse report" draws them again, or two runs side by side. With --runs N it runs N seeds in parallel and shows means with 95 %
+the same bytes; "bourse report" draws them again, or two runs side by side.
+With --runs N it runs N seeds in parallel and shows means with 95 %
 intervals; the files are those of the first seed.`,
 		Example: `  bourse simulate
   bourse simulate --seed 7 --out out

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"bourse"
+	"bourse/web"
+)
+
+// Help and tables fit a terminal of 100 columns.
+func TestHelp_FitsHundredColumns(t *testing.T) {
+	t.Parallel()
+	for _, c := range commands() {
+		var out bytes.Buffer
+		root := newRoot()
+		root.SetOut(&out)
+		root.SetArgs([]string{c.Name(), "--help"})
+		if err := root.Execute(); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(out.String()) {
+			if n := len([]rune(strings.TrimSpace(line))); n > tableWidth {
+				t.Errorf("%s --help: %d columns: %s", c.Name(), n, line)
+			}
+		}
+	}
+}
+
+func TestJobs_FitHundredColumnsWithLongNames(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	cost := web.Credits{Credits: 12_345 * bourse.Credit}
+	var list []web.Job
+	for i := range 3 {
+		list = append(list, web.Job{ID: fmt.Sprintf("%s-%d-k3f9m2q%d", strings.Repeat("long", 20), i, i), User: strings.Repeat("user", i+5), State: "abandoned",
+			Nodes: 1000, Sites: []string{"north", "south", "east", "west"}, Cost: &cost,
+			Start: web.Instant(now.AddDate(0, 0, 1).UnixMilli()), End: web.Instant(now.AddDate(0, 0, 2).UnixMilli())})
+	}
+	var out bytes.Buffer
+	printJobs(&out, list, now)
+	for line := range strings.Lines(out.String()) {
+		if n := len([]rune(strings.TrimSpace(line))); n > tableWidth {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	if !strings.Contains(out.String(), "k3f9m2q2 ") || !strings.Contains(out.String(), "long") {
+		t.Errorf("an identity has lost an end:\n%s", out.String())
+	}
+}
