@@ -87,7 +87,7 @@ func cut(s string, width int) string {
 // them the identities of jobs are left where the rest is wide.
 const (
 	tableWidth = 100
-	jobLeast   = 17
+	jobLeast   = 16
 )
 
 // cutMiddle shortens an identity, of which both ends tell something.
