@@ -1,36 +1,38 @@
 package web
 
 import (
-	"net/http"
-	"strings"
 	"testing"
 
-	"github.com/danielgtaylor/huma/v2"
+	"bourse"
 )
 
-// Every {name} of a path reaches its operation: the framework passes over fields
-// of an input that it cannot set, and the operation would see an empty name.
-func TestAPI_EveryNameInAPathIsBound(t *testing.T) {
+// What is offered for a job's place is for its own user to see and to answer; an
+// offer that is not there is not found, and a number below 1 is bad input.
+func TestShifts_AreTheUsersOwn(t *testing.T) {
 	t.Parallel()
 	h := world(t)
-	for _, s := range []*Server{brokerAPI(t, h), siteAPI(t, h)} {
-		for path, item := range s.api.OpenAPI().Paths {
-			for _, part := range strings.Split(path, "/") {
-				name := strings.Trim(part, "{}")
-				if name == part {
-					continue
-				}
-				for method, op := range map[string]*huma.Operation{http.MethodGet: item.Get, http.MethodPost: item.Post,
-					http.MethodPut: item.Put, http.MethodPatch: item.Patch, http.MethodDelete: item.Delete} {
-					bound := op == nil
-					for i := 0; op != nil && i < len(op.Parameters); i++ {
-						bound = bound || op.Parameters[i].In == "path" && op.Parameters[i].Name == name
-					}
-					if !bound {
-						t.Errorf("%s %s: %s is not bound", method, path, name)
-					}
-				}
-			}
+	s := brokerAPI(t, h)
+	id := submit(t, s, ana, wave("batch-ana1")).Jobs[0].ID
+	h.pass(bourse.Second)
+	var list ShiftOffers
+	if code := call(t, s, ana, "GET", "/v1/jobs/"+id+"/offers", nil, &list); code != 200 || len(list.Offers) != 0 {
+		t.Errorf("%d %+v", code, list)
+	}
+	if code := call(t, s, ben, "GET", "/v1/jobs/"+id+"/offers", nil, nil); code != 404 {
+		t.Errorf("ben sees ana's offers: %d", code)
+	}
+	for _, c := range []struct {
+		who  string
+		body any
+		want int
+	}{
+		{ana, ShiftAnswer{N: 1, Accept: true}, 404},
+		{ana, ShiftAnswer{N: 1}, 404},
+		{ben, ShiftAnswer{N: 1, Accept: true}, 404},
+		{ana, ShiftAnswer{N: 0, Accept: true}, 422},
+	} {
+		if code := call(t, s, c.who, "POST", "/v1/jobs/"+id+"/offers", c.body, nil); code != c.want {
+			t.Errorf("%s %+v: %d, want %d", c.who, c.body, code, c.want)
 		}
 	}
 }
