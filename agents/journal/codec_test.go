@@ -42,6 +42,8 @@ func draw(t *rapid.T, v reflect.Value) {
 	case v.CanInt():
 		n := rapid.Int64().Draw(t, "int")
 		v.SetInt(n >> (64 - v.Type().Bits()))
+	case v.CanFloat():
+		v.SetFloat(rapid.Float64().Draw(t, "float"))
 	default:
 		t.Fatalf("a fact has a %v: teach draw about it", v.Type())
 	}
