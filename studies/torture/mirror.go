@@ -56,7 +56,7 @@ func (l *legMirror) shift(f bourse.LegShifted) error {
 	case l.restored:
 		return nil // its window is no more known
 	case f.Turn <= turn:
-		return fmt.Errorf("S81: leg %v is moved for the %d. time after the %d.", f.Leg, f.Turn, turn)
+		return fmt.Errorf("S81: leg %v is moved as turn %d, after turn %d", f.Leg, f.Turn, turn)
 	case l.State != bourse.Confirmed && l.State != bourse.Running:
 		return fmt.Errorf("S81: leg %v is %v and is moved", f.Leg, l.State)
 	case !window.Holds(f.Start, f.End) || f.End.Sub(f.Start) != was.Duration():
