@@ -60,10 +60,21 @@ func (o *Outbox) Record(f Fact) { o.Facts = append(o.Facts, f) }
 
 // Reset empties the outbox for the next step.
 func (o *Outbox) Reset() {
-	clear(o.Sends)
-	clear(o.Alarms)
-	clear(o.Facts)
-	o.Sends, o.Alarms, o.Facts = o.Sends[:0], o.Alarms[:0], o.Facts[:0]
+	o.Sends, o.Alarms, o.Facts = Emptied(o.Sends), Emptied(o.Alarms), Emptied(o.Facts)
+}
+
+// maxKept is how many elements an emptied buffer has room for at most: the first
+// step of a restart may set an alarm for each of 100,000 reservations.
+const maxKept = 4096
+
+// Emptied returns a buffer without its elements, to be used again; one that has
+// grown large is left to the collector.
+func Emptied[E any](s []E) []E {
+	if cap(s) > maxKept {
+		return nil
+	}
+	clear(s)
+	return s[:0]
 }
 
 // Durable is an agent whose lasting state follows from its facts alone, so that

@@ -82,11 +82,7 @@ func (l *life) commit() {
 	for _, v := range b.views {
 		v.run(l)
 	}
-	clear(b.facts)
-	clear(b.sends)
-	clear(b.alarms)
-	clear(b.views)
-	*b = batch{facts: b.facts[:0], sends: b.sends[:0], alarms: b.alarms[:0], views: b.views[:0], marked: b.marked}
+	*b = batch{facts: agents.Emptied(b.facts), sends: agents.Emptied(b.sends), alarms: agents.Emptied(b.alarms), views: agents.Emptied(b.views), marked: b.marked}
 	if l.journal.Since() >= uint64(l.host.opt.SnapshotEvery) {
 		l.image()
 	}

@@ -62,6 +62,9 @@ func (p *process) run(ctx context.Context, begin func() error, serve func(web.Op
 	if listener != nil {
 		defer func() { _ = listener.Close() }()
 	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
 	p.host = live.NewHost(live.Options{Log: p.log})
 	if err := p.start(ctx, begin); err != nil {
 		_ = p.host.Stop(ctx)
@@ -127,6 +130,11 @@ func (p *process) start(ctx context.Context, begin func() error) error {
 	p.node, err = live.StartNode(o)
 	return err
 }
+
+// gcPercent is by how much the heap of an agent's process grows between two
+// collections, unless GOGC says otherwise: what an agent keeps lives long and it
+// makes little garbage, so memory is worth more than the time of the collector.
+const gcPercent = 50
 
 // processFlags are those of both kinds of processes.
 type processFlags struct{ untilEOF bool }
