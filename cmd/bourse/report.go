@@ -54,8 +54,8 @@ type reportFlags struct {
 }
 
 func (f *reportFlags) run(dirs []string, stdout io.Writer) error {
-	if f.figures != "" && f.figures != "svg" && f.figures != "png" {
-		return fmt.Errorf("--figures %q: svg or png is wanted", f.figures)
+	if err := checkFigures(f.figures); err != nil {
+		return err
 	}
 	var runs []*report.Report
 	for _, dir := range dirs {
@@ -122,19 +122,36 @@ func (f *reportFlags) write(out string, runs []*report.Report) ([]string, error)
 		if err != nil {
 			return nil, err
 		}
-		if err := os.MkdirAll(filepath.Join(out, figuresFolder), 0o755); err != nil {
+		if err := writeFigures(out, prefix, f.figures, plots, add); err != nil {
 			return nil, err
-		}
-		for k := range plots {
-			p := &plots[k]
-			name := filepath.Join(figuresFolder, prefix+p.Name)
-			if err := add(name+"."+f.figures, func(w io.Writer) error { return p.Write(w, f.figures) }); err != nil {
-				return nil, err
-			}
-			if err := add(name+".csv", p.WriteCSV); err != nil {
-				return nil, err
-			}
 		}
 	}
 	return written, nil
+}
+
+// writeFigures hands every figure, in a format, and the data behind it to add, as
+// files of the folder figures.
+func writeFigures(out, prefix, format string, plots []report.Plot, add func(name string, write func(io.Writer) error) error) error {
+	if err := os.MkdirAll(filepath.Join(out, figuresFolder), 0o755); err != nil {
+		return err
+	}
+	for k := range plots {
+		p := &plots[k]
+		name := filepath.Join(figuresFolder, prefix+p.Name)
+		if err := add(name+"."+format, func(w io.Writer) error { return p.Write(w, format) }); err != nil {
+			return err
+		}
+		if err := add(name+".csv", p.WriteCSV); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkFigures refuses a format that figures are not written in.
+func checkFigures(format string) error {
+	if format != "" && format != "svg" && format != "png" {
+		return fmt.Errorf("--figures %q: svg or png is wanted", format)
+	}
+	return nil
 }

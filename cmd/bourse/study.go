@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -92,6 +93,7 @@ NAME.csv and NAME.html.`,
 	flags.Uint64Var(&f.seed, "seed", 1, "the first seed")
 	flags.BoolVar(&f.quick, "quick", false, "fewer seeds, under 20 s; the same rows")
 	flags.StringVar(&f.out, "out", "", "folder for the files; without it nothing is written")
+	flags.StringVar(&f.figures, "figures", "", "also write each figure as a file, with its data: svg or png; wants --out")
 	flags.BoolVar(&f.json, "json", false, "print JSON")
 	return cmd
 }
@@ -103,6 +105,7 @@ type studyFlags struct {
 	seed        uint64
 	quick, json bool
 	out         string
+	figures     string
 }
 
 func experimentNames() string {
@@ -128,6 +131,10 @@ func (f *studyFlags) run(name string, runsGiven bool, stdout, stderr io.Writer) 
 		return fmt.Errorf("study %q is unknown; the studies are %s", name, experimentNames())
 	case runsGiven && (f.runs < 1 || f.runs > maxStudyRuns):
 		return fmt.Errorf("--runs %d: 1 to %d are wanted", f.runs, maxStudyRuns)
+	case f.figures != "" && f.out == "":
+		return errors.New("--figures wants a folder to write them into, --out DIR")
+	case checkFigures(f.figures) != nil:
+		return checkFigures(f.figures)
 	case e.traces == "" && len(f.traces) > 0:
 		return fmt.Errorf("--trace %s: study %s draws what it works on and takes no trace", f.traces[0], name)
 	}
@@ -156,6 +163,14 @@ func (f *studyFlags) run(name string, runsGiven bool, stdout, stderr io.Writer) 
 		}
 		if err := writeStudy(f.out, page); err != nil {
 			return failed(err)
+		}
+		if f.figures != "" {
+			add := func(name string, write func(io.Writer) error) error {
+				return files.Replace(filepath.Join(f.out, name), write)
+			}
+			if err := writeFigures(f.out, "", f.figures, page.Plots(), add); err != nil {
+				return failed(err)
+			}
 		}
 	}
 	if f.json {

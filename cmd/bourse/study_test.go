@@ -31,7 +31,7 @@ func TestStudy_PrintsAndWritesTheSameRows(t *testing.T) {
 		t.Skip("a second of simulations")
 	}
 	dir := filepath.Join(t.TempDir(), "out")
-	stdout, stderr, err := study(t, "admission", "--runs", "1", "--seed", "5", "--json", "--out", dir)
+	stdout, stderr, err := study(t, "admission", "--runs", "1", "--seed", "5", "--json", "--out", dir, "--figures", "svg")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,6 +52,11 @@ func TestStudy_PrintsAndWritesTheSameRows(t *testing.T) {
 	for _, r := range rows {
 		if r.Measure == "" || r.Setting == "" || r.Verdict == "" || r.Here == nil || r.CI95 == nil || r.Runs != 1 {
 			t.Errorf("row %+v", r)
+		}
+	}
+	for _, name := range []string{"study-1.svg", "study-1.csv"} {
+		if b, err := os.ReadFile(filepath.Join(dir, figuresFolder, name)); err != nil || len(b) < 100 {
+			t.Errorf("figure %s: %d bytes, %v", name, len(b), err)
 		}
 	}
 	written, err := os.ReadFile(filepath.Join(dir, "admission.json"))
@@ -114,6 +119,8 @@ func TestStudy_BadInputNamesTheRemedy(t *testing.T) {
 		{[]string{"admissions"}, `study "admissions" is unknown; the studies are `},
 		{[]string{"admission", "--runs", "0"}, "--runs 0: 1 to 10000 are wanted"},
 		{[]string{"admission", "--trace", "nowhere.swf"}, "nowhere.swf"},
+		{[]string{"admission", "--figures", "svg"}, "--figures wants a folder to write them into, --out DIR"},
+		{[]string{"admission", "--figures", "gif", "--out", t.TempDir()}, `--figures "gif": svg or png is wanted`},
 		{[]string{"admission", "--trace", short, "--trace", "b.swf"}, "--trace b.swf: the study takes one trace, SDSC SP2; 2 are given"},
 		{[]string{"admission", "--trace", short}, "short.swf: the trace has 1 jobs; 3000 or more are wanted"},
 		{[]string{"sla-reservations", "--trace", short}, "short.swf: the trace has 0 whole intervals"},
