@@ -109,7 +109,7 @@ func (t *Trail) obeys(x *tx) {
 	}
 	switch {
 	case !ok:
-	case nodes != r.Nodes:
+	case nodes != r.SizeOn(nodes).Nodes: // a moldable job has several
 		t.breaks("I9", "transaction %v is of %d nodes, job %s asks for %d", f.Tx, nodes, f.Job, r.Nodes)
 	case cost > r.Budget:
 		t.breaks("I9", "transaction %v costs %v credits, the budget of job %s is %v", f.Tx, cost, f.Job, r.Budget)
