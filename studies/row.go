@@ -2,10 +2,9 @@ package studies
 
 import (
 	"encoding/json"
-	"math"
 	"strconv"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"bourse/broker/report"
 )
 
 // Row is one figure of a study beside what the paper says of it.
@@ -66,23 +65,10 @@ const (
 // interval is the mean of independent values and the half-width of its 95 %
 // interval by Student's t; 0 for fewer than two values.
 func interval(values []float64) (mean, half float64) {
-	n := float64(len(values))
-	if n == 0 {
+	if len(values) == 0 {
 		return 0, 0
 	}
-	for _, v := range values {
-		mean += v
-	}
-	mean /= n
-	if n == 1 {
-		return mean, 0
-	}
-	squares := 0.0
-	for _, v := range values {
-		squares += (v - mean) * (v - mean)
-	}
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(0.975)
-	return mean, t * math.Sqrt(squares/(n-1)/n)
+	return report.Interval(values)
 }
 
 // paired is the interval of the differences a[i] - b[i] of runs that drew the
