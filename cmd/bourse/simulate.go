@@ -127,7 +127,7 @@ func (f *simulateFlags) simulate(sim *studies.Simulation, stdout, stderr io.Writ
 		}
 		rec = studies.Record{Keep: true, Events: folder.Events()}
 	}
-	bar := f.progress(stderr)
+	bar := runsProgress(stderr, "seeds", f.runs, 0)
 	var first *report.Report
 	var all []report.Summary
 	err := sim.RunSeeds(f.seed, f.runs, rec, func(r *report.Report) error {
@@ -184,13 +184,15 @@ func (f *simulateFlags) show(first *report.Report, all []report.Summary, stdout 
 	return err
 }
 
-// progress shows how many runs are done, on a terminal and for several runs
-// only.
-func (f *simulateFlags) progress(stderr io.Writer) *progressbar.ProgressBar {
+// runsProgress shows how many runs are done, counted from those that are there
+// already, on a terminal and for several runs only.
+func runsProgress(stderr io.Writer, what string, runs, from int) *progressbar.ProgressBar {
 	file, ok := stderr.(*os.File)
-	if !ok || f.runs < 2 || !term.IsTerminal(int(file.Fd())) {
-		return progressbar.DefaultSilent(int64(f.runs))
+	if !ok || runs < 2 || !term.IsTerminal(int(file.Fd())) {
+		return progressbar.DefaultSilent(int64(runs))
 	}
-	return progressbar.NewOptions(f.runs, progressbar.OptionSetWriter(stderr),
-		progressbar.OptionSetDescription("seeds"), progressbar.OptionShowCount(), progressbar.OptionClearOnFinish())
+	bar := progressbar.NewOptions(runs, progressbar.OptionSetWriter(stderr),
+		progressbar.OptionSetDescription(what), progressbar.OptionShowCount(), progressbar.OptionClearOnFinish())
+	_ = bar.Add(from) // it can only fail to draw
+	return bar
 }

@@ -4,11 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"bourse/broker/report"
 	"bourse/configs"
@@ -87,7 +84,7 @@ func (f *sweepFlags) run(file string, stdout, stderr io.Writer) error {
 	if n := sheet.finished(); n > 0 {
 		fmt.Fprintf(stderr, "%s: %d of %d runs are there\n", f.out, n, sweep.Runs())
 	}
-	bar := sweepProgress(stderr, sweep.Runs(), sheet.finished())
+	bar := runsProgress(stderr, "runs", sweep.Runs(), sheet.finished())
 	err = sweep.Run(sheet.has, func(r studies.SweepRun) error {
 		if err := sheet.add(r); err != nil {
 			return failed(err)
@@ -122,18 +119,6 @@ func (f *sweepFlags) run(file string, stdout, stderr io.Writer) error {
 		_, err = fmt.Fprintf(stdout, "Files in %s: %s, %s, %s.\n", f.out, sweepRuns, sweepSummary, sweepFile)
 	}
 	return failed(err)
-}
-
-// sweepProgress shows how many runs are done, on a terminal only.
-func sweepProgress(stderr io.Writer, runs, from int) *progressbar.ProgressBar {
-	file, ok := stderr.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
-		return progressbar.DefaultSilent(int64(runs))
-	}
-	bar := progressbar.NewOptions(runs, progressbar.OptionSetWriter(stderr),
-		progressbar.OptionSetDescription("runs"), progressbar.OptionShowCount(), progressbar.OptionClearOnFinish())
-	bar.Add(from)
-	return bar
 }
 
 // sweepColumns are the measures of the terminal's table, of every VO. The files
