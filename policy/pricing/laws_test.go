@@ -9,6 +9,7 @@ import (
 
 	"bourse"
 	"bourse/policy/backfill"
+	"bourse/policy/backfill/backfilltest"
 )
 
 // drawState draws a state by way of rapid, so that a failure shrinks.
@@ -186,15 +187,15 @@ func TestDelays_AreWhatReserveMakesOfThePromises(t *testing.T) {
 	}
 }
 
-// The plan is the one that the queue's own package makes.
+// The plan is the one that living through it comes to.
 func TestStarts_EqualTheQueuesOwnPlan(t *testing.T) {
 	t.Parallel()
 	r, b := rand.New(rand.NewPCG(9, 9)), NewBook()
 	for i := range 6_000 {
 		s := randomState(r, policies[i%len(policies)], 1+r.IntN(12), 14, int64(1+r.IntN(20)))
 		b.Reset(s)
-		if want := backfill.Plan(s); !slices.Equal(b.Starts(), want) {
-			t.Fatalf("starts %v, backfill.Plan %v\n%+v", b.Starts(), want, s)
+		if want := backfilltest.Plan(s); !slices.Equal(b.Starts(), want) {
+			t.Fatalf("starts %v, the plain plan %v\n%+v", b.Starts(), want, s)
 		}
 	}
 }

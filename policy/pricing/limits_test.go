@@ -107,31 +107,7 @@ func TestRates_BaseRoundsOnce(t *testing.T) {
 	if c := Base(price, 2, 3000); c != 1667 {
 		t.Errorf("2 nodes for 3 s cost %d, want 1667", c)
 	}
-	if c := BestEffort(price, 2000, 2, 3000); c != 3333 {
-		t.Errorf("at double rate %d, want 3333", c)
-	}
-	if f := Fare(price, 2, 3000, 6000); f != (bourse.Fare{Base: 1667, Additive: 1667}) {
-		t.Errorf("fare %+v", f)
-	}
 	if c := Base(bourse.MaxPrice, 1<<40, bourse.MaxDuration); c != bourse.MaxCredits {
 		t.Errorf("a cost beyond int64 is %v", c)
-	}
-	if c := BestEffort(bourse.MaxPrice, 1<<62, 1, 1); c != bourse.MaxCredits {
-		t.Errorf("a rate beyond all is %v", c)
-	}
-	if rho := Rho(6000, 2, 3000); rho != 1 {
-		t.Errorf("rho %v, want 1", rho)
-	}
-}
-
-func TestScheme_ReadsWhatStringWrites(t *testing.T) {
-	t.Parallel()
-	for _, s := range []Scheme{Adaptive, Fixed} {
-		if got, err := ParseScheme(s.String()); err != nil || got != s {
-			t.Errorf("%v: %v, %v", s, got, err)
-		}
-	}
-	if _, err := ParseScheme("flat"); err == nil {
-		t.Error("flat is a scheme")
 	}
 }

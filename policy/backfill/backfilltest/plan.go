@@ -1,13 +1,19 @@
-package backfill
+// Package backfilltest plans a queue in the plainest way there is: the twin that
+// the faster plans of backfill and pricing are tested against. Only tests import
+// it.
+package backfilltest
 
-import "bourse"
+import (
+	"bourse"
+	"bourse/policy/backfill"
+)
 
 // Plan returns the planned start of every queued job of s, in queue order:
 // estimates taken as runtimes, no further arrivals, reservations kept.
 //
 // Passes run at s.Now and at every later instant at which something ends: a
 // running job by its estimate, a reservation, or a job planned here. Each is
-// the pass of Group: in queue order a job starts if it fits from that instant
+// the pass of backfill.Group: in queue order a job starts if it fits from that instant
 // on, against the holds of the blocked jobs before it; the first Policy.Reserve
 // blocked jobs hold their earliest fit; under FCFS the first blocked job stops
 // the pass.
@@ -17,10 +23,9 @@ import "bourse"
 // promises.
 //
 // A job that can never start (more nodes than ever come free) has Never. Plan
-// changes nothing, shares nothing with s, and is written to be read: it costs
-// a walk over the queue and the profile for every end. It is the twin that
-// faster plans are tested against.
-func Plan(s *State) []bourse.Time {
+// changes nothing, shares nothing with s, and costs a walk over the queue and the
+// profile for every end.
+func Plan(s *backfill.State) []bourse.Time {
 	if s.Policy.Conservative() {
 		return promises(s)
 	}
@@ -31,14 +36,14 @@ func Plan(s *State) []bourse.Time {
 	}
 	for t := s.Now; t < bourse.Never; t = nextEnd(s, starts, t) {
 		free.From(t)
-		planPass(s, free.Clone(), starts, t, func(q Queued) { free.Add(t, t.Add(q.Estimate), -q.Nodes) })
+		planPass(s, free.Clone(), starts, t, func(q backfill.Queued) { free.Add(t, t.Add(q.Estimate), -q.Nodes) })
 	}
 	return starts
 }
 
 // planPass runs one pass at t over the jobs without a start; work is the free
 // profile, to be spent on the holds, and take is told of each start.
-func planPass(s *State, work bourse.Profile, starts []bourse.Time, t bourse.Time, take func(Queued)) {
+func planPass(s *backfill.State, work bourse.Profile, starts []bourse.Time, t bourse.Time, take func(backfill.Queued)) {
 	holds := 0
 	for i, q := range s.Queue {
 		if starts[i] < bourse.Never {
@@ -64,7 +69,7 @@ func planPass(s *State, work bourse.Profile, starts []bourse.Time, t bourse.Time
 
 // nextEnd is the first instant after t at which a running job, a reservation
 // or a planned job ends, or Never.
-func nextEnd(s *State, starts []bourse.Time, t bourse.Time) bourse.Time {
+func nextEnd(s *backfill.State, starts []bourse.Time, t bourse.Time) bourse.Time {
 	next := bourse.Never
 	consider := func(end bourse.Time) {
 		if end > t {
@@ -86,7 +91,7 @@ func nextEnd(s *State, starts []bourse.Time, t bourse.Time) bourse.Time {
 }
 
 // promises is the plan of the conservative policy.
-func promises(s *State) []bourse.Time {
+func promises(s *backfill.State) []bourse.Time {
 	work := s.Free.Clone()
 	starts := make([]bourse.Time, len(s.Queue))
 	for i, q := range s.Queue {
