@@ -70,7 +70,8 @@ var rooms = []room{
 	{"agents/certificate", []string{".", "agents"}, world},
 	{"agents/live", []string{".", "agents", "agents/certificate", "agents/wire", "agents/journal"}, world},
 	{"agents/wire", []string{".", "policy/...", "agents"}, world},
-	{"agents/journal", []string{".", "agents", "agents/plant"}, world},
+	{"parallel", nil, parallel},
+	{"agents/journal", []string{".", "agents", "agents/plant", "parallel"}, world},
 	{"agents/journal/audit", []string{".", "agents"}, core},
 	{"sites", []string{".", "policy/...", "agents", "agents/plant"}, core},
 	{"files", nil, world},
@@ -82,7 +83,7 @@ var rooms = []room{
 	{"broker/report/draw", nil, world}, // fonts and PNG
 	{"web/...", []string{".", "policy/...", "agents", "agents/certificate", "sites", "broker", "broker/...", "web"}, world},
 	{"configs", []string{".", "policy/...", "agents", "sites", "sites/swf", "broker"}, world},
-	{"studies/...", []string{".", "policy/...", "agents", "agents/sim", "agents/journal", "agents/journal/audit", "agents/plant", "sites", "sites/swf", "broker", "broker/report", "configs", "studies/..."}, parallel},
+	{"studies/...", []string{".", "parallel", "policy/...", "agents", "agents/sim", "agents/journal", "agents/journal/audit", "agents/plant", "sites", "sites/swf", "broker", "broker/report", "configs", "studies/..."}, parallel},
 	{"cmd/...", []string{"..."}, world},
 }
 

@@ -194,9 +194,8 @@ func runAdmissions(jobs []admissionJob, cells []admissionCell, opt AdmissionOpti
 		draws[i] = drawAdmission(len(jobs), opt.Seed+uint64(i))
 	}
 	total := len(cells) * opt.Runs
-	results := make([]admissionOutcome, total)
-	onAll(total, func() func(int) {
-		return func(i int) { results[i] = runAdmission(&cells[i/opt.Runs], jobs, draws[i%opt.Runs]) }
+	results := collect(total, func() func(int) admissionOutcome {
+		return func(i int) admissionOutcome { return runAdmission(&cells[i/opt.Runs], jobs, draws[i%opt.Runs]) }
 	}, opt.Done)
 	outcomes := make(map[admissionCell][]admissionOutcome, len(cells))
 	for k, c := range cells {

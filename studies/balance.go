@@ -118,16 +118,16 @@ func LoadBalancing(opt BalanceOptions) ([]Row, error) {
 		r.users[i] = make([]marketOutcome, opt.Runs)
 	}
 	settings := len(r.cells) + len(regimes)
-	failures := make([]error, settings*opt.Runs)
-	onAll(len(failures), func() func(int) {
-		return func(i int) {
+	failures := collect(settings*opt.Runs, func() func(int) error {
+		return func(i int) (err error) {
 			run, s := i/settings, i%settings
 			seed := opt.Seed + uint64(run)
 			if s < len(r.cells) {
-				r.outcomes[s][run], failures[i] = balanceRun(scenario, load, r.cells[s], seed)
+				r.outcomes[s][run], err = balanceRun(scenario, load, r.cells[s], seed)
 			} else {
-				r.users[s-len(r.cells)][run], failures[i] = marketRun(scenario, load, regimes[s-len(r.cells)], seed)
+				r.users[s-len(r.cells)][run], err = marketRun(scenario, load, regimes[s-len(r.cells)], seed)
 			}
+			return err
 		}
 	}, opt.Done)
 	if err := errors.Join(failures...); err != nil {

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"sync"
 
 	"bourse"
+	"bourse/parallel"
 	"bourse/policy/backfill"
 	"bourse/policy/choice"
 	"bourse/sites"
@@ -273,7 +273,6 @@ type pricingPiece struct {
 	part     int // of the sample; -1: the setting itself
 	outcome  pricingOutcome
 	measured []measuredDelay
-	err      error
 }
 
 // samplePart is how many reservations are left out in a piece of work.
@@ -312,29 +311,6 @@ func AdaptivePricing(traces []PricingTrace, opt PricingOptions) ([]Row, error) {
 	return p.rows, nil
 }
 
-// errorPlace remembers the first piece of work that failed: those after it need
-// not be done, and those before it are, so that the error does not depend on how
-// many workers there were.
-type errorPlace struct {
-	mu    sync.Mutex
-	place int // from 1; 0: none failed
-}
-
-// before reports whether a piece before i failed.
-func (e *errorPlace) before(i int) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.place > 0 && e.place <= i
-}
-
-func (e *errorPlace) note(i int, err error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if err != nil && (e.place == 0 || e.place > i+1) {
-		e.place = i + 1
-	}
-}
-
 // run runs all settings, each of its runs, on all processors.
 func (p *pricingPlan) run(opt PricingOptions) (*pricingResults, error) {
 	var pieces []pricingPiece
@@ -350,37 +326,38 @@ func (p *pricingPlan) run(opt PricingOptions) (*pricingResults, error) {
 			}
 		}
 	}
-	var stop errorPlace
-	onAll(len(pieces), func() func(int) {
-		return func(i int) {
-			if stop.before(i) {
-				return
-			}
+	err := parallel.Do(len(pieces), func() func(int) error {
+		return func(i int) (err error) {
 			x := &pieces[i]
-			defer func() { stop.note(i, x.err) }()
 			r := &pricingRun{&p.traces[x.key.trace], opt.Seed + uint64(x.run)}
 			if x.part < 0 {
-				x.outcome, x.err = r.run(&x.key.cell)
+				x.outcome, err = r.run(&x.key.cell)
 			} else {
-				x.measured, x.err = r.measure(&x.key.cell, opt.Sample, x.part)
+				x.measured, err = r.measure(&x.key.cell, opt.Sample, x.part)
 			}
+			return err
 		}
-	}, opt.Done)
+	}, func(i int, err error) error {
+		if opt.Done != nil {
+			opt.Done(i+1, len(pieces))
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
 	results := &pricingResults{map[pricingKey][]pricingOutcome{}, map[pricingKey][]quoteOutcome{}}
 	measured := map[pricingKey][]measuredDelay{}
 	for i := range pieces {
 		x := &pieces[i]
-		switch {
-		case x.err != nil:
-			return nil, x.err
-		case x.part < 0:
+		if x.part < 0 {
 			results.outcomes[x.key] = append(results.outcomes[x.key], x.outcome)
-		default:
-			measured[x.key] = append(measured[x.key], x.measured...)
-			if last := (opt.Sample - 1) / samplePart; x.part == last {
-				results.quotes[x.key] = append(results.quotes[x.key], judge(measured[x.key]))
-				measured[x.key] = nil
-			}
+			continue
+		}
+		measured[x.key] = append(measured[x.key], x.measured...)
+		if last := (opt.Sample - 1) / samplePart; x.part == last {
+			results.quotes[x.key] = append(results.quotes[x.key], judge(measured[x.key]))
+			measured[x.key] = nil
 		}
 	}
 	return results, nil

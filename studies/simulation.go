@@ -3,13 +3,12 @@ package studies
 import (
 	"fmt"
 	"io"
-	"runtime"
-	"sync"
 
 	"bourse"
 	"bourse/agents"
 	"bourse/broker/report"
 	"bourse/configs"
+	"bourse/parallel"
 )
 
 // Simulation is one scenario to be run in virtual time. Its traces have been
@@ -76,47 +75,21 @@ func (s *Simulation) RunSeeds(first uint64, runs int, rec Record, done func(*rep
 		report *report.Report
 		err    error
 	}
-	results := make([]chan result, runs)
-	for i := range results {
-		results[i] = make(chan result, 1)
-	}
-	var next, stop int
-	var mu sync.Mutex
-	take := func() int {
-		mu.Lock()
-		defer mu.Unlock()
-		if stop > 0 || next == runs {
-			return runs
-		}
-		next++
-		return next - 1
-	}
-	for range min(runs, runtime.GOMAXPROCS(0)) {
-		go func() {
-			for i := take(); i < runs; i = take() {
-				r := rec
-				if i > 0 {
-					r = Record{}
-				}
-				rep, err := s.Run(first+uint64(i), r)
-				results[i] <- result{rep, err}
+	return parallel.Do(runs, func() func(int) result {
+		return func(i int) result {
+			r := rec
+			if i > 0 {
+				r = Record{}
 			}
-		}()
-	}
-	for i := range results {
-		r := <-results[i]
-		err := r.err
-		if err == nil {
-			err = done(r.report)
+			rep, err := s.Run(first+uint64(i), r)
+			return result{rep, err}
 		}
-		if err != nil {
-			mu.Lock()
-			stop++
-			mu.Unlock()
-			return err
+	}, func(_ int, r result) error {
+		if r.err != nil {
+			return r.err
 		}
-	}
-	return nil
+		return done(r.report)
+	})
 }
 
 // header says what the run is made of.

@@ -3,9 +3,7 @@ package studies
 import (
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -277,32 +275,11 @@ type slaResults struct {
 // runSLAs runs every setting on every interval, runs draws each, on all
 // processors.
 func runSLAs(list [][]bourse.LocalJob, cells []slaCell, opt SLAOptions) *slaResults {
-	total := len(list) * opt.Runs
-	results := make([][]slaOutcome, total)
-	var next, done int
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	for range min(total, runtime.GOMAXPROCS(0)) {
-		wg.Go(func() {
-			for {
-				mu.Lock()
-				i := next
-				next++
-				mu.Unlock()
-				if i >= total {
-					return
-				}
-				results[i] = runInterval(list[i/opt.Runs], cells, opt.Seed+uint64(i%opt.Runs), i/opt.Runs)
-				mu.Lock()
-				done++
-				if opt.Done != nil {
-					opt.Done(done, total)
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	wg.Wait()
+	results := collect(len(list)*opt.Runs, func() func(int) []slaOutcome {
+		return func(i int) []slaOutcome {
+			return runInterval(list[i/opt.Runs], cells, opt.Seed+uint64(i%opt.Runs), i/opt.Runs)
+		}
+	}, opt.Done)
 	r := &slaResults{outcomes: map[slaCell][]slaOutcome{}, intervals: len(list), runs: opt.Runs}
 	for k, c := range cells {
 		r.outcomes[c] = make([]slaOutcome, len(list))

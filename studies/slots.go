@@ -204,13 +204,11 @@ func SlotSearch(opt SlotSearchOptions) ([]Row, error) {
 
 // slotSearch does the blocks of all runs, of so many cycles each.
 func slotSearch(opt SlotSearchOptions, cycles int) []slotBlock {
-	blocks := make([]slotBlock, opt.Runs*slotBlocks)
-	onAll(len(blocks), func() func(int) {
+	return collect(opt.Runs*slotBlocks, func() func(int) slotBlock {
 		d := newSlotDesk()
-		return func(i int) {
+		return func(i int) slotBlock {
 			seed := derived(opt.Seed+uint64(i/slotBlocks), "slot-search")
-			blocks[i] = d.run(rand.New(rand.NewPCG(seed, uint64(i%slotBlocks))), cycles)
+			return d.run(rand.New(rand.NewPCG(seed, uint64(i%slotBlocks))), cycles)
 		}
 	}, opt.Done)
-	return blocks
 }

@@ -2,11 +2,10 @@ package studies
 
 import (
 	"fmt"
-	"runtime"
-	"sync"
 
 	"bourse/broker/report"
 	"bourse/configs"
+	"bourse/parallel"
 )
 
 // Sweep runs the points of a sweep, each with the same seeds, as many runs at
@@ -32,53 +31,30 @@ func (s *Sweep) Seed(run int) uint64 { return s.Config.Seed + uint64(run%s.Confi
 // Point is the point of a run.
 func (s *Sweep) Point(run int) int { return run / s.Config.Runs }
 
-// Run runs all runs but those that skip names, and hands each to done when it is
-// over, one at a time, in the order in which they come to their end: that alone
-// differs from one call to another. It stops at the first error.
+// Run runs all runs but those that skip names, and hands each to done, in order of
+// the runs. It stops at the first error.
 func (s *Sweep) Run(skip func(run int) bool, done func(SweepRun) error) error {
+	var missing []int
+	for n := range s.Runs() {
+		if !skip(n) {
+			missing = append(missing, n)
+		}
+	}
 	type result struct {
-		SweepRun
-		err error
+		figures []report.Figure
+		err     error
 	}
-	results := make(chan result)
-	var mu sync.Mutex
-	next, stopped := 0, false
-	take := func() int {
-		mu.Lock()
-		defer mu.Unlock()
-		for next < s.Runs() && skip(next) {
-			next++
+	return parallel.Do(len(missing), func() func(int) result {
+		return func(i int) result {
+			figures, err := s.run(missing[i])
+			return result{figures, err}
 		}
-		if stopped || next == s.Runs() {
-			return -1
+	}, func(i int, r result) error {
+		if r.err != nil {
+			return r.err
 		}
-		next++
-		return next - 1
-	}
-	var workers sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		workers.Go(func() {
-			for n := take(); n >= 0; n = take() {
-				figures, err := s.run(n)
-				results <- result{SweepRun{n, figures}, err}
-			}
-		})
-	}
-	go func() { workers.Wait(); close(results) }()
-	var failed error
-	for r := range results {
-		if failed == nil {
-			if failed = r.err; failed == nil {
-				failed = done(r.SweepRun)
-			}
-		}
-		if failed != nil {
-			mu.Lock()
-			stopped = true
-			mu.Unlock()
-		}
-	}
-	return failed
+		return done(SweepRun{missing[i], r.figures})
+	})
 }
 
 // run runs one.

@@ -3,11 +3,10 @@ package journal
 import (
 	"fmt"
 	"io"
-	"runtime"
-	"sync"
 
 	"bourse"
 	"bourse/agents"
+	"bourse/parallel"
 )
 
 // Record is one record of a journal.
@@ -153,53 +152,23 @@ type decoded struct {
 
 // decodeParallel decodes chunks ahead of the visitor, a few for each processor.
 func (s *segment) decodeParallel(codec *Codec, ends []int, visit func(Record) error) error {
-	workers := runtime.GOMAXPROCS(0)
-	results := make([]chan decoded, len(ends))
-	for i := range results {
-		results[i] = make(chan decoded, 1)
-	}
-	work := make(chan int)
-	done := make(chan struct{})
-	ahead := make(chan struct{}, 2*workers)
-	var wg sync.WaitGroup
-	for range workers {
-		wg.Go(func() {
-			d := newReader(codec)
-			for c := range work {
-				from := 0
-				if c > 0 {
-					from = ends[c-1]
-				}
-				results[c] <- s.chunk(d, from, ends[c])
+	return parallel.Do(len(ends), func() func(int) decoded {
+		d := newReader(codec)
+		return func(c int) decoded {
+			from := 0
+			if c > 0 {
+				from = ends[c-1]
 			}
-		})
-	}
-	go func() {
-		defer close(work)
-		for c := range ends {
-			select {
-			case ahead <- struct{}{}:
-			case <-done:
-				return
-			}
-			work <- c
+			return s.chunk(d, from, ends[c])
 		}
-	}()
-	defer wg.Wait()
-	defer close(done)
-	for c := range ends {
-		r := <-results[c]
-		<-ahead
+	}, func(_ int, r decoded) error {
 		for i := range r.records {
 			if err := visit(r.records[i]); err != nil {
 				return err
 			}
 		}
-		if r.err != nil {
-			return r.err
-		}
-	}
-	return nil
+		return r.err
+	})
 }
 
 // chunk decodes the records [from, to) up to the first error.

@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"sync"
 
 	"bourse"
 	"bourse/agents"
 	"bourse/agents/journal"
 	"bourse/agents/sim"
+	"bourse/parallel"
 )
 
 // Options say how a run is made.
@@ -115,41 +115,15 @@ func stack() string {
 
 // Each runs seeds from first on, as many at once as there are processors, and
 // calls done after each in the order of the seeds; the first error of done ends
-// it.
+// it. Every eighth seed is run twice.
 func Each(first uint64, n int, opt Options, done func(Result) error) error {
-	results := make([]chan Result, n)
-	for i := range results {
-		results[i] = make(chan Result, 1)
-	}
-	var mu sync.Mutex
-	next, over := 0, false
-	take := func() int {
-		mu.Lock()
-		defer mu.Unlock()
-		if over || next == n {
-			return n
+	return parallel.Do(n, func() func(int) Result {
+		return func(i int) Result {
+			o := opt
+			o.Rerun = opt.Rerun || i%8 == 0
+			return Run(first+uint64(i), o)
 		}
-		next++
-		return next - 1
-	}
-	for range min(n, runtime.GOMAXPROCS(0)) {
-		go func() {
-			for i := take(); i < n; i = take() {
-				o := opt
-				o.Rerun = opt.Rerun || i%8 == 0
-				results[i] <- Run(first+uint64(i), o)
-			}
-		}()
-	}
-	for i := range results {
-		if err := done(<-results[i]); err != nil {
-			mu.Lock()
-			over = true
-			mu.Unlock()
-			return err
-		}
-	}
-	return nil
+	}, func(_ int, r Result) error { return done(r) })
 }
 
 // Shrink leaves out of a run's faults what it does not need to break, half by
