@@ -5,11 +5,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"bourse/broker/report"
 	"bourse/configs"
@@ -127,7 +124,8 @@ func (f *simulateFlags) simulate(sim *studies.Simulation, stdout, stderr io.Writ
 		}
 		rec = studies.Record{Keep: true, Events: folder.Events()}
 	}
-	bar := runsProgress(stderr, "seeds", f.runs, 0)
+	bar := newProgress(stderr, "seeds")
+	defer bar.clear()
 	var first *report.Report
 	var all []report.Summary
 	err := sim.RunSeeds(f.seed, f.runs, rec, func(r *report.Report) error {
@@ -135,7 +133,8 @@ func (f *simulateFlags) simulate(sim *studies.Simulation, stdout, stderr io.Writ
 			first = r
 		}
 		all = append(all, r.Summary)
-		return bar.Add(1)
+		bar.set(len(all), f.runs)
+		return nil
 	})
 	if err != nil {
 		if folder != nil {
@@ -182,17 +181,4 @@ func (f *simulateFlags) show(first *report.Report, all []report.Summary, stdout 
 	_, err := fmt.Fprintf(stdout, "\nFiles in %s: %s, %s, %s, %s, %s\n", f.out,
 		report.ReportFile, report.SummaryFile, report.JobsFile, report.EventsFile, report.GanttFile)
 	return err
-}
-
-// runsProgress shows how many runs are done, counted from those that are there
-// already, on a terminal and for several runs only.
-func runsProgress(stderr io.Writer, what string, runs, from int) *progressbar.ProgressBar {
-	file, ok := stderr.(*os.File)
-	if !ok || runs < 2 || !term.IsTerminal(int(file.Fd())) {
-		return progressbar.DefaultSilent(int64(runs))
-	}
-	bar := progressbar.NewOptions(runs, progressbar.OptionSetWriter(stderr),
-		progressbar.OptionSetDescription(what), progressbar.OptionShowCount(), progressbar.OptionClearOnFinish())
-	_ = bar.Add(from) // it can only fail to draw
-	return bar
 }

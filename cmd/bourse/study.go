@@ -13,9 +13,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"bourse/broker/report"
 	"bourse/files"
@@ -145,10 +143,10 @@ func (f *studyFlags) run(name string, runsGiven bool, stdout, stderr io.Writer) 
 	if runsGiven {
 		s.runs = f.runs
 	}
-	var clear func()
-	s.done, clear = studyProgress(stderr)
+	bar := newProgress(stderr, "runs")
+	s.done = bar.set
 	rows, err := e.run(s)
-	clear()
+	bar.clear()
 	if err != nil {
 		return err
 	}
@@ -268,25 +266,4 @@ func writeRows(w io.Writer, rows []studies.Row) error {
 	}
 	c.Flush()
 	return c.Error()
-}
-
-// studyProgress returns what shows progress, on a terminal only, from the moment
-// at which it is known how much there is to do, and what takes it away again.
-func studyProgress(stderr io.Writer) (done func(done, total int), clear func()) {
-	file, ok := stderr.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
-		return func(int, int) {}, func() {}
-	}
-	var bar *progressbar.ProgressBar
-	return func(done, total int) {
-			if bar == nil || bar.GetMax() != total {
-				bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(stderr),
-					progressbar.OptionSetDescription("runs"), progressbar.OptionShowCount(), progressbar.OptionClearOnFinish())
-			}
-			_ = bar.Set(done)
-		}, func() {
-			if bar != nil {
-				_ = bar.Clear()
-			}
-		}
 }

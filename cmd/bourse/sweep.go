@@ -84,13 +84,16 @@ func (f *sweepFlags) run(file string, stdout, stderr io.Writer) error {
 	if n := sheet.finished(); n > 0 {
 		fmt.Fprintf(stderr, "%s: %d of %d runs are there\n", f.out, n, sweep.Runs())
 	}
-	bar := runsProgress(stderr, "runs", sweep.Runs(), sheet.finished())
+	bar := newProgress(stderr, "runs")
+	bar.set(sheet.finished(), sweep.Runs())
 	err = sweep.Run(sheet.has, func(r studies.SweepRun) error {
 		if err := sheet.add(r); err != nil {
 			return failed(err)
 		}
-		return bar.Add(1)
+		bar.set(sheet.finished(), sweep.Runs())
+		return nil
 	})
+	bar.clear()
 	if err != nil {
 		var broken *studies.Violation
 		if errors.As(err, &broken) {

@@ -9,9 +9,7 @@ import (
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"bourse/agents/plant"
 	"bourse/agents/sim"
@@ -75,11 +73,16 @@ func (f *torturing) run(stdout, stderr io.Writer) error {
 		return err
 	}
 	sum := torture.NewReport(f.again())
-	bar := f.progress(stderr)
+	bar := newProgress(stderr, "seeds")
+	seeds := 0
 	err = torture.Each(f.start, f.seeds, opt, func(r torture.Result) error {
 		sum.Add(r)
-		return bar.Add(1)
+		if seeds++; !f.trace {
+			bar.set(seeds, f.seeds)
+		}
+		return nil
 	})
+	bar.clear()
 	if err != nil {
 		return failed(err)
 	}
@@ -188,14 +191,4 @@ func (f *torturing) show(r *torture.Report, stdout io.Writer) error {
 		}
 	}
 	return nil
-}
-
-// progress shows how many seeds are done, on a terminal only.
-func (f *torturing) progress(stderr io.Writer) *progressbar.ProgressBar {
-	file, ok := stderr.(*os.File)
-	if !ok || f.trace || !term.IsTerminal(int(file.Fd())) {
-		return progressbar.DefaultSilent(int64(f.seeds))
-	}
-	return progressbar.NewOptions(f.seeds, progressbar.OptionSetWriter(stderr),
-		progressbar.OptionSetDescription("seeds"), progressbar.OptionShowCount(), progressbar.OptionClearOnFinish())
 }
