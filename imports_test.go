@@ -78,12 +78,12 @@ var rooms = []room{
 	{"sites/swf", []string{".", "files"}, world},
 	{"sites/slurm", []string{".", "policy/...", "agents", "sites"}, world},
 	{"broker", []string{".", "policy/...", "agents", "agents/plant"}, core},
-	{"broker/explain", []string{".", "policy/...", "agents", "broker"}, core}, // facts in, an explanation out
-	{"broker/report", []string{".", "policy/...", "agents", "broker", "broker/explain", "broker/report/draw"}, world},
-	{"broker/report/draw", nil, world}, // fonts and PNG
-	{"web/...", []string{".", "policy/...", "agents", "agents/certificate", "sites", "broker", "broker/...", "web"}, world},
+	{"history/explain", []string{".", "policy/...", "agents", "broker"}, core}, // facts in, an explanation out
+	{"report", []string{".", "policy/...", "agents", "broker", "history/explain", "report/draw"}, world},
+	{"report/draw", nil, world}, // fonts and PNG
+	{"web/...", []string{".", "policy/...", "agents", "agents/certificate", "sites", "broker", "history/...", "report", "web"}, world},
 	{"configs", []string{".", "policy/...", "agents", "sites", "sites/swf", "broker"}, world},
-	{"studies/...", []string{".", "parallel", "policy/...", "agents", "agents/sim", "agents/journal", "agents/journal/audit", "agents/plant", "sites", "sites/swf", "broker", "broker/report", "configs", "studies/..."}, parallel},
+	{"studies/...", []string{".", "parallel", "policy/...", "agents", "agents/sim", "agents/journal", "agents/journal/audit", "agents/plant", "sites", "sites/swf", "broker", "report", "configs", "studies/..."}, parallel},
 	{"cmd/...", []string{"..."}, world},
 }
 

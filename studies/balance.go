@@ -9,8 +9,8 @@ import (
 
 	"bourse"
 	"bourse/agents"
-	"bourse/broker/report"
 	"bourse/configs"
+	"bourse/report"
 	"bourse/sites/swf"
 )
 

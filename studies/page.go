@@ -3,7 +3,7 @@ package studies
 import (
 	"io"
 
-	"bourse/broker/report"
+	"bourse/report"
 )
 
 // Page is a study as a page shows it.

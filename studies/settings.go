@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"bourse"
-	"bourse/broker/report"
 	"bourse/configs"
+	"bourse/report"
 )
 
 // Settings are how a scenario is configured, as people read it in a report: the

@@ -6,9 +6,9 @@ import (
 
 	"bourse"
 	"bourse/agents"
-	"bourse/broker/report"
 	"bourse/configs"
 	"bourse/parallel"
+	"bourse/report"
 )
 
 // Simulation is one scenario to be run in virtual time. Its traces have been

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"bourse"
-	"bourse/broker/report"
 	"bourse/configs"
+	"bourse/report"
 )
 
 // record runs a scenario with all invariants on and returns its files.

@@ -3,9 +3,9 @@ package studies
 import (
 	"fmt"
 
-	"bourse/broker/report"
 	"bourse/configs"
 	"bourse/parallel"
+	"bourse/report"
 )
 
 // Sweep runs the points of a sweep, each with the same seeds, as many runs at

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"bourse/broker/report"
 	"bourse/configs"
+	"bourse/report"
 )
 
 // kinds are three sites of three kinds, and a broker; its jobs follow.

@@ -13,7 +13,7 @@ import (
 	"bourse"
 	"bourse/agents"
 	"bourse/broker"
-	"bourse/broker/explain"
+	"bourse/history/explain"
 )
 
 // Job is a job as its broker knows it.

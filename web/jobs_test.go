@@ -11,7 +11,7 @@ import (
 	"bourse"
 	"bourse/agents"
 	"bourse/broker"
-	"bourse/broker/explain"
+	"bourse/history/explain"
 )
 
 // Who may do what: a user his own, an operator all, anybody else nothing.

@@ -9,7 +9,7 @@ import (
 	"bourse"
 	"bourse/agents"
 	"bourse/agents/journal"
-	"bourse/broker/explain"
+	"bourse/history/explain"
 	"bourse/web"
 )
 

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"bourse/agents/certificate"
-	"bourse/broker/report"
+	"bourse/report"
 )
 
 // newCA builds "bourse ca".

@@ -18,8 +18,8 @@ import (
 	"bourse/agents"
 	"bourse/agents/journal"
 	"bourse/agents/journal/audit"
-	"bourse/broker/report"
 	"bourse/configs"
+	"bourse/report"
 )
 
 // newJournal builds "bourse journal".

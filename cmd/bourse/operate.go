@@ -11,7 +11,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
-	"bourse/broker/report"
+	"bourse/report"
 	"bourse/web"
 	"bourse/web/client"
 )

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"bourse"
-	"bourse/broker/report"
 	"bourse/policy/search"
 	"bourse/policy/selection"
+	"bourse/report"
 )
 
 func newPlan() *cobra.Command {

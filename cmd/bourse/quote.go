@@ -13,11 +13,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"bourse"
-	"bourse/broker/report"
 	"bourse/configs"
 	"bourse/policy/backfill"
 	"bourse/policy/choice"
 	"bourse/policy/pricing"
+	"bourse/report"
 )
 
 // newQuote builds "bourse quote".

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"bourse/broker/report"
 	"bourse/files"
+	"bourse/report"
 )
 
 // figuresFolder is where --figures writes, inside the run's folder.

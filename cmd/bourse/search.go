@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"bourse"
-	"bourse/broker/report"
 	"bourse/policy/search"
+	"bourse/report"
 )
 
 func newSearch() *cobra.Command {

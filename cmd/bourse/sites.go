@@ -9,7 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
-	"bourse/broker/report"
+	"bourse/report"
 )
 
 // newSites builds "bourse sites".

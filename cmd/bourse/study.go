@@ -15,8 +15,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
-	"bourse/broker/report"
 	"bourse/files"
+	"bourse/report"
 	"bourse/studies"
 )
 

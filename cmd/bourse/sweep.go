@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"bourse/broker/report"
 	"bourse/configs"
+	"bourse/report"
 	"bourse/studies"
 )
 

@@ -13,8 +13,8 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"bourse/broker/report"
 	"bourse/files"
+	"bourse/report"
 	"bourse/studies"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"bourse/agents/plant"
 	"bourse/agents/sim"
-	"bourse/broker/report"
+	"bourse/report"
 	"bourse/studies/torture"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"bourse"
-	"bourse/broker/report/draw"
+	"bourse/report/draw"
 )
 
 // Plot is a picture of a report with the data behind it.

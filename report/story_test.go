@@ -5,7 +5,7 @@ import (
 
 	"bourse"
 	"bourse/agents"
-	"bourse/broker/report"
+	"bourse/report"
 )
 
 // at is an instant of the story, in seconds.

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"bourse"
-	"bourse/broker/report/draw"
+	"bourse/report/draw"
 )
 
 // steps is how many steps a band shows where its bars are too many: one a pixel.

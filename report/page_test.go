@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"bourse"
-	"bourse/broker/report"
+	"bourse/report"
 )
 
 func html(t testing.TB, r *report.Report) string {

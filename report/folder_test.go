@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"bourse/broker/report"
+	"bourse/report"
 )
 
 func files(t *testing.T, dir string) []string {

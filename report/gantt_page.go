@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"bourse"
-	"bourse/broker/report/draw"
+	"bourse/report/draw"
 )
 
 // fineness is the class of a band's bars by the height of a lane: fine lanes

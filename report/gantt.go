@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"bourse"
-	"bourse/broker/report/draw"
+	"bourse/report/draw"
 )
 
 // mostBars bounds how many jobs and legs are drawn one by one, and so the

@@ -3,7 +3,7 @@ package report
 import (
 	"fmt"
 
-	"bourse/broker/report/draw"
+	"bourse/report/draw"
 )
 
 // The colours of all figures. What a colour says, a pattern, a dash or a word

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"bourse/broker/report/draw"
+	"bourse/report/draw"
 )
 
 // bins is how many columns the distribution of prices has at most.

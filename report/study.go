@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"bourse/broker/report/draw"
+	"bourse/report/draw"
 )
 
 // Study is what a study came to, for a page of its own.

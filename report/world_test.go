@@ -10,7 +10,7 @@ import (
 
 	"bourse"
 	"bourse/agents"
-	"bourse/broker/report"
+	"bourse/report"
 )
 
 // A said is a fact as a runtime hands it on.

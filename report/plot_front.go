@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"bourse"
-	"bourse/broker/report/draw"
 	"bourse/policy/selection"
+	"bourse/report/draw"
 )
 
 // Bounds on the front of a batch: up to exactJobs jobs it is exact; above, times

@@ -11,7 +11,7 @@ import (
 
 	"bourse"
 	"bourse/agents"
-	"bourse/broker/report"
+	"bourse/report"
 )
 
 func TestSummary_LocalJobsReckonedByHand(t *testing.T) {

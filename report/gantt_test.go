@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"bourse"
-	"bourse/broker/report"
+	"bourse/report"
 )
 
 // drawn is a rectangle of the picture.

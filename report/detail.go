@@ -7,7 +7,7 @@ import (
 
 	"bourse"
 	"bourse/broker"
-	"bourse/broker/explain"
+	"bourse/history/explain"
 	"bourse/policy/selection"
 )
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"bourse"
-	"bourse/broker/report/draw"
+	"bourse/report/draw"
 )
 
 // mostPanels bounds how many sites have panels in the figure of loads.
