@@ -75,15 +75,15 @@ var rooms = []room{
 	{"agents/journal/audit", []string{".", "agents"}, core},
 	{"sites", []string{".", "policy/...", "agents", "agents/plant"}, core},
 	{"files", nil, world},
-	{"sites/swf", []string{".", "files"}, world},
+	{"workload", []string{".", "files"}, world},
 	{"sites/slurm", []string{".", "policy/...", "agents", "sites"}, world},
 	{"broker", []string{".", "policy/...", "agents", "agents/plant"}, core},
 	{"history/explain", []string{".", "policy/...", "agents", "broker"}, core}, // facts in, an explanation out
 	{"report", []string{".", "policy/...", "agents", "broker", "history/explain", "report/draw"}, world},
 	{"report/draw", nil, world}, // fonts and PNG
 	{"web/...", []string{".", "policy/...", "agents", "agents/certificate", "sites", "broker", "history/...", "report", "web"}, world},
-	{"configs", []string{".", "policy/...", "agents", "sites", "sites/swf", "broker"}, world},
-	{"studies/...", []string{".", "parallel", "policy/...", "agents", "agents/sim", "agents/journal", "agents/journal/audit", "agents/plant", "sites", "sites/swf", "broker", "report", "configs", "studies/..."}, parallel},
+	{"configs", []string{".", "policy/...", "agents", "sites", "workload", "broker"}, world},
+	{"studies/...", []string{".", "parallel", "policy/...", "agents", "agents/sim", "agents/journal", "agents/journal/audit", "agents/plant", "sites", "workload", "broker", "report", "configs", "studies/..."}, parallel},
 	{"cmd/...", []string{"..."}, world},
 }
 
@@ -241,9 +241,9 @@ func TestImports_CatchWhatIsPlanted(t *testing.T) {
 		{"sites/site.go", `import "math/rand"`, "seed"},
 		{"sites/site.go", `func f() { go f() }`, "goroutine"},
 		{"sites/site.go", `func f() { select {} }`, "channels"},
-		{"sites/swf/read.go", `import "bourse/sites"`, "must not import bourse/sites"},
-		{"sites/swf/read.go", "import \"os\"\nfunc f() { os.Exit(1) }", "only cmd exits"},
-		{"sites/swf/draw.go", "import \"math/rand/v2\"\nvar x = rand.IntN(3)", "rand.IntN"},
+		{"workload/read.go", `import "bourse/sites"`, "must not import bourse/sites"},
+		{"workload/read.go", "import \"os\"\nfunc f() { os.Exit(1) }", "only cmd exits"},
+		{"workload/draw.go", "import \"math/rand/v2\"\nvar x = rand.IntN(3)", "rand.IntN"},
 		{"broker/cycle.go", `import "bourse/sites"`, "must not import bourse/sites"},
 		{"broker/cycle.go", `import "bourse/configs"`, "must not import bourse/configs"},
 		{"broker/cycle.go", `import "database/sql"`, "must not import database/sql"},
@@ -273,8 +273,8 @@ func TestImports_LetThroughWhatIsAllowed(t *testing.T) {
 		{"agents/cluster_messages.go", `import "bourse/policy/backfill"`},
 		{"agents/sim/world.go", "import \"bourse\"\nimport \"bourse/agents\""},
 		{"agents/journal/append.go", `import "os"`},
-		{"sites/swf/read.go", `import "compress/gzip"`},
-		{"sites/swf/draw.go", "import \"math/rand/v2\"\nvar x = rand.New(rand.NewPCG(1, 2)).IntN(3)"},
+		{"workload/read.go", `import "compress/gzip"`},
+		{"workload/draw.go", "import \"math/rand/v2\"\nvar x = rand.New(rand.NewPCG(1, 2)).IntN(3)"},
 		{"studies/slots.go", "import \"sync\"\nimport \"bourse/configs\"\nfunc f() { go f() }"},
 		{"cmd/bourse/main.go", "import \"os\"\nimport \"bourse/studies\"\nfunc main() { os.Exit(1) }"},
 	} {

@@ -9,7 +9,7 @@ import (
 
 	"bourse"
 	"bourse/policy/admission"
-	"bourse/sites/swf"
+	"bourse/workload"
 )
 
 // The experiment of Yeo and Buyya (section 4): the last 3000 jobs of the SDSC SP2
@@ -64,7 +64,7 @@ type admissionDraw struct {
 // lastJobs are the last 3000 of a trace: processors are those requested, a
 // runtime of 1 s at least stands for that of a job that never ran, and the
 // runtime for an estimate that is unknown.
-func lastJobs(trace *swf.Trace) ([]admissionJob, error) {
+func lastJobs(trace *workload.Trace) ([]admissionJob, error) {
 	from := len(trace.Records) - admissionJobs
 	if from < 0 {
 		return nil, fmt.Errorf("the trace has %d jobs; %d or more are wanted", len(trace.Records), admissionJobs)
@@ -73,11 +73,11 @@ func lastJobs(trace *swf.Trace) ([]admissionJob, error) {
 	for i := range trace.Records[from:] {
 		r := &trace.Records[from+i]
 		j := admissionJob{submit: r.Submit(), run: max(bourse.Second, r.Run()), estimate: r.Estimate(), ran: r.Run() > 0}
-		if j.nodes = int(r[swf.RequestedProcessors].Whole()); j.nodes <= 0 {
+		if j.nodes = int(r[workload.RequestedProcessors].Whole()); j.nodes <= 0 {
 			j.nodes = r.Processors()
 		}
 		if j.nodes <= 0 {
-			return nil, fmt.Errorf("job %d of the trace has no number of processors", r[swf.JobNumber].Whole())
+			return nil, fmt.Errorf("job %d of the trace has no number of processors", r[workload.JobNumber].Whole())
 		}
 		if j.estimate <= 0 {
 			j.estimate = j.run

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"bourse/policy/admission"
-	"bourse/sites/swf"
+	"bourse/workload"
 )
 
 // Admission runs the experiment of Yeo and Buyya on a trace (theirs is SDSC SP2)
@@ -18,7 +18,7 @@ import (
 // the trace has less than 3000 jobs.
 //
 // A draw of all settings is some 220 simulations of 5 to 30 ms.
-func Admission(trace *swf.Trace, opt AdmissionOptions) ([]Row, error) {
+func Admission(trace *workload.Trace, opt AdmissionOptions) ([]Row, error) {
 	if opt.Runs < 1 {
 		return nil, fmt.Errorf("runs = %d: 1 or more are wanted", opt.Runs)
 	}

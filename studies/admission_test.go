@@ -9,13 +9,13 @@ import (
 	"testing"
 
 	"bourse/policy/admission"
-	"bourse/sites/swf"
+	"bourse/workload"
 )
 
 // sdscTrace is the trace of the paper; the test is skipped where it is not.
-func sdscTrace(tb testing.TB) *swf.Trace {
+func sdscTrace(tb testing.TB) *workload.Trace {
 	tb.Helper()
-	trace, err := swf.Open(filepath.Join("..", "..", "shared", "traces", "SDSC-SP2-1998-4.2-cln.swf.gz"), swf.Options{})
+	trace, err := workload.Open(filepath.Join("..", "..", "shared", "traces", "SDSC-SP2-1998-4.2-cln.swf.gz"), workload.Options{})
 	if err != nil {
 		tb.Skip("the SDSC trace is not here: ", err)
 	}
@@ -96,7 +96,7 @@ func TestAdmission_DeadlinesAreDrawnFromTheirClass(t *testing.T) {
 
 func TestAdmission_SameSeedSameOutcomesAnotherSeedNot(t *testing.T) {
 	t.Parallel()
-	jobs, err := lastJobs(swf.FromJobs(swf.Header{}, replayWorkload(admissionJobs, admissionNodes, 0.9, 1)))
+	jobs, err := lastJobs(workload.FromJobs(workload.Header{}, replayWorkload(admissionJobs, admissionNodes, 0.9, 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestAdmission_RowsAreWhole(t *testing.T) {
 
 func TestAdmission_ATraceTooShortIsAnError(t *testing.T) {
 	t.Parallel()
-	short := swf.FromJobs(swf.Header{}, replayWorkload(2999, 64, 0.9, 1))
+	short := workload.FromJobs(workload.Header{}, replayWorkload(2999, 64, 0.9, 1))
 	if _, err := Admission(short, AdmissionOptions{Runs: 1}); err == nil || !strings.Contains(err.Error(), "2999 jobs; 3000 or more") {
 		t.Error(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"bourse/agents"
 	"bourse/configs"
 	"bourse/report"
-	"bourse/sites/swf"
+	"bourse/workload"
 )
 
 // The experiment on load balancing is our own: Singh, Kesselman and Deelman claim
@@ -31,7 +31,7 @@ type BalanceOptions struct {
 
 // BalanceTrace is the log of a machine and the machine's size.
 type BalanceTrace struct {
-	Trace *swf.Trace
+	Trace *workload.Trace
 	Nodes int
 }
 

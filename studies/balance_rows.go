@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"bourse/sites/swf"
+	"bourse/workload"
 )
 
 // balanceResults are the outcomes of all settings, by run.
@@ -250,7 +250,7 @@ func moreOr(r *Row, more, less, same string) string {
 }
 
 // put has a trace that was read elsewhere stand for its file.
-func (l *Workloads) put(t *swf.Trace) {
+func (l *Workloads) put(t *workload.Trace) {
 	e := &traceEntry{}
 	e.once.Do(func() { e.trace = t })
 	l.mu.Lock()

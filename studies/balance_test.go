@@ -9,7 +9,7 @@ import (
 
 	"bourse"
 	"bourse/configs"
-	"bourse/sites/swf"
+	"bourse/workload"
 )
 
 // shortBalance is the world of the study for two days, at a base price of 1.
@@ -272,7 +272,7 @@ func TestLoadBalancing_RefusesWhatItCannotRun(t *testing.T) {
 	if _, err := LoadBalancing(BalanceOptions{}); err == nil || !strings.Contains(err.Error(), "runs = 0") {
 		t.Errorf("no runs: %v", err)
 	}
-	_, err := LoadBalancing(BalanceOptions{Runs: 1, Traces: []BalanceTrace{{Trace: &swf.Trace{Name: "a.swf"}, Nodes: 4}}})
+	_, err := LoadBalancing(BalanceOptions{Runs: 1, Traces: []BalanceTrace{{Trace: &workload.Trace{Name: "a.swf"}, Nodes: 4}}})
 	if err == nil || !strings.Contains(err.Error(), "a.swf: 0 jobs on 4 processors") {
 		t.Errorf("an empty log: %v", err)
 	}

@@ -7,7 +7,7 @@ import (
 	"bourse"
 	"bourse/configs"
 	"bourse/sites"
-	"bourse/sites/swf"
+	"bourse/workload"
 )
 
 // chunkSpan is how much of a model's work is drawn at once: its days begin at
@@ -53,20 +53,20 @@ func (l *Workloads) Endless(s *configs.Site, seed uint64, speed float64) (sites.
 }
 
 // stream is a site's workload at its own speed.
-func (l *Workloads) stream(s *configs.Site, seed uint64) (swf.Stream, error) {
+func (l *Workloads) stream(s *configs.Site, seed uint64) (workload.Stream, error) {
 	w := s.Workload
 	if w.Trace != "" || w.Jobs > 0 { // as many as there are
 		jobs, err := l.finite(s, seed)
 		if err != nil {
-			return swf.Stream{}, err
+			return workload.Stream{}, err
 		}
 		span := bourse.Millisecond
 		if n := len(jobs); n > 0 {
 			span = bourse.Duration(jobs[n-1].Submit) + 1
 		}
-		return swf.Stream{Span: span, Until: span, Chunk: func(int64) ([]bourse.LocalJob, error) { return jobs, nil }}, nil
+		return workload.Stream{Span: span, Until: span, Chunk: func(int64) ([]bourse.LocalJob, error) { return jobs, nil }}, nil
 	}
-	stream := swf.Stream{Span: chunkSpan}
+	stream := workload.Stream{Span: chunkSpan}
 	if w.Days < bourse.MaxDuration {
 		stream.Until = w.Days
 	}
@@ -84,7 +84,7 @@ func (l *Workloads) stream(s *configs.Site, seed uint64) (swf.Stream, error) {
 func (l *Workloads) finite(s *configs.Site, seed uint64) ([]bourse.LocalJob, error) {
 	w := s.Workload
 	if w.Model == "lublin" {
-		jobs, err := swf.Lublin{Nodes: w.Processors, Load: w.Load.Float(), Seed: derived(seed, "site "+s.Name)}.Jobs(w.Jobs)
+		jobs, err := workload.Lublin{Nodes: w.Processors, Load: w.Load.Float(), Seed: derived(seed, "site "+s.Name)}.Jobs(w.Jobs)
 		for i := range jobs {
 			if bourse.Duration(jobs[i].Submit) >= w.Days {
 				return jobs[:i], err
@@ -93,7 +93,7 @@ func (l *Workloads) finite(s *configs.Site, seed uint64) ([]bourse.LocalJob, err
 		return jobs, err
 	}
 	if w.Model == "uniform" && w.Load > 0 && w.Days == bourse.MaxDuration {
-		m := swf.Uniform{Nodes: w.Processors, Load: w.Load.Float(), Seed: derived(seed, "site "+s.Name), MinNodes: w.Nodes.Lo,
+		m := workload.Uniform{Nodes: w.Processors, Load: w.Load.Float(), Seed: derived(seed, "site "+s.Name), MinNodes: w.Nodes.Lo,
 			MaxNodes: min(w.Nodes.Hi, w.Processors), MinRun: w.Length.Lo, MaxRun: w.Length.Hi}
 		return m.Jobs(w.Jobs)
 	}

@@ -10,7 +10,7 @@ import (
 	"bourse/policy/backfill"
 	"bourse/policy/choice"
 	"bourse/sites"
-	"bourse/sites/swf"
+	"bourse/workload"
 )
 
 // The experiments of Singh, Kesselman and Deelman (section 4): the first 30 days
@@ -29,8 +29,8 @@ type PricingTrace struct {
 }
 
 // NewPricingTrace takes what the study needs of a trace.
-func NewPricingTrace(name string, nodes int, t *swf.Trace) PricingTrace {
-	jobs, _ := t.Jobs(swf.JobOptions{Span: pricingSpan})
+func NewPricingTrace(name string, nodes int, t *workload.Trace) PricingTrace {
+	jobs, _ := t.Jobs(workload.JobOptions{Span: pricingSpan})
 	return PricingTrace{name, nodes, jobs}
 }
 
@@ -38,7 +38,7 @@ func NewPricingTrace(name string, nodes int, t *swf.Trace) PricingTrace {
 // of 128 processors.
 func GeneratedPricingTrace(seed uint64) (PricingTrace, error) {
 	const nodes = 128
-	jobs, err := swf.Lublin{Nodes: nodes, Load: 0.7, Seed: derived(seed, "adaptive-pricing")}.Until(pricingSpan)
+	jobs, err := workload.Lublin{Nodes: nodes, Load: 0.7, Seed: derived(seed, "adaptive-pricing")}.Until(pricingSpan)
 	return PricingTrace{"generated", nodes, jobs}, err
 }
 
@@ -139,13 +139,13 @@ type pricingRun struct {
 
 // jobs are those of a setting with who is drawn, and who lies.
 func (r *pricingRun) jobs(c *pricingCell) (jobs []bourse.LocalJob, drawn, liars []bool, err error) {
-	if jobs, err = swf.Copy(r.trace.Jobs, float64(c.copies)/100, rand.New(rand.NewPCG(r.seed, streamCopy))); err != nil {
+	if jobs, err = workload.Copy(r.trace.Jobs, float64(c.copies)/100, rand.New(rand.NewPCG(r.seed, streamCopy))); err != nil {
 		return nil, nil, nil, err
 	}
 	drawn = drawReservations(jobs, r.trace.Nodes, float64(c.share)/100, r.seed)
 	if c.lying {
 		liars = make([]bool, len(jobs))
-		for _, i := range swf.Draw(len(jobs), 0.1, rand.New(rand.NewPCG(r.seed, streamLiars))) {
+		for _, i := range workload.Draw(len(jobs), 0.1, rand.New(rand.NewPCG(r.seed, streamLiars))) {
 			liars[i] = !drawn[i]
 		}
 	}

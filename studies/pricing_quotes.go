@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 
 	"bourse"
-	"bourse/sites/swf"
+	"bourse/workload"
 )
 
 // The price of a reservation is a forecast: planned starts with estimates for
@@ -48,7 +48,7 @@ func (r *pricingRun) measure(c *pricingCell, sample, part int) ([]measuredDelay,
 		}
 	}
 	rng := rand.New(rand.NewPCG(r.seed, streamSample))
-	picked := swf.Draw(len(places), min(1, float64(sample)/float64(len(places))), rng)
+	picked := workload.Draw(len(places), min(1, float64(sample)/float64(len(places))), rng)
 	first := min(part*samplePart, len(picked))
 	var list []measuredDelay
 	for _, k := range picked[first:min(first+samplePart, len(picked))] {

@@ -10,14 +10,14 @@ import (
 	"bourse"
 	"bourse/policy/backfill"
 	"bourse/sites"
-	"bourse/sites/swf"
+	"bourse/workload"
 )
 
 // The magnitudes of an independent program on 30 days of SP2: a few seeds lie
 // near the means of its own.
 func TestPricing_MagnitudesOfAnIndependentProgram(t *testing.T) {
 	t.Parallel()
-	trace, err := swf.Open(shared(t, "traces", "SDSC-SP2-1998-4.2-cln.swf.gz"), swf.Options{})
+	trace, err := workload.Open(shared(t, "traces", "SDSC-SP2-1998-4.2-cln.swf.gz"), workload.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

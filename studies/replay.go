@@ -9,7 +9,7 @@ import (
 	"bourse/policy/choice"
 	"bourse/policy/pricing"
 	"bourse/sites"
-	"bourse/sites/swf"
+	"bourse/workload"
 )
 
 // ReplayOptions say how a workload is replayed on one site of one group.
@@ -19,7 +19,7 @@ type ReplayOptions struct {
 	Extend bool // at its estimate a job's planned end moves on; otherwise it is killed there
 	Limit  int  // jobs that wait at most; 0 means sites.QueueLimit
 
-	// Copy raises the load by copying that share of the jobs; see swf.Copy.
+	// Copy raises the load by copying that share of the jobs; see workload.Copy.
 	Copy float64
 	// Reservations turns that share of the final workload, 0..1, drawn among the
 	// jobs that ran, into advance reservations: each asks at its submit for the
@@ -98,7 +98,7 @@ func RunReplay(jobs []bourse.LocalJob, opt ReplayOptions) (*Replay, error) {
 	}
 	if opt.Copy != 0 {
 		var err error
-		if jobs, err = swf.Copy(jobs, opt.Copy, rand.New(rand.NewPCG(opt.Seed, streamCopy))); err != nil {
+		if jobs, err = workload.Copy(jobs, opt.Copy, rand.New(rand.NewPCG(opt.Seed, streamCopy))); err != nil {
 			return nil, err
 		}
 	}
@@ -184,7 +184,7 @@ func drawReservations(jobs []bourse.LocalJob, nodes int, share float64, seed uin
 		}
 	}
 	chosen := make([]bool, len(jobs))
-	for _, k := range swf.Draw(len(ran), share, rand.New(rand.NewPCG(seed, streamReservations))) {
+	for _, k := range workload.Draw(len(ran), share, rand.New(rand.NewPCG(seed, streamReservations))) {
 		chosen[ran[k]] = true
 	}
 	return chosen

@@ -13,7 +13,7 @@ import (
 	"bourse"
 	"bourse/policy/backfill"
 	"bourse/policy/choice"
-	"bourse/sites/swf"
+	"bourse/workload"
 )
 
 // shared finds a file beside the module's root, or skips.
@@ -28,11 +28,11 @@ func shared(tb testing.TB, path ...string) string {
 
 func sdsc(tb testing.TB, span bourse.Duration) []bourse.LocalJob {
 	tb.Helper()
-	t, err := swf.Open(shared(tb, "traces", "SDSC-SP2-1998-4.2-cln.swf.gz"), swf.Options{})
+	t, err := workload.Open(shared(tb, "traces", "SDSC-SP2-1998-4.2-cln.swf.gz"), workload.Options{})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	jobs, _ := t.Jobs(swf.JobOptions{Span: span})
+	jobs, _ := t.Jobs(workload.JobOptions{Span: span})
 	return jobs
 }
 

@@ -12,7 +12,7 @@ import (
 
 	"bourse"
 	"bourse/configs"
-	"bourse/sites/swf"
+	"bourse/workload"
 )
 
 // Workloads draws and reads the jobs of scenarios. A trace is read once and
@@ -29,8 +29,8 @@ type traceKey struct {
 
 type traceEntry struct {
 	once  sync.Once
-	trace *swf.Trace
-	parts map[int64]*swf.Trace // by partition
+	trace *workload.Trace
+	parts map[int64]*workload.Trace // by partition
 	err   error
 }
 
@@ -38,7 +38,7 @@ type traceEntry struct {
 func NewWorkloads() *Workloads { return &Workloads{traces: map[traceKey]*traceEntry{}} }
 
 // trace returns a trace, or one partition of it.
-func (l *Workloads) trace(file string, skip, partition int) (*swf.Trace, error) {
+func (l *Workloads) trace(file string, skip, partition int) (*workload.Trace, error) {
 	l.mu.Lock()
 	e := l.traces[traceKey{file, skip}]
 	if e == nil {
@@ -47,11 +47,11 @@ func (l *Workloads) trace(file string, skip, partition int) (*swf.Trace, error) 
 	}
 	l.mu.Unlock()
 	e.once.Do(func() {
-		e.trace, e.err = swf.Open(file, swf.Options{Skip: skip})
+		e.trace, e.err = workload.Open(file, workload.Options{Skip: skip})
 		if e.err != nil {
 			return
 		}
-		e.parts = map[int64]*swf.Trace{}
+		e.parts = map[int64]*workload.Trace{}
 		for _, p := range e.trace.Partitions() {
 			e.parts[p.Number] = p.Trace
 		}
@@ -104,7 +104,7 @@ func (l *Workloads) local(s *configs.Site, seed uint64) ([]bourse.LocalJob, erro
 	case w.Model == "uniform":
 		return uniform(w, seed)
 	}
-	m := swf.Lublin{Nodes: w.Processors, Load: w.Load.Float(), Seed: seed}
+	m := workload.Lublin{Nodes: w.Processors, Load: w.Load.Float(), Seed: seed}
 	jobs, err := m.Until(w.Days)
 	if w.Jobs > 0 && len(jobs) > w.Jobs {
 		jobs = jobs[:w.Jobs]
@@ -113,7 +113,7 @@ func (l *Workloads) local(s *configs.Site, seed uint64) ([]bourse.LocalJob, erro
 }
 
 func uniform(w *configs.Workload, seed uint64) ([]bourse.LocalJob, error) {
-	m := swf.Uniform{Nodes: w.Processors, Load: w.Load.Float(), Seed: seed, MinNodes: w.Nodes.Lo,
+	m := workload.Uniform{Nodes: w.Processors, Load: w.Load.Float(), Seed: seed, MinNodes: w.Nodes.Lo,
 		MaxNodes: min(w.Nodes.Hi, w.Processors), MinRun: w.Length.Lo, MaxRun: w.Length.Hi}
 	if w.Load == 0 {
 		return m.Over(w.Jobs, w.Days)
@@ -130,7 +130,7 @@ func (l *Workloads) localTrace(w *configs.Workload, seed uint64) ([]bourse.Local
 	if err != nil {
 		return nil, err
 	}
-	jobs, _ := t.Jobs(swf.JobOptions{Span: w.Days, KeepZero: w.NeverRan == "zero", Extend: true})
+	jobs, _ := t.Jobs(workload.JobOptions{Span: w.Days, KeepZero: w.NeverRan == "zero", Extend: true})
 	jobs = slices.Clone(jobs)
 	shift(jobs, t.Zero())
 	for i := range jobs {
@@ -139,7 +139,7 @@ func (l *Workloads) localTrace(w *configs.Workload, seed uint64) ([]bourse.Local
 	if w.Copy == 0 {
 		return jobs, nil
 	}
-	return swf.Copy(jobs, w.Copy.Float(), rand.New(rand.NewPCG(seed, 0)))
+	return workload.Copy(jobs, w.Copy.Float(), rand.New(rand.NewPCG(seed, 0)))
 }
 
 // shift puts the scenario's zero at the zero of the trace: workloads of several
@@ -156,7 +156,7 @@ func (l *Workloads) vo(b *configs.Broker, mean bourse.Price, seed uint64) ([]bou
 		return batch(b.Jobs), nil
 	}
 	w := b.Workload
-	terms := swf.Terms{
+	terms := workload.Terms{
 		MinPerformance: w.MinPerformance.Lo, MaxPerformance: w.MinPerformance.Hi,
 		MeanPrice: mean, PriceFrom: w.MaxPrice.Lo.Float(), PriceTo: w.MaxPrice.Hi.Float(),
 		Horizon: w.Deadline, Seed: derived(seed, "broker "+b.Name),
@@ -166,14 +166,14 @@ func (l *Workloads) vo(b *configs.Broker, mean bourse.Price, seed uint64) ([]bou
 		return jobs, err
 	}
 	if w.Trace == "" {
-		return loose(swf.VO{Terms: terms, Count: w.Jobs, Until: w.Days, MinNodes: w.Nodes.Lo, MaxNodes: w.Nodes.Hi,
+		return loose(workload.VO{Terms: terms, Count: w.Jobs, Until: w.Days, MinNodes: w.Nodes.Lo, MaxNodes: w.Nodes.Hi,
 			MinLength: w.Length.Lo, MaxLength: w.Length.Hi}.Jobs())
 	}
 	t, err := l.trace(w.Trace, w.Skip, w.Partition)
 	if err != nil {
 		return nil, err
 	}
-	local, _ := t.Jobs(swf.JobOptions{Span: w.Days})
+	local, _ := t.Jobs(workload.JobOptions{Span: w.Days})
 	local = slices.Clone(local)
 	shift(local, t.Zero())
 	if w.Jobs > 0 && len(local) > w.Jobs {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"bourse/sites/swf"
+	"bourse/workload"
 )
 
 // newConvert builds "bourse convert".
@@ -89,7 +89,7 @@ func (c *convert) run(in, out string, stdout, stderr io.Writer) error {
 	if lost := lostBetween(t, in, out); lost != "" {
 		fmt.Fprintf(stderr, "%s: %s\n", in, lost)
 	}
-	if err := swf.WriteFile(out, t); err != nil {
+	if err := workload.WriteFile(out, t); err != nil {
 		return failed(err)
 	}
 	done := converted{len(t.Records), t.BadCount, t.Backwards}
@@ -101,8 +101,8 @@ func (c *convert) run(in, out string, stdout, stderr io.Writer) error {
 }
 
 // open reads the trace and says what was mended.
-func (c *convert) open(in string, stderr io.Writer) (*swf.Trace, error) {
-	t, err := swf.Open(in, swf.Options{Strict: c.strict})
+func (c *convert) open(in string, stderr io.Writer) (*workload.Trace, error) {
+	t, err := workload.Open(in, workload.Options{Strict: c.strict})
 	if err != nil {
 		return nil, err
 	}
@@ -113,13 +113,13 @@ func (c *convert) open(in string, stderr io.Writer) (*swf.Trace, error) {
 }
 
 // lostBetween says what the other format has no place for, "" if nothing.
-func lostBetween(t *swf.Trace, in, out string) string {
+func lostBetween(t *workload.Trace, in, out string) string {
 	if format(in) == "gwf" && format(out) == "swf" {
 		return "columns 17 to 29 have no place in SWF; left out"
 	}
 	if format(out) == "gwf" && t.Beyond == nil {
 		for i := range t.Records {
-			if t.Records[i][swf.PrecedingJob].Whole() > 0 {
+			if t.Records[i][workload.PrecedingJob].Whole() > 0 {
 				return "preceding jobs and think times have no place in GWF; left out"
 			}
 		}
@@ -157,7 +157,7 @@ func (c *convert) parts(in string, stdout, stderr io.Writer) error {
 		if err := checkConversion(in, file); err != nil {
 			return err
 		}
-		if err := swf.WriteFile(file, p.Trace); err != nil {
+		if err := workload.WriteFile(file, p.Trace); err != nil {
 			return failed(err)
 		}
 		rows[i] = part{p.Number, p.Name, file, len(p.Trace.Records)}

@@ -8,7 +8,7 @@ import (
 
 	"bourse"
 	"bourse/files"
-	"bourse/sites/swf"
+	"bourse/workload"
 )
 
 // scenario writes a scenario with a site for each partition of a grid's log, as
@@ -34,7 +34,7 @@ func (c *convert) scenario(in, out string, stdout, stderr io.Writer) error {
 }
 
 // gridScenario is the text of the scenario, and how many sites it has.
-func gridScenario(t *swf.Trace, trace string, stderr io.Writer) (text string, count int) {
+func gridScenario(t *workload.Trace, trace string, stderr io.Writer) (text string, count int) {
 	var last bourse.Time
 	for i := range t.Records {
 		last = max(last, t.Records[i].Submit())

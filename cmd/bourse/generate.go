@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"bourse"
-	"bourse/sites/swf"
+	"bourse/workload"
 )
 
 // newGenerate builds "bourse generate".
@@ -81,7 +81,7 @@ func (g *generate) run(stdout io.Writer) error {
 	if len(jobs) == 0 {
 		return fmt.Errorf("--days %v: no job is submitted so soon; more days or a higher load are wanted", g.days)
 	}
-	return failed(swf.Write(stdout, swf.FromJobs(g.header(len(jobs)), jobs)))
+	return failed(workload.Write(stdout, workload.FromJobs(g.header(len(jobs)), jobs)))
 }
 
 // check refuses values that no model takes, by the flag's name.
@@ -89,8 +89,8 @@ func (g *generate) check() error {
 	switch {
 	case g.model != "lublin" && g.model != "uniform":
 		return fmt.Errorf("--model %q: lublin or uniform is wanted", g.model)
-	case g.procs < 1 || g.procs > swf.MaxModelNodes:
-		return fmt.Errorf("--procs %d: 1 to %d are wanted", g.procs, swf.MaxModelNodes)
+	case g.procs < 1 || g.procs > workload.MaxModelNodes:
+		return fmt.Errorf("--procs %d: 1 to %d are wanted", g.procs, workload.MaxModelNodes)
 	case g.given("jobs") && g.jobs < 1:
 		return fmt.Errorf("--jobs %d: 1 or more are wanted", g.jobs)
 	case g.given("load") && !(g.load > 0 && g.load <= math.MaxFloat64):
@@ -106,7 +106,7 @@ func (g *generate) span() bourse.Duration {
 }
 
 func (g *generate) lublin() ([]bourse.LocalJob, error) {
-	m := swf.Lublin{Nodes: g.procs, Load: g.load, Seed: g.seed}
+	m := workload.Lublin{Nodes: g.procs, Load: g.load, Seed: g.seed}
 	if !g.given("days") {
 		return m.Jobs(g.jobs)
 	}
@@ -128,7 +128,7 @@ func (g *generate) lublin() ([]bourse.LocalJob, error) {
 }
 
 func (g *generate) uniform() ([]bourse.LocalJob, error) {
-	m := swf.Uniform{Nodes: g.procs, Load: g.load, Seed: g.seed}
+	m := workload.Uniform{Nodes: g.procs, Load: g.load, Seed: g.seed}
 	switch {
 	case g.given("jobs") && g.given("days") && g.given("load"):
 		return nil, fmt.Errorf("--jobs, --days and --load together say too much for the uniform model; leave one of them out")
@@ -146,7 +146,7 @@ func (g *generate) uniform() ([]bourse.LocalJob, error) {
 }
 
 // header tells of the file all that is needed to draw it again, and no date.
-func (g *generate) header(jobs int) (h swf.Header) {
+func (g *generate) header(jobs int) (h workload.Header) {
 	model := "Lublin and Feitelson 2003"
 	if g.model == "uniform" {
 		model = "uniform"

@@ -12,7 +12,7 @@ import (
 
 	"bourse"
 	"bourse/configs"
-	"bourse/sites/swf"
+	"bourse/workload"
 )
 
 // workloadCommand runs a command line in this process.
@@ -29,17 +29,17 @@ func workloadCommand(args ...string) (stdout, stderr string, code int) {
 	return out.String(), msg.String(), exitCode(err)
 }
 
-func generated(t *testing.T, args ...string) (*swf.Trace, []bourse.LocalJob) {
+func generated(t *testing.T, args ...string) (*workload.Trace, []bourse.LocalJob) {
 	t.Helper()
 	out, msg, code := workloadCommand(append([]string{"generate"}, args...)...)
 	if code != 0 {
 		t.Fatalf("exit %d: %s", code, msg)
 	}
-	tr, err := swf.Read(strings.NewReader(out), "stdout", swf.Options{Strict: true})
+	tr, err := workload.Read(strings.NewReader(out), "stdout", workload.Options{Strict: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	jobs, _ := tr.Jobs(swf.JobOptions{})
+	jobs, _ := tr.Jobs(workload.JobOptions{})
 	return tr, jobs
 }
 
@@ -76,7 +76,7 @@ func TestGenerate_LoadAndDays(t *testing.T) {
 		{"--model", "uniform", "--load", "0.6", "--days", "400", "--procs", "32"},
 	} {
 		_, jobs := generated(t, args...)
-		if got := swf.OfferedLoad(jobs, 32); math.Abs(got-0.6) > 0.03 {
+		if got := workload.OfferedLoad(jobs, 32); math.Abs(got-0.6) > 0.03 {
 			t.Errorf("%v: load %v", args, got)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 	"bourse/files"
 	"bourse/policy/backfill"
 	"bourse/policy/choice"
-	"bourse/sites/swf"
 	"bourse/studies"
+	"bourse/workload"
 )
 
 // newReplay builds "bourse replay".
@@ -89,7 +89,7 @@ func (r *replay) run(file string, out, messages io.Writer) error {
 	if err != nil {
 		return err
 	}
-	trace, err := swf.Open(file, swf.Options{Strict: r.strict, Skip: r.skip})
+	trace, err := workload.Open(file, workload.Options{Strict: r.strict, Skip: r.skip})
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (r *replay) run(file string, out, messages io.Writer) error {
 const pricedQueue = 2000
 
 // options checks the flags.
-func (r *replay) options() (opt studies.ReplayOptions, read swf.JobOptions, err error) {
+func (r *replay) options() (opt studies.ReplayOptions, read workload.JobOptions, err error) {
 	opt = studies.ReplayOptions{Nodes: r.procs, Copy: r.copy, Reservations: r.reservations, Seed: r.seed, Limit: r.maxQueue}
 	switch {
 	case r.procs < 1:
@@ -179,7 +179,7 @@ func (r *replay) options() (opt studies.ReplayOptions, read swf.JobOptions, err 
 }
 
 // tell says what was left out or mended.
-func (r *replay) tell(w io.Writer, file string, t *swf.Trace, tally swf.Tally, result *studies.Replay) {
+func (r *replay) tell(w io.Writer, file string, t *workload.Trace, tally workload.Tally, result *studies.Replay) {
 	if r.reservations == 0 && r.alpha != "0" {
 		fmt.Fprintln(w, "--alpha says what reservations prefer, and there are none; add --reservations SHARE")
 	}

@@ -3,8 +3,8 @@ package main
 import (
 	"fmt"
 
-	"bourse/sites/swf"
 	"bourse/studies"
+	"bourse/workload"
 )
 
 // studyAdmission is the experiment of Yeo and Buyya.
@@ -13,7 +13,7 @@ func studyAdmission() experiment {
 		name: "admission", about: "EDF, Libra and LibraRisk under inexact estimates (Yeo and Buyya)",
 		traces: "SDSC SP2", runs: 10, quick: 3,
 		run: func(s *studying) ([]studies.Row, error) {
-			trace, err := s.trace("SDSC SP2", swf.Lublin{Nodes: 128, Load: 0.83, Seed: s.seed}, 3000)
+			trace, err := s.trace("SDSC SP2", workload.Lublin{Nodes: 128, Load: 0.83, Seed: s.seed}, 3000)
 			if err != nil {
 				return nil, err
 			}
@@ -28,7 +28,7 @@ func studyAdmission() experiment {
 
 // trace reads the one trace of a study; without one it draws so many jobs from a
 // model, and says so.
-func (s *studying) trace(name string, model swf.Lublin, jobs int) (*swf.Trace, error) {
+func (s *studying) trace(name string, model workload.Lublin, jobs int) (*workload.Trace, error) {
 	switch len(s.traces) {
 	case 0:
 		s.say("no --trace %s is given: %d jobs are drawn from the model of Lublin and Feitelson; the paper's figures are of the trace", name, jobs)
@@ -36,11 +36,11 @@ func (s *studying) trace(name string, model swf.Lublin, jobs int) (*swf.Trace, e
 		if err != nil {
 			return nil, err
 		}
-		trace := swf.FromJobs(swf.Header{}, list)
+		trace := workload.FromJobs(workload.Header{}, list)
 		trace.Name = "the model"
 		return trace, nil
 	case 1:
-		trace, err := swf.Open(s.traces[0], swf.Options{})
+		trace, err := workload.Open(s.traces[0], workload.Options{})
 		if err != nil {
 			return nil, err
 		}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"bourse"
-	"bourse/sites/swf"
 	"bourse/studies"
+	"bourse/workload"
 )
 
 // studyBalance is our own experiment on what prices do for the balance of load.
@@ -33,13 +33,13 @@ func (s *studying) machines() ([]studies.BalanceTrace, error) {
 	}
 	var list []studies.BalanceTrace
 	for _, file := range s.traces {
-		trace, err := swf.Open(file, swf.Options{})
+		trace, err := workload.Open(file, workload.Options{})
 		if err != nil {
 			return nil, err
 		}
 		if early := stragglers(trace); early > 0 {
 			s.say("%s: the first %d records lie more than a week before the others and are left out", file, early)
-			if trace, err = swf.Open(file, swf.Options{Skip: early}); err != nil {
+			if trace, err = workload.Open(file, workload.Options{Skip: early}); err != nil {
 				return nil, err
 			}
 		}
@@ -57,7 +57,7 @@ func (s *studying) machines() ([]studies.BalanceTrace, error) {
 
 // stragglers is how many of the first ten records lie more than a week before
 // the next.
-func stragglers(t *swf.Trace) int {
+func stragglers(t *workload.Trace) int {
 	for i := min(10, len(t.Records)-1); i > 0; i-- {
 		if t.Records[i].Submit().Sub(t.Records[i-1].Submit()) > 7*bourse.Day {
 			return i

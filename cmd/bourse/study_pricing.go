@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"bourse/sites/swf"
 	"bourse/studies"
+	"bourse/workload"
 )
 
 // pricedTraces are the traces of the pricing paper, in its order.
@@ -58,7 +58,7 @@ func (s *studying) pricedTraces() ([]studies.PricingTrace, error) {
 			s.say("no --trace for %s is given: its rows are left out", p.archive)
 			continue
 		}
-		trace, err := swf.Open(s.traces[i], swf.Options{Skip: p.skip})
+		trace, err := workload.Open(s.traces[i], workload.Options{Skip: p.skip})
 		if err != nil {
 			return nil, err
 		}

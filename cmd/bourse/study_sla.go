@@ -3,8 +3,8 @@ package main
 import (
 	"fmt"
 
-	"bourse/sites/swf"
 	"bourse/studies"
+	"bourse/workload"
 )
 
 // studySLA is the experiment of Netto, Bubendorfer and Buyya.
@@ -14,11 +14,11 @@ func studySLA() experiment {
 		traces: "SDSC SP2", runs: 10, quick: 1,
 		run: func(s *studying) ([]studies.Row, error) {
 			const modelJobs = 20_000 // some 20 intervals of 15 days
-			trace, err := s.trace("SDSC SP2", swf.Lublin{Nodes: 128, Load: 0.83, Seed: s.seed}, modelJobs)
+			trace, err := s.trace("SDSC SP2", workload.Lublin{Nodes: 128, Load: 0.83, Seed: s.seed}, modelJobs)
 			if err != nil {
 				return nil, err
 			}
-			jobs, _ := trace.Jobs(swf.JobOptions{Extend: true})
+			jobs, _ := trace.Jobs(workload.JobOptions{Extend: true})
 			rows, err := studies.SLAReservations(jobs, studies.SLAOptions{Seed: s.seed, Runs: s.runs, Done: s.done})
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", trace.Name, err)

@@ -13,9 +13,9 @@ import (
 
 	"bourse"
 	"bourse/configs"
-	"bourse/sites/swf"
 	"bourse/web"
 	"bourse/web/client"
+	"bourse/workload"
 )
 
 // submitting holds the flags.
@@ -248,14 +248,14 @@ func (c *submitting) trace(file string, messages io.Writer) ([]web.JobRequest, e
 	case c.most < 1 || c.most > 5000:
 		return nil, fmt.Errorf("--max-jobs %d: 1 to 5000 are wanted", c.most)
 	}
-	log, err := swf.Open(file, swf.Options{Skip: c.skip})
+	log, err := workload.Open(file, workload.Options{Skip: c.skip})
 	if err != nil {
 		return nil, err
 	}
 	for _, remark := range log.Remarks() {
 		fmt.Fprintln(messages, remark)
 	}
-	local, _ := log.Jobs(swf.JobOptions{})
+	local, _ := log.Jobs(workload.JobOptions{})
 	if len(local) == 0 {
 		return nil, fmt.Errorf("%s: no jobs are left of %d records", file, len(log.Records))
 	}

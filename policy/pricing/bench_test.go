@@ -11,7 +11,7 @@ import (
 
 	"bourse"
 	"bourse/policy/backfill"
-	"bourse/sites/swf"
+	"bourse/workload"
 )
 
 // query is a reservation asked for, and the state it found.
@@ -46,17 +46,17 @@ func replayQueries(tb testing.TB, policy backfill.Policy, span bourse.Duration, 
 	if _, err := os.Stat(path); err != nil {
 		tb.Skip("the SDSC trace is not here: ", err)
 	}
-	trace, err := swf.Open(path, swf.Options{})
+	trace, err := workload.Open(path, workload.Options{})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	jobs, _ := trace.Jobs(swf.JobOptions{Span: span})
+	jobs, _ := trace.Jobs(workload.JobOptions{Span: span})
 	r := rand.New(rand.NewPCG(7, 7))
-	if jobs, err = swf.Copy(jobs, copies, r); err != nil {
+	if jobs, err = workload.Copy(jobs, copies, r); err != nil {
 		tb.Fatal(err)
 	}
 	reserve := make(map[int]bool)
-	for _, i := range swf.Draw(len(jobs), 0.1, r) {
+	for _, i := range workload.Draw(len(jobs), 0.1, r) {
 		reserve[i] = true
 	}
 	const nodes = 128

@@ -1,4 +1,4 @@
-// Package swf reads and writes workloads in the Standard Workload Format 2.2
+// Package workload reads and writes workloads in the Standard Workload Format 2.2
 // (Chapin et al. 1999) and in the Grid Workload Format (Iosup et al. 2008), and
 // draws synthetic ones: the model of Lublin and Feitelson (2003), a uniform
 // model, and the jobs that users hand to a broker.
@@ -12,4 +12,4 @@
 // Nothing here schedules, reads a clock or draws from a stream it was not given
 // a seed for. Each purpose of a model (gaps, nodes, runs, estimates) has its
 // own stream, so that one does not shift another.
-package swf
+package workload
