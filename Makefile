@@ -30,7 +30,7 @@ test:
 # A test that would not notice a planted bug is no test: each one is caught.
 plants:
 	go vet -tags plants ./...
-	go test -tags plants ./agents/plant ./agents/journal/... ./studies/torture -run 'Plant|plant'
+	go test -tags plants ./agents/plant ./agents/journal/... ./simulation/torture -run 'Plant|plant'
 
 # The same seed gives the same bytes, another seed does not.
 determinism:
@@ -40,11 +40,11 @@ determinism:
 # with the race detector. SEED=N for other moments.
 SEED ?= 1
 drill:
-	go test -race ./studies/drill -count 1 -timeout 30m -drill.long -drill.seed $(SEED)
+	go test -race ./simulation/drill -count 1 -timeout 30m -drill.long -drill.seed $(SEED)
 
 # The federation's rows of docs/PERFORMANCE.md.
 speed:
-	go test ./studies/drill -count 1 -timeout 30m -run 'Speed|Gone' -drill.speed -v
+	go test ./simulation/drill -count 1 -timeout 30m -run 'Speed|Gone' -drill.speed -v
 
 # Once each: that they compile and run. For figures: go test -run '^$$' -bench . ./policy/...
 bench:

@@ -83,7 +83,9 @@ var rooms = []room{
 	{"report/draw", nil, world}, // fonts and PNG
 	{"web/...", []string{".", "policy/...", "agents", "agents/certificate", "sites", "broker", "history/...", "report", "web"}, world},
 	{"configs", []string{".", "policy/...", "agents", "sites", "workload", "broker"}, world},
-	{"studies/...", []string{".", "parallel", "policy/...", "agents", "agents/sim", "agents/journal", "agents/journal/audit", "agents/plant", "sites", "workload", "broker", "report", "configs", "studies/..."}, parallel},
+	{"workload/workloadtest", []string{".", "workload"}, world},
+	{"simulation/...", []string{".", "parallel", "policy/...", "agents", "agents/sim", "agents/journal", "agents/journal/audit", "agents/plant", "sites", "workload", "broker", "report", "configs", "simulation/..."}, parallel},
+	{"studies", []string{".", "parallel", "policy/...", "agents", "sites", "workload", "report", "configs", "simulation"}, parallel},
 	{"cmd/...", []string{"..."}, world},
 }
 
@@ -250,7 +252,7 @@ func TestImports_CatchWhatIsPlanted(t *testing.T) {
 		{"configs/table.go", `import "bourse/studies"`, "must not import bourse/studies"},
 		{"studies/slots.go", `import "bourse/cmd/bourse"`, "must not import bourse/cmd/bourse"},
 		{"studies/slots.go", `import "os"`, "must not import os"},
-		{"studies/torture/world.go", "import \"time\"\nvar x = time.Now()", "time.Now"},
+		{"simulation/torture/world.go", "import \"time\"\nvar x = time.Now()", "time.Now"},
 		{"studies/slots.go", "import \"log\"\nfunc f() { log.Fatalf(\"\") }", "only cmd exits"},
 		{"util/strings.go", ``, "no room"},
 	} {

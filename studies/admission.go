@@ -9,6 +9,7 @@ import (
 
 	"bourse"
 	"bourse/policy/admission"
+	"bourse/simulation"
 	"bourse/workload"
 )
 
@@ -90,7 +91,7 @@ func lastJobs(trace *workload.Trace) ([]admissionJob, error) {
 // drawAdmission draws for every job, each purpose from a stream of its own.
 func drawAdmission(n int, seed uint64) []admissionDraw {
 	stream := func(purpose string) *rand.Rand {
-		return rand.New(rand.NewPCG(derived(seed, "admission "+purpose), 0))
+		return rand.New(rand.NewPCG(simulation.SeedOf(seed, "admission "+purpose), 0))
 	}
 	class, factor := stream("class"), stream("factor")
 	list := make([]admissionDraw, n)

@@ -10,6 +10,7 @@ import (
 
 	"bourse/policy/admission"
 	"bourse/workload"
+	"bourse/workload/workloadtest"
 )
 
 // sdscTrace is the trace of the paper; the test is skipped where it is not.
@@ -96,7 +97,7 @@ func TestAdmission_DeadlinesAreDrawnFromTheirClass(t *testing.T) {
 
 func TestAdmission_SameSeedSameOutcomesAnotherSeedNot(t *testing.T) {
 	t.Parallel()
-	jobs, err := lastJobs(workload.FromJobs(workload.Header{}, replayWorkload(admissionJobs, admissionNodes, 0.9, 1)))
+	jobs, err := lastJobs(workload.FromJobs(workload.Header{}, workloadtest.Drawn(admissionJobs, admissionNodes, 0.9, 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +142,7 @@ func TestAdmission_RowsAreWhole(t *testing.T) {
 
 func TestAdmission_ATraceTooShortIsAnError(t *testing.T) {
 	t.Parallel()
-	short := workload.FromJobs(workload.Header{}, replayWorkload(2999, 64, 0.9, 1))
+	short := workload.FromJobs(workload.Header{}, workloadtest.Drawn(2999, 64, 0.9, 1))
 	if _, err := Admission(short, AdmissionOptions{Runs: 1}); err == nil || !strings.Contains(err.Error(), "2999 jobs; 3000 or more") {
 		t.Error(err)
 	}

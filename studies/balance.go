@@ -11,6 +11,7 @@ import (
 	"bourse/agents"
 	"bourse/configs"
 	"bourse/report"
+	"bourse/simulation"
 	"bourse/workload"
 )
 
@@ -139,12 +140,12 @@ func LoadBalancing(opt BalanceOptions) ([]Row, error) {
 // balanceScenario is the preset "unequal", or sites of the traces in its place:
 // three at least, the second and third of them with a fifth and two fifths of
 // their jobs doubled.
-func balanceScenario(traces []BalanceTrace) (*configs.Scenario, *Workloads, error) {
+func balanceScenario(traces []BalanceTrace) (*configs.Scenario, *simulation.Workloads, error) {
 	sc, err := configs.Preset("unequal")
 	if err != nil {
 		return nil, nil, err
 	}
-	load := NewWorkloads()
+	load := simulation.NewWorkloads()
 	if len(traces) == 0 {
 		return sc, load, nil
 	}
@@ -163,7 +164,7 @@ func balanceScenario(traces []BalanceTrace) (*configs.Scenario, *Workloads, erro
 		s.Groups[0].Site, s.Groups[0].Nodes = s.Name, t.Nodes
 		s.Workload = &configs.Workload{Trace: t.Trace.Name, Days: form.Workload.Days, Processors: t.Nodes, NeverRan: "drop",
 			Copy: configs.Thousandths(200 * min(i, 2))}
-		load.put(t.Trace)
+		load.Put(t.Trace)
 		nodes += t.Nodes
 		sc.Sites = append(sc.Sites, s)
 	}
@@ -174,7 +175,7 @@ func balanceScenario(traces []BalanceTrace) (*configs.Scenario, *Workloads, erro
 }
 
 // balanceRun is one setting with one seed.
-func balanceRun(base *configs.Scenario, load *Workloads, c balanceCell, seed uint64) (f [balanceFigures]float64, err error) {
+func balanceRun(base *configs.Scenario, load *simulation.Workloads, c balanceCell, seed uint64) (f [balanceFigures]float64, err error) {
 	sc := *base
 	sc.Sites = append([]configs.Site(nil), base.Sites...)
 	for i := range sc.Sites {
@@ -186,17 +187,9 @@ func balanceRun(base *configs.Scenario, load *Workloads, c balanceCell, seed uin
 		b.Algorithm = c.algorithm
 	}
 	sc.Brokers = []configs.Broker{b}
-	w, err := newWorld(&sc, seed, load)
-	if err != nil {
-		return f, err
-	}
-	collector := report.NewCollector(w.header(seed), report.Options{})
 	vo := newVOWatch()
-	w.sim.After(collector.Hook)
-	w.sim.After(vo.hook)
-	until := bourse.Time(sc.Until)
-	w.sim.Run(until)
-	rep, err := collector.Finish(w.end(until))
+	run := simulation.Simulation{Scenario: &sc, Workloads: load}
+	rep, err := run.Run(seed, simulation.Record{Hook: vo.hook})
 	if err != nil {
 		return f, err
 	}
@@ -263,7 +256,7 @@ func (v *voWatch) commit(f bourse.TxBegun) {
 	}
 	v.placed++
 	v.wait += wait.Hours()
-	v.slow += max(1, (wait+time).Seconds()/max(time, slowdownThreshold).Seconds())
+	v.slow += max(1, (wait+time).Seconds()/max(time, simulation.SlowdownThreshold).Seconds())
 }
 
 func (v *voWatch) figures(f *[balanceFigures]float64, s *report.BrokerSummary) {

@@ -3,8 +3,6 @@ package studies
 import (
 	"fmt"
 	"strings"
-
-	"bourse/workload"
 )
 
 // balanceResults are the outcomes of all settings, by run.
@@ -247,13 +245,4 @@ func moreOr(r *Row, more, less, same string) string {
 		return less
 	}
 	return same
-}
-
-// put has a trace that was read elsewhere stand for its file.
-func (l *Workloads) put(t *workload.Trace) {
-	e := &traceEntry{}
-	e.once.Do(func() { e.trace = t })
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.traces[traceKey{file: t.Name}] = e
 }

@@ -9,11 +9,12 @@ import (
 
 	"bourse"
 	"bourse/configs"
+	"bourse/simulation"
 	"bourse/workload"
 )
 
 // shortBalance is the world of the study for two days, at a base price of 1.
-func shortBalance(t *testing.T) (*configs.Scenario, *Workloads) {
+func shortBalance(t *testing.T) (*configs.Scenario, *simulation.Workloads) {
 	t.Helper()
 	sc, load, err := balanceScenario(nil)
 	if err != nil {
@@ -55,7 +56,7 @@ func TestMarket_WhereEverybodyStaysIsAReplayOfEachSite(t *testing.T) {
 	var wait, jobs float64
 	for i := range sc.Sites {
 		s := &sc.Sites[i]
-		list, err := load.local(s, 3)
+		list, err := load.Local(s, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +64,7 @@ func TestMarket_WhereEverybodyStaysIsAReplayOfEachSite(t *testing.T) {
 		for k := range list {
 			list[k].Estimate = max(list[k].Estimate, list[k].Run)
 		}
-		r, err := RunReplay(list, ReplayOptions{Nodes: s.Groups[0].Nodes, Policy: s.Policy})
+		r, err := simulation.RunReplay(list, simulation.ReplayOptions{Nodes: s.Groups[0].Nodes, Policy: s.Policy})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,7 +189,7 @@ func TestBalance_TheVOsFiguresAreThoseOfTheSummary(t *testing.T) {
 	}
 	own.Brokers = slices.Clone(sc.Brokers)
 	own.Brokers[0].Strategy = "earliest"
-	rep, err := (&Simulation{Scenario: &own, Workloads: load}).Run(1, Record{})
+	rep, err := (&simulation.Simulation{Scenario: &own, Workloads: load}).Run(1, simulation.Record{})
 	if err != nil {
 		t.Fatal(err)
 	}

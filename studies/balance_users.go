@@ -10,6 +10,7 @@ import (
 	"bourse/configs"
 	"bourse/policy/backfill"
 	"bourse/policy/pricing"
+	"bourse/simulation"
 	"bourse/sites"
 )
 
@@ -145,11 +146,11 @@ func (m *market) add(s *configs.Site, nodes int) {
 }
 
 // marketRun lives through one market.
-func marketRun(sc *configs.Scenario, load *Workloads, r regime, seed uint64) (marketOutcome, error) {
+func marketRun(sc *configs.Scenario, load *simulation.Workloads, r regime, seed uint64) (marketOutcome, error) {
 	m := newMarket(r)
 	for i := range sc.Sites {
 		s := &sc.Sites[i]
-		jobs, err := load.local(s, seed)
+		jobs, err := load.Local(s, seed)
 		if err != nil {
 			return marketOutcome{}, err
 		}
@@ -178,7 +179,9 @@ func marketRun(sc *configs.Scenario, load *Workloads, r regime, seed uint64) (ma
 // own: values of 1 to 16 times the base price, delay costs of 1/16 to 4 with mean
 // about 1, deadlines of 1.5 to 20 runs and an hour after the submit, who lies and who stays.
 func (m *market) draw(seed uint64) {
-	stream := func(purpose string) *rand.Rand { return rand.New(rand.NewPCG(derived(seed, "market "+purpose), 0)) }
+	stream := func(purpose string) *rand.Rand {
+		return rand.New(rand.NewPCG(simulation.SeedOf(seed, "market "+purpose), 0))
+	}
 	values, delays, deadlines, liars, habits := stream("values"), stream("delays"), stream("deadlines"), stream("liars"), stream("habits")
 	between := func(r *rand.Rand, low, high float64) float64 { return low * math.Pow(high/low, r.Float64()) }
 	for i := range m.users {

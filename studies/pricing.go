@@ -9,6 +9,7 @@ import (
 	"bourse/parallel"
 	"bourse/policy/backfill"
 	"bourse/policy/choice"
+	"bourse/simulation"
 	"bourse/sites"
 	"bourse/workload"
 )
@@ -38,7 +39,7 @@ func NewPricingTrace(name string, nodes int, t *workload.Trace) PricingTrace {
 // of 128 processors.
 func GeneratedPricingTrace(seed uint64) (PricingTrace, error) {
 	const nodes = 128
-	jobs, err := workload.Lublin{Nodes: nodes, Load: 0.7, Seed: derived(seed, "adaptive-pricing")}.Until(pricingSpan)
+	jobs, err := workload.Lublin{Nodes: nodes, Load: 0.7, Seed: simulation.SeedOf(seed, "adaptive-pricing")}.Until(pricingSpan)
 	return PricingTrace{"generated", nodes, jobs}, err
 }
 
@@ -139,10 +140,10 @@ type pricingRun struct {
 
 // jobs are those of a setting with who is drawn, and who lies.
 func (r *pricingRun) jobs(c *pricingCell) (jobs []bourse.LocalJob, drawn, liars []bool, err error) {
-	if jobs, err = workload.Copy(r.trace.Jobs, float64(c.copies)/100, rand.New(rand.NewPCG(r.seed, streamCopy))); err != nil {
+	if jobs, err = simulation.CopyJobs(r.trace.Jobs, float64(c.copies)/100, r.seed); err != nil {
 		return nil, nil, nil, err
 	}
-	drawn = drawReservations(jobs, r.trace.Nodes, float64(c.share)/100, r.seed)
+	drawn = simulation.DrawReservations(jobs, r.trace.Nodes, float64(c.share)/100, r.seed)
 	if c.lying {
 		liars = make([]bool, len(jobs))
 		for _, i := range workload.Draw(len(jobs), 0.1, rand.New(rand.NewPCG(r.seed, streamLiars))) {
@@ -162,8 +163,8 @@ func (r *pricingRun) jobs(c *pricingCell) (jobs []bourse.LocalJob, drawn, liars 
 }
 
 // replay replays the jobs of a setting; without is the place of one left out.
-func (r *pricingRun) replay(c *pricingCell, jobs []bourse.LocalJob, without int, delays bool) (*Replay, error) {
-	opt := ReplayOptions{
+func (r *pricingRun) replay(c *pricingCell, jobs []bourse.LocalJob, without int, delays bool) (*simulation.Replay, error) {
+	opt := simulation.ReplayOptions{
 		Nodes: r.trace.Nodes, Policy: c.policy, Limit: pricingQueue, Seed: r.seed,
 		Reservations: float64(c.share) / 100, Notice: c.notice, Without: without, Delays: delays,
 		Queues: []sites.LocalQueue{{Rate: 1000, DelayCost: 1000}, {Rate: 1000, DelayCost: int64(c.declared) * 10}},
@@ -177,7 +178,7 @@ func (r *pricingRun) replay(c *pricingCell, jobs []bourse.LocalJob, without int,
 		opt.Reservations = 0
 		opt.Queues[1] = sites.LocalQueue{Priority: 1, Rate: 2000, DelayCost: 1000}
 	}
-	result, err := RunReplay(jobs, opt)
+	result, err := simulation.RunReplay(jobs, opt)
 	if err != nil {
 		return nil, fmt.Errorf("%s, %v: %w", r.trace.Name, c, err)
 	}
@@ -236,7 +237,7 @@ func (r *pricingRun) run(c *pricingCell) (o pricingOutcome, err error) {
 
 // lying is what the waits of those who lie cost them at the true delay cost, and
 // what reservations would refund them, in SU a job.
-func lying(c *pricingCell, result *Replay, liars []bool) (harm, refund float64) {
+func lying(c *pricingCell, result *simulation.Replay, liars []bool) (harm, refund float64) {
 	n := 0.0
 	for i := range result.Outcomes {
 		if x := &result.Outcomes[i]; liars[i] && x.Ran() {

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"bourse"
+	"bourse/simulation"
 	"bourse/workload"
 )
 
@@ -62,7 +63,7 @@ func (r *pricingRun) measure(c *pricingCell, sample, part int) ([]measuredDelay,
 }
 
 // compareReplays holds the forecast for a reservation against two replays.
-func compareReplays(with, without *Replay, place int) measuredDelay {
+func compareReplays(with, without *simulation.Replay, place int) measuredDelay {
 	m := measuredDelay{quoted: with.Outcomes[place].Additive.Hours()}
 	asked := with.Outcomes[place].Job.Submit
 	for i := range with.Outcomes {

@@ -9,15 +9,16 @@ import (
 
 	"bourse"
 	"bourse/policy/backfill"
-	"bourse/sites"
+	"bourse/simulation"
 	"bourse/workload"
+	"bourse/workload/workloadtest"
 )
 
 // The magnitudes of an independent program on 30 days of SP2: a few seeds lie
 // near the means of its own.
 func TestPricing_MagnitudesOfAnIndependentProgram(t *testing.T) {
 	t.Parallel()
-	trace, err := workload.Open(shared(t, "traces", "SDSC-SP2-1998-4.2-cln.swf.gz"), workload.Options{})
+	trace, err := workload.Open(workloadtest.Shared(t, "traces", "SDSC-SP2-1998-4.2-cln.swf.gz"), workload.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,7 @@ func TestPricing_MagnitudesOfAnIndependentProgram(t *testing.T) {
 
 func TestPricing_SameSeedSameRowsAnotherSeedNot(t *testing.T) {
 	t.Parallel()
-	traces := []PricingTrace{{"SP2", 64, replayWorkload(400, 64, 0.6, 1)}, {"mine", 32, replayWorkload(300, 32, 0.6, 2)}}
+	traces := []PricingTrace{{"SP2", 64, workloadtest.Drawn(400, 64, 0.6, 1)}, {"mine", 32, workloadtest.Drawn(300, 32, 0.6, 2)}}
 	rows := func(seed uint64) []Row {
 		r, err := AdaptivePricing(traces, PricingOptions{Seed: seed, Runs: 2, Sample: 12})
 		if err != nil {
@@ -95,7 +96,7 @@ func TestPricing_SameSeedSameRowsAnotherSeedNot(t *testing.T) {
 
 func TestPricing_WhatCannotBeRunIsSaid(t *testing.T) {
 	t.Parallel()
-	good := PricingTrace{"t", 64, replayWorkload(200, 64, 0.6, 1)}
+	good := PricingTrace{"t", 64, workloadtest.Drawn(200, 64, 0.6, 1)}
 	for _, c := range []struct {
 		traces []PricingTrace
 		opt    PricingOptions
@@ -105,17 +106,26 @@ func TestPricing_WhatCannotBeRunIsSaid(t *testing.T) {
 		{[]PricingTrace{good}, PricingOptions{Sample: 2}, "runs = 0"},
 		{[]PricingTrace{good}, PricingOptions{Runs: 1}, "sample = 0"},
 		{[]PricingTrace{{"short", 64, good.Jobs[:5]}}, PricingOptions{Runs: 1, Sample: 2}, "short has 5 jobs"},
-		{[]PricingTrace{{"flood", 64, replayWorkload(3000, 64, 20, 1)}}, PricingOptions{Runs: 1, Sample: 2}, "flood, +"},
+		{[]PricingTrace{{"flood", 64, workloadtest.Drawn(3000, 64, 20, 1)}}, PricingOptions{Runs: 1, Sample: 2}, "flood, +"},
 	} {
 		_, err := AdaptivePricing(c.traces, c.opt)
 		if err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("error %v, want %q", err, c.says)
 		}
-		var over *OverloadError
+		var over *simulation.OverloadError
 		if strings.HasPrefix(c.says, "flood") && !errors.As(err, &over) {
 			t.Errorf("%v is no overload", err)
 		}
 	}
+}
+
+func replay(tb testing.TB, jobs []bourse.LocalJob, opt simulation.ReplayOptions) *simulation.Replay {
+	tb.Helper()
+	r, err := simulation.RunReplay(jobs, opt)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return r
 }
 
 // A reservation takes four nodes over [10, 15) s from a job that would have had
@@ -128,10 +138,10 @@ func TestPricing_ADelayForeseenIsTheDelayThatCame(t *testing.T) {
 	}
 	jobs := []bourse.LocalJob{job(1, 0, 10), job(2, 0, 10), job(3, 1, 5)}
 	for seed := uint64(0); ; seed++ {
-		if chosen := drawReservations(jobs, 4, 0.34, seed); !chosen[2] {
+		if chosen := simulation.DrawReservations(jobs, 4, 0.34, seed); !chosen[2] {
 			continue
 		}
-		opt := ReplayOptions{Nodes: 4, Policy: backfill.EASY, Reservations: 0.34, Seed: seed, Delays: true}
+		opt := simulation.ReplayOptions{Nodes: 4, Policy: backfill.EASY, Reservations: 0.34, Seed: seed, Delays: true}
 		with := replay(t, jobs, opt)
 		opt.Without = 3
 		without := replay(t, jobs, opt)
@@ -141,101 +151,5 @@ func TestPricing_ADelayForeseenIsTheDelayThatCame(t *testing.T) {
 			t.Errorf("%+v, want %v", m, want)
 		}
 		return
-	}
-}
-
-// Without a job the others do as if the list had never held it.
-func TestReplay_WithoutAJobIsTheListWithoutIt(t *testing.T) {
-	t.Parallel()
-	jobs := replayWorkload(400, 64, 0.9, 3)
-	for _, place := range []int{1, 2, 77, len(jobs)} {
-		opt := ReplayOptions{Nodes: 64, Policy: backfill.EASY}
-		shorter := append(append([]bourse.LocalJob{}, jobs[:place-1]...), jobs[place:]...)
-		want := replay(t, shorter, opt)
-		opt.Without = place
-		got := replay(t, jobs, opt)
-		if got.Outcomes[place-1].Ran() {
-			t.Fatalf("job %d ran", place)
-		}
-		rest := append(append([]Outcome{}, got.Outcomes[:place-1]...), got.Outcomes[place:]...)
-		if !reflect.DeepEqual(rest, want.Outcomes) {
-			t.Errorf("without job %d the others ran otherwise than in the list without it", place)
-		}
-	}
-}
-
-// Notice moves the start wanted, and the delays kept make up each price.
-func TestReplay_NoticeIsKeptAndDelaysMakeUpThePrice(t *testing.T) {
-	t.Parallel()
-	for _, notice := range []bourse.Duration{0, 2 * bourse.Hour} {
-		r := replay(t, replayWorkload(1500, 64, 0.9, 4), ReplayOptions{
-			Nodes: 64, Policy: backfill.EASY, Reservations: 0.2, Seed: 5, Notice: notice, Delays: true,
-		})
-		overbooked(t, r)
-		charged := 0
-		for i := range r.Outcomes {
-			o := &r.Outcomes[i]
-			if !o.Reserved() {
-				if r.Delays[i] != nil {
-					t.Fatalf("job %d is no reservation and was charged", i)
-				}
-				continue
-			}
-			if o.Wait() < notice {
-				t.Errorf("reservation %d starts %v after it asked, notice %v", i, o.Wait(), notice)
-			}
-			sum := bourse.Duration(0)
-			for _, d := range r.Delays[i] {
-				sum += bourse.Duration(d.Nodes) * d.By
-			}
-			if sum != o.Additive {
-				t.Errorf("reservation %d pays %v for delays of %v", i, o.Additive, sum)
-			}
-			if sum > 0 {
-				charged++
-			}
-		}
-		if charged < 10 {
-			t.Errorf("only %d reservations were charged", charged)
-		}
-	}
-}
-
-// A preference of its own for each reservation does not depend on the policy, and
-// lies between the extremes in price.
-func TestReplay_MixedAlphasPayBetweenTheExtremes(t *testing.T) {
-	t.Parallel()
-	jobs := replayWorkload(1500, 64, 0.9, 6)
-	opt := ReplayOptions{Nodes: 64, Policy: backfill.EASY, Reservations: 0.2, Seed: 5}
-	dear := replay(t, jobs, opt).Summary(true).MeanPriceSU
-	opt.Mixed = true
-	mixed := replay(t, jobs, opt).Summary(true)
-	if mixed.MeanPriceSU <= 0 || mixed.MeanPriceSU >= dear {
-		t.Errorf("mixed alphas pay %v, alpha 0 pays %v", mixed.MeanPriceSU, dear)
-	}
-}
-
-// Jobs of a queue of higher priority wait less.
-func TestReplay_AQueueOfHigherPriorityIsQuicker(t *testing.T) {
-	t.Parallel()
-	jobs := replayWorkload(1500, 64, 0.9, 7)
-	chosen := drawReservations(jobs, 64, 0.2, 8)
-	waits := func(priority int) (sum bourse.Duration) {
-		list := append([]bourse.LocalJob{}, jobs...)
-		for i := range list {
-			if chosen[i] {
-				list[i].Queue = 1
-			}
-		}
-		r := replay(t, list, ReplayOptions{Nodes: 64, Policy: backfill.EASY, Queues: []sites.LocalQueue{{DelayCost: 1000}, {Priority: priority, DelayCost: 1000}}})
-		for i := range r.Outcomes {
-			if chosen[i] {
-				sum += r.Outcomes[i].Wait()
-			}
-		}
-		return sum
-	}
-	if quick, plain := waits(1), waits(0); quick*2 > plain {
-		t.Errorf("high priority waits %v s, no priority %v s", quick, plain)
 	}
 }

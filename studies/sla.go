@@ -10,6 +10,7 @@ import (
 	"bourse"
 	"bourse/policy/pricing"
 	"bourse/policy/sla"
+	"bourse/simulation"
 )
 
 // The experiment of Netto, Bubendorfer and Buyya (2007, section 4): intervals of
@@ -90,7 +91,7 @@ func slaIntervals(jobs []bourse.LocalJob) [][]bourse.LocalJob {
 // from a stream of its own.
 func drawSLAs(jobs []bourse.LocalJob, seed uint64, interval int) []slaJob {
 	stream := func(purpose string) *rand.Rand {
-		return rand.New(rand.NewPCG(derived(seed, "sla "+purpose), uint64(interval)))
+		return rand.New(rand.NewPCG(simulation.SeedOf(seed, "sla "+purpose), uint64(interval)))
 	}
 	poisson := func(lambda int) func() int {
 		p := distuv.Poisson{Lambda: float64(lambda), Src: stream(fmt.Sprint("poisson ", lambda))}
@@ -294,7 +295,7 @@ func runInterval(jobs []bourse.LocalJob, cells []slaCell, seed uint64, interval 
 	drawn := drawSLAs(jobs, seed, interval)
 	out := make([]slaOutcome, len(cells))
 	for k := range cells {
-		keys := rand.New(rand.NewPCG(derived(seed, "sla keys"), uint64(interval)))
+		keys := rand.New(rand.NewPCG(simulation.SeedOf(seed, "sla keys"), uint64(interval)))
 		out[k] = runSLA(&cells[k], drawn, keys.Int64)
 	}
 	return out

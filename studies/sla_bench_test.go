@@ -4,12 +4,13 @@ import (
 	"testing"
 
 	"bourse/policy/sla"
+	"bourse/workload/workloadtest"
 )
 
 // An independent program takes 0.8 s on two cores for the 48 intervals of 15
 // days of SDSC, 40,700 submissions, under EDF with windows of phi 100 %.
 func BenchmarkSLA_SDSC48Intervals_EDF_Phi100(b *testing.B) {
-	list := slaIntervals(sdsc(b, 0))
+	list := slaIntervals(workloadtest.SDSC(b, 0))
 	jobs := 0
 	for i := range list {
 		jobs += len(list[i])

@@ -7,6 +7,7 @@ import (
 
 	"bourse"
 	"bourse/policy/sla"
+	"bourse/workload/workloadtest"
 )
 
 // The magnitudes of an independent program on the 48 whole intervals of SDSC:
@@ -15,7 +16,7 @@ import (
 // One draw of the deadlines lies within a point and a half of them.
 func TestSLA_MagnitudesOfAnIndependentProgram(t *testing.T) {
 	t.Parallel()
-	list := slaIntervals(sdsc(t, 0))
+	list := slaIntervals(workloadtest.SDSC(t, 0))
 	if len(list) != 48 {
 		t.Fatalf("%d whole intervals", len(list))
 	}
@@ -46,7 +47,7 @@ func TestSLA_MagnitudesOfAnIndependentProgram(t *testing.T) {
 
 func TestSLA_SameSeedSameRowsAnotherSeedNot(t *testing.T) {
 	t.Parallel()
-	jobs := replayWorkload(3000, slaNodes, 0.9, 1)
+	jobs := workloadtest.Drawn(3000, slaNodes, 0.9, 1)
 	rows := func(seed uint64) []Row {
 		r, err := SLAReservations(jobs, SLAOptions{Seed: seed, Runs: 1, Intervals: 2})
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"bourse/policy/search"
 	"bourse/policy/search/papercase"
 	"bourse/policy/selection"
+	"bourse/simulation"
 )
 
 // The experiment of Toporkov et al. (section 5): scheduling cycles drawn anew,
@@ -207,7 +208,7 @@ func slotSearch(opt SlotSearchOptions, cycles int) []slotBlock {
 	return collect(opt.Runs*slotBlocks, func() func(int) slotBlock {
 		d := newSlotDesk()
 		return func(i int) slotBlock {
-			seed := derived(opt.Seed+uint64(i/slotBlocks), "slot-search")
+			seed := simulation.SeedOf(opt.Seed+uint64(i/slotBlocks), "slot-search")
 			return d.run(rand.New(rand.NewPCG(seed, uint64(i%slotBlocks))), cycles)
 		}
 	}, opt.Done)

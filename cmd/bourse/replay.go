@@ -14,7 +14,7 @@ import (
 	"bourse/files"
 	"bourse/policy/backfill"
 	"bourse/policy/choice"
-	"bourse/studies"
+	"bourse/simulation"
 	"bourse/workload"
 )
 
@@ -80,7 +80,7 @@ type replay struct {
 
 // replayAnswer is what the command prints as JSON.
 type replayAnswer struct {
-	studies.ReplaySummary
+	simulation.ReplaySummary
 	SimulatedPerSecond *float64 `json:"simulatedPerSecond,omitempty"`
 }
 
@@ -98,10 +98,10 @@ func (r *replay) run(file string, out, messages io.Writer) error {
 		return fmt.Errorf("%s: no jobs are left of %d records", file, len(trace.Records))
 	}
 	began := time.Now()
-	result, err := studies.RunReplay(jobs, opt)
+	result, err := simulation.RunReplay(jobs, opt)
 	took := time.Since(began)
 	if err != nil {
-		var over *studies.OverloadError
+		var over *simulation.OverloadError
 		if errors.As(err, &over) {
 			return failed(fmt.Errorf("%s: %w", file, err))
 		}
@@ -130,8 +130,8 @@ func (r *replay) run(file string, out, messages io.Writer) error {
 const pricedQueue = 2000
 
 // options checks the flags.
-func (r *replay) options() (opt studies.ReplayOptions, read workload.JobOptions, err error) {
-	opt = studies.ReplayOptions{Nodes: r.procs, Copy: r.copy, Reservations: r.reservations, Seed: r.seed, Limit: r.maxQueue}
+func (r *replay) options() (opt simulation.ReplayOptions, read workload.JobOptions, err error) {
+	opt = simulation.ReplayOptions{Nodes: r.procs, Copy: r.copy, Reservations: r.reservations, Seed: r.seed, Limit: r.maxQueue}
 	switch {
 	case r.procs < 1:
 		return opt, read, fmt.Errorf("--procs %d: the processors of the site are wanted, 1 or more", r.procs)
@@ -179,7 +179,7 @@ func (r *replay) options() (opt studies.ReplayOptions, read workload.JobOptions,
 }
 
 // tell says what was left out or mended.
-func (r *replay) tell(w io.Writer, file string, t *workload.Trace, tally workload.Tally, result *studies.Replay) {
+func (r *replay) tell(w io.Writer, file string, t *workload.Trace, tally workload.Tally, result *simulation.Replay) {
 	if r.reservations == 0 && r.alpha != "0" {
 		fmt.Fprintln(w, "--alpha says what reservations prefer, and there are none; add --reservations SHARE")
 	}
@@ -201,7 +201,7 @@ func (r *replay) tell(w io.Writer, file string, t *workload.Trace, tally workloa
 }
 
 // print writes the figures for people.
-func (r *replay) print(out io.Writer, a *replayAnswer, result *studies.Replay) error {
+func (r *replay) print(out io.Writer, a *replayAnswer, result *simulation.Replay) error {
 	w := bufio.NewWriter(out)
 	line := func(name, format string, v ...any) { fmt.Fprintf(w, "%-24s %s\n", name, fmt.Sprintf(format, v...)) }
 	n := result.Classes()
@@ -229,7 +229,7 @@ func (r *replay) print(out io.Writer, a *replayAnswer, result *studies.Replay) e
 }
 
 // writeJobs writes a CSV row for each job that ran, in the order of the trace.
-func writeJobs(out io.Writer, result *studies.Replay) error {
+func writeJobs(out io.Writer, result *simulation.Replay) error {
 	w := bufio.NewWriterSize(out, 64<<10)
 	if _, err := w.WriteString("job,submit,start,end,procs,estimate,kind\n"); err != nil {
 		return err

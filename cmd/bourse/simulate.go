@@ -10,7 +10,7 @@ import (
 
 	"bourse/configs"
 	"bourse/report"
-	"bourse/studies"
+	"bourse/simulation"
 )
 
 // simulateFlags are what the user of simulate has asked for.
@@ -70,7 +70,7 @@ func (f *simulateFlags) run(cmd *cobra.Command, args []string) error {
 	if f.runs < 1 || f.runs > 1_000_000 {
 		return fmt.Errorf("--runs %d: 1 to 1,000,000 are wanted", f.runs)
 	}
-	sim := &studies.Simulation{Scenario: scenario, Workloads: studies.NewWorkloads(), Check: f.check}
+	sim := &simulation.Simulation{Scenario: scenario, Workloads: simulation.NewWorkloads(), Check: f.check}
 	return f.simulate(sim, cmd.OutOrStdout(), cmd.ErrOrStderr())
 }
 
@@ -114,15 +114,15 @@ func (f *simulateFlags) scenario(args []string) (*configs.Scenario, error) {
 }
 
 // simulate runs the seeds, writes the files and shows what came of them.
-func (f *simulateFlags) simulate(sim *studies.Simulation, stdout, stderr io.Writer) error {
-	var rec studies.Record
+func (f *simulateFlags) simulate(sim *simulation.Simulation, stdout, stderr io.Writer) error {
+	var rec simulation.Record
 	var folder *report.Folder
 	if f.out != "" {
 		var err error
 		if folder, err = report.OpenFolder(f.out); err != nil {
 			return failed(err)
 		}
-		rec = studies.Record{Keep: true, Events: folder.Events()}
+		rec = simulation.Record{Keep: true, Events: folder.Events()}
 	}
 	bar := newProgress(stderr, "seeds")
 	defer bar.clear()
@@ -140,7 +140,7 @@ func (f *simulateFlags) simulate(sim *studies.Simulation, stdout, stderr io.Writ
 		if folder != nil {
 			folder.Discard()
 		}
-		var broken *studies.Violation
+		var broken *simulation.Violation
 		var file *fs.PathError
 		if errors.As(err, &broken) || errors.As(err, &file) && file.Op == "write" {
 			return failed(err)

@@ -5,8 +5,8 @@ import (
 
 	"bourse/agents"
 	"bourse/configs"
+	"bourse/simulation"
 	"bourse/sites"
-	"bourse/studies"
 	"bourse/web"
 )
 
@@ -55,7 +55,7 @@ func runSite(cmd *cobra.Command, f processFlags, file string) error {
 	queues, seed := cfg.ClusterQueues(), uint64(0)
 	if w := cfg.Workload; w != nil {
 		seed = w.Seed
-		loads := studies.NewWorkloads()
+		loads := simulation.NewWorkloads()
 		if work, err = loads.Endless(&cfg.Site, w.Seed, w.SpeedUp.Float()); err != nil {
 			return err
 		}
@@ -63,11 +63,11 @@ func runSite(cmd *cobra.Command, f processFlags, file string) error {
 			p.log.Warn().Msg(remark)
 		}
 	}
-	studies.DrawPromises(cfg.Name, seed, queues, &agent)
+	simulation.DrawPromises(cfg.Name, seed, queues, &agent)
 	var behind agents.Durable
 	if cfg.Shared != nil {
 		behind = sites.NewDurableSharedCluster(sites.SharedConfig{Site: site, Groups: cfg.Groups, Options: cfg.SharedCluster(),
-			Work: studies.EndlessDeadlines(&cfg.Site, work, seed)})
+			Work: simulation.EndlessDeadlines(&cfg.Site, work, seed)})
 	} else {
 		behind = sites.NewDurableCluster(sites.ClusterConfig{Site: site, Groups: cfg.Groups, Queues: queues, Work: work})
 	}

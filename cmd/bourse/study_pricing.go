@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"bourse/simulation"
 	"bourse/studies"
 	"bourse/workload"
 )
@@ -32,7 +33,7 @@ func studyPricing() experiment {
 				sample = 20
 			}
 			rows, err := studies.AdaptivePricing(traces, studies.PricingOptions{Seed: s.seed, Runs: s.runs, Sample: sample, Done: s.done})
-			var over *studies.OverloadError
+			var over *simulation.OverloadError
 			if errors.As(err, &over) {
 				return nil, failed(err)
 			}

@@ -9,7 +9,7 @@ import (
 
 	"bourse/configs"
 	"bourse/report"
-	"bourse/studies"
+	"bourse/simulation"
 )
 
 // newSweep builds "bourse sweep".
@@ -73,7 +73,7 @@ func (f *sweepFlags) run(file string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	sweep := &studies.Sweep{Config: config, Workloads: studies.NewWorkloads()}
+	sweep := &simulation.Sweep{Config: config, Workloads: simulation.NewWorkloads()}
 	sheet := newSweepSheet(sweep, print)
 	if f.out != "" {
 		if err := sheet.open(f.out, f.resume); err != nil {
@@ -86,7 +86,7 @@ func (f *sweepFlags) run(file string, stdout, stderr io.Writer) error {
 	}
 	bar := newProgress(stderr, "runs")
 	bar.set(sheet.finished(), sweep.Runs())
-	err = sweep.Run(sheet.has, func(r studies.SweepRun) error {
+	err = sweep.Run(sheet.has, func(r simulation.SweepRun) error {
 		if err := sheet.add(r); err != nil {
 			return failed(err)
 		}
@@ -95,7 +95,7 @@ func (f *sweepFlags) run(file string, stdout, stderr io.Writer) error {
 	})
 	bar.clear()
 	if err != nil {
-		var broken *studies.Violation
+		var broken *simulation.Violation
 		if errors.As(err, &broken) {
 			return failed(err)
 		}
@@ -129,7 +129,7 @@ func (f *sweepFlags) run(file string, stdout, stderr io.Writer) error {
 var sweepColumns = map[string]string{"jobs placed": "placed", "mean wait h": "wait h", "mean finish h": "finish h", "cost credits": "cost"}
 
 // show prints a row for each point and VO.
-func (f *sweepFlags) show(sweep *studies.Sweep, means []sweepMean, out io.Writer) error {
+func (f *sweepFlags) show(sweep *simulation.Sweep, means []sweepMean, out io.Writer) error {
 	header := []string{"#"}
 	for _, p := range sweep.Config.Parameters {
 		header = append(header, "<"+p.Name)

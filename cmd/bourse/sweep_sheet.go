@@ -15,7 +15,7 @@ import (
 
 	"bourse/files"
 	"bourse/report"
-	"bourse/studies"
+	"bourse/simulation"
 )
 
 // The files of a sweep. The progress grows by a line with every run and goes
@@ -30,7 +30,7 @@ const (
 // sweepSheet holds what the runs of a sweep came to, in memory and in the
 // progress file of its folder.
 type sweepSheet struct {
-	sweep *studies.Sweep
+	sweep *simulation.Sweep
 	print string // fingerprint
 	dir   string
 	file  *os.File
@@ -38,7 +38,7 @@ type sweepSheet struct {
 	done  int
 }
 
-func newSweepSheet(sweep *studies.Sweep, print string) *sweepSheet {
+func newSweepSheet(sweep *simulation.Sweep, print string) *sweepSheet {
 	return &sweepSheet{sweep: sweep, print: print, runs: make([][]report.Figure, sweep.Runs())}
 }
 
@@ -98,7 +98,7 @@ func (s *sweepSheet) take(path string, old []byte) (whole int, err error) {
 			}
 			continue
 		}
-		var r studies.SweepRun
+		var r simulation.SweepRun
 		if err := json.Unmarshal(line, &r); err != nil || r.Run < 0 || r.Run >= len(s.runs) || r.Figures == nil {
 			return 0, fmt.Errorf("%s:%d: is no run of this sweep; remove the file and begin again", path, i+1)
 		}
@@ -107,7 +107,7 @@ func (s *sweepSheet) take(path string, old []byte) (whole int, err error) {
 	return whole, nil
 }
 
-func (s *sweepSheet) keep(r studies.SweepRun) {
+func (s *sweepSheet) keep(r simulation.SweepRun) {
 	if s.runs[r.Run] == nil {
 		s.done++
 	}
@@ -115,7 +115,7 @@ func (s *sweepSheet) keep(r studies.SweepRun) {
 }
 
 // add keeps a run and writes it down.
-func (s *sweepSheet) add(r studies.SweepRun) error {
+func (s *sweepSheet) add(r simulation.SweepRun) error {
 	s.keep(r)
 	if s.file == nil {
 		return nil

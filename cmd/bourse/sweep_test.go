@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"bourse/configs"
-	"bourse/studies"
+	"bourse/simulation"
 )
 
 // smallSweep is four combinations of two seeds each.
@@ -137,14 +137,14 @@ func interrupt(t *testing.T, config *configs.Sweep, out string, after int, torn 
 	if err != nil {
 		t.Fatal(err)
 	}
-	sweep := &studies.Sweep{Config: config, Workloads: studies.NewWorkloads()}
+	sweep := &simulation.Sweep{Config: config, Workloads: simulation.NewWorkloads()}
 	sheet := newSweepSheet(sweep, print)
 	if err := sheet.open(out, false); err != nil {
 		t.Fatal(err)
 	}
 	defer sheet.close()
 	stop := errors.New("interrupted")
-	err = sweep.Run(sheet.has, func(r studies.SweepRun) error {
+	err = sweep.Run(sheet.has, func(r simulation.SweepRun) error {
 		if sheet.finished() == after {
 			return stop
 		}

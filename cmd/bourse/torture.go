@@ -14,7 +14,7 @@ import (
 	"bourse/agents/plant"
 	"bourse/agents/sim"
 	"bourse/report"
-	"bourse/studies/torture"
+	"bourse/simulation/torture"
 )
 
 // torturing holds the flags of torture.

@@ -1,4 +1,4 @@
-package studies
+package simulation
 
 import (
 	"math/rand/v2"
@@ -13,7 +13,7 @@ import (
 // factor between runtime and deadline is normal, its deviation a quarter of its
 // mean, and drawn again until it is above 1.
 func deadlines(s *configs.Site, jobs []bourse.LocalJob, seed uint64) []sites.DeadlineJob {
-	stream := rand.New(rand.NewPCG(derived(seed, "deadlines "+s.Name), 0))
+	stream := rand.New(rand.NewPCG(SeedOf(seed, "deadlines "+s.Name), 0))
 	list := make([]sites.DeadlineJob, len(jobs))
 	for i, j := range jobs {
 		list[i] = withDeadline(s, j, stream)
@@ -46,7 +46,7 @@ func EndlessDeadlines(s *configs.Site, work sites.Work, seed uint64) sites.Deadl
 	if work == nil {
 		return nil
 	}
-	seed = derived(seed, "deadlines "+s.Name)
+	seed = SeedOf(seed, "deadlines "+s.Name)
 	return func(group int, begun, after bourse.Time) func() (sites.DeadlineJob, bool) {
 		next := work(group, begun, after)
 		return func() (sites.DeadlineJob, bool) {

@@ -14,7 +14,7 @@ import (
 
 	"bourse"
 	"bourse/agents/journal"
-	"bourse/studies/torture"
+	"bourse/simulation/torture"
 	"bourse/web/client"
 )
 

@@ -1,4 +1,4 @@
-package studies
+package simulation
 
 import (
 	"math/rand/v2"
@@ -13,12 +13,12 @@ import (
 // the cluster's decisions and those of the site's quotes apart.
 func DrawPromises(name string, seed uint64, queues []sites.QueueOptions, site *sites.Config) {
 	keys := func(owner string) func() int64 {
-		return rand.New(rand.NewPCG(derived(seed, owner+name), 0)).Int64
+		return rand.New(rand.NewPCG(SeedOf(seed, owner+name), 0)).Int64
 	}
 	for i := range queues {
 		if p := queues[i].Promises; p != nil {
 			group := site.Groups[i].Name + " "
-			p.Seed = derived(seed, "flexible "+group+name)
+			p.Seed = SeedOf(seed, "flexible "+group+name)
 			p.Schedule.Keys = keys("keys " + group)
 		}
 	}

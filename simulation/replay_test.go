@@ -1,11 +1,10 @@
-package studies
+package simulation
 
 import (
 	"encoding/csv"
 	"errors"
-	"math/rand/v2"
 	"os"
-	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"testing"
@@ -13,28 +12,9 @@ import (
 	"bourse"
 	"bourse/policy/backfill"
 	"bourse/policy/choice"
-	"bourse/workload"
+	"bourse/sites"
+	"bourse/workload/workloadtest"
 )
-
-// shared finds a file beside the module's root, or skips.
-func shared(tb testing.TB, path ...string) string {
-	tb.Helper()
-	file := filepath.Join(append([]string{"..", "..", "shared"}, path...)...)
-	if _, err := os.Stat(file); err != nil {
-		tb.Skipf("the file %s is absent: %v", filepath.Join(path...), err)
-	}
-	return file
-}
-
-func sdsc(tb testing.TB, span bourse.Duration) []bourse.LocalJob {
-	tb.Helper()
-	t, err := workload.Open(shared(tb, "traces", "SDSC-SP2-1998-4.2-cln.swf.gz"), workload.Options{})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	jobs, _ := t.Jobs(workload.JobOptions{Span: span})
-	return jobs
-}
 
 func replay(tb testing.TB, jobs []bourse.LocalJob, opt ReplayOptions) *Replay {
 	tb.Helper()
@@ -48,7 +28,7 @@ func replay(tb testing.TB, jobs []bourse.LocalJob, opt ReplayOptions) *Replay {
 // golden reads job,start.
 func golden(t *testing.T, name string) map[int64]bourse.Time {
 	t.Helper()
-	f, err := os.Open(shared(t, "golden", name))
+	f, err := os.Open(workloadtest.Shared(t, "golden", name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +54,7 @@ func TestReplay_SDSC30DaysEqualsIndependentPrograms(t *testing.T) {
 	t.Parallel()
 	for _, p := range []backfill.Policy{backfill.EASY, backfill.Conservative} {
 		want := golden(t, p.String()+"-sdsc-30days.csv")
-		r := replay(t, sdsc(t, 30*bourse.Day), ReplayOptions{Nodes: 128, Policy: p})
+		r := replay(t, workloadtest.SDSC(t, 30*bourse.Day), ReplayOptions{Nodes: 128, Policy: p})
 		wrong := 0
 		for _, o := range r.Outcomes {
 			at, ok := want[o.Job.ID]
@@ -92,7 +72,7 @@ func TestReplay_SDSC30DaysEqualsIndependentPrograms(t *testing.T) {
 
 func TestReplay_AllJobsOfSDSCRun(t *testing.T) {
 	t.Parallel()
-	jobs := sdsc(t, 0)
+	jobs := workloadtest.SDSC(t, 0)
 	for _, p := range []backfill.Policy{backfill.FCFS, backfill.FirstFit, backfill.EASY, {Backfill: true, Reserve: 8}, backfill.Conservative} {
 		r := replay(t, jobs, ReplayOptions{Nodes: 128, Policy: p})
 		if s := r.Summary(false); s.Jobs != 54034 {
@@ -134,7 +114,7 @@ func overbooked(t *testing.T, r *Replay) {
 
 func TestReplay_ReservationsAreKeptAndPriced(t *testing.T) {
 	t.Parallel()
-	jobs := replayWorkload(2000, 64, 0.8, 1)
+	jobs := workloadtest.Drawn(2000, 64, 0.8, 1)
 	for _, p := range []backfill.Policy{backfill.EASY, backfill.Conservative} {
 		opt := ReplayOptions{Nodes: 64, Policy: p, Reservations: 0.1, Copy: 0.2, Seed: 7}
 		r := replay(t, jobs, opt)
@@ -156,7 +136,7 @@ func TestReplay_ReservationsAreKeptAndPriced(t *testing.T) {
 
 func TestReplay_OverloadIsSaid(t *testing.T) {
 	t.Parallel()
-	_, err := RunReplay(replayWorkload(2000, 64, 3, 1), ReplayOptions{Nodes: 64, Policy: backfill.EASY, Limit: 100})
+	_, err := RunReplay(workloadtest.Drawn(2000, 64, 3, 1), ReplayOptions{Nodes: 64, Policy: backfill.EASY, Limit: 100})
 	var over *OverloadError
 	if !errors.As(err, &over) || over.Limit != 100 {
 		t.Errorf("error %v, want an overload at 100 jobs", err)
@@ -194,30 +174,6 @@ func TestReplay_ExtendMovesThePlannedEndOn(t *testing.T) {
 	}
 }
 
-// replayWorkload draws jobs whose sizes are mostly powers of two, whose runs spread
-// over three decades and whose estimates are a few times the run.
-func replayWorkload(n, nodes int, load float64, seed uint64) []bourse.LocalJob {
-	r := rand.New(rand.NewPCG(seed, 0))
-	jobs := make([]bourse.LocalJob, n)
-	var at bourse.Time
-	var work float64
-	for i := range jobs {
-		size := 1 << r.IntN(7)
-		if r.IntN(4) == 0 {
-			size = 1 + r.IntN(nodes)
-		}
-		run := bourse.Duration(1+r.IntN(10)) * bourse.Minute
-		for range r.IntN(4) {
-			run *= 3
-		}
-		j := bourse.LocalJob{ID: int64(i + 1), Submit: at, Nodes: min(size, nodes), Run: run, Estimate: run * bourse.Duration(1+r.IntN(4))}
-		jobs[i] = j
-		work += float64(j.Nodes) * float64(run)
-		at = bourse.Time(work / (load * float64(nodes)))
-	}
-	return jobs
-}
-
 func benchReplay(b *testing.B, jobs []bourse.LocalJob, opt ReplayOptions) {
 	b.Helper()
 	b.ReportAllocs()
@@ -230,42 +186,138 @@ func benchReplay(b *testing.B, jobs []bourse.LocalJob, opt ReplayOptions) {
 }
 
 func BenchmarkReplay_SDSC54034_EASY(b *testing.B) {
-	benchReplay(b, sdsc(b, 0), ReplayOptions{Nodes: 128, Policy: backfill.EASY})
+	benchReplay(b, workloadtest.SDSC(b, 0), ReplayOptions{Nodes: 128, Policy: backfill.EASY})
 }
 
 func BenchmarkReplay_SDSC54034_Conservative(b *testing.B) {
-	benchReplay(b, sdsc(b, 0), ReplayOptions{Nodes: 128, Policy: backfill.Conservative})
+	benchReplay(b, workloadtest.SDSC(b, 0), ReplayOptions{Nodes: 128, Policy: backfill.Conservative})
 }
 
 func BenchmarkReplay_SDSC54034_FCFS(b *testing.B) {
-	benchReplay(b, sdsc(b, 0), ReplayOptions{Nodes: 128, Policy: backfill.FCFS})
+	benchReplay(b, workloadtest.SDSC(b, 0), ReplayOptions{Nodes: 128, Policy: backfill.FCFS})
 }
 
 func BenchmarkReplay_SDSC54034_Reserve8(b *testing.B) {
-	benchReplay(b, sdsc(b, 0), ReplayOptions{Nodes: 128, Policy: backfill.Policy{Backfill: true, Reserve: 8}})
+	benchReplay(b, workloadtest.SDSC(b, 0), ReplayOptions{Nodes: 128, Policy: backfill.Policy{Backfill: true, Reserve: 8}})
 }
 
 func BenchmarkReplay_SDSC75648_EASY_Overload40(b *testing.B) {
-	benchReplay(b, sdsc(b, 0), ReplayOptions{Nodes: 128, Policy: backfill.EASY, Copy: 0.4})
+	benchReplay(b, workloadtest.SDSC(b, 0), ReplayOptions{Nodes: 128, Policy: backfill.EASY, Copy: 0.4})
 }
 
 func BenchmarkReplay_SDSC75648_Conservative_Overload40(b *testing.B) {
-	benchReplay(b, sdsc(b, 0), ReplayOptions{Nodes: 128, Policy: backfill.Conservative, Copy: 0.4})
+	benchReplay(b, workloadtest.SDSC(b, 0), ReplayOptions{Nodes: 128, Policy: backfill.Conservative, Copy: 0.4})
 }
 
 func BenchmarkReplay_SDSC54034_EASY_Reservations10(b *testing.B) {
-	benchReplay(b, sdsc(b, 0), ReplayOptions{Nodes: 128, Policy: backfill.EASY, Reservations: 0.1})
+	benchReplay(b, workloadtest.SDSC(b, 0), ReplayOptions{Nodes: 128, Policy: backfill.EASY, Reservations: 0.1})
 }
 
 // The whole list of each reservation counts.
 func BenchmarkReplay_SDSC54034_EASY_Reservations10_AlphaHalf(b *testing.B) {
-	benchReplay(b, sdsc(b, 0), ReplayOptions{Nodes: 128, Policy: backfill.EASY, Reservations: 0.1, Alpha: choice.One / 2})
+	benchReplay(b, workloadtest.SDSC(b, 0), ReplayOptions{Nodes: 128, Policy: backfill.EASY, Reservations: 0.1, Alpha: choice.One / 2})
 }
 
 func BenchmarkReplay_Generated20000_EASY(b *testing.B) {
-	benchReplay(b, replayWorkload(20000, 128, 0.85, 1), ReplayOptions{Nodes: 128, Policy: backfill.EASY})
+	benchReplay(b, workloadtest.Drawn(20000, 128, 0.85, 1), ReplayOptions{Nodes: 128, Policy: backfill.EASY})
 }
 
 func BenchmarkReplay_Generated20000_Conservative(b *testing.B) {
-	benchReplay(b, replayWorkload(20000, 128, 0.85, 1), ReplayOptions{Nodes: 128, Policy: backfill.Conservative})
+	benchReplay(b, workloadtest.Drawn(20000, 128, 0.85, 1), ReplayOptions{Nodes: 128, Policy: backfill.Conservative})
+}
+
+// Without a job the others do as if the list had never held it.
+func TestReplay_WithoutAJobIsTheListWithoutIt(t *testing.T) {
+	t.Parallel()
+	jobs := workloadtest.Drawn(400, 64, 0.9, 3)
+	for _, place := range []int{1, 2, 77, len(jobs)} {
+		opt := ReplayOptions{Nodes: 64, Policy: backfill.EASY}
+		shorter := append(append([]bourse.LocalJob{}, jobs[:place-1]...), jobs[place:]...)
+		want := replay(t, shorter, opt)
+		opt.Without = place
+		got := replay(t, jobs, opt)
+		if got.Outcomes[place-1].Ran() {
+			t.Fatalf("job %d ran", place)
+		}
+		rest := append(append([]Outcome{}, got.Outcomes[:place-1]...), got.Outcomes[place:]...)
+		if !reflect.DeepEqual(rest, want.Outcomes) {
+			t.Errorf("without job %d the others ran otherwise than in the list without it", place)
+		}
+	}
+}
+
+// Notice moves the start wanted, and the delays kept make up each price.
+func TestReplay_NoticeIsKeptAndDelaysMakeUpThePrice(t *testing.T) {
+	t.Parallel()
+	for _, notice := range []bourse.Duration{0, 2 * bourse.Hour} {
+		r := replay(t, workloadtest.Drawn(1500, 64, 0.9, 4), ReplayOptions{
+			Nodes: 64, Policy: backfill.EASY, Reservations: 0.2, Seed: 5, Notice: notice, Delays: true,
+		})
+		overbooked(t, r)
+		charged := 0
+		for i := range r.Outcomes {
+			o := &r.Outcomes[i]
+			if !o.Reserved() {
+				if r.Delays[i] != nil {
+					t.Fatalf("job %d is no reservation and was charged", i)
+				}
+				continue
+			}
+			if o.Wait() < notice {
+				t.Errorf("reservation %d starts %v after it asked, notice %v", i, o.Wait(), notice)
+			}
+			sum := bourse.Duration(0)
+			for _, d := range r.Delays[i] {
+				sum += bourse.Duration(d.Nodes) * d.By
+			}
+			if sum != o.Additive {
+				t.Errorf("reservation %d pays %v for delays of %v", i, o.Additive, sum)
+			}
+			if sum > 0 {
+				charged++
+			}
+		}
+		if charged < 10 {
+			t.Errorf("only %d reservations were charged", charged)
+		}
+	}
+}
+
+// A preference of its own for each reservation does not depend on the policy, and
+// lies between the extremes in price.
+func TestReplay_MixedAlphasPayBetweenTheExtremes(t *testing.T) {
+	t.Parallel()
+	jobs := workloadtest.Drawn(1500, 64, 0.9, 6)
+	opt := ReplayOptions{Nodes: 64, Policy: backfill.EASY, Reservations: 0.2, Seed: 5}
+	dear := replay(t, jobs, opt).Summary(true).MeanPriceSU
+	opt.Mixed = true
+	mixed := replay(t, jobs, opt).Summary(true)
+	if mixed.MeanPriceSU <= 0 || mixed.MeanPriceSU >= dear {
+		t.Errorf("mixed alphas pay %v, alpha 0 pays %v", mixed.MeanPriceSU, dear)
+	}
+}
+
+// Jobs of a queue of higher priority wait less.
+func TestReplay_AQueueOfHigherPriorityIsQuicker(t *testing.T) {
+	t.Parallel()
+	jobs := workloadtest.Drawn(1500, 64, 0.9, 7)
+	chosen := DrawReservations(jobs, 64, 0.2, 8)
+	waits := func(priority int) (sum bourse.Duration) {
+		list := append([]bourse.LocalJob{}, jobs...)
+		for i := range list {
+			if chosen[i] {
+				list[i].Queue = 1
+			}
+		}
+		r := replay(t, list, ReplayOptions{Nodes: 64, Policy: backfill.EASY, Queues: []sites.LocalQueue{{DelayCost: 1000}, {Priority: priority, DelayCost: 1000}}})
+		for i := range r.Outcomes {
+			if chosen[i] {
+				sum += r.Outcomes[i].Wait()
+			}
+		}
+		return sum
+	}
+	if quick, plain := waits(1), waits(0); quick*2 > plain {
+		t.Errorf("high priority waits %v s, no priority %v s", quick, plain)
+	}
 }

@@ -1,4 +1,4 @@
-package studies
+package simulation
 
 import (
 	"fmt"
@@ -55,7 +55,7 @@ func newDetailedWorld(sc *configs.Scenario, seed uint64, load *Workloads, detail
 
 // addSite adds a site and its cluster.
 func (w *world) addSite(s *configs.Site, seed uint64, load *Workloads) error {
-	jobs, err := load.local(s, seed)
+	jobs, err := load.Local(s, seed)
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (w *world) addShared(s *configs.Site, jobs []bourse.LocalJob, seed uint64) 
 	}
 	var local [][]sites.DeadlineJob
 	for _, list := range spread(jobs, s.Groups) {
-		local = append(local, deadlines(s, list, derived(seed, s.Groups[len(local)].Name)))
+		local = append(local, deadlines(s, list, SeedOf(seed, s.Groups[len(local)].Name)))
 	}
 	cluster, site := sites.NewSharedCluster(siteID(s.Name), s.Groups, s.SharedCluster(), local), sites.New(cfg)
 	w.shared[clusterID(s.Name)], w.sites[siteID(s.Name)] = cluster, site
@@ -124,7 +124,7 @@ func (w *world) addBroker(b *configs.Broker, seed uint64, load *Workloads) error
 		}
 	}
 	cfg.Explain = w.detail
-	cfg.Nonce, cfg.Draws = derived(seed, "nonce "+b.Name), derived(seed, "draws "+b.Name)
+	cfg.Nonce, cfg.Draws = SeedOf(seed, "nonce "+b.Name), SeedOf(seed, "draws "+b.Name)
 	if err := cfg.Validate(); err != nil {
 		return err
 	}

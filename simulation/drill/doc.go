@@ -3,7 +3,7 @@
 // gossip and journals on a disk, and do to them what happens to processes. They
 // are killed, stopped and moved; their disks fill, their journals are of the
 // past; strangers speak to them; networks come apart. It is the sibling of
-// studies/torture, which does the same to the agents alone, in virtual time and
+// simulation/torture, which does the same to the agents alone, in virtual time and
 // some thousand times as often.
 //
 // What holds is judged from outside: by what clients of the API were told, by

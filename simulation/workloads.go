@@ -1,4 +1,4 @@
-package studies
+package simulation
 
 import (
 	"cmp"
@@ -36,6 +36,15 @@ type traceEntry struct {
 
 // NewWorkloads returns one that has read nothing yet.
 func NewWorkloads() *Workloads { return &Workloads{traces: map[traceKey]*traceEntry{}} }
+
+// Put has a trace that was read elsewhere stand for its file.
+func (l *Workloads) Put(t *workload.Trace) {
+	e := &traceEntry{}
+	e.once.Do(func() { e.trace = t })
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.traces[traceKey{file: t.Name}] = e
+}
 
 // trace returns a trace, or one partition of it.
 func (l *Workloads) trace(file string, skip, partition int) (*workload.Trace, error) {
@@ -84,20 +93,20 @@ func (l *Workloads) Remarks() []string {
 	return lines
 }
 
-// derived is the seed of one owner's draws under a seed.
-func derived(seed uint64, owner string) uint64 {
+// SeedOf is the seed of one owner's draws under a seed.
+func SeedOf(seed uint64, owner string) uint64 {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d %s", seed, owner)
 	return h.Sum64()
 }
 
-// local returns a site's own jobs in order of submit, from the scenario's zero.
-func (l *Workloads) local(s *configs.Site, seed uint64) ([]bourse.LocalJob, error) {
+// Local returns a site's own jobs in order of submit, from the scenario's zero.
+func (l *Workloads) Local(s *configs.Site, seed uint64) ([]bourse.LocalJob, error) {
 	w := s.Workload
 	if w == nil {
 		return nil, nil
 	}
-	seed = derived(seed, "site "+s.Name)
+	seed = SeedOf(seed, "site "+s.Name)
 	switch {
 	case w.Trace != "":
 		return l.localTrace(w, seed)
@@ -159,10 +168,10 @@ func (l *Workloads) vo(b *configs.Broker, mean bourse.Price, seed uint64) ([]bou
 	terms := workload.Terms{
 		MinPerformance: w.MinPerformance.Lo, MaxPerformance: w.MinPerformance.Hi,
 		MeanPrice: mean, PriceFrom: w.MaxPrice.Lo.Float(), PriceTo: w.MaxPrice.Hi.Float(),
-		Horizon: w.Deadline, Seed: derived(seed, "broker "+b.Name),
+		Horizon: w.Deadline, Seed: SeedOf(seed, "broker "+b.Name),
 	}
 	loose := func(jobs []bourse.Job, err error) ([]bourse.Job, error) {
-		loosen(w, jobs, derived(seed, "flexible "+b.Name))
+		loosen(w, jobs, SeedOf(seed, "flexible "+b.Name))
 		return jobs, err
 	}
 	if w.Trace == "" {

@@ -341,7 +341,7 @@ func (f *federation) end() {
 		return
 	}
 	f.t.Logf("what to look at: the folder of the federation is kept in %s; each agent has its file, its log and its journal there\n"+
-		"  bourse journal verify %s\n  bourse journal show %s/broker-vo1\n  the same moments: go test ./studies/drill -run '%s' -drill.seed %d",
+		"  bourse journal verify %s\n  bourse journal show %s/broker-vo1\n  the same moments: go test ./simulation/drill -run '%s' -drill.seed %d",
 		f.dir, f.dir, f.dir, f.t.Name(), *seed)
 	for _, a := range f.agents {
 		f.t.Logf("%s, the last lines of its log:\n%s", a.id(), a.tail(12))

@@ -1,4 +1,4 @@
-package studies
+package simulation
 
 import (
 	"fmt"
@@ -30,6 +30,8 @@ const keptDetail = 4 << 20
 type Record struct {
 	Keep   bool      // the rows of all jobs, the alternatives they had, and the pictures
 	Events io.Writer // takes every fact as it is recorded; nil: nobody
+	// Hook is called after each step, with what the agent has done; nil: nobody.
+	Hook func(now bourse.Time, id agents.ID, out *agents.Outbox)
 }
 
 // Violation says that a run broke an invariant: an error of the program, never
@@ -59,6 +61,9 @@ func (s *Simulation) Run(seed uint64, rec Record) (*report.Report, error) {
 	}
 	c := report.NewCollector(w.header(seed), report.Options{Keep: rec.Keep, Events: rec.Events})
 	w.sim.After(c.Hook)
+	if rec.Hook != nil {
+		w.sim.After(rec.Hook)
+	}
 	broken := w.check(s.Check)
 	until := bourse.Time(s.Scenario.Until)
 	if w.sim.Run(until); *broken != nil {

@@ -1,4 +1,4 @@
-package studies
+package simulation
 
 import (
 	"bytes"
@@ -169,7 +169,7 @@ func TestWorkloads_PartitionsOfOneLogKeepItsClock(t *testing.T) {
 		partition int
 		want      []bourse.Time
 	}{{0, []bourse.Time{100_000, 86_400_000}}, {1, []bourse.Time{100_000}}, {2, []bourse.Time{86_400_000}}} {
-		local, err := w.local(&configs.Site{Name: "a", Workload: &configs.Workload{Trace: log, Days: 2 * bourse.Day, Partition: c.partition}}, 1)
+		local, err := w.Local(&configs.Site{Name: "a", Workload: &configs.Workload{Trace: log, Days: 2 * bourse.Day, Partition: c.partition}}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package studies
+package simulation
 
 import (
 	"bourse"
@@ -27,8 +27,8 @@ type ReservationSummary struct {
 	LocalWait              float64 `json:"localWait"`              // mean, of the other jobs
 }
 
-// slowdownThreshold keeps very short jobs from ruling the bounded slowdown.
-const slowdownThreshold = 10 * bourse.Second
+// SlowdownThreshold keeps very short jobs from ruling the bounded slowdown.
+const SlowdownThreshold = 10 * bourse.Second
 
 // Summary reckons the figures; those of reservations only if withReservations.
 func (r *Replay) Summary(withReservations bool) ReplaySummary {
@@ -43,7 +43,7 @@ func (r *Replay) Summary(withReservations bool) ReplaySummary {
 		run := o.End.Sub(o.Start)
 		s.Jobs++
 		s.MeanWait += o.Wait().Seconds()
-		s.BoundedSlowdown += max(1, (o.Wait()+run).Seconds()/max(run, slowdownThreshold).Seconds())
+		s.BoundedSlowdown += max(1, (o.Wait()+run).Seconds()/max(run, SlowdownThreshold).Seconds())
 		work += float64(o.Job.Nodes) * run.Seconds()
 		first, last = min(first, o.Job.Submit), max(last, o.End)
 	}

@@ -1,4 +1,4 @@
-package studies
+package simulation
 
 import (
 	"fmt"
@@ -75,7 +75,7 @@ func (l *Workloads) stream(s *configs.Site, seed uint64) (workload.Stream, error
 		part.Days = chunkSpan
 		site := *s
 		site.Workload = &part
-		return l.local(&site, derived(seed, fmt.Sprintf("chunk %d", n)))
+		return l.Local(&site, SeedOf(seed, fmt.Sprintf("chunk %d", n)))
 	}
 	return stream, nil
 }
@@ -84,7 +84,7 @@ func (l *Workloads) stream(s *configs.Site, seed uint64) (workload.Stream, error
 func (l *Workloads) finite(s *configs.Site, seed uint64) ([]bourse.LocalJob, error) {
 	w := s.Workload
 	if w.Model == "lublin" {
-		jobs, err := workload.Lublin{Nodes: w.Processors, Load: w.Load.Float(), Seed: derived(seed, "site "+s.Name)}.Jobs(w.Jobs)
+		jobs, err := workload.Lublin{Nodes: w.Processors, Load: w.Load.Float(), Seed: SeedOf(seed, "site "+s.Name)}.Jobs(w.Jobs)
 		for i := range jobs {
 			if bourse.Duration(jobs[i].Submit) >= w.Days {
 				return jobs[:i], err
@@ -93,11 +93,11 @@ func (l *Workloads) finite(s *configs.Site, seed uint64) ([]bourse.LocalJob, err
 		return jobs, err
 	}
 	if w.Model == "uniform" && w.Load > 0 && w.Days == bourse.MaxDuration {
-		m := workload.Uniform{Nodes: w.Processors, Load: w.Load.Float(), Seed: derived(seed, "site "+s.Name), MinNodes: w.Nodes.Lo,
+		m := workload.Uniform{Nodes: w.Processors, Load: w.Load.Float(), Seed: SeedOf(seed, "site "+s.Name), MinNodes: w.Nodes.Lo,
 			MaxNodes: min(w.Nodes.Hi, w.Processors), MinRun: w.Length.Lo, MaxRun: w.Length.Hi}
 		return m.Jobs(w.Jobs)
 	}
-	return l.local(s, seed)
+	return l.Local(s, seed)
 }
 
 // groupFor is the group that a job of so many nodes goes to: the first in file

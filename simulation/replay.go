@@ -1,4 +1,4 @@
-package studies
+package simulation
 
 import (
 	"fmt"
@@ -98,7 +98,7 @@ func RunReplay(jobs []bourse.LocalJob, opt ReplayOptions) (*Replay, error) {
 	}
 	if opt.Copy != 0 {
 		var err error
-		if jobs, err = workload.Copy(jobs, opt.Copy, rand.New(rand.NewPCG(opt.Seed, streamCopy))); err != nil {
+		if jobs, err = CopyJobs(jobs, opt.Copy, opt.Seed); err != nil {
 			return nil, err
 		}
 	}
@@ -114,7 +114,7 @@ func RunReplay(jobs []bourse.LocalJob, opt ReplayOptions) (*Replay, error) {
 	})
 	r.queue.Watch(r)
 	if opt.Reservations > 0 {
-		r.chosen = drawReservations(jobs, opt.Nodes, opt.Reservations, opt.Seed)
+		r.chosen = DrawReservations(jobs, opt.Nodes, opt.Reservations, opt.Seed)
 		r.drawAlphas()
 		if opt.Delays {
 			r.delays = make([][]bourse.Delay, len(jobs))
@@ -174,9 +174,15 @@ func (r *replayer) next() (bourse.LocalJob, bool) {
 	return j, true
 }
 
-// drawReservations chooses that share of the jobs as reservations, among those
+// CopyJobs raises the load by copies of that share of the jobs, as workload.Copy
+// says, drawn by the seed.
+func CopyJobs(jobs []bourse.LocalJob, share float64, seed uint64) ([]bourse.LocalJob, error) {
+	return workload.Copy(jobs, share, rand.New(rand.NewPCG(seed, streamCopy)))
+}
+
+// DrawReservations chooses that share of the jobs as reservations, among those
 // that ran and fit the group.
-func drawReservations(jobs []bourse.LocalJob, nodes int, share float64, seed uint64) []bool {
+func DrawReservations(jobs []bourse.LocalJob, nodes int, share float64, seed uint64) []bool {
 	var ran []int
 	for i := range jobs {
 		if j := &jobs[i]; j.Run > 0 && j.Nodes <= nodes {
