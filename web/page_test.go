@@ -34,7 +34,7 @@ func browser(t *testing.T, s *Server, word, picture string) string {
 	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.WindowSize(1100, 700))
 	ctx, stop := chromedp.NewExecAllocator(context.Background(), opts...)
 	defer stop()
-	ctx, stop = context.WithTimeout(ctx, 40*time.Second)
+	ctx, stop = context.WithTimeout(ctx, 3*time.Minute)
 	defer stop()
 	ctx, stop = chromedp.NewContext(ctx)
 	defer stop()

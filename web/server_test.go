@@ -102,9 +102,9 @@ func TestMetrics_CountJobsMoneyCyclesAndTransactions(t *testing.T) {
 
 func eventually(t *testing.T, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); !ok(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatal("it did not come to pass within 30 s")
+			t.Fatal("it did not come to pass within two minutes")
 		}
 	}
 }
@@ -166,11 +166,10 @@ func TestServer_ServesUntilClosed(t *testing.T) {
 		t.Fatal(err, answer)
 	}
 	defer answer.Body.Close()
-	ctx, stop := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, stop := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer stop()
-	began := time.Now()
 	s.Close(ctx)
-	if err := <-done; err != nil || time.Since(began) > 4*time.Second {
-		t.Errorf("with a stream open it closed after %v: %v", time.Since(began), err)
+	if err := <-done; err != nil || ctx.Err() != nil {
+		t.Errorf("with a stream open it closed with %v, %v", err, ctx.Err())
 	}
 }

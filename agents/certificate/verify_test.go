@@ -45,7 +45,7 @@ func meet(t *testing.T, server, client *tls.Config) (atServer, atClient error) {
 			return
 		}
 		defer raw.Close()
-		_ = raw.SetDeadline(time.Now().Add(10 * time.Second))
+		_ = raw.SetDeadline(time.Now().Add(2 * time.Minute))
 		done <- word(tls.Server(raw, server))
 	}()
 	raw, err := net.Dial("tcp", l.Addr().String())
@@ -53,7 +53,7 @@ func meet(t *testing.T, server, client *tls.Config) (atServer, atClient error) {
 		t.Fatal(err)
 	}
 	defer raw.Close()
-	_ = raw.SetDeadline(time.Now().Add(10 * time.Second))
+	_ = raw.SetDeadline(time.Now().Add(2 * time.Minute))
 	atClient = word(tls.Client(raw, client))
 	return <-done, atClient
 }

@@ -74,7 +74,7 @@ func (w *witness) live(t *rapid.T, disk *journal.Memory) {
 		return nil
 	}
 	h := quiet(Options{SnapshotEvery: rapid.IntRange(3, 40).Draw(t, "snapshot"), BatchSteps: rapid.IntRange(1, 16).Draw(t, "batch")})
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	defer func() {
 		if err := h.Stop(ctx); errors.Is(err, context.DeadlineExceeded) {
@@ -107,7 +107,7 @@ func (w *witness) live(t *rapid.T, disk *journal.Memory) {
 	}
 	select {
 	case <-h.Failed():
-	case <-time.After(time.Minute):
+	case <-time.After(patience):
 		t.Fatal("the disk has not failed")
 	}
 	group.Wait()

@@ -107,7 +107,7 @@ func (f *grid) node(t testing.TB, id agents.ID, h *Host) {
 
 // leave has everybody leave.
 func (f *grid) leave(t testing.TB) {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	var group sync.WaitGroup
 	for _, n := range f.nodes {
@@ -134,7 +134,7 @@ func (f *grid) kill(t testing.TB, id agents.ID, also ...agents.ID) {
 			t.Fatal(err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if err := h.Stop(ctx); errors.Is(err, context.DeadlineExceeded) { // else it can keep nothing more
 		t.Fatal(err)
@@ -196,9 +196,9 @@ func (f *grid) confirmed(t testing.TB) (jobs <-chan string, stop func()) {
 // poll waits until something holds.
 func poll(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	for end := time.Now().Add(40 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(patience); !holds(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("not within 40 s: %s", what)
+			t.Fatalf("not within %v: %s", patience, what)
 		}
 	}
 }
@@ -273,14 +273,14 @@ func TestFederation_KilledProcessesComeBack(t *testing.T) {
 // await waits until all those jobs are confirmed.
 func (f *grid) await(t testing.TB, jobs <-chan string, want map[string]bool) {
 	t.Helper()
-	late := time.After(40 * time.Second)
+	late := time.After(patience)
 	for len(want) > 0 {
 		select {
 		case name := <-jobs:
 			delete(want, name)
 		case <-late:
 			f.tell(t)
-			t.Fatalf("not confirmed within 40 s: %v", want)
+			t.Fatalf("not confirmed within %v: %v", patience, want)
 		}
 	}
 }

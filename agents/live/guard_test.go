@@ -69,8 +69,8 @@ func (l *lines) has(parts ...string) bool {
 	return false
 }
 
-// patience is how long anything may take on a busy machine.
-const patience = 20 * time.Second
+// patience ends a test that hangs; it says nothing of how long anything takes.
+const patience = 2 * time.Minute
 
 func newTown(t *testing.T) *town {
 	t.Helper()
@@ -152,7 +152,7 @@ func (v *town) call(c credentials.TransportCredentials) *grpc.ClientConn {
 // stream opens a stream over a connection.
 func (v *town) stream(cc *grpc.ClientConn) grpc.BidiStreamingClient[remote.RemoteMessage, remote.RemoteMessage] {
 	v.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	v.Cleanup(cancel)
 	s, err := remote.NewRemotingClient(cc).Receive(ctx)
 	if err != nil {
@@ -328,7 +328,7 @@ func strangers(v *town) {
 		{"plain text", insecure.NewCredentials(), "it speaks plain text", "handshake"},
 	} {
 		cc, counted := v.call(c.creds), v.guard.Stats()[c.cause]
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		s, err := remote.NewRemotingClient(cc).Receive(ctx)
 		if err == nil {
 			err = outcome(s, v.hold("b"))
@@ -349,7 +349,7 @@ func strangers(v *town) {
 
 func otherCalls(v *town) {
 	c := remote.NewRemotingClient(v.call(credentials.NewTLS(v.member(certificate.Broker, "mallory").Client(certificate.Want{Role: certificate.Site, Name: "north"}))))
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if _, err := c.ListProcesses(ctx, &remote.ListProcessesRequest{}); status.Code(err) != codes.Unimplemented {
 		v.Errorf("%v", err)
@@ -417,7 +417,7 @@ func manyConnections(v *town) {
 	store := v.member(certificate.Broker, "crowd")
 	for i := range maxConnectionsOf + 1 {
 		cc := v.call(credentials.NewTLS(store.Client(certificate.Want{Role: certificate.Site, Name: "north"})))
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		v.Cleanup(cancel)
 		s, err := remote.NewRemotingClient(cc).Receive(ctx)
 		if err == nil {

@@ -200,7 +200,7 @@ func TestHost_AFailureStopsRatherThanLies(t *testing.T) {
 				if !errors.Is(err, c.want) || !strings.Contains(err.Error(), string(toy)) {
 					t.Errorf("failed with %v", err)
 				}
-			case <-time.After(20 * time.Second):
+			case <-time.After(patience):
 				t.Fatal("nobody was told")
 			}
 			if f, ok := (<-ended).(WatchEnded); !ok || !errors.Is(f.Err, c.want) {

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/rs/zerolog"
 
@@ -218,36 +217,32 @@ func processes(t testing.TB, profile string, sites ...string) (broker *child, li
 		list = append(list, startChild(t, childOptions{Name: "site:" + name, Profile: profile, Seed: broker.first.Gossip}))
 	}
 	for i, name := range sites {
-		eventually(t, 20*time.Second, "the broker is told of "+name, func() bool { return broker.do("report").Joined[agents.ID("site:"+name)] > 0 })
-		eventually(t, 20*time.Second, name+" knows all", func() bool { return list[i].do("report").Stats.Members == len(sites)+1 })
+		eventually(t, patience, "the broker is told of "+name, func() bool { return broker.do("report").Joined[agents.ID("site:"+name)] > 0 })
+		eventually(t, patience, name+" knows all", func() bool { return list[i].do("report").Stats.Members == len(sites)+1 })
 	}
 	return broker, list
 }
 
-// A killed process is missed within the second; started again at the same or
+// A killed process is missed; started again at the same or
 // another address it is back at once, and gets what is sent to it.
 func TestProcesses_AKilledSiteIsMissedAndComesBack(t *testing.T) {
 	t.Parallel()
 	broker, sites := processes(t, "fast", "north", "south", "east")
 	broker.do("send site:north 1 0")
-	eventually(t, 10*time.Second, "the site answers", func() bool { return broker.do("report").Received == 1 })
+	eventually(t, patience, "the site answers", func() bool { return broker.do("report").Received == 1 })
 	for i, listen := range []string{sites[0].first.Address, ""} {
 		sites[0].kill()
-		took := eventually(t, 10*time.Second, "it is missed", func() bool { return broker.do("report").Left["site:north"] == i+1 })
+		took := eventually(t, patience, "it is missed", func() bool { return broker.do("report").Left["site:north"] == i+1 })
 		t.Logf("missed after %v", took)
-		start := time.Now()
 		if r := broker.do("send site:north 1 0"); r.Stats.Links.Unknown != uint64(i+1) {
 			t.Errorf("a send to the dead did not fail at once: %+v", r.Stats.Links)
 		}
-		if took := time.Since(start); took > time.Second {
-			t.Errorf("a send to the dead took %v", took)
-		}
 		sites[0] = startChild(t, childOptions{Name: "site:north", Profile: "fast", Listen: listen, Seed: broker.first.Gossip})
-		took = eventually(t, 10*time.Second, "it is back", func() bool { return broker.do("report").Joined["site:north"] == i+2 })
+		took = eventually(t, patience, "it is back", func() bool { return broker.do("report").Joined["site:north"] == i+2 })
 		t.Logf("back after %v", took)
-		took = eventually(t, 10*time.Second, "it knows the broker", func() bool { return sites[0].do("report").Stats.Members == 4 })
+		took = eventually(t, patience, "it knows the broker", func() bool { return sites[0].do("report").Stats.Members == 4 })
 		broker.do("send site:north 1 0")
-		took += eventually(t, 10*time.Second, "it answers", func() bool { return broker.do("report").Received == i+2 })
+		took += eventually(t, patience, "it answers", func() bool { return broker.do("report").Received == i+2 })
 		t.Logf("answers after %v", took)
 	}
 }
@@ -265,7 +260,7 @@ func TestProcesses_ABrokenConnectionIsMadeAnewOnce(t *testing.T) {
 		sites[0] = startChild(t, childOptions{Name: "site:north", Profile: "lan", Listen: sites[0].first.Address, Seed: broker.first.Gossip})
 	}
 	before := broker.do("send site:north 1 0").Received
-	eventually(t, 20*time.Second, "it answers", func() bool {
+	eventually(t, patience, "it answers", func() bool {
 		broker.do("send site:north 1 0")
 		return broker.do("report").Received > before
 	})
@@ -286,21 +281,35 @@ func TestProcesses_AStoppedSiteCostsItselfOnly(t *testing.T) {
 	}
 	for i := range 20 {
 		broker.do("send site:south 1 0")
-		took := eventually(t, 10*time.Second, "the other site answers", func() bool { return broker.do("report").Received == i+1 })
-		if took > 2*time.Second {
-			t.Errorf("the other site answered after %v", took)
+		eventually(t, patience, "the other site answers", func() bool { return broker.do("report").Received == i+1 })
+		if i > 0 {
+			continue
+		}
+		// Had it waited for the one that is stopped, nothing would be left of that one's queue.
+		if n := waiting(broker.do("report"), "site:north"); n == 0 {
+			t.Error("the other site answered only once the stopped one was given up")
 		}
 	}
-	eventually(t, 30*time.Second, "gossip misses it", func() bool { return broker.do("report").Left["site:north"] == 1 })
+	eventually(t, patience, "gossip misses it", func() bool { return broker.do("report").Left["site:north"] == 1 })
 	if r = broker.do("report"); r.Stats.Links.Lost < linkQueue {
 		t.Errorf("what waited was not given up: %+v", r.Stats.Links)
 	}
 	sites[0].signal(syscall.SIGCONT)
-	eventually(t, 20*time.Second, "it is there again", func() bool { return broker.do("report").Joined["site:north"] == 2 })
-	eventually(t, 20*time.Second, "it answers again", func() bool {
+	eventually(t, patience, "it is there again", func() bool { return broker.do("report").Joined["site:north"] == 2 })
+	eventually(t, patience, "it answers again", func() bool {
 		broker.do("send site:north 1 0")
 		return broker.do("report").Received > 20
 	})
+}
+
+// waiting is how many messages wait for a peer.
+func waiting(r childReport, id agents.ID) int {
+	for _, p := range r.Stats.Links.Peers {
+		if p.Agent == id {
+			return p.Waiting
+		}
+	}
+	return 0
 }
 
 // A message that nobody takes is dropped with a line before it is sent, and
@@ -314,7 +323,7 @@ func TestProcesses_A100MBMessageIsDroppedAndOthersArrive(t *testing.T) {
 		t.Errorf("not counted: %+v", r.Stats.Links)
 	}
 	broker.do("send site:north 1 0")
-	eventually(t, 10*time.Second, "the others arrive", func() bool { return broker.do("report").Received == 2 })
+	eventually(t, patience, "the others arrive", func() bool { return broker.do("report").Received == 2 })
 	if r = broker.do("report"); r.Stats.Links.Lost != 0 {
 		t.Errorf("others were lost: %+v", r.Stats.Links)
 	}

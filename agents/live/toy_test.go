@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"testing"
-	"time"
 
 	"github.com/rs/zerolog"
 
@@ -138,7 +137,7 @@ func hosting(t testing.TB, disk journal.Disk, opt Options) (*Host, *purse) {
 // stop stops a host.
 func stop(t testing.TB, h *Host) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if err := h.Stop(ctx); err != nil {
 		t.Error(err)

@@ -65,7 +65,7 @@ func newFederation(t *testing.T) *federation {
 	}
 	atNorth := httptest.NewServer(north.Handler())
 	t.Cleanup(func() {
-		ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, stop := context.WithTimeout(context.Background(), 2*time.Minute)
 		defer stop()
 		api.Close(ctx)
 		north.Close(ctx)

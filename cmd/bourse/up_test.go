@@ -131,7 +131,7 @@ func startUp(t *testing.T, dir string) (stdout, stderr *written, stop func() err
 			t.Logf("%v\n%s", err, stderr)
 		}
 	})
-	eventually(t, 60*time.Second, "ready", func() bool { return strings.HasSuffix(stdout.String(), "}\n") })
+	eventually(t, 2*time.Minute, "ready", func() bool { return strings.HasSuffix(stdout.String(), "}\n") })
 	return stdout, stderr, stop
 }
 
@@ -176,7 +176,7 @@ func TestUp_PlacesJobsAndOutlivesAKill(t *testing.T) {
 		if err := os.WriteFile(batch, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 		defer cancel()
 		if out, messages, err := runCommand(ctx, "submit", batch, "--wait", "--context", filepath.Join(dir, contextFile)); err != nil || !strings.Contains(out, "placed") {
 			t.Fatalf("%s: %v\n%s%s", name, err, out, messages)
@@ -192,7 +192,7 @@ func TestUp_PlacesJobsAndOutlivesAKill(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	eventually(t, 20*time.Second, "started again", func() bool {
+	eventually(t, 2*time.Minute, "started again", func() bool {
 		return strings.Count(stderr.String(), "started again") == 2 && strings.Count(stderr.String(), " INF ready") == 5
 	})
 	submit("wave", 140)
@@ -242,7 +242,7 @@ func TestUp_OneThatFailsByItselfStopsAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = l.Close() }()
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	out, messages, err := runCommand(ctx, "up", "--dir", dir)
 	if exitCode(err) != 1 || !strings.Contains(err.Error(), "site north ended by itself (exit status 1)") || out != "" {
@@ -334,7 +334,7 @@ func TestProcess_SaysWhatStandsInItsWay(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.spoil(t, dir, members[1])
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			defer cancel()
 			_, messages, err := runCommand(ctx, "site", members[1].file)
 			if exitCode(err) != 1 || !strings.Contains(err.Error(), c.want) || strings.Contains(messages, `"ready"`) {
