@@ -19,12 +19,6 @@ type Mean struct {
 	Runs    int     `json:"runs"`
 }
 
-// measure is one figure of a run.
-type measure struct {
-	name  string
-	value float64
-}
-
 // Figure is a measure of one run, by the site or VO that it is of.
 type Figure struct {
 	Owner, Measure string
@@ -35,16 +29,11 @@ type Figure struct {
 // sites, then those of the VOs, in the order of the scenario.
 func (s *Summary) Figures() []Figure {
 	var list []Figure
-	add := func(owner string, of []measure) {
-		for _, m := range of {
-			list = append(list, Figure{owner, m.name, m.value})
-		}
-	}
 	for i := range s.Sites {
-		add(s.Sites[i].Name, s.Sites[i].measures())
+		list = append(list, figures(s.Sites[i].Name, siteMeasures, &s.Sites[i])...)
 	}
 	for i := range s.Brokers {
-		add(s.Brokers[i].Name, s.Brokers[i].measures())
+		list = append(list, figures(s.Brokers[i].Name, brokerMeasures, &s.Brokers[i])...)
 	}
 	return list
 }
@@ -61,54 +50,22 @@ func Interval(values []float64) (mean, half float64) {
 }
 
 // Means sums several runs of one scenario up: for each site and each VO the
-// measures that a table shows. The runs must be of the same scenario.
+// measures of Figures. The runs must be of the same scenario.
 func Means(runs []Summary) []Mean {
-	var list []Mean
-	for i, s := range runs[0].Sites {
-		list = append(list, means(s.Name, len(runs), func(run int) []measure { return runs[run].Sites[i].measures() })...)
+	all := make([][]Figure, len(runs))
+	for run := range runs {
+		all[run] = runs[run].Figures()
 	}
-	for i, b := range runs[0].Brokers {
-		list = append(list, means(b.Name, len(runs), func(run int) []measure { return runs[run].Brokers[i].measures() })...)
-	}
-	return list
-}
-
-func means(owner string, runs int, of func(run int) []measure) []Mean {
 	var list []Mean
-	for m, first := range of(0) {
-		values := make([]float64, runs)
-		for run := range values {
-			values[run] = of(run)[m].value
+	values := make([]float64, len(runs))
+	for i, f := range all[0] {
+		for run := range all {
+			values[run] = all[run][i].Value
 		}
 		mean, half := Interval(values)
-		list = append(list, Mean{Owner: owner, Measure: first.name, Mean: mean, CI95: half, Runs: runs})
+		list = append(list, Mean{Owner: f.Owner, Measure: f.Measure, Mean: mean, CI95: half, Runs: len(runs)})
 	}
 	return list
-}
-
-func (s *SiteSummary) measures() []measure {
-	return []measure{
-		{"used %", 100 * s.Utilisation.All},
-		{"used by local jobs %", 100 * s.Utilisation.Local},
-		{"used by VOs %", 100 * s.Utilisation.VO},
-		{"mean local wait h", s.Local.MeanWait.Hours()},
-		{"bounded slowdown", s.Local.BoundedSlowdown},
-		{"legs", float64(s.Legs)},
-		{"income credits", s.Income.Total.Float()},
-	}
-}
-
-func (b *BrokerSummary) measures() []measure {
-	return []measure{
-		{"jobs submitted", float64(b.Jobs.Submitted)},
-		{"jobs placed", float64(b.Jobs.Placed)},
-		{"jobs co-allocated", float64(b.Jobs.CoAllocated)},
-		{"mean wait h", b.MeanWait.Hours()},
-		{"mean time h", b.MeanTime.Hours()},
-		{"mean finish h", b.MeanFinish.Hours()},
-		{"cost credits", b.Cost.Total.Float()},
-		{"above base credits", b.Cost.Additive.Float()},
-	}
 }
 
 // WriteMeans writes a row per site or VO and measure.

@@ -231,29 +231,26 @@ func (f *Plot) onPage(prefix string, data bool) pagePlot {
 
 // keyTables are the tables that end a simulation.
 func (s *Summary) keyTables() []pageTable {
-	sites := pageTable{Caption: "Sites: how full, by whom; their own jobs; what they earned, in credits", Words: 1,
-		Head: []string{"Site", "Nodes", "Used", "by local jobs", "by VOs", "Jobs started", "Queued", "Mean wait", "Slowdown", "Legs", "Income"}}
-	for _, one := range s.Sites {
-		sites.Rows = append(sites.Rows, []string{one.Name, strconv.Itoa(one.Nodes), percent(one.Utilisation.All), percent(one.Utilisation.Local),
-			percent(one.Utilisation.VO), strconv.Itoa(one.Local.Started), strconv.Itoa(one.Local.Waiting), span(one.Local.MeanWait),
-			fmt.Sprintf("%.1f", one.Local.BoundedSlowdown), strconv.Itoa(one.Legs), money(one.Income.Total)})
-	}
+	sites := keyTable("Site", siteMeasures, s.Sites, siteName)
+	sites.Caption = "Sites: how full, by whom; their own jobs; what they earned, in credits"
 	sites.Folded = len(sites.Rows) > longTable
 	list := []pageTable{sites}
 	if len(s.Brokers) == 0 {
 		return list
 	}
-	vos := pageTable{Caption: "VOs: jobs, means over those placed, credits; extra is what was paid above base price", Words: 1,
-		Head: []string{"VO", "Jobs", "Placed", "On several sites", "Not placed", "Mean wait", "Mean time", "Cost", "Extra", "Left of the budget"}}
-	for _, one := range s.Brokers {
-		extra := "-"
-		if one.Cost.Base > 0 {
-			extra = percent(one.Cost.Additive.Float() / one.Cost.Base.Float())
-		}
-		vos.Rows = append(vos.Rows, []string{one.Name, strconv.Itoa(one.Jobs.Submitted), strconv.Itoa(one.Jobs.Placed), strconv.Itoa(one.Jobs.CoAllocated),
-			strconv.Itoa(one.Jobs.Waiting + one.Jobs.Refused), span(one.MeanWait), span(one.MeanTime), money(one.Cost.Total), extra, money(one.Left)})
-	}
+	vos := keyTable("VO", brokerMeasures, s.Brokers, brokerName)
+	vos.Caption = "VOs: jobs, means over those placed, credits; extra is what was paid above base price"
 	return append(list, vos)
+}
+
+// keyTable is a row for each of a run's sites or VOs.
+func keyTable[S any](first string, measures []measure[S], list []S, name func(*S) string) pageTable {
+	heads, cells := tableOf(first, measures, onPage[S])
+	t := pageTable{Words: 1, Head: heads}
+	for i := range list {
+		t.Rows = append(t.Rows, cells(name(&list[i]), &list[i]))
+	}
+	return t
 }
 
 func settingsTable(list []Setting) pageTable {

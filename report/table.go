@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -16,21 +15,18 @@ const nameWidth = 16
 // tableWidth is what the finding is wrapped to.
 const tableWidth = 98
 
-// WriteTables writes what ends a simulation: a row per site (how full it was,
-// by whom, its own jobs started, still queued, their mean wait and slowdown,
-// the legs it carried and earned with), a row per VO (jobs placed, on several
-// sites, not placed; mean time and finish; cost, the share above base price,
-// what is left of the budget), and the finding. The words of a run's head, and where its files lie, are the
-// caller's.
+// WriteTables writes what ends a simulation: a row per site and a row per VO of
+// their measures, and the finding. The words of a run's head, and where its files
+// lie, are the caller's.
 func (s *Summary) WriteTables(w io.Writer) error {
-	if err := render(w, s.siteTable()); err != nil {
+	if err := render(w, terminalTable("Site", siteMeasures, s.Sites, siteName)); err != nil {
 		return err
 	}
 	if len(s.Brokers) > 0 {
 		if _, err := io.WriteString(w, "\n"); err != nil {
 			return err
 		}
-		if err := render(w, s.brokerTable()); err != nil {
+		if err := render(w, terminalTable("VO", brokerMeasures, s.Brokers, brokerName)); err != nil {
 			return err
 		}
 	}
@@ -38,29 +34,22 @@ func (s *Summary) WriteTables(w io.Writer) error {
 	return err
 }
 
-func (s *Summary) siteTable() table.Writer {
-	t := NewTable("Site", "Nodes", "Used", "Local", "VO", "Jobs", "Queued", "Wait", "Slowdown", "Legs", "Income")
-	for _, one := range s.Sites {
-		t.AppendRow(table.Row{text.Trim(one.Name, nameWidth), strconv.Itoa(one.Nodes), percent(one.Utilisation.All), percent(one.Utilisation.Local),
-			percent(one.Utilisation.VO), strconv.Itoa(one.Local.Started), strconv.Itoa(one.Local.Waiting), span(one.Local.MeanWait),
-			fmt.Sprintf("%.1f", one.Local.BoundedSlowdown), strconv.Itoa(one.Legs), money(one.Income.Total)})
+// terminalTable is a row for each of a run's sites or VOs.
+func terminalTable[S any](first string, measures []measure[S], list []S, name func(*S) string) table.Writer {
+	heads, cells := tableOf(first, measures, onTerminal[S])
+	t := NewTable(heads...)
+	for i := range list {
+		var row table.Row
+		for _, cell := range cells(text.Trim(name(&list[i]), nameWidth), &list[i]) {
+			row = append(row, cell)
+		}
+		t.AppendRow(row)
 	}
 	return t
 }
 
-func (s *Summary) brokerTable() table.Writer {
-	t := NewTable("VO", "Jobs", "Placed", "Co-alloc", "Unplaced", "Time", "Finish", "Cost", "Extra", "Left")
-	for _, one := range s.Brokers {
-		extra := "-"
-		if one.Cost.Base > 0 {
-			extra = percent(one.Cost.Additive.Float() / one.Cost.Base.Float())
-		}
-		t.AppendRow(table.Row{text.Trim(one.Name, nameWidth), strconv.Itoa(one.Jobs.Submitted), strconv.Itoa(one.Jobs.Placed),
-			strconv.Itoa(one.Jobs.CoAllocated), strconv.Itoa(one.Jobs.Waiting + one.Jobs.Refused),
-			span(one.MeanTime), span(one.MeanFinish), money(one.Cost.Total), extra, money(one.Left)})
-	}
-	return t
-}
+func siteName(s *SiteSummary) string     { return s.Name }
+func brokerName(b *BrokerSummary) string { return b.Name }
 
 // NewTable opens a table in the one style of all commands: words to the left,
 // figures to the right. The first column and those whose head begins with "<"

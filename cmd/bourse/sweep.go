@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -124,33 +125,35 @@ func (f *sweepFlags) run(file string, stdout, stderr io.Writer) error {
 	return failed(err)
 }
 
-// sweepColumns are the measures of the terminal's table, of every VO. The files
-// have all, and those of the sites.
-var sweepColumns = map[string]string{"jobs placed": "placed", "mean wait h": "wait h", "mean finish h": "finish h", "cost credits": "cost"}
-
-// show prints a row for each point and VO.
+// show prints a row for each point and VO, of some measures. The files have all,
+// and those of the sites.
 func (f *sweepFlags) show(sweep *simulation.Sweep, means []sweepMean, out io.Writer) error {
 	header := []string{"#"}
 	for _, p := range sweep.Config.Parameters {
 		header = append(header, "<"+p.Name)
 	}
-	header = append(header, "<VO", "placed", "wait h", "finish h", "cost")
+	names, heads := report.SweepColumns()
+	header = append(append(header, "<VO"), heads...)
 	t := report.NewTable(header...)
 	cells := map[string]string{}
 	for i, m := range means {
-		if name := sweepColumns[m.Measure]; name != "" {
-			cells[name] = fmt.Sprintf("%.2f ± %.2f", m.Mean, m.CI95)
+		if slices.Contains(names, m.Measure) {
+			cells[m.Measure] = fmt.Sprintf("%.2f ± %.2f", m.Mean, m.CI95)
 		}
 		last := i+1 == len(means) || means[i+1].Point != m.Point || means[i+1].Owner != m.Owner
 		if !last {
 			continue
 		}
-		if cells["placed"] != "" {
+		if len(cells) > 0 {
 			row := []any{m.Point + 1}
 			for _, v := range sweep.Config.Values(m.Point) {
 				row = append(row, fmt.Sprint(v))
 			}
-			t.AppendRow(append(row, m.Owner, cells["placed"], cells["wait h"], cells["finish h"], cells["cost"]))
+			row = append(row, m.Owner)
+			for _, name := range names {
+				row = append(row, cells[name])
+			}
+			t.AppendRow(row)
 		}
 		clear(cells)
 	}

@@ -1,0 +1,131 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+
+	"bourse"
+)
+
+// A measure is one figure of a site's or a VO's summary. Its line here is all
+// there is to it: the tables of the terminal and of the page, means over seeds,
+// comparisons and sweeps show what stands in it, in this order.
+type measure[S any] struct {
+	name  string // in files, with its unit; "": it is in no file of means
+	head  string // of its column on the terminal; "": not there
+	page  string // of its column on the page; "": not there
+	sweep string // of its column in the table of a sweep; "": not there
+	quantity[S]
+}
+
+// quantity is how a figure is taken out of a summary, as a number in the unit of
+// its name and in words.
+type quantity[S any] struct {
+	value func(*S) float64
+	words func(*S) string
+}
+
+var siteMeasures = []measure[SiteSummary]{
+	{"", "Nodes", "Nodes", "", tally(func(s *SiteSummary) int { return s.Nodes })},
+	{"used %", "Used", "Used", "", share(func(s *SiteSummary) float64 { return s.Utilisation.All })},
+	{"used by local jobs %", "Local", "by local jobs", "", share(func(s *SiteSummary) float64 { return s.Utilisation.Local })},
+	{"used by VOs %", "VO", "by VOs", "", share(func(s *SiteSummary) float64 { return s.Utilisation.VO })},
+	{"", "Jobs", "Jobs started", "", tally(func(s *SiteSummary) int { return s.Local.Started })},
+	{"", "Queued", "Queued", "", tally(func(s *SiteSummary) int { return s.Local.Waiting })},
+	{"mean local wait h", "Wait", "Mean wait", "", length(func(s *SiteSummary) bourse.Duration { return s.Local.MeanWait })},
+	{"bounded slowdown", "Slowdown", "Slowdown", "", factor(func(s *SiteSummary) float64 { return s.Local.BoundedSlowdown })},
+	{"legs", "Legs", "Legs", "", tally(func(s *SiteSummary) int { return s.Legs })},
+	{"income credits", "Income", "Income", "", amount(func(s *SiteSummary) bourse.Credits { return s.Income.Total })},
+}
+
+var brokerMeasures = []measure[BrokerSummary]{
+	{"jobs submitted", "Jobs", "Jobs", "", tally(func(b *BrokerSummary) int { return b.Jobs.Submitted })},
+	{"jobs placed", "Placed", "Placed", "placed", tally(func(b *BrokerSummary) int { return b.Jobs.Placed })},
+	{"jobs co-allocated", "Co-alloc", "On several sites", "", tally(func(b *BrokerSummary) int { return b.Jobs.CoAllocated })},
+	{"", "Unplaced", "Not placed", "", tally(func(b *BrokerSummary) int { return b.Jobs.Waiting + b.Jobs.Refused })},
+	{"mean wait h", "", "Mean wait", "wait h", length(func(b *BrokerSummary) bourse.Duration { return b.MeanWait })},
+	{"mean time h", "Time", "Mean time", "", length(func(b *BrokerSummary) bourse.Duration { return b.MeanTime })},
+	{"mean finish h", "Finish", "", "finish h", length(func(b *BrokerSummary) bourse.Duration { return b.MeanFinish })},
+	{"cost credits", "Cost", "Cost", "cost", amount(func(b *BrokerSummary) bourse.Credits { return b.Cost.Total })},
+	{"above base credits", "", "", "", amount(func(b *BrokerSummary) bourse.Credits { return b.Cost.Additive })},
+	{"", "Extra", "Extra", "", extra()},
+	{"", "Left", "Left of the budget", "", amount(func(b *BrokerSummary) bourse.Credits { return b.Left })},
+}
+
+func tally[S any](of func(*S) int) quantity[S] {
+	return quantity[S]{func(s *S) float64 { return float64(of(s)) }, func(s *S) string { return strconv.Itoa(of(s)) }}
+}
+
+// share is a share of 1: a percentage.
+func share[S any](of func(*S) float64) quantity[S] {
+	return quantity[S]{func(s *S) float64 { return 100 * of(s) }, func(s *S) string { return percent(of(s)) }}
+}
+
+func factor[S any](of func(*S) float64) quantity[S] {
+	return quantity[S]{of, func(s *S) string { return fmt.Sprintf("%.1f", of(s)) }}
+}
+
+// length is a duration: hours in files, the unit that suits it in words.
+func length[S any](of func(*S) bourse.Duration) quantity[S] {
+	return quantity[S]{func(s *S) float64 { return of(s).Hours() }, func(s *S) string { return span(of(s)) }}
+}
+
+func amount[S any](of func(*S) bourse.Credits) quantity[S] {
+	return quantity[S]{func(s *S) float64 { return of(s).Float() }, func(s *S) string { return money(of(s)) }}
+}
+
+// extra is what was paid above base price, "-" where nothing was paid at base.
+func extra() quantity[BrokerSummary] {
+	above := func(b *BrokerSummary) float64 { return b.Cost.Additive.Float() / b.Cost.Base.Float() }
+	return quantity[BrokerSummary]{above, func(b *BrokerSummary) string {
+		if b.Cost.Base <= 0 {
+			return "-"
+		}
+		return percent(above(b))
+	}}
+}
+
+// figures are the measures of one summary that files of means have.
+func figures[S any](owner string, measures []measure[S], of *S) []Figure {
+	var list []Figure
+	for _, m := range measures {
+		if m.name != "" {
+			list = append(list, Figure{owner, m.name, m.value(of)})
+		}
+	}
+	return list
+}
+
+// tableOf gives the heads of a table, whose first is what is measured, and the
+// cells of a row; head chooses the table.
+func tableOf[S any](first string, measures []measure[S], head func(*measure[S]) string) (heads []string, cells func(name string, of *S) []string) {
+	heads = []string{first}
+	var shown []measure[S]
+	for i := range measures {
+		if h := head(&measures[i]); h != "" {
+			heads, shown = append(heads, h), append(shown, measures[i])
+		}
+	}
+	return heads, func(name string, of *S) []string {
+		row := []string{name}
+		for i := range shown {
+			row = append(row, shown[i].words(of))
+		}
+		return row
+	}
+}
+
+// onTerminal and onPage choose the columns of the two.
+func onTerminal[S any](m *measure[S]) string { return m.head }
+func onPage[S any](m *measure[S]) string     { return m.page }
+
+// SweepColumns are the measures of a VO that the table of a sweep shows, by their
+// names in files, and the heads of their columns, in order.
+func SweepColumns() (names, heads []string) {
+	for _, m := range brokerMeasures {
+		if m.sweep != "" {
+			names, heads = append(names, m.name), append(heads, m.sweep)
+		}
+	}
+	return names, heads
+}
