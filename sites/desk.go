@@ -66,23 +66,30 @@ func (s *Site) crowded(broker string) bourse.Reason {
 
 // enqueue puts a task in line; at the bound it is refused.
 func (s *Site) enqueue(t step, k task) {
-	if s.desk.waiting() >= s.cfg.MaxWork {
-		switch m := k.m.(type) {
-		case agents.OfferRequest:
-			t.reply(agents.Offers{Cycle: m.Cycle, Now: t.now, Refusal: s.full(), Stamp: s.stamp()})
-			return
-		case agents.QuoteRequest:
-			q := make([]bourse.Quote, len(m.Legs))
-			for i := range q {
-				q[i].Refusal = s.full()
-			}
-			t.reply(agents.Quotes{Ref: m.Ref, Quotes: q, Stamp: s.stamp()})
+	switch k.m.(type) {
+	case agents.OfferRequest, agents.QuoteRequest:
+		if s.desk.waiting() >= s.cfg.MaxWork {
+			s.refuseWork(t, s.full())
 			return
 		}
 	}
 	s.desk.line = append(s.desk.line, k)
 	if s.desk.waiting() == 1 {
 		s.ask(t)
+	}
+}
+
+// refuseWork answers a request for offers or quotes that is not served.
+func (s *Site) refuseWork(t step, why bourse.Reason) {
+	switch m := t.m.(type) {
+	case agents.OfferRequest:
+		t.reply(agents.Offers{Cycle: m.Cycle, Now: t.now, Refusal: why, Stamp: s.stamp()})
+	case agents.QuoteRequest:
+		q := make([]bourse.Quote, len(m.Legs))
+		for i := range q {
+			q[i].Refusal = why
+		}
+		t.reply(agents.Quotes{Ref: m.Ref, Quotes: q, Stamp: s.stamp()})
 	}
 }
 
