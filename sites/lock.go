@@ -263,7 +263,9 @@ func (c *Cluster) free(now bourse.Time, l *lock) {
 		c.unpin(l.over)
 	}
 	if len(c.order) > 2*len(c.locks)+16 {
-		c.order = slices.DeleteFunc(c.order, func(l *lock) bool { return c.locks[l.leg] != l })
+		gone := func(l *lock) bool { return c.locks[l.leg] != l }
+		c.order = slices.DeleteFunc(c.order, gone)
+		c.agenda.sweep(gone)
 	}
 }
 
