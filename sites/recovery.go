@@ -32,8 +32,8 @@ func (s *Site) start(t step, m agents.Started) {
 		if l.told < l.turn {
 			t.out.Alarm(t.now.Add(firstWait), shiftDue{l.Leg, l.turn, firstWait})
 		}
-		if l.offer.State == bourse.OfferOpen {
-			t.out.Alarm(min(t.now.Add(firstWait), l.offer.Expires), offerDue{l.Leg, l.offer.Number, firstWait})
+		if l.offer().State == bourse.OfferOpen {
+			t.out.Alarm(min(t.now.Add(firstWait), l.offer().Expires), offerDue{l.Leg, l.offer().Number, firstWait})
 		}
 		if l.State.Terminal() {
 			s.remember(t, l)
