@@ -200,8 +200,14 @@ func (m *memory) giveBack(l *leg) {
 
 // transfer pays for a leg: from its broker's account to the income of all legs.
 func (m *memory) transfer(l *leg, amount bourse.Credits) bourse.Transfer {
-	return bourse.Transfer{From: "broker:" + l.Leg.Tx.Broker, To: "income", Amount: amount}
+	return bourse.Transfer{From: account(l), To: income, Amount: amount}
 }
+
+// income is the account that all legs are paid to, account the one that a leg is
+// paid from.
+const income = "income"
+
+func account(l *leg) string { return "broker:" + l.Leg.Tx.Broker }
 
 // restored takes a leg as its broker says it was.
 func (m *memory) restored(at bourse.Time, f bourse.LegRestored) {
