@@ -73,11 +73,31 @@ func (l *Ledger[K]) Accounts() []Account {
 	return list
 }
 
+// MaxTurnover is what new transfers may bring one side of an account to, what is
+// pending included: a quarter of what its sums can hold. The rest is room for what
+// is given back: refunds, of which there are no more than there were payments, and
+// what is paid beside them, which must keep within Room as well.
+const MaxTurnover = MaxCredits / 4
+
+// Room is the largest new transfer between two accounts that keeps both within
+// MaxTurnover. Whoever takes an amount from outside holds it against Room, and
+// refuses what is more.
+func (l *Ledger[K]) Room(from, to string) Credits {
+	a, b := l.Account(from), l.Account(to)
+	return max(0, MaxTurnover-max(a.Debit.Plus(a.PendingDebit), b.Credit.Plus(b.PendingCredit)))
+}
+
+// fits reports whether the sums of both accounts can hold a transfer.
+func (l *Ledger[K]) fits(t Transfer) bool {
+	a, b := l.Account(t.From), l.Account(t.To)
+	return t.Amount >= 0 && a.Debit.Plus(a.PendingDebit).Plus(t.Amount) < MaxCredits && b.Credit.Plus(b.PendingCredit).Plus(t.Amount) < MaxCredits
+}
+
 // Reserve makes amount pending from one account to another under key. The
-// caller has checked that it is available: a key in use, a negative amount or
-// MaxCredits is a broken invariant.
+// caller has checked that it is available, and that there is Room: a key in use, a
+// negative amount or a sum that does not fit is a broken invariant.
 func (l *Ledger[K]) Reserve(key K, t Transfer) {
-	if _, dup := l.pending[key]; dup || t.Amount < 0 || t.Amount == MaxCredits {
+	if _, dup := l.pending[key]; dup || !l.fits(t) {
 		panic(fmt.Sprintf("ledger: cannot reserve %v as %v: key in use %t", t, key, dup))
 	}
 	if l.pending == nil {
@@ -120,9 +140,10 @@ func (l *Ledger[K]) Void(key K) Transfer {
 	return t
 }
 
-// Pay posts a transfer at once, without its having been pending.
+// Pay posts a transfer at once, without its having been pending. The caller has
+// checked that there is Room, or gives back what was paid.
 func (l *Ledger[K]) Pay(t Transfer) {
-	if t.Amount < 0 || t.Amount == MaxCredits {
+	if !l.fits(t) {
 		panic(fmt.Sprintf("ledger: cannot post %v", t))
 	}
 	l.account(t.From).Debit += t.Amount

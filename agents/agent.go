@@ -102,6 +102,14 @@ type Parted interface {
 	Part(i int) Fact
 }
 
+// Refuser is an agent that can say no to a message that its runtime does not hand
+// to it, because the agent has failed over such a message before.
+type Refuser interface {
+	// Refuse answers m for the reason given, if its kind has an answer that says
+	// no. It only sends: it changes no state, records nothing and sets no alarm.
+	Refuse(now bourse.Time, from ID, m Message, why bourse.Reason, out *Outbox)
+}
+
 // Started is the first message of every life of an agent: it sets its alarms
 // and, after a restart, asks what it has missed. Nonce is drawn by the runtime
 // for this life and tells it from all others.

@@ -91,11 +91,19 @@ func (b *Broker) refund(user, site string, amount bourse.Credits) {
 	b.returned[user] += amount
 }
 
-// voLeft is what the VO can still promise.
-func (b *Broker) voLeft() bourse.Credits {
+// voLeft is what the VO can still promise: what its account covers, and has room
+// for. What users pass on to sites is never more than their VO has spent.
+func (b *Broker) voLeft() bourse.Credits { return min(b.available(), b.room()) }
+
+// available is what is left of the VO's money.
+func (b *Broker) available() bourse.Credits {
 	a := b.ledger.Account(b.voAccount())
 	return a.Available()
 }
+
+// room is how much more the VO's account can spend, whatever it has: its turnover
+// is bounded.
+func (b *Broker) room() bourse.Credits { return b.ledger.Room(b.voAccount(), "") }
 
 // userLeft is what a user can still promise under his quota, MaxCredits without
 // one. Money that a site gave back has passed through his account to the VO's

@@ -9,15 +9,19 @@ import (
 	"bourse/agents/plant"
 )
 
-// adopt takes on the legs that sites have listed and the broker has no record
-// of: its own memory is of the past. What is confirmed was committed; all else
-// is given up. What it has forgotten itself, a day after its end, it does not take
-// on again. Row B55.
-func (b *Broker) adopt(now bourse.Time, out *agents.Outbox) {
-	type stray struct {
-		site string
-		leg  agents.ListedLeg
-	}
+// stray is a leg that a site has listed and of which there is no record.
+type stray struct {
+	site string
+	leg  agents.ListedLeg
+}
+
+func (s *stray) sighting() *sighting { return &sighting{s.leg, true, true} }
+
+// strays lists them, in order of their names, each once: a site may repeat a leg,
+// and two may both claim one. Then who says that it was committed is believed, else
+// the first of the list of sites. A leg whose number leaves a gap has its site
+// answer for the places in between; see maxGaps. Rows B90 and B91.
+func (b *Broker) strays() []stray {
 	var found []stray
 	for _, id := range b.known {
 		for _, l := range b.peers[id].legs {
@@ -26,14 +30,45 @@ func (b *Broker) adopt(now bourse.Time, out *agents.Outbox) {
 			}
 		}
 	}
-	if len(found) == 0 || plant.On("no-adoption") {
-		return
-	}
 	slices.SortStableFunc(found, func(x, y stray) int {
 		a, b := x.leg.Leg, y.leg.Leg
 		return cmp.Or(cmp.Compare(a.Tx.Incarnation, b.Tx.Incarnation), cmp.Compare(a.Tx.Nonce, b.Tx.Nonce),
-			cmp.Compare(a.Tx.Seq, b.Tx.Seq), cmp.Compare(a.Leg, b.Leg))
+			cmp.Compare(a.Tx.Seq, b.Tx.Seq), cmp.Compare(a.Leg, b.Leg), -cmp.Compare(rank(took(x.sighting())), rank(took(y.sighting()))))
 	})
+	gaps := map[string]int{}
+	list := found[:0]
+	for _, x := range found {
+		next := 0 // the number that leaves no gap
+		if n := len(list); n > 0 && list[n-1].leg.Leg.Tx == x.leg.Leg.Tx {
+			next = list[n-1].leg.Leg.Leg + 1
+		}
+		gap := x.leg.Leg.Leg - next
+		if gap < 0 || gaps[x.site]+gap > maxGaps {
+			b.stray++
+			continue
+		}
+		gaps[x.site] += gap
+		list = append(list, x)
+	}
+	return list
+}
+
+func rank(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// adopt takes on the legs that sites have listed and the broker has no record
+// of: its own memory is of the past. What is confirmed was committed; all else
+// is given up. What it has forgotten itself, a day after its end, it does not take
+// on again, nor what its account has no room for. Rows B55 and B92.
+func (b *Broker) adopt(now bourse.Time, out *agents.Outbox) {
+	if plant.On("no-adoption") {
+		return
+	}
+	found := b.strays()
 	for len(found) > 0 {
 		n := 1
 		for n < len(found) && found[n].leg.Leg.Tx == found[0].leg.Leg.Tx {
@@ -42,34 +77,44 @@ func (b *Broker) adopt(now bourse.Time, out *agents.Outbox) {
 		group := found[:n]
 		found = found[n:]
 		commit, open := false, false
+		sum := bourse.Credits(0)
 		for _, x := range group {
-			s := sighting{x.leg, true, true}
-			commit = commit || took(&s)
+			commit = commit || took(x.sighting())
 			open = open || x.leg.State == bourse.Held || x.leg.State == bourse.Prepared
+			sum = sum.Plus(x.leg.Fare.Total())
 		}
 		if !commit && !open {
 			continue // it came to nothing, everywhere
 		}
-		var ids []bourse.LegID
-		for _, x := range group {
-			l := &x.leg
-			b.record(bourse.LegAdopted{Leg: l.Leg, Site: x.site, What: l.What, Job: l.Job, User: l.User, State: l.State,
-				Fare: l.Fare, Limit: l.Limit, Version: l.Version}, out)
-			ids = append(ids, l.Leg)
+		if sum > b.room() {
+			b.stray++
+			continue
 		}
-		b.record(bourse.Amnesia{Legs: ids}, out)
-		t := b.txs[ids[0].Tx]
-		t.resolved, t.sent = true, len(t.legs)
-		f := bourse.TxDecided{Tx: t.id, Job: t.job.Name, Commit: commit}
-		if !commit {
-			f.Reason = reason(bourse.NoOffer, "the broker had lost its record of it")
-		}
-		b.record(f, out)
-		for _, x := range group {
-			b.catchUp(now, t, x.leg.Leg.Leg, &sighting{x.leg, true, true}, out)
-		}
-		b.tell(now, t, firstRepeat, out)
+		b.adoptTx(now, group, commit, out)
 	}
+}
+
+// adoptTx takes on the legs of one transaction.
+func (b *Broker) adoptTx(now bourse.Time, group []stray, commit bool, out *agents.Outbox) {
+	var ids []bourse.LegID
+	for _, x := range group {
+		l := &x.leg
+		b.record(bourse.LegAdopted{Leg: l.Leg, Site: x.site, What: l.What, Job: l.Job, User: l.User, State: l.State,
+			Fare: l.Fare, Limit: l.Limit, Version: l.Version}, out)
+		ids = append(ids, l.Leg)
+	}
+	b.record(bourse.Amnesia{Legs: ids}, out)
+	t := b.txs[ids[0].Tx]
+	t.resolved, t.sent = true, len(t.legs)
+	f := bourse.TxDecided{Tx: t.id, Job: t.job.Name, Commit: commit}
+	if !commit {
+		f.Reason = reason(bourse.NoOffer, "the broker had lost its record of it")
+	}
+	b.record(f, out)
+	for _, x := range group {
+		b.catchUp(now, t, x.leg.Leg.Leg, x.sighting(), out)
+	}
+	b.tell(now, t, firstRepeat, out)
 }
 
 // soundLeg reports whether what a site says a leg to be can be one.
@@ -79,6 +124,11 @@ func soundLeg(l *bourse.Leg) bool {
 
 // maxLegs bounds the legs of a transaction that a site may speak of.
 const maxLegs = 10_000
+
+// maxGaps bounds the places of legs without a record that are kept because one
+// site has listed legs of higher numbers: some 2 MB. A window has a leg for each
+// site at most that had nodes for it, and most of them are listed.
+const maxGaps = 10_000
 
 // applyAdopted makes a record of a leg as if it had been begun, at its price.
 // Where the account does not cover it, because it was spent twice by processes
@@ -106,7 +156,7 @@ func (b *Broker) applyAdopted(f bourse.LegAdopted) {
 	if f.State == bourse.Prepared {
 		t.legs[f.Leg.Leg].state = bourse.Prepared
 	}
-	if left := b.voLeft(); left < amount {
+	if left := b.available(); left < amount {
 		b.ledger.Pay(bourse.Transfer{From: overdraft, To: b.voAccount(), Amount: amount - left})
 	}
 	b.reserve(f.Leg, t.job.User, f.Site, amount)

@@ -261,7 +261,7 @@ func (b *Broker) reasserted(now bourse.Time, p *peer, t *transaction, l *txLeg, 
 // remembers less than it once said. Row B60.
 func (b *Broker) compare(now bourse.Time, p *peer, legs []agents.ListedLeg, out *agents.Outbox) {
 	there := map[bourse.LegID]*agents.ListedLeg{}
-	for i := range legs {
+	for i := len(legs) - 1; i >= 0; i-- { // of two of one name the first counts
 		there[legs[i].Leg] = &legs[i]
 	}
 	for _, t := range b.order {

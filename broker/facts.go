@@ -346,7 +346,7 @@ func (b *Broker) applyDone(f bourse.LegDone) {
 	if f.State == bourse.Asked {
 		l.state = bourse.Settled
 	}
-	if back := f.Refund + f.Penalty; back > 0 {
+	if back := f.Refund.Plus(f.Penalty); back > 0 {
 		l.back = l.back.Plus(back)
 		b.refund(t.job.User, t.sites[f.Leg.Leg], back)
 	}

@@ -9,7 +9,7 @@ import (
 
 // agenda is what a cluster's reservations have to do and when: the ends of
 // their work and, after those of one instant, the starts. A turn whose lock has
-// been released stays, and is ignored when it comes.
+// been released is ignored when it comes, and swept out when such are the most.
 type agenda struct{ ends, starts []turn }
 
 // turn is one entry of an agenda.
@@ -52,6 +52,12 @@ func (a *agenda) pop(now bourse.Time, p phase) *lock {
 	l := (*q)[0].lock
 	*q = slices.Delete(*q, 0, 1)
 	return l
+}
+
+// sweep takes out the turns of locks that are no more.
+func (a *agenda) sweep(gone func(*lock) bool) {
+	stale := func(t turn) bool { return gone(t.lock) }
+	a.ends, a.starts = slices.DeleteFunc(a.ends, stale), slices.DeleteFunc(a.starts, stale)
 }
 
 // next is the instant of the first turn, or Never.

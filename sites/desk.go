@@ -41,10 +41,14 @@ func (d *desk) waiting() int { return len(d.line) - d.head }
 
 func (d *desk) first() *task { return &d.line[d.head] }
 
+// done takes the first out. What waits moves to the front once it is the smaller
+// half, so that a line that is never empty keeps no more than twice what waits.
 func (d *desk) done() {
 	d.line[d.head] = task{}
-	if d.head++; d.head == len(d.line) {
-		d.line, d.head = d.line[:0], 0
+	if d.head++; 2*d.head >= len(d.line) {
+		n := copy(d.line, d.line[d.head:])
+		clear(d.line[n:])
+		d.line, d.head = d.line[:n], 0
 	}
 }
 
@@ -66,23 +70,30 @@ func (s *Site) crowded(broker string) bourse.Reason {
 
 // enqueue puts a task in line; at the bound it is refused.
 func (s *Site) enqueue(t step, k task) {
-	if s.desk.waiting() >= s.cfg.MaxWork {
-		switch m := k.m.(type) {
-		case agents.OfferRequest:
-			t.reply(agents.Offers{Cycle: m.Cycle, Now: t.now, Refusal: s.full(), Stamp: s.stamp()})
-			return
-		case agents.QuoteRequest:
-			q := make([]bourse.Quote, len(m.Legs))
-			for i := range q {
-				q[i].Refusal = s.full()
-			}
-			t.reply(agents.Quotes{Ref: m.Ref, Quotes: q, Stamp: s.stamp()})
+	switch k.m.(type) {
+	case agents.OfferRequest, agents.QuoteRequest:
+		if s.desk.waiting() >= s.cfg.MaxWork {
+			s.refuseWork(t, s.full())
 			return
 		}
 	}
 	s.desk.line = append(s.desk.line, k)
 	if s.desk.waiting() == 1 {
 		s.ask(t)
+	}
+}
+
+// refuseWork answers a request for offers or quotes that is not served.
+func (s *Site) refuseWork(t step, why bourse.Reason) {
+	switch m := t.m.(type) {
+	case agents.OfferRequest:
+		t.reply(agents.Offers{Cycle: m.Cycle, Now: t.now, Refusal: why, Stamp: s.stamp()})
+	case agents.QuoteRequest:
+		q := make([]bourse.Quote, len(m.Legs))
+		for i := range q {
+			q[i].Refusal = why
+		}
+		t.reply(agents.Quotes{Ref: m.Ref, Quotes: q, Stamp: s.stamp()})
 	}
 }
 

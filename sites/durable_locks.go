@@ -35,7 +35,7 @@ func (c *Cluster) restore(m *clusterMemory) {
 func (c *Cluster) restoreLock(at bourse.Time, x *lockMemory) {
 	group := slices.IndexFunc(c.groups, func(g bourse.Group) bool { return g.Name == x.What.Group })
 	l := &lock{leg: x.Leg, group: max(group, 0), what: x.What, ends: x.Ends, state: stateOf[x.State],
-		agreed: int64(x.Agreed), heard: x.Heard, flex: x.Flex, turn: x.Turn, fixed: x.Fixed}
+		agreed: int64(x.Agreed), heard: x.Heard, flex: c.window(max(group, 0), x.Flex), turn: x.Turn, fixed: x.Fixed}
 	c.number++
 	l.number = c.number
 	c.locks[l.leg] = l

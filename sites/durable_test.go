@@ -255,6 +255,9 @@ func drawClusterMessage(t *rapid.T, now bourse.Time) agents.Message {
 		if rapid.IntRange(0, 2).Draw(t, "move") == 0 {
 			m.Replaces = testLeg(uint64(rapid.IntRange(1, 5).Draw(t, "old")))
 		}
+		if rapid.Bool().Draw(t, "window") { // it means nothing here
+			m.Flex = bourse.Flex{Ready: m.What.Start, Due: m.What.End.Add(bourse.Minute)}
+		}
 		return m
 	case 3, 4:
 		return agents.ClusterConfirm{Leg: id}

@@ -23,6 +23,15 @@ func (c *Cluster) answerHold(now bourse.Time, from agents.ID, m agents.ClusterHo
 	c.out.Send(from, a)
 }
 
+// window is what the window of a leg means to a group: nothing where nodes are
+// not promised, for there a lock lies where it was asked for.
+func (c *Cluster) window(group int, w bourse.Flex) bourse.Flex {
+	if c.queues[group].promises == nil {
+		return bourse.Flex{}
+	}
+	return w
+}
+
 // promise locks nodes somewhere within a window.
 func (c *Cluster) promise(now bourse.Time, l *lock, w bourse.Flex) bourse.Reason {
 	q := c.queues[l.group]

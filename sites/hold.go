@@ -79,6 +79,10 @@ func (s *Site) tryHold(t step, k *task, m agents.Hold) bool {
 		q.Refusal = bourse.Reason{Code: bourse.TooDear,
 			Detail: "costs " + q.Fare.Total().String() + " now, the limit is " + m.Limit.String()}
 	}
+	if room := s.ledger.Room(account(l), income); !q.Refusal.Refused() && q.Fare.Total() > room { // S96
+		q.Refusal = bourse.Reason{Code: bourse.NoMoney,
+			Detail: "costs " + q.Fare.Total().String() + ", the account of " + l.Leg.Tx.Broker + " has room for " + room.String()}
+	}
 	l.Fare = q.Fare
 	if q.Refusal.Refused() {
 		s.refuse(t, k.from, l, q.Refusal)

@@ -23,8 +23,8 @@ func (s *Site) allowed(now bourse.Time, vo, user string, group int, l bourse.Leg
 // span from now, those of all VOs and those of its own, as shares of the site's.
 func (s *Site) shared(now bourse.Time, vo string, l bourse.Leg, old *leg) bourse.Reason {
 	x := s.shareOf(now, vo, old)
-	sum := x.held + nodeTime(l, now, now.Add(s.cfg.Span))
-	if sum <= x.most {
+	all := sum(x.held, nodeTime(l, now, now.Add(s.cfg.Span)))
+	if all <= x.most {
 		return bourse.Reason{}
 	}
 	whose, them := "VOs", "them"
@@ -33,7 +33,7 @@ func (s *Site) shared(now bourse.Time, vo string, l bourse.Leg, old *leg) bourse
 	}
 	return bourse.Reason{Code: bourse.VOShare, Detail: fmt.Sprintf(
 		"%s would hold %v node-seconds of %s's next %v, its share for %s is %v",
-		whose, bourse.Duration(sum), s.cfg.Name, s.cfg.Span.Words(), them, bourse.Duration(x.most))}
+		whose, bourse.Duration(all), s.cfg.Name, s.cfg.Span.Words(), them, bourse.Duration(x.most))}
 }
 
 // share is the node-time over the span that VOs, or one of them, hold and may
@@ -57,9 +57,9 @@ func (s *Site) shareOf(now bourse.Time, vo string, old *leg) share {
 			continue
 		}
 		x := nodeTime(o.What, now, end)
-		all.held += x
+		all.held = sum(all.held, x)
 		if o.Leg.Tx.Broker == vo {
-			own.held += x
+			own.held = sum(own.held, x)
 		}
 	}
 	whole := int64(s.nodes) * int64(s.cfg.Span) / 1000
@@ -79,7 +79,18 @@ func nodeTime(l bourse.Leg, from, to bourse.Time) int64 {
 	if e <= s {
 		return 0
 	}
+	if int64(e-s) > math.MaxInt64/int64(max(l.Nodes, 1)) {
+		return math.MaxInt64 // more than any share or cap
+	}
 	return int64(l.Nodes) * int64(e-s)
+}
+
+// sum adds two of those; what does not fit is the largest.
+func sum(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
 }
 
 // capped checks a leg against what one broker may hold unconfirmed. A lone hold
@@ -88,17 +99,17 @@ func (s *Site) capped(l *leg) bourse.Reason {
 	if s.cfg.Cap == 0 || plant.On("no-cap") {
 		return bourse.Reason{}
 	}
-	sum, held := nodeTime(l.What, l.What.Start, l.What.End), 0
+	all, held := nodeTime(l.What, l.What.Start, l.What.End), 0
 	for o := range s.open.each {
 		if o.Leg.Tx.Broker == l.Leg.Tx.Broker && o.State < bourse.Confirmed {
-			sum += nodeTime(o.What, o.What.Start, o.What.End)
+			all = sum(all, nodeTime(o.What, o.What.Start, o.What.End))
 			held++
 		}
 	}
-	if held == 0 || sum <= s.cfg.Cap {
+	if held == 0 || all <= s.cfg.Cap {
 		return bourse.Reason{}
 	}
 	return bourse.Reason{Code: bourse.Cap, Detail: fmt.Sprintf(
 		"%s would hold %v node-seconds of %s unconfirmed, %v are allowed; the same again when some are confirmed or given up",
-		l.Leg.Tx.Broker, bourse.Duration(sum), s.cfg.Name, bourse.Duration(s.cfg.Cap))}
+		l.Leg.Tx.Broker, bourse.Duration(all), s.cfg.Name, bourse.Duration(s.cfg.Cap))}
 }

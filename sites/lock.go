@@ -26,7 +26,7 @@ type lock struct {
 	over   *lock // that other lock
 
 	// Where promises are made.
-	flex  bourse.Flex // its window; once it is fixed, where it lies
+	flex  bourse.Flex // its window; once it is fixed, where it lies; none where no promises are made
 	turn  uint32      // how often it was moved or fixed
 	told  uint32      // of these the site has heard of
 	fixed bool
@@ -63,7 +63,7 @@ func (c *Cluster) hold(now bourse.Time, m agents.ClusterHold) bourse.Reason {
 	}
 	if over := c.locks[m.Replaces]; over != nil && over.confirmed() && over.group == group {
 		l.over = over
-		l.flex = m.Flex
+		l.flex = c.window(group, m.Flex)
 	}
 	if l.what.Start < now {
 		if !m.Again {
@@ -263,7 +263,9 @@ func (c *Cluster) free(now bourse.Time, l *lock) {
 		c.unpin(l.over)
 	}
 	if len(c.order) > 2*len(c.locks)+16 {
-		c.order = slices.DeleteFunc(c.order, func(l *lock) bool { return c.locks[l.leg] != l })
+		gone := func(l *lock) bool { return c.locks[l.leg] != l }
+		c.order = slices.DeleteFunc(c.order, gone)
+		c.agenda.sweep(gone)
 	}
 }
 

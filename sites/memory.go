@@ -33,7 +33,7 @@ type leg struct {
 	heldAt, at      bourse.Time // when it was held, and when it moved last
 	place           int         // in open
 	turn, told      uint32      // of its last shift, and of those that its broker has noted
-	offer           offer       // the last that was made for it
+	lastOffer       *offer      // that was made for it; nil: none, as for most
 
 	// Of this life only.
 	ends bourse.Time // of the hold or the doubt: later alarms are stale
@@ -98,10 +98,10 @@ func (m *memory) apply(at bourse.Time, f agents.Fact) {
 		l.told = max(l.told, f.Turn)
 	case bourse.ShiftOffered:
 		l := m.legs[f.Leg]
-		l.offer = offer{Leg: f.Leg, ShiftOffer: f.ShiftOffer, State: bourse.OfferOpen, For: f.For}
+		l.lastOffer = &offer{Leg: f.Leg, ShiftOffer: f.ShiftOffer, State: bourse.OfferOpen, For: f.For}
 	case bourse.OfferClosed:
 		l := m.legs[f.Leg]
-		l.offer.State, l.offer.Reason = f.State, f.Reason
+		l.lastOffer.State, l.lastOffer.Reason = f.State, f.Reason
 	case bourse.LifeSeen:
 		x := m.lives[f.Broker]
 		if x == nil {
@@ -174,8 +174,8 @@ func (m *memory) book(l *leg, was bourse.LegState) {
 		l.charged = true
 		if old := m.legs[l.Replaces]; old != nil && old.charged {
 			l.heldAt = min(l.heldAt, old.heldAt) // a move gives no new notice
-			if l.Offer > 0 && l.Offer == old.offer.Number {
-				old.offer.State, old.offer.Reason = bourse.OfferAccepted, bourse.Reason{}
+			if l.Offer > 0 && l.Offer == old.offer().Number {
+				old.lastOffer.State, old.lastOffer.Reason = bourse.OfferAccepted, bourse.Reason{}
 			}
 		}
 	case l.State.Terminal() && (was == bourse.Held || was == bourse.Prepared):
@@ -200,8 +200,14 @@ func (m *memory) giveBack(l *leg) {
 
 // transfer pays for a leg: from its broker's account to the income of all legs.
 func (m *memory) transfer(l *leg, amount bourse.Credits) bourse.Transfer {
-	return bourse.Transfer{From: "broker:" + l.Leg.Tx.Broker, To: "income", Amount: amount}
+	return bourse.Transfer{From: account(l), To: income, Amount: amount}
 }
+
+// income is the account that all legs are paid to, account the one that a leg is
+// paid from.
+const income = "income"
+
+func account(l *leg) string { return "broker:" + l.Leg.Tx.Broker }
 
 // restored takes a leg as its broker says it was.
 func (m *memory) restored(at bourse.Time, f bourse.LegRestored) {
@@ -274,7 +280,7 @@ func (m *memory) Image() agents.Fact {
 	})
 	for _, l := range m.kept {
 		f.Legs = append(f.Legs, bourse.LegMemory{LegMoved: l.LegMoved, Tomb: l.tomb, Charged: l.charged,
-			Noted: l.noted, HeldAt: l.heldAt, At: l.at, Turn: l.turn, Told: l.told, Offered: bourse.JobOffer(l.offer)})
+			Noted: l.noted, HeldAt: l.heldAt, At: l.at, Turn: l.turn, Told: l.told, Offered: bourse.JobOffer(l.offer())})
 	}
 	return f
 }
@@ -297,7 +303,11 @@ func (m *memory) load(f bourse.SiteImage) {
 	for _, x := range f.Legs {
 		l := m.keep(x.Leg)
 		l.LegMoved, l.tomb, l.charged, l.noted, l.heldAt, l.at = x.LegMoved, x.Tomb, x.Charged, x.Noted, x.HeldAt, x.At
-		l.turn, l.told, l.offer = x.Turn, x.Told, offer(x.Offered)
+		l.turn, l.told = x.Turn, x.Told
+		if x.Offered.Number > 0 {
+			o := offer(x.Offered)
+			l.lastOffer = &o
+		}
 		if l.tomb {
 			m.tombs = append(m.tombs, l)
 		}

@@ -18,6 +18,14 @@ import (
 // offer is what an owner was asked last.
 type offer bourse.JobOffer
 
+// offer is what the leg's owner was asked last; without a number nothing.
+func (l *leg) offer() offer {
+	if l.lastOffer == nil {
+		return offer{}
+	}
+	return *l.lastOffer
+}
+
 // Bounds of what owners are asked.
 const (
 	offerFor  = bourse.Hour // an offer can be answered for so long, and no longer than until what it is about
@@ -75,8 +83,8 @@ func (s *Site) askOwner(t step, newcomer *leg, m agents.ClusterHeld) bourse.Reas
 	}
 	who := newcomer.Leg.Tx.Broker + "/" + newcomer.Job
 	for l := range s.open.each {
-		if l.offer.For == who && l.open(t.now) {
-			return asked(m.Refusal, l.offer.Expires)
+		if l.offer().For == who && l.open(t.now) {
+			return asked(m.Refusal, l.offer().Expires)
 		}
 	}
 	var best *leg
@@ -103,7 +111,7 @@ func asked(why bourse.Reason, until bourse.Time) bourse.Reason {
 // not to be asked.
 func (s *Site) mayOffer(now bourse.Time, newcomer *leg, x agents.LegShift) (*leg, bourse.ShiftOffer, bool) {
 	l := s.legs[x.Leg]
-	if l == nil || l.State != bourse.Confirmed || l.offer.Number >= maxOffers || l.open(now) ||
+	if l == nil || l.State != bourse.Confirmed || l.offer().Number >= maxOffers || l.open(now) ||
 		l.Job == newcomer.Job && l.Leg.Tx.Broker == newcomer.Leg.Tx.Broker {
 		return nil, bourse.ShiftOffer{}, false
 	}
@@ -118,18 +126,18 @@ func (s *Site) mayOffer(now bourse.Time, newcomer *leg, x agents.LegShift) (*leg
 	}
 	price := l.Fare.Total()
 	pay := min(price, s.cfg.Promises.Shares.Shifted(price))
-	return l, bourse.ShiftOffer{Number: l.offer.Number + 1, Version: l.Version, Start: x.Start, End: x.End, Ready: max(x.Ready, now), Due: x.Due,
+	return l, bourse.ShiftOffer{Number: l.offer().Number + 1, Version: l.Version, Start: x.Start, End: x.End, Ready: max(x.Ready, now), Due: x.Due,
 		Pay: pay, Expires: until}, until > now && pay <= newcomer.Fare.Total()
 }
 
 // open reports whether what the owner of a leg was asked waits for an answer.
 func (l *leg) open(now bourse.Time) bool {
-	return l.offer.State == bourse.OfferOpen && l.State == bourse.Confirmed && now < l.offer.Expires
+	return l.offer().State == bourse.OfferOpen && l.State == bourse.Confirmed && now < l.offer().Expires
 }
 
 // tellOffer makes the offer, and again after a while.
 func (s *Site) tellOffer(t step, l *leg, wait bourse.Duration) {
-	o := &l.offer
+	o := l.offer()
 	t.out.Send(s.life(l.Leg.Tx.Broker).address(), agents.ShiftOffer{Leg: l.Leg, Number: o.Number, Version: o.Version, Start: o.Start, End: o.End,
 		Ready: o.Ready, Due: o.Due, Pay: o.Pay, For: o.Expires.Sub(t.now), Stamp: s.stamp()})
 	t.out.Alarm(min(t.now.Add(wait), o.Expires), offerDue{l.Leg, o.Number, wait})
@@ -139,7 +147,7 @@ func (s *Site) tellOffer(t step, l *leg, wait bourse.Duration) {
 // Row S89.
 func (s *Site) repeatOffer(t step, m offerDue) {
 	l := s.legs[m.leg]
-	if l == nil || l.offer.Number != m.number || l.offer.State != bourse.OfferOpen {
+	if l == nil || l.offer().Number != m.number || l.offer().State != bourse.OfferOpen {
 		return
 	}
 	if l.open(t.now) {
@@ -152,7 +160,7 @@ func (s *Site) repeatOffer(t step, m offerDue) {
 // declined takes an owner's no. Row S89.
 func (s *Site) declined(t step, m agents.ShiftDeclined) {
 	l := s.legs[m.Leg]
-	if l == nil || l.offer.State != bourse.OfferOpen || l.offer.Number != m.Number || l.offer.Version != m.Version {
+	if l == nil || l.offer().State != bourse.OfferOpen || l.offer().Number != m.Number || l.offer().Version != m.Version {
 		return
 	}
 	s.record(t, bourse.OfferClosed{Leg: l.Leg, Number: m.Number, State: bourse.OfferRejected, Reason: m.Reason})
@@ -169,7 +177,7 @@ func (s *Site) accepts(now bourse.Time, l, old *leg) bourse.Reason {
 	if old == nil {
 		return stale("offer %d is for a leg to be replaced, and none is named", l.Offer)
 	}
-	o := &old.offer
+	o := old.offer()
 	want := l.What
 	want.Nodes, want.Group, want.Start, want.End = old.What.Nodes, old.What.Group, o.Start, o.End
 	switch {

@@ -32,7 +32,7 @@ func TestNegotiation_MoneyIsConservedAndNoPromiseBroken(t *testing.T) {
 			h.trace = h.trace[max(0, len(h.trace)-40):]
 		}
 		for _, l := range h.site.kept {
-			if l.offer.Number > 0 {
+			if l.offer().Number > 0 {
 				made++
 			}
 			if l.Offer > 0 && l.charged {
@@ -90,11 +90,11 @@ func (h *haggle) act() {
 			say(agents.Confirm{Leg: id, DecidedBy: 1})
 		}
 	case 4, 5, 6, 7: // an owner agrees, to what he was offered or nearly so
-		l := h.which(func(l *leg) bool { return l.offer.Number > 0 })
+		l := h.which(func(l *leg) bool { return l.offer().Number > 0 })
 		if l == nil {
 			return
 		}
-		o := l.offer
+		o := l.offer()
 		m := agents.Hold{Leg: h.leg(), What: l.What, Job: l.Job, Limit: 1000 * bourse.Credit, For: 30 * bourse.Second,
 			Replaces: l.Leg, Version: o.Version, Offer: o.Number, Flex: bourse.Flex{Ready: o.Ready, Due: o.Due}}
 		m.What.Start, m.What.End = o.Start, o.End
@@ -113,8 +113,8 @@ func (h *haggle) act() {
 			say(agents.Confirm{Leg: m.Leg, DecidedBy: 1})
 		}
 	case 8:
-		if l := h.which(func(l *leg) bool { return l.offer.Number > 0 }); l != nil {
-			say(agents.ShiftDeclined{Leg: l.Leg, Number: l.offer.Number, Version: l.offer.Version})
+		if l := h.which(func(l *leg) bool { return l.offer().Number > 0 }); l != nil {
+			say(agents.ShiftDeclined{Leg: l.Leg, Number: l.offer().Number, Version: l.offer().Version})
 		}
 	case 9:
 		if l := h.which(func(l *leg) bool { return l.State == bourse.Confirmed }); l != nil {
@@ -151,10 +151,10 @@ func (h *haggle) rest() {
 			t.Fatalf("leg %v is lost: a promise was broken", l.Leg)
 		case (l.State == bourse.Confirmed || l.State == bourse.Running) && l.Flex.Due > 0 && !l.Flex.Holds(l.What.Start, l.What.End):
 			t.Fatalf("leg %v lies over [%v, %v), outside [%v, %v)", l.Leg, l.What.Start, l.What.End, l.Flex.Ready, l.Flex.Due)
-		case l.offer.Number > maxOffers:
-			t.Fatalf("leg %v was asked for %d times", l.Leg, l.offer.Number)
-		case l.Offer > 0 && l.charged && (old == nil || old.Refund != old.Fare.Total() || l.Fare.Total()+old.offer.Pay != old.Fare.Total() || old.offer.State != bourse.OfferAccepted):
-			t.Fatalf("leg %v costs %v in place of %v: %+v", l.Leg, l.Fare.Total(), old.Fare.Total(), old.offer)
+		case l.offer().Number > maxOffers:
+			t.Fatalf("leg %v was asked for %d times", l.Leg, l.offer().Number)
+		case l.Offer > 0 && l.charged && (old == nil || old.Refund != old.Fare.Total() || l.Fare.Total()+old.offer().Pay != old.Fare.Total() || old.offer().State != bourse.OfferAccepted):
+			t.Fatalf("leg %v costs %v in place of %v: %+v", l.Leg, l.Fare.Total(), old.Fare.Total(), old.offer())
 		}
 	}
 	if a := h.site.ledger.Account("income"); a.Balance() != net {

@@ -32,8 +32,8 @@ func (s *Site) start(t step, m agents.Started) {
 		if l.told < l.turn {
 			t.out.Alarm(t.now.Add(firstWait), shiftDue{l.Leg, l.turn, firstWait})
 		}
-		if l.offer.State == bourse.OfferOpen {
-			t.out.Alarm(min(t.now.Add(firstWait), l.offer.Expires), offerDue{l.Leg, l.offer.Number, firstWait})
+		if l.offer().State == bourse.OfferOpen {
+			t.out.Alarm(min(t.now.Add(firstWait), l.offer().Expires), offerDue{l.Leg, l.offer().Number, firstWait})
 		}
 		if l.State.Terminal() {
 			s.remember(t, l)
@@ -99,11 +99,14 @@ func paid(x bourse.LegState) bool {
 func (s *Site) unsound(a agents.ListedLeg) bourse.Reason {
 	l, sum := a.What, a.Fare.Total().Plus(max(a.Refund, 0)).Plus(max(a.Penalty, 0))
 	_, known := s.groups[l.Group]
+	payer := "broker:" + a.Leg.Tx.Broker
 	switch {
 	case a.State > bourse.Lost:
 		return refused(bourse.Invalid, "there is no state %d of a leg", a.State).Refusal
 	case a.Fare.Base < 0 || a.Fare.Additive < 0 || a.Refund < 0 || a.Penalty < 0 || a.Limit < 0 || sum > bourse.MaxBudget:
 		return refused(bourse.Invalid, "a leg cannot cost %v, nor give %v back", a.Fare.Total(), a.Refund.Plus(a.Penalty)).Refusal
+	case sum > s.ledger.Room(payer, income) || sum > s.ledger.Room(income, payer): // S96
+		return refused(bourse.NoMoney, "the account of %s has no room for %v", a.Leg.Tx.Broker, sum).Refusal
 	case a.State.Blocks() && !known:
 		return refused(bourse.Unknown, "%s has no group %q", s.cfg.Name, l.Group).Refusal
 	case a.Leg.Leg < 0 || len(a.Job) > maxName || len(a.User) > maxName || len(l.Group) > maxName:

@@ -88,7 +88,7 @@ func (s *Site) priceOfPromise(now bourse.Time, l *leg, old *leg) bourse.Quote {
 	f := s.fareOf(group, l.What, l.Flex, now)
 	switch {
 	case l.Offer > 0:
-		f = old.compensated(old.offer.Pay)
+		f = old.compensated(old.offer().Pay)
 	case old != nil:
 		f = s.amended(group, l, old, f)
 	}

@@ -132,7 +132,7 @@ func toLost(s *Site, l *leg, t step) {
 	f.State, f.Reason = bourse.Lost, s.takenBy(l)
 	if l.charged {
 		f.Refund = l.Fare.Total()
-		f.Penalty = l.Fare.Total().Share(s.cfg.Penalty)
+		f.Penalty = min(l.Fare.Total().Share(s.cfg.Penalty), s.ledger.Room(income, account(l)))
 	}
 	s.record(t, f)
 	s.remember(t, l)

@@ -25,10 +25,11 @@ type story struct {
 	later   []delivery // alarms, in order of time
 	facts   []recorded // of the site
 	trace   []string
-	silent  bool // the cluster hears nothing and says nothing
-	deaf    bool // the cluster's answers to holds get lost
-	mute    bool // the site hears nothing of the cluster
-	stale   bool // all nodes fail before the next hold
+	silent  bool   // the cluster hears nothing and says nothing
+	deaf    bool   // the cluster's answers to holds get lost
+	mute    bool   // the site hears nothing of the cluster
+	fails   string // messages of that kind are refused, for their receiver has failed over them
+	stale   bool   // all nodes fail before the next hold
 	check   func(id agents.ID, out *agents.Outbox)
 }
 
@@ -118,7 +119,7 @@ func (s *story) deliver(d delivery) {
 			return
 		}
 		before := s.site.ledger.Accounts()
-		s.site.Step(s.now, d.from, d.m, &out)
+		s.step(s.site, d, &out)
 		for _, f := range out.Facts {
 			s.facts = append(s.facts, recorded{s.now, f})
 			s.note("  fact %s", factWords(f))
@@ -133,9 +134,9 @@ func (s *story) deliver(d delivery) {
 			s.deliver(delivery{to: theCluster, m: agents.NodesLost{Group: "main", Count: 4, For: bourse.Hour}})
 		}
 		if s.shared != nil {
-			s.shared.Step(s.now, d.from, d.m, &out)
+			s.step(s.shared, d, &out)
 		} else {
-			s.cluster.Step(s.now, d.from, d.m, &out)
+			s.step(s.cluster, d, &out)
 		}
 		for _, f := range out.Facts {
 			if _, down := f.(bourse.NodesDown); down {
@@ -164,6 +165,19 @@ func (s *story) deliver(d delivery) {
 			return 1
 		})
 		s.later = slices.Insert(s.later, i, x)
+	}
+}
+
+// step hands an agent a message, or has it refuse one of a kind that its runtime
+// does not hand to it any more.
+func (s *story) step(a agents.Agent, d delivery, out *agents.Outbox) {
+	if d.m.Kind() != s.fails {
+		a.Step(s.now, d.from, d.m, out)
+		return
+	}
+	a.(agents.Refuser).Refuse(s.now, d.from, d.m, bourse.Reason{Code: bourse.Invalid, Detail: "it has failed over that before"}, out)
+	if len(out.Facts)+len(out.Alarms) > 0 {
+		panic("a refusal is no more than an answer")
 	}
 }
 

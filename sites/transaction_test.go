@@ -33,6 +33,7 @@ import (
 //	stale                                                   all nodes fail after the next snapshot
 //	cluster silent | deaf | answers                         what reaches it, and the site
 //	lose nodes=N for=S                                      nodes fail
+//	fails KIND                                              messages of that kind are refused, for their receiver has failed over them; none: of no kind
 //	forget lock=LEG                                         the cluster loses what it keeps for a leg
 //	drain, resume, close, open, maintain NAME, unmaintain NAME   an operator's messages
 //	odd                                                     a message of a kind that the site does not know
@@ -85,6 +86,11 @@ func (s *story) play(t *testing.T, d *datadriven.TestData) {
 	case "granted":
 		s.put(theSite, agents.ID(a.text("from", string(theCluster))), agents.ClusterHeld{Leg: a.leg(d.CmdArgs[0].Key)})
 		s.settle()
+	case "fails":
+		s.fails = ""
+		if len(d.CmdArgs) > 0 {
+			s.fails = d.CmdArgs[0].Key
+		}
 	case "forget":
 		for id, l := range s.cluster.locks {
 			if strings.HasPrefix(id.String(), a.text("lock", "")) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -164,14 +165,12 @@ func (h *Host) begin(l *life, disk journal.Disk, opt journal.Options) error {
 		return errNoSecond
 	}
 	opt.Agent = l.id
-	var last bourse.Time
-	var err error
-	l.journal, err = journal.Open(disk, opt, func(at bourse.Time, f agents.Fact) {
-		last = max(last, at)
-		l.agent.Replay(at, f)
-	})
+	last, err := l.replay(disk, opt)
 	if err != nil {
 		return err
+	}
+	if err := l.broken.load(disk); err != nil {
+		l.log.Error().Err(err).Msg("what earlier lives have panicked over is not known")
 	}
 	if err := h.clock.atLeast(last, h.opt.Ahead); err != nil {
 		return err
@@ -192,6 +191,25 @@ func (h *Host) begin(l *life, disk journal.Disk, opt journal.Options) error {
 	l.log.Info().Uint64("facts", l.journal.Facts()).Uint64("replayed", l.journal.Since()).Int("cut", l.journal.Cut()).Msg("life begun")
 	l.post(&letter{from: l.id, m: agents.Started{Nonce: nonce()}})
 	return nil
+}
+
+// replay opens the journal and brings the agent up to its last fact, whose instant
+// it returns. A fact that the agent panics over is an error: no message is to
+// blame, and no life can begin until another build reads the journal, or an older
+// copy is put in its place.
+func (l *life) replay(disk journal.Disk, opt journal.Options) (last bourse.Time, err error) {
+	kind := ""
+	defer func() {
+		if r := recover(); r != nil {
+			l.log.Error().Str("fact", kind).Bytes("stack", debug.Stack()).Msgf("panic in replay: %v", r)
+			err = fmt.Errorf("its journal has a fact of kind %q that it cannot apply (%s): %v", kind, panicPlace(), r)
+		}
+	}()
+	l.journal, err = journal.Open(disk, opt, func(at bourse.Time, f agents.Fact) {
+		last, kind = max(last, at), f.Kind()
+		l.agent.Replay(at, f)
+	})
+	return last, err
 }
 
 // noRestart stops an actor whose failure has got past life.receive, which turns

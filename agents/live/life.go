@@ -34,15 +34,18 @@ type life struct {
 	ended    error // why there are none any more
 
 	// turn
-	agent   agents.Durable
-	journal *journal.Journal
-	out     agents.Outbox
-	batch   batch
-	alarms  alarms
-	timer   *time.Timer
-	rings   bourse.Time // when the timer is to go off; 0: it does not
-	handled letter      // the last one, for a panic's report
-	over    error       // nothing is handled any more, and why
+	agent    agents.Durable
+	journal  *journal.Journal
+	out      agents.Outbox
+	batch    batch
+	alarms   alarms
+	timer    *time.Timer
+	rings    bourse.Time // when the timer is to go off; 0: it does not
+	handled  letter      // the last one, for a panic's report
+	stepping bool        // the agent has it in hand
+	broken   quarantine
+	rare     seldom
+	over     error // nothing is handled any more, and why
 }
 
 // What lies in a mailbox, beside *view.
@@ -83,9 +86,10 @@ func (l *life) post(m any) { l.host.system.Root.Send(l.pid, m) }
 func (l *life) receive(ctx actor.Context) {
 	defer func() {
 		if r := recover(); r != nil {
-			of, kind := l.handled.from, l.handled.m.Kind()
+			of, kind, place := l.handled.from, l.handled.m.Kind(), panicPlace()
 			l.log.Error().Str("from", string(of)).Str("kind", kind).Str("trace", wire.Trace(l.handled.m)).
-				Bytes("stack", debug.Stack()).Msgf("panic: %v", r)
+				Str("place", place).Bytes("stack", debug.Stack()).Msgf("panic: %v", r)
+			l.broke(place, r)
 			l.fail(fmt.Errorf("%w: %s panicked when handed %s of %s: %v", ErrFailed, l.id, kind, of, r))
 		}
 	}()
@@ -119,8 +123,16 @@ func (l *life) step(from agents.ID, m agents.Message) {
 		e.Str("from", string(from)).Str("kind", m.Kind()).Str("trace", wire.Trace(m)).Msg("in")
 	}
 	now := l.host.clock.now()
+	if from != l.id {
+		if place := l.broken.holds(now, from, m); place != "" {
+			l.refuse(now, from, m, place)
+			return
+		}
+	}
 	begun := time.Now()
+	l.stepping = true
 	l.agent.Step(now, from, m, &l.out)
+	l.stepping = false
 	l.count.step.took(time.Since(begun))
 	l.count.steps.Add(1)
 	err := l.take(now, m)

@@ -91,7 +91,7 @@ func (h *Host) wire(n Network, from, to agents.ID, m agents.Message) error {
 // stops: nobody has taken the envelope then, and the sender may be held back.
 func (h *Host) Deliver(e *wire.Envelope) (taken bool) {
 	h.dropped.in.Add(1)
-	m, err := wire.Decode(e)
+	m, err := decode(e)
 	if err != nil {
 		h.dropped.unknown.Add(1)
 		h.log.Debug().Err(err).Str("from", e.GetFrom()).Str("to", e.GetTo()).Msg("refused")
@@ -118,6 +118,17 @@ func (h *Host) Deliver(e *wire.Envelope) (taken bool) {
 		return false
 	}
 	return true
+}
+
+// decode reads an envelope. No agent has it in hand yet, so that one that cannot
+// even be read ends nothing.
+func decode(e *wire.Envelope) (m agents.Message, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("envelope of %s: panic at %s: %v", e.GetFrom(), panicPlace(), r)
+		}
+	}()
+	return wire.Decode(e)
 }
 
 // askMark stands between an asker's name and what makes its address new.

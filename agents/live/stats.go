@@ -32,6 +32,7 @@ type AgentStats struct {
 	Images  uint64 // snapshots of its state
 	Sends   uint64
 	Dropped uint64 // messages refused because the mailbox was full or the life over
+	Refused uint64 // messages refused because the agent has panicked over such before
 	Missed  uint64 // watchers that fell behind and were let go
 	Waiting int    // messages in the mailbox now
 	Alarms  int    // set now
@@ -87,9 +88,9 @@ func (t *tally) histogram(bounds []float64, unit float64) Histogram {
 
 // counters of one life; the agent's turn adds, others read.
 type counters struct {
-	steps, facts, syncs, images, sends, dropped, missed atomic.Uint64
-	alarms                                              atomic.Int64
-	step, sync, batch                                   tally
+	steps, facts, syncs, images, sends, dropped, refused, missed atomic.Uint64
+	alarms                                                       atomic.Int64
+	step, sync, batch                                            tally
 }
 
 // stats reads the counters of a life.
@@ -97,7 +98,7 @@ func (l *life) stats() AgentStats {
 	c := &l.count
 	return AgentStats{
 		ID: string(l.id), Steps: c.steps.Load(), Facts: c.facts.Load(), Syncs: c.syncs.Load(), Images: c.images.Load(),
-		Sends: c.sends.Load(), Dropped: c.dropped.Load(), Missed: c.missed.Load(),
+		Sends: c.sends.Load(), Dropped: c.dropped.Load(), Refused: c.refused.Load(), Missed: c.missed.Load(),
 		Waiting: int(l.waiting.Load()), Alarms: int(c.alarms.Load()), Failed: l.failed.Load(),
 		Step: c.step.histogram(times, 1e9), Sync: c.sync.histogram(times, 1e9), Batch: c.batch.histogram(sizes, 1),
 	}

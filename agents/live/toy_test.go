@@ -22,6 +22,8 @@ type purse struct {
 	times   []bourse.Time // and when
 	gate    chan struct{} // put waits for it; nil: it does not
 	retired bool
+
+	superstitious bool // it cannot replay a sum of unlucky
 }
 
 type (
@@ -77,9 +79,13 @@ func (p *purse) Step(now bourse.Time, from agents.ID, m agents.Message, out *age
 	case wake:
 		out.Alarm(now.Add(m.In), rung{m.Name})
 	case rung:
-		p.heard = append(p.heard, m.Name)
+		if p.heard = append(p.heard, m.Name); m.Name == "boom" {
+			panic("an alarm")
+		}
 	case word:
 		p.heard = append(p.heard, m.Text)
+	case agents.JobCancel:
+		panic("no job can be cancelled")
 	case boom:
 		out.Record(added{1, p.sum})
 		panic("a broken invariant")
@@ -108,6 +114,17 @@ func (p *purse) Replay(_ bourse.Time, f agents.Fact) {
 	case purseImage:
 		p.sum, p.added = f.Sum, int(f.Seq)
 	}
+	if p.superstitious && p.sum == unlucky {
+		panic("bad luck")
+	}
+}
+
+// unlucky is a sum.
+const unlucky = 13
+
+// Refuse says no.
+func (p *purse) Refuse(_ bourse.Time, from agents.ID, _ agents.Message, why bourse.Reason, out *agents.Outbox) {
+	out.Send(from, word{why.Detail})
 }
 
 func (p *purse) Image() agents.Fact { return purseImage{p.sum, int64(p.added)} }

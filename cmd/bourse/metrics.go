@@ -47,6 +47,7 @@ func (processMetrics) host(ch chan<- prometheus.Metric, s live.Stats) {
 		count(ch, "bourse_agent_facts_total", "Facts recorded.", a.Facts, "agent", a.ID)
 		count(ch, "bourse_agent_sends_total", "Messages sent.", a.Sends, "agent", a.ID)
 		count(ch, "bourse_agent_refused_total", "Messages refused because the mailbox was full or the life over.", a.Dropped, "agent", a.ID)
+		count(ch, "bourse_agent_quarantined_total", "Messages refused because the agent has failed over such before.", a.Refused, "agent", a.ID)
 		count(ch, "bourse_journal_syncs_total", "Syncs of the journal.", a.Syncs, "agent", a.ID)
 		count(ch, "bourse_journal_images_total", "Images that the journal has begun anew with.", a.Images, "agent", a.ID)
 		gauge(ch, "bourse_agent_waiting", "Messages in the mailbox.", float64(a.Waiting), "agent", a.ID)

@@ -65,6 +65,7 @@ func (p *process) run(ctx context.Context, begin func() error, serve func(web.Op
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
+	debug.SetTraceback("crash") // a panic ends it by a signal: exit status 2 would say that its file is wrong
 	p.host = live.NewHost(live.Options{Log: p.log})
 	if err := p.start(ctx, begin); err != nil {
 		_ = p.host.Stop(ctx)

@@ -44,7 +44,9 @@ same DIR again goes on with the same journals and certificates, and takes sites
 in if there are to be more.
 
 An agent that is killed is started again and goes on where its journal ends: try
-kill -9. One that fails by itself, or is killed again and again, stops them all.
+kill -9. One that fails after it was ready is started again too, after a wait that
+doubles up to a minute. One that fails before, or is killed again and again, stops
+them all.
 Logs go to stderr, each line with the name of the agent.`,
 		Example: "  bourse up --sites 5\n  bourse submit wave.toml --wait      # in another terminal, same folder",
 		Args:    cobra.NoArgs,
@@ -119,7 +121,8 @@ func (f *upFlags) announce(stdout io.Writer, members []member, family *family) e
 const (
 	readyWithin = time.Minute              // of a child, from its start
 	stopWithin  = patience + 5*time.Second // of a child that is told to stop; then it is killed
-	restartWait = time.Second              // before a killed child is started again
+	restartWait = time.Second              // before a child is started again; doubled for one that fails again
+	longestWait = time.Minute              // that it doubles to; a child that goes on for so long begins anew
 	mostKills   = 5                        // of one child within killsWithin; then all are stopped
 	killsWithin = time.Minute
 )

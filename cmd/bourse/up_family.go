@@ -24,6 +24,7 @@ type family struct {
 	log    *prefixed
 	mu     sync.Mutex
 	pids   map[string]int // by role and name
+	pause  time.Duration  // before a child is started again
 }
 
 func newFamily(stderr io.Writer) (*family, error) {
@@ -31,7 +32,7 @@ func newFamily(stderr io.Writer) (*family, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &family{binary: binary, log: &prefixed{out: stderr}, pids: map[string]int{}}, nil
+	return &family{binary: binary, log: &prefixed{out: stderr}, pids: map[string]int{}, pause: restartWait}, nil
 }
 
 // pid is the process of a member.
@@ -77,35 +78,52 @@ func (f *family) run(ctx context.Context, members []member, ready func() error) 
 	return err
 }
 
-// keep runs a member until ctx ends: if it is killed it is started again, if it
-// ends by itself that is an error.
+// keep runs a member until ctx ends. One that is killed, or fails after it was
+// ready, is started again; one that ends by itself before that is an error.
 func (f *family) keep(ctx context.Context, m member, arrived chan<- struct{}) error {
 	var kills []time.Time
 	var once sync.Once
+	wait := f.pause
 	for {
-		err := f.child(ctx, m, func() { once.Do(func() { arrived <- struct{}{} }) })
+		begun, ready := time.Now(), false
+		err := f.child(ctx, m, func() { ready = true; once.Do(func() { arrived <- struct{}{} }) })
 		if ctx.Err() != nil {
 			return nil
 		}
 		var exit *exec.ExitError
-		if !errors.As(err, &exit) || exit.Exited() {
+		killed := errors.As(err, &exit) && !exit.Exited()
+		if !killed && !(ready && exit != nil && exit.ExitCode() == 1) {
 			return fmt.Errorf("%s %s ended by itself (%v); what it said stands above", m.role, m.name, ending(err))
 		}
 		now := time.Now()
-		kills = append(kills, now)
-		for now.Sub(kills[0]) > killsWithin {
-			kills = kills[1:]
+		if now.Sub(begun) >= longestWait {
+			wait = f.pause
 		}
-		if len(kills) >= mostKills {
-			return fmt.Errorf("%s %s was killed %d times within %v", m.role, m.name, len(kills), killsWithin)
+		how := "has failed"
+		pause := wait
+		if killed {
+			if kills = recent(append(kills, now)); len(kills) >= mostKills {
+				return fmt.Errorf("%s %s was killed %d times within %v", m.role, m.name, len(kills), killsWithin)
+			}
+			how, pause = "was killed", f.pause
+		} else {
+			wait = min(2*wait, longestWait)
 		}
-		f.log.line(m.name, fmt.Appendf(nil, "%s %s was killed (%v); it is started again and goes on where its journal ends", m.role, m.name, exit))
+		f.log.line(m.name, fmt.Appendf(nil, "%s %s %s (%v); it is started again in %v and goes on where its journal ends", m.role, m.name, how, exit, pause))
 		select {
-		case <-time.After(restartWait):
+		case <-time.After(pause):
 		case <-ctx.Done():
 			return nil
 		}
 	}
+}
+
+// recent leaves out what is longer ago than killsWithin.
+func recent(kills []time.Time) []time.Time {
+	for kills[len(kills)-1].Sub(kills[0]) > killsWithin {
+		kills = kills[1:]
+	}
+	return kills
 }
 
 // ending says how a process ended.

@@ -1,6 +1,7 @@
 package pricing
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -50,23 +51,35 @@ func (l *Limits) Check(user string, now, start bourse.Time, n int, d bourse.Dura
 }
 
 // peak is the most nodes that reservations hold at once anywhere in [s, e), and
-// the first instant at which they do. It costs a walk over the list for each
-// reservation that begins in there.
+// the first instant at which they do. It costs a walk over the list, and the
+// sorting of those that begin or end in there.
 func peak(reserved []backfill.Reserved, s, e bourse.Time) (at bourse.Time, most int) {
-	heldAt := func(t bourse.Time) (held int) {
-		for _, r := range reserved {
-			if r.Start <= t && t < r.End {
-				held += r.Nodes
-			}
-		}
-		return held
+	type change struct {
+		at    bourse.Time
+		nodes int
 	}
-	at, most = s, heldAt(s)
-	for _, r := range reserved {
-		if r.Start > s && r.Start < e {
-			if held := heldAt(r.Start); held > most || held == most && r.Start < at {
-				at, most = r.Start, held
-			}
+	var changes []change
+	held := 0
+	for i := range reserved {
+		r := &reserved[i]
+		if r.Start >= e || r.End <= s || r.Start >= r.End {
+			continue
+		}
+		if r.Start <= s {
+			held += r.Nodes
+		} else {
+			changes = append(changes, change{r.Start, r.Nodes})
+		}
+		if r.End < e {
+			changes = append(changes, change{r.End, -r.Nodes})
+		}
+	}
+	slices.SortFunc(changes, func(a, b change) int { return cmp.Compare(a.at, b.at) })
+	at, most = s, held
+	for i, c := range changes {
+		held += c.nodes
+		if last := i+1 == len(changes) || changes[i+1].at > c.at; last && held > most {
+			at, most = c.at, held
 		}
 	}
 	return at, most

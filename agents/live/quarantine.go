@@ -1,0 +1,207 @@
+package live
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/journal"
+	"bourse/agents/wire"
+)
+
+// A panic in the middle of a step leaves a state that nobody has thought of, so
+// the process ends and its next life replays. Whoever has sent the message that
+// the agent panicked over repeats it to that life, as the protocol asks for; so
+// that it does not end every life, each panic is written down beside the journal,
+// and a message that two lives have panicked over at the same place is not handed
+// to the agent again. docs/decisions/0017 says why so.
+
+// quarantineFile is where the panics of an agent are written down, in the folder
+// of its journal.
+const quarantineFile = "panics.json"
+
+// Bounds of the quarantine.
+const (
+	maxFailures = 256         // panics that are remembered; at the bound the oldest is forgotten
+	failsAt     = 2           // lives that panic over a message at one place before it is refused
+	widensAt    = 4           // messages of one sender and kind at one place, before all of them are
+	refusedFor  = bourse.Hour // since the last panic: a message may fail for what has passed since
+)
+
+// failure is a message that the agent has panicked over. Messages of one sender
+// and kind about one thing, a leg or a job, count as the same: what is repeated
+// may differ in numbers that count repeats.
+type failure struct {
+	From  agents.ID   `json:"from"`
+	Kind  string      `json:"kind"`
+	About string      `json:"about,omitempty"` // what wire.Trace says
+	Place string      `json:"place"`           // the function, file and line that panicked
+	What  string      `json:"what"`
+	Count int         `json:"count"` // lives that it has ended there
+	At    bourse.Time `json:"at"`    // the last time
+}
+
+// quarantine is what an agent has panicked over, the latest last.
+type quarantine struct {
+	disk     journal.Disk
+	failures []failure
+}
+
+// load reads what earlier lives have written down. What cannot be read is left
+// out: without it a life ends once more, with it none would begin.
+func (q *quarantine) load(disk journal.Disk) error {
+	q.disk = disk
+	names, err := disk.Names()
+	if err != nil || !slices.Contains(names, quarantineFile) {
+		return err
+	}
+	text, err := disk.Read(quarantineFile)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, &q.failures); err != nil {
+		q.failures = nil
+		return fmt.Errorf("%s: %w", quarantineFile, err)
+	}
+	q.trim()
+	return nil
+}
+
+// trim forgets the oldest beyond the bound.
+func (q *quarantine) trim() {
+	if over := len(q.failures) - maxFailures; over > 0 {
+		q.failures = slices.Delete(q.failures, 0, over)
+	}
+}
+
+// sender is whom a message is from: askers have an address of their own for each
+// question.
+func sender(from agents.ID) agents.ID {
+	name, _, _ := strings.Cut(string(from), askMark)
+	return agents.ID(name)
+}
+
+// holds returns the place where the agent has panicked over such a message, and
+// would again; "" if it is to be handed over.
+func (q *quarantine) holds(now bourse.Time, from agents.ID, m agents.Message) string {
+	if len(q.failures) == 0 {
+		return ""
+	}
+	from = sender(from)
+	kind, about := m.Kind(), wire.Trace(m)
+	alike := map[string]int{}
+	for i := len(q.failures) - 1; i >= 0; i-- {
+		f := &q.failures[i]
+		if f.From != from || f.Kind != kind || now >= f.At.Add(refusedFor) {
+			continue
+		}
+		if alike[f.Place]++; f.About == about && f.Count >= failsAt || alike[f.Place] >= widensAt {
+			return f.Place
+		}
+	}
+	return ""
+}
+
+// add writes a panic down, durably, before the process ends.
+func (q *quarantine) add(now bourse.Time, from agents.ID, m agents.Message, place, what string) error {
+	f := failure{From: sender(from), Kind: m.Kind(), About: wire.Trace(m), Place: place, What: what, Count: 1, At: now}
+	const most = 1000 // bytes of words
+	f.What = f.What[:min(len(f.What), most)]
+	if i := slices.IndexFunc(q.failures, func(x failure) bool {
+		return x.From == f.From && x.Kind == f.Kind && x.About == f.About && x.Place == f.Place
+	}); i >= 0 {
+		f.Count += q.failures[i].Count
+		q.failures = slices.Delete(q.failures, i, i+1)
+	}
+	q.failures = append(q.failures, f)
+	q.trim()
+	return q.write()
+}
+
+// write writes the file anew, beside its place first.
+func (q *quarantine) write() error {
+	const beside = quarantineFile + ".new"
+	text, err := json.Marshal(q.failures)
+	if err != nil {
+		return err
+	}
+	if names, err := q.disk.Names(); err != nil {
+		return err
+	} else if slices.Contains(names, beside) { // a crash has left it
+		if err := q.disk.Remove(beside); err != nil {
+			return err
+		}
+	}
+	if err := q.disk.Append(beside, append(text, '\n')); err != nil {
+		return err
+	}
+	if err := q.disk.Sync(beside); err != nil {
+		return err
+	}
+	if err := q.disk.Rename(beside, quarantineFile); err != nil {
+		return err
+	}
+	return q.disk.SyncNames()
+}
+
+// panicPlace names the line that has panicked. It is called by the deferred
+// function that recovers.
+func panicPlace() string {
+	var pc [64]uintptr
+	frames := runtime.CallersFrames(pc[:runtime.Callers(1, pc[:])])
+	panicked := false
+	for {
+		f, more := frames.Next()
+		if strings.HasPrefix(f.Function, "runtime.") {
+			panicked = panicked || f.Function == "runtime.gopanic"
+		} else if panicked {
+			return fmt.Sprintf("%s %s:%d", f.Function, path.Base(f.File), f.Line)
+		}
+		if !more {
+			return "unknown"
+		}
+	}
+}
+
+// refuse answers a message in quarantine in the agent's place. The answer changes
+// no state; one that fails as well is left out.
+func (l *life) refuse(now bourse.Time, from agents.ID, m agents.Message, place string) {
+	l.count.refused.Add(1)
+	if l.rare.may(m.Kind()+" "+string(sender(from)), l.host.opt.Now()) {
+		l.log.Error().Str("from", string(from)).Str("kind", m.Kind()).Str("trace", wire.Trace(m)).Str("place", place).
+			Msg("refused: this agent has panicked over such a message before")
+	}
+	r, ok := l.agent.(agents.Refuser)
+	if !ok {
+		return
+	}
+	defer l.out.Reset()
+	defer func() {
+		if x := recover(); x != nil {
+			l.log.Error().Str("kind", m.Kind()).Str("place", panicPlace()).Msgf("panic while refusing: %v", x)
+		}
+	}()
+	r.Refuse(now, from, m, bourse.Reason{Code: bourse.Invalid,
+		Detail: fmt.Sprintf("%s has failed over such a message before and takes none for an hour; its log says where", l.id)}, &l.out)
+	l.out.Facts, l.out.Alarms = nil, nil
+	if err := l.take(now, m); err != nil {
+		l.fail(fmt.Errorf("%w: %w", ErrFailed, err))
+	}
+}
+
+// broke writes down over what the agent has panicked. What the agent does by
+// itself, at its start and when its alarms go off, cannot be refused: its state is
+// broken, and every life ends there until somebody mends it.
+func (l *life) broke(place string, what any) {
+	if !l.stepping || l.handled.from == l.id {
+		return
+	}
+	if err := l.broken.add(l.host.clock.now(), l.handled.from, l.handled.m, place, fmt.Sprint(what)); err != nil {
+		l.log.Error().Err(err).Msg("the panic cannot be written down: the next life may end over the same message")
+	}
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// childScript stands for a child: it is ready, fails twice, then goes on until its
+// standard input ends. The third argument but one is the file that counts.
+const childScript = `#!/bin/sh
+echo x >> "$2"
+test "$(cat "$2" | wc -l)" -gt 6 && exec cat
+echo '{"message":"ready"}' >&2
+exit 1
+`
+
+// A child that fails after it was ready is started again, however often: what it
+// cannot go on over it refuses in a later life. One that fails before it is ready
+// ends all.
+func TestFamily_AChildThatFailsOnceReadyIsStartedAgain(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	binary, counter := filepath.Join(dir, "child"), filepath.Join(dir, "counter")
+	var said written
+	f := &family{binary: binary, log: &prefixed{out: &said}, pids: map[string]int{}, pause: time.Millisecond}
+	run := func(script string) error {
+		if err := os.WriteFile(binary, []byte(script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		go func() {
+			for ctx.Err() == nil {
+				if b, _ := os.ReadFile(counter); bytes.Count(b, []byte("x")) > 6 {
+					cancel()
+				}
+				time.Sleep(time.Millisecond)
+			}
+		}()
+		return f.run(ctx, []member{{role: "site", name: "north", file: counter}}, func() error { return nil })
+	}
+	if err := run(childScript); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v\n%s", err, &said)
+	}
+	if n := strings.Count(said.String(), "site north has failed (exit status 1); it is started again in"); n != 6 {
+		t.Errorf("started again %d times\n%s", n, &said)
+	}
+	if err := os.Remove(counter); err != nil {
+		t.Fatal(err)
+	}
+	if err := run("#!/bin/sh\nexit 1\n"); err == nil || !strings.Contains(err.Error(), "ended by itself") {
+		t.Errorf("one that is never ready: %v", err)
+	}
+}

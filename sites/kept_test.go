@@ -1,0 +1,56 @@
+package sites
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/policy/backfill"
+)
+
+// refusedLegs returns a site that has refused so many Holds, each for its price,
+// and what it keeps of one, in bytes of the heap.
+func refusedLegs(tb testing.TB, n int) (*Site, float64) {
+	h := newStory(storyConfig(4), backfill.EASY, nil)
+	before := heapNow()
+	for i := range n {
+		text := func(s string) string { return strings.Clone(s) } // as the wire decodes them, each on its own
+		m := agents.Hold{Leg: bourse.LegID{Tx: bourse.TxID{Broker: text("physics"), Incarnation: 1, Nonce: 1, Seq: uint64(i + 1)}},
+			What: bourse.Leg{Group: text("main"), Nodes: 4, Start: 1_000_000, End: 2_000_000},
+			Job:  fmt.Sprintf("render-%06d", i), User: text("ana@example.org"), Limit: 1, For: bourse.Minute}
+		h.say("broker:physics", m)
+		h.trace, h.facts, h.later = nil, nil, nil
+	}
+	if got := len(h.site.kept); got != n {
+		tb.Fatalf("%d legs are kept of %d", got, n)
+	}
+	for _, l := range h.site.kept {
+		if l.State != bourse.Refused {
+			tb.Fatalf("leg %v is %v", l.Leg, l.State)
+		}
+	}
+	return h.site, float64(heapNow()-before) / float64(n)
+}
+
+func heapNow() uint64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// What a refused leg is kept in, so that MaxKept of them and the image that the
+// journal begins anew with have room in the memory that the unit file gives.
+func TestSite_ARefusedLegIsKeptInLittle(t *testing.T) {
+	const legs, most = 20_000, 700 // bytes
+	site, each := refusedLegs(t, legs)
+	t.Logf("%.0f bytes a leg", each)
+	if each > most {
+		t.Errorf("%.0f bytes are kept of a refused leg, at most %d were allowed", each, most)
+	}
+	runtime.KeepAlive(site)
+}

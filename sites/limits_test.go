@@ -1,0 +1,23 @@
+package sites
+
+import (
+	"testing"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/policy/backfill"
+)
+
+// As many nodes for as long as a Hold may name are more than any cap: their
+// product does not wrap to less than nothing.
+func TestLimits_NodeTimeDoesNotWrap(t *testing.T) {
+	t.Parallel()
+	cfg := storyConfig(4)
+	cfg.Cap = 10_000_000
+	s := newStory(cfg, backfill.EASY, nil)
+	s.say("broker:vo1", agents.Hold{Leg: testLeg(1), What: window(1, 100, 200), Limit: bourse.MaxBudget, For: 30_000})
+	l := &leg{LegMoved: bourse.LegMoved{Leg: testLeg(2), What: bourse.Leg{Group: "main", Nodes: maxNodes, Start: 100_000, End: bourse.MaxTime}}}
+	if why := s.site.capped(l); why.Code != bourse.Cap {
+		t.Errorf("%d nodes for 317 years are under the cap: %q", maxNodes, why)
+	}
+}
