@@ -6,6 +6,7 @@ import (
 
 	"bourse"
 	"bourse/agents"
+	"bourse/agents/plant"
 )
 
 // record records a fact and applies it: the only way the lasting state changes.
@@ -214,7 +215,7 @@ func (b *Broker) applyDecided(f bourse.TxDecided) {
 func (b *Broker) applyAborted(t *transaction) {
 	t.state = aborted
 	for i := range t.legs {
-		if !t.legs[i].closed { // one that was adopted beside others may be
+		if !t.legs[i].closed && !plant.On("keep-pending") { // one that was adopted beside others may be
 			b.void(t.leg(i))
 		}
 	}
@@ -333,6 +334,9 @@ func (b *Broker) applyClosed(f bourse.LegClosed) {
 			b.restore(t)
 		}
 		b.settle(t.job)
+	case t.open(): // earlier versions closed legs of a transaction before its decision
+		b.void(f.Leg)
+		l.state = bourse.Cancelled
 	default:
 		l.state = bourse.Cancelled
 	}

@@ -187,7 +187,7 @@ func (b *Broker) loadTx(m bourse.TxMemory) {
 			continue
 		}
 		b.meet(t.site(i))
-		if t.open() || t.state == committed && !l.closed {
+		if !l.closed && t.state <= committed {
 			amount := l.limit
 			if l.priced {
 				amount = l.fare.Total()

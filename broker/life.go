@@ -197,7 +197,7 @@ func (b *Broker) listing(now bourse.Time, from agents.ID, m agents.Listing, out 
 	}
 	p.memory.set(m.Stamp)
 	for _, t := range b.order {
-		if t.resolved && !t.over() {
+		if t.resolved && !t.open() && !t.over() {
 			b.heard(now, p, t, out)
 		}
 	}

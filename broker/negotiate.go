@@ -200,6 +200,9 @@ func (b *Broker) accept(now bourse.Time, j *job, o *bourse.JobOffer, asker agent
 	if why := b.unfit(now, t, l, o); why.Refused() {
 		return why
 	}
+	if !b.serves(t.sites[0]) {
+		return b.away(t.sites[0])
+	}
 	price := l.fare.Total() - o.Pay
 	if left := min(b.voLeft(), b.userLeft(j.User)); price > left {
 		return reason(bourse.NoMoney, "its price of %v credits is wanted before the old one comes back, the accounts cover %v", price, left)

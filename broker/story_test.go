@@ -162,6 +162,11 @@ func (s *story) start() {
 	for _, f := range s.facts {
 		s.b.Replay(0, f)
 	}
+	again := New(s.cfg)
+	again.Replay(0, s.b.Image())
+	if facts, image := accountWords(s.b), accountWords(again); facts != image {
+		s.t.Errorf("life %d: by its facts the accounts are\n%sby its image\n%s", s.lives, facts, image)
+	}
 	s.step("", agents.Started{Nonce: s.lives})
 }
 

@@ -43,6 +43,7 @@ var bugs = []Bug{
 	{"skip-prepare", "several legs are committed without Prepare"},
 	{"commit-early", "COMMIT at the first Prepared"},
 	{"no-broker-repeat", "a broker says everything once"},
+	{"keep-pending", "what an aborted transaction was to cost stays pending"},
 	{"double-post", "what a leg costs is posted twice"},
 	{"double-compensation", "a second notice of a loss is refunded again"},
 	{"keep-refund", "what a released leg brings back is not booked"},

@@ -58,6 +58,45 @@ func (b *books) ledger(s *sites.Site) error {
 	return nil
 }
 
+// promised is what a broker's record says that it has reserved and not spent, leg
+// by leg.
+type promised struct {
+	legs map[bourse.LegID]bourse.Credits
+	sum  bourse.Credits
+}
+
+func (p *promised) set(id bourse.LegID, amount bourse.Credits) {
+	p.clear(id)
+	p.legs[id] = amount
+	p.sum += amount
+}
+
+func (p *promised) clear(id bourse.LegID) {
+	p.sum -= p.legs[id]
+	delete(p.legs, id)
+}
+
+// clearAll ends what was reserved for a transaction that came to nothing.
+func (p *promised) clearAll(f bourse.TxBegun) {
+	for i := range f.Legs {
+		p.clear(bourse.LegID{Tx: f.Tx, Leg: i})
+	}
+}
+
+// nothingPending checks, at rest, that no money is reserved for what was begun
+// before an instant (I8).
+func (c *checker) nothingPending(before bourse.Time) error {
+	for i := range c.w.brokers {
+		m := c.of(brokerID(c.w.brokers[i].config.Name))
+		for _, id := range sortedLegs(m.promised.legs) {
+			if t := c.txs[id.Tx]; t != nil && t.at <= before && !c.exempt[id] {
+				return fmt.Errorf("I8: at rest %v is still pending for leg %v of %s", m.promised.legs[id], id, m.id)
+			}
+		}
+	}
+	return nil
+}
+
 // siteMove checks what a site does by itself or for money: limits that have
 // passed (I4), refunds by the schedule and penalties (I8), the cap.
 func (c *checker) siteMove(s *sim.Step, m *mirror, was bourse.LegState, f bourse.LegMoved) error {

@@ -323,3 +323,38 @@ func TestAudit_AMoldableJobMayTakeAnyOfItsSizes(t *testing.T) {
 		}
 	}
 }
+
+// An image has no more pending than its open transactions come to: nothing where
+// all are closed.
+func TestAudit_NothingIsPendingForWhatIsClosed(t *testing.T) {
+	t.Parallel()
+	image := func(state uint8, r bourse.LegRecord, pending bourse.Credits) bourse.BrokerImage {
+		return bourse.BrokerImage{Txs: []bourse.TxMemory{{TxBegun: begun(one, "north"), State: state, Memory: []bourse.LegRecord{r}}},
+			Accounts: []bourse.Account{{Name: "vo:vo1", Credit: 9 * bourse.Credit, PendingDebit: pending}, {Name: "treasury", Debit: 9 * bourse.Credit},
+				{Name: "users", PendingDebit: pending, PendingCredit: pending}, {Name: "site:north", PendingCredit: pending}}}
+	}
+	limit := begun(one, "north").Limits[0]
+	for _, c := range []struct {
+		state   uint8
+		r       bourse.LegRecord
+		pending bourse.Credits
+	}{
+		{0, bourse.LegRecord{}, limit}, {0, bourse.LegRecord{Priced: true, Fare: fare}, fare.Total()}, {0, bourse.LegRecord{Closed: true}, 0},
+		{imageCommitted, bourse.LegRecord{Priced: true, Fare: fare}, fare.Total()},
+		{imageCommitted, bourse.LegRecord{Priced: true, Charged: true, Closed: true, Fare: fare}, 0}, {imageAborted, bourse.LegRecord{}, 0},
+	} {
+		if found, _ := run(nil, 50, step{vo1, 1, image(c.state, c.r, c.pending)}); len(found) > 0 {
+			t.Errorf("%+v: %+v", c, found)
+		}
+		found, _ := run(nil, 50, step{vo1, 1, image(c.state, c.r, c.pending+1)})
+		if len(found) != 1 || found[0].Invariant != "I8" || !strings.Contains(found[0].What, "more pending") {
+			t.Errorf("%+v and one more: %+v", c, found)
+		}
+		parts := image(c.state, c.r, c.pending)
+		rest := bourse.BrokerImage{Txs: parts.Txs, Part: 1, Parts: 2}
+		parts.Txs, parts.Parts = nil, 2
+		if found, _ := run(nil, 50, step{vo1, 1, parts}, step{vo1, 1, rest}); len(found) > 0 {
+			t.Errorf("%+v in two parts: %+v", c, found)
+		}
+	}
+}
