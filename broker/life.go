@@ -320,12 +320,18 @@ func (b *Broker) resolve(now bourse.Time, t *transaction, out *agents.Outbox) {
 }
 
 // priceSeen binds the prices that the sites have on record and the broker has
-// not.
+// not, and the places within their windows that they have given the legs.
 func (b *Broker) priceSeen(t *transaction, seen []sighting, out *agents.Outbox) {
 	for i := range t.legs {
-		if s := &seen[i]; !t.legs[i].priced && s.there && soundFare(s.Fare) && s.Fare.Total() <= t.legs[i].limit && s.State != bourse.Refused {
-			b.record(bourse.LegPriced{Leg: t.leg(i), Fare: s.Fare, Version: s.Version}, out)
+		l, s := &t.legs[i], &seen[i]
+		if l.priced || !s.there || !soundFare(s.Fare) || s.Fare.Total() > l.limit || s.State == bourse.Refused {
+			continue
 		}
+		m := agents.HeldReply{Leg: t.leg(i), Fare: s.Fare, Version: s.Version, Start: s.What.Start, End: s.What.End}
+		if !t.placed(l, m) {
+			m.Start, m.End = 0, 0
+		}
+		b.record(l.pricing(m), out)
 	}
 }
 

@@ -424,7 +424,7 @@ func (s *story) parse(id agents.ID, f []string) agents.Message {
 }
 
 // listed reads "1.0=prepared:900:4": a leg, its state, the seconds left and its
-// price.
+// price; "1.0=confirmed:0:4:160:1160" says also where it lies.
 func (s *story) listed(text string) agents.ListedLeg {
 	name, rest, _ := strings.Cut(text, "=")
 	f := strings.Split(rest, ":")
@@ -440,7 +440,14 @@ func (s *story) listed(text string) agents.ListedLeg {
 	}
 	l.Limit, l.What = 5*bourse.Credit, bourse.Leg{Group: "main", Nodes: 4, Start: 60_000, End: 1_060_000}
 	if t := s.b.txs[l.Leg.Tx]; t != nil {
-		l.What, l.Limit, l.Fare = t.legs[l.Leg.Leg].what, t.legs[l.Leg.Leg].limit, t.legs[l.Leg.Leg].fare
+		own := &t.legs[l.Leg.Leg]
+		l.What, l.Limit = own.what, own.limit
+		if own.priced || len(f) < 3 {
+			l.Fare = own.fare
+		}
+	}
+	if len(f) > 4 { // where its site has placed it
+		l.What.Start, l.What.End = bourse.Time(credits(s.t, f[3])/1000), bourse.Time(credits(s.t, f[4])/1000)
 	}
 	return l
 }

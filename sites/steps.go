@@ -144,7 +144,11 @@ func toLost(s *Site, l *leg, t step) {
 // for old.
 
 func heldAgain(s *Site, l *leg, t step) {
-	t.reply(agents.HeldReply{Leg: l.Leg, Fare: l.Fare, Version: l.Version, Stamp: s.stamp()})
+	a := agents.HeldReply{Leg: l.Leg, Fare: l.Fare, Version: l.Version, Stamp: s.stamp()}
+	if l.Flex.Due > 0 { // S80
+		a.Start, a.End = l.What.Start, l.What.End
+	}
+	t.reply(a)
 }
 
 func refusedAgain(s *Site, l *leg, t step) {

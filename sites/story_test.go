@@ -28,6 +28,7 @@ type story struct {
 	silent  bool // the cluster hears nothing and says nothing
 	deaf    bool // the cluster's answers to holds get lost
 	mute    bool // the site hears nothing of the cluster
+	loses   int  // so many releases get lost on their way to the cluster
 	stale   bool // all nodes fail before the next hold
 	check   func(id agents.ID, out *agents.Outbox)
 }
@@ -126,6 +127,10 @@ func (s *story) deliver(d delivery) {
 		s.money(before)
 	case theCluster:
 		if d.from == theSite && s.silent {
+			return
+		}
+		if _, ok := d.m.(agents.ClusterRelease); ok && s.loses > 0 {
+			s.loses--
 			return
 		}
 		if _, ok := d.m.(agents.ClusterHold); ok && s.stale {
