@@ -317,6 +317,7 @@ func (b *Broker) resolve(now bourse.Time, t *transaction, out *agents.Outbox) {
 		b.catchUp(now, t, i, &seen[i], out)
 	}
 	b.tell(now, t, firstRepeat, out)
+	b.answerCancel(t.job, out)
 }
 
 // priceSeen binds the prices that the sites have on record and the broker has

@@ -299,18 +299,23 @@ func (s *story) leg(text string) bourse.LegID {
 	return id
 }
 
-// user reads "cancel wave", "modify wave nodes=2", "joins west" or "leaves west".
+// user reads "cancel wave", "modify wave nodes=2", "joins west" or "leaves west";
+// "cancel wave ben": as another user, "cancel wave from=2": from another address.
 func (s *story) user(d *datadriven.TestData) {
 	for line := range strings.Lines(d.Input) {
 		f := strings.Fields(line)
 		fmt.Fprintf(&s.trace, "%v %s\n", s.now, strings.TrimSpace(line))
 		switch f[0] {
 		case "cancel":
-			m := agents.JobCancel{Job: f[1]}
+			m, from := agents.JobCancel{Job: f[1]}, agents.ID("users")
 			if len(f) > 2 {
-				m.User = f[2]
+				if n, other := strings.CutPrefix(f[2], "from="); other {
+					from = agents.ID("users#" + n)
+				} else {
+					m.User = f[2]
+				}
 			}
-			s.step("users", m)
+			s.step(from, m)
 		case "modify":
 			s.step("users", agents.JobModify{Job: f[1], Request: scenarioJob(s.t, strings.Join(f[1:], " ")).Request})
 		case "accept", "reject": // "accept wave 1"

@@ -1,6 +1,8 @@
 package broker
 
 import (
+	"slices"
+
 	"bourse"
 	"bourse/agents"
 )
@@ -143,6 +145,11 @@ func (t *transaction) over() bool {
 		}
 	}
 	return t.state >= committed
+}
+
+// charged reports whether a leg was ever paid for.
+func (t *transaction) charged() bool {
+	return slices.ContainsFunc(t.legs, func(l txLeg) bool { return l.charged })
 }
 
 // lastEnd is when the last leg ends.
