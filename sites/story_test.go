@@ -357,7 +357,11 @@ func amount(what string, c bourse.Credits) string {
 func factWords(f agents.Fact) string {
 	switch f := f.(type) {
 	case bourse.LegMoved:
-		return fmt.Sprintf("%s %v %v%s%s", f.Kind(), f.Leg, f.State, amount(", refund ", f.Refund), amount(", penalty ", f.Penalty))
+		kept := ""
+		if f.State == bourse.Confirmed {
+			kept = amount(", kept ", f.Kept)
+		}
+		return fmt.Sprintf("%s %v %v%s%s%s", f.Kind(), f.Leg, f.State, amount(", refund ", f.Refund), amount(", penalty ", f.Penalty), kept)
 	case bourse.ShiftOffered:
 		return fmt.Sprintf("%s %v, %d for %s", f.Kind(), f.Leg, f.Number, f.For)
 	case bourse.OfferClosed:

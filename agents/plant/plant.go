@@ -27,6 +27,7 @@ var bugs = []Bug{
 	{"forget-void", "the income of a leg released in doubt stays pending"},
 	{"double-refund", "a refund is posted twice"},
 	{"full-refund", "whoever cancels gets all back: the additive part too, and however late"},
+	{"free-move", "who moves a leg and then gives it up gets back what the schedule would have kept"},
 	{"endless-hold", "a hold has no limit"},
 	{"above-limit", "a leg is held at a price above the most that its broker would pay"},
 	{"any-version", "a leg that has moved on is replaced"},

@@ -57,10 +57,12 @@ type legTruth struct {
 	gone      bool        // expired, cancelled or heuristic
 	refund    bourse.Credits
 	penalty   bourse.Credits
-	told      bool        // a Cancelled for it has left, or a Listing without it
-	refused   bool        // its broker has heard that its Hold was refused
-	inquired  bool        // an Inquire for it has left
-	held      bourse.Time // by its site's clock
+	told      bool            // a Cancelled for it has left, or a Listing without it
+	refused   bool            // its broker has heard that its Hold was refused
+	inquired  bool            // an Inquire for it has left
+	held      bourse.Time     // by its site's clock
+	kept      bourse.Credits  // of its price, whenever it is given up
+	swap      *bourse.Credits // replaced: what comes back of it
 }
 
 // limitKey is a leg at a process.
