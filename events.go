@@ -368,7 +368,8 @@ type (
 		Closed  bool     `json:"closed,omitempty"`
 		Mended  bool     `json:"mended,omitempty"`
 		Moved   bool     `json:"moved,omitempty"`
-		Turn    uint32   `json:"turn,omitempty"` // of the last LegShifted
+		Undone  bool     `json:"undone,omitempty"` // it ended after its job was given up
+		Turn    uint32   `json:"turn,omitempty"`   // of the last LegShifted
 	}
 	// UserReturned is what sites have given back of a user's payments.
 	UserReturned struct {

@@ -100,7 +100,9 @@ func (b *Broker) answerCancel(j *job, out *agents.Outbox) {
 			return
 		}
 		for i := range t.legs {
-			back = back.Plus(t.legs[i].back)
+			if l := &t.legs[i]; l.undone {
+				back = back.Plus(l.back)
+			}
 		}
 	}
 	for _, id := range *j.askers {

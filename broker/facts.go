@@ -353,7 +353,7 @@ func (b *Broker) applyClosed(f bourse.LegClosed) {
 // applyDone ends a leg that was paid for, and with the last one its window.
 func (b *Broker) applyDone(f bourse.LegDone) {
 	t, l := b.txs[f.Leg.Tx], b.legOf(f.Leg)
-	l.state, l.end = f.State, f.End
+	l.state, l.end, l.undone = f.State, f.End, t.job.state == Withdrawn
 	b.touch(t.job)
 	if f.State == bourse.Asked {
 		l.state = bourse.Settled

@@ -98,6 +98,7 @@ type txLeg struct {
 	vouched bool // of this life: its site has said Confirmed again
 	mended  bool // gone, and another one stands in for it
 	moved   bool // another window is to take its place; kept until that is confirmed
+	undone  bool // it ended after its job was given up
 }
 
 // gone reports whether a committed leg is lost to its window.
