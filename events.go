@@ -80,6 +80,7 @@ type (
 		Penalty  Credits  `json:"penalty,omitempty"` // posted by the site for a confirmed leg that it lost
 		Flex     Flex     `json:"flex,omitzero"`     // the window within which the site may move it
 		Offer    uint32   `json:"offer,omitempty"`   // of the leg that it replaces: that the user has accepted; 0: none
+		Kept     Credits  `json:"kept,omitempty"`    // of its price: not given back whenever it is given up, since the schedule would have kept it of the leg that it replaces
 	}
 	// LegRestored says that a site has taken a leg back from its broker's word,
 	// having lost its own memory of it: an amnesia, which is why the leg need not
@@ -367,7 +368,8 @@ type (
 		Closed  bool     `json:"closed,omitempty"`
 		Mended  bool     `json:"mended,omitempty"`
 		Moved   bool     `json:"moved,omitempty"`
-		Turn    uint32   `json:"turn,omitempty"` // of the last LegShifted
+		Undone  bool     `json:"undone,omitempty"` // it ended after its job was given up
+		Turn    uint32   `json:"turn,omitempty"`   // of the last LegShifted
 	}
 	// UserReturned is what sites have given back of a user's payments.
 	UserReturned struct {

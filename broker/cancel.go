@@ -29,13 +29,14 @@ func (b *Broker) jobCancel(now bourse.Time, from agents.ID, m agents.JobCancel, 
 		}
 		return
 	}
-	if from != "" {
-		j.heard(from)
-	}
+	waits := from == "" || j.heard(from)
 	if j.state != Withdrawn {
 		b.withdraw(now, j, bourse.Reason{}, out)
 	}
 	b.answerCancel(j, out)
+	if !waits && j.askers != nil {
+		out.Send(from, agents.JobReply{Job: m.Job, Reason: reason(bourse.QueueFull, "job %q is given up, and %d others wait for the end of that", m.Job, maxAskers)})
+	}
 }
 
 // maxAskers bounds those who wait for the answer to a cancellation.
@@ -67,15 +68,21 @@ func (b *Broker) withdraw(now bourse.Time, j *job, why bourse.Reason, out *agent
 	}
 }
 
-// heard remembers who waits for the answer to a job's cancellation, if there is
-// room.
-func (j *job) heard(from agents.ID) {
+// heard remembers who waits for the answer to a job's cancellation, or reports that
+// there is no room.
+func (j *job) heard(from agents.ID) bool {
 	if j.askers == nil {
 		j.askers = new([]agents.ID)
 	}
-	if list := *j.askers; len(list) < maxAskers && !slices.Contains(list, from) {
-		*j.askers = append(list, from)
+	list := *j.askers
+	if slices.Contains(list, from) {
+		return true
 	}
+	if len(list) == maxAskers {
+		return false
+	}
+	*j.askers = append(list, from)
+	return true
 }
 
 // answerCancel tells those who have asked for it that a job is given up, once
@@ -93,7 +100,9 @@ func (b *Broker) answerCancel(j *job, out *agents.Outbox) {
 			return
 		}
 		for i := range t.legs {
-			back = back.Plus(t.legs[i].back)
+			if l := &t.legs[i]; l.undone {
+				back = back.Plus(l.back)
+			}
 		}
 	}
 	for _, id := range *j.askers {

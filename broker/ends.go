@@ -47,11 +47,7 @@ func (b *Broker) confirmed(now bourse.Time, t *transaction, l *txLeg, m agents.C
 	if old := b.txs[l.replaces.Tx]; old != nil && m.Refund > 0 {
 		b.end(now, old, l.replaces.Leg, bourse.Released, m.Refund, 0, bourse.Reason{}, out)
 	}
-	for _, old := range b.order { // what was not given back by that is released
-		if old.job == t.job && old.apart && !old.atRest() {
-			b.tell(now, old, firstRepeat, out)
-		}
-	}
+	b.tellReplaced(now, t, out) // what was not given back by that is released
 }
 
 // started notes that a leg's work runs. No decision follows from it that a
@@ -116,8 +112,9 @@ func (b *Broker) lose(now bourse.Time, t *transaction, i int, refund, penalty bo
 	}
 	if !l.charged && refund == 0 {
 		b.record(bourse.LegClosed{Leg: t.leg(i), Reason: why}, out)
-		if t.apart {
+		if t.apart || t.over() {
 			b.answerMove(t, why, out)
+			b.tellReplaced(now, t, out)
 		}
 		b.answerCancel(t.job, out)
 		b.mend(now, t.job, out)

@@ -6,6 +6,7 @@ import (
 
 	"bourse"
 	"bourse/agents"
+	"bourse/agents/plant"
 )
 
 // record records a fact and applies it: the only way the lasting state changes.
@@ -214,7 +215,7 @@ func (b *Broker) applyDecided(f bourse.TxDecided) {
 func (b *Broker) applyAborted(t *transaction) {
 	t.state = aborted
 	for i := range t.legs {
-		if !t.legs[i].closed { // one that was adopted beside others may be
+		if !t.legs[i].closed && !plant.On("keep-pending") { // one that was adopted beside others may be
 			b.void(t.leg(i))
 		}
 	}
@@ -242,11 +243,12 @@ func (b *Broker) applyMoved(t *transaction) {
 }
 
 // replaceBy gives up of the window that a move has replaced what leg i, now
-// confirmed, takes the place of, and what no leg does.
+// confirmed, takes the place of, and what no leg does. -1: all of it, for none of
+// the move's legs was ever confirmed, and nothing else would end it.
 func (b *Broker) replaceBy(t *transaction, i int) {
 	taken := map[bourse.LegID]bool{}
 	for k := range t.legs {
-		if k != i {
+		if k != i && i >= 0 {
 			taken[t.legs[k].replaces] = true
 		}
 	}
@@ -301,6 +303,9 @@ func (b *Broker) restore(t *transaction) {
 			continue
 		}
 		old.apart, old.givenUp = false, kept
+		if j.state == Withdrawn { // before it was known that the move came to nothing
+			old.givenUp = byUser
+		}
 		for i := range old.legs {
 			old.legs[i].moved = false
 		}
@@ -327,12 +332,19 @@ func (b *Broker) applyClosed(f bourse.LegClosed) {
 		if f.Reason.Refused() {
 			t.job.reason = f.Reason
 		}
-		if len(t.legs) == 1 && t.request != nil && !t.apart { // a move that came to nothing
+		switch {
+		case t.request == nil:
+		case len(t.legs) == 1 && !t.apart: // a move that came to nothing
 			t.job.drop(t)
 			t.apart = true
 			b.restore(t)
+		case t.over() && !t.charged():
+			b.replaceBy(t, -1)
 		}
 		b.settle(t.job)
+	case t.open(): // earlier versions closed legs of a transaction before its decision
+		b.void(f.Leg)
+		l.state = bourse.Cancelled
 	default:
 		l.state = bourse.Cancelled
 	}
@@ -341,7 +353,7 @@ func (b *Broker) applyClosed(f bourse.LegClosed) {
 // applyDone ends a leg that was paid for, and with the last one its window.
 func (b *Broker) applyDone(f bourse.LegDone) {
 	t, l := b.txs[f.Leg.Tx], b.legOf(f.Leg)
-	l.state, l.end = f.State, f.End
+	l.state, l.end, l.undone = f.State, f.End, t.job.state == Withdrawn
 	b.touch(t.job)
 	if f.State == bourse.Asked {
 		l.state = bourse.Settled

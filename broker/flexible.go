@@ -123,9 +123,13 @@ func sameButFreedom(a, b *bourse.Request) bool {
 
 // reopen asks the site of a job's only leg for another window around it, where it
 // lies: more choice for less money, or less for more. As every move it is both or
-// neither, and what the leg has cost comes back. Row B73.
+// neither, and what the leg has cost comes back. Rows B73, B115.
 func (b *Broker) reopen(now bourse.Time, t *transaction, e *errand, out *agents.Outbox) {
 	l := &t.legs[0]
+	if !b.serves(t.sites[0]) {
+		b.moved(now, e, b.away(t.sites[0]), out)
+		return
+	}
 	limits, ok := share(min(e.request.Budget, b.voLeft(), b.userLeft(e.job.User)), []bourse.Credits{0})
 	if !ok {
 		b.moved(now, e, reason(bourse.NoMoney, "the accounts cover nothing beside the window that it has"), out)

@@ -121,14 +121,7 @@ func (b *Broker) held(now bourse.Time, t *transaction, l *txLeg, m agents.HeldRe
 		b.abort(now, t, reason(bourse.Invalid, "%s has placed it over [%v, %v), which was not asked", t.sites[m.Leg.Leg], m.Start, m.End), out)
 		return
 	}
-	f := bourse.LegPriced{Leg: m.Leg, Fare: m.Fare}
-	if m.Start != l.what.Start && m.End > 0 {
-		f.Start, f.End = m.Start, m.End
-	}
-	if m.Version > 1 {
-		f.Version = m.Version
-	}
-	b.record(f, out)
+	b.record(l.pricing(m), out)
 	if t.sent < len(t.legs) {
 		if t.turn {
 			b.hold(now, t, out)
@@ -153,6 +146,18 @@ func (b *Broker) held(now bourse.Time, t *transaction, l *txLeg, m agents.HeldRe
 	for i := range t.legs {
 		b.sendPrepare(now, t, i, out)
 	}
+}
+
+// pricing is the record of what a site has said that it holds a leg at, and where.
+func (l *txLeg) pricing(m agents.HeldReply) bourse.LegPriced {
+	f := bourse.LegPriced{Leg: m.Leg, Fare: m.Fare}
+	if m.Start != l.what.Start && m.End > 0 {
+		f.Start, f.End = m.Start, m.End
+	}
+	if m.Version > 1 {
+		f.Version = m.Version
+	}
+	return f
 }
 
 func (b *Broker) sendPrepare(now bourse.Time, t *transaction, i int, out *agents.Outbox) {

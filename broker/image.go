@@ -95,7 +95,7 @@ func (t *transaction) image(started bool) bourse.TxMemory {
 			m.Replaces[i] = l.replaces
 		}
 		m.Memory = append(m.Memory, bourse.LegRecord{State: l.recorded(started), Fare: l.fare, End: l.end, Back: l.back, Version: l.version,
-			Priced: l.priced, Charged: l.charged, Closed: l.closed, Mended: l.mended, Moved: l.moved, Turn: l.turn})
+			Priced: l.priced, Charged: l.charged, Closed: l.closed, Mended: l.mended, Moved: l.moved, Undone: l.undone, Turn: l.turn})
 	}
 	return m
 }
@@ -182,12 +182,12 @@ func (b *Broker) loadTx(m bourse.TxMemory) {
 		l := &t.legs[i]
 		l.state, l.fare, l.end, l.back, l.version = r.State, r.Fare, r.End, r.Back, r.Version
 		l.priced, l.charged, l.closed, l.mended, l.moved = r.Priced, r.Charged, r.Closed, r.Mended, r.Moved
-		l.turn = r.Turn
+		l.turn, l.undone = r.Turn, r.Undone
 		if t.sites[i] == "" {
 			continue
 		}
 		b.meet(t.site(i))
-		if t.open() || t.state == committed && !l.closed {
+		if !l.closed && t.state <= committed {
 			amount := l.limit
 			if l.priced {
 				amount = l.fare.Total()

@@ -197,7 +197,7 @@ func (b *Broker) listing(now bourse.Time, from agents.ID, m agents.Listing, out 
 	}
 	p.memory.set(m.Stamp)
 	for _, t := range b.order {
-		if t.resolved && !t.over() {
+		if t.resolved && !t.open() && !t.over() {
 			b.heard(now, p, t, out)
 		}
 	}
@@ -317,15 +317,22 @@ func (b *Broker) resolve(now bourse.Time, t *transaction, out *agents.Outbox) {
 		b.catchUp(now, t, i, &seen[i], out)
 	}
 	b.tell(now, t, firstRepeat, out)
+	b.answerCancel(t.job, out)
 }
 
 // priceSeen binds the prices that the sites have on record and the broker has
-// not.
+// not, and the places within their windows that they have given the legs.
 func (b *Broker) priceSeen(t *transaction, seen []sighting, out *agents.Outbox) {
 	for i := range t.legs {
-		if s := &seen[i]; !t.legs[i].priced && s.there && soundFare(s.Fare) && s.Fare.Total() <= t.legs[i].limit && s.State != bourse.Refused {
-			b.record(bourse.LegPriced{Leg: t.leg(i), Fare: s.Fare, Version: s.Version}, out)
+		l, s := &t.legs[i], &seen[i]
+		if l.priced || !s.there || !soundFare(s.Fare) || s.Fare.Total() > l.limit || s.State == bourse.Refused {
+			continue
 		}
+		m := agents.HeldReply{Leg: t.leg(i), Fare: s.Fare, Version: s.Version, Start: s.What.Start, End: s.What.End}
+		if !t.placed(l, m) {
+			m.Start, m.End = 0, 0
+		}
+		b.record(l.pricing(m), out)
 	}
 }
 

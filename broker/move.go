@@ -17,12 +17,15 @@ func (b *Broker) jobModify(now bourse.Time, from agents.ID, m agents.JobModify, 
 		return
 	}
 	j := b.names[m.Job]
-	if j.errand != nil {
-		return // it was asked twice, or is being repaired: the user asks again
-	}
 	want := j.Job
 	want.Request = m.Request
 	fill(&want)
+	if e := j.errand; e != nil {
+		if e.tx != nil || e.asker != from || !sameRequest(&want.Request, &e.request) {
+			out.Send(from, agents.JobReply{Job: m.Job, Reason: e.busy()})
+		}
+		return // asked twice by the same: the answer to the first is on its way
+	}
 	if sameRequest(&want.Request, &j.Request) {
 		out.Send(from, agents.JobReply{Job: m.Job})
 		return
@@ -36,6 +39,14 @@ func (b *Broker) jobModify(now bourse.Time, from agents.ID, m agents.JobModify, 
 	b.gather(now, now.Add(b.cfg.Horizon), e, out)
 }
 
+// busy says why a job is not changed now. Row B116.
+func (e *errand) busy() bourse.Reason {
+	if e.tx != nil {
+		return reason(bourse.BadState, "the part of job %q at %s was lost and is being replaced; ask again when its window is whole", e.job.Name, e.tx.sites[e.leg])
+	}
+	return reason(bourse.BadState, "another change of job %q is under way; ask again when that is done or refused", e.job.Name)
+}
+
 // movable says why a job cannot be moved now.
 func (b *Broker) movable(now bourse.Time, m agents.JobModify) bourse.Reason {
 	j := b.names[m.Job]
@@ -44,7 +55,9 @@ func (b *Broker) movable(now bourse.Time, m agents.JobModify) bourse.Reason {
 		return reason(bourse.Unknown, "%s has no job %q", b.cfg.Name, m.Job)
 	case j.User != m.User:
 		return reason(bourse.NotAllowed, "job %q is not %s's", m.Job, m.User)
-	case j.state != Placed || b.deaf(now):
+	case j.state == Placed && b.deaf(now):
+		return reason(bourse.BadState, "%s has begun anew and waits for its sites to list what they carry; ask again in half a minute", b.cfg.Name)
+	case j.state != Placed:
 		return reason(bourse.BadState, "job %q is %v; only a placed job can be moved", m.Job, j.state)
 	}
 	for _, t := range j.txs {
@@ -160,6 +173,16 @@ func (b *Broker) moved(now bourse.Time, e *errand, r bourse.Reason, out *agents.
 		out.Send(e.asker, agents.JobReply{Job: e.job.Name, Reason: r})
 	}
 	b.mend(now, e.job, out)
+}
+
+// tellReplaced releases what is left of the window that a move was to replace: after
+// its first Confirmed or, where it came to nothing, what its job has no use for.
+func (b *Broker) tellReplaced(now bourse.Time, t *transaction, out *agents.Outbox) {
+	for _, old := range b.order {
+		if old.job == t.job && old != t && (old.apart || t.job.state == Withdrawn) && old.resolved && !old.open() && !old.atRest() {
+			b.tell(now, old, firstRepeat, out)
+		}
+	}
 }
 
 // answerMove tells who asked for a move that it has taken effect, or why not.

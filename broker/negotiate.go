@@ -149,20 +149,21 @@ func (b *Broker) willing(leg bourse.LegID, number uint32) bool {
 // offerAnswer takes a user's yes or no. The same again is answered alike. Rows
 // B75, B76.
 func (b *Broker) offerAnswer(now bourse.Time, from agents.ID, m agents.OfferAnswer, out *agents.Outbox) {
-	why := b.answered(now, from, m, out)
-	if m.Accept && !why.Refused() && b.names[m.Job].errand != nil {
+	why, begun := b.answered(now, from, m, out)
+	if begun && !why.Refused() {
 		return // its asker hears when it has taken effect, or why it has not
 	}
 	out.Send(from, agents.JobReply{Job: m.Job, Reason: why})
 }
 
-func (b *Broker) answered(now bourse.Time, from agents.ID, m agents.OfferAnswer, out *agents.Outbox) bourse.Reason {
+// answered takes the answer, or says why not; begun: a transaction has.
+func (b *Broker) answered(now bourse.Time, from agents.ID, m agents.OfferAnswer, out *agents.Outbox) (why bourse.Reason, begun bool) {
 	j := b.names[m.Job]
 	switch {
 	case j == nil:
-		return reason(bourse.Unknown, "%s has no job %q", b.cfg.Name, m.Job)
+		return reason(bourse.Unknown, "%s has no job %q", b.cfg.Name, m.Job), false
 	case j.User != m.User:
-		return reason(bourse.NotAllowed, "job %q is not %s's", m.Job, m.User)
+		return reason(bourse.NotAllowed, "job %q is not %s's", m.Job, m.User), false
 	}
 	var o *bourse.JobOffer
 	for i := range j.asks() {
@@ -172,20 +173,20 @@ func (b *Broker) answered(now bourse.Time, from agents.ID, m agents.OfferAnswer,
 	}
 	switch {
 	case o == nil:
-		return reason(bourse.Unknown, "job %q has no offer %d", m.Job, m.N)
+		return reason(bourse.Unknown, "job %q has no offer %d", m.Job, m.N), false
 	case o.State == bourse.OfferAccepted && m.Accept, o.State == bourse.OfferRejected && !m.Accept:
-		return bourse.Reason{}
+		return bourse.Reason{}, false
 	case o.State == bourse.OfferExpired || o.State == bourse.OfferOpen && now >= o.Expires:
-		return reason(bourse.Expired, "offer %d expired at %v", m.N, o.Expires)
+		return reason(bourse.Expired, "offer %d expired at %v", m.N, o.Expires), false
 	case o.State != bourse.OfferOpen:
-		return reason(bourse.BadState, "offer %d is answered: %s", m.N, o.State)
+		return reason(bourse.BadState, "offer %d is answered: %s", m.N, o.State), false
 	case j.errand != nil:
-		return reason(bourse.BadState, "another change of job %q is under way; answer again when that is over", m.Job)
+		return j.errand.busy(), false
 	case m.Accept:
-		return b.accept(now, j, o, from, out)
+		return b.accept(now, j, o, from, out), true
 	}
 	b.closeOffer(o, bourse.OfferRejected, bourse.Reason{}, out)
-	return bourse.Reason{}
+	return bourse.Reason{}, false
 }
 
 // accept begins the transaction that shifts a leg, or says why it cannot; then
@@ -199,6 +200,9 @@ func (b *Broker) accept(now bourse.Time, j *job, o *bourse.JobOffer, asker agent
 	l := &t.legs[0]
 	if why := b.unfit(now, t, l, o); why.Refused() {
 		return why
+	}
+	if !b.serves(t.sites[0]) {
+		return b.away(t.sites[0])
 	}
 	price := l.fare.Total() - o.Pay
 	if left := min(b.voLeft(), b.userLeft(j.User)); price > left {

@@ -8,6 +8,7 @@ import (
 	"bourse"
 	"bourse/agents"
 	"bourse/policy/choice"
+	"bourse/policy/search"
 	"bourse/policy/selection"
 )
 
@@ -56,7 +57,7 @@ func (b *Broker) lookEach(out *agents.Outbox) {
 		if p.over {
 			continue
 		}
-		if why := b.cycle.starts(p, b.cfg.MaxAlternatives); len(p.alternatives) == 0 {
+		if why := b.cycle.starts(p, b.cfg.Algorithm == search.ALP, b.cfg.MaxAlternatives); len(p.alternatives) == 0 {
 			b.giveUp(p, why, out)
 		}
 	}
@@ -64,8 +65,8 @@ func (b *Broker) lookEach(out *agents.Outbox) {
 
 // starts makes alternatives of the starts that the groups have room for, at most
 // so many of each group, and says why there are none. Those of a moldable job are
-// dealt among its sizes.
-func (c *cycle) starts(p *plan, most int) bourse.Reason {
+// dealt among its sizes. capped: the job's price cap binds each node.
+func (c *cycle) starts(p *plan, capped bool, most int) bourse.Reason {
 	m := &c.market
 	why := reason(bourse.NoNode, "no group of any site has nodes such as it asks for")
 	sizes := p.request.Dealt(most)
@@ -79,7 +80,7 @@ func (c *cycle) starts(p *plan, most int) bourse.Reason {
 			if left == 0 {
 				break
 			}
-			n, r := c.startsAt(p, at, z, min(left, max(most/len(sizes), 2)))
+			n, r := c.startsAt(p, at, z, capped, min(left, max(most/len(sizes), 2)))
 			left -= n
 			why = nearer(why, r)
 		}
@@ -89,7 +90,7 @@ func (c *cycle) starts(p *plan, most int) bourse.Reason {
 
 // startsAt makes alternatives of the starts that a group has room for a size at,
 // at most so many: how many there are, or why there are none.
-func (c *cycle) startsAt(p *plan, at int, z bourse.Size, most int) (int, bourse.Reason) {
+func (c *cycle) startsAt(p *plan, at int, z bourse.Size, capped bool, most int) (int, bourse.Reason) {
 	r, m := p.request.At(z), &c.market
 	g := &m.groups[at]
 	from, to := max(c.from, r.Ready), min(c.horizon, r.Deadline)
@@ -101,6 +102,9 @@ func (c *cycle) startsAt(p *plan, at int, z bourse.Size, most int) (int, bourse.
 	list := startsOf(m.admissible[at], m.clear[at], r.Nodes, d, from, to, most)
 	if len(list) == 0 {
 		return 0, reason(bourse.NoWindow, "no group has %d nodes free for it between %v and %v", r.Nodes, from, to)
+	}
+	if capped && g.Price > r.MaxPrice {
+		return 0, reason(bourse.OverBudget, "%s asks for %v credits per node-hour, the price cap is %v", g.Site, g.Price, r.MaxPrice)
 	}
 	if base > r.Budget {
 		return 0, reason(bourse.OverBudget, "%s asks for %v credits at the least, the budget is %v", g.Site, base, r.Budget)

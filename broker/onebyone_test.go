@@ -9,6 +9,7 @@ import (
 
 	"bourse"
 	"bourse/policy/choice"
+	"bourse/policy/search"
 )
 
 // threeSites is the worked case: 4 nodes for 1000 s cost 40 credits on "quick" at
@@ -151,6 +152,70 @@ func TestOneByOne_RandomIsSpreadOverTheSitesAndDrawsTheSameAgain(t *testing.T) {
 	}
 	if other, _ := run(2); fmt.Sprint(first) == fmt.Sprint(other) {
 		t.Error("another seed draws the same sites")
+	}
+}
+
+// Whatever the strategy and the algorithm, a window obeys its job's request: under
+// ALP the cap on each node's price, and its budget under all.
+func TestOneByOne_KeepsTheCapAndTheBudgetUnderEveryStrategyAndAlgorithm(t *testing.T) {
+	t.Parallel()
+	for strategy := choice.Batch; strategy <= choice.Random; strategy++ {
+		for _, algorithm := range []search.Algorithm{search.ALP, search.AMP, search.AMPLiteral, search.Best} {
+			placed := 0
+			rapid.Check(t, func(t *rapid.T) {
+				var list []*fakeSite
+				for i := range rapid.IntRange(1, 4).Draw(t, "sites") {
+					list = append(list, newFakeSite(fmt.Sprint("s", i), rapid.IntRange(1, 6).Draw(t, "size"), bourse.Price(rapid.IntRange(0, 10_000_000).Draw(t, "price"))))
+				}
+				cfg := testConfig(list...)
+				cfg.Strategy, cfg.Algorithm, cfg.Alpha = strategy, algorithm, choice.Alpha(rapid.IntRange(0, int(choice.One)).Draw(t, "alpha"))
+				w := newTestWorld(t, cfg, list...)
+				w.quiet = true
+				caps := map[string]bourse.Price{}
+				for i := range 5 {
+					j := testJob(fmt.Sprint("j", i), rapid.IntRange(1, 6).Draw(t, "nodes"), 1000*bourse.Second, bourse.Credits(rapid.IntRange(1, 20).Draw(t, "pays"))*bourse.Credit)
+					j.MaxPrice = bourse.Price(rapid.IntRange(1, 10_000_000).Draw(t, "cap"))
+					caps[j.Name] = j.MaxPrice
+					w.submit(0, j)
+				}
+				w.Run(10)
+				for _, f := range only[bourse.TxBegun](w) {
+					placed++
+					for i, name := range f.Sites {
+						g := list[slices.IndexFunc(list, func(s *fakeSite) bool { return s.name == name })].groups[0]
+						if algorithm == search.ALP && g.Price > caps[f.Job] {
+							t.Fatalf("%s costs %v credits per node-hour at %s, its cap is %v", f.Job, g.Price, name, caps[f.Job])
+						}
+						if d := f.Legs[i].Duration(); d < g.Performance.Runtime(1000*bourse.Second) {
+							t.Fatalf("%s has %v", f.Job, d)
+						}
+					}
+				}
+				w.check.rest()
+				w.check.reasons()
+			})
+			if placed == 0 {
+				t.Errorf("%v, %v: no job was ever placed", strategy, algorithm)
+			}
+		}
+	}
+}
+
+// Under ALP a window may cost more than its job's budget although each node's price
+// is within the cap. Such a job waits; it used to stop the broker for good.
+func TestCycle_AWindowWithinTheCapAndAboveTheBudgetIsNotTaken(t *testing.T) {
+	t.Parallel()
+	site := newFakeSite("quick", 8, 36_000_000)
+	cfg := testConfig(site)
+	cfg.Algorithm = search.ALP
+	w := newTestWorld(t, cfg, site)
+	j := testJob("wave", 4, 1000*bourse.Second, 30*bourse.Credit) // it costs 40
+	j.MaxPrice = 100_000_000
+	w.submit(0, j)
+	w.Run(10)
+	list := only[bourse.JobPostponed](w)
+	if len(list) != 1 || list[0].Reason.Code != bourse.OverBudget || list[0].Final {
+		t.Errorf("postponed %+v, want once, over-budget", list)
 	}
 }
 

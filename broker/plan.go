@@ -192,7 +192,7 @@ func (b *Broker) searchClear(out *agents.Outbox) {
 	r := c.market.finder.Batch(c.requests, b.searchOptions())
 	for i, p := range c.candidates {
 		p.add(&c.market, r.Alternatives[i])
-		if len(p.alternatives) == 0 {
+		if !p.price() { // a cap on each node's price does not bind the sum
 			b.giveUp(p, p.why, out)
 		}
 	}

@@ -98,6 +98,11 @@ func (b *Broker) serves(site string) bool {
 	return p != nil && p.member && p.listed
 }
 
+// away says that a site is asked for nothing new now.
+func (b *Broker) away(site string) bourse.Reason {
+	return reason(bourse.NoOffer, "%s, where the job lies, has left or has not listed its legs since the broker began anew; ask again when it is back", site)
+}
+
 // mendFromOffers takes the cheapest nodes that the sites offer over the lost
 // leg's time.
 func (b *Broker) mendFromOffers(now bourse.Time, e *errand, out *agents.Outbox) {

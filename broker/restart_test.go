@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -32,7 +33,9 @@ type anarchy struct {
 	bag    []letter
 	alarms []agents.Alarm
 	facts  []agents.Fact
-	ats    []bourse.Time // when they were recorded
+	ats    []bourse.Time        // when they were recorded
+	asks   map[agents.ID]string // of this life, not answered
+	asked  int
 }
 
 // TestRestart_AllOrNothingWhateverComesWhenever is the promise under anything
@@ -69,7 +72,7 @@ func newAnarchy(t *rapid.T) *anarchy {
 
 func (a *anarchy) begin() {
 	a.lives++
-	a.alarms = nil
+	a.alarms, a.asks = nil, map[agents.ID]string{}
 	a.b = New(a.cfg)
 	for i, f := range a.facts {
 		a.b.Replay(a.ats[i], f)
@@ -103,13 +106,22 @@ func (a *anarchy) act() {
 			a.bag = append(a.bag, letter{"", id, m})
 		}
 	case what == 96:
-		a.step("users", agents.JobCancel{Job: fmt.Sprint("j", pick(20))})
+		a.ask(agents.JobCancel{Job: fmt.Sprint("j", pick(20))})
 	case what == 97:
 		r := testJob("", 1+pick(6), 1000*bourse.Second, 30*bourse.Credit).Request
-		a.step("users", agents.JobModify{Job: fmt.Sprint("j", pick(5)), Request: r})
+		a.ask(agents.JobModify{Job: fmt.Sprint("j", pick(5)), Request: r})
 	default:
 		a.sites[a.names[pick(3)]].free = pick(5)
 	}
+}
+
+// ask asks for something as a client of the API does: each time from an address of
+// its own, where one answer is waited for.
+func (a *anarchy) ask(m agents.Message) {
+	a.asked++
+	id := agents.ID(fmt.Sprint("users:", a.asked))
+	a.asks[id] = fmt.Sprintf("%+v at %v", m, a.now)
+	a.step(id, m)
 }
 
 func (a *anarchy) deliver(x letter) {
@@ -174,6 +186,12 @@ func (a *anarchy) step(from agents.ID, m agents.Message) {
 		if a.sites[s.To] != nil {
 			a.bag = append(a.bag, letter{s.To, "", s.Message})
 		}
+		if strings.HasPrefix(string(s.To), "users:") {
+			if a.asks[s.To] == "" {
+				a.t.Fatalf("%s is answered twice, or by a life that was not asked: %+v", s.To, s.Message)
+			}
+			delete(a.asks, s.To)
+		}
 	}
 	if err := a.b.Ledger().Check(); err != nil || a.b.voLeft() < 0 {
 		a.t.Fatalf("I8: %v; %v credits left", err, a.b.voLeft())
@@ -219,6 +237,9 @@ func (a *anarchy) rest() {
 				a.t.Fatalf("I2: leg %v is %v, its transaction is committed", leg, l.State)
 			}
 		}
+	}
+	for id, what := range a.asks {
+		a.t.Fatalf("%s is not answered: %s", id, what)
 	}
 	a.money()
 	a.image()

@@ -162,6 +162,11 @@ func (s *story) start() {
 	for _, f := range s.facts {
 		s.b.Replay(0, f)
 	}
+	again := New(s.cfg)
+	again.Replay(0, s.b.Image())
+	if facts, image := accountWords(s.b), accountWords(again); facts != image {
+		s.t.Errorf("life %d: by its facts the accounts are\n%sby its image\n%s", s.lives, facts, image)
+	}
 	s.step("", agents.Started{Nonce: s.lives})
 }
 
@@ -294,18 +299,23 @@ func (s *story) leg(text string) bourse.LegID {
 	return id
 }
 
-// user reads "cancel wave", "modify wave nodes=2", "joins west" or "leaves west".
+// user reads "cancel wave", "modify wave nodes=2", "joins west" or "leaves west";
+// "cancel wave ben": as another user, "cancel wave from=2": from another address.
 func (s *story) user(d *datadriven.TestData) {
 	for line := range strings.Lines(d.Input) {
 		f := strings.Fields(line)
 		fmt.Fprintf(&s.trace, "%v %s\n", s.now, strings.TrimSpace(line))
 		switch f[0] {
 		case "cancel":
-			m := agents.JobCancel{Job: f[1]}
+			m, from := agents.JobCancel{Job: f[1]}, agents.ID("users")
 			if len(f) > 2 {
-				m.User = f[2]
+				if n, other := strings.CutPrefix(f[2], "from="); other {
+					from = agents.ID("users#" + n)
+				} else {
+					m.User = f[2]
+				}
 			}
-			s.step("users", m)
+			s.step(from, m)
 		case "modify":
 			s.step("users", agents.JobModify{Job: f[1], Request: scenarioJob(s.t, strings.Join(f[1:], " ")).Request})
 		case "accept", "reject": // "accept wave 1"
@@ -419,7 +429,7 @@ func (s *story) parse(id agents.ID, f []string) agents.Message {
 }
 
 // listed reads "1.0=prepared:900:4": a leg, its state, the seconds left and its
-// price.
+// price; "1.0=confirmed:0:4:160:1160" says also where it lies.
 func (s *story) listed(text string) agents.ListedLeg {
 	name, rest, _ := strings.Cut(text, "=")
 	f := strings.Split(rest, ":")
@@ -435,7 +445,14 @@ func (s *story) listed(text string) agents.ListedLeg {
 	}
 	l.Limit, l.What = 5*bourse.Credit, bourse.Leg{Group: "main", Nodes: 4, Start: 60_000, End: 1_060_000}
 	if t := s.b.txs[l.Leg.Tx]; t != nil {
-		l.What, l.Limit, l.Fare = t.legs[l.Leg.Leg].what, t.legs[l.Leg.Leg].limit, t.legs[l.Leg.Leg].fare
+		own := &t.legs[l.Leg.Leg]
+		l.What, l.Limit = own.what, own.limit
+		if own.priced || len(f) < 3 {
+			l.Fare = own.fare
+		}
+	}
+	if len(f) > 4 { // where its site has placed it
+		l.What.Start, l.What.End = bourse.Time(credits(s.t, f[3])/1000), bourse.Time(credits(s.t, f[4])/1000)
 	}
 	return l
 }

@@ -1,6 +1,8 @@
 package broker
 
 import (
+	"slices"
+
 	"bourse"
 	"bourse/agents"
 )
@@ -96,6 +98,7 @@ type txLeg struct {
 	vouched bool // of this life: its site has said Confirmed again
 	mended  bool // gone, and another one stands in for it
 	moved   bool // another window is to take its place; kept until that is confirmed
+	undone  bool // it ended after its job was given up
 }
 
 // gone reports whether a committed leg is lost to its window.
@@ -143,6 +146,11 @@ func (t *transaction) over() bool {
 		}
 	}
 	return t.state >= committed
+}
+
+// charged reports whether a leg was ever paid for.
+func (t *transaction) charged() bool {
+	return slices.ContainsFunc(t.legs, func(l txLeg) bool { return l.charged })
 }
 
 // lastEnd is when the last leg ends.

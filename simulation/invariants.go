@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"bourse"
@@ -153,6 +154,7 @@ func (v *Invariants) fact(id agents.ID, f agents.Fact) error {
 		v.jobs[string(id)+"/"+f.Job.Name] = f.Job
 	case bourse.TxBegun:
 		v.txs[f.Tx] = &txRecord{begun: f, legs: make([]legRecord, len(f.Legs))}
+		v.touched = append(v.touched, f.Tx)
 	case bourse.LegMoved:
 		return v.legMoved(f)
 	case bourse.LegPriced:
@@ -310,6 +312,26 @@ func (v *Invariants) atRest() error {
 			}
 		}
 	}
+	if len(v.touched) == 0 {
+		return nil
+	}
 	v.touched = v.touched[:0]
+	return v.nothingPending()
+}
+
+// nothingPending checks that money which is reserved is spent or free again by
+// the end of the instant (I8): every transaction of it is closed.
+func (v *Invariants) nothingPending() error {
+	for _, id := range slices.Sorted(maps.Keys(v.brokers)) {
+		b := v.brokers[id]
+		if a := b.Ledger().Account(b.Account()); a.PendingDebit != 0 {
+			return fmt.Errorf("I8: %s still has %v credits pending", id, a.PendingDebit)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(v.sites)) {
+		if a := v.sites[id].Ledger().Account("income"); a.PendingCredit != 0 {
+			return fmt.Errorf("I8: %s still has %v credits pending", id, a.PendingCredit)
+		}
+	}
 	return nil
 }

@@ -38,6 +38,7 @@ func (s *Site) hold(t step, m agents.Hold) {
 		l.Replaces, l.Version = m.Replaces, m.Version+1
 	}
 	s.legs[m.Leg] = l
+	s.known(m.Leg)
 	s.limit(t, l, l.For)
 	s.enqueue(t, task{from: t.from, m: m, leg: l})
 }
@@ -152,8 +153,12 @@ func (s *Site) clusterHeld(t step, m agents.ClusterHeld) {
 	if s.desk.question != nodes || s.desk.first().leg.Leg != m.Leg {
 		// An answer that came twice, or too late. Nodes locked for a leg that is
 		// over, or never was, are given back.
-		if !m.Refusal.Refused() && (l == nil || l.State.Terminal()) {
-			t.out.Send(s.cfg.Cluster, agents.ClusterRelease{Leg: m.Leg})
+		switch {
+		case m.Refusal.Refused():
+		case l == nil:
+			s.releaseUnknown(t, m.Leg)
+		case l.State.Terminal():
+			s.tell(t, l, releaseDuty)
 		}
 		return
 	}

@@ -19,6 +19,7 @@ const (
 // acknowledged them; there is one alarm at most for all.
 type duties struct {
 	list    []*leg
+	unknown map[bourse.LegID]*leg // stand-ins for legs that the site does not know, to be released
 	watched bool
 	wait    bourse.Duration
 }
@@ -44,9 +45,35 @@ func (s *Site) order(t step, l *leg) {
 	t.out.Send(s.cfg.Cluster, agents.ClusterRelease{Leg: l.Leg})
 }
 
+// releaseUnknown gives nodes back that the cluster keeps for a leg which the site
+// does not know, until that is done. Row S120.
+func (s *Site) releaseUnknown(t step, id bourse.LegID) {
+	l := s.duties.unknown[id]
+	if l == nil {
+		l = &leg{LegMoved: bourse.LegMoved{Leg: id}}
+		if s.duties.unknown == nil {
+			s.duties.unknown = map[bourse.LegID]*leg{}
+		}
+		s.duties.unknown[id] = l
+	}
+	s.tell(t, l, releaseDuty)
+}
+
+// known ends that: the leg is asked for, or asserted. What is still on its way
+// comes before what the cluster is asked now.
+func (s *Site) known(id bourse.LegID) {
+	if l := s.duties.unknown[id]; l != nil {
+		l.duty = noDuty
+		delete(s.duties.unknown, id)
+	}
+}
+
 // done takes the cluster's acknowledgement.
 func (s *Site) done(m agents.ClusterDone) {
 	l := s.legOf(m.Leg)
+	if x := s.duties.unknown[m.Leg]; x != nil && m.Step == (agents.ClusterRelease{}).Kind() {
+		s.known(m.Leg)
+	}
 	if l == nil && m.Leg.Tx.Broker == "" { // a maintenance that was given up
 		for _, x := range s.duties.list {
 			if x.Leg == m.Leg {
@@ -121,7 +148,7 @@ func (s *Site) reconcile(t step, m agents.ClusterLocks) {
 		case l == nil && (k.Confirmed || k.Lost) && t.now < s.began.Add(orphanGrace):
 			orphans = true
 		case l == nil:
-			t.out.Send(s.cfg.Cluster, agents.ClusterRelease{Leg: k.Leg})
+			s.releaseUnknown(t, k.Leg)
 		default:
 			s.tell(t, l, releaseDuty)
 		}

@@ -68,6 +68,7 @@ func (s *Site) reassert(t step, m agents.Reassert) {
 		return
 	}
 	l := s.legs[id]
+	s.known(id)
 	was := s.restoration(t, m.Leg)
 	to := was.Was.State
 	switch {

@@ -31,28 +31,46 @@ func toPrepared(s *Site, l *leg, t step) {
 }
 
 // toConfirmed makes the leg an advance reservation, and gives up the one that
-// it replaces: what was paid for that counts for this one, up to its price, and
-// what is over is refunded by the schedule, so that a move is never a cheaper
-// way to cancel.
+// it replaces.
 func toConfirmed(s *Site, l *leg, t step) {
 	if plant.On("early-acknowledgement") {
 		t.reply(agents.ConfirmedReply{Leg: l.Leg, Stamp: s.stamp()})
 		return
 	}
-	s.move(t, l, bourse.Confirmed)
-	s.tell(t, l, confirmDuty)
-	if old := s.legs[l.Replaces]; old != nil && s.replaceable(old) {
-		f := old.LegMoved
-		f.State = bourse.Released
-		f.Refund = max(s.refund(t.now, old), min(old.Fare.Total(), l.Fare.Total()))
-		if l.Offer > 0 { // S88: the new price is the old one less the payment
-			f.Refund = old.Fare.Total()
-		}
+	f, old := l.LegMoved, s.legs[l.Replaces]
+	f.State = bourse.Confirmed
+	if old == nil || !s.replaceable(old) {
 		s.record(t, f)
-		s.remember(t, old)
-		s.tell(t, old, releaseDuty)
+		s.tell(t, l, confirmDuty)
+		confirmedAgain(s, l, t)
+		return
 	}
+	was := old.LegMoved
+	was.State = bourse.Released
+	was.Refund, f.Kept = s.swapped(t.now, old, l)
+	s.record(t, f)
+	s.tell(t, l, confirmDuty)
+	s.record(t, was)
+	s.remember(t, old)
+	s.tell(t, old, releaseDuty)
 	confirmedAgain(s, l, t)
+}
+
+// swapped is what comes back of a leg that is replaced: what was paid for it counts
+// for the new one, up to the price of that, and what is over is refunded by the
+// schedule. What comes back beyond the schedule stays with the new leg, and is not
+// given back of that either, whenever it is given up: a move is never a cheaper way
+// to cancel. Rows S43, S121.
+func (s *Site) swapped(now bourse.Time, old, l *leg) (refund, kept bourse.Credits) {
+	schedule := s.refund(now, old)
+	refund = max(schedule, min(old.Fare.Total(), l.Fare.Total()))
+	if l.Offer > 0 { // S88: the new price is the old one less the payment
+		refund = old.Fare.Total()
+	}
+	if plant.On("free-move") {
+		return refund, 0
+	}
+	return refund, min(refund-schedule, l.Fare.Total())
 }
 
 func toCancelled(s *Site, l *leg, t step) {
@@ -82,7 +100,7 @@ func toReleased(s *Site, l *leg, t step) {
 
 // refund is what giving a leg up now brings back.
 func (s *Site) refund(now bourse.Time, l *leg) bourse.Credits {
-	return s.cfg.Cancellation.Refund(l.Fare, l.heldAt, l.What.Start, now)
+	return min(s.cfg.Cancellation.Refund(l.Fare, l.heldAt, l.What.Start, now), l.Fare.Total()-l.Kept)
 }
 
 func askedInVain(s *Site, l *leg, t step) {
@@ -144,7 +162,11 @@ func toLost(s *Site, l *leg, t step) {
 // for old.
 
 func heldAgain(s *Site, l *leg, t step) {
-	t.reply(agents.HeldReply{Leg: l.Leg, Fare: l.Fare, Version: l.Version, Stamp: s.stamp()})
+	a := agents.HeldReply{Leg: l.Leg, Fare: l.Fare, Version: l.Version, Stamp: s.stamp()}
+	if l.Flex.Due > 0 { // S80
+		a.Start, a.End = l.What.Start, l.What.End
+	}
+	t.reply(a)
 }
 
 func refusedAgain(s *Site, l *leg, t step) {

@@ -28,6 +28,7 @@ type story struct {
 	silent  bool   // the cluster hears nothing and says nothing
 	deaf    bool   // the cluster's answers to holds get lost
 	mute    bool   // the site hears nothing of the cluster
+	loses   int    // so many releases get lost on their way to the cluster
 	fails   string // messages of that kind are refused, for their receiver has failed over them
 	stale   bool   // all nodes fail before the next hold
 	check   func(id agents.ID, out *agents.Outbox)
@@ -127,6 +128,10 @@ func (s *story) deliver(d delivery) {
 		s.money(before)
 	case theCluster:
 		if d.from == theSite && s.silent {
+			return
+		}
+		if _, ok := d.m.(agents.ClusterRelease); ok && s.loses > 0 {
+			s.loses--
 			return
 		}
 		if _, ok := d.m.(agents.ClusterHold); ok && s.stale {
@@ -366,7 +371,11 @@ func amount(what string, c bourse.Credits) string {
 func factWords(f agents.Fact) string {
 	switch f := f.(type) {
 	case bourse.LegMoved:
-		return fmt.Sprintf("%s %v %v%s%s", f.Kind(), f.Leg, f.State, amount(", refund ", f.Refund), amount(", penalty ", f.Penalty))
+		kept := ""
+		if f.State == bourse.Confirmed {
+			kept = amount(", kept ", f.Kept)
+		}
+		return fmt.Sprintf("%s %v %v%s%s%s", f.Kind(), f.Leg, f.State, amount(", refund ", f.Refund), amount(", penalty ", f.Penalty), kept)
 	case bourse.ShiftOffered:
 		return fmt.Sprintf("%s %v, %d for %s", f.Kind(), f.Leg, f.Number, f.For)
 	case bourse.OfferClosed:

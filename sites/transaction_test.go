@@ -2,6 +2,7 @@ package sites
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -32,6 +33,7 @@ import (
 //	quiet-advance to=S                                      the same, leaving out the inquiries
 //	stale                                                   all nodes fail after the next snapshot
 //	cluster silent | deaf | answers                         what reaches it, and the site
+//	lost releases=N                                         so many get lost on their way to the cluster
 //	lose nodes=N for=S                                      nodes fail
 //	fails KIND                                              messages of that kind are refused, for their receiver has failed over them; none: of no kind
 //	forget lock=LEG                                         the cluster loses what it keeps for a leg
@@ -40,7 +42,7 @@ import (
 //	status                                                  what the operator sees
 //	restart keep=FACTS | image                              the site begins again from its facts, the first of them, or its image
 //	granted LEG                                             the cluster's answer to a hold comes, late
-//	legs; accounts                                          what the site keeps
+//	legs; accounts; locks                                   what the site keeps, and the cluster
 func TestTransaction_Rows(t *testing.T) {
 	t.Parallel()
 	datadriven.Walk(t, "testdata/transaction", func(t *testing.T, path string) {
@@ -72,6 +74,8 @@ func (s *story) play(t *testing.T, d *datadriven.TestData) {
 		s.stale = true
 	case "cluster":
 		s.silent, s.deaf = d.HasArg("silent"), d.HasArg("deaf")
+	case "lost": // on their way
+		s.loses = a.number("releases", 1)
 	case "lose":
 		s.put(theCluster, "", agents.NodesLost{Group: "main", Count: a.number("nodes", 1), For: a.seconds("for")})
 		s.settle()
@@ -107,6 +111,13 @@ func (s *story) play(t *testing.T, d *datadriven.TestData) {
 		}
 	case "odd":
 		s.say(agents.ID(a.text("from", "broker:vo1")), odd{})
+	case "locks":
+		byName := func(a, b bourse.LegID) int { return strings.Compare(a.String(), b.String()) }
+		for _, id := range slices.SortedFunc(maps.Keys(s.cluster.locks), byName) {
+			if s.cluster.locks[id].state < ended {
+				s.note("  the cluster keeps nodes for %v", id)
+			}
+		}
 	case "legs":
 		for _, l := range s.site.kept {
 			where := ""

@@ -333,6 +333,8 @@ func (s *Server) cancel(ctx context.Context, in *jobInput) (*cancelOutput, error
 	case bourse.None:
 		out.Status, out.Body.Done, out.Body.Refund = http.StatusOK, true, &Credits{r.Refund}
 		return out, nil
+	case bourse.QueueFull: // the job is given up, and others wait for the end of that
+		return out, nil
 	case bourse.Unknown:
 		return nil, huma.Error404NotFound(dated(r.Reason.String()))
 	case bourse.NotAllowed:

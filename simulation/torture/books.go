@@ -1,6 +1,7 @@
 package torture
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -58,6 +59,45 @@ func (b *books) ledger(s *sites.Site) error {
 	return nil
 }
 
+// promised is what a broker's record says that it has reserved and not spent, leg
+// by leg.
+type promised struct {
+	legs map[bourse.LegID]bourse.Credits
+	sum  bourse.Credits
+}
+
+func (p *promised) set(id bourse.LegID, amount bourse.Credits) {
+	p.clear(id)
+	p.legs[id] = amount
+	p.sum += amount
+}
+
+func (p *promised) clear(id bourse.LegID) {
+	p.sum -= p.legs[id]
+	delete(p.legs, id)
+}
+
+// clearAll ends what was reserved for a transaction that came to nothing.
+func (p *promised) clearAll(f bourse.TxBegun) {
+	for i := range f.Legs {
+		p.clear(bourse.LegID{Tx: f.Tx, Leg: i})
+	}
+}
+
+// nothingPending checks, at rest, that no money is reserved for what was begun
+// before an instant (I8).
+func (c *checker) nothingPending(before bourse.Time) error {
+	for i := range c.w.brokers {
+		m := c.of(brokerID(c.w.brokers[i].config.Name))
+		for _, id := range sortedLegs(m.promised.legs) {
+			if t := c.txs[id.Tx]; t != nil && t.at <= before && !c.exempt[id] {
+				return fmt.Errorf("I8: at rest %v is still pending for leg %v of %s", m.promised.legs[id], id, m.id)
+			}
+		}
+	}
+	return nil
+}
+
 // siteMove checks what a site does by itself or for money: limits that have
 // passed (I4), refunds by the schedule and penalties (I8), the cap.
 func (c *checker) siteMove(s *sim.Step, m *mirror, was bourse.LegState, f bourse.LegMoved) error {
@@ -82,9 +122,7 @@ func (c *checker) siteMove(s *sim.Step, m *mirror, was bourse.LegState, f bourse
 			return fmt.Errorf("S32: leg %v is released in doubt, and nobody has asked for its decision", f.Leg)
 		}
 	case bourse.Confirmed:
-		if f.Replaces != (bourse.LegID{}) {
-			l.held = min(l.held, c.leg(f.Replaces).held) // a move gives no new notice
-		}
+		return c.swapped(s, m, l, f, config)
 	case bourse.Released:
 		return c.refunded(s, l, f, config)
 	case bourse.Lost:
@@ -105,20 +143,51 @@ const patienceToAsk = 15 * bourse.Second
 // leadMargin is how long before its start a hold or doubt may end at the latest.
 const leadMargin = 2 * bourse.Second
 
-// refunded checks a refund: all of it where both sides agree, else by the
-// schedule of cancellation.
+// swapped checks a leg that takes the place of another, as which it counts from now
+// on: it has no new notice, and what comes back of the old one beyond the schedule
+// is kept of the new (S121), so that a move is never a cheaper way to cancel.
+func (c *checker) swapped(s *sim.Step, m *mirror, l *legTruth, f bourse.LegMoved, config *sites.Config) error {
+	old, was := c.leg(f.Replaces), m.legs[f.Replaces]
+	if was == nil || c.exempt[f.Replaces] || was.State != bourse.Confirmed && was.State != bourse.Running {
+		l.kept = f.Kept // there is none, or the site knows what the checker does not
+		l.held = min(l.held, cmp.Or(old.held, l.held))
+		return nil
+	}
+	schedule := old.scheduled(&was.LegMoved, config, s.Now)
+	back := max(schedule, min(was.Fare.Total(), f.Fare.Total()))
+	if f.Offer > 0 {
+		back = was.Fare.Total()
+	}
+	old.swap, l.kept, l.held = &back, min(back-schedule, f.Fare.Total()), min(l.held, old.held)
+	if f.Kept != l.kept {
+		return fmt.Errorf("S121: leg %v at %v takes the place of leg %v at %v, of which the schedule gives %v back, and keeps %v instead of %v",
+			f.Leg, f.Fare.Total(), f.Replaces, was.Fare.Total(), schedule, f.Kept, l.kept)
+	}
+	return nil
+}
+
+// scheduled is what giving a leg up brings back by the schedule of its site.
+func (l *legTruth) scheduled(f *bourse.LegMoved, config *sites.Config, now bourse.Time) bourse.Credits {
+	schedule := config.Cancellation
+	if schedule == (bourse.Cancellation{}) {
+		schedule = bourse.HalfTime
+	}
+	return min(schedule.Refund(f.Fare, l.held, f.What.Start, now), f.Fare.Total()-l.kept)
+}
+
+// refunded checks a refund: all of it where both sides agree, what counts for the
+// leg in its place, else by the schedule of cancellation.
 func (c *checker) refunded(s *sim.Step, l *legTruth, f bourse.LegMoved, config *sites.Config) error {
 	r, ok := s.Message.(agents.Release)
 	if !ok {
-		return nil // replaced
+		if l.swap != nil && *l.swap != f.Refund {
+			return fmt.Errorf("I8: leg %v at %v is replaced and brings %v back instead of %v", f.Leg, f.Fare, f.Refund, *l.swap)
+		}
+		return nil
 	}
 	want := f.Fare.Total()
 	if !r.Full {
-		schedule := config.Cancellation
-		if schedule == (bourse.Cancellation{}) {
-			schedule = bourse.HalfTime
-		}
-		want = schedule.Refund(f.Fare, l.held, f.What.Start, s.Now)
+		want = l.scheduled(&f, config, s.Now)
 	}
 	if f.Refund != want {
 		return fmt.Errorf("I8: leg %v at %v is given up at %v (full=%t) and brings %v back instead of %v", f.Leg, f.Fare, s.Now, r.Full, f.Refund, want)

@@ -57,10 +57,12 @@ type legTruth struct {
 	gone      bool        // expired, cancelled or heuristic
 	refund    bourse.Credits
 	penalty   bourse.Credits
-	told      bool        // a Cancelled for it has left, or a Listing without it
-	refused   bool        // its broker has heard that its Hold was refused
-	inquired  bool        // an Inquire for it has left
-	held      bourse.Time // by its site's clock
+	told      bool            // a Cancelled for it has left, or a Listing without it
+	refused   bool            // its broker has heard that its Hold was refused
+	inquired  bool            // an Inquire for it has left
+	held      bourse.Time     // by its site's clock
+	kept      bourse.Credits  // of its price, whenever it is given up
+	swap      *bourse.Credits // replaced: what comes back of it
 }
 
 // limitKey is a leg at a process.
@@ -329,19 +331,23 @@ func (c *checker) agent(s *sim.Step, m *mirror) error {
 		}
 		return c.inTime(s, m)
 	case *broker.Broker:
-		return c.budget(a)
+		return c.budget(a, m)
 	}
 	return nil
 }
 
-// budget holds I8 for a broker.
-func (c *checker) budget(b *broker.Broker) error {
+// budget holds I8 for a broker: what it has spent and reserved is within its
+// budget, and reserved is what its record says.
+func (c *checker) budget(b *broker.Broker, m *mirror) error {
 	if err := b.Ledger().Check(); err != nil {
 		return fmt.Errorf("I8: %w", err)
 	}
 	a := b.Ledger().Account(b.Account())
 	if a.Debit+a.PendingDebit > a.Credit {
 		return fmt.Errorf("I8: %s has spent %v and reserved %v of %v", a.Name, a.Debit, a.PendingDebit, a.Credit)
+	}
+	if a.PendingDebit != m.promised.sum {
+		return fmt.Errorf("I8: the ledger of %s has %v pending, the record %v", a.Name, a.PendingDebit, m.promised.sum)
 	}
 	return nil
 }

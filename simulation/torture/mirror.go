@@ -32,6 +32,8 @@ type mirror struct {
 	done   map[bourse.LegID]bourse.LegDone
 	named  map[bourse.LegID]bool // by an amnesia
 	fenced bool
+
+	promised promised
 }
 
 // legMirror is what a site has on record of a leg.
@@ -108,6 +110,7 @@ func (m *mirror) reset() {
 	m.txs, m.begun = map[bourse.TxID]*txMirror{}, nil
 	m.priced, m.closed = map[bourse.LegID]bourse.Fare{}, map[bourse.LegID]bourse.LegClosed{}
 	m.done, m.named = map[bourse.LegID]bourse.LegDone{}, map[bourse.LegID]bool{}
+	m.promised = promised{legs: map[bourse.LegID]bourse.Credits{}}
 }
 
 // cut forgets all but the first n facts and returns the others.
@@ -160,6 +163,9 @@ func (m *mirror) apply(f agents.Fact) error {
 		}
 		m.txs[f.Tx] = &txMirror{begun: f}
 		m.begun = append(m.begun, f.Tx)
+		for i := range f.Legs {
+			m.promised.set(bourse.LegID{Tx: f.Tx, Leg: i}, f.Limits[i])
+		}
 	case bourse.TxDecided:
 		return m.decided(f)
 	case bourse.TxReversed:
@@ -167,10 +173,9 @@ func (m *mirror) apply(f agents.Fact) error {
 			return fmt.Errorf("I3: %v is reversed, it was never committed", f.Tx)
 		}
 		m.txs[f.Tx].commit = false
+		m.promised.clearAll(m.txs[f.Tx].begun)
 	case bourse.LegAdopted:
-		if m.txs[f.Leg.Tx] == nil {
-			m.txs[f.Leg.Tx] = &txMirror{}
-		}
+		m.adopted(f)
 	case bourse.Amnesia:
 		for _, leg := range f.Legs {
 			m.named[leg] = true
@@ -184,6 +189,7 @@ func (m *mirror) apply(f agents.Fact) error {
 			return fmt.Errorf("I6: leg %v is priced twice", f.Leg)
 		}
 		m.priced[f.Leg] = f.Fare
+		m.promised.set(f.Leg, f.Fare.Total())
 		if f.End > 0 {
 			m.lies(f.Leg, f.Start, f.End)
 		}
@@ -192,6 +198,7 @@ func (m *mirror) apply(f agents.Fact) error {
 			return fmt.Errorf("I6: leg %v is closed twice: %+v, then %+v", f.Leg, was, f)
 		}
 		m.closed[f.Leg] = f
+		m.promised.clear(f.Leg)
 	case bourse.LegDone:
 		if _, twice := m.done[f.Leg]; twice {
 			return fmt.Errorf("I6: leg %v is done twice", f.Leg)
@@ -268,5 +275,22 @@ func (m *mirror) decided(f bourse.TxDecided) error {
 		return fmt.Errorf("I3: %v is decided twice, commit=%t, then commit=%t", f.Tx, t.commit, f.Commit)
 	}
 	t.decided, t.commit = true, f.Commit
+	if !f.Commit {
+		m.promised.clearAll(t.begun)
+	}
 	return nil
+}
+
+// adopted takes a leg that a site has and the broker had no record of.
+func (m *mirror) adopted(f bourse.LegAdopted) {
+	t := m.txs[f.Leg.Tx]
+	if t == nil {
+		t = &txMirror{begun: bourse.TxBegun{Tx: f.Leg.Tx}}
+		m.txs[f.Leg.Tx] = t
+	}
+	for len(t.begun.Legs) <= f.Leg.Leg {
+		t.begun.Legs, t.begun.Sites = append(t.begun.Legs, bourse.Leg{}), append(t.begun.Sites, "")
+	}
+	t.begun.Legs[f.Leg.Leg], t.begun.Sites[f.Leg.Leg] = f.What, f.Site
+	m.promised.set(f.Leg, f.Fare.Total())
 }

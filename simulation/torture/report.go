@@ -73,7 +73,7 @@ func (v *Violation) Explain(runs int, kinds []sim.Kind) {
 // Invariant is the name of what an error breaks.
 func Invariant(err error) string {
 	name, _, _ := strings.Cut(err.Error(), ":")
-	if name == "panic" || len(name) < 4 && strings.Contains("ISB", name[:1]) {
+	if name == "panic" || len(name) < 5 && name != "" && strings.Contains("ISB", name[:1]) {
 		return name
 	}
 	return "other"

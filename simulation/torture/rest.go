@@ -150,6 +150,9 @@ func (c *checker) atRest(before bourse.Time) error {
 			}
 		}
 	}
+	if err := c.nothingPending(before); err != nil {
+		return err
+	}
 	return c.money()
 }
 

@@ -97,6 +97,7 @@ type Trail struct {
 	moves    []bourse.LegID // of locks, one after the other: together they fit
 	txs      map[bourse.TxID]*tx
 	requests map[string]bourse.Request // by job
+	promised bourse.Credits            // pending of the image that is read, less what its transactions explain
 	life     life
 	lives    map[bourse.LifeBegun]bool
 }

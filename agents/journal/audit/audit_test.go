@@ -323,3 +323,90 @@ func TestAudit_AMoldableJobMayTakeAnyOfItsSizes(t *testing.T) {
 		}
 	}
 }
+
+// An image has no more pending than its open transactions come to: nothing where
+// all are closed.
+func TestAudit_NothingIsPendingForWhatIsClosed(t *testing.T) {
+	t.Parallel()
+	image := func(state uint8, r bourse.LegRecord, pending bourse.Credits) bourse.BrokerImage {
+		return bourse.BrokerImage{Txs: []bourse.TxMemory{{TxBegun: begun(one, "north"), State: state, Memory: []bourse.LegRecord{r}}},
+			Accounts: []bourse.Account{{Name: "vo:vo1", Credit: 9 * bourse.Credit, PendingDebit: pending}, {Name: "treasury", Debit: 9 * bourse.Credit},
+				{Name: "users", PendingDebit: pending, PendingCredit: pending}, {Name: "site:north", PendingCredit: pending}}}
+	}
+	limit := begun(one, "north").Limits[0]
+	for _, c := range []struct {
+		state   uint8
+		r       bourse.LegRecord
+		pending bourse.Credits
+	}{
+		{0, bourse.LegRecord{}, limit}, {0, bourse.LegRecord{Priced: true, Fare: fare}, fare.Total()}, {0, bourse.LegRecord{Closed: true}, 0},
+		{imageCommitted, bourse.LegRecord{Priced: true, Fare: fare}, fare.Total()},
+		{imageCommitted, bourse.LegRecord{Priced: true, Charged: true, Closed: true, Fare: fare}, 0}, {imageAborted, bourse.LegRecord{}, 0},
+	} {
+		if found, _ := run(nil, 50, step{vo1, 1, image(c.state, c.r, c.pending)}); len(found) > 0 {
+			t.Errorf("%+v: %+v", c, found)
+		}
+		found, _ := run(nil, 50, step{vo1, 1, image(c.state, c.r, c.pending+1)})
+		if len(found) != 1 || found[0].Invariant != "I8" || !strings.Contains(found[0].What, "more pending") {
+			t.Errorf("%+v and one more: %+v", c, found)
+		}
+		parts := image(c.state, c.r, c.pending)
+		rest := bourse.BrokerImage{Txs: parts.Txs, Part: 1, Parts: 2}
+		parts.Txs, parts.Parts = nil, 2
+		if found, _ := run(nil, 50, step{vo1, 1, parts}, step{vo1, 1, rest}); len(found) > 0 {
+			t.Errorf("%+v in two parts: %+v", c, found)
+		}
+	}
+}
+
+// What comes back of a leg that is moved is kept of the new one, but for what a
+// schedule may give back: no additive part, and nothing that was kept before.
+func TestAudit_AMoveIsNoCancellationForNothing(t *testing.T) {
+	t.Parallel()
+	three := bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 7, Seq: 3}
+	steps := func(kept, keptNext, back bourse.Credits) []step {
+		next := func(tx bourse.TxID, of bourse.TxID, s bourse.LegState, kept bourse.Credits) bourse.LegMoved {
+			m := moved(tx, 0, s)
+			m.Replaces = leg(of, 0)
+			if s != bourse.Held {
+				m.Kept = kept
+			}
+			return m
+		}
+		gone := func(m bourse.LegMoved) bourse.LegMoved {
+			m.State, m.Refund = bourse.Released, back
+			return m
+		}
+		return []step{{vo1, 0, begun(one, "north")}, {vo1, 0, begun(two, "north")}, {vo1, 0, begun(three, "north")},
+			{north, 1, moved(one, 0, bourse.Held)}, {north, 2, moved(one, 0, bourse.Confirmed)},
+			{north, 3, next(two, one, bourse.Held, 0)}, {north, 4, next(two, one, bourse.Confirmed, kept)}, {north, 4, gone(moved(one, 0, bourse.Released))},
+			{north, 5, next(three, two, bourse.Held, 0)}, {north, 6, next(three, two, bourse.Confirmed, keptNext)},
+			{north, 6, gone(next(two, one, bourse.Released, kept))}}
+	}
+	all := fare.Total()
+	for _, c := range []struct {
+		kept, next, back bourse.Credits
+		words            string
+		note             bool
+	}{
+		{fare.Additive, fare.Additive, all, "", false},
+		{all, all, all, "", false},
+		{fare.Additive, all, all, "", false},
+		{fare.Additive, fare.Additive - 1, all, "kept of that", false},
+		{all, fare.Additive, all, "kept of that", false},
+		{fare.Additive, 0, all, "kept of that", false},
+		{0, fare.Additive, all, "earlier version", true},
+		{all + 1, all, all, "are kept", false},
+	} {
+		var found []Finding
+		list, _ := run(nil, 1, steps(c.kept, c.next, c.back)...)
+		for _, f := range list {
+			if f.Invariant == "I8" {
+				found = append(found, f)
+			}
+		}
+		if c.words == "" && len(found) > 0 || c.words != "" && (len(found) == 0 || found[0].Note != c.note || !strings.Contains(found[0].What, c.words)) {
+			t.Errorf("%+v: %+v", c, found)
+		}
+	}
+}

@@ -126,6 +126,7 @@ const (
 // its beginning it is believed, else it must agree with the facts.
 func (t *Trail) brokerImage(f bourse.BrokerImage) {
 	t.balanced(f.Accounts)
+	t.pending(f)
 	for i := range f.Txs {
 		m := &f.Txs[i]
 		x := t.txs[m.Tx]
@@ -158,6 +159,36 @@ func (t *Trail) brokerImage(f bourse.BrokerImage) {
 	}
 	if n := len(f.Lives); n > 0 {
 		t.life = life{LifeBegun: f.Lives[n-1].LifeBegun, known: true, fenced: f.Fenced}
+	}
+}
+
+// pending holds what an image has reserved to its transactions: the limit or the
+// bound price of each leg whose decision is open, or not acknowledged. Where all
+// are closed that is nothing. The accounts stand in the first part of an image,
+// transactions in all.
+func (t *Trail) pending(f bourse.BrokerImage) {
+	if f.Part == 0 {
+		t.promised = 0
+		for i := range f.Accounts {
+			if a := &f.Accounts[i]; strings.HasPrefix(a.Name, "vo:") {
+				t.promised = t.promised.Plus(a.PendingDebit)
+			}
+		}
+	}
+	for i := range f.Txs {
+		m := &f.Txs[i]
+		for k := range min(len(m.Memory), len(m.Limits), len(m.Sites)) {
+			switch r := &m.Memory[k]; {
+			case m.State > imageCommitted || r.Closed || m.Sites[k] == "":
+			case r.Priced:
+				t.promised -= r.Fare.Total()
+			default:
+				t.promised -= m.Limits[k]
+			}
+		}
+	}
+	if f.Part+1 >= f.Parts && t.promised != 0 {
+		t.breaks("I8", "the image has %v credits more pending than its open transactions come to", t.promised)
 	}
 }
 

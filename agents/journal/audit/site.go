@@ -14,6 +14,8 @@ type siteLeg struct {
 	charged         bool        // confirmed once
 	claims          []claim     // of nodes
 	turn            uint32      // of its last shift
+
+	by bourse.LegID // confirmed in its place
 }
 
 // claim is nodes that a leg holds over an interval.
@@ -53,6 +55,9 @@ func (t *Trail) moved(at bourse.Time, f bourse.LegMoved) {
 	if claims == nil && known && from.Blocks() {
 		claims = []claim{} // it is no newcomer
 	}
+	if old := t.legs[f.Replaces]; old != nil && f.State == bourse.Confirmed && f.Replaces != (bourse.LegID{}) {
+		old.by = f.Leg
+	}
 	l.LegMoved, l.at, l.tomb, l.forgotten = f, at, false, false
 	l.prepared = l.prepared || f.State == bourse.Prepared
 	l.charged = l.charged || f.State == bourse.Confirmed || f.State == bourse.Running || f.State == bourse.Settled
@@ -72,6 +77,32 @@ func (t *Trail) money(l *siteLeg, f bourse.LegMoved, known bool) {
 		t.breaks("I8", "leg %v is given back %v credits, and %v before", f.Leg, f.Refund, l.Refund)
 	case f.Refund > f.Fare.Total():
 		t.breaks("I8", "leg %v cost %v credits, and %v are given back", f.Leg, f.Fare.Total(), f.Refund)
+	case known && f.State == bourse.Released:
+		t.swapped(l, f)
+	}
+	if f.Kept < 0 || f.Kept > f.Fare.Total() {
+		t.breaks("I8", "leg %v costs %v credits, and %v of them are kept", f.Leg, f.Fare.Total(), f.Kept)
+	}
+}
+
+// swapped holds what a leg brings back that another has taken the place of to what
+// is kept of that one: the rest is what a schedule gives back, and no schedule gives
+// back the additive part, nor what was kept of the leg itself (S121). Versions before
+// this rule kept nothing.
+func (t *Trail) swapped(l *siteLeg, f bourse.LegMoved) {
+	by := t.legs[l.by]
+	if by == nil || t.audit.exempt[f.Leg] || t.audit.exempt[l.by] {
+		return
+	}
+	most := min(f.Fare.Base, f.Fare.Total()-l.Kept)
+	switch back := f.Refund - by.Kept; {
+	case back <= most || by.Kept == by.Fare.Total():
+	case by.Kept == 0 && l.Kept == 0:
+		t.notes("I8", "leg %v at %v + %v credits gives way to leg %v, %v come back and nothing is kept of that: right only of an earlier version",
+			f.Leg, f.Fare.Base, f.Fare.Additive, l.by, f.Refund)
+	default:
+		t.breaks("I8", "leg %v, of which a schedule gives back %v credits at most, gives way to leg %v: %v come back, and %v are kept of that",
+			f.Leg, most, l.by, f.Refund, by.Kept)
 	}
 }
 

@@ -1,0 +1,47 @@
+package studies
+
+import (
+	"strings"
+	"testing"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/broker"
+	"bourse/sites"
+)
+
+// Between two instants of a world without latency no money is pending, of a broker
+// or a site: what was reserved and neither spent nor given back is told.
+func TestInvariants_NothingIsPendingBetweenInstants(t *testing.T) {
+	t.Parallel()
+	tx := bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: 1}
+	what := bourse.Leg{Group: "main", Nodes: 4, Start: 60_000, End: 1_060_000}
+	cfg := broker.Defaults("vo1")
+	cfg.Sites = []agents.ID{"site:north"}
+	b := broker.New(cfg)
+	b.Replay(0, bourse.LifeBegun{Incarnation: 1, Nonce: 1})
+	b.Replay(0, bourse.JobSubmitted{Job: bourse.Job{Name: "wave"}})
+	s := sites.New(sites.Config{Name: "north", Cluster: "cluster:north", Groups: []bourse.Group{{Site: "north", Name: "main", Nodes: 4, Performance: bourse.Unit}},
+		Span: bourse.Hour, Hold: bourse.Minute, InDoubt: bourse.Minute, MaxWork: 10, VOShare: 1000})
+	v := &Invariants{brokers: map[agents.ID]*broker.Broker{"broker:vo1": b}, sites: map[agents.ID]*sites.Site{"site:north": s}}
+	held := bourse.LegMoved{Leg: bourse.LegID{Tx: tx}, What: what, State: bourse.Held, Fare: bourse.Fare{Base: 4}, Limit: 9}
+	gone := held
+	gone.State = bourse.Cancelled
+	for _, c := range []struct {
+		replay func()
+		word   string
+	}{
+		{func() {}, ""},
+		{func() {
+			b.Replay(0, bourse.TxBegun{Tx: tx, Job: "wave", Sites: []string{"north"}, Legs: []bourse.Leg{what}, Limits: []bourse.Credits{9}})
+		}, "broker:vo1 still has"},
+		{func() { b.Replay(0, bourse.TxDecided{Tx: tx, Job: "wave"}) }, ""},
+		{func() { s.Replay(0, held) }, "site:north still has"},
+		{func() { s.Replay(0, gone) }, ""},
+	} {
+		c.replay()
+		if err := v.nothingPending(); err == nil && c.word != "" || err != nil && (c.word == "" || !strings.Contains(err.Error(), c.word)) {
+			t.Errorf("%v, want %q", err, c.word)
+		}
+	}
+}
