@@ -75,9 +75,6 @@ func TestSubmit_RefusesOtherContentUnderAKnownIdentity(t *testing.T) {
 	if code := call(t, s, ana, "POST", "/v1/batches", other, &p); code != http.StatusConflict || !strings.Contains(p.Detail, "identity of its own") {
 		t.Errorf("other content: %d %q", code, p.Detail)
 	}
-	if code := call(t, s, ben, "POST", "/v1/batches", wave("batch-0001"), &p); code != http.StatusConflict {
-		t.Errorf("another's identity: %d %q", code, p.Detail)
-	}
 }
 
 func TestSubmit_WhatALostAnswerLeftOutIsTakenTheSecondTime(t *testing.T) {
@@ -117,13 +114,11 @@ func TestSubmit_AJobTakenUnheardIsTakenOnce(t *testing.T) {
 	h := world(t)
 	s := brokerAPI(t, h)
 	b := wave("batch-0001")
-	jobs, err := b.vocabulary(zero)
+	b.Jobs[0].User = "ana"
+	jobs, err := b.vocabulary(zero, b.suffixes())
 	if err != nil {
 		t.Fatal(err)
 	}
-	jobs[0].User = "ana"
-	b.Jobs[0].User = "ana"
-	jobs[0].Origin.Digest = b.digest()
 	s.feed.close() // the API hears of nothing
 	if _, err := h.Ask(t.Context(), "user:ana", "broker:vo1", agents.Submit{Job: jobs[0]}); err != nil {
 		t.Fatal(err)

@@ -173,7 +173,7 @@ func TestFeed_WatchesAnewWhenTheHostEndsTheWatch(t *testing.T) {
 	}
 	h.mu.Unlock()
 	b := wave("batch-0001")
-	jobs, err := b.vocabulary(zero)
+	jobs, err := b.vocabulary(zero, b.suffixes())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -67,8 +67,9 @@ configuration asks for it, by plain HTTP to programs of the same machine. The co
 
 A batch carries an identity that its client has made at random. The same batch under the same identity changes nothing and gets the same
 answer, also after a restart of the broker, for as long as the broker keeps one of its jobs (seven days after its end). So a client whose answer
-was lost sends it again. Other content under the identity is refused with 409. A job's ID is its name, a dash and eight letters that follow from the
-batch's identity; wherever an ID is wanted, the name will do while only one job of the caller's has it.
+was lost sends it again. Other content under the identity is refused with 409. Identities belong to users: those of other users are never in the
+way, and nobody is told of them; what an operator submits in users' names counts as theirs. A job's ID is its name, a dash and eight letters that
+follow from the batch's identity and the job's user (in journals of older brokers from the identity alone; such IDs stay as they are); wherever an ID is wanted, the name will do while only one job of the caller's has it.
 
 ## Webhooks
 
