@@ -95,8 +95,8 @@ func (s *Server) submitRoute() {
 		Description: "The same batch again, under the same identity, changes nothing and gets the same answer; jobs that were not taken " +
 			"are tried again. Other content under an identity that is known of one of its users is refused; another user's identities are never in the way. Either every job makes sense or none is taken; whether the " +
 			"broker takes each of them (its queue may be full) is said job by job.",
-		MaxBodyBytes: 4 * s.opt.Limits.Body, BodyReadTimeout: 15 * time.Second,
-		Errors: []int{http.StatusForbidden, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusServiceUnavailable},
+		MaxBodyBytes: 4 * s.opt.Limits.Body,
+		Errors:       []int{http.StatusForbidden, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusServiceUnavailable},
 	}, s.submit)
 }
 
@@ -206,6 +206,8 @@ func (s *Server) handOne(ctx context.Context, j *bourse.Job, answer *JobTaken) e
 	answer.Reason = reasonOf(r.Reason)
 	if answer.Taken = !r.Reason.Refused(); answer.Taken {
 		s.jobs.add(j)
+	} else {
+		s.count.refused.WithLabelValues(string(r.Reason.Code)).Inc()
 	}
 	return nil
 }

@@ -271,6 +271,7 @@ func (p *process) webOptions() web.Options {
 	o := web.Options{Host: p.host, Agent: p.name, Identify: web.Anybody, Log: p.log, Collectors: []prometheus.Collector{&processMetrics{p}}}
 	if p.store != nil {
 		o.Ready, o.Identify = p.store.Self, web.ByCertificate(p.store)
+		o.Barred = func(user string) bool { return p.store.Barred(certificate.User, user) }
 	}
 	return o
 }
