@@ -313,3 +313,53 @@ func TestSubmit_RefusalsAreCountedWhetherOrNotTheyAreRecorded(t *testing.T) {
 		t.Errorf("%v refusals are counted, %d recorded", n, recorded)
 	}
 }
+
+// Explanations of several callers run at once, up to a bound; one caller's do not
+// keep others waiting, and one whose caller has gone is ended.
+func TestExplain_RunsForSeveralCallersAtOnceUpToABound(t *testing.T) {
+	t.Parallel()
+	began, ended := make(chan bool), make(chan bool)
+	s := brokerAPI(t, world(t), func(o *Options) {
+		o.Explain = func(ctx context.Context, _ string, since bourse.Time) (string, any, error) {
+			if since != zero {
+				t.Errorf("since %v, want %v", since, zero)
+			}
+			began <- true
+			<-ctx.Done()
+			ended <- true
+			return "", nil, ctx.Err()
+		}
+	})
+	ask := func(ctx context.Context, who string) *httptest.ResponseRecorder {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequestWithContext(ctx, "GET", "/v1/jobs/wave/explanation", nil)
+		r.Header.Set("Test-Caller", who)
+		s.Handler().ServeHTTP(w, r)
+		return w
+	}
+	users := []string{ana, ben, "user:cem", "user:dora", "user:eve"}
+	for _, who := range users {
+		submit(t, s, who, wave("batch-0001"))
+	}
+	gone, goes := context.WithCancel(t.Context())
+	for _, who := range users[:4] {
+		go ask(gone, who)
+		<-began // while the others run
+	}
+	if w := ask(t.Context(), ana); w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") == "" {
+		t.Errorf("a second one of ana: %d %v", w.Code, w.Header())
+	}
+	if w := ask(t.Context(), users[4]); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
+		t.Errorf("a fifth one: %d %v", w.Code, w.Header())
+	}
+	goes()
+	for range 4 {
+		<-ended
+	}
+	again, stop := context.WithCancel(t.Context())
+	eventually(t, func() bool { return len(s.explains) == 0 })
+	go ask(again, users[4])
+	<-began
+	stop()
+	<-ended
+}

@@ -92,6 +92,7 @@ is revoked by its number, or has expired, changes nothing for them, because the 
 | steps of an offer shown | 200 | ` + "`more`" + ` is set |
 | requests at once | 256 | 503, counted (` + "`bourse_api_busy_total`" + `); health and metrics always get through |
 | requests at once of one caller | a user 32, an operator 128 | 429, counted; others are served |
+| explanations at once | 4, of a user 1, of an operator 2 | 503, of one caller 429, counted; ` + "`Retry-After`" + ` says when to come again |
 | connections of one caller | a user 64, an operator 256 | 429 to the first request on one more, which is closed |
 | how slowly a body may come | 5 s, and a second more for every 64 KiB that have come | 408, and the connection is closed |
 | refusals of jobs in the broker's journal, in an hour | 100 of a user, 5,000 of all | they are answered and counted (` + "`bourse_submissions_refused_total`" + `), not recorded |

@@ -37,9 +37,7 @@ type Options struct {
 	Identify Identify  // Anybody for plain loopback
 	Log      zerolog.Logger
 
-	// Explain answers why a job of the broker stands where it stands, in words
-	// for a terminal and as a value for programs; nil: 501.
-	Explain func(ctx context.Context, job string) (words string, value any, err error)
+	Explain Explain // nil: 501
 	// Ready says why the process cannot serve yet; nil: it can once its agent
 	// answers.
 	Ready func() error
@@ -62,6 +60,7 @@ type Limits struct {
 	Page      int           // rows of a page, up to the default, 500
 	Requests  int           // at once, streams not counted; 256. More are answered 503; more than its share of one caller 429.
 	Streams   int           // event streams at once; 256, of one caller an eighth
+	Explains  int           // explanations at once, each of which may keep a processor busy for seconds; 4
 	Wait      time.Duration // for the agent; 10 s
 }
 
@@ -84,6 +83,7 @@ func (l Limits) filled() Limits {
 	fill(&l.Page, 500)
 	fill(&l.Requests, 256)
 	fill(&l.Streams, 256)
+	fill(&l.Explains, 4)
 	return l
 }
 
@@ -97,6 +97,9 @@ type Server struct {
 	slots   chan struct{} // a place for each request under way
 	callers tally         // the places of each caller
 	conns   connections
+
+	explains  chan struct{} // a place for each explanation under way
+	explainer tally         // the places of each caller
 
 	base context.Context // ends with the server: event streams end with it
 	stop context.CancelFunc
@@ -146,7 +149,8 @@ func newServer(opt Options, title string) (*Server, error) {
 		return nil, errors.New("web: nothing says who callers are; give certificates, or Anybody for plain loopback")
 	}
 	opt.Limits = opt.Limits.filled()
-	s := &Server{opt: opt, mux: http.NewServeMux(), count: newCounters(), slots: make(chan struct{}, opt.Limits.Requests)}
+	s := &Server{opt: opt, mux: http.NewServeMux(), count: newCounters(), slots: make(chan struct{}, opt.Limits.Requests),
+		explains: make(chan struct{}, opt.Limits.Explains)}
 	s.base, s.stop = context.WithCancel(context.Background())
 	s.api = humago.New(s.mux, apiConfig(title))
 	s.api.UseMiddleware(s.counted)
