@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -311,8 +310,8 @@ func waves(jobs []bourse.Job) [][]int {
 func (r *JobRequest) job(now bourse.Time) (j bourse.Job, key string, err error) {
 	j = bourse.Job{User: r.User, Submit: now, Priority: r.Priority}
 	j.Nodes, j.Length, j.MinPerformance, j.OneSite = r.Nodes, r.Length.Duration, bourse.Unit, r.OneSite
-	if strings.TrimSpace(r.Name) != r.Name || strings.ContainsFunc(r.Name, unprintable) {
-		return j, "name", fmt.Errorf("%q: a name of characters that can be seen, without blanks around it, is wanted", r.Name)
+	if strings.TrimSpace(r.Name) != r.Name {
+		return j, "name", fmt.Errorf("%q: a name without blanks around it is wanted", r.Name)
 	}
 	if r.MinPerformance != nil {
 		j.MinPerformance = r.MinPerformance.Performance
@@ -395,10 +394,6 @@ func sizesOf(list []bourse.Size) []Size {
 	}
 	return out
 }
-
-// unprintable reports whether a character does something to a terminal, or to
-// the text around it, instead of being seen: jobs are shown to operators too.
-func unprintable(c rune) bool { return !unicode.IsPrint(c) }
 
 // money fills in the price or the budget, whichever is not given.
 func (r *JobRequest) money(j *bourse.Job) error {

@@ -93,6 +93,7 @@ func (c *submitting) run(ctx context.Context, file string, out, messages io.Writ
 	if batch.ID == "" {
 		batch.ID = client.NewBatchID()
 	}
+	messages = &output{w: messages}               // names, and what the broker says of them
 	fmt.Fprintf(messages, "batch %s\n", batch.ID) // before the call: who cannot see the answer can repeat it
 	answer, err := api.Submit(ctx, batch)
 	if err != nil {
