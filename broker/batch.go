@@ -168,7 +168,7 @@ func (b *Broker) submit(now bourse.Time, from agents.ID, m agents.Submit, out *a
 		out.Send(from, agents.SubmitReply{Job: j.Name, Reason: r})
 	}
 	if r.Refused() {
-		b.record(bourse.SubmissionRefused{Job: j.Name, User: j.User, Reason: r}, out)
+		b.notTaken(now, bourse.SubmissionRefused{Job: j.Name, User: j.User, Reason: r}, out)
 		return
 	}
 	if old := b.names[j.Name]; old != nil && !old.stub {

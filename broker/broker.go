@@ -52,6 +52,7 @@ type Broker struct {
 	detail    detail      // what was recorded of cycles lately
 	called    bourse.Time // the instant of the last call out of turn, and how many there were in it
 	calls     int
+	refusals  refusals
 	touched   []*job // in this step, of those that come after others or others after them
 	asserts   int    // maxAsserts, less in tests
 	part      int    // maxPart, less in tests

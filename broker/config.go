@@ -62,6 +62,9 @@ type Config struct {
 	// again; see seen.go. Beyond that only the figures are recorded, without what
 	// was free. 0: nothing is recorded, nor that a leg has started.
 	Explain int
+	// Refusals is how many submissions of one user that were refused are recorded
+	// in an hour, and 50 times as many of all users; see refusals.go. 0: all.
+	Refusals int
 }
 
 // Defaults returns the configuration of a broker of that name as documented for
@@ -91,11 +94,11 @@ func Defaults(name string) Config {
 }
 
 // ServiceDefaults returns Defaults and what a process that serves for years needs
-// beside it: jobs are forgotten 7 days after they are over, and 64 MB of detail
-// is recorded in an hour at most.
+// beside it: jobs are forgotten 7 days after they are over, and in an hour 64 MB of
+// detail and 100 refused submissions of a user are recorded at most.
 func ServiceDefaults(name string) Config {
 	c := Defaults(name)
-	c.KeepJobs, c.Explain = 7*bourse.Day, 64<<20
+	c.KeepJobs, c.Explain, c.Refusals = 7*bourse.Day, 64<<20, 100
 	return c
 }
 
@@ -137,6 +140,8 @@ func (c *Config) Validate() error {
 		return fmt.Errorf("broker %q: keep_jobs %v is outside 0..%v seconds", c.Name, c.KeepJobs, bourse.MaxDuration)
 	case c.AcceptShifts < 0 || c.AcceptShifts > 1000:
 		return fmt.Errorf("broker %q: accept_shifts %v is outside 0..1", c.Name, bourse.Performance(c.AcceptShifts))
+	case c.Refusals < 0:
+		return fmt.Errorf("broker %q: refusals %d is below 0 an hour", c.Name, c.Refusals)
 	case c.Explain < 0:
 		return fmt.Errorf("broker %q: explain %d is below 0 bytes an hour", c.Name, c.Explain)
 	case c.Name == "":

@@ -149,6 +149,10 @@ func (t *table) text(key, def string) string {
 		t.wrong(key, "is %s, a string is wanted", kind(v))
 		return def
 	}
+	if err := bourse.CheckText(s); err != nil {
+		t.wrong(key, "%v", err)
+		return def
+	}
 	return s
 }
 
@@ -177,13 +181,17 @@ func (t *table) texts(key string) []string {
 			t.wrongAt(t.path.key(key).at(i), "is %s, a string is wanted", kind(e))
 			return nil
 		}
+		if err := bourse.CheckText(s); err != nil {
+			t.wrongAt(t.path.key(key).at(i), "%v", err)
+			return nil
+		}
 		out = append(out, s)
 	}
 	return out
 }
 
-// name returns a name that must be given: 1 to 100 bytes, no control
-// characters, no blanks around it. A name
+// name returns a name that must be given: 1 to 100 bytes, no blanks around it. A
+// name
 // seen before is refused; seen gives the lines.
 func (t *table) name(key, example string, seen map[string]int) string {
 	t.need(key, strconv.Quote(example))
@@ -194,8 +202,8 @@ func (t *table) name(key, example string, seen map[string]int) string {
 	switch {
 	case s == "" || len(s) > 100:
 		t.wrong(key, "%q: a name of 1 to 100 characters is wanted", s)
-	case strings.TrimSpace(s) != s || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		t.wrong(key, "%q: a name without control characters and without blanks around it is wanted", s)
+	case strings.TrimSpace(s) != s:
+		t.wrong(key, "%q: a name without blanks around it is wanted", s)
 	case seen[s] > 0:
 		t.wrong(key, "%q is taken by line %d; a name of its own is wanted", s, seen[s])
 	default:

@@ -2,17 +2,12 @@ package web
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base32"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"time"
-	"unicode"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -24,7 +19,7 @@ import (
 // Batch is a submission: jobs that come together under an identity that the
 // client has made, so that it can be repeated when its answer was lost.
 type Batch struct {
-	ID     string       `json:"id" minLength:"8" maxLength:"64" pattern:"^[A-Za-z0-9_-]+$" patternDescription:"letters, digits, - and _" doc:"the batch's identity, made by the client at random; the same again with the same content changes nothing" example:"b-3f9k2m7q1x5c8v0n"`
+	ID     string       `json:"id" minLength:"8" maxLength:"64" pattern:"^[A-Za-z0-9_-]+$" patternDescription:"letters, digits, - and _" doc:"the batch's identity among those of each user in it, made by the client at random; the same again with the same content changes nothing" example:"b-3f9k2m7q1x5c8v0n"`
 	Notify string       `json:"notify,omitempty" maxLength:"2000" doc:"https address that is told of every turn of these jobs"`
 	Jobs   []JobRequest `json:"jobs" minItems:"1" maxItems:"5000" doc:"in no order that counts: priority does"`
 }
@@ -74,7 +69,7 @@ type BatchAnswer struct {
 
 // JobTaken says whether the broker has taken a job.
 type JobTaken struct {
-	ID     string  `json:"id" doc:"the job's identity at the broker: its name, a dash and eight letters that follow from the batch's identity"`
+	ID     string  `json:"id" doc:"the job's identity at the broker: its name, a dash and eight letters that follow from the batch's identity and the job's user"`
 	Name   string  `json:"name"`
 	Taken  bool    `json:"taken"`
 	Reason *Reason `json:"reason,omitempty" doc:"why it was not taken; the same batch again tries it again"`
@@ -97,10 +92,10 @@ func (s *Server) submitRoute() {
 		OperationID: "submit", Method: http.MethodPost, Path: "/v1/batches", Tags: []string{"jobs"},
 		Summary: "Submit a batch of jobs",
 		Description: "The same batch again, under the same identity, changes nothing and gets the same answer; jobs that were not taken " +
-			"are tried again. Other content under a known identity is refused. Either every job makes sense or none is taken; whether the " +
+			"are tried again. Other content under an identity that is known of one of its users is refused; another user's identities are never in the way. Either every job makes sense or none is taken; whether the " +
 			"broker takes each of them (its queue may be full) is said job by job.",
-		MaxBodyBytes: 4 * s.opt.Limits.Body, BodyReadTimeout: 15 * time.Second,
-		Errors: []int{http.StatusForbidden, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusServiceUnavailable},
+		MaxBodyBytes: 4 * s.opt.Limits.Body,
+		Errors:       []int{http.StatusForbidden, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusServiceUnavailable},
 	}, s.submit)
 }
 
@@ -116,18 +111,17 @@ func (s *Server) submit(ctx context.Context, in *batchInput) (*batchOutput, erro
 	if err := s.view(ctx, func(t bourse.Time, _ agents.Agent) { now = t }); err != nil {
 		return nil, err
 	}
-	jobs, err := b.vocabulary(now)
-	if err != nil {
-		return nil, err
-	}
-	unlock, err := s.locks.lock(ctx, b.ID)
+	unlock, err := s.lockBatch(ctx, b)
 	if err != nil {
 		return nil, s.unanswered(err)
 	}
 	defer unlock()
-	if known, ok := s.jobs.digest(b.ID); ok && known != jobs[0].Origin.Digest {
-		return nil, huma.Error409Conflict(fmt.Sprintf("batch %s was submitted before with other content; "+
-			"what is new needs an identity of its own", b.ID))
+	jobs, err := b.vocabulary(now, s.suffixes(b))
+	if err != nil {
+		return nil, err
+	}
+	if err := s.sameContent(b, jobs[0].Origin.Digest); err != nil {
+		return nil, err
 	}
 	answer, err := s.handIn(ctx, b, jobs)
 	if err != nil {
@@ -163,7 +157,10 @@ func (s *Server) handIn(ctx context.Context, b *Batch, jobs []bourse.Job) (Batch
 		j := &jobs[i]
 		answer.Jobs[i] = JobTaken{ID: j.Name, Name: j.Origin.Label}
 		if known, ok := s.jobs.get(j.Name); ok {
-			if known.batch != b.ID {
+			if known.batch == "" && known.user == j.User {
+				continue // only its sites remember it: its broker takes it again
+			}
+			if known.batch != b.ID || known.user != j.User {
 				return answer, huma.Error409Conflict(fmt.Sprintf("job %s is known from another batch; repeat with another identity", j.Name))
 			}
 			answer.Jobs[i].Taken = true
@@ -208,6 +205,8 @@ func (s *Server) handOne(ctx context.Context, j *bourse.Job, answer *JobTaken) e
 	answer.Reason = reasonOf(r.Reason)
 	if answer.Taken = !r.Reason.Refused(); answer.Taken {
 		s.jobs.add(j)
+	} else {
+		s.count.refused.WithLabelValues(string(r.Reason.Code)).Inc()
 	}
 	return nil
 }
@@ -225,10 +224,10 @@ func (s *Server) conflict(ctx context.Context, j *bourse.Job, why bourse.Reason)
 	return why, err
 }
 
-// vocabulary turns the batch into jobs submitted now, or says what of it makes
-// no sense.
-func (b *Batch) vocabulary(now bourse.Time) ([]bourse.Job, error) {
-	digest, suffix := b.digest(), b.suffix()
+// vocabulary turns the batch into jobs submitted now, whose names end as their
+// users' suffixes say, or says what of it makes no sense.
+func (b *Batch) vocabulary(now bourse.Time, suffixes map[string]string) ([]bourse.Job, error) {
+	digest := b.digest()
 	jobs := make([]bourse.Job, len(b.Jobs))
 	seen := make(map[string]bool, len(b.Jobs))
 	var wrong []error
@@ -245,12 +244,12 @@ func (b *Batch) vocabulary(now bourse.Time) ([]bourse.Job, error) {
 			}
 			continue
 		}
-		j.Name = r.Name + "-" + suffix
+		j.Name = r.Name + "-" + suffixes[r.User]
 		j.Origin = bourse.Origin{Batch: b.ID, Digest: digest, Label: r.Name, Notify: b.Notify}
 		jobs[i] = j
 	}
 	if len(wrong) == 0 {
-		wrong = b.tie(jobs, suffix)
+		wrong = b.tie(jobs)
 	}
 	if len(wrong) > 0 {
 		first := wrong[0].(*huma.ErrorDetail)
@@ -261,7 +260,7 @@ func (b *Batch) vocabulary(now bourse.Time) ([]bourse.Job, error) {
 
 // tie has jobs come after others of the batch by their identities at the broker.
 // What is not of this batch is an identity already, which the broker knows or not.
-func (b *Batch) tie(jobs []bourse.Job, suffix string) []error {
+func (b *Batch) tie(jobs []bourse.Job) []error {
 	names, after, place := make([]string, len(b.Jobs)), make([][]string, len(b.Jobs)), make(map[string]int, len(b.Jobs))
 	for i := range b.Jobs {
 		names[i], after[i], place[b.Jobs[i].Name] = b.Jobs[i].Name, b.Jobs[i].After, i
@@ -272,8 +271,8 @@ func (b *Batch) tie(jobs []bourse.Job, suffix string) []error {
 	}
 	for i := range jobs {
 		for _, name := range after[i] {
-			if _, here := place[name]; here {
-				name += "-" + suffix
+			if at, here := place[name]; here {
+				name = jobs[at].Name
 			}
 			jobs[i].After = append(jobs[i].After, name)
 		}
@@ -307,30 +306,12 @@ func waves(jobs []bourse.Job) [][]int {
 	return list
 }
 
-// suffix is what tells this batch's jobs from others of the same names: 40 bits
-// of the hash of its identity.
-func (b *Batch) suffix() string {
-	h := sha256.Sum256([]byte(b.ID))
-	return strings.ToLower(base32.StdEncoding.EncodeToString(h[:5]))
-}
-
-// digest is the content of a batch in one number: spans stay spans, so that it
-// does not depend on when it comes.
-func (b *Batch) digest() string {
-	text, err := json.Marshal(b)
-	if err != nil {
-		panic(err) // nothing in it can fail
-	}
-	h := sha256.Sum256(text)
-	return hex.EncodeToString(h[:16])
-}
-
 // job turns a request into a job submitted now, or names the key that is wrong.
 func (r *JobRequest) job(now bourse.Time) (j bourse.Job, key string, err error) {
 	j = bourse.Job{User: r.User, Submit: now, Priority: r.Priority}
 	j.Nodes, j.Length, j.MinPerformance, j.OneSite = r.Nodes, r.Length.Duration, bourse.Unit, r.OneSite
-	if strings.TrimSpace(r.Name) != r.Name || strings.ContainsFunc(r.Name, unprintable) {
-		return j, "name", fmt.Errorf("%q: a name of characters that can be seen, without blanks around it, is wanted", r.Name)
+	if strings.TrimSpace(r.Name) != r.Name {
+		return j, "name", fmt.Errorf("%q: a name without blanks around it is wanted", r.Name)
 	}
 	if r.MinPerformance != nil {
 		j.MinPerformance = r.MinPerformance.Performance
@@ -413,10 +394,6 @@ func sizesOf(list []bourse.Size) []Size {
 	}
 	return out
 }
-
-// unprintable reports whether a character does something to a terminal, or to
-// the text around it, instead of being seen: jobs are shown to operators too.
-func unprintable(c rune) bool { return !unicode.IsPrint(c) }
 
 // money fills in the price or the budget, whichever is not given.
 func (r *JobRequest) money(j *bourse.Job) error {

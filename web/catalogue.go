@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"sync"
 
 	"bourse"
@@ -16,7 +17,7 @@ type catalogue struct {
 	list    []*entry // in order of number
 	ids     map[string]*entry
 	labels  map[string][]*entry
-	batches map[string]*batch
+	batches map[batchKey]*batch
 	last    uint64
 }
 
@@ -31,14 +32,20 @@ type entry struct {
 	over   bool // its end has been told
 }
 
-// batch is a submission of which the broker keeps at least one job.
+// batchKey is a batch's identity and one of the users in whose names its jobs
+// are.
+type batchKey struct{ user, id string }
+
+// batch is what a submission has in the name of one user, of which the broker
+// keeps at least one job.
 type batch struct {
 	digest string
+	suffix string // of its jobs' identities, after their labels
 	jobs   int
 }
 
 func newCatalogue() *catalogue {
-	return &catalogue{ids: map[string]*entry{}, labels: map[string][]*entry{}, batches: map[string]*batch{}}
+	return &catalogue{ids: map[string]*entry{}, labels: map[string][]*entry{}, batches: map[batchKey]*batch{}}
 }
 
 // add notes a job; one that is there already stays as it is, but for one of which
@@ -59,10 +66,11 @@ func (c *catalogue) add(j *bourse.Job) {
 	c.ids[e.id] = e
 	c.labels[e.label] = append(c.labels[e.label], e)
 	if e.batch != "" {
-		if c.batches[e.batch] == nil {
-			c.batches[e.batch] = &batch{digest: j.Origin.Digest}
+		key := batchKey{e.user, e.batch}
+		if c.batches[key] == nil {
+			c.batches[key] = &batch{digest: j.Origin.Digest, suffix: strings.TrimPrefix(e.id, e.label+"-")}
 		}
-		c.batches[e.batch].jobs++
+		c.batches[key].jobs++
 	}
 }
 
@@ -86,9 +94,10 @@ func (c *catalogue) drop(gone map[*entry]bool) {
 		if c.labels[e.label] = slices.DeleteFunc(c.labels[e.label], func(x *entry) bool { return x == e }); len(c.labels[e.label]) == 0 {
 			delete(c.labels, e.label)
 		}
-		if b := c.batches[e.batch]; b != nil {
+		key := batchKey{e.user, e.batch}
+		if b := c.batches[key]; b != nil {
 			if b.jobs--; b.jobs == 0 {
-				delete(c.batches, e.batch)
+				delete(c.batches, key)
 			}
 		}
 	}
@@ -97,14 +106,14 @@ func (c *catalogue) drop(gone map[*entry]bool) {
 	}
 }
 
-// digest is the content of a batch that is known.
-func (c *catalogue) digest(batch string) (string, bool) {
+// batch is what is known under an identity in a user's name.
+func (c *catalogue) batch(user, id string) (batch, bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	if b := c.batches[batch]; b != nil {
-		return b.digest, true
+	if b := c.batches[batchKey{user, id}]; b != nil {
+		return *b, true
 	}
-	return "", false
+	return batch{}, false
 }
 
 // get returns the job of an identity.

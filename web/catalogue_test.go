@@ -19,7 +19,7 @@ func TestCatalogue_AnAdoptedJobBecomesItsUsersAgain(t *testing.T) {
 	c.add(again)
 	c.add(again)
 	c.add(&bourse.Job{Name: "wave-k3f9m2q7", User: "ana"})
-	if e, _ := c.get("wave-k3f9m2q7"); e.label != "wave" || e.batch != "b-1" || len(c.list) != 1 || c.batches["b-1"].jobs != 1 || len(c.labels) != 1 {
+	if e, _ := c.get("wave-k3f9m2q7"); e.label != "wave" || e.batch != "b-1" || len(c.list) != 1 || c.batches[batchKey{"ana", "b-1"}].jobs != 1 || len(c.labels) != 1 {
 		t.Errorf("submitted again: %+v; %d in the list, labels %v", e, len(c.list), c.labels)
 	}
 }

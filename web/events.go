@@ -2,17 +2,24 @@ package web
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"github.com/danielgtaylor/huma/v2/sse"
 )
 
 const eventsPath = "/v1/events"
 
-// heartbeat is how often a stream says that it is alive.
-const heartbeat = 10 * time.Second
+// heartbeat is how often a stream says that it is alive, checkEvery how often it
+// asks again whether its caller may listen. No event is sent where that was last
+// asked longer ago.
+const (
+	heartbeat  = 10 * time.Second
+	checkEvery = time.Second
+)
 
 // Alive is the event that says that a stream is alive though nothing happens.
 type Alive struct {
@@ -22,6 +29,12 @@ type Alive struct {
 // Lost is the last event of a stream whose reader was too slow: he asks for the
 // state and listens anew.
 type Lost struct {
+	Why string `json:"why"`
+}
+
+// Denied is the last event of a stream whose caller may listen no more: the
+// certificate has expired or was revoked.
+type Denied struct {
 	Why string `json:"why"`
 }
 
@@ -36,10 +49,11 @@ func (s *Server) eventRoute() {
 		OperationID: "events", Method: http.MethodGet, Path: eventsPath, Tags: []string{"jobs"}, Summary: "Follow the turns of jobs",
 		Description: "Server-sent events. With a job, the first event is its present state; then come turns as they are recorded. " +
 			"A stream that breaks is opened anew, and the state read again: no turn is sent twice, and those between are not sent. " +
-			"A reader who lets 256 turns wait is let go with a last event, lost.",
+			"A reader who lets 256 turns wait is let go with a last event, lost. A stream ends within 2 s after its caller's certificate " +
+			"has expired or the broker's list says that it is revoked, with a last event, denied, that says why.",
 		Errors:      []int{http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusTooManyRequests},
 		Middlewares: huma.Middlewares{s.opened},
-	}, map[string]any{"job": Job{}, "turn": Turn{}, "alive": Alive{}, "lost": Lost{}}, s.follow)
+	}, map[string]any{"job": Job{}, "turn": Turn{}, "alive": Alive{}, "lost": Lost{}, "denied": Denied{}}, s.follow)
 }
 
 // opened opens the stream before anything is answered, so that a refusal is
@@ -63,6 +77,14 @@ func (s *Server) opened(ctx huma.Context, next func(huma.Context)) {
 		return
 	}
 	defer s.feed.leave(x)
+	r, _ := humago.Unwrap(ctx)
+	x.again = func() error {
+		still, err := s.identify(r)
+		if err == nil && still != who {
+			err = fmt.Errorf("this is no longer %s", who.ID())
+		}
+		return err
+	}
 	next(huma.WithValue(ctx, streamKey{}, x))
 }
 
@@ -75,25 +97,44 @@ func (s *Server) follow(ctx context.Context, _ *eventsInput, send sse.Sender) {
 			first = j
 		}
 	}
-	if send.Data(first) != nil {
+	checked := time.Now()
+	allowed := func() bool {
+		if time.Since(checked) < checkEvery {
+			return true
+		}
+		if err := x.again(); err != nil {
+			s.count.denied.Inc()
+			_ = send.Data(Denied{err.Error()})
+			return false
+		}
+		checked = time.Now()
+		return true
+	}
+	say := func(event any) bool { return allowed() && send.Data(event) == nil }
+	if !say(first) {
 		return
 	}
-	beat := time.NewTicker(heartbeat)
+	beat, check := time.NewTicker(heartbeat), time.NewTicker(checkEvery)
 	defer beat.Stop()
+	defer check.Stop()
 	for {
 		select {
 		case t, open := <-x.turns:
 			if !open {
 				if x.lost {
-					_ = send.Data(Lost{"256 turns waited to be read; ask for the state and listen anew"})
+					say(Lost{"256 turns waited to be read; ask for the state and listen anew"})
 				}
 				return
 			}
-			if send.Data(t) != nil {
+			if !say(t) {
 				return
 			}
 		case <-beat.C:
-			if send.Data(Alive{s.clock()}) != nil {
+			if !say(Alive{s.clock()}) {
+				return
+			}
+		case <-check.C:
+			if !allowed() {
 				return
 			}
 		case <-ctx.Done():

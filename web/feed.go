@@ -56,7 +56,8 @@ type stream struct {
 	who   Caller
 	job   string // "": all that he sees
 	turns chan Turn
-	lost  bool // the feed has closed it: its reader was too slow
+	lost  bool         // the feed has closed it: its reader was too slow
+	again func() error // why its caller may listen no more
 }
 
 func newFeed(s *Server) *feed {
@@ -210,8 +211,6 @@ func (s *Server) note(x *fact) {
 		s.jobs.add(&bourse.Job{Name: v.Job, User: v.User})
 	case bourse.TxDecided:
 		s.count.decided(v)
-	case bourse.SubmissionRefused:
-		s.count.refused.WithLabelValues(string(v.Reason.Code)).Inc()
 	case bourse.JobsForgotten:
 		s.jobs.forget(v.Jobs)
 	}
@@ -286,6 +285,10 @@ func turnOf(b *broker.Broker, x agents.Fact) (job, turn string, why bourse.Reaso
 // let go: he reads the job's state when he comes again.
 func (f *feed) tell(t *Turn) {
 	if e, ok := f.s.jobs.get(t.Job.ID); ok {
+		if barred := f.s.opt.Barred; e.notify != "" && barred != nil && barred(e.user) {
+			f.s.hooks.sent.WithLabelValues("dropped").Inc()
+			e.notify = ""
+		}
 		f.s.hooks.tell(e.notify, t)
 	}
 	f.mu.Lock()

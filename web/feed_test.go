@@ -173,7 +173,7 @@ func TestFeed_WatchesAnewWhenTheHostEndsTheWatch(t *testing.T) {
 	}
 	h.mu.Unlock()
 	b := wave("batch-0001")
-	jobs, err := b.vocabulary(zero)
+	jobs, err := b.vocabulary(zero, b.suffixes())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,6 +251,26 @@ func TestWebhooks_TellInOrderSignedAndTryAgain(t *testing.T) {
 		t.Errorf("%d wrong signatures, deliveries %q", r.bad, r.ids)
 	}
 	eventually(t, func() bool { return testutil.ToFloat64(s.hooks.sent.WithLabelValues("delivered")) == 4 })
+}
+
+// Of the jobs of a user who is no member any more only the operator is told.
+func TestWebhooks_ABarredUsersAreNotTold(t *testing.T) {
+	t.Parallel()
+	h, r, own := world(t), newReceiver(t, ""), newReceiver(t, "")
+	s := brokerAPI(t, h, func(o *Options) {
+		o.Notify = Notify{URL: own.URL, Local: true, Retry: time.Millisecond}
+		o.Barred = func(user string) bool { return user == "ana" }
+	})
+	for _, who := range []string{ana, ben} {
+		b := wave("batch-0001")
+		b.Notify = r.URL
+		submit(t, s, who, b)
+	}
+	h.pass(bourse.Second)
+	eventually(t, func() bool { return len(strings.Fields(own.told())) == 8 && len(strings.Fields(r.told())) == 4 })
+	if n := testutil.ToFloat64(s.hooks.sent.WithLabelValues("dropped")); n != 4 {
+		t.Errorf("%v dropped, want 4", n)
+	}
 }
 
 func TestWebhooks_QueueAndTriesAreBounded(t *testing.T) {

@@ -33,7 +33,7 @@ func FuzzBatch_WhatIsLetThroughMakesSenseToTheBroker(f *testing.F) {
 				return
 			}
 		}
-		jobs, err := b.vocabulary(zero)
+		jobs, err := b.vocabulary(zero, b.suffixes())
 		if err != nil {
 			return
 		}

@@ -13,7 +13,6 @@ import (
 	"bourse"
 	"bourse/agents"
 	"bourse/broker"
-	"bourse/history/explain"
 )
 
 // Job is a job as its broker knows it.
@@ -156,15 +155,6 @@ type cancelOutput struct {
 	Body   Cancelled
 }
 
-// Explanation says why a job stands where it stands.
-type Explanation struct {
-	ID    string `json:"id"`
-	Words string `json:"words" doc:"for a terminal"`
-	Value any    `json:"value" doc:"the same for programs"`
-}
-
-type explainOutput struct{ Body Explanation }
-
 func (s *Server) jobRoutes() {
 	s.submitRoute()
 	tags := []string{"jobs"}
@@ -188,10 +178,7 @@ func (s *Server) jobRoutes() {
 			"202: that goes on by itself; ask again to hear of the refund.", Errors: errs,
 		Responses: map[string]*huma.Response{"202": {Description: "Recorded; its sites have not all answered yet"}},
 	}, s.cancel)
-	huma.Register(s.api, huma.Operation{
-		OperationID: "explain", Method: http.MethodGet, Path: "/v1/jobs/{id}/explanation", Tags: tags,
-		Summary: "Say why a job stands where it stands", Errors: append(errs, http.StatusNotImplemented),
-	}, s.explain)
+	s.explainRoute(errs)
 }
 
 // asBroker calls f in a turn of the broker.
@@ -361,30 +348,4 @@ func (s *Server) recorded(id string, asked error) error {
 		return s.unanswered(asked)
 	}
 	return err
-}
-
-// explainExtra is how much longer than for the agent one may wait for an
-// explanation: it reads a journal, and one question comes after the other. It
-// ends before the server gives up writing the answer.
-const explainExtra = 15 * time.Second
-
-func (s *Server) explain(ctx context.Context, in *jobInput) (*explainOutput, error) {
-	e, err := s.resolve(ctx, in.ID)
-	if err != nil {
-		return nil, err
-	}
-	if s.opt.Explain == nil {
-		return nil, huma.Error501NotImplemented("this broker explains nothing; bourse journal show on its journal has the facts")
-	}
-	ctx, stop := context.WithTimeout(ctx, s.opt.Limits.Wait+explainExtra)
-	defer stop()
-	words, value, err := s.opt.Explain(ctx, e.id)
-	var unknown *explain.ErrUnknown
-	switch {
-	case errors.As(err, &unknown):
-		return nil, huma.Error404NotFound(fmt.Sprintf("the journal holds nothing of %s any more: %v", e.id, err))
-	case err != nil:
-		return nil, s.unanswered(err)
-	}
-	return &explainOutput{Explanation{ID: e.id, Words: words, Value: value}}, nil
 }

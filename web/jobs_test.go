@@ -197,16 +197,20 @@ func TestExplain_IsTheProcessesToGive(t *testing.T) {
 	t.Parallel()
 	h := world(t)
 	for _, c := range []struct {
-		give func(context.Context, string) (string, any, error)
+		give Explain
 		want int
 		word string
 	}{
 		{nil, http.StatusNotImplemented, "journal show"},
-		{func(_ context.Context, job string) (string, any, error) { return "because of " + job, 7, nil }, http.StatusOK, "because of wave-"},
-		{func(_ context.Context, job string) (string, any, error) {
+		{func(_ context.Context, job string, since bourse.Time) (string, any, error) {
+			return fmt.Sprintf("because of %s since %v", job, since), 7, nil
+		}, http.StatusOK, "because of wave-"},
+		{func(_ context.Context, job string, _ bourse.Time) (string, any, error) {
 			return "", nil, &explain.ErrUnknown{Job: job}
 		}, http.StatusNotFound, "holds nothing"},
-		{func(context.Context, string) (string, any, error) { return "", nil, errors.New("disk gone") }, http.StatusServiceUnavailable, "disk gone"},
+		{func(context.Context, string, bourse.Time) (string, any, error) {
+			return "", nil, errors.New("disk gone")
+		}, http.StatusServiceUnavailable, "disk gone"},
 	} {
 		s := brokerAPI(t, h, func(o *Options) { o.Explain = c.give })
 		submit(t, s, ana, wave("batch-0001"))

@@ -17,8 +17,11 @@ func init() {
 	huma.DefaultArrayNullable = false
 	plain := huma.NewError
 	huma.NewError = func(status int, message string, errs ...error) huma.StatusError {
-		if message == "validation failed" && len(errs) > 0 {
+		switch {
+		case message == "validation failed" && len(errs) > 0:
 			message = reworded(errs[0])
+		case status == http.StatusRequestTimeout:
+			message = fmt.Sprintf("the body comes too slowly: after %v at least %d bytes a second must have come; send smaller batches", bodyGrace, bodyRate)
 		}
 		for i, err := range errs {
 			if d, ok := err.(huma.ErrorDetailer); ok {

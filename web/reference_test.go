@@ -67,8 +67,9 @@ configuration asks for it, by plain HTTP to programs of the same machine. The co
 
 A batch carries an identity that its client has made at random. The same batch under the same identity changes nothing and gets the same
 answer, also after a restart of the broker, for as long as the broker keeps one of its jobs (seven days after its end). So a client whose answer
-was lost sends it again. Other content under the identity is refused with 409. A job's ID is its name, a dash and eight letters that follow from the
-batch's identity; wherever an ID is wanted, the name will do while only one job of the caller's has it.
+was lost sends it again. Other content under the identity is refused with 409. Identities belong to users: those of other users are never in the
+way, and nobody is told of them; what an operator submits in users' names counts as theirs. A job's ID is its name, a dash and eight letters that
+follow from the batch's identity and the job's user (in journals of older brokers from the identity alone; such IDs stay as they are); wherever an ID is wanted, the name will do while only one job of the caller's has it.
 
 ## Webhooks
 
@@ -77,6 +78,8 @@ The ` + "`notify`" + ` address of a batch, and one of the broker's own configura
 all; at least once while the process lives, not beyond its end, so whoever must know asks for the state. ` + "`Bourse-Delivery`" + ` names a delivery:
 the second try has the name of the first. ` + "`Bourse-Signature: t=UNIX,v1=HEX`" + ` is the HMAC-SHA256 of ` + "`UNIX.BODY`" + ` under the configured secret.
 The address is kept in the broker's journal, with the job. Only https is called, and no address of the broker's machine or of private networks, unless the broker's operator allows them.
+While the broker's list of revoked members has a user by name (` + "`user/NAME`" + `), webhooks of that user's jobs are not told; a certificate that
+is revoked by its number, or has expired, changes nothing for them, because the user may have another.
 
 ## Bounds
 
@@ -88,9 +91,15 @@ The address is kept in the broker's journal, with the job. Only https is called,
 | rows of a page | 500 | the page names the next |
 | steps of an offer shown | 200 | ` + "`more`" + ` is set |
 | requests at once | 256 | 503, counted (` + "`bourse_api_busy_total`" + `); health and metrics always get through |
+| requests at once of one caller | a user 32, an operator 128 | 429, counted; others are served |
+| explanations at once | 4, of a user 1, of an operator 2 | 503, of one caller 429, counted; ` + "`Retry-After`" + ` says when to come again |
+| connections of one caller | a user 64, an operator 256 | 429 to the first request on one more, which is closed |
+| how slowly a body may come | 5 s, and a second more for every 64 KiB that have come | 408, and the connection is closed |
+| refusals of jobs in the broker's journal, in an hour | 100 of a user, 5,000 of all | they are answered and counted (` + "`bourse_submissions_refused_total`" + `), not recorded |
 | the wait for the agent | 10 s | 503; a submission or a cancellation may be on record all the same: repeat it |
 | event streams at once | 256, of one caller 32 | 429, counted |
-| turns that wait for a slow reader | 256 | his stream ends with the event ` + "`lost`" + `, counted |
+| turns that wait for a slow reader | 256 | the stream ends with the event ` + "`lost`" + `, counted |
+| an event stream whose caller's certificate has expired or is revoked | asked every second, and before an event is sent on an older answer | the stream ends with the event ` + "`denied`" + `, which says why |
 | facts that wait to be told | 8,192 | they are not told to streams and webhooks, counted (` + "`bourse_api_facts_untold_total`" + `) |
 | turns that wait for a webhook | 256 | dropped, counted (` + "`bourse_webhook_deliveries_total`" + `) |
 | webhook addresses at once | 64 | turns for others are dropped, counted |

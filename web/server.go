@@ -37,15 +37,16 @@ type Options struct {
 	Identify Identify  // Anybody for plain loopback
 	Log      zerolog.Logger
 
-	// Explain answers why a job of the broker stands where it stands, in words
-	// for a terminal and as a value for programs; nil: 501.
-	Explain func(ctx context.Context, job string) (words string, value any, err error)
+	Explain Explain // nil: 501
 	// Ready says why the process cannot serve yet; nil: it can once its agent
 	// answers.
 	Ready func() error
 	// Collectors add what the process counts to /metrics: its host, its journal,
 	// its network, its certificate.
 	Collectors []prometheus.Collector
+	// Barred says that a user is no member any more, whatever the certificate: the
+	// webhooks of that user's jobs are not told. nil: nobody is.
+	Barred func(user string) bool
 	// Notify tells users' webhooks; the zero value delivers to https only.
 	Notify Notify
 
@@ -57,10 +58,14 @@ type Limits struct {
 	Body      int64         // bytes of a request's body; 1 MiB. A batch may have four times as many.
 	BatchJobs int           // jobs of a batch, up to the default, 5,000
 	Page      int           // rows of a page, up to the default, 500
-	Requests  int           // at once, streams not counted; 256. More are answered 503.
+	Requests  int           // at once, streams not counted; 256. More are answered 503; more than its share of one caller 429.
 	Streams   int           // event streams at once; 256, of one caller an eighth
+	Explains  int           // explanations at once, each of which may keep a processor busy for seconds; 4
 	Wait      time.Duration // for the agent; 10 s
 }
+
+// answerTime is how long an answer may take beside the wait for the agent.
+const answerTime = 20 * time.Second
 
 func (l Limits) filled() Limits {
 	fill := func(n *int, def int) {
@@ -78,17 +83,23 @@ func (l Limits) filled() Limits {
 	fill(&l.Page, 500)
 	fill(&l.Requests, 256)
 	fill(&l.Streams, 256)
+	fill(&l.Explains, 4)
 	return l
 }
 
 // Server serves the API of one agent.
 type Server struct {
-	opt   Options
-	mux   *http.ServeMux
-	api   huma.API
-	http  *http.Server
-	count *counters
-	slots chan struct{} // a place for each request under way
+	opt     Options
+	mux     *http.ServeMux
+	api     huma.API
+	http    *http.Server
+	count   *counters
+	slots   chan struct{} // a place for each request under way
+	callers tally         // the places of each caller
+	conns   connections
+
+	explains  chan struct{} // a place for each explanation under way
+	explainer tally         // the places of each caller
 
 	base context.Context // ends with the server: event streams end with it
 	stop context.CancelFunc
@@ -138,18 +149,21 @@ func newServer(opt Options, title string) (*Server, error) {
 		return nil, errors.New("web: nothing says who callers are; give certificates, or Anybody for plain loopback")
 	}
 	opt.Limits = opt.Limits.filled()
-	s := &Server{opt: opt, mux: http.NewServeMux(), count: newCounters(), slots: make(chan struct{}, opt.Limits.Requests)}
+	s := &Server{opt: opt, mux: http.NewServeMux(), count: newCounters(), slots: make(chan struct{}, opt.Limits.Requests),
+		explains: make(chan struct{}, opt.Limits.Explains)}
 	s.base, s.stop = context.WithCancel(context.Background())
 	s.api = humago.New(s.mux, apiConfig(title))
-	s.api.UseMiddleware(s.identified)
+	s.api.UseMiddleware(s.counted)
 	s.common()
 	s.http = &http.Server{
-		Handler:           s.bounded(http.NewCrossOriginProtection().Handler(s.mux)),
+		Handler:           s.admitted(http.NewCrossOriginProtection().Handler(s.mux)),
 		ReadHeaderTimeout: 5 * time.Second,
-		WriteTimeout:      opt.Limits.Wait + 20*time.Second, // event streams move theirs on
+		WriteTimeout:      opt.Limits.Wait + answerTime, // bodies and event streams move theirs on
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
 		BaseContext:       func(net.Listener) context.Context { return s.base },
+		ConnContext:       s.conns.opened,
+		ConnState:         s.conns.changed,
 		ErrorLog:          log.New(&refusals{log: opt.Log}, "", 0),
 	}
 	return s, nil
@@ -197,30 +211,6 @@ func (s *Server) Close(ctx context.Context) {
 		s.stop()
 		if err := s.http.Shutdown(ctx); err != nil {
 			_ = s.http.Close()
-		}
-	})
-}
-
-// bounded answers 503 to requests beyond Limits.Requests. Event streams give
-// their place back and are bounded by themselves; a scrape and a health check
-// always get through.
-func (s *Server) bounded(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Content-Type-Options", "nosniff")
-		w.Header().Set("Cache-Control", "no-store")
-		switch r.URL.Path {
-		case "/healthz", "/readyz", "/metrics", eventsPath:
-			next.ServeHTTP(w, r)
-			return
-		}
-		select {
-		case s.slots <- struct{}{}:
-			defer func() { <-s.slots }()
-			next.ServeHTTP(w, r)
-		default:
-			s.count.busy.Inc()
-			w.Header().Set("Retry-After", "1")
-			sendProblem(w, http.StatusServiceUnavailable, "too many requests at once; try again in a second")
 		}
 	})
 }

@@ -115,3 +115,25 @@ func TestSite_OperatorsDrainMaintainCloseAndOpen(t *testing.T) {
 		t.Errorf("after all is ended: %+v", state)
 	}
 }
+
+// What an operator writes is shown to those who are refused, and to other
+// operators: none of it does anything to their terminals.
+func TestSite_WishesWithCharactersThatCannotBeSeenAreRefused(t *testing.T) {
+	t.Parallel()
+	s := siteAPI(t, world(t))
+	for _, c := range []struct {
+		path string
+		wish any
+		want string
+	}{
+		{"/v1/drain", DrainWish{Why: "new\x1b[2J switch"}, "body.why: \"new\\x1b[2J switch\": character 4 is U+001B"},
+		{"/v1/close", CloseWish{User: "ben\u009b1m"}, "body.user"},
+		{"/v1/open", OpenWish{VO: "vo\u202e1"}, "body.vo"},
+		{"/v1/maintenance", MaintenanceWish{Name: "disks\n", Group: "main", End: "1h"}, "body.name"},
+	} {
+		var p problem
+		if code := call(t, s, olga, "POST", c.path, c.wish, &p); code != 422 || !strings.Contains(p.Detail, c.want) {
+			t.Errorf("%s: %d %q, want %q", c.path, code, p.Detail, c.want)
+		}
+	}
+}

@@ -7,8 +7,8 @@ import (
 	"net"
 	"net/url"
 	"strings"
-	"unicode/utf8"
 
+	"bourse"
 	"bourse/agents"
 )
 
@@ -95,14 +95,13 @@ func validVO(name string) error {
 
 // validName holds a member's name to what configuration files accept.
 func validName(name string) error {
-	control := func(r rune) bool { return r < ' ' || r == 0x7f }
 	switch {
 	case name == "" || len(name) > maxName:
 		return fmt.Errorf("%q: a name of 1 to %d characters is wanted", name, maxName)
-	case strings.TrimSpace(name) != name || strings.ContainsFunc(name, control) || !utf8.ValidString(name):
-		return fmt.Errorf("%q: a name without control characters and without blanks around it is wanted", name)
+	case strings.TrimSpace(name) != name:
+		return fmt.Errorf("%q: a name without blanks around it is wanted", name)
 	}
-	return nil
+	return bourse.CheckText(name)
 }
 
 // errNotOurs says that a URI is of another scheme: no identity, and no harm.

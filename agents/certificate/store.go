@@ -199,6 +199,12 @@ func (s *Store) Identity() Identity { return s.state.Load().identity }
 // same and the peer's certificate has not expired.
 func (s *Store) Current() uint64 { return s.current().number }
 
+// Barred reports whether the list of revoked ones has a member by name, whatever
+// the certificate.
+func (s *Store) Barred(role Role, name string) bool {
+	return s.current().revoked.members[string(role)+"/"+name]
+}
+
 // Self says what peers will have against the own certificate by now, as far as
 // can be seen from here; nil if nothing.
 func (s *Store) Self() error { return s.state.Load().self(s.now()) }

@@ -206,6 +206,25 @@ func TestExplain_SaysAtBothEndsWhoseCertificateIsRefused(t *testing.T) {
 	}
 }
 
+func TestStore_BarsAMemberThatIsListedByName(t *testing.T) {
+	t.Parallel()
+	a := newAuthority(t, "atlas")
+	issue(t, a, Broker, "vo1")
+	s, err := Load(In(a.dir, Broker, "vo1"), Options{Now: at(noon)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Barred(User, "ana") {
+		t.Error("barred without a list")
+	}
+	if err := os.WriteFile(a.path(revokedFile), []byte("user/ana\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = Load(In(a.dir, Broker, "vo1"), Options{Now: at(noon)}); err != nil || !s.Barred(User, "ana") || s.Barred(Operator, "ana") || s.Barred(User, "ben") {
+		t.Errorf("%v: who is barred is not who is listed", err)
+	}
+}
+
 func TestStore_ReadsAgainWhatHasChangedWithoutARestart(t *testing.T) {
 	t.Parallel()
 	a := newAuthority(t, "atlas")

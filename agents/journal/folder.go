@@ -89,6 +89,9 @@ func (d *Folder) Names() ([]string, error) {
 // Read returns the whole of a file.
 func (d *Folder) Read(name string) ([]byte, error) { return os.ReadFile(d.file(name)) }
 
+// Open opens a file for reading, whoever writes it.
+func (d *Folder) Open(name string) (File, error) { return os.Open(d.file(name)) }
+
 // Append writes at the end of a file, and keeps it open for the next time.
 func (d *Folder) Append(name string, data []byte) error {
 	if d.name != name {

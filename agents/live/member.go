@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"bourse"
 	"bourse/agents"
 )
 
@@ -114,11 +115,11 @@ func checkAgent(id agents.ID) error {
 		return fmt.Errorf("agent %.150q is not of the form site:NAME or broker:NAME with at most %d bytes", string(id), nameMax)
 	}
 	for _, r := range name {
-		if r <= ' ' || r == '#' || r == 0x7f {
-			return errors.New("agent " + strconv.Quote(string(id)) + " has a space, a # or a control character in its name")
+		if r == ' ' || r == '#' {
+			return errors.New("agent " + strconv.Quote(string(id)) + " has a space or a # in its name")
 		}
 	}
-	return nil
+	return bourse.CheckText(name) // it is shown to people
 }
 
 // metaReader takes numbers and texts from metadata; bad once they run out.

@@ -52,7 +52,7 @@ func newFederation(t *testing.T) *federation {
 	}
 	add("broker:vo1", broker.New(cfg))
 	api, err := web.NewBroker(web.Options{Host: h, Agent: "broker:vo1", Identify: web.Anybody,
-		Explain: func(_ context.Context, job string) (string, any, error) {
+		Explain: func(_ context.Context, job string, _ bourse.Time) (string, any, error) {
 			return "because of " + job, map[string]string{"job": job}, nil
 		}})
 	if err != nil {

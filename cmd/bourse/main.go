@@ -5,7 +5,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 )
 
@@ -17,26 +16,11 @@ func main() {
 	if out.err != nil {
 		err = failed(out.err)
 	}
+	out.flush()
 	if err != nil && err.Error() != "" {
-		fmt.Fprintln(os.Stderr, "bourse:", err)
+		fmt.Fprintf(os.Stderr, "bourse: %s\n", visible(err.Error()))
 	}
 	os.Exit(exitCode(err))
-}
-
-// output remembers that results could not be written, as on a full disk: then
-// the command has failed, whether it looked or not.
-type output struct {
-	w   io.Writer
-	err error
-}
-
-// Write fails for good at the first error.
-func (o *output) Write(b []byte) (n int, err error) {
-	if o.err != nil {
-		return 0, o.err
-	}
-	n, o.err = o.w.Write(b)
-	return n, o.err
 }
 
 // failure is an error that is not the caller's fault: exit 1 instead of 2.

@@ -180,10 +180,21 @@ func (f *processFlags) newProcess(cmd *cobra.Command, cfg *configs.Process, name
 	return p, err
 }
 
+// visibleMessage has a console show no commands to itself: a message may hold words
+// of a peer. Other fields are quoted.
+func visibleMessage(event map[string]any) error {
+	if words, ok := event[zerolog.MessageFieldName].(string); ok {
+		event[zerolog.MessageFieldName] = visible(words)
+	}
+	return nil
+}
+
 // newLog logs for people on a terminal, in lines of JSON elsewhere.
 func newLog(w io.Writer, level zerolog.Level) zerolog.Logger {
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		w = zerolog.NewConsoleWriter(func(c *zerolog.ConsoleWriter) { c.Out, c.TimeFormat = f, "15:04:05.000" })
+		w = zerolog.NewConsoleWriter(func(c *zerolog.ConsoleWriter) {
+			c.Out, c.TimeFormat, c.FormatPrepare = f, "15:04:05.000", visibleMessage
+		})
 	}
 	stamp := zerolog.HookFunc(func(e *zerolog.Event, _ zerolog.Level, _ string) {
 		e.Str(zerolog.TimestampFieldName, time.Now().UTC().Format("2006-01-02T15:04:05.000Z07:00"))
@@ -272,6 +283,7 @@ func (p *process) webOptions() web.Options {
 	o := web.Options{Host: p.host, Agent: p.name, Identify: web.Anybody, Log: p.log, Collectors: []prometheus.Collector{&processMetrics{p}}}
 	if p.store != nil {
 		o.Ready, o.Identify = p.store.Self, web.ByCertificate(p.store)
+		o.Barred = func(user string) bool { return p.store.Barred(certificate.User, user) }
 	}
 	return o
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -92,6 +93,7 @@ func (c *submitting) run(ctx context.Context, file string, out, messages io.Writ
 	if batch.ID == "" {
 		batch.ID = client.NewBatchID()
 	}
+	messages = &output{w: messages}               // names, and what the broker says of them
 	fmt.Fprintf(messages, "batch %s\n", batch.ID) // before the call: who cannot see the answer can repeat it
 	answer, err := api.Submit(ctx, batch)
 	if err != nil {
@@ -113,7 +115,7 @@ func (c *submitting) tell(ctx context.Context, api *client.Client, answer web.Ba
 	var list []web.Job
 	if c.wait != "" && lost < len(answer.Jobs) {
 		var err error
-		if list, err = c.settle(ctx, api, answer.ID); err != nil {
+		if list, err = c.settle(ctx, api, answer); err != nil {
 			return refused(err)
 		}
 	}
@@ -154,13 +156,19 @@ func (c *submitting) tell(ctx context.Context, api *client.Client, answer web.Ba
 }
 
 // settle asks until every job of a batch is placed, or has ended, or is given
-// up: soon at first, then every second.
-func (c *submitting) settle(ctx context.Context, api *client.Client, batch string) ([]web.Job, error) {
+// up: soon at first, then every second. An operator sees batches of the same
+// identity that are of other users, which are left out.
+func (c *submitting) settle(ctx context.Context, api *client.Client, answer web.BatchAnswer) ([]web.Job, error) {
+	own := map[string]bool{}
+	for _, j := range answer.Jobs {
+		own[j.ID] = j.Taken
+	}
 	for wait := 20 * time.Millisecond; ; wait = min(wait*3/2, time.Second) {
-		list, err := api.Jobs(ctx, client.Filter{Batch: batch})
+		list, err := api.Jobs(ctx, client.Filter{Batch: answer.ID})
 		if err != nil {
 			return nil, err
 		}
+		list = slices.DeleteFunc(list, func(j web.Job) bool { return !own[j.ID] })
 		open := 0
 		for i := range list {
 			if s := list[i].State; !over(s) && (s != "placed" || c.wait == "done") {

@@ -209,7 +209,7 @@ func (p *prefixed) line(name string, line []byte) {
 	f, ok := p.out.(*os.File)
 	plain := !ok || !term.IsTerminal(int(f.Fd()))
 	fmt.Fprintf(p.out, "%-8s ", name)
-	c := zerolog.ConsoleWriter{Out: p.out, NoColor: plain, TimeFormat: "15:04:05.000"}
+	c := zerolog.ConsoleWriter{Out: p.out, NoColor: plain, TimeFormat: "15:04:05.000", FormatPrepare: visibleMessage}
 	if _, err := c.Write(line); err == nil {
 		return
 	}

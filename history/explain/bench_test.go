@@ -3,11 +3,111 @@ package explain
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"bourse"
 	"bourse/agents"
+	"bourse/agents/journal"
 )
+
+// largeJournal is a folder with the journal of a broker of 20 sites: a job, placed
+// in a cycle of its own, and then 250 MB of others' cycles, with what is free at the
+// sites in 100 steps each, and of others' jobs.
+func largeJournal(b *testing.B) *journal.Folder {
+	b.Helper()
+	folder := b.TempDir()
+	g := newGrid(b)
+	g.cfg.Explain, g.cfg.Horizon = 1<<30, 7*bourse.Day
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range 20 {
+		s := g.site(fmt.Sprintf("s%03d", i), 256, bourse.Price(500_000+rng.IntN(2_000_000)))
+		for range 50 {
+			from := bourse.Time(rng.IntN(600_000)) * sec
+			s.free.Add(from, from.Add(bourse.Duration(1+rng.IntN(40_000))*bourse.Second), -1)
+		}
+	}
+	g.start()
+	g.submit(job("wave-abcdefgh", 4, bourse.Hour, 100*bourse.Credit))
+	g.run(0)
+	disk, err := journal.OpenFolder(folder)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = disk.Close() })
+	j, err := journal.Open(disk, journal.Options{Agent: "broker:vo1"}, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var seen bourse.CycleSeen
+	for at, f := range g.journal() {
+		if f, ok := f.(bourse.CycleSeen); ok {
+			seen = f
+		}
+		if err := j.Append(at, f); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for i := 0; i%64 > 0 || size(b, folder) < 250_000_000; i++ {
+		at := g.now.Add(bourse.Duration(i) * bourse.Second)
+		seen.Cycle, seen.Jobs = uint64(i+2), []bourse.CycleJob{{Name: fmt.Sprintf("job%d-abcdefgh", i)}}
+		facts := []agents.Fact{seen, bourse.CyclePlanned{Cycle: seen.Cycle}}
+		for k := range 10 {
+			tx := bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: uint64(10*i + k + 10)}
+			leg, name := bourse.LegID{Tx: tx}, fmt.Sprintf("job%d-%d", i, k)
+			facts = append(facts, bourse.JobSubmitted{Job: job(name, 4, bourse.Hour, 100*bourse.Credit)},
+				bourse.TxBegun{Tx: tx, Job: name, Sites: []string{"north"}, Legs: []bourse.Leg{{Group: "main"}}, Limits: []bourse.Credits{1}},
+				bourse.LegPriced{Leg: leg}, bourse.TxDecided{Tx: tx, Job: name, Commit: true}, bourse.LegClosed{Leg: leg, Commit: true})
+		}
+		for _, f := range append(facts, bourse.CycleClosed{Cycle: seen.Cycle}) {
+			if err := j.Append(at, f); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	if err := j.Sync(); err != nil {
+		b.Fatal(err)
+	}
+	return disk
+}
+
+// size is how many bytes the first segment has.
+func size(b *testing.B, folder string) int64 {
+	info, err := os.Stat(filepath.Join(folder, "00000001.journal"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return info.Size()
+}
+
+// BenchmarkExplain_Journal250MB is an explanation of a job whose facts stand at the
+// beginning of a long journal: all of it decoded, and what a sieve finds of it.
+func BenchmarkExplain_Journal250MB(b *testing.B) {
+	disk := largeJournal(b)
+	b.Run("decoded", func(b *testing.B) {
+		facts := 0
+		for b.Loop() {
+			facts = 0
+			_, err := Explain(func(yield func(bourse.Time, agents.Fact) bool) {
+				_, _ = journal.Read(disk, journal.NewCodec(), func(r journal.Record) error {
+					facts++
+					yield(r.At, r.Fact)
+					return nil
+				})
+			}, "wave-abcdefgh", Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(facts), "facts")
+	})
+	b.Run("sieved", func(b *testing.B) {
+		for b.Loop() {
+			sifted(b, disk, 0, "wave-abcdefgh")
+		}
+	})
+}
 
 // BenchmarkExplain_LongJournal is a look at a million facts of other jobs.
 func BenchmarkExplain_LongJournal(b *testing.B) {

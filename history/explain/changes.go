@@ -71,7 +71,7 @@ func (x *examiner) goal() string {
 // plan plans the cycle again with a change; nil when the bound on that is
 // reached, or the change makes no sense.
 func (x *examiner) plan(c broker.Change) *broker.Outcome {
-	if x.spent >= x.options.Reruns || x.work+x.each > x.options.Work && x.spent > 0 {
+	if x.options.Stop != nil && x.options.Stop() || x.spent >= x.options.Reruns || x.work+x.each > x.options.Work && x.spent > 0 {
 		x.out = true
 		return nil
 	}

@@ -22,6 +22,8 @@ type Options struct {
 	// Options is how many alternatives are shown, beside the one chosen and the
 	// runner-up; 0: 10.
 	Options int
+	// Stop is asked before each rerun; true: what was found so far must do. nil: never.
+	Stop func() bool
 }
 
 // Explanation says why a job got what it got. Times are in seconds since zero

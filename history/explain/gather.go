@@ -204,7 +204,7 @@ func (g *gatherer) turn(u Turn) {
 	switch u.What {
 	case Taken:
 		*g.history = history{job: g.job, known: true, submitted: g.submitted, at: u.At, offered: g.offered, latest: g.latest, turns: []Turn{u},
-			first: g.first, last: g.last, facts: g.facts, image: g.image}
+			first: g.first, last: g.last, facts: g.facts} // from its beginning, whatever was before
 		become("waiting")
 	case NotTaken:
 		if g.state == "" {

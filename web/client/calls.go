@@ -263,6 +263,11 @@ func hand(name string, data []byte, see func(Event) error) error {
 	case "turn":
 		e.Turn = &web.Turn{}
 		err = json.Unmarshal(data, e.Turn)
+	case "denied":
+		var d web.Denied
+		if err = json.Unmarshal(data, &d); err == nil {
+			return &Problem{Status: http.StatusForbidden, Detail: d.Why}
+		}
 	default:
 		return nil
 	}

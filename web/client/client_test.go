@@ -113,6 +113,22 @@ func TestFollow_OpensABrokenStreamAnew(t *testing.T) {
 	}
 }
 
+// A stream that ends because its caller may listen no more is not opened anew.
+func TestFollow_EndsWithTheReasonWhenItIsDenied(t *testing.T) {
+	t.Parallel()
+	opened := 0
+	c := plain(t, func(w http.ResponseWriter, _ *http.Request) {
+		opened++
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprint(w, "event: alive\ndata: {}\n\nevent: denied\ndata: {\"why\":\"serial 5a1d is revoked\"}\n\n")
+	})
+	err := c.Follow(t.Context(), "", func(Event) error { return errors.New("nothing is to be seen") })
+	var p *Problem
+	if !errors.As(err, &p) || p.Status != http.StatusForbidden || err.Error() != "serial 5a1d is revoked" || opened != 1 {
+		t.Errorf("%v after %d streams", err, opened)
+	}
+}
+
 func TestContext_RefusesWhatDoesNotFit(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

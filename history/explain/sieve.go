@@ -1,0 +1,199 @@
+package explain
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// Sieve finds those facts of a broker's journal that an explanation of a job
+// follows from, by looking at their text: Explain of these says what Explain of all
+// says. It keeps eight bytes for each of the job's own facts, and a bounded number
+// of cycles.
+//
+// A fact is the job's own if it names the job or a transaction of it. Of the
+// cycles that the job took part in, the detail of the latest is wanted and of those
+// that have placed it; of the others that of the latest few, for what sites have
+// offered since.
+type Sieve struct {
+	job    string
+	name   []byte          // the job's, as facts have it
+	txs    map[string]*lap // transactions of the job, as facts have them, and the cycle they began in
+	wanted []uint64
+	ends   [2]uint64 // the first record and the last
+	any    bool
+	now    *lap
+	own    []*lap
+	others []*lap
+}
+
+// lap is where the records of one cycle stand, 0 for none: no fact stands at the
+// beginning of a file.
+type lap struct {
+	seen, planned, closed uint64
+	own                   bool // the job took part in it
+	placed                bool // and was placed
+}
+
+// Bounds on the cycles whose detail is wanted.
+const (
+	ownLaps   = 10 // as many as are listed
+	otherLaps = 16
+)
+
+// NewSieve returns a sieve for the facts of a job.
+func NewSieve(job string) *Sieve {
+	return &Sieve{job: job, name: asText(job), txs: map[string]*lap{}, now: &lap{}}
+}
+
+// asText is a value as facts have it.
+func asText(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(err) // a name or an identity
+	}
+	return bytes.TrimSpace(b.Bytes())
+}
+
+// role is what a kind of facts is to a sieve.
+type role int
+
+const (
+	naming role = iota + 1 // names a job
+	trying                 // names a job that a cycle looks at
+	ofTx                   // names a transaction
+	seen                   // the parts of a cycle
+	planned
+	closed
+	image
+)
+
+var roles = map[string]role{
+	bourse.JobSubmitted{}.Kind(): naming, bourse.SubmissionRefused{}.Kind(): naming, bourse.JobBroken{}.Kind(): naming,
+	bourse.JobCancelled{}.Kind(): naming, bourse.LegAdopted{}.Kind(): naming, bourse.JobsForgotten{}.Kind(): naming,
+	bourse.JobPostponed{}.Kind(): trying, bourse.TxBegun{}.Kind(): trying,
+	bourse.TxDecided{}.Kind(): ofTx, bourse.TxReversed{}.Kind(): ofTx, bourse.LegPriced{}.Kind(): ofTx,
+	bourse.LegClosed{}.Kind(): ofTx, bourse.LegDone{}.Kind(): ofTx, bourse.LegStarted{}.Kind(): ofTx,
+	bourse.CycleSeen{}.Kind(): seen, bourse.CyclePlanned{}.Kind(): planned, bourse.CycleClosed{}.Kind(): closed,
+	bourse.BrokerImage{}.Kind(): image,
+}
+
+// Look is shown the text of every fact, in order, and where it stands; true: Learn
+// is to be shown the fact itself.
+func (s *Sieve) Look(place uint64, kind string, text []byte) (learn bool) {
+	if !s.any {
+		s.any, s.ends[0] = true, place
+	}
+	s.ends[1] = place
+	what := roles[kind]
+	switch what {
+	case closed:
+		s.now.closed = place
+		s.close()
+		return false
+	case ofTx:
+		tx := txIn(text)
+		if s.txs[string(tx)] == nil {
+			return false
+		}
+		s.wanted = append(s.wanted, place)
+		return kind == bourse.TxDecided{}.Kind()
+	case 0:
+		return false
+	case seen:
+		if s.now.seen != 0 {
+			s.close()
+		}
+		s.now.seen = place
+	case planned:
+		s.now.planned = place
+	}
+	if !bytes.Contains(text, s.name) {
+		return false
+	}
+	if what == seen || what == planned {
+		s.now.own = true
+		return false
+	}
+	s.wanted = append(s.wanted, place)
+	s.now.own = s.now.own || what == trying
+	return kind == bourse.TxBegun{}.Kind() || kind == bourse.LegAdopted{}.Kind() || what == image
+}
+
+// Learn is shown the facts that tell of the job's transactions.
+func (s *Sieve) Learn(_ uint64, f agents.Fact) {
+	switch f := f.(type) {
+	case bourse.TxBegun:
+		if f.Job == s.job {
+			s.txs[string(asText(f.Tx))] = s.now
+		}
+	case bourse.LegAdopted:
+		if key := string(asText(f.Leg.Tx)); f.Job == s.job && s.txs[key] == nil {
+			s.txs[key] = &lap{}
+		}
+	case bourse.BrokerImage:
+		for i := range f.Txs {
+			if key := string(asText(f.Txs[i].Tx)); f.Txs[i].Job == s.job && s.txs[key] == nil {
+				s.txs[key] = &lap{}
+			}
+		}
+	case bourse.TxDecided:
+		if f.Commit {
+			s.txs[string(asText(f.Tx))].placed = true
+		}
+	}
+}
+
+// txIn is the first transaction that a fact names, nil if it names none.
+func txIn(text []byte) []byte {
+	const before = `"tx":`
+	at := bytes.Index(text, []byte(before))
+	if at < 0 {
+		return nil
+	}
+	text = text[at+len(before):]
+	end := bytes.Index(text, []byte(`"seq":`)) // the last of it
+	if end < 0 {
+		return nil
+	}
+	return text[:end+bytes.IndexByte(text[end:], '}')+1]
+}
+
+// close ends the cycle under way.
+func (s *Sieve) close() {
+	l := s.now
+	s.now = &lap{}
+	if !l.own {
+		if s.others = append(s.others, l); len(s.others) > otherLaps {
+			s.others = slices.Delete(s.others, 0, 1)
+		}
+		return
+	}
+	s.own = append(s.own, l)
+	for i := 0; len(s.own) > ownLaps && i < len(s.own)-ownLaps; i++ {
+		if old := s.own[i]; !old.placed {
+			s.wanted = append(s.wanted, old.closed) // what it has come to stays, without the detail
+			s.own = slices.Delete(s.own, i, i+1)
+			break
+		}
+	}
+}
+
+// Wanted returns the places of the facts that an explanation follows from,
+// ascending.
+func (s *Sieve) Wanted() []uint64 {
+	all := append(slices.Clone(s.wanted), s.ends[:]...)
+	for _, laps := range [][]*lap{s.own, s.others, {s.now}} {
+		for _, l := range laps {
+			all = append(all, l.seen, l.planned, l.closed)
+		}
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	return slices.DeleteFunc(all, func(place uint64) bool { return place == 0 })
+}

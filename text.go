@@ -1,0 +1,63 @@
+package bourse
+
+import (
+	"fmt"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Names, reasons and other words that users and peers give are shown to others,
+// also on terminals, which take some characters for commands.
+
+// CheckText refuses a text with a character that cannot be seen: control
+// characters, what turns the direction of writing around, line ends, blanks other
+// than the common one. It says which and where.
+func CheckText(s string) error {
+	n := 0
+	for i, c := range s {
+		n++
+		if c == utf8.RuneError && s[i] != "\uFFFD"[0] {
+			return fmt.Errorf("%q: character %d is no UTF-8; leave it out", brief(s), n)
+		}
+		if !unicode.IsPrint(c) {
+			return fmt.Errorf("%q: character %d is %U, which cannot be seen; leave it out", brief(s), n, c)
+		}
+	}
+	return nil
+}
+
+// brief is the beginning of a text, in messages.
+func brief(s string) string {
+	const most = 100
+	if len(s) <= most {
+		return s
+	}
+	for i := range s {
+		if i > most {
+			return s[:i] + "..."
+		}
+	}
+	return s
+}
+
+// AppendVisible appends a text as a terminal may show it. What CheckText refuses
+// becomes \u and four digits, once or twice, or, of a byte that is no UTF-8, \x and
+// two; line ends and tabs stay. Inside a string of JSON it says the same as before.
+func AppendVisible(to, text []byte) []byte {
+	for len(text) > 0 {
+		c, size := utf8.DecodeRune(text)
+		switch {
+		case c == utf8.RuneError && size == 1:
+			to = fmt.Appendf(to, `\x%02x`, text[0])
+		case c == '\n' || c == '\t' || unicode.IsPrint(c):
+			to = append(to, text[:size]...)
+		case c > 0xffff:
+			c -= 0x10000
+			to = fmt.Appendf(to, `\u%04x\u%04x`, 0xd800+c>>10, 0xdc00+c&0x3ff) // as JSON has it
+		default:
+			to = fmt.Appendf(to, `\u%04x`, c)
+		}
+		text = text[size:]
+	}
+	return to
+}

@@ -1,0 +1,211 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// What one caller may take of what is there for all: an operator half, a user an
+// eighth.
+func share(who Caller, all int) int {
+	part := 8
+	if who.Role == Operator {
+		part = 2
+	}
+	return max(all/part, 1)
+}
+
+// A body that comes more slowly than this is cut off: it may take bodyGrace, and
+// a second more for every bodyRate bytes that have come.
+const (
+	bodyGrace = 5 * time.Second
+	bodyRate  = 64 << 10
+)
+
+// admitted lets requests in. It asks with every one who is calling, so that a
+// revoked caller is refused on a connection that is open, bounds what one caller
+// and what all have under way, and cuts slow bodies off. Event streams have
+// bounds of their own; health is told to whoever has come so far, and health and
+// metrics always get through.
+func (s *Server) admitted(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("Cache-Control", "no-store")
+		if r.Body != nil && r.Body != http.NoBody {
+			r.Body = paced(r.Body, http.NewResponseController(w), s.opt.Limits.Wait)
+		}
+		if r.URL.Path == "/healthz" || r.URL.Path == "/readyz" {
+			next.ServeHTTP(w, r)
+			return
+		}
+		who, err := s.identify(r)
+		if err != nil {
+			s.count.denied.Inc()
+			w.Header().Set("Connection", "close") // nothing that comes on it would be answered
+			sendProblem(w, http.StatusForbidden, err.Error())
+			return
+		}
+		if !s.conns.claim(r.Context(), who, share(who, 2*s.opt.Limits.Requests)) {
+			w.Header().Set("Connection", "close")
+			s.crowded(w, r, http.StatusTooManyRequests, "you have too many connections open; close some")
+			return
+		}
+		r = r.WithContext(context.WithValue(r.Context(), callerKey{}, who))
+		if r.URL.Path == "/metrics" || r.URL.Path == eventsPath {
+			next.ServeHTTP(w, r)
+			return
+		}
+		if !s.callers.enter(who, share(who, s.opt.Limits.Requests)) {
+			s.crowded(w, r, http.StatusTooManyRequests, "you have too many requests under way; try again in a second")
+			return
+		}
+		defer s.callers.leave(who)
+		select {
+		case s.slots <- struct{}{}:
+			defer func() { <-s.slots }()
+			next.ServeHTTP(w, r)
+		default:
+			s.crowded(w, r, http.StatusServiceUnavailable, "too many requests at once; try again in a second")
+		}
+	})
+}
+
+// crowded answers that a bound is reached. A body is not waited for.
+func (s *Server) crowded(w http.ResponseWriter, r *http.Request, status int, detail string) {
+	s.count.busy.Inc()
+	if r.ContentLength != 0 {
+		w.Header().Set("Connection", "close")
+	}
+	w.Header().Set("Retry-After", "1")
+	sendProblem(w, status, detail)
+}
+
+// identify says who is asking, or why he may not.
+func (s *Server) identify(r *http.Request) (Caller, error) {
+	who, err := s.opt.Identify(r)
+	if err == nil && who.Role != User && who.Role != Operator {
+		err = errors.New("a certificate of the role user or operator must be shown; see bourse ca issue --help")
+	}
+	return who, err
+}
+
+// tally counts what each caller has of something.
+type tally struct {
+	mu   sync.Mutex
+	have map[Caller]int
+}
+
+// enter takes one more for a caller, unless he has the most already.
+func (t *tally) enter(who Caller, most int) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.have[who] >= most {
+		return false
+	}
+	if t.have == nil {
+		t.have = map[Caller]int{}
+	}
+	t.have[who]++
+	return true
+}
+
+// leave gives one back.
+func (t *tally) leave(who Caller) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.have[who]--; t.have[who] <= 0 {
+		delete(t.have, who)
+	}
+}
+
+// connections knows whose connections are open, from the first request of each
+// on; until then the server gives them seconds.
+type connections struct {
+	tally
+
+	of sync.Map // net.Conn to *connection
+}
+
+// connection is one of them.
+type connection struct {
+	mu  sync.Mutex
+	who *Caller // nil: nobody's yet
+}
+
+type connectionKey struct{}
+
+// opened is the server's ConnContext.
+func (c *connections) opened(ctx context.Context, conn net.Conn) context.Context {
+	x := &connection{}
+	c.of.Store(conn, x)
+	return context.WithValue(ctx, connectionKey{}, x)
+}
+
+// changed is the server's ConnState.
+func (c *connections) changed(conn net.Conn, state http.ConnState) {
+	if state != http.StateClosed && state != http.StateHijacked {
+		return
+	}
+	if x, ok := c.of.LoadAndDelete(conn); ok {
+		x := x.(*connection)
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		if x.who != nil {
+			c.leave(*x.who)
+		}
+	}
+}
+
+// claim makes the connection of a request its caller's, unless he has the most
+// already.
+func (c *connections) claim(ctx context.Context, who Caller, most int) bool {
+	x, ok := ctx.Value(connectionKey{}).(*connection)
+	if !ok {
+		return true // no connection of this server's, as in tests
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.who == nil && c.enter(who, most) {
+		x.who = &who
+	}
+	return x.who != nil
+}
+
+// pacedBody is a body that must come at a rate.
+type pacedBody struct {
+	io.ReadCloser
+	at    *http.ResponseController
+	wait  time.Duration // for the agent, once the body is there
+	began time.Time
+	read  int64
+}
+
+// paced cuts a body off that comes too slowly, also one that nobody reads.
+func paced(body io.ReadCloser, at *http.ResponseController, wait time.Duration) *pacedBody {
+	b := &pacedBody{ReadCloser: body, at: at, wait: wait, began: time.Now()}
+	b.hurry()
+	return b
+}
+
+// hurry sets the instant by which more of the body must have come. Where there
+// is no connection, as in tests, nothing is late.
+func (b *pacedBody) hurry() {
+	_ = b.at.SetReadDeadline(b.began.Add(bodyGrace + time.Duration(b.read)*time.Second/bodyRate))
+}
+
+// Read reads what has come in time.
+func (b *pacedBody) Read(p []byte) (int, error) {
+	b.hurry()
+	n, err := b.ReadCloser.Read(p)
+	b.read += int64(n)
+	if errors.Is(err, io.EOF) { // the server watches the connection from here on
+		_ = b.at.SetReadDeadline(time.Time{})
+		_ = b.at.SetWriteDeadline(time.Now().Add(b.wait + answerTime))
+	}
+	return n, err
+}

@@ -1,0 +1,95 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"bourse"
+	"bourse/broker"
+	"bourse/history/explain"
+)
+
+// Explain answers why a job of the broker, submitted at since or later, stands where
+// it stands, in words for a terminal and as a value for programs. It ends with ctx.
+type Explain func(ctx context.Context, job string, since bourse.Time) (words string, value any, err error)
+
+// Explanation says why a job stands where it stands.
+type Explanation struct {
+	ID    string `json:"id"`
+	Words string `json:"words" doc:"for a terminal"`
+	Value any    `json:"value" doc:"the same for programs"`
+}
+
+type explainOutput struct{ Body Explanation }
+
+func (s *Server) explainRoute(errs []int) {
+	tags := []string{"jobs"}
+	huma.Register(s.api, huma.Operation{
+		OperationID: "explain", Method: http.MethodGet, Path: "/v1/jobs/{id}/explanation", Tags: tags,
+		Summary: "Say why a job stands where it stands",
+		Description: "From the broker's journal, in the time that it takes to read what was recorded since the job was submitted. " +
+			"Of what sites offered in cycles without the job, only the latest sixteen are looked at. Few are answered at once: 429 and 503 say when to come again.",
+		Errors: append(errs, http.StatusTooManyRequests, http.StatusNotImplemented),
+	}, s.explain)
+}
+
+// explainExtra is how much longer than for the agent one may wait for an
+// explanation, which reads a journal. It ends before the server gives up writing
+// the answer.
+const explainExtra = 15 * time.Second
+
+func (s *Server) explain(ctx context.Context, in *jobInput) (*explainOutput, error) {
+	e, err := s.resolve(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	if s.opt.Explain == nil {
+		return nil, huma.Error501NotImplemented("this broker explains nothing; bourse journal show on its journal has the facts")
+	}
+	var since bourse.Time
+	if err := s.asBroker(ctx, func(_ bourse.Time, b *broker.Broker) {
+		if v, ok := b.Job(e.id); ok {
+			since = v.Submit
+		}
+	}); err != nil {
+		return nil, err
+	}
+	leave, err := s.explaining(caller(ctx))
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	ctx, stop := context.WithTimeout(ctx, s.opt.Limits.Wait+explainExtra)
+	defer stop()
+	words, value, err := s.opt.Explain(ctx, e.id, since)
+	var unknown *explain.ErrUnknown
+	switch {
+	case errors.As(err, &unknown):
+		return nil, huma.Error404NotFound(fmt.Sprintf("the journal holds nothing of %s any more: %v", e.id, err))
+	case err != nil:
+		return nil, s.unanswered(err)
+	}
+	return &explainOutput{Explanation{ID: e.id, Words: words, Value: value}}, nil
+}
+
+// explaining takes a place for an explanation, or says when to come again.
+func (s *Server) explaining(who Caller) (leave func(), err error) {
+	again := http.Header{"Retry-After": {"2"}}
+	if !s.explainer.enter(who, share(who, s.opt.Limits.Explains)) {
+		s.count.busy.Inc()
+		return nil, huma.ErrorWithHeaders(huma.Error429TooManyRequests("an explanation of yours is under way; try again when it has come"), again)
+	}
+	select {
+	case s.explains <- struct{}{}:
+		return func() { <-s.explains; s.explainer.leave(who) }, nil
+	default:
+		s.explainer.leave(who)
+		s.count.busy.Inc()
+		return nil, huma.ErrorWithHeaders(huma.Error503ServiceUnavailable("too many explanations are under way; try again in two seconds"), again)
+	}
+}

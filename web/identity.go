@@ -1,0 +1,107 @@
+package web
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// A batch's identity belongs to the users in whose names its jobs are: two users
+// may choose the same one, and neither is told of the other's.
+
+// users are those in whose names the batch's jobs are, in order of name.
+func (b *Batch) users() []string {
+	var list []string
+	for i := range b.Jobs {
+		list = append(list, b.Jobs[i].User)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// lockBatch waits until nobody else submits under the batch's identity in the
+// name of one of its users. The keys come in order, so that no two wait for each
+// other.
+func (s *Server) lockBatch(ctx context.Context, b *Batch) (unlock func(), err error) {
+	var held []func()
+	unlock = func() {
+		for _, free := range held {
+			free()
+		}
+	}
+	for _, user := range b.users() {
+		free, err := s.locks.lock(ctx, b.ID+"\n"+user)
+		if err != nil {
+			unlock()
+			return nil, err
+		}
+		held = append(held, free)
+	}
+	return unlock, nil
+}
+
+// sameContent refuses other content under an identity that is known of one of
+// the batch's users.
+func (s *Server) sameContent(b *Batch, digest string) error {
+	for _, user := range b.users() {
+		if known, ok := s.jobs.batch(user, b.ID); ok && known.digest != digest {
+			return huma.Error409Conflict(fmt.Sprintf("batch %s of %q was submitted before with other content; "+
+				"what is new needs an identity of its own", b.ID, user))
+		}
+	}
+	return nil
+}
+
+// suffixes are, for each user of the batch, what tells its jobs from others of
+// the same names: what it was when they were first submitted, or what follows
+// from the identity and the user. Brokers before had it follow from the identity
+// alone, and may have left jobs that nobody but their sites remembers.
+func (s *Server) suffixes(b *Batch) map[string]string {
+	all := b.suffixes()
+	older := lettersOf(b.ID)
+	for user := range all {
+		if known, ok := s.jobs.batch(user, b.ID); ok {
+			all[user] = known.suffix
+		}
+	}
+	for i := range b.Jobs {
+		r := &b.Jobs[i]
+		if e, ok := s.jobs.get(r.Name + "-" + older); ok && e.batch == "" && e.user == r.User {
+			all[r.User] = older
+		}
+	}
+	return all
+}
+
+// suffixes are those of a batch that is new.
+func (b *Batch) suffixes() map[string]string {
+	all := map[string]string{}
+	for _, user := range b.users() {
+		all[user] = lettersOf(b.ID + "\n" + user) // no identity has a line's end in it
+	}
+	return all
+}
+
+// lettersOf is 40 bits of the hash of a text, in eight letters.
+func lettersOf(text string) string {
+	h := sha256.Sum256([]byte(text))
+	return strings.ToLower(base32.StdEncoding.EncodeToString(h[:5]))
+}
+
+// digest is the content of a batch in one number: spans stay spans, so that it
+// does not depend on when it comes.
+func (b *Batch) digest() string {
+	text, err := json.Marshal(b)
+	if err != nil {
+		panic(err) // nothing in it can fail
+	}
+	h := sha256.Sum256(text)
+	return hex.EncodeToString(h[:16])
+}
