@@ -181,6 +181,15 @@ type (
 		Cost         Credits  `json:"cost"`               // C of the selection
 		Fallback     bool     `json:"fallback,omitempty"` // the selection used its bounded-memory grid
 		Skewed       []string `json:"skewed,omitempty"`   // sites not usable: their clocks are more than 2 s off
+
+		// Turns are those that users had in it, in the order in which they began; none
+		// where one user's jobs alone wait.
+		Turns []UserTurn `json:"turns,omitempty"`
+	}
+	// UserTurn is a user's turn: afterwards it is that of all others.
+	UserTurn struct {
+		User string `json:"user"`
+		Used int    `json:"used,omitempty"` // jobs looked at in a turn that goes on in the next batch
 	}
 	// JobPostponed says that a job waits for another cycle, and why.
 	JobPostponed struct {
@@ -327,6 +336,7 @@ type (
 		Txs      []TxMemory     `json:"txs"`
 		Accounts []Account      `json:"accounts"`
 		Returned []UserReturned `json:"returned,omitempty"`
+		Turns    []UserTurn     `json:"turns,omitempty"` // of the users who have jobs that wait, in the order in which they come
 	}
 	// BrokerLife is a life and the highest sequence that it has recorded.
 	BrokerLife struct {

@@ -68,94 +68,10 @@ func (j *job) drop(t *transaction) {
 	j.txs = slices.DeleteFunc(j.txs, func(x *transaction) bool { return x == t })
 }
 
-// before is the order in which jobs are served: priority, higher first, then
-// submission, then name.
+// before is the order in which the jobs of one user are served: priority, higher
+// first, then submission, then name.
 func (j *job) before(o *job) int {
 	return cmp.Or(cmp.Compare(o.Priority, j.Priority), cmp.Compare(j.Submit, o.Submit), cmp.Compare(j.Name, o.Name))
-}
-
-// queue is the jobs that are not placed, in serving order. A job that a cycle
-// has placed or given up stays in the list until the cycle closes.
-type queue struct {
-	jobs    []*job
-	waiting int // jobs in state Waiting or Trying
-	fresh   int
-	due     int
-}
-
-// insert adds j as a fresh job. The order is total, so what is found there is j
-// itself, not yet swept.
-func (q *queue) insert(j *job) {
-	i, there := slices.BinarySearchFunc(q.jobs, j, (*job).before)
-	if !there {
-		q.jobs = slices.Insert(q.jobs, i, j)
-	}
-	q.waiting++
-	j.fresh = true
-	q.fresh++
-}
-
-// call makes jobs due: the fresh ones, or all that wait. What the cycle under
-// way looks at is left to the next call.
-func (q *queue) call(all bool) {
-	for _, j := range q.jobs {
-		if !j.due && !j.taken && !j.held && j.state == Waiting && (all || j.fresh) {
-			j.due = true
-			q.due++
-		}
-	}
-}
-
-// summon makes one job due.
-func (q *queue) summon(j *job) {
-	if !j.due {
-		j.due = true
-		q.due++
-	}
-}
-
-// excuse takes a job that waits no more out of those that are due.
-func (q *queue) excuse(j *job) {
-	if j.due {
-		j.due = false
-		q.due--
-	}
-}
-
-// take appends the first n due jobs to batch.
-func (q *queue) take(batch []*job, n int) []*job {
-	for _, j := range q.jobs {
-		if len(batch) == n || q.due == 0 {
-			break
-		}
-		if !j.due {
-			continue
-		}
-		j.due = false
-		q.due--
-		if j.state != Waiting || j.held {
-			continue
-		}
-		j.taken = true
-		q.look(j)
-		batch = append(batch, j)
-	}
-	return batch
-}
-
-// look notes that a cycle has looked at j.
-func (q *queue) look(j *job) {
-	if j.fresh {
-		j.fresh = false
-		q.fresh--
-	}
-}
-
-// sweep drops the jobs that no longer wait.
-func (q *queue) sweep() {
-	if len(q.jobs) > q.waiting {
-		q.jobs = slices.DeleteFunc(q.jobs, func(j *job) bool { return j.state > Trying })
-	}
 }
 
 // submit takes a job or says why not, and calls the fresh ones when they fill a
@@ -220,6 +136,10 @@ func (b *Broker) refusal(now bourse.Time, j *bourse.Job) bourse.Reason {
 		return reason(bourse.Invalid, "budget %v is above %v credits", j.Budget, bourse.MaxBudget)
 	case b.queue.waiting >= b.cfg.MaxQueue:
 		return reason(bourse.QueueFull, "%d jobs already wait, the most that %s takes", b.queue.waiting, b.cfg.Name)
+	}
+	if n, most := b.queue.of(j.User), b.cfg.terms(j.User).MaxWaiting; n >= most {
+		return reason(bourse.QueueFull, "%d jobs of %s already wait, max_waiting is %d; submit it again when some of them are placed or cancelled",
+			n, cmp.Or(j.User, "nobody by name"), most)
 	}
 	return b.unrelated(j)
 }

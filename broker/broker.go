@@ -35,8 +35,9 @@ type Broker struct {
 	returned map[string]bourse.Credits // by user: what sites gave back
 	cycles   uint64                    // closed so far
 	peers    map[agents.ID]*peer
-	known    []agents.ID   // the peers, in order of name
-	lasts    []bourse.TxID // of each job its latest try, while an image is read
+	known    []agents.ID       // the peers, in order of name
+	lasts    []bourse.TxID     // of each job its latest try, while an image is read
+	turns    []bourse.UserTurn // the order of the users' turns, likewise
 
 	// What a restart begins anew.
 	now       bourse.Time // of the step under way, or of the fact that is replayed
@@ -79,7 +80,7 @@ func (b *Broker) reset() {
 	b.names, b.txs = map[string]*job{}, map[bourse.TxID]*transaction{}
 	b.returned, b.peers = map[string]bourse.Credits{}, map[agents.ID]*peer{}
 	b.lives, b.jobs, b.order, b.known, b.lasts = nil, nil, nil, nil, nil
-	b.queue, b.ledger, b.touched = queue{}, bourse.Ledger[Entry]{}, nil
+	b.queue, b.ledger, b.touched, b.turns = queue{}, bourse.Ledger[Entry]{}, nil, nil
 }
 
 // Step hands the broker one message. Answers that come too late, twice, or from

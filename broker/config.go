@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"slices"
 	"strings"
 
@@ -20,7 +21,8 @@ type Config struct {
 	Name   string
 	Sites  []agents.ID               // "site:NAME"; taken in the order of their names
 	Budget bourse.Credits            // of the VO, over the broker's life
-	Quotas map[string]bourse.Credits // what a user may spend over the broker's life; not named: no bound of his own
+	Quotas map[string]bourse.Credits // what a user may spend over the broker's life; not named: no bound of their own
+	Users  map[string]UserTerms      // what differs for single users
 
 	Cycle   bourse.Duration // a cycle fires at every multiple of it,
 	Phase   bourse.Duration // plus this; see Phase
@@ -43,10 +45,11 @@ type Config struct {
 	// For simulations.
 	AcceptShifts int
 
-	BatchSize int // new jobs that start a cycle at once, and the most that one looks at
-	MaxCycles int // cycles opened one after the other when one fires; see cycle
-	MaxQueue  int // jobs waiting; more are refused with QueueFull
-	MaxTries  int // transactions begun for one job in one cycle
+	BatchSize  int // new jobs that start a cycle at once, and the most that one looks at
+	MaxCycles  int // cycles opened one after the other when one fires; see cycle
+	MaxQueue   int // jobs waiting; more are refused with QueueFull
+	MaxWaiting int // of one user; more are refused with QueueFull
+	MaxTries   int // transactions begun for one job in one cycle
 
 	Hold      bourse.Duration // how long a hold may last
 	InDoubt   bourse.Duration // how long a prepared leg may stay in doubt
@@ -80,10 +83,11 @@ func Defaults(name string) Config {
 		TimeLimit:       selection.Auto,
 		MaxAlternatives: 20,
 
-		BatchSize: 100,
-		MaxCycles: 4,
-		MaxQueue:  100_000,
-		MaxTries:  4,
+		BatchSize:  100,
+		MaxCycles:  4,
+		MaxQueue:   100_000,
+		MaxWaiting: 100_000,
+		MaxTries:   4,
 
 		Hold:      30 * bourse.Second,
 		InDoubt:   15 * bourse.Minute,
@@ -94,11 +98,12 @@ func Defaults(name string) Config {
 }
 
 // ServiceDefaults returns Defaults and what a process that serves for years needs
-// beside it: jobs are forgotten 7 days after they are over, and in an hour 64 MB of
-// detail and 100 refused submissions of a user are recorded at most.
+// beside it: jobs are forgotten 7 days after they are over, in an hour 64 MB of
+// detail and 100 refused submissions of a user are recorded at most, and no user
+// has more than 10,000 jobs waiting.
 func ServiceDefaults(name string) Config {
 	c := Defaults(name)
-	c.KeepJobs, c.Explain, c.Refusals = 7*bourse.Day, 64<<20, 100
+	c.KeepJobs, c.Explain, c.Refusals, c.MaxWaiting = 7*bourse.Day, 64<<20, 100, 10_000
 	return c
 }
 
@@ -129,7 +134,7 @@ func (c *Config) Validate() error {
 		value int
 	}{
 		{"max_alternatives", c.MaxAlternatives}, {"batch_size", c.BatchSize}, {"max_cycles", c.MaxCycles},
-		{"max_queue", c.MaxQueue}, {"max_tries", c.MaxTries},
+		{"max_queue", c.MaxQueue}, {"max_waiting", c.MaxWaiting}, {"max_tries", c.MaxTries},
 	} {
 		if n.value < 1 {
 			return fmt.Errorf("broker %q: %s %d is below 1", c.Name, n.key, n.value)
@@ -157,7 +162,36 @@ func (c *Config) Validate() error {
 	case c.TimeLimit < selection.Auto || c.TimeLimit > bourse.MaxDuration:
 		return fmt.Errorf("broker %q: time_limit %v is neither auto nor within 0..%v seconds", c.Name, c.TimeLimit, bourse.MaxDuration)
 	}
-	return cmp.Or(c.checkStrategy(), c.checkSites())
+	return cmp.Or(c.checkStrategy(), c.checkUsers(), c.checkSites())
+}
+
+// UserTerms is what an operator grants a user.
+type UserTerms struct {
+	Share      int // jobs taken in each of the user's turns, 1..MaxShare; 0: 1
+	Priority   int // users with a higher one come first, in every batch
+	MaxWaiting int // 0: that of the Config
+}
+
+// MaxShare bounds the share of a user.
+const MaxShare = 1000
+
+// terms are those of a user, named or not.
+func (c *Config) terms(user string) UserTerms {
+	t := c.Users[user]
+	t.Share, t.MaxWaiting = cmp.Or(t.Share, 1), cmp.Or(t.MaxWaiting, c.MaxWaiting)
+	return t
+}
+
+func (c *Config) checkUsers() error {
+	for _, name := range slices.Sorted(maps.Keys(c.Users)) {
+		switch t := c.Users[name]; {
+		case t.Share < 0 || t.Share > MaxShare:
+			return fmt.Errorf("broker %q: share %d of user %q is outside 1..%d", c.Name, t.Share, name, MaxShare)
+		case t.MaxWaiting < 0:
+			return fmt.Errorf("broker %q: max_waiting %d of user %q is below 1", c.Name, t.MaxWaiting, name)
+		}
+	}
+	return nil
 }
 
 func (c *Config) checkSites() error {

@@ -9,7 +9,8 @@ import (
 
 // A cycle places a batch of jobs. Its phases, each a function below:
 //
-//  1. batch: the due jobs, in serving order, at most BatchSize
+//  1. batch: the due jobs, at most BatchSize, in serving order: the users take
+//     turns, each with its own jobs by priority, see queue.take
 //  2. offers: one request to each site; an alarm ends the wait, which is not for
 //     those that were silent the last time
 //  3. search: alternatives for each job on what can be reserved at all
@@ -26,10 +27,10 @@ import (
 // has looked at, and then those are due: one cycle after the other for as many
 // batches as they fill. A batch beyond BatchSize is cut, and what
 // is left follows in the next cycle, of the same instant where there is no
-// latency, up to MaxCycles. What is still due then stays so, and until all of it
-// has had its turn only fresh jobs join: under a load that the sites cannot carry
-// a cycle's work is bounded, and nobody waits behind jobs that never fit. There
-// is one cycle at a time. With nothing due, none is opened and nothing is sent.
+// latency, up to MaxCycles. What is still due then stays so, and until all of a
+// user's has been looked at only fresh jobs of that user join: under a load that the
+// sites cannot carry a cycle's work is bounded, and nobody waits behind jobs that
+// never fit. There is one cycle at a time. With nothing due, none is opened and nothing is sent.
 type cycle struct {
 	phase   phase
 	number  uint64
@@ -77,15 +78,15 @@ func (b *Broker) firstCycle(now bourse.Time) bourse.Time {
 	return now.Add(b.cfg.Cycle - since)
 }
 
-// cycleDue calls every job that waits, or, while some are due from before, the
-// fresh ones.
+// cycleDue calls every job that waits or, of users who have some that are due from
+// before, the fresh ones.
 func (b *Broker) cycleDue(now bourse.Time, m cycleDue, out *agents.Outbox) {
 	if m.At != b.next {
 		return
 	}
 	b.next = m.At.Add(b.cfg.Cycle)
 	out.Alarm(b.next, cycleDue{b.next})
-	b.queue.call(b.queue.due == 0)
+	b.queue.call(true)
 	b.follow = max(b.follow, b.cfg.rounds())
 }
 
@@ -107,7 +108,7 @@ func (b *Broker) openCycle(now bourse.Time, out *agents.Outbox) {
 	c.number, c.opened = b.cycles+1, now
 	c.summary = bourse.CycleClosed{Cycle: c.number}
 	c.from, c.horizon = now.Add(b.cfg.Lead), now.Add(b.cfg.Horizon)
-	c.batch = b.queue.take(c.batch[:0], b.cfg.batch())
+	c.batch, c.summary.Turns = b.queue.take(c.batch[:0], b.cfg.batch(), b.cfg.terms)
 	c.summary.Batch = len(c.batch)
 	c.plans = c.plans[:0]
 	for _, j := range c.batch {

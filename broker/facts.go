@@ -37,6 +37,7 @@ func (b *Broker) apply(f agents.Fact) {
 		}
 	case bourse.CycleClosed:
 		b.cycles = f.Cycle
+		b.queue.turned(f.Turns)
 		b.queue.sweep()
 	case bourse.TxBegun:
 		b.applyBegun(f)
@@ -413,9 +414,7 @@ func (b *Broker) become(j *job, s JobState) {
 	j.state, j.since = s, b.now
 	switch {
 	case was && !will:
-		b.queue.waiting--
-		b.queue.look(j)
-		b.queue.excuse(j)
+		b.queue.leave(j)
 	case !was && will:
 		b.queue.insert(j)
 	}

@@ -75,7 +75,7 @@ func (b *Broker) applyJobsForgotten(f bourse.JobsForgotten) {
 		}
 	}
 	b.jobs = slices.DeleteFunc(b.jobs, func(j *job) bool { return gone[j] })
-	b.queue.jobs = slices.DeleteFunc(b.queue.jobs, func(j *job) bool { return gone[j] })
+	b.queue.sweep()
 }
 
 // wanted reports whether a transaction is part of a window that still counts.

@@ -40,7 +40,7 @@ func (b *Broker) Part(i int) agents.Fact {
 
 // common is what an image has beside jobs and transactions.
 func (b *Broker) common() bourse.BrokerImage {
-	f := bourse.BrokerImage{Fenced: b.fenced, Seq: b.seq, Cycles: b.cycles, Lives: slices.Clone(b.lives), Accounts: b.ledger.Accounts()}
+	f := bourse.BrokerImage{Fenced: b.fenced, Seq: b.seq, Cycles: b.cycles, Lives: slices.Clone(b.lives), Accounts: b.ledger.Accounts(), Turns: b.queue.order()}
 	for _, id := range b.known {
 		if b.peers[id].member {
 			f.Sites = append(f.Sites, siteName(id))
@@ -135,7 +135,8 @@ func (b *Broker) load(f bourse.BrokerImage) {
 	for i, j := range b.jobs {
 		j.last = b.txs[b.lasts[i]]
 	}
-	b.lasts = nil
+	b.queue.turned(b.turns)
+	b.lasts, b.turns = nil, nil
 	for _, j := range b.jobs {
 		b.link(j)
 		_, ok := j.follows()
@@ -151,6 +152,7 @@ func (b *Broker) loadCommon(f bourse.BrokerImage) {
 		b.meet(siteID(s)).member = true
 	}
 	b.ledger.Load(f.Accounts)
+	b.turns = f.Turns
 	for _, x := range f.Returned {
 		b.returned[x.User] = x.Credits
 	}

@@ -60,15 +60,20 @@ func newAnarchy(t *rapid.T) *anarchy {
 		a.sites[id] = &modelSite{id: id, free: 4, legs: map[bourse.LegID]*agents.ListedLeg{}, charged: map[bourse.LegID]bool{}, instead: map[bourse.LegID]bourse.LegID{}}
 	}
 	a.cfg.Cycle, a.cfg.Phase, a.cfg.Horizon, a.cfg.Lead = 100*bourse.Second, 0, 10_000*bourse.Second, bourse.Minute
+	a.cfg.BatchSize, a.cfg.Users = 2, map[string]UserTerms{"ana": {Share: 2}}
 	a.cfg.Budget = bourse.Credits(rapid.IntRange(5, 60).Draw(t, "budget")) * bourse.Credit
 	a.begin()
 	for i := range 5 {
 		j := testJob(fmt.Sprint("j", i), rapid.IntRange(1, 12).Draw(t, "nodes"), 1000*bourse.Second, 30*bourse.Credit)
 		j.Ready = bourse.Time(rapid.IntRange(0, 900).Draw(t, "ready")) * sec
+		j.User = owner(i)
 		a.step("users", agents.Submit{Job: j})
 	}
 	return a
 }
+
+// owner is whose job of a number is.
+func owner(i int) string { return []string{"", "ana", "ben"}[i%3] }
 
 func (a *anarchy) begin() {
 	a.lives++
@@ -106,10 +111,12 @@ func (a *anarchy) act() {
 			a.bag = append(a.bag, letter{"", id, m})
 		}
 	case what == 96:
-		a.ask(agents.JobCancel{Job: fmt.Sprint("j", pick(20))})
+		i := pick(20)
+		a.ask(agents.JobCancel{Job: fmt.Sprint("j", i), User: owner(i)})
 	case what == 97:
 		r := testJob("", 1+pick(6), 1000*bourse.Second, 30*bourse.Credit).Request
-		a.ask(agents.JobModify{Job: fmt.Sprint("j", pick(5)), Request: r})
+		i := pick(5)
+		a.ask(agents.JobModify{Job: fmt.Sprint("j", i), User: owner(i), Request: r})
 	default:
 		a.sites[a.names[pick(3)]].free = pick(5)
 	}
@@ -282,6 +289,9 @@ func (a *anarchy) image() {
 	for what, b := range map[string]*Broker{"the facts": again, "the image": fresh, "the image in parts": parted} {
 		if got := stable(b.Image()); !reflect.DeepEqual(got, want) {
 			a.t.Fatalf("a replay of %s gives\n%+v, not\n%+v", what, got, want)
+		}
+		if got, want := b.queue.order(), a.b.queue.order(); !reflect.DeepEqual(got, want) {
+			a.t.Fatalf("after a replay of %s the users' turns come as %v, not as %v", what, got, want)
 		}
 		if b.queue.waiting != a.b.queue.waiting || fmt.Sprint(b.ledger.Accounts()) != fmt.Sprint(a.b.ledger.Accounts()) {
 			a.t.Fatalf("a replay of %s gives %d jobs that wait, not %d, and\n%v, not\n%v", what, b.queue.waiting, a.b.queue.waiting,

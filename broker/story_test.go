@@ -146,6 +146,12 @@ func (s *story) begin(d *datadriven.TestData) {
 			s.cfg.MaxAlternatives = number(s.t, a.Vals[0])
 		case "asserts":
 			s.asserts = number(s.t, a.Vals[0])
+		case "batch":
+			s.cfg.BatchSize, s.cfg.MaxCycles = number(s.t, a.Vals[0]), 1
+		case "waiting": // jobs of one user
+			s.cfg.MaxWaiting = number(s.t, a.Vals[0])
+		case "share": // "share=(ben,3)"
+			s.cfg.Users = map[string]UserTerms{a.Vals[0]: {Share: number(s.t, a.Vals[1])}}
 		}
 	}
 	s.start()

@@ -21,8 +21,14 @@ func factWords(f agents.Fact) string {
 		}
 		return fmt.Sprintf("postponed %s%s: %s: %v", f.Job, final, f.Reason.Code, f.Reason)
 	case bourse.CycleClosed:
-		return fmt.Sprintf("cycle %d closed: batch %d, sites %d, alternatives %d, quoted %d, postponed %d, T* %v, B* %v, T %v, C %v",
-			f.Cycle, f.Batch, f.Sites, f.Alternatives, f.Quoted, f.Postponed, f.TimeLimit, f.BudgetLimit, f.Time, f.Cost)
+		turns := ""
+		for _, x := range f.Turns {
+			if turns += ", turn of " + x.User; x.Used > 0 {
+				turns += fmt.Sprintf(", %d jobs so far", x.Used)
+			}
+		}
+		return fmt.Sprintf("cycle %d closed: batch %d, sites %d, alternatives %d, quoted %d, postponed %d, T* %v, B* %v, T %v, C %v%s",
+			f.Cycle, f.Batch, f.Sites, f.Alternatives, f.Quoted, f.Postponed, f.TimeLimit, f.BudgetLimit, f.Time, f.Cost, turns)
 	case bourse.TxBegun:
 		return fmt.Sprintf("begun %v for %s, alternative %d", f.Tx, f.Job, f.Alternative)
 	case bourse.LegPriced:

@@ -82,6 +82,13 @@ func (b *Broker) Agent(cfg broker.Config) (broker.Config, error) {
 		}
 		cfg.Quotas[q.User] = q.Credits
 	}
+	cfg.MaxWaiting = b.MaxWaiting
+	for _, u := range b.Users {
+		if cfg.Users == nil {
+			cfg.Users = map[string]broker.UserTerms{}
+		}
+		cfg.Users[u.Name] = broker.UserTerms{Share: u.Share, Priority: u.Priority, MaxWaiting: u.MaxWaiting}
+	}
 	cfg.Cycle, cfg.Phase = b.Cycle, broker.Phase(b.Name, b.Cycle)
 	cfg.Horizon, cfg.Lead = b.Horizon, b.Lead
 	cfg.Weights = search.Weights{Time: int64(b.Weights.Time), Cost: int64(b.Weights.Cost), Finish: int64(b.Weights.Finish)}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"bourse"
+	"bourse/broker"
 )
 
 // Broker is a broker that serves one virtual organisation. Where its jobs come
@@ -25,6 +26,8 @@ type Broker struct {
 	AcceptShifts    Thousandths      // of scenarios: how many of the offers to shift a job its users accept, the others being declined, 0..1; default 0: none is answered
 	MaxAlternatives int              // of a job, 1..10,000; default 20
 	BatchSize       int              // waiting jobs that start a cycle at once, 1..1,000,000; default 100
+	MaxWaiting      int              // jobs of one user that wait at once, 1..100,000; default 100,000 in a scenario, 10,000 as a process
+	Users           []User           // [[broker.user]]: what differs for single users; nil if none
 	Lead            bourse.Duration  // no window starts sooner than this: 0 or from 10 s; default 0 in a scenario, 60 s as a process
 	Workload        *VOWorkload      // nil if none
 	Jobs            []Job            // [[broker.job]] or the file under Batch; nil if none
@@ -35,6 +38,17 @@ type Broker struct {
 // each 0..1,000,000. Where those of time and cost are 0, the default, they turn
 // from pass to pass.
 type Weights struct{ Time, Cost, Finish Thousandths }
+
+// User is what an operator grants a user whose jobs wait beside those of others.
+type User struct {
+	Name       string
+	Share      int // jobs taken into a batch in each of the user's turns, 1..1000; default 1
+	Priority   int // users with a higher one come first, -1000..1000; default 0
+	MaxWaiting int // of this user, 1..100,000; default: the broker's
+}
+
+// maxUsers bounds the users of a broker that are named.
+const maxUsers = 10_000
 
 // Quota is the most that one user may spend of a VO's budget.
 type Quota struct {
@@ -109,10 +123,12 @@ func (t *table) broker(until, lead bourse.Duration, names map[string]int) Broker
 		Strategy:        t.oneOf("strategy", "batch", strategies, nil),
 		MaxAlternatives: t.whole("max_alternatives", 20, 1, 10_000),
 		BatchSize:       t.whole("batch_size", 100, 1, 1_000_000),
+		MaxWaiting:      t.whole("max_waiting", maxWaiting(until), 1, 100_000),
 		Lead:            value(t, "lead", lead),
 		BudgetLimit:     autoOr[bourse.Credits](t, "budget_limit"),
 		TimeLimit:       autoOr[bourse.Duration](t, "time_limit"),
 	}
+	b.Users = t.users(b.MaxWaiting)
 	b.AcceptShifts = t.share("accept_shifts", 0, 0, One)
 	b.Weights = t.weights(b.Algorithm)
 	if t.clean("lead") && b.Lead > 0 && b.Lead < 10*bourse.Second {
@@ -167,6 +183,36 @@ func (t *table) ownJobs(b *Broker, until bourse.Duration) {
 	if b.Batch = t.text("batch", ""); b.Batch == "" && t.has("batch") && t.clean("batch") {
 		t.wrong("batch", "is empty; the name of a file with [[job]] tables is wanted")
 	}
+}
+
+// maxWaiting is how many jobs of a user may wait unless the file says so: in a
+// scenario, which is of some length, as many as of all users.
+func maxWaiting(until bourse.Duration) int {
+	if until > 0 {
+		return 100_000
+	}
+	return 10_000
+}
+
+// users reads [[broker.user]].
+func (t *table) users(waiting int) []User {
+	list := t.tables("user")
+	if len(list) > maxUsers {
+		t.wrong("user", "has %d tables, at most %d are taken", len(list), maxUsers)
+		return nil
+	}
+	names := map[string]int{}
+	var out []User
+	for _, u := range list {
+		out = append(out, User{
+			Name:       u.name("name", "ana", names),
+			Share:      u.whole("share", 1, 1, broker.MaxShare),
+			Priority:   u.whole("priority", 0, -1000, 1000),
+			MaxWaiting: u.whole("max_waiting", waiting, 1, 100_000),
+		})
+		u.done()
+	}
+	return out
 }
 
 // quotas reads [broker.quota], credits by user.

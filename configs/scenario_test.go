@@ -76,7 +76,7 @@ func TestReadScenario_TwoSitesWithEveryDefault(t *testing.T) {
 		Brokers: []Broker{{
 			Name: "vo1", Budget: 50_000 * bourse.Credit, Cycle: 30 * bourse.Minute, Horizon: 7 * bourse.Day,
 			Algorithm: "amp", Minimize: "time", Strategy: "batch",
-			MaxAlternatives: 20, BatchSize: 100,
+			MaxAlternatives: 20, BatchSize: 100, MaxWaiting: 100_000,
 			Workload: &VOWorkload{
 				Model: "uniform", Days: 30 * bourse.Day, Jobs: 200, Nodes: Range[int]{1, 16},
 				Length:         Range[bourse.Duration]{10 * bourse.Minute, 4 * bourse.Hour},
@@ -163,6 +163,14 @@ max_alternatives = 3
 batch_size = 1
 lead = "1m"
 quota = { zoe = 2, ana = 1.5 }
+max_waiting = 500
+[[broker.user]]
+name = "zoe"
+share = 3
+priority = -1
+[[broker.user]]
+name = "ana"
+max_waiting = 9
 [broker.workload]
 trace = "vo.swf"
 skip = 1
@@ -202,7 +210,8 @@ deadline = "6h"
 	}
 	if vo.Weights != (Weights{Finish: One / 2}) || *vo.BudgetLimit != 7_500_000 || *vo.TimeLimit != 2*bourse.Day ||
 		vo.BatchSize != 1 || vo.MaxAlternatives != 3 || vo.Lead != bourse.Minute ||
-		!reflect.DeepEqual(vo.Quotas, []Quota{{"ana", 1_500_000}, {"zoe", 2_000_000}}) {
+		!reflect.DeepEqual(vo.Quotas, []Quota{{"ana", 1_500_000}, {"zoe", 2_000_000}}) ||
+		vo.MaxWaiting != 500 || !reflect.DeepEqual(vo.Users, []User{{"zoe", 3, -1, 500}, {"ana", 1, 0, 9}}) {
 		t.Errorf("broker %+v", vo)
 	}
 	if want := (&VOWorkload{Trace: "vo.swf", Skip: 1, Days: bourse.Day, Jobs: 20, Partition: 2, MinPerformance: Range[bourse.Performance]{250, 2000},

@@ -21,7 +21,7 @@ import (
 type Batch struct {
 	ID     string       `json:"id" minLength:"8" maxLength:"64" pattern:"^[A-Za-z0-9_-]+$" patternDescription:"letters, digits, - and _" doc:"the batch's identity among those of each user in it, made by the client at random; the same again with the same content changes nothing" example:"b-3f9k2m7q1x5c8v0n"`
 	Notify string       `json:"notify,omitempty" maxLength:"2000" doc:"https address that is told of every turn of these jobs"`
-	Jobs   []JobRequest `json:"jobs" minItems:"1" maxItems:"5000" doc:"in no order that counts: priority does"`
+	Jobs   []JobRequest `json:"jobs" minItems:"1" maxItems:"5000" doc:"in no order that counts: priority does, among the jobs of one user"`
 }
 
 // JobRequest is one job of a Batch, with the keys of a batch file.
@@ -36,7 +36,7 @@ type JobRequest struct {
 	Budget         *Credits     `json:"budget,omitempty" doc:"for the whole job; default: what the price implies"`
 	Ready          string       `json:"ready,omitempty" maxLength:"40" doc:"starts no sooner: a span after the submission such as 30m, or RFC 3339; default 0s"`
 	Deadline       string       `json:"deadline,omitempty" maxLength:"40" doc:"has ended by then: a span after the submission such as 1d, or RFC 3339; default: none"`
-	Priority       int          `json:"priority,omitempty" minimum:"-1000000" maximum:"1000000" doc:"higher first"`
+	Priority       int          `json:"priority,omitempty" minimum:"-1000000" maximum:"1000000" doc:"higher first, among the jobs of this user; users take turns"`
 	OneSite        bool         `json:"oneSite,omitempty" doc:"all nodes on one site"`
 	Require        *Machine     `json:"require,omitempty" doc:"what every node must have"`
 	Sizes          []Size       `json:"sizes,omitempty" maxItems:"128" doc:"of a moldable job: the ways to run it, in ascending order of nodes; the length must not grow with them. nodes and length are then one of them. The size that is taken follows from what there is room for; where one has to come first, it is the one with the least nodes x length"`

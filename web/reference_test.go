@@ -87,7 +87,8 @@ is revoked by its number, or has expired, changes nothing for them, because the 
 |---|---|---|
 | a request's body | 1 MiB, a batch 4 MiB | 413 |
 | jobs of a batch | 5,000 | 422, nothing is taken |
-| jobs that wait at the broker | its ` + "`max_queue`" + ` | the job is not taken: ` + "`queue-full`" + ` |
+| jobs that wait at the broker | 100,000 | the job is not taken: ` + "`queue-full`" + ` |
+| jobs of one user that wait | the broker's ` + "`max_waiting`" + `, or the user's | the job is not taken: ` + "`queue-full`" + `, with the bound and how many there are |
 | rows of a page | 500 | the page names the next |
 | steps of an offer shown | 200 | ` + "`more`" + ` is set |
 | requests at once | 256 | 503, counted (` + "`bourse_api_busy_total`" + `); health and metrics always get through |
