@@ -249,6 +249,7 @@ const (
 	unasked   = "others are asked"
 	disagree  = "others disagree"
 	future    = "the journal is of a later time"
+	wrongOnce = "the journal is of a later time, and others agree with the clock"
 	agreed    = "others agree"
 	alone     = "nobody has answered"
 	fresh     = "there is nothing that could be due"
@@ -275,7 +276,11 @@ func (s *situation) judge() (kind string, why error) {
 		return disagree, fmt.Errorf("this machine's clock shows %s; %s: set the clock right, here or there, and this process goes on by itself "+
 			"(wait = \"0s\" in [clock] has it begin all the same)", stamp(s.now), tell(against))
 	case ahead > bourse.Duration(agreement/time.Millisecond):
-		return future, s.later(ahead, with)
+		kind = future
+		if len(with) > 0 {
+			kind = wrongOnce
+		}
+		return kind, s.later(ahead, with)
 	case 2*len(with) > s.peers, len(with) > len(against) && s.gathered >= gather:
 		return agreed, nil
 	case s.patience == 0:
