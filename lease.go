@@ -58,6 +58,22 @@ type Flex struct {
 // Movable reports whether the window leaves the site a choice for a leg.
 func (f Flex) Movable(l Leg) bool { return f.Due > 0 && f.Due.Sub(f.Ready) > l.Duration() }
 
+// ClockSkew is how far the clocks of two agents may differ. A word of another one
+// about an instant that is further off cannot be true, or one of the two clocks
+// is wrong.
+const ClockSkew = 2 * Second
+
+// Early reports whether, by a clock that shows now, the work of a leg can neither
+// run yet nor be over: its window is still to begin. Its site may start it as soon
+// as its window opens, and a share of nodes works from its hold on.
+func (f Flex) Early(l Leg, now Time) bool {
+	first := l.Start
+	if f.Movable(l) {
+		first = min(first, f.Ready)
+	}
+	return l.Work == 0 && now.Add(ClockSkew) < first
+}
+
 // Holds reports whether a leg's interval lies within the window.
 func (f Flex) Holds(start, end Time) bool { return f.Due > 0 && start >= f.Ready && end <= f.Due }
 

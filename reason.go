@@ -49,6 +49,7 @@ const (
 	Withdrawn  Code = "cancelled"   // the leg was given up before it was asked for, or since
 	Stale      Code = "stale"       // the leg to be replaced has moved on
 	NoShare    Code = "no-share"    // too few time-shared nodes can meet the deadline
+	Early      Code = "early"       // its work is said to have ended before its window began
 )
 
 // String shows the words, or the code where there are none.

@@ -50,6 +50,7 @@ type Broker struct {
 	probeSeq  uint64
 	stale     bool        // a site has joined or left since b.sites was made
 	stray     uint64      // messages that made no sense
+	early     uint64      // words of sites about work whose time has not come
 	detail    detail      // what was recorded of cycles lately
 	called    bourse.Time // the instant of the last call out of turn, and how many there were in it
 	calls     int
@@ -124,6 +125,10 @@ func (b *Broker) Step(now bourse.Time, from agents.ID, m agents.Message, out *ag
 		b.wake(now, out)
 	}
 }
+
+// Early is how often a site has said that a leg's work runs, or is over, before
+// its window began.
+func (b *Broker) Early() uint64 { return b.early }
 
 // Stray is how many messages have come that made no sense.
 func (b *Broker) Stray() uint64 { return b.stray }

@@ -151,7 +151,14 @@ func (b *Broker) offered(now bourse.Time, from agents.ID, m agents.Offers, out *
 	b.spoke(now, from, m.Cycle)
 	c := &b.cycle
 	site, known := b.index[from]
-	if c.phase != gathering || m.Cycle != c.number || !known || !c.market.take(c.opened, now, site, m) {
+	if c.phase != gathering || m.Cycle != c.number || !known {
+		return
+	}
+	waited := c.market.take(c.opened, now, site, m)
+	if a := c.market.answers[site]; a >= skewed {
+		b.peers[from].clock = a
+	}
+	if !waited {
 		return
 	}
 	if c.missing--; c.missing == 0 {

@@ -53,9 +53,13 @@ func (b *Broker) confirmed(now bourse.Time, t *transaction, l *txLeg, m agents.C
 // started notes that a leg's work runs. No decision follows from it that a
 // restart would not come to again, so it is a fact only for those who look. Row
 // B24.
-func (b *Broker) started(t *transaction, i int, out *agents.Outbox) {
+//
+// What is said to run before its window begins is not believed. Row B100.
+func (b *Broker) started(now bourse.Time, t *transaction, i int, out *agents.Outbox) {
 	switch l := &t.legs[i]; {
 	case t.state != committed || l.state != bourse.Confirmed:
+	case t.flex.Early(l.what, now):
+		b.early++
 	case b.cfg.Explain > 0:
 		b.record(bourse.LegStarted{Leg: t.leg(i)}, out)
 	default:
@@ -64,15 +68,46 @@ func (b *Broker) started(t *transaction, i int, out *agents.Outbox) {
 }
 
 // settled notes that a leg's work has ended. More than was bound is never paid.
-// Row B25.
+// Row B25. Work that is over before its window began has not run with the rest of
+// it, and its nodes are given back: nothing is paid for it, and it is lost to its
+// window. Row B101.
 func (b *Broker) settled(now bourse.Time, t *transaction, l *txLeg, m agents.SettledNotice, out *agents.Outbox) {
 	if t.state != committed || l.state.Terminal() {
 		return
 	}
 	b.closed(now, t, l, m.Leg, true, out) // what has run was confirmed
 	total := l.fare.Total()
+	if t.flex.Early(l.what, now) {
+		b.early++
+		b.end(now, t, m.Leg.Leg, bourse.Lost, total, 0, reason(bourse.Early, "%s says that it ended %s before its start: its clock is wrong, and its nodes are given back",
+			t.sites[m.Leg.Leg], l.what.Start.Sub(now).Words()), out)
+		return
+	}
 	l.end = m.End
 	b.end(now, t, m.Leg.Leg, bourse.Settled, total-min(max(m.Charged, 0), total), 0, bourse.Reason{}, out)
+}
+
+// doubted reports whether a site's word that a leg is over stays unanswered, to be
+// said again: by this clock its window has not begun, and by those of more sites
+// than not it is this clock that is wrong. Row B102.
+func (b *Broker) doubted(now bourse.Time, t *transaction, l *txLeg, m agents.Message) bool {
+	if _, ok := m.(agents.SettledNotice); !ok || t.state != committed || l.state.Terminal() || !t.flex.Early(l.what, now) {
+		return false
+	}
+	with, against := 0, 0
+	for _, p := range b.peers {
+		switch p.clock {
+		case usable:
+			with++
+		case skewed:
+			against++
+		}
+	}
+	if against <= with {
+		return false
+	}
+	b.early++
+	return true
 }
 
 // degraded takes a leg that its site cannot serve. Rows B8, B23, B33.

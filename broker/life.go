@@ -26,6 +26,7 @@ type peer struct {
 
 	// For this life only.
 	silent    silence
+	clock     answer // usable or skewed, as its last offers have shown; else silent
 	listed    bool
 	legs      []agents.ListedLeg     // of its Listing, until all have listed
 	places    map[bourse.LegID]int32 // in legs
@@ -360,7 +361,7 @@ func (b *Broker) catchUp(now bourse.Time, t *transaction, i int, s *sighting, ou
 		b.closed(now, t, l, t.leg(i), true, out)
 		switch s.State {
 		case bourse.Running:
-			b.started(t, i, out)
+			b.started(now, t, i, out)
 		case bourse.Settled:
 			b.settled(now, t, l, agents.SettledNotice{Leg: t.leg(i), End: s.End, Charged: s.Fare.Total()}, out)
 		case bourse.Released:

@@ -139,8 +139,9 @@ func (m *modelSite) put(l agents.ListedLeg) *agents.ListedLeg {
 	return &l
 }
 
-// happen has something befall the site's leg n.
-func (m *modelSite) happen(n int) agents.Message {
+// happen has something befall the site's leg n; its work is over no sooner than it
+// may begin.
+func (m *modelSite) happen(now bourse.Time, n int) agents.Message {
 	if len(m.order) == 0 {
 		return nil
 	}
@@ -154,7 +155,7 @@ func (m *modelSite) happen(n int) agents.Message {
 		l.State = bourse.Heuristic
 	case bourse.Confirmed:
 		m.facts++
-		if l.State, l.Refund = bourse.Lost, l.Fare.Base; n%2 == 0 {
+		if l.State, l.Refund = bourse.Lost, l.Fare.Base; n%2 == 0 && now >= l.What.Start {
 			l.State, l.Refund = bourse.Settled, 0
 		}
 	}

@@ -47,7 +47,7 @@ func (a answer) String() string { return answerNames[a] }
 
 // maxSkew is how far a site's clock may be off before its offers, which are in
 // absolute time, can not be used. An offer was made between request and receipt.
-const maxSkew = 2 * bourse.Second
+const maxSkew = bourse.ClockSkew
 
 func (m *market) init(sites []agents.ID) {
 	m.sites = sites

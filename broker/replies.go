@@ -40,6 +40,9 @@ func (b *Broker) reply(now bourse.Time, from agents.ID, m agents.Message, out *a
 		}
 		return true
 	}
+	if b.doubted(now, t, l, m) {
+		return true
+	}
 	b.heed(now, p, t, l, m, out)
 	b.note(from, id, m, out)
 	return true
@@ -61,7 +64,7 @@ func (b *Broker) heed(now bourse.Time, p *peer, t *transaction, l *txLeg, m agen
 	case agents.ReleasedReply:
 		b.released(now, t, l, m, out)
 	case agents.StartedNotice:
-		b.started(t, m.Leg.Leg, out)
+		b.started(now, t, m.Leg.Leg, out)
 	case agents.SettledNotice:
 		b.settled(now, t, l, m, out)
 	case agents.ShiftedNotice:

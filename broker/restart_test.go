@@ -107,7 +107,7 @@ func (a *anarchy) act() {
 		a.begin()
 	case what < 96:
 		id := a.names[pick(3)]
-		if m := a.sites[id].happen(pick(8)); m != nil {
+		if m := a.sites[id].happen(a.now, pick(8)); m != nil {
 			a.bag = append(a.bag, letter{"", id, m})
 		}
 	case what == 96:

@@ -27,6 +27,7 @@ type story struct {
 	alarms []agents.Alarm
 	free   map[agents.ID]int  // nodes that a site offers
 	shared map[agents.ID]bool // whose nodes are time-shared
+	skew   bourse.Duration    // by which all sites' clocks are ahead
 	seq    map[agents.ID]uint64
 	from   map[agents.ID]uint64
 	trace  strings.Builder
@@ -103,6 +104,15 @@ func (s *story) command(d *datadriven.TestData) {
 		for _, a := range d.CmdArgs {
 			s.free[siteID(a.Key)] = number(s.t, a.Vals[0])
 		}
+	case "skew": // all sites' clocks
+		s.skew = seconds(s.t, d, "by", 0)
+	case "state": // of the legs, as their sites last said
+		for _, t := range s.b.order {
+			for i := range t.legs {
+				fmt.Fprintf(&s.trace, "%v %v\n", t.leg(i), t.legs[i].state)
+			}
+		}
+		fmt.Fprintf(&s.trace, "%d early words\n", s.b.Early())
 	case "user":
 		s.user(d)
 	case "accounts":
@@ -249,7 +259,7 @@ func (s *story) offer(id agents.ID, r agents.OfferRequest) agents.Message {
 		return agents.Offers{Cycle: r.Cycle, Now: s.now, Stamp: s.stamp(id, nil),
 			Groups: []agents.GroupOffer{{Group: g, Admissible: none, Clear: none, Shared: true}}}
 	}
-	return agents.Offers{Cycle: r.Cycle, Now: s.now, Stamp: s.stamp(id, nil),
+	return agents.Offers{Cycle: r.Cycle, Now: s.now.Add(s.skew), Stamp: s.stamp(id, nil),
 		Groups: []agents.GroupOffer{{Group: g, Admissible: p, Clear: p}}}
 }
 

@@ -18,6 +18,7 @@ type Process struct {
 	Gossip  Gossip
 	TLS     TLS
 	Journal Journal
+	Clock   Clock
 	HTTP    string // host:port of the API and the metrics; "": none
 	Log     string // "debug", "info" (default), "warn", "error"
 }
@@ -44,6 +45,13 @@ type TLS struct {
 	Key         string
 	Revoked     string // what is not to be trusted any more; need not exist; "": none
 	Plain       bool   // no certificates at all, which only loopback addresses may do
+}
+
+// Clock is how a process that starts makes sure of the time.
+type Clock struct {
+	// Wait is how long it waits for others to say what time they have where nobody
+	// answers; default 10 s, 0: it asks nobody.
+	Wait bourse.Duration
 }
 
 // Journal is where a process keeps what it must not forget.
@@ -158,7 +166,7 @@ func (t *table) notify(dir string) Notify {
 // process reads the tables that every process has. name is that of its
 // certificate's files, as bourse ca issue calls them.
 func (t *table) process(name, dir string) Process {
-	p := Process{Log: "info", Journal: Journal{Dir: within(dir, "journal")}}
+	p := Process{Log: "info", Journal: Journal{Dir: within(dir, "journal")}, Clock: Clock{Wait: clockWait}}
 	p.TLS = t.tls(name, dir)
 	t.needTable("listen", `[listen] with address = "0.0.0.0:7400"`)
 	if l := t.table("listen"); l != nil {
@@ -173,6 +181,10 @@ func (t *table) process(name, dir string) Process {
 		p.Journal = Journal{Dir: j.file("dir", "journal", dir), Keep: j.span("keep", 0, bourse.Hour)}
 		j.done()
 	}
+	if c := t.table("clock"); c != nil {
+		p.Clock.Wait = c.span("wait", clockWait, 0)
+		c.done()
+	}
 	if h := t.table("http"); h != nil {
 		h.need("address", `"127.0.0.1:7480"`)
 		p.HTTP = h.address("address", p.TLS.Plain)
@@ -184,6 +196,10 @@ func (t *table) process(name, dir string) Process {
 	}
 	return p
 }
+
+// clockWait is how long a process waits for somebody's clock by default: as long
+// as gossip takes to be heard by a process that starts.
+const clockWait = 10 * bourse.Second
 
 // needTable reports a table as missing.
 func (t *table) needTable(key, example string) {

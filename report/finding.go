@@ -178,6 +178,7 @@ var reasonWords = map[bourse.Code]string{
 	bourse.NoCluster:   "a cluster did not answer in time",
 	bourse.After:       "a job that it comes after was not placed, or given up",
 	bourse.NoShare:     "too few time-shared nodes could meet the deadline",
+	bourse.Early:       "a leg was said to have ended before its window began",
 }
 
 func (s *Summary) findLocal() string {

@@ -374,3 +374,47 @@ func TestDurable_VersionsOfTwoLivesDiffer(t *testing.T) {
 		t.Errorf("version %d is followed by %d in the next life", first.Version, again.Version)
 	}
 }
+
+// A cluster that lived two hours ahead, with local jobs, locks and work, and whose
+// journal was then brought back, begins anew under the right clock: it lives on,
+// keeps what it had locked for later, and no node is promised twice.
+func TestDurable_BeginsAnewAfterItsJournalIsBroughtBack(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		cfg := durableConfig(backfill.EASY, rapid.Bool().Draw(t, "extend"), drawWork(t))
+		const right = bourse.Time(bourse.Hour)
+		l := newLives(cfg, right)
+		later := bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: 999}}
+		l.step(right, agents.ClusterHold{Leg: later, What: bourse.Leg{Group: "main", Nodes: 1, Start: right.Add(bourse.Day), End: right.Add(25 * bourse.Hour)}})
+		l.step(right, agents.ClusterConfirm{Leg: later})
+		for n := range rapid.IntRange(0, 8).Draw(t, "messages") {
+			l.step(right.Add(bourse.Duration(n)), drawClusterMessage(t, right))
+		}
+		l.advance(right.Add(bourse.Minute))
+
+		wrong := right.Add(2 * bourse.Hour)
+		l.begin(wrong)
+		if rapid.Bool().Draw(t, "image") {
+			l.facts = []recorded{{wrong, throughJSON(t, l.cluster.Image())}}
+		}
+		for n := range rapid.IntRange(0, 8).Draw(t, "more messages") {
+			l.step(wrong.Add(bourse.Duration(n)), drawClusterMessage(t, wrong))
+		}
+		l.advance(wrong.Add(10 * bourse.Minute))
+
+		now := right.Add(5 * bourse.Minute)
+		for i := range l.facts {
+			l.facts[i].at = min(l.facts[i].at, now)
+		}
+		l.begin(now)
+		for _, at := range []bourse.Duration{bourse.Minute, bourse.Hour, 3 * bourse.Hour, 6 * bourse.Hour} {
+			l.advance(now.Add(at))
+			if err := l.cluster.Audit(now.Add(at)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if x := l.cluster.locks[later]; x == nil || x.state != reserved {
+			t.Fatalf("what was confirmed for tomorrow is %+v", x)
+		}
+	})
+}

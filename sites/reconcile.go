@@ -171,7 +171,7 @@ func (s *Site) compare(t step, l *leg, k *agents.ClusterLock) {
 		}
 	case k.Ended:
 		t.m = agents.ClusterEnded{Leg: l.Leg, End: k.End}
-		if do := table[onEnded][l.State]; do != nil {
+		if do := s.credible(t, onEnded, l); do != nil {
 			do(s, l, t)
 			s.tell(t, l, releaseDuty)
 		}
@@ -182,7 +182,9 @@ func (s *Site) compare(t step, l *leg, k *agents.ClusterLock) {
 		}
 		s.catchUp(t, l, k)
 		if k.Running && l.State == bourse.Confirmed {
-			toRunning(s, l, t)
+			if do := s.credible(t, onStarted, l); do != nil {
+				do(s, l, t)
+			}
 		}
 	}
 }

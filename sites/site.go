@@ -91,6 +91,7 @@ type Site struct {
 	forgetful bool   // an alarm is on its way that forgets old legs
 	numbered  uint64 // maintenances asked for in this life
 	stray     uint64 // messages that made no sense
+	early     uint64 // words of the cluster about work whose time has not come
 }
 
 // New returns a site. The groups are those of its cluster, in the same order.
@@ -171,6 +172,10 @@ func (s *Site) Step(now bourse.Time, from agents.ID, m agents.Message, out *agen
 // Stray is how many messages have come that made no sense, or were not their
 // sender's to send.
 func (s *Site) Stray() uint64 { return s.stray }
+
+// Early is how often the cluster has said that a leg's work runs, or is over,
+// before its window began.
+func (s *Site) Early() uint64 { return s.early }
 
 // own takes what the site's cluster tells it, and its own alarms; false if the
 // message is neither.

@@ -21,6 +21,7 @@ type Status struct {
 	Kept     int                 `json:"kept"` // legs remembered, open or over
 	Waiting  int                 `json:"waiting"`
 	Stray    uint64              `json:"stray"`    // messages that made no sense, or were not their sender's to send
+	Early    uint64              `json:"early"`    // words of the cluster about work whose time has not come
 	Accounts []bourse.Account    `json:"accounts"` // in order of name
 	Groups   []agents.GroupOffer `json:"groups"`   // as the site last saw its cluster; none before it has
 }
@@ -29,7 +30,7 @@ type Status struct {
 // free until the horizon. It costs a copy of what it shows.
 func (s *Site) Status(now bourse.Time, most int, horizon bourse.Duration) Status {
 	a := Status{Name: s.cfg.Name, Now: now, Closed: slices.Clone(s.closed), Open: len(s.open.list) - s.open.gaps,
-		Kept: len(s.kept), Waiting: s.desk.waiting(), Stray: s.stray, Accounts: s.ledger.Accounts()}
+		Kept: len(s.kept), Waiting: s.desk.waiting(), Stray: s.stray, Early: s.early, Accounts: s.ledger.Accounts()}
 	if now < s.drain.Until {
 		drain := s.drain
 		a.Drained = &drain

@@ -143,11 +143,20 @@ func toSettled(s *Site, l *leg, t step) {
 	s.notify(t, l)
 }
 
+// endedEarly gives up a leg whose work the cluster says is over before its window
+// has begun. Row S106.
+func endedEarly(s *Site, l *leg, t step) {
+	s.toLost(t, l, refused(bourse.Early, "the cluster of %s ended its work %s before its start: one of the two clocks is wrong",
+		s.cfg.Name, l.What.Start.Sub(t.now).Words()).Refusal)
+}
+
 // toLost gives up a leg that the cluster has no nodes for any more. Where it
 // was paid for, all is refunded, and the site's penalty added.
-func toLost(s *Site, l *leg, t step) {
+func toLost(s *Site, l *leg, t step) { s.toLost(t, l, s.takenBy(l)) }
+
+func (s *Site) toLost(t step, l *leg, why bourse.Reason) {
 	f := l.LegMoved
-	f.State, f.Reason = bourse.Lost, s.takenBy(l)
+	f.State, f.Reason = bourse.Lost, why
 	if l.charged {
 		f.Refund = l.Fare.Total()
 		f.Penalty = min(l.Fare.Total().Share(s.cfg.Penalty), s.ledger.Room(income, account(l)))

@@ -150,6 +150,22 @@ func (s *Site) of(t step, e event, id bourse.LegID, decidedBy uint32) {
 	}
 }
 
+// credible is what the site does about a word of the cluster. By its own clock a
+// leg's work cannot run before its window begins: the site goes on asking. Work
+// that is over by then has not run in its window, and the nodes are given back:
+// the leg is lost. Rows S105, S106.
+func (s *Site) credible(t step, e event, l *leg) act {
+	do := table[e][l.State]
+	if do == nil || e != onStarted && e != onEnded || !l.Flex.Early(l.What, t.now) {
+		return do
+	}
+	s.early++
+	if e == onStarted {
+		return nil
+	}
+	return endedEarly
+}
+
 // from takes a word of the cluster about a leg. Of one that is over, or was
 // never known, the site wants nothing any more, and says so: that ends the
 // cluster's repeating.
@@ -163,7 +179,7 @@ func (s *Site) from(t step, e event, id bourse.LegID) {
 	}
 	l := s.legs[id]
 	if l != nil {
-		if do := table[e][l.State]; do != nil {
+		if do := s.credible(t, e, l); do != nil {
 			do(s, l, t)
 		}
 	}

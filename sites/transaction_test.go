@@ -76,6 +76,12 @@ func (s *story) play(t *testing.T, d *datadriven.TestData) {
 		s.silent, s.deaf = d.HasArg("silent"), d.HasArg("deaf")
 	case "lost": // on their way
 		s.loses = a.number("releases", 1)
+	case "says": // the cluster, of a leg, whatever is true
+		leg := a.leg(d.CmdArgs[1].Key)
+		said := map[string]agents.Message{"started": agents.ClusterStarted{Leg: leg}, "ended": agents.ClusterEnded{Leg: leg, End: bourse.Time(a.seconds("end"))}}
+		s.say(theCluster, said[d.CmdArgs[0].Key])
+	case "early":
+		s.note("%d early words", s.site.Early())
 	case "lose":
 		s.put(theCluster, "", agents.NodesLost{Group: "main", Count: a.number("nodes", 1), For: a.seconds("for")})
 		s.settle()

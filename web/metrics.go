@@ -103,12 +103,13 @@ var (
 	gaugeSites   = prometheus.NewDesc("bourse_sites", "Sites known, by whether they are asked for offers.", []string{"member"}, nil)
 	gaugeAnswers = prometheus.NewDesc("bourse_site_usable", "1 if the site's last answer to a request for offers could be used.", []string{"site"}, nil)
 	gaugeStray   = prometheus.NewDesc("bourse_stray_messages_total", "Messages that made no sense.", nil, nil)
+	gaugeEarly   = prometheus.NewDesc("bourse_early_words_total", "Times that a peer, a site or a site's cluster, has said that a leg ran or was over before its window began: a clock is wrong.", nil, nil)
 	gaugeFenced  = prometheus.NewDesc("bourse_fenced", "1 if another process acts under this broker's name.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.
 func (g *brokerGauges) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{gaugeJobs, gaugeMoney, gaugeSites, gaugeAnswers, gaugeStray, gaugeFenced} {
+	for _, d := range []*prometheus.Desc{gaugeJobs, gaugeMoney, gaugeSites, gaugeAnswers, gaugeStray, gaugeEarly, gaugeFenced} {
 		ch <- d
 	}
 }
@@ -141,6 +142,7 @@ func (g *brokerGauges) Collect(ch chan<- prometheus.Metric) {
 		put(gaugeSites, float64(members[false]), "no")
 		put(gaugeFenced, truth(b.Fenced()))
 		list = append(list, prometheus.MustNewConstMetric(gaugeStray, prometheus.CounterValue, float64(b.Stray())))
+		list = append(list, prometheus.MustNewConstMetric(gaugeEarly, prometheus.CounterValue, float64(b.Early())))
 	})
 	if err != nil {
 		return

@@ -295,7 +295,7 @@ func (s *Server) siteMetrics() { s.count.registry.MustRegister(&siteGauges{s}) }
 
 // Describe implements prometheus.Collector.
 func (g *siteGauges) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{gaugeLegs, gaugeKept, gaugeQueue, gaugeDrain, gaugeFree, gaugePaid, gaugeStray} {
+	for _, d := range []*prometheus.Desc{gaugeLegs, gaugeKept, gaugeQueue, gaugeDrain, gaugeFree, gaugePaid, gaugeStray, gaugeEarly} {
 		ch <- d
 	}
 }
@@ -317,6 +317,7 @@ func (g *siteGauges) Collect(ch chan<- prometheus.Metric) {
 	put(gaugeQueue, float64(st.Waiting))
 	put(gaugeDrain, truth(st.Drained != nil))
 	ch <- prometheus.MustNewConstMetric(gaugeStray, prometheus.CounterValue, float64(st.Stray))
+	ch <- prometheus.MustNewConstMetric(gaugeEarly, prometheus.CounterValue, float64(st.Early))
 	for i := range st.Groups {
 		x := groupOf(&st.Groups[i], st.Now)
 		put(gaugeFree, float64(x.Nodes), x.Name, "all")

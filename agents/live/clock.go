@@ -12,12 +12,15 @@ import (
 // go back. It is read off the machine's monotonic clock from the wall clock's
 // offset at the start. Where the wall clock is set anew meanwhile, it follows by
 // at most one part in slewPart of the time that passes, the drift that the
-// protocol is proven to bear; a restart takes the wall clock as it is.
+// protocol is proven to bear; a restart takes the wall clock as it is. Until the
+// host begins it shows the wall clock, whatever becomes of that: nobody has been
+// handed an instant yet.
 type clock struct {
 	wall func() time.Time
 	warn func(off time.Duration) // the wall clock is off by more than a second; at most once a minute
 
 	mu     sync.Mutex
+	free   bool          // the host has not begun
 	start  time.Time     // monotonic
 	read   time.Duration // when it was read last, since start
 	shown  int64         // what it showed then, in ns since the epoch
@@ -46,6 +49,10 @@ func (c *clock) now() bourse.Time {
 // nanos reads the clock; the lock is held.
 func (c *clock) nanos() int64 {
 	read := time.Since(c.start)
+	if c.free {
+		c.read, c.shown = read, c.wall().UnixNano()
+		return c.shown
+	}
 	passed := read - c.read
 	c.read = read
 	c.shown += int64(passed)
@@ -93,6 +100,16 @@ func (c *clock) atLeast(last bourse.Time, most bourse.Duration) error {
 	defer c.mu.Unlock()
 	c.floor = max(c.floor, int64(last)*int64(time.Millisecond))
 	return nil
+}
+
+// begin has the clock go on by itself from where the wall clock stands, and show
+// no less than the last instant of a journal.
+func (c *clock) begin(last bourse.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.nanos()
+	c.free = false
+	c.floor = max(c.floor, int64(last)*int64(time.Millisecond))
 }
 
 // stamp shows an instant as people do.

@@ -15,7 +15,7 @@ const maxMembers = 4096
 
 // Directory says where agents are, as far as gossip knows. Of several living
 // processes that go by one name the latest life is the one that is meant, and
-// one that is leaving only if there is no other. It is safe for concurrent use;
+// one that is leaving, or has not begun, only if there is no other. It is safe for concurrent use;
 // a look-up costs a map access.
 type Directory struct {
 	mu      sync.RWMutex
@@ -109,13 +109,17 @@ func (d *Directory) hear(m Member, alive bool) Change {
 		delete(d.lives, m.Agent)
 	}
 	after, ask := d.find(m.Agent)
-	return turn(before, asked && before.Flags&Leaving == 0, after, ask && after.Flags&Leaving == 0)
+	return turn(before, asked && before.Flags&idle == 0, after, ask && after.Flags&idle == 0)
 }
 
-// meant orders the lives of an agent: not leaving before leaving, then the
+// idle are the flags of a life that is to be asked for nothing new: it is about
+// to go, or has not begun.
+const idle = Leaving | Waiting
+
+// meant orders the lives of an agent: those that are not idle first, then the
 // latest first.
 func meant(a, b Member) int {
-	return cmp.Or(cmp.Compare(a.Flags&Leaving, b.Flags&Leaving), cmp.Compare(b.Life, a.Life))
+	return cmp.Or(cmp.Compare(min(a.Flags&idle, 1), min(b.Flags&idle, 1)), cmp.Compare(b.Life, a.Life))
 }
 
 // turn compares the life of an agent that was meant with the one that is.

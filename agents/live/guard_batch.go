@@ -30,6 +30,8 @@ const maxParts = 500_000
 var (
 	parcelType = string((*wire.Parcel)(nil).ProtoReflect().Descriptor().FullName())
 	ackType    = string((*wire.Ack)(nil).ProtoReflect().Descriptor().FullName())
+	asksType   = string((*wire.ClockRequest)(nil).ProtoReflect().Descriptor().FullName())
+	tellsType  = string((*wire.ClockReply)(nil).ProtoReflect().Descriptor().FullName())
 	linkTypes  = parcelType[:strings.LastIndexByte(parcelType, '.')+1] // of this build and newer ones
 )
 
@@ -67,6 +69,10 @@ func (g *Guard) batch(p peer, b *remote.MessageBatch) (size cost, left []*Breach
 			breach = g.parcel(p, e.MessageData)
 		case ackType:
 			breach = garbled(p, e.MessageData, &wire.Ack{})
+		case asksType:
+			breach = g.asksClock(p, e.MessageData)
+		case tellsType:
+			breach = g.tellsClock(p, e.MessageData)
 		default:
 			left = append(left, &Breach{NewType, p.name, "a message of type " + show(name) + " is left out: this build does not know it"})
 			continue
@@ -127,6 +133,39 @@ func (g *Guard) parcel(p peer, data []byte) *Breach {
 	return g.envelope(p, m.Envelope)
 }
 
+// asksClock holds a question for the time against its sender.
+func (g *Guard) asksClock(p peer, data []byte) *Breach {
+	m := &wire.ClockRequest{}
+	if b := garbled(p, data, m); b != nil {
+		return b
+	}
+	if b := answerable(p, m.ReplyTo); b != nil {
+		return b
+	}
+	return g.speaksAs(p, m.From)
+}
+
+// tellsClock holds an answer to such a question against its sender.
+func (g *Guard) tellsClock(p peer, data []byte) *Breach {
+	m := &wire.ClockReply{}
+	if b := garbled(p, data, m); b != nil {
+		return b
+	}
+	return g.speaksAs(p, m.From)
+}
+
+// speaksAs holds the name that a message comes under against the certificate.
+func (g *Guard) speaksAs(p peer, name string) *Breach {
+	from := agents.ID(name)
+	switch {
+	case p.agent != "" && from != p.agent:
+		return &Breach{BadFrom, p.name, fmt.Sprintf("it speaks as %s; its certificate is of %s", show(name), p.agent)}
+	case roleOf(from) != g.peers || checkAgent(from) != nil:
+		return &Breach{BadFrom, p.name, fmt.Sprintf("it speaks as %s, where only a %s may speak", show(name), g.peers)}
+	}
+	return nil
+}
+
 // answerable holds the address at which a peer wants to be answered against the
 // hosts of its certificate, so that nobody can have this process call others.
 func answerable(p peer, address string) *Breach {
@@ -151,12 +190,10 @@ func (g *Guard) envelope(p peer, e *wire.Envelope) *Breach {
 		return &Breach{c, p.name, fmt.Sprintf(format, args...)}
 	}
 	from, to := agents.ID(e.From), agents.ID(e.To)
-	switch {
-	case p.agent != "" && from != p.agent:
-		return refuse(BadFrom, "it speaks as %s; its certificate is of %s", show(e.From), p.agent)
-	case roleOf(from) != g.peers || checkAgent(from) != nil:
-		return refuse(BadFrom, "it speaks as %s, where only a %s may speak", show(e.From), g.peers)
-	case to != g.self:
+	if b := g.speaksAs(p, e.From); b != nil {
+		return b
+	}
+	if to != g.self {
 		return refuse(BadTo, "it speaks to %s; here is %s", show(e.To), g.self)
 	}
 	kind := wire.Kind(e)

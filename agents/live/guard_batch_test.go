@@ -61,9 +61,11 @@ func TestGuard_LetsThroughWhatAgentsSayToEachOther(t *testing.T) {
 	b := batchOf(t,
 		sealed(t, brokerOne, siteNorth, agents.Hold{Leg: legOf("vo1"), Replaces: legOf("vo1")}),
 		&wire.Ack{Session: 7, Upto: 9},
+		&wire.ClockRequest{From: string(brokerOne), ReplyTo: "127.0.0.1:7400", Nonce: 1},
+		&wire.ClockReply{From: string(brokerOne), Nonce: 1, Now: 1},
 		sealed(t, brokerOne, siteNorth, agents.List{Broker: "vo1", Known: []bourse.LegID{legOf("vo1")}}))
 	size, left, breach := g.batch(p, b)
-	if breach != nil || len(left) != 0 || len(b.Envelopes) != 3 || size.messages != 3 || size.bytes == 0 {
+	if breach != nil || len(left) != 0 || len(b.Envelopes) != 5 || size.messages != 5 || size.bytes == 0 {
 		t.Errorf("%v, %v, %d envelopes, %+v", breach, left, len(b.Envelopes), size)
 	}
 	g, p = guardAt(brokerOne, siteNorth)
@@ -144,6 +146,11 @@ func TestGuard_RefusesWhatOnlyAHostilePeerSends(t *testing.T) {
 		{"an empty place", changed(func(b *remote.MessageBatch) { b.Envelopes[0] = nil }), BadForm},
 		{"bytes that are nothing", changed(func(b *remote.MessageBatch) { b.Envelopes[0].MessageData = []byte{0xff} }), Garbled},
 		{"no envelope", batchOf(t, &wire.Parcel{}), Garbled},
+		{"a question for the time in another's name", batchOf(t, &wire.ClockRequest{From: "broker:vo2"}), BadFrom},
+		{"a question for the time of nobody", batchOf(t, &wire.ClockRequest{}), BadFrom},
+		{"a question to be answered nowhere", batchOf(t, &wire.ClockRequest{From: "broker:vo1", ReplyTo: "nowhere"}), BadAddress},
+		{"the time in another's name", batchOf(t, &wire.ClockReply{From: "broker:vo2", Now: 1}), BadFrom},
+		{"the time of a site", batchOf(t, &wire.ClockReply{From: "site:south", Now: 1}), BadFrom},
 		{"an answer to nowhere", batchOf(t, &wire.Parcel{ReplyTo: "nowhere", Envelope: &wire.Envelope{}}), BadAddress},
 		{"too many envelopes", changed(func(b *remote.MessageBatch) {
 			for len(b.Envelopes) <= maxBatch {

@@ -50,6 +50,10 @@ type Options struct {
 	// Ahead is by how much a journal's last fact may be later than the machine's
 	// clock: a minute. The host's time stands still for as long.
 	Ahead bourse.Duration
+	// Wait has the agents wait for Begin: what Add replays may be looked at, and
+	// no agent is handed anything before. How late their journals are is then for
+	// whoever calls Begin to judge, by Last.
+	Wait bool
 }
 
 // defaults fills in what was left out.
@@ -83,6 +87,7 @@ var (
 	ErrAsks     = errors.New("too many questions wait for an answer; try again later")
 	ErrStopped  = errors.New("the process is stopping")
 	ErrFailed   = errors.New("the agent has failed, and the process must stop")
+	ErrWaiting  = errors.New("the process compares its clock with others' before its agents begin; its readyz says how it stands")
 	ErrRetired  = errors.New("the agent has stopped by its own will: another process has its name, or it was told that it is not to go on")
 	ErrBehind   = errors.New("the watcher was too slow and has missed facts")
 	errNoSecond = errors.New("an agent of this name runs here already")
@@ -102,6 +107,9 @@ type Host struct {
 	lives   map[agents.ID]*life
 	network Network
 	stopped bool
+	begun   bool
+	waiting []*life // for Begin, in the order of Add
+	latest  Latest
 
 	asking  sync.Mutex
 	asks    map[agents.ID]*ask // nil: nobody is answered any more
@@ -110,7 +118,7 @@ type Host struct {
 }
 
 // drops counts what did not reach an agent, or did not leave.
-type drops struct{ unknown, barred, nobody, full, stopping, unsendable, in, out atomic.Uint64 }
+type drops struct{ unknown, barred, nobody, full, waiting, stopping, unsendable, in, out atomic.Uint64 }
 
 // NewHost returns a host without agents.
 func NewHost(opt Options) *Host {
@@ -120,8 +128,39 @@ func NewHost(opt Options) *Host {
 	h.clock = newClock(opt.Now, func(off time.Duration) {
 		h.log.Warn().Dur("ahead", off).Msg("the wall clock has been set anew; this process follows by a hundredth of the time that passes, a restart takes it at once")
 	})
+	h.clock.free, h.begun = opt.Wait, !opt.Wait
 	h.system = actor.NewActorSystem(actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return newLibraryLog(opt.Log) }))
 	return h
+}
+
+// Latest is the last fact of all journals of a host when they were replayed.
+type Latest struct {
+	Agent agents.ID // whose it is; "": there is no fact at all
+	At    bourse.Time
+}
+
+// Latest returns the last fact that has been replayed.
+func (h *Host) Latest() Latest {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return h.latest
+}
+
+// Begin has the agents of a host with Options.Wait begin to live, in the order
+// in which they were added. From now on the host's time is its own; it shows no
+// less than the last instant of its journals. It does nothing the second time.
+func (h *Host) Begin() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.stopped || h.begun {
+		return
+	}
+	h.begun = true
+	h.clock.begin(h.latest.At)
+	for _, l := range h.waiting {
+		l.start()
+	}
+	h.waiting = nil
 }
 
 // nonce draws a number that is not 0.
@@ -144,8 +183,9 @@ func (h *Host) Failed() <-chan error { return h.failed }
 // and it is handed Started with a nonce of this life before any other message.
 // The agent must be a new one, and belongs to the host from now on; so does the
 // disk until Stop has returned. opt.Agent may be left out. A journal that cannot
-// be read, or whose last fact is later than the machine's clock by more than
-// Options.Ahead, is an error, and the agent does not live.
+// be read, or, unless the agents wait for Begin, whose last fact is later than the
+// machine's clock by more than Options.Ahead, is an error, and the agent does not
+// live.
 func (h *Host) Add(id agents.ID, a agents.Durable, disk journal.Disk, opt journal.Options) error {
 	l := &life{host: h, id: id, agent: a, log: h.log.With().Str("agent", string(id)).Logger()}
 	if err := h.begin(l, disk, opt); err != nil {
@@ -160,6 +200,7 @@ func (h *Host) Add(id agents.ID, a agents.Durable, disk journal.Disk, opt journa
 func (h *Host) begin(l *life, disk journal.Disk, opt journal.Options) error {
 	h.mu.RLock()
 	_, dup := h.lives[l.id]
+	begun := h.begun
 	h.mu.RUnlock()
 	if dup {
 		return errNoSecond
@@ -172,8 +213,10 @@ func (h *Host) begin(l *life, disk journal.Disk, opt journal.Options) error {
 	if err := l.broken.load(disk); err != nil {
 		l.log.Error().Err(err).Msg("what earlier lives have panicked over is not known")
 	}
-	if err := h.clock.atLeast(last, h.opt.Ahead); err != nil {
-		return err
+	if begun {
+		if err := h.clock.atLeast(last, h.opt.Ahead); err != nil {
+			return err
+		}
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -188,9 +231,22 @@ func (h *Host) begin(l *life, disk journal.Disk, opt journal.Options) error {
 		return err
 	}
 	h.lives[l.id] = l
+	if l.journal.Facts() > 0 && last >= h.latest.At {
+		h.latest = Latest{l.id, last}
+	}
+	if !h.begun {
+		h.waiting = append(h.waiting, l)
+		return nil
+	}
+	l.start()
+	return nil
+}
+
+// start has an agent begin to live.
+func (l *life) start() {
 	l.log.Info().Uint64("facts", l.journal.Facts()).Uint64("replayed", l.journal.Since()).Int("cut", l.journal.Cut()).Msg("life begun")
 	l.post(&letter{from: l.id, m: agents.Started{Nonce: nonce()}})
-	return nil
+	l.begun.Store(true)
 }
 
 // replay opens the journal and brings the agent up to its last fact, whose instant
@@ -278,7 +334,7 @@ func (h *Host) Stop(ctx context.Context) error {
 func (h *Host) Stats() Stats {
 	d := &h.dropped
 	s := Stats{Unknown: d.unknown.Load(), Barred: d.barred.Load(), Nobody: d.nobody.Load(), Full: d.full.Load(),
-		Stopping: d.stopping.Load(), Unsendable: d.unsendable.Load(), In: d.in.Load(), Out: d.out.Load(), Ahead: h.clock.ahead()}
+		Waiting: d.waiting.Load(), Stopping: d.stopping.Load(), Unsendable: d.unsendable.Load(), In: d.in.Load(), Out: d.out.Load(), Ahead: h.clock.ahead()}
 	h.asking.Lock()
 	s.Asks = len(h.asks)
 	h.asking.Unlock()

@@ -25,6 +25,7 @@ type life struct {
 	log     zerolog.Logger
 	count   counters
 	waiting atomic.Int64  // messages in the mailbox
+	begun   atomic.Bool   // it has been handed Started, and takes messages
 	failed  atomic.Bool   // over before the host's
 	set     atomic.Uint64 // alarms so far
 	ringing atomic.Bool   // a ring is in the mailbox
@@ -219,7 +220,7 @@ func (l *life) halt() error {
 		return nil // it has failed, and that has been said
 	}
 	l.commit()
-	if l.over == nil && l.journal.Since() > 0 {
+	if l.over == nil && l.journal.Since() > 0 && l.begun.Load() { // before, nobody knows of what instant it would be
 		l.image()
 	}
 	if l.over != nil {

@@ -29,6 +29,8 @@ type links struct {
 	to   map[agents.ID]*link
 	from map[agents.ID]*session // what is acknowledged to whom
 
+	clock *clocks // who is asked what time it is, and what others are answered; nil: nobody
+
 	wake chan struct{} // an acknowledgement is due
 	done chan struct{}
 	ends sync.WaitGroup
@@ -161,6 +163,10 @@ func (n *links) receive(message proto.Message) {
 		if l := n.of(m.Session); l != nil {
 			l.acknowledged(m.Session, m.Upto, time.Now())
 		}
+	case *wire.ClockRequest:
+		n.clock.answer(m)
+	case *wire.ClockReply:
+		n.clock.heard(m)
 	default:
 		n.count.stray.Add(1)
 	}

@@ -43,6 +43,8 @@ func (h *Host) Tell(from, to agents.ID, m agents.Message) error {
 // hand puts a message into the mailbox if fewer than most wait there.
 func (l *life) hand(from agents.ID, m agents.Message, most int) error {
 	switch {
+	case !l.begun.Load():
+		return fmt.Errorf("%s: %w", l.id, ErrWaiting)
 	case l.room(most):
 		l.post(&letter{from, m})
 		return nil
@@ -87,8 +89,9 @@ func (h *Host) wire(n Network, from, to agents.ID, m agents.Message) error {
 
 // Deliver takes what comes from the network. Only kinds that the wire knows and
 // that agents of the addressee's role take from others are handed on; all else
-// is counted. It reports false where the agent's mailbox is full, or the host
-// stops: nobody has taken the envelope then, and the sender may be held back.
+// is counted. It reports false where the agent's mailbox is full, it has not
+// begun, or the host stops: nobody has taken the envelope then, and the sender may
+// be held back.
 func (h *Host) Deliver(e *wire.Envelope) (taken bool) {
 	h.dropped.in.Add(1)
 	m, err := decode(e)
@@ -109,6 +112,9 @@ func (h *Host) Deliver(e *wire.Envelope) (taken bool) {
 	switch {
 	case stopped:
 		h.dropped.stopping.Add(1)
+		return false
+	case l != nil && !l.begun.Load():
+		h.dropped.waiting.Add(1)
 		return false
 	case l == nil:
 		h.dropped.nobody.Add(1)

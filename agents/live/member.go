@@ -33,6 +33,7 @@ const (
 	Leaving  Flags = 1 << iota // on its way out: to be asked for nothing new
 	Draining                   // a site that finishes what it has
 	Closed                     // a site that takes no work at present
+	Waiting                    // it compares its clock with others' and has not begun
 )
 
 // metaMax is the most bytes that gossip carries for a member.

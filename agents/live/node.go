@@ -34,8 +34,11 @@ type NodeOptions struct {
 	// Known are the sites that a broker counts on from an earlier life: those of
 	// whom nothing is heard for a while are reported to have left.
 	Known []agents.ID
-	Life  uint64 // tells this life from those before; 0: the present Unix milliseconds
-	Log   zerolog.Logger
+	// Begins, where there is one, is the host, whose agents wait for Begin until its
+	// clock has been compared with those of others.
+	Begins *Host
+	Life   uint64 // tells this life from those before; 0: the present Unix milliseconds
+	Log    zerolog.Logger
 }
 
 // Local is what a node needs of a Host.
@@ -54,6 +57,7 @@ type Node struct {
 	links     *links
 	lane      carrier
 	gossip    *gossip
+	clocks    *clocks
 
 	mu   sync.Mutex
 	self Member
@@ -93,6 +97,8 @@ func StartNode(o NodeOptions) (*Node, error) {
 	}
 	n := &Node{opt: o, directory: newDirectory(), owed: map[agents.ID]agents.Message{}, seen: map[agents.ID]bool{}, done: make(chan struct{})}
 	n.links = newLinks(n.directory, o.Host.Deliver, o.Log)
+	n.clocks = newClocks(n)
+	n.links.clock = n.clocks
 	if err := n.open(); err != nil {
 		return nil, err
 	}
@@ -140,6 +146,7 @@ func loopback(address string) bool {
 func (n *Node) open() (err error) {
 	if n.opt.Memory != nil {
 		n.lane, err = n.opt.Memory.carrier(n.opt.Listen, n.links.receive)
+		n.clocks.connect(n.lane)
 		return err
 	}
 	t := n.opt.Transport
@@ -148,12 +155,16 @@ func (n *Node) open() (err error) {
 	}
 	c, err := startRemote(n.opt.Listen, n.opt.Advertise, t, n.opt.Log, n.links.receive, n.links.broken)
 	n.lane = c
+	n.clocks.connect(c)
 	return err
 }
 
 // join begins to gossip.
 func (n *Node) join() (err error) {
 	n.self = Member{Agent: n.opt.Name, Address: n.lane.address(), Life: n.opt.Life, Oldest: wire.Oldest, Version: wire.Version, Digest: n.opt.Digest}
+	if n.opt.Begins != nil {
+		n.self.Flags = Waiting
+	}
 	meta, err := n.self.encode()
 	if err != nil {
 		return err
@@ -301,7 +312,7 @@ func (n *Node) payDebts() {
 // what they should know before they ask. It waits at most a second for one of
 // them to have heard; gossip goes on either way. Leaving is for Leave to say.
 func (n *Node) Announce(digest uint64, flags Flags) error {
-	return n.announce(func(m *Member) { m.Digest, m.Flags = digest, flags&^Leaving|m.Flags&Leaving })
+	return n.announce(func(m *Member) { m.Digest, m.Flags = digest, flags&^idle|m.Flags&idle })
 }
 
 func (n *Node) announce(change func(*Member)) error {

@@ -31,8 +31,8 @@ func lived(t *testing.T, disk *journal.Memory, opt Options, act func(h *Host)) (
 	return err
 }
 
-// question hands the purse a message and returns its answer.
-func question(h *Host, from agents.ID, m agents.Message) (agents.Message, error) {
+// inquiry hands the purse a message and returns its answer.
+func inquiry(h *Host, from agents.ID, m agents.Message) (agents.Message, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	return h.Ask(ctx, from, toy, m)
@@ -44,16 +44,16 @@ func TestQuarantine_WhatEndsTwoLivesIsRefusedByTheThird(t *testing.T) {
 	t.Parallel()
 	disk := &journal.Memory{}
 	for life := range 2 {
-		if err := lived(t, disk, Options{}, func(h *Host) { _, _ = question(h, "user:ana", boom{}) }); !errors.Is(err, ErrFailed) {
+		if err := lived(t, disk, Options{}, func(h *Host) { _, _ = inquiry(h, "user:ana", boom{}) }); !errors.Is(err, ErrFailed) {
 			t.Fatalf("life %d ended with %v", life+1, err)
 		}
 	}
 	if err := lived(t, disk, Options{}, func(h *Host) {
-		m, err := question(h, "user:ana", boom{})
+		m, err := inquiry(h, "user:ana", boom{})
 		if w, ok := m.(word); err != nil || !ok || !strings.Contains(w.Text, "has failed") {
 			t.Errorf("answered with %v, %v", m, err)
 		}
-		if m, _ := question(h, "user:ana", put{5}); m != (total{5, 1}) {
+		if m, _ := inquiry(h, "user:ana", put{5}); m != (total{5, 1}) {
 			t.Error("the agent does not go on")
 		}
 		if s := only(h); s.Refused != 1 {
@@ -62,7 +62,7 @@ func TestQuarantine_WhatEndsTwoLivesIsRefusedByTheThird(t *testing.T) {
 	}); err != nil {
 		t.Errorf("the third life ended with %v", err)
 	}
-	if err := lived(t, disk, Options{}, func(h *Host) { _, _ = question(h, "user:ben", boom{}) }); !errors.Is(err, ErrFailed) {
+	if err := lived(t, disk, Options{}, func(h *Host) { _, _ = inquiry(h, "user:ben", boom{}) }); !errors.Is(err, ErrFailed) {
 		t.Errorf("another's message was not handed over: %v", err)
 	}
 }
@@ -74,7 +74,7 @@ func TestQuarantine_LastsAnHour(t *testing.T) {
 	disk := &journal.Memory{}
 	begun := time.Now()
 	at := func(d time.Duration) Options { return Options{Now: func() time.Time { return begun.Add(d) }} }
-	try := func(h *Host) { _, _ = question(h, "user:ana", boom{}) }
+	try := func(h *Host) { _, _ = inquiry(h, "user:ana", boom{}) }
 	for _, c := range []struct {
 		after time.Duration
 		ends  bool
@@ -91,14 +91,14 @@ func TestQuarantine_WidensToTheKind(t *testing.T) {
 	t.Parallel()
 	disk := &journal.Memory{}
 	for i := range widensAt {
-		if err := lived(t, disk, Options{}, func(h *Host) { _, _ = question(h, "user:ana", agents.JobCancel{Job: fmt.Sprint("job", i)}) }); err == nil {
+		if err := lived(t, disk, Options{}, func(h *Host) { _, _ = inquiry(h, "user:ana", agents.JobCancel{Job: fmt.Sprint("job", i)}) }); err == nil {
 			t.Fatalf("message %d was refused", i+1)
 		}
 	}
-	if err := lived(t, disk, Options{}, func(h *Host) { _, _ = question(h, "user:ana", agents.JobCancel{Job: "another"}) }); err != nil {
+	if err := lived(t, disk, Options{}, func(h *Host) { _, _ = inquiry(h, "user:ana", agents.JobCancel{Job: "another"}) }); err != nil {
 		t.Errorf("the next of that kind ended a life: %v", err)
 	}
-	if err := lived(t, disk, Options{}, func(h *Host) { _, _ = question(h, "user:ana", put{1}) }); err != nil {
+	if err := lived(t, disk, Options{}, func(h *Host) { _, _ = inquiry(h, "user:ana", put{1}) }); err != nil {
 		t.Error(err)
 	}
 }

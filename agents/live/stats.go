@@ -13,6 +13,7 @@ type Stats struct {
 	Barred   uint64 // a kind that the addressee takes from nobody on the network
 	Nobody   uint64 // for an agent that is not here, or no longer, or an Ask that has ended
 	Full     uint64 // the agent's mailbox was full
+	Waiting  uint64 // the host had not begun
 	Stopping uint64 // the host was stopping
 	// What an agent sent and did not leave.
 	Unsendable uint64 // it could not be encoded, or there is no network

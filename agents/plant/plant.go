@@ -68,6 +68,7 @@ var bugs = []Bug{
 	{"early-remove", "the old segment is removed before the new one has its name: a crash in between leaves no journal"},
 
 	// agents/sim
+	{"believe-the-clock", "a life begins by its clock as it is: legs start and end before their time"},
 	{"ack-before-sync", "messages leave before the facts behind them are durable"},
 }
 

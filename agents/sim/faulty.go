@@ -53,6 +53,10 @@ type Options struct {
 	Lo, Hi bourse.Duration
 	// Skew is how far the wall clocks of hosts disagree at most, either way.
 	Skew bourse.Duration
+	// Compare says which hosts compare their clock with others' before a life
+	// begins, and wait while it is off by more than two seconds. nil: none, a life
+	// begins by its wall clock as it is, like one that hears nothing of anybody.
+	Compare func(id agents.ID) bool
 	// Snapshot begins a journal anew with an image after so many facts. 0: never.
 	Snapshot int
 	// Codec knows the facts of the agents. nil: those of the vocabulary.
@@ -78,6 +82,9 @@ type Host struct {
 	New func() agents.Agent // a new one, as configured
 	// Sturdy: it never dies nor pauses, and has the world's time.
 	Sturdy bool
+	// Machine is the host on whose machine it runs: their wall clock is one. "": its
+	// own.
+	Machine agents.ID
 	// Near: no network fault strikes it unless it is named as host or peer.
 	Near bool
 }

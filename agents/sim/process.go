@@ -57,6 +57,11 @@ func (p *process) begin() {
 	if p.agent != nil {
 		return
 	}
+	if p.disagrees() {
+		w.trace("%s waits: its clock is %v off", w.names[p.name], p.skew+p.jump)
+		p.later(bourse.Second)
+		return
+	}
 	agent := w.hosts[p.name].New()
 	p.life++
 	p.clock = clock{truth: w.now, local: w.now.Add(p.skew + p.jump), drift: p.drift}
@@ -98,6 +103,14 @@ func (p *process) begin() {
 	}
 	nonce := streamOf(w.opt.Seed, 3, uint64(p.number), p.life)
 	p.step(w.names[p.name], agents.Started{Nonce: nonce.next()})
+}
+
+// disagrees reports whether a life that compares its clock with others' does not
+// begin now.
+func (p *process) disagrees() bool {
+	off := p.skew + p.jump
+	compares := p.world.opt.Compare != nil && p.world.opt.Compare(p.world.names[p.name])
+	return compares && p.durable && (off > maxSkew || off < -maxSkew) && !plant.On("believe-the-clock")
 }
 
 // whole checks, where a bit of the disk was turned, that at most the last record

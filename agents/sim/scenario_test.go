@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"bourse"
+	"bourse/agents"
 	"bourse/agents/journal"
 
 	"github.com/cockroachdb/datadriven"
@@ -17,7 +18,7 @@ import (
 // second, each again every second until it is answered; the file says what goes
 // wrong, and the trace is its golden output. The commands:
 //
-//	world seed=N numbers=N [snapshot=N]   whose input is the faults, one a line
+//	world seed=N numbers=N [snapshot=N] [compare]   whose input is the faults, one a line
 //	run until=SECONDS                     the trace up to then
 //	heal                                  all faults end
 //	state                                 what the counter has counted and who was answered
@@ -37,6 +38,9 @@ func TestFaulty_Scenarios(t *testing.T) {
 				d.ScanArgs(t, "seed", &opt.Seed)
 				d.ScanArgs(t, "numbers", &numbers)
 				d.MaybeScanArgs(t, "snapshot", &opt.Snapshot)
+				if d.HasArg("compare") {
+					opt.Compare = func(agents.ID) bool { return true }
+				}
 				opt.Faults = faults(t, strings.FieldsFunc(d.Input, func(r rune) bool { return r == '\n' })...)
 				w = NewFaulty(opt)
 				a = &asker{most: numbers, answers: map[int]int{}}

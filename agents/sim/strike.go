@@ -106,11 +106,25 @@ func (w *Faulty) expire(p *process, f Fault) {
 func (p *process) jumpClock(f Fault, draw stream) {
 	w := p.world
 	w.struck(f.Kind)
-	p.jump = bourse.Duration(f.Size)
-	if draw.chance(600) {
-		p.crash(draw.within(bourse.Second, 5*bourse.Second), nil)
+	crash := draw.chance(600)
+	for _, q := range p.machine() {
+		q.jump = bourse.Duration(f.Size)
+		if crash && q.agent != nil {
+			q.crash(draw.within(bourse.Second, 5*bourse.Second), nil)
+		}
+		w.do(w.now.Add(f.For), func() { q.setClock() })
 	}
-	w.do(w.now.Add(f.For), func() { p.setClock() })
+}
+
+// machine lists a process and those that have its wall clock.
+func (p *process) machine() []*process {
+	w, list := p.world, []*process{p}
+	for name, h := range w.hosts {
+		if h.Machine == w.names[p.name] && !h.Sturdy {
+			list = append(list, w.of[name]...)
+		}
+	}
+	return list
 }
 
 // setClock sets the wall clock right.

@@ -95,6 +95,129 @@ func (x *Parcel) GetReplyTo() string {
 	return ""
 }
 
+// ClockRequest asks a peer what time it has. A process asks before its agents
+// begin.
+type ClockRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	From          string                 `protobuf:"bytes,1,opt,name=from,proto3" json:"from,omitempty"`                      // who asks
+	ReplyTo       string                 `protobuf:"bytes,2,opt,name=reply_to,json=replyTo,proto3" json:"reply_to,omitempty"` // where the asker takes the answer
+	Nonce         uint64                 `protobuf:"fixed64,3,opt,name=nonce,proto3" json:"nonce,omitempty"`                  // drawn at random for each question
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ClockRequest) Reset() {
+	*x = ClockRequest{}
+	mi := &file_link_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClockRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClockRequest) ProtoMessage() {}
+
+func (x *ClockRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_link_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClockRequest.ProtoReflect.Descriptor instead.
+func (*ClockRequest) Descriptor() ([]byte, []int) {
+	return file_link_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *ClockRequest) GetFrom() string {
+	if x != nil {
+		return x.From
+	}
+	return ""
+}
+
+func (x *ClockRequest) GetReplyTo() string {
+	if x != nil {
+		return x.ReplyTo
+	}
+	return ""
+}
+
+func (x *ClockRequest) GetNonce() uint64 {
+	if x != nil {
+		return x.Nonce
+	}
+	return 0
+}
+
+// ClockReply answers a ClockRequest.
+type ClockReply struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	From          string                 `protobuf:"bytes,1,opt,name=from,proto3" json:"from,omitempty"` // who answers
+	Nonce         uint64                 `protobuf:"fixed64,2,opt,name=nonce,proto3" json:"nonce,omitempty"`
+	Now           int64                  `protobuf:"zigzag64,3,opt,name=now,proto3" json:"now,omitempty"` // what the host of its agents takes for the present instant, in Unix milliseconds
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ClockReply) Reset() {
+	*x = ClockReply{}
+	mi := &file_link_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClockReply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClockReply) ProtoMessage() {}
+
+func (x *ClockReply) ProtoReflect() protoreflect.Message {
+	mi := &file_link_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClockReply.ProtoReflect.Descriptor instead.
+func (*ClockReply) Descriptor() ([]byte, []int) {
+	return file_link_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *ClockReply) GetFrom() string {
+	if x != nil {
+		return x.From
+	}
+	return ""
+}
+
+func (x *ClockReply) GetNonce() uint64 {
+	if x != nil {
+		return x.Nonce
+	}
+	return 0
+}
+
+func (x *ClockReply) GetNow() int64 {
+	if x != nil {
+		return x.Now
+	}
+	return 0
+}
+
 // Ack says that the receiver is done with all parcels of a session up to one.
 type Ack struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -106,7 +229,7 @@ type Ack struct {
 
 func (x *Ack) Reset() {
 	*x = Ack{}
-	mi := &file_link_proto_msgTypes[1]
+	mi := &file_link_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -118,7 +241,7 @@ func (x *Ack) String() string {
 func (*Ack) ProtoMessage() {}
 
 func (x *Ack) ProtoReflect() protoreflect.Message {
-	mi := &file_link_proto_msgTypes[1]
+	mi := &file_link_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -131,7 +254,7 @@ func (x *Ack) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ack.ProtoReflect.Descriptor instead.
 func (*Ack) Descriptor() ([]byte, []int) {
-	return file_link_proto_rawDescGZIP(), []int{1}
+	return file_link_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Ack) GetSession() uint64 {
@@ -159,7 +282,16 @@ const file_link_proto_rawDesc = "" +
 	"\asession\x18\x01 \x01(\x06R\asession\x12\x10\n" +
 	"\x03seq\x18\x02 \x01(\x04R\x03seq\x121\n" +
 	"\benvelope\x18\x03 \x01(\v2\x15.bourse.wire.EnvelopeR\benvelope\x12\x19\n" +
-	"\breply_to\x18\x04 \x01(\tR\areplyTo\"3\n" +
+	"\breply_to\x18\x04 \x01(\tR\areplyTo\"S\n" +
+	"\fClockRequest\x12\x12\n" +
+	"\x04from\x18\x01 \x01(\tR\x04from\x12\x19\n" +
+	"\breply_to\x18\x02 \x01(\tR\areplyTo\x12\x14\n" +
+	"\x05nonce\x18\x03 \x01(\x06R\x05nonce\"H\n" +
+	"\n" +
+	"ClockReply\x12\x12\n" +
+	"\x04from\x18\x01 \x01(\tR\x04from\x12\x14\n" +
+	"\x05nonce\x18\x02 \x01(\x06R\x05nonce\x12\x10\n" +
+	"\x03now\x18\x03 \x01(\x12R\x03now\"3\n" +
 	"\x03Ack\x12\x18\n" +
 	"\asession\x18\x01 \x01(\x06R\asession\x12\x12\n" +
 	"\x04upto\x18\x02 \x01(\x04R\x04uptoB\x14Z\x12bourse/agents/wireb\x06proto3"
@@ -176,14 +308,16 @@ func file_link_proto_rawDescGZIP() []byte {
 	return file_link_proto_rawDescData
 }
 
-var file_link_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
+var file_link_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
 var file_link_proto_goTypes = []any{
-	(*Parcel)(nil),   // 0: bourse.wire.Parcel
-	(*Ack)(nil),      // 1: bourse.wire.Ack
-	(*Envelope)(nil), // 2: bourse.wire.Envelope
+	(*Parcel)(nil),       // 0: bourse.wire.Parcel
+	(*ClockRequest)(nil), // 1: bourse.wire.ClockRequest
+	(*ClockReply)(nil),   // 2: bourse.wire.ClockReply
+	(*Ack)(nil),          // 3: bourse.wire.Ack
+	(*Envelope)(nil),     // 4: bourse.wire.Envelope
 }
 var file_link_proto_depIdxs = []int32{
-	2, // 0: bourse.wire.Parcel.envelope:type_name -> bourse.wire.Envelope
+	4, // 0: bourse.wire.Parcel.envelope:type_name -> bourse.wire.Envelope
 	1, // [1:1] is the sub-list for method output_type
 	1, // [1:1] is the sub-list for method input_type
 	1, // [1:1] is the sub-list for extension type_name
@@ -203,7 +337,7 @@ func file_link_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_link_proto_rawDesc), len(file_link_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   2,
+			NumMessages:   4,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -29,8 +29,10 @@ process: [listen], [gossip], [tls], [journal], [http], [notify], [log]. bourse
 check says what is wrong with it.
 
 Logs go to stderr, as JSON where that is no terminal; the line "ready" says that
-users can reach it. Exit status 1: the journal cannot be written or is of a
-later time, an address is taken, a certificate is refused.`,
+users can reach it. Before that its clock is compared with
+others'; while that disagrees, or the journal is of a later time, it waits and
+says so. Exit status 1: the journal cannot be written, an address is taken, a
+certificate is refused.`,
 		Example: "  bourse check vo1.toml && bourse broker vo1.toml",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

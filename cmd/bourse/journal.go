@@ -25,21 +25,21 @@ import (
 // newJournal builds "bourse journal".
 func newJournal() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "journal verify|show|copy PATH...",
-		Short: "Check journals against the invariants, print or copy them",
+		Use:   "journal verify|show|copy|rebase PATH...",
+		Short: "Check journals against the invariants, print, copy or mend them",
 		Long: `Reads the journals of sites and brokers. PATH is the folder of a journal, a
-folder of such folders, or one file of a journal. Nothing is changed, and a
-journal may grow meanwhile. docs/JOURNAL.md has the format.`,
+folder of such folders, or one file of a journal. Nothing is changed, but by
+rebase, and a journal may grow meanwhile. docs/JOURNAL.md has the format.`,
 		Example: "  bourse journal verify .bourse\n  bourse journal show .bourse/site-north --kind leg-moved",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return errors.New("journal wants verify, show or copy, and a path; see bourse journal --help")
+				return errors.New("journal wants verify, show, copy or rebase, and a path; see bourse journal --help")
 			}
-			return fmt.Errorf("journal %s: there is verify, show and copy", args[0])
+			return fmt.Errorf("journal %s: there is verify, show, copy and rebase", args[0])
 		},
 		RunE: func(*cobra.Command, []string) error { return nil },
 	}
-	cmd.AddCommand(newJournalVerify(), newJournalShow(), newJournalCopy())
+	cmd.AddCommand(newJournalVerify(), newJournalShow(), newJournalCopy(), newJournalRebase())
 	return cmd
 }
 

@@ -57,7 +57,7 @@ func writeJournal(t *testing.T, dir string, agent agents.ID, facts ...agents.Fac
 // it.
 func story() (broker, site []agents.Fact) {
 	tx := bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 7, Seq: 1}
-	id, what, fare := bourse.LegID{Tx: tx}, bourse.Leg{Group: "main", Nodes: 4, Start: 100_000, End: 200_000}, bourse.Fare{Base: bourse.Credit}
+	id, what, fare := bourse.LegID{Tx: tx}, bourse.Leg{Group: "main", Nodes: 4, Start: 2000, End: 200_000}, bourse.Fare{Base: bourse.Credit}
 	moved := func(s bourse.LegState) bourse.LegMoved {
 		return bourse.LegMoved{Leg: id, State: s, What: what, Job: "wave", Fare: fare, Limit: bourse.Credit}
 	}
@@ -198,8 +198,8 @@ func TestJournal_BadUsageIsExit2(t *testing.T) {
 	t.Parallel()
 	empty := t.TempDir()
 	for _, c := range []struct{ args, want string }{
-		{"", "wants verify, show or copy"},
-		{"verfy x", "there is verify, show and copy"},
+		{"", "wants verify, show, copy or rebase"},
+		{"verfy x", "there is verify, show, copy and rebase"},
 		{"verify", "a path is wanted"},
 		{"verify " + empty, "there is no journal in this folder"},
 		{"show " + filepath.Join(empty, "x"), "no such file"},

@@ -35,7 +35,7 @@ func (processMetrics) host(ch chan<- prometheus.Metric, s live.Stats) {
 	for _, d := range []struct {
 		cause string
 		n     uint64
-	}{{"unknown", s.Unknown}, {"barred", s.Barred}, {"nobody", s.Nobody}, {"full", s.Full}, {"stopping", s.Stopping}, {"unsendable", s.Unsendable}} {
+	}{{"unknown", s.Unknown}, {"barred", s.Barred}, {"nobody", s.Nobody}, {"full", s.Full}, {"waiting", s.Waiting}, {"stopping", s.Stopping}, {"unsendable", s.Unsendable}} {
 		count(ch, "bourse_host_dropped_total", dropped, d.n, "cause", d.cause)
 	}
 	count(ch, "bourse_host_envelopes_total", "Envelopes to and from the network.", s.In, "way", "in")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -66,7 +67,7 @@ func (p *process) run(ctx context.Context, begin func() error, serve func(web.Op
 		debug.SetGCPercent(gcPercent)
 	}
 	debug.SetTraceback("crash") // a panic ends it by a signal: exit status 2 would say that its file is wrong
-	p.host = live.NewHost(live.Options{Log: p.log})
+	p.host = live.NewHost(live.Options{Log: p.log, Now: wallClock, Wait: true})
 	if err := p.start(ctx, begin); err != nil {
 		_ = p.host.Stop(ctx)
 		return failed(err)
@@ -77,6 +78,10 @@ func (p *process) run(ctx context.Context, begin func() error, serve func(web.Op
 			return failed(errors.Join(err, p.leave()))
 		}
 		go func() { served <- p.api.Serve(listener) }()
+	}
+	if err := p.node.Begin(ctx, time.Duration(p.cfg.Clock.Wait)*time.Millisecond); err != nil {
+		p.log.Info().Msg("stopping before the agents have begun")
+		return failed(p.leave())
 	}
 	debug.FreeOSMemory() // what the replay took, several times what is left of it
 	p.log.Info().Str("agents", p.node.Address()).Str("gossip", p.node.Gossip()).Str("api", p.apiURL()).Msg("ready")
@@ -116,7 +121,7 @@ func (p *process) start(ctx context.Context, begin func() error) error {
 		return err
 	}
 	o := live.NodeOptions{Name: p.name, Host: p.host, Listen: p.cfg.Listen.Address, Advertise: p.cfg.Listen.Advertise,
-		Plain: p.cfg.TLS.Plain, Known: p.known, Log: p.log,
+		Plain: p.cfg.TLS.Plain, Known: p.known, Begins: p.host, Log: p.log,
 		Gossip: live.GossipOptions{Listen: p.cfg.Gossip.Address, Advertise: p.cfg.Gossip.Advertise, Seeds: p.cfg.Gossip.Seeds,
 			Label: p.cfg.Gossip.VO, Profile: p.cfg.Gossip.Profile}}
 	var err error
@@ -281,8 +286,10 @@ func (p *process) apiURL() string {
 
 func (p *process) webOptions() web.Options {
 	o := web.Options{Host: p.host, Agent: p.name, Identify: web.Anybody, Log: p.log, Collectors: []prometheus.Collector{&processMetrics{p}}}
+	o.Ready = p.node.Waiting
 	if p.store != nil {
-		o.Ready, o.Identify = p.store.Self, web.ByCertificate(p.store)
+		o.Ready = func() error { return cmp.Or(p.node.Waiting(), p.store.Self()) }
+		o.Identify = web.ByCertificate(p.store)
 		o.Barred = func(user string) bool { return p.store.Barred(certificate.User, user) }
 	}
 	return o

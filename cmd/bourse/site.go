@@ -27,8 +27,10 @@ an hour), and the tables of a process: [listen], [gossip], [tls], [journal],
 bourse ca; bourse up makes everything for trying it.
 
 Logs go to stderr, as JSON where that is no terminal; the line "ready" says that
-others can reach it. Exit status 1: the journal cannot be written or is of a
-later time, an address is taken, a certificate is refused.`,
+others can reach it. Before that its clock is compared with
+others'; while that disagrees, or the journal is of a later time, it waits and
+says so. Exit status 1: the journal cannot be written, an address is taken, a
+certificate is refused.`,
 		Example: "  bourse check north.toml && bourse site north.toml",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

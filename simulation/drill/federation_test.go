@@ -107,6 +107,7 @@ type agent struct {
 	dir        string
 	host       string // its address, for agents, gossip and users
 	within     []string
+	clock      string // file that says by how much its machine's clock is ahead; "": it is right
 	life
 }
 

@@ -33,8 +33,13 @@ type life struct {
 // goes on in the file "log" of its folder.
 func (a *agent) start() {
 	a.f.t.Helper()
-	args := append(append([]string{}, a.within...), binary, a.role, a.file(), "--until-eof")
+	program := binary
+	if a.clock != "" {
+		program = wrongClocked(a.f.t)
+	}
+	args := append(append([]string{}, a.within...), program, a.role, a.file(), "--until-eof")
 	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Env = append(os.Environ(), clockVariable+"="+a.clock)
 	stdin, err := cmd.StdinPipe()
 	must(a.f.t, err)
 	said, err := cmd.StderrPipe()

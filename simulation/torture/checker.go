@@ -158,6 +158,9 @@ func (c *checker) fact(s *sim.Step, m *mirror, f agents.Fact) error {
 			c.replaced[r.Tx] = true
 		}
 	case bourse.LegMoved:
+		if err := tooEarly(s.At, &f); err != nil {
+			return err
+		}
 		if err := c.legMoved(f); err != nil {
 			return err
 		}

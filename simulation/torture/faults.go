@@ -33,7 +33,33 @@ func Faults(seed uint64, only ...sim.Kind) []sim.Fault {
 			}
 		}
 	}
+	if mortal(seed) {
+		list = append(list, slices.DeleteFunc(machineFaults(seed), func(f sim.Fault) bool { return len(only) > 0 && !slices.Contains(only, f.Kind) })...)
+	}
 	slices.SortStableFunc(list, func(a, b sim.Fault) int { return int(a.At - b.At) })
+	return list
+}
+
+// mortal reports whether the clusters of a seed's world have journals and die like
+// all others, and have the clocks of their sites' machines: in one seed of ten.
+func mortal(seed uint64) bool { return seed%10 == 9 }
+
+// machineFaults draws what goes wrong with the machines of sites whose clusters
+// live there too: deaths of clusters, and clocks that are off by up to two hours
+// when both begin anew.
+func machineFaults(seed uint64) []sim.Fault {
+	r := rand.New(rand.NewPCG(seed, 9))
+	kinds := []sim.Kind{sim.CrashSync, sim.CrashSend, sim.TornJournal, sim.SyncFailed, sim.DiskFull}
+	var list []sim.Fault
+	for range 12 {
+		list = append(list, sim.Fault{Kind: kinds[r.IntN(len(kinds))], Host: clusterID(siteNames[r.IntN(len(siteNames))]), Salt: 1 + r.Uint64N(1<<32),
+			At: start.Add(bourse.Duration(r.Int64N(int64(storm)))), For: bourse.Duration(100 + r.Int64N(int64(2*bourse.Minute)))})
+	}
+	for range 6 {
+		list = append(list, sim.Fault{Kind: sim.ClockJump, Host: siteID(siteNames[r.IntN(len(siteNames))]), Salt: 1 + r.Uint64N(1<<32),
+			At: start.Add(bourse.Duration(r.Int64N(int64(storm - 10*bourse.Minute)))), For: bourse.Duration(10_000 + r.Int64N(int64(6*bourse.Minute))),
+			Size: r.Int64N(int64(150*bourse.Minute)) - int64(30*bourse.Minute)})
+	}
 	return list
 }
 

@@ -2,26 +2,10 @@ package torture
 
 import (
 	"fmt"
-	"math/rand/v2"
-	"slices"
 	"testing"
 
-	"bourse"
 	"bourse/agents/sim"
 )
-
-// deadly draws deaths of clusters beside the faults of a seed.
-func deadly(seed uint64) []sim.Fault {
-	r := rand.New(rand.NewPCG(seed, 9))
-	list := Faults(seed)
-	kinds := []sim.Kind{sim.CrashSync, sim.CrashSend, sim.TornJournal, sim.SyncFailed, sim.DiskFull}
-	for range 12 {
-		list = append(list, sim.Fault{Kind: kinds[r.IntN(len(kinds))], Host: clusterID(siteNames[r.IntN(len(siteNames))]), Salt: 1 + r.Uint64N(1<<32),
-			At: start.Add(bourse.Duration(r.Int64N(int64(storm)))), For: bourse.Duration(100 + r.Int64N(int64(2*bourse.Minute)))})
-	}
-	slices.SortStableFunc(list, func(a, b sim.Fault) int { return int(a.At - b.At) })
-	return list
-}
 
 // Clusters that die like everybody else, at any moment, keep what they have
 // locked: every invariant holds.
@@ -33,7 +17,7 @@ func TestTorture_ClustersThatDieToo(t *testing.T) {
 	}
 	deaths := 0
 	for seed := range uint64(seeds) {
-		w := newMortalWorld(seed+1, deadly(seed+1), sim.Options{Snapshot: 40})
+		w := newMortalWorld(seed+1, append(Faults(seed+1), machineFaults(seed+1)...), sim.Options{Snapshot: 40})
 		w.Began(func(l *sim.Life) {
 			if w.mortal[l.ID] != nil {
 				deaths++
@@ -70,14 +54,8 @@ func (c *checker) mortal() (err error) {
 	if err := c.atRest(end.Add(calm - 2*settling)); err != nil {
 		return err
 	}
-	clear(c.locks)
-	for id, d := range c.w.mortal {
-		if err := d.Audit(c.w.Now()); err != nil {
-			return fmt.Errorf("I1: %w", err)
-		}
-		for _, l := range d.Image().(bourse.ClusterImage).Locks {
-			c.locks[lockKey{id, l.Leg}] = l.State != bourse.LockEnded && l.State != bourse.LockLost
-		}
+	if err := c.mortalAtRest(); err != nil {
+		return err
 	}
 	return c.clustersAtRest(end.Add(calm - 2*settling))
 }

@@ -42,7 +42,11 @@ func Run(seed uint64, opt Options) (r Result) {
 		opt.Faults = Faults(seed, opt.Kinds...)
 	}
 	r = Result{Seed: seed, Struck: map[sim.Kind]int{}}
-	w := newWorld(seed, opt.Faults, sim.Options{Trace: opt.Trace, Describe: describe, Record: opt.Rerun, Snapshot: 40})
+	build := newWorld
+	if mortal(seed) {
+		build = newMortalWorld
+	}
+	w := build(seed, opt.Faults, sim.Options{Trace: opt.Trace, Describe: describe, Record: opt.Rerun, Snapshot: 40})
 	c := newChecker(w)
 	defer func() {
 		if p := recover(); p != nil {
@@ -89,6 +93,9 @@ func (c *checker) run(opt Options) error {
 	if err := c.atRest(end.Add(calm - 2*settling)); err != nil {
 		return err
 	}
+	if err := c.mortalAtRest(); err != nil {
+		return err
+	}
 	if err := c.clustersAtRest(end.Add(calm - 2*settling)); err != nil {
 		return err
 	}
@@ -98,6 +105,24 @@ func (c *checker) run(opt Options) error {
 	if opt.Rerun {
 		if err := c.w.Rerun(); err != nil {
 			return fmt.Errorf("I14: %w", err)
+		}
+	}
+	return nil
+}
+
+// mortalAtRest holds what the clusters that die keep at the end against I1, and
+// notes it for clustersAtRest.
+func (c *checker) mortalAtRest() error {
+	if c.w.mortal == nil {
+		return nil
+	}
+	clear(c.locks)
+	for id, d := range c.w.mortal {
+		if err := d.Audit(c.w.Now()); err != nil {
+			return fmt.Errorf("I1: %w", err)
+		}
+		for _, l := range d.Image().(bourse.ClusterImage).Locks {
+			c.locks[lockKey{id, l.Leg}] = l.State != bourse.LockEnded && l.State != bourse.LockLost
 		}
 	}
 	return nil

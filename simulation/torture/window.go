@@ -87,3 +87,17 @@ func (c *checker) spent(m *mirror, broker, job string) (net, penalties bourse.Cr
 	}
 	return net, penalties
 }
+
+// clockOff is by how much a clock that was right at the beginning of a life may be
+// off: of the world's drifts the longest and fastest, twice.
+const clockOff = 12 * bourse.Second
+
+// tooEarly holds a leg that runs, or is settled, against the true time: neither
+// can be before its window begins. It is a part of I9: all legs of a window start
+// together.
+func tooEarly(now bourse.Time, f *bourse.LegMoved) error {
+	if f.State != bourse.Running && f.State != bourse.Settled || !f.Flex.Early(f.What, now.Add(clockOff)) {
+		return nil
+	}
+	return fmt.Errorf("I9: leg %v, which starts at %v, is %v %v before that", f.Leg, f.What.Start, f.State, f.What.Start.Sub(now))
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"bourse"
 	"bourse/agents"
@@ -73,7 +74,9 @@ func newWorld(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 }
 
 // newMortalWorld is one whose clusters have journals, and may die as all others.
-// They have the clocks of their sites, as in one process.
+// They have the clocks of their sites, as in one process. Nobody begins a life there
+// whose clock others would contradict; in other worlds sites do, as if nobody
+// answered them, and their clusters have the right time.
 func newMortalWorld(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 	return (&world{mortal: map[agents.ID]*sites.DurableCluster{}}).begin(seed, faults, opt)
 }
@@ -90,6 +93,7 @@ func (w *world) begin(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 	w.drawPromises(rand.New(rand.NewPCG(seed, 2)))
 	opt.Seed, opt.Start, opt.Faults = seed, start, faults
 	opt.Lo, opt.Hi, opt.Skew = bourse.Millisecond, 50*bourse.Millisecond, 300*bourse.Millisecond
+	opt.Compare = func(id agents.ID) bool { return w.mortal != nil || strings.HasPrefix(string(id), "broker:") }
 	if w.mortal != nil {
 		opt.Skew = 0
 	}
@@ -144,7 +148,7 @@ func (w *world) addMortal(s *site) {
 	for i := range s.config.Groups {
 		cfg.Queues = append(cfg.Queues, s.queue(i))
 	}
-	w.Add(sim.Host{ID: id, Near: true, New: func() agents.Agent {
+	w.Add(sim.Host{ID: id, Near: true, Machine: cfg.Site, New: func() agents.Agent {
 		w.mortal[id] = sites.NewDurableCluster(cfg)
 		return w.mortal[id]
 	}})

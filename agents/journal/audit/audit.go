@@ -9,7 +9,8 @@
 //	I5   legs move only along the state table
 //	I7   a fenced life decides nothing more, and each life is one
 //	I8   money is posted once and given back at most once, images balance
-//	I9   a committed window obeys its request, as far as the broker has recorded it
+//	I9   a committed window obeys its request, as far as the broker has recorded
+//	     it; no leg runs, or is settled, before its window begins
 //	I10  the charged price is the one that Held named, never above the limit
 //
 // and several together also

@@ -180,6 +180,9 @@ func TestAudit_FindsWhatIsBroken(t *testing.T) {
 			r.Mold([]bourse.Size{{Nodes: 7, Length: 100_000}, {Nodes: 9, Length: 90_000}})
 		}))},
 		"after the deadline":             {"I9", "due at 199", with(0, 0, wanted(func(r *bourse.Request) { r.Deadline = 199_000 }))},
+		"runs before its window":         {"I9", "is running at 97", with(12, 13, step{north, 97, moved(one, 0, bourse.Running)})},
+		"settled before its window":      {"I9", "is settled at 10", with(12, 15, step{north, 10, moved(one, 0, bourse.Settled)})},
+		"paid for before its window":     {"I9", "is settled at 10", with(12, 15, step{vo1, 10, bourse.LegDone{Leg: leg(one, 0), State: bourse.Settled, End: 200_000}})},
 		"over the budget":                {"I9", "the budget of job wave is 2", with(0, 0, wanted(func(r *bourse.Request) { r.Budget = 2 * bourse.Credit }))},
 		"decided by a fenced life":       {"I7", "is decided after another process", with(7, 7, step{vo1, 5, bourse.LifeFenced{Site: "north"}})},
 		"begun by a fenced life":         {"I7", "begins transaction", with(0, 0, step{vo1, 0, bourse.LifeFenced{Site: "north"}})},
@@ -275,7 +278,9 @@ func TestAudit_BeginsWithAnImage(t *testing.T) {
 	if len(found) != 1 || found[0].Invariant != "I1" { // the second leg is not in the image: its moves are not judged, its nodes are
 		t.Errorf("%+v", found)
 	}
-	found, _ = run(nil, 100, step{north, 5, image}, step{north, 7, moved(one, 0, bourse.Running)})
+	early := moved(one, 0, bourse.Running)
+	early.What.Start = 7000
+	found, _ = run(nil, 100, step{north, 5, image}, step{north, 7, early})
 	if len(found) != 1 || found[0].Invariant != "I5" {
 		t.Errorf("%+v", found)
 	}

@@ -140,6 +140,9 @@ func (t *Trail) done(f bourse.LegDone) {
 	case l.done && (f.Refund > 0 || f.Penalty > 0):
 		t.breaks("I8", "leg %v is over, and %v and %v credits are given back once more", f.Leg, f.Refund, f.Penalty)
 	}
+	if i := f.Leg.Leg; f.State == bourse.Settled && i < len(x.begun.Legs) && x.begun.Flex.Early(x.begun.Legs[i], t.at) && !t.audit.exempt[f.Leg] {
+		t.breaks("I9", "leg %v is settled at %v, and its window begins at %v", f.Leg, t.at, x.begun.Legs[i].Start)
+	}
 	t.refund(f.Leg, l, f.Refund)
 	l.done = true
 }

@@ -47,6 +47,9 @@ func (t *Trail) moved(at bourse.Time, f bourse.LegMoved) {
 		t.breaks("I10", "leg %v was held at %v + %v credits and is %v at %v + %v",
 			f.Leg, l.Fare.Base, l.Fare.Additive, f.State, f.Fare.Base, f.Fare.Additive)
 	}
+	if (f.State == bourse.Running || f.State == bourse.Settled) && f.Flex.Early(f.What, at) && !t.audit.exempt[f.Leg] {
+		t.breaks("I9", "leg %v is %v at %v, and its window begins at %v", f.Leg, f.State, at, f.What.Start)
+	}
 	t.money(l, f, known)
 	if known {
 		t.limits(at, l, f)

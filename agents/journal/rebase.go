@@ -1,0 +1,190 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// A process that ran under a wrong clock leaves records of instants that have not
+// come yet. Its next life, under the right clock, waits until they have, for an
+// agent's time never goes back. Rebase brings those records back to an instant
+// instead. It changes when records say that they were written, and nothing of what
+// they say: what an agent did by that clock it has done.
+
+// Rebasing is what a rebase changes in one journal, or would.
+type Rebasing struct {
+	Agent   agents.ID
+	To      bourse.Time // the instant that later records are brought back to
+	Latest  bourse.Time // of all records as they stand
+	First   uint64      // number of the first record that is brought back
+	Records int         // so many are; 0: the journal is left as it is
+	Files   []string    // that are written anew
+	Torn    int         // bytes of a torn tail, which is left out
+}
+
+// Before reports the last instant of a journal's records that is not later than
+// now: when the clock was last right, as far as the journal shows. It is now where
+// every record is later.
+func Before(disk Disk, now bourse.Time) (bourse.Time, error) {
+	last, found := now, false
+	_, err := Read(disk, vocabulary(), func(r Record) error {
+		if r.At <= now && (!found || r.At > last) {
+			last, found = r.At, true
+		}
+		return nil
+	})
+	return last, err
+}
+
+// Rebase finds the records of a journal that are later than an instant and, if it
+// is to apply that, brings them back to it: each segment that has some is written
+// beside, synced, and takes the place of the one there is, which stays as a file
+// of its name with the ending given, in the same folder. Whatever it is broken off
+// by, every segment is whole, and the call may be made again. The disk must be the
+// caller's alone. visit is handed every record as it is afterwards.
+func Rebase(disk Disk, to bourse.Time, ending string, apply bool, visit func(Record) error) (Rebasing, error) {
+	out := Rebasing{To: to}
+	list, err := segments(disk)
+	if err != nil {
+		return out, err
+	}
+	if len(list) == 0 {
+		return out, fmt.Errorf("%s: there is no journal in this folder", place(disk, ""))
+	}
+	codec := vocabulary()
+	var read []Segment
+	type changed struct {
+		name        string
+		before, now []byte
+	}
+	var changes []changed
+	for _, n := range list {
+		s, err := load(disk, n)
+		if err != nil {
+			return out, err
+		}
+		if err := follows(read, s); err != nil {
+			return out, err
+		}
+		read = append(read, Segment{s.file, s.header, s.facts(), s.torn})
+		out.Agent, out.Torn = s.header.Agent, s.torn
+		records := out.Records
+		after, err := s.rebase(codec, to, &out, visit)
+		if err != nil {
+			return out, err
+		}
+		if out.Records == records && s.header.At <= to {
+			continue
+		}
+		before, err := disk.Read(segmentName(n))
+		if err != nil {
+			return out, err
+		}
+		changes = append(changes, changed{segmentName(n), before, after})
+		out.Files = append(out.Files, s.file)
+	}
+	if !apply {
+		return out, nil
+	}
+	for _, c := range changes {
+		if err := replaceSegment(disk, c.name, ending, c.before, c.now); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// rebase returns the segment with its instants brought back, and counts them.
+func (s *segment) rebase(codec *Codec, to bourse.Time, out *Rebasing, visit func(Record) error) ([]byte, error) {
+	h := s.header
+	h.At = min(h.At, to)
+	h.Older = nil
+	for _, o := range s.header.Older {
+		h.Older = append(h.Older, Older{o.Segment, min(o.At, to)})
+	}
+	b, err := appendHead(nil, h)
+	if err != nil {
+		return nil, err
+	}
+	d := newReader(codec)
+	for i := range s.frames {
+		r, err := s.record(d, i)
+		if err != nil {
+			return nil, err
+		}
+		out.Latest = max(out.Latest, r.At)
+		payload := s.frames[i].payload
+		if r.At > to {
+			if out.Records == 0 {
+				out.First = r.Number
+			}
+			out.Records++
+			if payload, err = broughtBack(payload, to); err != nil {
+				return nil, fmt.Errorf("%s: record %d at byte %d: %w", s.file, r.Number, r.Offset, err)
+			}
+			r.At = to
+		}
+		from := len(b)
+		b = append(appendFrame(b), payload...)
+		if err := seal(b, from, r.Number); err != nil {
+			return nil, err
+		}
+		if err := visit(r); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// broughtBack is a record's payload with another instant; what it says stays as
+// it was written.
+func broughtBack(payload []byte, to bourse.Time) ([]byte, error) {
+	const begins, next = `{"at":`, `,"kind":`
+	end := bytes.Index(payload, []byte(next))
+	if !bytes.HasPrefix(payload, []byte(begins)) || end < 0 {
+		return nil, errors.New("it does not begin with its instant and its kind")
+	}
+	at, err := json.Marshal(to)
+	if err != nil {
+		return nil, err
+	}
+	return append(append([]byte(begins), at...), payload[end:]...), nil
+}
+
+// replaceSegment keeps a segment under another name and puts a new one in its
+// place. The old one is durable before it goes.
+func replaceSegment(disk Disk, name, ending string, before, now []byte) error {
+	kept := name + ending
+	beside := strings.TrimSuffix(name, suffix) + suffixNew
+	names, err := disk.Names()
+	if err != nil {
+		return err
+	}
+	for _, n := range names {
+		if n == kept || n == beside { // of a call that was broken off
+			if err := disk.Remove(n); err != nil {
+				return err
+			}
+		}
+	}
+	for _, step := range []func() error{
+		func() error { return disk.Append(kept, before) },
+		func() error { return disk.Sync(kept) },
+		func() error { return disk.Append(beside, now) },
+		func() error { return disk.Sync(beside) },
+		disk.SyncNames,
+		func() error { return disk.Rename(beside, name) },
+		disk.SyncNames,
+	} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/journal"
+)
+
+// newJournalRebase builds "bourse journal rebase".
+func newJournalRebase() *cobra.Command {
+	r := journalRebase{now: wallClock}
+	cmd := &cobra.Command{
+		Use:   "rebase PATH...",
+		Short: "Bring records of a wrong clock back from the future",
+		Long: `A process that ran under a clock that was ahead leaves records of instants that
+have not come yet, and its next life waits until they have. This command says
+which records those are and, with --apply, brings them back: of a site and its
+cluster to the last instant at which their clock was right, as far as the journal
+shows, of a broker to now; or to the instant of --to. PATH is the folder of a
+journal or a folder of such folders. The processes must have been stopped.
+
+Only when a record was written is changed, not what it says: what an agent did
+by that clock it has done. Legs of windows that a site started or ended before
+their time are listed; they stay as they are, journal verify reports them, and
+their brokers give the money back and look for other nodes.
+
+Each file is written anew beside the old one before it takes its place; the old
+one stays in the folder, as FILE.before-rebase-TIME. Exit status 1: a journal is
+in use; 2: a file is damaged or cannot be read.`,
+		Example: "  bourse journal rebase .bourse                # says what it would change\n  bourse journal rebase .bourse --apply",
+		Args:    somePaths,
+		RunE:    func(cmd *cobra.Command, args []string) error { return r.run(args, cmd.OutOrStdout()) },
+	}
+	cmd.Flags().StringVar(&r.to, "to", "", "bring later records back to this instant, RFC 3339 or seconds since 1970")
+	cmd.Flags().BoolVar(&r.apply, "apply", false, "do it; without, nothing is changed")
+	cmd.Flags().BoolVar(&r.json, "json", false, "print JSON")
+	return cmd
+}
+
+// journalRebase holds the flags.
+type journalRebase struct {
+	to    string
+	apply bool
+	json  bool
+	now   func() time.Time
+}
+
+// rebasedJournal is what is said of one journal.
+type rebasedJournal struct {
+	Agent   agents.ID   `json:"agent"`
+	Path    string      `json:"path"`
+	To      bourse.Time `json:"to"`
+	Latest  bourse.Time `json:"latest"` // of its records, as they stood
+	First   uint64      `json:"first,omitempty"`
+	Records int         `json:"records"` // brought back
+	Files   []string    `json:"files,omitempty"`
+	Torn    int         `json:"torn,omitempty"`
+	Early   []earlyLeg  `json:"early,omitempty"`
+}
+
+// earlyLeg is a leg that a site started or settled before its window began.
+type earlyLeg struct {
+	Leg   bourse.LegID    `json:"leg"`
+	Job   string          `json:"job"`
+	What  bourse.Leg      `json:"what"`
+	State bourse.LegState `json:"state"`
+	At    bourse.Time     `json:"at"` // at the earliest, by the records brought back
+}
+
+func (r *journalRebase) run(paths []string, out io.Writer) error {
+	now := bourse.Time(r.now().UnixMilli())
+	to := bourse.Never
+	if r.to != "" {
+		var err error
+		if to, err = readStamp(r.to); err != nil {
+			return err
+		}
+	}
+	sources, err := journalSources(paths)
+	if err != nil {
+		return err
+	}
+	ending := ".before-rebase-" + r.now().UTC().Format("20060102T150405.000Z")
+	var list []rebasedJournal
+	for _, s := range sources {
+		if s.file {
+			return fmt.Errorf("%s is a file; the folder of a journal is wanted, or a folder with journals below it", s.path)
+		}
+		one, err := r.one(s, now, to, ending)
+		if err != nil {
+			return err
+		}
+		list = append(list, one)
+	}
+	if r.json {
+		return writeJSON(out, struct {
+			Applied  bool             `json:"applied"`
+			Journals []rebasedJournal `json:"journals"`
+		}{r.apply, list})
+	}
+	changes := 0
+	for i := range list {
+		list[i].print(out)
+		changes += list[i].Records
+	}
+	switch {
+	case changes == 0:
+		fmt.Fprintln(out, "no record is later than that; nothing is to be changed")
+	case r.apply:
+		fmt.Fprintf(out, "done; the files as they were stand beside, with the ending %s\n", ending)
+	default:
+		fmt.Fprintln(out, "nothing has been changed; --apply does it")
+	}
+	return nil
+}
+
+// one rebases one journal, or says what that would change.
+func (r *journalRebase) one(s journalSource, now, to bourse.Time, ending string) (one rebasedJournal, err error) {
+	open := journal.LookInto
+	if r.apply {
+		open = journal.OpenFolder
+	}
+	disk, err := open(s.path)
+	if err != nil {
+		return one, failed(fmt.Errorf("%w; stop the process first", err))
+	}
+	defer func() { err = errors.Join(err, disk.Close()) }()
+	owner, err := s.owner()
+	if err != nil {
+		return one, err
+	}
+	if to == bourse.Never {
+		to = now
+		if !strings.HasPrefix(string(owner), "broker:") {
+			if to, err = journal.Before(disk, now); err != nil {
+				return one, err
+			}
+		}
+	}
+	early := map[bourse.LegID]int{}
+	done, err := journal.Rebase(disk, to, ending, r.apply, func(x journal.Record) error {
+		f, ok := x.Fact.(bourse.LegMoved)
+		if !ok || f.State != bourse.Running && f.State != bourse.Settled || !f.Flex.Early(f.What, x.At) {
+			return nil
+		}
+		e := earlyLeg{f.Leg, f.Job, f.What, f.State, x.At}
+		if i, known := early[f.Leg]; known {
+			one.Early[i] = e
+			return nil
+		}
+		early[f.Leg] = len(one.Early)
+		one.Early = append(one.Early, e)
+		return nil
+	})
+	one.Agent, one.Path, one.To, one.Latest = done.Agent, s.path, done.To, done.Latest
+	one.First, one.Records, one.Files, one.Torn = done.First, done.Records, done.Files, done.Torn
+	return one, err
+}
+
+// print says what a rebase changes in a journal, and what it leaves.
+func (j *rebasedJournal) print(out io.Writer) {
+	if j.Records == 0 {
+		fmt.Fprintf(out, "%s, %s: the last record is of %s, nothing is later than %s\n", j.Agent, j.Path, clockTime(j.Latest), clockTime(j.To))
+	} else {
+		ahead := (time.Duration(j.Latest.Sub(j.To)) * time.Millisecond).Round(time.Second)
+		fmt.Fprintf(out, "%s, %s: %s from number %d on, the latest of %s, %v ahead: brought back to %s, in %s\n", j.Agent, j.Path,
+			plural(j.Records, "record", "records"), j.First, clockTime(j.Latest), ahead, clockTime(j.To), plural(len(j.Files), "file", "files"))
+	}
+	for _, e := range j.Early {
+		fmt.Fprintf(out, "    leg %v of job %s, %s from %s on, is %v since %s, before its window began; it stays so\n", e.Leg, e.Job,
+			plural(e.What.Nodes, "node", "nodes"), clockTime(e.What.Start), e.State, clockTime(e.At))
+	}
+}
+
+// clockTime shows an instant in UTC.
+func clockTime(t bourse.Time) string {
+	return time.UnixMilli(int64(t)).UTC().Format("2006-01-02T15:04:05.000Z")
+}
+
+// readStamp reads an instant: RFC 3339, or seconds since 1970 as journals have
+// them.
+func readStamp(text string) (bourse.Time, error) {
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return bourse.Time(at.UnixMilli()), nil
+	}
+	at, err := bourse.ParseTime(text)
+	if err != nil {
+		return 0, fmt.Errorf("--to %q: an instant is wanted, such as 2026-05-01T09:00:00Z, or seconds since 1970", text)
+	}
+	return at, nil
+}
