@@ -115,11 +115,14 @@ type (
 	LegsForgotten struct {
 		Legs []LegID `json:"legs"`
 	}
-	// SiteImage is all that a site keeps: a journal begins anew with it.
+	// SiteImage is all that a site keeps, or a part of it: a journal begins anew with
+	// it. Of several parts, the first has all that is no leg.
 	SiteImage struct {
-		Facts    uint64      `json:"facts"` // recorded before it
-		Lives    []SiteLife  `json:"lives"` // in order of broker, then incarnation
-		Legs     []LegMemory `json:"legs"`  // in order of their first fact
+		Part     int         `json:"part,omitempty"`  // from 0
+		Parts    int         `json:"parts,omitempty"` // of the image; 0: this is all of it
+		Facts    uint64      `json:"facts"`           // recorded before it
+		Lives    []SiteLife  `json:"lives"`           // in order of broker, then incarnation
+		Legs     []LegMemory `json:"legs"`            // in order of their first fact
 		Accounts []Account   `json:"accounts"`
 
 		Drain       SiteDrained      `json:"drain,omitzero"`

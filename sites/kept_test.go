@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"bourse"
 	"bourse/agents"
@@ -52,5 +53,17 @@ func TestSite_ARefusedLegIsKeptInLittle(t *testing.T) {
 	if each > most {
 		t.Errorf("%.0f bytes are kept of a refused leg, at most %d were allowed", each, most)
 	}
+	if n := site.Parts(); n != legs/maxPart || len(site.Part(n-1).(bourse.SiteImage).Legs) != maxPart {
+		t.Errorf("the image has %d parts: it would take another %d bytes a leg at once", n, unsafe.Sizeof(bourse.LegMemory{}))
+	}
 	runtime.KeepAlive(site)
+}
+
+// What a tenth of MaxKept takes, as bytes of the heap for a leg.
+func BenchmarkSite_RefusedLegs100000(b *testing.B) {
+	for b.Loop() {
+		site, each := refusedLegs(b, 100_000)
+		b.ReportMetric(each, "B/leg")
+		runtime.KeepAlive(site)
+	}
 }

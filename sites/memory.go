@@ -19,6 +19,7 @@ type memory struct {
 	kept   []*leg                // in order of their first facts
 	tombs  []*leg                // cancelled before they were known, oldest first
 	keptOf map[string]int        // by broker
+	part   int                   // legs of one part of an image
 	open   openLegs
 	ledger bourse.Ledger[bourse.LegID]
 	wishes
@@ -41,7 +42,7 @@ type leg struct {
 }
 
 func newMemory() memory {
-	return memory{lives: map[string]*life{}, legs: map[bourse.LegID]*leg{}, keptOf: map[string]int{}}
+	return memory{part: maxPart, lives: map[string]*life{}, legs: map[bourse.LegID]*leg{}, keptOf: map[string]int{}}
 }
 
 // openLegs are those that hold nodes, in order of their holds. A leg leaves a
@@ -263,8 +264,35 @@ func (m *memory) drop(ids []bourse.LegID) {
 // Ledger shows the site's accounts: what each broker owes and has paid.
 func (m *memory) Ledger() *bourse.Ledger[bourse.LegID] { return &m.ledger }
 
+// maxPart is how many legs one part of an image has at most: some 500 kB of a
+// journal.
+const maxPart = 1000
+
 // Image returns all that the site keeps as one fact.
 func (m *memory) Image() agents.Fact {
+	f := m.common()
+	m.listed(&f, 0, len(m.kept))
+	return f
+}
+
+// Parts is how many facts the image takes, of a thousand legs each.
+func (m *memory) Parts() int { return max((len(m.kept)+m.part-1)/m.part, 1) }
+
+// Part returns the i-th of them.
+func (m *memory) Part(i int) agents.Fact {
+	var f bourse.SiteImage
+	if i == 0 {
+		f = m.common()
+	}
+	if n := m.Parts(); n > 1 {
+		f.Part, f.Parts = i, n
+	}
+	m.listed(&f, i*m.part, min((i+1)*m.part, len(m.kept)))
+	return f
+}
+
+// common is what an image has beside legs.
+func (m *memory) common() bourse.SiteImage {
 	f := bourse.SiteImage{Facts: m.facts, Accounts: m.ledger.Accounts(),
 		Drain: m.drain, Closed: slices.Clone(m.closed), Maintained: m.maintained}
 	for _, x := range m.maintenance {
@@ -278,17 +306,37 @@ func (m *memory) Image() agents.Fact {
 	slices.SortFunc(f.Lives, func(a, b bourse.SiteLife) int {
 		return cmp.Or(cmp.Compare(a.Broker, b.Broker), cmp.Compare(a.Incarnation, b.Incarnation))
 	})
-	for _, l := range m.kept {
-		f.Legs = append(f.Legs, bourse.LegMemory{LegMoved: l.LegMoved, Tomb: l.tomb, Charged: l.charged,
-			Noted: l.noted, HeldAt: l.heldAt, At: l.at, Turn: l.turn, Told: l.told, Offered: bourse.JobOffer(l.offer())})
-	}
 	return f
 }
 
-// load begins with an image.
+// listed adds to an image the legs from place from to place to.
+func (m *memory) listed(f *bourse.SiteImage, from, to int) {
+	for _, l := range m.kept[from:to] {
+		f.Legs = append(f.Legs, bourse.LegMemory{LegMoved: l.LegMoved, Tomb: l.tomb, Charged: l.charged,
+			Noted: l.noted, HeldAt: l.heldAt, At: l.at, Turn: l.turn, Told: l.told, Offered: bourse.JobOffer(l.offer())})
+	}
+}
+
+// load begins with an image, or goes on with another part of it.
 func (m *memory) load(f bourse.SiteImage) {
+	if f.Part == 0 {
+		m.loadCommon(f)
+	} else {
+		m.facts-- // it is no fact
+	}
+	m.loadLegs(f.Legs)
+}
+
+// loadCommon takes what an image has beside legs.
+func (m *memory) loadCommon(f bourse.SiteImage) {
 	*m = newMemory()
 	m.facts = f.Facts
+	m.ledger.Load(f.Accounts)
+	m.drain, m.closed = f.Drain, slices.Clone(f.Closed)
+	for _, x := range f.Maintenance {
+		m.wishes.apply(x)
+	}
+	m.maintained = f.Maintained
 	for _, x := range f.Lives {
 		l := m.lives[x.Broker]
 		if l == nil {
@@ -300,7 +348,10 @@ func (m *memory) load(f bourse.SiteImage) {
 			l.listed = x.Incarnation
 		}
 	}
-	for _, x := range f.Legs {
+}
+
+func (m *memory) loadLegs(legs []bourse.LegMemory) {
+	for _, x := range legs {
 		l := m.keep(x.Leg)
 		l.LegMoved, l.tomb, l.charged, l.noted, l.heldAt, l.at = x.LegMoved, x.Tomb, x.Charged, x.Noted, x.HeldAt, x.At
 		l.turn, l.told = x.Turn, x.Told
@@ -318,12 +369,6 @@ func (m *memory) load(f bourse.SiteImage) {
 			m.ledger.Reserve(l.Leg, m.transfer(l, l.Fare.Total()))
 		}
 	}
-	m.ledger.Load(f.Accounts)
-	m.drain, m.closed = f.Drain, slices.Clone(f.Closed)
-	for _, x := range f.Maintenance {
-		m.wishes.apply(x)
-	}
-	m.maintained = f.Maintained
 }
 
 // OpenLegs shows the legs that hold nodes, in order of their holds, for reports

@@ -279,6 +279,15 @@ func (w *wild) rest() {
 	again := New(w.cfg)
 	again.Replay(w.now, read)
 	w.same("beginning with the image", again.Image(), image)
+	w.site.part = 3
+	parts := New(w.cfg)
+	for i := range w.site.Parts() {
+		parts.Replay(w.now, w.site.Part(i))
+	}
+	w.same("beginning with the parts of the image", parts.Image(), image)
+	if p, q := pendings(parts), pendings(w.site); p != q {
+		w.t.Fatalf("the parts bring back pending %s, not %s", p, q)
+	}
 	if p, q := pendings(again), pendings(w.site); p != q {
 		w.t.Fatalf("the image brings back pending %s, not %s", p, q)
 	}

@@ -230,13 +230,9 @@ func words(f agents.Fact) string {
 	case bourse.CyclePlanned:
 		return fmt.Sprintf("cycle %d: windows chosen for %s", f.Cycle, plural(len(f.Chosen), "job", "jobs"))
 	case bourse.BrokerImage:
-		part := ""
-		if f.Parts > 1 {
-			part = fmt.Sprintf(" %d of %d", f.Part+1, f.Parts)
-		}
-		return fmt.Sprintf("image%s: %s, %s, %s", part, plural(len(f.Jobs), "job", "jobs"), plural(len(f.Txs), "transaction", "transactions"), plural(len(f.Accounts), "account", "accounts"))
+		return fmt.Sprintf("image%s: %s, %s, %s", partOf(f.Part, f.Parts), plural(len(f.Jobs), "job", "jobs"), plural(len(f.Txs), "transaction", "transactions"), plural(len(f.Accounts), "account", "accounts"))
 	case bourse.SiteImage:
-		return fmt.Sprintf("image: %s, %s", plural(len(f.Legs), "leg", "legs"), plural(len(f.Accounts), "account", "accounts"))
+		return fmt.Sprintf("image%s: %s, %s", partOf(f.Part, f.Parts), plural(len(f.Legs), "leg", "legs"), plural(len(f.Accounts), "account", "accounts"))
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -250,4 +246,12 @@ func words(f agents.Fact) string {
 		text = text[:most] + "..."
 	}
 	return text
+}
+
+// partOf says which part of an image it is, nothing of one in a single part.
+func partOf(part, parts int) string {
+	if parts <= 1 {
+		return ""
+	}
+	return fmt.Sprintf(" %d of %d", part+1, parts)
 }

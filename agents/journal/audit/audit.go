@@ -91,6 +91,7 @@ type Trail struct {
 	last     Place
 	at       bourse.Time
 	legs     map[bourse.LegID]*siteLeg
+	imaged   imaged
 	free     map[string]*bourse.Profile    // by group
 	replaced map[bourse.LegID]bourse.LegID // an open leg, by the one that is to replace it
 	jobs     map[localJob]claim

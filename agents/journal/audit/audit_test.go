@@ -278,6 +278,16 @@ func TestAudit_BeginsWithAnImage(t *testing.T) {
 	if len(found) != 1 || found[0].Invariant != "I1" { // the second leg is not in the image: its moves are not judged, its nodes are
 		t.Errorf("%+v", found)
 	}
+	first, second := image, bourse.SiteImage{Part: 1, Parts: 2, Legs: image.Legs}
+	first.Parts, first.Legs = 2, nil
+	found, _ = run(map[string]int{"main": 4}, 100, step{north, 5, first}, step{north, 5, second}, smooth[8], step{north, 7, moved(two, 0, bourse.Confirmed)})
+	if len(found) != 1 || found[0].Invariant != "I1" { // the same in two parts
+		t.Errorf("%+v", found)
+	}
+	second.Legs = nil
+	if found, _ = run(nil, 100, step{north, 5, first}, step{north, 5, second}); len(found) != 1 || found[0].Invariant != "I8" {
+		t.Errorf("a part that leaves out what is pending: %+v", found)
+	}
 	early := moved(one, 0, bourse.Running)
 	early.What.Start = 7000
 	found, _ = run(nil, 100, step{north, 5, image}, step{north, 7, early})
