@@ -114,7 +114,7 @@ func exists(t *testing.T, name string) bool {
 			return true
 		}
 	}
-	for _, dir := range []string{"agents/sim", "agents/journal", "sites", "studies/torture"} {
+	for _, dir := range []string{"agents/sim", "agents/journal", "sites", "broker", "studies/torture", "studies/drill"} {
 		files, err := filepath.Glob(filepath.Join("../..", dir, "*_test.go"))
 		if err != nil {
 			t.Fatal(err)
