@@ -339,7 +339,8 @@ type (
 		Txs      []TxMemory     `json:"txs"`
 		Accounts []Account      `json:"accounts"`
 		Returned []UserReturned `json:"returned,omitempty"`
-		Turns    []UserTurn     `json:"turns,omitempty"` // of the users who have jobs that wait, in the order in which they come
+		Barred   []UserBarred   `json:"barred,omitempty"` // by site and user
+		Turns    []UserTurn     `json:"turns,omitempty"`  // of the users who have jobs that wait, in the order in which they come
 	}
 	// BrokerLife is a life and the highest sequence that it has recorded.
 	BrokerLife struct {
@@ -439,6 +440,6 @@ func Facts() []interface{ Kind() string } {
 		TxBegun{}, LegPriced{}, TxDecided{}, LegClosed{}, LegDone{},
 		LifeBegun{}, LifeFenced{}, TxReversed{}, LegAdopted{}, Amnesia{}, JobBroken{}, JobCancelled{},
 		SiteJoined{}, SiteLeft{}, TxForgotten{}, BrokerImage{},
-		CycleSeen{}, CyclePlanned{}, LegStarted{}, JobsForgotten{},
+		CycleSeen{}, CyclePlanned{}, LegStarted{}, JobsForgotten{}, UserBarred{},
 	}
 }

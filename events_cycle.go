@@ -43,6 +43,8 @@ type (
 		Priority int     `json:"priority,omitempty"`
 		Request  Request `json:"request"`
 		Gone     bool    `json:"gone,omitempty"` // withdrawn while the offers were waited for
+
+		Barred []UserBarred `json:"barred,omitempty"` // sites left out: they are closed to its user
 	}
 	// SiteSeen is how a site answered a cycle's request for offers.
 	SiteSeen struct {
@@ -108,6 +110,14 @@ type (
 	LegStarted struct {
 		Leg LegID `json:"leg"`
 	}
+	// UserBarred says that a site has refused something for a user's sake, and until
+	// when it is left out of what is asked for this user.
+	UserBarred struct {
+		Site  string   `json:"site"`
+		User  string   `json:"user"`
+		Until Time     `json:"until"`
+		Wait  Duration `json:"wait"` // from now on; longer after each such refusal in a row
+	}
 	// JobsForgotten says that the broker keeps no more memory of jobs that are
 	// long over: their names are free again.
 	JobsForgotten struct {
@@ -119,4 +129,5 @@ type (
 func (CycleSeen) Kind() string     { return "cycle-seen" }
 func (CyclePlanned) Kind() string  { return "cycle-planned" }
 func (LegStarted) Kind() string    { return "leg-started" }
+func (UserBarred) Kind() string    { return "user-barred" }
 func (JobsForgotten) Kind() string { return "jobs-forgotten" }

@@ -32,8 +32,9 @@ type Broker struct {
 	txs      map[bourse.TxID]*transaction
 	order    []*transaction // in which they became known
 	ledger   bourse.Ledger[Entry]
-	returned map[string]bourse.Credits // by user: what sites gave back
-	cycles   uint64                    // closed so far
+	returned map[string]bourse.Credits  // by user: what sites gave back
+	cycles   uint64                     // closed so far
+	bars     map[pair]bourse.UserBarred // what sites have refused for whose sake
 	peers    map[agents.ID]*peer
 	known    []agents.ID       // the peers, in order of name
 	lasts    []bourse.TxID     // of each job its latest try, while an image is read
@@ -58,6 +59,7 @@ type Broker struct {
 	touched   []*job // in this step, of those that come after others or others after them
 	asserts   int    // maxAsserts, less in tests
 	part      int    // maxPart, less in tests
+	most      int    // maxBars, less in tests
 }
 
 // New returns a broker. The configuration must be valid: an error of
@@ -66,7 +68,7 @@ func New(cfg Config) *Broker {
 	if err := cfg.Validate(); err != nil {
 		panic(err)
 	}
-	b := &Broker{cfg: cfg, index: map[agents.ID]int32{}, asserts: maxAsserts, part: maxPart}
+	b := &Broker{cfg: cfg, index: map[agents.ID]int32{}, asserts: maxAsserts, part: maxPart, most: maxBars}
 	b.reset()
 	for _, id := range cfg.Sites {
 		b.meet(id).member = true
@@ -79,6 +81,7 @@ func New(cfg Config) *Broker {
 // reset forgets all that follows from facts.
 func (b *Broker) reset() {
 	b.names, b.txs = map[string]*job{}, map[bourse.TxID]*transaction{}
+	b.bars = map[pair]bourse.UserBarred{}
 	b.returned, b.peers = map[string]bourse.Credits{}, map[agents.ID]*peer{}
 	b.lives, b.jobs, b.order, b.known, b.lasts = nil, nil, nil, nil, nil
 	b.queue, b.ledger, b.touched, b.turns = queue{}, bourse.Ledger[Entry]{}, nil, nil

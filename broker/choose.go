@@ -249,6 +249,9 @@ func (b *Broker) fits(now bourse.Time, p *plan, a *alternative) bourse.Reason {
 		if x := b.peers[b.sites[a.legs[i].site]]; x != nil && !x.member {
 			return reason(bourse.NoOffer, "%s, which had offered a part of its window, has left", x.name)
 		}
+		if name := siteName(b.sites[a.legs[i].site]); b.isShut(now, name, p.job.User) {
+			return reason(bourse.NotAllowed, "%s is closed to %s, and is not asked before %v", name, cmp.Or(p.job.User, "users without a name"), b.bars[pair{name, p.job.User}].Until)
+		}
 	}
 	return b.covered(a.cost, a.cost, p.job.User)
 }

@@ -41,7 +41,8 @@ type cycle struct {
 	market  market
 	plans   []plan // one for each job that has not been given up in phase 1
 	asked   [][]*planLeg
-	missing int // sites whose answer to the present request is out
+	users   [][]string // of the jobs whose legs were asked for, by site
+	missing int        // sites whose answer to the present request is out
 
 	try        *transaction    // under way
 	turn       int             // the plan whose turn it is in phase 7
@@ -215,6 +216,7 @@ func (b *Broker) search(now bourse.Time, out *agents.Outbox) {
 	memo := map[*job]bourse.Time{}
 	for i := range c.plans {
 		c.plans[i].request = b.bounded(c.plans[i].job, memo)
+		c.plans[i].shut = b.shutSites(now, c.plans[i].job.User, b.sites)
 	}
 	b.recordSeen(now, out)
 	if !b.look(out) {
@@ -249,10 +251,12 @@ func (b *Broker) look(out *agents.Outbox) bool {
 		return true
 	}
 	c.requests = c.requests[:0]
+	o := b.searchOptions()
 	for i := range c.plans {
 		c.requests = append(c.requests, c.plans[i].request)
+		o.Barred = append(o.Barred, c.market.shutGroups(c.plans[i].shut))
 	}
-	r := c.market.finder.Batch(c.requests, b.searchOptions())
+	r := c.market.finder.Batch(c.requests, o)
 	for i := range c.plans {
 		p := &c.plans[i]
 		if p.over {
@@ -333,12 +337,14 @@ func (b *Broker) closeCycle(out *agents.Outbox) {
 }
 
 // giveUp ends a job's part in this cycle without a window. Where every site has
-// answered, none is away that may come back, and none of them could ever serve the
-// job, it is final.
+// answered, none is away that may come back, none is closed to its user, and none of
+// them could ever serve the job, it is final.
 func (b *Broker) giveUp(p *plan, r bourse.Reason, out *agents.Outbox) {
 	p.over = true
 	final := false
-	if b.cycle.market.complete() && !b.someAway() {
+	if p.shut != nil && r.Code != bourse.After {
+		r = b.leftOut(p, r)
+	} else if b.cycle.market.complete() && !b.someAway() {
 		switch r.Code {
 		case bourse.TooLarge, bourse.NoNode:
 			final = true

@@ -103,6 +103,8 @@ func (b *Broker) applyRare(f agents.Fact) {
 	case bourse.SiteLeft:
 		p := b.meet(siteID(f.Site))
 		p.member, p.went, p.left = false, true, b.now
+	case bourse.UserBarred:
+		b.applyBarred(f)
 	case bourse.TxForgotten:
 		b.applyForgotten(f)
 	case bourse.JobsForgotten:
@@ -173,9 +175,11 @@ func begun(f bourse.TxBegun, j *job) *transaction {
 	return t
 }
 
-// applyPriced binds a leg's price and gives the rest of its limit back.
+// applyPriced binds a leg's price and gives the rest of its limit back. Its site is
+// not closed to the user, or not any more.
 func (b *Broker) applyPriced(f bourse.LegPriced) {
-	l := b.legOf(f.Leg)
+	l, t := b.legOf(f.Leg), b.txs[f.Leg.Tx]
+	delete(b.bars, pair{t.sites[f.Leg.Leg], t.job.User})
 	l.state, l.fare, l.priced, l.version = bourse.Held, f.Fare, true, max(f.Version, 1)
 	if f.End > 0 {
 		l.what.Start, l.what.End = f.Start, f.End

@@ -221,6 +221,9 @@ func (b *Broker) refused(now bourse.Time, from agents.ID, t *transaction, l *txL
 		b.lose(now, t, m.Leg.Leg, 0, 0, r, out)
 	case t.state == holding && l.state == bourse.Asked && m.Step == "Hold",
 		t.state == preparing && l.state == bourse.Held && m.Step == "Prepare":
+		if m.Step == "Hold" {
+			b.shutOut(now, t.sites[m.Leg.Leg], t.job.User, m.Reason, out)
+		}
 		if l.state == bourse.Asked && m.Reason.Code != bourse.Conflict { // somebody else's is there: it is to go
 			l.state = bourse.Refused
 		}

@@ -40,7 +40,7 @@ func (b *Broker) Part(i int) agents.Fact {
 
 // common is what an image has beside jobs and transactions.
 func (b *Broker) common() bourse.BrokerImage {
-	f := bourse.BrokerImage{Fenced: b.fenced, Seq: b.seq, Cycles: b.cycles, Lives: slices.Clone(b.lives), Accounts: b.ledger.Accounts(), Turns: b.queue.order()}
+	f := bourse.BrokerImage{Fenced: b.fenced, Seq: b.seq, Cycles: b.cycles, Lives: slices.Clone(b.lives), Accounts: b.ledger.Accounts(), Turns: b.queue.order(), Barred: b.barred()}
 	for _, id := range b.known {
 		if b.peers[id].member {
 			f.Sites = append(f.Sites, siteName(id))
@@ -153,6 +153,9 @@ func (b *Broker) loadCommon(f bourse.BrokerImage) {
 	}
 	b.ledger.Load(f.Accounts)
 	b.turns = f.Turns
+	for _, x := range f.Barred {
+		b.bars[pair{x.Site, x.User}] = x
+	}
 	for _, x := range f.Returned {
 		b.returned[x.User] = x.Credits
 	}

@@ -17,6 +17,7 @@ type modelSite struct {
 	highest uint32
 	listed  uint32
 	facts   uint64
+	shut    string // user that it is closed to
 }
 
 func (m *modelSite) answer(now bourse.Time, x agents.Message) agents.Message {
@@ -35,6 +36,8 @@ func (m *modelSite) answer(now bourse.Time, x agents.Message) agents.Message {
 		switch {
 		case x.Leg.Tx.Incarnation < m.highest:
 			return no(x.Leg, "Hold", bourse.Fenced, x.Leg.Tx.Incarnation)
+		case l == nil && m.shut != "" && x.User == m.shut:
+			return no(x.Leg, "Hold", bourse.NotAllowed, x.Leg.Tx.Incarnation)
 		case l == nil && x.What.Nodes > m.free:
 			return no(x.Leg, "Hold", bourse.Busy, x.Leg.Tx.Incarnation)
 		case l == nil && x.Replaces != (bourse.LegID{}) && (m.legs[x.Replaces] == nil || m.legs[x.Replaces].State != bourse.Confirmed):

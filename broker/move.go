@@ -89,6 +89,7 @@ func (b *Broker) move(now bourse.Time, e *errand, out *agents.Outbox) {
 	m.open(from, horizon)
 	opt := b.searchOptions()
 	opt.MaxAlternatives, opt.Notice = 1, from
+	opt.Barred = [][]bool{m.shutGroups(b.shutSites(now, e.job.User, e.sites))}
 	want := e.request
 	if at, ok := e.job.follows(); ok {
 		want.Ready = max(want.Ready, at)

@@ -72,7 +72,7 @@ func (c *cycle) starts(p *plan, capped bool, most int) bourse.Reason {
 	sizes := p.request.Dealt(most)
 	for at := range m.groups {
 		g := &m.groups[at]
-		if g.Performance < p.request.MinPerformance || !p.request.Require.MetBy(g.Machine) {
+		if g.Performance < p.request.MinPerformance || !p.request.Require.MetBy(g.Machine) || p.shut != nil && p.shut[m.siteOf[at]] {
 			continue
 		}
 		left := most

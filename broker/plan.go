@@ -13,6 +13,7 @@ import (
 type plan struct {
 	job          *job
 	request      bourse.Request // what it asks for, bounded by those that it comes after or that come after it
+	shut         []bool         // by site: it is closed to the job's user; nil if none is
 	alternatives []alternative  // that have not been dropped, in the order found
 	found        int            // so far, dropped ones included
 	choice       int            // index into alternatives, -1 for none
@@ -113,7 +114,8 @@ func (b *Broker) askQuotes(out *agents.Outbox) {
 	for len(c.asked) < len(b.sites) {
 		c.asked = append(c.asked, nil)
 	}
-	users := make([][]string, len(b.sites))
+	c.users = make([][]string, len(b.sites))
+	users := c.users
 	for i := range c.asked {
 		c.asked[i] = c.asked[i][:0]
 	}
@@ -164,6 +166,7 @@ func (b *Broker) quoted(now bourse.Time, from agents.ID, m agents.Quotes, out *a
 		if q := m.Quotes[i]; q.Refusal.Refused() || soundFare(q.Fare) {
 			l.quote = q
 		}
+		b.shutOut(now, siteName(from), c.users[site][i], l.quote.Refusal, out)
 	}
 	c.asked[site] = c.asked[site][:0]
 	if c.missing--; c.missing == 0 {
@@ -183,13 +186,15 @@ func (b *Broker) searchClear(out *agents.Outbox) {
 	c.market.openClear(c.from, c.horizon, c.plans)
 	c.requests = c.requests[:0]
 	c.candidates = c.candidates[:0]
+	o := b.searchOptions()
 	for i := range c.plans {
 		if p := &c.plans[i]; !p.over && len(p.alternatives) == 0 {
 			c.requests = append(c.requests, p.request)
 			c.candidates = append(c.candidates, p)
+			o.Barred = append(o.Barred, c.market.shutGroups(p.shut))
 		}
 	}
-	r := c.market.finder.Batch(c.requests, b.searchOptions())
+	r := c.market.finder.Batch(c.requests, o)
 	for i, p := range c.candidates {
 		p.add(&c.market, r.Alternatives[i])
 		if !p.price() { // a cap on each node's price does not bind the sum

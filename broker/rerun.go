@@ -150,7 +150,10 @@ func (r *Rerun) replica(c *Change, name string) (*Broker, error) {
 			b.cfg.Quotas[j.User] = min(left+c.Money, bourse.MaxBudget)
 		}
 		b.Replay(r.seen.Opened, bourse.JobSubmitted{Job: bourse.Job{Request: j.Request, Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority}})
-		cy.plans = append(cy.plans, plan{job: b.names[j.Name], request: j.Request, choice: -1, over: j.Gone})
+		for _, x := range j.Barred {
+			b.Replay(r.seen.Opened, x)
+		}
+		cy.plans = append(cy.plans, plan{job: b.names[j.Name], request: j.Request, choice: -1, over: j.Gone, shut: shutIn(j.Barred, b.sites)})
 	}
 	m := &cy.market
 	for i := range sites {
@@ -167,6 +170,18 @@ func (r *Rerun) replica(c *Change, name string) (*Broker, error) {
 		}
 	}
 	return b, nil
+}
+
+// shutIn lists the sites, by place, that are on record as closed; nil if none is.
+func shutIn(barred []bourse.UserBarred, sites []agents.ID) []bool {
+	if len(barred) == 0 {
+		return nil
+	}
+	list := make([]bool, len(sites))
+	for i, id := range sites {
+		list[i] = slices.ContainsFunc(barred, func(x bourse.UserBarred) bool { return x.Site == siteName(id) })
+	}
+	return list
 }
 
 // config is that of the broker on record, as far as a plan follows from it. The

@@ -117,6 +117,8 @@ func (a *anarchy) act() {
 		r := testJob("", 1+pick(6), 1000*bourse.Second, 30*bourse.Credit).Request
 		i := pick(5)
 		a.ask(agents.JobModify{Job: fmt.Sprint("j", i), User: owner(i), Request: r})
+	case what == 98:
+		a.sites[a.names[pick(3)]].shut = owner(pick(3))
 	default:
 		a.sites[a.names[pick(3)]].free = pick(5)
 	}
@@ -289,6 +291,9 @@ func (a *anarchy) image() {
 	for what, b := range map[string]*Broker{"the facts": again, "the image": fresh, "the image in parts": parted} {
 		if got := stable(b.Image()); !reflect.DeepEqual(got, want) {
 			a.t.Fatalf("a replay of %s gives\n%+v, not\n%+v", what, got, want)
+		}
+		if got, want := b.barred(), a.b.barred(); !reflect.DeepEqual(got, want) {
+			a.t.Fatalf("after a replay of %s sites are closed to %v, not to %v", what, got, want)
 		}
 		if got, want := b.queue.order(), a.b.queue.order(); !reflect.DeepEqual(got, want) {
 			a.t.Fatalf("after a replay of %s the users' turns come as %v, not as %v", what, got, want)

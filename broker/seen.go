@@ -64,6 +64,11 @@ func (b *Broker) recordSeen(now bourse.Time, out *agents.Outbox) {
 		if !f.Cut {
 			x.Request = c.plans[i].request
 		}
+		for k, shut := range c.plans[i].shut {
+			if shut {
+				x.Barred = append(x.Barred, b.bars[pair{siteName(b.sites[k]), j.User}])
+			}
+		}
 		f.Jobs = append(f.Jobs, x)
 	}
 	for i, id := range m.sites {

@@ -23,7 +23,7 @@ func (p *plan) addShares(m *market, from, horizon bourse.Time, capped bool, most
 	sizes := r.Dealt(most)
 	for i := range m.groups {
 		g := &m.groups[i]
-		if !m.shared[i] || g.Performance < r.MinPerformance || !r.Require.MetBy(g.Machine) || capped && g.Price > r.MaxPrice {
+		if !m.shared[i] || p.shut != nil && p.shut[m.siteOf[i]] || g.Performance < r.MinPerformance || !r.Require.MetBy(g.Machine) || capped && g.Price > r.MaxPrice {
 			continue
 		}
 		left := most

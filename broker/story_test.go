@@ -368,7 +368,11 @@ func (s *story) parse(id agents.ID, f []string) agents.Message {
 	}
 	if f[0] == "Quotes" { // what each of the legs asked for costs
 		m := agents.Quotes{Ref: s.b.cycle.number, Stamp: st}
-		for i := range f[1:] {
+		for i, text := range f[1:] {
+			if text[0] >= 'a' { // or why not
+				m.Quotes = append(m.Quotes, bourse.Quote{Refusal: reason(bourse.Code(text), "%s", text)})
+				continue
+			}
 			m.Quotes = append(m.Quotes, bourse.Quote{Fare: bourse.Fare{Base: money(i + 1)}})
 		}
 		return m

@@ -96,6 +96,8 @@ func rareWords(f agents.Fact) string {
 		return fmt.Sprintf("cancelled %s", f.Job)
 	case bourse.TxForgotten:
 		return fmt.Sprintf("forgotten %v", f.Txs)
+	case bourse.UserBarred:
+		return fmt.Sprintf("%s is closed to %q until %v, for %v", f.Site, f.User, f.Until, f.Wait)
 	case bourse.SiteJoined:
 		return "joined " + f.Site
 	case bourse.SiteLeft:

@@ -43,6 +43,7 @@ var decoders = map[string]func([]byte) (agents.Fact, error){
 	bourse.JobBroken{}.Kind():         decode[bourse.JobBroken],
 	bourse.JobCancelled{}.Kind():      decode[bourse.JobCancelled],
 	bourse.JobsForgotten{}.Kind():     decode[bourse.JobsForgotten],
+	bourse.UserBarred{}.Kind():        decode[bourse.UserBarred],
 }
 
 func decode[F agents.Fact](line []byte) (agents.Fact, error) {

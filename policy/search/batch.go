@@ -13,6 +13,7 @@ type Options struct {
 	MaxParts        int         // of all windows together, after which the search breaks off; 0: no bound
 	Notice          bourse.Time // no window starts before, whatever the job's Ready
 	Weights         Weights     // Best: its own for all passes; where Time and Cost are 0 they turn from pass to pass
+	Barred          [][]bool    // by job, by group: that it may not use; nil: of all jobs, or of one, it may use all
 }
 
 // Result is what a batch found.
@@ -130,6 +131,11 @@ func (f *Finder) prepare(jobs []bourse.Request, o Options) (queries []query, fir
 			}
 		}
 		first[i+1] = len(queries)
+		if o.Barred != nil {
+			for k := first[i]; k < len(queries); k++ {
+				queries[k].barred = o.Barred[i]
+			}
+		}
 	}
 	n := len(f.list.classes)
 	f.tables = f.tables[:0]

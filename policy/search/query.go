@@ -32,6 +32,7 @@ type query struct {
 	least    bourse.Duration // no fit runs shorter
 	cheapest int64           // no fit has a smaller key
 	closed   bool            // has no other window: the list only shrinks
+	barred   []bool          // by group: not to be used; nil: none is
 }
 
 // Tables of fits pay when a list is scanned again and again. Beyond these
@@ -69,10 +70,10 @@ func (q *query) tabulate(l *List, room []fit) []fit {
 }
 
 // reckon follows step 1 of the scan: suited iff fast enough, with what the job
-// requires, and under ALP no dearer than C. A part that alone passes the budget
+// requires, of a group that it may use, and under ALP no dearer than C. A part that alone passes the budget
 // S is in no affordable window, and leaving it out changes no other.
 func (q *query) reckon(l *List, c *class) fit {
-	if c.performance < q.MinPerformance || !q.Require.MetBy(l.groups[c.group].Machine) {
+	if c.performance < q.MinPerformance || !q.Require.MetBy(l.groups[c.group].Machine) || q.barred != nil && q.barred[c.group] {
 		return fit{}
 	}
 	f := fit{runtime: c.performance.Runtime(q.Length)}

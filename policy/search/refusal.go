@@ -74,6 +74,9 @@ func (l *List) unsuited(q *query) bourse.Reason {
 	suited, fastest, lacks := false, bourse.Performance(0), ""
 	for i := range l.classes {
 		c := &l.classes[i]
+		if q.barred != nil && q.barred[c.group] {
+			continue
+		}
 		if unmet := q.Require.Unmet(l.groups[c.group].Machine); unmet != "" {
 			lacks = unmet
 			continue
