@@ -203,7 +203,7 @@ func (t *table) name(key, example string, seen map[string]int) string {
 	case s == "" || len(s) > 100:
 		t.wrong(key, "%q: a name of 1 to 100 characters is wanted", s)
 	case strings.TrimSpace(s) != s:
-		t.wrong(key, "%q: a name without blanks around it is wanted", s)
+		t.wrong(key, "%q: a name must not begin or end with a blank", s)
 	case seen[s] > 0:
 		t.wrong(key, "%q is taken by line %d; a name of its own is wanted", s, seen[s])
 	default:

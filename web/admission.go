@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// What one caller may take of what is there for all: an operator half, a user an
-// eighth.
+// share is what one caller may take of what is there for all: an operator half, a
+// user an eighth.
 func share(who Caller, all int) int {
 	part := 8
 	if who.Role == Operator {
@@ -85,7 +85,7 @@ func (s *Server) crowded(w http.ResponseWriter, r *http.Request, status int, det
 	sendProblem(w, status, detail)
 }
 
-// identify says who is asking, or why he may not.
+// identify says who is asking, or why that may not be.
 func (s *Server) identify(r *http.Request) (Caller, error) {
 	who, err := s.opt.Identify(r)
 	if err == nil && who.Role != User && who.Role != Operator {
@@ -100,7 +100,7 @@ type tally struct {
 	have map[Caller]int
 }
 
-// enter takes one more for a caller, unless he has the most already.
+// enter takes one more for a caller, unless there are the most already.
 func (t *tally) enter(who Caller, most int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -161,7 +161,7 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// claim makes the connection of a request its caller's, unless he has the most
+// claim makes the connection of a request its caller's, unless there are the most
 // already.
 func (c *connections) claim(ctx context.Context, who Caller, most int) bool {
 	x, ok := ctx.Value(connectionKey{}).(*connection)

@@ -311,7 +311,7 @@ func (r *JobRequest) job(now bourse.Time) (j bourse.Job, key string, err error) 
 	j = bourse.Job{User: r.User, Submit: now, Priority: r.Priority}
 	j.Nodes, j.Length, j.MinPerformance, j.OneSite = r.Nodes, r.Length.Duration, bourse.Unit, r.OneSite
 	if strings.TrimSpace(r.Name) != r.Name {
-		return j, "name", fmt.Errorf("%q: a name without blanks around it is wanted", r.Name)
+		return j, "name", fmt.Errorf("%q: a name must not begin or end with a blank", r.Name)
 	}
 	if r.MinPerformance != nil {
 		j.MinPerformance = r.MinPerformance.Performance

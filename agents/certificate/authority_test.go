@@ -136,7 +136,7 @@ func TestIssue_RefusesWhatNobodyCouldUse(t *testing.T) {
 	}{
 		{Request{Role: "cluster", Name: "n", Hosts: ok}, "no role"},
 		{Request{Role: Site, Name: "", Hosts: ok}, "a name of 1 to 100"},
-		{Request{Role: Site, Name: " n", Hosts: ok}, "without blanks"},
+		{Request{Role: Site, Name: " n", Hosts: ok}, "must not begin or end"},
 		{Request{Role: Site, Name: "n"}, "--host"},
 		{Request{Role: User, Name: "n", Hosts: ok}, "leave --host out"},
 		{Request{Role: Site, Name: "n", Hosts: []string{"10.0.0.5:7001"}}, "without a port"},

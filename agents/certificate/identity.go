@@ -99,7 +99,7 @@ func validName(name string) error {
 	case name == "" || len(name) > maxName:
 		return fmt.Errorf("%q: a name of 1 to %d characters is wanted", name, maxName)
 	case strings.TrimSpace(name) != name:
-		return fmt.Errorf("%q: a name without blanks around it is wanted", name)
+		return fmt.Errorf("%q: a name must not begin or end with a blank", name)
 	}
 	return bourse.CheckText(name)
 }

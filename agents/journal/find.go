@@ -14,7 +14,7 @@ import (
 	"bourse/agents"
 )
 
-// Sieve says which records of a journal are wanted. It sees them undecoded, since
+// Sieve says which records of a journal to read. It sees them undecoded, since
 // decoding costs some fifty times as much as looking for a word.
 type Sieve interface {
 	// Look is shown every record in order: where it stands, the kind of its fact and
@@ -23,9 +23,9 @@ type Sieve interface {
 	Look(place uint64, kind string, payload []byte) (learn bool)
 	// Learn is shown the facts that were asked for.
 	Learn(place uint64, f agents.Fact)
-	// Wanted returns the places of the wanted records, ascending, after all were
+	// Places returns the places of those to read, ascending, after all were
 	// shown.
-	Wanted() []uint64
+	Places() []uint64
 }
 
 // A place is the number of a file among those that were opened, above the offset
@@ -58,7 +58,7 @@ func openFile(disk Disk, name string) (File, error) {
 
 // Find hands those records to visit, in order, that a sieve wants. It reads the
 // segments that hold what was recorded at since or later, and the one before them,
-// once from beginning to end, a megabyte at a time, and the wanted records once more.
+// once from beginning to end, a megabyte at a time, and those records once more.
 // Nothing is changed; what is appended meanwhile may be seen or not. stop is asked
 // now and then, and its error ends it.
 func Find(disk Disk, codec *Codec, since bourse.Time, sieve Sieve, stop func() error, visit func(Record) error) error {
@@ -72,7 +72,7 @@ func Find(disk Disk, codec *Codec, since bourse.Time, sieve Sieve, stop func() e
 			return err
 		}
 	}
-	for n, where := range sieve.Wanted() {
+	for n, where := range sieve.Places() {
 		if err := f.pause(n); err != nil {
 			return err
 		}

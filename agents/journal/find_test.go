@@ -10,7 +10,7 @@ import (
 	"bourse/agents"
 )
 
-// all wants every record of one kind.
+// all asks for every record of one kind.
 type all struct {
 	kind   string
 	places []uint64
@@ -26,7 +26,7 @@ func (s *all) Look(place uint64, kind string, payload []byte) bool {
 	return kind == s.kind
 }
 func (s *all) Learn(uint64, agents.Fact) { s.learnt++ }
-func (s *all) Wanted() []uint64          { return s.places }
+func (s *all) Places() []uint64          { return s.places }
 
 // segmented is a journal of three segments with two jobs in each; a segment begins
 // at 100, 200 and 300.
@@ -67,7 +67,7 @@ func found(disk Disk, since bourse.Time, s *all, stop func() error) (names []str
 	return names, err
 }
 
-func TestFind_HandsOnWhatIsWantedInOrder(t *testing.T) {
+func TestFind_HandsOnWhatTheSieveNamesInOrder(t *testing.T) {
 	t.Parallel()
 	disk, _ := segmented(t)
 	real, err := OpenFolder(t.TempDir())

@@ -11,18 +11,18 @@ import (
 
 // Sieve finds those facts of a broker's journal that an explanation of a job
 // follows from, by looking at their text: Explain of these says what Explain of all
-// says. It keeps eight bytes for each of the job's own facts, and a bounded number
-// of cycles.
+// says, but for offers from before those cycles that it takes. It keeps eight bytes
+// for each of the job's own facts, and a bounded number of cycles.
 //
 // A fact is the job's own if it names the job or a transaction of it. Of the
-// cycles that the job took part in, the detail of the latest is wanted and of those
+// cycles that the job took part in, it takes the detail of the latest and of those
 // that have placed it; of the others that of the latest few, for what sites have
 // offered since.
 type Sieve struct {
 	job    string
 	name   []byte          // the job's, as facts have it
 	txs    map[string]*lap // transactions of the job, as facts have them, and the cycle they began in
-	wanted []uint64
+	found  []uint64
 	ends   [2]uint64 // the first record and the last
 	any    bool
 	now    *lap
@@ -38,7 +38,7 @@ type lap struct {
 	placed                bool // and was placed
 }
 
-// Bounds on the cycles whose detail is wanted.
+// Bounds on the cycles whose detail is taken.
 const (
 	ownLaps   = 10 // as many as are listed
 	otherLaps = 16
@@ -101,7 +101,7 @@ func (s *Sieve) Look(place uint64, kind string, text []byte) (learn bool) {
 		if s.txs[string(tx)] == nil {
 			return false
 		}
-		s.wanted = append(s.wanted, place)
+		s.found = append(s.found, place)
 		return kind == bourse.TxDecided{}.Kind()
 	case 0:
 		return false
@@ -120,7 +120,7 @@ func (s *Sieve) Look(place uint64, kind string, text []byte) (learn bool) {
 		s.now.own = true
 		return false
 	}
-	s.wanted = append(s.wanted, place)
+	s.found = append(s.found, place)
 	s.now.own = s.now.own || what == trying
 	return kind == bourse.TxBegun{}.Kind() || kind == bourse.LegAdopted{}.Kind() || what == image
 }
@@ -177,17 +177,17 @@ func (s *Sieve) close() {
 	s.own = append(s.own, l)
 	for i := 0; len(s.own) > ownLaps && i < len(s.own)-ownLaps; i++ {
 		if old := s.own[i]; !old.placed {
-			s.wanted = append(s.wanted, old.closed) // what it has come to stays, without the detail
+			s.found = append(s.found, old.closed) // what it has come to stays, without the detail
 			s.own = slices.Delete(s.own, i, i+1)
 			break
 		}
 	}
 }
 
-// Wanted returns the places of the facts that an explanation follows from,
+// Places returns the places of the facts that an explanation follows from,
 // ascending.
-func (s *Sieve) Wanted() []uint64 {
-	all := append(slices.Clone(s.wanted), s.ends[:]...)
+func (s *Sieve) Places() []uint64 {
+	all := append(slices.Clone(s.found), s.ends[:]...)
 	for _, laps := range [][]*lap{s.own, s.others, {s.now}} {
 		for _, l := range laps {
 			all = append(all, l.seen, l.planned, l.closed)
