@@ -147,7 +147,7 @@ type jobOutput struct{ Body Job }
 type Cancelled struct {
 	ID     string   `json:"id"`
 	Done   bool     `json:"done" doc:"every site has given its leg back; otherwise that goes on by itself"`
-	Refund *Credits `json:"refund,omitempty" doc:"once it is done"`
+	Refund *Credits `json:"refund,omitempty" doc:"once it is done: what has been booked back since the job was given up"`
 }
 
 type cancelOutput struct {

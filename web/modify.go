@@ -86,7 +86,9 @@ func (s *Server) modifyRoute() {
 		OperationID: "modify", Method: http.MethodPatch, Path: "/v1/jobs/{id}", Tags: []string{"jobs"}, Summary: "Ask for another window for a placed job",
 		Description: "Both or neither: the old window stands until the new one is confirmed, and what it has cost comes back up to the new price. " +
 			"Where only the choice differs that a job on one site leaves it, the job stays where it lies: more choice is cheaper, less costs a surcharge. " +
-			"Asking for what there is already changes nothing. 409: there is no such window, or the job has none that waits to start.",
+			"What the site's schedule would have kept of the old window is kept of the new one, however early that is given up. " +
+			"Asking for what there is already changes nothing. 409: there is no such window, the job has none that waits to start, " +
+			"or another change of it is under way, a repair included; the answer says which.",
 		Errors: []int{http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity, http.StatusServiceUnavailable},
 	}, s.modify)
 }

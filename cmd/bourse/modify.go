@@ -30,7 +30,9 @@ func newModify() *cobra.Command {
 		Short: "Ask for another window for a placed job",
 		Long: `Modify asks for another window for a job that is placed and has not started: both
 or neither, the old one stands until the new one is confirmed. What it has cost
-comes back, up to the price of the new one.
+comes back, up to the price of the new one; what the site's schedule would have
+kept of it is kept of the new one, if that is given up. While another change of
+the job is under way, a repair included, it is refused.
 
 Where only the choice differs that a job on one site leaves it (--flexible, --fix),
 the job stays where it lies. More choice is cheaper; who takes choice back pays

@@ -234,8 +234,12 @@ func (c *checker) clusterFact(s *sim.Step, m *mirror, f agents.Fact) error {
 	switch f := f.(type) {
 	case bourse.NodesLocked:
 		c.locks[lockKey{s.ID, f.Leg}] = true
+		delete(c.vacated, lockKey{s.ID, f.Leg})
 	case bourse.NodesFreed:
 		delete(c.locks, lockKey{s.ID, f.Leg})
+		if _, asked := s.Message.(agents.ClusterRelease); !asked { // its work has ended, or its nodes have failed
+			c.vacated[lockKey{s.ID, f.Leg}] = true
+		}
 	}
 	if c.past[s.ID] {
 		return nil

@@ -22,13 +22,13 @@ type checker struct {
 	txs      map[bourse.TxID]*txTruth
 	order    []bourse.TxID // in which they were begun
 	legs     map[bourse.LegID]*legTruth
-	jobs     map[string]bourse.Job // by broker and name
 	groups   map[string]map[string]bourse.Group
 	exempt   map[bourse.LegID]bool // named by an amnesia
 	limits   map[limitKey]bourse.Time
 	moved    map[bourse.LegID]bourse.Time // of the world
 	begun    map[int]bourse.Time          // of the world: the present life of a process
 	locks    map[lockKey]bool
+	vacated  map[lockKey]bool     // freed by its cluster, which its site may not have heard
 	nodes    *audit.Audit         // what clusters say that they promise
 	replaced map[bourse.TxID]bool // a leg of it was moved
 	past     map[agents.ID]bool   // who has had a disk of the past, or a twin
@@ -73,9 +73,9 @@ type limitKey struct {
 
 func newChecker(w *world) *checker {
 	c := &checker{w: w, procs: map[int]*mirror{}, latest: map[agents.ID]int{}, txs: map[bourse.TxID]*txTruth{},
-		legs: map[bourse.LegID]*legTruth{}, jobs: map[string]bourse.Job{}, groups: map[string]map[string]bourse.Group{},
+		legs: map[bourse.LegID]*legTruth{}, groups: map[string]map[string]bourse.Group{},
 		exempt: map[bourse.LegID]bool{}, limits: map[limitKey]bourse.Time{},
-		moved: map[bourse.LegID]bourse.Time{}, begun: map[int]bourse.Time{}, locks: map[lockKey]bool{}, past: map[agents.ID]bool{},
+		moved: map[bourse.LegID]bourse.Time{}, begun: map[int]bourse.Time{}, locks: map[lockKey]bool{}, vacated: map[lockKey]bool{}, past: map[agents.ID]bool{},
 		replaced: map[bourse.TxID]bool{}, history: NewHistory()}
 	sizes := map[string]int{}
 	for i := range w.sites {
@@ -148,11 +148,8 @@ func (c *checker) fact(s *sim.Step, m *mirror, f agents.Fact) error {
 		return err
 	}
 	switch f := f.(type) {
-	case bourse.JobSubmitted:
-		c.jobs[string(s.ID)+"/"+f.Job.Name] = f.Job
 	case bourse.TxBegun:
-		c.txs[f.Tx] = &txTruth{begun: f, by: [2]uint64{uint64(s.Process), s.Life}, at: s.At,
-			job: c.jobs[string(s.ID)+"/"+f.Job]}
+		c.txs[f.Tx] = &txTruth{begun: f, by: [2]uint64{uint64(s.Process), s.Life}, at: s.At, job: m.jobs[f.Job]}
 		c.order = append(c.order, f.Tx)
 		for _, r := range f.Replaces {
 			c.replaced[r.Tx] = true
@@ -301,12 +298,6 @@ func (c *checker) txDecided(s *sim.Step, m *mirror, f bourse.TxDecided) error {
 	if err := c.obeys(m, t); err != nil {
 		return fmt.Errorf("I9: %v of job %s: %w", f.Tx, f.Job, err)
 	}
-	if t.begun.Request.Nodes > 0 { // from here on it asks for that
-		key := string(s.ID) + "/" + f.Job
-		j := c.jobs[key]
-		j.Request = t.begun.Request
-		c.jobs[key] = j
-	}
 	return nil
 }
 
@@ -356,7 +347,8 @@ func (c *checker) budget(b *broker.Broker, m *mirror) error {
 }
 
 // promises checks I1 on a site's own record: of no group more nodes are
-// promised at any instant than it has.
+// promised at any instant than it has. A leg whose work is over, or whose nodes have
+// failed, holds none, although the word of that may still be on its way.
 func (c *checker) promises(m *mirror) error {
 	name := strings.TrimPrefix(string(m.id), "site:")
 	free := map[string]int{}
@@ -365,7 +357,7 @@ func (c *checker) promises(m *mirror) error {
 	}
 	var blocking []*legMirror
 	for _, id := range sortedLegs(m.legs) {
-		if l := m.legs[id]; l.State.Blocks() && !c.exempt[id] {
+		if l := m.legs[id]; l.State.Blocks() && !c.exempt[id] && !c.vacated[lockKey{clusterID(name), id}] {
 			blocking = append(blocking, l)
 		}
 	}

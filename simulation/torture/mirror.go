@@ -34,6 +34,7 @@ type mirror struct {
 	fenced bool
 
 	promised promised
+	jobs     map[string]bourse.Job // what each asks for now, as far as this process knows
 }
 
 // legMirror is what a site has on record of a leg.
@@ -95,6 +96,7 @@ type txMirror struct {
 	begun   bourse.TxBegun
 	decided bool
 	commit  bool
+	was     *bourse.Request // a move that is committed: what its job asked for before
 }
 
 func newMirror(id agents.ID) *mirror {
@@ -110,7 +112,7 @@ func (m *mirror) reset() {
 	m.txs, m.begun = map[bourse.TxID]*txMirror{}, nil
 	m.priced, m.closed = map[bourse.LegID]bourse.Fare{}, map[bourse.LegID]bourse.LegClosed{}
 	m.done, m.named = map[bourse.LegID]bourse.LegDone{}, map[bourse.LegID]bool{}
-	m.promised = promised{legs: map[bourse.LegID]bourse.Credits{}}
+	m.jobs, m.promised = map[string]bourse.Job{}, promised{legs: map[bourse.LegID]bourse.Credits{}}
 }
 
 // cut forgets all but the first n facts and returns the others.
@@ -157,6 +159,8 @@ func (m *mirror) apply(f agents.Fact) error {
 		m.nonces[lifeKey{f.Broker, f.Incarnation}] = f.Nonce
 	case bourse.LifeListed:
 		m.listed[f.Broker] = max(m.listed[f.Broker], f.Incarnation)
+	case bourse.JobSubmitted:
+		m.jobs[f.Job.Name] = f.Job
 	case bourse.TxBegun:
 		if m.txs[f.Tx] != nil {
 			return fmt.Errorf("I6: %v is begun twice", f.Tx)
@@ -173,6 +177,7 @@ func (m *mirror) apply(f agents.Fact) error {
 			return fmt.Errorf("I3: %v is reversed, it was never committed", f.Tx)
 		}
 		m.txs[f.Tx].commit = false
+		m.asksAgain(m.txs[f.Tx])
 		m.promised.clearAll(m.txs[f.Tx].begun)
 	case bourse.LegAdopted:
 		m.adopted(f)
@@ -199,6 +204,9 @@ func (m *mirror) apply(f agents.Fact) error {
 		}
 		m.closed[f.Leg] = f
 		m.promised.clear(f.Leg)
+		if t := m.txs[f.Leg.Tx]; !f.Commit && t != nil && t.commit && len(t.begun.Legs) == 1 {
+			m.asksAgain(t)
+		}
 	case bourse.LegDone:
 		if _, twice := m.done[f.Leg]; twice {
 			return fmt.Errorf("I6: leg %v is done twice", f.Leg)
@@ -277,8 +285,20 @@ func (m *mirror) decided(f bourse.TxDecided) error {
 	t.decided, t.commit = true, f.Commit
 	if !f.Commit {
 		m.promised.clearAll(t.begun)
+	} else if j, ok := m.jobs[f.Job]; ok && t.begun.Request.Nodes > 0 { // from here on it asks for that
+		was := j.Request
+		t.was, j.Request = &was, t.begun.Request
+		m.jobs[f.Job] = j
 	}
 	return nil
+}
+
+// asksAgain has a job ask for what it did before a move that came to nothing.
+func (m *mirror) asksAgain(t *txMirror) {
+	if j, ok := m.jobs[t.begun.Job]; ok && t.was != nil {
+		j.Request, t.was = *t.was, nil
+		m.jobs[t.begun.Job] = j
+	}
 }
 
 // adopted takes a leg that a site has and the broker had no record of.

@@ -1,0 +1,90 @@
+package torture
+
+import (
+	"strings"
+	"testing"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/sim"
+)
+
+// Seeds that have broken something once, of the product or of the checker.
+func TestTorture_SeedsThatOnceBroke(t *testing.T) {
+	t.Parallel()
+	for _, seed := range []uint64{501656, 502619} {
+		if r := Run(seed, Options{}); r.Broken != nil {
+			t.Errorf("seed %d: %v", seed, r.Broken)
+		}
+	}
+}
+
+// A window is held to what its job asks for as far as the process knows that has
+// planned it: not to a move that only its twin has committed, nor to one that came
+// to nothing.
+func TestMirror_AJobAsksForWhatItsOwnProcessKnows(t *testing.T) {
+	t.Parallel()
+	tx := bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: 1}
+	moved := bourse.TxBegun{Tx: tx, Job: "wave", Sites: []string{"ash"}, Legs: []bourse.Leg{{Nodes: 2}}, Limits: []bourse.Credits{5}, Request: bourse.Request{Nodes: 2}}
+	for _, c := range []struct {
+		facts []agents.Fact
+		want  int
+	}{
+		{nil, 4},
+		{[]agents.Fact{bourse.TxDecided{Tx: tx, Job: "wave"}}, 4},
+		{[]agents.Fact{bourse.TxDecided{Tx: tx, Job: "wave", Commit: true}}, 2},
+		{[]agents.Fact{bourse.TxDecided{Tx: tx, Job: "wave", Commit: true}, bourse.LegClosed{Leg: bourse.LegID{Tx: tx}}}, 4},
+		{[]agents.Fact{bourse.TxDecided{Tx: tx, Job: "wave", Commit: true}, bourse.LegClosed{Leg: bourse.LegID{Tx: tx}, Commit: true, Posted: 5}}, 2},
+		{[]agents.Fact{bourse.TxDecided{Tx: tx, Job: "wave", Commit: true}, bourse.TxReversed{Tx: tx, Job: "wave"}}, 4},
+	} {
+		m := newMirror("broker:vo1")
+		for _, f := range append([]agents.Fact{bourse.JobSubmitted{Job: bourse.Job{Name: "wave", Request: bourse.Request{Nodes: 4}}}, moved}, c.facts...) {
+			if err := m.apply(f); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := m.jobs["wave"].Nodes; got != c.want {
+			t.Errorf("after %v the job asks for %d nodes, want %d", c.facts, got, c.want)
+		}
+		m.cut(1)
+		if got := m.jobs["wave"].Nodes; got != 4 {
+			t.Errorf("a process that knows of no move has it ask for %d nodes", got)
+		}
+	}
+}
+
+// A leg whose cluster has ended its work, or lost its nodes, holds none, before its
+// site has heard of that. One that the site itself has released does, on its record.
+func TestChecker_ALegWhoseWorkIsOverHoldsNoNodes(t *testing.T) {
+	t.Parallel()
+	over := bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Seq: 1}}
+	for _, c := range []struct {
+		freed   agents.Message // what has the cluster free the nodes; nil: it keeps them
+		promise bool           // the nodes may be promised again
+	}{
+		{nil, false}, {agents.ClusterRelease{Leg: over}, false}, {agents.NodesLost{Group: "g1"}, true}, {agents.Started{}, true},
+	} {
+		check := newChecker(newWorld(1, nil, sim.Options{}))
+		check.past[clusterID("ash")] = true // there are no facts but these
+		m := newMirror(siteID("ash"))
+		nodes := check.groups["ash"]["g1"].Nodes
+		for seq, state := range []bourse.LegState{bourse.Running, bourse.Confirmed} {
+			id := over
+			id.Tx.Seq += uint64(seq)
+			m.set(bourse.LegMoved{Leg: id, State: state, What: bourse.Leg{Group: "g1", Nodes: nodes, Start: 1000, End: 9000}})
+		}
+		locks := newMirror(clusterID("ash"))
+		facts := []agents.Fact{bourse.NodesLocked{Leg: over}}
+		if c.freed != nil {
+			facts = append(facts, bourse.NodesFreed{Leg: over})
+		}
+		for _, f := range facts {
+			if err := check.clusterFact(&sim.Step{ID: clusterID("ash"), Message: c.freed}, locks, f); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := check.promises(m); (err == nil) != c.promise || err != nil && !strings.HasPrefix(err.Error(), "I1") {
+			t.Errorf("freed by %T: %v", c.freed, err)
+		}
+	}
+}
