@@ -49,6 +49,7 @@ const (
 	Withdrawn  Code = "cancelled"   // the leg was given up before it was asked for, or since
 	Stale      Code = "stale"       // the leg to be replaced has moved on
 	NoShare    Code = "no-share"    // too few time-shared nodes can meet the deadline
+	Unproven   Code = "unproven"    // a leg is asserted that the site is not shown to have lost
 )
 
 // String shows the words, or the code where there are none.

@@ -12,7 +12,7 @@ import (
 // adopt takes on the legs that sites have listed and the broker has no record
 // of: its own memory is of the past. What is confirmed was committed; all else
 // is given up. What it has forgotten itself, a day after its end, it does not take
-// on again. Row B55.
+// on again, nor what it can never have bought. Rows B55, B99.
 func (b *Broker) adopt(now bourse.Time, out *agents.Outbox) {
 	type stray struct {
 		site string
@@ -34,6 +34,7 @@ func (b *Broker) adopt(now bourse.Time, out *agents.Outbox) {
 		return cmp.Or(cmp.Compare(a.Tx.Incarnation, b.Tx.Incarnation), cmp.Compare(a.Tx.Nonce, b.Tx.Nonce),
 			cmp.Compare(a.Tx.Seq, b.Tx.Seq), cmp.Compare(a.Leg, b.Leg))
 	})
+	var no disowned
 	for len(found) > 0 {
 		n := 1
 		for n < len(found) && found[n].leg.Leg.Tx == found[0].leg.Leg.Tx {
@@ -42,17 +43,28 @@ func (b *Broker) adopt(now bourse.Time, out *agents.Outbox) {
 		group := found[:n]
 		found = found[n:]
 		commit, open := false, false
+		var cost bourse.Credits
 		for _, x := range group {
 			s := sighting{x.leg, true, true}
 			commit = commit || took(&s)
 			open = open || x.leg.State == bourse.Held || x.leg.State == bourse.Prepared
+			cost = cost.Plus(x.leg.Fare.Total())
 		}
 		if !commit && !open {
 			continue // it came to nothing, everywhere
 		}
+		if commit && !b.bears(cost) {
+			for _, x := range group {
+				no.add(x.site, &x.leg)
+			}
+			continue
+		}
 		var ids []bourse.LegID
 		for _, x := range group {
 			l := &x.leg
+			if !commit { // given up at once, it costs nothing
+				l.Fare, l.Limit = bourse.Fare{}, 0
+			}
 			b.record(bourse.LegAdopted{Leg: l.Leg, Site: x.site, What: l.What, Job: l.Job, User: l.User, State: l.State,
 				Fare: l.Fare, Limit: l.Limit, Version: l.Version}, out)
 			ids = append(ids, l.Leg)
@@ -70,6 +82,33 @@ func (b *Broker) adopt(now bourse.Time, out *agents.Outbox) {
 		}
 		b.tell(now, t, firstRepeat, out)
 	}
+	for _, f := range no.bySite {
+		f.Reason = reason(bourse.NoMoney, "its legs cost %v credits, and no process of this broker could have bought them within its budget", f.Cost)
+		b.record(f, out)
+	}
+}
+
+// bears reports whether what legs without a record cost can have been spent by a
+// process of this broker. What its account does not cover was spent by another that
+// did not know of this one, or of what has come back since: as much as the budget
+// once more, in all of the broker's life, and not what a site cares to list.
+func (b *Broker) bears(cost bourse.Credits) bool {
+	a := b.ledger.Account(overdraft)
+	return a.Debit.Plus(max(0, cost-b.voLeft())) <= b.cfg.Budget
+}
+
+// disowned sums up, site by site, what is not adopted.
+type disowned struct{ bySite []bourse.LegsDisowned }
+
+func (d *disowned) add(site string, l *agents.ListedLeg) {
+	i := slices.IndexFunc(d.bySite, func(f bourse.LegsDisowned) bool { return f.Site == site })
+	if i < 0 {
+		i = len(d.bySite)
+		d.bySite = append(d.bySite, bourse.LegsDisowned{Site: site, First: l.Leg})
+	}
+	f := &d.bySite[i]
+	f.Legs++
+	f.Cost = f.Cost.Plus(l.Fare.Total())
 }
 
 // soundLeg reports whether what a site says a leg to be can be one.

@@ -40,7 +40,9 @@ func (b *Broker) reply(now bourse.Time, from agents.ID, m agents.Message, out *a
 		}
 		return true
 	}
+	turn := l.turn
 	b.heed(now, p, t, l, m, out)
+	b.keepProofs(m, l.turn > turn, out)
 	b.note(from, id, m, out)
 	return true
 }

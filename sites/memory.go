@@ -21,6 +21,7 @@ type memory struct {
 	keptOf map[string]int        // by broker
 	open   openLegs
 	ledger bourse.Ledger[bourse.LegID]
+	epochs []bourse.SiteEpoch // its own lives, as far as they prove their answers
 	wishes
 }
 
@@ -102,6 +103,8 @@ func (m *memory) apply(at bourse.Time, f agents.Fact) {
 	case bourse.OfferClosed:
 		l := m.legs[f.Leg]
 		l.offer.State, l.offer.Reason = f.State, f.Reason
+	case bourse.SiteBegun:
+		m.lived(f)
 	case bourse.LifeSeen:
 		x := m.lives[f.Broker]
 		if x == nil {
@@ -260,7 +263,7 @@ func (m *memory) Ledger() *bourse.Ledger[bourse.LegID] { return &m.ledger }
 // Image returns all that the site keeps as one fact.
 func (m *memory) Image() agents.Fact {
 	f := bourse.SiteImage{Facts: m.facts, Accounts: m.ledger.Accounts(),
-		Drain: m.drain, Closed: slices.Clone(m.closed), Maintained: m.maintained}
+		Drain: m.drain, Closed: slices.Clone(m.closed), Maintained: m.maintained, Epochs: slices.Clone(m.epochs)}
 	for _, x := range m.maintenance {
 		f.Maintenance = append(f.Maintenance, x.MaintenanceSet)
 	}
@@ -282,7 +285,7 @@ func (m *memory) Image() agents.Fact {
 // load begins with an image.
 func (m *memory) load(f bourse.SiteImage) {
 	*m = newMemory()
-	m.facts = f.Facts
+	m.facts, m.epochs = f.Facts, slices.Clone(f.Epochs)
 	for _, x := range f.Lives {
 		l := m.lives[x.Broker]
 		if l == nil {

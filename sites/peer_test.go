@@ -42,6 +42,10 @@ func scramble(t *rapid.T, v reflect.Value) {
 		for i := range n {
 			scramble(t, v.Index(i))
 		}
+	case reflect.Array:
+		for i := range v.Len() {
+			scramble(t, v.Index(i))
+		}
 	case reflect.String:
 		v.SetString(rapid.SampledFrom(wildWords).Draw(t, "word"))
 	case reflect.Bool:

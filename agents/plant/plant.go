@@ -36,6 +36,8 @@ var bugs = []Bug{
 	{"no-repeat", "what became of a leg is told once"},
 	{"tell-once", "the cluster is told once to confirm or to release"},
 	{"no-reconcile", "after a restart nobody asks what the cluster keeps for nobody"},
+	{"believe-reassert", "whatever a broker asserts is taken for what the site once answered"},
+	{"replay-proof", "what a site answered once is restored although it has forgotten nothing"},
 	{"no-grace", "a prepared leg is released when its site starts again"},
 
 	// broker
