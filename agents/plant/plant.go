@@ -37,7 +37,6 @@ var bugs = []Bug{
 	{"tell-once", "the cluster is told once to confirm or to release"},
 	{"no-reconcile", "after a restart nobody asks what the cluster keeps for nobody"},
 	{"believe-reassert", "whatever a broker asserts is taken for what the site once answered"},
-	{"replay-proof", "what a site answered once is restored although it has forgotten nothing"},
 	{"no-grace", "a prepared leg is released when its site starts again"},
 
 	// broker
