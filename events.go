@@ -86,8 +86,14 @@ type (
 	// having lost its own memory of it: an amnesia, which is why the leg need not
 	// have moved along the table.
 	LegRestored struct {
-		Was  LegMoved `json:"was"`
-		Held Time     `json:"held,omitempty"` // the instant from which its notice is reckoned
+		Was   LegMoved `json:"was"`
+		Held  Time     `json:"held,omitempty"` // the instant from which its notice is reckoned
+		Proof Proof    `json:"proof,omitzero"` // of the answer that it stands on
+	}
+	// SiteBegun says that a life of a site begins that proves its answers: by it a
+	// later life tells what its journal has lost from what it has not.
+	SiteBegun struct {
+		Epoch uint64 `json:"epoch"`
 	}
 	// LifeSeen says that a site has heard of a life of a broker later than all
 	// before.
@@ -129,6 +135,13 @@ type (
 		Closed      []SiteClosed     `json:"closed,omitempty"`      // in the order in which it was said
 		Maintenance []MaintenanceSet `json:"maintenance,omitempty"` // the same
 		Maintained  uint64           `json:"maintained,omitempty"`  // how many there have been
+
+		Epochs []SiteEpoch `json:"epochs,omitempty"` // its own lives, the latest few, in order
+	}
+	// SiteEpoch is a life of the site that has this journal.
+	SiteEpoch struct {
+		Epoch uint64 `json:"epoch"`
+		From  uint64 `json:"from"` // facts when it began
 	}
 	// SiteLife is what a site remembers of one life of a broker.
 	SiteLife struct {
@@ -225,6 +238,11 @@ type (
 		Start   Time   `json:"start,omitempty"`   // of a flexible leg: where its site has placed it, if not where it was asked
 		End     Time   `json:"end,omitempty"`
 	}
+	// LegProved keeps the proof that a site has given with an answer about a leg.
+	LegProved struct {
+		Leg   LegID `json:"leg"`
+		Proof Proof `json:"proof,omitzero"`
+	}
 	// TxDecided says COMMIT or ABORT, once per transaction.
 	TxDecided struct {
 		Tx     TxID   `json:"tx"`
@@ -290,6 +308,15 @@ type (
 		Fare    Fare     `json:"fare"`
 		Limit   Credits  `json:"limit"`
 		Version uint32   `json:"version,omitempty"`
+	}
+	// LegsDisowned says that a site lists legs without a record that cost more than
+	// any process of this broker could have spent: they are not adopted.
+	LegsDisowned struct {
+		Site   string  `json:"site"`
+		Legs   int     `json:"legs"`
+		First  LegID   `json:"first"`
+		Cost   Credits `json:"cost"`
+		Reason Reason  `json:"reason,omitzero"`
 	}
 	// Amnesia says that somebody's memory is of the past: the broker's own, or a
 	// site's. It names the legs concerned.
@@ -383,7 +410,8 @@ type (
 		Mended  bool     `json:"mended,omitempty"`
 		Moved   bool     `json:"moved,omitempty"`
 		Undone  bool     `json:"undone,omitempty"` // it ended after its job was given up
-		Turn    uint32   `json:"turn,omitempty"`   // of the last LegShifted
+		Turn    uint32   `json:"turn,omitempty"` // of the last LegShifted
+		Proof   Proof    `json:"proof,omitzero"` // of the site's last answer that carried one
 	}
 	// UserReturned is what sites have given back of a user's payments.
 	UserReturned struct {
@@ -400,6 +428,7 @@ func (NodesLocked) Kind() string       { return "nodes-locked" }
 func (NodesFreed) Kind() string        { return "nodes-freed" }
 func (LegMoved) Kind() string          { return "leg-moved" }
 func (LegRestored) Kind() string       { return "leg-restored" }
+func (SiteBegun) Kind() string         { return "site-begun" }
 func (LifeSeen) Kind() string          { return "life-seen" }
 func (LifeListed) Kind() string        { return "life-listed" }
 func (Tombstone) Kind() string         { return "tombstone" }
@@ -413,6 +442,7 @@ func (CycleClosed) Kind() string       { return "cycle-closed" }
 func (JobPostponed) Kind() string      { return "job-postponed" }
 func (TxBegun) Kind() string           { return "tx-begun" }
 func (LegPriced) Kind() string         { return "leg-priced" }
+func (LegProved) Kind() string         { return "leg-proved" }
 func (TxDecided) Kind() string         { return "tx-decided" }
 func (LegClosed) Kind() string         { return "leg-closed" }
 func (LegDone) Kind() string           { return "leg-done" }
@@ -420,6 +450,7 @@ func (LifeBegun) Kind() string         { return "life-begun" }
 func (LifeFenced) Kind() string        { return "life-fenced" }
 func (TxReversed) Kind() string        { return "tx-reversed" }
 func (LegAdopted) Kind() string        { return "leg-adopted" }
+func (LegsDisowned) Kind() string      { return "legs-disowned" }
 func (Amnesia) Kind() string           { return "amnesia" }
 func (JobBroken) Kind() string         { return "job-broken" }
 func (JobCancelled) Kind() string      { return "job-cancelled" }
@@ -435,10 +466,10 @@ func Facts() []interface{ Kind() string } {
 		JobStarted{}, JobEnded{}, JobRefused{}, NodesLocked{}, NodesFreed{},
 		WorkBegun{}, JobQueued{}, JobExtended{}, LockMoved{}, TasksPlaced{}, ClusterImage{},
 		SiteDrained{}, SiteClosed{}, SiteOpened{}, MaintenanceSet{}, MaintenanceOver{},
-		LegMoved{}, LegRestored{}, LegShifted{}, ShiftNoted{}, ShiftOffered{}, OfferClosed{}, NodesMoved{}, JobPromised{}, LifeSeen{}, LifeListed{}, Tombstone{}, NoticeNoted{}, LegsForgotten{}, SiteImage{}, NodesDown{},
+		LegMoved{}, LegRestored{}, SiteBegun{}, LegShifted{}, ShiftNoted{}, ShiftOffered{}, OfferClosed{}, NodesMoved{}, JobPromised{}, LifeSeen{}, LifeListed{}, Tombstone{}, NoticeNoted{}, LegsForgotten{}, SiteImage{}, NodesDown{},
 		JobSubmitted{}, SubmissionRefused{}, CycleClosed{}, JobPostponed{},
-		TxBegun{}, LegPriced{}, TxDecided{}, LegClosed{}, LegDone{},
-		LifeBegun{}, LifeFenced{}, TxReversed{}, LegAdopted{}, Amnesia{}, JobBroken{}, JobCancelled{},
+		TxBegun{}, LegPriced{}, LegProved{}, TxDecided{}, LegClosed{}, LegDone{},
+		LifeBegun{}, LifeFenced{}, TxReversed{}, LegAdopted{}, LegsDisowned{}, Amnesia{}, JobBroken{}, JobCancelled{},
 		SiteJoined{}, SiteLeft{}, TxForgotten{}, BrokerImage{},
 		CycleSeen{}, CyclePlanned{}, LegStarted{}, JobsForgotten{}, UserBarred{},
 	}

@@ -45,7 +45,7 @@ const (
 // import: values in, values out.
 var coreStandard = []string{
 	"bytes", "cmp", "container/heap", "container/list", "encoding", "encoding/base64", "encoding/binary", "encoding/hex",
-	"encoding/json", "errors", "fmt", "hash/crc32", "hash/fnv", "crypto/sha256", "iter", "maps", "math", "math/big", "math/bits",
+	"encoding/json", "errors", "fmt", "hash/crc32", "hash/fnv", "crypto/hmac", "crypto/sha256", "iter", "maps", "math", "math/big", "math/bits",
 	"slices", "sort", "strconv", "strings", "unicode", "unicode/utf8",
 }
 

@@ -50,6 +50,7 @@ const (
 	Stale      Code = "stale"       // the leg to be replaced has moved on
 	NoShare    Code = "no-share"    // too few time-shared nodes can meet the deadline
 	Early      Code = "early"       // its work is said to have ended before its window began
+	Unproven   Code = "unproven"    // a leg is asserted that the site is not shown to have lost
 )
 
 // String shows the words, or the code where there are none.

@@ -100,6 +100,8 @@ type HeldReply struct {
 	Stamp   Stamp
 
 	Start, End bourse.Time // both 0: where it was asked
+
+	Proof bourse.Proof
 }
 
 // RefusedReply says that a step was refused; Fare is the present price where
@@ -141,11 +143,14 @@ type Confirm struct {
 }
 
 // ConfirmedReply says that the leg is an advance reservation now. Refund is what
-// the site gives back of the leg that it replaces, which is released.
+// the site gives back of the leg that it replaces, which is released; Replaced is
+// the proof of that.
 type ConfirmedReply struct {
-	Leg    bourse.LegID
-	Refund bourse.Credits
-	Stamp  Stamp
+	Leg      bourse.LegID
+	Refund   bourse.Credits
+	Stamp    Stamp
+	Proof    bourse.Proof
+	Replaced bourse.Proof
 }
 
 // Cancel carries the decision ABORT, or gives a leg up before any.
@@ -183,6 +188,7 @@ type ShiftedNotice struct {
 	Turn       uint32 // counts the shifts of the leg, from 1
 	Fixed      bool
 	Stamp      Stamp
+	Proof      bourse.Proof
 }
 
 // ShiftOffer asks the owner of a confirmed leg to give up its place for another

@@ -19,6 +19,7 @@ type ReleasedReply struct {
 	Leg    bourse.LegID
 	Refund bourse.Credits
 	Stamp  Stamp
+	Proof  bourse.Proof
 }
 
 // Inquire asks the broker for the decision on a prepared leg.
@@ -65,6 +66,7 @@ type DegradedNotice struct {
 	Penalty bourse.Credits
 	Reason  bourse.Reason
 	Stamp   Stamp
+	Proof   bourse.Proof
 }
 
 // Noted acknowledges a notice of a site: Heuristic, Degraded, Settled or Shifted.
@@ -109,10 +111,13 @@ type ListedLeg struct {
 	Refund  bourse.Credits // released or lost: given back
 	Penalty bourse.Credits // lost: added by the site
 	Run     bourse.Duration
+
+	Proof bourse.Proof // the site's own, of what it said the leg is
 }
 
 // Reassert tells a site that has lost its memory of a leg what it was: an open
-// one to be had again at the same price, a closed one to be known as closed.
+// one to be had again at the same price, a closed one to be known as closed. The
+// leg comes with the proof that the site gave when it said so.
 type Reassert struct {
 	Leg         ListedLeg
 	Incarnation uint32

@@ -63,12 +63,13 @@ func rank(yes bool) int {
 // adopt takes on the legs that sites have listed and the broker has no record
 // of: its own memory is of the past. What is confirmed was committed; all else
 // is given up. What it has forgotten itself, a day after its end, it does not take
-// on again, nor what its account has no room for. Rows B55 and B92.
+// on again, nor what it can never have bought. Rows B55, B99.
 func (b *Broker) adopt(now bourse.Time, out *agents.Outbox) {
 	if plant.On("no-adoption") {
 		return
 	}
 	found := b.strays()
+	var no disowned
 	for len(found) > 0 {
 		n := 1
 		for n < len(found) && found[n].leg.Leg.Tx == found[0].leg.Leg.Tx {
@@ -77,21 +78,50 @@ func (b *Broker) adopt(now bourse.Time, out *agents.Outbox) {
 		group := found[:n]
 		found = found[n:]
 		commit, open := false, false
-		sum := bourse.Credits(0)
+		var cost bourse.Credits
 		for _, x := range group {
 			commit = commit || took(x.sighting())
 			open = open || x.leg.State == bourse.Held || x.leg.State == bourse.Prepared
-			sum = sum.Plus(x.leg.Fare.Total())
+			cost = cost.Plus(x.leg.Fare.Total())
 		}
 		if !commit && !open {
 			continue // it came to nothing, everywhere
 		}
-		if sum > b.room() {
-			b.stray++
+		if commit && !b.bears(cost) {
+			for _, x := range group {
+				no.add(x.site, &x.leg)
+			}
 			continue
 		}
 		b.adoptTx(now, group, commit, out)
 	}
+	for _, f := range no.bySite {
+		f.Reason = reason(bourse.NoMoney, "its legs cost %v credits, and no process of this broker could have bought them within its budget", f.Cost)
+		b.record(f, out)
+	}
+}
+
+// bears reports whether what legs without a record cost can have been spent by a
+// process of this broker. What its account does not cover was spent by another that
+// did not know of this one, or of what has come back since: as much as the budget
+// once more, in all of the broker's life, and not what a site cares to list.
+func (b *Broker) bears(cost bourse.Credits) bool {
+	a := b.ledger.Account(overdraft)
+	return a.Debit.Plus(max(0, cost-b.voLeft())) <= b.cfg.Budget
+}
+
+// disowned sums up, site by site, what is not adopted.
+type disowned struct{ bySite []bourse.LegsDisowned }
+
+func (d *disowned) add(site string, l *agents.ListedLeg) {
+	i := slices.IndexFunc(d.bySite, func(f bourse.LegsDisowned) bool { return f.Site == site })
+	if i < 0 {
+		i = len(d.bySite)
+		d.bySite = append(d.bySite, bourse.LegsDisowned{Site: site, First: l.Leg})
+	}
+	f := &d.bySite[i]
+	f.Legs++
+	f.Cost = f.Cost.Plus(l.Fare.Total())
 }
 
 // adoptTx takes on the legs of one transaction.
@@ -99,6 +129,9 @@ func (b *Broker) adoptTx(now bourse.Time, group []stray, commit bool, out *agent
 	var ids []bourse.LegID
 	for _, x := range group {
 		l := &x.leg
+		if !commit { // given up at once, it costs nothing
+			l.Fare, l.Limit = bourse.Fare{}, 0
+		}
 		b.record(bourse.LegAdopted{Leg: l.Leg, Site: x.site, What: l.What, Job: l.Job, User: l.User, State: l.State,
 			Fare: l.Fare, Limit: l.Limit, Version: l.Version}, out)
 		ids = append(ids, l.Leg)

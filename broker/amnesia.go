@@ -203,7 +203,7 @@ func (b *Broker) assertDue(now bourse.Time, m assertDue, out *agents.Outbox) {
 func (b *Broker) assertion(now bourse.Time, t *transaction, i int) agents.ListedLeg {
 	l := &t.legs[i]
 	a := agents.ListedLeg{Leg: t.leg(i), What: l.what, Job: t.job.Name, User: t.job.User, State: l.state,
-		Fare: l.fare, Limit: l.limit, End: l.end, Version: max(l.version, 1)}
+		Fare: l.fare, Limit: l.limit, End: l.end, Version: max(l.version, 1), Proof: l.proof}
 	if t.run != nil {
 		a.Run = t.run[i]
 	}

@@ -51,6 +51,8 @@ func (b *Broker) apply(f agents.Fact) {
 		b.applyClosed(f)
 	case bourse.LegDone:
 		b.applyDone(f)
+	case bourse.LegProved:
+		b.legOf(f.Leg).proof = f.Proof
 	case bourse.LegAdopted:
 		b.applyAdopted(f)
 	case bourse.LegShifted:
@@ -74,7 +76,7 @@ func (b *Broker) applyRare(f agents.Fact) {
 		b.lives, b.fenced = append(b.lives, bourse.BrokerLife{LifeBegun: f}), false
 	case bourse.LifeFenced:
 		b.fenced = true
-	case bourse.Amnesia, bourse.CycleSeen, bourse.CyclePlanned: // said for the record
+	case bourse.Amnesia, bourse.LegsDisowned, bourse.CycleSeen, bourse.CyclePlanned: // said for the record
 	case bourse.LegStarted:
 		b.legOf(f.Leg).state = bourse.Running
 	case bourse.JobBroken:

@@ -295,7 +295,11 @@ func rareMessage(m agents.Message) string {
 	case agents.List:
 		return fmt.Sprintf("List %d, known %v", m.Incarnation, m.Known)
 	case agents.Reassert:
-		return fmt.Sprintf("Reassert %v was %v at %v", m.Leg.Leg, m.Leg.State, m.Leg.Fare.Total())
+		shown := ""
+		if p := m.Leg.Proof; p != (bourse.Proof{}) {
+			shown = fmt.Sprintf(", by the proof #%d that it was %v", p.Seq, p.State)
+		}
+		return fmt.Sprintf("Reassert %v was %v at %v%s", m.Leg.Leg, m.Leg.State, m.Leg.Fare.Total(), shown)
 	case agents.SubmitReply:
 		return "SubmitReply " + m.Job + " " + string(m.Reason.Code)
 	case agents.JobReply:

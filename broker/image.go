@@ -95,7 +95,7 @@ func (t *transaction) image(started bool) bourse.TxMemory {
 			m.Replaces[i] = l.replaces
 		}
 		m.Memory = append(m.Memory, bourse.LegRecord{State: l.recorded(started), Fare: l.fare, End: l.end, Back: l.back, Version: l.version,
-			Priced: l.priced, Charged: l.charged, Closed: l.closed, Mended: l.mended, Moved: l.moved, Undone: l.undone, Turn: l.turn})
+			Priced: l.priced, Charged: l.charged, Closed: l.closed, Mended: l.mended, Moved: l.moved, Undone: l.undone, Turn: l.turn, Proof: l.proof})
 	}
 	return m
 }
@@ -187,7 +187,7 @@ func (b *Broker) loadTx(m bourse.TxMemory) {
 		l := &t.legs[i]
 		l.state, l.fare, l.end, l.back, l.version = r.State, r.Fare, r.End, r.Back, r.Version
 		l.priced, l.charged, l.closed, l.mended, l.moved = r.Priced, r.Charged, r.Closed, r.Mended, r.Moved
-		l.turn, l.undone = r.Turn, r.Undone
+		l.turn, l.undone, l.proof = r.Turn, r.Undone, r.Proof
 		if t.sites[i] == "" {
 			continue
 		}

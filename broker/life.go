@@ -368,4 +368,5 @@ func (b *Broker) catchUp(now bourse.Time, t *transaction, i int, s *sighting, ou
 			b.end(now, t, i, bourse.Released, s.Refund, 0, bourse.Reason{}, out)
 		}
 	}
+	b.keepProof(t.leg(i), s.Proof, false, out)
 }

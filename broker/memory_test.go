@@ -34,6 +34,7 @@ func reserved(sites, jobs int) *Broker {
 			bourse.LegPriced{Leg: leg, Fare: bourse.Fare{Base: bourse.Credit}},
 			bourse.TxDecided{Tx: id, Job: name, Commit: true},
 			bourse.LegClosed{Leg: leg, Commit: true, Posted: bourse.Credit},
+			bourse.LegProved{Leg: leg, Proof: bourse.Proof{State: bourse.Confirmed, Epoch: 9, Seq: uint64(i)}},
 		} {
 			b.Replay(0, f)
 		}
@@ -55,13 +56,14 @@ func heap() uint64 {
 
 // A broker of 200 sites with 100,000 open reservations is to run in 200 MB; what it
 // keeps may be half of that, since the collector lets the heap grow. Measured:
-// 1.1 kB a reservation. Not parallel: it looks at the whole heap.
+// 1.3 kB a reservation, 40 bytes of it the proof of its site's answer. Not
+// parallel: it looks at the whole heap.
 func TestMemory_OfAReservation(t *testing.T) {
 	before := heap()
 	const n = 20_000
 	b := reserved(200, n)
 	each := float64(heap()-before) / n
-	if each > 1300 {
+	if each > 1350 {
 		t.Errorf("a reservation takes %.0f bytes", each)
 	}
 	for v := range b.Jobs() {

@@ -43,7 +43,9 @@ func (b *Broker) reply(now bourse.Time, from agents.ID, m agents.Message, out *a
 	if b.doubted(now, t, l, m) {
 		return true
 	}
+	turn := l.turn
 	b.heed(now, p, t, l, m, out)
+	b.keepProofs(m, l.turn > turn, out)
 	b.note(from, id, m, out)
 	return true
 }

@@ -389,16 +389,25 @@ func (s *story) parse(id agents.ID, f []string) agents.Message {
 		return m
 	}
 	leg := s.leg(f[1])
+	var proof, replaced bourse.Proof // "Held 1.0 4 #7"; of a Confirmed "#9#8" with that of the leg replaced
+	if last := f[len(f)-1]; strings.HasPrefix(last, "#") {
+		state := map[string]bourse.LegState{"Held": bourse.Held, "Confirmed": bourse.Confirmed, "Shifted": bourse.Confirmed,
+			"Released": bourse.Released, "Degraded": bourse.Lost}[f[0]]
+		first, second, _ := strings.Cut(last[1:], "#")
+		proof = storyProof(s.t, state, first)
+		replaced = storyProof(s.t, bourse.Released, second)
+		f = f[:len(f)-1]
+	}
 	switch f[0] {
 	case "Held":
-		m := agents.HeldReply{Leg: leg, Fare: bourse.Fare{Base: money(2)}, Version: 1, Stamp: st}
+		m := agents.HeldReply{Leg: leg, Fare: bourse.Fare{Base: money(2)}, Version: 1, Stamp: st, Proof: proof}
 		if len(f) > 4 { // "Held 1.0 4 160 1160"
 			m.Start, m.End = bourse.Time(money(3)/1000), bourse.Time(money(4)/1000)
 		}
 		return m
 	case "Shifted": // "Shifted 1.0 160 1160 1 fixed"
 		return agents.ShiftedNotice{Leg: leg, Start: bourse.Time(money(2) / 1000), End: bourse.Time(money(3) / 1000),
-			Turn: uint32(number(s.t, f[4])), Fixed: len(f) > 5, Stamp: st}
+			Turn: uint32(number(s.t, f[4])), Fixed: len(f) > 5, Stamp: st, Proof: proof}
 	case "ShiftOffer": // "ShiftOffer 1.0 number version start end ready due pay for"
 		at := func(i int) bourse.Time { return bourse.Time(money(i) / 1000) }
 		return agents.ShiftOffer{Leg: leg, Number: uint32(number(s.t, f[2])), Version: uint32(number(s.t, f[3])), Start: at(4), End: at(5),
@@ -418,15 +427,15 @@ func (s *story) parse(id agents.ID, f []string) agents.Message {
 		}
 		return m
 	case "Confirmed":
-		return agents.ConfirmedReply{Leg: leg, Refund: money(2), Stamp: st}
+		return agents.ConfirmedReply{Leg: leg, Refund: money(2), Stamp: st, Proof: proof, Replaced: replaced}
 	case "Cancelled":
 		return agents.CancelledReply{Leg: leg, Stamp: st}
 	case "Released":
-		return agents.ReleasedReply{Leg: leg, Refund: money(2), Stamp: st}
+		return agents.ReleasedReply{Leg: leg, Refund: money(2), Stamp: st, Proof: proof}
 	case "Heuristic":
 		return agents.HeuristicNotice{Leg: leg, Stamp: st}
 	case "Degraded":
-		m := agents.DegradedNotice{Leg: leg, Refund: money(2), Penalty: money(3), Stamp: st}
+		m := agents.DegradedNotice{Leg: leg, Refund: money(2), Penalty: money(3), Stamp: st, Proof: proof}
 		if len(f) > 4 { // in the site's own words
 			m.Reason = reason(bourse.Busy, "%s", strings.Join(f[4:], " "))
 		}
@@ -448,8 +457,17 @@ func (s *story) parse(id agents.ID, f []string) agents.Message {
 	return nil
 }
 
-// listed reads "1.0=prepared:900:4": a leg, its state, the seconds left and its
-// price; "1.0=confirmed:0:4:160:1160" says also where it lies.
+// storyProof is a proof of a state, told from others by a number; none for "".
+func storyProof(t *testing.T, state bourse.LegState, text string) bourse.Proof {
+	if text == "" {
+		return bourse.Proof{}
+	}
+	n := number(t, text)
+	return bourse.Proof{State: state, Epoch: 1, Seq: uint64(n), MAC: [bourse.ProofMAC]byte{byte(n)}}
+}
+
+// listed reads "1.0=prepared:900:4:7": a leg, its state, the seconds left, its price
+// and the number of its proof; "1.0=confirmed:0:4::160:1160" says also where it lies.
 func (s *story) listed(text string) agents.ListedLeg {
 	name, rest, _ := strings.Cut(text, "=")
 	f := strings.Split(rest, ":")
@@ -463,6 +481,12 @@ func (s *story) listed(text string) agents.ListedLeg {
 	if len(f) > 2 {
 		l.Fare.Base = credits(s.t, f[2])
 	}
+	if len(f) > 3 {
+		l.Proof = storyProof(s.t, l.State, f[3])
+		if l.State == bourse.Prepared || l.State == bourse.Running {
+			l.Proof.State--
+		}
+	}
 	l.Limit, l.What = 5*bourse.Credit, bourse.Leg{Group: "main", Nodes: 4, Start: 60_000, End: 1_060_000}
 	if t := s.b.txs[l.Leg.Tx]; t != nil {
 		own := &t.legs[l.Leg.Leg]
@@ -471,8 +495,8 @@ func (s *story) listed(text string) agents.ListedLeg {
 			l.Fare = own.fare
 		}
 	}
-	if len(f) > 4 { // where its site has placed it
-		l.What.Start, l.What.End = bourse.Time(credits(s.t, f[3])/1000), bourse.Time(credits(s.t, f[4])/1000)
+	if len(f) > 5 { // where its site has placed it
+		l.What.Start, l.What.End = bourse.Time(credits(s.t, f[4])/1000), bourse.Time(credits(s.t, f[5])/1000)
 	}
 	return l
 }

@@ -89,7 +89,8 @@ type txLeg struct {
 	version  uint32
 	replaces bourse.LegID // a move: the leg that this one takes the place of
 
-	turn uint32 // how often its site has moved or fixed it
+	turn  uint32       // how often its site has moved or fixed it
+	proof bourse.Proof // its site's, of the last answer that carried one that fits
 
 	priced  bool // fare is bound
 	charged bool // its price was posted

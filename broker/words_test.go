@@ -51,6 +51,10 @@ func factWords(f agents.Fact) string {
 			return fmt.Sprintf("decided %v COMMIT", f.Tx)
 		}
 		return fmt.Sprintf("decided %v ABORT: %v", f.Tx, f.Reason)
+	case bourse.LegProved:
+		return fmt.Sprintf("proved %v %v, #%d", f.Leg, f.Proof.State, f.Proof.Seq)
+	case bourse.LegsDisowned:
+		return fmt.Sprintf("disowned %d legs of %s, the first %v: %v", f.Legs, f.Site, f.First, f.Reason)
 	case bourse.LegClosed:
 		return fmt.Sprintf("closed %v, posted %v", f.Leg, f.Posted)
 	case bourse.LegDone:

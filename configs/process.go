@@ -2,6 +2,7 @@ package configs
 
 import (
 	"net/netip"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -67,6 +68,7 @@ type SiteProcess struct {
 	Process
 	Lead      bourse.Duration // no window starts sooner than this, from 2 s; default 10 s
 	ShareSpan bourse.Duration // what VOShare is reckoned over, from 1 h; default 7 d
+	ProofKey  string          // file of the key that it proves its answers with, made if it is missing; default site-NAME.proof
 }
 
 // BrokerProcess is the file of a broker's process. It learns by gossip which
@@ -114,7 +116,12 @@ func ParseSiteProcess(file string, text []byte) (*SiteProcess, error) {
 	}
 	out.Lead = t.span("lead", 10*bourse.Second, 2*bourse.Second)
 	out.ShareSpan = t.span("share_span", 7*bourse.Day, bourse.Hour)
+	out.ProofKey = t.file("proof_key", "site-"+url.PathEscape(out.Name)+".proof", filepath.Dir(file))
 	out.Process = t.process("site-"+out.Name, filepath.Dir(file))
+	rel, err := filepath.Rel(out.Journal.Dir, out.ProofKey)
+	if err == nil && filepath.IsLocal(rel) && strings.ContainsRune(rel, filepath.Separator) {
+		t.wrong("proof_key", "%q lies in the folder of a journal, with which it would be lost; name a file elsewhere", out.ProofKey)
+	}
 	return finish(t, out)
 }
 

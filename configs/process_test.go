@@ -71,6 +71,33 @@ func TestProcess_SiteDefaultsLieBesideItsFile(t *testing.T) {
 	}
 }
 
+// The key that a site knows its own answers by lies beside its file, or where that
+// says, and in no journal's folder.
+func TestProcess_TheProofKeyLiesApartFromTheJournals(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ key, want, wrong string }{
+		{"", "/etc/bourse/site-north.proof", ""},
+		{`"north.key2"`, "/etc/bourse/north.key2", ""},
+		{`"/var/lib/bourse/north.proof"`, "/var/lib/bourse/north.proof", ""},
+		{`"journal/north.proof"`, "/etc/bourse/journal/north.proof", ""},
+		{`"journal/site-north/north.proof"`, "", "lies in the folder of a journal"},
+	} {
+		text := smallProcess
+		if c.key != "" {
+			text = "proof_key = " + c.key + "\n" + text
+		}
+		s, err := ParseSiteProcess("/etc/bourse/north.toml", []byte(text))
+		switch {
+		case c.wrong != "":
+			if err == nil || !strings.Contains(err.Error(), c.wrong) {
+				t.Errorf("%s: %v, want %q", c.key, err, c.wrong)
+			}
+		case err != nil || s.ProofKey != c.want:
+			t.Errorf("%s: %v, %v; want %s", c.key, s, err, c.want)
+		}
+	}
+}
+
 func TestProcess_BrokerHasItsKeysAndItsTables(t *testing.T) {
 	t.Parallel()
 	b, err := ParseBrokerProcess("vo1.toml", []byte(tideProcess))

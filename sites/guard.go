@@ -138,5 +138,8 @@ func (s *Site) listing(now bourse.Time, l *leg) agents.ListedLeg {
 	if l.State == bourse.Held || l.State == bourse.Prepared {
 		a.Left = max(0, l.ends.Sub(now))
 	}
+	if l.What.End > now { // later it is not asserted again
+		a.Proof = s.proof(l)
+	}
 	return a
 }

@@ -179,7 +179,7 @@ func (s *Site) clusterHeld(t step, m agents.ClusterHeld) {
 			a.Start, a.End = m.What.Start, m.What.End
 		}
 		s.move(t, l, bourse.Held)
-		a.Stamp = s.stamp()
+		a.Stamp, a.Proof = s.stamp(), s.proof(l)
 		t.out.Send(k.from, a)
 	}
 	s.next(t)

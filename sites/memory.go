@@ -22,6 +22,7 @@ type memory struct {
 	part   int                   // legs of one part of an image
 	open   openLegs
 	ledger bourse.Ledger[bourse.LegID]
+	epochs []bourse.SiteEpoch // its own lives, as far as they prove their answers
 	wishes
 }
 
@@ -103,6 +104,8 @@ func (m *memory) apply(at bourse.Time, f agents.Fact) {
 	case bourse.OfferClosed:
 		l := m.legs[f.Leg]
 		l.lastOffer.State, l.lastOffer.Reason = f.State, f.Reason
+	case bourse.SiteBegun:
+		m.lived(f)
 	case bourse.LifeSeen:
 		x := m.lives[f.Broker]
 		if x == nil {
@@ -294,7 +297,7 @@ func (m *memory) Part(i int) agents.Fact {
 // common is what an image has beside legs.
 func (m *memory) common() bourse.SiteImage {
 	f := bourse.SiteImage{Facts: m.facts, Accounts: m.ledger.Accounts(),
-		Drain: m.drain, Closed: slices.Clone(m.closed), Maintained: m.maintained}
+		Drain: m.drain, Closed: slices.Clone(m.closed), Maintained: m.maintained, Epochs: slices.Clone(m.epochs)}
 	for _, x := range m.maintenance {
 		f.Maintenance = append(f.Maintenance, x.MaintenanceSet)
 	}
@@ -330,7 +333,7 @@ func (m *memory) load(f bourse.SiteImage) {
 // loadCommon takes what an image has beside legs.
 func (m *memory) loadCommon(f bourse.SiteImage) {
 	*m = newMemory()
-	m.facts = f.Facts
+	m.facts, m.epochs = f.Facts, slices.Clone(f.Epochs)
 	m.ledger.Load(f.Accounts)
 	m.drain, m.closed = f.Drain, slices.Clone(f.Closed)
 	for _, x := range f.Maintenance {

@@ -52,7 +52,7 @@ func (s *Site) notice(l *leg) agents.Message {
 	case bourse.Heuristic:
 		return agents.HeuristicNotice{Leg: l.Leg, Stamp: s.stamp()}
 	case bourse.Lost:
-		return agents.DegradedNotice{Leg: l.Leg, Refund: l.Refund, Penalty: l.Penalty, Reason: l.Reason, Stamp: s.stamp()}
+		return agents.DegradedNotice{Leg: l.Leg, Refund: l.Refund, Penalty: l.Penalty, Reason: l.Reason, Stamp: s.stamp(), Proof: s.proof(l)}
 	case bourse.Settled:
 		return agents.SettledNotice{Leg: l.Leg, End: l.End, Charged: l.Fare.Total(), Stamp: s.stamp()}
 	}

@@ -42,6 +42,10 @@ func scramble(t *rapid.T, v reflect.Value) {
 		for i := range n {
 			scramble(t, v.Index(i))
 		}
+	case reflect.Array:
+		for i := range v.Len() {
+			scramble(t, v.Index(i))
+		}
 	case reflect.String:
 		v.SetString(rapid.SampledFrom(wildWords).Draw(t, "word"))
 	case reflect.Bool:
@@ -118,6 +122,7 @@ func FuzzSite_Step(f *testing.F) { f.Fuzz(rapid.MakeFuzz(anything)) }
 // anything is a life of a site to which anybody says anything.
 func anything(t *rapid.T) {
 	cfg := storyConfig(4)
+	cfg.Key = agents.DerivedKey(1, cfg.Name)
 	cfg.VOShares, cfg.VOShare = map[string]int{"vo1": rapid.SampledFrom([]int{0, 500, 1000}).Draw(t, "share")}, 900
 	cfg.Cap, cfg.MaxKept, cfg.MaxWork = 4_000_000, 40, 10
 	w := &wild{story: newStory(cfg, backfill.EASY, []bourse.LocalJob{{ID: 1, Nodes: 2, Run: 60 * bourse.Second, Estimate: 90 * bourse.Second}}), t: t}

@@ -29,6 +29,7 @@ func TestSite_HoldsItsInvariantsWhateverIsSaid(t *testing.T) {
 // wildLife is one life of a site at which anything is said.
 func wildLife(t *rapid.T, name string) {
 	cfg := storyConfig(4)
+	cfg.Key = agents.DerivedKey(1, cfg.Name)
 	switch name {
 	case "capped":
 		cfg.Cap = 400_000

@@ -15,6 +15,9 @@ func (s *Site) Replay(at bourse.Time, f agents.Fact) { s.apply(at, f) }
 // Rows S19, S25, S37, S47.
 func (s *Site) start(t step, m agents.Started) {
 	s.epoch, s.desk.ref, s.began, s.started = m.Nonce, m.Nonce, t.now, s.facts
+	if len(s.cfg.Key) > 0 {
+		s.record(t, bourse.SiteBegun{Epoch: m.Nonce})
+	}
 	for l := range s.open.each {
 		if l.State != bourse.Held && l.State != bourse.Prepared {
 			continue
@@ -43,15 +46,17 @@ func (s *Site) start(t step, m agents.Started) {
 		}
 	}
 	s.enqueue(t, task{m: inventoryDue{}})
-	if s.facts > 0 {
+	if s.started > 0 {
 		s.inventoryAt(t, t.now.Add(secondLook))
 	}
 }
 
-// reassert takes the word of a broker for a leg that the site has lost its
-// memory of, wholly or in part: what the broker knows better is restored, and
-// what is open is had again from the cluster, which may still keep it. What the
-// site knows to be over stays over. Row S59.
+// reassert takes the word of a broker for a leg that the site has lost its memory
+// of, wholly or in part. What the site knows as well, or better, stays as it is;
+// what it knows to be over stays over; what was never paid for is given up, as any
+// broker may do. All else is restored only for what the site itself once answered,
+// and only if its journal has lost that; open legs are had again from the cluster,
+// which may still keep them. Rows S59, S100 to S104.
 func (s *Site) reassert(t step, m agents.Reassert) {
 	id := m.Leg.Leg
 	f := s.life(id.Tx.Broker)
@@ -59,33 +64,71 @@ func (s *Site) reassert(t step, m agents.Reassert) {
 		s.reasserted(t, t.from, id, fenced("incarnation %d of %s has spoken to %s", f.highest, id.Tx.Broker, s.cfg.Name))
 		return
 	}
-	why := s.meet(t, id.Tx.Broker, m.Incarnation, m.Nonce)
-	if !why.Refused() {
-		why = s.unsound(m.Leg)
-	}
-	if why.Refused() {
-		s.reasserted(t, t.from, id, why)
-		return
-	}
-	l := s.legs[id]
-	s.known(id)
-	was := s.restoration(t, m.Leg)
-	to := was.Was.State
+	l, was := s.legs[id], s.restoration(t, m.Leg)
+	known, to := l != nil && !l.tomb, was.Was.State
+	why := s.unsound(m.Leg)
 	switch {
+	case why.Refused():
 	case to == bourse.Asked: // there is nothing to restore
-		s.reasserted(t, t.from, id, bourse.Reason{})
-	case (l == nil || l.tomb) && to.Blocks():
-		s.enqueue(t, task{from: t.from, m: m, leg: &leg{LegMoved: was.Was}, restored: &was})
-	case l == nil || l.tomb && to != bourse.Cancelled:
-		s.restore(t, t.from, was)
-	case l.State == to, l.State.Terminal() && to.Terminal(), to.Blocks() && to < l.State && !l.State.Terminal():
-		s.reasserted(t, t.from, id, bourse.Reason{}) // the site knows as much, or better
-	case l.State.Terminal() || l.State == bourse.Asked:
-		s.reasserted(t, t.from, id, bourse.Reason{Code: bourse.Expired, Detail: "leg " + id.String() + " is " + l.State.String()})
-	case l.charged && to.Terminal() && !paid(to):
-		s.reasserted(t, t.from, id, bourse.Reason{Code: bourse.BadState, Detail: "leg " + id.String() + " is " + l.State.String()})
+	case known && (l.State == to || l.State.Terminal() && to.Terminal() || to.Blocks() && to < l.State && !l.State.Terminal()):
+	case known && (l.State.Terminal() || l.State == bourse.Asked):
+		why = bourse.Reason{Code: bourse.Expired, Detail: "leg " + id.String() + " is " + l.State.String()}
+	case !to.Blocks() && !paid(to):
+		why = s.abandon(t, l, m)
+	case to.Blocks() && m.Leg.What.End <= t.now:
+		why = refused(bourse.Expired, "leg %v ended at %v, it is %v", id, m.Leg.What.End, t.now).Refusal
 	default:
-		was.Held = l.heldAt
+		if why = s.unproven(&m.Leg); !why.Refused() {
+			s.takeBack(t, l, m, was)
+			return
+		}
+	}
+	s.reasserted(t, t.from, id, why)
+}
+
+// abandon gives up a leg that its broker says was never paid for, and has nothing
+// kept for it: as Cancel does, of a known leg or an unknown one.
+func (s *Site) abandon(t step, l *leg, m agents.Reassert) bourse.Reason {
+	id := m.Leg.Leg
+	if l != nil && l.charged {
+		return bourse.Reason{Code: bourse.BadState, Detail: "leg " + id.String() + " is " + l.State.String()}
+	}
+	if why := s.meet(t, id.Tx.Broker, m.Incarnation, m.Nonce); why.Refused() {
+		return why
+	}
+	s.known(id)
+	if l == nil {
+		s.bury(t, id)
+		l = s.legs[id]
+	} else if !l.tomb {
+		s.move(t, l, bourse.Cancelled)
+	}
+	s.tell(t, l, releaseDuty)
+	return bourse.Reason{}
+}
+
+// takeBack restores a leg for which there is a proof: at once where it holds no
+// nodes, or is known and holds them; else when the cluster has them. Behind a line
+// that is full it is not answered, and will be asserted again.
+func (s *Site) takeBack(t step, l *leg, m agents.Reassert, was bourse.LegRestored) {
+	id := m.Leg.Leg
+	why := s.meet(t, id.Tx.Broker, m.Incarnation, m.Nonce)
+	if l == nil && len(s.kept) >= s.cfg.MaxKept && !why.Refused() {
+		why = s.crowded(id.Tx.Broker)
+	}
+	unknown := l == nil || l.tomb
+	switch {
+	case why.Refused():
+		s.reasserted(t, t.from, id, why)
+	case unknown && was.Was.State.Blocks():
+		if s.desk.waiting() < s.cfg.MaxWork {
+			s.known(id)
+			s.enqueue(t, task{from: t.from, m: m, leg: &leg{LegMoved: was.Was}, restored: &was})
+		}
+	default:
+		if !unknown {
+			was.Held = l.heldAt
+		}
 		s.restore(t, t.from, was)
 	}
 }
@@ -99,7 +142,7 @@ func paid(x bourse.LegState) bool {
 // make sense.
 func (s *Site) unsound(a agents.ListedLeg) bourse.Reason {
 	l, sum := a.What, a.Fare.Total().Plus(max(a.Refund, 0)).Plus(max(a.Penalty, 0))
-	_, known := s.groups[l.Group]
+	group, known := s.groups[l.Group]
 	payer := "broker:" + a.Leg.Tx.Broker
 	switch {
 	case a.State > bourse.Lost:
@@ -108,8 +151,12 @@ func (s *Site) unsound(a agents.ListedLeg) bourse.Reason {
 		return refused(bourse.Invalid, "a leg cannot cost %v, nor give %v back", a.Fare.Total(), a.Refund.Plus(a.Penalty)).Refusal
 	case sum > s.ledger.Room(payer, income) || sum > s.ledger.Room(income, payer): // S96
 		return refused(bourse.NoMoney, "the account of %s has no room for %v", a.Leg.Tx.Broker, sum).Refusal
+	case a.Refund > a.Fare.Total() || a.Penalty > 0 && a.State != bourse.Lost:
+		return refused(bourse.Invalid, "of a leg that cost %v, %v and a penalty of %v are not given back", a.Fare.Total(), a.Refund, a.Penalty).Refusal
 	case a.State.Blocks() && !known:
 		return refused(bourse.Unknown, "%s has no group %q", s.cfg.Name, l.Group).Refusal
+	case a.State.Blocks() && l.Nodes > s.cfg.Groups[group].Nodes:
+		return refused(bourse.Invalid, "%d nodes of group %q, which has %d, are no leg", l.Nodes, l.Group, s.cfg.Groups[group].Nodes).Refusal
 	case a.Leg.Leg < 0 || len(a.Job) > maxName || len(a.User) > maxName || len(l.Group) > maxName:
 		return refused(bourse.Invalid, "leg %d of a window has a name of more than %d bytes, or is none", a.Leg.Leg, maxName).Refusal
 	case a.State.Blocks() && !calendar(l), max(l.Start, -l.Start, l.End, -l.End, a.End, -a.End) > bourse.MaxTime, a.Run < 0, a.Run > bourse.MaxDuration:
@@ -121,7 +168,7 @@ func (s *Site) unsound(a agents.ListedLeg) bourse.Reason {
 // restoration is the fact that brings a leg back as it is asserted. Work that
 // ran may begin again: the cluster says when.
 func (s *Site) restoration(t step, a agents.ListedLeg) bourse.LegRestored {
-	f := bourse.LegRestored{Held: t.now, Was: bourse.LegMoved{Leg: a.Leg, State: a.State, What: a.What, Job: a.Job, User: a.User,
+	f := bourse.LegRestored{Held: t.now, Proof: a.Proof, Was: bourse.LegMoved{Leg: a.Leg, State: a.State, What: a.What, Job: a.Job, User: a.User,
 		Fare: a.Fare, Limit: a.Limit, End: a.End, Version: max(a.Version, 1), Refund: a.Refund, Penalty: a.Penalty, Run: a.Run}}
 	switch a.State {
 	case bourse.Running:

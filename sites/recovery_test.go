@@ -12,10 +12,13 @@ import (
 // restored is released: the cluster is not asked for its nodes once more.
 func TestReassert_CopyLocksNothingForALegReleasedMeanwhile(t *testing.T) {
 	t.Parallel()
-	s := newStory(storyConfig(4), backfill.EASY, nil)
+	cfg := storyConfig(4)
+	cfg.Key = agents.DerivedKey(1, cfg.Name)
+	s := newStory(cfg, backfill.EASY, nil)
 	id := bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: 1}}
 	m := agents.Reassert{Incarnation: 1, Nonce: 1, Leg: agents.ListedLeg{Leg: id, State: bourse.Confirmed, Job: "job",
 		What: bourse.Leg{Group: "main", Nodes: 4, Start: 1_000_000, End: 1_100_000}, Fare: bourse.Fare{Base: bourse.Credit}}}
+	m.Leg.Proof = cfg.Key.Prove(&m.Leg, agents.Stamp{Epoch: 50, Seq: 9}) // of a life that is lost
 	s.put(theSite, "broker:vo1", m)
 	s.put(theSite, "broker:vo1", m)
 	for s.site.legs[id] == nil {

@@ -36,7 +36,7 @@ func (s *Site) shift(t step, l *leg, f bourse.LegShifted) {
 // tellShift tells the broker where a leg lies, and again after a while.
 func (s *Site) tellShift(t step, l *leg, wait bourse.Duration) {
 	t.out.Send(s.life(l.Leg.Tx.Broker).address(), agents.ShiftedNotice{Leg: l.Leg, Start: l.What.Start, End: l.What.End,
-		Turn: l.turn, Fixed: l.fixed(), Stamp: s.stamp()})
+		Turn: l.turn, Fixed: l.fixed(), Stamp: s.stamp(), Proof: s.proof(l)})
 	t.out.Alarm(t.now.Add(wait), shiftDue{l.Leg, l.turn, wait})
 }
 

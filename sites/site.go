@@ -67,6 +67,10 @@ type Config struct {
 	// they were known the oldest is forgotten for a new one. One broker's holds
 	// are refused when half of it is taken by its legs.
 	MaxKept int
+	// Key is what the site proves its answers with, to know them again when its
+	// broker asserts what it has forgotten; nil: it proves nothing and restores
+	// nothing. It must outlive the journal.
+	Key agents.Key
 }
 
 // MaxKept is how many legs a site remembers unless its Config says otherwise.

@@ -171,7 +171,7 @@ func (s *Site) toLost(t step, l *leg, why bourse.Reason) {
 // for old.
 
 func heldAgain(s *Site, l *leg, t step) {
-	a := agents.HeldReply{Leg: l.Leg, Fare: l.Fare, Version: l.Version, Stamp: s.stamp()}
+	a := agents.HeldReply{Leg: l.Leg, Fare: l.Fare, Version: l.Version, Stamp: s.stamp(), Proof: s.proof(l)}
 	if l.Flex.Due > 0 { // S80
 		a.Start, a.End = l.What.Start, l.What.End
 	}
@@ -189,9 +189,9 @@ func preparedAgain(s *Site, l *leg, t step) {
 func confirmedAgain(s *Site, l *leg, t step) {
 	a := agents.ConfirmedReply{Leg: l.Leg}
 	if old := s.legs[l.Replaces]; old != nil && old.State == bourse.Released {
-		a.Refund = old.Refund
+		a.Refund, a.Replaced = old.Refund, s.proof(old)
 	}
-	a.Stamp = s.stamp()
+	a.Stamp, a.Proof = s.stamp(), s.proof(l)
 	t.reply(a)
 }
 
@@ -210,7 +210,7 @@ func cancelledAgain(s *Site, l *leg, t step) {
 }
 
 func releasedAgain(s *Site, l *leg, t step) {
-	t.reply(agents.ReleasedReply{Leg: l.Leg, Refund: l.Refund, Stamp: s.stamp()})
+	t.reply(agents.ReleasedReply{Leg: l.Leg, Refund: l.Refund, Stamp: s.stamp(), Proof: s.proof(l)})
 }
 
 // withdrawn answers a Hold of a leg that is over, or never was to be.

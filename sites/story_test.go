@@ -32,6 +32,7 @@ type story struct {
 	fails   string // messages of that kind are refused, for their receiver has failed over them
 	stale   bool   // all nodes fail before the next hold
 	check   func(id agents.ID, out *agents.Outbox)
+	proofs  map[bourse.LegID][]bourse.Proof // that the site has given
 }
 
 type delivery struct {
@@ -198,6 +199,39 @@ func (s *story) sent(from agents.ID, x agents.Send) {
 		s.put(x.To, from, x.Message)
 	default:
 		s.note("  to %s: %s", x.To, words(x.Message))
+		s.prove(x.Message)
+	}
+}
+
+// prove keeps the proofs that a message carries.
+func (s *story) prove(m agents.Message) {
+	keep := func(id bourse.LegID, p bourse.Proof) {
+		if p == (bourse.Proof{}) {
+			return
+		}
+		if s.proofs == nil {
+			s.proofs = map[bourse.LegID][]bourse.Proof{}
+		}
+		s.proofs[id] = append(s.proofs[id], p)
+	}
+	switch m := m.(type) {
+	case agents.HeldReply:
+		keep(m.Leg, m.Proof)
+	case agents.ConfirmedReply:
+		keep(m.Leg, m.Proof)
+		if l := s.site.legs[m.Leg]; l != nil {
+			keep(l.Replaces, m.Replaced)
+		}
+	case agents.ShiftedNotice:
+		keep(m.Leg, m.Proof)
+	case agents.ReleasedReply:
+		keep(m.Leg, m.Proof)
+	case agents.DegradedNotice:
+		keep(m.Leg, m.Proof)
+	case agents.Listing:
+		for i := range m.Legs {
+			keep(m.Legs[i].Leg, m.Legs[i].Proof)
+		}
 	}
 }
 
@@ -382,6 +416,8 @@ func factWords(f agents.Fact) string {
 		return fmt.Sprintf("%s %v, %d: %s%s", f.Kind(), f.Leg, f.Number, f.State, reasonWords(f.Reason))
 	case bourse.LegRestored:
 		return fmt.Sprintf("%s %v %v", f.Kind(), f.Was.Leg, f.Was.State)
+	case bourse.SiteBegun:
+		return fmt.Sprintf("%s %d", f.Kind(), f.Epoch)
 	case bourse.LifeSeen:
 		return fmt.Sprintf("%s %s/%d nonce %d", f.Kind(), f.Broker, f.Incarnation, f.Nonce)
 	case bourse.LifeListed:

@@ -28,7 +28,10 @@ import (
 //	site nodes=N price=P lead=S cap=NODE-SECONDS jobs=...   a site and its cluster
 //	site sla=ORDER disclose=WHAT flexible=SHARE ...         one that makes promises
 //	site shared=libra urgency=THOUSANDTHS                   one of time-shared nodes; its local jobs have deadlines
+//	site key                                                one that proves its answers
 //	hold LEG nodes=N start=S end=S limit=CREDITS ...        and the other messages
+//	reassert LEG state=STATE ... proof=STATE of=LEG         with the last proof that the site gave of that state and leg, as
+//	                                                        asserted if none is said; or with none, or one that is forged
 //	advance to=S                                            time passes
 //	quiet-advance to=S                                      the same, leaving out the inquiries
 //	stale                                                   all nodes fail after the next snapshot
@@ -40,7 +43,7 @@ import (
 //	drain, resume, close, open, maintain NAME, unmaintain NAME   an operator's messages
 //	odd                                                     a message of a kind that the site does not know
 //	status                                                  what the operator sees
-//	restart keep=FACTS | image                              the site begins again from its facts, the first of them, or its image
+//	restart keep=FACTS | image seed=N | keyless             the site begins again from its facts, the first of them, or its image
 //	granted LEG                                             the cluster's answer to a hold comes, late
 //	legs; accounts; locks                                   what the site keeps, and the cluster
 func TestTransaction_Rows(t *testing.T) {
@@ -92,6 +95,12 @@ func (s *story) play(t *testing.T, d *datadriven.TestData) {
 		if d.HasArg("image") {
 			s.facts = []recorded{{s.now, s.site.Image()}}
 		}
+		if d.HasArg("seed") { // its key is lost: another one was made
+			s.cfg.Key = agents.DerivedKey(uint64(a.number("seed", 1)), s.cfg.Name)
+		}
+		if d.HasArg("keyless") {
+			s.cfg.Key = nil
+		}
 		s.born()
 	case "granted":
 		s.put(theSite, agents.ID(a.text("from", string(theCluster))), agents.ClusterHeld{Leg: a.leg(d.CmdArgs[0].Key)})
@@ -142,9 +151,44 @@ func (s *story) play(t *testing.T, d *datadriven.TestData) {
 			from = agents.ID(a.text("from", ""))
 		}
 		for range a.number("times", 1) {
-			s.say(from, a.message())
+			m := a.message()
+			if x, ok := m.(agents.Reassert); ok {
+				x.Leg.Proof = s.proofOf(a, &x)
+				m = x
+			}
+			s.say(from, m)
 		}
 	}
+}
+
+// proofOf is the proof that a Reassert comes with: the last that the site gave of a
+// leg.
+func (s *story) proofOf(a storyArgs, m *agents.Reassert) bourse.Proof {
+	id, state := m.Leg.Leg, m.Leg.State
+	if a.d.HasArg("of") { // another leg's
+		id = a.leg(a.text("of", ""))
+	}
+	switch word := a.text("proof", ""); word {
+	case "":
+		if state == bourse.Prepared {
+			state = bourse.Held
+		}
+	case "none":
+		return bourse.Proof{}
+	case "forged": // by somebody who has another key
+		return agents.DerivedKey(2, s.cfg.Name).Prove(&m.Leg, agents.Stamp{Epoch: 1, Seq: 1000})
+	default:
+		if err := state.UnmarshalText([]byte(word)); err != nil {
+			a.t.Fatal(err)
+		}
+	}
+	var last bourse.Proof
+	for _, p := range s.proofs[id] {
+		if p.State == state {
+			last = p
+		}
+	}
+	return last
 }
 
 // odd is a message that nobody knows.
@@ -209,6 +253,9 @@ func storySite(t *testing.T, d *datadriven.TestData) *story {
 	cfg.Penalty = a.number("penalty", 100)
 	cfg.MaxKept = a.number("kept", 0)
 	cfg.ScheduleOnly = d.HasArg("schedule-only")
+	if d.HasArg("key") {
+		cfg.Key = agents.DerivedKey(uint64(a.number("seed", 1)), cfg.Name)
+	}
 	if d.HasArg("own") {
 		cfg.VOShares = map[string]int{"vo1": a.number("own", 1000)}
 	}
@@ -297,9 +344,13 @@ func (a storyArgs) seconds(key string) bourse.Duration {
 }
 
 func (a storyArgs) credits(key, otherwise string) bourse.Credits {
-	v, err := bourse.ParseCredits(a.text(key, otherwise))
+	text, below := strings.CutPrefix(a.text(key, otherwise), "-")
+	v, err := bourse.ParseCredits(text)
 	if err != nil {
 		a.t.Fatalf("%s: %v", key, err)
+	}
+	if below {
+		return -v
 	}
 	return v
 }
@@ -384,7 +435,8 @@ func (a storyArgs) message() agents.Message {
 		}
 		inc := uint32(a.number("inc", int(id.Tx.Incarnation)))
 		return agents.Reassert{Incarnation: inc, Nonce: uint64(a.number("twin", int(inc))), Leg: agents.ListedLeg{Leg: id, What: a.what(), Job: "job",
-			State: state, Fare: bourse.Fare{Base: a.credits("fare", "0")}, Left: a.seconds("left"), Refund: a.credits("refund", "0")}}
+			State: state, Fare: bourse.Fare{Base: a.credits("fare", "0")}, Left: a.seconds("left"), Refund: a.credits("refund", "0"),
+			Penalty: a.credits("penalty", "0"), Version: uint32(a.number("version", 1))}}
 	}
 	a.d.Fatalf(a.t, "unknown command %q", a.d.Cmd)
 	return nil

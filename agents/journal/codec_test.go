@@ -33,6 +33,10 @@ func draw(t *rapid.T, v reflect.Value) {
 		for i := range n {
 			draw(t, v.Index(i))
 		}
+	case v.Kind() == reflect.Array:
+		for i := range v.Len() {
+			draw(t, v.Index(i))
+		}
 	case v.Kind() == reflect.String:
 		v.SetString(rapid.OneOf(rapid.String(), rapid.StringMatching(`[a-z0-9"\\<é]*`)).Draw(t, "text"))
 	case v.Kind() == reflect.Bool:

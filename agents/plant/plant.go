@@ -37,6 +37,7 @@ var bugs = []Bug{
 	{"no-repeat", "what became of a leg is told once"},
 	{"tell-once", "the cluster is told once to confirm or to release"},
 	{"no-reconcile", "after a restart nobody asks what the cluster keeps for nobody"},
+	{"believe-reassert", "whatever a broker asserts is taken for what the site once answered"},
 	{"no-grace", "a prepared leg is released when its site starts again"},
 
 	// broker

@@ -26,7 +26,7 @@ func (r *reader) broker(e *Envelope) agents.Message {
 	case *Envelope_Held:
 		return agents.HeldReply{Leg: r.legID("leg", b.Held.GetLeg()), Fare: r.fare("fare", b.Held.GetFare()),
 			Version: b.Held.GetVersion(), Stamp: stampOf(b.Held.GetStamp()),
-			Start: r.time("start", b.Held.GetStart()), End: r.time("end", b.Held.GetEnd())}
+			Start: r.time("start", b.Held.GetStart()), End: r.time("end", b.Held.GetEnd()), Proof: r.proof("proof", b.Held.GetProof())}
 	case *Envelope_Refused:
 		f := b.Refused
 		return agents.RefusedReply{Leg: r.legID("leg", f.GetLeg()), Step: r.name("step", f.GetStep(), maxCode), Fare: r.fare("fare", f.GetFare()),
@@ -40,7 +40,7 @@ func (r *reader) broker(e *Envelope) agents.Message {
 		return agents.Confirm{Leg: r.legID("leg", b.Confirm.GetLeg()), DecidedBy: b.Confirm.GetDecidedBy()}
 	case *Envelope_Confirmed:
 		return agents.ConfirmedReply{Leg: r.legID("leg", b.Confirmed.GetLeg()), Refund: r.credits("refund", b.Confirmed.GetRefund()),
-			Stamp: stampOf(b.Confirmed.GetStamp())}
+			Stamp: stampOf(b.Confirmed.GetStamp()), Proof: r.proof("proof", b.Confirmed.GetProof()), Replaced: r.proof("replaced", b.Confirmed.GetReplaced())}
 	case *Envelope_Cancel:
 		return agents.Cancel{Leg: r.legID("leg", b.Cancel.GetLeg()), DecidedBy: b.Cancel.GetDecidedBy()}
 	case *Envelope_Cancelled:
@@ -62,7 +62,7 @@ func (r *reader) recovery(e *Envelope) agents.Message {
 		return agents.Release{Leg: r.legID("leg", b.Release.GetLeg()), DecidedBy: b.Release.GetDecidedBy(), Full: b.Release.GetFull()}
 	case *Envelope_Released:
 		return agents.ReleasedReply{Leg: r.legID("leg", b.Released.GetLeg()), Refund: r.credits("refund", b.Released.GetRefund()),
-			Stamp: stampOf(b.Released.GetStamp())}
+			Stamp: stampOf(b.Released.GetStamp()), Proof: r.proof("proof", b.Released.GetProof())}
 	case *Envelope_Inquire:
 		return agents.Inquire{Leg: r.legID("leg", b.Inquire.GetLeg()), Stamp: stampOf(b.Inquire.GetStamp())}
 	case *Envelope_Answer:
@@ -72,13 +72,14 @@ func (r *reader) recovery(e *Envelope) agents.Message {
 		return agents.HeuristicNotice{Leg: r.legID("leg", b.Heuristic.GetLeg()), Stamp: stampOf(b.Heuristic.GetStamp())}
 	case *Envelope_Degraded:
 		return agents.DegradedNotice{Leg: r.legID("leg", b.Degraded.GetLeg()), Refund: r.credits("refund", b.Degraded.GetRefund()),
-			Penalty: r.credits("penalty", b.Degraded.GetPenalty()), Reason: r.reason("reason", b.Degraded.GetReason()), Stamp: stampOf(b.Degraded.GetStamp())}
+			Penalty: r.credits("penalty", b.Degraded.GetPenalty()), Reason: r.reason("reason", b.Degraded.GetReason()), Stamp: stampOf(b.Degraded.GetStamp()),
+			Proof: r.proof("proof", b.Degraded.GetProof())}
 	case *Envelope_Noted:
 		return agents.Noted{Leg: r.legID("leg", b.Noted.GetLeg()), Step: r.name("step", b.Noted.GetStep(), maxCode), Turn: b.Noted.GetTurn()}
 	case *Envelope_Shifted:
 		f := b.Shifted
 		return agents.ShiftedNotice{Leg: r.legID("leg", f.GetLeg()), Start: r.time("start", f.GetStart()), End: r.time("end", f.GetEnd()),
-			Turn: f.GetTurn(), Fixed: f.GetFixed(), Stamp: stampOf(f.GetStamp())}
+			Turn: f.GetTurn(), Fixed: f.GetFixed(), Stamp: stampOf(f.GetStamp()), Proof: r.proof("proof", f.GetProof())}
 	case *Envelope_ShiftOffer:
 		f := b.ShiftOffer
 		return agents.ShiftOffer{Leg: r.legID("leg", f.GetLeg()), Number: f.GetNumber(), Version: f.GetVersion(),
@@ -206,5 +207,5 @@ func (r *reader) listedLeg(field string, i int, l *ListedLeg) agents.ListedLeg {
 	return agents.ListedLeg{Leg: r.legID("leg", l.GetLeg()), What: r.leg("what", l.GetWhat()), Job: r.name("job", l.GetJob(), maxName),
 		User: r.name("user", l.GetUser(), maxName), State: r.state("state", l.GetState()), Fare: r.fare("fare", l.GetFare()),
 		Limit: r.credits("limit", l.GetLimit()), Left: r.span("left", l.GetLeft()), End: r.time("end", l.GetEnd()), Version: l.GetVersion(),
-		Refund: r.credits("refund", l.GetRefund()), Penalty: r.credits("penalty", l.GetPenalty()), Run: r.span("run", l.GetRun())}
+		Refund: r.credits("refund", l.GetRefund()), Penalty: r.credits("penalty", l.GetPenalty()), Run: r.span("run", l.GetRun()), Proof: r.proof("proof", l.GetProof())}
 }

@@ -25,7 +25,7 @@ func (e *Envelope) put(m agents.Message) error {
 			Limit: int64(m.Limit), For: int64(m.For), Run: int64(m.Run), Replaces: someLegID(m.Replaces), Version: m.Version, Flex: flex(m.Flex), Offer: m.Offer}}
 	case agents.HeldReply:
 		e.Body = &Envelope_Held{&Held{Leg: legID(m.Leg), Fare: fare(m.Fare), Version: m.Version, Stamp: stamp(m.Stamp),
-			Start: int64(m.Start), End: int64(m.End)}}
+			Start: int64(m.Start), End: int64(m.End), Proof: proof(m.Proof)}}
 	case agents.RefusedReply:
 		out := &Refused{Leg: legID(m.Leg), Step: text(m.Step), Fare: fare(m.Fare),
 			Reason: reason(m.Reason), DecidedBy: m.DecidedBy, Stamp: stamp(m.Stamp)}
@@ -41,7 +41,8 @@ func (e *Envelope) put(m agents.Message) error {
 	case agents.Confirm:
 		e.Body = &Envelope_Confirm{&Confirm{Leg: legID(m.Leg), DecidedBy: m.DecidedBy}}
 	case agents.ConfirmedReply:
-		e.Body = &Envelope_Confirmed{&Confirmed{Leg: legID(m.Leg), Refund: int64(m.Refund), Stamp: stamp(m.Stamp)}}
+		e.Body = &Envelope_Confirmed{&Confirmed{Leg: legID(m.Leg), Refund: int64(m.Refund), Stamp: stamp(m.Stamp),
+			Proof: proof(m.Proof), Replaced: proof(m.Replaced)}}
 	case agents.Cancel:
 		e.Body = &Envelope_Cancel{&Cancel{Leg: legID(m.Leg), DecidedBy: m.DecidedBy}}
 	case agents.CancelledReply:
@@ -63,7 +64,7 @@ func (e *Envelope) putRecovery(m agents.Message) error {
 	case agents.Release:
 		e.Body = &Envelope_Release{&Release{Leg: legID(m.Leg), DecidedBy: m.DecidedBy, Full: m.Full}}
 	case agents.ReleasedReply:
-		e.Body = &Envelope_Released{&Released{Leg: legID(m.Leg), Refund: int64(m.Refund), Stamp: stamp(m.Stamp)}}
+		e.Body = &Envelope_Released{&Released{Leg: legID(m.Leg), Refund: int64(m.Refund), Stamp: stamp(m.Stamp), Proof: proof(m.Proof)}}
 	case agents.Inquire:
 		e.Body = &Envelope_Inquire{&Inquire{Leg: legID(m.Leg), Stamp: stamp(m.Stamp)}}
 	case agents.Answer:
@@ -71,11 +72,13 @@ func (e *Envelope) putRecovery(m agents.Message) error {
 	case agents.HeuristicNotice:
 		e.Body = &Envelope_Heuristic{&Heuristic{Leg: legID(m.Leg), Stamp: stamp(m.Stamp)}}
 	case agents.DegradedNotice:
-		e.Body = &Envelope_Degraded{&Degraded{Leg: legID(m.Leg), Refund: int64(m.Refund), Penalty: int64(m.Penalty), Reason: reason(m.Reason), Stamp: stamp(m.Stamp)}}
+		e.Body = &Envelope_Degraded{&Degraded{Leg: legID(m.Leg), Refund: int64(m.Refund), Penalty: int64(m.Penalty), Reason: reason(m.Reason), Stamp: stamp(m.Stamp),
+			Proof: proof(m.Proof)}}
 	case agents.Noted:
 		e.Body = &Envelope_Noted{&Noted{Leg: legID(m.Leg), Step: text(m.Step), Turn: m.Turn}}
 	case agents.ShiftedNotice:
-		e.Body = &Envelope_Shifted{&Shifted{Leg: legID(m.Leg), Start: int64(m.Start), End: int64(m.End), Turn: m.Turn, Fixed: m.Fixed, Stamp: stamp(m.Stamp)}}
+		e.Body = &Envelope_Shifted{&Shifted{Leg: legID(m.Leg), Start: int64(m.Start), End: int64(m.End), Turn: m.Turn, Fixed: m.Fixed, Stamp: stamp(m.Stamp),
+			Proof: proof(m.Proof)}}
 	case agents.ShiftOffer:
 		e.Body = &Envelope_ShiftOffer{&ShiftOffer{Leg: legID(m.Leg), Number: m.Number, Version: m.Version, Start: int64(m.Start), End: int64(m.End),
 			Ready: int64(m.Ready), Due: int64(m.Due), Pay: int64(m.Pay), For: int64(m.For), Stamp: stamp(m.Stamp)}}
@@ -189,6 +192,14 @@ func flex(w bourse.Flex) *Flex {
 
 func stamp(s agents.Stamp) *Stamp { return &Stamp{Epoch: s.Epoch, Seq: s.Seq, From: s.From} }
 
+// proof is left out where there is none.
+func proof(p bourse.Proof) *Proof {
+	if p == (bourse.Proof{}) {
+		return nil
+	}
+	return &Proof{State: LegState(p.State) + 1, Epoch: p.Epoch, Seq: p.Seq, Mac: p.MAC[:]}
+}
+
 // reason cuts the words to maxDetail bytes and leaves one line of them.
 func reason(r bourse.Reason) *Reason {
 	if r == (bourse.Reason{}) {
@@ -235,7 +246,7 @@ func profile(p bourse.Profile) *Profile {
 func listedLeg(l *agents.ListedLeg) *ListedLeg {
 	return &ListedLeg{Leg: legID(l.Leg), What: leg(l.What), Job: text(l.Job), User: text(l.User), State: LegState(l.State) + 1,
 		Fare: fare(l.Fare), Limit: int64(l.Limit), Left: int64(l.Left), End: int64(l.End), Version: l.Version,
-		Refund: int64(l.Refund), Penalty: int64(l.Penalty), Run: int64(l.Run)}
+		Refund: int64(l.Refund), Penalty: int64(l.Penalty), Run: int64(l.Run), Proof: proof(l.Proof)}
 }
 
 func texts(list []string) []string {

@@ -222,6 +222,20 @@ func stampOf(s *Stamp) agents.Stamp {
 	return agents.Stamp{Epoch: s.GetEpoch(), Seq: s.GetSeq(), From: s.GetFrom()}
 }
 
+// proof reads what a site knows its own answer by.
+func (r *reader) proof(field string, p *Proof) (out bourse.Proof) {
+	if p == nil {
+		return out
+	}
+	if n := len(p.GetMac()); n != bourse.ProofMAC {
+		r.fail(field+".mac", "has %d bytes; %d are wanted", n, bourse.ProofMAC)
+		return out
+	}
+	out = bourse.Proof{State: r.state(field+".state", p.GetState()), Epoch: p.GetEpoch(), Seq: p.GetSeq()}
+	copy(out.MAC[:], p.GetMac())
+	return out
+}
+
 func (r *reader) group(g *Group) bourse.Group {
 	if g == nil {
 		r.fail("group", "is missing")

@@ -768,6 +768,75 @@ func (x *Stamp) GetFrom() uint64 {
 	return 0
 }
 
+// Proof is what a site knows its own answer by.
+type Proof struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	State         LegState               `protobuf:"varint,1,opt,name=state,proto3,enum=bourse.wire.LegState" json:"state,omitempty"`
+	Epoch         uint64                 `protobuf:"fixed64,2,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	Seq           uint64                 `protobuf:"varint,3,opt,name=seq,proto3" json:"seq,omitempty"`
+	Mac           []byte                 `protobuf:"bytes,4,opt,name=mac,proto3" json:"mac,omitempty"` // 16 bytes
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Proof) Reset() {
+	*x = Proof{}
+	mi := &file_wire_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Proof) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Proof) ProtoMessage() {}
+
+func (x *Proof) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Proof.ProtoReflect.Descriptor instead.
+func (*Proof) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Proof) GetState() LegState {
+	if x != nil {
+		return x.State
+	}
+	return LegState_LEG_STATE_UNSPECIFIED
+}
+
+func (x *Proof) GetEpoch() uint64 {
+	if x != nil {
+		return x.Epoch
+	}
+	return 0
+}
+
+func (x *Proof) GetSeq() uint64 {
+	if x != nil {
+		return x.Seq
+	}
+	return 0
+}
+
+func (x *Proof) GetMac() []byte {
+	if x != nil {
+		return x.Mac
+	}
+	return nil
+}
+
 type LegID struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Broker        string                 `protobuf:"bytes,1,opt,name=broker,proto3" json:"broker,omitempty"`
@@ -781,7 +850,7 @@ type LegID struct {
 
 func (x *LegID) Reset() {
 	*x = LegID{}
-	mi := &file_wire_proto_msgTypes[2]
+	mi := &file_wire_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -793,7 +862,7 @@ func (x *LegID) String() string {
 func (*LegID) ProtoMessage() {}
 
 func (x *LegID) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[2]
+	mi := &file_wire_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -806,7 +875,7 @@ func (x *LegID) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LegID.ProtoReflect.Descriptor instead.
 func (*LegID) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{2}
+	return file_wire_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *LegID) GetBroker() string {
@@ -857,7 +926,7 @@ type Leg struct {
 
 func (x *Leg) Reset() {
 	*x = Leg{}
-	mi := &file_wire_proto_msgTypes[3]
+	mi := &file_wire_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -869,7 +938,7 @@ func (x *Leg) String() string {
 func (*Leg) ProtoMessage() {}
 
 func (x *Leg) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[3]
+	mi := &file_wire_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -882,7 +951,7 @@ func (x *Leg) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Leg.ProtoReflect.Descriptor instead.
 func (*Leg) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{3}
+	return file_wire_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Leg) GetGroup() string {
@@ -930,7 +999,7 @@ type Fare struct {
 
 func (x *Fare) Reset() {
 	*x = Fare{}
-	mi := &file_wire_proto_msgTypes[4]
+	mi := &file_wire_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -942,7 +1011,7 @@ func (x *Fare) String() string {
 func (*Fare) ProtoMessage() {}
 
 func (x *Fare) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[4]
+	mi := &file_wire_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -955,7 +1024,7 @@ func (x *Fare) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fare.ProtoReflect.Descriptor instead.
 func (*Fare) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{4}
+	return file_wire_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Fare) GetBase() int64 {
@@ -982,7 +1051,7 @@ type Reason struct {
 
 func (x *Reason) Reset() {
 	*x = Reason{}
-	mi := &file_wire_proto_msgTypes[5]
+	mi := &file_wire_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -994,7 +1063,7 @@ func (x *Reason) String() string {
 func (*Reason) ProtoMessage() {}
 
 func (x *Reason) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[5]
+	mi := &file_wire_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1007,7 +1076,7 @@ func (x *Reason) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reason.ProtoReflect.Descriptor instead.
 func (*Reason) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{5}
+	return file_wire_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Reason) GetCode() string {
@@ -1038,7 +1107,7 @@ type Group struct {
 
 func (x *Group) Reset() {
 	*x = Group{}
-	mi := &file_wire_proto_msgTypes[6]
+	mi := &file_wire_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1050,7 +1119,7 @@ func (x *Group) String() string {
 func (*Group) ProtoMessage() {}
 
 func (x *Group) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[6]
+	mi := &file_wire_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1063,7 +1132,7 @@ func (x *Group) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Group.ProtoReflect.Descriptor instead.
 func (*Group) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{6}
+	return file_wire_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Group) GetSite() string {
@@ -1122,7 +1191,7 @@ type Machine struct {
 
 func (x *Machine) Reset() {
 	*x = Machine{}
-	mi := &file_wire_proto_msgTypes[7]
+	mi := &file_wire_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1134,7 +1203,7 @@ func (x *Machine) String() string {
 func (*Machine) ProtoMessage() {}
 
 func (x *Machine) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[7]
+	mi := &file_wire_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1147,7 +1216,7 @@ func (x *Machine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Machine.ProtoReflect.Descriptor instead.
 func (*Machine) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{7}
+	return file_wire_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Machine) GetMemory() int64 {
@@ -1204,7 +1273,7 @@ type Profile struct {
 
 func (x *Profile) Reset() {
 	*x = Profile{}
-	mi := &file_wire_proto_msgTypes[8]
+	mi := &file_wire_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1216,7 +1285,7 @@ func (x *Profile) String() string {
 func (*Profile) ProtoMessage() {}
 
 func (x *Profile) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[8]
+	mi := &file_wire_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1229,7 +1298,7 @@ func (x *Profile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Profile.ProtoReflect.Descriptor instead.
 func (*Profile) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{8}
+	return file_wire_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Profile) GetAt() []int64 {
@@ -1256,7 +1325,7 @@ type OfferRequest struct {
 
 func (x *OfferRequest) Reset() {
 	*x = OfferRequest{}
-	mi := &file_wire_proto_msgTypes[9]
+	mi := &file_wire_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1268,7 +1337,7 @@ func (x *OfferRequest) String() string {
 func (*OfferRequest) ProtoMessage() {}
 
 func (x *OfferRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[9]
+	mi := &file_wire_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1281,7 +1350,7 @@ func (x *OfferRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OfferRequest.ProtoReflect.Descriptor instead.
 func (*OfferRequest) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{9}
+	return file_wire_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *OfferRequest) GetCycle() uint64 {
@@ -1312,7 +1381,7 @@ type Offers struct {
 
 func (x *Offers) Reset() {
 	*x = Offers{}
-	mi := &file_wire_proto_msgTypes[10]
+	mi := &file_wire_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1324,7 +1393,7 @@ func (x *Offers) String() string {
 func (*Offers) ProtoMessage() {}
 
 func (x *Offers) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[10]
+	mi := &file_wire_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1337,7 +1406,7 @@ func (x *Offers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Offers.ProtoReflect.Descriptor instead.
 func (*Offers) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{10}
+	return file_wire_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Offers) GetCycle() uint64 {
@@ -1395,7 +1464,7 @@ type GroupOffer struct {
 
 func (x *GroupOffer) Reset() {
 	*x = GroupOffer{}
-	mi := &file_wire_proto_msgTypes[11]
+	mi := &file_wire_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1407,7 +1476,7 @@ func (x *GroupOffer) String() string {
 func (*GroupOffer) ProtoMessage() {}
 
 func (x *GroupOffer) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[11]
+	mi := &file_wire_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1420,7 +1489,7 @@ func (x *GroupOffer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GroupOffer.ProtoReflect.Descriptor instead.
 func (*GroupOffer) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{11}
+	return file_wire_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *GroupOffer) GetGroup() *Group {
@@ -1469,7 +1538,7 @@ type QuoteRequest struct {
 
 func (x *QuoteRequest) Reset() {
 	*x = QuoteRequest{}
-	mi := &file_wire_proto_msgTypes[12]
+	mi := &file_wire_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1481,7 +1550,7 @@ func (x *QuoteRequest) String() string {
 func (*QuoteRequest) ProtoMessage() {}
 
 func (x *QuoteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[12]
+	mi := &file_wire_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1494,7 +1563,7 @@ func (x *QuoteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuoteRequest.ProtoReflect.Descriptor instead.
 func (*QuoteRequest) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{12}
+	return file_wire_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *QuoteRequest) GetRef() uint64 {
@@ -1530,7 +1599,7 @@ type Quotes struct {
 
 func (x *Quotes) Reset() {
 	*x = Quotes{}
-	mi := &file_wire_proto_msgTypes[13]
+	mi := &file_wire_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1542,7 +1611,7 @@ func (x *Quotes) String() string {
 func (*Quotes) ProtoMessage() {}
 
 func (x *Quotes) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[13]
+	mi := &file_wire_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1555,7 +1624,7 @@ func (x *Quotes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Quotes.ProtoReflect.Descriptor instead.
 func (*Quotes) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{13}
+	return file_wire_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Quotes) GetRef() uint64 {
@@ -1598,7 +1667,7 @@ type Quote struct {
 
 func (x *Quote) Reset() {
 	*x = Quote{}
-	mi := &file_wire_proto_msgTypes[14]
+	mi := &file_wire_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1610,7 +1679,7 @@ func (x *Quote) String() string {
 func (*Quote) ProtoMessage() {}
 
 func (x *Quote) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[14]
+	mi := &file_wire_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1623,7 +1692,7 @@ func (x *Quote) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Quote.ProtoReflect.Descriptor instead.
 func (*Quote) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{14}
+	return file_wire_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Quote) GetFare() *Fare {
@@ -1673,7 +1742,7 @@ type Hold struct {
 
 func (x *Hold) Reset() {
 	*x = Hold{}
-	mi := &file_wire_proto_msgTypes[15]
+	mi := &file_wire_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1685,7 +1754,7 @@ func (x *Hold) String() string {
 func (*Hold) ProtoMessage() {}
 
 func (x *Hold) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[15]
+	mi := &file_wire_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1698,7 +1767,7 @@ func (x *Hold) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hold.ProtoReflect.Descriptor instead.
 func (*Hold) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{15}
+	return file_wire_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Hold) GetLeg() *LegID {
@@ -1791,7 +1860,7 @@ type Flex struct {
 
 func (x *Flex) Reset() {
 	*x = Flex{}
-	mi := &file_wire_proto_msgTypes[16]
+	mi := &file_wire_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1803,7 +1872,7 @@ func (x *Flex) String() string {
 func (*Flex) ProtoMessage() {}
 
 func (x *Flex) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[16]
+	mi := &file_wire_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1816,7 +1885,7 @@ func (x *Flex) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Flex.ProtoReflect.Descriptor instead.
 func (*Flex) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{16}
+	return file_wire_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Flex) GetReady() int64 {
@@ -1859,7 +1928,7 @@ type Place struct {
 
 func (x *Place) Reset() {
 	*x = Place{}
-	mi := &file_wire_proto_msgTypes[17]
+	mi := &file_wire_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1871,7 +1940,7 @@ func (x *Place) String() string {
 func (*Place) ProtoMessage() {}
 
 func (x *Place) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[17]
+	mi := &file_wire_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1884,7 +1953,7 @@ func (x *Place) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Place.ProtoReflect.Descriptor instead.
 func (*Place) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{17}
+	return file_wire_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Place) GetStart() int64 {
@@ -1916,13 +1985,14 @@ type Held struct {
 	Stamp         *Stamp                 `protobuf:"bytes,4,opt,name=stamp,proto3" json:"stamp,omitempty"`
 	Start         int64                  `protobuf:"varint,5,opt,name=start,proto3" json:"start,omitempty"` // where it lies, if both are not 0
 	End           int64                  `protobuf:"varint,6,opt,name=end,proto3" json:"end,omitempty"`
+	Proof         *Proof                 `protobuf:"bytes,15,opt,name=proof,proto3" json:"proof,omitempty"` // absent: none, here and elsewhere
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Held) Reset() {
 	*x = Held{}
-	mi := &file_wire_proto_msgTypes[18]
+	mi := &file_wire_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1934,7 +2004,7 @@ func (x *Held) String() string {
 func (*Held) ProtoMessage() {}
 
 func (x *Held) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[18]
+	mi := &file_wire_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1947,7 +2017,7 @@ func (x *Held) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Held.ProtoReflect.Descriptor instead.
 func (*Held) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{18}
+	return file_wire_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Held) GetLeg() *LegID {
@@ -1992,6 +2062,13 @@ func (x *Held) GetEnd() int64 {
 	return 0
 }
 
+func (x *Held) GetProof() *Proof {
+	if x != nil {
+		return x.Proof
+	}
+	return nil
+}
+
 type Refused struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Leg           *LegID                 `protobuf:"bytes,1,opt,name=leg,proto3" json:"leg,omitempty"`
@@ -2007,7 +2084,7 @@ type Refused struct {
 
 func (x *Refused) Reset() {
 	*x = Refused{}
-	mi := &file_wire_proto_msgTypes[19]
+	mi := &file_wire_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2019,7 +2096,7 @@ func (x *Refused) String() string {
 func (*Refused) ProtoMessage() {}
 
 func (x *Refused) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[19]
+	mi := &file_wire_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2032,7 +2109,7 @@ func (x *Refused) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refused.ProtoReflect.Descriptor instead.
 func (*Refused) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{19}
+	return file_wire_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Refused) GetLeg() *LegID {
@@ -2094,7 +2171,7 @@ type Prepare struct {
 
 func (x *Prepare) Reset() {
 	*x = Prepare{}
-	mi := &file_wire_proto_msgTypes[20]
+	mi := &file_wire_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2106,7 +2183,7 @@ func (x *Prepare) String() string {
 func (*Prepare) ProtoMessage() {}
 
 func (x *Prepare) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[20]
+	mi := &file_wire_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2119,7 +2196,7 @@ func (x *Prepare) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prepare.ProtoReflect.Descriptor instead.
 func (*Prepare) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{20}
+	return file_wire_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Prepare) GetLeg() *LegID {
@@ -2146,7 +2223,7 @@ type Prepared struct {
 
 func (x *Prepared) Reset() {
 	*x = Prepared{}
-	mi := &file_wire_proto_msgTypes[21]
+	mi := &file_wire_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2158,7 +2235,7 @@ func (x *Prepared) String() string {
 func (*Prepared) ProtoMessage() {}
 
 func (x *Prepared) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[21]
+	mi := &file_wire_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2171,7 +2248,7 @@ func (x *Prepared) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prepared.ProtoReflect.Descriptor instead.
 func (*Prepared) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{21}
+	return file_wire_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Prepared) GetLeg() *LegID {
@@ -2198,7 +2275,7 @@ type Confirm struct {
 
 func (x *Confirm) Reset() {
 	*x = Confirm{}
-	mi := &file_wire_proto_msgTypes[22]
+	mi := &file_wire_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2210,7 +2287,7 @@ func (x *Confirm) String() string {
 func (*Confirm) ProtoMessage() {}
 
 func (x *Confirm) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[22]
+	mi := &file_wire_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2223,7 +2300,7 @@ func (x *Confirm) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Confirm.ProtoReflect.Descriptor instead.
 func (*Confirm) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{22}
+	return file_wire_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Confirm) GetLeg() *LegID {
@@ -2245,13 +2322,15 @@ type Confirmed struct {
 	Leg           *LegID                 `protobuf:"bytes,1,opt,name=leg,proto3" json:"leg,omitempty"`
 	Refund        int64                  `protobuf:"varint,2,opt,name=refund,proto3" json:"refund,omitempty"`
 	Stamp         *Stamp                 `protobuf:"bytes,3,opt,name=stamp,proto3" json:"stamp,omitempty"`
+	Proof         *Proof                 `protobuf:"bytes,15,opt,name=proof,proto3" json:"proof,omitempty"`
+	Replaced      *Proof                 `protobuf:"bytes,16,opt,name=replaced,proto3" json:"replaced,omitempty"` // of the leg that is given up for this one
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Confirmed) Reset() {
 	*x = Confirmed{}
-	mi := &file_wire_proto_msgTypes[23]
+	mi := &file_wire_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2263,7 +2342,7 @@ func (x *Confirmed) String() string {
 func (*Confirmed) ProtoMessage() {}
 
 func (x *Confirmed) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[23]
+	mi := &file_wire_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2276,7 +2355,7 @@ func (x *Confirmed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Confirmed.ProtoReflect.Descriptor instead.
 func (*Confirmed) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{23}
+	return file_wire_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Confirmed) GetLeg() *LegID {
@@ -2300,6 +2379,20 @@ func (x *Confirmed) GetStamp() *Stamp {
 	return nil
 }
 
+func (x *Confirmed) GetProof() *Proof {
+	if x != nil {
+		return x.Proof
+	}
+	return nil
+}
+
+func (x *Confirmed) GetReplaced() *Proof {
+	if x != nil {
+		return x.Replaced
+	}
+	return nil
+}
+
 type Cancel struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Leg           *LegID                 `protobuf:"bytes,1,opt,name=leg,proto3" json:"leg,omitempty"`
@@ -2310,7 +2403,7 @@ type Cancel struct {
 
 func (x *Cancel) Reset() {
 	*x = Cancel{}
-	mi := &file_wire_proto_msgTypes[24]
+	mi := &file_wire_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2322,7 +2415,7 @@ func (x *Cancel) String() string {
 func (*Cancel) ProtoMessage() {}
 
 func (x *Cancel) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[24]
+	mi := &file_wire_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2335,7 +2428,7 @@ func (x *Cancel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cancel.ProtoReflect.Descriptor instead.
 func (*Cancel) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{24}
+	return file_wire_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Cancel) GetLeg() *LegID {
@@ -2362,7 +2455,7 @@ type Cancelled struct {
 
 func (x *Cancelled) Reset() {
 	*x = Cancelled{}
-	mi := &file_wire_proto_msgTypes[25]
+	mi := &file_wire_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2374,7 +2467,7 @@ func (x *Cancelled) String() string {
 func (*Cancelled) ProtoMessage() {}
 
 func (x *Cancelled) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[25]
+	mi := &file_wire_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2387,7 +2480,7 @@ func (x *Cancelled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cancelled.ProtoReflect.Descriptor instead.
 func (*Cancelled) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{25}
+	return file_wire_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Cancelled) GetLeg() *LegID {
@@ -2414,7 +2507,7 @@ type LegStarted struct {
 
 func (x *LegStarted) Reset() {
 	*x = LegStarted{}
-	mi := &file_wire_proto_msgTypes[26]
+	mi := &file_wire_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2426,7 +2519,7 @@ func (x *LegStarted) String() string {
 func (*LegStarted) ProtoMessage() {}
 
 func (x *LegStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[26]
+	mi := &file_wire_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2439,7 +2532,7 @@ func (x *LegStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LegStarted.ProtoReflect.Descriptor instead.
 func (*LegStarted) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{26}
+	return file_wire_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *LegStarted) GetLeg() *LegID {
@@ -2468,7 +2561,7 @@ type Settled struct {
 
 func (x *Settled) Reset() {
 	*x = Settled{}
-	mi := &file_wire_proto_msgTypes[27]
+	mi := &file_wire_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2480,7 +2573,7 @@ func (x *Settled) String() string {
 func (*Settled) ProtoMessage() {}
 
 func (x *Settled) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[27]
+	mi := &file_wire_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2493,7 +2586,7 @@ func (x *Settled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Settled.ProtoReflect.Descriptor instead.
 func (*Settled) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{27}
+	return file_wire_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Settled) GetLeg() *LegID {
@@ -2535,7 +2628,7 @@ type Release struct {
 
 func (x *Release) Reset() {
 	*x = Release{}
-	mi := &file_wire_proto_msgTypes[28]
+	mi := &file_wire_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2547,7 +2640,7 @@ func (x *Release) String() string {
 func (*Release) ProtoMessage() {}
 
 func (x *Release) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[28]
+	mi := &file_wire_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2560,7 +2653,7 @@ func (x *Release) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Release.ProtoReflect.Descriptor instead.
 func (*Release) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{28}
+	return file_wire_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Release) GetLeg() *LegID {
@@ -2589,13 +2682,14 @@ type Released struct {
 	Leg           *LegID                 `protobuf:"bytes,1,opt,name=leg,proto3" json:"leg,omitempty"`
 	Refund        int64                  `protobuf:"varint,2,opt,name=refund,proto3" json:"refund,omitempty"`
 	Stamp         *Stamp                 `protobuf:"bytes,3,opt,name=stamp,proto3" json:"stamp,omitempty"`
+	Proof         *Proof                 `protobuf:"bytes,15,opt,name=proof,proto3" json:"proof,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Released) Reset() {
 	*x = Released{}
-	mi := &file_wire_proto_msgTypes[29]
+	mi := &file_wire_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2607,7 +2701,7 @@ func (x *Released) String() string {
 func (*Released) ProtoMessage() {}
 
 func (x *Released) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[29]
+	mi := &file_wire_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2620,7 +2714,7 @@ func (x *Released) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Released.ProtoReflect.Descriptor instead.
 func (*Released) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{29}
+	return file_wire_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Released) GetLeg() *LegID {
@@ -2644,6 +2738,13 @@ func (x *Released) GetStamp() *Stamp {
 	return nil
 }
 
+func (x *Released) GetProof() *Proof {
+	if x != nil {
+		return x.Proof
+	}
+	return nil
+}
+
 type Inquire struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Leg           *LegID                 `protobuf:"bytes,1,opt,name=leg,proto3" json:"leg,omitempty"`
@@ -2654,7 +2755,7 @@ type Inquire struct {
 
 func (x *Inquire) Reset() {
 	*x = Inquire{}
-	mi := &file_wire_proto_msgTypes[30]
+	mi := &file_wire_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2666,7 +2767,7 @@ func (x *Inquire) String() string {
 func (*Inquire) ProtoMessage() {}
 
 func (x *Inquire) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[30]
+	mi := &file_wire_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2679,7 +2780,7 @@ func (x *Inquire) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Inquire.ProtoReflect.Descriptor instead.
 func (*Inquire) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{30}
+	return file_wire_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Inquire) GetLeg() *LegID {
@@ -2707,7 +2808,7 @@ type Answer struct {
 
 func (x *Answer) Reset() {
 	*x = Answer{}
-	mi := &file_wire_proto_msgTypes[31]
+	mi := &file_wire_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2719,7 +2820,7 @@ func (x *Answer) String() string {
 func (*Answer) ProtoMessage() {}
 
 func (x *Answer) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[31]
+	mi := &file_wire_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2732,7 +2833,7 @@ func (x *Answer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Answer.ProtoReflect.Descriptor instead.
 func (*Answer) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{31}
+	return file_wire_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Answer) GetLeg() *LegID {
@@ -2766,7 +2867,7 @@ type Heuristic struct {
 
 func (x *Heuristic) Reset() {
 	*x = Heuristic{}
-	mi := &file_wire_proto_msgTypes[32]
+	mi := &file_wire_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2778,7 +2879,7 @@ func (x *Heuristic) String() string {
 func (*Heuristic) ProtoMessage() {}
 
 func (x *Heuristic) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[32]
+	mi := &file_wire_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2791,7 +2892,7 @@ func (x *Heuristic) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Heuristic.ProtoReflect.Descriptor instead.
 func (*Heuristic) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{32}
+	return file_wire_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Heuristic) GetLeg() *LegID {
@@ -2815,13 +2916,14 @@ type Degraded struct {
 	Penalty       int64                  `protobuf:"varint,3,opt,name=penalty,proto3" json:"penalty,omitempty"`
 	Stamp         *Stamp                 `protobuf:"bytes,4,opt,name=stamp,proto3" json:"stamp,omitempty"`
 	Reason        *Reason                `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
+	Proof         *Proof                 `protobuf:"bytes,15,opt,name=proof,proto3" json:"proof,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Degraded) Reset() {
 	*x = Degraded{}
-	mi := &file_wire_proto_msgTypes[33]
+	mi := &file_wire_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2833,7 +2935,7 @@ func (x *Degraded) String() string {
 func (*Degraded) ProtoMessage() {}
 
 func (x *Degraded) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[33]
+	mi := &file_wire_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2846,7 +2948,7 @@ func (x *Degraded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Degraded.ProtoReflect.Descriptor instead.
 func (*Degraded) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{33}
+	return file_wire_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Degraded) GetLeg() *LegID {
@@ -2884,6 +2986,13 @@ func (x *Degraded) GetReason() *Reason {
 	return nil
 }
 
+func (x *Degraded) GetProof() *Proof {
+	if x != nil {
+		return x.Proof
+	}
+	return nil
+}
+
 type Noted struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Leg           *LegID                 `protobuf:"bytes,1,opt,name=leg,proto3" json:"leg,omitempty"`
@@ -2895,7 +3004,7 @@ type Noted struct {
 
 func (x *Noted) Reset() {
 	*x = Noted{}
-	mi := &file_wire_proto_msgTypes[34]
+	mi := &file_wire_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2907,7 +3016,7 @@ func (x *Noted) String() string {
 func (*Noted) ProtoMessage() {}
 
 func (x *Noted) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[34]
+	mi := &file_wire_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2920,7 +3029,7 @@ func (x *Noted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Noted.ProtoReflect.Descriptor instead.
 func (*Noted) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{34}
+	return file_wire_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Noted) GetLeg() *LegID {
@@ -2952,13 +3061,14 @@ type Shifted struct {
 	Turn          uint32                 `protobuf:"varint,4,opt,name=turn,proto3" json:"turn,omitempty"`
 	Fixed         bool                   `protobuf:"varint,5,opt,name=fixed,proto3" json:"fixed,omitempty"`
 	Stamp         *Stamp                 `protobuf:"bytes,6,opt,name=stamp,proto3" json:"stamp,omitempty"`
+	Proof         *Proof                 `protobuf:"bytes,15,opt,name=proof,proto3" json:"proof,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Shifted) Reset() {
 	*x = Shifted{}
-	mi := &file_wire_proto_msgTypes[35]
+	mi := &file_wire_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2970,7 +3080,7 @@ func (x *Shifted) String() string {
 func (*Shifted) ProtoMessage() {}
 
 func (x *Shifted) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[35]
+	mi := &file_wire_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2983,7 +3093,7 @@ func (x *Shifted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Shifted.ProtoReflect.Descriptor instead.
 func (*Shifted) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{35}
+	return file_wire_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Shifted) GetLeg() *LegID {
@@ -3028,6 +3138,13 @@ func (x *Shifted) GetStamp() *Stamp {
 	return nil
 }
 
+func (x *Shifted) GetProof() *Proof {
+	if x != nil {
+		return x.Proof
+	}
+	return nil
+}
+
 // ShiftOffer proposes another place for a confirmed leg, for a payment.
 type ShiftOffer struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -3047,7 +3164,7 @@ type ShiftOffer struct {
 
 func (x *ShiftOffer) Reset() {
 	*x = ShiftOffer{}
-	mi := &file_wire_proto_msgTypes[36]
+	mi := &file_wire_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3059,7 +3176,7 @@ func (x *ShiftOffer) String() string {
 func (*ShiftOffer) ProtoMessage() {}
 
 func (x *ShiftOffer) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[36]
+	mi := &file_wire_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3072,7 +3189,7 @@ func (x *ShiftOffer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShiftOffer.ProtoReflect.Descriptor instead.
 func (*ShiftOffer) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{36}
+	return file_wire_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ShiftOffer) GetLeg() *LegID {
@@ -3157,7 +3274,7 @@ type ShiftDeclined struct {
 
 func (x *ShiftDeclined) Reset() {
 	*x = ShiftDeclined{}
-	mi := &file_wire_proto_msgTypes[37]
+	mi := &file_wire_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3169,7 +3286,7 @@ func (x *ShiftDeclined) String() string {
 func (*ShiftDeclined) ProtoMessage() {}
 
 func (x *ShiftDeclined) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[37]
+	mi := &file_wire_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3182,7 +3299,7 @@ func (x *ShiftDeclined) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShiftDeclined.ProtoReflect.Descriptor instead.
 func (*ShiftDeclined) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{37}
+	return file_wire_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ShiftDeclined) GetLeg() *LegID {
@@ -3225,7 +3342,7 @@ type List struct {
 
 func (x *List) Reset() {
 	*x = List{}
-	mi := &file_wire_proto_msgTypes[38]
+	mi := &file_wire_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3237,7 +3354,7 @@ func (x *List) String() string {
 func (*List) ProtoMessage() {}
 
 func (x *List) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[38]
+	mi := &file_wire_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3250,7 +3367,7 @@ func (x *List) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use List.ProtoReflect.Descriptor instead.
 func (*List) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{38}
+	return file_wire_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *List) GetBroker() string {
@@ -3293,7 +3410,7 @@ type Listing struct {
 
 func (x *Listing) Reset() {
 	*x = Listing{}
-	mi := &file_wire_proto_msgTypes[39]
+	mi := &file_wire_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3305,7 +3422,7 @@ func (x *Listing) String() string {
 func (*Listing) ProtoMessage() {}
 
 func (x *Listing) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[39]
+	mi := &file_wire_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3318,7 +3435,7 @@ func (x *Listing) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Listing.ProtoReflect.Descriptor instead.
 func (*Listing) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{39}
+	return file_wire_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Listing) GetIncarnation() uint32 {
@@ -3364,13 +3481,14 @@ type ListedLeg struct {
 	Refund        int64                  `protobuf:"varint,11,opt,name=refund,proto3" json:"refund,omitempty"`
 	Penalty       int64                  `protobuf:"varint,12,opt,name=penalty,proto3" json:"penalty,omitempty"`
 	Run           int64                  `protobuf:"varint,13,opt,name=run,proto3" json:"run,omitempty"`
+	Proof         *Proof                 `protobuf:"bytes,15,opt,name=proof,proto3" json:"proof,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListedLeg) Reset() {
 	*x = ListedLeg{}
-	mi := &file_wire_proto_msgTypes[40]
+	mi := &file_wire_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3382,7 +3500,7 @@ func (x *ListedLeg) String() string {
 func (*ListedLeg) ProtoMessage() {}
 
 func (x *ListedLeg) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[40]
+	mi := &file_wire_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3395,7 +3513,7 @@ func (x *ListedLeg) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListedLeg.ProtoReflect.Descriptor instead.
 func (*ListedLeg) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{40}
+	return file_wire_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ListedLeg) GetLeg() *LegID {
@@ -3489,6 +3607,13 @@ func (x *ListedLeg) GetRun() int64 {
 	return 0
 }
 
+func (x *ListedLeg) GetProof() *Proof {
+	if x != nil {
+		return x.Proof
+	}
+	return nil
+}
+
 type Reassert struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Leg           *ListedLeg             `protobuf:"bytes,1,opt,name=leg,proto3" json:"leg,omitempty"`
@@ -3500,7 +3625,7 @@ type Reassert struct {
 
 func (x *Reassert) Reset() {
 	*x = Reassert{}
-	mi := &file_wire_proto_msgTypes[41]
+	mi := &file_wire_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3512,7 +3637,7 @@ func (x *Reassert) String() string {
 func (*Reassert) ProtoMessage() {}
 
 func (x *Reassert) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[41]
+	mi := &file_wire_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3525,7 +3650,7 @@ func (x *Reassert) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reassert.ProtoReflect.Descriptor instead.
 func (*Reassert) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{41}
+	return file_wire_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Reassert) GetLeg() *ListedLeg {
@@ -3560,7 +3685,7 @@ type Reasserted struct {
 
 func (x *Reasserted) Reset() {
 	*x = Reasserted{}
-	mi := &file_wire_proto_msgTypes[42]
+	mi := &file_wire_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3572,7 +3697,7 @@ func (x *Reasserted) String() string {
 func (*Reasserted) ProtoMessage() {}
 
 func (x *Reasserted) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[42]
+	mi := &file_wire_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3585,7 +3710,7 @@ func (x *Reasserted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reasserted.ProtoReflect.Descriptor instead.
 func (*Reasserted) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{42}
+	return file_wire_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Reasserted) GetLeg() *LegID {
@@ -3658,7 +3783,12 @@ const file_wire_proto_rawDesc = "" +
 	"\x05Stamp\x12\x14\n" +
 	"\x05epoch\x18\x01 \x01(\x06R\x05epoch\x12\x10\n" +
 	"\x03seq\x18\x02 \x01(\x04R\x03seq\x12\x12\n" +
-	"\x04from\x18\x03 \x01(\x04R\x04from\"{\n" +
+	"\x04from\x18\x03 \x01(\x04R\x04from\"n\n" +
+	"\x05Proof\x12+\n" +
+	"\x05state\x18\x01 \x01(\x0e2\x15.bourse.wire.LegStateR\x05state\x12\x14\n" +
+	"\x05epoch\x18\x02 \x01(\x06R\x05epoch\x12\x10\n" +
+	"\x03seq\x18\x03 \x01(\x04R\x03seq\x12\x10\n" +
+	"\x03mac\x18\x04 \x01(\fR\x03mac\"{\n" +
 	"\x05LegID\x12\x16\n" +
 	"\x06broker\x18\x01 \x01(\tR\x06broker\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\rR\vincarnation\x12\x14\n" +
@@ -3749,14 +3879,15 @@ const file_wire_proto_rawDesc = "" +
 	"\x05Place\x12\x14\n" +
 	"\x05start\x18\x01 \x01(\x03R\x05start\x12\x10\n" +
 	"\x03end\x18\x02 \x01(\x03R\x03end\x12%\n" +
-	"\x04fare\x18\x03 \x01(\v2\x11.bourse.wire.FareR\x04fare\"\xbf\x01\n" +
+	"\x04fare\x18\x03 \x01(\v2\x11.bourse.wire.FareR\x04fare\"\xe9\x01\n" +
 	"\x04Held\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12%\n" +
 	"\x04fare\x18\x02 \x01(\v2\x11.bourse.wire.FareR\x04fare\x12\x18\n" +
 	"\aversion\x18\x03 \x01(\rR\aversion\x12(\n" +
 	"\x05stamp\x18\x04 \x01(\v2\x12.bourse.wire.StampR\x05stamp\x12\x14\n" +
 	"\x05start\x18\x05 \x01(\x03R\x05start\x12\x10\n" +
-	"\x03end\x18\x06 \x01(\x03R\x03end\"\x8e\x02\n" +
+	"\x03end\x18\x06 \x01(\x03R\x03end\x12(\n" +
+	"\x05proof\x18\x0f \x01(\v2\x12.bourse.wire.ProofR\x05proof\"\x8e\x02\n" +
 	"\aRefused\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12\x12\n" +
 	"\x04step\x18\x02 \x01(\tR\x04step\x12%\n" +
@@ -3775,11 +3906,13 @@ const file_wire_proto_rawDesc = "" +
 	"\aConfirm\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12\x1d\n" +
 	"\n" +
-	"decided_by\x18\x02 \x01(\rR\tdecidedBy\"s\n" +
+	"decided_by\x18\x02 \x01(\rR\tdecidedBy\"\xcd\x01\n" +
 	"\tConfirmed\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12\x16\n" +
 	"\x06refund\x18\x02 \x01(\x03R\x06refund\x12(\n" +
-	"\x05stamp\x18\x03 \x01(\v2\x12.bourse.wire.StampR\x05stamp\"M\n" +
+	"\x05stamp\x18\x03 \x01(\v2\x12.bourse.wire.StampR\x05stamp\x12(\n" +
+	"\x05proof\x18\x0f \x01(\v2\x12.bourse.wire.ProofR\x05proof\x12.\n" +
+	"\breplaced\x18\x10 \x01(\v2\x12.bourse.wire.ProofR\breplaced\"M\n" +
 	"\x06Cancel\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12\x1d\n" +
 	"\n" +
@@ -3800,11 +3933,12 @@ const file_wire_proto_rawDesc = "" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12\x1d\n" +
 	"\n" +
 	"decided_by\x18\x02 \x01(\rR\tdecidedBy\x12\x12\n" +
-	"\x04full\x18\x03 \x01(\bR\x04full\"r\n" +
+	"\x04full\x18\x03 \x01(\bR\x04full\"\x9c\x01\n" +
 	"\bReleased\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12\x16\n" +
 	"\x06refund\x18\x02 \x01(\x03R\x06refund\x12(\n" +
-	"\x05stamp\x18\x03 \x01(\v2\x12.bourse.wire.StampR\x05stamp\"Y\n" +
+	"\x05stamp\x18\x03 \x01(\v2\x12.bourse.wire.StampR\x05stamp\x12(\n" +
+	"\x05proof\x18\x0f \x01(\v2\x12.bourse.wire.ProofR\x05proof\"Y\n" +
 	"\aInquire\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12(\n" +
 	"\x05stamp\x18\x02 \x01(\v2\x12.bourse.wire.StampR\x05stamp\"}\n" +
@@ -3815,24 +3949,26 @@ const file_wire_proto_rawDesc = "" +
 	"decided_by\x18\x03 \x01(\rR\tdecidedBy\"[\n" +
 	"\tHeuristic\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12(\n" +
-	"\x05stamp\x18\x02 \x01(\v2\x12.bourse.wire.StampR\x05stamp\"\xb9\x01\n" +
+	"\x05stamp\x18\x02 \x01(\v2\x12.bourse.wire.StampR\x05stamp\"\xe3\x01\n" +
 	"\bDegraded\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12\x16\n" +
 	"\x06refund\x18\x02 \x01(\x03R\x06refund\x12\x18\n" +
 	"\apenalty\x18\x03 \x01(\x03R\apenalty\x12(\n" +
 	"\x05stamp\x18\x04 \x01(\v2\x12.bourse.wire.StampR\x05stamp\x12+\n" +
-	"\x06reason\x18\x05 \x01(\v2\x13.bourse.wire.ReasonR\x06reason\"U\n" +
+	"\x06reason\x18\x05 \x01(\v2\x13.bourse.wire.ReasonR\x06reason\x12(\n" +
+	"\x05proof\x18\x0f \x01(\v2\x12.bourse.wire.ProofR\x05proof\"U\n" +
 	"\x05Noted\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12\x12\n" +
 	"\x04step\x18\x02 \x01(\tR\x04step\x12\x12\n" +
-	"\x04turn\x18\x03 \x01(\rR\x04turn\"\xab\x01\n" +
+	"\x04turn\x18\x03 \x01(\rR\x04turn\"\xd5\x01\n" +
 	"\aShifted\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12\x14\n" +
 	"\x05start\x18\x02 \x01(\x03R\x05start\x12\x10\n" +
 	"\x03end\x18\x03 \x01(\x03R\x03end\x12\x12\n" +
 	"\x04turn\x18\x04 \x01(\rR\x04turn\x12\x14\n" +
 	"\x05fixed\x18\x05 \x01(\bR\x05fixed\x12(\n" +
-	"\x05stamp\x18\x06 \x01(\v2\x12.bourse.wire.StampR\x05stamp\"\x82\x02\n" +
+	"\x05stamp\x18\x06 \x01(\v2\x12.bourse.wire.StampR\x05stamp\x12(\n" +
+	"\x05proof\x18\x0f \x01(\v2\x12.bourse.wire.ProofR\x05proof\"\x82\x02\n" +
 	"\n" +
 	"ShiftOffer\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12\x16\n" +
@@ -3860,7 +3996,7 @@ const file_wire_proto_rawDesc = "" +
 	"\vincarnation\x18\x01 \x01(\rR\vincarnation\x12*\n" +
 	"\x04legs\x18\x02 \x03(\v2\x16.bourse.wire.ListedLegR\x04legs\x12-\n" +
 	"\arefusal\x18\x03 \x01(\v2\x13.bourse.wire.ReasonR\arefusal\x12(\n" +
-	"\x05stamp\x18\x04 \x01(\v2\x12.bourse.wire.StampR\x05stamp\"\xeb\x02\n" +
+	"\x05stamp\x18\x04 \x01(\v2\x12.bourse.wire.StampR\x05stamp\"\x95\x03\n" +
 	"\tListedLeg\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12$\n" +
 	"\x04what\x18\x02 \x01(\v2\x10.bourse.wire.LegR\x04what\x12\x10\n" +
@@ -3875,7 +4011,8 @@ const file_wire_proto_rawDesc = "" +
 	" \x01(\rR\aversion\x12\x16\n" +
 	"\x06refund\x18\v \x01(\x03R\x06refund\x12\x18\n" +
 	"\apenalty\x18\f \x01(\x03R\apenalty\x12\x10\n" +
-	"\x03run\x18\r \x01(\x03R\x03run\"l\n" +
+	"\x03run\x18\r \x01(\x03R\x03run\x12(\n" +
+	"\x05proof\x18\x0f \x01(\v2\x12.bourse.wire.ProofR\x05proof\"l\n" +
 	"\bReassert\x12(\n" +
 	"\x03leg\x18\x01 \x01(\v2\x16.bourse.wire.ListedLegR\x03leg\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\rR\vincarnation\x12\x14\n" +
@@ -3920,158 +4057,167 @@ func file_wire_proto_rawDescGZIP() []byte {
 }
 
 var file_wire_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 43)
+var file_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 44)
 var file_wire_proto_goTypes = []any{
 	(Verdict)(0),          // 0: bourse.wire.Verdict
 	(LegState)(0),         // 1: bourse.wire.LegState
 	(*Envelope)(nil),      // 2: bourse.wire.Envelope
 	(*Stamp)(nil),         // 3: bourse.wire.Stamp
-	(*LegID)(nil),         // 4: bourse.wire.LegID
-	(*Leg)(nil),           // 5: bourse.wire.Leg
-	(*Fare)(nil),          // 6: bourse.wire.Fare
-	(*Reason)(nil),        // 7: bourse.wire.Reason
-	(*Group)(nil),         // 8: bourse.wire.Group
-	(*Machine)(nil),       // 9: bourse.wire.Machine
-	(*Profile)(nil),       // 10: bourse.wire.Profile
-	(*OfferRequest)(nil),  // 11: bourse.wire.OfferRequest
-	(*Offers)(nil),        // 12: bourse.wire.Offers
-	(*GroupOffer)(nil),    // 13: bourse.wire.GroupOffer
-	(*QuoteRequest)(nil),  // 14: bourse.wire.QuoteRequest
-	(*Quotes)(nil),        // 15: bourse.wire.Quotes
-	(*Quote)(nil),         // 16: bourse.wire.Quote
-	(*Hold)(nil),          // 17: bourse.wire.Hold
-	(*Flex)(nil),          // 18: bourse.wire.Flex
-	(*Place)(nil),         // 19: bourse.wire.Place
-	(*Held)(nil),          // 20: bourse.wire.Held
-	(*Refused)(nil),       // 21: bourse.wire.Refused
-	(*Prepare)(nil),       // 22: bourse.wire.Prepare
-	(*Prepared)(nil),      // 23: bourse.wire.Prepared
-	(*Confirm)(nil),       // 24: bourse.wire.Confirm
-	(*Confirmed)(nil),     // 25: bourse.wire.Confirmed
-	(*Cancel)(nil),        // 26: bourse.wire.Cancel
-	(*Cancelled)(nil),     // 27: bourse.wire.Cancelled
-	(*LegStarted)(nil),    // 28: bourse.wire.LegStarted
-	(*Settled)(nil),       // 29: bourse.wire.Settled
-	(*Release)(nil),       // 30: bourse.wire.Release
-	(*Released)(nil),      // 31: bourse.wire.Released
-	(*Inquire)(nil),       // 32: bourse.wire.Inquire
-	(*Answer)(nil),        // 33: bourse.wire.Answer
-	(*Heuristic)(nil),     // 34: bourse.wire.Heuristic
-	(*Degraded)(nil),      // 35: bourse.wire.Degraded
-	(*Noted)(nil),         // 36: bourse.wire.Noted
-	(*Shifted)(nil),       // 37: bourse.wire.Shifted
-	(*ShiftOffer)(nil),    // 38: bourse.wire.ShiftOffer
-	(*ShiftDeclined)(nil), // 39: bourse.wire.ShiftDeclined
-	(*List)(nil),          // 40: bourse.wire.List
-	(*Listing)(nil),       // 41: bourse.wire.Listing
-	(*ListedLeg)(nil),     // 42: bourse.wire.ListedLeg
-	(*Reassert)(nil),      // 43: bourse.wire.Reassert
-	(*Reasserted)(nil),    // 44: bourse.wire.Reasserted
+	(*Proof)(nil),         // 4: bourse.wire.Proof
+	(*LegID)(nil),         // 5: bourse.wire.LegID
+	(*Leg)(nil),           // 6: bourse.wire.Leg
+	(*Fare)(nil),          // 7: bourse.wire.Fare
+	(*Reason)(nil),        // 8: bourse.wire.Reason
+	(*Group)(nil),         // 9: bourse.wire.Group
+	(*Machine)(nil),       // 10: bourse.wire.Machine
+	(*Profile)(nil),       // 11: bourse.wire.Profile
+	(*OfferRequest)(nil),  // 12: bourse.wire.OfferRequest
+	(*Offers)(nil),        // 13: bourse.wire.Offers
+	(*GroupOffer)(nil),    // 14: bourse.wire.GroupOffer
+	(*QuoteRequest)(nil),  // 15: bourse.wire.QuoteRequest
+	(*Quotes)(nil),        // 16: bourse.wire.Quotes
+	(*Quote)(nil),         // 17: bourse.wire.Quote
+	(*Hold)(nil),          // 18: bourse.wire.Hold
+	(*Flex)(nil),          // 19: bourse.wire.Flex
+	(*Place)(nil),         // 20: bourse.wire.Place
+	(*Held)(nil),          // 21: bourse.wire.Held
+	(*Refused)(nil),       // 22: bourse.wire.Refused
+	(*Prepare)(nil),       // 23: bourse.wire.Prepare
+	(*Prepared)(nil),      // 24: bourse.wire.Prepared
+	(*Confirm)(nil),       // 25: bourse.wire.Confirm
+	(*Confirmed)(nil),     // 26: bourse.wire.Confirmed
+	(*Cancel)(nil),        // 27: bourse.wire.Cancel
+	(*Cancelled)(nil),     // 28: bourse.wire.Cancelled
+	(*LegStarted)(nil),    // 29: bourse.wire.LegStarted
+	(*Settled)(nil),       // 30: bourse.wire.Settled
+	(*Release)(nil),       // 31: bourse.wire.Release
+	(*Released)(nil),      // 32: bourse.wire.Released
+	(*Inquire)(nil),       // 33: bourse.wire.Inquire
+	(*Answer)(nil),        // 34: bourse.wire.Answer
+	(*Heuristic)(nil),     // 35: bourse.wire.Heuristic
+	(*Degraded)(nil),      // 36: bourse.wire.Degraded
+	(*Noted)(nil),         // 37: bourse.wire.Noted
+	(*Shifted)(nil),       // 38: bourse.wire.Shifted
+	(*ShiftOffer)(nil),    // 39: bourse.wire.ShiftOffer
+	(*ShiftDeclined)(nil), // 40: bourse.wire.ShiftDeclined
+	(*List)(nil),          // 41: bourse.wire.List
+	(*Listing)(nil),       // 42: bourse.wire.Listing
+	(*ListedLeg)(nil),     // 43: bourse.wire.ListedLeg
+	(*Reassert)(nil),      // 44: bourse.wire.Reassert
+	(*Reasserted)(nil),    // 45: bourse.wire.Reasserted
 }
 var file_wire_proto_depIdxs = []int32{
-	11, // 0: bourse.wire.Envelope.offer_request:type_name -> bourse.wire.OfferRequest
-	12, // 1: bourse.wire.Envelope.offers:type_name -> bourse.wire.Offers
-	14, // 2: bourse.wire.Envelope.quote_request:type_name -> bourse.wire.QuoteRequest
-	15, // 3: bourse.wire.Envelope.quotes:type_name -> bourse.wire.Quotes
-	17, // 4: bourse.wire.Envelope.hold:type_name -> bourse.wire.Hold
-	20, // 5: bourse.wire.Envelope.held:type_name -> bourse.wire.Held
-	21, // 6: bourse.wire.Envelope.refused:type_name -> bourse.wire.Refused
-	22, // 7: bourse.wire.Envelope.prepare:type_name -> bourse.wire.Prepare
-	23, // 8: bourse.wire.Envelope.prepared:type_name -> bourse.wire.Prepared
-	24, // 9: bourse.wire.Envelope.confirm:type_name -> bourse.wire.Confirm
-	25, // 10: bourse.wire.Envelope.confirmed:type_name -> bourse.wire.Confirmed
-	26, // 11: bourse.wire.Envelope.cancel:type_name -> bourse.wire.Cancel
-	27, // 12: bourse.wire.Envelope.cancelled:type_name -> bourse.wire.Cancelled
-	28, // 13: bourse.wire.Envelope.leg_started:type_name -> bourse.wire.LegStarted
-	29, // 14: bourse.wire.Envelope.settled:type_name -> bourse.wire.Settled
-	30, // 15: bourse.wire.Envelope.release:type_name -> bourse.wire.Release
-	31, // 16: bourse.wire.Envelope.released:type_name -> bourse.wire.Released
-	32, // 17: bourse.wire.Envelope.inquire:type_name -> bourse.wire.Inquire
-	33, // 18: bourse.wire.Envelope.answer:type_name -> bourse.wire.Answer
-	34, // 19: bourse.wire.Envelope.heuristic:type_name -> bourse.wire.Heuristic
-	35, // 20: bourse.wire.Envelope.degraded:type_name -> bourse.wire.Degraded
-	36, // 21: bourse.wire.Envelope.noted:type_name -> bourse.wire.Noted
-	40, // 22: bourse.wire.Envelope.list:type_name -> bourse.wire.List
-	41, // 23: bourse.wire.Envelope.listing:type_name -> bourse.wire.Listing
-	43, // 24: bourse.wire.Envelope.reassert:type_name -> bourse.wire.Reassert
-	44, // 25: bourse.wire.Envelope.reasserted:type_name -> bourse.wire.Reasserted
-	37, // 26: bourse.wire.Envelope.shifted:type_name -> bourse.wire.Shifted
-	38, // 27: bourse.wire.Envelope.shift_offer:type_name -> bourse.wire.ShiftOffer
-	39, // 28: bourse.wire.Envelope.shift_declined:type_name -> bourse.wire.ShiftDeclined
-	9,  // 29: bourse.wire.Group.machine:type_name -> bourse.wire.Machine
-	13, // 30: bourse.wire.Offers.groups:type_name -> bourse.wire.GroupOffer
-	7,  // 31: bourse.wire.Offers.refusal:type_name -> bourse.wire.Reason
-	3,  // 32: bourse.wire.Offers.stamp:type_name -> bourse.wire.Stamp
-	8,  // 33: bourse.wire.GroupOffer.group:type_name -> bourse.wire.Group
-	10, // 34: bourse.wire.GroupOffer.admissible:type_name -> bourse.wire.Profile
-	10, // 35: bourse.wire.GroupOffer.clear:type_name -> bourse.wire.Profile
-	5,  // 36: bourse.wire.QuoteRequest.legs:type_name -> bourse.wire.Leg
-	16, // 37: bourse.wire.Quotes.quotes:type_name -> bourse.wire.Quote
-	3,  // 38: bourse.wire.Quotes.stamp:type_name -> bourse.wire.Stamp
-	6,  // 39: bourse.wire.Quote.fare:type_name -> bourse.wire.Fare
-	7,  // 40: bourse.wire.Quote.refusal:type_name -> bourse.wire.Reason
-	4,  // 41: bourse.wire.Hold.leg:type_name -> bourse.wire.LegID
-	5,  // 42: bourse.wire.Hold.what:type_name -> bourse.wire.Leg
-	4,  // 43: bourse.wire.Hold.replaces:type_name -> bourse.wire.LegID
-	18, // 44: bourse.wire.Hold.flex:type_name -> bourse.wire.Flex
-	6,  // 45: bourse.wire.Place.fare:type_name -> bourse.wire.Fare
-	4,  // 46: bourse.wire.Held.leg:type_name -> bourse.wire.LegID
-	6,  // 47: bourse.wire.Held.fare:type_name -> bourse.wire.Fare
-	3,  // 48: bourse.wire.Held.stamp:type_name -> bourse.wire.Stamp
-	4,  // 49: bourse.wire.Refused.leg:type_name -> bourse.wire.LegID
-	6,  // 50: bourse.wire.Refused.fare:type_name -> bourse.wire.Fare
-	7,  // 51: bourse.wire.Refused.reason:type_name -> bourse.wire.Reason
-	3,  // 52: bourse.wire.Refused.stamp:type_name -> bourse.wire.Stamp
-	19, // 53: bourse.wire.Refused.instead:type_name -> bourse.wire.Place
-	4,  // 54: bourse.wire.Prepare.leg:type_name -> bourse.wire.LegID
-	4,  // 55: bourse.wire.Prepared.leg:type_name -> bourse.wire.LegID
-	3,  // 56: bourse.wire.Prepared.stamp:type_name -> bourse.wire.Stamp
-	4,  // 57: bourse.wire.Confirm.leg:type_name -> bourse.wire.LegID
-	4,  // 58: bourse.wire.Confirmed.leg:type_name -> bourse.wire.LegID
-	3,  // 59: bourse.wire.Confirmed.stamp:type_name -> bourse.wire.Stamp
-	4,  // 60: bourse.wire.Cancel.leg:type_name -> bourse.wire.LegID
-	4,  // 61: bourse.wire.Cancelled.leg:type_name -> bourse.wire.LegID
-	3,  // 62: bourse.wire.Cancelled.stamp:type_name -> bourse.wire.Stamp
-	4,  // 63: bourse.wire.LegStarted.leg:type_name -> bourse.wire.LegID
-	3,  // 64: bourse.wire.LegStarted.stamp:type_name -> bourse.wire.Stamp
-	4,  // 65: bourse.wire.Settled.leg:type_name -> bourse.wire.LegID
-	3,  // 66: bourse.wire.Settled.stamp:type_name -> bourse.wire.Stamp
-	4,  // 67: bourse.wire.Release.leg:type_name -> bourse.wire.LegID
-	4,  // 68: bourse.wire.Released.leg:type_name -> bourse.wire.LegID
-	3,  // 69: bourse.wire.Released.stamp:type_name -> bourse.wire.Stamp
-	4,  // 70: bourse.wire.Inquire.leg:type_name -> bourse.wire.LegID
-	3,  // 71: bourse.wire.Inquire.stamp:type_name -> bourse.wire.Stamp
-	4,  // 72: bourse.wire.Answer.leg:type_name -> bourse.wire.LegID
-	0,  // 73: bourse.wire.Answer.verdict:type_name -> bourse.wire.Verdict
-	4,  // 74: bourse.wire.Heuristic.leg:type_name -> bourse.wire.LegID
-	3,  // 75: bourse.wire.Heuristic.stamp:type_name -> bourse.wire.Stamp
-	4,  // 76: bourse.wire.Degraded.leg:type_name -> bourse.wire.LegID
-	3,  // 77: bourse.wire.Degraded.stamp:type_name -> bourse.wire.Stamp
-	7,  // 78: bourse.wire.Degraded.reason:type_name -> bourse.wire.Reason
-	4,  // 79: bourse.wire.Noted.leg:type_name -> bourse.wire.LegID
-	4,  // 80: bourse.wire.Shifted.leg:type_name -> bourse.wire.LegID
-	3,  // 81: bourse.wire.Shifted.stamp:type_name -> bourse.wire.Stamp
-	4,  // 82: bourse.wire.ShiftOffer.leg:type_name -> bourse.wire.LegID
-	3,  // 83: bourse.wire.ShiftOffer.stamp:type_name -> bourse.wire.Stamp
-	4,  // 84: bourse.wire.ShiftDeclined.leg:type_name -> bourse.wire.LegID
-	7,  // 85: bourse.wire.ShiftDeclined.reason:type_name -> bourse.wire.Reason
-	4,  // 86: bourse.wire.List.known:type_name -> bourse.wire.LegID
-	42, // 87: bourse.wire.Listing.legs:type_name -> bourse.wire.ListedLeg
-	7,  // 88: bourse.wire.Listing.refusal:type_name -> bourse.wire.Reason
-	3,  // 89: bourse.wire.Listing.stamp:type_name -> bourse.wire.Stamp
-	4,  // 90: bourse.wire.ListedLeg.leg:type_name -> bourse.wire.LegID
-	5,  // 91: bourse.wire.ListedLeg.what:type_name -> bourse.wire.Leg
-	1,  // 92: bourse.wire.ListedLeg.state:type_name -> bourse.wire.LegState
-	6,  // 93: bourse.wire.ListedLeg.fare:type_name -> bourse.wire.Fare
-	42, // 94: bourse.wire.Reassert.leg:type_name -> bourse.wire.ListedLeg
-	4,  // 95: bourse.wire.Reasserted.leg:type_name -> bourse.wire.LegID
-	7,  // 96: bourse.wire.Reasserted.reason:type_name -> bourse.wire.Reason
-	3,  // 97: bourse.wire.Reasserted.stamp:type_name -> bourse.wire.Stamp
-	98, // [98:98] is the sub-list for method output_type
-	98, // [98:98] is the sub-list for method input_type
-	98, // [98:98] is the sub-list for extension type_name
-	98, // [98:98] is the sub-list for extension extendee
-	0,  // [0:98] is the sub-list for field type_name
+	12,  // 0: bourse.wire.Envelope.offer_request:type_name -> bourse.wire.OfferRequest
+	13,  // 1: bourse.wire.Envelope.offers:type_name -> bourse.wire.Offers
+	15,  // 2: bourse.wire.Envelope.quote_request:type_name -> bourse.wire.QuoteRequest
+	16,  // 3: bourse.wire.Envelope.quotes:type_name -> bourse.wire.Quotes
+	18,  // 4: bourse.wire.Envelope.hold:type_name -> bourse.wire.Hold
+	21,  // 5: bourse.wire.Envelope.held:type_name -> bourse.wire.Held
+	22,  // 6: bourse.wire.Envelope.refused:type_name -> bourse.wire.Refused
+	23,  // 7: bourse.wire.Envelope.prepare:type_name -> bourse.wire.Prepare
+	24,  // 8: bourse.wire.Envelope.prepared:type_name -> bourse.wire.Prepared
+	25,  // 9: bourse.wire.Envelope.confirm:type_name -> bourse.wire.Confirm
+	26,  // 10: bourse.wire.Envelope.confirmed:type_name -> bourse.wire.Confirmed
+	27,  // 11: bourse.wire.Envelope.cancel:type_name -> bourse.wire.Cancel
+	28,  // 12: bourse.wire.Envelope.cancelled:type_name -> bourse.wire.Cancelled
+	29,  // 13: bourse.wire.Envelope.leg_started:type_name -> bourse.wire.LegStarted
+	30,  // 14: bourse.wire.Envelope.settled:type_name -> bourse.wire.Settled
+	31,  // 15: bourse.wire.Envelope.release:type_name -> bourse.wire.Release
+	32,  // 16: bourse.wire.Envelope.released:type_name -> bourse.wire.Released
+	33,  // 17: bourse.wire.Envelope.inquire:type_name -> bourse.wire.Inquire
+	34,  // 18: bourse.wire.Envelope.answer:type_name -> bourse.wire.Answer
+	35,  // 19: bourse.wire.Envelope.heuristic:type_name -> bourse.wire.Heuristic
+	36,  // 20: bourse.wire.Envelope.degraded:type_name -> bourse.wire.Degraded
+	37,  // 21: bourse.wire.Envelope.noted:type_name -> bourse.wire.Noted
+	41,  // 22: bourse.wire.Envelope.list:type_name -> bourse.wire.List
+	42,  // 23: bourse.wire.Envelope.listing:type_name -> bourse.wire.Listing
+	44,  // 24: bourse.wire.Envelope.reassert:type_name -> bourse.wire.Reassert
+	45,  // 25: bourse.wire.Envelope.reasserted:type_name -> bourse.wire.Reasserted
+	38,  // 26: bourse.wire.Envelope.shifted:type_name -> bourse.wire.Shifted
+	39,  // 27: bourse.wire.Envelope.shift_offer:type_name -> bourse.wire.ShiftOffer
+	40,  // 28: bourse.wire.Envelope.shift_declined:type_name -> bourse.wire.ShiftDeclined
+	1,   // 29: bourse.wire.Proof.state:type_name -> bourse.wire.LegState
+	10,  // 30: bourse.wire.Group.machine:type_name -> bourse.wire.Machine
+	14,  // 31: bourse.wire.Offers.groups:type_name -> bourse.wire.GroupOffer
+	8,   // 32: bourse.wire.Offers.refusal:type_name -> bourse.wire.Reason
+	3,   // 33: bourse.wire.Offers.stamp:type_name -> bourse.wire.Stamp
+	9,   // 34: bourse.wire.GroupOffer.group:type_name -> bourse.wire.Group
+	11,  // 35: bourse.wire.GroupOffer.admissible:type_name -> bourse.wire.Profile
+	11,  // 36: bourse.wire.GroupOffer.clear:type_name -> bourse.wire.Profile
+	6,   // 37: bourse.wire.QuoteRequest.legs:type_name -> bourse.wire.Leg
+	17,  // 38: bourse.wire.Quotes.quotes:type_name -> bourse.wire.Quote
+	3,   // 39: bourse.wire.Quotes.stamp:type_name -> bourse.wire.Stamp
+	7,   // 40: bourse.wire.Quote.fare:type_name -> bourse.wire.Fare
+	8,   // 41: bourse.wire.Quote.refusal:type_name -> bourse.wire.Reason
+	5,   // 42: bourse.wire.Hold.leg:type_name -> bourse.wire.LegID
+	6,   // 43: bourse.wire.Hold.what:type_name -> bourse.wire.Leg
+	5,   // 44: bourse.wire.Hold.replaces:type_name -> bourse.wire.LegID
+	19,  // 45: bourse.wire.Hold.flex:type_name -> bourse.wire.Flex
+	7,   // 46: bourse.wire.Place.fare:type_name -> bourse.wire.Fare
+	5,   // 47: bourse.wire.Held.leg:type_name -> bourse.wire.LegID
+	7,   // 48: bourse.wire.Held.fare:type_name -> bourse.wire.Fare
+	3,   // 49: bourse.wire.Held.stamp:type_name -> bourse.wire.Stamp
+	4,   // 50: bourse.wire.Held.proof:type_name -> bourse.wire.Proof
+	5,   // 51: bourse.wire.Refused.leg:type_name -> bourse.wire.LegID
+	7,   // 52: bourse.wire.Refused.fare:type_name -> bourse.wire.Fare
+	8,   // 53: bourse.wire.Refused.reason:type_name -> bourse.wire.Reason
+	3,   // 54: bourse.wire.Refused.stamp:type_name -> bourse.wire.Stamp
+	20,  // 55: bourse.wire.Refused.instead:type_name -> bourse.wire.Place
+	5,   // 56: bourse.wire.Prepare.leg:type_name -> bourse.wire.LegID
+	5,   // 57: bourse.wire.Prepared.leg:type_name -> bourse.wire.LegID
+	3,   // 58: bourse.wire.Prepared.stamp:type_name -> bourse.wire.Stamp
+	5,   // 59: bourse.wire.Confirm.leg:type_name -> bourse.wire.LegID
+	5,   // 60: bourse.wire.Confirmed.leg:type_name -> bourse.wire.LegID
+	3,   // 61: bourse.wire.Confirmed.stamp:type_name -> bourse.wire.Stamp
+	4,   // 62: bourse.wire.Confirmed.proof:type_name -> bourse.wire.Proof
+	4,   // 63: bourse.wire.Confirmed.replaced:type_name -> bourse.wire.Proof
+	5,   // 64: bourse.wire.Cancel.leg:type_name -> bourse.wire.LegID
+	5,   // 65: bourse.wire.Cancelled.leg:type_name -> bourse.wire.LegID
+	3,   // 66: bourse.wire.Cancelled.stamp:type_name -> bourse.wire.Stamp
+	5,   // 67: bourse.wire.LegStarted.leg:type_name -> bourse.wire.LegID
+	3,   // 68: bourse.wire.LegStarted.stamp:type_name -> bourse.wire.Stamp
+	5,   // 69: bourse.wire.Settled.leg:type_name -> bourse.wire.LegID
+	3,   // 70: bourse.wire.Settled.stamp:type_name -> bourse.wire.Stamp
+	5,   // 71: bourse.wire.Release.leg:type_name -> bourse.wire.LegID
+	5,   // 72: bourse.wire.Released.leg:type_name -> bourse.wire.LegID
+	3,   // 73: bourse.wire.Released.stamp:type_name -> bourse.wire.Stamp
+	4,   // 74: bourse.wire.Released.proof:type_name -> bourse.wire.Proof
+	5,   // 75: bourse.wire.Inquire.leg:type_name -> bourse.wire.LegID
+	3,   // 76: bourse.wire.Inquire.stamp:type_name -> bourse.wire.Stamp
+	5,   // 77: bourse.wire.Answer.leg:type_name -> bourse.wire.LegID
+	0,   // 78: bourse.wire.Answer.verdict:type_name -> bourse.wire.Verdict
+	5,   // 79: bourse.wire.Heuristic.leg:type_name -> bourse.wire.LegID
+	3,   // 80: bourse.wire.Heuristic.stamp:type_name -> bourse.wire.Stamp
+	5,   // 81: bourse.wire.Degraded.leg:type_name -> bourse.wire.LegID
+	3,   // 82: bourse.wire.Degraded.stamp:type_name -> bourse.wire.Stamp
+	8,   // 83: bourse.wire.Degraded.reason:type_name -> bourse.wire.Reason
+	4,   // 84: bourse.wire.Degraded.proof:type_name -> bourse.wire.Proof
+	5,   // 85: bourse.wire.Noted.leg:type_name -> bourse.wire.LegID
+	5,   // 86: bourse.wire.Shifted.leg:type_name -> bourse.wire.LegID
+	3,   // 87: bourse.wire.Shifted.stamp:type_name -> bourse.wire.Stamp
+	4,   // 88: bourse.wire.Shifted.proof:type_name -> bourse.wire.Proof
+	5,   // 89: bourse.wire.ShiftOffer.leg:type_name -> bourse.wire.LegID
+	3,   // 90: bourse.wire.ShiftOffer.stamp:type_name -> bourse.wire.Stamp
+	5,   // 91: bourse.wire.ShiftDeclined.leg:type_name -> bourse.wire.LegID
+	8,   // 92: bourse.wire.ShiftDeclined.reason:type_name -> bourse.wire.Reason
+	5,   // 93: bourse.wire.List.known:type_name -> bourse.wire.LegID
+	43,  // 94: bourse.wire.Listing.legs:type_name -> bourse.wire.ListedLeg
+	8,   // 95: bourse.wire.Listing.refusal:type_name -> bourse.wire.Reason
+	3,   // 96: bourse.wire.Listing.stamp:type_name -> bourse.wire.Stamp
+	5,   // 97: bourse.wire.ListedLeg.leg:type_name -> bourse.wire.LegID
+	6,   // 98: bourse.wire.ListedLeg.what:type_name -> bourse.wire.Leg
+	1,   // 99: bourse.wire.ListedLeg.state:type_name -> bourse.wire.LegState
+	7,   // 100: bourse.wire.ListedLeg.fare:type_name -> bourse.wire.Fare
+	4,   // 101: bourse.wire.ListedLeg.proof:type_name -> bourse.wire.Proof
+	43,  // 102: bourse.wire.Reassert.leg:type_name -> bourse.wire.ListedLeg
+	5,   // 103: bourse.wire.Reasserted.leg:type_name -> bourse.wire.LegID
+	8,   // 104: bourse.wire.Reasserted.reason:type_name -> bourse.wire.Reason
+	3,   // 105: bourse.wire.Reasserted.stamp:type_name -> bourse.wire.Stamp
+	106, // [106:106] is the sub-list for method output_type
+	106, // [106:106] is the sub-list for method input_type
+	106, // [106:106] is the sub-list for extension type_name
+	106, // [106:106] is the sub-list for extension extendee
+	0,   // [0:106] is the sub-list for field type_name
 }
 
 func init() { file_wire_proto_init() }
@@ -4116,7 +4262,7 @@ func file_wire_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_wire_proto_rawDesc), len(file_wire_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   43,
+			NumMessages:   44,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -229,6 +229,12 @@ func arbitrary(t *rapid.T, typ reflect.Type, field string) reflect.Value {
 		v.SetUint(uint64(rapid.Uint32().Draw(t, field)))
 	case reflect.Uint64:
 		v.SetUint(rapid.Uint64().Draw(t, field))
+	case reflect.Uint8:
+		v.SetUint(uint64(rapid.Uint8().Draw(t, field)))
+	case reflect.Array:
+		for i := range v.Len() {
+			v.Index(i).Set(arbitrary(t, typ.Elem(), field))
+		}
 	case reflect.Bool:
 		v.SetBool(rapid.Bool().Draw(t, field))
 	default:

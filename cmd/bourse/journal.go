@@ -16,6 +16,7 @@ import (
 
 	"bourse"
 	"bourse/agents"
+	"bourse/agents/certificate"
 	"bourse/agents/journal"
 	"bourse/agents/journal/audit"
 	"bourse/configs"
@@ -63,7 +64,8 @@ state table, that decisions never change, that money is posted once and at the
 price that was held. Several together also show that all legs of a transaction
 carry its decision. Where the sizes of the groups are known, from the files of
 sites' processes that lie in the folders, a scenario or --nodes, it is checked
-that no node is promised twice.
+that no node is promised twice. Where the key of a site is given, --key, what it
+has restored after an amnesia is held to the proofs that it made with it.
 
 A tail that a crash has torn is no damage. A note is what a journal alone cannot
 decide. Exit status 1: an invariant is broken; 2: a file is damaged or cannot be
@@ -75,6 +77,7 @@ read, with the file and the byte.`,
 	}
 	cmd.Flags().StringVar(&v.scenario, "scenario", "", "take the sizes of all groups from this scenario")
 	cmd.Flags().StringArrayVar(&v.nodes, "nodes", nil, "how many nodes a group has: SITE/GROUP=N, or GROUP=N for all sites; may be repeated")
+	cmd.Flags().StringArrayVar(&v.keys, "key", nil, "the key that a site proves its answers with: SITE=FILE; may be repeated")
 	cmd.Flags().BoolVar(&v.json, "json", false, "print JSON")
 	return cmd
 }
@@ -83,6 +86,7 @@ read, with the file and the byte.`,
 type journalVerify struct {
 	scenario string
 	nodes    []string
+	keys     []string
 	json     bool
 }
 
@@ -110,6 +114,17 @@ func (v *journalVerify) run(paths []string, out io.Writer) error {
 		return err
 	}
 	check := audit.New(nodes)
+	for _, s := range v.keys {
+		site, file, ok := strings.Cut(s, "=")
+		if !ok || site == "" {
+			return fmt.Errorf("--key %q: write SITE=FILE, such as north=site-north/site-north.proof", s)
+		}
+		key, err := certificate.ReadProofKey(file)
+		if err != nil {
+			return err
+		}
+		check.Know(site, key)
+	}
 	rows := make([]journalRow, 0, len(sources))
 	for _, s := range sources {
 		row, err := s.audit(check)

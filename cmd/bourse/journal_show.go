@@ -163,6 +163,8 @@ func identity(f agents.Fact) (tx, leg string) {
 		return f.Tx.String(), ""
 	case bourse.LegPriced:
 		return of(f.Leg)
+	case bourse.LegProved:
+		return of(f.Leg)
 	case bourse.TxDecided:
 		return f.Tx.String(), ""
 	case bourse.LegClosed:

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"bourse/agents"
+	"bourse/agents/certificate"
 	"bourse/configs"
 	"bourse/simulation"
 	"bourse/sites"
@@ -24,7 +25,9 @@ The file has the keys of a scenario's [[site]] at its top level, its groups as
 [[group]], its local jobs as [workload] (with speed_up to have a day's jobs in
 an hour), and the tables of a process: [listen], [gossip], [tls], [journal],
 [http], [log]. bourse check says what is wrong with it. Certificates are made by
-bourse ca; bourse up makes everything for trying it.
+bourse ca; bourse up makes everything for trying it. The key that the site knows
+its own answers by, should it ever lose its journal, is made at the first start:
+proof_key, site-NAME.proof beside the file.
 
 Logs go to stderr, as JSON where that is no terminal; the line "ready" says that
 others can reach it. Before that its clock is compared with
@@ -52,6 +55,14 @@ func runSite(cmd *cobra.Command, f processFlags, file string) error {
 	p, err := f.newProcess(cmd, &cfg.Process, site)
 	if err != nil {
 		return err
+	}
+	made := false
+	if agent.Key, made, err = certificate.ProofKey(cfg.ProofKey); err != nil {
+		return failed(err)
+	}
+	if made {
+		p.log.Warn().Str("file", cfg.ProofKey).Msg("a key was made that this site knows its own answers by; keep a copy of it. " +
+			"If there was one before, what was sold until now cannot be restored should the journal be lost")
 	}
 	var work sites.Work
 	queues, seed := cfg.ClusterQueues(), uint64(0)

@@ -39,7 +39,7 @@ func newTorture() *cobra.Command {
 		Long: `Torture runs a federation of 6 sites and 3 brokers for two hours of virtual time
 while messages are lost, processes die around every sync and every send, disks
 fail, clocks disagree, sites lie and users change their minds; then ten minutes
-without faults. After every step it checks the invariants I1 to I15 of
+without faults. After every step it checks the invariants I1 to I16 of
 docs/TRANSACTION.md from outside.
 
 The same seed gives the same run. Of a violation it prints the command that

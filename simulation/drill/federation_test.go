@@ -323,11 +323,23 @@ func (f *federation) stop() {
 // verify has bourse check all journals.
 func (f *federation) verify() string {
 	f.t.Helper()
-	out, messages, exit := f.bourse("journal", "verify", f.dir)
+	args := []string{"journal", "verify", f.dir}
+	for _, a := range f.agents {
+		if file := filepath.Join(a.dir, "site-"+a.name+".proof"); a.role == "site" && isFile(file) {
+			args = append(args, "--key", a.name+"="+file)
+		}
+	}
+	out, messages, exit := f.bourse(args...)
 	if exit != 0 {
 		f.t.Errorf("journal verify: exit %d\n%s%s", exit, out, messages)
 	}
 	return out
+}
+
+// isFile reports whether there is a file of that name.
+func isFile(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
 }
 
 // end kills what still runs and takes the folder away, or says where to look.

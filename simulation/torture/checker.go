@@ -35,6 +35,8 @@ type checker struct {
 	talk     *talk
 	lives    lives
 	history  *History
+	answers  map[bourse.LegID][]siteAnswer
+	lost     map[lostKey]bool
 	decided  int
 	commits  int
 }
@@ -76,7 +78,7 @@ func newChecker(w *world) *checker {
 		legs: map[bourse.LegID]*legTruth{}, groups: map[string]map[string]bourse.Group{},
 		exempt: map[bourse.LegID]bool{}, limits: map[limitKey]bourse.Time{},
 		moved: map[bourse.LegID]bourse.Time{}, begun: map[int]bourse.Time{}, locks: map[lockKey]bool{}, vacated: map[lockKey]bool{}, past: map[agents.ID]bool{},
-		replaced: map[bourse.TxID]bool{}, history: NewHistory()}
+		replaced: map[bourse.TxID]bool{}, history: NewHistory(), answers: map[bourse.LegID][]siteAnswer{}, lost: map[lostKey]bool{}}
 	sizes := map[string]int{}
 	for i := range w.sites {
 		for _, g := range w.sites[i].config.Groups {
@@ -141,6 +143,9 @@ func (c *checker) step(s *sim.Step) error {
 // fact takes in one durable fact.
 func (c *checker) fact(s *sim.Step, m *mirror, f agents.Fact) error {
 	was := m.state(f)
+	if strings.HasPrefix(string(s.ID), "site:") {
+		c.answered(f)
+	}
 	if err := m.apply(f); err != nil && !c.excused(f) {
 		return err
 	}
@@ -164,6 +169,7 @@ func (c *checker) fact(s *sim.Step, m *mirror, f agents.Fact) error {
 		return c.siteMove(s, m, was, f)
 	case bourse.LegRestored:
 		c.exempt[f.Was.Leg] = true
+		return c.restored(s.ID, f)
 	case bourse.Amnesia:
 		return c.amnesia(s.ID, f)
 	case bourse.LegAdopted:
@@ -455,9 +461,11 @@ func (c *checker) forget(id agents.ID, lost []agents.Fact) {
 	for _, f := range lost {
 		switch f := f.(type) {
 		case bourse.LegMoved:
-			c.exempt[f.Leg] = true
+			c.exempt[f.Leg], c.lost[lostKey{id, f.Leg}] = true, true
+		case bourse.LegShifted:
+			c.lost[lostKey{id, f.Leg}] = true
 		case bourse.LegRestored:
-			c.exempt[f.Was.Leg] = true
+			c.exempt[f.Was.Leg], c.lost[lostKey{id, f.Was.Leg}] = true, true
 		case bourse.Tombstone:
 			c.exempt[f.Leg] = true
 		case bourse.LegPriced:

@@ -15,10 +15,16 @@ const (
 	NodeLost   sim.Kind = "node-lost"   // nodes fail, under whatever they carry
 	UserCancel sim.Kind = "user-cancel" // a user gives a job up
 	Forgery    sim.Kind = "forgery"     // a Hold comes again with other content
+
+	// ForgedReassert is a member that asserts legs that its sites never had, and
+	// those that they had, once more.
+	ForgedReassert sim.Kind = "forged-reassert"
 )
 
 // Kinds lists all kinds of faults, in the order in which they are shown.
-func Kinds() []sim.Kind { return append(sim.Kinds(), BadQuote, NodeLost, UserCancel, Forgery) }
+func Kinds() []sim.Kind {
+	return append(sim.Kinds(), BadQuote, NodeLost, UserCancel, Forgery, ForgedReassert)
+}
 
 // Faults draws what goes wrong in the world of a seed: of every kind of kinds
 // (all if none is named) a few, at any time, anywhere.
@@ -67,7 +73,7 @@ func machineFaults(seed uint64) []sim.Fault {
 var often = map[sim.Kind]int{
 	sim.Drop: 6, sim.Delay: 6, sim.Duplicate: 6, sim.Reorder: 6, sim.Partition: 4, sim.OneWay: 4, sim.Flap: 3,
 	sim.CrashSync: 6, sim.CrashSend: 6, sim.Pause: 5, sim.ClockJump: 2, sim.Drift: 3, sim.TornJournal: 3, sim.BitFlip: 2,
-	sim.DiskFull: 2, sim.SyncFailed: 3, sim.OldJournal: 2, sim.Twin: 1, BadQuote: 3, NodeLost: 3, UserCancel: 10, Forgery: 3,
+	sim.DiskFull: 2, sim.SyncFailed: 3, sim.OldJournal: 2, sim.Twin: 1, BadQuote: 3, NodeLost: 3, UserCancel: 10, Forgery: 3, ForgedReassert: 3,
 }
 
 // drawFault draws a fault of a kind.
@@ -120,7 +126,7 @@ func drawFault(r *rand.Rand, k sim.Kind) sim.Fault {
 		f.Host, f.Size = clusterID(siteNames[r.IntN(6)]), 1+r.Int64N(8)
 	case UserCancel:
 		f.Host = usersID(brokerNames[r.IntN(3)])
-	case Forgery:
+	case Forgery, ForgedReassert:
 		f.Host, f.For, f.Share = brokerID(brokerNames[r.IntN(3)]), between(bourse.Minute, 10*bourse.Minute), 300
 	}
 	return f
@@ -155,6 +161,9 @@ func (w *world) strike(_ *sim.Faulty, f sim.Fault) bool {
 // tamper makes a site's offers and quotes stale or lies, and has a broker's Hold
 // come again with other content.
 func (w *world) tamper(f sim.Fault, draw uint64, from, to agents.ID, m agents.Message) (agents.Message, bool) {
+	if f.Kind == ForgedReassert {
+		return m, w.assert(f, draw, from, to, m)
+	}
 	if from != f.Host {
 		return m, false
 	}

@@ -210,6 +210,10 @@ func brief(m agents.Message) string {
 		return says("%v, %v back", m.Leg, m.Refund)
 	case agents.DegradedNotice:
 		return says("%v, %v back and %v added", m.Leg, m.Refund, m.Penalty)
+	case agents.Reassert:
+		return says("%v was %v: %d nodes at %v", m.Leg.Leg, m.Leg.State, m.Leg.What.Nodes, m.Leg.Fare.Total())
+	case agents.ReassertedReply:
+		return says("%s", verdict(m.Leg.String(), m.Reason))
 	case agents.JobReply:
 		return says("%s, %v back", verdict(m.Job, m.Reason), m.Refund)
 	case agents.SettledNotice:

@@ -53,6 +53,7 @@ type world struct {
 	cluster map[agents.ID]*sites.Cluster
 	users   map[agents.ID]*users
 	mortal  map[agents.ID]*sites.DurableCluster // clusters that die too, by the present life of each
+	spied   spied
 }
 
 // site is what a site is made of.
@@ -110,6 +111,7 @@ func (w *world) begin(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 
 func (w *world) addSite(s *site) {
 	name := s.config.Name
+	s.config.Key = agents.DerivedKey(w.seed, name)
 	defer func() { w.Add(sim.Host{ID: siteID(name), New: func() agents.Agent { return sites.New(s.config) }}) }()
 	if w.mortal != nil {
 		w.addMortal(s)

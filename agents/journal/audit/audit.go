@@ -12,6 +12,8 @@
 //	I9   a committed window obeys its request, as far as the broker has recorded
 //	     it; no leg runs, or is settled, before its window begins
 //	I10  the charged price is the one that Held named, never above the limit
+//	I16  a site restores a leg for an answer of its own, and only for one that its
+//	     journal has lost; that the answer is true its key shows, where that is known
 //
 // and several together also
 //
@@ -66,7 +68,8 @@ const maxFindings = 1000
 
 // Audit takes in journals, fact by fact.
 type Audit struct {
-	nodes    map[string]int // of groups, by "site/group" or, for all sites, "group"
+	keys     map[string]agents.Key // of sites, by name
+	nodes    map[string]int        // of groups, by "site/group" or, for all sites, "group"
 	trails   map[agents.ID]*Trail
 	order    []*Trail
 	findings []Finding
@@ -80,6 +83,15 @@ type Audit struct {
 // held to I1.
 func New(nodes map[string]int) *Audit {
 	return &Audit{nodes: nodes, trails: map[agents.ID]*Trail{}, exempt: map[bourse.LegID]bool{}}
+}
+
+// Know gives the key that a site proves its answers with: what it has restored is
+// then held to it.
+func (a *Audit) Know(site string, key agents.Key) {
+	if a.keys == nil {
+		a.keys = map[string]agents.Key{}
+	}
+	a.keys[site] = key
 }
 
 // Trail is the journal of one agent, as far as it has been read.
@@ -102,6 +114,7 @@ type Trail struct {
 	promised bourse.Credits            // pending of the image that is read, less what its transactions explain
 	life     life
 	lives    map[bourse.LifeBegun]bool
+	epochs   []bourse.SiteEpoch // a site's own lives
 }
 
 // Trail returns the trail of an agent's journal.
@@ -162,6 +175,8 @@ func (t *Trail) Take(p Place, at bourse.Time, f agents.Fact) {
 		t.moved(at, f)
 	case bourse.LegRestored:
 		t.restored(at, f)
+	case bourse.SiteBegun:
+		t.epochs = append(t.epochs, bourse.SiteEpoch{Epoch: f.Epoch, From: p.Number - 1})
 	case bourse.Tombstone:
 		t.entomb(f.Leg)
 	case bourse.LegsForgotten:

@@ -1,0 +1,71 @@
+package audit
+
+import (
+	"strings"
+	"testing"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// A leg that a site restores must stand on an answer of its own that its journal has
+// lost (I16). What an older build has restored, which proved nothing, is let stand.
+func TestAudit_ARestoredLegStandsOnALostAnswer(t *testing.T) {
+	t.Parallel()
+	key, other := agents.DerivedKey(1, "north"), agents.DerivedKey(2, "north")
+	restored := func(s bourse.LegState, by agents.Key, at agents.Stamp, change func(*bourse.LegMoved)) step {
+		was := moved(one, 0, s)
+		was.Version = 1
+		f := bourse.LegRestored{Was: was, Proof: by.Prove(&agents.ListedLeg{Leg: was.Leg, What: was.What, State: s, Fare: was.Fare, Version: 1}, at)}
+		if change != nil {
+			change(&f.Was)
+		}
+		return step{north, 8, f}
+	}
+	lost := agents.Stamp{Epoch: 50, Seq: 9}
+	begins := step{north, 1, bourse.SiteBegun{Epoch: 100}}
+	again := step{north, 5, bourse.SiteBegun{Epoch: 200}}
+	for name, c := range map[string]struct {
+		word  string // of the finding; "": there is none
+		first uint64
+		steps []step
+	}{
+		"an answer that is lost":             {"", 1, []step{begins, restored(bourse.Confirmed, key, lost, nil)}},
+		"a lost answer of a known life":      {"", 1, []step{begins, again, restored(bourse.Confirmed, key, agents.Stamp{Epoch: 100, Seq: 2}, nil)}},
+		"of an older build":                  {"", 1, []step{restored(bourse.Confirmed, nil, lost, nil)}},
+		"given up":                           {"", 1, []step{begins, restored(bourse.Cancelled, nil, lost, nil)}},
+		"no answer":                          {"no answer of the site", 1, []step{begins, restored(bourse.Confirmed, nil, lost, nil)}},
+		"an answer of the present life":      {"had forgotten nothing", 1, []step{begins, restored(bourse.Confirmed, key, agents.Stamp{Epoch: 100, Seq: 1}, nil)}},
+		"an answer of an earlier life":       {"had forgotten nothing", 1, []step{begins, again, restored(bourse.Confirmed, key, agents.Stamp{Epoch: 100, Seq: 1}, nil)}},
+		"an answer before all lives known":   {"had forgotten nothing", 20, []step{{north, 1, bourse.SiteImage{Epochs: []bourse.SiteEpoch{{Epoch: 100, From: 15}}}}, restored(bourse.Confirmed, key, lost, nil)}},
+		"an answer after the image's lives":  {"", 20, []step{{north, 1, bourse.SiteImage{Epochs: []bourse.SiteEpoch{{Epoch: 100, From: 15}}}}, restored(bourse.Confirmed, key, agents.Stamp{Epoch: 50, Seq: 16}, nil)}},
+		"held only":                          {"no more than that it was held", 1, []step{begins, restored(bourse.Held, key, lost, func(m *bourse.LegMoved) { m.State = bourse.Confirmed })}},
+		"held, and it has run":               {"", 1, []step{begins, restored(bourse.Held, key, lost, func(m *bourse.LegMoved) { m.State = bourse.Settled })}},
+		"another's key":                      {"not made with the site's key", 1, []step{begins, restored(bourse.Confirmed, other, lost, nil)}},
+		"more nodes than were answered":      {"not made with the site's key", 1, []step{begins, restored(bourse.Confirmed, key, lost, func(m *bourse.LegMoved) { m.What.Nodes++ })}},
+		"a debt, even by an older build":     {"cost", 1, []step{restored(bourse.Released, nil, lost, func(m *bourse.LegMoved) { m.Refund = 5 * bourse.Credit })}},
+		"less than nothing, by any build":    {"cost", 1, []step{restored(bourse.Confirmed, nil, lost, func(m *bourse.LegMoved) { m.Fare.Base = -5 })}},
+		"a life of the image and a new one":  {"had forgotten nothing", 20, []step{{north, 1, bourse.SiteImage{Epochs: []bourse.SiteEpoch{{Epoch: 100, From: 15}}}}, again, restored(bourse.Confirmed, key, agents.Stamp{Epoch: 100, Seq: 19}, nil)}},
+		"beyond where the image's life ends": {"", 20, []step{{north, 1, bourse.SiteImage{Epochs: []bourse.SiteEpoch{{Epoch: 100, From: 15}}}}, again, restored(bourse.Confirmed, key, agents.Stamp{Epoch: 100, Seq: 20}, nil)}},
+	} {
+		a := New(nil)
+		a.Know("north", key)
+		number := c.first - 1
+		for _, s := range c.steps {
+			if _, image := s.fact.(bourse.SiteImage); !image {
+				number++
+			}
+			a.Trail(s.agent).Take(Place{File: "00000001.journal", Number: number}, s.at*1000, s.fact)
+		}
+		found := false
+		for _, f := range a.Found() {
+			found = found || f.Invariant == "I16" && c.word != "" && strings.Contains(f.What, c.word)
+			if c.word == "" && f.Invariant == "I16" {
+				t.Errorf("%s: %s", name, f.What)
+			}
+		}
+		if c.word != "" && !found {
+			t.Errorf("%s: found %+v, want I16 with %q", name, a.Found(), c.word)
+		}
+	}
+}

@@ -1,0 +1,101 @@
+package agents
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+
+	"bourse"
+)
+
+// Key is the secret by which a site proves its own answers to itself: nobody else
+// needs to check them. It is in no journal, so that a journal of the past does not
+// bring back a key of the past. nil: nothing is proved.
+type Key []byte
+
+// KeySize is how many bytes a key has.
+const KeySize = sha256.Size
+
+// DerivedKey is the key of a site in a simulation: of its seed and its name.
+func DerivedKey(seed uint64, site string) Key {
+	h := sha256.New()
+	_ = binary.Write(h, binary.BigEndian, seed)
+	h.Write([]byte(site))
+	return h.Sum(nil)
+}
+
+// String keeps the key out of what is printed.
+func (Key) String() string { return "(a key)" }
+
+// GoString does the same.
+func (Key) GoString() string { return "(a key)" }
+
+// Prove returns the proof of an answer about a leg: that the site said, with that
+// stamp, that it is in its state. A state that there is nothing to restore from has
+// none.
+func (k Key) Prove(l *ListedLeg, at Stamp) bourse.Proof {
+	state := provable(l.State)
+	if len(k) == 0 || state == bourse.Asked {
+		return bourse.Proof{}
+	}
+	p := bourse.Proof{State: state, Epoch: at.Epoch, Seq: at.Seq}
+	p.MAC = k.mac(l, p)
+	return p
+}
+
+// Proves reports whether the leg comes with a proof of this key: that the site said
+// it was in the proof's state, at this place, for this price, and gave this back.
+func (k Key) Proves(l *ListedLeg) bool {
+	want := k.mac(l, l.Proof)
+	return len(k) > 0 && hmac.Equal(want[:], l.Proof.MAC[:])
+}
+
+// provable is the state that an answer about a leg proves: Prepared is Held for
+// longer, and work that runs may begin again.
+func provable(s bourse.LegState) bourse.LegState {
+	switch s {
+	case bourse.Held, bourse.Prepared:
+		return bourse.Held
+	case bourse.Confirmed, bourse.Running:
+		return bourse.Confirmed
+	case bourse.Released, bourse.Lost:
+		return s
+	}
+	return bourse.Asked
+}
+
+// mac is HMAC-SHA256, cut to its first bytes, over the leg's name and content, the
+// state that is proved, what was given back where that is over, and the stamp.
+func (k Key) mac(l *ListedLeg, p bourse.Proof) (mac [bourse.ProofMAC]byte) {
+	b := make([]byte, 0, 256)
+	number := func(n uint64) { b = binary.BigEndian.AppendUint64(b, n) }
+	text := func(s string) {
+		number(uint64(len(s)))
+		b = append(b, s...)
+	}
+	text("bourse: a site's answer about a leg, 1")
+	text(l.Leg.Tx.Broker)
+	number(uint64(l.Leg.Tx.Incarnation))
+	number(l.Leg.Tx.Nonce)
+	number(l.Leg.Tx.Seq)
+	number(uint64(l.Leg.Leg))
+	text(l.What.Group)
+	number(uint64(l.What.Nodes))
+	number(uint64(l.What.Start))
+	number(uint64(l.What.End))
+	number(uint64(l.What.Work))
+	number(uint64(l.Fare.Base))
+	number(uint64(l.Fare.Additive))
+	number(uint64(l.Version))
+	number(uint64(p.State))
+	if p.State == bourse.Released || p.State == bourse.Lost {
+		number(uint64(l.Refund))
+		number(uint64(l.Penalty))
+	}
+	number(p.Epoch)
+	number(p.Seq)
+	h := hmac.New(sha256.New, k)
+	h.Write(b)
+	copy(mac[:], h.Sum(nil))
+	return mac
+}

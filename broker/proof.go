@@ -1,0 +1,53 @@
+package broker
+
+import (
+	"bourse"
+	"bourse/agents"
+)
+
+// What a site proves of its answers. The broker cannot check it and need not: it
+// keeps the last proof of each leg, and shows it when it asserts the leg to a site
+// that has forgotten. Rows B95 to B98.
+
+// keepProofs keeps what proofs an answer of a site carries. moved says that it has
+// put its leg elsewhere.
+func (b *Broker) keepProofs(m agents.Message, moved bool, out *agents.Outbox) {
+	switch m := m.(type) {
+	case agents.HeldReply:
+		b.keepProof(m.Leg, m.Proof, false, out)
+	case agents.ConfirmedReply:
+		b.keepProof(m.Leg, m.Proof, false, out)
+		if l := b.lookup(m.Leg); l != nil {
+			b.keepProof(l.replaces, m.Replaced, false, out)
+		}
+	case agents.ShiftedNotice:
+		b.keepProof(m.Leg, m.Proof, moved, out)
+	case agents.ReleasedReply:
+		b.keepProof(m.Leg, m.Proof, false, out)
+	case agents.DegradedNotice:
+		b.keepProof(m.Leg, m.Proof, false, out)
+	}
+}
+
+// keepProof keeps a proof of the state that a leg is in, the first of each state,
+// or of a new place: what a site says again it proves again, to no use.
+func (b *Broker) keepProof(id bourse.LegID, p bourse.Proof, moved bool, out *agents.Outbox) {
+	l := b.lookup(id)
+	if l == nil || p == (bourse.Proof{}) || p.State == l.proof.State && !moved || !l.proves(p.State) {
+		return
+	}
+	b.record(bourse.LegProved{Leg: id, Proof: p}, out)
+}
+
+// proves reports whether a leg is where a site says it is by that state.
+func (l *txLeg) proves(s bourse.LegState) bool {
+	switch s {
+	case bourse.Held:
+		return l.priced && (l.state == bourse.Held || l.state == bourse.Prepared)
+	case bourse.Confirmed:
+		return l.charged && (l.state == bourse.Confirmed || l.state == bourse.Running)
+	case bourse.Released, bourse.Lost:
+		return l.charged && l.state == s
+	}
+	return false // there is nothing that it could prove
+}

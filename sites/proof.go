@@ -1,0 +1,85 @@
+package sites
+
+import (
+	"fmt"
+	"slices"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/plant"
+)
+
+// How a site proves its own answers to itself. With every answer about a leg that
+// could have to be restored goes a proof, made with a key that is in no journal:
+// what a broker asserts later is taken back for no more than such a proof says, and
+// only where the journal does not reach the answer that it is of. So the site needs
+// to know its own lives: each is a fact. Rows S100 to S104.
+
+// maxEpochs bounds the lives of its own that a site remembers, the latest.
+const maxEpochs = 64
+
+// lived begins a life that proves its answers.
+func (m *memory) lived(f bourse.SiteBegun) {
+	if len(m.epochs) == maxEpochs {
+		m.epochs = slices.Delete(m.epochs, 0, 1)
+	}
+	m.epochs = append(m.epochs, bourse.SiteEpoch{Epoch: f.Epoch, From: m.facts - 1})
+}
+
+// reaches reports whether the journal holds what had been recorded when an answer
+// was given. Of a life that is too long ago to be remembered it is taken to.
+func (m *memory) reaches(epoch, seq uint64) bool {
+	for i, e := range m.epochs {
+		if e.Epoch != epoch {
+			continue
+		}
+		end := m.facts
+		if i+1 < len(m.epochs) {
+			end = m.epochs[i+1].From
+		}
+		return seq <= end
+	}
+	return len(m.epochs) == 0 || seq <= m.epochs[0].From
+}
+
+// proof is that of an answer about a leg, given now.
+func (s *Site) proof(l *leg) bourse.Proof {
+	return s.cfg.Key.Prove(&agents.ListedLeg{Leg: l.Leg, What: l.What, State: l.State, Fare: l.Fare,
+		Version: l.Version, Refund: l.Refund, Penalty: l.Penalty}, s.stamp())
+}
+
+// unproven says why a leg is not restored: that the site is not shown to have lost
+// it. Rows S100, S101, S104.
+func (s *Site) unproven(a *agents.ListedLeg) bourse.Reason {
+	no := func(format string, args ...any) bourse.Reason {
+		return bourse.Reason{Code: bourse.Unproven, Detail: fmt.Sprintf("leg %v: ", a.Leg) + fmt.Sprintf(format, args...)}
+	}
+	switch p := &a.Proof; {
+	case plant.On("believe-reassert"):
+	case len(s.cfg.Key) == 0:
+		return no("%s has no key to know its own answers by, and restores nothing", s.cfg.Name)
+	case *p == bourse.Proof{}:
+		return no("it comes without a proof that %s has answered so", s.cfg.Name)
+	case !vouches(p.State, a.State):
+		return no("%s has answered that it was %v, which does not make it %v", s.cfg.Name, p.State, a.State)
+	case !s.cfg.Key.Proves(a):
+		return no("its proof is not of an answer of %s, or was made with a key that %s has no longer", s.cfg.Name, s.cfg.Name)
+	case s.reaches(p.Epoch, p.Seq):
+		return no("%s has forgotten nothing since it answered that", s.cfg.Name)
+	}
+	return bourse.Reason{}
+}
+
+// vouches reports whether having answered one state is enough for another one to
+// be restored: what its broker could have made of the leg since, at no gain.
+func vouches(answered, asserted bourse.LegState) bool {
+	switch asserted {
+	case bourse.Held, bourse.Prepared:
+		return answered == bourse.Held
+	case bourse.Confirmed, bourse.Running:
+		return answered == bourse.Confirmed
+	case bourse.Settled: // paid for in full, and its nodes are free
+		return answered == bourse.Held || answered == bourse.Confirmed
+	}
+	return answered == asserted
+}
