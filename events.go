@@ -258,6 +258,7 @@ type (
 		Commit bool    `json:"commit"`
 		Posted Credits `json:"posted"`
 		Reason Reason  `json:"reason,omitzero"`
+		Claim  bool    `json:"claim,omitempty"` // its site has not said so: see ClaimSettled
 	}
 	// LegDone says that a leg that was paid for has come to its end: settled,
 	// released or lost. Once a leg, with what its site gives back of the price
@@ -269,6 +270,7 @@ type (
 		Penalty Credits  `json:"penalty,omitempty"`
 		State   LegState `json:"state,omitempty"`
 		Reason  Reason   `json:"reason,omitzero"`
+		Claim   bool     `json:"claim,omitempty"` // its site has not said so: see ClaimSettled
 	}
 )
 
@@ -346,6 +348,26 @@ type (
 	SiteLeft struct {
 		Site string `json:"site"`
 	}
+	// SiteLost says that a site is not counted on any more until it has listed its
+	// legs anew: it was silent for too long or, with Wish, an operator has said so,
+	// and then not before a SiteBack either.
+	SiteLost struct {
+		Site   string `json:"site"`
+		Wish   bool   `json:"wish,omitempty"`
+		Reason Reason `json:"reason,omitzero"`
+	}
+	// SiteBack says that a site is not lost any more.
+	SiteBack struct {
+		Site string `json:"site"`
+	}
+	// ClaimSettled says what the site of a leg that was given up with it says of the
+	// leg, now that it is back: what the leg costs by its books. The VO's account
+	// bears what that differs from what was posted and refunded.
+	ClaimSettled struct {
+		Leg   LegID    `json:"leg"`
+		State LegState `json:"state"`          // at its site; Asked: it knows none
+		Cost  Credits  `json:"cost,omitempty"` // below 0: a penalty
+	}
 	// TxForgotten says that the broker keeps no more record of transactions that
 	// are long over.
 	TxForgotten struct {
@@ -362,12 +384,18 @@ type (
 		Cycles   uint64         `json:"cycles"`
 		Lives    []BrokerLife   `json:"lives"`
 		Sites    []string       `json:"sites"`
+		Lost     []LostSite     `json:"lost,omitempty"` // in order of name
 		Jobs     []JobMemory    `json:"jobs"`
 		Txs      []TxMemory     `json:"txs"`
 		Accounts []Account      `json:"accounts"`
 		Returned []UserReturned `json:"returned,omitempty"`
 		Barred   []UserBarred   `json:"barred,omitempty"` // by site and user
 		Turns    []UserTurn     `json:"turns,omitempty"`  // of the users who have jobs that wait, in the order in which they come
+	}
+	// LostSite is a site that is lost.
+	LostSite struct {
+		SiteLost
+		Since Time `json:"since"`
 	}
 	// BrokerLife is a life and the highest sequence that it has recorded.
 	BrokerLife struct {
@@ -409,9 +437,12 @@ type (
 		Closed  bool     `json:"closed,omitempty"`
 		Mended  bool     `json:"mended,omitempty"`
 		Moved   bool     `json:"moved,omitempty"`
-		Undone  bool     `json:"undone,omitempty"` // it ended after its job was given up
-		Turn    uint32   `json:"turn,omitempty"` // of the last LegShifted
-		Proof   Proof    `json:"proof,omitzero"` // of the site's last answer that carried one
+		Undone  bool     `json:"undone,omitempty"`  // it ended after its job was given up
+		Turn    uint32   `json:"turn,omitempty"`    // of the last LegShifted
+		Proof   Proof    `json:"proof,omitzero"`    // of the site's last answer that carried one
+		Claim   bool     `json:"claim,omitempty"`   // given up with its site, which has not been heard of it
+		Settled bool     `json:"settled,omitempty"` // it was a claim, and has been heard of
+		Borne   Credits  `json:"borne,omitempty"`   // by the VO, in a settled claim
 	}
 	// UserReturned is what sites have given back of a user's payments.
 	UserReturned struct {
@@ -456,6 +487,9 @@ func (JobBroken) Kind() string         { return "job-broken" }
 func (JobCancelled) Kind() string      { return "job-cancelled" }
 func (SiteJoined) Kind() string        { return "site-joined" }
 func (SiteLeft) Kind() string          { return "site-left" }
+func (SiteLost) Kind() string          { return "site-lost" }
+func (SiteBack) Kind() string          { return "site-back" }
+func (ClaimSettled) Kind() string      { return "claim-settled" }
 func (TxForgotten) Kind() string       { return "tx-forgotten" }
 func (BrokerImage) Kind() string       { return "broker-image" }
 
@@ -470,7 +504,7 @@ func Facts() []interface{ Kind() string } {
 		JobSubmitted{}, SubmissionRefused{}, CycleClosed{}, JobPostponed{},
 		TxBegun{}, LegPriced{}, LegProved{}, TxDecided{}, LegClosed{}, LegDone{},
 		LifeBegun{}, LifeFenced{}, TxReversed{}, LegAdopted{}, LegsDisowned{}, Amnesia{}, JobBroken{}, JobCancelled{},
-		SiteJoined{}, SiteLeft{}, TxForgotten{}, BrokerImage{},
+		SiteJoined{}, SiteLeft{}, SiteLost{}, SiteBack{}, ClaimSettled{}, TxForgotten{}, BrokerImage{},
 		CycleSeen{}, CyclePlanned{}, LegStarted{}, JobsForgotten{}, UserBarred{},
 	}
 }

@@ -27,6 +27,7 @@ const (
 	LimitBudget Code = "limit-cost"  // no selection within B*
 	NoMoney     Code = "account"     // the VO's or the user's account does not cover it
 	Expired     Code = "expired"     // the deadline passed while it waited
+	WithSite    Code = "site-lost"   // a site that carries a part of it does not answer any more
 	After       Code = "after"       // a job that it comes after is not placed, has moved, or was given up
 
 	// Of a site that refuses a leg.

@@ -47,6 +47,11 @@ func (m *siteMemory) take(s agents.Stamp) order {
 	return inOrder
 }
 
+// older reports whether a stamp is of something said before what was heard last.
+func (m *siteMemory) older(s agents.Stamp) bool {
+	return m.heard && (s.Epoch == m.epoch && s.Seq < m.seq || slices.Contains(m.past, s.Epoch))
+}
+
 // set takes a stamp for the present one.
 func (m *siteMemory) set(s agents.Stamp) {
 	if m.heard && s.Epoch != m.epoch {
@@ -267,7 +272,7 @@ func (b *Broker) compare(now bourse.Time, p *peer, legs []agents.ListedLeg, out 
 	for _, t := range b.order {
 		for i := range t.legs {
 			l := &t.legs[i]
-			if t.sites[i] != p.name || !t.resolved || !l.charged || l.what.End <= now {
+			if t.sites[i] != p.name || !t.resolved || !l.charged || l.claim || l.what.End <= now {
 				continue
 			}
 			s := there[t.leg(i)]

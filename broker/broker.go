@@ -96,6 +96,9 @@ func (b *Broker) Step(now bourse.Time, from agents.ID, m agents.Message, out *ag
 			return
 		}
 	}
+	if p := b.peers[from]; p != nil {
+		b.hear(now, p, out)
+	}
 	switch m := m.(type) {
 	case agents.Started:
 		b.start(now, m, out)
@@ -112,6 +115,10 @@ func (b *Broker) Step(now bourse.Time, from agents.ID, m agents.Message, out *ag
 		b.join(now, m.Site, out)
 	case agents.SiteLeft:
 		b.leave(now, m.Site, out)
+	case agents.SiteLost:
+		b.siteLost(now, from, m, out)
+	case agents.SiteFound:
+		b.siteFound(from, m, out)
 	case agents.Offers:
 		b.offered(now, from, m, out)
 	case agents.Quotes:
@@ -159,6 +166,8 @@ func (b *Broker) alarm(now bourse.Time, m agents.Message, out *agents.Outbox) bo
 		b.errandDue(now, m, out)
 	case offerDue:
 		b.offerDue(now, m, out)
+	case presenceDue:
+		b.presenceDue(now, m, out)
 	case watchDue:
 		b.watchDue(now, m, out)
 	case listenDue:

@@ -190,7 +190,7 @@ func (b *Broker) try(now bourse.Time, p *plan, out *agents.Outbox) bool {
 
 // pick returns the alternative to try: the chosen one first, then the best of
 // those not tried. One that does not fit what B*, T* and the accounts leave, or
-// has come too near, or has a leg at a site that has left, is passed over.
+// has come too near, or has a leg at a site that has left or is lost, is passed over.
 func (b *Broker) pick(now bourse.Time, p *plan) *alternative {
 	var best *alternative
 	for i := range p.alternatives {
@@ -246,8 +246,11 @@ func (b *Broker) fits(now bourse.Time, p *plan, a *alternative) bourse.Reason {
 		return reason(bourse.LimitTime, "its window takes %v s, T* leaves %v", a.time, c.timeLimit-c.time)
 	}
 	for i := range a.legs {
-		if x := b.peers[b.sites[a.legs[i].site]]; x != nil && !x.member {
+		switch x := b.peers[b.sites[a.legs[i].site]]; {
+		case x != nil && !x.member:
 			return reason(bourse.NoOffer, "%s, which had offered a part of its window, has left", x.name)
+		case x != nil && x.lost != nil:
+			return reason(bourse.NoOffer, "%s, which had offered a part of its window, is lost", x.name)
 		}
 		if name := siteName(b.sites[a.legs[i].site]); b.isShut(now, name, p.job.User) {
 			return reason(bourse.NotAllowed, "%s is closed to %s, and is not asked before %v", name, cmp.Or(p.job.User, "users without a name"), b.bars[pair{name, p.job.User}].Until)

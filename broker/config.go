@@ -54,6 +54,7 @@ type Config struct {
 	Hold      bourse.Duration // how long a hold may last
 	InDoubt   bourse.Duration // how long a prepared leg may stay in doubt
 	OfferWait bourse.Duration // how long answers to requests for offers and quotes are waited for
+	LostAfter bourse.Duration // how long a site with a leg that is due may leave questions unanswered; 0: see limitOf, NeverLost: for ever
 
 	Nonce uint64 // of a life that its runtime draws none for
 
@@ -143,6 +144,8 @@ func (c *Config) Validate() error {
 	switch {
 	case c.KeepJobs < 0 || c.KeepJobs > bourse.MaxDuration:
 		return fmt.Errorf("broker %q: keep_jobs %v is outside 0..%v seconds", c.Name, c.KeepJobs, bourse.MaxDuration)
+	case c.LostAfter < NeverLost || c.LostAfter > bourse.MaxDuration || c.LostAfter > 0 && c.LostAfter < minLostAfter:
+		return fmt.Errorf("broker %q: lost_after %v is neither auto nor never, nor within %v..%v seconds", c.Name, c.LostAfter, minLostAfter, bourse.MaxDuration)
 	case c.AcceptShifts < 0 || c.AcceptShifts > 1000:
 		return fmt.Errorf("broker %q: accept_shifts %v is outside 0..1", c.Name, bourse.Performance(c.AcceptShifts))
 	case c.Refusals < 0:
@@ -214,6 +217,12 @@ const sitePrefix = "site:"
 
 // siteName is the name of the site at an address.
 func siteName(id agents.ID) string { return strings.TrimPrefix(string(id), sitePrefix) }
+
+// NeverLost as LostAfter: only an operator's word makes a site a lost one.
+const NeverLost bourse.Duration = -1
+
+// minLostAfter is the least silence that can be told from a slow answer.
+const minLostAfter = 2 * bourse.Second
 
 // bindsBudget reports whether B* limits the selection: always when an operator
 // has set it, otherwise unless the cost is what is minimised.

@@ -10,6 +10,7 @@ import (
 func (b *Broker) commit(now bourse.Time, t *transaction, out *agents.Outbox) {
 	b.record(bourse.TxDecided{Tx: t.id, Job: t.job.Name, Commit: true}, out)
 	b.tell(now, t, firstRepeat, out)
+	b.attend(now, t, out)
 	if c := &b.cycle; c.try == t {
 		c.try = nil
 		c.cost += t.price()
@@ -82,6 +83,8 @@ func (b *Broker) tell(now bourse.Time, t *transaction, wait bourse.Duration, out
 		switch {
 		case t.state == committed && l.state <= bourse.Prepared:
 			out.Send(p.id, agents.Confirm{Leg: t.leg(i), DecidedBy: b.life().Incarnation})
+		case l.returns:
+			b.tellReturned(p, t, i, out)
 		case t.state == committed && t.releases(l):
 			out.Send(p.id, agents.Release{Leg: t.leg(i), DecidedBy: b.life().Incarnation, Full: t.givenUp == byBroken})
 		case t.state != aborted || l.state > bourse.Prepared:

@@ -58,7 +58,7 @@ func (b *Broker) finish(e *errand) {
 func (b *Broker) gather(now, horizon bourse.Time, e *errand, out *agents.Outbox) {
 	e.sites = e.sites[:0]
 	for _, id := range b.known {
-		if p := b.peers[id]; p.member && p.listed {
+		if b.peers[id].usable() {
 			e.sites = append(e.sites, id)
 		}
 	}

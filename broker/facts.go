@@ -107,6 +107,12 @@ func (b *Broker) applyRare(f agents.Fact) {
 		p.member, p.went, p.left = false, true, b.now
 	case bourse.UserBarred:
 		b.applyBarred(f)
+	case bourse.SiteLost:
+		b.meet(siteID(f.Site)).lost = &loss{SiteLost: f, Since: b.now}
+	case bourse.SiteBack:
+		b.meet(siteID(f.Site)).lost = nil
+	case bourse.ClaimSettled:
+		b.applySettled(f)
 	case bourse.TxForgotten:
 		b.applyForgotten(f)
 	case bourse.JobsForgotten:
@@ -334,7 +340,7 @@ func (b *Broker) applyClosed(f bourse.LegClosed) {
 			b.replaceBy(t, f.Leg.Leg)
 		}
 	case t.state == committed:
-		l.state = bourse.Lost
+		l.state, l.claim, l.given = bourse.Lost, f.Claim, f.Claim
 		b.void(f.Leg)
 		if f.Reason.Refused() {
 			t.job.reason = f.Reason
@@ -360,7 +366,8 @@ func (b *Broker) applyClosed(f bourse.LegClosed) {
 // applyDone ends a leg that was paid for, and with the last one its window.
 func (b *Broker) applyDone(f bourse.LegDone) {
 	t, l := b.txs[f.Leg.Tx], b.legOf(f.Leg)
-	l.state, l.end, l.undone = f.State, f.End, t.job.state == Withdrawn
+	l.state, l.end, l.claim, l.given = f.State, f.End, f.Claim, f.Claim
+	l.undone = t.job.state == Withdrawn
 	b.touch(t.job)
 	if f.State == bourse.Asked {
 		l.state = bourse.Settled

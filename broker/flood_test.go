@@ -70,7 +70,7 @@ func (f *flood) step(from agents.ID, m agents.Message) {
 }
 
 func (f *flood) act() {
-	from := agents.ID([]string{"site:north", "site:south", "site:west", "", "user:ana", "broker:vo2"}[f.rng.IntN(6)])
+	from := agents.ID([]string{"site:north", "site:south", "site:west", "", "user:ana", "broker:vo2", "operator:olga"}[f.rng.IntN(7)])
 	switch n := f.rng.IntN(20); {
 	case n < 3 && len(f.alarms) > 0:
 		i := 0
@@ -246,7 +246,7 @@ func (f *flood) reply(m agents.Message) agents.Message {
 // message is anything.
 func (f *flood) message() agents.Message {
 	leg, stamp := f.leg(), f.stamp()
-	switch f.rng.IntN(22) {
+	switch f.rng.IntN(24) {
 	case 0:
 		return agents.HeldReply{Leg: leg, Fare: f.fare(), Version: uint32(f.rng.IntN(3)), Stamp: stamp}
 	case 1:
@@ -286,6 +286,10 @@ func (f *flood) message() agents.Message {
 		return agents.JobCancel{Job: f.name(), User: "ana"}
 	case 18:
 		return agents.JobModify{Job: f.name(), User: "ana", Request: f.request()}
+	case 20:
+		return agents.SiteLost{Site: agents.ID([]string{"site:south", "site:north", "site:nobody"}[f.rng.IntN(3)])}
+	case 21:
+		return agents.SiteFound{Site: agents.ID([]string{"site:south", "site:north", "site:nobody"}[f.rng.IntN(3)])}
 	case 19:
 		return agents.Hold{Leg: leg, What: f.what()}
 	}

@@ -46,6 +46,11 @@ func (b *Broker) common() bourse.BrokerImage {
 			f.Sites = append(f.Sites, siteName(id))
 		}
 	}
+	for _, id := range b.known {
+		if p := b.peers[id]; p.lost != nil {
+			f.Lost = append(f.Lost, bourse.LostSite(*p.lost))
+		}
+	}
 	for user := range b.returned {
 		f.Returned = append(f.Returned, bourse.UserReturned{User: user, Credits: b.returned[user]})
 	}
@@ -95,7 +100,8 @@ func (t *transaction) image(started bool) bourse.TxMemory {
 			m.Replaces[i] = l.replaces
 		}
 		m.Memory = append(m.Memory, bourse.LegRecord{State: l.recorded(started), Fare: l.fare, End: l.end, Back: l.back, Version: l.version,
-			Priced: l.priced, Charged: l.charged, Closed: l.closed, Mended: l.mended, Moved: l.moved, Undone: l.undone, Turn: l.turn, Proof: l.proof})
+			Priced: l.priced, Charged: l.charged, Closed: l.closed, Mended: l.mended, Moved: l.moved, Undone: l.undone, Turn: l.turn, Proof: l.proof,
+			Claim: l.claim, Settled: l.given && !l.claim, Borne: l.borne})
 	}
 	return m
 }
@@ -151,6 +157,10 @@ func (b *Broker) loadCommon(f bourse.BrokerImage) {
 	for _, s := range f.Sites {
 		b.meet(siteID(s)).member = true
 	}
+	for _, x := range f.Lost {
+		lost := loss(x)
+		b.meet(siteID(x.Site)).lost = &lost
+	}
 	b.ledger.Load(f.Accounts)
 	b.turns = f.Turns
 	for _, x := range f.Barred {
@@ -188,6 +198,7 @@ func (b *Broker) loadTx(m bourse.TxMemory) {
 		l.state, l.fare, l.end, l.back, l.version = r.State, r.Fare, r.End, r.Back, r.Version
 		l.priced, l.charged, l.closed, l.mended, l.moved = r.Priced, r.Charged, r.Closed, r.Mended, r.Moved
 		l.turn, l.undone, l.proof = r.Turn, r.Undone, r.Proof
+		l.claim, l.given, l.borne = r.Claim, r.Claim || r.Settled, r.Borne
 		if t.sites[i] == "" {
 			continue
 		}

@@ -31,7 +31,7 @@ func (b *Broker) verdict(from agents.ID, id bourse.LegID) agents.Verdict {
 		return agents.Abort
 	case t == nil:
 		return agents.Unknown
-	case !t.resolved || t.open(), t.state == committed && l.state.Terminal():
+	case !t.resolved || t.open(), t.state == committed && l.state.Terminal() && !l.confirmable():
 		return agents.Wait
 	case t.state == committed && plant.On("forget-commit"):
 		return agents.Abort

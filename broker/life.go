@@ -24,7 +24,12 @@ type peer struct {
 	went   bool   // it was a member, and has left
 	left   bourse.Time
 
+	lost *loss // nil: it is not
+
 	// For this life only.
+	heard     bourse.Time // when it last said anything
+	asked     bourse.Time // when it was first asked something since then that it has to answer; 0: it was not
+	lists     bourse.Time // when it was last asked for its legs
 	silent    silence
 	clock     answer // usable or skewed, as its last offers have shown; else silent
 	listed    bool
@@ -80,6 +85,7 @@ func (b *Broker) start(now bourse.Time, m agents.Started, out *agents.Outbox) {
 	out.Alarm(now.Add(forgetEvery), forgetDue{})
 	for _, id := range b.known {
 		p := b.peers[id]
+		p.heard = now // nobody could be heard before
 		p.listed = !again || plant.On("no-list")
 		if !p.listed {
 			b.askList(now, p, firstRepeat, out)
@@ -98,6 +104,9 @@ func (b *Broker) start(now bourse.Time, m agents.Started, out *agents.Outbox) {
 				b.watch(t, i, out)
 				b.expectEnd(t, i, out)
 			}
+		}
+		if !t.over() {
+			b.attend(now, t, out)
 		}
 		t.sent, t.resolved = len(t.legs), plant.On("no-list")
 		if t.resolved && !t.atRest() {
@@ -151,28 +160,42 @@ func (b *Broker) deaf(now bourse.Time) bool {
 
 // askList sends a site the List of this life and sees that it is repeated.
 func (b *Broker) askList(now bourse.Time, p *peer, wait bourse.Duration, out *agents.Outbox) {
+	b.sendList(now, p, out)
+	out.Alarm(now.Add(wait), listDue{p.id, wait})
+}
+
+func (b *Broker) sendList(now bourse.Time, p *peer, out *agents.Outbox) {
+	p.lists = now
+	p.await(now)
 	m := agents.List{Broker: b.cfg.Name, Incarnation: b.life().Incarnation, Nonce: b.life().Nonce}
 	for _, t := range b.order {
 		for i := range t.legs {
-			if t.sites[i] == p.name && !t.legs[i].state.Terminal() {
+			if l := &t.legs[i]; t.sites[i] == p.name && (!l.state.Terminal() || l.claim) {
 				m.Known = append(m.Known, t.leg(i))
 			}
 		}
 	}
 	out.Send(p.id, m)
-	out.Alarm(now.Add(wait), listDue{p.id, wait})
 }
 
 func (b *Broker) listDue(now bourse.Time, m listDue, out *agents.Outbox) {
 	if p := b.peers[m.Site]; p != nil && !p.listed {
-		b.askList(now, p, min(2*m.Wait, lastRepeat), out)
+		last := lastRepeat
+		if p.lost != nil {
+			last = lastList
+		}
+		b.askList(now, p, min(2*m.Wait, last), out)
 	}
 }
 
+// lastList is how often a lost site is asked for its legs.
+const lastList = bourse.Minute
+
 // listening reports whether this life still waits for a member to list its legs.
+// A lost one is not waited for.
 func (b *Broker) listening() bool {
 	for _, id := range b.known {
-		if p := b.peers[id]; p.member && !p.listed {
+		if p := b.peers[id]; p.member && !p.listed && p.lost == nil {
 			return true
 		}
 	}
@@ -191,18 +214,30 @@ func (b *Broker) listing(now bourse.Time, from agents.ID, m agents.Listing, out 
 		}
 		return
 	}
+	if p.memory.older(m.Stamp) {
+		return // it was long under way: from before the site was lost
+	}
+	lapsed := p.memory.heard && m.Stamp.Epoch != p.memory.epoch && m.Stamp.From < p.memory.seq
 	p.listed, p.legs, b.stale = true, m.Legs, true
 	p.places = make(map[bourse.LegID]int32, len(m.Legs))
 	for i := len(m.Legs) - 1; i >= 0; i-- { // of two of one name the first counts
 		p.places[m.Legs[i].Leg] = int32(i)
 	}
 	p.memory.set(m.Stamp)
+	if p.lost != nil && !p.lost.Wish {
+		b.record(bourse.SiteBack{Site: p.name}, out)
+	}
+	b.hearClaims(p, out)
 	for _, t := range b.order {
-		if t.resolved && !t.open() && !t.over() {
+		if t.resolved && !t.open() && !(t.over() && t.atRest()) {
 			b.heard(now, p, t, out)
 		}
 	}
 	b.resolveAll(now, p, out)
+	if lapsed {
+		b.lapsed(now, p, out)
+		return
+	}
 	b.compare(now, p, m.Legs, out)
 }
 
@@ -289,8 +324,9 @@ func (b *Broker) resolve(now bourse.Time, t *transaction, out *agents.Outbox) {
 	for i := range t.legs {
 		s := b.sight(t, i)
 		seen[i] = s
-		effect = effect || took(&s) || t.legs[i].charged
-		all = all && s.heard
+		away := !s.heard && b.isLost(t.sites[i]) // it may have taken a COMMIT on record; of one that is not nobody was told
+		effect = effect || took(&s) || t.legs[i].charged || away && t.state == committed
+		all = all && (s.heard || away)
 		locked := s.there && (s.State == bourse.Prepared || s.State == bourse.Held && len(t.legs) == 1)
 		safe = safe && locked && now < b.began.Add(patience(s.Left))
 	}
@@ -318,6 +354,7 @@ func (b *Broker) resolve(now bourse.Time, t *transaction, out *agents.Outbox) {
 		b.catchUp(now, t, i, &seen[i], out)
 	}
 	b.tell(now, t, firstRepeat, out)
+	b.giveUpLost(now, t, out)
 	b.answerCancel(t.job, out)
 }
 

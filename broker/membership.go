@@ -13,7 +13,7 @@ import (
 func (b *Broker) meet(id agents.ID) *peer {
 	p := b.peers[id]
 	if p == nil {
-		p = &peer{id: id, name: siteName(id), listed: true}
+		p = &peer{id: id, name: siteName(id), listed: true, heard: b.now}
 		b.peers[id] = p
 		i, _ := slices.BinarySearch(b.known, id)
 		b.known = slices.Insert(b.known, i, id)
@@ -28,7 +28,7 @@ func (b *Broker) muster() {
 	b.sites = b.sites[:0]
 	clear(b.index)
 	for _, id := range b.known {
-		if p := b.peers[id]; p.member && p.listed {
+		if p := b.peers[id]; p.usable() {
 			b.index[id] = int32(len(b.sites))
 			b.sites = append(b.sites, id)
 		}
@@ -36,6 +36,9 @@ func (b *Broker) muster() {
 	b.cycle.market.init(b.sites)
 	b.stale = false
 }
+
+// usable reports whether a site is asked for anything new.
+func (p *peer) usable() bool { return p.member && p.listed && p.lost == nil }
 
 // maxSites bounds the sites that a broker knows: gossip names them.
 const maxSites = 4096
@@ -59,9 +62,12 @@ func (b *Broker) join(now bourse.Time, id agents.ID, out *agents.Outbox) {
 	met := p != nil
 	b.record(bourse.SiteJoined{Site: siteName(id)}, out)
 	b.stale = true
-	if p := b.peers[id]; !met && len(b.lives) > 1 {
+	switch p := b.peers[id]; {
+	case !met && len(b.lives) > 1:
 		p.listed = false
 		b.askList(now, p, firstRepeat, out)
+	case !p.listed: // it is being asked for its legs, and may be back
+		b.sendList(now, p, out)
 	}
 }
 
@@ -82,6 +88,9 @@ func (b *Broker) someAway() bool {
 	return slices.ContainsFunc(b.known, func(id agents.ID) bool {
 		p := b.peers[id]
 		_, asked := b.index[id]
+		if p.lost != nil {
+			return !p.lost.Wish && b.now < p.lost.Since.Add(b.cfg.Horizon)
+		}
 		return p.member && !(p.listed && asked) || !p.member && p.went && b.now < p.left.Add(b.cfg.Horizon)
 	})
 }

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"bourse"
@@ -55,6 +56,14 @@ func (b *Broker) mend(now bourse.Time, j *job, out *agents.Outbox) {
 	}
 }
 
+// loss says what a repair stands in for.
+func (e *errand) loss() string {
+	if e.tx.legs[e.leg].given {
+		return fmt.Sprintf("a part of it was lost with %s", e.tx.sites[e.leg])
+	}
+	return fmt.Sprintf("a part of it at %s is gone", e.tx.sites[e.leg])
+}
+
 // mendable reports whether a repair still serves its job.
 func (b *Broker) mendable(id bourse.LegID) bool {
 	t, l := b.txs[id.Tx], b.lookup(id)
@@ -69,13 +78,13 @@ func (b *Broker) mendNext(now bourse.Time, e *errand, out *agents.Outbox) {
 		b.finish(e)
 		return
 	case e.job.stub:
-		b.breakJob(now, e, reason(bourse.Unknown, "a part of it at %s is gone, and what the job asks for is not known any more", e.tx.sites[e.leg]), out)
+		b.breakJob(now, e, reason(bourse.Unknown, "%s, and what the job asks for is not known any more", e.loss()), out)
 		return
 	case l.what.Start <= now.Add(max(b.cfg.Lead, minNotice)):
-		b.breakJob(now, e, reason(bourse.Past, "a part of it at %s is gone too near its start", e.tx.sites[e.leg]), out)
+		b.breakJob(now, e, reason(bourse.Past, "%s too near its start", e.loss()), out)
 		return
 	case e.tries >= b.cfg.MaxTries:
-		b.breakJob(now, e, reason(bourse.NoWindow, "a part of it at %s is gone, and no other was to be had", e.tx.sites[e.leg]), out)
+		b.breakJob(now, e, reason(bourse.NoWindow, "%s, and no other was to be had", e.loss()), out)
 		return
 	}
 	e.tries++
@@ -95,7 +104,7 @@ func (b *Broker) mendNext(now bourse.Time, e *errand, out *agents.Outbox) {
 // serves reports whether a site is asked for anything new.
 func (b *Broker) serves(site string) bool {
 	p := b.peers[siteID(site)]
-	return p != nil && p.member && p.listed
+	return p != nil && p.usable()
 }
 
 // away says that a site is asked for nothing new now.
@@ -151,7 +160,7 @@ func (b *Broker) mendFromOffers(now bourse.Time, e *errand, out *agents.Outbox) 
 		legs, base = append(legs, c.SiteLeg), append(base, c.price.Times(c.Leg.Nodes))
 	}
 	if need > 0 {
-		b.breakJob(now, e, reason(bourse.NoWindow, "a part of it at %s is gone, and %d nodes in its place are not to be had", e.tx.sites[e.leg], need), out)
+		b.breakJob(now, e, reason(bourse.NoWindow, "%s, and %d nodes in its place are not to be had", e.loss(), need), out)
 		return
 	}
 	order := func(i, j int) int { return cmp.Compare(legs[i].Site, legs[j].Site) }
@@ -173,7 +182,7 @@ func (b *Broker) tryRepair(now bourse.Time, e *errand, legs []bourse.SiteLeg, ba
 	left := min(b.remaining(e.job), b.voLeft(), b.userLeft(e.job.User))
 	limits, ok := share(left, base)
 	if !ok {
-		b.breakJob(now, e, reason(bourse.OverBudget, "a part of it at %s is gone, and the %v credits left do not pay for another", e.tx.sites[e.leg], max(left, 0)), out)
+		b.breakJob(now, e, reason(bourse.OverBudget, "%s, and the %v credits left do not pay for another", e.loss(), max(left, 0)), out)
 		return
 	}
 	f := b.newTx(e.job, len(legs))

@@ -52,6 +52,9 @@ func (b *Broker) reply(now bourse.Time, from agents.ID, m agents.Message, out *a
 
 // heed hands a reply to what its leg's transaction makes of it.
 func (b *Broker) heed(now bourse.Time, p *peer, t *transaction, l *txLeg, m agents.Message, out *agents.Outbox) {
+	if l.given && b.claimHeard(now, t, l, m, out) {
+		return
+	}
 	switch m := m.(type) {
 	case agents.HeldReply:
 		b.held(now, t, l, m, out)

@@ -119,6 +119,12 @@ func (a *anarchy) act() {
 		a.ask(agents.JobModify{Job: fmt.Sprint("j", i), User: owner(i), Request: r})
 	case what == 98:
 		a.sites[a.names[pick(3)]].shut = owner(pick(3))
+	case what == 99: // an operator gives a site up, or takes that back
+		if id := a.names[pick(3)]; pick(2) == 0 {
+			a.step("operator:olga", agents.SiteLost{Site: id})
+		} else {
+			a.step("operator:olga", agents.SiteFound{Site: id})
+		}
 	default:
 		a.sites[a.names[pick(3)]].free = pick(5)
 	}
@@ -165,6 +171,9 @@ func (a *anarchy) pass(d bourse.Duration) {
 
 // calm delivers everything in order, with notices repeated, for a while.
 func (a *anarchy) calm() {
+	for _, id := range a.names {
+		a.step("operator:olga", agents.SiteFound{Site: id})
+	}
 	for range 200 {
 		for len(a.bag) > 0 {
 			x := a.bag[0]
@@ -240,7 +249,7 @@ func (a *anarchy) rest() {
 			switch {
 			case s.charged[leg] && !decided[leg.Tx]:
 				a.t.Fatalf("I2: leg %v is %v, its transaction is aborted", leg, l.State)
-			case !l.State.Terminal() && l.State < bourse.Confirmed && known:
+			case !l.State.Terminal() && l.State < bourse.Confirmed && known && !a.leftToItsLimit(leg):
 				a.t.Fatalf("I13: leg %v is %v still", leg, l.State)
 			case decided[leg.Tx] && (l.State == bourse.Cancelled || l.State == bourse.Refused):
 				a.t.Fatalf("I2: leg %v is %v, its transaction is committed", leg, l.State)
@@ -252,6 +261,13 @@ func (a *anarchy) rest() {
 	}
 	a.money()
 	a.image()
+}
+
+// leftToItsLimit reports whether a leg that was given up with its site may be held
+// there until its limit: one that would take the place of another.
+func (a *anarchy) leftToItsLimit(id bourse.LegID) bool {
+	l := a.b.lookup(id)
+	return l != nil && l.claim && l.replaces != (bourse.LegID{})
 }
 
 // money compares what the sites have had with what the broker has paid.

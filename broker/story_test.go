@@ -28,6 +28,7 @@ type story struct {
 	free   map[agents.ID]int  // nodes that a site offers
 	shared map[agents.ID]bool // whose nodes are time-shared
 	skew   bourse.Duration    // by which all sites' clocks are ahead
+	sure   map[agents.ID]bool // who confirms again at once
 	seq    map[agents.ID]uint64
 	from   map[agents.ID]uint64
 	trace  strings.Builder
@@ -95,6 +96,11 @@ func (s *story) command(d *datadriven.TestData) {
 		s.crash(d)
 	case "silent": // a site makes no offers any more
 		s.free[siteID(strings.TrimSpace(d.Input))] = -1
+	case "sure": // sites confirm again whenever they are asked
+		s.sure = map[agents.ID]bool{}
+		for _, name := range strings.Fields(d.Input) {
+			s.sure[siteID(name)] = true
+		}
 	case "shared": // a site's nodes are
 		if s.shared == nil {
 			s.shared = map[agents.ID]bool{}
@@ -117,6 +123,17 @@ func (s *story) command(d *datadriven.TestData) {
 		s.user(d)
 	case "accounts":
 		s.trace.WriteString(accountWords(s.b))
+	case "sites": // as operators see them
+		for v := range s.b.Sites() {
+			fmt.Fprintf(&s.trace, "%s used %t", v.Name, v.Member && v.Listed && v.Lost == nil)
+			if v.Lost != nil {
+				fmt.Fprintf(&s.trace, ", lost since %v: %v", v.Lost.Since, v.Lost.Reason)
+			}
+			if v.Silent > 0 {
+				fmt.Fprintf(&s.trace, ", silent for %v", v.Silent)
+			}
+			s.trace.WriteString("\n")
+		}
 	case "jobs":
 		s.trace.WriteString(jobWords(s.b))
 	case "offers": // to shift, as the jobs' users see them
@@ -137,11 +154,12 @@ func (s *story) command(d *datadriven.TestData) {
 }
 
 // begin reads "broker sites=(north,south) nodes=4": a broker 1000 s into its
-// first life, with a cycle every 1000 s and a lead of 60 s.
+// first life, with a cycle every 1000 s and a lead of 60 s. "lost=auto": sites that
+// are silent are lost, as they are by default; or after so many seconds.
 func (s *story) begin(d *datadriven.TestData) {
 	s.cfg = Defaults("vo1")
 	s.cfg.Cycle, s.cfg.Phase, s.cfg.Horizon = 1000*bourse.Second, 0, 10_000*bourse.Second
-	s.cfg.Budget, s.cfg.Lead, s.cfg.MaxAlternatives = 100*bourse.Credit, bourse.Minute, 3
+	s.cfg.Budget, s.cfg.Lead, s.cfg.MaxAlternatives, s.cfg.LostAfter = 100*bourse.Credit, bourse.Minute, 3, NeverLost
 	s.free, s.seq, s.from = map[agents.ID]int{}, map[agents.ID]uint64{}, map[agents.ID]uint64{}
 	for _, a := range d.CmdArgs {
 		switch a.Key {
@@ -154,6 +172,10 @@ func (s *story) begin(d *datadriven.TestData) {
 			s.cfg.Budget = credits(s.t, a.Vals[0])
 		case "alternatives":
 			s.cfg.MaxAlternatives = number(s.t, a.Vals[0])
+		case "lost":
+			if s.cfg.LostAfter = 0; a.Vals[0] != "auto" {
+				s.cfg.LostAfter = bourse.Duration(number(s.t, a.Vals[0])) * bourse.Second
+			}
 		case "asserts":
 			s.asserts = number(s.t, a.Vals[0])
 		case "batch":
@@ -238,6 +260,10 @@ func (s *story) step(from agents.ID, m agents.Message) {
 			if s.free[x.To] >= 0 {
 				offers = append(offers, agents.Send{To: x.To, Message: s.offer(x.To, r)})
 			}
+			continue
+		}
+		if c, ok := x.Message.(agents.Confirm); ok && s.sure[x.To] {
+			offers = append(offers, agents.Send{To: x.To, Message: agents.ConfirmedReply{Leg: c.Leg, Stamp: s.stamp(x.To, nil)}})
 			continue
 		}
 		fmt.Fprintf(&s.trace, "%v -> %s: %s\n", s.now, short(x.To), words(x.Message))
@@ -340,6 +366,10 @@ func (s *story) user(d *datadriven.TestData) {
 				m.User = f[3]
 			}
 			s.step("users", m)
+		case "lost": // "lost north new owner", by the operator
+			s.step(s.who(d), agents.SiteLost{Site: siteID(f[1]), Why: strings.Join(f[2:], " ")})
+		case "found":
+			s.step(s.who(d), agents.SiteFound{Site: siteID(f[1])})
 		case "joins":
 			name := strings.Join(f[1:], " ")
 			if _, known := s.free[siteID(name)]; !known {
@@ -352,6 +382,13 @@ func (s *story) user(d *datadriven.TestData) {
 			s.t.Fatalf("unknown wish %q", line)
 		}
 	}
+}
+
+// who speaks: an operator, unless another one is named.
+func (s *story) who(d *datadriven.TestData) agents.ID {
+	from := "operator:olga"
+	d.MaybeScanArgs(s.t, "as", &from)
+	return agents.ID(from)
 }
 
 // parse reads what a site says, such as "Held 1.0 4" or "Refused 1.0 Hold busy".
@@ -467,7 +504,8 @@ func storyProof(t *testing.T, state bourse.LegState, text string) bourse.Proof {
 }
 
 // listed reads "1.0=prepared:900:4:7": a leg, its state, the seconds left, its price
-// and the number of its proof; "1.0=confirmed:0:4::160:1160" says also where it lies.
+// and the number of its proof; "1.0=confirmed:0:4::160:1160" says also where it lies,
+// "1.0=lost:0:4::::4:0.4" what came back and what was added.
 func (s *story) listed(text string) agents.ListedLeg {
 	name, rest, _ := strings.Cut(text, "=")
 	f := strings.Split(rest, ":")
@@ -481,11 +519,14 @@ func (s *story) listed(text string) agents.ListedLeg {
 	if len(f) > 2 {
 		l.Fare.Base = credits(s.t, f[2])
 	}
-	if len(f) > 3 {
+	if len(f) > 3 && f[3] != "" {
 		l.Proof = storyProof(s.t, l.State, f[3])
 		if l.State == bourse.Prepared || l.State == bourse.Running {
 			l.Proof.State--
 		}
+	}
+	if len(f) > 7 {
+		l.Refund, l.Penalty = credits(s.t, f[6]), credits(s.t, f[7])
 	}
 	l.Limit, l.What = 5*bourse.Credit, bourse.Leg{Group: "main", Nodes: 4, Start: 60_000, End: 1_060_000}
 	if t := s.b.txs[l.Leg.Tx]; t != nil {
@@ -495,7 +536,7 @@ func (s *story) listed(text string) agents.ListedLeg {
 			l.Fare = own.fare
 		}
 	}
-	if len(f) > 5 { // where its site has placed it
+	if len(f) > 5 && f[4] != "" { // where its site has placed it
 		l.What.Start, l.What.End = bourse.Time(credits(s.t, f[4])/1000), bourse.Time(credits(s.t, f[5])/1000)
 	}
 	return l

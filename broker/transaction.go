@@ -97,9 +97,14 @@ type txLeg struct {
 	closed  bool // its site has acknowledged the decision, or has it no more
 	late    bool // of this life: a share that should have ended, and has not
 	vouched bool // of this life: its site has said Confirmed again
+	claim   bool // given up with its site, which has not been heard of it
+	given   bool // it was, and the site may have been heard of it
+	returns bool // of this life: a claim that its site holds nodes for
 	mended  bool // gone, and another one stands in for it
 	moved   bool // another window is to take its place; kept until that is confirmed
 	undone  bool // it ended after its job was given up
+
+	borne bourse.Credits // by the VO, where its site's books differ from ours
 }
 
 // gone reports whether a committed leg is lost to its window.
@@ -127,7 +132,7 @@ func (t *transaction) atRest() bool {
 		return false
 	}
 	for i := range t.legs {
-		if l := &t.legs[i]; l.state <= bourse.Prepared || t.releases(l) {
+		if l := &t.legs[i]; l.state <= bourse.Prepared || t.releases(l) || l.returns {
 			return false
 		}
 	}

@@ -21,6 +21,9 @@ type SiteView struct {
 	Refusal bourse.Reason       // why it is closed
 	Now     bourse.Time         // by its clock, when it answered
 	Groups  []agents.GroupOffer // of the last answer
+
+	Lost   *bourse.LostSite // nil: it is not
+	Silent bourse.Duration  // how long it has been asked in vain
 }
 
 // Sites yields the sites that the broker knows, in order of name, with what
@@ -30,7 +33,11 @@ func (b *Broker) Sites() iter.Seq[SiteView] {
 		m := &b.cycle.market
 		for _, id := range b.known {
 			p := b.peers[id]
-			v := SiteView{Name: siteName(id), Address: id, Member: p.member, Listed: p.listed}
+			v := SiteView{Name: siteName(id), Address: id, Member: p.member, Listed: p.listed, Silent: p.silentFor(b.now)}
+			if p.lost != nil {
+				lost := bourse.LostSite(*p.lost)
+				v.Lost = &lost
+			}
 			if i := slices.Index(m.sites, id); i >= 0 && b.cycle.opened > 0 {
 				v.Answer, v.Asked = m.answers[i].String(), b.cycle.opened
 				v.Refusal, v.Now, v.Groups = m.offers[i].Refusal, m.offers[i].Now, m.offers[i].Groups

@@ -56,7 +56,7 @@ func factWords(f agents.Fact) string {
 	case bourse.LegsDisowned:
 		return fmt.Sprintf("disowned %d legs of %s, the first %v: %v", f.Legs, f.Site, f.First, f.Reason)
 	case bourse.LegClosed:
-		return fmt.Sprintf("closed %v, posted %v", f.Leg, f.Posted)
+		return fmt.Sprintf("closed %v, posted %v%s", f.Leg, f.Posted, claimed(f.Claim))
 	case bourse.LegDone:
 		s := fmt.Sprintf("done %v, refund %v", f.Leg, f.Refund)
 		if f.Penalty > 0 {
@@ -65,9 +65,16 @@ func factWords(f agents.Fact) string {
 		if f.State != bourse.Settled {
 			s += ", " + f.State.String()
 		}
-		return s
+		return s + claimed(f.Claim)
 	}
 	return rareWords(f)
+}
+
+func claimed(yes bool) string {
+	if yes {
+		return ", a claim"
+	}
+	return ""
 }
 
 func because(why bourse.Reason) string {
@@ -106,6 +113,12 @@ func rareWords(f agents.Fact) string {
 		return "joined " + f.Site
 	case bourse.SiteLeft:
 		return "left " + f.Site
+	case bourse.SiteLost:
+		return fmt.Sprintf("lost %s: %v", f.Site, f.Reason)
+	case bourse.SiteBack:
+		return "back " + f.Site
+	case bourse.ClaimSettled:
+		return fmt.Sprintf("settled the claim for %v, %v: costs %v", f.Leg, f.State, f.Cost)
 	}
 	return f.Kind()
 }

@@ -76,6 +76,12 @@ func (b *Broker) Agent(cfg broker.Config) (broker.Config, error) {
 	if b.TimeLimit != nil {
 		cfg.TimeLimit = *b.TimeLimit
 	}
+	switch {
+	case b.NeverLost:
+		cfg.LostAfter = broker.NeverLost
+	case b.LostAfter != nil:
+		cfg.LostAfter = *b.LostAfter
+	}
 	for _, q := range b.Quotas {
 		if cfg.Quotas == nil {
 			cfg.Quotas = map[string]bourse.Credits{}

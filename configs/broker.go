@@ -29,6 +29,8 @@ type Broker struct {
 	MaxWaiting      int              // jobs of one user that wait at once, 1..100,000; default 100,000 in a scenario, 10,000 as a process
 	Users           []User           // [[broker.user]]: what differs for single users; nil if none
 	Lead            bourse.Duration  // no window starts sooner than this: 0 or from 10 s; default 0 in a scenario, 60 s as a process
+	LostAfter       *bourse.Duration // how long a site with a leg that is due may leave questions unanswered, from 2 s; nil: a share of the leg's notice ("auto", the default)
+	NeverLost       bool             // only an operator's word makes a site a lost one ("never")
 	Workload        *VOWorkload      // nil if none
 	Jobs            []Job            // [[broker.job]] or the file under Batch; nil if none
 	Batch           string           // file of a batch, relative to the scenario; "" if none
@@ -129,6 +131,7 @@ func (t *table) broker(until, lead bourse.Duration, names map[string]int) Broker
 		TimeLimit:       autoOr[bourse.Duration](t, "time_limit"),
 	}
 	b.Users = t.users(b.MaxWaiting)
+	t.lostAfter(&b)
 	b.AcceptShifts = t.share("accept_shifts", 0, 0, One)
 	b.Weights = t.weights(b.Algorithm)
 	if t.clean("lead") && b.Lead > 0 && b.Lead < 10*bourse.Second {
@@ -141,6 +144,19 @@ func (t *table) broker(until, lead bourse.Duration, names map[string]int) Broker
 	t.ownJobs(&b, until)
 	t.done()
 	return b
+}
+
+// lostAfter reads when a silent site is lost: "auto", "never", or a time.
+func (t *table) lostAfter(b *Broker) {
+	if v, given := t.keys["lost_after"]; given && v == "never" {
+		t.has("lost_after")
+		b.NeverLost = true
+		return
+	}
+	b.LostAfter = autoOr[bourse.Duration](t, "lost_after")
+	if d := b.LostAfter; d != nil && *d < 2*bourse.Second {
+		t.wrong("lost_after", "%s is shorter than an answer may take; \"auto\", \"never\" or at least 2s is wanted", d.Words())
+	}
 }
 
 // oneByOne reads what a strategy needs, and refuses what it has no use for.

@@ -210,13 +210,13 @@ func TestAgent_KeysReachTheConfiguration(t *testing.T) {
 	if q := s.ClusterQueues(); len(q) != 1 || q[0].Nodes != 128 || !q[0].Extend || q[0].Policy != s.Policy {
 		t.Errorf("%+v", q)
 	}
-	b, err := ParseBrokerProcess("f", []byte(strings.Replace(tideProcess, `[listen]`, "budget_limit = 5\nlead = \"10s\"\n[broker.quota]\nana = 7\n[[broker.user]]\nname = \"ana\"\nshare = 2\npriority = 1\n[listen]", 1)))
+	b, err := ParseBrokerProcess("f", []byte(strings.Replace(tideProcess, `[listen]`, "budget_limit = 5\nlost_after = \"never\"\nlead = \"10s\"\n[broker.quota]\nana = 7\n[[broker.user]]\nname = \"ana\"\nshare = 2\npriority = 1\n[listen]", 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, err := b.Agent(broker.ServiceDefaults("x"))
 	if err != nil || got.Name != "vo1" || got.BudgetLimit != 5*bourse.Credit || got.Lead != 10*bourse.Second || got.Quotas["ana"] != 7*bourse.Credit || got.KeepJobs == 0 ||
-		got.MaxWaiting != 10_000 || got.Users["ana"] != (broker.UserTerms{Share: 2, Priority: 1, MaxWaiting: 10_000}) {
+		got.LostAfter != broker.NeverLost || got.MaxWaiting != 10_000 || got.Users["ana"] != (broker.UserTerms{Share: 2, Priority: 1, MaxWaiting: 10_000}) {
 		t.Errorf("%v, %+v", err, got)
 	}
 	if err := got.Validate(); err != nil {

@@ -230,6 +230,8 @@ func TestReadScenario_Refuses(t *testing.T) {
 		{"limit of one by one", `minimize = "time"`, "minimize = \"time\"\nstrategy = \"earliest\"\nbudget_limit = 5.0 #!", "broker.budget_limit", "leave it out"},
 		{"alpha above 1", `minimize = "time"`, "minimize = \"time\"\nalpha = 1.01 #!", "broker.alpha", "1.01 is outside 0..1"},
 		{"alpha without its strategy", `minimize = "time"`, "minimize = \"time\"\nalpha = 0.5 #!", "broker.alpha", "only with strategy"},
+		{"lost at once", `minimize = "time"`, "minimize = \"time\"\nlost_after = \"1s\" #!", "broker.lost_after", "at least 2s"},
+		{"lost sometimes", `minimize = "time"`, "minimize = \"time\"\nlost_after = \"seldom\" #!", "broker.lost_after", "auto"},
 		{"lead too short", `minimize = "time"`, "minimize = \"time\"\nlead = \"9s\" #!", "broker.lead", "at least 10s"},
 		{"lead beyond the horizon", `horizon = "7d"`, "lead = \"7d\"\nhorizon = \"7d\" #!", "broker.horizon", "nothing after the lead"},
 		{"no alternatives", `minimize = "time"`, "minimize = \"time\"\nmax_alternatives = 0 #!", "broker.max_alternatives", "outside 1..10000"},

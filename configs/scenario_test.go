@@ -162,6 +162,7 @@ strategy = "batch"
 max_alternatives = 3
 batch_size = 1
 lead = "1m"
+lost_after = "5m"
 quota = { zoe = 2, ana = 1.5 }
 max_waiting = 500
 [[broker.user]]
@@ -209,7 +210,7 @@ deadline = "6h"
 		t.Errorf("site %+v", a)
 	}
 	if vo.Weights != (Weights{Finish: One / 2}) || *vo.BudgetLimit != 7_500_000 || *vo.TimeLimit != 2*bourse.Day ||
-		vo.BatchSize != 1 || vo.MaxAlternatives != 3 || vo.Lead != bourse.Minute ||
+		vo.BatchSize != 1 || vo.MaxAlternatives != 3 || vo.Lead != bourse.Minute || *vo.LostAfter != 5*bourse.Minute || vo.NeverLost ||
 		!reflect.DeepEqual(vo.Quotas, []Quota{{"ana", 1_500_000}, {"zoe", 2_000_000}}) ||
 		vo.MaxWaiting != 500 || !reflect.DeepEqual(vo.Users, []User{{"zoe", 3, -1, 500}, {"ana", 1, 0, 9}}) {
 		t.Errorf("broker %+v", vo)

@@ -14,13 +14,27 @@ import (
 
 // Site is a site as the broker knows it.
 type Site struct {
-	Name    string  `json:"name"`
-	Member  bool    `json:"member" doc:"asked for offers; otherwise it has left"`
-	Listed  bool    `json:"listed" doc:"it has told this life of the broker which legs it carries"`
-	Answer  string  `json:"answer,omitempty" enum:"silent,closed,skewed,usable" doc:"to the last request for offers; skewed: its clock is more than 2 s off"`
-	Asked   Instant `json:"asked,omitzero" doc:"when the last request was made"`
-	Refusal *Reason `json:"refusal,omitempty" doc:"why it is closed"`
-	Groups  []Group `json:"groups,omitempty"`
+	Name    string    `json:"name"`
+	Member  bool      `json:"member" doc:"asked for offers; otherwise it has left"`
+	Listed  bool      `json:"listed" doc:"it has told this life of the broker which legs it carries"`
+	Answer  string    `json:"answer,omitempty" enum:"silent,closed,skewed,usable" doc:"to the last request for offers; skewed: its clock is more than 2 s off"`
+	Asked   Instant   `json:"asked,omitzero" doc:"when the last request was made"`
+	Refusal *Reason   `json:"refusal,omitempty" doc:"why it is closed"`
+	Lost    *SiteLoss `json:"lost,omitempty" doc:"it is lost: its legs are given up, and it is asked for nothing but what became of them"`
+	Silent  Seconds   `json:"silent,omitzero" doc:"for how long it has left questions unanswered"`
+	Groups  []Group   `json:"groups,omitempty"`
+}
+
+// SiteLoss says how a site is lost.
+type SiteLoss struct {
+	Since    Instant `json:"since"`
+	Operator bool    `json:"operator" doc:"by an operator's word: it is used again once that is taken back. Otherwise by its silence, until it answers"`
+	Reason   string  `json:"reason"`
+}
+
+// LostWish says that a site will not come back.
+type LostWish struct {
+	Why string `json:"why,omitempty" maxLength:"256" doc:"for those whose jobs it concerns"`
 }
 
 // Group is a group of nodes and what of it is free now.
@@ -116,6 +130,13 @@ type Spend struct {
 
 type (
 	sitesOutput struct{ Body SiteList }
+	lostInput   struct {
+		Site string `path:"site" maxLength:"100"`
+		Body LostWish
+	}
+	foundInput struct {
+		Site string `path:"site" maxLength:"100"`
+	}
 	offersInput struct {
 		Site string `query:"site" doc:"only this site's"`
 	}
@@ -141,6 +162,7 @@ func (s *Server) brokerRoutes() {
 		OperationID: "sites", Method: http.MethodGet, Path: "/v1/sites", Tags: tags,
 		Summary: "List the sites", Description: "With what they offered when they were last asked.", Errors: errs,
 	}, s.sites)
+	s.lostRoutes()
 	huma.Register(s.api, huma.Operation{
 		OperationID: "offers", Method: http.MethodGet, Path: "/v1/offers", Tags: tags,
 		Summary: "Show what the sites offered", Description: "When they were last asked, which is when a cycle last had jobs to place. Data of that moment, no promise; sites that have left are not shown.",
@@ -160,7 +182,11 @@ func (s *Server) sites(ctx context.Context, _ *struct{}) (*sitesOutput, error) {
 	out := &sitesOutput{SiteList{Sites: []Site{}}}
 	err := s.asBroker(ctx, func(now bourse.Time, b *broker.Broker) {
 		for v := range b.Sites() {
-			x := Site{Name: v.Name, Member: v.Member, Listed: v.Listed, Answer: v.Answer, Asked: Instant(v.Asked), Refusal: reasonOf(v.Refusal)}
+			x := Site{Name: v.Name, Member: v.Member, Listed: v.Listed, Answer: v.Answer, Asked: Instant(v.Asked), Refusal: reasonOf(v.Refusal),
+				Silent: Seconds{v.Silent}}
+			if l := v.Lost; l != nil {
+				x.Lost = &SiteLoss{Instant(l.Since), l.Wish, l.Reason.String()}
+			}
 			for i := range v.Groups {
 				x.Groups = append(x.Groups, groupOf(&v.Groups[i], now))
 			}

@@ -102,6 +102,8 @@ var (
 	gaugeMoney   = prometheus.NewDesc("bourse_money_credits", "The VO's money: budget, pending, left.", []string{"what"}, nil)
 	gaugeSites   = prometheus.NewDesc("bourse_sites", "Sites known, by whether they are asked for offers.", []string{"member"}, nil)
 	gaugeAnswers = prometheus.NewDesc("bourse_site_usable", "1 if the site's last answer to a request for offers could be used.", []string{"site"}, nil)
+	gaugeLost    = prometheus.NewDesc("bourse_site_lost", "1 while the site is lost: its legs are given up.", []string{"site"}, nil)
+	gaugeSilent  = prometheus.NewDesc("bourse_site_silent_seconds", "How long the site has left questions unanswered.", []string{"site"}, nil)
 	gaugeStray   = prometheus.NewDesc("bourse_stray_messages_total", "Messages that made no sense.", nil, nil)
 	gaugeEarly   = prometheus.NewDesc("bourse_early_words_total", "Times that a peer, a site or a site's cluster, has said that a leg ran or was over before its window began: a clock is wrong.", nil, nil)
 	gaugeFenced  = prometheus.NewDesc("bourse_fenced", "1 if another process acts under this broker's name.", nil, nil)
@@ -109,7 +111,7 @@ var (
 
 // Describe implements prometheus.Collector.
 func (g *brokerGauges) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{gaugeJobs, gaugeMoney, gaugeSites, gaugeAnswers, gaugeStray, gaugeEarly, gaugeFenced} {
+	for _, d := range []*prometheus.Desc{gaugeJobs, gaugeMoney, gaugeSites, gaugeAnswers, gaugeLost, gaugeSilent, gaugeStray, gaugeEarly, gaugeFenced} {
 		ch <- d
 	}
 }
@@ -134,6 +136,10 @@ func (g *brokerGauges) Collect(ch chan<- prometheus.Metric) {
 		members := map[bool]int{}
 		for v := range b.Sites() {
 			members[v.Member]++
+			if v.Member || v.Lost != nil {
+				put(gaugeLost, truth(v.Lost != nil), v.Name)
+				put(gaugeSilent, v.Silent.Seconds(), v.Name)
+			}
 			if v.Member && v.Answer != "" {
 				put(gaugeAnswers, truth(v.Answer == "usable"), v.Name)
 			}

@@ -59,6 +59,8 @@ var bugs = []Bug{
 	{"no-reassert", "a site that has forgotten legs is not told of them"},
 	{"assert-open-only", "a site that has forgotten is told of open legs only"},
 	{"trusting", "a confirmed leg of which nothing is heard is never asked after"},
+	{"believe-for-ever", "a leg is believed in for ever whose site does not answer any more"},
+	{"untold-return", "a site that is back after it was given up is not told so"},
 	{"forget-commit", "the record of a COMMIT is dropped before it is acknowledged"},
 
 	// agents/journal

@@ -8,6 +8,9 @@ import (
 	"bourse/agents/journal"
 )
 
+// Strike has a fault happen now: for a domain whose faults are made of others.
+func (w *Faulty) Strike(f Fault) { w.strike(f) }
+
 // strike has a fault happen whose time has come.
 func (w *Faulty) strike(f Fault) {
 	if w.healed {

@@ -173,6 +173,8 @@ func identity(f agents.Fact) (tx, leg string) {
 		return of(f.Leg)
 	case bourse.LegAdopted:
 		return of(f.Leg)
+	case bourse.ClaimSettled:
+		return of(f.Leg)
 	case bourse.TxReversed:
 		return f.Tx.String(), ""
 	}
@@ -221,6 +223,12 @@ func words(f agents.Fact) string {
 		return fmt.Sprintf("%v ended at %v, %v given back", f.Leg, f.End, f.Refund)
 	case bourse.JobSubmitted:
 		return fmt.Sprintf("job %s of %q: %s for %s, budget %v", f.Job.Name, f.Job.User, nodeCount(f.Job.Nodes), f.Job.Length.Words(), f.Job.Budget)
+	case bourse.ClaimSettled:
+		return fmt.Sprintf("%v, given up with its site, is %v there and costs %v", f.Leg, f.State, f.Cost)
+	case bourse.SiteLost:
+		return fmt.Sprintf("%v", f.Reason)
+	case bourse.SiteBack:
+		return f.Site + " is used again once it has listed its legs"
 	case bourse.TxReversed:
 		return fmt.Sprintf("%v ABORT after all: job %s: %v", f.Tx, f.Job, f.Reason)
 	case bourse.LegAdopted:

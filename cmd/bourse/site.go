@@ -14,7 +14,7 @@ import (
 // newSite builds "bourse site".
 func newSite() *cobra.Command {
 	var f processFlags
-	return f.add(&cobra.Command{
+	cmd := f.add(&cobra.Command{
 		Use:   "site CONFIG.toml",
 		Short: "Run a site's agent as a process",
 		Long: `Runs the agent of one cluster, with a simulated cluster behind it, until it is
@@ -33,13 +33,18 @@ Logs go to stderr, as JSON where that is no terminal; the line "ready" says that
 others can reach it. Before that its clock is compared with
 others'; while that disagrees, or the journal is of a later time, it waits and
 says so. Exit status 1: the journal cannot be written, an address is taken, a
-certificate is refused.`,
+certificate is refused.
+
+bourse site lost NAME is another command: it tells a broker that a site will not
+come back.`,
 		Example: "  bourse check north.toml && bourse site north.toml",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runSite(cmd, f, args[0])
 		},
 	})
+	cmd.AddCommand(newSiteLost())
+	return cmd
 }
 
 func runSite(cmd *cobra.Command, f processFlags, file string) error {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"bourse/report"
+	"bourse/web"
 )
 
 // newSites builds "bourse sites".
@@ -20,7 +21,8 @@ func newSites() *cobra.Command {
 		Short: "Show the sites that the broker knows, and what is free there",
 		Long: `Sites lists the sites that the broker knows with what they offered when they
 were last asked: nodes that can be reserved (free), and at base price (clear).
-A site that is silent did not answer in time, one that is closed takes nothing
+A site that is silent did not answer in time, one that is lost has not for so
+long that its parts of windows were given up (or an operator has said so), one that is closed takes nothing
 from this VO, one that is skewed has a clock more than two seconds off.
 
 With SITE it asks that site itself: how it stands, what is out of service, what
@@ -47,6 +49,11 @@ func (c *calling) sites(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return refused(err)
 	}
+	return c.printSites(&list, out)
+}
+
+// printSites shows the sites that a broker knows.
+func (c *calling) printSites(list *web.SiteList, out io.Writer) error {
 	if c.json {
 		return writeJSON(out, list)
 	}
@@ -56,6 +63,8 @@ func (c *calling) sites(ctx context.Context, out io.Writer) error {
 		s := &list.Sites[i]
 		said := s.Answer
 		switch {
+		case s.Lost != nil:
+			said = "lost"
 		case !s.Member:
 			said = "has left"
 		case said == "":
@@ -71,7 +80,12 @@ func (c *calling) sites(ctx context.Context, out io.Writer) error {
 	}
 	fmt.Fprintln(out, w.Render())
 	for i := range list.Sites {
-		if s := &list.Sites[i]; s.Refusal != nil {
+		switch s := &list.Sites[i]; {
+		case s.Lost != nil && s.Lost.Operator:
+			fmt.Fprintf(out, "%s (since %s); bourse site lost %s --undo takes that back\n", s.Lost.Reason, both(s.Lost.Since, now), s.Name)
+		case s.Lost != nil:
+			fmt.Fprintf(out, "%s (since %s); it is used again once it answers\n", s.Lost.Reason, both(s.Lost.Since, now))
+		case s.Refusal != nil:
 			fmt.Fprintf(out, "%s is closed: %s\n", s.Name, s.Refusal)
 		}
 	}

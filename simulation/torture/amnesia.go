@@ -41,6 +41,12 @@ func (c *checker) reversed(f bourse.TxReversed) error {
 // given back (I8).
 func (c *checker) legDone(f bourse.LegDone) error {
 	l := c.leg(f.Leg)
+	if f.Claim {
+		if f.Refund != l.fare.Total() && !c.exempt[f.Leg] || f.Penalty > 0 {
+			return fmt.Errorf("I8: leg %v at %v is given up with its site, for %v and a penalty of %v", f.Leg, l.fare.Total(), f.Refund, f.Penalty)
+		}
+		return nil
+	}
 	if c.exempt[f.Leg] || f.Refund == l.refund && f.Penalty == l.penalty {
 		return nil
 	}

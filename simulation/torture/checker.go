@@ -34,6 +34,8 @@ type checker struct {
 	past     map[agents.ID]bool   // who has had a disk of the past, or a twin
 	talk     *talk
 	lives    lives
+	claimed  map[bourse.LegID]bourse.Time // of the world: when its broker gave it up with its site
+	heard    map[heardFrom]bourse.Time    // by a process's own clock
 	history  *History
 	answers  map[bourse.LegID][]siteAnswer
 	lost     map[lostKey]bool
@@ -78,6 +80,7 @@ func newChecker(w *world) *checker {
 		legs: map[bourse.LegID]*legTruth{}, groups: map[string]map[string]bourse.Group{},
 		exempt: map[bourse.LegID]bool{}, limits: map[limitKey]bourse.Time{},
 		moved: map[bourse.LegID]bourse.Time{}, begun: map[int]bourse.Time{}, locks: map[lockKey]bool{}, vacated: map[lockKey]bool{}, past: map[agents.ID]bool{},
+		claimed: map[bourse.LegID]bourse.Time{}, heard: map[heardFrom]bourse.Time{},
 		replaced: map[bourse.TxID]bool{}, history: NewHistory(), answers: map[bourse.LegID][]siteAnswer{}, lost: map[lostKey]bool{}}
 	sizes := map[string]int{}
 	for i := range w.sites {
@@ -123,6 +126,9 @@ func (c *checker) process(n int, id agents.ID) *mirror {
 func (c *checker) step(s *sim.Step) error {
 	m := c.process(s.Process, s.ID)
 	if err := c.talk.before(s, m); err != nil {
+		return err
+	}
+	if err := c.listen(s, m); err != nil {
 		return err
 	}
 	for _, f := range s.Facts {
@@ -177,6 +183,11 @@ func (c *checker) fact(s *sim.Step, m *mirror, f agents.Fact) error {
 	case bourse.TxReversed:
 		return c.reversed(f)
 	case bourse.LegDone:
+		if f.Claim {
+			if err := c.claim(s, m, f.Leg); err != nil {
+				return err
+			}
+		}
 		return c.legDone(f)
 	case bourse.LegShifted:
 		if strings.HasPrefix(string(s.ID), "broker:") {
@@ -192,6 +203,9 @@ func (c *checker) fact(s *sim.Step, m *mirror, f agents.Fact) error {
 	case bourse.TxDecided:
 		return c.txDecided(s, m, f)
 	case bourse.LegClosed:
+		if f.Claim {
+			return c.claim(s, m, f.Leg)
+		}
 		l := c.leg(f.Leg)
 		if f.Posted > 0 && f.Posted != l.fare.Total() && !c.exempt[f.Leg] {
 			return fmt.Errorf("I10: leg %v is charged %v, Held named %v", f.Leg, f.Posted, l.fare.Total())

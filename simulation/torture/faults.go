@@ -23,7 +23,7 @@ const (
 
 // Kinds lists all kinds of faults, in the order in which they are shown.
 func Kinds() []sim.Kind {
-	return append(sim.Kinds(), BadQuote, NodeLost, UserCancel, Forgery, ForgedReassert)
+	return append(sim.Kinds(), BadQuote, NodeLost, UserCancel, Forgery, ForgedReassert, SiteLost)
 }
 
 // Faults draws what goes wrong in the world of a seed: of every kind of kinds
@@ -32,6 +32,12 @@ func Faults(seed uint64, only ...sim.Kind) []sim.Fault {
 	r := rand.New(rand.NewPCG(seed, 2))
 	var list []sim.Fault
 	for _, k := range Kinds() {
+		if k == SiteLost {
+			if f, ok := drawLost(seed); ok && (len(only) == 0 || slices.Contains(only, k)) {
+				list = append(list, f)
+			}
+			continue
+		}
 		for range 1 + r.IntN(often[k]) {
 			f := drawFault(r, k)
 			if len(only) == 0 || slices.Contains(only, k) {
@@ -150,6 +156,8 @@ func (w *world) strike(_ *sim.Faulty, f sim.Fault) bool {
 				w.Post(w.Now(), f.Host, agents.NodesLost{Group: g.Name, Count: min(int(f.Size), g.Nodes), For: 20 * bourse.Minute})
 			}
 		}
+	case SiteLost:
+		w.lose(f)
 	case UserCancel:
 		w.Post(w.Now(), f.Host, giveUp{f.Salt})
 	default:

@@ -27,6 +27,7 @@ type lifeTold struct {
 	since       map[agents.ID]bourse.Time    // when a site's latest life was first heard
 	heard       map[bourse.LegID]bourse.Time // when something was last heard of it
 	asked       map[bourse.LegID]bourse.Time // when Confirm was last said
+	lists       map[agents.ID]bourse.Time    // when a site was last asked for its legs
 }
 
 // step takes in what a broker hears and holds what it does in the same step
@@ -59,7 +60,7 @@ func (v *lives) step(s *sim.Step, m *mirror) error {
 
 func newLife(s *sim.Step, f bourse.LifeBegun) *lifeTold {
 	return &lifeTold{life: s.Life, incarnation: f.Incarnation, began: s.Now, sites: map[agents.ID]bool{}, took: map[bourse.TxID]bool{},
-		stamps: map[agents.ID]agents.Stamp{}, since: map[agents.ID]bourse.Time{}, heard: map[bourse.LegID]bourse.Time{}, asked: map[bourse.LegID]bourse.Time{}}
+		stamps: map[agents.ID]agents.Stamp{}, since: map[agents.ID]bourse.Time{}, heard: map[bourse.LegID]bourse.Time{}, asked: map[bourse.LegID]bourse.Time{}, lists: map[agents.ID]bourse.Time{}}
 }
 
 // deeds checks what a life decides and says.
@@ -77,8 +78,11 @@ func (l *lifeTold) deeds(s *sim.Step, m *mirror) error {
 		}
 	}
 	for _, x := range s.Sends {
-		if c, ok := x.Message.(agents.Confirm); ok {
-			l.asked[c.Leg] = s.Now
+		switch m := x.Message.(type) {
+		case agents.Confirm:
+			l.asked[m.Leg] = s.Now
+		case agents.List: // what is said to a site that is lost
+			l.lists[x.To] = s.Now
 		}
 	}
 	return nil
@@ -119,8 +123,8 @@ func (l *lifeTold) reply(s *sim.Step, m *mirror, id bourse.LegID, stamp agents.S
 	if _, ok := s.Message.(agents.StartedNotice); ok { // by a clock that may be ahead
 		l.heard[id] = max(s.Now, what.Start)
 	}
-	if _, ok := s.Message.(agents.SettledNotice); ok && closed.Commit && l.began < what.Start && heard > l.began && heard < what.Start &&
-		l.asked[id] < what.Start && s.Now > what.Start.Add(patienceToWatch) && !m.named[id] {
+	if _, ok := s.Message.(agents.SettledNotice); ok && closed.Commit && !m.done[id].Claim && l.began < what.Start && heard > l.began && heard < what.Start &&
+		max(l.asked[id], l.lists[s.From]) < what.Start && s.Now > what.Start.Add(patienceToWatch) && !m.named[id] {
 		return fmt.Errorf("B63: nothing was heard of leg %v since %v, it began at %v, and %s has not asked", id, heard, what.Start, s.ID)
 	}
 	return nil

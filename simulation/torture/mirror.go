@@ -25,13 +25,15 @@ type mirror struct {
 	books  books
 
 	// Of a broker.
-	txs    map[bourse.TxID]*txMirror
-	begun  []bourse.TxID // in order
-	priced map[bourse.LegID]bourse.Fare
-	closed map[bourse.LegID]bourse.LegClosed
-	done   map[bourse.LegID]bourse.LegDone
-	named  map[bourse.LegID]bool // by an amnesia
-	fenced bool
+	txs     map[bourse.TxID]*txMirror
+	begun   []bourse.TxID // in order
+	priced  map[bourse.LegID]bourse.Fare
+	closed  map[bourse.LegID]bourse.LegClosed
+	done    map[bourse.LegID]bourse.LegDone
+	named   map[bourse.LegID]bool // by an amnesia
+	lost    map[string]bool       // sites, by an operator's word
+	settled map[bourse.LegID]bourse.Credits
+	fenced  bool
 
 	promised promised
 	jobs     map[string]bourse.Job // what each asks for now, as far as this process knows
@@ -111,6 +113,7 @@ func (m *mirror) reset() {
 	m.books, m.nonces = newBooks(), map[lifeKey]uint64{}
 	m.txs, m.begun = map[bourse.TxID]*txMirror{}, nil
 	m.priced, m.closed = map[bourse.LegID]bourse.Fare{}, map[bourse.LegID]bourse.LegClosed{}
+	m.lost, m.settled = map[string]bool{}, map[bourse.LegID]bourse.Credits{}
 	m.done, m.named = map[bourse.LegID]bourse.LegDone{}, map[bourse.LegID]bool{}
 	m.jobs, m.promised = map[string]bourse.Job{}, promised{legs: map[bourse.LegID]bourse.Credits{}}
 }
@@ -185,6 +188,10 @@ func (m *mirror) apply(f agents.Fact) error {
 		for _, leg := range f.Legs {
 			m.named[leg] = true
 		}
+	case bourse.SiteLost:
+		m.lost[f.Site] = f.Wish
+	case bourse.ClaimSettled:
+		m.settled[f.Leg] = f.Cost
 	case bourse.LifeFenced:
 		m.fenced = true
 	case bourse.LifeBegun:

@@ -20,6 +20,7 @@ var caughtAt = map[string]uint64{
 	"no-fence": 6, "no-list-fence": 54, "no-tombstone": 7, "forget-void": 21, "endless-hold": 3, "above-limit": 2, "free-move": 2,
 	"any-version": 6, "no-cap": 21, "no-inquiry": 21, "unknown-aborts": 21, "tell-once": 10, "no-reconcile": 5, "no-grace": 2,
 	"patient-broker": 8, "no-broker-repeat": 3, "silent-loss": 8, "unfenced": 4, "no-list": 2, "commit-at-restart": 4,
+	"believe-for-ever": 2, "untold-return": 5,
 	"no-adoption": 2, "no-reassert": 4, "forget-commit": 2, "believe-the-clock": 9, "keep-torn-tail": 6, "early-remove": 2,
 }
 

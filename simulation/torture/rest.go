@@ -145,7 +145,14 @@ func (c *checker) atRest(before bourse.Time) error {
 		}
 		for i, site := range t.begun.Sites {
 			leg := bourse.LegID{Tx: id, Leg: i}
-			if err := c.legAtRest(m, leg, c.of(siteID(site)).legs[leg], m.txs[id].commit); err != nil {
+			l := c.of(siteID(site)).legs[leg]
+			if _, given := c.claimed[leg]; given {
+				if err := c.claimAtRest(m, leg, l, before); err != nil {
+					return err
+				}
+				continue
+			}
+			if err := c.legAtRest(m, leg, l, m.txs[id].commit); err != nil {
 				return err
 			}
 		}
@@ -153,7 +160,7 @@ func (c *checker) atRest(before bourse.Time) error {
 	if err := c.nothingPending(before); err != nil {
 		return err
 	}
-	return c.money()
+	return c.money(before)
 }
 
 // legAtRest compares what both sides have on record of a leg.
@@ -178,7 +185,7 @@ func (c *checker) legAtRest(m *mirror, id bourse.LegID, l *legMirror, commit boo
 
 // money compares what each site has had of each broker with what that broker has
 // paid it, where no amnesia has named a leg between them.
-func (c *checker) money() error {
+func (c *checker) money(before bourse.Time) error {
 	clean := map[[2]string]bool{}
 	for i := range c.w.brokers {
 		for j := range c.w.sites {
@@ -192,7 +199,7 @@ func (c *checker) money() error {
 			m := c.of(siteID(site))
 			l := m.legs[leg]
 			moving := l != nil && !l.State.Terminal() && !paid(l.State)
-			if t.exempt || c.exempt[leg] || moving {
+			if t.exempt || c.exempt[leg] || moving || c.claimed[leg] > before {
 				clean[[2]string{id.Broker, site}] = false
 			}
 		}

@@ -81,6 +81,9 @@ func (c *checker) run(opt Options) error {
 		return err
 	}
 	c.w.Heal()
+	if losesSite(c.w.faults) {
+		c.w.Post(c.w.Now(), operatorID, agents.SiteFound{})
+	}
 	if err := c.w.Run(end.Add(settling)); err != nil {
 		return err
 	}

@@ -59,8 +59,10 @@ func (c *checker) fate(leg bourse.LegID, before bourse.Time, repairs map[bourse.
 	t := c.txs[leg.Tx]
 	l := c.of(siteID(t.begun.Sites[leg.Leg])).legs[leg]
 	switch {
-	case l == nil, c.moved[leg] > before, c.exempt[leg]:
+	case l == nil, c.moved[leg] > before, c.exempt[leg], c.claimed[leg] > before:
 		return moving
+	case c.claimed[leg] > 0:
+		return gone
 	case l.State == bourse.Confirmed, l.State == bourse.Running:
 		return stands
 	case l.State == bourse.Settled:

@@ -52,6 +52,7 @@ type world struct {
 	brokers []vo
 	cluster map[agents.ID]*sites.Cluster
 	users   map[agents.ID]*users
+	faults  []sim.Fault
 	mortal  map[agents.ID]*sites.DurableCluster // clusters that die too, by the present life of each
 	spied   spied
 }
@@ -83,6 +84,7 @@ func newMortalWorld(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 }
 
 func (w *world) begin(seed uint64, faults []sim.Fault, opt sim.Options) *world {
+	w.faults = faults
 	w.seed, w.cluster, w.users = seed, map[agents.ID]*sites.Cluster{}, map[agents.ID]*users{}
 	r := rand.New(rand.NewPCG(seed, 1))
 	for _, name := range siteNames {
@@ -104,7 +106,11 @@ func (w *world) begin(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 		w.addSite(&w.sites[i])
 	}
 	for i := range w.brokers {
+		w.brokers[i].config.LostAfter = lostAfter(faults)
 		w.addBroker(&w.brokers[i])
+	}
+	if losesSite(faults) {
+		w.Add(sim.Host{ID: operatorID, New: func() agents.Agent { return &operator{unheard: map[agents.ID]int{}} }, Sturdy: true})
 	}
 	return w
 }

@@ -107,6 +107,18 @@ func (c *Client) Sites(ctx context.Context) (l web.SiteList, err error) {
 	return l, err
 }
 
+// LoseSite gives a site up that will not come back.
+func (c *Client) LoseSite(ctx context.Context, site string, w web.LostWish) (l web.SiteList, err error) {
+	err = c.call(ctx, http.MethodPost, "/v1/sites/"+url.PathEscape(site)+"/lost", w, &l)
+	return l, err
+}
+
+// FindSite takes that back.
+func (c *Client) FindSite(ctx context.Context, site string) (l web.SiteList, err error) {
+	err = c.call(ctx, http.MethodDelete, "/v1/sites/"+url.PathEscape(site)+"/lost", nil, &l)
+	return l, err
+}
+
 // Offers shows what sites offered in a broker's last cycle; site "": all.
 func (c *Client) Offers(ctx context.Context, site string) (l web.OfferList, err error) {
 	path := "/v1/offers"

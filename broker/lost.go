@@ -1,0 +1,330 @@
+package broker
+
+import (
+	"fmt"
+	"strings"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/plant"
+)
+
+// A site that does not answer any more is lost: by its silence, see presence.go,
+// or by an operator's word. From then on it is asked for nothing but its legs, and
+// it is not waited for. Its committed legs that are due (by an operator's word all
+// of them) are given up: they are repaired, or what is left of their windows is
+// released, as with any leg that is gone, and their price is refunded. That is a
+// claim: the site has not said so. Rows B105 to B108.
+//
+// A site that answers again lists its legs before anything else is said to it.
+// Then each claim is settled. A leg that the site still carries is released for all
+// of its price; one that has come to its end there stays as it is. What the leg
+// costs by the site's books is what the broker's come to: the VO bears the
+// difference, so that its user is refunded all the same, nothing is paid twice, and
+// the ledgers of both agree again. The window stays given up: another one may have
+// been paid for in its place.
+
+// loss is how and since when a site is lost.
+type loss bourse.LostSite
+
+// keepClaims is how long after its end a leg is remembered that its site has not
+// been heard of. After that the claim is written off: the accounts differ by it.
+const keepClaims = 30 * bourse.Day
+
+// isLost reports whether a site is lost.
+func (b *Broker) isLost(site string) bool {
+	p := b.peers[siteID(site)]
+	return p != nil && p.lost != nil
+}
+
+// siteLost takes an operator's word that a site is lost. Row B106.
+func (b *Broker) siteLost(now bourse.Time, from agents.ID, m agents.SiteLost, out *agents.Outbox) {
+	p := b.operated(from, m.Site, m.Kind(), out)
+	switch {
+	case p == nil:
+		return
+	case len(m.Why) > maxWhy:
+		out.Send(from, agents.OperatorReply{To: m.Kind(), Reason: reason(bourse.Invalid, "%d bytes say why; %d are enough", len(m.Why), maxWhy)})
+		return
+	case p.lost == nil || !p.lost.Wish:
+		why := reason(bourse.WithSite, "%s is lost, by its operator's word", p.name)
+		if m.Why != "" {
+			why.Detail += ": " + m.Why
+		}
+		b.loseSite(now, p, bourse.SiteLost{Site: p.name, Wish: true, Reason: why}, out)
+	}
+	out.Send(from, agents.OperatorReply{To: m.Kind()})
+}
+
+// siteFound takes that word back. What was given up stays so. Row B106.
+func (b *Broker) siteFound(from agents.ID, m agents.SiteFound, out *agents.Outbox) {
+	p := b.operated(from, m.Site, m.Kind(), out)
+	if p == nil {
+		return
+	}
+	if p.lost != nil {
+		b.record(bourse.SiteBack{Site: p.name}, out)
+		b.stale = true
+	}
+	out.Send(from, agents.OperatorReply{To: m.Kind()})
+}
+
+// maxWhy bounds an operator's words, in bytes.
+const maxWhy = 1000
+
+// operated is the site that an operator speaks of; nil, and answered, if it is
+// none, and counted if that is not an operator.
+func (b *Broker) operated(from, site agents.ID, kind string, out *agents.Outbox) *peer {
+	if !strings.HasPrefix(string(from), "operator:") {
+		b.stray++
+		return nil
+	}
+	p := b.peers[site]
+	if p == nil {
+		out.Send(from, agents.OperatorReply{To: kind, Reason: reason(bourse.Unknown, "%s knows no site %q", b.cfg.Name, siteName(site))})
+	}
+	return p
+}
+
+// loseSite records that a site is lost, and gives up what that concerns.
+func (b *Broker) loseSite(now bourse.Time, p *peer, f bourse.SiteLost, out *agents.Outbox) {
+	before := p.lost != nil
+	b.record(f, out)
+	if !before {
+		b.partWith(now, p, out)
+	}
+	for i := 0; i < len(b.order); i++ { // repairs come to the end of it
+		b.giveUpLost(now, b.order[i], out)
+	}
+}
+
+// partWith goes on without a site: nothing more is said to it before it has listed
+// its legs, and what is undecided there is decided without it.
+func (b *Broker) partWith(now bourse.Time, p *peer, out *agents.Outbox) {
+	b.stale, p.silent = true, silence{}
+	p.owed, p.asserting, p.memory.probe = nil, nil, 0
+	p.chain++
+	if p.listed {
+		p.listed = false
+		b.askList(now, p, firstRepeat, out)
+	}
+	for i := 0; i < len(b.order); i++ {
+		if t := b.order[i]; t.resolved && t.open() && t.touches(p) {
+			b.abort(now, t, p.lost.Reason, out)
+		}
+	}
+	b.goOnWithout(now, p.id, out)
+	b.resolveAll(now, p, out)
+}
+
+// giveUpLost gives up the legs of a transaction at sites that are lost by an
+// operator's word.
+func (b *Broker) giveUpLost(now bourse.Time, t *transaction, out *agents.Outbox) {
+	for i := range t.legs {
+		if p := b.peers[t.site(i)]; p != nil && p.lost != nil && p.lost.Wish {
+			b.giveUpLeg(now, t, i, p.lost.Reason, out)
+		}
+	}
+}
+
+// giveUpLeg books a committed leg as lost that its site has said nothing of, and sees
+// to what is left of its window. Row B105.
+func (b *Broker) giveUpLeg(now bourse.Time, t *transaction, i int, why bourse.Reason, out *agents.Outbox) {
+	l := &t.legs[i]
+	if t.state != committed || !t.resolved || l.state.Terminal() {
+		return
+	}
+	if l.charged {
+		b.record(bourse.LegDone{Leg: t.leg(i), State: bourse.Lost, End: now, Refund: l.fare.Total(), Reason: why, Claim: true}, out)
+	} else {
+		b.record(bourse.LegClosed{Leg: t.leg(i), Reason: why, Claim: true}, out)
+		if t.apart {
+			b.answerMove(t, why, out)
+		}
+	}
+	b.answerCancel(t.job, out)
+	b.mend(now, t.job, out)
+}
+
+// hearClaims takes what a site has listed of the legs that were given up with it:
+// what it still carries it will be told to release. Row B107.
+func (b *Broker) hearClaims(p *peer, out *agents.Outbox) {
+	if plant.On("untold-return") {
+		return
+	}
+	for _, t := range b.order {
+		for i := range t.legs {
+			l := &t.legs[i]
+			if !l.claim || t.sites[i] != p.name {
+				continue
+			}
+			s := b.sight(t, i)
+			if s.there && !s.State.Terminal() {
+				l.returns, l.vouched = true, s.State >= bourse.Confirmed
+				continue
+			}
+			b.settleClaim(t, i, s.State, s.cost(l), out)
+		}
+	}
+}
+
+// cost is what a leg that is over costs by its site's books.
+func (s *sighting) cost(l *txLeg) bourse.Credits {
+	if !took(s) {
+		return 0 // it was never charged
+	}
+	return l.costs(s.State, s.Refund, s.Penalty)
+}
+
+// costs is what a leg that was charged costs at its end: no more than its price.
+func (l *txLeg) costs(end bourse.LegState, refund, penalty bourse.Credits) bourse.Credits {
+	if end == bourse.Settled {
+		return l.fare.Total()
+	}
+	total := l.fare.Total()
+	return total - min(max(refund, 0), total) - min(max(penalty, 0), total.Times(maxPenalty))
+}
+
+// confirmable reports whether a leg that was given up is confirmed all the same
+// where its site has yet to hear of COMMIT, to be released then: not one that would
+// take the place of another one there.
+func (l *txLeg) confirmable() bool { return l.claim && l.replaces == bourse.LegID{} }
+
+// tellReturned has a site give up a leg that it still carries: for all of its
+// price, confirmed first.
+func (b *Broker) tellReturned(p *peer, t *transaction, i int, out *agents.Outbox) {
+	switch l := &t.legs[i]; {
+	case l.vouched:
+		out.Send(p.id, agents.Release{Leg: t.leg(i), DecidedBy: b.life().Incarnation, Full: true})
+	case l.confirmable():
+		out.Send(p.id, agents.Confirm{Leg: t.leg(i), DecidedBy: b.life().Incarnation})
+	}
+}
+
+// claimHeard takes what a site says of a leg that was given up with it. It reports
+// false if that is to be taken as of any other leg.
+func (b *Broker) claimHeard(now bourse.Time, t *transaction, l *txLeg, m agents.Message, out *agents.Outbox) bool {
+	switch m := m.(type) {
+	case agents.DegradedNotice: // a penalty may be heard of after Released
+		cost := bourse.Credits(0)
+		if m.Refund > 0 {
+			cost = l.costs(bourse.Lost, m.Refund, m.Penalty)
+		}
+		b.settleClaim(t, m.Leg.Leg, bourse.Lost, cost, out)
+	case agents.ConfirmedReply:
+		if l.claim && !l.vouched {
+			l.vouched = true
+			b.tell(now, t, firstRepeat, out)
+		}
+	case agents.ReleasedReply:
+		if l.claim && (l.charged || l.vouched) {
+			b.settleClaim(t, m.Leg.Leg, bourse.Released, l.costs(bourse.Released, m.Refund, 0), out)
+		}
+	case agents.SettledNotice:
+		if l.claim {
+			b.settleClaim(t, m.Leg.Leg, bourse.Settled, l.fare.Total(), out)
+		}
+	case agents.HeuristicNotice:
+		if l.claim {
+			b.settleClaim(t, m.Leg.Leg, bourse.Heuristic, 0, out)
+		}
+	case agents.RefusedReply:
+		if m.Reason.Code == bourse.Fenced {
+			return false
+		}
+		if l.returns && (m.Reason.Code == bourse.Unknown || m.Reason.Code == bourse.Expired) {
+			b.settleClaim(t, m.Leg.Leg, bourse.LegExpired, 0, out)
+		}
+	case agents.StartedNotice, agents.ShiftedNotice:
+	default:
+		return false
+	}
+	return true
+}
+
+// settleClaim records what the site of a leg says of it, once for each word that
+// changes something.
+func (b *Broker) settleClaim(t *transaction, i int, state bourse.LegState, cost bourse.Credits, out *agents.Outbox) {
+	l := &t.legs[i]
+	if l.returns = false; l.claim || cost != l.cost() {
+		b.record(bourse.ClaimSettled{Leg: t.leg(i), State: state, Cost: cost}, out)
+	}
+}
+
+// cost is what a leg that is over costs by our books.
+func (l *txLeg) cost() bourse.Credits {
+	if !l.charged {
+		return l.borne
+	}
+	return l.fare.Total() - l.back + l.borne
+}
+
+// applySettled has the books come to what a leg costs by its site's. What the
+// VO's account does not cover an overdraft does: the budget is then spent.
+func (b *Broker) applySettled(f bourse.ClaimSettled) {
+	t, l := b.txs[f.Leg.Tx], b.legOf(f.Leg)
+	l.claim = false
+	more := f.Cost - l.cost()
+	l.borne += more
+	site := sitePrefix + t.sites[f.Leg.Leg]
+	if more < 0 {
+		b.ledger.Pay(bourse.Transfer{From: site, To: b.voAccount(), Amount: -more})
+		return
+	}
+	if left := b.voLeft(); left < more {
+		b.ledger.Pay(bourse.Transfer{From: overdraft, To: b.voAccount(), Amount: more - left})
+	}
+	b.ledger.Pay(bourse.Transfer{From: b.voAccount(), To: site, Amount: more})
+}
+
+// done reports whether nothing of a transaction is waited for any more, or only
+// sites that have been lost for too long.
+func (b *Broker) done(now bourse.Time, t *transaction) bool {
+	tooLong := t.lastEnd().Add(keepClaims) <= now
+	if t.over() && t.atRest() {
+		return tooLong || !t.claims()
+	}
+	return tooLong && t.state >= committed && b.onlyLost(t)
+}
+
+// claims reports whether a leg of it was given up with its site, which has not been
+// heard of it.
+func (t *transaction) claims() bool {
+	for i := range t.legs {
+		if t.legs[i].claim {
+			return true
+		}
+	}
+	return false
+}
+
+// onlyLost reports whether all that a transaction waits for is sites that are lost.
+func (b *Broker) onlyLost(t *transaction) bool {
+	for i := range t.legs {
+		if l := &t.legs[i]; (!l.state.Terminal() || l.returns) && !b.isLost(t.sites[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// silentFor says for how long a site has been asked in vain.
+func (p *peer) silentFor(now bourse.Time) bourse.Duration {
+	if p.asked == 0 {
+		return 0
+	}
+	return now.Sub(p.asked)
+}
+
+// notAnswered is why a site is lost that was asked in vain.
+func (p *peer) notAnswered(now bourse.Time) bourse.Reason {
+	return reason(bourse.WithSite, "%s is lost: it has not answered for %v", p.name, inWords(p.silentFor(now)))
+}
+
+// inWords shows a time in whole seconds or minutes.
+func inWords(d bourse.Duration) string {
+	if d < 10*bourse.Minute {
+		return fmt.Sprintf("%d seconds", d/bourse.Second)
+	}
+	return fmt.Sprintf("%d minutes", d/bourse.Minute)
+}

@@ -1,0 +1,184 @@
+package broker
+
+import (
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/plant"
+)
+
+// Nobody says anything of a leg that waits for its start. So its broker asks after
+// it while there is time to find another one: a site that leaves all questions
+// unanswered for a while is lost, and the leg with it. It is looked at three times:
+//
+//	before its start  so early that a repair is possible, else not at all
+//	after its start   unless its work is known to run
+//	after its end     unless it is known how that ended
+//
+// How long a silence may last is a quarter of what is at stake: of the leg's
+// notice, of its length, or of both; a minute at least, and no longer than
+// Config.LostAfter. A share, for a site that has a week to come back is not given
+// up for the hour that it is out of service, and one whose leg starts in minutes
+// cannot be waited for; a quarter, for it leaves another one for the repair, and as
+// much again for the silence to begin in. Row B105.
+
+// maxAsked is how many questions in a row are unanswered when a site is lost. They
+// are counted, not timed: a broker that was stopped or starved has not asked.
+const maxAsked = 16
+
+// look is one of the three times at which a leg is looked at.
+type look uint8
+
+const (
+	beforeStart look = iota
+	afterStart
+	afterEnd
+)
+
+// presenceDue asks the site of a leg whether it is there.
+type presenceDue struct {
+	Leg   bourse.LegID
+	Look  look
+	Since bourse.Time // when it was committed, or this life began
+	Asked int         // questions since the site was heard last
+	At    bourse.Time // of the last of them
+}
+
+// Kind names the alarm.
+func (presenceDue) Kind() string { return "PresenceDue" }
+
+// attend sees that the legs of a transaction are looked at.
+func (b *Broker) attend(now bourse.Time, t *transaction, out *agents.Outbox) {
+	if b.cfg.Lead == 0 || b.cfg.LostAfter == NeverLost || plant.On("believe-for-ever") {
+		return
+	}
+	for i := range t.legs {
+		if !t.legs[i].state.Terminal() {
+			b.lookLater(now, presenceDue{Leg: t.leg(i), Since: now}, out)
+		}
+	}
+}
+
+// limitOf is how long a silence may last where so much is at stake.
+func (b *Broker) limitOf(stake bourse.Duration) bourse.Duration {
+	d := max(stake/4, bourse.Minute)
+	if b.cfg.LostAfter > 0 {
+		d = min(d, b.cfg.LostAfter)
+	}
+	return d
+}
+
+// span is when a leg is looked at, and how long a silence may last then; none if
+// there is no time for it.
+func (b *Broker) span(l *txLeg, m *presenceDue) (from, until bourse.Time, limit bourse.Duration) {
+	start, end := l.what.Start, l.what.End
+	switch m.Look {
+	case beforeStart:
+		repair := b.cfg.Lead + b.cfg.OfferWait
+		limit, until = b.limitOf(start.Sub(m.Since)), start.Add(-repair)
+		return max(m.Since, start.Add(-limit-limit/4-max(limit, repair))), until, limit // a quarter: alarms are late
+	case afterStart:
+		limit = b.limitOf(end.Sub(start))
+		return start.Add(min(overdue, limit)), end, limit
+	}
+	limit = b.limitOf(end.Sub(m.Since))
+	return end.Add(min(overdue, limit)), bourse.Never, limit
+}
+
+// lookLater sets the alarm of the next question, or of the next look where there is
+// no time for this one any more.
+func (b *Broker) lookLater(at bourse.Time, m presenceDue, out *agents.Outbox) {
+	l := b.lookup(m.Leg)
+	for {
+		from, until, limit := b.span(l, &m)
+		left := limit * bourse.Duration(maxAsked-m.Asked) / maxAsked
+		if at = max(at, from); m.Look == afterEnd || at.Add(left) <= until && !(m.Look == afterStart && l.state == bourse.Running) {
+			out.Alarm(at, m)
+			return
+		}
+		m.Look, m.Asked = m.Look+1, 0
+	}
+}
+
+// presenceDue asks, or finds that the site is lost.
+func (b *Broker) presenceDue(now bourse.Time, m presenceDue, out *agents.Outbox) {
+	t, l := b.txs[m.Leg.Tx], b.lookup(m.Leg)
+	if l == nil || t.state == aborted || l.state.Terminal() || t.open() && t.resolved {
+		return
+	}
+	p := b.peers[t.site(m.Leg.Leg)]
+	from, until, limit := b.span(l, &m)
+	if p.heard >= m.At {
+		m.Asked = 0
+	}
+	switch fresh := p.heard.Add(limit / 4); {
+	case now < from, now > until, m.Look == afterStart && l.state == bourse.Running: // it was moved, or runs
+		b.lookLater(now, m, out)
+	case m.Asked == 0 && now < fresh:
+		b.lookLater(fresh, m, out)
+	case m.Asked < maxAsked:
+		if m.Asked == maxAsked/2 {
+			b.callOthers(now, p, limit/2, out)
+		}
+		b.ask(now, p, m.Leg, out)
+		m.Asked, m.At = m.Asked+1, now
+		b.lookLater(now.Add(max(limit/maxAsked, bourse.Millisecond)), m, out)
+	case m.Look != afterEnd && !b.hearsOthers(now, p, limit):
+		m.Asked = maxAsked / 2
+		b.lookLater(now, m, out)
+	default:
+		why := p.notAnswered(now)
+		if p.lost == nil {
+			b.loseSite(now, p, bourse.SiteLost{Site: p.name, Reason: why}, out)
+		}
+		b.giveUpLeg(now, t, m.Leg.Leg, why, out)
+	}
+}
+
+// ask puts a question to a site that anybody alive answers: Confirm of a leg, which
+// may have been heard before, or what legs it has.
+func (b *Broker) ask(now bourse.Time, p *peer, leg bourse.LegID, out *agents.Outbox) {
+	if p.await(now); p.listed {
+		out.Send(p.id, agents.Confirm{Leg: leg, DecidedBy: b.life().Incarnation})
+		return
+	}
+	if now >= p.lists.Add(lastRepeat) { // it is long where there are many legs
+		b.sendList(now, p, out)
+	}
+}
+
+// callOthers asks the other sites whether they are there. A broker that hears
+// nobody may itself be cut off: it gives nothing up for that while a window may yet
+// run. Row B109.
+func (b *Broker) callOthers(now bourse.Time, but *peer, lately bourse.Duration, out *agents.Outbox) {
+	for _, id := range b.known {
+		if p := b.peers[id]; p != but && p.usable() && p.heard.Add(lately) < now {
+			out.Send(id, agents.OfferRequest{Cycle: probeRef, Horizon: now})
+		}
+	}
+}
+
+// hearsOthers reports whether another site was heard lately.
+func (b *Broker) hearsOthers(now bourse.Time, but *peer, lately bourse.Duration) bool {
+	for _, id := range b.known {
+		if p := b.peers[id]; p != but && p.listed && p.heard > b.began && p.heard.Add(lately) >= now {
+			return true
+		}
+	}
+	return false
+}
+
+// hear notes that a site has said something. One that was lost is asked for its
+// legs at once.
+func (b *Broker) hear(now bourse.Time, p *peer, out *agents.Outbox) {
+	p.heard, p.asked = now, 0
+	if p.lost != nil && !p.listed && now >= p.lists.Add(lastRepeat) {
+		b.sendList(now, p, out)
+	}
+}
+
+// await notes that a site has been asked something.
+func (p *peer) await(now bourse.Time) {
+	if p.asked == 0 {
+		p.asked = now
+	}
+}

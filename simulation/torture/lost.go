@@ -1,0 +1,206 @@
+package torture
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/sim"
+	"bourse/broker"
+)
+
+// SiteLost is a site that is gone for so long that it is lost: its process is down,
+// or it lives on and nobody can reach it. It is back when the world has healed, at
+// the latest. In half of such runs an operator says so before anybody can tell.
+const SiteLost sim.Kind = "site-lost"
+
+// drawLost draws whether a site is lost in the world of a seed. It has a stream of
+// its own: all else of a seed stays as it is. Where no site is, brokers take none
+// for lost.
+func drawLost(seed uint64) (sim.Fault, bool) {
+	r := rand.New(rand.NewPCG(seed, 5))
+	f := sim.Fault{Kind: SiteLost, Host: siteID(siteNames[r.IntN(len(siteNames))]), Salt: 1 + r.Uint64N(1<<32), Size: r.Int64N(2)}
+	f.At = start.Add(10*bourse.Minute + bourse.Duration(r.Int64N(int64(80*bourse.Minute))))
+	f.For = 10*bourse.Minute + bourse.Duration(r.Int64N(int64(100*bourse.Minute)))
+	return f, r.IntN(2) == 0
+}
+
+// losesSite reports whether a site is lost in a world of these faults.
+func losesSite(faults []sim.Fault) bool {
+	for i := range faults {
+		if faults[i].Kind == SiteLost {
+			return true
+		}
+	}
+	return false
+}
+
+// lose has a site be gone, and where the fault says so, an operator say so.
+func (w *world) lose(f sim.Fault) {
+	gone := sim.Fault{Kind: sim.CrashSync, At: w.Now(), For: f.For, Host: f.Host, Salt: f.Salt}
+	if f.Size == 1 {
+		gone.Kind = sim.Partition
+	}
+	w.Strike(gone)
+	if f.Salt%2 == 0 {
+		w.Post(w.Now().Add(bourse.Duration(f.Salt%uint64(f.For))), operatorID, agents.SiteLost{Site: f.Host})
+	}
+}
+
+// operatorID is who says that a site is lost, and takes it back in the end.
+const operatorID agents.ID = "operator:olga"
+
+// operator tells all brokers what it wants, again until each has answered.
+type operator struct {
+	said    []agents.Message
+	unheard map[agents.ID]int // of those, how many at the end
+}
+
+// sayAgain is the operator's alarm.
+type sayAgain struct{ N int }
+
+// Kind names the alarm.
+func (sayAgain) Kind() string { return "SayAgain" }
+
+func (o *operator) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
+	switch m := m.(type) {
+	case agents.SiteLost, agents.SiteFound:
+		if f, ok := m.(agents.SiteFound); ok && f.Site == "" { // all that were said to be lost
+			for _, x := range o.said {
+				if l, ok := x.(agents.SiteLost); ok {
+					m = agents.SiteFound{Site: l.Site}
+				}
+			}
+			if len(o.said) == 0 {
+				return
+			}
+		}
+		o.said = append(o.said, m)
+		for _, name := range brokerNames {
+			o.unheard[brokerID(name)] = len(o.said)
+		}
+		o.say(now, out)
+	case agents.OperatorReply:
+		if len(o.said) > 0 && m.To == o.said[len(o.said)-1].Kind() {
+			delete(o.unheard, from)
+		}
+	case sayAgain:
+		if m.N == len(o.said) && len(o.unheard) > 0 {
+			o.say(now, out)
+		}
+	}
+}
+
+func (o *operator) say(now bourse.Time, out *agents.Outbox) {
+	for _, name := range brokerNames {
+		if o.unheard[brokerID(name)] > 0 {
+			out.Send(brokerID(name), o.said[len(o.said)-1])
+		}
+	}
+	out.Alarm(now.Add(5*bourse.Second), sayAgain{len(o.said)})
+}
+
+// claim takes note that a broker gives a leg up with its site. By silence it may do
+// so only where it has truly heard nothing for a minute (B105).
+func (c *checker) claim(s *sim.Step, m *mirror, leg bourse.LegID) error {
+	c.claimed[leg] = s.At
+	t := m.txs[leg.Tx]
+	if t == nil || leg.Leg >= len(t.begun.Sites) {
+		return nil // adopted
+	}
+	site := t.begun.Sites[leg.Leg]
+	if heard := c.heard[heardFrom{s.Process, siteID(site)}]; !m.lost[site] && s.Now < heard.Add(bourse.Minute) {
+		return fmt.Errorf("B105: %s gives leg %v up with %s, which it has heard %v s ago", s.ID, leg, site, s.Now.Sub(heard))
+	}
+	return nil
+}
+
+// heardFrom is a site that a process has heard.
+type heardFrom struct {
+	process int
+	site    agents.ID
+}
+
+// listen takes note of whom a broker hears, and holds that it does not believe in a
+// leg for ever whose site has been silent since its end (B105).
+func (c *checker) listen(s *sim.Step, m *mirror) error {
+	if !strings.HasPrefix(string(s.ID), "broker:") || !losesSite(c.w.faults) {
+		return nil
+	}
+	switch {
+	case strings.HasPrefix(string(s.From), "site:"):
+		c.heard[heardFrom{s.Process, s.From}] = s.Now
+	case s.Message.Kind() == (agents.Started{}).Kind():
+		for _, name := range siteNames {
+			c.heard[heardFrom{s.Process, siteID(name)}] = s.Now
+		}
+	}
+	for _, f := range s.Facts {
+		if _, ok := f.(bourse.CycleClosed); ok && !m.fenced && !s.Late {
+			return c.believes(s, m)
+		}
+	}
+	return nil
+}
+
+// believes checks all committed legs of a broker.
+func (c *checker) believes(s *sim.Step, m *mirror) error {
+	for _, id := range m.begun {
+		t := m.txs[id]
+		if !t.commit || c.forgotten(id) {
+			continue
+		}
+		for i, what := range t.begun.Legs {
+			leg := bourse.LegID{Tx: id, Leg: i}
+			closed, known := m.closed[leg]
+			if _, done := m.done[leg]; done || known && !closed.Commit {
+				continue
+			}
+			limit := max(what.End.Sub(c.txs[id].at)/4, bourse.Minute)
+			silent := max(what.End.Add(bourse.Minute), c.heard[heardFrom{s.Process, siteID(t.begun.Sites[i])}])
+			if s.Now > silent.Add(limit+limit/4+hesitation) {
+				return fmt.Errorf("B105: leg %v has ended at %v, %s was heard last at %v, and %s still believes in it", leg, what.End, t.begun.Sites[i], silent, s.ID)
+			}
+		}
+	}
+	return nil
+}
+
+// hesitation is how much longer than it should a broker may take that pauses, and
+// hears others late.
+const hesitation = 10 * bourse.Minute
+
+// claimAtRest holds that a leg that was given up with its site costs in the end what
+// it does by the site's record: nothing is paid twice, and nothing is lost.
+func (c *checker) claimAtRest(m *mirror, id bourse.LegID, l *legMirror, before bourse.Time) error {
+	cost, settled := m.settled[id]
+	truth := c.leg(id)
+	var want bourse.Credits
+	switch {
+	case c.claimed[id] > before || l != nil && c.moved[id] > before:
+		return nil
+	case !settled:
+		return fmt.Errorf("I13: leg %v was given up with its site, which is back, and its broker has not settled that", id)
+	case l == nil, !truth.confirmed:
+	case l.State == bourse.Settled:
+		want = truth.fare.Total()
+	case l.State == bourse.Released || l.State == bourse.Lost:
+		want = truth.fare.Total() - truth.refund - truth.penalty
+	default:
+		return fmt.Errorf("I2: leg %v was given up with its site, which is back, and it is %v", id, l.State)
+	}
+	if cost != want {
+		return fmt.Errorf("I8: leg %v was given up with its site and costs %v there, its broker has settled %v", id, want, cost)
+	}
+	return nil
+}
+
+// lostAfter is how brokers of a world take sites for lost.
+func lostAfter(faults []sim.Fault) bourse.Duration {
+	if losesSite(faults) {
+		return 0
+	}
+	return broker.NeverLost
+}
