@@ -283,14 +283,16 @@ type (
 	}
 	// LifeBegun says that a process has begun to act for a broker.
 	LifeBegun struct {
-		Incarnation uint32 `json:"incarnation"` // one more than the last on record
+		Incarnation uint32 `json:"incarnation"` // one more than the last on record, or heard of
 		Nonce       uint64 `json:"nonce"`
 	}
 	// LifeFenced says that a site has heard of another process of the same name:
-	// this one stops.
+	// this one stops. Latest is the latest incarnation that the site knows, 0 if it
+	// did not say: the next life comes after it.
 	LifeFenced struct {
 		Site   string `json:"site"`
 		Reason Reason `json:"reason"`
+		Latest uint32 `json:"latest,omitempty"`
 	}
 	// TxReversed says that a COMMIT on record took effect nowhere and is ABORT
 	// now: decided afresh by a later life, once all its sites had listed it.
@@ -380,6 +382,7 @@ type (
 		Part     int            `json:"part,omitempty"`  // from 0
 		Parts    int            `json:"parts,omitempty"` // of the image; 0: this is all of it
 		Fenced   bool           `json:"fenced,omitempty"`
+		Latest   uint32         `json:"latest,omitempty"` // of LifeFenced
 		Seq      uint64         `json:"seq"`
 		Cycles   uint64         `json:"cycles"`
 		Lives    []BrokerLife   `json:"lives"`

@@ -29,6 +29,9 @@ type SubmitReply struct {
 type OfferRequest struct {
 	Cycle   uint64
 	Horizon bourse.Time
+	// Of the life that asks. 0: it does not say, and is not fenced.
+	Incarnation uint32
+	Nonce       uint64
 }
 
 // Offers is a site's answer: data of the moment, not a promise.
@@ -39,6 +42,8 @@ type Offers struct {
 	Groups  []GroupOffer
 	Refusal bourse.Reason // the site is closed to this VO
 	Stamp   Stamp
+	Nonce   uint64 // of the request, where it is refused as fenced
+	Latest  uint32 // then: as in RefusedReply
 }
 
 // GroupOffer is one group's free nodes over the horizon.
@@ -119,6 +124,9 @@ type RefusedReply struct {
 	// Instead lists, nearest first, where the site would have had room for a leg
 	// whose Hold wants to hear of alternatives.
 	Instead []bourse.Place
+	// Latest is of a step refused as fenced: the latest incarnation of that broker
+	// that the site has heard of. 0: it does not say.
+	Latest uint32
 }
 
 // MaxInstead bounds the alternatives of a refusal.

@@ -93,6 +93,8 @@ type Listing struct {
 	Legs        []ListedLeg
 	Refusal     bourse.Reason // Fenced: another process has this name
 	Stamp       Stamp
+	Nonce       uint64 // of the List; 0: it does not say
+	Latest      uint32 // of a Refusal: as in RefusedReply
 }
 
 // ListedLeg is one leg of a Listing.

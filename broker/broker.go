@@ -25,6 +25,7 @@ type Broker struct {
 	// What follows from the facts.
 	lives    []bourse.BrokerLife // the last is this one
 	fenced   bool
+	fencedBy uint32 // the life that has fenced this one
 	seq      uint64 // of the last transaction begun
 	jobs     []*job // in order of submission
 	names    map[string]*job
@@ -164,6 +165,8 @@ func (b *Broker) alarm(now bourse.Time, m agents.Message, out *agents.Outbox) bo
 		b.probeDue(now, m, out)
 	case errandDue:
 		b.errandDue(now, m, out)
+	case askAgainDue:
+		b.askAgainDue(now, m, out)
 	case offerDue:
 		b.offerDue(now, m, out)
 	case presenceDue:

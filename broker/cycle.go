@@ -30,7 +30,8 @@ import (
 // latency, up to MaxCycles. What is still due then stays so, and until all of a
 // user's has been looked at only fresh jobs of that user join: under a load that the
 // sites cannot carry a cycle's work is bounded, and nobody waits behind jobs that
-// never fit. There is one cycle at a time. With nothing due, none is opened and nothing is sent.
+// never fit. There is one cycle at a time. With nothing due, none is opened and nothing is sent,
+// unless no site at all answers: see silent.go.
 type cycle struct {
 	phase   phase
 	number  uint64
@@ -44,12 +45,13 @@ type cycle struct {
 	users   [][]string // of the jobs whose legs were asked for, by site
 	missing int        // sites whose answer to the present request is out
 
-	try        *transaction    // under way
-	turn       int             // the plan whose turn it is in phase 7
-	costLimit  bourse.Credits  // B* where it binds, else MaxCredits
-	timeLimit  bourse.Duration // T* where it binds, else MaxDuration
-	cost       bourse.Credits  // bound by committed windows
-	time       bourse.Duration // of committed windows
+	requested  []agents.QuoteRequest // by site: what those were asked for with
+	try        *transaction          // under way
+	turn       int                   // the plan whose turn it is in phase 7
+	costLimit  bourse.Credits        // B* where it binds, else MaxCredits
+	timeLimit  bourse.Duration       // T* where it binds, else MaxDuration
+	cost       bourse.Credits        // bound by committed windows
+	time       bourse.Duration       // of committed windows
 	summary    bourse.CycleClosed
 	requests   []bourse.Request // scratch of search
 	candidates []*plan          // scratch
@@ -88,6 +90,9 @@ func (b *Broker) cycleDue(now bourse.Time, m cycleDue, out *agents.Outbox) {
 	b.next = m.At.Add(b.cfg.Cycle)
 	out.Alarm(b.next, cycleDue{b.next})
 	b.queue.call(true)
+	if b.cycle.phase == idle && b.queue.due == 0 && b.Unheard() {
+		b.askSilent(now, out)
+	}
 	b.follow = max(b.follow, b.cfg.rounds())
 }
 
@@ -127,17 +132,24 @@ func (b *Broker) openCycle(now bourse.Time, out *agents.Outbox) {
 	c.market.reset()
 	c.missing = b.await(now, c.number, &c.market)
 	for _, id := range b.sites {
-		out.Send(id, agents.OfferRequest{Cycle: c.number, Horizon: c.horizon})
+		b.askOffers(id, c.number, c.horizon, out)
 	}
 	if c.missing == 0 {
 		b.search(now, out)
 		return
 	}
 	out.Alarm(now.Add(b.cfg.OfferWait), answersDue{c.number, gathering})
+	b.askAgainLater(now, c.number, gathering, firstRepeat, out)
 }
 
 // offered takes one site's offers; the last one ends the wait.
 func (b *Broker) offered(now bourse.Time, from agents.ID, m agents.Offers, out *agents.Outbox) {
+	if m.Refusal.Code == bourse.Fenced && b.peers[from] != nil { // row B110
+		if m.Nonce == b.life().Nonce {
+			b.fence(from, m.Refusal, m.Latest, out)
+		}
+		return
+	}
 	if m.Cycle >= probeRef {
 		b.probed(now, from, m, out)
 		return
@@ -229,6 +241,7 @@ func (b *Broker) search(now bourse.Time, out *agents.Outbox) {
 		return
 	}
 	out.Alarm(now.Add(b.cfg.OfferWait), answersDue{c.number, quoting})
+	b.askAgainLater(now, c.number, quoting, firstRepeat, out)
 }
 
 // look is phase 3. It reports false if no site has offered anything.

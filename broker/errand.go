@@ -28,6 +28,7 @@ type errand struct {
 	asker   agents.ID
 
 	opened  bourse.Time
+	horizon bourse.Time
 	market  market
 	sites   []agents.ID
 	missing int
@@ -64,11 +65,12 @@ func (b *Broker) gather(now, horizon bourse.Time, e *errand, out *agents.Outbox)
 	}
 	e.market = market{}
 	e.market.init(e.sites)
-	e.opened, e.wait, e.missing = now, true, b.await(now, 0, &e.market)
+	e.opened, e.horizon, e.wait, e.missing = now, horizon, true, b.await(now, 0, &e.market)
 	for _, id := range e.sites {
-		out.Send(id, agents.OfferRequest{Cycle: e.ref, Horizon: horizon})
+		b.askOffers(id, e.ref, horizon, out)
 	}
 	out.Alarm(now.Add(b.cfg.OfferWait), errandDue{e.ref})
+	b.askAgainLater(now, e.ref, gathering, firstRepeat, out)
 }
 
 // errandOffered takes one site's offers for an errand.

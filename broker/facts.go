@@ -73,9 +73,9 @@ func (b *Broker) applyRare(f agents.Fact) {
 		if len(b.lives) == maxLives {
 			b.lives = append(b.lives[:0], b.lives[1:]...)
 		}
-		b.lives, b.fenced = append(b.lives, bourse.BrokerLife{LifeBegun: f}), false
+		b.lives, b.fenced, b.fencedBy = append(b.lives, bourse.BrokerLife{LifeBegun: f}), false, 0
 	case bourse.LifeFenced:
-		b.fenced = true
+		b.fenced, b.fencedBy = true, f.Latest
 	case bourse.Amnesia, bourse.LegsDisowned, bourse.CycleSeen, bourse.CyclePlanned: // said for the record
 	case bourse.LegStarted:
 		b.legOf(f.Leg).state = bourse.Running

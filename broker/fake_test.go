@@ -21,10 +21,12 @@ type fakeSite struct {
 	skew   bourse.Duration
 	queued bourse.Duration       // what waits there
 	lie    func() agents.Message // sent before every answer to a request for offers
+	heard  map[string]bool       // requests that it has heard
 }
 
 // fakeAnswer is how a fake site departs from the book for one message.
 type fakeAnswer struct {
+	lost   bool // it was never heard
 	silent bool
 	late   bourse.Duration
 	refuse bourse.Code
@@ -74,12 +76,19 @@ func (s *fakeSite) Step(now bourse.Time, from agents.ID, m agents.Message, out *
 		s.end(now, m, out)
 		return
 	}
+	if s.again(m) {
+		return
+	}
 	if _, ok := m.(agents.OfferRequest); ok && s.lie != nil {
 		out.Send(from, s.lie())
 	}
 	var how fakeAnswer
 	if s.rule != nil {
 		how = s.rule(m)
+	}
+	if how.lost {
+		delete(s.heard, requestOf(m))
+		return
 	}
 	r := s.answer(now, m, how)
 	switch {
@@ -92,6 +101,31 @@ func (s *fakeSite) Step(now bourse.Time, from agents.ID, m agents.Message, out *
 	if c, ok := m.(agents.Confirm); ok && s.legs[c.Leg] != nil && s.legs[c.Leg].state == bourse.Confirmed {
 		out.Alarm(s.legs[c.Leg].what.End, legEnds{c.Leg, from})
 	}
+}
+
+// again reports whether a request for offers or quotes has been heard before: it
+// is answered once, or never.
+func (s *fakeSite) again(m agents.Message) bool {
+	name := requestOf(m)
+	if name == "" {
+		return false
+	}
+	if s.heard == nil {
+		s.heard = map[string]bool{}
+	}
+	was := s.heard[name]
+	s.heard[name] = true
+	return was
+}
+
+func requestOf(m agents.Message) string {
+	switch m := m.(type) {
+	case agents.OfferRequest:
+		return fmt.Sprint("offers ", m.Cycle)
+	case agents.QuoteRequest:
+		return fmt.Sprint("quotes ", m.Ref)
+	}
+	return ""
 }
 
 func (s *fakeSite) answer(now bourse.Time, m agents.Message, how fakeAnswer) agents.Message {

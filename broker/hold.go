@@ -202,8 +202,9 @@ func (b *Broker) commitIfWhole(now bourse.Time, t *transaction, out *agents.Outb
 // refused ends a try that a site has refused a step of. Rows B6, B12, B22, B44.
 func (b *Broker) refused(now bourse.Time, from agents.ID, t *transaction, l *txLeg, m agents.RefusedReply, out *agents.Outbox) {
 	if m.Reason.Code == bourse.Fenced {
-		if m.DecidedBy == b.life().Incarnation {
-			b.fence(from, m.Reason, out)
+		tx, life := m.Leg.Tx, b.life()
+		if m.DecidedBy == life.Incarnation && (tx.Incarnation != life.Incarnation || tx.Nonce == life.Nonce) {
+			b.fence(from, m.Reason, m.Latest, out)
 		}
 		return
 	}

@@ -40,7 +40,7 @@ func (b *Broker) Part(i int) agents.Fact {
 
 // common is what an image has beside jobs and transactions.
 func (b *Broker) common() bourse.BrokerImage {
-	f := bourse.BrokerImage{Fenced: b.fenced, Seq: b.seq, Cycles: b.cycles, Lives: slices.Clone(b.lives), Accounts: b.ledger.Accounts(), Turns: b.queue.order(), Barred: b.barred()}
+	f := bourse.BrokerImage{Fenced: b.fenced, Latest: b.fencedBy, Seq: b.seq, Cycles: b.cycles, Lives: slices.Clone(b.lives), Accounts: b.ledger.Accounts(), Turns: b.queue.order(), Barred: b.barred()}
 	for _, id := range b.known {
 		if b.peers[id].member {
 			f.Sites = append(f.Sites, siteName(id))
@@ -153,6 +153,7 @@ func (b *Broker) load(f bourse.BrokerImage) {
 
 // loadCommon takes what an image has beside jobs and transactions.
 func (b *Broker) loadCommon(f bourse.BrokerImage) {
+	b.fencedBy = f.Latest
 	b.fenced, b.seq, b.cycles, b.lives = f.Fenced, f.Seq, f.Cycles, slices.Clone(f.Lives)
 	for _, s := range f.Sites {
 		b.meet(siteID(s)).member = true

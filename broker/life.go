@@ -7,8 +7,9 @@ import (
 )
 
 // A process that begins to act for a broker is a new life of it: the counter
-// is one more than the last on record, and the nonce, drawn by the runtime,
-// tells it from any other process that counts the same. A life that is not the
+// is one more than the last on record, or than the one that has fenced it, and
+// the nonce, drawn by the runtime, tells it from any other process that counts
+// the same. A life that is not the
 // first asks before it speaks: every site is sent a List, again until it is
 // answered, and nothing else before. Once a site has answered, it takes no
 // decision of an earlier life any more; so each transaction that is not over is
@@ -58,14 +59,17 @@ const maxLives = 1000
 // recorded so, and does nothing any more.
 func (b *Broker) Stopped() bool { return b.fenced }
 
-// fence stops this process. Row B44.
-func (b *Broker) fence(site agents.ID, why bourse.Reason, out *agents.Outbox) {
+// fence stops this process. Rows B44, B110.
+func (b *Broker) fence(site agents.ID, why bourse.Reason, latest uint32, out *agents.Outbox) {
 	if !b.fenced && !plant.On("unfenced") {
-		b.record(bourse.LifeFenced{Site: siteName(site), Reason: why}, out)
+		b.record(bourse.LifeFenced{Site: siteName(site), Reason: why, Latest: latest}, out)
 	}
 }
 
-// start begins a life. Row B50.
+// maxAhead bounds how far a site's word may move the counter, which has to last.
+const maxAhead = 1_000_000
+
+// start begins a life. Rows B50, B111.
 func (b *Broker) start(now bourse.Time, m agents.Started, out *agents.Outbox) {
 	again := len(b.lives) > 0
 	nonce := m.Nonce
@@ -75,6 +79,9 @@ func (b *Broker) start(now bourse.Time, m agents.Started, out *agents.Outbox) {
 	f := bourse.LifeBegun{Incarnation: 1, Nonce: nonce}
 	if again {
 		f.Incarnation = b.life().Incarnation + 1
+		if !plant.On("life-too-low") { // row B111
+			f.Incarnation = max(f.Incarnation, min(b.fencedBy, f.Incarnation+maxAhead)+1)
+		}
 		if plant.On("same-incarnation") {
 			f.Incarnation--
 		}
@@ -205,12 +212,12 @@ func (b *Broker) listening() bool {
 // listing takes a site's answer to this life's List.
 func (b *Broker) listing(now bourse.Time, from agents.ID, m agents.Listing, out *agents.Outbox) {
 	p := b.peers[from]
-	if p == nil || p.listed || m.Incarnation != b.life().Incarnation {
+	if p == nil || p.listed || m.Incarnation != b.life().Incarnation || m.Nonce != 0 && m.Nonce != b.life().Nonce {
 		return
 	}
 	if m.Refusal.Refused() {
 		if m.Refusal.Code == bourse.Fenced {
-			b.fence(from, m.Refusal, out)
+			b.fence(from, m.Refusal, m.Latest, out)
 		}
 		return
 	}

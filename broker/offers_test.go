@@ -113,6 +113,25 @@ func TestQuotes_SilentSiteLosesTheAlternativesAndNoMore(t *testing.T) {
 	}
 }
 
+// A request, or its answer, that is lost costs half a second and not all of the
+// wait, whether it is for offers or for quotes.
+func TestRequests_OneThatIsLostIsSaidAgain(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"OfferRequest", "QuoteRequest"} {
+		north, south := newFakeSite("north", 4, 0), newFakeSite("south", 4, 0)
+		north.busy[0].Add(0, 20_000*sec, 4)
+		north.rule = onNth(kind, 1, fakeAnswer{lost: true})
+		cfg := testConfig(north, south)
+		w := newTestWorld(t, cfg, north, south)
+		w.submit(0, testJob("both", 8, 100*bourse.Second, bourse.Credit))
+		w.Run(sec - 1)
+		if v := w.job("both"); v.State != Placed {
+			t.Errorf("one %s was lost: after a second the job is %v: %v", kind, v.State, v.Reason)
+		}
+		w.finish(t, 9000*sec)
+	}
+}
+
 func TestOffers_OfAnEarlierCycleAreIgnored(t *testing.T) {
 	t.Parallel()
 	site := newFakeSite("north", 4, 0)

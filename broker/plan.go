@@ -116,6 +116,7 @@ func (b *Broker) askQuotes(out *agents.Outbox) {
 	}
 	c.users = make([][]string, len(b.sites))
 	users := c.users
+	c.requested = make([]agents.QuoteRequest, len(c.asked))
 	for i := range c.asked {
 		c.asked[i] = c.asked[i][:0]
 	}
@@ -145,6 +146,7 @@ func (b *Broker) askQuotes(out *agents.Outbox) {
 			m.Legs[i] = l.what
 			l.quote.Refusal = unanswered
 		}
+		c.requested[site] = m
 		out.Send(b.sites[site], m)
 	}
 }

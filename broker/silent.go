@@ -41,6 +41,32 @@ func (b *Broker) await(now bourse.Time, cycle uint64, m *market) int {
 	return n
 }
 
+// Unheard reports whether there are sites, or have been, and none of them answers:
+// each has left, has not answered the last request in time or, in a life that is
+// not the first, has not yet listed its legs.
+func (b *Broker) Unheard() bool {
+	some := false
+	for _, id := range b.known {
+		p := b.peers[id]
+		if p.member && p.listed && !p.silent.since {
+			return false
+		}
+		some = some || p.member || p.went
+	}
+	return some
+}
+
+// askSilent asks all members whether they answer again, where nothing else would
+// ask them: as if for offers in the cycle that is over. Row B113.
+func (b *Broker) askSilent(now bourse.Time, out *agents.Outbox) {
+	for _, id := range b.known {
+		if p := b.peers[id]; p.member && p.listed {
+			p.silent.cycle, p.silent.asked = b.cycles, now
+			b.askOffers(id, b.cycles, now, out)
+		}
+	}
+}
+
 // notHeard notes who was waited for in vain.
 func (b *Broker) notHeard(m *market) {
 	for i, id := range m.sites {

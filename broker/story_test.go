@@ -29,6 +29,7 @@ type story struct {
 	shared map[agents.ID]bool // whose nodes are time-shared
 	skew   bourse.Duration    // by which all sites' clocks are ahead
 	sure   map[agents.ID]bool // who confirms again at once
+	lost   agents.ID          // whose next request for offers is
 	seq    map[agents.ID]uint64
 	from   map[agents.ID]uint64
 	trace  strings.Builder
@@ -101,6 +102,10 @@ func (s *story) command(d *datadriven.TestData) {
 		for _, name := range strings.Fields(d.Input) {
 			s.sure[siteID(name)] = true
 		}
+	case "lose": // the next request for offers to a site is lost
+		s.lost = siteID(strings.TrimSpace(d.Input))
+	case "heard": // whether any site answers
+		fmt.Fprintf(&s.trace, "%v\n", !s.b.Unheard())
 	case "shared": // a site's nodes are
 		if s.shared == nil {
 			s.shared = map[agents.ID]bool{}
@@ -254,8 +259,16 @@ func (s *story) step(from agents.ID, m agents.Message) {
 	var offers []agents.Send
 	for _, x := range out.Sends {
 		if r, ok := x.Message.(agents.OfferRequest); ok {
+			if s.b.cycle.phase == idle && r.Cycle < errandRef {
+				fmt.Fprintf(&s.trace, "%v -> %s: OfferRequest, does it answer?\n", s.now, short(x.To))
+			}
 			if r.Cycle >= probeRef {
 				fmt.Fprintf(&s.trace, "%v -> %s: OfferRequest, for its stamp\n", s.now, short(x.To))
+			}
+			if s.lost == x.To {
+				s.lost = ""
+				fmt.Fprintf(&s.trace, "%v -> %s: OfferRequest, which is lost\n", s.now, short(x.To))
+				continue
 			}
 			if s.free[x.To] >= 0 {
 				offers = append(offers, agents.Send{To: x.To, Message: s.offer(x.To, r)})
@@ -417,12 +430,18 @@ func (s *story) parse(id agents.ID, f []string) agents.Message {
 	if f[0] == "Listing" {
 		m := agents.Listing{Incarnation: s.b.life().Incarnation, Stamp: st}
 		for _, text := range f[1:] {
-			if text == "fenced" {
+			if text == "fenced" { // "fenced 7": by life 7
 				m.Refusal = reason(bourse.Fenced, "another one has spoken")
+				m.Nonce, m.Latest = s.fenced(f)
 				break
 			}
 			m.Legs = append(m.Legs, s.listed(text))
 		}
+		return m
+	}
+	if f[0] == "Offers" { // "Offers fenced": the last request is refused
+		m := agents.Offers{Cycle: s.b.cycle.number, Now: s.now, Stamp: st, Refusal: reason(bourse.Fenced, "another one has spoken")}
+		m.Nonce, m.Latest = s.fenced(f)
 		return m
 	}
 	leg := s.leg(f[1])
@@ -460,6 +479,10 @@ func (s *story) parse(id agents.ID, f []string) agents.Message {
 					Fare: bourse.Fare{Base: credits(s.t, price)}})
 				continue
 			}
+			if latest, ok := strings.CutPrefix(place, "latest="); ok {
+				m.Latest = uint32(number(s.t, latest))
+				continue
+			}
 			m.DecidedBy = uint32(number(s.t, place))
 		}
 		return m
@@ -492,6 +515,20 @@ func (s *story) parse(id agents.ID, f []string) agents.Message {
 	}
 	s.t.Fatalf("unknown word %q", f[0])
 	return nil
+}
+
+// fenced reads the end of "Offers fenced 7 to 99": the nonce of the request, that
+// of this life if it does not say, and the life that has fenced it.
+func (s *story) fenced(f []string) (nonce uint64, latest uint32) {
+	nonce = s.b.life().Nonce
+	for i, word := range f {
+		if word == "to" {
+			nonce = uint64(number(s.t, f[i+1]))
+		} else if i > 1 && f[i-1] == "fenced" {
+			latest = uint32(number(s.t, word))
+		}
+	}
+	return nonce, latest
 }
 
 // storyProof is a proof of a state, told from others by a number; none for "".

@@ -2,6 +2,7 @@ package sites
 
 import (
 	"fmt"
+	"slices"
 
 	"bourse"
 	"bourse/agents"
@@ -12,6 +13,7 @@ import (
 // has locked.
 type desk struct {
 	line     []task
+	asked    map[requestName]agents.Message // requests for offers and quotes in line
 	head     int
 	question question // what the cluster is asked for the first in line
 	ref      uint64   // of that question; refs of another life are none of this one
@@ -37,6 +39,36 @@ type task struct {
 	restored *bourse.LegRestored // of a Reassert: what is recorded if the nodes are had
 }
 
+// requestName is by what a request that comes again is found in line.
+type requestName struct {
+	from  agents.ID
+	quote bool
+	ref   uint64
+}
+
+func (k task) name() (requestName, bool) {
+	switch m := k.m.(type) {
+	case agents.OfferRequest:
+		return requestName{k.from, false, m.Cycle}, true
+	case agents.QuoteRequest:
+		return requestName{k.from, true, m.Ref}, true
+	}
+	return requestName{}, false
+}
+
+// repeats reports whether a request is the same as one of its name that waits, if
+// any does.
+func repeats(waits, m agents.Message) bool {
+	switch m := m.(type) {
+	case agents.OfferRequest:
+		return waits == m
+	case agents.QuoteRequest:
+		x, ok := waits.(agents.QuoteRequest)
+		return ok && slices.Equal(m.Users, x.Users) && slices.Equal(m.Legs, x.Legs)
+	}
+	return false
+}
+
 func (d *desk) waiting() int { return len(d.line) - d.head }
 
 func (d *desk) first() *task { return &d.line[d.head] }
@@ -44,6 +76,9 @@ func (d *desk) first() *task { return &d.line[d.head] }
 // done takes the first out. What waits moves to the front once it is the smaller
 // half, so that a line that is never empty keeps no more than twice what waits.
 func (d *desk) done() {
+	if name, named := d.first().name(); named {
+		delete(d.asked, name)
+	}
 	d.line[d.head] = task{}
 	if d.head++; 2*d.head >= len(d.line) {
 		n := copy(d.line, d.line[d.head:])
@@ -68,14 +103,25 @@ func (s *Site) crowded(broker string) bourse.Reason {
 		s.cfg.Name, len(s.kept), s.keptOf[broker], broker, s.cfg.MaxKept)}
 }
 
-// enqueue puts a task in line; at the bound it is refused.
+// enqueue puts a task in line; at the bound it is refused. A request that waits
+// there already is answered once. Row S116.
 func (s *Site) enqueue(t step, k task) {
+	name, named := k.name()
+	if named && repeats(s.desk.asked[name], k.m) {
+		return
+	}
 	switch k.m.(type) {
 	case agents.OfferRequest, agents.QuoteRequest:
 		if s.desk.waiting() >= s.cfg.MaxWork {
 			s.refuseWork(t, s.full())
 			return
 		}
+	}
+	if named {
+		if s.desk.asked == nil {
+			s.desk.asked = map[requestName]agents.Message{}
+		}
+		s.desk.asked[name] = k.m
 	}
 	s.desk.line = append(s.desk.line, k)
 	if s.desk.waiting() == 1 {

@@ -85,18 +85,31 @@ func fenced(format string, args ...any) bourse.Reason {
 	return bourse.Reason{Code: bourse.Fenced, Detail: fmt.Sprintf(format, args...)}
 }
 
+// offerRequest puts a request in line, unless the life that asks is over: one
+// that only asks is to hear of it too. Row S115.
+func (s *Site) offerRequest(t step, m agents.OfferRequest) {
+	vo, _ := brokerOf(t.from)
+	f := s.life(vo)
+	if m.Incarnation != 0 && (f.twin(m.Incarnation, m.Nonce) || m.Incarnation < f.highest) {
+		t.reply(agents.Offers{Cycle: m.Cycle, Now: t.now, Nonce: m.Nonce, Latest: f.highest, Stamp: s.stamp(),
+			Refusal: fenced("incarnation %d of %s has spoken to %s, %d is over", f.highest, vo, s.cfg.Name, m.Incarnation)})
+		return
+	}
+	s.enqueue(t, task{from: t.from, m: m})
+}
+
 // list tells a new life of a broker all legs of its name. From now on nothing is
 // taken that an earlier life decided, and what it still asks for is given up:
 // the answer is to stay true. Row S58.
 func (s *Site) list(t step, m agents.List) {
 	f := s.life(m.Broker)
 	if f.twin(m.Incarnation, m.Nonce) && !plant.On("no-nonce") || m.Incarnation < f.highest && !plant.On("no-fence") {
-		t.reply(agents.Listing{Incarnation: m.Incarnation, Stamp: s.stamp(),
+		t.reply(agents.Listing{Incarnation: m.Incarnation, Nonce: m.Nonce, Latest: f.highest, Stamp: s.stamp(),
 			Refusal: fenced("incarnation %d of %s has spoken to %s", f.highest, m.Broker, s.cfg.Name)})
 		return
 	}
 	if why := s.meet(t, m.Broker, m.Incarnation, m.Nonce); why.Refused() { // S73: nobody of that name has legs here
-		t.reply(agents.Listing{Incarnation: m.Incarnation, Stamp: s.stamp()})
+		t.reply(agents.Listing{Incarnation: m.Incarnation, Nonce: m.Nonce, Stamp: s.stamp()})
 		return
 	}
 	f = s.life(m.Broker)
@@ -109,7 +122,7 @@ func (s *Site) list(t step, m agents.List) {
 			s.bury(t, id)
 		}
 	}
-	a := agents.Listing{Incarnation: m.Incarnation}
+	a := agents.Listing{Incarnation: m.Incarnation, Nonce: m.Nonce}
 	for _, l := range s.kept {
 		if l.Leg.Tx.Broker == m.Broker && !l.tomb {
 			a.Legs = append(a.Legs, s.listing(t.now, l))

@@ -144,7 +144,9 @@ func (s *Site) Step(now bourse.Time, from agents.ID, m agents.Message, out *agen
 	switch m := m.(type) {
 	case agents.Started:
 		s.start(t, m)
-	case agents.OfferRequest, agents.QuoteRequest:
+	case agents.OfferRequest:
+		s.offerRequest(t, m)
+	case agents.QuoteRequest:
 		s.enqueue(t, task{from: from, m: m})
 	case agents.Hold:
 		s.hold(t, m)

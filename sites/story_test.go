@@ -297,7 +297,7 @@ func words(m agents.Message) string {
 	case agents.ClusterMoved:
 		return fmt.Sprintf("moved %v to [%v, %v)%s", m.Leg, m.Start, m.End, fixedWords(m.Fixed))
 	case agents.RefusedReply:
-		text := fmt.Sprintf("Refused %s of %v: %s, price %v %s", m.Step, m.Leg, whyWords(m.Reason), fareWords(m.Fare), stamp(m.Stamp))
+		text := fmt.Sprintf("Refused %s of %v: %s%s, price %v %s", m.Step, m.Leg, whyWords(m.Reason), latestWords(m.Latest), fareWords(m.Fare), stamp(m.Stamp))
 		for _, p := range m.Instead {
 			text += fmt.Sprintf("\n            instead [%v, %v) at %v", p.Start, p.End, fareWords(p.Fare))
 		}
@@ -324,7 +324,7 @@ func words(m agents.Message) string {
 		return fmt.Sprintf("Reasserted %v%s %s", m.Leg, reasonWords(m.Reason), stamp(m.Stamp))
 	case agents.Listing:
 		var b strings.Builder
-		fmt.Fprintf(&b, "Listing for incarnation %d%s %s", m.Incarnation, reasonWords(m.Refusal), stamp(m.Stamp))
+		fmt.Fprintf(&b, "Listing for incarnation %d%s%s %s", m.Incarnation, reasonWords(m.Refusal), latestWords(m.Latest), stamp(m.Stamp))
 		for _, l := range m.Legs {
 			fmt.Fprintf(&b, "\n            %v %v, %d nodes over [%v, %v) at %v", l.Leg, l.State, l.What.Nodes, l.What.Start, l.What.End, fareWords(l.Fare))
 			if l.Left > 0 {
@@ -360,10 +360,18 @@ func words(m agents.Message) string {
 	case agents.OperatorReply:
 		return fmt.Sprintf("OperatorReply to %s%s", m.To, reasonWords(m.Reason))
 	case agents.Offers:
-		return fmt.Sprintf("Offers of %d groups%s", len(m.Groups), reasonWords(m.Refusal))
+		return fmt.Sprintf("Offers of %d groups%s%s", len(m.Groups), reasonWords(m.Refusal), latestWords(m.Latest))
 	}
 	b, _ := json.Marshal(m)
 	return m.Kind() + " " + string(b)
+}
+
+// latestWords shows the life that a fenced one is told of.
+func latestWords(latest uint32) string {
+	if latest == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", the latest is %d", latest)
 }
 
 func reasonWords(r bourse.Reason) string {

@@ -197,5 +197,9 @@ func (s *Site) from(t step, e event, id bourse.LegID) {
 
 // refusal answers a step that is not granted.
 func (s *Site) refusal(t step, id bourse.LegID, e event, fare bourse.Fare, why bourse.Reason, decidedBy uint32) {
-	t.reply(agents.RefusedReply{Leg: id, Step: names[e], Fare: fare, Reason: why, DecidedBy: decidedBy, Stamp: s.stamp()})
+	m := agents.RefusedReply{Leg: id, Step: names[e], Fare: fare, Reason: why, DecidedBy: decidedBy, Stamp: s.stamp()}
+	if why.Code == bourse.Fenced {
+		m.Latest = s.life(id.Tx.Broker).highest
+	}
+	t.reply(m)
 }

@@ -393,7 +393,9 @@ func (a storyArgs) message() agents.Message {
 		return agents.QuoteRequest{Legs: []bourse.Leg{a.what()}}
 	}
 	if a.d.Cmd == "offers" {
-		return agents.OfferRequest{Horizon: bourse.Time(a.seconds("horizon"))}
+		m := agents.OfferRequest{Horizon: bourse.Time(a.seconds("horizon")), Incarnation: uint32(a.number("inc", 0))}
+		m.Nonce = uint64(a.number("nonce", int(m.Incarnation)))
+		return m
 	}
 	id := a.leg(a.d.CmdArgs[0].Key)
 	by := uint32(a.number("by", int(id.Tx.Incarnation)))

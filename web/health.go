@@ -21,18 +21,21 @@ func (s *Server) healthy(w http.ResponseWriter, r *http.Request) {
 }
 
 // ready answers 200 once the process can serve: it takes turns, what it needs
-// beside its agent is there, and no other process has its name.
+// beside its agent is there, no other process has its name, and not all sites of
+// a broker are silent.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
-	fenced := false
+	fenced, unheard := false, false
 	err := s.takesTurns(r.Context(), func(_ bourse.Time, a agents.Agent) {
 		if b, ok := a.(*broker.Broker); ok {
-			fenced = b.Fenced()
+			fenced, unheard = b.Fenced(), b.Unheard()
 		}
 	})
 	switch {
 	case err != nil:
 	case fenced:
 		err = errors.New("another process acts under this broker's name")
+	case unheard:
+		err = errors.New("no site answers: jobs that are submitted wait; see whether another process has this broker's name, or the network is cut")
 	case s.opt.Ready != nil:
 		err = s.opt.Ready()
 	}

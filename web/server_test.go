@@ -173,3 +173,21 @@ func TestServer_ServesUntilClosed(t *testing.T) {
 		t.Errorf("with a stream open it closed with %v, %v", err, ctx.Err())
 	}
 }
+
+// A broker whose sites are all silent or gone is not ready: what users submit
+// there waits, and another process may have its name.
+func TestReady_NotWhileNoSiteAnswers(t *testing.T) {
+	t.Parallel()
+	h := world(t)
+	s := brokerAPI(t, h)
+	for _, site := range []agents.ID{"site:north", "site:south"} {
+		if w := get(s, "/readyz"); w.Code != 200 {
+			t.Errorf("%d %s", w.Code, w.Body)
+		}
+		h.w.Post(h.w.Now(), "broker:vo1", agents.SiteLeft{Site: site})
+		h.pass(1)
+	}
+	if w := get(s, "/readyz"); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "no site answers") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}

@@ -32,6 +32,7 @@ type Files struct {
 	Certificate string // its own
 	Key         string // its own, readable by nobody else
 	Revoked     string // what is not to be trusted; need not exist; "" for none
+	Kept        string // the last of Revoked that was read, in force where that is gone; "": not remembered
 	Gossip      string // keys of the gossip, for agents
 }
 

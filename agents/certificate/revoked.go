@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -20,6 +21,8 @@ import (
 type revocations struct {
 	serials map[string]bool
 	members map[string]bool
+	there   bool // there was a file
+	missing bool // and it is gone: this is what it held
 }
 
 // readRevocations reads a list; one that does not exist is empty.
@@ -38,7 +41,54 @@ func readRevocations(name string) (revocations, error) {
 	if err != nil {
 		return revocations{}, fmt.Errorf("%s:%w", name, err)
 	}
+	list.there = len(data) > 0 // a file of no bytes is one that was cut off
 	return list, nil
+}
+
+// revocations reads the list of a member's files. One that has been there and is
+// gone is not an empty one: what it held last stays in force, in this process and
+// in those after it, which find a copy in Files.Kept.
+func (s *Store) revocations() (revocations, error) {
+	list, err := readRevocations(s.files.Revoked)
+	if err != nil {
+		return revocations{}, err
+	}
+	if list.there {
+		return list, s.keep()
+	}
+	if old := s.state.Load(); old != nil && old.revoked.there {
+		list = old.revoked
+	} else if list, err = readRevocations(s.files.Kept); err != nil {
+		return revocations{}, err
+	}
+	if list.missing = list.there; list.missing {
+		s.log(s.listMissing(list))
+	}
+	return list, nil
+}
+
+// listMissing is what is said of a list that is gone.
+func (s *Store) listMissing(list revocations) string {
+	return fmt.Sprintf("%s is gone, or has nothing in it; the last list that was read stays in force, with %d entries: copy it here from the authority again or, if nobody is to be kept out any more, a file with a remark only",
+		s.files.Revoked, len(list.serials)+len(list.members))
+}
+
+// keep copies the list for the processes to come, where it has changed.
+func (s *Store) keep() error {
+	if s.files.Kept == "" {
+		return nil
+	}
+	list, err := readFile(s.files.Revoked)
+	if err != nil {
+		return err
+	}
+	if old, err := readFile(s.files.Kept); err == nil && bytes.Equal(old, list) {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(s.files.Kept), 0o700); err != nil {
+		return err
+	}
+	return writeFile(s.files.Kept, list, 0o600)
 }
 
 func parseRevocations(data []byte) (revocations, error) {

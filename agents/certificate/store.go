@@ -100,7 +100,7 @@ func (s *Store) read(number uint64) (*state, error) {
 	if !sameKey(chain[0].PublicKey, key) {
 		return nil, fmt.Errorf("%s is not the key of %s; both files come from one bourse ca issue", s.files.Key, s.files.Certificate)
 	}
-	if st.revoked, err = readRevocations(s.files.Revoked); err != nil {
+	if st.revoked, err = s.revocations(); err != nil {
 		return nil, err
 	}
 	if st.identity, err = Of(chain[0]); err != nil {
@@ -170,6 +170,9 @@ func (s *Store) poll() {
 		s.warned = now
 		if line := s.Warning(); line != "" {
 			s.log(line)
+		}
+		if list := s.state.Load().revoked; list.missing {
+			s.log(s.listMissing(list))
 		}
 	}
 	seen := look(s.files)

@@ -52,8 +52,8 @@ type opinion struct {
 // agrees reports whether the peer's clock may be as this one.
 func (o *opinion) agrees() bool { return max(o.off, -o.off)-o.slack <= agreement }
 
-// question is a ClockRequest under way.
-type question struct {
+// clockQuestion is a ClockRequest under way.
+type clockQuestion struct {
 	peer agents.ID
 	at   time.Time // monotonic
 	now  bourse.Time
@@ -64,15 +64,15 @@ type clocks struct {
 	node *Node
 
 	mu       sync.Mutex
-	lane     carrier             // nil: not yet connected
-	asked    map[uint64]question // by nonce
+	lane     carrier                  // nil: not yet connected
+	asked    map[uint64]clockQuestion // by nonce
 	opinions map[agents.ID]opinion
 	first    time.Time // of the first opinion
 	waits    error     // why the agents have not begun
 }
 
 func newClocks(n *Node) *clocks {
-	c := &clocks{node: n, asked: map[uint64]question{}, opinions: map[agents.ID]opinion{}}
+	c := &clocks{node: n, asked: map[uint64]clockQuestion{}, opinions: map[agents.ID]opinion{}}
 	if n.opt.Begins != nil {
 		c.waits = errors.New("its clock has not been compared with others' yet")
 	}
@@ -140,7 +140,7 @@ func (c *clocks) ask(peers []Member, now time.Time) {
 			continue
 		}
 		m := &wire.ClockRequest{From: string(c.node.opt.Name), ReplyTo: c.lane.address(), Nonce: nonce()}
-		c.asked[m.Nonce] = question{p.Agent, now, c.node.opt.Begins.Now()}
+		c.asked[m.Nonce] = clockQuestion{p.Agent, now, c.node.opt.Begins.Now()}
 		c.lane.carry(p.Address, m)
 	}
 }

@@ -184,7 +184,7 @@ func TestCompare_AnswersAreOfWhomWasAsked(t *testing.T) {
 	defer stop(t, h)
 	c := newClocks(&Node{opt: NodeOptions{Name: "site:north", Host: h, Begins: h}})
 	now := time.Now()
-	c.asked[7] = question{"broker:vo", now, h.Now()}
+	c.asked[7] = clockQuestion{"broker:vo", now, h.Now()}
 	for _, m := range []*wire.ClockReply{{From: "broker:vo", Nonce: 8}, {From: "broker:other", Nonce: 7}, {From: "broker:vo", Nonce: 7, Now: 1 << 62}} {
 		if c.heard(m); len(c.opinions) != 0 {
 			t.Errorf("%v is believed", m)

@@ -57,6 +57,13 @@ func (d *Directory) find(id agents.ID) (Member, bool) {
 	return Member{}, false
 }
 
+// has reports whether a life is among the living, where it says that it is.
+func (d *Directory) has(m Member) bool {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return slices.ContainsFunc(d.lives[m.Agent], func(l Member) bool { return l.Life == m.Life && l.Address == m.Address })
+}
+
 // Members returns the living, one for each agent, in order of their names.
 func (d *Directory) Members() []Member {
 	d.mu.RLock()

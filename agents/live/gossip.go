@@ -4,14 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"log"
 	"maps"
 	"math/bits"
 	"math/rand/v2"
 	"net"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -36,6 +34,7 @@ const keySize = 32
 type gossip struct {
 	list *memberlist.Memberlist
 	log  zerolog.Logger
+	said *gossipLog
 	hear func(node string, meta []byte, alive bool)
 
 	mu    sync.Mutex
@@ -73,7 +72,8 @@ func startGossip(o GossipOptions, transport memberlist.Transport, name string, m
 	if err != nil {
 		return nil, err
 	}
-	c.Name, c.Transport, c.Delegate, c.Events, c.Logger = name, transport, g, g, memberlistLogger(l)
+	g.said = &gossipLog{log: l, counts: map[GossipCause]uint64{}}
+	c.Name, c.Transport, c.Delegate, c.Events, c.Logger = name, transport, g, g, log.New(g.said, "", 0)
 	g.first, g.again = 2*c.GossipInterval, min(2*c.PushPullInterval, 10*time.Second)
 	if g.list, err = memberlist.Create(c); err != nil {
 		return nil, fmt.Errorf("gossip at %s: %w", o.Listen, err)
@@ -314,30 +314,4 @@ func (g *gossip) missing() []string {
 		list = append(list, lost[g.draw.IntN(len(lost))])
 	}
 	return list
-}
-
-// memberlistLogger spares memberlist the formatting of what nobody reads.
-func memberlistLogger(l zerolog.Logger) *log.Logger {
-	if l.GetLevel() > zerolog.InfoLevel {
-		return log.New(io.Discard, "", 0)
-	}
-	return log.New(memberlistLog{l}, "", 0)
-}
-
-// memberlistLog turns memberlist's lines into records. What it takes for an
-// error is mostly a peer that is gone, so it is one level down.
-type memberlistLog struct{ log zerolog.Logger }
-
-// Write takes one line.
-func (w memberlistLog) Write(p []byte) (int, error) {
-	line := strings.TrimSpace(string(p))
-	level := zerolog.DebugLevel
-	for tag, l := range map[string]zerolog.Level{"[DEBUG] ": zerolog.TraceLevel, "[INFO] ": zerolog.DebugLevel, "[WARN] ": zerolog.DebugLevel, "[ERR] ": zerolog.InfoLevel} {
-		if rest, ok := strings.CutPrefix(line, tag); ok {
-			line, level = rest, l
-			break
-		}
-	}
-	w.log.WithLevel(level).Msg(strings.TrimPrefix(line, "memberlist: "))
-	return len(p), nil
 }

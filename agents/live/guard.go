@@ -6,6 +6,7 @@ import (
 	"maps"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/asynkron/protoactor-go/remote"
@@ -45,6 +46,7 @@ type Guard struct {
 	now   func() time.Time
 	rare  seldom
 	door  door
+	life  atomic.Uint64 // of the process, once it has begun
 
 	mu      sync.Mutex
 	refused map[Cause]uint64
@@ -86,7 +88,8 @@ func newGuard(self agents.ID, l zerolog.Logger, now func() time.Time) *Guard {
 
 // Transport returns the credentials and interceptors for both ends.
 func (g *Guard) Transport() Transport {
-	return Transport{
+	t := Transport{
+		begin: g.life.Store,
 		Dial: []grpc.DialOption{
 			grpc.WithTransportCredentials(&guardedCredentials{g}),
 			grpc.WithChainStreamInterceptor(g.dialled),
@@ -100,6 +103,10 @@ func (g *Guard) Transport() Transport {
 			grpc.MaxConcurrentStreams(2),
 		},
 	}
+	if g.store != nil {
+		t.call = g.call
+	}
+	return t
 }
 
 // Stats returns how often something was refused, by cause. Counts only grow.

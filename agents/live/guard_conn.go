@@ -77,9 +77,12 @@ func (c *guardedCredentials) ServerHandshake(raw net.Conn) (net.Conn, credential
 		}
 		return insecure.NewCredentials().ServerHandshake(raw)
 	}
-	conn, info, err := credentials.NewTLS(g.store.Server(g.peers)).ServerHandshake(raw)
+	conn, info, err := credentials.NewTLS(g.server()).ServerHandshake(raw)
 	if err != nil {
 		return nil, nil, g.handshake(other, err)
+	}
+	if g.answer(conn, info) {
+		return nil, nil, credentials.ErrConnDispatched
 	}
 	name := other
 	if t, ok := info.(credentials.TLSInfo); ok && len(t.State.PeerCertificates) > 0 {

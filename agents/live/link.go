@@ -1,6 +1,7 @@
 package live
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -69,6 +70,9 @@ type carrier interface {
 	// hangUp drops the connection to an address with all that waits in it. The
 	// next message opens another.
 	hangUp(to string)
+	// call asks which life of an agent answers at its address. An error says that
+	// nobody does who can show to be that agent; 0, that the life is not known.
+	call(ctx context.Context, m Member) (life uint64, err error)
 	// close ends all connections.
 	close()
 }

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,10 +23,11 @@ type lane struct {
 	resting bool
 }
 
-func (l *lane) address() string   { return "here:1" }
-func (l *lane) ready(string) bool { return !l.resting }
-func (l *lane) hangUp(to string)  { l.hung = append(l.hung, to) }
-func (*lane) close()              {}
+func (l *lane) address() string                            { return "here:1" }
+func (l *lane) ready(string) bool                          { return !l.resting }
+func (l *lane) hangUp(to string)                           { l.hung = append(l.hung, to) }
+func (*lane) close()                                       {}
+func (*lane) call(context.Context, Member) (uint64, error) { return 0, nil }
 func (l *lane) carry(to string, m proto.Message) {
 	if p, ok := m.(*wire.Parcel); ok {
 		l.carried, l.to = append(l.carried, p), append(l.to, to)
@@ -292,11 +294,83 @@ func TestLinks_WhoNamesManyAddressesIsFollowedToFew(t *testing.T) {
 	n.lane = &lane{}
 	at, now := map[string]bool{}, time.Now()
 	for i := range 3000 {
-		n.note("broker:vo", &wire.Parcel{Session: uint64(i + 1), Seq: 1, ReplyTo: fmt.Sprintf("vo:%d", i+1)}, now.Add(time.Duration(i)*time.Millisecond))
+		n.hear("broker:vo", &wire.Parcel{Session: uint64(i + 1), Seq: 1, ReplyTo: fmt.Sprintf("vo:%d", i+1)}, now.Add(time.Duration(i)*time.Millisecond))
 		m, _ := n.find("broker:vo", now)
 		at[m.Address] = true
 	}
 	if len(at) != 3 || !at["vo:1"] || !at["vo:1001"] || !at["vo:2001"] {
 		t.Errorf("answered at %d addresses in three seconds: %v", len(at), at)
+	}
+}
+
+// Of two processes of one name each is answered what it has asked, wherever
+// gossip says that the name is; what nobody has asked goes there.
+func TestLinks_EachOfTwoProcessesIsAnsweredWhatItAsked(t *testing.T) {
+	t.Parallel()
+	d := newDirectory()
+	d.hear(Member{Agent: "broker:vo", Address: "vo:2", Life: 8, Oldest: 1, Version: 1}, true)
+	n := newLinks(d, func(*wire.Envelope) bool { return true }, zerolog.Nop())
+	wires := &lane{}
+	n.lane = wires
+	begin := time.Now().Add(-3 * removal)
+	asks := func(session, seq uint64, addr, trace string) {
+		begin = begin.Add(removal / 10)
+		n.hear("broker:vo", &wire.Parcel{Session: session, Seq: seq, ReplyTo: addr, Envelope: &wire.Envelope{Trace: trace}}, begin)
+	}
+	at := func(trace string) string {
+		wires.to = nil
+		n.Send("broker:vo", &wire.Envelope{Trace: trace})
+		for _, l := range n.all() { // they take more than the first
+			l.acknowledged(l.session.Load(), 1, time.Now())
+		}
+		slices.Sort(wires.to)
+		return strings.Join(wires.to, " ")
+	}
+	asks(1, 1, "vo:1", "first") // of the later one this process has heard by gossip only
+	if to := at("first"); to != "vo:1" {
+		t.Errorf("the earlier process is answered at %s", to)
+	}
+	begin = begin.Add(removal)
+	asks(2, 1, "vo:2", "second")
+	asks(1, 2, "", "")
+	asks(2, 2, "", "")
+	for trace, want := range map[string]string{"first": "vo:1", "second": "vo:2", "": "vo:1 vo:2", "a leg of which nobody has asked": "vo:2"} {
+		if to := at(trace); to != want {
+			t.Errorf("what was asked about as %q is answered at %s, want %s", trace, to, want)
+		}
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, s := range n.from["broker:vo"].list {
+		if s.id == 0 || s.addr != fmt.Sprint("vo:", s.id) {
+			t.Errorf("session %d is of %s", s.id, s.addr)
+		}
+	}
+}
+
+// Gossip loses a peer for a moment: who speaks meanwhile, in the session that it
+// had, is answered.
+func TestLinks_WhoSpeaksIsAnsweredThoughGossipHasLostIt(t *testing.T) {
+	t.Parallel()
+	d := newDirectory()
+	vo := Member{Agent: "broker:vo", Address: "vo:1", Life: 8, Oldest: 1, Version: 1}
+	d.hear(vo, true)
+	n := newLinks(d, func(*wire.Envelope) bool { return true }, zerolog.Nop())
+	wires := &lane{}
+	n.lane = wires
+	says := func(seq uint64, addr string) {
+		n.receive(&wire.Parcel{Session: 9, Seq: seq, ReplyTo: addr, Envelope: &wire.Envelope{From: "broker:vo", To: "site:north"}})
+	}
+	says(1, "vo:1")
+	d.hear(vo, false)
+	n.gone("broker:vo")
+	n.Send("broker:vo", numbered(1))
+	if len(wires.to) != 0 || n.count.unknown.Load() != 1 {
+		t.Fatalf("who is gone and silent was answered at %v", wires.to)
+	}
+	says(2, "")
+	n.Send("broker:vo", numbered(2))
+	if len(wires.to) != 1 || wires.to[0] != "vo:1" {
+		t.Errorf("who has spoken again was answered at %v", wires.to)
 	}
 }

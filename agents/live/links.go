@@ -3,7 +3,6 @@ package live
 import (
 	"cmp"
 	"maps"
-	"net"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -25,9 +24,10 @@ type links struct {
 	log       zerolog.Logger
 	seldom    seldom
 
-	mu   sync.RWMutex
-	to   map[agents.ID]*link
-	from map[agents.ID]*session // what is acknowledged to whom
+	mu    sync.RWMutex
+	to    map[agents.ID]*link
+	aside map[place]*link // for answers to where the peer is not meant to be
+	from  map[agents.ID]*callers
 
 	clock *clocks // who is asked what time it is, and what others are answered; nil: nobody
 
@@ -40,24 +40,11 @@ type links struct {
 	}
 }
 
-// session is how far this process has taken what a peer sends.
-type session struct {
-	id   uint64
-	upto uint64
-	due  bool      // not yet acknowledged
-	addr string    // where the peer says that it is to be found
-	at   time.Time // when it was last heard
-	told time.Time // when addr was last changed
+// place is where a process of an agent is.
+type place struct {
+	of   agents.ID
+	addr string
 }
-
-// contact is for how long a peer that gossip does not know is answered where it
-// has said that it is. A newcomer is heard before it is heard of.
-const contact = 10 * time.Second
-
-// removal is how often a peer may say that it is to be found elsewhere: each
-// address that it names costs this process a connection. Who moves faster is
-// answered a little later.
-const removal = time.Second
 
 // LinkStats is what the links of a node have counted. Counts only grow.
 type LinkStats struct {
@@ -82,7 +69,7 @@ type PeerStats struct {
 
 // newLinks makes links without a carrier, which is set before the first use.
 func newLinks(d *Directory, deliver func(*wire.Envelope) bool, l zerolog.Logger) *links {
-	return &links{directory: d, deliver: deliver, log: l, to: map[agents.ID]*link{}, from: map[agents.ID]*session{},
+	return &links{directory: d, deliver: deliver, log: l, to: map[agents.ID]*link{}, aside: map[place]*link{}, from: map[agents.ID]*callers{},
 		wake: make(chan struct{}, 1), done: make(chan struct{})}
 }
 
@@ -99,7 +86,8 @@ func (n *links) Send(to agents.ID, e *wire.Envelope) {
 	n.count.sent.Add(1)
 	now := time.Now()
 	m, known := n.find(to, now)
-	if !known {
+	askers := n.askers(to, e.GetTrace(), now)
+	if !known && len(askers) == 0 {
 		n.drop(&n.count.unknown, to, e, "gossip knows nobody alive of that name")
 		return
 	}
@@ -108,10 +96,24 @@ func (n *links) Send(to agents.ID, e *wire.Envelope) {
 		n.drop(&n.count.large, to, e, "the message is larger than any process takes")
 		return
 	}
-	taken, lost := n.link(to).send(m, e, size, now)
+	if len(askers) == 0 {
+		n.hand(n.link(to), m, e, size, now)
+	}
+	for _, addr := range askers {
+		if known && addr == m.Address {
+			n.hand(n.link(to), m, e, size, now)
+		} else {
+			n.hand(n.beside(place{to, addr}), Member{Agent: to, Address: addr}, e, size, now)
+		}
+	}
+}
+
+// hand gives an envelope to a link.
+func (n *links) hand(l *link, m Member, e *wire.Envelope, size int, now time.Time) {
+	taken, lost := l.send(m, e, size, now)
 	n.count.lost.Add(uint64(lost))
 	if !taken {
-		n.drop(&n.count.full, to, e, "too many messages wait for it: it is slow or stopped")
+		n.drop(&n.count.full, m.Agent, e, "too many messages wait for it: it is slow or stopped")
 	}
 }
 
@@ -123,10 +125,23 @@ func (n *links) find(id agents.ID, now time.Time) (Member, bool) {
 	}
 	n.mu.RLock()
 	defer n.mu.RUnlock()
-	if s := n.from[id]; s != nil && s.addr != "" && now.Sub(s.at) < contact {
-		return Member{Agent: id, Address: s.addr}, true
+	if c := n.from[id]; c != nil {
+		if s := c.latest(); s.lives(now) {
+			return Member{Agent: id, Address: s.addr}, true
+		}
 	}
 	return Member{}, false
+}
+
+// askers returns where the processes of an agent are that have asked about
+// something, if several of its name are about.
+func (n *links) askers(of agents.ID, trace string, now time.Time) []string {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	if c := n.from[of]; c != nil {
+		return c.askers(trace, now)
+	}
+	return nil
 }
 
 func (n *links) drop(count *atomic.Uint64, to agents.ID, e *wire.Envelope, why string) {
@@ -149,6 +164,19 @@ func (n *links) link(to agents.ID) *link {
 	if l = n.to[to]; l == nil {
 		l = newLink(to, n.lane)
 		n.to[to] = l
+	}
+	return l
+}
+
+// beside returns the link for answers to a process that is not where its agent is
+// meant to be.
+func (n *links) beside(p place) *link {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	l := n.aside[p]
+	if l == nil {
+		l = newLink(p.of, n.lane)
+		n.aside[p] = l
 	}
 	return l
 }
@@ -178,12 +206,13 @@ func (n *links) parcel(p *wire.Parcel) {
 		return
 	}
 	from := agents.ID(p.Envelope.From)
+	n.hear(from, p, time.Now()) // before the answer
 	if !n.deliver(p.Envelope) {
 		n.count.refused.Add(1)
 		return
 	}
 	n.count.taken.Add(1)
-	n.note(from, p, time.Now())
+	n.took(from, p)
 	n.rouse()
 }
 
@@ -195,67 +224,6 @@ func (n *links) rouse() {
 	}
 }
 
-// note notes what is to be acknowledged to whom.
-func (n *links) note(from agents.ID, p *wire.Parcel, now time.Time) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	s := n.from[from]
-	if s == nil {
-		if len(n.from) >= maxMembers {
-			n.forget(now)
-		}
-		s = &session{}
-		n.from[from] = s
-	}
-	if s.id != p.Session {
-		*s = session{id: p.Session, addr: s.addr, told: s.told}
-	}
-	if host, _, err := net.SplitHostPort(p.ReplyTo); err == nil && host != "" && len(p.ReplyTo) <= nameMax && p.ReplyTo != s.addr && now.Sub(s.told) >= removal {
-		s.addr, s.told = p.ReplyTo, now
-	}
-	s.upto, s.due, s.at = max(s.upto, p.Seq), true, now
-}
-
-// forget makes room: it forgets all who have been silent for a while, else all.
-func (n *links) forget(now time.Time) {
-	maps.DeleteFunc(n.from, func(_ agents.ID, s *session) bool { return now.Sub(s.at) > contact })
-	if len(n.from) >= maxMembers {
-		clear(n.from)
-	}
-}
-
-// acknowledge sends what acknowledgements are due: at once when there is little
-// to do, several parcels by one when there is much.
-func (n *links) acknowledge() {
-	type due struct {
-		addr string
-		ack  *wire.Ack
-	}
-	for {
-		select {
-		case <-n.wake:
-		case <-n.done:
-			return
-		}
-		var list []due
-		n.mu.Lock()
-		for from, s := range n.from {
-			addr := s.addr
-			if m, known := n.directory.Find(from); known {
-				addr = m.Address
-			}
-			if s.due && addr != "" && n.lane.ready(addr) {
-				s.due = false
-				list = append(list, due{addr, &wire.Ack{Session: s.id, Upto: s.upto}})
-			}
-		}
-		n.mu.Unlock()
-		for _, d := range list {
-			n.lane.carry(d.addr, d.ack)
-		}
-	}
-}
-
 // watch ends silent sessions and the pauses after them.
 func (n *links) watch() {
 	t := time.NewTicker(respite)
@@ -263,6 +231,7 @@ func (n *links) watch() {
 	for {
 		select {
 		case now := <-t.C:
+			n.endAside(func(p place) bool { return !n.living(p, now) })
 			for _, l := range n.all() {
 				n.gaveUp(l, l.tick(now), "it does not answer")
 			}
@@ -270,6 +239,28 @@ func (n *links) watch() {
 		case <-n.done:
 			return
 		}
+	}
+}
+
+// living reports whether a process of an agent has been heard lately.
+func (n *links) living(p place, now time.Time) bool {
+	c := n.from[p.of]
+	return c != nil && slices.ContainsFunc(c.list, func(s *caller) bool { return s.addr == p.addr && s.lives(now) })
+}
+
+// endAside ends the links for answers to places of which over is true.
+func (n *links) endAside(over func(place) bool) {
+	var list []*link
+	n.mu.Lock()
+	for p, l := range n.aside {
+		if over(p) {
+			delete(n.aside, p)
+			list = append(list, l)
+		}
+	}
+	n.mu.Unlock()
+	for _, l := range list {
+		n.gaveUp(l, l.end(), "its process is not heard any more")
 	}
 }
 
@@ -290,12 +281,17 @@ func (n *links) gaveUp(l *link, lost int, why string) {
 	}
 }
 
-// gone ends the link to an agent that nobody knows any more.
+// gone ends the link to an agent that nobody knows any more. Where it is to be
+// answered is kept: gossip may be wrong, and who speaks again is answered.
 func (n *links) gone(id agents.ID) {
 	n.mu.Lock()
 	l := n.to[id]
 	delete(n.to, id)
-	delete(n.from, id)
+	if c := n.from[id]; c != nil {
+		for _, s := range c.list {
+			s.at = time.Time{}
+		}
+	}
 	n.mu.Unlock()
 	if l != nil {
 		n.gaveUp(l, l.end(), "gossip says that it is gone")
@@ -307,6 +303,7 @@ func (n *links) moved(m Member) {
 	n.mu.RLock()
 	l := n.to[m.Agent]
 	n.mu.RUnlock()
+	n.endAside(func(p place) bool { return p == place{m.Agent, m.Address} }) // one link to one process
 	if l != nil {
 		n.gaveUp(l, l.moved(m, time.Now()), "it is another life of that agent now")
 	}
@@ -328,13 +325,18 @@ func (n *links) of(session uint64) *link {
 			return l
 		}
 	}
+	for _, l := range n.aside {
+		if session != 0 && l.session.Load() == session {
+			return l
+		}
+	}
 	return nil
 }
 
 func (n *links) all() []*link {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
-	return slices.Collect(maps.Values(n.to))
+	return slices.AppendSeq(slices.Collect(maps.Values(n.to)), maps.Values(n.aside))
 }
 
 func (n *links) stats() LinkStats {

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"strconv"
@@ -167,6 +168,7 @@ func (t *memoryGossip) Shutdown() error {
 type memoryCarrier struct {
 	net  *Memory
 	addr string
+	self Member // whose it is
 	mail chan proto.Message
 	done chan struct{}
 	once sync.Once
@@ -175,10 +177,10 @@ type memoryCarrier struct {
 
 // carrier joins a node's messages to the network. They are handed to take one
 // after the other.
-func (m *Memory) carrier(wanted string, take func(proto.Message)) (*memoryCarrier, error) {
+func (m *Memory) carrier(wanted string, self Member, take func(proto.Message)) (*memoryCarrier, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	c := &memoryCarrier{net: m, addr: m.address(wanted), mail: make(chan proto.Message, memoryQueue), done: make(chan struct{})}
+	c := &memoryCarrier{net: m, addr: m.address(wanted), self: self, mail: make(chan proto.Message, memoryQueue), done: make(chan struct{})}
 	if m.mail[c.addr] != nil {
 		return nil, fmt.Errorf("address %s is taken", c.addr)
 	}
@@ -216,6 +218,17 @@ func (c *memoryCarrier) carry(to string, message proto.Message) {
 	default:
 		c.net.lost.Add(1)
 	}
+}
+
+// call finds the process at an address, unless the way there or back is cut.
+func (c *memoryCarrier) call(_ context.Context, m Member) (uint64, error) {
+	c.net.mu.RLock()
+	defer c.net.mu.RUnlock()
+	d := c.net.mail[m.Address]
+	if d == nil || d.self.Agent != m.Agent || !c.net.open(c.addr, m.Address) || !c.net.open(m.Address, c.addr) {
+		return 0, fmt.Errorf("%s does not answer at %s", m.Agent, m.Address)
+	}
+	return d.self.Life, nil
 }
 
 func (c *memoryCarrier) hangUp(string) {}

@@ -59,15 +59,22 @@ type Node struct {
 	gossip    *gossip
 	clocks    *clocks
 
-	mu   sync.Mutex
-	self Member
-	owed map[agents.ID]agents.Message // what the broker is to be told of a site and has had no room for
-	seen map[agents.ID]bool           // sites heard of since the start
+	mu     sync.Mutex
+	self   Member
+	claims map[string]*claim            // by gossip's name of the node: not believed yet
+	owed   map[agents.ID]agents.Message // what the broker is to be told of a site and has had no room for
+	seen   map[agents.ID]bool           // sites heard of since the start
+
+	word   sync.Mutex      // one word of gossip is taken after the other
+	base   context.Context // of calls
+	hangUp context.CancelFunc
+	calls  chan struct{} // as many as may be under way
+	later  chan Member   // a later process of this agent
 
 	done    chan struct{}
 	ends    sync.WaitGroup
 	stopped atomic.Bool
-	count   struct{ garbage, rivals uint64 } // under mu
+	count   struct{ garbage, rivals, doubted uint64 } // under mu
 	rare    seldom
 }
 
@@ -77,9 +84,12 @@ type NodeStats struct {
 	Members int    // agents that gossip knows to be alive, this one too
 	Garbage uint64 // words of gossip that could not be read, or of nodes beyond the bound
 	Rivals  uint64 // times that another living process was heard of under this agent's name
+	Doubted uint64 // times that nobody could be called where gossip told of a life
 	Health  int    // gossip's opinion of this process, 0 the best: higher, it is too slow to answer in time
 	Breaks  uint64 // connections to others that have ended, a few for each peer that went
 	Dead    uint64 // messages that the remote could not get rid of
+
+	Complaints map[GossipCause]uint64 // of gossip, such as packets under another key
 }
 
 // directoryID is whom a broker hears of sites from.
@@ -95,16 +105,20 @@ func StartNode(o NodeOptions) (*Node, error) {
 	if o.Life == 0 {
 		o.Life = uint64(time.Now().UnixMilli())
 	}
-	n := &Node{opt: o, directory: newDirectory(), owed: map[agents.ID]agents.Message{}, seen: map[agents.ID]bool{}, done: make(chan struct{})}
+	n := &Node{opt: o, directory: newDirectory(), owed: map[agents.ID]agents.Message{}, seen: map[agents.ID]bool{}, done: make(chan struct{}),
+		claims: map[string]*claim{}, calls: make(chan struct{}, maxCalls), later: make(chan Member, 1)}
+	n.base, n.hangUp = context.WithCancel(context.Background())
 	n.links = newLinks(n.directory, o.Host.Deliver, o.Log)
 	n.clocks = newClocks(n)
 	n.links.clock = n.clocks
 	if err := n.open(); err != nil {
+		n.hangUp()
 		return nil, err
 	}
 	n.links.start(n.lane)
 	o.Host.Connect(n.links)
 	if err := n.join(); err != nil {
+		n.hangUp()
 		n.links.stop()
 		n.lane.close()
 		return nil, err
@@ -145,13 +159,16 @@ func loopback(address string) bool {
 // open makes the carrier.
 func (n *Node) open() (err error) {
 	if n.opt.Memory != nil {
-		n.lane, err = n.opt.Memory.carrier(n.opt.Listen, n.links.receive)
+		n.lane, err = n.opt.Memory.carrier(n.opt.Listen, Member{Agent: n.opt.Name, Life: n.opt.Life}, n.links.receive)
 		n.clocks.connect(n.lane)
 		return err
 	}
 	t := n.opt.Transport
 	if t.plain() {
 		t = plainGuard(n.opt.Name, n.opt.Log).Transport()
+	}
+	if t.begin != nil {
+		t.begin(n.opt.Life)
 	}
 	c, err := startRemote(n.opt.Listen, n.opt.Advertise, t, n.opt.Log, n.links.receive, n.links.broken)
 	n.lane = c
@@ -199,11 +216,21 @@ func (n *Node) hear(node string, meta []byte, alive bool) {
 		n.mu.Lock()
 		n.count.garbage++
 		n.mu.Unlock()
-		if n.rare.may(node, time.Now()) {
+		if n.rare.may("garbage", time.Now()) { // whoever makes node names up is limited too
 			n.opt.Log.Warn().Str("node", node).Err(err).Msg("word of gossip ignored")
 		}
 		return
 	}
+	n.word.Lock()
+	defer n.word.Unlock()
+	if !n.doubts(node, m, alive) {
+		n.believe(m, alive)
+	}
+}
+
+// believe takes a word of gossip that may be true.
+func (n *Node) believe(m Member, alive bool) {
+	_, before := n.directory.Find(m.Agent)
 	change := n.directory.hear(m, alive)
 	n.warn(m, alive)
 	log := n.opt.Log.Info().Str("peer", string(m.Agent)).Str("address", change.Address).Uint64("life", change.Life)
@@ -220,7 +247,7 @@ func (n *Node) hear(node string, meta []byte, alive bool) {
 	default:
 		log.Discard()
 	}
-	if _, known := n.directory.Find(m.Agent); !known {
+	if _, known := n.directory.Find(m.Agent); before && !known {
 		n.links.gone(m.Agent)
 	}
 }
@@ -232,6 +259,9 @@ func (n *Node) warn(m Member, alive bool) {
 		return
 	}
 	if m.Agent != n.opt.Name || m.Life == n.opt.Life {
+		if !n.rare.may("lives of "+string(m.Agent), time.Now()) {
+			return
+		}
 		n.opt.Log.Info().Str("peer", string(m.Agent)).Msg("several lives of one agent are about: the latest is used")
 		return
 	}
@@ -279,8 +309,9 @@ func (n *Node) remind() {
 	after := time.After(n.opt.Gossip.settled())
 	for {
 		select {
-		case <-t.C:
+		case now := <-t.C:
 			n.payDebts()
+			n.callAgain(now)
 		case <-after:
 			for _, site := range n.opt.Known {
 				n.mu.Lock()
@@ -350,7 +381,11 @@ func (n *Node) Close() {
 }
 
 func (n *Node) end(gossip func() error) {
+	n.mu.Lock()
+	n.claims = nil // nobody is called any more
+	n.mu.Unlock()
 	close(n.done)
+	n.hangUp()
 	n.ends.Wait()
 	if err := gossip(); err != nil {
 		n.opt.Log.Info().Err(err).Msg("gossip ended")
@@ -362,10 +397,11 @@ func (n *Node) end(gossip func() error) {
 // Stats returns what the node has counted.
 func (n *Node) Stats() NodeStats {
 	n.mu.Lock()
-	s := NodeStats{Garbage: n.count.garbage, Rivals: n.count.rivals}
+	s := NodeStats{Garbage: n.count.garbage, Rivals: n.count.rivals, Doubted: n.count.doubted}
 	n.mu.Unlock()
 	s.Garbage += n.directory.beyond()
 	s.Links, s.Members, s.Health = n.links.stats(), len(n.directory.Members()), n.gossip.list.GetHealthScore()
+	s.Complaints = n.gossip.said.complaints()
 	if c, ok := n.lane.(*remoteCarrier); ok {
 		s.Breaks, s.Dead = c.breaks.Load(), c.dead.Load()
 	}

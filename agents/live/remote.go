@@ -1,6 +1,7 @@
 package live
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -28,6 +29,11 @@ import (
 type Transport struct {
 	Dial   []grpc.DialOption
 	Server []grpc.ServerOption
+
+	begin func(life uint64) // says which life this process is
+	// call asks which life of an agent answers at its address: see Guard.call.
+	// nil: nobody can be told from another, and gossip is taken at its word.
+	call func(context.Context, Member) (life uint64, err error)
 }
 
 // plain reports whether nothing secures the connections.
@@ -51,6 +57,7 @@ const (
 type remoteCarrier struct {
 	system *actor.ActorSystem
 	remote *remote.Remote
+	asks   func(context.Context, Member) (uint64, error) // nil: plain text
 	events *eventstream.Subscription
 	peers  sync.Map // addresses that something has been sent to since the last hangUp
 	ended  sync.Map // address: when a connection to it has ended
@@ -72,7 +79,7 @@ func startRemote(listen, advertise string, t Transport, l zerolog.Logger, take f
 	if at, _, err := net.SplitHostPort(advertise); err != nil || at == "" || net.ParseIP(at).IsUnspecified() {
 		return nil, fmt.Errorf("others cannot dial %q: say by which host:port they reach this process (advertise)", advertise)
 	}
-	c := &remoteCarrier{system: newActorSystem(l)}
+	c := &remoteCarrier{system: newActorSystem(l), asks: t.call}
 	c.remote = remote.NewRemote(c.system, remoteConfig(host, port, advertise, t))
 	props := actor.PropsFromFunc(func(ctx actor.Context) {
 		if m, ok := ctx.Message().(proto.Message); ok {
@@ -175,6 +182,13 @@ func (c *remoteCarrier) carry(to string, message proto.Message) {
 	}
 	c.peers.LoadOrStore(to, nil)
 	c.system.Root.Send(actor.NewPID(to, mailroom), message)
+}
+
+func (c *remoteCarrier) call(ctx context.Context, m Member) (uint64, error) {
+	if c.asks == nil {
+		return 0, nil
+	}
+	return c.asks(ctx, m)
 }
 
 func (c *remoteCarrier) hangUp(to string) {

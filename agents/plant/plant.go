@@ -52,6 +52,7 @@ var bugs = []Bug{
 	{"silent-loss", "a window that has lost a leg is neither repaired nor released"},
 	{"unfenced", "a process goes on after another one of its name was heard of"},
 	{"same-incarnation", "a new life counts as the one before"},
+	{"life-too-low", "a process that was fenced begins below the life that has fenced it, and is fenced again"},
 	{"no-list", "a new life speaks before it has asked"},
 	{"commit-at-restart", "a transaction that was not decided is committed by the next life"},
 	{"no-adoption", "legs without a record are left alone"},

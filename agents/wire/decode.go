@@ -10,7 +10,8 @@ import (
 func (r *reader) broker(e *Envelope) agents.Message {
 	switch b := e.Body.(type) {
 	case *Envelope_OfferRequest:
-		return agents.OfferRequest{Cycle: b.OfferRequest.GetCycle(), Horizon: r.time("horizon", b.OfferRequest.GetHorizon())}
+		o := b.OfferRequest
+		return agents.OfferRequest{Cycle: o.GetCycle(), Horizon: r.time("horizon", o.GetHorizon()), Incarnation: o.GetIncarnation(), Nonce: o.GetNonce()}
 	case *Envelope_Offers:
 		return r.offers(b.Offers)
 	case *Envelope_QuoteRequest:
@@ -31,7 +32,7 @@ func (r *reader) broker(e *Envelope) agents.Message {
 		f := b.Refused
 		return agents.RefusedReply{Leg: r.legID("leg", f.GetLeg()), Step: r.name("step", f.GetStep(), maxCode), Fare: r.fare("fare", f.GetFare()),
 			Reason: r.reason("reason", f.GetReason()), DecidedBy: f.GetDecidedBy(), Stamp: stampOf(f.GetStamp()),
-			Instead: r.places("instead", f.GetInstead())}
+			Instead: r.places("instead", f.GetInstead()), Latest: f.GetLatest()}
 	case *Envelope_Prepare:
 		return agents.Prepare{Leg: r.legID("leg", b.Prepare.GetLeg()), For: r.span("for", b.Prepare.GetFor())}
 	case *Envelope_Prepared:
@@ -105,7 +106,7 @@ func (r *reader) recovery(e *Envelope) agents.Message {
 
 func (r *reader) offers(o *Offers) agents.Offers {
 	m := agents.Offers{Cycle: o.GetCycle(), Now: r.time("now", o.GetNow()), Version: o.GetVersion(),
-		Refusal: r.reason("refusal", o.GetRefusal()), Stamp: stampOf(o.GetStamp())}
+		Refusal: r.reason("refusal", o.GetRefusal()), Stamp: stampOf(o.GetStamp()), Nonce: o.GetNonce(), Latest: o.GetLatest()}
 	list := o.GetGroups()
 	if len(list) == 0 || !r.count("groups", len(list), maxGroups) {
 		return m
@@ -189,7 +190,8 @@ func (r *reader) list(l *List) agents.List {
 }
 
 func (r *reader) listing(l *Listing) agents.Listing {
-	m := agents.Listing{Incarnation: l.GetIncarnation(), Refusal: r.reason("refusal", l.GetRefusal()), Stamp: stampOf(l.GetStamp())}
+	m := agents.Listing{Incarnation: l.GetIncarnation(), Refusal: r.reason("refusal", l.GetRefusal()), Stamp: stampOf(l.GetStamp()),
+		Nonce: l.GetNonce(), Latest: l.GetLatest()}
 	list := l.GetLegs()
 	if len(list) == 0 || !r.count("legs", len(list), maxLegs) {
 		return m

@@ -13,7 +13,7 @@ import (
 func (e *Envelope) put(m agents.Message) error {
 	switch m := m.(type) {
 	case agents.OfferRequest:
-		e.Body = &Envelope_OfferRequest{&OfferRequest{Cycle: m.Cycle, Horizon: int64(m.Horizon)}}
+		e.Body = &Envelope_OfferRequest{&OfferRequest{Cycle: m.Cycle, Horizon: int64(m.Horizon), Incarnation: m.Incarnation, Nonce: m.Nonce}}
 	case agents.Offers:
 		return e.putOffers(m)
 	case agents.QuoteRequest:
@@ -28,7 +28,7 @@ func (e *Envelope) put(m agents.Message) error {
 			Start: int64(m.Start), End: int64(m.End), Proof: proof(m.Proof)}}
 	case agents.RefusedReply:
 		out := &Refused{Leg: legID(m.Leg), Step: text(m.Step), Fare: fare(m.Fare),
-			Reason: reason(m.Reason), DecidedBy: m.DecidedBy, Stamp: stamp(m.Stamp)}
+			Reason: reason(m.Reason), DecidedBy: m.DecidedBy, Stamp: stamp(m.Stamp), Latest: m.Latest}
 		for _, p := range m.Instead {
 			out.Instead = append(out.Instead, &Place{Start: int64(p.Start), End: int64(p.End), Fare: fare(p.Fare)})
 		}
@@ -99,7 +99,7 @@ func (e *Envelope) putRecovery(m agents.Message) error {
 }
 
 func (e *Envelope) putOffers(m agents.Offers) error {
-	out := &Offers{Cycle: m.Cycle, Now: int64(m.Now), Version: m.Version, Refusal: reason(m.Refusal), Stamp: stamp(m.Stamp)}
+	out := &Offers{Cycle: m.Cycle, Now: int64(m.Now), Version: m.Version, Refusal: reason(m.Refusal), Stamp: stamp(m.Stamp), Nonce: m.Nonce, Latest: m.Latest}
 	steps := 0
 	for i := range m.Groups {
 		g := &m.Groups[i]
@@ -139,7 +139,8 @@ func (e *Envelope) putList(m agents.List) error {
 }
 
 func (e *Envelope) putListing(m agents.Listing) error {
-	out := &Listing{Incarnation: m.Incarnation, Legs: make([]*ListedLeg, len(m.Legs)), Refusal: reason(m.Refusal), Stamp: stamp(m.Stamp)}
+	out := &Listing{Incarnation: m.Incarnation, Legs: make([]*ListedLeg, len(m.Legs)), Refusal: reason(m.Refusal), Stamp: stamp(m.Stamp),
+		Nonce: m.Nonce, Latest: m.Latest}
 	for i := range m.Legs {
 		out.Legs[i] = listedLeg(&m.Legs[i])
 	}

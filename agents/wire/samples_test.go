@@ -21,8 +21,8 @@ var (
 func samples() []agents.Message {
 	machine := bourse.Machine{Memory: 64 << 30, Disk: 1 << 40, GPUs: 4, OS: "linux", Arch: "amd64", Features: []string{"avx512", "ib"}}
 	return []agents.Message{
-		agents.OfferRequest{Cycle: 7, Horizon: 1_790_604_800_000},
-		agents.Offers{Cycle: 7, Now: 1_790_000_000_000, Version: 12, Refusal: someWhy, Stamp: stamped, Groups: []agents.GroupOffer{{
+		agents.OfferRequest{Cycle: 7, Horizon: 1_790_604_800_000, Incarnation: 3, Nonce: 77},
+		agents.Offers{Cycle: 7, Now: 1_790_000_000_000, Version: 12, Refusal: someWhy, Stamp: stamped, Nonce: 77, Latest: 4, Groups: []agents.GroupOffer{{
 			Group:      bourse.Group{Site: "north", Name: "main", Nodes: 128, Performance: 1500, Price: 1_250_000, Machine: machine},
 			Admissible: bourse.Profile{{At: 1_790_000_000_000, Free: 12}, {At: 1_790_000_060_000, Free: 128}},
 			Clear:      bourse.Profile{{At: 1_790_000_000_000, Free: -1}},
@@ -33,7 +33,7 @@ func samples() []agents.Message {
 		agents.Hold{Leg: someLeg, What: someSpan, Job: "wave", User: "ana", Limit: 40 * bourse.Credit, For: 30_000, Run: 7_000_000, Replaces: otherLeg, Version: 1,
 			Flex: bourse.Flex{Ready: 1_790_000_000_000, Due: 1_790_010_000_000, Fix: 500, Phi: 2000}, Offer: 2},
 		agents.HeldReply{Leg: someLeg, Fare: someFare, Version: 2, Stamp: stamped, Start: 1_790_001_000_000, End: 1_790_008_200_000},
-		agents.RefusedReply{Leg: someLeg, Step: "Hold", Fare: someFare, Reason: someWhy, DecidedBy: 3, Stamp: stamped,
+		agents.RefusedReply{Leg: someLeg, Step: "Hold", Fare: someFare, Reason: someWhy, DecidedBy: 3, Stamp: stamped, Latest: 4,
 			Instead: []bourse.Place{{Start: 1_790_002_000_000, End: 1_790_009_200_000, Fare: someFare}, {Start: 5, End: 6}}},
 		agents.Prepare{Leg: someLeg, For: 900_000},
 		agents.PreparedReply{Leg: someLeg, Stamp: stamped},
@@ -55,7 +55,7 @@ func samples() []agents.Message {
 			Pay: 4 * bourse.Credit, For: 3_600_000, Stamp: stamped},
 		agents.ShiftDeclined{Leg: someLeg, Number: 2, Version: 3, Reason: someWhy},
 		agents.List{Broker: "vo1", Incarnation: 4, Nonce: 77, Known: []bourse.LegID{someLeg, otherLeg}},
-		agents.Listing{Incarnation: 4, Legs: []agents.ListedLeg{listed}, Refusal: someWhy, Stamp: stamped},
+		agents.Listing{Incarnation: 4, Legs: []agents.ListedLeg{listed}, Refusal: someWhy, Stamp: stamped, Nonce: 77, Latest: 5},
 		agents.Reassert{Leg: listed, Incarnation: 4, Nonce: 77},
 		agents.ReassertedReply{Leg: someLeg, Reason: someWhy, Stamp: stamped},
 	}

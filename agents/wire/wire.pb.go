@@ -1319,6 +1319,8 @@ type OfferRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Cycle         uint64                 `protobuf:"varint,1,opt,name=cycle,proto3" json:"cycle,omitempty"`
 	Horizon       int64                  `protobuf:"varint,2,opt,name=horizon,proto3" json:"horizon,omitempty"`
+	Incarnation   uint32                 `protobuf:"varint,3,opt,name=incarnation,proto3" json:"incarnation,omitempty"` // of the broker that asks; 0: it does not say
+	Nonce         uint64                 `protobuf:"fixed64,4,opt,name=nonce,proto3" json:"nonce,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1367,6 +1369,20 @@ func (x *OfferRequest) GetHorizon() int64 {
 	return 0
 }
 
+func (x *OfferRequest) GetIncarnation() uint32 {
+	if x != nil {
+		return x.Incarnation
+	}
+	return 0
+}
+
+func (x *OfferRequest) GetNonce() uint64 {
+	if x != nil {
+		return x.Nonce
+	}
+	return 0
+}
+
 type Offers struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Cycle         uint64                 `protobuf:"varint,1,opt,name=cycle,proto3" json:"cycle,omitempty"`
@@ -1375,6 +1391,8 @@ type Offers struct {
 	Groups        []*GroupOffer          `protobuf:"bytes,4,rep,name=groups,proto3" json:"groups,omitempty"`
 	Refusal       *Reason                `protobuf:"bytes,5,opt,name=refusal,proto3" json:"refusal,omitempty"`
 	Stamp         *Stamp                 `protobuf:"bytes,6,opt,name=stamp,proto3" json:"stamp,omitempty"`
+	Nonce         uint64                 `protobuf:"fixed64,7,opt,name=nonce,proto3" json:"nonce,omitempty"`  // of a request refused as fenced
+	Latest        uint32                 `protobuf:"varint,8,opt,name=latest,proto3" json:"latest,omitempty"` // as in Refused
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1449,6 +1467,20 @@ func (x *Offers) GetStamp() *Stamp {
 		return x.Stamp
 	}
 	return nil
+}
+
+func (x *Offers) GetNonce() uint64 {
+	if x != nil {
+		return x.Nonce
+	}
+	return 0
+}
+
+func (x *Offers) GetLatest() uint32 {
+	if x != nil {
+		return x.Latest
+	}
+	return 0
 }
 
 type GroupOffer struct {
@@ -2078,6 +2110,7 @@ type Refused struct {
 	DecidedBy     uint32                 `protobuf:"varint,5,opt,name=decided_by,json=decidedBy,proto3" json:"decided_by,omitempty"`
 	Stamp         *Stamp                 `protobuf:"bytes,6,opt,name=stamp,proto3" json:"stamp,omitempty"`
 	Instead       []*Place               `protobuf:"bytes,7,rep,name=instead,proto3" json:"instead,omitempty"`
+	Latest        uint32                 `protobuf:"varint,8,opt,name=latest,proto3" json:"latest,omitempty"` // of a step refused as fenced: the latest incarnation heard of
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2159,6 +2192,13 @@ func (x *Refused) GetInstead() []*Place {
 		return x.Instead
 	}
 	return nil
+}
+
+func (x *Refused) GetLatest() uint32 {
+	if x != nil {
+		return x.Latest
+	}
+	return 0
 }
 
 type Prepare struct {
@@ -3404,6 +3444,8 @@ type Listing struct {
 	Legs          []*ListedLeg           `protobuf:"bytes,2,rep,name=legs,proto3" json:"legs,omitempty"`
 	Refusal       *Reason                `protobuf:"bytes,3,opt,name=refusal,proto3" json:"refusal,omitempty"`
 	Stamp         *Stamp                 `protobuf:"bytes,4,opt,name=stamp,proto3" json:"stamp,omitempty"`
+	Nonce         uint64                 `protobuf:"fixed64,5,opt,name=nonce,proto3" json:"nonce,omitempty"`  // of the List
+	Latest        uint32                 `protobuf:"varint,6,opt,name=latest,proto3" json:"latest,omitempty"` // as in Refused
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3464,6 +3506,20 @@ func (x *Listing) GetStamp() *Stamp {
 		return x.Stamp
 	}
 	return nil
+}
+
+func (x *Listing) GetNonce() uint64 {
+	if x != nil {
+		return x.Nonce
+	}
+	return 0
+}
+
+func (x *Listing) GetLatest() uint32 {
+	if x != nil {
+		return x.Latest
+	}
+	return 0
 }
 
 type ListedLeg struct {
@@ -3823,17 +3879,21 @@ const file_wire_proto_rawDesc = "" +
 	"\bfeatures\x18\x06 \x03(\tR\bfeatures\"-\n" +
 	"\aProfile\x12\x0e\n" +
 	"\x02at\x18\x01 \x03(\x12R\x02at\x12\x12\n" +
-	"\x04free\x18\x02 \x03(\x12R\x04free\">\n" +
+	"\x04free\x18\x02 \x03(\x12R\x04free\"v\n" +
 	"\fOfferRequest\x12\x14\n" +
 	"\x05cycle\x18\x01 \x01(\x04R\x05cycle\x12\x18\n" +
-	"\ahorizon\x18\x02 \x01(\x03R\ahorizon\"\xd4\x01\n" +
+	"\ahorizon\x18\x02 \x01(\x03R\ahorizon\x12 \n" +
+	"\vincarnation\x18\x03 \x01(\rR\vincarnation\x12\x14\n" +
+	"\x05nonce\x18\x04 \x01(\x06R\x05nonce\"\x82\x02\n" +
 	"\x06Offers\x12\x14\n" +
 	"\x05cycle\x18\x01 \x01(\x04R\x05cycle\x12\x10\n" +
 	"\x03now\x18\x02 \x01(\x03R\x03now\x12\x18\n" +
 	"\aversion\x18\x03 \x01(\x04R\aversion\x12/\n" +
 	"\x06groups\x18\x04 \x03(\v2\x17.bourse.wire.GroupOfferR\x06groups\x12-\n" +
 	"\arefusal\x18\x05 \x01(\v2\x13.bourse.wire.ReasonR\arefusal\x12(\n" +
-	"\x05stamp\x18\x06 \x01(\v2\x12.bourse.wire.StampR\x05stamp\"\xc8\x01\n" +
+	"\x05stamp\x18\x06 \x01(\v2\x12.bourse.wire.StampR\x05stamp\x12\x14\n" +
+	"\x05nonce\x18\a \x01(\x06R\x05nonce\x12\x16\n" +
+	"\x06latest\x18\b \x01(\rR\x06latest\"\xc8\x01\n" +
 	"\n" +
 	"GroupOffer\x12(\n" +
 	"\x05group\x18\x01 \x01(\v2\x12.bourse.wire.GroupR\x05group\x124\n" +
@@ -3887,7 +3947,7 @@ const file_wire_proto_rawDesc = "" +
 	"\x05stamp\x18\x04 \x01(\v2\x12.bourse.wire.StampR\x05stamp\x12\x14\n" +
 	"\x05start\x18\x05 \x01(\x03R\x05start\x12\x10\n" +
 	"\x03end\x18\x06 \x01(\x03R\x03end\x12(\n" +
-	"\x05proof\x18\x0f \x01(\v2\x12.bourse.wire.ProofR\x05proof\"\x8e\x02\n" +
+	"\x05proof\x18\x0f \x01(\v2\x12.bourse.wire.ProofR\x05proof\"\xa6\x02\n" +
 	"\aRefused\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12\x12\n" +
 	"\x04step\x18\x02 \x01(\tR\x04step\x12%\n" +
@@ -3896,7 +3956,8 @@ const file_wire_proto_rawDesc = "" +
 	"\n" +
 	"decided_by\x18\x05 \x01(\rR\tdecidedBy\x12(\n" +
 	"\x05stamp\x18\x06 \x01(\v2\x12.bourse.wire.StampR\x05stamp\x12,\n" +
-	"\ainstead\x18\a \x03(\v2\x12.bourse.wire.PlaceR\ainstead\"A\n" +
+	"\ainstead\x18\a \x03(\v2\x12.bourse.wire.PlaceR\ainstead\x12\x16\n" +
+	"\x06latest\x18\b \x01(\rR\x06latest\"A\n" +
 	"\aPrepare\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12\x10\n" +
 	"\x03for\x18\x02 \x01(\x03R\x03for\"Z\n" +
@@ -3991,12 +4052,14 @@ const file_wire_proto_rawDesc = "" +
 	"\x06broker\x18\x01 \x01(\tR\x06broker\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\rR\vincarnation\x12\x14\n" +
 	"\x05nonce\x18\x03 \x01(\x06R\x05nonce\x12(\n" +
-	"\x05known\x18\x04 \x03(\v2\x12.bourse.wire.LegIDR\x05known\"\xb0\x01\n" +
+	"\x05known\x18\x04 \x03(\v2\x12.bourse.wire.LegIDR\x05known\"\xde\x01\n" +
 	"\aListing\x12 \n" +
 	"\vincarnation\x18\x01 \x01(\rR\vincarnation\x12*\n" +
 	"\x04legs\x18\x02 \x03(\v2\x16.bourse.wire.ListedLegR\x04legs\x12-\n" +
 	"\arefusal\x18\x03 \x01(\v2\x13.bourse.wire.ReasonR\arefusal\x12(\n" +
-	"\x05stamp\x18\x04 \x01(\v2\x12.bourse.wire.StampR\x05stamp\"\x95\x03\n" +
+	"\x05stamp\x18\x04 \x01(\v2\x12.bourse.wire.StampR\x05stamp\x12\x14\n" +
+	"\x05nonce\x18\x05 \x01(\x06R\x05nonce\x12\x16\n" +
+	"\x06latest\x18\x06 \x01(\rR\x06latest\"\x95\x03\n" +
 	"\tListedLeg\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12$\n" +
 	"\x04what\x18\x02 \x01(\v2\x10.bourse.wire.LegR\x04what\x12\x10\n" +

@@ -62,7 +62,11 @@ func (processMetrics) network(ch chan<- prometheus.Metric, s live.NodeStats) {
 	gauge(ch, "bourse_gossip_members", "Agents that gossip knows to be alive.", float64(s.Members))
 	gauge(ch, "bourse_gossip_health", "Gossip's opinion of this process, 0 the best.", float64(s.Health))
 	count(ch, "bourse_gossip_garbage_total", "Words of gossip that could not be read.", s.Garbage)
+	for cause, n := range s.Complaints {
+		count(ch, "bourse_gossip_complaints_total", "What gossip has complained of, by cause: packets under another key or of another VO, peers that could not be told.", n, "cause", string(cause))
+	}
 	count(ch, "bourse_gossip_rivals_total", "Times that another process was heard of under this agent's name.", s.Rivals)
+	count(ch, "bourse_gossip_doubted_total", "Times that gossip told of a process that did not answer there with its certificate.", s.Doubted)
 	const lost = "Envelopes that did not reach a peer, by cause."
 	l := s.Links
 	for _, d := range []struct {

@@ -96,7 +96,23 @@ func (p *process) run(ctx context.Context, begin func() error, serve func(web.Op
 		return failed(err)
 	case err := <-served:
 		return failed(errors.Join(err, p.leave()))
+	case m := <-p.superseded():
+		err := fmt.Errorf("a later process of %s answers at %s with this agent's certificate (life %d), and two must not act for one broker: this one stops. Find out who started it twice; jobs that only this one has taken are in its journal, %s",
+			m.Agent, m.Address, m.Life, p.folder(p.name))
+		p.log.Error().Str("address", m.Address).Uint64("life", m.Life).Msg(err.Error())
+		p.abandon()
+		return failed(err)
 	}
+}
+
+// superseded hands over a later process of a broker's name. Of a site it may be
+// the wrong one that is later, and the protocol knows no way to tell: that is
+// logged, and left to its operator.
+func (p *process) superseded() <-chan live.Member {
+	if strings.HasPrefix(string(p.name), "broker:") {
+		return p.node.Superseded()
+	}
+	return nil
 }
 
 // untilTold ends the context when the process is told to stop: by a signal or,
@@ -167,7 +183,8 @@ func (f *processFlags) newProcess(cmd *cobra.Command, cfg *configs.Process, name
 	if cfg.TLS.Plain {
 		return p, nil
 	}
-	files := certificate.Files{Authority: cfg.TLS.Authority, Certificate: cfg.TLS.Certificate, Key: cfg.TLS.Key, Revoked: cfg.TLS.Revoked}
+	files := certificate.Files{Authority: cfg.TLS.Authority, Certificate: cfg.TLS.Certificate, Key: cfg.TLS.Key, Revoked: cfg.TLS.Revoked,
+		Kept: p.folder(name) + ".revoked"}
 	p.store, err = certificate.Load(files, certificate.Options{Log: func(line string) { p.log.Warn().Msg(line) }})
 	if err != nil {
 		return nil, failed(err)

@@ -34,6 +34,7 @@ type mirror struct {
 	lost    map[string]bool       // sites, by an operator's word
 	settled map[bourse.LegID]bourse.Credits
 	fenced  bool
+	over    uint32 // the life that has fenced it
 
 	promised promised
 	jobs     map[string]bourse.Job // what each asks for now, as far as this process knows
@@ -116,6 +117,7 @@ func (m *mirror) reset() {
 	m.lost, m.settled = map[string]bool{}, map[bourse.LegID]bourse.Credits{}
 	m.done, m.named = map[bourse.LegID]bourse.LegDone{}, map[bourse.LegID]bool{}
 	m.jobs, m.promised = map[string]bourse.Job{}, promised{legs: map[bourse.LegID]bourse.Credits{}}
+	m.fenced, m.over = false, 0
 }
 
 // cut forgets all but the first n facts and returns the others.
@@ -193,8 +195,11 @@ func (m *mirror) apply(f agents.Fact) error {
 	case bourse.ClaimSettled:
 		m.settled[f.Leg] = f.Cost
 	case bourse.LifeFenced:
-		m.fenced = true
+		m.fenced, m.over = true, f.Latest
 	case bourse.LifeBegun:
+		if m.fenced && f.Incarnation <= m.over {
+			return fmt.Errorf("I7: life %d of %s begins, fenced by life %d", f.Incarnation, m.id, m.over)
+		}
 		m.fenced = false
 	case bourse.LegPriced:
 		if _, twice := m.priced[f.Leg]; twice {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"bourse"
 	"bourse/agents"
@@ -53,6 +54,11 @@ func (t *talk) before(s *sim.Step, m *mirror) error {
 	if m.fenced && len(s.Sends) > 0 {
 		if _, anew := s.Message.(agents.Started); !anew {
 			return fmt.Errorf("I7: %s knows that it is fenced and sends a %s", s.ID, s.Sends[0].Message.Kind())
+		}
+	}
+	for _, x := range s.Sends {
+		if latest, ok := fencing(x); ok && latest != m.seen[strings.TrimPrefix(string(x.To), "broker:")] {
+			return fmt.Errorf("I7: %s fences %s and names life %d, it has seen life %d", s.ID, x.To, latest, m.seen[strings.TrimPrefix(string(x.To), "broker:")])
 		}
 	}
 	switch x := s.Message.(type) {
@@ -125,6 +131,19 @@ func moves(facts []agents.Fact, leg bourse.LegID) bool {
 func fencedOff(s agents.Send) bool {
 	r, ok := s.Message.(agents.RefusedReply)
 	return ok && r.Reason.Code == bourse.Fenced
+}
+
+// fencing returns the life that a refusal tells a fenced one of.
+func fencing(s agents.Send) (latest uint32, ok bool) {
+	switch x := s.Message.(type) {
+	case agents.RefusedReply:
+		return x.Latest, x.Reason.Code == bourse.Fenced
+	case agents.Listing:
+		return x.Latest, x.Refusal.Code == bourse.Fenced
+	case agents.Offers:
+		return x.Latest, x.Refusal.Code == bourse.Fenced
+	}
+	return 0, false
 }
 
 // after notes what a step has done: the limits that now run (I4), and what a

@@ -1,0 +1,85 @@
+package certificate
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Who deletes the list readmits nobody: what it held stays in force, for a
+// process that runs and for those after it, and that is said. So does who cuts it
+// to nothing. Another list is taken, one of nobody too.
+func TestStore_ADeletedListReadmitsNobody(t *testing.T) {
+	t.Parallel()
+	a := newAuthority(t, "atlas")
+	north := issue(t, a, Site, "north")
+	files := issue(t, a, Broker, "vo1").Files
+	files.Kept = filepath.Join(t.TempDir(), "journal", "broker-vo1.revoked")
+	chain, err := readCertificates(north.Files.Certificate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := noon
+	var said []string
+	begin := func() *Store {
+		t.Helper()
+		s, err := Load(files, Options{Now: func() time.Time { return now }, Log: func(line string) { said = append(said, line) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	refused := func(s *Store) bool {
+		now = now.Add(2 * pollEvery)
+		_, err := s.Verify(chain)
+		return CauseOf(err) == Revoked
+	}
+	first := begin()
+	if refused(first) {
+		t.Fatal("revoked without a list")
+	}
+	if _, err := a.Revoke(Site, "north"); err != nil {
+		t.Fatal(err)
+	}
+	if !refused(first) {
+		t.Fatal("the list has no effect")
+	}
+	list, err := os.ReadFile(files.Revoked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(files.Revoked); err != nil {
+		t.Fatal(err)
+	}
+	for what, s := range map[string]*Store{"the process that runs": first, "the next": begin()} {
+		said = nil
+		if !refused(s) {
+			t.Errorf("%s: readmitted by deleting the list", what)
+		}
+		now = now.Add(warnEvery)
+		if !refused(s) || !slices.ContainsFunc(said, func(line string) bool { return strings.Contains(line, "revoked.txt is gone,") }) {
+			t.Errorf("%s has said %q", what, said)
+		}
+	}
+	again := begin()
+	for _, c := range []struct {
+		list string
+		want bool
+	}{{"# nobody\n", false}, {string(list), true}, {"", true}, {"# nobody\n", false}} {
+		if err := os.WriteFile(files.Revoked, []byte(c.list), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := refused(again); got != c.want {
+			t.Errorf("list %q: refused %v", c.list, got)
+		}
+	}
+	if err := os.Remove(files.Revoked); err != nil {
+		t.Fatal(err)
+	}
+	if refused(begin()) {
+		t.Error("a list of nobody was not remembered")
+	}
+}

@@ -1,0 +1,223 @@
+package live
+
+import (
+	"cmp"
+	"maps"
+	"net"
+	"slices"
+	"time"
+
+	"bourse/agents"
+	"bourse/agents/wire"
+)
+
+// A peer is answered where it has asked. As a rule that is where gossip says
+// that it is. But while two processes go by one name, an answer that went to the
+// later one only would leave the earlier one waiting, and it would never hear
+// that it is over. So a process of its own is told from others by the address
+// that it wants to be answered at, which the guard has held against its
+// certificate.
+
+// caller is one process of a peer.
+type caller struct {
+	addr string    // "": it has not said
+	id   uint64    // of its session
+	upto uint64    // how far this process has taken what it sends
+	due  bool      // not yet acknowledged
+	at   time.Time // when it was last heard
+}
+
+// callers are the processes of one peer.
+type callers struct {
+	list  []*caller
+	told  time.Time              // when an address was last added
+	asked map[question]time.Time // while there are several: who has asked what, and when
+}
+
+// question is what one process has asked about: answers name the same thing.
+type question struct{ trace, addr string }
+
+// contact is for how long a peer is answered where it has said that it is,
+// though gossip does not know it. A newcomer is heard before it is heard of.
+const contact = 10 * time.Second
+
+// removal is how often a peer may say that it is to be found elsewhere: each
+// address that it names costs this process a connection. Who moves faster is
+// answered a little later.
+const removal = time.Second
+
+// The bounds of what is remembered of one peer. Beyond, the process heard longest
+// ago is forgotten; and of questions all, whose answers then go where gossip says.
+const (
+	maxCallers   = 4
+	maxQuestions = 1024
+)
+
+// hear takes note of who sends a parcel, and of what it asks.
+func (n *links) hear(from agents.ID, p *wire.Parcel, now time.Time) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	c := n.from[from]
+	if c == nil {
+		if len(n.from) >= maxMembers {
+			n.forget(now)
+		}
+		c = &callers{}
+		n.from[from] = c
+	}
+	s := c.meet(p, now)
+	s.at = now
+	if m, known := n.directory.Find(from); c.living(now) < 2 && (!known || m.Address == s.addr) {
+		c.asked = nil
+		return
+	}
+	if c.asked == nil {
+		c.asked = map[question]time.Time{}
+	}
+	if len(c.asked) >= maxQuestions {
+		maps.DeleteFunc(c.asked, func(_ question, at time.Time) bool { return now.Sub(at) > contact })
+	}
+	if len(c.asked) >= maxQuestions {
+		clear(c.asked)
+	}
+	c.asked[question{p.GetEnvelope().GetTrace(), s.addr}] = now
+}
+
+// took notes that a parcel has been taken: it is to be acknowledged.
+func (n *links) took(from agents.ID, p *wire.Parcel) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if c := n.from[from]; c != nil {
+		if s := c.of(p.Session); s != nil {
+			s.upto, s.due = max(s.upto, p.Seq), true
+		}
+	}
+}
+
+// meet returns the process that a parcel is of.
+func (c *callers) meet(p *wire.Parcel, now time.Time) *caller {
+	s := c.of(p.Session)
+	if host, _, err := net.SplitHostPort(p.ReplyTo); err == nil && host != "" && len(p.ReplyTo) <= nameMax {
+		if at := c.at(p.ReplyTo); at != nil {
+			s = at
+		} else if now.Sub(c.told) >= removal {
+			c.told = now
+			if s == nil {
+				s = c.at("")
+			}
+			if s == nil {
+				s = c.add()
+			}
+			s.addr = p.ReplyTo
+		}
+	}
+	if s == nil {
+		if s = c.latest(); s == nil {
+			s = c.add()
+		}
+	}
+	if s.id != p.Session {
+		s.id, s.upto, s.due = p.Session, 0, false
+	}
+	return s
+}
+
+func (c *callers) of(session uint64) *caller {
+	return c.find(func(s *caller) bool { return s.id == session })
+}
+
+func (c *callers) at(addr string) *caller {
+	return c.find(func(s *caller) bool { return s.addr == addr })
+}
+
+func (c *callers) find(is func(*caller) bool) *caller {
+	if i := slices.IndexFunc(c.list, is); i >= 0 {
+		return c.list[i]
+	}
+	return nil
+}
+
+// add makes room for another process.
+func (c *callers) add() *caller {
+	if len(c.list) >= maxCallers {
+		oldest := slices.MinFunc(c.list, func(a, b *caller) int { return a.at.Compare(b.at) })
+		c.list = slices.DeleteFunc(c.list, func(s *caller) bool { return s == oldest })
+	}
+	s := &caller{}
+	c.list = append(c.list, s)
+	return s
+}
+
+// latest is who was heard last.
+func (c *callers) latest() *caller {
+	if len(c.list) == 0 {
+		return nil
+	}
+	return slices.MaxFunc(c.list, func(a, b *caller) int { return a.at.Compare(b.at) })
+}
+
+func (s *caller) lives(now time.Time) bool { return s.addr != "" && now.Sub(s.at) < contact }
+
+// living counts the processes that have been heard lately.
+func (c *callers) living(now time.Time) (n int) {
+	for _, s := range c.list {
+		if s.lives(now) {
+			n++
+		}
+	}
+	return n
+}
+
+// askers returns where those are who have asked about something lately, in order,
+// while more than one process of that name is about.
+func (c *callers) askers(trace string, now time.Time) (list []string) {
+	for _, s := range c.list {
+		if at, ok := c.asked[question{trace, s.addr}]; ok && s.lives(now) && now.Sub(at) < contact {
+			list = append(list, s.addr)
+		}
+	}
+	slices.SortFunc(list, cmp.Compare[string])
+	return list
+}
+
+// forget makes room: it forgets all who have been silent for a while, else all.
+func (n *links) forget(now time.Time) {
+	maps.DeleteFunc(n.from, func(_ agents.ID, c *callers) bool { return now.Sub(c.latest().at) > contact })
+	if len(n.from) >= maxMembers {
+		clear(n.from)
+	}
+}
+
+// acknowledge sends what acknowledgements are due: at once when there is little
+// to do, several parcels by one when there is much.
+func (n *links) acknowledge() {
+	type due struct {
+		addr string
+		ack  *wire.Ack
+	}
+	for {
+		select {
+		case <-n.wake:
+		case <-n.done:
+			return
+		}
+		var list []due
+		n.mu.Lock()
+		for from, c := range n.from {
+			for _, s := range c.list {
+				addr := s.addr
+				if m, known := n.directory.Find(from); known && addr == "" {
+					addr = m.Address
+				}
+				if s.due && addr != "" && n.lane.ready(addr) {
+					s.due = false
+					list = append(list, due{addr, &wire.Ack{Session: s.id, Upto: s.upto}})
+				}
+			}
+		}
+		n.mu.Unlock()
+		for _, d := range list {
+			n.lane.carry(d.addr, d.ack)
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"bourse/agents/certificate"
+)
+
+// Whoever has the key of the gossip can tell of a process that is not there, or
+// not that agent's. So a life of a peer is called before it is believed: by
+// mutual TLS, where gossip says that it is. Until it has answered there with its
+// certificate, the life that was known is the one that is meant. A later process
+// of one's own name is called too: if it answers, there is no place for two.
+
+// claim is a life that gossip tells of and that has not answered yet.
+type claim struct {
+	Member
+	calling bool
+	next    time.Time     // it is called again then
+	wait    time.Duration // until the time after
+}
+
+// The bounds of calls. At most maxMembers lives wait for one.
+const (
+	maxCalls  = 16 // at a time
+	callTime  = 2 * time.Second
+	firstCall = time.Second // after a call in vain, then twice as long each time
+	lastCall  = 30 * time.Second
+)
+
+// doubts reports whether a word of gossip is not believed yet, and sees to it
+// that its process is called.
+func (n *Node) doubts(node string, m Member, alive bool) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.claims == nil {
+		return false // the node ends
+	}
+	own := m.Agent == n.opt.Name
+	if !alive || own && m.Life == n.opt.Life || !own && roleOf(m.Agent) == roleOf(n.opt.Name) || n.directory.has(m) {
+		delete(n.claims, node)
+		return false
+	}
+	c := n.claims[node]
+	if c == nil {
+		if len(n.claims) >= maxMembers {
+			n.count.garbage++
+			return true
+		}
+		c = &claim{}
+		n.claims[node] = c
+	}
+	if c.Member.Address != m.Address {
+		c.next, c.wait = time.Time{}, 0
+	}
+	c.Member = m
+	n.call(node, c, time.Now())
+	return true
+}
+
+// call calls a process, unless it is being called or its time has not come. The
+// node is locked.
+func (n *Node) call(node string, c *claim, now time.Time) {
+	if c.calling || now.Before(c.next) {
+		return
+	}
+	c.calling = true
+	m := c.Member
+	n.ends.Go(func() {
+		select {
+		case n.calls <- struct{}{}:
+		case <-n.base.Done():
+			return
+		}
+		ctx, cancel := context.WithTimeout(n.base, callTime)
+		life, err := n.lane.call(ctx, m)
+		cancel()
+		<-n.calls
+		if err == nil && life != 0 && life != m.Life {
+			err = fmt.Errorf("life %d of it answers there, not %d", life, m.Life)
+		}
+		n.called(node, m, life, err)
+	})
+}
+
+// callAgain calls those again whose time has come.
+func (n *Node) callAgain(now time.Time) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for node, c := range n.claims {
+		n.call(node, c, now)
+	}
+}
+
+// called takes the end of a call.
+func (n *Node) called(node string, m Member, life uint64, err error) {
+	n.word.Lock()
+	defer n.word.Unlock()
+	n.mu.Lock()
+	c := n.claims[node]
+	if c == nil { // gone meanwhile
+		n.mu.Unlock()
+		return
+	}
+	c.calling = false
+	if c.Member.Address != m.Address { // told otherwise meanwhile
+		n.call(node, c, time.Now())
+		n.mu.Unlock()
+		return
+	}
+	if err != nil {
+		c.wait = min(max(2*c.wait, firstCall), lastCall)
+		c.next = time.Now().Add(c.wait)
+		n.count.doubted++
+		n.mu.Unlock()
+		n.doubted(m, err)
+		return
+	}
+	m = c.Member // what else it tells of itself may be newer
+	delete(n.claims, node)
+	n.mu.Unlock()
+	n.believe(m, true)
+	if m.Agent == n.opt.Name && life > n.opt.Life {
+		select {
+		case n.later <- m:
+		default:
+		}
+	}
+}
+
+// doubted says that nobody answers where gossip tells of a life.
+func (n *Node) doubted(m Member, err error) {
+	if !n.rare.may("doubted "+string(m.Agent), time.Now()) {
+		return
+	}
+	e := n.opt.Log.Warn()
+	if refused := (*certificate.Refusal)(nil); errors.As(err, &refused) {
+		e = e.Str("cause", string(refused.Cause))
+	}
+	e.Str("peer", string(m.Agent)).Str("address", m.Address).Uint64("life", m.Life).Err(err).
+		Msg("gossip tells of a process that does not answer with its certificate: it is not believed")
+}
+
+// Superseded hands over a process that has the name and the certificate of this
+// one, began later, and answers where it says that it is. Where two would act for
+// one broker, the earlier one must stop. Without certificates nobody is handed
+// over.
+func (n *Node) Superseded() <-chan Member { return n.later }

@@ -1,0 +1,147 @@
+package live
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"bourse/agents"
+	"bourse/agents/certificate"
+)
+
+// forged has a process hear a word of gossip that its sender need not be
+// entitled to.
+func (p testNode) forged(t *testing.T, m Member) {
+	t.Helper()
+	m.Oldest, m.Version = 1, 1
+	meta, err := m.encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.hear(m.node(), meta, true)
+	synctest.Wait()
+}
+
+func (p testNode) superseded() bool {
+	select {
+	case <-p.Superseded():
+		return true
+	default:
+		return false
+	}
+}
+
+// Whoever has only the key of the gossip tells of a later life of a broker, where
+// nobody is, where somebody else is, or where the broker itself is: the broker
+// goes on, and what sites send goes to it.
+func TestNode_GossipAloneStopsNobodyAndDivertsNothing(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T) {
+		broker, sites := federation(t, NewMemory(), 2, "fast")
+		site := sites[0]
+		for _, address := range []string{"10.0.0.9:1", sites[1].Address(), broker.Address()} {
+			for _, life := range []uint64{broker.self.Life + 1_000_000, broker.self.Life} {
+				if life == broker.self.Life && address == broker.Address() {
+					continue // this is true
+				}
+				for _, p := range []testNode{site, broker} {
+					p.forged(t, Member{Agent: "broker:vo", Address: address, Life: life})
+				}
+				if m, _ := site.directory.Find("broker:vo"); m.Address != broker.Address() || m.Life != broker.self.Life {
+					t.Errorf("the site sends to life %d at %s, not %d at %s", m.Life, m.Address, broker.self.Life, broker.Address())
+				}
+			}
+		}
+		before := broker.received()
+		site.send(t, "site:s000", "broker:vo", agents.Offers{Cycle: 1})
+		eventually(t, 5*time.Second, "the broker is answered", func() bool { return broker.received() == before+1 })
+		time.Sleep(2 * time.Minute)
+		if broker.superseded() {
+			t.Error("the broker has stopped")
+		}
+		if n := site.Node.Stats().Doubted; n == 0 {
+			t.Error("nothing was doubted")
+		}
+		if calls := site.Node.Stats().Doubted; calls > 40 {
+			t.Errorf("%d calls in two minutes", calls)
+		}
+	})
+}
+
+// Of two processes of one broker the earlier one hears of the later one as soon
+// as gossip has told of it and it has answered; sites send to the later one.
+func TestNode_TheEarlierOfTwoBrokersIsSuperseded(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T) {
+		memory := NewMemory()
+		broker, sites := federation(t, memory, 1, "fast")
+		twin := startPeer(t, NodeOptions{Name: "broker:vo", Memory: memory, Life: broker.self.Life + 1000}, sites[0].Gossip())
+		took := eventually(t, 5*time.Second, "the earlier one hears of it", broker.superseded)
+		t.Logf("heard after %v", took)
+		eventually(t, 5*time.Second, "sites send to the later one", func() bool {
+			m, _ := sites[0].directory.Find("broker:vo")
+			return m.Address == twin.Address()
+		})
+		time.Sleep(time.Minute)
+		if twin.superseded() {
+			t.Error("the later one is superseded too")
+		}
+	})
+}
+
+// Who has the certificate of an agent says which life it is, to its peers and to
+// another process of its own name. Nobody is believed whose certificate is of
+// somebody else.
+func TestGuard_SaysWhichLifeItIs(t *testing.T) {
+	t.Parallel()
+	v := newTown(t)
+	v.guard.life.Store(77)
+	guard := func(role certificate.Role, name string) *Guard {
+		g, err := NewGuard(GuardOptions{Store: v.member(role, name), Log: zerolog.Nop()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	broker, twin := guard(certificate.Broker, "vo1"), guard(certificate.Site, "north")
+	foreign, err := certificate.Init(filepath.Join(t.TempDir(), "other"), "cms", certificate.InitOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	issued, err := foreign.Issue(certificate.Request{Role: certificate.Broker, Name: "vo1", Hosts: []string{"127.0.0.1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := certificate.Load(issued.Files, certificate.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stranger, err := NewGuard(GuardOptions{Store: store, Log: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		what string
+		by   *Guard
+		to   agents.ID
+		want string
+	}{
+		{"a broker calls the site", broker, "site:north", ""},
+		{"another process of the site calls it", twin, "site:north", ""},
+		{"somebody else's address", broker, "site:south", "site south is meant"},
+		{"another role", broker, "broker:vo1", "where a broker is meant"},
+		{"another VO", stranger, "site:north", "no authority trusted here"},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		life, err := c.by.call(ctx, Member{Agent: c.to, Address: v.carrier.address()})
+		cancel()
+		if c.want == "" && (err != nil || life != 77) || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: life %d, %v", c.what, life, err)
+		}
+	}
+}
