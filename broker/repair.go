@@ -41,6 +41,13 @@ func (b *Broker) spares(p *plan, a *alternative) []bourse.SiteLeg {
 
 // mend sees to a job's first leg that is gone, if there is one.
 func (b *Broker) mend(now bourse.Time, j *job, out *agents.Outbox) {
+	if e := j.errand; e != nil && e.tx != nil && !b.mendable(e.tx.leg(e.leg)) { // the rest has gone too
+		if e.try != nil {
+			b.abort(now, e.try, reason(bourse.Busy, "what it was to make whole is gone"), out)
+		} else {
+			b.finish(e)
+		}
+	}
 	if j.state != Placed || j.errand != nil || b.deaf(now) || plant.On("silent-loss") {
 		return
 	}

@@ -213,6 +213,10 @@ func releasedAgain(s *Site, l *leg, t step) {
 	t.reply(agents.ReleasedReply{Leg: l.Leg, Refund: l.Refund, Stamp: s.stamp(), Proof: s.proof(l)})
 }
 
+// lostAgain answers Release of a leg that was lost: with all that it brings back, of
+// which Released would leave out the penalty.
+func lostAgain(s *Site, l *leg, t step) { t.reply(s.notice(l)) }
+
 // withdrawn answers a Hold of a leg that is over, or never was to be.
 func withdrawn(s *Site, l *leg, t step) {
 	s.refusal(t, l.Leg, onHold, l.Fare, bourse.Reason{Code: bourse.Withdrawn,

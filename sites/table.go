@@ -103,7 +103,7 @@ var table = [...]states{
 		bourse.Cancelled:  releasedAgain,
 		bourse.Heuristic:  releasedAgain,
 		bourse.Released:   releasedAgain,
-		bourse.Lost:       releasedAgain,
+		bourse.Lost:       lostAgain, // S110
 	},
 	onLimit: {
 		bourse.Asked:    askedInVain, // S17
