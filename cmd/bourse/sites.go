@@ -21,9 +21,10 @@ func newSites() *cobra.Command {
 		Short: "Show the sites that the broker knows, and what is free there",
 		Long: `Sites lists the sites that the broker knows with what they offered when they
 were last asked: nodes that can be reserved (free), and at base price (clear).
-A site that is silent did not answer in time, one that is lost has not for so
-long that its parts of windows were given up (or an operator has said so), one that is closed takes nothing
-from this VO, one that is skewed has a clock more than two seconds off.
+A site that is silent did not answer in time. One that is lost has been silent
+for so long that its parts of windows were given up, or an operator has said so.
+One that is closed takes nothing from this VO, one that is skewed has a clock
+more than two seconds off.
 
 With SITE it asks that site itself: how it stands, what is out of service, what
 brokers have paid.`,

@@ -16,15 +16,15 @@ import (
 // the latest. In half of such runs an operator says so before anybody can tell.
 const SiteLost sim.Kind = "site-lost"
 
-// drawLost draws whether a site is lost in the world of a seed. It has a stream of
-// its own: all else of a seed stays as it is. Where no site is, brokers take none
-// for lost.
+// drawLost draws whether a site is lost in the world of a seed, as it is in every
+// third. It has a stream of its own: all else of a seed stays as it is. Where no site
+// is lost, brokers take none for lost.
 func drawLost(seed uint64) (sim.Fault, bool) {
 	r := rand.New(rand.NewPCG(seed, 5))
 	f := sim.Fault{Kind: SiteLost, Host: siteID(siteNames[r.IntN(len(siteNames))]), Salt: 1 + r.Uint64N(1<<32), Size: r.Int64N(2)}
 	f.At = start.Add(10*bourse.Minute + bourse.Duration(r.Int64N(int64(80*bourse.Minute))))
 	f.For = 10*bourse.Minute + bourse.Duration(r.Int64N(int64(100*bourse.Minute)))
-	return f, r.IntN(2) == 0
+	return f, r.IntN(2) == 0 && r.IntN(3) < 2
 }
 
 // losesSite reports whether a site is lost in a world of these faults.

@@ -13,7 +13,7 @@ import (
 func TestTorture_SitesAreLostAndComeBack(t *testing.T) {
 	t.Parallel()
 	var lost, wished, claims, free, paid int
-	for seed := uint64(1); seed < 24; seed++ {
+	for seed := uint64(1); seed < 36; seed++ {
 		f, ok := drawLost(seed)
 		if !ok {
 			continue
