@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -96,6 +97,10 @@ type federation struct {
 	net     string // 127.A.B.: what all addresses begin with
 	agents  []*agent
 	broker  *agent
+
+	mu    sync.Mutex
+	api   *client.Client // to the broker where the context said that it is
+	apiAt string
 }
 
 // agent is one process of a federation, in its present life.
@@ -242,9 +247,14 @@ func (f *federation) client() *client.Client {
 	f.t.Helper()
 	c, err := client.Read(f.context())
 	must(f.t, err)
-	api, err := c.ToBroker()
-	must(f.t, err)
-	return api
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if at := fmt.Sprintf("%+v", *c); f.api == nil || f.apiAt != at { // one's connections are bounded
+		f.api, err = c.ToBroker()
+		must(f.t, err)
+		f.apiAt = at
+	}
+	return f.api
 }
 
 // site is the site of that name.
