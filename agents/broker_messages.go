@@ -25,7 +25,8 @@ type SubmitReply struct {
 	Reason bourse.Reason
 }
 
-// OfferRequest asks a site what is free from now until the horizon.
+// OfferRequest asks a site what is free from now until the horizon; with one that
+// is over, such as 0, for its stamp and its clock alone.
 type OfferRequest struct {
 	Cycle   uint64
 	Horizon bourse.Time

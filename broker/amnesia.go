@@ -84,7 +84,7 @@ func (b *Broker) stamped(now bourse.Time, p *peer, s agents.Stamp, out *agents.O
 const probeRef = errandRef | 1<<62
 
 func (b *Broker) probe(now bourse.Time, p *peer, wait bourse.Duration, out *agents.Outbox) {
-	b.askOffers(p.id, p.memory.probe, now, out)
+	b.askOffers(p.id, p.memory.probe, 0, out)
 	out.Alarm(now.Add(wait), probeDue{p.id, wait, p.memory.probe})
 }
 

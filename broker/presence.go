@@ -152,7 +152,7 @@ func (b *Broker) ask(now bourse.Time, p *peer, leg bourse.LegID, out *agents.Out
 func (b *Broker) callOthers(now bourse.Time, but *peer, lately bourse.Duration, out *agents.Outbox) {
 	for _, id := range b.known {
 		if p := b.peers[id]; p != but && p.usable() && p.heard.Add(lately) < now {
-			out.Send(id, agents.OfferRequest{Cycle: probeRef, Horizon: now})
+			out.Send(id, agents.OfferRequest{Cycle: probeRef})
 		}
 	}
 }
