@@ -148,6 +148,9 @@ func (b *Broker) adoptTx(now bourse.Time, group []stray, commit bool, out *agent
 		b.catchUp(now, t, x.leg.Leg.Leg, x.sighting(), out)
 	}
 	b.tell(now, t, firstRepeat, out)
+	if commit {
+		b.attend(now, t, out)
+	}
 }
 
 // soundLeg reports whether what a site says a leg to be can be one.

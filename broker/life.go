@@ -234,7 +234,7 @@ func (b *Broker) listing(now bourse.Time, from agents.ID, m agents.Listing, out 
 	if p.lost != nil && !p.lost.Wish {
 		b.record(bourse.SiteBack{Site: p.name}, out)
 	}
-	b.hearClaims(p, out)
+	b.hearClaims(now, p, out)
 	for _, t := range b.order {
 		if t.resolved && !t.open() && !(t.over() && t.atRest()) {
 			b.heard(now, p, t, out)

@@ -148,7 +148,7 @@ func (b *Broker) giveUpLeg(now bourse.Time, t *transaction, i int, why bourse.Re
 
 // hearClaims takes what a site has listed of the legs that were given up with it:
 // what it still carries it will be told to release. Row B107.
-func (b *Broker) hearClaims(p *peer, out *agents.Outbox) {
+func (b *Broker) hearClaims(now bourse.Time, p *peer, out *agents.Outbox) {
 	if plant.On("untold-return") {
 		return
 	}
@@ -161,6 +161,10 @@ func (b *Broker) hearClaims(p *peer, out *agents.Outbox) {
 			s := b.sight(t, i)
 			if s.there && !s.State.Terminal() {
 				l.returns, l.vouched = true, s.State >= bourse.Confirmed
+				continue
+			}
+			if s.there && s.State == bourse.Settled {
+				b.claimRun(now, t, i, out)
 				continue
 			}
 			b.settleClaim(t, i, s.State, s.cost(l), out)
@@ -210,7 +214,9 @@ func (b *Broker) claimHeard(now bourse.Time, t *transaction, l *txLeg, m agents.
 		if m.Refund > 0 {
 			cost = l.costs(bourse.Lost, m.Refund, m.Penalty)
 		}
-		b.settleClaim(t, m.Leg.Leg, bourse.Lost, cost, out)
+		if l.claim || cost < l.cost() { // never back: nobody is to have it both ways, again and again
+			b.settleClaim(t, m.Leg.Leg, bourse.Lost, cost, out)
+		}
 	case agents.ConfirmedReply:
 		if l.claim && !l.vouched {
 			l.vouched = true
@@ -222,7 +228,7 @@ func (b *Broker) claimHeard(now bourse.Time, t *transaction, l *txLeg, m agents.
 		}
 	case agents.SettledNotice:
 		if l.claim {
-			b.settleClaim(t, m.Leg.Leg, bourse.Settled, l.fare.Total(), out)
+			b.claimRun(now, t, m.Leg.Leg, out)
 		}
 	case agents.HeuristicNotice:
 		if l.claim {
@@ -242,10 +248,25 @@ func (b *Broker) claimHeard(now bourse.Time, t *transaction, l *txLeg, m agents.
 	return true
 }
 
+// claimRun takes a site's word that a leg which was given up has run: it costs its
+// price, unless its window has not begun. Then it has not run, and costs nothing, as
+// in row B101.
+func (b *Broker) claimRun(now bourse.Time, t *transaction, i int, out *agents.Outbox) {
+	if l := &t.legs[i]; !t.flex.Early(l.what, now) {
+		b.settleClaim(t, i, bourse.Settled, l.fare.Total(), out)
+		return
+	}
+	b.early++
+	b.settleClaim(t, i, bourse.Lost, 0, out)
+}
+
 // settleClaim records what the site of a leg says of it, once for each word that
 // changes something.
 func (b *Broker) settleClaim(t *transaction, i int, state bourse.LegState, cost bourse.Credits, out *agents.Outbox) {
 	l := &t.legs[i]
+	if back := l.cost() - cost; back > 0 { // a penalty is cut to the accounts' room
+		cost += back - min(back, b.ledger.Room(sitePrefix+t.sites[i], b.voAccount()))
+	}
 	if l.returns = false; l.claim || cost != l.cost() {
 		b.record(bourse.ClaimSettled{Leg: t.leg(i), State: state, Cost: cost}, out)
 	}

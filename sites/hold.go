@@ -154,7 +154,7 @@ func (s *Site) clusterHeld(t step, m agents.ClusterHeld) {
 		// An answer that came twice, or too late. Nodes locked for a leg that is
 		// over, or never was, are given back.
 		switch {
-		case m.Refusal.Refused():
+		case m.Refusal.Refused(), s.restoring(m.Leg):
 		case l == nil:
 			s.releaseUnknown(t, m.Leg)
 		case l.State.Terminal():

@@ -68,6 +68,17 @@ func (s *Site) known(id bourse.LegID) {
 	}
 }
 
+// restoring reports whether a leg that the site does not know waits in line for its
+// nodes to be had again.
+func (s *Site) restoring(id bourse.LegID) bool {
+	for i := s.desk.head; i < len(s.desk.line); i++ {
+		if k := &s.desk.line[i]; k.restored != nil && k.leg.Leg == id {
+			return true
+		}
+	}
+	return false
+}
+
 // done takes the cluster's acknowledgement.
 func (s *Site) done(m agents.ClusterDone) {
 	l := s.legOf(m.Leg)
@@ -145,7 +156,8 @@ func (s *Site) reconcile(t step, m agents.ClusterLocks) {
 		case plant.On("no-reconcile"):
 		case l != nil && k.Leg.Tx.Broker == "" && !k.Lost:
 		case l != nil && (l.State.Blocks() || l.State == bourse.Asked):
-		case l == nil && (k.Confirmed || k.Lost) && t.now < s.began.Add(orphanGrace):
+		case s.restoring(k.Leg):
+		case (l == nil || l.tomb) && (k.Confirmed || k.Lost) && t.now < s.began.Add(orphanGrace):
 			orphans = true
 		case l == nil:
 			s.releaseUnknown(t, k.Leg)

@@ -123,6 +123,9 @@ func (s *Site) takeBack(t step, l *leg, m agents.Reassert, was bourse.LegRestore
 	case unknown && was.Was.State.Blocks():
 		if s.desk.waiting() < s.cfg.MaxWork {
 			s.known(id)
+			if l != nil {
+				l.duty = noDuty // of its tombstone
+			}
 			s.enqueue(t, task{from: t.from, m: m, leg: &leg{LegMoved: was.Was}, restored: &was})
 		}
 	default:
