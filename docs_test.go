@@ -89,3 +89,32 @@ func TestDocs_GlossaryCitesItsSources(t *testing.T) {
 		}
 	}
 }
+
+// A table's rows follow its head, and none of those that say what fails, what to do
+// and what agents do is there twice: two of them may promise different things.
+func TestDocs_TablesAreWhole(t *testing.T) {
+	t.Parallel()
+	for _, page := range pages(t) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		once := map[string]bool{"docs/FAILURES.md": true, "docs/OPERATING.md": true, "docs/TRANSACTION.md": true}[filepath.ToSlash(page)]
+		lines := strings.Split(string(text), "\n")
+		rows := map[string]bool{}
+		for i, line := range lines {
+			if !strings.HasPrefix(line, "|") {
+				clear(rows)
+				continue
+			}
+			if len(rows) == 0 && (i+1 == len(lines) || !strings.HasPrefix(lines[i+1], "|--")) {
+				t.Errorf("%s:%d: a row without a table", page, i+1)
+			}
+			name, _, _ := strings.Cut(line[1:], "|")
+			if once && rows[name] {
+				t.Errorf("%s:%d: %q is there twice", page, i+1, strings.TrimSpace(name))
+			}
+			rows[name] = true
+		}
+	}
+}

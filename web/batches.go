@@ -32,7 +32,7 @@ type JobRequest struct {
 	Length         Seconds      `json:"length" doc:"runtime at performance 1, in seconds" example:"7200"`
 	Run            *Seconds     `json:"run,omitempty" doc:"what it really takes at performance 1, for simulated clusters; default: its length"`
 	MinPerformance *Performance `json:"minPerformance,omitempty" doc:"of every node; default 1"`
-	MaxPrice       *Price       `json:"maxPrice,omitempty" doc:"per node-hour; this or a budget is wanted"`
+	MaxPrice       *Price       `json:"maxPrice,omitempty" doc:"per node-hour; this or a budget is needed"`
 	Budget         *Credits     `json:"budget,omitempty" doc:"for the whole job; default: what the price implies"`
 	Ready          string       `json:"ready,omitempty" maxLength:"40" doc:"starts no sooner: a span after the submission such as 30m, or RFC 3339; default 0s"`
 	Deadline       string       `json:"deadline,omitempty" maxLength:"40" doc:"has ended by then: a span after the submission such as 1d, or RFC 3339; default: none"`

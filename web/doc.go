@@ -6,8 +6,8 @@
 // messages (Host.Ask) and hears its facts once they are durable (Host.Watch).
 // It decides nothing about jobs, money or nodes and keeps nothing that a
 // restart would need: what it remembers is an index of what the agent keeps.
-// Who is asking is what his certificate says (Options.Identify): a user sees
-// and cancels his own jobs and submits in his own name, an operator sees all.
+// Who is asking is what the certificate says (Options.Identify): users see and
+// cancel their own jobs and submit in their own names, operators see all.
 //
 // Everything that waits is bounded: the size of a body, the jobs of a batch,
 // the rows of a page, the requests and event streams at once, the turns that

@@ -34,10 +34,11 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 	case fenced:
 		err = errors.New("another process acts under this broker's name")
-	case unheard:
-		err = errors.New("no site answers: jobs that are submitted wait; see whether another process has this broker's name, or the network is cut")
 	case s.opt.Ready != nil:
 		err = s.opt.Ready()
+	}
+	if err == nil && unheard { // said last: who waits for its clock has asked nobody yet
+		err = errors.New("no site answers: jobs that are submitted wait; see whether another process has this broker's name, or the network is cut")
 	}
 	say(w, err)
 }

@@ -160,7 +160,7 @@ func (s *Server) jobRoutes() {
 	tags := []string{"jobs"}
 	huma.Register(s.api, huma.Operation{
 		OperationID: "jobs", Method: http.MethodGet, Path: "/v1/jobs", Tags: tags, Summary: "List jobs, the newest first",
-		Description: "A user sees his own, an operator all. A page may be shorter than its limit, even empty, while there is a next one: " +
+		Description: "Users see their own, operators all. A page may be shorter than its limit, even empty, while there is a next one: " +
 			"looking for a rare state is cut into bounded steps.",
 		Errors: []int{http.StatusForbidden, http.StatusServiceUnavailable},
 	}, s.listJobs)

@@ -30,6 +30,7 @@ func TestLost_AnOperatorGivesASiteUpAndTakesThatBack(t *testing.T) {
 		{olga, "POST", "/v1/sites/west/lost", sold, 404},
 		{olga, "DELETE", "/v1/sites/west/lost", nil, 404},
 		{olga, "POST", "/v1/sites/north/lost", LostWish{Why: strings.Repeat("x", 300)}, 422},
+		{olga, "POST", "/v1/sites/north/lost", LostWish{Why: "sold\x1b[2J"}, 422}, // it is shown to others
 		{olga, "POST", "/v1/sites/north/lost", sold, 200},
 		{olga, "POST", "/v1/sites/north/lost", sold, 200},
 	} {

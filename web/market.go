@@ -124,7 +124,7 @@ type Spend struct {
 	User    string   `json:"user" doc:"empty: jobs without a user"`
 	Spent   Credits  `json:"spent" doc:"net of what sites gave back"`
 	Pending Credits  `json:"pending"`
-	Quota   *Credits `json:"quota,omitempty" doc:"absent: no bound of his own"`
+	Quota   *Credits `json:"quota,omitempty" doc:"absent: no bound of the user's own"`
 	Left    *Credits `json:"left,omitempty" doc:"under the quota"`
 }
 

@@ -50,10 +50,10 @@ const referenceHead = `# The HTTP API
 <!-- made by go generate ./web from the API itself; edit the code, not this page -->
 
 A broker and each site serve an API of their own, by HTTPS with client certificates ([SECURITY.md](SECURITY.md)) or, only where the
-configuration asks for it, by plain HTTP to programs of the same machine. The command line is its first client: ` + "`bourse submit`, `jobs`,\n`explain`, `cancel`, `sites`, `offers`, `reservations`, `accounts`, `drain`, `maintenance`, `close`, `open`" + ` do nothing that a program cannot.
+configuration asks for it, by plain HTTP to programs of the same machine. The command line is its first client: ` + "`bourse submit`, `jobs`,\n`explain`, `cancel`, `sites`, `offers`, `reservations`, `accounts`, `drain`, `maintenance`, `close`, `open`,\n`modify`, `site lost`" + ` do nothing that a program cannot.
 
 - **OpenAPI 3.1** at ` + "`/openapi.json` and `/openapi.yaml`" + `; this page is made from it.
-- **Who asks** is in the certificate. A *user* sees and cancels his own jobs and submits in his own name; an *operator* sees and may do
+- **Who asks** is in the certificate. *Users* see and cancel their own jobs and submit in their own names; *operators* see and may do
   all. What another owns is answered as if it were not there (404), another's name as refused (403).
 - **Values.** Times are RFC 3339 in UTC, to the millisecond. Spans are seconds, money is credits, prices are credits per node-hour: decimal
   numbers, exact. Fields that say nothing are left out.
@@ -69,7 +69,8 @@ A batch carries an identity that its client has made at random. The same batch u
 answer, also after a restart of the broker, for as long as the broker keeps one of its jobs (seven days after its end). So a client whose answer
 was lost sends it again. Other content under the identity is refused with 409. Identities belong to users: those of other users are never in the
 way, and nobody is told of them; what an operator submits in users' names counts as theirs. A job's ID is its name, a dash and eight letters that
-follow from the batch's identity and the job's user (in journals of older brokers from the identity alone; such IDs stay as they are); wherever an ID is wanted, the name will do while only one job of the caller's has it.
+follow from the batch's identity and the job's user (in journals of older brokers from the identity alone; such IDs stay as they are). The name serves in place of
+the ID while only one job of the caller's has it.
 
 ## Webhooks
 
@@ -144,7 +145,7 @@ func operation(b *strings.Builder, method, path string, op *huma.Operation) {
 				refused = append(refused, code)
 			}
 		case r.Content["text/event-stream"] != nil:
-			fmt.Fprintf(b, "- %s: events `job` ([Job](#job)), `turn` ([Turn](#turn)), `alive` ([Alive](#alive)), `lost` ([Lost](#lost))\n", code)
+			fmt.Fprintf(b, "- %s: events `job` ([Job](#job)), `turn` ([Turn](#turn)), `alive` ([Alive](#alive)), `lost` ([Lost](#lost)), `denied` ([Denied](#denied))\n", code)
 		case r.Content["application/json"] != nil:
 			fmt.Fprintf(b, "- %s: %s\n", code, typeOf(r.Content["application/json"].Schema))
 		default:

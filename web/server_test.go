@@ -190,4 +190,9 @@ func TestReady_NotWhileNoSiteAnswers(t *testing.T) {
 	if w := get(s, "/readyz"); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "no site answers") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
+	// A broker that waits for its clock has heard of no site either: the clock is why.
+	s.opt.Ready = func() error { return errors.New("that of site:north is 2h0m0s behind it") }
+	if w := get(s, "/readyz"); w.Code != http.StatusServiceUnavailable || !strings.HasPrefix(w.Body.String(), "that of site:north") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
 }

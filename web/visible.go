@@ -32,6 +32,9 @@ func (in *openInput) Resolve(huma.Context) []error { return unseen("body", in.Bo
 // Resolve implements huma.Resolver.
 func (in *maintenanceInput) Resolve(huma.Context) []error { return unseen("body", in.Body) }
 
+// Resolve implements huma.Resolver.
+func (in *lostInput) Resolve(huma.Context) []error { return unseen("body", in.Body) }
+
 // maxUnseen bounds the texts of one request that are named.
 const maxUnseen = 20
 

@@ -54,7 +54,10 @@ func (s *Store) revocations() (revocations, error) {
 		return revocations{}, err
 	}
 	if list.there {
-		return list, s.keep()
+		if err := s.keep(); err != nil { // a full disk must not keep a new list out of force
+			s.log(fmt.Sprintf("the list of revoked members is in force, but could not be copied to %s for the lives to come: %v", s.files.Kept, err))
+		}
+		return list, nil
 	}
 	if old := s.state.Load(); old != nil && old.revoked.there {
 		list = old.revoked

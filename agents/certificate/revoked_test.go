@@ -83,3 +83,37 @@ func TestStore_ADeletedListReadmitsNobody(t *testing.T) {
 		t.Error("a list of nobody was not remembered")
 	}
 }
+
+// A list that cannot be copied, as on a full disk, is in force all the same, and
+// that it is not kept is said.
+func TestStore_AListThatCannotBeKeptIsInForce(t *testing.T) {
+	t.Parallel()
+	a := newAuthority(t, "atlas")
+	north := issue(t, a, Site, "north")
+	files := issue(t, a, Broker, "vo1").Files
+	blocked := filepath.Join(t.TempDir(), "journal")
+	files.Kept = filepath.Join(blocked, "broker-vo1.revoked")
+	now := noon
+	var said []string
+	s, err := Load(files, Options{Now: func() time.Time { return now }, Log: func(line string) { said = append(said, line) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(blocked, nil, 0o600); err != nil { // a file where the folder should be
+		t.Fatal(err)
+	}
+	if _, err := a.Revoke(Site, "north"); err != nil {
+		t.Fatal(err)
+	}
+	chain, err := readCertificates(north.Files.Certificate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(2 * pollEvery)
+	if _, err := s.Verify(chain); CauseOf(err) != Revoked {
+		t.Errorf("the list has no effect: %v", err)
+	}
+	if !slices.ContainsFunc(said, func(line string) bool { return strings.Contains(line, "could not be copied to "+files.Kept) }) {
+		t.Errorf("said was %q", said)
+	}
+}
