@@ -264,8 +264,11 @@ func (b *Broker) claimRun(now bourse.Time, t *transaction, i int, out *agents.Ou
 // changes something.
 func (b *Broker) settleClaim(t *transaction, i int, state bourse.LegState, cost bourse.Credits, out *agents.Outbox) {
 	l := &t.legs[i]
-	if back := l.cost() - cost; back > 0 { // a penalty is cut to the accounts' room
+	switch back := l.cost() - cost; {
+	case back > 0: // a penalty is cut to the accounts' room
 		cost += back - min(back, b.ledger.Room(sitePrefix+t.sites[i], b.voAccount()))
+	case back < 0 && !b.bears(-back): // as of legs without a record: row B99
+		cost = l.cost()
 	}
 	if l.returns = false; l.claim || cost != l.cost() {
 		b.record(bourse.ClaimSettled{Leg: t.leg(i), State: state, Cost: cost}, out)
