@@ -116,12 +116,6 @@ func (t *Trail) obeys(x *tx) {
 	}
 }
 
-// The states of a transaction in an image.
-const (
-	imageCommitted = 2
-	imageAborted   = 3
-)
-
 // brokerImage takes a broker's own account of itself, or a part of it: where the journal has lost
 // its beginning it is believed, else it must agree with the facts.
 func (t *Trail) brokerImage(f bourse.BrokerImage) {
@@ -130,7 +124,7 @@ func (t *Trail) brokerImage(f bourse.BrokerImage) {
 	for i := range f.Txs {
 		m := &f.Txs[i]
 		x := t.txs[m.Tx]
-		commit, decided := m.State == imageCommitted, m.State >= imageCommitted
+		commit, decided := m.State == bourse.TxCommitted, m.State.Decided()
 		switch {
 		case x == nil && t.whole:
 			t.breaks("I2", "the image has transaction %v, the facts do not know it", m.Tx)
@@ -179,7 +173,7 @@ func (t *Trail) pending(f bourse.BrokerImage) {
 		m := &f.Txs[i]
 		for k := range min(len(m.Memory), len(m.Limits), len(m.Sites)) {
 			switch r := &m.Memory[k]; {
-			case m.State > imageCommitted || r.Closed || m.Sites[k] == "":
+			case m.State == bourse.TxAborted || r.Closed || m.Sites[k] == "":
 			case r.Priced:
 				t.promised -= r.Fare.Total()
 			default:
