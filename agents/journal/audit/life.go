@@ -1,8 +1,6 @@
 package audit
 
 import (
-	"strings"
-
 	"bourse"
 )
 
@@ -164,7 +162,7 @@ func (t *Trail) pending(f bourse.BrokerImage) {
 	if f.Part == 0 {
 		t.promised = 0
 		for i := range f.Accounts {
-			if a := &f.Accounts[i]; strings.HasPrefix(a.Name, "vo:") {
+			if a := &f.Accounts[i]; a.OfVO() {
 				t.promised = t.promised.Plus(a.PendingDebit)
 			}
 		}
@@ -189,15 +187,14 @@ func (t *Trail) pending(f bourse.BrokerImage) {
 // balanced holds the accounts of an image to I8: they balance, and a VO has
 // spent and promised no more than its budget.
 func (t *Trail) balanced(list []bourse.Account) {
-	var debit, credit, out, in bourse.Credits
 	for i := range list {
-		a := &list[i]
-		debit, credit, out, in = debit+a.Debit, credit+a.Credit, out+a.PendingDebit, in+a.PendingCredit
-		if strings.HasPrefix(a.Name, "vo:") && a.Available() < 0 {
-			t.breaks("I8", "%s has spent %v and promised %v credits of %v", a.Name, a.Debit, a.PendingDebit, a.Credit)
+		if a := &list[i]; a.OfVO() {
+			if err := a.Covered(); err != nil {
+				t.breaks("I8", "%v", err)
+			}
 		}
 	}
-	if debit != credit || out != in {
-		t.breaks("I8", "the image's accounts do not balance: posted %v against %v, pending %v against %v", debit, credit, out, in)
+	if err := bourse.CheckAccounts(list); err != nil {
+		t.breaks("I8", "the image's %v", err)
 	}
 }
