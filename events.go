@@ -407,23 +407,23 @@ type (
 	}
 	// JobMemory is what a broker keeps of a job.
 	JobMemory struct {
-		Job    Job    `json:"job"`
-		Asked  Job    `json:"asked,omitzero"` // as submitted, where it was moved since
-		State  uint8  `json:"state"`
-		Fresh  bool   `json:"fresh,omitempty"`
-		Stub   bool   `json:"stub,omitempty"`
-		Last   TxID   `json:"last,omitzero"`
-		Reason Reason `json:"reason,omitzero"`
-		Since  Time   `json:"since,omitempty"` // when it came to that state
-		Ended  Time   `json:"ended,omitempty"` // of its work, once it is done
+		Job    Job      `json:"job"`
+		Asked  Job      `json:"asked,omitzero"` // as submitted, where it was moved since
+		State  JobState `json:"state"`
+		Fresh  bool     `json:"fresh,omitempty"`
+		Stub   bool     `json:"stub,omitempty"`
+		Last   TxID     `json:"last,omitzero"`
+		Reason Reason   `json:"reason,omitzero"`
+		Since  Time     `json:"since,omitempty"` // when it came to that state
+		Ended  Time     `json:"ended,omitempty"` // of its work, once it is done
 
 		Offers []JobOffer `json:"offers,omitempty"` // of shifts, the latest
 	}
 	// TxMemory is what a broker keeps of a transaction.
 	TxMemory struct {
 		TxBegun
-		State    uint8       `json:"state"`
-		GivenUp  uint8       `json:"givenUp,omitempty"`
+		State    TxState     `json:"state"`
+		GivenUp  GivenUp     `json:"givenUp,omitempty"`
 		Detached bool        `json:"detached,omitempty"`
 		Reason   Reason      `json:"reason,omitzero"`
 		Memory   []LegRecord `json:"memory"` // leg by leg

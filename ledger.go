@@ -3,6 +3,7 @@ package bourse
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Account is one side of a ledger. Every transfer debits one account and
@@ -15,11 +16,52 @@ type Account struct {
 	PendingCredit Credits `json:"pendingCredit"`
 }
 
+// VOAccount is the name of a VO's account with its broker, whose debit is all that
+// was spent.
+func VOAccount(broker string) string { return "vo:" + broker }
+
+// OfVO reports whether the account is a VO's.
+func (a *Account) OfVO() bool { return strings.HasPrefix(a.Name, VOAccount("")) }
+
 // Balance is what has come in less what has gone out, posted only.
 func (a *Account) Balance() Credits { return a.Credit - a.Debit }
 
 // Available is the balance less what is reserved to go out.
 func (a *Account) Available() Credits { return a.Balance() - a.PendingDebit }
+
+// Covered returns an error if more has gone out of the account, or is reserved to,
+// than has come in: of a VO's account, spent + pending > budget.
+func (a *Account) Covered() error {
+	if a.Available() < 0 {
+		return fmt.Errorf("%s has spent %v and promised %v credits of %v", a.Name, a.Debit, a.PendingDebit, a.Credit)
+	}
+	return nil
+}
+
+// Total is the sum of all accounts of a ledger, side by side.
+func Total(accounts []Account) (sum Account) {
+	for i := range accounts {
+		a := &accounts[i]
+		sum.Debit += a.Debit
+		sum.Credit += a.Credit
+		sum.PendingDebit += a.PendingDebit
+		sum.PendingCredit += a.PendingCredit
+	}
+	return sum
+}
+
+// CheckAccounts returns an error unless the accounts are those of a ledger that balances:
+// debits equal credits, posted and pending. Ledger.Check also knows what is pending,
+// transfer by transfer; this is for those who have only the list, from an image or
+// a report.
+func CheckAccounts(accounts []Account) error {
+	sum := Total(accounts)
+	if sum.Debit != sum.Credit || sum.PendingDebit != sum.PendingCredit {
+		return fmt.Errorf("accounts do not balance: posted %v against %v, pending %v against %v",
+			sum.Debit, sum.Credit, sum.PendingDebit, sum.PendingCredit)
+	}
+	return nil
+}
 
 // Transfer is an amount on its way from one account to another: pending until
 // it is posted or voided, once.
@@ -169,13 +211,7 @@ func (l *Ledger[K]) Load(list []Account) {
 // Check returns an error unless the ledger balances: debits equal credits,
 // posted and pending, and the pending transfers explain the pending sums.
 func (l *Ledger[K]) Check() error {
-	var sum Account
-	for _, a := range l.accounts {
-		sum.Debit += a.Debit
-		sum.Credit += a.Credit
-		sum.PendingDebit += a.PendingDebit
-		sum.PendingCredit += a.PendingCredit
-	}
+	sum := Total(l.accounts)
 	var open Credits
 	for _, t := range l.pending {
 		open += t.Amount

@@ -182,6 +182,32 @@ func TestLedger_CheckSeesAForgedAccount(t *testing.T) {
 	}
 }
 
+// A list of accounts shows what the ledger itself would, and an account what it has
+// not.
+func TestCheckAccounts_SeesAForgedList(t *testing.T) {
+	t.Parallel()
+	for name, forge := range map[string]func(*Account){
+		"posted": func(a *Account) { a.Debit++ }, "given": func(a *Account) { a.Credit++ },
+		"pending": func(a *Account) { a.PendingDebit++ }, "awaited": func(a *Account) { a.PendingCredit++ },
+	} {
+		var l Ledger[int]
+		l.Pay(Transfer{"treasury", VOAccount("vo1"), 9})
+		l.Reserve(1, Transfer{VOAccount("vo1"), "users", 5})
+		list := l.Accounts()
+		if err := CheckAccounts(list); err != nil || list[0].OfVO() || !list[2].OfVO() || list[2].Covered() != nil {
+			t.Fatalf("%v of %+v", err, list)
+		}
+		forge(&list[2])
+		if err := CheckAccounts(list); err == nil || !strings.Contains(err.Error(), "do not balance") {
+			t.Errorf("%s: CheckAccounts says %v", name, err)
+		}
+		list[2].PendingDebit = 10
+		if err := list[2].Covered(); (err == nil) != (name == "given") {
+			t.Errorf("%s: with 10 promised Covered says %v", name, err)
+		}
+	}
+}
+
 func TestLedger_AccountsAreInOrderOfName(t *testing.T) {
 	t.Parallel()
 	var l Ledger[int]

@@ -40,7 +40,7 @@ const (
 	ToSite            // from the user
 )
 
-func (b *Broker) voAccount() string { return "vo:" + b.cfg.Name }
+func (b *Broker) voAccount() string { return bourse.VOAccount(b.cfg.Name) }
 
 // userAccount is where a user's turnover shows; jobs without a user share one.
 func userAccount(user string) string {

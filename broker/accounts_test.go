@@ -27,7 +27,7 @@ func TestSettle_WhatASiteGivesBackReachesTheBudgetAndTheQuota(t *testing.T) {
 	if got := w.b.voLeft(); got != 997*bourse.Credit {
 		t.Errorf("%v credits of the budget are left", got)
 	}
-	if w.job("j").State != Done {
+	if w.job("j").State != bourse.JobDone {
 		t.Errorf("the job is %v", w.job("j").State)
 	}
 }

@@ -174,7 +174,7 @@ func (b *Broker) applyAdopted(f bourse.LegAdopted) {
 	if t == nil {
 		j := b.names[f.Job]
 		if j == nil {
-			j = &job{Job: bourse.Job{Name: f.Job, User: f.User}, state: Abandoned, stub: true}
+			j = &job{Job: bourse.Job{Name: f.Job, User: f.User}, state: bourse.JobAbandoned, stub: true}
 			j.Deadline = bourse.Never
 			b.jobs = append(b.jobs, j)
 			b.names[j.Name] = j

@@ -147,12 +147,12 @@ func (b *Broker) lapsed(now bourse.Time, p *peer, out *agents.Outbox) {
 // was held at least, and has not ended.
 func (b *Broker) assertable(now bourse.Time, t *transaction, l *txLeg) bool {
 	switch {
-	case l.what.End <= now, l.state == bourse.Refused, l.state == bourse.Asked && t.state != aborted:
+	case l.what.End <= now, l.state == bourse.Refused, l.state == bourse.Asked && t.state != bourse.TxAborted:
 		return false
 	case plant.On("assert-open-only"):
 		return !l.state.Terminal()
 	}
-	return l.priced || t.state == aborted
+	return l.priced || t.state == bourse.TxAborted
 }
 
 func (b *Broker) assert(now bourse.Time, p *peer, legs []bourse.LegID, out *agents.Outbox) {
@@ -213,9 +213,9 @@ func (b *Broker) assertion(now bourse.Time, t *transaction, i int) agents.Listed
 		a.Run = t.run[i]
 	}
 	switch {
-	case t.state == aborted:
+	case t.state == bourse.TxAborted:
 		a.State = bourse.Cancelled
-	case t.state == committed && l.state == bourse.Asked:
+	case t.state == bourse.TxCommitted && l.state == bourse.Asked:
 		a.State = bourse.Held
 	case l.state.Terminal() && !l.charged:
 		a.State = bourse.Cancelled // never paid for

@@ -41,11 +41,11 @@ func TestBarred_ASiteThatIsClosedToAUserIsNotTriedInEachCycle(t *testing.T) {
 			w.submit(10*sec, large)
 			w.submit(1500*sec, small)
 			w.Run(2500 * sec)
-			if v := w.job("small"); v.State != Placed || v.Last.Legs[0].Site != "south" {
+			if v := w.job("small"); v.State != bourse.JobPlaced || v.Last.Legs[0].Site != "south" {
 				t.Errorf("the small job is %v: %v", v.State, v.Reason)
 			}
 			w.finish(t, 30_500*sec) // 30 cycles in 8.5 h: asked at 1000, 5000, 13000, 28000
-			if v := w.job("large"); tried != 4 || v.State != Waiting || !strings.Contains(v.Reason.Detail, "closed to ben: north (asked again at") {
+			if v := w.job("large"); tried != 4 || v.State != bourse.JobWaiting || !strings.Contains(v.Reason.Detail, "closed to ben: north (asked again at") {
 				t.Errorf("north was asked %d times in 30 cycles; the large job is %v: %v", tried, v.State, v.Reason)
 			}
 		})
@@ -72,7 +72,7 @@ func TestBarred_IsLeftOutOfMovesAndRepairs(t *testing.T) {
 		for _, l := range v.Last.Legs {
 			got += fmt.Sprint(l.Site, " ")
 		}
-		if v.State != Placed || v.Last.Legs[0].Start != start || got != where || tried != 1 {
+		if v.State != bourse.JobPlaced || v.Last.Legs[0].Start != start || got != where || tried != 1 {
 			t.Fatalf("%s: %v at %v on %s (%v); north was asked %d times", what, v.State, v.Last.Legs[0].Start, got, v.Reason, tried)
 		}
 		return *v.Last

@@ -9,28 +9,10 @@ import (
 	"bourse/agents"
 )
 
-// JobState is where a job stands with its broker.
-type JobState uint8
-
-// The states of a job.
-const (
-	Waiting   JobState = iota // for a cycle
-	Trying                    // a transaction of it is undecided
-	Placed                    // COMMIT is recorded
-	Done                      // all its legs have ended
-	Abandoned                 // it can never be placed
-	Withdrawn                 // its user has given it up
-)
-
-var jobStates = [...]string{"waiting", "trying", "placed", "done", "abandoned", "withdrawn"}
-
-// String names the state.
-func (s JobState) String() string { return jobStates[s] }
-
 // job is a job and what has become of it.
 type job struct {
 	bourse.Job
-	state JobState
+	state bourse.JobState
 	fresh bool // no cycle has looked at it yet
 	due   bool // the next batch takes it
 	taken bool // the cycle under way looks at it

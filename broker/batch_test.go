@@ -35,7 +35,7 @@ func TestReasons_EveryJobNotPlacedSaysWhy(t *testing.T) {
 			if v.Reason.Code != c.code || v.Reason.Detail == "" {
 				t.Errorf("%v: %v", v.Reason.Code, v.Reason)
 			}
-			if final := v.State == Abandoned; final != c.final || p[len(p)-1].Final != c.final {
+			if final := v.State == bourse.JobAbandoned; final != c.final || p[len(p)-1].Final != c.final {
 				t.Errorf("final is %t", final)
 			}
 			if c.final && len(p) != 1 {
@@ -52,11 +52,11 @@ func TestReasons_NothingIsFinalWhileASiteIsSilent(t *testing.T) {
 	w := newTestWorld(t, testConfig(north, south), north, south)
 	w.submit(0, testJob("j", 10, 100*bourse.Second, bourse.Credit))
 	w.Run(900 * sec)
-	if v := w.job("j"); v.State != Waiting || v.Reason.Code != bourse.TooLarge {
+	if v := w.job("j"); v.State != bourse.JobWaiting || v.Reason.Code != bourse.TooLarge {
 		t.Errorf("the job is %v: %v", v.State, v.Reason)
 	}
 	w.finish(t, 2000*sec) // the second cycle does not wait for it, but hears of it
-	if v := w.job("j"); v.State != Placed {
+	if v := w.job("j"); v.State != bourse.JobPlaced {
 		t.Errorf("the job is %v: %v once south answers", v.State, v.Reason)
 	}
 }
@@ -69,7 +69,7 @@ func TestReasons_DeadlinePassedWhileItWaited(t *testing.T) {
 	j.Deadline = 900 * sec
 	w.submit(1, j)
 	w.finish(t, 5000*sec)
-	if v := w.job("j"); v.State != Abandoned || v.Reason.Code != bourse.Expired {
+	if v := w.job("j"); v.State != bourse.JobAbandoned || v.Reason.Code != bourse.Expired {
 		t.Errorf("the job is %v: %v", v.State, v.Reason)
 	}
 	if n := w.sent("OfferRequest"); n != 0 {

@@ -197,7 +197,7 @@ type (
 	// tryDue gives a transaction up that is still in that state.
 	tryDue struct {
 		Tx    bourse.TxID
-		State txState
+		State bourse.TxState
 	}
 	// repeatDue says again what a transaction's sites have not answered.
 	repeatDue struct {

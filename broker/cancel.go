@@ -18,9 +18,9 @@ func (b *Broker) jobCancel(now bourse.Time, from agents.ID, m agents.JobCancel, 
 		no = reason(bourse.Unknown, "%s has no job %q", b.cfg.Name, m.Job)
 	case j.User != m.User:
 		no = reason(bourse.NotAllowed, "job %q is not %s's", m.Job, m.User)
-	case j.state == Done:
+	case j.state == bourse.JobDone:
 		no = reason(bourse.BadState, "job %q has ended", m.Job)
-	case j.state == Abandoned:
+	case j.state == bourse.JobAbandoned:
 		no = reason(bourse.BadState, "job %q was given up: %v", m.Job, j.reason)
 	}
 	if no.Refused() {
@@ -30,7 +30,7 @@ func (b *Broker) jobCancel(now bourse.Time, from agents.ID, m agents.JobCancel, 
 		return
 	}
 	waits := from == "" || j.heard(from)
-	if j.state != Withdrawn {
+	if j.state != bourse.JobWithdrawn {
 		b.withdraw(now, j, bourse.Reason{}, out)
 	}
 	b.answerCancel(j, out)
@@ -62,7 +62,7 @@ func (b *Broker) withdraw(now bourse.Time, j *job, why bourse.Reason, out *agent
 		case t.job != j || !t.resolved:
 		case t.open():
 			b.abort(now, t, gone, out)
-		case t.state == committed:
+		case t.state == bourse.TxCommitted:
 			b.tell(now, t, firstRepeat, out)
 		}
 	}
@@ -88,7 +88,7 @@ func (j *job) heard(from agents.ID) bool {
 // answerCancel tells those who have asked for it that a job is given up, once
 // nothing of it holds anything.
 func (b *Broker) answerCancel(j *job, out *agents.Outbox) {
-	if j.askers == nil || j.state != Withdrawn {
+	if j.askers == nil || j.state != bourse.JobWithdrawn {
 		return
 	}
 	var back bourse.Credits
@@ -96,7 +96,7 @@ func (b *Broker) answerCancel(j *job, out *agents.Outbox) {
 		if t.job != j {
 			continue
 		}
-		if t.open() || t.state == committed && !t.over() {
+		if t.open() || t.state == bourse.TxCommitted && !t.over() {
 			return
 		}
 		for i := range t.legs {

@@ -37,11 +37,11 @@ func TestLimits_OperatorsBudgetLimitBoundsTheCycleNotTheLife(t *testing.T) {
 		w.submit(0, testJob(fmt.Sprint("j", i), 4, 1000*bourse.Second, 9*bourse.Credit))
 	}
 	w.Run(0)
-	if v := w.job("j1"); v.State != Waiting || v.Reason.Code != bourse.LimitBudget {
+	if v := w.job("j1"); v.State != bourse.JobWaiting || v.Reason.Code != bourse.LimitBudget {
 		t.Errorf("j1 is %v: %v", v.State, v.Reason)
 	}
 	w.finish(t, 1000*sec)
-	if v := w.job("j1"); v.State != Placed {
+	if v := w.job("j1"); v.State != bourse.JobPlaced {
 		t.Errorf("j1 is %v: %v after the next cycle", v.State, v.Reason)
 	}
 }
@@ -56,8 +56,8 @@ func TestLimits_JobThatNeverFitsDoesNotBlockThoseBehindIt(t *testing.T) {
 		w.submit(0, testJob(fmt.Sprint("j", i), nodes, 1000*bourse.Second, 9*bourse.Credit))
 	}
 	w.finish(t, 0)
-	for i, want := range []JobState{Placed, Waiting, Placed, Waiting} {
-		if v := w.job(fmt.Sprint("j", i)); v.State != want || want == Waiting && v.Reason.Code != bourse.LimitBudget {
+	for i, want := range []bourse.JobState{bourse.JobPlaced, bourse.JobWaiting, bourse.JobPlaced, bourse.JobWaiting} {
+		if v := w.job(fmt.Sprint("j", i)); v.State != want || want == bourse.JobWaiting && v.Reason.Code != bourse.LimitBudget {
 			t.Errorf("%s is %v: %v, want %v", v.Name, v.State, v.Reason, want)
 		}
 	}
@@ -92,7 +92,7 @@ func TestLimits_OperatorsTimeLimitBinds(t *testing.T) {
 		w.submit(0, testJob(fmt.Sprint("j", i), 4, 1000*bourse.Second, bourse.Credit))
 	}
 	w.finish(t, 0)
-	if v := w.job("j1"); v.State != Waiting || v.Reason.Code != bourse.LimitTime {
+	if v := w.job("j1"); v.State != bourse.JobWaiting || v.Reason.Code != bourse.LimitTime {
 		t.Errorf("j1 is %v: %v", v.State, v.Reason)
 	}
 }

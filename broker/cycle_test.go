@@ -145,7 +145,7 @@ func TestCycle_BoundedWorkReachesEverybodyInTurn(t *testing.T) {
 	w.submit(1, testJob("last", 1, 4*bourse.Hour/2, bourse.Credit))
 	w.Run(500 * sec)
 	w.cfgBatch(2)
-	for firing, want := range []JobState{Waiting, Waiting, Placed} {
+	for firing, want := range []bourse.JobState{bourse.JobWaiting, bourse.JobWaiting, bourse.JobPlaced} {
 		w.Run(bourse.Time(firing+1) * 1000 * sec)
 		if v := w.job("last"); v.State != want {
 			t.Errorf("after firing %d the last job is %v, want %v", firing+1, v.State, want)
@@ -215,7 +215,7 @@ func TestCycle_AlarmOfAnEarlierOneDoesNotEndTheWait(t *testing.T) {
 	w.submit(1*sec, testJob("a", 1, bourse.Second, bourse.Credit))
 	w.submit(5*sec, testJob("b", 1, bourse.Second, bourse.Credit))
 	w.finish(t, 14*sec)
-	if v := w.job("b"); v.State != Placed {
+	if v := w.job("b"); v.State != bourse.JobPlaced {
 		t.Errorf("b is %v: %v; its cycle's wait lasts until 15 s", v.State, v.Reason)
 	}
 }

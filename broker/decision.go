@@ -81,13 +81,13 @@ func (b *Broker) tell(now bourse.Time, t *transaction, wait bourse.Duration, out
 			continue
 		}
 		switch {
-		case t.state == committed && l.state <= bourse.Prepared:
+		case t.state == bourse.TxCommitted && l.state <= bourse.Prepared:
 			out.Send(p.id, agents.Confirm{Leg: t.leg(i), DecidedBy: b.life().Incarnation})
 		case l.returns:
 			b.tellReturned(p, t, i, out)
-		case t.state == committed && t.releases(l):
-			out.Send(p.id, agents.Release{Leg: t.leg(i), DecidedBy: b.life().Incarnation, Full: t.givenUp == byBroken})
-		case t.state != aborted || l.state > bourse.Prepared:
+		case t.state == bourse.TxCommitted && t.releases(l):
+			out.Send(p.id, agents.Release{Leg: t.leg(i), DecidedBy: b.life().Incarnation, Full: t.givenUp == bourse.GivenUpAsBroken})
+		case t.state != bourse.TxAborted || l.state > bourse.Prepared:
 		case i < t.sent:
 			out.Send(p.id, agents.Cancel{Leg: t.leg(i), DecidedBy: b.life().Incarnation})
 		default: // never asked
@@ -113,7 +113,7 @@ func (b *Broker) repeatDue(now bourse.Time, m repeatDue, out *agents.Outbox) {
 	}
 	wait := min(2*m.Wait, lastRepeat)
 	switch {
-	case t.state >= committed:
+	case t.state.Decided():
 		if !t.atRest() {
 			b.tell(now, t, wait, out)
 		}
@@ -123,9 +123,9 @@ func (b *Broker) repeatDue(now bourse.Time, m repeatDue, out *agents.Outbox) {
 	}
 	for i := range min(t.sent, len(t.legs)) {
 		switch s := t.legs[i].state; {
-		case t.state == holding && s == bourse.Asked:
+		case t.state == bourse.TxHolding && s == bourse.Asked:
 			b.sendHold(now, t, i, out)
-		case t.state == preparing && s == bourse.Held:
+		case t.state == bourse.TxPreparing && s == bourse.Held:
 			b.sendPrepare(now, t, i, out)
 		}
 	}

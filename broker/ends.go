@@ -24,16 +24,16 @@ func (b *Broker) closed(now bourse.Time, t *transaction, l *txLeg, id bourse.Leg
 		b.watch(t, id.Leg, out)
 		b.expectEnd(t, id.Leg, out)
 	}
-	if t.state == committed && t.releases(l) {
+	if t.state == bourse.TxCommitted && t.releases(l) {
 		b.tell(now, t, firstRepeat, out)
 	}
 }
 
-func decided(commit bool) txState {
+func decided(commit bool) bourse.TxState {
 	if commit {
-		return committed
+		return bourse.TxCommitted
 	}
-	return aborted
+	return bourse.TxAborted
 }
 
 // confirmed takes the acknowledgement of a Confirm, and what the site gives back
@@ -41,7 +41,7 @@ func decided(commit bool) txState {
 func (b *Broker) confirmed(now bourse.Time, t *transaction, l *txLeg, m agents.ConfirmedReply, out *agents.Outbox) {
 	b.closed(now, t, l, m.Leg, true, out)
 	b.answerMove(t, bourse.Reason{}, out)
-	if t.request == nil || t.state != committed {
+	if t.request == nil || t.state != bourse.TxCommitted {
 		return
 	}
 	if old := b.txs[l.replaces.Tx]; old != nil && m.Refund > 0 {
@@ -57,7 +57,7 @@ func (b *Broker) confirmed(now bourse.Time, t *transaction, l *txLeg, m agents.C
 // What is said to run before its window begins is not believed. Row B100.
 func (b *Broker) started(now bourse.Time, t *transaction, i int, out *agents.Outbox) {
 	switch l := &t.legs[i]; {
-	case t.state != committed || l.state != bourse.Confirmed:
+	case t.state != bourse.TxCommitted || l.state != bourse.Confirmed:
 	case t.flex.Early(l.what, now):
 		b.early++
 	case b.cfg.Explain > 0:
@@ -72,7 +72,7 @@ func (b *Broker) started(now bourse.Time, t *transaction, i int, out *agents.Out
 // it, and its nodes are given back: nothing is paid for it, and it is lost to its
 // window. Row B101.
 func (b *Broker) settled(now bourse.Time, t *transaction, l *txLeg, m agents.SettledNotice, out *agents.Outbox) {
-	if t.state != committed || l.state.Terminal() {
+	if t.state != bourse.TxCommitted || l.state.Terminal() {
 		return
 	}
 	b.closed(now, t, l, m.Leg, true, out) // what has run was confirmed
@@ -91,7 +91,7 @@ func (b *Broker) settled(now bourse.Time, t *transaction, l *txLeg, m agents.Set
 // said again: by this clock its window has not begun, and by those of more sites
 // than not it is this clock that is wrong. Row B102.
 func (b *Broker) doubted(now bourse.Time, t *transaction, l *txLeg, m agents.Message) bool {
-	if _, ok := m.(agents.SettledNotice); !ok || t.state != committed || l.state.Terminal() || !t.flex.Early(l.what, now) {
+	if _, ok := m.(agents.SettledNotice); !ok || t.state != bourse.TxCommitted || l.state.Terminal() || !t.flex.Early(l.what, now) {
 		return false
 	}
 	with, against := 0, 0
@@ -131,9 +131,9 @@ func (b *Broker) gone(now bourse.Time, t *transaction, l *txLeg, i int, refund, 
 		b.abort(now, t, why, out)
 	}
 	switch {
-	case t.state == committed:
+	case t.state == bourse.TxCommitted:
 		b.lose(now, t, i, refund, penalty, why, out)
-	case t.state == aborted && !l.closed && l.state <= bourse.Prepared:
+	case t.state == bourse.TxAborted && !l.closed && l.state <= bourse.Prepared:
 		b.record(bourse.LegClosed{Leg: t.leg(i), Reason: why}, out)
 	}
 }
@@ -184,7 +184,7 @@ const maxPenalty = 10
 
 // released takes the acknowledgement of a Release. Row B26.
 func (b *Broker) released(now bourse.Time, t *transaction, l *txLeg, m agents.ReleasedReply, out *agents.Outbox) {
-	if t.state == committed && t.givenUp != kept {
+	if t.state == bourse.TxCommitted && t.givenUp != bourse.Kept {
 		refund := m.Refund
 		if plant.On("keep-refund") {
 			refund = 0

@@ -122,12 +122,12 @@ func (b *Broker) errandDecided(now bourse.Time, t *transaction, out *agents.Outb
 	}
 	e.try = nil
 	switch {
-	case e.tx == nil && t.state == committed:
+	case e.tx == nil && t.state == bourse.TxCommitted:
 		b.finish(e)
 		t.asker = e.asker // hears of it with the first Confirmed
 	case e.tx == nil:
 		b.moved(now, e, t.reason, out)
-	case t.state == committed:
+	case t.state == bourse.TxCommitted:
 		b.finish(e)
 		b.mend(now, t.job, out)
 	default:

@@ -33,7 +33,7 @@ func (b *Broker) apply(f agents.Fact) {
 		j.reason = f.Reason
 		b.queue.look(j)
 		if f.Final {
-			b.become(j, Abandoned)
+			b.become(j, bourse.JobAbandoned)
 		}
 	case bourse.CycleClosed:
 		b.cycles = f.Cycle
@@ -84,9 +84,9 @@ func (b *Broker) applyRare(f agents.Fact) {
 		j.reason = f.Reason
 		for _, t := range j.txs {
 			if f.Wish {
-				t.givenUp = max(t.givenUp, byUser)
+				t.givenUp = max(t.givenUp, bourse.GivenUpByUser)
 			} else {
-				t.givenUp = max(t.givenUp, byBroken)
+				t.givenUp = max(t.givenUp, bourse.GivenUpAsBroken)
 			}
 		}
 		b.touch(j)
@@ -97,9 +97,9 @@ func (b *Broker) applyRare(f agents.Fact) {
 			j.reason = reason(bourse.Withdrawn, "its user has given it up")
 		}
 		for _, t := range j.txs {
-			t.givenUp = max(t.givenUp, byUser)
+			t.givenUp = max(t.givenUp, bourse.GivenUpByUser)
 		}
-		b.become(j, Withdrawn)
+		b.become(j, bourse.JobWithdrawn)
 	case bourse.SiteJoined:
 		b.meet(siteID(f.Site)).member = true
 	case bourse.SiteLeft:
@@ -133,9 +133,9 @@ func (b *Broker) applySubmitted(f bourse.JobSubmitted) {
 	}
 	j.Job, j.asked, j.stub = f.Job, nil, false
 	b.link(j)
-	if j.state == Abandoned || j.last == nil { // of a stub a leg may still run
-		j.state = Abandoned
-		b.become(j, Waiting)
+	if j.state == bourse.JobAbandoned || j.last == nil { // of a stub a leg may still run
+		j.state = bourse.JobAbandoned
+		b.become(j, bourse.JobWaiting)
 	}
 }
 
@@ -160,8 +160,8 @@ func (b *Broker) applyBegun(f bourse.TxBegun) {
 		b.meet(t.site(i))
 	}
 	b.keepTx(t)
-	if t.job.state == Waiting {
-		t.job.state = Trying
+	if t.job.state == bourse.JobWaiting {
+		t.job.state = bourse.JobTrying
 	}
 	b.queue.look(t.job)
 }
@@ -206,7 +206,7 @@ func (b *Broker) applyDecided(f bourse.TxDecided) {
 		b.applyAborted(t)
 		return
 	}
-	t.state = committed
+	t.state = bourse.TxCommitted
 	if l := b.lookup(t.repairs); l != nil {
 		l.mended = true
 	}
@@ -217,23 +217,23 @@ func (b *Broker) applyDecided(f bourse.TxDecided) {
 		o.State, o.Reason = bourse.OfferAccepted, bourse.Reason{}
 	}
 	j.txs = append(j.txs, t)
-	if j.state == Withdrawn {
-		t.givenUp = byUser
+	if j.state == bourse.JobWithdrawn {
+		t.givenUp = bourse.GivenUpByUser
 		return
 	}
 	j.reason = bourse.Reason{}
-	b.become(j, Placed)
+	b.become(j, bourse.JobPlaced)
 }
 
 func (b *Broker) applyAborted(t *transaction) {
-	t.state = aborted
+	t.state = bourse.TxAborted
 	for i := range t.legs {
 		if !t.legs[i].closed && !plant.On("keep-pending") { // one that was adopted beside others may be
 			b.void(t.leg(i))
 		}
 	}
-	if t.job.state == Trying {
-		t.job.state = Waiting
+	if t.job.state == bourse.JobTrying {
+		t.job.state = bourse.JobWaiting
 	}
 }
 
@@ -247,7 +247,7 @@ func (b *Broker) applyMoved(t *transaction) {
 	}
 	*t.request, j.Request = j.Request, *t.request
 	for _, old := range j.txs {
-		old.apart, old.givenUp = true, max(old.givenUp, byUser)
+		old.apart, old.givenUp = true, max(old.givenUp, bourse.GivenUpByUser)
 		for i := range old.legs {
 			old.legs[i].moved = true
 		}
@@ -280,7 +280,7 @@ func (b *Broker) replaceBy(t *transaction, i int) {
 // applyReversed turns a COMMIT that took effect nowhere into ABORT.
 func (b *Broker) applyReversed(f bourse.TxReversed) {
 	t := b.txs[f.Tx]
-	t.state, t.reason, t.job.reason = aborted, f.Reason, f.Reason
+	t.state, t.reason, t.job.reason = bourse.TxAborted, f.Reason, f.Reason
 	b.touch(t.job)
 	for i := range t.legs {
 		if !t.legs[i].closed {
@@ -297,7 +297,7 @@ func (b *Broker) applyReversed(f bourse.TxReversed) {
 	gone := map[bourse.TxID]bool{t.id: true}
 	for _, o := range t.job.txs { // what stands in for its legs is of no use alone
 		if gone[o.repairs.Tx] {
-			gone[o.id], o.givenUp = true, max(o.givenUp, byBroken)
+			gone[o.id], o.givenUp = true, max(o.givenUp, bourse.GivenUpAsBroken)
 		}
 	}
 	b.settle(t.job)
@@ -312,12 +312,12 @@ func (b *Broker) restore(t *transaction) {
 	j.Request = *t.request
 	t.request, j.reason = nil, bourse.Reason{}
 	for _, old := range b.order {
-		if old == t || old.job != j || !old.apart || old.state != committed || old.over() {
+		if old == t || old.job != j || !old.apart || old.state != bourse.TxCommitted || old.over() {
 			continue
 		}
-		old.apart, old.givenUp = false, kept
-		if j.state == Withdrawn { // before it was known that the move came to nothing
-			old.givenUp = byUser
+		old.apart, old.givenUp = false, bourse.Kept
+		if j.state == bourse.JobWithdrawn { // before it was known that the move came to nothing
+			old.givenUp = bourse.GivenUpByUser
 		}
 		for i := range old.legs {
 			old.legs[i].moved = false
@@ -339,7 +339,7 @@ func (b *Broker) applyClosed(f bourse.LegClosed) {
 		if t.request != nil {
 			b.replaceBy(t, f.Leg.Leg)
 		}
-	case t.state == committed:
+	case t.state == bourse.TxCommitted:
 		l.state, l.claim, l.given = bourse.Lost, f.Claim, f.Claim
 		b.void(f.Leg)
 		if f.Reason.Refused() {
@@ -367,7 +367,7 @@ func (b *Broker) applyClosed(f bourse.LegClosed) {
 func (b *Broker) applyDone(f bourse.LegDone) {
 	t, l := b.txs[f.Leg.Tx], b.legOf(f.Leg)
 	l.state, l.end, l.claim, l.given = f.State, f.End, f.Claim, f.Claim
-	l.undone = t.job.state == Withdrawn
+	l.undone = t.job.state == bourse.JobWithdrawn
 	b.touch(t.job)
 	if f.State == bourse.Asked {
 		l.state = bourse.Settled
@@ -385,12 +385,12 @@ func (b *Broker) applyDone(f bourse.LegDone) {
 // settle looks whether a job's window is over: as it should be, and then the job
 // is done, or not, and then it waits again.
 func (b *Broker) settle(j *job) {
-	if j.state != Placed {
+	if j.state != bourse.JobPlaced {
 		return
 	}
 	whole := len(j.txs) > 0
 	for _, t := range j.txs {
-		if t.givenUp != kept {
+		if t.givenUp != bourse.Kept {
 			whole = false
 		}
 		for i := range t.legs {
@@ -404,7 +404,7 @@ func (b *Broker) settle(j *job) {
 	}
 	if whole {
 		j.reason, j.ended = bourse.Reason{}, j.lastEnd()
-		b.become(j, Done)
+		b.become(j, bourse.JobDone)
 		return
 	}
 	for _, t := range j.txs {
@@ -412,18 +412,18 @@ func (b *Broker) settle(j *job) {
 	}
 	j.txs = nil
 	if j.stub {
-		b.become(j, Abandoned)
+		b.become(j, bourse.JobAbandoned)
 		return
 	}
 	if !j.reason.Refused() {
 		j.reason = reason(bourse.Busy, "its window was lost")
 	}
-	b.become(j, Waiting)
+	b.become(j, bourse.JobWaiting)
 }
 
 // become moves a job to a state, and into the queue or out of it.
-func (b *Broker) become(j *job, s JobState) {
-	was, will := j.state <= Trying, s <= Trying
+func (b *Broker) become(j *job, s bourse.JobState) {
+	was, will := j.state.Queued(), s.Queued()
 	j.state, j.since = s, b.now
 	switch {
 	case was && !will:
@@ -432,7 +432,7 @@ func (b *Broker) become(j *job, s JobState) {
 		b.queue.insert(j)
 	}
 	b.touch(j)
-	if s == Waiting && len(j.needs) > 0 {
+	if s == bourse.JobWaiting && len(j.needs) > 0 {
 		b.holdBack(j)
 	}
 }

@@ -34,7 +34,7 @@ func (t *transaction) placed(l *txLeg, m agents.HeldReply) bool {
 // where it may not is not believed. Row B71.
 func (b *Broker) shifted(now bourse.Time, t *transaction, l *txLeg, m agents.ShiftedNotice, out *agents.Outbox) {
 	switch {
-	case t.state != committed || m.Turn <= l.turn:
+	case t.state != bourse.TxCommitted || m.Turn <= l.turn:
 	case !t.flex.Holds(m.Start, m.End) || m.End.Sub(m.Start) != l.what.Duration():
 		b.stray++
 	default:

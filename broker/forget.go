@@ -40,7 +40,7 @@ func (b *Broker) forgetJobs(now bourse.Time, out *agents.Outbox) {
 	var busy map[*job]bool // made when it is needed
 	var old []string
 	for _, j := range b.jobs {
-		if j.state < Done || j.since.Add(b.cfg.KeepJobs) > now || j.taken || j.errand != nil || j.askers != nil || j.needed() {
+		if j.state.Open() || j.since.Add(b.cfg.KeepJobs) > now || j.taken || j.errand != nil || j.askers != nil || j.needed() {
 			continue
 		}
 		if busy == nil {
@@ -80,7 +80,7 @@ func (b *Broker) applyJobsForgotten(f bourse.JobsForgotten) {
 
 // wanted reports whether a transaction is part of a window that still counts.
 func (b *Broker) wanted(t *transaction) bool {
-	return t.job.state == Placed && slices.Contains(t.job.txs, t)
+	return t.job.state == bourse.JobPlaced && slices.Contains(t.job.txs, t)
 }
 
 func (b *Broker) applyForgotten(f bourse.TxForgotten) {

@@ -85,7 +85,7 @@ func TestQuota_CountsPendingMoney(t *testing.T) {
 	if h.Job != "first" || b.userLeft("ana") != bourse.Credit {
 		t.Fatalf("a hold for %s; ana has %v of 5 credits left with 4 of them pending", h.Job, b.userLeft("ana"))
 	}
-	if v, _ := b.Job("second"); v.Reason.Code != bourse.NoMoney || v.State != Waiting {
+	if v, _ := b.Job("second"); v.Reason.Code != bourse.NoMoney || v.State != bourse.JobWaiting {
 		t.Errorf("second is %v: %v", v.State, v.Reason)
 	}
 	step("site:north", agents.RefusedReply{Leg: h.Leg, Step: "Hold", Reason: bourse.Reason{Code: bourse.Busy}})

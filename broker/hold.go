@@ -105,7 +105,7 @@ func (b *Broker) sendHold(now bourse.Time, t *transaction, i int, out *agents.Ou
 
 // held takes the price that binds. Rows B2 to B5, B32.
 func (b *Broker) held(now bourse.Time, t *transaction, l *txLeg, m agents.HeldReply, out *agents.Outbox) {
-	if t.state != holding || l.state != bourse.Asked || m.Leg.Leg >= t.sent {
+	if t.state != bourse.TxHolding || l.state != bourse.Asked || m.Leg.Leg >= t.sent {
 		b.lateGrant(t, l, m.Leg, out)
 		return
 	}
@@ -141,7 +141,7 @@ func (b *Broker) held(now bourse.Time, t *transaction, l *txLeg, m agents.HeldRe
 		b.commitIfWhole(now, t, out)
 		return
 	}
-	t.state = preparing
+	t.state = bourse.TxPreparing
 	b.patient(now, t, b.within(now, t, b.cfg.InDoubt), out)
 	for i := range t.legs {
 		b.sendPrepare(now, t, i, out)
@@ -167,7 +167,7 @@ func (b *Broker) sendPrepare(now bourse.Time, t *transaction, i int, out *agents
 // lateGrant answers a Held or Prepared of a leg that is not wanted any more: it
 // is cancelled again, and changes no money. Row B32.
 func (b *Broker) lateGrant(t *transaction, l *txLeg, id bourse.LegID, out *agents.Outbox) {
-	if t.state != aborted || l.state > bourse.Prepared && l.state != bourse.Cancelled && l.state != bourse.Refused {
+	if t.state != bourse.TxAborted || l.state > bourse.Prepared && l.state != bourse.Cancelled && l.state != bourse.Refused {
 		return
 	}
 	out.Send(t.site(id.Leg), agents.Cancel{Leg: id, DecidedBy: b.life().Incarnation})
@@ -175,7 +175,7 @@ func (b *Broker) lateGrant(t *transaction, l *txLeg, id bourse.LegID, out *agent
 
 // prepared notes that a leg can no longer be refused. Rows B10, B11, B32.
 func (b *Broker) prepared(now bourse.Time, t *transaction, l *txLeg, m agents.PreparedReply, out *agents.Outbox) {
-	if t.state != preparing || l.state != bourse.Held {
+	if t.state != bourse.TxPreparing || l.state != bourse.Held {
 		b.lateGrant(t, l, m.Leg, out)
 		return
 	}
@@ -218,10 +218,10 @@ func (b *Broker) refused(now bourse.Time, from agents.ID, t *transaction, l *txL
 	r := m.Reason
 	r.Detail = fmt.Sprintf("%s: %v", t.sites[m.Leg.Leg], m.Reason)
 	switch {
-	case t.state == committed && l.state <= bourse.Prepared && m.Step == "Confirm":
+	case t.state == bourse.TxCommitted && l.state <= bourse.Prepared && m.Step == "Confirm":
 		b.lose(now, t, m.Leg.Leg, 0, 0, r, out)
-	case t.state == holding && l.state == bourse.Asked && m.Step == "Hold",
-		t.state == preparing && l.state == bourse.Held && m.Step == "Prepare":
+	case t.state == bourse.TxHolding && l.state == bourse.Asked && m.Step == "Hold",
+		t.state == bourse.TxPreparing && l.state == bourse.Held && m.Step == "Prepare":
 		if m.Step == "Hold" {
 			b.shutOut(now, t.sites[m.Leg.Leg], t.job.User, m.Reason, out)
 		}
@@ -241,7 +241,7 @@ func (b *Broker) tryDue(now bourse.Time, m tryDue, out *agents.Outbox) {
 		return
 	}
 	for i := range t.legs {
-		if s := t.legs[i].state; s == bourse.Asked || t.state == preparing && s <= bourse.Prepared {
+		if s := t.legs[i].state; s == bourse.Asked || t.state == bourse.TxPreparing && s <= bourse.Prepared {
 			b.abort(now, t, reason(bourse.NoOffer, "%s did not answer in time", t.sites[i]), out)
 			return
 		}

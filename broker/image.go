@@ -71,7 +71,7 @@ func (b *Broker) listed(f *bourse.BrokerImage, from, to int) {
 }
 
 func (j *job) image() bourse.JobMemory {
-	m := bourse.JobMemory{Job: j.Job, State: uint8(j.state), Fresh: j.fresh, Stub: j.stub, Reason: j.reason, Since: j.since, Ended: j.ended}
+	m := bourse.JobMemory{Job: j.Job, State: j.state, Fresh: j.fresh, Stub: j.stub, Reason: j.reason, Since: j.since, Ended: j.ended}
 	if !same(j.submitted(), &j.Job) {
 		m.Asked = *j.asked
 	}
@@ -83,14 +83,14 @@ func (j *job) image() bourse.JobMemory {
 }
 
 func (t *transaction) image(started bool) bourse.TxMemory {
-	m := bourse.TxMemory{State: uint8(t.state), GivenUp: uint8(t.givenUp), Detached: t.apart, Reason: t.reason}
+	m := bourse.TxMemory{State: t.state, GivenUp: t.givenUp, Detached: t.apart, Reason: t.reason}
 	m.TxBegun = bourse.TxBegun{Tx: t.id, Job: t.job.Name, Alternative: t.number, Sites: t.sites,
 		Repairs: t.repairs, Spare: t.spare, Flex: t.flex, Offer: t.offer}
 	if t.request != nil {
 		m.TxBegun.Request = *t.request
 	}
-	if m.State == uint8(preparing) {
-		m.State = uint8(holding) // of this life only
+	if m.State == bourse.TxPreparing {
+		m.State = bourse.TxHolding // of this life only
 	}
 	for i := range t.legs {
 		l := &t.legs[i]
@@ -173,14 +173,14 @@ func (b *Broker) loadCommon(f bourse.BrokerImage) {
 }
 
 func (b *Broker) loadJob(m *bourse.JobMemory) {
-	j := &job{Job: m.Job, state: Abandoned, stub: m.Stub, reason: m.Reason}
+	j := &job{Job: m.Job, state: bourse.JobAbandoned, stub: m.Stub, reason: m.Reason}
 	if m.Asked.Name != "" {
 		asked := m.Asked
 		j.asked = &asked
 	}
 	b.jobs, b.lasts = append(b.jobs, j), append(b.lasts, m.Last)
 	b.names[j.Name] = j
-	b.become(j, JobState(m.State))
+	b.become(j, m.State)
 	if !m.Fresh {
 		b.queue.look(j)
 	}
@@ -192,7 +192,7 @@ func (b *Broker) loadJob(m *bourse.JobMemory) {
 
 func (b *Broker) loadTx(m bourse.TxMemory) {
 	t := begun(m.TxBegun, b.names[m.Job])
-	t.state, t.givenUp, t.apart, t.reason = txState(m.State), givenUp(m.GivenUp), m.Detached, m.Reason
+	t.state, t.givenUp, t.apart, t.reason = m.State, m.GivenUp, m.Detached, m.Reason
 	b.keepTx(t)
 	for i, r := range m.Memory {
 		l := &t.legs[i]
@@ -204,7 +204,7 @@ func (b *Broker) loadTx(m bourse.TxMemory) {
 			continue
 		}
 		b.meet(t.site(i))
-		if !l.closed && t.state <= committed {
+		if !l.closed && t.state != bourse.TxAborted {
 			amount := l.limit
 			if l.priced {
 				amount = l.fare.Total()
@@ -212,7 +212,7 @@ func (b *Broker) loadTx(m bourse.TxMemory) {
 			b.reserve(t.leg(i), t.job.User, t.sites[i], amount)
 		}
 	}
-	if t.state == committed && !t.apart {
+	if t.state == bourse.TxCommitted && !t.apart {
 		t.job.txs = append(t.job.txs, t)
 	}
 }

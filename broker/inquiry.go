@@ -31,11 +31,11 @@ func (b *Broker) verdict(from agents.ID, id bourse.LegID) agents.Verdict {
 		return agents.Abort
 	case t == nil:
 		return agents.Unknown
-	case !t.resolved || t.open(), t.state == committed && l.state.Terminal() && !l.confirmable():
+	case !t.resolved || t.open(), t.state == bourse.TxCommitted && l.state.Terminal() && !l.confirmable():
 		return agents.Wait
-	case t.state == committed && plant.On("forget-commit"):
+	case t.state == bourse.TxCommitted && plant.On("forget-commit"):
 		return agents.Abort
-	case t.state == committed:
+	case t.state == bourse.TxCommitted:
 		return agents.Commit
 	}
 	return agents.Abort

@@ -332,7 +332,7 @@ func (b *Broker) resolve(now bourse.Time, t *transaction, out *agents.Outbox) {
 		s := b.sight(t, i)
 		seen[i] = s
 		away := !s.heard && b.isLost(t.sites[i]) // it may have taken a COMMIT on record; of one that is not nobody was told
-		effect = effect || took(&s) || t.legs[i].charged || away && t.state == committed
+		effect = effect || took(&s) || t.legs[i].charged || away && t.state == bourse.TxCommitted
 		all = all && (s.heard || away)
 		locked := s.there && (s.State == bourse.Prepared || s.State == bourse.Held && len(t.legs) == 1)
 		safe = safe && locked && now < b.began.Add(patience(s.Left))
@@ -349,7 +349,7 @@ func (b *Broker) resolve(now bourse.Time, t *transaction, out *agents.Outbox) {
 		b.record(bourse.TxDecided{Tx: t.id, Job: t.job.Name, Commit: true}, out)
 	case t.open():
 		b.record(bourse.TxDecided{Tx: t.id, Job: t.job.Name, Reason: reason(bourse.NoOffer, "the broker began anew before it was decided")}, out)
-	case t.state == committed && !effect && !safe:
+	case t.state == bourse.TxCommitted && !effect && !safe:
 		b.record(bourse.TxReversed{Tx: t.id, Job: t.job.Name, Reason: reason(bourse.Expired, "the broker began anew, and not every leg was locked any more")}, out)
 		for _, o := range t.job.txs {
 			if o.resolved && !o.atRest() {
@@ -389,7 +389,7 @@ func (b *Broker) catchUp(now bourse.Time, t *transaction, i int, s *sighting, ou
 	}
 	lost := reason(bourse.Expired, "%s does not hold it any more", t.sites[i])
 	switch {
-	case t.state == aborted:
+	case t.state == bourse.TxAborted:
 		if s.there && s.State.Terminal() || !s.there {
 			if !l.closed && l.state <= bourse.Prepared {
 				b.record(bourse.LegClosed{Leg: t.leg(i)}, out)

@@ -131,7 +131,7 @@ func (b *Broker) giveUpLost(now bourse.Time, t *transaction, out *agents.Outbox)
 // to what is left of its window. Row B105.
 func (b *Broker) giveUpLeg(now bourse.Time, t *transaction, i int, why bourse.Reason, out *agents.Outbox) {
 	l := &t.legs[i]
-	if t.state != committed || !t.resolved || l.state.Terminal() {
+	if t.state != bourse.TxCommitted || !t.resolved || l.state.Terminal() {
 		return
 	}
 	if l.charged {
@@ -308,7 +308,7 @@ func (b *Broker) done(now bourse.Time, t *transaction) bool {
 	if t.over() && t.atRest() {
 		return tooLong || !t.claims()
 	}
-	return tooLong && t.state >= committed && b.onlyLost(t)
+	return tooLong && t.state.Decided() && b.onlyLost(t)
 }
 
 // claims reports whether a leg of it was given up with its site, which has not been

@@ -16,7 +16,7 @@ func TestMembership_SitesJoinAndLeaveWhileItRuns(t *testing.T) {
 	w := newTestWorld(t, testConfig(north), north, south)
 	w.submit(0, testJob("both", 8, 100*bourse.Second, 99*bourse.Credit))
 	w.Run(500 * sec)
-	if v := w.job("both"); v.State != Abandoned {
+	if v := w.job("both"); v.State != bourse.JobAbandoned {
 		t.Errorf("8 nodes of a site of 4: %v", v.State)
 	}
 	w.Post(500*sec, "broker:vo1", agents.SiteJoined{Site: "site:south"})
@@ -24,7 +24,7 @@ func TestMembership_SitesJoinAndLeaveWhileItRuns(t *testing.T) {
 	w.Post(500*sec, "broker:vo1", agents.SiteJoined{Site: "nonsense"})
 	w.submit(600*sec, testJob("wide", 8, 5000*bourse.Second, 99*bourse.Credit))
 	w.Run(1100 * sec)
-	if v := w.job("wide"); v.State != Placed || len(v.Last.Legs) != 2 {
+	if v := w.job("wide"); v.State != bourse.JobPlaced || len(v.Last.Legs) != 2 {
 		t.Errorf("with south the job is %v", v.State)
 	}
 	w.Post(1200*sec, "broker:vo1", agents.SiteLeft{Site: "site:south"})
@@ -34,7 +34,7 @@ func TestMembership_SitesJoinAndLeaveWhileItRuns(t *testing.T) {
 	if n := w.sent("-> south: OfferRequest"); n > 0 {
 		t.Errorf("south has left and is asked for offers %d times", n)
 	}
-	if v := w.job("wide"); v.State != Done {
+	if v := w.job("wide"); v.State != bourse.JobDone {
 		t.Errorf("what a site owes that has left stands: %v", v.State)
 	}
 	joined := 0
@@ -66,7 +66,7 @@ func TestMembership_ACycleGoesOnWithoutASiteThatLeaves(t *testing.T) {
 		w.Post(1002*sec, "broker:vo1", agents.SiteLeft{Site: "site:south"})
 		w.Post(1003*sec, "broker:vo1", agents.SiteJoined{Site: "site:south"})
 		w.Run(1003 * sec)
-		if v := w.job("one"); v.State != Placed || v.Last.Legs[0].Site != "north" {
+		if v := w.job("one"); v.State != bourse.JobPlaced || v.Last.Legs[0].Site != "north" {
 			t.Errorf("%s: a second after south has left the job is %v, %v, %v", kind, v.State, v.Reason, v.Last)
 		}
 		w.finish(t, 9000*sec)
@@ -86,7 +86,7 @@ func TestMembership_NothingIsFinalWhenASiteComesDuringTheCycle(t *testing.T) {
 	w.Run(1000 * sec)
 	w.Post(1002*sec, "broker:vo1", agents.SiteJoined{Site: "site:south"})
 	w.finish(t, 9000*sec)
-	if v := w.job("both"); v.State != Done {
+	if v := w.job("both"); v.State != bourse.JobDone {
 		t.Errorf("8 nodes of two sites of 4, of which one came late: %v, %v", v.State, v.Reason)
 	}
 }

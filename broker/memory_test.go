@@ -67,7 +67,7 @@ func TestMemory_OfAReservation(t *testing.T) {
 		t.Errorf("a reservation takes %.0f bytes", each)
 	}
 	for v := range b.Jobs() {
-		if v.State != Placed || v.Last.Legs[0].State != bourse.Confirmed {
+		if v.State != bourse.JobPlaced || v.Last.Legs[0].State != bourse.Confirmed {
 			t.Fatalf("%s is %v", v.Name, v.State)
 		}
 	}

@@ -121,7 +121,7 @@ func TestMoldable_IsPlacedWhereOneOfItsSizesWouldBe(t *testing.T) {
 			j.Request = r
 			w.submit(1000*sec, j)
 			w.Run(1000 * sec)
-			return w.job("wave").State == Placed
+			return w.job("wave").State == bourse.JobPlaced
 		}
 		got := placed(job.Request)
 		for _, z := range job.Preferred() {

@@ -55,14 +55,14 @@ func (b *Broker) movable(now bourse.Time, m agents.JobModify) bourse.Reason {
 		return reason(bourse.Unknown, "%s has no job %q", b.cfg.Name, m.Job)
 	case j.User != m.User:
 		return reason(bourse.NotAllowed, "job %q is not %s's", m.Job, m.User)
-	case j.state == Placed && b.deaf(now):
+	case j.state == bourse.JobPlaced && b.deaf(now):
 		return reason(bourse.BadState, "%s has begun anew and waits for its sites to list what they carry; ask again in half a minute", b.cfg.Name)
-	case j.state != Placed:
+	case j.state != bourse.JobPlaced:
 		return reason(bourse.BadState, "job %q is %v; only a placed job can be moved", m.Job, j.state)
 	}
 	for _, t := range j.txs {
 		for i := range t.legs {
-			if l := &t.legs[i]; !l.mended && (l.state != bourse.Confirmed || l.what.Start <= now || t.givenUp != kept) {
+			if l := &t.legs[i]; !l.mended && (l.state != bourse.Confirmed || l.what.Start <= now || t.givenUp != bourse.Kept) {
 				return reason(bourse.BadState, "a part of job %q at %s is %v; only a window that waits to start can be moved", m.Job, t.sites[i], l.state)
 			}
 		}
@@ -180,7 +180,7 @@ func (b *Broker) moved(now bourse.Time, e *errand, r bourse.Reason, out *agents.
 // its first Confirmed or, where it came to nothing, what its job has no use for.
 func (b *Broker) tellReplaced(now bourse.Time, t *transaction, out *agents.Outbox) {
 	for _, old := range b.order {
-		if old.job == t.job && old != t && (old.apart || t.job.state == Withdrawn) && old.resolved && !old.open() && !old.atRest() {
+		if old.job == t.job && old != t && (old.apart || t.job.state == bourse.JobWithdrawn) && old.resolved && !old.open() && !old.atRest() {
 			b.tell(now, old, firstRepeat, out)
 		}
 	}

@@ -98,7 +98,7 @@ func (b *Broker) unfit(now bourse.Time, t *transaction, l *txLeg, o *bourse.JobO
 	at, ok := t.job.follows()
 	w := bourse.Flex{Ready: o.Ready, Due: o.Due}
 	switch {
-	case len(t.legs) != 1 || t.state != committed || t.apart || t.givenUp != kept || l.state != bourse.Confirmed || l.moved || t.job.state != Placed:
+	case len(t.legs) != 1 || t.state != bourse.TxCommitted || t.apart || t.givenUp != bourse.Kept || l.state != bourse.Confirmed || l.moved || t.job.state != bourse.JobPlaced:
 		return reason(bourse.BadState, "leg %v is not the only one of a window that waits to start", o.Leg)
 	case o.Version != max(l.version, 1):
 		return reason(bourse.Stale, "leg %v is at version %d, not %d", o.Leg, max(l.version, 1), o.Version)

@@ -27,7 +27,7 @@ func TestOffers_ThatMakeNoSenseCountAsAClosedSite(t *testing.T) {
 			w := newTestWorld(t, testConfig(site), site)
 			w.submit(0, testJob("j", 1, bourse.Second, bourse.Credit))
 			w.Run(0)
-			if v := w.job("j"); v.State != Waiting || v.Reason.Code != bourse.NoOffer {
+			if v := w.job("j"); v.State != bourse.JobWaiting || v.Reason.Code != bourse.NoOffer {
 				t.Errorf("the job is %v: %v", v.State, v.Reason)
 			}
 		})
@@ -67,7 +67,7 @@ func TestQuotes_JobThatLosesAllSearchesOnceMoreOnWhatIsClear(t *testing.T) {
 	w.submit(0, testJob("poor", 2, 1000*bourse.Second, 3*bourse.Credit))
 	w.finish(t, 900*sec)
 	v := w.job("poor")
-	if v.State != Placed || v.Last.Legs[0].Start != 5000*sec || v.Last.Legs[0].Fare.Total() != 2*bourse.Credit {
+	if v.State != bourse.JobPlaced || v.Last.Legs[0].Start != 5000*sec || v.Last.Legs[0].Fare.Total() != 2*bourse.Credit {
 		t.Errorf("the job is %v: %v, %+v; want it at 5000 s at its base price", v.State, v.Reason, v.Last)
 	}
 	if v.Last.Alternative <= w.b.cfg.MaxAlternatives {
@@ -104,11 +104,11 @@ func TestQuotes_SilentSiteLosesTheAlternativesAndNoMore(t *testing.T) {
 	w := newTestWorld(t, cfg, north, south)
 	w.submit(0, testJob("one", 4, 100*bourse.Second, bourse.Credit))
 	w.Run(9 * sec)
-	if w.job("one").State != Waiting {
+	if w.job("one").State != bourse.JobWaiting {
 		t.Fatal("placed before the wait was over")
 	}
 	w.finish(t, 100*sec)
-	if v := w.job("one"); v.State != Placed || v.Last.Legs[0].Site != "south" {
+	if v := w.job("one"); v.State != bourse.JobPlaced || v.Last.Legs[0].Site != "south" {
 		t.Errorf("the job is %v: %v", v.State, v.Reason)
 	}
 }
@@ -125,7 +125,7 @@ func TestRequests_OneThatIsLostIsSaidAgain(t *testing.T) {
 		w := newTestWorld(t, cfg, north, south)
 		w.submit(0, testJob("both", 8, 100*bourse.Second, bourse.Credit))
 		w.Run(sec - 1)
-		if v := w.job("both"); v.State != Placed {
+		if v := w.job("both"); v.State != bourse.JobPlaced {
 			t.Errorf("one %s was lost: after a second the job is %v: %v", kind, v.State, v.Reason)
 		}
 		w.finish(t, 9000*sec)
@@ -142,7 +142,7 @@ func TestOffers_OfAnEarlierCycleAreIgnored(t *testing.T) {
 	w.submit(1*sec, testJob("a", 1, bourse.Second, bourse.Credit))
 	w.submit(15*sec, testJob("b", 1, bourse.Second, bourse.Credit))
 	w.finish(t, 23*sec) // the first answer comes at 21 s, the second at 23 s
-	if v := w.job("b"); v.State != Placed {
+	if v := w.job("b"); v.State != bourse.JobPlaced {
 		t.Errorf("b is %v: %v", v.State, v.Reason)
 	}
 }
@@ -159,7 +159,7 @@ func TestQuotes_OfAnEarlierCycleAreIgnored(t *testing.T) {
 	w.submit(1*sec, testJob("a", 1, bourse.Second, bourse.Credit))
 	w.submit(15*sec, testJob("b", 1, bourse.Second, bourse.Credit))
 	w.finish(t, 23*sec)
-	if v := w.job("b"); v.State != Placed {
+	if v := w.job("b"); v.State != bourse.JobPlaced {
 		t.Errorf("b is %v: %v", v.State, v.Reason)
 	}
 }

@@ -102,7 +102,7 @@ func (b *Broker) lookLater(at bourse.Time, m presenceDue, out *agents.Outbox) {
 // presenceDue asks, or finds that the site is lost.
 func (b *Broker) presenceDue(now bourse.Time, m presenceDue, out *agents.Outbox) {
 	t, l := b.txs[m.Leg.Tx], b.lookup(m.Leg)
-	if l == nil || t.state == aborted || l.state.Terminal() || t.open() && t.resolved {
+	if l == nil || t.state == bourse.TxAborted || l.state.Terminal() || t.open() && t.resolved {
 		return
 	}
 	p := b.peers[t.site(m.Leg.Leg)]

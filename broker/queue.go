@@ -92,7 +92,7 @@ func (q *queue) call(all bool) {
 	for _, l := range q.lines {
 		all := all && l.due == 0
 		for _, j := range l.jobs {
-			if !j.taken && !j.held && j.state == Waiting && (all || j.fresh) {
+			if !j.taken && !j.held && j.state == bourse.JobWaiting && (all || j.fresh) {
 				q.summon(j)
 			}
 		}
@@ -194,7 +194,7 @@ func (q *queue) next(t *turn) *job {
 			continue
 		}
 		q.done(j)
-		if j.state == Waiting && !j.held {
+		if j.state == bourse.JobWaiting && !j.held {
 			return j
 		}
 	}
@@ -249,7 +249,7 @@ func (q *queue) look(j *job) {
 func (q *queue) sweep() {
 	for _, l := range q.lines {
 		if len(l.jobs) > l.waiting {
-			l.jobs = slices.DeleteFunc(l.jobs, func(j *job) bool { return j.state > Trying })
+			l.jobs = slices.DeleteFunc(l.jobs, func(j *job) bool { return !j.state.Queued() })
 		}
 		if len(l.jobs) == 0 {
 			delete(q.users, l.user)

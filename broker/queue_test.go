@@ -174,7 +174,7 @@ func TestCycle_HopelessJobsOfOneUserDoNotHoldUpAnother(t *testing.T) {
 	wave.User, dear.User = "ana", "ana"
 	w.submit(2600*sec, dear, wave)
 	w.Run(3000 * sec)
-	if v := w.job("wave"); v.State != Placed {
+	if v := w.job("wave"); v.State != bourse.JobPlaced {
 		t.Errorf("ana's job is %v after the next cycle: %v", v.State, v.Reason)
 	}
 	tried := func() (n int) {

@@ -117,7 +117,7 @@ func randomJob(t *rapid.T, i int) bourse.Job {
 // reasons checks that every job is placed or says why not.
 func (c *checker) reasons() {
 	for v := range c.w.b.Jobs() {
-		if placed := v.State == Placed || v.State == Done; placed == v.Reason.Refused() {
+		if placed := v.State == bourse.JobPlaced || v.State == bourse.JobDone; placed == v.Reason.Refused() {
 			c.w.t.Fatalf("%s is %v, reason %q", v.Name, v.State, v.Reason)
 		}
 	}

@@ -48,12 +48,12 @@ func (b *Broker) mend(now bourse.Time, j *job, out *agents.Outbox) {
 			b.finish(e)
 		}
 	}
-	if j.state != Placed || j.errand != nil || b.deaf(now) || plant.On("silent-loss") {
+	if j.state != bourse.JobPlaced || j.errand != nil || b.deaf(now) || plant.On("silent-loss") {
 		return
 	}
 	for _, t := range j.txs {
 		for i := range t.legs {
-			if t.resolved && t.givenUp == kept && t.legs[i].gone() {
+			if t.resolved && t.givenUp == bourse.Kept && t.legs[i].gone() {
 				e := &errand{job: j, tx: t, leg: i}
 				b.newErrand(e)
 				b.mendNext(now, e, out)
@@ -74,7 +74,7 @@ func (e *errand) loss() string {
 // mendable reports whether a repair still serves its job.
 func (b *Broker) mendable(id bourse.LegID) bool {
 	t, l := b.txs[id.Tx], b.lookup(id)
-	return l != nil && t.job.state == Placed && !t.apart && t.givenUp == kept && l.gone()
+	return l != nil && t.job.state == bourse.JobPlaced && !t.apart && t.givenUp == bourse.Kept && l.gone()
 }
 
 // mendNext begins the next try of a repair, or gives the window up.

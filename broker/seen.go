@@ -183,7 +183,7 @@ func (b *Broker) planned(now bourse.Time) bourse.CyclePlanned {
 	c := &b.cycle
 	f := bourse.CyclePlanned{Cycle: c.number, Left: b.voLeft(), Quotas: b.quotasSeen()}
 	for i := range c.plans {
-		if j := c.plans[i].job; j.state == Withdrawn {
+		if j := c.plans[i].job; j.state == bourse.JobWithdrawn {
 			f.Gone = append(f.Gone, j.Name)
 		}
 	}

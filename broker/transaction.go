@@ -35,7 +35,7 @@ import (
 type transaction struct {
 	id      bourse.TxID
 	job     *job
-	state   txState
+	state   bourse.TxState
 	sites   []string // leg by leg
 	legs    []txLeg
 	number  int // of the alternative
@@ -44,7 +44,7 @@ type transaction struct {
 	request *bourse.Request // a move: what the job asks for then, and once it has taken effect, what it did before
 	spare   []bourse.SiteLeg
 	flex    bourse.Flex // the window of its only leg; once that is fixed, where it lies
-	givenUp givenUp
+	givenUp bourse.GivenUp
 	apart   bool   // its job waits again, or has moved on to other windows
 	offer   uint32 // a move: the offer for the leg replaced that it accepts; 0: none
 
@@ -57,25 +57,6 @@ type transaction struct {
 	chain    uint64            // of repeats; alarms of earlier ones are stale
 	asker    agents.ID         // a move: who is to hear what came of it
 }
-
-// txState is the state of a transaction.
-type txState uint8
-
-const (
-	holding txState = iota
-	preparing
-	committed
-	aborted
-)
-
-// givenUp says whether the confirmed legs of a transaction are to be released.
-type givenUp uint8
-
-const (
-	kept     givenUp = iota
-	byUser           // for what the schedule gives back
-	byBroken         // for a full refund: the window cannot be made whole
-)
 
 // txLeg is one leg as the broker knows it: Asked, Held, Prepared, Confirmed,
 // Running, Settled, or one of the exits.
@@ -113,7 +94,7 @@ func (l *txLeg) gone() bool { return l.state == bourse.Lost && !l.mended }
 func (t *transaction) leg(i int) bourse.LegID { return bourse.LegID{Tx: t.id, Leg: i} }
 
 // open reports whether the question is not decided.
-func (t *transaction) open() bool { return t.state < committed }
+func (t *transaction) open() bool { return !t.state.Decided() }
 
 // all reports whether every leg is in state s.
 func (t *transaction) all(s bourse.LegState) bool {
@@ -141,7 +122,7 @@ func (t *transaction) atRest() bool {
 
 // releases reports whether a confirmed leg is to be given back.
 func (t *transaction) releases(l *txLeg) bool {
-	return t.givenUp != kept && !l.moved && (l.state == bourse.Confirmed || l.state == bourse.Running)
+	return t.givenUp != bourse.Kept && !l.moved && (l.state == bourse.Confirmed || l.state == bourse.Running)
 }
 
 // over reports whether no leg holds anything any more.
@@ -151,7 +132,7 @@ func (t *transaction) over() bool {
 			return false
 		}
 	}
-	return t.state >= committed
+	return t.state.Decided()
 }
 
 // charged reports whether a leg was ever paid for.

@@ -94,11 +94,11 @@ func TestTransaction_SingleLegThatExpiredBeforeConfirmIsTriedAnew(t *testing.T) 
 	w := newTestWorld(t, testConfig(site), site)
 	w.submit(0, testJob("one", 4, 1000*bourse.Second, 99*bourse.Credit))
 	w.Run(1)
-	if v := w.job("one"); v.State != Waiting || w.b.Waiting() != 1 || w.b.voLeft() != 1000*bourse.Credit {
+	if v := w.job("one"); v.State != bourse.JobWaiting || w.b.Waiting() != 1 || w.b.voLeft() != 1000*bourse.Credit {
 		t.Errorf("the job is %v, %v credits left", v.State, w.b.voLeft())
 	}
 	w.finish(t, 1000*sec)
-	if v := w.job("one"); v.State != Placed || w.b.voLeft() != 996*bourse.Credit {
+	if v := w.job("one"); v.State != bourse.JobPlaced || w.b.voLeft() != 996*bourse.Credit {
 		t.Errorf("the job is %v, %v credits left", v.State, w.b.voLeft())
 	}
 }
@@ -113,7 +113,7 @@ func TestTransaction_PendingMoneyCountsForTheNextBatch(t *testing.T) {
 	w.submit(0, testJob("first", 4, 1000*bourse.Second, 9*bourse.Credit))
 	w.submit(1, testJob("second", 4, 1000*bourse.Second, 9*bourse.Credit))
 	w.Run(1000 * sec)
-	if v := w.job("second"); v.State != Waiting || v.Reason.Code != bourse.NoMoney {
+	if v := w.job("second"); v.State != bourse.JobWaiting || v.Reason.Code != bourse.NoMoney {
 		t.Errorf("second is %v: %v; first's 4 credits are pending", v.State, v.Reason)
 	}
 	site.rule = nil
@@ -132,7 +132,7 @@ func TestTransaction_TriesOfACycleAreBounded(t *testing.T) {
 	if _, a := decisions(w); a != 4 {
 		t.Errorf("%d tries, want 4", a)
 	}
-	if v := w.job("one"); v.State != Waiting || v.Reason.Code != bourse.Busy {
+	if v := w.job("one"); v.State != bourse.JobWaiting || v.Reason.Code != bourse.Busy {
 		t.Errorf("the job is %v: %v", v.State, v.Reason)
 	}
 }
@@ -193,7 +193,7 @@ func TestLead_NoWindowStartsBeforeAndLocksEndBeforeTheStart(t *testing.T) {
 	w := newTestWorld(t, cfg, north, south)
 	w.submit(0, testJob("both", 8, 1000*bourse.Second, bourse.Credit))
 	w.finish(t, 30*sec)
-	if v := w.job("both"); v.State != Placed || v.Last.Legs[0].Start != 20*sec {
+	if v := w.job("both"); v.State != bourse.JobPlaced || v.Last.Legs[0].Start != 20*sec {
 		t.Errorf("the job is %v, %+v", v.State, v.Last)
 	}
 	if fmt.Sprint(locks) != "[20 20]" {

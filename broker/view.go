@@ -11,7 +11,7 @@ import (
 // broker and must not be changed.
 type JobView struct {
 	bourse.Job
-	State  JobState
+	State  bourse.JobState
 	Since  bourse.Time   // when it came to that state
 	Reason bourse.Reason // why it is not placed; None if it is
 	Last   *TxView       // its latest transaction, nil if it never had one
@@ -103,7 +103,7 @@ func (b *Broker) AtRest() bool {
 
 func (j *job) view() JobView {
 	v := JobView{Job: j.Job, State: j.state, Since: j.since, Reason: j.reason, Offers: slices.Clone(j.asks())}
-	if j.state == Waiting && j.reason.Code == bourse.After && !j.held {
+	if j.state == bourse.JobWaiting && j.reason.Code == bourse.After && !j.held {
 		v.Reason = reason(bourse.After, "what it comes after is placed now, and it waits for a cycle")
 	}
 	if j.last != nil {
@@ -114,8 +114,8 @@ func (j *job) view() JobView {
 }
 
 func (t *transaction) view() TxView {
-	v := TxView{ID: t.id, Job: t.job.Name, Alternative: t.number, Decided: t.state >= committed,
-		Commit: t.state == committed, Reason: t.reason, Legs: make([]LegView, len(t.legs))}
+	v := TxView{ID: t.id, Job: t.job.Name, Alternative: t.number, Decided: t.state.Decided(),
+		Commit: t.state == bourse.TxCommitted, Reason: t.reason, Legs: make([]LegView, len(t.legs))}
 	for i := range t.legs {
 		l := &t.legs[i]
 		v.Legs[i] = LegView{Site: t.sites[i], Leg: l.what, Limit: l.limit, Fare: l.fare, State: l.state, Ended: l.end, Turn: l.turn, Version: l.version}

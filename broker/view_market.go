@@ -77,7 +77,7 @@ type Reservation struct {
 // It walks over all transactions.
 func (b *Broker) Reservations(user string, skip, n int) (list []Reservation, more bool) {
 	for _, t := range b.order {
-		if t.state != committed || user != "" && t.job.User != user {
+		if t.state != bourse.TxCommitted || user != "" && t.job.User != user {
 			continue
 		}
 		for i := range t.legs {
@@ -169,9 +169,9 @@ func (b *Broker) Submissions(skip, n int) (list []bourse.Job, more bool) {
 	return list, end < len(b.jobs)
 }
 
-// Count is how many jobs are in each state, by JobState. It walks over all jobs.
-func (b *Broker) Count() [Withdrawn + 1]int {
-	var n [Withdrawn + 1]int
+// Count is how many jobs are in each state. It walks over all jobs.
+func (b *Broker) Count() [bourse.JobWithdrawn + 1]int {
+	var n [bourse.JobWithdrawn + 1]int
 	for _, j := range b.jobs {
 		n[j.state]++
 	}

@@ -44,7 +44,7 @@ func (l *txLeg) due(end bool) bourse.Time {
 // that it knows it, or that it does not: that is an amnesia.
 func (b *Broker) watchDue(now bourse.Time, m watchDue, out *agents.Outbox) {
 	t, l := b.txs[m.Leg.Tx], b.lookup(m.Leg)
-	if l == nil || t.state != committed || !t.resolved {
+	if l == nil || t.state != bourse.TxCommitted || !t.resolved {
 		return
 	}
 	p := b.peers[t.site(m.Leg.Leg)]

@@ -39,7 +39,7 @@ func (b *Broker) unrelated(j *bourse.Job) bourse.Reason {
 			return reason(bourse.Invalid, "after names %q twice", name)
 		case p == nil || p.stub || p.User != j.User:
 			return reason(bourse.Unknown, "after names %q, and %s has no such job of the same user; it has to be submitted before", name, b.cfg.Name)
-		case p.state > Done:
+		case p.state.GivenUp():
 			return given(p)
 		}
 	}
@@ -68,10 +68,10 @@ func (b *Broker) link(j *job) {
 // when it did; false if it has none that is to stay.
 func (j *job) ends() (bourse.Time, bool) {
 	switch j.state {
-	case Done:
+	case bourse.JobDone:
 		return j.ended, true
-	case Placed:
-		return j.lastEnd(), !slices.ContainsFunc(j.txs, func(t *transaction) bool { return t.givenUp != kept }) && !j.overdue()
+	case bourse.JobPlaced:
+		return j.lastEnd(), !slices.ContainsFunc(j.txs, func(t *transaction) bool { return t.givenUp != bourse.Kept }) && !j.overdue()
 	}
 	return 0, false
 }
@@ -159,25 +159,25 @@ func (b *Broker) reviewTouched(now bourse.Time, out *agents.Outbox) {
 
 // review looks whether a job still comes after those that it should.
 func (b *Broker) review(now bourse.Time, j *job, out *agents.Outbox) {
-	if len(j.needs) == 0 || j.state > Placed {
+	if len(j.needs) == 0 || !j.state.Open() {
 		return
 	}
 	for _, p := range j.needs {
-		if p.state > Done {
+		if p.state.GivenUp() {
 			b.withdraw(now, j, given(p), out)
 			return
 		}
 	}
 	at, ok := j.follows()
 	switch j.state {
-	case Waiting:
+	case bourse.JobWaiting:
 		b.reviewWaiting(j, at, ok, out)
-	case Trying:
+	case bourse.JobTrying:
 		if t := j.last; t != nil && t.open() && t.resolved && (!ok || t.legs[0].what.Start < at) {
 			b.putOff(now, j, t, j.slipped(at, ok), ok, out)
 		}
-	case Placed:
-		settled := !slices.ContainsFunc(j.txs, func(t *transaction) bool { return !t.resolved || t.givenUp != kept })
+	case bourse.JobPlaced:
+		settled := !slices.ContainsFunc(j.txs, func(t *transaction) bool { return !t.resolved || t.givenUp != bourse.Kept })
 		if settled && len(j.txs) > 0 && (!ok || j.starts() < at) {
 			b.slip(now, j, j.slipped(at, ok), out)
 		}
@@ -254,7 +254,7 @@ func (j *job) slipped(at bourse.Time, ok bool) bourse.Reason {
 	for _, p := range j.needs {
 		end, placed := p.ends()
 		switch {
-		case !placed && !ok && p.state == Placed && p.overdue():
+		case !placed && !ok && p.state == bourse.JobPlaced && p.overdue():
 			return reason(bourse.After, "%s, which it comes after, is late: when it ends is not known", p.Name)
 		case !placed && !ok:
 			return reason(bourse.After, "%s, which it comes after, has lost its window", p.Name)
@@ -292,7 +292,7 @@ func (b *Broker) slip(now bourse.Time, j *job, why bourse.Reason, out *agents.Ou
 func (j *job) wished() bool {
 	for _, p := range j.needs {
 		for _, t := range p.txs {
-			if t.request != nil || t.givenUp == byUser {
+			if t.request != nil || t.givenUp == bourse.GivenUpByUser {
 				return true
 			}
 		}
@@ -321,7 +321,7 @@ func (b *Broker) latest(j *job, memo map[*job]bourse.Time) bourse.Time {
 	}
 	t := j.Deadline
 	for _, s := range j.feeds {
-		if s.state > Placed {
+		if !s.state.Open() {
 			continue
 		}
 		by := b.latest(s, memo)
@@ -336,10 +336,10 @@ func (b *Broker) latest(j *job, memo map[*job]bourse.Time) bourse.Time {
 // needsOver reports whether all that a job comes after is done: nothing about its
 // ready time will change any more.
 func (j *job) needsOver() bool {
-	return !slices.ContainsFunc(j.needs, func(p *job) bool { return p.state != Done })
+	return !slices.ContainsFunc(j.needs, func(p *job) bool { return p.state != bourse.JobDone })
 }
 
 // needed reports whether a job still comes after this one.
 func (j *job) needed() bool {
-	return slices.ContainsFunc(j.feeds, func(s *job) bool { return s.state <= Placed })
+	return slices.ContainsFunc(j.feeds, func(s *job) bool { return s.state.Open() })
 }

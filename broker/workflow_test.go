@@ -21,7 +21,7 @@ func after(j bourse.Job, gap bourse.Duration, names ...string) bourse.Job {
 // window is the window of a placed job.
 func (w *testWorld) window(name string) bourse.Leg {
 	v := w.job(name)
-	if v.State != Placed && v.State != Done {
+	if v.State != bourse.JobPlaced && v.State != bourse.JobDone {
 		w.t.Fatalf("%s is %v: %v", name, v.State, v.Reason)
 	}
 	return v.Last.Legs[0].Leg
@@ -45,7 +45,7 @@ func TestWorkflow_AJobIsReadyWhenAllThatItComesAfterEndAndTheGapHasPassed(t *tes
 		t.Errorf("%d cycles, want one for each step of the workflow:\n%s", n, strings.Join(w.trace, "\n"))
 	}
 	for _, name := range []string{"get", "mesh", "solve", "draw"} {
-		if v := w.job(name); v.State != Done {
+		if v := w.job(name); v.State != bourse.JobDone {
 			t.Errorf("%s is %v: %v", name, v.State, v.Reason)
 		}
 	}
@@ -61,7 +61,7 @@ func TestWorkflow_DeadlinesGoBackToThoseBefore(t *testing.T) {
 	w.submit(0, testJob("first", 4, 500*bourse.Second, bourse.Credit), last)
 	w.finish(t, 5000*sec)
 	for _, name := range []string{"first", "last"} {
-		if v := w.job(name); v.State <= Done {
+		if v := w.job(name); v.State <= bourse.JobDone {
 			t.Errorf("%s is %v, it cannot be in time", name, v.State)
 		}
 	}
@@ -82,7 +82,7 @@ func TestWorkflow_TheCancelledTakesThoseAfterItAndNobodyElse(t *testing.T) {
 	w.Run(10 * sec)
 	w.Post(10*sec, "broker:vo1", agents.JobCancel{Job: "a"})
 	w.Run(11 * sec)
-	for name, want := range map[string]JobState{"a": Withdrawn, "b": Withdrawn, "c": Withdrawn, "x": Placed, "y": Placed} {
+	for name, want := range map[string]bourse.JobState{"a": bourse.JobWithdrawn, "b": bourse.JobWithdrawn, "c": bourse.JobWithdrawn, "x": bourse.JobPlaced, "y": bourse.JobPlaced} {
 		if v := w.job(name); v.State != want {
 			t.Errorf("%s is %v: %v, want %v", name, v.State, v.Reason, want)
 		}
@@ -171,7 +171,7 @@ func TestWorkflow_RandomGraphs(t *testing.T) {
 		}
 		for _, j := range jobs {
 			a, b := again.names[j.Name], w.b.names[j.Name]
-			if (a == nil) != (b == nil) || a != nil && (a.state != b.state || a.reason != b.reason || a.fresh != b.fresh && b.state == Waiting) {
+			if (a == nil) != (b == nil) || a != nil && (a.state != b.state || a.reason != b.reason || a.fresh != b.fresh && b.state == bourse.JobWaiting) {
 				t.Fatalf("a replay of the facts gives another %s", j.Name)
 			}
 		}
@@ -195,13 +195,13 @@ func comesAfter(w *testWorld, jobs []bourse.Job, gone map[string]bool, out *agen
 	}
 	for i := range jobs {
 		j := w.b.names[jobs[i].Name]
-		if j == nil || j.state != Placed && j.state != Done || len(j.txs) == 0 || j.txs[0].givenUp != kept {
+		if j == nil || j.state != bourse.JobPlaced && j.state != bourse.JobDone || len(j.txs) == 0 || j.txs[0].givenUp != bourse.Kept {
 			continue
 		}
 		for _, name := range jobs[i].After {
 			p := w.b.names[name]
 			end, ok := p.ends()
-			if !ok && j.state == Placed || ok && j.starts() < end.Add(jobs[i].Gap) {
+			if !ok && j.state == bourse.JobPlaced || ok && j.starts() < end.Add(jobs[i].Gap) {
 				w.t.Fatalf("%s starts at %v and comes after %s, which is %v and ends at %v", j.Name, j.starts(), name, p.state, end)
 			}
 		}

@@ -133,12 +133,13 @@ type checker struct {
 	cost     bourse.Credits  // committed in this cycle
 	time     bourse.Duration // committed in this cycle
 	replay   *Broker
+	states   map[bourse.TxID]bourse.TxState
 }
 
 func (c *checker) init(w *testWorld) {
 	*c = checker{w: w, begun: map[bourse.TxID]bourse.TxBegun{}, fares: map[bourse.LegID]bourse.Fare{},
 		decided: map[bourse.TxID]bool{}, prepared: map[bourse.LegID]bool{}, closed: map[bourse.LegID]bool{},
-		placed: map[string]bool{}, replay: New(w.b.cfg)}
+		placed: map[string]bool{}, replay: New(w.b.cfg), states: map[bourse.TxID]bourse.TxState{}}
 }
 
 func (c *checker) fact(now bourse.Time, f agents.Fact) {
@@ -286,6 +287,12 @@ func (c *checker) step() {
 		if left := b.userLeft(user); left < 0 {
 			c.w.t.Fatalf("I8: %s's quota is passed by %v", user, -left)
 		}
+	}
+	for id, t := range b.txs {
+		if was, ok := c.states[id]; ok && was != t.state && !was.CanMove(t.state) {
+			c.w.t.Fatalf("I3: %v goes from %v to %v", id, was, t.state)
+		}
+		c.states[id] = t.state
 	}
 }
 

@@ -106,11 +106,7 @@ func (s *site) writeJobs(out *csv.Writer, row []string) error {
 
 func (j *voJob) write(out *csv.Writer, row []string, broker string, until bourse.Time) error {
 	if j.tx == nil {
-		status := waiting
-		if j.final {
-			status = refused
-		}
-		fill(row, broker, "", j.Name, "vo", j.Submit.String(), "", "", strconv.Itoa(j.Nodes), "0", status, string(j.reason.Code), "", "")
+		fill(row, broker, "", j.Name, "vo", j.Submit.String(), "", "", strconv.Itoa(j.Nodes), "0", j.unplaced(), string(j.reason.Code), "", "")
 		j.fillWindow(row, &voLeg{})
 		return out.Write(row)
 	}
@@ -131,6 +127,15 @@ func (j *voJob) write(out *csv.Writer, row []string, broker string, until bourse
 		}
 	}
 	return nil
+}
+
+// unplaced is the word for a job without a window. Of one that is given up it is not
+// that of bourse.JobAbandoned: readers of jobs.csv know it as refused.
+func (j *voJob) unplaced() string {
+	if j.final {
+		return refused
+	}
+	return bourse.JobWaiting.String()
 }
 
 // status is the word for a leg of a committed window.

@@ -65,12 +65,9 @@ func (r *Report) jobSection(letter string, most int) pageSection {
 
 // row tells a job.
 func (j *voJob) row(until bourse.Time) jobRow {
-	row := jobRow{Job: j.Name, Submit: at(j.Submit), Nodes: j.Nodes, State: waiting}
-	switch {
-	case j.tx != nil:
+	row := jobRow{Job: j.Name, Submit: at(j.Submit), Nodes: j.Nodes, State: j.unplaced()}
+	if j.tx != nil {
 		j.placed(&row, until)
-	case j.final:
-		row.State = refused
 	}
 	if j.story != nil {
 		j.story.tell(&row)

@@ -141,8 +141,8 @@ func checkBudget(b *broker.Broker) error {
 		return fmt.Errorf("I8: %w", err)
 	}
 	a := b.Ledger().Account(b.Account())
-	if a.Debit+a.PendingDebit > a.Credit {
-		return fmt.Errorf("I8: %s has spent %v and reserved %v of a budget of %v", a.Name, a.Debit, a.PendingDebit, a.Credit)
+	if err := a.Covered(); err != nil {
+		return fmt.Errorf("I8: %w", err)
 	}
 	return nil
 }

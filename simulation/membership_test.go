@@ -86,11 +86,11 @@ func TestMembership_ASiteThatJoinsIsUsedInTheNextCycle(t *testing.T) {
 		return ok && d.Job == "later" && d.Commit
 	})
 	w.finish(bourse.Time(bourse.Day))
-	if v := w.job("early"); v.State != broker.Abandoned || v.Reason.String() != tooWide {
+	if v := w.job("early"); v.State != bourse.JobAbandoned || v.Reason.String() != tooWide {
 		t.Errorf("16 nodes of one site of 8: %v, %v", v.State, v.Reason)
 	}
 	v := w.job("later")
-	if v.State != broker.Done || len(v.Last.Legs) != 2 || v.Last.Legs[1].Site != "south" {
+	if v.State != bourse.JobDone || len(v.Last.Legs) != 2 || v.Last.Legs[1].Site != "south" {
 		t.Errorf("with south there the job is %v, %v", v.State, v.Reason)
 	}
 	next := broker.Phase("vo", bourse.Hour) + 2*bourse.Hour
@@ -108,7 +108,7 @@ func TestMembership_ASiteThatHasLeftRunsWhatIsConfirmedAndGetsNothingNew(t *test
 	heldAtSouth := w.heldAt("site:south")
 	w.finish(bourse.Time(bourse.Day))
 	v := w.job("before")
-	if v.State != broker.Done || len(v.Last.Legs) != 2 {
+	if v.State != bourse.JobDone || len(v.Last.Legs) != 2 {
 		t.Fatalf("what south has confirmed: %v, %v", v.State, v.Reason)
 	}
 	there := func(at bourse.Time) bool {
@@ -122,11 +122,11 @@ func TestMembership_ASiteThatHasLeftRunsWhatIsConfirmedAndGetsNothingNew(t *test
 			t.Errorf("leg at %s from %v is %v", l.Site, l.Start, l.State)
 		}
 	}
-	if v := w.job("after"); v.State != broker.Waiting || v.Last != nil || v.Reason.String() != tooWide {
+	if v := w.job("after"); v.State != bourse.JobWaiting || v.Last != nil || v.Reason.String() != tooWide {
 		t.Errorf("south has left, and may come back within the horizon: %v, %v", v.State, v.Reason)
 	}
 	for _, name := range []string{"first", "second"} {
-		if v := w.job(name); v.State != broker.Done || v.Last.Legs[0].Site != "north" {
+		if v := w.job(name); v.State != bourse.JobDone || v.Last.Legs[0].Site != "north" {
 			t.Errorf("job %s, for north alone: %v, %v", name, v.State, v.Reason)
 		}
 	}
@@ -137,11 +137,11 @@ func TestMembership_WithNoSiteThereUsersAreToldSo(t *testing.T) {
 	w := live(t, strings.Replace(comings, "NORTH", "joins = \"3h\"\nleaves = \"4h\"", 1)+
 		jobOf("early", 8, "0s", "0s", "12h")+jobOf("late", 8, "11h", "3h", "1d"))
 	w.finish(bourse.Time(2*bourse.Hour) - 1)
-	if v := w.job("early"); v.State != broker.Waiting || v.Reason.String() != noSite {
+	if v := w.job("early"); v.State != bourse.JobWaiting || v.Reason.String() != noSite {
 		t.Errorf("before any site is there: %v, %v", v.State, v.Reason)
 	}
 	w.finish(bourse.Time(bourse.Day))
-	if v := w.job("early"); v.State != broker.Done || v.Last.Legs[0].Site != "south" {
+	if v := w.job("early"); v.State != bourse.JobDone || v.Last.Legs[0].Site != "south" {
 		t.Errorf("when south is there: %v, %v", v.State, v.Reason)
 	}
 	if v := w.job("late"); v.Last != nil || v.Reason.String() != noSite {

@@ -168,7 +168,7 @@ func TestSite_CapBindsAllButALoneHold(t *testing.T) {
 		w := live(t, oneLegWith(c.nodes, c.keys))
 		w.finish(bourse.Time(bourse.Hour / 2))
 		v := w.job("j")
-		if v.State == broker.Placed != c.placed {
+		if v.State == bourse.JobPlaced != c.placed {
 			t.Errorf("%s nodes, %q: %v, %v", c.nodes, c.keys, v.State, v.Reason)
 		}
 		if !c.placed && !strings.Contains(v.Reason.String(), "57599 are allowed") {

@@ -239,7 +239,7 @@ func (s *Server) turns(list []Turn, b *broker.Broker, x *fact) []Turn {
 		}
 	}
 	list = append(list, t)
-	if word == "leg-ended" && v.State == broker.Done && s.jobs.end(id) {
+	if word == "leg-ended" && v.State == bourse.JobDone && s.jobs.end(id) {
 		list = append(list, Turn{At: Instant(x.at), Turn: "done", Job: j})
 	}
 	return list

@@ -76,7 +76,7 @@ func jobOf(b *broker.Broker, v *broker.JobView, e *entry) Job {
 		j.Gap = &Seconds{v.Gap}
 	}
 	window := b.Window(v.Name)
-	if len(window) == 0 && v.State == broker.Trying && v.Last != nil {
+	if len(window) == 0 && v.State == bourse.JobTrying && v.Last != nil {
 		window = []broker.TxView{*v.Last}
 	}
 	var cost bourse.Credits
@@ -86,7 +86,7 @@ func jobOf(b *broker.Broker, v *broker.JobView, e *entry) Job {
 			cost = cost.Plus(j.add(l))
 		}
 	}
-	if len(j.Legs) > 0 && (cost > 0 || v.State != broker.Trying) { // a try has no price before its legs are held
+	if len(j.Legs) > 0 && (cost > 0 || v.State != bourse.JobTrying) { // a try has no price before its legs are held
 		j.Cost = &Credits{cost}
 	}
 	if v.Submit == 0 { // adopted
@@ -293,12 +293,12 @@ func (s *Server) rows(ctx context.Context, list *JobList, some []entry, in *jobs
 	return next, err
 }
 
-func inState(have broker.JobState, want string) bool {
+func inState(have bourse.JobState, want string) bool {
 	switch want {
 	case "":
 		return true
 	case "open":
-		return have <= broker.Placed
+		return have.Open()
 	}
 	return have.String() == want
 }
@@ -342,7 +342,7 @@ func (s *Server) recorded(id string, asked error) error {
 	withdrawn := false
 	err := s.asBroker(ctx, func(_ bourse.Time, b *broker.Broker) {
 		v, ok := b.Job(id)
-		withdrawn = ok && v.State == broker.Withdrawn
+		withdrawn = ok && v.State == bourse.JobWithdrawn
 	})
 	if err == nil && !withdrawn {
 		return s.unanswered(asked)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -57,7 +58,7 @@ func TestCallers_AUserReachesHisOwnOnly(t *testing.T) {
 	}
 	b := h.agents["broker:vo1"].(*broker.Broker)
 	for j := range b.Jobs() {
-		if j.State != broker.Withdrawn || j.Origin.Label != "wave" {
+		if j.State != bourse.JobWithdrawn || j.Origin.Label != "wave" {
 			t.Errorf("%s is %v", j.Name, j.State)
 		}
 	}
@@ -283,5 +284,20 @@ func TestMarket_ShowsSitesOffersAndReservations(t *testing.T) {
 		if n != want {
 			t.Errorf("%s sees %d reservations one by one, want %d", who, n, want)
 		}
+	}
+}
+
+// The tags of the API, which cannot be derived, name the states that a job has.
+func TestJobs_TheStatesOfTheAPIAreThoseOfAJob(t *testing.T) {
+	t.Parallel()
+	var words []string
+	for _, s := range bourse.JobStates() {
+		words = append(words, s.String())
+	}
+	want := strings.Join(words, ",")
+	state, _ := reflect.TypeFor[Job]().FieldByName("State")
+	asked, _ := reflect.TypeFor[jobsInput]().FieldByName("State")
+	if a, b := state.Tag.Get("enum"), asked.Tag.Get("enum"); a != want || b != want+",open" {
+		t.Errorf("the API has %q and %q, a job %q", a, b, want)
 	}
 }

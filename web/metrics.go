@@ -126,8 +126,9 @@ func (g *brokerGauges) Collect(ch chan<- prometheus.Metric) {
 		list = append(list, prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...))
 	}
 	err := g.s.asBroker(ctx, func(_ bourse.Time, b *broker.Broker) {
-		for state, n := range b.Count() {
-			put(gaugeJobs, float64(n), broker.JobState(state).String())
+		count := b.Count()
+		for _, state := range bourse.JobStates() {
+			put(gaugeJobs, float64(count[state]), state.String())
 		}
 		put(gaugeMoney, b.Budget().Float(), "budget")
 		put(gaugeMoney, b.Left().Float(), "left")

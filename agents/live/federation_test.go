@@ -260,7 +260,7 @@ func TestFederation_KilledProcessesComeBack(t *testing.T) {
 		confirmed := 0
 		f.look(t, func(b *broker.Broker) {
 			for j := range b.Jobs() {
-				if j.State == broker.Placed && !slices.ContainsFunc(j.Last.Legs, func(l broker.LegView) bool { return l.State != bourse.Confirmed }) {
+				if j.State == bourse.JobPlaced && !slices.ContainsFunc(j.Last.Legs, func(l broker.LegView) bool { return l.State != bourse.Confirmed }) {
 					confirmed++
 				}
 			}
@@ -307,7 +307,7 @@ func (f *grid) agree(t testing.TB, jobs int) {
 	placed := 0
 	f.look(t, func(b *broker.Broker) {
 		for j := range b.Jobs() {
-			if j.State != broker.Placed || j.Last == nil {
+			if j.State != bourse.JobPlaced || j.Last == nil {
 				t.Errorf("%s is %v: %v", j.Name, j.State, j.Reason)
 				continue
 			}

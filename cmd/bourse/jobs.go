@@ -11,6 +11,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"bourse"
 	"bourse/report"
 	"bourse/web"
 	"bourse/web/client"
@@ -134,7 +135,9 @@ func printJobs(out io.Writer, list []web.Job, now time.Time) {
 }
 
 // unplaced reports whether there is a reason to show why a job is not placed.
-func unplaced(j *web.Job) bool { return j.Reason != nil && j.State != "placed" && j.State != "done" }
+func unplaced(j *web.Job) bool {
+	return j.Reason != nil && j.State != bourse.JobPlaced.String() && j.State != bourse.JobDone.String()
+}
 
 // printJob prints one job with its legs.
 func printJob(out io.Writer, j *web.Job, now time.Time) {
@@ -228,7 +231,7 @@ func (c *jobsCommand) watch(ctx context.Context, api *client.Client, id string, 
 		}
 		return nil
 	})
-	if err == nil && id != "" && last.State != "done" {
+	if err == nil && id != "" && last.State != bourse.JobDone.String() {
 		err = fmt.Errorf("%s is %s", last.ID, last.State)
 	}
 	return refused(err)
@@ -273,4 +276,13 @@ func turnLine(at web.Instant, turn string, why *web.Reason, j *web.Job, now time
 }
 
 // over reports whether nothing more comes of a job in that state.
-func over(state string) bool { return state == "done" || state == "abandoned" || state == "withdrawn" }
+func over(state string) bool {
+	s, known := bourse.ParseJobState(state)
+	return known && !s.Open()
+}
+
+// givenUp reports whether a job in that state is over without having been done.
+func givenUp(state string) bool {
+	s, known := bourse.ParseJobState(state)
+	return known && s.GivenUp()
+}

@@ -145,7 +145,7 @@ func (c *submitting) tell(ctx context.Context, api *client.Client, answer web.Ba
 	}
 	given := 0
 	for i := range list {
-		if s := list[i].State; s == "abandoned" || s == "withdrawn" {
+		if givenUp(list[i].State) {
 			given++
 		}
 	}
@@ -171,7 +171,7 @@ func (c *submitting) settle(ctx context.Context, api *client.Client, answer web.
 		list = slices.DeleteFunc(list, func(j web.Job) bool { return !own[j.ID] })
 		open := 0
 		for i := range list {
-			if s := list[i].State; !over(s) && (s != "placed" || c.wait == "done") {
+			if s := list[i].State; !over(s) && (s != bourse.JobPlaced.String() || c.wait == "done") {
 				open++
 			}
 		}

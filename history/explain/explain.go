@@ -188,7 +188,9 @@ func Explain(facts iter.Seq2[bourse.Time, agents.Fact], job string, o Options) (
 	return e, nil
 }
 
-func (e *Explanation) waits() bool { return e.State == "waiting" || e.State == "given up" }
+func (e *Explanation) waits() bool {
+	return e.State == stateWords[bourse.JobWaiting] || e.State == stateWords[bourse.JobAbandoned]
+}
 
 // unknown notes something that cannot be said.
 func (e *Explanation) unknown(format string, args ...any) {

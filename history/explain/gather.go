@@ -196,20 +196,22 @@ func (g *gatherer) turn(u Turn) {
 		g.dropped++
 	}
 	g.turns = append(g.turns, u)
-	become := func(state string) {
+	name := func(state string) {
 		if g.state != state {
 			g.state, g.since = state, u.At
 		}
 	}
+	is := func(s bourse.JobState) bool { return g.state == stateWords[s] }
+	become := func(s bourse.JobState) { name(stateWords[s]) }
 	switch u.What {
 	case Taken:
 		*g.history = history{job: g.job, known: true, submitted: g.submitted, at: u.At, offered: g.offered, latest: g.latest, turns: []Turn{u},
 			first: g.first, last: g.last, facts: g.facts} // from its beginning, whatever was before
-		become("waiting")
+		become(bourse.JobWaiting)
 	case NotTaken:
 		if g.state == "" {
 			g.reason = u.Reason
-			become("not taken")
+			name(notTaken)
 		}
 	case Postponed, GivenUp:
 		if u.Reason.Code != g.reason.Code || g.waits == 0 {
@@ -217,36 +219,36 @@ func (g *gatherer) turn(u Turn) {
 		}
 		g.waits++
 		g.reason = u.Reason
-		become("waiting")
+		become(bourse.JobWaiting)
 		if u.What == GivenUp {
-			become("given up")
+			become(bourse.JobAbandoned)
 		}
 	case Tried:
-		if g.state == "waiting" {
-			become("being held")
+		if is(bourse.JobWaiting) {
+			become(bourse.JobTrying)
 		}
 	case TryFailed:
-		if g.state == "being held" {
-			become("waiting")
+		if is(bourse.JobTrying) {
+			become(bourse.JobWaiting)
 		}
 	case Broken, Reversed:
 		g.reason, g.waits = u.Reason, 0
-		become("waiting")
+		become(bourse.JobWaiting)
 	case Placed, Moved, Repaired:
-		if g.state != "cancelled" {
+		if !is(bourse.JobWithdrawn) {
 			g.reason, g.waits = bourse.Reason{}, 0
-			become("placed")
+			become(bourse.JobPlaced)
 		}
 	case Started:
-		if g.state == "placed" {
-			become("running")
+		if is(bourse.JobPlaced) {
+			name(running)
 		}
 	case Ended:
-		if g.state == "placed" || g.state == "running" {
-			become("ended")
+		if is(bourse.JobPlaced) || g.state == running {
+			become(bourse.JobDone)
 		}
 	case Cancelled:
-		become("cancelled")
+		become(bourse.JobWithdrawn)
 	case Forgotten:
 		g.ended = true
 	}
@@ -317,8 +319,22 @@ func (g *gatherer) ofTry(id bourse.TxID, do func(*cycle, *try)) {
 	}
 }
 
-// jobStates are the states of a job in a broker's image.
-var jobStates = [...]string{"waiting", "being held", "placed", "ended", "given up", "cancelled"}
+// The states of a job as an explanation names them. Four are not the words of
+// bourse.JobState.String that the API and the metrics have; two are of the way there:
+// a job that runs is placed still, and one that was not taken has no state.
+const (
+	running  = "running"
+	notTaken = "not taken"
+)
+
+var stateWords = [...]string{
+	bourse.JobWaiting:   bourse.JobWaiting.String(),
+	bourse.JobTrying:    "being held",
+	bourse.JobPlaced:    bourse.JobPlaced.String(),
+	bourse.JobDone:      "ended",
+	bourse.JobAbandoned: "given up",
+	bourse.JobWithdrawn: "cancelled",
+}
 
 // fromImage takes what a broker remembered when its journal began anew, or a part
 // of it, of transactions the job's own. What is known from before it stays.
@@ -341,10 +357,10 @@ func (g *gatherer) fromImage(at bourse.Time, f bourse.BrokerImage) {
 		g.known, g.at, g.since, g.reason = true, j.Submit, m.Since, m.Reason
 		g.submitted = bourse.CycleJob{Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Request: j.Request}
 		g.after, g.gap = j.After, j.Gap
-		if int(m.State) < len(jobStates) {
-			g.state = jobStates[m.State]
+		if int(m.State) < len(stateWords) {
+			g.state = stateWords[m.State]
 		}
-		if g.state == "waiting" && m.Reason.Refused() {
+		if m.State == bourse.JobWaiting && m.Reason.Refused() {
 			g.waitsFrom = m.Since
 		}
 	}

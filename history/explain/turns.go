@@ -68,9 +68,6 @@ type followed struct {
 	commit bool
 }
 
-// imageCommitted is the state of a committed transaction in a broker's image.
-const imageCommitted = 2
-
 // maxFollowed bounds the transactions that are remembered: some 100 MB.
 const maxFollowed = 200_000
 
@@ -122,7 +119,7 @@ func (t *Turns) image(f bourse.BrokerImage) {
 	for i := range f.Txs {
 		m := &f.Txs[i]
 		x := t.follow(m.TxBegun)
-		x.commit = m.State == imageCommitted
+		x.commit = m.State == bourse.TxCommitted
 		for k, r := range m.Memory {
 			x.fares[k] = r.Fare.Total()
 			if r.State.Terminal() {

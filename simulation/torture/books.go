@@ -13,7 +13,8 @@ import (
 )
 
 // books is what a site's record says about money: of each broker, what is
-// pending and what is posted, net of what was given back.
+// pending and what is posted, net of what was given back. It is kept apart from
+// bourse.Ledger on purpose; see mirror.go.
 type books struct {
 	pending map[string]bourse.Credits
 	posted  map[string]bourse.Credits

@@ -1,5 +1,11 @@
 package torture
 
+// The mirror, and its books in books.go, are a second telling on purpose. What a
+// process must remember, what its sites promise (I1), what it has decided (I3) and what
+// its accounts must come to (I8) are worked out here from facts alone, without the sums
+// of bourse.Ledger and without any other fold of facts: a fault in those would hide
+// itself if it were compared with itself. Only the state table of a leg is shared.
+
 import (
 	"fmt"
 	"slices"

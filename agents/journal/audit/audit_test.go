@@ -248,7 +248,7 @@ func TestAudit_AnAdoptedLegIsExempt(t *testing.T) {
 // A broker's journal that begins with an image goes on where that stands.
 func TestAudit_GoesOnAfterABrokersImage(t *testing.T) {
 	t.Parallel()
-	m := bourse.TxMemory{TxBegun: begun(one, "north"), State: imageCommitted, Memory: []bourse.LegRecord{{State: bourse.Confirmed, Fare: fare, Priced: true, Charged: true, Closed: true}}}
+	m := bourse.TxMemory{TxBegun: begun(one, "north"), State: bourse.TxCommitted, Memory: []bourse.LegRecord{{State: bourse.Confirmed, Fare: fare, Priced: true, Charged: true, Closed: true}}}
 	image := step{vo1, 1, bourse.BrokerImage{Txs: []bourse.TxMemory{m}, Lives: []bourse.BrokerLife{{LifeBegun: bourse.LifeBegun{Incarnation: 1, Nonce: 7}}},
 		Jobs: []bourse.JobMemory{{Job: bourse.Job{Name: "wave", Request: bourse.Request{Nodes: 4, Budget: 2 * bourse.Credit, Deadline: 200_000}}}}}}
 	if found, c := run(nil, 50, image, step{vo1, 2, bourse.LegDone{Leg: leg(one, 0), Refund: 5}}, step{vo1, 3, begun(two, "north")},
@@ -343,20 +343,20 @@ func TestAudit_AMoldableJobMayTakeAnyOfItsSizes(t *testing.T) {
 // all are closed.
 func TestAudit_NothingIsPendingForWhatIsClosed(t *testing.T) {
 	t.Parallel()
-	image := func(state uint8, r bourse.LegRecord, pending bourse.Credits) bourse.BrokerImage {
+	image := func(state bourse.TxState, r bourse.LegRecord, pending bourse.Credits) bourse.BrokerImage {
 		return bourse.BrokerImage{Txs: []bourse.TxMemory{{TxBegun: begun(one, "north"), State: state, Memory: []bourse.LegRecord{r}}},
 			Accounts: []bourse.Account{{Name: "vo:vo1", Credit: 9 * bourse.Credit, PendingDebit: pending}, {Name: "treasury", Debit: 9 * bourse.Credit},
 				{Name: "users", PendingDebit: pending, PendingCredit: pending}, {Name: "site:north", PendingCredit: pending}}}
 	}
 	limit := begun(one, "north").Limits[0]
 	for _, c := range []struct {
-		state   uint8
+		state   bourse.TxState
 		r       bourse.LegRecord
 		pending bourse.Credits
 	}{
 		{0, bourse.LegRecord{}, limit}, {0, bourse.LegRecord{Priced: true, Fare: fare}, fare.Total()}, {0, bourse.LegRecord{Closed: true}, 0},
-		{imageCommitted, bourse.LegRecord{Priced: true, Fare: fare}, fare.Total()},
-		{imageCommitted, bourse.LegRecord{Priced: true, Charged: true, Closed: true, Fare: fare}, 0}, {imageAborted, bourse.LegRecord{}, 0},
+		{bourse.TxCommitted, bourse.LegRecord{Priced: true, Fare: fare}, fare.Total()},
+		{bourse.TxCommitted, bourse.LegRecord{Priced: true, Charged: true, Closed: true, Fare: fare}, 0}, {bourse.TxAborted, bourse.LegRecord{}, 0},
 	} {
 		if found, _ := run(nil, 50, step{vo1, 1, image(c.state, c.r, c.pending)}); len(found) > 0 {
 			t.Errorf("%+v: %+v", c, found)

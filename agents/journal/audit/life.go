@@ -1,8 +1,6 @@
 package audit
 
 import (
-	"strings"
-
 	"bourse"
 )
 
@@ -116,12 +114,6 @@ func (t *Trail) obeys(x *tx) {
 	}
 }
 
-// The states of a transaction in an image.
-const (
-	imageCommitted = 2
-	imageAborted   = 3
-)
-
 // brokerImage takes a broker's own account of itself, or a part of it: where the journal has lost
 // its beginning it is believed, else it must agree with the facts.
 func (t *Trail) brokerImage(f bourse.BrokerImage) {
@@ -130,7 +122,7 @@ func (t *Trail) brokerImage(f bourse.BrokerImage) {
 	for i := range f.Txs {
 		m := &f.Txs[i]
 		x := t.txs[m.Tx]
-		commit, decided := m.State == imageCommitted, m.State >= imageCommitted
+		commit, decided := m.State == bourse.TxCommitted, m.State.Decided()
 		switch {
 		case x == nil && t.whole:
 			t.breaks("I2", "the image has transaction %v, the facts do not know it", m.Tx)
@@ -170,7 +162,7 @@ func (t *Trail) pending(f bourse.BrokerImage) {
 	if f.Part == 0 {
 		t.promised = 0
 		for i := range f.Accounts {
-			if a := &f.Accounts[i]; strings.HasPrefix(a.Name, "vo:") {
+			if a := &f.Accounts[i]; a.OfVO() {
 				t.promised = t.promised.Plus(a.PendingDebit)
 			}
 		}
@@ -179,7 +171,7 @@ func (t *Trail) pending(f bourse.BrokerImage) {
 		m := &f.Txs[i]
 		for k := range min(len(m.Memory), len(m.Limits), len(m.Sites)) {
 			switch r := &m.Memory[k]; {
-			case m.State > imageCommitted || r.Closed || m.Sites[k] == "":
+			case m.State == bourse.TxAborted || r.Closed || m.Sites[k] == "":
 			case r.Priced:
 				t.promised -= r.Fare.Total()
 			default:
@@ -195,15 +187,14 @@ func (t *Trail) pending(f bourse.BrokerImage) {
 // balanced holds the accounts of an image to I8: they balance, and a VO has
 // spent and promised no more than its budget.
 func (t *Trail) balanced(list []bourse.Account) {
-	var debit, credit, out, in bourse.Credits
 	for i := range list {
-		a := &list[i]
-		debit, credit, out, in = debit+a.Debit, credit+a.Credit, out+a.PendingDebit, in+a.PendingCredit
-		if strings.HasPrefix(a.Name, "vo:") && a.Available() < 0 {
-			t.breaks("I8", "%s has spent %v and promised %v credits of %v", a.Name, a.Debit, a.PendingDebit, a.Credit)
+		if a := &list[i]; a.OfVO() {
+			if err := a.Covered(); err != nil {
+				t.breaks("I8", "%v", err)
+			}
 		}
 	}
-	if debit != credit || out != in {
-		t.breaks("I8", "the image's accounts do not balance: posted %v against %v, pending %v against %v", debit, credit, out, in)
+	if err := bourse.CheckAccounts(list); err != nil {
+		t.breaks("I8", "the image's %v", err)
 	}
 }

@@ -232,10 +232,7 @@ func (t *Trail) image(f bourse.SiteImage) {
 		t.epochs = append(t.epochs, f.Epochs...)
 	}
 	if f.Part == 0 {
-		t.imaged = imaged{legs: map[bourse.LegID]bool{}}
-		for _, a := range f.Accounts {
-			t.imaged.account += a.PendingCredit
-		}
+		t.imaged = imaged{legs: map[bourse.LegID]bool{}, account: bourse.Total(f.Accounts).PendingCredit}
 	}
 	x := &t.imaged
 	for i := range f.Legs {

@@ -1,0 +1,87 @@
+package bourse
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The states of an image are numbers on every disk there is. They keep theirs.
+func TestStates_AreNumbersInAnImage(t *testing.T) {
+	t.Parallel()
+	for i, want := range []JobState{JobWaiting, JobTrying, JobPlaced, JobDone, JobAbandoned, JobWithdrawn} {
+		image := fmt.Sprintf(`{"state":%d}`, i)
+		var m JobMemory
+		if err := json.Unmarshal([]byte(image), &m); err != nil || m.State != want {
+			t.Errorf("%s is read as %v, %v", image, m.State, err)
+		}
+	}
+	for i, want := range []TxState{TxHolding, TxPreparing, TxCommitted, TxAborted} {
+		image := fmt.Sprintf(`{"state":%d,"givenUp":%d}`, i, i%3)
+		var m TxMemory
+		if err := json.Unmarshal([]byte(image), &m); err != nil || m.State != want || m.GivenUp != []GivenUp{Kept, GivenUpByUser, GivenUpAsBroken}[i%3] {
+			t.Errorf("%s is read as %v, %v, %v", image, m.State, m.GivenUp, err)
+		}
+	}
+	for want, fact := range map[string]any{`"state":5`: JobMemory{State: JobWithdrawn}, `"state":2,"givenUp":1`: TxMemory{State: TxCommitted, GivenUp: GivenUpByUser}} {
+		if text, err := json.Marshal(fact); err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%s, %v; it must contain %s", text, err, want)
+		}
+	}
+}
+
+func TestJobState_EachNameIsReadBack(t *testing.T) {
+	t.Parallel()
+	list := JobStates()
+	if len(list) != int(JobWithdrawn)+1 {
+		t.Errorf("%d states, the last is %d", len(list), JobWithdrawn)
+	}
+	for _, s := range list {
+		if got, ok := ParseJobState(s.String()); !ok || got != s {
+			t.Errorf("%v is read as %v, %t", s, got, ok)
+		}
+		if s.Queued() && !s.Open() || s.Open() && s.GivenUp() {
+			t.Errorf("%v: queued %t, open %t, given up %t", s, s.Queued(), s.Open(), s.GivenUp())
+		}
+	}
+	if _, ok := ParseJobState("lost"); ok {
+		t.Error("a job is never lost")
+	}
+}
+
+// The rows of a broker's table in the document are the moves of the code, no more
+// and no fewer.
+func TestTxState_MovesAsTheDocumentSays(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("docs/TRANSACTION.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	written := map[string][]string{}
+	for line := range strings.Lines(string(text)) {
+		cells := strings.Split(line, "|")
+		if !strings.HasPrefix(line, "| B") || len(cells) < 8 {
+			continue
+		}
+		next := strings.Fields(cells[5] + " -")[0] // a state, or words such as "leg" and "as"
+		from := strings.ReplaceAll(cells[2], "undecided", "holding, preparing")
+		for was := range strings.SplitSeq(from, ",") {
+			if was = strings.TrimSpace(was); was != next && slices.Contains(txStates[:], next) {
+				written[was] = append(written[was], next)
+			}
+		}
+	}
+	for s := TxHolding; s <= TxAborted; s++ {
+		for next := TxHolding; next <= TxAborted; next++ {
+			if want := slices.Contains(written[s.String()], next.String()); s.CanMove(next) != want {
+				t.Errorf("%v to %v: the code says %t, the document %t", s, next, s.CanMove(next), want)
+			}
+		}
+		if s.Decided() != (s == TxCommitted || s == TxAborted) {
+			t.Errorf("%v: decided is %t", s, s.Decided())
+		}
+	}
+}
