@@ -52,7 +52,7 @@ func open(file string, text []byte) (*table, error) {
 		}
 		return nil, problems([]*Problem{p})
 	}
-	return newTable(&document{file: file, where: where, faulty: map[path]bool{}}, "", keys), nil
+	return &table{doc: &document{file: file, where: where, faulty: map[path]bool{}}, keys: keys, known: map[string]bool{}}, nil
 }
 
 // finish ends the reading of a document at its root: out, or all that was found

@@ -102,8 +102,12 @@ func ParseSiteProcess(file string, text []byte) (*SiteProcess, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.in = inProcess
 	out := &SiteProcess{Site: t.siteKeys(map[string]int{})}
-	out.Workload = t.liveWorkload(&out.Site)
+	if w := t.table("workload"); w != nil {
+		out.Workload = &Workload{}
+		w.fill(out.Workload.keys(&out.Site, bourse.MaxDuration))
+	}
 	for _, key := range []string{"joins", "leaves"} {
 		if t.has(key) {
 			t.wrong(key, "is for scenarios; a site's process is there while it runs")
@@ -141,10 +145,11 @@ func ParseBrokerProcess(file string, text []byte) (*BrokerProcess, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.in = inProcess
 	out := &BrokerProcess{}
 	b := t.oneBroker()
 	if b != nil {
-		out.Broker = b.broker(0, bourse.Minute, map[string]int{})
+		b.fill(out.Broker.keys(0, bourse.Minute, map[string]int{}))
 		if out.Lead == 0 && b.clean("lead") {
 			b.wrong("lead", "0s is for simulations without latency; at least 10s is wanted")
 		}
@@ -220,7 +225,7 @@ func (t *table) needTable(key, example string) {
 func (t *table) tls(name, dir string) TLS {
 	c := t.table("tls")
 	if c == nil {
-		c = newTable(t.doc, t.path.key("tls"), nil)
+		c = newTable(t, t.path.key("tls"), nil)
 	}
 	files := []string{"ca", "certificate", "key", "revoked"}
 	if c.flag("plain") {

@@ -122,6 +122,7 @@ func ParseScenario(file string, text []byte) (*Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.in = inScenario
 	t.need("until", `"30d"`)
 	s := &Scenario{
 		Name:  t.title("name", "scenario"),
@@ -137,7 +138,9 @@ func ParseScenario(file string, text []byte) (*Scenario, error) {
 	}
 	names = map[string]int{}
 	for _, b := range t.tables("broker") {
-		s.Brokers = append(s.Brokers, b.broker(s.Until, 0, names))
+		var one Broker
+		b.fill(one.keys(s.Until, 0, names))
+		s.Brokers = append(s.Brokers, one)
 	}
 	return finish(t, s)
 }
@@ -146,7 +149,10 @@ func ParseScenario(file string, text []byte) (*Scenario, error) {
 func (t *table) site(until bourse.Duration, names map[string]int) Site {
 	s := t.siteKeys(names)
 	s.Joins, s.Leaves = t.stay(until)
-	s.Workload = t.localWorkload(&s, until)
+	if w := t.table("workload"); w != nil {
+		s.Workload = &Workload{}
+		w.fill(s.Workload.keys(&s, until))
+	}
 	t.done()
 	return s
 }

@@ -45,7 +45,7 @@ func (t *table) shared() *Shared {
 	out.Urgency = t.share("urgency", One, 0, 10*One)
 	local := t.table("deadlines")
 	if local == nil {
-		local = newTable(t.doc, t.path.key("deadlines"), nil)
+		local = newTable(t, t.path.key("deadlines"), nil)
 	}
 	out.Urgent = local.share("urgent", One/5, 0, One)
 	out.Factor = local.share("factor", 4*One, One, 1000*One)

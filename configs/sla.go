@@ -56,7 +56,7 @@ func (t *table) promises() *SLA {
 	}
 	local := t.table("sla")
 	if local == nil {
-		local = newTable(t.doc, t.path.key("sla"), nil)
+		local = newTable(t, t.path.key("sla"), nil)
 	}
 	out.Flexible = local.share("flexible", One/2, 0, One)
 	out.Deadline = local.share("deadline", 5*One, One, 1000*One)

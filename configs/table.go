@@ -16,13 +16,15 @@ import (
 // reading goes on and all problems of a file come out at once.
 type table struct {
 	doc   *document
+	in    place // the kind of file
 	path  path
 	keys  map[string]any
 	known map[string]bool
 }
 
-func newTable(doc *document, p path, keys map[string]any) *table {
-	return &table{doc: doc, path: p, keys: keys, known: map[string]bool{}}
+// newTable returns a table within t.
+func newTable(t *table, p path, keys map[string]any) *table {
+	return &table{doc: t.doc, in: t.in, path: p, keys: keys, known: map[string]bool{}}
 }
 
 // take returns the value of a key and notes that the key is known.
@@ -102,7 +104,7 @@ func (t *table) table(key string) *table {
 		t.wrong(key, "is %s, a table is wanted", kind(v))
 		return nil
 	}
-	return newTable(t.doc, t.path.key(key), keys)
+	return newTable(t, t.path.key(key), keys)
 }
 
 // tables returns the array of tables under a key.
@@ -133,7 +135,7 @@ func (t *table) tables(key string) []*table {
 	}
 	out := make([]*table, len(list))
 	for i, keys := range list {
-		out[i] = newTable(t.doc, t.path.key(key).at(i), keys)
+		out[i] = newTable(t, t.path.key(key).at(i), keys)
 	}
 	return out
 }
