@@ -80,24 +80,32 @@ func ParseBroker(file string, text []byte) (*Broker, error) {
 	}
 	t.in = inProcess
 	var out Broker
-	if b := t.oneBroker(); b != nil {
-		b.fill(out.keys(0, bourse.Minute, map[string]int{}))
-	}
+	t.fill(keys{oneBroker(&out)})
 	return finish(t, &out)
 }
 
-// oneBroker returns the one [broker] or [[broker]] of a file, nil if there is
-// none or more.
-func (t *table) oneBroker() *table {
-	if _, single := t.keys["broker"].(map[string]any); single {
-		return t.table("broker")
+// oneBroker is the key of the one [broker] or [[broker]] of a file; more are
+// rules of the file.
+func oneBroker(to *Broker, more ...key) key {
+	of := func() keys { return append(to.keys(0, bourse.Minute, map[string]int{}), more...) }
+	return custom("broker", about{kind: "table", below: of, shape: bracket}, func(t *table, key string) {
+		if b := t.single(key); b != nil {
+			b.fill(of())
+		}
+	}, "the virtual organisation; must be given")
+}
+
+// single returns the one [broker] or [[broker]] of a file, nil if there is none.
+func (t *table) single(key string) *table {
+	if _, single := t.keys[key].(map[string]any); single {
+		return t.table(key)
 	}
-	list := t.tables("broker")
+	list := t.tables(key)
 	switch {
 	case len(list) > 1:
 		list[1].wrongAt(list[1].path, "a second broker; one process is one broker")
-	case len(list) == 0 && t.clean("broker"):
-		t.wrong("broker", "missing; write [broker]")
+	case len(list) == 0 && t.clean(key):
+		t.wrong(key, "missing; write [broker]")
 	}
 	if len(list) == 0 {
 		return nil
@@ -135,11 +143,7 @@ func (b *Broker) keys(until, lead bourse.Duration, names map[string]int) keys {
 		rule(b.oneByOne),
 		rule(oneSource),
 		option("workload", func() keys { b.Workload = &VOWorkload{}; return b.Workload.keys(until, b.Horizon) }, "the VO's jobs, drawn or from a trace"),
-		custom("job", about{kind: "tables", shape: brackets}, func(t *table, key string) {
-			if t.has(key) {
-				b.Jobs = t.jobs(true, until)
-			}
-		}, "the VO's jobs, one by one"),
+		jobs(&b.Jobs, true, until),
 		text("batch", &b.Batch, "", "file with [[job]] tables, relative to this one"),
 		rule(func(t *table) {
 			if b.Batch == "" && t.has("batch") && t.clean("batch") {

@@ -1,5 +1,7 @@
 package configs
 
+import "cmp"
+
 // A table of a file is a list of keys, a line each: the name, where the value
 // goes, what it may be, what it means. Reading, the hints at known keys and
 // docs/CONFIG.md all come from that list. Rules that concern several keys are
@@ -50,8 +52,9 @@ const (
 
 // condition is what keys need to have a meaning.
 type condition struct {
-	text  string // "with a trace"
-	holds func(*table) bool
+	text    string // "with a trace"; "": its keys are passed over in silence
+	holds   func(*table) bool
+	refused string // what is said where it does not hold, if "has a meaning only" is not it
 }
 
 // must makes a key one that has to be given; example is a value as TOML has it.
@@ -102,8 +105,8 @@ func (k *key) mayStand(t *table) bool {
 	}
 	for _, c := range k.with {
 		if !c.holds(t) {
-			if t.has(k.name) {
-				t.wrong(k.name, "has a meaning only %s; leave the key out", c.text)
+			if t.has(k.name) && c.text != "" {
+				t.wrong(k.name, "%s", cmp.Or(c.refused, "has a meaning only "+c.text+"; leave the key out"))
 			}
 			return false
 		}

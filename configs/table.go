@@ -84,15 +84,6 @@ func (t *table) done() {
 	}
 }
 
-// later refuses keys of what is not built yet.
-func (t *table) later(keys ...string) {
-	for _, k := range keys {
-		if t.has(k) {
-			t.wrong(k, "not available yet; leave the key out")
-		}
-	}
-}
-
 // table returns the table under a key, nil if there is none.
 func (t *table) table(key string) *table {
 	v, ok := t.take(key)
@@ -348,4 +339,29 @@ func kind(v any) string {
 		return "an array"
 	}
 	return "a date"
+}
+
+// file returns the name of a file or folder, relative to dir.
+func (t *table) file(key, def, dir string) string {
+	s := t.text(key, def)
+	if t.has(key) && t.clean(key) && s == "" {
+		t.wrong(key, "is empty; the name of a file or folder is wanted")
+	}
+	if s == "" {
+		return ""
+	}
+	return within(dir, s)
+}
+
+// flag returns true or false, false by default.
+func (t *table) flag(key string) bool {
+	v, ok := t.take(key)
+	if !ok {
+		return false
+	}
+	b, ok := v.(bool)
+	if !ok {
+		t.wrong(key, "is %s, true or false is wanted", kind(v))
+	}
+	return b
 }

@@ -40,10 +40,10 @@ type Workload struct {
 
 // What the keys of a workload depend on.
 var (
-	withTrace   = &condition{"with a trace", ofTrace}
-	withModel   = &condition{"with a model", func(t *table) bool { return !ofTrace(t) }}
-	copyHasLoad = &condition{"with a model; the load of a trace is raised by copy", withModel.holds}
-	withUniform = &condition{"with the uniform model", func(t *table) bool { return t.keys["model"] == "uniform" }}
+	withTrace   = &condition{text: "with a trace", holds: ofTrace}
+	withModel   = &condition{text: "with a model", holds: func(t *table) bool { return !ofTrace(t) }}
+	copyHasLoad = &condition{text: "with a model; the load of a trace is raised by copy", holds: withModel.holds}
+	withUniform = &condition{text: "with the uniform model", holds: func(t *table) bool { return t.keys["model"] == "uniform" }}
 )
 
 func ofTrace(t *table) bool {
@@ -174,15 +174,6 @@ func (t *table) source(models []string) (trace, model string) {
 		return "", models[0]
 	}
 	return t.text("trace", "trace"), ""
-}
-
-// only refuses keys that have no meaning here.
-func (t *table) only(where string, keys ...string) {
-	for _, k := range keys {
-		if t.has(k) {
-			t.wrong(k, "has a meaning only %s; leave the key out", where)
-		}
-	}
 }
 
 // queueMap reads the table that sends a trace's queue numbers to the site's
