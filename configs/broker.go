@@ -139,12 +139,12 @@ func (b *Broker) keys(until, lead bourse.Duration, names map[string]int) keys {
 		option("weights", b.Weights.keys, "what algorithm best weighs a window by; time and cost 0: they turn from pass to pass"),
 		rule(b.weightsOfBest),
 		rule(b.lookAhead),
-		share("alpha", &b.Alpha, One/2, 0, One, "of strategy alpha: 0 counts only cost, 1 only time"),
+		share("alpha", &b.Alpha, One/2, 0, One, "of strategy alpha: 0 takes the earliest start whatever it costs, 1 the least price whenever it is"),
 		rule(b.oneByOne),
 		rule(oneSource),
 		option("workload", func() keys { b.Workload = &VOWorkload{}; return b.Workload.keys(until, b.Horizon) }, "the VO's jobs, drawn or from a trace"),
 		jobs(&b.Jobs, true, until),
-		text("batch", &b.Batch, "", "file with [[job]] tables, relative to this one"),
+		text("batch", &b.Batch, "", "the VO's jobs: file with [[job]] tables, relative to this one"),
 		rule(func(t *table) {
 			if b.Batch == "" && t.has("batch") && t.clean("batch") {
 				t.wrong("batch", "is empty; the name of a file with [[job]] tables is wanted")
@@ -171,9 +171,9 @@ func (u *User) keys(waiting int, names map[string]int) keys {
 // keys lists what algorithm best alone looks at.
 func (w *Weights) keys() keys {
 	return keys{
-		share("time", &w.Time, 0, 0, maxThousandths, "of the node-time that a window takes"),
-		share("cost", &w.Cost, 0, 0, maxThousandths, "of what it costs"),
-		share("finish", &w.Finish, 0, 0, maxThousandths, "of when it ends"),
+		share("time", &w.Time, 0, 0, maxThousandths, "of its length, over that of the job at its least performance"),
+		share("cost", &w.Cost, 0, 0, maxThousandths, "of its cost, over the job's budget"),
+		share("finish", &w.Finish, 0, 0, maxThousandths, "of its end after the earliest start, over the job's length"),
 	}
 }
 

@@ -214,8 +214,8 @@ type flagField struct {
 	def bool
 }
 
-// flag is true or false.
-func flag(name string, to *bool, def bool, doc string) key {
+// boolean is true or false.
+func boolean(name string, to *bool, def bool, doc string) key {
 	return key{name: name, field: flagField{to, def}, doc: doc}
 }
 
@@ -225,7 +225,7 @@ func (f flagField) read(t *table, key string) {
 	}
 }
 func (f flagField) about() about {
-	return about{kind: "flag", def: strconv.FormatBool(f.def), words: []string{"true", "false"}}
+	return about{kind: "boolean", def: strconv.FormatBool(f.def), words: []string{"true", "false"}}
 }
 
 type sizeField struct{ to *int64 }

@@ -207,7 +207,7 @@ func (j *Job) keys(until bourse.Duration, names map[string]int) keys {
 		amount("budget", &j.Budget, 0, "S, for the whole job").byDefault("what the price implies"),
 		moment("ready", &j.Ready, 0, "it starts no sooner").byDefault("its submission"),
 		moment("deadline", &j.Deadline, bourse.Duration(bourse.Never), "it must have ended").byDefault("none"),
-		whole("priority", &j.Priority, 0, -1_000_000, 1_000_000, "higher first, among the user's"),
+		whole("priority", &j.Priority, 0, -1_000_000, 1_000_000, "higher first"),
 		amount("flexible", &j.Flexible, 0, "it may start up to this later than agreed, on one site"),
 		share("fix", &j.Fix, One, 0, One, "the share of its wait after which a flexible window is fixed; 1: when it starts"),
 		share("alternatives", &j.Alternatives, 0, 0, 100*One, "how far outside its window a site may offer another place, over its runtime"),
@@ -220,7 +220,7 @@ func (j *Job) keys(until bourse.Duration, names map[string]int) keys {
 				t.wrong("submit", "%s lies after the end of the scenario, %s; the job would never come", j.Submit.Words(), until.Words())
 			}
 		}),
-		option("require", func() keys { return machineKeys(&j.Require) }, "what its nodes must have at least"),
+		option("require", func() keys { return machineKeys(&j.Require) }, "what each of its nodes must have"),
 		texts("after", &j.After, fmt.Sprintf("names of jobs that must have ended; at most %d", maxAfter)),
 		amount("gap", &j.Gap, 0, "so long after the last of them has ended"),
 		rule(j.follows),

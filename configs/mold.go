@@ -74,8 +74,8 @@ var laws = []string{"amdahl", "power", "table"}
 func lawKeys() keys {
 	var factor Thousandths
 	return keys{
-		share("amdahl", &factor, 0, 0, One, "the share of the work that does not get faster").byDefault("none"),
-		share("power", &factor, 0, 0, One, "the length falls with the nodes to this power").byDefault("none"),
+		share("amdahl", &factor, 0, 0, One, "the share of the work on one node that cannot be divided").byDefault("none"),
+		share("power", &factor, 0, 0, One, "the length falls with this power of the nodes").byDefault("none"),
 		custom("table", about{kind: "durations by nodes"}, nil, "the lengths themselves: { 4 = \"2h\", 8 = \"70m\" }").byDefault("none"),
 	}
 }

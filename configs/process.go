@@ -177,7 +177,7 @@ func (n *Notify) keys() keys {
 	return keys{
 		text("url", &n.URL, "", "told of every turn of every job; https, or http with `local = true`"),
 		file("secret", &n.Secret, "", "with the secret that deliveries are signed with").byDefault("they are not signed"),
-		flag("local", &n.Local, false, "http and private addresses too"),
+		boolean("local", &n.Local, false, "http and private addresses too"),
 		rule(func(t *table) {
 			if scheme, _, _ := strings.Cut(n.URL, "://"); n.URL != "" && scheme != "https" && (scheme != "http" || !n.Local) {
 				t.wrong("url", "%q: an https address is wanted, or http with local = true", n.URL)
@@ -230,7 +230,7 @@ func (c *TLS) keys(name string) keys {
 	const plain = "has no meaning with plain = true; leave one of them out"
 	certified := &condition{text: "without plain", refused: plain, holds: func(*table) bool { return !c.Plain }}
 	return keys{
-		flag("plain", &c.Plain, false, "no certificates at all; only between programs of this machine"),
+		boolean("plain", &c.Plain, false, "no certificates at all; only between programs of this machine"),
 		file("ca", &c.Authority, "ca.pem", "the authority's certificate").when(certified),
 		file("certificate", &c.Certificate, name+".pem", "the process's").byDefault("`site-NAME.pem`, `broker-NAME.pem`").when(certified),
 		file("key", &c.Key, name+".key", "its private key").byDefault("`site-NAME.key`, `broker-NAME.key`").when(certified),

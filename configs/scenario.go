@@ -164,7 +164,7 @@ func (s *Site) keys(until bourse.Duration, names map[string]int) keys {
 		whole("cap", &s.Cap, 0, 1, 1_000_000_000_000, "node-seconds that one broker may hold unconfirmed").byDefault("no cap"),
 		share("penalty", &s.Penalty, 0, 0, 10*One, "share of its price that is added to the refund of a confirmed leg that the site loses").byDefault("0, of a site of agreements 1"),
 		share("refund_full_until", &s.RefundFullUntil, One/2, 0, One, "share of the time from hold to start until which a leg that is given up is refunded in full"),
-		flag("refund_schedule_only", &s.RefundScheduleOnly, false, "that holds also where a window has broken elsewhere"),
+		boolean("refund_schedule_only", &s.RefundScheduleOnly, false, "that holds also where a window has broken elsewhere"),
 		entries("vo_shares", about{kind: "numbers by broker", limits: "0..1"}, s.voShare, "`vo_share` of single virtual organisations"),
 	}, s.slaKeys(), s.sharedKeys(), keys{
 		custom("policy", about{kind: "word", def: `"easy"`, words: allPolicies()}, s.policy, "how local jobs are served: as a queue, by agreements (sla-*), or by shares and deadlines"),

@@ -32,7 +32,7 @@ func (s *Site) sharedKeys() keys {
 	to := &Shared{}
 	return keys{
 		rule(func(t *table) { s.control(t, to) }),
-		flag("accept_lone_late", &to.AcceptLoneLate, true, "a job that would be late by its estimate gets an empty node").when(withShares),
+		boolean("accept_lone_late", &to.AcceptLoneLate, true, "a job that would be late by its estimate gets an empty node").when(withShares),
 		share("urgency", &to.Urgency, One, 0, 10*One, "what needing all of a node adds to its price, in prices").when(withShares),
 		section("deadlines", func() keys {
 			return keys{

@@ -40,11 +40,11 @@ func (s *Site) slaKeys() keys {
 	return keys{
 		rule(func(t *table) { s.order(t, to) }),
 		share("discount", &to.Shares.Discount, Thousandths(def.Discount), 0, One, "off the price of a window twice as long as the work, in proportion below").when(withPromises),
-		share("surcharge", &to.Shares.Surcharge, Thousandths(def.Surcharge), 0, 10*One, "on the price, for letting in who asks others to move").when(withPromises),
-		share("compensation", &to.Shares.Compensation, Thousandths(def.Compensation), 0, One, "of the price, for who moves").when(withPromises),
+		share("surcharge", &to.Shares.Surcharge, Thousandths(def.Surcharge), 0, 10*One, "on its price, paid by a user who narrows or moves an agreed window").when(withPromises),
+		share("compensation", &to.Shares.Compensation, Thousandths(def.Compensation), 0, One, "of its price, paid to an owner who agrees to be shifted").when(withPromises),
 		share("max_phi", &to.MaxPhi, One, 0, 100*One, "how far outside a window an alternative lies at most, over the runtime").when(withPromises),
 		share("ask_shift", &to.AskShift, 0, 0, 100*One, "how far an owner is asked to shift a confirmed leg to let in another, over its runtime; 0: not at all").when(withPromises),
-		flag("replan", &to.Replan, false, "everyone looks for an earlier slot when nodes come free early").when(withPromises),
+		boolean("replan", &to.Replan, false, "everyone looks for an earlier slot when nodes come free early").when(withPromises),
 		custom("disclose", about{kind: "word", def: `"full"`, words: disclosures}, func(t *table, key string) {
 			var err error
 			if to.Disclose, err = sla.ParseDisclosure(t.text(key, "full")); err != nil {
