@@ -51,7 +51,7 @@ func ofTrace(t *table) bool {
 	return given && v != ""
 }
 
-// keys lists what the workload of a site may hold. days is how long it lasts if
+// keys lists what the workload of a site may hold. duration is how long it lasts if
 // nothing is said: at a site's process as long as its trace, or for ever.
 func (w *Workload) keys(site *Site, duration bourse.Duration) keys {
 	for _, g := range site.Groups {
