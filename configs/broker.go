@@ -1,8 +1,6 @@
 package configs
 
 import (
-	"slices"
-
 	"bourse"
 	"bourse/broker"
 )
@@ -80,25 +78,34 @@ func ParseBroker(file string, text []byte) (*Broker, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.in = inProcess
 	var out Broker
-	if b := t.oneBroker(); b != nil {
-		out = b.broker(0, bourse.Minute, map[string]int{})
-	}
+	t.fill(keys{oneBroker(&out)})
 	return finish(t, &out)
 }
 
-// oneBroker returns the one [broker] or [[broker]] of a file, nil if there is
-// none or more.
-func (t *table) oneBroker() *table {
-	if _, single := t.keys["broker"].(map[string]any); single {
-		return t.table("broker")
+// oneBroker is the key of the one [broker] or [[broker]] of a file; more are
+// rules of the file.
+func oneBroker(to *Broker, more ...key) key {
+	of := func() keys { return append(to.keys(0, bourse.Minute, map[string]int{}), more...) }
+	return custom("broker", about{kind: "table", below: of, shape: bracket}, func(t *table, key string) {
+		if b := t.single(key); b != nil {
+			b.fill(of())
+		}
+	}, "the virtual organisation; must be given")
+}
+
+// single returns the one [broker] or [[broker]] of a file, nil if there is none.
+func (t *table) single(key string) *table {
+	if _, single := t.keys[key].(map[string]any); single {
+		return t.table(key)
 	}
-	list := t.tables("broker")
+	list := t.tables(key)
 	switch {
 	case len(list) > 1:
 		list[1].wrongAt(list[1].path, "a second broker; one process is one broker")
-	case len(list) == 0 && t.clean("broker"):
-		t.wrong("broker", "missing; write [broker]")
+	case len(list) == 0 && t.clean(key):
+		t.wrong(key, "missing; write [broker]")
 	}
 	if len(list) == 0 {
 		return nil
@@ -106,62 +113,99 @@ func (t *table) oneBroker() *table {
 	return list[0]
 }
 
-// broker reads one broker. until is the length of the scenario around it, 0 if
-// there is none.
-func (t *table) broker(until, lead bourse.Duration, names map[string]int) Broker {
-	t.need("budget", "50000.0")
-	t.need("cycle", `"30m"`)
-	t.need("horizon", `"7d"`)
-	t.need("algorithm", `"amp"`)
-	t.need("minimize", `"time"`)
-	b := Broker{
-		Name:            t.name("name", "vo1", names),
-		Budget:          value[bourse.Credits](t, "budget", 0),
-		Quotas:          t.quotas(),
-		Cycle:           t.span("cycle", 30*bourse.Minute, bourse.Second),
-		Horizon:         t.span("horizon", 7*bourse.Day, bourse.Second),
-		Algorithm:       t.oneOf("algorithm", "amp", algorithms, nil),
-		Minimize:        t.oneOf("minimize", "time", criteria, nil),
-		Strategy:        t.oneOf("strategy", "batch", strategies, nil),
-		MaxAlternatives: t.whole("max_alternatives", 20, 1, 10_000),
-		BatchSize:       t.whole("batch_size", 100, 1, 1_000_000),
-		MaxWaiting:      t.whole("max_waiting", maxWaiting(until), 1, 100_000),
-		Lead:            value(t, "lead", lead),
-		BudgetLimit:     autoOr[bourse.Credits](t, "budget_limit"),
-		TimeLimit:       autoOr[bourse.Duration](t, "time_limit"),
+// keys lists what a broker may hold. until is the length of the scenario around
+// it, 0 if there is none.
+func (b *Broker) keys(until, lead bourse.Duration, names map[string]int) keys {
+	users := map[string]int{}
+	return keys{
+		named("name", &b.Name, names, "vo1", "that of the virtual organisation (VO)"),
+		amount("budget", &b.Budget, 0, "the VO's account over the broker's life").must("50000.0"),
+		entries("quota", about{kind: "credits by user"}, b.quota, "what single users may spend of the budget"),
+		span("cycle", &b.Cycle, 30*bourse.Minute, bourse.Second, "how often waiting jobs are planned").must(`"30m"`),
+		span("horizon", &b.Horizon, 7*bourse.Day, bourse.Second, "how far ahead windows are looked for; more than `lead`").must(`"7d"`),
+		word("algorithm", &b.Algorithm, "amp", algorithms, "the search for windows").must(`"amp"`),
+		word("minimize", &b.Minimize, "time", criteria, "what the chosen combination of windows has least of").must(`"time"`),
+		word("strategy", &b.Strategy, "batch", strategies, "jobs are placed as a batch, or one by one by this rule"),
+		whole("max_alternatives", &b.MaxAlternatives, 20, 1, 10_000, "windows that are looked for, for a job and cycle"),
+		whole("batch_size", &b.BatchSize, 100, 1, 1_000_000, "so many waiting jobs start a cycle at once"),
+		whole("max_waiting", &b.MaxWaiting, maxWaiting(until), 1, 100_000, "so many jobs of one user wait; more are refused").byDefault("100000 in a scenario, 10000 as a process"),
+		amount("lead", &b.Lead, lead, "no window starts sooner; 0 (only in a scenario) or from 10s").byDefault(`"0s" in a scenario, "60s" as a process`),
+		auto("budget_limit", &b.BudgetLimit, "B*, what a cycle may spend; auto: by the formula. Of strategy batch"),
+		auto("time_limit", &b.TimeLimit, "T*, what a cycle's jobs may take together; auto: by the formula. Of strategy batch"),
+		each("user", &b.Users, maxUsers, func(u *User) keys { return u.keys(b.MaxWaiting, users) }, "users who are not like the others"),
+		custom("lost_after", about{kind: "duration", def: `"auto"`, limits: "from 2s", words: []string{"auto", "never"}}, b.lostAfter,
+			"how long a site with a leg that is due may leave questions unanswered; auto: a share of the leg's notice"),
+		share("accept_shifts", &b.AcceptShifts, 0, 0, One, "share of the offers to shift a job that its users accept; only in a scenario"),
+		option("weights", b.Weights.keys, "what algorithm best weighs a window by; time and cost 0: they turn from pass to pass"),
+		rule(b.weightsOfBest),
+		rule(b.lookAhead),
+		share("alpha", &b.Alpha, One/2, 0, One, "of strategy alpha: 0 takes the earliest start whatever it costs, 1 the least price whenever it is"),
+		rule(b.oneByOne),
+		rule(oneSource),
+		option("workload", func() keys { b.Workload = &VOWorkload{}; return b.Workload.keys(until, b.Horizon) }, "the VO's jobs, drawn or from a trace"),
+		jobs(&b.Jobs, true, until),
+		text("batch", &b.Batch, "", "the VO's jobs: file with [[job]] tables, relative to this one"),
+		rule(func(t *table) {
+			if b.Batch == "" && t.has("batch") && t.clean("batch") {
+				t.wrong("batch", "is empty; the name of a file with [[job]] tables is wanted")
+			}
+		}),
 	}
-	b.Users = t.users(b.MaxWaiting)
-	t.lostAfter(&b)
-	b.AcceptShifts = t.share("accept_shifts", 0, 0, One)
-	b.Weights = t.weights(b.Algorithm)
+}
+
+// quota reads what one user may spend.
+func (b *Broker) quota(t *table, user string) {
+	b.Quotas = append(b.Quotas, Quota{User: user, Credits: value[bourse.Credits](t, user, 0)})
+}
+
+// keys lists what differs for a user; waiting is how many jobs of others may wait.
+func (u *User) keys(waiting int, names map[string]int) keys {
+	return keys{
+		named("name", &u.Name, names, "ana", "the user"),
+		whole("share", &u.Share, 1, 1, broker.MaxShare, "jobs taken into a batch in each of the user's turns"),
+		whole("priority", &u.Priority, 0, -1000, 1000, "users with a higher one come first"),
+		whole("max_waiting", &u.MaxWaiting, waiting, 1, 100_000, "so many jobs of the user wait; more are refused").byDefault("the broker's"),
+	}
+}
+
+// keys lists what algorithm best alone looks at.
+func (w *Weights) keys() keys {
+	return keys{
+		share("time", &w.Time, 0, 0, maxThousandths, "of its length, over that of the job at its least performance"),
+		share("cost", &w.Cost, 0, 0, maxThousandths, "of its cost, over the job's budget"),
+		share("finish", &w.Finish, 0, 0, maxThousandths, "of its end after the earliest start, over the job's length"),
+	}
+}
+
+func (b *Broker) weightsOfBest(t *table) {
+	if _, given := t.keys["weights"].(map[string]any); given && b.Algorithm != "best" && t.clean("algorithm") {
+		t.wrong("weights", "have a meaning only with algorithm = \"best\"; leave them out")
+	}
+}
+
+// lostAfter reads when a silent site is lost: "auto", "never", or a time.
+func (b *Broker) lostAfter(t *table, key string) {
+	if v, _ := t.take(key); v == "never" {
+		b.NeverLost = true
+		return
+	}
+	b.LostAfter = autoOr[bourse.Duration](t, key)
+	if d := b.LostAfter; d != nil && *d < 2*bourse.Second {
+		t.wrong(key, "%s is shorter than an answer may take; \"auto\", \"never\" or at least 2s is wanted", d.Words())
+	}
+}
+
+func (b *Broker) lookAhead(t *table) {
 	if t.clean("lead") && b.Lead > 0 && b.Lead < 10*bourse.Second {
 		t.wrong("lead", "%s is too short for an exchange between sites; 0s (no latency at all) or at least 10s is wanted", b.Lead.Words())
 	}
 	if t.clean("horizon") && t.clean("lead") && b.Horizon <= b.Lead {
 		t.wrong("horizon", "%s leaves nothing after the lead, %s", b.Horizon.Words(), b.Lead.Words())
 	}
-	t.oneByOne(&b)
-	t.ownJobs(&b, until)
-	t.done()
-	return b
 }
 
-// lostAfter reads when a silent site is lost: "auto", "never", or a time.
-func (t *table) lostAfter(b *Broker) {
-	if v, given := t.keys["lost_after"]; given && v == "never" {
-		t.has("lost_after")
-		b.NeverLost = true
-		return
-	}
-	b.LostAfter = autoOr[bourse.Duration](t, "lost_after")
-	if d := b.LostAfter; d != nil && *d < 2*bourse.Second {
-		t.wrong("lost_after", "%s is shorter than an answer may take; \"auto\", \"never\" or at least 2s is wanted", d.Words())
-	}
-}
-
-// oneByOne reads what a strategy needs, and refuses what it has no use for.
-func (t *table) oneByOne(b *Broker) {
-	b.Alpha = t.share("alpha", One/2, 0, One)
+// oneByOne refuses what a strategy has no use for.
+func (b *Broker) oneByOne(t *table) {
 	if !t.clean("strategy") {
 		return
 	}
@@ -181,8 +225,8 @@ func (t *table) oneByOne(b *Broker) {
 	}
 }
 
-// ownJobs reads where the broker's jobs come from: one place at most.
-func (t *table) ownJobs(b *Broker, until bourse.Duration) {
+// oneSource refuses a second place where a broker's jobs would come from.
+func oneSource(t *table) {
 	given := 0
 	for _, k := range []string{"workload", "job", "batch"} {
 		if !t.has(k) {
@@ -191,13 +235,6 @@ func (t *table) ownJobs(b *Broker, until bourse.Duration) {
 		if given++; given == 2 {
 			t.wrong(k, "a second source of jobs; a broker has one of [broker.workload], [[broker.job]] and batch")
 		}
-	}
-	b.Workload = t.voWorkload(until, b.Horizon)
-	if t.has("job") {
-		b.Jobs = t.jobs(true, until)
-	}
-	if b.Batch = t.text("batch", ""); b.Batch == "" && t.has("batch") && t.clean("batch") {
-		t.wrong("batch", "is empty; the name of a file with [[job]] tables is wanted")
 	}
 }
 
@@ -208,63 +245,6 @@ func maxWaiting(until bourse.Duration) int {
 		return 100_000
 	}
 	return 10_000
-}
-
-// users reads [[broker.user]].
-func (t *table) users(waiting int) []User {
-	list := t.tables("user")
-	if len(list) > maxUsers {
-		t.wrong("user", "has %d tables, at most %d are taken", len(list), maxUsers)
-		return nil
-	}
-	names := map[string]int{}
-	var out []User
-	for _, u := range list {
-		out = append(out, User{
-			Name:       u.name("name", "ana", names),
-			Share:      u.whole("share", 1, 1, broker.MaxShare),
-			Priority:   u.whole("priority", 0, -1000, 1000),
-			MaxWaiting: u.whole("max_waiting", waiting, 1, 100_000),
-		})
-		u.done()
-	}
-	return out
-}
-
-// quotas reads [broker.quota], credits by user.
-func (t *table) quotas() []Quota {
-	q := t.table("quota")
-	if q == nil {
-		return nil
-	}
-	users := make([]string, 0, len(q.keys))
-	for k := range q.keys {
-		users = append(users, k)
-	}
-	slices.Sort(users)
-	out := make([]Quota, len(users))
-	for i, u := range users {
-		out[i] = Quota{User: u, Credits: value[bourse.Credits](q, u, 0)}
-	}
-	return out
-}
-
-// weights reads [broker.weights], which algorithm best alone looks at.
-func (t *table) weights(algorithm string) Weights {
-	w := t.table("weights")
-	if w == nil {
-		return Weights{}
-	}
-	out := Weights{
-		Time:   w.share("time", 0, 0, maxThousandths),
-		Cost:   w.share("cost", 0, 0, maxThousandths),
-		Finish: w.share("finish", 0, 0, maxThousandths),
-	}
-	w.done()
-	if algorithm != "best" && t.clean("algorithm") {
-		t.wrong("weights", "have a meaning only with algorithm = \"best\"; leave them out")
-	}
-	return out
 }
 
 // autoOr reads "auto", as nil, or a value of the vocabulary.

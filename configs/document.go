@@ -52,13 +52,11 @@ func open(file string, text []byte) (*table, error) {
 		}
 		return nil, problems([]*Problem{p})
 	}
-	return newTable(&document{file: file, where: where, faulty: map[path]bool{}}, "", keys), nil
+	return &table{doc: &document{file: file, where: where, faulty: map[path]bool{}}, keys: keys, known: map[string]bool{}}, nil
 }
 
-// finish ends the reading of a document at its root: out, or all that was found
-// wrong.
+// finish ends the reading of a document: out, or all that was found wrong.
 func finish[T any](t *table, out *T) (*T, error) {
-	t.done()
 	if len(t.doc.wrong) > 0 {
 		return nil, problems(t.doc.wrong)
 	}

@@ -37,63 +37,64 @@ func (l Limits) Reservations() pricing.Limits {
 	return out
 }
 
-// groups reads the [[group]] tables of a site: at least one. Name, nodes and
-// price must be given; the performance is 1 by default.
-func (t *table) groups(site string) []bourse.Group {
-	list := t.tables("group")
-	if len(list) == 0 && t.clean("group") {
-		t.wrong("group", "missing; a site has at least one [[%s]]", t.path.key("group"))
-	}
-	out := make([]bourse.Group, 0, len(list))
-	names := map[string]int{}
-	for _, g := range list {
-		g.need("nodes", "128")
-		g.need("price", "1.0")
-		out = append(out, bourse.Group{
-			Site:        site,
-			Name:        g.name("name", "main", names),
-			Nodes:       g.whole("nodes", 1, 1, maxNodes),
-			Performance: value(g, "performance", bourse.Unit),
-			Price:       value[bourse.Price](g, "price", 0),
-			Machine:     g.machine(),
-		})
-		g.done()
-	}
-	return out
+// groupKeys lists what a [[group]] of a site may hold.
+func groupKeys(g *bourse.Group, names map[string]int) keys {
+	m := (*bourse.Requirement)(&g.Machine)
+	return append(keys{
+		named("name", &g.Name, names, "main", "one of its own in the site"),
+		whole("nodes", &g.Nodes, 1, 1, maxNodes, "how many; they are alike").must("128"),
+		amount("performance", &g.Performance, bourse.Unit, "jobs of length L take L over this"),
+		amount("price", &g.Price, 0, "for a node and hour").must("1.0"),
+	}, machineKeys(m)...)
 }
 
-// machine reads what a node has, or what a request asks of one.
-func (t *table) machine() bourse.Machine {
-	m := bourse.Machine{
-		Memory:   t.size("memory"),
-		Disk:     t.size("disk"),
-		GPUs:     t.whole("gpus", 0, 0, maxNodes),
-		OS:       t.text("os", ""),
-		Arch:     t.text("arch", ""),
-		Features: t.texts("features"),
+// groups lists the key of the [[group]] tables of a site: at least one.
+func groups(to *[]bourse.Group, site *string) keys {
+	names := map[string]int{}
+	return keys{
+		each("group", to, 0, func(g *bourse.Group) keys { g.Site = *site; return groupKeys(g, names) }, "alike nodes; one or more"),
+		rule(func(t *table) {
+			if len(*to) == 0 && t.clean("group") {
+				t.wrong("group", "missing; a site has at least one [[%s]]", t.path.key("group"))
+			}
+		}),
 	}
-	for i, f := range m.Features {
-		if slices.Index(m.Features, f) < i {
-			t.wrongAt(t.path.key("features").at(i), "%q stands here twice", f)
-		}
-	}
-	return m
 }
 
-// queues reads the [[queue]] tables of a site and puts the unnamed one first.
-func (t *table) queues() []Queue {
-	out := []Queue{{Rate: One, DelayCost: One}}
-	names := map[string]int{}
-	for _, q := range t.tables("queue") {
-		out = append(out, Queue{
-			Name:      q.name("name", "express", names),
-			Priority:  q.whole("priority", 0, -1000, 1000),
-			Rate:      q.share("rate", One, 0, 1000*One),
-			DelayCost: q.share("delay_cost", One, 0, 1000*One),
-		})
-		q.done()
+// machineKeys lists what a node has, or what a request asks of one.
+func machineKeys(m *bourse.Requirement) keys {
+	return keys{
+		size("memory", &m.Memory, "of a node"),
+		size("disk", &m.Disk, "of a node"),
+		whole("gpus", &m.GPUs, 0, 0, maxNodes, "of a node"),
+		text("os", &m.OS, "", "operating system"),
+		text("arch", &m.Arch, "", "processor architecture"),
+		texts("features", &m.Features, "words that nodes have and jobs may ask for"),
+		rule(func(t *table) {
+			for i, f := range m.Features {
+				if slices.Index(m.Features, f) < i {
+					t.wrongAt(t.path.key("features").at(i), "%q stands here twice", f)
+				}
+			}
+		}),
 	}
-	return out
+}
+
+// keys lists what a [[queue]] of a site may hold.
+func (q *Queue) keys(names map[string]int) keys {
+	return keys{
+		named("name", &q.Name, names, "express", "one of its own in the site"),
+		whole("priority", &q.Priority, 0, -1000, 1000, "higher first; jobs that name no queue have 0"),
+		share("rate", &q.Rate, One, 0, 1000*One, "multiple of the price that its jobs pay"),
+		share("delay_cost", &q.DelayCost, One, 0, 1000*One, "weight of its jobs' delay in the price of a reservation"),
+	}
+}
+
+// queues is the key of the [[queue]] tables of a site; the unnamed one stands first.
+func queues(to *[]Queue) key {
+	names := map[string]int{}
+	*to = []Queue{{Rate: One, DelayCost: One}}
+	return each("queue", to, 0, func(q *Queue) keys { return q.keys(names) }, "queues of local jobs beside the one without a name")
 }
 
 // queue returns the index of the queue that a key names, 0 if it names none.
@@ -115,23 +116,20 @@ func (t *table) queueNamed(p path, name string, queues []Queue) int {
 	return 0
 }
 
-// limits reads the [limits] of a site, all open by default.
-func (t *table) limits() Limits {
-	out := Limits{MaxHorizon: bourse.MaxDuration, MaxShare: One}
-	l := t.table("limits")
-	if l == nil {
-		return out
+// keys lists what the [limits] of a site may hold, all open by default.
+func (l *Limits) keys() keys {
+	return keys{
+		amount("min_notice", &l.MinNotice, 0, "a reservation starts at least this far ahead"),
+		span("max_horizon", &l.MaxHorizon, bourse.MaxDuration, bourse.Second, "and ends at most this far ahead").byDefault("no limit"),
+		share("max_share", &l.MaxShare, One, 0, One, "most of a group's nodes that reservations hold at once"),
+		texts("users", &l.Users, "who may reserve").byDefault("everybody"),
+		rule(func(t *table) {
+			if t.has("users") && t.clean("users") && len(l.Users) == 0 {
+				t.wrong("users", "is empty; name those who may reserve, or leave the key out for everybody")
+			}
+			if l.MinNotice >= l.MaxHorizon && t.clean("min_notice") {
+				t.wrong("min_notice", "%s leaves nothing under max_horizon, %s", l.MinNotice.Words(), l.MaxHorizon.Words())
+			}
+		}),
 	}
-	out.MinNotice = value[bourse.Duration](l, "min_notice", 0)
-	out.MaxHorizon = l.span("max_horizon", out.MaxHorizon, bourse.Second)
-	out.MaxShare = l.share("max_share", One, 0, One)
-	out.Users = l.texts("users")
-	if l.has("users") && l.clean("users") && len(out.Users) == 0 {
-		l.wrong("users", "is empty; name those who may reserve, or leave the key out for everybody")
-	}
-	if out.MinNotice >= out.MaxHorizon && l.clean("min_notice") {
-		l.wrong("min_notice", "%s leaves nothing under max_horizon, %s", out.MinNotice.Words(), out.MaxHorizon.Words())
-	}
-	l.done()
-	return out
 }

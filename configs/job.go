@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -101,11 +102,31 @@ func parseBatch(file string, text []byte, simulated bool, until bourse.Duration)
 	if err != nil {
 		return nil, err
 	}
-	b := &Batch{Jobs: t.jobs(simulated, until)}
-	if len(b.Jobs) == 0 && t.clean("job") {
-		t.wrong("job", "missing; a batch has at least one [[job]]")
-	}
+	b := &Batch{}
+	t.fill(b.keys(simulated, until))
 	return finish(t, b)
+}
+
+// keys lists what a batch may hold.
+func (b *Batch) keys(simulated bool, until bourse.Duration) keys {
+	return keys{
+		jobs(&b.Jobs, simulated, until),
+		rule(func(t *table) {
+			if len(b.Jobs) == 0 && t.clean("job") {
+				t.wrong("job", "missing; a batch has at least one [[job]]")
+			}
+		}),
+	}
+}
+
+// jobs is the key of [[job]] tables.
+func jobs(to *[]Job, simulated bool, until bourse.Duration) key {
+	what := about{kind: "tables", below: func() keys { return new(Job).keys(until, map[string]int{}) }, shape: brackets}
+	return custom("job", what, func(t *table, key string) {
+		if t.has(key) {
+			*to = t.jobs(simulated, until)
+		}
+	}, "jobs, one by one")
 }
 
 // jobs reads [[job]] tables. The jobs of a simulation have a time of
@@ -115,7 +136,13 @@ func (t *table) jobs(simulated bool, until bourse.Duration) []Job {
 	out := make([]Job, 0, len(list))
 	names := map[string]int{}
 	for _, j := range list {
-		out = append(out, j.job(simulated, until, names))
+		var one Job
+		j.in = inBatch
+		if simulated {
+			j.in = inScenario
+		}
+		j.fill(one.keys(until, names))
+		out = append(out, one)
 	}
 	return inOrder(out, list, simulated)
 }
@@ -159,57 +186,83 @@ func inOrder(jobs []Job, tables []*table, simulated bool) []Job {
 	return out
 }
 
-func (t *table) job(simulated bool, until bourse.Duration, names map[string]int) Job {
-	t.need("nodes", "16")
-	if !t.tabled() {
-		t.need("length", `"2h"`)
+// keys lists what a [[job]] may hold: of a batch, or of a broker in a scenario, which
+// lasts until.
+func (j *Job) keys(until bourse.Duration, names map[string]int) keys {
+	var least, most int
+	return keys{
+		named("name", &j.Name, names, "wave", "one of its own in the batch or broker"),
+		custom("nodes", about{kind: "whole number, or range in a string", limits: "1..1000000, such as 16 or \"4..16\""}, func(t *table, _ string) { least, most = t.nodes() },
+			"how many at once").must("16"),
+		rule(func(t *table) {
+			if !t.tabled() {
+				t.need("length", `"2h"`)
+			}
+		}),
+		text("user", &j.User, "", "who owns it").byDefault("who submits it"),
+		span("length", &j.Length, bourse.Hour, bourse.Millisecond, "the work at performance 1, by the user's estimate").byDefault("that of `speedup`; without one it must be given"),
+		span("run", &j.Run, 0, bourse.Millisecond, "what it really takes at performance 1, at simulated clusters").byDefault("its length"),
+		amount("min_performance", &j.MinPerformance, bourse.Unit, "P, of every node at least"),
+		amount("max_price", &j.MaxPrice, 0, "C, for every node at most").byDefault("what the budget implies; one of both must be given"),
+		amount("budget", &j.Budget, 0, "S, for the whole job").byDefault("what the price implies"),
+		moment("ready", &j.Ready, 0, "it starts no sooner").byDefault("its submission"),
+		moment("deadline", &j.Deadline, bourse.Duration(bourse.Never), "it must have ended").byDefault("none"),
+		whole("priority", &j.Priority, 0, -1_000_000, 1_000_000, "higher first"),
+		amount("flexible", &j.Flexible, 0, "it may start up to this later than agreed, on one site"),
+		share("fix", &j.Fix, One, 0, One, "the share of its wait after which a flexible window is fixed; 1: when it starts"),
+		share("alternatives", &j.Alternatives, 0, 0, 100*One, "how far outside its window a site may offer another place, over its runtime"),
+		custom("spread", about{kind: "word", def: `"any"`, words: spreads}, func(t *table, key string) {
+			j.OneSite = t.oneOf(key, "any", spreads, nil) == "one-site"
+		}, "over how many sites it may spread"),
+		amount("submit", &j.Submit, 0, "after the start of the scenario").only(inScenario, ""),
+		rule(func(t *table) {
+			if until > 0 && j.Submit > until {
+				t.wrong("submit", "%s lies after the end of the scenario, %s; the job would never come", j.Submit.Words(), until.Words())
+			}
+		}),
+		option("require", func() keys { return machineKeys(&j.Require) }, "what each of its nodes must have"),
+		texts("after", &j.After, fmt.Sprintf("names of jobs that must have ended; at most %d", maxAfter)),
+		amount("gap", &j.Gap, 0, "so long after the last of them has ended"),
+		rule(j.follows),
+		custom("speedup", about{kind: "table", below: lawKeys, shape: bracket}, func(t *table, _ string) { t.mold(j, least, most) },
+			"how a job on a range of nodes gets faster; one of its keys"),
+		rule(func(t *table) { t.window(j) }),
+		rule(func(t *table) { t.money(j) }),
 	}
-	least, most := t.nodes()
-	j := Job{
-		Name:           t.name("name", "wave", names),
-		User:           t.text("user", ""),
-		Length:         t.span("length", bourse.Hour, bourse.Millisecond),
-		Run:            t.span("run", 0, bourse.Millisecond),
-		MinPerformance: value(t, "min_performance", bourse.Unit),
-		MaxPrice:       value[bourse.Price](t, "max_price", 0),
-		Budget:         value[bourse.Credits](t, "budget", 0),
-		Ready:          t.moment("ready", 0, simulated),
-		Deadline:       t.moment("deadline", bourse.Duration(bourse.Never), simulated),
-		Priority:       t.whole("priority", 0, -1_000_000, 1_000_000),
-		Flexible:       value[bourse.Duration](t, "flexible", 0),
-		Fix:            t.share("fix", One, 0, One),
-		Alternatives:   t.share("alternatives", 0, 0, 100*One),
-		OneSite:        t.oneOf("spread", "any", []string{"any", "one-site"}, nil) == "one-site",
+}
+
+var spreads = []string{"any", "one-site"}
+
+// follows checks what a job comes after.
+func (j *Job) follows(t *table) {
+	if len(j.After) == 0 {
+		j.After = nil
 	}
-	if simulated {
-		j.Submit = value[bourse.Duration](t, "submit", 0)
-		if until > 0 && j.Submit > until {
-			t.wrong("submit", "%s lies after the end of the scenario, %s; the job would never come", j.Submit.Words(), until.Words())
-		}
-	}
-	if r := t.table("require"); r != nil {
-		j.Require = bourse.Requirement(r.machine())
-		r.done()
-	}
-	if after := t.texts("after"); len(after) > 0 {
-		j.After = after
-	}
-	j.Gap = value[bourse.Duration](t, "gap", 0)
 	switch {
 	case len(j.After) > maxAfter:
 		t.wrong("after", "%d jobs; the most that one comes after is %d", len(j.After), maxAfter)
 	case len(j.After) == 0 && j.Gap > 0 && t.clean("after"):
 		t.wrong("gap", "has a meaning only with after; leave it out")
 	}
-	t.mold(&j, least, most)
-	t.window(&j)
-	t.money(&j)
-	t.done()
-	return j
 }
 
 // maxAfter bounds the jobs that one may come after.
 const maxAfter = 100
+
+type momentField struct {
+	to  *Moment
+	def bourse.Duration
+}
+
+// moment is a span after the submission or, in a batch, an RFC 3339 date.
+func moment(name string, to *Moment, def bourse.Duration, doc string) key {
+	return key{name: name, field: momentField{to, def}, doc: doc}
+}
+
+func (f momentField) read(t *table, key string) { *f.to = t.moment(key, f.def, t.in == inScenario) }
+func (f momentField) about() about {
+	return about{kind: "duration after the submission, or a date in a batch"}
+}
 
 // moment reads a span after the submission or an RFC 3339 date.
 func (t *table) moment(key string, def bourse.Duration, simulated bool) Moment {

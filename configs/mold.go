@@ -70,6 +70,16 @@ func (t *table) mold(j *Job, least, most int) {
 // laws are the keys of speedup, of which it has one.
 var laws = []string{"amdahl", "power", "table"}
 
+// lawKeys lists them for documents; sizes reads them.
+func lawKeys() keys {
+	var factor Thousandths
+	return keys{
+		share("amdahl", &factor, 0, 0, One, "the share of the work on one node that cannot be divided").byDefault("none"),
+		share("power", &factor, 0, 0, One, "the length falls with this power of the nodes").byDefault("none"),
+		custom("table", about{kind: "durations by nodes"}, nil, "the lengths themselves: { 4 = \"2h\", 8 = \"70m\" }").byDefault("none"),
+	}
+}
+
 // sizes reads speedup; job is the table that it stands in. It returns none where
 // something is wrong.
 func (t *table) sizes(job *table, length bourse.Duration, least, most int) []bourse.Size {

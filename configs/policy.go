@@ -1,9 +1,11 @@
 package configs
 
 import (
+	"slices"
 	"strings"
 
 	"bourse/policy/backfill"
+	"bourse/policy/sla"
 )
 
 var (
@@ -24,4 +26,13 @@ func (t *table) policy(key, def string) backfill.Policy {
 		t.oneOf(key, def, policies, laterPolicies)
 	}
 	return backfill.EASY
+}
+
+// allPolicies lists how a site may serve its local jobs.
+func allPolicies() []string {
+	list := slices.Clone(policies)
+	for o := sla.EDF; o <= sla.Shuffle; o++ {
+		list = append(list, "sla-"+o.String())
+	}
+	return append(list, controls...)
 }

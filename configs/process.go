@@ -102,27 +102,35 @@ func ParseSiteProcess(file string, text []byte) (*SiteProcess, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &SiteProcess{Site: t.siteKeys(map[string]int{})}
-	out.Workload = t.liveWorkload(&out.Site)
-	for _, key := range []string{"joins", "leaves"} {
-		if t.has(key) {
-			t.wrong(key, "is for scenarios; a site's process is there while it runs")
-		}
-	}
-	for _, key := range []string{"now", "running", "reserved", "queued"} {
-		if t.has(key) {
-			t.wrong(key, "is of a snapshot for quotes, but [listen] makes this the file of a process")
-		}
-	}
-	out.Lead = t.span("lead", 10*bourse.Second, 2*bourse.Second)
-	out.ShareSpan = t.span("share_span", 7*bourse.Day, bourse.Hour)
-	out.ProofKey = t.file("proof_key", "site-"+url.PathEscape(out.Name)+".proof", filepath.Dir(file))
-	out.Process = t.process("site-"+out.Name, filepath.Dir(file))
-	rel, err := filepath.Rel(out.Journal.Dir, out.ProofKey)
-	if err == nil && filepath.IsLocal(rel) && strings.ContainsRune(rel, filepath.Separator) {
-		t.wrong("proof_key", "%q lies in the folder of a journal, with which it would be lost; name a file elsewhere", out.ProofKey)
-	}
+	t.in = inProcess
+	out := &SiteProcess{}
+	t.fill(out.keys())
 	return finish(t, out)
+}
+
+// keys lists what the file of a site's process may hold: the keys of a site and of a
+// process, and those that only both have.
+func (s *SiteProcess) keys() keys {
+	const snapshot = "is of a snapshot for quotes, but [listen] makes this the file of a process"
+	return slices.Concat(s.Site.keys(0, map[string]int{}), keys{
+		refuse("now", snapshot), refuse("running", snapshot), refuse("reserved", snapshot), refuse("queued", snapshot),
+		span("lead", &s.Lead, 10*bourse.Second, 2*bourse.Second, "no window starts sooner"),
+		span("share_span", &s.ShareSpan, 7*bourse.Day, bourse.Hour, "what `vo_share` is a share of"),
+		file("proof_key", &s.ProofKey, "", "the key that answers are proved with, made at the first start").byDefault("`site-NAME.proof`"),
+		rule(func(t *table) {
+			if s.ProofKey == "" {
+				s.ProofKey = within(filepath.Dir(t.doc.file), "site-"+url.PathEscape(s.Name)+".proof")
+			}
+		}),
+	}, s.Process.keys(func() string { return "site-" + s.Name }), keys{rule(s.proofKeySafe)})
+}
+
+// proofKeySafe refuses a key that lies where a journal may be deleted.
+func (s *SiteProcess) proofKeySafe(t *table) {
+	rel, err := filepath.Rel(s.Journal.Dir, s.ProofKey)
+	if err == nil && filepath.IsLocal(rel) && strings.ContainsRune(rel, filepath.Separator) {
+		t.wrong("proof_key", "%q lies in the folder of a journal, with which it would be lost; name a file elsewhere", s.ProofKey)
+	}
 }
 
 // ReadBrokerProcess reads the file of a broker's process. An error that is not
@@ -141,67 +149,69 @@ func ParseBrokerProcess(file string, text []byte) (*BrokerProcess, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.in = inProcess
 	out := &BrokerProcess{}
-	b := t.oneBroker()
-	if b != nil {
-		out.Broker = b.broker(0, bourse.Minute, map[string]int{})
-		if out.Lead == 0 && b.clean("lead") {
-			b.wrong("lead", "0s is for simulations without latency; at least 10s is wanted")
-		}
-		if out.AcceptShifts > 0 {
-			b.wrong("accept_shifts", "%v is for simulations; users of a process answer themselves: leave it out", out.AcceptShifts)
-		}
-	}
-	out.Process = t.process("broker-"+out.Name, filepath.Dir(file))
-	out.Notify = t.notify(filepath.Dir(file))
+	t.fill(out.keys())
 	return finish(t, out)
 }
 
-func (t *table) notify(dir string) Notify {
-	n := t.table("notify")
-	if n == nil {
-		return Notify{}
-	}
-	out := Notify{URL: n.text("url", ""), Secret: n.file("secret", "", dir), Local: n.flag("local")}
-	if scheme, _, _ := strings.Cut(out.URL, "://"); out.URL != "" && scheme != "https" && (scheme != "http" || !out.Local) {
-		n.wrong("url", "%q: an https address is wanted, or http with local = true", out.URL)
-	}
-	n.done()
-	return out
+// keys lists what the file of a broker's process may hold.
+func (p *BrokerProcess) keys() keys {
+	return slices.Concat(keys{oneBroker(&p.Broker, rule(p.livesInTheWorld))},
+		p.Process.keys(func() string { return "broker-" + p.Name }),
+		keys{option("notify", p.Notify.keys, "who is told of the turns of jobs, beside whom batches name")})
 }
 
-// process reads the tables that every process has. name is that of its
+// livesInTheWorld refuses what only simulations can do.
+func (p *BrokerProcess) livesInTheWorld(t *table) {
+	if p.Lead == 0 && t.clean("lead") {
+		t.wrong("lead", "0s is for simulations without latency; at least 10s is wanted")
+	}
+	if p.AcceptShifts > 0 {
+		t.wrong("accept_shifts", "%v is for simulations; users of a process answer themselves: leave it out", p.AcceptShifts)
+	}
+}
+
+// keys lists what [notify] may hold.
+func (n *Notify) keys() keys {
+	return keys{
+		text("url", &n.URL, "", "told of every turn of every job; https, or http with `local = true`"),
+		file("secret", &n.Secret, "", "with the secret that deliveries are signed with").byDefault("they are not signed"),
+		boolean("local", &n.Local, false, "http and private addresses too"),
+		rule(func(t *table) {
+			if scheme, _, _ := strings.Cut(n.URL, "://"); n.URL != "" && scheme != "https" && (scheme != "http" || !n.Local) {
+				t.wrong("url", "%q: an https address is wanted, or http with local = true", n.URL)
+			}
+		}),
+	}
+}
+
+// keys lists the tables that every process has. certificate is the name of its
 // certificate's files, as bourse ca issue calls them.
-func (t *table) process(name, dir string) Process {
-	p := Process{Log: "info", Journal: Journal{Dir: within(dir, "journal")}, Clock: Clock{Wait: clockWait}}
-	p.TLS = t.tls(name, dir)
-	t.needTable("listen", `[listen] with address = "0.0.0.0:7400"`)
-	if l := t.table("listen"); l != nil {
-		p.Listen = l.endpoint(p.TLS.Plain)
-		l.done()
+func (p *Process) keys(certificate func() string) keys {
+	plain := &p.TLS.Plain
+	return keys{
+		section("tls", func() keys { return p.TLS.keys(certificate()) }, "its certificate; without the table under the names that bourse ca gives, beside this file"),
+		rule(func(t *table) { t.needTable("listen", `[listen] with address = "0.0.0.0:7400"`) }),
+		option("listen", func() keys { return p.Listen.keys(*plain) }, "where other agents reach it; must be given"),
+		rule(func(t *table) { t.needTable("gossip", `[gossip] with address = "0.0.0.0:7401" and vo = "vo1"`) }),
+		option("gossip", func() keys { return p.Gossip.keys(*plain) }, "how agents find each other; must be given"),
+		section("journal", func() keys {
+			return keys{
+				file("dir", &p.Journal.Dir, "journal", "folder; each agent has a folder of its own in it"),
+				span("keep", &p.Journal.Keep, 0, bourse.Hour, "how long segments stay that an image has made dispensable").byDefault("for ever"),
+			}
+		}, "what it must not forget"),
+		section("clock", func() keys {
+			return keys{span("wait", &p.Clock.Wait, clockWait, 0, "how long a start waits for others to say what time it is where nobody answers; 0s: it asks nobody")}
+		}, "how it makes sure of the time"),
+		option("http", func() keys {
+			return keys{address("address", &p.HTTP, *plain, "host and port").must(`"127.0.0.1:7480"`)}
+		}, "for operators, users and metrics; without the table: none"),
+		section("log", func() keys {
+			return keys{word("level", &p.Log, "info", []string{"debug", "info", "warn", "error"}, "the least that is logged")}
+		}, "what it logs"),
 	}
-	t.needTable("gossip", `[gossip] with address = "0.0.0.0:7401" and vo = "vo1"`)
-	if g := t.table("gossip"); g != nil {
-		p.Gossip = g.gossip(p.TLS.Plain, dir)
-	}
-	if j := t.table("journal"); j != nil {
-		p.Journal = Journal{Dir: j.file("dir", "journal", dir), Keep: j.span("keep", 0, bourse.Hour)}
-		j.done()
-	}
-	if c := t.table("clock"); c != nil {
-		p.Clock.Wait = c.span("wait", clockWait, 0)
-		c.done()
-	}
-	if h := t.table("http"); h != nil {
-		h.need("address", `"127.0.0.1:7480"`)
-		p.HTTP = h.address("address", p.TLS.Plain)
-		h.done()
-	}
-	if l := t.table("log"); l != nil {
-		p.Log = l.oneOf("level", "info", []string{"debug", "info", "warn", "error"}, nil)
-		l.done()
-	}
-	return p
 }
 
 // clockWait is how long a process waits for somebody's clock by default: as long
@@ -215,56 +225,61 @@ func (t *table) needTable(key, example string) {
 	}
 }
 
-// tls reads [tls]; what is left out lies beside the file under the names that
-// bourse ca gives.
-func (t *table) tls(name, dir string) TLS {
-	c := t.table("tls")
-	if c == nil {
-		c = newTable(t.doc, t.path.key("tls"), nil)
+// keys lists what [tls] may hold; name is that of the certificate's files.
+func (c *TLS) keys(name string) keys {
+	const plain = "has no meaning with plain = true; leave one of them out"
+	certified := &condition{text: "without plain", refused: plain, holds: func(*table) bool { return !c.Plain }}
+	return keys{
+		boolean("plain", &c.Plain, false, "no certificates at all; only between programs of this machine"),
+		file("ca", &c.Authority, "ca.pem", "the authority's certificate").when(certified),
+		file("certificate", &c.Certificate, name+".pem", "the process's").byDefault("`site-NAME.pem`, `broker-NAME.pem`").when(certified),
+		file("key", &c.Key, name+".key", "its private key").byDefault("`site-NAME.key`, `broker-NAME.key`").when(certified),
+		file("revoked", &c.Revoked, "revoked.txt", "what is not trusted any more; need not exist").when(certified),
 	}
-	files := []string{"ca", "certificate", "key", "revoked"}
-	if c.flag("plain") {
-		for _, key := range files {
-			if c.has(key) {
-				c.wrong(key, "has no meaning with plain = true; leave one of them out")
-			}
-		}
-		c.done()
-		return TLS{Plain: true}
-	}
-	out := TLS{Authority: c.file("ca", "ca.pem", dir), Certificate: c.file("certificate", name+".pem", dir),
-		Key: c.file("key", name+".key", dir), Revoked: c.file("revoked", "revoked.txt", dir)}
-	c.done()
-	return out
 }
 
-// gossip reads [gossip].
-func (t *table) gossip(plain bool, dir string) Gossip {
-	t.need("vo", `"vo1"`)
-	g := Gossip{Endpoint: t.endpoint(plain), VO: t.title("vo", ""), Profile: t.oneOf("profile", "lan", []string{"lan", "fast"}, nil)}
-	for i, s := range t.texts("seeds") {
+// keys lists what [gossip] may hold.
+func (g *Gossip) keys(plain bool) keys {
+	return slices.Concat(keys{
+		title("vo", &g.VO, "", "the virtual organisation, as in the certificate").must(`"vo1"`),
+	}, g.Endpoint.keys(plain), keys{
+		word("profile", &g.Profile, "lan", []string{"lan", "fast"}, "fast sees a failure in 1 s instead of 10, for ten times the packets"),
+		texts("seeds", &g.Seeds, "HOST:PORT of some that are there already; the first needs none"),
+		rule(func(t *table) { g.reachable(t, plain) }),
+		file("key", &g.Key, "gossip.key", "the keys that gossip is sealed with"),
+		rule(func(t *table) {
+			if plain && !t.has("key") {
+				g.Key = ""
+			}
+		}),
+	})
+}
+
+// reachable checks the seeds.
+func (g *Gossip) reachable(t *table, plain bool) {
+	for i, s := range g.Seeds {
 		if why := wrongAddress(s, plain); why != "" {
 			t.wrongAt(t.path.key("seeds").at(i), "%q: %s", s, why)
 		}
-		if slices.Contains(g.Seeds, s) {
+		if slices.Contains(g.Seeds[:i], s) {
 			t.wrongAt(t.path.key("seeds").at(i), "%q stands here twice", s)
 		}
-		g.Seeds = append(g.Seeds, s)
 	}
-	if g.Key = t.file("key", "gossip.key", dir); plain && !t.has("key") {
-		g.Key = ""
-	}
-	t.done()
-	return g
 }
 
-// endpoint reads where to listen and what to tell others.
-func (t *table) endpoint(plain bool) Endpoint {
-	t.need("address", `"0.0.0.0:7400"`)
-	e := Endpoint{Address: t.address("address", plain)}
+// keys lists what [listen] may hold.
+func (e *Endpoint) keys(plain bool) keys {
+	return keys{
+		address("address", &e.Address, plain, "where to listen").must(`"0.0.0.0:7400"`),
+		address("advertise", &e.Advertise, plain, "what others call; its host must stand in the certificate").byDefault("`address`, if it names one machine"),
+		rule(e.named),
+	}
+}
+
+// named checks that others are told of a machine.
+func (e *Endpoint) named(t *table) {
 	switch {
 	case t.has("advertise"):
-		e.Advertise = t.address("advertise", plain)
 		if t.clean("advertise") && everywhere(e.Advertise) {
 			t.wrong("advertise", "%q names no machine; the host that others reach this one by is wanted", e.Advertise)
 		}
@@ -273,7 +288,6 @@ func (t *table) endpoint(plain bool) Endpoint {
 	default:
 		e.Advertise = e.Address
 	}
-	return e
 }
 
 // address reads HOST:PORT.
@@ -329,29 +343,4 @@ func everywhere(s string) bool {
 	host, _, _ := cutPort(s)
 	a, err := netip.ParseAddr(host)
 	return host == "" || err == nil && a.IsUnspecified()
-}
-
-// file returns the name of a file or folder, relative to dir.
-func (t *table) file(key, def, dir string) string {
-	s := t.text(key, def)
-	if t.has(key) && t.clean(key) && s == "" {
-		t.wrong(key, "is empty; the name of a file or folder is wanted")
-	}
-	if s == "" {
-		return ""
-	}
-	return within(dir, s)
-}
-
-// flag returns true or false, false by default.
-func (t *table) flag(key string) bool {
-	v, ok := t.take(key)
-	if !ok {
-		return false
-	}
-	b, ok := v.(bool)
-	if !ok {
-		t.wrong(key, "is %s, true or false is wanted", kind(v))
-	}
-	return b
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -122,92 +121,96 @@ func ParseScenario(file string, text []byte) (*Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.need("until", `"30d"`)
-	s := &Scenario{
-		Name:  t.title("name", "scenario"),
-		Until: t.span("until", bourse.Day, bourse.Second),
-	}
-	sites := t.tables("site")
-	if len(sites) == 0 && t.clean("site") {
-		t.wrong("site", "missing; a scenario has at least one [[site]]")
-	}
-	names := map[string]int{}
-	for _, site := range sites {
-		s.Sites = append(s.Sites, site.site(s.Until, names))
-	}
-	names = map[string]int{}
-	for _, b := range t.tables("broker") {
-		s.Brokers = append(s.Brokers, b.broker(s.Until, 0, names))
-	}
+	t.in = inScenario
+	s := &Scenario{}
+	t.fill(s.keys())
 	return finish(t, s)
 }
 
-// site reads one [[site]].
-func (t *table) site(until bourse.Duration, names map[string]int) Site {
-	s := t.siteKeys(names)
-	s.Joins, s.Leaves = t.stay(until)
-	s.Workload = t.localWorkload(&s, until)
-	t.done()
-	return s
+// keys lists what a scenario may hold.
+func (s *Scenario) keys() keys {
+	sites, brokers := map[string]int{}, map[string]int{}
+	return keys{
+		title("name", &s.Name, "scenario", "what it is called in reports"),
+		span("until", &s.Until, bourse.Day, bourse.Second, "how long the simulated world lasts").must(`"30d"`),
+		each("site", &s.Sites, 0, func(one *Site) keys { return one.keys(s.Until, sites) }, "the clusters; one or more"),
+		rule(func(t *table) {
+			if len(s.Sites) == 0 && t.clean("site") {
+				t.wrong("site", "missing; a scenario has at least one [[site]]")
+			}
+		}),
+		each("broker", &s.Brokers, 0, func(b *Broker) keys { return b.keys(s.Until, 0, brokers) }, "the virtual organisations"),
+	}
 }
 
-// siteKeys reads the keys that a site of a scenario and one of a process share.
-func (t *table) siteKeys(names map[string]int) Site {
-	s := Site{
-		Name:       t.name("name", "north", names),
-		Pricing:    t.oneOf("pricing", "adaptive", []string{"fixed", "adaptive"}, nil),
-		Overrun:    t.oneOf("overrun", "kill", []string{"kill", "extend"}, nil),
-		Queues:     t.queues(),
-		Limits:     t.limits(),
-		VOShare:    t.share("vo_share", One, 0, One),
-		Hold:       t.span("hold", 30*bourse.Second, bourse.Second),
-		InDoubt:    t.span("in_doubt", 15*bourse.Minute, bourse.Second),
-		QueueLimit: t.whole("queue_limit", 100_000, 1, 10_000_000),
-		Cap:        t.whole("cap", 0, 1, 1_000_000_000_000),
-		Penalty:    t.share("penalty", 0, 0, 10*One),
-
-		RefundFullUntil:    t.share("refund_full_until", One/2, 0, One),
-		RefundScheduleOnly: t.flag("refund_schedule_only"),
-		VOShares:           t.voShares(),
+// keys lists what a site may hold: a [[site]] of a scenario, which lasts until, or
+// the root of a process's file.
+func (s *Site) keys(until bourse.Duration, names map[string]int) keys {
+	const stays = "is for scenarios; a site's process is there while it runs"
+	local := until
+	if local == 0 {
+		local = bourse.MaxDuration
 	}
-	s.SLA, s.Shared = t.promises(), t.shared()
+	return slices.Concat(keys{
+		named("name", &s.Name, names, "north", "one of its own"),
+		word("pricing", &s.Pricing, "adaptive", []string{"fixed", "adaptive"}, "adaptive: a reservation also pays for the delay that it causes in the queue"),
+		word("overrun", &s.Overrun, "kill", []string{"kill", "extend"}, "what happens to a local job at its estimate"),
+		queues(&s.Queues),
+		section("limits", s.Limits.keys, "what the operator sets on reservations"),
+		share("vo_share", &s.VOShare, One, 0, One, "most of the node-time that virtual organisations may hold"),
+		span("hold", &s.Hold, 30*bourse.Second, bourse.Second, "how long a hold stands"),
+		span("in_doubt", &s.InDoubt, 15*bourse.Minute, bourse.Second, "how long a prepared leg waits for the decision; from `hold`"),
+		whole("queue_limit", &s.QueueLimit, 100_000, 1, 10_000_000, "so many local jobs wait; more are turned away"),
+		whole("cap", &s.Cap, 0, 1, 1_000_000_000_000, "node-seconds that one broker may hold unconfirmed").byDefault("no cap"),
+		share("penalty", &s.Penalty, 0, 0, 10*One, "share of its price that is added to the refund of a confirmed leg that the site loses").byDefault("0, of a site of agreements 1"),
+		share("refund_full_until", &s.RefundFullUntil, One/2, 0, One, "share of the time from hold to start until which a leg that is given up is refunded in full"),
+		boolean("refund_schedule_only", &s.RefundScheduleOnly, false, "that holds also where a window has broken elsewhere"),
+		entries("vo_shares", about{kind: "numbers by broker", limits: "0..1"}, s.voShare, "`vo_share` of single virtual organisations"),
+	}, s.slaKeys(), s.sharedKeys(), keys{
+		custom("policy", about{kind: "word", def: `"easy"`, words: allPolicies()}, s.policy, "how local jobs are served: as a queue, by agreements (sla-*), or by shares and deadlines"),
+	}, groups(&s.Groups, &s.Name), keys{
+		rule(func(t *table) {
+			if t.clean("hold") && t.clean("in_doubt") && s.InDoubt < s.Hold {
+				t.wrong("in_doubt", "%s is shorter than hold, %s", s.InDoubt.Words(), s.Hold.Words())
+			}
+		}),
+		refuse("time_shared", notYet), refuse("refund", notYet), refuse("fix", notYet),
+		span("joins", &s.Joins, 0, 0, "when brokers learn that the site is there").only(inScenario, stays),
+		span("leaves", &s.Leaves, until, 0, "when they learn that it is no more").byDefault("the scenario's `until`").only(inScenario, stays),
+		rule(func(t *table) { s.stay(t, until) }),
+		option("workload", func() keys { s.Workload = &Workload{}; return s.Workload.keys(s, local) }, "local jobs"),
+	})
+}
+
+const notYet = "not available yet; leave the key out"
+
+// voShare reads the share of one broker.
+func (s *Site) voShare(t *table, vo string) {
+	s.VOShares = append(s.VOShares, VOShare{VO: vo, Share: t.share(vo, One, 0, One)})
+}
+
+// policy reads how local jobs are served, where the policy is not one of agreements or
+// of deadlines: those have been read.
+func (s *Site) policy(t *table, key string) {
+	s.Policy = backfill.EASY
 	switch {
 	case s.Shared != nil:
-		s.Policy = backfill.EASY
 	case s.SLA == nil:
-		s.Policy = t.policy("policy", "easy")
+		s.Policy = t.policy(key, "easy")
 	default:
-		s.Policy = backfill.EASY
 		if !t.has("penalty") {
 			s.Penalty = Thousandths(s.SLA.Shares.Penalty)
 		}
 		s.SLA.Shares.Penalty = int(s.Penalty)
 	}
-	s.Groups = t.groups(s.Name)
-	if t.clean("hold") && t.clean("in_doubt") && s.InDoubt < s.Hold {
-		t.wrong("in_doubt", "%s is shorter than hold, %s", s.InDoubt.Words(), s.Hold.Words())
-	}
-	t.later("time_shared", "refund", "fix")
-	return s
+	t.has(key)
 }
 
-// voShares reads [vo_shares], shares by the names of brokers.
-func (t *table) voShares() []VOShare {
-	v := t.table("vo_shares")
-	if v == nil {
-		return nil
-	}
-	out := make([]VOShare, 0, len(v.keys))
-	for _, vo := range slices.Sorted(maps.Keys(v.keys)) {
-		out = append(out, VOShare{VO: vo, Share: v.share(vo, One, 0, One)})
-	}
-	return out
-}
-
-// stay reads when a site joins and when it leaves.
-func (t *table) stay(until bourse.Duration) (joins, leaves bourse.Duration) {
-	joins, leaves = t.span("joins", 0, 0), t.span("leaves", until, 0)
+// stay checks when a site joins and leaves.
+func (s *Site) stay(t *table, until bourse.Duration) {
+	joins, leaves := s.Joins, s.Leaves
 	switch {
+	case t.in != inScenario:
 	case !t.clean("joins") || !t.clean("leaves"):
 	case joins >= until:
 		t.wrong("joins", "%s is not before the end of the scenario, %s", joins.Words(), until.Words())
@@ -216,7 +219,6 @@ func (t *table) stay(until bourse.Duration) (joins, leaves bourse.Duration) {
 	case leaves <= joins:
 		t.wrong("leaves", "%s is not after joins, %s", leaves.Words(), joins.Words())
 	}
-	return joins, leaves
 }
 
 // Nodes returns the nodes of all groups.

@@ -22,36 +22,39 @@ type Shared struct {
 	Ratio  Thousandths // the same of the others, over that of the urgent, 1..1000; default 4
 }
 
-// sharedKeys have a meaning with such a policy only.
-var sharedKeys = []string{"accept_lone_late", "urgency", "deadlines"}
-
-// shared reads the keys of a site that takes deadlines, nil if its policy is
-// another one.
-func (t *table) shared() *Shared {
+var withShares = &condition{text: `with policy = "libra", "librarisk", "librarisk-sigma", "edf" or "edf-open"`, holds: func(t *table) bool {
 	name, _ := t.keys["policy"].(string)
-	if !slices.Contains(controls, name) {
-		t.only(`with policy = "libra", "librarisk", "librarisk-sigma", "edf" or "edf-open"`, sharedKeys...)
-		return nil
+	return slices.Contains(controls, name)
+}}
+
+// sharedKeys lists the keys of a site that takes deadlines.
+func (s *Site) sharedKeys() keys {
+	to := &Shared{}
+	return keys{
+		rule(func(t *table) { s.control(t, to) }),
+		boolean("accept_lone_late", &to.AcceptLoneLate, true, "a job that would be late by its estimate gets an empty node").when(withShares),
+		share("urgency", &to.Urgency, One, 0, 10*One, "what needing all of a node adds to its price, in prices").when(withShares),
+		section("deadlines", func() keys {
+			return keys{
+				share("urgent", &to.Urgent, One/5, 0, One, "share of the local jobs that are urgent"),
+				share("factor", &to.Factor, 4*One, One, 1000*One, "the mean of their deadlines, over their runtimes"),
+				share("ratio", &to.Ratio, 4*One, One, 1000*One, "the same of the others, over that of the urgent"),
+			}
+		}, "of local jobs").when(withShares),
 	}
-	t.known["policy"] = true
-	out := &Shared{AcceptLoneLate: true}
+}
+
+// control reads how jobs are admitted.
+func (s *Site) control(t *table, to *Shared) {
+	if !withShares.holds(t) {
+		return
+	}
+	name, _ := t.keys["policy"].(string)
 	var err error
-	if out.Control, err = admission.ParseControl(name); err != nil {
+	if to.Control, err = admission.ParseControl(name); err != nil {
 		t.wrong("policy", "%v", err)
 	}
-	if t.has("accept_lone_late") {
-		out.AcceptLoneLate = t.flag("accept_lone_late")
-	}
-	out.Urgency = t.share("urgency", One, 0, 10*One)
-	local := t.table("deadlines")
-	if local == nil {
-		local = newTable(t.doc, t.path.key("deadlines"), nil)
-	}
-	out.Urgent = local.share("urgent", One/5, 0, One)
-	out.Factor = local.share("factor", 4*One, One, 1000*One)
-	out.Ratio = local.share("ratio", 4*One, One, 1000*One)
-	local.done()
-	return out
+	s.Shared = to
 }
 
 // controls are the policies of such sites.

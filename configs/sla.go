@@ -27,43 +27,53 @@ type SLA struct {
 	Alternatives Thousandths // a refused one takes the nearest slot no more than so many runtimes outside its window, 0..100; default 0: none
 }
 
-// slaKeys have a meaning with such a policy only.
-var slaKeys = []string{"disclose", "surcharge", "compensation", "discount", "max_phi", "ask_shift", "replan", "sla"}
-
-// promises reads the keys of a site of service level agreements, nil if its
-// policy is another one.
-func (t *table) promises() *SLA {
+var withPromises = &condition{text: `with policy = "sla-edf" or another sla-*`, holds: func(t *table) bool {
 	name, _ := t.keys["policy"].(string)
-	order, is := strings.CutPrefix(name, "sla-")
-	if !is {
-		t.only(`with policy = "sla-edf" or another sla-*`, slaKeys...)
-		return nil
+	return strings.HasPrefix(name, "sla-")
+}}
+
+// slaKeys lists the keys of a site of service level agreements.
+func (s *Site) slaKeys() keys {
+	to := &SLA{Shares: pricing.DefaultFlexibility}
+	disclosures := []string{"full", "prices", "closed"}
+	def := pricing.DefaultFlexibility
+	return keys{
+		rule(func(t *table) { s.order(t, to) }),
+		share("discount", &to.Shares.Discount, Thousandths(def.Discount), 0, One, "off the price of a window twice as long as the work, in proportion below").when(withPromises),
+		share("surcharge", &to.Shares.Surcharge, Thousandths(def.Surcharge), 0, 10*One, "on its price, paid by a user who narrows or moves an agreed window").when(withPromises),
+		share("compensation", &to.Shares.Compensation, Thousandths(def.Compensation), 0, One, "of its price, paid to an owner who agrees to be shifted").when(withPromises),
+		share("max_phi", &to.MaxPhi, One, 0, 100*One, "how far outside a window an alternative lies at most, over the runtime").when(withPromises),
+		share("ask_shift", &to.AskShift, 0, 0, 100*One, "how far an owner is asked to shift a confirmed leg to let in another, over its runtime; 0: not at all").when(withPromises),
+		boolean("replan", &to.Replan, false, "everyone looks for an earlier slot when nodes come free early").when(withPromises),
+		custom("disclose", about{kind: "word", def: `"full"`, words: disclosures}, func(t *table, key string) {
+			var err error
+			if to.Disclose, err = sla.ParseDisclosure(t.text(key, "full")); err != nil {
+				t.wrong(key, "%v", err)
+			}
+		}, "what outsiders learn; closed: a price or no, and alternatives").when(withPromises),
+		section("sla", func() keys {
+			return keys{
+				share("flexible", &to.Flexible, One/2, 0, One, "share of the local jobs that may start any time before their deadline"),
+				share("deadline", &to.Deadline, 5*One, One, 1000*One, "it lies so many estimates after the submission"),
+				share("fix", &to.Fix, One, 0, One, "the share of its wait after which a flexible one is fixed"),
+				share("alternatives", &to.Alternatives, 0, 0, 100*One, "a refused one takes the nearest slot at most so many runtimes outside its window"),
+			}
+		}, "of local jobs").when(withPromises),
 	}
-	out := &SLA{Shares: pricing.DefaultFlexibility}
-	var err error
-	if t.known["policy"], out.Order, err = true, 0, out.Order.UnmarshalText([]byte(order)); err != nil {
+}
+
+// order checks in which order those who wait choose. It does not put it into
+// to.Order, which stays EDF: so the outputs of seeds are what they have been.
+func (s *Site) order(t *table, to *SLA) {
+	if !withPromises.holds(t) {
+		return
+	}
+	name, _ := t.keys["policy"].(string)
+	var order sla.Order
+	if err := order.UnmarshalText([]byte(strings.TrimPrefix(name, "sla-"))); err != nil {
 		t.wrong("policy", "%q: %v", name, err)
 	}
-	def := &out.Shares
-	def.Discount = int(t.share("discount", Thousandths(def.Discount), 0, One))
-	def.Surcharge = int(t.share("surcharge", Thousandths(def.Surcharge), 0, 10*One))
-	def.Compensation = int(t.share("compensation", Thousandths(def.Compensation), 0, One))
-	out.MaxPhi = t.share("max_phi", One, 0, 100*One)
-	out.AskShift = t.share("ask_shift", 0, 0, 100*One)
-	out.Replan = t.flag("replan")
-	if out.Disclose, err = sla.ParseDisclosure(t.text("disclose", "full")); err != nil {
-		t.wrong("disclose", "%v", err)
-	}
-	local := t.table("sla")
-	if local == nil {
-		local = newTable(t.doc, t.path.key("sla"), nil)
-	}
-	out.Flexible = local.share("flexible", One/2, 0, One)
-	out.Deadline = local.share("deadline", 5*One, One, 1000*One)
-	out.Fix = local.share("fix", One, 0, One)
-	out.Alternatives = local.share("alternatives", 0, 0, 100*One)
-	local.done()
-	return out
+	s.SLA = to
 }
 
 // schedule is what both the cluster and its site reckon by. Keys of order shuffle

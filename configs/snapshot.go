@@ -65,74 +65,115 @@ func ParseSite(file string, text []byte) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Snapshot{
-		Name:   t.title("name", "site"),
-		Now:    value[bourse.Time](t, "now", 0),
-		Policy: t.policy("policy", "easy"),
-	}
-	s.Groups = t.groups(s.Name)
-	s.Queues = t.queues()
-	s.Limits = t.limits()
-	if len(s.Groups) > 0 {
-		s.work(t)
-	}
+	s := &Snapshot{}
+	t.fill(s.keys())
 	return finish(t, s)
 }
 
-// work reads what runs, is reserved and waits.
-func (s *Snapshot) work(t *table) {
+// keys lists what a snapshot may hold.
+func (s *Snapshot) keys() keys {
 	jobs := map[string]int{}
-	free := make([]bourse.Profile, len(s.Groups))
-	for i, g := range s.Groups {
-		free[i] = bourse.NewProfile(s.Now, g.Nodes)
-	}
-	take := func(r *table, group, nodes int, start, end bourse.Time) {
-		if !r.clean("nodes") || !r.clean("group") || !r.clean("start") || !r.clean("end") {
-			return
-		}
-		start = max(start, s.Now)
-		if least := free[group].Min(start, end); least < nodes {
-			r.wrong("nodes", "%d, but only %d of the %d nodes of group %q are left between %v and %v",
-				nodes, max(least, 0), s.Groups[group].Nodes, s.Groups[group].Name, start, end)
-			return
-		}
-		free[group].Add(start, end, -nodes)
-	}
-	for _, r := range t.tables("running") {
-		j := RunningJob{Job: r.name("job", "A", jobs), Start: value(r, "start", s.Now), End: s.end(r, s.Now)}
-		j.Group, j.Nodes = s.place(r, false)
-		if r.clean("start") && j.Start > s.Now {
-			r.wrong("start", "%v lies after now, %v; what has not started is queued or reserved", j.Start, s.Now)
-		}
-		take(r, j.Group, j.Nodes, s.Now, j.End)
-		s.Running = append(s.Running, j)
-		r.done()
-	}
-	for _, r := range t.tables("reserved") {
-		r.need("start", "4")
-		j := Reservation{Job: r.name("job", "R", jobs), Start: value(r, "start", s.Now)}
-		j.End = s.end(r, j.Start)
-		j.Group, j.Nodes = s.place(r, false)
-		take(r, j.Group, j.Nodes, j.Start, j.End)
-		s.Reserved = append(s.Reserved, j)
-		r.done()
-	}
-	for _, r := range t.tables("queued") {
-		r.need("estimate", `"1h"`)
-		j := QueuedJob{Job: r.name("job", "C", jobs), Queue: r.queue("queue", s.Queues)}
-		j.Estimate = r.span("estimate", bourse.Hour, bourse.Millisecond)
-		j.Submit = value(r, "submit", s.Now)
-		if r.clean("submit") && j.Submit > s.Now {
-			r.wrong("submit", "%v lies after now, %v", j.Submit, s.Now)
-		}
-		j.Group, j.Nodes = s.place(r, true)
-		s.Queued = append(s.Queued, j)
-		r.done()
+	free := make([]bourse.Profile, 0, 1)
+	return slices.Concat(keys{
+		title("name", &s.Name, "site", "of the site"),
+		amount("now", &s.Now, 0, "the instant of the snapshot"),
+		custom("policy", about{kind: "word", def: `"easy"`, words: policies}, func(t *table, key string) { s.Policy = t.policy(key, "easy") }, "how the queue is served"),
+	}, groups(&s.Groups, &s.Name), keys{
+		queues(&s.Queues),
+		section("limits", s.Limits.keys, "what the operator sets on reservations"),
+		rule(func(*table) {
+			for _, g := range s.Groups {
+				free = append(free, bourse.NewProfile(s.Now, g.Nodes))
+			}
+		}),
+		each("running", &s.Running, 0, func(j *RunningJob) keys { return j.keys(s, jobs, free) }, "what holds nodes now").when(s.grouped()),
+		each("reserved", &s.Reserved, 0, func(j *Reservation) keys { return j.keys(s, jobs, free) }, "reservations that have not ended").when(s.grouped()),
+		each("queued", &s.Queued, 0, func(j *QueuedJob) keys { return j.keys(s, jobs) }, "what waits, in order of arrival").when(s.grouped()),
+	})
+}
+
+// keys lists what a [[running]] may hold.
+func (j *RunningJob) keys(s *Snapshot, jobs map[string]int, free []bourse.Profile) keys {
+	return keys{
+		named("job", &j.Job, jobs, "A", "one of its own in the file"),
+		amount("start", &j.Start, s.Now, "not after `now`").byDefault("`now`"),
+		s.end(&j.End, func() bourse.Time { return s.Now }),
+		s.nodes(&j.Group, &j.Nodes, false), groupName(),
+		rule(func(t *table) {
+			if t.clean("start") && j.Start > s.Now {
+				t.wrong("start", "%v lies after now, %v; what has not started is queued or reserved", j.Start, s.Now)
+			}
+			s.take(t, free, j.Group, j.Nodes, s.Now, j.End)
+		}),
 	}
 }
 
-// end reads an end, which must be given, after the start and after now.
-func (s *Snapshot) end(r *table, start bourse.Time) bourse.Time {
+// keys lists what a [[reserved]] may hold.
+func (j *Reservation) keys(s *Snapshot, jobs map[string]int, free []bourse.Profile) keys {
+	return keys{
+		amount("start", &j.Start, s.Now, "when it starts").must("4"),
+		named("job", &j.Job, jobs, "R", "one of its own in the file"),
+		s.end(&j.End, func() bourse.Time { return j.Start }),
+		s.nodes(&j.Group, &j.Nodes, false), groupName(),
+		rule(func(t *table) { s.take(t, free, j.Group, j.Nodes, j.Start, j.End) }),
+	}
+}
+
+// keys lists what a [[queued]] may hold.
+func (j *QueuedJob) keys(s *Snapshot, jobs map[string]int) keys {
+	return keys{
+		named("job", &j.Job, jobs, "C", "one of its own in the file"),
+		custom("queue", about{kind: "name of a [[queue]]"}, func(t *table, key string) { j.Queue = t.queue(key, s.Queues) }, "where it waits").byDefault("the queue without a name"),
+		span("estimate", &j.Estimate, bourse.Hour, bourse.Millisecond, "what it takes by its user's word").must(`"1h"`),
+		amount("submit", &j.Submit, s.Now, "when it came; not after `now`").byDefault("`now`"),
+		rule(func(t *table) {
+			if t.clean("submit") && j.Submit > s.Now {
+				t.wrong("submit", "%v lies after now, %v", j.Submit, s.Now)
+			}
+		}),
+		s.nodes(&j.Group, &j.Nodes, true), groupName(),
+	}
+}
+
+// grouped holds where the site has groups. Without one, which has been reported,
+// there is nothing to compare its work with: it is not read.
+func (s *Snapshot) grouped() *condition {
+	return &condition{holds: func(*table) bool { return len(s.Groups) > 0 }}
+}
+
+// take puts nodes aside in a group, or reports that it has too few left.
+func (s *Snapshot) take(t *table, free []bourse.Profile, group, nodes int, start, end bourse.Time) {
+	if !t.clean("nodes") || !t.clean("group") || !t.clean("start") || !t.clean("end") {
+		return
+	}
+	start = max(start, s.Now)
+	if least := free[group].Min(start, end); least < nodes {
+		t.wrong("nodes", "%d, but only %d of the %d nodes of group %q are left between %v and %v",
+			nodes, max(least, 0), s.Groups[group].Nodes, s.Groups[group].Name, start, end)
+		return
+	}
+	free[group].Add(start, end, -nodes)
+}
+
+// end is the key of an end, which must be given, after the start and after now.
+func (s *Snapshot) end(to *bourse.Time, start func() bourse.Time) key {
+	return custom("end", about{kind: "time"}, func(t *table, key string) { *to = s.readEnd(t, start()) }, "after `now` and the start; must be given")
+}
+
+// nodes is the key of a number of nodes, which also finds the group that has them.
+func (s *Snapshot) nodes(group, nodes *int, largeEnough bool) key {
+	return custom("nodes", about{kind: "whole number", limits: "1 to those of the group"}, func(t *table, _ string) {
+		*group, *nodes = s.place(t, largeEnough)
+	}, "how many; must be given")
+}
+
+// groupName is the key of a group, which is read with the nodes.
+func groupName() key {
+	return custom("group", about{kind: "name of a [[group]]"}, func(t *table, key string) { t.has(key) }, "where").byDefault("the first, of what waits the first that is large enough")
+}
+
+// readEnd reads an end, which must be given, after the start and after now.
+func (s *Snapshot) readEnd(r *table, start bourse.Time) bourse.Time {
 	r.need("end", "6")
 	end := value(r, "end", start.Add(1))
 	switch {

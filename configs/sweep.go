@@ -72,52 +72,72 @@ func parseSweep(file string, text []byte) (s *Sweep, scenario string, err error)
 	if err != nil {
 		return nil, "", err
 	}
-	s = &Sweep{
-		Name: t.title("name", "sweep"),
-		Seed: uint64(t.whole("seed", 1, 0, 1<<53)),
-		Runs: t.whole("runs", 5, 1, maxSweepRuns),
-		file: file, text: text,
+	s = &Sweep{file: file, text: text}
+	t.fill(s.keys(&scenario))
+	s, err = finish(t, s)
+	return s, scenario, err
+}
+
+// keys lists what a sweep may hold; scenario is the file that it varies, or "preset
+// NAME".
+func (s *Sweep) keys(scenario *string) keys {
+	var preset string
+	names := map[string]int{}
+	return keys{
+		title("name", &s.Name, "sweep", "what it is called in reports"),
+		whole("seed", &s.Seed, 1, 0, 1<<53, "the first"),
+		whole("runs", &s.Runs, 5, 1, maxSweepRuns, "seeds for each combination"),
+		text("scenario", scenario, "", "the file that is varied, relative to this one; or a `preset`"),
+		text("preset", &preset, "", "a scenario that comes with the program"),
+		text("traces", &s.Traces, "", "folder of the traces, relative to this file").byDefault("that of the scenario"),
+		rule(func(t *table) {
+			if s.Traces != "" {
+				s.Traces = within(filepath.Dir(t.doc.file), s.Traces)
+			}
+			switch {
+			case *scenario != "" && preset != "":
+				t.wrong("preset", "beside scenario; one of both is wanted")
+			case *scenario == "" && preset == "":
+				t.wrong("scenario", "missing; the file that is varied is wanted, such as scenario = \"my.toml\", or preset = \"default\"")
+			case preset != "":
+				*scenario = "preset " + preset
+			}
+		}),
+		each("parameter", &s.Parameters, 0, func(p *Parameter) keys { return p.keys(names) }, "the keys that are varied; one or more"),
+		rule(s.bounded),
 	}
-	scenario = t.text("scenario", "")
-	preset := t.text("preset", "")
-	if s.Traces = t.text("traces", ""); s.Traces != "" {
-		s.Traces = within(filepath.Dir(file), s.Traces)
-	}
-	switch {
-	case scenario != "" && preset != "":
-		t.wrong("preset", "beside scenario; one of both is wanted")
-	case scenario == "" && preset == "":
-		t.wrong("scenario", "missing; the file that is varied is wanted, such as scenario = \"my.toml\", or preset = \"default\"")
-	case preset != "":
-		scenario = "preset " + preset
-	}
-	list := t.tables("parameter")
-	if len(list) == 0 && t.clean("parameter") {
+}
+
+// bounded refuses a sweep of nothing, or of too much.
+func (s *Sweep) bounded(t *table) {
+	if len(s.Parameters) == 0 && t.clean("parameter") {
 		t.wrong("parameter", "missing; a sweep varies at least one key, under [[parameter]]")
 	}
-	if len(list) > maxParameters {
-		t.wrong("parameter", "%d of them; at most %d are taken", len(list), maxParameters)
+	if len(s.Parameters) > maxParameters {
+		t.wrong("parameter", "%d of them; at most %d are taken", len(s.Parameters), maxParameters)
 	}
-	names, points := map[string]int{}, 1
-	for _, p := range list {
-		out := p.parameter(names)
-		s.Parameters = append(s.Parameters, out)
-		points = min(points*max(len(out.Values), 1), maxPoints+1)
+	points := 1
+	for _, p := range s.Parameters {
+		points = min(points*max(len(p.Values), 1), maxPoints+1)
 	}
 	if points > maxPoints {
 		t.wrong("parameter", "more than %d points in all; take fewer values", maxPoints)
 	} else if points*s.Runs > maxSweepRuns {
 		t.wrong("runs", "%d points of %d runs are more than %d; take fewer", points, s.Runs, maxSweepRuns)
 	}
-	s, err = finish(t, s)
-	return s, scenario, err
 }
 
-// parameter reads one [[parameter]].
-func (t *table) parameter(names map[string]int) Parameter {
-	t.need("key", `"broker.algorithm"`)
-	t.need("values", `["alp", "amp"]`)
-	var p Parameter
+// keys lists what a [[parameter]] may hold.
+func (p *Parameter) keys(names map[string]int) keys {
+	return keys{
+		custom("key", about{kind: "string, or array of strings"}, func(t *table, _ string) { p.readKey(t, names) },
+			"the key that is varied, with the tables around it; a name picks one of several: `broker.vo1.algorithm`").must(`"broker.algorithm"`),
+		custom("values", about{kind: "array of strings, numbers and booleans"}, func(t *table, _ string) { p.readValues(t) }, "what it is set to").must(`["alp", "amp"]`),
+	}
+}
+
+// readKey reads the words of the key.
+func (p *Parameter) readKey(t *table, names map[string]int) {
 	if v, ok := t.take("key"); ok {
 		switch v := v.(type) {
 		case string:
@@ -141,6 +161,10 @@ func (t *table) parameter(names map[string]int) Parameter {
 	if names[p.Name]++; names[p.Name] == 2 {
 		t.wrong("key", "%q is varied twice", p.Name)
 	}
+}
+
+// readValues reads what the key is set to.
+func (p *Parameter) readValues(t *table) {
 	v, ok := t.take("values")
 	if p.Values, _ = v.([]any); ok && len(p.Values) == 0 {
 		t.wrong("values", "is %s; an array of one value or more is wanted", kind(v))
@@ -152,8 +176,6 @@ func (t *table) parameter(names map[string]int) Parameter {
 			t.wrong("values", "has %s; texts, numbers and booleans are wanted", kind(one))
 		}
 	}
-	t.done()
-	return p
 }
 
 // load reads the scenario that is varied.

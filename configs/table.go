@@ -16,13 +16,15 @@ import (
 // reading goes on and all problems of a file come out at once.
 type table struct {
 	doc   *document
+	in    place // the kind of file
 	path  path
 	keys  map[string]any
 	known map[string]bool
 }
 
-func newTable(doc *document, p path, keys map[string]any) *table {
-	return &table{doc: doc, path: p, keys: keys, known: map[string]bool{}}
+// newTable returns a table within t.
+func newTable(t *table, p path, keys map[string]any) *table {
+	return &table{doc: t.doc, in: t.in, path: p, keys: keys, known: map[string]bool{}}
 }
 
 // take returns the value of a key and notes that the key is known.
@@ -82,15 +84,6 @@ func (t *table) done() {
 	}
 }
 
-// later refuses keys of what is not built yet.
-func (t *table) later(keys ...string) {
-	for _, k := range keys {
-		if t.has(k) {
-			t.wrong(k, "not available yet; leave the key out")
-		}
-	}
-}
-
 // table returns the table under a key, nil if there is none.
 func (t *table) table(key string) *table {
 	v, ok := t.take(key)
@@ -102,7 +95,7 @@ func (t *table) table(key string) *table {
 		t.wrong(key, "is %s, a table is wanted", kind(v))
 		return nil
 	}
-	return newTable(t.doc, t.path.key(key), keys)
+	return newTable(t, t.path.key(key), keys)
 }
 
 // tables returns the array of tables under a key.
@@ -133,7 +126,7 @@ func (t *table) tables(key string) []*table {
 	}
 	out := make([]*table, len(list))
 	for i, keys := range list {
-		out[i] = newTable(t.doc, t.path.key(key).at(i), keys)
+		out[i] = newTable(t, t.path.key(key).at(i), keys)
 	}
 	return out
 }
@@ -346,4 +339,29 @@ func kind(v any) string {
 		return "an array"
 	}
 	return "a date"
+}
+
+// file returns the name of a file or folder, relative to dir.
+func (t *table) file(key, def, dir string) string {
+	s := t.text(key, def)
+	if t.has(key) && t.clean(key) && s == "" {
+		t.wrong(key, "is empty; the name of a file or folder is wanted")
+	}
+	if s == "" {
+		return ""
+	}
+	return within(dir, s)
+}
+
+// flag returns true or false, false by default.
+func (t *table) flag(key string) bool {
+	v, ok := t.take(key)
+	if !ok {
+		return false
+	}
+	b, ok := v.(bool)
+	if !ok {
+		t.wrong(key, "is %s, true or false is wanted", kind(v))
+	}
+	return b
 }

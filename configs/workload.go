@@ -38,71 +38,67 @@ type Workload struct {
 	Seed    uint64
 }
 
-// liveWorkload reads the [workload] of a site's process, nil if there is none.
-// Without days it goes on as long as its trace lasts, or for ever.
-func (t *table) liveWorkload(site *Site) *Workload {
-	w := t.table("workload")
-	if w == nil {
-		return nil
-	}
-	speed, seed := w.share("speed_up", One, 1, 100_000*One), w.whole("seed", 1, 0, 1<<53)
-	out := w.workloadKeys(site, bourse.MaxDuration)
-	out.SpeedUp, out.Seed = speed, uint64(seed)
-	if out.Trace != "" {
-		out.Trace = within(filepath.Dir(t.doc.file), out.Trace)
-	}
-	if out.Model == "uniform" && !w.has("load") && !w.has("days") {
-		w.wrong("days", "missing; over how many days do the jobs come? Or write load in place of jobs")
-	}
-	w.done()
-	return out
+// What the keys of a workload depend on.
+var (
+	withTrace   = &condition{text: "with a trace", holds: ofTrace}
+	withModel   = &condition{text: "with a model", holds: func(t *table) bool { return !ofTrace(t) }}
+	copyHasLoad = &condition{text: "with a model; the load of a trace is raised by copy", holds: withModel.holds}
+	withUniform = &condition{text: "with the uniform model", holds: func(t *table) bool { return t.keys["model"] == "uniform" }}
+)
+
+func ofTrace(t *table) bool {
+	v, given := t.keys["trace"]
+	return given && v != ""
 }
 
-// localWorkload reads a [site.workload], nil if there is none.
-func (t *table) localWorkload(site *Site, until bourse.Duration) *Workload {
-	w := t.table("workload")
-	if w == nil {
-		return nil
-	}
-	out := w.workloadKeys(site, until)
-	w.only("in the file of a site's process", "speed_up", "seed")
-	w.done()
-	return out
-}
-
-// workloadKeys reads the keys that the workload of a scenario's site and that of
-// a process share.
-func (w *table) workloadKeys(site *Site, days bourse.Duration) *Workload {
-	out := &Workload{Days: w.days(days)}
+// keys lists what the workload of a site may hold. duration is how long it lasts if
+// nothing is said: at a site's process as long as its trace, or for ever.
+func (w *Workload) keys(site *Site, duration bourse.Duration) keys {
 	for _, g := range site.Groups {
-		out.Processors = max(out.Processors, g.Nodes)
+		w.Processors = max(w.Processors, g.Nodes)
 	}
-	out.Processors = w.whole("procs", out.Processors, 1, maxNodes)
-	out.Trace, out.Model = w.source([]string{"lublin", "uniform"})
-	switch {
-	case out.Trace != "":
-		out.Skip = w.whole("skip", 0, 0, 1_000_000_000)
-		out.Partition = w.whole("partition", 0, 1, 1_000_000)
-		out.NeverRan = w.oneOf("never_ran", "drop", []string{"drop", "zero"}, nil)
-		out.Copy = w.share("copy", 0, 0, One)
-		out.Queues = w.queueMap(site.Queues)
-		w.only("with a model; the load of a trace is raised by copy", "load")
-		w.only("with a model", "jobs", "nodes", "length")
-	default:
-		out.Load = w.share("load", 0, 1, 10*One)
-		out.Jobs = w.whole("jobs", 0, 1, maxJobs)
-		w.only("with a trace", "skip", "partition", "never_ran", "copy", "queues")
+	const elsewhere = "has a meaning only in the file of a site's process; leave the key out"
+	models := []string{"lublin", "uniform"}
+	return keys{
+		share("speed_up", &w.SpeedUp, One, 1, 100_000*One, "submissions, runs and estimates are so many times shorter").only(inProcess, elsewhere),
+		whole("seed", &w.Seed, 1, 0, 1<<53, "of the draws").only(inProcess, elsewhere),
+		days("days", &w.Days, duration, "span of submissions").byDefault("the scenario's `until`; in a process as long as the trace, or for ever"),
+		whole("procs", &w.Processors, w.Processors, 1, maxNodes, "size of the machine that the workload was made for").byDefault("the nodes of the largest group"),
+		custom("trace", about{kind: "file"}, func(t *table, _ string) { w.Trace, w.Model = t.source(models) }, "file in SWF or GWF; or a `model`"),
+		custom("model", about{kind: "word", words: models}, withSource, "what draws the jobs; or a `trace`"),
+		whole("skip", &w.Skip, 0, 0, 1_000_000_000, "records of the file to pass over first").when(withTrace),
+		whole("partition", &w.Partition, 0, 1, 1_000_000, "only the records of this partition").byDefault("all").when(withTrace),
+		word("never_ran", &w.NeverRan, "drop", []string{"drop", "zero"}, "records that never ran are left out, or run for 0s").when(withTrace),
+		share("copy", &w.Copy, 0, 0, One, "share of the jobs that come twice").when(withTrace),
+		custom("queues", about{kind: "names of [[queue]] by number"}, func(t *table, _ string) { w.Queues = t.queueMap(site.Queues) },
+			"the queues that a trace's queue numbers stand for").byDefault("the queue without a name").when(withTrace),
+		share("load", &w.Load, 0, 1, 10*One, "node-time asked for, over what there is").byDefault("as the model, or `jobs`, has it").when(copyHasLoad),
+		whole("jobs", &w.Jobs, 0, 1, maxJobs, "at most so many").byDefault("as many as the days bring").when(withModel),
+		wholes("nodes", &w.Nodes, Range[int]{1, 16}, 1, maxNodes, "drawn evenly").when(withModel, withUniform),
+		between("length", &w.Length, Range[bourse.Duration]{10 * bourse.Minute, 4 * bourse.Hour}, "drawn evenly in its logarithm; above 0").when(withModel, withUniform),
+		rule(aboveZero(&w.Length)),
+		rule(w.enough),
 	}
-	if out.Model == "uniform" {
-		out.Nodes, out.Length = w.uniform()
-		if !w.has("load") && !w.has("jobs") {
-			w.wrong("jobs", "missing; a uniform workload needs load = 0.7 or jobs = 1000")
-		}
-	} else if out.Model != "" {
-		w.only("with the uniform model", "nodes", "length")
-	}
-	return out
 }
+
+// enough reports what says too little of how many jobs come.
+func (w *Workload) enough(t *table) {
+	if w.Model == "uniform" && !t.has("load") && !t.has("jobs") {
+		t.wrong("jobs", "missing; a uniform workload needs load = 0.7 or jobs = 1000")
+	}
+	if t.in != inProcess {
+		return
+	}
+	if w.Trace != "" {
+		w.Trace = within(filepath.Dir(t.doc.file), w.Trace)
+	}
+	if w.Model == "uniform" && !t.has("load") && !t.has("days") {
+		t.wrong("days", "missing; over how many days do the jobs come? Or write load in place of jobs")
+	}
+}
+
+// withSource is the model of a workload, which is read with its trace.
+func withSource(t *table, key string) { t.has(key) }
 
 // VOWorkload is the jobs of a broker: draws of the uniform model, or the
 // records of a trace with prices and deadlines added.
@@ -125,33 +121,41 @@ type VOWorkload struct {
 	Fix, Alternatives Thousandths
 }
 
-// voWorkload reads a [broker.workload], nil if there is none. until is 0 where
-// there is no scenario around.
-func (t *table) voWorkload(until, horizon bourse.Duration) *VOWorkload {
-	w := t.table("workload")
-	if w == nil {
-		return nil
+// keys lists what a [broker.workload] may hold. until is 0 where there is no
+// scenario around.
+func (w *VOWorkload) keys(until, horizon bourse.Duration) keys {
+	models := []string{"uniform"}
+	return keys{
+		days("days", &w.Days, until, "span of submissions").byDefault("the scenario's `until`"),
+		custom("trace", about{kind: "file"}, func(t *table, _ string) { w.Trace, w.Model = t.source(models) }, "file in SWF or GWF, whose jobs get prices and deadlines; or a `model`"),
+		custom("model", about{kind: "word", words: models}, withSource, "what draws the jobs; or a `trace`"),
+		between("min_performance", &w.MinPerformance, Range[bourse.Performance]{bourse.Unit / 2, bourse.Unit}, "what a job asks of a node at least, drawn evenly"),
+		factors("max_price", &w.MaxPrice, Range[Thousandths]{One, 2 * One}, 1, 1000*One, "what it pays per node-hour at most, in mean prices of the sites, drawn evenly"),
+		span("deadline", &w.Deadline, horizon, bourse.Second, "after the submission").byDefault("the broker's `horizon`"),
+		between("flexible", &w.Flexible, Range[bourse.Duration]{}, "how much later than agreed a job on one site may start, drawn evenly"),
+		share("fix", &w.Fix, One, 0, One, "the share of its wait after which a flexible window is fixed; 1: when it starts"),
+		share("alternatives", &w.Alternatives, 0, 0, 100*One, "how far outside its window a site may offer another place, over its runtime"),
+		rule(func(t *table) {
+			if withModel.holds(t) {
+				t.need("jobs", "200")
+			}
+		}),
+		whole("jobs", &w.Jobs, 0, 1, maxJobs, "how many; of a trace at most so many").byDefault("of a trace all of its days, of a model none: it must be given"),
+		wholes("nodes", &w.Nodes, Range[int]{1, 16}, 1, maxNodes, "drawn evenly").when(withModel),
+		between("length", &w.Length, Range[bourse.Duration]{10 * bourse.Minute, 4 * bourse.Hour}, "drawn evenly in its logarithm; above 0").when(withModel),
+		rule(aboveZero(&w.Length)),
+		whole("skip", &w.Skip, 0, 0, 1_000_000_000, "records of the file to pass over first").when(withTrace),
+		whole("partition", &w.Partition, 0, 1, 1_000_000, "only the records of this partition").byDefault("all").when(withTrace),
 	}
-	out := &VOWorkload{Days: w.days(until)}
-	out.Trace, out.Model = w.source([]string{"uniform"})
-	out.MinPerformance = valueRange(w, "min_performance", Range[bourse.Performance]{bourse.Unit / 2, bourse.Unit})
-	out.MaxPrice = w.shareRange("max_price", Range[Thousandths]{One, 2 * One}, 1, 1000*One)
-	out.Deadline = w.span("deadline", horizon, bourse.Second)
-	out.Flexible = valueRange(w, "flexible", Range[bourse.Duration]{})
-	out.Fix, out.Alternatives = w.share("fix", One, 0, One), w.share("alternatives", 0, 0, 100*One)
-	if out.Trace != "" {
-		out.Jobs = w.whole("jobs", 0, 1, maxJobs)
-		out.Skip = w.whole("skip", 0, 0, 1_000_000_000)
-		out.Partition = w.whole("partition", 0, 1, 1_000_000)
-		w.only("with a model", "nodes", "length")
-	} else {
-		w.need("jobs", "200")
-		out.Jobs = w.whole("jobs", 1, 1, maxJobs)
-		out.Nodes, out.Length = w.uniform()
-		w.only("with a trace", "skip", "partition")
+}
+
+// aboveZero refuses lengths from 0.
+func aboveZero(length *Range[bourse.Duration]) func(*table) {
+	return func(t *table) {
+		if t.has("length") && t.clean("length") && length.Lo <= 0 {
+			t.wrong("length", "starts at 0; a length above 0 is wanted")
+		}
 	}
-	w.done()
-	return out
 }
 
 // source reads the trace or the model, one of which must be given.
@@ -170,80 +174,6 @@ func (t *table) source(models []string) (trace, model string) {
 		return "", models[0]
 	}
 	return t.text("trace", "trace"), ""
-}
-
-// only refuses keys that have no meaning here.
-func (t *table) only(where string, keys ...string) {
-	for _, k := range keys {
-		if t.has(k) {
-			t.wrong(k, "has a meaning only %s; leave the key out", where)
-		}
-	}
-}
-
-// days reads a number of days above 0.
-func (t *table) days(def bourse.Duration) bourse.Duration {
-	if n := t.share("days", 0, 1, 100_000*One); n > 0 {
-		return bourse.Duration(n) * bourse.Day / bourse.Duration(One)
-	}
-	return def
-}
-
-// uniform reads the ranges of the uniform model.
-func (t *table) uniform() (Range[int], Range[bourse.Duration]) {
-	nodes := Range[int]{1, 16}
-	if p, lo, hi, ok := t.pair("nodes"); ok {
-		nodes.Lo = t.wholeAt(p.at(0), lo, 1, 1, maxNodes)
-		nodes.Hi = t.wholeAt(p.at(1), hi, 16, 1, maxNodes)
-		if t.clean("nodes") && nodes.Lo > nodes.Hi {
-			t.wrong("nodes", "%d..%d runs backwards; write the smaller number first", nodes.Lo, nodes.Hi)
-		}
-	}
-	length := valueRange(t, "length", Range[bourse.Duration]{10 * bourse.Minute, 4 * bourse.Hour})
-	if t.clean("length") && length.Lo <= 0 {
-		t.wrong("length", "starts at 0; a length above 0 is wanted")
-	}
-	return nodes, length
-}
-
-// pair returns the two elements of an array, if the key is given and has two.
-func (t *table) pair(key string) (p path, lo, hi any, ok bool) {
-	v, given := t.take(key)
-	if !given {
-		return "", nil, nil, false
-	}
-	list, array := v.([]any)
-	if !array || len(list) != 2 {
-		t.wrong(key, "a range is wanted, two values in brackets: [least, most]")
-		return "", nil, nil, false
-	}
-	return t.path.key(key), list[0], list[1], true
-}
-
-// valueRange reads a range of values of the vocabulary.
-func valueRange[T ~int64, P fromTOML[T]](t *table, key string, def Range[T]) Range[T] {
-	p, lo, hi, ok := t.pair(key)
-	if !ok {
-		return def
-	}
-	r := Range[T]{element[T, P](t, p.at(0), lo, def.Lo), element[T, P](t, p.at(1), hi, def.Hi)}
-	if t.clean(key) && r.Lo > r.Hi {
-		t.wrong(key, "%v..%v runs backwards; write the smaller value first", lo, hi)
-	}
-	return r
-}
-
-// shareRange reads a range of factors within least..most.
-func (t *table) shareRange(key string, def Range[Thousandths], least, most Thousandths) Range[Thousandths] {
-	p, lo, hi, ok := t.pair(key)
-	if !ok {
-		return def
-	}
-	r := Range[Thousandths]{t.shareAt(p.at(0), lo, def.Lo, least, most), t.shareAt(p.at(1), hi, def.Hi, least, most)}
-	if t.clean(key) && r.Lo > r.Hi {
-		t.wrong(key, "%v..%v runs backwards; write the smaller number first", lo, hi)
-	}
-	return r
 }
 
 // queueMap reads the table that sends a trace's queue numbers to the site's

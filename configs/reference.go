@@ -1,0 +1,106 @@
+package configs
+
+import (
+	"slices"
+	"strings"
+)
+
+// Key is what documents, hints and completion say of one key of a file.
+type Key struct {
+	Name    string
+	Kind    string   // "duration", "whole number", ...
+	Default string   // as TOML has it, or in words; "": none
+	Limits  string   // what is allowed, where kind and words do not say it
+	Words   []string // those allowed, where they are few
+	Must    bool     // it has to be given
+	With    string   // what it has a meaning with only; "": always
+	Doc     string   // what it means
+}
+
+// Table is a table of a file with its keys, in order of the file.
+type Table struct {
+	File string // the kind of the file
+	Name string // "[[site.group]]"; "" for the root
+	Doc  string
+	Keys []Key
+}
+
+// Tables lists all tables of all files. A site's keys stand in a scenario and in
+// the file of a process; both are listed.
+func Tables() []Table {
+	var scenario string
+	var out []Table
+	for _, f := range []struct {
+		kind Kind
+		in   place
+		list keys
+	}{
+		{KindScenario, inScenario, new(Scenario).keys()},
+		{KindBatch, inBatch, new(Batch).keys(false, 0)},
+		{KindSweep, inScenario, new(Sweep).keys(&scenario)},
+		{KindSite, 0, new(Snapshot).keys()},
+		{KindSiteProcess, inProcess, new(SiteProcess).keys()},
+		{KindBrokerProcess, inProcess, new(BrokerProcess).keys()},
+	} {
+		out = listTables(out, f.kind, f.in, "", Table{File: string(f.kind)}, f.list)
+	}
+	return out
+}
+
+// listTables appends a table and those in it.
+func listTables(out []Table, file Kind, in place, path string, t Table, list keys) []Table {
+	at := len(out)
+	out = append(out, t)
+	for _, k := range list {
+		if k.rule != nil || k.where != 0 && k.where&in == 0 {
+			continue
+		}
+		a := k.field.about()
+		if a.below != nil {
+			below := k.name
+			if path != "" {
+				below = path + "." + k.name
+			}
+			within := in
+			if k.name == "job" && path == "broker" {
+				within = inScenario
+			}
+			out = listTables(out, file, within, below, Table{File: string(file), Name: a.shape(below), Doc: k.doc}, a.below())
+			continue
+		}
+		t.Keys = append(t.Keys, k.said(a))
+	}
+	out[at] = t
+	return out
+}
+
+func (k *key) said(a about) Key {
+	out := Key{Name: k.name, Kind: a.kind, Default: a.def, Limits: a.limits, Words: a.words, Doc: k.doc, Must: k.example != ""}
+	if k.def != "" {
+		out.Default = k.def
+	}
+	if f, ok := k.field.(nameField); ok && f.to != nil {
+		out.Must = true
+	}
+	for _, c := range k.with {
+		out.With = c.text // the narrower ones stand last
+	}
+	return out
+}
+
+// Words lists the words that a key takes, such as those of "broker.algorithm" or
+// "site.pricing", nil if it takes others or there is none.
+func Words(path string) []string {
+	for _, t := range Tables() {
+		for _, k := range t.Keys {
+			name := k.Name
+			if t.Name != "" {
+				name = strings.Trim(t.Name, "[]") + "." + k.Name
+			}
+			if name == path {
+				return slices.Clone(k.Words)
+			}
+		}
+	}
+	return nil
+}
