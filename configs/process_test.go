@@ -7,6 +7,7 @@ import (
 
 	"bourse"
 	"bourse/broker"
+	"bourse/policy/sla"
 )
 
 // smallProcess is the least that a site's process needs, tideProcess a broker's.
@@ -221,5 +222,20 @@ func TestAgent_KeysReachTheConfiguration(t *testing.T) {
 	}
 	if err := got.Validate(); err != nil {
 		t.Error(err)
+	}
+}
+
+// Every sla policy is served in its own order.
+func TestSLA_ThePolicySaysTheOrder(t *testing.T) {
+	t.Parallel()
+	for _, order := range []sla.Order{sla.EDF, sla.LFF, sla.FIFO} {
+		text := "name = \"n\"\nuntil = \"1d\"\n[[site]]\nname = \"n\"\npolicy = \"sla-" + order.String() + "\"\n[[site.group]]\nname = \"main\"\nnodes = 4\nprice = 1.0\n"
+		sc, err := ParseScenario("f", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := sc.Sites[0].SLA.Order; got != order {
+			t.Errorf("sla-%v is served as %v", order, got)
+		}
 	}
 }

@@ -62,15 +62,13 @@ func (s *Site) slaKeys() keys {
 	}
 }
 
-// order checks in which order those who wait choose. It does not put it into
-// to.Order, which stays EDF: so the outputs of seeds are what they have been.
+// order reads in which order those who wait choose.
 func (s *Site) order(t *table, to *SLA) {
 	if !withPromises.holds(t) {
 		return
 	}
 	name, _ := t.keys["policy"].(string)
-	var order sla.Order
-	if err := order.UnmarshalText([]byte(strings.TrimPrefix(name, "sla-"))); err != nil {
+	if err := to.Order.UnmarshalText([]byte(strings.TrimPrefix(name, "sla-"))); err != nil {
 		t.wrong("policy", "%q: %v", name, err)
 	}
 	s.SLA = to
