@@ -88,14 +88,14 @@ func fenced(format string, args ...any) bourse.Reason {
 // offerRequest puts a request in line, unless the life that asks is over: one
 // that only asks is to hear of it too. Rows S115, S117.
 func (s *Site) offerRequest(t step, m agents.OfferRequest) {
-	vo, _ := brokerOf(t.from)
+	vo, broker := brokerOf(t.from)
 	f := s.life(vo)
 	if m.Incarnation != 0 && (f.twin(m.Incarnation, m.Nonce) || m.Incarnation < f.highest) {
 		t.reply(agents.Offers{Cycle: m.Cycle, Now: t.now, Nonce: m.Nonce, Latest: f.highest, Stamp: s.stamp(),
 			Refusal: fenced("incarnation %d of %s has spoken to %s, %d is over", f.highest, vo, s.cfg.Name, m.Incarnation)})
 		return
 	}
-	if m.Horizon <= t.now { // it asks for the stamp alone, and a cluster that is silent is not in its way
+	if broker && m.Horizon <= t.now { // it asks for the stamp alone, and a cluster that is silent is not in its way
 		t.reply(agents.Offers{Cycle: m.Cycle, Now: t.now, Stamp: s.stamp()})
 		return
 	}
