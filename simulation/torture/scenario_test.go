@@ -182,6 +182,9 @@ func brief(m agents.Message) string {
 	case agents.OfferRequest:
 		return says("until %v", m.Horizon)
 	case agents.Offers:
+		if len(m.Groups) == 0 {
+			return says("of nothing, as of %v", m.Now)
+		}
 		g := m.Groups[0]
 		return says("as of %v, %d nodes at %v:%s", m.Now, g.Group.Nodes, g.Group.Price, free(g.Admissible))
 	case agents.Hold:
