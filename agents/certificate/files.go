@@ -158,9 +158,9 @@ func encodeKey(key *ecdsa.PrivateKey) ([]byte, error) {
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), nil
 }
 
-// readKey reads a private key and refuses one that others on the machine can
-// read.
-func readKey(name string) (crypto.Signer, error) {
+// readSecret reads a file of bounded size and refuses one that others on the
+// machine can read.
+func readSecret(name string) ([]byte, error) {
 	info, err := os.Stat(name)
 	if err != nil {
 		return nil, err
@@ -168,7 +168,12 @@ func readKey(name string) (crypto.Signer, error) {
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
 		return nil, fmt.Errorf("%s can be read by others (%#o); chmod 600 %s", name, mode, name)
 	}
-	data, err := readFile(name)
+	return readFile(name)
+}
+
+// readKey reads a private key.
+func readKey(name string) (crypto.Signer, error) {
+	data, err := readSecret(name)
 	if err != nil {
 		return nil, err
 	}

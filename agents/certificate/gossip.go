@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"fmt"
-	"os"
 	"strings"
 )
 
@@ -19,14 +18,7 @@ const maxGossipKeys = 8
 // is used to send, all are understood. Whoever has one can join the gossip, and
 // no more than that: gossip is a hint, certificates are the authority.
 func GossipKeys(name string) ([][]byte, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, err
-	}
-	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return nil, fmt.Errorf("%s can be read by others (%#o); chmod 600 %s", name, mode, name)
-	}
-	data, err := readFile(name)
+	data, err := readSecret(name)
 	if err != nil {
 		return nil, err
 	}

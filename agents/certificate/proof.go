@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strings"
 
 	"bourse/agents"
@@ -15,14 +14,7 @@ import (
 // ReadProofKey reads the key that a site proves its answers with: one line of
 // base64, readable by its owner only.
 func ReadProofKey(name string) (agents.Key, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, err
-	}
-	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return nil, fmt.Errorf("%s can be read by others (%#o); chmod 600 %s", name, mode, name)
-	}
-	data, err := readFile(name)
+	data, err := readSecret(name)
 	if err != nil {
 		return nil, err
 	}
