@@ -25,7 +25,7 @@ func (b *Broker) strays() []stray {
 	var found []stray
 	for _, id := range b.known {
 		for _, l := range b.peers[id].legs {
-			if b.txs[l.Leg.Tx] == nil && l.Leg.Tx.Broker == b.cfg.Name && !b.presumes(l.Leg.Tx) && l.Leg.Leg >= 0 && l.Leg.Leg < maxLegs && soundFare(l.Fare) && soundLeg(&l.What) {
+			if !b.recorded(l.Leg) && l.Leg.Tx.Broker == b.cfg.Name && l.Leg.Leg >= 0 && l.Leg.Leg < maxLegs && soundFare(l.Fare) && soundLeg(&l.What) {
 				found = append(found, stray{siteName(id), l})
 			}
 		}
@@ -39,11 +39,15 @@ func (b *Broker) strays() []stray {
 	list := found[:0]
 	for _, x := range found {
 		next := 0 // the number that leaves no gap
-		if n := len(list); n > 0 && list[n-1].leg.Leg.Tx == x.leg.Leg.Tx {
-			next = list[n-1].leg.Leg.Leg + 1
+		if t := b.txs[x.leg.Leg.Tx]; t != nil {
+			next = len(t.legs)
 		}
-		gap := x.leg.Leg.Leg - next
-		if gap < 0 || gaps[x.site]+gap > maxGaps {
+		n, again := len(list), false
+		if n > 0 && list[n-1].leg.Leg.Tx == x.leg.Leg.Tx {
+			next, again = max(next, list[n-1].leg.Leg.Leg+1), list[n-1].leg.Leg == x.leg.Leg
+		}
+		gap := max(0, x.leg.Leg.Leg-next)
+		if again || gaps[x.site]+gap > maxGaps {
 			b.stray++
 			continue
 		}
@@ -51,6 +55,13 @@ func (b *Broker) strays() []stray {
 		list = append(list, x)
 	}
 	return list
+}
+
+// recorded reports whether there is a record of a leg, or was one. Of a transaction
+// that was adopted it may be missing: its site was lost or away when others listed.
+func (b *Broker) recorded(id bourse.LegID) bool {
+	t := b.txs[id.Tx]
+	return b.presumes(id.Tx) || t != nil && id.Leg < len(t.legs) && (id.Leg < 0 || t.sites[id.Leg] != "")
 }
 
 func rank(yes bool) int {
@@ -63,7 +74,7 @@ func rank(yes bool) int {
 // adopt takes on the legs that sites have listed and the broker has no record
 // of: its own memory is of the past. What is confirmed was committed; all else
 // is given up. What it has forgotten itself, a day after its end, it does not take
-// on again, nor what it can never have bought. Rows B55, B99.
+// on again, nor what it can never have bought. Rows B55, B56, B99.
 func (b *Broker) adopt(now bourse.Time, out *agents.Outbox) {
 	if plant.On("no-adoption") {
 		return
@@ -77,7 +88,8 @@ func (b *Broker) adopt(now bourse.Time, out *agents.Outbox) {
 		}
 		group := found[:n]
 		found = found[n:]
-		commit, open := false, false
+		t := b.txs[group[0].leg.Leg.Tx]
+		commit, open := t.keepsWindow(), false
 		var cost bourse.Credits
 		for _, x := range group {
 			commit = commit || took(x.sighting())
@@ -93,7 +105,11 @@ func (b *Broker) adopt(now bourse.Time, out *agents.Outbox) {
 			}
 			continue
 		}
-		b.adoptTx(now, group, commit, out)
+		if t != nil {
+			b.adoptLate(now, t, group, commit, out)
+		} else {
+			b.adoptTx(now, group, commit, out)
+		}
 	}
 	for _, f := range no.bySite {
 		f.Reason = reason(bourse.NoMoney, "its legs cost %v credits, and no process of this broker could have bought them within its budget", f.Cost)
@@ -124,21 +140,27 @@ func (d *disowned) add(site string, l *agents.ListedLeg) {
 	f.Cost = f.Cost.Plus(l.Fare.Total())
 }
 
-// adoptTx takes on the legs of one transaction.
-func (b *Broker) adoptTx(now bourse.Time, group []stray, commit bool, out *agents.Outbox) {
+// adoptLegs records them, at their prices or, if they are given up at once, at none.
+func (b *Broker) adoptLegs(group []stray, paid bool, out *agents.Outbox) *transaction {
 	var ids []bourse.LegID
 	for _, x := range group {
 		l := &x.leg
-		if !commit { // given up at once, it costs nothing
-			l.Fare, l.Limit = bourse.Fare{}, 0
+		f := bourse.LegAdopted{Leg: l.Leg, Site: x.site, What: l.What, Job: l.Job, User: l.User, State: l.State, Version: l.Version}
+		if paid {
+			f.Fare, f.Limit = l.Fare, l.Limit
 		}
-		b.record(bourse.LegAdopted{Leg: l.Leg, Site: x.site, What: l.What, Job: l.Job, User: l.User, State: l.State,
-			Fare: l.Fare, Limit: l.Limit, Version: l.Version}, out)
+		b.record(f, out)
 		ids = append(ids, l.Leg)
 	}
 	b.record(bourse.Amnesia{Legs: ids}, out)
 	t := b.txs[ids[0].Tx]
 	t.resolved, t.sent = true, len(t.legs)
+	return t
+}
+
+// adoptTx takes on the legs of one transaction.
+func (b *Broker) adoptTx(now bourse.Time, group []stray, commit bool, out *agents.Outbox) {
+	t := b.adoptLegs(group, commit, out)
 	f := bourse.TxDecided{Tx: t.id, Job: t.job.Name, Commit: commit}
 	if !commit {
 		f.Reason = reason(bourse.NoOffer, "the broker had lost its record of it")
@@ -151,6 +173,35 @@ func (b *Broker) adoptTx(now bourse.Time, group []stray, commit bool, out *agent
 	if commit {
 		b.attend(now, t, out)
 	}
+}
+
+// adoptLate takes on legs of a transaction that was adopted, and so decided, before
+// their site had listed them. They are of its window while its job has that still.
+// Else they are given up like those of a site that was lost: what is confirmed is
+// released for all of its price, and what has run costs it. Row B56.
+func (b *Broker) adoptLate(now bourse.Time, t *transaction, group []stray, commit bool, out *agents.Outbox) {
+	b.adoptLegs(group, commit, out)
+	for _, x := range group {
+		i, s := x.leg.Leg.Leg, x.sighting()
+		if keeps := t.keepsWindow(); !keeps && (took(s) || t.state == bourse.TxCommitted) {
+			why := reason(bourse.NoOffer, "%s listed it when its window had been given up", x.site)
+			b.record(bourse.LegClosed{Leg: t.leg(i), Reason: why, Claim: true}, out)
+			b.hearClaim(now, t, i, s, out)
+			continue
+		}
+		b.catchUp(now, t, i, s, out)
+	}
+	b.tell(now, t, firstRepeat, out)
+	b.giveUpLost(now, t, out)
+	if t.keepsWindow() {
+		b.attend(now, t, out)
+	}
+}
+
+// keepsWindow reports whether a transaction was committed and its window is not
+// one that its job has lost or left since.
+func (t *transaction) keepsWindow() bool {
+	return t != nil && t.state == bourse.TxCommitted && !t.apart
 }
 
 // soundLeg reports whether what a site says a leg to be can be one.
@@ -192,8 +243,10 @@ func (b *Broker) applyAdopted(f bourse.LegAdopted) {
 	if f.State == bourse.Prepared {
 		t.legs[f.Leg.Leg].state = bourse.Prepared
 	}
-	if left := b.available(); left < amount {
+	if left := b.available(); left < amount && t.state != bourse.TxAborted {
 		b.ledger.Pay(bourse.Transfer{From: overdraft, To: b.voAccount(), Amount: amount - left})
 	}
-	b.reserve(f.Leg, t.job.User, f.Site, amount)
+	if t.state != bourse.TxAborted { // its other legs may have been adopted, and decided, before
+		b.reserve(f.Leg, t.job.User, f.Site, amount)
+	}
 }

@@ -358,6 +358,8 @@ func (b *Broker) applyClosed(f bourse.LegClosed) {
 	case t.open(): // earlier versions closed legs of a transaction before its decision
 		b.void(f.Leg)
 		l.state = bourse.Cancelled
+	case f.Claim: // it was confirmed all the same, see adoptLate
+		l.state, l.claim, l.given = bourse.Lost, true, true
 	default:
 		l.state = bourse.Cancelled
 	}

@@ -159,16 +159,20 @@ func (b *Broker) hearClaims(now bourse.Time, p *peer, out *agents.Outbox) {
 				continue
 			}
 			s := b.sight(t, i)
-			if s.there && !s.State.Terminal() {
-				l.returns, l.vouched = true, s.State >= bourse.Confirmed
-				continue
-			}
-			if s.there && s.State == bourse.Settled {
-				b.claimRun(now, t, i, out)
-				continue
-			}
-			b.settleClaim(t, i, s.State, s.cost(l), out)
+			b.hearClaim(now, t, i, &s, out)
 		}
+	}
+}
+
+func (b *Broker) hearClaim(now bourse.Time, t *transaction, i int, s *sighting, out *agents.Outbox) {
+	l := &t.legs[i]
+	switch {
+	case s.there && !s.State.Terminal():
+		l.returns, l.vouched = true, s.State >= bourse.Confirmed
+	case s.there && s.State == bourse.Settled:
+		b.claimRun(now, t, i, out)
+	default:
+		b.settleClaim(t, i, s.State, s.cost(l), out)
 	}
 }
 

@@ -566,8 +566,7 @@ func (s *story) listed(text string) agents.ListedLeg {
 		l.Refund, l.Penalty = credits(s.t, f[6]), credits(s.t, f[7])
 	}
 	l.Limit, l.What = 5*bourse.Credit, bourse.Leg{Group: "main", Nodes: 4, Start: 60_000, End: 1_060_000}
-	if t := s.b.txs[l.Leg.Tx]; t != nil {
-		own := &t.legs[l.Leg.Leg]
+	if own := s.b.lookup(l.Leg); own != nil && own.what.Nodes > 0 {
 		l.What, l.Limit = own.what, own.limit
 		if own.priced || len(f) < 3 {
 			l.Fare = own.fare

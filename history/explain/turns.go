@@ -162,10 +162,12 @@ func (x *followed) site(leg int) string {
 
 // start is the common start of the legs.
 func (x *followed) start() bourse.Time {
-	if len(x.Legs) == 0 {
-		return 0
+	for i := range x.Legs {
+		if l := &x.Legs[i]; l.Nodes > 0 {
+			return l.Start
+		}
 	}
-	return x.Legs[0].Start
+	return 0
 }
 
 // ofTx tells the turns that belong to a transaction.
@@ -213,9 +215,7 @@ func (t *Turns) ofTx(at bourse.Time, f agents.Fact) []Turn {
 	case bourse.LegShifted, bourse.ShiftOffered, bourse.OfferClosed:
 		return t.shift(at, f)
 	case bourse.LegAdopted:
-		if t.txs[f.Leg.Tx] == nil {
-			t.follow(bourse.TxBegun{Tx: f.Leg.Tx, Job: f.Job, Sites: []string{f.Site}, Legs: []bourse.Leg{f.What}})
-		}
+		t.adopt(f)
 		return nil
 	case bourse.LegStarted:
 		x = t.find(f.Leg.Tx)
@@ -234,6 +234,20 @@ func (t *Turns) ofTx(at bourse.Time, f agents.Fact) []Turn {
 		return t.done(at, x, f)
 	}
 	return nil
+}
+
+// adopt takes a leg that its site has listed: one of several, perhaps, in no order.
+func (t *Turns) adopt(f bourse.LegAdopted) {
+	x := t.txs[f.Leg.Tx]
+	if x == nil {
+		t.follow(bourse.TxBegun{Tx: f.Leg.Tx, Job: f.Job})
+		x = t.find(f.Leg.Tx)
+	}
+	for len(x.Legs) <= f.Leg.Leg {
+		x.Sites, x.Legs, x.fares = append(x.Sites, ""), append(x.Legs, bourse.Leg{}), append(x.fares, 0)
+	}
+	x.Sites[f.Leg.Leg], x.Legs[f.Leg.Leg], x.fares[f.Leg.Leg] = f.Site, f.What, f.Fare.Total()
+	x.open++
 }
 
 // shift tells what has become of the place of a leg with a window.
@@ -307,7 +321,10 @@ func (x *followed) at(leg int) string {
 func (x *followed) window(verb string) string {
 	s := verb
 	for i, l := range x.Legs {
-		if i > 0 {
+		if l.Nodes == 0 { // of a transaction that was adopted: nobody has listed it
+			continue
+		}
+		if s != verb {
 			s += ","
 		}
 		s += fmt.Sprintf(" %d nodes of %s/%s", l.Nodes, x.at(i), l.Group)

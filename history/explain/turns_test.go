@@ -97,3 +97,24 @@ func TestTurns_GoOnFromAnImage(t *testing.T) {
 	}
 	t.Error("nothing was decided")
 }
+
+// The parts of a transaction that was adopted are named as they are listed, in
+// whatever order, and those of which nothing is known are left out.
+func TestTurns_NameAdoptedParts(t *testing.T) {
+	t.Parallel()
+	var turns Turns
+	id := bourse.TxID{Broker: "vo1", Incarnation: 1, Seq: 1}
+	adopt := func(leg, nodes int, site string) {
+		turns.Take(0, bourse.LegAdopted{Leg: bourse.LegID{Tx: id, Leg: leg}, Site: site, Job: "wave",
+			What: bourse.Leg{Group: "main", Nodes: nodes, Start: 60, End: 90}, Fare: bourse.Fare{Base: 5 * bourse.Credit}})
+	}
+	adopt(3, 2, "south")
+	adopt(1, 4, "north")
+	got := turns.Take(0, bourse.TxDecided{Tx: id, Job: "wave", Commit: true})
+	if len(got) != 1 || got[0].Words != "placed: 4 nodes of north/main, 2 nodes of south/main, for 10 credits" || got[0].Start != 60 {
+		t.Errorf("%+v", got)
+	}
+	if got := turns.Take(0, bourse.LegStarted{Leg: bourse.LegID{Tx: id, Leg: 3}}); len(got) != 1 || got[0].Site != "south" {
+		t.Errorf("%+v", got)
+	}
+}
