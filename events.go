@@ -388,6 +388,7 @@ type (
 		Lives    []BrokerLife   `json:"lives"`
 		Sites    []string       `json:"sites"`
 		Lost     []LostSite     `json:"lost,omitempty"` // in order of name
+		Left     []LeftSite     `json:"left,omitempty"` // in order of name
 		Jobs     []JobMemory    `json:"jobs"`
 		Txs      []TxMemory     `json:"txs"`
 		Accounts []Account      `json:"accounts"`
@@ -399,6 +400,11 @@ type (
 	LostSite struct {
 		SiteLost
 		Since Time `json:"since"`
+	}
+	// LeftSite is a site that was a member, and has left.
+	LeftSite struct {
+		Site  string `json:"site"`
+		Since Time   `json:"since"`
 	}
 	// BrokerLife is a life and the highest sequence that it has recorded.
 	BrokerLife struct {

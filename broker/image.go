@@ -42,12 +42,14 @@ func (b *Broker) Part(i int) agents.Fact {
 func (b *Broker) common() bourse.BrokerImage {
 	f := bourse.BrokerImage{Fenced: b.fenced, Latest: b.fencedBy, Seq: b.seq, Cycles: b.cycles, Lives: slices.Clone(b.lives), Accounts: b.ledger.Accounts(), Turns: b.queue.order(), Barred: b.barred()}
 	for _, id := range b.known {
-		if b.peers[id].member {
-			f.Sites = append(f.Sites, siteName(id))
+		p := b.peers[id]
+		switch {
+		case p.member:
+			f.Sites = append(f.Sites, p.name)
+		case p.went:
+			f.Left = append(f.Left, bourse.LeftSite{Site: p.name, Since: p.left})
 		}
-	}
-	for _, id := range b.known {
-		if p := b.peers[id]; p.lost != nil {
+		if p.lost != nil {
 			f.Lost = append(f.Lost, bourse.LostSite(*p.lost))
 		}
 	}
@@ -161,6 +163,10 @@ func (b *Broker) loadCommon(f bourse.BrokerImage) {
 	for _, x := range f.Lost {
 		lost := loss(x)
 		b.meet(siteID(x.Site)).lost = &lost
+	}
+	for _, x := range f.Left {
+		p := b.meet(siteID(x.Site))
+		p.went, p.left = true, x.Since
 	}
 	b.ledger.Load(f.Accounts)
 	b.turns = f.Turns

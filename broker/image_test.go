@@ -43,3 +43,24 @@ func TestImage_InPartsIsTheSame(t *testing.T) {
 		}
 	}
 }
+
+// That a site has left, and when, is in an image: no job is given up for good on
+// that hint by the next life either (row B65).
+func TestImage_HoldsWhoHasLeft(t *testing.T) {
+	t.Parallel()
+	b := New(testConfig())
+	b.Replay(0, bourse.SiteJoined{Site: "north"})
+	b.Replay(0, bourse.SiteJoined{Site: "south"})
+	b.Replay(500*sec, bourse.SiteLeft{Site: "south"})
+	again := New(b.cfg)
+	again.Replay(600*sec, b.Image())
+	for _, x := range []*Broker{b, again} {
+		x.muster()
+		for at, want := range map[bourse.Time]bool{600 * sec: true, 500*sec + bourse.Time(b.cfg.Horizon): false} {
+			x.peers["site:north"].listed = true
+			if x.now = at; x.someAway() != want {
+				t.Errorf("at %v a site is away: %t, want %t", at, !want, want)
+			}
+		}
+	}
+}
