@@ -114,6 +114,7 @@ func (b *Broker) openCycle(now bourse.Time, out *agents.Outbox) {
 	c.number, c.opened = b.cycles+1, now
 	c.summary = bourse.CycleClosed{Cycle: c.number}
 	c.from, c.horizon = now.Add(b.cfg.Lead), now.Add(b.cfg.Horizon)
+	b.queue.call(false) // of those that follow one another too: what came meanwhile waits for none of them
 	c.batch, c.summary.Turns = b.queue.take(c.batch[:0], b.cfg.batch(), b.cfg.terms)
 	c.summary.Batch = len(c.batch)
 	c.plans = c.plans[:0]

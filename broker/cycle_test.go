@@ -2,6 +2,7 @@ package broker
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"bourse"
@@ -155,6 +156,36 @@ func TestCycle_BoundedWorkReachesEverybodyInTurn(t *testing.T) {
 		t.Errorf("%d cycles: %+v", len(c), c)
 	}
 	w.check.rest()
+}
+
+// What is submitted while the cycles of a backlog follow one another is in the next
+// of them, not behind them all.
+func TestCycle_AFreshJobJoinsTheNextOfARow(t *testing.T) {
+	t.Parallel()
+	site := newFakeSite("north", 8, 0)
+	site.rule = onNth("OfferRequest", 5, fakeAnswer{late: 5 * bourse.Second}) // the first of 1000 s
+	cfg := testConfig(site)
+	cfg.BatchSize = 2
+	w := newTestWorld(t, cfg, site)
+	w.b.cfg.MaxCycles = 4
+	for i := range 8 {
+		j := testJob(fmt.Sprint("never", i), 8, 20_000*bourse.Second, bourse.Credit)
+		j.User = "ben"
+		w.submit(0, j)
+	}
+	j := testJob("olgas", 1, bourse.Hour/10, bourse.Credit)
+	j.User = "olga"
+	w.submit(1002*sec, j)
+	w.finish(t, 2500*sec)
+	for i, c := range only[bourse.CycleClosed](w) {
+		if slices.ContainsFunc(c.Turns, func(x bourse.UserTurn) bool { return x.User == "olga" }) {
+			if i != 5 {
+				t.Errorf("cycle %d plans it, the sixth is the first to begin after its submission", i+1)
+			}
+			return
+		}
+	}
+	t.Error("no cycle plans it")
 }
 
 // cfgBatch changes the batch size of a running broker.
