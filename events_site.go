@@ -1,151 +1,120 @@
 package bourse
 
-// The facts of sites and clusters that run in real time: what a simulated
-// cluster must not forget, and what operators have asked of a site. A
-// simulation in virtual time records none of them.
-
-// Of a durable cluster, beside those of every cluster.
+// Of a site: the legs it carries.
 type (
-	// WorkBegun says from which instant on a cluster is fed its local work: the
-	// zero of its trace or model.
-	WorkBegun struct {
-		At Time `json:"at"`
+	// LegMoved says that a leg has come to a state. It carries all that the site
+	// knows of the leg; all carry the fare that binds.
+	LegMoved struct {
+		Leg    LegID    `json:"leg"`
+		State  LegState `json:"state"`
+		What   Leg      `json:"what"`
+		Job    string   `json:"job"`
+		User   string   `json:"user,omitempty"`
+		Fare   Fare     `json:"fare"`
+		Limit  Credits  `json:"limit"`         // the most the broker would pay
+		End    Time     `json:"end,omitempty"` // Settled: when the work ended
+		Reason Reason   `json:"reason,omitzero"`
+
+		Version  uint32   `json:"version,omitempty"` // 1, and one more with every move
+		Replaces LegID    `json:"replaces,omitzero"` // the leg that a Confirm gives up for this one
+		Digest   uint64   `json:"digest,omitempty"`  // of its Hold
+		For      Duration `json:"for,omitempty"`     // Held, Prepared: how long it may stay so
+		Run      Duration `json:"run,omitempty"`     // what the work really takes; 0: to the end, or the leg's Work
+		Refund   Credits  `json:"refund,omitempty"`  // posted back, once
+		Penalty  Credits  `json:"penalty,omitempty"` // posted by the site for a confirmed leg that it lost
+		Flex     Flex     `json:"flex,omitzero"`     // the window within which the site may move it
+		Offer    uint32   `json:"offer,omitempty"`   // of the leg that it replaces: that the user has accepted; 0: none
+		Kept     Credits  `json:"kept,omitempty"`    // of its price: not given back whenever it is given up, since the schedule would have kept it of the leg that it replaces
 	}
-	// JobQueued says that a local job waits. It carries all of the job, for the
-	// cluster that goes on after a restart.
-	JobQueued struct {
-		Group string   `json:"group"`
-		Job   LocalJob `json:"job"`
+	// LegRestored says that a site has taken a leg back from its broker's word,
+	// having lost its own memory of it: an amnesia, which is why the leg need not
+	// have moved along the table.
+	LegRestored struct {
+		Was   LegMoved `json:"was"`
+		Held  Time     `json:"held,omitempty"` // the instant from which its notice is reckoned
+		Proof Proof    `json:"proof,omitzero"` // of the answer that it stands on
 	}
-	// JobExtended says that a local job outlives its estimate: its planned end is
-	// another now.
-	JobExtended struct {
-		Job   int64  `json:"job"`
-		Group string `json:"group"`
-		End   Time   `json:"end"`
-		When  Time   `json:"when,omitempty"` // if it is recorded later
+	// SiteBegun says that a life of a site begins that proves its answers: by it a
+	// later life tells what its journal has lost from what it has not.
+	SiteBegun struct {
+		Epoch uint64 `json:"epoch"`
 	}
-	// LockMoved says what has become of nodes locked for a leg.
-	LockMoved struct {
-		Leg   LegID     `json:"leg"`
-		State LockState `json:"state"`
-		When  Time      `json:"when,omitempty"` // if it is recorded later
+	// LifeSeen says that a site has heard of a life of a broker later than all
+	// before.
+	LifeSeen struct {
+		Broker      string `json:"broker"`
+		Address     string `json:"address"` // of the agent that speaks
+		Incarnation uint32 `json:"incarnation"`
+		Nonce       uint64 `json:"nonce"`
 	}
-	// TasksPlaced says that a cluster of deadlines has taken the work of a leg or of
-	// a local job, and on which of its nodes; of none while it waits for its turn,
-	// which a second one ends.
-	TasksPlaced struct {
-		Group    string   `json:"group"`
-		Number   int64    `json:"number"` // of the work, as the cluster counts it
-		Leg      LegID    `json:"leg,omitzero"`
-		What     Leg      `json:"what,omitzero"` // of the leg
-		Job      LocalJob `json:"job,omitzero"`
-		Deadline Time     `json:"deadline"`
-		Run      Duration `json:"run"` // what it really takes, on a node of performance 1
-		Nodes    []int    `json:"nodes,omitempty"`
-		Start    Time     `json:"start,omitempty"` // in an image: since when it works
-		When     Time     `json:"when,omitempty"`  // if it is recorded later
+	// LifeListed says that a life of a broker has been told its legs: what its
+	// earlier lives decided is no longer taken.
+	LifeListed struct {
+		Broker      string `json:"broker"`
+		Incarnation uint32 `json:"incarnation"`
 	}
-	// ClusterImage is all that a durable cluster keeps: a journal begins anew
-	// with it.
-	ClusterImage struct {
-		At      Time           `json:"at"`              // up to which it has lived
-		Begun   Time           `json:"begun,omitempty"` // of its local work
-		Fed     bool           `json:"fed,omitempty"`   // local work has begun
-		Groups  []GroupMemory  `json:"groups"`
-		Locks   []LockMemory   `json:"locks"` // in the order in which they were made
-		Past    []ReleasedLeg  `json:"past"`  // in order of time
-		Outages []NodesDown    `json:"outages"`
-		Servers []ServerMemory `json:"servers,omitempty"` // of a cluster of deadlines, by group
-	}
-	// ServerMemory is what a cluster of deadlines keeps of a group.
-	ServerMemory struct {
-		Group   string         `json:"group"`
-		At      Time           `json:"at"`
-		Number  int64          `json:"number,omitempty"`  // of the last work that the cluster has taken
-		Nodes   []NodeTasks    `json:"nodes,omitempty"`   // time-shared ones, by number
-		Running []RunningTasks `json:"running,omitempty"` // under EDF, by end
-		Waiting []WaitingTasks `json:"waiting,omitempty"` // under EDF, in order of arrival
-		Placed  []TasksPlaced  `json:"placed,omitempty"`  // whose work all of it is, by number
-		Submit  Time           `json:"submit"`            // of the local job that was taken last
-		Taken   int            `json:"taken"`             // how many of that submit
-		Kept    int            `json:"kept,omitempty"`    // deadlines
-		Missed  int            `json:"missed,omitempty"`
-	}
-	// NodeTasks is the work on a time-shared node, as it was reckoned last.
-	NodeTasks struct {
-		At    Time       `json:"at"`
-		Tasks []TaskLeft `json:"tasks,omitempty"` // in order of arrival
-	}
-	// TaskLeft is what is left of a task, in milliseconds of its whole node.
-	TaskLeft struct {
-		Number   int64   `json:"number"`
-		Deadline Time    `json:"deadline"`
-		Estimate float64 `json:"estimate"`
-		Work     float64 `json:"work"`
-	}
-	// RunningTasks is work that has nodes of its own.
-	RunningTasks struct {
-		Number int64 `json:"number"`
-		End    Time  `json:"end"`
-		Nodes  []int `json:"nodes"`
-	}
-	// WaitingTasks is work that waits for nodes.
-	WaitingTasks struct {
-		Number   int64    `json:"number"`
-		Nodes    int      `json:"nodes"`
-		Estimate Duration `json:"estimate"`
-		Deadline Time     `json:"deadline"`
-		Run      Duration `json:"run"`
-	}
-	// GroupMemory is what a cluster keeps of a group's local jobs.
-	GroupMemory struct {
-		Group    string        `json:"group"`
-		Waiting  []LocalJob    `json:"waiting"`            // in queue order
-		Running  []RunningJob  `json:"running"`            // in order of id
-		Promised []JobPromised `json:"promised,omitempty"` // that wait for their slots, by id
-		Submit   Time          `json:"submit"`             // of the job that was taken last
-		Taken    int           `json:"taken"`              // how many of that submit
-	}
-	// RunningJob is a local job that runs.
-	RunningJob struct {
-		Job   LocalJob `json:"job"`
-		Start Time     `json:"start"`
-		End   Time     `json:"end"` // planned
-	}
-	// LockMemory is what a cluster keeps of nodes locked for a leg.
-	LockMemory struct {
-		NodesLocked
-		State  LockState `json:"state"`
-		Heard  bool      `json:"heard,omitempty"`
-		Agreed int       `json:"agreed,omitempty"` // the how manieth it was confirmed of those there are
-		Turn   uint32    `json:"turn,omitempty"`   // of its last move within its window
-		Fixed  bool      `json:"fixed,omitempty"`  // it is where it stays
-		Number int64     `json:"number,omitempty"` // of a cluster of deadlines: its work
-	}
-	// ReleasedLeg is a leg that was released: nothing is locked for it again.
-	ReleasedLeg struct {
+	// Tombstone says that a leg, unknown so far, is never to be held.
+	Tombstone struct {
 		Leg LegID `json:"leg"`
-		At  Time  `json:"at"`
+	}
+	// NoticeNoted says that a broker has acknowledged what became of a leg.
+	NoticeNoted struct {
+		Leg LegID `json:"leg"`
+	}
+	// LegsForgotten says that a site keeps no more memory of legs long over.
+	LegsForgotten struct {
+		Legs []LegID `json:"legs"`
+	}
+	// SiteImage is all that a site keeps, or a part of it: a journal begins anew with
+	// it. Of several parts, the first has all that is no leg.
+	SiteImage struct {
+		Part     int         `json:"part,omitempty"`  // from 0
+		Parts    int         `json:"parts,omitempty"` // of the image; 0: this is all of it
+		Facts    uint64      `json:"facts"`           // recorded before it
+		Lives    []SiteLife  `json:"lives"`           // in order of broker, then incarnation
+		Legs     []LegMemory `json:"legs"`            // in order of their first fact
+		Accounts []Account   `json:"accounts"`
+
+		Drain       SiteDrained      `json:"drain,omitzero"`
+		Closed      []SiteClosed     `json:"closed,omitempty"`      // in the order in which it was said
+		Maintenance []MaintenanceSet `json:"maintenance,omitempty"` // the same
+		Maintained  uint64           `json:"maintained,omitempty"`  // how many there have been
+
+		Epochs []SiteEpoch `json:"epochs,omitempty"` // its own lives, the latest few, in order
+	}
+	// SiteEpoch is a life of the site that has this journal.
+	SiteEpoch struct {
+		Epoch uint64 `json:"epoch"`
+		From  uint64 `json:"from"` // facts when it began
+	}
+	// SiteLife is what a site remembers of one life of a broker.
+	SiteLife struct {
+		LifeSeen
+		Listed bool `json:"listed,omitempty"`
+	}
+	// LegMemory is what a site remembers of one leg.
+	LegMemory struct {
+		LegMoved
+		Tomb    bool `json:"tomb,omitempty"`    // cancelled before it was known
+		Charged bool `json:"charged,omitempty"` // it was confirmed once
+		Noted   bool `json:"noted,omitempty"`
+		HeldAt  Time `json:"heldAt"`
+		At      Time `json:"at"` // of its last move
+
+		Turn uint32 `json:"turn,omitempty"` // of its last LegShifted
+		Told uint32 `json:"told,omitempty"` // the last that its broker has acknowledged
+
+		Offered JobOffer `json:"offered,omitzero"` // the last that was made for it
+	}
+	// NodesDown says that nodes of a group have failed; they are back at Until.
+	NodesDown struct {
+		Group string `json:"group"`
+		Nodes int    `json:"nodes"`
+		Until Time   `json:"until"`
 	}
 )
 
-// LockState says how it stands with nodes that a cluster has locked.
-type LockState string
-
-// The states of a lock, and the two ways in which one leaves.
-const (
-	LockHeld      LockState = "locked"    // for a leg that may yet be confirmed
-	LockConfirmed LockState = "confirmed" // a reservation
-	LockRunning   LockState = "running"   // work runs in it
-	LockHeard     LockState = "heard"     // and the site knows it
-	LockEnded     LockState = "ended"     // its work is over; the site is being told
-	LockLost      LockState = "lost"      // its nodes are gone; the site is being told
-	LockExpired   LockState = "expired"   // its time has passed unconfirmed: forgotten
-	LockReleased  LockState = "released"  // by the site: nothing is locked for that leg again
-)
-
-// Of a site, by its operator's wish.
+// Of a site, by its operator's wish; in real time only.
 type (
 	// SiteDrained says that a site takes no new legs until an instant, Never for
 	// until further notice, 0 for no longer.
@@ -180,12 +149,16 @@ type (
 )
 
 // Kind names the fact.
-func (WorkBegun) Kind() string       { return "work-begun" }
-func (JobQueued) Kind() string       { return "job-queued" }
-func (JobExtended) Kind() string     { return "job-extended" }
-func (LockMoved) Kind() string       { return "lock-moved" }
-func (TasksPlaced) Kind() string     { return "tasks-placed" }
-func (ClusterImage) Kind() string    { return "cluster-image" }
+func (LegMoved) Kind() string        { return "leg-moved" }
+func (LegRestored) Kind() string     { return "leg-restored" }
+func (SiteBegun) Kind() string       { return "site-begun" }
+func (LifeSeen) Kind() string        { return "life-seen" }
+func (LifeListed) Kind() string      { return "life-listed" }
+func (Tombstone) Kind() string       { return "tombstone" }
+func (NoticeNoted) Kind() string     { return "notice-noted" }
+func (LegsForgotten) Kind() string   { return "legs-forgotten" }
+func (SiteImage) Kind() string       { return "site-image" }
+func (NodesDown) Kind() string       { return "nodes-down" }
 func (SiteDrained) Kind() string     { return "site-drained" }
 func (SiteClosed) Kind() string      { return "site-closed" }
 func (SiteOpened) Kind() string      { return "site-opened" }

@@ -1,0 +1,234 @@
+package bourse
+
+// Of a broker: jobs, cycles and transactions.
+type (
+	// JobSubmitted says that a broker has taken a job.
+	JobSubmitted struct {
+		Job Job `json:"job"`
+	}
+	// SubmissionRefused says that a broker has not taken a job.
+	SubmissionRefused struct {
+		Job    string `json:"job"`
+		User   string `json:"user,omitempty"`
+		Reason Reason `json:"reason"`
+	}
+	// CycleClosed says what a cycle of a broker came to.
+	CycleClosed struct {
+		Cycle        uint64   `json:"cycle"`
+		Batch        int      `json:"batch"`        // jobs looked at
+		Sites        int      `json:"sites"`        // that answered in time
+		Slots        int      `json:"slots"`        // offered
+		Alternatives int      `json:"alternatives"` // found, over all jobs
+		Quoted       int      `json:"quoted"`       // contended legs asked for
+		Postponed    int      `json:"postponed"`
+		TimeLimit    Duration `json:"timeLimit"`          // T*, rounded down
+		BudgetLimit  Credits  `json:"budgetLimit"`        // B*
+		Time         Duration `json:"time"`               // T of the selection
+		Cost         Credits  `json:"cost"`               // C of the selection
+		Fallback     bool     `json:"fallback,omitempty"` // the selection used its bounded-memory grid
+		Skewed       []string `json:"skewed,omitempty"`   // sites not usable: their clocks are more than 2 s off
+
+		// Turns are those that users had in it, in the order in which they began; none
+		// where one user's jobs alone wait.
+		Turns []UserTurn `json:"turns,omitempty"`
+	}
+	// UserTurn is a user's turn: afterwards it is that of all others.
+	UserTurn struct {
+		User string `json:"user"`
+		Used int    `json:"used,omitempty"` // jobs looked at in a turn that goes on in the next batch
+	}
+	// JobPostponed says that a job waits for another cycle, and why.
+	JobPostponed struct {
+		Job    string `json:"job"`
+		Reason Reason `json:"reason"`
+		Final  bool   `json:"final,omitempty"` // it will not be tried again
+	}
+	// TxBegun says that a broker tries to commit a window of a job.
+	TxBegun struct {
+		Tx          TxID      `json:"tx"`
+		Job         string    `json:"job"`
+		Alternative int       `json:"alternative"` // which, from 1 in the order found
+		Sites       []string  `json:"sites"`       // leg by leg
+		Legs        []Leg     `json:"legs"`
+		Limits      []Credits `json:"limits"` // leg by leg
+
+		Repairs  LegID     `json:"repairs,omitzero"`   // the committed leg that this takes the place of
+		Replaces []LegID   `json:"replaces,omitempty"` // a move: the leg that each gives up; the zero one for none
+		Versions []uint32  `json:"versions,omitempty"` // of those legs
+		Request  Request   `json:"request,omitzero"`   // a move: what the job asks for from its COMMIT on
+		Spare    []SiteLeg `json:"spare,omitempty"`    // of unchosen alternatives: what may stand in for a leg that breaks
+		Flex     Flex      `json:"flex,omitzero"`      // of its only leg
+		Offer    uint32    `json:"offer,omitempty"`    // a move: the offer for the old leg that it accepts
+	}
+	// LegPriced says that a site holds a leg and at which fare.
+	LegPriced struct {
+		Leg     LegID  `json:"leg"`
+		Fare    Fare   `json:"fare"`
+		Version uint32 `json:"version,omitempty"` // 0: the first
+		Start   Time   `json:"start,omitempty"`   // of a flexible leg: where its site has placed it, if not where it was asked
+		End     Time   `json:"end,omitempty"`
+	}
+	// LegProved keeps the proof that a site has given with an answer about a leg.
+	LegProved struct {
+		Leg   LegID `json:"leg"`
+		Proof Proof `json:"proof,omitzero"`
+	}
+	// TxDecided says COMMIT or ABORT, once per transaction.
+	TxDecided struct {
+		Tx     TxID   `json:"tx"`
+		Job    string `json:"job"`
+		Commit bool   `json:"commit"`
+		Reason Reason `json:"reason,omitzero"` // of an ABORT
+	}
+	// LegClosed says that a site has acknowledged the decision for a leg, and
+	// what was posted to the accounts. Without Commit the leg costs nothing: it
+	// was cancelled or, after COMMIT, is gone, for a Reason.
+	LegClosed struct {
+		Leg    LegID   `json:"leg"`
+		Commit bool    `json:"commit"`
+		Posted Credits `json:"posted"`
+		Reason Reason  `json:"reason,omitzero"`
+		Claim  bool    `json:"claim,omitempty"` // its site has not said so: see ClaimSettled
+	}
+	// LegDone says that a leg that was paid for has come to its end: settled,
+	// released or lost. Once a leg, with what its site gives back of the price
+	// and adds to it.
+	LegDone struct {
+		Leg     LegID    `json:"leg"`
+		End     Time     `json:"end"`
+		Refund  Credits  `json:"refund,omitempty"`
+		Penalty Credits  `json:"penalty,omitempty"`
+		State   LegState `json:"state,omitempty"`
+		Reason  Reason   `json:"reason,omitzero"`
+		Claim   bool     `json:"claim,omitempty"` // its site has not said so: see ClaimSettled
+	}
+)
+
+// Of a broker: its lives, and what went wrong.
+type (
+	// SiteLeg is a leg and the site that would carry it.
+	SiteLeg struct {
+		Site string `json:"site"`
+		Leg  Leg    `json:"leg"`
+	}
+	// LifeBegun says that a process has begun to act for a broker.
+	LifeBegun struct {
+		Incarnation uint32 `json:"incarnation"` // one more than the last on record, or heard of
+		Nonce       uint64 `json:"nonce"`
+	}
+	// LifeFenced says that a site has heard of another process of the same name:
+	// this one stops. Latest is the latest incarnation that the site knows, 0 if it
+	// did not say: the next life comes after it.
+	LifeFenced struct {
+		Site   string `json:"site"`
+		Reason Reason `json:"reason"`
+		Latest uint32 `json:"latest,omitempty"`
+	}
+	// TxReversed says that a COMMIT on record took effect nowhere and is ABORT
+	// now: decided afresh by a later life, once all its sites had listed it.
+	TxReversed struct {
+		Tx     TxID   `json:"tx"`
+		Job    string `json:"job"`
+		Reason Reason `json:"reason"`
+	}
+	// LegAdopted says that a site has a leg of which the broker has no record.
+	LegAdopted struct {
+		Leg     LegID    `json:"leg"`
+		Site    string   `json:"site"`
+		What    Leg      `json:"what"`
+		Job     string   `json:"job"`
+		User    string   `json:"user,omitempty"`
+		State   LegState `json:"state"`
+		Fare    Fare     `json:"fare"`
+		Limit   Credits  `json:"limit"`
+		Version uint32   `json:"version,omitempty"`
+	}
+	// LegsDisowned says that a site lists legs without a record that cost more than
+	// any process of this broker could have spent: they are not adopted.
+	LegsDisowned struct {
+		Site   string  `json:"site"`
+		Legs   int     `json:"legs"`
+		First  LegID   `json:"first"`
+		Cost   Credits `json:"cost"`
+		Reason Reason  `json:"reason,omitzero"`
+	}
+	// Amnesia says that somebody's memory is of the past: the broker's own, or a
+	// site's. It names the legs concerned.
+	Amnesia struct {
+		Site string  `json:"site,omitempty"` // "": the broker itself
+		Legs []LegID `json:"legs"`
+	}
+	// JobBroken says that a committed window cannot be made whole: what is left of
+	// it is released for a full refund, and the job waits again. Where that follows
+	// from a wish of its user, the refund is by the schedule.
+	JobBroken struct {
+		Job    string `json:"job"`
+		Reason Reason `json:"reason"`
+		Wish   bool   `json:"wish,omitempty"`
+	}
+	// JobCancelled says that its user has given a job up or, with a Reason, that
+	// it is given up because a job that it comes after is.
+	JobCancelled struct {
+		Job    string `json:"job"`
+		User   string `json:"user,omitempty"`
+		Reason Reason `json:"reason,omitzero"`
+	}
+	// SiteJoined and SiteLeft say whom the broker asks for offers from now on.
+	SiteJoined struct {
+		Site string `json:"site"`
+	}
+	SiteLeft struct {
+		Site string `json:"site"`
+	}
+	// SiteLost says that a site is not counted on any more until it has listed its
+	// legs anew: it was silent for too long or, with Wish, an operator has said so,
+	// and then not before a SiteBack either.
+	SiteLost struct {
+		Site   string `json:"site"`
+		Wish   bool   `json:"wish,omitempty"`
+		Reason Reason `json:"reason,omitzero"`
+	}
+	// SiteBack says that a site is not lost any more.
+	SiteBack struct {
+		Site string `json:"site"`
+	}
+	// ClaimSettled says what the site of a leg that was given up with it says of the
+	// leg, now that it is back: what the leg costs by its books. The VO's account
+	// bears what that differs from what was posted and refunded.
+	ClaimSettled struct {
+		Leg   LegID    `json:"leg"`
+		State LegState `json:"state"`          // at its site; Asked: it knows none
+		Cost  Credits  `json:"cost,omitempty"` // below 0: a penalty
+	}
+	// TxForgotten says that the broker keeps no more record of transactions that
+	// are long over.
+	TxForgotten struct {
+		Txs []TxID `json:"txs"`
+	}
+)
+
+// Kind names the fact.
+func (JobSubmitted) Kind() string      { return "job-submitted" }
+func (SubmissionRefused) Kind() string { return "submission-refused" }
+func (CycleClosed) Kind() string       { return "cycle-closed" }
+func (JobPostponed) Kind() string      { return "job-postponed" }
+func (TxBegun) Kind() string           { return "tx-begun" }
+func (LegPriced) Kind() string         { return "leg-priced" }
+func (LegProved) Kind() string         { return "leg-proved" }
+func (TxDecided) Kind() string         { return "tx-decided" }
+func (LegClosed) Kind() string         { return "leg-closed" }
+func (LegDone) Kind() string           { return "leg-done" }
+func (LifeBegun) Kind() string         { return "life-begun" }
+func (LifeFenced) Kind() string        { return "life-fenced" }
+func (TxReversed) Kind() string        { return "tx-reversed" }
+func (LegAdopted) Kind() string        { return "leg-adopted" }
+func (LegsDisowned) Kind() string      { return "legs-disowned" }
+func (Amnesia) Kind() string           { return "amnesia" }
+func (JobBroken) Kind() string         { return "job-broken" }
+func (JobCancelled) Kind() string      { return "job-cancelled" }
+func (SiteJoined) Kind() string        { return "site-joined" }
+func (SiteLeft) Kind() string          { return "site-left" }
+func (SiteLost) Kind() string          { return "site-lost" }
+func (SiteBack) Kind() string          { return "site-back" }
+func (ClaimSettled) Kind() string      { return "claim-settled" }
+func (TxForgotten) Kind() string       { return "tx-forgotten" }
