@@ -107,6 +107,9 @@ func (c *checker) siteMove(s *sim.Step, m *mirror, was bourse.LegState, f bourse
 	if c.exempt[f.Leg] {
 		return nil
 	}
+	if since := max(c.moved[f.Leg], c.begun[s.Process]); was == bourse.Prepared && !l.inquired && s.At.Sub(since) > patienceToAsk && !s.Late {
+		return fmt.Errorf("S32: leg %v is in doubt from %v to %v, and nobody has asked for its decision", f.Leg, since, s.At)
+	}
 	switch f.State {
 	case bourse.Held:
 		l.held = s.Now
@@ -118,9 +121,6 @@ func (c *checker) siteMove(s *sim.Step, m *mirror, was bourse.LegState, f bourse
 		limit, known := c.limits[limitKey{s.Process, f.Leg}]
 		if early := min(limit, f.What.Start.Add(-leadMargin)); known && was != bourse.Asked && s.Now < early-1 {
 			return fmt.Errorf("I4: leg %v is %v at %v, its limit is %v", f.Leg, f.State, s.Now, limit)
-		}
-		if f.State == bourse.Heuristic && !l.inquired && s.At.Sub(max(c.moved[f.Leg], c.begun[s.Process])) > patienceToAsk && !s.Late {
-			return fmt.Errorf("S32: leg %v is released in doubt, and nobody has asked for its decision", f.Leg)
 		}
 	case bourse.Confirmed:
 		return c.swapped(s, m, l, f, config)

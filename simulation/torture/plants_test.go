@@ -11,24 +11,24 @@ import (
 )
 
 // plantSeeds is within how many seeds a planted bug must be caught.
-const plantSeeds = 400
+const plantSeeds = 200
 
 // caughtAt is a seed at which a planted bug was caught, where it was not the
 // first: it is tried first. When the world has changed and it passes, the test
 // looks through all the others; put in what it then finds.
 var caughtAt = map[string]uint64{
-	"no-fence": 26, "no-list-fence": 192, "no-tombstone": 11, "forget-release": 3, "forget-void": 80, "free-move": 2,
-	"endless-hold": 7, "above-limit": 5, "any-version": 10, "no-cap": 21, "no-inquiry": 251, "unknown-aborts": 53,
-	"tell-once": 18, "no-grace": 8, "patient-broker": 2, "no-broker-repeat": 6, "silent-loss": 3, "unfenced": 4,
-	"life-too-low": 15, "no-list": 6, "commit-at-restart": 2, "no-adoption": 2, "no-stamp": 7, "no-reassert": 4, "trusting": 4,
-	"believe-for-ever": 2, "untold-return": 5, "keep-torn-tail": 6, "skip-damage": 3, "early-remove": 2, "believe-the-clock": 9,
+	"no-fence": 26, "no-list-fence": 192, "forget-release": 2, "forget-void": 30, "free-move": 2, "endless-hold": 7,
+	"above-limit": 2, "any-version": 6, "no-cap": 21, "unknown-aborts": 173, "tell-once": 18, "patient-broker": 2,
+	"no-broker-repeat": 6, "silent-loss": 24, "unfenced": 4, "life-too-low": 15, "no-list": 2, "commit-at-restart": 2,
+	"no-adoption": 2, "no-reassert": 4, "assert-open-only": 3, "believe-for-ever": 2, "untold-return": 2,
+	"keep-torn-tail": 6, "skip-damage": 4, "early-remove": 2, "believe-the-clock": 9,
 }
 
 // Every planted bug is caught, by a check that the test names. Bugs come one
 // after the other, for there is one switch.
 func TestTorture_CatchesEveryPlantedBug(t *testing.T) {
 	if n := len(plant.List()); n < 20 {
-		t.Errorf("%d planted bugs; 20 are wanted", n)
+		t.Errorf("%d planted bugs; there must be 20", n)
 	}
 	for _, b := range plant.List() {
 		t.Run(b.Name, func(t *testing.T) {

@@ -44,7 +44,7 @@ func (c *checker) obeys(m *mirror, t *txTruth) error {
 	}
 	budget := ask.Budget
 	if t.begun.Repairs != (bourse.LegID{}) {
-		net, penalties := c.spent(m, t.begun.Tx.Broker, t.begun.Job)
+		net, penalties := c.spent(m, t.begun.Tx)
 		full, budget = full.Plus(net), budget.Plus(penalties)
 	}
 	if full > budget && ask.Budget > 0 {

@@ -73,21 +73,32 @@ func (c *checker) fate(leg bourse.LegID, before bourse.Time, repairs map[bourse.
 	return moving
 }
 
-// spent is what a broker's record has posted for a job, less what came back, and
-// the penalties that were added to that.
-func (c *checker) spent(m *mirror, broker, job string) (net, penalties bourse.Credits) {
+// spent is what a broker's record has posted for the window that a transaction
+// repairs, less what came back, and the penalties that were added to that. A window
+// that was lost before, parts of which have run, is none of it: a job's budget is
+// that of a window.
+func (c *checker) spent(m *mirror, repair bourse.TxID) (net, penalties bourse.Credits) {
+	window := c.window(repair)
 	for _, id := range m.begun {
-		t := m.txs[id]
-		if t.begun.Job != job || id.Broker != broker {
+		if id.Broker != repair.Broker || c.window(id) != window {
 			continue
 		}
-		for i := range t.begun.Legs {
+		for i := range m.txs[id].begun.Legs {
 			leg := bourse.LegID{Tx: id, Leg: i}
 			net += m.closed[leg].Posted - m.done[leg].Refund
 			penalties += m.done[leg].Penalty
 		}
 	}
 	return net, penalties
+}
+
+// window is the transaction that placed what another one repairs: itself, if it
+// repairs nothing.
+func (c *checker) window(id bourse.TxID) bourse.TxID {
+	for t := c.txs[id]; t != nil && t.begun.Repairs != (bourse.LegID{}); t = c.txs[id] {
+		id = t.begun.Repairs.Tx
+	}
+	return id
 }
 
 // clockOff is by how much a clock that was right at the beginning of a life may be
