@@ -238,7 +238,11 @@ func TestExplain_EveryClaimHolds(t *testing.T) {
 			}
 		}
 	})
-	if claims < 100 {
+	least := 100
+	if testing.Short() { // then rapid tries a fifth
+		least = 20
+	}
+	if claims < least {
 		t.Errorf("only %d claims were made", claims)
 	}
 }
