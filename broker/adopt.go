@@ -233,6 +233,7 @@ func (b *Broker) applyAdopted(f bourse.LegAdopted) {
 		t = &transaction{id: f.Leg.Tx, job: j}
 		b.keepTx(t)
 	}
+	t.sites = slices.Clone(t.sites) // they may be those of a fact, of an image
 	for len(t.legs) <= f.Leg.Leg { // of those between nothing is known
 		t.legs = append(t.legs, txLeg{state: bourse.Cancelled, closed: true})
 		t.sites = append(t.sites, "")

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 
 	"bourse"
 	"bourse/agents"
@@ -243,6 +244,7 @@ func (t *Turns) adopt(f bourse.LegAdopted) {
 		t.follow(bourse.TxBegun{Tx: f.Leg.Tx, Job: f.Job})
 		x = t.find(f.Leg.Tx)
 	}
+	x.Sites, x.Legs = slices.Clone(x.Sites), slices.Clone(x.Legs) // they may be those of an image
 	for len(x.Legs) <= f.Leg.Leg {
 		x.Sites, x.Legs, x.fares = append(x.Sites, ""), append(x.Legs, bourse.Leg{}), append(x.fares, 0)
 	}

@@ -3,6 +3,7 @@ package torture
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"bourse"
@@ -107,14 +108,23 @@ func (o *operator) say(now bourse.Time, out *agents.Outbox) {
 func (c *checker) claim(s *sim.Step, m *mirror, leg bourse.LegID) error {
 	c.claimed[leg] = s.At
 	t := m.txs[leg.Tx]
-	if t == nil || leg.Leg >= len(t.begun.Sites) {
-		return nil // adopted
+	if t == nil || leg.Leg >= len(t.begun.Sites) || adopts(s, leg) {
+		return nil
 	}
 	site := t.begun.Sites[leg.Leg]
 	if heard := c.heard[heardFrom{s.Process, siteID(site)}]; !m.lost[site] && s.Now < heard.Add(bourse.Minute) {
 		return fmt.Errorf("B105: %s gives leg %v up with %s, which it has heard %v s ago", s.ID, leg, site, s.Now.Sub(heard))
 	}
 	return nil
+}
+
+// adopts reports whether a broker takes on, in the same step, the leg that it gives
+// up: its window was given up before its site had listed it (B56).
+func adopts(s *sim.Step, leg bourse.LegID) bool {
+	return slices.ContainsFunc(s.Facts, func(f agents.Fact) bool {
+		a, ok := f.(bourse.LegAdopted)
+		return ok && a.Leg == leg
+	})
 }
 
 // heardFrom is a site that a process has heard.
