@@ -150,14 +150,6 @@ func (s *Site) Step(now bourse.Time, from agents.ID, m agents.Message, out *agen
 		s.enqueue(t, task{from: from, m: m})
 	case agents.Hold:
 		s.hold(t, m)
-	case agents.Prepare:
-		s.of(t, onPrepare, m.Leg, m.Leg.Tx.Incarnation)
-	case agents.Confirm:
-		s.of(t, onConfirm, m.Leg, m.DecidedBy)
-	case agents.Cancel:
-		s.of(t, onCancel, m.Leg, m.DecidedBy)
-	case agents.Release:
-		s.of(t, onRelease, m.Leg, m.DecidedBy)
 	case agents.Answer:
 		s.answered(t, m)
 	case agents.Noted:
@@ -169,7 +161,7 @@ func (s *Site) Step(now bourse.Time, from agents.ID, m agents.Message, out *agen
 	case agents.Reassert:
 		s.reassert(t, m)
 	default:
-		if !s.own(t) && !s.operate(t) {
+		if !s.happened(t) && !s.own(t) && !s.operate(t) {
 			s.stray++
 		}
 	}
@@ -183,6 +175,22 @@ func (s *Site) Stray() uint64 { return s.stray }
 // before its window began.
 func (s *Site) Early() uint64 { return s.early }
 
+// happened takes what is an event of the table, by the kind of its message; false if
+// it is none.
+func (s *Site) happened(t step) bool {
+	e, known := events[t.m.Kind()]
+	m, ofLeg := t.m.(agents.OfLeg)
+	switch {
+	case !known || !ofLeg:
+		return false
+	case e < onLimit:
+		s.of(t, e, m)
+	default:
+		s.from(t, e, m.LegID())
+	}
+	return true
+}
+
 // own takes what the site's cluster tells it, and its own alarms; false if the
 // message is neither.
 func (s *Site) own(t step) bool {
@@ -193,12 +201,6 @@ func (s *Site) own(t step) bool {
 		s.clusterHeld(t, m)
 	case agents.ClusterDone:
 		s.done(m)
-	case agents.ClusterStarted:
-		s.from(t, onStarted, m.Leg)
-	case agents.ClusterEnded:
-		s.from(t, onEnded, m.Leg)
-	case agents.ClusterLost:
-		s.from(t, onLost, m.Leg)
 	case agents.ClusterMoved:
 		s.moved(t, m)
 	case agents.ClusterLocks:
