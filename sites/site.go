@@ -13,6 +13,7 @@ package sites
 import (
 	"bourse"
 	"bourse/agents"
+	"bourse/agents/retry"
 	"bourse/policy/backfill"
 	"bourse/policy/pricing"
 	"bourse/policy/sla"
@@ -92,6 +93,7 @@ type Site struct {
 	desk      desk
 	view      view
 	duties    duties
+	retries   retry.List[owed]
 	forgetful bool   // an alarm is on its way that forgets old legs
 	numbered  uint64 // maintenances asked for in this life
 	stray     uint64 // messages that made no sense
@@ -207,18 +209,8 @@ func (s *Site) own(t step) bool {
 		s.reconcile(t, m)
 	case limitReached:
 		s.limitReached(t, m)
-	case inquireDue:
-		s.inquire(t, m)
-	case noticeDue:
-		s.repeat(t, m)
-	case shiftDue:
-		s.repeatShift(t, m)
-	case offerDue:
-		s.repeatOffer(t, m)
-	case deskDue:
-		s.askAgain(t, m)
-	case dutiesDue:
-		s.tellAgain(t)
+	case retry.Due[owed]:
+		s.again(t, m)
 	case inventoryDue:
 		s.enqueue(t, task{m: m})
 	case forgetDue:
@@ -229,36 +221,10 @@ func (s *Site) own(t step) bool {
 	return true
 }
 
-// The alarms. Each carries what it is for, and is ignored once that has passed.
+// The alarms beside those of what is said again. Each carries what it is for, and is ignored once that has passed.
 type (
 	// limitReached ends a hold or a doubt.
 	limitReached struct{ leg bourse.LegID }
-	// inquireDue asks the broker about a leg that is in doubt.
-	inquireDue struct {
-		leg  bourse.LegID
-		wait bourse.Duration
-	}
-	// noticeDue tells the broker again what became of a leg.
-	noticeDue struct {
-		leg  bourse.LegID
-		wait bourse.Duration
-	}
-	// shiftDue tells the broker again where a leg lies.
-	shiftDue struct {
-		leg  bourse.LegID
-		turn uint32
-		wait bourse.Duration
-	}
-	// offerDue offers a shift again, or ends the offer.
-	offerDue struct {
-		leg    bourse.LegID
-		number uint32
-		wait   bourse.Duration
-	}
-	// deskDue asks the cluster again for what it has not answered.
-	deskDue struct{ ref uint64 }
-	// dutiesDue tells the cluster again what it has not acknowledged.
-	dutiesDue struct{}
 	// inventoryDue compares the legs with what the cluster keeps.
 	inventoryDue struct{}
 	// forgetDue forgets legs long over.
@@ -267,21 +233,8 @@ type (
 
 // Kind names the alarm.
 func (limitReached) Kind() string { return "LimitReached" }
-func (inquireDue) Kind() string   { return "InquireDue" }
-func (noticeDue) Kind() string    { return "NoticeDue" }
-func (shiftDue) Kind() string     { return "ShiftDue" }
-func (offerDue) Kind() string     { return "OfferDue" }
-func (deskDue) Kind() string      { return "DeskDue" }
-func (dutiesDue) Kind() string    { return "DutiesDue" }
 func (inventoryDue) Kind() string { return "InventoryDue" }
 func (forgetDue) Kind() string    { return "ForgetDue" }
-
-// Waits between two tries to be heard: the first, and the longest that it
-// doubles to.
-const (
-	firstWait = 500 * bourse.Millisecond
-	lastWait  = 5 * bourse.Second
-)
 
 // view is what the site knows of its cluster: the last snapshot, and the plan
 // of each group's queue, made when it is first needed. While the version stands

@@ -26,7 +26,7 @@ func toPrepared(s *Site, l *leg, t step) {
 	f.State, f.For = bourse.Prepared, min(max(t.m.(agents.Prepare).For, 0), s.cfg.InDoubt)
 	s.record(t, f)
 	s.limit(t, l, f.For)
-	s.doubt(t, l, s.firstInquiry(t, l))
+	s.doubt(t, l)
 	t.reply(agents.PreparedReply{Leg: l.Leg, Stamp: s.stamp()})
 }
 
