@@ -66,6 +66,7 @@ var rooms = []room{
 	{"policy/...", []string{".", "policy/..."}, core},
 	{"agents", []string{".", "policy/..."}, core},
 	{"agents/plant", nil, core},
+	{"agents/retry", []string{".", "agents"}, core},
 	{"agents/sim", []string{".", "agents", "agents/journal", "agents/plant"}, core}, // a disk in memory behind each agent
 	{"agents/certificate", []string{".", "agents"}, world},
 	{"agents/live", []string{".", "agents", "agents/certificate", "agents/wire", "agents/journal"}, world},
@@ -73,7 +74,7 @@ var rooms = []room{
 	{"parallel", nil, parallel},
 	{"agents/journal", []string{".", "agents", "agents/plant", "parallel"}, world},
 	{"agents/journal/audit", []string{".", "agents"}, core},
-	{"sites", []string{".", "policy/...", "agents", "agents/plant"}, core},
+	{"sites", []string{".", "policy/...", "agents", "agents/plant", "agents/retry"}, core},
 	{"files", nil, world},
 	{"workload", []string{".", "files"}, world},
 	{"sites/slurm", []string{".", "policy/...", "agents", "sites"}, world},

@@ -6,6 +6,7 @@ import (
 
 	"bourse"
 	"bourse/agents"
+	"bourse/agents/retry"
 )
 
 // A site that cannot place a leg asks the owner of one confirmed leg whether that
@@ -98,7 +99,8 @@ func (s *Site) askOwner(t step, newcomer *leg, m agents.ClusterHeld) bourse.Reas
 		return m.Refusal
 	}
 	s.record(t, bourse.ShiftOffered{Leg: best.Leg, ShiftOffer: to, For: who})
-	s.tellOffer(t, best, firstWait)
+	s.tellOffer(t, best)
+	s.beginOffer(t, best)
 	return asked(m.Refusal, to.Expires)
 }
 
@@ -135,26 +137,23 @@ func (l *leg) open(now bourse.Time) bool {
 	return l.offer().State == bourse.OfferOpen && l.State == bourse.Confirmed && now < l.offer().Expires
 }
 
-// tellOffer makes the offer, and again after a while.
-func (s *Site) tellOffer(t step, l *leg, wait bourse.Duration) {
+// tellOffer makes the offer.
+func (s *Site) tellOffer(t step, l *leg) {
 	o := l.offer()
 	t.out.Send(s.life(l.Leg.Tx.Broker).address(), agents.ShiftOffer{Leg: l.Leg, Number: o.Number, Version: o.Version, Start: o.Start, End: o.End,
 		Ready: o.Ready, Due: o.Due, Pay: o.Pay, For: o.Expires.Sub(t.now), Stamp: s.stamp()})
-	t.out.Alarm(min(t.now.Add(wait), o.Expires), offerDue{l.Leg, o.Number, wait})
 }
 
-// repeatOffer makes an offer again that is not answered, until its time is over.
-// Row S89.
-func (s *Site) repeatOffer(t step, m offerDue) {
-	l := s.legs[m.leg]
-	if l == nil || l.offer().Number != m.number || l.offer().State != bourse.OfferOpen {
-		return
+// beginOffer has an offer made again that is not answered, until its time is over.
+func (s *Site) beginOffer(t step, l *leg) {
+	s.retries.Begin(t.now, owed{theOffer, l.Leg}, retry.Schedule{First: firstWait, Last: slowWait, Until: l.offer().Expires}, t.out)
+}
+
+// expire ends an offer that was not answered in time. Row S89.
+func (s *Site) expire(t step, l *leg) {
+	if o := l.offer(); o.State == bourse.OfferOpen {
+		s.record(t, bourse.OfferClosed{Leg: l.Leg, Number: o.Number, State: bourse.OfferExpired})
 	}
-	if l.open(t.now) {
-		s.tellOffer(t, l, min(2*m.wait, bourse.Minute))
-		return
-	}
-	s.record(t, bourse.OfferClosed{Leg: l.Leg, Number: m.number, State: bourse.OfferExpired})
 }
 
 // declined takes an owner's no. Row S89.

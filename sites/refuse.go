@@ -15,14 +15,15 @@ func (s *Site) Refuse(now bourse.Time, from agents.ID, m agents.Message, why bou
 	}
 	t := step{now, from, m, out}
 	switch m := m.(type) {
-	case agents.Hold:
-		s.refusal(t, m.Leg, onHold, bourse.Fare{}, why, m.Leg.Tx.Incarnation)
-	case agents.Prepare:
-		s.refusal(t, m.Leg, onPrepare, bourse.Fare{}, why, m.Leg.Tx.Incarnation)
+	case agents.Hold, agents.Prepare:
+		id := m.(agents.OfLeg).LegID()
+		s.refusal(t, id, events[m.Kind()], bourse.Fare{}, why, id.Tx.Incarnation)
 	case agents.OfferRequest, agents.QuoteRequest:
 		s.refuseWork(t, why)
-	case agents.Drain, agents.Resume, agents.Close, agents.Open, agents.Maintenance, agents.MaintenanceCancel:
-		t.reply(agents.OperatorReply{To: m.Kind(), Reason: why})
+	default:
+		if wish(m) {
+			t.reply(agents.OperatorReply{To: m.Kind(), Reason: why})
+		}
 	}
 }
 
