@@ -7,6 +7,7 @@ import (
 	"bourse"
 	"bourse/agents"
 	"bourse/agents/plant"
+	"bourse/broker/planning"
 )
 
 // stray is a leg that a site has listed and of which there is no record.
@@ -25,7 +26,7 @@ func (b *Broker) strays() []stray {
 	var found []stray
 	for _, id := range b.known {
 		for _, l := range b.peers[id].legs {
-			if !b.recorded(l.Leg) && l.Leg.Tx.Broker == b.cfg.Name && l.Leg.Leg >= 0 && l.Leg.Leg < maxLegs && soundFare(l.Fare) && soundLeg(&l.What) {
+			if !b.recorded(l.Leg) && l.Leg.Tx.Broker == b.cfg.Name && l.Leg.Leg >= 0 && l.Leg.Leg < maxLegs && planning.SoundFare(l.Fare) && soundLeg(&l.What) {
 				found = append(found, stray{siteName(id), l})
 			}
 		}
@@ -206,7 +207,7 @@ func (t *transaction) keepsWindow() bool {
 
 // soundLeg reports whether what a site says a leg to be can be one.
 func soundLeg(l *bourse.Leg) bool {
-	return l.Nodes >= 1 && l.Nodes <= maxNodes && l.Start < l.End && l.Start >= -bourse.MaxTime && l.End <= bourse.MaxTime
+	return l.Nodes >= 1 && l.Nodes <= planning.MaxNodes && l.Start < l.End && l.Start >= -bourse.MaxTime && l.End <= bourse.MaxTime
 }
 
 // maxLegs bounds the legs of a transaction that a site may speak of.

@@ -3,7 +3,6 @@ package broker
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"bourse"
 	"bourse/agents"
@@ -44,53 +43,18 @@ func (b *Broker) isShut(now bourse.Time, site, user string) bool {
 	return b.bars[pair{site, user}].Until > now
 }
 
-// shutSites lists the sites of the cycle under way, or of other ones, that are not
-// asked for anything of a user: by place, nil if there are none.
-func (b *Broker) shutSites(now bourse.Time, user string, sites []agents.ID) []bool {
-	var list []bool
+// barredTo lists which of some sites are not asked for anything of a user.
+func (b *Broker) barredTo(now bourse.Time, user string, sites []agents.ID) []bourse.UserBarred {
 	if len(b.bars) == 0 {
 		return nil
 	}
-	for i, id := range sites {
-		if b.isShut(now, siteName(id), user) {
-			if list == nil {
-				list = make([]bool, len(sites))
-			}
-			list[i] = true
+	var list []bourse.UserBarred
+	for _, id := range sites {
+		if name := siteName(id); b.isShut(now, name, user) {
+			list = append(list, b.bars[pair{name, user}])
 		}
 	}
 	return list
-}
-
-// shutGroups lists the groups of those sites.
-func (m *market) shutGroups(sites []bool) []bool {
-	if sites == nil {
-		return nil
-	}
-	list := make([]bool, len(m.groups))
-	for g, site := range m.siteOf {
-		list[g] = sites[site]
-	}
-	return list
-}
-
-// leftOut adds to the reason for which a job has no window which sites were left out.
-// Where no other site has offered anything, that is the reason.
-func (b *Broker) leftOut(p *plan, r bourse.Reason) bourse.Reason {
-	var names []string
-	others := len(b.cycle.market.groups) == 0
-	for i, shut := range p.shut {
-		if name := siteName(b.sites[i]); shut {
-			names = append(names, name+" (asked again at "+b.bars[pair{name, p.job.User}].Until.String()+")")
-		} else {
-			others = others || b.cycle.market.answers[i] == usable
-		}
-	}
-	words := "closed to " + cmp.Or(p.job.User, "users without a name") + ": " + strings.Join(names, ", ")
-	if !others {
-		return reason(bourse.NotAllowed, "%s; no other site offers anything", words)
-	}
-	return reason(r.Code, "%v; %s", r, words)
 }
 
 // applyBarred remembers it, and forgets what has been over for long.

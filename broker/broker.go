@@ -14,6 +14,7 @@ package broker
 import (
 	"bourse"
 	"bourse/agents"
+	"bourse/broker/planning"
 )
 
 // Broker is the agent of one VO. It is not safe for concurrent use.
@@ -45,6 +46,7 @@ type Broker struct {
 	now       bourse.Time // of the step under way, or of the fact that is replayed
 	began     bourse.Time // this life
 	cycle     cycle
+	planner   planning.Planner
 	next      bourse.Time // when the next cycle fires
 	follow    int         // cycles that may still be opened before
 	errands   []*errand

@@ -4,6 +4,7 @@ import (
 	"bourse"
 	"bourse/agents"
 	"bourse/agents/plant"
+	"bourse/broker/planning"
 )
 
 // How a leg ends, as its site tells it. What a leg has cost is posted once, at
@@ -97,9 +98,9 @@ func (b *Broker) doubted(now bourse.Time, t *transaction, l *txLeg, m agents.Mes
 	with, against := 0, 0
 	for _, p := range b.peers {
 		switch p.clock {
-		case usable:
+		case planning.Usable:
 			with++
-		case skewed:
+		case planning.Skewed:
 			against++
 		}
 	}

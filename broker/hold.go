@@ -6,6 +6,7 @@ import (
 	"bourse"
 	"bourse/agents"
 	"bourse/agents/plant"
+	"bourse/broker/planning"
 )
 
 // newTx is the record that begins a transaction.
@@ -18,28 +19,28 @@ func (b *Broker) newTx(j *job, legs int) bourse.TxBegun {
 }
 
 // begin records a try of an alternative and asks its sites to hold it. Row B1.
-func (b *Broker) begin(now bourse.Time, p *plan, a *alternative, out *agents.Outbox) {
-	p.tries++
-	a.tried, p.last = true, a.number
-	f := b.newTx(p.job, len(a.legs))
-	f.Alternative, f.Limits = a.number, b.limits(p, a)
-	for i := range a.legs {
-		f.Sites, f.Legs = append(f.Sites, siteName(b.sites[a.legs[i].site])), append(f.Legs, a.legs[i].what)
+func (b *Broker) begin(now bourse.Time, e *entry, a *planning.Alternative, out *agents.Outbox) {
+	e.tries++
+	e.tried, e.last = append(e.tried, a.Number), a.Number
+	f := b.newTx(e.job, len(a.Legs))
+	f.Alternative, f.Limits = a.Number, b.limits(e, a)
+	for i := range a.Legs {
+		f.Sites, f.Legs = append(f.Sites, siteName(b.sites[a.Legs[i].Site])), append(f.Legs, a.Legs[i].What)
 	}
-	if len(a.legs) > 1 {
-		f.Spare = b.spares(p, a)
+	if len(a.Legs) > 1 {
+		f.Spare = b.spares(e, a)
 	}
-	f.Flex = flexOf(&p.job.Request, f.Legs)
+	f.Flex = flexOf(&e.job.Request, f.Legs)
 	var run []bourse.Duration
-	if p.job.Run > 0 {
-		run = make([]bourse.Duration, len(a.legs))
-		for i := range a.legs {
-			if run[i] = p.job.RunAt(a.size); a.legs[i].what.Work == 0 {
-				run[i] = b.cycle.market.groups[a.legs[i].group].Performance.Runtime(run[i])
+	if e.job.Run > 0 {
+		run = make([]bourse.Duration, len(a.Legs))
+		for i := range a.Legs {
+			if run[i] = e.job.RunAt(a.Size); a.Legs[i].What.Work == 0 {
+				run[i] = b.cycle.draft.Groups[a.Legs[i].Group].Performance.Runtime(run[i])
 			}
 		}
 	}
-	b.cycle.try = b.open(now, f, run, p.tries > 1, out)
+	b.cycle.try = b.open(now, f, run, e.tries > 1, out)
 }
 
 // open records a transaction and sends its first Holds: all of them, or one
@@ -113,7 +114,7 @@ func (b *Broker) held(now bourse.Time, t *transaction, l *txLeg, m agents.HeldRe
 		b.abort(now, t, reason(bourse.NoOffer, "%s answered too late", t.sites[m.Leg.Leg]), out)
 		return
 	}
-	if !soundFare(m.Fare) || m.Fare.Total() > l.limit {
+	if !planning.SoundFare(m.Fare) || m.Fare.Total() > l.limit {
 		b.abort(now, t, reason(bourse.TooDear, "%s holds it at %v credits, above the limit %v", t.sites[m.Leg.Leg], m.Fare.Total(), l.limit), out)
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"bourse"
 	"bourse/agents"
 	"bourse/agents/plant"
+	"bourse/broker/planning"
 )
 
 // A process that begins to act for a broker is a new life of it: the counter
@@ -32,7 +33,7 @@ type peer struct {
 	asked     bourse.Time // when it was first asked something since then that it has to answer; 0: it was not
 	lists     bourse.Time // when it was last asked for its legs
 	silent    silence
-	clock     answer // usable or skewed, as its last offers have shown; else silent
+	clock     planning.Answer // usable or skewed, as its last offers have shown; else silent
 	listed    bool
 	legs      []agents.ListedLeg     // of its Listing, until all have listed
 	places    map[bourse.LegID]int32 // in legs
@@ -370,7 +371,7 @@ func (b *Broker) resolve(now bourse.Time, t *transaction, out *agents.Outbox) {
 func (b *Broker) priceSeen(t *transaction, seen []sighting, out *agents.Outbox) {
 	for i := range t.legs {
 		l, s := &t.legs[i], &seen[i]
-		if l.priced || !s.there || !soundFare(s.Fare) || s.Fare.Total() > l.limit || s.State == bourse.Refused {
+		if l.priced || !s.there || !planning.SoundFare(s.Fare) || s.Fare.Total() > l.limit || s.State == bourse.Refused {
 			continue
 		}
 		m := agents.HeldReply{Leg: t.leg(i), Fare: s.Fare, Version: s.Version, Start: s.What.Start, End: s.What.End}

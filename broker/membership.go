@@ -33,7 +33,7 @@ func (b *Broker) muster() {
 			b.sites = append(b.sites, id)
 		}
 	}
-	b.cycle.market.init(b.sites)
+	b.cycle.poll = newPoll(b.sites)
 	b.stale = false
 }
 

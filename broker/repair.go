@@ -8,6 +8,7 @@ import (
 	"bourse"
 	"bourse/agents"
 	"bourse/agents/plant"
+	"bourse/broker/planning"
 	"bourse/policy/search"
 )
 
@@ -23,16 +24,16 @@ const maxSpare = 16
 
 // spares lists the legs of the other alternatives of the same size that start when
 // this one does: a committed window keeps its size.
-func (b *Broker) spares(p *plan, a *alternative) []bourse.SiteLeg {
+func (b *Broker) spares(e *entry, a *planning.Alternative) []bourse.SiteLeg {
 	var list []bourse.SiteLeg
-	for i := range p.alternatives {
-		o := &p.alternatives[i]
-		if o == a || o.size != a.size || o.start() != a.start() {
+	for i := range e.plan.Alternatives {
+		o := &e.plan.Alternatives[i]
+		if o == a || o.Size != a.Size || o.Start() != a.Start() {
 			continue
 		}
-		for _, l := range o.legs {
-			if len(list) < maxSpare && l.what.Work == 0 {
-				list = append(list, bourse.SiteLeg{Site: siteName(b.sites[l.site]), Leg: l.what})
+		for _, l := range o.Legs {
+			if len(list) < maxSpare && l.What.Work == 0 {
+				list = append(list, bourse.SiteLeg{Site: siteName(b.sites[l.Site]), Leg: l.What})
 			}
 		}
 	}
@@ -129,17 +130,17 @@ func (b *Broker) mendFromOffers(now bourse.Time, e *errand, out *agents.Outbox) 
 		price bourse.Credits // of a node
 	}
 	var list []choice
-	m := &e.market
-	for i := range e.sites {
-		if m.answers[i] != usable {
+	for i := range e.poll.sites {
+		offered := &e.poll.sites[i]
+		if offered.Answer != planning.Usable {
 			continue
 		}
-		site := siteName(e.sites[i])
+		site := offered.Name
 		if e.job.OneSite && site != e.tx.sites[e.leg] || b.isShut(now, site, e.job.User) {
 			continue
 		}
-		for k := range m.offers[i].Groups {
-			o := &m.offers[i].Groups[k]
+		for k := range offered.Groups {
+			o := &offered.Groups[k]
 			g := &o.Group
 			if g.Performance < e.job.MinPerformance || !e.job.Require.MetBy(g.Machine) ||
 				b.cfg.Algorithm == search.ALP && g.Price > e.job.MaxPrice {
@@ -266,4 +267,22 @@ func (b *Broker) breakJob(now bourse.Time, e *errand, why bourse.Reason, out *ag
 	for _, t := range txs {
 		b.tell(now, t, firstRepeat, out)
 	}
+}
+
+// sizeOf is the size of the window that a transaction belongs to: one that stands
+// in for a leg is a part of another's. Of a window that is not known whole it is
+// what the job asks for first of all.
+func (b *Broker) sizeOf(t *transaction) bourse.Size {
+	for t.repairs != (bourse.LegID{}) {
+		of := b.txs[t.repairs.Tx]
+		if of == nil {
+			break
+		}
+		t = of
+	}
+	nodes := 0
+	for i := range t.legs {
+		nodes += t.legs[i].what.Nodes
+	}
+	return t.job.SizeOn(nodes)
 }

@@ -22,11 +22,11 @@ type silence struct {
 
 // await settles for whose offers a request waits, and returns how many they are.
 // Those of errands are of cycle 0: no site is judged by them.
-func (b *Broker) await(now bourse.Time, cycle uint64, m *market) int {
+func (b *Broker) await(now bourse.Time, cycle uint64, p *poll) int {
 	n := 0
-	for i, id := range m.sites {
+	for i, id := range p.ids {
 		s := &b.peers[id].silent
-		m.spared[i] = s.since
+		p.spared[i] = s.since
 		switch {
 		case !s.since:
 			n++
@@ -35,8 +35,8 @@ func (b *Broker) await(now bourse.Time, cycle uint64, m *market) int {
 		}
 	}
 	if n == 0 {
-		clear(m.spared)
-		n = len(m.sites)
+		clear(p.spared)
+		n = len(p.ids)
 	}
 	return n
 }
@@ -68,9 +68,9 @@ func (b *Broker) askSilent(now bourse.Time, out *agents.Outbox) {
 }
 
 // notHeard notes who was waited for in vain.
-func (b *Broker) notHeard(m *market) {
-	for i, id := range m.sites {
-		if m.answers[i] == silent && !m.away[i] {
+func (b *Broker) notHeard(p *poll) {
+	for i, id := range p.ids {
+		if p.open(int32(i)) {
 			b.peers[id].silent.since = true
 		}
 	}

@@ -30,7 +30,7 @@ type SiteView struct {
 // they offered in the last cycle.
 func (b *Broker) Sites() iter.Seq[SiteView] {
 	return func(yield func(SiteView) bool) {
-		m := &b.cycle.market
+		asked := &b.cycle.poll
 		for _, id := range b.known {
 			p := b.peers[id]
 			v := SiteView{Name: siteName(id), Address: id, Member: p.member, Listed: p.listed, Silent: p.silentFor(b.now)}
@@ -38,9 +38,10 @@ func (b *Broker) Sites() iter.Seq[SiteView] {
 				lost := bourse.LostSite(*p.lost)
 				v.Lost = &lost
 			}
-			if i := slices.Index(m.sites, id); i >= 0 && b.cycle.opened > 0 {
-				v.Answer, v.Asked = m.answers[i].String(), b.cycle.opened
-				v.Refusal, v.Now, v.Groups = m.offers[i].Refusal, m.offers[i].Now, m.offers[i].Groups
+			if i := slices.Index(asked.ids, id); i >= 0 && b.cycle.opened > 0 {
+				s := &asked.sites[i]
+				v.Answer, v.Asked = s.Answer.String(), b.cycle.opened
+				v.Refusal, v.Now, v.Groups = s.Refusal, s.Now, s.Groups
 			}
 			if !yield(v) {
 				return

@@ -5,6 +5,7 @@ import (
 
 	"bourse"
 	"bourse/agents"
+	"bourse/broker/planning"
 )
 
 // Jobs may come after others: none starts before all of those have ended and its
@@ -189,9 +190,9 @@ func (b *Broker) review(now bourse.Time, j *job, out *agents.Outbox) {
 func (b *Broker) reviewWaiting(j *job, at bourse.Time, ok bool, out *agents.Outbox) {
 	was := j.held
 	j.held = !ok
-	if p := b.planOf(j); p != nil {
-		if !ok || b.cycle.phase != gathering && p.request.Ready < at { // while it gathers, nothing is planned yet
-			p.over = true
+	if i := b.entryOf(j); i >= 0 {
+		if !ok || b.cycle.phase != gathering && b.cycle.input.Jobs[i].Request.Ready < at { // while it gathers, nothing is planned yet
+			b.cycle.entries[i].over = true
 			b.postpone(j, j.slipped(at, ok), false, out)
 			j.again = ok
 		}
@@ -227,24 +228,20 @@ func (b *Broker) callsLeft() bool {
 	return b.calls <= maxCalls
 }
 
-// planOf is the plan that the cycle under way has for a job and has not tried.
-func (b *Broker) planOf(j *job) *plan {
+// entryOf is the place of a job in the cycle under way; -1 if it has none, or none
+// any more.
+func (b *Broker) entryOf(j *job) int {
 	if b.cycle.phase == idle || !j.taken {
-		return nil
+		return -1
 	}
-	for i := range b.cycle.plans {
-		if p := &b.cycle.plans[i]; p.job == j && !p.over {
-			return p
-		}
-	}
-	return nil
+	return slices.IndexFunc(b.cycle.entries, func(e entry) bool { return e.job == j && !e.over })
 }
 
 // endPlan ends what the cycle under way does for a job.
 func (b *Broker) endPlan(j *job) {
-	for i := range b.cycle.plans {
-		if b.cycle.phase != idle && b.cycle.plans[i].job == j {
-			b.cycle.plans[i].over = true
+	for i := range b.cycle.entries {
+		if b.cycle.phase != idle && b.cycle.entries[i].job == j {
+			b.cycle.entries[i].over = true
 		}
 	}
 }
@@ -325,7 +322,7 @@ func (b *Broker) latest(j *job, memo map[*job]bourse.Time) bourse.Time {
 			continue
 		}
 		by := b.latest(s, memo)
-		if takes, ok := b.cycle.market.quickest(&s.Request); ok && by < bourse.Never {
+		if takes, ok := planning.Quickest(b.cycle.poll.sites, &s.Request); ok && by < bourse.Never {
 			t = min(t, by.Add(-takes-s.Gap))
 		}
 	}

@@ -182,8 +182,8 @@ func (c *checker) fact(now bourse.Time, f agents.Fact) {
 
 // limits checks what a cycle committed, at bound prices, against B* and T*.
 func (c *checker) limits(f bourse.CycleClosed) {
-	cfg := &c.w.b.cfg
-	if !cfg.oneByOne() && (cfg.bindsBudget() && c.cost > f.BudgetLimit || cfg.bindsTime() && c.time > f.TimeLimit) {
+	t := c.w.b.terms()
+	if !t.OneByOne() && (t.BindsBudget() && c.cost > f.BudgetLimit || t.BindsTime() && c.time > f.TimeLimit) {
 		c.w.t.Fatalf("cycle %d committed %v credits and %v s under B* %v and T* %v", f.Cycle, c.cost, c.time, f.BudgetLimit, f.TimeLimit)
 	}
 	c.cost, c.time = 0, 0
