@@ -78,6 +78,7 @@ var rooms = []room{
 	{"workload", []string{".", "files"}, world},
 	{"sites/slurm", []string{".", "policy/...", "agents", "sites"}, world},
 	{"broker", []string{".", "policy/...", "agents", "agents/plant", "broker/..."}, core},
+	{"broker/accounts", []string{".", "agents/plant"}, core},
 	{"broker/planning", []string{".", "policy/...", "agents"}, core},                    // a cycle's decision, pure
 	{"history/explain", []string{".", "policy/...", "agents", "broker/planning"}, core}, // facts in, an explanation out
 	{"report", []string{".", "policy/...", "agents", "broker/planning", "history/explain", "report/draw"}, world},

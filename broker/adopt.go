@@ -100,7 +100,7 @@ func (b *Broker) adopt(now bourse.Time, out *agents.Outbox) {
 		if !commit && !open {
 			continue // it came to nothing, everywhere
 		}
-		if commit && !b.bears(cost) {
+		if commit && !b.accounts.Bears(cost) {
 			for _, x := range group {
 				no.add(x.site, &x.leg)
 			}
@@ -116,15 +116,6 @@ func (b *Broker) adopt(now bourse.Time, out *agents.Outbox) {
 		f.Reason = reason(bourse.NoMoney, "its legs cost %v credits, and no process of this broker could have bought them within its budget", f.Cost)
 		b.record(f, out)
 	}
-}
-
-// bears reports whether what legs without a record cost can have been spent by a
-// process of this broker. What its account does not cover was spent by another that
-// did not know of this one, or of what has come back since: as much as the budget
-// once more, in all of the broker's life, and not what a site cares to list.
-func (b *Broker) bears(cost bourse.Credits) bool {
-	a := b.ledger.Account(overdraft)
-	return a.Debit.Plus(max(0, cost-b.voLeft())) <= b.cfg.Budget
 }
 
 // disowned sums up, site by site, what is not adopted.
@@ -244,10 +235,10 @@ func (b *Broker) applyAdopted(f bourse.LegAdopted) {
 	if f.State == bourse.Prepared {
 		t.legs[f.Leg.Leg].state = bourse.Prepared
 	}
-	if left := b.available(); left < amount && t.state != bourse.TxAborted {
-		b.ledger.Pay(bourse.Transfer{From: overdraft, To: b.voAccount(), Amount: amount - left})
+	if left := b.accounts.Available(); left < amount && t.state != bourse.TxAborted {
+		b.accounts.Overdraw(amount - left)
 	}
 	if t.state != bourse.TxAborted { // its other legs may have been adopted, and decided, before
-		b.reserve(f.Leg, t.job.User, f.Site, amount)
+		b.accounts.Reserve(f.Leg, t.job.User, f.Site, amount)
 	}
 }

@@ -14,6 +14,7 @@ package broker
 import (
 	"bourse"
 	"bourse/agents"
+	"bourse/broker/accounts"
 	"bourse/broker/planning"
 )
 
@@ -33,8 +34,7 @@ type Broker struct {
 	queue    queue
 	txs      map[bourse.TxID]*transaction
 	order    []*transaction // in which they became known
-	ledger   bourse.Ledger[Entry]
-	returned map[string]bourse.Credits  // by user: what sites gave back
+	accounts accounts.Accounts
 	cycles   uint64                     // closed so far
 	bars     map[pair]bourse.UserBarred // what sites have refused for whose sake
 	peers    map[agents.ID]*peer
@@ -71,13 +71,13 @@ func New(cfg Config) *Broker {
 	if err := cfg.Validate(); err != nil {
 		panic(err)
 	}
-	b := &Broker{cfg: cfg, index: map[agents.ID]int32{}, asserts: maxAsserts, part: maxPart, most: maxBars}
+	b := &Broker{cfg: cfg, index: map[agents.ID]int32{}, asserts: maxAsserts, part: maxPart, most: maxBars,
+		accounts: accounts.New(cfg.Name, cfg.Budget, cfg.Quotas)}
 	b.reset()
 	for _, id := range cfg.Sites {
 		b.meet(id).member = true
 	}
 	b.muster()
-	b.endow()
 	return b
 }
 
@@ -85,9 +85,9 @@ func New(cfg Config) *Broker {
 func (b *Broker) reset() {
 	b.names, b.txs = map[string]*job{}, map[bourse.TxID]*transaction{}
 	b.bars = map[pair]bourse.UserBarred{}
-	b.returned, b.peers = map[string]bourse.Credits{}, map[agents.ID]*peer{}
+	b.peers = map[agents.ID]*peer{}
 	b.lives, b.jobs, b.order, b.known, b.lasts = nil, nil, nil, nil, nil
-	b.queue, b.ledger, b.touched, b.turns = queue{}, bourse.Ledger[Entry]{}, nil, nil
+	b.queue, b.touched, b.turns = queue{}, nil, nil
 }
 
 // Step hands the broker one message. Answers that come too late, twice, or from

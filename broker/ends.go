@@ -169,7 +169,7 @@ func (b *Broker) end(now bourse.Time, t *transaction, i int, state bourse.LegSta
 	}
 	total := l.fare.Total()
 	f := bourse.LegDone{Leg: t.leg(i), State: state, End: now, Reason: why,
-		Refund: min(max(refund, 0), total), Penalty: min(max(penalty, 0), total.Times(maxPenalty), b.ledger.Room(sitePrefix+t.sites[i], userAccount(t.job.User)), b.ledger.Room(userAccount(t.job.User), b.voAccount()))}
+		Refund: min(max(refund, 0), total), Penalty: min(max(penalty, 0), total.Times(maxPenalty), b.accounts.RoomForPenalty(t.job.User, t.sites[i]))}
 	if state == bourse.Settled {
 		f.End = l.end
 	}

@@ -156,7 +156,7 @@ func (b *Broker) applyBegun(f bourse.TxBegun) {
 	b.lives[n-1].High = b.seq
 	t := begun(f, b.names[f.Job])
 	for i := range t.legs {
-		b.reserve(t.leg(i), t.job.User, t.sites[i], f.Limits[i])
+		b.accounts.Reserve(t.leg(i), t.job.User, t.sites[i], f.Limits[i])
 		b.meet(t.site(i))
 	}
 	b.keepTx(t)
@@ -192,7 +192,7 @@ func (b *Broker) applyPriced(f bourse.LegPriced) {
 	if f.End > 0 {
 		l.what.Start, l.what.End = f.Start, f.End
 	}
-	b.shrink(f.Leg, f.Fare.Total())
+	b.accounts.Shrink(f.Leg, f.Fare.Total())
 }
 
 // applyDecided closes the question. ABORT frees the money at once: no site can
@@ -229,7 +229,7 @@ func (b *Broker) applyAborted(t *transaction) {
 	t.state = bourse.TxAborted
 	for i := range t.legs {
 		if !t.legs[i].closed && !plant.On("keep-pending") { // one that was adopted beside others may be
-			b.void(t.leg(i))
+			b.accounts.Void(t.leg(i))
 		}
 	}
 	if t.job.state == bourse.JobTrying {
@@ -284,7 +284,7 @@ func (b *Broker) applyReversed(f bourse.TxReversed) {
 	b.touch(t.job)
 	for i := range t.legs {
 		if !t.legs[i].closed {
-			b.void(t.leg(i))
+			b.accounts.Void(t.leg(i))
 		}
 	}
 	if l := b.lookup(t.repairs); l != nil {
@@ -335,13 +335,13 @@ func (b *Broker) applyClosed(f bourse.LegClosed) {
 	switch {
 	case f.Commit:
 		l.state, l.charged = bourse.Confirmed, true
-		b.post(f.Leg)
+		b.accounts.Post(f.Leg)
 		if t.request != nil {
 			b.replaceBy(t, f.Leg.Leg)
 		}
 	case t.state == bourse.TxCommitted:
 		l.state, l.claim, l.given = bourse.Lost, f.Claim, f.Claim
-		b.void(f.Leg)
+		b.accounts.Void(f.Leg)
 		if f.Reason.Refused() {
 			t.job.reason = f.Reason
 		}
@@ -356,7 +356,7 @@ func (b *Broker) applyClosed(f bourse.LegClosed) {
 		}
 		b.settle(t.job)
 	case t.open(): // earlier versions closed legs of a transaction before its decision
-		b.void(f.Leg)
+		b.accounts.Void(f.Leg)
 		l.state = bourse.Cancelled
 	case f.Claim: // it was confirmed all the same, see adoptLate
 		l.state, l.claim, l.given = bourse.Lost, true, true
@@ -376,7 +376,7 @@ func (b *Broker) applyDone(f bourse.LegDone) {
 	}
 	if back := f.Refund.Plus(f.Penalty); back > 0 {
 		l.back = l.back.Plus(back)
-		b.refund(t.job.User, t.sites[f.Leg.Leg], back)
+		b.accounts.Refund(t.job.User, t.sites[f.Leg.Leg], back)
 	}
 	if f.Reason.Refused() {
 		t.job.reason = f.Reason

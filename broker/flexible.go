@@ -132,7 +132,7 @@ func (b *Broker) reopen(now bourse.Time, t *transaction, e *errand, out *agents.
 		b.moved(now, e, b.away(t.sites[0]), out)
 		return
 	}
-	limits, ok := share(min(e.request.Budget, b.voLeft(), b.userLeft(e.job.User)), []bourse.Credits{0})
+	limits, ok := share(min(e.request.Budget, b.accounts.Left(), b.accounts.UserLeft(e.job.User)), []bourse.Credits{0})
 	if !ok {
 		b.moved(now, e, reason(bourse.NoMoney, "the accounts cover nothing beside the window that it has"), out)
 		return

@@ -27,17 +27,17 @@ func TestStep_NoMessageOfAPeerIsTooMuch(t *testing.T) {
 		f.step("", agents.Started{Nonce: 1})
 		for range 400 {
 			f.act()
-			if err := f.b.Ledger().Check(); err != nil || f.b.voLeft() < 0 {
-				t.Fatalf("%v; %v credits left", err, f.b.voLeft())
+			if err := f.b.Ledger().Check(); err != nil || f.b.accounts.Left() < 0 {
+				t.Fatalf("%v; %v credits left", err, f.b.accounts.Left())
 			}
 		}
 		again := New(f.cfg)
 		for i, fact := range f.facts {
 			again.Replay(f.ats[i], fact)
 		}
-		if again.voLeft() != f.b.voLeft() || again.Waiting() != f.b.Waiting() || len(again.txs) != len(f.b.txs) {
+		if again.accounts.Left() != f.b.accounts.Left() || again.Waiting() != f.b.Waiting() || len(again.txs) != len(f.b.txs) {
 			t.Fatalf("a replay has %v credits left, %d jobs that wait, %d transactions, not %v, %d, %d",
-				again.voLeft(), again.Waiting(), len(again.txs), f.b.voLeft(), f.b.Waiting(), len(f.b.txs))
+				again.accounts.Left(), again.Waiting(), len(again.txs), f.b.accounts.Left(), f.b.Waiting(), len(f.b.txs))
 		}
 	})
 }

@@ -2,7 +2,6 @@ package broker
 
 import (
 	"slices"
-	"strings"
 
 	"bourse"
 	"bourse/agents"
@@ -40,7 +39,8 @@ func (b *Broker) Part(i int) agents.Fact {
 
 // common is what an image has beside jobs and transactions.
 func (b *Broker) common() bourse.BrokerImage {
-	f := bourse.BrokerImage{Fenced: b.fenced, Latest: b.fencedBy, Seq: b.seq, Cycles: b.cycles, Lives: slices.Clone(b.lives), Accounts: b.ledger.Accounts(), Turns: b.queue.order(), Barred: b.barred()}
+	f := bourse.BrokerImage{Fenced: b.fenced, Latest: b.fencedBy, Seq: b.seq, Cycles: b.cycles, Lives: slices.Clone(b.lives), Accounts: b.accounts.Ledger().Accounts(), Turns: b.queue.order(), Barred: b.barred(),
+		Returned: b.accounts.Returned()}
 	for _, id := range b.known {
 		p := b.peers[id]
 		switch {
@@ -53,10 +53,6 @@ func (b *Broker) common() bourse.BrokerImage {
 			f.Lost = append(f.Lost, bourse.LostSite(*p.lost))
 		}
 	}
-	for user := range b.returned {
-		f.Returned = append(f.Returned, bourse.UserReturned{User: user, Credits: b.returned[user]})
-	}
-	slices.SortFunc(f.Returned, func(x, y bourse.UserReturned) int { return strings.Compare(x.User, y.User) })
 	return f
 }
 
@@ -168,13 +164,10 @@ func (b *Broker) loadCommon(f bourse.BrokerImage) {
 		p := b.meet(siteID(x.Site))
 		p.went, p.left = true, x.Since
 	}
-	b.ledger.Load(f.Accounts)
+	b.accounts.Load(f.Accounts, f.Returned)
 	b.turns = f.Turns
 	for _, x := range f.Barred {
 		b.bars[pair{x.Site, x.User}] = x
-	}
-	for _, x := range f.Returned {
-		b.returned[x.User] = x.Credits
 	}
 }
 
@@ -215,7 +208,7 @@ func (b *Broker) loadTx(m bourse.TxMemory) {
 			if l.priced {
 				amount = l.fare.Total()
 			}
-			b.reserve(t.leg(i), t.job.User, t.sites[i], amount)
+			b.accounts.Reserve(t.leg(i), t.job.User, t.sites[i], amount)
 		}
 	}
 	if t.state == bourse.TxCommitted && !t.apart {

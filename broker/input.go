@@ -25,7 +25,7 @@ func (b *Broker) input(now bourse.Time) planning.Input {
 func (b *Broker) whatIsKnownNow() (gone []string) {
 	c := &b.cycle
 	q := &c.quotes
-	q.Left, q.Away, q.Gone = b.voLeft(), b.someAway(), make([]bool, len(c.entries))
+	q.Left, q.Away, q.Gone = b.accounts.Left(), b.someAway(), make([]bool, len(c.entries))
 	if len(b.cfg.Quotas) > 0 {
 		q.Quotas = map[string]bourse.Credits{}
 	}
@@ -33,7 +33,7 @@ func (b *Broker) whatIsKnownNow() (gone []string) {
 		j := c.entries[i].job
 		q.Gone[i] = c.entries[i].over
 		if _, ok := b.cfg.Quotas[j.User]; ok {
-			q.Quotas[j.User] = b.userLeft(j.User)
+			q.Quotas[j.User] = b.accounts.UserLeft(j.User)
 		}
 		if j.state == bourse.JobWithdrawn {
 			gone = append(gone, j.Name)

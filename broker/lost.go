@@ -270,8 +270,8 @@ func (b *Broker) settleClaim(t *transaction, i int, state bourse.LegState, cost 
 	l := &t.legs[i]
 	switch back := l.cost() - cost; {
 	case back > 0: // a penalty is cut to the accounts' room
-		cost += back - min(back, b.ledger.Room(sitePrefix+t.sites[i], b.voAccount()))
-	case back < 0 && !b.bears(-back): // as of legs without a record: row B99
+		cost += back - min(back, b.accounts.RoomForClaim(t.sites[i]))
+	case back < 0 && !b.accounts.Bears(-back): // as of legs without a record: row B99
 		cost = l.cost()
 	}
 	if l.returns = false; l.claim || cost != l.cost() {
@@ -294,15 +294,7 @@ func (b *Broker) applySettled(f bourse.ClaimSettled) {
 	l.claim = false
 	more := f.Cost - l.cost()
 	l.borne += more
-	site := sitePrefix + t.sites[f.Leg.Leg]
-	if more < 0 {
-		b.ledger.Pay(bourse.Transfer{From: site, To: b.voAccount(), Amount: -more})
-		return
-	}
-	if left := b.voLeft(); left < more {
-		b.ledger.Pay(bourse.Transfer{From: overdraft, To: b.voAccount(), Amount: more - left})
-	}
-	b.ledger.Pay(bourse.Transfer{From: b.voAccount(), To: site, Amount: more})
+	b.accounts.Claim(t.sites[f.Leg.Leg], more)
 }
 
 // done reports whether nothing of a transaction is waited for any more, or only

@@ -104,7 +104,7 @@ func (b *Broker) move(now bourse.Time, e *errand, out *agents.Outbox) {
 	for i := range a.Legs {
 		base[i] = a.Legs[i].Base.Base
 	}
-	limits, ok := share(min(e.request.Budget, b.voLeft(), b.userLeft(e.job.User)), base)
+	limits, ok := share(min(e.request.Budget, b.accounts.Left(), b.accounts.UserLeft(e.job.User)), base)
 	if !ok {
 		b.finish(e)
 		b.moved(now, e, reason(bourse.NoMoney, "another window would cost %v credits, more than its budget or the accounts cover beside the one it has", a.Cost), out)

@@ -205,7 +205,7 @@ func (b *Broker) accept(now bourse.Time, j *job, o *bourse.JobOffer, asker agent
 		return b.away(t.sites[0])
 	}
 	price := l.fare.Total() - o.Pay
-	if left := min(b.voLeft(), b.userLeft(j.User)); price > left {
+	if left := min(b.accounts.Left(), b.accounts.UserLeft(j.User)); price > left {
 		return reason(bourse.NoMoney, "its price of %v credits is wanted before the old one comes back, the accounts cover %v", price, left)
 	}
 	e := &errand{job: j, request: j.Request, asker: asker}

@@ -94,7 +94,7 @@ func (b *Broker) fits(now bourse.Time, e *entry, a *planning.Alternative) bourse
 			return reason(bourse.NotAllowed, "%s is closed to %s, and is not asked before %v", name, cmp.Or(e.job.User, "users without a name"), b.bars[pair{name, e.job.User}].Until)
 		}
 	}
-	return planning.Covered(a.Cost, b.voLeft(), a.Cost, b.userLeft(e.job.User), e.job.User)
+	return planning.Covered(a.Cost, b.accounts.Left(), a.Cost, b.accounts.UserLeft(e.job.User), e.job.User)
 }
 
 // limits is the most that is paid for each leg: what the job's budget leaves
@@ -105,7 +105,7 @@ func (b *Broker) fits(now bourse.Time, e *entry, a *planning.Alternative) bourse
 func (b *Broker) limits(e *entry, a *planning.Alternative) []bourse.Credits {
 	c := &b.cycle
 	slack := e.job.Budget - a.Cost
-	spare := min(c.outcome.BudgetLimit-c.cost, b.voLeft(), b.userLeft(e.job.User)) - a.Cost
+	spare := min(c.outcome.BudgetLimit-c.cost, b.accounts.Left(), b.accounts.UserLeft(e.job.User)) - a.Cost
 	list := make([]bourse.Credits, len(a.Legs))
 	for i := range a.Legs {
 		extra := min(slack, spare)

@@ -187,7 +187,7 @@ func (b *Broker) mendFromOffers(now bourse.Time, e *errand, out *agents.Outbox) 
 // tryRepair begins a transaction of legs that stand in for the lost one, if the
 // money is there.
 func (b *Broker) tryRepair(now bourse.Time, e *errand, legs []bourse.SiteLeg, base []bourse.Credits, out *agents.Outbox) {
-	left := min(b.remaining(e.job), b.voLeft(), b.userLeft(e.job.User))
+	left := min(b.remaining(e.job), b.accounts.Left(), b.accounts.UserLeft(e.job.User))
 	limits, ok := share(left, base)
 	if !ok {
 		b.breakJob(now, e, reason(bourse.OverBudget, "%s, and the %v credits left do not pay for another", e.loss(), max(left, 0)), out)

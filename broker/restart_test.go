@@ -211,8 +211,8 @@ func (a *anarchy) step(from agents.ID, m agents.Message) {
 			delete(a.asks, s.To)
 		}
 	}
-	if err := a.b.Ledger().Check(); err != nil || a.b.voLeft() < 0 {
-		a.t.Fatalf("I8: %v; %v credits left", err, a.b.voLeft())
+	if err := a.b.Ledger().Check(); err != nil || a.b.accounts.Left() < 0 {
+		a.t.Fatalf("I8: %v; %v credits left", err, a.b.accounts.Left())
 	}
 }
 
@@ -278,7 +278,7 @@ func (a *anarchy) money() {
 			l := a.sites[id].legs[leg]
 			had += l.Fare.Base - l.Refund
 		}
-		x := a.b.ledger.Account(string(id))
+		x := a.b.accounts.Ledger().Account(string(id))
 		if x.Credit-x.Debit != had {
 			for _, leg := range a.sites[id].order {
 				l := a.sites[id].legs[leg]
@@ -314,9 +314,9 @@ func (a *anarchy) image() {
 		if got, want := b.queue.order(), a.b.queue.order(); !reflect.DeepEqual(got, want) {
 			a.t.Fatalf("after a replay of %s the users' turns come as %v, not as %v", what, got, want)
 		}
-		if b.queue.waiting != a.b.queue.waiting || fmt.Sprint(b.ledger.Accounts()) != fmt.Sprint(a.b.ledger.Accounts()) {
+		if b.queue.waiting != a.b.queue.waiting || fmt.Sprint(b.accounts.Ledger().Accounts()) != fmt.Sprint(a.b.accounts.Ledger().Accounts()) {
 			a.t.Fatalf("a replay of %s gives %d jobs that wait, not %d, and\n%v, not\n%v", what, b.queue.waiting, a.b.queue.waiting,
-				b.ledger.Accounts(), a.b.ledger.Accounts())
+				b.accounts.Ledger().Accounts(), a.b.accounts.Ledger().Accounts())
 		}
 	}
 }

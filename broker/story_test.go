@@ -284,8 +284,8 @@ func (s *story) step(from agents.ID, m agents.Message) {
 	for _, x := range offers {
 		s.step(x.To, x.Message)
 	}
-	if err := s.b.Ledger().Check(); err != nil || s.b.voLeft() < 0 {
-		s.t.Fatalf("%v; %v credits left", err, s.b.voLeft())
+	if err := s.b.Ledger().Check(); err != nil || s.b.accounts.Left() < 0 {
+		s.t.Fatalf("%v; %v credits left", err, s.b.accounts.Left())
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"bourse"
+	"bourse/broker/accounts"
 )
 
 // JobView is what a broker knows of one job. It shares its slices with the
@@ -45,10 +46,10 @@ type LegView struct {
 }
 
 // Ledger shows the accounts. It must not be changed.
-func (b *Broker) Ledger() *bourse.Ledger[Entry] { return &b.ledger }
+func (b *Broker) Ledger() *bourse.Ledger[accounts.Entry] { return b.accounts.Ledger() }
 
 // Account is the name of the VO's account in the ledger.
-func (b *Broker) Account() string { return b.voAccount() }
+func (b *Broker) Account() string { return b.accounts.VO() }
 
 // Name is the broker's name.
 func (b *Broker) Name() string { return b.cfg.Name }

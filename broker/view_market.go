@@ -3,7 +3,6 @@ package broker
 import (
 	"iter"
 	"slices"
-	"strings"
 
 	"bourse"
 	"bourse/agents"
@@ -105,16 +104,15 @@ type Spending struct {
 	User    string // "": all jobs without a user
 	Spent   bourse.Credits
 	Pending bourse.Credits // promised for legs that are held
-	Quota   bourse.Credits // MaxCredits: no bound of his own
+	Quota   bourse.Credits // MaxCredits: no bound of their own
 	Left    bourse.Credits // under the quota; MaxCredits without one
 }
 
 // Spending returns what a user has spent, net of what sites gave back, and what
-// his quota leaves.
+// the quota leaves.
 func (b *Broker) Spending(user string) Spending {
-	a := b.ledger.Account(userAccount(user))
-	s := Spending{User: user, Spent: a.Debit - 2*b.returned[user], Pending: a.PendingDebit,
-		Quota: bourse.MaxCredits, Left: b.userLeft(user)}
+	spent, pending := b.accounts.Spent(user)
+	s := Spending{User: user, Spent: spent, Pending: pending, Quota: bourse.MaxCredits, Left: b.accounts.UserLeft(user)}
 	if q, ok := b.cfg.Quotas[user]; ok {
 		s.Quota = q
 	}
@@ -122,26 +120,10 @@ func (b *Broker) Spending(user string) Spending {
 }
 
 // Users returns the users who have an account or a quota, in order of name.
-func (b *Broker) Users() []string {
-	seen := map[string]bool{}
-	for name := range b.cfg.Quotas {
-		seen[name] = true
-	}
-	for _, a := range b.ledger.Accounts() {
-		if user, ok := strings.CutPrefix(a.Name, "user:"); ok {
-			seen[user] = true
-		}
-	}
-	list := make([]string, 0, len(seen))
-	for name := range seen {
-		list = append(list, name)
-	}
-	slices.Sort(list)
-	return list
-}
+func (b *Broker) Users() []string { return b.accounts.Users() }
 
 // Left is what the VO can still promise, and Budget what it was given.
-func (b *Broker) Left() bourse.Credits { return b.voLeft() }
+func (b *Broker) Left() bourse.Credits { return b.accounts.Left() }
 
 // Budget is the VO's budget over the broker's life.
 func (b *Broker) Budget() bourse.Credits { return b.cfg.Budget }

@@ -280,11 +280,11 @@ func (c *checker) step() {
 	if err := b.Ledger().Check(); err != nil {
 		c.w.t.Fatalf("I8: %v", err)
 	}
-	if left := b.voLeft(); left < 0 {
+	if left := b.accounts.Left(); left < 0 {
 		c.w.t.Fatalf("I8: spent and pending pass the budget by %v", -left)
 	}
 	for user := range b.cfg.Quotas {
-		if left := b.userLeft(user); left < 0 {
+		if left := b.accounts.UserLeft(user); left < 0 {
 			c.w.t.Fatalf("I8: %s's quota is passed by %v", user, -left)
 		}
 	}
@@ -304,7 +304,7 @@ func (c *checker) rest() {
 	if !b.AtRest() {
 		c.w.t.Fatalf("the broker is not at rest: %+v", b.cycle.phase)
 	}
-	if p := b.ledger.Account(b.voAccount()); p.PendingDebit != 0 {
+	if p := b.accounts.Ledger().Account(b.accounts.VO()); p.PendingDebit != 0 {
 		c.w.t.Fatalf("%v credits are still pending", p.PendingDebit)
 	}
 	for _, s := range c.w.sites {
@@ -321,7 +321,7 @@ func (c *checker) rest() {
 			}
 		}
 	}
-	if got, want := fmt.Sprint(c.replay.ledger.Accounts()), fmt.Sprint(b.ledger.Accounts()); got != want {
+	if got, want := fmt.Sprint(c.replay.accounts.Ledger().Accounts()), fmt.Sprint(b.accounts.Ledger().Accounts()); got != want {
 		c.w.t.Fatalf("a replay of the facts gives the accounts\n%s, not\n%s", got, want)
 	}
 	i := 0
