@@ -40,7 +40,7 @@ func (b *Broker) strays() []stray {
 	list := found[:0]
 	for _, x := range found {
 		next := 0 // the number that leaves no gap
-		if t := b.txs[x.leg.Leg.Tx]; t != nil {
+		if t := b.txs.get(x.leg.Leg.Tx); t != nil {
 			next = len(t.legs)
 		}
 		n, again := len(list), false
@@ -61,8 +61,8 @@ func (b *Broker) strays() []stray {
 // recorded reports whether there is a record of a leg, or was one. Of a transaction
 // that was adopted it may be missing: its site was lost or away when others listed.
 func (b *Broker) recorded(id bourse.LegID) bool {
-	t := b.txs[id.Tx]
-	return b.presumes(id.Tx) || t != nil && id.Leg < len(t.legs) && (id.Leg < 0 || t.sites[id.Leg] != "")
+	t := b.txs.get(id.Tx)
+	return b.lives.presumes(id.Tx) || t != nil && id.Leg < len(t.legs) && (id.Leg < 0 || t.sites[id.Leg] != "")
 }
 
 func rank(yes bool) int {
@@ -89,7 +89,7 @@ func (b *Broker) adopt(now bourse.Time, out *agents.Outbox) {
 		}
 		group := found[:n]
 		found = found[n:]
-		t := b.txs[group[0].leg.Leg.Tx]
+		t := b.txs.get(group[0].leg.Leg.Tx)
 		commit, open := t.keepsWindow(), false
 		var cost bourse.Credits
 		for _, x := range group {
@@ -145,7 +145,7 @@ func (b *Broker) adoptLegs(group []stray, paid bool, out *agents.Outbox) *transa
 		ids = append(ids, l.Leg)
 	}
 	b.record(bourse.Amnesia{Legs: ids}, out)
-	t := b.txs[ids[0].Tx]
+	t := b.txs.get(ids[0].Tx)
 	t.resolved, t.sent = true, len(t.legs)
 	return t
 }
@@ -213,7 +213,7 @@ const maxGaps = 10_000
 // Where the account does not cover it, because it was spent twice by processes
 // that did not know of each other, an overdraft does: the budget is then spent.
 func (b *Broker) applyAdopted(f bourse.LegAdopted) {
-	t := b.txs[f.Leg.Tx]
+	t := b.txs.get(f.Leg.Tx)
 	if t == nil {
 		j := b.names[f.Job]
 		if j == nil {
@@ -223,7 +223,7 @@ func (b *Broker) applyAdopted(f bourse.LegAdopted) {
 			b.names[j.Name] = j
 		}
 		t = &transaction{id: f.Leg.Tx, job: j}
-		b.keepTx(t)
+		b.txs.keep(t)
 	}
 	for len(t.legs) <= f.Leg.Leg { // of those between nothing is known
 		t.legs = append(t.legs, txLeg{state: bourse.Cancelled, closed: true})

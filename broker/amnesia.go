@@ -129,7 +129,7 @@ func (b *Broker) unknown(now bourse.Time, from agents.ID, t *transaction, l *txL
 // passed: open ones as they were, closed ones as closed. Row B60.
 func (b *Broker) lapsed(now bourse.Time, p *peer, out *agents.Outbox) {
 	var legs []bourse.LegID
-	for _, t := range b.order {
+	for _, t := range b.txs.all() {
 		for i := range t.legs {
 			if t.sites[i] == p.name && t.resolved && b.assertable(now, t, &t.legs[i]) {
 				legs = append(legs, t.leg(i))
@@ -175,7 +175,7 @@ const maxAsserts = 64
 // sendAsserts says again what has not been answered, the first of it. Row B66.
 func (b *Broker) sendAsserts(now bourse.Time, p *peer, wait bourse.Duration, out *agents.Outbox) {
 	p.owed = slices.DeleteFunc(p.owed, func(id bourse.LegID) bool {
-		if b.lookup(id) == nil {
+		if b.txs.lookup(id) == nil {
 			delete(p.asserting, id)
 		}
 		return !p.asserting[id]
@@ -193,8 +193,8 @@ func (b *Broker) sendAsserts(now bourse.Time, p *peer, wait bourse.Duration, out
 func (b *Broker) sendAssert(now bourse.Time, p *peer, out *agents.Outbox) {
 	id := p.owed[p.told]
 	p.told++
-	if t := b.txs[id.Tx]; b.lookup(id) != nil && p.asserting[id] {
-		out.Send(p.id, agents.Reassert{Leg: b.assertion(now, t, id.Leg), Incarnation: b.life().Incarnation, Nonce: b.life().Nonce})
+	if t := b.txs.get(id.Tx); b.txs.lookup(id) != nil && p.asserting[id] {
+		out.Send(p.id, agents.Reassert{Leg: b.assertion(now, t, id.Leg), Incarnation: b.lives.current().Incarnation, Nonce: b.lives.current().Nonce})
 	}
 }
 
@@ -269,7 +269,7 @@ func (b *Broker) compare(now bourse.Time, p *peer, legs []agents.ListedLeg, out 
 	for i := len(legs) - 1; i >= 0; i-- { // of two of one name the first counts
 		there[legs[i].Leg] = &legs[i]
 	}
-	for _, t := range b.order {
+	for _, t := range b.txs.all() {
 		for i := range t.legs {
 			l := &t.legs[i]
 			if t.sites[i] != p.name || !t.resolved || !l.charged || l.claim || l.what.End <= now {

@@ -25,15 +25,11 @@ type Broker struct {
 	index map[agents.ID]int32 // into sites
 
 	// What follows from the facts.
-	lives    []bourse.BrokerLife // the last is this one
-	fenced   bool
-	fencedBy uint32 // the life that has fenced this one
-	seq      uint64 // of the last transaction begun
+	lives    lives
 	jobs     []*job // in order of submission
 	names    map[string]*job
 	queue    queue
-	txs      map[bourse.TxID]*transaction
-	order    []*transaction // in which they became known
+	txs      transactions
 	accounts accounts.Accounts
 	cycles   uint64                     // closed so far
 	bars     map[pair]bourse.UserBarred // what sites have refused for whose sake
@@ -83,10 +79,10 @@ func New(cfg Config) *Broker {
 
 // reset forgets all that follows from facts.
 func (b *Broker) reset() {
-	b.names, b.txs = map[string]*job{}, map[bourse.TxID]*transaction{}
+	b.names, b.txs, b.lives = map[string]*job{}, transactions{}, lives{nonce: b.cfg.Nonce}
 	b.bars = map[pair]bourse.UserBarred{}
 	b.peers = map[agents.ID]*peer{}
-	b.lives, b.jobs, b.order, b.known, b.lasts = nil, nil, nil, nil, nil
+	b.jobs, b.known, b.lasts = nil, nil, nil
 	b.queue, b.touched, b.turns = queue{}, nil, nil
 }
 
@@ -94,7 +90,7 @@ func (b *Broker) reset() {
 // somebody who was not asked change nothing; what makes no sense is counted.
 func (b *Broker) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	b.now = now
-	if b.fenced {
+	if b.lives.ended() {
 		if _, ok := m.(agents.Started); !ok {
 			return
 		}
@@ -133,7 +129,7 @@ func (b *Broker) Step(now bourse.Time, from agents.ID, m agents.Message, out *ag
 			b.stray++
 		}
 	}
-	if !b.fenced {
+	if !b.lives.ended() {
 		b.reviewTouched(now, out)
 		b.wake(now, out)
 	}

@@ -155,7 +155,7 @@ func (b *Broker) askAllOffers(now bourse.Time, out *agents.Outbox) {
 // offered takes one site's offers; the last one ends the wait.
 func (b *Broker) offered(now bourse.Time, from agents.ID, m agents.Offers, out *agents.Outbox) {
 	if m.Refusal.Code == bourse.Fenced && b.peers[from] != nil { // row B110
-		if m.Nonce == b.life().Nonce {
+		if m.Nonce == b.lives.current().Nonce {
 			b.fence(from, m.Refusal, m.Latest, out)
 		}
 		return

@@ -80,14 +80,14 @@ func (b *Broker) tell(now bourse.Time, t *transaction, wait bourse.Duration, out
 		}
 		switch {
 		case t.state == bourse.TxCommitted && l.state <= bourse.Prepared:
-			out.Send(p.id, agents.Confirm{Leg: t.leg(i), DecidedBy: b.life().Incarnation})
+			out.Send(p.id, agents.Confirm{Leg: t.leg(i), DecidedBy: b.lives.current().Incarnation})
 		case l.returns:
 			b.tellReturned(p, t, i, out)
 		case t.state == bourse.TxCommitted && t.releases(l):
-			out.Send(p.id, agents.Release{Leg: t.leg(i), DecidedBy: b.life().Incarnation, Full: t.givenUp == bourse.GivenUpAsBroken})
+			out.Send(p.id, agents.Release{Leg: t.leg(i), DecidedBy: b.lives.current().Incarnation, Full: t.givenUp == bourse.GivenUpAsBroken})
 		case t.state != bourse.TxAborted || l.state > bourse.Prepared:
 		case i < t.sent:
-			out.Send(p.id, agents.Cancel{Leg: t.leg(i), DecidedBy: b.life().Incarnation})
+			out.Send(p.id, agents.Cancel{Leg: t.leg(i), DecidedBy: b.lives.current().Incarnation})
 		default: // never asked
 			l.state = bourse.Cancelled
 		}
@@ -105,7 +105,7 @@ func (b *Broker) repeatLater(now bourse.Time, t *transaction, wait bourse.Durati
 
 // repeatDue says again what was not answered.
 func (b *Broker) repeatDue(now bourse.Time, m repeatDue, out *agents.Outbox) {
-	t := b.txs[m.Tx]
+	t := b.txs.get(m.Tx)
 	if t == nil || t.chain != m.Chain || !t.resolved || plant.On("no-broker-repeat") {
 		return
 	}

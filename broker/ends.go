@@ -45,7 +45,7 @@ func (b *Broker) confirmed(now bourse.Time, t *transaction, l *txLeg, m agents.C
 	if t.request == nil || t.state != bourse.TxCommitted {
 		return
 	}
-	if old := b.txs[l.replaces.Tx]; old != nil && m.Refund > 0 {
+	if old := b.txs.get(l.replaces.Tx); old != nil && m.Refund > 0 {
 		b.end(now, old, l.replaces.Leg, bourse.Released, m.Refund, 0, bourse.Reason{}, out)
 	}
 	b.tellReplaced(now, t, out) // what was not given back by that is released

@@ -52,7 +52,7 @@ func (b *Broker) apply(f agents.Fact) {
 	case bourse.LegDone:
 		b.applyDone(f)
 	case bourse.LegProved:
-		b.legOf(f.Leg).proof = f.Proof
+		b.txs.leg(f.Leg).proof = f.Proof
 	case bourse.LegAdopted:
 		b.applyAdopted(f)
 	case bourse.LegShifted:
@@ -70,15 +70,12 @@ func (b *Broker) apply(f agents.Fact) {
 func (b *Broker) applyRare(f agents.Fact) {
 	switch f := f.(type) {
 	case bourse.LifeBegun:
-		if len(b.lives) == maxLives {
-			b.lives = append(b.lives[:0], b.lives[1:]...)
-		}
-		b.lives, b.fenced, b.fencedBy = append(b.lives, bourse.BrokerLife{LifeBegun: f}), false, 0
+		b.lives.begin(f)
 	case bourse.LifeFenced:
-		b.fenced, b.fencedBy = true, f.Latest
+		b.lives.fence(f.Latest)
 	case bourse.Amnesia, bourse.LegsDisowned, bourse.CycleSeen, bourse.CyclePlanned: // said for the record
 	case bourse.LegStarted:
-		b.legOf(f.Leg).state = bourse.Running
+		b.txs.leg(f.Leg).state = bourse.Running
 	case bourse.JobBroken:
 		j := b.names[f.Job]
 		j.reason = f.Reason
@@ -114,7 +111,7 @@ func (b *Broker) applyRare(f agents.Fact) {
 	case bourse.ClaimSettled:
 		b.applySettled(f)
 	case bourse.TxForgotten:
-		b.applyForgotten(f)
+		b.txs.forget(f.Txs)
 	case bourse.JobsForgotten:
 		b.applyJobsForgotten(f)
 	case bourse.BrokerImage:
@@ -139,27 +136,15 @@ func (b *Broker) applySubmitted(f bourse.JobSubmitted) {
 	}
 }
 
-// keepTx takes a transaction on record.
-func (b *Broker) keepTx(t *transaction) {
-	b.txs[t.id] = t
-	b.order = append(b.order, t)
-	t.job.last = t
-}
-
 // applyBegun opens a transaction and makes its limits pending.
 func (b *Broker) applyBegun(f bourse.TxBegun) {
-	n := len(b.lives)
-	if f.Tx.Seq != b.seq+1 || n == 0 {
-		panic(fmt.Sprintf("broker: transaction %v begun after %d others, in life %d", f.Tx, b.seq, n))
-	}
-	b.seq = f.Tx.Seq
-	b.lives[n-1].High = b.seq
 	t := begun(f, b.names[f.Job])
 	for i := range t.legs {
 		b.accounts.Reserve(t.leg(i), t.job.User, t.sites[i], f.Limits[i])
 		b.meet(t.site(i))
 	}
-	b.keepTx(t)
+	b.txs.begin(t)
+	b.lives.raise(f.Tx.Seq)
 	if t.job.state == bourse.JobWaiting {
 		t.job.state = bourse.JobTrying
 	}
@@ -186,7 +171,7 @@ func begun(f bourse.TxBegun, j *job) *transaction {
 // applyPriced binds a leg's price and gives the rest of its limit back. Its site is
 // not closed to the user, or not any more.
 func (b *Broker) applyPriced(f bourse.LegPriced) {
-	l, t := b.legOf(f.Leg), b.txs[f.Leg.Tx]
+	l, t := b.txs.leg(f.Leg), b.txs.get(f.Leg.Tx)
 	delete(b.bars, pair{t.sites[f.Leg.Leg], t.job.User})
 	l.state, l.fare, l.priced, l.version = bourse.Held, f.Fare, true, max(f.Version, 1)
 	if f.End > 0 {
@@ -198,7 +183,7 @@ func (b *Broker) applyPriced(f bourse.LegPriced) {
 // applyDecided closes the question. ABORT frees the money at once: no site can
 // charge for a leg that was never committed.
 func (b *Broker) applyDecided(f bourse.TxDecided) {
-	t := b.txs[f.Tx]
+	t := b.txs.get(f.Tx)
 	j := t.job
 	b.touch(j)
 	t.reason = f.Reason
@@ -207,7 +192,7 @@ func (b *Broker) applyDecided(f bourse.TxDecided) {
 		return
 	}
 	t.state = bourse.TxCommitted
-	if l := b.lookup(t.repairs); l != nil {
+	if l := b.txs.lookup(t.repairs); l != nil {
 		l.mended = true
 	}
 	if t.request != nil {
@@ -265,7 +250,7 @@ func (b *Broker) replaceBy(t *transaction, i int) {
 			taken[t.legs[k].replaces] = true
 		}
 	}
-	for _, old := range b.order {
+	for _, old := range b.txs.all() {
 		if old.job != t.job || old == t || !old.apart {
 			continue
 		}
@@ -279,7 +264,7 @@ func (b *Broker) replaceBy(t *transaction, i int) {
 
 // applyReversed turns a COMMIT that took effect nowhere into ABORT.
 func (b *Broker) applyReversed(f bourse.TxReversed) {
-	t := b.txs[f.Tx]
+	t := b.txs.get(f.Tx)
 	t.state, t.reason, t.job.reason = bourse.TxAborted, f.Reason, f.Reason
 	b.touch(t.job)
 	for i := range t.legs {
@@ -287,7 +272,7 @@ func (b *Broker) applyReversed(f bourse.TxReversed) {
 			b.accounts.Void(t.leg(i))
 		}
 	}
-	if l := b.lookup(t.repairs); l != nil {
+	if l := b.txs.lookup(t.repairs); l != nil {
 		l.mended = false
 	}
 	if t.request != nil {
@@ -311,7 +296,7 @@ func (b *Broker) restore(t *transaction) {
 	}
 	j.Request = *t.request
 	t.request, j.reason = nil, bourse.Reason{}
-	for _, old := range b.order {
+	for _, old := range b.txs.all() {
 		if old == t || old.job != j || !old.apart || old.state != bourse.TxCommitted || old.over() {
 			continue
 		}
@@ -329,7 +314,7 @@ func (b *Broker) restore(t *transaction) {
 // applyClosed posts what an acknowledged COMMIT costs. A committed leg that its
 // site does not have is Lost and costs nothing.
 func (b *Broker) applyClosed(f bourse.LegClosed) {
-	t, l := b.txs[f.Leg.Tx], b.legOf(f.Leg)
+	t, l := b.txs.get(f.Leg.Tx), b.txs.leg(f.Leg)
 	l.closed = true
 	b.touch(t.job)
 	switch {
@@ -367,7 +352,7 @@ func (b *Broker) applyClosed(f bourse.LegClosed) {
 
 // applyDone ends a leg that was paid for, and with the last one its window.
 func (b *Broker) applyDone(f bourse.LegDone) {
-	t, l := b.txs[f.Leg.Tx], b.legOf(f.Leg)
+	t, l := b.txs.get(f.Leg.Tx), b.txs.leg(f.Leg)
 	l.state, l.end, l.claim, l.given = f.State, f.End, f.Claim, f.Claim
 	l.undone = t.job.state == bourse.JobWithdrawn
 	b.touch(t.job)
@@ -437,17 +422,4 @@ func (b *Broker) become(j *job, s bourse.JobState) {
 	if s == bourse.JobWaiting && len(j.needs) > 0 {
 		b.holdBack(j)
 	}
-}
-
-// legOf is a leg that there is.
-func (b *Broker) legOf(id bourse.LegID) *txLeg { return &b.txs[id.Tx].legs[id.Leg] }
-
-// lookup is a leg that there may be no record of any more, then nil: of a
-// transaction that was forgotten, and perhaps adopted again with fewer legs.
-func (b *Broker) lookup(id bourse.LegID) *txLeg {
-	t := b.txs[id.Tx]
-	if t == nil || id.Leg < 0 || id.Leg >= len(t.legs) {
-		return nil
-	}
-	return &t.legs[id.Leg]
 }

@@ -51,7 +51,7 @@ func (b *Broker) shifted(now bourse.Time, t *transaction, l *txLeg, m agents.Shi
 
 // applyShifted has a leg lie where its site has moved it.
 func (b *Broker) applyShifted(f bourse.LegShifted) {
-	t, l := b.txs[f.Leg.Tx], b.legOf(f.Leg)
+	t, l := b.txs.get(f.Leg.Tx), b.txs.leg(f.Leg)
 	l.what.Start, l.what.End, l.turn = f.Start, f.End, f.Turn
 	if f.Fixed {
 		t.flex.Ready, t.flex.Due = f.Start, f.End

@@ -19,7 +19,7 @@ const forgetEvery = bourse.Hour
 func (b *Broker) forget(now bourse.Time, out *agents.Outbox) {
 	out.Alarm(now.Add(forgetEvery), forgetDue{})
 	var old []bourse.TxID
-	for _, t := range b.order {
+	for _, t := range b.txs.all() {
 		if t.resolved && b.done(now, t) && t.lastEnd().Add(keepClosed) <= now && !b.wanted(t) {
 			old = append(old, t.id)
 		}
@@ -45,7 +45,7 @@ func (b *Broker) forgetJobs(now bourse.Time, out *agents.Outbox) {
 		}
 		if busy == nil {
 			busy = map[*job]bool{}
-			for _, t := range b.order {
+			for _, t := range b.txs.all() {
 				busy[t.job] = true
 			}
 		}
@@ -81,17 +81,4 @@ func (b *Broker) applyJobsForgotten(f bourse.JobsForgotten) {
 // wanted reports whether a transaction is part of a window that still counts.
 func (b *Broker) wanted(t *transaction) bool {
 	return t.job.state == bourse.JobPlaced && slices.Contains(t.job.txs, t)
-}
-
-func (b *Broker) applyForgotten(f bourse.TxForgotten) {
-	for _, id := range f.Txs {
-		if t := b.txs[id]; t != nil {
-			t.job.drop(t)
-			if t.job.last == t {
-				t.job.last = nil
-			}
-			delete(b.txs, id)
-		}
-	}
-	b.order = slices.DeleteFunc(b.order, func(t *transaction) bool { return b.txs[t.id] != t })
 }

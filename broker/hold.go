@@ -12,7 +12,7 @@ import (
 // newTx is the record that begins a transaction.
 func (b *Broker) newTx(j *job, legs int) bourse.TxBegun {
 	return bourse.TxBegun{
-		Tx:    bourse.TxID{Broker: b.cfg.Name, Incarnation: b.life().Incarnation, Nonce: b.life().Nonce, Seq: b.seq + 1},
+		Tx:    bourse.TxID{Broker: b.cfg.Name, Incarnation: b.lives.current().Incarnation, Nonce: b.lives.current().Nonce, Seq: b.txs.next()},
 		Job:   j.Name,
 		Sites: make([]string, 0, legs), Legs: make([]bourse.Leg, 0, legs),
 	}
@@ -47,7 +47,7 @@ func (b *Broker) begin(now bourse.Time, e *entry, a *planning.Alternative, out *
 // after the other.
 func (b *Broker) open(now bourse.Time, f bourse.TxBegun, run []bourse.Duration, turn bool, out *agents.Outbox) *transaction {
 	b.record(f, out)
-	t := b.txs[f.Tx]
+	t := b.txs.get(f.Tx)
 	t.turn, t.run, t.resolved, t.sent = turn, run, true, 0
 	b.patient(now, t, b.within(now, t, b.cfg.Hold), out)
 	b.hold(now, t, out)
@@ -98,7 +98,7 @@ func (b *Broker) sendHold(now bourse.Time, t *transaction, i int, out *agents.Ou
 	if t.run != nil {
 		m.Run = t.run[i]
 	}
-	if old := b.lookup(l.replaces); old != nil {
+	if old := b.txs.lookup(l.replaces); old != nil {
 		m.Replaces, m.Version, m.Offer = l.replaces, old.version, t.offer
 	}
 	out.Send(t.site(i), m)
@@ -171,7 +171,7 @@ func (b *Broker) lateGrant(t *transaction, l *txLeg, id bourse.LegID, out *agent
 	if t.state != bourse.TxAborted || l.state > bourse.Prepared && l.state != bourse.Cancelled && l.state != bourse.Refused {
 		return
 	}
-	out.Send(t.site(id.Leg), agents.Cancel{Leg: id, DecidedBy: b.life().Incarnation})
+	out.Send(t.site(id.Leg), agents.Cancel{Leg: id, DecidedBy: b.lives.current().Incarnation})
 }
 
 // prepared notes that a leg can no longer be refused. Rows B10, B11, B32.
@@ -203,7 +203,7 @@ func (b *Broker) commitIfWhole(now bourse.Time, t *transaction, out *agents.Outb
 // refused ends a try that a site has refused a step of. Rows B6, B12, B22, B44.
 func (b *Broker) refused(now bourse.Time, from agents.ID, t *transaction, l *txLeg, m agents.RefusedReply, out *agents.Outbox) {
 	if m.Reason.Code == bourse.Fenced {
-		tx, life := m.Leg.Tx, b.life()
+		tx, life := m.Leg.Tx, b.lives.current()
 		if m.DecidedBy == life.Incarnation && (tx.Incarnation != life.Incarnation || tx.Nonce == life.Nonce) {
 			b.fence(from, m.Reason, m.Latest, out)
 		}
@@ -237,7 +237,7 @@ func (b *Broker) refused(now bourse.Time, from agents.ID, t *transaction, l *txL
 // tryDue gives up a try that still waits in the state it was armed for. Rows B7,
 // B13.
 func (b *Broker) tryDue(now bourse.Time, m tryDue, out *agents.Outbox) {
-	t := b.txs[m.Tx]
+	t := b.txs.get(m.Tx)
 	if t == nil || t.state != m.State || !t.open() || !t.resolved {
 		return
 	}

@@ -14,14 +14,14 @@ const maxPart = 1000
 // Image returns all that the broker keeps as one fact.
 func (b *Broker) Image() agents.Fact {
 	f := b.common()
-	b.listed(&f, 0, len(b.jobs)+len(b.order))
+	b.listed(&f, 0, len(b.jobs)+len(b.txs.all()))
 	return f
 }
 
 // Parts is how many facts the image takes, of a thousand jobs and transactions
 // each.
 func (b *Broker) Parts() int {
-	return max((len(b.jobs)+len(b.order)+b.part-1)/b.part, 1)
+	return max((len(b.jobs)+len(b.txs.all())+b.part-1)/b.part, 1)
 }
 
 // Part returns the i-th of them.
@@ -33,14 +33,15 @@ func (b *Broker) Part(i int) agents.Fact {
 	if n := b.Parts(); n > 1 {
 		f.Part, f.Parts = i, n
 	}
-	b.listed(&f, i*b.part, min((i+1)*b.part, len(b.jobs)+len(b.order)))
+	b.listed(&f, i*b.part, min((i+1)*b.part, len(b.jobs)+len(b.txs.all())))
 	return f
 }
 
 // common is what an image has beside jobs and transactions.
 func (b *Broker) common() bourse.BrokerImage {
-	f := bourse.BrokerImage{Fenced: b.fenced, Latest: b.fencedBy, Seq: b.seq, Cycles: b.cycles, Lives: slices.Clone(b.lives), Accounts: b.accounts.Ledger().Accounts(), Turns: b.queue.order(), Barred: b.barred(),
+	f := bourse.BrokerImage{Seq: b.txs.begun(), Cycles: b.cycles, Accounts: b.accounts.Ledger().Accounts(), Turns: b.queue.order(), Barred: b.barred(),
 		Returned: b.accounts.Returned()}
+	b.lives.image(&f)
 	for _, id := range b.known {
 		p := b.peers[id]
 		switch {
@@ -63,7 +64,7 @@ func (b *Broker) listed(f *bourse.BrokerImage, from, to int) {
 		if i < len(b.jobs) {
 			f.Jobs = append(f.Jobs, b.jobs[i].image())
 		} else {
-			f.Txs = append(f.Txs, b.order[i-len(b.jobs)].image(b.cfg.Explain > 0))
+			f.Txs = append(f.Txs, b.txs.all()[i-len(b.jobs)].image(b.cfg.Explain > 0))
 		}
 	}
 }
@@ -137,7 +138,7 @@ func (b *Broker) load(f bourse.BrokerImage) {
 		return
 	}
 	for i, j := range b.jobs {
-		j.last = b.txs[b.lasts[i]]
+		j.last = b.txs.get(b.lasts[i])
 	}
 	b.queue.turned(b.turns)
 	b.lasts, b.turns = nil, nil
@@ -151,8 +152,9 @@ func (b *Broker) load(f bourse.BrokerImage) {
 
 // loadCommon takes what an image has beside jobs and transactions.
 func (b *Broker) loadCommon(f bourse.BrokerImage) {
-	b.fencedBy = f.Latest
-	b.fenced, b.seq, b.cycles, b.lives = f.Fenced, f.Seq, f.Cycles, slices.Clone(f.Lives)
+	b.lives.load(&f)
+	b.txs.load(f.Seq)
+	b.cycles = f.Cycles
 	for _, s := range f.Sites {
 		b.meet(siteID(s)).member = true
 	}
@@ -192,7 +194,7 @@ func (b *Broker) loadJob(m *bourse.JobMemory) {
 func (b *Broker) loadTx(m bourse.TxMemory) {
 	t := begun(m.TxBegun, b.names[m.Job])
 	t.state, t.givenUp, t.apart, t.reason = m.State, m.GivenUp, m.Detached, m.Reason
-	b.keepTx(t)
+	b.txs.keep(t)
 	for i, r := range m.Memory {
 		l := &t.legs[i]
 		l.state, l.fare, l.end, l.back, l.version = r.State, r.Fare, r.End, r.Back, r.Version

@@ -31,9 +31,9 @@ func (b *Broker) expectEnd(t *transaction, i int, out *agents.Outbox) {
 // lateDue has those who come after work that is late wait until it has ended. Row
 // B86.
 func (b *Broker) lateDue(m lateDue) {
-	if l := b.lookup(m.Leg); l != nil && !l.state.Terminal() {
+	if l := b.txs.lookup(m.Leg); l != nil && !l.state.Terminal() {
 		l.late = true
-		b.touch(b.txs[m.Leg.Tx].job)
+		b.touch(b.txs.get(m.Leg.Tx).job)
 	}
 }
 

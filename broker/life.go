@@ -44,25 +44,13 @@ type peer struct {
 	chain     uint64 // of Reasserts
 }
 
-// life is the present life.
-func (b *Broker) life() bourse.LifeBegun {
-	if n := len(b.lives); n > 0 {
-		return b.lives[n-1].LifeBegun
-	}
-	return bourse.LifeBegun{Incarnation: 1, Nonce: b.cfg.Nonce}
-}
-
-// maxLives bounds the lives that are remembered. Of an older one nothing is
-// presumed any more: its sites wait to their limits.
-const maxLives = 1000
-
 // Stopped reports whether another process acts for this broker: this one has
 // recorded so, and does nothing any more.
-func (b *Broker) Stopped() bool { return b.fenced }
+func (b *Broker) Stopped() bool { return b.lives.ended() }
 
 // fence stops this process. Rows B44, B110.
 func (b *Broker) fence(site agents.ID, why bourse.Reason, latest uint32, out *agents.Outbox) {
-	if !b.fenced && !plant.On("unfenced") {
+	if !b.lives.ended() && !plant.On("unfenced") {
 		b.record(bourse.LifeFenced{Site: siteName(site), Reason: why, Latest: latest}, out)
 	}
 }
@@ -72,16 +60,16 @@ const maxAhead = 1_000_000
 
 // start begins a life. Rows B50, B111.
 func (b *Broker) start(now bourse.Time, m agents.Started, out *agents.Outbox) {
-	again := len(b.lives) > 0
+	again := b.lives.count() > 0
 	nonce := m.Nonce
 	if nonce == 0 {
 		nonce = b.cfg.Nonce
 	}
 	f := bourse.LifeBegun{Incarnation: 1, Nonce: nonce}
 	if again {
-		f.Incarnation = b.life().Incarnation + 1
+		f.Incarnation = b.lives.current().Incarnation + 1
 		if !plant.On("life-too-low") { // row B111
-			f.Incarnation = max(f.Incarnation, min(b.fencedBy, f.Incarnation+maxAhead)+1)
+			f.Incarnation = max(f.Incarnation, min(b.lives.successor(), f.Incarnation+maxAhead)+1)
 		}
 		if plant.On("same-incarnation") {
 			f.Incarnation--
@@ -106,7 +94,7 @@ func (b *Broker) start(now bourse.Time, m agents.Started, out *agents.Outbox) {
 		b.touch(j)
 	}
 	b.callFull()
-	for _, t := range b.order {
+	for _, t := range b.txs.all() {
 		for i := range t.legs {
 			if l := &t.legs[i]; l.charged && !l.state.Terminal() {
 				b.watch(t, i, out)
@@ -158,7 +146,7 @@ func (b *Broker) deaf(now bourse.Time) bool {
 	}
 	for _, id := range b.known {
 		for i := range b.peers[id].legs {
-			if l := &b.peers[id].legs[i]; b.txs[l.Leg.Tx] == nil && !b.presumes(l.Leg.Tx) && l.State.Blocks() {
+			if l := &b.peers[id].legs[i]; b.txs.get(l.Leg.Tx) == nil && !b.lives.presumes(l.Leg.Tx) && l.State.Blocks() {
 				return true
 			}
 		}
@@ -175,8 +163,8 @@ func (b *Broker) askList(now bourse.Time, p *peer, wait bourse.Duration, out *ag
 func (b *Broker) sendList(now bourse.Time, p *peer, out *agents.Outbox) {
 	p.lists = now
 	p.await(now)
-	m := agents.List{Broker: b.cfg.Name, Incarnation: b.life().Incarnation, Nonce: b.life().Nonce}
-	for _, t := range b.order {
+	m := agents.List{Broker: b.cfg.Name, Incarnation: b.lives.current().Incarnation, Nonce: b.lives.current().Nonce}
+	for _, t := range b.txs.all() {
 		for i := range t.legs {
 			if l := &t.legs[i]; t.sites[i] == p.name && (!l.state.Terminal() || l.claim) {
 				m.Known = append(m.Known, t.leg(i))
@@ -213,7 +201,7 @@ func (b *Broker) listening() bool {
 // listing takes a site's answer to this life's List.
 func (b *Broker) listing(now bourse.Time, from agents.ID, m agents.Listing, out *agents.Outbox) {
 	p := b.peers[from]
-	if p == nil || p.listed || m.Incarnation != b.life().Incarnation || m.Nonce != 0 && m.Nonce != b.life().Nonce {
+	if p == nil || p.listed || m.Incarnation != b.lives.current().Incarnation || m.Nonce != 0 && m.Nonce != b.lives.current().Nonce {
 		return
 	}
 	if m.Refusal.Refused() {
@@ -236,7 +224,7 @@ func (b *Broker) listing(now bourse.Time, from agents.ID, m agents.Listing, out 
 		b.record(bourse.SiteBack{Site: p.name}, out)
 	}
 	b.hearClaims(now, p, out)
-	for _, t := range b.order {
+	for _, t := range b.txs.all() {
 		if t.resolved && !t.open() && !(t.over() && t.atRest()) {
 			b.heard(now, p, t, out)
 		}
@@ -271,8 +259,8 @@ func (b *Broker) heard(now bourse.Time, p *peer, t *transaction, out *agents.Out
 // What is to be looked at are the transactions of the site that has just listed;
 // nil: all.
 func (b *Broker) resolveAll(now bourse.Time, p *peer, out *agents.Outbox) {
-	for i := 0; i < len(b.order); i++ {
-		if t := b.order[i]; !t.resolved && (p == nil || t.touches(p)) {
+	for i := 0; i < len(b.txs.all()); i++ {
+		if t := b.txs.all()[i]; !t.resolved && (p == nil || t.touches(p)) {
 			b.resolve(now, t, out)
 		}
 	}

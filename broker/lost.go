@@ -93,8 +93,8 @@ func (b *Broker) loseSite(now bourse.Time, p *peer, f bourse.SiteLost, out *agen
 	if !before {
 		b.partWith(now, p, out)
 	}
-	for i := 0; i < len(b.order); i++ { // repairs come to the end of it
-		b.giveUpLost(now, b.order[i], out)
+	for i := 0; i < len(b.txs.all()); i++ { // repairs come to the end of it
+		b.giveUpLost(now, b.txs.all()[i], out)
 	}
 }
 
@@ -108,8 +108,8 @@ func (b *Broker) partWith(now bourse.Time, p *peer, out *agents.Outbox) {
 		p.listed = false
 		b.askList(now, p, firstRepeat, out)
 	}
-	for i := 0; i < len(b.order); i++ {
-		if t := b.order[i]; t.resolved && t.open() && t.touches(p) {
+	for i := 0; i < len(b.txs.all()); i++ {
+		if t := b.txs.all()[i]; t.resolved && t.open() && t.touches(p) {
 			b.abort(now, t, p.lost.Reason, out)
 		}
 	}
@@ -152,7 +152,7 @@ func (b *Broker) hearClaims(now bourse.Time, p *peer, out *agents.Outbox) {
 	if plant.On("untold-return") {
 		return
 	}
-	for _, t := range b.order {
+	for _, t := range b.txs.all() {
 		for i := range t.legs {
 			l := &t.legs[i]
 			if !l.claim || t.sites[i] != p.name {
@@ -203,9 +203,9 @@ func (l *txLeg) confirmable() bool { return l.claim && l.replaces == bourse.LegI
 func (b *Broker) tellReturned(p *peer, t *transaction, i int, out *agents.Outbox) {
 	switch l := &t.legs[i]; {
 	case l.vouched:
-		out.Send(p.id, agents.Release{Leg: t.leg(i), DecidedBy: b.life().Incarnation, Full: true})
+		out.Send(p.id, agents.Release{Leg: t.leg(i), DecidedBy: b.lives.current().Incarnation, Full: true})
 	case l.confirmable():
-		out.Send(p.id, agents.Confirm{Leg: t.leg(i), DecidedBy: b.life().Incarnation})
+		out.Send(p.id, agents.Confirm{Leg: t.leg(i), DecidedBy: b.lives.current().Incarnation})
 	}
 }
 
@@ -290,7 +290,7 @@ func (l *txLeg) cost() bourse.Credits {
 // applySettled has the books come to what a leg costs by its site's. What the
 // VO's account does not cover an overdraft does: the budget is then spent.
 func (b *Broker) applySettled(f bourse.ClaimSettled) {
-	t, l := b.txs[f.Leg.Tx], b.legOf(f.Leg)
+	t, l := b.txs.get(f.Leg.Tx), b.txs.leg(f.Leg)
 	l.claim = false
 	more := f.Cost - l.cost()
 	l.borne += more

@@ -63,7 +63,7 @@ func (b *Broker) join(now bourse.Time, id agents.ID, out *agents.Outbox) {
 	b.record(bourse.SiteJoined{Site: siteName(id)}, out)
 	b.stale = true
 	switch p := b.peers[id]; {
-	case !met && len(b.lives) > 1:
+	case !met && b.lives.count() > 1:
 		p.listed = false
 		b.askList(now, p, firstRepeat, out)
 	case !p.listed: // it is being asked for its legs, and may be back

@@ -176,7 +176,7 @@ func (b *Broker) moved(now bourse.Time, e *errand, r bourse.Reason, out *agents.
 // tellReplaced releases what is left of the window that a move was to replace: after
 // its first Confirmed or, where it came to nothing, what its job has no use for.
 func (b *Broker) tellReplaced(now bourse.Time, t *transaction, out *agents.Outbox) {
-	for _, old := range b.order {
+	for _, old := range b.txs.all() {
 		if old.job == t.job && old != t && (old.apart || t.job.state == bourse.JobWithdrawn) && old.resolved && !old.open() && !old.atRest() {
 			b.tell(now, old, firstRepeat, out)
 		}

@@ -74,7 +74,7 @@ func (e *errand) loss() string {
 
 // mendable reports whether a repair still serves its job.
 func (b *Broker) mendable(id bourse.LegID) bool {
-	t, l := b.txs[id.Tx], b.lookup(id)
+	t, l := b.txs.get(id.Tx), b.txs.lookup(id)
 	return l != nil && t.job.state == bourse.JobPlaced && !t.apart && t.givenUp == bourse.Kept && l.gone()
 }
 
@@ -274,7 +274,7 @@ func (b *Broker) breakJob(now bourse.Time, e *errand, why bourse.Reason, out *ag
 // what the job asks for first of all.
 func (b *Broker) sizeOf(t *transaction) bourse.Size {
 	for t.repairs != (bourse.LegID{}) {
-		of := b.txs[t.repairs.Tx]
+		of := b.txs.get(t.repairs.Tx)
 		if of == nil {
 			break
 		}

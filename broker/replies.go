@@ -30,7 +30,7 @@ func (b *Broker) reply(now bourse.Time, from agents.ID, m agents.Message, out *a
 	if !b.stamped(now, p, stamp, out) {
 		return true
 	}
-	t, l := b.find(from, id)
+	t, l := b.txs.find(from, id)
 	if t == nil || !t.resolved {
 		if r, ok := m.(agents.RefusedReply); ok {
 			b.refused(now, from, nil, nil, r, out)

@@ -26,7 +26,7 @@ func (askAgainDue) Kind() string { return "AskAgainDue" }
 
 // askOffers asks a site for offers in the name of this life.
 func (b *Broker) askOffers(id agents.ID, ref uint64, horizon bourse.Time, out *agents.Outbox) {
-	life := b.life()
+	life := b.lives.current()
 	out.Send(id, agents.OfferRequest{Cycle: ref, Horizon: horizon, Incarnation: life.Incarnation, Nonce: life.Nonce})
 }
 

@@ -266,7 +266,7 @@ func (a *anarchy) rest() {
 // leftToItsLimit reports whether a leg that was given up with its site may be held
 // there until its limit: one that would take the place of another.
 func (a *anarchy) leftToItsLimit(id bourse.LegID) bool {
-	l := a.b.lookup(id)
+	l := a.b.txs.lookup(id)
 	return l != nil && l.claim && l.replaces != (bourse.LegID{})
 }
 
@@ -282,7 +282,7 @@ func (a *anarchy) money() {
 		if x.Credit-x.Debit != had {
 			for _, leg := range a.sites[id].order {
 				l := a.sites[id].legs[leg]
-				if t, own := a.b.find(id, leg); t != nil && a.sites[id].charged[leg] {
+				if t, own := a.b.txs.find(id, leg); t != nil && a.sites[id].charged[leg] {
 					a.t.Logf("%v: %v, refund %v of %v; the broker has it %v, %v of %v back", leg, l.State, l.Refund, l.Fare.Base, own.state, own.back, own.fare.Base)
 				}
 			}

@@ -83,7 +83,7 @@ func (b *Broker) Job(name string) (JobView, bool) {
 // Transactions yields all transactions in the order in which they began.
 func (b *Broker) Transactions() iter.Seq[TxView] {
 	return func(yield func(TxView) bool) {
-		for _, t := range b.txs {
+		for _, t := range b.txs.all() {
 			if !yield(t.view()) {
 				return
 			}
@@ -94,7 +94,7 @@ func (b *Broker) Transactions() iter.Seq[TxView] {
 // AtRest reports whether every transaction is decided and every decision
 // acknowledged, and no cycle is under way. It looks at all transactions.
 func (b *Broker) AtRest() bool {
-	for _, t := range b.txs {
+	for _, t := range b.txs.all() {
 		if !t.atRest() {
 			return false
 		}

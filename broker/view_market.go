@@ -76,7 +76,7 @@ type Reservation struct {
 // without the first skip of them; more says that there are others after them.
 // It walks over all transactions.
 func (b *Broker) Reservations(user string, skip, n int) (list []Reservation, more bool) {
-	for _, t := range b.order {
+	for _, t := range b.txs.all() {
 		if t.state != bourse.TxCommitted || user != "" && t.job.User != user {
 			continue
 		}
@@ -130,11 +130,11 @@ func (b *Broker) Budget() bourse.Credits { return b.cfg.Budget }
 
 // Fenced reports whether another process acts under the broker's name: this one
 // takes no message any more.
-func (b *Broker) Fenced() bool { return b.fenced }
+func (b *Broker) Fenced() bool { return b.lives.ended() }
 
 // JobOf names the job of a transaction, "" if the broker does not know it.
 func (b *Broker) JobOf(tx bourse.TxID) string {
-	if t := b.txs[tx]; t != nil {
+	if t := b.txs.get(tx); t != nil {
 		return t.job.Name
 	}
 	return ""

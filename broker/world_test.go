@@ -288,7 +288,8 @@ func (c *checker) step() {
 			c.w.t.Fatalf("I8: %s's quota is passed by %v", user, -left)
 		}
 	}
-	for id, t := range b.txs {
+	for _, t := range b.txs.all() {
+		id := t.id
 		if was, ok := c.states[id]; ok && was != t.state && !was.CanMove(t.state) {
 			c.w.t.Fatalf("I3: %v goes from %v to %v", id, was, t.state)
 		}
