@@ -31,8 +31,8 @@ type Broker struct {
 	queue    queue
 	txs      transactions
 	accounts accounts.Accounts
-	cycles   uint64                     // closed so far
-	bars     map[pair]bourse.UserBarred // what sites have refused for whose sake
+	cycles   uint64 // closed so far
+	bars     bars   // what sites have refused for whose sake
 	peers    map[agents.ID]*peer
 	known    []agents.ID       // the peers, in order of name
 	lasts    []bourse.TxID     // of each job its latest try, while an image is read
@@ -58,7 +58,6 @@ type Broker struct {
 	touched   []*job // in this step, of those that come after others or others after them
 	asserts   int    // maxAsserts, less in tests
 	part      int    // maxPart, less in tests
-	most      int    // maxBars, less in tests
 }
 
 // New returns a broker. The configuration must be valid: an error of
@@ -67,7 +66,7 @@ func New(cfg Config) *Broker {
 	if err := cfg.Validate(); err != nil {
 		panic(err)
 	}
-	b := &Broker{cfg: cfg, index: map[agents.ID]int32{}, asserts: maxAsserts, part: maxPart, most: maxBars,
+	b := &Broker{cfg: cfg, index: map[agents.ID]int32{}, asserts: maxAsserts, part: maxPart, bars: bars{most: maxBars},
 		accounts: accounts.New(cfg.Name, cfg.Budget, cfg.Quotas)}
 	b.reset()
 	for _, id := range cfg.Sites {
@@ -80,7 +79,7 @@ func New(cfg Config) *Broker {
 // reset forgets all that follows from facts.
 func (b *Broker) reset() {
 	b.names, b.txs, b.lives = map[string]*job{}, transactions{}, lives{nonce: b.cfg.Nonce}
-	b.bars = map[pair]bourse.UserBarred{}
+	b.bars.load(nil)
 	b.peers = map[agents.ID]*peer{}
 	b.jobs, b.known, b.lasts = nil, nil, nil
 	b.queue, b.touched, b.turns = queue{}, nil, nil

@@ -236,7 +236,7 @@ func (b *Broker) quoted(now bourse.Time, from agents.ID, m agents.Quotes, out *a
 	}
 	c.quotes.Sites[site], c.waits[site] = m.Quotes, false
 	for i, user := range c.draft.Wanted[site].Users {
-		b.shutOut(now, siteName(from), user, m.Quotes[i].Refusal, out)
+		b.bar(now, siteName(from), user, m.Quotes[i].Refusal, out)
 	}
 	b.oneLess(now, out)
 }

@@ -103,7 +103,7 @@ func (b *Broker) applyRare(f agents.Fact) {
 		p := b.meet(siteID(f.Site))
 		p.member, p.went, p.left = false, true, b.now
 	case bourse.UserBarred:
-		b.applyBarred(f)
+		b.bars.add(f)
 	case bourse.SiteLost:
 		b.meet(siteID(f.Site)).lost = &loss{SiteLost: f, Since: b.now}
 	case bourse.SiteBack:
@@ -172,7 +172,7 @@ func begun(f bourse.TxBegun, j *job) *transaction {
 // not closed to the user, or not any more.
 func (b *Broker) applyPriced(f bourse.LegPriced) {
 	l, t := b.txs.leg(f.Leg), b.txs.get(f.Leg.Tx)
-	delete(b.bars, pair{t.sites[f.Leg.Leg], t.job.User})
+	b.bars.lift(t.sites[f.Leg.Leg], t.job.User)
 	l.state, l.fare, l.priced, l.version = bourse.Held, f.Fare, true, max(f.Version, 1)
 	if f.End > 0 {
 		l.what.Start, l.what.End = f.Start, f.End

@@ -224,7 +224,7 @@ func (b *Broker) refused(now bourse.Time, from agents.ID, t *transaction, l *txL
 	case t.state == bourse.TxHolding && l.state == bourse.Asked && m.Step == "Hold",
 		t.state == bourse.TxPreparing && l.state == bourse.Held && m.Step == "Prepare":
 		if m.Step == "Hold" {
-			b.shutOut(now, t.sites[m.Leg.Leg], t.job.User, m.Reason, out)
+			b.bar(now, t.sites[m.Leg.Leg], t.job.User, m.Reason, out)
 		}
 		if l.state == bourse.Asked && m.Reason.Code != bourse.Conflict { // somebody else's is there: it is to go
 			l.state = bourse.Refused

@@ -39,7 +39,7 @@ func (b *Broker) Part(i int) agents.Fact {
 
 // common is what an image has beside jobs and transactions.
 func (b *Broker) common() bourse.BrokerImage {
-	f := bourse.BrokerImage{Seq: b.txs.begun(), Cycles: b.cycles, Accounts: b.accounts.Ledger().Accounts(), Turns: b.queue.order(), Barred: b.barred(),
+	f := bourse.BrokerImage{Seq: b.txs.begun(), Cycles: b.cycles, Accounts: b.accounts.Ledger().Accounts(), Turns: b.queue.order(), Barred: b.bars.all(),
 		Returned: b.accounts.Returned()}
 	b.lives.image(&f)
 	for _, id := range b.known {
@@ -168,9 +168,7 @@ func (b *Broker) loadCommon(f bourse.BrokerImage) {
 	}
 	b.accounts.Load(f.Accounts, f.Returned)
 	b.turns = f.Turns
-	for _, x := range f.Barred {
-		b.bars[pair{x.Site, x.User}] = x
-	}
+	b.bars.load(f.Barred)
 }
 
 func (b *Broker) loadJob(m *bourse.JobMemory) {

@@ -15,7 +15,7 @@ func (b *Broker) input(now bourse.Time) planning.Input {
 	for i := range c.entries {
 		j := c.entries[i].job
 		in.Jobs[i] = planning.Job{Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Request: b.bounded(j, memo),
-			Deadline: j.Deadline, Pending: !j.needsOver(), Gone: c.entries[i].over, Barred: b.barredTo(now, j.User, b.sites)}
+			Deadline: j.Deadline, Pending: !j.needsOver(), Gone: c.entries[i].over, Barred: b.bars.among(now, j.User, b.sites)}
 	}
 	return in
 }

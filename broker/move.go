@@ -91,7 +91,7 @@ func (b *Broker) move(now bourse.Time, e *errand, out *agents.Outbox) {
 		want.Ready = max(want.Ready, at)
 	}
 	in := planning.Input{From: from, Horizon: horizon, Terms: b.terms(), Sites: e.poll.sites,
-		Jobs: []planning.Job{{Name: e.job.Name, User: e.job.User, Request: want, Barred: b.barredTo(now, e.job.User, e.sites)}}}
+		Jobs: []planning.Job{{Name: e.job.Name, User: e.job.User, Request: want, Barred: b.bars.among(now, e.job.User, e.sites)}}}
 	in.Terms.MaxAlternatives = 1
 	d, why := b.planner.Windows(&in)
 	if len(d.Jobs[0].Alternatives) == 0 {

@@ -90,8 +90,8 @@ func (b *Broker) fits(now bourse.Time, e *entry, a *planning.Alternative) bourse
 		case x != nil && x.lost != nil:
 			return reason(bourse.NoOffer, "%s, which had offered a part of its window, is lost", x.name)
 		}
-		if name := siteName(b.sites[a.Legs[i].Site]); b.isShut(now, name, e.job.User) {
-			return reason(bourse.NotAllowed, "%s is closed to %s, and is not asked before %v", name, cmp.Or(e.job.User, "users without a name"), b.bars[pair{name, e.job.User}].Until)
+		if name := siteName(b.sites[a.Legs[i].Site]); b.bars.closed(now, name, e.job.User) {
+			return reason(bourse.NotAllowed, "%s is closed to %s, and is not asked before %v", name, cmp.Or(e.job.User, "users without a name"), b.bars.until(name, e.job.User))
 		}
 	}
 	return planning.Covered(a.Cost, b.accounts.Left(), a.Cost, b.accounts.UserLeft(e.job.User), e.job.User)

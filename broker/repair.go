@@ -99,7 +99,7 @@ func (b *Broker) mendNext(now bourse.Time, e *errand, out *agents.Outbox) {
 	for e.next < len(e.tx.spare) {
 		s := e.tx.spare[e.next]
 		e.next++
-		if s.Leg.Nodes < l.what.Nodes || s.Leg.Start != l.what.Start || !b.serves(s.Site) || b.isShut(now, s.Site, e.job.User) {
+		if s.Leg.Nodes < l.what.Nodes || s.Leg.Start != l.what.Start || !b.serves(s.Site) || b.bars.closed(now, s.Site, e.job.User) {
 			continue
 		}
 		s.Leg.Nodes = l.what.Nodes
@@ -136,7 +136,7 @@ func (b *Broker) mendFromOffers(now bourse.Time, e *errand, out *agents.Outbox) 
 			continue
 		}
 		site := offered.Name
-		if e.job.OneSite && site != e.tx.sites[e.leg] || b.isShut(now, site, e.job.User) {
+		if e.job.OneSite && site != e.tx.sites[e.leg] || b.bars.closed(now, site, e.job.User) {
 			continue
 		}
 		for k := range offered.Groups {

@@ -308,7 +308,7 @@ func (a *anarchy) image() {
 		if got := stable(b.Image()); !reflect.DeepEqual(got, want) {
 			a.t.Fatalf("a replay of %s gives\n%+v, not\n%+v", what, got, want)
 		}
-		if got, want := b.barred(), a.b.barred(); !reflect.DeepEqual(got, want) {
+		if got, want := b.bars.all(), a.b.bars.all(); !reflect.DeepEqual(got, want) {
 			a.t.Fatalf("after a replay of %s sites are closed to %v, not to %v", what, got, want)
 		}
 		if got, want := b.queue.order(), a.b.queue.order(); !reflect.DeepEqual(got, want) {
