@@ -24,10 +24,10 @@ func (s *stray) sighting() *sighting { return &sighting{s.leg, true, true} }
 // answer for the places in between; see maxGaps. Rows B90 and B91.
 func (b *Broker) strays() []stray {
 	var found []stray
-	for _, id := range b.known {
-		for _, l := range b.peers[id].legs {
+	for p := range b.peers.all() {
+		for _, l := range p.legs {
 			if !b.recorded(l.Leg) && l.Leg.Tx.Broker == b.cfg.Name && l.Leg.Leg >= 0 && l.Leg.Leg < maxLegs && planning.SoundFare(l.Fare) && soundLeg(&l.What) {
-				found = append(found, stray{siteName(id), l})
+				found = append(found, stray{p.name, l})
 			}
 		}
 	}

@@ -89,14 +89,14 @@ func (b *Broker) probe(now bourse.Time, p *peer, wait bourse.Duration, out *agen
 }
 
 func (b *Broker) probeDue(now bourse.Time, m probeDue, out *agents.Outbox) {
-	if p := b.peers[m.Site]; p != nil && p.memory.probe == m.Ref {
+	if p := b.peers.get(m.Site); p != nil && p.memory.probe == m.Ref {
 		b.probe(now, p, min(2*m.Wait, lastRepeat), out)
 	}
 }
 
 // probed takes the answer to a probe: it was given after the doubt had come up.
 func (b *Broker) probed(now bourse.Time, from agents.ID, m agents.Offers, out *agents.Outbox) {
-	p := b.peers[from]
+	p := b.peers.get(from)
 	if p == nil || p.memory.probe != m.Cycle {
 		return
 	}
@@ -115,7 +115,7 @@ func (p *peer) asserts(id bourse.LegID) bool { return p.asserting[id] }
 // unknown takes the word of a site that it does not know a leg that it carries.
 // Row B60.
 func (b *Broker) unknown(now bourse.Time, from agents.ID, t *transaction, l *txLeg, m agents.RefusedReply, out *agents.Outbox) {
-	p := b.peers[from]
+	p := b.peers.get(from)
 	if p.asserts(m.Leg) || l.state.Terminal() || l.state == bourse.Asked {
 		return
 	}
@@ -199,7 +199,7 @@ func (b *Broker) sendAssert(now bourse.Time, p *peer, out *agents.Outbox) {
 }
 
 func (b *Broker) assertDue(now bourse.Time, m assertDue, out *agents.Outbox) {
-	if p := b.peers[m.Site]; p != nil && p.chain == m.Chain {
+	if p := b.peers.get(m.Site); p != nil && p.chain == m.Chain {
 		b.sendAsserts(now, p, min(2*m.Wait, lastRepeat), out)
 	}
 }

@@ -33,8 +33,7 @@ type Broker struct {
 	accounts accounts.Accounts
 	cycles   uint64 // closed so far
 	bars     bars   // what sites have refused for whose sake
-	peers    map[agents.ID]*peer
-	known    []agents.ID       // the peers, in order of name
+	peers    directory
 	lasts    []bourse.TxID     // of each job its latest try, while an image is read
 	turns    []bourse.UserTurn // the order of the users' turns, likewise
 
@@ -70,7 +69,7 @@ func New(cfg Config) *Broker {
 		accounts: accounts.New(cfg.Name, cfg.Budget, cfg.Quotas)}
 	b.reset()
 	for _, id := range cfg.Sites {
-		b.meet(id).member = true
+		b.peers.meet(b.now, id).member = true
 	}
 	b.muster()
 	return b
@@ -80,8 +79,8 @@ func New(cfg Config) *Broker {
 func (b *Broker) reset() {
 	b.names, b.txs, b.lives = map[string]*job{}, transactions{}, lives{nonce: b.cfg.Nonce}
 	b.bars.load(nil)
-	b.peers = map[agents.ID]*peer{}
-	b.jobs, b.known, b.lasts = nil, nil, nil
+	b.peers = directory{}
+	b.jobs, b.lasts = nil, nil
 	b.queue, b.touched, b.turns = queue{}, nil, nil
 }
 
@@ -94,7 +93,7 @@ func (b *Broker) Step(now bourse.Time, from agents.ID, m agents.Message, out *ag
 			return
 		}
 	}
-	if p := b.peers[from]; p != nil {
+	if p := b.peers.get(from); p != nil {
 		b.hear(now, p, out)
 	}
 	switch m := m.(type) {

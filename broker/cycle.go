@@ -103,7 +103,7 @@ func (b *Broker) cycleDue(now bourse.Time, m cycleDue, out *agents.Outbox) {
 // is under way. It is the last thing of every step.
 func (b *Broker) wake(now bourse.Time, out *agents.Outbox) {
 	for b.cycle.phase == idle && b.queue.due > 0 && b.follow > 0 && !b.deaf(now) {
-		if b.stale || b.listening() {
+		if b.stale || b.peers.listening() {
 			b.muster()
 		}
 		b.follow--
@@ -154,7 +154,7 @@ func (b *Broker) askAllOffers(now bourse.Time, out *agents.Outbox) {
 
 // offered takes one site's offers; the last one ends the wait.
 func (b *Broker) offered(now bourse.Time, from agents.ID, m agents.Offers, out *agents.Outbox) {
-	if m.Refusal.Code == bourse.Fenced && b.peers[from] != nil { // row B110
+	if m.Refusal.Code == bourse.Fenced && b.peers.get(from) != nil { // row B110
 		if m.Nonce == b.lives.current().Nonce {
 			b.fence(from, m.Refusal, m.Latest, out)
 		}
@@ -164,7 +164,7 @@ func (b *Broker) offered(now bourse.Time, from agents.ID, m agents.Offers, out *
 		b.probed(now, from, m, out)
 		return
 	}
-	if p := b.peers[from]; p != nil && p.listed {
+	if p := b.peers.get(from); p != nil && p.listed {
 		b.stamped(now, p, m.Stamp, out) // of no matter for the offer, which is of the moment
 	}
 	if m.Cycle >= errandRef {
@@ -179,7 +179,7 @@ func (b *Broker) offered(now bourse.Time, from agents.ID, m agents.Offers, out *
 	}
 	waited := c.poll.take(c.opened, now, site, m)
 	if a := c.poll.sites[site].Answer; a >= planning.Skewed {
-		b.peers[from].clock = a
+		b.peers.get(from).clock = a
 	}
 	if waited {
 		b.oneLess(now, out)
@@ -226,7 +226,7 @@ func (b *Broker) askQuotes(now bourse.Time, out *agents.Outbox) {
 
 // quoted takes one site's quotes; the last one ends the wait.
 func (b *Broker) quoted(now bourse.Time, from agents.ID, m agents.Quotes, out *agents.Outbox) {
-	if p := b.peers[from]; p != nil && p.listed {
+	if p := b.peers.get(from); p != nil && p.listed {
 		b.stamped(now, p, m.Stamp, out)
 	}
 	c := &b.cycle

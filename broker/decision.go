@@ -74,7 +74,7 @@ const (
 func (b *Broker) tell(now bourse.Time, t *transaction, wait bourse.Duration, out *agents.Outbox) {
 	for i := range t.legs {
 		l := &t.legs[i]
-		p := b.peers[t.site(i)]
+		p := b.peers.get(t.site(i))
 		if p == nil || !p.listed || p.asserts(t.leg(i)) {
 			continue
 		}

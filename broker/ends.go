@@ -96,7 +96,7 @@ func (b *Broker) doubted(now bourse.Time, t *transaction, l *txLeg, m agents.Mes
 		return false
 	}
 	with, against := 0, 0
-	for _, p := range b.peers {
+	for p := range b.peers.all() {
 		switch p.clock {
 		case planning.Usable:
 			with++

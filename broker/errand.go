@@ -57,12 +57,7 @@ func (b *Broker) finish(e *errand) {
 
 // gather asks the members for offers until a horizon.
 func (b *Broker) gather(now, horizon bourse.Time, e *errand, out *agents.Outbox) {
-	e.sites = e.sites[:0]
-	for _, id := range b.known {
-		if b.peers[id].usable() {
-			e.sites = append(e.sites, id)
-		}
-	}
+	e.sites = b.peers.usable(e.sites[:0])
 	e.poll = newPoll(e.sites)
 	e.opened, e.horizon, e.wait, e.missing = now, horizon, true, b.await(now, 0, &e.poll)
 	for _, id := range e.sites {

@@ -98,16 +98,16 @@ func (b *Broker) applyRare(f agents.Fact) {
 		}
 		b.become(j, bourse.JobWithdrawn)
 	case bourse.SiteJoined:
-		b.meet(siteID(f.Site)).member = true
+		b.peers.meet(b.now, siteID(f.Site)).member = true
 	case bourse.SiteLeft:
-		p := b.meet(siteID(f.Site))
+		p := b.peers.meet(b.now, siteID(f.Site))
 		p.member, p.went, p.left = false, true, b.now
 	case bourse.UserBarred:
 		b.bars.add(f)
 	case bourse.SiteLost:
-		b.meet(siteID(f.Site)).lost = &loss{SiteLost: f, Since: b.now}
+		b.peers.meet(b.now, siteID(f.Site)).lost = &loss{SiteLost: f, Since: b.now}
 	case bourse.SiteBack:
-		b.meet(siteID(f.Site)).lost = nil
+		b.peers.meet(b.now, siteID(f.Site)).lost = nil
 	case bourse.ClaimSettled:
 		b.applySettled(f)
 	case bourse.TxForgotten:
@@ -141,7 +141,7 @@ func (b *Broker) applyBegun(f bourse.TxBegun) {
 	t := begun(f, b.names[f.Job])
 	for i := range t.legs {
 		b.accounts.Reserve(t.leg(i), t.job.User, t.sites[i], f.Limits[i])
-		b.meet(t.site(i))
+		b.peers.meet(b.now, t.site(i))
 	}
 	b.txs.begin(t)
 	b.lives.raise(f.Tx.Seq)

@@ -128,7 +128,7 @@ func sameButFreedom(a, b *bourse.Request) bool {
 // neither, and what the leg has cost comes back. Rows B73, B115.
 func (b *Broker) reopen(now bourse.Time, t *transaction, e *errand, out *agents.Outbox) {
 	l := &t.legs[0]
-	if !b.serves(t.sites[0]) {
+	if !b.peers.serves(t.sites[0]) {
 		b.moved(now, e, b.away(t.sites[0]), out)
 		return
 	}

@@ -193,7 +193,7 @@ func (b *Broker) commitIfWhole(now bourse.Time, t *transaction, out *agents.Outb
 		return
 	}
 	for i := range t.legs {
-		if p := b.peers[t.site(i)]; p != nil && p.asserts(t.leg(i)) {
+		if p := b.peers.get(t.site(i)); p != nil && p.asserts(t.leg(i)) {
 			return // until it is reasserted
 		}
 	}

@@ -42,8 +42,7 @@ func (b *Broker) common() bourse.BrokerImage {
 	f := bourse.BrokerImage{Seq: b.txs.begun(), Cycles: b.cycles, Accounts: b.accounts.Ledger().Accounts(), Turns: b.queue.order(), Barred: b.bars.all(),
 		Returned: b.accounts.Returned()}
 	b.lives.image(&f)
-	for _, id := range b.known {
-		p := b.peers[id]
+	for p := range b.peers.all() {
 		switch {
 		case p.member:
 			f.Sites = append(f.Sites, p.name)
@@ -156,14 +155,14 @@ func (b *Broker) loadCommon(f bourse.BrokerImage) {
 	b.txs.load(f.Seq)
 	b.cycles = f.Cycles
 	for _, s := range f.Sites {
-		b.meet(siteID(s)).member = true
+		b.peers.meet(b.now, siteID(s)).member = true
 	}
 	for _, x := range f.Lost {
 		lost := loss(x)
-		b.meet(siteID(x.Site)).lost = &lost
+		b.peers.meet(b.now, siteID(x.Site)).lost = &lost
 	}
 	for _, x := range f.Left {
-		p := b.meet(siteID(x.Site))
+		p := b.peers.meet(b.now, siteID(x.Site))
 		p.went, p.left = true, x.Since
 	}
 	b.accounts.Load(f.Accounts, f.Returned)
@@ -202,7 +201,7 @@ func (b *Broker) loadTx(m bourse.TxMemory) {
 		if t.sites[i] == "" {
 			continue
 		}
-		b.meet(t.site(i))
+		b.peers.meet(b.now, t.site(i))
 		if !l.closed && t.state != bourse.TxAborted {
 			amount := l.limit
 			if l.priced {

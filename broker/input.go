@@ -83,12 +83,12 @@ func (b *Broker) recordSeen(now bourse.Time, out *agents.Outbox) {
 	c := &b.cycle
 	f := c.input.Seen(!b.detail.affords(now, c.input.RecordSize(), b.cfg.Explain))
 	f.Opened, f.Terms.Lead, f.Terms.Cycle = c.opened, b.cfg.Lead, b.cfg.Cycle
-	for _, id := range b.known {
-		if _, asked := b.index[id]; asked {
+	for p := range b.peers.all() {
+		if _, asked := b.index[p.id]; asked {
 			continue
 		}
-		s := bourse.SiteSeen{Site: siteName(id), Answer: "unlisted"}
-		if !b.peers[id].member {
+		s := bourse.SiteSeen{Site: p.name, Answer: "unlisted"}
+		if !p.member {
 			s.Answer = "left"
 		}
 		f.Sites = append(f.Sites, s)

@@ -18,7 +18,7 @@ func (b *Broker) inquire(from agents.ID, m agents.Inquire, out *agents.Outbox) {
 }
 
 func (b *Broker) verdict(from agents.ID, id bourse.LegID) agents.Verdict {
-	if b.listening() {
+	if b.peers.listening() {
 		if t := b.txs.get(id.Tx); t == nil || !t.resolved {
 			return agents.Wait
 		}

@@ -79,8 +79,7 @@ func (b *Broker) start(now bourse.Time, m agents.Started, out *agents.Outbox) {
 	b.next = b.firstCycle(now)
 	out.Alarm(b.next, cycleDue{b.next})
 	out.Alarm(now.Add(forgetEvery), forgetDue{})
-	for _, id := range b.known {
-		p := b.peers[id]
+	for p := range b.peers.all() {
 		p.heard = now // nobody could be heard before
 		p.listed = !again || plant.On("no-list")
 		if !p.listed {
@@ -126,7 +125,7 @@ func (listenDue) Kind() string { return "ListenDue" }
 
 // listenDue sees to what could not be seen to while all were waited for.
 func (b *Broker) listenDue(now bourse.Time, out *agents.Outbox) {
-	if b.listening() && !b.deaf(now) {
+	if b.peers.listening() && !b.deaf(now) {
 		for _, j := range b.jobs {
 			b.mend(now, j, out)
 		}
@@ -138,15 +137,15 @@ func (b *Broker) listenDue(now bourse.Time, out *agents.Outbox) {
 // leg of which there is no record. Then the broker's own memory is of the past,
 // and who is silent may carry what it would buy again. Row B64.
 func (b *Broker) deaf(now bourse.Time) bool {
-	if !b.listening() {
+	if !b.peers.listening() {
 		return false
 	}
 	if now < b.began.Add(listWait) {
 		return true
 	}
-	for _, id := range b.known {
-		for i := range b.peers[id].legs {
-			if l := &b.peers[id].legs[i]; b.txs.get(l.Leg.Tx) == nil && !b.lives.presumes(l.Leg.Tx) && l.State.Blocks() {
+	for p := range b.peers.all() {
+		for i := range p.legs {
+			if l := &p.legs[i]; b.txs.get(l.Leg.Tx) == nil && !b.lives.presumes(l.Leg.Tx) && l.State.Blocks() {
 				return true
 			}
 		}
@@ -175,7 +174,7 @@ func (b *Broker) sendList(now bourse.Time, p *peer, out *agents.Outbox) {
 }
 
 func (b *Broker) listDue(now bourse.Time, m listDue, out *agents.Outbox) {
-	if p := b.peers[m.Site]; p != nil && !p.listed {
+	if p := b.peers.get(m.Site); p != nil && !p.listed {
 		last := lastRepeat
 		if p.lost != nil {
 			last = lastList
@@ -187,20 +186,9 @@ func (b *Broker) listDue(now bourse.Time, m listDue, out *agents.Outbox) {
 // lastList is how often a lost site is asked for its legs.
 const lastList = bourse.Minute
 
-// listening reports whether this life still waits for a member to list its legs.
-// A lost one is not waited for.
-func (b *Broker) listening() bool {
-	for _, id := range b.known {
-		if p := b.peers[id]; p.member && !p.listed && p.lost == nil {
-			return true
-		}
-	}
-	return false
-}
-
 // listing takes a site's answer to this life's List.
 func (b *Broker) listing(now bourse.Time, from agents.ID, m agents.Listing, out *agents.Outbox) {
-	p := b.peers[from]
+	p := b.peers.get(from)
 	if p == nil || p.listed || m.Incarnation != b.lives.current().Incarnation || m.Nonce != 0 && m.Nonce != b.lives.current().Nonce {
 		return
 	}
@@ -264,12 +252,12 @@ func (b *Broker) resolveAll(now bourse.Time, p *peer, out *agents.Outbox) {
 			b.resolve(now, t, out)
 		}
 	}
-	if b.listening() {
+	if b.peers.listening() {
 		return
 	}
 	b.adopt(now, out)
-	for _, id := range b.known {
-		if p := b.peers[id]; p.listed {
+	for p := range b.peers.all() {
+		if p.listed {
 			p.legs, p.places = nil, nil
 		}
 	}
@@ -287,7 +275,7 @@ type sighting struct {
 
 // sight is what this life has been told of leg i of t.
 func (b *Broker) sight(t *transaction, i int) sighting {
-	p := b.peers[t.site(i)]
+	p := b.peers.get(t.site(i))
 	if p == nil || !p.listed {
 		return sighting{}
 	}
@@ -320,7 +308,7 @@ func (b *Broker) resolve(now bourse.Time, t *transaction, out *agents.Outbox) {
 	for i := range t.legs {
 		s := b.sight(t, i)
 		seen[i] = s
-		away := !s.heard && b.isLost(t.sites[i]) // it may have taken a COMMIT on record; of one that is not nobody was told
+		away := !s.heard && b.peers.isLost(t.sites[i]) // it may have taken a COMMIT on record; of one that is not nobody was told
 		effect = effect || took(&s) || t.legs[i].charged || away && t.state == bourse.TxCommitted
 		all = all && (s.heard || away)
 		locked := s.there && (s.State == bourse.Prepared || s.State == bourse.Held && len(t.legs) == 1)

@@ -31,12 +31,6 @@ type loss bourse.LostSite
 // been heard of. After that the claim is written off: the accounts differ by it.
 const keepClaims = 30 * bourse.Day
 
-// isLost reports whether a site is lost.
-func (b *Broker) isLost(site string) bool {
-	p := b.peers[siteID(site)]
-	return p != nil && p.lost != nil
-}
-
 // siteLost takes an operator's word that a site is lost. Row B106.
 func (b *Broker) siteLost(now bourse.Time, from agents.ID, m agents.SiteLost, out *agents.Outbox) {
 	p := b.operated(from, m.Site, m.Kind(), out)
@@ -79,7 +73,7 @@ func (b *Broker) operated(from, site agents.ID, kind string, out *agents.Outbox)
 		b.stray++
 		return nil
 	}
-	p := b.peers[site]
+	p := b.peers.get(site)
 	if p == nil {
 		out.Send(from, agents.OperatorReply{To: kind, Reason: reason(bourse.Unknown, "%s knows no site %q", b.cfg.Name, siteName(site))})
 	}
@@ -121,7 +115,7 @@ func (b *Broker) partWith(now bourse.Time, p *peer, out *agents.Outbox) {
 // operator's word.
 func (b *Broker) giveUpLost(now bourse.Time, t *transaction, out *agents.Outbox) {
 	for i := range t.legs {
-		if p := b.peers[t.site(i)]; p != nil && p.lost != nil && p.lost.Wish {
+		if p := b.peers.get(t.site(i)); p != nil && p.lost != nil && p.lost.Wish {
 			b.giveUpLeg(now, t, i, p.lost.Reason, out)
 		}
 	}
@@ -321,7 +315,7 @@ func (t *transaction) claims() bool {
 // onlyLost reports whether all that a transaction waits for is sites that are lost.
 func (b *Broker) onlyLost(t *transaction) bool {
 	for i := range t.legs {
-		if l := &t.legs[i]; (!l.state.Terminal() || l.returns) && !b.isLost(t.sites[i]) {
+		if l := &t.legs[i]; (!l.state.Terminal() || l.returns) && !b.peers.isLost(t.sites[i]) {
 			return false
 		}
 	}

@@ -102,7 +102,7 @@ func BenchmarkRestart(b *testing.B) {
 					out.Reset()
 					x.Step(0, id, agents.Listing{Incarnation: 2, Legs: legs[id], Stamp: agents.Stamp{Epoch: 1, Seq: 1}}, &out)
 				}
-				if x.listening() {
+				if x.peers.listening() {
 					b.Fatal("it still listens")
 				}
 			}

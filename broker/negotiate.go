@@ -201,7 +201,7 @@ func (b *Broker) accept(now bourse.Time, j *job, o *bourse.JobOffer, asker agent
 	if why := b.unfit(now, t, l, o); why.Refused() {
 		return why
 	}
-	if !b.serves(t.sites[0]) {
+	if !b.peers.serves(t.sites[0]) {
 		return b.away(t.sites[0])
 	}
 	price := l.fare.Total() - o.Pay

@@ -84,7 +84,7 @@ func (b *Broker) fits(now bourse.Time, e *entry, a *planning.Alternative) bourse
 		return reason(bourse.LimitTime, "its window takes %v s, T* leaves %v", a.Time, time)
 	}
 	for i := range a.Legs {
-		switch x := b.peers[b.sites[a.Legs[i].Site]]; {
+		switch x := b.peers.get(b.sites[a.Legs[i].Site]); {
 		case x != nil && !x.member:
 			return reason(bourse.NoOffer, "%s, which had offered a part of its window, has left", x.name)
 		case x != nil && x.lost != nil:

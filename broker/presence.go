@@ -105,7 +105,7 @@ func (b *Broker) presenceDue(now bourse.Time, m presenceDue, out *agents.Outbox)
 	if l == nil || t.state == bourse.TxAborted || l.state.Terminal() || t.open() && t.resolved {
 		return
 	}
-	p := b.peers[t.site(m.Leg.Leg)]
+	p := b.peers.get(t.site(m.Leg.Leg))
 	from, until, limit := b.span(l, &m)
 	if p.heard >= m.At {
 		m.Asked = 0
@@ -150,17 +150,17 @@ func (b *Broker) ask(now bourse.Time, p *peer, leg bourse.LegID, out *agents.Out
 // nobody may itself be cut off: it gives nothing up for that while a window may yet
 // run. Row B109.
 func (b *Broker) callOthers(now bourse.Time, but *peer, lately bourse.Duration, out *agents.Outbox) {
-	for _, id := range b.known {
-		if p := b.peers[id]; p != but && p.usable() && p.heard.Add(lately) < now {
-			out.Send(id, agents.OfferRequest{Cycle: probeRef})
+	for p := range b.peers.all() {
+		if p != but && p.usable() && p.heard.Add(lately) < now {
+			out.Send(p.id, agents.OfferRequest{Cycle: probeRef})
 		}
 	}
 }
 
 // hearsOthers reports whether another site was heard lately.
 func (b *Broker) hearsOthers(now bourse.Time, but *peer, lately bourse.Duration) bool {
-	for _, id := range b.known {
-		if p := b.peers[id]; p != but && p.listed && p.heard > b.began && p.heard.Add(lately) >= now {
+	for p := range b.peers.all() {
+		if p != but && p.listed && p.heard > b.began && p.heard.Add(lately) >= now {
 			return true
 		}
 	}

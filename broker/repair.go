@@ -99,7 +99,7 @@ func (b *Broker) mendNext(now bourse.Time, e *errand, out *agents.Outbox) {
 	for e.next < len(e.tx.spare) {
 		s := e.tx.spare[e.next]
 		e.next++
-		if s.Leg.Nodes < l.what.Nodes || s.Leg.Start != l.what.Start || !b.serves(s.Site) || b.bars.closed(now, s.Site, e.job.User) {
+		if s.Leg.Nodes < l.what.Nodes || s.Leg.Start != l.what.Start || !b.peers.serves(s.Site) || b.bars.closed(now, s.Site, e.job.User) {
 			continue
 		}
 		s.Leg.Nodes = l.what.Nodes
@@ -107,12 +107,6 @@ func (b *Broker) mendNext(now bourse.Time, e *errand, out *agents.Outbox) {
 		return
 	}
 	b.gather(now, min(e.job.Deadline, now.Add(b.cfg.Horizon)), e, out)
-}
-
-// serves reports whether a site is asked for anything new.
-func (b *Broker) serves(site string) bool {
-	p := b.peers[siteID(site)]
-	return p != nil && p.usable()
 }
 
 // away says that a site is asked for nothing new now.

@@ -30,14 +30,13 @@ type SiteView struct {
 func (b *Broker) Sites() iter.Seq[SiteView] {
 	return func(yield func(SiteView) bool) {
 		asked := &b.cycle.poll
-		for _, id := range b.known {
-			p := b.peers[id]
-			v := SiteView{Name: siteName(id), Address: id, Member: p.member, Listed: p.listed, Silent: p.silentFor(b.now)}
+		for p := range b.peers.all() {
+			v := SiteView{Name: p.name, Address: p.id, Member: p.member, Listed: p.listed, Silent: p.silentFor(b.now)}
 			if p.lost != nil {
 				lost := bourse.LostSite(*p.lost)
 				v.Lost = &lost
 			}
-			if i := slices.Index(asked.ids, id); i >= 0 && b.cycle.opened > 0 {
+			if i := slices.Index(asked.ids, p.id); i >= 0 && b.cycle.opened > 0 {
 				s := &asked.sites[i]
 				v.Answer, v.Asked = s.Answer.String(), b.cycle.opened
 				v.Refusal, v.Now, v.Groups = s.Refusal, s.Now, s.Groups

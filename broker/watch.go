@@ -47,7 +47,7 @@ func (b *Broker) watchDue(now bourse.Time, m watchDue, out *agents.Outbox) {
 	if l == nil || t.state != bourse.TxCommitted || !t.resolved {
 		return
 	}
-	p := b.peers[t.site(m.Leg.Leg)]
+	p := b.peers.get(t.site(m.Leg.Leg))
 	if due := l.due(m.End); due > now && m.Wait == overdue { // its site has moved it since
 		return
 	}
