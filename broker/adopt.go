@@ -212,18 +212,18 @@ const maxGaps = 10_000
 // applyAdopted makes a record of a leg as if it had been begun, at its price.
 // Where the account does not cover it, because it was spent twice by processes
 // that did not know of each other, an overdraft does: the budget is then spent.
-func (b *Broker) applyAdopted(f bourse.LegAdopted) {
-	t := b.txs.get(f.Leg.Tx)
+func (mem *memory) applyAdopted(f bourse.LegAdopted) {
+	t := mem.txs.get(f.Leg.Tx)
 	if t == nil {
-		j := b.names[f.Job]
+		j := mem.names[f.Job]
 		if j == nil {
 			j = &job{Job: bourse.Job{Name: f.Job, User: f.User}, state: bourse.JobAbandoned, stub: true}
 			j.Deadline = bourse.Never
-			b.jobs = append(b.jobs, j)
-			b.names[j.Name] = j
+			mem.jobs = append(mem.jobs, j)
+			mem.names[j.Name] = j
 		}
 		t = &transaction{id: f.Leg.Tx, job: j}
-		b.txs.keep(t)
+		mem.txs.keep(t)
 	}
 	for len(t.legs) <= f.Leg.Leg { // of those between nothing is known
 		t.legs = append(t.legs, txLeg{state: bourse.Cancelled, closed: true})
@@ -235,10 +235,10 @@ func (b *Broker) applyAdopted(f bourse.LegAdopted) {
 	if f.State == bourse.Prepared {
 		t.legs[f.Leg.Leg].state = bourse.Prepared
 	}
-	if left := b.accounts.Available(); left < amount && t.state != bourse.TxAborted {
-		b.accounts.Overdraw(amount - left)
+	if left := mem.accounts.Available(); left < amount && t.state != bourse.TxAborted {
+		mem.accounts.Overdraw(amount - left)
 	}
 	if t.state != bourse.TxAborted { // its other legs may have been adopted, and decided, before
-		b.accounts.Reserve(f.Leg, t.job.User, f.Site, amount)
+		mem.accounts.Reserve(f.Leg, t.job.User, f.Site, amount)
 	}
 }

@@ -14,31 +14,16 @@ package broker
 import (
 	"bourse"
 	"bourse/agents"
-	"bourse/broker/accounts"
 	"bourse/broker/planning"
 )
 
 // Broker is the agent of one VO. It is not safe for concurrent use.
 type Broker struct {
-	cfg   Config
+	memory
 	sites []agents.ID         // that the cycle under way asks, in order of name, the canonical order
 	index map[agents.ID]int32 // into sites
 
-	// What follows from the facts.
-	lives    lives
-	jobs     []*job // in order of submission
-	names    map[string]*job
-	queue    queue
-	txs      transactions
-	accounts accounts.Accounts
-	cycles   uint64 // closed so far
-	bars     bars   // what sites have refused for whose sake
-	peers    directory
-	lasts    []bourse.TxID     // of each job its latest try, while an image is read
-	turns    []bourse.UserTurn // the order of the users' turns, likewise
-
 	// What a restart begins anew.
-	now       bourse.Time // of the step under way, or of the fact that is replayed
 	began     bourse.Time // this life
 	cycle     cycle
 	planner   planning.Planner
@@ -47,16 +32,13 @@ type Broker struct {
 	errands   []*errand
 	errandSeq uint64
 	probeSeq  uint64
-	stale     bool        // a site has joined or left since b.sites was made
 	stray     uint64      // messages that made no sense
 	early     uint64      // words of sites about work whose time has not come
 	detail    detail      // what was recorded of cycles lately
 	called    bourse.Time // the instant of the last call out of turn, and how many there were in it
 	calls     int
 	refusals  refusals
-	touched   []*job // in this step, of those that come after others or others after them
-	asserts   int    // maxAsserts, less in tests
-	part      int    // maxPart, less in tests
+	asserts   int // maxAsserts, less in tests
 }
 
 // New returns a broker. The configuration must be valid: an error of
@@ -65,23 +47,9 @@ func New(cfg Config) *Broker {
 	if err := cfg.Validate(); err != nil {
 		panic(err)
 	}
-	b := &Broker{cfg: cfg, index: map[agents.ID]int32{}, asserts: maxAsserts, part: maxPart, bars: bars{most: maxBars},
-		accounts: accounts.New(cfg.Name, cfg.Budget, cfg.Quotas)}
-	b.reset()
-	for _, id := range cfg.Sites {
-		b.peers.meet(b.now, id).member = true
-	}
+	b := &Broker{memory: newMemory(cfg), index: map[agents.ID]int32{}, asserts: maxAsserts}
 	b.muster()
 	return b
-}
-
-// reset forgets all that follows from facts.
-func (b *Broker) reset() {
-	b.names, b.txs, b.lives = map[string]*job{}, transactions{}, lives{nonce: b.cfg.Nonce}
-	b.bars.load(nil)
-	b.peers = directory{}
-	b.jobs, b.lasts = nil, nil
-	b.queue, b.touched, b.turns = queue{}, nil, nil
 }
 
 // Step hands the broker one message. Answers that come too late, twice, or from

@@ -50,13 +50,13 @@ func (b *Broker) shifted(now bourse.Time, t *transaction, l *txLeg, m agents.Shi
 }
 
 // applyShifted has a leg lie where its site has moved it.
-func (b *Broker) applyShifted(f bourse.LegShifted) {
-	t, l := b.txs.get(f.Leg.Tx), b.txs.leg(f.Leg)
+func (mem *memory) applyShifted(f bourse.LegShifted) {
+	t, l := mem.txs.get(f.Leg.Tx), mem.txs.leg(f.Leg)
 	l.what.Start, l.what.End, l.turn = f.Start, f.End, f.Turn
 	if f.Fixed {
 		t.flex.Ready, t.flex.Due = f.Start, f.End
 	}
-	b.touch(t.job)
+	mem.touch(t.job)
 }
 
 // takeInstead makes the places that a site would have had for a refused leg

@@ -58,12 +58,12 @@ func (b *Broker) forgetJobs(now bourse.Time, out *agents.Outbox) {
 	}
 }
 
-func (b *Broker) applyJobsForgotten(f bourse.JobsForgotten) {
+func (mem *memory) applyJobsForgotten(f bourse.JobsForgotten) {
 	gone := make(map[*job]bool, len(f.Jobs))
 	for _, name := range f.Jobs {
-		if j := b.names[name]; j != nil {
+		if j := mem.names[name]; j != nil {
 			gone[j] = true
-			delete(b.names, name)
+			delete(mem.names, name)
 		}
 	}
 	for j := range gone {
@@ -74,8 +74,8 @@ func (b *Broker) applyJobsForgotten(f bourse.JobsForgotten) {
 			p.feeds = slices.DeleteFunc(p.feeds, func(x *job) bool { return gone[x] })
 		}
 	}
-	b.jobs = slices.DeleteFunc(b.jobs, func(j *job) bool { return gone[j] })
-	b.queue.sweep()
+	mem.jobs = slices.DeleteFunc(mem.jobs, func(j *job) bool { return gone[j] })
+	mem.queue.sweep()
 }
 
 // wanted reports whether a transaction is part of a window that still counts.

@@ -283,12 +283,12 @@ func (l *txLeg) cost() bourse.Credits {
 
 // applySettled has the books come to what a leg costs by its site's. What the
 // VO's account does not cover an overdraft does: the budget is then spent.
-func (b *Broker) applySettled(f bourse.ClaimSettled) {
-	t, l := b.txs.get(f.Leg.Tx), b.txs.leg(f.Leg)
+func (mem *memory) applySettled(f bourse.ClaimSettled) {
+	t, l := mem.txs.get(f.Leg.Tx), mem.txs.leg(f.Leg)
 	l.claim = false
 	more := f.Cost - l.cost()
 	l.borne += more
-	b.accounts.Claim(t.sites[f.Leg.Leg], more)
+	mem.accounts.Claim(t.sites[f.Leg.Leg], more)
 }
 
 // done reports whether nothing of a transaction is waited for any more, or only

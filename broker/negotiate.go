@@ -273,8 +273,8 @@ func (b *Broker) offersAgain(out *agents.Outbox) {
 }
 
 // applyOffered keeps an offer with its job.
-func (b *Broker) applyOffered(f bourse.ShiftOffered) {
-	t := b.txs.get(f.Leg.Tx)
+func (mem *memory) applyOffered(f bourse.ShiftOffered) {
+	t := mem.txs.get(f.Leg.Tx)
 	j := t.job
 	o := bourse.JobOffer{N: 1, Site: t.sites[f.Leg.Leg], Leg: f.Leg, ShiftOffer: f.ShiftOffer, State: bourse.OfferOpen}
 	if j.offers == nil {
@@ -291,8 +291,8 @@ func (b *Broker) applyOffered(f bourse.ShiftOffered) {
 	j.offers.list = append(list, o)
 }
 
-func (b *Broker) applyOfferClosed(f bourse.OfferClosed) {
-	if o := b.txs.get(f.Leg.Tx).job.offer(f.Leg, f.Number); o != nil {
+func (mem *memory) applyOfferClosed(f bourse.OfferClosed) {
+	if o := mem.txs.get(f.Leg.Tx).job.offer(f.Leg, f.Number); o != nil {
 		o.State, o.Reason = f.State, f.Reason
 	}
 }

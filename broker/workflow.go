@@ -57,9 +57,9 @@ func given(p *job) bourse.Reason {
 
 // link ties a job to those that it comes after. What has been forgotten is long
 // over.
-func (b *Broker) link(j *job) {
+func (mem *memory) link(j *job) {
 	for _, name := range j.After {
-		if p := b.names[name]; p != nil {
+		if p := mem.names[name]; p != nil {
 			j.needs, p.feeds = append(j.needs, p), append(p.feeds, j)
 		}
 	}
@@ -126,22 +126,22 @@ func (j *job) follows() (bourse.Time, bool) {
 
 // holdBack keeps a job that has come to wait out of all batches until those that
 // it comes after are placed, and says so.
-func (b *Broker) holdBack(j *job) {
+func (mem *memory) holdBack(j *job) {
 	i := slices.IndexFunc(j.needs, func(p *job) bool { _, ok := p.ends(); return !ok })
 	if j.held = i >= 0; !j.held {
 		return
 	}
-	b.queue.look(j)
+	mem.queue.look(j)
 	if !j.reason.Refused() {
 		j.reason = reason(bourse.After, "it comes after %s, which is not placed yet", j.needs[i].Name)
 	}
 }
 
 // touch has a job and those that come after it looked at before the step is over.
-func (b *Broker) touch(j *job) {
+func (mem *memory) touch(j *job) {
 	if len(j.needs)+len(j.feeds) > 0 && !j.touched {
 		j.touched = true
-		b.touched = append(b.touched, j)
+		mem.touched = append(mem.touched, j)
 	}
 }
 
