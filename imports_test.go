@@ -78,9 +78,11 @@ var rooms = []room{
 	{"files", nil, world},
 	{"workload", []string{".", "files"}, world},
 	{"sites/slurm", []string{".", "policy/...", "agents", "sites"}, world},
-	{"broker", []string{".", "policy/...", "agents", "agents/plant"}, core},
-	{"history/explain", []string{".", "policy/...", "agents", "broker"}, core}, // facts in, an explanation out
-	{"report", []string{".", "policy/...", "agents", "broker", "history/explain", "report/draw"}, world},
+	{"broker", []string{".", "policy/...", "agents", "agents/plant", "broker/..."}, core},
+	{"broker/accounts", []string{".", "agents/plant"}, core},
+	{"broker/planning", []string{".", "policy/...", "agents"}, core},                    // a cycle's decision, pure
+	{"history/explain", []string{".", "policy/...", "agents", "broker/planning"}, core}, // facts in, an explanation out
+	{"report", []string{".", "policy/...", "agents", "broker/planning", "history/explain", "report/draw"}, world},
 	{"report/draw", nil, world}, // fonts and PNG
 	{"web/...", []string{".", "policy/...", "agents", "agents/certificate", "sites", "broker", "history/...", "report", "web"}, world},
 	{"configs", []string{".", "policy/...", "agents", "sites", "workload", "broker"}, world},

@@ -16,7 +16,7 @@ func (b *Broker) reply(now bourse.Time, from agents.ID, m agents.Message, out *a
 		b.inquire(from, i, out)
 		return true
 	}
-	p := b.peers[from]
+	p := b.peers.get(from)
 	if p == nil {
 		b.stray++
 		return true
@@ -30,12 +30,12 @@ func (b *Broker) reply(now bourse.Time, from agents.ID, m agents.Message, out *a
 	if !b.stamped(now, p, stamp, out) {
 		return true
 	}
-	t, l := b.find(from, id)
+	t, l := b.txs.find(from, id)
 	if t == nil || !t.resolved {
 		if r, ok := m.(agents.RefusedReply); ok {
 			b.refused(now, from, nil, nil, r, out)
 		}
-		if t == nil && !b.listening() { // long forgotten, or not worth adopting
+		if t == nil && !b.peers.listening() { // long forgotten, or not worth adopting
 			b.note(from, id, m, out)
 		}
 		return true

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"bourse"
+	"bourse/broker/accounts"
 )
 
 // JobView is what a broker knows of one job. It shares its slices with the
@@ -45,10 +46,10 @@ type LegView struct {
 }
 
 // Ledger shows the accounts. It must not be changed.
-func (b *Broker) Ledger() *bourse.Ledger[Entry] { return &b.ledger }
+func (b *Broker) Ledger() *bourse.Ledger[accounts.Entry] { return b.accounts.Ledger() }
 
 // Account is the name of the VO's account in the ledger.
-func (b *Broker) Account() string { return b.voAccount() }
+func (b *Broker) Account() string { return b.accounts.VO() }
 
 // Name is the broker's name.
 func (b *Broker) Name() string { return b.cfg.Name }
@@ -82,7 +83,7 @@ func (b *Broker) Job(name string) (JobView, bool) {
 // Transactions yields all transactions in the order in which they began.
 func (b *Broker) Transactions() iter.Seq[TxView] {
 	return func(yield func(TxView) bool) {
-		for _, t := range b.txs {
+		for _, t := range b.txs.all() {
 			if !yield(t.view()) {
 				return
 			}
@@ -93,7 +94,7 @@ func (b *Broker) Transactions() iter.Seq[TxView] {
 // AtRest reports whether every transaction is decided and every decision
 // acknowledged, and no cycle is under way. It looks at all transactions.
 func (b *Broker) AtRest() bool {
-	for _, t := range b.txs {
+	for _, t := range b.txs.all() {
 		if !t.atRest() {
 			return false
 		}

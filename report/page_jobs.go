@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"bourse"
-	"bourse/broker"
+	"bourse/broker/planning"
 )
 
 // jobTable is the table of a VO's jobs, each with the way it took.
@@ -165,7 +165,7 @@ func (l *look) finding() string {
 }
 
 // on names where an alternative's legs lie, with their nodes.
-func on(o *broker.Option) string {
+func on(o *planning.Option) string {
 	s := ""
 	for i, l := range o.Legs {
 		if i > 0 {

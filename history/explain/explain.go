@@ -8,7 +8,7 @@ import (
 
 	"bourse"
 	"bourse/agents"
-	"bourse/broker"
+	"bourse/broker/planning"
 )
 
 // Options bound an explanation; the zero Options are the defaults.
@@ -212,10 +212,10 @@ type examiner struct {
 	*Explanation
 	history *history
 	options Options
-	rerun   *broker.Rerun
-	on      *cycle         // that is explained
-	as      broker.Outcome // what it came to for the job
-	spent   int            // reruns
+	rerun   *planning.Rerun
+	on      *cycle              // that is explained
+	as      planning.JobOutcome // what it came to for the job
+	spent   int                 // reruns
 	work    int
 	each    int // work of a rerun
 	out     bool
@@ -255,7 +255,7 @@ func (x *examiner) explain(c *cycle) {
 	if c.planned != nil {
 		y.Left = c.planned.Left
 	}
-	r, err := broker.NewRerun(s, c.planned)
+	r, err := planning.NewRerun(s, c.planned)
 	if err != nil {
 		x.unknown("the alternatives of cycle %d: %v", c.number, err)
 		x.onRecord(y)
