@@ -78,8 +78,9 @@ var rooms = []room{
 	{"workload", []string{".", "files"}, world},
 	{"sites/slurm", []string{".", "policy/...", "agents", "sites"}, world},
 	{"broker", []string{".", "policy/...", "agents", "agents/plant"}, core},
-	{"history/explain", []string{".", "policy/...", "agents", "broker"}, core}, // facts in, an explanation out
-	{"report", []string{".", "policy/...", "agents", "broker", "history/explain", "report/draw"}, world},
+	{"history", []string{".", "agents"}, core},                                            // facts in, turns of jobs out
+	{"history/explain", []string{".", "policy/...", "agents", "broker", "history"}, core}, // facts in, an explanation out
+	{"report", []string{".", "policy/...", "agents", "broker", "history", "report/draw"}, world},
 	{"report/draw", nil, world}, // fonts and PNG
 	{"web/...", []string{".", "policy/...", "agents", "agents/certificate", "sites", "broker", "history/...", "report", "web"}, world},
 	{"configs", []string{".", "policy/...", "agents", "sites", "workload", "broker"}, world},

@@ -65,7 +65,7 @@ func (r *Report) jobSection(letter string, most int) pageSection {
 
 // row tells a job.
 func (j *voJob) row(until bourse.Time) jobRow {
-	row := jobRow{Job: j.Name, Submit: at(j.Submit), Nodes: j.Nodes, State: j.unplaced()}
+	row := jobRow{Job: j.Name, Submit: at(j.Submit), Nodes: j.Nodes, State: j.state.String()}
 	if j.tx != nil {
 		j.placed(&row, until)
 	}

@@ -12,6 +12,7 @@ import (
 	"bourse"
 	"bourse/agents"
 	"bourse/broker"
+	"bourse/history"
 	"bourse/history/explain"
 )
 
@@ -299,5 +300,20 @@ func TestJobs_TheStatesOfTheAPIAreThoseOfAJob(t *testing.T) {
 	asked, _ := reflect.TypeFor[jobsInput]().FieldByName("State")
 	if a, b := state.Tag.Get("enum"), asked.Tag.Get("enum"); a != want || b != want+",open" {
 		t.Errorf("the API has %q and %q, a job %q", a, b, want)
+	}
+}
+
+// And the turns, which are those of the one list that its stream tells.
+func TestEvents_TheTurnsOfTheAPIAreThoseOfTheList(t *testing.T) {
+	t.Parallel()
+	var words []string
+	for _, e := range history.All() {
+		if e.Streamed {
+			words = append(words, string(e.What))
+		}
+	}
+	field, _ := reflect.TypeFor[Turn]().FieldByName("Turn")
+	if got, want := field.Tag.Get("enum"), strings.Join(words, ","); got != want {
+		t.Errorf("the API has %q, the list %q", got, want)
 	}
 }

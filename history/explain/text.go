@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"bourse"
+	"bourse/history"
 )
 
 // Text shows the explanation on a terminal, in lines of about 100 columns. clock
@@ -195,7 +196,7 @@ func (e *Explanation) became(w *writer) {
 		}
 		text := t.Words
 		switch t.What {
-		case Tried, Placed, Repaired, Moved:
+		case history.Trying, history.Placed, history.Repaired, history.Moved:
 			text += ", from " + w.clock(t.Start) + " on"
 		}
 		w.line("  %s  %s", w.clock(t.At), text)
