@@ -81,12 +81,12 @@ func (b *Broker) leftOut(p *plan, r bourse.Reason) bourse.Reason {
 	others := len(b.cycle.market.groups) == 0
 	for i, shut := range p.shut {
 		if name := siteName(b.sites[i]); shut {
-			names = append(names, name+" (asked again at "+b.bars[pair{name, p.job.User}].Until.String()+")")
+			names = append(names, string(bourse.Say("%s (asked again at %v)", name, b.bars[pair{name, p.job.User}].Until)))
 		} else {
 			others = others || b.cycle.market.answers[i] == usable
 		}
 	}
-	words := "closed to " + cmp.Or(p.job.User, "users without a name") + ": " + strings.Join(names, ", ")
+	words := bourse.Say("closed to %s: %v", cmp.Or(p.job.User, "users without a name"), bourse.Phrase(strings.Join(names, ", ")))
 	if !others {
 		return reason(bourse.NotAllowed, "%s; no other site offers anything", words)
 	}

@@ -2,7 +2,6 @@ package broker
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"bourse"
@@ -194,5 +193,5 @@ const (
 )
 
 func reason(code bourse.Code, format string, args ...any) bourse.Reason {
-	return bourse.Reason{Code: code, Detail: fmt.Sprintf(format, args...)}
+	return bourse.Because(code, format, args...)
 }

@@ -102,7 +102,7 @@ func (b *Broker) option(p *plan, a *alternative) Option {
 		o.Fare.Base, o.Fare.Additive = o.Fare.Base.Plus(l.quote.Fare.Base), o.Fare.Additive.Plus(l.quote.Fare.Additive)
 		if l.quote.Refusal.Refused() && !o.Out.Refused() {
 			o.Out = l.quote.Refusal
-			o.Out.Detail = site + ": " + o.Out.String()
+			o.Out = reason(o.Out.Code, "%s: %v", site, o.Out)
 		}
 	}
 	switch cost := o.Fare.Total(); {

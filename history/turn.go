@@ -8,10 +8,10 @@ import (
 
 // Turn is one thing that has become of a job, told from one fact.
 type Turn struct {
-	At    bourse.Time `json:"at"`
-	Job   string      `json:"job"`
-	What  What        `json:"what"`
-	Words string      `json:"words"` // a sentence, without the job's name
+	At    bourse.Time   `json:"at"`
+	Job   string        `json:"job"`
+	What  What          `json:"what"`
+	Words bourse.Phrase `json:"words"` // a sentence, without the job's name
 
 	Site   string         `json:"site,omitempty"`
 	Tx     string         `json:"transaction,omitempty"`

@@ -50,7 +50,7 @@ const maxFollowed = 200_000
 // Take tells what has become of a job by a fact; none of most facts.
 func (t *Turns) Take(at bourse.Time, f agents.Fact) []Turn {
 	turn := func(job string, what What, r bourse.Reason, format string, args ...any) []Turn {
-		return []Turn{{At: at, Job: job, What: what, Reason: r, Words: fmt.Sprintf(format, args...)}}
+		return []Turn{{At: at, Job: job, What: what, Reason: r, Words: bourse.Say(format, args...)}}
 	}
 	switch f := f.(type) {
 	case bourse.JobSubmitted:
@@ -158,7 +158,7 @@ func (x *Transaction) start() bourse.Time {
 func (t *Turns) ofTx(at bourse.Time, f agents.Fact) []Turn {
 	var x *Transaction
 	turn := func(what What, leg int, amount bourse.Credits, r bourse.Reason, format string, args ...any) Turn {
-		u := Turn{At: at, Job: x.Job, What: what, Tx: x.Tx.String(), Start: x.start(), Amount: amount, Reason: r, Words: fmt.Sprintf(format, args...)}
+		u := Turn{At: at, Job: x.Job, What: what, Tx: x.Tx.String(), Start: x.start(), Amount: amount, Reason: r, Words: bourse.Say(format, args...)}
 		if leg >= 0 {
 			u.Site = x.site(leg)
 		}
@@ -231,7 +231,7 @@ func (t *Turns) adopt(f bourse.LegAdopted) {
 func (t *Turns) shift(at bourse.Time, f agents.Fact) []Turn {
 	var x *Transaction
 	turn := func(what What, leg int, start bourse.Time, format string, args ...any) []Turn {
-		return []Turn{{At: at, Job: x.Job, What: what, Tx: x.Tx.String(), Site: x.site(leg), Start: start, Words: fmt.Sprintf(format, args...)}}
+		return []Turn{{At: at, Job: x.Job, What: what, Tx: x.Tx.String(), Site: x.site(leg), Start: start, Words: bourse.Say(format, args...)}}
 	}
 	switch f := f.(type) {
 	case bourse.LegShifted:
@@ -248,12 +248,12 @@ func (t *Turns) shift(at bourse.Time, f agents.Fact) []Turn {
 		return list
 	case bourse.OfferClosed:
 		x = t.find(f.Leg.Tx)
-		why := "is rejected"
+		why := bourse.Phrase("is rejected")
 		switch {
 		case f.State == bourse.OfferExpired:
 			why = "was not answered in time"
 		case f.Reason.Refused():
-			why = fmt.Sprintf("came to nothing: %v", f.Reason)
+			why = bourse.Say("came to nothing: %v", f.Reason)
 		}
 		list := turn(OfferOver, f.Leg.Leg, 0, "the offer of %s for its place %s", x.at(f.Leg.Leg), why)
 		list[0].Reason = f.Reason
@@ -265,20 +265,20 @@ func (t *Turns) shift(at bourse.Time, f agents.Fact) []Turn {
 // done tells of the end of a leg and, with the last one, of its window.
 func (t *Turns) done(at bourse.Time, x *Transaction, f bourse.LegDone) []Turn {
 	u := Turn{At: at, Job: x.Job, What: LegEnded, Tx: x.Tx.String(), Site: x.site(f.Leg.Leg), Start: x.start(), End: f.End, Amount: f.Refund, Reason: f.Reason}
-	back := ""
+	back := bourse.Phrase("")
 	if f.Refund > 0 {
-		back = fmt.Sprintf(", %v credits come back", f.Refund)
+		back = bourse.Say(", %v credits come back", f.Refund)
 	}
 	if f.Penalty > 0 {
-		back += fmt.Sprintf(", and %v as a penalty", f.Penalty)
+		back += bourse.Say(", and %v as a penalty", f.Penalty)
 	}
 	switch f.State {
 	case bourse.Lost:
-		u.What, u.Words = LegLost, fmt.Sprintf("its part at %s is lost%s: %v", x.at(f.Leg.Leg), back, f.Reason)
+		u.What, u.Words = LegLost, bourse.Say("its part at %s is lost%s: %v", x.at(f.Leg.Leg), back, f.Reason)
 	case bourse.Released:
-		u.Words = fmt.Sprintf("its part at %s is given back%s", x.at(f.Leg.Leg), back)
+		u.Words = bourse.Say("its part at %s is given back%s", x.at(f.Leg.Leg), back)
 	default:
-		u.Words = fmt.Sprintf("its work at %s has ended%s", x.at(f.Leg.Leg), back)
+		u.Words = bourse.Say("its work at %s has ended%s", x.at(f.Leg.Leg), back)
 	}
 	if x.Open--; x.Open > 0 || f.State == bourse.Lost || f.State == bourse.Released || x.Job == "" {
 		return []Turn{u}
