@@ -80,9 +80,10 @@ var rooms = []room{
 	{"sites/slurm", []string{".", "policy/...", "agents", "sites"}, world},
 	{"broker", []string{".", "policy/...", "agents", "agents/plant", "broker/..."}, core},
 	{"broker/accounts", []string{".", "agents/plant"}, core},
-	{"broker/planning", []string{".", "policy/...", "agents"}, core},                    // a cycle's decision, pure
-	{"history/explain", []string{".", "policy/...", "agents", "broker/planning"}, core}, // facts in, an explanation out
-	{"report", []string{".", "policy/...", "agents", "broker/planning", "history/explain", "report/draw"}, world},
+	{"broker/planning", []string{".", "policy/...", "agents"}, core},                               // a cycle's decision, pure
+	{"history", []string{".", "agents"}, core},                                                     // facts in, turns of jobs out
+	{"history/explain", []string{".", "policy/...", "agents", "broker/planning", "history"}, core}, // facts in, an explanation out
+	{"report", []string{".", "policy/...", "agents", "broker/planning", "history", "report/draw"}, world},
 	{"report/draw", nil, world}, // fonts and PNG
 	{"web/...", []string{".", "policy/...", "agents", "agents/certificate", "sites", "broker", "history/...", "report", "web"}, world},
 	{"configs", []string{".", "policy/...", "agents", "sites", "workload", "broker"}, world},

@@ -226,7 +226,7 @@ func (mem *memory) applyAdopted(f bourse.LegAdopted) {
 		mem.txs.keep(t)
 	}
 	t.sites = slices.Clone(t.sites) // they may be those of a fact, of an image
-	for len(t.legs) <= f.Leg.Leg { // of those between nothing is known
+	for len(t.legs) <= f.Leg.Leg {  // of those between nothing is known
 		t.legs = append(t.legs, txLeg{state: bourse.Cancelled, closed: true})
 		t.sites = append(t.sites, "")
 	}

@@ -258,7 +258,7 @@ func (b *Broker) reasserted(now bourse.Time, p *peer, t *transaction, l *txLeg, 
 		refund = l.fare.Total()
 	}
 	why := m.Reason
-	why.Detail = t.sites[m.Leg.Leg] + ": " + why.String()
+	why = reason(why.Code, "%s: %v", t.sites[m.Leg.Leg], why)
 	b.gone(now, t, l, m.Leg.Leg, refund, 0, why, out)
 }
 

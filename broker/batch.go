@@ -2,7 +2,6 @@ package broker
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"bourse"
@@ -154,5 +153,5 @@ func sense(now bourse.Time, j *bourse.Job) bourse.Reason {
 }
 
 func reason(code bourse.Code, format string, args ...any) bourse.Reason {
-	return bourse.Reason{Code: code, Detail: fmt.Sprintf(format, args...)}
+	return bourse.Because(code, format, args...)
 }

@@ -1,8 +1,6 @@
 package broker
 
 import (
-	"fmt"
-
 	"bourse"
 	"bourse/agents"
 	"bourse/agents/plant"
@@ -217,7 +215,7 @@ func (b *Broker) refused(now bourse.Time, from agents.ID, t *transaction, l *txL
 		return
 	}
 	r := m.Reason
-	r.Detail = fmt.Sprintf("%s: %v", t.sites[m.Leg.Leg], m.Reason)
+	r = reason(r.Code, "%s: %v", t.sites[m.Leg.Leg], m.Reason)
 	switch {
 	case t.state == bourse.TxCommitted && l.state <= bourse.Prepared && m.Step == "Confirm":
 		b.lose(now, t, m.Leg.Leg, 0, 0, r, out)

@@ -43,7 +43,7 @@ func (b *Broker) siteLost(now bourse.Time, from agents.ID, m agents.SiteLost, ou
 	case p.lost == nil || !p.lost.Wish:
 		why := reason(bourse.WithSite, "%s is lost, by its operator's word", p.name)
 		if m.Why != "" {
-			why.Detail += ": " + m.Why
+			why = reason(why.Code, "%v: %s", why, m.Why)
 		}
 		b.loseSite(now, p, bourse.SiteLost{Site: p.name, Wish: true, Reason: why}, out)
 	}

@@ -29,6 +29,8 @@ type TxView struct {
 	Commit      bool
 	Reason      bourse.Reason // of an ABORT
 	Legs        []LegView     // in the canonical order of sites, then group
+	Repairs     bourse.LegID  // the leg that it stands in for; zero: none
+	Moves       bool          // its window takes the place of the one that the job has
 }
 
 // LegView is one leg of a transaction.
@@ -91,6 +93,15 @@ func (b *Broker) Transactions() iter.Seq[TxView] {
 	}
 }
 
+// Transaction returns the transaction of that identity.
+func (b *Broker) Transaction(id bourse.TxID) (TxView, bool) {
+	t := b.txs.get(id)
+	if t == nil {
+		return TxView{}, false
+	}
+	return t.view(), true
+}
+
 // AtRest reports whether every transaction is decided and every decision
 // acknowledged, and no cycle is under way. It looks at all transactions.
 func (b *Broker) AtRest() bool {
@@ -116,7 +127,8 @@ func (j *job) view() JobView {
 
 func (t *transaction) view() TxView {
 	v := TxView{ID: t.id, Job: t.job.Name, Alternative: t.number, Decided: t.state.Decided(),
-		Commit: t.state == bourse.TxCommitted, Reason: t.reason, Legs: make([]LegView, len(t.legs))}
+		Commit: t.state == bourse.TxCommitted, Reason: t.reason, Legs: make([]LegView, len(t.legs)),
+		Repairs: t.repairs, Moves: t.request != nil}
 	for i := range t.legs {
 		l := &t.legs[i]
 		v.Legs[i] = LegView{Site: t.sites[i], Leg: l.what, Limit: l.limit, Fare: l.fare, State: l.state, Ended: l.end, Turn: l.turn, Version: l.version}

@@ -131,14 +131,6 @@ func (b *Broker) Budget() bourse.Credits { return b.cfg.Budget }
 // takes no message any more.
 func (b *Broker) Fenced() bool { return b.lives.ended() }
 
-// JobOf names the job of a transaction, "" if the broker does not know it.
-func (b *Broker) JobOf(tx bourse.TxID) string {
-	if t := b.txs.get(tx); t != nil {
-		return t.job.Name
-	}
-	return ""
-}
-
 // Submissions returns up to n jobs in order of submission, without the first
 // skip of them; more says that there are others after them. They share their
 // slices with the broker and must not be changed.

@@ -7,7 +7,7 @@ import (
 
 	"bourse"
 	"bourse/broker/planning"
-	"bourse/history/explain"
+	"bourse/history"
 	"bourse/policy/selection"
 )
 
@@ -24,7 +24,7 @@ const (
 // what its cycles saw and chose (facts that are recorded on demand, see
 // broker.Config.Explain), the alternatives that each job had.
 type detail struct {
-	turns   explain.Turns
+	turns   history.Turns
 	seen    *bourse.CycleSeen // of the cycle under way
 	looked  int               // cycles planned again
 	unclear int               // cycles on record that could not be
@@ -41,7 +41,7 @@ type story struct {
 
 // turn is something that became of a job, or the same several times.
 type turn struct {
-	explain.Turn
+	history.Turn
 	times int
 	last  bourse.Time
 }
@@ -95,8 +95,8 @@ func (b *vo) detailed(now bourse.Time, f any) {
 }
 
 // add tells one turn more; the same cause again is counted only.
-func (s *story) add(t explain.Turn) {
-	if n := len(s.turns); n > 0 && t.What == explain.Postponed {
+func (s *story) add(t history.Turn) {
+	if n := len(s.turns); n > 0 && t.What == history.Postponed {
 		if last := &s.turns[n-1]; last.What == t.What && last.Reason.Code == t.Reason.Code {
 			last.times, last.last, last.Words, last.Reason = last.times+1, t.At, t.Words, t.Reason
 			return

@@ -234,6 +234,21 @@ func (s *site) checkGroup(name string, nodes int) error {
 	return nil
 }
 
+// UnmarshalJSON reads the counts of this build, or of one that called the jobs
+// abandoned refused.
+func (s *JobSummary) UnmarshalJSON(text []byte) error {
+	type plain JobSummary
+	var old struct {
+		Refused int `json:"refused"`
+	}
+	if err := json.Unmarshal(text, (*plain)(s)); err != nil {
+		return err
+	}
+	err := json.Unmarshal(text, &old)
+	s.Abandoned += old.Refused
+	return err
+}
+
 // tellsOf reports whether two summaries are of one run, but for what the facts
 // do not say.
 func (s *Summary) tellsOf(o *Summary) bool {
@@ -250,6 +265,9 @@ func (s *Summary) tellsOf(o *Summary) bool {
 	for i := range s.Brokers {
 		a, b := s.Brokers[i], o.Brokers[i]
 		a.Accounts = b.Accounts
+		for _, j := range []*JobSummary{&a.Jobs, &b.Jobs} { // which older runs have not told apart
+			j.Waiting, j.Withdrawn = j.Waiting+j.Withdrawn, 0
+		}
 		if !reflect.DeepEqual(a, b) {
 			return false
 		}

@@ -67,7 +67,7 @@ func (c *Cluster) hold(now bourse.Time, m agents.ClusterHold) bourse.Reason {
 	}
 	if l.what.Start < now {
 		if !m.Again {
-			return bourse.Reason{Code: bourse.Past, Detail: fmt.Sprintf("start %v lies before the cluster's now, %v", l.what.Start, now)}
+			return bourse.Because(bourse.Past, "start %v lies before the cluster's now, %v", l.what.Start, now)
 		}
 		l.what.Start = now
 	}
@@ -107,7 +107,7 @@ func (c *Cluster) keep(l *lock) {
 // take reserves what a lock needs, all of it or nothing.
 func (c *Cluster) take(now bourse.Time, l *lock) bourse.Reason {
 	if l.what.End <= l.what.Start {
-		return bourse.Reason{Code: bourse.Past, Detail: fmt.Sprintf("its end, %v, has passed", l.what.End)}
+		return bourse.Because(bourse.Past, "its end, %v, has passed", l.what.End)
 	}
 	for _, p := range l.needs() {
 		p.Start = max(p.Start, now)

@@ -1,7 +1,6 @@
 package sites
 
 import (
-	"fmt"
 	"slices"
 
 	"bourse"
@@ -105,8 +104,7 @@ func (s *Site) askOwner(t step, newcomer *leg, m agents.ClusterHeld) bourse.Reas
 }
 
 func asked(why bourse.Reason, until bourse.Time) bourse.Reason {
-	why.Detail += fmt.Sprintf("; an owner is asked until %v to make room", until)
-	return why
+	return bourse.Because(why.Code, "%v; an owner is asked until %v to make room", why, until)
 }
 
 // mayOffer is what the owner of a leg would be offered for a shift; false if he is
@@ -171,7 +169,7 @@ func (s *Site) accepts(now bourse.Time, l, old *leg) bourse.Reason {
 		return bourse.Reason{}
 	}
 	stale := func(format string, args ...any) bourse.Reason {
-		return bourse.Reason{Code: bourse.Stale, Detail: fmt.Sprintf(format, args...)}
+		return bourse.Because(bourse.Stale, format, args...)
 	}
 	if old == nil {
 		return stale("offer %d is for a leg to be replaced, and none is named", l.Offer)
@@ -185,7 +183,7 @@ func (s *Site) accepts(now bourse.Time, l, old *leg) bourse.Reason {
 	case o.Version != old.Version:
 		return stale("leg %v is at version %d, offer %d was for %d", old.Leg, old.Version, o.Number, o.Version)
 	case now >= o.Expires:
-		return bourse.Reason{Code: bourse.Expired, Detail: fmt.Sprintf("offer %d for leg %v expired at %v", o.Number, old.Leg, o.Expires)}
+		return bourse.Because(bourse.Expired, "offer %d for leg %v expired at %v", o.Number, old.Leg, o.Expires)
 	case l.What != want || l.Flex.Due == 0 || l.Flex.Ready < o.Ready || l.Flex.Due > o.Due: // less choice is taken too
 		return stale("offer %d for leg %v is of [%v, %v) within [%v, %v)", o.Number, old.Leg, o.Start, o.End, o.Ready, o.Due)
 	}

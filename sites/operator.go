@@ -75,9 +75,9 @@ func (w *wishes) named(name string) *maintenance {
 // name.
 func (s *Site) barred(now bourse.Time, vo, user string) bourse.Reason {
 	if now < s.drain.Until {
-		until := "until further notice"
+		until := bourse.Phrase("until further notice")
 		if s.drain.Until < bourse.Never {
-			until = "until " + s.drain.Until.String()
+			until = bourse.Say("until %v", s.drain.Until)
 		}
 		return refused(bourse.Draining, "%s takes nothing new %s%s", s.cfg.Name, until, because(s.drain.Why)).Refusal
 	}

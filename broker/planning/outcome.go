@@ -100,7 +100,7 @@ func (d *Draft) option(j *Job, p *Plan, a *Alternative) Option {
 		o.Fare.Base, o.Fare.Additive = o.Fare.Base.Plus(q.Fare.Base), o.Fare.Additive.Plus(q.Fare.Additive)
 		if q.Refusal.Refused() && !o.Out.Refused() {
 			o.Out = q.Refusal
-			o.Out.Detail = site + ": " + o.Out.String()
+			o.Out = reason(o.Out.Code, "%s: %v", site, o.Out)
 		}
 	}
 	switch cost := o.Fare.Total(); {

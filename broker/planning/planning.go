@@ -15,8 +15,6 @@
 package planning
 
 import (
-	"fmt"
-
 	"bourse"
 	"bourse/policy/search"
 	"bourse/policy/selection"
@@ -118,5 +116,5 @@ func (p *Planner) Windows(in *Input) (*Draft, bourse.Reason) {
 
 // reason is a reason of that code.
 func reason(code bourse.Code, format string, args ...any) bourse.Reason {
-	return bourse.Reason{Code: code, Detail: fmt.Sprintf(format, args...)}
+	return bourse.Because(code, format, args...)
 }

@@ -69,12 +69,12 @@ func (d *Draft) leftOut(j *Job, why bourse.Reason) bourse.Reason {
 	others := len(d.Groups) == 0
 	for i, barred := range d.in.barredSites(j) {
 		if barred {
-			names = append(names, d.in.Sites[i].Name+" (asked again at "+until(j, d.in.Sites[i].Name).String()+")")
+			names = append(names, string(bourse.Say("%s (asked again at %v)", d.in.Sites[i].Name, until(j, d.in.Sites[i].Name))))
 		} else {
 			others = others || d.in.Sites[i].Answer == Usable
 		}
 	}
-	words := "closed to " + cmp.Or(j.User, "users without a name") + ": " + strings.Join(names, ", ")
+	words := bourse.Say("closed to %s: %v", cmp.Or(j.User, "users without a name"), bourse.Phrase(strings.Join(names, ", ")))
 	if !others {
 		return reason(bourse.NotAllowed, "%s; no other site offers anything", words)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"bourse"
+	"bourse/history"
 	"bourse/report"
 	"bourse/web"
 	"bourse/web/client"
@@ -261,13 +262,16 @@ func (c *jobsCommand) show(out io.Writer, e client.Event) error {
 	return err
 }
 
+// windowed are the turns after which a job has another window, and the state.
+var windowed = []string{string(history.Placed), string(history.Repaired), string(history.Moved), "is " + bourse.JobPlaced.String()}
+
 // turnLine says a turn in a line, with the job's window where it has come to one.
 func turnLine(at web.Instant, turn string, why *web.Reason, j *web.Job, now time.Time) string {
 	s := fmt.Sprintf("%s  %s  %s", day(at, now), j.ID, turn)
 	switch {
 	case why != nil:
 		s += ": " + why.String()
-	case turn == "placed" || turn == "is placed":
+	case slices.Contains(windowed, turn):
 		s += fmt.Sprintf(": %s at %s, %s to %s, %s credits", plural(j.Nodes, "node", "nodes"), strings.Join(j.Sites, ", "), both(j.Start, now), day(j.End, now), credits(j.Cost))
 	case j.Reason != nil && strings.HasPrefix(turn, "is "):
 		s += ": " + j.Reason.String()

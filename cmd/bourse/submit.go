@@ -47,8 +47,9 @@ A job with nodes = "4..16" is moldable: speedup = { amdahl = 0.05 } or { power =
 says how its length, which is that on the fewest nodes, falls with more of them;
 speedup = { table = { 4 = "2h", 16 = "45m" } } says it outright.
 
-With --wait it waits until every job is placed or given up, with --wait=done
-until every job has ended, and exits with status 1 if one was given up.
+With --wait it waits until every job is placed, abandoned or withdrawn, with
+--wait=done until every job has ended, and exits with status 1 if one was abandoned
+or withdrawn.
 
 Of a trace, a job is named "job" and its number; its processors are its nodes,
 its estimate is its length, its run what it really takes (for simulated
@@ -103,7 +104,7 @@ func (c *submitting) run(ctx context.Context, file string, out, messages io.Writ
 }
 
 // tell prints what was taken, waits where that is asked for, and fails if a job
-// was not taken or was given up.
+// was not taken, or is abandoned or withdrawn.
 func (c *submitting) tell(ctx context.Context, api *client.Client, answer web.BatchAnswer, out, messages io.Writer) error {
 	lost := 0
 	for _, j := range answer.Jobs {
@@ -150,7 +151,7 @@ func (c *submitting) tell(ctx context.Context, api *client.Client, answer web.Ba
 		}
 	}
 	if given > 0 {
-		return failed(fmt.Errorf("%s given up", plural(given, "job was", "jobs were")))
+		return failed(fmt.Errorf("%s abandoned or withdrawn", plural(given, "job is", "jobs are")))
 	}
 	return nil
 }

@@ -294,7 +294,7 @@ func (x *examiner) sites() {
 		if s.Answer == "usable" {
 			continue
 		}
-		last, ok := x.history.offered[s.Site]
+		last, ok := x.past.offered[s.Site]
 		if looked++; looked > maxSites {
 			x.unknown("what each of the sites would have changed that could not be used: only the first %d were looked at", maxSites)
 			break
@@ -400,7 +400,7 @@ func (x *examiner) refusers() []string {
 
 // earliest says when a job that waits could start, by the latest offers.
 func (x *examiner) earliest() {
-	c := x.history.latest
+	c := x.past.latest
 	if c == nil {
 		return
 	}

@@ -159,8 +159,7 @@ func (q *Queue) Pass() []Event {
 		slowest := q.pick(w.Nodes)
 		if end := q.now.Add(slowest.Runtime(w.Estimate)); end > w.Deadline && q.opt.Control != EDFOpen {
 			delete(q.ids, w.ID)
-			q.events = append(q.events, Event{w.ID, Dropped, bourse.Reason{Code: bourse.Expired,
-				Detail: fmt.Sprintf("it would end at %v, after its deadline %v", end, w.Deadline)}})
+			q.events = append(q.events, Event{w.ID, Dropped, bourse.Because(bourse.Expired, "it would end at %v, after its deadline %v", end, w.Deadline)})
 			continue
 		}
 		q.occupy(runner{w.ID, q.now.Add(slowest.Runtime(w.run)), slices.Clone(q.picks)})

@@ -96,7 +96,7 @@ func waits(j *job, id int64) bourse.Reason {
 	case j == nil:
 		return bourse.Reason{Code: bourse.Unknown, Detail: fmt.Sprintf("there is no SLA %d", id)}
 	case j.Running:
-		return bourse.Reason{Code: bourse.BadState, Detail: fmt.Sprintf("SLA %d runs since %v; running work does not move", id, j.Start)}
+		return bourse.Because(bourse.BadState, "SLA %d runs since %v; running work does not move", id, j.Start)
 	}
 	return bourse.Reason{}
 }
@@ -106,16 +106,13 @@ func (s *Schedule) suits(p *place, ready, due bourse.Time) bourse.Reason {
 	opens := max(ready, s.now)
 	switch {
 	case ready < -bourse.MaxTime || due > bourse.MaxTime:
-		return bourse.Reason{Code: bourse.Invalid,
-			Detail: fmt.Sprintf("window [%v, %v): times between %v and %v are wanted", ready, due, -bourse.MaxTime, bourse.MaxTime)}
+		return bourse.Because(bourse.Invalid, "window [%v, %v): times between %v and %v are wanted", ready, due, -bourse.MaxTime, bourse.MaxTime)
 	case ready == p.ready && due == p.last.Add(p.run):
-		return bourse.Reason{Code: bourse.Invalid, Detail: fmt.Sprintf("[%v, %v) is the window already", ready, due)}
+		return bourse.Because(bourse.Invalid, "[%v, %v) is the window already", ready, due)
 	case due < ready.Add(p.run):
-		return bourse.Reason{Code: bourse.Invalid,
-			Detail: fmt.Sprintf("deadline %v is before ready %v + runtime %v = %v", due, ready, p.run, ready.Add(p.run))}
+		return bourse.Because(bourse.Invalid, "deadline %v is before ready %v + runtime %v = %v", due, ready, p.run, ready.Add(p.run))
 	case due < opens.Add(p.run):
-		return bourse.Reason{Code: bourse.Expired,
-			Detail: fmt.Sprintf("%v seconds from %v on end at %v, after the deadline %v", p.run, opens, opens.Add(p.run), due)}
+		return bourse.Because(bourse.Expired, "%v seconds from %v on end at %v, after the deadline %v", p.run, opens, opens.Add(p.run), due)
 	}
 	return bourse.Reason{}
 }

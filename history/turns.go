@@ -1,4 +1,4 @@
-package explain
+package history
 
 import (
 	"fmt"
@@ -8,65 +8,41 @@ import (
 	"bourse/agents"
 )
 
-// Turn is one thing that has become of a job, told from one fact.
-type Turn struct {
-	At    bourse.Time `json:"at"`
-	Job   string      `json:"job"`
-	What  What        `json:"what"`
-	Words string      `json:"words"` // a sentence, without the job's name and without instants
-
-	Site   string         `json:"site,omitempty"`
-	Tx     string         `json:"transaction,omitempty"`
-	Start  bourse.Time    `json:"start,omitempty"`  // of the window or the leg
-	End    bourse.Time    `json:"end,omitempty"`    // Ended: when the work was over
-	Amount bourse.Credits `json:"amount,omitempty"` // what is paid or given back
-	Reason bourse.Reason  `json:"reason,omitzero"`
-}
-
-// What is the kind of a Turn.
-type What string
-
-// The turns of a job.
-const (
-	Taken     What = "taken"     // its broker has it
-	NotTaken  What = "not-taken" // its broker has refused it
-	Postponed What = "postponed" // it waits for another cycle
-	GivenUp   What = "given-up"  // it will not be tried again
-	Tried     What = "tried"     // a window is being held
-	Priced    What = "priced"    // a site holds a leg, at the price that binds
-	TryFailed What = "try-failed"
-	Placed    What = "placed"     // COMMIT: all legs are bought
-	Repaired  What = "repaired"   // other nodes stand in for a leg that was lost
-	Moved     What = "moved"      // another window has taken the place of the one it had
-	Confirmed What = "confirmed"  // a site has acknowledged its leg, which is paid
-	Started   What = "started"    // a leg's work runs
-	LegEnded  What = "leg-ended"  // a leg's work is over, or the leg was given back
-	LegLost   What = "leg-lost"   // a site cannot serve its leg
-	Ended     What = "ended"      // the last leg of its window, or of a repair of it, is over
-	Broken    What = "broken"     // what is left of its window is given back, and it waits again
-	Cancelled What = "cancelled"  // its user has given it up
-	Shifted   What = "shifted"    // a site has moved a leg within its window, or fixed it
-	Offered   What = "offered"    // a site asks for the place of its leg, for a payment
-	OfferOver What = "offer-over" // that was rejected, or nobody has answered
-	Reversed  What = "reversed"   // a COMMIT that took effect nowhere was taken back
-	Forgotten What = "forgotten"  // its broker remembers nothing of it
-)
-
 // Turns tells the turns of jobs from a broker's facts, in order. It remembers the
 // transactions that are not over, no more than maxFollowed, the oldest being
 // dropped: turns of a transaction that it has not seen begin are told without the
 // job's name. The zero Turns is ready.
 type Turns struct {
-	txs   map[bourse.TxID]*followed
+	// Find, where it is set, is asked for each transaction instead, and nothing is
+	// remembered: for who has the broker at hand.
+	Find func(bourse.TxID) (Transaction, bool)
+
+	txs   map[bourse.TxID]*Transaction
 	order []bourse.TxID
 }
 
-// followed is a transaction on its way.
-type followed struct {
-	bourse.TxBegun
-	fares  []bourse.Credits
-	open   int // legs that are not over
-	commit bool
+// Transaction is what the turns of a transaction are told from, beside the facts.
+type Transaction struct {
+	Tx      bourse.TxID
+	Job     string
+	Sites   []string // leg by leg, "" where it is not known
+	Legs    []bourse.Leg
+	Fares   []bourse.Credits // at the price that binds
+	Open    int              // legs that are not over
+	Commit  bool
+	Becomes What // its COMMIT: Placed, Repaired or Moved
+}
+
+// Becomes is what the COMMIT of a transaction means for its job: the transaction
+// stands in for a leg, moves the job's window, or is its window.
+func Becomes(repairs bourse.LegID, moves bool) What {
+	switch {
+	case repairs != (bourse.LegID{}):
+		return Repaired
+	case moves:
+		return Moved
+	}
+	return Placed
 }
 
 // maxFollowed bounds the transactions that are remembered: some 100 MB.
@@ -75,25 +51,25 @@ const maxFollowed = 200_000
 // Take tells what has become of a job by a fact; none of most facts.
 func (t *Turns) Take(at bourse.Time, f agents.Fact) []Turn {
 	turn := func(job string, what What, r bourse.Reason, format string, args ...any) []Turn {
-		return []Turn{{At: at, Job: job, What: what, Reason: r, Words: fmt.Sprintf(format, args...)}}
+		return []Turn{{At: at, Job: job, What: what, Reason: r, Words: bourse.Say(format, args...)}}
 	}
 	switch f := f.(type) {
 	case bourse.JobSubmitted:
-		return turn(f.Job.Name, Taken, bourse.Reason{}, "taken: %d nodes for %s, at most %v credits", f.Job.Nodes, f.Job.Length.Words(), f.Job.Budget)
+		return turn(f.Job.Name, Submitted, bourse.Reason{}, "submitted: %d nodes for %s, at most %v credits", f.Job.Nodes, f.Job.Length.Words(), f.Job.Budget)
 	case bourse.SubmissionRefused:
 		return turn(f.Job, NotTaken, f.Reason, "not taken: %v", f.Reason)
 	case bourse.JobPostponed:
 		if f.Final {
-			return turn(f.Job, GivenUp, f.Reason, "given up: %v", f.Reason)
+			return turn(f.Job, Abandoned, f.Reason, "abandoned: %v", f.Reason)
 		}
 		return turn(f.Job, Postponed, f.Reason, "waits: %v", f.Reason)
 	case bourse.JobBroken:
 		return turn(f.Job, Broken, f.Reason, "its window is broken and given back, it waits again: %v", f.Reason)
 	case bourse.JobCancelled:
 		if f.Reason.Refused() {
-			return turn(f.Job, GivenUp, f.Reason, "given up: %v", f.Reason)
+			return turn(f.Job, Withdrawn, f.Reason, "withdrawn: %v", f.Reason)
 		}
-		return turn(f.Job, Cancelled, bourse.Reason{}, "cancelled by its user")
+		return turn(f.Job, Withdrawn, bourse.Reason{}, "withdrawn by its user")
 	case bourse.JobsForgotten:
 		list := make([]Turn, len(f.Jobs))
 		for i, name := range f.Jobs {
@@ -120,22 +96,26 @@ func (t *Turns) image(f bourse.BrokerImage) {
 	for i := range f.Txs {
 		m := &f.Txs[i]
 		x := t.follow(m.TxBegun)
-		x.commit = m.State == bourse.TxCommitted
+		x.Commit = m.State == bourse.TxCommitted
 		for k, r := range m.Memory {
-			x.fares[k] = r.Fare.Total()
+			x.Fares[k] = r.Fare.Total()
 			if r.State.Terminal() {
-				x.open--
+				x.Open--
 			}
 		}
 	}
 }
 
 // follow remembers a transaction.
-func (t *Turns) follow(f bourse.TxBegun) *followed {
+func (t *Turns) follow(f bourse.TxBegun) *Transaction {
 	if t.txs == nil {
-		t.txs = map[bourse.TxID]*followed{}
+		t.txs = map[bourse.TxID]*Transaction{}
 	}
-	x := &followed{TxBegun: f, fares: make([]bourse.Credits, len(f.Legs)), open: len(f.Legs)}
+	x := &Transaction{Tx: f.Tx, Job: f.Job, Sites: f.Sites, Legs: f.Legs, Fares: make([]bourse.Credits, len(f.Legs)), Open: len(f.Legs),
+		Becomes: Becomes(f.Repairs, f.Request.Nodes > 0)}
+	if t.Find != nil {
+		return x
+	}
 	t.txs[f.Tx] = x
 	t.order = append(t.order, f.Tx)
 	for len(t.txs) > maxFollowed || len(t.order) > 2*maxFollowed {
@@ -146,15 +126,19 @@ func (t *Turns) follow(f bourse.TxBegun) *followed {
 }
 
 // find is the transaction of an identity, an empty one if it is not known.
-func (t *Turns) find(id bourse.TxID) *followed {
-	if x := t.txs[id]; x != nil {
+func (t *Turns) find(id bourse.TxID) *Transaction {
+	if t.Find != nil {
+		if x, ok := t.Find(id); ok {
+			return &x
+		}
+	} else if x := t.txs[id]; x != nil {
 		return x
 	}
-	return &followed{TxBegun: bourse.TxBegun{Tx: id}}
+	return &Transaction{Tx: id, Becomes: Placed}
 }
 
 // site is the site that carries a leg, "" if that is not known.
-func (x *followed) site(leg int) string {
+func (x *Transaction) site(leg int) string {
 	if leg < 0 || leg >= len(x.Sites) {
 		return ""
 	}
@@ -162,7 +146,7 @@ func (x *followed) site(leg int) string {
 }
 
 // start is the common start of the legs.
-func (x *followed) start() bourse.Time {
+func (x *Transaction) start() bourse.Time {
 	for i := range x.Legs {
 		if l := &x.Legs[i]; l.Nodes > 0 {
 			return l.Start
@@ -173,9 +157,9 @@ func (x *followed) start() bourse.Time {
 
 // ofTx tells the turns that belong to a transaction.
 func (t *Turns) ofTx(at bourse.Time, f agents.Fact) []Turn {
-	var x *followed
+	var x *Transaction
 	turn := func(what What, leg int, amount bourse.Credits, r bourse.Reason, format string, args ...any) Turn {
-		u := Turn{At: at, Job: x.Job, What: what, Tx: x.Tx.String(), Start: x.start(), Amount: amount, Reason: r, Words: fmt.Sprintf(format, args...)}
+		u := Turn{At: at, Job: x.Job, What: what, Tx: x.Tx.String(), Start: x.start(), Amount: amount, Reason: r, Words: bourse.Say(format, args...)}
 		if leg >= 0 {
 			u.Site = x.site(leg)
 		}
@@ -189,11 +173,11 @@ func (t *Turns) ofTx(at bourse.Time, f agents.Fact) []Turn {
 		for _, l := range f.Limits {
 			most = most.Plus(l)
 		}
-		return []Turn{turn(Tried, -1, most, none, "%s, for at most %v credits", x.window("asks to hold"), most)}
+		return []Turn{turn(Trying, -1, most, none, "%s, for at most %v credits", x.window("asks to hold"), most)}
 	case bourse.LegPriced:
 		x = t.find(f.Leg.Tx)
-		if f.Leg.Leg >= 0 && f.Leg.Leg < len(x.fares) {
-			x.fares[f.Leg.Leg] = f.Fare.Total()
+		if f.Leg.Leg >= 0 && f.Leg.Leg < len(x.Fares) {
+			x.Fares[f.Leg.Leg] = f.Fare.Total()
 		}
 		return []Turn{turn(Priced, f.Leg.Leg, f.Fare.Total(), none, "%s holds its part at %v credits", x.at(f.Leg.Leg), f.Fare.Total())}
 	case bourse.TxDecided:
@@ -201,15 +185,8 @@ func (t *Turns) ofTx(at bourse.Time, f agents.Fact) []Turn {
 		if !f.Commit {
 			return []Turn{turn(TryFailed, -1, 0, f.Reason, "that came to nothing: %v", f.Reason)}
 		}
-		x.commit = true
-		what, verb := Placed, "placed:"
-		switch {
-		case x.Repairs != (bourse.LegID{}):
-			what, verb = Repaired, "repaired:"
-		case x.Request.Nodes > 0:
-			what, verb = Moved, "moved:"
-		}
-		return []Turn{turn(what, -1, x.price(), none, "%s, for %v credits", x.window(verb), x.price())}
+		x.Commit = true
+		return []Turn{turn(x.Becomes, -1, x.price(), none, "%s, for %v credits", x.window(string(x.Becomes)+":"), x.price())}
 	case bourse.TxReversed:
 		x = t.find(f.Tx)
 		return []Turn{turn(Reversed, -1, 0, f.Reason, "taken back: %v", f.Reason)}
@@ -226,8 +203,8 @@ func (t *Turns) ofTx(at bourse.Time, f agents.Fact) []Turn {
 		switch {
 		case f.Commit:
 			return []Turn{turn(Confirmed, f.Leg.Leg, f.Posted, none, "%s has confirmed its part, %v credits are paid", x.at(f.Leg.Leg), f.Posted)}
-		case x.commit && f.Reason.Refused():
-			x.open--
+		case x.Commit && f.Reason.Refused():
+			x.Open--
 			return []Turn{turn(LegLost, f.Leg.Leg, 0, f.Reason, "its part at %s is gone, nothing was paid for it: %v", x.at(f.Leg.Leg), f.Reason)}
 		}
 	case bourse.LegDone:
@@ -246,17 +223,17 @@ func (t *Turns) adopt(f bourse.LegAdopted) {
 	}
 	x.Sites, x.Legs = slices.Clone(x.Sites), slices.Clone(x.Legs) // they may be those of an image
 	for len(x.Legs) <= f.Leg.Leg {
-		x.Sites, x.Legs, x.fares = append(x.Sites, ""), append(x.Legs, bourse.Leg{}), append(x.fares, 0)
+		x.Sites, x.Legs, x.Fares = append(x.Sites, ""), append(x.Legs, bourse.Leg{}), append(x.Fares, 0)
 	}
-	x.Sites[f.Leg.Leg], x.Legs[f.Leg.Leg], x.fares[f.Leg.Leg] = f.Site, f.What, f.Fare.Total()
-	x.open++
+	x.Sites[f.Leg.Leg], x.Legs[f.Leg.Leg], x.Fares[f.Leg.Leg] = f.Site, f.What, f.Fare.Total()
+	x.Open++
 }
 
 // shift tells what has become of the place of a leg with a window.
 func (t *Turns) shift(at bourse.Time, f agents.Fact) []Turn {
-	var x *followed
+	var x *Transaction
 	turn := func(what What, leg int, start bourse.Time, format string, args ...any) []Turn {
-		return []Turn{{At: at, Job: x.Job, What: what, Tx: x.Tx.String(), Site: x.site(leg), Start: start, Words: fmt.Sprintf(format, args...)}}
+		return []Turn{{At: at, Job: x.Job, What: what, Tx: x.Tx.String(), Site: x.site(leg), Start: start, Words: bourse.Say(format, args...)}}
 	}
 	switch f := f.(type) {
 	case bourse.LegShifted:
@@ -273,12 +250,12 @@ func (t *Turns) shift(at bourse.Time, f agents.Fact) []Turn {
 		return list
 	case bourse.OfferClosed:
 		x = t.find(f.Leg.Tx)
-		why := "is rejected"
+		why := bourse.Phrase("is rejected")
 		switch {
 		case f.State == bourse.OfferExpired:
 			why = "was not answered in time"
 		case f.Reason.Refused():
-			why = fmt.Sprintf("came to nothing: %v", f.Reason)
+			why = bourse.Say("came to nothing: %v", f.Reason)
 		}
 		list := turn(OfferOver, f.Leg.Leg, 0, "the offer of %s for its place %s", x.at(f.Leg.Leg), why)
 		list[0].Reason = f.Reason
@@ -288,31 +265,31 @@ func (t *Turns) shift(at bourse.Time, f agents.Fact) []Turn {
 }
 
 // done tells of the end of a leg and, with the last one, of its window.
-func (t *Turns) done(at bourse.Time, x *followed, f bourse.LegDone) []Turn {
+func (t *Turns) done(at bourse.Time, x *Transaction, f bourse.LegDone) []Turn {
 	u := Turn{At: at, Job: x.Job, What: LegEnded, Tx: x.Tx.String(), Site: x.site(f.Leg.Leg), Start: x.start(), End: f.End, Amount: f.Refund, Reason: f.Reason}
-	back := ""
+	back := bourse.Phrase("")
 	if f.Refund > 0 {
-		back = fmt.Sprintf(", %v credits come back", f.Refund)
+		back = bourse.Say(", %v credits come back", f.Refund)
 	}
 	if f.Penalty > 0 {
-		back += fmt.Sprintf(", and %v as a penalty", f.Penalty)
+		back += bourse.Say(", and %v as a penalty", f.Penalty)
 	}
 	switch f.State {
 	case bourse.Lost:
-		u.What, u.Words = LegLost, fmt.Sprintf("its part at %s is lost%s: %v", x.at(f.Leg.Leg), back, f.Reason)
+		u.What, u.Words = LegLost, bourse.Say("its part at %s is lost%s: %v", x.at(f.Leg.Leg), back, f.Reason)
 	case bourse.Released:
-		u.Words = fmt.Sprintf("its part at %s is given back%s", x.at(f.Leg.Leg), back)
+		u.Words = bourse.Say("its part at %s is given back%s", x.at(f.Leg.Leg), back)
 	default:
-		u.Words = fmt.Sprintf("its work at %s has ended%s", x.at(f.Leg.Leg), back)
+		u.Words = bourse.Say("its work at %s has ended%s", x.at(f.Leg.Leg), back)
 	}
-	if x.open--; x.open > 0 || f.State == bourse.Lost || f.State == bourse.Released || x.Job == "" {
+	if x.Open--; x.Open > 0 || f.State == bourse.Lost || f.State == bourse.Released || x.Job == "" {
 		return []Turn{u}
 	}
-	return []Turn{u, {At: at, Job: x.Job, What: Ended, Tx: u.Tx, Start: u.Start, End: f.End, Words: "its window is over"}}
+	return []Turn{u, {At: at, Job: x.Job, What: Done, Tx: u.Tx, Start: u.Start, End: f.End, Words: "its window is over"}}
 }
 
 // at names a leg's site for people.
-func (x *followed) at(leg int) string {
+func (x *Transaction) at(leg int) string {
 	if s := x.site(leg); s != "" {
 		return s
 	}
@@ -320,7 +297,7 @@ func (x *followed) at(leg int) string {
 }
 
 // window shows what a transaction is about.
-func (x *followed) window(verb string) string {
+func (x *Transaction) window(verb string) string {
 	s := verb
 	for i, l := range x.Legs {
 		if l.Nodes == 0 { // of a transaction that was adopted: nobody has listed it
@@ -335,9 +312,9 @@ func (x *followed) window(verb string) string {
 }
 
 // price is the sum of the prices that bind.
-func (x *followed) price() bourse.Credits {
+func (x *Transaction) price() bourse.Credits {
 	var sum bourse.Credits
-	for _, c := range x.fares {
+	for _, c := range x.Fares {
 		sum = sum.Plus(c)
 	}
 	return sum

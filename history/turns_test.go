@@ -1,4 +1,4 @@
-package explain
+package history
 
 import (
 	"testing"
@@ -26,35 +26,35 @@ func TestTurns_EachFactTellsItsTurn(t *testing.T) {
 		want What
 		site string
 	}{
-		{bourse.JobSubmitted{Job: bourse.Job{Name: "wave"}}, Taken, ""},
+		{bourse.JobSubmitted{Job: bourse.Job{Name: "wave"}}, Submitted, ""},
 		{bourse.SubmissionRefused{Job: "wave", Reason: why}, NotTaken, ""},
 		{bourse.JobPostponed{Job: "wave", Reason: why}, Postponed, ""},
-		{bourse.JobPostponed{Job: "wave", Reason: why, Final: true}, GivenUp, ""},
-		{begun(1), Tried, ""},
+		{bourse.JobPostponed{Job: "wave", Reason: why, Final: true}, Abandoned, ""},
+		{begun(1), Trying, ""},
 		{bourse.LegPriced{Leg: leg(1, 0), Fare: bourse.Fare{Base: 5}}, Priced, "north"},
 		{bourse.TxDecided{Tx: id(1), Job: "wave", Commit: true}, Placed, ""},
 		{bourse.LegClosed{Leg: leg(1, 0), Commit: true, Posted: 5}, Confirmed, "north"},
 		{bourse.LegStarted{Leg: leg(1, 0)}, Started, "north"},
 		{bourse.LegDone{Leg: leg(1, 1), State: bourse.Lost, Refund: 3, Penalty: 1, Reason: why}, LegLost, "south"},
-		{repair, Tried, ""},
+		{repair, Trying, ""},
 		{bourse.TxDecided{Tx: id(2), Job: "wave", Commit: true}, Repaired, ""},
 		{bourse.LegClosed{Leg: leg(2, 0), Reason: why}, LegLost, "west"},
 		{bourse.LegDone{Leg: leg(1, 0), State: bourse.Settled, End: 9}, LegEnded, "north"},
-		{move, Tried, ""},
+		{move, Trying, ""},
 		{bourse.TxDecided{Tx: id(3), Job: "wave", Commit: true}, Moved, ""},
 		{bourse.LegDone{Leg: leg(3, 1), State: bourse.Released, Refund: 2}, LegEnded, "south"},
 		{bourse.TxReversed{Tx: id(3), Job: "wave", Reason: why}, Reversed, ""},
-		{begun(4), Tried, ""},
+		{begun(4), Trying, ""},
 		{bourse.TxDecided{Tx: id(4), Job: "wave", Reason: why}, TryFailed, ""},
 		{bourse.JobBroken{Job: "wave", Reason: why}, Broken, ""},
-		{bourse.JobCancelled{Job: "wave"}, Cancelled, ""},
+		{bourse.JobCancelled{Job: "wave"}, Withdrawn, ""},
 		{bourse.JobsForgotten{Jobs: []string{"wave"}}, Forgotten, ""},
 	} {
 		got := turns.Take(bourse.Time(i), x.fact)
 		if len(got) == 0 || got[0].What != x.want || got[0].Job != "wave" || got[0].Site != x.site || got[0].At != bourse.Time(i) || got[0].Words == "" {
 			t.Errorf("%s: %+v, want %s of wave at %q", x.fact.Kind(), got, x.want, x.site)
 		}
-		if ends := len(got) == 2 && got[1].What == Ended; ends != (x.want == LegEnded && x.site == "north") {
+		if ends := len(got) == 2 && got[1].What == Done; ends != (x.want == LegEnded && x.site == "north") {
 			t.Errorf("%s: %+v; its window is over with the last leg", x.fact.Kind(), got)
 		}
 	}
@@ -72,30 +72,19 @@ func TestTurns_EachFactTellsItsTurn(t *testing.T) {
 // where they stand in an earlier part of it.
 func TestTurns_GoOnFromAnImage(t *testing.T) {
 	t.Parallel()
-	g := newGrid(t)
-	g.site("north", 4, 0)
-	g.start()
-	g.submit(job("wave", 4, 1000*bourse.Second, bourse.Credit))
-	g.run(0)
+	id := bourse.TxID{Broker: "vo1", Incarnation: 1, Seq: 1}
 	var turns Turns
 	turns.Take(0, bourse.BrokerImage{Txs: []bourse.TxMemory{{}}}) // which the next one makes forgotten
-	image := g.b.Image().(bourse.BrokerImage)
-	image.Parts = 2
-	turns.Take(0, image)
+	turns.Take(0, bourse.BrokerImage{Parts: 2, Txs: []bourse.TxMemory{{State: bourse.TxCommitted, Memory: make([]bourse.LegRecord, 1),
+		TxBegun: bourse.TxBegun{Tx: id, Job: "wave", Sites: []string{"north"}, Legs: []bourse.Leg{{Group: "main", Nodes: 4}}}}}})
 	turns.Take(0, bourse.BrokerImage{Part: 1, Parts: 2})
 	if len(turns.txs) != 1 {
 		t.Errorf("%d transactions are remembered", len(turns.txs))
 	}
-	for _, f := range g.facts {
-		if d, ok := f.(bourse.TxDecided); ok {
-			got := turns.Take(5, bourse.LegDone{Leg: bourse.LegID{Tx: d.Tx}, State: bourse.Settled})
-			if len(got) != 2 || got[0].Job != "wave" || got[1].What != Ended {
-				t.Errorf("%+v", got)
-			}
-			return
-		}
+	got := turns.Take(5, bourse.LegDone{Leg: bourse.LegID{Tx: id}, State: bourse.Settled})
+	if len(got) != 2 || got[0].Job != "wave" || got[1].What != Done {
+		t.Errorf("%+v", got)
 	}
-	t.Error("nothing was decided")
 }
 
 // The parts of a transaction that was adopted are named as they are listed, in
