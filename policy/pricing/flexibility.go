@@ -67,12 +67,6 @@ func (f Flexibility) Narrowed(before, after bourse.Credits) bourse.Credits {
 	return before.Share(f.Surcharge).Plus(max(0, after-before))
 }
 
-// Widened is what a user gets back who widens an agreed window: what the new
-// one costs less.
-func (f Flexibility) Widened(before, after bourse.Credits) bourse.Credits {
-	return max(0, before-after)
-}
-
 // Shifted is what an owner of a job of price c gets who agrees to be shifted.
 func (f Flexibility) Shifted(c bourse.Credits) bourse.Credits { return c.Share(f.Compensation) }
 

@@ -23,7 +23,6 @@ type Held struct {
 	AgreedReady bourse.Time    `json:"agreedReady"` // the window that the parties agreed on last
 	AgreedDue   bourse.Time    `json:"agreedDue"`
 	AgreedCost  bourse.Credits `json:"agreedCost"` // what it cost by itself then
-	Negotiation Negotiation    `json:"negotiation"`
 }
 
 // Image returns the present state. It shares only the sizes of the SLAs with the
@@ -34,7 +33,7 @@ func (s *Schedule) Image() Image {
 		for i := range list {
 			p := &list[i]
 			j := p.job
-			m.Jobs = append(m.Jobs, Held{j.Promise, p.number, p.fix, j.agreed.ready, j.agreed.due, j.agreed.cost, j.talk})
+			m.Jobs = append(m.Jobs, Held{j.Promise, p.number, p.fix, j.agreed.ready, j.agreed.due, j.agreed.cost})
 		}
 	}
 	return m
@@ -60,7 +59,7 @@ func Restore(opt Options, m Image) (*Schedule, error) {
 			return nil, fmt.Errorf("image: SLA %d: %w", h.SLA.ID, err)
 		}
 		z := h.Size
-		j := &job{Promise: h.Promise, agreed: agreement{h.AgreedReady, h.AgreedDue, h.AgreedCost}, talk: h.Negotiation}
+		j := &job{Promise: h.Promise, agreed: agreement{h.AgreedReady, h.AgreedDue, h.AgreedCost}}
 		p := place{
 			nodes: z.Nodes, run: z.Runtime, ready: h.Ready, last: h.Due.Add(-z.Runtime),
 			start: h.Start, number: h.Number, fix: h.Fix, job: j,

@@ -6,8 +6,8 @@ import (
 	"bourse"
 )
 
-// SLA is what a user asks a site to promise. It never changes by itself; the
-// parties may change an accepted one by agreement (see Negotiation).
+// SLA is what a user asks a site to promise. It never changes by itself; its
+// owner may agree to be shifted (see Shift).
 type SLA struct {
 	ID       int64          `json:"id"` // unique among what a schedule holds
 	Submit   bourse.Time    `json:"submit"`
