@@ -62,17 +62,8 @@ var (
 	strategies = []string{"batch", "alpha", "earliest", "shortest-queue", "random"}
 )
 
-// ReadBroker reads the broker of a process: one [broker] or one [[broker]]. An
-// error that is not of the file system is a *Problems.
-func ReadBroker(file string) (*Broker, error) {
-	text, err := readFile(file)
-	if err != nil {
-		return nil, err
-	}
-	return ParseBroker(file, text)
-}
-
-// ParseBroker is ReadBroker of a text; file is the name that its errors give.
+// ParseBroker reads the broker of a process out of a text: one [broker] or one
+// [[broker]]; file is the name that its errors give, which are a *Problems.
 func ParseBroker(file string, text []byte) (*Broker, error) {
 	t, err := open(file, text)
 	if err != nil {

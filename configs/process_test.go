@@ -129,7 +129,7 @@ func TestProcess_CheckKnowsBoth(t *testing.T) {
 		{tideProcess, `broker process "vo1"`},
 		{smallBroker, `broker "vo1"`},
 	} {
-		if got, err := CheckText("f", []byte(c.text)); err != nil || got.String() != c.want {
+		if got, err := checkText("f", []byte(c.text)); err != nil || got.String() != c.want {
 			t.Errorf("%v, %v, want %s", got, err, c.want)
 		}
 	}
@@ -173,7 +173,7 @@ func TestProcess_SaysWhatIsWrongAndWhatWouldBeRight(t *testing.T) {
 		if text == c.text {
 			t.Fatalf("%q is not in the file", c.old)
 		}
-		_, err := CheckText("f.toml", []byte(text))
+		_, err := checkText("f.toml", []byte(text))
 		var all *Problems
 		if !errors.As(err, &all) || !strings.Contains(strings.ReplaceAll(err.Error(), ": ", " "), strings.ReplaceAll(c.want, ": ", " ")) {
 			t.Errorf("%q for %q: %v\nwant %s", c.new, c.old, err, c.want)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"bourse"
 )
 
 // The smallest valid files of each kind; a case changes one line of them.
@@ -101,7 +103,7 @@ func (r refusal) run(t *testing.T, base string) {
 		at = i
 	}
 	line := 1 + strings.Count(text[:at], "\n")
-	_, err := CheckText("f.toml", []byte(text))
+	_, err := checkText("f.toml", []byte(text))
 	var all *Problems
 	if !errors.As(err, &all) {
 		t.Fatalf("error %v is no *Problems", err)
@@ -117,7 +119,7 @@ func (r refusal) run(t *testing.T, base string) {
 
 func runRefusals(t *testing.T, base string, cases []refusal) {
 	t.Helper()
-	if _, err := CheckText("f.toml", []byte(base)); err != nil {
+	if _, err := checkText("f.toml", []byte(base)); err != nil {
 		t.Fatalf("the text that the cases change is not valid: %v", err)
 	}
 	for _, r := range cases {
@@ -368,13 +370,18 @@ func TestRead_SaysWhereTheSyntaxIsWrong(t *testing.T) {
 		"\n" + strings.Repeat("a", 300):   2,
 		"name = 99999999999999999999\n":   1,
 	} {
-		_, err := CheckText("f.toml", []byte(text))
+		_, err := checkText("f.toml", []byte(text))
 		var one *Problem
 		if !errors.As(err, &one) || one.Line != line {
 			t.Errorf("%q: %v, want line %d", text, err, line)
 		}
 	}
-	if _, err := CheckText("f.toml", []byte("x = 1")); err == nil || !strings.Contains(err.Error(), "[[site]]") {
+	if _, err := checkText("f.toml", []byte("x = 1")); err == nil || !strings.Contains(err.Error(), "[[site]]") {
 		t.Errorf("a file of no kind: %v", err)
 	}
+}
+
+// checkText is Check of a text, without the batch files that it names.
+func checkText(file string, text []byte) (*Checked, error) {
+	return check(file, text, func(*Broker, bourse.Duration) error { return nil })
 }

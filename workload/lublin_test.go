@@ -91,7 +91,7 @@ func TestLublin_LoadIsMetInExpectation(t *testing.T) {
 		for _, load := range []float64{0.05, 0.7, 3} {
 			got := 0.0
 			for seed := range uint64(4) {
-				got += OfferedLoad(draw(t, Lublin{Nodes: nodes, Load: load, Seed: seed}, 30_000), nodes) / 4
+				got += offeredLoad(draw(t, Lublin{Nodes: nodes, Load: load, Seed: seed}, 30_000), nodes) / 4
 			}
 			near(t, "load/"+strconv.Itoa(nodes), got/load, 1, 0.06)
 		}

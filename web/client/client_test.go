@@ -28,7 +28,7 @@ func plain(t *testing.T, h http.HandlerFunc) *Client {
 	t.Helper()
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
-	c, err := Plain(server.URL, "the broker")
+	c, err := (&Context{}).to(server.URL, "", "", "the broker")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestSubmit_TheSameBatchIsKnownAfterARestart(t *testing.T) {
 			t.Fatal(err)
 		}
 		server := httptest.NewServer(api.Handler())
-		c, err := Plain(server.URL, "the broker")
+		c, err := (&Context{}).to(server.URL, "", "", "the broker")
 		if err != nil {
 			t.Fatal(err)
 		}
