@@ -270,7 +270,9 @@ func (v *voWatch) figures(f *[balanceFigures]float64, s *report.BrokerSummary) {
 	}
 }
 
-// deviation is the standard deviation of all there is, not of a sample.
+// deviation is the standard deviation of all there is, not of a sample. It sums
+// in this order, not as gonum does, so that published figures keep their last
+// digits.
 func deviation(values []float64) float64 {
 	mean, sum := 0.0, 0.0
 	for _, v := range values {
