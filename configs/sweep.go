@@ -266,34 +266,34 @@ func (s *Sweep) Scenario(point int) (*Scenario, error) {
 // the name of one of them or, where none has it, a key of all.
 func set(keys map[string]any, path []string, value any) error {
 	word, rest := path[0], path[1:]
-	if len(rest) == 0 {
-		switch keys[word].(type) {
-		case map[string]any, []map[string]any:
-			return fmt.Errorf("%q is a table; a key in it is wanted", word)
-		}
+	list, other := inArray(keys[word])
+	tables := list != nil && other < 0 && len(list) > 0
+	below, table := keys[word].(map[string]any)
+	switch {
+	case len(rest) == 0 && (table || tables):
+		return fmt.Errorf("%q is a table; must be a key in it", word)
+	case len(rest) == 0:
 		keys[word] = value
 		return nil
-	}
-	switch below := keys[word].(type) {
-	case map[string]any:
+	case table:
 		return set(below, rest, value)
-	case []map[string]any:
-		for _, one := range below {
-			if one["name"] == rest[0] {
-				if len(rest) == 1 {
-					return fmt.Errorf("%q is a table; a key in it is wanted", rest[0])
-				}
-				return set(one, rest[1:], value)
-			}
-		}
-		for _, one := range below {
-			if err := set(one, rest, value); err != nil {
-				return err
-			}
-		}
-		return nil
+	case !tables:
+		return fmt.Errorf("there is no table %q", word)
 	}
-	return fmt.Errorf("there is no table %q", word)
+	for _, one := range list {
+		if one["name"] == rest[0] {
+			if len(rest) == 1 {
+				return fmt.Errorf("%q is a table; must be a key in it", rest[0])
+			}
+			return set(one, rest[1:], value)
+		}
+	}
+	for _, one := range list {
+		if err := set(one, rest, value); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Fingerprint tells this sweep from every other: it changes with the texts of

@@ -91,6 +91,40 @@ func TestSweep_AKeyIsOfOneNamedTableOrOfAll(t *testing.T) {
 	}
 }
 
+// A scenario may write its sites as inline tables, a line each.
+func TestSweep_AKeyIsOfInlineTablesToo(t *testing.T) {
+	t.Parallel()
+	file := sweepFile(t, `scenario = "base.toml"
+[[parameter]]
+key = "site.south.group.nodes"
+values = [9]
+[[parameter]]
+key = "site.group.price"
+values = [2.0]
+`)
+	base := filepath.Join(filepath.Dir(file), "base.toml")
+	if err := os.WriteFile(base, []byte(`until = "2d"
+site = [
+  { name = "north", group = [{ name = "main", nodes = 4, price = 1.0 }] },
+  { name = "south", group = [{ name = "main", nodes = 4, price = 1.0 }] },
+]
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := ReadSweep(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := s.Scenario(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	north, south := x.Sites[0].Groups[0], x.Sites[1].Groups[0]
+	if north.Nodes != 4 || south.Nodes != 9 || north.Price != 2*bourse.Price(bourse.Credit) || south.Price != north.Price {
+		t.Errorf("%+v, %+v", north, south)
+	}
+}
+
 func TestSweep_RefusesWithTheKeyAndTheRemedy(t *testing.T) {
 	t.Parallel()
 	parameter := func(key, values string) string {

@@ -104,24 +104,17 @@ func (t *table) tables(key string) []*table {
 	if !ok {
 		return nil
 	}
-	var list []map[string]any
-	switch v := v.(type) {
-	case []map[string]any:
-		list = v
-	case []any:
-		for i, e := range v {
-			keys, ok := e.(map[string]any)
-			if !ok {
-				t.wrongAt(t.path.key(key).at(i), "is %s, a table is wanted", kind(e))
-				return nil
-			}
-			list = append(list, keys)
-		}
-	case map[string]any:
-		t.wrong(key, "is one table, an array of tables is wanted; write [[%s]]", t.path.key(key))
+	list, other := inArray(v)
+	switch {
+	case list != nil && other < 0:
+	case list != nil:
+		t.wrongAt(t.path.key(key).at(other), "must be a table, not %s", kind(v.([]any)[other]))
+		return nil
+	case kind(v) == "a table":
+		t.wrong(key, "must be an array of tables, not one table; write [[%s]]", t.path.key(key))
 		return nil
 	default:
-		t.wrong(key, "is %s, an array of tables is wanted; write [[%s]]", kind(v), t.path.key(key))
+		t.wrong(key, "must be an array of tables, not %s; write [[%s]]", kind(v), t.path.key(key))
 		return nil
 	}
 	out := make([]*table, len(list))
@@ -129,6 +122,26 @@ func (t *table) tables(key string) []*table {
 		out[i] = newTable(t, t.path.key(key).at(i), keys)
 	}
 	return out
+}
+
+// inArray returns the tables of an array, written as [[name]] or inline; nil if v
+// is no array. other is the first element that is no table, -1 if all are.
+func inArray(v any) (list []map[string]any, other int) {
+	switch v := v.(type) {
+	case []map[string]any:
+		return v, -1
+	case []any:
+		list = make([]map[string]any, len(v))
+		for i, e := range v {
+			one, ok := e.(map[string]any)
+			if !ok {
+				return list, i
+			}
+			list[i] = one
+		}
+		return list, -1
+	}
+	return nil, -1
 }
 
 // text returns a string.
