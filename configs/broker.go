@@ -224,7 +224,7 @@ func oneSource(t *table) {
 			continue
 		}
 		if given++; given == 2 {
-			t.wrong(k, "a second source of jobs; a broker has one of [broker.workload], [[broker.job]] and batch")
+			t.wrong(k, "a second source of jobs; a broker has one of [broker.workload], [[broker.job]] and batch; leave the others out")
 		}
 	}
 }
