@@ -26,7 +26,9 @@ Results go to stdout, progress and messages to stderr. Exit status: 0 done,
 		SilenceErrors: true,
 	}
 	root.SetFlagErrorFunc(badFlag)
-	root.AddCommand(commands()...)
+	list := commands()
+	complete(list)
+	root.AddCommand(list...)
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "FlagUsages", fmt.Sprintf("FlagUsagesWrapped %d", tableWidth)))
 	return root
 }
