@@ -278,7 +278,7 @@ func (t *table) moment(key string, def bourse.Duration, simulated bool) Moment {
 	case !isDate:
 		return Moment{After: value(t, key, def)}
 	case simulated:
-		t.wrong(key, `is a date, which a simulation does not know; a span after the submission such as "1d" is wanted`)
+		t.wrong(key, `is a date, which a simulation does not know; must be a span after the submission such as "1d"`)
 	case slices.Contains([]string{"datetime-local", "date-local", "time-local"}, date.Location().String()):
 		t.wrong(key, "has no offset from UTC; write for instance %s", date.Format("2006-01-02T15:04:05Z"))
 	case date.Year() < 1970 || date.Year() > 2200:

@@ -96,9 +96,9 @@ func (s *Sweep) keys(scenario *string) keys {
 			}
 			switch {
 			case *scenario != "" && preset != "":
-				t.wrong("preset", "beside scenario; one of both is wanted")
+				t.wrong("preset", "stands beside scenario; must be one of both")
 			case *scenario == "" && preset == "":
-				t.wrong("scenario", "missing; the file that is varied is wanted, such as scenario = \"my.toml\", or preset = \"default\"")
+				t.wrong("scenario", "missing; name the file that is varied, such as scenario = \"my.toml\", or preset = \"default\"")
 			case preset != "":
 				*scenario = "preset " + preset
 			}
@@ -147,11 +147,11 @@ func (p *Parameter) readKey(t *table, names map[string]int) {
 				if s, ok := word.(string); ok {
 					p.Key = append(p.Key, s)
 				} else {
-					t.wrong("key", "is an array with %s; texts are wanted", kind(word))
+					t.wrong("key", "is an array with %s; must hold strings", kind(word))
 				}
 			}
 		default:
-			t.wrong("key", "is %s; \"broker.algorithm\" or [\"site\", \"grid.ici.ro\", \"policy\"] is wanted", kind(v))
+			t.wrong("key", "is %s; must be like \"broker.algorithm\" or [\"site\", \"grid.ici.ro\", \"policy\"]", kind(v))
 		}
 	}
 	p.Name = strings.Join(p.Key, ".")
@@ -167,13 +167,13 @@ func (p *Parameter) readKey(t *table, names map[string]int) {
 func (p *Parameter) readValues(t *table) {
 	v, ok := t.take("values")
 	if p.Values, _ = v.([]any); ok && len(p.Values) == 0 {
-		t.wrong("values", "is %s; an array of one value or more is wanted", kind(v))
+		t.wrong("values", "is %s; must be an array of one value or more", kind(v))
 	}
 	for _, one := range p.Values {
 		switch one.(type) {
 		case string, int64, float64, bool:
 		default:
-			t.wrong("values", "has %s; texts, numbers and booleans are wanted", kind(one))
+			t.wrong("values", "has %s; must be strings, numbers or booleans", kind(one))
 		}
 	}
 }

@@ -132,7 +132,7 @@ func TestSweep_RefusesWithTheKeyAndTheRemedy(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"runs = 3\n": "scenario: missing",
-		"scenario = \"base.toml\"\npreset = \"default\"\n":                                     "one of both is wanted",
+		"scenario = \"base.toml\"\npreset = \"default\"\n":                                     "must be one of both",
 		"scenario = \"base.toml\"\n":                                                           "varies at least one key",
 		"preset = \"defualt\"\n[[parameter]]\nkey = \"until\"\nvalues = [1]\n":                 `did you mean "default"?`,
 		"scenario = \"absent.toml\"\n[[parameter]]\nkey = \"x\"\nvalues = [1]\n":               "absent.toml: no such file",
@@ -145,7 +145,7 @@ func TestSweep_RefusesWithTheKeyAndTheRemedy(t *testing.T) {
 		parameter(`3`, `["easy"]`):                                                             "key: is",
 		parameter(`"until"`, `"1d"`):                                                           "an array of one value or more",
 		parameter(`"until"`, `[]`):                                                             "an array of one value or more",
-		parameter(`"until"`, `[[1]]`):                                                          "texts, numbers and booleans",
+		parameter(`"until"`, `[[1]]`):                                                          "strings, numbers or booleans",
 		parameter(`"until"`, `["1d"]`) + "[[parameter]]\nkey = \"until\"\nvalues = [\"2d\"]\n": "varied twice",
 		"runs = 1000000\n" + parameter(`"until"`, `["1d", "2d"]`):                              "take fewer",
 		parameter(`"until"`, "["+strings.Repeat(`"1d",`, 101)+"]") + "[[parameter]]\nkey = \"broker.cycle\"\nvalues = [" + strings.Repeat(`"1h",`, 100) + "]\n": "more than 10000 points",

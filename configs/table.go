@@ -92,7 +92,7 @@ func (t *table) table(key string) *table {
 	}
 	keys, ok := v.(map[string]any)
 	if !ok {
-		t.wrong(key, "is %s, a table is wanted", kind(v))
+		t.wrong(key, "must be a table, not %s", kind(v))
 		return nil
 	}
 	return newTable(t, t.path.key(key), keys)
@@ -152,7 +152,7 @@ func (t *table) text(key, def string) string {
 	}
 	s, ok := v.(string)
 	if !ok {
-		t.wrong(key, "is %s, a string is wanted", kind(v))
+		t.wrong(key, "must be a string, not %s", kind(v))
 		return def
 	}
 	if err := bourse.CheckText(s); err != nil {
@@ -173,7 +173,7 @@ func (t *table) texts(key string) []string {
 	}
 	list, ok := v.([]any)
 	if !ok {
-		t.wrong(key, "is %s, an array of strings is wanted", kind(v))
+		t.wrong(key, "must be an array of strings, not %s", kind(v))
 		return nil
 	}
 	if len(list) > maxTexts {
@@ -184,7 +184,7 @@ func (t *table) texts(key string) []string {
 	for i, e := range list {
 		s, ok := e.(string)
 		if !ok {
-			t.wrongAt(t.path.key(key).at(i), "is %s, a string is wanted", kind(e))
+			t.wrongAt(t.path.key(key).at(i), "must be a string, not %s", kind(e))
 			return nil
 		}
 		if err := bourse.CheckText(s); err != nil {
@@ -207,11 +207,11 @@ func (t *table) name(key, example string, seen map[string]int) string {
 	}
 	switch {
 	case s == "" || len(s) > 100:
-		t.wrong(key, "%q: a name of 1 to 100 characters is wanted", s)
+		t.wrong(key, "%q: must be a name of 1 to 100 characters", s)
 	case strings.TrimSpace(s) != s:
 		t.wrong(key, "%q: a name must not begin or end with a blank", s)
 	case seen[s] > 0:
-		t.wrong(key, "%q is taken by line %d; a name of its own is wanted", s, seen[s])
+		t.wrong(key, "%q is taken by line %d; must be unique", s, seen[s])
 	default:
 		seen[s] = t.doc.where.lineOf(t.path.key(key))
 	}
@@ -257,7 +257,7 @@ func (t *table) wholeAt(p path, v any, def, lo, hi int) int {
 	n, ok := v.(int64)
 	switch {
 	case !ok:
-		t.wrongAt(p, "is %s, a whole number of %d to %d is wanted", kind(v), lo, hi)
+		t.wrongAt(p, "must be a whole number of %d to %d, not %s", lo, hi, kind(v))
 	case n < int64(lo) || n > int64(hi):
 		t.wrongAt(p, "%d is outside %d..%d", n, lo, hi)
 	default:
@@ -279,7 +279,7 @@ func (t *table) shareAt(p path, v any, def, lo, hi Thousandths) Thousandths {
 	n, err := thousandths(v)
 	switch {
 	case err != nil:
-		t.wrongAt(p, "%v; a number of %v to %v is wanted", err, lo, hi)
+		t.wrongAt(p, "%v; must be a number of %v to %v", err, lo, hi)
 	case n < lo || n > hi:
 		t.wrongAt(p, "%v is outside %v..%v", n, lo, hi)
 	default:
@@ -292,7 +292,7 @@ func (t *table) shareAt(p path, v any, def, lo, hi Thousandths) Thousandths {
 func (t *table) span(key string, def, lo bourse.Duration) bourse.Duration {
 	d := value(t, key, def)
 	if t.has(key) && t.clean(key) && d < lo {
-		t.wrong(key, "%s is too short; at least %s is wanted", d.Words(), lo.Words())
+		t.wrong(key, "%s is too short; must be at least %s", d.Words(), lo.Words())
 		return def
 	}
 	return d
@@ -315,7 +315,7 @@ func value[T any, P fromTOML[T]](t *table, key string, def T) T {
 
 func element[T any, P fromTOML[T]](t *table, p path, v any, def T) T {
 	if !scalar(v) {
-		t.wrongAt(p, "is %s, a number is wanted", kind(v))
+		t.wrongAt(p, "must be a number, not %s", kind(v))
 		return def
 	}
 	var out T
@@ -358,7 +358,7 @@ func kind(v any) string {
 func (t *table) file(key, def, dir string) string {
 	s := t.text(key, def)
 	if t.has(key) && t.clean(key) && s == "" {
-		t.wrong(key, "is empty; the name of a file or folder is wanted")
+		t.wrong(key, "is empty; must be the name of a file or folder")
 	}
 	if s == "" {
 		return ""
@@ -374,7 +374,7 @@ func (t *table) flag(key string) bool {
 	}
 	b, ok := v.(bool)
 	if !ok {
-		t.wrong(key, "is %s, true or false is wanted", kind(v))
+		t.wrong(key, "must be true or false, not %s", kind(v))
 	}
 	return b
 }

@@ -108,7 +108,7 @@ func caller(ctx context.Context) Caller {
 // operators lets only operators through.
 func operators(ctx context.Context) error {
 	if caller(ctx).Role != Operator {
-		return huma.Error403Forbidden("only an operator may do this; a certificate of the role operator is wanted")
+		return huma.Error403Forbidden("only an operator may do this; use a certificate of the role operator")
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 
 func checkLoad(load float64) error {
 	if !(load > 0) || math.IsInf(load, 0) {
-		return fmt.Errorf("load %v: a number above 0 is wanted, 1 for as much work as the nodes can do", load)
+		return fmt.Errorf("load %v: must be a number above 0, 1 for as much work as the nodes can do", load)
 	}
 	return nil
 }
@@ -39,7 +39,7 @@ func Draw(n int, share float64, r *rand.Rand) []int {
 func Copy(jobs []bourse.LocalJob, share float64, r *rand.Rand) ([]bourse.LocalJob, error) {
 	const most = 100
 	if !(share >= 0 && share <= most) {
-		return nil, fmt.Errorf("a share of %v of the jobs cannot be copied; 0 to %d is wanted", share, most)
+		return nil, fmt.Errorf("a share of %v of the jobs cannot be copied; must be 0 to %d", share, most)
 	}
 	whole := math.Floor(share)
 	chosen := Draw(len(jobs), share-whole, r)

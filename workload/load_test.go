@@ -27,7 +27,7 @@ func TestCopy_CopiesStandDirectlyAfterTheirOriginals(t *testing.T) {
 		}
 		whole, rest := math.Modf(share)
 		if want := n*(1+int(whole)) + int(math.Round(rest*float64(n))); len(all) != want {
-			t.Fatalf("%d jobs of %d with share %v, %d are wanted", len(all), n, share, want)
+			t.Fatalf("%d jobs of %d with share %v, want %d", len(all), n, share, want)
 		}
 		next, original := int64(n), bourse.LocalJob{}
 		var kept []bourse.LocalJob
@@ -37,7 +37,7 @@ func TestCopy_CopiesStandDirectlyAfterTheirOriginals(t *testing.T) {
 				continue
 			}
 			if next++; j.ID != next {
-				t.Fatalf("copy has ID %d, %d is wanted", j.ID, next)
+				t.Fatalf("copy has ID %d, want %d", j.ID, next)
 			}
 			if j.ID = original.ID; j != original {
 				t.Fatalf("copy %+v after %+v", j, original)

@@ -124,7 +124,7 @@ func TestLublin_JobsAndUntilAreBeginningsOfOneSequence(t *testing.T) {
 	}
 	n := sort.Search(len(long), func(i int) bool { return long[i].Submit >= bourse.Time(span) })
 	if !slices.Equal(until, long[:n]) {
-		t.Errorf("%d jobs until %v, %d are wanted", len(until), span, n)
+		t.Errorf("%d jobs until %v, want %d", len(until), span, n)
 	}
 	if other := draw(t, Lublin{Nodes: 128, Load: 0.8, Seed: 10}, 1000); slices.Equal(other, long[:1000]) {
 		t.Error("another seed draws the same")

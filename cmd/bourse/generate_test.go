@@ -117,7 +117,7 @@ func TestGenerate_BadValuesAreBadUsage(t *testing.T) {
 		"--model lublin --jobs 5 --procs 8 --days NaN":             "--days NaN",
 		"--model lublin --days 1e300 --procs 8":                    "--days 1e+300",
 		"--model lublin --days 0.0001 --procs 8":                   "no job is submitted so soon",
-		"--model uniform --days 3 --procs 8":                       "--jobs or --load is wanted",
+		"--model uniform --days 3 --procs 8":                       "give --jobs or --load",
 		"--model uniform --days 3 --jobs 3 --load 0.5 --procs 8":   "leave one of them out",
 		"--model gauss --jobs 5 --procs 8":                         `--model "gauss"`,
 		"--model lublin --jobs 5 --procs 8 --seed -1":              "--seed",

@@ -60,7 +60,7 @@ withdrawn. If the stream breaks it is opened anew; turns between are not shown.`
 
 func (c *jobsCommand) run(ctx context.Context, args []string, out, messages io.Writer) error {
 	if c.most < 1 || c.most > 100_000 {
-		return fmt.Errorf("--most %d: 1 to 100,000 are wanted", c.most)
+		return fmt.Errorf("--most %d: must be 1 to 100,000", c.most)
 	}
 	api, err := c.broker()
 	if err != nil {

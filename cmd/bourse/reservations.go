@@ -45,7 +45,7 @@ A user sees his own, an operator all.`,
 
 func (c *reserving) run(ctx context.Context, out, messages io.Writer) error {
 	if c.most < 1 || c.most > 100_000 {
-		return fmt.Errorf("--most %d: 1 to 100,000 are wanted", c.most)
+		return fmt.Errorf("--most %d: must be 1 to 100,000", c.most)
 	}
 	var api *client.Client
 	var err error

@@ -99,5 +99,5 @@ func badFlag(_ *cobra.Command, err error) error {
 	if errors.Is(err, strconv.ErrRange) {
 		wanted += " that fits in 64 bits"
 	}
-	return fmt.Errorf("%s: %s is wanted", said, wanted)
+	return fmt.Errorf("%s: must be %s", said, wanted)
 }

@@ -35,7 +35,7 @@ func (f Flexibility) Check() error {
 		{"penalty", f.Penalty, MaxShare},
 	} {
 		if k.share < 0 || k.share > k.most {
-			return fmt.Errorf("%s = %v: a share of the price between 0 and %v is wanted",
+			return fmt.Errorf("%s = %v: must be a share of the price between 0 and %v",
 				k.key, bourse.Performance(k.share), bourse.Performance(k.most))
 		}
 	}

@@ -32,17 +32,17 @@ const MaxWaiting = 100_000
 func (o *Options) Check() error {
 	switch {
 	case o.Nodes < 1 || o.Nodes > MaxNodes:
-		return fmt.Errorf("nodes = %d: 1 to %d are wanted", o.Nodes, MaxNodes)
+		return fmt.Errorf("nodes = %d: must be 1 to %d", o.Nodes, MaxNodes)
 	case int(o.Order) >= len(orders):
 		return fmt.Errorf("order %d is unknown", o.Order)
 	case o.Order == Shuffle && o.Keys == nil:
 		return fmt.Errorf("order shuffle needs a stream of keys")
 	case o.Price < 0 || o.Price > bourse.MaxPrice:
-		return fmt.Errorf("price = %v: 0 to %v credits per node-hour are wanted", o.Price, bourse.MaxPrice)
+		return fmt.Errorf("price = %v: must be 0 to %v credits per node-hour", o.Price, bourse.MaxPrice)
 	case o.MaxPhi < 0 || o.MaxPhi > MaxPhi:
-		return fmt.Errorf("max_phi = %v: 0 to %v is wanted", bourse.Performance(o.MaxPhi), bourse.Performance(MaxPhi))
+		return fmt.Errorf("max_phi = %v: must be 0 to %v", bourse.Performance(o.MaxPhi), bourse.Performance(MaxPhi))
 	case o.Waiting < 1 || o.Waiting > MaxWaiting:
-		return fmt.Errorf("waiting = %d: 1 to %d jobs are wanted", o.Waiting, MaxWaiting)
+		return fmt.Errorf("waiting = %d: must be 1 to %d jobs", o.Waiting, MaxWaiting)
 	case int(o.Disclose) >= len(disclosures):
 		return fmt.Errorf("disclose %d is unknown", o.Disclose)
 	}

@@ -153,7 +153,7 @@ func TestShift_AShiftGoesTheShorterWay(t *testing.T) {
 		b := rigid(s, 2, c.start, c.end, 4)
 		list := s.Shifts(b, 1000)
 		if len(list) != 1 || list[0].Ready != at(c.ready) || list[0].Due != at(c.ready+10) {
-			t.Errorf("for [%d, %d): %+v, a start at %d is wanted", c.start, c.end, list, c.ready)
+			t.Errorf("for [%d, %d): %+v, want a start at %d", c.start, c.end, list, c.ready)
 			continue
 		}
 		if _, why := s.AdmitByShift(b, list[0]); why.Refused() {

@@ -72,7 +72,7 @@ func TestOptions_NameTheNumbers(t *testing.T) {
 		opt := options(EDF)
 		change(&opt)
 		if _, err := New(opt, 0); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, %q is wanted", err, want)
+			t.Errorf("%v, want %q", err, want)
 		}
 	}
 }
@@ -155,7 +155,7 @@ func TestMoldability_AmdahlAndPowerLaw(t *testing.T) {
 		{third(Power(1, 2000, sec, 1)), "2000 sizes"},
 	} {
 		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
-			t.Errorf("%v, %q is wanted", c.err, c.want)
+			t.Errorf("%v, want %q", c.err, c.want)
 		}
 	}
 }
