@@ -119,8 +119,8 @@ type pricingOutcome struct {
 	wait        float64 // mean, of the drawn
 	local       float64 // mean, of the others
 	late        float64 // % of reservations that start later than wanted
-	harm        float64 // of a lying user: SU of waiting, mean of his jobs
-	refund      float64 // SU that he is paid, mean of his jobs
+	harm        float64 // of a lying user: SU of waiting, mean of the user's jobs
+	refund      float64 // SU that the user is paid, mean of the user's jobs
 }
 
 // The dearest tenth and fifth of the reservations pay this rho or more.

@@ -21,7 +21,7 @@ type Role string
 
 // The roles.
 const (
-	User     Role = "user"     // sees, submits and cancels in his own name
+	User     Role = "user"     // sees, submits and cancels under their own name
 	Operator Role = "operator" // of the broker or the site: sees and may do all
 )
 
@@ -37,7 +37,7 @@ func (c Caller) ID() agents.ID { return agents.ID(string(c.Role) + ":" + c.Name)
 // sees reports whether the caller may see what is a user's.
 func (c Caller) sees(user string) bool { return c.Role == Operator || c.Role == User && c.Name == user }
 
-// Identify says who is asking, or why he may not: the words of its error are
+// Identify says who is asking, or why they may not: the words of its error are
 // the answer's.
 type Identify func(*http.Request) (Caller, error)
 

@@ -32,7 +32,7 @@ func newJobs() *cobra.Command {
 		Use:   "jobs [ID]",
 		Short: "Show jobs and where they stand",
 		Long: `Jobs lists jobs, the newest first, or shows one with all legs of its window. A
-user sees his own jobs, an operator all. ID is a job's identity, or its name
+user sees their own jobs, an operator all. ID is a job's identity, or its name
 where only one job has it.
 
 States: waiting for a cycle, trying (a transaction is undecided), placed (its

@@ -203,7 +203,7 @@ func TestSubmit_TheSameBatchIsKnownAfterARestart(t *testing.T) {
 	}
 }
 
-// Over TLS with the certificates of a VO a user is who his certificate says, and
+// Over TLS with the certificates of a VO a user is whom the certificate names, and
 // nobody without one gets in.
 func TestClient_IsWhoItsCertificateSays(t *testing.T) {
 	t.Parallel()
