@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"bourse/policy/admission"
+	"bourse/policy/pricing"
 	"bourse/sites"
 )
 
@@ -33,7 +34,7 @@ func (s *Site) sharedKeys() keys {
 	return keys{
 		rule(func(t *table) { s.control(t, to) }),
 		boolean("accept_lone_late", &to.AcceptLoneLate, true, "a job that would be late by its estimate gets an empty node").when(withShares),
-		share("urgency", &to.Urgency, One, 0, 10*One, "what needing all of a node adds to its price, in prices").when(withShares),
+		share("urgency", &to.Urgency, One, 0, pricing.MaxUrgency, "what needing all of a node adds to its price, in prices").when(withShares),
 		section("deadlines", func() keys {
 			return keys{
 				share("urgent", &to.Urgent, One/5, 0, One, "share of the local jobs that are urgent"),

@@ -69,7 +69,7 @@ func ReadEvents(r io.Reader, each func(now bourse.Time, id agents.ID, f agents.F
 			return fmt.Errorf("line %d: %w", n, err)
 		}
 		if head.At == nil || head.Agent == "" || head.Kind == "" {
-			return fmt.Errorf("line %d: at, agent and kind are wanted, of which not all are there", n)
+			return fmt.Errorf("line %d: must have at, agent and kind", n)
 		}
 		read, known := decoders[head.Kind]
 		if !known {
@@ -174,7 +174,7 @@ func (s *Summary) check() error {
 		}
 		for _, g := range one.Groups {
 			if g.Nodes < 1 || g.Nodes > mostNodes {
-				return fmt.Errorf("sites: %q, group %q: %d nodes, 1 to %d are wanted", one.Name, g.Name, g.Nodes, mostNodes)
+				return fmt.Errorf("sites: %q, group %q: %d nodes, must be 1 to %d", one.Name, g.Name, g.Nodes, mostNodes)
 			}
 		}
 	}

@@ -15,7 +15,7 @@ func TestRead_ErrorsNameTheLineAndWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ events, want string }{
 		{"{\n", "events: line 1: unexpected end of JSON input"},
-		{`{"at":1,"agent":"x"}` + "\n", "events: line 1: at, agent and kind are wanted"},
+		{`{"at":1,"agent":"x"}` + "\n", "events: line 1: must have at, agent and kind"},
 		{`{"at":1,"agent":"x","kind":"new"}` + "\n[]\n", "events: line 2: json: cannot unmarshal array"},
 		{`{"at":1,"agent":"cluster:a","kind":"job-started","job":1,"group":"q","nodes":1}`, `events: line 1: job-started: site a has no group "q"`},
 		{`{"at":1,"agent":"cluster:a","kind":"job-started","job":1,"group":"m","nodes":-1}`, "line 1: job-started: -1 nodes"},

@@ -28,7 +28,7 @@ func (l *Workloads) Endless(s *configs.Site, seed uint64, speed float64) (sites.
 		return nil, nil
 	}
 	if !(speed >= .001 && speed <= maxSpeed) {
-		return nil, fmt.Errorf("speed-up %v of the local work: .001 to %d is wanted", speed, maxSpeed)
+		return nil, fmt.Errorf("speed-up %v of the local work: must be .001 to %d", speed, maxSpeed)
 	}
 	stream, err := l.stream(s, seed)
 	if err != nil {

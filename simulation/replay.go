@@ -134,13 +134,13 @@ func RunReplay(jobs []bourse.LocalJob, opt ReplayOptions) (*Replay, error) {
 func (o *ReplayOptions) check() error {
 	switch {
 	case o.Nodes < 1:
-		return fmt.Errorf("processors %d: 1 or more are wanted", o.Nodes)
+		return fmt.Errorf("processors %d: must be 1 or more", o.Nodes)
 	case !(o.Reservations >= 0 && o.Reservations <= 1):
-		return fmt.Errorf("reservations %v: a share from 0 to 1 is wanted", o.Reservations)
+		return fmt.Errorf("reservations %v: must be a share from 0 to 1", o.Reservations)
 	case o.Alpha < 0 || o.Alpha > choice.One:
-		return fmt.Errorf("alpha %v: a number from 0 to 1 is wanted", o.Alpha)
+		return fmt.Errorf("alpha %v: must be a number from 0 to 1", o.Alpha)
 	case o.Notice < 0:
-		return fmt.Errorf("notice %v s: 0 or more is wanted", o.Notice)
+		return fmt.Errorf("notice %v s: must be 0 or more", o.Notice)
 	case o.Reservations > 0 && o.Extend:
 		return fmt.Errorf("jobs that run past their estimates and reservations do not go together: reservations are exact only if overruns are killed")
 	}

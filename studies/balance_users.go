@@ -15,7 +15,7 @@ import (
 )
 
 // A user of a market has a job that is worth something until a deadline, and waits
-// at a cost. When the job arrives he looks at what each way to run it would bring
+// at a cost. When the job arrives the user looks at what each way to run it would bring
 // by the sites' plans, and takes the best, or leaves:
 //
 //	best effort    pays the base price
@@ -96,7 +96,7 @@ type marketOutcome struct {
 	liarsBack float64 // the same with refunds as quoted
 }
 
-// chooser is a user, his job and what becomes of it.
+// chooser is a user, a job and what becomes of it.
 type chooser struct {
 	bourse.LocalJob
 	home     int
@@ -370,7 +370,7 @@ func (m *market) take(u *chooser, o option) {
 	}
 }
 
-// passOn notes what each of the delayed would have of the price, at what he has
+// passOn notes what each of the delayed would have of the price, at what each has
 // declared.
 func (m *market) passOn(u *chooser, o option) {
 	state := m.queues[o.at].State().Clone()

@@ -119,8 +119,8 @@ type pricingOutcome struct {
 	wait        float64 // mean, of the drawn
 	local       float64 // mean, of the others
 	late        float64 // % of reservations that start later than wanted
-	harm        float64 // of a lying user: SU of waiting, mean of his jobs
-	refund      float64 // SU that he is paid, mean of his jobs
+	harm        float64 // of a lying user: SU of waiting, mean of the user's jobs
+	refund      float64 // SU that the user is paid, mean of the user's jobs
 }
 
 // The dearest tenth and fifth of the reservations pay this rho or more.
@@ -290,15 +290,15 @@ const samplePart = 10
 func AdaptivePricing(traces []PricingTrace, opt PricingOptions) ([]Row, error) {
 	switch {
 	case opt.Runs < 1:
-		return nil, fmt.Errorf("runs = %d: 1 or more are wanted", opt.Runs)
+		return nil, fmt.Errorf("runs = %d: must be 1 or more", opt.Runs)
 	case opt.Sample < 2:
-		return nil, fmt.Errorf("sample = %d: 2 reservations or more are wanted", opt.Sample)
+		return nil, fmt.Errorf("sample = %d: must be 2 reservations or more", opt.Sample)
 	case len(traces) == 0:
-		return nil, fmt.Errorf("no trace: 1 or more are wanted")
+		return nil, fmt.Errorf("no trace: give at least one")
 	}
 	for i := range traces {
 		if len(traces[i].Jobs) < 100 {
-			return nil, fmt.Errorf("trace %s has %d jobs in its first 30 days; 100 or more are wanted", traces[i].Name, len(traces[i].Jobs))
+			return nil, fmt.Errorf("trace %s has %d jobs in its first 30 days; must be 100 or more", traces[i].Name, len(traces[i].Jobs))
 		}
 	}
 	p := &pricingPlan{traces: traces}

@@ -25,10 +25,10 @@ type Turn struct {
 const (
 	feedQueue   = 8192 // facts that wait to be shown
 	feedAtOnce  = 256  // of them are shown in one turn of the broker
-	streamQueue = 256  // turns that wait for one reader; beyond, his stream ends
+	streamQueue = 256  // turns that wait for one reader; beyond, the stream ends
 )
 
-// watchEnded is the kind of a host's last fact to a watcher: he was too slow, or
+// watchEnded is the kind of a host's last fact to a watcher: it was too slow, or
 // the agent's life is over.
 const watchEnded = "watch-ended"
 
@@ -55,7 +55,7 @@ type fact struct {
 // stream is one listener's.
 type stream struct {
 	who   Caller
-	job   string // "": all that he sees
+	job   string // "": all that the caller sees
 	turns chan Turn
 	lost  bool         // the feed has closed it: its reader was too slow
 	again func() error // why its caller may listen no more
@@ -263,7 +263,7 @@ func transaction(b *broker.Broker, id bourse.TxID) (x history.Transaction, ok bo
 }
 
 // tell hands a turn to all whom it concerns. A listener whose queue is full is
-// let go: he reads the job's state when he comes again.
+// let go: it reads the job's state when it comes again.
 func (f *feed) tell(t *Turn) {
 	if e, ok := f.s.jobs.get(t.Job.ID); ok {
 		if barred := f.s.opt.Barred; e.notify != "" && barred != nil && barred(e.user) {

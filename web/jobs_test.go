@@ -16,7 +16,7 @@ import (
 	"bourse/history/explain"
 )
 
-// Who may do what: a user his own, an operator all, anybody else nothing.
+// Who may do what: a user their own, an operator all, anybody else nothing.
 func TestCallers_AUserReachesHisOwnOnly(t *testing.T) {
 	t.Parallel()
 	h := world(t)
@@ -75,7 +75,7 @@ func TestCallers_AUserReachesHisOwnOnly(t *testing.T) {
 }
 
 // A job is charged to the user in whose name it was submitted, and held against
-// his quota: nobody spends another's money.
+// their quota: nobody spends another's money.
 func TestSubmit_IsChargedToTheOneWhoSubmits(t *testing.T) {
 	t.Parallel()
 	h := world(t)

@@ -24,7 +24,7 @@ import (
 // grid is a broker and its sites, each a host and a node of its own, over
 // a network in memory.
 type grid struct {
-	memory *Memory
+	memory *memoryNetwork
 	disk   func(id agents.ID) journal.Disk
 	nodes  map[agents.ID]*Node
 	hosts  map[agents.ID]*Host
@@ -36,7 +36,7 @@ const vo agents.ID = "broker:vo1"
 // job by itself, and waits until it knows them all.
 func federate(t testing.TB, n, nodes int, disk func(id agents.ID) journal.Disk) *grid {
 	t.Helper()
-	f := &grid{memory: NewMemory(), disk: disk, nodes: map[agents.ID]*Node{}, hosts: map[agents.ID]*Host{}}
+	f := &grid{memory: newMemory(), disk: disk, nodes: map[agents.ID]*Node{}, hosts: map[agents.ID]*Host{}}
 	t.Cleanup(func() { f.leave(t) })
 	f.broker(t)
 	for i := range n {
@@ -94,7 +94,7 @@ func (f *grid) site(t testing.TB, name string, nodes int) {
 // node connects a host.
 func (f *grid) node(t testing.TB, id agents.ID, h *Host) {
 	t.Helper()
-	opt := NodeOptions{Name: id, Host: h, Memory: f.memory, Gossip: GossipOptions{Label: "vo1", Profile: "fast"}, Log: zerolog.New(io.Discard)}
+	opt := NodeOptions{Name: id, Host: h, network: f.memory, Gossip: GossipOptions{Label: "vo1", Profile: "fast"}, Log: zerolog.New(io.Discard)}
 	for _, other := range f.nodes {
 		opt.Gossip.Seeds = append(opt.Gossip.Seeds, other.Gossip())
 	}

@@ -33,7 +33,7 @@ func newJobs() *cobra.Command {
 		Use:   "jobs [ID]",
 		Short: "Show jobs and where they stand",
 		Long: `Jobs lists jobs, the newest first, or shows one with all legs of its window. A
-user sees his own jobs, an operator all. ID is a job's identity, or its name
+user sees their own jobs, an operator all. ID is a job's identity, or its name
 where only one job has it.
 
 States: waiting for a cycle, trying (a transaction is undecided), placed (its
@@ -61,7 +61,7 @@ withdrawn. If the stream breaks it is opened anew; turns between are not shown.`
 
 func (c *jobsCommand) run(ctx context.Context, args []string, out, messages io.Writer) error {
 	if c.most < 1 || c.most > 100_000 {
-		return fmt.Errorf("--most %d: 1 to 100,000 are wanted", c.most)
+		return fmt.Errorf("--most %d: must be 1 to 100,000", c.most)
 	}
 	api, err := c.broker()
 	if err != nil {

@@ -54,7 +54,7 @@ or withdrawn.
 Of a trace, a job is named "job" and its number; its processors are its nodes,
 its estimate is its length, its run what it really takes (for simulated
 clusters). It is ready as long after the first one as it was submitted there,
-or, with --at-once, now. Traces know no prices: --max-price is wanted. Jobs that
+or, with --at-once, now. Traces know no prices: --max-price must be given. Jobs that
 never ran are left out.`,
 		Example: "  bourse submit jobs.toml --wait\n" +
 			"  bourse submit jobs.toml --id night-run-2026-03-01\n" +
@@ -80,7 +80,7 @@ never ran are left out.`,
 
 func (c *submitting) run(ctx context.Context, file string, out, messages io.Writer) error {
 	if c.wait != "" && c.wait != "placed" && c.wait != "done" {
-		return fmt.Errorf("--wait=%s: --wait (until the jobs are placed) or --wait=done is wanted", c.wait)
+		return fmt.Errorf("--wait=%s: must be --wait (until the jobs are placed) or --wait=done", c.wait)
 	}
 	jobs, err := c.read(file, messages)
 	if err != nil {
@@ -255,7 +255,7 @@ func (c *submitting) trace(file string, messages io.Writer) ([]web.JobRequest, e
 	case err != nil:
 		return nil, fmt.Errorf("--max-price: %w", err)
 	case c.most < 1 || c.most > 5000:
-		return nil, fmt.Errorf("--max-jobs %d: 1 to 5000 are wanted", c.most)
+		return nil, fmt.Errorf("--max-jobs %d: must be 1 to 5000", c.most)
 	}
 	log, err := workload.Open(file, workload.Options{Skip: c.skip})
 	if err != nil {

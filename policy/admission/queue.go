@@ -183,10 +183,6 @@ func (q *Queue) pick(n int) bourse.Performance {
 	return q.opt.Nodes[q.picks[n-1]]
 }
 
-// Waiting and Running are how many jobs wait and run.
-func (q *Queue) Waiting() int { return len(q.waiting) }
-func (q *Queue) Running() int { return len(q.running) }
-
 // Audit checks that no node runs two tasks, that the count of free ones is right
 // and that nothing is overdue.
 func (q *Queue) Audit() error {

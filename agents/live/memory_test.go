@@ -13,11 +13,11 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Memory is a network inside one process: gossip and messages of any number of
-// nodes without a socket, for tests and for a federation in one process. It
+// memoryNetwork is a network inside one process: gossip and messages of any
+// number of nodes without a socket. It
 // loses what a full queue does not take, as UDP does, can be cut between any two
 // nodes, and encrypts nothing of its own. It never blocks on a node that is gone.
-type Memory struct {
+type memoryNetwork struct {
 	mu    sync.RWMutex
 	ports int
 	talk  map[string]*memoryGossip  // by gossip's address
@@ -30,15 +30,15 @@ type Memory struct {
 // memoryQueue is how many packets, and how many messages, wait for one node.
 const memoryQueue = 1024
 
-// NewMemory returns a network without nodes.
-func NewMemory() *Memory {
-	return &Memory{talk: map[string]*memoryGossip{}, mail: map[string]*memoryCarrier{}}
+// newMemory returns a network without nodes.
+func newMemory() *memoryNetwork {
+	return &memoryNetwork{talk: map[string]*memoryGossip{}, mail: map[string]*memoryCarrier{}}
 }
 
 // Cut has nothing pass from one address to another where cut says so, gossip
 // and messages alike; nil heals the network. It is called under a lock and must
 // be quick. Addresses are those of Node.Gossip and Node.Address.
-func (m *Memory) Cut(cut func(from, to string) bool) {
+func (m *memoryNetwork) Cut(cut func(from, to string) bool) {
 	m.mu.Lock()
 	m.cut = cut
 	m.mu.Unlock()
@@ -46,11 +46,11 @@ func (m *Memory) Cut(cut func(from, to string) bool) {
 
 // Lost returns how many packets and messages have not arrived: cut off, sent to
 // nobody, or more than a queue takes.
-func (m *Memory) Lost() uint64 { return m.lost.Load() }
+func (m *memoryNetwork) Lost() uint64 { return m.lost.Load() }
 
 // address returns one that no node of this network has had; "" asks for it,
 // anything else is taken as it is.
-func (m *Memory) address(wanted string) string {
+func (m *memoryNetwork) address(wanted string) string {
 	if wanted != "" && wanted != "127.0.0.1:0" {
 		return wanted
 	}
@@ -59,11 +59,11 @@ func (m *Memory) address(wanted string) string {
 }
 
 // open reports whether something may pass.
-func (m *Memory) open(from, to string) bool { return m.cut == nil || !m.cut(from, to) }
+func (m *memoryNetwork) open(from, to string) bool { return m.cut == nil || !m.cut(from, to) }
 
 // memoryGossip is the memberlist.Transport of one node.
 type memoryGossip struct {
-	net     *Memory
+	net     *memoryNetwork
 	addr    string
 	packets chan *memberlist.Packet
 	streams chan net.Conn
@@ -77,7 +77,7 @@ func (memoryAddr) Network() string  { return "memory" }
 func (a memoryAddr) String() string { return string(a) }
 
 // gossip joins a node's gossip to the network.
-func (m *Memory) gossip(wanted string) (*memoryGossip, error) {
+func (m *memoryNetwork) gossip(wanted string) (memberlist.Transport, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	t := &memoryGossip{net: m, addr: m.address(wanted), packets: make(chan *memberlist.Packet, memoryQueue), streams: make(chan net.Conn, 64), done: make(chan struct{})}
@@ -88,7 +88,7 @@ func (m *Memory) gossip(wanted string) (*memoryGossip, error) {
 	return t, nil
 }
 
-func (m *Memory) talker(from, to string) *memoryGossip {
+func (m *memoryNetwork) talker(from, to string) *memoryGossip {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	if !m.open(from, to) {
@@ -163,10 +163,10 @@ func (t *memoryGossip) Shutdown() error {
 	return nil
 }
 
-// memoryCarrier carries messages between the nodes of a Memory: copies, so that
+// memoryCarrier carries messages between the nodes of a network: copies, so that
 // nothing is shared that a socket would not share.
 type memoryCarrier struct {
-	net  *Memory
+	net  *memoryNetwork
 	addr string
 	self Member // whose it is
 	mail chan proto.Message
@@ -177,7 +177,7 @@ type memoryCarrier struct {
 
 // carrier joins a node's messages to the network. They are handed to take one
 // after the other.
-func (m *Memory) carrier(wanted string, self Member, take func(proto.Message)) (*memoryCarrier, error) {
+func (m *memoryNetwork) carrier(wanted string, self Member, take func(proto.Message)) (carrier, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	c := &memoryCarrier{net: m, addr: m.address(wanted), self: self, mail: make(chan proto.Message, memoryQueue), done: make(chan struct{})}

@@ -8,111 +8,13 @@ import (
 	"bourse"
 )
 
-// Change is what another window for an accepted SLA would mean.
-type Change struct {
-	Start  bourse.Time    `json:"start"`            // the slot it would have
-	Pay    bourse.Credits `json:"pay,omitempty"`    // from the user to the site: surcharge, and the discount no longer earned
-	Refund bourse.Credits `json:"refund,omitempty"` // from the site to the user: the discount now earned
-}
-
-// QuoteAmend says what the window [ready, due) would mean for an SLA that waits,
-// and changes nothing. A window that holds all of what was agreed earns the
-// discount of its phi; any other pays the surcharge. Refusals:
-//
-//   - Unknown, BadState: no such SLA, or it runs
-//   - Invalid: the window is the present one, or too short
-//   - Expired: it cannot be met any more
-//   - OverBudget: the price with the payment is above the budget, with both figures
-//   - NoWindow: the promised work leaves no slot
-func (s *Schedule) QuoteAmend(id int64, ready, due bourse.Time) (Change, bourse.Reason) {
-	c, _, why := s.amend(id, ready, due)
-	return c, why
-}
-
-// Amend changes the window of an SLA that waits, for what QuoteAmend says, or
-// refuses as that does and changes nothing. Its version rises by one.
-func (s *Schedule) Amend(id int64, ready, due bourse.Time) (Change, bourse.Reason) {
-	c, apply, why := s.amend(id, ready, due)
-	if !why.Refused() {
-		apply(c.Pay, c.Refund)
-	}
-	return c, why
-}
-
-// amend reckons a change, and returns what carries it out for a payment and a
-// refund, which must be called before anything else happens.
-func (s *Schedule) amend(id int64, ready, due bourse.Time) (c Change, apply func(pay, refund bourse.Credits), why bourse.Reason) {
-	j := s.jobs[id]
-	if why := waits(j, id); why.Refused() {
-		return c, nil, why
-	}
-	i := s.find(j)
-	p := s.waiting[i]
-	if why := s.suits(&p, ready, due); why.Refused() {
-		return c, nil, why
-	}
-	cost := s.Cost(j.Size, ready, due)
-	if ready <= j.agreed.ready && due >= j.agreed.due {
-		c.Refund = min(j.Price, s.opt.Shares.Widened(j.agreed.cost, cost))
-	} else {
-		c.Pay = s.opt.Shares.Narrowed(j.agreed.cost, cost)
-	}
-	if total := j.Price.Plus(c.Pay) - c.Refund; c.Pay > 0 && total > j.SLA.Budget {
-		return Change{}, nil, bourse.Reason{Code: bourse.OverBudget,
-			Detail: fmt.Sprintf("with %v credits for the change the SLA costs %v, the budget is %v", c.Pay, total, j.SLA.Budget)}
-	}
-
-	old, k, moves := p, 0, p.start < ready || p.end() > due
-	p.ready, p.last = ready, due.Add(-p.run)
-	if moves {
-		p.start = bourse.Never
-		at, ok := s.try(s.insert(p, j), &old)
-		if !ok {
-			return Change{}, nil, s.opt.Disclose.Tell(s.noWindow(&p))
-		}
-		k, p.start = at, s.t.line[at].next
-	}
-	c.Start = p.start
-	return c, func(pay, refund bourse.Credits) {
-		j.Price = j.Price.Plus(pay) - refund
-		j.agreed = agreement{ready, due, cost}
-		j.Version++
-		j.Ready, j.Due, j.Fixed = ready, due, false
-		if moves {
-			s.t.line[k].key = s.key(&s.t.line[k]) // of the new price
-			s.commit(k)
-			return
-		}
-		p.key = s.key(&p)
-		s.waiting[i] = p
-		s.look()
-		s.closeNow()
-	}, bourse.Reason{}
-}
-
-// waits says why an SLA cannot be changed, whatever the change.
+// waits says why an SLA cannot be shifted, whatever the shift.
 func waits(j *job, id int64) bourse.Reason {
 	switch {
 	case j == nil:
 		return bourse.Reason{Code: bourse.Unknown, Detail: fmt.Sprintf("there is no SLA %d", id)}
 	case j.Running:
 		return bourse.Because(bourse.BadState, "SLA %d runs since %v; running work does not move", id, j.Start)
-	}
-	return bourse.Reason{}
-}
-
-// suits says what of a window makes no sense for a job that waits.
-func (s *Schedule) suits(p *place, ready, due bourse.Time) bourse.Reason {
-	opens := max(ready, s.now)
-	switch {
-	case ready < -bourse.MaxTime || due > bourse.MaxTime:
-		return bourse.Because(bourse.Invalid, "window [%v, %v): times between %v and %v are wanted", ready, due, -bourse.MaxTime, bourse.MaxTime)
-	case ready == p.ready && due == p.last.Add(p.run):
-		return bourse.Because(bourse.Invalid, "[%v, %v) is the window already", ready, due)
-	case due < ready.Add(p.run):
-		return bourse.Because(bourse.Invalid, "deadline %v is before ready %v + runtime %v = %v", due, ready, p.run, ready.Add(p.run))
-	case due < opens.Add(p.run):
-		return bourse.Because(bourse.Expired, "%v seconds from %v on end at %v, after the deadline %v", p.run, opens, opens.Add(p.run), due)
 	}
 	return bourse.Reason{}
 }
