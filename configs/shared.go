@@ -3,9 +3,9 @@ package configs
 import (
 	"slices"
 
+	"bourse/cluster"
 	"bourse/policy/admission"
 	"bourse/policy/pricing"
-	"bourse/sites"
 )
 
 // Shared is how a site serves that takes work with deadlines in place of
@@ -62,6 +62,6 @@ func (s *Site) control(t *table, to *Shared) {
 var controls = []string{"libra", "librarisk", "librarisk-sigma", "edf", "edf-open"}
 
 // SharedCluster returns what the cluster of such a site is configured by.
-func (s *Site) SharedCluster() sites.SharedOptions {
-	return sites.SharedOptions{Control: s.Shared.Control, RefuseLoneLate: !s.Shared.AcceptLoneLate, Limit: s.QueueLimit}
+func (s *Site) SharedCluster() cluster.SharedOptions {
+	return cluster.SharedOptions{Control: s.Shared.Control, RefuseLoneLate: !s.Shared.AcceptLoneLate, Limit: s.QueueLimit}
 }

@@ -8,6 +8,7 @@ import (
 	"bourse"
 	"bourse/agents"
 	"bourse/broker"
+	"bourse/cluster"
 	"bourse/sites"
 )
 
@@ -26,8 +27,8 @@ import (
 //	I18  no job runs before all that it comes after have ended, gap included
 type Invariants struct {
 	sites    map[agents.ID]*sites.Site
-	clusters map[agents.ID]*sites.Cluster
-	shared   map[agents.ID]*sites.SharedCluster
+	clusters map[agents.ID]*cluster.Cluster
+	shared   map[agents.ID]*cluster.SharedCluster
 	brokers  map[agents.ID]*broker.Broker
 	groups   map[string]map[string]bourse.Group // by site, by name
 	limits   map[string]rules                   // by broker

@@ -1,7 +1,6 @@
 package sites
 
 import (
-	"slices"
 
 	"bourse"
 	"bourse/agents"
@@ -39,38 +38,6 @@ func (s *Site) asks(l *leg) int {
 		return 0
 	}
 	return s.cfg.Promises.Ask
-}
-
-// shifts lists the confirmed legs of which one, shifted, would let in what was
-// refused, as far as the cluster can see.
-func (c *Cluster) shifts(now bourse.Time, m agents.ClusterHold) []agents.LegShift {
-	i := slices.IndexFunc(c.groups, func(g bourse.Group) bool { return g.Name == m.What.Group })
-	if m.Shift <= 0 || i < 0 || c.queues[i].promises == nil {
-		return nil
-	}
-	q := c.queues[i]
-	q.reach(now)
-	var list []agents.LegShift
-	for _, sh := range q.promises.ShiftsOf(agreementOf(c.number+1, now, m.What, m.Flex), m.Shift, c.mayShift) {
-		l := c.flexible[sh.ID]
-		x := agents.LegShift{Leg: l.leg, Ready: sh.Ready, Due: sh.Due, Start: sh.Ready}
-		if at, _ := q.promises.Promise(sh.ID); sh.Ready > at.Ready { // it goes no further than it must
-			x.Start = sh.Due.Add(-l.what.Duration())
-		}
-		x.End = x.Start.Add(l.what.Duration())
-		if list = append(list, x); len(list) == agents.MaxShifts {
-			break
-		}
-	}
-	return list
-}
-
-// mayShift reports whether a promise is a confirmed leg's that nobody is about to
-// replace.
-func (c *Cluster) mayShift(id int64) bool {
-	l := c.flexible[id]
-	return l != nil && l.state == reserved && l.promise() == id &&
-		!slices.ContainsFunc(c.order, func(o *lock) bool { return o.over == l && c.locks[o.leg] == o })
 }
 
 // askOwner asks one owner to make room for a leg that the cluster has refused: who

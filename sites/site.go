@@ -1,6 +1,6 @@
 // Package sites is one cluster's side of the grid: the site agent, which offers
-// what is free, quotes, and carries the legs of windows; and the simulated
-// cluster behind it, with its queue and its timeline of reservations.
+// what is free, quotes, and carries the legs of windows. The cluster behind it is
+// another agent, of package cluster.
 //
 // The site follows the steps and states of the co-allocation protocol, row by
 // row as docs/TRANSACTION.md has them. It owns its legs and its ledger, knows

@@ -16,6 +16,7 @@ import (
 	"bourse/agents"
 	"bourse/agents/journal"
 	"bourse/broker"
+	"bourse/cluster"
 	"bourse/policy/backfill"
 	"bourse/policy/pricing"
 	"bourse/sites"
@@ -74,14 +75,14 @@ func (f *grid) broker(t testing.TB) {
 func (f *grid) site(t testing.TB, name string, nodes int) {
 	t.Helper()
 	groups := []bourse.Group{{Site: name, Name: "main", Nodes: nodes, Performance: bourse.Unit, Price: bourse.Price(bourse.Credit)}}
-	id, cluster := agents.ID("site:"+name), agents.ID("cluster:"+name)
+	id, clusterID := agents.ID("site:"+name), agents.ID("cluster:"+name)
 	h := quiet(Options{})
 	for _, a := range []struct {
 		id    agents.ID
 		agent agents.Durable
 	}{
-		{cluster, sites.NewDurableCluster(sites.ClusterConfig{Site: id, Groups: groups, Queues: []sites.QueueOptions{{Nodes: nodes, Policy: backfill.EASY}}})},
-		{id, sites.New(sites.Config{Name: name, Cluster: cluster, Groups: groups, Pricing: pricing.Fixed, VOShare: 1000, Span: bourse.Day,
+		{clusterID, cluster.NewDurableCluster(cluster.ClusterConfig{Site: id, Groups: groups, Queues: []cluster.QueueOptions{{Nodes: nodes, Policy: backfill.EASY}}})},
+		{id, sites.New(sites.Config{Name: name, Cluster: clusterID, Groups: groups, Pricing: pricing.Fixed, VOShare: 1000, Span: bourse.Day,
 			Hold: 30 * bourse.Second, InDoubt: 15 * bourse.Minute, MaxWork: 1000, Lead: bourse.Minute})},
 	} {
 		if err := h.Add(a.id, a.agent, f.disk(a.id), journal.Options{}); err != nil {

@@ -49,6 +49,21 @@ func Flexible(id int64, submit bourse.Time, z Size, ready, deadline bourse.Time)
 	return SLA{ID: id, Submit: submit, Sizes: []Size{z}, Ready: ready, Deadline: deadline, Budget: NoBudget, Fix: NeverFix}
 }
 
+// ForLeg is the SLA of a leg asked for at an instant: a strict one, unless w
+// leaves its site a choice.
+func ForLeg(id int64, now bourse.Time, l bourse.Leg, w bourse.Flex) SLA {
+	z := Size{Nodes: l.Nodes, Runtime: l.Duration()}
+	a := Strict(id, now, z, l.Start)
+	if w.Movable(l) {
+		a = Flexible(id, now, z, w.Ready, w.Due)
+	}
+	if w.Fix > 0 {
+		a.Fix = min(w.Fix, 1000)
+	}
+	a.Threshold = min(w.Phi, MaxPhi)
+	return a
+}
+
 // Check says what of the SLA makes no sense, whatever the site: an error names
 // the figures and what would be right.
 func (a *SLA) Check() error {

@@ -1,4 +1,4 @@
-package sites
+package cluster
 
 import (
 	"encoding/json"
@@ -21,7 +21,7 @@ type lives struct {
 	cfg     ClusterConfig
 	cluster *DurableCluster
 	facts   []recorded
-	alarms  []delivery
+	alarms  []alarm
 	said    []agents.Message
 	story   []string // jobs and locks at their own instants
 	nonce   uint64
@@ -52,7 +52,7 @@ func (l *lives) step(now bourse.Time, m agents.Message) {
 		l.tell(now, f)
 	}
 	for _, a := range out.Alarms {
-		l.alarms = append(l.alarms, delivery{at: max(a.At, now), m: a.Message})
+		l.alarms = append(l.alarms, alarm{max(a.At, now), a.Message})
 	}
 	for _, x := range out.Sends {
 		l.said = append(l.said, x.Message)
@@ -84,12 +84,7 @@ func (l *lives) tell(at bourse.Time, f agents.Fact) {
 // advance lets time pass; a cluster that is down does nothing.
 func (l *lives) advance(to bourse.Time) {
 	for !l.down {
-		i := -1
-		for k, a := range l.alarms {
-			if a.at <= to && (i < 0 || a.at < l.alarms[i].at) {
-				i = k
-			}
-		}
+		i := soonest(l.alarms, to)
 		if i < 0 {
 			return
 		}

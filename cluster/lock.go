@@ -1,4 +1,4 @@
-package sites
+package cluster
 
 import (
 	"fmt"
@@ -163,7 +163,7 @@ func (c *Cluster) standAlone(now bourse.Time, l *lock) {
 		other.over = nil
 		c.giveBack(now, other)
 		if why := c.take(now, other); why.Refused() {
-			panic(fmt.Sprintf("sites: cluster of %s: lock %v cannot stand for itself: %v", c.site, other.leg, why))
+			panic(fmt.Sprintf("cluster: cluster of %s: lock %v cannot stand for itself: %v", c.site, other.leg, why))
 		}
 	}
 }
@@ -323,6 +323,9 @@ func (c *Cluster) inventory(from agents.ID, m agents.ClusterInventory) {
 	c.out.Send(from, a)
 }
 
+// keepReleased is how long a released leg is remembered.
+const keepReleased = bourse.Day
+
 // past remembers for a day which legs were released, so that a hold that was
 // overtaken by its release locks nothing.
 type past struct {
@@ -347,7 +350,7 @@ func (p *past) add(now bourse.Time, id bourse.LegID) {
 	p.legs[id] = true
 	p.line = append(p.line, release{now, id})
 	old := 0
-	for p.line[old].at.Add(keepClosed) < now {
+	for p.line[old].at.Add(keepReleased) < now {
 		delete(p.legs, p.line[old].leg)
 		old++
 	}

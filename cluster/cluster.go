@@ -1,4 +1,8 @@
-package sites
+// Package cluster is the cluster behind a site: a peer agent that knows nodes,
+// queues and work, but no money and no broker. It locks nodes for legs, runs
+// their work, and tells its site what came of them. The clusters here are
+// simulated; a real resource manager answers the same messages.
+package cluster
 
 import (
 	"fmt"
@@ -48,6 +52,12 @@ type Cluster struct {
 type (
 	tick   struct{}
 	remind struct{ wait bourse.Duration }
+)
+
+// Waits before a notice is repeated: the first, and the longest that it doubles to.
+const (
+	firstWait = 500 * bourse.Millisecond
+	lastWait  = 5 * bourse.Second
 )
 
 // Kind names the alarm.
@@ -101,7 +111,7 @@ func (c *Cluster) Step(now bourse.Time, from agents.ID, m agents.Message, out *a
 	case agents.NodesLost:
 		c.nodesLost(now, m)
 	default:
-		panic(fmt.Sprintf("sites: cluster of %s got %s from %s", c.site, m.Kind(), from))
+		panic(fmt.Sprintf("cluster: cluster of %s got %s from %s", c.site, m.Kind(), from))
 	}
 	c.arm(now)
 }

@@ -1,6 +1,8 @@
-package sites
+package cluster
 
 import (
+	"slices"
+
 	"bourse"
 	"bourse/agents"
 	"bourse/policy/sla"
@@ -38,7 +40,7 @@ func (c *Cluster) promise(now bourse.Time, l *lock, w bourse.Flex) bourse.Reason
 	q.reach(now)
 	c.number++
 	l.number = c.number
-	got, why := q.promise(agreementOf(c.number, now, l.what, w))
+	got, why := q.promise(sla.ForLeg(c.number, now, l.what, w))
 	if why.Refused() {
 		return why
 	}
@@ -52,20 +54,6 @@ func (c *Cluster) promise(now bourse.Time, l *lock, w bourse.Flex) bourse.Reason
 	return bourse.Reason{}
 }
 
-// agreementOf is what a leg asks for.
-func agreementOf(id int64, now bourse.Time, l bourse.Leg, w bourse.Flex) sla.SLA {
-	z := sla.Size{Nodes: l.Nodes, Runtime: l.Duration()}
-	a := sla.Strict(id, now, z, l.Start)
-	if w.Movable(l) {
-		a = sla.Flexible(id, now, z, w.Ready, w.Due)
-	}
-	if w.Fix > 0 {
-		a.Fix = min(w.Fix, 1000)
-	}
-	a.Threshold = min(w.Phi, sla.MaxPhi)
-	return a
-}
-
 // instead lists where nodes could be had in place of what was refused.
 func (c *Cluster) instead(now bourse.Time, m agents.ClusterHold) []bourse.Time {
 	for i, q := range c.queues {
@@ -74,12 +62,44 @@ func (c *Cluster) instead(now bourse.Time, m agents.ClusterHold) []bourse.Time {
 		}
 		q.reach(now)
 		var list []bourse.Time
-		for _, o := range q.promises.Alternatives(agreementOf(c.number+1, now, m.What, m.Flex), agents.MaxInstead) {
+		for _, o := range q.promises.Alternatives(sla.ForLeg(c.number+1, now, m.What, m.Flex), agents.MaxInstead) {
 			list = append(list, o.Start)
 		}
 		return list
 	}
 	return nil
+}
+
+// shifts lists the confirmed legs of which one, shifted, would let in what was
+// refused, as far as the cluster can see.
+func (c *Cluster) shifts(now bourse.Time, m agents.ClusterHold) []agents.LegShift {
+	i := slices.IndexFunc(c.groups, func(g bourse.Group) bool { return g.Name == m.What.Group })
+	if m.Shift <= 0 || i < 0 || c.queues[i].promises == nil {
+		return nil
+	}
+	q := c.queues[i]
+	q.reach(now)
+	var list []agents.LegShift
+	for _, sh := range q.promises.ShiftsOf(sla.ForLeg(c.number+1, now, m.What, m.Flex), m.Shift, c.mayShift) {
+		l := c.flexible[sh.ID]
+		x := agents.LegShift{Leg: l.leg, Ready: sh.Ready, Due: sh.Due, Start: sh.Ready}
+		if at, _ := q.promises.Promise(sh.ID); sh.Ready > at.Ready { // it goes no further than it must
+			x.Start = sh.Due.Add(-l.what.Duration())
+		}
+		x.End = x.Start.Add(l.what.Duration())
+		if list = append(list, x); len(list) == agents.MaxShifts {
+			break
+		}
+	}
+	return list
+}
+
+// mayShift reports whether a promise is a confirmed leg's that nobody is about to
+// replace.
+func (c *Cluster) mayShift(id int64) bool {
+	l := c.flexible[id]
+	return l != nil && l.state == reserved && l.promise() == id &&
+		!slices.ContainsFunc(c.order, func(o *lock) bool { return o.over == l && c.locks[o.leg] == o })
 }
 
 // promise is the identity of a lock's promise, 0 if it has none: a lock that

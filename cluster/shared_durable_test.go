@@ -1,4 +1,4 @@
-package sites
+package cluster
 
 import (
 	"encoding/json"
@@ -19,7 +19,7 @@ type sharedLives struct {
 	cfg     SharedConfig
 	cluster *DurableSharedCluster
 	facts   []recorded
-	alarms  []delivery
+	alarms  []alarm
 	story   []string // what came of jobs and legs, at its own instant
 	nonce   uint64
 }
@@ -69,18 +69,13 @@ func (l *sharedLives) step(now bourse.Time, m agents.Message) {
 		}
 	}
 	for _, a := range out.Alarms {
-		l.alarms = append(l.alarms, delivery{at: max(a.At, now), m: a.Message})
+		l.alarms = append(l.alarms, alarm{max(a.At, now), a.Message})
 	}
 }
 
 func (l *sharedLives) advance(to bourse.Time) {
 	for {
-		i := -1
-		for k, a := range l.alarms {
-			if a.at <= to && (i < 0 || a.at < l.alarms[i].at) {
-				i = k
-			}
-		}
+		i := soonest(l.alarms, to)
 		if i < 0 {
 			return
 		}

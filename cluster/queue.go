@@ -1,4 +1,4 @@
-package sites
+package cluster
 
 import (
 	"fmt"
@@ -155,7 +155,7 @@ func (q *Queue) Query(f func(now bourse.Time, j *bourse.LocalJob) bool) { q.quer
 func (q *Queue) pull() {
 	last := q.head.Submit
 	if q.head, q.more = q.feed(); q.more && q.head.Submit < max(last, q.group.Now()) {
-		panic(fmt.Sprintf("sites: job %d submitted at %v comes after %v", q.head.ID, q.head.Submit, max(last, q.group.Now())))
+		panic(fmt.Sprintf("cluster: job %d submitted at %v comes after %v", q.head.ID, q.head.Submit, max(last, q.group.Now())))
 	}
 }
 

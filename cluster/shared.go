@@ -1,4 +1,4 @@
-package sites
+package cluster
 
 import (
 	"fmt"
@@ -101,7 +101,7 @@ func NewSharedCluster(site agents.ID, groups []bourse.Group, opt SharedOptions, 
 		s, err := admission.New(admission.Options{Control: opt.Control, RefuseLoneLate: opt.RefuseLoneLate, Queue: opt.Limit,
 			Nodes: slices.Repeat([]bourse.Performance{g.Performance}, g.Nodes)}, 0)
 		if err != nil {
-			panic(fmt.Sprintf("sites: group %s of %s: %v", g.Name, site, err))
+			panic(fmt.Sprintf("cluster: group %s of %s: %v", g.Name, site, err))
 		}
 		c.servers = append(c.servers, s)
 	}
@@ -149,7 +149,7 @@ func (c *SharedCluster) Step(now bourse.Time, from agents.ID, m agents.Message, 
 			c.moved(now, l.leg, bourse.LockHeard)
 		}
 	default:
-		panic(fmt.Sprintf("sites: shared cluster of %s got %s from %s", c.site, m.Kind(), from))
+		panic(fmt.Sprintf("cluster: shared cluster of %s got %s from %s", c.site, m.Kind(), from))
 	}
 	c.pass(now)
 	c.arm(now)

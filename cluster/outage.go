@@ -1,4 +1,4 @@
-package sites
+package cluster
 
 import (
 	"slices"
@@ -28,7 +28,7 @@ func (c *Cluster) nodesLost(now bourse.Time, m agents.NodesLost) {
 	}
 	c.number++
 	if why := q.Reserve(now, backfill.Reserved{ID: c.number, Nodes: count, Start: now, End: end}); why.Refused() {
-		panic("sites: nodes that are free cannot fail: " + why.String())
+		panic("cluster: nodes that are free cannot fail: " + why.String())
 	}
 	c.down(m.Group, count, end)
 }
