@@ -1,7 +1,6 @@
 package sites
 
 import (
-
 	"bourse"
 	"bourse/agents"
 	"bourse/agents/retry"
