@@ -20,25 +20,21 @@ import (
 // Broker is the agent of one VO. It is not safe for concurrent use.
 type Broker struct {
 	memory
+	co    *coordinator
 	sites []agents.ID         // that the cycle under way asks, in order of name, the canonical order
 	index map[agents.ID]int32 // into sites
 
 	// What a restart begins anew.
-	began     bourse.Time // this life
 	cycle     cycle
 	planner   planning.Planner
 	next      bourse.Time // when the next cycle fires
 	follow    int         // cycles that may still be opened before
 	errands   []*errand
 	errandSeq uint64
-	probeSeq  uint64
-	stray     uint64      // messages that made no sense
-	early     uint64      // words of sites about work whose time has not come
 	detail    detail      // what was recorded of cycles lately
 	called    bourse.Time // the instant of the last call out of turn, and how many there were in it
 	calls     int
 	refusals  refusals
-	asserts   int // maxAsserts, less in tests
 }
 
 // New returns a broker. The configuration must be valid: an error of
@@ -47,7 +43,8 @@ func New(cfg Config) *Broker {
 	if err := cfg.Validate(); err != nil {
 		panic(err)
 	}
-	b := &Broker{memory: newMemory(cfg), index: map[agents.ID]int32{}, asserts: maxAsserts}
+	b := &Broker{memory: newMemory(cfg), index: map[agents.ID]int32{}}
+	b.co = newCoordinator(&b.memory, b)
 	b.muster()
 	return b
 }
@@ -62,7 +59,7 @@ func (b *Broker) Step(now bourse.Time, from agents.ID, m agents.Message, out *ag
 		}
 	}
 	if p := b.peers.get(from); p != nil {
-		b.hear(now, p, out)
+		b.co.watcher.hear(now, p, out)
 	}
 	switch m := m.(type) {
 	case agents.Started:
@@ -81,17 +78,17 @@ func (b *Broker) Step(now bourse.Time, from agents.ID, m agents.Message, out *ag
 	case agents.SiteLeft:
 		b.leave(now, m.Site, out)
 	case agents.SiteLost:
-		b.siteLost(now, from, m, out)
+		b.co.losses.siteLost(now, from, m, out)
 	case agents.SiteFound:
-		b.siteFound(from, m, out)
+		b.co.losses.siteFound(from, m, out)
 	case agents.Offers:
 		b.offered(now, from, m, out)
 	case agents.Quotes:
 		b.quoted(now, from, m, out)
 	case agents.Listing:
-		b.listing(now, from, m, out)
+		b.co.recovery.listing(now, from, m, out)
 	default:
-		if !b.reply(now, from, m, out) && !b.alarm(now, m, out) {
+		if !b.co.reply(now, from, m, out) && !b.alarm(now, m, out) {
 			b.stray++
 		}
 	}
@@ -116,17 +113,17 @@ func (b *Broker) alarm(now bourse.Time, m agents.Message, out *agents.Outbox) bo
 	case answersDue:
 		b.answersDue(now, m, out)
 	case tryDue:
-		b.tryDue(now, m, out)
+		b.co.tryDue(now, m, out)
 	case repeatDue:
-		b.repeatDue(now, m, out)
+		b.co.repeatDue(now, m, out)
 	case capDue:
 		b.capDue(now, m, out)
 	case listDue:
-		b.listDue(now, m, out)
+		b.co.recovery.listDue(now, m, out)
 	case assertDue:
-		b.assertDue(now, m, out)
+		b.co.amnesia.assertDue(now, m, out)
 	case probeDue:
-		b.probeDue(now, m, out)
+		b.co.amnesia.probeDue(now, m, out)
 	case errandDue:
 		b.errandDue(now, m, out)
 	case askAgainDue:
@@ -134,15 +131,15 @@ func (b *Broker) alarm(now bourse.Time, m agents.Message, out *agents.Outbox) bo
 	case offerDue:
 		b.offerDue(now, m, out)
 	case presenceDue:
-		b.presenceDue(now, m, out)
+		b.co.watcher.presenceDue(now, m, out)
 	case watchDue:
-		b.watchDue(now, m, out)
+		b.co.watcher.watchDue(now, m, out)
 	case listenDue:
-		b.listenDue(now, out)
+		b.co.recovery.listenDue(now, out)
 	case forgetDue:
 		b.forget(now, out)
 	case lateDue:
-		b.lateDue(m)
+		b.co.watcher.lateDue(m)
 	default:
 		return false
 	}

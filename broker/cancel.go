@@ -61,9 +61,9 @@ func (b *Broker) withdraw(now bourse.Time, j *job, why bourse.Reason, out *agent
 		switch {
 		case t.job != j || !t.resolved:
 		case t.open():
-			b.abort(now, t, gone, out)
+			b.co.abort(now, t, gone, out)
 		case t.state == bourse.TxCommitted:
-			b.tell(now, t, firstRepeat, out)
+			b.co.tell(now, t, firstRepeat, out)
 		}
 	}
 }

@@ -102,7 +102,7 @@ func (b *Broker) cycleDue(now bourse.Time, m cycleDue, out *agents.Outbox) {
 // wake opens cycles as long as jobs are due, MaxCycles are not reached and none
 // is under way. It is the last thing of every step.
 func (b *Broker) wake(now bourse.Time, out *agents.Outbox) {
-	for b.cycle.phase == idle && b.queue.due > 0 && b.follow > 0 && !b.deaf(now) {
+	for b.cycle.phase == idle && b.queue.due > 0 && b.follow > 0 && !b.co.recovery.deaf(now) {
 		if b.stale || b.peers.listening() {
 			b.muster()
 		}
@@ -156,16 +156,16 @@ func (b *Broker) askAllOffers(now bourse.Time, out *agents.Outbox) {
 func (b *Broker) offered(now bourse.Time, from agents.ID, m agents.Offers, out *agents.Outbox) {
 	if m.Refusal.Code == bourse.Fenced && b.peers.get(from) != nil { // row B110
 		if m.Nonce == b.lives.current().Nonce {
-			b.fence(from, m.Refusal, m.Latest, out)
+			b.co.fence(from, m.Refusal, m.Latest, out)
 		}
 		return
 	}
 	if m.Cycle >= probeRef {
-		b.probed(now, from, m, out)
+		b.co.amnesia.probed(now, from, m, out)
 		return
 	}
 	if p := b.peers.get(from); p != nil && p.listed {
-		b.stamped(now, p, m.Stamp, out) // of no matter for the offer, which is of the moment
+		b.co.amnesia.stamped(now, p, m.Stamp, out) // of no matter for the offer, which is of the moment
 	}
 	if m.Cycle >= errandRef {
 		b.errandOffered(now, from, m, out)
@@ -227,7 +227,7 @@ func (b *Broker) askQuotes(now bourse.Time, out *agents.Outbox) {
 // quoted takes one site's quotes; the last one ends the wait.
 func (b *Broker) quoted(now bourse.Time, from agents.ID, m agents.Quotes, out *agents.Outbox) {
 	if p := b.peers.get(from); p != nil && p.listed {
-		b.stamped(now, p, m.Stamp, out)
+		b.co.amnesia.stamped(now, p, m.Stamp, out)
 	}
 	c := &b.cycle
 	site, known := b.index[from]

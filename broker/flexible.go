@@ -35,16 +35,16 @@ func (t *transaction) placed(l *txLeg, m agents.HeldReply) bool {
 
 // shifted takes a site's word that it has moved a leg, or fixed it. One that lies
 // where it may not is not believed. Row B71.
-func (b *Broker) shifted(now bourse.Time, t *transaction, l *txLeg, m agents.ShiftedNotice, out *agents.Outbox) {
+func (co *coordinator) shifted(now bourse.Time, t *transaction, l *txLeg, m agents.ShiftedNotice, out *agents.Outbox) {
 	switch {
 	case t.state != bourse.TxCommitted || m.Turn <= l.turn:
 	case !t.flex.Holds(m.Start, m.End) || m.End.Sub(m.Start) != l.what.Duration():
-		b.stray++
+		co.stray++
 	default:
 		moves := m.Start != l.what.Start
-		b.record(bourse.LegShifted{Leg: m.Leg, Start: m.Start, End: m.End, Turn: m.Turn, Fixed: m.Fixed}, out)
+		co.record(bourse.LegShifted{Leg: m.Leg, Start: m.Start, End: m.End, Turn: m.Turn, Fixed: m.Fixed}, out)
 		if moves && l.state == bourse.Confirmed {
-			b.watch(t, m.Leg.Leg, out)
+			co.watcher.watch(t, m.Leg.Leg, out)
 		}
 	}
 }
@@ -59,10 +59,10 @@ func (mem *memory) applyShifted(f bourse.LegShifted) {
 	mem.touch(t.job)
 }
 
-// takeInstead makes the places that a site would have had for a refused leg
+// elsewhere makes the places that a site would have had for a refused leg
 // alternatives of the plan: those that the job's own times and budget allow. Row
 // B72.
-func (b *Broker) takeInstead(now bourse.Time, t *transaction, places []bourse.Place) {
+func (b *Broker) elsewhere(t *transaction, places []bourse.Place) {
 	c := &b.cycle
 	if c.try != t || len(t.legs) != 1 || len(places) == 0 {
 		return
@@ -137,10 +137,10 @@ func (b *Broker) reopen(now bourse.Time, t *transaction, e *errand, out *agents.
 		b.moved(now, e, reason(bourse.NoMoney, "the accounts cover nothing beside the window that it has"), out)
 		return
 	}
-	f := b.newTx(e.job, 1)
+	f := b.co.newTx(e.job, 1)
 	f.Alternative, f.Limits, f.Request = 1, limits, e.request
 	f.Sites, f.Legs = append(f.Sites, t.sites[0]), append(f.Legs, l.what)
 	f.Replaces, f.Versions = []bourse.LegID{t.leg(0)}, []uint32{max(l.version, 1)}
 	f.Flex = flexOf(&e.request, f.Legs)
-	e.try = b.open(now, f, t.run, false, out)
+	e.try = b.co.open(now, f, t.run, false, out)
 }

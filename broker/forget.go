@@ -20,7 +20,7 @@ func (b *Broker) forget(now bourse.Time, out *agents.Outbox) {
 	out.Alarm(now.Add(forgetEvery), forgetDue{})
 	var old []bourse.TxID
 	for _, t := range b.txs.all() {
-		if t.resolved && b.done(now, t) && t.lastEnd().Add(keepClosed) <= now && !b.wanted(t) {
+		if t.resolved && b.co.losses.done(now, t) && t.lastEnd().Add(keepClosed) <= now && !b.wanted(t) {
 			old = append(old, t.id)
 		}
 	}

@@ -46,9 +46,9 @@ func (b *Broker) join(now bourse.Time, id agents.ID, out *agents.Outbox) {
 	switch p := b.peers.get(id); {
 	case !met && b.lives.count() > 1:
 		p.listed = false
-		b.askList(now, p, firstRepeat, out)
+		b.co.recovery.askList(now, p, firstRepeat, out)
 	case !p.listed: // it is being asked for its legs, and may be back
-		b.sendList(now, p, out)
+		b.co.recovery.sendList(now, p, out)
 	}
 }
 

@@ -22,6 +22,9 @@ type memory struct {
 
 	// Of this life.
 	now     bourse.Time       // of the step under way, or of the fact that is replayed
+	began   bourse.Time       // this life
+	stray   uint64            // messages that made no sense
+	early   uint64            // words of sites about work whose time has not come
 	stale   bool              // a site has joined or left since a cycle has listed them
 	touched []*job            // in this step, of those that come after others or others after them
 	lasts   []bourse.TxID     // of each job its latest try, while an image is read

@@ -56,7 +56,7 @@ func (b *Broker) movable(now bourse.Time, m agents.JobModify) bourse.Reason {
 		return reason(bourse.Unknown, "%s has no job %q", b.cfg.Name, m.Job)
 	case j.User != m.User:
 		return reason(bourse.NotAllowed, "job %q is not %s's", m.Job, m.User)
-	case j.state == bourse.JobPlaced && b.deaf(now):
+	case j.state == bourse.JobPlaced && b.co.recovery.deaf(now):
 		return reason(bourse.BadState, "%s has begun anew and waits for its sites to list what they carry; ask again in half a minute", b.cfg.Name)
 	case j.state != bourse.JobPlaced:
 		return reason(bourse.BadState, "job %q is %v; only a placed job can be moved", m.Job, j.state)
@@ -110,7 +110,7 @@ func (b *Broker) move(now bourse.Time, e *errand, out *agents.Outbox) {
 		b.moved(now, e, reason(bourse.NoMoney, "another window would cost %v credits, more than its budget or the accounts cover beside the one it has", a.Cost), out)
 		return
 	}
-	f := b.newTx(e.job, len(a.Legs))
+	f := b.co.newTx(e.job, len(a.Legs))
 	f.Alternative, f.Limits, f.Request = a.Number, limits, e.request
 	f.Replaces, f.Versions = make([]bourse.LegID, len(a.Legs)), make([]uint32, len(a.Legs))
 	taken := map[bourse.LegID]bool{}
@@ -120,7 +120,7 @@ func (b *Broker) move(now bourse.Time, e *errand, out *agents.Outbox) {
 		f.Replaces[i], f.Versions[i] = b.replaced(e.job, site, taken)
 	}
 	f.Flex = flexOf(&e.request, f.Legs)
-	e.try = b.open(now, f, nil, false, out)
+	e.try = b.co.open(now, f, nil, false, out)
 }
 
 // replaced picks the leg at a site that a new one is to take the place of.
@@ -175,10 +175,10 @@ func (b *Broker) moved(now bourse.Time, e *errand, r bourse.Reason, out *agents.
 
 // tellReplaced releases what is left of the window that a move was to replace: after
 // its first Confirmed or, where it came to nothing, what its job has no use for.
-func (b *Broker) tellReplaced(now bourse.Time, t *transaction, out *agents.Outbox) {
-	for _, old := range b.txs.all() {
+func (co *coordinator) tellReplaced(now bourse.Time, t *transaction, out *agents.Outbox) {
+	for _, old := range co.txs.all() {
 		if old.job == t.job && old != t && (old.apart || t.job.state == bourse.JobWithdrawn) && old.resolved && !old.open() && !old.atRest() {
-			b.tell(now, old, firstRepeat, out)
+			co.tell(now, old, firstRepeat, out)
 		}
 	}
 }

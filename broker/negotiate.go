@@ -194,7 +194,7 @@ func (b *Broker) answered(now bourse.Time, from agents.ID, m agents.OfferAnswer,
 // old one, which comes back. Row B75.
 func (b *Broker) accept(now bourse.Time, j *job, o *bourse.JobOffer, asker agents.ID, out *agents.Outbox) bourse.Reason {
 	t := b.txs.get(o.Leg.Tx)
-	if t == nil || b.lies(j) != t || b.deaf(now) || j.errand != nil {
+	if t == nil || b.lies(j) != t || b.co.recovery.deaf(now) || j.errand != nil {
 		return reason(bourse.BadState, "leg %v is not the window of job %q, or that is about to change", o.Leg, j.Name)
 	}
 	l := &t.legs[0]
@@ -210,14 +210,14 @@ func (b *Broker) accept(now bourse.Time, j *job, o *bourse.JobOffer, asker agent
 	}
 	e := &errand{job: j, request: j.Request, asker: asker}
 	b.newErrand(e)
-	f := b.newTx(j, 1)
+	f := b.co.newTx(j, 1)
 	what := l.what
 	what.Start, what.End = o.Start, o.End
 	f.Alternative, f.Limits, f.Request, f.Offer = 1, []bourse.Credits{price}, e.request, o.Number
 	f.Sites, f.Legs = append(f.Sites, t.sites[0]), append(f.Legs, what)
 	f.Replaces, f.Versions = []bourse.LegID{o.Leg}, []uint32{o.Version}
 	f.Flex = bourse.Flex{Ready: o.Ready, Due: o.Due, Fix: t.flex.Fix, Phi: t.flex.Phi}
-	e.try = b.open(now, f, t.run, false, out)
+	e.try = b.co.open(now, f, t.run, false, out)
 	return bourse.Reason{}
 }
 

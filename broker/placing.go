@@ -34,6 +34,31 @@ func (b *Broker) try(now bourse.Time, e *entry, out *agents.Outbox) bool {
 	return false
 }
 
+// begin records a try of an alternative and asks its sites to hold it. Row B1.
+func (b *Broker) begin(now bourse.Time, e *entry, a *planning.Alternative, out *agents.Outbox) {
+	e.tries++
+	e.tried, e.last = append(e.tried, a.Number), a.Number
+	f := b.co.newTx(e.job, len(a.Legs))
+	f.Alternative, f.Limits = a.Number, b.limits(e, a)
+	for i := range a.Legs {
+		f.Sites, f.Legs = append(f.Sites, siteName(b.sites[a.Legs[i].Site])), append(f.Legs, a.Legs[i].What)
+	}
+	if len(a.Legs) > 1 {
+		f.Spare = b.spares(e, a)
+	}
+	f.Flex = flexOf(&e.job.Request, f.Legs)
+	var run []bourse.Duration
+	if e.job.Run > 0 {
+		run = make([]bourse.Duration, len(a.Legs))
+		for i := range a.Legs {
+			if run[i] = e.job.RunAt(a.Size); a.Legs[i].What.Work == 0 {
+				run[i] = b.cycle.draft.Groups[a.Legs[i].Group].Performance.Runtime(run[i])
+			}
+		}
+	}
+	b.cycle.try = b.co.open(now, f, run, e.tries > 1, out)
+}
+
 // pick returns the alternative to try: the chosen one first, then the best of
 // those not tried. One that does not fit what B*, T* and the accounts leave, or
 // has come too near, or has a leg at a site that has left or is lost, is passed over.
@@ -111,6 +136,52 @@ func (b *Broker) limits(e *entry, a *planning.Alternative) []bourse.Credits {
 		extra := min(slack, spare)
 		spare -= extra
 		list[i] = a.Quotes[i].Fare.Total() + extra
+	}
+	return list
+}
+
+// refusedTry goes on with the cycle after a try that came to nothing. CAP means:
+// the same alternative later.
+func (b *Broker) refusedTry(now bourse.Time, r bourse.Reason, out *agents.Outbox) {
+	c := &b.cycle
+	e := &c.entries[c.turn]
+	e.why = r
+	if r.Code != bourse.Cap || b.cfg.Lead == 0 || e.over {
+		b.proceed(now, out)
+		return
+	}
+	e.tried = slices.DeleteFunc(e.tried, func(n int) bool { return n == e.last })
+	out.Alarm(now.Add(capWait), capDue{c.number, c.turn, e.tries})
+}
+
+// capWait is how long a broker waits before it asks for the same again where it
+// holds too much unconfirmed.
+const capWait = 2 * bourse.Second
+
+func (b *Broker) capDue(now bourse.Time, m capDue, out *agents.Outbox) {
+	c := &b.cycle
+	if c.phase == committing && c.try == nil && c.number == m.Cycle && c.turn == m.Turn && c.entries[c.turn].tries == m.Tries {
+		b.proceed(now, out)
+	}
+}
+
+// maxSpare bounds the legs that are kept for repair.
+const maxSpare = 16
+
+// spares lists the legs of the other alternatives of the same size that start when
+// this one does: a committed window keeps its size.
+func (b *Broker) spares(e *entry, a *planning.Alternative) []bourse.SiteLeg {
+	var list []bourse.SiteLeg
+	for i := range e.plan.Alternatives {
+		o := &e.plan.Alternatives[i]
+		if o == a || o.Size != a.Size || o.Start() != a.Start() {
+			continue
+		}
+		for _, l := range o.Legs {
+			if len(list) < maxSpare && l.What.Work == 0 {
+				list = append(list, bourse.SiteLeg{Site: siteName(b.sites[l.Site]), Leg: l.What})
+			}
+		}
 	}
 	return list
 }

@@ -19,37 +19,16 @@ import (
 // the job waits again. A window without a leg left needs no repair: its job
 // waits for the next cycle. Rows B22, B23.
 
-// maxSpare bounds the legs that are kept for repair.
-const maxSpare = 16
-
-// spares lists the legs of the other alternatives of the same size that start when
-// this one does: a committed window keeps its size.
-func (b *Broker) spares(e *entry, a *planning.Alternative) []bourse.SiteLeg {
-	var list []bourse.SiteLeg
-	for i := range e.plan.Alternatives {
-		o := &e.plan.Alternatives[i]
-		if o == a || o.Size != a.Size || o.Start() != a.Start() {
-			continue
-		}
-		for _, l := range o.Legs {
-			if len(list) < maxSpare && l.What.Work == 0 {
-				list = append(list, bourse.SiteLeg{Site: siteName(b.sites[l.Site]), Leg: l.What})
-			}
-		}
-	}
-	return list
-}
-
 // mend sees to a job's first leg that is gone, if there is one.
 func (b *Broker) mend(now bourse.Time, j *job, out *agents.Outbox) {
 	if e := j.errand; e != nil && e.tx != nil && !b.mendable(e.tx.leg(e.leg)) { // the rest has gone too
 		if e.try != nil {
-			b.abort(now, e.try, reason(bourse.Busy, "what it was to make whole is gone"), out)
+			b.co.abort(now, e.try, reason(bourse.Busy, "what it was to make whole is gone"), out)
 		} else {
 			b.finish(e)
 		}
 	}
-	if j.state != bourse.JobPlaced || j.errand != nil || b.deaf(now) || plant.On("silent-loss") {
+	if j.state != bourse.JobPlaced || j.errand != nil || b.co.recovery.deaf(now) || plant.On("silent-loss") {
 		return
 	}
 	for _, t := range j.txs {
@@ -187,13 +166,13 @@ func (b *Broker) tryRepair(now bourse.Time, e *errand, legs []bourse.SiteLeg, ba
 		b.breakJob(now, e, reason(bourse.OverBudget, "%s, and the %v credits left do not pay for another", e.loss(), max(left, 0)), out)
 		return
 	}
-	f := b.newTx(e.job, len(legs))
+	f := b.co.newTx(e.job, len(legs))
 	f.Repairs, f.Limits, f.Alternative = e.tx.leg(e.leg), limits, e.tx.number
 	for _, l := range legs {
 		f.Sites, f.Legs = append(f.Sites, l.Site), append(f.Legs, l.Leg)
 	}
 	f.Spare = slices.Clone(e.tx.spare[min(e.next, len(e.tx.spare)):])
-	e.try = b.open(now, f, b.runs(e, legs), e.tries > 1, out)
+	e.try = b.co.open(now, f, b.runs(e, legs), e.tries > 1, out)
 }
 
 // runs is what the work really takes on the legs of a repair, as a share of the
@@ -229,7 +208,7 @@ func share(left bourse.Credits, base []bourse.Credits) ([]bourse.Credits, bool) 
 
 // remaining is what is left of a job's budget: less what its legs cost, plus
 // what came back of them.
-func (b *Broker) remaining(j *job) bourse.Credits {
+func (mem *memory) remaining(j *job) bourse.Credits {
 	left := j.Budget
 	for _, t := range j.txs {
 		for i := range t.legs {
@@ -242,10 +221,10 @@ func (b *Broker) remaining(j *job) bourse.Credits {
 }
 
 // budgetOf is the most that a transaction's legs may cost together.
-func (b *Broker) budgetOf(t *transaction) bourse.Credits {
+func (mem *memory) budgetOf(t *transaction) bourse.Credits {
 	switch {
 	case t.repairs != (bourse.LegID{}):
-		return b.remaining(t.job)
+		return mem.remaining(t.job)
 	case t.request != nil:
 		return t.request.Budget
 	}
@@ -259,16 +238,16 @@ func (b *Broker) breakJob(now bourse.Time, e *errand, why bourse.Reason, out *ag
 	txs := slices.Clone(e.job.txs)
 	b.record(bourse.JobBroken{Job: e.job.Name, Reason: why}, out)
 	for _, t := range txs {
-		b.tell(now, t, firstRepeat, out)
+		b.co.tell(now, t, firstRepeat, out)
 	}
 }
 
 // sizeOf is the size of the window that a transaction belongs to: one that stands
 // in for a leg is a part of another's. Of a window that is not known whole it is
 // what the job asks for first of all.
-func (b *Broker) sizeOf(t *transaction) bourse.Size {
+func (mem *memory) sizeOf(t *transaction) bourse.Size {
 	for t.repairs != (bourse.LegID{}) {
-		of := b.txs.get(t.repairs.Tx)
+		of := mem.txs.get(t.repairs.Tx)
 		if of == nil {
 			break
 		}

@@ -25,8 +25,8 @@ type askAgainDue struct {
 func (askAgainDue) Kind() string { return "AskAgainDue" }
 
 // askOffers asks a site for offers in the name of this life.
-func (b *Broker) askOffers(id agents.ID, ref uint64, horizon bourse.Time, out *agents.Outbox) {
-	life := b.lives.current()
+func (mem *memory) askOffers(id agents.ID, ref uint64, horizon bourse.Time, out *agents.Outbox) {
+	life := mem.lives.current()
 	out.Send(id, agents.OfferRequest{Cycle: ref, Horizon: horizon, Incarnation: life.Incarnation, Nonce: life.Nonce})
 }
 

@@ -200,7 +200,7 @@ func (s *story) start() {
 	s.alarms = nil
 	s.b = New(s.cfg)
 	if s.asserts > 0 {
-		s.b.asserts = s.asserts
+		s.b.co.amnesia.asserts = s.asserts
 	}
 	for _, f := range s.facts {
 		s.b.Replay(0, f)

@@ -212,7 +212,7 @@ func (b *Broker) putOff(now bourse.Time, j *job, t *transaction, why bourse.Reas
 		b.endPlan(j)
 		b.postpone(j, why, false, out)
 	}
-	b.abort(now, t, why, out)
+	b.co.abort(now, t, why, out)
 }
 
 // maxCalls bounds the jobs called out of turn in one instant: a mistake in what
@@ -273,14 +273,14 @@ func (b *Broker) slip(now bourse.Time, j *job, why bourse.Reason, out *agents.Ou
 	b.record(bourse.JobBroken{Job: j.Name, Reason: why, Wish: j.wished()}, out)
 	if e != nil {
 		if e.try != nil && e.try.open() {
-			b.abort(now, e.try, why, out)
+			b.co.abort(now, e.try, why, out)
 		}
 		if e.tx == nil {
 			b.moved(now, e, why, out)
 		}
 	}
 	for _, t := range txs {
-		b.tell(now, t, firstRepeat, out)
+		b.co.tell(now, t, firstRepeat, out)
 	}
 }
 
