@@ -14,27 +14,20 @@ package broker
 import (
 	"bourse"
 	"bourse/agents"
-	"bourse/broker/planning"
 )
 
 // Broker is the agent of one VO. It is not safe for concurrent use.
+//
+// It is what it remembers, and four components that act on that: the scheduler has
+// cycles, errands are repairs and moves, shifts are answers to the wishes of sites, and
+// the intake takes jobs and lets them go. Their transactions are the coordinator's.
 type Broker struct {
 	memory
-	co    *coordinator
-	sites []agents.ID         // that the cycle under way asks, in order of name, the canonical order
-	index map[agents.ID]int32 // into sites
-
-	// What a restart begins anew.
-	cycle     cycle
-	planner   planning.Planner
-	next      bourse.Time // when the next cycle fires
-	follow    int         // cycles that may still be opened before
-	errands   []*errand
-	errandSeq uint64
-	detail    detail      // what was recorded of cycles lately
-	called    bourse.Time // the instant of the last call out of turn, and how many there were in it
-	calls     int
-	refusals  refusals
+	co        *coordinator
+	scheduler *scheduler
+	errands   *errands
+	shifts    *shifts
+	intake    *intake
 }
 
 // New returns a broker. The configuration must be valid: an error of
@@ -43,9 +36,15 @@ func New(cfg Config) *Broker {
 	if err := cfg.Validate(); err != nil {
 		panic(err)
 	}
-	b := &Broker{memory: newMemory(cfg), index: map[agents.ID]int32{}}
-	b.co = newCoordinator(&b.memory, b)
-	b.muster()
+	b := &Broker{memory: newMemory(cfg)}
+	mem := &b.memory
+	b.co = newCoordinator(mem, b)
+	b.scheduler = &scheduler{memory: mem, co: b.co, index: map[agents.ID]int32{}}
+	b.errands = &errands{memory: mem, co: b.co, scheduler: b.scheduler}
+	b.shifts = &shifts{memory: mem, co: b.co, errands: b.errands}
+	b.intake = &intake{memory: mem, co: b.co, scheduler: b.scheduler, errands: b.errands}
+	b.scheduler.errands = b.errands
+	b.scheduler.listSites()
 	return b
 }
 
@@ -64,15 +63,15 @@ func (b *Broker) Step(now bourse.Time, from agents.ID, m agents.Message, out *ag
 	switch m := m.(type) {
 	case agents.Started:
 		b.start(now, m, out)
-		b.offersAgain(out)
+		b.shifts.offersAgain(out)
 	case agents.Submit:
-		b.submit(now, from, m, out)
+		b.intake.submit(now, from, m, out)
 	case agents.JobCancel:
-		b.jobCancel(now, from, m, out)
+		b.intake.jobCancel(now, from, m, out)
 	case agents.JobModify:
-		b.jobModify(now, from, m, out)
+		b.errands.jobModify(now, from, m, out)
 	case agents.OfferAnswer:
-		b.offerAnswer(now, from, m, out)
+		b.shifts.offerAnswer(now, from, m, out)
 	case agents.SiteJoined:
 		b.join(now, m.Site, out)
 	case agents.SiteLeft:
@@ -82,9 +81,9 @@ func (b *Broker) Step(now bourse.Time, from agents.ID, m agents.Message, out *ag
 	case agents.SiteFound:
 		b.co.losses.siteFound(from, m, out)
 	case agents.Offers:
-		b.offered(now, from, m, out)
+		b.scheduler.offered(now, from, m, out)
 	case agents.Quotes:
-		b.quoted(now, from, m, out)
+		b.scheduler.quoted(now, from, m, out)
 	case agents.Listing:
 		b.co.recovery.listing(now, from, m, out)
 	default:
@@ -93,8 +92,8 @@ func (b *Broker) Step(now bourse.Time, from agents.ID, m agents.Message, out *ag
 		}
 	}
 	if !b.lives.ended() {
-		b.reviewTouched(now, out)
-		b.wake(now, out)
+		b.intake.reviewTouched(now, out)
+		b.scheduler.wake(now, out)
 	}
 }
 
@@ -109,15 +108,15 @@ func (b *Broker) Stray() uint64 { return b.stray }
 func (b *Broker) alarm(now bourse.Time, m agents.Message, out *agents.Outbox) bool {
 	switch m := m.(type) {
 	case cycleDue:
-		b.cycleDue(now, m, out)
+		b.scheduler.cycleDue(now, m, out)
 	case answersDue:
-		b.answersDue(now, m, out)
+		b.scheduler.answersDue(now, m, out)
 	case tryDue:
 		b.co.tryDue(now, m, out)
 	case repeatDue:
 		b.co.repeatDue(now, m, out)
 	case capDue:
-		b.capDue(now, m, out)
+		b.scheduler.capDue(now, m, out)
 	case listDue:
 		b.co.recovery.listDue(now, m, out)
 	case assertDue:
@@ -125,11 +124,11 @@ func (b *Broker) alarm(now bourse.Time, m agents.Message, out *agents.Outbox) bo
 	case probeDue:
 		b.co.amnesia.probeDue(now, m, out)
 	case errandDue:
-		b.errandDue(now, m, out)
+		b.errands.errandDue(now, m, out)
 	case askAgainDue:
-		b.askAgainDue(now, m, out)
+		b.scheduler.askAgainDue(now, m, out)
 	case offerDue:
-		b.offerDue(now, m, out)
+		b.shifts.offerDue(now, m, out)
 	case presenceDue:
 		b.co.watcher.presenceDue(now, m, out)
 	case watchDue:
@@ -137,7 +136,7 @@ func (b *Broker) alarm(now bourse.Time, m agents.Message, out *agents.Outbox) bo
 	case listenDue:
 		b.co.recovery.listenDue(now, out)
 	case forgetDue:
-		b.forget(now, out)
+		b.intake.forget(now, out)
 	case lateDue:
 		b.co.watcher.lateDue(m)
 	default:

@@ -27,33 +27,33 @@ type client interface {
 
 // decided goes on with the cycle or the errand that has begun a transaction.
 func (b *Broker) decided(now bourse.Time, t *transaction, out *agents.Outbox) {
-	c := &b.cycle
-	committed := t.state == bourse.TxCommitted
-	switch {
-	case c.try == t && committed:
-		c.try = nil
-		c.cost += t.price()
-		c.time += t.time()
-		c.entries[c.turn].over = true
-		b.proceed(now, out)
+	if b.scheduler.decided(now, t, out) {
 		return
-	case c.try == t:
-		c.try = nil
-		b.refusedTry(now, t.reason, out)
-		return
-	case !committed:
-		b.offerFailed(now, t, out)
 	}
-	b.errandDecided(now, t, out)
+	if t.state == bourse.TxAborted {
+		b.shifts.offerFailed(now, t, out)
+	}
+	b.errands.decided(now, t, out)
 }
 
 // lost repairs what is lost of a job's window.
-func (b *Broker) lost(now bourse.Time, j *job, out *agents.Outbox) { b.mend(now, j, out) }
+func (b *Broker) lost(now bourse.Time, j *job, out *agents.Outbox) { b.errands.mend(now, j, out) }
 
 // ended answers those who wait for the end of a job that was given up.
-func (b *Broker) ended(j *job, out *agents.Outbox) { b.answerCancel(j, out) }
+func (b *Broker) ended(j *job, out *agents.Outbox) { b.intake.answerCancel(j, out) }
 
 // effective answers who has asked for a move.
 func (b *Broker) effective(t *transaction, why bourse.Reason, out *agents.Outbox) {
-	b.answerMove(t, why, out)
+	b.errands.answerMove(t, why, out)
+}
+
+// elsewhere, shiftOffered and goOnWithout are those of the components.
+func (b *Broker) elsewhere(t *transaction, places []bourse.Place) { b.scheduler.elsewhere(t, places) }
+
+func (b *Broker) shiftOffered(now bourse.Time, t *transaction, l *txLeg, m agents.ShiftOffer, out *agents.Outbox) {
+	b.shifts.shiftOffered(now, t, l, m, out)
+}
+
+func (b *Broker) goOnWithout(now bourse.Time, site agents.ID, out *agents.Outbox) {
+	b.scheduler.goOnWithout(now, site, out)
 }

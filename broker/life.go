@@ -76,41 +76,48 @@ func (b *Broker) start(now bourse.Time, m agents.Started, out *agents.Outbox) {
 		}
 	}
 	b.record(f, out)
-	b.next = b.firstCycle(now)
-	out.Alarm(b.next, cycleDue{b.next})
+	b.scheduler.startCycles(now, out)
 	out.Alarm(now.Add(forgetEvery), forgetDue{})
-	for p := range b.peers.all() {
+	if again {
+		for _, j := range b.jobs {
+			b.touch(j)
+		}
+		b.intake.callFull()
+	}
+	b.co.recovery.begin(now, again, out)
+}
+
+// begin has the sites list their legs to a life that is not the first, and sees to
+// what is on record.
+func (rec *recovery) begin(now bourse.Time, again bool, out *agents.Outbox) {
+	for p := range rec.peers.all() {
 		p.heard = now // nobody could be heard before
 		p.listed = !again || plant.On("no-list")
 		if !p.listed {
-			b.co.recovery.askList(now, p, firstRepeat, out)
+			rec.askList(now, p, firstRepeat, out)
 		}
 	}
 	if !again {
 		return
 	}
-	for _, j := range b.jobs {
-		b.touch(j)
-	}
-	b.callFull()
-	for _, t := range b.txs.all() {
+	for _, t := range rec.txs.all() {
 		for i := range t.legs {
 			if l := &t.legs[i]; l.charged && !l.state.Terminal() {
-				b.co.watcher.watch(t, i, out)
-				b.co.watcher.expectEnd(t, i, out)
+				rec.co.watcher.watch(t, i, out)
+				rec.co.watcher.expectEnd(t, i, out)
 			}
 		}
 		if !t.over() {
-			b.co.watcher.attend(now, t, out)
+			rec.co.watcher.attend(now, t, out)
 		}
 		t.sent, t.resolved = len(t.legs), plant.On("no-list")
 		if t.resolved && !t.atRest() {
-			b.co.tell(now, t, firstRepeat, out)
+			rec.co.tell(now, t, firstRepeat, out)
 		}
 	}
-	b.began = now
+	rec.began = now
 	out.Alarm(now.Add(listWait), listenDue{})
-	b.co.recovery.resolveAll(now, nil, out) // without sites there is nobody to ask
+	rec.resolveAll(now, nil, out) // without sites there is nobody to ask
 }
 
 // listWait is how long a life waits for all members to list their legs before it

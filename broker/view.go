@@ -99,7 +99,7 @@ func (b *Broker) AtRest() bool {
 			return false
 		}
 	}
-	return b.cycle.phase == idle
+	return b.scheduler.idle()
 }
 
 func (j *job) view() JobView {
