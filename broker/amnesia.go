@@ -63,7 +63,7 @@ func (m *siteMemory) set(s agents.Stamp) {
 	m.heard, m.epoch, m.seq = true, s.Epoch, s.Seq
 }
 
-// stamped takes the stamp of what a site says and reports whether to heed it.
+// stamped takes the stamp of what a site says and reports whether it counts.
 // Rows B60, B62.
 func (amn *amnesia) stamped(now bourse.Time, p *peer, s agents.Stamp, out *agents.Outbox) bool {
 	switch p.memory.take(s) {
@@ -225,9 +225,9 @@ func (amn *amnesia) assertion(now bourse.Time, t *transaction, i int) agents.Lis
 	}
 	switch a.State {
 	case bourse.Held:
-		a.Left = amn.co.within(now, t, amn.cfg.Hold)
+		a.Left = amn.cfg.within(now, t, amn.cfg.Hold)
 	case bourse.Prepared:
-		a.Left = amn.co.within(now, t, amn.cfg.InDoubt)
+		a.Left = amn.cfg.within(now, t, amn.cfg.InDoubt)
 	}
 	return a
 }

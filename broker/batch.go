@@ -93,7 +93,7 @@ func (in *intake) submit(now bourse.Time, from agents.ID, m agents.Submit, out *
 // callFull calls the fresh jobs when they fill a batch. Each full batch may have
 // its cycle at once, those too that have come while one was under way.
 func (in *intake) callFull() {
-	if n := in.queue.fresh / in.cfg.batch(); n > 0 {
+	if n := in.queue.news() / in.cfg.batch(); n > 0 {
 		in.queue.call(false)
 		in.scheduler.atLeast(n)
 	}
@@ -129,8 +129,8 @@ func (in *intake) refusal(now bourse.Time, j *bourse.Job) bourse.Reason {
 	switch {
 	case j.Budget > bourse.MaxBudget:
 		return reason(bourse.Invalid, "budget %v is above %v credits", j.Budget, bourse.MaxBudget)
-	case in.queue.waiting >= in.cfg.MaxQueue:
-		return reason(bourse.QueueFull, "%d jobs already wait, the most that %s takes", in.queue.waiting, in.cfg.Name)
+	case in.queue.size() >= in.cfg.MaxQueue:
+		return reason(bourse.QueueFull, "%d jobs already wait, the most that %s takes", in.queue.size(), in.cfg.Name)
 	}
 	if n, most := in.queue.of(j.User), in.cfg.terms(j.User).MaxWaiting; n >= most {
 		return reason(bourse.QueueFull, "%d jobs of %s already wait, max_waiting is %d; submit it again when some of them are placed or cancelled",

@@ -58,7 +58,7 @@ func (b *Broker) Step(now bourse.Time, from agents.ID, m agents.Message, out *ag
 		}
 	}
 	if p := b.peers.get(from); p != nil {
-		b.co.watcher.hear(now, p, out)
+		b.co.hear(now, p, out)
 	}
 	switch m := m.(type) {
 	case agents.Started:
@@ -76,18 +76,12 @@ func (b *Broker) Step(now bourse.Time, from agents.ID, m agents.Message, out *ag
 		b.join(now, m.Site, out)
 	case agents.SiteLeft:
 		b.leave(now, m.Site, out)
-	case agents.SiteLost:
-		b.co.losses.siteLost(now, from, m, out)
-	case agents.SiteFound:
-		b.co.losses.siteFound(from, m, out)
 	case agents.Offers:
 		b.scheduler.offered(now, from, m, out)
 	case agents.Quotes:
 		b.scheduler.quoted(now, from, m, out)
-	case agents.Listing:
-		b.co.recovery.listing(now, from, m, out)
 	default:
-		if !b.co.reply(now, from, m, out) && !b.alarm(now, m, out) {
+		if !b.co.step(now, from, m, out) && !b.alarm(now, m, out) {
 			b.stray++
 		}
 	}
@@ -104,41 +98,23 @@ func (b *Broker) Early() uint64 { return b.early }
 // Stray is how many messages have come that made no sense.
 func (b *Broker) Stray() uint64 { return b.stray }
 
-// alarm takes one of the broker's own alarms.
+// alarm takes an alarm that is not the coordinator's.
 func (b *Broker) alarm(now bourse.Time, m agents.Message, out *agents.Outbox) bool {
 	switch m := m.(type) {
 	case cycleDue:
 		b.scheduler.cycleDue(now, m, out)
 	case answersDue:
 		b.scheduler.answersDue(now, m, out)
-	case tryDue:
-		b.co.tryDue(now, m, out)
-	case repeatDue:
-		b.co.repeatDue(now, m, out)
 	case capDue:
 		b.scheduler.capDue(now, m, out)
-	case listDue:
-		b.co.recovery.listDue(now, m, out)
-	case assertDue:
-		b.co.amnesia.assertDue(now, m, out)
-	case probeDue:
-		b.co.amnesia.probeDue(now, m, out)
 	case errandDue:
 		b.errands.errandDue(now, m, out)
 	case askAgainDue:
 		b.scheduler.askAgainDue(now, m, out)
 	case offerDue:
 		b.shifts.offerDue(now, m, out)
-	case presenceDue:
-		b.co.watcher.presenceDue(now, m, out)
-	case watchDue:
-		b.co.watcher.watchDue(now, m, out)
-	case listenDue:
-		b.co.recovery.listenDue(now, out)
 	case forgetDue:
 		b.intake.forget(now, out)
-	case lateDue:
-		b.co.watcher.lateDue(m)
 	default:
 		return false
 	}

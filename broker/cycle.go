@@ -115,7 +115,7 @@ func (sch *scheduler) cycleDue(now bourse.Time, m cycleDue, out *agents.Outbox) 
 	sch.next = m.At.Add(sch.cfg.Cycle)
 	out.Alarm(sch.next, cycleDue{sch.next})
 	sch.queue.call(true)
-	if sch.cycle.phase == idle && sch.queue.due == 0 && sch.peers.unheard() {
+	if sch.cycle.phase == idle && sch.queue.idle() && sch.peers.unheard() {
 		sch.askSilent(now, out)
 	}
 	sch.follow = max(sch.follow, sch.cfg.rounds())
@@ -143,7 +143,7 @@ func (sch *scheduler) answer(id agents.ID) *planning.Site {
 // wake opens cycles as long as jobs are due, MaxCycles are not reached and none
 // is under way. It is the last thing of every step.
 func (sch *scheduler) wake(now bourse.Time, out *agents.Outbox) {
-	for sch.cycle.phase == idle && sch.queue.due > 0 && sch.follow > 0 && !sch.co.recovery.deaf(now) {
+	for sch.cycle.phase == idle && !sch.queue.idle() && sch.follow > 0 && sch.co.mayBuy(now) {
 		if sch.stale || sch.peers.listening() {
 			sch.listSites()
 		}
@@ -197,16 +197,16 @@ func (sch *scheduler) askAllOffers(now bourse.Time, out *agents.Outbox) {
 func (sch *scheduler) offered(now bourse.Time, from agents.ID, m agents.Offers, out *agents.Outbox) {
 	if m.Refusal.Code == bourse.Fenced && sch.peers.get(from) != nil { // row B110
 		if m.Nonce == sch.lives.current().Nonce {
-			sch.co.fence(from, m.Refusal, m.Latest, out)
+			sch.fence(from, m.Refusal, m.Latest, out)
 		}
 		return
 	}
 	if m.Cycle >= probeRef {
-		sch.co.amnesia.probed(now, from, m, out)
+		sch.co.probed(now, from, m, out)
 		return
 	}
 	if p := sch.peers.get(from); p != nil && p.listed {
-		sch.co.amnesia.stamped(now, p, m.Stamp, out) // of no matter for the offer, which is of the moment
+		sch.co.stamped(now, p, m.Stamp, out) // of no matter for the offer, which is of the moment
 	}
 	if m.Cycle >= errandRef {
 		sch.errands.errandOffered(now, from, m, out)
@@ -268,7 +268,7 @@ func (sch *scheduler) askQuotes(now bourse.Time, out *agents.Outbox) {
 // quoted takes one site's quotes; the last one ends the wait.
 func (sch *scheduler) quoted(now bourse.Time, from agents.ID, m agents.Quotes, out *agents.Outbox) {
 	if p := sch.peers.get(from); p != nil && p.listed {
-		sch.co.amnesia.stamped(now, p, m.Stamp, out)
+		sch.co.stamped(now, p, m.Stamp, out)
 	}
 	c := &sch.cycle
 	site, known := sch.index[from]

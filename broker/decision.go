@@ -75,7 +75,7 @@ func (co *coordinator) repeatDue(now bourse.Time, m repeatDue, out *agents.Outbo
 			co.tell(now, t, wait, out)
 		}
 		return
-	case co.late(now, t): // its alarm is on the way
+	case t.late(now, co.cfg.Lead): // its alarm is on the way
 		return
 	}
 	for i := range min(t.sent, len(t.legs)) {

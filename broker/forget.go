@@ -20,7 +20,7 @@ func (in *intake) forget(now bourse.Time, out *agents.Outbox) {
 	out.Alarm(now.Add(forgetEvery), forgetDue{})
 	var old []bourse.TxID
 	for _, t := range in.txs.all() {
-		if t.resolved && in.co.losses.done(now, t) && t.lastEnd().Add(keepClosed) <= now && !in.wanted(t) {
+		if t.resolved && in.co.done(now, t) && t.lastEnd().Add(keepClosed) <= now && !in.wanted(t) {
 			old = append(old, t.id)
 		}
 	}

@@ -24,7 +24,7 @@ func (co *coordinator) open(now bourse.Time, f bourse.TxBegun, run []bourse.Dura
 	co.record(f, out)
 	t := co.txs.get(f.Tx)
 	t.turn, t.run, t.resolved, t.sent = turn, run, true, 0
-	co.patient(now, t, co.within(now, t, co.cfg.Hold), out)
+	co.patient(now, t, co.cfg.within(now, t, co.cfg.Hold), out)
 	co.hold(now, t, out)
 	for !t.turn && t.sent < len(t.legs) {
 		co.hold(now, t, out)
@@ -47,14 +47,14 @@ func (co *coordinator) patient(now bourse.Time, t *transaction, limit bourse.Dur
 
 // late reports whether a transaction can no longer be committed. Where messages
 // take no time an exchange ends within its instant.
-func (co *coordinator) late(now bourse.Time, t *transaction) bool {
-	return co.cfg.Lead > 0 && now >= t.until && !plant.On("patient-broker")
+func (t *transaction) late(now bourse.Time, lead bourse.Duration) bool {
+	return lead > 0 && now >= t.until && !plant.On("patient-broker")
 }
 
 // within cuts a lock's limit so that it ends before the start. Without a lead
 // there is no latency, and the whole exchange ends within the instant.
-func (co *coordinator) within(now bourse.Time, t *transaction, limit bourse.Duration) bourse.Duration {
-	if co.cfg.Lead == 0 {
+func (c *Config) within(now bourse.Time, t *transaction, limit bourse.Duration) bourse.Duration {
+	if c.Lead == 0 {
 		return limit
 	}
 	return max(0, min(limit, t.legs[0].what.Start.Sub(now)))
@@ -69,7 +69,7 @@ func (co *coordinator) hold(now bourse.Time, t *transaction, out *agents.Outbox)
 func (co *coordinator) sendHold(now bourse.Time, t *transaction, i int, out *agents.Outbox) {
 	l := &t.legs[i]
 	m := agents.Hold{Leg: t.leg(i), What: l.what, Job: t.job.Name, User: t.job.User,
-		Limit: l.limit, For: co.within(now, t, co.cfg.Hold), Flex: t.flex}
+		Limit: l.limit, For: co.cfg.within(now, t, co.cfg.Hold), Flex: t.flex}
 	if t.run != nil {
 		m.Run = t.run[i]
 	}
@@ -85,7 +85,7 @@ func (co *coordinator) held(now bourse.Time, t *transaction, l *txLeg, m agents.
 		co.lateGrant(t, l, m.Leg, out)
 		return
 	}
-	if co.late(now, t) {
+	if t.late(now, co.cfg.Lead) {
 		co.abort(now, t, reason(bourse.NoOffer, "%s answered too late", t.sites[m.Leg.Leg]), out)
 		return
 	}
@@ -118,7 +118,7 @@ func (co *coordinator) held(now bourse.Time, t *transaction, l *txLeg, m agents.
 		return
 	}
 	t.state = bourse.TxPreparing
-	co.patient(now, t, co.within(now, t, co.cfg.InDoubt), out)
+	co.patient(now, t, co.cfg.within(now, t, co.cfg.InDoubt), out)
 	for i := range t.legs {
 		co.sendPrepare(now, t, i, out)
 	}
@@ -137,7 +137,7 @@ func (l *txLeg) pricing(m agents.HeldReply) bourse.LegPriced {
 }
 
 func (co *coordinator) sendPrepare(now bourse.Time, t *transaction, i int, out *agents.Outbox) {
-	out.Send(t.site(i), agents.Prepare{Leg: t.leg(i), For: co.within(now, t, co.cfg.InDoubt)})
+	out.Send(t.site(i), agents.Prepare{Leg: t.leg(i), For: co.cfg.within(now, t, co.cfg.InDoubt)})
 }
 
 // lateGrant answers a Held or Prepared of a leg that is not wanted any more: it
@@ -163,7 +163,7 @@ func (co *coordinator) prepared(now bourse.Time, t *transaction, l *txLeg, m age
 // commitIfWhole decides COMMIT in time, and only while every site remembers its
 // leg: one that is being asserted anew may be gone (I15).
 func (co *coordinator) commitIfWhole(now bourse.Time, t *transaction, out *agents.Outbox) {
-	if co.late(now, t) {
+	if t.late(now, co.cfg.Lead) {
 		co.abort(now, t, reason(bourse.NoOffer, "the sites answered too late to be relied on"), out)
 		return
 	}

@@ -49,9 +49,9 @@ type peer struct {
 func (b *Broker) Stopped() bool { return b.lives.ended() }
 
 // fence stops this process. Rows B44, B110.
-func (co *coordinator) fence(site agents.ID, why bourse.Reason, latest uint32, out *agents.Outbox) {
-	if !co.lives.ended() && !plant.On("unfenced") {
-		co.record(bourse.LifeFenced{Site: siteName(site), Reason: why, Latest: latest}, out)
+func (mem *memory) fence(site agents.ID, why bourse.Reason, latest uint32, out *agents.Outbox) {
+	if !mem.lives.ended() && !plant.On("unfenced") {
+		mem.record(bourse.LifeFenced{Site: siteName(site), Reason: why, Latest: latest}, out)
 	}
 }
 
@@ -84,7 +84,7 @@ func (b *Broker) start(now bourse.Time, m agents.Started, out *agents.Outbox) {
 		}
 		b.intake.callFull()
 	}
-	b.co.recovery.begin(now, again, out)
+	b.co.begin(now, again, out)
 }
 
 // begin has the sites list their legs to a life that is not the first, and sees to
@@ -132,18 +132,18 @@ func (listenDue) Kind() string { return "ListenDue" }
 
 // listenDue sees to what could not be seen to while all were waited for.
 func (rec *recovery) listenDue(now bourse.Time, out *agents.Outbox) {
-	if rec.peers.listening() && !rec.deaf(now) {
+	if rec.peers.listening() && !rec.unsure(now) {
 		for _, j := range rec.jobs {
 			rec.co.client.lost(now, j, out)
 		}
 	}
 }
 
-// deaf reports whether this life may not buy anything yet: members have not
+// unsure reports whether this life may not buy anything yet: members have not
 // listed their legs, and it has not waited long enough; or one that has names a
 // leg of which there is no record. Then the broker's own memory is of the past,
 // and who is silent may carry what it would buy again. Row B64.
-func (rec *recovery) deaf(now bourse.Time) bool {
+func (rec *recovery) unsure(now bourse.Time) bool {
 	if !rec.peers.listening() {
 		return false
 	}
@@ -201,7 +201,7 @@ func (rec *recovery) listing(now bourse.Time, from agents.ID, m agents.Listing, 
 	}
 	if m.Refusal.Refused() {
 		if m.Refusal.Code == bourse.Fenced {
-			rec.co.fence(from, m.Refusal, m.Latest, out)
+			rec.fence(from, m.Refusal, m.Latest, out)
 		}
 		return
 	}

@@ -43,13 +43,7 @@ func (b *Broker) join(now bourse.Time, id agents.ID, out *agents.Outbox) {
 	met := p != nil
 	b.record(bourse.SiteJoined{Site: siteName(id)}, out)
 	b.stale = true
-	switch p := b.peers.get(id); {
-	case !met && b.lives.count() > 1:
-		p.listed = false
-		b.co.recovery.askList(now, p, firstRepeat, out)
-	case !p.listed: // it is being asked for its legs, and may be back
-		b.co.recovery.sendList(now, p, out)
-	}
+	b.co.joined(now, b.peers.get(id), met, out)
 }
 
 // welcome reports whether a site that is not known may be.

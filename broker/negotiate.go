@@ -201,7 +201,7 @@ func (shi *shifts) answered(now bourse.Time, from agents.ID, m agents.OfferAnswe
 // old one, which comes back. Row B75.
 func (shi *shifts) accept(now bourse.Time, j *job, o *bourse.JobOffer, asker agents.ID, out *agents.Outbox) bourse.Reason {
 	t := shi.txs.get(o.Leg.Tx)
-	if t == nil || shi.errands.lies(j) != t || shi.co.recovery.deaf(now) || j.errand != nil {
+	if t == nil || shi.errands.lies(j) != t || !shi.co.mayBuy(now) || j.errand != nil {
 		return reason(bourse.BadState, "leg %v is not the window of job %q, or that is about to change", o.Leg, j.Name)
 	}
 	l := &t.legs[0]

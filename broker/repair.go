@@ -28,7 +28,7 @@ func (ers *errands) mend(now bourse.Time, j *job, out *agents.Outbox) {
 			ers.finish(e)
 		}
 	}
-	if j.state != bourse.JobPlaced || j.errand != nil || ers.co.recovery.deaf(now) || plant.On("silent-loss") {
+	if j.state != bourse.JobPlaced || j.errand != nil || !ers.co.mayBuy(now) || plant.On("silent-loss") {
 		return
 	}
 	for _, t := range j.txs {

@@ -36,7 +36,7 @@ func (co *coordinator) reply(now bourse.Time, from agents.ID, m agents.Message, 
 			co.refused(now, from, nil, nil, r, out)
 		}
 		if t == nil && !co.peers.listening() { // long forgotten, or not worth adopting
-			co.note(from, id, m, out)
+			note(from, id, m, out)
 		}
 		return true
 	}
@@ -44,14 +44,14 @@ func (co *coordinator) reply(now bourse.Time, from agents.ID, m agents.Message, 
 		return true
 	}
 	turn := l.turn
-	co.heed(now, p, t, l, m, out)
+	co.dispatch(now, p, t, l, m, out)
 	co.keepProofs(m, l.turn > turn, out)
-	co.note(from, id, m, out)
+	note(from, id, m, out)
 	return true
 }
 
-// heed hands a reply to what its leg's transaction makes of it.
-func (co *coordinator) heed(now bourse.Time, p *peer, t *transaction, l *txLeg, m agents.Message, out *agents.Outbox) {
+// dispatch hands a reply to what its leg's transaction makes of it.
+func (co *coordinator) dispatch(now bourse.Time, p *peer, t *transaction, l *txLeg, m agents.Message, out *agents.Outbox) {
 	if l.given && co.losses.claimHeard(now, t, l, m, out) {
 		return
 	}
@@ -87,7 +87,7 @@ func (co *coordinator) heed(now bourse.Time, p *peer, t *transaction, l *txLeg, 
 }
 
 // note acknowledges a notice, which is repeated until it is.
-func (co *coordinator) note(from agents.ID, id bourse.LegID, m agents.Message, out *agents.Outbox) {
+func note(from agents.ID, id bourse.LegID, m agents.Message, out *agents.Outbox) {
 	switch m := m.(type) {
 	case agents.SettledNotice, agents.HeuristicNotice, agents.DegradedNotice:
 		out.Send(from, agents.Noted{Leg: id, Step: m.Kind()})
