@@ -368,6 +368,8 @@ func (sch *scheduler) closeCycle(out *agents.Outbox) {
 		}
 	}
 	c.phase, c.try = idle, nil
+	clear(c.entries) // what was planned is of no use any more
+	c.input, c.draft, c.quotes, c.outcome = planning.Input{}, nil, planning.Quotes{}, nil
 	sch.record(c.summary, out)
 }
 
