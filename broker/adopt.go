@@ -22,11 +22,11 @@ func (s *stray) sighting() *sighting { return &sighting{s.leg, true, true} }
 // and two may both claim one. Then who says that it was committed is believed, else
 // the first of the list of sites. A leg whose number leaves a gap has its site
 // answer for the places in between; see maxGaps. Rows B90 and B91.
-func (b *Broker) strays() []stray {
+func (rec *recovery) strays() []stray {
 	var found []stray
-	for p := range b.peers.all() {
+	for p := range rec.peers.all() {
 		for _, l := range p.legs {
-			if !b.recorded(l.Leg) && l.Leg.Tx.Broker == b.cfg.Name && l.Leg.Leg >= 0 && l.Leg.Leg < maxLegs && planning.SoundFare(l.Fare) && soundLeg(&l.What) {
+			if !rec.recorded(l.Leg) && l.Leg.Tx.Broker == rec.cfg.Name && l.Leg.Leg >= 0 && l.Leg.Leg < maxLegs && planning.SoundFare(l.Fare) && soundLeg(&l.What) {
 				found = append(found, stray{p.name, l})
 			}
 		}
@@ -40,7 +40,7 @@ func (b *Broker) strays() []stray {
 	list := found[:0]
 	for _, x := range found {
 		next := 0 // the number that leaves no gap
-		if t := b.txs.get(x.leg.Leg.Tx); t != nil {
+		if t := rec.txs.get(x.leg.Leg.Tx); t != nil {
 			next = len(t.legs)
 		}
 		n, again := len(list), false
@@ -49,7 +49,7 @@ func (b *Broker) strays() []stray {
 		}
 		gap := max(0, x.leg.Leg.Leg-next)
 		if again || gaps[x.site]+gap > maxGaps {
-			b.stray++
+			rec.stray++
 			continue
 		}
 		gaps[x.site] += gap
@@ -60,9 +60,9 @@ func (b *Broker) strays() []stray {
 
 // recorded reports whether there is a record of a leg, or was one. Of a transaction
 // that was adopted it may be missing: its site was lost or away when others listed.
-func (b *Broker) recorded(id bourse.LegID) bool {
-	t := b.txs.get(id.Tx)
-	return b.lives.presumes(id.Tx) || t != nil && id.Leg < len(t.legs) && (id.Leg < 0 || t.sites[id.Leg] != "")
+func (rec *recovery) recorded(id bourse.LegID) bool {
+	t := rec.txs.get(id.Tx)
+	return rec.lives.presumes(id.Tx) || t != nil && id.Leg < len(t.legs) && (id.Leg < 0 || t.sites[id.Leg] != "")
 }
 
 func rank(yes bool) int {
@@ -76,11 +76,11 @@ func rank(yes bool) int {
 // of: its own memory is of the past. What is confirmed was committed; all else
 // is given up. What it has forgotten itself, a day after its end, it does not take
 // on again, nor what it can never have bought. Rows B55, B56, B99.
-func (b *Broker) adopt(now bourse.Time, out *agents.Outbox) {
+func (rec *recovery) adopt(now bourse.Time, out *agents.Outbox) {
 	if plant.On("no-adoption") {
 		return
 	}
-	found := b.strays()
+	found := rec.strays()
 	var no disowned
 	for len(found) > 0 {
 		n := 1
@@ -89,7 +89,7 @@ func (b *Broker) adopt(now bourse.Time, out *agents.Outbox) {
 		}
 		group := found[:n]
 		found = found[n:]
-		t := b.txs.get(group[0].leg.Leg.Tx)
+		t := rec.txs.get(group[0].leg.Leg.Tx)
 		commit, open := t.keepsWindow(), false
 		var cost bourse.Credits
 		for _, x := range group {
@@ -100,21 +100,21 @@ func (b *Broker) adopt(now bourse.Time, out *agents.Outbox) {
 		if !commit && !open {
 			continue // it came to nothing, everywhere
 		}
-		if commit && !b.accounts.Bears(cost) {
+		if commit && !rec.accounts.Bears(cost) {
 			for _, x := range group {
 				no.add(x.site, &x.leg)
 			}
 			continue
 		}
 		if t != nil {
-			b.adoptLate(now, t, group, commit, out)
+			rec.adoptLate(now, t, group, commit, out)
 		} else {
-			b.adoptTx(now, group, commit, out)
+			rec.adoptTx(now, group, commit, out)
 		}
 	}
 	for _, f := range no.bySite {
 		f.Reason = reason(bourse.NoMoney, "its legs cost %v credits, and no process of this broker could have bought them within its budget", f.Cost)
-		b.record(f, out)
+		rec.record(f, out)
 	}
 }
 
@@ -133,7 +133,7 @@ func (d *disowned) add(site string, l *agents.ListedLeg) {
 }
 
 // adoptLegs records them, at their prices or, if they are given up at once, at none.
-func (b *Broker) adoptLegs(group []stray, paid bool, out *agents.Outbox) *transaction {
+func (rec *recovery) adoptLegs(group []stray, paid bool, out *agents.Outbox) *transaction {
 	var ids []bourse.LegID
 	for _, x := range group {
 		l := &x.leg
@@ -141,29 +141,29 @@ func (b *Broker) adoptLegs(group []stray, paid bool, out *agents.Outbox) *transa
 		if paid {
 			f.Fare, f.Limit = l.Fare, l.Limit
 		}
-		b.record(f, out)
+		rec.record(f, out)
 		ids = append(ids, l.Leg)
 	}
-	b.record(bourse.Amnesia{Legs: ids}, out)
-	t := b.txs.get(ids[0].Tx)
+	rec.record(bourse.Amnesia{Legs: ids}, out)
+	t := rec.txs.get(ids[0].Tx)
 	t.resolved, t.sent = true, len(t.legs)
 	return t
 }
 
 // adoptTx takes on the legs of one transaction.
-func (b *Broker) adoptTx(now bourse.Time, group []stray, commit bool, out *agents.Outbox) {
-	t := b.adoptLegs(group, commit, out)
+func (rec *recovery) adoptTx(now bourse.Time, group []stray, commit bool, out *agents.Outbox) {
+	t := rec.adoptLegs(group, commit, out)
 	f := bourse.TxDecided{Tx: t.id, Job: t.job.Name, Commit: commit}
 	if !commit {
 		f.Reason = reason(bourse.NoOffer, "the broker had lost its record of it")
 	}
-	b.record(f, out)
+	rec.record(f, out)
 	for _, x := range group {
-		b.catchUp(now, t, x.leg.Leg.Leg, x.sighting(), out)
+		rec.catchUp(now, t, x.leg.Leg.Leg, x.sighting(), out)
 	}
-	b.tell(now, t, firstRepeat, out)
+	rec.co.tell(now, t, firstRepeat, out)
 	if commit {
-		b.attend(now, t, out)
+		rec.co.watcher.attend(now, t, out)
 	}
 }
 
@@ -171,22 +171,22 @@ func (b *Broker) adoptTx(now bourse.Time, group []stray, commit bool, out *agent
 // their site had listed them. They are of its window while its job has that still.
 // Else they are given up like those of a site that was lost: what is confirmed is
 // released for all of its price, and what has run costs it. Row B56.
-func (b *Broker) adoptLate(now bourse.Time, t *transaction, group []stray, commit bool, out *agents.Outbox) {
-	b.adoptLegs(group, commit, out)
+func (rec *recovery) adoptLate(now bourse.Time, t *transaction, group []stray, commit bool, out *agents.Outbox) {
+	rec.adoptLegs(group, commit, out)
 	for _, x := range group {
 		i, s := x.leg.Leg.Leg, x.sighting()
 		if keeps := t.keepsWindow(); !keeps && (took(s) || t.state == bourse.TxCommitted) {
 			why := reason(bourse.NoOffer, "%s listed it when its window had been given up", x.site)
-			b.record(bourse.LegClosed{Leg: t.leg(i), Reason: why, Claim: true}, out)
-			b.hearClaim(now, t, i, s, out)
+			rec.record(bourse.LegClosed{Leg: t.leg(i), Reason: why, Claim: true}, out)
+			rec.co.losses.hearClaim(now, t, i, s, out)
 			continue
 		}
-		b.catchUp(now, t, i, s, out)
+		rec.catchUp(now, t, i, s, out)
 	}
-	b.tell(now, t, firstRepeat, out)
-	b.giveUpLost(now, t, out)
+	rec.co.tell(now, t, firstRepeat, out)
+	rec.co.losses.giveUpLost(now, t, out)
 	if t.keepsWindow() {
-		b.attend(now, t, out)
+		rec.co.watcher.attend(now, t, out)
 	}
 }
 

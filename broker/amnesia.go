@@ -63,17 +63,17 @@ func (m *siteMemory) set(s agents.Stamp) {
 	m.heard, m.epoch, m.seq = true, s.Epoch, s.Seq
 }
 
-// stamped takes the stamp of what a site says and reports whether to heed it.
+// stamped takes the stamp of what a site says and reports whether it counts.
 // Rows B60, B62.
-func (b *Broker) stamped(now bourse.Time, p *peer, s agents.Stamp, out *agents.Outbox) bool {
+func (amn *amnesia) stamped(now bourse.Time, p *peer, s agents.Stamp, out *agents.Outbox) bool {
 	switch p.memory.take(s) {
 	case outdated:
 		return false
 	case doubtful:
 		if p.memory.probe == 0 {
-			b.probeSeq++
-			p.memory.probe = probeRef | b.probeSeq
-			b.probe(now, p, firstRepeat, out)
+			amn.probeSeq++
+			p.memory.probe = probeRef | amn.probeSeq
+			amn.probe(now, p, firstRepeat, out)
 		}
 		return false
 	}
@@ -83,20 +83,20 @@ func (b *Broker) stamped(now bourse.Time, p *peer, s agents.Stamp, out *agents.O
 // probeRef marks the requests for offers that only ask for a stamp.
 const probeRef = errandRef | 1<<62
 
-func (b *Broker) probe(now bourse.Time, p *peer, wait bourse.Duration, out *agents.Outbox) {
-	b.askOffers(p.id, p.memory.probe, 0, out)
+func (amn *amnesia) probe(now bourse.Time, p *peer, wait bourse.Duration, out *agents.Outbox) {
+	amn.askOffers(p.id, p.memory.probe, 0, out)
 	out.Alarm(now.Add(wait), probeDue{p.id, wait, p.memory.probe})
 }
 
-func (b *Broker) probeDue(now bourse.Time, m probeDue, out *agents.Outbox) {
-	if p := b.peers.get(m.Site); p != nil && p.memory.probe == m.Ref {
-		b.probe(now, p, min(2*m.Wait, lastRepeat), out)
+func (amn *amnesia) probeDue(now bourse.Time, m probeDue, out *agents.Outbox) {
+	if p := amn.peers.get(m.Site); p != nil && p.memory.probe == m.Ref {
+		amn.probe(now, p, min(2*m.Wait, lastRepeat), out)
 	}
 }
 
 // probed takes the answer to a probe: it was given after the doubt had come up.
-func (b *Broker) probed(now bourse.Time, from agents.ID, m agents.Offers, out *agents.Outbox) {
-	p := b.peers.get(from)
+func (amn *amnesia) probed(now bourse.Time, from agents.ID, m agents.Offers, out *agents.Outbox) {
+	p := amn.peers.get(from)
 	if p == nil || p.memory.probe != m.Cycle {
 		return
 	}
@@ -104,7 +104,7 @@ func (b *Broker) probed(now bourse.Time, from agents.ID, m agents.Offers, out *a
 	before := p.memory
 	p.memory.set(m.Stamp)
 	if m.Stamp.Epoch != before.epoch && m.Stamp.From < before.seq {
-		b.lapsed(now, p, out)
+		amn.lapsed(now, p, out)
 	}
 }
 
@@ -114,24 +114,24 @@ func (p *peer) asserts(id bourse.LegID) bool { return p.asserting[id] }
 
 // unknown takes the word of a site that it does not know a leg that it carries.
 // Row B60.
-func (b *Broker) unknown(now bourse.Time, from agents.ID, t *transaction, l *txLeg, m agents.RefusedReply, out *agents.Outbox) {
-	p := b.peers.get(from)
+func (amn *amnesia) unknown(now bourse.Time, from agents.ID, t *transaction, l *txLeg, m agents.RefusedReply, out *agents.Outbox) {
+	p := amn.peers.get(from)
 	if p.asserts(m.Leg) || l.state.Terminal() || l.state == bourse.Asked {
 		return
 	}
-	b.lapsed(now, p, out)
+	amn.lapsed(now, p, out)
 	if l.what.End <= now && l.charged { // too late to be had again
-		b.gone(now, t, l, m.Leg.Leg, l.fare.Total(), 0, reason(bourse.Unknown, "%s had forgotten it", t.sites[m.Leg.Leg]), out)
+		amn.co.gone(now, t, l, m.Leg.Leg, l.fare.Total(), 0, reason(bourse.Unknown, "%s had forgotten it", t.sites[m.Leg.Leg]), out)
 	}
 }
 
 // lapsed records a site's amnesia and asserts every leg of it whose end has not
 // passed: open ones as they were, closed ones as closed. Row B60.
-func (b *Broker) lapsed(now bourse.Time, p *peer, out *agents.Outbox) {
+func (amn *amnesia) lapsed(now bourse.Time, p *peer, out *agents.Outbox) {
 	var legs []bourse.LegID
-	for _, t := range b.txs.all() {
+	for _, t := range amn.txs.all() {
 		for i := range t.legs {
-			if t.sites[i] == p.name && t.resolved && b.assertable(now, t, &t.legs[i]) {
+			if t.sites[i] == p.name && t.resolved && amn.assertable(now, t, &t.legs[i]) {
 				legs = append(legs, t.leg(i))
 			}
 		}
@@ -139,13 +139,13 @@ func (b *Broker) lapsed(now bourse.Time, p *peer, out *agents.Outbox) {
 	if len(legs) == 0 || plant.On("no-reassert") {
 		return
 	}
-	b.record(bourse.Amnesia{Site: siteName(p.id), Legs: legs}, out)
-	b.assert(now, p, legs, out)
+	amn.record(bourse.Amnesia{Site: siteName(p.id), Legs: legs}, out)
+	amn.assert(now, p, legs, out)
 }
 
 // assertable reports whether there is something to be asserted of a leg: that it
 // was held at least, and has not ended.
-func (b *Broker) assertable(now bourse.Time, t *transaction, l *txLeg) bool {
+func (amn *amnesia) assertable(now bourse.Time, t *transaction, l *txLeg) bool {
 	switch {
 	case l.what.End <= now, l.state == bourse.Refused, l.state == bourse.Asked && t.state != bourse.TxAborted:
 		return false
@@ -155,7 +155,7 @@ func (b *Broker) assertable(now bourse.Time, t *transaction, l *txLeg) bool {
 	return l.priced || t.state == bourse.TxAborted
 }
 
-func (b *Broker) assert(now bourse.Time, p *peer, legs []bourse.LegID, out *agents.Outbox) {
+func (amn *amnesia) assert(now bourse.Time, p *peer, legs []bourse.LegID, out *agents.Outbox) {
 	if p.asserting == nil {
 		p.asserting = map[bourse.LegID]bool{}
 	}
@@ -165,7 +165,7 @@ func (b *Broker) assert(now bourse.Time, p *peer, legs []bourse.LegID, out *agen
 			p.owed = append(p.owed, id)
 		}
 	}
-	b.sendAsserts(now, p, firstRepeat, out)
+	amn.sendAsserts(now, p, firstRepeat, out)
 }
 
 // maxAsserts bounds the Reasserts to one site that wait for an answer: behind a
@@ -173,15 +173,15 @@ func (b *Broker) assert(now bourse.Time, p *peer, legs []bourse.LegID, out *agen
 const maxAsserts = 64
 
 // sendAsserts says again what has not been answered, the first of it. Row B66.
-func (b *Broker) sendAsserts(now bourse.Time, p *peer, wait bourse.Duration, out *agents.Outbox) {
+func (amn *amnesia) sendAsserts(now bourse.Time, p *peer, wait bourse.Duration, out *agents.Outbox) {
 	p.owed = slices.DeleteFunc(p.owed, func(id bourse.LegID) bool {
-		if b.txs.lookup(id) == nil {
+		if amn.txs.lookup(id) == nil {
 			delete(p.asserting, id)
 		}
 		return !p.asserting[id]
 	})
-	for p.told = 0; p.told < min(b.asserts, len(p.owed)); {
-		b.sendAssert(now, p, out)
+	for p.told = 0; p.told < min(amn.asserts, len(p.owed)); {
+		amn.sendAssert(now, p, out)
 	}
 	if len(p.asserting) > 0 {
 		p.chain++
@@ -190,22 +190,22 @@ func (b *Broker) sendAsserts(now bourse.Time, p *peer, wait bourse.Duration, out
 }
 
 // sendAssert says the next of what is owed.
-func (b *Broker) sendAssert(now bourse.Time, p *peer, out *agents.Outbox) {
+func (amn *amnesia) sendAssert(now bourse.Time, p *peer, out *agents.Outbox) {
 	id := p.owed[p.told]
 	p.told++
-	if t := b.txs.get(id.Tx); b.txs.lookup(id) != nil && p.asserting[id] {
-		out.Send(p.id, agents.Reassert{Leg: b.assertion(now, t, id.Leg), Incarnation: b.lives.current().Incarnation, Nonce: b.lives.current().Nonce})
+	if t := amn.txs.get(id.Tx); amn.txs.lookup(id) != nil && p.asserting[id] {
+		out.Send(p.id, agents.Reassert{Leg: amn.assertion(now, t, id.Leg), Incarnation: amn.lives.current().Incarnation, Nonce: amn.lives.current().Nonce})
 	}
 }
 
-func (b *Broker) assertDue(now bourse.Time, m assertDue, out *agents.Outbox) {
-	if p := b.peers.get(m.Site); p != nil && p.chain == m.Chain {
-		b.sendAsserts(now, p, min(2*m.Wait, lastRepeat), out)
+func (amn *amnesia) assertDue(now bourse.Time, m assertDue, out *agents.Outbox) {
+	if p := amn.peers.get(m.Site); p != nil && p.chain == m.Chain {
+		amn.sendAsserts(now, p, min(2*m.Wait, lastRepeat), out)
 	}
 }
 
 // assertion is what the broker knows a leg to be.
-func (b *Broker) assertion(now bourse.Time, t *transaction, i int) agents.ListedLeg {
+func (amn *amnesia) assertion(now bourse.Time, t *transaction, i int) agents.ListedLeg {
 	l := &t.legs[i]
 	a := agents.ListedLeg{Leg: t.leg(i), What: l.what, Job: t.job.Name, User: t.job.User, State: l.state,
 		Fare: l.fare, Limit: l.limit, End: l.end, Version: max(l.version, 1), Proof: l.proof}
@@ -225,28 +225,28 @@ func (b *Broker) assertion(now bourse.Time, t *transaction, i int) agents.Listed
 	}
 	switch a.State {
 	case bourse.Held:
-		a.Left = b.within(now, t, b.cfg.Hold)
+		a.Left = amn.cfg.within(now, t, amn.cfg.Hold)
 	case bourse.Prepared:
-		a.Left = b.within(now, t, b.cfg.InDoubt)
+		a.Left = amn.cfg.within(now, t, amn.cfg.InDoubt)
 	}
 	return a
 }
 
 // reasserted takes a site's answer to an assertion. Row B61.
-func (b *Broker) reasserted(now bourse.Time, p *peer, t *transaction, l *txLeg, m agents.ReassertedReply, out *agents.Outbox) {
+func (amn *amnesia) reasserted(now bourse.Time, p *peer, t *transaction, l *txLeg, m agents.ReassertedReply, out *agents.Outbox) {
 	if !p.asserting[m.Leg] {
 		return
 	}
 	delete(p.asserting, m.Leg)
 	if p.told < len(p.owed) {
-		b.sendAssert(now, p, out)
+		amn.sendAssert(now, p, out)
 	}
 	if !m.Reason.Refused() {
 		switch {
 		case t.open() && t.all(bourse.Prepared), t.open() && len(t.legs) == 1 && t.all(bourse.Held):
-			b.commitIfWhole(now, t, out)
+			amn.co.commitIfWhole(now, t, out)
 		case !t.open() && !t.atRest():
-			b.tell(now, t, firstRepeat, out)
+			amn.co.tell(now, t, firstRepeat, out)
 		}
 		return
 	}
@@ -259,17 +259,17 @@ func (b *Broker) reasserted(now bourse.Time, p *peer, t *transaction, l *txLeg, 
 	}
 	why := m.Reason
 	why = reason(why.Code, "%s: %v", t.sites[m.Leg.Leg], why)
-	b.gone(now, t, l, m.Leg.Leg, refund, 0, why, out)
+	amn.co.gone(now, t, l, m.Leg.Leg, refund, 0, why, out)
 }
 
 // compare asserts to a site that has just listed its legs those of which it
 // remembers less than it once said. Row B60.
-func (b *Broker) compare(now bourse.Time, p *peer, legs []agents.ListedLeg, out *agents.Outbox) {
+func (amn *amnesia) compare(now bourse.Time, p *peer, legs []agents.ListedLeg, out *agents.Outbox) {
 	there := map[bourse.LegID]*agents.ListedLeg{}
 	for i := len(legs) - 1; i >= 0; i-- { // of two of one name the first counts
 		there[legs[i].Leg] = &legs[i]
 	}
-	for _, t := range b.txs.all() {
+	for _, t := range amn.txs.all() {
 		for i := range t.legs {
 			l := &t.legs[i]
 			if t.sites[i] != p.name || !t.resolved || !l.charged || l.claim || l.what.End <= now {
@@ -277,7 +277,7 @@ func (b *Broker) compare(now bourse.Time, p *peer, legs []agents.ListedLeg, out 
 			}
 			s := there[t.leg(i)]
 			if s == nil || !took(&sighting{*s, true, true}) && s.State != bourse.Lost || l.state.Terminal() && !s.State.Terminal() && !t.releases(l) {
-				b.lapsed(now, p, out)
+				amn.lapsed(now, p, out)
 				return
 			}
 		}

@@ -103,8 +103,8 @@ func (x *bars) load(list []bourse.UserBarred) {
 }
 
 // bar remembers that a site has refused something for a user's sake.
-func (b *Broker) bar(now bourse.Time, site, user string, why bourse.Reason, out *agents.Outbox) {
-	if f, ok := b.bars.refused(now, site, user, why); ok {
-		b.record(f, out)
+func (mem *memory) bar(now bourse.Time, site, user string, why bourse.Reason, out *agents.Outbox) {
+	if f, ok := mem.bars.refused(now, site, user, why); ok {
+		mem.record(f, out)
 	}
 }

@@ -9,6 +9,18 @@ import (
 	"bourse/broker/planning"
 )
 
+// intake takes jobs or says why not, sees to those that come after others, and lets
+// go of what is over or not wanted any more.
+type intake struct {
+	*memory
+	co        *coordinator
+	scheduler *scheduler
+	errands   *errands
+	called    bourse.Time // the instant of the last call out of turn, and how many there were in it
+	calls     int
+	refusals  refusals
+}
+
 // job is a job and what has become of it.
 type job struct {
 	bourse.Job
@@ -58,31 +70,31 @@ func (j *job) before(o *job) int {
 
 // submit takes a job or says why not, and calls the fresh ones when they fill a
 // batch. The same job again is answered as the first time.
-func (b *Broker) submit(now bourse.Time, from agents.ID, m agents.Submit, out *agents.Outbox) {
+func (in *intake) submit(now bourse.Time, from agents.ID, m agents.Submit, out *agents.Outbox) {
 	j := m.Job
 	fill(&j)
-	r := b.refusal(now, &j)
+	r := in.refusal(now, &j)
 	if from != "" {
 		out.Send(from, agents.SubmitReply{Job: j.Name, Reason: r})
 	}
 	if r.Refused() {
-		b.notTaken(now, bourse.SubmissionRefused{Job: j.Name, User: j.User, Reason: r}, out)
+		in.notTaken(now, bourse.SubmissionRefused{Job: j.Name, User: j.User, Reason: r}, out)
 		return
 	}
-	if old := b.names[j.Name]; old != nil && !old.stub {
+	if old := in.names[j.Name]; old != nil && !old.stub {
 		return
 	}
 	j.Submit = now
-	b.record(bourse.JobSubmitted{Job: j}, out)
-	b.callFull()
+	in.record(bourse.JobSubmitted{Job: j}, out)
+	in.callFull()
 }
 
 // callFull calls the fresh jobs when they fill a batch. Each full batch may have
 // its cycle at once, those too that have come while one was under way.
-func (b *Broker) callFull() {
-	if n := b.queue.fresh / b.cfg.batch(); n > 0 {
-		b.queue.call(false)
-		b.follow = max(b.follow, n)
+func (in *intake) callFull() {
+	if n := in.queue.news() / in.cfg.batch(); n > 0 {
+		in.queue.call(false)
+		in.scheduler.atLeast(n)
 	}
 }
 
@@ -103,8 +115,8 @@ func fill(j *bourse.Job) {
 }
 
 // refusal says why a job is not taken.
-func (b *Broker) refusal(now bourse.Time, j *bourse.Job) bourse.Reason {
-	if old := b.names[j.Name]; old != nil && !old.stub && j.Name != "" {
+func (in *intake) refusal(now bourse.Time, j *bourse.Job) bourse.Reason {
+	if old := in.names[j.Name]; old != nil && !old.stub && j.Name != "" {
 		if same(old.submitted(), j) {
 			return bourse.Reason{}
 		}
@@ -116,14 +128,14 @@ func (b *Broker) refusal(now bourse.Time, j *bourse.Job) bourse.Reason {
 	switch {
 	case j.Budget > bourse.MaxBudget:
 		return reason(bourse.Invalid, "budget %v is above %v credits", j.Budget, bourse.MaxBudget)
-	case b.queue.waiting >= b.cfg.MaxQueue:
-		return reason(bourse.QueueFull, "%d jobs already wait, the most that %s takes", b.queue.waiting, b.cfg.Name)
+	case in.queue.size() >= in.cfg.MaxQueue:
+		return reason(bourse.QueueFull, "%d jobs already wait, the most that %s takes", in.queue.size(), in.cfg.Name)
 	}
-	if n, most := b.queue.of(j.User), b.cfg.terms(j.User).MaxWaiting; n >= most {
+	if n, most := in.queue.of(j.User), in.cfg.terms(j.User).MaxWaiting; n >= most {
 		return reason(bourse.QueueFull, "%d jobs of %s already wait, max_waiting is %d; submit it again when some of them are placed or cancelled",
 			n, cmp.Or(j.User, "nobody by name"), most)
 	}
-	return b.unrelated(j)
+	return in.unrelated(j)
 }
 
 // same reports whether two jobs ask for the same, whenever they were submitted.

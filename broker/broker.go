@@ -14,31 +14,20 @@ package broker
 import (
 	"bourse"
 	"bourse/agents"
-	"bourse/broker/planning"
 )
 
 // Broker is the agent of one VO. It is not safe for concurrent use.
+//
+// It is what it remembers, and four components that act on that: the scheduler has
+// cycles, errands are repairs and moves, shifts are answers to the wishes of sites, and
+// the intake takes jobs and lets them go. Their transactions are the coordinator's.
 type Broker struct {
 	memory
-	sites []agents.ID         // that the cycle under way asks, in order of name, the canonical order
-	index map[agents.ID]int32 // into sites
-
-	// What a restart begins anew.
-	began     bourse.Time // this life
-	cycle     cycle
-	planner   planning.Planner
-	next      bourse.Time // when the next cycle fires
-	follow    int         // cycles that may still be opened before
-	errands   []*errand
-	errandSeq uint64
-	probeSeq  uint64
-	stray     uint64      // messages that made no sense
-	early     uint64      // words of sites about work whose time has not come
-	detail    detail      // what was recorded of cycles lately
-	called    bourse.Time // the instant of the last call out of turn, and how many there were in it
-	calls     int
-	refusals  refusals
-	asserts   int // maxAsserts, less in tests
+	co        *coordinator
+	scheduler *scheduler
+	errands   *errands
+	shifts    *shifts
+	intake    *intake
 }
 
 // New returns a broker. The configuration must be valid: an error of
@@ -47,8 +36,15 @@ func New(cfg Config) *Broker {
 	if err := cfg.Validate(); err != nil {
 		panic(err)
 	}
-	b := &Broker{memory: newMemory(cfg), index: map[agents.ID]int32{}, asserts: maxAsserts}
-	b.muster()
+	b := &Broker{memory: newMemory(cfg)}
+	mem := &b.memory
+	b.co = newCoordinator(mem, b)
+	b.scheduler = &scheduler{memory: mem, co: b.co, index: map[agents.ID]int32{}}
+	b.errands = &errands{memory: mem, co: b.co, scheduler: b.scheduler}
+	b.shifts = &shifts{memory: mem, co: b.co, errands: b.errands}
+	b.intake = &intake{memory: mem, co: b.co, scheduler: b.scheduler, errands: b.errands}
+	b.scheduler.errands = b.errands
+	b.scheduler.listSites()
 	return b
 }
 
@@ -62,42 +58,36 @@ func (b *Broker) Step(now bourse.Time, from agents.ID, m agents.Message, out *ag
 		}
 	}
 	if p := b.peers.get(from); p != nil {
-		b.hear(now, p, out)
+		b.co.hear(now, p, out)
 	}
 	switch m := m.(type) {
 	case agents.Started:
 		b.start(now, m, out)
-		b.offersAgain(out)
+		b.shifts.offersAgain(out)
 	case agents.Submit:
-		b.submit(now, from, m, out)
+		b.intake.submit(now, from, m, out)
 	case agents.JobCancel:
-		b.jobCancel(now, from, m, out)
+		b.intake.jobCancel(now, from, m, out)
 	case agents.JobModify:
-		b.jobModify(now, from, m, out)
+		b.errands.jobModify(now, from, m, out)
 	case agents.OfferAnswer:
-		b.offerAnswer(now, from, m, out)
+		b.shifts.offerAnswer(now, from, m, out)
 	case agents.SiteJoined:
 		b.join(now, m.Site, out)
 	case agents.SiteLeft:
 		b.leave(now, m.Site, out)
-	case agents.SiteLost:
-		b.siteLost(now, from, m, out)
-	case agents.SiteFound:
-		b.siteFound(from, m, out)
 	case agents.Offers:
-		b.offered(now, from, m, out)
+		b.scheduler.offered(now, from, m, out)
 	case agents.Quotes:
-		b.quoted(now, from, m, out)
-	case agents.Listing:
-		b.listing(now, from, m, out)
+		b.scheduler.quoted(now, from, m, out)
 	default:
-		if !b.reply(now, from, m, out) && !b.alarm(now, m, out) {
+		if !b.co.step(now, from, m, out) && !b.alarm(now, m, out) {
 			b.stray++
 		}
 	}
 	if !b.lives.ended() {
-		b.reviewTouched(now, out)
-		b.wake(now, out)
+		b.intake.reviewTouched(now, out)
+		b.scheduler.wake(now, out)
 	}
 }
 
@@ -108,41 +98,23 @@ func (b *Broker) Early() uint64 { return b.early }
 // Stray is how many messages have come that made no sense.
 func (b *Broker) Stray() uint64 { return b.stray }
 
-// alarm takes one of the broker's own alarms.
+// alarm takes an alarm that is not the coordinator's.
 func (b *Broker) alarm(now bourse.Time, m agents.Message, out *agents.Outbox) bool {
 	switch m := m.(type) {
 	case cycleDue:
-		b.cycleDue(now, m, out)
+		b.scheduler.cycleDue(now, m, out)
 	case answersDue:
-		b.answersDue(now, m, out)
-	case tryDue:
-		b.tryDue(now, m, out)
-	case repeatDue:
-		b.repeatDue(now, m, out)
+		b.scheduler.answersDue(now, m, out)
 	case capDue:
-		b.capDue(now, m, out)
-	case listDue:
-		b.listDue(now, m, out)
-	case assertDue:
-		b.assertDue(now, m, out)
-	case probeDue:
-		b.probeDue(now, m, out)
+		b.scheduler.capDue(now, m, out)
 	case errandDue:
-		b.errandDue(now, m, out)
+		b.errands.errandDue(now, m, out)
 	case askAgainDue:
-		b.askAgainDue(now, m, out)
+		b.scheduler.askAgainDue(now, m, out)
 	case offerDue:
-		b.offerDue(now, m, out)
-	case presenceDue:
-		b.presenceDue(now, m, out)
-	case watchDue:
-		b.watchDue(now, m, out)
-	case listenDue:
-		b.listenDue(now, out)
+		b.shifts.offerDue(now, m, out)
 	case forgetDue:
-		b.forget(now, out)
-	case lateDue:
-		b.lateDue(m)
+		b.intake.forget(now, out)
 	default:
 		return false
 	}

@@ -10,12 +10,12 @@ import (
 // jobCancel gives a job up as its user wishes, wherever it stands. Its legs are
 // confirmed, where they are not yet, and released for what the schedules give
 // back; the answer comes when they all are, with the sum. Row B27.
-func (b *Broker) jobCancel(now bourse.Time, from agents.ID, m agents.JobCancel, out *agents.Outbox) {
-	j := b.names[m.Job]
+func (in *intake) jobCancel(now bourse.Time, from agents.ID, m agents.JobCancel, out *agents.Outbox) {
+	j := in.names[m.Job]
 	no := bourse.Reason{}
 	switch {
 	case j == nil:
-		no = reason(bourse.Unknown, "%s has no job %q", b.cfg.Name, m.Job)
+		no = reason(bourse.Unknown, "%s has no job %q", in.cfg.Name, m.Job)
 	case j.User != m.User:
 		no = reason(bourse.NotAllowed, "job %q is not %s's", m.Job, m.User)
 	case j.state == bourse.JobDone:
@@ -31,9 +31,9 @@ func (b *Broker) jobCancel(now bourse.Time, from agents.ID, m agents.JobCancel, 
 	}
 	waits := from == "" || j.heard(from)
 	if j.state != bourse.JobWithdrawn {
-		b.withdraw(now, j, bourse.Reason{}, out)
+		in.withdraw(now, j, bourse.Reason{}, out)
 	}
-	b.answerCancel(j, out)
+	in.answerCancel(j, out)
 	if !waits && j.askers != nil {
 		out.Send(from, agents.JobReply{Job: m.Job, Reason: reason(bourse.QueueFull, "job %q is given up, and %d others wait for the end of that", m.Job, maxAskers)})
 	}
@@ -44,26 +44,26 @@ const maxAskers = 8
 
 // withdraw records the wish, or why there is no use in the job any more, and
 // undoes what was done for it.
-func (b *Broker) withdraw(now bourse.Time, j *job, why bourse.Reason, out *agents.Outbox) {
-	b.record(bourse.JobCancelled{Job: j.Name, User: j.User, Reason: why}, out)
-	b.endPlan(j)
+func (in *intake) withdraw(now bourse.Time, j *job, why bourse.Reason, out *agents.Outbox) {
+	in.record(bourse.JobCancelled{Job: j.Name, User: j.User, Reason: why}, out)
+	in.scheduler.endPlan(j)
 	gone := reason(bourse.Withdrawn, "its user has given the job up")
 	if why.Refused() {
 		gone = why
 	}
 	if e := j.errand; e != nil && e.try == nil {
-		b.finish(e)
+		in.errands.finish(e)
 		if e.tx == nil {
-			b.moved(now, e, gone, out)
+			in.errands.moved(now, e, gone, out)
 		}
 	}
-	for _, t := range b.txs.all() {
+	for _, t := range in.txs.all() {
 		switch {
 		case t.job != j || !t.resolved:
 		case t.open():
-			b.abort(now, t, gone, out)
+			in.co.abort(now, t, gone, out)
 		case t.state == bourse.TxCommitted:
-			b.tell(now, t, firstRepeat, out)
+			in.co.tell(now, t, firstRepeat, out)
 		}
 	}
 }
@@ -87,12 +87,12 @@ func (j *job) heard(from agents.ID) bool {
 
 // answerCancel tells those who have asked for it that a job is given up, once
 // nothing of it holds anything.
-func (b *Broker) answerCancel(j *job, out *agents.Outbox) {
+func (in *intake) answerCancel(j *job, out *agents.Outbox) {
 	if j.askers == nil || j.state != bourse.JobWithdrawn {
 		return
 	}
 	var back bourse.Credits
-	for _, t := range b.txs.all() {
+	for _, t := range in.txs.all() {
 		if t.job != j {
 			continue
 		}

@@ -1,10 +1,26 @@
 package broker
 
 import (
+	"slices"
+
 	"bourse"
 	"bourse/agents"
 	"bourse/broker/planning"
 )
+
+// scheduler places jobs, one cycle after the other.
+type scheduler struct {
+	*memory
+	co      *coordinator
+	errands *errands
+	sites   []agents.ID         // that the cycle under way asks, in order of name, the canonical order
+	index   map[agents.ID]int32 // into sites
+	cycle   cycle
+	planner planning.Planner
+	next    bourse.Time // when the next cycle fires
+	follow  int         // cycles that may still be opened before
+	detail  detail      // what was recorded of cycles lately
+}
 
 // A cycle places a batch of jobs. Its phases stand below in their order:
 //
@@ -73,274 +89,301 @@ const (
 )
 
 // firstCycle is the first instant from now on at which a cycle fires.
-func (b *Broker) firstCycle(now bourse.Time) bourse.Time {
-	since := now.Sub(bourse.Time(b.cfg.Phase)) % b.cfg.Cycle
+func (c *Config) firstCycle(now bourse.Time) bourse.Time {
+	since := now.Sub(bourse.Time(c.Phase)) % c.Cycle
 	switch {
 	case since == 0:
 		return now
 	case since < 0:
 		return now.Add(-since)
 	}
-	return now.Add(b.cfg.Cycle - since)
+	return now.Add(c.Cycle - since)
+}
+
+// startCycles sets the alarm of a life's first cycle.
+func (sch *scheduler) startCycles(now bourse.Time, out *agents.Outbox) {
+	sch.next = sch.cfg.firstCycle(now)
+	out.Alarm(sch.next, cycleDue{sch.next})
 }
 
 // cycleDue calls every job that waits or, of users who have some that are due from
 // before, the fresh ones.
-func (b *Broker) cycleDue(now bourse.Time, m cycleDue, out *agents.Outbox) {
-	if m.At != b.next {
+func (sch *scheduler) cycleDue(now bourse.Time, m cycleDue, out *agents.Outbox) {
+	if m.At != sch.next {
 		return
 	}
-	b.next = m.At.Add(b.cfg.Cycle)
-	out.Alarm(b.next, cycleDue{b.next})
-	b.queue.call(true)
-	if b.cycle.phase == idle && b.queue.due == 0 && b.Unheard() {
-		b.askSilent(now, out)
+	sch.next = m.At.Add(sch.cfg.Cycle)
+	out.Alarm(sch.next, cycleDue{sch.next})
+	sch.queue.call(true)
+	if sch.cycle.phase == idle && sch.queue.idle() && sch.peers.unheard() {
+		sch.askSilent(now, out)
 	}
-	b.follow = max(b.follow, b.cfg.rounds())
+	sch.follow = max(sch.follow, sch.cfg.rounds())
+}
+
+// atLeast has so many cycles follow one another, if there are jobs for them.
+func (sch *scheduler) atLeast(cycles int) { sch.follow = max(sch.follow, cycles) }
+
+// idle reports whether no cycle is under way.
+func (sch *scheduler) idle() bool { return sch.cycle.phase == idle }
+
+// opened is when the last cycle was opened, and its number; 0: none was.
+func (sch *scheduler) opened() (bourse.Time, uint64) { return sch.cycle.opened, sch.cycle.number }
+
+// answer is what a site has answered to the last request for offers; nil if it was
+// not asked.
+func (sch *scheduler) answer(id agents.ID) *planning.Site {
+	i := slices.Index(sch.cycle.poll.ids, id)
+	if i < 0 || sch.cycle.opened <= 0 {
+		return nil
+	}
+	return &sch.cycle.poll.sites[i]
 }
 
 // wake opens cycles as long as jobs are due, MaxCycles are not reached and none
 // is under way. It is the last thing of every step.
-func (b *Broker) wake(now bourse.Time, out *agents.Outbox) {
-	for b.cycle.phase == idle && b.queue.due > 0 && b.follow > 0 && !b.deaf(now) {
-		if b.stale || b.peers.listening() {
-			b.muster()
+func (sch *scheduler) wake(now bourse.Time, out *agents.Outbox) {
+	for sch.cycle.phase == idle && !sch.queue.idle() && sch.follow > 0 && sch.co.mayBuy(now) {
+		if sch.stale || sch.peers.listening() {
+			sch.listSites()
 		}
-		b.follow--
-		b.openCycle(now, out)
+		sch.follow--
+		sch.openCycle(now, out)
 	}
 }
 
 // openCycle is phase 1: the batch.
-func (b *Broker) openCycle(now bourse.Time, out *agents.Outbox) {
-	c := &b.cycle
-	c.number, c.opened = b.cycles+1, now
+func (sch *scheduler) openCycle(now bourse.Time, out *agents.Outbox) {
+	c := &sch.cycle
+	c.number, c.opened = sch.cycles+1, now
 	c.summary = bourse.CycleClosed{Cycle: c.number}
-	c.from, c.horizon = now.Add(b.cfg.Lead), now.Add(b.cfg.Horizon)
-	b.queue.call(false) // of those that follow one another too: what came meanwhile waits for none of them
-	c.batch, c.summary.Turns = b.queue.take(c.batch[:0], b.cfg.batch(), b.cfg.terms)
+	c.from, c.horizon = now.Add(sch.cfg.Lead), now.Add(sch.cfg.Horizon)
+	sch.queue.call(false) // of those that follow one another too: what came meanwhile waits for none of them
+	c.batch, c.summary.Turns = sch.queue.take(c.batch[:0], sch.cfg.batch(), sch.cfg.terms)
 	c.summary.Batch = len(c.batch)
 	c.entries = c.entries[:0]
 	for _, j := range c.batch {
 		if j.Deadline <= c.from {
-			b.postpone(j, reason(bourse.Expired, "the deadline %v passed while it waited", j.Deadline), true, out)
+			sch.postpone(j, reason(bourse.Expired, "the deadline %v passed while it waited", j.Deadline), true, out)
 			continue
 		}
 		c.entries = append(c.entries, entry{job: j})
 	}
 	if len(c.entries) == 0 {
-		b.closeCycle(out)
+		sch.closeCycle(out)
 		return
 	}
-	b.askAllOffers(now, out)
+	sch.askAllOffers(now, out)
 }
 
 // askAllOffers is phase 2: the offers.
-func (b *Broker) askAllOffers(now bourse.Time, out *agents.Outbox) {
-	c := &b.cycle
+func (sch *scheduler) askAllOffers(now bourse.Time, out *agents.Outbox) {
+	c := &sch.cycle
 	c.phase = gathering
 	c.poll.reset()
-	c.missing = b.await(now, c.number, &c.poll)
-	for _, id := range b.sites {
-		b.askOffers(id, c.number, c.horizon, out)
+	c.missing = sch.peers.await(now, c.number, &c.poll, sch.cfg.OfferWait)
+	for _, id := range sch.sites {
+		sch.askOffers(id, c.number, c.horizon, out)
 	}
 	if c.missing == 0 {
-		b.search(now, out)
+		sch.search(now, out)
 		return
 	}
-	out.Alarm(now.Add(b.cfg.OfferWait), answersDue{c.number, gathering})
-	b.askAgainLater(now, c.number, gathering, firstRepeat, out)
+	out.Alarm(now.Add(sch.cfg.OfferWait), answersDue{c.number, gathering})
+	sch.askAgainLater(now, c.number, gathering, firstRepeat, out)
 }
 
 // offered takes one site's offers; the last one ends the wait.
-func (b *Broker) offered(now bourse.Time, from agents.ID, m agents.Offers, out *agents.Outbox) {
-	if m.Refusal.Code == bourse.Fenced && b.peers.get(from) != nil { // row B110
-		if m.Nonce == b.lives.current().Nonce {
-			b.fence(from, m.Refusal, m.Latest, out)
+func (sch *scheduler) offered(now bourse.Time, from agents.ID, m agents.Offers, out *agents.Outbox) {
+	if m.Refusal.Code == bourse.Fenced && sch.peers.get(from) != nil { // row B110
+		if m.Nonce == sch.lives.current().Nonce {
+			sch.fence(from, m.Refusal, m.Latest, out)
 		}
 		return
 	}
 	if m.Cycle >= probeRef {
-		b.probed(now, from, m, out)
+		sch.co.probed(now, from, m, out)
 		return
 	}
-	if p := b.peers.get(from); p != nil && p.listed {
-		b.stamped(now, p, m.Stamp, out) // of no matter for the offer, which is of the moment
+	if p := sch.peers.get(from); p != nil && p.listed {
+		sch.co.stamped(now, p, m.Stamp, out) // of no matter for the offer, which is of the moment
 	}
 	if m.Cycle >= errandRef {
-		b.errandOffered(now, from, m, out)
+		sch.errands.errandOffered(now, from, m, out)
 		return
 	}
-	b.spoke(now, from, m.Cycle)
-	c := &b.cycle
-	site, known := b.index[from]
+	sch.peers.spoke(now, from, m.Cycle, sch.cfg.OfferWait)
+	c := &sch.cycle
+	site, known := sch.index[from]
 	if c.phase != gathering || m.Cycle != c.number || !known {
 		return
 	}
 	waited := c.poll.take(c.opened, now, site, m)
 	if a := c.poll.sites[site].Answer; a >= planning.Skewed {
-		b.peers.get(from).clock = a
+		sch.peers.get(from).clock = a
 	}
 	if waited {
-		b.oneLess(now, out)
+		sch.oneLess(now, out)
 	}
 }
 
 // search is phase 3: alternatives for each job on what can be reserved at all.
-func (b *Broker) search(now bourse.Time, out *agents.Outbox) {
-	c := &b.cycle
-	c.from = now.Add(b.cfg.Lead) // the wait may have lasted
-	c.input = b.input(now)
-	b.recordSeen(now, out)
-	c.draft = b.planner.Plan(&c.input)
+func (sch *scheduler) search(now bourse.Time, out *agents.Outbox) {
+	c := &sch.cycle
+	c.from = now.Add(sch.cfg.Lead) // the wait may have lasted
+	c.input = sch.makeInput(now)
+	sch.recordSeen(now, out)
+	c.draft = sch.planner.Plan(&c.input)
 	c.summary.Skewed, c.summary.Sites, c.summary.Slots = c.input.Skewed(), c.input.Answered(), c.draft.Slots
-	b.postponed(c.draft.Postponed, out)
+	sch.postponed(c.draft.Postponed, out)
 	if len(c.draft.Groups) == 0 { // no site has offered anything
-		b.closeCycle(out)
+		sch.closeCycle(out)
 		return
 	}
-	b.askQuotes(now, out)
+	sch.askQuotes(now, out)
 }
 
 // askQuotes is phase 4: one request to each site for all its contended legs.
-func (b *Broker) askQuotes(now bourse.Time, out *agents.Outbox) {
-	c := &b.cycle
+func (sch *scheduler) askQuotes(now bourse.Time, out *agents.Outbox) {
+	c := &sch.cycle
 	c.phase, c.missing = quoting, 0
-	c.quotes = planning.Quotes{Sites: make([][]bourse.Quote, len(b.sites))}
-	c.waits = make([]bool, len(b.sites))
+	c.quotes = planning.Quotes{Sites: make([][]bourse.Quote, len(sch.sites))}
+	c.waits = make([]bool, len(sch.sites))
 	for site := range c.draft.Wanted {
 		if n := len(c.draft.Wanted[site].Legs); n > 0 {
 			c.waits[site] = true
 			c.missing++
 			c.summary.Quoted += n
-			b.askQuote(site, out)
+			sch.askQuote(site, out)
 		}
 	}
 	if c.missing == 0 {
-		b.choose(now, out)
+		sch.choose(now, out)
 		return
 	}
-	out.Alarm(now.Add(b.cfg.OfferWait), answersDue{c.number, quoting})
-	b.askAgainLater(now, c.number, quoting, firstRepeat, out)
+	out.Alarm(now.Add(sch.cfg.OfferWait), answersDue{c.number, quoting})
+	sch.askAgainLater(now, c.number, quoting, firstRepeat, out)
 }
 
 // quoted takes one site's quotes; the last one ends the wait.
-func (b *Broker) quoted(now bourse.Time, from agents.ID, m agents.Quotes, out *agents.Outbox) {
-	if p := b.peers.get(from); p != nil && p.listed {
-		b.stamped(now, p, m.Stamp, out)
+func (sch *scheduler) quoted(now bourse.Time, from agents.ID, m agents.Quotes, out *agents.Outbox) {
+	if p := sch.peers.get(from); p != nil && p.listed {
+		sch.co.stamped(now, p, m.Stamp, out)
 	}
-	c := &b.cycle
-	site, known := b.index[from]
+	c := &sch.cycle
+	site, known := sch.index[from]
 	if c.phase != quoting || m.Ref != c.number || !known || !c.waits[site] || len(m.Quotes) != len(c.draft.Wanted[site].Legs) {
 		return
 	}
 	c.quotes.Sites[site], c.waits[site] = m.Quotes, false
 	for i, user := range c.draft.Wanted[site].Users {
-		b.bar(now, siteName(from), user, m.Quotes[i].Refusal, out)
+		sch.bar(now, siteName(from), user, m.Quotes[i].Refusal, out)
 	}
-	b.oneLess(now, out)
+	sch.oneLess(now, out)
 }
 
 // oneLess ends a wait for answers with the last one.
-func (b *Broker) oneLess(now bourse.Time, out *agents.Outbox) {
-	c := &b.cycle
+func (sch *scheduler) oneLess(now bourse.Time, out *agents.Outbox) {
+	c := &sch.cycle
 	if c.missing--; c.missing > 0 {
 		return
 	}
 	if c.phase == gathering {
-		b.search(now, out)
+		sch.search(now, out)
 	} else {
-		b.choose(now, out)
+		sch.choose(now, out)
 	}
 }
 
 // answersDue ends a wait with those who answered.
-func (b *Broker) answersDue(now bourse.Time, m answersDue, out *agents.Outbox) {
-	c := &b.cycle
+func (sch *scheduler) answersDue(now bourse.Time, m answersDue, out *agents.Outbox) {
+	c := &sch.cycle
 	if m.Cycle != c.number || m.Phase != c.phase {
 		return
 	}
 	switch c.phase {
 	case gathering:
-		b.notHeard(&c.poll)
-		b.search(now, out)
+		sch.peers.notHeard(&c.poll)
+		sch.search(now, out)
 	case quoting:
-		b.choose(now, out)
+		sch.choose(now, out)
 	}
 }
 
 // goOnWithout ends the wait for one site, which has left: for this cycle, even if
 // it comes back before the others have answered.
-func (b *Broker) goOnWithout(now bourse.Time, id agents.ID, out *agents.Outbox) {
-	c := &b.cycle
-	site, asked := b.index[id]
+func (sch *scheduler) goOnWithout(now bourse.Time, id agents.ID, out *agents.Outbox) {
+	c := &sch.cycle
+	site, asked := sch.index[id]
 	if !asked {
 		return
 	}
 	switch c.phase {
 	case gathering:
 		if c.poll.leave(site) {
-			b.oneLess(now, out)
+			sch.oneLess(now, out)
 		}
 	case quoting:
 		if c.waits[site] {
 			c.waits[site] = false
-			b.oneLess(now, out)
+			sch.oneLess(now, out)
 		}
 	}
 }
 
 // choose is phases 5 and 6: one alternative a job.
-func (b *Broker) choose(now bourse.Time, out *agents.Outbox) {
-	c := &b.cycle
-	gone := b.whatIsKnownNow()
-	c.outcome = b.planner.Choose(c.draft, &c.quotes)
+func (sch *scheduler) choose(now bourse.Time, out *agents.Outbox) {
+	c := &sch.cycle
+	gone := sch.whatIsKnownNow()
+	c.outcome = sch.planner.Choose(c.draft, &c.quotes)
 	o := c.outcome
 	c.summary.Alternatives, c.summary.Time, c.summary.Cost, c.summary.Fallback = o.Alternatives, o.Time, o.Cost, o.Bounded
 	c.summary.TimeLimit, c.summary.BudgetLimit = o.Formula.Time, o.Formula.Budget
 	for i := range c.entries {
 		c.entries[i].plan, c.entries[i].why = &o.Jobs[i], o.Jobs[i].Why
 	}
-	b.postponed(o.Postponed, out)
-	b.recordPlanned(now, gone, out)
+	sch.postponed(o.Postponed, out)
+	sch.recordPlanned(now, gone, out)
 	c.phase, c.turn, c.cost, c.time = committing, 0, 0, 0
-	b.proceed(now, out)
+	sch.proceed(now, out)
 }
 
 // proceed is phase 7: it begins the next transaction, or closes the cycle.
-func (b *Broker) proceed(now bourse.Time, out *agents.Outbox) {
-	c := &b.cycle
+func (sch *scheduler) proceed(now bourse.Time, out *agents.Outbox) {
+	c := &sch.cycle
 	for ; c.turn < len(c.entries); c.turn++ {
-		if e := &c.entries[c.turn]; !e.over && b.try(now, e, out) {
+		if e := &c.entries[c.turn]; !e.over && sch.try(now, e, out) {
 			return
 		}
 	}
-	b.closeCycle(out)
+	sch.closeCycle(out)
 }
 
 // closeCycle is phase 8.
-func (b *Broker) closeCycle(out *agents.Outbox) {
-	c := &b.cycle
+func (sch *scheduler) closeCycle(out *agents.Outbox) {
+	c := &sch.cycle
 	for _, j := range c.batch {
 		if j.taken = false; j.again {
-			b.touch(j)
+			sch.touch(j)
 		}
 	}
 	c.phase, c.try = idle, nil
-	b.record(c.summary, out)
+	clear(c.entries) // what was planned is of no use any more
+	c.input, c.draft, c.quotes, c.outcome = planning.Input{}, nil, planning.Quotes{}, nil
+	sch.record(c.summary, out)
 }
 
 // postponed leaves jobs that a plan has no window for to a later cycle.
-func (b *Broker) postponed(list []planning.Postponed, out *agents.Outbox) {
+func (sch *scheduler) postponed(list []planning.Postponed, out *agents.Outbox) {
 	for i := range list {
-		e := &b.cycle.entries[list[i].Job]
+		e := &sch.cycle.entries[list[i].Job]
 		e.over = true
-		b.postpone(e.job, list[i].Reason, list[i].Final, out)
+		sch.postpone(e.job, list[i].Reason, list[i].Final, out)
 	}
 }
 
 // postpone leaves a job to a later cycle, or to none if final.
-func (b *Broker) postpone(j *job, r bourse.Reason, final bool, out *agents.Outbox) {
-	b.cycle.summary.Postponed++
-	b.record(bourse.JobPostponed{Job: j.Name, Reason: r, Final: final}, out)
+func (sch *scheduler) postpone(j *job, r bourse.Reason, final bool, out *agents.Outbox) {
+	sch.cycle.summary.Postponed++
+	sch.record(bourse.JobPostponed{Job: j.Name, Reason: r, Final: final}, out)
 }

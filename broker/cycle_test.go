@@ -26,7 +26,7 @@ func TestCycle_FiresAtMultiplesOfItsLengthPlusItsPhase(t *testing.T) {
 	if want := []bourse.Time{300, 1300, 2300}; fmt.Sprint(starts) != fmt.Sprint(want) {
 		t.Errorf("windows start at %v, want %v", starts, want)
 	}
-	if b := New(cfg); b.firstCycle(300*sec) != 300*sec || b.firstCycle(301*sec) != 1300*sec || b.firstCycle(0) != 300*sec || b.firstCycle(-5000*sec) != -4700*sec {
+	if b := New(cfg); b.cfg.firstCycle(300*sec) != 300*sec || b.cfg.firstCycle(301*sec) != 1300*sec || b.cfg.firstCycle(0) != 300*sec || b.cfg.firstCycle(-5000*sec) != -4700*sec {
 		t.Error("the first cycle is not the next multiple")
 	}
 }

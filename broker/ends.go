@@ -11,7 +11,7 @@ import (
 // the acknowledged Confirm; what comes back is posted once, with its end.
 
 // closed notes that a site has acknowledged the decision. Rows B20, B30.
-func (b *Broker) closed(now bourse.Time, t *transaction, l *txLeg, id bourse.LegID, commit bool, out *agents.Outbox) {
+func (co *coordinator) closed(now bourse.Time, t *transaction, l *txLeg, id bourse.LegID, commit bool, out *agents.Outbox) {
 	if t.state != decided(commit) || l.closed || l.state > bourse.Prepared {
 		l.vouched = commit
 		return
@@ -20,13 +20,13 @@ func (b *Broker) closed(now bourse.Time, t *transaction, l *txLeg, id bourse.Leg
 	if commit {
 		f.Posted = l.fare.Total()
 	}
-	b.record(f, out)
+	co.record(f, out)
 	if commit {
-		b.watch(t, id.Leg, out)
-		b.expectEnd(t, id.Leg, out)
+		co.watcher.watch(t, id.Leg, out)
+		co.watcher.expectEnd(t, id.Leg, out)
 	}
 	if t.state == bourse.TxCommitted && t.releases(l) {
-		b.tell(now, t, firstRepeat, out)
+		co.tell(now, t, firstRepeat, out)
 	}
 }
 
@@ -39,16 +39,16 @@ func decided(commit bool) bourse.TxState {
 
 // confirmed takes the acknowledgement of a Confirm, and what the site gives back
 // of the leg that this one replaces. Rows B20, B28.
-func (b *Broker) confirmed(now bourse.Time, t *transaction, l *txLeg, m agents.ConfirmedReply, out *agents.Outbox) {
-	b.closed(now, t, l, m.Leg, true, out)
-	b.answerMove(t, bourse.Reason{}, out)
+func (co *coordinator) confirmed(now bourse.Time, t *transaction, l *txLeg, m agents.ConfirmedReply, out *agents.Outbox) {
+	co.closed(now, t, l, m.Leg, true, out)
+	co.client.effective(t, bourse.Reason{}, out)
 	if t.request == nil || t.state != bourse.TxCommitted {
 		return
 	}
-	if old := b.txs.get(l.replaces.Tx); old != nil && m.Refund > 0 {
-		b.end(now, old, l.replaces.Leg, bourse.Released, m.Refund, 0, bourse.Reason{}, out)
+	if old := co.txs.get(l.replaces.Tx); old != nil && m.Refund > 0 {
+		co.end(now, old, l.replaces.Leg, bourse.Released, m.Refund, 0, bourse.Reason{}, out)
 	}
-	b.tellReplaced(now, t, out) // what was not given back by that is released
+	co.tellReplaced(now, t, out) // what was not given back by that is released
 }
 
 // started notes that a leg's work runs. No decision follows from it that a
@@ -56,13 +56,13 @@ func (b *Broker) confirmed(now bourse.Time, t *transaction, l *txLeg, m agents.C
 // B24.
 //
 // What is said to run before its window begins is not believed. Row B100.
-func (b *Broker) started(now bourse.Time, t *transaction, i int, out *agents.Outbox) {
+func (co *coordinator) started(now bourse.Time, t *transaction, i int, out *agents.Outbox) {
 	switch l := &t.legs[i]; {
 	case t.state != bourse.TxCommitted || l.state != bourse.Confirmed:
 	case t.flex.Early(l.what, now):
-		b.early++
-	case b.cfg.Explain > 0:
-		b.record(bourse.LegStarted{Leg: t.leg(i)}, out)
+		co.early++
+	case co.cfg.Explain > 0:
+		co.record(bourse.LegStarted{Leg: t.leg(i)}, out)
 	default:
 		l.state = bourse.Running
 	}
@@ -72,31 +72,31 @@ func (b *Broker) started(now bourse.Time, t *transaction, i int, out *agents.Out
 // Row B25. Work that is over before its window began has not run with the rest of
 // it, and its nodes are given back: nothing is paid for it, and it is lost to its
 // window. Row B101.
-func (b *Broker) settled(now bourse.Time, t *transaction, l *txLeg, m agents.SettledNotice, out *agents.Outbox) {
+func (co *coordinator) settled(now bourse.Time, t *transaction, l *txLeg, m agents.SettledNotice, out *agents.Outbox) {
 	if t.state != bourse.TxCommitted || l.state.Terminal() {
 		return
 	}
-	b.closed(now, t, l, m.Leg, true, out) // what has run was confirmed
+	co.closed(now, t, l, m.Leg, true, out) // what has run was confirmed
 	total := l.fare.Total()
 	if t.flex.Early(l.what, now) {
-		b.early++
-		b.end(now, t, m.Leg.Leg, bourse.Lost, total, 0, reason(bourse.Early, "%s says that it ended %s before its start: its clock is wrong, and its nodes are given back",
+		co.early++
+		co.end(now, t, m.Leg.Leg, bourse.Lost, total, 0, reason(bourse.Early, "%s says that it ended %s before its start: its clock is wrong, and its nodes are given back",
 			t.sites[m.Leg.Leg], l.what.Start.Sub(now).Words()), out)
 		return
 	}
 	l.end = m.End
-	b.end(now, t, m.Leg.Leg, bourse.Settled, total-min(max(m.Charged, 0), total), 0, bourse.Reason{}, out)
+	co.end(now, t, m.Leg.Leg, bourse.Settled, total-min(max(m.Charged, 0), total), 0, bourse.Reason{}, out)
 }
 
 // doubted reports whether a site's word that a leg is over stays unanswered, to be
 // said again: by this clock its window has not begun, and by those of more sites
 // than not it is this clock that is wrong. Row B102.
-func (b *Broker) doubted(now bourse.Time, t *transaction, l *txLeg, m agents.Message) bool {
+func (co *coordinator) doubted(now bourse.Time, t *transaction, l *txLeg, m agents.Message) bool {
 	if _, ok := m.(agents.SettledNotice); !ok || t.state != bourse.TxCommitted || l.state.Terminal() || !t.flex.Early(l.what, now) {
 		return false
 	}
 	with, against := 0, 0
-	for p := range b.peers.all() {
+	for p := range co.peers.all() {
 		switch p.clock {
 		case planning.Usable:
 			with++
@@ -107,76 +107,76 @@ func (b *Broker) doubted(now bourse.Time, t *transaction, l *txLeg, m agents.Mes
 	if against <= with {
 		return false
 	}
-	b.early++
+	co.early++
 	return true
 }
 
 // degraded takes a leg that its site cannot serve. Rows B8, B23, B33.
-func (b *Broker) degraded(now bourse.Time, t *transaction, l *txLeg, m agents.DegradedNotice, out *agents.Outbox) {
+func (co *coordinator) degraded(now bourse.Time, t *transaction, l *txLeg, m agents.DegradedNotice, out *agents.Outbox) {
 	why := m.Reason
 	if !why.Refused() {
 		why = reason(bourse.Busy, "%s has no nodes for it any more", t.sites[m.Leg.Leg])
 	}
-	b.gone(now, t, l, m.Leg.Leg, m.Refund, m.Penalty, why, out)
+	co.gone(now, t, l, m.Leg.Leg, m.Refund, m.Penalty, why, out)
 }
 
 // heuristic takes a leg that its site released in doubt. Rows B8, B22, B33.
-func (b *Broker) heuristic(now bourse.Time, t *transaction, l *txLeg, m agents.HeuristicNotice, out *agents.Outbox) {
-	b.gone(now, t, l, m.Leg.Leg, 0, 0, reason(bourse.Expired, "%s released it in doubt", t.sites[m.Leg.Leg]), out)
+func (co *coordinator) heuristic(now bourse.Time, t *transaction, l *txLeg, m agents.HeuristicNotice, out *agents.Outbox) {
+	co.gone(now, t, l, m.Leg.Leg, 0, 0, reason(bourse.Expired, "%s released it in doubt", t.sites[m.Leg.Leg]), out)
 }
 
 // gone takes a leg that its site does not have any more. Before the decision
 // that decides ABORT (I15).
-func (b *Broker) gone(now bourse.Time, t *transaction, l *txLeg, i int, refund, penalty bourse.Credits, why bourse.Reason, out *agents.Outbox) {
+func (co *coordinator) gone(now bourse.Time, t *transaction, l *txLeg, i int, refund, penalty bourse.Credits, why bourse.Reason, out *agents.Outbox) {
 	if t.open() {
-		b.abort(now, t, why, out)
+		co.abort(now, t, why, out)
 	}
 	switch {
 	case t.state == bourse.TxCommitted:
-		b.lose(now, t, i, refund, penalty, why, out)
+		co.lose(now, t, i, refund, penalty, why, out)
 	case t.state == bourse.TxAborted && !l.closed && l.state <= bourse.Prepared:
-		b.record(bourse.LegClosed{Leg: t.leg(i), Reason: why}, out)
+		co.record(bourse.LegClosed{Leg: t.leg(i), Reason: why}, out)
 	}
 }
 
 // lose books a committed leg that is gone, and sees to what is left of its
 // window. Rows B22, B23.
-func (b *Broker) lose(now bourse.Time, t *transaction, i int, refund, penalty bourse.Credits, why bourse.Reason, out *agents.Outbox) {
+func (co *coordinator) lose(now bourse.Time, t *transaction, i int, refund, penalty bourse.Credits, why bourse.Reason, out *agents.Outbox) {
 	l := &t.legs[i]
 	if l.state.Terminal() {
 		return
 	}
 	if !l.charged && refund == 0 {
-		b.record(bourse.LegClosed{Leg: t.leg(i), Reason: why}, out)
+		co.record(bourse.LegClosed{Leg: t.leg(i), Reason: why}, out)
 		if t.apart || t.over() {
-			b.answerMove(t, why, out)
-			b.tellReplaced(now, t, out)
+			co.client.effective(t, why, out)
+			co.tellReplaced(now, t, out)
 		}
-		b.answerCancel(t.job, out)
-		b.mend(now, t.job, out)
+		co.client.ended(t.job, out)
+		co.client.lost(now, t.job, out)
 		return
 	}
-	b.closed(now, t, l, t.leg(i), true, out) // it was confirmed, and we had not heard
-	b.end(now, t, i, bourse.Lost, refund, penalty, why, out)
+	co.closed(now, t, l, t.leg(i), true, out) // it was confirmed, and we had not heard
+	co.end(now, t, i, bourse.Lost, refund, penalty, why, out)
 }
 
 // end books the end of a leg that was paid for: a refund of no more than its
 // price, and a penalty, once.
-func (b *Broker) end(now bourse.Time, t *transaction, i int, state bourse.LegState, refund, penalty bourse.Credits, why bourse.Reason, out *agents.Outbox) {
+func (co *coordinator) end(now bourse.Time, t *transaction, i int, state bourse.LegState, refund, penalty bourse.Credits, why bourse.Reason, out *agents.Outbox) {
 	l := &t.legs[i]
 	if !l.charged || l.state.Terminal() && !plant.On("double-compensation") {
 		return
 	}
 	total := l.fare.Total()
 	f := bourse.LegDone{Leg: t.leg(i), State: state, End: now, Reason: why,
-		Refund: min(max(refund, 0), total), Penalty: min(max(penalty, 0), total.Times(maxPenalty), b.accounts.RoomForPenalty(t.job.User, t.sites[i]))}
+		Refund: min(max(refund, 0), total), Penalty: min(max(penalty, 0), total.Times(maxPenalty), co.accounts.RoomForPenalty(t.job.User, t.sites[i]))}
 	if state == bourse.Settled {
 		f.End = l.end
 	}
-	b.record(f, out)
-	b.answerCancel(t.job, out)
+	co.record(f, out)
+	co.client.ended(t.job, out)
 	if state == bourse.Lost {
-		b.mend(now, t.job, out)
+		co.client.lost(now, t.job, out)
 	}
 }
 
@@ -184,12 +184,12 @@ func (b *Broker) end(now bourse.Time, t *transaction, i int, state bourse.LegSta
 const maxPenalty = 10
 
 // released takes the acknowledgement of a Release. Row B26.
-func (b *Broker) released(now bourse.Time, t *transaction, l *txLeg, m agents.ReleasedReply, out *agents.Outbox) {
+func (co *coordinator) released(now bourse.Time, t *transaction, l *txLeg, m agents.ReleasedReply, out *agents.Outbox) {
 	if t.state == bourse.TxCommitted && t.givenUp != bourse.Kept {
 		refund := m.Refund
 		if plant.On("keep-refund") {
 			refund = 0
 		}
-		b.end(now, t, m.Leg.Leg, bourse.Released, refund, 0, bourse.Reason{}, out)
+		co.end(now, t, m.Leg.Leg, bourse.Released, refund, 0, bourse.Reason{}, out)
 	}
 }

@@ -5,7 +5,18 @@ import (
 
 	"bourse"
 	"bourse/agents"
+	"bourse/broker/planning"
 )
+
+// errands are what is done for single jobs outside the cycles.
+type errands struct {
+	*memory
+	co        *coordinator
+	scheduler *scheduler
+	planner   planning.Planner
+	list      []*errand
+	errandSeq uint64
+}
 
 // errand is what a broker does for one job outside the cycle: it stands in for a
 // leg that is gone, or moves a window that its user wants otherwise. It asks
@@ -43,33 +54,33 @@ type errandDue struct{ Ref uint64 }
 // Kind names the alarm.
 func (errandDue) Kind() string { return "ErrandDue" }
 
-func (b *Broker) newErrand(e *errand) {
-	b.errandSeq++
-	e.ref = errandRef | b.errandSeq
+func (ers *errands) newErrand(e *errand) {
+	ers.errandSeq++
+	e.ref = errandRef | ers.errandSeq
 	e.job.errand = e
-	b.errands = append(b.errands, e)
+	ers.list = append(ers.list, e)
 }
 
-func (b *Broker) finish(e *errand) {
+func (ers *errands) finish(e *errand) {
 	e.job.errand = nil
-	b.errands = slices.DeleteFunc(b.errands, func(x *errand) bool { return x == e })
+	ers.list = slices.DeleteFunc(ers.list, func(x *errand) bool { return x == e })
 }
 
 // gather asks the members for offers until a horizon.
-func (b *Broker) gather(now, horizon bourse.Time, e *errand, out *agents.Outbox) {
-	e.sites = b.peers.usable(e.sites[:0])
+func (ers *errands) gather(now, horizon bourse.Time, e *errand, out *agents.Outbox) {
+	e.sites = ers.peers.usable(e.sites[:0])
 	e.poll = newPoll(e.sites)
-	e.opened, e.horizon, e.wait, e.missing = now, horizon, true, b.await(now, 0, &e.poll)
+	e.opened, e.horizon, e.wait, e.missing = now, horizon, true, ers.peers.await(now, 0, &e.poll, ers.cfg.OfferWait)
 	for _, id := range e.sites {
-		b.askOffers(id, e.ref, horizon, out)
+		ers.askOffers(id, e.ref, horizon, out)
 	}
-	out.Alarm(now.Add(b.cfg.OfferWait), errandDue{e.ref})
-	b.askAgainLater(now, e.ref, gathering, firstRepeat, out)
+	out.Alarm(now.Add(ers.cfg.OfferWait), errandDue{e.ref})
+	ers.scheduler.askAgainLater(now, e.ref, gathering, firstRepeat, out)
 }
 
 // errandOffered takes one site's offers for an errand.
-func (b *Broker) errandOffered(now bourse.Time, from agents.ID, m agents.Offers, out *agents.Outbox) {
-	e := b.errand(m.Cycle)
+func (ers *errands) errandOffered(now bourse.Time, from agents.ID, m agents.Offers, out *agents.Outbox) {
+	e := ers.errand(m.Cycle)
 	if e == nil || !e.wait {
 		return
 	}
@@ -78,12 +89,12 @@ func (b *Broker) errandOffered(now bourse.Time, from agents.ID, m agents.Offers,
 		return
 	}
 	if e.missing--; e.missing == 0 {
-		b.errandGathered(now, e, out)
+		ers.errandGathered(now, e, out)
 	}
 }
 
-func (b *Broker) errand(ref uint64) *errand {
-	for _, e := range b.errands {
+func (ers *errands) errand(ref uint64) *errand {
+	for _, e := range ers.list {
 		if e.ref == ref {
 			return e
 		}
@@ -91,25 +102,25 @@ func (b *Broker) errand(ref uint64) *errand {
 	return nil
 }
 
-func (b *Broker) errandDue(now bourse.Time, m errandDue, out *agents.Outbox) {
-	if e := b.errand(m.Ref); e != nil && e.wait {
-		b.notHeard(&e.poll)
-		b.errandGathered(now, e, out)
+func (ers *errands) errandDue(now bourse.Time, m errandDue, out *agents.Outbox) {
+	if e := ers.errand(m.Ref); e != nil && e.wait {
+		ers.peers.notHeard(&e.poll)
+		ers.errandGathered(now, e, out)
 	}
 }
 
 // errandGathered goes on with the offers there are.
-func (b *Broker) errandGathered(now bourse.Time, e *errand, out *agents.Outbox) {
+func (ers *errands) errandGathered(now bourse.Time, e *errand, out *agents.Outbox) {
 	e.wait = false
 	if e.tx == nil {
-		b.move(now, e, out)
+		ers.move(now, e, out)
 		return
 	}
-	b.mendFromOffers(now, e, out)
+	ers.mendFromOffers(now, e, out)
 }
 
-// errandDecided goes on with an errand whose transaction is decided.
-func (b *Broker) errandDecided(now bourse.Time, t *transaction, out *agents.Outbox) {
+// decided goes on with an errand whose transaction is decided.
+func (ers *errands) decided(now bourse.Time, t *transaction, out *agents.Outbox) {
 	e := t.job.errand
 	if e == nil || e.try != t {
 		return
@@ -117,14 +128,14 @@ func (b *Broker) errandDecided(now bourse.Time, t *transaction, out *agents.Outb
 	e.try = nil
 	switch {
 	case e.tx == nil && t.state == bourse.TxCommitted:
-		b.finish(e)
+		ers.finish(e)
 		t.asker = e.asker // hears of it with the first Confirmed
 	case e.tx == nil:
-		b.moved(now, e, t.reason, out)
+		ers.moved(now, e, t.reason, out)
 	case t.state == bourse.TxCommitted:
-		b.finish(e)
-		b.mend(now, t.job, out)
+		ers.finish(e)
+		ers.mend(now, t.job, out)
 	default:
-		b.mendNext(now, e, out)
+		ers.mendNext(now, e, out)
 	}
 }

@@ -35,16 +35,16 @@ func (t *transaction) placed(l *txLeg, m agents.HeldReply) bool {
 
 // shifted takes a site's word that it has moved a leg, or fixed it. One that lies
 // where it may not is not believed. Row B71.
-func (b *Broker) shifted(now bourse.Time, t *transaction, l *txLeg, m agents.ShiftedNotice, out *agents.Outbox) {
+func (co *coordinator) shifted(now bourse.Time, t *transaction, l *txLeg, m agents.ShiftedNotice, out *agents.Outbox) {
 	switch {
 	case t.state != bourse.TxCommitted || m.Turn <= l.turn:
 	case !t.flex.Holds(m.Start, m.End) || m.End.Sub(m.Start) != l.what.Duration():
-		b.stray++
+		co.stray++
 	default:
 		moves := m.Start != l.what.Start
-		b.record(bourse.LegShifted{Leg: m.Leg, Start: m.Start, End: m.End, Turn: m.Turn, Fixed: m.Fixed}, out)
+		co.record(bourse.LegShifted{Leg: m.Leg, Start: m.Start, End: m.End, Turn: m.Turn, Fixed: m.Fixed}, out)
 		if moves && l.state == bourse.Confirmed {
-			b.watch(t, m.Leg.Leg, out)
+			co.watcher.watch(t, m.Leg.Leg, out)
 		}
 	}
 }
@@ -59,11 +59,11 @@ func (mem *memory) applyShifted(f bourse.LegShifted) {
 	mem.touch(t.job)
 }
 
-// takeInstead makes the places that a site would have had for a refused leg
+// elsewhere makes the places that a site would have had for a refused leg
 // alternatives of the plan: those that the job's own times and budget allow. Row
 // B72.
-func (b *Broker) takeInstead(now bourse.Time, t *transaction, places []bourse.Place) {
-	c := &b.cycle
+func (sch *scheduler) elsewhere(t *transaction, places []bourse.Place) {
+	c := &sch.cycle
 	if c.try != t || len(t.legs) != 1 || len(places) == 0 {
 		return
 	}
@@ -83,7 +83,7 @@ func (b *Broker) takeInstead(now bourse.Time, t *transaction, places []bourse.Pl
 		l := leg
 		l.What.Start, l.What.End = at.Start, at.End
 		l.Contended = false
-		if !b.suits(&c.input.Jobs[c.turn].Request, &l.What, leg.What.Duration(), at.Fare) || lists(p, &l) {
+		if !c.suits(&c.input.Jobs[c.turn].Request, &l.What, leg.What.Duration(), at.Fare) || lists(p, &l) {
 			continue
 		}
 		p.Found++
@@ -94,8 +94,7 @@ func (b *Broker) takeInstead(now bourse.Time, t *transaction, places []bourse.Pl
 
 // suits reports whether a place that a site names serves the job whose turn it is,
 // which asks for that in this cycle.
-func (b *Broker) suits(r *bourse.Request, l *bourse.Leg, d bourse.Duration, fare bourse.Fare) bool {
-	c := &b.cycle
+func (c *cycle) suits(r *bourse.Request, l *bourse.Leg, d bourse.Duration, fare bourse.Fare) bool {
 	return l.Start >= max(r.Ready, c.from) && l.Start <= bourse.MaxTime && l.End == l.Start.Add(d) &&
 		l.End <= min(c.entries[c.turn].job.Deadline, c.horizon) && planning.SoundFare(fare) && fare.Total() <= r.Budget
 }
@@ -108,7 +107,7 @@ func lists(p *planning.Plan, l *planning.Leg) bool {
 }
 
 // lies is the transaction of a job whose window is one leg; nil if it has more.
-func (b *Broker) lies(j *job) *transaction {
+func (ers *errands) lies(j *job) *transaction {
 	if len(j.txs) != 1 || len(j.txs[0].legs) != 1 {
 		return nil
 	}
@@ -126,21 +125,21 @@ func sameButFreedom(a, b *bourse.Request) bool {
 // reopen asks the site of a job's only leg for another window around it, where it
 // lies: more choice for less money, or less for more. As every move it is both or
 // neither, and what the leg has cost comes back. Rows B73, B115.
-func (b *Broker) reopen(now bourse.Time, t *transaction, e *errand, out *agents.Outbox) {
+func (ers *errands) reopen(now bourse.Time, t *transaction, e *errand, out *agents.Outbox) {
 	l := &t.legs[0]
-	if !b.peers.serves(t.sites[0]) {
-		b.moved(now, e, b.away(t.sites[0]), out)
+	if !ers.peers.serves(t.sites[0]) {
+		ers.moved(now, e, ers.away(t.sites[0]), out)
 		return
 	}
-	limits, ok := share(min(e.request.Budget, b.accounts.Left(), b.accounts.UserLeft(e.job.User)), []bourse.Credits{0})
+	limits, ok := share(min(e.request.Budget, ers.accounts.Left(), ers.accounts.UserLeft(e.job.User)), []bourse.Credits{0})
 	if !ok {
-		b.moved(now, e, reason(bourse.NoMoney, "the accounts cover nothing beside the window that it has"), out)
+		ers.moved(now, e, reason(bourse.NoMoney, "the accounts cover nothing beside the window that it has"), out)
 		return
 	}
-	f := b.newTx(e.job, 1)
+	f := ers.co.newTx(e.job, 1)
 	f.Alternative, f.Limits, f.Request = 1, limits, e.request
 	f.Sites, f.Legs = append(f.Sites, t.sites[0]), append(f.Legs, l.what)
 	f.Replaces, f.Versions = []bourse.LegID{t.leg(0)}, []uint32{max(l.version, 1)}
 	f.Flex = flexOf(&e.request, f.Legs)
-	e.try = b.open(now, f, t.run, false, out)
+	e.try = ers.co.open(now, f, t.run, false, out)
 }

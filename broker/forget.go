@@ -16,36 +16,36 @@ const keepClosed = bourse.Day
 const forgetEvery = bourse.Hour
 
 // forget drops the transactions that are long over.
-func (b *Broker) forget(now bourse.Time, out *agents.Outbox) {
+func (in *intake) forget(now bourse.Time, out *agents.Outbox) {
 	out.Alarm(now.Add(forgetEvery), forgetDue{})
 	var old []bourse.TxID
-	for _, t := range b.txs.all() {
-		if t.resolved && b.done(now, t) && t.lastEnd().Add(keepClosed) <= now && !b.wanted(t) {
+	for _, t := range in.txs.all() {
+		if t.resolved && in.co.done(now, t) && t.lastEnd().Add(keepClosed) <= now && !in.wanted(t) {
 			old = append(old, t.id)
 		}
 	}
 	if len(old) > 0 {
-		b.record(bourse.TxForgotten{Txs: old}, out)
+		in.record(bourse.TxForgotten{Txs: old}, out)
 	}
-	b.forgetJobs(now, out)
+	in.forgetJobs(now, out)
 }
 
 // forgetJobs drops the jobs that are over for as long as Config.KeepJobs and of
 // which no transaction is remembered. Their names are free again: a submission
 // that is repeated so late is a new job.
-func (b *Broker) forgetJobs(now bourse.Time, out *agents.Outbox) {
-	if b.cfg.KeepJobs == 0 {
+func (in *intake) forgetJobs(now bourse.Time, out *agents.Outbox) {
+	if in.cfg.KeepJobs == 0 {
 		return
 	}
 	var busy map[*job]bool // made when it is needed
 	var old []string
-	for _, j := range b.jobs {
-		if j.state.Open() || j.since.Add(b.cfg.KeepJobs) > now || j.taken || j.errand != nil || j.askers != nil || j.needed() {
+	for _, j := range in.jobs {
+		if j.state.Open() || j.since.Add(in.cfg.KeepJobs) > now || j.taken || j.errand != nil || j.askers != nil || j.needed() {
 			continue
 		}
 		if busy == nil {
 			busy = map[*job]bool{}
-			for _, t := range b.txs.all() {
+			for _, t := range in.txs.all() {
 				busy[t.job] = true
 			}
 		}
@@ -54,7 +54,7 @@ func (b *Broker) forgetJobs(now bourse.Time, out *agents.Outbox) {
 		}
 	}
 	if len(old) > 0 {
-		b.record(bourse.JobsForgotten{Jobs: old}, out)
+		in.record(bourse.JobsForgotten{Jobs: old}, out)
 	}
 }
 
@@ -79,6 +79,6 @@ func (mem *memory) applyJobsForgotten(f bourse.JobsForgotten) {
 }
 
 // wanted reports whether a transaction is part of a window that still counts.
-func (b *Broker) wanted(t *transaction) bool {
+func (in *intake) wanted(t *transaction) bool {
 	return t.job.state == bourse.JobPlaced && slices.Contains(t.job.txs, t)
 }

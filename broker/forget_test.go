@@ -77,7 +77,7 @@ func TestQuota_CountsPendingMoney(t *testing.T) {
 		j.User = "ana"
 		step("user:ana", agents.Submit{Job: j})
 	}
-	asked := step("", cycleDue{b.next})
+	asked := step("", cycleDue{b.scheduler.next})
 	p := bourse.NewProfile(0, 8)
 	holds := step("site:north", agents.Offers{Cycle: asked[0].Message.(agents.OfferRequest).Cycle, Groups: []agents.GroupOffer{{
 		Group: bourse.Group{Name: "main", Nodes: 8, Performance: bourse.Unit, Price: 3_600_000}, Admissible: p, Clear: p}}})
@@ -89,8 +89,8 @@ func TestQuota_CountsPendingMoney(t *testing.T) {
 		t.Errorf("second is %v: %v", v.State, v.Reason)
 	}
 	step("site:north", agents.RefusedReply{Leg: h.Leg, Step: "Hold", Reason: bourse.Reason{Code: bourse.Busy}})
-	for b.cycle.try != nil { // the others of its windows
-		tx := b.cycle.try
+	for b.scheduler.cycle.try != nil { // the others of its windows
+		tx := b.scheduler.cycle.try
 		step("site:north", agents.RefusedReply{Leg: tx.leg(0), Step: "Hold", Reason: bourse.Reason{Code: bourse.Busy}})
 	}
 	if left := b.accounts.UserLeft("ana"); left != 5*bourse.Credit {

@@ -8,58 +8,33 @@ import (
 )
 
 // newTx is the record that begins a transaction.
-func (b *Broker) newTx(j *job, legs int) bourse.TxBegun {
+func (co *coordinator) newTx(j *job, legs int) bourse.TxBegun {
 	return bourse.TxBegun{
-		Tx:    bourse.TxID{Broker: b.cfg.Name, Incarnation: b.lives.current().Incarnation, Nonce: b.lives.current().Nonce, Seq: b.txs.next()},
+		Tx:    bourse.TxID{Broker: co.cfg.Name, Incarnation: co.lives.current().Incarnation, Nonce: co.lives.current().Nonce, Seq: co.txs.next()},
 		Job:   j.Name,
 		Sites: make([]string, 0, legs), Legs: make([]bourse.Leg, 0, legs),
 	}
 }
 
-// begin records a try of an alternative and asks its sites to hold it. Row B1.
-func (b *Broker) begin(now bourse.Time, e *entry, a *planning.Alternative, out *agents.Outbox) {
-	e.tries++
-	e.tried, e.last = append(e.tried, a.Number), a.Number
-	f := b.newTx(e.job, len(a.Legs))
-	f.Alternative, f.Limits = a.Number, b.limits(e, a)
-	for i := range a.Legs {
-		f.Sites, f.Legs = append(f.Sites, siteName(b.sites[a.Legs[i].Site])), append(f.Legs, a.Legs[i].What)
-	}
-	if len(a.Legs) > 1 {
-		f.Spare = b.spares(e, a)
-	}
-	f.Flex = flexOf(&e.job.Request, f.Legs)
-	var run []bourse.Duration
-	if e.job.Run > 0 {
-		run = make([]bourse.Duration, len(a.Legs))
-		for i := range a.Legs {
-			if run[i] = e.job.RunAt(a.Size); a.Legs[i].What.Work == 0 {
-				run[i] = b.cycle.draft.Groups[a.Legs[i].Group].Performance.Runtime(run[i])
-			}
-		}
-	}
-	b.cycle.try = b.open(now, f, run, e.tries > 1, out)
-}
-
 // open records a transaction and sends its first Holds: all of them, or one
 // after the other.
-func (b *Broker) open(now bourse.Time, f bourse.TxBegun, run []bourse.Duration, turn bool, out *agents.Outbox) *transaction {
-	b.record(f, out)
-	t := b.txs.get(f.Tx)
+func (co *coordinator) open(now bourse.Time, f bourse.TxBegun, run []bourse.Duration, turn bool, out *agents.Outbox) *transaction {
+	co.record(f, out)
+	t := co.txs.get(f.Tx)
 	t.turn, t.run, t.resolved, t.sent = turn, run, true, 0
-	b.patient(now, t, b.within(now, t, b.cfg.Hold), out)
-	b.hold(now, t, out)
+	co.patient(now, t, co.cfg.within(now, t, co.cfg.Hold), out)
+	co.hold(now, t, out)
 	for !t.turn && t.sent < len(t.legs) {
-		b.hold(now, t, out)
+		co.hold(now, t, out)
 	}
-	if b.cfg.Lead > 0 {
-		b.repeatLater(now, t, firstRepeat, out)
+	if co.cfg.Lead > 0 {
+		co.repeatLater(now, t, firstRepeat, out)
 	}
 	return t
 }
 
 // patient sets how long answers under a limit are waited for, from now on.
-func (b *Broker) patient(now bourse.Time, t *transaction, limit bourse.Duration, out *agents.Outbox) {
+func (co *coordinator) patient(now bourse.Time, t *transaction, limit bourse.Duration, out *agents.Outbox) {
 	wait := patience(limit)
 	if plant.On("patient-broker") {
 		wait = 2 * limit
@@ -70,60 +45,60 @@ func (b *Broker) patient(now bourse.Time, t *transaction, limit bourse.Duration,
 
 // late reports whether a transaction can no longer be committed. Where messages
 // take no time an exchange ends within its instant.
-func (b *Broker) late(now bourse.Time, t *transaction) bool {
-	return b.cfg.Lead > 0 && now >= t.until && !plant.On("patient-broker")
+func (t *transaction) late(now bourse.Time, lead bourse.Duration) bool {
+	return lead > 0 && now >= t.until && !plant.On("patient-broker")
 }
 
 // within cuts a lock's limit so that it ends before the start. Without a lead
 // there is no latency, and the whole exchange ends within the instant.
-func (b *Broker) within(now bourse.Time, t *transaction, limit bourse.Duration) bourse.Duration {
-	if b.cfg.Lead == 0 {
+func (c *Config) within(now bourse.Time, t *transaction, limit bourse.Duration) bourse.Duration {
+	if c.Lead == 0 {
 		return limit
 	}
 	return max(0, min(limit, t.legs[0].what.Start.Sub(now)))
 }
 
 // hold asks for the next leg.
-func (b *Broker) hold(now bourse.Time, t *transaction, out *agents.Outbox) {
+func (co *coordinator) hold(now bourse.Time, t *transaction, out *agents.Outbox) {
 	t.sent++
-	b.sendHold(now, t, t.sent-1, out)
+	co.sendHold(now, t, t.sent-1, out)
 }
 
-func (b *Broker) sendHold(now bourse.Time, t *transaction, i int, out *agents.Outbox) {
+func (co *coordinator) sendHold(now bourse.Time, t *transaction, i int, out *agents.Outbox) {
 	l := &t.legs[i]
 	m := agents.Hold{Leg: t.leg(i), What: l.what, Job: t.job.Name, User: t.job.User,
-		Limit: l.limit, For: b.within(now, t, b.cfg.Hold), Flex: t.flex}
+		Limit: l.limit, For: co.cfg.within(now, t, co.cfg.Hold), Flex: t.flex}
 	if t.run != nil {
 		m.Run = t.run[i]
 	}
-	if old := b.txs.lookup(l.replaces); old != nil {
+	if old := co.txs.lookup(l.replaces); old != nil {
 		m.Replaces, m.Version, m.Offer = l.replaces, old.version, t.offer
 	}
 	out.Send(t.site(i), m)
 }
 
 // held takes the price that binds. Rows B2 to B5, B32.
-func (b *Broker) held(now bourse.Time, t *transaction, l *txLeg, m agents.HeldReply, out *agents.Outbox) {
+func (co *coordinator) held(now bourse.Time, t *transaction, l *txLeg, m agents.HeldReply, out *agents.Outbox) {
 	if t.state != bourse.TxHolding || l.state != bourse.Asked || m.Leg.Leg >= t.sent {
-		b.lateGrant(t, l, m.Leg, out)
+		co.lateGrant(t, l, m.Leg, out)
 		return
 	}
-	if b.late(now, t) {
-		b.abort(now, t, reason(bourse.NoOffer, "%s answered too late", t.sites[m.Leg.Leg]), out)
+	if t.late(now, co.cfg.Lead) {
+		co.abort(now, t, reason(bourse.NoOffer, "%s answered too late", t.sites[m.Leg.Leg]), out)
 		return
 	}
 	if !planning.SoundFare(m.Fare) || m.Fare.Total() > l.limit {
-		b.abort(now, t, reason(bourse.TooDear, "%s holds it at %v credits, above the limit %v", t.sites[m.Leg.Leg], m.Fare.Total(), l.limit), out)
+		co.abort(now, t, reason(bourse.TooDear, "%s holds it at %v credits, above the limit %v", t.sites[m.Leg.Leg], m.Fare.Total(), l.limit), out)
 		return
 	}
 	if !t.placed(l, m) {
-		b.abort(now, t, reason(bourse.Invalid, "%s has placed it over [%v, %v), which was not asked", t.sites[m.Leg.Leg], m.Start, m.End), out)
+		co.abort(now, t, reason(bourse.Invalid, "%s has placed it over [%v, %v), which was not asked", t.sites[m.Leg.Leg], m.Start, m.End), out)
 		return
 	}
-	b.record(l.pricing(m), out)
+	co.record(l.pricing(m), out)
 	if t.sent < len(t.legs) {
 		if t.turn {
-			b.hold(now, t, out)
+			co.hold(now, t, out)
 		}
 		return
 	}
@@ -132,18 +107,18 @@ func (b *Broker) held(now bourse.Time, t *transaction, l *txLeg, m agents.HeldRe
 	}
 	// Each leg is within its limit, but the limits together pass the job's budget:
 	// see Broker.limits. B* and the accounts they do not pass.
-	if sum, most := t.price(), b.budgetOf(t); sum > most {
-		b.abort(now, t, reason(bourse.OverBudget, "its legs were held at %v credits, the budget is %v", sum, most), out)
+	if sum, most := t.price(), co.budgetOf(t); sum > most {
+		co.abort(now, t, reason(bourse.OverBudget, "its legs were held at %v credits, the budget is %v", sum, most), out)
 		return
 	}
 	if len(t.legs) == 1 || plant.On("skip-prepare") {
-		b.commitIfWhole(now, t, out)
+		co.commitIfWhole(now, t, out)
 		return
 	}
 	t.state = bourse.TxPreparing
-	b.patient(now, t, b.within(now, t, b.cfg.InDoubt), out)
+	co.patient(now, t, co.cfg.within(now, t, co.cfg.InDoubt), out)
 	for i := range t.legs {
-		b.sendPrepare(now, t, i, out)
+		co.sendPrepare(now, t, i, out)
 	}
 }
 
@@ -159,51 +134,51 @@ func (l *txLeg) pricing(m agents.HeldReply) bourse.LegPriced {
 	return f
 }
 
-func (b *Broker) sendPrepare(now bourse.Time, t *transaction, i int, out *agents.Outbox) {
-	out.Send(t.site(i), agents.Prepare{Leg: t.leg(i), For: b.within(now, t, b.cfg.InDoubt)})
+func (co *coordinator) sendPrepare(now bourse.Time, t *transaction, i int, out *agents.Outbox) {
+	out.Send(t.site(i), agents.Prepare{Leg: t.leg(i), For: co.cfg.within(now, t, co.cfg.InDoubt)})
 }
 
 // lateGrant answers a Held or Prepared of a leg that is not wanted any more: it
 // is cancelled again, and changes no money. Row B32.
-func (b *Broker) lateGrant(t *transaction, l *txLeg, id bourse.LegID, out *agents.Outbox) {
+func (co *coordinator) lateGrant(t *transaction, l *txLeg, id bourse.LegID, out *agents.Outbox) {
 	if t.state != bourse.TxAborted || l.state > bourse.Prepared && l.state != bourse.Cancelled && l.state != bourse.Refused {
 		return
 	}
-	out.Send(t.site(id.Leg), agents.Cancel{Leg: id, DecidedBy: b.lives.current().Incarnation})
+	out.Send(t.site(id.Leg), agents.Cancel{Leg: id, DecidedBy: co.lives.current().Incarnation})
 }
 
 // prepared notes that a leg can no longer be refused. Rows B10, B11, B32.
-func (b *Broker) prepared(now bourse.Time, t *transaction, l *txLeg, m agents.PreparedReply, out *agents.Outbox) {
+func (co *coordinator) prepared(now bourse.Time, t *transaction, l *txLeg, m agents.PreparedReply, out *agents.Outbox) {
 	if t.state != bourse.TxPreparing || l.state != bourse.Held {
-		b.lateGrant(t, l, m.Leg, out)
+		co.lateGrant(t, l, m.Leg, out)
 		return
 	}
 	if l.state = bourse.Prepared; t.all(bourse.Prepared) || plant.On("commit-early") {
-		b.commitIfWhole(now, t, out)
+		co.commitIfWhole(now, t, out)
 	}
 }
 
 // commitIfWhole decides COMMIT in time, and only while every site remembers its
 // leg: one that is being asserted anew may be gone (I15).
-func (b *Broker) commitIfWhole(now bourse.Time, t *transaction, out *agents.Outbox) {
-	if b.late(now, t) {
-		b.abort(now, t, reason(bourse.NoOffer, "the sites answered too late to be relied on"), out)
+func (co *coordinator) commitIfWhole(now bourse.Time, t *transaction, out *agents.Outbox) {
+	if t.late(now, co.cfg.Lead) {
+		co.abort(now, t, reason(bourse.NoOffer, "the sites answered too late to be relied on"), out)
 		return
 	}
 	for i := range t.legs {
-		if p := b.peers.get(t.site(i)); p != nil && p.asserts(t.leg(i)) {
+		if p := co.peers.get(t.site(i)); p != nil && p.asserts(t.leg(i)) {
 			return // until it is reasserted
 		}
 	}
-	b.commit(now, t, out)
+	co.commit(now, t, out)
 }
 
 // refused ends a try that a site has refused a step of. Rows B6, B12, B22, B44.
-func (b *Broker) refused(now bourse.Time, from agents.ID, t *transaction, l *txLeg, m agents.RefusedReply, out *agents.Outbox) {
+func (co *coordinator) refused(now bourse.Time, from agents.ID, t *transaction, l *txLeg, m agents.RefusedReply, out *agents.Outbox) {
 	if m.Reason.Code == bourse.Fenced {
-		tx, life := m.Leg.Tx, b.lives.current()
+		tx, life := m.Leg.Tx, co.lives.current()
 		if m.DecidedBy == life.Incarnation && (tx.Incarnation != life.Incarnation || tx.Nonce == life.Nonce) {
-			b.fence(from, m.Reason, m.Latest, out)
+			co.fence(from, m.Reason, m.Latest, out)
 		}
 		return
 	}
@@ -211,37 +186,37 @@ func (b *Broker) refused(now bourse.Time, from agents.ID, t *transaction, l *txL
 		return
 	}
 	if m.Reason.Code == bourse.Unknown && m.Step != "Hold" && m.Step != "Cancel" {
-		b.unknown(now, from, t, l, m, out)
+		co.amnesia.unknown(now, from, t, l, m, out)
 		return
 	}
 	r := m.Reason
 	r = reason(r.Code, "%s: %v", t.sites[m.Leg.Leg], m.Reason)
 	switch {
 	case t.state == bourse.TxCommitted && l.state <= bourse.Prepared && m.Step == "Confirm":
-		b.lose(now, t, m.Leg.Leg, 0, 0, r, out)
+		co.lose(now, t, m.Leg.Leg, 0, 0, r, out)
 	case t.state == bourse.TxHolding && l.state == bourse.Asked && m.Step == "Hold",
 		t.state == bourse.TxPreparing && l.state == bourse.Held && m.Step == "Prepare":
 		if m.Step == "Hold" {
-			b.bar(now, t.sites[m.Leg.Leg], t.job.User, m.Reason, out)
+			co.bar(now, t.sites[m.Leg.Leg], t.job.User, m.Reason, out)
 		}
 		if l.state == bourse.Asked && m.Reason.Code != bourse.Conflict { // somebody else's is there: it is to go
 			l.state = bourse.Refused
 		}
-		b.takeInstead(now, t, m.Instead)
-		b.abort(now, t, r, out)
+		co.client.elsewhere(t, m.Instead)
+		co.abort(now, t, r, out)
 	}
 }
 
 // tryDue gives up a try that still waits in the state it was armed for. Rows B7,
 // B13.
-func (b *Broker) tryDue(now bourse.Time, m tryDue, out *agents.Outbox) {
-	t := b.txs.get(m.Tx)
+func (co *coordinator) tryDue(now bourse.Time, m tryDue, out *agents.Outbox) {
+	t := co.txs.get(m.Tx)
 	if t == nil || t.state != m.State || !t.open() || !t.resolved {
 		return
 	}
 	for i := range t.legs {
 		if s := t.legs[i].state; s == bourse.Asked || t.state == bourse.TxPreparing && s <= bourse.Prepared {
-			b.abort(now, t, reason(bourse.NoOffer, "%s did not answer in time", t.sites[i]), out)
+			co.abort(now, t, reason(bourse.NoOffer, "%s did not answer in time", t.sites[i]), out)
 			return
 		}
 	}

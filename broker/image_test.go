@@ -55,10 +55,10 @@ func TestImage_HoldsWhoHasLeft(t *testing.T) {
 	again := New(b.cfg)
 	again.Replay(600*sec, b.Image())
 	for _, x := range []*Broker{b, again} {
-		x.muster()
+		x.scheduler.listSites()
 		for at, want := range map[bourse.Time]bool{600 * sec: true, 500*sec + bourse.Time(b.cfg.Horizon): false} {
 			x.peers.get("site:north").listed = true
-			if x.now = at; x.someAway() != want {
+			if x.now = at; x.scheduler.someAway() != want {
 				t.Errorf("at %v a site is away: %t, want %t", at, !want, want)
 			}
 		}

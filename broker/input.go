@@ -7,33 +7,66 @@ import (
 )
 
 // input is what the cycle under way has before it when its search begins.
-func (b *Broker) input(now bourse.Time) planning.Input {
-	c := &b.cycle
-	in := planning.Input{Cycle: c.number, From: c.from, Horizon: c.horizon, Terms: b.terms(), Sites: c.poll.sites,
-		Jobs: make([]planning.Job, len(c.entries)), Away: b.someAway()}
+func (sch *scheduler) makeInput(now bourse.Time) planning.Input {
+	c := &sch.cycle
+	in := planning.Input{Cycle: c.number, From: c.from, Horizon: c.horizon, Terms: sch.cfg.planning(), Sites: c.poll.sites,
+		Jobs: make([]planning.Job, len(c.entries)), Away: sch.someAway()}
 	memo := map[*job]bourse.Time{}
 	for i := range c.entries {
 		j := c.entries[i].job
-		in.Jobs[i] = planning.Job{Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Request: b.bounded(j, memo),
-			Deadline: j.Deadline, Pending: !j.needsOver(), Gone: c.entries[i].over, Barred: b.bars.among(now, j.User, b.sites)}
+		in.Jobs[i] = planning.Job{Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Request: j.bounded(c.poll.sites, memo),
+			Deadline: j.Deadline, Pending: !j.needsOver(), Gone: c.entries[i].over, Barred: sch.bars.among(now, j.User, sch.sites)}
 	}
 	return in
 }
 
+// bounded is what a job asks for in this cycle: as it stands, but ready after
+// those that it comes after, and ended in time for those that come after it, on
+// the fastest nodes that are offered for them.
+func (j *job) bounded(sites []planning.Site, memo map[*job]bourse.Time) bourse.Request {
+	r := j.Request
+	if at, ok := j.follows(); ok {
+		r.Ready = max(r.Ready, at)
+	}
+	if len(j.feeds) > 0 {
+		r.Deadline = j.latest(sites, memo)
+	}
+	return r
+}
+
+// latest is when a job must have ended at the latest. The jobs have no loops.
+func (j *job) latest(sites []planning.Site, memo map[*job]bourse.Time) bourse.Time {
+	if t, ok := memo[j]; ok {
+		return t
+	}
+	t := j.Deadline
+	for _, s := range j.feeds {
+		if !s.state.Open() {
+			continue
+		}
+		by := s.latest(sites, memo)
+		if takes, ok := planning.Quickest(sites, &s.Request); ok && by < bourse.Never {
+			t = min(t, by.Add(-takes-s.Gap))
+		}
+	}
+	memo[j] = t
+	return t
+}
+
 // whatIsKnownNow adds to the quotes what a choice depends on beside them, and lists
 // the jobs that were withdrawn since the cycle began.
-func (b *Broker) whatIsKnownNow() (gone []string) {
-	c := &b.cycle
+func (sch *scheduler) whatIsKnownNow() (gone []string) {
+	c := &sch.cycle
 	q := &c.quotes
-	q.Left, q.Away, q.Gone = b.accounts.Left(), b.someAway(), make([]bool, len(c.entries))
-	if len(b.cfg.Quotas) > 0 {
+	q.Left, q.Away, q.Gone = sch.accounts.Left(), sch.someAway(), make([]bool, len(c.entries))
+	if len(sch.cfg.Quotas) > 0 {
 		q.Quotas = map[string]bourse.Credits{}
 	}
 	for i := range c.entries {
 		j := c.entries[i].job
 		q.Gone[i] = c.entries[i].over
-		if _, ok := b.cfg.Quotas[j.User]; ok {
-			q.Quotas[j.User] = b.accounts.UserLeft(j.User)
+		if _, ok := sch.cfg.Quotas[j.User]; ok {
+			q.Quotas[j.User] = sch.accounts.UserLeft(j.User)
 		}
 		if j.state == bourse.JobWithdrawn {
 			gone = append(gone, j.Name)
@@ -42,9 +75,8 @@ func (b *Broker) whatIsKnownNow() (gone []string) {
 	return gone
 }
 
-// terms are the settings that a plan follows from.
-func (b *Broker) terms() planning.Terms {
-	c := &b.cfg
+// planning are the settings that a plan follows from.
+func (c *Config) planning() planning.Terms {
 	return planning.Terms{Algorithm: c.Algorithm, Weights: c.Weights, Minimize: c.Minimize, BudgetLimit: c.BudgetLimit, TimeLimit: c.TimeLimit,
 		MaxAlternatives: c.MaxAlternatives, Strategy: c.Strategy, Alpha: c.Alpha, Draws: c.Draws, OfferWait: c.OfferWait}
 }
@@ -76,15 +108,15 @@ func (d *detail) affords(now bourse.Time, bytes, most int) bool {
 
 // recordSeen records what a cycle has before it. Beyond the bound it is the
 // names only.
-func (b *Broker) recordSeen(now bourse.Time, out *agents.Outbox) {
-	if b.cfg.Explain == 0 {
+func (sch *scheduler) recordSeen(now bourse.Time, out *agents.Outbox) {
+	if sch.cfg.Explain == 0 {
 		return
 	}
-	c := &b.cycle
-	f := c.input.Seen(!b.detail.affords(now, c.input.RecordSize(), b.cfg.Explain))
-	f.Opened, f.Terms.Lead, f.Terms.Cycle = c.opened, b.cfg.Lead, b.cfg.Cycle
-	for p := range b.peers.all() {
-		if _, asked := b.index[p.id]; asked {
+	c := &sch.cycle
+	f := c.input.Seen(!sch.detail.affords(now, c.input.RecordSize(), sch.cfg.Explain))
+	f.Opened, f.Terms.Lead, f.Terms.Cycle = c.opened, sch.cfg.Lead, sch.cfg.Cycle
+	for p := range sch.peers.all() {
+		if _, asked := sch.index[p.id]; asked {
 			continue
 		}
 		s := bourse.SiteSeen{Site: p.name, Answer: "unlisted"}
@@ -97,12 +129,12 @@ func (b *Broker) recordSeen(now bourse.Time, out *agents.Outbox) {
 }
 
 // recordPlanned records what a cycle has chosen.
-func (b *Broker) recordPlanned(now bourse.Time, gone []string, out *agents.Outbox) {
-	if b.cfg.Explain == 0 {
+func (sch *scheduler) recordPlanned(now bourse.Time, gone []string, out *agents.Outbox) {
+	if sch.cfg.Explain == 0 {
 		return
 	}
-	c := &b.cycle
-	f := c.draft.Planned(&c.quotes, c.outcome, !b.detail.affords(now, c.draft.RecordSize(&c.quotes), b.cfg.Explain))
+	c := &sch.cycle
+	f := c.draft.Planned(&c.quotes, c.outcome, !sch.detail.affords(now, c.draft.RecordSize(&c.quotes), sch.cfg.Explain))
 	f.Gone = gone
 	out.Record(f)
 }

@@ -22,7 +22,7 @@ type lateDue struct{ Leg bourse.LegID }
 func (lateDue) Kind() string { return "LateDue" }
 
 // expectEnd sets the alarm for a leg that somebody may come after.
-func (b *Broker) expectEnd(t *transaction, i int, out *agents.Outbox) {
+func (wat *watcher) expectEnd(t *transaction, i int, out *agents.Outbox) {
 	if l := &t.legs[i]; l.what.Work > 0 && !l.state.Terminal() {
 		out.Alarm(l.what.End.Add(lateAfter), lateDue{t.leg(i)})
 	}
@@ -30,10 +30,10 @@ func (b *Broker) expectEnd(t *transaction, i int, out *agents.Outbox) {
 
 // lateDue has those who come after work that is late wait until it has ended. Row
 // B86.
-func (b *Broker) lateDue(m lateDue) {
-	if l := b.txs.lookup(m.Leg); l != nil && !l.state.Terminal() {
+func (wat *watcher) lateDue(m lateDue) {
+	if l := wat.txs.lookup(m.Leg); l != nil && !l.state.Terminal() {
 		l.late = true
-		b.touch(b.txs.get(m.Leg.Tx).job)
+		wat.touch(wat.txs.get(m.Leg.Tx).job)
 	}
 }
 

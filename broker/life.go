@@ -49,9 +49,9 @@ type peer struct {
 func (b *Broker) Stopped() bool { return b.lives.ended() }
 
 // fence stops this process. Rows B44, B110.
-func (b *Broker) fence(site agents.ID, why bourse.Reason, latest uint32, out *agents.Outbox) {
-	if !b.lives.ended() && !plant.On("unfenced") {
-		b.record(bourse.LifeFenced{Site: siteName(site), Reason: why, Latest: latest}, out)
+func (mem *memory) fence(site agents.ID, why bourse.Reason, latest uint32, out *agents.Outbox) {
+	if !mem.lives.ended() && !plant.On("unfenced") {
+		mem.record(bourse.LifeFenced{Site: siteName(site), Reason: why, Latest: latest}, out)
 	}
 }
 
@@ -76,41 +76,48 @@ func (b *Broker) start(now bourse.Time, m agents.Started, out *agents.Outbox) {
 		}
 	}
 	b.record(f, out)
-	b.next = b.firstCycle(now)
-	out.Alarm(b.next, cycleDue{b.next})
+	b.scheduler.startCycles(now, out)
 	out.Alarm(now.Add(forgetEvery), forgetDue{})
-	for p := range b.peers.all() {
+	if again {
+		for _, j := range b.jobs {
+			b.touch(j)
+		}
+		b.intake.callFull()
+	}
+	b.co.begin(now, again, out)
+}
+
+// begin has the sites list their legs to a life that is not the first, and sees to
+// what is on record.
+func (rec *recovery) begin(now bourse.Time, again bool, out *agents.Outbox) {
+	for p := range rec.peers.all() {
 		p.heard = now // nobody could be heard before
 		p.listed = !again || plant.On("no-list")
 		if !p.listed {
-			b.askList(now, p, firstRepeat, out)
+			rec.askList(now, p, firstRepeat, out)
 		}
 	}
 	if !again {
 		return
 	}
-	for _, j := range b.jobs {
-		b.touch(j)
-	}
-	b.callFull()
-	for _, t := range b.txs.all() {
+	for _, t := range rec.txs.all() {
 		for i := range t.legs {
 			if l := &t.legs[i]; l.charged && !l.state.Terminal() {
-				b.watch(t, i, out)
-				b.expectEnd(t, i, out)
+				rec.co.watcher.watch(t, i, out)
+				rec.co.watcher.expectEnd(t, i, out)
 			}
 		}
 		if !t.over() {
-			b.attend(now, t, out)
+			rec.co.watcher.attend(now, t, out)
 		}
 		t.sent, t.resolved = len(t.legs), plant.On("no-list")
 		if t.resolved && !t.atRest() {
-			b.tell(now, t, firstRepeat, out)
+			rec.co.tell(now, t, firstRepeat, out)
 		}
 	}
-	b.began = now
+	rec.began = now
 	out.Alarm(now.Add(listWait), listenDue{})
-	b.resolveAll(now, nil, out) // without sites there is nobody to ask
+	rec.resolveAll(now, nil, out) // without sites there is nobody to ask
 }
 
 // listWait is how long a life waits for all members to list their legs before it
@@ -124,28 +131,28 @@ type listenDue struct{}
 func (listenDue) Kind() string { return "ListenDue" }
 
 // listenDue sees to what could not be seen to while all were waited for.
-func (b *Broker) listenDue(now bourse.Time, out *agents.Outbox) {
-	if b.peers.listening() && !b.deaf(now) {
-		for _, j := range b.jobs {
-			b.mend(now, j, out)
+func (rec *recovery) listenDue(now bourse.Time, out *agents.Outbox) {
+	if rec.peers.listening() && !rec.unsure(now) {
+		for _, j := range rec.jobs {
+			rec.co.client.lost(now, j, out)
 		}
 	}
 }
 
-// deaf reports whether this life may not buy anything yet: members have not
+// unsure reports whether this life may not buy anything yet: members have not
 // listed their legs, and it has not waited long enough; or one that has names a
 // leg of which there is no record. Then the broker's own memory is of the past,
 // and who is silent may carry what it would buy again. Row B64.
-func (b *Broker) deaf(now bourse.Time) bool {
-	if !b.peers.listening() {
+func (rec *recovery) unsure(now bourse.Time) bool {
+	if !rec.peers.listening() {
 		return false
 	}
-	if now < b.began.Add(listWait) {
+	if now < rec.began.Add(listWait) {
 		return true
 	}
-	for p := range b.peers.all() {
+	for p := range rec.peers.all() {
 		for i := range p.legs {
-			if l := &p.legs[i]; b.txs.get(l.Leg.Tx) == nil && !b.lives.presumes(l.Leg.Tx) && l.State.Blocks() {
+			if l := &p.legs[i]; rec.txs.get(l.Leg.Tx) == nil && !rec.lives.presumes(l.Leg.Tx) && l.State.Blocks() {
 				return true
 			}
 		}
@@ -154,16 +161,16 @@ func (b *Broker) deaf(now bourse.Time) bool {
 }
 
 // askList sends a site the List of this life and sees that it is repeated.
-func (b *Broker) askList(now bourse.Time, p *peer, wait bourse.Duration, out *agents.Outbox) {
-	b.sendList(now, p, out)
+func (rec *recovery) askList(now bourse.Time, p *peer, wait bourse.Duration, out *agents.Outbox) {
+	rec.sendList(now, p, out)
 	out.Alarm(now.Add(wait), listDue{p.id, wait})
 }
 
-func (b *Broker) sendList(now bourse.Time, p *peer, out *agents.Outbox) {
+func (rec *recovery) sendList(now bourse.Time, p *peer, out *agents.Outbox) {
 	p.lists = now
 	p.await(now)
-	m := agents.List{Broker: b.cfg.Name, Incarnation: b.lives.current().Incarnation, Nonce: b.lives.current().Nonce}
-	for _, t := range b.txs.all() {
+	m := agents.List{Broker: rec.cfg.Name, Incarnation: rec.lives.current().Incarnation, Nonce: rec.lives.current().Nonce}
+	for _, t := range rec.txs.all() {
 		for i := range t.legs {
 			if l := &t.legs[i]; t.sites[i] == p.name && (!l.state.Terminal() || l.claim) {
 				m.Known = append(m.Known, t.leg(i))
@@ -173,13 +180,13 @@ func (b *Broker) sendList(now bourse.Time, p *peer, out *agents.Outbox) {
 	out.Send(p.id, m)
 }
 
-func (b *Broker) listDue(now bourse.Time, m listDue, out *agents.Outbox) {
-	if p := b.peers.get(m.Site); p != nil && !p.listed {
+func (rec *recovery) listDue(now bourse.Time, m listDue, out *agents.Outbox) {
+	if p := rec.peers.get(m.Site); p != nil && !p.listed {
 		last := lastRepeat
 		if p.lost != nil {
 			last = lastList
 		}
-		b.askList(now, p, min(2*m.Wait, last), out)
+		rec.askList(now, p, min(2*m.Wait, last), out)
 	}
 }
 
@@ -187,14 +194,14 @@ func (b *Broker) listDue(now bourse.Time, m listDue, out *agents.Outbox) {
 const lastList = bourse.Minute
 
 // listing takes a site's answer to this life's List.
-func (b *Broker) listing(now bourse.Time, from agents.ID, m agents.Listing, out *agents.Outbox) {
-	p := b.peers.get(from)
-	if p == nil || p.listed || m.Incarnation != b.lives.current().Incarnation || m.Nonce != 0 && m.Nonce != b.lives.current().Nonce {
+func (rec *recovery) listing(now bourse.Time, from agents.ID, m agents.Listing, out *agents.Outbox) {
+	p := rec.peers.get(from)
+	if p == nil || p.listed || m.Incarnation != rec.lives.current().Incarnation || m.Nonce != 0 && m.Nonce != rec.lives.current().Nonce {
 		return
 	}
 	if m.Refusal.Refused() {
 		if m.Refusal.Code == bourse.Fenced {
-			b.fence(from, m.Refusal, m.Latest, out)
+			rec.fence(from, m.Refusal, m.Latest, out)
 		}
 		return
 	}
@@ -202,42 +209,42 @@ func (b *Broker) listing(now bourse.Time, from agents.ID, m agents.Listing, out 
 		return // it was long under way: from before the site was lost
 	}
 	lapsed := p.memory.heard && m.Stamp.Epoch != p.memory.epoch && m.Stamp.From < p.memory.seq
-	p.listed, p.legs, b.stale = true, m.Legs, true
+	p.listed, p.legs, rec.stale = true, m.Legs, true
 	p.places = make(map[bourse.LegID]int32, len(m.Legs))
 	for i := len(m.Legs) - 1; i >= 0; i-- { // of two of one name the first counts
 		p.places[m.Legs[i].Leg] = int32(i)
 	}
 	p.memory.set(m.Stamp)
 	if p.lost != nil && !p.lost.Wish {
-		b.record(bourse.SiteBack{Site: p.name}, out)
+		rec.record(bourse.SiteBack{Site: p.name}, out)
 	}
-	b.hearClaims(now, p, out)
-	for _, t := range b.txs.all() {
+	rec.co.losses.hearClaims(now, p, out)
+	for _, t := range rec.txs.all() {
 		if t.resolved && !t.open() && !(t.over() && t.atRest()) {
-			b.heard(now, p, t, out)
+			rec.heard(now, p, t, out)
 		}
 	}
-	b.resolveAll(now, p, out)
+	rec.resolveAll(now, p, out)
 	if lapsed {
-		b.lapsed(now, p, out)
+		rec.co.amnesia.lapsed(now, p, out)
 		return
 	}
-	b.compare(now, p, m.Legs, out)
+	rec.co.amnesia.compare(now, p, m.Legs, out)
 }
 
 // heard brings the legs at a site that has just listed up to what it says, of a
 // transaction that was decided before: a leg elsewhere was confirmed.
-func (b *Broker) heard(now bourse.Time, p *peer, t *transaction, out *agents.Outbox) {
+func (rec *recovery) heard(now bourse.Time, p *peer, t *transaction, out *agents.Outbox) {
 	here := false
 	for i := range t.legs {
 		if t.sites[i] == p.name {
-			s := b.sight(t, i)
-			b.catchUp(now, t, i, &s, out)
+			s := rec.sight(t, i)
+			rec.catchUp(now, t, i, &s, out)
 			here = true
 		}
 	}
 	if here && !t.atRest() {
-		b.tell(now, t, firstRepeat, out)
+		rec.co.tell(now, t, firstRepeat, out)
 	}
 }
 
@@ -246,23 +253,23 @@ func (b *Broker) heard(now bourse.Time, p *peer, t *transaction, out *agents.Out
 // every member has, legs without a record are adopted, and the life is as any.
 // What is to be looked at are the transactions of the site that has just listed;
 // nil: all.
-func (b *Broker) resolveAll(now bourse.Time, p *peer, out *agents.Outbox) {
-	for i := 0; i < len(b.txs.all()); i++ {
-		if t := b.txs.all()[i]; !t.resolved && (p == nil || t.touches(p)) {
-			b.resolve(now, t, out)
+func (rec *recovery) resolveAll(now bourse.Time, p *peer, out *agents.Outbox) {
+	for i := 0; i < len(rec.txs.all()); i++ {
+		if t := rec.txs.all()[i]; !t.resolved && (p == nil || t.touches(p)) {
+			rec.resolve(now, t, out)
 		}
 	}
-	if b.peers.listening() {
+	if rec.peers.listening() {
 		return
 	}
-	b.adopt(now, out)
-	for p := range b.peers.all() {
+	rec.adopt(now, out)
+	for p := range rec.peers.all() {
 		if p.listed {
 			p.legs, p.places = nil, nil
 		}
 	}
-	for _, j := range b.jobs {
-		b.mend(now, j, out)
+	for _, j := range rec.jobs {
+		rec.co.client.lost(now, j, out)
 	}
 }
 
@@ -274,8 +281,8 @@ type sighting struct {
 }
 
 // sight is what this life has been told of leg i of t.
-func (b *Broker) sight(t *transaction, i int) sighting {
-	p := b.peers.get(t.site(i))
+func (rec *recovery) sight(t *transaction, i int) sighting {
+	p := rec.peers.get(t.site(i))
 	if p == nil || !p.listed {
 		return sighting{}
 	}
@@ -297,8 +304,8 @@ func took(s *sighting) bool {
 }
 
 // resolve decides one transaction afresh. Rows B51 to B54.
-func (b *Broker) resolve(now bourse.Time, t *transaction, out *agents.Outbox) {
-	b.touch(t.job)
+func (rec *recovery) resolve(now bourse.Time, t *transaction, out *agents.Outbox) {
+	rec.touch(t.job)
 	if t.over() {
 		t.resolved = true
 		return
@@ -306,13 +313,13 @@ func (b *Broker) resolve(now bourse.Time, t *transaction, out *agents.Outbox) {
 	seen := make([]sighting, len(t.legs))
 	effect, all, safe := false, true, true
 	for i := range t.legs {
-		s := b.sight(t, i)
+		s := rec.sight(t, i)
 		seen[i] = s
-		away := !s.heard && b.peers.isLost(t.sites[i]) // it may have taken a COMMIT on record; of one that is not nobody was told
+		away := !s.heard && rec.peers.isLost(t.sites[i]) // it may have taken a COMMIT on record; of one that is not nobody was told
 		effect = effect || took(&s) || t.legs[i].charged || away && t.state == bourse.TxCommitted
 		all = all && (s.heard || away)
 		locked := s.there && (s.State == bourse.Prepared || s.State == bourse.Held && len(t.legs) == 1)
-		safe = safe && locked && now < b.began.Add(patience(s.Left))
+		safe = safe && locked && now < rec.began.Add(patience(s.Left))
 	}
 	if !effect && !all {
 		return
@@ -320,31 +327,31 @@ func (b *Broker) resolve(now bourse.Time, t *transaction, out *agents.Outbox) {
 	t.resolved = true
 	switch {
 	case t.open() && effect:
-		b.priceSeen(t, seen, out)
-		b.record(bourse.TxDecided{Tx: t.id, Job: t.job.Name, Commit: true}, out)
+		rec.priceSeen(t, seen, out)
+		rec.record(bourse.TxDecided{Tx: t.id, Job: t.job.Name, Commit: true}, out)
 	case t.open() && plant.On("commit-at-restart"):
-		b.record(bourse.TxDecided{Tx: t.id, Job: t.job.Name, Commit: true}, out)
+		rec.record(bourse.TxDecided{Tx: t.id, Job: t.job.Name, Commit: true}, out)
 	case t.open():
-		b.record(bourse.TxDecided{Tx: t.id, Job: t.job.Name, Reason: reason(bourse.NoOffer, "the broker began anew before it was decided")}, out)
+		rec.record(bourse.TxDecided{Tx: t.id, Job: t.job.Name, Reason: reason(bourse.NoOffer, "the broker began anew before it was decided")}, out)
 	case t.state == bourse.TxCommitted && !effect && !safe:
-		b.record(bourse.TxReversed{Tx: t.id, Job: t.job.Name, Reason: reason(bourse.Expired, "the broker began anew, and not every leg was locked any more")}, out)
+		rec.record(bourse.TxReversed{Tx: t.id, Job: t.job.Name, Reason: reason(bourse.Expired, "the broker began anew, and not every leg was locked any more")}, out)
 		for _, o := range t.job.txs {
 			if o.resolved && !o.atRest() {
-				b.tell(now, o, firstRepeat, out)
+				rec.co.tell(now, o, firstRepeat, out)
 			}
 		}
 	}
 	for i := range t.legs {
-		b.catchUp(now, t, i, &seen[i], out)
+		rec.catchUp(now, t, i, &seen[i], out)
 	}
-	b.tell(now, t, firstRepeat, out)
-	b.giveUpLost(now, t, out)
-	b.answerCancel(t.job, out)
+	rec.co.tell(now, t, firstRepeat, out)
+	rec.co.losses.giveUpLost(now, t, out)
+	rec.co.client.ended(t.job, out)
 }
 
 // priceSeen binds the prices that the sites have on record and the broker has
 // not, and the places within their windows that they have given the legs.
-func (b *Broker) priceSeen(t *transaction, seen []sighting, out *agents.Outbox) {
+func (rec *recovery) priceSeen(t *transaction, seen []sighting, out *agents.Outbox) {
 	for i := range t.legs {
 		l, s := &t.legs[i], &seen[i]
 		if l.priced || !s.there || !planning.SoundFare(s.Fare) || s.Fare.Total() > l.limit || s.State == bourse.Refused {
@@ -354,12 +361,12 @@ func (b *Broker) priceSeen(t *transaction, seen []sighting, out *agents.Outbox) 
 		if !t.placed(l, m) {
 			m.Start, m.End = 0, 0
 		}
-		b.record(l.pricing(m), out)
+		rec.record(l.pricing(m), out)
 	}
 }
 
 // catchUp brings a leg up to what its site has listed.
-func (b *Broker) catchUp(now bourse.Time, t *transaction, i int, s *sighting, out *agents.Outbox) {
+func (rec *recovery) catchUp(now bourse.Time, t *transaction, i int, s *sighting, out *agents.Outbox) {
 	l := &t.legs[i]
 	if !s.heard || l.state.Terminal() && l.closed {
 		return
@@ -369,25 +376,25 @@ func (b *Broker) catchUp(now bourse.Time, t *transaction, i int, s *sighting, ou
 	case t.state == bourse.TxAborted:
 		if s.there && s.State.Terminal() || !s.there {
 			if !l.closed && l.state <= bourse.Prepared {
-				b.record(bourse.LegClosed{Leg: t.leg(i)}, out)
+				rec.record(bourse.LegClosed{Leg: t.leg(i)}, out)
 			}
 		}
 	case !s.there && l.charged, s.there && l.charged && !took(s): // an amnesia: see compare
 	case !s.there, s.State == bourse.Refused, s.State == bourse.LegExpired, s.State == bourse.Cancelled, s.State == bourse.Heuristic,
 		s.State == bourse.Lost && s.Refund == 0 && !l.charged:
-		b.lose(now, t, i, 0, 0, lost, out)
+		rec.co.lose(now, t, i, 0, 0, lost, out)
 	case s.State == bourse.Lost:
-		b.lose(now, t, i, s.Refund, s.Penalty, lost, out)
+		rec.co.lose(now, t, i, s.Refund, s.Penalty, lost, out)
 	case took(s):
-		b.closed(now, t, l, t.leg(i), true, out)
+		rec.co.closed(now, t, l, t.leg(i), true, out)
 		switch s.State {
 		case bourse.Running:
-			b.started(now, t, i, out)
+			rec.co.started(now, t, i, out)
 		case bourse.Settled:
-			b.settled(now, t, l, agents.SettledNotice{Leg: t.leg(i), End: s.End, Charged: s.Fare.Total()}, out)
+			rec.co.settled(now, t, l, agents.SettledNotice{Leg: t.leg(i), End: s.End, Charged: s.Fare.Total()}, out)
 		case bourse.Released:
-			b.end(now, t, i, bourse.Released, s.Refund, 0, bourse.Reason{}, out)
+			rec.co.end(now, t, i, bourse.Released, s.Refund, 0, bourse.Reason{}, out)
 		}
 	}
-	b.keepProof(t.leg(i), s.Proof, false, out)
+	rec.co.keepProof(t.leg(i), s.Proof, false, out)
 }

@@ -32,8 +32,8 @@ type loss bourse.LostSite
 const keepClaims = 30 * bourse.Day
 
 // siteLost takes an operator's word that a site is lost. Row B106.
-func (b *Broker) siteLost(now bourse.Time, from agents.ID, m agents.SiteLost, out *agents.Outbox) {
-	p := b.operated(from, m.Site, m.Kind(), out)
+func (los *losses) siteLost(now bourse.Time, from agents.ID, m agents.SiteLost, out *agents.Outbox) {
+	p := los.operated(from, m.Site, m.Kind(), out)
 	switch {
 	case p == nil:
 		return
@@ -45,20 +45,20 @@ func (b *Broker) siteLost(now bourse.Time, from agents.ID, m agents.SiteLost, ou
 		if m.Why != "" {
 			why = reason(why.Code, "%v: %s", why, m.Why)
 		}
-		b.loseSite(now, p, bourse.SiteLost{Site: p.name, Wish: true, Reason: why}, out)
+		los.loseSite(now, p, bourse.SiteLost{Site: p.name, Wish: true, Reason: why}, out)
 	}
 	out.Send(from, agents.OperatorReply{To: m.Kind()})
 }
 
 // siteFound takes that word back. What was given up stays so. Row B106.
-func (b *Broker) siteFound(from agents.ID, m agents.SiteFound, out *agents.Outbox) {
-	p := b.operated(from, m.Site, m.Kind(), out)
+func (los *losses) siteFound(from agents.ID, m agents.SiteFound, out *agents.Outbox) {
+	p := los.operated(from, m.Site, m.Kind(), out)
 	if p == nil {
 		return
 	}
 	if p.lost != nil {
-		b.record(bourse.SiteBack{Site: p.name}, out)
-		b.stale = true
+		los.record(bourse.SiteBack{Site: p.name}, out)
+		los.stale = true
 	}
 	out.Send(from, agents.OperatorReply{To: m.Kind()})
 }
@@ -68,105 +68,105 @@ const maxWhy = 1000
 
 // operated is the site that an operator speaks of; nil, and answered, if it is
 // none, and counted if that is not an operator.
-func (b *Broker) operated(from, site agents.ID, kind string, out *agents.Outbox) *peer {
+func (los *losses) operated(from, site agents.ID, kind string, out *agents.Outbox) *peer {
 	if !strings.HasPrefix(string(from), "operator:") {
-		b.stray++
+		los.stray++
 		return nil
 	}
-	p := b.peers.get(site)
+	p := los.peers.get(site)
 	if p == nil {
-		out.Send(from, agents.OperatorReply{To: kind, Reason: reason(bourse.Unknown, "%s knows no site %q", b.cfg.Name, siteName(site))})
+		out.Send(from, agents.OperatorReply{To: kind, Reason: reason(bourse.Unknown, "%s knows no site %q", los.cfg.Name, siteName(site))})
 	}
 	return p
 }
 
 // loseSite records that a site is lost, and gives up what that concerns.
-func (b *Broker) loseSite(now bourse.Time, p *peer, f bourse.SiteLost, out *agents.Outbox) {
+func (los *losses) loseSite(now bourse.Time, p *peer, f bourse.SiteLost, out *agents.Outbox) {
 	before := p.lost != nil
-	b.record(f, out)
+	los.record(f, out)
 	if !before {
-		b.partWith(now, p, out)
+		los.partWith(now, p, out)
 	}
-	for i := 0; i < len(b.txs.all()); i++ { // repairs come to the end of it
-		b.giveUpLost(now, b.txs.all()[i], out)
+	for i := 0; i < len(los.txs.all()); i++ { // repairs come to the end of it
+		los.giveUpLost(now, los.txs.all()[i], out)
 	}
 }
 
 // partWith goes on without a site: nothing more is said to it before it has listed
 // its legs, and what is undecided there is decided without it.
-func (b *Broker) partWith(now bourse.Time, p *peer, out *agents.Outbox) {
-	b.stale, p.silent = true, silence{}
+func (los *losses) partWith(now bourse.Time, p *peer, out *agents.Outbox) {
+	los.stale, p.silent = true, silence{}
 	p.owed, p.asserting, p.memory.probe = nil, nil, 0
 	p.chain++
 	if p.listed {
 		p.listed = false
-		b.askList(now, p, firstRepeat, out)
+		los.co.recovery.askList(now, p, firstRepeat, out)
 	}
-	for i := 0; i < len(b.txs.all()); i++ {
-		if t := b.txs.all()[i]; t.resolved && t.open() && t.touches(p) {
-			b.abort(now, t, p.lost.Reason, out)
+	for i := 0; i < len(los.txs.all()); i++ {
+		if t := los.txs.all()[i]; t.resolved && t.open() && t.touches(p) {
+			los.co.abort(now, t, p.lost.Reason, out)
 		}
 	}
-	b.goOnWithout(now, p.id, out)
-	b.resolveAll(now, p, out)
+	los.co.client.goOnWithout(now, p.id, out)
+	los.co.recovery.resolveAll(now, p, out)
 }
 
 // giveUpLost gives up the legs of a transaction at sites that are lost by an
 // operator's word.
-func (b *Broker) giveUpLost(now bourse.Time, t *transaction, out *agents.Outbox) {
+func (los *losses) giveUpLost(now bourse.Time, t *transaction, out *agents.Outbox) {
 	for i := range t.legs {
-		if p := b.peers.get(t.site(i)); p != nil && p.lost != nil && p.lost.Wish {
-			b.giveUpLeg(now, t, i, p.lost.Reason, out)
+		if p := los.peers.get(t.site(i)); p != nil && p.lost != nil && p.lost.Wish {
+			los.giveUpLeg(now, t, i, p.lost.Reason, out)
 		}
 	}
 }
 
 // giveUpLeg books a committed leg as lost that its site has said nothing of, and sees
 // to what is left of its window. Row B105.
-func (b *Broker) giveUpLeg(now bourse.Time, t *transaction, i int, why bourse.Reason, out *agents.Outbox) {
+func (los *losses) giveUpLeg(now bourse.Time, t *transaction, i int, why bourse.Reason, out *agents.Outbox) {
 	l := &t.legs[i]
 	if t.state != bourse.TxCommitted || !t.resolved || l.state.Terminal() {
 		return
 	}
 	if l.charged {
-		b.record(bourse.LegDone{Leg: t.leg(i), State: bourse.Lost, End: now, Refund: l.fare.Total(), Reason: why, Claim: true}, out)
+		los.record(bourse.LegDone{Leg: t.leg(i), State: bourse.Lost, End: now, Refund: l.fare.Total(), Reason: why, Claim: true}, out)
 	} else {
-		b.record(bourse.LegClosed{Leg: t.leg(i), Reason: why, Claim: true}, out)
+		los.record(bourse.LegClosed{Leg: t.leg(i), Reason: why, Claim: true}, out)
 		if t.apart {
-			b.answerMove(t, why, out)
+			los.co.client.effective(t, why, out)
 		}
 	}
-	b.answerCancel(t.job, out)
-	b.mend(now, t.job, out)
+	los.co.client.ended(t.job, out)
+	los.co.client.lost(now, t.job, out)
 }
 
 // hearClaims takes what a site has listed of the legs that were given up with it:
 // what it still carries it will be told to release. Row B107.
-func (b *Broker) hearClaims(now bourse.Time, p *peer, out *agents.Outbox) {
+func (los *losses) hearClaims(now bourse.Time, p *peer, out *agents.Outbox) {
 	if plant.On("untold-return") {
 		return
 	}
-	for _, t := range b.txs.all() {
+	for _, t := range los.txs.all() {
 		for i := range t.legs {
 			l := &t.legs[i]
 			if !l.claim || t.sites[i] != p.name {
 				continue
 			}
-			s := b.sight(t, i)
-			b.hearClaim(now, t, i, &s, out)
+			s := los.co.recovery.sight(t, i)
+			los.hearClaim(now, t, i, &s, out)
 		}
 	}
 }
 
-func (b *Broker) hearClaim(now bourse.Time, t *transaction, i int, s *sighting, out *agents.Outbox) {
+func (los *losses) hearClaim(now bourse.Time, t *transaction, i int, s *sighting, out *agents.Outbox) {
 	l := &t.legs[i]
 	switch {
 	case s.there && !s.State.Terminal():
 		l.returns, l.vouched = true, s.State >= bourse.Confirmed
 	case s.there && s.State == bourse.Settled:
-		b.claimRun(now, t, i, out)
+		los.claimRun(now, t, i, out)
 	default:
-		b.settleClaim(t, i, s.State, s.cost(l), out)
+		los.settleClaim(t, i, s.State, s.cost(l), out)
 	}
 }
 
@@ -194,18 +194,18 @@ func (l *txLeg) confirmable() bool { return l.claim && l.replaces == bourse.LegI
 
 // tellReturned has a site give up a leg that it still carries: for all of its
 // price, confirmed first.
-func (b *Broker) tellReturned(p *peer, t *transaction, i int, out *agents.Outbox) {
+func (los *losses) tellReturned(p *peer, t *transaction, i int, out *agents.Outbox) {
 	switch l := &t.legs[i]; {
 	case l.vouched:
-		out.Send(p.id, agents.Release{Leg: t.leg(i), DecidedBy: b.lives.current().Incarnation, Full: true})
+		out.Send(p.id, agents.Release{Leg: t.leg(i), DecidedBy: los.lives.current().Incarnation, Full: true})
 	case l.confirmable():
-		out.Send(p.id, agents.Confirm{Leg: t.leg(i), DecidedBy: b.lives.current().Incarnation})
+		out.Send(p.id, agents.Confirm{Leg: t.leg(i), DecidedBy: los.lives.current().Incarnation})
 	}
 }
 
 // claimHeard takes what a site says of a leg that was given up with it. It reports
 // false if that is to be taken as of any other leg.
-func (b *Broker) claimHeard(now bourse.Time, t *transaction, l *txLeg, m agents.Message, out *agents.Outbox) bool {
+func (los *losses) claimHeard(now bourse.Time, t *transaction, l *txLeg, m agents.Message, out *agents.Outbox) bool {
 	switch m := m.(type) {
 	case agents.DegradedNotice: // a penalty may be heard of after Released
 		cost := bourse.Credits(0)
@@ -213,31 +213,31 @@ func (b *Broker) claimHeard(now bourse.Time, t *transaction, l *txLeg, m agents.
 			cost = l.costs(bourse.Lost, m.Refund, m.Penalty)
 		}
 		if l.claim || cost < l.cost() { // never back: nobody is to have it both ways, again and again
-			b.settleClaim(t, m.Leg.Leg, bourse.Lost, cost, out)
+			los.settleClaim(t, m.Leg.Leg, bourse.Lost, cost, out)
 		}
 	case agents.ConfirmedReply:
 		if l.claim && !l.vouched {
 			l.vouched = true
-			b.tell(now, t, firstRepeat, out)
+			los.co.tell(now, t, firstRepeat, out)
 		}
 	case agents.ReleasedReply:
 		if l.claim && (l.charged || l.vouched) {
-			b.settleClaim(t, m.Leg.Leg, bourse.Released, l.costs(bourse.Released, m.Refund, 0), out)
+			los.settleClaim(t, m.Leg.Leg, bourse.Released, l.costs(bourse.Released, m.Refund, 0), out)
 		}
 	case agents.SettledNotice:
 		if l.claim {
-			b.claimRun(now, t, m.Leg.Leg, out)
+			los.claimRun(now, t, m.Leg.Leg, out)
 		}
 	case agents.HeuristicNotice:
 		if l.claim {
-			b.settleClaim(t, m.Leg.Leg, bourse.Heuristic, 0, out)
+			los.settleClaim(t, m.Leg.Leg, bourse.Heuristic, 0, out)
 		}
 	case agents.RefusedReply:
 		if m.Reason.Code == bourse.Fenced {
 			return false
 		}
 		if l.returns && (m.Reason.Code == bourse.Unknown || m.Reason.Code == bourse.Expired) {
-			b.settleClaim(t, m.Leg.Leg, bourse.LegExpired, 0, out)
+			los.settleClaim(t, m.Leg.Leg, bourse.LegExpired, 0, out)
 		}
 	case agents.StartedNotice, agents.ShiftedNotice:
 	default:
@@ -249,27 +249,27 @@ func (b *Broker) claimHeard(now bourse.Time, t *transaction, l *txLeg, m agents.
 // claimRun takes a site's word that a leg which was given up has run: it costs its
 // price, unless its window has not begun. Then it has not run, and costs nothing, as
 // in row B101.
-func (b *Broker) claimRun(now bourse.Time, t *transaction, i int, out *agents.Outbox) {
+func (los *losses) claimRun(now bourse.Time, t *transaction, i int, out *agents.Outbox) {
 	if l := &t.legs[i]; !t.flex.Early(l.what, now) {
-		b.settleClaim(t, i, bourse.Settled, l.fare.Total(), out)
+		los.settleClaim(t, i, bourse.Settled, l.fare.Total(), out)
 		return
 	}
-	b.early++
-	b.settleClaim(t, i, bourse.Lost, 0, out)
+	los.early++
+	los.settleClaim(t, i, bourse.Lost, 0, out)
 }
 
 // settleClaim records what the site of a leg says of it, once for each word that
 // changes something.
-func (b *Broker) settleClaim(t *transaction, i int, state bourse.LegState, cost bourse.Credits, out *agents.Outbox) {
+func (los *losses) settleClaim(t *transaction, i int, state bourse.LegState, cost bourse.Credits, out *agents.Outbox) {
 	l := &t.legs[i]
 	switch back := l.cost() - cost; {
 	case back > 0: // a penalty is cut to the accounts' room
-		cost += back - min(back, b.accounts.RoomForClaim(t.sites[i]))
-	case back < 0 && !b.accounts.Bears(-back): // as of legs without a record: row B99
+		cost += back - min(back, los.accounts.RoomForClaim(t.sites[i]))
+	case back < 0 && !los.accounts.Bears(-back): // as of legs without a record: row B99
 		cost = l.cost()
 	}
 	if l.returns = false; l.claim || cost != l.cost() {
-		b.record(bourse.ClaimSettled{Leg: t.leg(i), State: state, Cost: cost}, out)
+		los.record(bourse.ClaimSettled{Leg: t.leg(i), State: state, Cost: cost}, out)
 	}
 }
 
@@ -293,12 +293,12 @@ func (mem *memory) applySettled(f bourse.ClaimSettled) {
 
 // done reports whether nothing of a transaction is waited for any more, or only
 // sites that have been lost for too long.
-func (b *Broker) done(now bourse.Time, t *transaction) bool {
+func (los *losses) done(now bourse.Time, t *transaction) bool {
 	tooLong := t.lastEnd().Add(keepClaims) <= now
 	if t.over() && t.atRest() {
 		return tooLong || !t.claims()
 	}
-	return tooLong && t.state.Decided() && b.onlyLost(t)
+	return tooLong && t.state.Decided() && los.onlyLost(t)
 }
 
 // claims reports whether a leg of it was given up with its site, which has not been
@@ -313,9 +313,9 @@ func (t *transaction) claims() bool {
 }
 
 // onlyLost reports whether all that a transaction waits for is sites that are lost.
-func (b *Broker) onlyLost(t *transaction) bool {
+func (los *losses) onlyLost(t *transaction) bool {
 	for i := range t.legs {
-		if l := &t.legs[i]; (!l.state.Terminal() || l.returns) && !b.peers.isLost(t.sites[i]) {
+		if l := &t.legs[i]; (!l.state.Terminal() || l.returns) && !los.peers.isLost(t.sites[i]) {
 			return false
 		}
 	}

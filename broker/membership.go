@@ -8,17 +8,17 @@ import (
 	"bourse/agents"
 )
 
-// muster makes the list of the sites that a cycle asks: the members that have
+// listSites makes the list of the sites that a cycle asks: the members that have
 // listed their legs. A cycle refers to them by their place, so it is made between
 // two cycles.
-func (b *Broker) muster() {
-	b.sites = b.peers.usable(b.sites[:0])
-	clear(b.index)
-	for i, id := range b.sites {
-		b.index[id] = int32(i)
+func (sch *scheduler) listSites() {
+	sch.sites = sch.peers.usable(sch.sites[:0])
+	clear(sch.index)
+	for i, id := range sch.sites {
+		sch.index[id] = int32(i)
 	}
-	b.cycle.poll = newPoll(b.sites)
-	b.stale = false
+	sch.cycle.poll = newPoll(sch.sites)
+	sch.stale = false
 }
 
 // usable reports whether a site is asked for anything new.
@@ -43,13 +43,7 @@ func (b *Broker) join(now bourse.Time, id agents.ID, out *agents.Outbox) {
 	met := p != nil
 	b.record(bourse.SiteJoined{Site: siteName(id)}, out)
 	b.stale = true
-	switch p := b.peers.get(id); {
-	case !met && b.lives.count() > 1:
-		p.listed = false
-		b.askList(now, p, firstRepeat, out)
-	case !p.listed: // it is being asked for its legs, and may be back
-		b.sendList(now, p, out)
-	}
+	b.co.joined(now, b.peers.get(id), met, out)
 }
 
 // welcome reports whether a site that is not known may be.
@@ -62,13 +56,13 @@ func (b *Broker) welcome(id agents.ID) bool {
 // someAway reports whether a site is left out of this cycle that may be in a later
 // one: it has not listed its legs, has come since the cycle began, or has left no longer than a horizon ago. That
 // a site has left is a hint, and no job is given up for good on a hint. Row B65.
-func (b *Broker) someAway() bool {
-	return b.peers.some(func(p *peer) bool {
-		_, asked := b.index[p.id]
+func (sch *scheduler) someAway() bool {
+	return sch.peers.some(func(p *peer) bool {
+		_, asked := sch.index[p.id]
 		if p.lost != nil {
-			return !p.lost.Wish && b.now < p.lost.Since.Add(b.cfg.Horizon)
+			return !p.lost.Wish && sch.now < p.lost.Since.Add(sch.cfg.Horizon)
 		}
-		return p.member && !(p.listed && asked) || !p.member && p.went && b.now < p.left.Add(b.cfg.Horizon)
+		return p.member && !(p.listed && asked) || !p.member && p.went && sch.now < p.left.Add(sch.cfg.Horizon)
 	})
 }
 
@@ -79,6 +73,6 @@ func (b *Broker) leave(now bourse.Time, id agents.ID, out *agents.Outbox) {
 	if p := b.peers.get(id); p != nil && p.member {
 		b.record(bourse.SiteLeft{Site: siteName(id)}, out)
 		b.stale, p.silent = true, silence{}
-		b.goOnWithout(now, id, out)
+		b.scheduler.goOnWithout(now, id, out)
 	}
 }

@@ -22,6 +22,9 @@ type memory struct {
 
 	// Of this life.
 	now     bourse.Time       // of the step under way, or of the fact that is replayed
+	began   bourse.Time       // this life
+	stray   uint64            // messages that made no sense
+	early   uint64            // words of sites about work whose time has not come
 	stale   bool              // a site has joined or left since a cycle has listed them
 	touched []*job            // in this step, of those that come after others or others after them
 	lasts   []bourse.TxID     // of each job its latest try, while an image is read
@@ -46,4 +49,59 @@ func (mem *memory) reset() {
 	mem.peers = directory{}
 	mem.jobs, mem.lasts = nil, nil
 	mem.queue, mem.touched, mem.turns = queue{}, nil, nil
+}
+
+// settle looks whether a job's window is over: as it should be, and then the job
+// is done, or not, and then it waits again.
+func (mem *memory) settle(j *job) {
+	if j.state != bourse.JobPlaced {
+		return
+	}
+	whole := len(j.txs) > 0
+	for _, t := range j.txs {
+		if t.givenUp != bourse.Kept {
+			whole = false
+		}
+		for i := range t.legs {
+			switch l := &t.legs[i]; {
+			case !l.state.Terminal():
+				return
+			case l.gone(), l.state == bourse.Cancelled:
+				whole = false
+			}
+		}
+	}
+	if whole {
+		j.reason, j.ended = bourse.Reason{}, j.lastEnd()
+		mem.become(j, bourse.JobDone)
+		return
+	}
+	for _, t := range j.txs {
+		t.apart = true
+	}
+	j.txs = nil
+	if j.stub {
+		mem.become(j, bourse.JobAbandoned)
+		return
+	}
+	if !j.reason.Refused() {
+		j.reason = reason(bourse.Busy, "its window was lost")
+	}
+	mem.become(j, bourse.JobWaiting)
+}
+
+// become moves a job to a state, and into the queue or out of it.
+func (mem *memory) become(j *job, s bourse.JobState) {
+	was, will := j.state.Queued(), s.Queued()
+	j.state, j.since = s, mem.now
+	switch {
+	case was && !will:
+		mem.queue.leave(j)
+	case !was && will:
+		mem.queue.insert(j)
+	}
+	mem.touch(j)
+	if s == bourse.JobWaiting && len(j.needs) > 0 {
+		mem.holdBack(j)
+	}
 }

@@ -98,7 +98,7 @@ func BenchmarkRestart(b *testing.B) {
 				b.StartTimer()
 				var out agents.Outbox
 				x.Step(0, "", agents.Started{Nonce: 8}, &out)
-				for _, id := range x.sites {
+				for _, id := range x.scheduler.sites {
 					out.Reset()
 					x.Step(0, id, agents.Listing{Incarnation: 2, Legs: legs[id], Stamp: agents.Stamp{Epoch: 1, Seq: 1}}, &out)
 				}

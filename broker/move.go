@@ -11,13 +11,13 @@ import (
 // jobModify looks for another window for a placed job, of another request. Its
 // transaction's Holds name the legs that they replace, which the sites give up
 // at its Confirm: both or neither. Row B28.
-func (b *Broker) jobModify(now bourse.Time, from agents.ID, m agents.JobModify, out *agents.Outbox) {
-	r := b.movable(now, m)
+func (ers *errands) jobModify(now bourse.Time, from agents.ID, m agents.JobModify, out *agents.Outbox) {
+	r := ers.movable(now, m)
 	if r.Refused() {
 		out.Send(from, agents.JobReply{Job: m.Job, Reason: r})
 		return
 	}
-	j := b.names[m.Job]
+	j := ers.names[m.Job]
 	want := j.Job
 	want.Request = m.Request
 	fill(&want)
@@ -32,12 +32,12 @@ func (b *Broker) jobModify(now bourse.Time, from agents.ID, m agents.JobModify, 
 		return
 	}
 	e := &errand{job: j, request: want.Request, asker: from}
-	b.newErrand(e)
-	if t := b.lies(j); t != nil && sameButFreedom(&want.Request, &j.Request) {
-		b.reopen(now, t, e, out)
+	ers.newErrand(e)
+	if t := ers.lies(j); t != nil && sameButFreedom(&want.Request, &j.Request) {
+		ers.reopen(now, t, e, out)
 		return
 	}
-	b.gather(now, now.Add(b.cfg.Horizon), e, out)
+	ers.gather(now, now.Add(ers.cfg.Horizon), e, out)
 }
 
 // busy says why a job is not changed now. Row B116.
@@ -49,15 +49,15 @@ func (e *errand) busy() bourse.Reason {
 }
 
 // movable says why a job cannot be moved now.
-func (b *Broker) movable(now bourse.Time, m agents.JobModify) bourse.Reason {
-	j := b.names[m.Job]
+func (ers *errands) movable(now bourse.Time, m agents.JobModify) bourse.Reason {
+	j := ers.names[m.Job]
 	switch {
 	case j == nil:
-		return reason(bourse.Unknown, "%s has no job %q", b.cfg.Name, m.Job)
+		return reason(bourse.Unknown, "%s has no job %q", ers.cfg.Name, m.Job)
 	case j.User != m.User:
 		return reason(bourse.NotAllowed, "job %q is not %s's", m.Job, m.User)
-	case j.state == bourse.JobPlaced && b.deaf(now):
-		return reason(bourse.BadState, "%s has begun anew and waits for its sites to list what they carry; ask again in half a minute", b.cfg.Name)
+	case j.state == bourse.JobPlaced && !ers.co.mayBuy(now):
+		return reason(bourse.BadState, "%s has begun anew and waits for its sites to list what they carry; ask again in half a minute", ers.cfg.Name)
 	case j.state != bourse.JobPlaced:
 		return reason(bourse.BadState, "job %q is %v; only a placed job can be moved", m.Job, j.state)
 	}
@@ -76,27 +76,27 @@ func (b *Broker) movable(now bourse.Time, m agents.JobModify) bourse.Reason {
 
 // move searches what is offered and what the job itself has, and begins the
 // transaction that replaces it.
-func (b *Broker) move(now bourse.Time, e *errand, out *agents.Outbox) {
+func (ers *errands) move(now bourse.Time, e *errand, out *agents.Outbox) {
 	// The wait for offers may have lasted: what could be moved then may run now.
-	if r := b.movable(now, agents.JobModify{Job: e.job.Name, User: e.job.User, Request: e.request}); r.Refused() {
-		b.moved(now, e, r, out)
+	if r := ers.movable(now, agents.JobModify{Job: e.job.Name, User: e.job.User, Request: e.request}); r.Refused() {
+		ers.moved(now, e, r, out)
 		return
 	}
-	from, horizon := now.Add(b.cfg.Lead), now.Add(b.cfg.Horizon)
+	from, horizon := now.Add(ers.cfg.Lead), now.Add(ers.cfg.Horizon)
 	for i := range e.sites {
-		b.giveBack(e, int32(i), from)
+		ers.giveBack(e, int32(i), from)
 	}
 	want := e.request
 	if at, ok := e.job.follows(); ok {
 		want.Ready = max(want.Ready, at)
 	}
-	in := planning.Input{From: from, Horizon: horizon, Terms: b.terms(), Sites: e.poll.sites,
-		Jobs: []planning.Job{{Name: e.job.Name, User: e.job.User, Request: want, Barred: b.bars.among(now, e.job.User, e.sites)}}}
+	in := planning.Input{From: from, Horizon: horizon, Terms: ers.cfg.planning(), Sites: e.poll.sites,
+		Jobs: []planning.Job{{Name: e.job.Name, User: e.job.User, Request: want, Barred: ers.bars.among(now, e.job.User, e.sites)}}}
 	in.Terms.MaxAlternatives = 1
-	d, why := b.planner.Windows(&in)
+	d, why := ers.planner.Windows(&in)
 	if len(d.Jobs[0].Alternatives) == 0 {
-		b.finish(e)
-		b.moved(now, e, why, out)
+		ers.finish(e)
+		ers.moved(now, e, why, out)
 		return
 	}
 	a := &d.Jobs[0].Alternatives[0]
@@ -104,27 +104,27 @@ func (b *Broker) move(now bourse.Time, e *errand, out *agents.Outbox) {
 	for i := range a.Legs {
 		base[i] = a.Legs[i].Base.Base
 	}
-	limits, ok := share(min(e.request.Budget, b.accounts.Left(), b.accounts.UserLeft(e.job.User)), base)
+	limits, ok := share(min(e.request.Budget, ers.accounts.Left(), ers.accounts.UserLeft(e.job.User)), base)
 	if !ok {
-		b.finish(e)
-		b.moved(now, e, reason(bourse.NoMoney, "another window would cost %v credits, more than its budget or the accounts cover beside the one it has", a.Cost), out)
+		ers.finish(e)
+		ers.moved(now, e, reason(bourse.NoMoney, "another window would cost %v credits, more than its budget or the accounts cover beside the one it has", a.Cost), out)
 		return
 	}
-	f := b.newTx(e.job, len(a.Legs))
+	f := ers.co.newTx(e.job, len(a.Legs))
 	f.Alternative, f.Limits, f.Request = a.Number, limits, e.request
 	f.Replaces, f.Versions = make([]bourse.LegID, len(a.Legs)), make([]uint32, len(a.Legs))
 	taken := map[bourse.LegID]bool{}
 	for i := range a.Legs {
 		site := siteName(e.sites[a.Legs[i].Site])
 		f.Sites, f.Legs = append(f.Sites, site), append(f.Legs, a.Legs[i].What)
-		f.Replaces[i], f.Versions[i] = b.replaced(e.job, site, taken)
+		f.Replaces[i], f.Versions[i] = ers.replaced(e.job, site, taken)
 	}
 	f.Flex = flexOf(&e.request, f.Legs)
-	e.try = b.open(now, f, nil, false, out)
+	e.try = ers.co.open(now, f, nil, false, out)
 }
 
 // replaced picks the leg at a site that a new one is to take the place of.
-func (b *Broker) replaced(j *job, site string, taken map[bourse.LegID]bool) (bourse.LegID, uint32) {
+func (ers *errands) replaced(j *job, site string, taken map[bourse.LegID]bool) (bourse.LegID, uint32) {
 	for _, t := range j.txs {
 		for i := range t.legs {
 			if l := &t.legs[i]; t.sites[i] == site && l.state == bourse.Confirmed && !taken[t.leg(i)] {
@@ -137,7 +137,7 @@ func (b *Broker) replaced(j *job, site string, taken map[bourse.LegID]bool) (bou
 }
 
 // giveBack adds to a site's offers what the job itself has there.
-func (b *Broker) giveBack(e *errand, site int32, from bourse.Time) {
+func (ers *errands) giveBack(e *errand, site int32, from bourse.Time) {
 	o := &e.poll.sites[site]
 	if o.Answer != planning.Usable {
 		return
@@ -163,28 +163,28 @@ func (b *Broker) giveBack(e *errand, site int32, from bourse.Time) {
 
 // moved answers the user whose move came to nothing. What the job has lost of its
 // window meanwhile is seen to now.
-func (b *Broker) moved(now bourse.Time, e *errand, r bourse.Reason, out *agents.Outbox) {
+func (ers *errands) moved(now bourse.Time, e *errand, r bourse.Reason, out *agents.Outbox) {
 	if e.job.errand == e {
-		b.finish(e)
+		ers.finish(e)
 	}
 	if e.asker != "" {
 		out.Send(e.asker, agents.JobReply{Job: e.job.Name, Reason: r})
 	}
-	b.mend(now, e.job, out)
+	ers.mend(now, e.job, out)
 }
 
 // tellReplaced releases what is left of the window that a move was to replace: after
 // its first Confirmed or, where it came to nothing, what its job has no use for.
-func (b *Broker) tellReplaced(now bourse.Time, t *transaction, out *agents.Outbox) {
-	for _, old := range b.txs.all() {
+func (co *coordinator) tellReplaced(now bourse.Time, t *transaction, out *agents.Outbox) {
+	for _, old := range co.txs.all() {
 		if old.job == t.job && old != t && (old.apart || t.job.state == bourse.JobWithdrawn) && old.resolved && !old.open() && !old.atRest() {
-			b.tell(now, old, firstRepeat, out)
+			co.tell(now, old, firstRepeat, out)
 		}
 	}
 }
 
 // answerMove tells who asked for a move that it has taken effect, or why not.
-func (b *Broker) answerMove(t *transaction, why bourse.Reason, out *agents.Outbox) {
+func (ers *errands) answerMove(t *transaction, why bourse.Reason, out *agents.Outbox) {
 	if t.asker != "" {
 		out.Send(t.asker, agents.JobReply{Job: t.job.Name, Reason: why})
 		t.asker = ""

@@ -54,13 +54,20 @@ func (j *job) offer(leg bourse.LegID, number uint32) *bourse.JobOffer {
 	return nil
 }
 
+// shifts are the answers to sites that wish a leg lay elsewhere.
+type shifts struct {
+	*memory
+	co      *coordinator
+	errands *errands
+}
+
 // shiftOffered takes a site's wish that a leg lay elsewhere. What was answered is
 // answered again; what cannot be is declined at once. Rows B74, B77.
-func (b *Broker) shiftOffered(now bourse.Time, t *transaction, l *txLeg, m agents.ShiftOffer, out *agents.Outbox) {
+func (shi *shifts) shiftOffered(now bourse.Time, t *transaction, l *txLeg, m agents.ShiftOffer, out *agents.Outbox) {
 	j := t.job
 	if o := j.offer(m.Leg, m.Number); o != nil {
 		if o.State == bourse.OfferRejected || o.State == bourse.OfferExpired {
-			b.decline(o, out)
+			shi.decline(o, out)
 		}
 		return
 	}
@@ -69,31 +76,31 @@ func (b *Broker) shiftOffered(now bourse.Time, t *transaction, l *txLeg, m agent
 	o := bourse.JobOffer{Site: t.sites[0], Leg: m.Leg, State: bourse.OfferOpen, ShiftOffer: bourse.ShiftOffer{
 		Number: m.Number, Version: m.Version, Start: m.Start, End: m.End, Ready: max(m.Ready, r.Ready), Due: min(m.Due, r.Deadline, bourse.MaxTime),
 		Pay: m.Pay, Expires: now.Add(min(max(m.For, 0), longestOffer))}}
-	why := b.unfit(now, t, l, &o)
+	why := shi.unfit(now, t, l, &o)
 	if !why.Refused() {
 		why = j.crowded(m.Leg)
 	}
 	if why.Refused() {
 		o.Reason = why
-		b.decline(&o, out)
+		shi.decline(&o, out)
 		return
 	}
-	b.record(bourse.ShiftOffered{Leg: m.Leg, ShiftOffer: o.ShiftOffer}, out)
+	shi.record(bourse.ShiftOffered{Leg: m.Leg, ShiftOffer: o.ShiftOffer}, out)
 	out.Alarm(o.Expires, offerDue{m.Leg, m.Number})
-	if b.cfg.AcceptShifts == 0 {
+	if shi.cfg.AcceptShifts == 0 {
 		return
 	}
 	why = reason(bourse.NotAllowed, "its user stays where he is")
-	if b.willing(m.Leg, m.Number) {
-		why = b.accept(now, j, j.offer(m.Leg, m.Number), "", out)
+	if shi.willing(m.Leg, m.Number) {
+		why = shi.accept(now, j, j.offer(m.Leg, m.Number), "", out)
 	}
 	if why.Refused() {
-		b.closeOffer(j.offer(m.Leg, m.Number), bourse.OfferRejected, why, out)
+		shi.closeOffer(j.offer(m.Leg, m.Number), bourse.OfferRejected, why, out)
 	}
 }
 
 // unfit says why a leg cannot be shifted as it is offered.
-func (b *Broker) unfit(now bourse.Time, t *transaction, l *txLeg, o *bourse.JobOffer) bourse.Reason {
+func (shi *shifts) unfit(now bourse.Time, t *transaction, l *txLeg, o *bourse.JobOffer) bourse.Reason {
 	r := &t.job.Request
 	at, ok := t.job.follows()
 	w := bourse.Flex{Ready: o.Ready, Due: o.Due}
@@ -106,7 +113,7 @@ func (b *Broker) unfit(now bourse.Time, t *transaction, l *txLeg, o *bourse.JobO
 		return reason(bourse.Expired, "the offer expired at %v", o.Expires)
 	case o.Number == 0 || o.End.Sub(o.Start) != l.what.Duration() || o.Pay < 0 || o.Pay > l.fare.Total():
 		return reason(bourse.Invalid, "[%v, %v) for %v credits is no offer for a leg of %v seconds that costs %v", o.Start, o.End, o.Pay, l.what.Duration(), l.fare.Total())
-	case o.Start < now.Add(b.cfg.Lead):
+	case o.Start < now.Add(shi.cfg.Lead):
 		return reason(bourse.Past, "%v is too soon to be had", o.Start)
 	case !w.Holds(o.Start, o.End) || o.Start < r.Ready || o.End > r.Deadline || ok && o.Start < at:
 		return reason(bourse.NoWindow, "[%v, %v) does not suit the job's own times", o.Start, o.End)
@@ -132,10 +139,10 @@ func (j *job) crowded(leg bourse.LegID) bourse.Reason {
 
 // willing draws whether the user of a leg accepts an offer: the same for the same
 // seed, leg and offer, whatever else is drawn.
-func (b *Broker) willing(leg bourse.LegID, number uint32) bool {
+func (shi *shifts) willing(leg bourse.LegID, number uint32) bool {
 	h := fnv.New64a()
 	var x [12]byte
-	binary.LittleEndian.PutUint64(x[:], b.cfg.Draws)
+	binary.LittleEndian.PutUint64(x[:], shi.cfg.Draws)
 	binary.LittleEndian.PutUint32(x[8:], number)
 	h.Write(x[:])
 	h.Write([]byte(leg.String()))
@@ -143,13 +150,13 @@ func (b *Broker) willing(leg bourse.LegID, number uint32) bool {
 	n ^= n >> 33 // the low bits of FNV are poor
 	n *= 0xff51afd7ed558ccd
 	n ^= n >> 33
-	return int(n%1000) < b.cfg.AcceptShifts
+	return int(n%1000) < shi.cfg.AcceptShifts
 }
 
 // offerAnswer takes a user's yes or no. The same again is answered alike. Rows
 // B75, B76.
-func (b *Broker) offerAnswer(now bourse.Time, from agents.ID, m agents.OfferAnswer, out *agents.Outbox) {
-	why, begun := b.answered(now, from, m, out)
+func (shi *shifts) offerAnswer(now bourse.Time, from agents.ID, m agents.OfferAnswer, out *agents.Outbox) {
+	why, begun := shi.answered(now, from, m, out)
 	if begun && !why.Refused() {
 		return // its asker hears when it has taken effect, or why it has not
 	}
@@ -157,11 +164,11 @@ func (b *Broker) offerAnswer(now bourse.Time, from agents.ID, m agents.OfferAnsw
 }
 
 // answered takes the answer, or says why not; begun: a transaction has.
-func (b *Broker) answered(now bourse.Time, from agents.ID, m agents.OfferAnswer, out *agents.Outbox) (why bourse.Reason, begun bool) {
-	j := b.names[m.Job]
+func (shi *shifts) answered(now bourse.Time, from agents.ID, m agents.OfferAnswer, out *agents.Outbox) (why bourse.Reason, begun bool) {
+	j := shi.names[m.Job]
 	switch {
 	case j == nil:
-		return reason(bourse.Unknown, "%s has no job %q", b.cfg.Name, m.Job), false
+		return reason(bourse.Unknown, "%s has no job %q", shi.cfg.Name, m.Job), false
 	case j.User != m.User:
 		return reason(bourse.NotAllowed, "job %q is not %s's", m.Job, m.User), false
 	}
@@ -183,52 +190,52 @@ func (b *Broker) answered(now bourse.Time, from agents.ID, m agents.OfferAnswer,
 	case j.errand != nil:
 		return j.errand.busy(), false
 	case m.Accept:
-		return b.accept(now, j, o, from, out), true
+		return shi.accept(now, j, o, from, out), true
 	}
-	b.closeOffer(o, bourse.OfferRejected, bourse.Reason{}, out)
+	shi.closeOffer(o, bourse.OfferRejected, bourse.Reason{}, out)
 	return bourse.Reason{}, false
 }
 
 // accept begins the transaction that shifts a leg, or says why it cannot; then
 // the offer stays as it is. The accounts have to cover the new price beside the
 // old one, which comes back. Row B75.
-func (b *Broker) accept(now bourse.Time, j *job, o *bourse.JobOffer, asker agents.ID, out *agents.Outbox) bourse.Reason {
-	t := b.txs.get(o.Leg.Tx)
-	if t == nil || b.lies(j) != t || b.deaf(now) || j.errand != nil {
+func (shi *shifts) accept(now bourse.Time, j *job, o *bourse.JobOffer, asker agents.ID, out *agents.Outbox) bourse.Reason {
+	t := shi.txs.get(o.Leg.Tx)
+	if t == nil || shi.errands.lies(j) != t || !shi.co.mayBuy(now) || j.errand != nil {
 		return reason(bourse.BadState, "leg %v is not the window of job %q, or that is about to change", o.Leg, j.Name)
 	}
 	l := &t.legs[0]
-	if why := b.unfit(now, t, l, o); why.Refused() {
+	if why := shi.unfit(now, t, l, o); why.Refused() {
 		return why
 	}
-	if !b.peers.serves(t.sites[0]) {
-		return b.away(t.sites[0])
+	if !shi.peers.serves(t.sites[0]) {
+		return shi.errands.away(t.sites[0])
 	}
 	price := l.fare.Total() - o.Pay
-	if left := min(b.accounts.Left(), b.accounts.UserLeft(j.User)); price > left {
+	if left := min(shi.accounts.Left(), shi.accounts.UserLeft(j.User)); price > left {
 		return reason(bourse.NoMoney, "its price of %v credits is wanted before the old one comes back, the accounts cover %v", price, left)
 	}
 	e := &errand{job: j, request: j.Request, asker: asker}
-	b.newErrand(e)
-	f := b.newTx(j, 1)
+	shi.errands.newErrand(e)
+	f := shi.co.newTx(j, 1)
 	what := l.what
 	what.Start, what.End = o.Start, o.End
 	f.Alternative, f.Limits, f.Request, f.Offer = 1, []bourse.Credits{price}, e.request, o.Number
 	f.Sites, f.Legs = append(f.Sites, t.sites[0]), append(f.Legs, what)
 	f.Replaces, f.Versions = []bourse.LegID{o.Leg}, []uint32{o.Version}
 	f.Flex = bourse.Flex{Ready: o.Ready, Due: o.Due, Fix: t.flex.Fix, Phi: t.flex.Phi}
-	e.try = b.open(now, f, t.run, false, out)
+	e.try = shi.co.open(now, f, t.run, false, out)
 	return bourse.Reason{}
 }
 
 // offerFailed closes an offer whose transaction came to nothing. One whose site has
 // not been heard stays open, for another try.
-func (b *Broker) offerFailed(now bourse.Time, t *transaction, out *agents.Outbox) {
+func (shi *shifts) offerFailed(now bourse.Time, t *transaction, out *agents.Outbox) {
 	o := t.accepted()
-	if o == nil || o.State != bourse.OfferOpen || t.reason.Code == bourse.NoOffer && now < o.Expires && b.cfg.AcceptShifts == 0 {
+	if o == nil || o.State != bourse.OfferOpen || t.reason.Code == bourse.NoOffer && now < o.Expires && shi.cfg.AcceptShifts == 0 {
 		return
 	}
-	b.closeOffer(o, bourse.OfferRejected, t.reason, out)
+	shi.closeOffer(o, bourse.OfferRejected, t.reason, out)
 }
 
 // accepted is the offer that a transaction accepts; nil if it is none.
@@ -240,33 +247,33 @@ func (t *transaction) accepted() *bourse.JobOffer {
 }
 
 // closeOffer ends an offer that is open, and tells its site.
-func (b *Broker) closeOffer(o *bourse.JobOffer, to bourse.OfferState, why bourse.Reason, out *agents.Outbox) {
-	b.record(bourse.OfferClosed{Leg: o.Leg, Number: o.Number, State: to, Reason: why}, out)
-	b.decline(o, out)
+func (shi *shifts) closeOffer(o *bourse.JobOffer, to bourse.OfferState, why bourse.Reason, out *agents.Outbox) {
+	shi.record(bourse.OfferClosed{Leg: o.Leg, Number: o.Number, State: to, Reason: why}, out)
+	shi.decline(o, out)
 }
 
 // decline tells a site no.
-func (b *Broker) decline(o *bourse.JobOffer, out *agents.Outbox) {
+func (shi *shifts) decline(o *bourse.JobOffer, out *agents.Outbox) {
 	out.Send(siteID(o.Site), agents.ShiftDeclined{Leg: o.Leg, Number: o.Number, Version: o.Version, Reason: o.Reason})
 }
 
 // offerDue closes an offer that nobody has answered. Row B77.
-func (b *Broker) offerDue(now bourse.Time, m offerDue, out *agents.Outbox) {
-	t := b.txs.get(m.Leg.Tx)
+func (shi *shifts) offerDue(now bourse.Time, m offerDue, out *agents.Outbox) {
+	t := shi.txs.get(m.Leg.Tx)
 	if t == nil {
 		return
 	}
 	if o := t.job.offer(m.Leg, m.Number); o != nil && o.State == bourse.OfferOpen && now >= o.Expires {
-		b.closeOffer(o, bourse.OfferExpired, bourse.Reason{}, out)
+		shi.closeOffer(o, bourse.OfferExpired, bourse.Reason{}, out)
 	}
 }
 
 // offersAgain sets the alarms of open offers, for a new life.
-func (b *Broker) offersAgain(out *agents.Outbox) {
-	for _, j := range b.jobs {
+func (shi *shifts) offersAgain(out *agents.Outbox) {
+	for _, j := range shi.jobs {
 		for _, o := range j.asks() {
 			if o.State == bourse.OfferOpen {
-				out.Alarm(max(b.now, o.Expires), offerDue{o.Leg, o.Number})
+				out.Alarm(max(shi.now, o.Expires), offerDue{o.Leg, o.Number})
 			}
 		}
 	}

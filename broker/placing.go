@@ -23,22 +23,47 @@ type entry struct {
 // try begins a transaction of the job's chosen alternative or, after a refusal,
 // of the next best that fits what is left. It reports false, and postpones the
 // job, when there is none or MaxTries are done.
-func (b *Broker) try(now bourse.Time, e *entry, out *agents.Outbox) bool {
-	if e.tries < b.cfg.MaxTries {
-		if a := b.pick(now, e); a != nil {
-			b.begin(now, e, a, out)
+func (sch *scheduler) try(now bourse.Time, e *entry, out *agents.Outbox) bool {
+	if e.tries < sch.cfg.MaxTries {
+		if a := sch.pick(now, e); a != nil {
+			sch.begin(now, e, a, out)
 			return true
 		}
 	}
-	b.postponed([]planning.Postponed{b.cycle.draft.Judge(b.cycle.turn, e.why, b.someAway())}, out)
+	sch.postponed([]planning.Postponed{sch.cycle.draft.Judge(sch.cycle.turn, e.why, sch.someAway())}, out)
 	return false
+}
+
+// begin records a try of an alternative and asks its sites to hold it. Row B1.
+func (sch *scheduler) begin(now bourse.Time, e *entry, a *planning.Alternative, out *agents.Outbox) {
+	e.tries++
+	e.tried, e.last = append(e.tried, a.Number), a.Number
+	f := sch.co.newTx(e.job, len(a.Legs))
+	f.Alternative, f.Limits = a.Number, sch.limits(e, a)
+	for i := range a.Legs {
+		f.Sites, f.Legs = append(f.Sites, siteName(sch.sites[a.Legs[i].Site])), append(f.Legs, a.Legs[i].What)
+	}
+	if len(a.Legs) > 1 {
+		f.Spare = e.spares(sch.sites, a)
+	}
+	f.Flex = flexOf(&e.job.Request, f.Legs)
+	var run []bourse.Duration
+	if e.job.Run > 0 {
+		run = make([]bourse.Duration, len(a.Legs))
+		for i := range a.Legs {
+			if run[i] = e.job.RunAt(a.Size); a.Legs[i].What.Work == 0 {
+				run[i] = sch.cycle.draft.Groups[a.Legs[i].Group].Performance.Runtime(run[i])
+			}
+		}
+	}
+	sch.cycle.try = sch.co.open(now, f, run, e.tries > 1, out)
 }
 
 // pick returns the alternative to try: the chosen one first, then the best of
 // those not tried. One that does not fit what B*, T* and the accounts leave, or
 // has come too near, or has a leg at a site that has left or is lost, is passed over.
-func (b *Broker) pick(now bourse.Time, e *entry) *planning.Alternative {
-	terms := &b.cycle.input.Terms
+func (sch *scheduler) pick(now bourse.Time, e *entry) *planning.Alternative {
+	terms := &sch.cycle.input.Terms
 	var best *planning.Alternative
 	for i := range e.plan.Alternatives {
 		a := &e.plan.Alternatives[i]
@@ -46,7 +71,7 @@ func (b *Broker) pick(now bourse.Time, e *entry) *planning.Alternative {
 			continue
 		}
 		chosen := e.tries == 0 && i == e.plan.Choice
-		if r := b.fits(now, e, a); r.Refused() {
+		if r := sch.fits(now, e, a); r.Refused() {
 			if chosen || e.tries == 0 && e.why.Code == bourse.None {
 				e.why = r
 			}
@@ -60,8 +85,8 @@ func (b *Broker) pick(now bourse.Time, e *entry) *planning.Alternative {
 		}
 	}
 	if best != nil && terms.OneByOne() {
-		best = &e.plan.Alternatives[b.cycle.draft.Preferred(b.cycle.turn, e.plan.Alternatives, func(a *planning.Alternative) bool {
-			return !slices.Contains(e.tried, a.Number) && !b.fits(now, e, a).Refused()
+		best = &e.plan.Alternatives[sch.cycle.draft.Preferred(sch.cycle.turn, e.plan.Alternatives, func(a *planning.Alternative) bool {
+			return !slices.Contains(e.tried, a.Number) && !sch.fits(now, e, a).Refused()
 		})]
 	}
 	return best
@@ -72,11 +97,11 @@ func (b *Broker) pick(now bourse.Time, e *entry) *planning.Alternative {
 const minNotice = 2 * bourse.Second
 
 // fits says why an alternative cannot be tried now.
-func (b *Broker) fits(now bourse.Time, e *entry, a *planning.Alternative) bourse.Reason {
-	c := &b.cycle
+func (sch *scheduler) fits(now bourse.Time, e *entry, a *planning.Alternative) bourse.Reason {
+	c := &sch.cycle
 	budget, time := c.outcome.BudgetLimit-c.cost, c.outcome.TimeLimit-c.time
 	switch {
-	case a.Start() < now, b.cfg.Lead > 0 && a.Start() <= now.Add(minNotice):
+	case a.Start() < now, sch.cfg.Lead > 0 && a.Start() <= now.Add(minNotice):
 		return reason(bourse.Past, "its window at %v came too near before it could be held", a.Start())
 	case a.Cost > budget:
 		return reason(bourse.LimitBudget, "its window costs %v credits, B* leaves %v", a.Cost, budget)
@@ -84,17 +109,17 @@ func (b *Broker) fits(now bourse.Time, e *entry, a *planning.Alternative) bourse
 		return reason(bourse.LimitTime, "its window takes %v s, T* leaves %v", a.Time, time)
 	}
 	for i := range a.Legs {
-		switch x := b.peers.get(b.sites[a.Legs[i].Site]); {
+		switch x := sch.peers.get(sch.sites[a.Legs[i].Site]); {
 		case x != nil && !x.member:
 			return reason(bourse.NoOffer, "%s, which had offered a part of its window, has left", x.name)
 		case x != nil && x.lost != nil:
 			return reason(bourse.NoOffer, "%s, which had offered a part of its window, is lost", x.name)
 		}
-		if name := siteName(b.sites[a.Legs[i].Site]); b.bars.closed(now, name, e.job.User) {
-			return reason(bourse.NotAllowed, "%s is closed to %s, and is not asked before %v", name, cmp.Or(e.job.User, "users without a name"), b.bars.until(name, e.job.User))
+		if name := siteName(sch.sites[a.Legs[i].Site]); sch.bars.closed(now, name, e.job.User) {
+			return reason(bourse.NotAllowed, "%s is closed to %s, and is not asked before %v", name, cmp.Or(e.job.User, "users without a name"), sch.bars.until(name, e.job.User))
 		}
 	}
-	return planning.Covered(a.Cost, b.accounts.Left(), a.Cost, b.accounts.UserLeft(e.job.User), e.job.User)
+	return planning.Covered(a.Cost, sch.accounts.Left(), a.Cost, sch.accounts.UserLeft(e.job.User), e.job.User)
 }
 
 // limits is the most that is paid for each leg: what the job's budget leaves
@@ -102,10 +127,10 @@ func (b *Broker) fits(now bourse.Time, e *entry, a *planning.Alternative) bourse
 // together is capped by what B* and the accounts leave, the first legs having
 // the first claim: the pending sum never passes an account, and a price that
 // would make the cycle pass B* is refused by its site.
-func (b *Broker) limits(e *entry, a *planning.Alternative) []bourse.Credits {
-	c := &b.cycle
+func (sch *scheduler) limits(e *entry, a *planning.Alternative) []bourse.Credits {
+	c := &sch.cycle
 	slack := e.job.Budget - a.Cost
-	spare := min(c.outcome.BudgetLimit-c.cost, b.accounts.Left(), b.accounts.UserLeft(e.job.User)) - a.Cost
+	spare := min(c.outcome.BudgetLimit-c.cost, sch.accounts.Left(), sch.accounts.UserLeft(e.job.User)) - a.Cost
 	list := make([]bourse.Credits, len(a.Legs))
 	for i := range a.Legs {
 		extra := min(slack, spare)
@@ -113,4 +138,107 @@ func (b *Broker) limits(e *entry, a *planning.Alternative) []bourse.Credits {
 		list[i] = a.Quotes[i].Fare.Total() + extra
 	}
 	return list
+}
+
+// refusedTry goes on with the cycle after a try that came to nothing. CAP means:
+// the same alternative later.
+func (sch *scheduler) refusedTry(now bourse.Time, r bourse.Reason, out *agents.Outbox) {
+	c := &sch.cycle
+	e := &c.entries[c.turn]
+	e.why = r
+	if r.Code != bourse.Cap || sch.cfg.Lead == 0 || e.over {
+		sch.proceed(now, out)
+		return
+	}
+	e.tried = slices.DeleteFunc(e.tried, func(n int) bool { return n == e.last })
+	out.Alarm(now.Add(capWait), capDue{c.number, c.turn, e.tries})
+}
+
+// capWait is how long a broker waits before it asks for the same again where it
+// holds too much unconfirmed.
+const capWait = 2 * bourse.Second
+
+func (sch *scheduler) capDue(now bourse.Time, m capDue, out *agents.Outbox) {
+	c := &sch.cycle
+	if c.phase == committing && c.try == nil && c.number == m.Cycle && c.turn == m.Turn && c.entries[c.turn].tries == m.Tries {
+		sch.proceed(now, out)
+	}
+}
+
+// maxSpare bounds the legs that are kept for repair.
+const maxSpare = 16
+
+// spares lists the legs of the other alternatives of the same size that start when
+// this one does: a committed window keeps its size.
+func (e *entry) spares(sites []agents.ID, a *planning.Alternative) []bourse.SiteLeg {
+	var list []bourse.SiteLeg
+	for i := range e.plan.Alternatives {
+		o := &e.plan.Alternatives[i]
+		if o == a || o.Size != a.Size || o.Start() != a.Start() {
+			continue
+		}
+		for _, l := range o.Legs {
+			if len(list) < maxSpare && l.What.Work == 0 {
+				list = append(list, bourse.SiteLeg{Site: siteName(sites[l.Site]), Leg: l.What})
+			}
+		}
+	}
+	return list
+}
+
+// trying reports whether a transaction is the one of the cycle under way.
+func (sch *scheduler) trying(t *transaction) bool { return sch.cycle.try == t }
+
+// decided goes on with the cycle if a transaction was its; false if it was not.
+func (sch *scheduler) decided(now bourse.Time, t *transaction, out *agents.Outbox) bool {
+	c := &sch.cycle
+	if c.try != t {
+		return false
+	}
+	c.try = nil
+	if t.state != bourse.TxCommitted {
+		sch.refusedTry(now, t.reason, out)
+		return true
+	}
+	c.cost += t.price()
+	c.time += t.time()
+	c.entries[c.turn].over = true
+	sch.proceed(now, out)
+	return true
+}
+
+// entryOf is the place of a job in the cycle under way; -1 if it has none, or none
+// any more.
+func (c *cycle) entryOf(j *job) int {
+	if c.phase == idle || !j.taken {
+		return -1
+	}
+	return slices.IndexFunc(c.entries, func(e entry) bool { return e.job == j && !e.over })
+}
+
+// endPlan ends what the cycle under way does for a job.
+func (sch *scheduler) endPlan(j *job) {
+	c := &sch.cycle
+	for i := range c.entries {
+		if c.phase != idle && c.entries[i].job == j {
+			c.entries[i].over = true
+		}
+	}
+}
+
+// putBack has a job wait that may start only at an instant, or not at all yet, if the
+// cycle under way has planned for it too early. It reports whether that has a place
+// for it.
+func (sch *scheduler) putBack(j *job, at bourse.Time, placed bool, out *agents.Outbox) bool {
+	c := &sch.cycle
+	i := c.entryOf(j)
+	if i < 0 {
+		return false
+	}
+	if !placed || c.phase != gathering && c.input.Jobs[i].Request.Ready < at { // while it gathers, nothing is planned yet
+		c.entries[i].over = true
+		sch.postpone(j, j.slipped(at, placed), false, out)
+		j.again = placed
+	}
+	return true
 }

@@ -47,49 +47,49 @@ type presenceDue struct {
 func (presenceDue) Kind() string { return "PresenceDue" }
 
 // attend sees that the legs of a transaction are looked at.
-func (b *Broker) attend(now bourse.Time, t *transaction, out *agents.Outbox) {
-	if b.cfg.Lead == 0 || b.cfg.LostAfter == NeverLost || plant.On("believe-for-ever") {
+func (wat *watcher) attend(now bourse.Time, t *transaction, out *agents.Outbox) {
+	if wat.cfg.Lead == 0 || wat.cfg.LostAfter == NeverLost || plant.On("believe-for-ever") {
 		return
 	}
 	for i := range t.legs {
 		if !t.legs[i].state.Terminal() {
-			b.lookLater(now, presenceDue{Leg: t.leg(i), Since: now}, out)
+			wat.lookLater(now, presenceDue{Leg: t.leg(i), Since: now}, out)
 		}
 	}
 }
 
 // limitOf is how long a silence may last where so much is at stake.
-func (b *Broker) limitOf(stake bourse.Duration) bourse.Duration {
+func (wat *watcher) limitOf(stake bourse.Duration) bourse.Duration {
 	d := max(stake/4, bourse.Minute)
-	if b.cfg.LostAfter > 0 {
-		d = min(d, b.cfg.LostAfter)
+	if wat.cfg.LostAfter > 0 {
+		d = min(d, wat.cfg.LostAfter)
 	}
 	return d
 }
 
 // span is when a leg is looked at, and how long a silence may last then; none if
 // there is no time for it.
-func (b *Broker) span(l *txLeg, m *presenceDue) (from, until bourse.Time, limit bourse.Duration) {
+func (wat *watcher) span(l *txLeg, m *presenceDue) (from, until bourse.Time, limit bourse.Duration) {
 	start, end := l.what.Start, l.what.End
 	switch m.Look {
 	case beforeStart:
-		repair := b.cfg.Lead + b.cfg.OfferWait
-		limit, until = b.limitOf(start.Sub(m.Since)), start.Add(-repair)
+		repair := wat.cfg.Lead + wat.cfg.OfferWait
+		limit, until = wat.limitOf(start.Sub(m.Since)), start.Add(-repair)
 		return max(m.Since, start.Add(-limit-limit/4-max(limit, repair))), until, limit // a quarter: alarms are late
 	case afterStart:
-		limit = b.limitOf(end.Sub(start))
+		limit = wat.limitOf(end.Sub(start))
 		return start.Add(min(overdue, limit)), end, limit
 	}
-	limit = b.limitOf(end.Sub(m.Since))
+	limit = wat.limitOf(end.Sub(m.Since))
 	return end.Add(min(overdue, limit)), bourse.Never, limit
 }
 
 // lookLater sets the alarm of the next question, or of the next look where there is
 // no time for this one any more.
-func (b *Broker) lookLater(at bourse.Time, m presenceDue, out *agents.Outbox) {
-	l := b.txs.lookup(m.Leg)
+func (wat *watcher) lookLater(at bourse.Time, m presenceDue, out *agents.Outbox) {
+	l := wat.txs.lookup(m.Leg)
 	for {
-		from, until, limit := b.span(l, &m)
+		from, until, limit := wat.span(l, &m)
 		left := limit * bourse.Duration(maxAsked-m.Asked) / maxAsked
 		if at = max(at, from); m.Look == afterEnd || at.Add(left) <= until && !(m.Look == afterStart && l.state == bourse.Running) {
 			out.Alarm(at, m)
@@ -100,57 +100,57 @@ func (b *Broker) lookLater(at bourse.Time, m presenceDue, out *agents.Outbox) {
 }
 
 // presenceDue asks, or finds that the site is lost.
-func (b *Broker) presenceDue(now bourse.Time, m presenceDue, out *agents.Outbox) {
-	t, l := b.txs.get(m.Leg.Tx), b.txs.lookup(m.Leg)
+func (wat *watcher) presenceDue(now bourse.Time, m presenceDue, out *agents.Outbox) {
+	t, l := wat.txs.get(m.Leg.Tx), wat.txs.lookup(m.Leg)
 	if l == nil || t.state == bourse.TxAborted || l.state.Terminal() || t.open() && t.resolved {
 		return
 	}
-	p := b.peers.get(t.site(m.Leg.Leg))
-	from, until, limit := b.span(l, &m)
+	p := wat.peers.get(t.site(m.Leg.Leg))
+	from, until, limit := wat.span(l, &m)
 	if p.heard >= m.At {
 		m.Asked = 0
 	}
 	switch fresh := p.heard.Add(limit / 4); {
 	case now < from, now > until, m.Look == afterStart && l.state == bourse.Running: // it was moved, or runs
-		b.lookLater(now, m, out)
+		wat.lookLater(now, m, out)
 	case m.Asked == 0 && now < fresh:
-		b.lookLater(fresh, m, out)
+		wat.lookLater(fresh, m, out)
 	case m.Asked < maxAsked:
 		if m.Asked == maxAsked/2 {
-			b.callOthers(now, p, limit/2, out)
+			wat.callOthers(now, p, limit/2, out)
 		}
-		b.ask(now, p, m.Leg, out)
+		wat.ask(now, p, m.Leg, out)
 		m.Asked, m.At = m.Asked+1, now
-		b.lookLater(now.Add(max(limit/maxAsked, bourse.Millisecond)), m, out)
-	case m.Look != afterEnd && !b.hearsOthers(now, p, limit):
+		wat.lookLater(now.Add(max(limit/maxAsked, bourse.Millisecond)), m, out)
+	case m.Look != afterEnd && !wat.hearsOthers(now, p, limit):
 		m.Asked = maxAsked / 2
-		b.lookLater(now, m, out)
+		wat.lookLater(now, m, out)
 	default:
 		why := p.notAnswered(now)
 		if p.lost == nil {
-			b.loseSite(now, p, bourse.SiteLost{Site: p.name, Reason: why}, out)
+			wat.co.losses.loseSite(now, p, bourse.SiteLost{Site: p.name, Reason: why}, out)
 		}
-		b.giveUpLeg(now, t, m.Leg.Leg, why, out)
+		wat.co.losses.giveUpLeg(now, t, m.Leg.Leg, why, out)
 	}
 }
 
 // ask puts a question to a site that anybody alive answers: Confirm of a leg, which
 // may have been heard before, or what legs it has.
-func (b *Broker) ask(now bourse.Time, p *peer, leg bourse.LegID, out *agents.Outbox) {
+func (wat *watcher) ask(now bourse.Time, p *peer, leg bourse.LegID, out *agents.Outbox) {
 	if p.await(now); p.listed {
-		out.Send(p.id, agents.Confirm{Leg: leg, DecidedBy: b.lives.current().Incarnation})
+		out.Send(p.id, agents.Confirm{Leg: leg, DecidedBy: wat.lives.current().Incarnation})
 		return
 	}
 	if now >= p.lists.Add(lastRepeat) { // it is long where there are many legs
-		b.sendList(now, p, out)
+		wat.co.recovery.sendList(now, p, out)
 	}
 }
 
 // callOthers asks the other sites whether they are there. A broker that hears
 // nobody may itself be cut off: it gives nothing up for that while a window may yet
 // run. Row B109.
-func (b *Broker) callOthers(now bourse.Time, but *peer, lately bourse.Duration, out *agents.Outbox) {
-	for p := range b.peers.all() {
+func (wat *watcher) callOthers(now bourse.Time, but *peer, lately bourse.Duration, out *agents.Outbox) {
+	for p := range wat.peers.all() {
 		if p != but && p.usable() && p.heard.Add(lately) < now {
 			out.Send(p.id, agents.OfferRequest{Cycle: probeRef})
 		}
@@ -158,9 +158,9 @@ func (b *Broker) callOthers(now bourse.Time, but *peer, lately bourse.Duration, 
 }
 
 // hearsOthers reports whether another site was heard lately.
-func (b *Broker) hearsOthers(now bourse.Time, but *peer, lately bourse.Duration) bool {
-	for p := range b.peers.all() {
-		if p != but && p.listed && p.heard > b.began && p.heard.Add(lately) >= now {
+func (wat *watcher) hearsOthers(now bourse.Time, but *peer, lately bourse.Duration) bool {
+	for p := range wat.peers.all() {
+		if p != but && p.listed && p.heard > wat.began && p.heard.Add(lately) >= now {
 			return true
 		}
 	}
@@ -169,10 +169,10 @@ func (b *Broker) hearsOthers(now bourse.Time, but *peer, lately bourse.Duration)
 
 // hear notes that a site has said something. One that was lost is asked for its
 // legs at once.
-func (b *Broker) hear(now bourse.Time, p *peer, out *agents.Outbox) {
+func (wat *watcher) hear(now bourse.Time, p *peer, out *agents.Outbox) {
 	p.heard, p.asked = now, 0
 	if p.lost != nil && !p.listed && now >= p.lists.Add(lastRepeat) {
-		b.sendList(now, p, out)
+		wat.co.recovery.sendList(now, p, out)
 	}
 }
 

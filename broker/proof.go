@@ -11,32 +11,32 @@ import (
 
 // keepProofs keeps what proofs an answer of a site carries. moved says that it has
 // put its leg elsewhere.
-func (b *Broker) keepProofs(m agents.Message, moved bool, out *agents.Outbox) {
+func (co *coordinator) keepProofs(m agents.Message, moved bool, out *agents.Outbox) {
 	switch m := m.(type) {
 	case agents.HeldReply:
-		b.keepProof(m.Leg, m.Proof, false, out)
+		co.keepProof(m.Leg, m.Proof, false, out)
 	case agents.ConfirmedReply:
-		b.keepProof(m.Leg, m.Proof, false, out)
-		if l := b.txs.lookup(m.Leg); l != nil {
-			b.keepProof(l.replaces, m.Replaced, false, out)
+		co.keepProof(m.Leg, m.Proof, false, out)
+		if l := co.txs.lookup(m.Leg); l != nil {
+			co.keepProof(l.replaces, m.Replaced, false, out)
 		}
 	case agents.ShiftedNotice:
-		b.keepProof(m.Leg, m.Proof, moved, out)
+		co.keepProof(m.Leg, m.Proof, moved, out)
 	case agents.ReleasedReply:
-		b.keepProof(m.Leg, m.Proof, false, out)
+		co.keepProof(m.Leg, m.Proof, false, out)
 	case agents.DegradedNotice:
-		b.keepProof(m.Leg, m.Proof, false, out)
+		co.keepProof(m.Leg, m.Proof, false, out)
 	}
 }
 
 // keepProof keeps a proof of the state that a leg is in, the first of each state,
 // or of a new place: what a site says again it proves again, to no use.
-func (b *Broker) keepProof(id bourse.LegID, p bourse.Proof, moved bool, out *agents.Outbox) {
-	l := b.txs.lookup(id)
+func (co *coordinator) keepProof(id bourse.LegID, p bourse.Proof, moved bool, out *agents.Outbox) {
+	l := co.txs.lookup(id)
 	if l == nil || p == (bourse.Proof{}) || p.State == l.proof.State && !moved || !l.proves(p.State) {
 		return
 	}
-	b.record(bourse.LegProved{Leg: id, Proof: p}, out)
+	co.record(bourse.LegProved{Leg: id, Proof: p}, out)
 }
 
 // proves reports whether a leg is where a site says it is by that state.

@@ -52,6 +52,12 @@ func (q *queue) of(user string) int {
 	return 0
 }
 
+// size is how many jobs wait, idle reports whether none of them is due, and news is
+// how many no cycle has looked at.
+func (q *queue) size() int  { return q.waiting }
+func (q *queue) idle() bool { return q.due == 0 }
+func (q *queue) news() int  { return q.fresh }
+
 // insert adds j as a fresh job. The order is total, so what is found there is j
 // itself, not yet swept. Who had nothing waiting comes after all others.
 func (q *queue) insert(j *job) {

@@ -20,9 +20,9 @@ const refusingUsers = 50
 // notTaken records that a submission was not taken, unless enough of that is on
 // record of its user, or of all users, in this hour: whoever is refused is told
 // so anyway, and must not fill the disk.
-func (b *Broker) notTaken(now bourse.Time, f bourse.SubmissionRefused, out *agents.Outbox) {
-	if most := b.cfg.Refusals; most > 0 {
-		r := &b.refusals
+func (in *intake) notTaken(now bourse.Time, f bourse.SubmissionRefused, out *agents.Outbox) {
+	if most := in.cfg.Refusals; most > 0 {
+		r := &in.refusals
 		if hour := now / bourse.Time(bourse.Hour); r.users == nil || hour != r.hour {
 			*r = refusals{hour: hour, users: map[string]int{}}
 		}
@@ -32,5 +32,5 @@ func (b *Broker) notTaken(now bourse.Time, f bourse.SubmissionRefused, out *agen
 		r.users[f.User]++
 		r.all++
 	}
-	b.record(f, out)
+	in.record(f, out)
 }

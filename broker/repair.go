@@ -19,45 +19,24 @@ import (
 // the job waits again. A window without a leg left needs no repair: its job
 // waits for the next cycle. Rows B22, B23.
 
-// maxSpare bounds the legs that are kept for repair.
-const maxSpare = 16
-
-// spares lists the legs of the other alternatives of the same size that start when
-// this one does: a committed window keeps its size.
-func (b *Broker) spares(e *entry, a *planning.Alternative) []bourse.SiteLeg {
-	var list []bourse.SiteLeg
-	for i := range e.plan.Alternatives {
-		o := &e.plan.Alternatives[i]
-		if o == a || o.Size != a.Size || o.Start() != a.Start() {
-			continue
-		}
-		for _, l := range o.Legs {
-			if len(list) < maxSpare && l.What.Work == 0 {
-				list = append(list, bourse.SiteLeg{Site: siteName(b.sites[l.Site]), Leg: l.What})
-			}
-		}
-	}
-	return list
-}
-
 // mend sees to a job's first leg that is gone, if there is one.
-func (b *Broker) mend(now bourse.Time, j *job, out *agents.Outbox) {
-	if e := j.errand; e != nil && e.tx != nil && !b.mendable(e.tx.leg(e.leg)) { // the rest has gone too
+func (ers *errands) mend(now bourse.Time, j *job, out *agents.Outbox) {
+	if e := j.errand; e != nil && e.tx != nil && !ers.mendable(e.tx.leg(e.leg)) { // the rest has gone too
 		if e.try != nil {
-			b.abort(now, e.try, reason(bourse.Busy, "what it was to make whole is gone"), out)
+			ers.co.abort(now, e.try, reason(bourse.Busy, "what it was to make whole is gone"), out)
 		} else {
-			b.finish(e)
+			ers.finish(e)
 		}
 	}
-	if j.state != bourse.JobPlaced || j.errand != nil || b.deaf(now) || plant.On("silent-loss") {
+	if j.state != bourse.JobPlaced || j.errand != nil || !ers.co.mayBuy(now) || plant.On("silent-loss") {
 		return
 	}
 	for _, t := range j.txs {
 		for i := range t.legs {
 			if t.resolved && t.givenUp == bourse.Kept && t.legs[i].gone() {
 				e := &errand{job: j, tx: t, leg: i}
-				b.newErrand(e)
-				b.mendNext(now, e, out)
+				ers.newErrand(e)
+				ers.mendNext(now, e, out)
 				return
 			}
 		}
@@ -73,52 +52,52 @@ func (e *errand) loss() string {
 }
 
 // mendable reports whether a repair still serves its job.
-func (b *Broker) mendable(id bourse.LegID) bool {
-	t, l := b.txs.get(id.Tx), b.txs.lookup(id)
+func (ers *errands) mendable(id bourse.LegID) bool {
+	t, l := ers.txs.get(id.Tx), ers.txs.lookup(id)
 	return l != nil && t.job.state == bourse.JobPlaced && !t.apart && t.givenUp == bourse.Kept && l.gone()
 }
 
 // mendNext begins the next try of a repair, or gives the window up.
-func (b *Broker) mendNext(now bourse.Time, e *errand, out *agents.Outbox) {
+func (ers *errands) mendNext(now bourse.Time, e *errand, out *agents.Outbox) {
 	l := &e.tx.legs[e.leg]
 	switch {
-	case !b.mendable(e.tx.leg(e.leg)):
-		b.finish(e)
+	case !ers.mendable(e.tx.leg(e.leg)):
+		ers.finish(e)
 		return
 	case e.job.stub:
-		b.breakJob(now, e, reason(bourse.Unknown, "%s, and what the job asks for is not known any more", e.loss()), out)
+		ers.breakJob(now, e, reason(bourse.Unknown, "%s, and what the job asks for is not known any more", e.loss()), out)
 		return
-	case l.what.Start <= now.Add(max(b.cfg.Lead, minNotice)):
-		b.breakJob(now, e, reason(bourse.Past, "%s too near its start", e.loss()), out)
+	case l.what.Start <= now.Add(max(ers.cfg.Lead, minNotice)):
+		ers.breakJob(now, e, reason(bourse.Past, "%s too near its start", e.loss()), out)
 		return
-	case e.tries >= b.cfg.MaxTries:
-		b.breakJob(now, e, reason(bourse.NoWindow, "%s, and no other was to be had", e.loss()), out)
+	case e.tries >= ers.cfg.MaxTries:
+		ers.breakJob(now, e, reason(bourse.NoWindow, "%s, and no other was to be had", e.loss()), out)
 		return
 	}
 	e.tries++
 	for e.next < len(e.tx.spare) {
 		s := e.tx.spare[e.next]
 		e.next++
-		if s.Leg.Nodes < l.what.Nodes || s.Leg.Start != l.what.Start || !b.peers.serves(s.Site) || b.bars.closed(now, s.Site, e.job.User) {
+		if s.Leg.Nodes < l.what.Nodes || s.Leg.Start != l.what.Start || !ers.peers.serves(s.Site) || ers.bars.closed(now, s.Site, e.job.User) {
 			continue
 		}
 		s.Leg.Nodes = l.what.Nodes
-		b.tryRepair(now, e, []bourse.SiteLeg{s}, []bourse.Credits{0}, out)
+		ers.tryRepair(now, e, []bourse.SiteLeg{s}, []bourse.Credits{0}, out)
 		return
 	}
-	b.gather(now, min(e.job.Deadline, now.Add(b.cfg.Horizon)), e, out)
+	ers.gather(now, min(e.job.Deadline, now.Add(ers.cfg.Horizon)), e, out)
 }
 
 // away says that a site is asked for nothing new now.
-func (b *Broker) away(site string) bourse.Reason {
+func (ers *errands) away(site string) bourse.Reason {
 	return reason(bourse.NoOffer, "%s, where the job lies, has left or has not listed its legs since the broker began anew; ask again when it is back", site)
 }
 
 // mendFromOffers takes the cheapest nodes that the sites offer over the lost
 // leg's time.
-func (b *Broker) mendFromOffers(now bourse.Time, e *errand, out *agents.Outbox) {
+func (ers *errands) mendFromOffers(now bourse.Time, e *errand, out *agents.Outbox) {
 	l := &e.tx.legs[e.leg]
-	length := b.sizeOf(e.tx).Length
+	length := ers.sizeOf(e.tx).Length
 	type choice struct {
 		bourse.SiteLeg
 		price bourse.Credits // of a node
@@ -130,14 +109,14 @@ func (b *Broker) mendFromOffers(now bourse.Time, e *errand, out *agents.Outbox) 
 			continue
 		}
 		site := offered.Name
-		if e.job.OneSite && site != e.tx.sites[e.leg] || b.bars.closed(now, site, e.job.User) {
+		if e.job.OneSite && site != e.tx.sites[e.leg] || ers.bars.closed(now, site, e.job.User) {
 			continue
 		}
 		for k := range offered.Groups {
 			o := &offered.Groups[k]
 			g := &o.Group
 			if g.Performance < e.job.MinPerformance || !e.job.Require.MetBy(g.Machine) ||
-				b.cfg.Algorithm == search.ALP && g.Price > e.job.MaxPrice {
+				ers.cfg.Algorithm == search.ALP && g.Price > e.job.MaxPrice {
 				continue
 			}
 			w := bourse.Leg{Group: g.Name, Start: l.what.Start, End: l.what.Start.Add(g.Performance.Runtime(length))}
@@ -162,7 +141,7 @@ func (b *Broker) mendFromOffers(now bourse.Time, e *errand, out *agents.Outbox) 
 		legs, base = append(legs, c.SiteLeg), append(base, c.price.Times(c.Leg.Nodes))
 	}
 	if need > 0 {
-		b.breakJob(now, e, reason(bourse.NoWindow, "%s, and %d nodes in its place are not to be had", e.loss(), need), out)
+		ers.breakJob(now, e, reason(bourse.NoWindow, "%s, and %d nodes in its place are not to be had", e.loss(), need), out)
 		return
 	}
 	order := func(i, j int) int { return cmp.Compare(legs[i].Site, legs[j].Site) }
@@ -175,30 +154,30 @@ func (b *Broker) mendFromOffers(now bourse.Time, e *errand, out *agents.Outbox) 
 	for _, i := range index {
 		inOrder, bases = append(inOrder, legs[i]), append(bases, base[i])
 	}
-	b.tryRepair(now, e, inOrder, bases, out)
+	ers.tryRepair(now, e, inOrder, bases, out)
 }
 
 // tryRepair begins a transaction of legs that stand in for the lost one, if the
 // money is there.
-func (b *Broker) tryRepair(now bourse.Time, e *errand, legs []bourse.SiteLeg, base []bourse.Credits, out *agents.Outbox) {
-	left := min(b.remaining(e.job), b.accounts.Left(), b.accounts.UserLeft(e.job.User))
+func (ers *errands) tryRepair(now bourse.Time, e *errand, legs []bourse.SiteLeg, base []bourse.Credits, out *agents.Outbox) {
+	left := min(ers.remaining(e.job), ers.accounts.Left(), ers.accounts.UserLeft(e.job.User))
 	limits, ok := share(left, base)
 	if !ok {
-		b.breakJob(now, e, reason(bourse.OverBudget, "%s, and the %v credits left do not pay for another", e.loss(), max(left, 0)), out)
+		ers.breakJob(now, e, reason(bourse.OverBudget, "%s, and the %v credits left do not pay for another", e.loss(), max(left, 0)), out)
 		return
 	}
-	f := b.newTx(e.job, len(legs))
+	f := ers.co.newTx(e.job, len(legs))
 	f.Repairs, f.Limits, f.Alternative = e.tx.leg(e.leg), limits, e.tx.number
 	for _, l := range legs {
 		f.Sites, f.Legs = append(f.Sites, l.Site), append(f.Legs, l.Leg)
 	}
 	f.Spare = slices.Clone(e.tx.spare[min(e.next, len(e.tx.spare)):])
-	e.try = b.open(now, f, b.runs(e, legs), e.tries > 1, out)
+	e.try = ers.co.open(now, f, ers.runs(e, legs), e.tries > 1, out)
 }
 
 // runs is what the work really takes on the legs of a repair, as a share of the
 // leg's length; nil if it takes all of it.
-func (b *Broker) runs(e *errand, legs []bourse.SiteLeg) []bourse.Duration {
+func (ers *errands) runs(e *errand, legs []bourse.SiteLeg) []bourse.Duration {
 	if e.job.Run == 0 || e.job.Run >= e.job.Length {
 		return nil
 	}
@@ -229,7 +208,7 @@ func share(left bourse.Credits, base []bourse.Credits) ([]bourse.Credits, bool) 
 
 // remaining is what is left of a job's budget: less what its legs cost, plus
 // what came back of them.
-func (b *Broker) remaining(j *job) bourse.Credits {
+func (mem *memory) remaining(j *job) bourse.Credits {
 	left := j.Budget
 	for _, t := range j.txs {
 		for i := range t.legs {
@@ -242,10 +221,10 @@ func (b *Broker) remaining(j *job) bourse.Credits {
 }
 
 // budgetOf is the most that a transaction's legs may cost together.
-func (b *Broker) budgetOf(t *transaction) bourse.Credits {
+func (mem *memory) budgetOf(t *transaction) bourse.Credits {
 	switch {
 	case t.repairs != (bourse.LegID{}):
-		return b.remaining(t.job)
+		return mem.remaining(t.job)
 	case t.request != nil:
 		return t.request.Budget
 	}
@@ -254,21 +233,21 @@ func (b *Broker) budgetOf(t *transaction) bourse.Credits {
 
 // breakJob gives a window up: what is left of it is confirmed, where it is not
 // yet, and released for all of its price.
-func (b *Broker) breakJob(now bourse.Time, e *errand, why bourse.Reason, out *agents.Outbox) {
-	b.finish(e)
+func (ers *errands) breakJob(now bourse.Time, e *errand, why bourse.Reason, out *agents.Outbox) {
+	ers.finish(e)
 	txs := slices.Clone(e.job.txs)
-	b.record(bourse.JobBroken{Job: e.job.Name, Reason: why}, out)
+	ers.record(bourse.JobBroken{Job: e.job.Name, Reason: why}, out)
 	for _, t := range txs {
-		b.tell(now, t, firstRepeat, out)
+		ers.co.tell(now, t, firstRepeat, out)
 	}
 }
 
 // sizeOf is the size of the window that a transaction belongs to: one that stands
 // in for a leg is a part of another's. Of a window that is not known whole it is
 // what the job asks for first of all.
-func (b *Broker) sizeOf(t *transaction) bourse.Size {
+func (mem *memory) sizeOf(t *transaction) bourse.Size {
 	for t.repairs != (bourse.LegID{}) {
-		of := b.txs.get(t.repairs.Tx)
+		of := mem.txs.get(t.repairs.Tx)
 		if of == nil {
 			break
 		}

@@ -25,51 +25,51 @@ type askAgainDue struct {
 func (askAgainDue) Kind() string { return "AskAgainDue" }
 
 // askOffers asks a site for offers in the name of this life.
-func (b *Broker) askOffers(id agents.ID, ref uint64, horizon bourse.Time, out *agents.Outbox) {
-	life := b.lives.current()
+func (mem *memory) askOffers(id agents.ID, ref uint64, horizon bourse.Time, out *agents.Outbox) {
+	life := mem.lives.current()
 	out.Send(id, agents.OfferRequest{Cycle: ref, Horizon: horizon, Incarnation: life.Incarnation, Nonce: life.Nonce})
 }
 
 // askQuote asks a site for the quotes that the cycle under way wants of it.
-func (b *Broker) askQuote(site int, out *agents.Outbox) {
-	w := &b.cycle.draft.Wanted[site]
-	m := agents.QuoteRequest{Ref: b.cycle.number, Legs: w.Legs}
+func (sch *scheduler) askQuote(site int, out *agents.Outbox) {
+	w := &sch.cycle.draft.Wanted[site]
+	m := agents.QuoteRequest{Ref: sch.cycle.number, Legs: w.Legs}
 	if slices.ContainsFunc(w.Users, func(u string) bool { return u != "" }) {
 		m.Users = w.Users
 	}
-	out.Send(b.sites[site], m)
+	out.Send(sch.sites[site], m)
 }
 
 // askAgainLater has those asked again who have not answered by then.
-func (b *Broker) askAgainLater(now bourse.Time, ref uint64, p phase, wait bourse.Duration, out *agents.Outbox) {
+func (sch *scheduler) askAgainLater(now bourse.Time, ref uint64, p phase, wait bourse.Duration, out *agents.Outbox) {
 	if !plant.On("no-broker-repeat") {
 		out.Alarm(now.Add(wait), askAgainDue{ref, p, wait})
 	}
 }
 
-func (b *Broker) askAgainDue(now bourse.Time, m askAgainDue, out *agents.Outbox) {
-	switch c, e := &b.cycle, b.errand(m.Ref); {
+func (sch *scheduler) askAgainDue(now bourse.Time, m askAgainDue, out *agents.Outbox) {
+	switch c, e := &sch.cycle, sch.errands.errand(m.Ref); {
 	case e != nil && e.wait:
-		b.offersAskedAgain(&e.poll, m.Ref, e.horizon, out)
+		sch.offersAskedAgain(&e.poll, m.Ref, e.horizon, out)
 	case e != nil || m.Ref != c.number || m.Phase != c.phase:
 		return
 	case c.phase == gathering:
-		b.offersAskedAgain(&c.poll, c.number, c.horizon, out)
+		sch.offersAskedAgain(&c.poll, c.number, c.horizon, out)
 	default:
 		for site, waits := range c.waits {
 			if waits {
-				b.askQuote(site, out)
+				sch.askQuote(site, out)
 			}
 		}
 	}
-	b.askAgainLater(now, m.Ref, m.Phase, min(2*m.Wait, lastRepeat), out)
+	sch.askAgainLater(now, m.Ref, m.Phase, min(2*m.Wait, lastRepeat), out)
 }
 
 // offersAskedAgain asks those for offers again who are waited for.
-func (b *Broker) offersAskedAgain(p *poll, ref uint64, horizon bourse.Time, out *agents.Outbox) {
+func (sch *scheduler) offersAskedAgain(p *poll, ref uint64, horizon bourse.Time, out *agents.Outbox) {
 	for i, id := range p.ids {
 		if p.open(int32(i)) && !p.spared[i] {
-			b.askOffers(id, ref, horizon, out)
+			sch.askOffers(id, ref, horizon, out)
 		}
 	}
 }

@@ -22,15 +22,15 @@ type silence struct {
 
 // await settles for whose offers a request waits, and returns how many they are.
 // Those of errands are of cycle 0: no site is judged by them.
-func (b *Broker) await(now bourse.Time, cycle uint64, p *poll) int {
+func (d *directory) await(now bourse.Time, cycle uint64, p *poll, wait bourse.Duration) int {
 	n := 0
 	for i, id := range p.ids {
-		s := &b.peers.get(id).silent
+		s := &d.get(id).silent
 		p.spared[i] = s.since
 		switch {
 		case !s.since:
 			n++
-		case s.cycle == 0 || now > s.asked.Add(b.cfg.OfferWait):
+		case s.cycle == 0 || now > s.asked.Add(wait):
 			s.cycle, s.asked = cycle, now
 		}
 	}
@@ -44,9 +44,11 @@ func (b *Broker) await(now bourse.Time, cycle uint64, p *poll) int {
 // Unheard reports whether there are sites, or have been, and none of them answers:
 // each has left, has not answered the last request in time or, in a life that is
 // not the first, has not yet listed its legs.
-func (b *Broker) Unheard() bool {
+func (b *Broker) Unheard() bool { return b.peers.unheard() }
+
+func (d *directory) unheard() bool {
 	some := false
-	for p := range b.peers.all() {
+	for p := range d.all() {
 		if p.member && p.listed && !p.silent.since {
 			return false
 		}
@@ -57,31 +59,31 @@ func (b *Broker) Unheard() bool {
 
 // askSilent asks all members whether they answer again, where nothing else would
 // ask them: as if for offers in the cycle that is over. Row B113.
-func (b *Broker) askSilent(now bourse.Time, out *agents.Outbox) {
-	for p := range b.peers.all() {
+func (sch *scheduler) askSilent(now bourse.Time, out *agents.Outbox) {
+	for p := range sch.peers.all() {
 		if p.member && p.listed {
-			p.silent.cycle, p.silent.asked = b.cycles, now
-			b.askOffers(p.id, b.cycles, now, out)
+			p.silent.cycle, p.silent.asked = sch.cycles, now
+			sch.askOffers(p.id, sch.cycles, now, out)
 		}
 	}
 }
 
 // notHeard notes who was waited for in vain.
-func (b *Broker) notHeard(p *poll) {
+func (d *directory) notHeard(p *poll) {
 	for i, id := range p.ids {
 		if p.open(int32(i)) {
-			b.peers.get(id).silent.since = true
+			d.get(id).silent.since = true
 		}
 	}
 }
 
 // spoke notes that a site has answered a cycle's request for offers, in time or
 // not.
-func (b *Broker) spoke(now bourse.Time, from agents.ID, cycle uint64) {
-	p := b.peers.get(from)
+func (d *directory) spoke(now bourse.Time, from agents.ID, cycle uint64, wait bourse.Duration) {
+	p := d.get(from)
 	switch {
 	case p == nil || p.silent.cycle == 0 || cycle < p.silent.cycle:
-	case now <= p.silent.asked.Add(b.cfg.OfferWait):
+	case now <= p.silent.asked.Add(wait):
 		p.silent = silence{}
 	default:
 		p.silent.cycle = 0

@@ -90,7 +90,7 @@ func (s *story) command(d *datadriven.TestData) {
 			j := scenarioJob(s.t, line)
 			s.step("users", agents.Submit{Job: j})
 		}
-		s.step("", cycleDue{s.b.next})
+		s.step("", cycleDue{s.b.scheduler.next})
 	case "after":
 		s.after(seconds(s.t, d, "wait", 0))
 	case "crash":
@@ -200,7 +200,7 @@ func (s *story) start() {
 	s.alarms = nil
 	s.b = New(s.cfg)
 	if s.asserts > 0 {
-		s.b.asserts = s.asserts
+		s.b.co.amnesia.asserts = s.asserts
 	}
 	for _, f := range s.facts {
 		s.b.Replay(0, f)
@@ -259,7 +259,7 @@ func (s *story) step(from agents.ID, m agents.Message) {
 	var offers []agents.Send
 	for _, x := range out.Sends {
 		if r, ok := x.Message.(agents.OfferRequest); ok {
-			if s.b.cycle.phase == idle && r.Cycle < errandRef {
+			if s.b.scheduler.cycle.phase == idle && r.Cycle < errandRef {
 				fmt.Fprintf(&s.trace, "%v -> %s: OfferRequest, does it answer?\n", s.now, short(x.To))
 			}
 			if r.Cycle >= probeRef {
@@ -417,7 +417,7 @@ func (s *story) parse(id agents.ID, f []string) agents.Message {
 		return credits(s.t, f[i])
 	}
 	if f[0] == "Quotes" { // what each of the legs asked for costs
-		m := agents.Quotes{Ref: s.b.cycle.number, Stamp: st}
+		m := agents.Quotes{Ref: s.b.scheduler.cycle.number, Stamp: st}
 		for i, text := range f[1:] {
 			if text[0] >= 'a' { // or why not
 				m.Quotes = append(m.Quotes, bourse.Quote{Refusal: reason(bourse.Code(text), "%s", text)})
@@ -440,7 +440,7 @@ func (s *story) parse(id agents.ID, f []string) agents.Message {
 		return m
 	}
 	if f[0] == "Offers" { // "Offers fenced": the last request is refused
-		m := agents.Offers{Cycle: s.b.cycle.number, Now: s.now, Stamp: st, Refusal: reason(bourse.Fenced, "another one has spoken")}
+		m := agents.Offers{Cycle: s.b.scheduler.cycle.number, Now: s.now, Stamp: st, Refusal: reason(bourse.Fenced, "another one has spoken")}
 		m.Nonce, m.Latest = s.fenced(f)
 		return m
 	}

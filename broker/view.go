@@ -60,7 +60,7 @@ func (b *Broker) Name() string { return b.cfg.Name }
 func (b *Broker) Cycles() uint64 { return b.cycles }
 
 // Waiting is how many jobs are neither placed nor given up.
-func (b *Broker) Waiting() int { return b.queue.waiting }
+func (b *Broker) Waiting() int { return b.queue.size() }
 
 // Jobs yields the jobs in order of submission.
 func (b *Broker) Jobs() iter.Seq[JobView] {
@@ -110,7 +110,7 @@ func (b *Broker) AtRest() bool {
 			return false
 		}
 	}
-	return b.cycle.phase == idle
+	return b.scheduler.idle()
 }
 
 func (j *job) view() JobView {

@@ -2,7 +2,6 @@ package broker
 
 import (
 	"iter"
-	"slices"
 
 	"bourse"
 	"bourse/agents"
@@ -29,16 +28,15 @@ type SiteView struct {
 // they offered in the last cycle.
 func (b *Broker) Sites() iter.Seq[SiteView] {
 	return func(yield func(SiteView) bool) {
-		asked := &b.cycle.poll
+		opened, _ := b.scheduler.opened()
 		for p := range b.peers.all() {
 			v := SiteView{Name: p.name, Address: p.id, Member: p.member, Listed: p.listed, Silent: p.silentFor(b.now)}
 			if p.lost != nil {
 				lost := bourse.LostSite(*p.lost)
 				v.Lost = &lost
 			}
-			if i := slices.Index(asked.ids, p.id); i >= 0 && b.cycle.opened > 0 {
-				s := &asked.sites[i]
-				v.Answer, v.Asked = s.Answer.String(), b.cycle.opened
+			if s := b.scheduler.answer(p.id); s != nil {
+				v.Answer, v.Asked = s.Answer.String(), opened
 				v.Refusal, v.Now, v.Groups = s.Refusal, s.Now, s.Groups
 			}
 			if !yield(v) {
@@ -154,8 +152,9 @@ func (b *Broker) Count() [bourse.JobWithdrawn + 1]int {
 
 // CycleOpened is when a cycle was opened, Never if it is not the last one.
 func (b *Broker) CycleOpened(number uint64) bourse.Time {
-	if b.cycle.number != number {
+	opened, last := b.scheduler.opened()
+	if last != number {
 		return bourse.Never
 	}
-	return b.cycle.opened
+	return opened
 }

@@ -23,8 +23,8 @@ func (watchDue) Kind() string { return "WatchDue" }
 
 // watch sets the alarms of a confirmed leg. Where messages take no time none is
 // lost.
-func (b *Broker) watch(t *transaction, i int, out *agents.Outbox) {
-	if b.cfg.Lead == 0 || plant.On("trusting") {
+func (wat *watcher) watch(t *transaction, i int, out *agents.Outbox) {
+	if wat.cfg.Lead == 0 || plant.On("trusting") {
 		return
 	}
 	l := &t.legs[i]
@@ -42,12 +42,12 @@ func (l *txLeg) due(end bool) bourse.Time {
 
 // watchDue says Confirm again of a leg that is overdue, until its site answers
 // that it knows it, or that it does not: that is an amnesia.
-func (b *Broker) watchDue(now bourse.Time, m watchDue, out *agents.Outbox) {
-	t, l := b.txs.get(m.Leg.Tx), b.txs.lookup(m.Leg)
+func (wat *watcher) watchDue(now bourse.Time, m watchDue, out *agents.Outbox) {
+	t, l := wat.txs.get(m.Leg.Tx), wat.txs.lookup(m.Leg)
 	if l == nil || t.state != bourse.TxCommitted || !t.resolved {
 		return
 	}
-	p := b.peers.get(t.site(m.Leg.Leg))
+	p := wat.peers.get(t.site(m.Leg.Leg))
 	if due := l.due(m.End); due > now && m.Wait == overdue { // its site has moved it since
 		return
 	}
@@ -61,7 +61,7 @@ func (b *Broker) watchDue(now bourse.Time, m watchDue, out *agents.Outbox) {
 		return
 	}
 	if p.listed && !p.asserts(m.Leg) {
-		out.Send(p.id, agents.Confirm{Leg: m.Leg, DecidedBy: b.lives.current().Incarnation})
+		out.Send(p.id, agents.Confirm{Leg: m.Leg, DecidedBy: wat.lives.current().Incarnation})
 	}
 	m.Wait = min(2*m.Wait, bourse.Hour)
 	out.Alarm(now.Add(m.Wait/2), m)

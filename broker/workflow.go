@@ -5,7 +5,6 @@ import (
 
 	"bourse"
 	"bourse/agents"
-	"bourse/broker/planning"
 )
 
 // Jobs may come after others: none starts before all of those have ended and its
@@ -24,7 +23,7 @@ import (
 const maxAfter = 100
 
 // unrelated says why a job cannot come after those that it names.
-func (b *Broker) unrelated(j *bourse.Job) bourse.Reason {
+func (in *intake) unrelated(j *bourse.Job) bourse.Reason {
 	switch {
 	case j.Gap < 0 || j.Gap > bourse.MaxDuration:
 		return reason(bourse.Invalid, "gap %v is outside 0..%v seconds", j.Gap, bourse.MaxDuration)
@@ -32,14 +31,14 @@ func (b *Broker) unrelated(j *bourse.Job) bourse.Reason {
 		return reason(bourse.Invalid, "after names %d jobs, the most is %d", len(j.After), maxAfter)
 	}
 	for i, name := range j.After {
-		p := b.names[name]
+		p := in.names[name]
 		switch {
 		case name == j.Name:
 			return reason(bourse.Invalid, "after names the job itself: %s -> %s is a loop", name, name)
 		case slices.Contains(j.After[:i], name):
 			return reason(bourse.Invalid, "after names %q twice", name)
 		case p == nil || p.stub || p.User != j.User:
-			return reason(bourse.Unknown, "after names %q, and %s has no such job of the same user; it has to be submitted before", name, b.cfg.Name)
+			return reason(bourse.Unknown, "after names %q, and %s has no such job of the same user; it has to be submitted before", name, in.cfg.Name)
 		case p.state.GivenUp():
 			return given(p)
 		}
@@ -146,73 +145,68 @@ func (mem *memory) touch(j *job) {
 }
 
 // reviewTouched looks at what has changed for jobs that come after others.
-func (b *Broker) reviewTouched(now bourse.Time, out *agents.Outbox) {
-	for len(b.touched) > 0 {
-		j := b.touched[0]
-		b.touched, j.touched = b.touched[1:], false
-		b.review(now, j, out)
+func (in *intake) reviewTouched(now bourse.Time, out *agents.Outbox) {
+	for len(in.touched) > 0 {
+		j := in.touched[0]
+		in.touched, j.touched = in.touched[1:], false
+		in.review(now, j, out)
 		for _, s := range j.feeds {
-			b.review(now, s, out)
+			in.review(now, s, out)
 		}
 	}
-	b.touched = nil
+	in.touched = nil
 }
 
 // review looks whether a job still comes after those that it should.
-func (b *Broker) review(now bourse.Time, j *job, out *agents.Outbox) {
+func (in *intake) review(now bourse.Time, j *job, out *agents.Outbox) {
 	if len(j.needs) == 0 || !j.state.Open() {
 		return
 	}
 	for _, p := range j.needs {
 		if p.state.GivenUp() {
-			b.withdraw(now, j, given(p), out)
+			in.withdraw(now, j, given(p), out)
 			return
 		}
 	}
 	at, ok := j.follows()
 	switch j.state {
 	case bourse.JobWaiting:
-		b.reviewWaiting(j, at, ok, out)
+		in.reviewWaiting(j, at, ok, out)
 	case bourse.JobTrying:
 		if t := j.last; t != nil && t.open() && t.resolved && (!ok || t.legs[0].what.Start < at) {
-			b.putOff(now, j, t, j.slipped(at, ok), ok, out)
+			in.putOff(now, j, t, j.slipped(at, ok), ok, out)
 		}
 	case bourse.JobPlaced:
 		settled := !slices.ContainsFunc(j.txs, func(t *transaction) bool { return !t.resolved || t.givenUp != bourse.Kept })
 		if settled && len(j.txs) > 0 && (!ok || j.starts() < at) {
-			b.slip(now, j, j.slipped(at, ok), out)
+			in.slip(now, j, j.slipped(at, ok), out)
 		}
 	}
 }
 
 // reviewWaiting calls a job that had to wait for others, or puts one back that
 // the cycle under way has planned for too early.
-func (b *Broker) reviewWaiting(j *job, at bourse.Time, ok bool, out *agents.Outbox) {
+func (in *intake) reviewWaiting(j *job, at bourse.Time, ok bool, out *agents.Outbox) {
 	was := j.held
 	j.held = !ok
-	if i := b.entryOf(j); i >= 0 {
-		if !ok || b.cycle.phase != gathering && b.cycle.input.Jobs[i].Request.Ready < at { // while it gathers, nothing is planned yet
-			b.cycle.entries[i].over = true
-			b.postpone(j, j.slipped(at, ok), false, out)
-			j.again = ok
-		}
+	if in.scheduler.putBack(j, at, ok, out) {
 		return
 	}
-	if ok && (was || j.again) && !j.taken && b.callsLeft() { // else it waits for the next cycle
+	if ok && (was || j.again) && !j.taken && in.callsLeft() { // else it waits for the next cycle
 		j.again = false
-		b.queue.summon(j)
-		b.follow = max(b.follow, 1)
+		in.queue.summon(j)
+		in.scheduler.atLeast(1)
 	}
 }
 
 // putOff aborts a try of a window that would start too early now.
-func (b *Broker) putOff(now bourse.Time, j *job, t *transaction, why bourse.Reason, again bool, out *agents.Outbox) {
-	if b.cycle.try == t {
+func (in *intake) putOff(now bourse.Time, j *job, t *transaction, why bourse.Reason, again bool, out *agents.Outbox) {
+	if in.scheduler.trying(t) {
 		j.again = again
-		b.endPlan(j)
-		b.postpone(j, why, false, out)
+		in.scheduler.endPlan(j)
+		in.scheduler.postpone(j, why, false, out)
 	}
-	b.abort(now, t, why, out)
+	in.co.abort(now, t, why, out)
 }
 
 // maxCalls bounds the jobs called out of turn in one instant: a mistake in what
@@ -220,30 +214,12 @@ func (b *Broker) putOff(now bourse.Time, j *job, t *transaction, why bourse.Reas
 const maxCalls = 10_000
 
 // callsLeft counts a call out of turn; false at the bound.
-func (b *Broker) callsLeft() bool {
-	if b.called != b.now {
-		b.called, b.calls = b.now, 0
+func (in *intake) callsLeft() bool {
+	if in.called != in.now {
+		in.called, in.calls = in.now, 0
 	}
-	b.calls++
-	return b.calls <= maxCalls
-}
-
-// entryOf is the place of a job in the cycle under way; -1 if it has none, or none
-// any more.
-func (b *Broker) entryOf(j *job) int {
-	if b.cycle.phase == idle || !j.taken {
-		return -1
-	}
-	return slices.IndexFunc(b.cycle.entries, func(e entry) bool { return e.job == j && !e.over })
-}
-
-// endPlan ends what the cycle under way does for a job.
-func (b *Broker) endPlan(j *job) {
-	for i := range b.cycle.entries {
-		if b.cycle.phase != idle && b.cycle.entries[i].job == j {
-			b.cycle.entries[i].over = true
-		}
-	}
+	in.calls++
+	return in.calls <= maxCalls
 }
 
 // slipped says what has become of those that a job comes after.
@@ -264,23 +240,23 @@ func (j *job) slipped(at bourse.Time, ok bool) bourse.Reason {
 
 // slip gives back the window of a job that would start too early now. Where that
 // comes of its user's own wish the schedules say what is refunded, else all is.
-func (b *Broker) slip(now bourse.Time, j *job, why bourse.Reason, out *agents.Outbox) {
+func (in *intake) slip(now bourse.Time, j *job, why bourse.Reason, out *agents.Outbox) {
 	j.again = true // once its legs are released
 	e, txs := j.errand, slices.Clone(j.txs)
 	if e != nil {
-		b.finish(e)
+		in.errands.finish(e)
 	}
-	b.record(bourse.JobBroken{Job: j.Name, Reason: why, Wish: j.wished()}, out)
+	in.record(bourse.JobBroken{Job: j.Name, Reason: why, Wish: j.wished()}, out)
 	if e != nil {
 		if e.try != nil && e.try.open() {
-			b.abort(now, e.try, why, out)
+			in.co.abort(now, e.try, why, out)
 		}
 		if e.tx == nil {
-			b.moved(now, e, why, out)
+			in.errands.moved(now, e, why, out)
 		}
 	}
 	for _, t := range txs {
-		b.tell(now, t, firstRepeat, out)
+		in.co.tell(now, t, firstRepeat, out)
 	}
 }
 
@@ -295,39 +271,6 @@ func (j *job) wished() bool {
 		}
 	}
 	return false
-}
-
-// bounded is what a job asks for in this cycle: as it stands, but ready after
-// those that it comes after, and ended in time for those that come after it, on
-// the fastest nodes that are offered for them.
-func (b *Broker) bounded(j *job, memo map[*job]bourse.Time) bourse.Request {
-	r := j.Request
-	if at, ok := j.follows(); ok {
-		r.Ready = max(r.Ready, at)
-	}
-	if len(j.feeds) > 0 {
-		r.Deadline = b.latest(j, memo)
-	}
-	return r
-}
-
-// latest is when a job must have ended at the latest. The jobs have no loops.
-func (b *Broker) latest(j *job, memo map[*job]bourse.Time) bourse.Time {
-	if t, ok := memo[j]; ok {
-		return t
-	}
-	t := j.Deadline
-	for _, s := range j.feeds {
-		if !s.state.Open() {
-			continue
-		}
-		by := b.latest(s, memo)
-		if takes, ok := planning.Quickest(b.cycle.poll.sites, &s.Request); ok && by < bourse.Never {
-			t = min(t, by.Add(-takes-s.Gap))
-		}
-	}
-	memo[j] = t
-	return t
 }
 
 // needsOver reports whether all that a job comes after is done: nothing about its

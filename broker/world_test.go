@@ -182,7 +182,7 @@ func (c *checker) fact(now bourse.Time, f agents.Fact) {
 
 // limits checks what a cycle committed, at bound prices, against B* and T*.
 func (c *checker) limits(f bourse.CycleClosed) {
-	t := c.w.b.terms()
+	t := c.w.b.cfg.planning()
 	if !t.OneByOne() && (t.BindsBudget() && c.cost > f.BudgetLimit || t.BindsTime() && c.time > f.TimeLimit) {
 		c.w.t.Fatalf("cycle %d committed %v credits and %v s under B* %v and T* %v", f.Cycle, c.cost, c.time, f.BudgetLimit, f.TimeLimit)
 	}
@@ -303,7 +303,7 @@ func (c *checker) step() {
 func (c *checker) rest() {
 	b := c.w.b
 	if !b.AtRest() {
-		c.w.t.Fatalf("the broker is not at rest: %+v", b.cycle.phase)
+		c.w.t.Fatalf("the broker is not at rest: %+v", b.scheduler.cycle.phase)
 	}
 	if p := b.accounts.Ledger().Account(b.accounts.VO()); p.PendingDebit != 0 {
 		c.w.t.Fatalf("%v credits are still pending", p.PendingDebit)
