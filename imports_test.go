@@ -72,20 +72,20 @@ var rooms = []room{
 	{"agents/wire", []string{".", "policy/...", "agents"}, world},
 	{"parallel", nil, parallel},
 	{"agents/journal", []string{".", "agents", "agents/plant", "parallel"}, world},
-	{"agents/journal/audit", []string{".", "agents"}, core},
 	{"sites", []string{".", "policy/...", "agents", "agents/plant"}, core},
 	{"files", nil, world},
 	{"workload", []string{".", "files"}, world},
 	{"sites/slurm", []string{".", "policy/...", "agents", "sites"}, world},
 	{"broker", []string{".", "policy/...", "agents", "agents/plant"}, core},
 	{"history", []string{".", "agents"}, core},                                            // facts in, turns of jobs out
+	{"history/invariant", []string{".", "agents"}, core},                                  // facts in, what they break out
 	{"history/explain", []string{".", "policy/...", "agents", "broker", "history"}, core}, // facts in, an explanation out
 	{"report", []string{".", "policy/...", "agents", "broker", "history", "report/draw"}, world},
 	{"report/draw", nil, world}, // fonts and PNG
 	{"web/...", []string{".", "policy/...", "agents", "agents/certificate", "sites", "broker", "history/...", "report", "web"}, world},
 	{"configs", []string{".", "policy/...", "agents", "sites", "workload", "broker"}, world},
 	{"workload/workloadtest", []string{".", "workload"}, world},
-	{"simulation/...", []string{".", "parallel", "policy/...", "agents", "agents/sim", "agents/journal", "agents/journal/audit", "agents/plant", "sites", "workload", "broker", "report", "configs", "simulation/..."}, parallel},
+	{"simulation/...", []string{".", "parallel", "policy/...", "agents", "agents/sim", "agents/journal", "agents/plant", "sites", "workload", "broker", "history/...", "report", "configs", "simulation/..."}, parallel},
 	{"studies", []string{".", "parallel", "policy/...", "agents", "sites", "workload", "report", "configs", "simulation"}, parallel},
 	{"cmd/...", []string{"..."}, world},
 }
