@@ -73,7 +73,6 @@ var rooms = []room{
 	{"agents/wire", []string{".", "policy/...", "agents"}, world},
 	{"parallel", nil, parallel},
 	{"agents/journal", []string{".", "agents", "agents/plant", "parallel"}, world},
-	{"agents/journal/audit", []string{".", "agents"}, core},
 	{"cluster", []string{".", "policy/...", "agents"}, core},
 	{"sites", []string{".", "policy/...", "agents", "agents/plant", "agents/retry"}, core},
 	{"files", nil, world},
@@ -82,13 +81,14 @@ var rooms = []room{
 	{"broker/accounts", []string{".", "agents/plant"}, core},
 	{"broker/planning", []string{".", "policy/...", "agents"}, core},                               // a cycle's decision, pure
 	{"history", []string{".", "agents"}, core},                                                     // facts in, turns of jobs out
+	{"history/invariant", []string{".", "agents"}, core},                                           // facts in, what they break out
 	{"history/explain", []string{".", "policy/...", "agents", "broker/planning", "history"}, core}, // facts in, an explanation out
 	{"report", []string{".", "policy/...", "agents", "broker/planning", "history", "report/draw"}, world},
 	{"report/draw", nil, world}, // fonts and PNG
 	{"web/...", []string{".", "policy/...", "agents", "agents/certificate", "sites", "broker", "history/...", "report", "web"}, world},
 	{"configs", []string{".", "policy/...", "agents", "cluster", "sites", "workload", "broker"}, world},
 	{"workload/workloadtest", []string{".", "workload"}, world},
-	{"simulation/...", []string{".", "parallel", "policy/...", "agents", "agents/sim", "agents/journal", "agents/journal/audit", "agents/plant", "cluster", "sites", "workload", "broker", "report", "configs", "simulation/..."}, parallel},
+	{"simulation/...", []string{".", "parallel", "policy/...", "agents", "agents/sim", "agents/journal", "agents/plant", "cluster", "sites", "workload", "broker", "history/...", "report", "configs", "simulation/..."}, parallel},
 	{"studies", []string{".", "parallel", "policy/...", "agents", "cluster", "workload", "report", "configs", "simulation"}, parallel},
 	{"cmd/...", []string{"..."}, world},
 }

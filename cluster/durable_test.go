@@ -9,7 +9,7 @@ import (
 
 	"bourse"
 	"bourse/agents"
-	"bourse/agents/journal/audit"
+	"bourse/history/invariant"
 	"bourse/policy/backfill"
 
 	"pgregory.net/rapid"
@@ -198,14 +198,14 @@ func deaths(t *rapid.T, policy backfill.Policy, extend bool) {
 
 // verified holds the facts against what a check of journals finds in them.
 func verified(t *rapid.T, facts []recorded) {
-	check := audit.New(map[string]int{"main": 4, "big": 6})
+	check := invariant.New(map[string]int{"main": 4, "big": 6})
 	trail := check.Trail(theCluster)
 	for i, f := range facts {
 		number := uint64(i + 1)
 		if _, image := facts[0].fact.(bourse.ClusterImage); image {
 			number += 100
 		}
-		trail.Take(audit.Place{File: "cluster", Number: number}, f.at, f.fact)
+		trail.Take(invariant.Place{File: "cluster", Number: number}, f.at, f.fact)
 	}
 	if found, _, _ := check.Finish(); len(found) > 0 {
 		t.Fatalf("a check of the journal finds %+v", found[0])

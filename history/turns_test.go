@@ -107,3 +107,35 @@ func TestTurns_NameAdoptedParts(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// Who has the broker at hand is told of transactions that began before he listened, and
+// nothing is remembered of them.
+func TestTurns_AskWhoKnowsTheTransactions(t *testing.T) {
+	t.Parallel()
+	id := bourse.TxID{Broker: "vo1", Incarnation: 1, Seq: 1}
+	known := Transaction{Tx: id, Job: "wave", Sites: []string{"north"}, Legs: []bourse.Leg{{Group: "main", Nodes: 4, Start: 5}},
+		Fares: []bourse.Credits{7 * bourse.Credit}, Open: 1, Commit: true, Becomes: Becomes(bourse.LegID{Tx: id, Leg: 1}, false)}
+	turns := Turns{Find: func(x bourse.TxID) (Transaction, bool) { return known, x == id }}
+	leg := bourse.LegID{Tx: id}
+	for _, c := range []struct {
+		fact  agents.Fact
+		want  What
+		words bourse.Phrase
+	}{
+		{bourse.TxBegun{Tx: id, Job: "wave", Sites: known.Sites, Legs: known.Legs}, Trying, "asks to hold 4 nodes of north/main, for at most 0 credits"},
+		{bourse.TxDecided{Tx: id, Job: "wave", Commit: true}, Repaired, "repaired: 4 nodes of north/main, for 7 credits"},
+		{bourse.LegClosed{Leg: leg, Reason: bourse.Because(bourse.Busy, "in use")}, LegLost, "its part at north is gone, nothing was paid for it: in use"},
+		{bourse.LegStarted{Leg: leg}, Started, "runs at north"},
+	} {
+		got := turns.Take(1, c.fact)
+		if len(got) != 1 || got[0].What != c.want || got[0].Words != c.words || got[0].Job != "wave" {
+			t.Errorf("%s: %+v, want %s, %q", c.fact.Kind(), got, c.want, c.words)
+		}
+	}
+	if len(turns.txs) > 0 {
+		t.Errorf("%d transactions are remembered", len(turns.txs))
+	}
+	if got := turns.Take(1, bourse.LegStarted{Leg: bourse.LegID{Tx: bourse.TxID{Seq: 9}}}); len(got) != 1 || got[0].Job != "" {
+		t.Errorf("of an unknown transaction: %+v", got)
+	}
+}

@@ -234,14 +234,15 @@ func (s *Server) turns(list []Turn, b *broker.Broker, x *fact) []Turn {
 		}
 		j := jobOf(b, &v, &e)
 		t := Turn{At: Instant(x.at), Turn: string(u.What), Reason: reasonOf(u.Reason), Job: j}
-		if done, ok := x.fact.(bourse.LegDone); ok {
+		done, over := x.fact.(bourse.LegDone)
+		if over {
 			t.Ended = max(done.State, bourse.Settled).String()
 			if back := done.Refund.Plus(done.Penalty); back > 0 {
 				t.Refund = &Credits{back}
 			}
 		}
 		list = append(list, t)
-		if u.What == history.LegEnded && v.State == bourse.JobDone && s.jobs.end(u.Job) {
+		if over && v.State == bourse.JobDone && s.jobs.end(u.Job) {
 			list = append(list, Turn{At: Instant(x.at), Turn: string(history.Done), Job: j})
 		}
 	}

@@ -18,8 +18,8 @@ import (
 	"bourse/agents"
 	"bourse/agents/certificate"
 	"bourse/agents/journal"
-	"bourse/agents/journal/audit"
 	"bourse/configs"
+	"bourse/history/invariant"
 	"bourse/report"
 )
 
@@ -64,7 +64,8 @@ state table, that decisions never change, that money is posted once and at the
 price that was held. Several together also show that all legs of a transaction
 carry its decision. Where the sizes of the groups are known, from the files of
 sites' processes that lie in the folders, a scenario or --nodes, it is checked
-that no node is promised twice. Where the key of a site is given, --key, what it
+that no node is promised twice. Of a scenario all that its groups have is known,
+and windows are held to that too: length, performance, machines, prices. Where the key of a site is given, --key, what it
 has restored after an amnesia is held to the proofs that it made with it.
 
 A tail that a crash has torn is no damage. A note is what a journal alone cannot
@@ -75,7 +76,7 @@ read, with the file and the byte.`,
 		Args: somePaths,
 		RunE: func(cmd *cobra.Command, args []string) error { return v.run(args, cmd.OutOrStdout()) },
 	}
-	cmd.Flags().StringVar(&v.scenario, "scenario", "", "take the sizes of all groups from this scenario")
+	cmd.Flags().StringVar(&v.scenario, "scenario", "", "take all groups, and which brokers cap the price of a node, from this scenario")
 	cmd.Flags().StringArrayVar(&v.nodes, "nodes", nil, "how many nodes a group has: SITE/GROUP=N, or GROUP=N for all sites; may be repeated")
 	cmd.Flags().StringArrayVar(&v.keys, "key", nil, "the key that a site proves its answers with: SITE=FILE; may be repeated")
 	cmd.Flags().BoolVar(&v.json, "json", false, "print JSON")
@@ -88,6 +89,9 @@ type journalVerify struct {
 	nodes    []string
 	keys     []string
 	json     bool
+
+	groups map[string]bourse.Group // of the scenario, by SITE/GROUP
+	capped map[string]bool         // brokers that cap the price of a node
 }
 
 // journalRow is what is said of one journal.
@@ -113,7 +117,13 @@ func (v *journalVerify) run(paths []string, out io.Writer) error {
 	if sources, err = inOrder(sources); err != nil {
 		return err
 	}
-	check := audit.New(nodes)
+	check := invariant.New(nodes)
+	if v.groups != nil {
+		check.Groups(func(site, group string) (bourse.Group, bool) {
+			g, ok := v.groups[site+"/"+group]
+			return g, ok
+		}, func(broker string) bool { return v.capped[broker] })
+	}
 	for _, s := range v.keys {
 		site, file, ok := strings.Cut(s, "=")
 		if !ok || site == "" {
@@ -142,14 +152,14 @@ func (v *journalVerify) run(paths []string, out io.Writer) error {
 	}
 	if v.json {
 		if found == nil {
-			found = []audit.Finding{}
+			found = []invariant.Finding{}
 		}
 		err = writeJSON(out, struct {
-			Journals []journalRow    `json:"journals"`
-			Counts   audit.Counts    `json:"counts"`
-			Broken   int             `json:"broken"`
-			Findings []audit.Finding `json:"findings"`
-			More     int             `json:"more,omitempty"`
+			Journals []journalRow        `json:"journals"`
+			Counts   invariant.Counts    `json:"counts"`
+			Broken   int                 `json:"broken"`
+			Findings []invariant.Finding `json:"findings"`
+			More     int                 `json:"more,omitempty"`
 		}{rows, counts, broken, found, more})
 	} else {
 		printVerified(out, rows, counts, broken, found, more)
@@ -174,10 +184,15 @@ func (v *journalVerify) sizes(paths []string) (map[string]int, error) {
 		if err != nil {
 			return nil, err
 		}
+		v.groups, v.capped = map[string]bourse.Group{}, map[string]bool{}
 		for i := range sc.Sites {
 			for _, g := range sc.Sites[i].Groups {
 				nodes[sc.Sites[i].Name+"/"+g.Name] = g.Nodes
+				v.groups[sc.Sites[i].Name+"/"+g.Name] = g
 			}
+		}
+		for i := range sc.Brokers {
+			v.capped[sc.Brokers[i].Name] = string(sc.Brokers[i].Algorithm) == "alp"
 		}
 	}
 	for _, s := range v.nodes {
@@ -221,7 +236,7 @@ func plural(n int, one, many string) string {
 	return strconv.Itoa(n) + " " + many
 }
 
-func printVerified(out io.Writer, rows []journalRow, c audit.Counts, broken int, found []audit.Finding, more int) {
+func printVerified(out io.Writer, rows []journalRow, c invariant.Counts, broken int, found []invariant.Finding, more int) {
 	w := report.NewTable("journal of", "files", "facts", "from", "to", "torn bytes")
 	for _, r := range rows {
 		w.AppendRow(table.Row{r.Agent, r.Segments, r.Facts, r.First, r.Last, r.Torn})
@@ -354,11 +369,11 @@ func (s journalSource) read(visit func(journal.Record) error) ([]journal.Segment
 }
 
 // audit reads the journal into an audit.
-func (s journalSource) audit(check *audit.Audit) (journalRow, error) {
+func (s journalSource) audit(check *invariant.Audit) (journalRow, error) {
 	row := journalRow{Path: s.path}
 	begun := false
 	segments, err := s.read(func(r journal.Record) error {
-		check.Trail(r.Agent).Take(audit.Place{File: r.File, Offset: r.Offset, Number: r.Number}, r.At, r.Fact)
+		check.Trail(r.Agent).Take(invariant.Place{File: r.File, Offset: r.Offset, Number: r.Number}, r.At, r.Fact)
 		if !r.Image {
 			row.Facts++
 		}

@@ -9,50 +9,6 @@ import (
 	"bourse/sites"
 )
 
-// obeys checks I9: a window against its request, leg by leg and in sum.
-func (c *checker) obeys(m *mirror, t *txTruth) error {
-	var nodes int
-	var full bourse.Credits
-	ask := t.job.Request
-	wanted := ask.Nodes
-	if t.begun.Request.Nodes > 0 {
-		ask = t.begun.Request
-		wanted = ask.Nodes
-	}
-	if r := t.begun.Repairs; r != (bourse.LegID{}) {
-		wanted = c.txs[r.Tx].begun.Legs[r.Leg].Nodes
-	}
-	for i, l := range t.begun.Legs {
-		g, ok := c.groups[t.begun.Sites[i]][l.Group]
-		switch {
-		case !ok:
-			return fmt.Errorf("no group %s at %s", l.Group, t.begun.Sites[i])
-		case l.Start != t.begun.Legs[0].Start:
-			return fmt.Errorf("parts start at %v and %v", t.begun.Legs[0].Start, l.Start)
-		case l.Duration() < g.Performance.Runtime(ask.Length):
-			return fmt.Errorf("%v at %s is too short", l.Duration(), g.Site)
-		case g.Performance < ask.MinPerformance:
-			return fmt.Errorf("performance %v of %s is too low", g.Performance, g.Site)
-		case l.Start < ask.Ready || l.End > ask.Deadline:
-			return fmt.Errorf("[%v, %v) is outside ready %v and deadline %v", l.Start, l.End, ask.Ready, ask.Deadline)
-		}
-		nodes += l.Nodes
-		full = full.Plus(m.priced[bourse.LegID{Tx: t.begun.Tx, Leg: i}].Total())
-	}
-	if nodes != wanted {
-		return fmt.Errorf("%d nodes instead of %d", nodes, wanted)
-	}
-	budget := ask.Budget
-	if t.begun.Repairs != (bourse.LegID{}) {
-		net, penalties := c.spent(m, t.begun.Tx)
-		full, budget = full.Plus(net), budget.Plus(penalties)
-	}
-	if full > budget && ask.Budget > 0 {
-		return fmt.Errorf("costs %v, its budget is %v", full, budget)
-	}
-	return nil
-}
-
 // decidedEverywhere checks I13 some time after all faults have ended: what was
 // begun before then is decided, every site concerned has acknowledged it, and
 // no leg of it is in doubt.

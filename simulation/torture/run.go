@@ -102,6 +102,9 @@ func (c *checker) run(opt Options) error {
 	if err := c.clustersAtRest(end.Add(calm - 2*settling)); err != nil {
 		return err
 	}
+	if err := c.verifiedTogether(); err != nil {
+		return err
+	}
 	if err := c.history.Check(func(id bourse.LegID) bool { return c.exempt[id] || c.forgotten(id.Tx) }); err != nil {
 		return err
 	}

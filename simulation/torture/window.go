@@ -4,7 +4,26 @@ import (
 	"fmt"
 
 	"bourse"
+	"bourse/history/invariant"
 )
+
+// obeys checks I9: a window, or the repair of one, against what its job asks for, in
+// the form that all who check it have.
+func (c *checker) obeys(m *mirror, t *txTruth) error {
+	id := t.begun.Tx
+	w := invariant.Window{Asks: t.job.Request, Sites: t.begun.Sites, Legs: t.begun.Legs, Group: c.group, PriceCap: c.capped[id.Broker]}
+	if t.begun.Request.Nodes > 0 {
+		w.Asks = t.begun.Request
+	}
+	for i := range t.begun.Legs {
+		w.Cost = w.Cost.Plus(m.priced[bourse.LegID{Tx: id, Leg: i}].Total())
+	}
+	if r := t.begun.Repairs; r != (bourse.LegID{}) {
+		w.Repairs, w.Nodes = true, c.txs[r.Tx].begun.Legs[r.Leg].Nodes
+		w.Spent, w.Penalties = c.spent(m, id)
+	}
+	return w.Obeys()
+}
 
 // fate is what has become of a part of a window: of a leg, or of what has
 // repaired it.

@@ -1,9 +1,6 @@
-package audit
+package invariant
 
 import (
-	"cmp"
-	"slices"
-
 	"bourse"
 	"bourse/agents"
 )
@@ -23,16 +20,7 @@ func (t *Trail) nodesMoved(at bourse.Time, f bourse.NodesMoved) {
 		return
 	}
 	to := claim{l.whole.nodes, f.Start, f.End}
-	switch {
-	case to.end-to.start != l.whole.end-l.whole.start:
-		t.breaks("I9", "leg %v takes [%v, %v) at its cluster and is moved to [%v, %v), which is not as long", f.Leg, l.whole.start, l.whole.end, f.Start, f.End)
-	case l.flex.Due > 0 && !l.flex.Holds(f.Start, f.End):
-		t.breaks("I9", "leg %v is moved to [%v, %v), out of its window [%v, %v)", f.Leg, f.Start, f.End, l.flex.Ready, l.flex.Due)
-	case to.start != l.whole.start && l.whole.start < cmp.Or(f.When, at):
-		t.breaks("I9", "leg %v has begun at %v and is moved to %v", f.Leg, l.whole.start, f.Start)
-	case l.fixed && to.start != l.whole.start:
-		t.breaks("I9", "leg %v was to stay at %v and is moved to %v", f.Leg, l.whole.start, f.Start)
-	}
+	t.nodesMoveWithin(at, l, f)
 	for _, c := range l.claims {
 		t.take(at, l.group, c, +1)
 	}
@@ -71,6 +59,9 @@ func (t *Trail) together(f agents.Fact) {
 func (t *Trail) shifted(at bourse.Time, f bourse.LegShifted) {
 	if x := t.txs[f.Leg.Tx]; x != nil {
 		t.lies(x, f.Leg, f.Start, f.End)
+		if t.audit.together {
+			t.saidBySite(x, f)
+		}
 		return
 	}
 	l := t.legs[f.Leg]
@@ -80,12 +71,10 @@ func (t *Trail) shifted(at bourse.Time, f bourse.LegShifted) {
 	case l == nil || l.tomb || l.forgotten || l.State != bourse.Confirmed && l.State != bourse.Running:
 		t.breaks("I5", "leg %v is moved to [%v, %v), and is not confirmed", f.Leg, f.Start, f.End)
 		return
-	case f.Turn <= l.turn:
-		t.breaks("I5", "leg %v is moved for the %d. time after the %d.", f.Leg, f.Turn, l.turn)
-	case !l.Flex.Holds(f.Start, f.End):
-		t.breaks("I9", "leg %v is moved to [%v, %v), out of its window [%v, %v)", f.Leg, f.Start, f.End, l.Flex.Ready, l.Flex.Due)
-	case f.End.Sub(f.Start) != l.What.Duration():
-		t.breaks("I9", "leg %v lies over [%v, %v) and is moved to [%v, %v), which is not as long", f.Leg, l.What.Start, l.What.End, f.Start, f.End)
+	}
+	t.shiftsWithin(at, l, f)
+	if t.audit.together {
+		l.shifts = append(l.shifts, f)
 	}
 	l.What.Start, l.What.End, l.turn = f.Start, f.End, f.Turn
 	if f.Fixed {
@@ -96,18 +85,4 @@ func (t *Trail) shifted(at bourse.Time, f bourse.LegShifted) {
 		held = []claim{} // it is no newcomer
 	}
 	t.claim(at, l, held)
-}
-
-// lies takes note where the site has placed a leg that leaves it a choice, and
-// holds the place to the job's request.
-func (t *Trail) lies(x *tx, id bourse.LegID, start, end bourse.Time) {
-	if id.Leg < 0 || id.Leg >= len(x.legs) || id.Leg >= len(x.begun.Legs) {
-		t.breaks("I2", "transaction %v has %d legs, not %v", id.Tx, len(x.legs), id)
-		return
-	}
-	if w := x.begun.Flex; w.Due > 0 && !w.Holds(start, end) && !t.audit.exempt[id] {
-		t.breaks("I9", "leg %v lies over [%v, %v), out of its window [%v, %v)", id, start, end, w.Ready, w.Due)
-	}
-	x.begun.Legs = slices.Clone(x.begun.Legs)
-	x.begun.Legs[id.Leg].Start, x.begun.Legs[id.Leg].End = start, end
 }

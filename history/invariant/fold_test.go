@@ -1,4 +1,4 @@
-package audit
+package invariant
 
 import (
 	"strings"
@@ -175,15 +175,15 @@ func TestAudit_FindsWhatIsBroken(t *testing.T) {
 		"committed without Prepared":   {"I15", "without having been prepared", with(5, 6)},
 		"committed without Held":       {"I15", "was never held", with(4, 5)},
 		"a late start of a leg":        {"I9", "start at 100 and 101", with(0, 1, step{vo1, 1, changed(func(f *bourse.TxBegun) { f.Legs[1].Start = 101_000 })})},
-		"more nodes than asked for":    {"I9", "is of 8 nodes, job wave asks for 7", with(0, 0, wanted(func(r *bourse.Request) { r.Nodes = 7 }))},
-		"nodes of none of its sizes": {"I9", "is of 8 nodes, job wave asks for 7", with(0, 0, wanted(func(r *bourse.Request) {
+		"more nodes than asked for":    {"I9", "8 nodes instead of 7", with(0, 0, wanted(func(r *bourse.Request) { r.Nodes = 7 }))},
+		"nodes of none of its sizes": {"I9", "8 nodes instead of 7", with(0, 0, wanted(func(r *bourse.Request) {
 			r.Mold([]bourse.Size{{Nodes: 7, Length: 100_000}, {Nodes: 9, Length: 90_000}})
 		}))},
-		"after the deadline":             {"I9", "due at 199", with(0, 0, wanted(func(r *bourse.Request) { r.Deadline = 199_000 }))},
+		"after the deadline":             {"I9", "and deadline 199", with(0, 0, wanted(func(r *bourse.Request) { r.Deadline = 199_000 }))},
 		"runs before its window":         {"I9", "is running at 97", with(12, 13, step{north, 97, moved(one, 0, bourse.Running)})},
 		"settled before its window":      {"I9", "is settled at 10", with(12, 15, step{north, 10, moved(one, 0, bourse.Settled)})},
 		"paid for before its window":     {"I9", "is settled at 10", with(12, 15, step{vo1, 10, bourse.LegDone{Leg: leg(one, 0), State: bourse.Settled, End: 200_000}})},
-		"over the budget":                {"I9", "the budget of job wave is 2", with(0, 0, wanted(func(r *bourse.Request) { r.Budget = 2 * bourse.Credit }))},
+		"over the budget":                {"I9", "its budget is 2", with(0, 0, wanted(func(r *bourse.Request) { r.Budget = 2 * bourse.Credit }))},
 		"decided by a fenced life":       {"I7", "is decided after another process", with(7, 7, step{vo1, 5, bourse.LifeFenced{Site: "north"}})},
 		"begun by a fenced life":         {"I7", "begins transaction", with(0, 0, step{vo1, 0, bourse.LifeFenced{Site: "north"}})},
 		"begun by another life":          {"I7", "of another life", with(0, 0, step{vo1, 0, bourse.LifeBegun{Incarnation: 1, Nonce: 8}})},

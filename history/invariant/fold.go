@@ -1,29 +1,4 @@
-// Package audit holds what journals say against the invariants of the
-// co-allocation protocol (docs/TRANSACTION.md), from outside: it believes no
-// agent's own word, only the facts in their order. One journal shows
-//
-//	I1   no node is promised twice, where the size of the group is known; what
-//	     may move within its window lies where its cluster last put it
-//	I3   a decision never changes
-//	I4   nothing is confirmed after its start; what stayed past its limit is noted
-//	I5   legs move only along the state table
-//	I7   a fenced life decides nothing more, and each life is one
-//	I8   money is posted once and given back at most once, images balance
-//	I9   a committed window obeys its request, as far as the broker has recorded
-//	     it; no leg runs, or is settled, before its window begins
-//	I10  the charged price is the one that Held named, never above the limit
-//	I16  a site restores a leg for an answer of its own, and only for one that its
-//	     journal has lost; that the answer is true its key shows, where that is known
-//
-// and several together also
-//
-//	I2   all legs of a decided transaction carry the decision
-//	I15  a window of several legs is committed only when each was prepared
-//
-// A leg that an amnesia names is exempt, and only that. A journal is a state of
-// the moment: a leg that has not heard of its decision yet is counted as in
-// flight and breaks nothing. The package reads no file and knows no clock.
-package audit
+package invariant
 
 import (
 	"cmp"
@@ -76,6 +51,12 @@ type Audit struct {
 	more     int // findings beyond the bound
 	exempt   map[bourse.LegID]bool
 	counts   Counts
+
+	groups func(site, group string) (bourse.Group, bool) // nil: not known
+	capped func(broker string) bool                      // whether the price of each node is capped
+
+	together bool // the facts of all agents come as they are recorded, and messages take no time
+	touched  []bourse.TxID
 }
 
 // New returns an audit that knows no journal yet. nodes says how many nodes a
@@ -94,6 +75,35 @@ func (a *Audit) Know(site string, key agents.Key) {
 	a.keys[site] = key
 }
 
+// Groups gives what is known of the groups of all sites, and which brokers cap the
+// price of each node, as ALP does: windows are then held to that as well.
+func (a *Audit) Groups(of func(site, group string) (bourse.Group, bool), capped func(broker string) bool) {
+	a.groups, a.capped = of, capped
+}
+
+// Watch says that the facts of all agents come in the order in which they were
+// recorded, of a world in which messages take no time: call AtRest after each instant.
+func (a *Audit) Watch() { a.together = true }
+
+// LeaveOut leaves an agent's journal out of what is compared.
+func (a *Audit) LeaveOut(agent agents.ID) {
+	delete(a.trails, agent)
+	a.order = slices.DeleteFunc(a.order, func(t *Trail) bool { return t.agent == agent })
+}
+
+// Exempt holds a leg to nothing from now on, as an amnesia that names it does.
+func (a *Audit) Exempt(id bourse.LegID) { a.exempt[id] = true }
+
+// exempts reports whether an amnesia has named a leg of a transaction.
+func (a *Audit) exempts(x *tx) bool {
+	for i := range x.legs {
+		if a.exempt[bourse.LegID{Tx: x.begun.Tx, Leg: i}] {
+			return true
+		}
+	}
+	return false
+}
+
 // Trail is the journal of one agent, as far as it has been read.
 type Trail struct {
 	audit    *Audit
@@ -110,8 +120,11 @@ type Trail struct {
 	locks    map[bourse.LegID]*lock
 	moves    []bourse.LegID // of locks, one after the other: together they fit
 	txs      map[bourse.TxID]*tx
-	requests map[string]bourse.Request // by job
-	promised bourse.Credits            // pending of the image that is read, less what its transactions explain
+	parts    map[bourse.TxID][]bourse.TxID // of a window: the transaction that placed it, and its repairs
+	requests map[string]bourse.Request     // by job, what each asks for now
+	jobsOf   map[string]bourse.Job         // where all is seen together
+	windows  map[string][]bourse.TxID      // and by job: committed, in order
+	promised bourse.Credits                // pending of the image that is read, less what its transactions explain
 	life     life
 	lives    map[bourse.LifeBegun]bool
 	epochs   []bourse.SiteEpoch // a site's own lives
@@ -123,7 +136,8 @@ func (a *Audit) Trail(agent agents.ID) *Trail {
 	if t == nil {
 		t = &Trail{audit: a, agent: agent, legs: map[bourse.LegID]*siteLeg{}, free: map[string]*bourse.Profile{},
 			replaced: map[bourse.LegID]bourse.LegID{}, jobs: map[localJob]claim{}, locks: map[bourse.LegID]*lock{}, txs: map[bourse.TxID]*tx{},
-			requests: map[string]bourse.Request{}, lives: map[bourse.LifeBegun]bool{}}
+			parts: map[bourse.TxID][]bourse.TxID{}, requests: map[string]bourse.Request{}, jobsOf: map[string]bourse.Job{}, windows: map[string][]bourse.TxID{},
+			lives: map[bourse.LifeBegun]bool{}}
 		a.trails[agent] = t
 		a.order = append(a.order, t)
 	}
@@ -195,6 +209,9 @@ func (t *Trail) Take(p Place, at bourse.Time, f agents.Fact) {
 		t.done(f)
 	case bourse.JobSubmitted:
 		t.requests[f.Job.Name] = f.Job.Request
+		if t.audit.together {
+			t.jobsOf[f.Job.Name] = f.Job
+		}
 	case bourse.LifeBegun:
 		t.lifeBegun(f)
 	case bourse.LifeFenced:

@@ -1,4 +1,4 @@
-package audit
+package invariant
 
 import (
 	"strings"

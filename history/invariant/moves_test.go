@@ -1,4 +1,4 @@
-package audit
+package invariant
 
 import (
 	"strings"
@@ -99,17 +99,17 @@ func TestAudit_MovesObeyTheWindow(t *testing.T) {
 		invariant, word string
 		steps           []step
 	}{
-		"out of its window at the site":    {"I9", "out of its window", append(held[:2:2], step{north, 3, shifted(one, 901, 1)})},
-		"longer than it was at the site":   {"I9", "not as long", append(held[:2:2], step{north, 3, long})},
-		"moved once it is fixed":           {"I9", "out of its window", append(held[:2:2], step{north, 3, fixed}, step{north, 4, shifted(one, 201, 2)})},
-		"a move that came before":          {"I5", "1. time after the 1", append(held[:2:2], step{north, 3, shifted(one, 200, 1)}, step{north, 4, shifted(one, 300, 1)})},
+		"out of its window at the site":    {"I17", "out of its window", append(held[:2:2], step{north, 3, shifted(one, 901, 1)})},
+		"longer than it was at the site":   {"I17", "not as long", append(held[:2:2], step{north, 3, long})},
+		"moved once it is fixed":           {"I17", "out of its window", append(held[:2:2], step{north, 3, fixed}, step{north, 4, shifted(one, 201, 2)})},
+		"a move that came before":          {"I17", "1. time after the 1", append(held[:2:2], step{north, 3, shifted(one, 200, 1)}, step{north, 4, shifted(one, 300, 1)})},
 		"moved and not confirmed":          {"I5", "is not confirmed", append(held[:1:1], step{north, 3, shifted(one, 200, 1)})},
-		"out of its window at the cluster": {"I9", "out of its window", []step{nodesLocked(one, 100), nodesMoved(one, 950, 1)}},
-		"moved by the cluster once fixed":  {"I9", "was to stay", []step{nodesLocked(one, 100), locks, nodesMoved(one, 400, 2)}},
-		"moved while it runs":              {"I9", "has begun", []step{nodesLocked(one, 100), {cluster, 150, nodesMoved(one, 400, 1).fact}}},
+		"out of its window at the cluster": {"I17", "out of its window", []step{nodesLocked(one, 100), nodesMoved(one, 950, 1)}},
+		"moved by the cluster once fixed":  {"I17", "was to stay", []step{nodesLocked(one, 100), locks, nodesMoved(one, 400, 2)}},
+		"moved while it runs":              {"I17", "has begun", []step{nodesLocked(one, 100), {cluster, 150, nodesMoved(one, 400, 1).fact}}},
 		"moved and not locked":             {"I1", "none are locked", []step{nodesLocked(one, 100), nodesMoved(two, 400, 1)}},
-		"out of its window at the broker":  {"I9", "out of its window", []step{{vo1, 1, flexible}, {vo1, 2, shifted(one, 950, 1)}}},
-		"placed beyond the deadline": {"I9", "due at 200", []step{wanted(func(r *bourse.Request) { r.Nodes = 4 }), {vo1, 1, flexible},
+		"out of its window at the broker":  {"I17", "out of its window", []step{{vo1, 1, flexible}, {vo1, 2, shifted(one, 950, 1)}}},
+		"placed beyond the deadline": {"I9", "and deadline 200", []step{wanted(func(r *bourse.Request) { r.Nodes = 4 }), {vo1, 1, flexible},
 			{vo1, 2, bourse.LegPriced{Leg: leg(one, 0), Fare: fare, Start: 300_000, End: 400_000}}, {vo1, 3, decision(one, true)}}},
 	} {
 		found, _ := run(map[string]int{"main": 4}, 1, c.steps...)

@@ -1,0 +1,222 @@
+package invariant
+
+import (
+	"fmt"
+	"slices"
+
+	"bourse"
+)
+
+// I2: at rest all legs of a decided transaction carry the decision.
+
+// skew is how far the clocks of a site and a broker may differ.
+const skew = 2 * bourse.Second
+
+// across holds a transaction against the journals of its sites (I2, I10, I15).
+func (a *Audit) across(t *Trail, x *tx) {
+	switch {
+	case x.decided && x.commit:
+		a.counts.Committed++
+	case x.decided:
+		a.counts.Aborted++
+	}
+	for i := range x.legs {
+		id := bourse.LegID{Tx: x.begun.Tx, Leg: i}
+		s := a.trails[site(x.begun.Sites[i])]
+		if s == nil || a.exempt[id] || x.forgotten {
+			continue
+		}
+		breaks := func(invariant, format string, args ...any) {
+			a.find(Finding{Invariant: invariant, Agent: t.agent, Place: x.place, At: x.at,
+				What: fmt.Sprintf("leg %v at %s: ", id, s.name()) + fmt.Sprintf(format, args...)})
+		}
+		l := s.legs[id]
+		if l == nil {
+			switch {
+			case !x.decided || !x.commit || !s.whole || x.legs[i].lost:
+			case s.at < x.decidedAt.Add(skew): // its journal was read before
+				a.counts.InFlight++
+			default:
+				breaks("I2", "COMMIT of a leg that its site never held")
+			}
+			continue
+		}
+		if x.legs[i].priced && l.Fare != x.legs[i].fare && l.State != bourse.Refused && !l.tomb {
+			breaks("I10", "its site held it at %v credits, the broker has %v", l.Fare.Total(), x.legs[i].fare.Total())
+		}
+		if l.tomb || l.forgotten {
+			continue
+		}
+		a.agrees(x, &x.legs[i], l, breaks)
+		if unprepared(x, s, l) {
+			breaks("I15", "confirmed as one of %d legs without having been prepared", len(x.legs))
+		}
+	}
+}
+
+// agrees holds the end of one leg against the decision.
+func (a *Audit) agrees(x *tx, of *txLeg, l *siteLeg, breaks func(invariant, format string, args ...any)) {
+	switch {
+	case !x.decided:
+		if l.charged {
+			breaks("I2", "it is %v, and its transaction is not decided", l.State)
+		}
+	case !x.commit:
+		if l.charged {
+			breaks("I2", "it is %v, and its transaction is ABORT", l.State)
+		} else if !l.State.Terminal() {
+			a.counts.InFlight++
+		}
+	case l.State == bourse.Cancelled || l.State == bourse.Refused:
+		breaks("I2", "it is %v, and its transaction is COMMIT", l.State)
+	case l.State == bourse.LegExpired, l.State == bourse.Heuristic, l.State == bourse.Lost && !l.charged:
+		if of.closed && !of.lost {
+			breaks("I2", "it is %v, and its broker has closed it as confirmed", l.State)
+		} else if !of.closed {
+			a.counts.InFlight++
+		}
+	case l.State == bourse.Held || l.State == bourse.Prepared:
+		a.counts.InFlight++
+	}
+}
+
+// orphans looks for legs at a site that the broker of their name, whose journal
+// is whole, has never begun.
+func (a *Audit) orphans(s *Trail) {
+	for _, id := range sortedKeys(s.legs, compareLeg) {
+		l := s.legs[id]
+		b := a.trails[broker(id.Tx.Broker)]
+		if b == nil || !b.whole || l.tomb || l.forgotten || a.exempt[id] || b.txs[id.Tx] != nil {
+			continue
+		}
+		f := Finding{Invariant: "I2", Agent: s.agent, Place: s.last, At: l.at,
+			What: fmt.Sprintf("leg %v is %v, and its broker has begun no such transaction", id, l.State)}
+		if of := (bourse.LifeBegun{Incarnation: id.Tx.Incarnation, Nonce: id.Tx.Nonce}); len(b.lives) > 0 && !b.lives[of] {
+			f.Note = true
+			f.What = fmt.Sprintf("leg %v is %v, of a life that its broker's journal does not have: right only if another process had its name", id, l.State)
+		} else if l.State.Terminal() && !l.charged {
+			f.Note = true // of what never came about a broker with an older journal need not be told
+		}
+		a.find(f)
+	}
+}
+
+// wholeTx checks that a transaction has a site and a limit for each leg.
+func (t *Trail) wholeTx(f bourse.TxBegun) bool {
+	if len(f.Sites) != len(f.Legs) || len(f.Limits) != len(f.Legs) {
+		t.breaks("I2", "transaction %v has %d legs, %d sites and %d limits", f.Tx, len(f.Legs), len(f.Sites), len(f.Limits))
+		return false
+	}
+	return true
+}
+
+// leg returns a leg of a transaction that has begun; nil, having said so, if
+// there is none.
+func (t *Trail) leg(id bourse.LegID) (*tx, *txLeg) {
+	x := t.txs[id.Tx]
+	if x == nil {
+		if t.whole {
+			t.breaks("I2", "leg %v belongs to no transaction that has begun", id)
+		}
+		return nil, nil
+	}
+	if id.Leg < 0 || id.Leg >= len(x.legs) {
+		t.breaks("I2", "transaction %v has %d legs, not %v", id.Tx, len(x.legs), id)
+		return nil, nil
+	}
+	return x, &x.legs[id.Leg]
+}
+
+// closedAs checks that a leg is closed as it was decided.
+func (t *Trail) closedAs(x *tx, f bourse.LegClosed) bool {
+	switch {
+	case !x.decided:
+		t.breaks("I2", "leg %v is closed and its transaction is not decided", f.Leg)
+		return false
+	case f.Commit && !x.commit:
+		t.breaks("I2", "leg %v is closed as of a COMMIT, its transaction is ABORT", f.Leg)
+		return false
+	}
+	return true
+}
+
+// of is the transaction of a leg at its broker, where the facts of all are seen
+// together; nil if they are not, or if it is not known.
+func (t *Trail) of(id bourse.LegID) *tx {
+	if !t.audit.together {
+		return nil
+	}
+	b := t.audit.trails[broker(id.Tx.Broker)]
+	if b == nil {
+		return nil
+	}
+	x := b.txs[id.Tx]
+	if x == nil || id.Leg < 0 || id.Leg >= len(x.legs) {
+		return nil
+	}
+	return x
+}
+
+// confirmedAfter checks that a leg that a site has on record was begun, and is
+// confirmed by a COMMIT only.
+func (t *Trail) confirmedAfter(f bourse.LegMoved) {
+	if !t.audit.together || t.audit.exempt[f.Leg] {
+		return
+	}
+	switch x := t.of(f.Leg); {
+	case x == nil:
+		t.breaks("I2", "leg %v is %v, of a transaction that no broker has begun", f.Leg, f.State)
+	case f.State == bourse.Confirmed && !x.commit:
+		t.breaks("I2", "leg %v is confirmed before COMMIT", f.Leg)
+	}
+}
+
+// touch notes that a transaction has moved in the present instant.
+func (a *Audit) touch(id bourse.TxID) {
+	if a.together {
+		a.touched = append(a.touched, id)
+	}
+}
+
+// AtRest holds what has moved since it was called last to its decision, where messages
+// take no time and so the world is at rest between two instants.
+func (a *Audit) AtRest() {
+	slices.SortFunc(a.touched, compareTx)
+	for _, id := range slices.Compact(a.touched) {
+		t := a.trails[broker(id.Broker)]
+		if t == nil || t.txs[id] == nil {
+			continue // said already
+		}
+		x := t.txs[id]
+		if !x.decided {
+			t.breaks("I2", "%v is undecided at rest", id)
+			continue
+		}
+		for i := range x.legs {
+			state, carried := bourse.Asked, false
+			if s := a.trails[site(x.begun.Sites[i])]; s != nil && s.legs[bourse.LegID{Tx: id, Leg: i}] != nil {
+				l := s.legs[bourse.LegID{Tx: id, Leg: i}]
+				state, carried = l.State, l.carried()
+			}
+			switch {
+			case x.commit != carried:
+				t.breaks("I2", "at rest %v of %v, its leg %d is %v", verdict(x.commit), id, i, state)
+			case x.commit && !x.legs[i].closed:
+				t.breaks("I2", "at rest COMMIT of %v, its leg %d is not posted", id, i)
+			}
+		}
+	}
+	a.touched = a.touched[:0]
+}
+
+// carried reports whether a leg stands as COMMIT wants it, or stood so until its
+// user gave it up or its site lost it.
+func (l *siteLeg) carried() bool {
+	switch l.State {
+	case bourse.Confirmed, bourse.Running, bourse.Settled:
+		return true
+	case bourse.Released, bourse.Lost:
+		return l.charged
+	}
+	return false
+}

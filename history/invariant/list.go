@@ -1,0 +1,32 @@
+package invariant
+
+// Rule is an invariant in a sentence. The numbers up to I16 are those of the
+// co-allocation protocol; findings, violations and documents name a rule by its
+// number.
+type Rule struct{ Number, Says string }
+
+// rules are all of them. Those that no file of this package checks are seen from
+// outside only, by simulation/torture: messages and crashes leave no fact.
+var rules = []Rule{
+	{"I1", "no node is promised twice at any instant"},
+	{"I2", "at rest all legs of a decided transaction carry the decision"},
+	{"I3", "a decision is made once, and never changes"},
+	{"I4", "no hold outlives its limit, no prepared leg its in-doubt limit"},
+	{"I5", "legs move only along the state table"},
+	{"I6", "a message that comes again has no second effect"},
+	{"I7", "a fenced life does nothing but finish what it had decided"},
+	{"I8", "accounts balance, nobody spends beyond a budget, money is posted once and given back at most once"},
+	{"I9", "a committed window obeys its request, and no leg runs before its window begins"},
+	{"I10", "the price charged is the one that Held named, never above the limit"},
+	{"I11", "what was acknowledged survives the end of a process"},
+	{"I12", "gossip breaks none of these"},
+	{"I13", "once all faults have ended, every decision is acknowledged"},
+	{"I14", "the same messages leave the same journal"},
+	{"I15", "nothing is committed of which a leg has gone, and of several legs nothing before each was prepared"},
+	{"I16", "a site restores what it had, and has lost, and nothing else"},
+	{"I17", "a promise is kept: a leg lies within the window that was agreed, and running work never moves"},
+	{"I18", "nobody runs before all that it comes after has ended, gap included"},
+}
+
+// Rules returns all invariants, in order.
+func Rules() []Rule { return append([]Rule(nil), rules...) }

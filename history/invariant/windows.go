@@ -1,0 +1,172 @@
+package invariant
+
+import (
+	"fmt"
+
+	"bourse"
+)
+
+// I9: a committed window obeys its request, and no leg runs, or is settled, before
+// its window begins.
+
+// Window is a committed window, or the repair of a part of one, beside what its job
+// asks for.
+type Window struct {
+	Asks  bourse.Request
+	Sites []string // leg by leg
+	Legs  []bourse.Leg
+	Cost  bourse.Credits // of the legs, at the prices that bind
+
+	// Of a repair: the nodes of the leg that it stands in for, what the window has
+	// cost so far, less what came back, and the penalties that it may spend as well.
+	Repairs   bool
+	Nodes     int
+	Spent     bourse.Credits
+	Penalties bourse.Credits
+
+	Group    func(site, group string) (bourse.Group, bool) // nil: groups are not known
+	PriceCap bool                                          // ALP: no node may cost more than the job's price
+}
+
+// Obeys says what of the request the window does not meet.
+func (w *Window) Obeys() error {
+	nodes := 0
+	for _, l := range w.Legs {
+		nodes += l.Nodes
+	}
+	ask, want := w.Asks, w.Nodes
+	if !w.Repairs {
+		ask = ask.At(ask.SizeOn(nodes)) // a moldable job has several
+		want = ask.Nodes
+	}
+	for i, l := range w.Legs {
+		if err := w.leg(i, l, &ask); err != nil {
+			return err
+		}
+	}
+	if nodes != want {
+		return fmt.Errorf("%d nodes instead of %d", nodes, want)
+	}
+	if cost := w.Cost.Plus(w.Spent); cost > ask.Budget.Plus(w.Penalties) {
+		return fmt.Errorf("costs %v, its budget is %v", cost, ask.Budget.Plus(w.Penalties))
+	}
+	return nil
+}
+
+// leg holds one leg to the request.
+func (w *Window) leg(i int, l bourse.Leg, ask *bourse.Request) error {
+	switch {
+	case l.Start != w.Legs[0].Start:
+		return fmt.Errorf("parts start at %v and %v", w.Legs[0].Start, l.Start)
+	case l.Start < ask.Ready || l.End > ask.Deadline:
+		return fmt.Errorf("[%v, %v) is outside ready %v and deadline %v", l.Start, l.End, ask.Ready, ask.Deadline)
+	case ask.OneSite && w.Sites[i] != w.Sites[0]:
+		return fmt.Errorf("parts at %s and %s, one site was asked for", w.Sites[0], w.Sites[i])
+	case l.Work > 0 && (l.Work != ask.Length || len(w.Legs) > 1):
+		return fmt.Errorf("a share of %v of %s, for a length of %v in %d parts", l.Work, w.Sites[i], ask.Length, len(w.Legs))
+	case w.Group == nil:
+		return nil
+	}
+	g, ok := w.Group(w.Sites[i], l.Group)
+	switch {
+	case !ok:
+		return fmt.Errorf("no group %s at %s", l.Group, w.Sites[i])
+	case l.Work == 0 && (!w.Repairs || len(ask.Sizes) == 0) && l.Duration() < g.Performance.Runtime(ask.Length):
+		return fmt.Errorf("%v at %s is too short for a length of %v at performance %v", l.Duration(), g.Site, ask.Length, g.Performance)
+	case g.Performance < ask.MinPerformance:
+		return fmt.Errorf("performance %v of %s is below %v", g.Performance, g.Site, ask.MinPerformance)
+	case !ask.Require.MetBy(g.Machine):
+		return fmt.Errorf("%s lacks %s", g.Site, ask.Require.Unmet(g.Machine))
+	case w.PriceCap && g.Price > ask.MaxPrice:
+		return fmt.Errorf("price %v of %s is above the cap %v", g.Price, g.Site, ask.MaxPrice)
+	}
+	return nil
+}
+
+// obeys holds a committed window against its request, as far as its broker's journal
+// has both and the groups are known.
+func (t *Trail) obeys(x *tx) {
+	f := &x.begun
+	asks, ok := t.requests[f.Job]
+	if f.Request.Nodes > 0 { // a move: what is asked from its COMMIT on
+		if was := asks; ok {
+			x.was = &was
+		}
+		asks, ok = f.Request, true
+		t.requests[f.Job] = asks
+	}
+	w := Window{Asks: asks, Sites: f.Sites, Legs: f.Legs, Group: t.audit.groups}
+	if t.audit.capped != nil {
+		w.PriceCap = t.audit.capped(f.Tx.Broker)
+	}
+	nodes := 0
+	for i, l := range f.Legs {
+		if t.audit.exempt[bourse.LegID{Tx: f.Tx, Leg: i}] {
+			return
+		}
+		nodes += l.Nodes
+		w.Cost = w.Cost.Plus(x.legs[i].fare.Total())
+	}
+	if r := f.Repairs; r != (bourse.LegID{}) {
+		lost := t.txs[r.Tx]
+		if lost == nil || r.Leg >= len(lost.begun.Legs) {
+			return // of a journal that has lost its beginning
+		}
+		w.Repairs, w.Nodes = true, lost.begun.Legs[r.Leg].Nodes
+		w.Spent, w.Penalties = t.spent(x)
+	}
+	if !ok {
+		if t.audit.together {
+			t.breaks("I9", "%v commits job %q, which nobody submitted", f.Tx, f.Job)
+		}
+		w.Asks = bourse.Request{Nodes: nodes, Ready: -bourse.MaxTime, Deadline: bourse.Never, Budget: bourse.MaxCredits}
+		w.PriceCap = false
+	}
+	if err := w.Obeys(); err != nil {
+		t.breaks("I9", "%v of job %s: %v", f.Tx, f.Job, err)
+	}
+}
+
+// asksAgain has a job ask for what it did before a move that came to nothing.
+func (t *Trail) asksAgain(x *tx) {
+	if x.was != nil {
+		t.requests[x.begun.Job], x.was = *x.was, nil
+	}
+}
+
+// spent is what has been posted for the window that a transaction repairs, less what
+// came back, and the penalties that were added to that. A window that was lost before,
+// parts of which have run, is none of it: a job's budget is that of a window.
+func (t *Trail) spent(x *tx) (net, penalties bourse.Credits) {
+	for _, id := range t.parts[t.window(x.begun.Tx)] {
+		for i := range t.txs[id].legs {
+			l := &t.txs[id].legs[i]
+			net += l.posted - l.back
+			penalties += l.penalty
+		}
+	}
+	return net, penalties
+}
+
+// window is the transaction that placed what another one repairs: itself, if it
+// repairs nothing.
+func (t *Trail) window(id bourse.TxID) bourse.TxID {
+	for x := t.txs[id]; x != nil && x.begun.Repairs != (bourse.LegID{}); x = t.txs[id] {
+		id = x.begun.Repairs.Tx
+	}
+	return id
+}
+
+// startsInTime holds a leg that runs, or is settled, at its site to its window.
+func (t *Trail) startsInTime(at bourse.Time, f *bourse.LegMoved) {
+	if (f.State == bourse.Running || f.State == bourse.Settled) && f.Flex.Early(f.What, at) && !t.audit.exempt[f.Leg] {
+		t.breaks("I9", "leg %v is %v at %v, and its window begins at %v", f.Leg, f.State, at, f.What.Start)
+	}
+}
+
+// endsInTime holds a leg that is settled, by its broker, to its window.
+func (t *Trail) endsInTime(f bourse.LegDone, x *tx) {
+	if i := f.Leg.Leg; f.State == bourse.Settled && i < len(x.begun.Legs) && x.begun.Flex.Early(x.begun.Legs[i], t.at) && !t.audit.exempt[f.Leg] {
+		t.breaks("I9", "leg %v is settled at %v, and its window begins at %v", f.Leg, t.at, x.begun.Legs[i].Start)
+	}
+}

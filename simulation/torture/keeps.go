@@ -1,0 +1,111 @@
+package torture
+
+import (
+	"fmt"
+	"strings"
+
+	"bourse"
+	"bourse/agents/sim"
+	"bourse/broker"
+	"bourse/sites"
+)
+
+// agent checks what the agent that has just stepped keeps: nodes (I1), money
+// (I8), limits (I4).
+func (c *checker) agent(s *sim.Step, m *mirror) error {
+	if cl := c.w.cluster[s.ID]; cl != nil {
+		if err := cl.Audit(s.At); err != nil {
+			return fmt.Errorf("I1: %w", err)
+		}
+		return nil
+	}
+	switch a := c.w.AgentOf(s.Process).(type) {
+	case *sites.Site:
+		if err := a.Ledger().Check(); err != nil {
+			return fmt.Errorf("I8: %w", err)
+		}
+		if len(s.Facts) > 0 {
+			if err := c.promises(m); err != nil {
+				return err
+			}
+			if err := m.books.ledger(a); err != nil {
+				return err
+			}
+		}
+		return c.inTime(s, m)
+	case *broker.Broker:
+		return c.budget(a, m)
+	}
+	return nil
+}
+
+// budget holds I8 for a broker: what it has spent and reserved is within its
+// budget, and reserved is what its record says.
+func (c *checker) budget(b *broker.Broker, m *mirror) error {
+	if err := b.Ledger().Check(); err != nil {
+		return fmt.Errorf("I8: %w", err)
+	}
+	a := b.Ledger().Account(b.Account())
+	if a.Debit+a.PendingDebit > a.Credit {
+		return fmt.Errorf("I8: %s has spent %v and reserved %v of %v", a.Name, a.Debit, a.PendingDebit, a.Credit)
+	}
+	if a.PendingDebit != m.promised.sum {
+		return fmt.Errorf("I8: the ledger of %s has %v pending, the record %v", a.Name, a.PendingDebit, m.promised.sum)
+	}
+	return nil
+}
+
+// promises checks I1 on a site's own record: of no group more nodes are
+// promised at any instant than it has. A leg whose work is over, or whose nodes have
+// failed, holds none, although the word of that may still be on its way.
+func (c *checker) promises(m *mirror) error {
+	name := strings.TrimPrefix(string(m.id), "site:")
+	free := map[string]int{}
+	for _, g := range c.groups[name] {
+		free[g.Name] = g.Nodes
+	}
+	var blocking []*legMirror
+	for _, id := range sortedLegs(m.legs) {
+		if l := m.legs[id]; l.State.Blocks() && !c.exempt[id] && !c.vacated[lockKey{clusterID(name), id}] {
+			blocking = append(blocking, l)
+		}
+	}
+	for _, l := range blocking {
+		used := 0
+		for _, o := range blocking {
+			if covers(o, l) {
+				used += o.What.Nodes
+				if r := m.legs[o.Replaces]; r != nil && o.State < bourse.Confirmed && r.State.Blocks() && covers(r, l) {
+					used -= min(o.What.Nodes, r.What.Nodes) // it may count on those
+				}
+			}
+		}
+		if used > free[l.What.Group] {
+			return fmt.Errorf("I1: %s promises %d nodes of %s at %v and has %d", name, used, l.What.Group, l.What.Start, free[l.What.Group])
+		}
+	}
+	return nil
+}
+
+// covers reports whether o is sure to hold nodes of l's group at the first instant
+// at which l is.
+func covers(o, l *legMirror) bool {
+	at, end := l.sure()
+	start, over := o.sure()
+	return o.What.Group == l.What.Group && at < end && start <= at && at < over
+}
+
+// inTime checks I4: no hold outlives its limit, no prepared leg its in-doubt
+// limit.
+func (c *checker) inTime(s *sim.Step, m *mirror) error {
+	if s.Late {
+		return nil // what was due in the pause is being done
+	}
+	for _, id := range m.open {
+		limit, ok := c.limits[limitKey{s.Process, id}]
+		if ok && s.Now > limit+1 {
+			return fmt.Errorf("I4: leg %v is %v at %v, its limit was %v", id, m.legs[id].State, s.Now, limit)
+		}
+	}
+	return nil
+}
