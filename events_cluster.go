@@ -122,7 +122,7 @@ type (
 		Kept    int            `json:"kept,omitempty"`    // deadlines
 		Missed  int            `json:"missed,omitempty"`
 	}
-	// NodeTasks is the work on a time-shared node, as it was reckoned last.
+	// NodeTasks is the work on a time-shared node, as of its last division among tasks.
 	NodeTasks struct {
 		At    Time       `json:"at"`
 		Tasks []TaskLeft `json:"tasks,omitempty"` // in order of arrival

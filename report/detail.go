@@ -173,7 +173,7 @@ func shown(o *broker.Outcome) []broker.Option {
 	return list
 }
 
-// words tell an alternative's fate.
+// words say what became of an alternative.
 func (l *look) words(o *broker.Option) string {
 	taken := slices.IndexFunc(l.options, func(x broker.Option) bool { return x.Number == l.chosen })
 	switch {
