@@ -99,8 +99,8 @@ type (
 	// ClusterImage is all that a durable cluster keeps: a journal begins anew
 	// with it.
 	ClusterImage struct {
-		At      Time           `json:"at"`              // up to which it has lived
-		Begun   Time           `json:"begun,omitempty"` // of its local work
+		At      Time           `json:"at"`              // the instant of the image
+		Begun   Time           `json:"begun,omitempty"` // when its local work began
 		Fed     bool           `json:"fed,omitempty"`   // local work has begun
 		Groups  []GroupMemory  `json:"groups"`
 		Locks   []LockMemory   `json:"locks"` // in the order in which they were made
@@ -116,13 +116,13 @@ type (
 		Nodes   []NodeTasks    `json:"nodes,omitempty"`   // time-shared ones, by number
 		Running []RunningTasks `json:"running,omitempty"` // under EDF, by end
 		Waiting []WaitingTasks `json:"waiting,omitempty"` // under EDF, in order of arrival
-		Placed  []TasksPlaced  `json:"placed,omitempty"`  // whose work all of it is, by number
+		Placed  []TasksPlaced  `json:"placed,omitempty"`  // the legs that the work is of, by number
 		Submit  Time           `json:"submit"`            // of the local job that was taken last
 		Taken   int            `json:"taken"`             // how many of that submit
 		Kept    int            `json:"kept,omitempty"`    // deadlines
 		Missed  int            `json:"missed,omitempty"`
 	}
-	// NodeTasks is the work on a time-shared node, as it was reckoned last.
+	// NodeTasks is the work on a time-shared node, as of its last division among tasks.
 	NodeTasks struct {
 		At    Time       `json:"at"`
 		Tasks []TaskLeft `json:"tasks,omitempty"` // in order of arrival
@@ -168,9 +168,9 @@ type (
 		NodesLocked
 		State  LockState `json:"state"`
 		Heard  bool      `json:"heard,omitempty"`
-		Agreed int       `json:"agreed,omitempty"` // the how manieth it was confirmed of those there are
+		Agreed int       `json:"agreed,omitempty"` // its place in the order in which legs were confirmed
 		Turn   uint32    `json:"turn,omitempty"`   // of its last move within its window
-		Fixed  bool      `json:"fixed,omitempty"`  // it is where it stays
+		Fixed  bool      `json:"fixed,omitempty"`  // it moves no more
 		Number int64     `json:"number,omitempty"` // of a cluster of deadlines: its work
 	}
 	// ReleasedLeg is a leg that was released: nothing is locked for it again.

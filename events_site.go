@@ -31,7 +31,7 @@ type (
 	// have moved along the table.
 	LegRestored struct {
 		Was   LegMoved `json:"was"`
-		Held  Time     `json:"held,omitempty"` // the instant from which its notice is reckoned
+		Held  Time     `json:"held,omitempty"` // the instant from which its notice counts
 		Proof Proof    `json:"proof,omitzero"` // of the answer that it stands on
 	}
 	// SiteBegun says that a life of a site begins that proves its answers: by it a

@@ -40,7 +40,7 @@ type Request struct {
 	Sizes []Size `json:"sizes,omitempty"`
 }
 
-// DefaultBudget is S = C x ceil(L/P) x N, reckoned part by part with Cost, so
+// DefaultBudget is S = C x ceil(L/P) x N, computed part by part with Cost, so
 // that a job exactly at its price cap fits (Toporkov et al., section 3). Of a
 // moldable job it is that of its dearest size.
 func (r Request) DefaultBudget() Credits {

@@ -16,7 +16,7 @@ import (
 const maxWork = 100_000
 
 // Agent returns what the site's agent is configured by. cluster is the peer that
-// runs its nodes, span what VOShare is reckoned over, lead how far ahead windows
+// runs its nodes, span what VOShare is a share of, lead how far ahead windows
 // start at least: 0 only where messages take no time.
 func (s *Site) Agent(cluster agents.ID, span, lead bourse.Duration) (sites.Config, error) {
 	scheme, err := pricing.ParseScheme(s.Pricing)

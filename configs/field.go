@@ -85,7 +85,7 @@ func word(name string, to *string, def string, known []string, doc string) key {
 	return key{name: name, field: wordField{to, def, known}, doc: doc}
 }
 
-func (f wordField) read(t *table, key string) { *f.to = t.oneOf(key, f.def, f.known, nil) }
+func (f wordField) read(t *table, key string) { *f.to = t.oneOf(key, f.def, f.known) }
 func (f wordField) about() about {
 	return about{kind: "word", def: quoted(f.def), words: f.known}
 }

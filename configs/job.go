@@ -213,7 +213,7 @@ func (j *Job) keys(until bourse.Duration, names map[string]int) keys {
 		share("fix", &j.Fix, One, 0, One, "the share of its wait after which a flexible window is fixed; 1: when it starts"),
 		share("alternatives", &j.Alternatives, 0, 0, 100*One, "how far outside its window a site may offer another place, over its runtime"),
 		custom("spread", about{kind: "word", def: `"any"`, words: spreads}, func(t *table, key string) {
-			j.OneSite = t.oneOf(key, "any", spreads, nil) == "one-site"
+			j.OneSite = t.oneOf(key, "any", spreads) == "one-site"
 		}, "over how many sites it may spread"),
 		amount("submit", &j.Submit, 0, "after the start of the scenario").only(inScenario, ""),
 		rule(func(t *table) {

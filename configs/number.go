@@ -32,7 +32,7 @@ func thousandths(v any) (Thousandths, error) {
 		return 0, fmt.Errorf("%d is too large", v)
 	case float64:
 		if math.IsNaN(v) || math.Abs(v) > maxThousandths.Float() {
-			return 0, fmt.Errorf("%v is no number to reckon with", v)
+			return 0, fmt.Errorf("%v is no finite number", v)
 		}
 		n := Thousandths(math.Round(v * 1000))
 		if n.Float() != v { // both are the float nearest to one decimal number, or it has more decimals

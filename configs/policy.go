@@ -8,10 +8,7 @@ import (
 	"bourse/policy/sla"
 )
 
-var (
-	policies      = []string{"fcfs", "easy", "conservative", "reserve=K", "first-fit"}
-	laterPolicies = []string(nil)
-)
+var policies = []string{"fcfs", "easy", "conservative", "reserve=K", "first-fit"}
 
 // policy returns how a queue is served.
 func (t *table) policy(key, def string) backfill.Policy {
@@ -23,7 +20,7 @@ func (t *table) policy(key, def string) backfill.Policy {
 	case strings.HasPrefix(s, "reserve="):
 		t.wrong(key, "%v", err)
 	default:
-		t.oneOf(key, def, policies, laterPolicies)
+		t.oneOf(key, def, policies)
 	}
 	return backfill.EASY
 }

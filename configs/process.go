@@ -67,7 +67,7 @@ type SiteProcess struct {
 	Site
 	Process
 	Lead      bourse.Duration // no window starts sooner than this, from 2 s; default 10 s
-	ShareSpan bourse.Duration // what VOShare is reckoned over, from 1 h; default 7 d
+	ShareSpan bourse.Duration // what VOShare is a share of, from 1 h; default 7 d
 	ProofKey  string          // file of the key that it proves its answers with, made if it is missing; default site-NAME.proof
 }
 

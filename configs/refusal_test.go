@@ -213,7 +213,7 @@ func TestReadScenario_Refuses(t *testing.T) {
 		{"empty title", `name = "small"`, `name = ""`, "name", "1 to 100 characters"},
 		{"features of numbers", "price = 1.0", "price = 1.0\nfeatures = [\"a\", 1] #!", "site.group.features", "must be a string, not a whole number"},
 		{"features of one string", "price = 1.0", "price = 1.0\nfeatures = \"a\" #!", "site.group.features", "must be an array of strings"},
-		{"infinite share", `policy = "easy"`, `vo_share = inf`, "site.vo_share", "no number to reckon with"},
+		{"infinite share", `policy = "easy"`, `vo_share = inf`, "site.vo_share", "no finite number"},
 		{"share in words", `policy = "easy"`, `vo_share = "half"`, "site.vo_share", "is a string; must be a number of 0 to 1"},
 		{"huge share", `policy = "easy"`, `vo_share = 9000000000000000000`, "site.vo_share", "too large"},
 		{"weights in a number", `minimize = "cost"`, "minimize = \"cost\"\nweights = 3 #!", "broker.weights", "must be a table, not a whole number"},

@@ -75,7 +75,7 @@ func (s *Site) order(t *table, to *SLA) {
 	s.SLA = to
 }
 
-// schedule is what both the cluster and its site reckon by. Keys of order shuffle
+// schedule is what both the cluster and its site plan by. Keys of order shuffle
 // are the caller's.
 func (s *SLA) schedule() sla.Options {
 	return sla.Options{Order: s.Order, Shares: s.Shares, MaxPhi: int(s.MaxPhi), Waiting: sla.MaxWaiting}

@@ -7,7 +7,7 @@ import (
 	"bourse/policy/backfill"
 )
 
-// Snapshot is a site at one instant: what a quote is reckoned on. Jobs and
+// Snapshot is a site at one instant: what a quote is based on. Jobs and
 // reservations have names of their own, different from each other; their
 // running and reserved nodes fit into their groups at every instant from Now.
 type Snapshot struct {

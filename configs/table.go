@@ -226,22 +226,14 @@ func (t *table) title(key, def string) string {
 	return t.name(key, def, map[string]int{})
 }
 
-// oneOf returns one of the known words. The words of later are refused as not
-// available yet; one that ends in "*" stands for all that begin like it.
-func (t *table) oneOf(key, def string, known, later []string) string {
+// oneOf returns one of the known words.
+func (t *table) oneOf(key, def string, known []string) string {
 	s := t.text(key, def)
-	switch {
-	case slices.Contains(known, s):
-		return s
-	case slices.ContainsFunc(later, func(l string) bool {
-		head, star := strings.CutSuffix(l, "*")
-		return s == l || star && strings.HasPrefix(s, head)
-	}):
-		t.wrong(key, "%q is not available yet; there are %s", s, strings.Join(known, ", "))
-	default:
+	if !slices.Contains(known, s) {
 		t.wrong(key, "%q is not known; there are %s", s, strings.Join(known, ", "))
+		return def
 	}
-	return def
+	return s
 }
 
 // whole returns a whole number of lo to hi.

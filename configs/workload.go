@@ -168,7 +168,7 @@ func (t *table) source(models []string) (trace, model string) {
 			t.wrong("trace", "is empty; must be the name of a trace file")
 		}
 	case t.has("model"):
-		return "", t.oneOf("model", models[0], models, nil)
+		return "", t.oneOf("model", models[0], models)
 	default:
 		t.wrong("model", "missing; write trace = \"FILE.swf.gz\" or model = %q", models[0])
 		return "", models[0]

@@ -14,7 +14,7 @@ import (
 	"bourse/report"
 )
 
-func TestSummary_LocalJobsReckonedByHand(t *testing.T) {
+func TestSummary_LocalJobsComputedByHand(t *testing.T) {
 	t.Parallel()
 	north := tell(t, report.Options{}).Summary.Sites[0]
 	want := report.LocalSummary{Started: 4, Immediate: 2, Backfilled: 1, Reserved: 1, Ended: 3, Killed: 1, Running: 1,
@@ -29,7 +29,7 @@ func TestSummary_LocalJobsReckonedByHand(t *testing.T) {
 	}
 }
 
-func TestSummary_UtilisationReckonedByHand(t *testing.T) {
+func TestSummary_UtilisationComputedByHand(t *testing.T) {
 	t.Parallel()
 	s := tell(t, report.Options{}).Summary
 	north, south := s.Sites[0], s.Sites[1]
@@ -67,7 +67,7 @@ func TestSummary_LegThatNobodySettledUsesNoMoreThanItsTime(t *testing.T) {
 	}
 }
 
-func TestSummary_LegsAndIncomeReckonedByHand(t *testing.T) {
+func TestSummary_LegsAndIncomeComputedByHand(t *testing.T) {
 	t.Parallel()
 	s := tell(t, report.Options{}).Summary
 	north, south := s.Sites[0], s.Sites[1]
@@ -85,7 +85,7 @@ func TestSummary_LegsAndIncomeReckonedByHand(t *testing.T) {
 	}
 }
 
-func TestSummary_BrokerReckonedByHand(t *testing.T) {
+func TestSummary_BrokerComputedByHand(t *testing.T) {
 	t.Parallel()
 	got := tell(t, report.Options{}).Summary.Brokers[0]
 	want := report.BrokerSummary{Name: "vo1",
@@ -227,7 +227,7 @@ func TestTurnedAway_SaysWhoRefusedWhatAndWhy(t *testing.T) {
 	t.Parallel()
 	s := &report.Summary{Sites: []report.SiteSummary{
 		{Name: "full", Local: report.LocalSummary{Refused: 7, RefusedFor: map[bourse.Code]int{bourse.QueueFull: 6, bourse.TooLarge: 1}}},
-		{Name: "calm"},
+		{Name: "quiet"},
 		{Name: "small", Local: report.LocalSummary{Refused: 1, RefusedFor: map[bourse.Code]int{bourse.TooLarge: 1}}},
 	}, Brokers: []report.BrokerSummary{{Name: "vo1", Jobs: report.JobSummary{NotTaken: 2}}, {Name: "vo2"}}}
 	want := []string{

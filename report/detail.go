@@ -173,7 +173,7 @@ func shown(o *planning.JobOutcome) []planning.Option {
 	return list
 }
 
-// words tell an alternative's fate.
+// words say what became of an alternative.
 func (l *look) words(o *planning.Option) string {
 	taken := slices.IndexFunc(l.options, func(x planning.Option) bool { return x.Number == l.chosen })
 	switch {

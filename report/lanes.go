@@ -44,7 +44,7 @@ func (b *bar) usedByVO() float64 {
 type piece struct{ lane, height int }
 
 // lay gives every bar its lanes out of those 0 to nodes-1: nodes of a group are
-// alike, so any free ones will do, and a picture is calmer where a job lies in
+// alike, so any free ones will do, and a picture is clearer where a job lies in
 // one piece. A bar is laid into the first gap that is high enough, local jobs
 // from the last lane up and legs from the first lane down, and cut over several
 // gaps if none is. The order is by start, legs before local jobs, more nodes

@@ -28,9 +28,9 @@ type quantity[S any] struct {
 var siteMeasures = []measure[SiteSummary]{
 	{"", "Nodes", "Nodes", "", tally(func(s *SiteSummary) int { return s.Nodes })},
 	{"used %", "Used", "Used", "", share(func(s *SiteSummary) float64 { return s.Utilisation.All })},
-	{"used by local jobs %", "Local", "by local jobs", "", share(func(s *SiteSummary) float64 { return s.Utilisation.Local })},
-	{"used by VOs %", "VO", "by VOs", "", share(func(s *SiteSummary) float64 { return s.Utilisation.VO })},
-	{"", "Jobs", "Jobs started", "", tally(func(s *SiteSummary) int { return s.Local.Started })},
+	{"used by local jobs %", "Local", "By local jobs", "", share(func(s *SiteSummary) float64 { return s.Utilisation.Local })},
+	{"used by VOs %", "VOs", "By VOs", "", share(func(s *SiteSummary) float64 { return s.Utilisation.VO })},
+	{"", "Started", "Jobs started", "", tally(func(s *SiteSummary) int { return s.Local.Started })},
 	{"", "Queued", "Queued", "", tally(func(s *SiteSummary) int { return s.Local.Waiting })},
 	{"mean local wait h", "Wait", "Mean wait", "", length(func(s *SiteSummary) bourse.Duration { return s.Local.MeanWait })},
 	{"bounded slowdown", "Slowdown", "Slowdown", "", factor(func(s *SiteSummary) float64 { return s.Local.BoundedSlowdown })},
@@ -48,7 +48,7 @@ var brokerMeasures = []measure[BrokerSummary]{
 	{"mean finish h", "Finish", "", "finish h", length(func(b *BrokerSummary) bourse.Duration { return b.MeanFinish })},
 	{"cost credits", "Cost", "Cost", "cost", amount(func(b *BrokerSummary) bourse.Credits { return b.Cost.Total })},
 	{"above base credits", "", "", "", amount(func(b *BrokerSummary) bourse.Credits { return b.Cost.Additive })},
-	{"", "Extra", "Extra", "", extra()},
+	{"", "Extra", "Above base price", "", extra()},
 	{"", "Left", "Left of the budget", "", amount(func(b *BrokerSummary) bourse.Credits { return b.Left })},
 }
 

@@ -29,7 +29,7 @@ type jobRow struct {
 type optionRow struct {
 	Number               int
 	Start, End, Cost, On string
-	Fate                 string
+	Outcome              string
 }
 
 // sortable is a cell: the number it sorts by, "" at the end, and how it reads.
@@ -143,7 +143,7 @@ func (s *story) tell(row *jobRow) {
 	for i := range l.options {
 		o := &l.options[i]
 		row.Options = append(row.Options, optionRow{Number: o.Number, Start: moment(o.Start), End: moment(o.End),
-			Cost: money(o.Fare.Total()), On: on(o), Fate: l.words(o)})
+			Cost: money(o.Fare.Total()), On: on(o), Outcome: l.words(o)})
 	}
 }
 

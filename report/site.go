@@ -4,7 +4,7 @@ import (
 	"bourse"
 )
 
-// slowdownBound is the least runtime that a slowdown is reckoned with, so that
+// slowdownBound is the least runtime that a slowdown is computed with, so that
 // jobs of a moment do not drown the mean (Feitelson's bounded slowdown).
 const slowdownBound = 10 * bourse.Second
 

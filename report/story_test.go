@@ -25,7 +25,7 @@ func on(group string, nodes int, start, end float64) bourse.Leg {
 }
 
 // story is a run of 1000 s that was made by hand, so that every measure can be
-// reckoned by hand: north has 4 + 2 nodes, south has 10, one VO of 100 credits.
+// computed by hand: north has 4 + 2 nodes, south has 10, one VO of 100 credits.
 type story struct{ facts []said }
 
 func (s *story) local(t float64, site string, f agents.Fact) {

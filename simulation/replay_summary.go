@@ -30,7 +30,7 @@ type ReservationSummary struct {
 // SlowdownThreshold keeps very short jobs from ruling the bounded slowdown.
 const SlowdownThreshold = 10 * bourse.Second
 
-// Summary reckons the figures; those of reservations only if withReservations.
+// Summary computes the figures; those of reservations only if withReservations.
 func (r *Replay) Summary(withReservations bool) ReplaySummary {
 	var s ReplaySummary
 	var work float64

@@ -100,7 +100,7 @@ func (w *world) addShared(s *configs.Site, jobs []bourse.LocalJob, seed uint64) 
 }
 
 // longestHorizon is the farthest that any broker looks ahead: the span that the
-// sites' vo_share is reckoned over.
+// sites' vo_share is a share of.
 func (w *world) longestHorizon() bourse.Duration {
 	longest := bourse.Duration(0)
 	for i := range w.scenario.Brokers {

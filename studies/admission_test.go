@@ -143,7 +143,7 @@ func TestAdmission_RowsAreWhole(t *testing.T) {
 func TestAdmission_ATraceTooShortIsAnError(t *testing.T) {
 	t.Parallel()
 	short := workload.FromJobs(workload.Header{}, workloadtest.Drawn(2999, 64, 0.9, 1))
-	if _, err := Admission(short, AdmissionOptions{Runs: 1}); err == nil || !strings.Contains(err.Error(), "2999 jobs; 3000 or more") {
+	if _, err := Admission(short, AdmissionOptions{Runs: 1}); err == nil || !strings.Contains(err.Error(), "2999 jobs; must be 3000 or more") {
 		t.Error(err)
 	}
 	if _, err := Admission(short, AdmissionOptions{}); err == nil || !strings.Contains(err.Error(), "runs = 0") {

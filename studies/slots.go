@@ -91,8 +91,8 @@ const (
 
 type slotBlock [slotFigures]float64
 
-// slotDesk does cycles one after the other, with memory of its own.
-type slotDesk struct {
+// slotWorker does cycles one after the other, with memory of its own.
+type slotWorker struct {
 	c      papercase.Case
 	list   search.List
 	finder *search.Finder
@@ -101,14 +101,14 @@ type slotDesk struct {
 	bound  boundary
 }
 
-func newSlotDesk() *slotDesk {
-	d := &slotDesk{}
+func newSlotWorker() *slotWorker {
+	d := &slotWorker{}
 	d.finder = search.NewFinder(&d.list)
 	return d
 }
 
 // run draws and does so many cycles.
-func (d *slotDesk) run(rng *rand.Rand, cycles int) (b slotBlock) {
+func (d *slotWorker) run(rng *rand.Rand, cycles int) (b slotBlock) {
 	for cycle := range cycles {
 		d.c.Draw(rng)
 		d.cycle(&b, cycle%slotDeep == 0)
@@ -117,7 +117,7 @@ func (d *slotDesk) run(rng *rand.Rand, cycles int) (b slotBlock) {
 }
 
 // batch finds the alternatives of a whole batch; complete iff every job has one.
-func (d *slotDesk) batch(a search.Algorithm) (windows [][]bourse.Window, complete bool) {
+func (d *slotWorker) batch(a search.Algorithm) (windows [][]bourse.Window, complete bool) {
 	d.reset(d.c.Slots)
 	windows = d.finder.Batch(d.c.Jobs, search.Options{Algorithm: a}).Alternatives
 	complete = true
@@ -128,7 +128,7 @@ func (d *slotDesk) batch(a search.Algorithm) (windows [][]bourse.Window, complet
 }
 
 // reset makes the list anew.
-func (d *slotDesk) reset(slots []bourse.Slot) {
+func (d *slotWorker) reset(slots []bourse.Slot) {
 	if err := d.list.ResetNamed(d.c.Nodes, slots); err != nil {
 		panic(fmt.Sprintf("studies: a drawn list of slots is wrong: %v", err))
 	}
@@ -150,7 +150,7 @@ func weighed(windows [][]bourse.Window) [][]selection.Alternative {
 var autoLimits = selection.Limits{Time: selection.Auto, Cost: selection.Auto}
 
 // cycle does one cycle and adds what counts.
-func (d *slotDesk) cycle(b *slotBlock, deep bool) {
+func (d *slotWorker) cycle(b *slotBlock, deep bool) {
 	n := float64(len(d.c.Jobs))
 	b[cyclesAll]++
 	b[jobsAll] += n
@@ -206,7 +206,7 @@ func SlotSearch(opt SlotSearchOptions) ([]Row, error) {
 // slotSearch does the blocks of all runs, of so many cycles each.
 func slotSearch(opt SlotSearchOptions, cycles int) []slotBlock {
 	return collect(opt.Runs*slotBlocks, func() func(int) slotBlock {
-		d := newSlotDesk()
+		d := newSlotWorker()
 		return func(i int) slotBlock {
 			seed := simulation.SeedOf(opt.Seed+uint64(i/slotBlocks), "slot-search")
 			return d.run(rand.New(rand.NewPCG(seed, uint64(i%slotBlocks))), cycles)

@@ -13,7 +13,7 @@ import (
 // and rivals of AMP judged under AMP's own limits T* and B*.
 
 // beyond adds what came of AMP's alternatives by other goals, and of its rivals.
-func (d *slotDesk) beyond(b *slotBlock, windows [][]bourse.Window, jobs [][]selection.Alternative, quick, cheap selection.Result) {
+func (d *slotWorker) beyond(b *slotBlock, windows [][]bourse.Window, jobs [][]selection.Alternative, quick, cheap selection.Result) {
 	n := float64(len(jobs))
 	goal := d.s.Select(jobs, selection.MinFinish, selection.Limits{Time: selection.Auto, Cost: quick.Limits.Cost})
 	var rows [2][rivals]float64
@@ -85,7 +85,7 @@ const exchangeRounds = 16
 // among all slots that the windows of the others leave, for a window that is
 // better by the weights and keeps the batch within the limits, round after round
 // until none finds one.
-func (d *slotDesk) exchange(windows [][]bourse.Window, from selection.Result, by search.Weights) sums {
+func (d *slotWorker) exchange(windows [][]bourse.Window, from selection.Result, by search.Weights) sums {
 	chosen := make([]bourse.Window, len(windows))
 	for j, i := range from.Chosen {
 		chosen[j] = windows[j][i]
@@ -124,7 +124,7 @@ func compareWindows(a, b *bourse.Window, by search.Weights) int {
 
 // left is what the windows chosen by all but one job leave of the slots, by
 // start. Every slot is a node of its own.
-func (d *slotDesk) left(chosen []bourse.Window, but int) []bourse.Slot {
+func (d *slotWorker) left(chosen []bourse.Window, but int) []bourse.Slot {
 	type span struct{ start, end bourse.Time }
 	taken := make([][]span, len(d.c.Nodes))
 	for j := range chosen {
@@ -154,7 +154,7 @@ func (d *slotDesk) left(chosen []bourse.Window, but int) []bourse.Slot {
 	return d.pieces
 }
 
-// boundary reckons what a job could have by time and cost if no other job were
+// boundary computes what a job could have by time and cost if no other job were
 // there. A selection out of these, conflicts between jobs ignored, is a bound
 // that no disjoint windows can pass.
 type boundary struct {

@@ -168,7 +168,7 @@ func frontOfAll(slots []bourse.Slot, r *bourse.Request) (front []selection.Alter
 func TestSlots_ExchangeGainsWithinTheLimits(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(5, 6))
-	d := newSlotDesk()
+	d := newSlotWorker()
 	gains, seen := 0, 0
 	for range 300 {
 		d.c.Draw(rng)
@@ -207,7 +207,7 @@ func TestSlots_ExchangeGainsWithinTheLimits(t *testing.T) {
 func TestSlots_LeftIsTheRest(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(7, 8))
-	d := newSlotDesk()
+	d := newSlotWorker()
 	for range 100 {
 		d.c.Draw(rng)
 		windows, _ := d.batch(search.AMP)

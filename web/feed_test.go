@@ -121,18 +121,18 @@ func TestEvents_AReaderWhoDoesNotReadIsLetGo(t *testing.T) {
 	s := brokerAPI(t, h)
 	submit(t, s, ana, wave("batch-0001"))
 	h.pass(bourse.Second)
-	deaf := s.feed.listen(Caller{User, "ana"}, "")
+	slow := s.feed.listen(Caller{User, "ana"}, "")
 	var j Job
 	call(t, s, ana, "GET", "/v1/jobs/wave", nil, &j)
 	for range streamQueue + 1 {
 		s.feed.tell(&Turn{Turn: "placed", Job: j})
 	}
 	n := 0
-	for range deaf.turns { // ends: the channel is closed
+	for range slow.turns { // ends: the channel is closed
 		n++
 	}
-	if n != streamQueue || !deaf.lost || s.feed.open() != 0 || testutil.ToFloat64(s.count.slow) != 1 {
-		t.Errorf("%d turns waited, lost %t, %d streams open", n, deaf.lost, s.feed.open())
+	if n != streamQueue || !slow.lost || s.feed.open() != 0 || testutil.ToFloat64(s.count.slow) != 1 {
+		t.Errorf("%d turns waited, lost %t, %d streams open", n, slow.lost, s.feed.open())
 	}
 }
 

@@ -186,10 +186,10 @@ func TestCancel_TellsTheRefundAndIsRecordedWhenNotAllSitesAnswer(t *testing.T) {
 	if call(t, s, ana, "GET", "/v1/accounts", nil, &money); money.Users[0].Spent.Credits != 0 || money.Users[0].Left.Credits != 100*bourse.Credit {
 		t.Errorf("afterwards ana's account is %+v", money.Users[0])
 	}
-	h = world(t, func(c *broker.Config) { c.Sites = append(c.Sites, "site:deaf") })
-	h.add("site:deaf", &portal{})
+	h = world(t, func(c *broker.Config) { c.Sites = append(c.Sites, "site:silent") })
+	h.add("site:silent", &portal{})
 	s = brokerAPI(t, h)
-	submit(t, s, ana, wave("batch-0001")) // a cycle waits for the deaf one's offers
+	submit(t, s, ana, wave("batch-0001")) // a cycle waits for the silent one's offers
 	if code := call(t, s, ana, "DELETE", "/v1/jobs/wave", nil, &c); code != 200 && code != 202 {
 		t.Errorf("while a site is silent: %d %+v", code, c)
 	}

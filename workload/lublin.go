@@ -20,7 +20,7 @@ import (
 type Lublin struct {
 	Nodes int // of the machine, 1 to MaxModelNodes
 	// Load is the expected node-seconds over capacity: all gaps are multiplied
-	// by one factor, reckoned from the model's expectations (the mean gap; the
+	// by one factor, computed from the model's expectations (the mean gap; the
 	// mean of nodes x run over the distribution of nodes), not from a sample. So
 	// a finite draw scatters about it, and more jobs do not change the first
 	// ones. 0 keeps the model's own gaps.

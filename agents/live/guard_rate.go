@@ -25,7 +25,7 @@ type rate struct {
 	mu      sync.Mutex
 	streams int       // open, under the guard's lock
 	debt    float64   // seconds of sending above the rate; negative within the burst
-	at      time.Time // when debt was reckoned
+	at      time.Time // of debt
 	since   time.Time // since when there has been debt; zero: there is none
 	until   time.Time // kept out until then
 }

@@ -17,8 +17,8 @@ import (
 	"bourse/agents/wire"
 )
 
-// desk is a host of one agent that only notes what it is given.
-type desk struct {
+// fakeHost is a host of one agent that only notes what it is given.
+type fakeHost struct {
 	mu      sync.Mutex
 	network Network
 	got     []*wire.Envelope
@@ -27,9 +27,9 @@ type desk struct {
 	stopped bool
 }
 
-func (d *desk) Connect(n Network) { d.with(func() { d.network = n }) }
+func (d *fakeHost) Connect(n Network) { d.with(func() { d.network = n }) }
 
-func (d *desk) Deliver(e *wire.Envelope) (taken bool) {
+func (d *fakeHost) Deliver(e *wire.Envelope) (taken bool) {
 	d.with(func() {
 		if taken = !d.full; taken {
 			d.got = append(d.got, e)
@@ -38,7 +38,7 @@ func (d *desk) Deliver(e *wire.Envelope) (taken bool) {
 	return taken
 }
 
-func (d *desk) Tell(_, _ agents.ID, m agents.Message) (err error) {
+func (d *fakeHost) Tell(_, _ agents.ID, m agents.Message) (err error) {
 	d.with(func() {
 		if d.full {
 			err = errors.New("full")
@@ -49,16 +49,16 @@ func (d *desk) Tell(_, _ agents.ID, m agents.Message) (err error) {
 	return err
 }
 
-func (d *desk) Stop(context.Context) error { d.with(func() { d.stopped = true }); return nil }
+func (d *fakeHost) Stop(context.Context) error { d.with(func() { d.stopped = true }); return nil }
 
-func (d *desk) with(do func()) {
+func (d *fakeHost) with(do func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	do()
 }
 
 // heard returns how often the broker has been told so of a site.
-func (d *desk) heard(m agents.Message) (n int) {
+func (d *fakeHost) heard(m agents.Message) (n int) {
 	d.with(func() {
 		for _, told := range d.told {
 			if told == m {
@@ -69,13 +69,13 @@ func (d *desk) heard(m agents.Message) (n int) {
 	return n
 }
 
-func (d *desk) received() (n int) {
+func (d *fakeHost) received() (n int) {
 	d.with(func() { n = len(d.got) })
 	return n
 }
 
 // send sends m in the name of an agent.
-func (d *desk) send(t testing.TB, from, to agents.ID, m agents.Message) {
+func (d *fakeHost) send(t testing.TB, from, to agents.ID, m agents.Message) {
 	t.Helper()
 	e, err := wire.Encode(from, to, m)
 	if err != nil {
@@ -86,16 +86,16 @@ func (d *desk) send(t testing.TB, from, to agents.ID, m agents.Message) {
 	n.Send(to, e)
 }
 
-// testNode is a node over a desk.
+// testNode is a node over a fakeHost.
 type testNode struct {
 	*Node
-	*desk
+	*fakeHost
 }
 
 // startPeer starts a node with the fast profile, closed at the test's end.
 func startPeer(t testing.TB, o NodeOptions, seeds ...string) testNode {
 	t.Helper()
-	d := &desk{}
+	d := &fakeHost{}
 	o.Host, o.Gossip.Seeds = d, seeds
 	if o.Gossip.Label == "" {
 		o.Gossip.Label = "vo"
@@ -205,7 +205,7 @@ func TestNode_LeavingIsAnnouncedBeforeTheHostStops(t *testing.T) {
 	})
 }
 
-func (d *desk) halted() (yes bool) {
+func (d *fakeHost) halted() (yes bool) {
 	d.with(func() { yes = d.stopped })
 	return yes
 }
@@ -386,7 +386,7 @@ func TestStartNode_RefusesWhatCannotWork(t *testing.T) {
 		{func(o *NodeOptions) { o.Gossip.Listen = "nowhere" }, "gossip cannot listen"},
 		{func(o *NodeOptions) { o.Gossip.Advertise = "127.0.0.1" }, "gossip cannot advertise"},
 	} {
-		o := NodeOptions{Name: "site:second", Host: &desk{}, Listen: "127.0.0.1:0", Plain: true, Gossip: GossipOptions{Listen: "127.0.0.1:0", Label: "vo"}}
+		o := NodeOptions{Name: "site:second", Host: &fakeHost{}, Listen: "127.0.0.1:0", Plain: true, Gossip: GossipOptions{Listen: "127.0.0.1:0", Label: "vo"}}
 		c.change(&o)
 		n, err := StartNode(o)
 		if err == nil {

@@ -47,7 +47,7 @@ func runChild(options string, in io.Reader, out io.Writer) error {
 	if err := json.Unmarshal([]byte(options), &o); err != nil {
 		return err
 	}
-	d := &answeringDesk{name: agents.ID(o.Name)}
+	d := &answeringHost{name: agents.ID(o.Name)}
 	n, err := StartNode(NodeOptions{Name: d.name, Host: d, Listen: o.Listen, Plain: true,
 		Gossip: GossipOptions{Listen: o.Gossip, Seeds: strings.Fields(o.Seed), Label: "vo", Profile: o.Profile, Keys: [][]byte{make([]byte, keySize)}},
 		Log:    zerolog.New(os.Stderr).Level(zerolog.WarnLevel).With().Str("node", o.Name).Logger()})
@@ -84,14 +84,14 @@ func runChild(options string, in io.Reader, out io.Writer) error {
 	return nil
 }
 
-// answeringDesk is a desk that answers OfferRequests.
-type answeringDesk struct {
-	desk
+// answeringHost is a fakeHost that answers OfferRequests.
+type answeringHost struct {
+	fakeHost
 	name agents.ID
 }
 
-func (d *answeringDesk) Deliver(e *wire.Envelope) bool {
-	if !d.desk.Deliver(e) {
+func (d *answeringHost) Deliver(e *wire.Envelope) bool {
+	if !d.fakeHost.Deliver(e) {
 		return false
 	}
 	if wire.Kind(e) == "OfferRequest" {
@@ -104,7 +104,7 @@ func (d *answeringDesk) Deliver(e *wire.Envelope) bool {
 	return true
 }
 
-func (d *answeringDesk) flood(n *Node, to agents.ID, count, size int) {
+func (d *answeringHost) flood(n *Node, to agents.ID, count, size int) {
 	var m agents.Message = agents.OfferRequest{Cycle: 1, Horizon: 1}
 	if size > 0 {
 		m = agents.QuoteRequest{Users: []string{strings.Repeat("x", size)}, Legs: []bourse.Leg{{Group: "main", Nodes: 1, Start: 1, End: 2}}}
@@ -118,7 +118,7 @@ func (d *answeringDesk) flood(n *Node, to agents.ID, count, size int) {
 	}
 }
 
-func (d *answeringDesk) counts(joined bool) map[agents.ID]int {
+func (d *answeringHost) counts(joined bool) map[agents.ID]int {
 	list := map[agents.ID]int{}
 	d.with(func() {
 		for _, m := range d.told {

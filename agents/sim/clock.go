@@ -34,7 +34,7 @@ func (c *clock) when(at bourse.Time) bourse.Time {
 	return t
 }
 
-// farthest is how far ahead a drift is reckoned: 30 years in milliseconds.
+// farthest is how far ahead a drift is computed: 30 years in milliseconds.
 const farthest = 1 << 40
 
 // run has the clock gain drift from an instant of the world on.

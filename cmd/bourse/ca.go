@@ -35,7 +35,7 @@ are read again within a second. docs/SECURITY.md has the whole picture.`,
 			"  bourse ca issue --role user --name ana --days 90",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return errors.New("ca wants init, issue, list, revoke or key; see bourse ca --help")
+				return errors.New("ca takes init, issue, list, revoke or key; see bourse ca --help")
 			}
 			return fmt.Errorf("ca %s: there are init, issue, list, revoke and key", args[0])
 		},
@@ -267,7 +267,7 @@ and start each of them again, before the next step:
 		Example: "  bourse ca key add\n  bourse ca key use\n  bourse ca key drop",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return errors.New("ca key wants add, use or drop; see bourse ca key --help")
+				return errors.New("ca key takes add, use or drop; see bourse ca key --help")
 			}
 			return nil
 		},

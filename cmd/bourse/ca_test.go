@@ -110,7 +110,7 @@ func TestCA_RefusesWith1AndBadInputWith2(t *testing.T) {
 	if _, err := ca(t, dir, "issue", "--role", "user", "--name", "ana", "--replace"); err != nil {
 		t.Errorf("--replace: %v", err)
 	}
-	for args, want := range map[string]string{"": "ca wants init, issue", "steal": "there are init, issue"} {
+	for args, want := range map[string]string{"": "ca takes init, issue", "steal": "there are init, issue"} {
 		if _, err := ca(t, "", strings.Fields(args)...); exitCode(err) != 2 || !strings.Contains(err.Error(), want) {
 			t.Errorf("ca %s: exit %d, %v", args, exitCode(err), err)
 		}

@@ -43,9 +43,9 @@ into that folder instead of OUT.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case c.split != "" && len(args) != 1:
-				return fmt.Errorf("convert --split wants one file, IN; %d are given", len(args))
+				return fmt.Errorf("convert --split takes one file, IN; %d are given", len(args))
 			case c.split == "" && len(args) != 2:
-				return fmt.Errorf("convert wants two files, IN and OUT; %d are given", len(args))
+				return fmt.Errorf("convert takes two files, IN and OUT; %d are given", len(args))
 			}
 			return nil
 		},

@@ -58,11 +58,11 @@ func refused(err error) error {
 // misuse is bad usage that is found on the way.
 type misuse struct{ error }
 
-// arguments refuses a call with fewer or more arguments than a command wants.
+// arguments refuses a call with fewer or more arguments than a command takes.
 func arguments(least, most int, wanted string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > most {
-			return fmt.Errorf("%s wants %s; see bourse %s --help", cmd.Name(), wanted, cmd.Name())
+			return fmt.Errorf("%s takes %s; see bourse %s --help", cmd.Name(), wanted, cmd.Name())
 		}
 		return nil
 	}

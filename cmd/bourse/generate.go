@@ -34,7 +34,7 @@ means a load of 0.7.`,
 			"  bourse generate --model uniform --jobs 500 --days 7 --procs 64",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("generate writes on stdout and wants no file; %q is given", args[0])
+				return fmt.Errorf("generate writes to stdout and takes no file; %q is given", args[0])
 			}
 			return nil
 		},

@@ -266,7 +266,7 @@ func TestConvert_SplitsALogByPartition(t *testing.T) {
 			t.Errorf("%s has %d records, want %d", name, got, records)
 		}
 	}
-	if _, msg, code := workloadCommand("convert", in, in+".gwf", "--split", dir); code != 2 || !strings.Contains(msg, "wants one file") {
+	if _, msg, code := workloadCommand("convert", in, in+".gwf", "--split", dir); code != 2 || !strings.Contains(msg, "takes one file") {
 		t.Errorf("exit %d, %s", code, msg)
 	}
 }

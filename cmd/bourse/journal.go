@@ -34,7 +34,7 @@ rebase, and a journal may grow meanwhile. docs/JOURNAL.md has the format.`,
 		Example: "  bourse journal verify .bourse\n  bourse journal show .bourse/site-north --kind leg-moved",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return errors.New("journal wants verify, show, copy or rebase, and a path; see bourse journal --help")
+				return errors.New("journal takes verify, show, copy or rebase, and a path; see bourse journal --help")
 			}
 			return fmt.Errorf("journal %s: there is verify, show, copy and rebase", args[0])
 		},

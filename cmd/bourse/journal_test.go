@@ -198,7 +198,7 @@ func TestJournal_BadUsageIsExit2(t *testing.T) {
 	t.Parallel()
 	empty := t.TempDir()
 	for _, c := range []struct{ args, want string }{
-		{"", "wants verify, show, copy or rebase"},
+		{"", "takes verify, show, copy or rebase"},
 		{"verfy x", "there is verify, show, copy and rebase"},
 		{"verify", "must have a path"},
 		{"verify " + empty, "there is no journal in this folder"},

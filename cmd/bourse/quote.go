@@ -40,7 +40,7 @@ With --alpha, --cheapest-before or --within one offer is chosen and marked
 			"  bourse quote site.toml --nodes 16 --duration 2h --start 3600 --json",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return fmt.Errorf("quote wants one file, the snapshot of a site; %d are given", len(args))
+				return fmt.Errorf("quote takes one file, the snapshot of a site; %d are given", len(args))
 			}
 			return nil
 		},

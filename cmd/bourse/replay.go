@@ -40,7 +40,7 @@ backfilled, reserved (started at its turn) or reservation.`,
 			"  bourse replay SDSC-SP2-1998-4.2-cln.swf.gz --procs 128 --reservations 0.1 --alpha 0.3 --json",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return fmt.Errorf("replay wants one trace; %d files are given", len(args))
+				return fmt.Errorf("replay takes one trace; %d files are given", len(args))
 			}
 			return nil
 		},

@@ -35,7 +35,7 @@ their names begin with a- and b-.`,
   bourse report fixed adaptive`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
-				return fmt.Errorf("report wants the folder of a run, or of two; %d are given", len(args))
+				return fmt.Errorf("report takes the folder of a run, or of two; %d are given", len(args))
 			}
 			return nil
 		},

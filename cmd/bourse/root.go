@@ -84,7 +84,7 @@ func writeLine(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// badFlag says what value a flag wants, in place of the name of the function
+// badFlag says what value a flag takes, in place of the name of the function
 // that could not read it.
 func badFlag(_ *cobra.Command, err error) error {
 	var num *strconv.NumError

@@ -56,10 +56,10 @@ beyond 1,000,000 parts of windows in all the search fails.`,
 	return cmd
 }
 
-// oneProblem wants one file.
+// oneProblem takes one file.
 func oneProblem(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return fmt.Errorf("%s wants one file, PROBLEM.json; %d are given", cmd.Name(), len(args))
+		return fmt.Errorf("%s takes one file, PROBLEM.json; %d are given", cmd.Name(), len(args))
 	}
 	return nil
 }

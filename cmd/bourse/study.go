@@ -77,7 +77,7 @@ NAME.csv and NAME.html.`,
 			"  bourse study sla-reservations --trace SDSC-SP2-1998-4.2-cln.swf.gz --json",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return fmt.Errorf("study wants one name of %s; %d are given", experimentNames(), len(args))
+				return fmt.Errorf("study takes one name of %s; %d are given", experimentNames(), len(args))
 			}
 			return nil
 		},
@@ -91,7 +91,7 @@ NAME.csv and NAME.html.`,
 	flags.Uint64Var(&f.seed, "seed", 1, "the first seed")
 	flags.BoolVar(&f.quick, "quick", false, "fewer seeds, under 20 s; the same rows")
 	flags.StringVar(&f.out, "out", "", "folder for the files; without it nothing is written")
-	flags.StringVar(&f.figures, "figures", "", "also write each figure as a file, with its data: svg or png; wants --out")
+	flags.StringVar(&f.figures, "figures", "", "also write each figure as a file, with its data: svg or png; needs --out")
 	flags.BoolVar(&f.json, "json", false, "print JSON")
 	return cmd
 }
@@ -130,7 +130,7 @@ func (f *studyFlags) run(name string, runsGiven bool, stdout, stderr io.Writer) 
 	case runsGiven && (f.runs < 1 || f.runs > maxStudyRuns):
 		return fmt.Errorf("--runs %d: must be 1 to %d", f.runs, maxStudyRuns)
 	case f.figures != "" && f.out == "":
-		return errors.New("--figures wants a folder to write them into, --out DIR")
+		return errors.New("--figures needs a folder to write them into, --out DIR")
 	case checkFigures(f.figures) != nil:
 		return checkFigures(f.figures)
 	case e.traces == "" && len(f.traces) > 0:

@@ -42,7 +42,7 @@ An interrupted sweep goes on with --resume, and ends with the same files.`,
 		Example: "  bourse sweep algorithms.toml\n  bourse sweep algorithms.toml --out out\n  bourse sweep algorithms.toml --out out --resume",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return fmt.Errorf("sweep wants one file, SWEEP.toml; %d are given", len(args))
+				return fmt.Errorf("sweep takes one file, SWEEP.toml; %d are given", len(args))
 			}
 			return nil
 		},
@@ -64,7 +64,7 @@ type sweepFlags struct {
 
 func (f *sweepFlags) run(file string, stdout, stderr io.Writer) error {
 	if f.resume && f.out == "" {
-		return errors.New("--resume wants the folder of the interrupted sweep, --out DIR")
+		return errors.New("--resume needs the folder of the interrupted sweep, --out DIR")
 	}
 	config, err := configs.ReadSweep(file)
 	if err != nil {

@@ -168,7 +168,7 @@ func (f *torturing) show(r *torture.Report, stdout io.Writer) error {
 	fmt.Fprintf(stdout, "%d seeds from %d: %d transactions decided (%.1f a seed), %d committed, %d faults (%.1f a seed)\n\n",
 		r.Seeds, f.start, r.Transactions, float64(r.Transactions)/float64(r.Seeds), r.Committed,
 		r.Injected(), float64(r.Injected())/float64(r.Seeds))
-	t := report.NewTable("fault", "struck", "fault", "struck", "fault", "struck")
+	t := report.NewTable("fault", "times", "fault", "times", "fault", "times")
 	for row := range slices.Chunk(torture.Kinds(), 3) {
 		var cells table.Row
 		for _, k := range row {

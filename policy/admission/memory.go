@@ -9,7 +9,7 @@ import (
 
 // A server that outlives its process is filled again by what was decided, and
 // decides nothing of it anew: Place for what has been placed since, Restore for what
-// an image keeps. What its nodes have done meanwhile follows by the same reckoning,
+// an image keeps. What its nodes have done meanwhile follows by the same arithmetic,
 // in the same floats, as if it had never stopped.
 
 // Place has work start now on the nodes that an earlier life has chosen for it. It
@@ -100,7 +100,7 @@ func (s *Shares) Restore(m *bourse.ServerMemory) (lost []int64) {
 		}
 		if i < len(s.nodes) {
 			s.nodes[i].at = m.Nodes[i].At
-			s.turns[i] = s.nodes[i].reckon()
+			s.turns[i] = s.nodes[i].divide()
 		}
 	}
 	s.next = slices.Min(s.turns)

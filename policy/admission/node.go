@@ -21,17 +21,17 @@ type task struct {
 	deadline bourse.Time
 	estimate float64     // left of the estimate; 0 once it is used up
 	work     float64     // left of the true work, which no decision looks at
-	rate     float64     // of the node, since the last reckoning
+	rate     float64     // of the node, since the last division
 	end      bourse.Time // if nothing changes
 }
 
-// node is a time-shared node. It reckons with its tasks when one of them arrives
+// node is a time-shared node. It divides itself among its tasks when one of them arrives
 // or ends; in between all rates stay as they are. A task that runs past its
 // estimate keeps its rate until then, which costs the others nothing: what they
 // get is never less than their shares while these are at most 1 in sum.
 type node struct {
 	performance bourse.Performance
-	at          bourse.Time // of the last reckoning
+	at          bourse.Time // of the last division
 	total       float64     // of the shares, at that instant
 	tasks       []task      // in order of arrival
 }
@@ -75,7 +75,7 @@ func (n *node) shares(now bourse.Time) float64 {
 	return total
 }
 
-// settle moves the node's reckoning to now.
+// settle brings the node's tasks up to now.
 func (n *node) settle(now bourse.Time) {
 	if d := float64(now - n.at); d > 0 {
 		for i := range n.tasks {
@@ -90,11 +90,11 @@ func (n *node) settle(now bourse.Time) {
 // add puts a task onto the node, which has been settled.
 func (n *node) add(t task) { n.tasks = append(n.tasks, t) }
 
-// reckon gives each task its rate, share / total: what is left over goes to the
+// divide gives each task its rate, share / total: what is left over goes to the
 // tasks in proportion, so that the node is never idle while it has work. Tasks
 // past their estimates get idle capacity only: nothing, or all of it in equal parts
 // where nobody has a share. It returns the first end. The node has been settled.
-func (n *node) reckon() bourse.Time {
+func (n *node) divide() bourse.Time {
 	n.total = 0
 	for i := range n.tasks {
 		t := &n.tasks[i]

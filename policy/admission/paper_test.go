@@ -117,7 +117,7 @@ func lastFits(t testing.TB, c Control, tasks []outlook) bool {
 	for i, o := range tasks[:len(tasks)-1] {
 		n.add(task{job: int64(i), deadline: bourse.Time(o.deadline), estimate: o.estimate, work: math.Inf(1)})
 	}
-	n.reckon()
+	n.divide()
 	last := tasks[len(tasks)-1]
 	d := shares.Try(Job{ID: 99, Nodes: 1, Estimate: bourse.Duration(last.estimate), Deadline: bourse.Time(last.deadline)})
 	return !d.Reason.Refused()

@@ -14,7 +14,7 @@ type outlook struct {
 }
 
 // predict says when each task ends if the estimates are true and no more arrive:
-// shares and rates as on a node, reckoned anew at each end. A task past its
+// shares and rates as on a node, computed anew at each end. A task past its
 // estimate is expected to end now. It costs the square of the tasks.
 func predict(tasks []outlook) {
 	left := 0

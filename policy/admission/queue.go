@@ -200,7 +200,7 @@ func (q *Queue) Audit() error {
 		}
 	}
 	if free != q.free || len(q.ids) != len(q.waiting)+len(q.running) {
-		return fmt.Errorf("%d nodes are free, reckoned with %d; %d jobs known, %d wait, %d run", free, q.free, len(q.ids), len(q.waiting), len(q.running))
+		return fmt.Errorf("%d nodes are free, %d are counted as free; %d jobs known, %d wait, %d run", free, q.free, len(q.ids), len(q.waiting), len(q.running))
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ type Shares struct {
 	opt   Options
 	now   bourse.Time
 	nodes []node
-	turns []bourse.Time        // of each node: its next reckoning
+	turns []bourse.Time        // of each node: its next division
 	next  bourse.Time          // the first of them
 	jobs  map[int64]*placement // that run
 	fits  []fit                // of the last decision
@@ -119,7 +119,7 @@ func (s *Shares) firstFit(j *Job) {
 
 // safe reports whether a node is without risk with one more task. While the
 // shares of a node are at most 1 in sum, each of its tasks is served at least at
-// its share, so that shares only fall until the next reckoning: where the sum of
+// its share, so that shares only fall until the next division: where the sum of
 // that instant leaves room, there is room now.
 func (s *Shares) safe(n *node, estimate, remaining float64) bool {
 	late := !s.opt.RefuseLoneLate
@@ -154,7 +154,7 @@ func (s *Shares) put(j Job, run bourse.Duration, nodes []int) {
 		n.settle(s.now)
 		n.add(task{job: j.ID, deadline: j.Deadline,
 			estimate: float64(n.performance.Runtime(j.Estimate)), work: float64(n.performance.Runtime(run))})
-		s.turns[i] = n.reckon()
+		s.turns[i] = n.divide()
 		s.next = min(s.next, s.turns[i])
 	}
 }
@@ -199,7 +199,7 @@ func (s *Shares) End(id int64) bool {
 		}
 		n.settle(s.now)
 		n.tasks = slices.Delete(n.tasks, k, k+1)
-		s.turns[i] = n.reckon()
+		s.turns[i] = n.divide()
 	}
 	s.forget(id)
 	s.next = slices.Min(s.turns)
@@ -226,7 +226,7 @@ func (s *Shares) Advance(now bourse.Time) []Event {
 	return s.ended
 }
 
-// turn takes off a node what ends now, and reckons with the others.
+// turn takes off a node what ends now, and divides the node among the others.
 func (s *Shares) turn(i int) bourse.Time {
 	n := &s.nodes[i]
 	kept := n.tasks[:0]
@@ -244,7 +244,7 @@ func (s *Shares) turn(i int) bourse.Time {
 		}
 	}
 	n.tasks = kept
-	return n.reckon()
+	return n.divide()
 }
 
 // Room is the largest share that one more task may need of a node now: below 0 if

@@ -1,10 +1,10 @@
 // Package pricing says what a reservation costs: its base price, and the harm
-// it does to the jobs that wait in the queue, reckoned by planning the queue
+// it does to the jobs that wait in the queue, computed by planning the queue
 // with and without it (Singh, Kesselman and Deelman, sections 2 and 3).
 //
 // It never changes a queue, never decides who may start, reads no clock and
 // does no I/O. A price is of the moment: it holds for the state that it was
-// reckoned on.
+// based on.
 package pricing
 
 import (

@@ -8,7 +8,7 @@ import (
 	"bourse/policy/backfill"
 )
 
-// The naive twin: every price is reckoned by planning the whole queue anew.
+// The naive twin: every price is computed by planning the whole queue anew.
 
 // naivePlan is the planned start of every queued job of s, read straight off
 // the rules: passes at every instant at which anything starts or ends.

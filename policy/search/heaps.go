@@ -56,7 +56,7 @@ func (h *heaps) add(k kept) {
 	} else {
 		h.out.push(node{k.key, k.pos, id})
 	}
-	for h.bury(); len(h.in) > 0; h.bury() {
+	for h.dropDead(); len(h.in) > 0; h.dropDead() {
 		id := h.in[0].id
 		top := &h.items[id]
 		if h.held-int(top.count) < h.need {
@@ -79,8 +79,8 @@ func (h *heaps) take(id int32) {
 	h.in.push(node{-it.key, -it.pos, id})
 }
 
-// bury drops the marked from the tops.
-func (h *heaps) bury() {
+// dropDead drops the marked from the tops.
+func (h *heaps) dropDead() {
 	for len(h.in) > 0 && h.items[h.in[0].id].state == dead {
 		h.in.pop()
 	}
@@ -103,7 +103,7 @@ func (h *heaps) expire(t bourse.Time) int {
 		h.dead++
 		h.gone.pop()
 	}
-	for h.bury(); h.held < h.need && len(h.out) > 0; h.bury() {
+	for h.dropDead(); h.held < h.need && len(h.out) > 0; h.dropDead() {
 		id := h.out[0].id
 		h.out.pop()
 		h.take(id)
@@ -140,13 +140,13 @@ func (h *heaps) rebuild() {
 // least is the sum of the N least keys. The top of in may be needed in part
 // only.
 func (h *heaps) least() sum {
-	h.bury()
+	h.dropDead()
 	return h.sum.minus(-h.in[0].key, h.held-h.need)
 }
 
 // dearest is the greatest of the N least keys.
 func (h *heaps) dearest() int64 {
-	h.bury()
+	h.dropDead()
 	return -h.in[0].key
 }
 

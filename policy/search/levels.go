@@ -18,7 +18,7 @@ func levelSlot(group int32, s bourse.Level) slot {
 }
 
 // take takes n nodes of group g out over [from, to). The level sets are
-// reckoned anew (cutting single lanes would lose windows), and in the list only
+// computed anew (cutting single lanes would lose windows), and in the list only
 // those that differ are replaced.
 func (l *List) take(g int32, n int, from, to bourse.Time) {
 	v := &l.levels[g]

@@ -28,7 +28,7 @@ type query struct {
 	sums     measure
 	limit    bourse.Credits  // bound on the sum of the N least keys
 	from     bourse.Time     // no window starts before
-	fits     []fit           // by class; nil: reckoned at every visit
+	fits     []fit           // by class; nil: computed at every visit
 	least    bourse.Duration // no fit runs shorter
 	cheapest int64           // no fit has a smaller key
 	closed   bool            // has no other window: the list only shrinks
@@ -59,7 +59,7 @@ func (q *query) tabulate(l *List, room []fit) []fit {
 	at := len(room)
 	q.least, q.cheapest = 1<<62, math.MaxInt64
 	for i := range l.classes {
-		f := q.reckon(l, &l.classes[i])
+		f := q.judge(l, &l.classes[i])
 		if f.runtime > 0 {
 			q.least, q.cheapest = min(q.least, f.runtime), min(q.cheapest, f.key)
 		}
@@ -69,10 +69,10 @@ func (q *query) tabulate(l *List, room []fit) []fit {
 	return room
 }
 
-// reckon follows step 1 of the scan: suited iff fast enough, with what the job
+// judge follows step 1 of the scan: suited iff fast enough, with what the job
 // requires, of a group that it may use, and under ALP no dearer than C. A part that alone passes the budget
 // S is in no affordable window, and leaving it out changes no other.
-func (q *query) reckon(l *List, c *class) fit {
+func (q *query) judge(l *List, c *class) fit {
 	if c.performance < q.MinPerformance || !q.Require.MetBy(l.groups[c.group].Machine) || q.barred != nil && q.barred[c.group] {
 		return fit{}
 	}
@@ -98,5 +98,5 @@ func (q *query) fit(l *List, c int32) fit {
 	if q.fits != nil {
 		return q.fits[c]
 	}
-	return q.reckon(l, &l.classes[c])
+	return q.judge(l, &l.classes[c])
 }

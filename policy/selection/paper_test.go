@@ -88,21 +88,21 @@ func TestPaperTable(t *testing.T) {
 	}
 }
 
-// desk does cycles of the paper's experiment one after the other.
-type desk struct {
+// cycles does cycles of the paper's experiment one after the other.
+type cycles struct {
 	list   search.List
 	finder *search.Finder
 	s      selection.Selector
 }
 
-func newDesk() *desk {
-	d := new(desk)
+func newCycles() *cycles {
+	d := new(cycles)
 	d.finder = search.NewFinder(&d.list)
 	return d
 }
 
 // cycle is a whole one: ALP and AMP, each with T*, B*, min T and min C.
-func (d *desk) cycle(b *testing.B, c *papercase.Case) {
+func (d *cycles) cycle(b *testing.B, c *papercase.Case) {
 	auto := selection.Limits{Time: selection.Auto, Cost: selection.Auto}
 	for _, a := range []search.Algorithm{search.ALP, search.AMPLiteral} {
 		if err := d.list.ResetNamed(c.Nodes, c.Slots); err != nil {
@@ -121,7 +121,7 @@ func BenchmarkCycle_Paper(b *testing.B) {
 	for i := range cases {
 		cases[i].Draw(rng)
 	}
-	d := newDesk()
+	d := newCycles()
 	for i := 0; b.Loop(); i++ {
 		d.cycle(b, &cases[i%len(cases)])
 	}
@@ -134,7 +134,7 @@ func BenchmarkCycles_Paper25000(b *testing.B) {
 		n := runtime.GOMAXPROCS(0)
 		for w := range n {
 			workers.Go(func() {
-				d, rng := newDesk(), rand.New(rand.NewPCG(1, uint64(w)))
+				d, rng := newCycles(), rand.New(rand.NewPCG(1, uint64(w)))
 				var c papercase.Case
 				for range 25_000 / n {
 					c.Draw(rng)

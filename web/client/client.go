@@ -44,7 +44,7 @@ func (c *Context) to(address string, role certificate.Role, name, words string) 
 	x.http.Transport = transport
 	if c.CA == "" {
 		if u.Scheme == "https" {
-			return nil, fmt.Errorf("%s: %s wants certificates; give ca, certificate and key", c.file, address)
+			return nil, fmt.Errorf("%s: %s needs certificates; give ca, certificate and key", c.file, address)
 		}
 		return x, nil
 	}

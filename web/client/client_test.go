@@ -137,7 +137,7 @@ func TestContext_RefusesWhatDoesNotFit(t *testing.T) {
 		`{"x":1}`:                                "unknown field",
 		`nonsense`:                               "not a context file",
 		`{"broker":"https://h:1","ca":"ca.pem"}`: "go together",
-		`{"broker":"https://h:1"}`:               "wants certificates",
+		`{"broker":"https://h:1"}`:               "needs certificates",
 		`{"broker":"h:1"}`:                       "no address of an API",
 		`{"broker":"http://h:1","ca":"a","certificate":"b","key":"c"}`: "in plain text",
 		`{"sites":{"north":"http://h:1"}}`:                             "names no broker",
