@@ -27,8 +27,7 @@ import (
 //	I18  nobody runs before all that he comes after have ended, gap included
 type Invariants struct {
 	sites    map[agents.ID]*sites.Site
-	clusters map[agents.ID]*cluster.Cluster
-	shared   map[agents.ID]*cluster.SharedCluster
+	clusters map[agents.ID]*cluster.Agent
 	brokers  map[agents.ID]*broker.Broker
 	groups   map[string]map[string]bourse.Group // by site, by name
 	limits   map[string]rules                   // by broker
@@ -76,7 +75,7 @@ func (l *legRecord) carried() bool {
 
 // newInvariants returns a checker of the agents of w.
 func newInvariants(w *world) *Invariants {
-	v := &Invariants{sites: w.sites, clusters: w.clusters, shared: w.shared, brokers: w.brokers,
+	v := &Invariants{sites: w.sites, clusters: w.clusters, brokers: w.brokers,
 		groups: map[string]map[string]bourse.Group{}, limits: map[string]rules{},
 		jobs: map[string]bourse.Job{}, txs: map[bourse.TxID]*txRecord{}, windows: map[string][]bourse.TxID{}}
 	for _, s := range w.scenario.Sites {
@@ -115,11 +114,6 @@ func (v *Invariants) After(now bourse.Time, id agents.ID, out *agents.Outbox) er
 // of a site or a broker (I8).
 func (v *Invariants) agent(now bourse.Time, id agents.ID) error {
 	if c, ok := v.clusters[id]; ok {
-		if err := c.Audit(now); err != nil {
-			return fmt.Errorf("I1: %w", err)
-		}
-	}
-	if c, ok := v.shared[id]; ok {
 		if err := c.Audit(now); err != nil {
 			return fmt.Errorf("I1: %w", err)
 		}
