@@ -264,3 +264,20 @@ func TestDurableShared_AnyPrefixOfItsFactsIsAStateToLiveOnFrom(t *testing.T) {
 		}
 	})
 }
+
+// What ended while the process was down is recorded late, after other things of a
+// later instant. A replay has it end when it did.
+func TestDurable_AnEndKeepsItsInstant(t *testing.T) {
+	t.Parallel()
+	c := config{groups: []bourse.Group{{Site: "north", Name: "main", Nodes: 2, Performance: 1000, Price: 1}}, options: Options{Control: admission.Libra}}.made()
+	id := bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: 1}}
+	what := bourse.Leg{Group: "main", Nodes: 1, End: 100_000, Work: 50_000}
+	c.Replay(1, bourse.WorkBegun{At: 1})
+	c.Replay(1, bourse.TasksPlaced{Group: "main", Number: 1, Leg: id, What: what, Deadline: what.End, Run: 50_000, Nodes: []int{0}})
+	c.Replay(2, bourse.LockMoved{Leg: id, State: bourse.LockConfirmed})
+	c.Replay(200_000, bourse.LockMoved{Leg: bourse.LegID{Leg: 1}, State: bourse.LockLost}) // of another leg
+	c.Replay(200_000, bourse.LockMoved{Leg: id, State: bourse.LockEnded, When: 50_001})
+	if l := c.Image().(bourse.ClusterImage).Locks[0]; l.State != bourse.LockEnded || l.Ends != 50_001 {
+		t.Errorf("it is %s at %v, it ended at 50.001", l.State, l.Ends)
+	}
+}
