@@ -19,6 +19,7 @@ type plain struct {
 	windows map[bourse.LegID]bourse.Leg // of legs that are placed
 	runs    map[bourse.LegID]bool
 	agreed  map[bourse.LegID]bool
+	later   int // so often it does not know yet
 }
 
 func newPlain() *plain {
@@ -92,6 +93,10 @@ func (p *plain) Suits(m agents.ClusterHold) (why bourse.Reason) {
 
 func (p *plain) Place(now bourse.Time, m agents.ClusterHold) bourse.Reason {
 	p.asked = append(p.asked, "place "+m.Leg.String())
+	if p.later > 0 {
+		p.later--
+		return Later
+	}
 	if m.What.End <= now {
 		return bourse.Reason{Code: bourse.Past}
 	}
@@ -190,6 +195,26 @@ func TestAgent_AsksItsBackendOnce(t *testing.T) {
 	l.say(m)
 	if want := []string{"place vo1/1/1.0", "confirm vo1/1/1.0", "release vo1/1/1.0", "place vo1/1/1.0"}; !slices.Equal(l.nodes.asked, want) {
 		t.Errorf("the backend is asked %q, want %q", l.nodes.asked, want)
+	}
+}
+
+// While a backend does not know whether there are nodes, nothing is answered and no
+// lock is kept.
+func TestAgent_AnswersAHoldWhenItsBackendKnows(t *testing.T) {
+	t.Parallel()
+	l := newLife(Config{})
+	l.say(agents.Started{Nonce: 1})
+	l.nodes.later = 2
+	for range 2 {
+		if said := l.say(holdOf(1, 10, 20)); len(said) > 0 {
+			t.Errorf("it says %+v", said)
+		}
+	}
+	if said := l.say(agents.ClusterInventory{}); len(said[0].(agents.ClusterLocks).Locks) > 0 {
+		t.Errorf("it keeps %+v", said[0])
+	}
+	if r := l.say(holdOf(1, 10, 20))[0].(agents.ClusterHeld); r.Refusal.Refused() {
+		t.Error(r.Refusal)
 	}
 }
 

@@ -48,8 +48,9 @@ type Backend interface {
 
 	// Suits says why such a leg can never be placed, whoever else is there.
 	Suits(m agents.ClusterHold) bourse.Reason
-	// Place finds nodes for a leg that suits and is not placed and records where, or says
-	// why it cannot, and has changed nothing. If the work of a leg may begin
+	// Place finds nodes for a leg that suits and is not placed and records where, or
+	// says why it cannot, and has changed nothing. A backend that does not know yet says
+	// Later, and is asked again. If the work of a leg may begin
 	// unconfirmed, as on time-shared nodes, it may do so at once.
 	Place(now bourse.Time, m agents.ClusterHold) bourse.Reason
 	// Elsewhere says what a leg that was refused could have instead: other starts,
@@ -70,6 +71,10 @@ type Backend interface {
 	// Audit checks that no node is promised twice at any instant from now on.
 	Audit() error
 }
+
+// Later is what Place says of a leg that may or may not be placed: no answer leaves
+// the cluster, and its site asks again.
+var Later = bourse.Reason{Code: "later"}
 
 // Host is what a backend sees of its agent.
 type Host interface {

@@ -47,6 +47,8 @@ func (a *Agent) drop(l *lock) {
 func (a *Agent) answerHold(now bourse.Time, from agents.ID, m agents.ClusterHold) {
 	r := agents.ClusterHeld{Leg: m.Leg, Refusal: a.hold(now, m)}
 	switch l := a.locks[m.Leg]; {
+	case r.Refusal == Later:
+		return
 	case r.Refusal.Refused():
 		r.Instead, r.Shifts = a.backend.Elsewhere(now, m)
 	case l.Flex.Due > 0 && l.Beside == bourse.LegID{}: // where in its window

@@ -77,7 +77,7 @@ const MaxKept = 1_000_000
 // Site is the agent that looks after one cluster.
 type Site struct {
 	cfg    Config
-	groups map[string]int
+	groups map[string]int // their numbers
 	limits limits
 	offers offers
 
