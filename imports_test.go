@@ -74,6 +74,7 @@ var rooms = []room{
 	{"parallel", nil, parallel},
 	{"agents/journal", []string{".", "agents", "agents/plant", "parallel"}, world},
 	{"cluster", []string{".", "policy/...", "agents"}, core},
+	{"cluster/...", []string{".", "policy/...", "agents", "cluster"}, core},
 	{"sites", []string{".", "policy/...", "agents", "agents/plant", "agents/retry"}, core},
 	{"files", nil, world},
 	{"workload", []string{".", "files"}, world},
@@ -86,10 +87,10 @@ var rooms = []room{
 	{"report", []string{".", "policy/...", "agents", "broker/planning", "history", "report/draw"}, world},
 	{"report/draw", nil, world}, // fonts and PNG
 	{"web/...", []string{".", "policy/...", "agents", "agents/certificate", "sites", "broker", "history/...", "report", "web"}, world},
-	{"configs", []string{".", "policy/...", "agents", "cluster", "sites", "workload", "broker"}, world},
+	{"configs", []string{".", "policy/...", "agents", "cluster/...", "sites", "workload", "broker"}, world},
 	{"workload/workloadtest", []string{".", "workload"}, world},
-	{"simulation/...", []string{".", "parallel", "policy/...", "agents", "agents/sim", "agents/journal", "agents/plant", "cluster", "sites", "workload", "broker", "history/...", "report", "configs", "simulation/..."}, parallel},
-	{"studies", []string{".", "parallel", "policy/...", "agents", "cluster", "workload", "report", "configs", "simulation"}, parallel},
+	{"simulation/...", []string{".", "parallel", "policy/...", "agents", "agents/sim", "agents/journal", "agents/plant", "cluster/...", "sites", "workload", "broker", "history/...", "report", "configs", "simulation/..."}, parallel},
+	{"studies", []string{".", "parallel", "policy/...", "agents", "cluster/...", "workload", "report", "configs", "simulation"}, parallel},
 	{"cmd/...", []string{"..."}, world},
 }
 
@@ -242,6 +243,8 @@ func TestImports_CatchWhatIsPlanted(t *testing.T) {
 		{"sites/site.go", `import "bourse/broker"`, "must not import bourse/broker"},
 		{"sites/site.go", `import "bourse/cluster"`, "must not import bourse/cluster"},
 		{"cluster/agent.go", `import "bourse/sites"`, "must not import bourse/sites"},
+		{"cluster/agent.go", `import "bourse/cluster/queue"`, "must not import bourse/cluster/queue"},
+		{"cluster/queue/backend.go", `import "bourse/cluster/share"`, "must not import bourse/cluster/share"},
 		{"sites/site.go", `import "bourse/configs"`, "must not import bourse/configs"},
 		{"sites/site.go", `import _ "os"`, "must not import os"},
 		{"sites/site.go", `import clock "time"`, "must not import time"},

@@ -4,7 +4,7 @@ import (
 	"bourse"
 	"bourse/agents"
 	"bourse/broker"
-	"bourse/cluster"
+	"bourse/cluster/queue"
 	"bourse/policy/choice"
 	"bourse/policy/pricing"
 	"bourse/policy/search"
@@ -42,14 +42,14 @@ func (s *Site) Agent(cluster agents.ID, span, lead bourse.Duration) (sites.Confi
 
 // ClusterQueues returns what the queues of the site's simulated cluster are
 // configured by, one for each group.
-func (s *Site) ClusterQueues() []cluster.QueueOptions {
-	local := make([]cluster.LocalQueue, len(s.Queues))
+func (s *Site) ClusterQueues() []queue.Options {
+	local := make([]queue.Named, len(s.Queues))
 	for i, q := range s.Queues {
-		local[i] = cluster.LocalQueue{Name: q.Name, Priority: q.Priority, Rate: int64(q.Rate), DelayCost: int64(q.DelayCost)}
+		local[i] = queue.Named{Name: q.Name, Priority: q.Priority, Rate: int64(q.Rate), DelayCost: int64(q.DelayCost)}
 	}
-	out := make([]cluster.QueueOptions, len(s.Groups))
+	out := make([]queue.Options, len(s.Groups))
 	for i, g := range s.Groups {
-		out[i] = cluster.QueueOptions{Nodes: g.Nodes, Policy: s.Policy, Queues: local, Extend: s.Overrun == "extend", Limit: s.QueueLimit, Promises: s.cluster(i)}
+		out[i] = queue.Options{Nodes: g.Nodes, Policy: s.Policy, Queues: local, Extend: s.Overrun == "extend", Limit: s.QueueLimit, Promises: s.cluster(i)}
 	}
 	return out
 }

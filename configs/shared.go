@@ -3,7 +3,7 @@ package configs
 import (
 	"slices"
 
-	"bourse/cluster"
+	timeshared "bourse/cluster/share"
 	"bourse/policy/admission"
 	"bourse/policy/pricing"
 )
@@ -62,6 +62,6 @@ func (s *Site) control(t *table, to *Shared) {
 var controls = []string{"libra", "librarisk", "librarisk-sigma", "edf", "edf-open"}
 
 // SharedCluster returns what the cluster of such a site is configured by.
-func (s *Site) SharedCluster() cluster.SharedOptions {
-	return cluster.SharedOptions{Control: s.Shared.Control, RefuseLoneLate: !s.Shared.AcceptLoneLate, Limit: s.QueueLimit}
+func (s *Site) SharedCluster() timeshared.Options {
+	return timeshared.Options{Control: s.Shared.Control, RefuseLoneLate: !s.Shared.AcceptLoneLate, Limit: s.QueueLimit}
 }

@@ -4,7 +4,8 @@ import (
 	"math/rand/v2"
 
 	"bourse"
-	"bourse/cluster"
+	"bourse/cluster/queue"
+	"bourse/cluster/share"
 	"bourse/configs"
 )
 
@@ -12,9 +13,9 @@ import (
 // paper on such sites (Yeo and Buyya, section 4): a share of them is urgent; the
 // factor between runtime and deadline is normal, its deviation a quarter of its
 // mean, and drawn again until it is above 1.
-func deadlines(s *configs.Site, jobs []bourse.LocalJob, seed uint64) []cluster.DeadlineJob {
+func deadlines(s *configs.Site, jobs []bourse.LocalJob, seed uint64) []share.Job {
 	stream := rand.New(rand.NewPCG(SeedOf(seed, "deadlines "+s.Name), 0))
-	list := make([]cluster.DeadlineJob, len(jobs))
+	list := make([]share.Job, len(jobs))
 	for i, j := range jobs {
 		list[i] = withDeadline(s, j, stream)
 	}
@@ -22,7 +23,7 @@ func deadlines(s *configs.Site, jobs []bourse.LocalJob, seed uint64) []cluster.D
 }
 
 // withDeadline draws the deadline of a job.
-func withDeadline(s *configs.Site, j bourse.LocalJob, stream *rand.Rand) cluster.DeadlineJob {
+func withDeadline(s *configs.Site, j bourse.LocalJob, stream *rand.Rand) share.Job {
 	mean := s.Shared.Factor.Float()
 	if stream.Float64() >= s.Shared.Urgent.Float() {
 		mean *= s.Shared.Ratio.Float()
@@ -36,23 +37,23 @@ func withDeadline(s *configs.Site, j bourse.LocalJob, stream *rand.Rand) cluster
 		}
 	}
 	left := min(bourse.Duration(factor*float64(j.Run)), bourse.MaxDuration)
-	return cluster.DeadlineJob{LocalJob: j, Deadline: j.Submit.Add(max(left, 1))}
+	return share.Job{LocalJob: j, Deadline: j.Submit.Add(max(left, 1))}
 }
 
 // EndlessDeadlines gives the local work of a site that takes deadlines and runs in
 // real time, such as Endless returns, its deadlines: of the same job the same in
 // every life, by a stream of its own.
-func EndlessDeadlines(s *configs.Site, work cluster.Work, seed uint64) cluster.DeadlineWork {
+func EndlessDeadlines(s *configs.Site, work queue.Work, seed uint64) share.Work {
 	if work == nil {
 		return nil
 	}
 	seed = SeedOf(seed, "deadlines "+s.Name)
-	return func(group int, begun, after bourse.Time) func() (cluster.DeadlineJob, bool) {
+	return func(group int, begun, after bourse.Time) func() (share.Job, bool) {
 		next := work(group, begun, after)
-		return func() (cluster.DeadlineJob, bool) {
+		return func() (share.Job, bool) {
 			j, ok := next()
 			if !ok {
-				return cluster.DeadlineJob{}, false
+				return share.Job{}, false
 			}
 			return withDeadline(s, j, rand.New(rand.NewPCG(seed, uint64(j.Submit.Sub(begun))^uint64(j.ID)<<44))), true
 		}

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"bourse"
-	"bourse/cluster"
+	"bourse/cluster/queue"
 	"bourse/configs"
 	"bourse/workload"
 )
@@ -23,7 +23,7 @@ const maxSpeed = 100_000
 // or never; it is drawn in chunks of a week, each from a seed of its own, so
 // that it can be taken up anywhere. Each job goes to the first group that can
 // hold it.
-func (l *Workloads) Endless(s *configs.Site, seed uint64, speed float64) (cluster.Work, error) {
+func (l *Workloads) Endless(s *configs.Site, seed uint64, speed float64) (queue.Work, error) {
 	if s.Workload == nil {
 		return nil, nil
 	}

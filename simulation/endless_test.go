@@ -6,6 +6,7 @@ import (
 	"bourse"
 	"bourse/agents"
 	"bourse/cluster"
+	"bourse/cluster/queue"
 	"bourse/configs"
 	"bourse/policy/backfill"
 )
@@ -74,12 +75,11 @@ func TestEndless_FeedsADurableClusterForMonths(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := cluster.ClusterConfig{Site: "site:north", Groups: s.Groups, Work: work,
-		Queues: []cluster.QueueOptions{{Nodes: 8, Policy: backfill.EASY}, {Nodes: 64, Policy: backfill.EASY}}}
+	options := []queue.Options{{Nodes: 8, Policy: backfill.EASY}, {Nodes: 64, Policy: backfill.EASY}}
 	now, ended := bourse.Time(1_700_000_000_000), 0
 	image := agents.Fact(nil)
 	for range 4 {
-		c := cluster.NewDurableCluster(cfg)
+		c := cluster.New(cluster.Config{Site: "site:north"}, queue.NewBackend(s.Groups, options, work))
 		if image != nil {
 			c.Replay(now, image)
 		}

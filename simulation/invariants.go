@@ -20,8 +20,7 @@ type Invariants struct {
 	facts    *invariant.Audit
 	numbers  map[agents.ID]uint64 // of facts, by agent
 	sites    map[agents.ID]*sites.Site
-	clusters map[agents.ID]*cluster.Cluster
-	shared   map[agents.ID]*cluster.SharedCluster
+	clusters map[agents.ID]*cluster.Agent
 	brokers  map[agents.ID]*broker.Broker
 	instant  bourse.Time
 	moved    bool // a fact was recorded in the present instant
@@ -39,7 +38,7 @@ func newInvariants(w *world) *Invariants {
 	for _, b := range w.scenario.Brokers {
 		capped[b.Name] = string(b.Algorithm) == "alp"
 	}
-	v := &Invariants{facts: invariant.New(nodes), numbers: map[agents.ID]uint64{}, sites: w.sites, clusters: w.clusters, shared: w.shared, brokers: w.brokers}
+	v := &Invariants{facts: invariant.New(nodes), numbers: map[agents.ID]uint64{}, sites: w.sites, clusters: w.clusters, brokers: w.brokers}
 	v.facts.Watch()
 	v.facts.Groups(func(site, group string) (bourse.Group, bool) {
 		g, ok := groups[site+"/"+group]
@@ -98,11 +97,6 @@ func (v *Invariants) atRest() error {
 // of a site or a broker (I8).
 func (v *Invariants) agent(now bourse.Time, id agents.ID) error {
 	if c, ok := v.clusters[id]; ok {
-		if err := c.Audit(now); err != nil {
-			return fmt.Errorf("I1: %w", err)
-		}
-	}
-	if c, ok := v.shared[id]; ok {
 		if err := c.Audit(now); err != nil {
 			return fmt.Errorf("I1: %w", err)
 		}

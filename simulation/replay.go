@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 
 	"bourse"
-	"bourse/cluster"
+	"bourse/cluster/queue"
 	"bourse/policy/backfill"
 	"bourse/policy/choice"
 	"bourse/policy/pricing"
@@ -17,7 +17,7 @@ type ReplayOptions struct {
 	Nodes  int
 	Policy backfill.Policy
 	Extend bool // at its estimate a job's planned end moves on; otherwise it is killed there
-	Limit  int  // jobs that wait at most; 0 means cluster.QueueLimit
+	Limit  int  // jobs that wait at most; 0 means queue.Limit
 
 	// Copy raises the load by copying that share of the jobs; see workload.Copy.
 	Copy float64
@@ -34,7 +34,7 @@ type ReplayOptions struct {
 	// the earliest from there on, whatever Alpha; 0: it wants to start at once.
 	Notice bourse.Duration
 	// Queues are the site's, found by LocalJob.Queue; none: one for all jobs.
-	Queues []cluster.LocalQueue
+	Queues []queue.Named
 	// Without is the place in the list, from 1 and after the copying, of a job
 	// that never comes, so that what it did to the others shows; 0: all come.
 	Without int
@@ -109,7 +109,7 @@ func RunReplay(jobs []bourse.LocalJob, opt ReplayOptions) (*Replay, error) {
 	if len(jobs) == 0 {
 		return &Replay{Nodes: opt.Nodes}, nil
 	}
-	r.queue = cluster.NewQueue(cluster.QueueOptions{
+	r.queue = queue.New(queue.Options{
 		Nodes: opt.Nodes, Policy: opt.Policy, Start: jobs[0].Submit, Extend: opt.Extend, Limit: opt.Limit, Queues: opt.Queues,
 	})
 	r.queue.Watch(r)
@@ -153,7 +153,7 @@ type replayer struct {
 	opt      ReplayOptions
 	out      []Outcome
 	fed      int
-	queue    *cluster.Queue
+	queue    *queue.Queue
 	book     *pricing.Book
 	chosen   []bool
 	alphas   []choice.Alpha // by place, if they are mixed
@@ -263,7 +263,7 @@ func (r *replayer) after(from bourse.Time, n int, d bourse.Duration) pricing.Off
 	panic("studies: a job does not fit when all work has ended")
 }
 
-// Started, Ended and Refused make the replayer a cluster.Watcher.
+// Started, Ended and Refused make the replayer a queue.Watcher.
 func (r *replayer) Started(j *bourse.LocalJob, s *backfill.Start) {
 	o := &r.out[j.ID-1]
 	o.Start, o.Class = s.End.Add(-s.Estimate), s.Class
@@ -275,7 +275,7 @@ func (r *replayer) Refused(j *bourse.LocalJob, why bourse.Reason) {
 	if why.Code == bourse.QueueFull {
 		limit := r.opt.Limit
 		if limit == 0 {
-			limit = cluster.QueueLimit
+			limit = queue.Limit
 		}
 		r.overload = &OverloadError{Limit: limit, At: j.Submit}
 	}

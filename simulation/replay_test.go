@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"bourse"
-	"bourse/cluster"
+	"bourse/cluster/queue"
 	"bourse/policy/backfill"
 	"bourse/policy/choice"
 	"bourse/workload/workloadtest"
@@ -309,7 +309,7 @@ func TestReplay_AQueueOfHigherPriorityIsQuicker(t *testing.T) {
 				list[i].Queue = 1
 			}
 		}
-		r := replay(t, list, ReplayOptions{Nodes: 64, Policy: backfill.EASY, Queues: []cluster.LocalQueue{{DelayCost: 1000}, {Priority: priority, DelayCost: 1000}}})
+		r := replay(t, list, ReplayOptions{Nodes: 64, Policy: backfill.EASY, Queues: []queue.Named{{DelayCost: 1000}, {Priority: priority, DelayCost: 1000}}})
 		for i := range r.Outcomes {
 			if chosen[i] {
 				sum += r.Outcomes[i].Wait()

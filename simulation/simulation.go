@@ -114,10 +114,11 @@ func (w *world) end(until bourse.Time) report.End {
 	e := report.End{Until: until, Waiting: map[string][]report.Waiting{}, Ledgers: map[agents.ID][]bourse.Account{}}
 	for _, s := range w.scenario.Sites {
 		for g, group := range s.Groups {
-			if s.Shared != nil {
+			nodes := w.queues[siteID(s.Name)]
+			if nodes == nil {
 				break // nobody waits but under EDF, and that is no promise
 			}
-			for _, q := range w.clusters[clusterID(s.Name)].Waiting(g) {
+			for _, q := range nodes.Waiting(g) {
 				e.Waiting[s.Name] = append(e.Waiting[s.Name],
 					report.Waiting{Job: q.ID, Group: group.Name, Nodes: q.Nodes, Submit: q.Submit})
 			}

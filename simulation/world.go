@@ -8,6 +8,7 @@ import (
 	"bourse/agents/sim"
 	"bourse/broker"
 	"bourse/cluster"
+	"bourse/cluster/queue"
 	"bourse/configs"
 	"bourse/sites"
 )
@@ -18,8 +19,8 @@ type world struct {
 	scenario *configs.Scenario
 	sim      *sim.World
 	sites    map[agents.ID]*sites.Site
-	clusters map[agents.ID]*cluster.Cluster
-	shared   map[agents.ID]*cluster.SharedCluster
+	clusters map[agents.ID]*cluster.Agent
+	queues   map[agents.ID]*queue.Backend // of sites that have any
 	brokers  map[agents.ID]*broker.Broker
 	detail   int
 }
@@ -40,7 +41,7 @@ func newWorld(sc *configs.Scenario, seed uint64, load *Workloads) (*world, error
 // time, so many bytes of what their cycles saw and chose. Nothing else differs.
 func newDetailedWorld(sc *configs.Scenario, seed uint64, load *Workloads, detail int) (*world, error) {
 	w := &world{scenario: sc, detail: detail, sim: sim.New(), sites: map[agents.ID]*sites.Site{},
-		clusters: map[agents.ID]*cluster.Cluster{}, shared: map[agents.ID]*cluster.SharedCluster{}, brokers: map[agents.ID]*broker.Broker{}}
+		clusters: map[agents.ID]*cluster.Agent{}, queues: map[agents.ID]*queue.Backend{}, brokers: map[agents.ID]*broker.Broker{}}
 	for i := range sc.Sites {
 		if err := w.addSite(&sc.Sites[i], seed, load); err != nil {
 			return nil, fmt.Errorf("site %q: %w", sc.Sites[i].Name, err)
@@ -60,40 +61,16 @@ func (w *world) addSite(s *configs.Site, seed uint64, load *Workloads) error {
 	if err != nil {
 		return err
 	}
-	if s.Shared != nil {
-		return w.addShared(s, jobs, seed)
-	}
-	options := s.ClusterQueues()
 	cfg, err := s.Agent(clusterID(s.Name), w.longestHorizon(), 0)
 	if err != nil {
 		return err
 	}
-	DrawPromises(s.Name, seed, options, &cfg)
-	queues := make([]*cluster.Queue, len(s.Groups))
-	for i, list := range spread(jobs, s.Groups) {
-		queues[i] = cluster.NewQueue(options[i])
-		queues[i].Feed(cluster.Jobs(list))
+	nodes := NewBackend(s, LocalWork{Lists: spread(jobs, s.Groups), Seed: seed}, &cfg)
+	if q, ok := nodes.(*queue.Backend); ok {
+		w.queues[siteID(s.Name)] = q
 	}
-	behind := cluster.NewCluster(siteID(s.Name), s.Groups, queues)
-	site := sites.New(cfg)
+	behind, site := cluster.New(cluster.Config{Site: siteID(s.Name), Volatile: true}, nodes), sites.New(cfg)
 	w.clusters[clusterID(s.Name)], w.sites[siteID(s.Name)] = behind, site
-	w.sim.Add(clusterID(s.Name), behind)
-	w.sim.Add(siteID(s.Name), site)
-	return nil
-}
-
-// addShared adds a site that takes deadlines, and its cluster.
-func (w *world) addShared(s *configs.Site, jobs []bourse.LocalJob, seed uint64) error {
-	cfg, err := s.Agent(clusterID(s.Name), w.longestHorizon(), 0)
-	if err != nil {
-		return err
-	}
-	var local [][]cluster.DeadlineJob
-	for _, list := range spread(jobs, s.Groups) {
-		local = append(local, deadlines(s, list, SeedOf(seed, s.Groups[len(local)].Name)))
-	}
-	behind, site := cluster.NewSharedCluster(siteID(s.Name), s.Groups, s.SharedCluster(), local), sites.New(cfg)
-	w.shared[clusterID(s.Name)], w.sites[siteID(s.Name)] = behind, site
 	w.sim.Add(clusterID(s.Name), behind)
 	w.sim.Add(siteID(s.Name), site)
 	return nil

@@ -171,7 +171,7 @@ func (s *Site) put(t step) {
 func (s *Site) say(t step) {
 	switch s.desk.question {
 	case state:
-		t.out.Send(s.cfg.Cluster, agents.SnapshotRequest{Ref: s.desk.ref, Have: s.view.version})
+		t.out.Send(s.cfg.Cluster, agents.SnapshotRequest{Ref: s.desk.ref, Have: s.offers.version})
 	case locks:
 		t.out.Send(s.cfg.Cluster, agents.ClusterInventory{Ref: s.desk.ref})
 	case nodes:
@@ -214,7 +214,7 @@ func (s *Site) snapshot(t step, m agents.Snapshot) {
 	if s.desk.question != state || m.Ref != s.desk.ref {
 		return // an answer that came twice, or too late
 	}
-	s.view.update(m)
+	s.offers.update(m)
 	s.serve(t)
 }
 
@@ -226,10 +226,10 @@ func (s *Site) serve(t step) {
 		switch m := k.m.(type) {
 		case agents.OfferRequest:
 			vo, _ := brokerOf(k.from)
-			t.out.Send(k.from, s.offers(t.now, vo, m))
+			t.out.Send(k.from, s.offersTo(t.now, vo, m))
 		case agents.QuoteRequest:
 			vo, _ := brokerOf(k.from)
-			t.out.Send(k.from, s.quotes(t.now, vo, m))
+			t.out.Send(k.from, s.quotesTo(t.now, vo, m))
 		case agents.Hold:
 			if s.tryHold(t, k, m) {
 				return // the cluster's answer goes on

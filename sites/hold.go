@@ -104,13 +104,13 @@ func (s *Site) price(now bourse.Time, l *leg) bourse.Quote {
 	if s.cfg.Lead > 0 && l.What.Start < now.Add(soonest) {
 		return refused(bourse.Past, "start %v lies less than %s after %s's now, %v", l.What.Start, soonest.Words(), s.cfg.Name, now)
 	}
-	if r := s.capped(l); r.Refused() {
+	if r := s.limits.capped(l); r.Refused() {
 		return bourse.Quote{Refusal: r}
 	}
-	if _, promised := s.schedule(l.What.Group, now); promised {
-		return s.priceOfPromise(now, l, old)
+	if _, promised := s.offers.schedule(l.What.Group, now); promised {
+		return s.offers.priceOfPromise(now, l, old)
 	}
-	return s.quote(now, l.Leg.Tx.Broker, l.User, l.What, old)
+	return s.offers.quote(now, l.Leg.Tx.Broker, l.User, l.What, old)
 }
 
 // soonest is how far ahead a Hold must start where messages take time.
@@ -168,8 +168,8 @@ func (s *Site) clusterHeld(t step, m agents.ClusterHeld) {
 	case k.restored != nil:
 		s.reassertedNodes(t, k, m.Refusal)
 	case m.Refusal.Refused(): // S16
-		why := s.disclosed(s.askOwner(t, l, m)) // S87
-		s.refuse(t, k.from, l, why, s.places(l, m.Instead)...)
+		why := s.offers.disclosed(s.askOwner(t, l, m)) // S87
+		s.refuse(t, k.from, l, why, s.offers.places(l, m.Instead)...)
 	default: // S15
 		a := agents.HeldReply{Leg: l.Leg, Fare: l.Fare, Version: l.Version}
 		if m.What.Nodes > 0 { // S80

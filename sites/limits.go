@@ -9,21 +9,29 @@ import (
 	"bourse/policy/backfill"
 )
 
+// limits are what the operator allows legs to hold, and what those that are open
+// hold of it.
+type limits struct {
+	cfg   *Config
+	nodes int       // of the site
+	open  *openLegs // the participant's
+}
+
 // allowed checks a leg against what the operator allows: the limits on
 // reservations and the share of the node-time that VOs may hold, net of the leg
 // that it replaces.
-func (s *Site) allowed(now bourse.Time, vo, user string, group int, l bourse.Leg, old *leg, reserved []backfill.Reserved) bourse.Reason {
-	if r := s.shared(now, vo, l, old); r.Refused() {
+func (m *limits) allowed(now bourse.Time, vo, user string, group int, l bourse.Leg, old *leg, reserved []backfill.Reserved) bourse.Reason {
+	if r := m.shared(now, vo, l, old); r.Refused() {
 		return r
 	}
-	return s.cfg.Limits.Check(user, now, l.Start, l.Nodes, l.Duration(), s.cfg.Groups[group].Nodes, reserved)
+	return m.cfg.Limits.Check(user, now, l.Start, l.Nodes, l.Duration(), m.cfg.Groups[group].Nodes, reserved)
 }
 
 // shared checks l against vo_share: the node-time that open legs hold over the
 // span from now, those of all VOs and those of its own, as shares of the site's.
-func (s *Site) shared(now bourse.Time, vo string, l bourse.Leg, old *leg) bourse.Reason {
-	x := s.shareOf(now, vo, old)
-	all := sum(x.held, nodeTime(l, now, now.Add(s.cfg.Span)))
+func (m *limits) shared(now bourse.Time, vo string, l bourse.Leg, old *leg) bourse.Reason {
+	x := m.shareOf(now, vo, old)
+	all := sum(x.held, nodeTime(l, now, now.Add(m.cfg.Span)))
 	if all <= x.most {
 		return bourse.Reason{}
 	}
@@ -33,7 +41,7 @@ func (s *Site) shared(now bourse.Time, vo string, l bourse.Leg, old *leg) bourse
 	}
 	return bourse.Reason{Code: bourse.VOShare, Detail: fmt.Sprintf(
 		"%s would hold %v node-seconds of %s's next %v, its share for %s is %v",
-		whose, bourse.Duration(all), s.cfg.Name, s.cfg.Span.Words(), them, bourse.Duration(x.most))}
+		whose, bourse.Duration(all), m.cfg.Name, m.cfg.Span.Words(), them, bourse.Duration(x.most))}
 }
 
 // share is the node-time over the span that VOs, or one of them, hold and may
@@ -45,14 +53,14 @@ type share struct {
 
 // shareOf is the share that leaves a VO the least, net of the leg that is
 // replaced. It costs a walk over the open legs where there is a share at all.
-func (s *Site) shareOf(now bourse.Time, vo string, old *leg) share {
-	part, limited := s.cfg.VOShares[vo]
-	if limited = limited && part < 1000; !limited && s.cfg.VOShare >= 1000 {
+func (m *limits) shareOf(now bourse.Time, vo string, old *leg) share {
+	part, limited := m.cfg.VOShares[vo]
+	if limited = limited && part < 1000; !limited && m.cfg.VOShare >= 1000 {
 		return share{most: math.MaxInt64}
 	}
-	end := now.Add(s.cfg.Span)
+	end := now.Add(m.cfg.Span)
 	all, own := share{}, share{own: true}
-	for o := range s.open.each {
+	for o := range m.open.each {
 		if o == old {
 			continue
 		}
@@ -62,9 +70,9 @@ func (s *Site) shareOf(now bourse.Time, vo string, old *leg) share {
 			own.held = sum(own.held, x)
 		}
 	}
-	whole := int64(s.nodes) * int64(s.cfg.Span) / 1000
-	all.most, own.most = whole*int64(min(s.cfg.VOShare, 1000)), whole*int64(part)
-	if s.cfg.VOShare >= 1000 || limited && own.most-own.held < all.most-all.held {
+	whole := int64(m.nodes) * int64(m.cfg.Span) / 1000
+	all.most, own.most = whole*int64(min(m.cfg.VOShare, 1000)), whole*int64(part)
+	if m.cfg.VOShare >= 1000 || limited && own.most-own.held < all.most-all.held {
 		return own
 	}
 	return all
@@ -95,21 +103,40 @@ func sum(a, b int64) int64 {
 
 // capped checks a leg against what one broker may hold unconfirmed. A lone hold
 // is always allowed, or a leg above the cap could never be had.
-func (s *Site) capped(l *leg) bourse.Reason {
-	if s.cfg.Cap == 0 || plant.On("no-cap") {
+func (m *limits) capped(l *leg) bourse.Reason {
+	if m.cfg.Cap == 0 || plant.On("no-cap") {
 		return bourse.Reason{}
 	}
 	all, held := nodeTime(l.What, l.What.Start, l.What.End), 0
-	for o := range s.open.each {
+	for o := range m.open.each {
 		if o.Leg.Tx.Broker == l.Leg.Tx.Broker && o.State < bourse.Confirmed {
 			all = sum(all, nodeTime(o.What, o.What.Start, o.What.End))
 			held++
 		}
 	}
-	if held == 0 || all <= s.cfg.Cap {
+	if held == 0 || all <= m.cfg.Cap {
 		return bourse.Reason{}
 	}
 	return bourse.Reason{Code: bourse.Cap, Detail: fmt.Sprintf(
 		"%s would hold %v node-seconds of %s unconfirmed, %v are allowed; the same again when some are confirmed or given up",
-		l.Leg.Tx.Broker, bourse.Duration(all), s.cfg.Name, bourse.Duration(s.cfg.Cap))}
+		l.Leg.Tx.Broker, bourse.Duration(all), m.cfg.Name, bourse.Duration(m.cfg.Cap))}
+}
+
+// reservedOf lists the open legs of a group as reservations, which the limits on
+// those are held against, net of the one that is to be replaced: where local jobs
+// are promised their nodes too, the cluster's own list holds both. Where
+// reservations may hold the whole group there is nothing to hold against them: who
+// may move makes room. It costs a walk over the open legs where there is a limit.
+func (m *limits) reservedOf(group string, old *leg) []backfill.Reserved {
+	if share := m.cfg.Limits.MaxShare; share == 0 || share >= 1000 {
+		return nil
+	}
+	var list []backfill.Reserved
+	id := int64(0)
+	for l := range m.open.each {
+		if id++; l.What.Group == group && l != old {
+			list = append(list, backfill.Reserved{ID: id, Nodes: l.What.Nodes, Start: l.What.Start, End: l.What.End})
+		}
+	}
+	return list
 }

@@ -17,7 +17,7 @@ func TestLimits_NodeTimeDoesNotWrap(t *testing.T) {
 	s := newStory(cfg, backfill.EASY, nil)
 	s.say("broker:vo1", agents.Hold{Leg: testLeg(1), What: window(1, 100, 200), Limit: bourse.MaxBudget, For: 30_000})
 	l := &leg{LegMoved: bourse.LegMoved{Leg: testLeg(2), What: bourse.Leg{Group: "main", Nodes: maxNodes, Start: 100_000, End: bourse.MaxTime}}}
-	if why := s.site.capped(l); why.Code != bourse.Cap {
+	if why := s.site.limits.capped(l); why.Code != bourse.Cap {
 		t.Errorf("%d nodes for 317 years are under the cap: %q", maxNodes, why)
 	}
 }

@@ -153,7 +153,7 @@ func (s *Site) accepts(now bourse.Time, l, old *leg) bourse.Reason {
 	case l.What != want || l.Flex.Due == 0 || l.Flex.Ready < o.Ready || l.Flex.Due > o.Due: // less choice is taken too
 		return stale("offer %d for leg %v is of [%v, %v) within [%v, %v)", o.Number, old.Leg, o.Start, o.End, o.Ready, o.Due)
 	}
-	if _, promised := s.schedule(old.What.Group, now); !promised {
+	if _, promised := s.offers.schedule(old.What.Group, now); !promised {
 		return stale("group %s makes no promises", old.What.Group)
 	}
 	return bourse.Reason{}

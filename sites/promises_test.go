@@ -7,7 +7,7 @@ import (
 
 	"bourse"
 	"bourse/agents"
-	"bourse/cluster"
+	"bourse/cluster/queue"
 	"bourse/policy/backfill"
 	"bourse/policy/pricing"
 	"bourse/policy/sla"
@@ -38,7 +38,7 @@ func TestPromises_AreKeptWhateverComes(t *testing.T) {
 		key := int64(0)
 		opt.Keys = func() int64 { key = key*6364136223846793005 + 1442695040888963407; return key }
 		cfg.Promises = &Promises{Schedule: opt, Shares: opt.Shares, Disclose: rapid.SampledFrom([]sla.Disclosure{sla.Full, sla.Closed}).Draw(t, "disclose")}
-		p := &cluster.PromiseOptions{Schedule: opt, Flexible: 500, Deadline: 3000, Fix: rapid.IntRange(0, 900).Draw(t, "fix"),
+		p := &queue.PromiseOptions{Schedule: opt, Flexible: 500, Deadline: 3000, Fix: rapid.IntRange(0, 900).Draw(t, "fix"),
 			Replan: rapid.Bool().Draw(t, "replan"), Alternatives: rapid.IntRange(0, 1000).Draw(t, "alternatives")}
 		var jobs []bourse.LocalJob
 		at := bourse.Time(0)

@@ -10,20 +10,20 @@ import (
 // quoteShare prices a share of time-shared nodes: what the work takes of them, and
 // the more, the less time its deadline leaves. It starts at once, or not at all,
 // and admission is by the state of the moment: the cluster has the last word.
-func (s *Site) quoteShare(now bourse.Time, vo, user string, group int, l bourse.Leg, old *leg) bourse.Quote {
-	g := &s.cfg.Groups[group]
+func (o *offers) quoteShare(now bourse.Time, vo, user string, group int, l bourse.Leg, old *leg) bourse.Quote {
+	g := &o.cfg.Groups[group]
 	if l.Work <= 0 || l.Work > bourse.MaxDuration {
-		return refused(bourse.NotAllowed, "the nodes of %s are time-shared: a job on one site, with a deadline, is wanted", s.cfg.Name)
+		return refused(bourse.NotAllowed, "the nodes of %s are time-shared: a job on one site, with a deadline, is wanted", o.cfg.Name)
 	}
 	if l.Nodes > g.Nodes {
-		return refused(bourse.TooLarge, "%d nodes are wanted, %s of %s has %d", l.Nodes, g.Name, s.cfg.Name, g.Nodes)
+		return refused(bourse.TooLarge, "%d nodes are wanted, %s of %s has %d", l.Nodes, g.Name, o.cfg.Name, g.Nodes)
 	}
-	if r := s.allowed(now, vo, user, group, l, old, nil); r.Refused() {
+	if r := o.limits.allowed(now, vo, user, group, l, old, nil); r.Refused() {
 		return bourse.Quote{Refusal: r}
 	}
 	left, takes := l.End.Sub(now), g.Performance.Runtime(l.Work)
 	need, fit := float64(takes)/float64(left), 0
-	for _, room := range s.view.room[group] {
+	for _, room := range o.room[group] {
 		if need <= room {
 			fit++
 		}
@@ -32,5 +32,5 @@ func (s *Site) quoteShare(now bourse.Time, vo, user string, group int, l bourse.
 		return bourse.Quote{Refusal: bourse.Reason{Code: bourse.NoShare, Detail: fmt.Sprintf(
 			"%d of %d nodes have room for work of %v s within %v s, %d are short", fit, l.Nodes, takes, left, l.Nodes-fit)}}
 	}
-	return bourse.Quote{Fare: pricing.Share(g.Price, l.Nodes, takes, left, s.cfg.Urgency)}
+	return bourse.Quote{Fare: pricing.Share(g.Price, l.Nodes, takes, left, o.cfg.Urgency)}
 }

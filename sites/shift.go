@@ -3,7 +3,6 @@ package sites
 import (
 	"bourse"
 	"bourse/agents"
-	"bourse/policy/backfill"
 )
 
 // How a leg's move travels: the cluster decides it, the site records it and tells
@@ -65,23 +64,4 @@ func (m *memory) shifted(f bourse.LegShifted) {
 	if f.Fixed {
 		l.Flex.Ready, l.Flex.Due = f.Start, f.End
 	}
-}
-
-// reservedOf lists the open legs of a group as reservations, which the limits on
-// those are held against, net of the one that is to be replaced: where local jobs
-// are promised their nodes too, the cluster's own list holds both. Where
-// reservations may hold the whole group there is nothing to hold against them: who
-// may move makes room. It costs a walk over the open legs where there is a limit.
-func (s *Site) reservedOf(group string, old *leg) []backfill.Reserved {
-	if share := s.cfg.Limits.MaxShare; share == 0 || share >= 1000 {
-		return nil
-	}
-	var list []backfill.Reserved
-	id := int64(0)
-	for l := range s.open.each {
-		if id++; l.What.Group == group && l != old {
-			list = append(list, backfill.Reserved{ID: id, Nodes: l.What.Nodes, Start: l.What.Start, End: l.What.End})
-		}
-	}
-	return list
 }

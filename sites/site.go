@@ -14,9 +14,7 @@ import (
 	"bourse"
 	"bourse/agents"
 	"bourse/agents/retry"
-	"bourse/policy/backfill"
 	"bourse/policy/pricing"
-	"bourse/policy/sla"
 )
 
 // Config is what an operator decides about a site.
@@ -80,8 +78,9 @@ const MaxKept = 1_000_000
 // Site is the agent that looks after one cluster.
 type Site struct {
 	cfg    Config
-	groups map[string]int
-	nodes  int
+	groups map[string]int // their numbers
+	limits limits
+	offers offers
 
 	// What follows from the facts; the legs that are asked follow from none.
 	memory
@@ -91,7 +90,6 @@ type Site struct {
 	started   uint64 // facts when it began
 	began     bourse.Time
 	desk      desk
-	view      view
 	duties    duties
 	retries   retry.List[owed]
 	forgetful bool   // an alarm is on its way that forgets old legs
@@ -113,14 +111,10 @@ func New(cfg Config) *Site {
 	s := &Site{cfg: cfg, groups: map[string]int{}, memory: newMemory()}
 	for i, g := range cfg.Groups {
 		s.groups[g.Name] = i
-		s.nodes += g.Nodes
+		s.limits.nodes += g.Nodes
 	}
-	s.view.promises = cfg.Promises
-	s.view.books = make([]*pricing.Book, len(cfg.Groups))
-	for i := range s.view.books {
-		s.view.books[i] = pricing.NewBook()
-		s.view.books[i].Price(cfg.Pricing)
-	}
+	s.limits.cfg, s.limits.open = &s.cfg, &s.open
+	s.offers = newOffers(&s.cfg, s.groups, &s.limits)
 	return s
 }
 
@@ -235,37 +229,3 @@ type (
 func (limitReached) Kind() string { return "LimitReached" }
 func (inventoryDue) Kind() string { return "InventoryDue" }
 func (forgetDue) Kind() string    { return "ForgetDue" }
-
-// view is what the site knows of its cluster: the last snapshot, and the plan
-// of each group's queue, made when it is first needed. While the version stands
-// nothing has started, ended or arrived, so the plan stands too.
-type view struct {
-	version uint64
-	states  []backfill.State
-	books   []*pricing.Book
-	planned []bool
-
-	room [][]float64 // of time-shared groups, by node; nil for nodes that can be reserved
-
-	promises  *Promises
-	plans     []*sla.Image // of groups that make promises
-	schedules []*sla.Schedule
-}
-
-func (v *view) update(m agents.Snapshot) {
-	if m.States == nil {
-		return
-	}
-	v.version, v.states = m.Version, m.States
-	v.planned, v.room = make([]bool, len(m.States)), m.Room
-	v.plans, v.schedules = m.Plans, make([]*sla.Schedule, len(m.Plans))
-}
-
-// book returns the plan of group i.
-func (v *view) book(i int) *pricing.Book {
-	if !v.planned[i] {
-		v.books[i].Reset(&v.states[i])
-		v.planned[i] = true
-	}
-	return v.books[i]
-}

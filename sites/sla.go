@@ -25,18 +25,18 @@ type Promises struct {
 // schedule is what the site has last seen of a group's promises; promised is
 // false where the group makes none. It is made when it is first needed, and lives
 // on to now: while the cluster's version stands nothing has come of it.
-func (s *Site) schedule(group string, now bourse.Time) (p *sla.Schedule, promised bool) {
-	i, known := s.groups[group]
-	v := &s.view
+func (o *offers) schedule(group string, now bourse.Time) (p *sla.Schedule, promised bool) {
+	i, known := o.groups[group]
+	v := &o.view
 	if !known || v.promises == nil || i >= len(v.plans) || v.plans[i] == nil {
 		return nil, false
 	}
 	if v.schedules[i] == nil {
 		opt := v.promises.Schedule
-		opt.Nodes, opt.Shares, opt.Price, opt.Disclose = s.cfg.Groups[i].Nodes, v.promises.Shares, s.cfg.Groups[i].Price, v.promises.Disclose
+		opt.Nodes, opt.Shares, opt.Price, opt.Disclose = o.cfg.Groups[i].Nodes, v.promises.Shares, o.cfg.Groups[i].Price, v.promises.Disclose
 		made, err := sla.Restore(opt, *v.plans[i])
 		if err != nil {
-			panic(fmt.Sprintf("sites: what %s shows of group %s is no schedule: %v", s.cfg.Cluster, group, err))
+			panic(fmt.Sprintf("sites: what %s shows of group %s is no schedule: %v", o.cfg.Cluster, group, err))
 		}
 		v.schedules[i] = made
 	}
@@ -50,8 +50,8 @@ func (s *Site) schedule(group string, now bourse.Time) (p *sla.Schedule, promise
 // that will not move: a leg there has a chance, and is quoted by a trial. Clear
 // is what is free as things stand. A site that discloses nothing shows how many
 // nodes it has, and no more.
-func (s *Site) shown(now bourse.Time, g bourse.Group, p *sla.Schedule) (admissible, clear bourse.Profile) {
-	if !s.cfg.Promises.Disclose.Slots() {
+func (o *offers) shown(now bourse.Time, g bourse.Group, p *sla.Schedule) (admissible, clear bourse.Profile) {
+	if !o.cfg.Promises.Disclose.Slots() {
 		return bourse.NewProfile(now, g.Nodes), bourse.NewProfile(now, 0)
 	}
 	return p.Firm(), p.Free()
@@ -60,16 +60,16 @@ func (s *Site) shown(now bourse.Time, g bourse.Group, p *sla.Schedule) (admissib
 // quotePromise prices a leg that leaves no choice, or says why it cannot be had.
 // A site that discloses nothing, or asks owners to make room, names the price
 // alone: whether there is room a Hold will tell.
-func (s *Site) quotePromise(now bourse.Time, vo, user string, group int, l bourse.Leg, old *leg, p *sla.Schedule) bourse.Quote {
-	if r := s.allowed(now, vo, user, group, l, old, s.reservedOf(l.Group, old)); r.Refused() {
+func (o *offers) quotePromise(now bourse.Time, vo, user string, group int, l bourse.Leg, old *leg, p *sla.Schedule) bourse.Quote {
+	if r := o.limits.allowed(now, vo, user, group, l, old, o.limits.reservedOf(l.Group, old)); r.Refused() {
 		return bourse.Quote{Refusal: r}
 	}
-	if s.cfg.Promises.Disclose.Slots() && s.cfg.Promises.Ask == 0 {
+	if o.cfg.Promises.Disclose.Slots() && o.cfg.Promises.Ask == 0 {
 		if _, why := p.Quote(sla.ForLeg(newcomer, now, l, bourse.Flex{})); why.Refused() {
 			return bourse.Quote{Refusal: why}
 		}
 	}
-	return bourse.Quote{Fare: s.fareOf(group, l, bourse.Flex{}, now)}
+	return bourse.Quote{Fare: o.fareOf(group, l, bourse.Flex{}, now)}
 }
 
 // newcomer is the identity of a promise that is only talked of.
@@ -77,20 +77,20 @@ const newcomer = 1 << 62
 
 // priceOfPromise prices what a Hold asks for. Whether there is room the cluster
 // says, which moves others aside for it if it can.
-func (s *Site) priceOfPromise(now bourse.Time, l *leg, old *leg) bourse.Quote {
-	group := s.groups[l.What.Group]
+func (o *offers) priceOfPromise(now bourse.Time, l *leg, old *leg) bourse.Quote {
+	group := o.groups[l.What.Group]
 	if l.What.Start < now {
-		return refused(bourse.Past, "start %v lies before %s's now, %v", l.What.Start, s.cfg.Name, now)
+		return refused(bourse.Past, "start %v lies before %s's now, %v", l.What.Start, o.cfg.Name, now)
 	}
-	if r := s.allowed(now, l.Leg.Tx.Broker, l.User, group, l.What, old, s.reservedOf(l.What.Group, old)); r.Refused() {
+	if r := o.limits.allowed(now, l.Leg.Tx.Broker, l.User, group, l.What, old, o.limits.reservedOf(l.What.Group, old)); r.Refused() {
 		return bourse.Quote{Refusal: r}
 	}
-	f := s.fareOf(group, l.What, l.Flex, now)
+	f := o.fareOf(group, l.What, l.Flex, now)
 	switch {
 	case l.Offer > 0:
 		f = old.compensated(old.offer().Pay)
 	case old != nil:
-		f = s.amended(group, l, old, f)
+		f = o.amended(group, l, old, f)
 	}
 	return bourse.Quote{Fare: f}
 }
@@ -99,15 +99,15 @@ func (s *Site) priceOfPromise(now bourse.Time, l *leg, old *leg) bourse.Quote {
 // that has cost comes back. A window that holds all of the old one is had for its
 // own price; who narrows or moves it pays the discount that is no longer earned and
 // the surcharge, which no schedule gives back.
-func (s *Site) amended(group int, l, old *leg, after bourse.Fare) bourse.Fare {
+func (o *offers) amended(group int, l, old *leg, after bourse.Fare) bourse.Fare {
 	same := old.What.Group == l.What.Group && old.What.Nodes == l.What.Nodes && old.What.Duration() == l.What.Duration()
 	opens, closes := agreed(l)
 	opened, closed := agreed(old)
 	if !same || opens <= opened && closes >= closed {
 		return after
 	}
-	before := s.fareOf(group, old.What, old.Flex, old.heldAt).Base
-	surcharge := s.cfg.Promises.Shares.Narrowed(before, 0)
+	before := o.fareOf(group, old.What, old.Flex, old.heldAt).Base
+	surcharge := o.cfg.Promises.Shares.Narrowed(before, 0)
 	return bourse.Fare{Base: old.Fare.Base.Plus(max(0, after.Base-before)), Additive: old.Fare.Additive.Plus(surcharge)}
 }
 
@@ -122,33 +122,33 @@ func agreed(l *leg) (opens, closes bourse.Time) {
 // fareOf is C = base x R x Te x (1 - delta(phi)): the longer the window, the
 // cheaper, up to a window twice as long as the leg. It is rounded node by node
 // as every other price is.
-func (s *Site) fareOf(group int, l bourse.Leg, w bourse.Flex, now bourse.Time) bourse.Fare {
-	base := bourse.Cost(s.cfg.Groups[group].Price, l.Duration()).Times(l.Nodes)
+func (o *offers) fareOf(group int, l bourse.Leg, w bourse.Flex, now bourse.Time) bourse.Fare {
+	base := bourse.Cost(o.cfg.Groups[group].Price, l.Duration()).Times(l.Nodes)
 	if w.Movable(l) {
 		slack := w.Due.Sub(max(w.Ready, now)) - l.Duration()
-		base = base.Share(1000 - s.cfg.Promises.Shares.Delta(slack, l.Duration()))
+		base = base.Share(1000 - o.cfg.Promises.Shares.Delta(slack, l.Duration()))
 	}
 	return bourse.Fare{Base: base}
 }
 
 // disclosed is what a broker hears of the cluster's reason.
-func (s *Site) disclosed(r bourse.Reason) bourse.Reason {
-	if s.cfg.Promises == nil {
+func (o *offers) disclosed(r bourse.Reason) bourse.Reason {
+	if o.cfg.Promises == nil {
 		return r
 	}
-	return s.cfg.Promises.Disclose.Tell(r)
+	return o.cfg.Promises.Disclose.Tell(r)
 }
 
 // places prices the alternatives of a leg that was refused. They leave no choice,
 // so they earn no discount.
-func (s *Site) places(l *leg, starts []bourse.Time) []bourse.Place {
-	group, known := s.groups[l.What.Group]
+func (o *offers) places(l *leg, starts []bourse.Time) []bourse.Place {
+	group, known := o.groups[l.What.Group]
 	if !known || len(starts) == 0 {
 		return nil
 	}
 	list := make([]bourse.Place, 0, len(starts))
 	for _, at := range starts[:min(len(starts), agents.MaxInstead)] {
-		list = append(list, bourse.Place{Start: at, End: at.Add(l.What.Duration()), Fare: s.fareOf(group, l.What, bourse.Flex{}, at)})
+		list = append(list, bourse.Place{Start: at, End: at.Add(l.What.Duration()), Fare: o.fareOf(group, l.What, bourse.Flex{}, at)})
 	}
 	return list
 }

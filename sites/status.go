@@ -46,8 +46,8 @@ func (s *Site) Status(now bourse.Time, most int, horizon bourse.Duration) Status
 		}
 		a.Legs = append(a.Legs, s.openLeg(l))
 	}
-	if s.view.states != nil {
-		a.Groups = s.free(now, now.Add(horizon), "")
+	if s.offers.states != nil {
+		a.Groups = s.offers.free(now, now.Add(horizon), "")
 	}
 	return a
 }

@@ -9,6 +9,7 @@ import (
 	"bourse"
 	"bourse/agents"
 	"bourse/cluster"
+	"bourse/cluster/queue"
 	"bourse/policy/backfill"
 	"bourse/policy/pricing"
 )
@@ -19,8 +20,7 @@ type story struct {
 	cfg     Config
 	now     bourse.Time
 	site    *Site
-	cluster *cluster.Cluster
-	shared  *cluster.SharedCluster // in its place, where nodes are time-shared
+	cluster *cluster.Agent
 	nonce   uint64
 	soon    []delivery // of this instant
 	later   []delivery // alarms, in order of time
@@ -54,22 +54,24 @@ const (
 	theCluster agents.ID = "cluster:north"
 )
 
-func newStory(cfg Config, queue backfill.Policy, jobs []bourse.LocalJob, promises ...*cluster.PromiseOptions) *story {
-	s := &story{cfg: cfg}
-	queues := make([]*cluster.Queue, len(cfg.Groups))
+func newStory(cfg Config, policy backfill.Policy, jobs []bourse.LocalJob, promises ...*queue.PromiseOptions) *story {
+	options := make([]queue.Options, len(cfg.Groups))
 	for i, g := range cfg.Groups {
-		opt := cluster.QueueOptions{Nodes: g.Nodes, Policy: queue}
+		options[i] = queue.Options{Nodes: g.Nodes, Policy: policy}
 		if len(promises) > 0 {
-			opt.Promises = promises[0]
-		}
-		queues[i] = cluster.NewQueue(opt)
-		if i == 0 {
-			queues[i].Feed(cluster.Jobs(jobs))
-		} else {
-			queues[i].Feed(cluster.Jobs(nil))
+			options[i].Promises = promises[0]
 		}
 	}
-	s.cluster = cluster.NewCluster(theSite, cfg.Groups, queues)
+	return storyOf(cfg, queue.NewBackend(cfg.Groups, options, func(group int, _, _ bourse.Time) func() (bourse.LocalJob, bool) {
+		if group > 0 {
+			return queue.Jobs(nil)
+		}
+		return queue.Jobs(jobs)
+	}))
+}
+
+func storyOf(cfg Config, nodes cluster.Backend) *story {
+	s := &story{cfg: cfg, cluster: cluster.New(cluster.Config{Site: theSite, Volatile: true}, nodes)}
 	s.put(theCluster, theCluster, agents.Started{})
 	s.settle()
 	s.born()
@@ -140,11 +142,7 @@ func (s *story) deliver(d delivery) {
 			s.stale = false
 			s.deliver(delivery{to: theCluster, m: agents.NodesLost{Group: "main", Count: 4, For: bourse.Hour}})
 		}
-		if s.shared != nil {
-			s.step(s.shared, d, &out)
-		} else {
-			s.step(s.cluster, d, &out)
-		}
+		s.step(s.cluster, d, &out)
 		for _, f := range out.Facts {
 			if _, down := f.(bourse.NodesDown); down {
 				s.note("  fact %s", factWords(f))

@@ -15,7 +15,8 @@ import (
 
 	"bourse"
 	"bourse/agents"
-	"bourse/cluster"
+	"bourse/cluster/queue"
+	timeshared "bourse/cluster/share"
 	"bourse/policy/admission"
 	"bourse/policy/backfill"
 	"bourse/policy/pricing"
@@ -264,7 +265,7 @@ func storySite(t *testing.T, d *datadriven.TestData) *story {
 	if d.HasArg("nolead") {
 		cfg.Lead = 0
 	}
-	var promises *cluster.PromiseOptions
+	var promises *queue.PromiseOptions
 	if d.HasArg("sla") {
 		promises = storyPromises(a, &cfg)
 	}
@@ -293,19 +294,17 @@ func sharedStory(a storyArgs, cfg Config, jobs []bourse.LocalJob) *story {
 		a.t.Fatal(err)
 	}
 	cfg.Urgency = a.number("urgency", 0)
-	var local []cluster.DeadlineJob
+	var local []timeshared.Job
 	for _, j := range jobs {
-		local = append(local, cluster.DeadlineJob{LocalJob: j, Deadline: j.Submit.Add(2 * j.Estimate)})
+		local = append(local, timeshared.Job{LocalJob: j, Deadline: j.Submit.Add(2 * j.Estimate)})
 	}
-	s := &story{cfg: cfg, shared: cluster.NewSharedCluster(theSite, cfg.Groups, cluster.SharedOptions{Control: control}, [][]cluster.DeadlineJob{local})}
-	s.put(theCluster, theCluster, agents.Started{})
-	s.settle()
-	s.born()
-	return s
+	return storyOf(cfg, timeshared.New(cfg.Groups, timeshared.Options{Control: control}, func(int, bourse.Time, bourse.Time) func() (timeshared.Job, bool) {
+		return timeshared.Jobs(local)
+	}))
 }
 
 // storyPromises reads "sla=edf disclose=closed flexible=1000 deadline=5000".
-func storyPromises(a storyArgs, cfg *Config) *cluster.PromiseOptions {
+func storyPromises(a storyArgs, cfg *Config) *queue.PromiseOptions {
 	opt := sla.Options{Shares: pricing.DefaultFlexibility, MaxPhi: 1000, Waiting: 100, Price: cfg.Groups[0].Price}
 	cfg.Promises = &Promises{Schedule: opt, Shares: opt.Shares, Ask: a.number("ask", 0)}
 	cfg.Limits.MaxShare = a.number("max-share", 1000)
@@ -317,7 +316,7 @@ func storyPromises(a storyArgs, cfg *Config) *cluster.PromiseOptions {
 		a.t.Fatal(err)
 	}
 	cfg.Promises.Schedule.Order = opt.Order
-	return &cluster.PromiseOptions{Schedule: opt, Flexible: a.number("flexible", 0), Deadline: a.number("deadline", 1000), Fix: a.number("localfix", 0)}
+	return &queue.PromiseOptions{Schedule: opt, Flexible: a.number("flexible", 0), Deadline: a.number("deadline", 1000), Fix: a.number("localfix", 0)}
 }
 
 // storyArgs reads the arguments of a command.

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"bourse"
-	"bourse/cluster"
+	"bourse/cluster/queue"
 	"bourse/configs"
 	"bourse/policy/backfill"
 	"bourse/policy/pricing"
@@ -120,7 +120,7 @@ type market struct {
 	users   []chooser
 	nodes   []int
 	span    bourse.Duration // of the submits
-	queues  []*cluster.Queue
+	queues  []*queue.Queue
 	price   []float64 // base, credits per node-hour
 	true    *pricing.Book
 	asked   *pricing.Book
@@ -139,8 +139,8 @@ func (m *market) add(s *configs.Site, nodes int) {
 	m.span = max(m.span, s.Workload.Days)
 	m.nodes = append(m.nodes, nodes)
 	m.price = append(m.price, s.Groups[0].Price.Float())
-	q := cluster.NewQueue(cluster.QueueOptions{Nodes: nodes, Policy: s.Policy,
-		Queues: []cluster.LocalQueue{{Rate: 1000, DelayCost: 1000}, {Priority: 1, Rate: 2000, DelayCost: 1000}}})
+	q := queue.New(queue.Options{Nodes: nodes, Policy: s.Policy,
+		Queues: []queue.Named{{Rate: 1000, DelayCost: 1000}, {Priority: 1, Rate: 2000, DelayCost: 1000}}})
 	q.Watch(marketWatcher{m})
 	m.queues = append(m.queues, q)
 }
@@ -355,7 +355,7 @@ func (m *market) take(u *chooser, o option) {
 	case bestEffort, priorityQueue:
 		j := u.LocalJob
 		j.Queue = int(o.way - bestEffort)
-		q.Feed(cluster.Jobs([]bourse.LocalJob{j}))
+		q.Feed(queue.Jobs([]bourse.LocalJob{j}))
 		q.Advance(u.Submit)
 	case reservation:
 		if m.additive {

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"bourse"
-	"bourse/cluster"
+	"bourse/cluster/queue"
 	"bourse/parallel"
 	"bourse/policy/backfill"
 	"bourse/policy/choice"
@@ -167,7 +167,7 @@ func (r *pricingRun) replay(c *pricingCell, jobs []bourse.LocalJob, without int,
 	opt := simulation.ReplayOptions{
 		Nodes: r.trace.Nodes, Policy: c.policy, Limit: pricingQueue, Seed: r.seed,
 		Reservations: float64(c.share) / 100, Notice: c.notice, Without: without, Delays: delays,
-		Queues: []cluster.LocalQueue{{Rate: 1000, DelayCost: 1000}, {Rate: 1000, DelayCost: int64(c.declared) * 10}},
+		Queues: []queue.Named{{Rate: 1000, DelayCost: 1000}, {Rate: 1000, DelayCost: int64(c.declared) * 10}},
 	}
 	if c.alpha == mixedAlpha {
 		opt.Mixed = true
@@ -176,7 +176,7 @@ func (r *pricingRun) replay(c *pricingCell, jobs []bourse.LocalJob, without int,
 	}
 	if c.priority {
 		opt.Reservations = 0
-		opt.Queues[1] = cluster.LocalQueue{Priority: 1, Rate: 2000, DelayCost: 1000}
+		opt.Queues[1] = queue.Named{Priority: 1, Rate: 2000, DelayCost: 1000}
 	}
 	result, err := simulation.RunReplay(jobs, opt)
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"bourse/agents/sim"
 	"bourse/broker"
 	"bourse/cluster"
+	"bourse/cluster/queue"
 	"bourse/policy/selection"
 	"bourse/sites"
 )
@@ -153,7 +154,7 @@ func world(t *testing.T, change ...func(*broker.Config)) *worldHost {
 	for _, name := range []string{"north", "south"} {
 		groups := []bourse.Group{{Site: name, Name: "main", Nodes: 16, Performance: bourse.Unit, Price: bourse.Price(bourse.Credit)}}
 		id, clusterID := agents.ID("site:"+name), agents.ID("cluster:"+name)
-		h.add(clusterID, cluster.NewCluster(id, groups, []*cluster.Queue{cluster.NewQueue(cluster.QueueOptions{Nodes: 16, Start: zero})}))
+		h.add(clusterID, cluster.New(cluster.Config{Site: id, Volatile: true}, queue.NewBackend(groups, []queue.Options{{Nodes: 16}}, nil)))
 		h.add(id, sites.New(sites.Config{Name: name, Cluster: clusterID, Groups: groups, VOShare: 1000,
 			Span: bourse.Day, Hold: bourse.Minute, InDoubt: 15 * bourse.Minute, MaxWork: 1000, Lead: 5 * bourse.Second}))
 		cfg.Sites = append(cfg.Sites, id)

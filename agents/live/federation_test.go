@@ -17,6 +17,7 @@ import (
 	"bourse/agents/journal"
 	"bourse/broker"
 	"bourse/cluster"
+	"bourse/cluster/queue"
 	"bourse/policy/backfill"
 	"bourse/policy/pricing"
 	"bourse/sites"
@@ -81,7 +82,7 @@ func (f *grid) site(t testing.TB, name string, nodes int) {
 		id    agents.ID
 		agent agents.Durable
 	}{
-		{clusterID, cluster.NewDurableCluster(cluster.ClusterConfig{Site: id, Groups: groups, Queues: []cluster.QueueOptions{{Nodes: nodes, Policy: backfill.EASY}}})},
+		{clusterID, cluster.New(cluster.Config{Site: id}, queue.NewBackend(groups, []queue.Options{{Nodes: nodes, Policy: backfill.EASY}}, nil))},
 		{id, sites.New(sites.Config{Name: name, Cluster: clusterID, Groups: groups, Pricing: pricing.Fixed, VOShare: 1000, Span: bourse.Day,
 			Hold: 30 * bourse.Second, InDoubt: 15 * bourse.Minute, MaxWork: 1000, Lead: bourse.Minute})},
 	} {

@@ -17,6 +17,7 @@ import (
 	"bourse/agents/wire"
 	"bourse/broker"
 	"bourse/cluster"
+	"bourse/cluster/queue"
 	"bourse/policy/backfill"
 	"bourse/policy/pricing"
 	"bourse/sites"
@@ -164,7 +165,7 @@ func (l *liar) begin(t *testing.T, disk func(agents.ID) journal.Disk) {
 		id    agents.ID
 		agent agents.Durable
 	}{
-		{s, "cluster:north", cluster.NewDurableCluster(cluster.ClusterConfig{Site: "site:north", Groups: groups, Queues: []cluster.QueueOptions{{Nodes: 16, Policy: backfill.EASY}}})},
+		{s, "cluster:north", cluster.New(cluster.Config{Site: "site:north"}, queue.NewBackend(groups, []queue.Options{{Nodes: 16, Policy: backfill.EASY}}, nil))},
 		{s, "site:north", sites.New(sites.Config{Name: "north", Cluster: "cluster:north", Groups: groups, Pricing: pricing.Adaptive, VOShare: 1000, Span: bourse.Day,
 			Hold: 2 * bourse.Second, InDoubt: 10 * bourse.Second, MaxWork: 1000})},
 		{b, vo, broker.New(cfg)},

@@ -80,7 +80,7 @@ type Options struct {
 type Host struct {
 	ID  agents.ID
 	New func() agents.Agent // a new one, as configured
-	// Sturdy: it never dies nor pauses, and has the world's time.
+	// Sturdy: it never dies nor pauses, has the world's time and needs no journal.
 	Sturdy bool
 	// Machine is the host on whose machine it runs: their wall clock is one. "": its
 	// own.
@@ -140,7 +140,9 @@ func (w *Faulty) Add(h Host) {
 	w.names = append(w.names, h.ID)
 	w.hosts = append(w.hosts, h)
 	p := &process{world: w, number: len(w.procs), name: name, disk: &journal.Memory{}}
-	_, p.durable = h.New().(agents.Durable)
+	if _, durable := h.New().(agents.Durable); durable && !h.Sturdy {
+		p.durable = true
+	}
 	if !h.Sturdy && w.opt.Skew > 0 {
 		s := streamOf(w.opt.Seed, 2, uint64(name))
 		p.skew = s.within(-w.opt.Skew, w.opt.Skew)

@@ -68,7 +68,8 @@ func (p *process) begin() {
 	p.stopped, p.paused = false, 0
 	r := &record{}
 	life := Life{At: w.now, Now: p.clock.local, Process: p.number, ID: w.names[p.name], Amnesia: p.amnesia}
-	if d, ok := agent.(agents.Durable); ok {
+	if p.durable {
+		d := agent.(agents.Durable)
 		var err error
 		p.disk.Fault = nil
 		p.journal, err = journal.Open(p.disk, journal.Options{Agent: w.names[p.name], Codec: w.opt.Codec},

@@ -19,6 +19,7 @@ import (
 	"bourse/agents/live"
 	"bourse/broker"
 	"bourse/cluster"
+	"bourse/cluster/queue"
 	"bourse/policy/selection"
 	"bourse/sites"
 	"bourse/web"
@@ -46,7 +47,7 @@ func newFederation(t *testing.T) *federation {
 	for _, name := range []string{"north", "south"} {
 		id, clusterID := agents.ID("site:"+name), agents.ID("cluster:"+name)
 		groups := []bourse.Group{{Site: name, Name: "main", Nodes: 16, Performance: bourse.Unit, Price: bourse.Price(bourse.Credit)}}
-		add(clusterID, cluster.NewDurableCluster(cluster.ClusterConfig{Site: id, Groups: groups, Queues: []cluster.QueueOptions{{Nodes: 16}}}))
+		add(clusterID, cluster.New(cluster.Config{Site: id}, queue.NewBackend(groups, []queue.Options{{Nodes: 16}}, nil)))
 		add(id, sites.New(sites.Config{Name: name, Cluster: clusterID, Groups: groups, VOShare: 1000, Span: bourse.Day,
 			Hold: bourse.Minute, InDoubt: 15 * bourse.Minute, MaxWork: 1000, Lead: 5 * bourse.Second}))
 		cfg.Sites = append(cfg.Sites, id)

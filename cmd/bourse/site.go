@@ -70,26 +70,18 @@ func runSite(cmd *cobra.Command, f processFlags, file string) error {
 		p.log.Warn().Str("file", cfg.ProofKey).Msg("a key was made that this site knows its own answers by; keep a copy of it. " +
 			"If there was one before, what was sold until now cannot be restored should the journal be lost")
 	}
-	var work cluster.Work
-	queues, seed := cfg.ClusterQueues(), uint64(0)
+	var local simulation.LocalWork
 	if w := cfg.Workload; w != nil {
-		seed = w.Seed
+		local.Seed = w.Seed
 		loads := simulation.NewWorkloads()
-		if work, err = loads.Endless(&cfg.Site, w.Seed, w.SpeedUp.Float()); err != nil {
+		if local.Feed, err = loads.Endless(&cfg.Site, w.Seed, w.SpeedUp.Float()); err != nil {
 			return err
 		}
 		for _, remark := range loads.Remarks() {
 			p.log.Warn().Msg(remark)
 		}
 	}
-	simulation.DrawPromises(cfg.Name, seed, queues, &agent)
-	var behind agents.Durable
-	if cfg.Shared != nil {
-		behind = cluster.NewDurableSharedCluster(cluster.SharedConfig{Site: site, Groups: cfg.Groups, Options: cfg.SharedCluster(),
-			Work: simulation.EndlessDeadlines(&cfg.Site, work, seed)})
-	} else {
-		behind = cluster.NewDurableCluster(cluster.ClusterConfig{Site: site, Groups: cfg.Groups, Queues: queues, Work: work})
-	}
+	behind := cluster.New(cluster.Config{Site: site}, simulation.NewBackend(&cfg.Site, local, &agent))
 	return p.run(cmd.Context(), func() error {
 		err := p.add(clusterID, behind)
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"bourse/agents/sim"
 	"bourse/broker"
 	"bourse/cluster"
+	"bourse/cluster/queue"
 	"bourse/policy/backfill"
 	"bourse/policy/pricing"
 	"bourse/policy/search"
@@ -51,18 +52,18 @@ type world struct {
 	seed    uint64
 	sites   []site
 	brokers []vo
-	cluster map[agents.ID]*cluster.Cluster
+	cluster map[agents.ID]*cluster.Agent
 	users   map[agents.ID]*users
 	faults  []sim.Fault
-	mortal  map[agents.ID]*cluster.DurableCluster // clusters that die too, by the present life of each
+	mortal  map[agents.ID]*cluster.Agent // clusters that die too, by the present life of each
 	spied   spied
 }
 
 // site is what a site is made of.
 type site struct {
 	config   sites.Config
-	local    [][]bourse.LocalJob     // by group
-	promises *cluster.PromiseOptions // of a site of service level agreements, but for its prices; nil: it is none
+	local    [][]bourse.LocalJob   // by group
+	promises *queue.PromiseOptions // of a site of service level agreements, but for its prices; nil: it is none
 }
 
 // vo is what a broker is made of.
@@ -81,12 +82,12 @@ func newWorld(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 // whose clock others would contradict; in other worlds sites do, as if nobody
 // answered them, and their clusters have the right time.
 func newMortalWorld(seed uint64, faults []sim.Fault, opt sim.Options) *world {
-	return (&world{mortal: map[agents.ID]*cluster.DurableCluster{}}).begin(seed, faults, opt)
+	return (&world{mortal: map[agents.ID]*cluster.Agent{}}).begin(seed, faults, opt)
 }
 
 func (w *world) begin(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 	w.faults = faults
-	w.seed, w.cluster, w.users = seed, map[agents.ID]*cluster.Cluster{}, map[agents.ID]*users{}
+	w.seed, w.cluster, w.users = seed, map[agents.ID]*cluster.Agent{}, map[agents.ID]*users{}
 	r := rand.New(rand.NewPCG(seed, 1))
 	for _, name := range siteNames {
 		w.sites = append(w.sites, drawSite(r, name))
@@ -124,21 +125,14 @@ func (w *world) addSite(s *site) {
 		w.addMortal(s)
 		return
 	}
-	queues := make([]*cluster.Queue, len(s.local))
-	for i, jobs := range s.local {
-		opt := s.queue(i)
-		opt.Start = start
-		queues[i] = cluster.NewQueue(opt)
-		queues[i].Feed(cluster.Jobs(jobs))
-	}
-	c := cluster.NewCluster(siteID(name), s.config.Groups, queues)
+	c := cluster.New(cluster.Config{Site: siteID(name), Volatile: true}, s.nodes())
 	w.cluster[clusterID(name)] = c
 	w.Add(sim.Host{ID: clusterID(name), New: func() agents.Agent { return c }, Sturdy: true, Near: true})
 }
 
 // queue says how a group of a site serves.
-func (s *site) queue(group int) cluster.QueueOptions {
-	opt := cluster.QueueOptions{Nodes: s.config.Groups[group].Nodes, Policy: backfill.EASY}
+func (s *site) queue(group int) queue.Options {
+	opt := queue.Options{Nodes: s.config.Groups[group].Nodes, Policy: backfill.EASY}
 	if s.promises != nil {
 		p := *s.promises
 		p.Schedule.Price = s.config.Groups[group].Price
@@ -147,18 +141,22 @@ func (s *site) queue(group int) cluster.QueueOptions {
 	return opt
 }
 
+// nodes are those of a site, with their local work.
+func (s *site) nodes() *queue.Backend {
+	var options []queue.Options
+	for i := range s.config.Groups {
+		options = append(options, s.queue(i))
+	}
+	return queue.NewBackend(s.config.Groups, options, func(group int, _, after bourse.Time) func() (bourse.LocalJob, bool) {
+		return queue.Jobs(slices.DeleteFunc(slices.Clone(s.local[group]), func(j bourse.LocalJob) bool { return j.Submit < after }))
+	})
+}
+
 // addMortal adds the cluster of a site as one that has a journal.
 func (w *world) addMortal(s *site) {
-	id := clusterID(s.config.Name)
-	cfg := cluster.ClusterConfig{Site: siteID(s.config.Name), Groups: s.config.Groups,
-		Work: func(group int, _, after bourse.Time) func() (bourse.LocalJob, bool) {
-			return cluster.Jobs(slices.DeleteFunc(slices.Clone(s.local[group]), func(j bourse.LocalJob) bool { return j.Submit < after }))
-		}}
-	for i := range s.config.Groups {
-		cfg.Queues = append(cfg.Queues, s.queue(i))
-	}
-	w.Add(sim.Host{ID: id, Near: true, Machine: cfg.Site, New: func() agents.Agent {
-		w.mortal[id] = cluster.NewDurableCluster(cfg)
+	id, at := clusterID(s.config.Name), siteID(s.config.Name)
+	w.Add(sim.Host{ID: id, Near: true, Machine: at, New: func() agents.Agent {
+		w.mortal[id] = cluster.New(cluster.Config{Site: at}, s.nodes())
 		return w.mortal[id]
 	}})
 }
@@ -261,7 +259,7 @@ func (w *world) drawPromises(r *rand.Rand) {
 		schedule := sla.Options{Order: []sla.Order{sla.EDF, sla.FIFO, sla.LFF, sla.BJF}[r.IntN(4)],
 			Shares: pricing.DefaultFlexibility, MaxPhi: 2000, Waiting: 1000}
 		s.config.Promises = &sites.Promises{Schedule: schedule, Shares: pricing.DefaultFlexibility, Disclose: sla.Disclosure(r.IntN(3))}
-		s.promises = &cluster.PromiseOptions{Schedule: schedule, Flexible: 600, Deadline: 4000, Fix: 300, Replan: r.IntN(2) == 0, Alternatives: 500, Seed: w.seed}
+		s.promises = &queue.PromiseOptions{Schedule: schedule, Flexible: 600, Deadline: 4000, Fix: 300, Replan: r.IntN(2) == 0, Alternatives: 500, Seed: w.seed}
 	}
 	for i := range w.brokers {
 		jobs := w.brokers[i].jobs

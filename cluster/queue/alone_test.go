@@ -1,8 +1,9 @@
-package cluster
+package queue
 
 import (
 	"bourse"
 	"bourse/agents"
+	"bourse/cluster"
 	"bourse/policy/backfill"
 )
 
@@ -26,7 +27,8 @@ type recorded struct {
 // alone is a cluster without its site: what that would say is put into its mouth,
 // and what it is told is written down.
 type alone struct {
-	cluster *Cluster
+	cluster *cluster.Agent
+	nodes   *Backend
 	now     bourse.Time
 	alarms  []alarm
 	said    []agents.Message
@@ -34,10 +36,9 @@ type alone struct {
 
 // newAlone returns a cluster of one group and its local jobs.
 func newAlone(nodes int, jobs ...bourse.LocalJob) *alone {
-	q := NewQueue(QueueOptions{Nodes: nodes, Policy: backfill.EASY})
-	q.Feed(Jobs(jobs))
 	groups := []bourse.Group{{Site: "north", Name: "main", Nodes: nodes, Performance: bourse.Unit, Price: 36_000_000}}
-	a := &alone{cluster: NewCluster(theSite, groups, []*Queue{q})}
+	b := NewBackend(groups, []Options{{Nodes: nodes, Policy: backfill.EASY}}, func(int, bourse.Time, bourse.Time) func() (bourse.LocalJob, bool) { return Jobs(jobs) })
+	a := &alone{nodes: b, cluster: cluster.New(cluster.Config{Site: theSite, Volatile: true}, b)}
 	a.say(agents.Started{})
 	return a
 }
@@ -94,7 +95,7 @@ func (a *alone) told(m agents.Message) (times int) {
 }
 
 // free is how many nodes of the group are free at a second.
-func (a *alone) free(at bourse.Time) int { return a.cluster.queues[0].State().Free.At(at * 1000) }
+func (a *alone) free(at bourse.Time) int { return a.nodes.queues[0].State().Free.At(at * 1000) }
 
 func testLeg(seq uint64) bourse.LegID {
 	return bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: seq}}

@@ -1,4 +1,4 @@
-package cluster
+package queue
 
 import (
 	"cmp"
@@ -70,13 +70,13 @@ type early struct {
 	id int64
 }
 
-func newPromises(opt PromiseOptions, q QueueOptions) *promises {
+func newPromises(opt PromiseOptions, q Options) *promises {
 	opt.Schedule.Nodes, opt.Schedule.Track, opt.Schedule.Disclose = q.Nodes, true, sla.Full
 	opt.Schedule.Waiting = min(q.Limit, sla.MaxWaiting)
 	opt.Schedule.Replan = false // at a time of the group's own
 	s, err := sla.New(opt.Schedule, q.Start)
 	if err != nil {
-		panic("cluster: promises: " + err.Error())
+		panic("cluster/queue: promises: " + err.Error())
 	}
 	return &promises{Schedule: s, opt: opt, locals: map[int64]*promised{}, names: map[int64]bool{}}
 }
@@ -272,7 +272,7 @@ func (q *Queue) follow() {
 // must reserves what the schedule has decided.
 func (q *Queue) must(r backfill.Reserved) {
 	if why := q.group.Reserve(r); why.Refused() {
-		panic(fmt.Sprintf("cluster: promise %d over [%v, %v) cannot be kept: %v", r.ID, r.Start, r.End, why))
+		panic(fmt.Sprintf("cluster/queue: promise %d over [%v, %v) cannot be kept: %v", r.ID, r.Start, r.End, why))
 	}
 }
 

@@ -1,4 +1,4 @@
-package cluster
+package queue
 
 import (
 	"slices"
@@ -12,58 +12,58 @@ import (
 // nobody: idle ones first; where there are too few, those of local jobs, the
 // latest to start first, which are killed; then held ones, the latest first;
 // then those of the reservation confirmed last.
-func (c *Cluster) nodesLost(now bourse.Time, m agents.NodesLost) {
-	g := slices.IndexFunc(c.groups, func(g bourse.Group) bool { return g.Name == m.Group })
+func (b *Backend) nodesLost(now bourse.Time, m agents.NodesLost) {
+	g := b.group(m.Group)
 	if g < 0 || m.For <= 0 {
 		return
 	}
-	q := c.queues[g]
+	q := b.queues[g]
 	end := now.Add(m.For)
-	if q.promises != nil && c.aside(now, q, m, end) {
+	if q.promises != nil && b.aside(now, q, m, end) {
 		return
 	}
-	count := c.clear(now, g, now, end, m.Count) // the rest has failed already
+	count := b.clear(now, g, now, end, m.Count) // the rest has failed already
 	if count <= 0 {
 		return
 	}
-	c.number++
-	if why := q.Reserve(now, backfill.Reserved{ID: c.number, Nodes: count, Start: now, End: end}); why.Refused() {
-		panic("cluster: nodes that are free cannot fail: " + why.String())
+	b.number++
+	if why := q.Reserve(now, backfill.Reserved{ID: b.number, Nodes: count, Start: now, End: end}); why.Refused() {
+		panic("cluster/queue: nodes that are free cannot fail: " + why.String())
 	}
-	c.down(m.Group, count, end)
+	b.down(m.Group, count, end)
 }
 
 // aside has the promises make room for failed nodes, if they can: then nobody
 // loses anything.
-func (c *Cluster) aside(now bourse.Time, q *Queue, m agents.NodesLost, end bourse.Time) bool {
-	c.number++
-	if m.Count < 1 || q.Reserve(now, backfill.Reserved{ID: c.number, Nodes: m.Count, Start: now, End: end}).Refused() {
+func (b *Backend) aside(now bourse.Time, q *Queue, m agents.NodesLost, end bourse.Time) bool {
+	b.number++
+	if m.Count < 1 || q.Reserve(now, backfill.Reserved{ID: b.number, Nodes: m.Count, Start: now, End: end}).Refused() {
 		return false
 	}
-	c.down(m.Group, m.Count, end)
+	b.down(m.Group, m.Count, end)
 	return true
 }
 
 // down records that nodes have failed.
-func (c *Cluster) down(group string, count int, end bourse.Time) {
-	c.version++
-	now := c.now
+func (b *Backend) down(group string, count int, end bourse.Time) {
+	b.version++
+	now := b.now
 	f := bourse.NodesDown{Group: group, Nodes: count, Until: end}
-	c.outages = append(slices.DeleteFunc(c.outages, func(o bourse.NodesDown) bool { return o.Until <= now }), f)
-	c.out.Record(f)
+	b.outages = append(slices.DeleteFunc(b.outages, func(o bourse.NodesDown) bool { return o.Until <= now }), f)
+	b.host.Record(f)
 }
 
 // clear makes count nodes of a group free over [from, to), by the order of
 // nodesLost, and returns how many are.
-func (c *Cluster) clear(now bourse.Time, group int, from, to bourse.Time, count int) int {
-	q := c.queues[group]
+func (b *Backend) clear(now bourse.Time, group int, from, to bourse.Time, count int) int {
+	q := b.queues[group]
 	q.reach(now)
 	for count > 0 {
 		at, free := worst(q.State().Free, from, to)
 		if free >= count {
 			break
 		}
-		if !c.evict(now, group, at) {
+		if !b.evict(now, group, at) {
 			count = free
 		}
 	}
@@ -83,8 +83,8 @@ func worst(p bourse.Profile, from, to bourse.Time) (at bourse.Time, free int) {
 
 // evict frees nodes that are in use at an instant, by the order of nodesLost;
 // false if nobody is left.
-func (c *Cluster) evict(now bourse.Time, group int, at bourse.Time) bool {
-	q := c.queues[group]
+func (b *Backend) evict(now bourse.Time, group int, at bourse.Time) bool {
+	q := b.queues[group]
 	var job *backfill.Running
 	for i := range q.State().Running {
 		r := &q.State().Running[i]
@@ -94,41 +94,39 @@ func (c *Cluster) evict(now bourse.Time, group int, at bourse.Time) bool {
 	}
 	if job != nil {
 		q.Kill(now, job.ID)
-		c.version++
+		b.version++
 		return true
 	}
 	if q.promises != nil && q.breakPromise(now, at) {
-		c.version++
+		b.version++
 		return true
 	}
-	var victim *lock
-	for _, l := range c.order {
-		if c.locks[l.leg] != l || l.group != group || l.leg.Tx.Broker == "" || l.state >= ended || l.what.Start > at || l.what.End <= at || len(l.pieces) == 0 && l.over == nil {
+	var victim *reservation
+	for _, r := range b.order {
+		if b.legs[r.leg] != r || r.group != group || r.leg.Tx.Broker == "" || r.what.Start > at || r.what.End <= at || len(r.pieces) == 0 && r.over == nil {
 			continue
 		}
-		if victim == nil || before(victim, l) {
-			victim = l
+		if victim == nil || before(victim, r) {
+			victim = r
 		}
 	}
 	if victim == nil {
 		return false
 	}
-	c.vacate(now, victim)
-	victim.state, victim.over = lost, nil
-	c.moved(now, victim.leg, bourse.LockLost)
-	c.tell(victim)
+	b.vacate(now, victim)
+	b.moved(now, victim.leg, bourse.LockLost)
 	return true
 }
 
-// before reports whether l loses its nodes rather than v.
-func before(v, l *lock) bool {
-	if v.confirmed() != l.confirmed() {
-		return v.confirmed()
+// before reports whether r loses its nodes rather than v.
+func before(v, r *reservation) bool {
+	if v.confirmed != r.confirmed {
+		return v.confirmed
 	}
-	if l.confirmed() {
-		return l.agreed > v.agreed
+	if r.confirmed {
+		return r.agreed > v.agreed
 	}
-	return l.number > v.number
+	return r.number > v.number
 }
 
 // Kill ends a running job before its time and reports whether it ran. Its nodes

@@ -10,39 +10,75 @@ import (
 	"bourse/policy/pricing"
 )
 
-// offers shows what is free from now to the horizon, group by group: what is
+// offersTo shows what is free from now to the horizon, group by group: what is
 // admissible, and what is clear, that is, free even when the queue's plan is
 // finished.
-func (s *Site) offers(now bourse.Time, vo string, m agents.OfferRequest) agents.Offers {
-	a := agents.Offers{Cycle: m.Cycle, Now: now, Version: s.view.version, Stamp: s.stamp()}
+func (s *Site) offersTo(now bourse.Time, vo string, m agents.OfferRequest) agents.Offers {
+	a := agents.Offers{Cycle: m.Cycle, Now: now, Version: s.offers.version, Stamp: s.stamp()}
 	if a.Refusal = s.barred(now, vo, ""); !a.Refusal.Refused() {
-		a.Groups = s.free(now, m.Horizon, vo)
+		a.Groups = s.offers.free(now, m.Horizon, vo)
 	}
 	return a
 }
 
+// quotesTo prices each leg by itself.
+func (s *Site) quotesTo(now bourse.Time, vo string, m agents.QuoteRequest) agents.Quotes {
+	a := agents.Quotes{Ref: m.Ref, Version: s.offers.version, Quotes: make([]bourse.Quote, len(m.Legs)), Stamp: s.stamp()}
+	for i, l := range m.Legs {
+		user := ""
+		if i < len(m.Users) {
+			user = m.Users[i]
+		}
+		if why := s.barred(now, vo, user); why.Refused() {
+			a.Quotes[i].Refusal = why
+		} else {
+			a.Quotes[i] = s.offers.quote(now, vo, user, l, nil)
+		}
+		a.Quotes[i].Cancellation = s.cfg.Cancellation
+	}
+	return a
+}
+
+// offers are what the site makes of the state of its cluster: what is free, what
+// it costs, and for whom.
+type offers struct {
+	cfg    *Config
+	groups map[string]int // their numbers
+	limits *limits
+	view
+}
+
+func newOffers(cfg *Config, groups map[string]int, l *limits) offers {
+	o := offers{cfg: cfg, groups: groups, limits: l, view: view{promises: cfg.Promises, books: make([]*pricing.Book, len(cfg.Groups))}}
+	for i := range o.books {
+		o.books[i] = pricing.NewBook()
+		o.books[i].Price(cfg.Pricing)
+	}
+	return o
+}
+
 // free is what is offered to a VO, group by group, net of its share.
-func (s *Site) free(now, horizon bourse.Time, vo string) []agents.GroupOffer {
-	list := make([]agents.GroupOffer, 0, len(s.cfg.Groups))
+func (o *offers) free(now, horizon bourse.Time, vo string) []agents.GroupOffer {
+	list := make([]agents.GroupOffer, 0, len(o.cfg.Groups))
 	horizon = min(horizon, bourse.MaxTime)
-	x := s.shareOf(now, vo, nil)
+	x := o.limits.shareOf(now, vo, nil)
 	left := x.most - x.held
-	for i, g := range s.cfg.Groups {
-		if s.view.room != nil {
+	for i, g := range o.cfg.Groups {
+		if o.room != nil {
 			none := bourse.NewProfile(now, 0)
 			list = append(list, agents.GroupOffer{Group: g, Admissible: none, Clear: none, Shared: true})
 			continue
 		}
-		admissible := s.view.states[i].Free
+		admissible := o.states[i].Free
 		clear := admissible
-		if p, promised := s.schedule(g.Name, now); promised {
-			admissible, clear = s.shown(now, g, p)
-		} else if s.cfg.Pricing != pricing.Fixed {
-			clear = s.view.book(i).Clear()
+		if p, promised := o.schedule(g.Name, now); promised {
+			admissible, clear = o.shown(now, g, p)
+		} else if o.cfg.Pricing != pricing.Fixed {
+			clear = o.book(i).Clear()
 		}
 		list = append(list, agents.GroupOffer{Group: g,
-			Admissible: s.net(clip(admissible, now, horizon), now, left), Clear: s.net(clip(clear, now, horizon), now, left),
-			Queued: s.view.states[i].Queued()})
+			Admissible: o.net(clip(admissible, now, horizon), now, left), Clear: o.net(clip(clear, now, horizon), now, left),
+			Queued: o.states[i].Queued()})
 	}
 	return list
 }
@@ -50,12 +86,12 @@ func (s *Site) free(now, horizon bourse.Time, vo string) []agents.GroupOffer {
 // net takes out of an offer what the share of VOs has no room for: over its
 // span no more nodes than could be had for a minute. Longer legs may still be
 // refused; but where the share is used up, nothing is offered.
-func (s *Site) net(p bourse.Profile, now bourse.Time, left int64) bourse.Profile {
+func (o *offers) net(p bourse.Profile, now bourse.Time, left int64) bourse.Profile {
 	if left == math.MaxInt64 {
 		return p
 	}
 	most := max(left, 0) / int64(bourse.Minute)
-	end := now.Add(s.cfg.Span)
+	end := now.Add(o.cfg.Span)
 	out := make(bourse.Profile, 0, len(p)+1)
 	add := func(at bourse.Time, free int) {
 		if n := len(out); n == 0 || out[n-1].Free != free {
@@ -92,57 +128,39 @@ func clip(p bourse.Profile, now, horizon bourse.Time) bourse.Profile {
 	return q
 }
 
-// quotes prices each leg by itself.
-func (s *Site) quotes(now bourse.Time, vo string, m agents.QuoteRequest) agents.Quotes {
-	a := agents.Quotes{Ref: m.Ref, Version: s.view.version, Quotes: make([]bourse.Quote, len(m.Legs)), Stamp: s.stamp()}
-	for i, l := range m.Legs {
-		user := ""
-		if i < len(m.Users) {
-			user = m.Users[i]
-		}
-		if why := s.barred(now, vo, user); why.Refused() {
-			a.Quotes[i].Refusal = why
-		} else {
-			a.Quotes[i] = s.quote(now, vo, user, l, nil)
-		}
-		a.Quotes[i].Cancellation = s.cfg.Cancellation
-	}
-	return a
-}
-
 // quote prices a leg on the present state, or says why it cannot be had. What
 // it replaces, if anything, counts as given back.
-func (s *Site) quote(now bourse.Time, vo, user string, l bourse.Leg, old *leg) bourse.Quote {
-	i, ok := s.groups[l.Group]
+func (o *offers) quote(now bourse.Time, vo, user string, l bourse.Leg, old *leg) bourse.Quote {
+	i, ok := o.groups[l.Group]
 	if !ok {
-		return refused(bourse.Unknown, "%s has no group %q", s.cfg.Name, l.Group)
+		return refused(bourse.Unknown, "%s has no group %q", o.cfg.Name, l.Group)
 	}
 	if !calendar(l) {
 		return refused(bourse.Unknown, "%d nodes over [%v, %v) are no leg", l.Nodes, l.Start, l.End)
 	}
 	if l.Start < now {
-		return refused(bourse.Past, "start %v lies before %s's now, %v", l.Start, s.cfg.Name, now)
+		return refused(bourse.Past, "start %v lies before %s's now, %v", l.Start, o.cfg.Name, now)
 	}
-	if s.view.room != nil {
-		return s.quoteShare(now, vo, user, i, l, old)
+	if o.room != nil {
+		return o.quoteShare(now, vo, user, i, l, old)
 	}
 	if l.Work > 0 {
-		return refused(bourse.NotAllowed, "%s has no time-shared nodes", s.cfg.Name)
+		return refused(bourse.NotAllowed, "%s has no time-shared nodes", o.cfg.Name)
 	}
-	if p, promised := s.schedule(l.Group, now); promised {
-		return s.quotePromise(now, vo, user, i, l, old, p)
+	if p, promised := o.schedule(l.Group, now); promised {
+		return o.quotePromise(now, vo, user, i, l, old, p)
 	}
-	state, book := &s.view.states[i], func() *pricing.Book { return s.view.book(i) }
+	state, book := &o.states[i], func() *pricing.Book { return o.book(i) }
 	if old != nil && old.What.Group == l.Group {
-		state, book = s.without(i, old.What)
+		state, book = o.without(i, old.What)
 	}
-	if r := s.allowed(now, vo, user, i, l, old, state.Reserved); r.Refused() {
+	if r := o.limits.allowed(now, vo, user, i, l, old, state.Reserved); r.Refused() {
 		return bourse.Quote{Refusal: r}
 	}
 	if state.Free.Min(l.Start, l.End) < l.Nodes {
 		return bourse.Quote{Refusal: state.Refusal(l.Start, l.Nodes, l.Duration())}
 	}
-	price := s.cfg.Groups[i].Price
+	price := o.cfg.Groups[i].Price
 	q := bourse.Quote{Fare: bourse.Fare{Base: bourse.Cost(price, l.Duration()).Times(l.Nodes)}}
 	harm, _ := book().Additive(l.Start, l.Nodes, l.Duration())
 	q.Fare.Additive = bourse.Cost(price, harm)
@@ -152,8 +170,8 @@ func (s *Site) quote(now bourse.Time, vo, user string, l bourse.Leg, old *leg) b
 // without is group i as it would be if a leg were given back, and its plan.
 // Reservations of one size and time are alike, so any of them may stand for the
 // leg. It costs a plan of its own: moves are rare.
-func (s *Site) without(i int, old bourse.Leg) (*backfill.State, func() *pricing.Book) {
-	state := s.view.states[i].Clone()
+func (o *offers) without(i int, old bourse.Leg) (*backfill.State, func() *pricing.Book) {
+	state := o.states[i].Clone()
 	at := slices.IndexFunc(state.Reserved, func(r backfill.Reserved) bool {
 		return r.Nodes == old.Nodes && r.Start == old.Start && r.End == old.End
 	})
@@ -163,7 +181,7 @@ func (s *Site) without(i int, old bourse.Leg) (*backfill.State, func() *pricing.
 	}
 	return &state, once(func() *pricing.Book {
 		book := pricing.NewBook()
-		book.Price(s.cfg.Pricing)
+		book.Price(o.cfg.Pricing)
 		book.Reset(&state)
 		return book
 	})

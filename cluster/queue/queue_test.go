@@ -1,4 +1,4 @@
-package cluster
+package queue
 
 import (
 	"cmp"
@@ -36,8 +36,8 @@ func (d *diary) want(t *testing.T, want string) {
 	d.lines = nil
 }
 
-func openQueue(opt QueueOptions, jobs ...bourse.LocalJob) (*Queue, *diary) {
-	q, d := NewQueue(opt), &diary{}
+func openQueue(opt Options, jobs ...bourse.LocalJob) (*Queue, *diary) {
+	q, d := New(opt), &diary{}
 	q.Watch(d)
 	q.Feed(Jobs(jobs))
 	return q, d
@@ -45,7 +45,7 @@ func openQueue(opt QueueOptions, jobs ...bourse.LocalJob) (*Queue, *diary) {
 
 func TestQueue_EndsBeforeArrivalsThenOnePass(t *testing.T) {
 	t.Parallel()
-	q, d := openQueue(QueueOptions{Nodes: 4, Policy: backfill.EASY},
+	q, d := openQueue(Options{Nodes: 4, Policy: backfill.EASY},
 		bourse.LocalJob{ID: 1, Nodes: 4, Run: 10, Estimate: 20},
 		bourse.LocalJob{ID: 2, Submit: 10, Nodes: 2, Run: 5, Estimate: 5},
 		bourse.LocalJob{ID: 3, Submit: 10, Nodes: 2, Run: 9, Estimate: 5},
@@ -69,7 +69,7 @@ end 3 at 15 killed true`)
 
 func TestQueue_MessageLaterInTheInstantArmsThePassAgain(t *testing.T) {
 	t.Parallel()
-	q, d := openQueue(QueueOptions{Nodes: 4, Policy: backfill.EASY},
+	q, d := openQueue(Options{Nodes: 4, Policy: backfill.EASY},
 		bourse.LocalJob{ID: 1, Submit: 5, Nodes: 2, Run: 10, Estimate: 10})
 	if why := q.Reserve(0, backfill.Reserved{ID: 7, Nodes: 3, Start: 5, End: 50}); why.Refused() {
 		t.Fatal(why)
@@ -94,7 +94,7 @@ func TestQueue_MessageLaterInTheInstantArmsThePassAgain(t *testing.T) {
 
 func TestQueue_CancelledJobNeverStarts(t *testing.T) {
 	t.Parallel()
-	q, d := openQueue(QueueOptions{Nodes: 1, Policy: backfill.Conservative},
+	q, d := openQueue(Options{Nodes: 1, Policy: backfill.Conservative},
 		bourse.LocalJob{ID: 1, Nodes: 1, Run: 10, Estimate: 10},
 		bourse.LocalJob{ID: 2, Nodes: 1, Run: 10, Estimate: 10},
 		bourse.LocalJob{ID: 3, Nodes: 1, Run: 10, Estimate: 10})
@@ -112,7 +112,7 @@ end 3 at 20 killed false`)
 
 func TestQueue_OverrunIsExtendedUntilAReservationNeedsTheNodes(t *testing.T) {
 	t.Parallel()
-	q, d := openQueue(QueueOptions{Nodes: 1, Policy: backfill.EASY, Extend: true},
+	q, d := openQueue(Options{Nodes: 1, Policy: backfill.EASY, Extend: true},
 		bourse.LocalJob{ID: 1, Nodes: 1, Run: 100, Estimate: 10})
 	q.Reserve(0, backfill.Reserved{ID: 1, Nodes: 1, Start: 25, End: 26})
 	q.Advance(bourse.MaxTime)
@@ -121,7 +121,7 @@ func TestQueue_OverrunIsExtendedUntilAReservationNeedsTheNodes(t *testing.T) {
 
 func TestQueue_HigherPriorityGoesFirst(t *testing.T) {
 	t.Parallel()
-	opt := QueueOptions{Nodes: 1, Policy: backfill.EASY, Queues: []LocalQueue{{}, {Name: "express", Priority: 5, DelayCost: 2000}}}
+	opt := Options{Nodes: 1, Policy: backfill.EASY, Queues: []Named{{}, {Name: "express", Priority: 5, DelayCost: 2000}}}
 	q, d := openQueue(opt,
 		bourse.LocalJob{ID: 1, Nodes: 1, Run: 10, Estimate: 10},
 		bourse.LocalJob{ID: 2, Submit: 1, Nodes: 1, Run: 10, Estimate: 10},
@@ -136,7 +136,7 @@ func TestQueue_HigherPriorityGoesFirst(t *testing.T) {
 
 func TestQueue_LimitRefusesWithAClearWord(t *testing.T) {
 	t.Parallel()
-	q, d := openQueue(QueueOptions{Nodes: 1, Policy: backfill.FCFS, Limit: 1},
+	q, d := openQueue(Options{Nodes: 1, Policy: backfill.FCFS, Limit: 1},
 		bourse.LocalJob{ID: 1, Nodes: 1, Run: 10, Estimate: 10},
 		bourse.LocalJob{ID: 2, Submit: 1, Nodes: 1, Run: 10, Estimate: 10},
 		bourse.LocalJob{ID: 3, Submit: 2, Nodes: 1, Run: 10, Estimate: 10})
@@ -159,7 +159,7 @@ func TestQueue_KeepsReservationsWhateverTheJobsDo(t *testing.T) {
 			jobs = append(jobs, bourse.LocalJob{ID: int64(i), Submit: at, Nodes: rapid.IntRange(1, nodes).Draw(t, "n"),
 				Run: bourse.Duration(rapid.IntRange(0, 20).Draw(t, "run")), Estimate: bourse.Duration(rapid.IntRange(0, 15).Draw(t, "estimate"))})
 		}
-		q, d := openQueue(QueueOptions{Nodes: nodes, Policy: policy, Extend: rapid.Bool().Draw(t, "extend")}, jobs...)
+		q, d := openQueue(Options{Nodes: nodes, Policy: policy, Extend: rapid.Bool().Draw(t, "extend")}, jobs...)
 		taken := 0
 		q.Query(func(now bourse.Time, j *bourse.LocalJob) bool {
 			if j.ID%5 > 0 {

@@ -1,4 +1,4 @@
-package cluster
+package queue
 
 import (
 	"testing"
@@ -28,10 +28,10 @@ func TestDurablePromises_OutliveTheProcess(t *testing.T) {
 			j.Run = j.Estimate * bourse.Duration(rapid.IntRange(0, 12).Draw(t, "run")) / 10
 			jobs = append(jobs, j)
 		}
-		cfg := ClusterConfig{Site: theSite, Groups: []bourse.Group{{Site: "north", Name: "main", Nodes: 8, Performance: bourse.Unit, Price: 1}},
-			Queues: []QueueOptions{{Nodes: 8, Promises: &PromiseOptions{Schedule: opt, Flexible: 600, Deadline: 4000,
+		cfg := config{groups: []bourse.Group{{Site: "north", Name: "main", Nodes: 8, Performance: bourse.Unit, Price: 1}},
+			options: []Options{{Nodes: 8, Promises: &PromiseOptions{Schedule: opt, Flexible: 600, Deadline: 4000,
 				Fix: rapid.IntRange(0, 900).Draw(t, "fix"), Replan: rapid.Bool().Draw(t, "replan")}}},
-			Work: func(_ int, _, after bourse.Time) func() (bourse.LocalJob, bool) {
+			work: func(_ int, _, after bourse.Time) func() (bourse.LocalJob, bool) {
 				list := jobs
 				for len(list) > 0 && list[0].Submit < after {
 					list = list[1:]

@@ -1,4 +1,4 @@
-package cluster
+package queue
 
 import (
 	"fmt"
@@ -8,31 +8,31 @@ import (
 	"bourse/policy/sla"
 )
 
-// LocalQueue is one of a site's named queues for best-effort jobs.
-type LocalQueue struct {
+// Named is one of a site's named queues for best-effort jobs.
+type Named struct {
 	Name      string
 	Priority  int   // higher first
 	Rate      int64 // thousandths of the base price that its jobs pay
 	DelayCost int64 // weight of a delay of its jobs in a reservation's price, in thousandths
 }
 
-// QueueLimit is how many local jobs wait in a group at most, unless its options
+// Limit is how many local jobs wait in a group at most, unless its options
 // say otherwise.
-const QueueLimit = 100_000
+const Limit = 100_000
 
-// QueueOptions say how a group serves its local jobs.
-type QueueOptions struct {
+// Options say how a group serves its local jobs.
+type Options struct {
 	Nodes  int
 	Policy backfill.Policy
 	Start  bourse.Time // the instant at which the queue opens; no job is submitted before
 	// Queues are the named queues, found by LocalJob.Queue; a number beyond
 	// them means the first. None: one of priority 0 and delay cost 1.
-	Queues []LocalQueue
+	Queues []Named
 	// Extend lets a job outlive its estimate: its planned end moves on by the
 	// same estimate again, unless a reservation needs the nodes. Otherwise, and
 	// then, it is killed there.
 	Extend bool
-	// Limit is how many jobs wait at most; 0 means QueueLimit. What comes
+	// Limit is how many jobs wait at most; 0: the constant. What comes
 	// beyond is refused: demand above capacity makes a queue grow without end.
 	Limit int
 	// Promises, where there are any, take the place of the queue: no local job
@@ -71,7 +71,7 @@ type keeper interface {
 // It knows no agents and no messages. Its memory grows with the jobs that wait
 // and run, not with those to come.
 type Queue struct {
-	opt     QueueOptions
+	opt     Options
 	group   *backfill.Group
 	watcher Watcher
 	keeper  keeper // the watcher, if it is one
@@ -101,13 +101,13 @@ type entry struct {
 	plan  bourse.Time // planned end
 }
 
-// NewQueue returns a queue without jobs.
-func NewQueue(opt QueueOptions) *Queue {
+// New returns a queue without jobs.
+func New(opt Options) *Queue {
 	if opt.Limit == 0 {
-		opt.Limit = QueueLimit
+		opt.Limit = Limit
 	}
 	if len(opt.Queues) == 0 {
-		opt.Queues = []LocalQueue{{Rate: 1000, DelayCost: 1000}}
+		opt.Queues = []Named{{Rate: 1000, DelayCost: 1000}}
 	}
 	q := &Queue{opt: opt, group: backfill.New(opt.Nodes, opt.Policy, opt.Start), watcher: nobody{}}
 	if opt.Promises != nil {
@@ -155,7 +155,7 @@ func (q *Queue) Query(f func(now bourse.Time, j *bourse.LocalJob) bool) { q.quer
 func (q *Queue) pull() {
 	last := q.head.Submit
 	if q.head, q.more = q.feed(); q.more && q.head.Submit < max(last, q.group.Now()) {
-		panic(fmt.Sprintf("cluster: job %d submitted at %v comes after %v", q.head.ID, q.head.Submit, max(last, q.group.Now())))
+		panic(fmt.Sprintf("cluster/queue: job %d submitted at %v comes after %v", q.head.ID, q.head.Submit, max(last, q.group.Now())))
 	}
 }
 

@@ -1,4 +1,4 @@
-package cluster
+package queue
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 
 	"bourse"
 	"bourse/agents"
+	"bourse/cluster"
 	"bourse/history/invariant"
 	"bourse/policy/backfill"
 
@@ -18,8 +19,9 @@ import (
 // lives are those of one durable cluster: its facts, its alarms, and what it has
 // said. A twin of it never dies.
 type lives struct {
-	cfg     ClusterConfig
-	cluster *DurableCluster
+	cfg     config
+	cluster *cluster.Agent
+	nodes   *Backend
 	facts   []recorded
 	alarms  []alarm
 	said    []agents.Message
@@ -28,7 +30,19 @@ type lives struct {
 	down    bool
 }
 
-func newLives(cfg ClusterConfig, now bourse.Time) *lives {
+// config is what such a cluster is made of.
+type config struct {
+	groups  []bourse.Group
+	options []Options
+	work    Work
+}
+
+func (c config) made() (*Backend, *cluster.Agent) {
+	b := NewBackend(c.groups, c.options, c.work)
+	return b, cluster.New(cluster.Config{Site: theSite}, b)
+}
+
+func newLives(cfg config, now bourse.Time) *lives {
 	l := &lives{cfg: cfg}
 	l.begin(now)
 	return l
@@ -36,7 +50,8 @@ func newLives(cfg ClusterConfig, now bourse.Time) *lives {
 
 // begin begins a life with the facts there are.
 func (l *lives) begin(now bourse.Time) {
-	l.cluster, l.alarms, l.down = NewDurableCluster(l.cfg), nil, false
+	l.nodes, l.cluster = l.cfg.made()
+	l.alarms, l.down = nil, false
 	for _, f := range l.facts {
 		l.cluster.Replay(f.at, f.fact)
 	}
@@ -139,11 +154,11 @@ func drawWork(t *rapid.T) Work {
 	}
 }
 
-func durableConfig(policy backfill.Policy, extend bool, work Work) ClusterConfig {
-	named := []LocalQueue{{Name: "low", Rate: 1000, DelayCost: 1000}, {Name: "high", Priority: 5, Rate: 1000, DelayCost: 1000}}
-	return ClusterConfig{Site: theSite, Work: work,
-		Groups: []bourse.Group{{Name: "main", Nodes: 4}, {Name: "big", Nodes: 6}},
-		Queues: []QueueOptions{{Nodes: 4, Policy: policy, Extend: extend, Queues: named}, {Nodes: 6, Policy: policy, Extend: extend, Queues: named}}}
+func durableConfig(policy backfill.Policy, extend bool, work Work) config {
+	named := []Named{{Name: "low", Rate: 1000, DelayCost: 1000}, {Name: "high", Priority: 5, Rate: 1000, DelayCost: 1000}}
+	return config{work: work,
+		groups:  []bourse.Group{{Name: "main", Nodes: 4}, {Name: "big", Nodes: 6}},
+		options: []Options{{Nodes: 4, Policy: policy, Extend: extend, Queues: named}, {Nodes: 6, Policy: policy, Extend: extend, Queues: named}}}
 }
 
 func deaths(t *rapid.T, policy backfill.Policy, extend bool) {
@@ -172,7 +187,7 @@ func deaths(t *rapid.T, policy backfill.Policy, extend bool) {
 		if err := mortal.cluster.Audit(now); err != nil {
 			t.Fatal(err)
 		}
-		replayed := NewDurableCluster(cfg)
+		_, replayed := cfg.made()
 		for _, f := range mortal.facts {
 			replayed.Replay(f.at, f.fact)
 		}
@@ -278,20 +293,20 @@ func TestDurable_WhatNoLongerFitsIsLost(t *testing.T) {
 		l.step(now, agents.ClusterConfirm{Leg: testLeg(seq + 1)})
 	}
 	l.advance(now)
-	l.cfg.Groups = []bourse.Group{{Name: "main", Nodes: 3}, {Name: "other", Nodes: 6}}
-	l.cfg.Queues = []QueueOptions{{Nodes: 3}, {Nodes: 6}}
+	l.cfg.groups = []bourse.Group{{Name: "main", Nodes: 3}, {Name: "other", Nodes: 6}}
+	l.cfg.options = []Options{{Nodes: 3}, {Nodes: 6}}
 	l.said = nil
 	l.begin(now + 1000)
 	if !slices.Contains(l.said, agents.Message(agents.ClusterLost{Leg: testLeg(2)})) {
 		t.Errorf("the site is told %v, not of the leg that was agreed last", l.said)
 	}
-	if n := len(l.cluster.Waiting(0)); n != 0 {
+	if n := len(l.nodes.Waiting(0)); n != 0 {
 		t.Errorf("%d jobs still wait for more nodes than there are", n)
 	}
-	if running := l.cluster.queues[0].State().Running; len(running) != 1 || running[0].ID != 1 {
+	if running := l.nodes.queues[0].State().Running; len(running) != 1 || running[0].ID != 1 {
 		t.Errorf("%v run", running)
 	}
-	replayed := NewDurableCluster(l.cfg)
+	_, replayed := l.cfg.made()
 	for _, f := range l.facts {
 		replayed.Replay(f.at, f.fact)
 	}
@@ -408,7 +423,7 @@ func TestDurable_BeginsAnewAfterItsJournalIsBroughtBack(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if x := l.cluster.locks[later]; x == nil || x.state != reserved {
+		if x := l.nodes.legs[later]; x == nil || !x.confirmed || x.running {
 			t.Fatalf("what was confirmed for tomorrow is %+v", x)
 		}
 	})

@@ -1,36 +1,71 @@
-package cluster
+package share
 
 import (
 	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"bourse"
 	"bourse/agents"
+	"bourse/cluster"
 	"bourse/policy/admission"
 )
 
-// sharedLives are those of one durable cluster of deadlines.
-type sharedLives struct {
-	cfg     SharedConfig
-	cluster *DurableSharedCluster
+// lives are those of one durable cluster of deadlines.
+type lives struct {
+	cfg     config
+	cluster *cluster.Agent
 	facts   []recorded
 	alarms  []alarm
 	story   []string // what came of jobs and legs, at its own instant
 	nonce   uint64
 }
 
-func (l *sharedLives) begin(t *rapid.T, now bourse.Time) {
-	l.cluster, l.alarms = NewDurableSharedCluster(l.cfg), nil
+const theSite agents.ID = "site:north"
+
+// recorded is a fact and its instant.
+type recorded struct {
+	at   bourse.Time
+	fact agents.Fact
+}
+
+// alarm is one that a cluster has set.
+type alarm struct {
+	at bourse.Time
+	m  agents.Message
+}
+
+// config is what such a cluster is made of.
+type config struct {
+	groups  []bourse.Group
+	options Options
+	work    Work
+}
+
+func (c config) made() *cluster.Agent {
+	return cluster.New(cluster.Config{Site: theSite}, New(c.groups, c.options, c.work))
+}
+
+func (l *lives) begin(t *rapid.T, now bourse.Time) {
+	l.cluster, l.alarms = l.cfg.made(), nil
 	for _, f := range l.facts {
 		l.cluster.Replay(f.at, written(t, f.fact))
 	}
 	l.nonce++
 	l.step(now, agents.Started{Nonce: l.nonce << 32})
+}
+
+// asImage shows all that is kept but up to when.
+func asImage(f agents.Fact) string {
+	x := f.(bourse.ClusterImage)
+	x.At = 0
+	b, _ := json.Marshal(x)
+	return strings.ReplaceAll(string(b), "null", "[]")
 }
 
 // written is a fact as a journal gives it back.
@@ -46,7 +81,7 @@ func written(t *rapid.T, f agents.Fact) agents.Fact {
 	return x.Elem().Interface().(agents.Fact)
 }
 
-func (l *sharedLives) step(now bourse.Time, m agents.Message) {
+func (l *lives) step(now bourse.Time, m agents.Message) {
 	var out agents.Outbox
 	l.cluster.Step(now, theSite, m, &out)
 	for _, f := range out.Facts {
@@ -73,9 +108,14 @@ func (l *sharedLives) step(now bourse.Time, m agents.Message) {
 	}
 }
 
-func (l *sharedLives) advance(to bourse.Time) {
+func (l *lives) advance(to bourse.Time) {
 	for {
-		i := soonest(l.alarms, to)
+		i := -1
+		for k, a := range l.alarms {
+			if a.at <= to && (i < 0 || a.at < l.alarms[i].at) {
+				i = k
+			}
+		}
 		if i < 0 {
 			return
 		}
@@ -92,30 +132,30 @@ func TestDurableShared_LivesAsATwinThatNeverDies(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		control := rapid.SampledFrom([]admission.Control{admission.Libra, admission.LibraRisk, admission.EDF, admission.EDFOpen}).Draw(t, "control")
-		var jobs []DeadlineJob
+		var jobs []Job
 		at := bourse.Time(0)
 		for i := range rapid.IntRange(0, 25).Draw(t, "jobs") {
 			at += bourse.Time(rapid.IntRange(0, 20).Draw(t, "gap") * 1000)
 			j := bourse.LocalJob{ID: int64(i%20 + 1), Submit: at, Nodes: rapid.IntRange(1, 5).Draw(t, "nodes"),
 				Estimate: bourse.Duration(rapid.IntRange(1, 60).Draw(t, "estimate")) * bourse.Second}
 			j.Run = max(1, j.Estimate*bourse.Duration(rapid.IntRange(0, 15).Draw(t, "run"))/10)
-			jobs = append(jobs, DeadlineJob{j, at.Add(j.Estimate * bourse.Duration(rapid.IntRange(8, 40).Draw(t, "factor")) / 10)})
+			jobs = append(jobs, Job{j, at.Add(j.Estimate * bourse.Duration(rapid.IntRange(8, 40).Draw(t, "factor")) / 10)})
 		}
-		cfg := SharedConfig{Site: theSite, Groups: []bourse.Group{{Site: "north", Name: "main", Nodes: 4, Performance: 1300, Price: 1}},
-			Options: SharedOptions{Control: control, Limit: 5},
-			Work: func(_ int, _, after bourse.Time) func() (DeadlineJob, bool) {
+		cfg := config{groups: []bourse.Group{{Site: "north", Name: "main", Nodes: 4, Performance: 1300, Price: 1}},
+			options: Options{Control: control, Limit: 5},
+			work: func(_ int, _, after bourse.Time) func() (Job, bool) {
 				list := jobs
 				for len(list) > 0 && list[0].Submit < after {
 					list = list[1:]
 				}
-				return func() (j DeadlineJob, ok bool) {
+				return func() (j Job, ok bool) {
 					if len(list) > 0 {
 						j, list, ok = list[0], list[1:], true
 					}
 					return j, ok
 				}
 			}}
-		mortal, twin := &sharedLives{cfg: cfg}, &sharedLives{cfg: cfg}
+		mortal, twin := &lives{cfg: cfg}, &lives{cfg: cfg}
 		mortal.begin(t, 0)
 		twin.begin(t, 0)
 		now, seq := bourse.Time(0), uint64(0)
@@ -163,7 +203,7 @@ func TestDurableShared_LivesAsATwinThatNeverDies(t *testing.T) {
 		mortal.advance(now)
 		twin.advance(now)
 		both(agents.ClusterHeard{}) // both look at the clock
-		if a, b := asImage(mortal.cluster.Image(), now), asImage(twin.cluster.Image(), now); a != b {
+		if a, b := asImage(mortal.cluster.Image()), asImage(twin.cluster.Image()); a != b {
 			t.Fatalf("it keeps\n%s\nits twin\n%s", a, b)
 		}
 	})
@@ -174,28 +214,28 @@ func TestDurableShared_AnyPrefixOfItsFactsIsAStateToLiveOnFrom(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		control := rapid.SampledFrom([]admission.Control{admission.Libra, admission.LibraRisk, admission.EDF}).Draw(t, "control")
-		var list []DeadlineJob
+		var list []Job
 		for i := range 20 {
 			submit := bourse.Time(i * 5000)
 			j := bourse.LocalJob{ID: int64(i + 1), Submit: submit, Nodes: 1 + i%4, Estimate: bourse.Duration(rapid.IntRange(1000, 40_000).Draw(t, "estimate"))}
 			j.Run = j.Estimate * 9 / 10
-			list = append(list, DeadlineJob{j, submit.Add(2 * j.Estimate)})
+			list = append(list, Job{j, submit.Add(2 * j.Estimate)})
 		}
-		cfg := SharedConfig{Site: theSite, Groups: []bourse.Group{{Site: "north", Name: "main", Nodes: 4, Performance: 1000, Price: 1}},
-			Options: SharedOptions{Control: control, Limit: 5},
-			Work: func(_ int, _, after bourse.Time) func() (DeadlineJob, bool) {
+		cfg := config{groups: []bourse.Group{{Site: "north", Name: "main", Nodes: 4, Performance: 1000, Price: 1}},
+			options: Options{Control: control, Limit: 5},
+			work: func(_ int, _, after bourse.Time) func() (Job, bool) {
 				rest := list
 				for len(rest) > 0 && rest[0].Submit < after {
 					rest = rest[1:]
 				}
-				return func() (j DeadlineJob, ok bool) {
+				return func() (j Job, ok bool) {
 					if len(rest) > 0 {
 						j, rest, ok = rest[0], rest[1:], true
 					}
 					return j, ok
 				}
 			}}
-		l := &sharedLives{cfg: cfg}
+		l := &lives{cfg: cfg}
 		l.begin(t, 0)
 		l.advance(200_000)
 		l.facts = l.facts[:rapid.IntRange(0, len(l.facts)).Draw(t, "kept")]
@@ -223,4 +263,21 @@ func TestDurableShared_AnyPrefixOfItsFactsIsAStateToLiveOnFrom(t *testing.T) {
 			}
 		}
 	})
+}
+
+// What ended while the process was down is recorded late, after other things of a
+// later instant. A replay has it end when it did.
+func TestDurable_AnEndKeepsItsInstant(t *testing.T) {
+	t.Parallel()
+	c := config{groups: []bourse.Group{{Site: "north", Name: "main", Nodes: 2, Performance: 1000, Price: 1}}, options: Options{Control: admission.Libra}}.made()
+	id := bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: 1}}
+	what := bourse.Leg{Group: "main", Nodes: 1, End: 100_000, Work: 50_000}
+	c.Replay(1, bourse.WorkBegun{At: 1})
+	c.Replay(1, bourse.TasksPlaced{Group: "main", Number: 1, Leg: id, What: what, Deadline: what.End, Run: 50_000, Nodes: []int{0}})
+	c.Replay(2, bourse.LockMoved{Leg: id, State: bourse.LockConfirmed})
+	c.Replay(200_000, bourse.LockMoved{Leg: bourse.LegID{Leg: 1}, State: bourse.LockLost}) // of another leg
+	c.Replay(200_000, bourse.LockMoved{Leg: id, State: bourse.LockEnded, When: 50_001})
+	if l := c.Image().(bourse.ClusterImage).Locks[0]; l.State != bourse.LockEnded || l.Ends != 50_001 {
+		t.Errorf("it is %s at %v, it ended at 50.001", l.State, l.Ends)
+	}
 }

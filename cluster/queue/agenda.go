@@ -1,4 +1,4 @@
-package cluster
+package queue
 
 import (
 	"cmp"
@@ -7,8 +7,8 @@ import (
 	"bourse"
 )
 
-// agenda is what a cluster's reservations have to do and when: the ends of
-// their work and, after those of one instant, the starts. A turn whose lock has
+// agenda is what the reservations of legs have to do and when: the ends of
+// their work and, after those of one instant, the starts. A turn whose leg has
 // been released is ignored when it comes, and swept out when such are the most.
 type agenda struct{ ends, starts []turn }
 
@@ -16,10 +16,10 @@ type agenda struct{ ends, starts []turn }
 type turn struct {
 	at   bourse.Time
 	what phase
-	lock *lock
+	leg  *reservation
 }
 
-// phase says which turn of a lock it is.
+// phase says which turn of a leg it is.
 type phase uint8
 
 const (
@@ -34,29 +34,29 @@ func (a *agenda) list(p phase) *[]turn {
 	return &a.starts
 }
 
-// add puts a turn in order of time, then of the lock's number.
+// add puts a turn in order of time, then of the leg's number.
 func (a *agenda) add(t turn) {
 	q := a.list(t.what)
 	i, _ := slices.BinarySearchFunc(*q, t, func(x, y turn) int {
-		return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.lock.number, y.lock.number))
+		return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.leg.number, y.leg.number))
 	})
 	*q = slices.Insert(*q, i, t)
 }
 
 // pop takes the first turn of that phase due by now, nil if there is none.
-func (a *agenda) pop(now bourse.Time, p phase) *lock {
+func (a *agenda) pop(now bourse.Time, p phase) *reservation {
 	q := a.list(p)
 	if len(*q) == 0 || (*q)[0].at > now {
 		return nil
 	}
-	l := (*q)[0].lock
+	l := (*q)[0].leg
 	*q = slices.Delete(*q, 0, 1)
 	return l
 }
 
-// sweep takes out the turns of locks that are no more.
-func (a *agenda) sweep(gone func(*lock) bool) {
-	stale := func(t turn) bool { return gone(t.lock) }
+// sweep takes out the turns of legs that are no more.
+func (a *agenda) sweep(gone func(*reservation) bool) {
+	stale := func(t turn) bool { return gone(t.leg) }
 	a.ends, a.starts = slices.DeleteFunc(a.ends, stale), slices.DeleteFunc(a.starts, stale)
 }
 

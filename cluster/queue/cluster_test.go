@@ -1,4 +1,4 @@
-package cluster
+package queue
 
 import (
 	"testing"
@@ -163,7 +163,7 @@ func TestCluster_ForgetsTheTurnsOfReleasedLocks(t *testing.T) {
 		l.step(now, agents.ClusterConfirm{Leg: testLeg(i)})
 		l.step(now, agents.ClusterRelease{Leg: testLeg(i)})
 	}
-	if n := len(l.cluster.agenda.ends) + len(l.cluster.agenda.starts); n > 100 {
-		t.Errorf("%d turns are kept of %d locks", n, len(l.cluster.locks))
+	if n := len(l.nodes.agenda.ends) + len(l.nodes.agenda.starts); n > 100 {
+		t.Errorf("%d turns are kept of %d locks", n, len(l.nodes.legs))
 	}
 }

@@ -1,0 +1,151 @@
+// Package cluster is the cluster behind a site: an agent that knows nodes and work,
+// but no money and no broker. It locks nodes for legs, has their work run, and
+// tells its site what came of them.
+//
+// What every cluster must do is in Agent: locks by leg, with the same answer to
+// the same question; replaced legs; notices that are repeated until they are heard;
+// the inventory; the journal and its image. What differs from cluster to cluster is
+// a Backend: packages queue and share have the simulated ones. A replay decides
+// nothing: docs/decisions/0010 says why the facts are of effects, and not of
+// messages.
+package cluster
+
+import (
+	"fmt"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// Config says whose cluster it is.
+type Config struct {
+	Site agents.ID // whom it tells
+	// Volatile has it record only what reports need, for it will not outlive its
+	// process: in a simulation of virtual time.
+	Volatile bool
+}
+
+// Agent is the cluster behind a site. Time passes for it while its process is
+// down: at its next start it lives through what was due meanwhile, at the true
+// instants, before it hears anything.
+//
+// Every message may come twice, late or never: what is asked again gets the same
+// answer, and what its site must know is repeated until the site lets go. A
+// configuration that has changed between two lives is taken as it is: what no
+// longer fits on the nodes is lost, reservations last.
+type Agent struct {
+	cfg     Config
+	backend Backend
+
+	// What follows from the facts.
+	locks  map[bourse.LegID]*lock
+	order  []*lock // in which they were made; one that is no more stays until half are
+	past   past
+	number int         // of locks and confirmations
+	begun  bourse.Time // of the local work
+	fed    bool        // that has begun
+	now    bourse.Time // of the message in hand; before the first, what has been lived through
+
+	// What a restart begins anew.
+	out     *agents.Outbox
+	armed   bourse.Time // the next alarm on its way
+	reminds bool        // an alarm is on its way that repeats notices
+}
+
+// tick is the alarm for what is next due.
+type tick struct{}
+
+// Kind names the alarm.
+func (tick) Kind() string { return "Tick" }
+
+// New returns a cluster that has not begun to live: facts may be replayed, then it
+// must be Started.
+func New(cfg Config, b Backend) *Agent {
+	return &Agent{cfg: cfg, backend: b, locks: map[bourse.LegID]*lock{}, armed: bourse.Never}
+}
+
+// Step hands the cluster one message.
+func (a *Agent) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
+	if m, ok := m.(agents.Started); ok {
+		a.start(now, m, out)
+		return
+	}
+	a.out, a.now = out, now
+	_, due := m.(tick)
+	if due && now >= a.armed {
+		a.armed = bourse.Never
+	}
+	a.backend.Reach(now, due)
+	switch m := m.(type) {
+	case tick:
+	case remind:
+		a.remindAgain(now, m)
+	case agents.SnapshotRequest:
+		s := a.backend.Show(m.Have)
+		s.Ref = m.Ref
+		out.Send(from, s)
+	case agents.ClusterInventory:
+		a.inventory(from, m)
+	case agents.ClusterHold:
+		a.answerHold(now, from, m)
+	case agents.ClusterConfirm:
+		a.confirm(now, from, m.Leg)
+	case agents.ClusterRelease:
+		a.release(now, m.Leg)
+		out.Send(from, agents.ClusterDone{Leg: m.Leg, Step: m.Kind()})
+	case agents.ClusterHeard:
+		a.heard(m)
+	default:
+		if !a.backend.Hear(now, from, m) {
+			panic(fmt.Sprintf("cluster: that of %s got %s from %s", a.cfg.Site, m.Kind(), from))
+		}
+	}
+	a.backend.Settle(now)
+	a.arm(now)
+}
+
+// start begins a life. What was due before is lived through at once; in virtual
+// time the alarms of an instant come first, and what is due at now has its own.
+func (a *Agent) start(now bourse.Time, m agents.Started, out *agents.Outbox) {
+	at := min(a.now, now)
+	a.out, a.now = out, now
+	if !a.fed {
+		at = now
+		a.Record(bourse.WorkBegun{At: now})
+	}
+	life := Life{At: at, Now: now, Begun: a.begun, Durable: !a.cfg.Volatile, Number: int64(a.number)}
+	if life.Durable {
+		life.Nonce = m.Nonce
+	}
+	for l := range a.each {
+		life.Locks = append(life.Locks, &l.LockMemory)
+	}
+	a.backend.Begin(a, life)
+	a.remindAgain(now, remind{firstWait / 2})
+	a.backend.Reach(now, !a.cfg.Volatile)
+	a.backend.Settle(now)
+	a.arm(now)
+}
+
+// arm sets the alarm for what is next due, unless one as early is on its way.
+func (a *Agent) arm(now bourse.Time) {
+	if next := max(a.backend.Next(), now); next < a.armed {
+		a.armed = next
+		a.out.Alarm(next, tick{})
+	}
+}
+
+// Refuse answers what the runtime does not hand to the cluster.
+func (a *Agent) Refuse(_ bourse.Time, from agents.ID, m agents.Message, why bourse.Reason, out *agents.Outbox) {
+	if m, ok := m.(agents.ClusterHold); ok {
+		out.Send(from, agents.ClusterHeld{Leg: m.Leg, Refusal: why})
+	}
+}
+
+// Audit checks that no node is promised twice at any instant from now on.
+func (a *Agent) Audit(now bourse.Time) error {
+	if err := a.backend.Audit(); err != nil {
+		return fmt.Errorf("cluster of %s at %v: %w", a.cfg.Site, now, err)
+	}
+	return nil
+}

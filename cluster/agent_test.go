@@ -1,0 +1,312 @@
+package cluster
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// plain is a backend of endless nodes: what it is asked it writes down. Work runs
+// from the start of its window to the end.
+type plain struct {
+	host    Host
+	asked   []string
+	windows map[bourse.LegID]bourse.Leg // of legs that are placed
+	runs    map[bourse.LegID]bool
+	agreed  map[bourse.LegID]bool
+	later   int // so often it does not know yet
+}
+
+func newPlain() *plain {
+	return &plain{windows: map[bourse.LegID]bourse.Leg{}, runs: map[bourse.LegID]bool{}, agreed: map[bourse.LegID]bool{}}
+}
+
+func (p *plain) Begin(h Host, l Life) {
+	p.host = h
+	for _, x := range l.Locks {
+		if x.State != bourse.LockEnded && x.State != bourse.LockLost {
+			p.windows[x.Leg], p.runs[x.Leg], p.agreed[x.Leg] = x.What, x.State == bourse.LockRunning, x.State != bourse.LockHeld
+		}
+	}
+}
+
+func (p *plain) Replay(at bourse.Time, _ agents.Fact) bourse.Time { return at }
+func (p *plain) Save(*bourse.ClusterImage)                        {}
+func (p *plain) Settle(bourse.Time)                               {}
+func (p *plain) Audit() error                                     { return nil }
+
+func (p *plain) Next() bourse.Time {
+	next := bourse.Never
+	for id, w := range p.windows {
+		if next = min(next, w.End); p.agreed[id] && !p.runs[id] {
+			next = min(next, w.Start)
+		}
+	}
+	return next
+}
+
+func (p *plain) Reach(now bourse.Time, due bool) {
+	if !due {
+		now--
+	}
+	for _, id := range p.inOrder() {
+		w := p.windows[id]
+		if p.agreed[id] && !p.runs[id] && w.Start <= now {
+			p.runs[id] = true
+			p.host.Record(bourse.LockMoved{Leg: id, State: bourse.LockRunning, When: p.host.When(w.Start)})
+		}
+		if w.End > now {
+			continue
+		}
+		p.forget(id)
+		p.host.Record(bourse.NodesFreed{Leg: id, When: p.host.When(w.End)})
+		state := bourse.LockExpired
+		if p.agreed[id] {
+			state = bourse.LockEnded
+		}
+		p.host.Record(bourse.LockMoved{Leg: id, State: state, When: p.host.When(w.End)})
+	}
+}
+
+func (p *plain) inOrder() []bourse.LegID {
+	var list []bourse.LegID
+	for id := range p.windows {
+		list = append(list, id)
+	}
+	slices.SortFunc(list, func(a, b bourse.LegID) int { return int(a.Tx.Seq) - int(b.Tx.Seq) })
+	return list
+}
+
+func (p *plain) forget(id bourse.LegID) { delete(p.windows, id); delete(p.runs, id) }
+
+func (p *plain) Suits(m agents.ClusterHold) (why bourse.Reason) {
+	if m.What.Nodes < 1 {
+		why.Code = bourse.Unknown
+	}
+	return why
+}
+
+func (p *plain) Place(now bourse.Time, m agents.ClusterHold) bourse.Reason {
+	p.asked = append(p.asked, "place "+m.Leg.String())
+	if p.later > 0 {
+		p.later--
+		return Later
+	}
+	if m.What.End <= now {
+		return bourse.Reason{Code: bourse.Past}
+	}
+	p.windows[m.Leg], p.agreed[m.Leg] = m.What, false
+	f := bourse.NodesLocked{Leg: m.Leg, What: m.What, Ends: m.What.End}
+	if _, ok := p.windows[m.Replaces]; ok && m.Replaces != m.Leg {
+		f.Beside = m.Replaces
+	}
+	p.host.Record(f)
+	return bourse.Reason{}
+}
+
+func (p *plain) Elsewhere(bourse.Time, agents.ClusterHold) ([]bourse.Time, []agents.LegShift) {
+	return []bourse.Time{7}, nil
+}
+
+func (p *plain) Confirm(now bourse.Time, id bourse.LegID) {
+	p.asked = append(p.asked, "confirm "+id.String())
+	p.agreed[id] = true
+}
+
+func (p *plain) Release(now bourse.Time, id bourse.LegID) {
+	p.asked = append(p.asked, "release "+id.String())
+	if _, placed := p.windows[id]; placed {
+		p.forget(id)
+		p.host.Record(bourse.NodesFreed{Leg: id})
+	}
+}
+
+func (p *plain) Show(uint64) agents.Snapshot { return agents.Snapshot{Version: 1} }
+
+func (p *plain) Hear(_ bourse.Time, _ agents.ID, m agents.Message) bool {
+	_, mine := m.(agents.NodesLost)
+	return mine
+}
+
+// life is one life of an agent on plain nodes.
+type life struct {
+	*Agent
+	nodes *plain
+	now   bourse.Time
+	facts []agents.Fact
+}
+
+func newLife(cfg Config, replay ...agents.Fact) *life {
+	cfg.Site = "site:north"
+	p := newPlain()
+	l := &life{Agent: New(cfg, p), nodes: p}
+	for _, f := range replay {
+		l.Replay(0, f)
+	}
+	l.facts = slices.Clone(replay)
+	return l
+}
+
+func (l *life) say(m agents.Message) (said []agents.Message) {
+	var out agents.Outbox
+	l.Step(l.now, "site:north", m, &out)
+	l.facts = append(l.facts, out.Facts...)
+	for _, x := range out.Sends {
+		said = append(said, x.Message)
+	}
+	return said
+}
+
+func legOf(seq uint64) bourse.LegID {
+	return bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: seq}}
+}
+
+func holdOf(seq uint64, start, end bourse.Time) agents.ClusterHold {
+	return agents.ClusterHold{Leg: legOf(seq), What: bourse.Leg{Group: "main", Nodes: 1, Start: start, End: end}}
+}
+
+// The backend is asked once, however often the agent is; a leg that was released is
+// placed again only if that is said.
+func TestAgent_AsksItsBackendOnce(t *testing.T) {
+	t.Parallel()
+	l := newLife(Config{})
+	l.say(agents.Started{Nonce: 1})
+	m := holdOf(1, 10, 20)
+	for range 3 {
+		if r := l.say(m)[0].(agents.ClusterHeld); r.Refusal.Refused() {
+			t.Fatal(r.Refusal)
+		}
+	}
+	for range 2 {
+		l.say(agents.ClusterConfirm{Leg: m.Leg})
+	}
+	for range 2 {
+		l.say(agents.ClusterRelease{Leg: m.Leg})
+	}
+	if r := l.say(m)[0].(agents.ClusterHeld); r.Refusal.Code != bourse.Withdrawn || len(r.Instead) != 1 {
+		t.Errorf("a hold after its release is answered with %+v", r)
+	}
+	m.Again = true
+	l.say(m)
+	if want := []string{"place vo1/1/1.0", "confirm vo1/1/1.0", "release vo1/1/1.0", "place vo1/1/1.0"}; !slices.Equal(l.nodes.asked, want) {
+		t.Errorf("the backend is asked %q, want %q", l.nodes.asked, want)
+	}
+}
+
+// While a backend does not know whether there are nodes, nothing is answered and no
+// lock is kept.
+func TestAgent_AnswersAHoldWhenItsBackendKnows(t *testing.T) {
+	t.Parallel()
+	l := newLife(Config{})
+	l.say(agents.Started{Nonce: 1})
+	l.nodes.later = 2
+	for range 2 {
+		if said := l.say(holdOf(1, 10, 20)); len(said) > 0 {
+			t.Errorf("it says %+v", said)
+		}
+	}
+	if said := l.say(agents.ClusterInventory{}); len(said[0].(agents.ClusterLocks).Locks) > 0 {
+		t.Errorf("it keeps %+v", said[0])
+	}
+	if r := l.say(holdOf(1, 10, 20))[0].(agents.ClusterHeld); r.Refusal.Refused() {
+		t.Error(r.Refusal)
+	}
+}
+
+// A leg is confirmed once the one that it replaces is released.
+func TestAgent_ReleasesWhatIsReplacedFirst(t *testing.T) {
+	t.Parallel()
+	l := newLife(Config{})
+	l.say(agents.Started{Nonce: 1})
+	l.say(holdOf(1, 10, 20))
+	l.say(agents.ClusterConfirm{Leg: legOf(1)})
+	m := holdOf(2, 12, 30)
+	m.Replaces = legOf(1)
+	l.say(m)
+	l.nodes.asked = nil
+	l.say(agents.ClusterConfirm{Leg: legOf(2)})
+	if want := []string{"release vo1/1/1.0", "confirm vo1/1/2.0"}; !slices.Equal(l.nodes.asked, want) {
+		t.Errorf("the backend is asked %q, want %q", l.nodes.asked, want)
+	}
+}
+
+// A volatile cluster records what reports need and nothing else, and answers as
+// one does that has a journal.
+func TestAgent_VolatileRecordsWhatReportsNeed(t *testing.T) {
+	t.Parallel()
+	durable, volatile := newLife(Config{}), newLife(Config{Volatile: true})
+	for _, m := range []agents.Message{agents.Started{}, holdOf(1, 0, 20), agents.ClusterConfirm{Leg: legOf(1)}, tick{},
+		agents.ClusterHeard{Leg: legOf(1)}, agents.ClusterInventory{}, agents.ClusterRelease{Leg: legOf(1)}, agents.ClusterInventory{}} {
+		if a, b := durable.say(m), volatile.say(m); !reflect.DeepEqual(a, b) {
+			t.Errorf("%s is answered with %+v, and by a volatile cluster with %+v", m.Kind(), a, b)
+		}
+	}
+	want := []agents.Fact{bourse.NodesLocked{Leg: legOf(1), What: holdOf(1, 0, 20).What}, bourse.NodesFreed{Leg: legOf(1)}}
+	if !reflect.DeepEqual(volatile.facts, want) {
+		t.Errorf("it has recorded %+v, want %+v", volatile.facts, want)
+	}
+	if len(durable.facts) != 7 {
+		t.Errorf("with a journal it has recorded %+v", durable.facts)
+	}
+}
+
+// What a lock is follows from the facts alone: a replay of them, of any prefix, or
+// of an image gives the state to go on from.
+func TestAgent_IsWhatItsFactsSay(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		l := newLife(Config{})
+		l.say(agents.Started{Nonce: 1})
+		for range rapid.IntRange(1, 40).Draw(t, "steps") {
+			seq := uint64(rapid.IntRange(1, 5).Draw(t, "leg"))
+			switch rapid.IntRange(0, 5).Draw(t, "what") {
+			case 0, 1:
+				m := holdOf(seq, l.now+bourse.Time(rapid.IntRange(0, 9).Draw(t, "start")), l.now+10+bourse.Time(rapid.IntRange(0, 9).Draw(t, "end")))
+				m.Again, m.Replaces = rapid.Bool().Draw(t, "again"), legOf(uint64(rapid.IntRange(1, 5).Draw(t, "old")))
+				l.say(m)
+			case 2:
+				l.say(agents.ClusterConfirm{Leg: legOf(seq)})
+			case 3:
+				l.say(agents.ClusterRelease{Leg: legOf(seq)})
+			case 4:
+				l.say(agents.ClusterHeard{Leg: legOf(seq)})
+			default:
+				l.now += bourse.Time(rapid.IntRange(0, 9).Draw(t, "time"))
+				l.say(tick{})
+			}
+			image := l.Image().(bourse.ClusterImage)
+			for what, facts := range map[string][]agents.Fact{"facts": l.facts, "image": {image}} {
+				// The instant of a fact that says none is when it was recorded: of no matter to plain nodes but for Ends.
+				got := newLife(Config{}, facts...).Image().(bourse.ClusterImage)
+				if states(got) != states(image) {
+					t.Fatalf("the %s say %s, it is %s", what, states(got), states(image))
+				}
+			}
+		}
+		torn := newLife(Config{}, l.facts[:rapid.IntRange(0, len(l.facts)).Draw(t, "kept")]...)
+		torn.now = l.now
+		torn.say(agents.Started{Nonce: 2})
+		torn.now += 100
+		torn.say(tick{})
+		for _, x := range torn.Image().(bourse.ClusterImage).Locks {
+			if x.State != bourse.LockEnded {
+				t.Fatalf("long after all windows leg %v is %s", x.Leg, x.State)
+			}
+		}
+	})
+}
+
+func states(f bourse.ClusterImage) (s string) {
+	for _, x := range f.Locks {
+		s += x.Leg.String() + " " + string(x.State) + " beside " + x.Beside.String() + "; "
+	}
+	for _, p := range f.Past {
+		s += p.Leg.String() + " "
+	}
+	return s
+}

@@ -1,0 +1,157 @@
+package queue
+
+import (
+	"fmt"
+	"slices"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/cluster"
+	"bourse/policy/backfill"
+)
+
+// Backend is a simulated cluster of nodes that can be reserved: each group has its
+// own Queue of local jobs and its own reservations. Its facts are in
+// docs/decisions/0010.
+//
+// Of one instant its own turns come first (ends of work, then the queues: ends,
+// arrivals, one scheduling pass, then starts of reservations), then the messages
+// of its site; what those change is followed by another pass once they are
+// through. What was due while nobody called, for the clock was late or the process
+// down, happens at its own instant, before anything else.
+type Backend struct {
+	groups  []bourse.Group
+	options []Options
+	work    Work
+	memory  *memory // until it begins
+
+	host     cluster.Host
+	queues   []*Queue
+	legs     map[bourse.LegID]*reservation
+	flexible map[int64]*reservation // by the identity of their promise
+	order    []*reservation         // in order of their numbers; one that is no more stays until half are
+	agenda   agenda
+	number   int64  // of the last lock, reservation of a queue or outage
+	version  uint64 // raised by every change
+	states   []backfill.State
+	shown    uint64         // the version that states show
+	fed      []cluster.Mark // by group
+	outages  []bourse.NodesDown
+	now      bourse.Time // of the message in hand
+}
+
+// Work feeds a group of a cluster its local jobs, in order of submit, those
+// submitted at after or later; the zero of the work's own clock is begun. The
+// same arguments give the same jobs, in every life.
+type Work func(group int, begun, after bourse.Time) func() (bourse.LocalJob, bool)
+
+// NewBackend returns the backend of groups that serve as the options say, in the
+// same order; their Start is not looked at. Without work there are no local jobs.
+func NewBackend(groups []bourse.Group, options []Options, work Work) *Backend {
+	return &Backend{groups: groups, options: options, work: work, memory: newMemory(groups, options),
+		legs: map[bourse.LegID]*reservation{}, flexible: map[int64]*reservation{}}
+}
+
+// Next is the next instant at which something is due, or Never.
+func (b *Backend) Next() bourse.Time {
+	next := b.agenda.next()
+	for _, q := range b.queues {
+		next = min(next, q.Next())
+	}
+	return next
+}
+
+// Reach lives through every instant before now at which something is due by
+// itself, and where due through now.
+func (b *Backend) Reach(now bourse.Time, due bool) {
+	b.now = now
+	if !due {
+		now--
+	}
+	for t := b.Next(); t <= now; t = b.Next() {
+		b.instant(t)
+	}
+}
+
+// Settle has nothing to do: the pass has its own alarm.
+func (b *Backend) Settle(bourse.Time) {}
+
+// instant does what is due at an instant.
+func (b *Backend) instant(now bourse.Time) {
+	for {
+		r := b.agenda.pop(now, ending)
+		if r == nil {
+			break
+		}
+		if b.legs[r.leg] == r && r.running && r.ends <= now {
+			b.end(now, r)
+		} else if b.legs[r.leg] == r && !r.confirmed && r.what.End <= now {
+			b.free(now, r) // nobody has confirmed it, and its time is over
+			b.moved(now, r.leg, bourse.LockExpired)
+		}
+	}
+	for _, q := range b.queues {
+		if q.Next() <= now {
+			q.Advance(now)
+			b.version++
+		}
+	}
+	for {
+		r := b.agenda.pop(now, starting)
+		if r == nil {
+			break
+		}
+		if b.legs[r.leg] == r && r.confirmed && !r.running && r.what.Start <= now {
+			b.run(now, r)
+		}
+	}
+}
+
+// Show shows the state of all groups; nothing but the version if that is the one
+// the site has.
+func (b *Backend) Show(have uint64) agents.Snapshot {
+	a := agents.Snapshot{Version: b.version}
+	if have != b.version {
+		if b.shown != b.version {
+			b.states = make([]backfill.State, len(b.queues))
+			for i, q := range b.queues {
+				b.states[i] = q.State().Clone()
+			}
+			b.shown = b.version
+		}
+		a.States = b.states
+		a.Plans = b.plans()
+	}
+	return a
+}
+
+// Hear takes the word that nodes are lost.
+func (b *Backend) Hear(now bourse.Time, _ agents.ID, m agents.Message) bool {
+	lost, ok := m.(agents.NodesLost)
+	if ok {
+		b.nodesLost(now, lost)
+	}
+	return ok
+}
+
+// Audit checks that no node is promised twice at any instant from now on and
+// that the free profile of each group is what its jobs and reservations leave.
+func (b *Backend) Audit() error {
+	for i, q := range b.queues {
+		if err := q.State().Audit(); err != nil {
+			return fmt.Errorf("group %s: %w", b.groups[i].Name, err)
+		}
+		if err := q.auditPromises(); err != nil {
+			return fmt.Errorf("promises of group %s: %w", b.groups[i].Name, err)
+		}
+	}
+	return nil
+}
+
+// Waiting shows the local jobs that wait in each group, in queue order.
+func (b *Backend) Waiting(group int) []backfill.Queued { return b.queues[group].State().Queue }
+
+// group is the number of a group, below 0 if there is none of that name.
+func (b *Backend) group(name string) int {
+	return slices.IndexFunc(b.groups, func(g bourse.Group) bool { return g.Name == name })
+}

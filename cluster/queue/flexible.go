@@ -1,0 +1,183 @@
+package queue
+
+import (
+	"slices"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/policy/sla"
+)
+
+// The cluster's side of flexible legs. Nodes are promised somewhere within the
+// leg's window; until the leg is confirmed they stay where the site has heard that
+// they are, and from then on they may move until they are fixed or the work
+// starts. What moves is recorded, and so told to the site.
+
+// window is what the window of a leg means to a group: nothing where nodes are
+// not promised, for there a lock lies where it was asked for.
+func (b *Backend) window(group int, w bourse.Flex) bourse.Flex {
+	if b.queues[group].promises == nil {
+		return bourse.Flex{}
+	}
+	return w
+}
+
+// promise locks nodes somewhere within a window.
+func (b *Backend) promise(now bourse.Time, r *reservation, w bourse.Flex) bourse.Reason {
+	q := b.queues[r.group]
+	q.reach(now)
+	b.number++
+	r.number = b.number
+	got, why := q.promise(sla.ForLeg(b.number, now, r.what, w))
+	if why.Refused() {
+		return why
+	}
+	length := r.ends.Sub(r.what.Start)
+	r.what.Start, r.what.End = got.Start, got.End()
+	r.ends = got.Start.Add(length)
+	r.pieces, r.flex = append(r.pieces, b.number), w
+	q.promises.Pin(b.number)
+	b.flexible[b.number] = r
+	b.keep(r)
+	return bourse.Reason{}
+}
+
+// Elsewhere says where nodes could be had in place of what was refused, and which
+// legs would have to be shifted.
+func (b *Backend) Elsewhere(now bourse.Time, m agents.ClusterHold) ([]bourse.Time, []agents.LegShift) {
+	return b.instead(now, m), b.shifts(now, m)
+}
+
+// instead lists where nodes could be had in place of what was refused.
+func (b *Backend) instead(now bourse.Time, m agents.ClusterHold) []bourse.Time {
+	for i, q := range b.queues {
+		if b.groups[i].Name != m.What.Group || q.promises == nil || m.Flex.Phi == 0 {
+			continue
+		}
+		q.reach(now)
+		var list []bourse.Time
+		for _, o := range q.promises.Alternatives(sla.ForLeg(b.number+1, now, m.What, m.Flex), agents.MaxInstead) {
+			list = append(list, o.Start)
+		}
+		return list
+	}
+	return nil
+}
+
+// shifts lists the confirmed legs of which one, shifted, would let in what was
+// refused, as far as the cluster can see.
+func (b *Backend) shifts(now bourse.Time, m agents.ClusterHold) []agents.LegShift {
+	i := b.group(m.What.Group)
+	if m.Shift <= 0 || i < 0 || b.queues[i].promises == nil {
+		return nil
+	}
+	q := b.queues[i]
+	q.reach(now)
+	var list []agents.LegShift
+	for _, sh := range q.promises.ShiftsOf(sla.ForLeg(b.number+1, now, m.What, m.Flex), m.Shift, b.mayShift) {
+		r := b.flexible[sh.ID]
+		x := agents.LegShift{Leg: r.leg, Ready: sh.Ready, Due: sh.Due, Start: sh.Ready}
+		if at, _ := q.promises.Promise(sh.ID); sh.Ready > at.Ready { // it goes no further than it must
+			x.Start = sh.Due.Add(-r.what.Duration())
+		}
+		x.End = x.Start.Add(r.what.Duration())
+		if list = append(list, x); len(list) == agents.MaxShifts {
+			break
+		}
+	}
+	return list
+}
+
+// mayShift reports whether a promise is a confirmed leg's that nobody is about to
+// replace.
+func (b *Backend) mayShift(id int64) bool {
+	r := b.flexible[id]
+	return r != nil && r.confirmed && !r.running && r.promise() == id &&
+		!slices.ContainsFunc(b.order, func(o *reservation) bool { return o.over == r && b.legs[o.leg] == o })
+}
+
+// promise is the identity of a lock's promise, 0 if it has none: a lock that
+// leaves no choice, or that counts on the nodes of another one.
+func (r *reservation) promise() int64 {
+	if r.flex.Due == 0 || r.over != nil || len(r.pieces) != 1 {
+		return 0
+	}
+	return r.pieces[0]
+}
+
+// open lets a lock move that has just been confirmed. One that has taken the place
+// of another stands for itself by now, where it lies.
+func (b *Backend) open(r *reservation) {
+	if b.queues[r.group].promises != nil && r.promise() > 0 {
+		b.queues[r.group].reach(b.now)
+		b.loosen(r)
+	}
+}
+
+// loosen has the promise of a lock follow its window from now on.
+func (b *Backend) loosen(r *reservation) {
+	q := b.queues[r.group]
+	if q.promises == nil || r.promise() == 0 || r.fixed || !r.flex.Movable(r.what) {
+		return
+	}
+	fix := r.flex.Fix
+	if fix == 0 {
+		fix = sla.NeverFix
+	}
+	if q.promises.Open(r.promise(), r.flex.Ready, r.flex.Due, fix) {
+		b.flexible[r.promise()] = r
+	}
+}
+
+// pin keeps a flexible lock where it lies, as long as another one counts on its
+// nodes; unpin lets it move again, once it is confirmed.
+func (b *Backend) pin(r *reservation) {
+	if r != nil && r.promise() > 0 {
+		b.queues[r.group].reach(b.now)
+		b.queues[r.group].promises.Pin(r.promise())
+	}
+}
+
+func (b *Backend) unpin(r *reservation) {
+	if r != nil && b.legs[r.leg] == r && r.confirmed && !r.running && r.promise() > 0 {
+		b.queues[r.group].reach(b.now)
+		b.queues[r.group].promises.Unpin(r.promise())
+	}
+}
+
+// shifted takes note that a promise lies elsewhere, or is fixed where it lies.
+func (b *Backend) shifted(id int64, start, end bourse.Time, fixed bool) {
+	r := b.flexible[id]
+	if r == nil {
+		return
+	}
+	b.version++
+	if start != r.what.Start {
+		r.ends = r.ends.Add(start.Sub(r.what.Start))
+		r.what.Start, r.what.End = start, end
+		b.agenda.add(turn{r.what.End, ending, r})
+		if r.ends < r.what.End {
+			b.agenda.add(turn{r.ends, ending, r})
+		}
+		b.agenda.add(turn{r.what.Start, starting, r})
+	}
+	r.turn++
+	r.fixed = fixed
+	b.host.Record(bourse.NodesMoved{Leg: r.leg, Start: start, End: end, Turn: r.turn, Fixed: fixed, When: b.host.When(b.queues[r.group].group.Now())})
+}
+
+// plans shows the promises of the groups that make any, nil if none does.
+func (b *Backend) plans() []*sla.Image {
+	var list []*sla.Image
+	for i, q := range b.queues {
+		if q.promises == nil {
+			continue
+		}
+		if list == nil {
+			list = make([]*sla.Image, len(b.queues))
+		}
+		m := q.promises.Image()
+		list[i] = &m
+	}
+	return list
+}

@@ -1,0 +1,211 @@
+package queue
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/cluster"
+)
+
+// memory is what the facts of earlier lives say of local jobs and outages, gathered
+// while they are replayed. It plans nothing: that a job was started is a fact, why
+// it was is forgotten.
+type memory struct {
+	groups  []*groupMemory
+	index   map[string]*groupMemory
+	outages []bourse.NodesDown
+}
+
+// groupMemory is what is known of a group's local jobs.
+type groupMemory struct {
+	name     string
+	priority []int // of each named queue
+	waiting  map[int64]waitingJob
+	running  map[int64]bourse.RunningJob
+	promised map[int64]bourse.JobPromised
+	fed      cluster.Mark
+	number   int
+}
+
+// waitingJob is a job that waits, and its place in the order of arrival.
+type waitingJob struct {
+	bourse.LocalJob
+	number int
+}
+
+func newMemory(groups []bourse.Group, options []Options) *memory {
+	m := &memory{index: map[string]*groupMemory{}}
+	for i, g := range groups {
+		x := newGroupMemory(g.Name)
+		for _, q := range options[i].Queues {
+			x.priority = append(x.priority, q.Priority)
+		}
+		m.groups = append(m.groups, x)
+		m.index[g.Name] = x
+	}
+	return m
+}
+
+func newGroupMemory(name string) *groupMemory {
+	return &groupMemory{name: name, waiting: map[int64]waitingJob{}, running: map[int64]bourse.RunningJob{}, promised: map[int64]bourse.JobPromised{}}
+}
+
+// group is what is known of a group, nothing of one that there is no more.
+func (m *memory) group(name string) *groupMemory {
+	if g := m.index[name]; g != nil {
+		return g
+	}
+	return newGroupMemory(name)
+}
+
+// Replay brings the memory up to a fact, and returns when it happened: earlier
+// than at, where it was recorded late. Of locks the agent knows.
+func (b *Backend) Replay(at bourse.Time, f agents.Fact) bourse.Time {
+	m := b.memory
+	switch f := f.(type) {
+	case bourse.ClusterImage:
+		m.load(f)
+		return f.At
+	case bourse.JobQueued:
+		m.group(f.Group).queued(f.Job)
+		return f.Job.Submit
+	case bourse.JobStarted:
+		at = cmp.Or(f.Begun, at)
+		m.group(f.Group).started(at, f)
+	case bourse.JobEnded:
+		delete(m.group(f.Group).running, f.Job)
+		return cmp.Or(f.Ended, at)
+	case bourse.JobPromised:
+		m.group(f.Group).promise(f)
+		return cmp.Or(f.When, at)
+	case bourse.JobExtended:
+		m.group(f.Group).extended(f)
+		return cmp.Or(f.When, at)
+	case bourse.JobRefused:
+		m.group(f.Group).refused(f)
+		return f.Submit
+	case bourse.NodesDown:
+		m.outages = append(slices.DeleteFunc(m.outages, func(o bourse.NodesDown) bool { return o.Until <= at }), f)
+	case bourse.NodesMoved:
+		return cmp.Or(f.When, at)
+	case bourse.NodesFreed:
+		return cmp.Or(f.When, at)
+	case bourse.LockMoved:
+		return cmp.Or(f.When, at)
+	}
+	return at
+}
+
+func (g *groupMemory) queued(j bourse.LocalJob) {
+	g.number++
+	g.waiting[j.ID] = waitingJob{j, g.number}
+	g.fed.Take(j.Submit)
+}
+
+func (g *groupMemory) started(at bourse.Time, f bourse.JobStarted) {
+	if j, ok := g.waiting[f.Job]; ok {
+		delete(g.waiting, f.Job)
+		g.running[f.Job] = bourse.RunningJob{Job: j.LocalJob, Start: at, End: f.End}
+	}
+	if p, ok := g.promised[f.Job]; ok {
+		delete(g.promised, f.Job)
+		g.running[f.Job] = bourse.RunningJob{Job: p.Job, Start: at, End: f.End}
+	}
+}
+
+func (g *groupMemory) extended(f bourse.JobExtended) {
+	if r, ok := g.running[f.Job]; ok {
+		r.End = f.End
+		g.running[f.Job] = r
+	}
+}
+
+// refused takes note of a job that was turned away: one of the feed, or one that
+// waited before a restart.
+func (g *groupMemory) refused(f bourse.JobRefused) {
+	if j, ok := g.waiting[f.Job]; ok && j.Submit == f.Submit && f.Reason.Code != bourse.Conflict {
+		delete(g.waiting, f.Job)
+		return
+	}
+	if p, ok := g.promised[f.Job]; ok && p.Job.Submit == f.Submit && f.Reason.Code != bourse.Conflict {
+		delete(g.promised, f.Job)
+		return
+	}
+	g.fed.Take(f.Submit)
+}
+
+// promise takes note of the slot of a local job; the first word of it is one more
+// of the feed.
+func (g *groupMemory) promise(f bourse.JobPromised) {
+	if _, known := g.promised[f.Job.ID]; !known {
+		g.fed.Take(f.Job.Submit)
+	}
+	g.promised[f.Job.ID] = f
+}
+
+// inQueueOrder lists the jobs that wait: by priority, then arrival.
+func (g *groupMemory) inQueueOrder() []bourse.LocalJob {
+	priority := func(j waitingJob) int {
+		switch {
+		case len(g.priority) == 0:
+			return 0
+		case j.Queue > 0 && j.Queue < len(g.priority):
+			return g.priority[j.Queue]
+		}
+		return g.priority[0]
+	}
+	sorted := slices.SortedFunc(maps.Values(g.waiting), func(a, b waitingJob) int {
+		return cmp.Or(cmp.Compare(priority(b), priority(a)), cmp.Compare(a.number, b.number))
+	})
+	list := make([]bourse.LocalJob, len(sorted))
+	for i := range sorted {
+		list[i] = sorted[i].LocalJob
+	}
+	return list
+}
+
+// inRunningOrder lists the jobs that run, by id.
+func (g *groupMemory) inRunningOrder() []bourse.RunningJob {
+	return slices.SortedFunc(maps.Values(g.running), func(a, b bourse.RunningJob) int { return cmp.Compare(a.Job.ID, b.Job.ID) })
+}
+
+// inPromiseOrder lists the local jobs that wait for their slots, by id.
+func (g *groupMemory) inPromiseOrder() []bourse.JobPromised {
+	return slices.SortedFunc(maps.Values(g.promised), func(a, b bourse.JobPromised) int { return cmp.Compare(a.Job.ID, b.Job.ID) })
+}
+
+// save adds the memory to an image.
+func (m *memory) save(f *bourse.ClusterImage) {
+	f.Outages = slices.Clone(m.outages)
+	for _, g := range m.groups {
+		f.Groups = append(f.Groups, bourse.GroupMemory{Group: g.name, Waiting: g.inQueueOrder(), Running: g.inRunningOrder(),
+			Promised: g.inPromiseOrder(), Submit: g.fed.Submit, Taken: g.fed.Taken})
+	}
+}
+
+// load begins with an image.
+func (m *memory) load(f bourse.ClusterImage) {
+	m.outages = slices.Clone(f.Outages)
+	for _, g := range m.groups {
+		g.fed = cluster.Mark{}
+		clear(g.waiting)
+		clear(g.promised)
+		clear(g.running)
+	}
+	for _, x := range f.Groups {
+		g := m.group(x.Group)
+		for _, j := range x.Waiting {
+			g.queued(j)
+		}
+		for _, r := range x.Running {
+			g.running[r.Job.ID] = r
+		}
+		for _, p := range x.Promised {
+			g.promised[p.Job.ID] = p
+		}
+		g.fed = cluster.Mark{Submit: x.Submit, Taken: x.Taken}
+	}
+}

@@ -1,0 +1,213 @@
+package queue
+
+import (
+	"fmt"
+	"slices"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/policy/backfill"
+)
+
+// reservation is what is kept of nodes for a leg: those that are locked for it,
+// and from its confirmation on the time that its work runs in.
+type reservation struct {
+	leg       bourse.LegID
+	number    int64
+	group     int
+	what      bourse.Leg
+	ends      bourse.Time // when its work is over
+	confirmed bool
+	running   bool
+	agreed    int64 // the order in which it was confirmed
+	// pieces are its reservations in the queue: one, or, while it counts on the
+	// nodes of another leg, those that it needs beside them.
+	pieces []int64
+	over   *reservation // that other leg's
+
+	// Where promises are made.
+	flex  bourse.Flex // its window; once it is fixed, where it lies; none where no promises are made
+	turn  uint32      // how often it was moved or fixed
+	fixed bool
+}
+
+// Suits says whether there is such a group.
+func (b *Backend) Suits(m agents.ClusterHold) (why bourse.Reason) {
+	if b.group(m.What.Group) < 0 {
+		why = bourse.Reason{Code: bourse.Unknown, Detail: fmt.Sprintf("there is no group %q", m.What.Group)}
+	}
+	return why
+}
+
+// Place locks nodes, or says who is in the way.
+func (b *Backend) Place(now bourse.Time, m agents.ClusterHold) bourse.Reason {
+	group := b.group(m.What.Group)
+	r := &reservation{leg: m.Leg, group: group, what: m.What, ends: m.What.End}
+	if m.Run > 0 {
+		r.ends = min(r.ends, m.What.Start.Add(m.Run))
+	}
+	if over := b.legs[m.Replaces]; over != nil && over.confirmed && over.group == group {
+		r.over = over
+		r.flex = b.window(group, m.Flex)
+	}
+	if r.what.Start < now {
+		if !m.Again {
+			return bourse.Reason{Code: bourse.Past, Detail: fmt.Sprintf("start %v lies before the cluster's now, %v", r.what.Start, now)}
+		}
+		r.what.Start = now
+	}
+	if m.Flex.Movable(r.what) && r.over == nil && b.queues[group].promises != nil {
+		return b.promise(now, r, m.Flex)
+	}
+	b.number++
+	r.number = b.number
+	if m.Force {
+		b.clear(now, group, r.what.Start, r.what.End, r.what.Nodes)
+	}
+	b.pin(r.over)
+	if why := b.take(now, r); why.Refused() {
+		b.unpin(r.over)
+		return why
+	}
+	b.keep(r)
+	return bourse.Reason{}
+}
+
+// keep takes a reservation that has its nodes into the books.
+func (b *Backend) keep(r *reservation) {
+	b.legs[r.leg] = r
+	b.order = append(b.order, r)
+	b.agenda.add(turn{r.what.End, ending, r})
+	b.version++
+	f := bourse.NodesLocked{Leg: r.leg, What: r.what, Ends: r.ends, Flex: r.flex}
+	if r.over != nil {
+		f.Beside = r.over.leg
+	}
+	b.host.Record(f)
+}
+
+// take reserves what a leg needs, all of it or nothing.
+func (b *Backend) take(now bourse.Time, r *reservation) bourse.Reason {
+	if r.what.End <= r.what.Start {
+		return bourse.Reason{Code: bourse.Past, Detail: fmt.Sprintf("its end, %v, has passed", r.what.End)}
+	}
+	for _, p := range r.needs() {
+		p.Start = max(p.Start, now)
+		if p.Start >= p.End || p.Nodes <= 0 {
+			continue
+		}
+		b.number++
+		p.ID = b.number
+		if why := b.queues[r.group].Reserve(now, p); why.Refused() {
+			b.giveBack(now, r)
+			return why
+		}
+		r.pieces = append(r.pieces, p.ID)
+	}
+	return bourse.Reason{}
+}
+
+// needs lists what a leg must reserve: all its nodes or, beside the leg whose
+// nodes it counts on, the time before it, the nodes it has too few, the time
+// after it.
+func (r *reservation) needs() []backfill.Reserved {
+	n, s, e := r.what.Nodes, r.what.Start, r.what.End
+	if r.over == nil {
+		return []backfill.Reserved{{Nodes: n, Start: s, End: e}}
+	}
+	from, to := max(s, r.over.what.Start), min(e, r.over.what.End)
+	if from >= to {
+		return []backfill.Reserved{{Nodes: n, Start: s, End: e}}
+	}
+	return []backfill.Reserved{
+		{Nodes: n, Start: s, End: from},
+		{Nodes: n - r.over.what.Nodes, Start: from, End: to},
+		{Nodes: n, Start: to, End: e},
+	}
+}
+
+// giveBack gives a leg's nodes back to the queue, what is left of them.
+func (b *Backend) giveBack(now bourse.Time, r *reservation) {
+	for _, id := range r.pieces {
+		delete(b.flexible, id)
+		b.queues[r.group].Release(now, id)
+	}
+	r.pieces = r.pieces[:0]
+}
+
+// standAlone has every leg that counts on the nodes of r reserve them itself, now
+// that r has given them back: they are free in this very instant.
+func (b *Backend) standAlone(now bourse.Time, r *reservation) {
+	for _, other := range b.order {
+		if other.over != r || b.legs[other.leg] != other {
+			continue
+		}
+		other.over = nil
+		b.giveBack(now, other)
+		if why := b.take(now, other); why.Refused() {
+			panic(fmt.Sprintf("cluster/queue: lock %v cannot stand for itself: %v", other.leg, why))
+		}
+	}
+}
+
+// Confirm has work run in a reservation, from its start on.
+func (b *Backend) Confirm(now bourse.Time, leg bourse.LegID) {
+	r := b.legs[leg]
+	b.number++
+	r.confirmed, r.agreed, r.ends = true, b.number, max(r.ends, now)
+	b.open(r)
+	if r.ends < r.what.End {
+		b.agenda.add(turn{r.ends, ending, r})
+	}
+	if r.what.Start <= now {
+		b.run(now, r)
+		return
+	}
+	b.agenda.add(turn{r.what.Start, starting, r})
+}
+
+// run starts the work of a reservation.
+func (b *Backend) run(now bourse.Time, r *reservation) {
+	r.running = true
+	b.moved(now, r.leg, bourse.LockRunning)
+}
+
+// end frees a reservation whose work is over.
+func (b *Backend) end(now bourse.Time, r *reservation) {
+	b.vacate(now, r)
+	b.moved(now, r.leg, bourse.LockEnded)
+}
+
+// Release frees what is kept for a leg.
+func (b *Backend) Release(now bourse.Time, leg bourse.LegID) {
+	if r := b.legs[leg]; r != nil {
+		b.free(now, r)
+	}
+}
+
+// free gives up a leg. One that counted on another's nodes lets that move again.
+func (b *Backend) free(now bourse.Time, r *reservation) {
+	b.vacate(now, r)
+	if !r.confirmed {
+		b.unpin(r.over)
+	}
+}
+
+// vacate gives a leg's nodes back.
+func (b *Backend) vacate(now bourse.Time, r *reservation) {
+	b.giveBack(now, r)
+	b.standAlone(now, r)
+	b.version++
+	b.host.Record(bourse.NodesFreed{Leg: r.leg, When: b.host.When(now)})
+	delete(b.legs, r.leg)
+	if len(b.order) > 2*len(b.legs)+16 {
+		gone := func(r *reservation) bool { return b.legs[r.leg] != r }
+		b.order = slices.DeleteFunc(b.order, gone)
+		b.agenda.sweep(gone)
+	}
+}
+
+// moved records what has become of a leg.
+func (b *Backend) moved(now bourse.Time, leg bourse.LegID, to bourse.LockState) {
+	b.host.Record(bourse.LockMoved{Leg: leg, State: to, When: b.host.When(now)})
+}

@@ -1,0 +1,236 @@
+package queue
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"bourse"
+	"bourse/cluster"
+	"bourse/policy/backfill"
+	"bourse/policy/sla"
+)
+
+// A restart puts everything where it was: first the locks of legs, then the local
+// jobs; and only then lets those move again that may.
+
+// Begin begins a life.
+func (b *Backend) Begin(h cluster.Host, l cluster.Life) {
+	m := b.memory
+	b.memory, b.host, b.now = nil, h, l.Now
+	b.version = l.Nonce + 1 // of no earlier life
+	for i, opt := range b.options {
+		opt.Start = l.At
+		q := New(opt)
+		q.Watch(watch{b, b.groups[i].Name})
+		if q.promises != nil {
+			q.promises.moved = b.shifted
+		}
+		b.queues = append(b.queues, q)
+	}
+	for _, x := range l.Locks {
+		b.restore(l.At, x)
+	}
+	b.number = max(b.number, l.Number)
+	for _, o := range m.outages {
+		b.restoreOutage(l.At, o)
+	}
+	b.fed = make([]cluster.Mark, len(b.queues))
+	for i, q := range b.queues {
+		b.fed[i] = m.groups[i].fed
+		if w := (&keptWatch{watch{b, b.groups[i].Name}, &b.fed[i], false}); l.Durable {
+			q.Watch(w)
+			q.resume(m.groups[i])
+			w.lives = true
+		}
+	}
+	b.loosenAll(m)
+	for i, q := range b.queues {
+		if b.work != nil {
+			had := l.From(b.fed[i])
+			q.Feed(cluster.Feed(had, b.work(i, l.Begun, had.Submit), func(j *bourse.LocalJob) *bourse.Time { return &j.Submit }, q.group.Now))
+		}
+	}
+}
+
+// restore puts the reservation of an earlier life back. What there are no nodes for
+// any more is lost.
+func (b *Backend) restore(at bourse.Time, x *bourse.LockMemory) {
+	group := b.group(x.What.Group)
+	x.Flex = b.window(max(group, 0), x.Flex)
+	b.number++
+	if x.State == bourse.LockEnded || x.State == bourse.LockLost {
+		return
+	}
+	r := &reservation{leg: x.Leg, number: b.number, group: max(group, 0), what: x.What, ends: x.Ends, confirmed: x.State != bourse.LockHeld,
+		running: x.State == bourse.LockRunning, agreed: int64(x.Agreed), flex: x.Flex, turn: x.Turn, fixed: x.Fixed}
+	if over := b.legs[x.Beside]; over != nil && over.confirmed && over.group == r.group {
+		r.over = over
+	}
+	if group < 0 || b.take(at, r).Refused() {
+		b.host.Recover(bourse.NodesFreed{Leg: r.leg})
+		b.host.Recover(bourse.LockMoved{Leg: r.leg, State: bourse.LockLost})
+		return
+	}
+	b.legs[r.leg] = r
+	b.order = append(b.order, r)
+	b.agenda.add(turn{r.what.End, ending, r})
+	if r.confirmed && r.ends < r.what.End {
+		b.agenda.add(turn{r.ends, ending, r})
+	}
+	if r.confirmed && !r.running {
+		b.agenda.add(turn{r.what.Start, starting, r})
+	}
+}
+
+// restoreOutage has failed nodes stay out of service, as many as there are.
+func (b *Backend) restoreOutage(at bourse.Time, o bourse.NodesDown) {
+	g := b.group(o.Group)
+	if g < 0 || o.Until <= at {
+		return
+	}
+	q := b.queues[g]
+	if o.Nodes = min(o.Nodes, q.State().Free.Min(at, o.Until)); o.Nodes < 1 {
+		return
+	}
+	b.number++
+	q.Reserve(at, backfill.Reserved{ID: b.number, Nodes: o.Nodes, Start: at, End: o.Until})
+	b.outages = append(b.outages, o)
+}
+
+// resume has a queue without jobs go on with those of an earlier life.
+func (q *Queue) resume(g *groupMemory) {
+	if q.promises != nil {
+		q.resumePromises(g)
+		return
+	}
+	for _, r := range g.inRunningOrder() {
+		ref := q.keep(&r.Job)
+		e := &q.jobs[ref]
+		e.start, e.plan = r.Start, r.End
+		if !q.group.Resume(backfill.Running{ID: r.Job.ID, Nodes: r.Job.Nodes, Start: r.Start, End: r.End}) {
+			q.watcher.Ended(&e.job, r.Start, q.group.Now(), true)
+			q.drop(ref)
+			continue
+		}
+		q.ends.push(end{min(r.Start.Add(max(r.Job.Run, 0)), r.End), r.Job.ID, ref})
+	}
+	for _, j := range g.inQueueOrder() {
+		q.enter(&j)
+	}
+	q.armed = true
+}
+
+// resumePromises puts the local jobs of an earlier life where they were. What does
+// not fit any more, on fewer nodes, is broken.
+func (q *Queue) resumePromises(g *groupMemory) {
+	p, now := q.promises, q.group.Now()
+	put := func(j *bourse.LocalJob, start, end bourse.Time) *promised {
+		p.number++
+		id := -p.number
+		if end <= now || j.Nodes > q.opt.Nodes {
+			return nil
+		}
+		start = max(start, now)
+		if _, why := q.promise(sla.Strict(id, j.Submit, sla.Size{Nodes: j.Nodes, Runtime: end.Sub(start)}, start)); why.Refused() {
+			return nil
+		}
+		l := &promised{id: id, job: *j, start: start}
+		p.locals[id], p.names[j.ID] = l, true
+		return l
+	}
+	for _, r := range g.inRunningOrder() {
+		l := put(&r.Job, r.Start, r.End)
+		if l == nil {
+			q.watcher.Ended(&r.Job, r.Start, now, true)
+			continue
+		}
+		l.began, l.again = r.Start, true
+	}
+	for _, x := range g.inPromiseOrder() {
+		if put(&x.Job, x.Start, x.Start.Add(estimate(&x.Job))) == nil {
+			q.keeper.Broken(&x.Job, bourse.Reason{Code: bourse.Busy, Detail: "the promise was broken: there are fewer nodes"})
+		}
+	}
+	q.armed = true
+}
+
+// loosenAll lets those move again that may, now that all are where they were.
+func (b *Backend) loosenAll(m *memory) {
+	for _, r := range b.order {
+		if r.confirmed && !r.running {
+			b.loosen(r)
+		}
+	}
+	for i, q := range b.queues {
+		if q.promises == nil {
+			continue
+		}
+		was := m.groups[i].promised
+		for _, id := range slices.Sorted(maps.Keys(q.promises.locals)) {
+			x, waits := was[q.promises.locals[id].job.ID]
+			if !waits {
+				continue
+			}
+			fix := sla.NeverFix
+			if x.Fix > 0 {
+				fix = x.Fix
+			}
+			if x.Due.Sub(x.Ready) > estimate(&x.Job) {
+				q.promises.Open(id, x.Ready, x.Due, fix)
+			}
+		}
+	}
+}
+
+// Save adds the local jobs and the outages to an image.
+func (b *Backend) Save(f *bourse.ClusterImage) {
+	if b.memory != nil {
+		b.memory.save(f)
+		return
+	}
+	for i, q := range b.queues {
+		g := q.memory()
+		g.Group, g.Submit, g.Taken = b.groups[i].Name, b.fed[i].Submit, b.fed[i].Taken
+		f.Groups = append(f.Groups, g)
+	}
+	for _, o := range b.outages {
+		if o.Until > b.now {
+			f.Outages = append(f.Outages, o)
+		}
+	}
+}
+
+// memory is what an image keeps of a queue's jobs.
+func (q *Queue) memory() (g bourse.GroupMemory) {
+	if q.promises != nil {
+		return q.promisesMemory()
+	}
+	state := q.State()
+	g.Waiting = make([]bourse.LocalJob, 0, len(state.Queue))
+	for i := range state.Queue {
+		g.Waiting = append(g.Waiting, q.jobs[state.Queue[i].Ref].job)
+	}
+	for _, x := range q.ends {
+		e := &q.jobs[x.ref]
+		g.Running = append(g.Running, bourse.RunningJob{Job: e.job, Start: e.start, End: e.plan})
+	}
+	slices.SortFunc(g.Running, func(a, b bourse.RunningJob) int { return int(a.Job.ID - b.Job.ID) })
+	return g
+}
+
+// promisesMemory is what an image keeps of a group's local jobs.
+func (q *Queue) promisesMemory() (g bourse.GroupMemory) {
+	g.Waiting = []bourse.LocalJob{}
+	for _, l := range q.promises.locals {
+		x, _ := q.promises.Promise(l.id)
+		if l.runs || l.again {
+			g.Running = append(g.Running, bourse.RunningJob{Job: l.job, Start: l.began, End: x.End()})
+		} else {
+			g.Promised = append(g.Promised, promisedJob("", &l.job, &x))
+		}
+	}
+	slices.SortFunc(g.Running, func(a, b bourse.RunningJob) int { return cmp.Compare(a.Job.ID, b.Job.ID) })
+	slices.SortFunc(g.Promised, func(a, b bourse.JobPromised) int { return cmp.Compare(a.Job.ID, b.Job.ID) })
+	return g
+}

@@ -1,0 +1,79 @@
+package queue
+
+import (
+	"bourse"
+	"bourse/cluster"
+	"bourse/policy/backfill"
+	"bourse/policy/sla"
+)
+
+// watch turns what a queue does into facts.
+type watch struct {
+	*Backend
+	group string
+}
+
+// Started records a start of the local queue.
+func (w watch) Started(j *bourse.LocalJob, s *backfill.Start) {
+	w.host.Record(bourse.JobStarted{Job: j.ID, Group: w.group, Nodes: j.Nodes, Submit: j.Submit,
+		End: s.End, Class: s.Class.String(), User: j.User, Queue: j.Queue, Begun: w.host.When(s.End.Add(-s.Estimate))})
+}
+
+// Ended records an end.
+func (w watch) Ended(j *bourse.LocalJob, start, end bourse.Time, killed bool) {
+	w.host.Record(bourse.JobEnded{Job: j.ID, Group: w.group, Nodes: j.Nodes, Submit: j.Submit,
+		Start: start, Killed: killed, Ended: w.host.When(end)})
+}
+
+// Refused records that a job never entered the queue.
+func (w watch) Refused(j *bourse.LocalJob, why bourse.Reason) {
+	w.host.Record(bourse.JobRefused{Job: j.ID, Nodes: j.Nodes, Submit: j.Submit, Reason: why, Group: w.group})
+}
+
+// keptWatch is the watch of a cluster that lives on: a restart must know of jobs that
+// wait, and how far the queue has been fed.
+type keptWatch struct {
+	watch
+	fed   *cluster.Mark
+	lives bool // what is queued is new
+}
+
+// Queued records that a job waits.
+func (w *keptWatch) Queued(j *bourse.LocalJob) {
+	if w.lives {
+		w.fed.Take(j.Submit)
+		w.host.Record(bourse.JobQueued{Group: w.group, Job: *j})
+	}
+}
+
+// Refused records that a job never entered the queue or, after a restart with
+// fewer nodes, that it waits no longer.
+func (w *keptWatch) Refused(j *bourse.LocalJob, why bourse.Reason) {
+	if w.lives {
+		w.fed.Take(j.Submit)
+	}
+	w.watch.Refused(j, why)
+}
+
+// Extended records that a job's planned end has moved.
+func (w *keptWatch) Extended(j *bourse.LocalJob, end bourse.Time) {
+	w.host.Record(bourse.JobExtended{Job: j.ID, Group: w.group, End: end, When: w.host.When(end.Add(-estimate(j)))})
+}
+
+// Promised records the slot of a local job.
+func (w *keptWatch) Promised(j *bourse.LocalJob, p *sla.Promise, taken bool) {
+	if !w.lives {
+		return
+	}
+	if taken {
+		w.fed.Take(j.Submit)
+	}
+	w.host.Record(promisedJob(w.group, j, p))
+}
+
+// Broken records that a local job that was promised a slot has none any more.
+func (w *keptWatch) Broken(j *bourse.LocalJob, why bourse.Reason) { w.watch.Refused(j, why) }
+
+func promisedJob(group string, j *bourse.LocalJob, p *sla.Promise) bourse.JobPromised {
+	return bourse.JobPromised{Group: group, Job: *j, Start: p.Start, Ready: p.Ready, Due: p.Due, Fix: max(p.SLA.Fix, 0)}
+}

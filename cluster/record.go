@@ -1,0 +1,204 @@
+package cluster
+
+import (
+	"cmp"
+	"slices"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// Record records a fact, brings the locks up to it, and tells the site what it
+// must know of that.
+func (a *Agent) Record(f agents.Fact) {
+	if l := a.record(f); l != nil {
+		a.tell(l)
+	}
+}
+
+// Recover records a fact and leaves it to the reminder after a restart to tell the
+// site.
+func (a *Agent) Recover(f agents.Fact) { a.record(f) }
+
+// When is what a fact says of its own instant: nothing, 0, if that is now.
+func (a *Agent) When(at bourse.Time) bourse.Time {
+	if at == a.now {
+		return 0
+	}
+	return at
+}
+
+func (a *Agent) record(f agents.Fact) (news *lock) {
+	if shown := a.shown(f); shown != nil {
+		a.out.Record(shown)
+	}
+	return a.apply(a.now, f)
+}
+
+// shown is what leaves of a fact: of a volatile cluster's what reports need.
+func (a *Agent) shown(f agents.Fact) agents.Fact {
+	if !a.cfg.Volatile {
+		return f
+	}
+	switch f := f.(type) {
+	case bourse.WorkBegun, bourse.LockMoved, bourse.TasksPlaced:
+		return nil
+	case bourse.NodesLocked:
+		f.Ends, f.Flex = 0, bourse.Flex{}
+		return f
+	case bourse.JobRefused:
+		f.Group = ""
+		return f
+	}
+	return f
+}
+
+// Replay applies a fact of an earlier life.
+func (a *Agent) Replay(at bourse.Time, f agents.Fact) {
+	a.apply(at, f)
+	a.now = max(a.now, a.backend.Replay(at, f))
+}
+
+// apply brings the locks up to a fact that was recorded at an instant, in this life
+// or an earlier one. It returns the lock of which there is something to tell.
+func (a *Agent) apply(at bourse.Time, f agents.Fact) (news *lock) {
+	switch f := f.(type) {
+	case bourse.ClusterImage:
+		a.load(f)
+	case bourse.WorkBegun:
+		a.begun, a.fed = f.At, true
+	case bourse.NodesLocked:
+		a.number++
+		a.keep(&lock{LockMemory: bourse.LockMemory{NodesLocked: f, State: bourse.LockHeld}})
+	case bourse.TasksPlaced:
+		return a.placed(f)
+	case bourse.NodesMoved:
+		l := a.locks[f.Leg]
+		if l != nil {
+			l.Ends = l.Ends.Add(f.Start.Sub(l.What.Start))
+			l.What.Start, l.What.End, l.Turn, l.Fixed = f.Start, f.End, f.Turn, f.Fixed
+		}
+		return l
+	case bourse.NodesFreed:
+		for _, l := range a.locks {
+			if l.Beside == f.Leg { // it counts on them no more
+				l.Beside = bourse.LegID{}
+			}
+		}
+	case bourse.LockMoved:
+		return a.lockMoved(cmp.Or(f.When, at), f)
+	}
+	return nil
+}
+
+// placed applies that work has a share of nodes, or waits for its turn; with a
+// share it has begun.
+func (a *Agent) placed(f bourse.TasksPlaced) (news *lock) {
+	if f.Leg == (bourse.LegID{}) {
+		return nil
+	}
+	l := a.locks[f.Leg]
+	if l == nil || l.Number != f.Number {
+		l = &lock{LockMemory: bourse.LockMemory{NodesLocked: bourse.NodesLocked{Leg: f.Leg, What: f.What}, State: bourse.LockHeld, Number: f.Number}}
+		a.keep(l)
+	}
+	if l.begun = l.begun || len(f.Nodes) > 0; l.begun && l.State == bourse.LockConfirmed {
+		l.State = bourse.LockRunning
+		return l
+	}
+	return nil
+}
+
+func (a *Agent) lockMoved(at bourse.Time, f bourse.LockMoved) (news *lock) {
+	if f.State == bourse.LockReleased {
+		a.past.add(at, f.Leg)
+	}
+	if f.State == bourse.LockConfirmed {
+		a.number++
+	}
+	l := a.locks[f.Leg]
+	if l == nil {
+		return nil
+	}
+	switch f.State {
+	case bourse.LockReleased, bourse.LockExpired:
+		a.drop(l)
+		return nil
+	case bourse.LockHeard:
+		l.Heard = true
+		return nil
+	case bourse.LockConfirmed:
+		if l.Number == 0 { // it has nodes of its own, from its start on
+			l.Agreed, l.Ends = a.number, max(l.Ends, at)
+		}
+		switch l.State = f.State; {
+		case l.over:
+			l.State = bourse.LockEnded
+		case l.begun:
+			l.State = bourse.LockRunning
+		default:
+			return nil
+		}
+	case bourse.LockEnded:
+		l.over, l.Ends, l.Beside = true, at, bourse.LegID{}
+		if l.State == bourse.LockHeld {
+			return nil // nobody has confirmed it yet
+		}
+		l.State = f.State
+	case bourse.LockLost:
+		l.State, l.Beside = f.State, bourse.LegID{}
+	default:
+		l.State, l.begun = f.State, true
+	}
+	return l
+}
+
+// Image returns all that the cluster keeps as one fact.
+func (a *Agent) Image() agents.Fact {
+	f := bourse.ClusterImage{At: a.now, Begun: a.begun, Fed: a.fed}
+	for l := range a.each {
+		f.Locks = append(f.Locks, l.LockMemory)
+	}
+	rank(f.Locks)
+	for _, r := range a.past.line {
+		f.Past = append(f.Past, bourse.ReleasedLeg{Leg: r.leg, At: r.at})
+	}
+	a.backend.Save(&f)
+	return f
+}
+
+// rank numbers the confirmed locks from 1 in the order in which they were.
+func rank(locks []bourse.LockMemory) {
+	var agreed []*bourse.LockMemory
+	for i := range locks {
+		if locks[i].Agreed > 0 {
+			agreed = append(agreed, &locks[i])
+		}
+	}
+	slices.SortFunc(agreed, func(a, b *bourse.LockMemory) int { return cmp.Compare(a.Agreed, b.Agreed) })
+	for i, l := range agreed {
+		l.Agreed = i + 1
+	}
+}
+
+// load begins with an image. Of work on time-shared nodes it says whether it had
+// begun, and when it was over, beside the state of its lock.
+func (a *Agent) load(f bourse.ClusterImage) {
+	a.now, a.begun, a.fed, a.past = f.At, f.Begun, f.Fed, past{}
+	clear(a.locks)
+	a.order, a.number = nil, len(f.Locks)
+	for _, x := range f.Locks {
+		a.keep(&lock{LockMemory: x, begun: x.State == bourse.LockRunning, over: x.State == bourse.LockEnded || x.Number > 0 && x.Ends > 0})
+		a.number = max(a.number, x.Agreed)
+	}
+	for _, m := range f.Servers {
+		for _, p := range m.Placed {
+			if l := a.locks[p.Leg]; l != nil && p.Start > 0 {
+				l.begun = true
+			}
+		}
+	}
+	for _, r := range f.Past {
+		a.past.add(r.At, r.Leg)
+	}
+}

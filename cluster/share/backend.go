@@ -1,0 +1,239 @@
+// Package share is the simulated cluster of a site that takes work with deadlines
+// in place of reservations: its nodes are time-shared (Libra, LibraRisk), or serve
+// whoever must end first (EDF), by policy/admission. It knows no slots: what it
+// gives a leg is a share, at once or not at all, and which works from then on until
+// it is done, released, or, under EDF, dropped.
+package share
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/cluster"
+	"bourse/policy/admission"
+	"bourse/policy/backfill"
+)
+
+// Backend is a simulated cluster of time-shared nodes, each group admitted to by
+// itself.
+//
+// Of one instant what ends comes first, then local jobs that arrive, then the
+// messages of its site; under EDF whoever can start does so after each of these.
+type Backend struct {
+	groups  []bourse.Group
+	options Options
+	work    Work
+
+	host    cluster.Host
+	durable bool               // a restart must tell local jobs by their names
+	servers []admission.Server // by group
+	feeds   []feed             // of local jobs that have not come yet, by group
+	jobs    map[int64]*job
+	legs    map[bourse.LegID]*leg
+	order   []*leg         // by number; one that is no more stays until half are
+	number  int64          // of the last job or leg
+	version uint64         // raised by every change
+	fed     []cluster.Mark // by group
+	kept    []deadlines    // by group
+	now     bourse.Time    // of the message in hand; before the first, up to which it has been lived
+	reckon  []overdue      // what has ended by the reckoning and is not on record yet
+	gone    []int64        // whose nodes there are no more
+}
+
+// Options say how a group serves.
+type Options struct {
+	Control        admission.Control
+	RefuseLoneLate bool // see admission.Options
+	Limit          int  // EDF: jobs that wait in a group; more are refused
+}
+
+// Job is a local job that should end by a deadline. What it runs and is estimated
+// to run are of a node of performance 1 to itself.
+type Job struct {
+	bourse.LocalJob
+	Deadline bourse.Time
+}
+
+// Work feeds a group of a cluster its local jobs, in order of submit, those
+// submitted at after or later; the zero of the work's own clock is begun. The
+// same arguments give the same jobs, in every life.
+type Work func(group int, begun, after bourse.Time) func() (Job, bool)
+
+// Jobs is a feed of a list.
+func Jobs(list []Job) func() (Job, bool) {
+	return func() (j Job, ok bool) {
+		if len(list) == 0 {
+			return j, false
+		}
+		j, list = list[0], list[1:]
+		return j, true
+	}
+}
+
+// feed hands out local jobs in order of submission.
+type feed struct {
+	head Job  // the next one, if there is one
+	more bool // there is
+	next func() (Job, bool)
+}
+
+func (f *feed) pull() { f.head, f.more = f.next() }
+
+// deadlines counts what has become of the deadlines of work that was taken, legs
+// and local jobs together.
+type deadlines struct{ kept, missed int }
+
+// job is a local job that waits or runs.
+type job struct {
+	Job
+	group int
+	start bourse.Time // 0: it waits
+}
+
+// leg is the work of a leg.
+type leg struct {
+	id     bourse.LegID
+	number int64
+	group  int
+	what   bourse.Leg
+	run    bourse.Duration // what it really takes
+	began  bool            // it works
+	over   bool            // it does not any more, or never will
+}
+
+// New returns the backend of groups. The options must be such as admission.New
+// takes. Without work there are no local jobs.
+func New(groups []bourse.Group, options Options, work Work) *Backend {
+	b := &Backend{groups: groups, options: options, work: work, version: 1}
+	b.clear()
+	return b
+}
+
+// clear leaves nothing that has come or gone.
+func (b *Backend) clear() {
+	b.servers, b.order, b.number, b.reckon, b.gone = nil, nil, 0, nil, nil
+	b.jobs, b.legs = map[int64]*job{}, map[bourse.LegID]*leg{}
+	b.fed, b.kept = make([]cluster.Mark, len(b.groups)), make([]deadlines, len(b.groups))
+	for _, g := range b.groups {
+		s, err := admission.New(admission.Options{Control: b.options.Control, RefuseLoneLate: b.options.RefuseLoneLate, Queue: b.options.Limit,
+			Nodes: slices.Repeat([]bourse.Performance{g.Performance}, g.Nodes)}, 0)
+		if err != nil {
+			panic(fmt.Sprintf("cluster/share: group %s of %s: %v", g.Name, g.Site, err))
+		}
+		b.servers = append(b.servers, s)
+	}
+}
+
+// Reach lives through every instant up to now at which something is due by itself.
+func (b *Backend) Reach(now bourse.Time, _ bool) {
+	b.now = now
+	for t := b.Next(); t <= now; t = b.Next() {
+		b.instant(t)
+	}
+	for _, s := range b.servers {
+		s.Advance(now)
+	}
+}
+
+// Next is the next instant at which something is due by itself, or Never.
+func (b *Backend) Next() bourse.Time {
+	next := b.due()
+	for i := range b.feeds {
+		if b.feeds[i].more {
+			next = min(next, b.feeds[i].head.Submit)
+		}
+	}
+	return next
+}
+
+// due is when the next work ends.
+func (b *Backend) due() bourse.Time {
+	next := bourse.Never
+	for _, s := range b.servers {
+		next = min(next, s.Next())
+	}
+	return next
+}
+
+// instant does what is due at an instant: ends, arrivals, starts.
+func (b *Backend) instant(now bourse.Time) {
+	b.version++
+	for i, s := range b.servers {
+		for _, e := range slices.Clone(s.Advance(now)) {
+			b.happened(now, e)
+		}
+		for f := &b.feeds[i]; f.more && f.head.Submit <= now; {
+			j := f.head
+			f.pull()
+			b.arrive(now, i, j)
+		}
+	}
+	b.Settle(now)
+}
+
+// Settle starts and drops who waits, as EDF does.
+func (b *Backend) Settle(now bourse.Time) {
+	for i, s := range b.servers {
+		for _, e := range slices.Clone(s.Pass()) {
+			b.version++
+			if e.Kind == admission.Started {
+				b.started(now, i, e.Job)
+				continue
+			}
+			b.happened(now, e)
+		}
+	}
+}
+
+// Elsewhere has nothing to say: there are no other starts.
+func (b *Backend) Elsewhere(bourse.Time, agents.ClusterHold) ([]bourse.Time, []agents.LegShift) {
+	return nil, nil
+}
+
+// Hear knows no messages but the site's.
+func (b *Backend) Hear(bourse.Time, agents.ID, agents.Message) bool { return false }
+
+// Show shows how much room each node has for one more task.
+func (b *Backend) Show(have uint64) agents.Snapshot {
+	a := agents.Snapshot{Version: b.version}
+	if have != b.version {
+		a.States, a.Room = make([]backfill.State, len(b.groups)), make([][]float64, len(b.groups))
+		for i, g := range b.groups {
+			a.States[i] = backfill.State{Now: b.now, Nodes: g.Nodes, Free: bourse.NewProfile(b.now, 0)}
+			a.Room[i] = room(b.servers[i], g.Nodes)
+		}
+	}
+	return a
+}
+
+// room is the largest share that one more task may need, node by node. Where
+// jobs wait for their turn anybody may.
+func room(s admission.Server, nodes int) []float64 {
+	list := make([]float64, nodes)
+	shares, ok := s.(*admission.Shares)
+	for i := range list {
+		if list[i] = math.Inf(1); ok {
+			list[i] = shares.Room(i)
+		}
+	}
+	return list
+}
+
+// Audit checks that no node works beyond its capacity, and under Libra that what
+// the deadlines need of it is no more than it has.
+func (b *Backend) Audit() error {
+	for i, s := range b.servers {
+		if err := s.Audit(); err != nil {
+			return fmt.Errorf("group %s: %w", b.groups[i].Name, err)
+		}
+	}
+	return nil
+}
+
+// group is the number of a group, below 0 if there is none of that name any more.
+func (b *Backend) group(name string) int {
+	return slices.IndexFunc(b.groups, func(g bourse.Group) bool { return g.Name == name })
+}

@@ -1,0 +1,176 @@
+package share
+
+import (
+	"fmt"
+	"slices"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/policy/admission"
+)
+
+// Suits says whether there is such a group, and whether the leg has work to share
+// its nodes by.
+func (b *Backend) Suits(m agents.ClusterHold) (why bourse.Reason) {
+	switch {
+	case b.group(m.What.Group) < 0:
+		why = bourse.Reason{Code: bourse.Unknown, Detail: fmt.Sprintf("there is no group %q", m.What.Group)}
+	case m.What.Work <= 0:
+		why = bourse.Reason{Code: bourse.NotAllowed, Detail: "its nodes are time-shared, none can be reserved: a job on this site alone, with a deadline, is wanted"}
+	}
+	return why
+}
+
+// Place takes a leg's work in, or says why not.
+func (b *Backend) Place(now bourse.Time, m agents.ClusterHold) bourse.Reason {
+	group, run := b.group(m.What.Group), m.What.Work
+	if m.Run > 0 {
+		run = m.Run
+	}
+	d := b.servers[group].Arrive(admission.Job{ID: b.number + 1, Nodes: m.What.Nodes, Estimate: m.What.Work, Deadline: m.What.End}, run)
+	if d.Reason.Refused() {
+		return d.Reason
+	}
+	b.number++
+	l := &leg{id: m.Leg, number: b.number, group: group, what: m.What, run: run, began: d.Nodes != nil}
+	b.legs[m.Leg] = l
+	b.order = append(b.order, l)
+	b.placed(now, group, l.number, d.Nodes)
+	b.version++
+	return bourse.Reason{}
+}
+
+// Confirm changes nothing: work has begun, or does so when its turn comes.
+func (b *Backend) Confirm(bourse.Time, bourse.LegID) {}
+
+// Release takes a leg's work away, wherever it stands.
+func (b *Backend) Release(_ bourse.Time, id bourse.LegID) {
+	l := b.legs[id]
+	if l == nil {
+		return
+	}
+	if !l.over {
+		b.servers[l.group].End(l.number)
+	}
+	b.version++
+	b.forget(l)
+}
+
+// forget takes a leg out of the books.
+func (b *Backend) forget(l *leg) {
+	delete(b.legs, l.id)
+	if len(b.order) > 2*len(b.legs)+16 {
+		b.order = slices.DeleteFunc(b.order, func(l *leg) bool { return b.legs[l.id] != l })
+	}
+}
+
+// arrive takes a local job, or turns it away.
+func (b *Backend) arrive(now bourse.Time, group int, j Job) {
+	d := b.admit(group, j)
+	b.fed[group].Take(j.Submit)
+	if d.Reason.Refused() {
+		b.refused(group, &j, d.Reason)
+		return
+	}
+	b.number++
+	x := &job{Job: j, group: group}
+	b.jobs[b.number] = x
+	b.placed(now, group, b.number, d.Nodes)
+	if d.Nodes != nil {
+		b.startedJob(now, x)
+	}
+}
+
+// admit asks the group's server. Where a restart must tell local jobs by their
+// names, one whose name waits or runs there is turned away.
+func (b *Backend) admit(group int, j Job) admission.Decision {
+	if b.durable {
+		for _, x := range b.jobs { // the answer is the same in any order
+			if x.group == group && x.ID == j.ID {
+				return admission.Decision{Reason: bourse.Reason{Code: bourse.Conflict, Detail: fmt.Sprintf("a job %d waits or runs already", j.ID)}}
+			}
+		}
+	}
+	return b.servers[group].Arrive(admission.Job{ID: b.number + 1, Nodes: j.Nodes, Estimate: j.Estimate, Deadline: j.Deadline}, j.Run)
+}
+
+func (b *Backend) refused(group int, j *Job, why bourse.Reason) {
+	b.host.Record(bourse.JobRefused{Job: j.ID, Nodes: j.Nodes, Submit: j.Submit, Reason: why, Group: b.groups[group].Name})
+}
+
+// placed records where work was put, for the next life.
+func (b *Backend) placed(now bourse.Time, group int, id int64, nodes []int) {
+	f := bourse.TasksPlaced{Group: b.groups[group].Name, Number: id, Nodes: slices.Clone(nodes), When: b.host.When(now)}
+	if j := b.jobs[id]; j != nil {
+		f.Job, f.Deadline, f.Run = j.LocalJob, j.Deadline, j.Run
+	} else if l := b.numbered(id); l != nil {
+		f.Leg, f.What, f.Deadline, f.Run = l.id, l.what, l.what.End, l.run
+	}
+	b.host.Record(f)
+}
+
+// started notes that a job or a leg works that has waited.
+func (b *Backend) started(now bourse.Time, group int, id int64) {
+	if l := b.numbered(id); l != nil {
+		l.began = true
+	}
+	b.placed(now, group, id, b.servers[group].Nodes(id))
+	if j := b.jobs[id]; j != nil {
+		b.startedJob(now, j)
+	}
+}
+
+func (b *Backend) startedJob(now bourse.Time, j *job) {
+	j.start = now
+	b.host.Record(bourse.JobStarted{Job: j.ID, Group: b.groups[j.group].Name, Nodes: j.Nodes, Submit: j.Submit,
+		End: j.Deadline, Class: "shared", User: j.User, Queue: j.Queue, Due: j.Deadline, Begun: b.host.When(now)})
+}
+
+// happened notes that a job or a leg has ended, or was dropped.
+func (b *Backend) happened(now bourse.Time, e admission.Event) {
+	if j := b.jobs[e.Job]; j != nil {
+		delete(b.jobs, e.Job)
+		if e.Kind == admission.Dropped {
+			b.refused(j.group, &j.Job, e.Reason)
+			return
+		}
+		b.count(j.group, now, j.Deadline)
+		group := b.groups[j.group]
+		b.host.Record(bourse.JobEnded{Job: j.ID, Group: group.Name, Nodes: j.Nodes, Submit: j.Submit, Start: j.start,
+			Due: j.Deadline, Work: group.Performance.Runtime(j.Run), Ended: b.host.When(now)})
+		return
+	}
+	l := b.numbered(e.Job)
+	switch {
+	case l == nil:
+	case e.Kind == admission.Dropped:
+		b.moved(now, l, bourse.LockLost)
+	default:
+		b.count(l.group, now, l.what.End)
+		b.moved(now, l, bourse.LockEnded)
+	}
+}
+
+// moved records that a leg's work is over, or lost.
+func (b *Backend) moved(now bourse.Time, l *leg, to bourse.LockState) {
+	l.over = true
+	b.host.Record(bourse.LockMoved{Leg: l.id, State: to, When: b.host.When(now)})
+}
+
+// count counts a deadline.
+func (b *Backend) count(group int, now, deadline bourse.Time) {
+	if now > deadline {
+		b.kept[group].missed++
+	} else {
+		b.kept[group].kept++
+	}
+}
+
+// numbered is the leg of that number, nil if it was released.
+func (b *Backend) numbered(id int64) *leg {
+	i, ok := slices.BinarySearchFunc(b.order, id, func(l *leg, id int64) int { return int(l.number - id) })
+	if !ok || b.legs[b.order[i].id] != b.order[i] {
+		return nil
+	}
+	return b.order[i]
+}

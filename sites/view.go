@@ -1,0 +1,42 @@
+package sites
+
+import (
+	"bourse/agents"
+	"bourse/policy/backfill"
+	"bourse/policy/pricing"
+	"bourse/policy/sla"
+)
+
+// view is what the site knows of its cluster: the last snapshot, and the plan
+// of each group's queue, made when it is first needed. While the version stands
+// nothing has started, ended or arrived, so the plan stands too.
+type view struct {
+	version uint64
+	states  []backfill.State
+	books   []*pricing.Book
+	planned []bool
+
+	room [][]float64 // of time-shared groups, by node; nil for nodes that can be reserved
+
+	promises  *Promises
+	plans     []*sla.Image // of groups that make promises
+	schedules []*sla.Schedule
+}
+
+func (v *view) update(m agents.Snapshot) {
+	if m.States == nil {
+		return
+	}
+	v.version, v.states = m.Version, m.States
+	v.planned, v.room = make([]bool, len(m.States)), m.Room
+	v.plans, v.schedules = m.Plans, make([]*sla.Schedule, len(m.Plans))
+}
+
+// book returns the plan of group i.
+func (v *view) book(i int) *pricing.Book {
+	if !v.planned[i] {
+		v.books[i].Reset(&v.states[i])
+		v.planned[i] = true
+	}
+	return v.books[i]
+}
