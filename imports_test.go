@@ -78,7 +78,7 @@ var rooms = []room{
 	{"files", nil, world},
 	{"workload", []string{".", "files"}, world},
 	{"sites/slurm", []string{".", "policy/...", "agents", "sites"}, world},
-	{"broker", []string{".", "policy/...", "agents", "agents/plant"}, core},
+	{"broker", []string{".", "policy/...", "agents", "agents/plant", "agents/retry"}, core},
 	{"history/explain", []string{".", "policy/...", "agents", "broker"}, core}, // facts in, an explanation out
 	{"report", []string{".", "policy/...", "agents", "broker", "history/explain", "report/draw"}, world},
 	{"report/draw", nil, world}, // fonts and PNG

@@ -6,6 +6,7 @@ import (
 	"bourse"
 	"bourse/agents"
 	"bourse/agents/plant"
+	"bourse/agents/retry"
 )
 
 // siteMemory is what the stamps of a site's replies say about its memory. A
@@ -73,7 +74,8 @@ func (b *Broker) stamped(now bourse.Time, p *peer, s agents.Stamp, out *agents.O
 		if p.memory.probe == 0 {
 			b.probeSeq++
 			p.memory.probe = probeRef | b.probeSeq
-			b.probe(now, p, firstRepeat, out)
+			b.probe(p, out)
+			b.sayLater(now, owed{what: theProbe, site: p.id}, firstRepeat, out)
 		}
 		return false
 	}
@@ -83,14 +85,14 @@ func (b *Broker) stamped(now bourse.Time, p *peer, s agents.Stamp, out *agents.O
 // probeRef marks the requests for offers that only ask for a stamp.
 const probeRef = errandRef | 1<<62
 
-func (b *Broker) probe(now bourse.Time, p *peer, wait bourse.Duration, out *agents.Outbox) {
+func (b *Broker) probe(p *peer, out *agents.Outbox) {
 	b.askOffers(p.id, p.memory.probe, 0, out)
-	out.Alarm(now.Add(wait), probeDue{p.id, wait, p.memory.probe})
 }
 
-func (b *Broker) probeDue(now bourse.Time, m probeDue, out *agents.Outbox) {
-	if p := b.peers[m.Site]; p != nil && p.memory.probe == m.Ref {
-		b.probe(now, p, min(2*m.Wait, lastRepeat), out)
+func (b *Broker) probeAgain(now bourse.Time, d retry.Due[owed], out *agents.Outbox) {
+	p := b.peers[d.Subject.site]
+	if b.retries.Due(now, d, p != nil && p.memory.probe != 0, out) == retry.Again {
+		b.probe(p, out)
 	}
 }
 
@@ -165,27 +167,33 @@ func (b *Broker) assert(now bourse.Time, p *peer, legs []bourse.LegID, out *agen
 			p.owed = append(p.owed, id)
 		}
 	}
-	b.sendAsserts(now, p, firstRepeat, out)
+	if b.toAssert(p) {
+		b.sendAsserts(now, p, out)
+		b.sayLater(now, owed{what: theAsserts, site: p.id}, firstRepeat, out)
+	}
 }
 
 // maxAsserts bounds the Reasserts to one site that wait for an answer: behind a
 // cluster that is silent no more come, and each answer lets the next one go.
 const maxAsserts = 64
 
-// sendAsserts says again what has not been answered, the first of it. Row B66.
-func (b *Broker) sendAsserts(now bourse.Time, p *peer, wait bourse.Duration, out *agents.Outbox) {
+// toAssert drops what has been answered, or is forgotten, and reports whether
+// anything is left to be asserted.
+func (b *Broker) toAssert(p *peer) bool {
 	p.owed = slices.DeleteFunc(p.owed, func(id bourse.LegID) bool {
 		if b.lookup(id) == nil {
 			delete(p.asserting, id)
 		}
 		return !p.asserting[id]
 	})
+	p.told = 0
+	return len(p.asserting) > 0
+}
+
+// sendAsserts says what has not been answered, the first of it. Row B66.
+func (b *Broker) sendAsserts(now bourse.Time, p *peer, out *agents.Outbox) {
 	for p.told = 0; p.told < min(b.asserts, len(p.owed)); {
 		b.sendAssert(now, p, out)
-	}
-	if len(p.asserting) > 0 {
-		p.chain++
-		out.Alarm(now.Add(wait), assertDue{p.id, wait, p.chain})
 	}
 }
 
@@ -198,9 +206,10 @@ func (b *Broker) sendAssert(now bourse.Time, p *peer, out *agents.Outbox) {
 	}
 }
 
-func (b *Broker) assertDue(now bourse.Time, m assertDue, out *agents.Outbox) {
-	if p := b.peers[m.Site]; p != nil && p.chain == m.Chain {
-		b.sendAsserts(now, p, min(2*m.Wait, lastRepeat), out)
+func (b *Broker) assertAgain(now bourse.Time, d retry.Due[owed], out *agents.Outbox) {
+	p := b.peers[d.Subject.site]
+	if b.retries.Due(now, d, p != nil && b.toAssert(p), out) == retry.Again {
+		b.sendAsserts(now, p, out)
 	}
 }
 

@@ -14,6 +14,7 @@ package broker
 import (
 	"bourse"
 	"bourse/agents"
+	"bourse/agents/retry"
 )
 
 // Broker is the agent of one VO. It is not safe for concurrent use.
@@ -50,6 +51,7 @@ type Broker struct {
 	errands   []*errand
 	errandSeq uint64
 	probeSeq  uint64
+	retries   retry.List[owed]
 	stale     bool        // a site has joined or left since b.sites was made
 	stray     uint64      // messages that made no sense
 	early     uint64      // words of sites about work whose time has not come
@@ -159,10 +161,8 @@ func (b *Broker) alarm(now bourse.Time, m agents.Message, out *agents.Outbox) bo
 		b.capDue(now, m, out)
 	case listDue:
 		b.listDue(now, m, out)
-	case assertDue:
-		b.assertDue(now, m, out)
-	case probeDue:
-		b.probeDue(now, m, out)
+	case retry.Due[owed]:
+		b.again(now, m, out)
 	case errandDue:
 		b.errandDue(now, m, out)
 	case askAgainDue:
@@ -185,7 +185,8 @@ func (b *Broker) alarm(now bourse.Time, m agents.Message, out *agents.Outbox) bo
 	return true
 }
 
-// The alarms. Each carries what it is for, and is ignored once that has passed.
+// The alarms beside those of what is said again. Each carries what it is for, and
+// is ignored once that has passed.
 type (
 	// cycleDue fires the cycle of an instant.
 	cycleDue struct{ At bourse.Time }
@@ -216,18 +217,6 @@ type (
 		Site agents.ID
 		Wait bourse.Duration
 	}
-	// assertDue tells a site again what it has forgotten.
-	assertDue struct {
-		Site  agents.ID
-		Wait  bourse.Duration
-		Chain uint64
-	}
-	// probeDue asks a site again for its present stamp.
-	probeDue struct {
-		Site agents.ID
-		Wait bourse.Duration
-		Ref  uint64
-	}
 	// forgetDue drops what is long over.
 	forgetDue struct{}
 )
@@ -239,6 +228,4 @@ func (tryDue) Kind() string     { return "TryDue" }
 func (repeatDue) Kind() string  { return "RepeatDue" }
 func (capDue) Kind() string     { return "CapDue" }
 func (listDue) Kind() string    { return "ListDue" }
-func (assertDue) Kind() string  { return "AssertDue" }
-func (probeDue) Kind() string   { return "ProbeDue" }
 func (forgetDue) Kind() string  { return "ForgetDue" }

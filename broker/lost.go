@@ -103,7 +103,6 @@ func (b *Broker) loseSite(now bourse.Time, p *peer, f bourse.SiteLost, out *agen
 func (b *Broker) partWith(now bourse.Time, p *peer, out *agents.Outbox) {
 	b.stale, p.silent = true, silence{}
 	p.owed, p.asserting, p.memory.probe = nil, nil, 0
-	p.chain++
 	if p.listed {
 		p.listed = false
 		b.askList(now, p, firstRepeat, out)
