@@ -155,8 +155,6 @@ func (b *Broker) alarm(now bourse.Time, m agents.Message, out *agents.Outbox) bo
 		b.answersDue(now, m, out)
 	case tryDue:
 		b.tryDue(now, m, out)
-	case repeatDue:
-		b.repeatDue(now, m, out)
 	case capDue:
 		b.capDue(now, m, out)
 	case listDue:
@@ -200,12 +198,6 @@ type (
 		Tx    bourse.TxID
 		State bourse.TxState
 	}
-	// repeatDue says again what a transaction's sites have not answered.
-	repeatDue struct {
-		Tx    bourse.TxID
-		Wait  bourse.Duration
-		Chain uint64
-	}
 	// capDue tries the same alternative again.
 	capDue struct {
 		Cycle uint64
@@ -225,7 +217,6 @@ type (
 func (cycleDue) Kind() string   { return "CycleDue" }
 func (answersDue) Kind() string { return "AnswersDue" }
 func (tryDue) Kind() string     { return "TryDue" }
-func (repeatDue) Kind() string  { return "RepeatDue" }
 func (capDue) Kind() string     { return "CapDue" }
 func (listDue) Kind() string    { return "ListDue" }
 func (forgetDue) Kind() string  { return "ForgetDue" }

@@ -4,6 +4,7 @@ import (
 	"bourse"
 	"bourse/agents"
 	"bourse/agents/plant"
+	"bourse/agents/retry"
 )
 
 // commit decides for all legs.
@@ -73,7 +74,14 @@ const (
 // tell sends what a transaction's sites have not answered: the decision to those
 // that have not acknowledged it, Release of what is given up. Rows B21, B26,
 // B27, B31. A site that has not listed its legs to this life is not spoken to.
-func (b *Broker) tell(now bourse.Time, t *transaction, wait bourse.Duration, out *agents.Outbox) {
+func (b *Broker) tell(now bourse.Time, t *transaction, first bourse.Duration, out *agents.Outbox) {
+	b.sayDecision(t, out)
+	if !t.atRest() {
+		b.repeatLater(now, t, first, out)
+	}
+}
+
+func (b *Broker) sayDecision(t *transaction, out *agents.Outbox) {
 	for i := range t.legs {
 		l := &t.legs[i]
 		p := b.peers[t.site(i)]
@@ -94,32 +102,34 @@ func (b *Broker) tell(now bourse.Time, t *transaction, wait bourse.Duration, out
 			l.state = bourse.Cancelled
 		}
 	}
-	if !t.atRest() {
-		b.repeatLater(now, t, wait, out)
-	}
 }
 
 // repeatLater begins a chain of repeats, in place of the one before.
-func (b *Broker) repeatLater(now bourse.Time, t *transaction, wait bourse.Duration, out *agents.Outbox) {
-	t.chain++
-	out.Alarm(now.Add(wait), repeatDue{t.id, wait, t.chain})
+func (b *Broker) repeatLater(now bourse.Time, t *transaction, first bourse.Duration, out *agents.Outbox) {
+	b.sayLater(now, owed{what: theSteps, tx: t.id}, first, out)
 }
 
-// repeatDue says again what was not answered.
-func (b *Broker) repeatDue(now bourse.Time, m repeatDue, out *agents.Outbox) {
-	t := b.txs[m.Tx]
-	if t == nil || t.chain != m.Chain || !t.resolved || plant.On("no-broker-repeat") {
-		return
+// repeatAgain takes the alarm of a chain. What is said may find that nothing is
+// owed any more: legs that were never asked.
+func (b *Broker) repeatAgain(now bourse.Time, d retry.Due[owed], out *agents.Outbox) {
+	if b.retries.Current(d) {
+		b.retries.Due(now, d, b.repeat(now, b.txs[d.Subject.tx], out), out)
 	}
-	wait := min(2*m.Wait, lastRepeat)
+}
+
+// repeat says again what a transaction's sites have not answered, and reports
+// whether anything is still to be.
+func (b *Broker) repeat(now bourse.Time, t *transaction, out *agents.Outbox) bool {
 	switch {
+	case t == nil || !t.resolved || plant.On("no-broker-repeat"):
+		return false
 	case t.state.Decided():
 		if !t.atRest() {
-			b.tell(now, t, wait, out)
+			b.sayDecision(t, out)
 		}
-		return
+		return !t.atRest()
 	case b.late(now, t): // its alarm is on the way
-		return
+		return false
 	}
 	for i := range min(t.sent, len(t.legs)) {
 		switch s := t.legs[i].state; {
@@ -129,5 +139,5 @@ func (b *Broker) repeatDue(now bourse.Time, m repeatDue, out *agents.Outbox) {
 			b.sendPrepare(now, t, i, out)
 		}
 	}
-	b.repeatLater(now, t, wait, out)
+	return true
 }

@@ -45,5 +45,7 @@ func (b *Broker) again(now bourse.Time, d retry.Due[owed], out *agents.Outbox) {
 		b.probeAgain(now, d, out)
 	case theAsserts:
 		b.assertAgain(now, d, out)
+	case theSteps:
+		b.repeatAgain(now, d, out)
 	}
 }
