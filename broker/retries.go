@@ -11,26 +11,23 @@ import (
 
 // owed names it.
 type owed struct {
-	what  word
-	site  agents.ID
-	tx    bourse.TxID
-	ref   uint64 // the cycle, or an errand's
-	phase phase
+	what word
+	site agents.ID
+	tx   bourse.TxID
 }
 
 // word is what is said again.
 type word uint8
 
 const (
-	theProbe    word = iota // of a site: its present stamp
-	theAsserts              // to a site: what it has forgotten
-	theSteps                // of a transaction, to its sites
-	theRequests             // for offers or quotes
+	theProbe   word = iota // of a site: its present stamp
+	theAsserts             // to a site: what it has forgotten
+	theSteps               // of a transaction, to its sites
 )
 
 // Kind names the alarm.
 func (k owed) Kind() string {
-	return [...]string{"ProbeDue", "AssertDue", "RepeatDue", "AskAgainDue"}[k.what]
+	return [...]string{"ProbeDue", "AssertDue", "RepeatDue"}[k.what]
 }
 
 // sayLater has something said again.
