@@ -73,7 +73,8 @@ func (amn *amnesia) stamped(now bourse.Time, p *peer, s agents.Stamp, out *agent
 		if p.memory.probe == 0 {
 			amn.probeSeq++
 			p.memory.probe = probeRef | amn.probeSeq
-			amn.probe(now, p, firstRepeat, out)
+			amn.probe(p, out)
+			amn.co.sayLater(now, owed{what: theProbe, site: p.id}, firstRepeat, out)
 		}
 		return false
 	}
@@ -83,15 +84,8 @@ func (amn *amnesia) stamped(now bourse.Time, p *peer, s agents.Stamp, out *agent
 // probeRef marks the requests for offers that only ask for a stamp.
 const probeRef = errandRef | 1<<62
 
-func (amn *amnesia) probe(now bourse.Time, p *peer, wait bourse.Duration, out *agents.Outbox) {
+func (amn *amnesia) probe(p *peer, out *agents.Outbox) {
 	amn.askOffers(p.id, p.memory.probe, 0, out)
-	out.Alarm(now.Add(wait), probeDue{p.id, wait, p.memory.probe})
-}
-
-func (amn *amnesia) probeDue(now bourse.Time, m probeDue, out *agents.Outbox) {
-	if p := amn.peers.get(m.Site); p != nil && p.memory.probe == m.Ref {
-		amn.probe(now, p, min(2*m.Wait, lastRepeat), out)
-	}
 }
 
 // probed takes the answer to a probe: it was given after the doubt had come up.
@@ -165,27 +159,33 @@ func (amn *amnesia) assert(now bourse.Time, p *peer, legs []bourse.LegID, out *a
 			p.owed = append(p.owed, id)
 		}
 	}
-	amn.sendAsserts(now, p, firstRepeat, out)
+	if amn.toAssert(p) {
+		amn.sendAsserts(now, p, out)
+		amn.co.sayLater(now, owed{what: theAsserts, site: p.id}, firstRepeat, out)
+	}
 }
 
 // maxAsserts bounds the Reasserts to one site that wait for an answer: behind a
 // cluster that is silent no more come, and each answer lets the next one go.
 const maxAsserts = 64
 
-// sendAsserts says again what has not been answered, the first of it. Row B66.
-func (amn *amnesia) sendAsserts(now bourse.Time, p *peer, wait bourse.Duration, out *agents.Outbox) {
+// toAssert drops what has been answered, or is forgotten, and reports whether
+// anything is left to be asserted.
+func (amn *amnesia) toAssert(p *peer) bool {
 	p.owed = slices.DeleteFunc(p.owed, func(id bourse.LegID) bool {
 		if amn.txs.lookup(id) == nil {
 			delete(p.asserting, id)
 		}
 		return !p.asserting[id]
 	})
+	p.told = 0
+	return len(p.asserting) > 0
+}
+
+// sendAsserts says what has not been answered, the first of it. Row B66.
+func (amn *amnesia) sendAsserts(now bourse.Time, p *peer, out *agents.Outbox) {
 	for p.told = 0; p.told < min(amn.asserts, len(p.owed)); {
 		amn.sendAssert(now, p, out)
-	}
-	if len(p.asserting) > 0 {
-		p.chain++
-		out.Alarm(now.Add(wait), assertDue{p.id, wait, p.chain})
 	}
 }
 
@@ -195,12 +195,6 @@ func (amn *amnesia) sendAssert(now bourse.Time, p *peer, out *agents.Outbox) {
 	p.told++
 	if t := amn.txs.get(id.Tx); amn.txs.lookup(id) != nil && p.asserting[id] {
 		out.Send(p.id, agents.Reassert{Leg: amn.assertion(now, t, id.Leg), Incarnation: amn.lives.current().Incarnation, Nonce: amn.lives.current().Nonce})
-	}
-}
-
-func (amn *amnesia) assertDue(now bourse.Time, m assertDue, out *agents.Outbox) {
-	if p := amn.peers.get(m.Site); p != nil && p.chain == m.Chain {
-		amn.sendAsserts(now, p, min(2*m.Wait, lastRepeat), out)
 	}
 }
 

@@ -121,7 +121,8 @@ func (b *Broker) alarm(now bourse.Time, m agents.Message, out *agents.Outbox) bo
 	return true
 }
 
-// The alarms. Each carries what it is for, and is ignored once that has passed.
+// The alarms beside those of what is said again. Each carries what it is for, and
+// is ignored once that has passed.
 type (
 	// cycleDue fires the cycle of an instant.
 	cycleDue struct{ At bourse.Time }
@@ -135,12 +136,6 @@ type (
 		Tx    bourse.TxID
 		State bourse.TxState
 	}
-	// repeatDue says again what a transaction's sites have not answered.
-	repeatDue struct {
-		Tx    bourse.TxID
-		Wait  bourse.Duration
-		Chain uint64
-	}
 	// capDue tries the same alternative again.
 	capDue struct {
 		Cycle uint64
@@ -152,18 +147,6 @@ type (
 		Site agents.ID
 		Wait bourse.Duration
 	}
-	// assertDue tells a site again what it has forgotten.
-	assertDue struct {
-		Site  agents.ID
-		Wait  bourse.Duration
-		Chain uint64
-	}
-	// probeDue asks a site again for its present stamp.
-	probeDue struct {
-		Site agents.ID
-		Wait bourse.Duration
-		Ref  uint64
-	}
 	// forgetDue drops what is long over.
 	forgetDue struct{}
 )
@@ -172,9 +155,6 @@ type (
 func (cycleDue) Kind() string   { return "CycleDue" }
 func (answersDue) Kind() string { return "AnswersDue" }
 func (tryDue) Kind() string     { return "TryDue" }
-func (repeatDue) Kind() string  { return "RepeatDue" }
 func (capDue) Kind() string     { return "CapDue" }
 func (listDue) Kind() string    { return "ListDue" }
-func (assertDue) Kind() string  { return "AssertDue" }
-func (probeDue) Kind() string   { return "ProbeDue" }
 func (forgetDue) Kind() string  { return "ForgetDue" }

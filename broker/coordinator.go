@@ -3,6 +3,7 @@ package broker
 import (
 	"bourse"
 	"bourse/agents"
+	"bourse/agents/retry"
 )
 
 // coordinator carries out the transactions of its client, by the rows of
@@ -17,6 +18,7 @@ type coordinator struct {
 	amnesia  amnesia
 	losses   losses
 	watcher  watcher
+	retries  retry.List[owed]
 }
 
 // recovery brings a life that is not the first up to what its sites carry: it has
@@ -71,16 +73,12 @@ func (co *coordinator) step(now bourse.Time, from agents.ID, m agents.Message, o
 		co.recovery.listing(now, from, m, out)
 	case tryDue:
 		co.tryDue(now, m, out)
-	case repeatDue:
-		co.repeatDue(now, m, out)
+	case retry.Due[owed]:
+		co.again(now, m, out)
 	case listDue:
 		co.recovery.listDue(now, m, out)
 	case listenDue:
 		co.recovery.listenDue(now, out)
-	case assertDue:
-		co.amnesia.assertDue(now, m, out)
-	case probeDue:
-		co.amnesia.probeDue(now, m, out)
 	case presenceDue:
 		co.watcher.presenceDue(now, m, out)
 	case watchDue:

@@ -30,7 +30,14 @@ const (
 // tell sends what a transaction's sites have not answered: the decision to those
 // that have not acknowledged it, Release of what is given up. Rows B21, B26,
 // B27, B31. A site that has not listed its legs to this life is not spoken to.
-func (co *coordinator) tell(now bourse.Time, t *transaction, wait bourse.Duration, out *agents.Outbox) {
+func (co *coordinator) tell(now bourse.Time, t *transaction, first bourse.Duration, out *agents.Outbox) {
+	co.sayDecision(t, out)
+	if !t.atRest() {
+		co.repeatLater(now, t, first, out)
+	}
+}
+
+func (co *coordinator) sayDecision(t *transaction, out *agents.Outbox) {
 	for i := range t.legs {
 		l := &t.legs[i]
 		p := co.peers.get(t.site(i))
@@ -51,32 +58,26 @@ func (co *coordinator) tell(now bourse.Time, t *transaction, wait bourse.Duratio
 			l.state = bourse.Cancelled
 		}
 	}
-	if !t.atRest() {
-		co.repeatLater(now, t, wait, out)
-	}
 }
 
 // repeatLater begins a chain of repeats, in place of the one before.
-func (co *coordinator) repeatLater(now bourse.Time, t *transaction, wait bourse.Duration, out *agents.Outbox) {
-	t.chain++
-	out.Alarm(now.Add(wait), repeatDue{t.id, wait, t.chain})
+func (co *coordinator) repeatLater(now bourse.Time, t *transaction, first bourse.Duration, out *agents.Outbox) {
+	co.sayLater(now, owed{what: theSteps, tx: t.id}, first, out)
 }
 
-// repeatDue says again what was not answered.
-func (co *coordinator) repeatDue(now bourse.Time, m repeatDue, out *agents.Outbox) {
-	t := co.txs.get(m.Tx)
-	if t == nil || t.chain != m.Chain || !t.resolved || plant.On("no-broker-repeat") {
-		return
-	}
-	wait := min(2*m.Wait, lastRepeat)
+// repeat says again what a transaction's sites have not answered, and reports
+// whether anything is still to be.
+func (co *coordinator) repeat(now bourse.Time, t *transaction, out *agents.Outbox) bool {
 	switch {
+	case t == nil || !t.resolved || plant.On("no-broker-repeat"):
+		return false
 	case t.state.Decided():
 		if !t.atRest() {
-			co.tell(now, t, wait, out)
+			co.sayDecision(t, out)
 		}
-		return
+		return !t.atRest()
 	case t.late(now, co.cfg.Lead): // its alarm is on the way
-		return
+		return false
 	}
 	for i := range min(t.sent, len(t.legs)) {
 		switch s := t.legs[i].state; {
@@ -86,5 +87,5 @@ func (co *coordinator) repeatDue(now bourse.Time, m repeatDue, out *agents.Outbo
 			co.sendPrepare(now, t, i, out)
 		}
 	}
-	co.repeatLater(now, t, wait, out)
+	return true
 }

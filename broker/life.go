@@ -41,7 +41,6 @@ type peer struct {
 	owed      []bourse.LegID // to be asserted and not answered, in order
 	told      int            // how many of them have been sent
 	asserting map[bourse.LegID]bool
-	chain     uint64 // of Reasserts
 }
 
 // Stopped reports whether another process acts for this broker: this one has

@@ -97,7 +97,6 @@ func (los *losses) loseSite(now bourse.Time, p *peer, f bourse.SiteLost, out *ag
 func (los *losses) partWith(now bourse.Time, p *peer, out *agents.Outbox) {
 	los.stale, p.silent = true, silence{}
 	p.owed, p.asserting, p.memory.probe = nil, nil, 0
-	p.chain++
 	if p.listed {
 		p.listed = false
 		los.co.recovery.askList(now, p, firstRepeat, out)

@@ -54,7 +54,6 @@ type transaction struct {
 	turn     bool              // one leg after the other
 	resolved bool              // this life may speak of it; see life.go
 	until    bourse.Time       // nothing is committed from here on
-	chain    uint64            // of repeats; alarms of earlier ones are stale
 	asker    agents.ID         // a move: who is to hear what came of it
 }
 

@@ -215,7 +215,8 @@ func (s *Site) own(t step) bool {
 	return true
 }
 
-// The alarms beside those of what is said again. Each carries what it is for, and is ignored once that has passed.
+// The alarms beside those of what is said again. Each carries what it is for, and
+// is ignored once that has passed.
 type (
 	// limitReached ends a hold or a doubt.
 	limitReached struct{ leg bourse.LegID }

@@ -82,6 +82,13 @@ func (l *List[K]) Owes(k K) bool {
 	return ok
 }
 
+// Current reports whether an alarm would be heeded: an agent may say things before
+// it hands it over, to tell by them whether anything is owed still.
+func (l *List[K]) Current(d Due[K]) bool {
+	o, ok := l.owed[d.Subject]
+	return ok && o.number == d.Number
+}
+
 // Renew says that something else is owed under the subject from now on, and has
 // been said: with the alarm on its way the schedule begins anew. It keeps what is
 // asked often to one alarm. Nothing happens to a subject that is not owed.
@@ -95,9 +102,9 @@ func (l *List[K]) Renew(k K) {
 // Due takes an alarm. owed says whether its subject is still owed. Again sets the
 // next alarm; Over forgets the subject.
 func (l *List[K]) Due(now bourse.Time, d Due[K], owed bool, out *agents.Outbox) Outcome {
-	o, ok := l.owed[d.Subject]
+	o := l.owed[d.Subject]
 	switch {
-	case !ok || o.number != d.Number:
+	case !l.Current(d):
 		return Nothing
 	case !owed || now >= o.Until:
 		delete(l.owed, d.Subject)

@@ -50,11 +50,15 @@ func (c *debtor) run(until bourse.Time) {
 		a := c.alarms[0]
 		c.alarms = c.alarms[1:]
 		d := a.Message.(Due[subject])
+		current := c.list.Current(d)
 		switch c.list.Due(a.At, d, c.owes[d.Subject], &c.out) {
 		case Again:
 			c.said[d.Subject] = append(c.said[d.Subject], a.At)
 		case Over:
 			c.over[d.Subject] = a.At
+		}
+		if current != (len(c.out.Alarms) > 0 || c.over[d.Subject] == a.At) {
+			panic("an alarm that is current is heeded, and no other is")
 		}
 		c.take()
 	}
