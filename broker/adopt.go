@@ -60,9 +60,12 @@ func (rec *recovery) strays() []stray {
 
 // recorded reports whether there is a record of a leg, or was one. Of a transaction
 // that was adopted it may be missing: its site was lost or away when others listed.
+// Of this life's transactions there is one of every leg there is: one that a site
+// names beyond them would stand where the next is to begin.
 func (rec *recovery) recorded(id bourse.LegID) bool {
 	t := rec.txs.get(id.Tx)
-	return rec.lives.presumes(id.Tx) || t != nil && id.Leg < len(t.legs) && (id.Leg < 0 || t.sites[id.Leg] != "")
+	now := rec.lives.current()
+	return rec.lives.presumes(id.Tx) || id.Tx.Incarnation == now.Incarnation && id.Tx.Nonce == now.Nonce || t != nil && id.Leg < len(t.legs) && (id.Leg < 0 || t.sites[id.Leg] != "")
 }
 
 func rank(yes bool) int {
