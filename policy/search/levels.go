@@ -17,6 +17,10 @@ func levelSlot(group int32, s bourse.Level) slot {
 	return slot{start: s.Start, end: s.End, tie: int64(group), class: group, count: int32(s.Count)}
 }
 
+// Add changes the number of free nodes of a group over [from, to) by n, negative to
+// take. The list must be of fungible groups; from is not before it begins.
+func (l *List) Add(group int32, n int, from, to bourse.Time) { l.take(group, -n, from, to) }
+
 // take takes n nodes of group g out over [from, to). The level sets are
 // reckoned anew (cutting single lanes would lose windows), and in the list only
 // those that differ are replaced.
