@@ -95,10 +95,11 @@ func (p *Placer) weights(j *Job) search.Weights {
 	case Finish:
 		w.Urgency = insist
 	case Time:
-		return search.Weights{Time: 1000}
+		w.Haste = insist
 	}
 	if p.limits.Weight > 1000 {
 		w.Urgency = bourse.Credits(int64(w.Urgency) / p.limits.Weight * 1000)
+		w.Haste = bourse.Credits(int64(w.Haste) / p.limits.Weight * 1000)
 	}
 	return w
 }

@@ -53,7 +53,7 @@ func Choose(m *Market, jobs []Job, quoted [][]Window, limits Limits) []Choice {
 func (p *Placer) alternatives(i, most int) []Window {
 	j := &p.jobs[i]
 	p.draw(j)
-	goals := []search.Weights{p.weights(j), {Value: true, Urgency: insist}, {Value: true}, {Time: 1000}}
+	goals := []search.Weights{p.weights(j), {Value: true, Urgency: insist}, {Value: true}, {Value: true, Haste: insist}}
 	var out []Window
 	for _, w := range goals {
 		if x, ok := p.search(j, p.all, w); ok {

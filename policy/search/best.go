@@ -17,12 +17,12 @@ import (
 // lie in 0..1,000,000 and are not all zero.
 //
 // With Value they are not looked at: it takes the window of least
-// cost + Urgency x (end - earliest start), where Urgency is what an hour is worth,
-// 0..MaxBudget. Ties as above.
+// cost + Urgency x (end - earliest start) + Haste x time, where Urgency and Haste
+// are what an hour is worth, 0..MaxBudget. Ties as above.
 type Weights struct {
 	Time, Cost, Finish int64
 	Value              bool
-	Urgency            bourse.Credits
+	Urgency, Haste     bourse.Credits
 }
 
 // rotation is the weights of a batch's passes: lambda 0, infinity, .3, 1.3, .13,
@@ -72,7 +72,7 @@ func (j *judge) lower() {
 // Time x S x time + Cost x R x cost + Finish x S x (end - from).
 func (j *judge) open(q *query, w Weights) {
 	if w.Value {
-		*j = judge{q: q, b: uint64(bourse.Hour), c: uint64(w.Urgency), chosen: j.chosen[:0]}
+		*j = judge{q: q, a: uint64(w.Haste), b: uint64(bourse.Hour), c: uint64(w.Urgency), chosen: j.chosen[:0]}
 		j.lift()
 		return
 	}
