@@ -15,8 +15,8 @@ func BenchmarkPlace(b *testing.B) {
 			m, jobs := benchMarket(x.sites), benchJobs(x.jobs)
 			b.ReportAllocs()
 			for b.Loop() {
-				quoted := Plan(m, jobs, Limits{}, 10)
-				Choose(m, jobs, quoted, Limits{})
+				p := New(m, jobs, Limits{})
+				p.Choose(p.Plan(10))
 			}
 		})
 	}

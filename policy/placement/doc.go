@@ -4,7 +4,7 @@
 // of losses falls. The loss of a window is what it costs and, for each hour that
 // the job has to wait for its end, the job's urgency.
 //
-// A Market is what sites have offered; a Placer searches it. What is contended
+// A Market is what sites have offered; a Placer places a batch on it. What is contended
 // has a price of its own, which only its site knows: Plan returns the windows
 // whose prices are worth asking for, Choose decides with the answers and with
 // what is clear, at base price.

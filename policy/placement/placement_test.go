@@ -89,7 +89,8 @@ func TestChoose_FitsTogether(t *testing.T) {
 		m := drawMarket(t, 4)
 		jobs := drawJobs(t, 6)
 		limits := Limits{Cost: bourse.Credits(rapid.IntRange(0, 100).Draw(t, "B*")) * bourse.Credit, Time: tick * bourse.Duration(rapid.IntRange(0, 20).Draw(t, "T*"))}
-		quoted := Plan(m, jobs, limits, 5)
+		p := New(m, jobs, limits)
+		quoted := p.Plan(5)
 		rest := make([]bourse.Profile, len(m.Groups))
 		for g := range rest {
 			rest[g] = m.Admissible[g].Clone()
@@ -113,7 +114,7 @@ func TestChoose_FitsTogether(t *testing.T) {
 				}
 			}
 		}
-		for i, c := range Choose(m, jobs, quoted, limits) {
+		for i, c := range p.Choose(quoted) {
 			if !c.Placed {
 				continue
 			}
@@ -189,7 +190,7 @@ func TestChoose_OneJobTakesTheLeastLoss(t *testing.T) {
 		m := drawMarket(t, 3)
 		m.Clear = m.Admissible
 		j := drawJob(t)
-		c := Choose(m, []Job{j}, nil, Limits{})[0]
+		c := New(m, []Job{j}, Limits{}).Choose(nil)[0]
 		want, ok := least(m, m.Admissible, &j)
 		if c.Placed != ok || ok && c.Window.Loss != want {
 			t.Fatalf("%+v of %+v\nplaced %t, loses %v, want %t, %v", c, j, c.Placed, c.Window.Loss, ok, want)
@@ -217,7 +218,7 @@ func TestChoose_EqualSitesShareTheWork(t *testing.T) {
 				j.Request = bourse.Request{Nodes: 4 + (batch*7+i*5)%20, Length: tick * bourse.Duration(1+i), MinPerformance: bourse.Unit, Deadline: bourse.Never, Budget: bourse.MaxBudget}
 				jobs = append(jobs, j)
 			}
-			for _, c := range Choose(m, jobs, nil, Limits{}) {
+			for _, c := range New(m, jobs, Limits{}).Choose(nil) {
 				if c.Window.Sites != 1 {
 					t.Errorf("%v: a job of %d nodes spans %d sites", goal, c.Window.Nodes(), c.Window.Sites)
 				}
@@ -251,14 +252,14 @@ func TestChoose_ExchangeGains(t *testing.T) {
 		{Urgency: 30 * bourse.Credit, Request: bourse.Request{Nodes: 1, Length: bourse.Hour, MinPerformance: bourse.Unit, Deadline: bourse.Never, Budget: bourse.MaxBudget}},
 		{Urgency: 29 * bourse.Credit, Request: bourse.Request{Nodes: 4, Length: 4 * bourse.Hour, MinPerformance: bourse.Unit, Deadline: bourse.Never, Budget: bourse.MaxBudget}},
 	}
-	c := Choose(m, jobs, nil, Limits{})
+	c := New(m, jobs, Limits{}).Choose(nil)
 	if c[0].Window.Parts[0].Group != 1 || c[1].Window.Parts[0].Group != 0 || c[1].Window.Start != 0 {
 		t.Errorf("%+v\n%+v\nwant the short one on the dear nodes and the long one on the cheap ones at once", c[0].Window, c[1].Window)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawMarket(t, 3)
 		jobs := drawJobs(t, 6)
-		greedy := newPlacer(m, jobs, Limits{})
+		greedy := New(m, jobs, Limits{})
 		for i := range jobs {
 			greedy.alone[i], greedy.has[i] = greedy.best(i)
 		}

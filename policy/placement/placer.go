@@ -16,8 +16,8 @@ type Limits struct {
 	Weight int64                     // of a credit in what a window loses, in thousandths; 0: 1,000
 }
 
-// Placer places the jobs of one batch on one market. It is made for that and then
-// thrown away.
+// Placer places the jobs of one batch on one market: Plan, then Choose once the
+// prices are known. Then it is thrown away.
 type Placer struct {
 	market *Market
 	jobs   []Job
@@ -42,7 +42,9 @@ type Placer struct {
 	scratch []supply
 }
 
-func newPlacer(m *Market, jobs []Job, limits Limits) *Placer {
+// New makes the lists of slots, which is most of the work where few jobs are placed
+// on many sites.
+func New(m *Market, jobs []Job, limits Limits) *Placer {
 	if limits.Cost == 0 {
 		limits.Cost = bourse.MaxCredits
 	}

@@ -11,17 +11,17 @@ import (
 // so many: what it takes when all are placed at base prices, and what each goal
 // would take of the whole market; then the best outside of what these use. No two
 // of them are alike. The windows of different jobs may overlap.
-func Plan(m *Market, jobs []Job, limits Limits, most int) [][]Window {
-	p := newPlacer(m, jobs, limits)
-	p.base = true
-	out := make([][]Window, len(jobs))
-	for i := range jobs {
+func (p *Placer) Plan(most int) [][]Window {
+	out := make([][]Window, len(p.jobs))
+	p.base, p.quoted = true, nil
+	for i := range p.jobs {
 		out[i] = p.alternatives(i, most)
 	}
 	p.place()
-	for i := range jobs {
+	for i := range p.jobs {
 		if p.placed[i] {
 			out[i] = include(out[i], p.chosen[i], most)
+			p.take(i, &p.chosen[i], -1)
 		}
 	}
 	return out
@@ -37,12 +37,11 @@ type Choice struct {
 }
 
 // Choose places the jobs: on windows whose prices are known, by job, or on what is
-// clear, at base price.
-func Choose(m *Market, jobs []Job, quoted [][]Window, limits Limits) []Choice {
-	p := newPlacer(m, jobs, limits)
-	p.quoted = quoted
+// clear, at base price. It is called once, last.
+func (p *Placer) Choose(quoted [][]Window) []Choice {
+	p.base, p.quoted = false, quoted
 	p.place()
-	out := make([]Choice, len(jobs))
+	out := make([]Choice, len(p.jobs))
 	for i := range out {
 		out[i] = Choice{Window: p.chosen[i], Placed: p.placed[i], Alone: p.alone[i], Possible: p.has[i]}
 	}
