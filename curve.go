@@ -42,7 +42,7 @@ func (c Curve) Profile() (Profile, error) {
 		d, err1 := strconv.ParseInt(at, 10, 64)
 		n, err2 := strconv.Atoi(free)
 		if !ok || err1 != nil || err2 != nil || d > int64(Never) || d < -int64(Never) {
-			return nil, fmt.Errorf("step %d of a curve is %q; \"milliseconds:nodes\" is wanted", len(p)+1, text)
+			return nil, fmt.Errorf("step %d of a curve is %q; must be \"milliseconds:nodes\"", len(p)+1, text)
 		}
 		if len(p) > 0 && d <= 0 || last > Never-Time(d) && d > 0 {
 			return nil, fmt.Errorf("step %d of a curve, %q, is not after the one before it, or beyond all time", len(p)+1, text)

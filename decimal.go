@@ -147,5 +147,5 @@ func decimalText(v any) (string, error) {
 	case string:
 		return "", fmt.Errorf("%q is a string, not a number", v)
 	}
-	return "", fmt.Errorf("is %T, a number is wanted", v)
+	return "", fmt.Errorf("must be a number, not %T", v)
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // The rooms of the project and what each may import. Imports point one way:
-// vocabulary <- policy <- agents <- sites, broker <- studies <- cmd. Only code
+// vocabulary <- policy <- agents <- cluster, sites, broker <- studies <- cmd. Only code
 // that is shipped counts; a test may import what it likes.
 
 // room is the rule of one folder or, where the name ends in "/...", of all
@@ -66,6 +66,7 @@ var rooms = []room{
 	{"policy/...", []string{".", "policy/..."}, core},
 	{"agents", []string{".", "policy/..."}, core},
 	{"agents/plant", nil, core},
+	{"agents/retry", []string{".", "agents"}, core},
 	{"agents/sim", []string{".", "agents", "agents/journal", "agents/plant"}, core}, // a disk in memory behind each agent
 	{"agents/certificate", []string{".", "agents"}, world},
 	{"agents/live", []string{".", "agents", "agents/certificate", "agents/wire", "agents/journal"}, world},
@@ -73,19 +74,22 @@ var rooms = []room{
 	{"parallel", nil, parallel},
 	{"agents/journal", []string{".", "agents", "agents/plant", "parallel"}, world},
 	{"agents/journal/audit", []string{".", "agents"}, core},
-	{"sites", []string{".", "policy/...", "agents", "agents/plant"}, core},
+	{"cluster", []string{".", "policy/...", "agents"}, core},
+	{"sites", []string{".", "policy/...", "agents", "agents/plant", "agents/retry"}, core},
 	{"files", nil, world},
 	{"workload", []string{".", "files"}, world},
-	{"sites/slurm", []string{".", "policy/...", "agents", "sites"}, world},
-	{"broker", []string{".", "policy/...", "agents", "agents/plant"}, core},
-	{"history/explain", []string{".", "policy/...", "agents", "broker"}, core}, // facts in, an explanation out
-	{"report", []string{".", "policy/...", "agents", "broker", "history/explain", "report/draw"}, world},
+	{"broker", []string{".", "policy/...", "agents", "agents/plant", "broker/..."}, core},
+	{"broker/accounts", []string{".", "agents/plant"}, core},
+	{"broker/planning", []string{".", "policy/...", "agents"}, core},                               // a cycle's decision, pure
+	{"history", []string{".", "agents"}, core},                                                     // facts in, turns of jobs out
+	{"history/explain", []string{".", "policy/...", "agents", "broker/planning", "history"}, core}, // facts in, an explanation out
+	{"report", []string{".", "policy/...", "agents", "broker/planning", "history", "report/draw"}, world},
 	{"report/draw", nil, world}, // fonts and PNG
 	{"web/...", []string{".", "policy/...", "agents", "agents/certificate", "sites", "broker", "history/...", "report", "web"}, world},
-	{"configs", []string{".", "policy/...", "agents", "sites", "workload", "broker"}, world},
+	{"configs", []string{".", "policy/...", "agents", "cluster", "sites", "workload", "broker"}, world},
 	{"workload/workloadtest", []string{".", "workload"}, world},
-	{"simulation/...", []string{".", "parallel", "policy/...", "agents", "agents/sim", "agents/journal", "agents/journal/audit", "agents/plant", "sites", "workload", "broker", "report", "configs", "simulation/..."}, parallel},
-	{"studies", []string{".", "parallel", "policy/...", "agents", "sites", "workload", "report", "configs", "simulation"}, parallel},
+	{"simulation/...", []string{".", "parallel", "policy/...", "agents", "agents/sim", "agents/journal", "agents/journal/audit", "agents/plant", "cluster", "sites", "workload", "broker", "report", "configs", "simulation/..."}, parallel},
+	{"studies", []string{".", "parallel", "policy/...", "agents", "cluster", "workload", "report", "configs", "simulation"}, parallel},
 	{"cmd/...", []string{"..."}, world},
 }
 
@@ -236,6 +240,8 @@ func TestImports_CatchWhatIsPlanted(t *testing.T) {
 		{"agents/sim/world.go", `import "bourse/policy/backfill"`, "must not import bourse/policy/backfill"},
 		{"agents/live/host.go", `import "bourse/broker"`, "must not import bourse/broker"},
 		{"sites/site.go", `import "bourse/broker"`, "must not import bourse/broker"},
+		{"sites/site.go", `import "bourse/cluster"`, "must not import bourse/cluster"},
+		{"cluster/agent.go", `import "bourse/sites"`, "must not import bourse/sites"},
 		{"sites/site.go", `import "bourse/configs"`, "must not import bourse/configs"},
 		{"sites/site.go", `import _ "os"`, "must not import os"},
 		{"sites/site.go", `import clock "time"`, "must not import time"},

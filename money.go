@@ -99,7 +99,7 @@ func ParseCredits(s string) (Credits, error) {
 	case err == errTooLarge, err == nil && (v < 0 || Credits(v) > MaxBudget):
 		return 0, fmt.Errorf("amount %q is outside 0..%v credits", s, MaxBudget)
 	case err != nil:
-		return 0, fmt.Errorf("amount %q %w; 0..%v credits are wanted", s, err, MaxBudget)
+		return 0, fmt.Errorf("amount %q %w; must be 0..%v credits", s, err, MaxBudget)
 	}
 	return Credits(v), nil
 }
@@ -111,7 +111,7 @@ func ParsePrice(s string) (Price, error) {
 	case err == errTooLarge, err == nil && (v < 0 || Price(v) > MaxPrice):
 		return 0, fmt.Errorf("price %q is outside 0..%v credits per node-hour", s, MaxPrice)
 	case err != nil:
-		return 0, fmt.Errorf("price %q %w; 0..%v credits per node-hour are wanted", s, err, MaxPrice)
+		return 0, fmt.Errorf("price %q %w; must be 0..%v credits per node-hour", s, err, MaxPrice)
 	}
 	return Price(v), nil
 }

@@ -33,7 +33,7 @@ func ParsePerformance(s string) (Performance, error) {
 	case err == errTooLarge, err == nil && (v <= 0 || Performance(v) > MaxPerformance):
 		return 0, fmt.Errorf("performance %q is outside 0.001..%v", s, MaxPerformance)
 	case err != nil:
-		return 0, fmt.Errorf("performance %q %w; 0.001..%v is wanted", s, err, MaxPerformance)
+		return 0, fmt.Errorf("performance %q %w; must be 0.001..%v", s, err, MaxPerformance)
 	}
 	return Performance(v), nil
 }

@@ -30,7 +30,7 @@ func (z Size) compare(o Size) int {
 // grows with the nodes. nodes bounds those of a size.
 func CheckSizes(list []Size, nodes int) error {
 	if len(list) == 0 || len(list) > MaxSizes {
-		return fmt.Errorf("%d sizes: 1 to %d are wanted", len(list), MaxSizes)
+		return fmt.Errorf("%d sizes: must be 1 to %d", len(list), MaxSizes)
 	}
 	for i, z := range list {
 		switch {
@@ -39,7 +39,7 @@ func CheckSizes(list []Size, nodes int) error {
 		case z.Length <= 0 || z.Length > MaxDuration:
 			return fmt.Errorf("length %v on %d nodes is outside 0.001..%v seconds", z.Length, z.Nodes, MaxDuration)
 		case i > 0 && z.Nodes <= list[i-1].Nodes:
-			return fmt.Errorf("%d nodes stand behind %d; each size once, in ascending order, is wanted", z.Nodes, list[i-1].Nodes)
+			return fmt.Errorf("%d nodes stand behind %d; must be each size once, in ascending order", z.Nodes, list[i-1].Nodes)
 		case i > 0 && z.Length > list[i-1].Length:
 			return fmt.Errorf("%v seconds on %d nodes but %v on %d; a length must not grow with the nodes",
 				list[i-1].Length, list[i-1].Nodes, z.Length, z.Nodes)

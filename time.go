@@ -101,7 +101,7 @@ func ParseTime(s string) (Time, error) {
 		err = errTooLarge
 	}
 	if err != nil {
-		return 0, fmt.Errorf("time %q %w; seconds between -1e10 and 1e10 are wanted", s, err)
+		return 0, fmt.Errorf("time %q %w; must be seconds between -1e10 and 1e10", s, err)
 	}
 	return Time(v), nil
 }

@@ -29,7 +29,7 @@ func TestInOrder_LeavesJobsThatAreInOrderWhereTheyAre(t *testing.T) {
 	}
 }
 
-// A random graph either has an order in which everybody stands after his own, or a
+// A random graph either has an order in which every job stands after those that it comes after, or a
 // loop of which each step is in the graph.
 func TestInOrder_OrderOrLoop(t *testing.T) {
 	t.Parallel()

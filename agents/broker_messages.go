@@ -6,6 +6,29 @@ import "bourse"
 // those of "Co-allocation across autonomous sites": Hold, Prepare, Confirm or
 // Cancel, each answered once. Messages carry durations, never deadlines.
 
+var brokerMessages = []Properties{
+	{Submit{}, User, Broker, Request, SubmitReply{}},
+	{SubmitReply{}, Broker, User, Reply, nil},
+	{OfferRequest{}, Broker, Site, Request, Offers{}},
+	{Offers{}, Site, Broker, Reply, nil},
+	{QuoteRequest{}, Broker, Site, Request, Quotes{}},
+	{Quotes{}, Site, Broker, Reply, nil},
+	{Hold{}, Broker, Site, Step, HeldReply{}},
+	{HeldReply{}, Site, Broker, Reply, nil},
+	{RefusedReply{}, Site, Broker, Reply, nil},
+	{Prepare{}, Broker, Site, Step, PreparedReply{}},
+	{PreparedReply{}, Site, Broker, Reply, nil},
+	{Confirm{}, Broker, Site, Step, ConfirmedReply{}},
+	{ConfirmedReply{}, Site, Broker, Reply, nil},
+	{Cancel{}, Broker, Site, Step, CancelledReply{}},
+	{CancelledReply{}, Site, Broker, Reply, nil},
+	{StartedNotice{}, Site, Broker, News, nil},
+	{SettledNotice{}, Site, Broker, Notice, Noted{}},
+	{ShiftedNotice{}, Site, Broker, Notice, Noted{}},
+	{ShiftOffer{}, Site, Broker, Request, ShiftDeclined{}},
+	{ShiftDeclined{}, Broker, Site, Reply, nil},
+}
+
 // Stamp orders the replies of one site: the epoch, which is the nonce of its
 // life, and how many facts it had recorded when it answered. From is how many
 // there were when that life began: who has heard more of an earlier life knows
@@ -15,6 +38,9 @@ type Stamp struct {
 	Seq   uint64
 	From  uint64
 }
+
+// At is the stamp itself: what a site says has it embedded.
+func (s Stamp) At() Stamp { return s }
 
 // Submit hands a job to a broker.
 type Submit struct{ Job bourse.Job }
@@ -42,9 +68,9 @@ type Offers struct {
 	Version uint64      // of the site's state
 	Groups  []GroupOffer
 	Refusal bourse.Reason // the site is closed to this VO
-	Stamp   Stamp
-	Nonce   uint64 // of the request, where it is refused as fenced
-	Latest  uint32 // then: as in RefusedReply
+	Stamp
+	Nonce  uint64 // of the request, where it is refused as fenced
+	Latest uint32 // then: as in RefusedReply
 }
 
 // GroupOffer is one group's free nodes over the horizon.
@@ -68,7 +94,7 @@ type Quotes struct {
 	Ref     uint64
 	Version uint64
 	Quotes  []bourse.Quote
-	Stamp   Stamp
+	Stamp
 }
 
 // Hold asks a site to lock capacity for a leg for a short time.
@@ -103,7 +129,7 @@ type HeldReply struct {
 	Leg     bourse.LegID
 	Fare    bourse.Fare
 	Version uint32 // of the leg: 1, or one more than that of the leg it replaces
-	Stamp   Stamp
+	Stamp
 
 	Start, End bourse.Time // both 0: where it was asked
 
@@ -121,7 +147,7 @@ type RefusedReply struct {
 	// incarnation in the leg's name: a later life of the broker is not fenced by
 	// what one before it had sent.
 	DecidedBy uint32
-	Stamp     Stamp
+	Stamp
 	// Instead lists, nearest first, where the site would have had room for a leg
 	// whose Hold wants to hear of alternatives.
 	Instead []bourse.Place
@@ -141,8 +167,8 @@ type Prepare struct {
 
 // PreparedReply says that Confirm can no longer be refused for capacity or price.
 type PreparedReply struct {
-	Leg   bourse.LegID
-	Stamp Stamp
+	Leg bourse.LegID
+	Stamp
 }
 
 // Confirm carries the decision COMMIT.
@@ -155,9 +181,9 @@ type Confirm struct {
 // the site gives back of the leg that it replaces, which is released; Replaced is
 // the proof of that.
 type ConfirmedReply struct {
-	Leg      bourse.LegID
-	Refund   bourse.Credits
-	Stamp    Stamp
+	Leg    bourse.LegID
+	Refund bourse.Credits
+	Stamp
 	Proof    bourse.Proof
 	Replaced bourse.Proof
 }
@@ -170,14 +196,14 @@ type Cancel struct {
 
 // CancelledReply says that the leg holds nothing any more.
 type CancelledReply struct {
-	Leg   bourse.LegID
-	Stamp Stamp
+	Leg bourse.LegID
+	Stamp
 }
 
 // StartedNotice tells the broker that a confirmed leg runs.
 type StartedNotice struct {
-	Leg   bourse.LegID
-	Stamp Stamp
+	Leg bourse.LegID
+	Stamp
 }
 
 // SettledNotice tells the broker that a leg has ended.
@@ -185,7 +211,7 @@ type SettledNotice struct {
 	Leg     bourse.LegID
 	End     bourse.Time // its actual end
 	Charged bourse.Credits
-	Stamp   Stamp
+	Stamp
 }
 
 // ShiftedNotice tells the broker that its flexible leg stands elsewhere within
@@ -196,8 +222,8 @@ type ShiftedNotice struct {
 	Start, End bourse.Time
 	Turn       uint32 // counts the shifts of the leg, from 1
 	Fixed      bool
-	Stamp      Stamp
-	Proof      bourse.Proof
+	Stamp
+	Proof bourse.Proof
 }
 
 // ShiftOffer asks the owner of a confirmed leg to give up its place for another
@@ -213,7 +239,7 @@ type ShiftOffer struct {
 	Ready, Due bourse.Time // its window then
 	Pay        bourse.Credits
 	For        bourse.Duration // how long it can be answered yet
-	Stamp      Stamp
+	Stamp
 }
 
 // ShiftDeclined says no to a ShiftOffer: by the user's wish, or for the Reason.
@@ -245,3 +271,27 @@ func (SettledNotice) Kind() string  { return "Settled" }
 func (ShiftedNotice) Kind() string  { return "Shifted" }
 func (ShiftOffer) Kind() string     { return "ShiftOffer" }
 func (ShiftDeclined) Kind() string  { return "ShiftDeclined" }
+
+// LegID is the leg that the message is about.
+func (m Hold) LegID() bourse.LegID           { return m.Leg }
+func (m HeldReply) LegID() bourse.LegID      { return m.Leg }
+func (m RefusedReply) LegID() bourse.LegID   { return m.Leg }
+func (m Prepare) LegID() bourse.LegID        { return m.Leg }
+func (m PreparedReply) LegID() bourse.LegID  { return m.Leg }
+func (m Confirm) LegID() bourse.LegID        { return m.Leg }
+func (m ConfirmedReply) LegID() bourse.LegID { return m.Leg }
+func (m Cancel) LegID() bourse.LegID         { return m.Leg }
+func (m CancelledReply) LegID() bourse.LegID { return m.Leg }
+func (m StartedNotice) LegID() bourse.LegID  { return m.Leg }
+func (m SettledNotice) LegID() bourse.LegID  { return m.Leg }
+func (m ShiftedNotice) LegID() bourse.LegID  { return m.Leg }
+func (m ShiftOffer) LegID() bourse.LegID     { return m.Leg }
+func (m ShiftDeclined) LegID() bourse.LegID  { return m.Leg }
+
+// Decider is the incarnation that recorded the decision.
+func (m Confirm) Decider() uint32 { return m.DecidedBy }
+func (m Cancel) Decider() uint32  { return m.DecidedBy }
+
+// JobName names the job that the message is about.
+func (m Submit) JobName() string      { return m.Job.Name }
+func (m SubmitReply) JobName() string { return m.Job }

@@ -9,6 +9,24 @@ import (
 // The messages between a site and its cluster, simulated or real. A cluster
 // knows nodes and queues, but no money and no broker.
 
+var clusterMessages = []Properties{
+	{SnapshotRequest{}, Site, Cluster, Request, Snapshot{}},
+	{Snapshot{}, Cluster, Site, Reply, nil},
+	{ClusterHold{}, Site, Cluster, Request, ClusterHeld{}},
+	{ClusterHeld{}, Cluster, Site, Reply, nil},
+	{ClusterConfirm{}, Site, Cluster, Request, ClusterDone{}},
+	{ClusterRelease{}, Site, Cluster, Request, ClusterDone{}},
+	{ClusterDone{}, Cluster, Site, Reply, nil},
+	{ClusterStarted{}, Cluster, Site, Notice, ClusterHeard{}},
+	{ClusterMoved{}, Cluster, Site, Notice, ClusterHeard{}},
+	{ClusterHeard{}, Site, Cluster, Reply, nil},
+	{ClusterEnded{}, Cluster, Site, Notice, ClusterRelease{}},
+	{ClusterLost{}, Cluster, Site, Notice, ClusterRelease{}},
+	{ClusterInventory{}, Site, Cluster, Request, ClusterLocks{}},
+	{ClusterLocks{}, Cluster, Site, Reply, nil},
+	{NodesLost{}, Outside, Cluster, News, nil},
+}
+
 // SnapshotRequest asks for the state of every group's queue.
 type SnapshotRequest struct {
 	Ref  uint64
@@ -154,3 +172,15 @@ func (ClusterLost) Kind() string      { return "ClusterLost" }
 func (ClusterInventory) Kind() string { return "ClusterInventory" }
 func (ClusterLocks) Kind() string     { return "ClusterLocks" }
 func (NodesLost) Kind() string        { return "NodesLost" }
+
+// LegID is the leg that the message is about.
+func (m ClusterHold) LegID() bourse.LegID    { return m.Leg }
+func (m ClusterHeld) LegID() bourse.LegID    { return m.Leg }
+func (m ClusterConfirm) LegID() bourse.LegID { return m.Leg }
+func (m ClusterRelease) LegID() bourse.LegID { return m.Leg }
+func (m ClusterDone) LegID() bourse.LegID    { return m.Leg }
+func (m ClusterStarted) LegID() bourse.LegID { return m.Leg }
+func (m ClusterHeard) LegID() bourse.LegID   { return m.Leg }
+func (m ClusterMoved) LegID() bourse.LegID   { return m.Leg }
+func (m ClusterEnded) LegID() bourse.LegID   { return m.Leg }
+func (m ClusterLost) LegID() bourse.LegID    { return m.Leg }

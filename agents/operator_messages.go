@@ -5,6 +5,22 @@ import "bourse"
 // The messages of an operator to a site, from within its process: no peer's
 // word can be one. Each is answered by an OperatorReply once what it asks for
 // is durable, and asking the same again changes nothing and is answered alike.
+// Those of the runtime, and of an operator to a broker, stand beside them.
+
+var operatorMessages = []Properties{
+	{Started{}, Outside, Any, News, nil},
+	{Drain{}, Operator, Site, Request, OperatorReply{}},
+	{Resume{}, Operator, Site, Request, OperatorReply{}},
+	{Maintenance{}, Operator, Site, Request, OperatorReply{}},
+	{MaintenanceCancel{}, Operator, Site, Request, OperatorReply{}},
+	{Close{}, Operator, Site, Request, OperatorReply{}},
+	{Open{}, Operator, Site, Request, OperatorReply{}},
+	{SiteLost{}, Operator, Broker, Request, OperatorReply{}},
+	{SiteFound{}, Operator, Broker, Request, OperatorReply{}},
+	{OperatorReply{}, Any, Operator, Reply, nil},
+	{SiteJoined{}, Outside, Broker, News, nil},
+	{SiteLeft{}, Outside, Broker, News, nil},
+}
 
 // Drain has a site take no new legs: Holds and offers are refused until an
 // instant, or until Resume. What is held, prepared or confirmed goes on, and

@@ -5,6 +5,24 @@ import "bourse"
 // The messages of a transaction that did not go smoothly, or that is given up
 // after it did; see docs/TRANSACTION.md.
 
+var recoveryMessages = []Properties{
+	{Release{}, Broker, Site, Step, ReleasedReply{}},
+	{ReleasedReply{}, Site, Broker, Reply, nil},
+	{Inquire{}, Site, Broker, Request, Answer{}},
+	{Answer{}, Broker, Site, Reply, nil},
+	{HeuristicNotice{}, Site, Broker, Notice, Noted{}},
+	{DegradedNotice{}, Site, Broker, Notice, Noted{}},
+	{Noted{}, Broker, Site, Reply, nil},
+	{List{}, Broker, Site, Request, Listing{}},
+	{Listing{}, Site, Broker, Reply, nil},
+	{Reassert{}, Broker, Site, Request, ReassertedReply{}},
+	{ReassertedReply{}, Site, Broker, Reply, nil},
+	{JobCancel{}, User, Broker, Request, JobReply{}},
+	{JobModify{}, User, Broker, Request, JobReply{}},
+	{OfferAnswer{}, User, Broker, Request, JobReply{}},
+	{JobReply{}, Broker, User, Reply, nil},
+}
+
 // Release gives a confirmed leg up: by its user, or because another leg of its
 // window is gone. Full asks for all money back, by both sides' agreement; else
 // the schedule of the site's profile says what is refunded.
@@ -18,14 +36,14 @@ type Release struct {
 type ReleasedReply struct {
 	Leg    bourse.LegID
 	Refund bourse.Credits
-	Stamp  Stamp
-	Proof  bourse.Proof
+	Stamp
+	Proof bourse.Proof
 }
 
 // Inquire asks the broker for the decision on a prepared leg.
 type Inquire struct {
-	Leg   bourse.LegID
-	Stamp Stamp
+	Leg bourse.LegID
+	Stamp
 }
 
 // Verdict is a broker's answer to an Inquire.
@@ -53,8 +71,8 @@ type Answer struct {
 // HeuristicNotice says that a prepared leg was released in doubt; repeated
 // until Noted.
 type HeuristicNotice struct {
-	Leg   bourse.LegID
-	Stamp Stamp
+	Leg bourse.LegID
+	Stamp
 }
 
 // DegradedNotice says that the site cannot serve a leg; repeated until Noted.
@@ -65,8 +83,8 @@ type DegradedNotice struct {
 	Refund  bourse.Credits
 	Penalty bourse.Credits
 	Reason  bourse.Reason
-	Stamp   Stamp
-	Proof   bourse.Proof
+	Stamp
+	Proof bourse.Proof
 }
 
 // Noted acknowledges a notice of a site: Heuristic, Degraded, Settled or Shifted.
@@ -92,9 +110,9 @@ type Listing struct {
 	Incarnation uint32 // of the List it answers
 	Legs        []ListedLeg
 	Refusal     bourse.Reason // Fenced: another process has this name
-	Stamp       Stamp
-	Nonce       uint64 // of the List; 0: it does not say
-	Latest      uint32 // of a Refusal: as in RefusedReply
+	Stamp
+	Nonce  uint64 // of the List; 0: it does not say
+	Latest uint32 // of a Refusal: as in RefusedReply
 }
 
 // ListedLeg is one leg of a Listing.
@@ -130,7 +148,7 @@ type Reassert struct {
 type ReassertedReply struct {
 	Leg    bourse.LegID
 	Reason bourse.Reason
-	Stamp  Stamp
+	Stamp
 }
 
 // JobCancel is a user's wish to give a job up; JobModify to have it otherwise.
@@ -180,3 +198,24 @@ func (JobCancel) Kind() string       { return "JobCancel" }
 func (JobModify) Kind() string       { return "JobModify" }
 func (OfferAnswer) Kind() string     { return "OfferAnswer" }
 func (JobReply) Kind() string        { return "JobReply" }
+
+// LegID is the leg that the message is about.
+func (m Release) LegID() bourse.LegID         { return m.Leg }
+func (m ReleasedReply) LegID() bourse.LegID   { return m.Leg }
+func (m Inquire) LegID() bourse.LegID         { return m.Leg }
+func (m Answer) LegID() bourse.LegID          { return m.Leg }
+func (m HeuristicNotice) LegID() bourse.LegID { return m.Leg }
+func (m DegradedNotice) LegID() bourse.LegID  { return m.Leg }
+func (m Noted) LegID() bourse.LegID           { return m.Leg }
+func (m Reassert) LegID() bourse.LegID        { return m.Leg.Leg }
+func (m ReassertedReply) LegID() bourse.LegID { return m.Leg }
+
+// Decider is the incarnation that recorded the decision.
+func (m Release) Decider() uint32 { return m.DecidedBy }
+func (m Answer) Decider() uint32  { return m.DecidedBy }
+
+// JobName names the job that the message is about.
+func (m JobCancel) JobName() string   { return m.Job }
+func (m JobModify) JobName() string   { return m.Job }
+func (m OfferAnswer) JobName() string { return m.Job }
+func (m JobReply) JobName() string    { return m.Job }

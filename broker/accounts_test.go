@@ -17,14 +17,14 @@ func TestSettle_WhatASiteGivesBackReachesTheBudgetAndTheQuota(t *testing.T) {
 	j.User = "ana"
 	w.submit(0, j)
 	w.Run(0)
-	if got := w.b.userLeft("ana"); got != 5*bourse.Credit {
+	if got := w.b.accounts.UserLeft("ana"); got != 5*bourse.Credit {
 		t.Errorf("%v credits of the quota are left after 4 were posted", got)
 	}
 	w.finish(t, 2000*sec)
-	if got := w.b.userLeft("ana"); got != 6*bourse.Credit {
+	if got := w.b.accounts.UserLeft("ana"); got != 6*bourse.Credit {
 		t.Errorf("%v credits of the quota are left after 1 came back", got)
 	}
-	if got := w.b.voLeft(); got != 997*bourse.Credit {
+	if got := w.b.accounts.Left(); got != 997*bourse.Credit {
 		t.Errorf("%v credits of the budget are left", got)
 	}
 	if w.job("j").State != bourse.JobDone {

@@ -7,6 +7,7 @@ import (
 	"bourse"
 	"bourse/agents"
 	"bourse/agents/plant"
+	"bourse/broker/planning"
 )
 
 // stray is a leg that a site has listed and of which there is no record.
@@ -23,10 +24,10 @@ func (s *stray) sighting() *sighting { return &sighting{s.leg, true, true} }
 // answer for the places in between; see maxGaps. Rows B90 and B91.
 func (b *Broker) strays() []stray {
 	var found []stray
-	for _, id := range b.known {
-		for _, l := range b.peers[id].legs {
-			if !b.recorded(l.Leg) && l.Leg.Tx.Broker == b.cfg.Name && l.Leg.Leg >= 0 && l.Leg.Leg < maxLegs && soundFare(l.Fare) && soundLeg(&l.What) {
-				found = append(found, stray{siteName(id), l})
+	for p := range b.peers.all() {
+		for _, l := range p.legs {
+			if !b.recorded(l.Leg) && l.Leg.Tx.Broker == b.cfg.Name && l.Leg.Leg >= 0 && l.Leg.Leg < maxLegs && planning.SoundFare(l.Fare) && soundLeg(&l.What) {
+				found = append(found, stray{p.name, l})
 			}
 		}
 	}
@@ -39,7 +40,7 @@ func (b *Broker) strays() []stray {
 	list := found[:0]
 	for _, x := range found {
 		next := 0 // the number that leaves no gap
-		if t := b.txs[x.leg.Leg.Tx]; t != nil {
+		if t := b.txs.get(x.leg.Leg.Tx); t != nil {
 			next = len(t.legs)
 		}
 		n, again := len(list), false
@@ -60,8 +61,8 @@ func (b *Broker) strays() []stray {
 // recorded reports whether there is a record of a leg, or was one. Of a transaction
 // that was adopted it may be missing: its site was lost or away when others listed.
 func (b *Broker) recorded(id bourse.LegID) bool {
-	t := b.txs[id.Tx]
-	return b.presumes(id.Tx) || t != nil && id.Leg < len(t.legs) && (id.Leg < 0 || t.sites[id.Leg] != "")
+	t := b.txs.get(id.Tx)
+	return b.lives.presumes(id.Tx) || t != nil && id.Leg < len(t.legs) && (id.Leg < 0 || t.sites[id.Leg] != "")
 }
 
 func rank(yes bool) int {
@@ -88,7 +89,7 @@ func (b *Broker) adopt(now bourse.Time, out *agents.Outbox) {
 		}
 		group := found[:n]
 		found = found[n:]
-		t := b.txs[group[0].leg.Leg.Tx]
+		t := b.txs.get(group[0].leg.Leg.Tx)
 		commit, open := t.keepsWindow(), false
 		var cost bourse.Credits
 		for _, x := range group {
@@ -99,7 +100,7 @@ func (b *Broker) adopt(now bourse.Time, out *agents.Outbox) {
 		if !commit && !open {
 			continue // it came to nothing, everywhere
 		}
-		if commit && !b.bears(cost) {
+		if commit && !b.accounts.Bears(cost) {
 			for _, x := range group {
 				no.add(x.site, &x.leg)
 			}
@@ -115,15 +116,6 @@ func (b *Broker) adopt(now bourse.Time, out *agents.Outbox) {
 		f.Reason = reason(bourse.NoMoney, "its legs cost %v credits, and no process of this broker could have bought them within its budget", f.Cost)
 		b.record(f, out)
 	}
-}
-
-// bears reports whether what legs without a record cost can have been spent by a
-// process of this broker. What its account does not cover was spent by another that
-// did not know of this one, or of what has come back since: as much as the budget
-// once more, in all of the broker's life, and not what a site cares to list.
-func (b *Broker) bears(cost bourse.Credits) bool {
-	a := b.ledger.Account(overdraft)
-	return a.Debit.Plus(max(0, cost-b.voLeft())) <= b.cfg.Budget
 }
 
 // disowned sums up, site by site, what is not adopted.
@@ -153,7 +145,7 @@ func (b *Broker) adoptLegs(group []stray, paid bool, out *agents.Outbox) *transa
 		ids = append(ids, l.Leg)
 	}
 	b.record(bourse.Amnesia{Legs: ids}, out)
-	t := b.txs[ids[0].Tx]
+	t := b.txs.get(ids[0].Tx)
 	t.resolved, t.sent = true, len(t.legs)
 	return t
 }
@@ -206,7 +198,7 @@ func (t *transaction) keepsWindow() bool {
 
 // soundLeg reports whether what a site says a leg to be can be one.
 func soundLeg(l *bourse.Leg) bool {
-	return l.Nodes >= 1 && l.Nodes <= maxNodes && l.Start < l.End && l.Start >= -bourse.MaxTime && l.End <= bourse.MaxTime
+	return l.Nodes >= 1 && l.Nodes <= planning.MaxNodes && l.Start < l.End && l.Start >= -bourse.MaxTime && l.End <= bourse.MaxTime
 }
 
 // maxLegs bounds the legs of a transaction that a site may speak of.
@@ -220,21 +212,21 @@ const maxGaps = 10_000
 // applyAdopted makes a record of a leg as if it had been begun, at its price.
 // Where the account does not cover it, because it was spent twice by processes
 // that did not know of each other, an overdraft does: the budget is then spent.
-func (b *Broker) applyAdopted(f bourse.LegAdopted) {
-	t := b.txs[f.Leg.Tx]
+func (mem *memory) applyAdopted(f bourse.LegAdopted) {
+	t := mem.txs.get(f.Leg.Tx)
 	if t == nil {
-		j := b.names[f.Job]
+		j := mem.names[f.Job]
 		if j == nil {
 			j = &job{Job: bourse.Job{Name: f.Job, User: f.User}, state: bourse.JobAbandoned, stub: true}
 			j.Deadline = bourse.Never
-			b.jobs = append(b.jobs, j)
-			b.names[j.Name] = j
+			mem.jobs = append(mem.jobs, j)
+			mem.names[j.Name] = j
 		}
 		t = &transaction{id: f.Leg.Tx, job: j}
-		b.keepTx(t)
+		mem.txs.keep(t)
 	}
 	t.sites = slices.Clone(t.sites) // they may be those of a fact, of an image
-	for len(t.legs) <= f.Leg.Leg { // of those between nothing is known
+	for len(t.legs) <= f.Leg.Leg {  // of those between nothing is known
 		t.legs = append(t.legs, txLeg{state: bourse.Cancelled, closed: true})
 		t.sites = append(t.sites, "")
 	}
@@ -244,10 +236,10 @@ func (b *Broker) applyAdopted(f bourse.LegAdopted) {
 	if f.State == bourse.Prepared {
 		t.legs[f.Leg.Leg].state = bourse.Prepared
 	}
-	if left := b.available(); left < amount && t.state != bourse.TxAborted {
-		b.ledger.Pay(bourse.Transfer{From: overdraft, To: b.voAccount(), Amount: amount - left})
+	if left := mem.accounts.Available(); left < amount && t.state != bourse.TxAborted {
+		mem.accounts.Overdraw(amount - left)
 	}
 	if t.state != bourse.TxAborted { // its other legs may have been adopted, and decided, before
-		b.reserve(f.Leg, t.job.User, f.Site, amount)
+		mem.accounts.Reserve(f.Leg, t.job.User, f.Site, amount)
 	}
 }

@@ -89,14 +89,14 @@ func (b *Broker) probe(now bourse.Time, p *peer, wait bourse.Duration, out *agen
 }
 
 func (b *Broker) probeDue(now bourse.Time, m probeDue, out *agents.Outbox) {
-	if p := b.peers[m.Site]; p != nil && p.memory.probe == m.Ref {
+	if p := b.peers.get(m.Site); p != nil && p.memory.probe == m.Ref {
 		b.probe(now, p, min(2*m.Wait, lastRepeat), out)
 	}
 }
 
 // probed takes the answer to a probe: it was given after the doubt had come up.
 func (b *Broker) probed(now bourse.Time, from agents.ID, m agents.Offers, out *agents.Outbox) {
-	p := b.peers[from]
+	p := b.peers.get(from)
 	if p == nil || p.memory.probe != m.Cycle {
 		return
 	}
@@ -115,7 +115,7 @@ func (p *peer) asserts(id bourse.LegID) bool { return p.asserting[id] }
 // unknown takes the word of a site that it does not know a leg that it carries.
 // Row B60.
 func (b *Broker) unknown(now bourse.Time, from agents.ID, t *transaction, l *txLeg, m agents.RefusedReply, out *agents.Outbox) {
-	p := b.peers[from]
+	p := b.peers.get(from)
 	if p.asserts(m.Leg) || l.state.Terminal() || l.state == bourse.Asked {
 		return
 	}
@@ -129,7 +129,7 @@ func (b *Broker) unknown(now bourse.Time, from agents.ID, t *transaction, l *txL
 // passed: open ones as they were, closed ones as closed. Row B60.
 func (b *Broker) lapsed(now bourse.Time, p *peer, out *agents.Outbox) {
 	var legs []bourse.LegID
-	for _, t := range b.order {
+	for _, t := range b.txs.all() {
 		for i := range t.legs {
 			if t.sites[i] == p.name && t.resolved && b.assertable(now, t, &t.legs[i]) {
 				legs = append(legs, t.leg(i))
@@ -175,7 +175,7 @@ const maxAsserts = 64
 // sendAsserts says again what has not been answered, the first of it. Row B66.
 func (b *Broker) sendAsserts(now bourse.Time, p *peer, wait bourse.Duration, out *agents.Outbox) {
 	p.owed = slices.DeleteFunc(p.owed, func(id bourse.LegID) bool {
-		if b.lookup(id) == nil {
+		if b.txs.lookup(id) == nil {
 			delete(p.asserting, id)
 		}
 		return !p.asserting[id]
@@ -193,13 +193,13 @@ func (b *Broker) sendAsserts(now bourse.Time, p *peer, wait bourse.Duration, out
 func (b *Broker) sendAssert(now bourse.Time, p *peer, out *agents.Outbox) {
 	id := p.owed[p.told]
 	p.told++
-	if t := b.txs[id.Tx]; b.lookup(id) != nil && p.asserting[id] {
-		out.Send(p.id, agents.Reassert{Leg: b.assertion(now, t, id.Leg), Incarnation: b.life().Incarnation, Nonce: b.life().Nonce})
+	if t := b.txs.get(id.Tx); b.txs.lookup(id) != nil && p.asserting[id] {
+		out.Send(p.id, agents.Reassert{Leg: b.assertion(now, t, id.Leg), Incarnation: b.lives.current().Incarnation, Nonce: b.lives.current().Nonce})
 	}
 }
 
 func (b *Broker) assertDue(now bourse.Time, m assertDue, out *agents.Outbox) {
-	if p := b.peers[m.Site]; p != nil && p.chain == m.Chain {
+	if p := b.peers.get(m.Site); p != nil && p.chain == m.Chain {
 		b.sendAsserts(now, p, min(2*m.Wait, lastRepeat), out)
 	}
 }
@@ -258,7 +258,7 @@ func (b *Broker) reasserted(now bourse.Time, p *peer, t *transaction, l *txLeg, 
 		refund = l.fare.Total()
 	}
 	why := m.Reason
-	why.Detail = t.sites[m.Leg.Leg] + ": " + why.String()
+	why = reason(why.Code, "%s: %v", t.sites[m.Leg.Leg], why)
 	b.gone(now, t, l, m.Leg.Leg, refund, 0, why, out)
 }
 
@@ -269,7 +269,7 @@ func (b *Broker) compare(now bourse.Time, p *peer, legs []agents.ListedLeg, out 
 	for i := len(legs) - 1; i >= 0; i-- { // of two of one name the first counts
 		there[legs[i].Leg] = &legs[i]
 	}
-	for _, t := range b.order {
+	for _, t := range b.txs.all() {
 		for i := range t.legs {
 			l := &t.legs[i]
 			if t.sites[i] != p.name || !t.resolved || !l.charged || l.claim || l.what.End <= now {

@@ -3,7 +3,6 @@ package broker
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"bourse"
 	"bourse/agents"
@@ -26,96 +25,86 @@ const (
 // pair is a site and a user whom it is closed to.
 type pair struct{ site, user string }
 
-// shutOut remembers that a site has refused something for a user's sake, unless it
-// does already.
-func (b *Broker) shutOut(now bourse.Time, site, user string, why bourse.Reason, out *agents.Outbox) {
-	if why.Code != bourse.NotAllowed || b.isShut(now, site, user) {
-		return
+// bars are what is remembered of sites that are closed to users.
+type bars struct {
+	of   map[pair]bourse.UserBarred
+	most int // that are remembered
+}
+
+// refused is what is to be recorded when a site has refused something for a user's
+// sake; false if the reason is another one, or it is left out already.
+func (x *bars) refused(now bourse.Time, site, user string, why bourse.Reason) (bourse.UserBarred, bool) {
+	if why.Code != bourse.NotAllowed || x.closed(now, site, user) {
+		return bourse.UserBarred{}, false
 	}
 	wait := firstBar
-	if x, again := b.bars[pair{site, user}]; again {
-		wait = min(2*x.Wait, longestBar)
+	if last, again := x.of[pair{site, user}]; again {
+		wait = min(2*last.Wait, longestBar)
 	}
-	b.record(bourse.UserBarred{Site: site, User: user, Until: now.Add(wait), Wait: wait}, out)
+	return bourse.UserBarred{Site: site, User: user, Until: now.Add(wait), Wait: wait}, true
 }
 
-// isShut reports whether a site is not asked for anything of a user.
-func (b *Broker) isShut(now bourse.Time, site, user string) bool {
-	return b.bars[pair{site, user}].Until > now
-}
+// closed reports whether a site is not asked for anything of a user.
+func (x *bars) closed(now bourse.Time, site, user string) bool { return x.until(site, user) > now }
 
-// shutSites lists the sites of the cycle under way, or of other ones, that are not
-// asked for anything of a user: by place, nil if there are none.
-func (b *Broker) shutSites(now bourse.Time, user string, sites []agents.ID) []bool {
-	var list []bool
-	if len(b.bars) == 0 {
+// until is when a site may be asked again for something of a user.
+func (x *bars) until(site, user string) bourse.Time { return x.of[pair{site, user}].Until }
+
+// among lists which of some sites are not asked for anything of a user.
+func (x *bars) among(now bourse.Time, user string, sites []agents.ID) []bourse.UserBarred {
+	if len(x.of) == 0 {
 		return nil
 	}
-	for i, id := range sites {
-		if b.isShut(now, siteName(id), user) {
-			if list == nil {
-				list = make([]bool, len(sites))
-			}
-			list[i] = true
-		}
-	}
-	return list
-}
-
-// shutGroups lists the groups of those sites.
-func (m *market) shutGroups(sites []bool) []bool {
-	if sites == nil {
-		return nil
-	}
-	list := make([]bool, len(m.groups))
-	for g, site := range m.siteOf {
-		list[g] = sites[site]
-	}
-	return list
-}
-
-// leftOut adds to the reason for which a job has no window which sites were left out.
-// Where no other site has offered anything, that is the reason.
-func (b *Broker) leftOut(p *plan, r bourse.Reason) bourse.Reason {
-	var names []string
-	others := len(b.cycle.market.groups) == 0
-	for i, shut := range p.shut {
-		if name := siteName(b.sites[i]); shut {
-			names = append(names, name+" (asked again at "+b.bars[pair{name, p.job.User}].Until.String()+")")
-		} else {
-			others = others || b.cycle.market.answers[i] == usable
-		}
-	}
-	words := "closed to " + cmp.Or(p.job.User, "users without a name") + ": " + strings.Join(names, ", ")
-	if !others {
-		return reason(bourse.NotAllowed, "%s; no other site offers anything", words)
-	}
-	return reason(r.Code, "%v; %s", r, words)
-}
-
-// applyBarred remembers it, and forgets what has been over for long.
-func (b *Broker) applyBarred(f bourse.UserBarred) {
-	now := f.Until.Add(-f.Wait)
-	for k, x := range b.bars {
-		if x.Until.Add(longestBar) <= now {
-			delete(b.bars, k)
-		}
-	}
-	b.bars[pair{f.Site, f.User}] = f
-	if len(b.bars) > b.most {
-		x := slices.MinFunc(b.barred(), func(x, y bourse.UserBarred) int { return cmp.Compare(x.Until, y.Until) })
-		delete(b.bars, pair{x.Site, x.User})
-	}
-}
-
-// barred lists what is remembered, by site and user.
-func (b *Broker) barred() []bourse.UserBarred {
 	var list []bourse.UserBarred
-	for _, x := range b.bars {
-		list = append(list, x)
+	for _, id := range sites {
+		if name := siteName(id); x.closed(now, name, user) {
+			list = append(list, x.of[pair{name, user}])
+		}
+	}
+	return list
+}
+
+// add remembers one, and forgets what has been over for long.
+func (x *bars) add(f bourse.UserBarred) {
+	now := f.Until.Add(-f.Wait)
+	for k, old := range x.of {
+		if old.Until.Add(longestBar) <= now {
+			delete(x.of, k)
+		}
+	}
+	x.of[pair{f.Site, f.User}] = f
+	if len(x.of) > x.most {
+		first := slices.MinFunc(x.all(), func(x, y bourse.UserBarred) int { return cmp.Compare(x.Until, y.Until) })
+		x.lift(first.Site, first.User)
+	}
+}
+
+// lift forgets one: the site has held something for the user.
+func (x *bars) lift(site, user string) { delete(x.of, pair{site, user}) }
+
+// all lists what is remembered, by site and user.
+func (x *bars) all() []bourse.UserBarred {
+	var list []bourse.UserBarred
+	for _, f := range x.of {
+		list = append(list, f)
 	}
 	slices.SortFunc(list, func(x, y bourse.UserBarred) int {
 		return cmp.Or(cmp.Compare(x.Site, y.Site), cmp.Compare(x.User, y.User))
 	})
 	return list
+}
+
+// load begins with those of an image.
+func (x *bars) load(list []bourse.UserBarred) {
+	x.of = map[pair]bourse.UserBarred{}
+	for _, f := range list {
+		x.of[pair{f.Site, f.User}] = f
+	}
+}
+
+// bar remembers that a site has refused something for a user's sake.
+func (b *Broker) bar(now bourse.Time, site, user string, why bourse.Reason, out *agents.Outbox) {
+	if f, ok := b.bars.refused(now, site, user, why); ok {
+		b.record(f, out)
+	}
 }

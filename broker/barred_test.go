@@ -94,14 +94,14 @@ func TestBarred_IsLeftOutOfMovesAndRepairs(t *testing.T) {
 func TestBarred_IsBounded(t *testing.T) {
 	t.Parallel()
 	b := New(testConfig(newFakeSite("north", 4, 0)))
-	b.most = 3
+	b.bars.most = 3
 	shut := func(now bourse.Time, user string) {
 		var out agents.Outbox
 		b.now = now
-		b.shutOut(now, "north", user, bourse.Reason{Code: bourse.NotAllowed}, &out)
+		b.bar(now, "north", user, bourse.Reason{Code: bourse.NotAllowed}, &out)
 	}
 	users := func() (s string) {
-		for _, x := range b.barred() {
+		for _, x := range b.bars.all() {
 			s += fmt.Sprintf("%s %v, ", x.User, x.Until)
 		}
 		return s

@@ -2,11 +2,11 @@ package broker
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"bourse"
 	"bourse/agents"
+	"bourse/broker/planning"
 )
 
 // job is a job and what has become of it.
@@ -91,7 +91,7 @@ func fill(j *bourse.Job) {
 	if j.Deadline == 0 {
 		j.Deadline = bourse.Never
 	}
-	if unsound(j).Refused() {
+	if planning.Unsound(j).Refused() {
 		return
 	}
 	switch {
@@ -143,7 +143,7 @@ func sameRequest(a, b *bourse.Request) bool {
 
 // sense checks a job by itself, at an instant.
 func sense(now bourse.Time, j *bourse.Job) bourse.Reason {
-	if r := unsound(j); r.Refused() {
+	if r := planning.Unsound(j); r.Refused() {
 		return r
 	}
 	if j.Deadline <= max(now, j.Ready) {
@@ -152,47 +152,6 @@ func sense(now bourse.Time, j *bourse.Job) bourse.Reason {
 	return bourse.Reason{}
 }
 
-// unsound says what of a job can never be served.
-func unsound(j *bourse.Job) bourse.Reason {
-	if len(j.Sizes) > 0 {
-		if err := bourse.CheckSizes(j.Sizes, maxNodes); err != nil {
-			return reason(bourse.Invalid, "sizes: %v", err)
-		}
-	}
-	switch {
-	case j.Name == "":
-		return reason(bourse.Invalid, "the job has no name")
-	case j.Nodes < 1 || j.Nodes > maxNodes:
-		return reason(bourse.Invalid, "nodes %d is outside 1..%d", j.Nodes, maxNodes)
-	case j.Length <= 0 || j.Length > bourse.MaxDuration:
-		return reason(bourse.Invalid, "length %v is outside 0.001..%v seconds", j.Length, bourse.MaxDuration)
-	case j.Run < 0 || j.Run > bourse.MaxDuration:
-		return reason(bourse.Invalid, "run %v is outside 0..%v seconds", j.Run, bourse.MaxDuration)
-	case j.MinPerformance <= 0 || j.MinPerformance > bourse.MaxPerformance:
-		return reason(bourse.Invalid, "min_performance %v is outside 0.001..%v", j.MinPerformance, bourse.MaxPerformance)
-	case j.MaxPrice < 0 || j.MaxPrice > bourse.MaxPrice:
-		return reason(bourse.Invalid, "max_price %v is outside 0..%v credits per node-hour", j.MaxPrice, bourse.MaxPrice)
-	case j.Budget < 0 || j.Budget > bourse.MaxBudget:
-		return reason(bourse.Invalid, "budget %v is outside 0..%v credits", j.Budget, bourse.MaxBudget)
-	case j.Flexible < 0 || j.Flexible > bourse.MaxDuration:
-		return reason(bourse.Invalid, "flexible %v is outside 0..%v seconds", j.Flexible, bourse.MaxDuration)
-	case j.Fix < 0 || j.Fix > 1000 || j.Phi < 0 || j.Phi > maxPhi:
-		return reason(bourse.Invalid, "fix %v is outside 0..1, or alternatives %v outside 0..%v", bourse.Performance(j.Fix), bourse.Performance(j.Phi), bourse.Performance(maxPhi))
-	case !j.Molded():
-		return reason(bourse.Invalid, "nodes %d and length %v are not those of the size that takes least of its %d", j.Nodes, j.Length, len(j.Sizes))
-	case j.Ready > bourse.MaxTime:
-		return reason(bourse.Invalid, "ready %v is after %v", j.Ready, bourse.MaxTime)
-	}
-	return bourse.Reason{}
-}
-
-// maxNodes bounds what one job may ask for, maxPhi how far outside its window an
-// alternative may lie.
-const (
-	maxNodes = 1_000_000
-	maxPhi   = 100_000
-)
-
 func reason(code bourse.Code, format string, args ...any) bourse.Reason {
-	return bourse.Reason{Code: code, Detail: fmt.Sprintf(format, args...)}
+	return bourse.Because(code, format, args...)
 }

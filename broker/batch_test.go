@@ -6,6 +6,7 @@ import (
 
 	"bourse"
 	"bourse/agents"
+	"bourse/broker/planning"
 )
 
 func TestReasons_EveryJobNotPlacedSaysWhy(t *testing.T) {
@@ -82,7 +83,7 @@ func TestSubmit_RefusesNonsenseWithAReason(t *testing.T) {
 	for name, spoil := range map[string]func(*bourse.Job){
 		"no name":        func(j *bourse.Job) { j.Name = "" },
 		"no nodes":       func(j *bourse.Job) { j.Nodes = 0 },
-		"too many nodes": func(j *bourse.Job) { j.Nodes = maxNodes + 1 },
+		"too many nodes": func(j *bourse.Job) { j.Nodes = planning.MaxNodes + 1 },
 		"no length":      func(j *bourse.Job) { j.Length = 0 },
 		"too long":       func(j *bourse.Job) { j.Length = bourse.MaxDuration + 1 },
 		"no performance": func(j *bourse.Job) { j.MinPerformance = 0 },
@@ -91,7 +92,7 @@ func TestSubmit_RefusesNonsenseWithAReason(t *testing.T) {
 		"run":            func(j *bourse.Job) { j.Run = -1 },
 		"far ready":      func(j *bourse.Job) { j.Ready = bourse.MaxTime + 1 },
 		"dear": func(j *bourse.Job) {
-			j.Budget, j.MaxPrice, j.Nodes, j.Length = 0, bourse.MaxPrice, maxNodes, bourse.MaxDuration
+			j.Budget, j.MaxPrice, j.Nodes, j.Length = 0, bourse.MaxPrice, planning.MaxNodes, bourse.MaxDuration
 		},
 		"past deadline": func(j *bourse.Job) { j.Deadline = 5 },
 	} {

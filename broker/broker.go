@@ -14,53 +14,31 @@ package broker
 import (
 	"bourse"
 	"bourse/agents"
+	"bourse/broker/planning"
 )
 
 // Broker is the agent of one VO. It is not safe for concurrent use.
 type Broker struct {
-	cfg   Config
+	memory
 	sites []agents.ID         // that the cycle under way asks, in order of name, the canonical order
 	index map[agents.ID]int32 // into sites
 
-	// What follows from the facts.
-	lives    []bourse.BrokerLife // the last is this one
-	fenced   bool
-	fencedBy uint32 // the life that has fenced this one
-	seq      uint64 // of the last transaction begun
-	jobs     []*job // in order of submission
-	names    map[string]*job
-	queue    queue
-	txs      map[bourse.TxID]*transaction
-	order    []*transaction // in which they became known
-	ledger   bourse.Ledger[Entry]
-	returned map[string]bourse.Credits  // by user: what sites gave back
-	cycles   uint64                     // closed so far
-	bars     map[pair]bourse.UserBarred // what sites have refused for whose sake
-	peers    map[agents.ID]*peer
-	known    []agents.ID       // the peers, in order of name
-	lasts    []bourse.TxID     // of each job its latest try, while an image is read
-	turns    []bourse.UserTurn // the order of the users' turns, likewise
-
 	// What a restart begins anew.
-	now       bourse.Time // of the step under way, or of the fact that is replayed
 	began     bourse.Time // this life
 	cycle     cycle
+	planner   planning.Planner
 	next      bourse.Time // when the next cycle fires
 	follow    int         // cycles that may still be opened before
 	errands   []*errand
 	errandSeq uint64
 	probeSeq  uint64
-	stale     bool        // a site has joined or left since b.sites was made
 	stray     uint64      // messages that made no sense
 	early     uint64      // words of sites about work whose time has not come
 	detail    detail      // what was recorded of cycles lately
 	called    bourse.Time // the instant of the last call out of turn, and how many there were in it
 	calls     int
 	refusals  refusals
-	touched   []*job // in this step, of those that come after others or others after them
-	asserts   int    // maxAsserts, less in tests
-	part      int    // maxPart, less in tests
-	most      int    // maxBars, less in tests
+	asserts   int // maxAsserts, less in tests
 }
 
 // New returns a broker. The configuration must be valid: an error of
@@ -69,35 +47,21 @@ func New(cfg Config) *Broker {
 	if err := cfg.Validate(); err != nil {
 		panic(err)
 	}
-	b := &Broker{cfg: cfg, index: map[agents.ID]int32{}, asserts: maxAsserts, part: maxPart, most: maxBars}
-	b.reset()
-	for _, id := range cfg.Sites {
-		b.meet(id).member = true
-	}
+	b := &Broker{memory: newMemory(cfg), index: map[agents.ID]int32{}, asserts: maxAsserts}
 	b.muster()
-	b.endow()
 	return b
-}
-
-// reset forgets all that follows from facts.
-func (b *Broker) reset() {
-	b.names, b.txs = map[string]*job{}, map[bourse.TxID]*transaction{}
-	b.bars = map[pair]bourse.UserBarred{}
-	b.returned, b.peers = map[string]bourse.Credits{}, map[agents.ID]*peer{}
-	b.lives, b.jobs, b.order, b.known, b.lasts = nil, nil, nil, nil, nil
-	b.queue, b.ledger, b.touched, b.turns = queue{}, bourse.Ledger[Entry]{}, nil, nil
 }
 
 // Step hands the broker one message. Answers that come too late, twice, or from
 // somebody who was not asked change nothing; what makes no sense is counted.
 func (b *Broker) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	b.now = now
-	if b.fenced {
+	if b.lives.ended() {
 		if _, ok := m.(agents.Started); !ok {
 			return
 		}
 	}
-	if p := b.peers[from]; p != nil {
+	if p := b.peers.get(from); p != nil {
 		b.hear(now, p, out)
 	}
 	switch m := m.(type) {
@@ -131,7 +95,7 @@ func (b *Broker) Step(now bourse.Time, from agents.ID, m agents.Message, out *ag
 			b.stray++
 		}
 	}
-	if !b.fenced {
+	if !b.lives.ended() {
 		b.reviewTouched(now, out)
 		b.wake(now, out)
 	}

@@ -57,7 +57,7 @@ func (b *Broker) withdraw(now bourse.Time, j *job, why bourse.Reason, out *agent
 			b.moved(now, e, gone, out)
 		}
 	}
-	for _, t := range b.order {
+	for _, t := range b.txs.all() {
 		switch {
 		case t.job != j || !t.resolved:
 		case t.open():
@@ -92,7 +92,7 @@ func (b *Broker) answerCancel(j *job, out *agents.Outbox) {
 		return
 	}
 	var back bourse.Credits
-	for _, t := range b.order {
+	for _, t := range b.txs.all() {
 		if t.job != j {
 			continue
 		}

@@ -36,7 +36,7 @@ func TestClaims_WhatASiteSaysIsBorneWithinTheBudgetOnceMore(t *testing.T) {
 			b.Replay(0, f)
 		}
 		out := &agents.Outbox{}
-		b.settleClaim(b.txs[tx], 0, bourse.Settled, price.Base, out)
+		b.settleClaim(b.txs.get(tx), 0, bourse.Settled, price.Base, out)
 		if f, ok := out.Facts[0].(bourse.ClaimSettled); !ok || f.Cost != c.costs {
 			t.Errorf("with a budget of %v: %+v, want a cost of %v", c.budget, out.Facts, c.costs)
 		}

@@ -224,20 +224,41 @@ const NeverLost bourse.Duration = -1
 // minLostAfter is the least silence that can be told from a slow answer.
 const minLostAfter = 2 * bourse.Second
 
-// bindsBudget reports whether B* limits the selection: always when an operator
-// has set it, otherwise unless the cost is what is minimised.
-func (c *Config) bindsBudget() bool {
-	return c.BudgetLimit != selection.Auto || c.Minimize != selection.MinCost
-}
-
-// bindsTime reports whether T* limits the selection.
-func (c *Config) bindsTime() bool {
-	return c.TimeLimit != selection.Auto || c.Minimize == selection.MinCost
-}
-
 // patience is how long the broker waits for answers under a limit that the site
 // counts from its first receipt: max(0.8 x limit - 2 s, 0.5 x limit) from the
 // first send, so that it never decides on a leg that may have gone.
 func patience(limit bourse.Duration) bourse.Duration {
 	return max(limit*8/10-2*bourse.Second, limit/2)
+}
+
+// oneByOne reports whether jobs are taken one by one.
+func (c *Config) oneByOne() bool { return c.Strategy != choice.Batch }
+
+// batch is how many jobs one cycle looks at.
+func (c *Config) batch() int {
+	if c.oneByOne() {
+		return 1
+	}
+	return c.BatchSize
+}
+
+// rounds is how many cycles may follow one another when one fires: as many as
+// look at MaxCycles x BatchSize jobs.
+func (c *Config) rounds() int {
+	if c.oneByOne() {
+		return c.MaxCycles * c.BatchSize
+	}
+	return c.MaxCycles
+}
+
+func (c *Config) checkStrategy() error {
+	switch {
+	case c.Strategy > choice.Random:
+		return fmt.Errorf("broker %q: strategy %d is none", c.Name, c.Strategy)
+	case c.Alpha < 0 || c.Alpha > choice.One:
+		return fmt.Errorf("broker %q: alpha %v is outside 0..1", c.Name, c.Alpha)
+	case c.oneByOne() && (c.BudgetLimit != selection.Auto || c.TimeLimit != selection.Auto):
+		return fmt.Errorf("broker %q: budget_limit and time_limit bind the jobs of a batch; with strategy %v leave them out", c.Name, c.Strategy)
+	}
+	return nil
 }

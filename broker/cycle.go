@@ -3,11 +3,10 @@ package broker
 import (
 	"bourse"
 	"bourse/agents"
-	"bourse/policy/search"
-	"bourse/policy/selection"
+	"bourse/broker/planning"
 )
 
-// A cycle places a batch of jobs. Its phases, each a function below:
+// A cycle places a batch of jobs. Its phases stand below in their order:
 //
 //  1. batch: the due jobs, at most BatchSize, in serving order: the users take
 //     turns, each with its own jobs by priority, see queue.take
@@ -19,8 +18,11 @@ import (
 //  5. prices: drop what costs too much; who lost all, searches once more on
 //     what is clear
 //  6. selection: one alternative a job, under B*, T* and the accounts
-//  7. transactions: job by job in serving order, see transaction.go
+//  7. transactions: job by job in serving order, see placing.go and transaction.go
 //  8. close
+//
+// Phase 3 is planning.Plan, phases 5 and 6 are planning.Choose: functions of what the
+// cycle has before it, which Config.Explain puts on record.
 //
 // Cycles fire at every multiple of Config.Cycle plus Config.Phase, and then every
 // job that waits is due; and at once when BatchSize jobs have come that no cycle
@@ -32,6 +34,10 @@ import (
 // sites cannot carry a cycle's work is bounded, and nobody waits behind jobs that
 // never fit. There is one cycle at a time. With nothing due, none is opened and nothing is sent,
 // unless no site at all answers: see silent.go.
+//
+// A broker whose strategy is not a batch takes jobs one by one: each opens a cycle
+// of its own as it arrives. What finds no place waits for the next multiple of
+// Config.Cycle, and is then tried again by itself.
 type cycle struct {
 	phase   phase
 	number  uint64
@@ -39,24 +45,21 @@ type cycle struct {
 	from    bourse.Time // no window starts before
 	horizon bourse.Time // no window ends after
 	batch   []*job
-	market  market
-	plans   []plan // one for each job that has not been given up in phase 1
-	asked   [][]*planLeg
-	users   [][]string // of the jobs whose legs were asked for, by site
-	missing int        // sites whose answer to the present request is out
+	entries []entry // one for each job that has not been given up in phase 1
+	poll    poll
+	waits   []bool // by site: its quotes are waited for
+	missing int    // sites whose answer to the present request is out
 
-	requested  []agents.QuoteRequest // by site: what those were asked for with
-	try        *transaction          // under way
-	turn       int                   // the plan whose turn it is in phase 7
-	costLimit  bourse.Credits        // B* where it binds, else MaxCredits
-	timeLimit  bourse.Duration       // T* where it binds, else MaxDuration
-	cost       bourse.Credits        // bound by committed windows
-	time       bourse.Duration       // of committed windows
-	summary    bourse.CycleClosed
-	requests   []bourse.Request // scratch of search
-	candidates []*plan          // scratch
-	selector   selection.Selector
-	options    [][]selection.Alternative // by candidate
+	input   planning.Input // its jobs are the entries
+	draft   *planning.Draft
+	quotes  planning.Quotes
+	outcome *planning.Outcome
+
+	try     *transaction    // under way
+	turn    int             // the entry whose turn it is in phase 7
+	cost    bourse.Credits  // bound by committed windows
+	time    bourse.Duration // of committed windows
+	summary bourse.CycleClosed
 }
 
 // phase is what a cycle waits for.
@@ -100,7 +103,7 @@ func (b *Broker) cycleDue(now bourse.Time, m cycleDue, out *agents.Outbox) {
 // is under way. It is the last thing of every step.
 func (b *Broker) wake(now bourse.Time, out *agents.Outbox) {
 	for b.cycle.phase == idle && b.queue.due > 0 && b.follow > 0 && !b.deaf(now) {
-		if b.stale || b.listening() {
+		if b.stale || b.peers.listening() {
 			b.muster()
 		}
 		b.follow--
@@ -108,7 +111,7 @@ func (b *Broker) wake(now bourse.Time, out *agents.Outbox) {
 	}
 }
 
-// openCycle is phases 1 and 2.
+// openCycle is phase 1: the batch.
 func (b *Broker) openCycle(now bourse.Time, out *agents.Outbox) {
 	c := &b.cycle
 	c.number, c.opened = b.cycles+1, now
@@ -117,21 +120,27 @@ func (b *Broker) openCycle(now bourse.Time, out *agents.Outbox) {
 	b.queue.call(false) // of those that follow one another too: what came meanwhile waits for none of them
 	c.batch, c.summary.Turns = b.queue.take(c.batch[:0], b.cfg.batch(), b.cfg.terms)
 	c.summary.Batch = len(c.batch)
-	c.plans = c.plans[:0]
+	c.entries = c.entries[:0]
 	for _, j := range c.batch {
 		if j.Deadline <= c.from {
 			b.postpone(j, reason(bourse.Expired, "the deadline %v passed while it waited", j.Deadline), true, out)
 			continue
 		}
-		c.plans = append(c.plans, plan{job: j, request: j.Request, choice: -1})
+		c.entries = append(c.entries, entry{job: j})
 	}
-	if len(c.plans) == 0 {
+	if len(c.entries) == 0 {
 		b.closeCycle(out)
 		return
 	}
+	b.askAllOffers(now, out)
+}
+
+// askAllOffers is phase 2: the offers.
+func (b *Broker) askAllOffers(now bourse.Time, out *agents.Outbox) {
+	c := &b.cycle
 	c.phase = gathering
-	c.market.reset()
-	c.missing = b.await(now, c.number, &c.market)
+	c.poll.reset()
+	c.missing = b.await(now, c.number, &c.poll)
 	for _, id := range b.sites {
 		b.askOffers(id, c.number, c.horizon, out)
 	}
@@ -145,8 +154,8 @@ func (b *Broker) openCycle(now bourse.Time, out *agents.Outbox) {
 
 // offered takes one site's offers; the last one ends the wait.
 func (b *Broker) offered(now bourse.Time, from agents.ID, m agents.Offers, out *agents.Outbox) {
-	if m.Refusal.Code == bourse.Fenced && b.peers[from] != nil { // row B110
-		if m.Nonce == b.life().Nonce {
+	if m.Refusal.Code == bourse.Fenced && b.peers.get(from) != nil { // row B110
+		if m.Nonce == b.lives.current().Nonce {
 			b.fence(from, m.Refusal, m.Latest, out)
 		}
 		return
@@ -155,7 +164,7 @@ func (b *Broker) offered(now bourse.Time, from agents.ID, m agents.Offers, out *
 		b.probed(now, from, m, out)
 		return
 	}
-	if p := b.peers[from]; p != nil && p.listed {
+	if p := b.peers.get(from); p != nil && p.listed {
 		b.stamped(now, p, m.Stamp, out) // of no matter for the offer, which is of the moment
 	}
 	if m.Cycle >= errandRef {
@@ -168,15 +177,80 @@ func (b *Broker) offered(now bourse.Time, from agents.ID, m agents.Offers, out *
 	if c.phase != gathering || m.Cycle != c.number || !known {
 		return
 	}
-	waited := c.market.take(c.opened, now, site, m)
-	if a := c.market.answers[site]; a >= skewed {
-		b.peers[from].clock = a
+	waited := c.poll.take(c.opened, now, site, m)
+	if a := c.poll.sites[site].Answer; a >= planning.Skewed {
+		b.peers.get(from).clock = a
 	}
-	if !waited {
+	if waited {
+		b.oneLess(now, out)
+	}
+}
+
+// search is phase 3: alternatives for each job on what can be reserved at all.
+func (b *Broker) search(now bourse.Time, out *agents.Outbox) {
+	c := &b.cycle
+	c.from = now.Add(b.cfg.Lead) // the wait may have lasted
+	c.input = b.input(now)
+	b.recordSeen(now, out)
+	c.draft = b.planner.Plan(&c.input)
+	c.summary.Skewed, c.summary.Sites, c.summary.Slots = c.input.Skewed(), c.input.Answered(), c.draft.Slots
+	b.postponed(c.draft.Postponed, out)
+	if len(c.draft.Groups) == 0 { // no site has offered anything
+		b.closeCycle(out)
 		return
 	}
-	if c.missing--; c.missing == 0 {
+	b.askQuotes(now, out)
+}
+
+// askQuotes is phase 4: one request to each site for all its contended legs.
+func (b *Broker) askQuotes(now bourse.Time, out *agents.Outbox) {
+	c := &b.cycle
+	c.phase, c.missing = quoting, 0
+	c.quotes = planning.Quotes{Sites: make([][]bourse.Quote, len(b.sites))}
+	c.waits = make([]bool, len(b.sites))
+	for site := range c.draft.Wanted {
+		if n := len(c.draft.Wanted[site].Legs); n > 0 {
+			c.waits[site] = true
+			c.missing++
+			c.summary.Quoted += n
+			b.askQuote(site, out)
+		}
+	}
+	if c.missing == 0 {
+		b.choose(now, out)
+		return
+	}
+	out.Alarm(now.Add(b.cfg.OfferWait), answersDue{c.number, quoting})
+	b.askAgainLater(now, c.number, quoting, firstRepeat, out)
+}
+
+// quoted takes one site's quotes; the last one ends the wait.
+func (b *Broker) quoted(now bourse.Time, from agents.ID, m agents.Quotes, out *agents.Outbox) {
+	if p := b.peers.get(from); p != nil && p.listed {
+		b.stamped(now, p, m.Stamp, out)
+	}
+	c := &b.cycle
+	site, known := b.index[from]
+	if c.phase != quoting || m.Ref != c.number || !known || !c.waits[site] || len(m.Quotes) != len(c.draft.Wanted[site].Legs) {
+		return
+	}
+	c.quotes.Sites[site], c.waits[site] = m.Quotes, false
+	for i, user := range c.draft.Wanted[site].Users {
+		b.bar(now, siteName(from), user, m.Quotes[i].Refusal, out)
+	}
+	b.oneLess(now, out)
+}
+
+// oneLess ends a wait for answers with the last one.
+func (b *Broker) oneLess(now bourse.Time, out *agents.Outbox) {
+	c := &b.cycle
+	if c.missing--; c.missing > 0 {
+		return
+	}
+	if c.phase == gathering {
 		b.search(now, out)
+	} else {
+		b.choose(now, out)
 	}
 }
 
@@ -188,10 +262,10 @@ func (b *Broker) answersDue(now bourse.Time, m answersDue, out *agents.Outbox) {
 	}
 	switch c.phase {
 	case gathering:
-		b.notHeard(&c.market)
+		b.notHeard(&c.poll)
 		b.search(now, out)
 	case quoting:
-		b.reckon(now, out)
+		b.choose(now, out)
 	}
 }
 
@@ -205,133 +279,39 @@ func (b *Broker) goOnWithout(now bourse.Time, id agents.ID, out *agents.Outbox) 
 	}
 	switch c.phase {
 	case gathering:
-		if !c.market.leave(site) {
-			return
-		}
-		if c.missing--; c.missing == 0 {
-			b.search(now, out)
+		if c.poll.leave(site) {
+			b.oneLess(now, out)
 		}
 	case quoting:
-		if len(c.asked[site]) == 0 {
-			return
-		}
-		c.asked[site] = c.asked[site][:0]
-		if c.missing--; c.missing == 0 {
-			b.reckon(now, out)
+		if c.waits[site] {
+			c.waits[site] = false
+			b.oneLess(now, out)
 		}
 	}
 }
 
-// search is phases 3 and 4.
-func (b *Broker) search(now bourse.Time, out *agents.Outbox) {
+// choose is phases 5 and 6: one alternative a job.
+func (b *Broker) choose(now bourse.Time, out *agents.Outbox) {
 	c := &b.cycle
-	c.from = now.Add(b.cfg.Lead) // the wait may have lasted
-	memo := map[*job]bourse.Time{}
-	for i := range c.plans {
-		c.plans[i].request = b.bounded(c.plans[i].job, memo)
-		c.plans[i].shut = b.shutSites(now, c.plans[i].job.User, b.sites)
+	gone := b.whatIsKnownNow()
+	c.outcome = b.planner.Choose(c.draft, &c.quotes)
+	o := c.outcome
+	c.summary.Alternatives, c.summary.Time, c.summary.Cost, c.summary.Fallback = o.Alternatives, o.Time, o.Cost, o.Bounded
+	c.summary.TimeLimit, c.summary.BudgetLimit = o.Formula.Time, o.Formula.Budget
+	for i := range c.entries {
+		c.entries[i].plan, c.entries[i].why = &o.Jobs[i], o.Jobs[i].Why
 	}
-	b.recordSeen(now, out)
-	if !b.look(out) {
-		b.closeCycle(out)
-		return
-	}
-	c.phase = quoting
-	if b.askQuotes(out); c.missing == 0 {
-		b.reckon(now, out)
-		return
-	}
-	out.Alarm(now.Add(b.cfg.OfferWait), answersDue{c.number, quoting})
-	b.askAgainLater(now, c.number, quoting, firstRepeat, out)
-}
-
-// look is phase 3. It reports false if no site has offered anything.
-func (b *Broker) look(out *agents.Outbox) bool {
-	c := &b.cycle
-	c.market.open(c.from, c.horizon)
-	c.summary.Skewed = c.market.skewed()
-	c.summary.Sites, c.summary.Slots = c.market.answered, c.market.list.Len()
-	if len(c.market.groups) == 0 {
-		for i := range c.plans {
-			if c.plans[i].over {
-				continue
-			}
-			b.giveUp(&c.plans[i], c.market.silence(b.cfg.OfferWait), out)
-		}
-		return false
-	}
-	if b.cfg.oneByOne() {
-		b.lookEach(out)
-		return true
-	}
-	c.requests = c.requests[:0]
-	o := b.searchOptions()
-	for i := range c.plans {
-		c.requests = append(c.requests, c.plans[i].request)
-		o.Barred = append(o.Barred, c.market.shutGroups(c.plans[i].shut))
-	}
-	r := c.market.finder.Batch(c.requests, o)
-	for i := range c.plans {
-		p := &c.plans[i]
-		if p.over {
-			continue
-		}
-		p.add(&c.market, r.Alternatives[i])
-		p.addShares(&c.market, c.from, c.horizon, b.cfg.Algorithm == search.ALP, b.cfg.MaxAlternatives)
-		if len(p.alternatives) == 0 {
-			b.giveUp(p, r.Reasons[i], out)
-		}
-	}
-	return true
-}
-
-// searchOptions are those of a search in this cycle.
-func (b *Broker) searchOptions() search.Options {
-	return search.Options{Algorithm: b.cfg.Algorithm, MaxAlternatives: b.cfg.MaxAlternatives,
-		Notice: b.cycle.from, Weights: b.cfg.Weights}
-}
-
-// reckon is phases 5 and 6; then the transactions begin.
-func (b *Broker) reckon(now bourse.Time, out *agents.Outbox) {
-	if b.cfg.Explain > 0 {
-		f := b.planned(now)
-		b.choose(out)
-		f.Chosen = b.chosen()
-		out.Record(f)
-	} else {
-		b.choose(out)
-	}
-	c := &b.cycle
+	b.postponed(o.Postponed, out)
+	b.recordPlanned(now, gone, out)
 	c.phase, c.turn, c.cost, c.time = committing, 0, 0, 0
 	b.proceed(now, out)
-}
-
-// choose is phases 5 and 6.
-func (b *Broker) choose(out *agents.Outbox) {
-	c := &b.cycle
-	lost := 0
-	for i := range c.plans {
-		if p := &c.plans[i]; !p.over && !p.price() {
-			lost++
-		}
-	}
-	switch {
-	case lost > 0 && b.cfg.oneByOne():
-		b.dropLost(out)
-	case lost > 0:
-		b.searchClear(out)
-	}
-	for i := range c.plans {
-		c.summary.Alternatives += len(c.plans[i].alternatives)
-	}
-	b.selectAll(out)
 }
 
 // proceed is phase 7: it begins the next transaction, or closes the cycle.
 func (b *Broker) proceed(now bourse.Time, out *agents.Outbox) {
 	c := &b.cycle
-	for ; c.turn < len(c.plans); c.turn++ {
-		if p := &c.plans[c.turn]; !p.over && b.try(now, p, out) {
+	for ; c.turn < len(c.entries); c.turn++ {
+		if e := &c.entries[c.turn]; !e.over && b.try(now, e, out) {
 			return
 		}
 	}
@@ -350,29 +330,13 @@ func (b *Broker) closeCycle(out *agents.Outbox) {
 	b.record(c.summary, out)
 }
 
-// giveUp ends a job's part in this cycle without a window. Where every site has
-// answered, none is away that may come back, none is closed to its user, and none of
-// them could ever serve the job, it is final.
-func (b *Broker) giveUp(p *plan, r bourse.Reason, out *agents.Outbox) {
-	p.over = true
-	final := false
-	if p.shut != nil && r.Code != bourse.After {
-		r = b.leftOut(p, r)
-	} else if b.cycle.market.complete() && !b.someAway() {
-		switch r.Code {
-		case bourse.TooLarge, bourse.NoNode:
-			final = true
-		case bourse.NoWindow:
-			if end := b.cycle.market.soonest(&p.request, b.cycle.from); end > p.request.Deadline {
-				r = reason(bourse.Expired, "it would end at %v at the soonest, after its deadline %v", end, p.request.Deadline)
-				if p.request.Deadline < p.job.Deadline {
-					r = reason(bourse.Expired, "it would end at %v at the soonest, and what comes after it needs it to end by %v", end, p.request.Deadline)
-				}
-				final = p.job.needsOver()
-			}
-		}
+// postponed leaves jobs that a plan has no window for to a later cycle.
+func (b *Broker) postponed(list []planning.Postponed, out *agents.Outbox) {
+	for i := range list {
+		e := &b.cycle.entries[list[i].Job]
+		e.over = true
+		b.postpone(e.job, list[i].Reason, list[i].Final, out)
 	}
-	b.postpone(p.job, r, final, out)
 }
 
 // postpone leaves a job to a later cycle, or to none if final.

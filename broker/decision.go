@@ -1,6 +1,8 @@
 package broker
 
 import (
+	"slices"
+
 	"bourse"
 	"bourse/agents"
 	"bourse/agents/plant"
@@ -15,7 +17,7 @@ func (b *Broker) commit(now bourse.Time, t *transaction, out *agents.Outbox) {
 		c.try = nil
 		c.cost += t.price()
 		c.time += t.time()
-		c.plans[c.turn].over = true
+		c.entries[c.turn].over = true
 		b.proceed(now, out)
 		return
 	}
@@ -39,18 +41,14 @@ func (b *Broker) abort(now bourse.Time, t *transaction, r bourse.Reason, out *ag
 // the same alternative later.
 func (b *Broker) refusedTry(now bourse.Time, r bourse.Reason, out *agents.Outbox) {
 	c := &b.cycle
-	p := &c.plans[c.turn]
-	p.why = r
-	if r.Code != bourse.Cap || b.cfg.Lead == 0 || p.over {
+	e := &c.entries[c.turn]
+	e.why = r
+	if r.Code != bourse.Cap || b.cfg.Lead == 0 || e.over {
 		b.proceed(now, out)
 		return
 	}
-	for i := range p.alternatives {
-		if a := &p.alternatives[i]; a.number == p.last {
-			a.tried = false
-		}
-	}
-	out.Alarm(now.Add(capWait), capDue{c.number, c.turn, p.tries})
+	e.tried = slices.DeleteFunc(e.tried, func(n int) bool { return n == e.last })
+	out.Alarm(now.Add(capWait), capDue{c.number, c.turn, e.tries})
 }
 
 // capWait is how long a broker waits before it asks for the same again where it
@@ -59,7 +57,7 @@ const capWait = 2 * bourse.Second
 
 func (b *Broker) capDue(now bourse.Time, m capDue, out *agents.Outbox) {
 	c := &b.cycle
-	if c.phase == committing && c.try == nil && c.number == m.Cycle && c.turn == m.Turn && c.plans[c.turn].tries == m.Tries {
+	if c.phase == committing && c.try == nil && c.number == m.Cycle && c.turn == m.Turn && c.entries[c.turn].tries == m.Tries {
 		b.proceed(now, out)
 	}
 }
@@ -76,20 +74,20 @@ const (
 func (b *Broker) tell(now bourse.Time, t *transaction, wait bourse.Duration, out *agents.Outbox) {
 	for i := range t.legs {
 		l := &t.legs[i]
-		p := b.peers[t.site(i)]
+		p := b.peers.get(t.site(i))
 		if p == nil || !p.listed || p.asserts(t.leg(i)) {
 			continue
 		}
 		switch {
 		case t.state == bourse.TxCommitted && l.state <= bourse.Prepared:
-			out.Send(p.id, agents.Confirm{Leg: t.leg(i), DecidedBy: b.life().Incarnation})
+			out.Send(p.id, agents.Confirm{Leg: t.leg(i), DecidedBy: b.lives.current().Incarnation})
 		case l.returns:
 			b.tellReturned(p, t, i, out)
 		case t.state == bourse.TxCommitted && t.releases(l):
-			out.Send(p.id, agents.Release{Leg: t.leg(i), DecidedBy: b.life().Incarnation, Full: t.givenUp == bourse.GivenUpAsBroken})
+			out.Send(p.id, agents.Release{Leg: t.leg(i), DecidedBy: b.lives.current().Incarnation, Full: t.givenUp == bourse.GivenUpAsBroken})
 		case t.state != bourse.TxAborted || l.state > bourse.Prepared:
 		case i < t.sent:
-			out.Send(p.id, agents.Cancel{Leg: t.leg(i), DecidedBy: b.life().Incarnation})
+			out.Send(p.id, agents.Cancel{Leg: t.leg(i), DecidedBy: b.lives.current().Incarnation})
 		default: // never asked
 			l.state = bourse.Cancelled
 		}
@@ -107,7 +105,7 @@ func (b *Broker) repeatLater(now bourse.Time, t *transaction, wait bourse.Durati
 
 // repeatDue says again what was not answered.
 func (b *Broker) repeatDue(now bourse.Time, m repeatDue, out *agents.Outbox) {
-	t := b.txs[m.Tx]
+	t := b.txs.get(m.Tx)
 	if t == nil || t.chain != m.Chain || !t.resolved || plant.On("no-broker-repeat") {
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"bourse"
 	"bourse/agents"
 	"bourse/agents/plant"
+	"bourse/broker/planning"
 )
 
 // How a leg ends, as its site tells it. What a leg has cost is posted once, at
@@ -44,7 +45,7 @@ func (b *Broker) confirmed(now bourse.Time, t *transaction, l *txLeg, m agents.C
 	if t.request == nil || t.state != bourse.TxCommitted {
 		return
 	}
-	if old := b.txs[l.replaces.Tx]; old != nil && m.Refund > 0 {
+	if old := b.txs.get(l.replaces.Tx); old != nil && m.Refund > 0 {
 		b.end(now, old, l.replaces.Leg, bourse.Released, m.Refund, 0, bourse.Reason{}, out)
 	}
 	b.tellReplaced(now, t, out) // what was not given back by that is released
@@ -95,11 +96,11 @@ func (b *Broker) doubted(now bourse.Time, t *transaction, l *txLeg, m agents.Mes
 		return false
 	}
 	with, against := 0, 0
-	for _, p := range b.peers {
+	for p := range b.peers.all() {
 		switch p.clock {
-		case usable:
+		case planning.Usable:
 			with++
-		case skewed:
+		case planning.Skewed:
 			against++
 		}
 	}
@@ -168,7 +169,7 @@ func (b *Broker) end(now bourse.Time, t *transaction, i int, state bourse.LegSta
 	}
 	total := l.fare.Total()
 	f := bourse.LegDone{Leg: t.leg(i), State: state, End: now, Reason: why,
-		Refund: min(max(refund, 0), total), Penalty: min(max(penalty, 0), total.Times(maxPenalty), b.ledger.Room(sitePrefix+t.sites[i], userAccount(t.job.User)), b.ledger.Room(userAccount(t.job.User), b.voAccount()))}
+		Refund: min(max(refund, 0), total), Penalty: min(max(penalty, 0), total.Times(maxPenalty), b.accounts.RoomForPenalty(t.job.User, t.sites[i]))}
 	if state == bourse.Settled {
 		f.End = l.end
 	}

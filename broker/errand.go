@@ -29,7 +29,7 @@ type errand struct {
 
 	opened  bourse.Time
 	horizon bourse.Time
-	market  market
+	poll    poll
 	sites   []agents.ID
 	missing int
 }
@@ -57,15 +57,9 @@ func (b *Broker) finish(e *errand) {
 
 // gather asks the members for offers until a horizon.
 func (b *Broker) gather(now, horizon bourse.Time, e *errand, out *agents.Outbox) {
-	e.sites = e.sites[:0]
-	for _, id := range b.known {
-		if b.peers[id].usable() {
-			e.sites = append(e.sites, id)
-		}
-	}
-	e.market = market{}
-	e.market.init(e.sites)
-	e.opened, e.horizon, e.wait, e.missing = now, horizon, true, b.await(now, 0, &e.market)
+	e.sites = b.peers.usable(e.sites[:0])
+	e.poll = newPoll(e.sites)
+	e.opened, e.horizon, e.wait, e.missing = now, horizon, true, b.await(now, 0, &e.poll)
 	for _, id := range e.sites {
 		b.askOffers(id, e.ref, horizon, out)
 	}
@@ -80,7 +74,7 @@ func (b *Broker) errandOffered(now bourse.Time, from agents.ID, m agents.Offers,
 		return
 	}
 	i, known := slices.BinarySearch(e.sites, from)
-	if !known || !e.market.take(e.opened, now, int32(i), m) {
+	if !known || !e.poll.take(e.opened, now, int32(i), m) {
 		return
 	}
 	if e.missing--; e.missing == 0 {
@@ -99,7 +93,7 @@ func (b *Broker) errand(ref uint64) *errand {
 
 func (b *Broker) errandDue(now bourse.Time, m errandDue, out *agents.Outbox) {
 	if e := b.errand(m.Ref); e != nil && e.wait {
-		b.notHeard(&e.market)
+		b.notHeard(&e.poll)
 		b.errandGathered(now, e, out)
 	}
 }

@@ -10,77 +10,74 @@ import (
 )
 
 // record records a fact and applies it: the only way the lasting state changes.
-func (b *Broker) record(f agents.Fact, out *agents.Outbox) {
+func (mem *memory) record(f agents.Fact, out *agents.Outbox) {
 	out.Record(f)
-	b.apply(f)
+	mem.apply(f)
 }
 
 // Replay applies a fact of an earlier life.
-func (b *Broker) Replay(at bourse.Time, f agents.Fact) {
-	b.now = at
-	b.apply(f)
+func (mem *memory) Replay(at bourse.Time, f agents.Fact) {
+	mem.now = at
+	mem.apply(f)
 }
 
 // apply brings the lasting state up to a fact. It sends nothing and depends on
 // nothing but the state, so that facts can be replayed.
-func (b *Broker) apply(f agents.Fact) {
+func (mem *memory) apply(f agents.Fact) {
 	switch f := f.(type) {
 	case bourse.JobSubmitted:
-		b.applySubmitted(f)
+		mem.applySubmitted(f)
 	case bourse.SubmissionRefused:
 	case bourse.JobPostponed:
-		j := b.names[f.Job]
+		j := mem.names[f.Job]
 		j.reason = f.Reason
-		b.queue.look(j)
+		mem.queue.look(j)
 		if f.Final {
-			b.become(j, bourse.JobAbandoned)
+			mem.become(j, bourse.JobAbandoned)
 		}
 	case bourse.CycleClosed:
-		b.cycles = f.Cycle
-		b.queue.turned(f.Turns)
-		b.queue.sweep()
+		mem.cycles = f.Cycle
+		mem.queue.turned(f.Turns)
+		mem.queue.sweep()
 	case bourse.TxBegun:
-		b.applyBegun(f)
+		mem.applyBegun(f)
 	case bourse.LegPriced:
-		b.applyPriced(f)
+		mem.applyPriced(f)
 	case bourse.TxDecided:
-		b.applyDecided(f)
+		mem.applyDecided(f)
 	case bourse.TxReversed:
-		b.applyReversed(f)
+		mem.applyReversed(f)
 	case bourse.LegClosed:
-		b.applyClosed(f)
+		mem.applyClosed(f)
 	case bourse.LegDone:
-		b.applyDone(f)
+		mem.applyDone(f)
 	case bourse.LegProved:
-		b.legOf(f.Leg).proof = f.Proof
+		mem.txs.leg(f.Leg).proof = f.Proof
 	case bourse.LegAdopted:
-		b.applyAdopted(f)
+		mem.applyAdopted(f)
 	case bourse.LegShifted:
-		b.applyShifted(f)
+		mem.applyShifted(f)
 	case bourse.ShiftOffered:
-		b.applyOffered(f)
+		mem.applyOffered(f)
 	case bourse.OfferClosed:
-		b.applyOfferClosed(f)
+		mem.applyOfferClosed(f)
 	default:
-		b.applyRare(f)
+		mem.applyRare(f)
 	}
 }
 
 // applyRare applies the facts of lives, membership and wishes.
-func (b *Broker) applyRare(f agents.Fact) {
+func (mem *memory) applyRare(f agents.Fact) {
 	switch f := f.(type) {
 	case bourse.LifeBegun:
-		if len(b.lives) == maxLives {
-			b.lives = append(b.lives[:0], b.lives[1:]...)
-		}
-		b.lives, b.fenced, b.fencedBy = append(b.lives, bourse.BrokerLife{LifeBegun: f}), false, 0
+		mem.lives.begin(f)
 	case bourse.LifeFenced:
-		b.fenced, b.fencedBy = true, f.Latest
+		mem.lives.fence(f.Latest)
 	case bourse.Amnesia, bourse.LegsDisowned, bourse.CycleSeen, bourse.CyclePlanned: // said for the record
 	case bourse.LegStarted:
-		b.legOf(f.Leg).state = bourse.Running
+		mem.txs.leg(f.Leg).state = bourse.Running
 	case bourse.JobBroken:
-		j := b.names[f.Job]
+		j := mem.names[f.Job]
 		j.reason = f.Reason
 		for _, t := range j.txs {
 			if f.Wish {
@@ -89,81 +86,69 @@ func (b *Broker) applyRare(f agents.Fact) {
 				t.givenUp = max(t.givenUp, bourse.GivenUpAsBroken)
 			}
 		}
-		b.touch(j)
-		b.settle(j)
+		mem.touch(j)
+		mem.settle(j)
 	case bourse.JobCancelled:
-		j := b.names[f.Job]
+		j := mem.names[f.Job]
 		if j.reason = f.Reason; !f.Reason.Refused() {
 			j.reason = reason(bourse.Withdrawn, "its user has given it up")
 		}
 		for _, t := range j.txs {
 			t.givenUp = max(t.givenUp, bourse.GivenUpByUser)
 		}
-		b.become(j, bourse.JobWithdrawn)
+		mem.become(j, bourse.JobWithdrawn)
 	case bourse.SiteJoined:
-		b.meet(siteID(f.Site)).member = true
+		mem.peers.meet(mem.now, siteID(f.Site)).member = true
 	case bourse.SiteLeft:
-		p := b.meet(siteID(f.Site))
-		p.member, p.went, p.left = false, true, b.now
+		p := mem.peers.meet(mem.now, siteID(f.Site))
+		p.member, p.went, p.left = false, true, mem.now
 	case bourse.UserBarred:
-		b.applyBarred(f)
+		mem.bars.add(f)
 	case bourse.SiteLost:
-		b.meet(siteID(f.Site)).lost = &loss{SiteLost: f, Since: b.now}
+		mem.peers.meet(mem.now, siteID(f.Site)).lost = &loss{SiteLost: f, Since: mem.now}
 	case bourse.SiteBack:
-		b.meet(siteID(f.Site)).lost = nil
+		mem.peers.meet(mem.now, siteID(f.Site)).lost = nil
 	case bourse.ClaimSettled:
-		b.applySettled(f)
+		mem.applySettled(f)
 	case bourse.TxForgotten:
-		b.applyForgotten(f)
+		mem.txs.forget(f.Txs)
 	case bourse.JobsForgotten:
-		b.applyJobsForgotten(f)
+		mem.applyJobsForgotten(f)
 	case bourse.BrokerImage:
-		b.load(f)
+		mem.load(f)
 	default:
-		panic(fmt.Sprintf("broker: %s cannot apply %s", b.cfg.Name, f.Kind()))
+		panic(fmt.Sprintf("broker: %s cannot apply %s", mem.cfg.Name, f.Kind()))
 	}
 }
 
-func (b *Broker) applySubmitted(f bourse.JobSubmitted) {
-	j := b.names[f.Job.Name]
+func (mem *memory) applySubmitted(f bourse.JobSubmitted) {
+	j := mem.names[f.Job.Name]
 	if j == nil {
 		j = &job{}
-		b.jobs = append(b.jobs, j)
-		b.names[f.Job.Name] = j
+		mem.jobs = append(mem.jobs, j)
+		mem.names[f.Job.Name] = j
 	}
 	j.Job, j.asked, j.stub = f.Job, nil, false
-	b.link(j)
+	mem.link(j)
 	if j.state == bourse.JobAbandoned || j.last == nil { // of a stub a leg may still run
 		j.state = bourse.JobAbandoned
-		b.become(j, bourse.JobWaiting)
+		mem.become(j, bourse.JobWaiting)
 	}
-}
-
-// keepTx takes a transaction on record.
-func (b *Broker) keepTx(t *transaction) {
-	b.txs[t.id] = t
-	b.order = append(b.order, t)
-	t.job.last = t
 }
 
 // applyBegun opens a transaction and makes its limits pending.
-func (b *Broker) applyBegun(f bourse.TxBegun) {
-	n := len(b.lives)
-	if f.Tx.Seq != b.seq+1 || n == 0 {
-		panic(fmt.Sprintf("broker: transaction %v begun after %d others, in life %d", f.Tx, b.seq, n))
-	}
-	b.seq = f.Tx.Seq
-	b.lives[n-1].High = b.seq
-	t := begun(f, b.names[f.Job])
+func (mem *memory) applyBegun(f bourse.TxBegun) {
+	t := begun(f, mem.names[f.Job])
 	for i := range t.legs {
-		b.reserve(t.leg(i), t.job.User, t.sites[i], f.Limits[i])
-		b.meet(t.site(i))
+		mem.accounts.Reserve(t.leg(i), t.job.User, t.sites[i], f.Limits[i])
+		mem.peers.meet(mem.now, t.site(i))
 	}
-	b.keepTx(t)
+	mem.txs.begin(t)
+	mem.lives.raise(f.Tx.Seq)
 	if t.job.state == bourse.JobWaiting {
 		t.job.state = bourse.JobTrying
 	}
-	b.queue.look(t.job)
+	mem.queue.look(t.job)
 }
 
 // begun is a transaction as its record begins.
@@ -185,33 +170,33 @@ func begun(f bourse.TxBegun, j *job) *transaction {
 
 // applyPriced binds a leg's price and gives the rest of its limit back. Its site is
 // not closed to the user, or not any more.
-func (b *Broker) applyPriced(f bourse.LegPriced) {
-	l, t := b.legOf(f.Leg), b.txs[f.Leg.Tx]
-	delete(b.bars, pair{t.sites[f.Leg.Leg], t.job.User})
+func (mem *memory) applyPriced(f bourse.LegPriced) {
+	l, t := mem.txs.leg(f.Leg), mem.txs.get(f.Leg.Tx)
+	mem.bars.lift(t.sites[f.Leg.Leg], t.job.User)
 	l.state, l.fare, l.priced, l.version = bourse.Held, f.Fare, true, max(f.Version, 1)
 	if f.End > 0 {
 		l.what.Start, l.what.End = f.Start, f.End
 	}
-	b.shrink(f.Leg, f.Fare.Total())
+	mem.accounts.Shrink(f.Leg, f.Fare.Total())
 }
 
 // applyDecided closes the question. ABORT frees the money at once: no site can
 // charge for a leg that was never committed.
-func (b *Broker) applyDecided(f bourse.TxDecided) {
-	t := b.txs[f.Tx]
+func (mem *memory) applyDecided(f bourse.TxDecided) {
+	t := mem.txs.get(f.Tx)
 	j := t.job
-	b.touch(j)
+	mem.touch(j)
 	t.reason = f.Reason
 	if !f.Commit {
-		b.applyAborted(t)
+		mem.applyAborted(t)
 		return
 	}
 	t.state = bourse.TxCommitted
-	if l := b.lookup(t.repairs); l != nil {
+	if l := mem.txs.lookup(t.repairs); l != nil {
 		l.mended = true
 	}
 	if t.request != nil {
-		b.applyMoved(t)
+		mem.applyMoved(t)
 	}
 	if o := t.accepted(); o != nil {
 		o.State, o.Reason = bourse.OfferAccepted, bourse.Reason{}
@@ -222,14 +207,14 @@ func (b *Broker) applyDecided(f bourse.TxDecided) {
 		return
 	}
 	j.reason = bourse.Reason{}
-	b.become(j, bourse.JobPlaced)
+	mem.become(j, bourse.JobPlaced)
 }
 
-func (b *Broker) applyAborted(t *transaction) {
+func (mem *memory) applyAborted(t *transaction) {
 	t.state = bourse.TxAborted
 	for i := range t.legs {
 		if !t.legs[i].closed && !plant.On("keep-pending") { // one that was adopted beside others may be
-			b.void(t.leg(i))
+			mem.accounts.Void(t.leg(i))
 		}
 	}
 	if t.job.state == bourse.JobTrying {
@@ -239,7 +224,7 @@ func (b *Broker) applyAborted(t *transaction) {
 
 // applyMoved has a window take the place of the one that its job had, which is
 // kept until the new one is confirmed.
-func (b *Broker) applyMoved(t *transaction) {
+func (mem *memory) applyMoved(t *transaction) {
 	j := t.job
 	if j.asked == nil {
 		was := j.Job
@@ -258,14 +243,14 @@ func (b *Broker) applyMoved(t *transaction) {
 // replaceBy gives up of the window that a move has replaced what leg i, now
 // confirmed, takes the place of, and what no leg does. -1: all of it, for none of
 // the move's legs was ever confirmed, and nothing else would end it.
-func (b *Broker) replaceBy(t *transaction, i int) {
+func (mem *memory) replaceBy(t *transaction, i int) {
 	taken := map[bourse.LegID]bool{}
 	for k := range t.legs {
 		if k != i && i >= 0 {
 			taken[t.legs[k].replaces] = true
 		}
 	}
-	for _, old := range b.order {
+	for _, old := range mem.txs.all() {
 		if old.job != t.job || old == t || !old.apart {
 			continue
 		}
@@ -278,20 +263,20 @@ func (b *Broker) replaceBy(t *transaction, i int) {
 }
 
 // applyReversed turns a COMMIT that took effect nowhere into ABORT.
-func (b *Broker) applyReversed(f bourse.TxReversed) {
-	t := b.txs[f.Tx]
+func (mem *memory) applyReversed(f bourse.TxReversed) {
+	t := mem.txs.get(f.Tx)
 	t.state, t.reason, t.job.reason = bourse.TxAborted, f.Reason, f.Reason
-	b.touch(t.job)
+	mem.touch(t.job)
 	for i := range t.legs {
 		if !t.legs[i].closed {
-			b.void(t.leg(i))
+			mem.accounts.Void(t.leg(i))
 		}
 	}
-	if l := b.lookup(t.repairs); l != nil {
+	if l := mem.txs.lookup(t.repairs); l != nil {
 		l.mended = false
 	}
 	if t.request != nil {
-		b.restore(t)
+		mem.restore(t)
 	}
 	t.job.drop(t)
 	gone := map[bourse.TxID]bool{t.id: true}
@@ -300,18 +285,18 @@ func (b *Broker) applyReversed(f bourse.TxReversed) {
 			gone[o.id], o.givenUp = true, max(o.givenUp, bourse.GivenUpAsBroken)
 		}
 	}
-	b.settle(t.job)
+	mem.settle(t.job)
 }
 
 // restore puts back the window that a move was to replace.
-func (b *Broker) restore(t *transaction) {
+func (mem *memory) restore(t *transaction) {
 	j := t.job
 	if o := t.accepted(); o != nil {
 		o.State, o.Reason = bourse.OfferRejected, cmp.Or(t.reason, j.reason)
 	}
 	j.Request = *t.request
 	t.request, j.reason = nil, bourse.Reason{}
-	for _, old := range b.order {
+	for _, old := range mem.txs.all() {
 		if old == t || old.job != j || !old.apart || old.state != bourse.TxCommitted || old.over() {
 			continue
 		}
@@ -328,20 +313,20 @@ func (b *Broker) restore(t *transaction) {
 
 // applyClosed posts what an acknowledged COMMIT costs. A committed leg that its
 // site does not have is Lost and costs nothing.
-func (b *Broker) applyClosed(f bourse.LegClosed) {
-	t, l := b.txs[f.Leg.Tx], b.legOf(f.Leg)
+func (mem *memory) applyClosed(f bourse.LegClosed) {
+	t, l := mem.txs.get(f.Leg.Tx), mem.txs.leg(f.Leg)
 	l.closed = true
-	b.touch(t.job)
+	mem.touch(t.job)
 	switch {
 	case f.Commit:
 		l.state, l.charged = bourse.Confirmed, true
-		b.post(f.Leg)
+		mem.accounts.Post(f.Leg)
 		if t.request != nil {
-			b.replaceBy(t, f.Leg.Leg)
+			mem.replaceBy(t, f.Leg.Leg)
 		}
 	case t.state == bourse.TxCommitted:
 		l.state, l.claim, l.given = bourse.Lost, f.Claim, f.Claim
-		b.void(f.Leg)
+		mem.accounts.Void(f.Leg)
 		if f.Reason.Refused() {
 			t.job.reason = f.Reason
 		}
@@ -350,13 +335,13 @@ func (b *Broker) applyClosed(f bourse.LegClosed) {
 		case len(t.legs) == 1 && !t.apart: // a move that came to nothing
 			t.job.drop(t)
 			t.apart = true
-			b.restore(t)
+			mem.restore(t)
 		case t.over() && !t.charged():
-			b.replaceBy(t, -1)
+			mem.replaceBy(t, -1)
 		}
-		b.settle(t.job)
+		mem.settle(t.job)
 	case t.open(): // earlier versions closed legs of a transaction before its decision
-		b.void(f.Leg)
+		mem.accounts.Void(f.Leg)
 		l.state = bourse.Cancelled
 	case f.Claim: // it was confirmed all the same, see adoptLate
 		l.state, l.claim, l.given = bourse.Lost, true, true
@@ -366,27 +351,27 @@ func (b *Broker) applyClosed(f bourse.LegClosed) {
 }
 
 // applyDone ends a leg that was paid for, and with the last one its window.
-func (b *Broker) applyDone(f bourse.LegDone) {
-	t, l := b.txs[f.Leg.Tx], b.legOf(f.Leg)
+func (mem *memory) applyDone(f bourse.LegDone) {
+	t, l := mem.txs.get(f.Leg.Tx), mem.txs.leg(f.Leg)
 	l.state, l.end, l.claim, l.given = f.State, f.End, f.Claim, f.Claim
 	l.undone = t.job.state == bourse.JobWithdrawn
-	b.touch(t.job)
+	mem.touch(t.job)
 	if f.State == bourse.Asked {
 		l.state = bourse.Settled
 	}
 	if back := f.Refund.Plus(f.Penalty); back > 0 {
 		l.back = l.back.Plus(back)
-		b.refund(t.job.User, t.sites[f.Leg.Leg], back)
+		mem.accounts.Refund(t.job.User, t.sites[f.Leg.Leg], back)
 	}
 	if f.Reason.Refused() {
 		t.job.reason = f.Reason
 	}
-	b.settle(t.job)
+	mem.settle(t.job)
 }
 
 // settle looks whether a job's window is over: as it should be, and then the job
 // is done, or not, and then it waits again.
-func (b *Broker) settle(j *job) {
+func (mem *memory) settle(j *job) {
 	if j.state != bourse.JobPlaced {
 		return
 	}
@@ -406,7 +391,7 @@ func (b *Broker) settle(j *job) {
 	}
 	if whole {
 		j.reason, j.ended = bourse.Reason{}, j.lastEnd()
-		b.become(j, bourse.JobDone)
+		mem.become(j, bourse.JobDone)
 		return
 	}
 	for _, t := range j.txs {
@@ -414,40 +399,27 @@ func (b *Broker) settle(j *job) {
 	}
 	j.txs = nil
 	if j.stub {
-		b.become(j, bourse.JobAbandoned)
+		mem.become(j, bourse.JobAbandoned)
 		return
 	}
 	if !j.reason.Refused() {
 		j.reason = reason(bourse.Busy, "its window was lost")
 	}
-	b.become(j, bourse.JobWaiting)
+	mem.become(j, bourse.JobWaiting)
 }
 
 // become moves a job to a state, and into the queue or out of it.
-func (b *Broker) become(j *job, s bourse.JobState) {
+func (mem *memory) become(j *job, s bourse.JobState) {
 	was, will := j.state.Queued(), s.Queued()
-	j.state, j.since = s, b.now
+	j.state, j.since = s, mem.now
 	switch {
 	case was && !will:
-		b.queue.leave(j)
+		mem.queue.leave(j)
 	case !was && will:
-		b.queue.insert(j)
+		mem.queue.insert(j)
 	}
-	b.touch(j)
+	mem.touch(j)
 	if s == bourse.JobWaiting && len(j.needs) > 0 {
-		b.holdBack(j)
+		mem.holdBack(j)
 	}
-}
-
-// legOf is a leg that there is.
-func (b *Broker) legOf(id bourse.LegID) *txLeg { return &b.txs[id.Tx].legs[id.Leg] }
-
-// lookup is a leg that there may be no record of any more, then nil: of a
-// transaction that was forgotten, and perhaps adopted again with fewer legs.
-func (b *Broker) lookup(id bourse.LegID) *txLeg {
-	t := b.txs[id.Tx]
-	if t == nil || id.Leg < 0 || id.Leg >= len(t.legs) {
-		return nil
-	}
-	return &t.legs[id.Leg]
 }

@@ -1,8 +1,11 @@
 package broker
 
 import (
+	"slices"
+
 	"bourse"
 	"bourse/agents"
+	"bourse/broker/planning"
 )
 
 // What a broker does with freedom. A job that may start later than agreed hands
@@ -47,13 +50,13 @@ func (b *Broker) shifted(now bourse.Time, t *transaction, l *txLeg, m agents.Shi
 }
 
 // applyShifted has a leg lie where its site has moved it.
-func (b *Broker) applyShifted(f bourse.LegShifted) {
-	t, l := b.txs[f.Leg.Tx], b.legOf(f.Leg)
+func (mem *memory) applyShifted(f bourse.LegShifted) {
+	t, l := mem.txs.get(f.Leg.Tx), mem.txs.leg(f.Leg)
 	l.what.Start, l.what.End, l.turn = f.Start, f.End, f.Turn
 	if f.Fixed {
 		t.flex.Ready, t.flex.Due = f.Start, f.End
 	}
-	b.touch(t.job)
+	mem.touch(t.job)
 }
 
 // takeInstead makes the places that a site would have had for a refused leg
@@ -64,45 +67,44 @@ func (b *Broker) takeInstead(now bourse.Time, t *transaction, places []bourse.Pl
 	if c.try != t || len(t.legs) != 1 || len(places) == 0 {
 		return
 	}
-	p := &c.plans[c.turn]
-	var was *alternative
-	for i := range p.alternatives {
-		if p.alternatives[i].number == p.last {
-			was = &p.alternatives[i]
+	e := &c.entries[c.turn]
+	p := e.plan
+	var was *planning.Alternative
+	for i := range p.Alternatives {
+		if p.Alternatives[i].Number == e.last {
+			was = &p.Alternatives[i]
 		}
 	}
 	if was == nil {
 		return
 	}
-	leg := was.legs[0]
+	leg, size := was.Legs[0], was.Size
 	for _, at := range places[:min(len(places), agents.MaxInstead)] {
 		l := leg
-		l.what.Start, l.what.End = at.Start, at.End
-		l.contended, l.quote = false, bourse.Quote{Fare: at.Fare}
-		if !b.suits(p, &l.what, leg.what.Duration(), at.Fare) || p.has(&l) {
+		l.What.Start, l.What.End = at.Start, at.End
+		l.Contended = false
+		if !b.suits(&c.input.Jobs[c.turn].Request, &l.What, leg.What.Duration(), at.Fare) || lists(p, &l) {
 			continue
 		}
-		p.found++
-		p.alternatives = append(p.alternatives, alternative{number: p.found, size: was.size, time: l.what.Duration(), end: at.End,
-			cost: at.Fare.Total(), legs: []planLeg{l}})
+		p.Found++
+		p.Alternatives = append(p.Alternatives, planning.Alternative{Number: p.Found, Size: size, Time: l.What.Duration(), End: at.End,
+			Cost: at.Fare.Total(), Legs: []planning.Leg{l}, Quotes: []bourse.Quote{{Fare: at.Fare}}})
 	}
 }
 
-// suits reports whether a place that a site names serves a job.
-func (b *Broker) suits(p *plan, l *bourse.Leg, d bourse.Duration, fare bourse.Fare) bool {
-	r := &p.job.Request
-	return l.Start >= max(p.request.Ready, b.cycle.from) && l.Start <= bourse.MaxTime && l.End == l.Start.Add(d) &&
-		l.End <= min(r.Deadline, b.cycle.horizon) && soundFare(fare) && fare.Total() <= r.Budget
+// suits reports whether a place that a site names serves the job whose turn it is,
+// which asks for that in this cycle.
+func (b *Broker) suits(r *bourse.Request, l *bourse.Leg, d bourse.Duration, fare bourse.Fare) bool {
+	c := &b.cycle
+	return l.Start >= max(r.Ready, c.from) && l.Start <= bourse.MaxTime && l.End == l.Start.Add(d) &&
+		l.End <= min(c.entries[c.turn].job.Deadline, c.horizon) && planning.SoundFare(fare) && fare.Total() <= r.Budget
 }
 
-// has reports whether the plan has an alternative of that one leg.
-func (p *plan) has(l *planLeg) bool {
-	for i := range p.alternatives {
-		if a := &p.alternatives[i]; len(a.legs) == 1 && a.legs[0].what == l.what && a.legs[0].site == l.site {
-			return true
-		}
-	}
-	return false
+// lists reports whether a plan has an alternative of that one leg.
+func lists(p *planning.Plan, l *planning.Leg) bool {
+	return slices.ContainsFunc(p.Alternatives, func(a planning.Alternative) bool {
+		return len(a.Legs) == 1 && a.Legs[0].What == l.What && a.Legs[0].Site == l.Site
+	})
 }
 
 // lies is the transaction of a job whose window is one leg; nil if it has more.
@@ -126,11 +128,11 @@ func sameButFreedom(a, b *bourse.Request) bool {
 // neither, and what the leg has cost comes back. Rows B73, B115.
 func (b *Broker) reopen(now bourse.Time, t *transaction, e *errand, out *agents.Outbox) {
 	l := &t.legs[0]
-	if !b.serves(t.sites[0]) {
+	if !b.peers.serves(t.sites[0]) {
 		b.moved(now, e, b.away(t.sites[0]), out)
 		return
 	}
-	limits, ok := share(min(e.request.Budget, b.voLeft(), b.userLeft(e.job.User)), []bourse.Credits{0})
+	limits, ok := share(min(e.request.Budget, b.accounts.Left(), b.accounts.UserLeft(e.job.User)), []bourse.Credits{0})
 	if !ok {
 		b.moved(now, e, reason(bourse.NoMoney, "the accounts cover nothing beside the window that it has"), out)
 		return

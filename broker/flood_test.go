@@ -27,17 +27,17 @@ func TestStep_NoMessageOfAPeerIsTooMuch(t *testing.T) {
 		f.step("", agents.Started{Nonce: 1})
 		for range 400 {
 			f.act()
-			if err := f.b.Ledger().Check(); err != nil || f.b.voLeft() < 0 {
-				t.Fatalf("%v; %v credits left", err, f.b.voLeft())
+			if err := f.b.Ledger().Check(); err != nil || f.b.accounts.Left() < 0 {
+				t.Fatalf("%v; %v credits left", err, f.b.accounts.Left())
 			}
 		}
 		again := New(f.cfg)
 		for i, fact := range f.facts {
 			again.Replay(f.ats[i], fact)
 		}
-		if again.voLeft() != f.b.voLeft() || again.Waiting() != f.b.Waiting() || len(again.txs) != len(f.b.txs) {
+		if again.accounts.Left() != f.b.accounts.Left() || again.Waiting() != f.b.Waiting() || len(again.txs.all()) != len(f.b.txs.all()) {
 			t.Fatalf("a replay has %v credits left, %d jobs that wait, %d transactions, not %v, %d, %d",
-				again.voLeft(), again.Waiting(), len(again.txs), f.b.voLeft(), f.b.Waiting(), len(f.b.txs))
+				again.accounts.Left(), again.Waiting(), len(again.txs.all()), f.b.accounts.Left(), f.b.Waiting(), len(f.b.txs.all()))
 		}
 	})
 }
@@ -134,8 +134,8 @@ func (f *flood) request() bourse.Request {
 
 // leg is one that there is, or any.
 func (f *flood) leg() bourse.LegID {
-	if n := len(f.b.order); n > 0 && f.rng.IntN(5) > 0 {
-		id := f.b.order[f.rng.IntN(n)].id
+	if n := len(f.b.txs.all()); n > 0 && f.rng.IntN(5) > 0 {
+		id := f.b.txs.all()[f.rng.IntN(n)].id
 		return bourse.LegID{Tx: id, Leg: []int{0, 0, 0, 1, -1, 7}[f.rng.IntN(6)]}
 	}
 	return bourse.LegID{Tx: bourse.TxID{Broker: []string{"vo1", "vo2", ""}[f.rng.IntN(3)], Incarnation: uint32(f.rng.IntN(3)),

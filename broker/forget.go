@@ -19,7 +19,7 @@ const forgetEvery = bourse.Hour
 func (b *Broker) forget(now bourse.Time, out *agents.Outbox) {
 	out.Alarm(now.Add(forgetEvery), forgetDue{})
 	var old []bourse.TxID
-	for _, t := range b.order {
+	for _, t := range b.txs.all() {
 		if t.resolved && b.done(now, t) && t.lastEnd().Add(keepClosed) <= now && !b.wanted(t) {
 			old = append(old, t.id)
 		}
@@ -45,7 +45,7 @@ func (b *Broker) forgetJobs(now bourse.Time, out *agents.Outbox) {
 		}
 		if busy == nil {
 			busy = map[*job]bool{}
-			for _, t := range b.order {
+			for _, t := range b.txs.all() {
 				busy[t.job] = true
 			}
 		}
@@ -58,12 +58,12 @@ func (b *Broker) forgetJobs(now bourse.Time, out *agents.Outbox) {
 	}
 }
 
-func (b *Broker) applyJobsForgotten(f bourse.JobsForgotten) {
+func (mem *memory) applyJobsForgotten(f bourse.JobsForgotten) {
 	gone := make(map[*job]bool, len(f.Jobs))
 	for _, name := range f.Jobs {
-		if j := b.names[name]; j != nil {
+		if j := mem.names[name]; j != nil {
 			gone[j] = true
-			delete(b.names, name)
+			delete(mem.names, name)
 		}
 	}
 	for j := range gone {
@@ -74,24 +74,11 @@ func (b *Broker) applyJobsForgotten(f bourse.JobsForgotten) {
 			p.feeds = slices.DeleteFunc(p.feeds, func(x *job) bool { return gone[x] })
 		}
 	}
-	b.jobs = slices.DeleteFunc(b.jobs, func(j *job) bool { return gone[j] })
-	b.queue.sweep()
+	mem.jobs = slices.DeleteFunc(mem.jobs, func(j *job) bool { return gone[j] })
+	mem.queue.sweep()
 }
 
 // wanted reports whether a transaction is part of a window that still counts.
 func (b *Broker) wanted(t *transaction) bool {
 	return t.job.state == bourse.JobPlaced && slices.Contains(t.job.txs, t)
-}
-
-func (b *Broker) applyForgotten(f bourse.TxForgotten) {
-	for _, id := range f.Txs {
-		if t := b.txs[id]; t != nil {
-			t.job.drop(t)
-			if t.job.last == t {
-				t.job.last = nil
-			}
-			delete(b.txs, id)
-		}
-	}
-	b.order = slices.DeleteFunc(b.order, func(t *transaction) bool { return b.txs[t.id] != t })
 }

@@ -82,8 +82,8 @@ func TestQuota_CountsPendingMoney(t *testing.T) {
 	holds := step("site:north", agents.Offers{Cycle: asked[0].Message.(agents.OfferRequest).Cycle, Groups: []agents.GroupOffer{{
 		Group: bourse.Group{Name: "main", Nodes: 8, Performance: bourse.Unit, Price: 3_600_000}, Admissible: p, Clear: p}}})
 	h := holds[0].Message.(agents.Hold)
-	if h.Job != "first" || b.userLeft("ana") != bourse.Credit {
-		t.Fatalf("a hold for %s; ana has %v of 5 credits left with 4 of them pending", h.Job, b.userLeft("ana"))
+	if h.Job != "first" || b.accounts.UserLeft("ana") != bourse.Credit {
+		t.Fatalf("a hold for %s; ana has %v of 5 credits left with 4 of them pending", h.Job, b.accounts.UserLeft("ana"))
 	}
 	if v, _ := b.Job("second"); v.Reason.Code != bourse.NoMoney || v.State != bourse.JobWaiting {
 		t.Errorf("second is %v: %v", v.State, v.Reason)
@@ -93,7 +93,7 @@ func TestQuota_CountsPendingMoney(t *testing.T) {
 		tx := b.cycle.try
 		step("site:north", agents.RefusedReply{Leg: tx.leg(0), Step: "Hold", Reason: bourse.Reason{Code: bourse.Busy}})
 	}
-	if left := b.userLeft("ana"); left != 5*bourse.Credit {
+	if left := b.accounts.UserLeft("ana"); left != 5*bourse.Credit {
 		t.Errorf("nothing was bought, and ana has %v credits left", left)
 	}
 }

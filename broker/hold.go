@@ -1,52 +1,51 @@
 package broker
 
 import (
-	"fmt"
-
 	"bourse"
 	"bourse/agents"
 	"bourse/agents/plant"
+	"bourse/broker/planning"
 )
 
 // newTx is the record that begins a transaction.
 func (b *Broker) newTx(j *job, legs int) bourse.TxBegun {
 	return bourse.TxBegun{
-		Tx:    bourse.TxID{Broker: b.cfg.Name, Incarnation: b.life().Incarnation, Nonce: b.life().Nonce, Seq: b.seq + 1},
+		Tx:    bourse.TxID{Broker: b.cfg.Name, Incarnation: b.lives.current().Incarnation, Nonce: b.lives.current().Nonce, Seq: b.txs.next()},
 		Job:   j.Name,
 		Sites: make([]string, 0, legs), Legs: make([]bourse.Leg, 0, legs),
 	}
 }
 
 // begin records a try of an alternative and asks its sites to hold it. Row B1.
-func (b *Broker) begin(now bourse.Time, p *plan, a *alternative, out *agents.Outbox) {
-	p.tries++
-	a.tried, p.last = true, a.number
-	f := b.newTx(p.job, len(a.legs))
-	f.Alternative, f.Limits = a.number, b.limits(p, a)
-	for i := range a.legs {
-		f.Sites, f.Legs = append(f.Sites, siteName(b.sites[a.legs[i].site])), append(f.Legs, a.legs[i].what)
+func (b *Broker) begin(now bourse.Time, e *entry, a *planning.Alternative, out *agents.Outbox) {
+	e.tries++
+	e.tried, e.last = append(e.tried, a.Number), a.Number
+	f := b.newTx(e.job, len(a.Legs))
+	f.Alternative, f.Limits = a.Number, b.limits(e, a)
+	for i := range a.Legs {
+		f.Sites, f.Legs = append(f.Sites, siteName(b.sites[a.Legs[i].Site])), append(f.Legs, a.Legs[i].What)
 	}
-	if len(a.legs) > 1 {
-		f.Spare = b.spares(p, a)
+	if len(a.Legs) > 1 {
+		f.Spare = b.spares(e, a)
 	}
-	f.Flex = flexOf(&p.job.Request, f.Legs)
+	f.Flex = flexOf(&e.job.Request, f.Legs)
 	var run []bourse.Duration
-	if p.job.Run > 0 {
-		run = make([]bourse.Duration, len(a.legs))
-		for i := range a.legs {
-			if run[i] = p.job.RunAt(a.size); a.legs[i].what.Work == 0 {
-				run[i] = b.cycle.market.groups[a.legs[i].group].Performance.Runtime(run[i])
+	if e.job.Run > 0 {
+		run = make([]bourse.Duration, len(a.Legs))
+		for i := range a.Legs {
+			if run[i] = e.job.RunAt(a.Size); a.Legs[i].What.Work == 0 {
+				run[i] = b.cycle.draft.Groups[a.Legs[i].Group].Performance.Runtime(run[i])
 			}
 		}
 	}
-	b.cycle.try = b.open(now, f, run, p.tries > 1, out)
+	b.cycle.try = b.open(now, f, run, e.tries > 1, out)
 }
 
 // open records a transaction and sends its first Holds: all of them, or one
 // after the other.
 func (b *Broker) open(now bourse.Time, f bourse.TxBegun, run []bourse.Duration, turn bool, out *agents.Outbox) *transaction {
 	b.record(f, out)
-	t := b.txs[f.Tx]
+	t := b.txs.get(f.Tx)
 	t.turn, t.run, t.resolved, t.sent = turn, run, true, 0
 	b.patient(now, t, b.within(now, t, b.cfg.Hold), out)
 	b.hold(now, t, out)
@@ -97,7 +96,7 @@ func (b *Broker) sendHold(now bourse.Time, t *transaction, i int, out *agents.Ou
 	if t.run != nil {
 		m.Run = t.run[i]
 	}
-	if old := b.lookup(l.replaces); old != nil {
+	if old := b.txs.lookup(l.replaces); old != nil {
 		m.Replaces, m.Version, m.Offer = l.replaces, old.version, t.offer
 	}
 	out.Send(t.site(i), m)
@@ -113,7 +112,7 @@ func (b *Broker) held(now bourse.Time, t *transaction, l *txLeg, m agents.HeldRe
 		b.abort(now, t, reason(bourse.NoOffer, "%s answered too late", t.sites[m.Leg.Leg]), out)
 		return
 	}
-	if !soundFare(m.Fare) || m.Fare.Total() > l.limit {
+	if !planning.SoundFare(m.Fare) || m.Fare.Total() > l.limit {
 		b.abort(now, t, reason(bourse.TooDear, "%s holds it at %v credits, above the limit %v", t.sites[m.Leg.Leg], m.Fare.Total(), l.limit), out)
 		return
 	}
@@ -170,7 +169,7 @@ func (b *Broker) lateGrant(t *transaction, l *txLeg, id bourse.LegID, out *agent
 	if t.state != bourse.TxAborted || l.state > bourse.Prepared && l.state != bourse.Cancelled && l.state != bourse.Refused {
 		return
 	}
-	out.Send(t.site(id.Leg), agents.Cancel{Leg: id, DecidedBy: b.life().Incarnation})
+	out.Send(t.site(id.Leg), agents.Cancel{Leg: id, DecidedBy: b.lives.current().Incarnation})
 }
 
 // prepared notes that a leg can no longer be refused. Rows B10, B11, B32.
@@ -192,7 +191,7 @@ func (b *Broker) commitIfWhole(now bourse.Time, t *transaction, out *agents.Outb
 		return
 	}
 	for i := range t.legs {
-		if p := b.peers[t.site(i)]; p != nil && p.asserts(t.leg(i)) {
+		if p := b.peers.get(t.site(i)); p != nil && p.asserts(t.leg(i)) {
 			return // until it is reasserted
 		}
 	}
@@ -202,7 +201,7 @@ func (b *Broker) commitIfWhole(now bourse.Time, t *transaction, out *agents.Outb
 // refused ends a try that a site has refused a step of. Rows B6, B12, B22, B44.
 func (b *Broker) refused(now bourse.Time, from agents.ID, t *transaction, l *txLeg, m agents.RefusedReply, out *agents.Outbox) {
 	if m.Reason.Code == bourse.Fenced {
-		tx, life := m.Leg.Tx, b.life()
+		tx, life := m.Leg.Tx, b.lives.current()
 		if m.DecidedBy == life.Incarnation && (tx.Incarnation != life.Incarnation || tx.Nonce == life.Nonce) {
 			b.fence(from, m.Reason, m.Latest, out)
 		}
@@ -216,14 +215,14 @@ func (b *Broker) refused(now bourse.Time, from agents.ID, t *transaction, l *txL
 		return
 	}
 	r := m.Reason
-	r.Detail = fmt.Sprintf("%s: %v", t.sites[m.Leg.Leg], m.Reason)
+	r = reason(r.Code, "%s: %v", t.sites[m.Leg.Leg], m.Reason)
 	switch {
 	case t.state == bourse.TxCommitted && l.state <= bourse.Prepared && m.Step == "Confirm":
 		b.lose(now, t, m.Leg.Leg, 0, 0, r, out)
 	case t.state == bourse.TxHolding && l.state == bourse.Asked && m.Step == "Hold",
 		t.state == bourse.TxPreparing && l.state == bourse.Held && m.Step == "Prepare":
 		if m.Step == "Hold" {
-			b.shutOut(now, t.sites[m.Leg.Leg], t.job.User, m.Reason, out)
+			b.bar(now, t.sites[m.Leg.Leg], t.job.User, m.Reason, out)
 		}
 		if l.state == bourse.Asked && m.Reason.Code != bourse.Conflict { // somebody else's is there: it is to go
 			l.state = bourse.Refused
@@ -236,7 +235,7 @@ func (b *Broker) refused(now bourse.Time, from agents.ID, t *transaction, l *txL
 // tryDue gives up a try that still waits in the state it was armed for. Rows B7,
 // B13.
 func (b *Broker) tryDue(now bourse.Time, m tryDue, out *agents.Outbox) {
-	t := b.txs[m.Tx]
+	t := b.txs.get(m.Tx)
 	if t == nil || t.state != m.State || !t.open() || !t.resolved {
 		return
 	}

@@ -2,7 +2,6 @@ package broker
 
 import (
 	"slices"
-	"strings"
 
 	"bourse"
 	"bourse/agents"
@@ -13,36 +12,37 @@ import (
 const maxPart = 1000
 
 // Image returns all that the broker keeps as one fact.
-func (b *Broker) Image() agents.Fact {
-	f := b.common()
-	b.listed(&f, 0, len(b.jobs)+len(b.order))
+func (mem *memory) Image() agents.Fact {
+	f := mem.common()
+	mem.listed(&f, 0, len(mem.jobs)+len(mem.txs.all()))
 	return f
 }
 
 // Parts is how many facts the image takes, of a thousand jobs and transactions
 // each.
-func (b *Broker) Parts() int {
-	return max((len(b.jobs)+len(b.order)+b.part-1)/b.part, 1)
+func (mem *memory) Parts() int {
+	return max((len(mem.jobs)+len(mem.txs.all())+mem.part-1)/mem.part, 1)
 }
 
 // Part returns the i-th of them.
-func (b *Broker) Part(i int) agents.Fact {
+func (mem *memory) Part(i int) agents.Fact {
 	var f bourse.BrokerImage
 	if i == 0 {
-		f = b.common()
+		f = mem.common()
 	}
-	if n := b.Parts(); n > 1 {
+	if n := mem.Parts(); n > 1 {
 		f.Part, f.Parts = i, n
 	}
-	b.listed(&f, i*b.part, min((i+1)*b.part, len(b.jobs)+len(b.order)))
+	mem.listed(&f, i*mem.part, min((i+1)*mem.part, len(mem.jobs)+len(mem.txs.all())))
 	return f
 }
 
 // common is what an image has beside jobs and transactions.
-func (b *Broker) common() bourse.BrokerImage {
-	f := bourse.BrokerImage{Fenced: b.fenced, Latest: b.fencedBy, Seq: b.seq, Cycles: b.cycles, Lives: slices.Clone(b.lives), Accounts: b.ledger.Accounts(), Turns: b.queue.order(), Barred: b.barred()}
-	for _, id := range b.known {
-		p := b.peers[id]
+func (mem *memory) common() bourse.BrokerImage {
+	f := bourse.BrokerImage{Seq: mem.txs.begun(), Cycles: mem.cycles, Accounts: mem.accounts.Ledger().Accounts(), Turns: mem.queue.order(), Barred: mem.bars.all(),
+		Returned: mem.accounts.Returned()}
+	mem.lives.image(&f)
+	for p := range mem.peers.all() {
 		switch {
 		case p.member:
 			f.Sites = append(f.Sites, p.name)
@@ -53,21 +53,17 @@ func (b *Broker) common() bourse.BrokerImage {
 			f.Lost = append(f.Lost, bourse.LostSite(*p.lost))
 		}
 	}
-	for user := range b.returned {
-		f.Returned = append(f.Returned, bourse.UserReturned{User: user, Credits: b.returned[user]})
-	}
-	slices.SortFunc(f.Returned, func(x, y bourse.UserReturned) int { return strings.Compare(x.User, y.User) })
 	return f
 }
 
 // listed adds to an image those from place from to place to of the list of all
 // jobs and, after them, all transactions.
-func (b *Broker) listed(f *bourse.BrokerImage, from, to int) {
+func (mem *memory) listed(f *bourse.BrokerImage, from, to int) {
 	for i := from; i < to; i++ {
-		if i < len(b.jobs) {
-			f.Jobs = append(f.Jobs, b.jobs[i].image())
+		if i < len(mem.jobs) {
+			f.Jobs = append(f.Jobs, mem.jobs[i].image())
 		} else {
-			f.Txs = append(f.Txs, b.order[i-len(b.jobs)].image(b.cfg.Explain > 0))
+			f.Txs = append(f.Txs, mem.txs.all()[i-len(mem.jobs)].image(mem.cfg.Explain > 0))
 		}
 	}
 }
@@ -126,69 +122,65 @@ func (l *txLeg) recorded(started bool) bourse.LegState {
 }
 
 // load begins with an image, or goes on with another part of it.
-func (b *Broker) load(f bourse.BrokerImage) {
+func (mem *memory) load(f bourse.BrokerImage) {
 	if f.Part == 0 {
-		b.reset()
-		b.loadCommon(f)
+		mem.reset()
+		mem.loadCommon(f)
 	}
 	for i := range f.Jobs {
-		b.loadJob(&f.Jobs[i])
+		mem.loadJob(&f.Jobs[i])
 	}
 	for _, m := range f.Txs {
-		b.loadTx(m)
+		mem.loadTx(m)
 	}
 	if f.Part+1 < f.Parts {
 		return
 	}
-	for i, j := range b.jobs {
-		j.last = b.txs[b.lasts[i]]
+	for i, j := range mem.jobs {
+		j.last = mem.txs.get(mem.lasts[i])
 	}
-	b.queue.turned(b.turns)
-	b.lasts, b.turns = nil, nil
-	for _, j := range b.jobs {
-		b.link(j)
+	mem.queue.turned(mem.turns)
+	mem.lasts, mem.turns = nil, nil
+	for _, j := range mem.jobs {
+		mem.link(j)
 		_, ok := j.follows()
 		j.held = !ok
 	}
-	b.stale = true
+	mem.stale = true
 }
 
 // loadCommon takes what an image has beside jobs and transactions.
-func (b *Broker) loadCommon(f bourse.BrokerImage) {
-	b.fencedBy = f.Latest
-	b.fenced, b.seq, b.cycles, b.lives = f.Fenced, f.Seq, f.Cycles, slices.Clone(f.Lives)
+func (mem *memory) loadCommon(f bourse.BrokerImage) {
+	mem.lives.load(&f)
+	mem.txs.load(f.Seq)
+	mem.cycles = f.Cycles
 	for _, s := range f.Sites {
-		b.meet(siteID(s)).member = true
+		mem.peers.meet(mem.now, siteID(s)).member = true
 	}
 	for _, x := range f.Lost {
 		lost := loss(x)
-		b.meet(siteID(x.Site)).lost = &lost
+		mem.peers.meet(mem.now, siteID(x.Site)).lost = &lost
 	}
 	for _, x := range f.Left {
-		p := b.meet(siteID(x.Site))
+		p := mem.peers.meet(mem.now, siteID(x.Site))
 		p.went, p.left = true, x.Since
 	}
-	b.ledger.Load(f.Accounts)
-	b.turns = f.Turns
-	for _, x := range f.Barred {
-		b.bars[pair{x.Site, x.User}] = x
-	}
-	for _, x := range f.Returned {
-		b.returned[x.User] = x.Credits
-	}
+	mem.accounts.Load(f.Accounts, f.Returned)
+	mem.turns = f.Turns
+	mem.bars.load(f.Barred)
 }
 
-func (b *Broker) loadJob(m *bourse.JobMemory) {
+func (mem *memory) loadJob(m *bourse.JobMemory) {
 	j := &job{Job: m.Job, state: bourse.JobAbandoned, stub: m.Stub, reason: m.Reason}
 	if m.Asked.Name != "" {
 		asked := m.Asked
 		j.asked = &asked
 	}
-	b.jobs, b.lasts = append(b.jobs, j), append(b.lasts, m.Last)
-	b.names[j.Name] = j
-	b.become(j, m.State)
+	mem.jobs, mem.lasts = append(mem.jobs, j), append(mem.lasts, m.Last)
+	mem.names[j.Name] = j
+	mem.become(j, m.State)
 	if !m.Fresh {
-		b.queue.look(j)
+		mem.queue.look(j)
 	}
 	j.since, j.ended = m.Since, m.Ended
 	if len(m.Offers) > 0 {
@@ -196,10 +188,10 @@ func (b *Broker) loadJob(m *bourse.JobMemory) {
 	}
 }
 
-func (b *Broker) loadTx(m bourse.TxMemory) {
-	t := begun(m.TxBegun, b.names[m.Job])
+func (mem *memory) loadTx(m bourse.TxMemory) {
+	t := begun(m.TxBegun, mem.names[m.Job])
 	t.state, t.givenUp, t.apart, t.reason = m.State, m.GivenUp, m.Detached, m.Reason
-	b.keepTx(t)
+	mem.txs.keep(t)
 	for i, r := range m.Memory {
 		l := &t.legs[i]
 		l.state, l.fare, l.end, l.back, l.version = r.State, r.Fare, r.End, r.Back, r.Version
@@ -209,13 +201,13 @@ func (b *Broker) loadTx(m bourse.TxMemory) {
 		if t.sites[i] == "" {
 			continue
 		}
-		b.meet(t.site(i))
+		mem.peers.meet(mem.now, t.site(i))
 		if !l.closed && t.state != bourse.TxAborted {
 			amount := l.limit
 			if l.priced {
 				amount = l.fare.Total()
 			}
-			b.reserve(t.leg(i), t.job.User, t.sites[i], amount)
+			mem.accounts.Reserve(t.leg(i), t.job.User, t.sites[i], amount)
 		}
 	}
 	if t.state == bourse.TxCommitted && !t.apart {

@@ -57,7 +57,7 @@ func TestImage_HoldsWhoHasLeft(t *testing.T) {
 	for _, x := range []*Broker{b, again} {
 		x.muster()
 		for at, want := range map[bourse.Time]bool{600 * sec: true, 500*sec + bourse.Time(b.cfg.Horizon): false} {
-			x.peers["site:north"].listed = true
+			x.peers.get("site:north").listed = true
 			if x.now = at; x.someAway() != want {
 				t.Errorf("at %v a site is away: %t, want %t", at, !want, want)
 			}

@@ -14,20 +14,20 @@ func (b *Broker) inquire(from agents.ID, m agents.Inquire, out *agents.Outbox) {
 		b.stray++
 		return
 	}
-	out.Send(from, agents.Answer{Leg: m.Leg, Verdict: b.verdict(from, m.Leg), DecidedBy: b.life().Incarnation})
+	out.Send(from, agents.Answer{Leg: m.Leg, Verdict: b.verdict(from, m.Leg), DecidedBy: b.lives.current().Incarnation})
 }
 
 func (b *Broker) verdict(from agents.ID, id bourse.LegID) agents.Verdict {
-	if b.listening() {
-		if t := b.txs[id.Tx]; t == nil || !t.resolved {
+	if b.peers.listening() {
+		if t := b.txs.get(id.Tx); t == nil || !t.resolved {
 			return agents.Wait
 		}
 	}
-	t, l := b.find(from, id)
+	t, l := b.txs.find(from, id)
 	switch {
-	case t == nil && b.txs[id.Tx] != nil:
+	case t == nil && b.txs.get(id.Tx) != nil:
 		return agents.Unknown // a leg that is not its, or that there never was
-	case t == nil && b.presumes(id.Tx):
+	case t == nil && b.lives.presumes(id.Tx):
 		return agents.Abort
 	case t == nil:
 		return agents.Unknown
@@ -39,15 +39,4 @@ func (b *Broker) verdict(from agents.ID, id bourse.LegID) agents.Verdict {
 		return agents.Commit
 	}
 	return agents.Abort
-}
-
-// presumes reports whether ABORT is what having no record of a transaction
-// means: a life on record has begun it, and its record has been dropped since.
-func (b *Broker) presumes(id bourse.TxID) bool {
-	for i := range b.lives {
-		if x := &b.lives[i]; x.Incarnation == id.Incarnation && x.Nonce == id.Nonce {
-			return id.Seq > 0 && id.Seq <= x.High
-		}
-	}
-	return false
 }

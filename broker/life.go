@@ -4,6 +4,7 @@ import (
 	"bourse"
 	"bourse/agents"
 	"bourse/agents/plant"
+	"bourse/broker/planning"
 )
 
 // A process that begins to act for a broker is a new life of it: the counter
@@ -32,7 +33,7 @@ type peer struct {
 	asked     bourse.Time // when it was first asked something since then that it has to answer; 0: it was not
 	lists     bourse.Time // when it was last asked for its legs
 	silent    silence
-	clock     answer // usable or skewed, as its last offers have shown; else silent
+	clock     planning.Answer // usable or skewed, as its last offers have shown; else silent
 	listed    bool
 	legs      []agents.ListedLeg     // of its Listing, until all have listed
 	places    map[bourse.LegID]int32 // in legs
@@ -43,25 +44,13 @@ type peer struct {
 	chain     uint64 // of Reasserts
 }
 
-// life is the present life.
-func (b *Broker) life() bourse.LifeBegun {
-	if n := len(b.lives); n > 0 {
-		return b.lives[n-1].LifeBegun
-	}
-	return bourse.LifeBegun{Incarnation: 1, Nonce: b.cfg.Nonce}
-}
-
-// maxLives bounds the lives that are remembered. Of an older one nothing is
-// presumed any more: its sites wait to their limits.
-const maxLives = 1000
-
 // Stopped reports whether another process acts for this broker: this one has
 // recorded so, and does nothing any more.
-func (b *Broker) Stopped() bool { return b.fenced }
+func (b *Broker) Stopped() bool { return b.lives.ended() }
 
 // fence stops this process. Rows B44, B110.
 func (b *Broker) fence(site agents.ID, why bourse.Reason, latest uint32, out *agents.Outbox) {
-	if !b.fenced && !plant.On("unfenced") {
+	if !b.lives.ended() && !plant.On("unfenced") {
 		b.record(bourse.LifeFenced{Site: siteName(site), Reason: why, Latest: latest}, out)
 	}
 }
@@ -71,16 +60,16 @@ const maxAhead = 1_000_000
 
 // start begins a life. Rows B50, B111.
 func (b *Broker) start(now bourse.Time, m agents.Started, out *agents.Outbox) {
-	again := len(b.lives) > 0
+	again := b.lives.count() > 0
 	nonce := m.Nonce
 	if nonce == 0 {
 		nonce = b.cfg.Nonce
 	}
 	f := bourse.LifeBegun{Incarnation: 1, Nonce: nonce}
 	if again {
-		f.Incarnation = b.life().Incarnation + 1
+		f.Incarnation = b.lives.current().Incarnation + 1
 		if !plant.On("life-too-low") { // row B111
-			f.Incarnation = max(f.Incarnation, min(b.fencedBy, f.Incarnation+maxAhead)+1)
+			f.Incarnation = max(f.Incarnation, min(b.lives.successor(), f.Incarnation+maxAhead)+1)
 		}
 		if plant.On("same-incarnation") {
 			f.Incarnation--
@@ -90,8 +79,7 @@ func (b *Broker) start(now bourse.Time, m agents.Started, out *agents.Outbox) {
 	b.next = b.firstCycle(now)
 	out.Alarm(b.next, cycleDue{b.next})
 	out.Alarm(now.Add(forgetEvery), forgetDue{})
-	for _, id := range b.known {
-		p := b.peers[id]
+	for p := range b.peers.all() {
 		p.heard = now // nobody could be heard before
 		p.listed = !again || plant.On("no-list")
 		if !p.listed {
@@ -105,7 +93,7 @@ func (b *Broker) start(now bourse.Time, m agents.Started, out *agents.Outbox) {
 		b.touch(j)
 	}
 	b.callFull()
-	for _, t := range b.order {
+	for _, t := range b.txs.all() {
 		for i := range t.legs {
 			if l := &t.legs[i]; l.charged && !l.state.Terminal() {
 				b.watch(t, i, out)
@@ -137,7 +125,7 @@ func (listenDue) Kind() string { return "ListenDue" }
 
 // listenDue sees to what could not be seen to while all were waited for.
 func (b *Broker) listenDue(now bourse.Time, out *agents.Outbox) {
-	if b.listening() && !b.deaf(now) {
+	if b.peers.listening() && !b.deaf(now) {
 		for _, j := range b.jobs {
 			b.mend(now, j, out)
 		}
@@ -149,15 +137,15 @@ func (b *Broker) listenDue(now bourse.Time, out *agents.Outbox) {
 // leg of which there is no record. Then the broker's own memory is of the past,
 // and who is silent may carry what it would buy again. Row B64.
 func (b *Broker) deaf(now bourse.Time) bool {
-	if !b.listening() {
+	if !b.peers.listening() {
 		return false
 	}
 	if now < b.began.Add(listWait) {
 		return true
 	}
-	for _, id := range b.known {
-		for i := range b.peers[id].legs {
-			if l := &b.peers[id].legs[i]; b.txs[l.Leg.Tx] == nil && !b.presumes(l.Leg.Tx) && l.State.Blocks() {
+	for p := range b.peers.all() {
+		for i := range p.legs {
+			if l := &p.legs[i]; b.txs.get(l.Leg.Tx) == nil && !b.lives.presumes(l.Leg.Tx) && l.State.Blocks() {
 				return true
 			}
 		}
@@ -174,8 +162,8 @@ func (b *Broker) askList(now bourse.Time, p *peer, wait bourse.Duration, out *ag
 func (b *Broker) sendList(now bourse.Time, p *peer, out *agents.Outbox) {
 	p.lists = now
 	p.await(now)
-	m := agents.List{Broker: b.cfg.Name, Incarnation: b.life().Incarnation, Nonce: b.life().Nonce}
-	for _, t := range b.order {
+	m := agents.List{Broker: b.cfg.Name, Incarnation: b.lives.current().Incarnation, Nonce: b.lives.current().Nonce}
+	for _, t := range b.txs.all() {
 		for i := range t.legs {
 			if l := &t.legs[i]; t.sites[i] == p.name && (!l.state.Terminal() || l.claim) {
 				m.Known = append(m.Known, t.leg(i))
@@ -186,7 +174,7 @@ func (b *Broker) sendList(now bourse.Time, p *peer, out *agents.Outbox) {
 }
 
 func (b *Broker) listDue(now bourse.Time, m listDue, out *agents.Outbox) {
-	if p := b.peers[m.Site]; p != nil && !p.listed {
+	if p := b.peers.get(m.Site); p != nil && !p.listed {
 		last := lastRepeat
 		if p.lost != nil {
 			last = lastList
@@ -198,21 +186,10 @@ func (b *Broker) listDue(now bourse.Time, m listDue, out *agents.Outbox) {
 // lastList is how often a lost site is asked for its legs.
 const lastList = bourse.Minute
 
-// listening reports whether this life still waits for a member to list its legs.
-// A lost one is not waited for.
-func (b *Broker) listening() bool {
-	for _, id := range b.known {
-		if p := b.peers[id]; p.member && !p.listed && p.lost == nil {
-			return true
-		}
-	}
-	return false
-}
-
 // listing takes a site's answer to this life's List.
 func (b *Broker) listing(now bourse.Time, from agents.ID, m agents.Listing, out *agents.Outbox) {
-	p := b.peers[from]
-	if p == nil || p.listed || m.Incarnation != b.life().Incarnation || m.Nonce != 0 && m.Nonce != b.life().Nonce {
+	p := b.peers.get(from)
+	if p == nil || p.listed || m.Incarnation != b.lives.current().Incarnation || m.Nonce != 0 && m.Nonce != b.lives.current().Nonce {
 		return
 	}
 	if m.Refusal.Refused() {
@@ -235,7 +212,7 @@ func (b *Broker) listing(now bourse.Time, from agents.ID, m agents.Listing, out 
 		b.record(bourse.SiteBack{Site: p.name}, out)
 	}
 	b.hearClaims(now, p, out)
-	for _, t := range b.order {
+	for _, t := range b.txs.all() {
 		if t.resolved && !t.open() && !(t.over() && t.atRest()) {
 			b.heard(now, p, t, out)
 		}
@@ -270,17 +247,17 @@ func (b *Broker) heard(now bourse.Time, p *peer, t *transaction, out *agents.Out
 // What is to be looked at are the transactions of the site that has just listed;
 // nil: all.
 func (b *Broker) resolveAll(now bourse.Time, p *peer, out *agents.Outbox) {
-	for i := 0; i < len(b.order); i++ {
-		if t := b.order[i]; !t.resolved && (p == nil || t.touches(p)) {
+	for i := 0; i < len(b.txs.all()); i++ {
+		if t := b.txs.all()[i]; !t.resolved && (p == nil || t.touches(p)) {
 			b.resolve(now, t, out)
 		}
 	}
-	if b.listening() {
+	if b.peers.listening() {
 		return
 	}
 	b.adopt(now, out)
-	for _, id := range b.known {
-		if p := b.peers[id]; p.listed {
+	for p := range b.peers.all() {
+		if p.listed {
 			p.legs, p.places = nil, nil
 		}
 	}
@@ -298,7 +275,7 @@ type sighting struct {
 
 // sight is what this life has been told of leg i of t.
 func (b *Broker) sight(t *transaction, i int) sighting {
-	p := b.peers[t.site(i)]
+	p := b.peers.get(t.site(i))
 	if p == nil || !p.listed {
 		return sighting{}
 	}
@@ -331,7 +308,7 @@ func (b *Broker) resolve(now bourse.Time, t *transaction, out *agents.Outbox) {
 	for i := range t.legs {
 		s := b.sight(t, i)
 		seen[i] = s
-		away := !s.heard && b.isLost(t.sites[i]) // it may have taken a COMMIT on record; of one that is not nobody was told
+		away := !s.heard && b.peers.isLost(t.sites[i]) // it may have taken a COMMIT on record; of one that is not nobody was told
 		effect = effect || took(&s) || t.legs[i].charged || away && t.state == bourse.TxCommitted
 		all = all && (s.heard || away)
 		locked := s.there && (s.State == bourse.Prepared || s.State == bourse.Held && len(t.legs) == 1)
@@ -370,7 +347,7 @@ func (b *Broker) resolve(now bourse.Time, t *transaction, out *agents.Outbox) {
 func (b *Broker) priceSeen(t *transaction, seen []sighting, out *agents.Outbox) {
 	for i := range t.legs {
 		l, s := &t.legs[i], &seen[i]
-		if l.priced || !s.there || !soundFare(s.Fare) || s.Fare.Total() > l.limit || s.State == bourse.Refused {
+		if l.priced || !s.there || !planning.SoundFare(s.Fare) || s.Fare.Total() > l.limit || s.State == bourse.Refused {
 			continue
 		}
 		m := agents.HeldReply{Leg: t.leg(i), Fare: s.Fare, Version: s.Version, Start: s.What.Start, End: s.What.End}

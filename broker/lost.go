@@ -31,12 +31,6 @@ type loss bourse.LostSite
 // been heard of. After that the claim is written off: the accounts differ by it.
 const keepClaims = 30 * bourse.Day
 
-// isLost reports whether a site is lost.
-func (b *Broker) isLost(site string) bool {
-	p := b.peers[siteID(site)]
-	return p != nil && p.lost != nil
-}
-
 // siteLost takes an operator's word that a site is lost. Row B106.
 func (b *Broker) siteLost(now bourse.Time, from agents.ID, m agents.SiteLost, out *agents.Outbox) {
 	p := b.operated(from, m.Site, m.Kind(), out)
@@ -49,7 +43,7 @@ func (b *Broker) siteLost(now bourse.Time, from agents.ID, m agents.SiteLost, ou
 	case p.lost == nil || !p.lost.Wish:
 		why := reason(bourse.WithSite, "%s is lost, by its operator's word", p.name)
 		if m.Why != "" {
-			why.Detail += ": " + m.Why
+			why = reason(why.Code, "%v: %s", why, m.Why)
 		}
 		b.loseSite(now, p, bourse.SiteLost{Site: p.name, Wish: true, Reason: why}, out)
 	}
@@ -79,7 +73,7 @@ func (b *Broker) operated(from, site agents.ID, kind string, out *agents.Outbox)
 		b.stray++
 		return nil
 	}
-	p := b.peers[site]
+	p := b.peers.get(site)
 	if p == nil {
 		out.Send(from, agents.OperatorReply{To: kind, Reason: reason(bourse.Unknown, "%s knows no site %q", b.cfg.Name, siteName(site))})
 	}
@@ -93,8 +87,8 @@ func (b *Broker) loseSite(now bourse.Time, p *peer, f bourse.SiteLost, out *agen
 	if !before {
 		b.partWith(now, p, out)
 	}
-	for i := 0; i < len(b.order); i++ { // repairs come to the end of it
-		b.giveUpLost(now, b.order[i], out)
+	for i := 0; i < len(b.txs.all()); i++ { // repairs come to the end of it
+		b.giveUpLost(now, b.txs.all()[i], out)
 	}
 }
 
@@ -108,8 +102,8 @@ func (b *Broker) partWith(now bourse.Time, p *peer, out *agents.Outbox) {
 		p.listed = false
 		b.askList(now, p, firstRepeat, out)
 	}
-	for i := 0; i < len(b.order); i++ {
-		if t := b.order[i]; t.resolved && t.open() && t.touches(p) {
+	for i := 0; i < len(b.txs.all()); i++ {
+		if t := b.txs.all()[i]; t.resolved && t.open() && t.touches(p) {
 			b.abort(now, t, p.lost.Reason, out)
 		}
 	}
@@ -121,7 +115,7 @@ func (b *Broker) partWith(now bourse.Time, p *peer, out *agents.Outbox) {
 // operator's word.
 func (b *Broker) giveUpLost(now bourse.Time, t *transaction, out *agents.Outbox) {
 	for i := range t.legs {
-		if p := b.peers[t.site(i)]; p != nil && p.lost != nil && p.lost.Wish {
+		if p := b.peers.get(t.site(i)); p != nil && p.lost != nil && p.lost.Wish {
 			b.giveUpLeg(now, t, i, p.lost.Reason, out)
 		}
 	}
@@ -152,7 +146,7 @@ func (b *Broker) hearClaims(now bourse.Time, p *peer, out *agents.Outbox) {
 	if plant.On("untold-return") {
 		return
 	}
-	for _, t := range b.order {
+	for _, t := range b.txs.all() {
 		for i := range t.legs {
 			l := &t.legs[i]
 			if !l.claim || t.sites[i] != p.name {
@@ -203,9 +197,9 @@ func (l *txLeg) confirmable() bool { return l.claim && l.replaces == bourse.LegI
 func (b *Broker) tellReturned(p *peer, t *transaction, i int, out *agents.Outbox) {
 	switch l := &t.legs[i]; {
 	case l.vouched:
-		out.Send(p.id, agents.Release{Leg: t.leg(i), DecidedBy: b.life().Incarnation, Full: true})
+		out.Send(p.id, agents.Release{Leg: t.leg(i), DecidedBy: b.lives.current().Incarnation, Full: true})
 	case l.confirmable():
-		out.Send(p.id, agents.Confirm{Leg: t.leg(i), DecidedBy: b.life().Incarnation})
+		out.Send(p.id, agents.Confirm{Leg: t.leg(i), DecidedBy: b.lives.current().Incarnation})
 	}
 }
 
@@ -270,8 +264,8 @@ func (b *Broker) settleClaim(t *transaction, i int, state bourse.LegState, cost 
 	l := &t.legs[i]
 	switch back := l.cost() - cost; {
 	case back > 0: // a penalty is cut to the accounts' room
-		cost += back - min(back, b.ledger.Room(sitePrefix+t.sites[i], b.voAccount()))
-	case back < 0 && !b.bears(-back): // as of legs without a record: row B99
+		cost += back - min(back, b.accounts.RoomForClaim(t.sites[i]))
+	case back < 0 && !b.accounts.Bears(-back): // as of legs without a record: row B99
 		cost = l.cost()
 	}
 	if l.returns = false; l.claim || cost != l.cost() {
@@ -289,20 +283,12 @@ func (l *txLeg) cost() bourse.Credits {
 
 // applySettled has the books come to what a leg costs by its site's. What the
 // VO's account does not cover an overdraft does: the budget is then spent.
-func (b *Broker) applySettled(f bourse.ClaimSettled) {
-	t, l := b.txs[f.Leg.Tx], b.legOf(f.Leg)
+func (mem *memory) applySettled(f bourse.ClaimSettled) {
+	t, l := mem.txs.get(f.Leg.Tx), mem.txs.leg(f.Leg)
 	l.claim = false
 	more := f.Cost - l.cost()
 	l.borne += more
-	site := sitePrefix + t.sites[f.Leg.Leg]
-	if more < 0 {
-		b.ledger.Pay(bourse.Transfer{From: site, To: b.voAccount(), Amount: -more})
-		return
-	}
-	if left := b.voLeft(); left < more {
-		b.ledger.Pay(bourse.Transfer{From: overdraft, To: b.voAccount(), Amount: more - left})
-	}
-	b.ledger.Pay(bourse.Transfer{From: b.voAccount(), To: site, Amount: more})
+	mem.accounts.Claim(t.sites[f.Leg.Leg], more)
 }
 
 // done reports whether nothing of a transaction is waited for any more, or only
@@ -329,7 +315,7 @@ func (t *transaction) claims() bool {
 // onlyLost reports whether all that a transaction waits for is sites that are lost.
 func (b *Broker) onlyLost(t *transaction) bool {
 	for i := range t.legs {
-		if l := &t.legs[i]; (!l.state.Terminal() || l.returns) && !b.isLost(t.sites[i]) {
+		if l := &t.legs[i]; (!l.state.Terminal() || l.returns) && !b.peers.isLost(t.sites[i]) {
 			return false
 		}
 	}

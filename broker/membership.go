@@ -1,7 +1,6 @@
 package broker
 
 import (
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -9,39 +8,21 @@ import (
 	"bourse/agents"
 )
 
-// meet returns the peer of that address, known from now on.
-func (b *Broker) meet(id agents.ID) *peer {
-	p := b.peers[id]
-	if p == nil {
-		p = &peer{id: id, name: siteName(id), listed: true, heard: b.now}
-		b.peers[id] = p
-		i, _ := slices.BinarySearch(b.known, id)
-		b.known = slices.Insert(b.known, i, id)
-	}
-	return p
-}
-
 // muster makes the list of the sites that a cycle asks: the members that have
 // listed their legs. A cycle refers to them by their place, so it is made between
 // two cycles.
 func (b *Broker) muster() {
-	b.sites = b.sites[:0]
+	b.sites = b.peers.usable(b.sites[:0])
 	clear(b.index)
-	for _, id := range b.known {
-		if p := b.peers[id]; p.usable() {
-			b.index[id] = int32(len(b.sites))
-			b.sites = append(b.sites, id)
-		}
+	for i, id := range b.sites {
+		b.index[id] = int32(i)
 	}
-	b.cycle.market.init(b.sites)
+	b.cycle.poll = newPoll(b.sites)
 	b.stale = false
 }
 
 // usable reports whether a site is asked for anything new.
 func (p *peer) usable() bool { return p.member && p.listed && p.lost == nil }
-
-// maxSites bounds the sites that a broker knows: gossip names them.
-const maxSites = 4096
 
 // maxName bounds the name of a site that joins, in bytes.
 const maxName = 100
@@ -51,7 +32,7 @@ const maxName = 100
 // the case of its letters only, is counted and not taken: its account, and what
 // people read, would be taken for the other's. Row B65.
 func (b *Broker) join(now bourse.Time, id agents.ID, out *agents.Outbox) {
-	p := b.peers[id]
+	p := b.peers.get(id)
 	if p != nil && p.member {
 		return
 	}
@@ -62,8 +43,8 @@ func (b *Broker) join(now bourse.Time, id agents.ID, out *agents.Outbox) {
 	met := p != nil
 	b.record(bourse.SiteJoined{Site: siteName(id)}, out)
 	b.stale = true
-	switch p := b.peers[id]; {
-	case !met && len(b.lives) > 1:
+	switch p := b.peers.get(id); {
+	case !met && b.lives.count() > 1:
 		p.listed = false
 		b.askList(now, p, firstRepeat, out)
 	case !p.listed: // it is being asked for its legs, and may be back
@@ -74,20 +55,16 @@ func (b *Broker) join(now bourse.Time, id agents.ID, out *agents.Outbox) {
 // welcome reports whether a site that is not known may be.
 func (b *Broker) welcome(id agents.ID) bool {
 	c := Config{Name: b.cfg.Name, Sites: []agents.ID{id}}
-	if c.checkSites() != nil || len(siteName(id)) > maxName || len(b.known) >= maxSites ||
-		strings.ContainsFunc(string(id), func(r rune) bool { return r <= ' ' || r == 0x7f || r == utf8.RuneError }) {
-		return false
-	}
-	return !slices.ContainsFunc(b.known, func(known agents.ID) bool { return strings.EqualFold(string(known), string(id)) })
+	return c.checkSites() == nil && len(siteName(id)) <= maxName && b.peers.room(id) &&
+		!strings.ContainsFunc(string(id), func(r rune) bool { return r <= ' ' || r == 0x7f || r == utf8.RuneError })
 }
 
 // someAway reports whether a site is left out of this cycle that may be in a later
 // one: it has not listed its legs, has come since the cycle began, or has left no longer than a horizon ago. That
 // a site has left is a hint, and no job is given up for good on a hint. Row B65.
 func (b *Broker) someAway() bool {
-	return slices.ContainsFunc(b.known, func(id agents.ID) bool {
-		p := b.peers[id]
-		_, asked := b.index[id]
+	return b.peers.some(func(p *peer) bool {
+		_, asked := b.index[p.id]
 		if p.lost != nil {
 			return !p.lost.Wish && b.now < p.lost.Since.Add(b.cfg.Horizon)
 		}
@@ -99,7 +76,7 @@ func (b *Broker) someAway() bool {
 // more: gossip misses a site that has died long before the wait is over. What it
 // owes and is owed stands.
 func (b *Broker) leave(now bourse.Time, id agents.ID, out *agents.Outbox) {
-	if p := b.peers[id]; p != nil && p.member {
+	if p := b.peers.get(id); p != nil && p.member {
 		b.record(bourse.SiteLeft{Site: siteName(id)}, out)
 		b.stale, p.silent = true, silence{}
 		b.goOnWithout(now, id, out)

@@ -92,7 +92,7 @@ func BenchmarkRestart(b *testing.B) {
 				b.StopTimer()
 				x := reserved(sites, 100_000)
 				legs := map[agents.ID][]agents.ListedLeg{}
-				for _, t := range x.order {
+				for _, t := range x.txs.all() {
 					legs[t.site(0)] = append(legs[t.site(0)], agents.ListedLeg{Leg: t.leg(0), What: t.legs[0].what, Job: t.job.Name, State: bourse.Confirmed, Fare: t.legs[0].fare, Version: 1})
 				}
 				b.StartTimer()
@@ -102,7 +102,7 @@ func BenchmarkRestart(b *testing.B) {
 					out.Reset()
 					x.Step(0, id, agents.Listing{Incarnation: 2, Legs: legs[id], Stamp: agents.Stamp{Epoch: 1, Seq: 1}}, &out)
 				}
-				if x.listening() {
+				if x.peers.listening() {
 					b.Fatal("it still listens")
 				}
 			}

@@ -5,6 +5,7 @@ import (
 
 	"bourse"
 	"bourse/agents"
+	"bourse/broker/planning"
 )
 
 // jobModify looks for another window for a placed job, of another request. Its
@@ -82,44 +83,40 @@ func (b *Broker) move(now bourse.Time, e *errand, out *agents.Outbox) {
 		return
 	}
 	from, horizon := now.Add(b.cfg.Lead), now.Add(b.cfg.Horizon)
-	m := &e.market
 	for i := range e.sites {
 		b.giveBack(e, int32(i), from)
 	}
-	m.open(from, horizon)
-	opt := b.searchOptions()
-	opt.MaxAlternatives, opt.Notice = 1, from
-	opt.Barred = [][]bool{m.shutGroups(b.shutSites(now, e.job.User, e.sites))}
 	want := e.request
 	if at, ok := e.job.follows(); ok {
 		want.Ready = max(want.Ready, at)
 	}
-	r := m.finder.Batch([]bourse.Request{want}, opt)
-	if len(r.Alternatives[0]) == 0 {
+	in := planning.Input{From: from, Horizon: horizon, Terms: b.terms(), Sites: e.poll.sites,
+		Jobs: []planning.Job{{Name: e.job.Name, User: e.job.User, Request: want, Barred: b.bars.among(now, e.job.User, e.sites)}}}
+	in.Terms.MaxAlternatives = 1
+	d, why := b.planner.Windows(&in)
+	if len(d.Jobs[0].Alternatives) == 0 {
 		b.finish(e)
-		b.moved(now, e, r.Reasons[0], out)
+		b.moved(now, e, why, out)
 		return
 	}
-	p := plan{job: e.job, request: want, choice: -1}
-	p.add(m, r.Alternatives[0])
-	a := &p.alternatives[0]
-	base := make([]bourse.Credits, len(a.legs))
-	for i := range a.legs {
-		base[i] = a.legs[i].quote.Fare.Base
+	a := &d.Jobs[0].Alternatives[0]
+	base := make([]bourse.Credits, len(a.Legs))
+	for i := range a.Legs {
+		base[i] = a.Legs[i].Base.Base
 	}
-	limits, ok := share(min(e.request.Budget, b.voLeft(), b.userLeft(e.job.User)), base)
+	limits, ok := share(min(e.request.Budget, b.accounts.Left(), b.accounts.UserLeft(e.job.User)), base)
 	if !ok {
 		b.finish(e)
-		b.moved(now, e, reason(bourse.NoMoney, "another window would cost %v credits, more than its budget or the accounts cover beside the one it has", a.cost), out)
+		b.moved(now, e, reason(bourse.NoMoney, "another window would cost %v credits, more than its budget or the accounts cover beside the one it has", a.Cost), out)
 		return
 	}
-	f := b.newTx(e.job, len(a.legs))
-	f.Alternative, f.Limits, f.Request = a.number, limits, e.request
-	f.Replaces, f.Versions = make([]bourse.LegID, len(a.legs)), make([]uint32, len(a.legs))
+	f := b.newTx(e.job, len(a.Legs))
+	f.Alternative, f.Limits, f.Request = a.Number, limits, e.request
+	f.Replaces, f.Versions = make([]bourse.LegID, len(a.Legs)), make([]uint32, len(a.Legs))
 	taken := map[bourse.LegID]bool{}
-	for i := range a.legs {
-		site := siteName(e.sites[a.legs[i].site])
-		f.Sites, f.Legs = append(f.Sites, site), append(f.Legs, a.legs[i].what)
+	for i := range a.Legs {
+		site := siteName(e.sites[a.Legs[i].Site])
+		f.Sites, f.Legs = append(f.Sites, site), append(f.Legs, a.Legs[i].What)
 		f.Replaces[i], f.Versions[i] = b.replaced(e.job, site, taken)
 	}
 	f.Flex = flexOf(&e.request, f.Legs)
@@ -141,10 +138,10 @@ func (b *Broker) replaced(j *job, site string, taken map[bourse.LegID]bool) (bou
 
 // giveBack adds to a site's offers what the job itself has there.
 func (b *Broker) giveBack(e *errand, site int32, from bourse.Time) {
-	if e.market.answers[site] != usable {
+	o := &e.poll.sites[site]
+	if o.Answer != planning.Usable {
 		return
 	}
-	o := &e.market.offers[site]
 	o.Groups = slices.Clone(o.Groups) // those of the message are not ours to change
 	for _, t := range e.job.txs {
 		for i := range t.legs {
@@ -179,7 +176,7 @@ func (b *Broker) moved(now bourse.Time, e *errand, r bourse.Reason, out *agents.
 // tellReplaced releases what is left of the window that a move was to replace: after
 // its first Confirmed or, where it came to nothing, what its job has no use for.
 func (b *Broker) tellReplaced(now bourse.Time, t *transaction, out *agents.Outbox) {
-	for _, old := range b.order {
+	for _, old := range b.txs.all() {
 		if old.job == t.job && old != t && (old.apart || t.job.state == bourse.JobWithdrawn) && old.resolved && !old.open() && !old.atRest() {
 			b.tell(now, old, firstRepeat, out)
 		}

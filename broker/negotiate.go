@@ -193,7 +193,7 @@ func (b *Broker) answered(now bourse.Time, from agents.ID, m agents.OfferAnswer,
 // the offer stays as it is. The accounts have to cover the new price beside the
 // old one, which comes back. Row B75.
 func (b *Broker) accept(now bourse.Time, j *job, o *bourse.JobOffer, asker agents.ID, out *agents.Outbox) bourse.Reason {
-	t := b.txs[o.Leg.Tx]
+	t := b.txs.get(o.Leg.Tx)
 	if t == nil || b.lies(j) != t || b.deaf(now) || j.errand != nil {
 		return reason(bourse.BadState, "leg %v is not the window of job %q, or that is about to change", o.Leg, j.Name)
 	}
@@ -201,11 +201,11 @@ func (b *Broker) accept(now bourse.Time, j *job, o *bourse.JobOffer, asker agent
 	if why := b.unfit(now, t, l, o); why.Refused() {
 		return why
 	}
-	if !b.serves(t.sites[0]) {
+	if !b.peers.serves(t.sites[0]) {
 		return b.away(t.sites[0])
 	}
 	price := l.fare.Total() - o.Pay
-	if left := min(b.voLeft(), b.userLeft(j.User)); price > left {
+	if left := min(b.accounts.Left(), b.accounts.UserLeft(j.User)); price > left {
 		return reason(bourse.NoMoney, "its price of %v credits is wanted before the old one comes back, the accounts cover %v", price, left)
 	}
 	e := &errand{job: j, request: j.Request, asker: asker}
@@ -252,7 +252,7 @@ func (b *Broker) decline(o *bourse.JobOffer, out *agents.Outbox) {
 
 // offerDue closes an offer that nobody has answered. Row B77.
 func (b *Broker) offerDue(now bourse.Time, m offerDue, out *agents.Outbox) {
-	t := b.txs[m.Leg.Tx]
+	t := b.txs.get(m.Leg.Tx)
 	if t == nil {
 		return
 	}
@@ -273,8 +273,8 @@ func (b *Broker) offersAgain(out *agents.Outbox) {
 }
 
 // applyOffered keeps an offer with its job.
-func (b *Broker) applyOffered(f bourse.ShiftOffered) {
-	t := b.txs[f.Leg.Tx]
+func (mem *memory) applyOffered(f bourse.ShiftOffered) {
+	t := mem.txs.get(f.Leg.Tx)
 	j := t.job
 	o := bourse.JobOffer{N: 1, Site: t.sites[f.Leg.Leg], Leg: f.Leg, ShiftOffer: f.ShiftOffer, State: bourse.OfferOpen}
 	if j.offers == nil {
@@ -291,8 +291,8 @@ func (b *Broker) applyOffered(f bourse.ShiftOffered) {
 	j.offers.list = append(list, o)
 }
 
-func (b *Broker) applyOfferClosed(f bourse.OfferClosed) {
-	if o := b.txs[f.Leg.Tx].job.offer(f.Leg, f.Number); o != nil {
+func (mem *memory) applyOfferClosed(f bourse.OfferClosed) {
+	if o := mem.txs.get(f.Leg.Tx).job.offer(f.Leg, f.Number); o != nil {
 		o.State, o.Reason = f.State, f.Reason
 	}
 }

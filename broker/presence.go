@@ -87,7 +87,7 @@ func (b *Broker) span(l *txLeg, m *presenceDue) (from, until bourse.Time, limit 
 // lookLater sets the alarm of the next question, or of the next look where there is
 // no time for this one any more.
 func (b *Broker) lookLater(at bourse.Time, m presenceDue, out *agents.Outbox) {
-	l := b.lookup(m.Leg)
+	l := b.txs.lookup(m.Leg)
 	for {
 		from, until, limit := b.span(l, &m)
 		left := limit * bourse.Duration(maxAsked-m.Asked) / maxAsked
@@ -101,11 +101,11 @@ func (b *Broker) lookLater(at bourse.Time, m presenceDue, out *agents.Outbox) {
 
 // presenceDue asks, or finds that the site is lost.
 func (b *Broker) presenceDue(now bourse.Time, m presenceDue, out *agents.Outbox) {
-	t, l := b.txs[m.Leg.Tx], b.lookup(m.Leg)
+	t, l := b.txs.get(m.Leg.Tx), b.txs.lookup(m.Leg)
 	if l == nil || t.state == bourse.TxAborted || l.state.Terminal() || t.open() && t.resolved {
 		return
 	}
-	p := b.peers[t.site(m.Leg.Leg)]
+	p := b.peers.get(t.site(m.Leg.Leg))
 	from, until, limit := b.span(l, &m)
 	if p.heard >= m.At {
 		m.Asked = 0
@@ -138,7 +138,7 @@ func (b *Broker) presenceDue(now bourse.Time, m presenceDue, out *agents.Outbox)
 // may have been heard before, or what legs it has.
 func (b *Broker) ask(now bourse.Time, p *peer, leg bourse.LegID, out *agents.Outbox) {
 	if p.await(now); p.listed {
-		out.Send(p.id, agents.Confirm{Leg: leg, DecidedBy: b.life().Incarnation})
+		out.Send(p.id, agents.Confirm{Leg: leg, DecidedBy: b.lives.current().Incarnation})
 		return
 	}
 	if now >= p.lists.Add(lastRepeat) { // it is long where there are many legs
@@ -150,17 +150,17 @@ func (b *Broker) ask(now bourse.Time, p *peer, leg bourse.LegID, out *agents.Out
 // nobody may itself be cut off: it gives nothing up for that while a window may yet
 // run. Row B109.
 func (b *Broker) callOthers(now bourse.Time, but *peer, lately bourse.Duration, out *agents.Outbox) {
-	for _, id := range b.known {
-		if p := b.peers[id]; p != but && p.usable() && p.heard.Add(lately) < now {
-			out.Send(id, agents.OfferRequest{Cycle: probeRef})
+	for p := range b.peers.all() {
+		if p != but && p.usable() && p.heard.Add(lately) < now {
+			out.Send(p.id, agents.OfferRequest{Cycle: probeRef})
 		}
 	}
 }
 
 // hearsOthers reports whether another site was heard lately.
 func (b *Broker) hearsOthers(now bourse.Time, but *peer, lately bourse.Duration) bool {
-	for _, id := range b.known {
-		if p := b.peers[id]; p != but && p.listed && p.heard > b.began && p.heard.Add(lately) >= now {
+	for p := range b.peers.all() {
+		if p != but && p.listed && p.heard > b.began && p.heard.Add(lately) >= now {
 			return true
 		}
 	}

@@ -17,7 +17,7 @@ func (b *Broker) keepProofs(m agents.Message, moved bool, out *agents.Outbox) {
 		b.keepProof(m.Leg, m.Proof, false, out)
 	case agents.ConfirmedReply:
 		b.keepProof(m.Leg, m.Proof, false, out)
-		if l := b.lookup(m.Leg); l != nil {
+		if l := b.txs.lookup(m.Leg); l != nil {
 			b.keepProof(l.replaces, m.Replaced, false, out)
 		}
 	case agents.ShiftedNotice:
@@ -32,7 +32,7 @@ func (b *Broker) keepProofs(m agents.Message, moved bool, out *agents.Outbox) {
 // keepProof keeps a proof of the state that a leg is in, the first of each state,
 // or of a new place: what a site says again it proves again, to no use.
 func (b *Broker) keepProof(id bourse.LegID, p bourse.Proof, moved bool, out *agents.Outbox) {
-	l := b.lookup(id)
+	l := b.txs.lookup(id)
 	if l == nil || p == (bourse.Proof{}) || p.State == l.proof.State && !moved || !l.proves(p.State) {
 		return
 	}

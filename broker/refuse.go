@@ -9,14 +9,14 @@ import (
 // has failed over it before: users hear why. Sites get no answer; what they say
 // is left out, as that of a site that is silent.
 func (b *Broker) Refuse(_ bourse.Time, from agents.ID, m agents.Message, why bourse.Reason, out *agents.Outbox) {
-	switch m := m.(type) {
-	case agents.Submit:
-		out.Send(from, agents.SubmitReply{Job: m.Job.Name, Reason: why})
-	case agents.JobCancel:
-		out.Send(from, agents.JobReply{Job: m.Job, Reason: why})
-	case agents.JobModify:
-		out.Send(from, agents.JobReply{Job: m.Job, Reason: why})
-	case agents.OfferAnswer:
-		out.Send(from, agents.JobReply{Job: m.Job, Reason: why})
+	p, known := agents.Lookup(m.Kind())
+	if !known {
+		return
+	}
+	switch p.Answer.(type) {
+	case agents.SubmitReply:
+		out.Send(from, agents.SubmitReply{Job: agents.JobOf(m), Reason: why})
+	case agents.JobReply:
+		out.Send(from, agents.JobReply{Job: agents.JobOf(m), Reason: why})
 	}
 }

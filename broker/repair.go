@@ -8,6 +8,7 @@ import (
 	"bourse"
 	"bourse/agents"
 	"bourse/agents/plant"
+	"bourse/broker/planning"
 	"bourse/policy/search"
 )
 
@@ -23,16 +24,16 @@ const maxSpare = 16
 
 // spares lists the legs of the other alternatives of the same size that start when
 // this one does: a committed window keeps its size.
-func (b *Broker) spares(p *plan, a *alternative) []bourse.SiteLeg {
+func (b *Broker) spares(e *entry, a *planning.Alternative) []bourse.SiteLeg {
 	var list []bourse.SiteLeg
-	for i := range p.alternatives {
-		o := &p.alternatives[i]
-		if o == a || o.size != a.size || o.start() != a.start() {
+	for i := range e.plan.Alternatives {
+		o := &e.plan.Alternatives[i]
+		if o == a || o.Size != a.Size || o.Start() != a.Start() {
 			continue
 		}
-		for _, l := range o.legs {
-			if len(list) < maxSpare && l.what.Work == 0 {
-				list = append(list, bourse.SiteLeg{Site: siteName(b.sites[l.site]), Leg: l.what})
+		for _, l := range o.Legs {
+			if len(list) < maxSpare && l.What.Work == 0 {
+				list = append(list, bourse.SiteLeg{Site: siteName(b.sites[l.Site]), Leg: l.What})
 			}
 		}
 	}
@@ -73,7 +74,7 @@ func (e *errand) loss() string {
 
 // mendable reports whether a repair still serves its job.
 func (b *Broker) mendable(id bourse.LegID) bool {
-	t, l := b.txs[id.Tx], b.lookup(id)
+	t, l := b.txs.get(id.Tx), b.txs.lookup(id)
 	return l != nil && t.job.state == bourse.JobPlaced && !t.apart && t.givenUp == bourse.Kept && l.gone()
 }
 
@@ -98,7 +99,7 @@ func (b *Broker) mendNext(now bourse.Time, e *errand, out *agents.Outbox) {
 	for e.next < len(e.tx.spare) {
 		s := e.tx.spare[e.next]
 		e.next++
-		if s.Leg.Nodes < l.what.Nodes || s.Leg.Start != l.what.Start || !b.serves(s.Site) || b.isShut(now, s.Site, e.job.User) {
+		if s.Leg.Nodes < l.what.Nodes || s.Leg.Start != l.what.Start || !b.peers.serves(s.Site) || b.bars.closed(now, s.Site, e.job.User) {
 			continue
 		}
 		s.Leg.Nodes = l.what.Nodes
@@ -106,12 +107,6 @@ func (b *Broker) mendNext(now bourse.Time, e *errand, out *agents.Outbox) {
 		return
 	}
 	b.gather(now, min(e.job.Deadline, now.Add(b.cfg.Horizon)), e, out)
-}
-
-// serves reports whether a site is asked for anything new.
-func (b *Broker) serves(site string) bool {
-	p := b.peers[siteID(site)]
-	return p != nil && p.usable()
 }
 
 // away says that a site is asked for nothing new now.
@@ -129,17 +124,17 @@ func (b *Broker) mendFromOffers(now bourse.Time, e *errand, out *agents.Outbox) 
 		price bourse.Credits // of a node
 	}
 	var list []choice
-	m := &e.market
-	for i := range e.sites {
-		if m.answers[i] != usable {
+	for i := range e.poll.sites {
+		offered := &e.poll.sites[i]
+		if offered.Answer != planning.Usable {
 			continue
 		}
-		site := siteName(e.sites[i])
-		if e.job.OneSite && site != e.tx.sites[e.leg] || b.isShut(now, site, e.job.User) {
+		site := offered.Name
+		if e.job.OneSite && site != e.tx.sites[e.leg] || b.bars.closed(now, site, e.job.User) {
 			continue
 		}
-		for k := range m.offers[i].Groups {
-			o := &m.offers[i].Groups[k]
+		for k := range offered.Groups {
+			o := &offered.Groups[k]
 			g := &o.Group
 			if g.Performance < e.job.MinPerformance || !e.job.Require.MetBy(g.Machine) ||
 				b.cfg.Algorithm == search.ALP && g.Price > e.job.MaxPrice {
@@ -186,7 +181,7 @@ func (b *Broker) mendFromOffers(now bourse.Time, e *errand, out *agents.Outbox) 
 // tryRepair begins a transaction of legs that stand in for the lost one, if the
 // money is there.
 func (b *Broker) tryRepair(now bourse.Time, e *errand, legs []bourse.SiteLeg, base []bourse.Credits, out *agents.Outbox) {
-	left := min(b.remaining(e.job), b.voLeft(), b.userLeft(e.job.User))
+	left := min(b.remaining(e.job), b.accounts.Left(), b.accounts.UserLeft(e.job.User))
 	limits, ok := share(left, base)
 	if !ok {
 		b.breakJob(now, e, reason(bourse.OverBudget, "%s, and the %v credits left do not pay for another", e.loss(), max(left, 0)), out)
@@ -266,4 +261,22 @@ func (b *Broker) breakJob(now bourse.Time, e *errand, why bourse.Reason, out *ag
 	for _, t := range txs {
 		b.tell(now, t, firstRepeat, out)
 	}
+}
+
+// sizeOf is the size of the window that a transaction belongs to: one that stands
+// in for a leg is a part of another's. Of a window that is not known whole it is
+// what the job asks for first of all.
+func (b *Broker) sizeOf(t *transaction) bourse.Size {
+	for t.repairs != (bourse.LegID{}) {
+		of := b.txs.get(t.repairs.Tx)
+		if of == nil {
+			break
+		}
+		t = of
+	}
+	nodes := 0
+	for i := range t.legs {
+		nodes += t.legs[i].what.Nodes
+	}
+	return t.job.SizeOn(nodes)
 }

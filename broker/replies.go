@@ -8,7 +8,7 @@ import (
 // reply takes what a site says of a leg, in the order of its stamps. It reports
 // false if it is nothing of the kind.
 func (b *Broker) reply(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) bool {
-	id, stamp, ok := spoken(m)
+	id, stamp, ok := agents.SaidOfLeg(m)
 	if !ok {
 		return false
 	}
@@ -16,7 +16,7 @@ func (b *Broker) reply(now bourse.Time, from agents.ID, m agents.Message, out *a
 		b.inquire(from, i, out)
 		return true
 	}
-	p := b.peers[from]
+	p := b.peers.get(from)
 	if p == nil {
 		b.stray++
 		return true
@@ -30,12 +30,12 @@ func (b *Broker) reply(now bourse.Time, from agents.ID, m agents.Message, out *a
 	if !b.stamped(now, p, stamp, out) {
 		return true
 	}
-	t, l := b.find(from, id)
+	t, l := b.txs.find(from, id)
 	if t == nil || !t.resolved {
 		if r, ok := m.(agents.RefusedReply); ok {
 			b.refused(now, from, nil, nil, r, out)
 		}
-		if t == nil && !b.listening() { // long forgotten, or not worth adopting
+		if t == nil && !b.peers.listening() { // long forgotten, or not worth adopting
 			b.note(from, id, m, out)
 		}
 		return true
@@ -88,45 +88,13 @@ func (b *Broker) heed(now bourse.Time, p *peer, t *transaction, l *txLeg, m agen
 
 // note acknowledges a notice, which is repeated until it is.
 func (b *Broker) note(from agents.ID, id bourse.LegID, m agents.Message, out *agents.Outbox) {
-	switch m := m.(type) {
-	case agents.SettledNotice, agents.HeuristicNotice, agents.DegradedNotice:
-		out.Send(from, agents.Noted{Leg: id, Step: m.Kind()})
-	case agents.ShiftedNotice:
-		out.Send(from, agents.Noted{Leg: id, Step: m.Kind(), Turn: m.Turn})
+	p, known := agents.Lookup(m.Kind())
+	if !known || !p.Answers(agents.Noted{}.Kind()) {
+		return
 	}
-}
-
-// spoken is the leg and the stamp of what a site says.
-func spoken(m agents.Message) (bourse.LegID, agents.Stamp, bool) {
-	switch m := m.(type) {
-	case agents.HeldReply:
-		return m.Leg, m.Stamp, true
-	case agents.PreparedReply:
-		return m.Leg, m.Stamp, true
-	case agents.RefusedReply:
-		return m.Leg, m.Stamp, true
-	case agents.ConfirmedReply:
-		return m.Leg, m.Stamp, true
-	case agents.CancelledReply:
-		return m.Leg, m.Stamp, true
-	case agents.ReleasedReply:
-		return m.Leg, m.Stamp, true
-	case agents.StartedNotice:
-		return m.Leg, m.Stamp, true
-	case agents.SettledNotice:
-		return m.Leg, m.Stamp, true
-	case agents.ShiftedNotice:
-		return m.Leg, m.Stamp, true
-	case agents.ShiftOffer:
-		return m.Leg, m.Stamp, true
-	case agents.HeuristicNotice:
-		return m.Leg, m.Stamp, true
-	case agents.DegradedNotice:
-		return m.Leg, m.Stamp, true
-	case agents.ReassertedReply:
-		return m.Leg, m.Stamp, true
-	case agents.Inquire:
-		return m.Leg, m.Stamp, true
+	a := agents.Noted{Leg: id, Step: m.Kind()}
+	if s, ok := m.(agents.ShiftedNotice); ok {
+		a.Turn = s.Turn
 	}
-	return bourse.LegID{}, agents.Stamp{}, false
+	out.Send(from, a)
 }

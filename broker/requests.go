@@ -1,6 +1,8 @@
 package broker
 
 import (
+	"slices"
+
 	"bourse"
 	"bourse/agents"
 	"bourse/agents/plant"
@@ -24,8 +26,18 @@ func (askAgainDue) Kind() string { return "AskAgainDue" }
 
 // askOffers asks a site for offers in the name of this life.
 func (b *Broker) askOffers(id agents.ID, ref uint64, horizon bourse.Time, out *agents.Outbox) {
-	life := b.life()
+	life := b.lives.current()
 	out.Send(id, agents.OfferRequest{Cycle: ref, Horizon: horizon, Incarnation: life.Incarnation, Nonce: life.Nonce})
+}
+
+// askQuote asks a site for the quotes that the cycle under way wants of it.
+func (b *Broker) askQuote(site int, out *agents.Outbox) {
+	w := &b.cycle.draft.Wanted[site]
+	m := agents.QuoteRequest{Ref: b.cycle.number, Legs: w.Legs}
+	if slices.ContainsFunc(w.Users, func(u string) bool { return u != "" }) {
+		m.Users = w.Users
+	}
+	out.Send(b.sites[site], m)
 }
 
 // askAgainLater has those asked again who have not answered by then.
@@ -38,15 +50,15 @@ func (b *Broker) askAgainLater(now bourse.Time, ref uint64, p phase, wait bourse
 func (b *Broker) askAgainDue(now bourse.Time, m askAgainDue, out *agents.Outbox) {
 	switch c, e := &b.cycle, b.errand(m.Ref); {
 	case e != nil && e.wait:
-		b.offersAskedAgain(&e.market, m.Ref, e.horizon, out)
+		b.offersAskedAgain(&e.poll, m.Ref, e.horizon, out)
 	case e != nil || m.Ref != c.number || m.Phase != c.phase:
 		return
 	case c.phase == gathering:
-		b.offersAskedAgain(&c.market, c.number, c.horizon, out)
+		b.offersAskedAgain(&c.poll, c.number, c.horizon, out)
 	default:
-		for site, legs := range c.asked {
-			if len(legs) > 0 {
-				out.Send(b.sites[site], c.requested[site])
+		for site, waits := range c.waits {
+			if waits {
+				b.askQuote(site, out)
 			}
 		}
 	}
@@ -54,9 +66,9 @@ func (b *Broker) askAgainDue(now bourse.Time, m askAgainDue, out *agents.Outbox)
 }
 
 // offersAskedAgain asks those for offers again who are waited for.
-func (b *Broker) offersAskedAgain(m *market, ref uint64, horizon bourse.Time, out *agents.Outbox) {
-	for i, id := range m.sites {
-		if m.answers[i] == silent && !m.away[i] && !m.spared[i] {
+func (b *Broker) offersAskedAgain(p *poll, ref uint64, horizon bourse.Time, out *agents.Outbox) {
+	for i, id := range p.ids {
+		if p.open(int32(i)) && !p.spared[i] {
 			b.askOffers(id, ref, horizon, out)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"bourse"
 	"bourse/agents"
+	"bourse/broker/planning"
 	"bourse/policy/choice"
 	"bourse/policy/search"
 	"bourse/policy/selection"
@@ -122,14 +123,14 @@ func TestRerun_GivesExactlyTheRecordedChoice(t *testing.T) {
 				p = new(bourse.CyclePlanned)
 				reread(t, *planned[f.Cycle], p)
 			}
-			r, err := NewRerun(&f, p)
+			r, err := planning.NewRerun(&f, p)
 			if err != nil {
 				text, _ := json.Marshal(f)
 				more, _ := json.Marshal(p)
 				t.Fatalf("cycle %d: %v\n%s\n%s", f.Cycle, err, text, more)
 			}
 			for _, o := range r.As() {
-				again, err := r.With(o.Job, Change{})
+				again, err := r.With(o.Job, planning.Change{})
 				if err != nil || !reflect.DeepEqual(again, o) {
 					t.Fatalf("cycle %d, with nothing changed, is for %s\n%+v, %v, not\n%+v", f.Cycle, o.Job, again, err, o)
 				}
@@ -175,7 +176,7 @@ func TestExplain_IsBoundedByTheHour(t *testing.T) {
 	t.Parallel()
 	site := newFakeSite("north", 4, 0)
 	cfg := testConfig(site)
-	cfg.Explain = 2*(3*jobSize+groupSize) + 60*stepSize
+	cfg.Explain = 2*(3*250+120) + 60*12 // bytes of jobs, groups and steps: see planning.Input.RecordSize
 	w := newTestWorld(t, cfg, site)
 	for i := range 6 {
 		for _, c := range "abc" {
@@ -192,7 +193,7 @@ func TestExplain_IsBoundedByTheHour(t *testing.T) {
 			if len(f.Sites[0].Groups) > 0 || f.Jobs[0].Request.Nodes > 0 || len(f.Jobs) != 3 || len(planned[f.Cycle].Chosen) != 3 {
 				t.Errorf("cycle %d is cut, and has %+v", f.Cycle, f)
 			}
-			if _, err := NewRerun(&f, planned[f.Cycle]); err != ErrCut {
+			if _, err := planning.NewRerun(&f, planned[f.Cycle]); err != planning.ErrCut {
 				t.Errorf("a rerun of it: %v", err)
 			}
 		}
@@ -221,19 +222,19 @@ func TestRerun_LeavesOutWhoHasWithdrawn(t *testing.T) {
 	if len(p.Gone) != 1 || p.Gone[0] != "a" || len(p.Chosen) != 1 || p.Chosen[0].Job != "b" {
 		t.Fatalf("%+v", p)
 	}
-	r, err := NewRerun(&seen[0], p)
+	r, err := planning.NewRerun(&seen[0], p)
 	if err != nil || r.As()[0].Chosen != 0 || r.As()[1].Taken().Start != 2000*sec {
 		t.Errorf("%v, %+v", err, r)
 	}
-	o, err := r.With("b", Change{Request: seen[0].Jobs[1].Request})
+	o, err := r.With("b", planning.Change{Request: seen[0].Jobs[1].Request})
 	if err != nil || o.Taken().Start != 2000*sec {
 		t.Errorf("%v, %+v", err, o)
 	}
 	p.Gone = nil
-	if _, err := NewRerun(&seen[0], p); err != ErrDiffers {
+	if _, err := planning.NewRerun(&seen[0], p); err != planning.ErrDiffers {
 		t.Errorf("with a in it: %v", err)
 	}
-	if _, err := NewRerun(&seen[0], nil); err != ErrUnfinished {
+	if _, err := planning.NewRerun(&seen[0], nil); err != planning.ErrUnfinished {
 		t.Errorf("without a choice on record: %v", err)
 	}
 }

@@ -211,8 +211,8 @@ func (a *anarchy) step(from agents.ID, m agents.Message) {
 			delete(a.asks, s.To)
 		}
 	}
-	if err := a.b.Ledger().Check(); err != nil || a.b.voLeft() < 0 {
-		a.t.Fatalf("I8: %v; %v credits left", err, a.b.voLeft())
+	if err := a.b.Ledger().Check(); err != nil || a.b.accounts.Left() < 0 {
+		a.t.Fatalf("I8: %v; %v credits left", err, a.b.accounts.Left())
 	}
 }
 
@@ -266,7 +266,7 @@ func (a *anarchy) rest() {
 // leftToItsLimit reports whether a leg that was given up with its site may be held
 // there until its limit: one that would take the place of another.
 func (a *anarchy) leftToItsLimit(id bourse.LegID) bool {
-	l := a.b.lookup(id)
+	l := a.b.txs.lookup(id)
 	return l != nil && l.claim && l.replaces != (bourse.LegID{})
 }
 
@@ -278,11 +278,11 @@ func (a *anarchy) money() {
 			l := a.sites[id].legs[leg]
 			had += l.Fare.Base - l.Refund
 		}
-		x := a.b.ledger.Account(string(id))
+		x := a.b.accounts.Ledger().Account(string(id))
 		if x.Credit-x.Debit != had {
 			for _, leg := range a.sites[id].order {
 				l := a.sites[id].legs[leg]
-				if t, own := a.b.find(id, leg); t != nil && a.sites[id].charged[leg] {
+				if t, own := a.b.txs.find(id, leg); t != nil && a.sites[id].charged[leg] {
 					a.t.Logf("%v: %v, refund %v of %v; the broker has it %v, %v of %v back", leg, l.State, l.Refund, l.Fare.Base, own.state, own.back, own.fare.Base)
 				}
 			}
@@ -308,15 +308,15 @@ func (a *anarchy) image() {
 		if got := stable(b.Image()); !reflect.DeepEqual(got, want) {
 			a.t.Fatalf("a replay of %s gives\n%+v, not\n%+v", what, got, want)
 		}
-		if got, want := b.barred(), a.b.barred(); !reflect.DeepEqual(got, want) {
+		if got, want := b.bars.all(), a.b.bars.all(); !reflect.DeepEqual(got, want) {
 			a.t.Fatalf("after a replay of %s sites are closed to %v, not to %v", what, got, want)
 		}
 		if got, want := b.queue.order(), a.b.queue.order(); !reflect.DeepEqual(got, want) {
 			a.t.Fatalf("after a replay of %s the users' turns come as %v, not as %v", what, got, want)
 		}
-		if b.queue.waiting != a.b.queue.waiting || fmt.Sprint(b.ledger.Accounts()) != fmt.Sprint(a.b.ledger.Accounts()) {
+		if b.queue.waiting != a.b.queue.waiting || fmt.Sprint(b.accounts.Ledger().Accounts()) != fmt.Sprint(a.b.accounts.Ledger().Accounts()) {
 			a.t.Fatalf("a replay of %s gives %d jobs that wait, not %d, and\n%v, not\n%v", what, b.queue.waiting, a.b.queue.waiting,
-				b.ledger.Accounts(), a.b.ledger.Accounts())
+				b.accounts.Ledger().Accounts(), a.b.accounts.Ledger().Accounts())
 		}
 	}
 }

@@ -22,11 +22,11 @@ type silence struct {
 
 // await settles for whose offers a request waits, and returns how many they are.
 // Those of errands are of cycle 0: no site is judged by them.
-func (b *Broker) await(now bourse.Time, cycle uint64, m *market) int {
+func (b *Broker) await(now bourse.Time, cycle uint64, p *poll) int {
 	n := 0
-	for i, id := range m.sites {
-		s := &b.peers[id].silent
-		m.spared[i] = s.since
+	for i, id := range p.ids {
+		s := &b.peers.get(id).silent
+		p.spared[i] = s.since
 		switch {
 		case !s.since:
 			n++
@@ -35,8 +35,8 @@ func (b *Broker) await(now bourse.Time, cycle uint64, m *market) int {
 		}
 	}
 	if n == 0 {
-		clear(m.spared)
-		n = len(m.sites)
+		clear(p.spared)
+		n = len(p.ids)
 	}
 	return n
 }
@@ -46,8 +46,7 @@ func (b *Broker) await(now bourse.Time, cycle uint64, m *market) int {
 // not the first, has not yet listed its legs.
 func (b *Broker) Unheard() bool {
 	some := false
-	for _, id := range b.known {
-		p := b.peers[id]
+	for p := range b.peers.all() {
 		if p.member && p.listed && !p.silent.since {
 			return false
 		}
@@ -59,19 +58,19 @@ func (b *Broker) Unheard() bool {
 // askSilent asks all members whether they answer again, where nothing else would
 // ask them: as if for offers in the cycle that is over. Row B113.
 func (b *Broker) askSilent(now bourse.Time, out *agents.Outbox) {
-	for _, id := range b.known {
-		if p := b.peers[id]; p.member && p.listed {
+	for p := range b.peers.all() {
+		if p.member && p.listed {
 			p.silent.cycle, p.silent.asked = b.cycles, now
-			b.askOffers(id, b.cycles, now, out)
+			b.askOffers(p.id, b.cycles, now, out)
 		}
 	}
 }
 
 // notHeard notes who was waited for in vain.
-func (b *Broker) notHeard(m *market) {
-	for i, id := range m.sites {
-		if m.answers[i] == silent && !m.away[i] {
-			b.peers[id].silent.since = true
+func (b *Broker) notHeard(p *poll) {
+	for i, id := range p.ids {
+		if p.open(int32(i)) {
+			b.peers.get(id).silent.since = true
 		}
 	}
 }
@@ -79,7 +78,7 @@ func (b *Broker) notHeard(m *market) {
 // spoke notes that a site has answered a cycle's request for offers, in time or
 // not.
 func (b *Broker) spoke(now bourse.Time, from agents.ID, cycle uint64) {
-	p := b.peers[from]
+	p := b.peers.get(from)
 	switch {
 	case p == nil || p.silent.cycle == 0 || cycle < p.silent.cycle:
 	case now <= p.silent.asked.Add(b.cfg.OfferWait):

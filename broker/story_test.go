@@ -118,7 +118,7 @@ func (s *story) command(d *datadriven.TestData) {
 	case "skew": // all sites' clocks
 		s.skew = seconds(s.t, d, "by", 0)
 	case "state": // of the legs, as their sites last said
-		for _, t := range s.b.order {
+		for _, t := range s.b.txs.all() {
 			for i := range t.legs {
 				fmt.Fprintf(&s.trace, "%v %v\n", t.leg(i), t.legs[i].state)
 			}
@@ -284,8 +284,8 @@ func (s *story) step(from agents.ID, m agents.Message) {
 	for _, x := range offers {
 		s.step(x.To, x.Message)
 	}
-	if err := s.b.Ledger().Check(); err != nil || s.b.voLeft() < 0 {
-		s.t.Fatalf("%v; %v credits left", err, s.b.voLeft())
+	if err := s.b.Ledger().Check(); err != nil || s.b.accounts.Left() < 0 {
+		s.t.Fatalf("%v; %v credits left", err, s.b.accounts.Left())
 	}
 }
 
@@ -344,7 +344,7 @@ func (s *story) leg(text string) bourse.LegID {
 		id.Tx = bourse.TxID{Broker: "vo1", Incarnation: uint32(n), Nonce: uint64(n), Seq: id.Tx.Seq}
 		return id
 	}
-	for _, t := range s.b.order {
+	for _, t := range s.b.txs.all() {
 		if t.id.Seq == id.Tx.Seq {
 			id.Tx = t.id
 			return id
@@ -428,7 +428,7 @@ func (s *story) parse(id agents.ID, f []string) agents.Message {
 		return m
 	}
 	if f[0] == "Listing" {
-		m := agents.Listing{Incarnation: s.b.life().Incarnation, Stamp: st}
+		m := agents.Listing{Incarnation: s.b.lives.current().Incarnation, Stamp: st}
 		for _, text := range f[1:] {
 			if text == "fenced" { // "fenced 7": by life 7
 				m.Refusal = reason(bourse.Fenced, "another one has spoken")
@@ -520,7 +520,7 @@ func (s *story) parse(id agents.ID, f []string) agents.Message {
 // fenced reads the end of "Offers fenced 7 to 99": the nonce of the request, that
 // of this life if it does not say, and the life that has fenced it.
 func (s *story) fenced(f []string) (nonce uint64, latest uint32) {
-	nonce = s.b.life().Nonce
+	nonce = s.b.lives.current().Nonce
 	for i, word := range f {
 		if word == "to" {
 			nonce = uint64(number(s.t, f[i+1]))
@@ -566,7 +566,7 @@ func (s *story) listed(text string) agents.ListedLeg {
 		l.Refund, l.Penalty = credits(s.t, f[6]), credits(s.t, f[7])
 	}
 	l.Limit, l.What = 5*bourse.Credit, bourse.Leg{Group: "main", Nodes: 4, Start: 60_000, End: 1_060_000}
-	if own := s.b.lookup(l.Leg); own != nil && own.what.Nodes > 0 {
+	if own := s.b.txs.lookup(l.Leg); own != nil && own.what.Nodes > 0 {
 		l.What, l.Limit = own.what, own.limit
 		if own.priced || len(f) < 3 {
 			l.Fare = own.fare

@@ -181,13 +181,3 @@ func (t *transaction) touches(p *peer) bool {
 }
 
 func siteID(name string) agents.ID { return agents.ID(sitePrefix + name) }
-
-// find returns the transaction and the leg that a site speaks of, nil if there
-// is no record of it, or it is not that site's.
-func (b *Broker) find(from agents.ID, id bourse.LegID) (*transaction, *txLeg) {
-	t := b.txs[id.Tx]
-	if t == nil || id.Leg < 0 || id.Leg >= len(t.legs) || t.site(id.Leg) != from {
-		return nil, nil
-	}
-	return t, &t.legs[id.Leg]
-}

@@ -18,7 +18,7 @@ func TestTransaction_HeldAboveItsLimitIsCancelled(t *testing.T) {
 	if c, a := decisions(w); c != 1 || a != 1 {
 		t.Errorf("%d COMMIT, %d ABORT; want one of each", c, a)
 	}
-	if got := w.b.ledger.Account("vo:vo1").Debit; got != bourse.Credit {
+	if got := w.b.accounts.Ledger().Account("vo:vo1").Debit; got != bourse.Credit {
 		t.Errorf("%v credits paid, want 1", got)
 	}
 }
@@ -74,7 +74,7 @@ func TestTransaction_DecisionIsRepeatedUntilAcknowledged(t *testing.T) {
 	w := newTestWorld(t, testConfig(north, south), north, south)
 	w.submit(0, testJob("both", 8, 1000*bourse.Second, 99*bourse.Credit))
 	w.Run(0)
-	if a := w.b.ledger.Account("vo:vo1"); a.Debit != 4*bourse.Credit || a.PendingDebit != 4*bourse.Credit {
+	if a := w.b.accounts.Ledger().Account("vo:vo1"); a.Debit != 4*bourse.Credit || a.PendingDebit != 4*bourse.Credit {
 		t.Errorf("posted %v, pending %v; want 4 of each while south is silent", a.Debit, a.PendingDebit)
 	}
 	w.Run(10 * sec)
@@ -94,12 +94,12 @@ func TestTransaction_SingleLegThatExpiredBeforeConfirmIsTriedAnew(t *testing.T) 
 	w := newTestWorld(t, testConfig(site), site)
 	w.submit(0, testJob("one", 4, 1000*bourse.Second, 99*bourse.Credit))
 	w.Run(1)
-	if v := w.job("one"); v.State != bourse.JobWaiting || w.b.Waiting() != 1 || w.b.voLeft() != 1000*bourse.Credit {
-		t.Errorf("the job is %v, %v credits left", v.State, w.b.voLeft())
+	if v := w.job("one"); v.State != bourse.JobWaiting || w.b.Waiting() != 1 || w.b.accounts.Left() != 1000*bourse.Credit {
+		t.Errorf("the job is %v, %v credits left", v.State, w.b.accounts.Left())
 	}
 	w.finish(t, 1000*sec)
-	if v := w.job("one"); v.State != bourse.JobPlaced || w.b.voLeft() != 996*bourse.Credit {
-		t.Errorf("the job is %v, %v credits left", v.State, w.b.voLeft())
+	if v := w.job("one"); v.State != bourse.JobPlaced || w.b.accounts.Left() != 996*bourse.Credit {
+		t.Errorf("the job is %v, %v credits left", v.State, w.b.accounts.Left())
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"bourse"
+	"bourse/broker/accounts"
 )
 
 // JobView is what a broker knows of one job. It shares its slices with the
@@ -28,6 +29,8 @@ type TxView struct {
 	Commit      bool
 	Reason      bourse.Reason // of an ABORT
 	Legs        []LegView     // in the canonical order of sites, then group
+	Repairs     bourse.LegID  // the leg that it stands in for; zero: none
+	Moves       bool          // its window takes the place of the one that the job has
 }
 
 // LegView is one leg of a transaction.
@@ -45,10 +48,10 @@ type LegView struct {
 }
 
 // Ledger shows the accounts. It must not be changed.
-func (b *Broker) Ledger() *bourse.Ledger[Entry] { return &b.ledger }
+func (b *Broker) Ledger() *bourse.Ledger[accounts.Entry] { return b.accounts.Ledger() }
 
 // Account is the name of the VO's account in the ledger.
-func (b *Broker) Account() string { return b.voAccount() }
+func (b *Broker) Account() string { return b.accounts.VO() }
 
 // Name is the broker's name.
 func (b *Broker) Name() string { return b.cfg.Name }
@@ -82,7 +85,7 @@ func (b *Broker) Job(name string) (JobView, bool) {
 // Transactions yields all transactions in the order in which they began.
 func (b *Broker) Transactions() iter.Seq[TxView] {
 	return func(yield func(TxView) bool) {
-		for _, t := range b.txs {
+		for _, t := range b.txs.all() {
 			if !yield(t.view()) {
 				return
 			}
@@ -90,10 +93,19 @@ func (b *Broker) Transactions() iter.Seq[TxView] {
 	}
 }
 
+// Transaction returns the transaction of that identity.
+func (b *Broker) Transaction(id bourse.TxID) (TxView, bool) {
+	t := b.txs.get(id)
+	if t == nil {
+		return TxView{}, false
+	}
+	return t.view(), true
+}
+
 // AtRest reports whether every transaction is decided and every decision
 // acknowledged, and no cycle is under way. It looks at all transactions.
 func (b *Broker) AtRest() bool {
-	for _, t := range b.txs {
+	for _, t := range b.txs.all() {
 		if !t.atRest() {
 			return false
 		}
@@ -115,7 +127,8 @@ func (j *job) view() JobView {
 
 func (t *transaction) view() TxView {
 	v := TxView{ID: t.id, Job: t.job.Name, Alternative: t.number, Decided: t.state.Decided(),
-		Commit: t.state == bourse.TxCommitted, Reason: t.reason, Legs: make([]LegView, len(t.legs))}
+		Commit: t.state == bourse.TxCommitted, Reason: t.reason, Legs: make([]LegView, len(t.legs)),
+		Repairs: t.repairs, Moves: t.request != nil}
 	for i := range t.legs {
 		l := &t.legs[i]
 		v.Legs[i] = LegView{Site: t.sites[i], Leg: l.what, Limit: l.limit, Fare: l.fare, State: l.state, Ended: l.end, Turn: l.turn, Version: l.version}

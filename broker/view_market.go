@@ -3,7 +3,6 @@ package broker
 import (
 	"iter"
 	"slices"
-	"strings"
 
 	"bourse"
 	"bourse/agents"
@@ -30,17 +29,17 @@ type SiteView struct {
 // they offered in the last cycle.
 func (b *Broker) Sites() iter.Seq[SiteView] {
 	return func(yield func(SiteView) bool) {
-		m := &b.cycle.market
-		for _, id := range b.known {
-			p := b.peers[id]
-			v := SiteView{Name: siteName(id), Address: id, Member: p.member, Listed: p.listed, Silent: p.silentFor(b.now)}
+		asked := &b.cycle.poll
+		for p := range b.peers.all() {
+			v := SiteView{Name: p.name, Address: p.id, Member: p.member, Listed: p.listed, Silent: p.silentFor(b.now)}
 			if p.lost != nil {
 				lost := bourse.LostSite(*p.lost)
 				v.Lost = &lost
 			}
-			if i := slices.Index(m.sites, id); i >= 0 && b.cycle.opened > 0 {
-				v.Answer, v.Asked = m.answers[i].String(), b.cycle.opened
-				v.Refusal, v.Now, v.Groups = m.offers[i].Refusal, m.offers[i].Now, m.offers[i].Groups
+			if i := slices.Index(asked.ids, p.id); i >= 0 && b.cycle.opened > 0 {
+				s := &asked.sites[i]
+				v.Answer, v.Asked = s.Answer.String(), b.cycle.opened
+				v.Refusal, v.Now, v.Groups = s.Refusal, s.Now, s.Groups
 			}
 			if !yield(v) {
 				return
@@ -76,7 +75,7 @@ type Reservation struct {
 // without the first skip of them; more says that there are others after them.
 // It walks over all transactions.
 func (b *Broker) Reservations(user string, skip, n int) (list []Reservation, more bool) {
-	for _, t := range b.order {
+	for _, t := range b.txs.all() {
 		if t.state != bourse.TxCommitted || user != "" && t.job.User != user {
 			continue
 		}
@@ -104,16 +103,15 @@ type Spending struct {
 	User    string // "": all jobs without a user
 	Spent   bourse.Credits
 	Pending bourse.Credits // promised for legs that are held
-	Quota   bourse.Credits // MaxCredits: no bound of his own
+	Quota   bourse.Credits // MaxCredits: no bound of their own
 	Left    bourse.Credits // under the quota; MaxCredits without one
 }
 
 // Spending returns what a user has spent, net of what sites gave back, and what
-// his quota leaves.
+// the quota leaves.
 func (b *Broker) Spending(user string) Spending {
-	a := b.ledger.Account(userAccount(user))
-	s := Spending{User: user, Spent: a.Debit - 2*b.returned[user], Pending: a.PendingDebit,
-		Quota: bourse.MaxCredits, Left: b.userLeft(user)}
+	spent, pending := b.accounts.Spent(user)
+	s := Spending{User: user, Spent: spent, Pending: pending, Quota: bourse.MaxCredits, Left: b.accounts.UserLeft(user)}
 	if q, ok := b.cfg.Quotas[user]; ok {
 		s.Quota = q
 	}
@@ -121,41 +119,17 @@ func (b *Broker) Spending(user string) Spending {
 }
 
 // Users returns the users who have an account or a quota, in order of name.
-func (b *Broker) Users() []string {
-	seen := map[string]bool{}
-	for name := range b.cfg.Quotas {
-		seen[name] = true
-	}
-	for _, a := range b.ledger.Accounts() {
-		if user, ok := strings.CutPrefix(a.Name, "user:"); ok {
-			seen[user] = true
-		}
-	}
-	list := make([]string, 0, len(seen))
-	for name := range seen {
-		list = append(list, name)
-	}
-	slices.Sort(list)
-	return list
-}
+func (b *Broker) Users() []string { return b.accounts.Users() }
 
 // Left is what the VO can still promise, and Budget what it was given.
-func (b *Broker) Left() bourse.Credits { return b.voLeft() }
+func (b *Broker) Left() bourse.Credits { return b.accounts.Left() }
 
 // Budget is the VO's budget over the broker's life.
 func (b *Broker) Budget() bourse.Credits { return b.cfg.Budget }
 
 // Fenced reports whether another process acts under the broker's name: this one
 // takes no message any more.
-func (b *Broker) Fenced() bool { return b.fenced }
-
-// JobOf names the job of a transaction, "" if the broker does not know it.
-func (b *Broker) JobOf(tx bourse.TxID) string {
-	if t := b.txs[tx]; t != nil {
-		return t.job.Name
-	}
-	return ""
-}
+func (b *Broker) Fenced() bool { return b.lives.ended() }
 
 // Submissions returns up to n jobs in order of submission, without the first
 // skip of them; more says that there are others after them. They share their

@@ -43,11 +43,11 @@ func (l *txLeg) due(end bool) bourse.Time {
 // watchDue says Confirm again of a leg that is overdue, until its site answers
 // that it knows it, or that it does not: that is an amnesia.
 func (b *Broker) watchDue(now bourse.Time, m watchDue, out *agents.Outbox) {
-	t, l := b.txs[m.Leg.Tx], b.lookup(m.Leg)
+	t, l := b.txs.get(m.Leg.Tx), b.txs.lookup(m.Leg)
 	if l == nil || t.state != bourse.TxCommitted || !t.resolved {
 		return
 	}
-	p := b.peers[t.site(m.Leg.Leg)]
+	p := b.peers.get(t.site(m.Leg.Leg))
 	if due := l.due(m.End); due > now && m.Wait == overdue { // its site has moved it since
 		return
 	}
@@ -61,7 +61,7 @@ func (b *Broker) watchDue(now bourse.Time, m watchDue, out *agents.Outbox) {
 		return
 	}
 	if p.listed && !p.asserts(m.Leg) {
-		out.Send(p.id, agents.Confirm{Leg: m.Leg, DecidedBy: b.life().Incarnation})
+		out.Send(p.id, agents.Confirm{Leg: m.Leg, DecidedBy: b.lives.current().Incarnation})
 	}
 	m.Wait = min(2*m.Wait, bourse.Hour)
 	out.Alarm(now.Add(m.Wait/2), m)

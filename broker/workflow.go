@@ -5,6 +5,7 @@ import (
 
 	"bourse"
 	"bourse/agents"
+	"bourse/broker/planning"
 )
 
 // Jobs may come after others: none starts before all of those have ended and its
@@ -56,9 +57,9 @@ func given(p *job) bourse.Reason {
 
 // link ties a job to those that it comes after. What has been forgotten is long
 // over.
-func (b *Broker) link(j *job) {
+func (mem *memory) link(j *job) {
 	for _, name := range j.After {
-		if p := b.names[name]; p != nil {
+		if p := mem.names[name]; p != nil {
 			j.needs, p.feeds = append(j.needs, p), append(p.feeds, j)
 		}
 	}
@@ -125,22 +126,22 @@ func (j *job) follows() (bourse.Time, bool) {
 
 // holdBack keeps a job that has come to wait out of all batches until those that
 // it comes after are placed, and says so.
-func (b *Broker) holdBack(j *job) {
+func (mem *memory) holdBack(j *job) {
 	i := slices.IndexFunc(j.needs, func(p *job) bool { _, ok := p.ends(); return !ok })
 	if j.held = i >= 0; !j.held {
 		return
 	}
-	b.queue.look(j)
+	mem.queue.look(j)
 	if !j.reason.Refused() {
 		j.reason = reason(bourse.After, "it comes after %s, which is not placed yet", j.needs[i].Name)
 	}
 }
 
 // touch has a job and those that come after it looked at before the step is over.
-func (b *Broker) touch(j *job) {
+func (mem *memory) touch(j *job) {
 	if len(j.needs)+len(j.feeds) > 0 && !j.touched {
 		j.touched = true
-		b.touched = append(b.touched, j)
+		mem.touched = append(mem.touched, j)
 	}
 }
 
@@ -189,9 +190,9 @@ func (b *Broker) review(now bourse.Time, j *job, out *agents.Outbox) {
 func (b *Broker) reviewWaiting(j *job, at bourse.Time, ok bool, out *agents.Outbox) {
 	was := j.held
 	j.held = !ok
-	if p := b.planOf(j); p != nil {
-		if !ok || b.cycle.phase != gathering && p.request.Ready < at { // while it gathers, nothing is planned yet
-			p.over = true
+	if i := b.entryOf(j); i >= 0 {
+		if !ok || b.cycle.phase != gathering && b.cycle.input.Jobs[i].Request.Ready < at { // while it gathers, nothing is planned yet
+			b.cycle.entries[i].over = true
 			b.postpone(j, j.slipped(at, ok), false, out)
 			j.again = ok
 		}
@@ -227,24 +228,20 @@ func (b *Broker) callsLeft() bool {
 	return b.calls <= maxCalls
 }
 
-// planOf is the plan that the cycle under way has for a job and has not tried.
-func (b *Broker) planOf(j *job) *plan {
+// entryOf is the place of a job in the cycle under way; -1 if it has none, or none
+// any more.
+func (b *Broker) entryOf(j *job) int {
 	if b.cycle.phase == idle || !j.taken {
-		return nil
+		return -1
 	}
-	for i := range b.cycle.plans {
-		if p := &b.cycle.plans[i]; p.job == j && !p.over {
-			return p
-		}
-	}
-	return nil
+	return slices.IndexFunc(b.cycle.entries, func(e entry) bool { return e.job == j && !e.over })
 }
 
 // endPlan ends what the cycle under way does for a job.
 func (b *Broker) endPlan(j *job) {
-	for i := range b.cycle.plans {
-		if b.cycle.phase != idle && b.cycle.plans[i].job == j {
-			b.cycle.plans[i].over = true
+	for i := range b.cycle.entries {
+		if b.cycle.phase != idle && b.cycle.entries[i].job == j {
+			b.cycle.entries[i].over = true
 		}
 	}
 }
@@ -325,7 +322,7 @@ func (b *Broker) latest(j *job, memo map[*job]bourse.Time) bourse.Time {
 			continue
 		}
 		by := b.latest(s, memo)
-		if takes, ok := b.cycle.market.quickest(&s.Request); ok && by < bourse.Never {
+		if takes, ok := planning.Quickest(b.cycle.poll.sites, &s.Request); ok && by < bourse.Never {
 			t = min(t, by.Add(-takes-s.Gap))
 		}
 	}

@@ -182,8 +182,8 @@ func (c *checker) fact(now bourse.Time, f agents.Fact) {
 
 // limits checks what a cycle committed, at bound prices, against B* and T*.
 func (c *checker) limits(f bourse.CycleClosed) {
-	cfg := &c.w.b.cfg
-	if !cfg.oneByOne() && (cfg.bindsBudget() && c.cost > f.BudgetLimit || cfg.bindsTime() && c.time > f.TimeLimit) {
+	t := c.w.b.terms()
+	if !t.OneByOne() && (t.BindsBudget() && c.cost > f.BudgetLimit || t.BindsTime() && c.time > f.TimeLimit) {
 		c.w.t.Fatalf("cycle %d committed %v credits and %v s under B* %v and T* %v", f.Cycle, c.cost, c.time, f.BudgetLimit, f.TimeLimit)
 	}
 	c.cost, c.time = 0, 0
@@ -280,15 +280,16 @@ func (c *checker) step() {
 	if err := b.Ledger().Check(); err != nil {
 		c.w.t.Fatalf("I8: %v", err)
 	}
-	if left := b.voLeft(); left < 0 {
+	if left := b.accounts.Left(); left < 0 {
 		c.w.t.Fatalf("I8: spent and pending pass the budget by %v", -left)
 	}
 	for user := range b.cfg.Quotas {
-		if left := b.userLeft(user); left < 0 {
+		if left := b.accounts.UserLeft(user); left < 0 {
 			c.w.t.Fatalf("I8: %s's quota is passed by %v", user, -left)
 		}
 	}
-	for id, t := range b.txs {
+	for _, t := range b.txs.all() {
+		id := t.id
 		if was, ok := c.states[id]; ok && was != t.state && !was.CanMove(t.state) {
 			c.w.t.Fatalf("I3: %v goes from %v to %v", id, was, t.state)
 		}
@@ -304,7 +305,7 @@ func (c *checker) rest() {
 	if !b.AtRest() {
 		c.w.t.Fatalf("the broker is not at rest: %+v", b.cycle.phase)
 	}
-	if p := b.ledger.Account(b.voAccount()); p.PendingDebit != 0 {
+	if p := b.accounts.Ledger().Account(b.accounts.VO()); p.PendingDebit != 0 {
 		c.w.t.Fatalf("%v credits are still pending", p.PendingDebit)
 	}
 	for _, s := range c.w.sites {
@@ -321,7 +322,7 @@ func (c *checker) rest() {
 			}
 		}
 	}
-	if got, want := fmt.Sprint(c.replay.ledger.Accounts()), fmt.Sprint(b.ledger.Accounts()); got != want {
+	if got, want := fmt.Sprint(c.replay.accounts.Ledger().Accounts()), fmt.Sprint(b.accounts.Ledger().Accounts()); got != want {
 		c.w.t.Fatalf("a replay of the facts gives the accounts\n%s, not\n%s", got, want)
 	}
 	i := 0

@@ -4,6 +4,7 @@ import (
 	"bourse"
 	"bourse/agents"
 	"bourse/broker"
+	"bourse/cluster"
 	"bourse/policy/choice"
 	"bourse/policy/pricing"
 	"bourse/policy/search"
@@ -41,14 +42,14 @@ func (s *Site) Agent(cluster agents.ID, span, lead bourse.Duration) (sites.Confi
 
 // ClusterQueues returns what the queues of the site's simulated cluster are
 // configured by, one for each group.
-func (s *Site) ClusterQueues() []sites.QueueOptions {
-	local := make([]sites.LocalQueue, len(s.Queues))
+func (s *Site) ClusterQueues() []cluster.QueueOptions {
+	local := make([]cluster.LocalQueue, len(s.Queues))
 	for i, q := range s.Queues {
-		local[i] = sites.LocalQueue{Name: q.Name, Priority: q.Priority, Rate: int64(q.Rate), DelayCost: int64(q.DelayCost)}
+		local[i] = cluster.LocalQueue{Name: q.Name, Priority: q.Priority, Rate: int64(q.Rate), DelayCost: int64(q.DelayCost)}
 	}
-	out := make([]sites.QueueOptions, len(s.Groups))
+	out := make([]cluster.QueueOptions, len(s.Groups))
 	for i, g := range s.Groups {
-		out[i] = sites.QueueOptions{Nodes: g.Nodes, Policy: s.Policy, Queues: local, Extend: s.Overrun == "extend", Limit: s.QueueLimit, Promises: s.cluster(i)}
+		out[i] = cluster.QueueOptions{Nodes: g.Nodes, Policy: s.Policy, Queues: local, Extend: s.Overrun == "extend", Limit: s.QueueLimit, Promises: s.cluster(i)}
 	}
 	return out
 }

@@ -62,17 +62,8 @@ var (
 	strategies = []string{"batch", "alpha", "earliest", "shortest-queue", "random"}
 )
 
-// ReadBroker reads the broker of a process: one [broker] or one [[broker]]. An
-// error that is not of the file system is a *Problems.
-func ReadBroker(file string) (*Broker, error) {
-	text, err := readFile(file)
-	if err != nil {
-		return nil, err
-	}
-	return ParseBroker(file, text)
-}
-
-// ParseBroker is ReadBroker of a text; file is the name that its errors give.
+// ParseBroker reads the broker of a process out of a text: one [broker] or one
+// [[broker]]; file is the name that its errors give, which are a *Problems.
 func ParseBroker(file string, text []byte) (*Broker, error) {
 	t, err := open(file, text)
 	if err != nil {
@@ -147,7 +138,7 @@ func (b *Broker) keys(until, lead bourse.Duration, names map[string]int) keys {
 		text("batch", &b.Batch, "", "the VO's jobs: file with [[job]] tables, relative to this one"),
 		rule(func(t *table) {
 			if b.Batch == "" && t.has("batch") && t.clean("batch") {
-				t.wrong("batch", "is empty; the name of a file with [[job]] tables is wanted")
+				t.wrong("batch", "is empty; must be the name of a file with [[job]] tables")
 			}
 		}),
 	}
@@ -191,13 +182,13 @@ func (b *Broker) lostAfter(t *table, key string) {
 	}
 	b.LostAfter = autoOr[bourse.Duration](t, key)
 	if d := b.LostAfter; d != nil && *d < 2*bourse.Second {
-		t.wrong(key, "%s is shorter than an answer may take; \"auto\", \"never\" or at least 2s is wanted", d.Words())
+		t.wrong(key, "%s is shorter than an answer may take; must be \"auto\", \"never\" or at least 2s", d.Words())
 	}
 }
 
 func (b *Broker) lookAhead(t *table) {
 	if t.clean("lead") && b.Lead > 0 && b.Lead < 10*bourse.Second {
-		t.wrong("lead", "%s is too short for an exchange between sites; 0s (no latency at all) or at least 10s is wanted", b.Lead.Words())
+		t.wrong("lead", "%s is too short for an exchange between sites; must be 0s (no latency at all) or at least 10s", b.Lead.Words())
 	}
 	if t.clean("horizon") && t.clean("lead") && b.Horizon <= b.Lead {
 		t.wrong("horizon", "%s leaves nothing after the lead, %s", b.Horizon.Words(), b.Lead.Words())
@@ -233,7 +224,7 @@ func oneSource(t *table) {
 			continue
 		}
 		if given++; given == 2 {
-			t.wrong(k, "a second source of jobs; a broker has one of [broker.workload], [[broker.job]] and batch")
+			t.wrong(k, "a second source of jobs; a broker has one of [broker.workload], [[broker.job]] and batch; leave the others out")
 		}
 	}
 }
@@ -255,7 +246,7 @@ func autoOr[T any, P fromTOML[T]](t *table, key string) *T {
 	}
 	var none T
 	if err := P(&none).UnmarshalTOML(v); err != nil && scalar(v) {
-		t.wrong(key, "%v; \"auto\" or a number is wanted", err)
+		t.wrong(key, "%v; must be \"auto\" or a number", err)
 		return nil
 	}
 	out := value[T, P](t, key, none)

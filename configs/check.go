@@ -86,12 +86,6 @@ func Check(file string) (*Checked, error) {
 	return check(file, text, func(b *Broker, until bourse.Duration) error { return b.loadBatch(filepath.Dir(file), until) })
 }
 
-// CheckText is Check of a text, without the batch files; file is the name that
-// its errors give.
-func CheckText(file string, text []byte) (*Checked, error) {
-	return check(file, text, func(*Broker, bourse.Duration) error { return nil })
-}
-
 func check(file string, text []byte, load func(*Broker, bourse.Duration) error) (*Checked, error) {
 	t, err := open(file, text)
 	if err != nil {

@@ -48,7 +48,7 @@ func FuzzCheck(f *testing.F) {
 		judge(err)
 		_, err = ParseBroker("f", text)
 		judge(err)
-		_, err = CheckText("f", text)
+		_, err = checkText("f", text)
 		judge(err)
 	})
 }

@@ -190,6 +190,7 @@ func inOrder(jobs []Job, tables []*table, simulated bool) []Job {
 // lasts until.
 func (j *Job) keys(until bourse.Duration, names map[string]int) keys {
 	var least, most int
+	var fast speedup
 	return keys{
 		named("name", &j.Name, names, "wave", "one of its own in the batch or broker"),
 		custom("nodes", about{kind: "whole number, or range in a string", limits: "1..1000000, such as 16 or \"4..16\""}, func(t *table, _ string) { least, most = t.nodes() },
@@ -224,8 +225,8 @@ func (j *Job) keys(until bourse.Duration, names map[string]int) keys {
 		texts("after", &j.After, fmt.Sprintf("names of jobs that must have ended; at most %d", maxAfter)),
 		amount("gap", &j.Gap, 0, "so long after the last of them has ended"),
 		rule(j.follows),
-		custom("speedup", about{kind: "table", below: lawKeys, shape: bracket}, func(t *table, _ string) { t.mold(j, least, most) },
-			"how a job on a range of nodes gets faster; one of its keys"),
+		option("speedup", fast.keys, "how a job on a range of nodes gets faster; one of its keys"),
+		rule(func(t *table) { t.mold(j, &fast, least, most) }),
 		rule(func(t *table) { t.window(j) }),
 		rule(func(t *table) { t.money(j) }),
 	}
@@ -277,7 +278,7 @@ func (t *table) moment(key string, def bourse.Duration, simulated bool) Moment {
 	case !isDate:
 		return Moment{After: value(t, key, def)}
 	case simulated:
-		t.wrong(key, `is a date, which a simulation does not know; a span after the submission such as "1d" is wanted`)
+		t.wrong(key, `is a date, which a simulation does not know; must be a span after the submission such as "1d"`)
 	case slices.Contains([]string{"datetime-local", "date-local", "time-local"}, date.Location().String()):
 		t.wrong(key, "has no offset from UTC; write for instance %s", date.Format("2006-01-02T15:04:05Z"))
 	case date.Year() < 1970 || date.Year() > 2200:

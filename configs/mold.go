@@ -2,7 +2,6 @@ package configs
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,7 +28,7 @@ func (t *table) nodes() (least, most int) {
 	most, err2 := strconv.Atoi(strings.TrimSpace(to))
 	switch {
 	case err1 != nil || err2 != nil:
-		t.wrong("nodes", `%q is no range; a whole number such as 16, or "4..16", is wanted`, s)
+		t.wrong("nodes", `%q is no range; must be a whole number such as 16, or "4..16"`, s)
 	case least > most:
 		t.wrong("nodes", "%q: the fewest, %d, are more than the most, %d", s, least, most)
 	case least < 1 || most > maxNodes:
@@ -40,9 +39,50 @@ func (t *table) nodes() (least, most int) {
 	return 1, 1
 }
 
-// mold reads the sizes of a job with a range of nodes, and puts the one that takes
-// least in all into Nodes and Length.
-func (t *table) mold(j *Job, least, most int) {
+// speedup is what a moldable job says of how it gets faster: one of its keys.
+type speedup struct {
+	given         string // the key; "" where none or several are
+	amdahl, power Thousandths
+	sizes         []bourse.Size // of a table, fewest nodes first
+}
+
+// keys lists what a [job.speedup] may hold.
+func (s *speedup) keys() keys {
+	return keys{
+		share("amdahl", &s.amdahl, 0, 0, One, "the share of the work on one node that cannot be divided").byDefault("none"),
+		share("power", &s.power, 0, 0, One, "the length falls with this power of the nodes").byDefault("none"),
+		entries("table", about{kind: "durations by nodes"}, s.size, "the lengths themselves: { 4 = \"2h\", 8 = \"70m\" }").byDefault("none"),
+		rule(s.one),
+	}
+}
+
+// one finds out which of the keys is given.
+func (s *speedup) one(t *table) {
+	given := slices.DeleteFunc([]string{"amdahl", "power", "table"}, func(k string) bool { return !t.has(k) })
+	switch {
+	case len(given) == 0 && len(t.keys) > 0: // its keys are unknown ones
+	case len(given) != 1:
+		t.wrongAt(t.path, "has %d of amdahl, power, table; must have one", len(given))
+	case given[0] == "table" && len(s.sizes) == 0 && t.clean("table"):
+		t.wrong("table", `is empty; must be lengths by nodes, such as { 4 = "2h", 8 = "70m" }`)
+	default:
+		s.given = given[0]
+	}
+}
+
+// size reads the length on so many nodes.
+func (s *speedup) size(t *table, key string) {
+	n, err := strconv.Atoi(key)
+	if err != nil || strconv.Itoa(n) != key {
+		t.wrong(key, `%q is no number of nodes; must be lengths by nodes, such as { 4 = "2h", 8 = "70m" }`, key)
+	}
+	s.sizes = append(s.sizes, bourse.Size{Nodes: n, Length: t.span(key, bourse.Hour, bourse.Millisecond)})
+	slices.SortFunc(s.sizes, func(a, b bourse.Size) int { return cmp.Compare(a.Nodes, b.Nodes) })
+}
+
+// mold puts the sizes of a job with a range of nodes into it, and the one that
+// takes least in all into Nodes and Length.
+func (t *table) mold(j *Job, s *speedup, least, most int) {
 	j.Nodes = least
 	_, ranged := t.keys["nodes"].(string)
 	if !t.has("speedup") {
@@ -51,64 +91,39 @@ func (t *table) mold(j *Job, least, most int) {
 		}
 		return
 	}
-	law := t.table("speedup")
-	if law == nil {
+	if !ranged {
+		t.wrong("speedup", `has a meaning only with a range of nodes; write nodes = "%d..%d", or leave it out`, least, 4*least)
+	}
+	if !t.clean("nodes") || !t.clean("speedup") || !t.clean("length") {
 		return
 	}
-	sizes := law.sizes(t, j.Length, least, most)
-	law.done()
-	switch {
-	case !ranged:
-		t.wrong("speedup", `has a meaning only with a range of nodes; write nodes = "%d..%d", or leave it out`, least, 4*least)
-	case t.clean("speedup") && t.clean("nodes") && len(sizes) > 0:
-		r := bourse.Request{}
-		r.Mold(sizes)
-		j.Nodes, j.Length, j.Sizes = r.Nodes, r.Length, r.Sizes
+	var sizes []bourse.Size
+	switch s.given {
+	case "amdahl":
+		sizes = t.byLaw(sla.Amdahl, int(s.amdahl), j.Length, least, most)
+	case "power":
+		sizes = t.byLaw(sla.Power, int(s.power), j.Length, least, most)
+	case "table":
+		t.listed(s.sizes, j.Length, least, most)
+		sizes = s.sizes
 	}
+	if !t.clean("nodes") || !t.clean("speedup") || !t.clean("length") {
+		return
+	}
+	r := bourse.Request{}
+	r.Mold(sizes)
+	j.Nodes, j.Length, j.Sizes = r.Nodes, r.Length, r.Sizes
 }
 
-// laws are the keys of speedup, of which it has one.
-var laws = []string{"amdahl", "power", "table"}
-
-// lawKeys lists them for documents; sizes reads them.
-func lawKeys() keys {
-	var factor Thousandths
-	return keys{
-		share("amdahl", &factor, 0, 0, One, "the share of the work on one node that cannot be divided").byDefault("none"),
-		share("power", &factor, 0, 0, One, "the length falls with this power of the nodes").byDefault("none"),
-		custom("table", about{kind: "durations by nodes"}, nil, "the lengths themselves: { 4 = \"2h\", 8 = \"70m\" }").byDefault("none"),
-	}
-}
-
-// sizes reads speedup; job is the table that it stands in. It returns none where
-// something is wrong.
-func (t *table) sizes(job *table, length bourse.Duration, least, most int) []bourse.Size {
-	given := slices.DeleteFunc(slices.Clone(laws), func(k string) bool { return !t.has(k) })
-	switch {
-	case len(given) == 0 && len(t.keys) > 0:
-		return nil // its keys are unknown ones
-	case len(given) != 1:
-		job.wrong("speedup", "has %d of %s; one is wanted", len(given), strings.Join(laws, ", "))
-		return nil
-	}
-	if given[0] == "table" {
-		return t.listed(job, length, least, most)
-	}
-	share := int(t.share(given[0], 0, 0, One))
-	if !t.clean(given[0]) || !job.clean("nodes") || !job.clean("length") {
-		return nil
-	}
+// byLaw returns the sizes of a range by a law with one parameter.
+func (t *table) byLaw(law func(least, most int, te bourse.Duration, share int) ([]sla.Size, error), share int, length bourse.Duration, least, most int) []bourse.Size {
 	if n := most - least + 1; n > bourse.MaxSizes {
-		job.wrong("nodes", "%d..%d are %d sizes; at most %d are tried: narrow the range, or give a table of fewer", least, most, n, bourse.MaxSizes)
+		t.wrong("nodes", "%d..%d are %d sizes; at most %d are tried: narrow the range, or give a table of fewer", least, most, n, bourse.MaxSizes)
 		return nil
-	}
-	law := sla.Amdahl
-	if given[0] == "power" {
-		law = sla.Power
 	}
 	list, err := law(least, most, length, share)
 	if err != nil {
-		job.wrong("speedup", "%v", err)
+		t.wrong("speedup", "%v", err)
 		return nil
 	}
 	sizes := make([]bourse.Size, len(list))
@@ -118,47 +133,27 @@ func (t *table) sizes(job *table, length bourse.Duration, least, most int) []bou
 	return sizes
 }
 
-// listed reads a table of lengths by nodes.
-func (t *table) listed(job *table, length bourse.Duration, least, most int) []bourse.Size {
-	list := t.table("table")
-	if list == nil {
-		return nil
+// listed checks the lengths of a table against the job that it is of.
+func (t *table) listed(sizes []bourse.Size, length bourse.Duration, least, most int) {
+	table := t.path.key("speedup").key("table")
+	if len(sizes) > bourse.MaxSizes {
+		t.wrongAt(table, "has %d sizes; at most %d are tried", len(sizes), bourse.MaxSizes)
+		return
 	}
-	if len(list.keys) > bourse.MaxSizes {
-		t.wrong("table", "has %d sizes; at most %d are tried", len(list.keys), bourse.MaxSizes)
-		return nil
-	}
-	sizes := make([]bourse.Size, 0, len(list.keys))
-	for _, key := range slices.Sorted(maps.Keys(list.keys)) {
-		n, err := strconv.Atoi(key)
-		switch {
-		case err != nil || strconv.Itoa(n) != key:
-			list.wrong(key, `%q is no number of nodes; lengths by nodes are wanted, such as { 4 = "2h", 8 = "70m" }`, key)
-		case job.clean("nodes") && (n < least || n > most):
-			list.wrong(key, "%d nodes are outside the job's %d..%d", n, least, most)
+	for i, z := range sizes {
+		at := table.key(strconv.Itoa(z.Nodes))
+		if z.Nodes < least || z.Nodes > most {
+			t.wrongAt(at, "%d nodes are outside the job's %d..%d", z.Nodes, least, most)
 		}
-		list.known[key] = true
-		sizes = append(sizes, bourse.Size{Nodes: n, Length: list.span(key, bourse.Hour, bourse.Millisecond)})
-	}
-	if len(sizes) == 0 {
-		t.wrong("table", `is empty; lengths by nodes are wanted, such as { 4 = "2h", 8 = "70m" }`)
-	}
-	if !t.clean("table") {
-		return nil
-	}
-	slices.SortFunc(sizes, func(a, b bourse.Size) int { return cmp.Compare(a.Nodes, b.Nodes) })
-	for i := 1; i < len(sizes); i++ {
-		if x, y := sizes[i-1], sizes[i]; y.Length > x.Length {
-			list.wrong(strconv.Itoa(y.Nodes), "%s on %d nodes, but %s on %d: a length must not grow with the nodes",
-				y.Length.Words(), y.Nodes, x.Length.Words(), x.Nodes)
-			return nil
+		if i > 0 && z.Length > sizes[i-1].Length {
+			t.wrongAt(at, "%s on %d nodes, but %s on %d: a length must not grow with the nodes",
+				z.Length.Words(), z.Nodes, sizes[i-1].Length.Words(), sizes[i-1].Nodes)
+			return
 		}
 	}
-	if job.has("length") && job.clean("length") && length != sizes[0].Length {
-		job.wrong("length", "%s, but the table has %s on %d nodes; leave one of them out", length.Words(), sizes[0].Length.Words(), sizes[0].Nodes)
-		return nil
+	if t.has("length") && length != sizes[0].Length {
+		t.wrong("length", "%s, but the table has %s on %d nodes; leave one of them out", length.Words(), sizes[0].Length.Words(), sizes[0].Nodes)
 	}
-	return sizes
 }
 
 // tabled reports whether a job's lengths stand in a table.

@@ -63,7 +63,7 @@ func (t *table) size(key string) int64 {
 	}
 	n, err := parseSize(v)
 	if err != nil {
-		t.wrong(key, `%v; bytes or a size such as "64GiB" or "500GB" is wanted`, err)
+		t.wrong(key, `%v; must be bytes or a size such as "64GiB" or "500GB"`, err)
 	}
 	return n
 }

@@ -165,7 +165,7 @@ func (p *BrokerProcess) keys() keys {
 // livesInTheWorld refuses what only simulations can do.
 func (p *BrokerProcess) livesInTheWorld(t *table) {
 	if p.Lead == 0 && t.clean("lead") {
-		t.wrong("lead", "0s is for simulations without latency; at least 10s is wanted")
+		t.wrong("lead", "0s is for simulations without latency; must be at least 10s")
 	}
 	if p.AcceptShifts > 0 {
 		t.wrong("accept_shifts", "%v is for simulations; users of a process answer themselves: leave it out", p.AcceptShifts)
@@ -180,7 +180,7 @@ func (n *Notify) keys() keys {
 		boolean("local", &n.Local, false, "http and private addresses too"),
 		rule(func(t *table) {
 			if scheme, _, _ := strings.Cut(n.URL, "://"); n.URL != "" && scheme != "https" && (scheme != "http" || !n.Local) {
-				t.wrong("url", "%q: an https address is wanted, or http with local = true", n.URL)
+				t.wrong("url", "%q: must be an https address, or http with local = true", n.URL)
 			}
 		}),
 	}
@@ -281,7 +281,7 @@ func (e *Endpoint) named(t *table) {
 	switch {
 	case t.has("advertise"):
 		if t.clean("advertise") && everywhere(e.Advertise) {
-			t.wrong("advertise", "%q names no machine; the host that others reach this one by is wanted", e.Advertise)
+			t.wrong("advertise", "%q names no machine; must be the host that others reach this one by", e.Advertise)
 		}
 	case t.clean("address") && everywhere(e.Address):
 		t.wrong("advertise", "missing; the address is of all interfaces, so say by which one others reach it: advertise = \"north.example.org:7400\"")
@@ -309,9 +309,9 @@ func wrongAddress(s string, plain bool) string {
 	n, err := strconv.Atoi(port)
 	switch {
 	case !ok || err != nil || strings.ContainsFunc(host, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '/' }) || len(host) > 253:
-		return "HOST:PORT is wanted, such as 10.0.0.5:7400"
+		return "must be HOST:PORT, such as 10.0.0.5:7400"
 	case n < 1 || n > 65535:
-		return "a port of 1 to 65535 is wanted"
+		return "must be a port of 1 to 65535"
 	case plain && !loopback(host):
 		return "with plain = true only this machine may be reached: 127.0.0.1, [::1] or localhost"
 	}

@@ -129,7 +129,7 @@ func TestProcess_CheckKnowsBoth(t *testing.T) {
 		{tideProcess, `broker process "vo1"`},
 		{smallBroker, `broker "vo1"`},
 	} {
-		if got, err := CheckText("f", []byte(c.text)); err != nil || got.String() != c.want {
+		if got, err := checkText("f", []byte(c.text)); err != nil || got.String() != c.want {
 			t.Errorf("%v, %v, want %s", got, err, c.want)
 		}
 	}
@@ -139,17 +139,17 @@ func TestProcess_SaysWhatIsWrongAndWhatWouldBeRight(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ text, old, new, want string }{
 		{smallProcess, `address = "10.0.0.5:7400"`, ``, `listen.address missing; write for instance address = "0.0.0.0:7400"`},
-		{smallProcess, `10.0.0.5:7400`, `10.0.0.5`, `HOST:PORT is wanted`},
+		{smallProcess, `10.0.0.5:7400`, `10.0.0.5`, `must be HOST:PORT`},
 		{smallProcess, `10.0.0.5:7400`, `10.0.0.5:0`, `a port of 1 to 65535`},
-		{smallProcess, `10.0.0.5:7400`, `::1:7400`, `HOST:PORT is wanted`},
-		{smallProcess, `10.0.0.5:7400`, `http://x:7400`, `HOST:PORT is wanted`},
+		{smallProcess, `10.0.0.5:7400`, `::1:7400`, `must be HOST:PORT`},
+		{smallProcess, `10.0.0.5:7400`, `http://x:7400`, `must be HOST:PORT`},
 		{smallProcess, `10.0.0.5:7400`, `0.0.0.0:7400`, `listen.advertise missing`},
 		{smallProcess, `10.0.0.5:7401`, `:7401`, `gossip.advertise missing`},
 		{smallProcess, `[listen]`, "[listen]\nadvertise = \"0.0.0.0:1\"", `listen.advertise "0.0.0.0:1" names no machine`},
 		{smallProcess, `[listen]`, "[listen]\nadvertize = \"a:1\"", `listen.advertize unknown key; did you mean advertise?`},
 		{smallProcess, `vo = "vo1"`, ``, `gossip.vo missing`},
 		{smallProcess, `seeds = ["broker`, `seeds = ["x:1", "x:1", "broker`, `"x:1" stands here twice`},
-		{smallProcess, `seeds = ["broker.example.org:7401"]`, `seeds = ["broker"]`, `gossip.seeds "broker": HOST:PORT is wanted`},
+		{smallProcess, `seeds = ["broker.example.org:7401"]`, `seeds = ["broker"]`, `gossip.seeds "broker": must be HOST:PORT`},
 		{smallProcess, `vo = "vo1"`, "vo = \"vo1\"\nprofile = \"wan\"", `gossip.profile "wan" is not known; there are lan, fast`},
 		{smallProcess, `speed_up = 60.0`, `speed_up = 0`, `workload.speed_up 0 is outside 0.001..100000`},
 		{smallProcess, `name = "north"`, "name = \"north\"\njoins = \"1d\"", `joins is for scenarios`},
@@ -157,7 +157,7 @@ func TestProcess_SaysWhatIsWrongAndWhatWouldBeRight(t *testing.T) {
 		{smallProcess, `name = "north"`, "name = \"north\"\nlead = \"1s\"", `lead 1s is too short`},
 		{smallProcess, "model = \"lublin\"\nload = 0.7", "model = \"uniform\"\njobs = 10", `workload.days missing`},
 		{smallProcess, `[http]`, "[tls]\nplain = true\n[http]", `with plain = true only this machine may be reached`},
-		{smallProcess, `[http]`, "[tls]\nplain = 1\n[http]", `tls.plain is a whole number, true or false is wanted`},
+		{smallProcess, `[http]`, "[tls]\nplain = 1\n[http]", `tls.plain must be true or false, not a whole number`},
 		{smallProcess, `[http]`, "[tls]\nplain = true\nca = \"a\"\n[http]", `tls.ca has no meaning with plain = true`},
 		{smallProcess, `name = "north"`, "name = \"north\"\nvo_shares = { vo1 = 2 }", `vo_shares.vo1 2 is outside 0..1`},
 		{smallProcess, `[http]`, "[journal]\ndir = \"\"\n[http]", `journal.dir is empty`},
@@ -165,7 +165,7 @@ func TestProcess_SaysWhatIsWrongAndWhatWouldBeRight(t *testing.T) {
 		{smallProcess, `[http]`, "[log]\nlevel = \"loud\"\n[http]", `log.level "loud" is not known`},
 		{smallProcess, `[gossip]`, `[gosip]`, `gossip missing; write [gossip]`},
 		{tideProcess, `minimize = "time"`, "minimize = \"time\"\nlead = 0", `broker.lead 0s is for simulations`},
-		{tideProcess, `https://hooks`, `http://hooks`, `notify.url "http://hooks.example.org/bourse": an https address is wanted`},
+		{tideProcess, `https://hooks`, `http://hooks`, `notify.url "http://hooks.example.org/bourse": must be an https address`},
 		{tideProcess, `[notify]`, "[notify]\nlokal = true", `notify.lokal unknown key; did you mean local?`},
 		{smallScenario, `load = 0.7`, "load = 0.7\nspeed_up = 2", `speed_up has a meaning only in the file of a site's process`},
 	} {
@@ -173,7 +173,7 @@ func TestProcess_SaysWhatIsWrongAndWhatWouldBeRight(t *testing.T) {
 		if text == c.text {
 			t.Fatalf("%q is not in the file", c.old)
 		}
-		_, err := CheckText("f.toml", []byte(text))
+		_, err := checkText("f.toml", []byte(text))
 		var all *Problems
 		if !errors.As(err, &all) || !strings.Contains(strings.ReplaceAll(err.Error(), ": ", " "), strings.ReplaceAll(c.want, ": ", " ")) {
 			t.Errorf("%q for %q: %v\nwant %s", c.new, c.old, err, c.want)

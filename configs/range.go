@@ -15,7 +15,7 @@ func (t *table) pair(key string) (p path, lo, hi any, ok bool) {
 	}
 	list, array := v.([]any)
 	if !array || len(list) != 2 {
-		t.wrong(key, "a range is wanted, two values in brackets: [least, most]")
+		t.wrong(key, "must be a range, two values in brackets: [least, most]")
 		return "", nil, nil, false
 	}
 	return t.path.key(key), list[0], list[1], true

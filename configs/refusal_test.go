@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"bourse"
 )
 
 // The smallest valid files of each kind; a case changes one line of them.
@@ -101,7 +103,7 @@ func (r refusal) run(t *testing.T, base string) {
 		at = i
 	}
 	line := 1 + strings.Count(text[:at], "\n")
-	_, err := CheckText("f.toml", []byte(text))
+	_, err := checkText("f.toml", []byte(text))
 	var all *Problems
 	if !errors.As(err, &all) {
 		t.Fatalf("error %v is no *Problems", err)
@@ -117,7 +119,7 @@ func (r refusal) run(t *testing.T, base string) {
 
 func runRefusals(t *testing.T, base string, cases []refusal) {
 	t.Helper()
-	if _, err := CheckText("f.toml", []byte(base)); err != nil {
+	if _, err := checkText("f.toml", []byte(base)); err != nil {
 		t.Fatalf("the text that the cases change is not valid: %v", err)
 	}
 	for _, r := range cases {
@@ -137,9 +139,9 @@ func TestReadScenario_Refuses(t *testing.T) {
 		{"unknown key of the second site", `model = "lublin"`, "model = \"lublin\"\nlaod = 0.5 #!", "site.workload.laod", "did you mean load?"},
 		{"unknown table", `[site.limits]`, `[site.limit]`, "site.limit", "did you mean limits?"},
 		{"wrong case", `policy = "easy"`, `Policy = "easy"`, "site.Policy", "did you mean policy?"},
-		{"string for a number", "nodes = 128", `nodes = "128"`, "site.group.nodes", "is a string, a whole number of 1 to 1000000 is wanted"},
-		{"decimal for a whole number", "nodes = 128", `nodes = 1.5`, "site.group.nodes", "is a decimal number"},
-		{"number for a string", `policy = "easy"`, `policy = 1`, "site.policy", "is a whole number, a string is wanted"},
+		{"string for a number", "nodes = 128", `nodes = "128"`, "site.group.nodes", "must be a whole number of 1 to 1000000, not a string"},
+		{"decimal for a whole number", "nodes = 128", `nodes = 1.5`, "site.group.nodes", "a decimal number"},
+		{"number for a string", `policy = "easy"`, `policy = 1`, "site.policy", "must be a string, not a whole number"},
 		{"number for a table", `model = "uniform"`, "model = \"uniform\"\nnodes = 3 #!", "broker.workload.nodes", "[least, most]"},
 		{"table for an array of tables", `[[site.queue]]`, `[site.queue]`, "site.queue", "write [[site.queue]]"},
 		{"no nodes", "nodes = 128", "nodes = 0", "site.group.nodes", "0 is outside 1..1000000"},
@@ -148,11 +150,11 @@ func TestReadScenario_Refuses(t *testing.T) {
 		{"no performance", "performance = 1.0", "performance = 0.0", "site.group.performance", "outside 0.001..1000"},
 		{"NaN performance", "performance = 1.0", "performance = nan", "site.group.performance", "not a number"},
 		{"negative price", "price = 1.0", "price = -1.0", "site.group.price", "outside 0..1000000 credits"},
-		{"NaN price", "price = 1.0", "price = nan", "site.group.price", "not a number; 0..1000000 credits per node-hour are wanted"},
+		{"NaN price", "price = 1.0", "price = nan", "site.group.price", "not a number; must be 0..1000000 credits per node-hour"},
 		{"infinite price", "price = 1.0", "price = inf", "site.group.price", "not a number"},
 		{"huge price", "price = 1.0", "price = 1e300", "site.group.price", "outside 0..1000000 credits"},
 		{"price in quotes", "price = 1.0", `price = "1.0"`, "site.group.price", "is a string, not a number"},
-		{"boolean price", "price = 1.0", "price = true", "site.group.price", "is true or false, a number is wanted"},
+		{"boolean price", "price = 1.0", "price = true", "site.group.price", "must be a number, not true or false"},
 		{"memory without a unit that exists", "price = 1.0", "price = 1.0\nmemory = \"64Gib\" #!", "site.group.memory", "is not a size"},
 		{"feature twice", "price = 1.0", "price = 1.0\nfeatures = [\"a\", \"a\"] #!", "site.group.features", "stands here twice"},
 		{"two sites of one name", `name = "south"`, `name = "north"`, "site.name", "is taken by line"},
@@ -179,17 +181,17 @@ func TestReadScenario_Refuses(t *testing.T) {
 		{"vo_share above 1", `policy = "easy"`, `vo_share = 1.5`, "site.vo_share", "outside 0..1"},
 		{"share with many decimals", `policy = "easy"`, `vo_share = 0.0004`, "site.vo_share", "more than three decimals"},
 		{"cap of nothing", `policy = "easy"`, `cap = 0`, "site.cap", "0 is outside 1..1000000000000"},
-		{"cap in words", `policy = "easy"`, `cap = "1h"`, "site.cap", "is a string, a whole number of 1 to"},
+		{"cap in words", `policy = "easy"`, `cap = "1h"`, "site.cap", "must be a whole number of 1 to"},
 		{"negative penalty", `policy = "easy"`, `penalty = -0.1`, "site.penalty", "-0.1 is outside 0..10"},
 		{"penalty above all", `policy = "easy"`, `penalty = 10.001`, "site.penalty", "10.001 is outside 0..10"},
-		{"penalty in words", `policy = "easy"`, `penalty = "10 %"`, "site.penalty", "a number of 0 to 10 is wanted"},
+		{"penalty in words", `policy = "easy"`, `penalty = "10 %"`, "site.penalty", "must be a number of 0 to 10"},
 		{"refund after the start", `policy = "easy"`, `refund_full_until = 1.5`, "site.refund_full_until", "1.5 is outside 0..1"},
 		{"negative refund", `policy = "easy"`, `refund_full_until = -0.5`, "site.refund_full_until", "-0.5 is outside 0..1"},
-		{"refund at a time", `policy = "easy"`, `refund_full_until = "12h"`, "site.refund_full_until", "is a string; a number of 0 to 1 is wanted"},
+		{"refund at a time", `policy = "easy"`, `refund_full_until = "12h"`, "site.refund_full_until", "is a string; must be a number of 0 to 1"},
 		{"refund cut short", `policy = "easy"`, `refund = 0.5`, "site.refund", "not available yet"},
 		{"joins after the end", `policy = "easy"`, `joins = "30d"`, "site.joins", "30d is not before the end of the scenario, 30d"},
 		{"joins before the start", `policy = "easy"`, `joins = -1`, "site.joins", "outside 0.."},
-		{"joins on a date", `policy = "easy"`, `joins = 2026-01-01T00:00:00Z`, "site.joins", "is a date, a number is wanted"},
+		{"joins on a date", `policy = "easy"`, `joins = 2026-01-01T00:00:00Z`, "site.joins", "must be a number, not a date"},
 		{"leaves after the end", `policy = "easy"`, `leaves = "31d"`, "site.leaves", "leave the key out for a site that stays"},
 		{"leaves before it joins", `policy = "easy"`, "joins = \"2d\"\nleaves = \"1d\" #!", "site.leaves", "1d is not after joins, 2d"},
 		{"leaves as it joins", `policy = "easy"`, "joins = \"2d\"\nleaves = \"2d\" #!", "site.leaves", "2d is not after joins, 2d"},
@@ -209,12 +211,12 @@ func TestReadScenario_Refuses(t *testing.T) {
 		{"unknown queue of the trace", `trace = "some.swf.gz"`, "trace = \"some.swf.gz\"\nqueues = { 1 = \"expres\" } #!", "site.workload.queues.1", `did you mean "express"?`},
 		{"queue that is no number", `trace = "some.swf.gz"`, "trace = \"some.swf.gz\"\nqueues = { one = \"express\" } #!", "site.workload.queues.one", "not a queue number"},
 		{"empty title", `name = "small"`, `name = ""`, "name", "1 to 100 characters"},
-		{"features of numbers", "price = 1.0", "price = 1.0\nfeatures = [\"a\", 1] #!", "site.group.features", "is a whole number, a string is wanted"},
-		{"features of one string", "price = 1.0", "price = 1.0\nfeatures = \"a\" #!", "site.group.features", "an array of strings is wanted"},
+		{"features of numbers", "price = 1.0", "price = 1.0\nfeatures = [\"a\", 1] #!", "site.group.features", "must be a string, not a whole number"},
+		{"features of one string", "price = 1.0", "price = 1.0\nfeatures = \"a\" #!", "site.group.features", "must be an array of strings"},
 		{"infinite share", `policy = "easy"`, `vo_share = inf`, "site.vo_share", "no number to reckon with"},
-		{"share in words", `policy = "easy"`, `vo_share = "half"`, "site.vo_share", "is a string; a number of 0 to 1 is wanted"},
+		{"share in words", `policy = "easy"`, `vo_share = "half"`, "site.vo_share", "is a string; must be a number of 0 to 1"},
 		{"huge share", `policy = "easy"`, `vo_share = 9000000000000000000`, "site.vo_share", "too large"},
-		{"weights in a number", `minimize = "cost"`, "minimize = \"cost\"\nweights = 3 #!", "broker.weights", "is a whole number, a table is wanted"},
+		{"weights in a number", `minimize = "cost"`, "minimize = \"cost\"\nweights = 3 #!", "broker.weights", "must be a table, not a whole number"},
 		{"empty trace", `trace = "some.swf.gz"`, `trace = ""`, "site.workload.trace", "is empty"},
 		{"no source", "[site.workload]\ntrace = \"some.swf.gz\"", "[site.workload]", "site.workload.model", "missing; write trace"},
 		{"until nothing", `until = "30d"`, `until = 0`, "until", "at least 1s"},
@@ -368,13 +370,18 @@ func TestRead_SaysWhereTheSyntaxIsWrong(t *testing.T) {
 		"\n" + strings.Repeat("a", 300):   2,
 		"name = 99999999999999999999\n":   1,
 	} {
-		_, err := CheckText("f.toml", []byte(text))
+		_, err := checkText("f.toml", []byte(text))
 		var one *Problem
 		if !errors.As(err, &one) || one.Line != line {
 			t.Errorf("%q: %v, want line %d", text, err, line)
 		}
 	}
-	if _, err := CheckText("f.toml", []byte("x = 1")); err == nil || !strings.Contains(err.Error(), "[[site]]") {
+	if _, err := checkText("f.toml", []byte("x = 1")); err == nil || !strings.Contains(err.Error(), "[[site]]") {
 		t.Errorf("a file of no kind: %v", err)
 	}
+}
+
+// checkText is Check of a text, without the batch files that it names.
+func checkText(file string, text []byte) (*Checked, error) {
+	return check(file, text, func(*Broker, bourse.Duration) error { return nil })
 }

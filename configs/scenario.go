@@ -265,7 +265,7 @@ func (s *Scenario) ResolveTraces(dir string) error {
 		case err != nil:
 			return fmt.Errorf("%s: %w", owner, err)
 		case info.IsDir():
-			return fmt.Errorf("%s: trace %s is a folder; a file is wanted", owner, *trace)
+			return fmt.Errorf("%s: trace %s is a folder; must be a file", owner, *trace)
 		}
 		return nil
 	}

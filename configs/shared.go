@@ -3,8 +3,9 @@ package configs
 import (
 	"slices"
 
+	"bourse/cluster"
 	"bourse/policy/admission"
-	"bourse/sites"
+	"bourse/policy/pricing"
 )
 
 // Shared is how a site serves that takes work with deadlines in place of
@@ -33,7 +34,7 @@ func (s *Site) sharedKeys() keys {
 	return keys{
 		rule(func(t *table) { s.control(t, to) }),
 		boolean("accept_lone_late", &to.AcceptLoneLate, true, "a job that would be late by its estimate gets an empty node").when(withShares),
-		share("urgency", &to.Urgency, One, 0, 10*One, "what needing all of a node adds to its price, in prices").when(withShares),
+		share("urgency", &to.Urgency, One, 0, pricing.MaxUrgency, "what needing all of a node adds to its price, in prices").when(withShares),
 		section("deadlines", func() keys {
 			return keys{
 				share("urgent", &to.Urgent, One/5, 0, One, "share of the local jobs that are urgent"),
@@ -61,6 +62,6 @@ func (s *Site) control(t *table, to *Shared) {
 var controls = []string{"libra", "librarisk", "librarisk-sigma", "edf", "edf-open"}
 
 // SharedCluster returns what the cluster of such a site is configured by.
-func (s *Site) SharedCluster() sites.SharedOptions {
-	return sites.SharedOptions{Control: s.Shared.Control, RefuseLoneLate: !s.Shared.AcceptLoneLate, Limit: s.QueueLimit}
+func (s *Site) SharedCluster() cluster.SharedOptions {
+	return cluster.SharedOptions{Control: s.Shared.Control, RefuseLoneLate: !s.Shared.AcceptLoneLate, Limit: s.QueueLimit}
 }

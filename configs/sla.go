@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"bourse"
+	"bourse/cluster"
 	"bourse/policy/pricing"
 	"bourse/policy/sla"
 	"bourse/sites"
@@ -81,11 +82,11 @@ func (s *SLA) schedule() sla.Options {
 }
 
 // cluster returns how a group keeps promises. Its seed and keys are the caller's.
-func (s *Site) cluster(group int) *sites.PromiseOptions {
+func (s *Site) cluster(group int) *cluster.PromiseOptions {
 	if s.SLA == nil {
 		return nil
 	}
-	out := &sites.PromiseOptions{Schedule: s.SLA.schedule(), Replan: s.SLA.Replan, Flexible: int(s.SLA.Flexible), Deadline: int(s.SLA.Deadline),
+	out := &cluster.PromiseOptions{Schedule: s.SLA.schedule(), Replan: s.SLA.Replan, Flexible: int(s.SLA.Flexible), Deadline: int(s.SLA.Deadline),
 		Fix: int(s.SLA.Fix), Alternatives: int(s.SLA.Alternatives)}
 	out.Schedule.Price = s.Groups[group].Price
 	switch s.SLA.Fix {

@@ -96,9 +96,9 @@ func (s *Sweep) keys(scenario *string) keys {
 			}
 			switch {
 			case *scenario != "" && preset != "":
-				t.wrong("preset", "beside scenario; one of both is wanted")
+				t.wrong("preset", "stands beside scenario; must be one of both")
 			case *scenario == "" && preset == "":
-				t.wrong("scenario", "missing; the file that is varied is wanted, such as scenario = \"my.toml\", or preset = \"default\"")
+				t.wrong("scenario", "missing; name the file that is varied, such as scenario = \"my.toml\", or preset = \"default\"")
 			case preset != "":
 				*scenario = "preset " + preset
 			}
@@ -147,11 +147,11 @@ func (p *Parameter) readKey(t *table, names map[string]int) {
 				if s, ok := word.(string); ok {
 					p.Key = append(p.Key, s)
 				} else {
-					t.wrong("key", "is an array with %s; texts are wanted", kind(word))
+					t.wrong("key", "is an array with %s; must hold strings", kind(word))
 				}
 			}
 		default:
-			t.wrong("key", "is %s; \"broker.algorithm\" or [\"site\", \"grid.ici.ro\", \"policy\"] is wanted", kind(v))
+			t.wrong("key", "is %s; must be like \"broker.algorithm\" or [\"site\", \"grid.ici.ro\", \"policy\"]", kind(v))
 		}
 	}
 	p.Name = strings.Join(p.Key, ".")
@@ -167,13 +167,13 @@ func (p *Parameter) readKey(t *table, names map[string]int) {
 func (p *Parameter) readValues(t *table) {
 	v, ok := t.take("values")
 	if p.Values, _ = v.([]any); ok && len(p.Values) == 0 {
-		t.wrong("values", "is %s; an array of one value or more is wanted", kind(v))
+		t.wrong("values", "is %s; must be an array of one value or more", kind(v))
 	}
 	for _, one := range p.Values {
 		switch one.(type) {
 		case string, int64, float64, bool:
 		default:
-			t.wrong("values", "has %s; texts, numbers and booleans are wanted", kind(one))
+			t.wrong("values", "has %s; must be strings, numbers or booleans", kind(one))
 		}
 	}
 }
@@ -266,34 +266,34 @@ func (s *Sweep) Scenario(point int) (*Scenario, error) {
 // the name of one of them or, where none has it, a key of all.
 func set(keys map[string]any, path []string, value any) error {
 	word, rest := path[0], path[1:]
-	if len(rest) == 0 {
-		switch keys[word].(type) {
-		case map[string]any, []map[string]any:
-			return fmt.Errorf("%q is a table; a key in it is wanted", word)
-		}
+	list, other := inArray(keys[word])
+	tables := list != nil && other < 0 && len(list) > 0
+	below, table := keys[word].(map[string]any)
+	switch {
+	case len(rest) == 0 && (table || tables):
+		return fmt.Errorf("%q is a table; must be a key in it", word)
+	case len(rest) == 0:
 		keys[word] = value
 		return nil
-	}
-	switch below := keys[word].(type) {
-	case map[string]any:
+	case table:
 		return set(below, rest, value)
-	case []map[string]any:
-		for _, one := range below {
-			if one["name"] == rest[0] {
-				if len(rest) == 1 {
-					return fmt.Errorf("%q is a table; a key in it is wanted", rest[0])
-				}
-				return set(one, rest[1:], value)
-			}
-		}
-		for _, one := range below {
-			if err := set(one, rest, value); err != nil {
-				return err
-			}
-		}
-		return nil
+	case !tables:
+		return fmt.Errorf("there is no table %q", word)
 	}
-	return fmt.Errorf("there is no table %q", word)
+	for _, one := range list {
+		if one["name"] == rest[0] {
+			if len(rest) == 1 {
+				return fmt.Errorf("%q is a table; must be a key in it", rest[0])
+			}
+			return set(one, rest[1:], value)
+		}
+	}
+	for _, one := range list {
+		if err := set(one, rest, value); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Fingerprint tells this sweep from every other: it changes with the texts of

@@ -91,6 +91,40 @@ func TestSweep_AKeyIsOfOneNamedTableOrOfAll(t *testing.T) {
 	}
 }
 
+// A scenario may write its sites as inline tables, a line each.
+func TestSweep_AKeyIsOfInlineTablesToo(t *testing.T) {
+	t.Parallel()
+	file := sweepFile(t, `scenario = "base.toml"
+[[parameter]]
+key = "site.south.group.nodes"
+values = [9]
+[[parameter]]
+key = "site.group.price"
+values = [2.0]
+`)
+	base := filepath.Join(filepath.Dir(file), "base.toml")
+	if err := os.WriteFile(base, []byte(`until = "2d"
+site = [
+  { name = "north", group = [{ name = "main", nodes = 4, price = 1.0 }] },
+  { name = "south", group = [{ name = "main", nodes = 4, price = 1.0 }] },
+]
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := ReadSweep(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := s.Scenario(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	north, south := x.Sites[0].Groups[0], x.Sites[1].Groups[0]
+	if north.Nodes != 4 || south.Nodes != 9 || north.Price != 2*bourse.Price(bourse.Credit) || south.Price != north.Price {
+		t.Errorf("%+v, %+v", north, south)
+	}
+}
+
 func TestSweep_RefusesWithTheKeyAndTheRemedy(t *testing.T) {
 	t.Parallel()
 	parameter := func(key, values string) string {
@@ -98,7 +132,7 @@ func TestSweep_RefusesWithTheKeyAndTheRemedy(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"runs = 3\n": "scenario: missing",
-		"scenario = \"base.toml\"\npreset = \"default\"\n":                                     "one of both is wanted",
+		"scenario = \"base.toml\"\npreset = \"default\"\n":                                     "must be one of both",
 		"scenario = \"base.toml\"\n":                                                           "varies at least one key",
 		"preset = \"defualt\"\n[[parameter]]\nkey = \"until\"\nvalues = [1]\n":                 `did you mean "default"?`,
 		"scenario = \"absent.toml\"\n[[parameter]]\nkey = \"x\"\nvalues = [1]\n":               "absent.toml: no such file",
@@ -111,7 +145,7 @@ func TestSweep_RefusesWithTheKeyAndTheRemedy(t *testing.T) {
 		parameter(`3`, `["easy"]`):                                                             "key: is",
 		parameter(`"until"`, `"1d"`):                                                           "an array of one value or more",
 		parameter(`"until"`, `[]`):                                                             "an array of one value or more",
-		parameter(`"until"`, `[[1]]`):                                                          "texts, numbers and booleans",
+		parameter(`"until"`, `[[1]]`):                                                          "strings, numbers or booleans",
 		parameter(`"until"`, `["1d"]`) + "[[parameter]]\nkey = \"until\"\nvalues = [\"2d\"]\n": "varied twice",
 		"runs = 1000000\n" + parameter(`"until"`, `["1d", "2d"]`):                              "take fewer",
 		parameter(`"until"`, "["+strings.Repeat(`"1d",`, 101)+"]") + "[[parameter]]\nkey = \"broker.cycle\"\nvalues = [" + strings.Repeat(`"1h",`, 100) + "]\n": "more than 10000 points",

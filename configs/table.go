@@ -92,7 +92,7 @@ func (t *table) table(key string) *table {
 	}
 	keys, ok := v.(map[string]any)
 	if !ok {
-		t.wrong(key, "is %s, a table is wanted", kind(v))
+		t.wrong(key, "must be a table, not %s", kind(v))
 		return nil
 	}
 	return newTable(t, t.path.key(key), keys)
@@ -104,24 +104,17 @@ func (t *table) tables(key string) []*table {
 	if !ok {
 		return nil
 	}
-	var list []map[string]any
-	switch v := v.(type) {
-	case []map[string]any:
-		list = v
-	case []any:
-		for i, e := range v {
-			keys, ok := e.(map[string]any)
-			if !ok {
-				t.wrongAt(t.path.key(key).at(i), "is %s, a table is wanted", kind(e))
-				return nil
-			}
-			list = append(list, keys)
-		}
-	case map[string]any:
-		t.wrong(key, "is one table, an array of tables is wanted; write [[%s]]", t.path.key(key))
+	list, other := inArray(v)
+	switch {
+	case list != nil && other < 0:
+	case list != nil:
+		t.wrongAt(t.path.key(key).at(other), "must be a table, not %s", kind(v.([]any)[other]))
+		return nil
+	case kind(v) == "a table":
+		t.wrong(key, "must be an array of tables, not one table; write [[%s]]", t.path.key(key))
 		return nil
 	default:
-		t.wrong(key, "is %s, an array of tables is wanted; write [[%s]]", kind(v), t.path.key(key))
+		t.wrong(key, "must be an array of tables, not %s; write [[%s]]", kind(v), t.path.key(key))
 		return nil
 	}
 	out := make([]*table, len(list))
@@ -129,6 +122,26 @@ func (t *table) tables(key string) []*table {
 		out[i] = newTable(t, t.path.key(key).at(i), keys)
 	}
 	return out
+}
+
+// inArray returns the tables of an array, written as [[name]] or inline; nil if v
+// is no array. other is the first element that is no table, -1 if all are.
+func inArray(v any) (list []map[string]any, other int) {
+	switch v := v.(type) {
+	case []map[string]any:
+		return v, -1
+	case []any:
+		list = make([]map[string]any, len(v))
+		for i, e := range v {
+			one, ok := e.(map[string]any)
+			if !ok {
+				return list, i
+			}
+			list[i] = one
+		}
+		return list, -1
+	}
+	return nil, -1
 }
 
 // text returns a string.
@@ -139,7 +152,7 @@ func (t *table) text(key, def string) string {
 	}
 	s, ok := v.(string)
 	if !ok {
-		t.wrong(key, "is %s, a string is wanted", kind(v))
+		t.wrong(key, "must be a string, not %s", kind(v))
 		return def
 	}
 	if err := bourse.CheckText(s); err != nil {
@@ -160,7 +173,7 @@ func (t *table) texts(key string) []string {
 	}
 	list, ok := v.([]any)
 	if !ok {
-		t.wrong(key, "is %s, an array of strings is wanted", kind(v))
+		t.wrong(key, "must be an array of strings, not %s", kind(v))
 		return nil
 	}
 	if len(list) > maxTexts {
@@ -171,7 +184,7 @@ func (t *table) texts(key string) []string {
 	for i, e := range list {
 		s, ok := e.(string)
 		if !ok {
-			t.wrongAt(t.path.key(key).at(i), "is %s, a string is wanted", kind(e))
+			t.wrongAt(t.path.key(key).at(i), "must be a string, not %s", kind(e))
 			return nil
 		}
 		if err := bourse.CheckText(s); err != nil {
@@ -194,11 +207,11 @@ func (t *table) name(key, example string, seen map[string]int) string {
 	}
 	switch {
 	case s == "" || len(s) > 100:
-		t.wrong(key, "%q: a name of 1 to 100 characters is wanted", s)
+		t.wrong(key, "%q: must be a name of 1 to 100 characters", s)
 	case strings.TrimSpace(s) != s:
 		t.wrong(key, "%q: a name must not begin or end with a blank", s)
 	case seen[s] > 0:
-		t.wrong(key, "%q is taken by line %d; a name of its own is wanted", s, seen[s])
+		t.wrong(key, "%q is taken by line %d; must be unique", s, seen[s])
 	default:
 		seen[s] = t.doc.where.lineOf(t.path.key(key))
 	}
@@ -244,7 +257,7 @@ func (t *table) wholeAt(p path, v any, def, lo, hi int) int {
 	n, ok := v.(int64)
 	switch {
 	case !ok:
-		t.wrongAt(p, "is %s, a whole number of %d to %d is wanted", kind(v), lo, hi)
+		t.wrongAt(p, "must be a whole number of %d to %d, not %s", lo, hi, kind(v))
 	case n < int64(lo) || n > int64(hi):
 		t.wrongAt(p, "%d is outside %d..%d", n, lo, hi)
 	default:
@@ -266,7 +279,7 @@ func (t *table) shareAt(p path, v any, def, lo, hi Thousandths) Thousandths {
 	n, err := thousandths(v)
 	switch {
 	case err != nil:
-		t.wrongAt(p, "%v; a number of %v to %v is wanted", err, lo, hi)
+		t.wrongAt(p, "%v; must be a number of %v to %v", err, lo, hi)
 	case n < lo || n > hi:
 		t.wrongAt(p, "%v is outside %v..%v", n, lo, hi)
 	default:
@@ -279,7 +292,7 @@ func (t *table) shareAt(p path, v any, def, lo, hi Thousandths) Thousandths {
 func (t *table) span(key string, def, lo bourse.Duration) bourse.Duration {
 	d := value(t, key, def)
 	if t.has(key) && t.clean(key) && d < lo {
-		t.wrong(key, "%s is too short; at least %s is wanted", d.Words(), lo.Words())
+		t.wrong(key, "%s is too short; must be at least %s", d.Words(), lo.Words())
 		return def
 	}
 	return d
@@ -302,7 +315,7 @@ func value[T any, P fromTOML[T]](t *table, key string, def T) T {
 
 func element[T any, P fromTOML[T]](t *table, p path, v any, def T) T {
 	if !scalar(v) {
-		t.wrongAt(p, "is %s, a number is wanted", kind(v))
+		t.wrongAt(p, "must be a number, not %s", kind(v))
 		return def
 	}
 	var out T
@@ -345,7 +358,7 @@ func kind(v any) string {
 func (t *table) file(key, def, dir string) string {
 	s := t.text(key, def)
 	if t.has(key) && t.clean(key) && s == "" {
-		t.wrong(key, "is empty; the name of a file or folder is wanted")
+		t.wrong(key, "is empty; must be the name of a file or folder")
 	}
 	if s == "" {
 		return ""
@@ -361,7 +374,7 @@ func (t *table) flag(key string) bool {
 	}
 	b, ok := v.(bool)
 	if !ok {
-		t.wrong(key, "is %s, true or false is wanted", kind(v))
+		t.wrong(key, "must be true or false, not %s", kind(v))
 	}
 	return b
 }

@@ -153,7 +153,7 @@ func (w *VOWorkload) keys(until, horizon bourse.Duration) keys {
 func aboveZero(length *Range[bourse.Duration]) func(*table) {
 	return func(t *table) {
 		if t.has("length") && t.clean("length") && length.Lo <= 0 {
-			t.wrong("length", "starts at 0; a length above 0 is wanted")
+			t.wrong("length", "starts at 0; must be a length above 0")
 		}
 	}
 }
@@ -165,7 +165,7 @@ func (t *table) source(models []string) (trace, model string) {
 		t.wrong("model", "a workload is of a trace or of a model, not both")
 	case t.has("trace"):
 		if t.text("trace", "") == "" && t.clean("trace") {
-			t.wrong("trace", "is empty; the name of a trace file is wanted")
+			t.wrong("trace", "is empty; must be the name of a trace file")
 		}
 	case t.has("model"):
 		return "", t.oneOf("model", models[0], models, nil)
@@ -192,7 +192,7 @@ func (t *table) queueMap(queues []Queue) map[int]int {
 	for _, k := range numbers {
 		n, err := strconv.Atoi(k)
 		if err != nil || n < 0 || strconv.Itoa(n) != k {
-			m.wrong(k, "%q is not a queue number of a trace; a whole number from 0 is wanted", k)
+			m.wrong(k, "%q is not a queue number of a trace; must be a whole number from 0", k)
 			continue
 		}
 		if name := m.text(k, ""); m.clean(k) {

@@ -37,9 +37,9 @@ type vo struct {
 // voJob is a job of a VO and where it stands.
 type voJob struct {
 	bourse.Job
-	tx     *transaction  // the last one committed, nil if never placed
-	reason bourse.Reason // why it was last put off
-	final  bool          // it will not be tried again
+	tx     *transaction    // the last one committed, nil if never placed
+	reason bourse.Reason   // why it was last put off
+	state  bourse.JobState // of one without a window: JobWaiting, JobAbandoned or JobWithdrawn
 	paid   bourse.Credits
 	story  *story // nil where it is not kept
 }
@@ -90,7 +90,16 @@ func (b *vo) fact(f any) {
 	case bourse.JobPostponed:
 		b.postponements[f.Reason.Code]++
 		if j := b.jobs[f.Job]; j != nil {
-			j.reason, j.final = f.Reason, f.Final
+			if j.reason = f.Reason; f.Final {
+				j.state = bourse.JobAbandoned
+			}
+		}
+	case bourse.JobCancelled:
+		if j := b.jobs[f.Job]; j != nil {
+			j.state = bourse.JobWithdrawn
+			if f.Reason.Refused() {
+				j.reason = f.Reason
+			}
 		}
 	case bourse.CycleClosed:
 		b.cycle(f)

@@ -89,7 +89,7 @@ func TestSummary_BrokerReckonedByHand(t *testing.T) {
 	t.Parallel()
 	got := tell(t, report.Options{}).Summary.Brokers[0]
 	want := report.BrokerSummary{Name: "vo1",
-		Jobs: report.JobSummary{Submitted: 7, NotTaken: 1, Placed: 4, CoAllocated: 1, Done: 1, Waiting: 2, Refused: 1,
+		Jobs: report.JobSummary{Submitted: 7, NotTaken: 1, Placed: 4, CoAllocated: 1, Done: 1, Waiting: 2, Abandoned: 1,
 			Unplaced: map[bourse.Code]int{bourse.OverBudget: 1, bourse.Expired: 1, bourse.None: 1}},
 		Postponements: map[bourse.Code]int{bourse.OverBudget: 2, bourse.Expired: 1},
 		Cost:          report.Income{Base: cr(2.8), Additive: cr(0.03), Total: cr(2.83)},
@@ -149,7 +149,7 @@ vo1,south,wave,vo,100,200,400,2,0.5,ended,,main,
 vo1,south,solo,vo,300,900,,5,1.5,running,,main,
 vo1,south,late,vo,350,1500,,1,0.1,confirmed,,main,
 vo1,,poor,vo,360,,,4,0,waiting,over-budget,,
-vo1,,doomed,vo,370,,,7,0,refused,expired,,
+vo1,,doomed,vo,370,,,7,0,abandoned,expired,,
 vo1,south,broken,vo,380,600,650,2,0,lost,busy,main,
 vo1,,fresh,vo,990,,,1,0,waiting,,,
 `

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"bourse"
-	"bourse/broker"
-	"bourse/history/explain"
+	"bourse/broker/planning"
+	"bourse/history"
 	"bourse/policy/selection"
 )
 
@@ -24,7 +24,7 @@ const (
 // what its cycles saw and chose (facts that are recorded on demand, see
 // broker.Config.Explain), the alternatives that each job had.
 type detail struct {
-	turns   explain.Turns
+	turns   history.Turns
 	seen    *bourse.CycleSeen // of the cycle under way
 	looked  int               // cycles planned again
 	unclear int               // cycles on record that could not be
@@ -41,7 +41,7 @@ type story struct {
 
 // turn is something that became of a job, or the same several times.
 type turn struct {
-	explain.Turn
+	history.Turn
 	times int
 	last  bourse.Time
 }
@@ -52,7 +52,7 @@ type look struct {
 	at      bourse.Time
 	goal    string
 	found   int
-	options []broker.Option // the chosen one, and the first of the others
+	options []planning.Option // the chosen one, and the first of the others
 	chosen  int
 	reason  bourse.Reason
 }
@@ -95,8 +95,8 @@ func (b *vo) detailed(now bourse.Time, f any) {
 }
 
 // add tells one turn more; the same cause again is counted only.
-func (s *story) add(t explain.Turn) {
-	if n := len(s.turns); n > 0 && t.What == explain.Postponed {
+func (s *story) add(t history.Turn) {
+	if n := len(s.turns); n > 0 && t.What == history.Postponed {
 		if last := &s.turns[n-1]; last.What == t.What && last.Reason.Code == t.Reason.Code {
 			last.times, last.last, last.Words, last.Reason = last.times+1, t.At, t.Words, t.Reason
 			return
@@ -111,7 +111,7 @@ func (s *story) add(t explain.Turn) {
 
 // rerun plans a cycle on record again, for the alternatives that it chose from.
 func (b *vo) rerun(now bourse.Time, seen *bourse.CycleSeen, planned *bourse.CyclePlanned) {
-	again, err := broker.NewRerun(seen, planned)
+	again, err := planning.NewRerun(seen, planned)
 	if err != nil {
 		if b.detail.unclear++; b.detail.why == "" {
 			b.detail.why = err.Error()
@@ -138,7 +138,7 @@ func (b *vo) rerun(now bourse.Time, seen *bourse.CycleSeen, planned *bourse.Cycl
 }
 
 // take adds a job that was placed, with the alternatives that took part.
-func (b *batch) take(o *broker.Outcome) {
+func (b *batch) take(o *planning.JobOutcome) {
 	b.timeLimit, b.budgetLimit = o.TimeLimit, o.BudgetLimit
 	if o.Chosen == 0 {
 		return
@@ -165,7 +165,7 @@ func (b *batch) take(o *broker.Outcome) {
 
 // shown are the alternatives of a job to show: the first ones, and in any case
 // the one that was taken.
-func shown(o *broker.Outcome) []broker.Option {
+func shown(o *planning.JobOutcome) []planning.Option {
 	list := slices.Clone(o.Options[:min(len(o.Options), mostOptions)])
 	if taken := o.Taken(); taken != nil && taken.Number > mostOptions && len(list) > 0 {
 		list[len(list)-1] = *taken
@@ -174,8 +174,8 @@ func shown(o *broker.Outcome) []broker.Option {
 }
 
 // words tell an alternative's fate.
-func (l *look) words(o *broker.Option) string {
-	taken := slices.IndexFunc(l.options, func(x broker.Option) bool { return x.Number == l.chosen })
+func (l *look) words(o *planning.Option) string {
+	taken := slices.IndexFunc(l.options, func(x planning.Option) bool { return x.Number == l.chosen })
 	switch {
 	case o.Number == l.chosen:
 		return "taken"

@@ -113,16 +113,3 @@ func create(path string, write func(io.Writer) error) error {
 	}
 	return nil
 }
-
-// WriteDir writes the files of a report whose events lie elsewhere.
-func WriteDir(dir string, r *Report, events io.Reader) error {
-	f, err := OpenFolder(dir)
-	if err != nil {
-		return err
-	}
-	if _, err := io.Copy(f.events, events); err != nil {
-		f.Discard()
-		return fmt.Errorf("events: %w", err)
-	}
-	return f.Write(r)
-}

@@ -59,7 +59,13 @@ func TestFolder_AllFilesOrThoseOfTheRunBefore(t *testing.T) {
 	if got := files(t, dir); !slices.Equal(got, whole) || string(after) != string(before) {
 		t.Errorf("a run that failed left %v, or changed the events", got)
 	}
-	if err := report.WriteDir(dir, tell(t, report.Options{Keep: true}), strings.NewReader("{}\n")); err != nil {
+	if f, err = report.OpenFolder(dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Events().Write([]byte("{}\n")); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Write(tell(t, report.Options{Keep: true})); err != nil {
 		t.Fatal(err)
 	}
 	after, _ = os.ReadFile(filepath.Join(dir, "events.jsonl"))

@@ -13,7 +13,7 @@ import (
 
 // The words of the status column of jobs.csv. Local jobs are waiting, running,
 // ended, killed (ended at their estimate) or refused. A VO job that was never
-// placed is waiting or refused (it will not be tried again); the legs of one
+// placed is in its state, waiting, abandoned or withdrawn; the legs of one
 // that was placed are confirmed, running, ended, or came to a sad end: expired,
 // heuristic (given up in doubt), released or lost.
 const (
@@ -106,7 +106,7 @@ func (s *site) writeJobs(out *csv.Writer, row []string) error {
 
 func (j *voJob) write(out *csv.Writer, row []string, broker string, until bourse.Time) error {
 	if j.tx == nil {
-		fill(row, broker, "", j.Name, "vo", j.Submit.String(), "", "", strconv.Itoa(j.Nodes), "0", j.unplaced(), string(j.reason.Code), "", "")
+		fill(row, broker, "", j.Name, "vo", j.Submit.String(), "", "", strconv.Itoa(j.Nodes), "0", j.state.String(), string(j.reason.Code), "", "")
 		j.fillWindow(row, &voLeg{})
 		return out.Write(row)
 	}
@@ -127,15 +127,6 @@ func (j *voJob) write(out *csv.Writer, row []string, broker string, until bourse
 		}
 	}
 	return nil
-}
-
-// unplaced is the word for a job without a window. Of one that is given up it is not
-// that of bourse.JobAbandoned: readers of jobs.csv know it as refused.
-func (j *voJob) unplaced() string {
-	if j.final {
-		return refused
-	}
-	return bourse.JobWaiting.String()
 }
 
 // status is the word for a leg of a committed window.

@@ -42,7 +42,7 @@ var brokerMeasures = []measure[BrokerSummary]{
 	{"jobs submitted", "Jobs", "Jobs", "", tally(func(b *BrokerSummary) int { return b.Jobs.Submitted })},
 	{"jobs placed", "Placed", "Placed", "placed", tally(func(b *BrokerSummary) int { return b.Jobs.Placed })},
 	{"jobs co-allocated", "Co-alloc", "On several sites", "", tally(func(b *BrokerSummary) int { return b.Jobs.CoAllocated })},
-	{"", "Unplaced", "Not placed", "", tally(func(b *BrokerSummary) int { return b.Jobs.Waiting + b.Jobs.Refused })},
+	{"", "Unplaced", "Not placed", "", tally(func(b *BrokerSummary) int { return b.Jobs.Submitted - b.Jobs.Placed })},
 	{"mean wait h", "", "Mean wait", "wait h", length(func(b *BrokerSummary) bourse.Duration { return b.MeanWait })},
 	{"mean time h", "Time", "Mean time", "", length(func(b *BrokerSummary) bourse.Duration { return b.MeanTime })},
 	{"mean finish h", "Finish", "", "finish h", length(func(b *BrokerSummary) bourse.Duration { return b.MeanFinish })},

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"bourse"
-	"bourse/broker"
+	"bourse/broker/planning"
 )
 
 // jobTable is the table of a VO's jobs, each with the way it took.
@@ -65,7 +65,7 @@ func (r *Report) jobSection(letter string, most int) pageSection {
 
 // row tells a job.
 func (j *voJob) row(until bourse.Time) jobRow {
-	row := jobRow{Job: j.Name, Submit: at(j.Submit), Nodes: j.Nodes, State: j.unplaced()}
+	row := jobRow{Job: j.Name, Submit: at(j.Submit), Nodes: j.Nodes, State: j.state.String()}
 	if j.tx != nil {
 		j.placed(&row, until)
 	}
@@ -129,7 +129,7 @@ func (s *story) tell(row *jobRow) {
 		if i == firstTurns && s.dropped > 0 {
 			row.Turns = append(row.Turns, fmt.Sprintf("(%s left out)", count(s.dropped, "turn")))
 		}
-		words := moment(t.At) + ": " + t.Words
+		words := moment(t.At) + ": " + string(t.Words)
 		if t.times > 1 {
 			words = fmt.Sprintf("%s to %s, %s: %s", moment(t.At), moment(t.last), count(t.times, "time"), t.Words)
 		}
@@ -165,7 +165,7 @@ func (l *look) finding() string {
 }
 
 // on names where an alternative's legs lie, with their nodes.
-func on(o *broker.Option) string {
+func on(o *planning.Option) string {
 	s := ""
 	for i, l := range o.Legs {
 		if i > 0 {

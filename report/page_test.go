@@ -70,7 +70,7 @@ func TestPage_TellsEveryVOJobWithItsWay(t *testing.T) {
 	page := html(t, tell(t, report.Options{Keep: true}))
 	for _, want := range []string{
 		`<th scope="row" class="word">wave</th>`, "0:02:00: placed: 1 nodes of north/main, 2 nodes of south/main, for 0.83 credits",
-		`<th scope="row" class="word">doomed</th>`, "given up", "11 credits short",
+		`<th scope="row" class="word">doomed</th>`, "abandoned", "11 credits short",
 		"2 times", // poor was put off twice for one reason
 		"What alternatives the jobs had is not on record.",
 	} {

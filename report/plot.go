@@ -45,7 +45,7 @@ func (f *Plot) Write(w io.Writer, format string) error {
 	case "png":
 		return f.Drawing.WritePNG(w, pngScale)
 	}
-	return fmt.Errorf("format %q: svg or png is wanted", format)
+	return fmt.Errorf("format %q: must be svg or png", format)
 }
 
 // view is what the figures of two runs that are shown side by side share: the

@@ -69,7 +69,7 @@ func ReadEvents(r io.Reader, each func(now bourse.Time, id agents.ID, f agents.F
 			return fmt.Errorf("line %d: %w", n, err)
 		}
 		if head.At == nil || head.Agent == "" || head.Kind == "" {
-			return fmt.Errorf("line %d: at, agent and kind are wanted, of which not all are there", n)
+			return fmt.Errorf("line %d: must have at, agent and kind", n)
 		}
 		read, known := decoders[head.Kind]
 		if !known {
@@ -174,7 +174,7 @@ func (s *Summary) check() error {
 		}
 		for _, g := range one.Groups {
 			if g.Nodes < 1 || g.Nodes > mostNodes {
-				return fmt.Errorf("sites: %q, group %q: %d nodes, 1 to %d are wanted", one.Name, g.Name, g.Nodes, mostNodes)
+				return fmt.Errorf("sites: %q, group %q: %d nodes, must be 1 to %d", one.Name, g.Name, g.Nodes, mostNodes)
 			}
 		}
 	}
@@ -234,6 +234,21 @@ func (s *site) checkGroup(name string, nodes int) error {
 	return nil
 }
 
+// UnmarshalJSON reads the counts of this build, or of one that called the jobs
+// abandoned refused.
+func (s *JobSummary) UnmarshalJSON(text []byte) error {
+	type plain JobSummary
+	var old struct {
+		Refused int `json:"refused"`
+	}
+	if err := json.Unmarshal(text, (*plain)(s)); err != nil {
+		return err
+	}
+	err := json.Unmarshal(text, &old)
+	s.Abandoned += old.Refused
+	return err
+}
+
 // tellsOf reports whether two summaries are of one run, but for what the facts
 // do not say.
 func (s *Summary) tellsOf(o *Summary) bool {
@@ -250,6 +265,9 @@ func (s *Summary) tellsOf(o *Summary) bool {
 	for i := range s.Brokers {
 		a, b := s.Brokers[i], o.Brokers[i]
 		a.Accounts = b.Accounts
+		for _, j := range []*JobSummary{&a.Jobs, &b.Jobs} { // which older runs have not told apart
+			j.Waiting, j.Withdrawn = j.Waiting+j.Withdrawn, 0
+		}
 		if !reflect.DeepEqual(a, b) {
 			return false
 		}

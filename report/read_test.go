@@ -15,7 +15,7 @@ func TestRead_ErrorsNameTheLineAndWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ events, want string }{
 		{"{\n", "events: line 1: unexpected end of JSON input"},
-		{`{"at":1,"agent":"x"}` + "\n", "events: line 1: at, agent and kind are wanted"},
+		{`{"at":1,"agent":"x"}` + "\n", "events: line 1: must have at, agent and kind"},
 		{`{"at":1,"agent":"x","kind":"new"}` + "\n[]\n", "events: line 2: json: cannot unmarshal array"},
 		{`{"at":1,"agent":"cluster:a","kind":"job-started","job":1,"group":"q","nodes":1}`, `events: line 1: job-started: site a has no group "q"`},
 		{`{"at":1,"agent":"cluster:a","kind":"job-started","job":1,"group":"m","nodes":-1}`, "line 1: job-started: -1 nodes"},
@@ -37,6 +37,52 @@ func TestRead_ErrorsNameTheLineAndWhatIsWrong(t *testing.T) {
 		if _, err := read([]byte(c.summary), strings.NewReader(""), "summary", "events"); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s\nerror %v, want %q", c.summary, err, c.want)
 		}
+	}
+}
+
+// A folder that a build wrote which called abandoned jobs refused, and counted those
+// withdrawn among the waiting, is read as one of this build.
+func TestRead_TakesTheWordsOfOlderRuns(t *testing.T) {
+	t.Parallel()
+	events := `{"at":1,"agent":"broker:v","kind":"job-submitted","job":{"name":"a","nodes":1}}
+{"at":1,"agent":"broker:v","kind":"job-submitted","job":{"name":"b","nodes":1}}
+{"at":2,"agent":"broker:v","kind":"job-postponed","job":"a","reason":{"code":"expired"},"final":true}
+{"at":2,"agent":"broker:v","kind":"job-cancelled","job":"b","reason":{"code":"after"}}
+`
+	c := NewCollector(Header{Scenario: "s", Seed: 1, Sites: []Site{{Name: "a", Groups: []bourse.Group{{Site: "a", Name: "m", Nodes: 4, Performance: 1000, Price: bourse.Price(bourse.Credit)}}}},
+		Brokers: []Broker{{Name: "v"}}}, Options{Keep: true})
+	if err := c.feed(strings.NewReader(events)); err != nil {
+		t.Fatal(err)
+	}
+	r, err := c.Finish(End{Until: 100 * bourse.Time(bourse.Second)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if j := r.Summary.Brokers[0].Jobs; j.Waiting != 0 || j.Abandoned != 1 || j.Withdrawn != 1 {
+		t.Errorf("%+v", j)
+	}
+	var rows strings.Builder
+	if err := r.WriteJobs(&rows); err != nil {
+		t.Fatal(err)
+	}
+	if got := rows.String(); !strings.Contains(got, ",0,abandoned,expired,") || !strings.Contains(got, ",0,withdrawn,after,") {
+		t.Errorf("jobs.csv:\n%s", got)
+	}
+	var text strings.Builder
+	if err := r.WriteSummary(&text); err != nil {
+		t.Fatal(err)
+	}
+	sites, brokers, _ := strings.Cut(text.String(), `"brokers"`)
+	for _, x := range [][2]string{{`"abandoned": 1`, `"refused": 1`}, {`"waiting": 0`, `"waiting": 1`}, {",\n        \"withdrawn\": 1", ""}} {
+		if !strings.Contains(brokers, x[0]) {
+			t.Fatalf("no %s in %s", x[0], brokers)
+		}
+		brokers = strings.Replace(brokers, x[0], x[1], 1)
+	}
+	old := sites + `"brokers"` + brokers
+	again, err := read([]byte(old), strings.NewReader(events), "summary", "events")
+	if err != nil || again.Summary.Brokers[0].Jobs.Abandoned != 1 {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -107,13 +107,14 @@ type BrokerSummary struct {
 // JobSummary counts a VO's jobs.
 type JobSummary struct {
 	Submitted   int `json:"submitted"`
-	NotTaken    int `json:"notTaken"`    // turned away at submission, not among those submitted
-	Placed      int `json:"placed"`      // with a committed window
-	CoAllocated int `json:"coAllocated"` // of those placed, on more than one site
-	Done        int `json:"done"`        // of those placed, all legs ended
-	Waiting     int `json:"waiting"`     // not placed, to be tried again
-	Refused     int `json:"refused"`     // not placed, not to be tried again
-	// Unplaced counts the waiting and the refused by the last reason given;
+	NotTaken    int `json:"notTaken"`            // turned away at submission, not among those submitted
+	Placed      int `json:"placed"`              // with a committed window
+	CoAllocated int `json:"coAllocated"`         // of those placed, on more than one site
+	Done        int `json:"done"`                // of those placed, all legs ended
+	Waiting     int `json:"waiting"`             // not placed, to be tried again
+	Abandoned   int `json:"abandoned"`           // not placed, not to be tried again
+	Withdrawn   int `json:"withdrawn,omitempty"` // not placed, given up by their users or with what they come after
+	// Unplaced counts those without a window by the last reason given;
 	// those that no cycle has looked at yet stand under "".
 	Unplaced map[bourse.Code]int `json:"unplaced"`
 }
@@ -184,9 +185,12 @@ func (b *vo) summary() BrokerSummary {
 	for _, j := range b.order {
 		if j.tx == nil {
 			sum.Jobs.Unplaced[j.reason.Code]++
-			if j.final {
-				sum.Jobs.Refused++
-			} else {
+			switch j.state {
+			case bourse.JobAbandoned:
+				sum.Jobs.Abandoned++
+			case bourse.JobWithdrawn:
+				sum.Jobs.Withdrawn++
+			default:
 				sum.Jobs.Waiting++
 			}
 			continue

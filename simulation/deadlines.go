@@ -4,17 +4,17 @@ import (
 	"math/rand/v2"
 
 	"bourse"
+	"bourse/cluster"
 	"bourse/configs"
-	"bourse/sites"
 )
 
 // deadlines gives the local jobs of a site that takes deadlines theirs, as in the
 // paper on such sites (Yeo and Buyya, section 4): a share of them is urgent; the
 // factor between runtime and deadline is normal, its deviation a quarter of its
 // mean, and drawn again until it is above 1.
-func deadlines(s *configs.Site, jobs []bourse.LocalJob, seed uint64) []sites.DeadlineJob {
+func deadlines(s *configs.Site, jobs []bourse.LocalJob, seed uint64) []cluster.DeadlineJob {
 	stream := rand.New(rand.NewPCG(SeedOf(seed, "deadlines "+s.Name), 0))
-	list := make([]sites.DeadlineJob, len(jobs))
+	list := make([]cluster.DeadlineJob, len(jobs))
 	for i, j := range jobs {
 		list[i] = withDeadline(s, j, stream)
 	}
@@ -22,7 +22,7 @@ func deadlines(s *configs.Site, jobs []bourse.LocalJob, seed uint64) []sites.Dea
 }
 
 // withDeadline draws the deadline of a job.
-func withDeadline(s *configs.Site, j bourse.LocalJob, stream *rand.Rand) sites.DeadlineJob {
+func withDeadline(s *configs.Site, j bourse.LocalJob, stream *rand.Rand) cluster.DeadlineJob {
 	mean := s.Shared.Factor.Float()
 	if stream.Float64() >= s.Shared.Urgent.Float() {
 		mean *= s.Shared.Ratio.Float()
@@ -36,23 +36,23 @@ func withDeadline(s *configs.Site, j bourse.LocalJob, stream *rand.Rand) sites.D
 		}
 	}
 	left := min(bourse.Duration(factor*float64(j.Run)), bourse.MaxDuration)
-	return sites.DeadlineJob{LocalJob: j, Deadline: j.Submit.Add(max(left, 1))}
+	return cluster.DeadlineJob{LocalJob: j, Deadline: j.Submit.Add(max(left, 1))}
 }
 
 // EndlessDeadlines gives the local work of a site that takes deadlines and runs in
 // real time, such as Endless returns, its deadlines: of the same job the same in
 // every life, by a stream of its own.
-func EndlessDeadlines(s *configs.Site, work sites.Work, seed uint64) sites.DeadlineWork {
+func EndlessDeadlines(s *configs.Site, work cluster.Work, seed uint64) cluster.DeadlineWork {
 	if work == nil {
 		return nil
 	}
 	seed = SeedOf(seed, "deadlines "+s.Name)
-	return func(group int, begun, after bourse.Time) func() (sites.DeadlineJob, bool) {
+	return func(group int, begun, after bourse.Time) func() (cluster.DeadlineJob, bool) {
 		next := work(group, begun, after)
-		return func() (sites.DeadlineJob, bool) {
+		return func() (cluster.DeadlineJob, bool) {
 			j, ok := next()
 			if !ok {
-				return sites.DeadlineJob{}, false
+				return cluster.DeadlineJob{}, false
 			}
 			return withDeadline(s, j, rand.New(rand.NewPCG(seed, uint64(j.Submit.Sub(begun))^uint64(j.ID)<<44))), true
 		}

@@ -5,8 +5,8 @@ import (
 	"math"
 
 	"bourse"
+	"bourse/cluster"
 	"bourse/configs"
-	"bourse/sites"
 	"bourse/workload"
 )
 
@@ -23,12 +23,12 @@ const maxSpeed = 100_000
 // or never; it is drawn in chunks of a week, each from a seed of its own, so
 // that it can be taken up anywhere. Each job goes to the first group that can
 // hold it.
-func (l *Workloads) Endless(s *configs.Site, seed uint64, speed float64) (sites.Work, error) {
+func (l *Workloads) Endless(s *configs.Site, seed uint64, speed float64) (cluster.Work, error) {
 	if s.Workload == nil {
 		return nil, nil
 	}
 	if !(speed >= .001 && speed <= maxSpeed) {
-		return nil, fmt.Errorf("speed-up %v of the local work: .001 to %d is wanted", speed, maxSpeed)
+		return nil, fmt.Errorf("speed-up %v of the local work: must be .001 to %d", speed, maxSpeed)
 	}
 	stream, err := l.stream(s, seed)
 	if err != nil {

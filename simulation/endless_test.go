@@ -5,9 +5,9 @@ import (
 
 	"bourse"
 	"bourse/agents"
+	"bourse/cluster"
 	"bourse/configs"
 	"bourse/policy/backfill"
-	"bourse/sites"
 )
 
 func liveSite(w configs.Workload) *configs.Site {
@@ -74,12 +74,12 @@ func TestEndless_FeedsADurableClusterForMonths(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := sites.ClusterConfig{Site: "site:north", Groups: s.Groups, Work: work,
-		Queues: []sites.QueueOptions{{Nodes: 8, Policy: backfill.EASY}, {Nodes: 64, Policy: backfill.EASY}}}
+	cfg := cluster.ClusterConfig{Site: "site:north", Groups: s.Groups, Work: work,
+		Queues: []cluster.QueueOptions{{Nodes: 8, Policy: backfill.EASY}, {Nodes: 64, Policy: backfill.EASY}}}
 	now, ended := bourse.Time(1_700_000_000_000), 0
 	image := agents.Fact(nil)
 	for range 4 {
-		c := sites.NewDurableCluster(cfg)
+		c := cluster.NewDurableCluster(cfg)
 		if image != nil {
 			c.Replay(now, image)
 		}

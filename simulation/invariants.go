@@ -8,6 +8,7 @@ import (
 	"bourse"
 	"bourse/agents"
 	"bourse/broker"
+	"bourse/cluster"
 	"bourse/sites"
 )
 
@@ -23,11 +24,11 @@ import (
 //	I16  a promise is kept: a leg lies within the window that was agreed until it
 //	     starts there, and so does every local job that was promised a slot
 //	I17  running work never moves, nor does a leg of a window of several
-//	I18  nobody runs before all that he comes after have ended, gap included
+//	I18  no job runs before all that it comes after have ended, gap included
 type Invariants struct {
 	sites    map[agents.ID]*sites.Site
-	clusters map[agents.ID]*sites.Cluster
-	shared   map[agents.ID]*sites.SharedCluster
+	clusters map[agents.ID]*cluster.Cluster
+	shared   map[agents.ID]*cluster.SharedCluster
 	brokers  map[agents.ID]*broker.Broker
 	groups   map[string]map[string]bourse.Group // by site, by name
 	limits   map[string]rules                   // by broker

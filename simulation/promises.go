@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 
 	"bourse"
+	"bourse/cluster"
 	"bourse/configs"
 	"bourse/sites"
 )
@@ -11,7 +12,7 @@ import (
 // DrawPromises gives what a site of service level agreements draws its seeded
 // streams: which local jobs are flexible, and the keys of order shuffle, those of
 // the cluster's decisions and those of the site's quotes apart.
-func DrawPromises(name string, seed uint64, queues []sites.QueueOptions, site *sites.Config) {
+func DrawPromises(name string, seed uint64, queues []cluster.QueueOptions, site *sites.Config) {
 	keys := func(owner string) func() int64 {
 		return rand.New(rand.NewPCG(SeedOf(seed, owner+name), 0)).Int64
 	}

@@ -50,7 +50,7 @@ func TestPromises_EndToEndThroughTheBroker(t *testing.T) {
 	}
 	for kind, least := range map[string]int{"leg-shifted": 20, "leg-shifted fixed": 20, "shift-noted": 20, "nodes-moved": 20, "job-refused": 20, "window": 100} {
 		if counts[kind] < least {
-			t.Errorf("%d of %s, %d are wanted: %v", counts[kind], kind, least, counts)
+			t.Errorf("%d of %s, want %d: %v", counts[kind], kind, least, counts)
 		}
 	}
 	if moved := counts["leg-shifted"] - counts["leg-shifted fixed"]; moved < 4 {

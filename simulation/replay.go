@@ -5,10 +5,10 @@ import (
 	"math/rand/v2"
 
 	"bourse"
+	"bourse/cluster"
 	"bourse/policy/backfill"
 	"bourse/policy/choice"
 	"bourse/policy/pricing"
-	"bourse/sites"
 	"bourse/workload"
 )
 
@@ -17,7 +17,7 @@ type ReplayOptions struct {
 	Nodes  int
 	Policy backfill.Policy
 	Extend bool // at its estimate a job's planned end moves on; otherwise it is killed there
-	Limit  int  // jobs that wait at most; 0 means sites.QueueLimit
+	Limit  int  // jobs that wait at most; 0 means cluster.QueueLimit
 
 	// Copy raises the load by copying that share of the jobs; see workload.Copy.
 	Copy float64
@@ -34,7 +34,7 @@ type ReplayOptions struct {
 	// the earliest from there on, whatever Alpha; 0: it wants to start at once.
 	Notice bourse.Duration
 	// Queues are the site's, found by LocalJob.Queue; none: one for all jobs.
-	Queues []sites.LocalQueue
+	Queues []cluster.LocalQueue
 	// Without is the place in the list, from 1 and after the copying, of a job
 	// that never comes, so that what it did to the others shows; 0: all come.
 	Without int
@@ -109,7 +109,7 @@ func RunReplay(jobs []bourse.LocalJob, opt ReplayOptions) (*Replay, error) {
 	if len(jobs) == 0 {
 		return &Replay{Nodes: opt.Nodes}, nil
 	}
-	r.queue = sites.NewQueue(sites.QueueOptions{
+	r.queue = cluster.NewQueue(cluster.QueueOptions{
 		Nodes: opt.Nodes, Policy: opt.Policy, Start: jobs[0].Submit, Extend: opt.Extend, Limit: opt.Limit, Queues: opt.Queues,
 	})
 	r.queue.Watch(r)
@@ -134,13 +134,13 @@ func RunReplay(jobs []bourse.LocalJob, opt ReplayOptions) (*Replay, error) {
 func (o *ReplayOptions) check() error {
 	switch {
 	case o.Nodes < 1:
-		return fmt.Errorf("processors %d: 1 or more are wanted", o.Nodes)
+		return fmt.Errorf("processors %d: must be 1 or more", o.Nodes)
 	case !(o.Reservations >= 0 && o.Reservations <= 1):
-		return fmt.Errorf("reservations %v: a share from 0 to 1 is wanted", o.Reservations)
+		return fmt.Errorf("reservations %v: must be a share from 0 to 1", o.Reservations)
 	case o.Alpha < 0 || o.Alpha > choice.One:
-		return fmt.Errorf("alpha %v: a number from 0 to 1 is wanted", o.Alpha)
+		return fmt.Errorf("alpha %v: must be a number from 0 to 1", o.Alpha)
 	case o.Notice < 0:
-		return fmt.Errorf("notice %v s: 0 or more is wanted", o.Notice)
+		return fmt.Errorf("notice %v s: must be 0 or more", o.Notice)
 	case o.Reservations > 0 && o.Extend:
 		return fmt.Errorf("jobs that run past their estimates and reservations do not go together: reservations are exact only if overruns are killed")
 	}
@@ -153,7 +153,7 @@ type replayer struct {
 	opt      ReplayOptions
 	out      []Outcome
 	fed      int
-	queue    *sites.Queue
+	queue    *cluster.Queue
 	book     *pricing.Book
 	chosen   []bool
 	alphas   []choice.Alpha // by place, if they are mixed
@@ -263,7 +263,7 @@ func (r *replayer) after(from bourse.Time, n int, d bourse.Duration) pricing.Off
 	panic("studies: a job does not fit when all work has ended")
 }
 
-// Started, Ended and Refused make the replayer a sites.Watcher.
+// Started, Ended and Refused make the replayer a cluster.Watcher.
 func (r *replayer) Started(j *bourse.LocalJob, s *backfill.Start) {
 	o := &r.out[j.ID-1]
 	o.Start, o.Class = s.End.Add(-s.Estimate), s.Class
@@ -275,7 +275,7 @@ func (r *replayer) Refused(j *bourse.LocalJob, why bourse.Reason) {
 	if why.Code == bourse.QueueFull {
 		limit := r.opt.Limit
 		if limit == 0 {
-			limit = sites.QueueLimit
+			limit = cluster.QueueLimit
 		}
 		r.overload = &OverloadError{Limit: limit, At: j.Submit}
 	}

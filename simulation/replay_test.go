@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"bourse"
+	"bourse/cluster"
 	"bourse/policy/backfill"
 	"bourse/policy/choice"
-	"bourse/sites"
 	"bourse/workload/workloadtest"
 )
 
@@ -309,7 +309,7 @@ func TestReplay_AQueueOfHigherPriorityIsQuicker(t *testing.T) {
 				list[i].Queue = 1
 			}
 		}
-		r := replay(t, list, ReplayOptions{Nodes: 64, Policy: backfill.EASY, Queues: []sites.LocalQueue{{DelayCost: 1000}, {Priority: priority, DelayCost: 1000}}})
+		r := replay(t, list, ReplayOptions{Nodes: 64, Policy: backfill.EASY, Queues: []cluster.LocalQueue{{DelayCost: 1000}, {Priority: priority, DelayCost: 1000}}})
 		for i := range r.Outcomes {
 			if chosen[i] {
 				sum += r.Outcomes[i].Wait()

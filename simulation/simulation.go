@@ -22,7 +22,7 @@ type Simulation struct {
 }
 
 // keptDetail is how many bytes an hour of virtual time a broker records of what
-// its cycles saw and chose, where a report is wanted: a few batches of a hundred
+// its cycles saw and chose, where it keeps a report: a few batches of a hundred
 // jobs. The alternatives of cycles beyond it are not in the report.
 const keptDetail = 4 << 20
 
@@ -130,11 +130,11 @@ func (w *world) end(until bourse.Time) report.End {
 	return e
 }
 
-// check adds the invariants to the world, if they are wanted; the first broken
+// check adds the invariants to the world, where asked to; the first broken
 // one is left where the result points.
-func (w *world) check(wanted bool) *error {
+func (w *world) check(on bool) *error {
 	broken := new(error)
-	if !wanted {
+	if !on {
 		return broken
 	}
 	v := newInvariants(w)

@@ -88,7 +88,7 @@ func TestSimulation_AWorkflowOfWideAndSingleJobs(t *testing.T) {
 }
 
 // Random workflows on sites of every kind keep all invariants; I18 is that nobody
-// runs before those that he comes after.
+// runs before those that it comes after.
 func TestSimulation_RandomWorkflowsKeepInvariants(t *testing.T) {
 	t.Parallel()
 	for seed := uint64(1); seed <= 12; seed++ {

@@ -7,6 +7,7 @@ import (
 	"bourse/agents"
 	"bourse/agents/sim"
 	"bourse/broker"
+	"bourse/cluster"
 	"bourse/configs"
 	"bourse/sites"
 )
@@ -17,8 +18,8 @@ type world struct {
 	scenario *configs.Scenario
 	sim      *sim.World
 	sites    map[agents.ID]*sites.Site
-	clusters map[agents.ID]*sites.Cluster
-	shared   map[agents.ID]*sites.SharedCluster
+	clusters map[agents.ID]*cluster.Cluster
+	shared   map[agents.ID]*cluster.SharedCluster
 	brokers  map[agents.ID]*broker.Broker
 	detail   int
 }
@@ -39,7 +40,7 @@ func newWorld(sc *configs.Scenario, seed uint64, load *Workloads) (*world, error
 // time, so many bytes of what their cycles saw and chose. Nothing else differs.
 func newDetailedWorld(sc *configs.Scenario, seed uint64, load *Workloads, detail int) (*world, error) {
 	w := &world{scenario: sc, detail: detail, sim: sim.New(), sites: map[agents.ID]*sites.Site{},
-		clusters: map[agents.ID]*sites.Cluster{}, shared: map[agents.ID]*sites.SharedCluster{}, brokers: map[agents.ID]*broker.Broker{}}
+		clusters: map[agents.ID]*cluster.Cluster{}, shared: map[agents.ID]*cluster.SharedCluster{}, brokers: map[agents.ID]*broker.Broker{}}
 	for i := range sc.Sites {
 		if err := w.addSite(&sc.Sites[i], seed, load); err != nil {
 			return nil, fmt.Errorf("site %q: %w", sc.Sites[i].Name, err)
@@ -68,15 +69,15 @@ func (w *world) addSite(s *configs.Site, seed uint64, load *Workloads) error {
 		return err
 	}
 	DrawPromises(s.Name, seed, options, &cfg)
-	queues := make([]*sites.Queue, len(s.Groups))
+	queues := make([]*cluster.Queue, len(s.Groups))
 	for i, list := range spread(jobs, s.Groups) {
-		queues[i] = sites.NewQueue(options[i])
-		queues[i].Feed(sites.Jobs(list))
+		queues[i] = cluster.NewQueue(options[i])
+		queues[i].Feed(cluster.Jobs(list))
 	}
-	cluster := sites.NewCluster(siteID(s.Name), s.Groups, queues)
+	behind := cluster.NewCluster(siteID(s.Name), s.Groups, queues)
 	site := sites.New(cfg)
-	w.clusters[clusterID(s.Name)], w.sites[siteID(s.Name)] = cluster, site
-	w.sim.Add(clusterID(s.Name), cluster)
+	w.clusters[clusterID(s.Name)], w.sites[siteID(s.Name)] = behind, site
+	w.sim.Add(clusterID(s.Name), behind)
 	w.sim.Add(siteID(s.Name), site)
 	return nil
 }
@@ -87,13 +88,13 @@ func (w *world) addShared(s *configs.Site, jobs []bourse.LocalJob, seed uint64) 
 	if err != nil {
 		return err
 	}
-	var local [][]sites.DeadlineJob
+	var local [][]cluster.DeadlineJob
 	for _, list := range spread(jobs, s.Groups) {
 		local = append(local, deadlines(s, list, SeedOf(seed, s.Groups[len(local)].Name)))
 	}
-	cluster, site := sites.NewSharedCluster(siteID(s.Name), s.Groups, s.SharedCluster(), local), sites.New(cfg)
-	w.shared[clusterID(s.Name)], w.sites[siteID(s.Name)] = cluster, site
-	w.sim.Add(clusterID(s.Name), cluster)
+	behind, site := cluster.NewSharedCluster(siteID(s.Name), s.Groups, s.SharedCluster(), local), sites.New(cfg)
+	w.shared[clusterID(s.Name)], w.sites[siteID(s.Name)] = behind, site
+	w.sim.Add(clusterID(s.Name), behind)
 	w.sim.Add(siteID(s.Name), site)
 	return nil
 }

@@ -17,8 +17,6 @@ type desk struct {
 	head     int
 	question question // what the cluster is asked for the first in line
 	ref      uint64   // of that question; refs of another life are none of this one
-	watched  bool     // an alarm is on its way that asks again
-	wait     bourse.Duration
 }
 
 // question is what the site waits for.
@@ -161,12 +159,12 @@ func (s *Site) askNodes(t step) {
 // put puts a new question to the cluster, and sees to it that it is asked again.
 func (s *Site) put(t step) {
 	s.desk.ref++
-	s.desk.wait = firstWait
 	s.say(t)
-	if !s.desk.watched {
-		s.desk.watched = true
-		t.out.Alarm(t.now.Add(firstWait), deskDue{s.desk.ref})
+	if k := (owed{what: theQuestion}); s.retries.Owes(k) { // one alarm, however many are asked
+		s.retries.Renew(k)
+		return
 	}
+	s.begin(t, theQuestion, bourse.LegID{}, lastWait)
 }
 
 // say sends the question that is open.
@@ -188,21 +186,6 @@ func (s *Site) say(t step) {
 		}
 		t.out.Send(s.cfg.Cluster, m)
 	}
-}
-
-// askAgain repeats the question that the cluster has not answered since the
-// alarm was set. There is one such alarm at most, however many are asked.
-func (s *Site) askAgain(t step, m deskDue) {
-	s.desk.watched = false
-	if s.desk.question == nothing {
-		return
-	}
-	if m.ref == s.desk.ref {
-		s.say(t)
-		s.desk.wait = min(2*s.desk.wait, lastWait)
-	}
-	s.desk.watched = true
-	t.out.Alarm(t.now.Add(s.desk.wait), deskDue{s.desk.ref})
 }
 
 // next goes on to the next task in line.

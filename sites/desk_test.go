@@ -5,9 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"bourse"
 	"bourse/agents"
-	"bourse/policy/backfill"
 )
 
 // A line of requests that is never empty keeps what waits, at most twice over, not
@@ -39,21 +37,4 @@ func TestDesk_ALineThatIsNeverEmptyKeepsWhatWaits(t *testing.T) {
 			}
 		}
 	})
-}
-
-// A cluster that locks nodes for the far future and releases them again does not
-// keep every turn of them until then.
-func TestCluster_ForgetsTheTurnsOfReleasedLocks(t *testing.T) {
-	t.Parallel()
-	now := bourse.Time(1_000_000)
-	l := newLives(durableConfig(backfill.EASY, false, func(int, bourse.Time, bourse.Time) func() (bourse.LocalJob, bool) { return Jobs(nil) }), now)
-	for i := range uint64(1000) {
-		far := now.Add(bourse.Day)
-		l.step(now, agents.ClusterHold{Leg: testLeg(i), What: bourse.Leg{Group: "main", Nodes: 4, Start: far, End: far.Add(bourse.Hour)}})
-		l.step(now, agents.ClusterConfirm{Leg: testLeg(i)})
-		l.step(now, agents.ClusterRelease{Leg: testLeg(i)})
-	}
-	if n := len(l.cluster.agenda.ends) + len(l.cluster.agenda.starts); n > 100 {
-		t.Errorf("%d turns are kept of %d locks", n, len(l.cluster.locks))
-	}
 }

@@ -1,7 +1,6 @@
 package sites
 
 import (
-	"fmt"
 	"slices"
 
 	"bourse"
@@ -82,7 +81,7 @@ func (s *Site) meet(t step, broker string, incarnation uint32, nonce uint64) bou
 }
 
 func fenced(format string, args ...any) bourse.Reason {
-	return bourse.Reason{Code: bourse.Fenced, Detail: fmt.Sprintf(format, args...)}
+	return bourse.Because(bourse.Fenced, format, args...)
 }
 
 // offerRequest puts a request in line, unless the life that asks is over: one

@@ -1,8 +1,6 @@
 package sites
 
 import (
-	"fmt"
-
 	"bourse"
 	"bourse/agents"
 	"bourse/agents/plant"
@@ -126,7 +124,7 @@ func (s *Site) replaced(now bourse.Time, l *leg) (*leg, bourse.Reason) {
 	}
 	old := s.legs[l.Replaces]
 	stale := func(format string, args ...any) (*leg, bourse.Reason) {
-		return nil, bourse.Reason{Code: bourse.Stale, Detail: fmt.Sprintf(format, args...)}
+		return nil, bourse.Because(bourse.Stale, format, args...)
 	}
 	switch {
 	case old == nil || old.Leg.Tx.Broker != l.Leg.Tx.Broker || !s.replaceable(old):

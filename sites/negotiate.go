@@ -1,11 +1,10 @@
 package sites
 
 import (
-	"fmt"
-	"slices"
 
 	"bourse"
 	"bourse/agents"
+	"bourse/agents/retry"
 )
 
 // A site that cannot place a leg asks the owner of one confirmed leg whether that
@@ -41,38 +40,6 @@ func (s *Site) asks(l *leg) int {
 	return s.cfg.Promises.Ask
 }
 
-// shifts lists the confirmed legs of which one, shifted, would let in what was
-// refused, as far as the cluster can see.
-func (c *Cluster) shifts(now bourse.Time, m agents.ClusterHold) []agents.LegShift {
-	i := slices.IndexFunc(c.groups, func(g bourse.Group) bool { return g.Name == m.What.Group })
-	if m.Shift <= 0 || i < 0 || c.queues[i].promises == nil {
-		return nil
-	}
-	q := c.queues[i]
-	q.reach(now)
-	var list []agents.LegShift
-	for _, sh := range q.promises.ShiftsOf(agreementOf(c.number+1, now, m.What, m.Flex), m.Shift, c.mayShift) {
-		l := c.flexible[sh.ID]
-		x := agents.LegShift{Leg: l.leg, Ready: sh.Ready, Due: sh.Due, Start: sh.Ready}
-		if at, _ := q.promises.Promise(sh.ID); sh.Ready > at.Ready { // it goes no further than it must
-			x.Start = sh.Due.Add(-l.what.Duration())
-		}
-		x.End = x.Start.Add(l.what.Duration())
-		if list = append(list, x); len(list) == agents.MaxShifts {
-			break
-		}
-	}
-	return list
-}
-
-// mayShift reports whether a promise is a confirmed leg's that nobody is about to
-// replace.
-func (c *Cluster) mayShift(id int64) bool {
-	l := c.flexible[id]
-	return l != nil && l.state == reserved && l.promise() == id &&
-		!slices.ContainsFunc(c.order, func(o *lock) bool { return o.over == l && c.locks[o.leg] == o })
-}
-
 // askOwner asks one owner to make room for a leg that the cluster has refused: who
 // costs least and no more than the newcomer brings, of equal ones whose place was
 // promised first. It returns the newcomer's reason. While an owner is asked for the
@@ -98,13 +65,13 @@ func (s *Site) askOwner(t step, newcomer *leg, m agents.ClusterHeld) bourse.Reas
 		return m.Refusal
 	}
 	s.record(t, bourse.ShiftOffered{Leg: best.Leg, ShiftOffer: to, For: who})
-	s.tellOffer(t, best, firstWait)
+	s.tellOffer(t, best)
+	s.beginOffer(t, best)
 	return asked(m.Refusal, to.Expires)
 }
 
 func asked(why bourse.Reason, until bourse.Time) bourse.Reason {
-	why.Detail += fmt.Sprintf("; an owner is asked until %v to make room", until)
-	return why
+	return bourse.Because(why.Code, "%v; an owner is asked until %v to make room", why, until)
 }
 
 // mayOffer is what the owner of a leg would be offered for a shift; false if he is
@@ -135,26 +102,23 @@ func (l *leg) open(now bourse.Time) bool {
 	return l.offer().State == bourse.OfferOpen && l.State == bourse.Confirmed && now < l.offer().Expires
 }
 
-// tellOffer makes the offer, and again after a while.
-func (s *Site) tellOffer(t step, l *leg, wait bourse.Duration) {
+// tellOffer makes the offer.
+func (s *Site) tellOffer(t step, l *leg) {
 	o := l.offer()
 	t.out.Send(s.life(l.Leg.Tx.Broker).address(), agents.ShiftOffer{Leg: l.Leg, Number: o.Number, Version: o.Version, Start: o.Start, End: o.End,
 		Ready: o.Ready, Due: o.Due, Pay: o.Pay, For: o.Expires.Sub(t.now), Stamp: s.stamp()})
-	t.out.Alarm(min(t.now.Add(wait), o.Expires), offerDue{l.Leg, o.Number, wait})
 }
 
-// repeatOffer makes an offer again that is not answered, until its time is over.
-// Row S89.
-func (s *Site) repeatOffer(t step, m offerDue) {
-	l := s.legs[m.leg]
-	if l == nil || l.offer().Number != m.number || l.offer().State != bourse.OfferOpen {
-		return
+// beginOffer has an offer made again that is not answered, until its time is over.
+func (s *Site) beginOffer(t step, l *leg) {
+	s.retries.Begin(t.now, owed{theOffer, l.Leg}, retry.Schedule{First: firstWait, Last: slowWait, Until: l.offer().Expires}, t.out)
+}
+
+// expire ends an offer that was not answered in time. Row S89.
+func (s *Site) expire(t step, l *leg) {
+	if o := l.offer(); o.State == bourse.OfferOpen {
+		s.record(t, bourse.OfferClosed{Leg: l.Leg, Number: o.Number, State: bourse.OfferExpired})
 	}
-	if l.open(t.now) {
-		s.tellOffer(t, l, min(2*m.wait, bourse.Minute))
-		return
-	}
-	s.record(t, bourse.OfferClosed{Leg: l.Leg, Number: m.number, State: bourse.OfferExpired})
 }
 
 // declined takes an owner's no. Row S89.
@@ -172,7 +136,7 @@ func (s *Site) accepts(now bourse.Time, l, old *leg) bourse.Reason {
 		return bourse.Reason{}
 	}
 	stale := func(format string, args ...any) bourse.Reason {
-		return bourse.Reason{Code: bourse.Stale, Detail: fmt.Sprintf(format, args...)}
+		return bourse.Because(bourse.Stale, format, args...)
 	}
 	if old == nil {
 		return stale("offer %d is for a leg to be replaced, and none is named", l.Offer)
@@ -186,7 +150,7 @@ func (s *Site) accepts(now bourse.Time, l, old *leg) bourse.Reason {
 	case o.Version != old.Version:
 		return stale("leg %v is at version %d, offer %d was for %d", old.Leg, old.Version, o.Number, o.Version)
 	case now >= o.Expires:
-		return bourse.Reason{Code: bourse.Expired, Detail: fmt.Sprintf("offer %d for leg %v expired at %v", o.Number, old.Leg, o.Expires)}
+		return bourse.Because(bourse.Expired, "offer %d for leg %v expired at %v", o.Number, old.Leg, o.Expires)
 	case l.What != want || l.Flex.Due == 0 || l.Flex.Ready < o.Ready || l.Flex.Due > o.Due: // less choice is taken too
 		return stale("offer %d for leg %v is of [%v, %v) within [%v, %v)", o.Number, old.Leg, o.Start, o.End, o.Ready, o.Due)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"bourse"
 	"bourse/agents"
+	"bourse/cluster"
 	"bourse/policy/backfill"
 	"bourse/policy/pricing"
 	"bourse/policy/sla"
@@ -25,7 +26,7 @@ func TestNegotiation_MoneyIsConservedAndNoPromiseBroken(t *testing.T) {
 		cfg := storyConfig(4)
 		opt.Price = cfg.Groups[0].Price
 		cfg.Promises = &Promises{Schedule: opt, Shares: opt.Shares, Ask: 1000}
-		h := &haggle{story: newStory(cfg, backfill.EASY, nil, &PromiseOptions{Schedule: opt, Deadline: 1000}), t: t}
+		h := &haggle{story: newStory(cfg, backfill.EASY, nil, &cluster.PromiseOptions{Schedule: opt, Deadline: 1000}), t: t}
 		for range rapid.IntRange(5, 60).Draw(t, "steps") {
 			h.act()
 			h.rest()

@@ -4,6 +4,7 @@ import (
 	"bourse"
 	"bourse/agents"
 	"bourse/agents/plant"
+	"bourse/agents/retry"
 )
 
 // firstInquiry is how long a prepared leg waits for its decision before the
@@ -13,18 +14,13 @@ func (s *Site) firstInquiry(t step, l *leg) bourse.Duration {
 }
 
 // doubt has the site inquire after a while. Row S32.
-func (s *Site) doubt(t step, l *leg, wait bourse.Duration) {
-	t.out.Alarm(t.now.Add(wait), inquireDue{l.Leg, wait})
+func (s *Site) doubt(t step, l *leg) {
+	s.retries.Begin(t.now, owed{theInquiry, l.Leg}, retry.Schedule{First: s.firstInquiry(t, l), Last: lastWait}, t.out)
 }
 
 // inquire asks the broker's latest life for the decision on a prepared leg.
-func (s *Site) inquire(t step, m inquireDue) {
-	l := s.legs[m.leg]
-	if l == nil || l.State != bourse.Prepared || plant.On("no-inquiry") {
-		return
-	}
+func (s *Site) inquire(t step, l *leg) {
 	t.out.Send(s.life(l.Leg.Tx.Broker).address(), agents.Inquire{Leg: l.Leg, Stamp: s.stamp()})
-	s.doubt(t, l, min(2*m.wait, lastWait))
 }
 
 // answered takes the decision that the site has inquired for. Rows S33, S34.
@@ -59,32 +55,29 @@ func (s *Site) notice(l *leg) agents.Message {
 	return nil
 }
 
+// notable reports whether a broker must acknowledge that a leg has come to a state.
+func notable(x bourse.LegState) bool {
+	return x == bourse.Heuristic || x == bourse.Lost || x == bourse.Settled
+}
+
 // notify tells the broker what became of a leg, until it is noted.
 func (s *Site) notify(t step, l *leg) {
+	s.tellNotice(t, l)
+	s.beginNotice(t, l)
+}
+
+func (s *Site) tellNotice(t step, l *leg) {
 	t.out.Send(s.life(l.Leg.Tx.Broker).address(), s.notice(l))
-	t.out.Alarm(t.now.Add(firstWait), noticeDue{l.Leg, firstWait})
 }
 
-// repeat gives a notice again. Row S55.
-func (s *Site) repeat(t step, m noticeDue) {
-	l := s.legs[m.leg]
-	if l == nil || l.noted || plant.On("no-repeat") {
-		return
+// beginNotice has a notice given again. Nobody waits for that of a leg that is
+// settled.
+func (s *Site) beginNotice(t step, l *leg) {
+	last := lastWait
+	if l.State == bourse.Settled {
+		last = slowWait
 	}
-	if n := s.notice(l); n != nil {
-		t.out.Send(s.life(l.Leg.Tx.Broker).address(), n)
-		wait := min(2*m.wait, longest(l.State))
-		t.out.Alarm(t.now.Add(wait), noticeDue{l.Leg, wait})
-	}
-}
-
-// longest is what the wait between two notices doubles to: a minute where
-// nobody waits for it.
-func longest(state bourse.LegState) bourse.Duration {
-	if state == bourse.Settled {
-		return bourse.Minute
-	}
-	return lastWait
+	s.begin(t, theNotice, l.Leg, last)
 }
 
 // noted ends the repeating of a notice. Row S56.

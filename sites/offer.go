@@ -1,7 +1,6 @@
 package sites
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -182,5 +181,5 @@ func once(f func() *pricing.Book) func() *pricing.Book {
 }
 
 func refused(code bourse.Code, format string, args ...any) bourse.Quote {
-	return bourse.Quote{Refusal: bourse.Reason{Code: code, Detail: fmt.Sprintf(format, args...)}}
+	return bourse.Quote{Refusal: bourse.Because(code, format, args...)}
 }

@@ -75,9 +75,9 @@ func (w *wishes) named(name string) *maintenance {
 // name.
 func (s *Site) barred(now bourse.Time, vo, user string) bourse.Reason {
 	if now < s.drain.Until {
-		until := "until further notice"
+		until := bourse.Phrase("until further notice")
 		if s.drain.Until < bourse.Never {
-			until = "until " + s.drain.Until.String()
+			until = bourse.Say("until %v", s.drain.Until)
 		}
 		return refused(bourse.Draining, "%s takes nothing new %s%s", s.cfg.Name, until, because(s.drain.Why)).Refusal
 	}
@@ -100,14 +100,15 @@ func because(why string) string {
 	return ": " + why
 }
 
+// wish reports whether a message is for an operator of a site to send.
+func wish(m agents.Message) bool {
+	p, known := agents.Lookup(m.Kind())
+	return known && p.From == agents.Operator && p.To == agents.Site
+}
+
 // operate takes an operator's message; false if it is none, or nobody's who may.
 func (s *Site) operate(t step) bool {
-	switch t.m.(type) {
-	case agents.Drain, agents.Resume, agents.Close, agents.Open, agents.Maintenance, agents.MaintenanceCancel:
-	default:
-		return false
-	}
-	if !strings.HasPrefix(string(t.from), "operator:") {
+	if !wish(t.m) || !strings.HasPrefix(string(t.from), "operator:") {
 		return false
 	}
 	s.tidy(t)

@@ -17,13 +17,11 @@ func TestMaintenance_LostNodesAreHadAgain(t *testing.T) {
 	s := newStory(storyConfig(4), backfill.EASY, nil)
 	s.say("operator:olga", agents.Maintenance{Name: "floor", Group: "main", Nodes: 3, Start: 100_000, End: 200_000})
 	id := s.site.named("floor").Leg
-	s.cluster.out = &agents.Outbox{}
-	s.cluster.vacate(s.now, s.cluster.locks[id])
-	s.cluster.locks[id].state = lost
+	s.forget(id)
 	s.put(theSite, theCluster, agents.ClusterLost{Leg: id})
 	s.settle()
 	s.advance(s.now)
-	if l := s.cluster.locks[id]; l == nil || l.state != locked || s.site.named("floor") == nil {
+	if l := s.locks()[id]; !gives(l) || l.Confirmed || s.site.named("floor") == nil {
 		t.Errorf("the cluster keeps %+v for it\n%s", l, strings.Join(s.trace, "\n"))
 	}
 }
@@ -73,7 +71,7 @@ func TestMaintenance_AskedTwiceInLine(t *testing.T) {
 			told = append(told, after)
 		}
 	}
-	if len(told) != 3 || told[0] != "Maintenance" || told[1] != "Maintenance" || !strings.Contains(told[2], "conflict") || len(s.cluster.locks) != 1 {
-		t.Errorf("%q, %d locks\n%s", told, len(s.cluster.locks), strings.Join(s.trace, "\n"))
+	if len(told) != 3 || told[0] != "Maintenance" || told[1] != "Maintenance" || !strings.Contains(told[2], "conflict") || len(s.locks()) != 1 {
+		t.Errorf("%q, %d locks\n%s", told, len(s.locks()), strings.Join(s.trace, "\n"))
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"bourse"
 	"bourse/agents"
+	"bourse/cluster"
 	"bourse/policy/backfill"
 	"bourse/policy/pricing"
 	"bourse/policy/sla"
@@ -37,7 +38,7 @@ func TestPromises_AreKeptWhateverComes(t *testing.T) {
 		key := int64(0)
 		opt.Keys = func() int64 { key = key*6364136223846793005 + 1442695040888963407; return key }
 		cfg.Promises = &Promises{Schedule: opt, Shares: opt.Shares, Disclose: rapid.SampledFrom([]sla.Disclosure{sla.Full, sla.Closed}).Draw(t, "disclose")}
-		p := &PromiseOptions{Schedule: opt, Flexible: 500, Deadline: 3000, Fix: rapid.IntRange(0, 900).Draw(t, "fix"),
+		p := &cluster.PromiseOptions{Schedule: opt, Flexible: 500, Deadline: 3000, Fix: rapid.IntRange(0, 900).Draw(t, "fix"),
 			Replan: rapid.Bool().Draw(t, "replan"), Alternatives: rapid.IntRange(0, 1000).Draw(t, "alternatives")}
 		var jobs []bourse.LocalJob
 		at := bourse.Time(0)
@@ -149,20 +150,5 @@ func (k *keeping) legMoved(f bourse.LegMoved) {
 		delete(k.lying, f.Leg)
 	case bourse.Released:
 		delete(k.lying, f.Leg)
-	}
-}
-
-// The same seed makes the same jobs flexible, and about as many as it should.
-func TestPromises_DrawTheFlexibleByShare(t *testing.T) {
-	t.Parallel()
-	p := &promises{opt: PromiseOptions{Flexible: 300, Seed: 7}}
-	n := 0
-	for id := range int64(10_000) {
-		if p.flexible(id) {
-			n++
-		}
-	}
-	if n < 2850 || n > 3150 {
-		t.Errorf("%d of 10,000 jobs are flexible, 3,000 are wanted", n)
 	}
 }

@@ -1,7 +1,6 @@
 package sites
 
 import (
-	"fmt"
 	"slices"
 
 	"bourse"
@@ -52,7 +51,7 @@ func (s *Site) proof(l *leg) bourse.Proof {
 // it. Rows S100, S101, S104.
 func (s *Site) unproven(a *agents.ListedLeg) bourse.Reason {
 	no := func(format string, args ...any) bourse.Reason {
-		return bourse.Reason{Code: bourse.Unproven, Detail: fmt.Sprintf("leg %v: ", a.Leg) + fmt.Sprintf(format, args...)}
+		return bourse.Because(bourse.Unproven, "leg %v: %v", a.Leg, bourse.Say(format, args...))
 	}
 	switch p := &a.Proof; {
 	case plant.On("believe-reassert"):

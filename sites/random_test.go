@@ -246,14 +246,15 @@ func (w *wild) rest() {
 	if a := w.site.Ledger().Account("broker:vo1"); a.Debit != w.out || a.Credit != w.in {
 		w.t.Fatalf("I8: the account says out %v in %v, the facts say %v and %v", a.Debit, a.Credit, w.out, w.in)
 	}
+	locks := w.locks()
 	for _, l := range w.site.OpenLegs() {
 		if l.State < bourse.Confirmed && l.Limit < w.now {
 			w.t.Fatalf("I4: leg %v is %v at %v, its limit was %v", l.Leg, l.State, w.now, l.Limit)
 		}
-		k := w.cluster.locks[l.Leg]
-		if !w.silent && len(w.site.desk.line) == 0 && (k == nil || k.state >= ended) {
+		k, kept := locks[l.Leg]
+		if !w.silent && len(w.site.desk.line) == 0 && !gives(k) {
 			// The word of its loss, or of its confirmation, is still on its way.
-			if k != nil && w.cluster.reminds || w.site.legs[l.Leg].duty == confirmDuty {
+			if kept || w.site.legs[l.Leg].duty == confirmDuty {
 				continue
 			}
 			w.t.Fatalf("I1: leg %v is %v and has no nodes\n%s", l.Leg, l.State, strings.Join(w.trace, "\n"))

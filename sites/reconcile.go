@@ -1,6 +1,8 @@
 package sites
 
 import (
+	"slices"
+
 	"bourse"
 	"bourse/agents"
 	"bourse/agents/plant"
@@ -15,13 +17,11 @@ const (
 	releaseDuty
 )
 
-// duties are the legs with one. They are told again until the cluster has
-// acknowledged them; there is one alarm at most for all.
+// duties are the legs with one. They are told again, all together, until the
+// cluster has acknowledged them.
 type duties struct {
 	list    []*leg
 	unknown map[bourse.LegID]*leg // stand-ins for legs that the site does not know, to be released
-	watched bool
-	wait    bourse.Duration
 }
 
 // tell tells the cluster what to do about a leg, until it is done.
@@ -31,9 +31,8 @@ func (s *Site) tell(t step, l *leg, d duty) {
 	}
 	l.duty = d
 	s.order(t, l)
-	if !s.duties.watched {
-		s.duties.watched, s.duties.wait = true, firstWait
-		t.out.Alarm(t.now.Add(firstWait), dutiesDue{})
+	if !s.retries.Owes(owed{what: theOrders}) {
+		s.begin(t, theOrders, bourse.LegID{}, lastWait)
 	}
 }
 
@@ -98,20 +97,16 @@ func (s *Site) done(m agents.ClusterDone) {
 	}
 }
 
+// open drops what is acknowledged, and reports whether anything is left.
+func (d *duties) open() bool {
+	d.list = slices.DeleteFunc(d.list, func(l *leg) bool { return l.duty == noDuty || plant.On("tell-once") })
+	return len(d.list) > 0
+}
+
 // tellAgain repeats what is not acknowledged.
 func (s *Site) tellAgain(t step) {
-	open := s.duties.list[:0]
 	for _, l := range s.duties.list {
-		if l.duty != noDuty && !plant.On("tell-once") {
-			open = append(open, l)
-			s.order(t, l)
-		}
-	}
-	clear(s.duties.list[len(open):])
-	s.duties.list = open
-	if s.duties.watched = len(open) > 0; s.duties.watched {
-		s.duties.wait = min(2*s.duties.wait, lastWait)
-		t.out.Alarm(t.now.Add(s.duties.wait), dutiesDue{})
+		s.order(t, l)
 	}
 }
 

@@ -28,20 +28,20 @@ func (s *Site) start(t step, m agents.Started) {
 		}
 		s.limit(t, l, grace)
 		if l.State == bourse.Prepared {
-			s.doubt(t, l, s.firstInquiry(t, l))
+			s.doubt(t, l)
 		}
 	}
 	for _, l := range s.kept {
 		if l.told < l.turn {
-			t.out.Alarm(t.now.Add(firstWait), shiftDue{l.Leg, l.turn, firstWait})
+			s.begin(t, theShift, l.Leg, slowWait)
 		}
 		if l.offer().State == bourse.OfferOpen {
-			t.out.Alarm(min(t.now.Add(firstWait), l.offer().Expires), offerDue{l.Leg, l.offer().Number, firstWait})
+			s.beginOffer(t, l)
 		}
 		if l.State.Terminal() {
 			s.remember(t, l)
-			if !l.noted && s.notice(l) != nil {
-				t.out.Alarm(t.now.Add(firstWait), noticeDue{l.Leg, firstWait})
+			if !l.noted && notable(l.State) {
+				s.beginNotice(t, l)
 			}
 		}
 	}
@@ -214,7 +214,7 @@ func (s *Site) restore(t step, to agents.ID, f bourse.LegRestored) {
 	case l.State.Blocks():
 		s.limit(t, l, l.For)
 		if l.State == bourse.Prepared {
-			s.doubt(t, l, s.firstInquiry(t, l))
+			s.doubt(t, l)
 		}
 	default:
 		s.remember(t, l)

@@ -31,7 +31,7 @@ func TestReassert_CopyLocksNothingForALegReleasedMeanwhile(t *testing.T) {
 	if got := s.site.legs[id].State; got != bourse.Released {
 		t.Fatalf("the leg is %v", got)
 	}
-	if l := s.cluster.locks[id]; l != nil {
-		t.Errorf("the cluster keeps %+v for a leg that was released", l.what)
+	if l, kept := s.locks()[id]; kept {
+		t.Errorf("the cluster keeps %+v for a leg that was released", l)
 	}
 }

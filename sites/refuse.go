@@ -15,29 +15,14 @@ func (s *Site) Refuse(now bourse.Time, from agents.ID, m agents.Message, why bou
 	}
 	t := step{now, from, m, out}
 	switch m := m.(type) {
-	case agents.Hold:
-		s.refusal(t, m.Leg, onHold, bourse.Fare{}, why, m.Leg.Tx.Incarnation)
-	case agents.Prepare:
-		s.refusal(t, m.Leg, onPrepare, bourse.Fare{}, why, m.Leg.Tx.Incarnation)
+	case agents.Hold, agents.Prepare:
+		id := m.(agents.OfLeg).LegID()
+		s.refusal(t, id, events[m.Kind()], bourse.Fare{}, why, id.Tx.Incarnation)
 	case agents.OfferRequest, agents.QuoteRequest:
 		s.refuseWork(t, why)
-	case agents.Drain, agents.Resume, agents.Close, agents.Open, agents.Maintenance, agents.MaintenanceCancel:
-		t.reply(agents.OperatorReply{To: m.Kind(), Reason: why})
-	}
-}
-
-// Refuse answers what the runtime does not hand to the cluster.
-func (c *Cluster) Refuse(_ bourse.Time, from agents.ID, m agents.Message, why bourse.Reason, out *agents.Outbox) {
-	refuseHold(from, m, why, out)
-}
-
-// Refuse answers what the runtime does not hand to the cluster.
-func (c *SharedCluster) Refuse(_ bourse.Time, from agents.ID, m agents.Message, why bourse.Reason, out *agents.Outbox) {
-	refuseHold(from, m, why, out)
-}
-
-func refuseHold(from agents.ID, m agents.Message, why bourse.Reason, out *agents.Outbox) {
-	if m, ok := m.(agents.ClusterHold); ok {
-		out.Send(from, agents.ClusterHeld{Leg: m.Leg, Refusal: why})
+	default:
+		if wish(m) {
+			t.reply(agents.OperatorReply{To: m.Kind(), Reason: why})
+		}
 	}
 }

@@ -30,22 +30,15 @@ func (s *Site) shift(t step, l *leg, f bourse.LegShifted) {
 		return
 	}
 	s.record(t, f)
-	s.tellShift(t, l, firstWait)
+	s.tellShift(t, l)
+	s.begin(t, theShift, l.Leg, slowWait)
 }
 
-// tellShift tells the broker where a leg lies, and again after a while.
-func (s *Site) tellShift(t step, l *leg, wait bourse.Duration) {
+// tellShift tells the broker where a leg lies, until it has noted that or another
+// shift is under way.
+func (s *Site) tellShift(t step, l *leg) {
 	t.out.Send(s.life(l.Leg.Tx.Broker).address(), agents.ShiftedNotice{Leg: l.Leg, Start: l.What.Start, End: l.What.End,
 		Turn: l.turn, Fixed: l.fixed(), Stamp: s.stamp(), Proof: s.proof(l)})
-	t.out.Alarm(t.now.Add(wait), shiftDue{l.Leg, l.turn, wait})
-}
-
-// repeatShift says it again until it is noted, or another one is under way. Row
-// S82.
-func (s *Site) repeatShift(t step, m shiftDue) {
-	if l := s.legs[m.leg]; l != nil && l.turn == m.turn && l.told < l.turn {
-		s.tellShift(t, l, min(2*m.wait, bourse.Minute))
-	}
 }
 
 // notedShift ends the repeating. Row S83.

@@ -1,6 +1,6 @@
 // Package sites is one cluster's side of the grid: the site agent, which offers
-// what is free, quotes, and carries the legs of windows; and the simulated
-// cluster behind it, with its queue and its timeline of reservations.
+// what is free, quotes, and carries the legs of windows. The cluster behind it is
+// another agent, of package cluster.
 //
 // The site follows the steps and states of the co-allocation protocol, row by
 // row as docs/TRANSACTION.md has them. It owns its legs and its ledger, knows
@@ -13,6 +13,7 @@ package sites
 import (
 	"bourse"
 	"bourse/agents"
+	"bourse/agents/retry"
 	"bourse/policy/backfill"
 	"bourse/policy/pricing"
 	"bourse/policy/sla"
@@ -92,6 +93,7 @@ type Site struct {
 	desk      desk
 	view      view
 	duties    duties
+	retries   retry.List[owed]
 	forgetful bool   // an alarm is on its way that forgets old legs
 	numbered  uint64 // maintenances asked for in this life
 	stray     uint64 // messages that made no sense
@@ -150,14 +152,6 @@ func (s *Site) Step(now bourse.Time, from agents.ID, m agents.Message, out *agen
 		s.enqueue(t, task{from: from, m: m})
 	case agents.Hold:
 		s.hold(t, m)
-	case agents.Prepare:
-		s.of(t, onPrepare, m.Leg, m.Leg.Tx.Incarnation)
-	case agents.Confirm:
-		s.of(t, onConfirm, m.Leg, m.DecidedBy)
-	case agents.Cancel:
-		s.of(t, onCancel, m.Leg, m.DecidedBy)
-	case agents.Release:
-		s.of(t, onRelease, m.Leg, m.DecidedBy)
 	case agents.Answer:
 		s.answered(t, m)
 	case agents.Noted:
@@ -169,7 +163,7 @@ func (s *Site) Step(now bourse.Time, from agents.ID, m agents.Message, out *agen
 	case agents.Reassert:
 		s.reassert(t, m)
 	default:
-		if !s.own(t) && !s.operate(t) {
+		if !s.happened(t) && !s.own(t) && !s.operate(t) {
 			s.stray++
 		}
 	}
@@ -183,6 +177,22 @@ func (s *Site) Stray() uint64 { return s.stray }
 // before its window began.
 func (s *Site) Early() uint64 { return s.early }
 
+// happened takes what is an event of the table, by the kind of its message; false if
+// it is none.
+func (s *Site) happened(t step) bool {
+	e, known := events[t.m.Kind()]
+	m, ofLeg := t.m.(agents.OfLeg)
+	switch {
+	case !known || !ofLeg:
+		return false
+	case e < onLimit:
+		s.of(t, e, m)
+	default:
+		s.from(t, e, m.LegID())
+	}
+	return true
+}
+
 // own takes what the site's cluster tells it, and its own alarms; false if the
 // message is neither.
 func (s *Site) own(t step) bool {
@@ -193,30 +203,14 @@ func (s *Site) own(t step) bool {
 		s.clusterHeld(t, m)
 	case agents.ClusterDone:
 		s.done(m)
-	case agents.ClusterStarted:
-		s.from(t, onStarted, m.Leg)
-	case agents.ClusterEnded:
-		s.from(t, onEnded, m.Leg)
-	case agents.ClusterLost:
-		s.from(t, onLost, m.Leg)
 	case agents.ClusterMoved:
 		s.moved(t, m)
 	case agents.ClusterLocks:
 		s.reconcile(t, m)
 	case limitReached:
 		s.limitReached(t, m)
-	case inquireDue:
-		s.inquire(t, m)
-	case noticeDue:
-		s.repeat(t, m)
-	case shiftDue:
-		s.repeatShift(t, m)
-	case offerDue:
-		s.repeatOffer(t, m)
-	case deskDue:
-		s.askAgain(t, m)
-	case dutiesDue:
-		s.tellAgain(t)
+	case retry.Due[owed]:
+		s.again(t, m)
 	case inventoryDue:
 		s.enqueue(t, task{m: m})
 	case forgetDue:
@@ -227,36 +221,10 @@ func (s *Site) own(t step) bool {
 	return true
 }
 
-// The alarms. Each carries what it is for, and is ignored once that has passed.
+// The alarms beside those of what is said again. Each carries what it is for, and is ignored once that has passed.
 type (
 	// limitReached ends a hold or a doubt.
 	limitReached struct{ leg bourse.LegID }
-	// inquireDue asks the broker about a leg that is in doubt.
-	inquireDue struct {
-		leg  bourse.LegID
-		wait bourse.Duration
-	}
-	// noticeDue tells the broker again what became of a leg.
-	noticeDue struct {
-		leg  bourse.LegID
-		wait bourse.Duration
-	}
-	// shiftDue tells the broker again where a leg lies.
-	shiftDue struct {
-		leg  bourse.LegID
-		turn uint32
-		wait bourse.Duration
-	}
-	// offerDue offers a shift again, or ends the offer.
-	offerDue struct {
-		leg    bourse.LegID
-		number uint32
-		wait   bourse.Duration
-	}
-	// deskDue asks the cluster again for what it has not answered.
-	deskDue struct{ ref uint64 }
-	// dutiesDue tells the cluster again what it has not acknowledged.
-	dutiesDue struct{}
 	// inventoryDue compares the legs with what the cluster keeps.
 	inventoryDue struct{}
 	// forgetDue forgets legs long over.
@@ -265,21 +233,8 @@ type (
 
 // Kind names the alarm.
 func (limitReached) Kind() string { return "LimitReached" }
-func (inquireDue) Kind() string   { return "InquireDue" }
-func (noticeDue) Kind() string    { return "NoticeDue" }
-func (shiftDue) Kind() string     { return "ShiftDue" }
-func (offerDue) Kind() string     { return "OfferDue" }
-func (deskDue) Kind() string      { return "DeskDue" }
-func (dutiesDue) Kind() string    { return "DutiesDue" }
 func (inventoryDue) Kind() string { return "InventoryDue" }
 func (forgetDue) Kind() string    { return "ForgetDue" }
-
-// Waits between two tries to be heard: the first, and the longest that it
-// doubles to.
-const (
-	firstWait = 500 * bourse.Millisecond
-	lastWait  = 5 * bourse.Second
-)
 
 // view is what the site knows of its cluster: the last snapshot, and the plan
 // of each group's queue, made when it is first needed. While the version stands

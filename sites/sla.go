@@ -65,7 +65,7 @@ func (s *Site) quotePromise(now bourse.Time, vo, user string, group int, l bours
 		return bourse.Quote{Refusal: r}
 	}
 	if s.cfg.Promises.Disclose.Slots() && s.cfg.Promises.Ask == 0 {
-		if _, why := p.Quote(agreementOf(newcomer, now, l, bourse.Flex{})); why.Refused() {
+		if _, why := p.Quote(sla.ForLeg(newcomer, now, l, bourse.Flex{})); why.Refused() {
 			return bourse.Quote{Refusal: why}
 		}
 	}

@@ -23,29 +23,22 @@ const (
 // speaker is the broker in whose name a message speaks; false for messages that
 // no broker sends.
 func speaker(m agents.Message) (string, bool) {
-	switch m := m.(type) {
-	case agents.Hold:
-		return m.Leg.Tx.Broker, true
-	case agents.Prepare:
-		return m.Leg.Tx.Broker, true
-	case agents.Confirm:
-		return m.Leg.Tx.Broker, true
-	case agents.Cancel:
-		return m.Leg.Tx.Broker, true
-	case agents.Release:
-		return m.Leg.Tx.Broker, true
-	case agents.Answer:
-		return m.Leg.Tx.Broker, true
-	case agents.Noted:
-		return m.Leg.Tx.Broker, true
-	case agents.ShiftDeclined:
-		return m.Leg.Tx.Broker, true
-	case agents.List:
-		return m.Broker, true
-	case agents.Reassert:
-		return m.Leg.Leg.Tx.Broker, true
+	if l, ok := m.(agents.List); ok {
+		return l.Broker, true
+	}
+	if l, ok := m.(agents.OfLeg); ok && sender(m) == agents.Broker {
+		return l.LegID().Tx.Broker, true
 	}
 	return "", false
+}
+
+// sender is the role of those who send such messages; Any if they are of no known
+// kind, as alarms are.
+func sender(m agents.Message) agents.Role {
+	if p, known := agents.Lookup(m.Kind()); known {
+		return p.From
+	}
+	return agents.Any
 }
 
 // brokerOf is the name of the broker at an address, false if none can be there.
@@ -68,10 +61,8 @@ func (s *Site) foreign(from agents.ID, m agents.Message) bool {
 	case agents.QuoteRequest:
 		_, is := brokerOf(from)
 		return !is || len(m.Legs) > maxLegs
-	case agents.Snapshot, agents.ClusterHeld, agents.ClusterDone, agents.ClusterStarted, agents.ClusterEnded, agents.ClusterLost, agents.ClusterLocks, agents.ClusterMoved:
-		return from != s.cfg.Cluster
 	}
-	return false
+	return sender(m) == agents.Cluster && from != s.cfg.Cluster
 }
 
 // senseless says what of a Hold cannot be meant.

@@ -26,7 +26,7 @@ func toPrepared(s *Site, l *leg, t step) {
 	f.State, f.For = bourse.Prepared, min(max(t.m.(agents.Prepare).For, 0), s.cfg.InDoubt)
 	s.record(t, f)
 	s.limit(t, l, f.For)
-	s.doubt(t, l, s.firstInquiry(t, l))
+	s.doubt(t, l)
 	t.reply(agents.PreparedReply{Leg: l.Leg, Stamp: s.stamp()})
 }
 
@@ -231,16 +231,7 @@ func badState(s *Site, l *leg, t step) { s.not(t, l, bourse.BadState) }
 
 func (s *Site) not(t step, l *leg, code bourse.Code) {
 	why := bourse.Reason{Code: code, Detail: "leg " + l.Leg.String() + " is " + l.State.String()}
-	switch m := t.m.(type) {
-	case agents.Prepare:
-		s.refusal(t, l.Leg, onPrepare, l.Fare, why, m.Leg.Tx.Incarnation)
-	case agents.Confirm:
-		s.refusal(t, l.Leg, onConfirm, l.Fare, why, m.DecidedBy)
-	case agents.Cancel:
-		s.refusal(t, l.Leg, onCancel, l.Fare, why, m.DecidedBy)
-	case agents.Release:
-		s.refusal(t, l.Leg, onRelease, l.Fare, why, m.DecidedBy)
-	}
+	s.refusal(t, l.Leg, events[t.m.Kind()], l.Fare, why, decider(t.m.(agents.OfLeg)))
 }
 
 func (s *Site) stamp() agents.Stamp {

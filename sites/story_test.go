@@ -8,6 +8,7 @@ import (
 
 	"bourse"
 	"bourse/agents"
+	"bourse/cluster"
 	"bourse/policy/backfill"
 	"bourse/policy/pricing"
 )
@@ -18,8 +19,8 @@ type story struct {
 	cfg     Config
 	now     bourse.Time
 	site    *Site
-	cluster *Cluster
-	shared  *SharedCluster // in its place, where nodes are time-shared
+	cluster *cluster.Cluster
+	shared  *cluster.SharedCluster // in its place, where nodes are time-shared
 	nonce   uint64
 	soon    []delivery // of this instant
 	later   []delivery // alarms, in order of time
@@ -53,22 +54,22 @@ const (
 	theCluster agents.ID = "cluster:north"
 )
 
-func newStory(cfg Config, queue backfill.Policy, jobs []bourse.LocalJob, promises ...*PromiseOptions) *story {
+func newStory(cfg Config, queue backfill.Policy, jobs []bourse.LocalJob, promises ...*cluster.PromiseOptions) *story {
 	s := &story{cfg: cfg}
-	queues := make([]*Queue, len(cfg.Groups))
+	queues := make([]*cluster.Queue, len(cfg.Groups))
 	for i, g := range cfg.Groups {
-		opt := QueueOptions{Nodes: g.Nodes, Policy: queue}
+		opt := cluster.QueueOptions{Nodes: g.Nodes, Policy: queue}
 		if len(promises) > 0 {
 			opt.Promises = promises[0]
 		}
-		queues[i] = NewQueue(opt)
+		queues[i] = cluster.NewQueue(opt)
 		if i == 0 {
-			queues[i].Feed(Jobs(jobs))
+			queues[i].Feed(cluster.Jobs(jobs))
 		} else {
-			queues[i].Feed(Jobs(nil))
+			queues[i].Feed(cluster.Jobs(nil))
 		}
 	}
-	s.cluster = NewCluster(theSite, cfg.Groups, queues)
+	s.cluster = cluster.NewCluster(theSite, cfg.Groups, queues)
 	s.put(theCluster, theCluster, agents.Started{})
 	s.settle()
 	s.born()
@@ -185,6 +186,25 @@ func (s *story) step(a agents.Agent, d delivery, out *agents.Outbox) {
 	if len(out.Facts)+len(out.Alarms) > 0 {
 		panic("a refusal is no more than an answer")
 	}
+}
+
+// locks is what the cluster keeps, by leg.
+func (s *story) locks() map[bourse.LegID]agents.ClusterLock {
+	var out agents.Outbox
+	s.cluster.Step(s.now, theSite, agents.ClusterInventory{}, &out)
+	locks := map[bourse.LegID]agents.ClusterLock{}
+	for _, l := range out.Sends[0].Message.(agents.ClusterLocks).Locks {
+		locks[l.Leg] = l
+	}
+	return locks
+}
+
+// gives reports whether a lock has nodes.
+func gives(l agents.ClusterLock) bool { return l.Leg != bourse.LegID{} && !l.Lost && !l.Ended }
+
+// forget has the cluster give up what it keeps for a leg, unasked.
+func (s *story) forget(id bourse.LegID) {
+	s.cluster.Step(s.now, theSite, agents.ClusterRelease{Leg: id}, &agents.Outbox{})
 }
 
 // sent writes a message down and passes it on.
@@ -450,4 +470,12 @@ func factWords(f agents.Fact) string {
 		return fmt.Sprintf("%s %d of %s until %v", f.Kind(), f.Nodes, f.Group, f.Until)
 	}
 	return f.Kind()
+}
+
+func testLeg(seq uint64) bourse.LegID {
+	return bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: seq}}
+}
+
+func window(nodes int, start, end bourse.Time) bourse.Leg {
+	return bourse.Leg{Group: "main", Nodes: nodes, Start: start * 1000, End: end * 1000}
 }

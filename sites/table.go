@@ -22,8 +22,32 @@ const (
 	onLost
 )
 
-// names are the kinds of the messages of a broker.
-var names = [...]string{onHold: "Hold", onPrepare: "Prepare", onConfirm: "Confirm", onCancel: "Cancel", onRelease: "Release"}
+// names are the kinds of the messages that events come by: steps of a broker, then
+// words of the cluster.
+var names = [...]string{
+	onHold: agents.Hold{}.Kind(), onPrepare: agents.Prepare{}.Kind(), onConfirm: agents.Confirm{}.Kind(),
+	onCancel: agents.Cancel{}.Kind(), onRelease: agents.Release{}.Kind(),
+	onStarted: agents.ClusterStarted{}.Kind(), onEnded: agents.ClusterEnded{}.Kind(), onLost: agents.ClusterLost{}.Kind(),
+}
+
+// events is names the other way round.
+var events = func() map[string]event {
+	m := map[string]event{}
+	for e, kind := range names {
+		if kind != "" {
+			m[kind] = event(e)
+		}
+	}
+	return m
+}()
+
+// decider is the incarnation whose decision a step carries, or that asks for it.
+func decider(m agents.OfLeg) uint32 {
+	if d, ok := m.(agents.Decision); ok {
+		return d.Decider()
+	}
+	return m.LegID().Tx.Incarnation
+}
 
 // act is what a site does about an event.
 type act func(s *Site, l *leg, t step)
@@ -130,7 +154,8 @@ var table = [...]states{
 
 // of takes a step of a broker but Hold: first the guards, then what the site
 // does about a leg that it does not know, then the table.
-func (s *Site) of(t step, e event, id bourse.LegID, decidedBy uint32) {
+func (s *Site) of(t step, e event, m agents.OfLeg) {
+	id, decidedBy := m.LegID(), decider(m)
 	if why := s.fence(t, e, id, decidedBy); why.Refused() {
 		s.refusal(t, id, e, bourse.Fare{}, why, decidedBy)
 		return

@@ -15,6 +15,7 @@ import (
 
 	"bourse"
 	"bourse/agents"
+	"bourse/cluster"
 	"bourse/policy/admission"
 	"bourse/policy/backfill"
 	"bourse/policy/pricing"
@@ -39,7 +40,7 @@ import (
 //	lost releases=N                                         so many get lost on their way to the cluster
 //	lose nodes=N for=S                                      nodes fail
 //	fails KIND                                              messages of that kind are refused, for their receiver has failed over them; none: of no kind
-//	forget lock=LEG                                         the cluster loses what it keeps for a leg
+//	forget lock=LEG                                         the cluster gives up what it keeps for a leg, unasked
 //	drain, resume, close, open, maintain NAME, unmaintain NAME   an operator's messages
 //	odd                                                     a message of a kind that the site does not know
 //	status                                                  what the operator sees
@@ -111,10 +112,9 @@ func (s *story) play(t *testing.T, d *datadriven.TestData) {
 			s.fails = d.CmdArgs[0].Key
 		}
 	case "forget":
-		for id, l := range s.cluster.locks {
+		for id := range s.locks() {
 			if strings.HasPrefix(id.String(), a.text("lock", "")) {
-				s.cluster.out = &agents.Outbox{}
-				s.cluster.free(s.now, l)
+				s.forget(id)
 			}
 		}
 	case "status":
@@ -128,8 +128,9 @@ func (s *story) play(t *testing.T, d *datadriven.TestData) {
 		s.say(agents.ID(a.text("from", "broker:vo1")), odd{})
 	case "locks":
 		byName := func(a, b bourse.LegID) int { return strings.Compare(a.String(), b.String()) }
-		for _, id := range slices.SortedFunc(maps.Keys(s.cluster.locks), byName) {
-			if s.cluster.locks[id].state < ended {
+		locks := s.locks()
+		for _, id := range slices.SortedFunc(maps.Keys(locks), byName) {
+			if gives(locks[id]) {
 				s.note("  the cluster keeps nodes for %v", id)
 			}
 		}
@@ -263,7 +264,7 @@ func storySite(t *testing.T, d *datadriven.TestData) *story {
 	if d.HasArg("nolead") {
 		cfg.Lead = 0
 	}
-	var promises *PromiseOptions
+	var promises *cluster.PromiseOptions
 	if d.HasArg("sla") {
 		promises = storyPromises(a, &cfg)
 	}
@@ -292,11 +293,11 @@ func sharedStory(a storyArgs, cfg Config, jobs []bourse.LocalJob) *story {
 		a.t.Fatal(err)
 	}
 	cfg.Urgency = a.number("urgency", 0)
-	var local []DeadlineJob
+	var local []cluster.DeadlineJob
 	for _, j := range jobs {
-		local = append(local, DeadlineJob{j, j.Submit.Add(2 * j.Estimate)})
+		local = append(local, cluster.DeadlineJob{LocalJob: j, Deadline: j.Submit.Add(2 * j.Estimate)})
 	}
-	s := &story{cfg: cfg, shared: NewSharedCluster(theSite, cfg.Groups, SharedOptions{Control: control}, [][]DeadlineJob{local})}
+	s := &story{cfg: cfg, shared: cluster.NewSharedCluster(theSite, cfg.Groups, cluster.SharedOptions{Control: control}, [][]cluster.DeadlineJob{local})}
 	s.put(theCluster, theCluster, agents.Started{})
 	s.settle()
 	s.born()
@@ -304,7 +305,7 @@ func sharedStory(a storyArgs, cfg Config, jobs []bourse.LocalJob) *story {
 }
 
 // storyPromises reads "sla=edf disclose=closed flexible=1000 deadline=5000".
-func storyPromises(a storyArgs, cfg *Config) *PromiseOptions {
+func storyPromises(a storyArgs, cfg *Config) *cluster.PromiseOptions {
 	opt := sla.Options{Shares: pricing.DefaultFlexibility, MaxPhi: 1000, Waiting: 100, Price: cfg.Groups[0].Price}
 	cfg.Promises = &Promises{Schedule: opt, Shares: opt.Shares, Ask: a.number("ask", 0)}
 	cfg.Limits.MaxShare = a.number("max-share", 1000)
@@ -316,7 +317,7 @@ func storyPromises(a storyArgs, cfg *Config) *PromiseOptions {
 		a.t.Fatal(err)
 	}
 	cfg.Promises.Schedule.Order = opt.Order
-	return &PromiseOptions{Schedule: opt, Flexible: a.number("flexible", 0), Deadline: a.number("deadline", 1000), Fix: a.number("localfix", 0)}
+	return &cluster.PromiseOptions{Schedule: opt, Flexible: a.number("flexible", 0), Deadline: a.number("deadline", 1000), Fix: a.number("localfix", 0)}
 }
 
 // storyArgs reads the arguments of a command.

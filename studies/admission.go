@@ -68,7 +68,7 @@ type admissionDraw struct {
 func lastJobs(trace *workload.Trace) ([]admissionJob, error) {
 	from := len(trace.Records) - admissionJobs
 	if from < 0 {
-		return nil, fmt.Errorf("the trace has %d jobs; %d or more are wanted", len(trace.Records), admissionJobs)
+		return nil, fmt.Errorf("the trace has %d jobs; must be %d or more", len(trace.Records), admissionJobs)
 	}
 	list := make([]admissionJob, 0, admissionJobs)
 	for i := range trace.Records[from:] {

@@ -20,7 +20,7 @@ import (
 // A draw of all settings is some 220 simulations of 5 to 30 ms.
 func Admission(trace *workload.Trace, opt AdmissionOptions) ([]Row, error) {
 	if opt.Runs < 1 {
-		return nil, fmt.Errorf("runs = %d: 1 or more are wanted", opt.Runs)
+		return nil, fmt.Errorf("runs = %d: must be 1 or more", opt.Runs)
 	}
 	jobs, err := lastJobs(trace)
 	if err != nil {

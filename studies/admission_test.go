@@ -59,7 +59,7 @@ func TestAdmission_MagnitudesOfAnIndependentProgram(t *testing.T) {
 	p := &admissionPlan{outcomes: runAdmissions(jobs, cells, AdmissionOptions{Seed: 1, Runs: 1})}
 	for _, c := range cells {
 		if mean, _ := interval(p.met(c)); math.Abs(mean-known[c][0]) > 3 {
-			t.Errorf("%v, %s: %.1f %% met, %v is wanted", c.control, c.words(), mean, known[c][0])
+			t.Errorf("%v, %s: %.1f %% met, want %v", c.control, c.words(), mean, known[c][0])
 		}
 	}
 }

@@ -97,7 +97,7 @@ var balanceNames = [balanceFigures]string{
 // of every setting takes some three seconds on one processor.
 func LoadBalancing(opt BalanceOptions) ([]Row, error) {
 	if opt.Runs < 1 {
-		return nil, fmt.Errorf("runs = %d: 1 or more are wanted", opt.Runs)
+		return nil, fmt.Errorf("runs = %d: must be 1 or more", opt.Runs)
 	}
 	scenario, load, err := balanceScenario(opt.Traces)
 	if err != nil {
@@ -155,7 +155,7 @@ func balanceScenario(traces []BalanceTrace) (*configs.Scenario, *simulation.Work
 	for i := range max(3, len(traces)) {
 		t := traces[i%len(traces)]
 		if t.Nodes < 1 || len(t.Trace.Records) == 0 {
-			return nil, nil, fmt.Errorf("%s: %d jobs on %d processors; a log with jobs and the size of its machine are wanted",
+			return nil, nil, fmt.Errorf("%s: %d jobs on %d processors; must be a log with jobs and the size of its machine",
 				t.Trace.Name, len(t.Trace.Records), t.Nodes)
 		}
 		s := form
@@ -270,7 +270,9 @@ func (v *voWatch) figures(f *[balanceFigures]float64, s *report.BrokerSummary) {
 	}
 }
 
-// deviation is the standard deviation of all there is, not of a sample.
+// deviation is the standard deviation of all there is, not of a sample. It sums
+// in this order, not as gonum does, so that published figures keep their last
+// digits.
 func deviation(values []float64) float64 {
 	mean, sum := 0.0, 0.0
 	for _, v := range values {

@@ -7,15 +7,15 @@ import (
 	"slices"
 
 	"bourse"
+	"bourse/cluster"
 	"bourse/configs"
 	"bourse/policy/backfill"
 	"bourse/policy/pricing"
 	"bourse/simulation"
-	"bourse/sites"
 )
 
 // A user of a market has a job that is worth something until a deadline, and waits
-// at a cost. When the job arrives he looks at what each way to run it would bring
+// at a cost. When the job arrives the user looks at what each way to run it would bring
 // by the sites' plans, and takes the best, or leaves:
 //
 //	best effort    pays the base price
@@ -96,7 +96,7 @@ type marketOutcome struct {
 	liarsBack float64 // the same with refunds as quoted
 }
 
-// chooser is a user, his job and what becomes of it.
+// chooser is a user, a job and what becomes of it.
 type chooser struct {
 	bourse.LocalJob
 	home     int
@@ -120,7 +120,7 @@ type market struct {
 	users   []chooser
 	nodes   []int
 	span    bourse.Duration // of the submits
-	queues  []*sites.Queue
+	queues  []*cluster.Queue
 	price   []float64 // base, credits per node-hour
 	true    *pricing.Book
 	asked   *pricing.Book
@@ -139,8 +139,8 @@ func (m *market) add(s *configs.Site, nodes int) {
 	m.span = max(m.span, s.Workload.Days)
 	m.nodes = append(m.nodes, nodes)
 	m.price = append(m.price, s.Groups[0].Price.Float())
-	q := sites.NewQueue(sites.QueueOptions{Nodes: nodes, Policy: s.Policy,
-		Queues: []sites.LocalQueue{{Rate: 1000, DelayCost: 1000}, {Priority: 1, Rate: 2000, DelayCost: 1000}}})
+	q := cluster.NewQueue(cluster.QueueOptions{Nodes: nodes, Policy: s.Policy,
+		Queues: []cluster.LocalQueue{{Rate: 1000, DelayCost: 1000}, {Priority: 1, Rate: 2000, DelayCost: 1000}}})
 	q.Watch(marketWatcher{m})
 	m.queues = append(m.queues, q)
 }
@@ -355,7 +355,7 @@ func (m *market) take(u *chooser, o option) {
 	case bestEffort, priorityQueue:
 		j := u.LocalJob
 		j.Queue = int(o.way - bestEffort)
-		q.Feed(sites.Jobs([]bourse.LocalJob{j}))
+		q.Feed(cluster.Jobs([]bourse.LocalJob{j}))
 		q.Advance(u.Submit)
 	case reservation:
 		if m.additive {
@@ -370,7 +370,7 @@ func (m *market) take(u *chooser, o option) {
 	}
 }
 
-// passOn notes what each of the delayed would have of the price, at what he has
+// passOn notes what each of the delayed would have of the price, at what each has
 // declared.
 func (m *market) passOn(u *chooser, o option) {
 	state := m.queues[o.at].State().Clone()

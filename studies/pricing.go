@@ -6,11 +6,11 @@ import (
 	"slices"
 
 	"bourse"
+	"bourse/cluster"
 	"bourse/parallel"
 	"bourse/policy/backfill"
 	"bourse/policy/choice"
 	"bourse/simulation"
-	"bourse/sites"
 	"bourse/workload"
 )
 
@@ -119,8 +119,8 @@ type pricingOutcome struct {
 	wait        float64 // mean, of the drawn
 	local       float64 // mean, of the others
 	late        float64 // % of reservations that start later than wanted
-	harm        float64 // of a lying user: SU of waiting, mean of his jobs
-	refund      float64 // SU that he is paid, mean of his jobs
+	harm        float64 // of a lying user: SU of waiting, mean of the user's jobs
+	refund      float64 // SU that the user is paid, mean of the user's jobs
 }
 
 // The dearest tenth and fifth of the reservations pay this rho or more.
@@ -167,7 +167,7 @@ func (r *pricingRun) replay(c *pricingCell, jobs []bourse.LocalJob, without int,
 	opt := simulation.ReplayOptions{
 		Nodes: r.trace.Nodes, Policy: c.policy, Limit: pricingQueue, Seed: r.seed,
 		Reservations: float64(c.share) / 100, Notice: c.notice, Without: without, Delays: delays,
-		Queues: []sites.LocalQueue{{Rate: 1000, DelayCost: 1000}, {Rate: 1000, DelayCost: int64(c.declared) * 10}},
+		Queues: []cluster.LocalQueue{{Rate: 1000, DelayCost: 1000}, {Rate: 1000, DelayCost: int64(c.declared) * 10}},
 	}
 	if c.alpha == mixedAlpha {
 		opt.Mixed = true
@@ -176,7 +176,7 @@ func (r *pricingRun) replay(c *pricingCell, jobs []bourse.LocalJob, without int,
 	}
 	if c.priority {
 		opt.Reservations = 0
-		opt.Queues[1] = sites.LocalQueue{Priority: 1, Rate: 2000, DelayCost: 1000}
+		opt.Queues[1] = cluster.LocalQueue{Priority: 1, Rate: 2000, DelayCost: 1000}
 	}
 	result, err := simulation.RunReplay(jobs, opt)
 	if err != nil {
@@ -290,15 +290,15 @@ const samplePart = 10
 func AdaptivePricing(traces []PricingTrace, opt PricingOptions) ([]Row, error) {
 	switch {
 	case opt.Runs < 1:
-		return nil, fmt.Errorf("runs = %d: 1 or more are wanted", opt.Runs)
+		return nil, fmt.Errorf("runs = %d: must be 1 or more", opt.Runs)
 	case opt.Sample < 2:
-		return nil, fmt.Errorf("sample = %d: 2 reservations or more are wanted", opt.Sample)
+		return nil, fmt.Errorf("sample = %d: must be 2 reservations or more", opt.Sample)
 	case len(traces) == 0:
-		return nil, fmt.Errorf("no trace: 1 or more are wanted")
+		return nil, fmt.Errorf("no trace: give at least one")
 	}
 	for i := range traces {
 		if len(traces[i].Jobs) < 100 {
-			return nil, fmt.Errorf("trace %s has %d jobs in its first 30 days; 100 or more are wanted", traces[i].Name, len(traces[i].Jobs))
+			return nil, fmt.Errorf("trace %s has %d jobs in its first 30 days; must be 100 or more", traces[i].Name, len(traces[i].Jobs))
 		}
 	}
 	p := &pricingPlan{traces: traces}

@@ -7,6 +7,8 @@ import (
 	"bourse"
 	"bourse/simulation"
 	"bourse/workload"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // The price of a reservation is a forecast: planned starts with estimates for
@@ -101,17 +103,10 @@ func judge(list []measuredDelay) quoteOutcome {
 
 // correlation is Pearson's coefficient; 0 where one of them does not vary.
 func correlation(a, b []float64) float64 {
-	ma, _ := interval(a)
-	mb, _ := interval(b)
-	var ab, aa, bb float64
-	for i := range a {
-		x, y := a[i]-ma, b[i]-mb
-		ab, aa, bb = ab+x*y, aa+x*x, bb+y*y
+	if r := stat.Correlation(a, b, nil); !math.IsNaN(r) {
+		return r
 	}
-	if aa == 0 || bb == 0 {
-		return 0
-	}
-	return ab / math.Sqrt(aa*bb)
+	return 0
 }
 
 // notices are how long before its wanted start a reservation is asked for.

@@ -372,7 +372,7 @@ func (p *pricingPlan) notice() {
 	}
 }
 
-// lies: what a user gains by declaring another delay cost than his own, which is
+// lies: what a user gains by declaring another delay cost than the true one, which is
 // 1. Half-price-conscious reservations, alpha .5, shy away from who is dear.
 func (p *pricingPlan) lies() {
 	honest := tenth(0, 5)

@@ -58,7 +58,7 @@ func TestPricing_MagnitudesOfAnIndependentProgram(t *testing.T) {
 			values[i] = c.of(&o)
 		}
 		if mean, _ := interval(values); math.Abs(mean-c.want) > c.within {
-			t.Errorf("%s: %.2f, %v is wanted within %v", c.name, mean, c.want, c.within)
+			t.Errorf("%s: %.2f, want %v within %v", c.name, mean, c.want, c.within)
 		}
 	}
 }

@@ -19,14 +19,14 @@ import (
 // processors.
 func SLAReservations(jobs []bourse.LocalJob, opt SLAOptions) ([]Row, error) {
 	if opt.Runs < 1 {
-		return nil, fmt.Errorf("runs = %d: 1 or more are wanted", opt.Runs)
+		return nil, fmt.Errorf("runs = %d: must be 1 or more", opt.Runs)
 	}
 	list := slaIntervals(jobs)
 	if opt.Intervals > 0 {
 		list = list[:min(opt.Intervals, len(list))]
 	}
 	if len(list) < 2 {
-		return nil, fmt.Errorf("the trace has %d whole intervals of 15 days; 2 or more are wanted", len(list))
+		return nil, fmt.Errorf("the trace has %d whole intervals of 15 days; must be 2 or more", len(list))
 	}
 	p := &slaPlan{}
 	p.all() // which settings there are

@@ -35,7 +35,7 @@ func TestSLA_MagnitudesOfAnIndependentProgram(t *testing.T) {
 	} {
 		mean, half := c.got()
 		if mean < c.want-1.5 || mean > c.want+1.5 || half > 2 {
-			t.Errorf("%s: %.2f ± %.2f, %v is wanted", c.name, mean, half, c.want)
+			t.Errorf("%s: %.2f ± %.2f, want %v", c.name, mean, half, c.want)
 		}
 	}
 	for i := range list {

@@ -198,7 +198,7 @@ func units(d bourse.Duration) float64 { return float64(d) / float64(papercase.Un
 // Runs of a row counts these. A run takes about seven seconds on two processors.
 func SlotSearch(opt SlotSearchOptions) ([]Row, error) {
 	if opt.Runs < 1 {
-		return nil, fmt.Errorf("runs = %d: 1 or more are wanted", opt.Runs)
+		return nil, fmt.Errorf("runs = %d: must be 1 or more", opt.Runs)
 	}
 	return slotRows(slotSearch(opt, slotCycles/slotBlocks)), nil
 }

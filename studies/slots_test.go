@@ -38,7 +38,7 @@ func TestSlots_MagnitudesOfAnIndependentProgram(t *testing.T) {
 	} {
 		r := row(t, rows, c.measure, c.setting)
 		if r.Here < c.want*0.95 || r.Here > c.want*1.05 {
-			t.Errorf("%s, %s: %.2f ± %.2f, %v is wanted", c.measure, c.setting, r.Here, r.CI95, c.want)
+			t.Errorf("%s, %s: %.2f ± %.2f, want %v", c.measure, c.setting, r.Here, r.CI95, c.want)
 		}
 	}
 	// 10.4 and 12.6 percent better than AMP, 0.4 and 1.0 above the bound.

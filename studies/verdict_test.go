@@ -14,7 +14,7 @@ func TestVerdict_AFigureOutsideTheIntervalDiffersBySoMuch(t *testing.T) {
 		{0.5, 0.1, 0, "differs by +0.5"},
 	} {
 		if got := distance(c.mean, c.half, c.paper); got != c.want {
-			t.Errorf("%v ± %v beside %v: %q, %q is wanted", c.mean, c.half, c.paper, got, c.want)
+			t.Errorf("%v ± %v beside %v: %q, want %q", c.mean, c.half, c.paper, got, c.want)
 		}
 	}
 }

@@ -235,7 +235,7 @@ func (b *Batch) vocabulary(now bourse.Time, suffixes map[string]string) ([]bours
 		r := &b.Jobs[i]
 		j, key, err := r.job(now)
 		if seen[r.Name] {
-			key, err = "name", fmt.Errorf("%q stands twice in the batch; a name of its own is wanted", r.Name)
+			key, err = "name", fmt.Errorf("%q stands twice in the batch; must be unique", r.Name)
 		}
 		seen[r.Name] = true
 		if err != nil {
@@ -321,11 +321,11 @@ func (r *JobRequest) job(now bourse.Time) (j bourse.Job, key string, err error) 
 	}
 	longest := max(j.Length, r.longest())
 	if j.Shortest() <= 0 || j.MinPerformance <= 0 || j.MinPerformance.Runtime(longest) > bourse.MaxDuration {
-		return j, "length", fmt.Errorf("%v seconds at performance %v: more than 0, and no longer than a schedule can hold, is wanted", longest, j.MinPerformance)
+		return j, "length", fmt.Errorf("%v seconds at performance %v: must be more than 0, and no longer than a schedule can hold", longest, j.MinPerformance)
 	}
 	if r.Run != nil {
 		if j.Run = r.Run.Duration; j.Run <= 0 {
-			return j, "run", fmt.Errorf("%v seconds: more than 0 is wanted", j.Run)
+			return j, "run", fmt.Errorf("%v seconds: must be more than 0", j.Run)
 		}
 	}
 	if r.Require != nil {
@@ -339,7 +339,7 @@ func (r *JobRequest) job(now bourse.Time) (j bourse.Job, key string, err error) 
 		j.Gap = r.Gap.Duration
 	}
 	if j.Gap < 0 || j.Gap > 0 && len(r.After) == 0 {
-		return j, "gap", fmt.Errorf("%v seconds: 0 or more are wanted, with jobs in after", j.Gap)
+		return j, "gap", fmt.Errorf("%v seconds: must be 0 or more, with jobs in after", j.Gap)
 	}
 	if j.Deadline, err = moment(r.Deadline, now, bourse.Never); err != nil {
 		return j, "deadline", err

@@ -21,7 +21,7 @@ type Role string
 
 // The roles.
 const (
-	User     Role = "user"     // sees, submits and cancels in his own name
+	User     Role = "user"     // sees, submits and cancels under their own name
 	Operator Role = "operator" // of the broker or the site: sees and may do all
 )
 
@@ -37,7 +37,7 @@ func (c Caller) ID() agents.ID { return agents.ID(string(c.Role) + ":" + c.Name)
 // sees reports whether the caller may see what is a user's.
 func (c Caller) sees(user string) bool { return c.Role == Operator || c.Role == User && c.Name == user }
 
-// Identify says who is asking, or why he may not: the words of its error are
+// Identify says who is asking, or why they may not: the words of its error are
 // the answer's.
 type Identify func(*http.Request) (Caller, error)
 
@@ -108,7 +108,7 @@ func caller(ctx context.Context) Caller {
 // operators lets only operators through.
 func operators(ctx context.Context) error {
 	if caller(ctx).Role != Operator {
-		return huma.Error403Forbidden("only an operator may do this; a certificate of the role operator is wanted")
+		return huma.Error403Forbidden("only an operator may do this; use a certificate of the role operator")
 	}
 	return nil
 }

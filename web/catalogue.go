@@ -143,7 +143,7 @@ func (c *catalogue) named(who Caller, word string) []entry {
 	return list
 }
 
-// want says which jobs are wanted: those that a caller sees, of a user and of a
+// want says which jobs to list: those that a caller sees, of a user and of a
 // batch; "" leaves all.
 type want struct {
 	who         Caller

@@ -26,7 +26,7 @@ type Alive struct {
 	At Instant `json:"at"`
 }
 
-// Lost is the last event of a stream whose reader was too slow: he asks for the
+// Lost is the last event of a stream whose reader was too slow: it asks for the
 // state and listens anew.
 type Lost struct {
 	Why string `json:"why"`

@@ -8,15 +8,16 @@ import (
 	"bourse"
 	"bourse/agents"
 	"bourse/broker"
+	"bourse/history"
 )
 
 // Turn is one turn in the life of a job, with the job as it stands just after.
 type Turn struct {
 	At     Instant  `json:"at"`
-	Turn   string   `json:"turn" enum:"submitted,postponed,trying,refused,placed,confirmed,started,leg-ended,broken,cancelled,abandoned,done" doc:"submitted; postponed to another cycle; trying: a transaction has begun; refused: it was given up; placed: its window is committed; confirmed: a site has acknowledged its leg, which is paid; started: a leg runs; leg-ended: a leg is over; broken: the window cannot be made whole and the job waits again; cancelled by its user; abandoned: it can never be placed; done: all of it has ended"`
+	Turn   string   `json:"turn" enum:"submitted,postponed,abandoned,trying,try-failed,placed,confirmed,started,leg-ended,done,leg-lost,repaired,moved,broken,withdrawn,shifted,offered,offer-over,reversed" doc:"what each says is in docs/EVENTS.md"`
 	Reason *Reason  `json:"reason,omitempty"`
-	Ended  string   `json:"ended,omitempty" enum:"settled,released,lost" doc:"of leg-ended: how"`
-	Refund *Credits `json:"refund,omitempty" doc:"of leg-ended: what its site gives back and adds to that"`
+	Ended  string   `json:"ended,omitempty" enum:"settled,released,lost" doc:"of leg-ended and leg-lost: how"`
+	Refund *Credits `json:"refund,omitempty" doc:"of leg-ended and leg-lost: what its site gives back and adds to that"`
 	Job    Job      `json:"job"`
 }
 
@@ -24,10 +25,10 @@ type Turn struct {
 const (
 	feedQueue   = 8192 // facts that wait to be shown
 	feedAtOnce  = 256  // of them are shown in one turn of the broker
-	streamQueue = 256  // turns that wait for one reader; beyond, his stream ends
+	streamQueue = 256  // turns that wait for one reader; beyond, the stream ends
 )
 
-// watchEnded is the kind of a host's last fact to a watcher: he was too slow, or
+// watchEnded is the kind of a host's last fact to a watcher: it was too slow, or
 // the agent's life is over.
 const watchEnded = "watch-ended"
 
@@ -54,7 +55,7 @@ type fact struct {
 // stream is one listener's.
 type stream struct {
 	who   Caller
-	job   string // "": all that he sees
+	job   string // "": all that the caller sees
 	turns chan Turn
 	lost  bool         // the feed has closed it: its reader was too slow
 	again func() error // why its caller may listen no more
@@ -218,71 +219,51 @@ func (s *Server) note(x *fact) {
 
 // turns appends what a fact means for a job.
 func (s *Server) turns(list []Turn, b *broker.Broker, x *fact) []Turn {
-	id, word, why := turnOf(b, x.fact)
-	if id == "" {
-		return list
-	}
-	e, ok := s.jobs.get(id)
-	if !ok {
-		return list
-	}
-	v, ok := b.Job(id)
-	if !ok {
-		return list
-	}
-	j := jobOf(b, &v, &e)
-	t := Turn{At: Instant(x.at), Turn: word, Reason: reasonOf(why), Job: j}
-	if done, ok := x.fact.(bourse.LegDone); ok {
-		t.Ended = max(done.State, bourse.Settled).String()
-		if back := done.Refund.Plus(done.Penalty); back > 0 {
-			t.Refund = &Credits{back}
+	teller := history.Turns{Find: func(id bourse.TxID) (history.Transaction, bool) { return transaction(b, id) }}
+	for _, u := range teller.Take(x.at, x.fact) {
+		if !u.What.Streamed() || u.What == history.Done { // the job's state says when it is done
+			continue
 		}
-	}
-	list = append(list, t)
-	if word == "leg-ended" && v.State == bourse.JobDone && s.jobs.end(id) {
-		list = append(list, Turn{At: Instant(x.at), Turn: "done", Job: j})
+		e, ok := s.jobs.get(u.Job)
+		if !ok {
+			continue
+		}
+		v, ok := b.Job(u.Job)
+		if !ok {
+			continue
+		}
+		j := jobOf(b, &v, &e)
+		t := Turn{At: Instant(x.at), Turn: string(u.What), Reason: reasonOf(u.Reason), Job: j}
+		if done, ok := x.fact.(bourse.LegDone); ok {
+			t.Ended = max(done.State, bourse.Settled).String()
+			if back := done.Refund.Plus(done.Penalty); back > 0 {
+				t.Refund = &Credits{back}
+			}
+		}
+		list = append(list, t)
+		if u.What == history.LegEnded && v.State == bourse.JobDone && s.jobs.end(u.Job) {
+			list = append(list, Turn{At: Instant(x.at), Turn: string(history.Done), Job: j})
+		}
 	}
 	return list
 }
 
-// turnOf names the job that a fact is about, the turn that it is, and why; ""
-// if it is no job's turn.
-func turnOf(b *broker.Broker, x agents.Fact) (job, turn string, why bourse.Reason) {
-	switch x := x.(type) {
-	case bourse.JobSubmitted:
-		return x.Job.Name, "submitted", bourse.Reason{}
-	case bourse.JobPostponed:
-		if x.Final {
-			return x.Job, "abandoned", x.Reason
+// transaction is what the broker knows of one.
+func transaction(b *broker.Broker, id bourse.TxID) (x history.Transaction, ok bool) {
+	v, ok := b.Transaction(id)
+	x.Tx, x.Job, x.Commit, x.Becomes = id, v.Job, v.Commit, history.Becomes(v.Repairs, v.Moves)
+	for i := range v.Legs {
+		l := &v.Legs[i]
+		x.Sites, x.Legs, x.Fares = append(x.Sites, l.Site), append(x.Legs, l.Leg), append(x.Fares, l.Fare.Total())
+		if !l.State.Terminal() {
+			x.Open++
 		}
-		return x.Job, "postponed", x.Reason
-	case bourse.TxBegun:
-		return x.Job, "trying", bourse.Reason{}
-	case bourse.TxDecided:
-		if x.Commit {
-			return x.Job, "placed", bourse.Reason{}
-		}
-		return x.Job, "refused", x.Reason
-	case bourse.TxReversed:
-		return x.Job, "refused", x.Reason
-	case bourse.JobBroken:
-		return x.Job, "broken", x.Reason
-	case bourse.JobCancelled:
-		return x.Job, "cancelled", x.Reason
-	case bourse.LegClosed:
-		if x.Commit {
-			return b.JobOf(x.Leg.Tx), "confirmed", bourse.Reason{}
-		}
-	case bourse.LegStarted:
-		return b.JobOf(x.Leg.Tx), "started", bourse.Reason{}
-	case bourse.LegDone:
-		return b.JobOf(x.Leg.Tx), "leg-ended", x.Reason
 	}
-	return "", "", bourse.Reason{}
+	return x, ok
 }
 
 // tell hands a turn to all whom it concerns. A listener whose queue is full is
-// let go: he reads the job's state when he comes again.
+// let go: it reads the job's state when it comes again.
 func (f *feed) tell(t *Turn) {
 	if e, ok := f.s.jobs.get(t.Job.ID); ok {
 		if barred := f.s.opt.Barred; e.notify != "" && barred != nil && barred(e.user) {

@@ -22,6 +22,7 @@ import (
 	"bourse"
 	"bourse/agents"
 	"bourse/agents/live"
+	"bourse/history"
 )
 
 // listen opens an event stream over a real connection and returns its lines.
@@ -104,7 +105,7 @@ func TestEvents_OfAJobBeginWithItsState(t *testing.T) {
 	call(t, s, ana, "DELETE", "/v1/jobs/wave", nil, nil)
 	for {
 		name, turn := next(t, r)
-		if turn.Turn == "cancelled" {
+		if turn.Turn == string(history.Withdrawn) {
 			break
 		}
 		if name == "end" {

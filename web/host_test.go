@@ -16,6 +16,7 @@ import (
 	"bourse/agents"
 	"bourse/agents/sim"
 	"bourse/broker"
+	"bourse/cluster"
 	"bourse/policy/selection"
 	"bourse/sites"
 )
@@ -151,9 +152,9 @@ func world(t *testing.T, change ...func(*broker.Config)) *worldHost {
 	cfg.Quotas = map[string]bourse.Credits{"ana": 100 * bourse.Credit}
 	for _, name := range []string{"north", "south"} {
 		groups := []bourse.Group{{Site: name, Name: "main", Nodes: 16, Performance: bourse.Unit, Price: bourse.Price(bourse.Credit)}}
-		id, cluster := agents.ID("site:"+name), agents.ID("cluster:"+name)
-		h.add(cluster, sites.NewCluster(id, groups, []*sites.Queue{sites.NewQueue(sites.QueueOptions{Nodes: 16, Start: zero})}))
-		h.add(id, sites.New(sites.Config{Name: name, Cluster: cluster, Groups: groups, VOShare: 1000,
+		id, clusterID := agents.ID("site:"+name), agents.ID("cluster:"+name)
+		h.add(clusterID, cluster.NewCluster(id, groups, []*cluster.Queue{cluster.NewQueue(cluster.QueueOptions{Nodes: 16, Start: zero})}))
+		h.add(id, sites.New(sites.Config{Name: name, Cluster: clusterID, Groups: groups, VOShare: 1000,
 			Span: bourse.Day, Hold: bourse.Minute, InDoubt: 15 * bourse.Minute, MaxWork: 1000, Lead: 5 * bourse.Second}))
 		cfg.Sites = append(cfg.Sites, id)
 	}

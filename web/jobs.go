@@ -187,7 +187,7 @@ func (s *Server) asBroker(ctx context.Context, f func(now bourse.Time, b *broker
 }
 
 // resolve finds the one job that a caller means by an identity or a name.
-// Another's job is not there for him, as one that does not exist.
+// For a caller another's job is not there, as one that does not exist.
 func (s *Server) resolve(ctx context.Context, word string) (entry, error) {
 	list := s.jobs.named(caller(ctx), word)
 	switch len(list) {

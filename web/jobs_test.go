@@ -12,10 +12,11 @@ import (
 	"bourse"
 	"bourse/agents"
 	"bourse/broker"
+	"bourse/history"
 	"bourse/history/explain"
 )
 
-// Who may do what: a user his own, an operator all, anybody else nothing.
+// Who may do what: a user their own, an operator all, anybody else nothing.
 func TestCallers_AUserReachesHisOwnOnly(t *testing.T) {
 	t.Parallel()
 	h := world(t)
@@ -74,7 +75,7 @@ func TestCallers_AUserReachesHisOwnOnly(t *testing.T) {
 }
 
 // A job is charged to the user in whose name it was submitted, and held against
-// his quota: nobody spends another's money.
+// their quota: nobody spends another's money.
 func TestSubmit_IsChargedToTheOneWhoSubmits(t *testing.T) {
 	t.Parallel()
 	h := world(t)
@@ -222,17 +223,18 @@ func TestExplain_IsTheProcessesToGive(t *testing.T) {
 	}
 }
 
-// On a live process an agent's words have instants as seconds since 1970; people
-// are shown times. Other figures stay.
+// On a live process people are shown the instants of an agent's words as times.
+// Names and other figures stay, and so does what is on record from older builds.
 func TestReasons_ShowTimesAsTimes(t *testing.T) {
 	t.Parallel()
-	for words, want := range map[string]string{
-		"drains until 1795228115.331: switch": "drains until 2026-11-21T02:28:35Z: switch",
-		"deadline 1800000000 is past":         "deadline 2027-01-15T08:00:00Z is past",
-		"asks for 2400 nodes; 32 are suited":  "asks for 2400 nodes; 32 are suited",
-		"17952281150 node-seconds":            "17952281150 node-seconds",
+	for words, want := range map[bourse.Phrase]string{
+		bourse.Say("drains until %v: %s", bourse.Time(1795228115331), "switch"): "drains until 2026-11-21T02:28:35Z: switch",
+		bourse.Say("job %q is past", "run-1800000000"):                          `job "run-1800000000" is past`,
+		bourse.Say("%v credits", 1795228115*bourse.Credit):                      "1795228115 credits",
+		bourse.Say("%v node-seconds", 1795228115*bourse.Second):                 "1795228115 node-seconds",
+		"deadline 1800000000 is past":                                           "deadline 1800000000 is past",
 	} {
-		if got := dated(words); got != want {
+		if got := dated(string(words)); got != want {
 			t.Errorf("%q is shown as %q, want %q", words, got, want)
 		}
 	}
@@ -299,5 +301,20 @@ func TestJobs_TheStatesOfTheAPIAreThoseOfAJob(t *testing.T) {
 	asked, _ := reflect.TypeFor[jobsInput]().FieldByName("State")
 	if a, b := state.Tag.Get("enum"), asked.Tag.Get("enum"); a != want || b != want+",open" {
 		t.Errorf("the API has %q and %q, a job %q", a, b, want)
+	}
+}
+
+// And the turns, which are those of the one list that its stream tells.
+func TestEvents_TheTurnsOfTheAPIAreThoseOfTheList(t *testing.T) {
+	t.Parallel()
+	var words []string
+	for _, e := range history.All() {
+		if e.Streamed {
+			words = append(words, string(e.What))
+		}
+	}
+	field, _ := reflect.TypeFor[Turn]().FieldByName("Turn")
+	if got, want := field.Tag.Get("enum"), strings.Join(words, ","); got != want {
+		t.Errorf("the API has %q, the list %q", got, want)
 	}
 }

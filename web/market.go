@@ -108,7 +108,7 @@ type ReservationList struct {
 type Accounts struct {
 	VO    string  `json:"vo"`
 	Money *VO     `json:"money,omitempty" doc:"of the VO as a whole; operators see it"`
-	Users []Spend `json:"users" doc:"a user sees himself"`
+	Users []Spend `json:"users" doc:"a user sees their own row only"`
 }
 
 // VO is the VO's own money.

@@ -26,7 +26,7 @@ func (f *Freedom) put(r *bourse.Request) (key string, err error) {
 	}
 	if f.Fix != nil {
 		if r.Fix = int(f.Fix.Performance); r.Fix < 1 || r.Fix > 1000 {
-			return "fix", fmt.Errorf("%v: a share above 0 and up to 1 is wanted; who wants no choice left says flexible 0", f.Fix.Performance)
+			return "fix", fmt.Errorf("%v: must be a share above 0 and up to 1; who wants no choice left says flexible 0", f.Fix.Performance)
 		}
 		if r.Fix == 1000 {
 			r.Fix = 0 // when it starts
@@ -36,7 +36,7 @@ func (f *Freedom) put(r *bourse.Request) (key string, err error) {
 		r.Phi = int(f.Alternatives.Performance)
 	}
 	if r.Flexible < 0 || r.Flexible > bourse.MaxDuration || r.Phi > 100_000 {
-		return "flexible", fmt.Errorf("%v seconds, alternatives %v: 0 or more seconds and a share up to 100 are wanted", r.Flexible, bourse.Performance(r.Phi))
+		return "flexible", fmt.Errorf("%v seconds, alternatives %v: must be 0 or more seconds and a share up to 100", r.Flexible, bourse.Performance(r.Phi))
 	}
 	return "", nil
 }

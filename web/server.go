@@ -144,7 +144,7 @@ func NewSite(opt Options) (*Server, error) {
 func newServer(opt Options, title string) (*Server, error) {
 	switch {
 	case opt.Host == nil || opt.Agent == "":
-		return nil, errors.New("web: a host and the agent that it hosts are wanted")
+		return nil, errors.New("web: Host and Agent must be given")
 	case opt.Identify == nil:
 		return nil, errors.New("web: nothing says who callers are; give certificates, or Anybody for plain loopback")
 	}
@@ -188,7 +188,7 @@ func (s *Server) Handler() http.Handler { return s.http.Handler }
 // OpenAPI is the API's document.
 func (s *Server) OpenAPI() *huma.OpenAPI { return s.api.OpenAPI() }
 
-// Serve answers requests on a listener, which speaks TLS where that is wanted,
+// Serve answers requests on a listener, which speaks TLS where it has to,
 // until Close. It returns nil after a Close.
 func (s *Server) Serve(l net.Listener) error {
 	err := s.http.Serve(l)

@@ -2,7 +2,6 @@ package web
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"time"
 
@@ -117,20 +116,5 @@ func reasonOf(r bourse.Reason) *Reason {
 
 // dated shows instants in an agent's words as people write them.
 func dated(words string) string {
-	return Dated(words, func(t bourse.Time) string { return time.UnixMilli(int64(t)).UTC().Format(time.RFC3339) })
-}
-
-// seconds finds instants in an agent's words: on a live process they are seconds
-// since 1970, of ten digits from 2001 to 2286.
-var seconds = regexp.MustCompile(`\b[1-9][0-9]{9}(\.[0-9]{1,3})?\b`)
-
-// Dated shows instants in the words of a live process's agents by a clock.
-func Dated(words string, clock func(bourse.Time) string) string {
-	return seconds.ReplaceAllStringFunc(words, func(s string) string {
-		t, err := bourse.ParseTime(s)
-		if err != nil {
-			return s
-		}
-		return clock(t)
-	})
+	return bourse.Phrase(words).In(func(t bourse.Time) string { return time.UnixMilli(int64(t)).UTC().Format(time.RFC3339) })
 }

@@ -31,7 +31,7 @@ type Notify struct {
 	// Secret signs deliveries; empty: they are not signed.
 	Secret []byte
 	// Local allows http and addresses of this machine and of private networks,
-	// which a user could otherwise have the broker call in his place.
+	// which a user could otherwise have the broker call in the user's place.
 	Local bool
 
 	// Retry is the wait before the second try, doubled before each that follows;

@@ -83,7 +83,7 @@ func (w *words) numeric() bool {
 func (g *grid) parse(r *Record, line []byte) (beyond, why string) {
 	g.cells = append(g.cells[:0], bytes.Fields(line)...)
 	if n := len(g.cells); n < gridLeast || n > gridColumns {
-		return "", fmt.Sprintf("has %d fields, %d are wanted", n, gridColumns)
+		return "", fmt.Sprintf("has %d fields, must have %d", n, gridColumns)
 	}
 	for f := range gridWords {
 		n, ok := parseNumber(g.cells[f])
@@ -161,7 +161,7 @@ func WriteGrid(w io.Writer, t *Trace) error {
 	for _, line := range t.Header.Lines {
 		text, ok := strings.CutPrefix(strings.TrimLeft(line, " \t\r"), ";")
 		if !ok || strings.Contains(line, "\n") {
-			return fmt.Errorf("header line %q is no comment; one line that begins with ; is wanted", line)
+			return fmt.Errorf("header line %q is no comment; must be one line that begins with ;", line)
 		}
 		if key, _ := keyValue(line); !named(key) && strings.TrimSpace(text) != gridNames {
 			fmt.Fprintf(b, "#%s\n", text)

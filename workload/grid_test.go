@@ -142,8 +142,8 @@ func TestGrid_IsSplitBySite(t *testing.T) {
 func TestGrid_BadLinesSayWhatIsWanted(t *testing.T) {
 	t.Parallel()
 	for line, word := range map[string]string{
-		"1 2 3":                  "has 3 fields, 29 are wanted",
-		strings.Repeat("1 ", 30): "has 30 fields, 29 are wanted",
+		"1 2 3":                  "has 3 fields, must have 29",
+		strings.Repeat("1 ", 30): "has 30 fields, must have 29",
 		"x " + small[15:]:        "field 1 (job number)",
 		"1 -5 0 1 1 -1 -1 1 1 -1 1 u g e q p s s": "submit time -5",
 	} {

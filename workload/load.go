@@ -8,55 +8,9 @@ import (
 	"bourse"
 )
 
-// OfferedLoad is the node-seconds that jobs ask for over what nodes have between
-// the first submit and the last; 0 if all are submitted at once. Jobs must be in
-// order of submit.
-func OfferedLoad(jobs []bourse.LocalJob, nodes int) float64 {
-	if len(jobs) == 0 {
-		return 0
-	}
-	work := 0.0
-	for i := range jobs {
-		work += float64(jobs[i].Nodes) * jobs[i].Run.Seconds()
-	}
-	span := jobs[len(jobs)-1].Submit.Sub(jobs[0].Submit).Seconds()
-	if span == 0 {
-		return 0
-	}
-	return work / (span * float64(nodes))
-}
-
-// ScaleLoad returns the jobs with all gaps between submits multiplied by one
-// factor, so that their OfferedLoad on that many nodes becomes load, but for
-// rounding to the millisecond. The first submit stays. Jobs must be in order of
-// submit; it is an error if load is not above 0, or cannot be met.
-func ScaleLoad(jobs []bourse.LocalJob, nodes int, load float64) ([]bourse.LocalJob, error) {
-	if err := checkLoad(load); err != nil {
-		return nil, err
-	}
-	if nodes <= 0 {
-		return nil, fmt.Errorf("nodes %d: 1 or more are wanted", nodes)
-	}
-	now := OfferedLoad(jobs, nodes)
-	if now == 0 {
-		return nil, fmt.Errorf("load %v cannot be met: the jobs have no work or no gaps to scale", load)
-	}
-	factor := now / load
-	first := jobs[0].Submit
-	if last := jobs[len(jobs)-1].Submit.Sub(first); float64(last)*factor > float64(bourse.MaxTime) {
-		return nil, fmt.Errorf("load %v is too small: the jobs would spread over more than 10^10 seconds", load)
-	}
-	scaled := make([]bourse.LocalJob, len(jobs))
-	for i, j := range jobs {
-		j.Submit = first.Add(bourse.Duration(math.Round(float64(j.Submit.Sub(first)) * factor)))
-		scaled[i] = j
-	}
-	return scaled, nil
-}
-
 func checkLoad(load float64) error {
 	if !(load > 0) || math.IsInf(load, 0) {
-		return fmt.Errorf("load %v: a number above 0 is wanted, 1 for as much work as the nodes can do", load)
+		return fmt.Errorf("load %v: must be a number above 0, 1 for as much work as the nodes can do", load)
 	}
 	return nil
 }
@@ -85,7 +39,7 @@ func Draw(n int, share float64, r *rand.Rand) []int {
 func Copy(jobs []bourse.LocalJob, share float64, r *rand.Rand) ([]bourse.LocalJob, error) {
 	const most = 100
 	if !(share >= 0 && share <= most) {
-		return nil, fmt.Errorf("a share of %v of the jobs cannot be copied; 0 to %d is wanted", share, most)
+		return nil, fmt.Errorf("a share of %v of the jobs cannot be copied; must be 0 to %d", share, most)
 	}
 	whole := math.Floor(share)
 	chosen := Draw(len(jobs), share-whole, r)

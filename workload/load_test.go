@@ -27,7 +27,7 @@ func TestCopy_CopiesStandDirectlyAfterTheirOriginals(t *testing.T) {
 		}
 		whole, rest := math.Modf(share)
 		if want := n*(1+int(whole)) + int(math.Round(rest*float64(n))); len(all) != want {
-			t.Fatalf("%d jobs of %d with share %v, %d are wanted", len(all), n, share, want)
+			t.Fatalf("%d jobs of %d with share %v, want %d", len(all), n, share, want)
 		}
 		next, original := int64(n), bourse.LocalJob{}
 		var kept []bourse.LocalJob
@@ -37,7 +37,7 @@ func TestCopy_CopiesStandDirectlyAfterTheirOriginals(t *testing.T) {
 				continue
 			}
 			if next++; j.ID != next {
-				t.Fatalf("copy has ID %d, %d is wanted", j.ID, next)
+				t.Fatalf("copy has ID %d, want %d", j.ID, next)
 			}
 			if j.ID = original.ID; j != original {
 				t.Fatalf("copy %+v after %+v", j, original)
@@ -67,33 +67,30 @@ func TestDraw_EveryIndexIsAsLikely(t *testing.T) {
 	}
 }
 
-func TestScaleLoad_MeetsTheLoadAndKeepsTheFirstSubmit(t *testing.T) {
+func TestCopy_RefusesAShareOutOfRange(t *testing.T) {
 	t.Parallel()
-	jobs := draw(t, Lublin{Nodes: 64, Seed: 2}, 3000)
-	for _, load := range []float64{0.1, 0.85, 1.5} {
-		scaled, err := ScaleLoad(jobs, 64, load)
-		if err != nil {
-			t.Fatal(err)
-		}
-		near(t, "load", OfferedLoad(scaled, 64), load, 1e-6)
-		if scaled[0] != jobs[0] || !slices.IsSortedFunc(scaled, func(a, b bourse.LocalJob) int { return int(a.Submit - b.Submit) }) {
-			t.Error("the first submit or the order changed")
-		}
-	}
-	for _, load := range []float64{0, -1, math.NaN(), math.Inf(1), 1e-300} {
-		if _, err := ScaleLoad(jobs, 64, load); err == nil {
-			t.Errorf("load %v is met", load)
-		}
-	}
-	if _, err := ScaleLoad(jobs[:1], 64, 0.5); err == nil {
-		t.Error("one job has no gaps to scale")
-	}
-	if _, err := ScaleLoad(nil, 64, 0.5); err == nil {
-		t.Error("no jobs have no gaps to scale")
-	}
+	jobs := draw(t, Lublin{Nodes: 64, Seed: 2}, 100)
 	for _, share := range []float64{-0.1, math.NaN(), 101} {
 		if _, err := Copy(jobs, share, rand.New(rand.NewPCG(1, 1))); err == nil {
 			t.Errorf("share %v is copied", share)
 		}
 	}
+}
+
+// offeredLoad is the node-seconds that jobs ask for over what nodes have between
+// the first submit and the last; 0 if all are submitted at once. Jobs must be in
+// order of submit.
+func offeredLoad(jobs []bourse.LocalJob, nodes int) float64 {
+	if len(jobs) == 0 {
+		return 0
+	}
+	work := 0.0
+	for i := range jobs {
+		work += float64(jobs[i].Nodes) * jobs[i].Run.Seconds()
+	}
+	span := jobs[len(jobs)-1].Submit.Sub(jobs[0].Submit).Seconds()
+	if span == 0 {
+		return 0
+	}
+	return work / (span * float64(nodes))
 }

@@ -67,7 +67,7 @@ func (m Lublin) Jobs(n int) ([]bourse.LocalJob, error) {
 			return jobs, nil
 		}
 	}
-	return nil, fmt.Errorf("load %v: job %d would come later than 10^10 seconds; a higher load or fewer jobs are wanted", m.Load, len(jobs)+1)
+	return nil, fmt.Errorf("load %v: job %d would come later than 10^10 seconds; give a higher load or fewer jobs", m.Load, len(jobs)+1)
 }
 
 // Until draws the jobs submitted before span, none if the first comes later.
@@ -84,7 +84,7 @@ func (m Lublin) Until(span bourse.Duration) ([]bourse.LocalJob, error) {
 			break
 		}
 		if len(jobs) == maxModelJobs {
-			return nil, fmt.Errorf("load %v over %s: more than %d jobs; less of either is wanted", m.Load, span.Words(), maxModelJobs)
+			return nil, fmt.Errorf("load %v over %s: more than %d jobs; give less of either", m.Load, span.Words(), maxModelJobs)
 		}
 		jobs = append(jobs, j)
 	}

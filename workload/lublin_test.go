@@ -91,7 +91,7 @@ func TestLublin_LoadIsMetInExpectation(t *testing.T) {
 		for _, load := range []float64{0.05, 0.7, 3} {
 			got := 0.0
 			for seed := range uint64(4) {
-				got += OfferedLoad(draw(t, Lublin{Nodes: nodes, Load: load, Seed: seed}, 30_000), nodes) / 4
+				got += offeredLoad(draw(t, Lublin{Nodes: nodes, Load: load, Seed: seed}, 30_000), nodes) / 4
 			}
 			near(t, "load/"+strconv.Itoa(nodes), got/load, 1, 0.06)
 		}
@@ -124,7 +124,7 @@ func TestLublin_JobsAndUntilAreBeginningsOfOneSequence(t *testing.T) {
 	}
 	n := sort.Search(len(long), func(i int) bool { return long[i].Submit >= bourse.Time(span) })
 	if !slices.Equal(until, long[:n]) {
-		t.Errorf("%d jobs until %v, %d are wanted", len(until), span, n)
+		t.Errorf("%d jobs until %v, want %d", len(until), span, n)
 	}
 	if other := draw(t, Lublin{Nodes: 128, Load: 0.8, Seed: 10}, 1000); slices.Equal(other, long[:1000]) {
 		t.Error("another seed draws the same")

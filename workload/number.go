@@ -90,9 +90,6 @@ func (n Number) times(digits int) int64 {
 	return q
 }
 
-// Positive reports whether the number is above 0.
-func (n Number) Positive() bool { return n.mantissa() > 0 }
-
 // beyond reports whether |n| > limit, for limits from 0.
 func (n Number) beyond(limit int64) bool {
 	m, s := n.mantissa(), n.scale()

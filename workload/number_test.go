@@ -67,7 +67,7 @@ func TestNumber_LongDecimalsAreRounded(t *testing.T) {
 		"1e16":                            "10000000000000000",
 	} {
 		if n, ok := parseNumber([]byte(text)); !ok || n.String() != want {
-			t.Errorf("%s became %v, %s is wanted", text, n, want)
+			t.Errorf("%s became %v, want %s", text, n, want)
 		}
 	}
 	for _, text := range []string{"", "-", "+", ".", "e5", "1e", "1e17", "123456789012345678", "1e999999999999", "0x10", "1_000", "Inf", "--1", "1e+-1"} {

@@ -38,7 +38,7 @@ func Open(path string, opt Options) (*Trace, error) {
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return nil, fmt.Errorf("%s: is a folder; a trace file is wanted", path)
+		return nil, fmt.Errorf("%s: is a folder; must be a trace file", path)
 	}
 	if !zipped(path) {
 		return Read(f, path, opt)
@@ -69,7 +69,7 @@ func Read(r io.Reader, name string, opt Options) (*Trace, error) {
 // A chunk is used up before the next is asked for.
 func read(next func() ([]byte, error), name string, opt Options) (*Trace, error) {
 	if opt.Skip < 0 {
-		return nil, fmt.Errorf("%s: %d records cannot be skipped; 0 or more are wanted", name, opt.Skip)
+		return nil, fmt.Errorf("%s: %d records cannot be skipped; must be 0 or more", name, opt.Skip)
 	}
 	p := &parser{t: &Trace{Name: name}, opt: opt, skip: opt.Skip}
 	if isGrid(name) {
@@ -302,7 +302,7 @@ func (r *Record) parse(line []byte) string {
 		f++
 	}
 	if f < len(r) {
-		return fmt.Sprintf("has %d fields, 18 are wanted", f)
+		return fmt.Sprintf("has %d fields, must have 18", f)
 	}
 	return ""
 }

@@ -63,7 +63,7 @@ func TestRead_BadLinesAreCountedByNumberAndStrictRefuses(t *testing.T) {
 	t.Parallel()
 	good := line("1", "10", "7")
 	for _, c := range []struct{ bad, why string }{
-		{"1 2 3", "has 3 fields, 18 are wanted"},
+		{"1 2 3", "has 3 fields, must have 18"},
 		{good + " 19", "has more than 18 fields"},
 		{line("1", "ten", "7"), `field 2 (submit time) "ten" is not a number`},
 		{line("1", "1e", "7"), `field 2 (submit time) "1e" is not a number`},
@@ -72,8 +72,8 @@ func TestRead_BadLinesAreCountedByNumberAndStrictRefuses(t *testing.T) {
 		{line("1", "-", "7"), `field 2 (submit time) "-" is not a number`},
 		{line("1", ".", "7"), `field 2 (submit time) "." is not a number`},
 		{line("123456789012345678", "1", "7"), `field 1 (job number) "123456789012345678" is not a number of at most 17 digits`},
-		{line("1", "-1", "7"), "submit time -1: a time of 0 or later is wanted"},
-		{line("1", "-0.5", "7"), "submit time -0.5: a time of 0 or later is wanted"},
+		{line("1", "-1", "7"), "submit time -1: must be a time of 0 or later"},
+		{line("1", "-0.5", "7"), "submit time -0.5: must be a time of 0 or later"},
 		{line("1", "10000000000.5", "7"), "submit time 10000000000.5 is beyond 10^10 seconds"},
 		{line("1", "1", "1e11"), "run time 100000000000 is beyond 10^10 seconds"},
 		{strings.Replace(good, " 4 ", " 9999999999 ", 1), "allocated processors 9999999999 is beyond 2^30"},
@@ -110,7 +110,7 @@ func TestRead_BackwardRecordsAreSortedStable(t *testing.T) {
 		}
 		tr, err := Read(strings.NewReader(b.String()), "a.swf", Options{})
 		if err != nil || tr.Backwards != backwards {
-			t.Fatalf("%v, %d backwards, %d are wanted", err, tr.Backwards, backwards)
+			t.Fatalf("%v, %d backwards, want %d", err, tr.Backwards, backwards)
 		}
 		seen := make(map[int64]bool)
 		for i := range tr.Records {
@@ -228,7 +228,7 @@ func TestOpen_GzipByName(t *testing.T) {
 	if _, err := Open(filepath.Join(dir, "absent.swf"), Options{}); err == nil {
 		t.Error("an absent file is read")
 	}
-	if _, err := Open(dir, Options{}); err == nil || !strings.Contains(err.Error(), "is a folder; a trace file is wanted") {
+	if _, err := Open(dir, Options{}); err == nil || !strings.Contains(err.Error(), "is a folder; must be a trace file") {
 		t.Errorf("a folder: %v", err)
 	}
 }
@@ -289,7 +289,7 @@ func TestJobs_RulesOfTheRecords(t *testing.T) {
 		rec("200", "9", "1", "1", "60"), Options{}) // 100 s after the first: outside a span of 100 s
 	jobs, tally := tr.Jobs(JobOptions{Span: 100 * bourse.Second})
 	if want := (Tally{Jobs: 3, Later: 1, NeverRan: 2, NoProcessors: 1, NoEstimate: 1, Cut: 1}); tally != want {
-		t.Errorf("%+v, %+v is wanted", tally, want)
+		t.Errorf("%+v, want %+v", tally, want)
 	}
 	want := []bourse.LocalJob{
 		{ID: 9, Submit: 100_000, Run: 50_000, Estimate: 60_000, Nodes: 4, User: 7},

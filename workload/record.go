@@ -87,7 +87,7 @@ const (
 // flaw says what makes a record useless, "" if nothing does.
 func (r *Record) flaw() string {
 	if r[SubmitTime].mantissa() < 0 {
-		return "submit time " + r[SubmitTime].String() + ": a time of 0 or later is wanted"
+		return "submit time " + r[SubmitTime].String() + ": must be a time of 0 or later"
 	}
 	for _, f := range [...]Field{SubmitTime, RunTime, RequestedTime} {
 		if r[f].beyond(maxSeconds) {

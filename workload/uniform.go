@@ -48,7 +48,7 @@ func (m Uniform) Until(span bourse.Duration) ([]bourse.LocalJob, error) {
 	}
 	n := math.Round(m.Load * float64(m.Nodes) * span.Seconds() / m.meanWork())
 	if n > maxModelJobs {
-		return nil, fmt.Errorf("load %v over %s: more than %d jobs; less of either is wanted", m.Load, span.Words(), maxModelJobs)
+		return nil, fmt.Errorf("load %v over %s: more than %d jobs; give less of either", m.Load, span.Words(), maxModelJobs)
 	}
 	if n == 0 {
 		return nil, nil
@@ -92,7 +92,7 @@ func (m Uniform) filled() (Uniform, error) {
 	m.MinNodes, m.MaxNodes = cmp.Or(m.MinNodes, 1), cmp.Or(m.MaxNodes, min(16, m.Nodes))
 	m.MinRun, m.MaxRun = cmp.Or(m.MinRun, 10*bourse.Minute), cmp.Or(m.MaxRun, 4*bourse.Hour)
 	if m.MinNodes < 1 || m.MaxNodes < m.MinNodes || m.MaxNodes > m.Nodes {
-		return m, fmt.Errorf("jobs of %d to %d nodes: 1 to %d, in this order, are wanted", m.MinNodes, m.MaxNodes, m.Nodes)
+		return m, fmt.Errorf("jobs of %d to %d nodes: must be 1 to %d, in this order", m.MinNodes, m.MaxNodes, m.Nodes)
 	}
 	return m, checkLengths(m.MinRun, m.MaxRun, 48*bourse.Hour)
 }
@@ -129,28 +129,28 @@ const maxModelJobs = 1 << 26
 
 func checkNodes(n int) error {
 	if n < 1 || n > MaxModelNodes {
-		return fmt.Errorf("a machine of %d nodes: 1 to %d are wanted", n, MaxModelNodes)
+		return fmt.Errorf("a machine of %d nodes: must be 1 to %d", n, MaxModelNodes)
 	}
 	return nil
 }
 
 func checkJobs(n int) error {
 	if n < 1 || n > maxModelJobs {
-		return fmt.Errorf("%d jobs: 1 to %d are wanted", n, maxModelJobs)
+		return fmt.Errorf("%d jobs: must be 1 to %d", n, maxModelJobs)
 	}
 	return nil
 }
 
 func checkSpan(span bourse.Duration) error {
 	if span <= 0 || span > bourse.MaxDuration {
-		return fmt.Errorf("a span of %v seconds: above 0, up to 10^10 are wanted", span)
+		return fmt.Errorf("a span of %v seconds: must be above 0, up to 10^10", span)
 	}
 	return nil
 }
 
 func checkLengths(low, high, most bourse.Duration) error {
 	if low <= 0 || high < low || high > most {
-		return fmt.Errorf("lengths from %s to %s: above 0, up to %s, in this order, are wanted", low.Words(), high.Words(), most.Words())
+		return fmt.Errorf("lengths from %s to %s: must be above 0, up to %s, in this order", low.Words(), high.Words(), most.Words())
 	}
 	return nil
 }

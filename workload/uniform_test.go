@@ -35,11 +35,11 @@ func TestUniform_LoadIsMetInExpectation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "load of 50,000 jobs", OfferedLoad(jobs, 100), 0.6, 0.01)
+	near(t, "load of 50,000 jobs", offeredLoad(jobs, 100), 0.6, 0.01)
 	if jobs, err = m.Until(300 * bourse.Day); err != nil {
 		t.Fatal(err)
 	}
-	near(t, "load of 300 days", OfferedLoad(jobs, 100), 0.6, 0.01)
+	near(t, "load of 300 days", offeredLoad(jobs, 100), 0.6, 0.01)
 }
 
 func TestUniform_LengthsAreLogUniform(t *testing.T) {

@@ -38,7 +38,7 @@ func (v VO) Jobs() ([]bourse.Job, error) {
 		return nil, err
 	}
 	if v.MinNodes < 1 || v.MaxNodes < v.MinNodes || v.MaxNodes > MaxModelNodes {
-		return nil, fmt.Errorf("jobs of %d to %d nodes: 1 to %d, in this order, are wanted", v.MinNodes, v.MaxNodes, MaxModelNodes)
+		return nil, fmt.Errorf("jobs of %d to %d nodes: must be 1 to %d, in this order", v.MinNodes, v.MaxNodes, MaxModelNodes)
 	}
 	submits := drawSubmits(v.Count, v.Until, stream(v.Seed, "vo submits"))
 	nodes := rand.New(stream(v.Seed, "vo nodes"))
@@ -99,13 +99,13 @@ func (t Terms) filled() (Terms, error) {
 	t.PriceFrom, t.PriceTo = cmp.Or(t.PriceFrom, 1), cmp.Or(t.PriceTo, 2)
 	switch {
 	case t.MinPerformance < 1 || t.MaxPerformance < t.MinPerformance || t.MaxPerformance > bourse.MaxPerformance:
-		return t, fmt.Errorf("performances from %v to %v: above 0, up to %v, in this order, are wanted", t.MinPerformance, t.MaxPerformance, bourse.MaxPerformance)
+		return t, fmt.Errorf("performances from %v to %v: must be above 0, up to %v, in this order", t.MinPerformance, t.MaxPerformance, bourse.MaxPerformance)
 	case !(t.PriceFrom > 0 && t.PriceTo >= t.PriceFrom && t.PriceTo <= 1e6):
-		return t, fmt.Errorf("price caps from %v to %v times the mean price: above 0, up to 10^6, in this order, are wanted", t.PriceFrom, t.PriceTo)
+		return t, fmt.Errorf("price caps from %v to %v times the mean price: must be above 0, up to 10^6, in this order", t.PriceFrom, t.PriceTo)
 	case t.MeanPrice < 0 || float64(t.MeanPrice)*t.PriceTo > float64(bourse.MaxPrice):
-		return t, fmt.Errorf("a mean price of %v: 0 or more, its caps up to %v, are wanted", t.MeanPrice, bourse.MaxPrice)
+		return t, fmt.Errorf("a mean price of %v: must be 0 or more, its caps up to %v", t.MeanPrice, bourse.MaxPrice)
 	case t.Horizon < 0 || t.Horizon > bourse.MaxDuration:
-		return t, fmt.Errorf("a horizon of %v seconds: 0 to 10^10 are wanted", t.Horizon)
+		return t, fmt.Errorf("a horizon of %v seconds: must be 0 to 10^10", t.Horizon)
 	}
 	return t, nil
 }

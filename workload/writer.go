@@ -16,7 +16,7 @@ func Write(w io.Writer, t *Trace) error {
 	b := bufio.NewWriterSize(w, chunkSize)
 	for _, line := range t.Header.Lines {
 		if strings.Contains(line, "\n") || !strings.HasPrefix(strings.TrimLeft(line, " \t\r"), ";") {
-			return fmt.Errorf("header line %q is no comment; one line that begins with ; is wanted", line)
+			return fmt.Errorf("header line %q is no comment; must be one line that begins with ;", line)
 		}
 		b.WriteString(line)
 		b.WriteByte('\n')

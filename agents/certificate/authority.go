@@ -63,7 +63,7 @@ func Init(dir, vo string, o InitOptions) (*Authority, error) {
 		o.Valid = AuthorityValid
 	}
 	if o.Valid < 0 {
-		return nil, fmt.Errorf("valid for %v; a positive time is wanted", o.Valid)
+		return nil, fmt.Errorf("valid for %v; must be a positive time", o.Valid)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func (a *Authority) replaced(replace bool) ([]*x509.Certificate, error) {
 	}
 	for _, c := range old {
 		if vo := voOf(c); vo != a.vo {
-			return nil, fmt.Errorf("%s is the authority of VO %s; another folder is wanted for VO %s", a.path(authorityFile), vo, a.vo)
+			return nil, fmt.Errorf("%s is the authority of VO %s; use another folder for VO %s", a.path(authorityFile), vo, a.vo)
 		}
 	}
 	return old, nil
@@ -176,7 +176,7 @@ func (a *Authority) Expires() time.Time { return a.certificate.NotAfter }
 
 func (a *Authority) path(file string) string { return filepath.Join(a.dir, file) }
 
-// Request says what certificate is wanted.
+// Request says what certificate to make.
 type Request struct {
 	Role    Role
 	Name    string
@@ -256,9 +256,9 @@ func setHosts(c *x509.Certificate, r Request) error {
 	case !r.Role.serves() && len(r.Hosts) > 0:
 		return fmt.Errorf("%s is called at no host; leave --host out", article(r.Role))
 	case r.Role.serves() && len(r.Hosts) == 0:
-		return fmt.Errorf("a %s is called by others; --host NAME-OR-ADDRESS,... is wanted", r.Role)
+		return fmt.Errorf("a %s is called by others; give --host NAME-OR-ADDRESS,...", r.Role)
 	case len(r.Hosts) > maxHosts:
-		return fmt.Errorf("%d hosts; at most %d are wanted", len(r.Hosts), maxHosts)
+		return fmt.Errorf("%d hosts; must be at most %d", len(r.Hosts), maxHosts)
 	}
 	for _, h := range r.Hosts {
 		if ip := net.ParseIP(h); ip != nil {
@@ -280,7 +280,7 @@ func validHost(name string) error {
 			return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')
 		}
 		if label == "" || len(label) > 63 || len(name) > 253 || strings.ContainsFunc(label, odd) || strings.Trim(label, "-") != label {
-			return fmt.Errorf("%q is no host; a name such as north.example or an address such as 10.0.0.5 is wanted, without a port", name)
+			return fmt.Errorf("%q is no host; must be a name such as north.example or an address such as 10.0.0.5, without a port", name)
 		}
 	}
 	return nil
@@ -294,7 +294,7 @@ func (a *Authority) setValidity(c *x509.Certificate, valid time.Duration) error 
 	case left <= 0:
 		return fmt.Errorf("the authority of VO %s expired on %s; bourse ca init --vo %s --dir %s --replace makes a new one beside it", a.vo, day(a.certificate.NotAfter), a.vo, shell(a.dir))
 	case valid < 0:
-		return fmt.Errorf("valid for %v; a positive time is wanted", valid)
+		return fmt.Errorf("valid for %v; must be a positive time", valid)
 	case valid > left:
 		return fmt.Errorf("valid for %d days; the authority itself has %d left", int(valid.Hours()/24), int(left.Hours()/24))
 	case valid == 0:

@@ -55,7 +55,7 @@ func readFile(name string) ([]byte, error) {
 		return nil, err
 	}
 	if info.Size() > maxFile {
-		return nil, fmt.Errorf("%s: %d bytes; at most %d are wanted", name, info.Size(), maxFile)
+		return nil, fmt.Errorf("%s: %d bytes; must be at most %d", name, info.Size(), maxFile)
 	}
 	return os.ReadFile(name)
 }
@@ -145,7 +145,7 @@ func parseCertificates(data []byte) ([]*x509.Certificate, error) {
 		list = append(list, c)
 	}
 	if len(list) == 0 {
-		return nil, errors.New("no certificate in it; a PEM file made by bourse ca is wanted")
+		return nil, errors.New("no certificate in it; must be a PEM file made by bourse ca")
 	}
 	return list, nil
 }
@@ -179,7 +179,7 @@ func readKey(name string) (crypto.Signer, error) {
 	}
 	block, _ := pem.Decode(data)
 	if block == nil || block.Type != "PRIVATE KEY" {
-		return nil, fmt.Errorf("%s: no PRIVATE KEY in it; a PEM file made by bourse ca is wanted", name)
+		return nil, fmt.Errorf("%s: no PRIVATE KEY in it; must be a PEM file made by bourse ca", name)
 	}
 	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {

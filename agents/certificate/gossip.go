@@ -40,12 +40,12 @@ func parseGossipKeys(data []byte) ([][]byte, error) {
 		}
 		key, err := base64.StdEncoding.DecodeString(line)
 		if err != nil || len(key) != gossipKeySize {
-			return nil, fmt.Errorf("%d: a key of %d bytes in base64 is wanted", n, gossipKeySize)
+			return nil, fmt.Errorf("%d: must be a key of %d bytes in base64", n, gossipKeySize)
 		}
 		keys = append(keys, key)
 	}
 	if len(keys) == 0 || len(keys) > maxGossipKeys {
-		return nil, fmt.Errorf("1: it has %d keys; 1 to %d are wanted", len(keys), maxGossipKeys)
+		return nil, fmt.Errorf("1: it has %d keys; must be 1 to %d", len(keys), maxGossipKeys)
 	}
 	return keys, nil
 }

@@ -97,7 +97,7 @@ func validVO(name string) error {
 func validName(name string) error {
 	switch {
 	case name == "" || len(name) > maxName:
-		return fmt.Errorf("%q: a name of 1 to %d characters is wanted", name, maxName)
+		return fmt.Errorf("%q: must be a name of 1 to %d characters", name, maxName)
 	case strings.TrimSpace(name) != name:
 		return fmt.Errorf("%q: a name must not begin or end with a blank", name)
 	}
@@ -126,7 +126,7 @@ func ParseIdentity(s string) (Identity, error) {
 		return Identity{}, fmt.Errorf("%s: %w", s, err)
 	}
 	if i.String() != s {
-		return Identity{}, fmt.Errorf("%q: bourse://VO/ROLE/NAME is wanted, here %s", s, i)
+		return Identity{}, fmt.Errorf("%q: must be bourse://VO/ROLE/NAME, here %s", s, i)
 	}
 	return i, nil
 }
@@ -147,7 +147,7 @@ func Of(c *x509.Certificate) (Identity, error) {
 		found = append(found, i)
 	}
 	if len(found) != 1 {
-		return Identity{}, fmt.Errorf("it has %d bourse:// URIs where exactly one is wanted", len(found))
+		return Identity{}, fmt.Errorf("it has %d bourse:// URIs; must be exactly one", len(found))
 	}
 	return found[0], nil
 }

@@ -21,7 +21,7 @@ func TestProofKey_IsMadeOnceAndKept(t *testing.T) {
 		t.Fatalf("%d bytes, made %t, %v", len(key), made, err)
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v, %v; mode 0600 is wanted", info, err)
+		t.Errorf("%v, %v; want mode 0600", info, err)
 	}
 	again, made, err := ProofKey(file)
 	if err != nil || made || !slices.Equal(again, key) {

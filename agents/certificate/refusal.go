@@ -23,7 +23,6 @@ const (
 	OtherName  Cause = "other-name"     // a member, but not the one meant
 	OtherHost  Cause = "other-host"     // the one meant, but not for the address called
 	WrongUse   Cause = "wrong-use"      // its key usages do not allow this end
-	Malformed  Cause = "malformed"      // it cannot be read or makes no sense
 	ByPeer     Cause = "refused-by-peer"
 )
 

@@ -112,7 +112,7 @@ func parseRevocations(data []byte) (revocations, error) {
 			}
 			r.members[entry] = true
 		case strings.Trim(entry, "0123456789abcdef") != "" || len(entry) > 40:
-			return r, fmt.Errorf("%d: %q: the serial number of a certificate in hexadecimal, or ROLE/NAME, is wanted", n, entry)
+			return r, fmt.Errorf("%d: %q: must be the serial number of a certificate in hexadecimal, or ROLE/NAME", n, entry)
 		default:
 			r.serials[entry] = true
 		}
@@ -163,7 +163,7 @@ func (a *Authority) Issued() ([]Issued, error) {
 		role, name, ok3 := strings.Cut(member, "/")
 		expires, err := time.Parse(time.RFC3339, end)
 		if !ok || !ok2 || !ok3 || err != nil {
-			return nil, fmt.Errorf("%s:%d: SERIAL END ROLE/NAME is wanted", a.path(issuedFile), n)
+			return nil, fmt.Errorf("%s:%d: must be SERIAL END ROLE/NAME", a.path(issuedFile), n)
 		}
 		list = append(list, Issued{Identity: Identity{a.vo, Role(role), name}, Serial: serial, Expires: expires,
 			Revoked: revoked.serials[serial] || revoked.members[member]})

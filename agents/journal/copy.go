@@ -15,7 +15,7 @@ import (
 func Copy(from, to Disk, lastOnly bool) ([]Segment, error) {
 	if has, err := segments(to); err != nil || len(has) > 0 {
 		if err == nil {
-			err = fmt.Errorf("%s has a journal already, up to segment %d; an empty folder is wanted", place(to, ""), has[len(has)-1])
+			err = fmt.Errorf("%s has a journal already, up to segment %d; use an empty folder", place(to, ""), has[len(has)-1])
 		}
 		return nil, err
 	}

@@ -185,7 +185,7 @@ func structDecoder(t reflect.Type) decoder {
 	}
 	return func(d *reader, v reflect.Value) {
 		if !d.next('{') {
-			d.fail("an object is wanted")
+			d.fail("must be an object")
 			return
 		}
 		if d.next('}') {
@@ -210,7 +210,7 @@ func structDecoder(t reflect.Type) decoder {
 				return
 			}
 			if !d.next(',') {
-				d.fail(`"," or "}" is wanted`)
+				d.fail(`must be "," or "}"`)
 			}
 		}
 	}
@@ -221,7 +221,7 @@ func structDecoder(t reflect.Type) decoder {
 func (d *reader) field(fields []field) int {
 	name, plain := d.quoted()
 	if !plain || !d.next(':') {
-		d.fail("the name of a field is wanted")
+		d.fail("must be the name of a field")
 		return -1
 	}
 	for i := range fields {
@@ -260,7 +260,7 @@ func sliceDecoder(t reflect.Type) decoder {
 			return
 		}
 		if !d.next('[') {
-			d.fail("a list is wanted")
+			d.fail("must be a list")
 			return
 		}
 		v.Set(reflect.MakeSlice(t, 0, 0))
@@ -282,7 +282,7 @@ func sliceDecoder(t reflect.Type) decoder {
 				return
 			}
 			if !d.next(',') {
-				d.fail(`"," or "]" is wanted`)
+				d.fail(`must be "," or "]"`)
 			}
 		}
 	}

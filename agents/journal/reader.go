@@ -37,7 +37,7 @@ func (d *reader) next(c byte) bool {
 
 func (d *reader) literal(s string) {
 	if !d.takes(s) {
-		d.fail(fmt.Sprintf("%q is wanted", s))
+		d.fail(fmt.Sprintf("must be %q", s))
 	}
 }
 
@@ -63,7 +63,7 @@ func (d *reader) null() bool {
 // escapes.
 func (d *reader) quoted() (text []byte, plain bool) {
 	if !d.next('"') {
-		d.fail("a text is wanted")
+		d.fail("must be a text")
 		return nil, true
 	}
 	from := d.pos
@@ -132,7 +132,7 @@ func (d *reader) number() []byte {
 		break
 	}
 	if from == d.pos {
-		d.fail("a number is wanted")
+		d.fail("must be a number")
 	}
 	return d.data[from:d.pos]
 }
@@ -165,7 +165,7 @@ func (d *reader) decimal(digits int) int64 {
 		decimals = d.pos - point - 1
 	}
 	if d.pos == from || decimals > digits || point == d.pos-1 {
-		d.fail("a number is wanted that has at most " + strconv.Itoa(digits) + " decimals")
+		d.fail("must be a number of at most " + strconv.Itoa(digits) + " decimals")
 		return 0
 	}
 	for ; decimals < digits; decimals++ {

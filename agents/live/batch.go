@@ -6,7 +6,6 @@ import (
 
 	"bourse"
 	"bourse/agents"
-	"bourse/agents/wire"
 )
 
 // batch is what came of the steps since the last sync: it leaves when its facts
@@ -36,7 +35,7 @@ func (l *life) take(now bourse.Time, m agents.Message) error {
 			return err
 		}
 		if e := l.log.Debug(); e != nil {
-			e.Str("fact", f.Kind()).Str("trace", wire.Trace(m)).Msg("recorded")
+			e.Str("fact", f.Kind()).Str("trace", agents.Trace(m)).Msg("recorded")
 		}
 		if len(b.facts) == 0 {
 			b.begun = time.Now()
@@ -101,7 +100,7 @@ func (l *life) image() {
 func (l *life) release(sends []agents.Send, set []agents.Alarm) {
 	for _, s := range sends {
 		if e := l.log.Debug(); e != nil {
-			e.Str("to", string(s.To)).Str("kind", s.Message.Kind()).Str("trace", wire.Trace(s.Message)).Msg("out")
+			e.Str("to", string(s.To)).Str("kind", s.Message.Kind()).Str("trace", agents.Trace(s.Message)).Msg("out")
 		}
 		l.host.send(l.id, s.To, s.Message)
 	}

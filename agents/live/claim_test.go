@@ -42,7 +42,7 @@ func (p testNode) superseded() bool {
 func TestNode_GossipAloneStopsNobodyAndDivertsNothing(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T) {
-		broker, sites := federation(t, NewMemory(), 2, "fast")
+		broker, sites := federation(t, newMemory(), 2, "fast")
 		site := sites[0]
 		for _, address := range []string{"10.0.0.9:1", sites[1].Address(), broker.Address()} {
 			for _, life := range []uint64{broker.self.Life + 1_000_000, broker.self.Life} {
@@ -78,9 +78,9 @@ func TestNode_GossipAloneStopsNobodyAndDivertsNothing(t *testing.T) {
 func TestNode_TheEarlierOfTwoBrokersIsSuperseded(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T) {
-		memory := NewMemory()
+		memory := newMemory()
 		broker, sites := federation(t, memory, 1, "fast")
-		twin := startPeer(t, NodeOptions{Name: "broker:vo", Memory: memory, Life: broker.self.Life + 1000}, sites[0].Gossip())
+		twin := startPeer(t, NodeOptions{Name: "broker:vo", network: memory, Life: broker.self.Life + 1000}, sites[0].Gossip())
 		took := eventually(t, 5*time.Second, "the earlier one hears of it", broker.superseded)
 		t.Logf("heard after %v", took)
 		eventually(t, 5*time.Second, "sites send to the later one", func() bool {

@@ -120,10 +120,10 @@ func TestHost_NothingHappensBeforeBegin(t *testing.T) {
 
 // beginning starts a node of an agent over a host with a purse on a disk; patience is
 // for Begin, whose end comes by the channel.
-func beginning(t *testing.T, memory *Memory, name agents.ID, disk journal.Disk, wall *wallClock, patience time.Duration, seeds ...string) (*Host, *Node, chan error) {
+func beginning(t *testing.T, memory *memoryNetwork, name agents.ID, disk journal.Disk, wall *wallClock, patience time.Duration, seeds ...string) (*Host, *Node, chan error) {
 	t.Helper()
 	h, _ := hosting(t, disk, Options{Now: wall.now, Wait: true})
-	n, err := StartNode(NodeOptions{Name: name, Host: h, Begins: h, Memory: memory, Log: zerolog.Nop(),
+	n, err := StartNode(NodeOptions{Name: name, Host: h, Begins: h, network: memory, Log: zerolog.Nop(),
 		Gossip: GossipOptions{Label: "vo", Profile: "fast", Seeds: seeds}})
 	if err != nil {
 		t.Fatal(err)
@@ -140,7 +140,7 @@ func beginning(t *testing.T, memory *Memory, name agents.ID, disk journal.Disk, 
 // for nothing meanwhile, and begins by itself once its clock is set right.
 func TestCompare_ASiteWithAWrongClockWaits(t *testing.T) {
 	t.Parallel()
-	memory, disk := NewMemory(), &journal.Memory{}
+	memory, disk := newMemory(), &journal.Memory{}
 	right := &wallClock{}
 	h, _ := hosting(t, disk, Options{})
 	give(t, h, 1)
@@ -160,7 +160,7 @@ func TestCompare_ASiteWithAWrongClockWaits(t *testing.T) {
 	if at := instants(t, h); len(at) != 0 {
 		t.Errorf("handed something at %v", at)
 	}
-	if m, _ := vo.Directory().Find("site:north"); m.Flags&Waiting == 0 {
+	if m, _ := vo.directory.Find("site:north"); m.Flags&Waiting == 0 {
 		t.Errorf("others are not told that it waits: %+v", m)
 	}
 	wrong.set(0)
@@ -168,7 +168,7 @@ func TestCompare_ASiteWithAWrongClockWaits(t *testing.T) {
 		t.Errorf("%v, %v", err, n.Waiting())
 	}
 	eventually(t, 20*time.Second, "others hear that it has begun", func() bool {
-		m, ok := vo.Directory().Find("site:north")
+		m, ok := vo.directory.Find("site:north")
 		return ok && m.Flags&Waiting == 0
 	})
 	if m := give(t, h, 2); m.Sum != 3 {

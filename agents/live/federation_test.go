@@ -16,6 +16,7 @@ import (
 	"bourse/agents"
 	"bourse/agents/journal"
 	"bourse/broker"
+	"bourse/cluster"
 	"bourse/policy/backfill"
 	"bourse/policy/pricing"
 	"bourse/sites"
@@ -24,7 +25,7 @@ import (
 // grid is a broker and its sites, each a host and a node of its own, over
 // a network in memory.
 type grid struct {
-	memory *Memory
+	memory *memoryNetwork
 	disk   func(id agents.ID) journal.Disk
 	nodes  map[agents.ID]*Node
 	hosts  map[agents.ID]*Host
@@ -36,7 +37,7 @@ const vo agents.ID = "broker:vo1"
 // job by itself, and waits until it knows them all.
 func federate(t testing.TB, n, nodes int, disk func(id agents.ID) journal.Disk) *grid {
 	t.Helper()
-	f := &grid{memory: NewMemory(), disk: disk, nodes: map[agents.ID]*Node{}, hosts: map[agents.ID]*Host{}}
+	f := &grid{memory: newMemory(), disk: disk, nodes: map[agents.ID]*Node{}, hosts: map[agents.ID]*Host{}}
 	t.Cleanup(func() { f.leave(t) })
 	f.broker(t)
 	for i := range n {
@@ -74,14 +75,14 @@ func (f *grid) broker(t testing.TB) {
 func (f *grid) site(t testing.TB, name string, nodes int) {
 	t.Helper()
 	groups := []bourse.Group{{Site: name, Name: "main", Nodes: nodes, Performance: bourse.Unit, Price: bourse.Price(bourse.Credit)}}
-	id, cluster := agents.ID("site:"+name), agents.ID("cluster:"+name)
+	id, clusterID := agents.ID("site:"+name), agents.ID("cluster:"+name)
 	h := quiet(Options{})
 	for _, a := range []struct {
 		id    agents.ID
 		agent agents.Durable
 	}{
-		{cluster, sites.NewDurableCluster(sites.ClusterConfig{Site: id, Groups: groups, Queues: []sites.QueueOptions{{Nodes: nodes, Policy: backfill.EASY}}})},
-		{id, sites.New(sites.Config{Name: name, Cluster: cluster, Groups: groups, Pricing: pricing.Fixed, VOShare: 1000, Span: bourse.Day,
+		{clusterID, cluster.NewDurableCluster(cluster.ClusterConfig{Site: id, Groups: groups, Queues: []cluster.QueueOptions{{Nodes: nodes, Policy: backfill.EASY}}})},
+		{id, sites.New(sites.Config{Name: name, Cluster: clusterID, Groups: groups, Pricing: pricing.Fixed, VOShare: 1000, Span: bourse.Day,
 			Hold: 30 * bourse.Second, InDoubt: 15 * bourse.Minute, MaxWork: 1000, Lead: bourse.Minute})},
 	} {
 		if err := h.Add(a.id, a.agent, f.disk(a.id), journal.Options{}); err != nil {
@@ -94,7 +95,7 @@ func (f *grid) site(t testing.TB, name string, nodes int) {
 // node connects a host.
 func (f *grid) node(t testing.TB, id agents.ID, h *Host) {
 	t.Helper()
-	opt := NodeOptions{Name: id, Host: h, Memory: f.memory, Gossip: GossipOptions{Label: "vo1", Profile: "fast"}, Log: zerolog.New(io.Discard)}
+	opt := NodeOptions{Name: id, Host: h, network: f.memory, Gossip: GossipOptions{Label: "vo1", Profile: "fast"}, Log: zerolog.New(io.Discard)}
 	for _, other := range f.nodes {
 		opt.Gossip.Seeds = append(opt.Gossip.Seeds, other.Gossip())
 	}

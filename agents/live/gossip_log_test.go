@@ -16,7 +16,7 @@ import (
 func TestGossip_StrangersPacketsAreSaidOnceAMinute(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		memory, log := NewMemory(), &bytes.Buffer{}
+		memory, log := newMemory(), &bytes.Buffer{}
 		transport, err := memory.gossip("")
 		if err != nil {
 			t.Fatal(err)

@@ -20,10 +20,10 @@ func TestGossip_OfAnotherVOOrKeyIsNotHeard(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			bubble(t, func(t *testing.T) {
-				memory := NewMemory()
-				broker := startPeer(t, NodeOptions{Name: "broker:vo", Memory: memory, Gossip: GossipOptions{Keys: [][]byte{key(1)}}})
-				friend := startPeer(t, NodeOptions{Name: "site:friend", Memory: memory, Gossip: GossipOptions{Keys: [][]byte{key(1)}}}, broker.Gossip())
-				stranger := startPeer(t, NodeOptions{Name: "site:stranger", Memory: memory, Gossip: other}, broker.Gossip())
+				memory := newMemory()
+				broker := startPeer(t, NodeOptions{Name: "broker:vo", network: memory, Gossip: GossipOptions{Keys: [][]byte{key(1)}}})
+				friend := startPeer(t, NodeOptions{Name: "site:friend", network: memory, Gossip: GossipOptions{Keys: [][]byte{key(1)}}}, broker.Gossip())
+				stranger := startPeer(t, NodeOptions{Name: "site:stranger", network: memory, Gossip: other}, broker.Gossip())
 				eventually(t, 5*time.Second, "friends find each other", func() bool { return broker.knows("site:friend") && friend.knows("broker:vo") })
 				time.Sleep(10 * time.Second)
 				if broker.knows("site:stranger") || stranger.knows("broker:vo") {
@@ -39,8 +39,8 @@ func TestGossip_OfAnotherVOOrKeyIsNotHeard(t *testing.T) {
 func TestGossip_AKeyIsChangedOneProcessAtATime(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T) {
-		memory := NewMemory()
-		o := NodeOptions{Name: "broker:vo", Memory: memory, Gossip: GossipOptions{Keys: [][]byte{key(1), key(2)}}}
+		memory := newMemory()
+		o := NodeOptions{Name: "broker:vo", network: memory, Gossip: GossipOptions{Keys: [][]byte{key(1), key(2)}}}
 		broker := startPeer(t, o)
 		for i, keys := range [][][]byte{{key(1), key(2)}, {key(2), key(1)}} {
 			o.Name, o.Gossip.Keys = "site:north", keys

@@ -197,49 +197,16 @@ func (g *Guard) envelope(p peer, e *wire.Envelope) *Breach {
 		return refuse(BadTo, "it speaks to %s; here is %s", show(e.To), g.self)
 	}
 	kind := wire.Kind(e)
-	if sends, _, known := wire.Ends(kind); known && sends != string(g.peers) {
+	if sends, _, known := wire.Ends(kind); known && string(sends) != string(g.peers) {
 		return refuse(BadKind, "a %s, which only a %s sends", kind, sends)
 	}
 	broker := from // whose transactions the two may speak of
 	if g.peers == "site" {
 		broker = to
 	}
-	if i := slices.IndexFunc(legsOf(e), func(of string) bool { return of != nameOf(broker) }); i >= 0 {
-		return refuse(BadLeg, "a %s about a leg of broker %s; between %s and %s there are only those of %s", kind, show(legsOf(e)[i]), from, to, broker)
+	named := wire.Brokers(e)
+	if i := slices.IndexFunc(named, func(of string) bool { return of != nameOf(broker) }); i >= 0 {
+		return refuse(BadLeg, "a %s about a leg of broker %s; between %s and %s there are only those of %s", kind, show(named[i]), from, to, broker)
 	}
 	return nil
-}
-
-// legsOf returns the brokers of all legs that an envelope names.
-func legsOf(e *wire.Envelope) []string {
-	if e.GetBody() == nil {
-		return nil
-	}
-	r := e.ProtoReflect()
-	body := r.Get(r.WhichOneof(r.Descriptor().Oneofs().ByName("body"))).Message().Interface()
-	var names []string
-	add := func(l *wire.LegID) {
-		if l != nil {
-			names = append(names, l.Broker)
-		}
-	}
-	switch m := body.(type) {
-	case *wire.List:
-		names = append(names, m.Broker)
-		for _, l := range m.Known {
-			add(l)
-		}
-	case *wire.Listing:
-		for _, l := range m.Legs {
-			add(l.GetLeg())
-		}
-	case *wire.Reassert:
-		add(m.GetLeg().GetLeg())
-	case *wire.Hold:
-		add(m.Leg)
-		add(m.Replaces)
-	case interface{ GetLeg() *wire.LegID }:
-		add(m.GetLeg())
-	}
-	return names
 }

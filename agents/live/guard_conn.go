@@ -140,7 +140,7 @@ func (g *Guard) peer(ctx context.Context) (peer, error) {
 	}
 	t, ok := p.AuthInfo.(credentials.TLSInfo)
 	if !ok {
-		return peer{}, status.Error(codes.Unauthenticated, "TLS with a certificate is wanted")
+		return peer{}, status.Error(codes.Unauthenticated, "no certificate; connect by TLS with one")
 	}
 	out := peer{name: p.Addr.String(), chain: t.State.PeerCertificates}
 	return out, g.verify(&out)

@@ -16,6 +16,7 @@ import (
 	"bourse/agents/journal"
 	"bourse/agents/wire"
 	"bourse/broker"
+	"bourse/cluster"
 	"bourse/policy/backfill"
 	"bourse/policy/pricing"
 	"bourse/sites"
@@ -163,7 +164,7 @@ func (l *liar) begin(t *testing.T, disk func(agents.ID) journal.Disk) {
 		id    agents.ID
 		agent agents.Durable
 	}{
-		{s, "cluster:north", sites.NewDurableCluster(sites.ClusterConfig{Site: "site:north", Groups: groups, Queues: []sites.QueueOptions{{Nodes: 16, Policy: backfill.EASY}}})},
+		{s, "cluster:north", cluster.NewDurableCluster(cluster.ClusterConfig{Site: "site:north", Groups: groups, Queues: []cluster.QueueOptions{{Nodes: 16, Policy: backfill.EASY}}})},
 		{s, "site:north", sites.New(sites.Config{Name: "north", Cluster: "cluster:north", Groups: groups, Pricing: pricing.Adaptive, VOShare: 1000, Span: bourse.Day,
 			Hold: 2 * bourse.Second, InDoubt: 10 * bourse.Second, MaxWork: 1000})},
 		{b, vo, broker.New(cfg)},

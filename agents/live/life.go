@@ -13,7 +13,6 @@ import (
 	"bourse"
 	"bourse/agents"
 	"bourse/agents/journal"
-	"bourse/agents/wire"
 )
 
 // life is one agent in its actor, from Started to the host's end or a failure.
@@ -88,7 +87,7 @@ func (l *life) receive(ctx actor.Context) {
 	defer func() {
 		if r := recover(); r != nil {
 			of, kind, place := l.handled.from, l.handled.m.Kind(), panicPlace()
-			l.log.Error().Str("from", string(of)).Str("kind", kind).Str("trace", wire.Trace(l.handled.m)).
+			l.log.Error().Str("from", string(of)).Str("kind", kind).Str("trace", agents.Trace(l.handled.m)).
 				Str("place", place).Bytes("stack", debug.Stack()).Msgf("panic: %v", r)
 			l.broke(place, r)
 			l.fail(fmt.Errorf("%w: %s panicked when handed %s of %s: %v", ErrFailed, l.id, kind, of, r))
@@ -121,7 +120,7 @@ func (l *life) step(from agents.ID, m agents.Message) {
 	}
 	l.handled = letter{from, m}
 	if e := l.log.Debug(); e != nil {
-		e.Str("from", string(from)).Str("kind", m.Kind()).Str("trace", wire.Trace(m)).Msg("in")
+		e.Str("from", string(from)).Str("kind", m.Kind()).Str("trace", agents.Trace(m)).Msg("in")
 	}
 	now := l.host.clock.now()
 	if from != l.id {

@@ -79,7 +79,7 @@ func (h *Host) wire(n Network, from, to agents.ID, m agents.Message) error {
 	e, err := wire.Encode(from, to, m)
 	if err != nil {
 		h.dropped.unsendable.Add(1)
-		h.log.Warn().Err(err).Str("from", string(from)).Str("to", string(to)).Str("kind", m.Kind()).Str("trace", wire.Trace(m)).Msg("not sent")
+		h.log.Warn().Err(err).Str("from", string(from)).Str("to", string(to)).Str("kind", m.Kind()).Str("trace", agents.Trace(m)).Msg("not sent")
 		return err
 	}
 	h.dropped.out.Add(1)
@@ -101,7 +101,7 @@ func (h *Host) Deliver(e *wire.Envelope) (taken bool) {
 		return true
 	}
 	from, to := agents.ID(e.GetFrom()), agents.ID(e.GetTo())
-	if _, role, ok := wire.Ends(m.Kind()); !ok || !strings.HasPrefix(string(to), role+":") {
+	if _, role, ok := wire.Ends(m.Kind()); !ok || !strings.HasPrefix(string(to), string(role)+":") {
 		h.dropped.barred.Add(1)
 		h.log.Debug().Str("from", string(from)).Str("to", string(to)).Str("kind", m.Kind()).Msg("barred")
 		return true

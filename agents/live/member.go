@@ -30,10 +30,8 @@ type Member struct {
 type Flags uint8
 
 const (
-	Leaving  Flags = 1 << iota // on its way out: to be asked for nothing new
-	Draining                   // a site that finishes what it has
-	Closed                     // a site that takes no work at present
-	Waiting                    // it compares its clock with others' and has not begun
+	Leaving Flags = 1 // on its way out: to be asked for nothing new
+	Waiting Flags = 8 // it compares its clock with others' and has not begun; 2 and 4 have never been set
 )
 
 // metaMax is the most bytes that gossip carries for a member.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hashicorp/memberlist"
 	"github.com/rs/zerolog"
+	"google.golang.org/protobuf/proto"
 
 	"bourse/agents"
 	"bourse/agents/wire"
@@ -28,9 +29,7 @@ type NodeOptions struct {
 	Transport Transport // credentials and guard
 	Plain     bool      // no encryption: of messages without a Transport, of gossip without keys; on loopback only
 	Gossip    GossipOptions
-	Memory    *Memory // a network within this process instead of sockets; Plain and addresses may be left out
 
-	Digest uint64 // of the agent's profile and prices
 	// Known are the sites that a broker counts on from an earlier life: those of
 	// whom nothing is heard for a while are reported to have left.
 	Known []agents.ID
@@ -39,6 +38,14 @@ type NodeOptions struct {
 	Begins *Host
 	Life   uint64 // tells this life from those before; 0: the present Unix milliseconds
 	Log    zerolog.Logger
+
+	network network // in place of sockets; Plain and addresses may be left out
+}
+
+// network is what a test has in place of sockets.
+type network interface {
+	carrier(listen string, self Member, take func(proto.Message)) (carrier, error)
+	gossip(listen string) (memberlist.Transport, error)
 }
 
 // Local is what a node needs of a Host.
@@ -133,7 +140,7 @@ func (o *NodeOptions) check() error {
 	if err := checkAgent(o.Name); err != nil {
 		return err
 	}
-	if o.Memory != nil {
+	if o.network != nil {
 		return nil
 	}
 	if _, err := o.Gossip.config(); err != nil {
@@ -158,8 +165,8 @@ func loopback(address string) bool {
 
 // open makes the carrier.
 func (n *Node) open() (err error) {
-	if n.opt.Memory != nil {
-		n.lane, err = n.opt.Memory.carrier(n.opt.Listen, Member{Agent: n.opt.Name, Life: n.opt.Life}, n.links.receive)
+	if n.opt.network != nil {
+		n.lane, err = n.opt.network.carrier(n.opt.Listen, Member{Agent: n.opt.Name, Life: n.opt.Life}, n.links.receive)
 		n.clocks.connect(n.lane)
 		return err
 	}
@@ -178,7 +185,7 @@ func (n *Node) open() (err error) {
 
 // join begins to gossip.
 func (n *Node) join() (err error) {
-	n.self = Member{Agent: n.opt.Name, Address: n.lane.address(), Life: n.opt.Life, Oldest: wire.Oldest, Version: wire.Version, Digest: n.opt.Digest}
+	n.self = Member{Agent: n.opt.Name, Address: n.lane.address(), Life: n.opt.Life, Oldest: wire.Oldest, Version: wire.Version}
 	if n.opt.Begins != nil {
 		n.self.Flags = Waiting
 	}
@@ -188,8 +195,8 @@ func (n *Node) join() (err error) {
 	}
 	var transport memberlist.Transport
 	o := n.opt.Gossip
-	if n.opt.Memory != nil {
-		if transport, err = n.opt.Memory.gossip(o.Listen); err != nil {
+	if n.opt.network != nil {
+		if transport, err = n.opt.network.gossip(o.Listen); err != nil {
 			return err
 		}
 		if o.Listen == "" {
@@ -205,9 +212,6 @@ func (n *Node) Address() string { return n.lane.address() }
 
 // Gossip is where others reach this process's gossip: a seed for them.
 func (n *Node) Gossip() string { return n.gossip.address() }
-
-// Directory says who is where.
-func (n *Node) Directory() *Directory { return n.directory }
 
 // hear takes a word of gossip of one node.
 func (n *Node) hear(node string, meta []byte, alive bool) {
@@ -339,13 +343,8 @@ func (n *Node) payDebts() {
 	}
 }
 
-// Announce tells all others of a changed profile or price, by its digest, and of
-// what they should know before they ask. It waits at most a second for one of
-// them to have heard; gossip goes on either way. Leaving is for Leave to say.
-func (n *Node) Announce(digest uint64, flags Flags) error {
-	return n.announce(func(m *Member) { m.Digest, m.Flags = digest, flags&^idle|m.Flags&idle })
-}
-
+// announce tells all others of a change of this member. It waits at most a second
+// for one of them to have heard; gossip goes on either way.
 func (n *Node) announce(change func(*Member)) error {
 	n.mu.Lock()
 	change(&n.self)

@@ -103,7 +103,7 @@ func startPeer(t testing.TB, o NodeOptions, seeds ...string) testNode {
 	if o.Gossip.Profile == "" {
 		o.Gossip.Profile = "fast"
 	}
-	if o.Memory == nil {
+	if o.network == nil {
 		o.Listen, o.Gossip.Listen, o.Plain = "127.0.0.1:0", "127.0.0.1:0", o.Transport.plain()
 	}
 	if testing.Verbose() && o.Log.GetLevel() == zerolog.TraceLevel {
@@ -137,11 +137,11 @@ func (p testNode) knows(id agents.ID) bool { _, ok := p.directory.Find(id); retu
 
 // federation starts a broker and sites over a memory network, the first being
 // the seed of all, and waits until all know all.
-func federation(t testing.TB, memory *Memory, sites int, profile string) (broker testNode, list []testNode) {
+func federation(t testing.TB, memory *memoryNetwork, sites int, profile string) (broker testNode, list []testNode) {
 	t.Helper()
-	broker = startPeer(t, NodeOptions{Name: "broker:vo", Memory: memory, Gossip: GossipOptions{Profile: profile}})
+	broker = startPeer(t, NodeOptions{Name: "broker:vo", network: memory, Gossip: GossipOptions{Profile: profile}})
 	for i := range sites {
-		list = append(list, startPeer(t, NodeOptions{Name: agents.ID(fmt.Sprintf("site:s%03d", i)), Memory: memory, Gossip: GossipOptions{Profile: profile}}, broker.Gossip()))
+		list = append(list, startPeer(t, NodeOptions{Name: agents.ID(fmt.Sprintf("site:s%03d", i)), network: memory, Gossip: GossipOptions{Profile: profile}}, broker.Gossip()))
 	}
 	eventually(t, 30*time.Second, "all know all", func() bool {
 		return !slices.ContainsFunc(append([]testNode{broker}, list...), func(p testNode) bool { return len(p.directory.Members()) != sites+1 })
@@ -153,7 +153,7 @@ func federation(t testing.TB, memory *Memory, sites int, profile string) (broker
 func TestNode_SitesThatJoinAreToldToTheBroker(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T) {
-		broker, sites := federation(t, NewMemory(), 1, "fast")
+		broker, sites := federation(t, newMemory(), 1, "fast")
 		site := sites[0]
 		eventually(t, 10*time.Second, "the broker is told", func() bool { return broker.heard(agents.SiteJoined{Site: "site:s000"}) == 1 })
 		broker.send(t, "broker:vo", "site:s000", agents.OfferRequest{Cycle: 1, Horizon: 5})
@@ -177,10 +177,10 @@ func TestNode_SitesThatJoinAreToldToTheBroker(t *testing.T) {
 func TestNode_SeedsNeedNotBeThereAtTheStart(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T) {
-		memory := NewMemory()
-		site := startPeer(t, NodeOptions{Name: "site:north", Memory: memory}, "127.0.0.1:7777")
+		memory := newMemory()
+		site := startPeer(t, NodeOptions{Name: "site:north", network: memory}, "127.0.0.1:7777")
 		time.Sleep(200 * time.Millisecond) // the first looks find nobody
-		broker := startPeer(t, NodeOptions{Name: "broker:vo", Memory: memory, Gossip: GossipOptions{Listen: "127.0.0.1:7777"}})
+		broker := startPeer(t, NodeOptions{Name: "broker:vo", network: memory, Gossip: GossipOptions{Listen: "127.0.0.1:7777"}})
 		eventually(t, 10*time.Second, "they find each other", func() bool { return site.knows("broker:vo") && broker.knows("site:north") })
 	})
 }
@@ -189,7 +189,7 @@ func TestNode_SeedsNeedNotBeThereAtTheStart(t *testing.T) {
 func TestNode_LeavingIsAnnouncedBeforeTheHostStops(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T) {
-		broker, sites := federation(t, NewMemory(), 3, "lan")
+		broker, sites := federation(t, newMemory(), 3, "lan")
 		took := eventually(t, 5*time.Second, "the broker is told of who leaves", func() func() bool {
 			go func() { _ = sites[1].Leave(context.Background()) }()
 			return func() bool { return broker.heard(agents.SiteLeft{Site: "site:s001"}) == 1 }
@@ -218,7 +218,7 @@ func TestNode_AKilledSiteIsMissed(t *testing.T) {
 		t.Run(profile, func(t *testing.T) {
 			t.Parallel()
 			bubble(t, func(t *testing.T) {
-				broker, sites := federation(t, NewMemory(), 10, profile)
+				broker, sites := federation(t, newMemory(), 10, profile)
 				for i, s := range sites[:5] {
 					s.Close()
 					took := eventually(t, bound, "the broker is told", func() bool { return broker.heard(agents.SiteLeft{Site: s.opt.Name}) == 1 })
@@ -241,11 +241,11 @@ func TestNode_ARestartedSiteIsBackAtOnce(t *testing.T) {
 		t.Run(fmt.Sprint("elsewhere=", elsewhere), func(t *testing.T) {
 			t.Parallel()
 			bubble(t, func(t *testing.T) {
-				memory := NewMemory()
+				memory := newMemory()
 				broker, sites := federation(t, memory, 3, "lan")
 				broker.send(t, "broker:vo", "site:s001", agents.OfferRequest{Cycle: 1})
 				eventually(t, 5*time.Second, "the first life gets a message", func() bool { return sites[1].received() == 1 })
-				o := NodeOptions{Name: "site:s001", Memory: memory, Life: sites[1].self.Life + 1, Gossip: GossipOptions{Profile: "lan"}}
+				o := NodeOptions{Name: "site:s001", network: memory, Life: sites[1].self.Life + 1, Gossip: GossipOptions{Profile: "lan"}}
 				if !elsewhere {
 					o.Listen, o.Gossip.Listen = sites[1].Address(), sites[1].Gossip()
 				}
@@ -267,7 +267,7 @@ func TestNode_ARestartedSiteIsBackAtOnce(t *testing.T) {
 func TestNode_APartitionHeals(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T) {
-		memory := NewMemory()
+		memory := newMemory()
 		broker, sites := federation(t, memory, 5, "fast")
 		away := map[string]bool{}
 		for _, s := range sites[3:] {
@@ -290,9 +290,9 @@ func TestNode_APartitionHeals(t *testing.T) {
 func TestNode_OfTwoProcessesOfOneNameTheLaterIsUsed(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T) {
-		memory := NewMemory()
+		memory := newMemory()
 		broker, sites := federation(t, memory, 2, "fast")
-		twin := startPeer(t, NodeOptions{Name: "site:s000", Memory: memory, Life: sites[0].self.Life + 1000}, broker.Gossip())
+		twin := startPeer(t, NodeOptions{Name: "site:s000", network: memory, Life: sites[0].self.Life + 1000}, broker.Gossip())
 		at := func(p testNode) func() bool {
 			return func() bool { m, _ := broker.directory.Find("site:s000"); return m.Address == p.Address() }
 		}
@@ -311,14 +311,14 @@ func TestNode_OfTwoProcessesOfOneNameTheLaterIsUsed(t *testing.T) {
 func TestNode_NewsSpreadAndGarbageIsIgnored(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T) {
-		memory := NewMemory()
+		memory := newMemory()
 		broker, sites := federation(t, memory, 2, "fast")
-		if err := sites[0].Announce(77, Draining); err != nil {
+		if err := sites[0].announce(func(m *Member) { m.Digest = 77 }); err != nil {
 			t.Fatal(err)
 		}
 		eventually(t, 5*time.Second, "the news arrive", func() bool {
 			m, _ := broker.directory.Find("site:s000")
-			return m.Digest == 77 && m.Flags == Draining
+			return m.Digest == 77
 		})
 		if n := broker.heard(agents.SiteJoined{Site: "site:s000"}); n != 1 {
 			t.Errorf("the broker was told %d times that it joined", n)
@@ -344,10 +344,10 @@ func TestNode_NewsSpreadAndGarbageIsIgnored(t *testing.T) {
 func TestNode_ABrokerWithoutRoomIsToldLater(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T) {
-		memory := NewMemory()
+		memory := newMemory()
 		broker, _ := federation(t, memory, 1, "fast")
 		broker.with(func() { broker.full = true })
-		site := startPeer(t, NodeOptions{Name: "site:late", Memory: memory}, broker.Gossip())
+		site := startPeer(t, NodeOptions{Name: "site:late", network: memory}, broker.Gossip())
 		eventually(t, 5*time.Second, "gossip has spread", func() bool { return broker.knows("site:late") })
 		site.Close()
 		eventually(t, 10*time.Second, "it is missed", func() bool { return !broker.knows("site:late") })
@@ -366,8 +366,8 @@ func TestStartNode_RefusesWhatCannotWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	memory := NewMemory()
-	first := startPeer(t, NodeOptions{Name: "site:first", Memory: memory})
+	memory := newMemory()
+	first := startPeer(t, NodeOptions{Name: "site:first", network: memory})
 	for _, c := range []struct {
 		change func(*NodeOptions)
 		want   string
@@ -378,8 +378,8 @@ func TestStartNode_RefusesWhatCannotWork(t *testing.T) {
 		{func(o *NodeOptions) { o.Listen = "192.0.2.1:0" }, "not a loopback"},
 		{func(o *NodeOptions) { o.Gossip.Listen = "0.0.0.0:0" }, "not a loopback"},
 		{func(o *NodeOptions) { o.Listen = taken.Addr().String() }, "another process"},
-		{func(o *NodeOptions) { o.Memory, o.Listen = memory, first.Address() }, "is taken"},
-		{func(o *NodeOptions) { o.Memory, o.Gossip.Listen = memory, first.Gossip() }, "is taken"},
+		{func(o *NodeOptions) { o.network, o.Listen = memory, first.Address() }, "is taken"},
+		{func(o *NodeOptions) { o.network, o.Gossip.Listen = memory, first.Gossip() }, "is taken"},
 		{func(o *NodeOptions) { o.Gossip.Label = "" }, "name of the VO"},
 		{func(o *NodeOptions) { o.Gossip.Profile = "wan" }, "lan and fast"},
 		{func(o *NodeOptions) { o.Gossip.Keys = [][]byte{make([]byte, 31)} }, "31 bytes"},
@@ -420,7 +420,7 @@ func TestNode_AKnownSiteThatIsGoneIsReportedInTheTimeOfTheProfile(t *testing.T) 
 		t.Run(profile, func(t *testing.T) {
 			t.Parallel()
 			bubble(t, func(t *testing.T) {
-				o := NodeOptions{Name: "broker:vo1", Memory: NewMemory(), Known: []agents.ID{"site:gone"}}
+				o := NodeOptions{Name: "broker:vo1", network: newMemory(), Known: []agents.ID{"site:gone"}}
 				o.Gossip.Profile = profile
 				broker := startPeer(t, o)
 				took := eventually(t, settled+time.Second, "it is reported", func() bool { return broker.heard(agents.SiteLeft{Site: "site:gone"}) == 1 })

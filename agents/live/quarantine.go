@@ -11,7 +11,6 @@ import (
 	"bourse"
 	"bourse/agents"
 	"bourse/agents/journal"
-	"bourse/agents/wire"
 )
 
 // A panic in the middle of a step leaves a state that nobody has thought of, so
@@ -39,7 +38,7 @@ const (
 type failure struct {
 	From  agents.ID   `json:"from"`
 	Kind  string      `json:"kind"`
-	About string      `json:"about,omitempty"` // what wire.Trace says
+	About string      `json:"about,omitempty"` // what agents.Trace says
 	Place string      `json:"place"`           // the function, file and line that panicked
 	What  string      `json:"what"`
 	Count int         `json:"count"` // lives that it has ended there
@@ -93,7 +92,7 @@ func (q *quarantine) holds(now bourse.Time, from agents.ID, m agents.Message) st
 		return ""
 	}
 	from = sender(from)
-	kind, about := m.Kind(), wire.Trace(m)
+	kind, about := m.Kind(), agents.Trace(m)
 	alike := map[string]int{}
 	for i := len(q.failures) - 1; i >= 0; i-- {
 		f := &q.failures[i]
@@ -109,7 +108,7 @@ func (q *quarantine) holds(now bourse.Time, from agents.ID, m agents.Message) st
 
 // add writes a panic down, durably, before the process ends.
 func (q *quarantine) add(now bourse.Time, from agents.ID, m agents.Message, place, what string) error {
-	f := failure{From: sender(from), Kind: m.Kind(), About: wire.Trace(m), Place: place, What: what, Count: 1, At: now}
+	f := failure{From: sender(from), Kind: m.Kind(), About: agents.Trace(m), Place: place, What: what, Count: 1, At: now}
 	const most = 1000 // bytes of words
 	f.What = f.What[:min(len(f.What), most)]
 	if i := slices.IndexFunc(q.failures, func(x failure) bool {
@@ -173,7 +172,7 @@ func panicPlace() string {
 func (l *life) refuse(now bourse.Time, from agents.ID, m agents.Message, place string) {
 	l.count.refused.Add(1)
 	if l.rare.may(m.Kind()+" "+string(sender(from)), l.host.opt.Now()) {
-		l.log.Error().Str("from", string(from)).Str("kind", m.Kind()).Str("trace", wire.Trace(m)).Str("place", place).
+		l.log.Error().Str("from", string(from)).Str("kind", m.Kind()).Str("trace", agents.Trace(m)).Str("place", place).
 			Msg("refused: this agent has panicked over such a message before")
 	}
 	r, ok := l.agent.(agents.Refuser)

@@ -32,11 +32,11 @@ func TestScale_200MembersFindEachOtherAndMissOneKilled(t *testing.T) {
 }
 
 func scale(t *testing.T, profile string, members int, bound time.Duration) {
-	memory, start := NewMemory(), time.Now()
-	list := []testNode{startPeer(t, NodeOptions{Name: "broker:vo", Memory: memory, Gossip: GossipOptions{Profile: profile}})}
+	memory, start := newMemory(), time.Now()
+	list := []testNode{startPeer(t, NodeOptions{Name: "broker:vo", network: memory, Gossip: GossipOptions{Profile: profile}})}
 	for i := range members - 1 {
 		seed := list[i/8].Gossip()
-		list = append(list, startPeer(t, NodeOptions{Name: agents.ID(fmt.Sprintf("site:s%03d", i)), Memory: memory, Gossip: GossipOptions{Profile: profile}}, seed))
+		list = append(list, startPeer(t, NodeOptions{Name: agents.ID(fmt.Sprintf("site:s%03d", i)), network: memory, Gossip: GossipOptions{Profile: profile}}, seed))
 	}
 	eventually(t, bound, "all know all", func() bool {
 		return !slices.ContainsFunc(list, func(p testNode) bool { return p.size() != members })
@@ -59,7 +59,7 @@ func scale(t *testing.T, profile string, members int, bound time.Duration) {
 	}
 }
 
-// bubble runs a test of nodes over a Memory in virtual time, and some more of it
+// bubble runs a test of nodes over a network in memory in virtual time, and some more of it
 // afterwards, in which what memberlist has begun runs out.
 func bubble(t *testing.T, test func(*testing.T)) {
 	synctest.Test(t, func(t *testing.T) {

@@ -63,7 +63,7 @@ func EncodeAs(version uint32, from, to agents.ID, m agents.Message) (*Envelope, 
 	if version < Oldest || version > Version {
 		return nil, &UnknownError{Version: version, Kind: m.Kind()}
 	}
-	e := &Envelope{Version: version, From: string(from), To: string(to), Trace: text(Trace(m))}
+	e := &Envelope{Version: version, From: string(from), To: string(to), Trace: text(agents.Trace(m))}
 	if err := e.put(m); err != nil {
 		return nil, err
 	}
@@ -83,10 +83,7 @@ func Decode(e *Envelope) (agents.Message, error) {
 	r.address("from", e.From)
 	r.address("to", e.To)
 	r.name("trace", e.Trace, maxTrace)
-	m := r.broker(e)
-	if m == nil {
-		m = r.recovery(e)
-	}
+	m := r.message(e)
 	if r.err != nil {
 		return nil, r.err
 	}
@@ -144,27 +141,14 @@ func Kinds() []string {
 	return list
 }
 
-// fromBroker says of every kind whether a broker sends it to a site, or a site
-// to a broker.
-var fromBroker = map[string]bool{
-	"OfferRequest": true, "QuoteRequest": true, "Hold": true, "Prepare": true, "Confirm": true, "Cancel": true,
-	"Release": true, "Answer": true, "Noted": true, "List": true, "Reassert": true, "ShiftDeclined": true,
-
-	"Offers": false, "Quotes": false, "Held": false, "Refused": false, "Prepared": false, "Confirmed": false, "Cancelled": false,
-	"LegStarted": false, "Settled": false, "Released": false, "Inquire": false, "Heuristic": false, "Degraded": false,
-	"Listing": false, "Reasserted": false, "Shifted": false, "ShiftOffer": false,
-}
-
 // Ends says the roles of those between whom messages of a kind go, "broker" and
 // "site" or the other way round; false if the kind has no form on the wire.
-func Ends(kind string) (from, to string, known bool) {
-	switch broker, known := fromBroker[kind]; {
-	case !known:
+func Ends(kind string) (from, to agents.Role, known bool) {
+	p, ok := agents.Lookup(kind)
+	if !ok || !p.Crosses() {
 		return "", "", false
-	case broker:
-		return "broker", "site", true
 	}
-	return "site", "broker", true
+	return p.From, p.To, true
 }
 
 // text mends what is not UTF-8, which protobuf does not carry.

@@ -6,14 +6,9 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -38,8 +33,8 @@ func thereAndBack(m agents.Message) (agents.Message, error) {
 	if e, err = Unmarshal(b); err != nil {
 		return nil, err
 	}
-	if Kind(e) != m.Kind() || e.Trace != Trace(m) {
-		return nil, fmt.Errorf("kind %q, trace %q; want %q, %q", Kind(e), e.Trace, m.Kind(), Trace(m))
+	if Kind(e) != m.Kind() || e.Trace != agents.Trace(m) {
+		return nil, fmt.Errorf("kind %q, trace %q; want %q, %q", Kind(e), e.Trace, m.Kind(), agents.Trace(m))
 	}
 	return Decode(e)
 }
@@ -48,65 +43,37 @@ func thereAndBack(m agents.Message) (agents.Message, error) {
 // on the wire, would be lost without a word on a network alone.
 func TestWire_EveryMessageBetweenProcessesHasAForm(t *testing.T) {
 	t.Parallel()
-	// What a file of agents holds: messages between processes, or within one.
-	between := map[string]bool{
-		"broker_messages.go": true, "recovery_messages.go": true,
-		"agent.go": false, "cluster_messages.go": false, "membership_messages.go": false, "operator_messages.go": false,
-	}
-	// Users and operators come by HTTP; these stay within a broker's process.
-	local := []string{"Submit", "SubmitReply", "JobCancel", "JobModify", "OfferAnswer", "JobReply"}
-	files, err := filepath.Glob("../*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var want []string
-	for _, name := range files {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		kinds := kindsOf(t, name)
-		crosses, known := between[filepath.Base(name)]
-		if !known && len(kinds) > 0 {
-			t.Errorf("%s has messages %v: do they go between processes? Say so in the table of this test", name, kinds)
-		}
-		if crosses {
-			want = append(want, kinds...)
+	var want, have, forms []string
+	for _, p := range agents.Messages() {
+		if p.Crosses() {
+			want = append(want, p.Kind())
 		}
 	}
-	want = slices.DeleteFunc(want, func(kind string) bool { return slices.Contains(local, kind) })
-	var have []string
 	for _, m := range samples() {
 		have = append(have, m.Kind())
 	}
-	for _, list := range [][]string{want, have} {
+	for kind := range codecs {
+		forms = append(forms, kind)
+	}
+	bodies := Kinds()
+	for _, list := range [][]string{want, have, forms, bodies} {
 		slices.Sort(list)
 	}
-	if got := slices.Sorted(slices.Values(Kinds())); !slices.Equal(want, got) || !slices.Equal(want, have) {
-		t.Errorf("agents sends between processes\n%v, on the wire are\n%v, and the samples of this test are\n%v", want, got, have)
+	if !slices.Equal(want, bodies) || !slices.Equal(want, have) || !slices.Equal(want, forms) || len(forms) != len(steps)+len(recovery) {
+		t.Errorf("agents sends between processes\n%v, an envelope holds\n%v, codecs are for\n%v, and the samples of this test are\n%v", want, bodies, forms, have)
 	}
 }
 
-// kindsOf returns what the Kind methods of a file say.
-func kindsOf(t *testing.T, name string) []string {
-	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
+// toy has the kind of a message, and is none.
+type toy struct{}
+
+func (toy) Kind() string { return "Hold" }
+
+func TestWire_AnotherTypeOfThatNameHasNoForm(t *testing.T) {
+	t.Parallel()
+	if _, err := Encode("broker:vo1", "site:north", toy{}); err == nil || !strings.Contains(err.Error(), "Hold stays within a process") {
+		t.Errorf("%v", err)
 	}
-	var kinds []string
-	for _, d := range file.Decls {
-		f, ok := d.(*ast.FuncDecl)
-		if !ok || f.Recv == nil || f.Name.Name != "Kind" {
-			continue
-		}
-		said, ok := f.Body.List[0].(*ast.ReturnStmt).Results[0].(*ast.BasicLit)
-		if !ok {
-			t.Fatalf("%s: a Kind method does not return a literal", name)
-		}
-		kind, _ := strconv.Unquote(said.Value)
-		kinds = append(kinds, kind)
-	}
-	return kinds
 }
 
 var update = flag.Bool("update", false, "add golden bytes of kinds that have none yet")
@@ -364,28 +331,6 @@ func TestWire_EndsOfEveryKind(t *testing.T) {
 		if !known || site != (from == "site" && to == "broker") || site == (from == "broker" && to == "site") {
 			t.Errorf("%s: %q to %q, %v", kind, from, to, known)
 		}
-	}
-	if len(Kinds()) != len(fromBroker) {
-		t.Errorf("the wire has %d kinds, the table %d", len(Kinds()), len(fromBroker))
-	}
-}
-
-func TestTrace_NamesTheTransactionOrTheJob(t *testing.T) {
-	t.Parallel()
-	for _, m := range []agents.Message{agents.Hold{Leg: someLeg}, agents.Reassert{Leg: agents.ListedLeg{Leg: someLeg}},
-		agents.Inquire{Leg: someLeg}, agents.ClusterHold{Leg: someLeg}, agents.ClusterLost{Leg: someLeg}} {
-		if got := Trace(m); got != "vo1/3/17" {
-			t.Errorf("%s: %q", m.Kind(), got)
-		}
-	}
-	for _, m := range []agents.Message{agents.Submit{Job: bourse.Job{Name: "wave"}}, agents.SubmitReply{Job: "wave"},
-		agents.JobCancel{Job: "wave"}, agents.JobModify{Job: "wave"}, agents.JobReply{Job: "wave"}} {
-		if got := Trace(m); got != "wave" {
-			t.Errorf("%s: %q", m.Kind(), got)
-		}
-	}
-	if got := Trace(agents.OfferRequest{}); got != "" {
-		t.Errorf("OfferRequest: %q", got)
 	}
 }
 

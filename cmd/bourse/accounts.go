@@ -19,7 +19,7 @@ func newAccounts() *cobra.Command {
 		Short: "Show the VO's budget, and what users have spent",
 		Long: `Accounts shows the VO's budget over the broker's life, what was spent of it, net
 of what sites gave back, what is promised for legs that are held (pending), and
-what is left; and the same for each user against his quota. A user sees himself.`,
+what is left; and the same for each user against the quota. A user sees only their own.`,
 		Example: "  bourse accounts",
 		Args:    arguments(0, 0, "no arguments"),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return c.accounts(cmd.Context(), cmd.OutOrStdout()) },

@@ -91,7 +91,7 @@ func webhooks(n configs.Notify) (web.Notify, error) {
 		return out, fmt.Errorf("notify.secret: %w", err)
 	}
 	if out.Secret = bytes.TrimSpace(secret); len(out.Secret) < 16 {
-		return out, fmt.Errorf("notify.secret: %s has %d bytes; at least 16 are wanted, such as `openssl rand -hex 32` prints", n.Secret, len(out.Secret))
+		return out, fmt.Errorf("notify.secret: %s has %d bytes; must be at least 16, such as `openssl rand -hex 32` prints", n.Secret, len(out.Secret))
 	}
 	return out, nil
 }

@@ -40,7 +40,8 @@ func explainer(folder string) web.Explain {
 		case err != nil:
 			return "", nil, err
 		}
-		return web.Dated(e.Text(timeOfDay), timeOfDay), e, nil
+		e.Show(timeOfDay)
+		return e.Text(timeOfDay), e, nil
 	}
 }
 

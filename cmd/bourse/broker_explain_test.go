@@ -1,16 +1,38 @@
 package main
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
-	"bourse/web"
+	"bourse"
+	"bourse/agents"
+	"bourse/history/explain"
 )
 
-// Instants in an agent's words are shown as the times beside them are.
+// Instants in an agent's words are shown as the times beside them are; the name of a
+// job that looks like one is not.
 func TestExplain_ShowsInstantsInReasonsAsItShowsOthers(t *testing.T) {
 	t.Parallel()
-	if got, want := web.Dated("  with no west: not placed, at most 2400 nodes are free from 1795226481.773 on", timeOfDay),
-		"  with no west: not placed, at most 2400 nodes are free from Nov 21 02:01:21Z on"; got != want {
-		t.Errorf("shown as %q, want %q", got, want)
+	at := bourse.Time(1_795_226_481_773)
+	facts := []agents.Fact{
+		bourse.JobSubmitted{Job: bourse.Job{Name: "run-1795226481", Request: bourse.Request{Nodes: 4, Deadline: bourse.Never}}},
+		bourse.JobPostponed{Job: "run-1795226481", Reason: bourse.Because(bourse.NoWindow, "%s: at most 2400 nodes are free from %v on", "run-1795226481", at)},
+	}
+	e, err := explain.Explain(func(yield func(bourse.Time, agents.Fact) bool) {
+		for _, f := range facts {
+			if !yield(at, f) {
+				return
+			}
+		}
+	}, "run-1795226481", explain.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Show(timeOfDay)
+	want := "waits: run-1795226481: at most 2400 nodes are free from Nov 21 02:01:21Z on"
+	if text := e.Text(timeOfDay); !strings.Contains(text, "Nov 21 02:01:21Z  "+want) || e.Reason.Detail != strings.TrimPrefix(want, "waits: ") ||
+		!slices.ContainsFunc(strings.Split(text, "\n"), func(line string) bool { return strings.HasPrefix(line, "Job run-1795226481: waiting since Nov 21") }) {
+		t.Errorf("%s\n%+v", text, e.Reason)
 	}
 }

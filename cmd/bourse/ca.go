@@ -84,7 +84,7 @@ the new ca.pem trust both until it is taken out of the file.`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if years < 1 || years > 50 {
-				return fmt.Errorf("--years %d: 1 to 50 are wanted", years)
+				return fmt.Errorf("--years %d: must be 1 to 50", years)
 			}
 			a, err := certificate.Init(f.dir, vo, certificate.InitOptions{Valid: time.Duration(years) * 365 * 24 * time.Hour, Replace: replace})
 			if err != nil {
@@ -139,7 +139,7 @@ again with --replace and copy both files to where the old ones are.`,
 				return fmt.Errorf("--role: %w", err)
 			}
 			if cmd.Flags().Changed("days") && (days < 1 || days > 365*50) {
-				return fmt.Errorf("--days %d: 1 to %d are wanted", days, 365*50)
+				return fmt.Errorf("--days %d: must be 1 to %d", days, 365*50)
 			}
 			a, err := certificate.OpenAuthority(f.dir, nil)
 			if err != nil {

@@ -86,7 +86,7 @@ func TestCA_RefusesWith1AndBadInputWith2(t *testing.T) {
 	}{
 		{"init --vo atlas", 1, "nothing is overwritten unless --replace"},
 		{"init --vo a/b --replace", 2, "the name of a VO is"},
-		{"init --vo cms --replace", 2, "another folder is wanted"},
+		{"init --vo cms --replace", 2, "use another folder"},
 		{"init --vo atlas --replace --years 0", 2, "1 to 50"},
 		{"init", 2, "vo"},
 		{"issue --role user --name ana", 1, "nothing is overwritten unless --replace"},

@@ -16,7 +16,7 @@ func newCancel() *cobra.Command {
 		Short: "Give a job up, wherever it stands",
 		Long: `Cancel gives a job up. What it holds is released; the sites give back what their
 schedules say: the base price in full while the start is far, less and less as
-it comes near, nothing once it runs. A user cancels his own jobs, an operator
+it comes near, nothing once it runs. A user cancels their own jobs, an operator
 any. Asking again changes nothing and tells the refund once it is known.
 
 ID is a job's identity, or its name where only one job has it.`,
@@ -43,9 +43,9 @@ func (c *calling) cancel(ctx context.Context, id string, out io.Writer) error {
 	case c.json:
 		return writeJSON(out, a)
 	case a.Done:
-		_, err = fmt.Fprintf(out, "%s is given up; %s credits come back\n", a.ID, credits(a.Refund))
+		_, err = fmt.Fprintf(out, "%s is withdrawn; %s credits come back\n", a.ID, credits(a.Refund))
 	default:
-		_, err = fmt.Fprintf(out, "%s is given up; its sites have not all answered yet, cancel it again to hear of the refund\n", a.ID)
+		_, err = fmt.Fprintf(out, "%s is withdrawn; its sites have not all answered yet, cancel it again to hear of the refund\n", a.ID)
 	}
 	return err
 }

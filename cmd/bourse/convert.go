@@ -191,7 +191,7 @@ func checkConversion(in, out string) error {
 		return err
 	}
 	if os.SameFile(from, to) {
-		return fmt.Errorf("%s and %s are one file; another name is wanted for OUT", in, out)
+		return fmt.Errorf("%s and %s are one file; give OUT another name", in, out)
 	}
 	if !to.Mode().IsRegular() {
 		return fmt.Errorf("%s: is not a regular file", out)

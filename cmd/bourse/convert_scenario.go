@@ -44,10 +44,12 @@ func gridScenario(t *workload.Trace, trace string, stderr io.Writer) (text strin
 	b.line("# The sites of %s, each with the jobs that its log has; needs --traces DIR.", trace)
 	b.line("#")
 	b.line("# A site is as large as the most processors that it used at once in the log, so")
-	b.line("# that its own users hardly wait; a VO adds jobs of its own.")
+	b.line("# that its own users hardly wait; a VO adds jobs of its own. A site is a line, and")
+	b.line("# may as well be written as a table, [[site]], with [[site.group]] below it.")
 	b.line("")
 	b.line("name = %q", stem(trace))
 	b.line("until = \"%dd\"", days)
+	b.line("site = [")
 	for _, p := range t.Partitions() {
 		nodes := p.Trace.Peak()
 		if p.Number < 1 || nodes == 0 {
@@ -59,10 +61,9 @@ func gridScenario(t *workload.Trace, trace string, stderr io.Writer) (text strin
 			name = "site-" + strconv.FormatInt(p.Number, 10)
 		}
 		count++
-		b.line("\n[[site]]\nname = %q", name)
-		b.line("[[site.group]]\nname = \"main\"\nnodes = %d\nperformance = 1.0\nprice = 1.0", nodes)
-		b.line("[site.workload]\ntrace = %q\npartition = %d", trace, p.Number)
+		b.line("  { name = %q, group = [{ name = \"main\", nodes = %d, price = 1.0 }], workload = { trace = %q, partition = %d } },", name, nodes, trace, p.Number)
 	}
+	b.line("]")
 	b.line("\n[[broker]]\nname = \"vo1\"\nbudget = 50000.0\ncycle = \"30m\"\nhorizon = \"7d\"\nalgorithm = \"amp\"\nminimize = \"time\"")
 	b.line("[broker.workload]\nmodel = \"uniform\"\njobs = 1000")
 	return string(b), count

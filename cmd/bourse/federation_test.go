@@ -18,6 +18,7 @@ import (
 	"bourse/agents/journal"
 	"bourse/agents/live"
 	"bourse/broker"
+	"bourse/cluster"
 	"bourse/policy/selection"
 	"bourse/sites"
 	"bourse/web"
@@ -43,10 +44,10 @@ func newFederation(t *testing.T) *federation {
 	cfg := broker.ServiceDefaults("vo1")
 	cfg.Lead, cfg.BatchSize, cfg.Budget, cfg.Minimize = 5*bourse.Second, 1, 10_000*bourse.Credit, selection.MinFinish
 	for _, name := range []string{"north", "south"} {
-		id, cluster := agents.ID("site:"+name), agents.ID("cluster:"+name)
+		id, clusterID := agents.ID("site:"+name), agents.ID("cluster:"+name)
 		groups := []bourse.Group{{Site: name, Name: "main", Nodes: 16, Performance: bourse.Unit, Price: bourse.Price(bourse.Credit)}}
-		add(cluster, sites.NewDurableCluster(sites.ClusterConfig{Site: id, Groups: groups, Queues: []sites.QueueOptions{{Nodes: 16}}}))
-		add(id, sites.New(sites.Config{Name: name, Cluster: cluster, Groups: groups, VOShare: 1000, Span: bourse.Day,
+		add(clusterID, cluster.NewDurableCluster(cluster.ClusterConfig{Site: id, Groups: groups, Queues: []cluster.QueueOptions{{Nodes: 16}}}))
+		add(id, sites.New(sites.Config{Name: name, Cluster: clusterID, Groups: groups, VOShare: 1000, Span: bourse.Day,
 			Hold: bourse.Minute, InDoubt: 15 * bourse.Minute, MaxWork: 1000, Lead: 5 * bourse.Second}))
 		cfg.Sites = append(cfg.Sites, id)
 	}
@@ -174,7 +175,7 @@ func TestSubmit_ExitsWithOneWhenAJobIsGivenUp(t *testing.T) {
 	f := newFederation(t)
 	f.file(t, "huge.toml", strings.Replace(twoJobs, "nodes = 24", "nodes = 2400", 1))
 	out, _, err := f.run("submit", "DIR/huge.toml", "--wait")
-	if exitCode(err) != 1 || !strings.Contains(err.Error(), "1 job was given up") || !strings.Contains(out, "abandoned") {
+	if exitCode(err) != 1 || !strings.Contains(err.Error(), "1 job is abandoned or withdrawn") || !strings.Contains(out, "abandoned") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -79,7 +79,7 @@ func (g *generate) run(stdout io.Writer) error {
 		return err
 	}
 	if len(jobs) == 0 {
-		return fmt.Errorf("--days %v: no job is submitted so soon; more days or a higher load are wanted", g.days)
+		return fmt.Errorf("--days %v: no job is submitted so soon; give more days or a higher load", g.days)
 	}
 	return failed(workload.Write(stdout, workload.FromJobs(g.header(len(jobs)), jobs)))
 }
@@ -88,15 +88,15 @@ func (g *generate) run(stdout io.Writer) error {
 func (g *generate) check() error {
 	switch {
 	case g.model != "lublin" && g.model != "uniform":
-		return fmt.Errorf("--model %q: lublin or uniform is wanted", g.model)
+		return fmt.Errorf("--model %q: must be lublin or uniform", g.model)
 	case g.procs < 1 || g.procs > workload.MaxModelNodes:
-		return fmt.Errorf("--procs %d: 1 to %d are wanted", g.procs, workload.MaxModelNodes)
+		return fmt.Errorf("--procs %d: must be 1 to %d", g.procs, workload.MaxModelNodes)
 	case g.given("jobs") && g.jobs < 1:
-		return fmt.Errorf("--jobs %d: 1 or more are wanted", g.jobs)
+		return fmt.Errorf("--jobs %d: must be 1 or more", g.jobs)
 	case g.given("load") && !(g.load > 0 && g.load <= math.MaxFloat64):
-		return fmt.Errorf("--load %v: a number above 0 is wanted, 0.7 for 70 %%", g.load)
+		return fmt.Errorf("--load %v: must be a number above 0, 0.7 for 70 %%", g.load)
 	case g.given("days") && !(g.days > 0 && g.span() >= bourse.Second && g.days*float64(bourse.Day) <= float64(bourse.MaxDuration)):
-		return fmt.Errorf("--days %v: a number above 0 is wanted, at least a second, at most 10^10 seconds", g.days)
+		return fmt.Errorf("--days %v: must be a number above 0, at least a second, at most 10^10 seconds", g.days)
 	}
 	return nil
 }
@@ -140,7 +140,7 @@ func (g *generate) uniform() ([]bourse.LocalJob, error) {
 		}
 		return m.Jobs(g.jobs)
 	case !g.given("load"):
-		return nil, fmt.Errorf("--days alone does not say how many jobs; --jobs or --load is wanted too")
+		return nil, fmt.Errorf("--days alone does not say how many jobs; give --jobs or --load too")
 	}
 	return m.Until(g.span())
 }

@@ -68,6 +68,16 @@ func TestGenerate_SameSeedSameBytes(t *testing.T) {
 	}
 }
 
+// offeredLoad is the node-seconds that jobs ask for over what nodes have between
+// the first submit and the last.
+func offeredLoad(jobs []bourse.LocalJob, nodes int) float64 {
+	work := 0.0
+	for i := range jobs {
+		work += float64(jobs[i].Nodes) * jobs[i].Run.Seconds()
+	}
+	return work / (jobs[len(jobs)-1].Submit.Sub(jobs[0].Submit).Seconds() * float64(nodes))
+}
+
 func TestGenerate_LoadAndDays(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
@@ -76,7 +86,7 @@ func TestGenerate_LoadAndDays(t *testing.T) {
 		{"--model", "uniform", "--load", "0.6", "--days", "400", "--procs", "32"},
 	} {
 		_, jobs := generated(t, args...)
-		if got := workload.OfferedLoad(jobs, 32); math.Abs(got-0.6) > 0.03 {
+		if got := offeredLoad(jobs, 32); math.Abs(got-0.6) > 0.03 {
 			t.Errorf("%v: load %v", args, got)
 		}
 	}
@@ -107,7 +117,7 @@ func TestGenerate_BadValuesAreBadUsage(t *testing.T) {
 		"--model lublin --jobs 5 --procs 8 --days NaN":             "--days NaN",
 		"--model lublin --days 1e300 --procs 8":                    "--days 1e+300",
 		"--model lublin --days 0.0001 --procs 8":                   "no job is submitted so soon",
-		"--model uniform --days 3 --procs 8":                       "--jobs or --load is wanted",
+		"--model uniform --days 3 --procs 8":                       "give --jobs or --load",
 		"--model uniform --days 3 --jobs 3 --load 0.5 --procs 8":   "leave one of them out",
 		"--model gauss --jobs 5 --procs 8":                         `--model "gauss"`,
 		"--model lublin --jobs 5 --procs 8 --seed -1":              "--seed",

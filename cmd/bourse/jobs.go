@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"bourse"
+	"bourse/history"
 	"bourse/report"
 	"bourse/web"
 	"bourse/web/client"
@@ -32,7 +33,7 @@ func newJobs() *cobra.Command {
 		Use:   "jobs [ID]",
 		Short: "Show jobs and where they stand",
 		Long: `Jobs lists jobs, the newest first, or shows one with all legs of its window. A
-user sees his own jobs, an operator all. ID is a job's identity, or its name
+user sees their own jobs, an operator all. ID is a job's identity, or its name
 where only one job has it.
 
 States: waiting for a cycle, trying (a transaction is undecided), placed (its
@@ -60,7 +61,7 @@ withdrawn. If the stream breaks it is opened anew; turns between are not shown.`
 
 func (c *jobsCommand) run(ctx context.Context, args []string, out, messages io.Writer) error {
 	if c.most < 1 || c.most > 100_000 {
-		return fmt.Errorf("--most %d: 1 to 100,000 are wanted", c.most)
+		return fmt.Errorf("--most %d: must be 1 to 100,000", c.most)
 	}
 	api, err := c.broker()
 	if err != nil {
@@ -261,13 +262,16 @@ func (c *jobsCommand) show(out io.Writer, e client.Event) error {
 	return err
 }
 
+// windowed are the turns after which a job has another window, and the state.
+var windowed = []string{string(history.Placed), string(history.Repaired), string(history.Moved), "is " + bourse.JobPlaced.String()}
+
 // turnLine says a turn in a line, with the job's window where it has come to one.
 func turnLine(at web.Instant, turn string, why *web.Reason, j *web.Job, now time.Time) string {
 	s := fmt.Sprintf("%s  %s  %s", day(at, now), j.ID, turn)
 	switch {
 	case why != nil:
 		s += ": " + why.String()
-	case turn == "placed" || turn == "is placed":
+	case slices.Contains(windowed, turn):
 		s += fmt.Sprintf(": %s at %s, %s to %s, %s credits", plural(j.Nodes, "node", "nodes"), strings.Join(j.Sites, ", "), both(j.Start, now), day(j.End, now), credits(j.Cost))
 	case j.Reason != nil && strings.HasPrefix(turn, "is "):
 		s += ": " + j.Reason.String()

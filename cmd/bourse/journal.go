@@ -47,7 +47,7 @@ rebase, and a journal may grow meanwhile. docs/JOURNAL.md has the format.`,
 // somePaths refuses a call without a path.
 func somePaths(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return errors.New("a path is wanted: the folder of a journal, a folder of such folders, or one file of a journal")
+		return errors.New("must have a path: the folder of a journal, a folder of such folders, or one file of a journal")
 	}
 	return nil
 }

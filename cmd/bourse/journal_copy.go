@@ -29,7 +29,7 @@ copy, and what an agent does that begins with an older one.`,
 		Example: "  bourse journal copy .bourse backup/monday\n  bourse journal copy --last .bourse/site-north /mnt/backup/site-north",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return errors.New("two folders are wanted: the journal, or a folder with journals below it, and where to copy it")
+				return errors.New("must have two folders: the journal, or a folder with journals below it, and where to copy it")
 			}
 			return nil
 		},
@@ -63,7 +63,7 @@ func (c *journalCopy) run(from, to string, out io.Writer) error {
 	list := make([]copiedJournal, 0, len(sources))
 	for _, s := range sources {
 		if s.file {
-			return fmt.Errorf("%s is a file; the folder of a journal is wanted, or a folder with journals below it", from)
+			return fmt.Errorf("%s is a file; must be the folder of a journal, or a folder with journals below it", from)
 		}
 		place, err := filepath.Rel(from, s.path)
 		if err != nil {

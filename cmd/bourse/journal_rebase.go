@@ -92,7 +92,7 @@ func (r *journalRebase) run(paths []string, out io.Writer) error {
 	var list []rebasedJournal
 	for _, s := range sources {
 		if s.file {
-			return fmt.Errorf("%s is a file; the folder of a journal is wanted, or a folder with journals below it", s.path)
+			return fmt.Errorf("%s is a file; must be the folder of a journal, or a folder with journals below it", s.path)
 		}
 		one, err := r.one(s, now, to, ending)
 		if err != nil {
@@ -193,7 +193,7 @@ func readStamp(text string) (bourse.Time, error) {
 	}
 	at, err := bourse.ParseTime(text)
 	if err != nil {
-		return 0, fmt.Errorf("--to %q: an instant is wanted, such as 2026-05-01T09:00:00Z, or seconds since 1970", text)
+		return 0, fmt.Errorf("--to %q: must be an instant, such as 2026-05-01T09:00:00Z, or seconds since 1970", text)
 	}
 	return at, nil
 }

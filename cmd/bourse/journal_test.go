@@ -200,7 +200,7 @@ func TestJournal_BadUsageIsExit2(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"", "wants verify, show, copy or rebase"},
 		{"verfy x", "there is verify, show, copy and rebase"},
-		{"verify", "a path is wanted"},
+		{"verify", "must have a path"},
 		{"verify " + empty, "there is no journal in this folder"},
 		{"show " + filepath.Join(empty, "x"), "no such file"},
 		{"verify " + empty + " --nodes main", "SITE/GROUP=N"},

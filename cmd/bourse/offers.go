@@ -63,7 +63,7 @@ name a job has too is shown as the site, unless there is an answer.`,
 
 func (c *calling) offers(ctx context.Context, site string, steps int, out io.Writer) error {
 	if steps < 1 {
-		return fmt.Errorf("--steps %d: 1 or more are wanted", steps)
+		return fmt.Errorf("--steps %d: must be 1 or more", steps)
 	}
 	api, err := c.broker()
 	if err != nil {
@@ -142,11 +142,11 @@ func (c *calling) answerOffer(ctx context.Context, id string, accept, reject int
 	n := max(accept, reject)
 	switch {
 	case both:
-		return errors.New("--accept and --reject: one of them is wanted")
+		return errors.New("--accept and --reject: give one of them")
 	case id == "":
 		return errors.New("name the job whose offer is answered")
 	case n < 1:
-		return fmt.Errorf("offer %d: the number of one that bourse offers %s shows is wanted", min(accept, reject), id)
+		return fmt.Errorf("offer %d: must be the number of one that bourse offers %s shows", min(accept, reject), id)
 	}
 	api, err := c.broker()
 	if err != nil {

@@ -90,7 +90,7 @@ NAME is the operator's; one name is one window until its end. With
 			return api.EndMaintenance(ctx, args[0])
 		}
 		if w.Name = args[0]; w.Group == "" || w.End == "" {
-			return web.SiteState{}, misuse{errors.New("--group and --end are wanted, or --cancel")}
+			return web.SiteState{}, misuse{errors.New("give --group and --end, or --cancel")}
 		}
 		return api.Maintain(ctx, w)
 	})
@@ -119,7 +119,7 @@ told to those who are refused, and ended by bourse open with the same names.`,
 		Args:    arguments(1, 1, "one site"),
 	}, func(ctx context.Context, api *client.Client, _ []string) (web.SiteState, error) {
 		if w.VO == "" && w.User == "" {
-			return web.SiteState{}, misuse{errors.New("--vo, --user or both are wanted; bourse drain closes a site to all")}
+			return web.SiteState{}, misuse{errors.New("give --vo, --user or both; bourse drain closes a site to all")}
 		}
 		return api.CloseTo(ctx, w)
 	})
@@ -141,7 +141,7 @@ func newOpen() *cobra.Command {
 		Args:    arguments(1, 1, "one site"),
 	}, func(ctx context.Context, api *client.Client, _ []string) (web.SiteState, error) {
 		if w.VO == "" && w.User == "" {
-			return web.SiteState{}, misuse{errors.New("--vo, --user or both are wanted, as they were given to bourse close")}
+			return web.SiteState{}, misuse{errors.New("give --vo, --user or both, as they were given to bourse close")}
 		}
 		return api.OpenTo(ctx, w)
 	})

@@ -164,7 +164,7 @@ func jsonError(b []byte, err error) error {
 		at = s.Offset
 	}
 	line := 1 + bytes.Count(b[:min(at, int64(len(b)))], []byte("\n"))
-	return fmt.Errorf("line %d: %w; JSON such as {\"slots\": [...], \"jobs\": [...]} is wanted", line, err)
+	return fmt.Errorf("line %d: %w; must be JSON such as {\"slots\": [...], \"jobs\": [...]}", line, err)
 }
 
 // object is one JSON object being read. The first error stays.

@@ -134,13 +134,13 @@ func (r *replay) options() (opt simulation.ReplayOptions, read workload.JobOptio
 	opt = simulation.ReplayOptions{Nodes: r.procs, Copy: r.copy, Reservations: r.reservations, Seed: r.seed, Limit: r.maxQueue}
 	switch {
 	case r.procs < 1:
-		return opt, read, fmt.Errorf("--procs %d: the processors of the site are wanted, 1 or more", r.procs)
+		return opt, read, fmt.Errorf("--procs %d: must be the processors of the site, 1 or more", r.procs)
 	case !(r.copy >= 0 && r.copy <= 100):
-		return opt, read, fmt.Errorf("--copy %v: a share of the jobs is wanted, such as 0.2; 100 at most", r.copy)
+		return opt, read, fmt.Errorf("--copy %v: must be a share of the jobs, such as 0.2; 100 at most", r.copy)
 	case !(r.reservations >= 0 && r.reservations <= 1):
-		return opt, read, fmt.Errorf("--reservations %v: a share of the jobs from 0 to 1 is wanted", r.reservations)
+		return opt, read, fmt.Errorf("--reservations %v: must be a share of the jobs from 0 to 1", r.reservations)
 	case r.maxQueue < 0:
-		return opt, read, fmt.Errorf("--max-queue %d: a number of jobs above 0 is wanted", r.maxQueue)
+		return opt, read, fmt.Errorf("--max-queue %d: must be a number of jobs above 0", r.maxQueue)
 	case r.maxQueue == 0 && r.reservations > 0:
 		opt.Limit = pricedQueue
 	}
@@ -166,14 +166,14 @@ func (r *replay) options() (opt simulation.ReplayOptions, read workload.JobOptio
 	}
 	const most = float64(bourse.MaxDuration / bourse.Day)
 	if !(r.days >= 0 && r.days <= most) {
-		return opt, read, fmt.Errorf("--days %v: a number of days, 0 for all, is wanted", r.days)
+		return opt, read, fmt.Errorf("--days %v: must be a number of days, 0 for all", r.days)
 	}
 	read.Span = bourse.Duration(r.days * float64(bourse.Day))
 	if r.days > 0 {
 		read.Span = max(read.Span, 1)
 	}
 	if r.skip < 0 {
-		return opt, read, fmt.Errorf("--skip %d: a number of records, 0 or more, is wanted", r.skip)
+		return opt, read, fmt.Errorf("--skip %d: must be a number of records, 0 or more", r.skip)
 	}
 	return opt, read, nil
 }

@@ -86,12 +86,12 @@ func TestReplay_JSONHasTheContractsKeys(t *testing.T) {
 func TestFlags_ErrorsSayWhatIsWanted(t *testing.T) {
 	t.Parallel()
 	for args, word := range map[string]string{
-		"replay x --procs=four":                `"four" for "--procs" flag: a whole number is wanted`,
-		"simulate --seed=-1":                   "a whole number of 0 or more is wanted",
-		"replay x --days=a":                    "a number is wanted",
-		"simulate --runs=1e99":                 "a whole number is wanted",
-		"simulate --seed=99999999999999999999": "that fits in 64 bits is wanted",
-		"simulate --json=perhaps":              "true or false is wanted",
+		"replay x --procs=four":                `"four" for "--procs" flag: must be a whole number`,
+		"simulate --seed=-1":                   "must be a whole number of 0 or more",
+		"replay x --days=a":                    "must be a number",
+		"simulate --runs=1e99":                 "must be a whole number",
+		"simulate --seed=99999999999999999999": "that fits in 64 bits",
+		"simulate --json=perhaps":              "must be true or false",
 		"simulate --sead=1":                    "unknown flag: --sead",
 	} {
 		root := newRoot()
@@ -107,7 +107,7 @@ func TestReplay_BadUsageIsSaid(t *testing.T) {
 	t.Parallel()
 	for args, word := range map[string]string{
 		"":                             "procs",
-		"--procs=0":                    "--procs 0: the processors",
+		"--procs=0":                    "--procs 0: must be the processors",
 		"--procs=4 --policy=fast":      "write fcfs, easy",
 		"--procs=4 --overrun=no":       "kill or extend",
 		"--procs=4 --never-ran=no":     "drop or zero",
@@ -115,9 +115,9 @@ func TestReplay_BadUsageIsSaid(t *testing.T) {
 		"--procs=4 --skip=-1":          "--skip",
 		"--procs=4 --skip=9":           "left",
 		"--procs=4 --alpha=2":          "--alpha",
-		"--procs=4 --reservations=1.5": "--reservations 1.5: a share",
-		"--procs=4 --copy=NaN":         "--copy NaN: a share",
-		"--procs=4 --copy=-1":          "--copy -1: a share",
+		"--procs=4 --reservations=1.5": "--reservations 1.5: must be a share",
+		"--procs=4 --copy=NaN":         "--copy NaN: must be a share",
+		"--procs=4 --copy=-1":          "--copy -1: must be a share",
 		"--procs=4 --overrun=extend --reservations=0.1": "do not go together",
 	} {
 		_, _, err := replayTiny(t, strings.Fields(args)...)

@@ -61,7 +61,7 @@ func (f *reportFlags) run(dirs []string, stdout io.Writer) error {
 	for _, dir := range dirs {
 		r, err := report.ReadDir(dir)
 		if errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("%w; the folder of a run is wanted, as \"bourse simulate --out DIR\" writes it", err)
+			return fmt.Errorf("%w; must be the folder of a run, as \"bourse simulate --out DIR\" writes it", err)
 		}
 		if err != nil {
 			return err
@@ -151,7 +151,7 @@ func writeFigures(out, prefix, format string, plots []report.Plot, add func(name
 // checkFigures refuses a format that figures are not written in.
 func checkFigures(format string) error {
 	if format != "" && format != "svg" && format != "png" {
-		return fmt.Errorf("--figures %q: svg or png is wanted", format)
+		return fmt.Errorf("--figures %q: must be svg or png", format)
 	}
 	return nil
 }

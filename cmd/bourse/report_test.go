@@ -116,7 +116,7 @@ func TestReport_SaysWhatIsWanted(t *testing.T) {
 		{[]string{"a", "b", "c"}, "3 are given"},
 		{[]string{filepath.Join(dir, "none")}, `as "bourse simulate --out DIR" writes it`},
 		{[]string{dir}, "summary.json: unexpected end"},
-		{[]string{dir, "--figures", "pdf"}, `--figures "pdf": svg or png is wanted`},
+		{[]string{dir, "--figures", "pdf"}, `--figures "pdf": must be svg or png`},
 	} {
 		if err := runReport(t, c.args...); err == nil || exitCode(err) != 2 || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("report %v: %v, exit %d, want %q and 2", c.args, err, exitCode(err), c.want)

@@ -29,7 +29,7 @@ func newReservations() *cobra.Command {
 		Short: "Show the legs that are committed and not over",
 		Long: `Reservations lists the legs of committed windows that are not over, as the
 broker knows them or, with --at, as a site does, which has those of all brokers.
-A user sees his own, an operator all.`,
+A user sees their own, an operator all.`,
 		Example: "  bourse reservations\n  bourse reservations --user ana\n  bourse reservations --at north",
 		Args:    arguments(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -45,7 +45,7 @@ A user sees his own, an operator all.`,
 
 func (c *reserving) run(ctx context.Context, out, messages io.Writer) error {
 	if c.most < 1 || c.most > 100_000 {
-		return fmt.Errorf("--most %d: 1 to 100,000 are wanted", c.most)
+		return fmt.Errorf("--most %d: must be 1 to 100,000", c.most)
 	}
 	var api *client.Client
 	var err error

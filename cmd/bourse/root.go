@@ -26,7 +26,9 @@ Results go to stdout, progress and messages to stderr. Exit status: 0 done,
 		SilenceErrors: true,
 	}
 	root.SetFlagErrorFunc(badFlag)
-	root.AddCommand(commands()...)
+	list := commands()
+	complete(list)
+	root.AddCommand(list...)
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "FlagUsages", fmt.Sprintf("FlagUsagesWrapped %d", tableWidth)))
 	return root
 }
@@ -97,5 +99,5 @@ func badFlag(_ *cobra.Command, err error) error {
 	if errors.Is(err, strconv.ErrRange) {
 		wanted += " that fits in 64 bits"
 	}
-	return fmt.Errorf("%s: %s is wanted", said, wanted)
+	return fmt.Errorf("%s: must be %s", said, wanted)
 }

@@ -87,7 +87,7 @@ func (f *searchFlags) options() (o search.Options, err error) {
 		return o, fmt.Errorf("--algorithm: %w", err)
 	}
 	if f.alternatives < 0 {
-		return o, fmt.Errorf("--max-alternatives %d: 1 or more are wanted, 0 for no bound", f.alternatives)
+		return o, fmt.Errorf("--max-alternatives %d: must be 1 or more, 0 for no bound", f.alternatives)
 	}
 	o.MaxAlternatives, o.MaxParts = f.alternatives, mostParts
 	if len(f.weights) > 0 && o.Algorithm != search.Best {
@@ -100,7 +100,7 @@ func (f *searchFlags) options() (o search.Options, err error) {
 		}
 		v, err := strconv.ParseFloat(f.weights[name], 64)
 		if err != nil || !(v >= 0 && v <= 1e6) {
-			return o, fmt.Errorf("--weights %s=%s: a number from 0 to 1000000 is wanted", name, f.weights[name])
+			return o, fmt.Errorf("--weights %s=%s: must be a number from 0 to 1000000", name, f.weights[name])
 		}
 		*at = int64(math.Round(v * 1000))
 	}

@@ -68,7 +68,7 @@ func (f *simulateFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if f.runs < 1 || f.runs > 1_000_000 {
-		return fmt.Errorf("--runs %d: 1 to 1,000,000 are wanted", f.runs)
+		return fmt.Errorf("--runs %d: must be 1 to 1,000,000", f.runs)
 	}
 	sim := &simulation.Simulation{Scenario: scenario, Workloads: simulation.NewWorkloads(), Check: f.check}
 	return f.simulate(sim, cmd.OutOrStdout(), cmd.ErrOrStderr())

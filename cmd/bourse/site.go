@@ -5,6 +5,7 @@ import (
 
 	"bourse/agents"
 	"bourse/agents/certificate"
+	"bourse/cluster"
 	"bourse/configs"
 	"bourse/simulation"
 	"bourse/sites"
@@ -52,8 +53,8 @@ func runSite(cmd *cobra.Command, f processFlags, file string) error {
 	if err != nil {
 		return err
 	}
-	site, cluster := agents.ID("site:"+cfg.Name), agents.ID("cluster:"+cfg.Name)
-	agent, err := cfg.Agent(cluster, cfg.ShareSpan, cfg.Lead)
+	site, clusterID := agents.ID("site:"+cfg.Name), agents.ID("cluster:"+cfg.Name)
+	agent, err := cfg.Agent(clusterID, cfg.ShareSpan, cfg.Lead)
 	if err != nil {
 		return err
 	}
@@ -69,7 +70,7 @@ func runSite(cmd *cobra.Command, f processFlags, file string) error {
 		p.log.Warn().Str("file", cfg.ProofKey).Msg("a key was made that this site knows its own answers by; keep a copy of it. " +
 			"If there was one before, what was sold until now cannot be restored should the journal be lost")
 	}
-	var work sites.Work
+	var work cluster.Work
 	queues, seed := cfg.ClusterQueues(), uint64(0)
 	if w := cfg.Workload; w != nil {
 		seed = w.Seed
@@ -84,13 +85,13 @@ func runSite(cmd *cobra.Command, f processFlags, file string) error {
 	simulation.DrawPromises(cfg.Name, seed, queues, &agent)
 	var behind agents.Durable
 	if cfg.Shared != nil {
-		behind = sites.NewDurableSharedCluster(sites.SharedConfig{Site: site, Groups: cfg.Groups, Options: cfg.SharedCluster(),
+		behind = cluster.NewDurableSharedCluster(cluster.SharedConfig{Site: site, Groups: cfg.Groups, Options: cfg.SharedCluster(),
 			Work: simulation.EndlessDeadlines(&cfg.Site, work, seed)})
 	} else {
-		behind = sites.NewDurableCluster(sites.ClusterConfig{Site: site, Groups: cfg.Groups, Queues: queues, Work: work})
+		behind = cluster.NewDurableCluster(cluster.ClusterConfig{Site: site, Groups: cfg.Groups, Queues: queues, Work: work})
 	}
 	return p.run(cmd.Context(), func() error {
-		err := p.add(cluster, behind)
+		err := p.add(clusterID, behind)
 		if err != nil {
 			return err
 		}

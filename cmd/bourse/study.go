@@ -128,7 +128,7 @@ func (f *studyFlags) run(name string, runsGiven bool, stdout, stderr io.Writer) 
 	case e.run == nil:
 		return fmt.Errorf("study %q is unknown; the studies are %s", name, experimentNames())
 	case runsGiven && (f.runs < 1 || f.runs > maxStudyRuns):
-		return fmt.Errorf("--runs %d: 1 to %d are wanted", f.runs, maxStudyRuns)
+		return fmt.Errorf("--runs %d: must be 1 to %d", f.runs, maxStudyRuns)
 	case f.figures != "" && f.out == "":
 		return errors.New("--figures wants a folder to write them into, --out DIR")
 	case checkFigures(f.figures) != nil:

@@ -80,7 +80,7 @@ func TestStudy_BadTracesOfThePapersOfPrices(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"adaptive-pricing", "--trace", short}, "trace SP2 has 1 jobs in its first 30 days; 100 or more are wanted"},
+		{[]string{"adaptive-pricing", "--trace", short}, "trace SP2 has 1 jobs in its first 30 days; must be 100 or more"},
 		{[]string{"adaptive-pricing", "--trace", short, "--trace", short, "--trace", "c.swf"}, "--trace c.swf: the study takes two traces, SDSC SP2 and CTC SP2; 3 are given"},
 		{[]string{"slot-search", "--trace", short}, "takes no trace"},
 	} {

@@ -117,12 +117,12 @@ func TestStudy_BadInputNamesTheRemedy(t *testing.T) {
 	}{
 		{nil, "study wants one name of "},
 		{[]string{"admissions"}, `study "admissions" is unknown; the studies are `},
-		{[]string{"admission", "--runs", "0"}, "--runs 0: 1 to 10000 are wanted"},
+		{[]string{"admission", "--runs", "0"}, "--runs 0: must be 1 to 10000"},
 		{[]string{"admission", "--trace", "nowhere.swf"}, "nowhere.swf"},
 		{[]string{"admission", "--figures", "svg"}, "--figures wants a folder to write them into, --out DIR"},
-		{[]string{"admission", "--figures", "gif", "--out", t.TempDir()}, `--figures "gif": svg or png is wanted`},
+		{[]string{"admission", "--figures", "gif", "--out", t.TempDir()}, `--figures "gif": must be svg or png`},
 		{[]string{"admission", "--trace", short, "--trace", "b.swf"}, "--trace b.swf: the study takes one trace, SDSC SP2; 2 are given"},
-		{[]string{"admission", "--trace", short}, "short.swf: the trace has 1 jobs; 3000 or more are wanted"},
+		{[]string{"admission", "--trace", short}, "short.swf: the trace has 1 jobs; must be 3000 or more"},
 		{[]string{"sla-reservations", "--trace", short}, "short.swf: the trace has 0 whole intervals"},
 	} {
 		_, _, err := study(t, c.args...)

@@ -47,13 +47,14 @@ A job with nodes = "4..16" is moldable: speedup = { amdahl = 0.05 } or { power =
 says how its length, which is that on the fewest nodes, falls with more of them;
 speedup = { table = { 4 = "2h", 16 = "45m" } } says it outright.
 
-With --wait it waits until every job is placed or given up, with --wait=done
-until every job has ended, and exits with status 1 if one was given up.
+With --wait it waits until every job is placed, abandoned or withdrawn, with
+--wait=done until every job has ended, and exits with status 1 if one was abandoned
+or withdrawn.
 
 Of a trace, a job is named "job" and its number; its processors are its nodes,
 its estimate is its length, its run what it really takes (for simulated
 clusters). It is ready as long after the first one as it was submitted there,
-or, with --at-once, now. Traces know no prices: --max-price is wanted. Jobs that
+or, with --at-once, now. Traces know no prices: --max-price must be given. Jobs that
 never ran are left out.`,
 		Example: "  bourse submit jobs.toml --wait\n" +
 			"  bourse submit jobs.toml --id night-run-2026-03-01\n" +
@@ -79,7 +80,7 @@ never ran are left out.`,
 
 func (c *submitting) run(ctx context.Context, file string, out, messages io.Writer) error {
 	if c.wait != "" && c.wait != "placed" && c.wait != "done" {
-		return fmt.Errorf("--wait=%s: --wait (until the jobs are placed) or --wait=done is wanted", c.wait)
+		return fmt.Errorf("--wait=%s: must be --wait (until the jobs are placed) or --wait=done", c.wait)
 	}
 	jobs, err := c.read(file, messages)
 	if err != nil {
@@ -103,7 +104,7 @@ func (c *submitting) run(ctx context.Context, file string, out, messages io.Writ
 }
 
 // tell prints what was taken, waits where that is asked for, and fails if a job
-// was not taken or was given up.
+// was not taken, or is abandoned or withdrawn.
 func (c *submitting) tell(ctx context.Context, api *client.Client, answer web.BatchAnswer, out, messages io.Writer) error {
 	lost := 0
 	for _, j := range answer.Jobs {
@@ -150,7 +151,7 @@ func (c *submitting) tell(ctx context.Context, api *client.Client, answer web.Ba
 		}
 	}
 	if given > 0 {
-		return failed(fmt.Errorf("%s given up", plural(given, "job was", "jobs were")))
+		return failed(fmt.Errorf("%s abandoned or withdrawn", plural(given, "job is", "jobs are")))
 	}
 	return nil
 }
@@ -254,7 +255,7 @@ func (c *submitting) trace(file string, messages io.Writer) ([]web.JobRequest, e
 	case err != nil:
 		return nil, fmt.Errorf("--max-price: %w", err)
 	case c.most < 1 || c.most > 5000:
-		return nil, fmt.Errorf("--max-jobs %d: 1 to 5000 are wanted", c.most)
+		return nil, fmt.Errorf("--max-jobs %d: must be 1 to 5000", c.most)
 	}
 	log, err := workload.Open(file, workload.Options{Skip: c.skip})
 	if err != nil {

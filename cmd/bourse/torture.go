@@ -119,7 +119,7 @@ func (f *torturing) again() string {
 func (f *torturing) options(stdout io.Writer) (torture.Options, error) {
 	var opt torture.Options
 	if f.seeds < 1 || f.seeds > 10_000_000 {
-		return opt, fmt.Errorf("--seeds %d: 1 to 10,000,000 are wanted", f.seeds)
+		return opt, fmt.Errorf("--seeds %d: must be 1 to 10,000,000", f.seeds)
 	}
 	if err := plant.Set(f.plant); err != nil {
 		return opt, fmt.Errorf("--plant: %w", err)

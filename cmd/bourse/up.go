@@ -63,10 +63,10 @@ Logs go to stderr, each line with the name of the agent.`,
 
 func (f *upFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if f.sites < 0 || f.sites > maxUpSites {
-		return fmt.Errorf("--sites %d: 1 to %d are wanted", f.sites, maxUpSites)
+		return fmt.Errorf("--sites %d: must be 1 to %d", f.sites, maxUpSites)
 	}
 	if f.port < 1 || f.port > maxPort {
-		return fmt.Errorf("--port %d: 1 to %d are wanted", f.port, maxPort)
+		return fmt.Errorf("--port %d: must be 1 to %d", f.port, maxPort)
 	}
 	members, err := layOut(f.dir, f.sites, f.port)
 	if err != nil {

@@ -256,9 +256,9 @@ func TestUp_OneThatFailsByItselfStopsAll(t *testing.T) {
 func TestUp_BadUsageIsExit2(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ args, want string }{
-		{"up --sites 51", "--sites 51: 1 to 50"},
-		{"up --sites -1", "--sites -1: 1 to 50"},
-		{"up --port 60000", "--port 60000: 1 to 32000"},
+		{"up --sites 51", "--sites 51: must be 1 to 50"},
+		{"up --sites -1", "--sites -1: must be 1 to 50"},
+		{"up --port 60000", "--port 60000: must be 1 to 32000"},
 		{"up north", "unknown command"},
 		{"site", "accepts 1 arg"},
 		{"site nothing.toml", "no such file"},

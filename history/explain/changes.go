@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"bourse"
-	"bourse/broker"
+	"bourse/broker/planning"
 	"bourse/policy/search"
 )
 
@@ -55,7 +55,7 @@ func (x *examiner) whatIf() {
 func (x *examiner) request() bourse.Request { return x.on.seen.Jobs[x.Cycle.Place-1].Request }
 
 // better reports whether an outcome is what the user would rather have had.
-func (x *examiner) better(o *broker.Outcome) bool {
+func (x *examiner) better(o *planning.JobOutcome) bool {
 	a, was := o.Taken(), x.as.Taken()
 	return a != nil && (was == nil || a.Start < was.Start)
 }
@@ -70,7 +70,7 @@ func (x *examiner) goal() string {
 
 // plan plans the cycle again with a change; nil when the bound on that is
 // reached, or the change makes no sense.
-func (x *examiner) plan(c broker.Change) *broker.Outcome {
+func (x *examiner) plan(c planning.Change) *planning.JobOutcome {
 	if x.options.Stop != nil && x.options.Stop() || x.spent >= x.options.Reruns || x.work+x.each > x.options.Work && x.spent > 0 {
 		x.out = true
 		return nil
@@ -90,8 +90,8 @@ func (x *examiner) plan(c broker.Change) *broker.Outcome {
 // first.) An outcome may hint at a lower value that would have done. The answer
 // is one at which the rerun is better and, one below, is not; false if none of
 // the few does, or the bound on reruns is reached.
-func (x *examiner) least(fails int64, few []int64, at func(int64) broker.Change, hint func(*broker.Outcome) int64) (int64, *broker.Outcome, bool) {
-	var best *broker.Outcome
+func (x *examiner) least(fails int64, few []int64, at func(int64) planning.Change, hint func(*planning.JobOutcome) int64) (int64, *planning.JobOutcome, bool) {
+	var best *planning.JobOutcome
 	var may int64
 	for _, may = range few {
 		if may <= fails {
@@ -129,7 +129,7 @@ func (x *examiner) least(fails int64, few []int64, at func(int64) broker.Change,
 }
 
 // add notes a change that does it.
-func (x *examiner) add(c Change, o *broker.Outcome) {
+func (x *examiner) add(c Change, o *planning.JobOutcome) {
 	if a := o.Taken(); a != nil {
 		c.Placed, c.Start, c.End, c.Cost, c.Guess = true, a.Start, a.End, a.Fare.Total(), a.Guessed()
 	} else {
@@ -148,20 +148,20 @@ func (x *examiner) failed(format string, args ...any) {
 // budget: how many credits more, under ALP also what higher cap on the price.
 func (x *examiner) budget() {
 	q := x.request()
-	with := func(budget int64) broker.Change {
+	with := func(budget int64) planning.Change {
 		r := q
 		r.Budget = bourse.Credits(budget)
-		return broker.Change{Request: r}
+		return planning.Change{Request: r}
 	}
-	cost := func(o *broker.Outcome) int64 { return int64(o.Taken().Fare.Total()) }
+	cost := func(o *planning.JobOutcome) int64 { return int64(o.Taken().Fare.Total()) }
 	capped := x.on.seen.Terms.Algorithm == search.ALP.String()
 	if capped {
 		r := q
 		r.Budget = bourse.MaxBudget
-		price, _, ok := x.least(int64(q.MaxPrice), upTo(int64(q.MaxPrice), int64(bourse.MaxPrice)), func(p int64) broker.Change {
+		price, _, ok := x.least(int64(q.MaxPrice), upTo(int64(q.MaxPrice), int64(bourse.MaxPrice)), func(p int64) planning.Change {
 			r.MaxPrice = bourse.Price(p)
-			return broker.Change{Request: r}
-		}, func(o *broker.Outcome) int64 { return int64(x.dearest(o)) })
+			return planning.Change{Request: r}
+		}, func(o *planning.JobOutcome) int64 { return int64(x.dearest(o)) })
 		if ok {
 			dear := bourse.Price(price) - q.MaxPrice
 			q.MaxPrice = bourse.Price(price)
@@ -202,7 +202,7 @@ func upTo(v, most int64) []int64 {
 }
 
 // dearest is the highest price of a node that an outcome takes.
-func (x *examiner) dearest(o *broker.Outcome) bourse.Price {
+func (x *examiner) dearest(o *planning.JobOutcome) bourse.Price {
 	var p bourse.Price
 	for _, l := range o.Taken().Legs {
 		for i := range x.on.seen.Sites {
@@ -224,13 +224,13 @@ func (x *examiner) deadline() {
 	if x.as.Chosen > 0 || q.Deadline >= bourse.Never {
 		return
 	}
-	with := func(minutes int64) broker.Change {
+	with := func(minutes int64) planning.Change {
 		r := q
 		r.Deadline = q.Deadline.Add(bourse.Duration(minutes) * bourse.Minute)
-		return broker.Change{Request: r}
+		return planning.Change{Request: r}
 	}
 	up := func(t bourse.Time) int64 { return int64((t.Sub(q.Deadline) + bourse.Minute - 1) / bourse.Minute) }
-	v, o, ok := x.least(0, []int64{up(horizon), up(horizon) / 4, 1}, with, func(o *broker.Outcome) int64 { return up(o.Taken().End) })
+	v, o, ok := x.least(0, []int64{up(horizon), up(horizon) / 4, 1}, with, func(o *planning.JobOutcome) int64 { return up(o.Taken().End) })
 	if !ok {
 		x.failed("a later deadline, within the broker's horizon,")
 		return
@@ -241,10 +241,10 @@ func (x *examiner) deadline() {
 // nodes: how many fewer.
 func (x *examiner) nodes() {
 	q := x.request()
-	with := func(fewer int64) broker.Change {
+	with := func(fewer int64) planning.Change {
 		r := q
 		r.Nodes -= int(fewer)
-		return broker.Change{Request: r}
+		return planning.Change{Request: r}
 	}
 	if q.Nodes < 2 || len(q.Sizes) > 0 { // a moldable job has been tried with fewer
 		return
@@ -263,7 +263,7 @@ const cent = bourse.Credit / 100
 // money: how much more in the accounts, or under a limit that was given.
 func (x *examiner) money() {
 	what, words := "", ""
-	with := func(cents int64) broker.Change { return broker.Change{Money: bourse.Credits(cents) * cent} }
+	with := func(cents int64) planning.Change { return planning.Change{Money: bourse.Credits(cents) * cent} }
 	switch code := x.as.Reason.Code; {
 	case x.as.Chosen > 0:
 		return
@@ -271,11 +271,11 @@ func (x *examiner) money() {
 		what, words = "account", "%s more in the VO's account, and in its user's quota if he has one"
 	case code == bourse.LimitBudget && x.on.seen.Terms.BudgetGiven:
 		what, words = "limit", "%s more under the operator's limit B*"
-		with = func(cents int64) broker.Change { return broker.Change{Limit: bourse.Credits(cents) * cent} }
+		with = func(cents int64) planning.Change { return planning.Change{Limit: bourse.Credits(cents) * cent} }
 	default:
 		return
 	}
-	up := func(o *broker.Outcome) int64 { return int64((o.Taken().Fare.Total() + cent - 1) / cent) }
+	up := func(o *planning.JobOutcome) int64 { return int64((o.Taken().Fare.Total() + cent - 1) / cent) }
 	v, o, ok := x.least(0, []int64{int64(bourse.MaxBudget / cent)}, with, up)
 	if !ok {
 		x.failed("more money of the VO")
@@ -294,7 +294,7 @@ func (x *examiner) sites() {
 		if s.Answer == "usable" {
 			continue
 		}
-		last, ok := x.history.offered[s.Site]
+		last, ok := x.past.offered[s.Site]
 		if looked++; looked > maxSites {
 			x.unknown("what each of the sites would have changed that could not be used: only the first %d were looked at", maxSites)
 			break
@@ -303,7 +303,7 @@ func (x *examiner) sites() {
 			x.unknown("what %s would have offered, which was %s: no offer of it is on record", s.Site, s.Answer)
 			continue
 		}
-		with := broker.Change{With: &last.site}
+		with := planning.Change{With: &last.site}
 		if o := x.plan(with); o != nil && x.better(o) {
 			x.add(Change{What: "site", Site: s.Site, Words: fmt.Sprintf("an offer of %s as it made one for cycle %d (it was %s)", s.Site, last.cycle, answered(s))}, o)
 			x.Changes[len(x.Changes)-1].Guess = true
@@ -320,7 +320,7 @@ func (x *examiner) sites() {
 		}
 	}
 	for _, site := range refusing {
-		with := broker.Change{Waive: site}
+		with := planning.Change{Waive: site}
 		if o := x.plan(with); o != nil && x.better(o) {
 			x.add(Change{What: "waive", Site: site, Words: fmt.Sprintf("%s not refusing (%v)", site, x.refusal(site))}, o)
 		} else {
@@ -362,7 +362,7 @@ func (x *examiner) without() {
 		if i == maxSites || len(x.on.seen.Sites) == 1 {
 			return
 		}
-		with := broker.Change{Without: site}
+		with := planning.Change{Without: site}
 		if o := x.plan(with); o != nil {
 			x.add(Change{What: "without", Site: site, Words: "no " + site}, o)
 		}
@@ -373,7 +373,7 @@ func (x *examiner) without() {
 // have come of leaving out each site that refused.
 func (x *examiner) refusals() {
 	for _, site := range x.refusers() {
-		with := broker.Change{Without: site}
+		with := planning.Change{Without: site}
 		if o := x.plan(with); o != nil {
 			x.add(Change{What: "without", Site: site, Words: "no " + site}, o)
 		}
@@ -385,7 +385,7 @@ func (x *examiner) refusals() {
 func (x *examiner) refusers() []string {
 	var list []string
 	for _, t := range x.on.tries {
-		i := slices.IndexFunc(x.as.Options, func(o broker.Option) bool { return o.Number == t.alternative })
+		i := slices.IndexFunc(x.as.Options, func(o planning.Option) bool { return o.Number == t.alternative })
 		if i < 0 || t.commit {
 			continue
 		}
@@ -400,14 +400,14 @@ func (x *examiner) refusers() []string {
 
 // earliest says when a job that waits could start, by the latest offers.
 func (x *examiner) earliest() {
-	c := x.history.latest
+	c := x.past.latest
 	if c == nil {
 		return
 	}
 	r := x.rerun
 	if c != x.on || r == nil {
 		var err error
-		if r, err = broker.NewRerun(c.seen, c.planned); err != nil {
+		if r, err = planning.NewRerun(c.seen, c.planned); err != nil {
 			x.unknown("when it could start: %v", err)
 			return
 		}

@@ -3,7 +3,7 @@
 // lost, what became of it, and what would have changed the answer: so many
 // credits, minutes or nodes, a site more or less. It knows nothing but the facts
 // of the broker's journal. What a cycle chose it plans again, by the broker's own
-// functions (broker.Rerun), and what it says would have changed the answer it has
+// functions (planning.Rerun), and what it says would have changed the answer it has
 // really tried, with that change and with the next smaller one.
 //
 // The package never asks a site, reads a clock or does I/O: facts in, an

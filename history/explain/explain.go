@@ -8,7 +8,8 @@ import (
 
 	"bourse"
 	"bourse/agents"
-	"bourse/broker"
+	"bourse/broker/planning"
+	"bourse/history"
 )
 
 // Options bound an explanation; the zero Options are the defaults.
@@ -35,14 +36,14 @@ type Explanation struct {
 	After     []string        `json:"after,omitempty"` // jobs that it comes after,
 	Gap       bourse.Duration `json:"gap,omitempty"`   // so long
 	Submitted bourse.Time     `json:"submitted"`
-	State     string          `json:"state"` // waiting, being held, placed, running, ended, given up, cancelled, not taken
+	State     string          `json:"state"` // of bourse.JobState, or not-taken
 	Since     bourse.Time     `json:"since"`
 	Reason    bourse.Reason   `json:"reason,omitzero"` // why it waits, or was given up
 	Waiting   *Waiting        `json:"waiting,omitempty"`
 	Cycles    int             `json:"cycles"`             // that it took part in, as far as the journal goes back
 	Latest    []CycleLine     `json:"latest,omitempty"`   // the latest of them
 	Cycle     *Cycle          `json:"cycle,omitempty"`    // the one that is explained
-	Turns     []Turn          `json:"turns"`              // what became of it
+	Turns     []history.Turn  `json:"turns"`              // what became of it
 	Dropped   int             `json:"dropped,omitempty"`  // turns left out in the middle
 	Changes   []Change        `json:"changes,omitempty"`  // what would have changed the answer
 	Tried     []string        `json:"tried,omitempty"`    // what was tried and would not have
@@ -162,8 +163,8 @@ func Explain(facts iter.Seq2[bourse.Time, agents.Fact], job string, o Options) (
 	if !h.known {
 		return nil, &ErrUnknown{job, h.first}
 	}
-	e := &Explanation{Job: job, User: h.submitted.User, Asked: h.submitted.Request, After: h.after, Gap: h.gap, Submitted: h.at, State: h.state, Since: h.since,
-		Reason: h.reason, Cycles: h.count, Turns: h.turns, Dropped: h.dropped, Journal: [2]bourse.Time{h.first, h.last}}
+	e := &Explanation{Job: job, User: h.submitted.User, Asked: h.submitted.Request, After: h.after, Gap: h.gap, Submitted: h.at, State: h.standing.Word(), Since: h.standing.Since,
+		Reason: h.standing.Reason, Cycles: h.count, Turns: h.turns, Dropped: h.dropped, Journal: [2]bourse.Time{h.first, h.last}}
 	if h.waits > 0 && e.waits() {
 		e.Waiting = &Waiting{From: h.waitsFrom, Cycles: h.waits}
 	}
@@ -175,7 +176,7 @@ func Explain(facts iter.Seq2[bourse.Time, agents.Fact], job string, o Options) (
 		e.Latest = append(e.Latest, l)
 	}
 	e.doubts(h)
-	x := &examiner{Explanation: e, history: h, options: o}
+	x := &examiner{Explanation: e, past: h, options: o}
 	switch c := x.decisive(); {
 	case c != nil:
 		x.explain(c)
@@ -189,7 +190,7 @@ func Explain(facts iter.Seq2[bourse.Time, agents.Fact], job string, o Options) (
 }
 
 func (e *Explanation) waits() bool {
-	return e.State == stateWords[bourse.JobWaiting] || e.State == stateWords[bourse.JobAbandoned]
+	return e.State == bourse.JobWaiting.String() || e.State == bourse.JobAbandoned.String()
 }
 
 // unknown notes something that cannot be said.
@@ -198,7 +199,7 @@ func (e *Explanation) unknown(format string, args ...any) {
 }
 
 // doubts says where the journal does not reach.
-func (e *Explanation) doubts(h *history) {
+func (e *Explanation) doubts(h *past) {
 	if h.image {
 		e.unknown("what was before the journal's first segment that is kept: older detail has been dropped")
 	}
@@ -210,12 +211,12 @@ func (e *Explanation) doubts(h *history) {
 // examiner is what is needed while a cycle is explained.
 type examiner struct {
 	*Explanation
-	history *history
+	past    *past
 	options Options
-	rerun   *broker.Rerun
-	on      *cycle         // that is explained
-	as      broker.Outcome // what it came to for the job
-	spent   int            // reruns
+	rerun   *planning.Rerun
+	on      *cycle              // that is explained
+	as      planning.JobOutcome // what it came to for the job
+	spent   int                 // reruns
 	work    int
 	each    int // work of a rerun
 	out     bool
@@ -224,7 +225,7 @@ type examiner struct {
 // decisive is the cycle to explain: the one that has placed the job if it has a
 // window, else the latest that looked at it.
 func (x *examiner) decisive() *cycle {
-	h := x.history
+	h := x.past
 	if !x.waits() && h.placed != nil {
 		return h.placed
 	}
@@ -255,7 +256,7 @@ func (x *examiner) explain(c *cycle) {
 	if c.planned != nil {
 		y.Left = c.planned.Left
 	}
-	r, err := broker.NewRerun(s, c.planned)
+	r, err := planning.NewRerun(s, c.planned)
 	if err != nil {
 		x.unknown("the alternatives of cycle %d: %v", c.number, err)
 		x.onRecord(y)

@@ -172,7 +172,7 @@ func TestExplain_SaysWhatItDoesNotKnow(t *testing.T) {
 	e, err = Explain(func(yield func(bourse.Time, agents.Fact) bool) {
 		_ = yield(5000*sec, jobs) && yield(5000*sec, txs) && yield(6000*sec, done)
 	}, "wave", Options{})
-	if err != nil || e.State != "ended" || len(e.Unknown) != 1 || !strings.Contains(e.Unknown[0], "dropped") || e.Asked.Nodes != 4 {
+	if err != nil || e.State != "done" || len(e.Unknown) != 1 || !strings.Contains(e.Unknown[0], "dropped") || e.Asked.Nodes != 4 {
 		t.Errorf("%v\n%s", err, e.Text(nil))
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"bourse"
 	"bourse/agents"
+	"bourse/history"
 )
 
 // Bounds on what is kept of a job's way while a journal is read.
@@ -15,21 +16,19 @@ const (
 	maxCycles = 50 // the latest
 )
 
-// history is what a journal says of one job.
-type history struct {
+// past is what a journal says of one job.
+type past struct {
 	job       string
 	known     bool
 	submitted bourse.CycleJob // as far as it is known
 	after     []string        // that it comes after
 	gap       bourse.Duration
 	at        bourse.Time // of the submission
-	state     string
-	since     bourse.Time // when it came to that state
-	reason    bourse.Reason
+	standing  history.Standing
 	waits     int         // cycles in a row that have postponed it for that reason's kind
 	waitsFrom bourse.Time // the first of them
 
-	turns   []Turn
+	turns   []history.Turn
 	dropped int
 	cycles  []*cycle // that it took part in, the latest
 	count   int      // of them in all
@@ -74,9 +73,9 @@ type offered struct {
 
 // gather reads a journal once. It costs a look at every fact; what it keeps is
 // bounded but for the sites, of which the last offer is kept.
-func gather(facts iter.Seq2[bourse.Time, agents.Fact], job string) *history {
-	h := &history{job: job, offered: map[string]offered{}}
-	g := gatherer{history: h, own: map[bourse.TxID]bool{}}
+func gather(facts iter.Seq2[bourse.Time, agents.Fact], job string) *past {
+	h := &past{job: job, offered: map[string]offered{}}
+	g := gatherer{past: h, own: map[bourse.TxID]bool{}}
 	for at, f := range facts {
 		if h.facts++; h.facts == 1 {
 			h.first = at
@@ -89,8 +88,8 @@ func gather(facts iter.Seq2[bourse.Time, agents.Fact], job string) *history {
 
 // gatherer is what is needed only while a journal is read.
 type gatherer struct {
-	*history
-	teller Turns
+	*past
+	teller history.Turns
 	own    map[bourse.TxID]bool // transactions of the job
 	now    *cycle               // under way
 }
@@ -190,68 +189,31 @@ func (g *gatherer) foreign(f agents.Fact) bool {
 }
 
 // turn takes a turn of the job, and what state it leads to.
-func (g *gatherer) turn(u Turn) {
+func (g *gatherer) turn(u history.Turn) {
 	if len(g.turns) == maxTurns {
 		g.turns = slices.Delete(g.turns, firstKept, firstKept+1)
 		g.dropped++
 	}
 	g.turns = append(g.turns, u)
-	name := func(state string) {
-		if g.state != state {
-			g.state, g.since = state, u.At
-		}
-	}
-	is := func(s bourse.JobState) bool { return g.state == stateWords[s] }
-	become := func(s bourse.JobState) { name(stateWords[s]) }
 	switch u.What {
-	case Taken:
-		*g.history = history{job: g.job, known: true, submitted: g.submitted, at: u.At, offered: g.offered, latest: g.latest, turns: []Turn{u},
+	case history.Submitted:
+		*g.past = past{job: g.job, known: true, submitted: g.submitted, at: u.At, offered: g.offered, latest: g.latest, turns: []history.Turn{u},
 			first: g.first, last: g.last, facts: g.facts} // from its beginning, whatever was before
-		become(bourse.JobWaiting)
-	case NotTaken:
-		if g.state == "" {
-			g.reason = u.Reason
-			name(notTaken)
-		}
-	case Postponed, GivenUp:
-		if u.Reason.Code != g.reason.Code || g.waits == 0 {
+	case history.Postponed, history.Abandoned:
+		if u.Reason.Code != g.standing.Reason.Code || g.waits == 0 {
 			g.waits, g.waitsFrom = 0, u.At
 		}
 		g.waits++
-		g.reason = u.Reason
-		become(bourse.JobWaiting)
-		if u.What == GivenUp {
-			become(bourse.JobAbandoned)
+	case history.Broken, history.Reversed:
+		g.waits = 0
+	case history.Placed, history.Moved, history.Repaired:
+		if g.standing.State != bourse.JobWithdrawn {
+			g.waits = 0
 		}
-	case Tried:
-		if is(bourse.JobWaiting) {
-			become(bourse.JobTrying)
-		}
-	case TryFailed:
-		if is(bourse.JobTrying) {
-			become(bourse.JobWaiting)
-		}
-	case Broken, Reversed:
-		g.reason, g.waits = u.Reason, 0
-		become(bourse.JobWaiting)
-	case Placed, Moved, Repaired:
-		if !is(bourse.JobWithdrawn) {
-			g.reason, g.waits = bourse.Reason{}, 0
-			become(bourse.JobPlaced)
-		}
-	case Started:
-		if is(bourse.JobPlaced) {
-			name(running)
-		}
-	case Ended:
-		if is(bourse.JobPlaced) || g.state == running {
-			become(bourse.JobDone)
-		}
-	case Cancelled:
-		become(bourse.JobWithdrawn)
-	case Forgotten:
+	case history.Forgotten:
 		g.ended = true
 	}
+	g.standing.Take(&u)
 }
 
 // under is the cycle under way, begun with the first fact of it.
@@ -319,23 +281,6 @@ func (g *gatherer) ofTry(id bourse.TxID, do func(*cycle, *try)) {
 	}
 }
 
-// The states of a job as an explanation names them. Four are not the words of
-// bourse.JobState.String that the API and the metrics have; two are of the way there:
-// a job that runs is placed still, and one that was not taken has no state.
-const (
-	running  = "running"
-	notTaken = "not taken"
-)
-
-var stateWords = [...]string{
-	bourse.JobWaiting:   bourse.JobWaiting.String(),
-	bourse.JobTrying:    "being held",
-	bourse.JobPlaced:    bourse.JobPlaced.String(),
-	bourse.JobDone:      "ended",
-	bourse.JobAbandoned: "given up",
-	bourse.JobWithdrawn: "cancelled",
-}
-
 // fromImage takes what a broker remembered when its journal began anew, or a part
 // of it, of transactions the job's own. What is known from before it stays.
 func (g *gatherer) fromImage(at bourse.Time, f bourse.BrokerImage) {
@@ -354,12 +299,12 @@ func (g *gatherer) fromImage(at bourse.Time, f bourse.BrokerImage) {
 			continue
 		}
 		j := &m.Job
-		g.known, g.at, g.since, g.reason = true, j.Submit, m.Since, m.Reason
+		g.known, g.at = true, j.Submit
+		if int(m.State) < len(bourse.JobStates()) {
+			g.standing = history.Standing{Known: true, State: m.State, Since: m.Since, Reason: m.Reason}
+		}
 		g.submitted = bourse.CycleJob{Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Request: j.Request}
 		g.after, g.gap = j.After, j.Gap
-		if int(m.State) < len(stateWords) {
-			g.state = stateWords[m.State]
-		}
 		if m.State == bourse.JobWaiting && m.Reason.Refused() {
 			g.waitsFrom = m.Since
 		}

@@ -8,6 +8,7 @@ import (
 	"bourse"
 	"bourse/agents"
 	"bourse/broker"
+	"bourse/broker/planning"
 )
 
 const sec = 1000
@@ -199,18 +200,18 @@ func check(t interface{ Fatalf(string, ...any) }, g *grid, e *Explanation) int {
 			}
 		}
 	}
-	r, err := broker.NewRerun(seen, planned)
+	r, err := planning.NewRerun(seen, planned)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	var as broker.Outcome
+	var as planning.JobOutcome
 	at := 0
 	for i, o := range r.As() {
 		if o.Job == e.Job {
 			as, at = o, i
 		}
 	}
-	better := func(c broker.Change) bool {
+	better := func(c planning.Change) bool {
 		o, err := r.With(e.Job, c)
 		if err != nil {
 			t.Fatalf("%v", err)
@@ -221,7 +222,7 @@ func check(t interface{ Fatalf(string, ...any) }, g *grid, e *Explanation) int {
 	q := seen.Jobs[at].Request
 	for _, c := range e.Changes {
 		with, less := q, q
-		change, below := broker.Change{}, broker.Change{}
+		change, below := planning.Change{}, planning.Change{}
 		switch c.What {
 		case "budget", "price":
 			with.Budget, with.MaxPrice = q.Budget+c.Credits, q.MaxPrice+c.Price
@@ -247,7 +248,7 @@ func check(t interface{ Fatalf(string, ...any) }, g *grid, e *Explanation) int {
 			}
 			continue
 		case "without":
-			o, err := r.With(e.Job, broker.Change{Without: c.Site})
+			o, err := r.With(e.Job, planning.Change{Without: c.Site})
 			if a := o.Taken(); err != nil || (a != nil) != c.Placed || a != nil && (a.Start != c.Start || a.Fare.Total() != c.Cost) {
 				t.Fatalf("%s without %s: %+v, %v, not %+v", e.Job, c.Site, a, err, c)
 			}

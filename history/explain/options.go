@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"bourse"
-	"bourse/broker"
+	"bourse/broker/planning"
 )
 
 // outcome shows the alternatives of the job in the cycle, the one chosen and why
@@ -47,8 +47,8 @@ func (x *examiner) outcome(y *Cycle) {
 
 // runnerUp is the alternative that comes after the chosen one by what the cycle
 // minimises, then cost, then number, of those that took part in the selection.
-func (x *examiner) runnerUp(y *Cycle) *broker.Option {
-	var best *broker.Option
+func (x *examiner) runnerUp(y *Cycle) *planning.Option {
+	var best *planning.Option
 	for i := range x.as.Options {
 		o := &x.as.Options[i]
 		if o.Number == y.Chosen || y.Chosen == 0 || o.Out.Refused() {
@@ -62,7 +62,7 @@ func (x *examiner) runnerUp(y *Cycle) *broker.Option {
 }
 
 // worth is what a cycle minimises.
-func worth(minimize string, o *broker.Option) int64 {
+func worth(minimize string, o *planning.Option) int64 {
 	switch minimize {
 	case "time":
 		return int64(o.Time)
@@ -73,7 +73,7 @@ func worth(minimize string, o *broker.Option) int64 {
 }
 
 // fate says whether an alternative was taken, and if not why.
-func (x *examiner) fate(y *Cycle, o *broker.Option) (taken bool, lost string) {
+func (x *examiner) fate(y *Cycle, o *planning.Option) (taken bool, lost string) {
 	for _, t := range x.on.tries {
 		if t.alternative != o.Number {
 			continue
@@ -109,7 +109,7 @@ func (x *examiner) fate(y *Cycle, o *broker.Option) (taken bool, lost string) {
 }
 
 // compared says how an alternative differs from the one that was chosen.
-func compared(minimize string, o, chosen *broker.Option) string {
+func compared(minimize string, o, chosen *planning.Option) string {
 	var worse, better []string
 	differ := func(d int64, more, less string, words func(int64) string) {
 		switch {
@@ -166,7 +166,7 @@ func span(d bourse.Duration) string {
 }
 
 // sitesOf lists the sites of an alternative, each once.
-func sitesOf(o *broker.Option) []string {
+func sitesOf(o *planning.Option) []string {
 	var list []string
 	for _, l := range o.Legs {
 		if !slices.Contains(list, l.Site) {

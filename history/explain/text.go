@@ -5,11 +5,47 @@ import (
 	"strings"
 
 	"bourse"
+	"bourse/history"
 )
 
+// Show puts the instants in the words of agents as a clock shows them: for a live
+// process, before the explanation is handed out or printed.
+func (e *Explanation) Show(clock func(bourse.Time) string) {
+	reasons := []*bourse.Reason{&e.Reason}
+	words := []*string{}
+	for i := range e.Latest {
+		reasons = append(reasons, &e.Latest[i].Reason)
+	}
+	if c := e.Cycle; c != nil {
+		reasons = append(reasons, &c.Reason)
+		for i := range c.Sites {
+			reasons = append(reasons, &c.Sites[i].Reason)
+		}
+		for i := range c.Options {
+			words = append(words, &c.Options[i].Lost)
+		}
+	}
+	for i := range e.Turns {
+		t := &e.Turns[i]
+		t.Words = bourse.Phrase(t.Words.In(clock))
+		reasons = append(reasons, &t.Reason)
+	}
+	for i := range e.Changes {
+		reasons = append(reasons, &e.Changes[i].Reason)
+	}
+	if e.Earliest != nil {
+		reasons = append(reasons, &e.Earliest.None)
+	}
+	for _, r := range reasons {
+		words = append(words, &r.Detail)
+	}
+	for _, s := range words {
+		*s = bourse.Phrase(*s).In(clock)
+	}
+}
+
 // Text shows the explanation on a terminal, in lines of about 100 columns. clock
-// shows an instant; nil shows seconds. The reasons of agents are shown as they
-// gave them, with instants in seconds.
+// shows an instant; nil shows seconds. What agents said is shown as it is: see Show.
 func (e *Explanation) Text(clock func(bourse.Time) string) string {
 	if clock == nil {
 		clock = bourse.Time.String
@@ -193,9 +229,9 @@ func (e *Explanation) became(w *writer) {
 		if i == firstKept && e.Dropped > 0 {
 			w.line("  ... %d left out", e.Dropped)
 		}
-		text := t.Words
+		text := string(t.Words)
 		switch t.What {
-		case Tried, Placed, Repaired, Moved:
+		case history.Trying, history.Placed, history.Repaired, history.Moved:
 			text += ", from " + w.clock(t.Start) + " on"
 		}
 		w.line("  %s  %s", w.clock(t.At), text)

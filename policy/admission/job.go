@@ -20,13 +20,13 @@ type Job struct {
 func (j *Job) Check(now bourse.Time) error {
 	switch {
 	case j.Nodes < 1:
-		return fmt.Errorf("nodes = %d: 1 or more are wanted", j.Nodes)
+		return fmt.Errorf("nodes = %d: must be 1 or more", j.Nodes)
 	case j.Estimate <= 0 || j.Estimate > bourse.MaxDuration:
-		return fmt.Errorf("estimate %v: a time above 0 and up to %v s is wanted", j.Estimate, bourse.MaxDuration)
+		return fmt.Errorf("estimate %v: must be above 0 and up to %v s", j.Estimate, bourse.MaxDuration)
 	case j.Deadline <= now:
-		return fmt.Errorf("deadline %v: an instant after now, %v, is wanted", j.Deadline, now)
+		return fmt.Errorf("deadline %v: must be after now, %v", j.Deadline, now)
 	case j.Deadline > 2*bourse.MaxTime:
-		return fmt.Errorf("deadline %v: an instant up to %v is wanted", j.Deadline, 2*bourse.MaxTime)
+		return fmt.Errorf("deadline %v: must be at most %v", j.Deadline, 2*bourse.MaxTime)
 	}
 	return nil
 }

@@ -117,7 +117,7 @@ func (n *node) reckon() bourse.Time {
 
 // when is the instant at which an amount is used up at a rate, rounded up to the
 // millisecond, always later than now. Nothing is used up without a rate too: who
-// had no more than a sliver left of both his estimate and his work is done, and
+// had no more than a sliver left of both its estimate and its work is done, and
 // must not wait for idle capacity.
 func (n *node) when(amount, rate float64) bourse.Time {
 	if amount <= 0 {

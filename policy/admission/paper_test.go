@@ -251,7 +251,8 @@ func TestServer_NodesDifferInPerformance(t *testing.T) {
 	shares, story := nodes(t, LibraRisk, 1, faster), map[int64]string{}
 	shares.Arrive(Job{ID: 1, Nodes: 3, Estimate: s(60), Deadline: at(200)}, s(60)) // 120, 30, 60 of 200
 	for i, want := range []float64{.6, .15, .3} {
-		if _, got := shares.(*Shares).Load(i); !near(got, want) {
+		x := shares.(*Shares)
+		if got := x.nodes[i].shares(x.now); !near(got, want) {
 			t.Errorf("node %d has shares of %v, want %v", i, got, want)
 		}
 	}

@@ -159,8 +159,7 @@ func (q *Queue) Pass() []Event {
 		slowest := q.pick(w.Nodes)
 		if end := q.now.Add(slowest.Runtime(w.Estimate)); end > w.Deadline && q.opt.Control != EDFOpen {
 			delete(q.ids, w.ID)
-			q.events = append(q.events, Event{w.ID, Dropped, bourse.Reason{Code: bourse.Expired,
-				Detail: fmt.Sprintf("it would end at %v, after its deadline %v", end, w.Deadline)}})
+			q.events = append(q.events, Event{w.ID, Dropped, bourse.Because(bourse.Expired, "it would end at %v, after its deadline %v", end, w.Deadline)})
 			continue
 		}
 		q.occupy(runner{w.ID, q.now.Add(slowest.Runtime(w.run)), slices.Clone(q.picks)})
@@ -183,10 +182,6 @@ func (q *Queue) pick(n int) bourse.Performance {
 	}
 	return q.opt.Nodes[q.picks[n-1]]
 }
-
-// Waiting and Running are how many jobs wait and run.
-func (q *Queue) Waiting() int { return len(q.waiting) }
-func (q *Queue) Running() int { return len(q.running) }
 
 // Audit checks that no node runs two tasks, that the count of free ones is right
 // and that nothing is overdue.

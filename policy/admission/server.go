@@ -96,15 +96,15 @@ const (
 // New makes an empty server that stands at now.
 func New(opt Options, now bourse.Time) (Server, error) {
 	if n := len(opt.Nodes); n < 1 || n > MaxNodes {
-		return nil, fmt.Errorf("%d nodes: 1 to %d are wanted", n, MaxNodes)
+		return nil, fmt.Errorf("%d nodes: must be 1 to %d", n, MaxNodes)
 	}
 	for i, p := range opt.Nodes {
 		if p <= 0 || p > bourse.MaxPerformance {
-			return nil, fmt.Errorf("node %d has performance %v: above 0 and up to %v is wanted", i, p, bourse.MaxPerformance)
+			return nil, fmt.Errorf("node %d has performance %v: must be above 0 and up to %v", i, p, bourse.MaxPerformance)
 		}
 	}
 	if opt.Tasks < 0 || opt.Queue < 0 {
-		return nil, fmt.Errorf("bounds of %d tasks on a node and %d jobs that wait: 1 or more are wanted, or 0 for the defaults", opt.Tasks, opt.Queue)
+		return nil, fmt.Errorf("bounds of %d tasks on a node and %d jobs that wait: must be 1 or more, or 0 for the defaults", opt.Tasks, opt.Queue)
 	}
 	if opt.Tasks == 0 {
 		opt.Tasks = DefaultTasks
@@ -125,7 +125,7 @@ func impossible(j *Job, now bourse.Time, nodes int) Decision {
 	}
 	if j.Nodes > nodes {
 		return Decision{Short: j.Nodes - nodes, Reason: bourse.Reason{Code: bourse.TooLarge,
-			Detail: fmt.Sprintf("%d nodes are wanted, there are %d", j.Nodes, nodes)}}
+			Detail: fmt.Sprintf("the job needs %d nodes, there are %d", j.Nodes, nodes)}}
 	}
 	return Decision{}
 }

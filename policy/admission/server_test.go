@@ -26,9 +26,9 @@ func TestNew_RefusesOptionsThatMakeNoSense(t *testing.T) {
 		opt  Options
 		want string
 	}{
-		{Options{}, "0 nodes: 1 to 1048576"},
+		{Options{}, "0 nodes: must be 1 to 1048576"},
 		{Options{Nodes: make([]bourse.Performance, MaxNodes+1)}, "1048577 nodes"},
-		{Options{Nodes: []bourse.Performance{bourse.Unit, 0}}, "node 1 has performance 0: above 0 and up to 1000"},
+		{Options{Nodes: []bourse.Performance{bourse.Unit, 0}}, "node 1 has performance 0: must be above 0 and up to 1000"},
 		{Options{Nodes: []bourse.Performance{bourse.MaxPerformance + 1}}, "node 0 has performance 1000.001"},
 		{Options{Nodes: unit, Tasks: -1}, "bounds of -1 tasks"},
 		{Options{Nodes: unit, Queue: -5}, "-5 jobs that wait"},
@@ -49,13 +49,13 @@ func TestArrive_RefusesWhatMakesNoSenseWithItsFigures(t *testing.T) {
 			code bourse.Code
 			want string
 		}{
-			{Job{Nodes: 0, Estimate: s(1), Deadline: at(60)}, bourse.Invalid, "nodes = 0: 1 or more"},
-			{Job{Nodes: 1, Estimate: 0, Deadline: at(60)}, bourse.Invalid, "estimate 0: a time above 0"},
-			{Job{Nodes: 1, Estimate: -s(3), Deadline: at(60)}, bourse.Invalid, "estimate -3: a time above 0"},
+			{Job{Nodes: 0, Estimate: s(1), Deadline: at(60)}, bourse.Invalid, "nodes = 0: must be 1 or more"},
+			{Job{Nodes: 1, Estimate: 0, Deadline: at(60)}, bourse.Invalid, "estimate 0: must be above 0"},
+			{Job{Nodes: 1, Estimate: -s(3), Deadline: at(60)}, bourse.Invalid, "estimate -3: must be above 0"},
 			{Job{Nodes: 1, Estimate: bourse.MaxDuration + 1, Deadline: at(60)}, bourse.Invalid, "up to 10000000000 s"},
-			{Job{Nodes: 1, Estimate: s(1), Deadline: at(50)}, bourse.Invalid, "deadline 50: an instant after now, 50, is wanted"},
-			{Job{Nodes: 1, Estimate: s(1), Deadline: bourse.Never}, bourse.Invalid, "deadline never: an instant up to"},
-			{Job{Nodes: 3, Estimate: s(1), Deadline: at(60)}, bourse.TooLarge, "3 nodes are wanted, there are 2"},
+			{Job{Nodes: 1, Estimate: s(1), Deadline: at(50)}, bourse.Invalid, "deadline 50: must be after now, 50"},
+			{Job{Nodes: 1, Estimate: s(1), Deadline: bourse.Never}, bourse.Invalid, "deadline never: must be at most"},
+			{Job{Nodes: 3, Estimate: s(1), Deadline: at(60)}, bourse.TooLarge, "the job needs 3 nodes, there are 2"},
 		} {
 			d := server.Arrive(x.job, s(1))
 			if d.Reason.Code != x.code || !strings.Contains(d.Reason.Detail, x.want) || d.Nodes != nil {

@@ -247,16 +247,6 @@ func (s *Shares) turn(i int) bourse.Time {
 	return n.reckon()
 }
 
-// Running is how many jobs run.
-func (s *Shares) Running() int { return len(s.jobs) }
-
-// Load is how many tasks a node has, and the sum of their shares now: how much of
-// it their deadlines need.
-func (s *Shares) Load(node int) (tasks int, shares float64) {
-	n := &s.nodes[node]
-	return len(n.tasks), n.shares(s.now)
-}
-
 // Room is the largest share that one more task may need of a node now: below 0 if
 // it has as many tasks as it may, infinite where even one that will be late is taken.
 func (s *Shares) Room(node int) float64 {

@@ -24,7 +24,7 @@ type Block struct {
 func (s *State) Refusal(start bourse.Time, n int, d bourse.Duration) bourse.Reason {
 	switch {
 	case start < s.Now:
-		return bourse.Reason{Code: bourse.Past, Detail: fmt.Sprintf("start %v lies before now, %v", start, s.Now)}
+		return bourse.Because(bourse.Past, "start %v lies before now, %v", start, s.Now)
 	case n > s.Nodes:
 		return bourse.Reason{Code: bourse.TooLarge, Detail: fmt.Sprintf("%d nodes are asked, the group has %d", n, s.Nodes)}
 	}
@@ -38,15 +38,15 @@ func (s *State) Refusal(start bourse.Time, n int, d bourse.Duration) bourse.Reas
 // Reason puts the block into words for a request of n nodes; name is what
 // people call the job or the reservation.
 func (k Block) Reason(n int, name string) bourse.Reason {
-	text := fmt.Sprintf("%d free at %v, %d wanted", k.Free, k.At, n)
+	text := bourse.Say("%d free at %v, %d wanted", k.Free, k.At, n)
 	if k.Nodes > 0 {
 		kind := "running job"
 		if k.Reserved {
 			kind = "reservation"
 		}
-		text += fmt.Sprintf(": %s %s holds %d until %v", kind, name, k.Nodes, k.Until)
+		text += bourse.Say(": %s %s holds %d until %v", kind, name, k.Nodes, k.Until)
 	}
-	return bourse.Reason{Code: bourse.Busy, Detail: text}
+	return bourse.Reason{Code: bourse.Busy, Detail: string(text)}
 }
 
 // InTheWay finds what stands in the way of n nodes over [start, start+d), start

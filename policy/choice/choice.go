@@ -127,7 +127,7 @@ func Pareto(list []int, offers []pricing.Offer) []int {
 	return list[:from+kept]
 }
 
-// least returns the first of the least feasible offers that are wanted, or -1.
+// least returns the first of the least feasible offers for which wanted holds, or -1.
 func least(offers []pricing.Offer, wanted func(*pricing.Offer) bool, compare func(x, y *pricing.Offer) int) int {
 	best := -1
 	for i := range offers {

@@ -35,7 +35,7 @@ func (f Flexibility) Check() error {
 		{"penalty", f.Penalty, MaxShare},
 	} {
 		if k.share < 0 || k.share > k.most {
-			return fmt.Errorf("%s = %v: a share of the price between 0 and %v is wanted",
+			return fmt.Errorf("%s = %v: must be a share of the price between 0 and %v",
 				k.key, bourse.Performance(k.share), bourse.Performance(k.most))
 		}
 	}
@@ -65,12 +65,6 @@ func (f Flexibility) Price(p bourse.Price, n int, te, slack bourse.Duration) bou
 // narrow one.
 func (f Flexibility) Narrowed(before, after bourse.Credits) bourse.Credits {
 	return before.Share(f.Surcharge).Plus(max(0, after-before))
-}
-
-// Widened is what a user gets back who widens an agreed window: what the new
-// one costs less.
-func (f Flexibility) Widened(before, after bourse.Credits) bourse.Credits {
-	return max(0, before-after)
 }
 
 // Shifted is what an owner of a job of price c gets who agrees to be shifted.

@@ -30,22 +30,19 @@ func (l *Limits) Check(user string, now, start bourse.Time, n int, d bourse.Dura
 		return bourse.Reason{Code: bourse.NotAllowed,
 			Detail: fmt.Sprintf("users: user %q may not reserve here", user)}
 	case l.MinNotice > 0 && start < now.Add(l.MinNotice):
-		return bourse.Reason{Code: bourse.MinNotice,
-			Detail: fmt.Sprintf("min_notice: a reservation starts %s from now or later, at %v or after, not at %v",
-				l.MinNotice.Words(), now.Add(l.MinNotice), start)}
+		return bourse.Because(bourse.MinNotice, "min_notice: a reservation starts %s from now or later, at %v or after, not at %v",
+			l.MinNotice.Words(), now.Add(l.MinNotice), start)
 	case l.MaxHorizon > 0 && end > now.Add(l.MaxHorizon):
-		return bourse.Reason{Code: bourse.MaxHorizon,
-			Detail: fmt.Sprintf("max_horizon: a reservation ends within %s from now, by %v, not at %v",
-				l.MaxHorizon.Words(), now.Add(l.MaxHorizon), end)}
+		return bourse.Because(bourse.MaxHorizon, "max_horizon: a reservation ends within %s from now, by %v, not at %v",
+			l.MaxHorizon.Words(), now.Add(l.MaxHorizon), end)
 	}
 	if l.MaxShare == 0 {
 		return bourse.Reason{}
 	}
 	allowed := int(int64(nodes) * int64(max(l.MaxShare, 0)) / 1000)
 	if at, held := peak(reserved, start, end); held+n > allowed {
-		return bourse.Reason{Code: bourse.MaxShare,
-			Detail: fmt.Sprintf("max_share: reservations may hold %d of %d nodes at once; at %v they hold %d, and %d more are asked",
-				allowed, nodes, at, held, n)}
+		return bourse.Because(bourse.MaxShare, "max_share: reservations may hold %d of %d nodes at once; at %v they hold %d, and %d more are asked",
+			allowed, nodes, at, held, n)
 	}
 	return bourse.Reason{}
 }

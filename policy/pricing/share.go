@@ -19,7 +19,7 @@ const MaxUrgency = 10_000
 // The share of a node that a task reserves, d / left, times the time for which it
 // does so, is d again: that is the base. Its urgency is the share itself, at most
 // 1. What it adds at 1 is u, in thousandths of the base, 0..MaxUrgency: who wants
-// a node for himself pays 1 + u/1000 times the base, who can wait pays little more
+// a node alone pays 1 + u/1000 times the base, who can wait pays little more
 // than it. The additive part is rounded up to the node-millisecond, then each
 // part half up once; what does not fit is MaxCredits.
 func Share(p bourse.Price, n int, d, left bourse.Duration, u int) bourse.Fare {

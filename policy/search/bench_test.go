@@ -112,7 +112,7 @@ func BenchmarkBatch_Broker(b *testing.B) {
 			r.Budget = r.DefaultBudget()
 			jobs = append(jobs, r)
 		}
-		l := Fungible(groups, free, 0, bourse.Time(7*bourse.Day))
+		l := fungible(groups, free, 0, bourse.Time(7*bourse.Day))
 		slots := l.Len()
 		f := NewFinder(l)
 		for _, a := range []Algorithm{ALP, AMP, Best} {

@@ -10,7 +10,7 @@ import (
 
 // List is the free slots of a set of nodes in order of start; equal starts keep
 // their order, and that order settles every tie of a search. It is either
-// Named, every slot a node of its own, or Fungible, the level sets of groups of
+// Named, every slot a node of its own, or fungible, the level sets of groups of
 // alike nodes. A List is not safe for concurrent use.
 type List struct {
 	slots    slotList
@@ -114,16 +114,10 @@ func checkSlot(nodes []bourse.Group, slots []bourse.Slot, i int) error {
 	return nil
 }
 
-// Fungible returns the list of the level sets of groups, clipped to [from, to):
-// free[g] says how many nodes of groups[g] are free when. The profiles are
-// copied. The order of equal starts is: group, then the longer slot first.
-func Fungible(groups []bourse.Group, free []bourse.Profile, from, to bourse.Time) *List {
-	l := new(List)
-	l.ResetFungible(groups, free, from, to)
-	return l
-}
-
-// ResetFungible makes l what Fungible would return, reusing its memory.
+// ResetFungible makes l the list of the level sets of groups, clipped to
+// [from, to): free[g] says how many nodes of groups[g] are free when. The
+// profiles are copied, l's memory is used again; the zero List will do. The
+// order of equal starts is: group, then the longer slot first.
 func (l *List) ResetFungible(groups []bourse.Group, free []bourse.Profile, from, to bourse.Time) {
 	if len(groups) != len(free) {
 		panic(fmt.Sprintf("search: %d groups, %d profiles", len(groups), len(free)))
@@ -171,19 +165,6 @@ func (l *List) site(name string) int32 {
 
 // Len is the number of slots; alike ones of a group count once.
 func (l *List) Len() int { return l.slots.n }
-
-// Slots returns a copy of the slots in list order.
-func (l *List) Slots() []bourse.Slot {
-	out := make([]bourse.Slot, 0, l.Len())
-	for _, ch := range l.slots.chunks {
-		for _, s := range ch.slots {
-			c := &l.classes[s.class]
-			out = append(out, bourse.Slot{Group: c.group, Count: s.count, Start: s.start, End: s.end,
-				Performance: c.performance, Price: c.price})
-		}
-	}
-	return out
-}
 
 // cut takes [from, to) out of the named slot k: what is left before it stays in
 // its place, what is left after it goes behind all slots whose start is not

@@ -19,7 +19,7 @@ func TestBatch_MoldableJobHasTheWindowsOfAllItsSizes(t *testing.T) {
 		to := 30 * instant
 		jobs := []bourse.Request{drawSizes(t), drawRequest(t), drawSizes(t)}
 		a := rapid.SampledFrom([]Algorithm{ALP, AMP}).Draw(t, "algorithm")
-		l := Fungible(groups, free, 0, to)
+		l := fungible(groups, free, 0, to)
 		f := NewFinder(l)
 		alone := map[int]bourse.Window{}
 		for _, z := range jobs[0].Preferred() {
@@ -94,7 +94,7 @@ func TestBatch_BoundIsDealtAmongTheSizes(t *testing.T) {
 		want []int
 	}{{12, []int{1, 5, 9}}, {8, []int{1, 5, 2}}, {1, []int{1, 1, 1}}} {
 		groups := []bourse.Group{{Site: "north", Name: "main", Nodes: 12, Performance: bourse.Unit}}
-		l := Fungible(groups, []bourse.Profile{bourse.NewProfile(0, c.free)}, 0, bourse.Time(bourse.Day))
+		l := fungible(groups, []bourse.Profile{bourse.NewProfile(0, c.free)}, 0, bourse.Time(bourse.Day))
 		var got []int
 		for _, w := range Batch(l, []bourse.Request{r}, Options{Algorithm: AMP, MaxAlternatives: 3}).Alternatives[0] {
 			got = append(got, w.Nodes())

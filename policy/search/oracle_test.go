@@ -57,7 +57,7 @@ type offer struct {
 
 // offers are the nodes that could start r at t, each node of a list by itself.
 func offers(l *List, r bourse.Request, t bourse.Time) (list []offer) {
-	for _, s := range l.Slots() {
+	for _, s := range slotsOf(l) {
 		rt := s.Performance.Runtime(r.Length)
 		if s.Performance < r.MinPerformance || t < max(s.Start, r.Ready) || t.Add(rt) > min(s.End, r.Deadline) {
 			continue
@@ -164,7 +164,7 @@ func checkWindow(t *rapid.T, l *List, r bourse.Request, a Algorithm, notice bour
 		longest = max(longest, p.End.Sub(p.Start))
 		sites[l.groups[p.Group].Site] = true
 		free := 0
-		for _, s := range l.Slots() {
+		for _, s := range slotsOf(l) {
 			if s.Group == p.Group && s.Start <= p.Start && p.End <= s.End {
 				free += int(s.Count)
 			}
@@ -249,7 +249,7 @@ func TestFungible_ExactWindowAfterWindow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		groups, free := drawGroups(t)
 		to := 30 * instant
-		l := Fungible(groups, free, 0, to)
+		l := fungible(groups, free, 0, to)
 		f := NewFinder(l)
 		for range 8 {
 			r := drawRequest(t)
@@ -271,8 +271,8 @@ func TestFungible_ExactWindowAfterWindow(t *testing.T) {
 			for _, p := range w.Parts {
 				free[p.Group].Add(p.Start, p.End, -int(p.Count))
 			}
-			if fresh := Fungible(groups, free, 0, to); !slices.Equal(l.Slots(), fresh.Slots()) {
-				t.Fatalf("after %+v the list is\n%v, made anew\n%v", w, l.Slots(), fresh.Slots())
+			if fresh := fungible(groups, free, 0, to); !slices.Equal(slotsOf(l), slotsOf(fresh)) {
+				t.Fatalf("after %+v the list is\n%v, made anew\n%v", w, slotsOf(l), slotsOf(fresh))
 			}
 		}
 	})
@@ -345,7 +345,7 @@ func TestBatch_AlternativesAreDisjoint(t *testing.T) {
 				}
 			}
 		}
-		for _, s := range l.Slots() {
+		for _, s := range slotsOf(l) {
 			count(s.Group, s.Start, s.End, -1)
 		}
 		for k, n := range taken {
@@ -394,4 +394,24 @@ func TestPool_HeapsEqualArray(t *testing.T) {
 			}
 		}
 	})
+}
+
+// slotsOf returns a copy of the slots in list order.
+func slotsOf(l *List) []bourse.Slot {
+	out := make([]bourse.Slot, 0, l.Len())
+	for _, ch := range l.slots.chunks {
+		for _, s := range ch.slots {
+			c := &l.classes[s.class]
+			out = append(out, bourse.Slot{Group: c.group, Count: s.count, Start: s.start, End: s.end,
+				Performance: c.performance, Price: c.price})
+		}
+	}
+	return out
+}
+
+// fungible returns a new list of level sets.
+func fungible(groups []bourse.Group, free []bourse.Profile, from, to bourse.Time) *List {
+	l := new(List)
+	l.ResetFungible(groups, free, from, to)
+	return l
 }

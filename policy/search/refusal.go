@@ -45,8 +45,8 @@ func (f *Finder) refusal(q *query, a Algorithm) bourse.Reason {
 		for i := range f.pools {
 			most = max(most, f.pools[i].most)
 		}
-		return bourse.Reason{Code: bourse.NoWindow, Detail: fmt.Sprintf(
-			"no window: at most %d of %d nodes are free at once for long enough%s", most, q.Nodes, span(q.from, q.Deadline))}
+		return bourse.Because(bourse.NoWindow,
+			"no window: at most %d of %d nodes are free at once for long enough%v", most, q.Nodes, span(q.from, q.Deadline))
 	case a == ALP:
 		return bourse.Reason{Code: bourse.OverBudget, Detail: fmt.Sprintf(
 			"the least price cap with a window is %v credits per node-hour, the job's is %v", bourse.Price(least.lo), q.MaxPrice)}
@@ -56,13 +56,12 @@ func (f *Finder) refusal(q *query, a Algorithm) bourse.Reason {
 }
 
 // span shows the bounds on a window that there are.
-func span(from, deadline bourse.Time) string {
-	words := ""
+func span(from, deadline bourse.Time) (words bourse.Phrase) {
 	if from > -bourse.MaxTime {
-		words = fmt.Sprintf(" from %v on", from)
+		words = bourse.Say(" from %v on", from)
 	}
 	if deadline < bourse.Never {
-		words += fmt.Sprintf(", with an end by %v", deadline)
+		words += bourse.Say(", with an end by %v", deadline)
 	}
 	return words
 }

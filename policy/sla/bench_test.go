@@ -26,7 +26,7 @@ func loaded(tb testing.TB, o Order, waiting int) (*Schedule, *rand.Rand, int64) 
 	r := rand.New(rand.NewPCG(1, 2))
 	s := newSchedule(tb, Options{Nodes: 128, Order: o, Waiting: 1000, Shares: pricing.DefaultFlexibility, Keys: r.Int64})
 	id := int64(0)
-	for s.Waiting() < waiting {
+	for len(s.waiting) < waiting {
 		id++
 		s.Submit(drawn(r, id, s.now))
 		s.Advance(s.now.Add(bourse.Duration(r.IntN(60)) * sec))

@@ -45,8 +45,8 @@ func (d Disclosure) Slots() bool { return d != Closed }
 // Names reports whether they see whose work is delayed or in the way.
 func (d Disclosure) Names() bool { return d == Full }
 
-// Tell is what an outsider hears of a reason: with Closed the code alone, unless
-// it speaks of nothing but what he said himself.
+// Tell is what an outsider learns of a reason: with Closed the code alone, unless
+// it only repeats what the outsider has said.
 func (d Disclosure) Tell(r bourse.Reason) bourse.Reason {
 	if d == Closed && r.Code != bourse.Invalid && r.Code != bourse.OverBudget {
 		r.Detail = ""

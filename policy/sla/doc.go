@@ -1,5 +1,5 @@
 // Package sla decides which reservations with flexible times a site accepts,
-// where they stand on its timeline, and what it costs to change them (Netto,
+// where they stand on its timeline, and who could be shifted for them (Netto,
 // Bubendorfer and Buyya 2007).
 //
 // A service level agreement (SLA) promises so many nodes for so long somewhere

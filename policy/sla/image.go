@@ -23,7 +23,6 @@ type Held struct {
 	AgreedReady bourse.Time    `json:"agreedReady"` // the window that the parties agreed on last
 	AgreedDue   bourse.Time    `json:"agreedDue"`
 	AgreedCost  bourse.Credits `json:"agreedCost"` // what it cost by itself then
-	Negotiation Negotiation    `json:"negotiation"`
 }
 
 // Image returns the present state. It shares only the sizes of the SLAs with the
@@ -34,7 +33,7 @@ func (s *Schedule) Image() Image {
 		for i := range list {
 			p := &list[i]
 			j := p.job
-			m.Jobs = append(m.Jobs, Held{j.Promise, p.number, p.fix, j.agreed.ready, j.agreed.due, j.agreed.cost, j.talk})
+			m.Jobs = append(m.Jobs, Held{j.Promise, p.number, p.fix, j.agreed.ready, j.agreed.due, j.agreed.cost})
 		}
 	}
 	return m
@@ -45,7 +44,7 @@ func (s *Schedule) Image() Image {
 // error that names the job.
 func Restore(opt Options, m Image) (*Schedule, error) {
 	if m.Now < -bourse.MaxTime || m.Now > bourse.MaxTime {
-		return nil, fmt.Errorf("image: now is %v: a time between %v and %v is wanted", m.Now, -bourse.MaxTime, bourse.MaxTime)
+		return nil, fmt.Errorf("image: now is %v: must be a time between %v and %v", m.Now, -bourse.MaxTime, bourse.MaxTime)
 	}
 	s, err := New(opt, m.Now)
 	if err != nil {
@@ -60,7 +59,7 @@ func Restore(opt Options, m Image) (*Schedule, error) {
 			return nil, fmt.Errorf("image: SLA %d: %w", h.SLA.ID, err)
 		}
 		z := h.Size
-		j := &job{Promise: h.Promise, agreed: agreement{h.AgreedReady, h.AgreedDue, h.AgreedCost}, talk: h.Negotiation}
+		j := &job{Promise: h.Promise, agreed: agreement{h.AgreedReady, h.AgreedDue, h.AgreedCost}}
 		p := place{
 			nodes: z.Nodes, run: z.Runtime, ready: h.Ready, last: h.Due.Add(-z.Runtime),
 			start: h.Start, number: h.Number, fix: h.Fix, job: j,
@@ -100,9 +99,9 @@ func (h *Held) check(now bourse.Time, nodes int) error {
 	case h.Running && (h.Start > now || h.End() <= now), !h.Running && h.Start < now:
 		return fmt.Errorf("running is %v at %v with slot [%v, %v)", h.Running, now, h.Start, h.End())
 	case h.Price < 0 || h.AgreedCost < 0 || h.Version < 1:
-		return fmt.Errorf("price %v, agreed %v, version %d: no less than 0, 0 and 1 are wanted", h.Price, h.AgreedCost, h.Version)
+		return fmt.Errorf("price %v, agreed %v, version %d: must be no less than 0, 0 and 1", h.Price, h.AgreedCost, h.Version)
 	case h.Fix < NeverFix || h.Fix > 1000:
-		return fmt.Errorf("fix %d: thousandths between 0 and 1000 are wanted, or %d", h.Fix, NeverFix)
+		return fmt.Errorf("fix %d: must be thousandths between 0 and 1000, or %d", h.Fix, NeverFix)
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func TestImage_WhatNoScheduleCouldHoldIsAnError(t *testing.T) {
 		}
 		change(&m)
 		if _, err := Restore(opt, m); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, %q is wanted", err, want)
+			t.Errorf("%v, want %q", err, want)
 		}
 	}
 }

@@ -17,9 +17,7 @@ import (
 //	submit ID nodes=N te=T window=(READY,DEADLINE) [fix=X] [budget=B]
 //	alternatives ...as submit... threshold=PHI [earlier]
 //	shifts ...as submit... phi=PHI
-//	offer|counter ID by=user|site window=(READY,DUE) [pay=P] [refund=R] [let=ID] expires=T
-//	accept|reject ID by=user|site [version=V]
-//	answer ID                  what the site says to the user's proposal
+//	admit ...as submit... phi=PHI		by the first of those shifts
 //	advance T; end ID; cancel ID
 //
 // After each command stands what was said, then who runs and waits where.
@@ -36,9 +34,8 @@ func TestScenarios(t *testing.T) {
 }
 
 type story struct {
-	t    *testing.T
-	s    *Schedule
-	last []SLA // refused, for whom owners may be asked
+	t *testing.T
+	s *Schedule
 }
 
 func (w *story) run(d *datadriven.TestData) string {
@@ -49,7 +46,6 @@ func (w *story) run(d *datadriven.TestData) string {
 		a := w.sla(d)
 		p, why := w.s.Submit(a)
 		if why.Refused() {
-			w.last = append(w.last, a)
 			return fmt.Sprintf("refused, %s: %s\n", why.Code, why.Detail)
 		}
 		return fmt.Sprintf("accepted at %v for %v\n", p.Start, p.Price)
@@ -61,11 +57,8 @@ func (w *story) run(d *datadriven.TestData) string {
 		return b.String()
 	case "shifts":
 		return w.shifts(d)
-	case "offer", "counter", "accept", "reject":
-		return w.negotiate(d)
-	case "answer":
-		act, p, why := w.s.Answer(w.id(d))
-		return fmt.Sprintf("%v pay %v refund %v %v\n", act, p.Pay, p.Refund, why)
+	case "admit":
+		return w.admit(d)
 	case "advance":
 		var b strings.Builder
 		for _, e := range w.s.Advance(at(w.id(d))) {
@@ -135,38 +128,15 @@ func (w *story) shifts(d *datadriven.TestData) string {
 	return b.String()
 }
 
-func (w *story) negotiate(d *datadriven.TestData) string {
-	act := map[string]Act{"offer": Offer, "counter": Counter, "accept": Accept, "reject": Reject}[d.Cmd]
-	var by Party
-	var text string
-	d.ScanArgs(w.t, "by", &text)
-	if err := by.UnmarshalText([]byte(text)); err != nil {
-		d.Fatalf(w.t, "%v", err)
-	}
-	id := w.id(d)
-	now, _ := w.s.Promise(id)
-	p := Proposal{Version: now.Version}
-	var ready, due, expires, let int64
-	var pay, refund float64
-	d.MaybeScanArgs(w.t, "version", &p.Version)
-	d.MaybeScanArgs(w.t, "window", &ready, &due)
-	d.MaybeScanArgs(w.t, "expires", &expires)
-	d.MaybeScanArgs(w.t, "pay", &pay)
-	d.MaybeScanArgs(w.t, "refund", &refund)
-	p.Ready, p.Due, p.Expires = at(ready), at(due), at(expires)
-	p.Pay, p.Refund = bourse.Credits(pay*float64(bourse.Credit)), bourse.Credits(refund*float64(bourse.Credit))
-	if d.MaybeScanArgs(w.t, "let", &let) {
-		for i := range w.last {
-			if w.last[i].ID == let {
-				p.Let = &w.last[i]
-			}
-		}
-	}
-	n, why := w.s.Negotiate(id, by, act, p)
+func (w *story) admit(d *datadriven.TestData) string {
+	var phi int
+	d.ScanArgs(w.t, "phi", &phi)
+	a := w.sla(d)
+	p, why := w.s.AdmitByShift(a, w.s.Shifts(a, phi)[0])
 	if why.Refused() {
-		return fmt.Sprintf("%v; refused, %s: %s\n", n.State, why.Code, why.Detail)
+		return fmt.Sprintf("refused, %s: %s\n", why.Code, why.Detail)
 	}
-	return fmt.Sprintln(n.State)
+	return fmt.Sprintf("accepted at %v for %v\n", p.Start, p.Price)
 }
 
 func (w *story) timeline() string {

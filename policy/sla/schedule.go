@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"bourse"
 	"bourse/policy/pricing"
@@ -31,17 +32,17 @@ const MaxWaiting = 100_000
 func (o *Options) Check() error {
 	switch {
 	case o.Nodes < 1 || o.Nodes > MaxNodes:
-		return fmt.Errorf("nodes = %d: 1 to %d are wanted", o.Nodes, MaxNodes)
+		return fmt.Errorf("nodes = %d: must be 1 to %d", o.Nodes, MaxNodes)
 	case int(o.Order) >= len(orders):
 		return fmt.Errorf("order %d is unknown", o.Order)
 	case o.Order == Shuffle && o.Keys == nil:
 		return fmt.Errorf("order shuffle needs a stream of keys")
 	case o.Price < 0 || o.Price > bourse.MaxPrice:
-		return fmt.Errorf("price = %v: 0 to %v credits per node-hour are wanted", o.Price, bourse.MaxPrice)
+		return fmt.Errorf("price = %v: must be 0 to %v credits per node-hour", o.Price, bourse.MaxPrice)
 	case o.MaxPhi < 0 || o.MaxPhi > MaxPhi:
-		return fmt.Errorf("max_phi = %v: 0 to %v is wanted", bourse.Performance(o.MaxPhi), bourse.Performance(MaxPhi))
+		return fmt.Errorf("max_phi = %v: must be 0 to %v", bourse.Performance(o.MaxPhi), bourse.Performance(MaxPhi))
 	case o.Waiting < 1 || o.Waiting > MaxWaiting:
-		return fmt.Errorf("waiting = %d: 1 to %d jobs are wanted", o.Waiting, MaxWaiting)
+		return fmt.Errorf("waiting = %d: must be 1 to %d jobs", o.Waiting, MaxWaiting)
 	case int(o.Disclose) >= len(disclosures):
 		return fmt.Errorf("disclose %d is unknown", o.Disclose)
 	}
@@ -75,7 +76,6 @@ type Schedule struct {
 type job struct {
 	Promise
 	agreed agreement
-	talk   Negotiation
 }
 
 // agreement is the window that the parties agreed on last, and what it cost by
@@ -116,12 +116,6 @@ func New(opt Options, now bourse.Time) (*Schedule, error) {
 
 // Now is the instant up to which the schedule was advanced.
 func (s *Schedule) Now() bourse.Time { return s.now }
-
-// Running is the number of jobs that run.
-func (s *Schedule) Running() int { return len(s.running) }
-
-// Waiting is the number of jobs that wait.
-func (s *Schedule) Waiting() int { return len(s.waiting) }
 
 // Promise is an accepted SLA that waits or runs; ok is false if there is none
 // of that identity.
@@ -170,9 +164,12 @@ func (k EventKind) MarshalText() ([]byte, error) { return []byte(k.String()), ni
 
 // UnmarshalText reads a kind's name, for images that are read back.
 func (k *EventKind) UnmarshalText(b []byte) error {
-	i, err := named("event", eventKinds[:], b)
+	i := slices.Index(eventKinds[:], string(b))
+	if i < 0 {
+		return fmt.Errorf("event %q is unknown; must be one of %s", b, strings.Join(eventKinds[:], ", "))
+	}
 	*k = EventKind(i)
-	return err
+	return nil
 }
 
 // Event is what time brings by itself.
@@ -351,19 +348,6 @@ func (s *Schedule) Cancel(id int64) bool {
 // find is the index of a waiting job.
 func (s *Schedule) find(j *job) int {
 	return slices.IndexFunc(s.waiting, func(p place) bool { return p.job == j })
-}
-
-// Fix closes the window of a waiting job to its present slot at its owner's
-// wish, and reports whether there is one. What that costs is for the parties to
-// agree (see Amend).
-func (s *Schedule) Fix(id int64) bool {
-	j := s.jobs[id]
-	if j == nil || j.Running {
-		return false
-	}
-	s.fix(&s.waiting[s.find(j)])
-	s.look()
-	return true
 }
 
 // Free is what is free as things stand, from now on: the slots that a site

@@ -43,7 +43,7 @@ func compareArea(a, b Size) int {
 // millisecond.
 func Amdahl(least, most int, te bourse.Duration, serial int) ([]Size, error) {
 	if serial < 0 || serial > 1000 {
-		return nil, fmt.Errorf("amdahl = %v: a serial share between 0 and 1 is wanted", bourse.Performance(serial))
+		return nil, fmt.Errorf("amdahl = %v: must be a serial share between 0 and 1", bourse.Performance(serial))
 	}
 	s := uint64(max(serial, 0))
 	return sizes(least, most, te, func(r int) bourse.Duration {
@@ -58,7 +58,7 @@ func Amdahl(least, most int, te bourse.Duration, serial int) ([]Size, error) {
 // (least/R)^power, rounded up to the millisecond.
 func Power(least, most int, te bourse.Duration, power int) ([]Size, error) {
 	if power < 0 || power > 1000 {
-		return nil, fmt.Errorf("power = %v: an exponent between 0 and 1 is wanted", bourse.Performance(power))
+		return nil, fmt.Errorf("power = %v: must be an exponent between 0 and 1", bourse.Performance(power))
 	}
 	return sizes(least, most, te, func(r int) bourse.Duration {
 		if power == 1000 {
@@ -72,11 +72,11 @@ func Power(least, most int, te bourse.Duration, power int) ([]Size, error) {
 func sizes(least, most int, te bourse.Duration, f func(r int) bourse.Duration) ([]Size, error) {
 	switch {
 	case least < 1 || least > most || most > MaxNodes:
-		return nil, fmt.Errorf("nodes %d..%d: 1 <= least <= most <= %d is wanted", least, most, MaxNodes)
+		return nil, fmt.Errorf("nodes %d..%d: must be 1 <= least <= most <= %d", least, most, MaxNodes)
 	case most-least >= MaxSizes:
 		return nil, fmt.Errorf("nodes %d..%d are %d sizes: at most %d are tried; narrow the range or give a table", least, most, most-least+1, MaxSizes)
 	case te <= 0 || te > bourse.MaxDuration:
-		return nil, fmt.Errorf("estimate %v: more than 0 and at most %v seconds are wanted", te, bourse.MaxDuration)
+		return nil, fmt.Errorf("estimate %v: must be more than 0 and at most %v seconds", te, bourse.MaxDuration)
 	}
 	list := make([]Size, 0, most-least+1)
 	for r := least; r <= most; r++ {
@@ -121,16 +121,16 @@ func root(a, b, power int) uint64 {
 // in ascending order, a runtime that is not above 0 or that grows with the nodes.
 func checkSizes(list []Size) error {
 	if len(list) == 0 || len(list) > MaxSizes {
-		return fmt.Errorf("%d sizes: 1 to %d are wanted", len(list), MaxSizes)
+		return fmt.Errorf("%d sizes: must be 1 to %d", len(list), MaxSizes)
 	}
 	for i, z := range list {
 		switch {
 		case z.Nodes < 1 || z.Nodes > MaxNodes:
-			return fmt.Errorf("nodes %d: 1 to %d are wanted", z.Nodes, MaxNodes)
+			return fmt.Errorf("nodes %d: must be 1 to %d", z.Nodes, MaxNodes)
 		case z.Runtime <= 0 || z.Runtime > bourse.MaxDuration:
-			return fmt.Errorf("estimate %v on %d nodes: more than 0 and at most %v seconds are wanted", z.Runtime, z.Nodes, bourse.MaxDuration)
+			return fmt.Errorf("estimate %v on %d nodes: must be more than 0 and at most %v seconds", z.Runtime, z.Nodes, bourse.MaxDuration)
 		case i > 0 && z.Nodes <= list[i-1].Nodes:
-			return fmt.Errorf("sizes: %d nodes stand behind %d; each size once, in ascending order, is wanted", z.Nodes, list[i-1].Nodes)
+			return fmt.Errorf("sizes: %d nodes stand behind %d; must be each size once, in ascending order", z.Nodes, list[i-1].Nodes)
 		case i > 0 && z.Runtime > list[i-1].Runtime:
 			return fmt.Errorf("sizes: %v seconds on %d nodes but %v on %d; a runtime must not grow with the nodes",
 				list[i-1].Runtime, list[i-1].Nodes, z.Runtime, z.Nodes)

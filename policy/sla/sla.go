@@ -6,8 +6,8 @@ import (
 	"bourse"
 )
 
-// SLA is what a user asks a site to promise. It never changes by itself; the
-// parties may change an accepted one by agreement (see Negotiation).
+// SLA is what a user asks a site to promise. It never changes by itself; its
+// owner may agree to be shifted (see Shift).
 type SLA struct {
 	ID       int64          `json:"id"` // unique among what a schedule holds
 	Submit   bourse.Time    `json:"submit"`
@@ -49,6 +49,21 @@ func Flexible(id int64, submit bourse.Time, z Size, ready, deadline bourse.Time)
 	return SLA{ID: id, Submit: submit, Sizes: []Size{z}, Ready: ready, Deadline: deadline, Budget: NoBudget, Fix: NeverFix}
 }
 
+// ForLeg is the SLA of a leg asked for at an instant: a strict one, unless w
+// leaves its site a choice.
+func ForLeg(id int64, now bourse.Time, l bourse.Leg, w bourse.Flex) SLA {
+	z := Size{Nodes: l.Nodes, Runtime: l.Duration()}
+	a := Strict(id, now, z, l.Start)
+	if w.Movable(l) {
+		a = Flexible(id, now, z, w.Ready, w.Due)
+	}
+	if w.Fix > 0 {
+		a.Fix = min(w.Fix, 1000)
+	}
+	a.Threshold = min(w.Phi, MaxPhi)
+	return a
+}
+
 // Check says what of the SLA makes no sense, whatever the site: an error names
 // the figures and what would be right.
 func (a *SLA) Check() error {
@@ -60,7 +75,7 @@ func (a *SLA) Check() error {
 		at   bourse.Time
 	}{{"submit", a.Submit}, {"ready", a.Ready}, {"deadline", a.Deadline}} {
 		if t.at < -bourse.MaxTime || t.at > bourse.MaxTime {
-			return fmt.Errorf("%s %v: a time between %v and %v is wanted", t.name, t.at, -bourse.MaxTime, bourse.MaxTime)
+			return fmt.Errorf("%s %v: must be a time between %v and %v", t.name, t.at, -bourse.MaxTime, bourse.MaxTime)
 		}
 	}
 	quickest := a.Sizes[len(a.Sizes)-1].Runtime // runtimes do not grow
@@ -68,11 +83,11 @@ func (a *SLA) Check() error {
 	case a.Deadline < a.Ready.Add(quickest):
 		return fmt.Errorf("deadline %v is before ready %v + runtime %v = %v", a.Deadline, a.Ready, quickest, a.Ready.Add(quickest))
 	case a.Budget < 0:
-		return fmt.Errorf("budget %v: 0 or more is wanted", a.Budget)
+		return fmt.Errorf("budget %v: must be 0 or more", a.Budget)
 	case a.Fix != NeverFix && (a.Fix < 0 || a.Fix > 1000):
-		return fmt.Errorf("fix = %v: a share of the wait between 0 and 1 is wanted, or -0.001 for never", bourse.Performance(a.Fix))
+		return fmt.Errorf("fix = %v: must be a share of the wait between 0 and 1, or -0.001 for never", bourse.Performance(a.Fix))
 	case a.Threshold < 0 || a.Threshold > MaxPhi:
-		return fmt.Errorf("alternatives = %v: a threshold of phi between 0 and %v is wanted", bourse.Performance(a.Threshold), bourse.Performance(MaxPhi))
+		return fmt.Errorf("alternatives = %v: must be a threshold of phi between 0 and %v", bourse.Performance(a.Threshold), bourse.Performance(MaxPhi))
 	}
 	return nil
 }

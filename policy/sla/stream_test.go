@@ -22,7 +22,7 @@ type stream struct {
 	count    map[string]int
 }
 
-// Thousands of submissions, cancellations, renegotiations, early ends and steps
+// Thousands of submissions, cancellations, shifts, early ends and steps
 // of the clock: nodes are never promised twice, an accepted SLA is never broken,
 // a refusal leaves no trace, a trial ends within its bound.
 func TestStream_NothingAcceptedIsBroken(t *testing.T) {
@@ -43,7 +43,7 @@ func TestStream_TriesEverything(t *testing.T) {
 	for seed := range 100 {
 		stream.Example(seed)
 	}
-	for _, what := range []string{"accepted", "refused", "amended", "not amended", "shifted", "fixed", "ended", "negotiated", "cancelled", "restarted"} {
+	for _, what := range []string{"accepted", "refused", "shifted", "fixed", "ended", "cancelled", "restarted"} {
 		if total[what] < 10 {
 			t.Errorf("%d times %s: the streams try too little", total[what], what)
 		}
@@ -72,16 +72,12 @@ func drive(t *rapid.T, total map[string]int) {
 }
 
 func (x *stream) step() {
-	switch rapid.IntRange(0, 10).Draw(x.t, "step") {
+	switch rapid.IntRange(0, 8).Draw(x.t, "step") {
 	case 0, 1:
 		x.advance(x.s.now.Add(bourse.Duration(rapid.IntRange(0, 12).Draw(x.t, "by"))))
 	case 2:
 		x.leave()
 	case 3:
-		x.amend()
-	case 4:
-		x.negotiate()
-	case 5:
 		x.restart()
 	default:
 		x.submit()
@@ -199,11 +195,7 @@ func (x *stream) submit() {
 	}
 	sh := shifts[0]
 	old, _ := x.s.Promise(sh.ID)
-	_, _ = x.s.Negotiate(sh.ID, User, Reject, Proposal{Version: old.Version})
-	if _, why := x.s.Negotiate(sh.ID, Site, Offer, sh.Ask(a, x.s.now.Add(10))); why.Refused() {
-		x.t.Fatalf("the site may not ask %+v: %v", sh, why)
-	}
-	if _, why := x.s.Negotiate(sh.ID, User, Accept, Proposal{Version: sh.Version}); why.Refused() {
+	if _, why := x.s.AdmitByShift(a, sh); why.Refused() {
 		x.t.Fatalf("the shift %+v does not let %+v in: %v", sh, a, why)
 	}
 	x.count["shifted"]++
@@ -238,77 +230,4 @@ func (x *stream) leave() {
 	}
 	x.count[what]++
 	delete(x.promised, p.SLA.ID)
-}
-
-// window draws another window for a promise.
-func (x *stream) window(p Promise) (ready, due bourse.Time) {
-	shift := func(name string) bourse.Duration {
-		return bourse.Duration(rapid.IntRange(-8, 8).Draw(x.t, name))
-	}
-	return p.Ready.Add(shift("ready")), p.Due.Add(shift("due"))
-}
-
-func (x *stream) amend() {
-	p, ok := x.anyone()
-	if !ok {
-		return
-	}
-	ready, due := x.window(p)
-	before := x.trace()
-	quote, refused := x.s.QuoteAmend(p.SLA.ID, ready, due)
-	if x.s.opt.Order == Shuffle { // draws other keys each time
-		return
-	}
-	x.s.t.swaps = 0
-	c, why := x.s.Amend(p.SLA.ID, ready, due)
-	if c != quote || why != refused {
-		x.t.Fatalf("quoted %+v, %v, then %+v, %v", quote, refused, c, why)
-	}
-	x.bounded()
-	x.amended(p, why, before)
-}
-
-func (x *stream) amended(p Promise, why bourse.Reason, before string) {
-	if why.Refused() {
-		x.count["not amended"]++
-		if after := x.trace(); after != before {
-			x.t.Fatalf("a change was refused (%v) and left a trace:\n%s\n%s", why, before, after)
-		}
-		return
-	}
-	x.count["amended"]++
-	x.promised[p.SLA.ID], _ = x.s.Promise(p.SLA.ID)
-}
-
-// negotiate lets a user ask, the site answer, and the user agree.
-func (x *stream) negotiate() {
-	p, ok := x.anyone()
-	if !ok || p.Running || x.s.opt.Order == Shuffle {
-		return
-	}
-	id := p.SLA.ID
-	ready, due := x.window(p)
-	before := x.trace()
-	ask := Proposal{Version: p.Version, Ready: ready, Due: due, Expires: x.s.now.Add(5)}
-	if n, _ := x.s.Negotiation(id); n.State.Open() {
-		x.s.Negotiate(id, User, Reject, ask)
-	}
-	if _, why := x.s.Negotiate(id, User, Offer, ask); why.Refused() {
-		x.t.Fatal(why)
-	}
-	act, answer, why := x.s.Answer(id)
-	_, failed := x.s.Negotiate(id, Site, act, answer)
-	if act == Counter && !failed.Refused() {
-		_, failed = x.s.Negotiate(id, User, Accept, answer)
-	}
-	switch {
-	case failed.Refused():
-		x.t.Fatalf("%v %+v: %v", act, answer, failed)
-	case act != Reject:
-		x.count["negotiated"]++
-		if q, _ := x.s.Promise(id); q.Price != p.Price+answer.Pay-answer.Refund {
-			x.t.Fatalf("price %v, was %v, answer %+v", q.Price, p.Price, answer)
-		}
-	}
-	x.amended(p, why, before)
 }

@@ -86,9 +86,8 @@ func (s *Schedule) draft(a *SLA, z Size) (place, bourse.Reason) {
 	}
 	last := a.Deadline.Add(-z.Runtime)
 	if last < max(a.Ready, s.now) {
-		return place{}, bourse.Reason{Code: bourse.Expired,
-			Detail: fmt.Sprintf("%v seconds from %v on end at %v, after the deadline %v",
-				z.Runtime, max(a.Ready, s.now), max(a.Ready, s.now).Add(z.Runtime), a.Deadline)}
+		return place{}, bourse.Because(bourse.Expired, "%v seconds from %v on end at %v, after the deadline %v",
+			z.Runtime, max(a.Ready, s.now), max(a.Ready, s.now).Add(z.Runtime), a.Deadline)
 	}
 	c := s.Cost(z, a.Ready, a.Deadline)
 	if c > a.Budget {
@@ -120,8 +119,8 @@ func (s *Schedule) accept(j *job) {
 // noWindow says, after a trial that failed, what was asked and when as many
 // nodes are free as things stand.
 func (s *Schedule) noWindow(p *place) bourse.Reason {
-	text := fmt.Sprintf("no start between %v and %v leaves %d nodes for %v seconds beside what is promised",
+	text := bourse.Say("no start between %v and %v leaves %d nodes for %v seconds beside what is promised",
 		max(p.ready, s.now), p.last, p.nodes, p.run)
 	at := firstFit(s.all, max(p.ready, s.now), bourse.MaxTime, p.nodes, p.run)
-	return bourse.Reason{Code: bourse.NoWindow, Detail: fmt.Sprintf("%s; as things stand the next is %v", text, at)}
+	return bourse.Because(bourse.NoWindow, "%v; as things stand the next is %v", text, at)
 }

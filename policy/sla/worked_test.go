@@ -47,7 +47,7 @@ func refuse(tb testing.TB, s *Schedule, a SLA, code bourse.Code) bourse.Reason {
 	tb.Helper()
 	_, why := s.Submit(a)
 	if why.Code != code {
-		tb.Fatalf("SLA %d: %q (%v), %q is wanted", a.ID, why.Code, why, code)
+		tb.Fatalf("SLA %d: %q (%v), want %q", a.ID, why.Code, why, code)
 	}
 	audit(tb, s)
 	return why

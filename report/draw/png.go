@@ -55,7 +55,7 @@ func (d *Drawing) WritePNG(w io.Writer, scale int) error {
 // within the bound, and its size.
 func (d *Drawing) fit(scale int) (int, image.Point, error) {
 	if scale < 1 || scale > 8 {
-		return 0, image.Point{}, fmt.Errorf("scale %d: 1 to 8 are wanted", scale)
+		return 0, image.Point{}, fmt.Errorf("scale %d: must be 1 to 8", scale)
 	}
 	for ; scale > 0; scale-- {
 		size := image.Pt((int(d.Width)*scale+99)/100, (int(d.Height)*scale+99)/100)

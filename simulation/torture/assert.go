@@ -47,19 +47,11 @@ func (w *world) assert(f sim.Fault, draw uint64, from, to agents.ID, m agents.Me
 
 // stepOf is the leg of a step of a transaction.
 func stepOf(m agents.Message) (bourse.LegID, bool) {
-	switch m := m.(type) {
-	case agents.Hold:
-		return m.Leg, true
-	case agents.Prepare:
-		return m.Leg, true
-	case agents.Confirm:
-		return m.Leg, true
-	case agents.Cancel:
-		return m.Leg, true
-	case agents.Release:
-		return m.Leg, true
+	p, known := agents.Lookup(m.Kind())
+	if !known || p.Class != agents.Step {
+		return bourse.LegID{}, false
 	}
-	return bourse.LegID{}, false
+	return m.(agents.OfLeg).LegID(), true
 }
 
 func (x *spied) say(m agents.Message) {

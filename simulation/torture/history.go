@@ -77,36 +77,41 @@ func (h *History) step(s *sim.Step) {
 		return
 	}
 	h.Tick()
-	switch m := s.Message.(type) {
-	case agents.HeldReply:
-		h.answer(m.Leg, AskHold, answer{"Held", m.Fare.Total()})
-	case agents.PreparedReply:
-		h.answer(m.Leg, AskPrepare, answer{"Prepared", 0})
-	case agents.ConfirmedReply:
-		h.answer(m.Leg, AskConfirm, answer{"Confirmed", 0})
-	case agents.CancelledReply:
-		h.answer(m.Leg, AskCancel, answer{"Cancelled", 0})
-	case agents.ReleasedReply:
-		h.answer(m.Leg, AskRelease, answer{"Released", m.Refund})
-	case agents.RefusedReply:
-		h.answer(m.Leg, m.Step, answer{"Refused " + string(m.Reason.Code), 0})
+	if r, ok := s.Message.(agents.RefusedReply); ok {
+		h.answer(r.Leg, r.Step, answer{"Refused " + string(r.Reason.Code), 0})
+	} else if step, ok := answered[s.Message.Kind()]; ok {
+		a := answer{word: s.Message.Kind()}
+		switch m := s.Message.(type) {
+		case agents.HeldReply:
+			a.fare = m.Fare.Total()
+		case agents.ReleasedReply:
+			a.fare = m.Refund
+		}
+		h.answer(s.Message.(agents.OfLeg).LegID(), step, a)
 	}
 	for _, x := range s.Sends {
-		site := string(x.To)
-		switch m := x.Message.(type) {
-		case agents.Hold:
-			h.ask(asked{opKey{m.Leg, AskHold}, site, m.Limit})
-		case agents.Prepare:
-			h.ask(asked{opKey{m.Leg, AskPrepare}, site, 0})
-		case agents.Confirm:
-			h.ask(asked{opKey{m.Leg, AskConfirm}, site, 0})
-		case agents.Cancel:
-			h.ask(asked{opKey{m.Leg, AskCancel}, site, 0})
-		case agents.Release:
-			h.ask(asked{opKey{m.Leg, AskRelease}, site, 0})
+		leg, ok := stepOf(x.Message)
+		if !ok {
+			continue
 		}
+		a := asked{opKey{leg, x.Message.Kind()}, string(x.To), 0}
+		if m, ok := x.Message.(agents.Hold); ok {
+			a.limit = m.Limit
+		}
+		h.ask(a)
 	}
 }
+
+// answered is the step that a kind of reply answers.
+var answered = func() map[string]string {
+	steps := map[string]string{}
+	for _, p := range agents.Messages() {
+		if p.Class == agents.Step {
+			steps[p.Answer.Kind()] = p.Kind()
+		}
+	}
+	return steps
+}()
 
 func (h *History) ask(a asked) {
 	if _, again := h.open[a.opKey]; again {

@@ -50,7 +50,7 @@ func (v *lives) step(s *sim.Step, m *mirror) error {
 			return err
 		}
 	}
-	if id, stamp, ok := spoken(s.Message); ok && (l.sites[s.From] || l.incarnation == 1) && !m.fenced {
+	if id, stamp, ok := agents.SaidOfLeg(s.Message); ok && !asks(s.Message) && (l.sites[s.From] || l.incarnation == 1) && !m.fenced {
 		if err := l.reply(s, m, id, stamp); err != nil {
 			return err
 		}
@@ -156,33 +156,11 @@ func (l *lifeTold) asserted(s *sim.Step, m *mirror, f bourse.Amnesia) error {
 	return nil
 }
 
-// spoken is the leg and the stamp of a site's reply or notice.
-func spoken(m agents.Message) (bourse.LegID, agents.Stamp, bool) {
-	switch m := m.(type) {
-	case agents.HeldReply:
-		return m.Leg, m.Stamp, true
-	case agents.PreparedReply:
-		return m.Leg, m.Stamp, true
-	case agents.RefusedReply:
-		return m.Leg, m.Stamp, true
-	case agents.ConfirmedReply:
-		return m.Leg, m.Stamp, true
-	case agents.CancelledReply:
-		return m.Leg, m.Stamp, true
-	case agents.ReleasedReply:
-		return m.Leg, m.Stamp, true
-	case agents.StartedNotice:
-		return m.Leg, m.Stamp, true
-	case agents.SettledNotice:
-		return m.Leg, m.Stamp, true
-	case agents.HeuristicNotice:
-		return m.Leg, m.Stamp, true
-	case agents.DegradedNotice:
-		return m.Leg, m.Stamp, true
-	case agents.ReassertedReply:
-		return m.Leg, m.Stamp, true
-	}
-	return bourse.LegID{}, agents.Stamp{}, false
+// asks reports whether a message of a site is a question, which may be heeded at any
+// time: it says nothing of what has become of the leg.
+func asks(m agents.Message) bool {
+	p, known := agents.Lookup(m.Kind())
+	return known && p.Class == agents.Request
 }
 
 // take takes in the first Listing of a site.

@@ -12,6 +12,7 @@ import (
 	"bourse/agents"
 	"bourse/agents/sim"
 	"bourse/broker"
+	"bourse/cluster"
 	"bourse/policy/pricing"
 	"bourse/sites"
 
@@ -86,7 +87,7 @@ func newTiny(t *testing.T, d *datadriven.TestData) *tiny {
 	d.ScanArgs(t, "seed", &seed)
 	d.ScanArgs(t, "sites", &hosts)
 	d.ScanArgs(t, "brokers", &brokers)
-	s := &tiny{world: &world{seed: seed, cluster: map[agents.ID]*sites.Cluster{}, users: map[agents.ID]*users{}}}
+	s := &tiny{world: &world{seed: seed, cluster: map[agents.ID]*cluster.Cluster{}, users: map[agents.ID]*users{}}}
 	for _, name := range siteNames[:hosts] {
 		s.sites = append(s.sites, tinySite(name))
 	}

@@ -62,14 +62,12 @@ func (t *talk) before(s *sim.Step, m *mirror) error {
 		}
 	}
 	switch x := s.Message.(type) {
-	case agents.HeldReply:
-		t.heard[heardKey{s.Process, s.Life, x.Leg, "Held"}] = true
+	case agents.HeldReply, agents.PreparedReply:
+		t.heard[heardKey{s.Process, s.Life, x.(agents.OfLeg).LegID(), x.Kind()}] = true
 	case agents.RefusedReply:
 		if x.Step == "Hold" {
 			t.leg(x.Leg).refused = true
 		}
-	case agents.PreparedReply:
-		t.heard[heardKey{s.Process, s.Life, x.Leg, "Prepared"}] = true
 	case agents.Hold:
 		k := limitKey{s.Process, x.Leg}
 		if _, again := t.first[k]; !again {
@@ -85,21 +83,15 @@ func (t *talk) before(s *sim.Step, m *mirror) error {
 		if m.otherNonce(x.Broker, x.Incarnation, x.Nonce) && slices.ContainsFunc(s.Sends, listed) {
 			return fmt.Errorf("I7: %v lists legs to a process of %s that has another's counter", s.ID, x.Broker)
 		}
-	case agents.Answer:
-		if x.Verdict != agents.Commit && x.Verdict != agents.Abort && moves(s.Facts, x.Leg) {
-			return fmt.Errorf("S34: the answer %v moves leg %v", x.Verdict, x.Leg)
+	case agents.Decision:
+		if a, ok := x.(agents.Answer); ok && a.Verdict != agents.Commit && a.Verdict != agents.Abort && moves(s.Facts, a.Leg) {
+			return fmt.Errorf("S34: the answer %v moves leg %v", a.Verdict, a.Leg)
 		}
-		return t.fenced(s, m, x.Leg, x.DecidedBy)
+		return t.fenced(s, m, x.LegID(), x.Decider())
 	case agents.Prepare:
 		if x.Leg.Tx.Incarnation < m.seen[x.Leg.Tx.Broker] && moves(s.Facts, x.Leg) {
 			return fmt.Errorf("I7: leg %v is prepared, incarnation %d has spoken", x.Leg, m.seen[x.Leg.Tx.Broker])
 		}
-	case agents.Confirm:
-		return t.fenced(s, m, x.Leg, x.DecidedBy)
-	case agents.Cancel:
-		return t.fenced(s, m, x.Leg, x.DecidedBy)
-	case agents.Release:
-		return t.fenced(s, m, x.Leg, x.DecidedBy)
 	}
 	return nil
 }

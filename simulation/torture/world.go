@@ -10,6 +10,7 @@ import (
 	"bourse/agents"
 	"bourse/agents/sim"
 	"bourse/broker"
+	"bourse/cluster"
 	"bourse/policy/backfill"
 	"bourse/policy/pricing"
 	"bourse/policy/search"
@@ -50,18 +51,18 @@ type world struct {
 	seed    uint64
 	sites   []site
 	brokers []vo
-	cluster map[agents.ID]*sites.Cluster
+	cluster map[agents.ID]*cluster.Cluster
 	users   map[agents.ID]*users
 	faults  []sim.Fault
-	mortal  map[agents.ID]*sites.DurableCluster // clusters that die too, by the present life of each
+	mortal  map[agents.ID]*cluster.DurableCluster // clusters that die too, by the present life of each
 	spied   spied
 }
 
 // site is what a site is made of.
 type site struct {
 	config   sites.Config
-	local    [][]bourse.LocalJob   // by group
-	promises *sites.PromiseOptions // of a site of service level agreements, but for its prices; nil: it is none
+	local    [][]bourse.LocalJob     // by group
+	promises *cluster.PromiseOptions // of a site of service level agreements, but for its prices; nil: it is none
 }
 
 // vo is what a broker is made of.
@@ -80,12 +81,12 @@ func newWorld(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 // whose clock others would contradict; in other worlds sites do, as if nobody
 // answered them, and their clusters have the right time.
 func newMortalWorld(seed uint64, faults []sim.Fault, opt sim.Options) *world {
-	return (&world{mortal: map[agents.ID]*sites.DurableCluster{}}).begin(seed, faults, opt)
+	return (&world{mortal: map[agents.ID]*cluster.DurableCluster{}}).begin(seed, faults, opt)
 }
 
 func (w *world) begin(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 	w.faults = faults
-	w.seed, w.cluster, w.users = seed, map[agents.ID]*sites.Cluster{}, map[agents.ID]*users{}
+	w.seed, w.cluster, w.users = seed, map[agents.ID]*cluster.Cluster{}, map[agents.ID]*users{}
 	r := rand.New(rand.NewPCG(seed, 1))
 	for _, name := range siteNames {
 		w.sites = append(w.sites, drawSite(r, name))
@@ -123,21 +124,21 @@ func (w *world) addSite(s *site) {
 		w.addMortal(s)
 		return
 	}
-	queues := make([]*sites.Queue, len(s.local))
+	queues := make([]*cluster.Queue, len(s.local))
 	for i, jobs := range s.local {
 		opt := s.queue(i)
 		opt.Start = start
-		queues[i] = sites.NewQueue(opt)
-		queues[i].Feed(sites.Jobs(jobs))
+		queues[i] = cluster.NewQueue(opt)
+		queues[i].Feed(cluster.Jobs(jobs))
 	}
-	c := sites.NewCluster(siteID(name), s.config.Groups, queues)
+	c := cluster.NewCluster(siteID(name), s.config.Groups, queues)
 	w.cluster[clusterID(name)] = c
 	w.Add(sim.Host{ID: clusterID(name), New: func() agents.Agent { return c }, Sturdy: true, Near: true})
 }
 
 // queue says how a group of a site serves.
-func (s *site) queue(group int) sites.QueueOptions {
-	opt := sites.QueueOptions{Nodes: s.config.Groups[group].Nodes, Policy: backfill.EASY}
+func (s *site) queue(group int) cluster.QueueOptions {
+	opt := cluster.QueueOptions{Nodes: s.config.Groups[group].Nodes, Policy: backfill.EASY}
 	if s.promises != nil {
 		p := *s.promises
 		p.Schedule.Price = s.config.Groups[group].Price
@@ -149,15 +150,15 @@ func (s *site) queue(group int) sites.QueueOptions {
 // addMortal adds the cluster of a site as one that has a journal.
 func (w *world) addMortal(s *site) {
 	id := clusterID(s.config.Name)
-	cfg := sites.ClusterConfig{Site: siteID(s.config.Name), Groups: s.config.Groups,
+	cfg := cluster.ClusterConfig{Site: siteID(s.config.Name), Groups: s.config.Groups,
 		Work: func(group int, _, after bourse.Time) func() (bourse.LocalJob, bool) {
-			return sites.Jobs(slices.DeleteFunc(slices.Clone(s.local[group]), func(j bourse.LocalJob) bool { return j.Submit < after }))
+			return cluster.Jobs(slices.DeleteFunc(slices.Clone(s.local[group]), func(j bourse.LocalJob) bool { return j.Submit < after }))
 		}}
 	for i := range s.config.Groups {
 		cfg.Queues = append(cfg.Queues, s.queue(i))
 	}
 	w.Add(sim.Host{ID: id, Near: true, Machine: cfg.Site, New: func() agents.Agent {
-		w.mortal[id] = sites.NewDurableCluster(cfg)
+		w.mortal[id] = cluster.NewDurableCluster(cfg)
 		return w.mortal[id]
 	}})
 }
@@ -260,7 +261,7 @@ func (w *world) drawPromises(r *rand.Rand) {
 		schedule := sla.Options{Order: []sla.Order{sla.EDF, sla.FIFO, sla.LFF, sla.BJF}[r.IntN(4)],
 			Shares: pricing.DefaultFlexibility, MaxPhi: 2000, Waiting: 1000}
 		s.config.Promises = &sites.Promises{Schedule: schedule, Shares: pricing.DefaultFlexibility, Disclose: sla.Disclosure(r.IntN(3))}
-		s.promises = &sites.PromiseOptions{Schedule: schedule, Flexible: 600, Deadline: 4000, Fix: 300, Replan: r.IntN(2) == 0, Alternatives: 500, Seed: w.seed}
+		s.promises = &cluster.PromiseOptions{Schedule: schedule, Flexible: 600, Deadline: 4000, Fix: 300, Replan: r.IntN(2) == 0, Alternatives: 500, Seed: w.seed}
 	}
 	for i := range w.brokers {
 		jobs := w.brokers[i].jobs

@@ -28,7 +28,7 @@ func (c *Client) Submit(ctx context.Context, b web.Batch) (a web.BatchAnswer, er
 	return a, err
 }
 
-// Filter says which jobs are wanted; zero values leave all.
+// Filter says which jobs to list; zero values leave all.
 type Filter struct {
 	User, State, Name, Batch string
 	Most                     int // 0: all

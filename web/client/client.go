@@ -32,9 +32,6 @@ const (
 	firstWait = 250 * time.Millisecond
 )
 
-// Plain returns a client without certificates; name is for messages.
-func Plain(address, name string) (*Client, error) { return (&Context{}).to(address, "", "", name) }
-
 // to returns a client of an API at an address.
 func (c *Context) to(address string, role certificate.Role, name, words string) (*Client, error) {
 	u, err := url.Parse(address)

@@ -28,7 +28,7 @@ func plain(t *testing.T, h http.HandlerFunc) *Client {
 	t.Helper()
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
-	c, err := Plain(server.URL, "the broker")
+	c, err := (&Context{}).to(server.URL, "", "", "the broker")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestSubmit_TheSameBatchIsKnownAfterARestart(t *testing.T) {
 			t.Fatal(err)
 		}
 		server := httptest.NewServer(api.Handler())
-		c, err := Plain(server.URL, "the broker")
+		c, err := (&Context{}).to(server.URL, "", "", "the broker")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -203,7 +203,7 @@ func TestSubmit_TheSameBatchIsKnownAfterARestart(t *testing.T) {
 	}
 }
 
-// Over TLS with the certificates of a VO a user is who his certificate says, and
+// Over TLS with the certificates of a VO a user is whom the certificate names, and
 // nobody without one gets in.
 func TestClient_IsWhoItsCertificateSays(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,118 @@
+// Package retry has an agent say again what it must until it is answered: the one
+// place where the wait between two tries doubles, and the one alarm for it.
+//
+// It keeps times only. Whether something is still owed is for the agent to say,
+// from the state that follows from its facts: nothing is remembered twice, and
+// after a restart an agent begins anew what its facts say that it owes.
+//
+// There is one obligation at most for a subject, and one alarm on its way for each
+// that is heeded; one that has been taken over by a later beginning comes once more
+// and changes nothing. So a List takes room for the subjects that an agent lets it
+// have, and no more. It reads no clock and draws nothing.
+package retry
+
+import (
+	"bourse"
+	"bourse/agents"
+)
+
+// Subject names what is owed, and to whom where that matters. Kind names the alarm
+// for it, by which it is told from others in traces, and where an agent has failed
+// over one.
+type Subject interface {
+	comparable
+	Kind() string
+}
+
+// Schedule says when something is said again: after First and then after twice as
+// long each time, up to Last. At Until it is given up; 0: never.
+type Schedule struct {
+	First, Last bourse.Duration // at least a millisecond; a Last below First is First
+	Until       bourse.Time
+}
+
+// Due is the alarm for a subject: its agent hands it to List.Due.
+type Due[K Subject] struct {
+	Subject K
+	Number  uint64 // of the beginning that it is of
+}
+
+// Kind names the alarm.
+func (d Due[K]) Kind() string { return d.Subject.Kind() }
+
+// List is what one agent owes. The zero List owes nothing.
+type List[K Subject] struct {
+	owed  map[K]obligation
+	begun uint64
+}
+
+type obligation struct {
+	Schedule
+	number uint64
+	wait   bourse.Duration // before the alarm that is on its way; 0: renewed since
+}
+
+// Outcome says what an alarm has come to.
+type Outcome uint8
+
+const (
+	Nothing Outcome = iota // it is not the turn of the subject
+	Again                  // it is to be said again
+	Over                   // it is owed no more, or its time is over
+)
+
+// Begin has a subject said again by a schedule from now on. One that was owed
+// already begins anew: its alarm on the way is ignored.
+func (l *List[K]) Begin(now bourse.Time, k K, s Schedule, out *agents.Outbox) {
+	s.First = max(s.First, bourse.Millisecond)
+	s.Last = max(s.First, s.Last)
+	if s.Until == 0 {
+		s.Until = bourse.Never
+	}
+	if l.owed == nil {
+		l.owed = map[K]obligation{}
+	}
+	l.begun++
+	l.arm(now, k, obligation{s, l.begun, s.First}, out)
+}
+
+// Owes reports whether a subject has an alarm on its way.
+func (l *List[K]) Owes(k K) bool {
+	_, ok := l.owed[k]
+	return ok
+}
+
+// Renew says that something else is owed under the subject from now on, and has
+// been said: with the alarm on its way the schedule begins anew. It keeps what is
+// asked often to one alarm. Nothing happens to a subject that is not owed.
+func (l *List[K]) Renew(k K) {
+	if o, ok := l.owed[k]; ok {
+		o.wait = 0
+		l.owed[k] = o
+	}
+}
+
+// Due takes an alarm. owed says whether its subject is still owed. Again sets the
+// next alarm; Over forgets the subject.
+func (l *List[K]) Due(now bourse.Time, d Due[K], owed bool, out *agents.Outbox) Outcome {
+	o, ok := l.owed[d.Subject]
+	switch {
+	case !ok || o.number != d.Number:
+		return Nothing
+	case !owed || now >= o.Until:
+		delete(l.owed, d.Subject)
+		return Over
+	case o.wait == 0:
+		o.wait = o.First
+		l.arm(now, d.Subject, o, out)
+		return Nothing
+	}
+	o.wait = min(2*o.wait, o.Last)
+	l.arm(now, d.Subject, o, out)
+	return Again
+}
+
+func (l *List[K]) arm(now bourse.Time, k K, o obligation, out *agents.Outbox) {
+	l.owed[k] = o
+	out.Alarm(min(now.Add(o.wait), o.Until), Due[K]{k, o.number})
+}

@@ -1,0 +1,77 @@
+package wire
+
+import (
+	"fmt"
+	"slices"
+
+	"bourse/agents"
+)
+
+// codec is how one message type goes into an envelope, and comes out of it. A type
+// has one iff its line in the table of agents says that it crosses from a broker
+// to a site or back.
+type codec struct {
+	kind string
+	put  func(*writer, agents.Message) isEnvelope_Body
+	read func(*reader, isEnvelope_Body) agents.Message
+}
+
+// form makes a codec from its two halves.
+func form[M agents.Message, B isEnvelope_Body](put func(*writer, M) B, read func(*reader, B) M) codec {
+	var zero M
+	return codec{
+		kind: zero.Kind(),
+		put: func(w *writer, m agents.Message) isEnvelope_Body {
+			x, ok := m.(M)
+			if !ok { // another package's type of that name
+				w.err = inProcess(m)
+				return nil
+			}
+			return put(w, x)
+		},
+		read: func(r *reader, b isEnvelope_Body) agents.Message { return read(r, b.(B)) },
+	}
+}
+
+var codecs = func() map[string]codec {
+	m := map[string]codec{}
+	for _, c := range slices.Concat(steps, recovery) {
+		m[c.kind] = c
+	}
+	return m
+}()
+
+// writer keeps the first fault of a message that is written.
+type writer struct{ err error }
+
+// within refuses a list that no receiver would take.
+func (w *writer) within(n, most int, what string) {
+	if n > most && w.err == nil {
+		w.err = fmt.Errorf("wire: %d %s, at most %d go into a message", n, what, most)
+	}
+}
+
+func inProcess(m agents.Message) error {
+	return fmt.Errorf("wire: %s stays within a process and has no form on the wire", m.Kind())
+}
+
+// put fills the body with a message.
+func (e *Envelope) put(m agents.Message) error {
+	c, ok := codecs[m.Kind()]
+	if !ok {
+		return inProcess(m)
+	}
+	w := &writer{}
+	e.Body = c.put(w, m)
+	return w.err
+}
+
+// message reads the body.
+func (r *reader) message(e *Envelope) agents.Message {
+	c, ok := codecs[r.kind]
+	if !ok {
+		r.fail("body", "has no reader")
+		return nil
+	}
+	return c.read(r, e.Body)
+}

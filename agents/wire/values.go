@@ -1,0 +1,108 @@
+package wire
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// The values. What is zero is left out, and read back as zero.
+
+func legID(l bourse.LegID) *LegID {
+	return &LegID{Broker: text(l.Tx.Broker), Incarnation: l.Tx.Incarnation, Nonce: l.Tx.Nonce, Seq: l.Tx.Seq, Leg: uint32(l.Leg)}
+}
+
+// someLegID is legID where there may be none.
+func someLegID(l bourse.LegID) *LegID {
+	if l == (bourse.LegID{}) {
+		return nil
+	}
+	return legID(l)
+}
+
+func leg(l bourse.Leg) *Leg {
+	return &Leg{Group: text(l.Group), Nodes: int64(l.Nodes), Start: int64(l.Start), End: int64(l.End), Work: int64(l.Work)}
+}
+
+func fare(f bourse.Fare) *Fare {
+	if f == (bourse.Fare{}) {
+		return nil
+	}
+	return &Fare{Base: int64(f.Base), Additive: int64(f.Additive)}
+}
+
+func flex(w bourse.Flex) *Flex {
+	if w == (bourse.Flex{}) {
+		return nil
+	}
+	return &Flex{Ready: int64(w.Ready), Due: int64(w.Due), Fix: int64(w.Fix), Phi: int64(w.Phi)}
+}
+
+func stamp(s agents.Stamp) *Stamp { return &Stamp{Epoch: s.Epoch, Seq: s.Seq, From: s.From} }
+
+// proof is left out where there is none.
+func proof(p bourse.Proof) *Proof {
+	if p == (bourse.Proof{}) {
+		return nil
+	}
+	return &Proof{State: LegState(p.State) + 1, Epoch: p.Epoch, Seq: p.Seq, Mac: p.MAC[:]}
+}
+
+// reason cuts the words to maxDetail bytes and leaves one line of them.
+func reason(r bourse.Reason) *Reason {
+	if r == (bourse.Reason{}) {
+		return nil
+	}
+	detail := text(r.Detail)
+	if len(detail) > maxDetail {
+		cut := maxDetail
+		for !utf8.RuneStart(detail[cut]) {
+			cut--
+		}
+		detail = detail[:cut]
+	}
+	if strings.ContainsFunc(detail, control) {
+		detail = strings.Map(func(c rune) rune {
+			if control(c) {
+				return ' '
+			}
+			return c
+		}, detail)
+	}
+	return &Reason{Code: text(string(r.Code)), Detail: detail}
+}
+
+func group(g *bourse.Group) *Group {
+	out := &Group{Site: text(g.Site), Name: text(g.Name), Nodes: int64(g.Nodes), Performance: int64(g.Performance), Price: int64(g.Price)}
+	if m := g.Machine; m.Memory != 0 || m.Disk != 0 || m.GPUs != 0 || m.OS != "" || m.Arch != "" || len(m.Features) > 0 {
+		out.Machine = &Machine{Memory: m.Memory, Disk: m.Disk, Gpus: int64(m.GPUs), Os: text(m.OS), Arch: text(m.Arch), Features: texts(m.Features)}
+	}
+	return out
+}
+
+// profile writes spans between steps in place of instants: three bytes, not six.
+func profile(p bourse.Profile) *Profile {
+	out := &Profile{At: make([]int64, len(p)), Free: make([]int64, len(p))}
+	var before bourse.Time
+	for i, s := range p {
+		out.At[i], out.Free[i] = int64(s.At-before), int64(s.Free)
+		before = s.At
+	}
+	return out
+}
+
+func listedLeg(l *agents.ListedLeg) *ListedLeg {
+	return &ListedLeg{Leg: legID(l.Leg), What: leg(l.What), Job: text(l.Job), User: text(l.User), State: LegState(l.State) + 1,
+		Fare: fare(l.Fare), Limit: int64(l.Limit), Left: int64(l.Left), End: int64(l.End), Version: l.Version,
+		Refund: int64(l.Refund), Penalty: int64(l.Penalty), Run: int64(l.Run), Proof: proof(l.Proof)}
+}
+
+func texts(list []string) []string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = text(s)
+	}
+	return out
+}

@@ -1,0 +1,45 @@
+package broker
+
+import (
+	"slices"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// grace is how long after its planned end the work of time-shared nodes counts as
+// under way still, for those who come after it; lateAfter is when it counts as late
+// if its end has not been heard of. Then nobody knows when it ends.
+const (
+	grace     = bourse.Second
+	lateAfter = grace / 2
+)
+
+// lateDue looks whether work on time-shared nodes has ended in time.
+type lateDue struct{ Leg bourse.LegID }
+
+// Kind names the alarm.
+func (lateDue) Kind() string { return "LateDue" }
+
+// expectEnd sets the alarm for a leg that somebody may come after.
+func (b *Broker) expectEnd(t *transaction, i int, out *agents.Outbox) {
+	if l := &t.legs[i]; l.what.Work > 0 && !l.state.Terminal() {
+		out.Alarm(l.what.End.Add(lateAfter), lateDue{t.leg(i)})
+	}
+}
+
+// lateDue has those who come after work that is late wait until it has ended. Row
+// B86.
+func (b *Broker) lateDue(m lateDue) {
+	if l := b.txs.lookup(m.Leg); l != nil && !l.state.Terminal() {
+		l.late = true
+		b.touch(b.txs.get(m.Leg.Tx).job)
+	}
+}
+
+// overdue reports whether nobody knows when a job's window ends.
+func (j *job) overdue() bool {
+	return slices.ContainsFunc(j.txs, func(t *transaction) bool {
+		return slices.ContainsFunc(t.legs, func(l txLeg) bool { return l.late && !l.state.Terminal() })
+	})
+}

@@ -1,0 +1,70 @@
+package broker
+
+import (
+	"slices"
+
+	"bourse"
+)
+
+// lives are the lives of a broker that are on record.
+type lives struct {
+	list     []bourse.BrokerLife // the last is this one
+	fenced   bool                // another process acts for this broker
+	fencedBy uint32              // the life of that
+	nonce    uint64              // of a life that its runtime draws none for
+}
+
+// maxLives bounds the lives that are remembered. Of an older one nothing is
+// presumed any more: its sites wait to their limits.
+const maxLives = 1000
+
+// current is the present life.
+func (l *lives) current() bourse.LifeBegun {
+	if n := len(l.list); n > 0 {
+		return l.list[n-1].LifeBegun
+	}
+	return bourse.LifeBegun{Incarnation: 1, Nonce: l.nonce}
+}
+
+// count is how many are on record.
+func (l *lives) count() int { return len(l.list) }
+
+// begin takes a life on record.
+func (l *lives) begin(f bourse.LifeBegun) {
+	if len(l.list) == maxLives {
+		l.list = append(l.list[:0], l.list[1:]...)
+	}
+	l.list, l.fenced, l.fencedBy = append(l.list, bourse.BrokerLife{LifeBegun: f}), false, 0
+}
+
+// fence ends the present life: a later one, of that number, acts.
+func (l *lives) fence(latest uint32) { l.fenced, l.fencedBy = true, latest }
+
+// ended reports whether another process acts for this broker.
+func (l *lives) ended() bool { return l.fenced }
+
+// successor is the life that has ended this one; 0: none.
+func (l *lives) successor() uint32 { return l.fencedBy }
+
+// raise notes the last transaction that the present life has begun.
+func (l *lives) raise(seq uint64) { l.list[len(l.list)-1].High = seq }
+
+// presumes reports whether ABORT is what having no record of a transaction
+// means: a life on record has begun it, and its record has been dropped since.
+func (l *lives) presumes(id bourse.TxID) bool {
+	for i := range l.list {
+		if x := &l.list[i]; x.Incarnation == id.Incarnation && x.Nonce == id.Nonce {
+			return id.Seq > 0 && id.Seq <= x.High
+		}
+	}
+	return false
+}
+
+// image adds the lives to an image, and load takes them from one.
+func (l *lives) image(f *bourse.BrokerImage) {
+	f.Fenced, f.Latest, f.Lives = l.fenced, l.fencedBy, slices.Clone(l.list)
+}
+
+func (l *lives) load(f *bourse.BrokerImage) {
+	l.fenced, l.fencedBy, l.list = f.Fenced, f.Latest, slices.Clone(f.Lives)
+}

@@ -1,0 +1,258 @@
+package planning
+
+import (
+	"cmp"
+	"slices"
+
+	"bourse"
+	"bourse/policy/selection"
+)
+
+// chooser is a choice under way.
+type chooser struct {
+	*Planner
+	d          *Draft
+	q          *Quotes
+	o          *Outcome
+	candidates []int // jobs, in serving order
+}
+
+// unanswered is the quote of a leg whose site has not answered.
+var unanswered = bourse.Reason{Code: bourse.NoOffer, Detail: "its site did not answer the request for a quote in time"}
+
+// SoundFare reports whether a fare is an amount that can be computed with.
+func SoundFare(f bourse.Fare) bool {
+	return f.Base >= 0 && f.Base <= bourse.MaxBudget && f.Additive >= 0 && f.Additive <= bourse.MaxBudget
+}
+
+// quote is what a site has answered for the nth leg that it was asked for. What
+// makes no sense counts as not answered.
+func (w *Wanted) quote(answers []bourse.Quote, n int) bourse.Quote {
+	if n < len(answers) && (answers[n].Refusal.Refused() || SoundFare(answers[n].Fare)) {
+		return answers[n]
+	}
+	return bourse.Quote{Fare: w.base[n], Refusal: unanswered}
+}
+
+// quoted copies the plans of a draft, with the quotes for their legs.
+func (d *Draft) quoted(q *Quotes) []Plan {
+	windows, legs := 0, 0
+	for i := range d.Jobs {
+		windows += len(d.Jobs[i].Alternatives)
+		for k := range d.Jobs[i].Alternatives {
+			legs += len(d.Jobs[i].Alternatives[k].Legs)
+		}
+	}
+	plans, alternatives, quotes := slices.Clone(d.Jobs), make([]Alternative, windows), make([]bourse.Quote, legs)
+	next := make([]int, len(d.Wanted)) // by site: the leg whose quote is next
+	for i := range plans {
+		p := &plans[i]
+		p.Over = p.Over || q.Gone != nil && q.Gone[i]
+		n := copy(alternatives, p.Alternatives)
+		p.Alternatives, alternatives = alternatives[:n:n], alternatives[n:]
+		for k := range p.Alternatives {
+			a := &p.Alternatives[k]
+			n := len(a.Legs)
+			a.Quotes, quotes = quotes[:n:n], quotes[n:]
+			for x := range a.Legs {
+				l := &a.Legs[x]
+				if !l.Contended {
+					a.Quotes[x].Fare = l.Base
+					continue
+				}
+				a.Quotes[x] = d.Wanted[l.Site].quote(q.Sites[l.Site], next[l.Site])
+				next[l.Site]++
+			}
+		}
+	}
+	return plans
+}
+
+// price adds up what the alternatives cost as quoted, and drops those that a site
+// does not carry or that pass the job's budget. It reports false if none is left.
+func (p *Plan) price(j *Job) bool {
+	p.Alternatives = slices.DeleteFunc(p.Alternatives, func(a Alternative) bool {
+		for i := range a.Quotes {
+			if r := a.Quotes[i].Refusal; r.Refused() {
+				p.Why = r
+				return true
+			}
+		}
+		if cost := a.quoted(); cost > j.Request.Budget {
+			p.Why = reason(bourse.OverBudget, "the window at %v costs %v credits with its adaptive part, the budget is %v", a.Start(), cost, j.Request.Budget)
+			return true
+		}
+		return false
+	})
+	for i := range p.Alternatives {
+		p.Alternatives[i].Cost = p.Alternatives[i].quoted()
+	}
+	return len(p.Alternatives) > 0
+}
+
+// quoted is the sum of the legs' quotes.
+func (a *Alternative) quoted() bourse.Credits {
+	var sum bourse.Credits
+	for i := range a.Quotes {
+		sum = sum.Plus(a.Quotes[i].Fare.Total())
+	}
+	return sum
+}
+
+// affordable makes the candidates: in serving order, each job whose cheapest
+// alternative the accounts of the VO and of its user still cover.
+func (c *chooser) affordable() {
+	c.candidates = nil
+	c.options = c.options[:0]
+	var vo bourse.Credits
+	users := map[string]bourse.Credits{}
+	most := min(c.q.Left, maxSum/bourse.Credits(max(1, len(c.o.Jobs))))
+	for i := range c.o.Jobs {
+		p := &c.o.Jobs[i]
+		if p.Over {
+			continue
+		}
+		least := bourse.MaxCredits
+		for k := range p.Alternatives {
+			least = min(least, p.Alternatives[k].Cost)
+		}
+		user := c.d.in.Jobs[i].User
+		if r := Covered(vo.Plus(least), c.q.Left, users[user].Plus(least), c.q.userLeft(user), user); r.Refused() {
+			c.giveUp(i, r)
+			continue
+		}
+		options := p.options(most)
+		if len(options) == 0 {
+			c.giveUp(i, reason(bourse.NoMoney, "its cheapest window costs %v credits, more than can be reckoned with", least))
+			continue
+		}
+		vo += least
+		users[user] += least
+		c.candidates = append(c.candidates, i)
+		c.options = append(c.options, options)
+	}
+}
+
+// maxSum bounds the sums of a selection.
+const maxSum bourse.Credits = 1 << 61
+
+// Covered checks sums that the VO and one of its users would have to pay against
+// what each can still promise.
+func Covered(vo, left, user, quota bourse.Credits, name string) bourse.Reason {
+	if vo > left {
+		return reason(bourse.NoMoney, "%v credits are wanted with the jobs served before, the VO's account has %v left", vo, left)
+	}
+	if user > quota {
+		return reason(bourse.NoMoney, "%v credits are wanted with the jobs served before, %s's quota has %v left", user, name, quota)
+	}
+	return bourse.Reason{}
+}
+
+// options drops the alternatives that are dearer than most, and returns what
+// selection is to see of the others.
+func (p *Plan) options(most bourse.Credits) []selection.Alternative {
+	p.Alternatives = slices.DeleteFunc(p.Alternatives, func(a Alternative) bool { return a.Cost > most })
+	list := make([]selection.Alternative, len(p.Alternatives))
+	for i := range p.Alternatives {
+		a := &p.Alternatives[i]
+		list[i] = selection.Alternative{Time: a.Time, Cost: a.Cost, End: a.End}
+	}
+	return list
+}
+
+// selectAll picks one alternative a job, the combination that is best under B*,
+// T* and the accounts. Where they leave nothing for all jobs together, some wait:
+// who is served first has the first claim.
+func (c *chooser) selectAll() {
+	for len(c.candidates) > 0 {
+		r := c.selectOnce()
+		if r.Chosen == nil {
+			c.dropUnfit()
+			continue
+		}
+		for i, job := range c.candidates {
+			c.o.Jobs[job].Choice = r.Chosen[i]
+		}
+		if c.withinQuotas() {
+			c.o.Time, c.o.Cost, c.o.Bounded = r.Time, r.Cost, r.Grid
+			return
+		}
+	}
+}
+
+// dropUnfit goes through the candidates in serving order and postpones each that
+// has no selection together with those kept before it.
+func (c *chooser) dropUnfit() {
+	candidates, options := c.candidates, c.options
+	kept := 0
+	for i, job := range candidates {
+		candidates[kept], options[kept] = job, options[i]
+		c.candidates, c.options = candidates[:kept+1], options[:kept+1]
+		if r := c.selectOnce(); r.Chosen == nil {
+			c.giveUp(job, r.Reason)
+			continue
+		}
+		kept++
+	}
+	c.candidates, c.options = candidates[:kept], options[:kept]
+}
+
+// selectOnce selects among the candidates. The VO's account binds beside B*:
+// where it covers less than was chosen, it takes the place of B*.
+func (c *chooser) selectOnce() selection.Result {
+	t := &c.d.in.Terms
+	given := selection.Limits{Time: t.TimeLimit, Cost: t.BudgetLimit}
+	r := c.selector.Select(c.options, t.Minimize, given)
+	limits := r.Limits
+	if left := c.q.Left; r.Chosen != nil && r.Cost > left {
+		given.Cost = left
+		r = c.selector.Select(c.options, t.Minimize, given)
+		if r.Chosen == nil {
+			r.Reason = reason(bourse.NoMoney, "the VO's account has %v credits left; %v", left, r.Reason)
+		}
+	}
+	c.o.BudgetLimit, c.o.TimeLimit = bourse.MaxCredits, bourse.MaxDuration
+	if t.BindsBudget() && limits.Cost != selection.Auto {
+		c.o.BudgetLimit = limits.Cost
+	}
+	if t.BindsTime() {
+		c.o.TimeLimit = limits.Time
+	}
+	c.o.Formula = Limits{Time: limits.Time, Budget: max(0, limits.Cost)}
+	return r
+}
+
+// withinQuotas reports whether the windows chosen for no user pass the user's
+// quota. Where they do, the job of such a user that is furthest above its cheapest
+// alternative loses what it was given and all that is as dear; their cheapest
+// together are within, so this ends.
+func (c *chooser) withinQuotas() bool {
+	if len(c.q.Quotas) == 0 {
+		return true
+	}
+	sums := map[string]bourse.Credits{}
+	chosen := func(job int) bourse.Credits {
+		p := &c.o.Jobs[job]
+		return p.Alternatives[p.Choice].Cost
+	}
+	for _, job := range c.candidates {
+		sums[c.d.in.Jobs[job].User] += chosen(job)
+	}
+	worst, excess := -1, bourse.Credits(0)
+	for i, job := range c.candidates {
+		if user := c.d.in.Jobs[job].User; sums[user] <= c.q.userLeft(user) {
+			continue
+		}
+		least := slices.MinFunc(c.options[i], func(a, b selection.Alternative) int { return cmp.Compare(a.Cost, b.Cost) })
+		if e := chosen(job) - least.Cost; e > excess {
+			worst, excess = i, e
+		}
+	}
+	if worst < 0 {
+		return true
+	}
+	p, dear := &c.o.Jobs[c.candidates[worst]], chosen(c.candidates[worst])
+	p.Alternatives = slices.DeleteFunc(p.Alternatives, func(a Alternative) bool { return a.Cost >= dear })
+	c.options[worst] = p.options(c.q.Left)
+	return false
+}

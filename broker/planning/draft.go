@@ -1,0 +1,197 @@
+package planning
+
+import (
+	"cmp"
+	"slices"
+
+	"bourse"
+)
+
+// Draft is a plan before the quotes: the alternatives of each job at their base
+// prices. Who has it only reads it.
+type Draft struct {
+	in        *Input
+	Groups    []bourse.Group // of the sites whose offers can be used, in order of site
+	Slots     int            // that were searched
+	Jobs      []Plan         // by job of the Input
+	Wanted    []Wanted       // by site: what it must be asked for
+	Postponed []Postponed    // in the order in which that was decided
+
+	siteOf     []int32 // by group
+	admissible []bourse.Profile
+	clear      []bourse.Profile
+	queued     []bourse.Duration
+	shared     []bool
+}
+
+// Plan is what is planned for one job.
+type Plan struct {
+	Alternatives []Alternative // that are left, in the order found
+	Found        int           // so far, those that were dropped included
+	Choice       int           // index into Alternatives, -1: none
+	Over         bool          // it takes no part: gone, or postponed
+	Why          bourse.Reason // why an alternative was dropped last
+}
+
+// Alternative is a window that a job could have: legs that start together, on
+// groups of one site or several.
+type Alternative struct {
+	Number int             // from 1, in the order found
+	Size   bourse.Size     // of the job
+	Time   bourse.Duration // of the longest leg
+	End    bourse.Time
+	Cost   bourse.Credits // of all legs: at base price in a Draft, as quoted in an Outcome
+	Legs   []Leg          // in the order of their groups
+	Quotes []bourse.Quote // leg by leg, in an Outcome; of a leg that is clear its base price
+}
+
+// Leg is one leg of an alternative.
+type Leg struct {
+	What      bourse.Leg
+	Group     int32       // index into Draft.Groups
+	Site      int32       // index into Input.Sites
+	Contended bool        // jobs in the site's queue are in its way: the base price may not do
+	Base      bourse.Fare // what it costs at the least
+}
+
+// Wanted are the contended legs at one site.
+type Wanted struct {
+	Legs  []bourse.Leg  // in the order of jobs, their alternatives and the alternatives' legs
+	Users []string      // of whose jobs, leg by leg
+	base  []bourse.Fare // leg by leg
+}
+
+// Postponed is a job that gets no window in this cycle.
+type Postponed struct {
+	Job    int // index into Input.Jobs
+	Reason bourse.Reason
+	Final  bool // it never will get one
+}
+
+// Outcome is what a cycle decides.
+type Outcome struct {
+	Jobs         []Plan         // by job of the Input, with the alternatives that are left and the choice
+	Postponed    []Postponed    // by the choice, in the order in which that was decided
+	Alternatives int            // that were left when the selection began, over all jobs
+	BudgetLimit  bourse.Credits // B* where it binds, else MaxCredits
+	TimeLimit    bourse.Duration
+	Formula      Limits          // B* and T* that the selection went by, whether they bind or not
+	Cost         bourse.Credits  // of what was chosen
+	Time         bourse.Duration // of what was chosen, summed over the jobs
+	Bounded      bool            // the selection reached its bound on memory: within the limits, but perhaps not the best
+}
+
+// Limits are B* and T*.
+type Limits struct {
+	Budget bourse.Credits
+	Time   bourse.Duration
+}
+
+// Start is the common start of the legs.
+func (a *Alternative) Start() bourse.Time { return a.Legs[0].What.Start }
+
+// newDraft is a draft of nothing yet: the groups that are offered, and a plan for
+// each job.
+func newDraft(in *Input) *Draft {
+	n := 0
+	for i := range in.Sites {
+		if in.Sites[i].Answer == Usable {
+			n += len(in.Sites[i].Groups)
+		}
+	}
+	d := &Draft{in: in, Jobs: make([]Plan, len(in.Jobs)), Groups: make([]bourse.Group, 0, n), siteOf: make([]int32, 0, n),
+		admissible: make([]bourse.Profile, 0, n), clear: make([]bourse.Profile, 0, n), queued: make([]bourse.Duration, 0, n), shared: make([]bool, 0, n)}
+	for i := range in.Jobs {
+		d.Jobs[i] = Plan{Choice: -1, Over: in.Jobs[i].Gone}
+	}
+	for site := range in.Sites {
+		s := &in.Sites[site]
+		if s.Answer != Usable {
+			continue
+		}
+		for i := range s.Groups {
+			o := &s.Groups[i]
+			d.Groups = append(d.Groups, o.Group)
+			d.Groups[len(d.Groups)-1].Site = s.Name
+			d.siteOf = append(d.siteOf, int32(site))
+			d.admissible = append(d.admissible, o.Admissible)
+			d.clear = append(d.clear, o.Clear)
+			d.queued = append(d.queued, o.Queued)
+			d.shared = append(d.shared, o.Shared)
+		}
+	}
+	return d
+}
+
+// barredGroups marks the groups of the sites that are closed to a job's user; nil
+// if there are none.
+func (d *Draft) barredGroups(j *Job) []bool {
+	sites := d.in.barredSites(j)
+	if sites == nil {
+		return nil
+	}
+	list := make([]bool, len(d.Groups))
+	for g, site := range d.siteOf {
+		list[g] = sites[site]
+	}
+	return list
+}
+
+// add makes alternatives of windows. A leg is clear, and its base price exact,
+// iff the group has enough clear nodes all along.
+func (p *Plan) add(d *Draft, j *Job, windows []bourse.Window) {
+	parts := 0
+	for i := range windows {
+		parts += len(windows[i].Parts)
+	}
+	legs := make([]Leg, 0, parts)
+	p.Alternatives = slices.Grow(p.Alternatives, len(windows))
+	for i := range windows {
+		w := &windows[i]
+		first := len(legs)
+		for _, part := range w.Parts {
+			l := Leg{Group: part.Group, Site: d.siteOf[part.Group],
+				What: bourse.Leg{Group: d.Groups[part.Group].Name, Nodes: int(part.Count), Start: part.Start, End: part.End}}
+			l.Contended = d.clear[part.Group].Min(part.Start, part.End) < l.What.Nodes
+			l.Base.Base = part.Cost
+			legs = append(legs, l)
+		}
+		own := legs[first:len(legs):len(legs)]
+		slices.SortFunc(own, func(a, b Leg) int { return cmp.Compare(a.Group, b.Group) })
+		p.Found++
+		p.Alternatives = append(p.Alternatives,
+			Alternative{Number: p.Found, Size: j.Request.SizeOn(w.Nodes()), Time: w.Time, End: w.End(), Cost: w.Cost, Legs: own})
+	}
+}
+
+// parts are the slots that hold each of a job's alternatives by itself: those of a
+// rigid job never overlap, and those of different sizes may.
+func (p *Plan) parts(j *Job) []bourse.Part {
+	var list []bourse.Part
+	for k := range p.Alternatives {
+		for _, l := range p.Alternatives[k].Legs {
+			if l.What.Work == 0 { // else it is of no slot
+				list = append(list, bourse.Part{Group: l.Group, Count: int32(l.What.Nodes), Start: l.What.Start, End: l.What.End})
+			}
+		}
+	}
+	if len(j.Request.Sizes) > 0 {
+		list = bourse.Cover(list)
+	}
+	return list
+}
+
+// list makes the list of what the sites must be asked for.
+func (d *Draft) list() {
+	d.Wanted = make([]Wanted, len(d.in.Sites))
+	for i := range d.Jobs {
+		for k := range d.Jobs[i].Alternatives {
+			for n := range d.Jobs[i].Alternatives[k].Legs {
+				if l := &d.Jobs[i].Alternatives[k].Legs[n]; l.Contended {
+					w := &d.Wanted[l.Site]
+					w.Legs, w.Users, w.base = append(w.Legs, l.What), append(w.Users, d.in.Jobs[i].User), append(w.base, l.Base)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,227 @@
+package planning
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/policy/choice"
+	"bourse/policy/search"
+	"bourse/policy/selection"
+)
+
+// Input is what a cycle has before it when its search begins.
+type Input struct {
+	Cycle   uint64      // its number: what strategy random draws depends on it
+	From    bourse.Time // no window starts before
+	Horizon bourse.Time // no window ends after
+	Terms   Terms
+	Jobs    []Job  // in serving order: who comes first has the first claim
+	Sites   []Site // that were asked for offers, in order of name
+	Away    bool   // some site was not asked that may be there in a later cycle
+}
+
+// Terms are those of a broker's settings that a plan follows from.
+type Terms struct {
+	Algorithm       search.Algorithm
+	Weights         search.Weights // of algorithm best
+	Minimize        selection.Goal
+	BudgetLimit     bourse.Credits  // B*; selection.Auto: by the formula
+	TimeLimit       bourse.Duration // T*; selection.Auto: by the formula
+	MaxAlternatives int             // of one job, at least 1
+	Strategy        choice.Strategy // not a batch: jobs are taken one by one
+	Alpha           choice.Alpha    // of strategy alpha
+	Draws           uint64          // seed of strategy random
+	OfferWait       bourse.Duration // how long the sites had to answer; for the reasons that say so
+}
+
+// Job is a job as a cycle looks at it.
+type Job struct {
+	Name     string
+	User     string
+	Submit   bourse.Time
+	Priority int
+	// Request is what it asks for in this cycle: ready once those that it comes
+	// after have ended, and ended in time for those that come after it.
+	Request  bourse.Request
+	Deadline bourse.Time         // its own; that of the Request may be earlier
+	Pending  bool                // something that it comes after is not done: it may be ready earlier than the Request says
+	Gone     bool                // it takes no part any more, and is in the list for the record
+	Barred   []bourse.UserBarred // sites that are closed to its user, in order of name
+}
+
+// Site is what a site has answered to the request for offers.
+type Site struct {
+	Name    string
+	Answer  Answer
+	Refusal bourse.Reason       // why it is closed
+	Version uint64              // of its state
+	Now     bourse.Time         // by its clock
+	Groups  []agents.GroupOffer // what it offers: groups of alike nodes, what is free on them until the horizon
+}
+
+// Answer is how a site answered a request for offers.
+type Answer uint8
+
+// The answers.
+const (
+	Silent Answer = iota
+	Closed        // to this broker, or its offers make no sense
+	Skewed        // its clock is off, so that absolute times mean nothing
+	Usable
+)
+
+var answerNames = [...]string{"silent", "closed", "skewed", "usable"}
+
+// String names the answer.
+func (a Answer) String() string { return answerNames[a] }
+
+// OneByOne reports whether jobs are taken one by one and not weighed against each
+// other.
+func (t *Terms) OneByOne() bool { return t.Strategy != choice.Batch }
+
+// BindsBudget reports whether B* limits the selection: always when an operator
+// has set it, otherwise unless the cost is what is minimised.
+func (t *Terms) BindsBudget() bool {
+	return t.BudgetLimit != selection.Auto || t.Minimize != selection.MinCost
+}
+
+// BindsTime reports whether T* limits the selection.
+func (t *Terms) BindsTime() bool {
+	return t.TimeLimit != selection.Auto || t.Minimize == selection.MinCost
+}
+
+// capped reports whether a job's price cap holds for each of its nodes.
+func (t *Terms) capped() bool { return t.Algorithm == search.ALP }
+
+// search are the options of a search for windows from an instant on.
+func (t *Terms) search(from bourse.Time) search.Options {
+	return search.Options{Algorithm: t.Algorithm, MaxAlternatives: t.MaxAlternatives, Notice: from, Weights: t.Weights}
+}
+
+// Better reports whether an alternative is tried before another, where the chosen
+// one was not to be had: by what is minimised, then the cheaper, then the earlier
+// found.
+func (t *Terms) Better(x, y *Alternative) bool {
+	first := 0
+	switch t.Minimize {
+	case selection.MinTime:
+		first = cmp.Compare(x.Time, y.Time)
+	case selection.MinFinish:
+		first = cmp.Compare(x.End, y.End)
+	}
+	return cmp.Or(first, cmp.Compare(x.Cost, y.Cost), cmp.Compare(x.Number, y.Number)) < 0
+}
+
+// Answered is how many sites have offers that can be used.
+func (in *Input) Answered() int {
+	n := 0
+	for i := range in.Sites {
+		if in.Sites[i].Answer == Usable {
+			n++
+		}
+	}
+	return n
+}
+
+// complete reports whether every site has offers that can be used, so that what
+// they do not have nobody has.
+func (in *Input) complete() bool {
+	n := in.Answered()
+	return n == len(in.Sites) && n > 0
+}
+
+// Skewed names the sites whose clocks are off.
+func (in *Input) Skewed() []string {
+	var list []string
+	for i := range in.Sites {
+		if in.Sites[i].Answer == Skewed {
+			list = append(list, in.Sites[i].Name)
+		}
+	}
+	return list
+}
+
+// silence says why there is nothing to search.
+func (in *Input) silence() bourse.Reason {
+	if len(in.Sites) == 0 {
+		return reason(bourse.NoOffer, "no site is there at present")
+	}
+	answered := 0
+	for i := range in.Sites {
+		s := &in.Sites[i]
+		if s.Answer != Silent {
+			answered++
+		}
+		if s.Answer == Closed && s.Refusal.Refused() {
+			return reason(bourse.NoOffer, "no site offers anything; %s: %v", s.Name, s.Refusal)
+		}
+	}
+	if off := in.Skewed(); len(off) > 0 {
+		return reason(bourse.NoOffer, "no site offers anything that can be used; the clock of %s is more than %s off", off[0], bourse.ClockSkew.Words())
+	}
+	if answered > 0 {
+		return reason(bourse.NoOffer, "%d of %d sites answered, none with offers that can be used", answered, len(in.Sites))
+	}
+	return reason(bourse.NoOffer, "none of %d sites answered within %v s", len(in.Sites), in.Terms.OfferWait)
+}
+
+// serves reports whether nodes of a group suit a request.
+func serves(g *bourse.Group, r *bourse.Request) bool {
+	return g.Performance >= r.MinPerformance && r.Require.MetBy(g.Machine)
+}
+
+// Quickest is how long a request takes on the fastest nodes that the sites offer
+// for it; false if there are none.
+func Quickest(sites []Site, r *bourse.Request) (bourse.Duration, bool) {
+	var best bourse.Performance
+	for i := range sites {
+		if sites[i].Answer != Usable {
+			continue
+		}
+		for k := range sites[i].Groups {
+			if g := &sites[i].Groups[k].Group; serves(g, r) {
+				best = max(best, g.Performance)
+			}
+		}
+	}
+	if best == 0 {
+		return 0, false
+	}
+	return best.Runtime(r.Shortest()), true
+}
+
+// barredSites marks the sites that are closed to a job's user; nil if none is.
+func (in *Input) barredSites(j *Job) []bool {
+	if len(j.Barred) == 0 {
+		return nil
+	}
+	list := make([]bool, len(in.Sites))
+	for _, x := range j.Barred {
+		i, there := slices.BinarySearchFunc(in.Sites, x.Site, func(s Site, name string) int { return strings.Compare(s.Name, name) })
+		if there {
+			list[i] = true
+		}
+	}
+	return list
+}
+
+// Quotes is what a choice depends on beyond the Input: what has come to be known
+// since the search.
+type Quotes struct {
+	Sites  [][]bourse.Quote          // by site: the answer to Draft.Wanted, leg by leg; nil: none in time
+	Left   bourse.Credits            // what the VO can still promise
+	Quotas map[string]bourse.Credits // what users who have a quota can still spend under it; negative: it is passed
+	Gone   []bool                    // by job: it takes no part any more; nil: as in the Input
+	Away   bool                      // as Input.Away
+}
+
+// userLeft is what a user can still spend.
+func (q *Quotes) userLeft(user string) bourse.Credits {
+	if left, ok := q.Quotas[user]; ok {
+		return left
+	}
+	return bourse.MaxCredits
+}

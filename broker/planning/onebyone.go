@@ -1,0 +1,214 @@
+package planning
+
+import (
+	"fmt"
+	"hash/fnv"
+	"slices"
+
+	"bourse"
+	"bourse/policy/choice"
+)
+
+// With a strategy that is not a batch each job goes whole to one group of one site,
+// by choice.Rule over the quotes of all. Jobs are not weighed against each other, so
+// neither B* nor T* binds; budgets, accounts and quotas do.
+
+// findStarts makes alternatives of the starts of each group that are worth a quote.
+func (d *Draft) findStarts() {
+	for i := range d.Jobs {
+		p := &d.Jobs[i]
+		if p.Over {
+			continue
+		}
+		if why := p.starts(d, &d.in.Jobs[i]); len(p.Alternatives) == 0 {
+			d.postpone(i, why)
+		}
+	}
+}
+
+// starts makes alternatives of the starts that the groups have room for, at most
+// MaxAlternatives of each group, and says why there are none. Those of a moldable
+// job are dealt among its sizes.
+func (p *Plan) starts(d *Draft, j *Job) bourse.Reason {
+	why := reason(bourse.NoNode, "no group of any site has nodes such as it asks for")
+	most := d.in.Terms.MaxAlternatives
+	sizes, barred := j.Request.Dealt(most), d.in.barredSites(j)
+	for at := range d.Groups {
+		if !serves(&d.Groups[at], &j.Request) || barred != nil && barred[d.siteOf[at]] {
+			continue
+		}
+		left := most
+		for _, z := range sizes {
+			if left == 0 {
+				break
+			}
+			n, r := p.startsAt(d, j, at, z, min(left, max(most/len(sizes), 2)))
+			left -= n
+			why = nearer(why, r)
+		}
+	}
+	return why
+}
+
+// startsAt makes alternatives of the starts that a group has room for a size at,
+// at most so many: how many there are, or why there are none.
+func (p *Plan) startsAt(d *Draft, j *Job, at int, z bourse.Size, most int) (int, bourse.Reason) {
+	r, g := j.Request.At(z), &d.Groups[at]
+	from, to := max(d.in.From, r.Ready), min(d.in.Horizon, r.Deadline)
+	length := g.Performance.Runtime(r.Length)
+	base := bourse.Cost(g.Price, length).Times(r.Nodes)
+	if r.Nodes > g.Nodes {
+		return 0, reason(bourse.TooLarge, "no group of suited nodes has %d of them", r.Nodes)
+	}
+	list := startsOf(d.admissible[at], d.clear[at], r.Nodes, length, from, to, most)
+	if len(list) == 0 {
+		return 0, reason(bourse.NoWindow, "no group has %d nodes free for it between %v and %v", r.Nodes, from, to)
+	}
+	if d.in.Terms.capped() && g.Price > r.MaxPrice {
+		return 0, reason(bourse.OverBudget, "%s asks for %v credits per node-hour, the price cap is %v", g.Site, g.Price, r.MaxPrice)
+	}
+	if base > r.Budget {
+		return 0, reason(bourse.OverBudget, "%s asks for %v credits at the least, the budget is %v", g.Site, base, r.Budget)
+	}
+	for _, s := range list {
+		p.Found++
+		p.Alternatives = append(p.Alternatives, Alternative{Number: p.Found, Size: z, Time: length, End: s.Add(length), Cost: base, Legs: []Leg{{
+			Group: int32(at), Site: d.siteOf[at], Contended: d.clear[at].Min(s, s.Add(length)) < r.Nodes,
+			What: bourse.Leg{Group: g.Name, Nodes: r.Nodes, Start: s, End: s.Add(length)},
+			Base: bourse.Fare{Base: base},
+		}}})
+	}
+	return len(list), bourse.Reason{}
+}
+
+// nearer is the reason of the group that came nearer to having room.
+func nearer(x, y bourse.Reason) bourse.Reason {
+	order := []bourse.Code{bourse.NoNode, bourse.TooLarge, bourse.NoWindow, bourse.OverBudget}
+	if slices.Index(order, y.Code) > slices.Index(order, x.Code) {
+		return y
+	}
+	return x
+}
+
+// startsOf lists the starts of n nodes for d within [from, to) that are worth a
+// quote: the earliest, and those at which what is free changes, up to the first
+// that is clear of the queue's plan; later ones are no cheaper. Of more than most
+// it keeps that many, the first and the last among them, as even as can be. It
+// costs a sort of the steps, and for each that is looked at those within d.
+func startsOf(admissible, clear bourse.Profile, n int, d bourse.Duration, from, to bourse.Time, most int) []bourse.Time {
+	last := min(clear.EarliestFit(max(from, clear[0].At), n, d), to.Add(-d))
+	instants := []bourse.Time{from}
+	for _, p := range []bourse.Profile{admissible, clear} {
+		for _, step := range p {
+			if step.At > from && step.At <= last {
+				instants = append(instants, step.At)
+			}
+		}
+	}
+	slices.Sort(instants)
+	var list []bourse.Time
+	fit := bourse.Time(-1) // the earliest start at or after the instant before
+	for _, t := range thin(slices.Compact(instants), maxInstants) {
+		if fit < t {
+			fit = admissible.EarliestFit(max(t, admissible[0].At), n, d)
+		}
+		if fit == t && t <= last {
+			list = append(list, t)
+		}
+	}
+	return thin(list, most)
+}
+
+// maxInstants bounds how many instants of a group are looked at.
+const maxInstants = 4096
+
+// thin keeps most of a list, the first and the last among them.
+func thin(list []bourse.Time, most int) []bourse.Time {
+	n := len(list)
+	if n <= most {
+		return list
+	}
+	if most == 1 {
+		return list[:1]
+	}
+	for i := range most {
+		list[i] = list[i*(n-1)/(most-1)]
+	}
+	return list[:most]
+}
+
+// dropLost gives up the jobs whose every start fell to its price: the cheapest of
+// each group, clear of its queue, was among them.
+func (c *chooser) dropLost() {
+	for i := range c.o.Jobs {
+		if p := &c.o.Jobs[i]; !p.Over && len(p.Alternatives) == 0 {
+			c.giveUp(i, p.Why)
+		}
+	}
+}
+
+// takeEach picks for each candidate what the strategy prefers of what is covered.
+func (c *chooser) takeEach() {
+	for _, i := range c.candidates {
+		p, user := &c.o.Jobs[i], c.d.in.Jobs[i].User
+		p.Choice = c.d.Preferred(i, p.Alternatives, func(a *Alternative) bool {
+			return !Covered(a.Cost, c.q.Left, a.Cost, c.q.userLeft(user), user).Refused()
+		})
+		if p.Choice >= 0 {
+			c.o.Time += p.Alternatives[p.Choice].Time
+			c.o.Cost = c.o.Cost.Plus(p.Alternatives[p.Choice].Cost)
+		}
+	}
+}
+
+// Preferred is the index of the alternative of a job that the strategy takes among
+// those that can be had, -1 if there is none. A moldable job first takes a size: of
+// those that can be had the one preferred (see bourse.Request.Preferred).
+func (d *Draft) Preferred(job int, alternatives []Alternative, can func(*Alternative) bool) int {
+	var list []choice.Candidate
+	var index []int
+	j, t := &d.in.Jobs[job], &d.in.Terms
+	size := preferredSize(&j.Request, alternatives, can)
+	for i := range alternatives {
+		a := &alternatives[i]
+		if a.Size != size || !can(a) {
+			continue
+		}
+		g := a.Legs[0].Group
+		list = append(list, choice.Candidate{Site: int(a.Legs[0].Site), Start: a.Start(), End: a.End, Cost: a.Cost,
+			Backlog: d.queued[g] / bourse.Duration(max(1, d.Groups[g].Nodes))})
+		index = append(index, i)
+	}
+	rule := choice.Rule{Strategy: t.Strategy, Alpha: t.Alpha, Draw: d.in.draw(j.Name)}
+	if best := rule.Best(list); best >= 0 {
+		return index[best]
+	}
+	return -1
+}
+
+// preferredSize is the size preferred among the alternatives that can be had; zero
+// if there is none.
+func preferredSize(r *bourse.Request, alternatives []Alternative, can func(*Alternative) bool) bourse.Size {
+	if len(r.Sizes) == 0 {
+		return r.Preferred()[0]
+	}
+	for _, z := range r.Preferred() {
+		for i := range alternatives {
+			if a := &alternatives[i]; a.Size == z && can(a) {
+				return z
+			}
+		}
+	}
+	return bourse.Size{}
+}
+
+// draw is the number that a job draws in this cycle: a function of Terms.Draws,
+// the job's name and the cycle, so that a restart and a rerun draw the same.
+func (in *Input) draw(job string) uint64 {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%d %d %s", in.Terms.Draws, in.Cycle, job)
+	x := h.Sum64() // its low bits are poor: mixed as by splitmix64
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}

@@ -1,0 +1,53 @@
+package planning
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"bourse"
+)
+
+// The oracle tries every instant.
+func TestStartsOf_AreThoseAtWhichWhatIsFreeChangesUpToTheFirstClearOne(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		const size, span = 4, 30
+		admissible := bourse.NewProfile(0, size)
+		take := func(p *bourse.Profile, label string) {
+			for range rapid.IntRange(0, 4).Draw(t, label) {
+				s := rapid.Int64Range(0, span-1).Draw(t, "from")
+				e := rapid.Int64Range(s+1, span).Draw(t, "to")
+				if p.Min(bourse.Time(s), bourse.Time(e)) > 0 {
+					p.Add(bourse.Time(s), bourse.Time(e), -1)
+				}
+			}
+		}
+		take(&admissible, "reserved")
+		clear := admissible.Clone()
+		take(&clear, "queued")
+		n, d := rapid.IntRange(1, size).Draw(t, "n"), bourse.Duration(rapid.Int64Range(1, 10).Draw(t, "d"))
+		from, to := bourse.Time(rapid.Int64Range(0, 10).Draw(t, "open")), bourse.Time(rapid.Int64Range(11, 40).Draw(t, "close"))
+		var want []bourse.Time
+		for s := from; s.Add(d) <= to; s++ {
+			changes := s == from
+			for _, p := range []bourse.Profile{admissible, clear} {
+				changes = changes || slices.ContainsFunc(p, func(x bourse.Step) bool { return x.At == s })
+			}
+			if changes && admissible.Min(s, s.Add(d)) >= n {
+				want = append(want, s)
+			}
+			if clear.Min(s, s.Add(d)) >= n {
+				break
+			}
+		}
+		if got := startsOf(admissible, clear, n, d, from, to, 1000); !slices.Equal(got, want) {
+			t.Fatalf("starts %v, want %v\nadmissible %v\nclear %v", got, want, admissible, clear)
+		}
+		few := startsOf(admissible, clear, n, d, from, to, 3)
+		if len(want) > 3 && (len(few) != 3 || few[0] != want[0] || few[2] != want[len(want)-1]) {
+			t.Fatalf("of %v kept %v, want 3 with the first and the last", want, few)
+		}
+	})
+}

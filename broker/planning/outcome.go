@@ -1,0 +1,114 @@
+package planning
+
+import (
+	"slices"
+
+	"bourse"
+)
+
+// JobOutcome is what a plan comes to for one job, with all alternatives that there
+// were.
+type JobOutcome struct {
+	Job         string
+	Options     []Option // all alternatives that were found, in that order
+	Chosen      int      // number of the option, 0: none
+	Reason      bourse.Reason
+	TimeLimit   bourse.Duration // T* in force, MaxDuration where none binds
+	BudgetLimit bourse.Credits  // B* in force, MaxCredits where none binds
+}
+
+// Option is one alternative.
+type Option struct {
+	Number int // from 1, in the order found
+	Start  bourse.Time
+	End    bourse.Time
+	Time   bourse.Duration
+	Fare   bourse.Fare
+	Legs   []OptionLeg
+	Out    bourse.Reason // why it took no part in the selection; None if it did
+}
+
+// OptionLeg is one leg of it.
+type OptionLeg struct {
+	Site      string
+	Leg       bourse.Leg
+	Fare      bourse.Fare
+	Delayed   int // waiting jobs that would start later
+	Contended bool
+	Refusal   bourse.Reason // of its quote
+	Guess     bool          // contended, and not quoted in the cycle: at base price, the site might add to that
+}
+
+// Taken returns the option that was chosen, nil if none was.
+func (o *JobOutcome) Taken() *Option {
+	i := slices.IndexFunc(o.Options, func(x Option) bool { return x.Number == o.Chosen })
+	if i < 0 {
+		return nil
+	}
+	return &o.Options[i]
+}
+
+// Guessed reports whether a leg's price is not one that its site has quoted.
+func (o *Option) Guessed() bool {
+	return slices.ContainsFunc(o.Legs, func(l OptionLeg) bool { return l.Guess })
+}
+
+// show lists what a choice comes to, job by job. guess says which legs' quotes were
+// guessed; nil: none.
+func (d *Draft) show(q *Quotes, o *Outcome, guess func(job int, l *Leg) bool) []JobOutcome {
+	why := make([]bourse.Reason, len(o.Jobs))
+	for _, list := range [][]Postponed{d.Postponed, o.Postponed} {
+		for i := range list {
+			why[list[i].Job] = list[i].Reason
+		}
+	}
+	found := d.quoted(q)
+	shown := make([]JobOutcome, len(o.Jobs))
+	for i := range o.Jobs {
+		p := &o.Jobs[i]
+		s := JobOutcome{Job: d.in.Jobs[i].Name, Reason: why[i], TimeLimit: o.TimeLimit, BudgetLimit: o.BudgetLimit}
+		show := func(a *Alternative) {
+			x := d.option(&d.in.Jobs[i], p, a)
+			for n := range a.Legs {
+				x.Legs[n].Guess = guess != nil && guess(i, &a.Legs[n])
+			}
+			s.Options = append(s.Options, x)
+		}
+		for k := range found[i].Alternatives {
+			show(&found[i].Alternatives[k])
+		}
+		for k := range p.Alternatives {
+			if a := &p.Alternatives[k]; a.Number > len(found[i].Alternatives) { // of the second search
+				show(a)
+			}
+		}
+		if a := p.Chosen(); a != nil {
+			s.Chosen = a.Number
+		}
+		shown[i] = s
+	}
+	return shown
+}
+
+// option shows an alternative, and why it is not among the plan's any more.
+func (d *Draft) option(j *Job, p *Plan, a *Alternative) Option {
+	o := Option{Number: a.Number, Start: a.Start(), End: a.End, Time: a.Time}
+	for i := range a.Legs {
+		l, q := &a.Legs[i], &a.Quotes[i]
+		site := d.in.Sites[l.Site].Name
+		o.Legs = append(o.Legs, OptionLeg{Site: site, Leg: l.What, Fare: q.Fare, Delayed: q.Delayed, Contended: l.Contended, Refusal: q.Refusal})
+		o.Fare.Base, o.Fare.Additive = o.Fare.Base.Plus(q.Fare.Base), o.Fare.Additive.Plus(q.Fare.Additive)
+		if q.Refusal.Refused() && !o.Out.Refused() {
+			o.Out = q.Refusal
+			o.Out = reason(o.Out.Code, "%s: %v", site, o.Out)
+		}
+	}
+	switch cost := o.Fare.Total(); {
+	case o.Out.Refused():
+	case cost > j.Request.Budget:
+		o.Out = reason(bourse.OverBudget, "%v credits, the budget is %v", cost, j.Request.Budget)
+	case !p.Over && !slices.ContainsFunc(p.Alternatives, func(x Alternative) bool { return x.Number == a.Number }):
+		o.Out = reason(bourse.NoMoney, "%v credits are more than the accounts leave", cost)
+	}
+	return o
+}

@@ -1,0 +1,120 @@
+// Package planning decides what a cycle of a broker does, as a function of what
+// the cycle has before it (Toporkov et al., sections 2 and 3):
+//
+//	Plan(Input)            -> Draft: alternatives for each job, and the quotes it wants
+//	Choose(Draft, Quotes)  -> Outcome: one alternative a job, or why it has none
+//
+// Between the two the broker asks the sites for the quotes. Neither reads a clock,
+// draws a number or knows another cycle. What they read is what the journal keeps
+// of a cycle (bourse.CycleSeen, bourse.CyclePlanned; record.go), so that a Rerun
+// decides the same again, or what another budget or another site would have led to.
+//
+// Times are instants in milliseconds, durations are milliseconds, credits are
+// whole millionths: bourse.Time, bourse.Duration, bourse.Credits. Sites, groups and
+// jobs are referred to by their index in the Input.
+package planning
+
+import (
+	"bourse"
+	"bourse/policy/search"
+	"bourse/policy/selection"
+)
+
+// Planner plans. It keeps the memory of its work from one call to the next and
+// nothing else: what it returns depends on the arguments alone, and shares nothing
+// with it. The zero Planner is ready. It is not safe for concurrent use.
+type Planner struct {
+	list     *search.List
+	finder   *search.Finder
+	requests []bourse.Request
+	rest     []bourse.Profile // by group: what a second search may use
+	selector selection.Selector
+	options  [][]selection.Alternative
+}
+
+// open lays out the slots over [from, to) of what is free on the groups.
+func (p *Planner) open(groups []bourse.Group, free []bourse.Profile, from, to bourse.Time) {
+	if p.list == nil {
+		p.list = new(search.List)
+		p.finder = search.NewFinder(p.list)
+	}
+	p.list.ResetFungible(groups, free, from, to)
+}
+
+// Plan looks for the alternatives of each job on what the sites have offered, and
+// lists the legs whose price only their sites can name. Jobs without an alternative
+// are postponed. The Input is not changed and must not be, as long as the Draft is
+// used.
+func (p *Planner) Plan(in *Input) *Draft {
+	d := newDraft(in)
+	p.open(d.Groups, d.admissible, in.From, in.Horizon)
+	d.Slots = p.list.Len()
+	switch {
+	case len(d.Groups) == 0:
+		why := in.silence()
+		for i := range in.Jobs {
+			if !in.Jobs[i].Gone {
+				d.postpone(i, why)
+			}
+		}
+	case in.Terms.OneByOne():
+		d.findStarts()
+	default:
+		p.findWindows(d)
+	}
+	d.list()
+	return d
+}
+
+// Choose drops the alternatives that a site does not carry or that cost too much,
+// has those jobs that lost all of theirs searched for once more, and picks one
+// alternative for each of the others: the best combination under B*, T* and the
+// accounts. The Draft is not changed: it may be chosen from again.
+func (p *Planner) Choose(d *Draft, q *Quotes) *Outcome {
+	o := &Outcome{BudgetLimit: bourse.MaxCredits, TimeLimit: bourse.MaxDuration}
+	o.Jobs = d.quoted(q)
+	if len(d.Groups) == 0 {
+		return o
+	}
+	c := &chooser{Planner: p, d: d, q: q, o: o}
+	lost := 0
+	for i := range o.Jobs {
+		if j := &o.Jobs[i]; !j.Over && !j.price(&d.in.Jobs[i]) {
+			lost++
+		}
+	}
+	switch {
+	case lost > 0 && d.in.Terms.OneByOne():
+		c.dropLost()
+	case lost > 0:
+		c.searchClear()
+	}
+	for i := range o.Jobs {
+		o.Alternatives += len(o.Jobs[i].Alternatives)
+	}
+	c.affordable()
+	if d.in.Terms.OneByOne() {
+		c.takeEach()
+	} else {
+		c.selectAll()
+	}
+	return o
+}
+
+// Windows looks for windows for the only job of an Input, at base price and without
+// regard to its site's queues or to any account. Without windows it says why.
+func (p *Planner) Windows(in *Input) (*Draft, bourse.Reason) {
+	d := newDraft(in)
+	p.open(d.Groups, d.admissible, in.From, in.Horizon)
+	j := &in.Jobs[0]
+	o := in.Terms.search(in.From)
+	o.Barred = [][]bool{d.barredGroups(j)}
+	found := p.finder.Batch([]bourse.Request{j.Request}, o)
+	d.Jobs[0].add(d, j, found.Alternatives[0])
+	return d, found.Reasons[0]
+}
+
+// reason is a reason of that code.
+func reason(code bourse.Code, format string, args ...any) bourse.Reason {
+	return bourse.Because(code, format, args...)
+}

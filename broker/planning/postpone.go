@@ -1,0 +1,92 @@
+package planning
+
+import (
+	"cmp"
+	"strings"
+
+	"bourse"
+)
+
+// postpone ends a job's part in the cycle before the quotes.
+func (d *Draft) postpone(job int, why bourse.Reason) {
+	d.Jobs[job].Over = true
+	d.Postponed = append(d.Postponed, d.Judge(job, why, d.in.Away))
+}
+
+// giveUp ends a job's part in the choice.
+func (c *chooser) giveUp(job int, why bourse.Reason) {
+	c.o.Jobs[job].Over = true
+	c.o.Postponed = append(c.o.Postponed, c.d.Judge(job, why, c.q.Away))
+}
+
+// Judge says why a job is postponed that gets no window for that reason, and
+// whether it ever will: where every site has answered, none is away that may come
+// back, none is closed to its user and none of them could ever serve the job, it is
+// final.
+func (d *Draft) Judge(job int, why bourse.Reason, away bool) Postponed {
+	j := &d.in.Jobs[job]
+	p := Postponed{Job: job, Reason: why}
+	if len(j.Barred) > 0 && why.Code != bourse.After {
+		p.Reason = d.leftOut(j, why)
+		return p
+	}
+	if away || !d.in.complete() {
+		return p
+	}
+	switch why.Code {
+	case bourse.TooLarge, bourse.NoNode:
+		p.Final = true
+	case bourse.NoWindow:
+		r := &j.Request
+		end := d.soonest(r)
+		if end <= r.Deadline {
+			break
+		}
+		p.Reason = reason(bourse.Expired, "it would end at %v at the soonest, after its deadline %v", end, r.Deadline)
+		if r.Deadline < j.Deadline {
+			p.Reason = reason(bourse.Expired, "it would end at %v at the soonest, and what comes after it needs it to end by %v", end, r.Deadline)
+		}
+		p.Final = !j.Pending
+	}
+	return p
+}
+
+// soonest is the earliest end that a request could have if everything were free.
+func (d *Draft) soonest(r *bourse.Request) bourse.Time {
+	best := bourse.Never
+	for i := range d.Groups {
+		if g := &d.Groups[i]; serves(g, r) {
+			best = min(best, max(d.in.From, r.Ready).Add(g.Performance.Runtime(r.Shortest())))
+		}
+	}
+	return best
+}
+
+// leftOut adds to the reason for which a job has no window which sites were left
+// out. Where no other site has offered anything, that is the reason.
+func (d *Draft) leftOut(j *Job, why bourse.Reason) bourse.Reason {
+	var names []string
+	others := len(d.Groups) == 0
+	for i, barred := range d.in.barredSites(j) {
+		if barred {
+			names = append(names, string(bourse.Say("%s (asked again at %v)", d.in.Sites[i].Name, until(j, d.in.Sites[i].Name))))
+		} else {
+			others = others || d.in.Sites[i].Answer == Usable
+		}
+	}
+	words := bourse.Say("closed to %s: %v", cmp.Or(j.User, "users without a name"), bourse.Phrase(strings.Join(names, ", ")))
+	if !others {
+		return reason(bourse.NotAllowed, "%s; no other site offers anything", words)
+	}
+	return reason(why.Code, "%v; %s", why, words)
+}
+
+// until is when a site that is closed to a job's user is asked again.
+func until(j *Job, site string) bourse.Time {
+	for _, x := range j.Barred {
+		if x.Site == site {
+			return x.Until
+		}
+	}
+	return 0
+}

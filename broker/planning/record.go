@@ -1,0 +1,251 @@
+package planning
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/policy/choice"
+	"bourse/policy/search"
+	"bourse/policy/selection"
+)
+
+// Seen is the record of an Input. Where it is cut, what was free and what the jobs
+// ask for is left out.
+func (in *Input) Seen(cut bool) bourse.CycleSeen {
+	f := bourse.CycleSeen{Cycle: in.Cycle, From: in.From, Horizon: in.Horizon, Terms: in.Terms.seen(), Cut: cut}
+	for i := range in.Jobs {
+		j := &in.Jobs[i]
+		x := bourse.CycleJob{Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Gone: j.Gone, Barred: j.Barred}
+		if !cut {
+			x.Request = j.Request
+		}
+		f.Jobs = append(f.Jobs, x)
+	}
+	for i := range in.Sites {
+		f.Sites = append(f.Sites, in.Sites[i].seen(&in.Terms, cut))
+	}
+	return f
+}
+
+// Sizes of what is recorded, in bytes, roughly.
+const (
+	stepSize  = 12
+	groupSize = 120
+	jobSize   = 250
+	quoteSize = 60
+)
+
+// RecordSize is how many bytes the record of an Input takes, roughly, where it is
+// not cut.
+func (in *Input) RecordSize() int {
+	size := jobSize * len(in.Jobs)
+	for i := range in.Sites {
+		for k := range in.Sites[i].Groups {
+			g := &in.Sites[i].Groups[k]
+			size += groupSize + stepSize*(len(g.Admissible)+len(g.Clear))
+		}
+	}
+	return size
+}
+
+// RecordSize is how many bytes the record of the quotes takes, roughly.
+func (d *Draft) RecordSize(q *Quotes) int {
+	size := 0
+	for site := range d.Wanted {
+		for n := range d.Wanted[site].Legs {
+			size += quoteSize + len(d.Wanted[site].quote(q.Sites[site], n).Refusal.Detail)
+		}
+	}
+	return size
+}
+
+// seen is the record of how a site answered. What it offered is left out where it
+// cannot be used, or there is no room.
+func (s *Site) seen(t *Terms, cut bool) bourse.SiteSeen {
+	f := bourse.SiteSeen{Site: s.Name, Answer: s.Answer.String(), Reason: s.Refusal, Version: s.Version, Now: s.Now}
+	if s.Answer != Usable || cut {
+		return f
+	}
+	f.Groups = make([]bourse.GroupSeen, len(s.Groups))
+	for i := range s.Groups {
+		g := &s.Groups[i]
+		x := bourse.GroupSeen{Group: g.Group.Name, Nodes: g.Group.Nodes, Performance: g.Group.Performance, Price: g.Group.Price,
+			Machine: g.Group.Machine, Shared: g.Shared, Free: g.Admissible.Curve()}
+		if !slices.Equal(g.Admissible, g.Clear) {
+			x.Clear = g.Clear.Curve()
+		}
+		if t.OneByOne() {
+			x.Queued = g.Queued
+		}
+		f.Groups[i] = x
+	}
+	return f
+}
+
+// seen is the record of the terms.
+func (t *Terms) seen() bourse.Terms {
+	f := bourse.Terms{Algorithm: t.Algorithm.String(), WeightTime: t.Weights.Time, WeightCost: t.Weights.Cost, WeightFinish: t.Weights.Finish,
+		Minimize: t.Minimize.String(), MaxAlternatives: t.MaxAlternatives, OfferWait: t.OfferWait}
+	if t.OneByOne() {
+		f.Strategy, f.Alpha, f.Draws = t.Strategy.String(), int64(t.Alpha), t.Draws
+	}
+	if t.BudgetLimit != selection.Auto {
+		f.BudgetLimit, f.BudgetGiven = t.BudgetLimit, true
+	}
+	if t.TimeLimit != selection.Auto {
+		f.TimeLimit, f.TimeGiven = t.TimeLimit, true
+	}
+	return f
+}
+
+// quotasSeen is the record of what the quotas of the batch's users leave, in serving
+// order.
+func (in *Input) quotasSeen(q *Quotes) []bourse.QuotaSeen {
+	var list []bourse.QuotaSeen
+	for i := range in.Jobs {
+		user := in.Jobs[i].User
+		left, ok := q.Quotas[user]
+		if !ok || slices.ContainsFunc(list, func(x bourse.QuotaSeen) bool { return x.User == user }) {
+			continue
+		}
+		list = append(list, bourse.QuotaSeen{User: user, Left: max(left, 0), Passed: left < 0})
+	}
+	return list
+}
+
+// quotesSeen is the record of what the sites have answered to the requests for
+// quotes. A site that has said nothing that makes sense has not answered.
+func (d *Draft) quotesSeen(q *Quotes) []bourse.SiteQuotes {
+	var list []bourse.SiteQuotes
+	for site := range d.Wanted {
+		w := &d.Wanted[site]
+		if len(w.Legs) == 0 {
+			continue
+		}
+		x, answered := bourse.SiteQuotes{Site: d.in.Sites[site].Name, Quotes: make([]bourse.QuoteSeen, len(w.Legs))}, false
+		for n := range w.Legs {
+			a := w.quote(q.Sites[site], n)
+			x.Quotes[n] = bourse.QuoteSeen{Fare: a.Fare, Delayed: a.Delayed, Refusal: a.Refusal}
+			answered = answered || a.Refusal != unanswered
+		}
+		if !answered {
+			x.Quotes = nil
+		}
+		list = append(list, x)
+	}
+	return list
+}
+
+// Planned is the record of a choice and of what it depended on beyond the Input.
+// Where it is cut, the quotes are left out.
+func (d *Draft) Planned(q *Quotes, o *Outcome, cut bool) bourse.CyclePlanned {
+	f := bourse.CyclePlanned{Cycle: d.in.Cycle, Left: q.Left, Quotas: d.in.quotasSeen(q), Cut: cut}
+	if !cut {
+		f.Quotes = d.quotesSeen(q)
+	}
+	for i := range o.Jobs {
+		if a := o.Jobs[i].Chosen(); a != nil {
+			f.Chosen = append(f.Chosen, bourse.Planned{Job: d.in.Jobs[i].Name, Found: o.Jobs[i].Found,
+				Alternative: a.Number, Start: a.Start(), End: a.End, Cost: a.Cost})
+		}
+	}
+	return f
+}
+
+// Chosen is the alternative that was chosen, nil if there is none.
+func (p *Plan) Chosen() *Alternative {
+	if p.Over || p.Choice < 0 {
+		return nil
+	}
+	return &p.Alternatives[p.Choice]
+}
+
+// read makes an Input of what is on record. A site that was not asked stands in it
+// as one that was silent.
+func read(f *bourse.CycleSeen) (*Input, error) {
+	t, err := readTerms(&f.Terms)
+	if err != nil {
+		return nil, fmt.Errorf("cycle %d: %w", f.Cycle, err)
+	}
+	in := &Input{Cycle: f.Cycle, From: f.From, Horizon: f.Horizon, Terms: t}
+	for i := range f.Jobs {
+		x := &f.Jobs[i]
+		if why := Unsound(&bourse.Job{Name: x.Name, Request: x.Request}); why.Refused() {
+			return nil, fmt.Errorf("cycle %d, job %q: %v", f.Cycle, x.Name, why)
+		}
+		in.Jobs = append(in.Jobs, Job{Name: x.Name, User: x.User, Submit: x.Submit, Priority: x.Priority, Request: x.Request,
+			Deadline: x.Request.Deadline, Gone: x.Gone, Barred: x.Barred})
+	}
+	for i := range f.Sites {
+		s, err := readSite(&f.Sites[i])
+		if err != nil {
+			return nil, fmt.Errorf("cycle %d, %w", f.Cycle, err)
+		}
+		in.Sites = append(in.Sites, s)
+	}
+	return in, in.sortSites()
+}
+
+// sortSites puts the sites in order of name. Two of one name are an error.
+func (in *Input) sortSites() error {
+	slices.SortFunc(in.Sites, func(x, y Site) int { return strings.Compare(x.Name, y.Name) })
+	for i := 1; i < len(in.Sites); i++ {
+		if in.Sites[i].Name == in.Sites[i-1].Name {
+			return fmt.Errorf("cycle %d: site %q is on record twice", in.Cycle, in.Sites[i].Name)
+		}
+	}
+	return nil
+}
+
+// readSite reads how a site answered, and what it offered.
+func readSite(f *bourse.SiteSeen) (Site, error) {
+	s := Site{Name: f.Site, Answer: Answer(max(0, slices.Index(answerNames[:], f.Answer))), Refusal: f.Reason, Version: f.Version, Now: f.Now}
+	if s.Answer != Usable {
+		return s, nil
+	}
+	for i := range f.Groups {
+		g := &f.Groups[i]
+		free, err := g.Free.Profile()
+		clear := free
+		if err == nil && g.Clear != "" {
+			clear, err = g.Clear.Profile()
+		}
+		x := agents.GroupOffer{Admissible: free, Clear: clear, Shared: g.Shared, Queued: g.Queued, Group: bourse.Group{Site: f.Site, Name: g.Group,
+			Nodes: g.Nodes, Performance: g.Performance, Price: g.Price, Machine: g.Machine}}
+		if err == nil && !sound(&x) {
+			err = errors.New("it makes no sense")
+		}
+		if err != nil {
+			return s, fmt.Errorf("offer of %s/%s: %w", f.Site, g.Group, err)
+		}
+		s.Groups = append(s.Groups, x)
+	}
+	return s, nil
+}
+
+// readTerms reads the terms.
+func readTerms(f *bourse.Terms) (Terms, error) {
+	t := Terms{BudgetLimit: selection.Auto, TimeLimit: selection.Auto, MaxAlternatives: f.MaxAlternatives, OfferWait: f.OfferWait,
+		Weights: search.Weights{Time: f.WeightTime, Cost: f.WeightCost, Finish: f.WeightFinish}}
+	var err1, err2, err3 error
+	t.Algorithm, err1 = search.ParseAlgorithm(f.Algorithm)
+	t.Minimize, err2 = selection.ParseGoal(f.Minimize)
+	if f.Strategy != "" {
+		t.Strategy, err3 = choice.ParseStrategy(f.Strategy)
+		t.Alpha, t.Draws = choice.Alpha(f.Alpha), f.Draws
+	}
+	if f.BudgetGiven {
+		t.BudgetLimit = f.BudgetLimit
+	}
+	if f.TimeGiven {
+		t.TimeLimit = f.TimeLimit
+	}
+	if t.MaxAlternatives < 1 {
+		err1 = errors.Join(err1, fmt.Errorf("%d alternatives of a job are too few", t.MaxAlternatives))
+	}
+	return t, errors.Join(err1, err2, err3)
+}

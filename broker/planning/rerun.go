@@ -1,0 +1,267 @@
+package planning
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"bourse"
+	"bourse/policy/search"
+	"bourse/policy/selection"
+)
+
+// Rerun plans a cycle on record again. As it was recorded it comes to the recorded
+// choice; with one thing changed it says what would have come of that. It knows no
+// other cycle, and is not safe for concurrent use.
+type Rerun struct {
+	in      *Input
+	planned *bourse.CyclePlanned
+	funds   Quotes // what the accounts left, and who had gone
+	quotes  map[quotedLeg]bourse.Quote
+	mute    map[string]bool // sites that were asked for quotes and did not answer
+	as      []JobOutcome    // as it was
+	planner Planner
+}
+
+// quotedLeg is what a quote was for.
+type quotedLeg struct {
+	site, user string
+	leg        bourse.Leg
+}
+
+// Change is what is otherwise in a rerun; the zero Change is nothing.
+type Change struct {
+	Request bourse.Request   // of the job that is asked about; without nodes: as it was
+	Without string           // a site that is left out
+	With    *bourse.SiteSeen // a usable site, in place of one that was not
+	Waive   string           // a site whose refusals of quotes are taken for its base price
+	Money   bourse.Credits   // more in the VO's account and, where there is one, in the quota of the job's user
+	Limit   bourse.Credits   // more under the limit B* that an operator has given
+}
+
+// ErrCut says that a cycle's detail was left out of the record, for its size.
+var ErrCut = errors.New("what the sites offered in it was left out of the record: the bound on such detail was reached")
+
+// ErrDiffers says that a rerun does not come to what is on record: another
+// version of the program has made the choice.
+var ErrDiffers = errors.New("planned again it comes to another choice than the one on record; another version of the program has made that")
+
+// ErrUnfinished says that the broker began anew before the cycle had chosen.
+var ErrUnfinished = errors.New("the broker began anew before it had chosen anything in it")
+
+// NewRerun prepares the rerun of a cycle, and runs it as it was. planned is nil
+// if nothing was chosen, because no site had offered anything. What cannot be read,
+// ErrCut, ErrUnfinished and ErrDiffers are errors.
+func NewRerun(seen *bourse.CycleSeen, planned *bourse.CyclePlanned) (*Rerun, error) {
+	if seen.Cut || planned != nil && planned.Cut {
+		return nil, ErrCut
+	}
+	in, err := read(seen)
+	if err != nil {
+		return nil, err
+	}
+	r := &Rerun{in: in, planned: planned, quotes: map[quotedLeg]bourse.Quote{}, mute: map[string]bool{}}
+	r.readFunds()
+	d := r.planner.Plan(in)
+	q := r.funds
+	q.Sites = make([][]bourse.Quote, len(in.Sites))
+	if len(d.Groups) > 0 {
+		if planned == nil {
+			return nil, ErrUnfinished
+		}
+		if !r.readQuotes(d, &q) {
+			return nil, ErrDiffers
+		}
+	}
+	o := r.planner.Choose(d, &q)
+	if !r.same(d, &q, o) {
+		return nil, ErrDiffers
+	}
+	r.as = d.show(&q, o, nil)
+	return r, nil
+}
+
+// readFunds reads what the accounts left when the cycle chose, and who had gone.
+func (r *Rerun) readFunds() {
+	r.funds.Gone = make([]bool, len(r.in.Jobs))
+	if r.planned == nil {
+		return
+	}
+	for i := range r.in.Jobs {
+		r.funds.Gone[i] = slices.Contains(r.planned.Gone, r.in.Jobs[i].Name)
+	}
+	r.funds.Left = r.planned.Left
+	r.funds.Quotas = map[string]bourse.Credits{}
+	for _, x := range r.planned.Quotas {
+		r.funds.Quotas[x.User] = x.Left
+		if x.Passed {
+			r.funds.Quotas[x.User] = -1
+		}
+	}
+}
+
+// readQuotes reads the quotes on record, and remembers what each was for. It reports
+// false if they are not for the legs that the draft wants.
+func (r *Rerun) readQuotes(d *Draft, q *Quotes) bool {
+	open := 0
+	for i := range d.Wanted {
+		open += min(1, len(d.Wanted[i].Legs))
+	}
+	for _, s := range r.planned.Quotes {
+		i := slices.IndexFunc(r.in.Sites, func(x Site) bool { return x.Name == s.Site })
+		if i < 0 || len(d.Wanted[i].Legs) == 0 || len(s.Quotes) > 0 && len(s.Quotes) != len(d.Wanted[i].Legs) || q.Sites[i] != nil || r.mute[s.Site] {
+			return false
+		}
+		open--
+		if len(s.Quotes) == 0 {
+			r.mute[s.Site] = true
+		}
+		w := &d.Wanted[i]
+		for n, x := range s.Quotes {
+			quote := bourse.Quote{Fare: x.Fare, Delayed: x.Delayed, Refusal: x.Refusal}
+			q.Sites[i] = append(q.Sites[i], quote)
+			r.quotes[quotedLeg{s.Site, w.Users[n], w.Legs[n]}] = quote
+		}
+	}
+	return open == 0
+}
+
+// same reports whether the rerun has chosen what is on record.
+func (r *Rerun) same(d *Draft, q *Quotes, o *Outcome) bool {
+	var recorded []bourse.Planned
+	if r.planned != nil {
+		recorded = r.planned.Chosen
+	}
+	return slices.EqualFunc(d.Planned(q, o, true).Chosen, recorded, func(x, y bourse.Planned) bool {
+		y.Found = x.Found // an older version counted otherwise
+		return x == y
+	})
+}
+
+// As returns what the cycle came to as it was, job by job in serving order.
+func (r *Rerun) As() []JobOutcome { return r.as }
+
+// With returns what the cycle would have come to for a job with a change. A
+// contended leg that was not quoted in the cycle is taken at its base price, as
+// a guess. It costs a search and a selection of the whole batch. An unknown job
+// and a request that makes no sense are errors.
+func (r *Rerun) With(job string, c Change) (JobOutcome, error) {
+	at := slices.IndexFunc(r.in.Jobs, func(j Job) bool { return j.Name == job })
+	if at < 0 {
+		return JobOutcome{}, fmt.Errorf("cycle %d has no job %q", r.in.Cycle, job)
+	}
+	if c.Request.Nodes > 0 {
+		if why := Unsound(&bourse.Job{Name: job, Request: c.Request}); why.Refused() {
+			return JobOutcome{}, errors.New(why.String())
+		}
+	}
+	in, err := r.changed(at, &c)
+	if err != nil {
+		return JobOutcome{}, err
+	}
+	d := r.planner.Plan(in)
+	q := r.changedFunds(at, &c)
+	q.Sites = make([][]bourse.Quote, len(in.Sites))
+	for i := range d.Wanted {
+		w := &d.Wanted[i]
+		for n := range w.Legs {
+			q.Sites[i] = append(q.Sites[i], r.requote(quotedLeg{in.Sites[i].Name, w.Users[n], w.Legs[n]}, w.base[n], &c))
+		}
+	}
+	o := r.planner.Choose(d, q)
+	return d.show(q, o, func(job int, l *Leg) bool {
+		return l.Contended && r.guesses(quotedLeg{in.Sites[l.Site].Name, in.Jobs[job].User, l.What}, &c)
+	})[at], nil
+}
+
+// changed is the Input with a change for a job.
+func (r *Rerun) changed(job int, c *Change) (*Input, error) {
+	in := *r.in
+	if c.Request.Nodes > 0 {
+		in.Jobs = slices.Clone(in.Jobs)
+		in.Jobs[job].Request, in.Jobs[job].Deadline = c.Request, c.Request.Deadline
+	}
+	if c.Limit != 0 && in.Terms.BudgetLimit != selection.Auto {
+		in.Terms.BudgetLimit = min(in.Terms.BudgetLimit.Plus(c.Limit), bourse.MaxBudget)
+	}
+	if c.Without == "" && c.With == nil {
+		return &in, nil
+	}
+	in.Sites = slices.DeleteFunc(slices.Clone(in.Sites), func(s Site) bool {
+		return s.Name == c.Without || c.With != nil && s.Name == c.With.Site
+	})
+	if c.With != nil {
+		s, err := readSite(c.With)
+		if err != nil {
+			return nil, fmt.Errorf("cycle %d, %w", in.Cycle, err)
+		}
+		in.Sites = append(in.Sites, s)
+	}
+	return &in, in.sortSites()
+}
+
+// changedFunds is what the accounts would have left with a change for a job.
+func (r *Rerun) changedFunds(job int, c *Change) *Quotes {
+	q := r.funds
+	q.Left = min(q.Left.Plus(c.Money), bourse.MaxBudget)
+	user := r.in.Jobs[job].User
+	if left, ok := q.Quotas[user]; ok && c.Money != 0 {
+		q.Quotas = map[string]bourse.Credits{}
+		for name, x := range r.funds.Quotas {
+			q.Quotas[name] = x
+		}
+		q.Quotas[user] = min(left+c.Money, bourse.MaxBudget)
+	}
+	return &q
+}
+
+// guesses reports whether a leg would have been quoted, at a price that is not known.
+func (r *Rerun) guesses(l quotedLeg, c *Change) bool {
+	if q, known := r.quotes[l]; known && !(q.Refusal.Refused() && l.site == c.Waive) {
+		return false
+	}
+	return !r.mute[l.site] || l.site == c.Waive
+}
+
+// requote is the quote for a leg that is on record, or else its base price, as a
+// guess, where its site has answered at all.
+func (r *Rerun) requote(l quotedLeg, base bourse.Fare, c *Change) bourse.Quote {
+	if r.guesses(l, c) {
+		return bourse.Quote{Fare: base}
+	}
+	if q, known := r.quotes[l]; known {
+		return q
+	}
+	return bourse.Quote{Fare: base, Refusal: unanswered}
+}
+
+// Earliest looks for the earliest window of a request in what was offered, for it
+// alone: no other job, no limit and no account is in the way but its own budget.
+// It costs one search.
+func (r *Rerun) Earliest(want bourse.Request) (Option, bourse.Reason) {
+	if why := Unsound(&bourse.Job{Name: "x", Request: want}); why.Refused() {
+		return Option{}, why
+	}
+	in := *r.in
+	in.Jobs = []Job{{Request: want, Deadline: want.Deadline}}
+	in.Terms = Terms{MaxAlternatives: max(1, len(want.Sizes)), Algorithm: search.AMP, OfferWait: in.Terms.OfferWait}
+	d, why := r.planner.Windows(&in)
+	switch {
+	case len(d.Groups) == 0:
+		return Option{}, in.silence()
+	case len(d.Jobs[0].Alternatives) == 0:
+		return Option{}, why
+	}
+	a := slices.MinFunc(d.Jobs[0].Alternatives, func(x, y Alternative) int { return cmp.Compare(x.Start(), y.Start()) })
+	a.Quotes = make([]bourse.Quote, len(a.Legs))
+	for i := range a.Legs {
+		a.Quotes[i].Fare = a.Legs[i].Base
+	}
+	a.Number = 1
+	o := d.option(&in.Jobs[0], &d.Jobs[0], &a)
+	for i := range a.Legs {
+		o.Legs[i].Guess = a.Legs[i].Contended
+	}
+	return o, bourse.Reason{}
+}

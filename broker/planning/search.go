@@ -1,0 +1,71 @@
+package planning
+
+import "bourse"
+
+// findWindows looks for alternatives of all jobs together: no two of them overlap.
+func (p *Planner) findWindows(d *Draft) {
+	in := d.in
+	p.requests = p.requests[:0]
+	o := in.Terms.search(in.From)
+	for i := range in.Jobs {
+		p.requests = append(p.requests, in.Jobs[i].Request)
+		o.Barred = append(o.Barred, d.barredGroups(&in.Jobs[i]))
+	}
+	r := p.finder.Batch(p.requests, o)
+	for i := range in.Jobs {
+		plan, j := &d.Jobs[i], &in.Jobs[i]
+		if plan.Over {
+			continue
+		}
+		plan.add(d, j, r.Alternatives[i])
+		plan.addShares(d, j)
+		if len(plan.Alternatives) == 0 {
+			d.postpone(i, r.Reasons[i])
+		}
+	}
+}
+
+// searchClear looks once more, on what is clear and left over, for those who
+// lost all their alternatives to the quotes. A window found there overlaps none of
+// the alternatives that are left and costs its base price.
+func (c *chooser) searchClear() {
+	d, in := c.d, c.d.in
+	for len(c.rest) < len(d.clear) {
+		c.rest = append(c.rest, nil)
+	}
+	c.rest = c.rest[:len(d.clear)]
+	for g := range d.clear {
+		c.rest[g] = append(c.rest[g][:0], d.clear[g]...)
+	}
+	for i := range c.o.Jobs {
+		for _, part := range c.o.Jobs[i].parts(&in.Jobs[i]) {
+			c.rest[part.Group].Add(max(part.Start, c.rest[part.Group][0].At), part.End, -int(part.Count))
+		}
+	}
+	c.open(d.Groups, c.rest, in.From, in.Horizon)
+	c.requests = c.requests[:0]
+	o := in.Terms.search(in.From)
+	var who []int
+	for i := range c.o.Jobs {
+		if p := &c.o.Jobs[i]; !p.Over && len(p.Alternatives) == 0 {
+			c.requests = append(c.requests, in.Jobs[i].Request)
+			who = append(who, i)
+			o.Barred = append(o.Barred, d.barredGroups(&in.Jobs[i]))
+		}
+	}
+	r := c.finder.Batch(c.requests, o)
+	for k, i := range who {
+		p := &c.o.Jobs[i]
+		p.add(d, &in.Jobs[i], r.Alternatives[k])
+		for n := range p.Alternatives {
+			a := &p.Alternatives[n]
+			a.Quotes = make([]bourse.Quote, len(a.Legs))
+			for l := range a.Legs {
+				a.Quotes[l].Fare = a.Legs[l].Base
+			}
+		}
+		if !p.price(&in.Jobs[i]) { // a cap on each node's price does not bind the sum
+			c.giveUp(i, p.Why)
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package cluster
+
+import (
+	"bourse"
+	"bourse/agents"
+	"bourse/policy/backfill"
+)
+
+const (
+	theSite    agents.ID = "site:north"
+	theCluster agents.ID = "cluster:north"
+)
+
+// alarm is one that a cluster has set.
+type alarm struct {
+	at bourse.Time
+	m  agents.Message
+}
+
+// recorded is a fact and its instant.
+type recorded struct {
+	at   bourse.Time
+	fact agents.Fact
+}
+
+// alone is a cluster without its site: what that would say is put into its mouth,
+// and what it is told is written down.
+type alone struct {
+	cluster *Cluster
+	now     bourse.Time
+	alarms  []alarm
+	said    []agents.Message
+}
+
+// newAlone returns a cluster of one group and its local jobs.
+func newAlone(nodes int, jobs ...bourse.LocalJob) *alone {
+	q := NewQueue(QueueOptions{Nodes: nodes, Policy: backfill.EASY})
+	q.Feed(Jobs(jobs))
+	groups := []bourse.Group{{Site: "north", Name: "main", Nodes: nodes, Performance: bourse.Unit, Price: 36_000_000}}
+	a := &alone{cluster: NewCluster(theSite, groups, []*Queue{q})}
+	a.say(agents.Started{})
+	return a
+}
+
+// say hands the cluster a message and returns what it says to it.
+func (a *alone) say(m agents.Message) []agents.Message {
+	var out agents.Outbox
+	a.cluster.Step(a.now, theSite, m, &out)
+	var said []agents.Message
+	for _, x := range out.Sends {
+		said = append(said, x.Message)
+	}
+	for _, x := range out.Alarms {
+		a.alarms = append(a.alarms, alarm{max(x.At, a.now), x.Message})
+	}
+	a.said = append(a.said, said...)
+	return said
+}
+
+// advance lets time pass.
+func (a *alone) advance(to bourse.Time) {
+	for {
+		i := soonest(a.alarms, to)
+		if i < 0 {
+			break
+		}
+		x := a.alarms[i]
+		a.alarms = append(a.alarms[:i], a.alarms[i+1:]...)
+		a.now = x.at
+		a.say(x.m)
+	}
+	a.now = to
+}
+
+// soonest is the first of the alarms that are due by an instant, -1 if none is.
+func soonest(alarms []alarm, by bourse.Time) int {
+	first := -1
+	for i, x := range alarms {
+		if x.at <= by && (first < 0 || x.at < alarms[first].at) {
+			first = i
+		}
+	}
+	return first
+}
+
+// told is how often the site was told something.
+func (a *alone) told(m agents.Message) (times int) {
+	for _, x := range a.said {
+		if x == m {
+			times++
+		}
+	}
+	return times
+}
+
+// free is how many nodes of the group are free at a second.
+func (a *alone) free(at bourse.Time) int { return a.cluster.queues[0].State().Free.At(at * 1000) }
+
+func testLeg(seq uint64) bourse.LegID {
+	return bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: seq}}
+}
+
+func window(nodes int, start, end bourse.Time) bourse.Leg {
+	return bourse.Leg{Group: "main", Nodes: nodes, Start: start * 1000, End: end * 1000}
+}

@@ -1,0 +1,415 @@
+package cluster
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/journal/audit"
+	"bourse/policy/backfill"
+
+	"pgregory.net/rapid"
+)
+
+// lives are those of one durable cluster: its facts, its alarms, and what it has
+// said. A twin of it never dies.
+type lives struct {
+	cfg     ClusterConfig
+	cluster *DurableCluster
+	facts   []recorded
+	alarms  []alarm
+	said    []agents.Message
+	story   []string // jobs and locks at their own instants
+	nonce   uint64
+	down    bool
+}
+
+func newLives(cfg ClusterConfig, now bourse.Time) *lives {
+	l := &lives{cfg: cfg}
+	l.begin(now)
+	return l
+}
+
+// begin begins a life with the facts there are.
+func (l *lives) begin(now bourse.Time) {
+	l.cluster, l.alarms, l.down = NewDurableCluster(l.cfg), nil, false
+	for _, f := range l.facts {
+		l.cluster.Replay(f.at, f.fact)
+	}
+	l.nonce++
+	l.step(now, agents.Started{Nonce: l.nonce << 32})
+}
+
+func (l *lives) step(now bourse.Time, m agents.Message) {
+	var out agents.Outbox
+	l.cluster.Step(now, theSite, m, &out)
+	for _, f := range out.Facts {
+		l.facts = append(l.facts, recorded{now, f})
+		l.tell(now, f)
+	}
+	for _, a := range out.Alarms {
+		l.alarms = append(l.alarms, alarm{max(a.At, now), a.Message})
+	}
+	for _, x := range out.Sends {
+		l.said = append(l.said, x.Message)
+	}
+}
+
+// tell writes down what happened to jobs and locks, and when.
+func (l *lives) tell(at bourse.Time, f agents.Fact) {
+	or := func(t bourse.Time) bourse.Time {
+		if t > 0 {
+			return t
+		}
+		return at
+	}
+	switch f := f.(type) {
+	case bourse.JobStarted:
+		l.story = append(l.story, fmt.Sprintf("%v job %d starts until %v", or(f.Begun), f.Job, f.End))
+	case bourse.JobEnded:
+		l.story = append(l.story, fmt.Sprintf("%v job %d ends, killed %t", or(f.Ended), f.Job, f.Killed))
+	case bourse.JobRefused:
+		l.story = append(l.story, fmt.Sprintf("%v job %d refused", f.Submit, f.Job))
+	case bourse.LockMoved:
+		l.story = append(l.story, fmt.Sprintf("%v %v %v", or(f.When), f.Leg, f.State))
+	case bourse.NodesLocked:
+		l.story = append(l.story, fmt.Sprintf("%v %v locked", at, f.Leg))
+	}
+}
+
+// advance lets time pass; a cluster that is down does nothing.
+func (l *lives) advance(to bourse.Time) {
+	for !l.down {
+		i := soonest(l.alarms, to)
+		if i < 0 {
+			return
+		}
+		a := l.alarms[i]
+		l.alarms = slices.Delete(l.alarms, i, i+1)
+		l.step(a.at, a.m)
+	}
+}
+
+// asImage shows all that is kept but up to when.
+func asImage(f agents.Fact, now bourse.Time) string {
+	x := f.(bourse.ClusterImage)
+	x.At = 0
+	x.Outages = slices.DeleteFunc(slices.Clone(x.Outages), func(o bourse.NodesDown) bool { return o.Until <= now })
+	b, _ := json.Marshal(x)
+	return strings.ReplaceAll(string(b), "null", "[]")
+}
+
+// A cluster that dies at any moment and is down for any time lives on as one
+// that never died: the same jobs start and end at the same instants, the same
+// nodes are locked, and what its facts or its image say is what it was.
+func TestDurable_ADeathChangesNothing(t *testing.T) {
+	t.Parallel()
+	for _, policy := range []backfill.Policy{backfill.FCFS, backfill.EASY, backfill.Conservative} {
+		for _, extend := range []bool{false, true} {
+			t.Run(fmt.Sprint(policy, extend), func(t *testing.T) {
+				t.Parallel()
+				rapid.Check(t, func(t *rapid.T) { deaths(t, policy, extend) })
+			})
+		}
+	}
+}
+
+// drawWork draws the local jobs of both groups, 40 minutes long in all.
+func drawWork(t *rapid.T) Work {
+	lists := [2][]bourse.LocalJob{}
+	at := bourse.Time(0)
+	for id := range rapid.IntRange(0, 25).Draw(t, "jobs") {
+		at += bourse.Time(rapid.SampledFrom([]int{0, 0, 1000, 20_000, 100_000}).Draw(t, "gap"))
+		j := bourse.LocalJob{ID: int64(id + 1), Submit: at, Nodes: rapid.IntRange(1, 5).Draw(t, "nodes"), Queue: rapid.IntRange(0, 1).Draw(t, "queue"), User: -1,
+			Estimate: bourse.Duration(rapid.SampledFrom([]int{500, 30_000, 60_000, 200_000}).Draw(t, "estimate"))}
+		j.Run = j.Estimate * bourse.Duration(rapid.SampledFrom([]int{0, 3, 10, 15, 40}).Draw(t, "run")) / 10
+		group := rapid.IntRange(0, 1).Draw(t, "group")
+		lists[group] = append(lists[group], j)
+	}
+	return func(group int, begun, after bourse.Time) func() (bourse.LocalJob, bool) {
+		list := slices.Clone(lists[group])
+		for i := range list {
+			list[i].Submit += begun
+		}
+		return Jobs(slices.DeleteFunc(list, func(j bourse.LocalJob) bool { return j.Submit < after }))
+	}
+}
+
+func durableConfig(policy backfill.Policy, extend bool, work Work) ClusterConfig {
+	named := []LocalQueue{{Name: "low", Rate: 1000, DelayCost: 1000}, {Name: "high", Priority: 5, Rate: 1000, DelayCost: 1000}}
+	return ClusterConfig{Site: theSite, Work: work,
+		Groups: []bourse.Group{{Name: "main", Nodes: 4}, {Name: "big", Nodes: 6}},
+		Queues: []QueueOptions{{Nodes: 4, Policy: policy, Extend: extend, Queues: named}, {Nodes: 6, Policy: policy, Extend: extend, Queues: named}}}
+}
+
+func deaths(t *rapid.T, policy backfill.Policy, extend bool) {
+	now := bourse.Time(1_000_000)
+	cfg := durableConfig(policy, extend, drawWork(t))
+	mortal, twin := newLives(cfg, now), newLives(cfg, now)
+	for range rapid.IntRange(5, 40).Draw(t, "steps") {
+		switch rapid.IntRange(0, 5).Draw(t, "what") {
+		case 0:
+			mortal.down = true // kill -9; the twin lives on
+			now += bourse.Time(rapid.SampledFrom([]int{0, 1, 5000, 100_000, 1_000_000}).Draw(t, "down"))
+			twin.advance(now)
+			mortal.begin(now)
+			mortal.advance(now)
+		case 1: // the journal begins anew
+			mortal.facts = []recorded{{now, throughJSON(t, mortal.cluster.Image())}}
+		case 2, 3:
+			now += bourse.Time(rapid.SampledFrom([]int{1, 900, 10_000, 60_000, 300_000}).Draw(t, "time"))
+			mortal.advance(now)
+			twin.advance(now)
+		default:
+			m := drawClusterMessage(t, now)
+			mortal.step(now, m)
+			twin.step(now, m)
+		}
+		if err := mortal.cluster.Audit(now); err != nil {
+			t.Fatal(err)
+		}
+		replayed := NewDurableCluster(cfg)
+		for _, f := range mortal.facts {
+			replayed.Replay(f.at, f.fact)
+		}
+		want := asImage(mortal.cluster.Image(), now)
+		if got := asImage(replayed.Image(), now); got != want {
+			t.Fatalf("the facts say\n%s\nthe cluster is\n%s", got, want)
+		}
+	}
+	tornTail(t, mortal, now)
+	verified(t, mortal.facts)
+	now += 10_000_000
+	mortal.advance(now)
+	twin.advance(now)
+	if policy.Conservative() {
+		return // promises are no facts: they are made anew, in queue order
+	}
+	slices.Sort(mortal.story)
+	slices.Sort(twin.story)
+	if !slices.Equal(mortal.story, twin.story) {
+		t.Fatalf("with deaths\n%q\nwithout\n%q", mortal.story, twin.story)
+	}
+}
+
+// verified holds the facts against what a check of journals finds in them.
+func verified(t *rapid.T, facts []recorded) {
+	check := audit.New(map[string]int{"main": 4, "big": 6})
+	trail := check.Trail(theCluster)
+	for i, f := range facts {
+		number := uint64(i + 1)
+		if _, image := facts[0].fact.(bourse.ClusterImage); image {
+			number += 100
+		}
+		trail.Take(audit.Place{File: "cluster", Number: number}, f.at, f.fact)
+	}
+	if found, _, _ := check.Finish(); len(found) > 0 {
+		t.Fatalf("a check of the journal finds %+v", found[0])
+	}
+}
+
+// tornTail has a crash tear the last facts: of a step any of them may be
+// missing, from the last on. The next life must live with what there is.
+func tornTail(t *rapid.T, l *lives, now bourse.Time) {
+	keep := rapid.IntRange(1, len(l.facts)).Draw(t, "facts")
+	torn := &lives{cfg: l.cfg, facts: slices.Clone(l.facts[:keep]), nonce: 99}
+	torn.begin(now)
+	for range 3 {
+		if err := torn.cluster.Audit(now); err != nil {
+			t.Fatalf("after a torn tail: %v", err)
+		}
+		now += 200_000
+		torn.advance(now)
+	}
+}
+
+func throughJSON(t *rapid.T, f agents.Fact) agents.Fact {
+	b, err := json.Marshal(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var x bourse.ClusterImage
+	if err := json.Unmarshal(b, &x); err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func drawClusterMessage(t *rapid.T, now bourse.Time) agents.Message {
+	id := testLeg(uint64(rapid.IntRange(1, 5).Draw(t, "leg")))
+	switch rapid.IntRange(0, 7).Draw(t, "message") {
+	case 0, 1, 2:
+		m := agents.ClusterHold{Leg: id, What: bourse.Leg{Group: rapid.SampledFrom([]string{"main", "big"}).Draw(t, "group"), Nodes: rapid.IntRange(1, 4).Draw(t, "nodes"),
+			Start: now.Add(bourse.Duration(rapid.IntRange(0, 200).Draw(t, "ahead")) * bourse.Second)}, Again: rapid.Bool().Draw(t, "again")}
+		m.What.End = m.What.Start.Add(bourse.Duration(rapid.IntRange(1, 300_000).Draw(t, "long")))
+		m.Run = bourse.Duration(rapid.IntRange(0, 300_000).Draw(t, "run"))
+		if rapid.IntRange(0, 2).Draw(t, "move") == 0 {
+			m.Replaces = testLeg(uint64(rapid.IntRange(1, 5).Draw(t, "old")))
+		}
+		if rapid.Bool().Draw(t, "window") { // it means nothing here
+			m.Flex = bourse.Flex{Ready: m.What.Start, Due: m.What.End.Add(bourse.Minute)}
+		}
+		return m
+	case 3, 4:
+		return agents.ClusterConfirm{Leg: id}
+	case 5:
+		return agents.ClusterRelease{Leg: id}
+	case 6:
+		return agents.ClusterHeard{Leg: id}
+	}
+	return agents.NodesLost{Group: "main", Count: rapid.IntRange(1, 4).Draw(t, "lost"), For: bourse.Duration(rapid.IntRange(1, 200_000).Draw(t, "for"))}
+}
+
+// The operator has taken nodes away between two lives: reservations come first,
+// what no longer fits is lost and its site is told.
+func TestDurable_WhatNoLongerFitsIsLost(t *testing.T) {
+	t.Parallel()
+	cfg := durableConfig(backfill.EASY, false, func(group int, begun, _ bourse.Time) func() (bourse.LocalJob, bool) {
+		return Jobs([]bourse.LocalJob{{ID: 1, Submit: begun, Nodes: 1 + group, Run: 50_000, Estimate: 60_000}, {ID: 2, Submit: begun, Nodes: 4, Run: 50_000, Estimate: 60_000}})
+	})
+	now := bourse.Time(1_000_000)
+	l := newLives(cfg, now)
+	for seq := range uint64(2) {
+		l.step(now, agents.ClusterHold{Leg: testLeg(seq + 1), What: bourse.Leg{Group: "main", Nodes: 2, Start: now + 100_000, End: now + 200_000}})
+		l.step(now, agents.ClusterConfirm{Leg: testLeg(seq + 1)})
+	}
+	l.advance(now)
+	l.cfg.Groups = []bourse.Group{{Name: "main", Nodes: 3}, {Name: "other", Nodes: 6}}
+	l.cfg.Queues = []QueueOptions{{Nodes: 3}, {Nodes: 6}}
+	l.said = nil
+	l.begin(now + 1000)
+	if !slices.Contains(l.said, agents.Message(agents.ClusterLost{Leg: testLeg(2)})) {
+		t.Errorf("the site is told %v, not of the leg that was agreed last", l.said)
+	}
+	if n := len(l.cluster.Waiting(0)); n != 0 {
+		t.Errorf("%d jobs still wait for more nodes than there are", n)
+	}
+	if running := l.cluster.queues[0].State().Running; len(running) != 1 || running[0].ID != 1 {
+		t.Errorf("%v run", running)
+	}
+	replayed := NewDurableCluster(l.cfg)
+	for _, f := range l.facts {
+		replayed.Replay(f.at, f.fact)
+	}
+	if got, want := asImage(replayed.Image(), now), asImage(l.cluster.Image(), now); got != want {
+		t.Errorf("the facts say\n%s\nthe cluster is\n%s", got, want)
+	}
+}
+
+// Local users do not wait for a cluster that is away for hours: of what they
+// would have submitted only the last hour is taken in, and the clock of the
+// work goes on as if nothing had been.
+func TestDurable_TakesInTheLastHourOnly(t *testing.T) {
+	t.Parallel()
+	work := func(group int, begun, after bourse.Time) func() (bourse.LocalJob, bool) {
+		k := int64(0)
+		if after > begun {
+			k = (int64(after-begun) + 59_999) / 60_000
+		}
+		return func() (bourse.LocalJob, bool) {
+			k++
+			return bourse.LocalJob{ID: k, Submit: begun + bourse.Time(k-1)*60_000, Nodes: 1, Run: 1000, Estimate: 1000}, group == 0
+		}
+	}
+	now := bourse.Time(bourse.Hour)
+	l := newLives(durableConfig(backfill.EASY, false, work), now)
+	l.begin(now.Add(10 * bourse.Hour))
+	jobs := map[int64]bool{}
+	for _, f := range l.facts {
+		if q, ok := f.fact.(bourse.JobQueued); ok {
+			jobs[q.Job.ID] = true
+		}
+	}
+	if len(jobs) != 1+61 || !jobs[1] || jobs[540] || !jobs[541] || !jobs[601] {
+		t.Errorf("%d jobs were taken in: %v", len(jobs), jobs)
+	}
+}
+
+// A crash may come in the midst of what was due while the cluster was down: what
+// had not been written down happens at its own instant all the same.
+func TestDurable_TornWhileItCatchesUp(t *testing.T) {
+	t.Parallel()
+	cfg := durableConfig(backfill.FCFS, false, func(group int, begun, _ bourse.Time) func() (bourse.LocalJob, bool) {
+		var list []bourse.LocalJob
+		for id := range int64(5) {
+			list = append(list, bourse.LocalJob{ID: id + 1, Submit: begun, Nodes: 4, Run: 50_000, Estimate: 60_000})
+		}
+		return Jobs(list[:5*(1-group)])
+	})
+	l := newLives(cfg, 1_000_000)
+	l.advance(1_000_000)
+	before := len(l.facts)
+	l.begin(2_000_000) // all is over by then
+	whole := slices.Clone(l.story)
+	for keep := before; keep < len(l.facts); keep++ {
+		torn := &lives{cfg: cfg, facts: slices.Clone(l.facts[:keep])}
+		for _, f := range torn.facts {
+			torn.tell(f.at, f.fact)
+		}
+		torn.begin(3_000_000)
+		if !slices.Equal(torn.story, whole) {
+			t.Fatalf("after %d facts: %q, want %q", keep, torn.story, whole)
+		}
+	}
+}
+
+// A snapshot of an earlier life is never taken for one of this one.
+func TestDurable_VersionsOfTwoLivesDiffer(t *testing.T) {
+	t.Parallel()
+	l := newLives(durableConfig(backfill.EASY, false, nil), 1_000_000)
+	l.step(1_000_000, agents.SnapshotRequest{})
+	first := l.said[len(l.said)-1].(agents.Snapshot)
+	l.begin(1_000_000)
+	l.step(1_000_000, agents.SnapshotRequest{Have: first.Version})
+	if again := l.said[len(l.said)-1].(agents.Snapshot); again.Version == first.Version || again.States == nil {
+		t.Errorf("version %d is followed by %d in the next life", first.Version, again.Version)
+	}
+}
+
+// A cluster that lived two hours ahead, with local jobs, locks and work, and whose
+// journal was then brought back, begins anew under the right clock: it lives on,
+// keeps what it had locked for later, and no node is promised twice.
+func TestDurable_BeginsAnewAfterItsJournalIsBroughtBack(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		cfg := durableConfig(backfill.EASY, rapid.Bool().Draw(t, "extend"), drawWork(t))
+		const right = bourse.Time(bourse.Hour)
+		l := newLives(cfg, right)
+		later := bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: 999}}
+		l.step(right, agents.ClusterHold{Leg: later, What: bourse.Leg{Group: "main", Nodes: 1, Start: right.Add(bourse.Day), End: right.Add(25 * bourse.Hour)}})
+		l.step(right, agents.ClusterConfirm{Leg: later})
+		for n := range rapid.IntRange(0, 8).Draw(t, "messages") {
+			l.step(right.Add(bourse.Duration(n)), drawClusterMessage(t, right))
+		}
+		l.advance(right.Add(bourse.Minute))
+
+		wrong := right.Add(2 * bourse.Hour)
+		l.begin(wrong)
+		if rapid.Bool().Draw(t, "image") {
+			l.facts = []recorded{{wrong, throughJSON(t, l.cluster.Image())}}
+		}
+		for n := range rapid.IntRange(0, 8).Draw(t, "more messages") {
+			l.step(wrong.Add(bourse.Duration(n)), drawClusterMessage(t, wrong))
+		}
+		l.advance(wrong.Add(10 * bourse.Minute))
+
+		now := right.Add(5 * bourse.Minute)
+		for i := range l.facts {
+			l.facts[i].at = min(l.facts[i].at, now)
+		}
+		l.begin(now)
+		for _, at := range []bourse.Duration{bourse.Minute, bourse.Hour, 3 * bourse.Hour, 6 * bourse.Hour} {
+			l.advance(now.Add(at))
+			if err := l.cluster.Audit(now.Add(at)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if x := l.cluster.locks[later]; x == nil || x.state != reserved {
+			t.Fatalf("what was confirmed for tomorrow is %+v", x)
+		}
+	})
+}

@@ -1,0 +1,345 @@
+package cluster
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"slices"
+
+	"bourse"
+	"bourse/policy/backfill"
+	"bourse/policy/sla"
+)
+
+// PromiseOptions make a group one of service level agreements (Netto et al.):
+// whoever is taken has a slot from then on, may be moved within the window that
+// was agreed until it is fixed or starts, and nobody waits without one. They say
+// how the group keeps its promises, and how its local jobs become such.
+type PromiseOptions struct {
+	Schedule sla.Options // but for Nodes, Track and Disclose, which the group sets
+
+	// Replan has everyone look for an earlier slot when nodes come free before they
+	// should, all or nobody: in the pass of that instant, once its messages are through.
+	Replan bool
+
+	// Flexible is the share of local jobs, in thousandths, that may start at any
+	// time from their submission on; the others want the last slot before their
+	// deadline, as the jobs of the paper do.
+	Flexible int
+	// Deadline is when a local job must have ended, in thousandths of its
+	// estimate after its submission; from 1000.
+	Deadline int
+	// Fix is x of the local jobs that are flexible, in thousandths; 0: never.
+	Fix int
+	// Alternatives is the largest |phi| of a slot outside its window that a local
+	// job takes if it is refused, in thousandths; 0: none.
+	Alternatives int
+	// Seed draws which local jobs are flexible.
+	Seed uint64
+}
+
+// promises are the service level agreements of a group. Each is a reservation of
+// the group under the same identity, at the slot that it has at present, so that
+// the group audits what the schedule decides. Local jobs have identities below 0,
+// reservations of the cluster above.
+type promises struct {
+	*sla.Schedule
+	opt    PromiseOptions
+	number int64 // of local jobs so far
+	locals map[int64]*promised
+	names  map[int64]bool                                     // of those jobs
+	ends   []early                                            // of local jobs that run and end before their estimate
+	freed  bool                                               // nodes have come free early: the instant's pass looks who may move up
+	moved  func(id int64, start, end bourse.Time, fixed bool) // is told of the cluster's
+}
+
+// promised is a local job that waits for its slot or runs in it.
+type promised struct {
+	id    int64
+	job   bourse.LocalJob
+	start bourse.Time // of its slot
+	runs  bool
+	began bourse.Time // once it runs
+	again bool        // it has begun in an earlier life, and nobody is told again
+}
+
+// early is when a running local job ends.
+type early struct {
+	at bourse.Time
+	id int64
+}
+
+func newPromises(opt PromiseOptions, q QueueOptions) *promises {
+	opt.Schedule.Nodes, opt.Schedule.Track, opt.Schedule.Disclose = q.Nodes, true, sla.Full
+	opt.Schedule.Waiting = min(q.Limit, sla.MaxWaiting)
+	opt.Schedule.Replan = false // at a time of the group's own
+	s, err := sla.New(opt.Schedule, q.Start)
+	if err != nil {
+		panic("cluster: promises: " + err.Error())
+	}
+	return &promises{Schedule: s, opt: opt, locals: map[int64]*promised{}, names: map[int64]bool{}}
+}
+
+// next is the next instant at which something is due.
+func (p *promises) next() bourse.Time {
+	t := p.Next()
+	if len(p.ends) > 0 {
+		t = min(t, p.ends[0].at)
+	}
+	return t
+}
+
+// keepPromises does what is due of the promises at an instant: windows close,
+// work ends, work starts.
+func (q *Queue) keepPromises(now bourse.Time) {
+	p := q.promises
+	if p == nil {
+		return
+	}
+	for _, e := range p.Advance(now) {
+		l := p.locals[e.ID]
+		switch {
+		case l == nil && e.Kind == sla.Fixed:
+			if x, ok := p.Promise(e.ID); ok && p.moved != nil {
+				p.moved(e.ID, x.Start, x.End(), true)
+			}
+		case l == nil:
+		case e.Kind == sla.Fixed:
+			if x, ok := p.Promise(e.ID); ok && !x.Running {
+				q.kept(&l.job, &x, false)
+			}
+		case e.Kind == sla.Started:
+			q.startPromised(now, l)
+		case e.Kind == sla.Ended:
+			q.endPromised(now, l)
+		}
+	}
+	for len(p.ends) > 0 && p.ends[0].at <= now {
+		l := p.locals[p.ends[0].id]
+		p.End(l.id)
+		p.freed = true
+		q.group.Release(l.id)
+		q.endPromised(now, l)
+	}
+}
+
+// moveUp has everyone look for an earlier slot if nodes have come free.
+func (q *Queue) moveUp() {
+	if p := q.promises; p != nil && p.freed {
+		if p.freed = false; p.opt.Replan {
+			p.MoveUp()
+			q.follow()
+		}
+	}
+}
+
+// startPromised has a local job run whose slot has come, and tells it.
+func (q *Queue) startPromised(now bourse.Time, l *promised) {
+	l.runs = true
+	if !l.again {
+		l.began = now
+	}
+	end := l.began.Add(estimate(&l.job))
+	if at := max(l.began.Add(max(l.job.Run, 0)), now); at < end {
+		x := early{at, l.id}
+		i, _ := slices.BinarySearchFunc(q.promises.ends, x, func(a, b early) int {
+			return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(b.id, a.id)) // later ones have lower identities
+		})
+		q.promises.ends = slices.Insert(q.promises.ends, i, x)
+	}
+	if l.again {
+		return
+	}
+	s := backfill.Start{Queued: backfill.Queued{ID: l.job.ID, Nodes: l.job.Nodes, Estimate: estimate(&l.job), Submit: l.job.Submit},
+		Class: backfill.Reservation, End: end}
+	q.watcher.Started(&l.job, &s)
+}
+
+// endPromised tells that a local job is over.
+func (q *Queue) endPromised(now bourse.Time, l *promised) {
+	p := q.promises
+	delete(p.locals, l.id)
+	delete(p.names, l.job.ID)
+	p.ends = slices.DeleteFunc(p.ends, func(x early) bool { return x.id == l.id })
+	q.watcher.Ended(&l.job, l.began, now, l.began.Add(l.job.Run) > now)
+}
+
+// promiseLocal takes an arriving local job, or refuses it.
+func (q *Queue) promiseLocal(now bourse.Time, j *bourse.LocalJob) {
+	p := q.promises
+	if j.Nodes < 1 || j.Nodes > q.opt.Nodes {
+		q.refused++
+		q.watcher.Refused(j, bourse.Reason{Code: bourse.TooLarge,
+			Detail: fmt.Sprintf("job %d wants %d nodes, the group has %d", j.ID, j.Nodes, q.opt.Nodes)})
+		return
+	}
+	if p.names[j.ID] {
+		q.refused++
+		q.watcher.Refused(j, bourse.Reason{Code: bourse.Conflict, Detail: fmt.Sprintf("a job %d waits or runs already", j.ID)})
+		return
+	}
+	p.number++
+	a := p.agreement(now, -p.number, j)
+	got, why := q.promise(a)
+	if why.Code == bourse.NoWindow && a.Threshold > 0 {
+		if list := p.Alternatives(a, 1); len(list) > 0 {
+			a = list[0].Rigid(a)
+			got, why = q.promise(a)
+		}
+	}
+	if why.Refused() {
+		q.refused++
+		q.watcher.Refused(j, why)
+		return
+	}
+	p.locals[a.ID] = &promised{id: a.ID, job: *j, start: got.Start}
+	p.names[j.ID] = true
+	q.kept(&p.locals[a.ID].job, &got, true)
+}
+
+// kept tells who keeps what a restart needs of a slot that is promised.
+func (q *Queue) kept(j *bourse.LocalJob, x *sla.Promise, taken bool) {
+	if q.keeper != nil {
+		q.keeper.Promised(j, x, taken)
+	}
+}
+
+// agreement is what a local job asks for.
+func (p *promises) agreement(now bourse.Time, id int64, j *bourse.LocalJob) sla.SLA {
+	z := sla.Size{Nodes: j.Nodes, Runtime: estimate(j)}
+	due := now.Add(bourse.Duration(int64(z.Runtime) / 1000 * int64(p.opt.Deadline)))
+	due = max(due, now.Add(z.Runtime))
+	a := sla.Strict(id, now, z, due.Add(-z.Runtime))
+	if p.flexible(j.ID) {
+		a = sla.ByDeadline(id, now, z, due)
+		if p.opt.Fix > 0 {
+			a.Fix = p.opt.Fix
+		}
+	}
+	a.Threshold = p.opt.Alternatives
+	return a
+}
+
+// flexible draws whether a local job leaves the group a choice: the same for the
+// same job and seed.
+func (p *promises) flexible(id int64) bool {
+	h := fnv.New64a()
+	var b [16]byte
+	binary.LittleEndian.PutUint64(b[:], p.opt.Seed)
+	binary.LittleEndian.PutUint64(b[8:], uint64(id))
+	h.Write(b[:])
+	x := h.Sum64()
+	x ^= x >> 33 // the low bits of FNV are poor
+	x *= 0xff51afd7ed558ccd
+	x ^= x >> 33
+	return int(x%1000) < p.opt.Flexible
+}
+
+// promise takes a newcomer into the schedule, and reserves what it decides: the
+// slots of those that it moves, and the newcomer's; or says why not, and nothing
+// has changed.
+func (q *Queue) promise(a sla.SLA) (sla.Promise, bourse.Reason) {
+	p := q.promises
+	got, why := p.Submit(a)
+	if why.Refused() {
+		return got, why
+	}
+	q.follow()
+	q.must(backfill.Reserved{ID: a.ID, Nodes: got.Size.Nodes, Start: got.Start, End: got.End()})
+	return got, bourse.Reason{}
+}
+
+// follow has the group's reservations follow those that the schedule has moved.
+func (q *Queue) follow() {
+	p := q.promises
+	moves := p.Moves()
+	for _, m := range moves {
+		q.group.Release(m.ID)
+	}
+	for _, m := range moves {
+		x, _ := p.Promise(m.ID)
+		q.must(backfill.Reserved{ID: m.ID, Nodes: x.Size.Nodes, Start: x.Start, End: x.End()})
+		if l := p.locals[m.ID]; l != nil {
+			l.start = x.Start
+			q.kept(&l.job, &x, false)
+		} else if p.moved != nil {
+			p.moved(m.ID, x.Start, x.End(), x.Fixed)
+		}
+	}
+}
+
+// must reserves what the schedule has decided.
+func (q *Queue) must(r backfill.Reserved) {
+	if why := q.group.Reserve(r); why.Refused() {
+		panic(fmt.Sprintf("cluster: promise %d over [%v, %v) cannot be kept: %v", r.ID, r.Start, r.End, why))
+	}
+}
+
+// breakPromise ends or takes back a local job whose nodes fail at an instant:
+// one that runs before one that waits, the latest first. It reports whether there
+// was one.
+func (q *Queue) breakPromise(now, at bourse.Time) bool {
+	p := q.promises
+	var worst *promised
+	for _, l := range p.locals { // the order is total
+		x, _ := p.Promise(l.id)
+		if x.Start > at || x.End() <= at {
+			continue
+		}
+		if worst == nil || l.runs && !worst.runs || l.runs == worst.runs &&
+			(l.start > worst.start || l.start == worst.start && l.id < worst.id) {
+			worst = l
+		}
+	}
+	if worst == nil {
+		return false
+	}
+	p.Break(worst.id)
+	q.group.Release(worst.id)
+	q.armed = true
+	if worst.runs {
+		q.endPromised(now, worst)
+		return true
+	}
+	delete(p.locals, worst.id)
+	delete(p.names, worst.job.ID)
+	q.refused++
+	why := bourse.Reason{Code: bourse.Busy, Detail: "the promise was broken: its nodes have failed"}
+	if q.keeper != nil {
+		q.keeper.Broken(&worst.job, why)
+	} else {
+		q.watcher.Refused(&worst.job, why)
+	}
+	return true
+}
+
+// auditPromises checks that every promise lies within its window, that nothing
+// that runs has moved, and that the group keeps exactly what is promised.
+func (q *Queue) auditPromises() error {
+	p := q.promises
+	if p == nil {
+		return nil
+	}
+	if err := p.Audit(); err != nil {
+		return err
+	}
+	kept := map[int64]backfill.Reserved{}
+	for _, r := range q.State().Reserved {
+		kept[r.ID] = r
+	}
+	list := p.Promises()
+	for i := range list {
+		x := &list[i]
+		if r := kept[x.SLA.ID]; r.Start != x.Start || r.End != x.End() || r.Nodes != x.Size.Nodes {
+			return fmt.Errorf("promise %d of %d nodes over [%v, %v) is kept as %d over [%v, %v)", x.SLA.ID, x.Size.Nodes, x.Start, x.End(), r.Nodes, r.Start, r.End)
+		}
+		if l := p.locals[x.SLA.ID]; l != nil && (l.start != x.Start || l.runs != x.Running) {
+			return fmt.Errorf("local job %d lies at %v, promised for %v", l.job.ID, l.start, x.Start)
+		}
+	}
+	if len(kept) != len(list) {
+		return fmt.Errorf("%d promises, %d reservations", len(list), len(kept))
+	}
+	return nil
+}

@@ -1,0 +1,392 @@
+package cluster
+
+import (
+	"fmt"
+
+	"bourse"
+	"bourse/policy/backfill"
+	"bourse/policy/sla"
+)
+
+// LocalQueue is one of a site's named queues for best-effort jobs.
+type LocalQueue struct {
+	Name      string
+	Priority  int   // higher first
+	Rate      int64 // thousandths of the base price that its jobs pay
+	DelayCost int64 // weight of a delay of its jobs in a reservation's price, in thousandths
+}
+
+// QueueLimit is how many local jobs wait in a group at most, unless its options
+// say otherwise.
+const QueueLimit = 100_000
+
+// QueueOptions say how a group serves its local jobs.
+type QueueOptions struct {
+	Nodes  int
+	Policy backfill.Policy
+	Start  bourse.Time // the instant at which the queue opens; no job is submitted before
+	// Queues are the named queues, found by LocalJob.Queue; a number beyond
+	// them means the first. None: one of priority 0 and delay cost 1.
+	Queues []LocalQueue
+	// Extend lets a job outlive its estimate: its planned end moves on by the
+	// same estimate again, unless a reservation needs the nodes. Otherwise, and
+	// then, it is killed there.
+	Extend bool
+	// Limit is how many jobs wait at most; 0 means QueueLimit. What comes
+	// beyond is refused: demand above capacity makes a queue grow without end.
+	Limit int
+	// Promises, where there are any, take the place of the queue: no local job
+	// waits without a slot. Policy, Queues and Extend are then of no matter.
+	Promises *PromiseOptions
+}
+
+// Watcher is told what becomes of local jobs. The pointers are good during the
+// call only; the queue must not be changed from it.
+type Watcher interface {
+	Started(j *bourse.LocalJob, s *backfill.Start)
+	// Ended tells of a job's end; killed: by its estimate, before its time.
+	Ended(j *bourse.LocalJob, start, end bourse.Time, killed bool)
+	// Refused tells of a job that never entered the queue.
+	Refused(j *bourse.LocalJob, why bourse.Reason)
+}
+
+// keeper is a Watcher that is also told what a restart needs to know: that a
+// job waits, and that its planned end has moved.
+type keeper interface {
+	Queued(j *bourse.LocalJob)
+	Extended(j *bourse.LocalJob, end bourse.Time)
+	// Promised tells of the slot that a local job is promised: when it is taken, and
+	// each time it is another one. Broken tells that it has none any more.
+	Promised(j *bourse.LocalJob, p *sla.Promise, taken bool)
+	Broken(j *bourse.LocalJob, why bourse.Reason)
+}
+
+// Queue is the local queue of one group, living in virtual time: it pulls its
+// jobs in order of submit, knows when each really ends, and lets a
+// backfill.Group decide who starts. Of one instant come first job ends, then
+// reservation ends, then arrivals in their order, then one scheduling pass.
+// What is asked of it later in the instant (Reserve, Release, Cancel) arms the
+// pass again: Next is then that instant, until Advance.
+//
+// It knows no agents and no messages. Its memory grows with the jobs that wait
+// and run, not with those to come.
+type Queue struct {
+	opt     QueueOptions
+	group   *backfill.Group
+	watcher Watcher
+	keeper  keeper // the watcher, if it is one
+	query   func(bourse.Time, *bourse.LocalJob) bool
+
+	feed func() (bourse.LocalJob, bool)
+	head bourse.LocalJob // the next of the feed
+	more bool            // there is one
+
+	jobs  []entry // those that wait or run, by Ref
+	spare []int32 // unused places in jobs
+	ends  endHeap
+	over  []end // of this instant: jobs at their planned end that run on
+	armed bool  // a pass is due at the group's instant
+	asked bool  // a query runs: the instant's pass is yet to come
+
+	passes  int
+	refused int
+
+	promises *promises // nil: a queue
+}
+
+// entry is a local job and, once it runs, its times.
+type entry struct {
+	job   bourse.LocalJob
+	start bourse.Time
+	plan  bourse.Time // planned end
+}
+
+// NewQueue returns a queue without jobs.
+func NewQueue(opt QueueOptions) *Queue {
+	if opt.Limit == 0 {
+		opt.Limit = QueueLimit
+	}
+	if len(opt.Queues) == 0 {
+		opt.Queues = []LocalQueue{{Rate: 1000, DelayCost: 1000}}
+	}
+	q := &Queue{opt: opt, group: backfill.New(opt.Nodes, opt.Policy, opt.Start), watcher: nobody{}}
+	if opt.Promises != nil {
+		q.promises = newPromises(*opt.Promises, opt)
+	}
+	return q
+}
+
+// nobody watches.
+type nobody struct{}
+
+func (nobody) Started(*bourse.LocalJob, *backfill.Start)              {}
+func (nobody) Ended(*bourse.LocalJob, bourse.Time, bourse.Time, bool) {}
+func (nobody) Refused(*bourse.LocalJob, bourse.Reason)                {}
+
+// Watch tells w of all that happens from now on.
+func (q *Queue) Watch(w Watcher) {
+	q.watcher = w
+	q.keeper, _ = w.(keeper)
+}
+
+// Feed gives the queue its jobs, in order of submit; next returns false when
+// there are no more. It takes the place of what an earlier feed had left.
+func (q *Queue) Feed(next func() (bourse.LocalJob, bool)) {
+	q.feed = next
+	q.pull()
+}
+
+// Jobs is a feed of a list.
+func Jobs(list []bourse.LocalJob) func() (bourse.LocalJob, bool) {
+	return func() (j bourse.LocalJob, ok bool) {
+		if len(list) == 0 {
+			return j, false
+		}
+		j, list = list[0], list[1:]
+		return j, true
+	}
+}
+
+// Query has f see every job of the feed at its submit, in order, before it
+// enters the queue. f may use State, Reserve and Release; if it returns true
+// it has taken the job, which then does not enter.
+func (q *Queue) Query(f func(now bourse.Time, j *bourse.LocalJob) bool) { q.query = f }
+
+func (q *Queue) pull() {
+	last := q.head.Submit
+	if q.head, q.more = q.feed(); q.more && q.head.Submit < max(last, q.group.Now()) {
+		panic(fmt.Sprintf("cluster: job %d submitted at %v comes after %v", q.head.ID, q.head.Submit, max(last, q.group.Now())))
+	}
+}
+
+// State is a view of the group at the last instant of Advance, Reserve, Release
+// or Cancel, good until the next change.
+func (q *Queue) State() *backfill.State { return q.group.State() }
+
+// Passes is the number of scheduling passes so far.
+func (q *Queue) Passes() int { return q.passes }
+
+// Refused is the number of jobs refused so far.
+func (q *Queue) Refused() int { return q.refused }
+
+// Next is the next instant at which something is due: Never when all jobs have
+// ended and none are to come.
+func (q *Queue) Next() bourse.Time {
+	if q.armed {
+		return q.group.Now()
+	}
+	return q.nextEvent()
+}
+
+func (q *Queue) nextEvent() bourse.Time {
+	next := q.group.Next()
+	if len(q.ends) > 0 {
+		next = min(next, q.ends[0].at)
+	}
+	if q.more {
+		next = min(next, q.head.Submit)
+	}
+	if q.promises != nil {
+		next = min(next, q.promises.next())
+	}
+	return next
+}
+
+// Advance lives through every instant up to now, and a pass armed at it.
+func (q *Queue) Advance(now bourse.Time) {
+	for t := q.Next(); t <= now; t = q.Next() {
+		q.instant(t)
+	}
+	q.group.Advance(now)
+	if q.promises != nil {
+		q.promises.Advance(now)
+	}
+}
+
+// reach brings the queue to now for a message: the instant's own events come
+// first. A pass waits until the messages of the instant are through, be it one
+// that earlier ones have armed or that of a promise they have moved up to now:
+// what a message has found free is free to the message's end.
+func (q *Queue) reach(now bourse.Time) {
+	ends := len(q.ends) > 0 && q.ends[0].at <= now
+	arrives := q.more && q.head.Submit <= now
+	promised := q.promises != nil && q.promises.next() <= now
+	if !q.asked && (ends || arrives || promised || q.group.Now() < now) {
+		q.Advance(now)
+	}
+}
+
+// Reserve accepts an advance reservation at now, or says who is in the way; see
+// backfill.Group.
+func (q *Queue) Reserve(now bourse.Time, r backfill.Reserved) bourse.Reason {
+	q.reach(now)
+	if q.promises != nil {
+		_, why := q.promise(sla.Strict(r.ID, now, sla.Size{Nodes: r.Nodes, Runtime: r.End.Sub(r.Start)}, r.Start))
+		return why
+	}
+	why := q.group.Reserve(r)
+	q.armed = q.armed || !why.Refused()
+	return why
+}
+
+// Release gives a reservation back at now and reports whether it was there.
+func (q *Queue) Release(now bourse.Time, id int64) bool {
+	q.reach(now)
+	if q.promises != nil && q.promises.Cancel(id) {
+		q.promises.freed = true
+	}
+	ok := q.group.Release(id)
+	q.armed = q.armed || ok
+	return ok
+}
+
+// Cancel takes a waiting job out of the queue at now and reports whether it was
+// there. The watcher is not told.
+func (q *Queue) Cancel(now bourse.Time, id int64) bool {
+	q.reach(now)
+	for i := range q.State().Queue {
+		if w := &q.State().Queue[i]; w.ID == id {
+			q.drop(w.Ref)
+			q.armed = true
+			return q.group.Cancel(id)
+		}
+	}
+	return false
+}
+
+// instant lives through the events of one instant and its pass.
+func (q *Queue) instant(now bourse.Time) {
+	q.group.Advance(now) // reservation ends: nothing looks between these and the next
+	q.endJobs(now)
+	q.keepPromises(now)
+	for q.more && q.head.Submit <= now {
+		switch {
+		case q.taken(now):
+		case q.promises != nil:
+			q.promiseLocal(now, &q.head)
+		default:
+			q.enter(&q.head)
+		}
+		q.pull()
+	}
+	q.moveUp()
+	q.armed = false
+	q.passes++
+	starts := q.group.Pass()
+	for i := range starts {
+		q.start(now, &starts[i])
+	}
+}
+
+// taken asks the query about the next of the feed.
+func (q *Queue) taken(now bourse.Time) bool {
+	if q.query == nil {
+		return false
+	}
+	q.asked = true
+	defer func() { q.asked = false }()
+	return q.query(now, &q.head)
+}
+
+// enter queues an arriving job, or refuses it.
+func (q *Queue) enter(j *bourse.LocalJob) {
+	why := bourse.Reason{}
+	switch {
+	case j.Nodes > q.opt.Nodes:
+		why = bourse.Reason{Code: bourse.TooLarge,
+			Detail: fmt.Sprintf("job %d wants %d nodes, the group has %d", j.ID, j.Nodes, q.opt.Nodes)}
+	case j.Nodes < 1:
+		why = bourse.Reason{Code: bourse.TooLarge, Detail: fmt.Sprintf("job %d wants %d nodes; 1 or more are wanted", j.ID, j.Nodes)}
+	case q.group.Waiting() >= q.opt.Limit:
+		why = bourse.Reason{Code: bourse.QueueFull,
+			Detail: fmt.Sprintf("%d jobs wait already: demand above capacity", q.opt.Limit)}
+	case !q.arrive(j):
+		why = bourse.Reason{Code: bourse.Conflict, Detail: fmt.Sprintf("a job %d waits or runs already", j.ID)}
+	}
+	if why.Refused() {
+		q.refused++
+		q.watcher.Refused(j, why)
+	}
+}
+
+// arrive puts j into the group's queue and reports whether its id was new there.
+func (q *Queue) arrive(j *bourse.LocalJob) bool {
+	local := &q.opt.Queues[0]
+	if j.Queue > 0 && j.Queue < len(q.opt.Queues) {
+		local = &q.opt.Queues[j.Queue]
+	}
+	ref := q.keep(j)
+	ok := q.group.Arrive(backfill.Queued{
+		ID: j.ID, Nodes: j.Nodes, Estimate: estimate(j), Submit: j.Submit,
+		Priority: local.Priority, Weight: local.DelayCost, Ref: ref,
+	})
+	if !ok {
+		q.drop(ref)
+	} else if q.keeper != nil {
+		q.keeper.Queued(j)
+	}
+	return ok
+}
+
+// estimate is the job's own or, where it has none, its run.
+func estimate(j *bourse.LocalJob) bourse.Duration {
+	if j.Estimate > 0 {
+		return j.Estimate
+	}
+	return max(j.Run, bourse.Millisecond)
+}
+
+func (q *Queue) keep(j *bourse.LocalJob) int32 {
+	if n := len(q.spare); n > 0 {
+		ref := q.spare[n-1]
+		q.spare = q.spare[:n-1]
+		q.jobs[ref] = entry{job: *j}
+		return ref
+	}
+	q.jobs = append(q.jobs, entry{job: *j})
+	return int32(len(q.jobs) - 1)
+}
+
+func (q *Queue) drop(ref int32) { q.spare = append(q.spare, ref) }
+
+func (q *Queue) start(now bourse.Time, s *backfill.Start) {
+	e := &q.jobs[s.Ref]
+	e.start, e.plan = now, s.End
+	q.ends.push(end{min(now.Add(max(e.job.Run, 0)), s.End), e.job.ID, s.Ref})
+	q.watcher.Started(&e.job, s)
+}
+
+// endJobs ends the jobs that are over by now, in order of their ids; those
+// that run on past their planned end are extended, or killed, after them.
+func (q *Queue) endJobs(now bourse.Time) {
+	for len(q.ends) > 0 && q.ends[0].at <= now {
+		x := q.ends.pop()
+		e := &q.jobs[x.ref]
+		if q.opt.Extend && e.start.Add(e.job.Run) > now {
+			q.over = append(q.over, x)
+			continue
+		}
+		q.end(now, x)
+	}
+	for _, x := range q.over {
+		e := &q.jobs[x.ref]
+		d := estimate(&e.job)
+		if !q.group.Extend(x.id, e.plan, d) {
+			q.end(now, x)
+			continue
+		}
+		e.plan = e.plan.Add(d)
+		if q.keeper != nil {
+			q.keeper.Extended(&e.job, e.plan)
+		}
+		q.ends.push(end{min(e.start.Add(e.job.Run), e.plan), x.id, x.ref})
+	}
+	q.over = q.over[:0]
+}
+
+func (q *Queue) end(now bourse.Time, x end) {
+	e := &q.jobs[x.ref]
+	q.group.End(x.id, e.plan)
+	q.watcher.Ended(&e.job, e.start, now, e.start.Add(e.job.Run) > now)
+	q.drop(x.ref)
+}

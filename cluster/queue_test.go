@@ -1,0 +1,197 @@
+package cluster
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"bourse"
+	"bourse/policy/backfill"
+
+	"pgregory.net/rapid"
+)
+
+// diary writes down what a queue does, one line each.
+type diary struct{ lines []string }
+
+func (d *diary) Started(j *bourse.LocalJob, s *backfill.Start) {
+	d.lines = append(d.lines, fmt.Sprintf("start %d %v until %d", j.ID, s.Class, s.End))
+}
+
+func (d *diary) Ended(j *bourse.LocalJob, start, end bourse.Time, killed bool) {
+	d.lines = append(d.lines, fmt.Sprintf("end %d at %d killed %v", j.ID, end, killed))
+}
+
+func (d *diary) Refused(j *bourse.LocalJob, why bourse.Reason) {
+	d.lines = append(d.lines, fmt.Sprintf("refuse %d %s", j.ID, why.Code))
+}
+
+func (d *diary) want(t *testing.T, want string) {
+	t.Helper()
+	if got := strings.Join(d.lines, "\n"); got != strings.TrimSpace(want) {
+		t.Errorf("got\n%s\nwant\n%s", got, strings.TrimSpace(want))
+	}
+	d.lines = nil
+}
+
+func openQueue(opt QueueOptions, jobs ...bourse.LocalJob) (*Queue, *diary) {
+	q, d := NewQueue(opt), &diary{}
+	q.Watch(d)
+	q.Feed(Jobs(jobs))
+	return q, d
+}
+
+func TestQueue_EndsBeforeArrivalsThenOnePass(t *testing.T) {
+	t.Parallel()
+	q, d := openQueue(QueueOptions{Nodes: 4, Policy: backfill.EASY},
+		bourse.LocalJob{ID: 1, Nodes: 4, Run: 10, Estimate: 20},
+		bourse.LocalJob{ID: 2, Submit: 10, Nodes: 2, Run: 5, Estimate: 5},
+		bourse.LocalJob{ID: 3, Submit: 10, Nodes: 2, Run: 9, Estimate: 5},
+		bourse.LocalJob{ID: 4, Submit: 11, Nodes: 5, Run: 9, Estimate: 5},
+		bourse.LocalJob{ID: 2, Submit: 11, Nodes: 1, Run: 9, Estimate: 5},
+	)
+	q.Advance(bourse.MaxTime)
+	d.want(t, `
+start 1 immediate until 20
+end 1 at 10 killed false
+start 2 immediate until 15
+start 3 immediate until 15
+refuse 4 too-large
+refuse 2 conflict
+end 2 at 15 killed false
+end 3 at 15 killed true`)
+	if q.Passes() != 4 || q.Refused() != 2 || q.Next() != bourse.Never {
+		t.Errorf("%d passes, %d refused, next %v; want 4, 2, never", q.Passes(), q.Refused(), q.Next())
+	}
+}
+
+func TestQueue_MessageLaterInTheInstantArmsThePassAgain(t *testing.T) {
+	t.Parallel()
+	q, d := openQueue(QueueOptions{Nodes: 4, Policy: backfill.EASY},
+		bourse.LocalJob{ID: 1, Submit: 5, Nodes: 2, Run: 10, Estimate: 10})
+	if why := q.Reserve(0, backfill.Reserved{ID: 7, Nodes: 3, Start: 5, End: 50}); why.Refused() {
+		t.Fatal(why)
+	}
+	if q.Next() != 0 {
+		t.Errorf("after a reservation at 0 the next pass is due at %v", q.Next())
+	}
+	q.Advance(20)
+	d.want(t, "")
+	if why := q.Reserve(20, backfill.Reserved{ID: 8, Nodes: 2, Start: 30, End: 31}); why.Code != bourse.Busy {
+		t.Errorf("a second reservation: %+v, want busy", why)
+	}
+	if !q.Release(20, 7) || q.Release(20, 7) {
+		t.Error("a reservation is released once")
+	}
+	if q.Next() != 20 {
+		t.Errorf("after a release at 20 the next pass is due at %v", q.Next())
+	}
+	q.Advance(20)
+	d.want(t, "start 1 reserved until 30")
+}
+
+func TestQueue_CancelledJobNeverStarts(t *testing.T) {
+	t.Parallel()
+	q, d := openQueue(QueueOptions{Nodes: 1, Policy: backfill.Conservative},
+		bourse.LocalJob{ID: 1, Nodes: 1, Run: 10, Estimate: 10},
+		bourse.LocalJob{ID: 2, Nodes: 1, Run: 10, Estimate: 10},
+		bourse.LocalJob{ID: 3, Nodes: 1, Run: 10, Estimate: 10})
+	q.Advance(3)
+	if !q.Cancel(3, 2) || q.Cancel(3, 2) || q.Cancel(3, 1) {
+		t.Error("a waiting job is cancelled once, a running one never")
+	}
+	q.Advance(bourse.MaxTime)
+	d.want(t, `
+start 1 immediate until 10
+end 1 at 10 killed false
+start 3 reserved until 20
+end 3 at 20 killed false`)
+}
+
+func TestQueue_OverrunIsExtendedUntilAReservationNeedsTheNodes(t *testing.T) {
+	t.Parallel()
+	q, d := openQueue(QueueOptions{Nodes: 1, Policy: backfill.EASY, Extend: true},
+		bourse.LocalJob{ID: 1, Nodes: 1, Run: 100, Estimate: 10})
+	q.Reserve(0, backfill.Reserved{ID: 1, Nodes: 1, Start: 25, End: 26})
+	q.Advance(bourse.MaxTime)
+	d.want(t, "start 1 immediate until 10\nend 1 at 20 killed true")
+}
+
+func TestQueue_HigherPriorityGoesFirst(t *testing.T) {
+	t.Parallel()
+	opt := QueueOptions{Nodes: 1, Policy: backfill.EASY, Queues: []LocalQueue{{}, {Name: "express", Priority: 5, DelayCost: 2000}}}
+	q, d := openQueue(opt,
+		bourse.LocalJob{ID: 1, Nodes: 1, Run: 10, Estimate: 10},
+		bourse.LocalJob{ID: 2, Submit: 1, Nodes: 1, Run: 10, Estimate: 10},
+		bourse.LocalJob{ID: 3, Submit: 2, Nodes: 1, Run: 10, Estimate: 10, Queue: 1})
+	q.Advance(2)
+	if w := q.State().Queue; len(w) != 2 || w[0].ID != 3 || w[0].Weight != 2000 {
+		t.Errorf("queue %+v, want job 3 first", w)
+	}
+	q.Advance(10)
+	d.want(t, "start 1 immediate until 10\nend 1 at 10 killed false\nstart 3 reserved until 20")
+}
+
+func TestQueue_LimitRefusesWithAClearWord(t *testing.T) {
+	t.Parallel()
+	q, d := openQueue(QueueOptions{Nodes: 1, Policy: backfill.FCFS, Limit: 1},
+		bourse.LocalJob{ID: 1, Nodes: 1, Run: 10, Estimate: 10},
+		bourse.LocalJob{ID: 2, Submit: 1, Nodes: 1, Run: 10, Estimate: 10},
+		bourse.LocalJob{ID: 3, Submit: 2, Nodes: 1, Run: 10, Estimate: 10})
+	q.Advance(2)
+	d.want(t, "start 1 immediate until 10\nrefuse 3 queue-full")
+}
+
+// Reservations taken inside a query never start late, local jobs never twice,
+// and the state holds its audit at every instant.
+func TestQueue_KeepsReservationsWhateverTheJobsDo(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		policy := rapid.SampledFrom([]backfill.Policy{backfill.FCFS, backfill.FirstFit, backfill.EASY,
+			{Backfill: true, Reserve: 3}, backfill.Conservative}).Draw(t, "policy")
+		nodes := rapid.IntRange(1, 8).Draw(t, "nodes")
+		var jobs []bourse.LocalJob
+		var at bourse.Time
+		for i := range rapid.IntRange(1, 40).Draw(t, "jobs") {
+			at += bourse.Time(rapid.IntRange(0, 5).Draw(t, "gap"))
+			jobs = append(jobs, bourse.LocalJob{ID: int64(i), Submit: at, Nodes: rapid.IntRange(1, nodes).Draw(t, "n"),
+				Run: bourse.Duration(rapid.IntRange(0, 20).Draw(t, "run")), Estimate: bourse.Duration(rapid.IntRange(0, 15).Draw(t, "estimate"))})
+		}
+		q, d := openQueue(QueueOptions{Nodes: nodes, Policy: policy, Extend: rapid.Bool().Draw(t, "extend")}, jobs...)
+		taken := 0
+		q.Query(func(now bourse.Time, j *bourse.LocalJob) bool {
+			if j.ID%5 > 0 {
+				return false
+			}
+			start := now + bourse.Time(j.ID%7)
+			ok := !q.Reserve(now, backfill.Reserved{ID: j.ID, Nodes: j.Nodes, Start: start, End: start.Add(3)}).Refused()
+			if ok {
+				taken++
+			}
+			return ok
+		})
+		for next := q.Next(); next < bourse.Never; next = q.Next() {
+			q.Advance(next)
+			if q.Next() > next { // no zero-length job left to end at this instant
+				if err := q.State().Audit(); err != nil {
+					t.Fatalf("at %v: %v", next, err)
+				}
+			}
+		}
+		starts, ends := 0, 0
+		slices.SortFunc(d.lines, cmp.Compare)
+		for _, l := range slices.Compact(d.lines) {
+			switch l[0] {
+			case 's':
+				starts++
+			case 'e':
+				ends++
+			}
+		}
+		if starts != len(jobs)-taken || ends != starts {
+			t.Fatalf("%d of %d jobs started, %d ended, %d reserved", starts, len(jobs), ends, taken)
+		}
+	})
+}

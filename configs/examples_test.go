@@ -1,0 +1,116 @@
+package configs
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// examples are the files that show the keys, by the kind of file.
+var examples = map[Kind]string{
+	KindScenario: "scenario.toml", KindBatch: "batch.toml", KindSweep: "algorithms.toml", KindSite: "snapshot.toml",
+	KindSiteProcess: "site.toml", KindBrokerProcess: "broker.toml",
+}
+
+var (
+	tableLine = regexp.MustCompile(`^#?\[\[?([a-z_.]+)\]`)
+	keyLine   = regexp.MustCompile(`^#?([a-z_]+) = `)
+)
+
+// shownAs is the one name of a table that several kinds of files have.
+func shownAs(file Kind, table string) string {
+	switch {
+	case table == "" && file == KindSiteProcess:
+		return "site"
+	case table == "":
+		return string(file)
+	case file == KindScenario && strings.HasPrefix(table, "site."):
+		return strings.TrimPrefix(table, "site.")
+	case strings.HasPrefix(table, "broker.job"):
+		return strings.TrimPrefix(table, "broker.")
+	}
+	return table
+}
+
+// What can be written stands in an example with its meaning. A "#" before a key
+// says that it stands in the way of another one there.
+func TestExamples_HoldEveryKeyOfTheTables(t *testing.T) {
+	t.Parallel()
+	shown := map[string]bool{}
+	for kind, name := range examples {
+		table := ""
+		for line := range strings.Lines(example(t, name)) {
+			if m := tableLine.FindStringSubmatch(line); m != nil {
+				table = m[1]
+				above, last := "", table
+				if i := strings.LastIndexByte(table, '.'); i >= 0 {
+					above, last = table[:i], table[i+1:]
+				}
+				shown[shownAs(kind, above)+" "+last] = true
+			} else if m := keyLine.FindStringSubmatch(line); m != nil {
+				shown[shownAs(kind, table)+" "+m[1]] = true
+			}
+		}
+	}
+	for _, table := range Tables() {
+		name := strings.Trim(table.Name, "[]")
+		for _, k := range table.Keys {
+			if !shown[shownAs(Kind(table.File), name)+" "+k.Name] {
+				t.Errorf("no file of docs/examples shows %s of %s, a %s", k.Name, table.Name, table.File)
+			}
+		}
+	}
+}
+
+// Where a key has a "#" before it, the file without the "#" says no more than that
+// the key needs another value elsewhere.
+func TestExamples_HaveValuesThatAreTaken(t *testing.T) {
+	t.Parallel()
+	for _, name := range examples {
+		text := example(t, name)
+		if _, err := Check(filepath.Join(exampleDir, name)); err != nil {
+			t.Errorf("%v", err)
+		}
+		lines := strings.SplitAfter(text, "\n")
+		above := -1
+		for i, line := range lines {
+			if tableLine.MatchString(line) {
+				above = i
+			}
+			if line[:min(1, len(line))] != "#" || !keyLine.MatchString(line) {
+				continue
+			}
+			on := append([]string(nil), lines...)
+			if on[i] = line[1:]; above >= 0 {
+				on[above] = strings.TrimPrefix(lines[above], "#")
+			}
+			_, err := checkText(name, []byte(strings.Join(on, "")))
+			var wrong *Problems
+			if err == nil {
+				continue
+			}
+			if !errors.As(err, &wrong) {
+				t.Fatalf("%s: %v", name, err)
+			}
+			for _, p := range wrong.List {
+				if p.Line <= 1 || p.Line == i+1 && !strings.Contains(p.Text, "leave") {
+					t.Errorf("with line %d: %v", i+1, p)
+				}
+			}
+		}
+	}
+}
+
+const exampleDir = "../docs/examples"
+
+func example(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(exampleDir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

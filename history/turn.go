@@ -1,0 +1,164 @@
+package history
+
+import (
+	"slices"
+
+	"bourse"
+)
+
+// Turn is one thing that has become of a job, told from one fact.
+type Turn struct {
+	At    bourse.Time   `json:"at"`
+	Job   string        `json:"job"`
+	What  What          `json:"what"`
+	Words bourse.Phrase `json:"words"` // a sentence, without the job's name
+
+	Site   string         `json:"site,omitempty"`
+	Tx     string         `json:"transaction,omitempty"`
+	Start  bourse.Time    `json:"start,omitempty"`  // of the window or the leg
+	End    bourse.Time    `json:"end,omitempty"`    // LegEnded, Done: when the work was over
+	Amount bourse.Credits `json:"amount,omitempty"` // what is paid or given back
+	Reason bourse.Reason  `json:"reason,omitzero"`
+}
+
+// What is the kind of a Turn. A turn that leads to a state of the job has its name.
+type What string
+
+// The turns of a job. What each says is in the list below.
+const (
+	Submitted What = "submitted"
+	NotTaken  What = "not-taken"
+	Postponed What = "postponed"
+	Abandoned What = "abandoned"
+	Trying    What = "trying"
+	Priced    What = "priced"
+	TryFailed What = "try-failed"
+	Placed    What = "placed"
+	Confirmed What = "confirmed"
+	Started   What = "started"
+	LegEnded  What = "leg-ended"
+	Done      What = "done"
+	LegLost   What = "leg-lost"
+	Repaired  What = "repaired"
+	Moved     What = "moved"
+	Broken    What = "broken"
+	Withdrawn What = "withdrawn"
+	Shifted   What = "shifted"
+	Offered   What = "offered"
+	OfferOver What = "offer-over"
+	Reversed  What = "reversed"
+	Forgotten What = "forgotten"
+)
+
+// Entry is a line of the list of turns.
+type Entry struct {
+	What What
+	Fact string // that it follows from, as a reader of a journal knows it
+	Says string // for people; docs/EVENTS.md has it from here
+	// Streamed turns are told by the API as they come. The others are not: the job is
+	// not there, or the price is told again when all parts are bought.
+	Streamed bool
+}
+
+// list has the turns in the order in which a job may come to them.
+var list = []Entry{
+	{Submitted, "job-submitted", "the broker has it; a submission repeated says nothing more", true},
+	{NotTaken, "submission-refused", "and why; the job is not there", false},
+	{Postponed, "job-postponed", "it waits for another cycle, and why. Once for each cycle that looked at it", true},
+	{Abandoned, "job-postponed, final", "it will not be tried again: every site answered, none is away, and none could ever serve it; or its deadline has passed", true},
+	{Trying, "tx-begun", "a window is asked for: sites, nodes, start, the most that is paid", true},
+	{Priced, "leg-priced", "a site holds its part, at the price that binds", false},
+	{TryFailed, "tx-decided, ABORT", "and which site refused, for what. The next alternative follows, or `postponed`", true},
+	{Placed, "tx-decided, COMMIT", "all parts are bought: start and price", true},
+	{Confirmed, "leg-closed, commit", "a site has acknowledged its part; its price is paid", true},
+	{Started, "leg-started", "a part's work runs (recorded where `Explain` is on)", true},
+	{LegEnded, "leg-done", "a part's work is over, or it was given back: when, and what comes back of its price", true},
+	{Done, "leg-done, the last", "its window is over", true},
+	{LegLost, "leg-done, lost; leg-closed without commit", "a site cannot serve its part: what is refunded, and the penalty. A repair follows, or `broken`", true},
+	{Repaired, "tx-decided, COMMIT of a repair", "other nodes stand in", true},
+	{Moved, "tx-decided, COMMIT of a move", "another window has taken the place of the one it had; what that brings back comes with its `leg-ended`", true},
+	{Broken, "job-broken", "what is left of its window is given back in full, and it waits again", true},
+	{Withdrawn, "job-cancelled", "by its user or, with a reason, because a job that it comes after is given up; the `leg-ended` of its parts say what comes back", true},
+	{Shifted, "leg-shifted", "its site has moved a part within its window: where it starts now; or has fixed it where it lies", true},
+	{Offered, "shift-offered", "a site asks for the place of its part: the other place, and what it pays. Accepted, it is `trying` and `moved`", true},
+	{OfferOver, "offer-closed", "an offer was rejected, or came to nothing and why, or nobody has answered in time; nothing has changed", true},
+	{Reversed, "tx-reversed", "a COMMIT that took effect nowhere was taken back after a restart; it waits again", true},
+	{Forgotten, "jobs-forgotten", "`KeepJobs` after it was over (7 days for a process): its name is free, a submission repeated now is a new job", false},
+}
+
+// All returns the list of turns, in order.
+func All() []Entry { return slices.Clone(list) }
+
+// Streamed reports whether the API tells such a turn as it comes.
+func (w What) Streamed() bool {
+	i := slices.IndexFunc(list, func(e Entry) bool { return e.What == w })
+	return i >= 0 && list[i].Streamed
+}
+
+// Standing is where a job stands by the turns that were told of it. The zero
+// Standing is that of a job of which nothing is known.
+type Standing struct {
+	Known  bool
+	State  bourse.JobState
+	Since  bourse.Time   // when it came to that state
+	Reason bourse.Reason // why it waits, or was given up
+}
+
+// Word is the state's name, "not-taken" for a job that only was refused at its
+// submission, "" if nothing is known.
+func (s *Standing) Word() string {
+	switch {
+	case s.Known:
+		return s.State.String()
+	case s.Reason.Refused():
+		return string(NotTaken)
+	}
+	return ""
+}
+
+// Take follows a turn of the job.
+func (s *Standing) Take(u *Turn) {
+	become := func(state bourse.JobState) {
+		if !s.Known || s.State != state {
+			s.Known, s.State, s.Since = true, state, u.At
+		}
+	}
+	switch u.What {
+	case Submitted:
+		*s = Standing{} // from its beginning, whatever was before
+		become(bourse.JobWaiting)
+	case NotTaken:
+		if !s.Known {
+			s.Reason, s.Since = u.Reason, u.At
+		}
+	case Postponed:
+		s.Reason = u.Reason
+		become(bourse.JobWaiting)
+	case Abandoned:
+		s.Reason = u.Reason
+		become(bourse.JobAbandoned)
+	case Trying:
+		if s.Known && s.State == bourse.JobWaiting {
+			become(bourse.JobTrying)
+		}
+	case TryFailed:
+		if s.Known && s.State == bourse.JobTrying {
+			become(bourse.JobWaiting)
+		}
+	case Broken, Reversed:
+		s.Reason = u.Reason
+		become(bourse.JobWaiting)
+	case Placed, Moved, Repaired:
+		if !s.Known || s.State != bourse.JobWithdrawn {
+			s.Reason = bourse.Reason{}
+			become(bourse.JobPlaced)
+		}
+	case Done:
+		if s.Known && s.State == bourse.JobPlaced {
+			become(bourse.JobDone)
+		}
+	case Withdrawn:
+		s.Reason = u.Reason
+		become(bourse.JobWithdrawn)
+	}
+}

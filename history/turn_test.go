@@ -1,0 +1,66 @@
+package history
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"bourse"
+)
+
+// docs/EVENTS.md tells the turns of the list, in its order and its words.
+func TestTurns_TheDocumentHasTheList(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../docs/EVENTS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want strings.Builder
+	want.WriteString("| turn | fact | what it says |\n|---|---|---|\n")
+	for _, e := range All() {
+		want.WriteString("| `" + string(e.What) + "` | " + e.Fact + " | " + e.Says + " |\n")
+	}
+	if !strings.Contains(string(text), want.String()) {
+		t.Errorf("docs/EVENTS.md has another table than the list of turns, which is:\n%s", &want)
+	}
+}
+
+// A turn that leads to a state for good has its name: no view needs another word.
+func TestStanding_TheTurnIntoAStateHasItsName(t *testing.T) {
+	t.Parallel()
+	for _, s := range []struct {
+		before []What
+		turn   What
+		want   bourse.JobState
+	}{
+		{nil, Submitted, bourse.JobWaiting},
+		{[]What{Submitted}, Trying, bourse.JobTrying},
+		{[]What{Submitted, Trying}, TryFailed, bourse.JobWaiting},
+		{[]What{Submitted, Trying}, Placed, bourse.JobPlaced},
+		{[]What{Submitted, Trying, Placed}, Started, bourse.JobPlaced},
+		{[]What{Submitted, Trying, Placed, Trying}, Moved, bourse.JobPlaced},
+		{[]What{Submitted, Trying, Placed}, Broken, bourse.JobWaiting},
+		{[]What{Submitted, Trying, Placed}, Reversed, bourse.JobWaiting},
+		{[]What{Submitted, Trying, Placed}, Done, bourse.JobDone},
+		{[]What{Submitted, Postponed}, Abandoned, bourse.JobAbandoned},
+		{[]What{Submitted, Trying, Placed}, Withdrawn, bourse.JobWithdrawn},
+		{[]What{Submitted, Trying, Withdrawn}, Placed, bourse.JobWithdrawn},
+		{[]What{Submitted, Withdrawn, Forgotten}, Submitted, bourse.JobWaiting},
+	} {
+		var now Standing
+		for _, what := range append(s.before, s.turn) {
+			now.Take(&Turn{What: what})
+		}
+		if !now.Known || now.State != s.want || now.Word() != s.want.String() {
+			t.Errorf("%v then %s: %q, want %s", s.before, s.turn, now.Word(), s.want)
+		}
+		if name, ok := bourse.ParseJobState(string(s.turn)); ok && name != s.want && s.turn != Placed {
+			t.Errorf("turn %s leads to %s", s.turn, s.want)
+		}
+	}
+	var refused Standing
+	refused.Take(&Turn{What: NotTaken, Reason: bourse.Reason{Code: bourse.QueueFull}})
+	if refused.Word() != "not-taken" {
+		t.Errorf("a job that was only refused is %q", refused.Word())
+	}
+}

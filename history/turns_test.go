@@ -1,0 +1,109 @@
+package history
+
+import (
+	"testing"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// Every turn of a job follows from one fact, and says whose it is.
+func TestTurns_EachFactTellsItsTurn(t *testing.T) {
+	t.Parallel()
+	id := func(seq uint64) bourse.TxID { return bourse.TxID{Broker: "vo1", Incarnation: 1, Seq: seq} }
+	begun := func(seq uint64) bourse.TxBegun {
+		return bourse.TxBegun{Tx: id(seq), Job: "wave", Sites: []string{"north", "south"}, Legs: []bourse.Leg{{Group: "main", Nodes: 4, Start: 5}, {Group: "main", Nodes: 2, Start: 5}},
+			Limits: []bourse.Credits{bourse.Credit, bourse.Credit}}
+	}
+	leg := func(seq uint64, i int) bourse.LegID { return bourse.LegID{Tx: id(seq), Leg: i} }
+	why := bourse.Reason{Code: bourse.Busy, Detail: "in use"}
+	repair, move := begun(2), begun(3)
+	repair.Repairs, repair.Sites, repair.Legs = leg(1, 1), []string{"west"}, repair.Legs[:1]
+	move.Request.Nodes = 4
+	var turns Turns
+	for i, x := range []struct {
+		fact agents.Fact
+		want What
+		site string
+	}{
+		{bourse.JobSubmitted{Job: bourse.Job{Name: "wave"}}, Submitted, ""},
+		{bourse.SubmissionRefused{Job: "wave", Reason: why}, NotTaken, ""},
+		{bourse.JobPostponed{Job: "wave", Reason: why}, Postponed, ""},
+		{bourse.JobPostponed{Job: "wave", Reason: why, Final: true}, Abandoned, ""},
+		{begun(1), Trying, ""},
+		{bourse.LegPriced{Leg: leg(1, 0), Fare: bourse.Fare{Base: 5}}, Priced, "north"},
+		{bourse.TxDecided{Tx: id(1), Job: "wave", Commit: true}, Placed, ""},
+		{bourse.LegClosed{Leg: leg(1, 0), Commit: true, Posted: 5}, Confirmed, "north"},
+		{bourse.LegStarted{Leg: leg(1, 0)}, Started, "north"},
+		{bourse.LegDone{Leg: leg(1, 1), State: bourse.Lost, Refund: 3, Penalty: 1, Reason: why}, LegLost, "south"},
+		{repair, Trying, ""},
+		{bourse.TxDecided{Tx: id(2), Job: "wave", Commit: true}, Repaired, ""},
+		{bourse.LegClosed{Leg: leg(2, 0), Reason: why}, LegLost, "west"},
+		{bourse.LegDone{Leg: leg(1, 0), State: bourse.Settled, End: 9}, LegEnded, "north"},
+		{move, Trying, ""},
+		{bourse.TxDecided{Tx: id(3), Job: "wave", Commit: true}, Moved, ""},
+		{bourse.LegDone{Leg: leg(3, 1), State: bourse.Released, Refund: 2}, LegEnded, "south"},
+		{bourse.TxReversed{Tx: id(3), Job: "wave", Reason: why}, Reversed, ""},
+		{begun(4), Trying, ""},
+		{bourse.TxDecided{Tx: id(4), Job: "wave", Reason: why}, TryFailed, ""},
+		{bourse.JobBroken{Job: "wave", Reason: why}, Broken, ""},
+		{bourse.JobCancelled{Job: "wave"}, Withdrawn, ""},
+		{bourse.JobsForgotten{Jobs: []string{"wave"}}, Forgotten, ""},
+	} {
+		got := turns.Take(bourse.Time(i), x.fact)
+		if len(got) == 0 || got[0].What != x.want || got[0].Job != "wave" || got[0].Site != x.site || got[0].At != bourse.Time(i) || got[0].Words == "" {
+			t.Errorf("%s: %+v, want %s of wave at %q", x.fact.Kind(), got, x.want, x.site)
+		}
+		if ends := len(got) == 2 && got[1].What == Done; ends != (x.want == LegEnded && x.site == "north") {
+			t.Errorf("%s: %+v; its window is over with the last leg", x.fact.Kind(), got)
+		}
+	}
+	for _, f := range []agents.Fact{bourse.LegClosed{Leg: leg(4, 0), Reason: why}, bourse.CycleSeen{}, bourse.SiteJoined{}, bourse.TxForgotten{Txs: []bourse.TxID{id(1)}}} {
+		if got := turns.Take(0, f); len(got) > 0 {
+			t.Errorf("%s: %+v", f.Kind(), got)
+		}
+	}
+	if got := turns.Take(0, bourse.LegStarted{Leg: leg(1, 0)}); len(got) != 1 || got[0].Job != "" {
+		t.Errorf("of a forgotten transaction: %+v", got)
+	}
+}
+
+// An image says whose the legs are of transactions that began before it, also
+// where they stand in an earlier part of it.
+func TestTurns_GoOnFromAnImage(t *testing.T) {
+	t.Parallel()
+	id := bourse.TxID{Broker: "vo1", Incarnation: 1, Seq: 1}
+	var turns Turns
+	turns.Take(0, bourse.BrokerImage{Txs: []bourse.TxMemory{{}}}) // which the next one makes forgotten
+	turns.Take(0, bourse.BrokerImage{Parts: 2, Txs: []bourse.TxMemory{{State: bourse.TxCommitted, Memory: make([]bourse.LegRecord, 1),
+		TxBegun: bourse.TxBegun{Tx: id, Job: "wave", Sites: []string{"north"}, Legs: []bourse.Leg{{Group: "main", Nodes: 4}}}}}})
+	turns.Take(0, bourse.BrokerImage{Part: 1, Parts: 2})
+	if len(turns.txs) != 1 {
+		t.Errorf("%d transactions are remembered", len(turns.txs))
+	}
+	got := turns.Take(5, bourse.LegDone{Leg: bourse.LegID{Tx: id}, State: bourse.Settled})
+	if len(got) != 2 || got[0].Job != "wave" || got[1].What != Done {
+		t.Errorf("%+v", got)
+	}
+}
+
+// The parts of a transaction that was adopted are named as they are listed, in
+// whatever order, and those of which nothing is known are left out.
+func TestTurns_NameAdoptedParts(t *testing.T) {
+	t.Parallel()
+	var turns Turns
+	id := bourse.TxID{Broker: "vo1", Incarnation: 1, Seq: 1}
+	adopt := func(leg, nodes int, site string) {
+		turns.Take(0, bourse.LegAdopted{Leg: bourse.LegID{Tx: id, Leg: leg}, Site: site, Job: "wave",
+			What: bourse.Leg{Group: "main", Nodes: nodes, Start: 60, End: 90}, Fare: bourse.Fare{Base: 5 * bourse.Credit}})
+	}
+	adopt(3, 2, "south")
+	adopt(1, 4, "north")
+	got := turns.Take(0, bourse.TxDecided{Tx: id, Job: "wave", Commit: true})
+	if len(got) != 1 || got[0].Words != "placed: 4 nodes of north/main, 2 nodes of south/main, for 10 credits" || got[0].Start != 60 {
+		t.Errorf("%+v", got)
+	}
+	if got := turns.Take(0, bourse.LegStarted{Leg: bourse.LegID{Tx: id, Leg: 3}}); len(got) != 1 || got[0].Site != "south" {
+		t.Errorf("%+v", got)
+	}
+}
