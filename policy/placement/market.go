@@ -27,7 +27,8 @@ type side struct {
 }
 
 func newSide(m *Market, free []bourse.Profile) *side {
-	s := &side{list: search.Fungible(m.Groups, free, m.From, m.To)}
+	s := &side{list: new(search.List)}
+	s.list.ResetFungible(m.Groups, free, m.From, m.To)
 	s.find = search.NewFinder(s.list)
 	for _, p := range free {
 		s.free = append(s.free, p.Clone())
