@@ -15,7 +15,15 @@ import (
 // Ties: the shorter, then the cheaper, then the earlier window. Only the ratio
 // of the weights matters; Cost alone is the paper's lambda = infinity. Weights
 // lie in 0..1,000,000 and are not all zero.
-type Weights struct{ Time, Cost, Finish int64 }
+//
+// With Value they are not looked at: it takes the window of least
+// cost + Urgency x (end - earliest start) + Haste x time, where Urgency and Haste
+// are what an hour is worth, 0..MaxBudget. Ties as above.
+type Weights struct {
+	Time, Cost, Finish int64
+	Value              bool
+	Urgency, Haste     bourse.Credits
+}
 
 // rotation is the weights of a batch's passes: lambda 0, infinity, .3, 1.3, .13,
 // 6.6 against time 1, so that the alternatives of a job differ in what they are
@@ -63,6 +71,11 @@ func (j *judge) lower() {
 // open sets the weights: with R = L/P the score times R x S is
 // Time x S x time + Cost x R x cost + Finish x S x (end - from).
 func (j *judge) open(q *query, w Weights) {
+	if w.Value {
+		*j = judge{q: q, a: uint64(w.Haste), b: uint64(bourse.Hour), c: uint64(w.Urgency), chosen: j.chosen[:0]}
+		j.lift()
+		return
+	}
 	budget := uint64(max(q.Budget, 1))
 	runtime := uint64(q.MinPerformance.Runtime(q.Length))
 	factors := [3][2]uint64{{uint64(w.Time), budget}, {uint64(w.Cost), runtime}, {uint64(w.Finish), budget}}
@@ -164,6 +177,16 @@ func (f *Finder) weigh(p *pool, t bourse.Time) {
 		}
 		longest = time - 1
 	}
+}
+
+// hopeless reports whether no window that starts at t or later can be better than
+// the best so far, which is true of all later starts then.
+func (j *judge) hopeless(t bourse.Time) bool {
+	if !j.started || j.c == 0 {
+		return false
+	}
+	all := sum{}.plus(j.q.cheapest, j.q.Nodes)
+	return all.hi == 0 && j.score.less(j.rate(t, j.q.least, all.lo))
 }
 
 // mayWin reports whether the N least of the pool are within the limit and, were

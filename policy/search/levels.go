@@ -10,6 +10,7 @@ type levels struct {
 	free  bourse.Profile
 	sets  []bourse.Level
 	fresh []bourse.Level // scratch of take
+	next  []bourse.Level // the same
 	open  []bourse.Level // scratch of both
 }
 
@@ -17,38 +18,43 @@ func levelSlot(group int32, s bourse.Level) slot {
 	return slot{start: s.Start, end: s.End, tie: int64(group), class: group, count: int32(s.Count)}
 }
 
-// take takes n nodes of group g out over [from, to). The level sets are
-// computed anew (cutting single lanes would lose windows), and in the list only
+// Add changes the number of free nodes of a group over [from, to) by n, negative to
+// take. The list must be of fungible groups; from is not before it begins.
+func (l *List) Add(group int32, n int, from, to bourse.Time) { l.take(group, -n, from, to) }
+
+// take takes n nodes of group g out over [from, to). The level sets that touch it
+// are made anew (cutting single lanes would lose windows), and in the list only
 // those that differ are replaced.
 func (l *List) take(g int32, n int, from, to bourse.Time) {
 	v := &l.levels[g]
 	v.free.Add(from, to, -n)
-	v.fresh = v.free.Levels(v.fresh[:0], &v.open, l.from, l.to)
-	old, fresh := v.sets, v.fresh
-	for len(old) > 0 || len(fresh) > 0 {
-		side := 0
-		switch {
-		case len(old) == 0:
-			side = 1
-		case len(fresh) == 0:
-			side = -1
-		default:
-			side = old[0].Compare(fresh[0])
-		}
-		switch {
-		case side < 0:
-			l.slots.remove(l.slots.find(levelSlot(g, old[0])))
-			old = old[1:]
-		case side > 0:
+	v.fresh = v.free.LevelsAround(v.fresh[:0], &v.open, l.from, l.to, from, to)
+	v.next = v.next[:0]
+	fresh := v.fresh
+	for i := range v.sets {
+		old := &v.sets[i]
+		for len(fresh) > 0 && fresh[0].Compare(*old) < 0 {
 			l.slots.insert(levelSlot(g, fresh[0]))
+			v.next = append(v.next, fresh[0])
 			fresh = fresh[1:]
-		default:
-			if old[0].Count != fresh[0].Count {
-				ci, i := l.slots.find(levelSlot(g, old[0]))
+		}
+		switch touches := old.End >= from && old.Start <= to; {
+		case !touches:
+			v.next = append(v.next, *old)
+		case len(fresh) > 0 && fresh[0].Compare(*old) == 0:
+			if old.Count != fresh[0].Count {
+				ci, i := l.slots.find(levelSlot(g, *old))
 				l.slots.chunks[ci].slots[i].count = int32(fresh[0].Count)
 			}
-			old, fresh = old[1:], fresh[1:]
+			v.next = append(v.next, fresh[0])
+			fresh = fresh[1:]
+		default:
+			l.slots.remove(l.slots.find(levelSlot(g, *old)))
 		}
 	}
-	v.sets, v.fresh = v.fresh, v.sets
+	for _, s := range fresh {
+		l.slots.insert(levelSlot(g, s))
+		v.next = append(v.next, s)
+	}
+	v.sets, v.next = v.next, v.sets
 }

@@ -188,7 +188,7 @@ func TestBest_LeastOfAllSubsets(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := drawRequest(t)
-		w := rapid.SampledFrom(append([]Weights{{Finish: 1000}, {Time: 700, Cost: 100, Finish: 300}}, rotation...)).Draw(t, "weights")
+		w := rapid.SampledFrom(append([]Weights{{Finish: 1000}, {Value: true}, {Value: true, Haste: 3600e6}, {Value: true, Urgency: 3600e6}, {Value: true, Urgency: 9 * 3600e6}, {Time: 700, Cost: 100, Finish: 300}}, rotation...)).Draw(t, "weights")
 		f := NewFinder(l)
 		got, why := f.Find(r, Best, w, 0)
 		var j judge

@@ -1,0 +1,187 @@
+package placement
+
+import (
+	"cmp"
+	"slices"
+
+	"bourse"
+)
+
+// place is the whole of it: what each job could have alone, all of them together,
+// and the exchange.
+func (p *Placer) place() {
+	for i := range p.jobs {
+		p.alone[i], p.has[i] = p.best(i)
+	}
+	for _, i := range p.order() {
+		p.put(i)
+	}
+	p.exchange()
+}
+
+// order is by priority, then by how much a job loses with each hour that it waits,
+// then by how early it came, then by its seed.
+func (p *Placer) order() []int {
+	list := make([]int, len(p.jobs))
+	for i := range list {
+		list[i] = i
+	}
+	slices.SortStableFunc(list, func(a, b int) int {
+		x, y := &p.jobs[a], &p.jobs[b]
+		return cmp.Or(cmp.Compare(y.Priority, x.Priority), cmp.Compare(y.rate(), x.rate()), cmp.Compare(x.Ready, y.Ready), cmp.Compare(x.Seed, y.Seed))
+	})
+	return list
+}
+
+// rate is what an hour is worth to the job.
+func (j *Job) rate() bourse.Credits {
+	switch j.Goal {
+	case Value:
+		return j.Urgency
+	case Cost:
+		return 0
+	}
+	return insist
+}
+
+// put takes the best window for a job, if it is worth taking.
+func (p *Placer) put(i int) bool {
+	w, ok := p.best(i)
+	if !ok || w.Loss > p.worth(i) {
+		return false
+	}
+	p.take(i, &w, 1)
+	return true
+}
+
+// worth is the most that a window may lose: what the job could have alone, and
+// what it would lose by waiting for that.
+func (p *Placer) worth(i int) bourse.Credits {
+	j := &p.jobs[i]
+	if j.Patience == 0 || !p.has[i] {
+		return bourse.MaxCredits
+	}
+	return p.alone[i].Loss.Plus(bourse.Cost(bourse.Price(j.rate()), j.Patience))
+}
+
+// lost is what a job loses as things stand. Without a window it is what it would
+// lose by waiting or, if it takes what there is, more than by any window.
+func (p *Placer) lost(i int) bourse.Credits {
+	j := &p.jobs[i]
+	switch {
+	case p.placed[i]:
+		return p.chosen[i].Loss
+	case !p.has[i]:
+		return 0 // nothing can be done for it
+	case j.Patience > 0:
+		return p.worth(i)
+	}
+	return p.loss(j, j.Budget, max(j.Ready, p.market.From), max(j.Ready, p.market.To))
+}
+
+// excess is what a job loses beyond what it would lose alone.
+func (p *Placer) excess(i int) bourse.Credits {
+	if !p.has[i] {
+		return 0
+	}
+	return p.lost(i) - p.alone[i].Loss
+}
+
+// The exchange takes a job that is worse off than alone, and those that have taken
+// what it would have, out of their windows, and places them anew, it first. What
+// is better stays. It goes on until nobody gains, in no more than so many tries.
+const (
+	related  = 4   // jobs taken out beside the one that is worse off
+	maxTries = 500 // of a batch
+)
+
+func (p *Placer) exchange() {
+	tries := min(4*len(p.jobs), maxTries)
+	for gained := true; gained && tries > 0; {
+		gained = false
+		list := p.order()
+		list = slices.DeleteFunc(list, func(i int) bool { return p.excess(i) <= 0 })
+		slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(p.excess(b), p.excess(a)) })
+		for _, i := range list {
+			if tries--; tries < 0 {
+				return
+			}
+			if p.excess(i) > 0 && p.retry(i) {
+				gained = true
+			}
+		}
+	}
+}
+
+// retry places a job and those in its way anew, and reports whether that is
+// better; else all is as it was.
+func (p *Placer) retry(i int) bool {
+	out := p.inTheWay(i)
+	if len(out) == 0 {
+		return false
+	}
+	slices.SortStableFunc(out, func(a, b int) int { return cmp.Compare(p.excess(b), p.excess(a)) })
+	out = append([]int{i}, out...)
+	before := make([]Window, len(out))
+	was := make([]bool, len(out))
+	var old, new bourse.Credits
+	for k, x := range out {
+		old = old.Plus(p.lost(x))
+		before[k], was[k] = p.chosen[x], p.placed[x]
+	}
+	clear := func() {
+		for _, x := range out {
+			if p.placed[x] {
+				w := p.chosen[x]
+				p.take(x, &w, -1)
+			}
+		}
+	}
+	clear()
+	for _, x := range out {
+		p.put(x)
+		new = new.Plus(p.lost(x))
+	}
+	if new < old {
+		return true
+	}
+	clear()
+	for k, x := range out {
+		if was[k] {
+			p.take(x, &before[k], 1)
+		}
+	}
+	return false
+}
+
+// inTheWay lists the jobs of no higher priority whose windows have parts of what a
+// job would take alone, those that have most of it first.
+func (p *Placer) inTheWay(i int) []int {
+	type rival struct {
+		job  int
+		area int64
+	}
+	var list []rival
+	for k := range p.jobs {
+		if k == i || !p.placed[k] || p.jobs[k].Priority > p.jobs[i].Priority {
+			continue
+		}
+		area := int64(0)
+		for _, a := range p.alone[i].Parts {
+			for _, b := range p.chosen[k].Parts {
+				if s, e := max(a.Start, b.Start), min(a.End, b.End); a.Group == b.Group && s < e {
+					area += int64(min(a.Count, b.Count)) * int64(e.Sub(s))
+				}
+			}
+		}
+		if area > 0 {
+			list = append(list, rival{k, area})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b rival) int { return cmp.Compare(b.area, a.area) })
+	var out []int
+	for _, x := range list[:min(len(list), related)] {
+		out = append(out, x.job)
+	}
+	return out
+}

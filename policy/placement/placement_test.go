@@ -1,0 +1,280 @@
+package placement
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"bourse"
+)
+
+const tick = 600 * bourse.Second
+
+// drawMarket draws groups of alike nodes at a few sites, and when how many are free.
+func drawMarket(t *rapid.T, sites int) *Market {
+	m := &Market{From: 0, To: bourse.Time(48 * tick)}
+	for g := range rapid.IntRange(1, sites).Draw(t, "groups") {
+		n := rapid.IntRange(1, 6).Draw(t, "nodes")
+		m.Groups = append(m.Groups, bourse.Group{Site: fmt.Sprint("s", rapid.IntRange(0, g).Draw(t, "site")), Name: fmt.Sprint("g", g), Nodes: n,
+			Performance: bourse.Performance(rapid.SampledFrom([]int{500, 1000, 2000}).Draw(t, "performance")),
+			Price:       bourse.Price(rapid.IntRange(1, 4).Draw(t, "price")) * bourse.Price(bourse.Credit)})
+		free := bourse.NewProfile(0, n)
+		for range rapid.IntRange(0, 4).Draw(t, "busy") {
+			s := bourse.Time(rapid.IntRange(0, 30).Draw(t, "from")) * bourse.Time(tick)
+			e := s.Add(tick * bourse.Duration(rapid.IntRange(1, 8).Draw(t, "for")))
+			if k := free.Min(s, e); k > 0 {
+				free.Add(s, e, -rapid.IntRange(1, k).Draw(t, "taken"))
+			}
+		}
+		clear := free.Clone()
+		if rapid.Bool().Draw(t, "contended") {
+			if k := clear.Min(0, bourse.Time(6*tick)); k > 0 {
+				clear.Add(0, bourse.Time(6*tick), -k)
+			}
+		}
+		m.Admissible, m.Clear = append(m.Admissible, free), append(m.Clear, clear)
+	}
+	return m
+}
+
+func drawJob(t *rapid.T) Job {
+	j := Job{Seed: rapid.Uint64().Draw(t, "seed"), Priority: rapid.IntRange(0, 1).Draw(t, "priority"), Goal: Goal(rapid.IntRange(0, 3).Draw(t, "goal")),
+		Urgency: bourse.Credits(rapid.IntRange(0, 20).Draw(t, "urgency")) * bourse.Credit}
+	j.Request = bourse.Request{Nodes: rapid.IntRange(1, 5).Draw(t, "N"), Length: tick * bourse.Duration(rapid.IntRange(1, 6).Draw(t, "L")), MinPerformance: 500,
+		Ready: bourse.Time(rapid.IntRange(0, 5).Draw(t, "ready")) * bourse.Time(tick), Deadline: bourse.Never, OneSite: rapid.Bool().Draw(t, "one site"),
+		Budget: bourse.Credits(rapid.IntRange(1, 60).Draw(t, "budget")) * bourse.Credit}
+	if rapid.Bool().Draw(t, "due") {
+		j.Deadline = j.Ready.Add(tick * bourse.Duration(rapid.IntRange(4, 24).Draw(t, "room")))
+	}
+	if rapid.Bool().Draw(t, "moldable") {
+		j.Mold([]bourse.Size{{Nodes: j.Nodes, Length: j.Length}, {Nodes: j.Nodes + 2, Length: j.Length/2 + bourse.Second}})
+	}
+	if rapid.Bool().Draw(t, "patient") {
+		j.Patience = tick
+	}
+	return j
+}
+
+func drawJobs(t *rapid.T, most int) []Job {
+	jobs := make([]Job, rapid.IntRange(1, most).Draw(t, "jobs"))
+	for i := range jobs {
+		jobs[i] = drawJob(t)
+	}
+	return jobs
+}
+
+// fits holds a window against its job and the market, alone.
+func fits(t *rapid.T, m *Market, j *Job, w *Window) {
+	nodes, sites := 0, map[string]bool{}
+	for _, p := range w.Parts {
+		g := &m.Groups[p.Group]
+		nodes += int(p.Count)
+		sites[g.Site] = true
+		if p.Start != w.Start || p.Start < j.Ready || p.End > j.Deadline || p.End > m.To || p.End.Sub(p.Start) != g.Performance.Runtime(w.Size.Length) ||
+			m.Admissible[p.Group].Min(p.Start, p.End) < int(p.Count) {
+			t.Fatalf("part %+v of %+v for %+v", p, w, j)
+		}
+	}
+	if nodes != w.Size.Nodes || !slices.Contains(j.Preferred(), w.Size) || w.Sites != len(sites) || j.OneSite && len(sites) > 1 || w.Price > j.Budget {
+		t.Fatalf("window %+v for %+v", w, j)
+	}
+}
+
+// What is placed fits the market all together, each job's request and the limits.
+func TestChoose_FitsTogether(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawMarket(t, 4)
+		jobs := drawJobs(t, 6)
+		limits := Limits{Cost: bourse.Credits(rapid.IntRange(0, 100).Draw(t, "B*")) * bourse.Credit, Time: tick * bourse.Duration(rapid.IntRange(0, 20).Draw(t, "T*"))}
+		p := New(m, jobs, limits)
+		quoted := p.Plan(5)
+		rest := make([]bourse.Profile, len(m.Groups))
+		for g := range rest {
+			rest[g] = m.Admissible[g].Clone()
+		}
+		var cost bourse.Credits
+		var time bourse.Duration
+		for i, list := range quoted {
+			for k := range list {
+				fits(t, m, &jobs[i], &list[k])
+				for o := range list[:k] {
+					if list[o].like(&list[k]) {
+						t.Fatalf("alternatives %d and %d of job %d are alike: %+v", o, k, i, list)
+					}
+				}
+			}
+			for k := range list {
+				list[k].Price += bourse.Credits(rapid.IntRange(0, 3).Draw(t, "additive")) * bourse.Credit
+				list[k].Loss = jobs[i].Loss(list[k].Price, list[k].Start, list[k].End())
+				if list[k].Price > jobs[i].Budget {
+					list[k].Price = jobs[i].Budget
+				}
+			}
+		}
+		for i, c := range p.Choose(quoted) {
+			if !c.Placed {
+				continue
+			}
+			fits(t, m, &jobs[i], &c.Window)
+			cost, time = cost+c.Window.Price, time+c.Window.Time
+			for _, p := range c.Window.Parts {
+				if rest[p.Group].Min(p.Start, p.End) < int(p.Count) {
+					t.Fatalf("part %+v of job %d does not fit the others", p, i)
+				}
+				rest[p.Group].Add(p.Start, p.End, -int(p.Count))
+			}
+		}
+		if limits.Cost > 0 && cost > limits.Cost || limits.Time > 0 && time > limits.Time {
+			t.Fatalf("%v credits and %v s of %+v", cost, time, limits)
+		}
+	})
+}
+
+// least is the least loss that a job can have of what is free, by trying all.
+func least(m *Market, free []bourse.Profile, j *Job) (bourse.Credits, bool) {
+	best, found := bourse.Credits(0), false
+	for _, z := range j.Preferred() {
+		for s := max(j.Ready, m.From); s < m.To; s += bourse.Time(tick) / 2 {
+			var counts []int
+			for g := range m.Groups {
+				end := s.Add(m.Groups[g].Performance.Runtime(z.Length))
+				n := 0
+				if end <= j.Deadline && end <= m.To && m.Groups[g].Performance >= j.MinPerformance {
+					n = max(0, free[g].Min(s, end))
+				}
+				counts = append(counts, n)
+			}
+			try(m, j, z, s, counts, 0, z.Nodes, 0, s, map[string]int{}, func(cost bourse.Credits, end bourse.Time) {
+				if l := j.Loss(cost, s, end); cost <= j.Budget && (!found || l < best) {
+					best, found = l, true
+				}
+			})
+		}
+	}
+	return best, found
+}
+
+func try(m *Market, j *Job, z bourse.Size, s bourse.Time, counts []int, g, left int, cost bourse.Credits, end bourse.Time, sites map[string]int, done func(bourse.Credits, bourse.Time)) {
+	if left == 0 {
+		if !j.OneSite || len(sites) == 1 {
+			done(cost, end)
+		}
+		return
+	}
+	if g == len(counts) {
+		return
+	}
+	length := m.Groups[g].Performance.Runtime(z.Length)
+	for n := 0; n <= min(left, counts[g]); n++ {
+		e, site := end, m.Groups[g].Site
+		if n > 0 {
+			e = max(e, s.Add(length))
+			sites[site]++
+		}
+		try(m, j, z, s, counts, g+1, left-n, cost+bourse.Cost(m.Groups[g].Price, length).Times(n), e, sites, done)
+		if n > 0 {
+			if sites[site]--; sites[site] == 0 {
+				delete(sites, site)
+			}
+		}
+	}
+}
+
+// One job takes the window of least loss of all.
+func TestChoose_OneJobTakesTheLeastLoss(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawMarket(t, 3)
+		m.Clear = m.Admissible
+		j := drawJob(t)
+		c := New(m, []Job{j}, Limits{}).Choose(nil)[0]
+		want, ok := least(m, m.Admissible, &j)
+		if c.Placed != ok || ok && c.Window.Loss != want {
+			t.Fatalf("%+v of %+v\nplaced %t, loses %v, want %t, %v", c, j, c.Placed, c.Window.Loss, ok, want)
+		}
+	})
+}
+
+// Two equal sites share the work, whatever their names and their order; so do they
+// under every goal.
+func TestChoose_EqualSitesShareTheWork(t *testing.T) {
+	t.Parallel()
+	for _, goal := range []Goal{Value, Cost, Finish, Time} {
+		taken := map[string]int{}
+		all := 0
+		for batch := range 50 {
+			m := &Market{To: bourse.Time(bourse.Day)}
+			for _, name := range []string{"north", "south", "west"} {
+				m.Groups = append(m.Groups, bourse.Group{Site: name, Name: "main", Nodes: 64, Performance: bourse.Unit, Price: bourse.Price(bourse.Credit)})
+				m.Admissible = append(m.Admissible, bourse.NewProfile(0, 64))
+			}
+			m.Clear = m.Admissible
+			var jobs []Job
+			for i := range 1 + batch%7 {
+				j := Job{Goal: goal, Urgency: 3 * bourse.Credit, Seed: mix(uint64(batch*100 + i))}
+				j.Request = bourse.Request{Nodes: 4 + (batch*7+i*5)%20, Length: tick * bourse.Duration(1+i), MinPerformance: bourse.Unit, Deadline: bourse.Never, Budget: bourse.MaxBudget}
+				jobs = append(jobs, j)
+			}
+			for _, c := range New(m, jobs, Limits{}).Choose(nil) {
+				if c.Window.Sites != 1 {
+					t.Errorf("%v: a job of %d nodes spans %d sites", goal, c.Window.Nodes(), c.Window.Sites)
+				}
+				for _, p := range c.Window.Parts {
+					work := int(p.Count) * int(p.End.Sub(p.Start)/tick)
+					taken[m.Groups[p.Group].Site] += work
+					all += work
+				}
+			}
+		}
+		for site, n := range taken {
+			if share := 100 * n / all; share < 28 || share > 38 {
+				t.Errorf("%v: %s gets %d %% of the work of three equal sites", goal, site, share)
+			}
+		}
+	}
+}
+
+// The exchange never leaves a batch worse off than placing its jobs one by one, and
+// gains where a job that loses little stands in the way of one that loses much.
+func TestChoose_ExchangeGains(t *testing.T) {
+	t.Parallel()
+	m := &Market{To: bourse.Time(bourse.Day), Groups: []bourse.Group{
+		{Site: "cheap", Name: "a", Nodes: 4, Performance: bourse.Unit, Price: bourse.Price(bourse.Credit)},
+		{Site: "dear", Name: "b", Nodes: 4, Performance: bourse.Unit, Price: 10 * bourse.Price(bourse.Credit)}}}
+	m.Admissible = []bourse.Profile{bourse.NewProfile(0, 4), bourse.NewProfile(0, 4)}
+	m.Clear = m.Admissible
+	// The first in order takes the cheap nodes for an hour, and the second, longer one
+	// has to pay ten times as much or to wait.
+	jobs := []Job{
+		{Urgency: 30 * bourse.Credit, Request: bourse.Request{Nodes: 1, Length: bourse.Hour, MinPerformance: bourse.Unit, Deadline: bourse.Never, Budget: bourse.MaxBudget}},
+		{Urgency: 29 * bourse.Credit, Request: bourse.Request{Nodes: 4, Length: 4 * bourse.Hour, MinPerformance: bourse.Unit, Deadline: bourse.Never, Budget: bourse.MaxBudget}},
+	}
+	c := New(m, jobs, Limits{}).Choose(nil)
+	if c[0].Window.Parts[0].Group != 1 || c[1].Window.Parts[0].Group != 0 || c[1].Window.Start != 0 {
+		t.Errorf("%+v\n%+v\nwant the short one on the dear nodes and the long one on the cheap ones at once", c[0].Window, c[1].Window)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawMarket(t, 3)
+		jobs := drawJobs(t, 6)
+		greedy := New(m, jobs, Limits{})
+		for i := range jobs {
+			greedy.alone[i], greedy.has[i] = greedy.best(i)
+		}
+		for _, i := range greedy.order() {
+			greedy.put(i)
+		}
+		sum := func(p *Placer) (total bourse.Credits) {
+			for i := range p.jobs {
+				total = total.Plus(p.lost(i))
+			}
+			return total
+		}
+		before := sum(greedy)
+		if greedy.exchange(); sum(greedy) > before {
+			t.Fatalf("%v after the exchange, %v before", sum(greedy), before)
+		}
+	})
+}

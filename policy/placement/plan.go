@@ -1,0 +1,139 @@
+package placement
+
+import (
+	"slices"
+
+	"bourse"
+	"bourse/policy/search"
+)
+
+// Plan finds for each job the windows whose prices are worth asking for, at most
+// so many: what it takes when all are placed at base prices, and what each goal
+// would take of the whole market; then the best outside of what these use. No two
+// of them are alike. The windows of different jobs may overlap.
+func (p *Placer) Plan(most int) [][]Window {
+	out := make([][]Window, len(p.jobs))
+	p.base, p.quoted = true, nil
+	for i := range p.jobs {
+		out[i] = p.alternatives(i, most)
+	}
+	p.place()
+	for i := range p.jobs {
+		if p.placed[i] {
+			out[i] = include(out[i], p.chosen[i], most)
+			p.take(i, &p.chosen[i], -1)
+		}
+	}
+	return out
+}
+
+// Choice is what a batch comes to for a job.
+type Choice struct {
+	Window Window
+	Placed bool
+	Alone  Window // the best that it could have had alone, if Possible
+	// Possible says that there is a window for it at all.
+	Possible bool
+}
+
+// Choose places the jobs: on windows whose prices are known, by job, or on what is
+// clear, at base price. It is called once, last.
+func (p *Placer) Choose(quoted [][]Window) []Choice {
+	p.base, p.quoted = false, quoted
+	p.place()
+	out := make([]Choice, len(p.jobs))
+	for i := range out {
+		out[i] = Choice{Window: p.chosen[i], Placed: p.placed[i], Alone: p.alone[i], Possible: p.has[i]}
+	}
+	return out
+}
+
+// alternatives lists distinct windows for one job on the whole market.
+func (p *Placer) alternatives(i, most int) []Window {
+	j := &p.jobs[i]
+	p.draw(j)
+	goals := []search.Weights{p.weights(j), {Value: true, Urgency: insist}, {Value: true}, {Value: true, Haste: insist}}
+	var out []Window
+	for _, w := range goals {
+		if x, ok := p.search(j, p.all, w); ok {
+			out = distinct(out, x, most)
+		}
+	}
+	if p.clear != p.all {
+		if x, ok := p.search(j, p.clear, goals[0]); ok {
+			out = distinct(out, x, most)
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	taken := bourse.Cover(partsOf(out))
+	p.all.add(taken, -1)
+	for len(out) < most {
+		x, ok := p.search(j, p.all, goals[0])
+		if !ok {
+			break
+		}
+		p.all.add(x.Parts, -1)
+		taken = append(taken, x.Parts...)
+		n := len(out)
+		if out = distinct(out, x, most); len(out) == n && tooMany(taken) {
+			break
+		}
+	}
+	p.all.add(taken, 1)
+	slices.SortStableFunc(out, func(a, b Window) int {
+		switch {
+		case a.before(&b):
+			return -1
+		case b.before(&a):
+			return 1
+		}
+		return 0
+	})
+	return out
+}
+
+// maxTaken bounds what is taken out of the market in search of one job's windows
+// that differ: a thousand copies of one are given up.
+const maxTaken = 200
+
+func tooMany(taken []bourse.Part) bool { return len(taken) > maxTaken }
+
+func partsOf(list []Window) []bourse.Part {
+	var parts []bourse.Part
+	for i := range list {
+		parts = append(parts, list[i].Parts...)
+	}
+	return parts
+}
+
+// distinct adds a window unless it is like one of the list: of the same parts, or
+// with the same start, end, price and sites; one more than most has no place.
+func distinct(list []Window, w Window, most int) []Window {
+	for i := range list {
+		if list[i].like(&w) {
+			list[i].Copies++
+			return list
+		}
+	}
+	if len(list) >= most {
+		return list
+	}
+	return append(list, w)
+}
+
+// include is distinct of a window that has its place in any case.
+func include(list []Window, w Window, most int) []Window {
+	if n := len(distinct(list, w, len(list)+1)); n > len(list) && len(list) >= most {
+		list = list[:most-1]
+	}
+	return distinct(list, w, most)
+}
+
+func (w *Window) like(o *Window) bool {
+	if w.Start != o.Start || w.End() != o.End() || w.Price != o.Price {
+		return false
+	}
+	return slices.Equal(w.at, o.at)
+}

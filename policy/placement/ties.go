@@ -1,0 +1,184 @@
+package placement
+
+import (
+	"cmp"
+	"slices"
+
+	"bourse"
+)
+
+// A search settles a window's start, its length and its cost; which of several
+// groups of alike price serve it, it leaves to their order. Here that is settled
+// without names: by the fewest sites, then by the site that has the largest share
+// of its nodes free, then by a permutation that is the job's own. At a site it is
+// the fewest groups, and of those the one that fits best.
+
+// supply is what a group has for a window that is being built.
+type supply struct {
+	group int32
+	site  int32
+	count int
+	cost  bourse.Credits // of a node
+	end   bourse.Time
+}
+
+// settle returns the window that a search has found with its parts chosen anew,
+// among those of the same start, length and cost.
+func (p *Placer) settle(j *Job, z bourse.Size, s *side, w bourse.Window) bourse.Window {
+	list := p.supplies(j, z, s, &w)
+	if j.OneSite {
+		list = p.oneSite(list, z.Nodes, w.Cost)
+	}
+	parts, ok := p.fill(j, list, z.Nodes, w.Start)
+	if !ok {
+		return w
+	}
+	w.Parts = parts
+	return w
+}
+
+// supplies lists the groups that can serve a window, the cheapest first, in an
+// order that is the job's own among equals.
+func (p *Placer) supplies(j *Job, z bourse.Size, s *side, w *bourse.Window) []supply {
+	list := p.scratch[:0]
+	for g := range p.market.Groups {
+		x := &p.market.Groups[g]
+		if x.Performance < j.MinPerformance || j.Barred != nil && j.Barred[g] || !j.Require.MetBy(x.Machine) {
+			continue
+		}
+		length := x.Performance.Runtime(z.Length)
+		end := w.Start.Add(length)
+		if length > w.Time || end > j.Deadline || end > p.market.To {
+			continue
+		}
+		if n := s.free[g].Min(w.Start, end); n > 0 {
+			list = append(list, supply{int32(g), p.room.site[g], n, bourse.Cost(x.Price, length), end})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b supply) int { return cmp.Compare(a.cost, b.cost) })
+	p.scratch = list
+	return list
+}
+
+// oneSite leaves the supplies of one site that has enough at that cost: the one
+// with the largest free share.
+func (p *Placer) oneSite(list []supply, nodes int, cost bourse.Credits) []supply {
+	best := int32(-1)
+	for i := range list {
+		site := list[i].site
+		if best == site || best >= 0 && !p.prefers(site, best) {
+			continue
+		}
+		left, sum := nodes, bourse.Credits(0)
+		for k := range list {
+			if list[k].site == site {
+				n := min(left, list[k].count)
+				sum, left = sum.Plus(list[k].cost.Times(n)), left-n
+			}
+		}
+		if left == 0 && sum <= cost {
+			best = site
+		}
+	}
+	return slices.DeleteFunc(list, func(x supply) bool { return x.site != best })
+}
+
+// prefers reports whether of two sites that are as good the first is taken.
+func (p *Placer) prefers(a, b int32) bool {
+	return cmp.Or(p.room.freer(a, b), cmp.Compare(p.rank[a], p.rank[b])) < 0
+}
+
+// fill takes nodes from the cheapest supplies: all of those that are cheaper than
+// the dearest that is needed, and of that price's as few sites as possible.
+func (p *Placer) fill(j *Job, list []supply, nodes int, start bourse.Time) ([]bourse.Part, bool) {
+	var parts []bourse.Part
+	left := nodes
+	used := map[int32]bool{}
+	take := func(x *supply, n int) {
+		parts = append(parts, bourse.Part{Group: x.group, Count: int32(n), Start: start, End: x.end, Cost: x.cost.Times(n)})
+		used[x.site] = true
+		left -= n
+		x.count -= n
+	}
+	for first := 0; first < len(list) && left > 0; {
+		last, sum := first, 0
+		for ; last < len(list) && list[last].cost == list[first].cost; last++ {
+			sum += list[last].count
+		}
+		if sum <= left {
+			for i := first; i < last; i++ {
+				take(&list[i], list[i].count)
+			}
+		} else {
+			p.spread(j, list[first:last], used, func() int { return left }, take)
+		}
+		first = last
+	}
+	slices.SortFunc(parts, func(a, b bourse.Part) int { return cmp.Compare(a.Group, b.Group) })
+	return parts, left == 0
+}
+
+// spread takes what is left from supplies of one price, site by site: those that
+// serve the window already, then the one with the largest free share that has all
+// that is left, and while none has that, the one that has most.
+func (p *Placer) spread(_ *Job, list []supply, used map[int32]bool, left func() int, take func(*supply, int)) {
+	total := map[int32]int{}
+	for i := range list {
+		total[list[i].site] += list[i].count
+	}
+	for left() > 0 {
+		best := int32(-1)
+		for i := range list {
+			site := list[i].site
+			if total[site] > 0 && site != best && (best < 0 || p.better(site, best, total, used, left())) {
+				best = site
+			}
+		}
+		p.fromSite(list, best, min(left(), total[best]), take)
+		total[best] = 0
+	}
+}
+
+// better reports whether what is left is taken from one site rather than from
+// another.
+func (p *Placer) better(a, b int32, total map[int32]int, used map[int32]bool, left int) bool {
+	switch {
+	case used[a] != used[b]:
+		return used[a]
+	case (total[a] >= left) != (total[b] >= left):
+		return total[a] >= left
+	case total[a] < left && total[a] != total[b]:
+		return total[a] > total[b]
+	}
+	return p.prefers(a, b)
+}
+
+// fromSite takes n nodes from the supplies of a site: from the smallest one that has
+// them all or, while none has, from the largest.
+func (p *Placer) fromSite(list []supply, site int32, n int, take func(*supply, int)) {
+	for n > 0 {
+		best := -1
+		for i := range list {
+			if list[i].site != site || list[i].count == 0 {
+				continue
+			}
+			if best < 0 || fitter(list[i].count, list[best].count, n) {
+				best = i
+			}
+		}
+		k := min(n, list[best].count)
+		take(&list[best], k)
+		n -= k
+	}
+}
+
+// fitter reports whether a group with a nodes serves n better than one with b.
+func fitter(a, b, n int) bool {
+	if (a >= n) != (b >= n) {
+		return a >= n
+	}
+	if a >= n {
+		return a < b
+	}
+	return a > b
+}
