@@ -7,7 +7,7 @@ import (
 )
 
 // What there is to know of a message type beside its fields stands in one line of
-// one table, in four parts: each opens the file of its types. Whoever carries,
+// one table, in parts: each opens the file of its types. Whoever carries,
 // checks, traces or hands on messages asks the table, so that a new type is known
 // everywhere once it has its line.
 

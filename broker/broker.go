@@ -9,6 +9,19 @@
 // or ledger, never reads a clock, draws a random number or does I/O, and its
 // lasting state changes only by applying the facts it records. What a cycle has
 // gathered but not yet recorded is lost with a restart, and gathered again.
+//
+// Its components begin in these files:
+//
+//	memory       memory.go       all that follows from facts: jobs, transactions, sites, lives, accounts
+//	scheduler    cycle.go        the cycles; queue.go has whose turn it is
+//	intake       batch.go        jobs taken, cancelled, forgotten
+//	errands      errand.go       repairs (repair.go) and moves (move.go)
+//	shifts       negotiate.go    answers to what sites wish
+//	coordinator  coordinator.go  transactions: hold.go, decision.go, replies.go, ends.go; and of it
+//	  recovery   life.go         a life that is not the first: list, decide afresh, adopt
+//	  amnesia    amnesia.go      sites whose memory is of the past
+//	  losses     lost.go         sites that are lost, and what they claim when they are back
+//	  watcher    watch.go        what should have been heard of a leg
 package broker
 
 import (

@@ -106,7 +106,7 @@ func (co *coordinator) held(now bourse.Time, t *transaction, l *txLeg, m agents.
 		return
 	}
 	// Each leg is within its limit, but the limits together pass the job's budget:
-	// see Broker.limits. B* and the accounts they do not pass.
+	// see scheduler.limits. B* and the accounts they do not pass.
 	if sum, most := t.price(), co.budgetOf(t); sum > most {
 		co.abort(now, t, reason(bourse.OverBudget, "its legs were held at %v credits, the budget is %v", sum, most), out)
 		return

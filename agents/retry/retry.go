@@ -1,12 +1,12 @@
-// Package retry has an agent say again what it must until it is answered: the one
-// place where the wait between two tries doubles, and the one alarm for it.
+// Package retry has an agent say again what it must until it is answered: the wait
+// between two tries doubles, and one type of alarm is for all of it.
 //
 // It keeps times only. Whether something is still owed is for the agent to say,
 // from the state that follows from its facts: nothing is remembered twice, and
 // after a restart an agent begins anew what its facts say that it owes.
 //
 // There is one obligation at most for a subject, and one alarm on its way for each
-// that is heeded; one that has been taken over by a later beginning comes once more
+// that counts; one that has been taken over by a later beginning comes once more
 // and changes nothing. So a List takes room for the subjects that an agent lets it
 // have, and no more. It reads no clock and draws nothing.
 package retry
