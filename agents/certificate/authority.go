@@ -256,7 +256,7 @@ func setHosts(c *x509.Certificate, r Request) error {
 	case !r.Role.serves() && len(r.Hosts) > 0:
 		return fmt.Errorf("%s is called at no host; leave --host out", article(r.Role))
 	case r.Role.serves() && len(r.Hosts) == 0:
-		return fmt.Errorf("a %s is called by others; give --host NAME-OR-ADDRESS,...", r.Role)
+		return fmt.Errorf("a %s is called by others; give --host NAME-OR-ADDRESS, with commas between several", r.Role)
 	case len(r.Hosts) > maxHosts:
 		return fmt.Errorf("%d hosts; must be at most %d", len(r.Hosts), maxHosts)
 	}

@@ -23,7 +23,6 @@ type Placer struct {
 	jobs   []Job
 	limits Limits
 	rank   []int64 // by site: the order of the present job among what is equal
-	seed   uint64
 	room   *room
 	all    *side // what can be reserved at all
 	clear  *side // what costs its base price; the same as all where nothing is contended
