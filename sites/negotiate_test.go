@@ -134,7 +134,7 @@ func (h *haggle) act() {
 // rest checks what holds whenever nobody speaks.
 func (h *haggle) rest() {
 	t := h.t
-	if err := h.site.ledger.Check(); err != nil {
+	if err := h.site.Ledger().Check(); err != nil {
 		t.Fatal(err)
 	}
 	if err := h.cluster.Audit(h.now); err != nil {
@@ -158,7 +158,7 @@ func (h *haggle) rest() {
 			t.Fatalf("leg %v costs %v in place of %v: %+v", l.Leg, l.Fare.Total(), old.Fare.Total(), old.offer())
 		}
 	}
-	if a := h.site.ledger.Account("income"); a.Balance() != net {
+	if a := h.site.Ledger().Account("income"); a.Balance() != net {
 		t.Fatalf("income %v, the legs have brought %v", a.Balance(), net)
 	}
 	again := New(h.cfg)

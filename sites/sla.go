@@ -27,7 +27,7 @@ type Promises struct {
 // on to now: while the cluster's version stands nothing has come of it.
 func (o *offers) schedule(group string, now bourse.Time) (p *sla.Schedule, promised bool) {
 	i, known := o.groups[group]
-	v := &o.view
+	v := o.view
 	if !known || v.promises == nil || i >= len(v.plans) || v.plans[i] == nil {
 		return nil, false
 	}
