@@ -29,8 +29,8 @@ func (a *archive) remember(t step, l *leg) {
 	}
 }
 
-// bury makes a leg that the site does not know one that is never to be held.
-func (a *archive) bury(t step, id bourse.LegID) {
+// tombstone makes a leg that the site does not know one that is never to be held.
+func (a *archive) tombstone(t step, id bourse.LegID) {
 	if len(a.kept) >= a.cfg.MaxKept && len(a.tombs) > 0 {
 		a.record(t, bourse.LegsForgotten{Legs: []bourse.LegID{a.tombs[0].Leg}})
 	}

@@ -16,7 +16,7 @@ import (
 var components = map[string]string{
 	"participant": "participant", "requests": "requests", "orders": "orders", "notices": "notices", "offers": "offers", "view": "view",
 	"limits": "limits", "negotiation": "negotiation", "operator": "operator", "inventory": "inventory", "recovery": "recovery",
-	"archive": "archive", "retries": "retries", "accounts": "accounts",
+	"archive": "archive", "retries": "retries", "accounts": "accounts", "open": "openLegs",
 }
 
 // mostMethods is how many methods a component may have, mostLines how long a file may

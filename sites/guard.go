@@ -61,7 +61,7 @@ func (p *participant) list(t step, m agents.List) {
 	}
 	for _, id := range m.Known {
 		if id.Tx.Broker == m.Broker && p.legs[id] == nil {
-			p.archive.bury(t, id)
+			p.archive.tombstone(t, id)
 		}
 	}
 	a := agents.Listing{Incarnation: m.Incarnation, Nonce: m.Nonce}

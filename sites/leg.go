@@ -47,6 +47,9 @@ func (o *openLegs) remove(l *leg) {
 	o.gaps = 0
 }
 
+// count is how many there are.
+func (o *openLegs) count() int { return len(o.list) - o.gaps }
+
 // each visits the open legs; the set must not be changed meanwhile.
 func (o *openLegs) each(yield func(*leg) bool) {
 	for _, l := range o.list {

@@ -53,7 +53,7 @@ func (p *participant) of(t step, e event, m agents.OfLeg) {
 		table[e][l.State](p, l, t)
 	case e == onCancel: // S52
 		if !plant.On("no-tombstone") {
-			p.archive.bury(t, id)
+			p.archive.tombstone(t, id)
 		}
 		t.reply(agents.CancelledReply{Leg: id, Stamp: p.stamp()})
 	default: // S50, S51

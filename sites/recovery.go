@@ -109,7 +109,7 @@ func (r *recovery) abandon(t step, l *leg, m agents.Reassert) bourse.Reason {
 	}
 	r.orders.known(id)
 	if l == nil {
-		r.archive.bury(t, id)
+		r.archive.tombstone(t, id)
 		l = r.legs[id]
 	} else if !l.tomb {
 		r.participant.move(t, l, bourse.Cancelled)
@@ -220,7 +220,7 @@ func (r *recovery) granted(t step, k *request, m agents.ClusterHeld) {
 	}
 	if why := m.Refusal; why.Refused() {
 		if r.legs[k.leg.Leg] == nil {
-			r.archive.bury(t, k.leg.Leg)
+			r.archive.tombstone(t, k.leg.Leg)
 		}
 		r.reasserted(t, k.from, k.leg.Leg, why)
 		return

@@ -25,7 +25,7 @@ type Config struct {
 	Pricing pricing.Scheme  // adaptive prices carry the harm to those who wait
 	Limits  pricing.Limits  // on reservations
 	VOShare int             // thousandths of the node-time over Span that legs may hold; 1000: no limit
-	Span    bourse.Duration // the span VOShare is reckoned over
+	Span    bourse.Duration // the span that VOShare counts
 	// VOShares is the same for the legs of single VOs, by the names of their
 	// brokers; one that is not there has no limit of its own.
 	VOShares map[string]int

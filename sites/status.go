@@ -29,7 +29,7 @@ type Status struct {
 // Status shows the site at an instant, with so many legs at most and what is
 // free until the horizon. It costs a copy of what it shows.
 func (s *Site) Status(now bourse.Time, most int, horizon bourse.Duration) Status {
-	a := Status{Name: s.cfg.Name, Now: now, Closed: slices.Clone(s.closed), Open: len(s.open.list) - s.open.gaps,
+	a := Status{Name: s.cfg.Name, Now: now, Closed: slices.Clone(s.closed), Open: s.open.count(),
 		Kept: len(s.kept), Waiting: s.requests.waiting(), Stray: s.stray, Early: s.Early(), Accounts: s.accounts.list()}
 	if now < s.drain.Until {
 		drain := s.drain
@@ -77,7 +77,7 @@ func (s *Site) Name() string { return s.cfg.Name }
 // OpenLegs shows the legs that hold nodes, in order of their holds, for reports
 // and checks.
 func (s *Site) OpenLegs() []OpenLeg {
-	list := make([]OpenLeg, 0, len(s.open.list)-s.open.gaps)
+	list := make([]OpenLeg, 0, s.open.count())
 	for l := range s.open.each {
 		list = append(list, s.openLeg(l))
 	}

@@ -90,7 +90,7 @@ func (h *haggle) act() {
 		if l := h.site.legs[id]; l != nil && l.State == bourse.Held {
 			say(agents.Confirm{Leg: id, DecidedBy: 1})
 		}
-	case 4, 5, 6, 7: // an owner agrees, to what he was offered or nearly so
+	case 4, 5, 6, 7: // an owner agrees, to what was offered or nearly so
 		l := h.which(func(l *leg) bool { return l.offer().Number > 0 })
 		if l == nil {
 			return
