@@ -39,6 +39,9 @@ type holder interface {
 	granted(t step, k *request, m agents.ClusterHeld)
 }
 
+// Those whose requests need nodes.
+var _ = []holder{(*participant)(nil), (*operator)(nil), (*recovery)(nil)}
+
 // question is what the site waits for.
 type question uint8
 
