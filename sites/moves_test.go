@@ -46,10 +46,10 @@ func TestMove_IsNeverACheaperWayToCancel(t *testing.T) {
 			if l.State != bourse.Confirmed {
 				return // it runs
 			}
-			once := paid() - s.site.refund(s.now, l)
+			once := paid() - s.site.participant.refund(s.now, l)
 			if take() {
 				n++
-				if now := paid() - s.site.refund(s.now, s.site.legs[id(n)]); now < once {
+				if now := paid() - s.site.participant.refund(s.now, s.site.legs[id(n)]); now < once {
 					t.Fatalf("at %v giving up leg %v costs %v credits; moved to leg %v and given up then, %v", s.now, l.Leg, once, id(n), now)
 				}
 				continue

@@ -10,51 +10,110 @@ import (
 	"bourse/policy/pricing"
 )
 
+// offers are what the site makes of the state of its cluster: what is free, what
+// it costs, and for whom. They answer brokers that only ask.
+type offers struct {
+	mem      *memory
+	cfg      *Config
+	groups   map[string]int // their numbers
+	limits   *limits
+	requests *requests
+	*view
+}
+
+func newOffers(m *memory, groups map[string]int, l *limits, q *requests) offers {
+	o := offers{mem: m, cfg: m.cfg, groups: groups, limits: l, requests: q,
+		view: &view{promises: m.cfg.Promises, books: make([]*pricing.Book, len(m.cfg.Groups))}}
+	for i := range o.books {
+		o.books[i] = pricing.NewBook()
+		o.books[i].Price(m.cfg.Pricing)
+	}
+	return o
+}
+
+// add puts a request in line, unless it waits there already or the line is full.
+func (o *offers) add(t step, m agents.Message) {
+	k := request{from: t.from, client: o, m: m}
+	if o.requests.repeated(k) {
+		return
+	}
+	if why := o.requests.full(); why.Refused() {
+		o.refuse(t, why)
+		return
+	}
+	o.requests.add(t, k)
+}
+
+// ready answers a request from the state just received.
+func (o *offers) ready(t step, k *request) bool {
+	vo, _ := brokerOf(k.from)
+	switch m := k.m.(type) {
+	case agents.OfferRequest:
+		t.out.Send(k.from, o.offersTo(t.now, vo, m))
+	case agents.QuoteRequest:
+		t.out.Send(k.from, o.quotesTo(t.now, vo, m))
+	}
+	return false
+}
+
+// requested puts a request in line, unless the life that asks is over: one
+// that only asks is to hear of it too. Rows S115, S117.
+func (o *offers) requested(t step, m agents.OfferRequest) {
+	vo, broker := brokerOf(t.from)
+	f := o.mem.life(vo)
+	if m.Incarnation != 0 && (f.twin(m.Incarnation, m.Nonce) || m.Incarnation < f.highest) {
+		t.reply(agents.Offers{Cycle: m.Cycle, Now: t.now, Nonce: m.Nonce, Latest: f.highest, Stamp: o.mem.stamp(),
+			Refusal: fenced("incarnation %d of %s has spoken to %s, %d is over", f.highest, vo, o.cfg.Name, m.Incarnation)})
+		return
+	}
+	if broker && m.Horizon <= t.now { // it asks for the stamp alone, and a cluster that is silent is not in its way
+		t.reply(agents.Offers{Cycle: m.Cycle, Now: t.now, Stamp: o.mem.stamp()})
+		return
+	}
+	o.add(t, m)
+}
+
 // offersTo shows what is free from now to the horizon, group by group: what is
 // admissible, and what is clear, that is, free even when the queue's plan is
 // finished.
-func (s *Site) offersTo(now bourse.Time, vo string, m agents.OfferRequest) agents.Offers {
-	a := agents.Offers{Cycle: m.Cycle, Now: now, Version: s.offers.version, Stamp: s.stamp()}
-	if a.Refusal = s.barred(now, vo, ""); !a.Refusal.Refused() {
-		a.Groups = s.offers.free(now, m.Horizon, vo)
+func (o *offers) offersTo(now bourse.Time, vo string, m agents.OfferRequest) agents.Offers {
+	a := agents.Offers{Cycle: m.Cycle, Now: now, Version: o.version, Stamp: o.mem.stamp()}
+	if a.Refusal = o.mem.barred(now, vo, ""); !a.Refusal.Refused() {
+		a.Groups = o.free(now, m.Horizon, vo)
 	}
 	return a
 }
 
 // quotesTo prices each leg by itself.
-func (s *Site) quotesTo(now bourse.Time, vo string, m agents.QuoteRequest) agents.Quotes {
-	a := agents.Quotes{Ref: m.Ref, Version: s.offers.version, Quotes: make([]bourse.Quote, len(m.Legs)), Stamp: s.stamp()}
+func (o *offers) quotesTo(now bourse.Time, vo string, m agents.QuoteRequest) agents.Quotes {
+	a := agents.Quotes{Ref: m.Ref, Version: o.version, Quotes: make([]bourse.Quote, len(m.Legs)), Stamp: o.mem.stamp()}
 	for i, l := range m.Legs {
 		user := ""
 		if i < len(m.Users) {
 			user = m.Users[i]
 		}
-		if why := s.barred(now, vo, user); why.Refused() {
+		if why := o.mem.barred(now, vo, user); why.Refused() {
 			a.Quotes[i].Refusal = why
 		} else {
-			a.Quotes[i] = s.offers.quote(now, vo, user, l, nil)
+			a.Quotes[i] = o.quote(now, vo, user, l, nil)
 		}
-		a.Quotes[i].Cancellation = s.cfg.Cancellation
+		a.Quotes[i].Cancellation = o.cfg.Cancellation
 	}
 	return a
 }
 
-// offers are what the site makes of the state of its cluster: what is free, what
-// it costs, and for whom.
-type offers struct {
-	cfg    *Config
-	groups map[string]int // their numbers
-	limits *limits
-	view
-}
-
-func newOffers(cfg *Config, groups map[string]int, l *limits) offers {
-	o := offers{cfg: cfg, groups: groups, limits: l, view: view{promises: cfg.Promises, books: make([]*pricing.Book, len(cfg.Groups))}}
-	for i := range o.books {
-		o.books[i] = pricing.NewBook()
-		o.books[i].Price(cfg.Pricing)
+// refuse answers a request for offers or quotes that is not served.
+func (o *offers) refuse(t step, why bourse.Reason) {
+	switch m := t.m.(type) {
+	case agents.OfferRequest:
+		t.reply(agents.Offers{Cycle: m.Cycle, Now: t.now, Refusal: why, Stamp: o.mem.stamp()})
+	case agents.QuoteRequest:
+		q := make([]bourse.Quote, len(m.Legs))
+		for i := range q {
+			q[i].Refusal = why
+		}
+		t.reply(agents.Quotes{Ref: m.Ref, Quotes: q, Stamp: o.mem.stamp()})
 	}
-	return o
 }
 
 // free is what is offered to a VO, group by group, net of its share.

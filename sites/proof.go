@@ -42,29 +42,29 @@ func (m *memory) reaches(epoch, seq uint64) bool {
 }
 
 // proof is that of an answer about a leg, given now.
-func (s *Site) proof(l *leg) bourse.Proof {
-	return s.cfg.Key.Prove(&agents.ListedLeg{Leg: l.Leg, What: l.What, State: l.State, Fare: l.Fare,
-		Version: l.Version, Refund: l.Refund, Penalty: l.Penalty}, s.stamp())
+func (m *memory) proof(l *leg) bourse.Proof {
+	return m.cfg.Key.Prove(&agents.ListedLeg{Leg: l.Leg, What: l.What, State: l.State, Fare: l.Fare,
+		Version: l.Version, Refund: l.Refund, Penalty: l.Penalty}, m.stamp())
 }
 
 // unproven says why a leg is not restored: that the site is not shown to have lost
 // it. Rows S100, S101, S104.
-func (s *Site) unproven(a *agents.ListedLeg) bourse.Reason {
+func (r *recovery) unproven(a *agents.ListedLeg) bourse.Reason {
 	no := func(format string, args ...any) bourse.Reason {
 		return bourse.Because(bourse.Unproven, "leg %v: %v", a.Leg, bourse.Say(format, args...))
 	}
 	switch p := &a.Proof; {
 	case plant.On("believe-reassert"):
-	case len(s.cfg.Key) == 0:
-		return no("%s has no key to know its own answers by, and restores nothing", s.cfg.Name)
+	case len(r.cfg.Key) == 0:
+		return no("%s has no key to know its own answers by, and restores nothing", r.cfg.Name)
 	case *p == bourse.Proof{}:
-		return no("it comes without a proof that %s has answered so", s.cfg.Name)
+		return no("it comes without a proof that %s has answered so", r.cfg.Name)
 	case !vouches(p.State, a.State):
-		return no("%s has answered that it was %v, which does not make it %v", s.cfg.Name, p.State, a.State)
-	case !s.cfg.Key.Proves(a):
-		return no("its proof is not of an answer of %s, or was made with a key that %s has no longer", s.cfg.Name, s.cfg.Name)
-	case s.reaches(p.Epoch, p.Seq):
-		return no("%s has forgotten nothing since it answered that", s.cfg.Name)
+		return no("%s has answered that it was %v, which does not make it %v", r.cfg.Name, p.State, a.State)
+	case !r.cfg.Key.Proves(a):
+		return no("its proof is not of an answer of %s, or was made with a key that %s has no longer", r.cfg.Name, r.cfg.Name)
+	case r.reaches(p.Epoch, p.Seq):
+		return no("%s has forgotten nothing since it answered that", r.cfg.Name)
 	}
 	return bourse.Reason{}
 }

@@ -10,7 +10,7 @@ import (
 // has lost; of a life too long ago to be remembered it takes nothing back.
 func TestReaches_TellsWhatIsLostFromWhatIsNot(t *testing.T) {
 	t.Parallel()
-	m := newMemory()
+	m := newMemory(&Config{})
 	live := func(epoch uint64, facts int) { // it begins, and records so many facts beside
 		m.apply(0, bourse.SiteBegun{Epoch: epoch})
 		for range facts {

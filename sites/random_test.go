@@ -129,7 +129,7 @@ func (w *wild) natural() agents.Message {
 		what.End = max(what.End, what.Start) + bourse.Time(other*10_000)
 		return agents.Hold{Leg: next, What: what, Job: "job", Limit: 10 * bourse.Credit, For: 30 * bourse.Second, Replaces: id, Version: l.Version}
 	}
-	if n := w.site.notice(l); n != nil && !l.noted {
+	if n := w.site.notices.notice(l); n != nil && !l.noted {
 		return agents.Noted{Leg: id, Step: n.Kind()}
 	}
 	return nil
@@ -252,9 +252,9 @@ func (w *wild) rest() {
 			w.t.Fatalf("I4: leg %v is %v at %v, its limit was %v", l.Leg, l.State, w.now, l.Limit)
 		}
 		k, kept := locks[l.Leg]
-		if !w.silent && len(w.site.desk.line) == 0 && !gives(k) {
+		if !w.silent && len(w.site.requests.line) == 0 && !gives(k) {
 			// The word of its loss, or of its confirmation, is still on its way.
-			if kept || w.site.legs[l.Leg].duty == confirmDuty {
+			if kept || w.site.legs[l.Leg].order == confirmOrder {
 				continue
 			}
 			w.t.Fatalf("I1: leg %v is %v and has no nodes\n%s", l.Leg, l.State, strings.Join(w.trace, "\n"))
@@ -298,7 +298,7 @@ func (w *wild) rest() {
 func pendings(s *Site) string {
 	var sum string
 	for l := range s.open.each {
-		x, ok := s.ledger.Pending(l.Leg)
+		x, ok := s.Ledger().Pending(l.Leg)
 		sum += fmt.Sprint(l.Leg, x, ok, " ")
 	}
 	return sum

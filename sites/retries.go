@@ -29,7 +29,7 @@ const (
 
 // Kind names the alarm.
 func (k owed) Kind() string {
-	return [...]string{"InquireDue", "NoticeDue", "ShiftDue", "OfferDue", "DeskDue", "DutiesDue"}[k.what]
+	return [...]string{"InquireDue", "NoticeDue", "ShiftDue", "OfferDue", "QuestionDue", "OrdersDue"}[k.what]
 }
 
 // Waits between two tries to be heard: the first, the longest that it doubles to
@@ -40,20 +40,47 @@ const (
 	slowWait  = bourse.Minute
 )
 
+// retries is what is said again, and when. Whoever began it is asked whether it is
+// still owed.
+type retries struct{ list retry.List[owed] }
+
 // begin has something said again.
-func (s *Site) begin(t step, what word, leg bourse.LegID, last bourse.Duration) {
-	s.retries.Begin(t.now, owed{what, leg}, retry.Schedule{First: firstWait, Last: last}, t.out)
+func (r *retries) begin(t step, what word, leg bourse.LegID, last bourse.Duration) {
+	r.schedule(t, what, leg, retry.Schedule{First: firstWait, Last: last})
+}
+
+// schedule has something said again by a schedule of its own.
+func (r *retries) schedule(t step, what word, leg bourse.LegID, x retry.Schedule) {
+	r.list.Begin(t.now, owed{what, leg}, x, t.out)
+}
+
+// renew has something said again that takes the place of what was said before: one
+// alarm, however many there are.
+func (r *retries) renew(t step, what word, last bourse.Duration) {
+	if r.owes(what) {
+		r.list.Renew(owed{what: what})
+		return
+	}
+	r.begin(t, what, bourse.LegID{}, last)
+}
+
+// owes reports whether something that is of no leg is said again.
+func (r *retries) owes(what word) bool { return r.list.Owes(owed{what: what}) }
+
+// due takes an alarm, and says what comes of it.
+func (r *retries) due(t step, d retry.Due[owed], owes bool) retry.Outcome {
+	return r.list.Due(t.now, d, owes, t.out)
 }
 
 // again takes the alarm.
 func (s *Site) again(t step, d retry.Due[owed]) {
 	k := d.Subject
-	switch s.retries.Due(t.now, d, s.owes(t.now, k), t.out) {
+	switch s.retries.due(t, d, s.owes(t.now, k)) {
 	case retry.Again:
 		s.sayAgain(t, k)
 	case retry.Over:
 		if l := s.legs[k.leg]; l != nil && k.what == theOffer {
-			s.expire(t, l)
+			s.negotiation.expire(t, l)
 		}
 	}
 }
@@ -62,9 +89,9 @@ func (s *Site) again(t step, d retry.Due[owed]) {
 func (s *Site) owes(now bourse.Time, k owed) bool {
 	switch k.what {
 	case theQuestion:
-		return s.desk.question != nothing
+		return s.requests.open()
 	case theOrders:
-		return s.duties.open()
+		return s.orders.outstanding()
 	}
 	l := s.legs[k.leg]
 	if l == nil {
@@ -86,16 +113,16 @@ func (s *Site) sayAgain(t step, k owed) {
 	l := s.legs[k.leg]
 	switch k.what {
 	case theInquiry:
-		s.inquire(t, l)
+		s.notices.inquire(t, l)
 	case theNotice:
-		s.tellNotice(t, l)
+		s.notices.tellNotice(t, l)
 	case theShift:
-		s.tellShift(t, l)
+		s.notices.tellShift(t, l)
 	case theOffer:
-		s.tellOffer(t, l)
+		s.negotiation.tellOffer(t, l)
 	case theQuestion:
-		s.say(t)
+		s.requests.say(t)
 	case theOrders:
-		s.tellAgain(t)
+		s.orders.tellAgain(t)
 	}
 }

@@ -25,7 +25,7 @@ type Config struct {
 	Pricing pricing.Scheme  // adaptive prices carry the harm to those who wait
 	Limits  pricing.Limits  // on reservations
 	VOShare int             // thousandths of the node-time over Span that legs may hold; 1000: no limit
-	Span    bourse.Duration // the span VOShare is reckoned over
+	Span    bourse.Duration // the span that VOShare counts
 	// VOShares is the same for the legs of single VOs, by the names of their
 	// brokers; one that is not there has no limit of its own.
 	VOShares map[string]int
@@ -75,27 +75,24 @@ type Config struct {
 // MaxKept is how many legs a site remembers unless its Config says otherwise.
 const MaxKept = 1_000_000
 
-// Site is the agent that looks after one cluster.
+// Site is the agent that looks after one cluster: what it remembers, and
+// components that each own a part of what is to be done about it. It hands them the
+// messages, and shows what there is to see.
 type Site struct {
-	cfg    Config
-	groups map[string]int // their numbers
-	limits limits
-	offers offers
-
-	// What follows from the facts; the legs that are asked follow from none.
-	memory
-
-	// What a restart begins anew.
-	epoch     uint64 // the nonce of this life
-	started   uint64 // facts when it began
-	began     bourse.Time
-	desk      desk
-	duties    duties
-	retries   retry.List[owed]
-	forgetful bool   // an alarm is on its way that forgets old legs
-	numbered  uint64 // maintenances asked for in this life
-	stray     uint64 // messages that made no sense
-	early     uint64 // words of the cluster about work whose time has not come
+	*memory
+	participant participant // carries legs along the table
+	requests    requests    // those that wait for the cluster
+	orders      orders      // to the cluster, until it has done them
+	notices     notices     // to brokers, until they have noted them
+	offers      offers      // what is free, and what it costs
+	limits      limits      // what legs may hold
+	negotiation negotiation // with owners of legs that are in the way
+	operator    operator    // what it wishes
+	inventory   inventory   // the legs against what the cluster keeps
+	recovery    recovery    // what this life, or this site, has forgotten
+	archive     archive     // legs that are over
+	retries     retries     // what is said again
+	stray       uint64      // messages that made no sense
 }
 
 // New returns a site. The groups are those of its cluster, in the same order.
@@ -108,13 +105,26 @@ func New(cfg Config) *Site {
 	if cfg.MaxKept == 0 {
 		cfg.MaxKept = MaxKept
 	}
-	s := &Site{cfg: cfg, groups: map[string]int{}, memory: newMemory()}
+	groups, nodes := map[string]int{}, 0
 	for i, g := range cfg.Groups {
-		s.groups[g.Name] = i
-		s.limits.nodes += g.Nodes
+		groups[g.Name] = i
+		nodes += g.Nodes
 	}
-	s.limits.cfg, s.limits.open = &s.cfg, &s.open
-	s.offers = newOffers(&s.cfg, s.groups, &s.limits)
+	m := newMemory(&cfg)
+	s := &Site{memory: &m}
+	s.limits = limits{cfg: &cfg, nodes: nodes, open: &m.open}
+	s.offers = newOffers(&m, groups, &s.limits, &s.requests)
+	s.requests = requests{cfg: &cfg, view: s.offers.view, retries: &s.retries}
+	s.orders = orders{memory: &m, retries: &s.retries}
+	s.notices = notices{memory: &m, retries: &s.retries}
+	s.archive = archive{memory: &m}
+	s.negotiation = negotiation{memory: &m, offers: &s.offers, retries: &s.retries}
+	s.operator = operator{memory: &m, groups: groups, requests: &s.requests, orders: &s.orders}
+	s.participant = participant{memory: &m, requests: &s.requests, orders: &s.orders, notices: &s.notices, archive: &s.archive,
+		offers: &s.offers, limits: &s.limits, negotiation: &s.negotiation, operator: &s.operator}
+	s.inventory = inventory{memory: &m, requests: &s.requests, participant: &s.participant, orders: &s.orders, notices: &s.notices, operator: &s.operator}
+	s.recovery = recovery{memory: &m, groups: groups, requests: &s.requests, participant: &s.participant, orders: &s.orders, notices: &s.notices,
+		negotiation: &s.negotiation, archive: &s.archive}
 	return s
 }
 
@@ -139,25 +149,25 @@ func (s *Site) Step(now bourse.Time, from agents.ID, m agents.Message, out *agen
 	}
 	switch m := m.(type) {
 	case agents.Started:
-		s.start(t, m)
+		s.recovery.start(t, m)
 	case agents.OfferRequest:
-		s.offerRequest(t, m)
+		s.offers.requested(t, m)
 	case agents.QuoteRequest:
-		s.enqueue(t, task{from: from, m: m})
+		s.offers.add(t, m)
 	case agents.Hold:
-		s.hold(t, m)
+		s.participant.hold(t, m)
 	case agents.Answer:
-		s.answered(t, m)
+		s.participant.answered(t, m)
 	case agents.Noted:
-		s.noted(t, m)
+		s.notices.noted(t, m)
 	case agents.ShiftDeclined:
-		s.declined(t, m)
+		s.negotiation.declined(t, m)
 	case agents.List:
-		s.list(t, m)
+		s.participant.list(t, m)
 	case agents.Reassert:
-		s.reassert(t, m)
+		s.recovery.reassert(t, m)
 	default:
-		if !s.happened(t) && !s.own(t) && !s.operate(t) {
+		if !s.participant.step(t) && !s.own(t) && !s.operator.step(t) {
 			s.stray++
 		}
 	}
@@ -169,46 +179,30 @@ func (s *Site) Stray() uint64 { return s.stray }
 
 // Early is how often the cluster has said that a leg's work runs, or is over,
 // before its window began.
-func (s *Site) Early() uint64 { return s.early }
-
-// happened takes what is an event of the table, by the kind of its message; false if
-// it is none.
-func (s *Site) happened(t step) bool {
-	e, known := events[t.m.Kind()]
-	m, ofLeg := t.m.(agents.OfLeg)
-	switch {
-	case !known || !ofLeg:
-		return false
-	case e < onLimit:
-		s.of(t, e, m)
-	default:
-		s.from(t, e, m.LegID())
-	}
-	return true
-}
+func (s *Site) Early() uint64 { return s.participant.earlyWords() }
 
 // own takes what the site's cluster tells it, and its own alarms; false if the
 // message is neither.
 func (s *Site) own(t step) bool {
 	switch m := t.m.(type) {
 	case agents.Snapshot:
-		s.snapshot(t, m)
+		s.requests.snapshot(t, m)
 	case agents.ClusterHeld:
-		s.clusterHeld(t, m)
+		s.inventory.held(t, m)
 	case agents.ClusterDone:
-		s.done(m)
+		s.orders.done(m)
 	case agents.ClusterMoved:
-		s.moved(t, m)
+		s.notices.moved(t, m)
 	case agents.ClusterLocks:
-		s.reconcile(t, m)
+		s.inventory.reconcile(t, m)
 	case limitReached:
-		s.limitReached(t, m)
+		s.participant.limitReached(t, m)
 	case retry.Due[owed]:
 		s.again(t, m)
 	case inventoryDue:
-		s.enqueue(t, task{m: m})
+		s.requests.add(t, request{m: m})
 	case forgetDue:
-		s.forget(t)
+		s.archive.forget(t)
 	default:
 		return false
 	}

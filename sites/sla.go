@@ -27,7 +27,7 @@ type Promises struct {
 // on to now: while the cluster's version stands nothing has come of it.
 func (o *offers) schedule(group string, now bourse.Time) (p *sla.Schedule, promised bool) {
 	i, known := o.groups[group]
-	v := &o.view
+	v := o.view
 	if !known || v.promises == nil || i >= len(v.plans) || v.plans[i] == nil {
 		return nil, false
 	}
@@ -153,7 +153,7 @@ func (o *offers) places(l *leg, starts []bourse.Time) []bourse.Place {
 	return list
 }
 
-// meant reports whether the window of a Hold is one that can be reckoned with.
+// meant reports whether the window of a Hold makes sense for its leg.
 func meant(w bourse.Flex, l bourse.Leg) bool {
 	if w.Fix < 0 || w.Fix > 1000 || w.Phi < 0 || w.Phi > sla.MaxPhi {
 		return false

@@ -29,8 +29,8 @@ type Status struct {
 // Status shows the site at an instant, with so many legs at most and what is
 // free until the horizon. It costs a copy of what it shows.
 func (s *Site) Status(now bourse.Time, most int, horizon bourse.Duration) Status {
-	a := Status{Name: s.cfg.Name, Now: now, Closed: slices.Clone(s.closed), Open: len(s.open.list) - s.open.gaps,
-		Kept: len(s.kept), Waiting: s.desk.waiting(), Stray: s.stray, Early: s.early, Accounts: s.ledger.Accounts()}
+	a := Status{Name: s.cfg.Name, Now: now, Closed: slices.Clone(s.closed), Open: s.open.count(),
+		Kept: len(s.kept), Waiting: s.requests.waiting(), Stray: s.stray, Early: s.Early(), Accounts: s.accounts.list()}
 	if now < s.drain.Until {
 		drain := s.drain
 		a.Drained = &drain
@@ -46,8 +46,57 @@ func (s *Site) Status(now bourse.Time, most int, horizon bourse.Duration) Status
 		}
 		a.Legs = append(a.Legs, s.openLeg(l))
 	}
-	if s.offers.states != nil {
+	if s.offers.known() {
 		a.Groups = s.offers.free(now, now.Add(horizon), "")
 	}
 	return a
+}
+
+// Page shows up to most of the legs that hold nodes, in order of their holds,
+// without the first skip of them; more says that there are others after them.
+func (s *Site) Page(skip, most int) (list []OpenLeg, more bool) {
+	for l := range s.open.each {
+		switch {
+		case skip > 0:
+			skip--
+		case len(list) == most:
+			return list, true
+		default:
+			list = append(list, s.openLeg(l))
+		}
+	}
+	return list, false
+}
+
+// Replay applies a fact of an earlier life.
+func (s *Site) Replay(at bourse.Time, f agents.Fact) { s.apply(at, f) }
+
+// Name is the site's name.
+func (s *Site) Name() string { return s.cfg.Name }
+
+// OpenLegs shows the legs that hold nodes, in order of their holds, for reports
+// and checks.
+func (s *Site) OpenLegs() []OpenLeg {
+	list := make([]OpenLeg, 0, s.open.count())
+	for l := range s.open.each {
+		list = append(list, s.openLeg(l))
+	}
+	return list
+}
+
+func (s *Site) openLeg(l *leg) OpenLeg {
+	return OpenLeg{Leg: l.Leg, Broker: s.life(l.Leg.Tx.Broker).address(), Job: l.Job, User: l.User,
+		What: l.What, State: l.State, Fare: l.Fare, Limit: l.ends}
+}
+
+// OpenLeg is a leg that holds nodes.
+type OpenLeg struct {
+	Leg    bourse.LegID    `json:"leg"`
+	Broker agents.ID       `json:"broker"`
+	Job    string          `json:"job"`
+	User   string          `json:"user,omitempty"`
+	What   bourse.Leg      `json:"what"`
+	State  bourse.LegState `json:"state"`
+	Fare   bourse.Fare     `json:"fare"`
+	Limit  bourse.Time     `json:"limit,omitempty"` // held or prepared: when that ends
 }

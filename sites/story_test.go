@@ -123,7 +123,7 @@ func (s *story) deliver(d delivery) {
 		if _, held := d.m.(agents.ClusterHeld); d.from == theCluster && (s.silent || s.mute || held && s.deaf) {
 			return
 		}
-		before := s.site.ledger.Accounts()
+		before := s.site.Ledger().Accounts()
 		s.step(s.site, d, &out)
 		for _, f := range out.Facts {
 			s.facts = append(s.facts, recorded{s.now, f})
@@ -278,7 +278,7 @@ func (s *story) money(before []bourse.Account) {
 	for _, a := range before {
 		old[a.Name] = a
 	}
-	for _, a := range s.site.ledger.Accounts() {
+	for _, a := range s.site.Ledger().Accounts() {
 		b := old[a.Name]
 		if a == b || a == (bourse.Account{Name: a.Name}) {
 			continue

@@ -3,7 +3,6 @@ package sites
 import (
 	"bourse"
 	"bourse/agents"
-	"bourse/agents/plant"
 )
 
 // event is what can happen to a leg: a step of its broker, a word of the
@@ -49,8 +48,8 @@ func decider(m agents.OfLeg) uint32 {
 	return m.LegID().Tx.Incarnation
 }
 
-// act is what a site does about an event.
-type act func(s *Site, l *leg, t step)
+// act is what a participant does about an event.
+type act func(p *participant, l *leg, t step)
 
 // states are the acts for one event, by the state in which it finds the leg.
 type states [bourse.Lost + 1]act
@@ -150,81 +149,4 @@ var table = [...]states{
 		bourse.Confirmed: toLost, // S42
 		bourse.Running:   toLost,
 	},
-}
-
-// of takes a step of a broker but Hold: first the guards, then what the site
-// does about a leg that it does not know, then the table.
-func (s *Site) of(t step, e event, m agents.OfLeg) {
-	id, decidedBy := m.LegID(), decider(m)
-	if why := s.fence(t, e, id, decidedBy); why.Refused() {
-		s.refusal(t, id, e, bourse.Fare{}, why, decidedBy)
-		return
-	}
-	l := s.legs[id]
-	switch {
-	case l != nil:
-		table[e][l.State](s, l, t)
-	case e == onCancel: // S52
-		if !plant.On("no-tombstone") {
-			s.bury(t, id)
-		}
-		t.reply(agents.CancelledReply{Leg: id, Stamp: s.stamp()})
-	default: // S50, S51
-		s.refusal(t, id, e, bourse.Fare{}, bourse.Reason{Code: bourse.Unknown,
-			Detail: s.cfg.Name + " does not know leg " + id.String()}, decidedBy)
-	}
-}
-
-// credible is what the site does about a word of the cluster. By its own clock a
-// leg's work cannot run before its window begins: the site goes on asking. Work
-// that is over by then has not run in its window, and the nodes are given back:
-// the leg is lost. Rows S105, S106.
-func (s *Site) credible(t step, e event, l *leg) act {
-	do := table[e][l.State]
-	if do == nil || e != onStarted && e != onEnded || !l.Flex.Early(l.What, t.now) {
-		return do
-	}
-	s.early++
-	if e == onStarted {
-		return nil
-	}
-	return endedEarly
-}
-
-// from takes a word of the cluster about a leg. Of one that is over, or was
-// never known, the site wants nothing any more, and says so: that ends the
-// cluster's repeating.
-func (s *Site) from(t step, e event, id bourse.LegID) {
-	if id.Tx.Broker == "" { // maintenance runs no work; it may be lost with its nodes
-		t.out.Send(s.cfg.Cluster, agents.ClusterRelease{Leg: id})
-		if l := s.legOf(id); l != nil {
-			s.inventoryAt(t, t.now)
-		}
-		return
-	}
-	l := s.legs[id]
-	if l != nil {
-		if do := s.credible(t, e, l); do != nil {
-			do(s, l, t)
-		}
-	}
-	switch {
-	case e == onStarted: // one that does not yet run here is to be told again
-		if l != nil && l.State >= bourse.Running {
-			t.out.Send(s.cfg.Cluster, agents.ClusterHeard{Leg: id})
-		}
-	case l == nil:
-		t.out.Send(s.cfg.Cluster, agents.ClusterRelease{Leg: id})
-	case l.State.Terminal():
-		s.tell(t, l, releaseDuty)
-	}
-}
-
-// refusal answers a step that is not granted.
-func (s *Site) refusal(t step, id bourse.LegID, e event, fare bourse.Fare, why bourse.Reason, decidedBy uint32) {
-	m := agents.RefusedReply{Leg: id, Step: names[e], Fare: fare, Reason: why, DecidedBy: decidedBy, Stamp: s.stamp()}
-	if why.Code == bourse.Fenced {
-		m.Latest = s.life(id.Tx.Broker).highest
-	}
-	t.reply(m)
 }

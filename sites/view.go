@@ -23,6 +23,10 @@ type view struct {
 	schedules []*sla.Schedule
 }
 
+// seen is the version of the last snapshot, known reports whether there has been any.
+func (v *view) seen() uint64 { return v.version }
+func (v *view) known() bool  { return v.states != nil }
+
 func (v *view) update(m agents.Snapshot) {
 	if m.States == nil {
 		return

@@ -90,7 +90,7 @@ func (h *haggle) act() {
 		if l := h.site.legs[id]; l != nil && l.State == bourse.Held {
 			say(agents.Confirm{Leg: id, DecidedBy: 1})
 		}
-	case 4, 5, 6, 7: // an owner agrees, to what he was offered or nearly so
+	case 4, 5, 6, 7: // an owner agrees, to what was offered or nearly so
 		l := h.which(func(l *leg) bool { return l.offer().Number > 0 })
 		if l == nil {
 			return
@@ -134,7 +134,7 @@ func (h *haggle) act() {
 // rest checks what holds whenever nobody speaks.
 func (h *haggle) rest() {
 	t := h.t
-	if err := h.site.ledger.Check(); err != nil {
+	if err := h.site.Ledger().Check(); err != nil {
 		t.Fatal(err)
 	}
 	if err := h.cluster.Audit(h.now); err != nil {
@@ -158,7 +158,7 @@ func (h *haggle) rest() {
 			t.Fatalf("leg %v costs %v in place of %v: %+v", l.Leg, l.Fare.Total(), old.Fare.Total(), old.offer())
 		}
 	}
-	if a := h.site.ledger.Account("income"); a.Balance() != net {
+	if a := h.site.Ledger().Account("income"); a.Balance() != net {
 		t.Fatalf("income %v, the legs have brought %v", a.Balance(), net)
 	}
 	again := New(h.cfg)

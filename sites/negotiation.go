@@ -6,49 +6,37 @@ import (
 	"bourse/agents/retry"
 )
 
-// A site that cannot place a leg asks the owner of one confirmed leg whether that
-// may be shifted out of the way, for a payment. The newcomer does not wait for the
-// answer: it is refused, and may come again. To accept is to have the leg replaced
-// at the place that was offered, for its price less the payment, by the same
-// steps as every other move: so it is both or neither, and whatever gets lost is
-// repeated. Rows S87 to S89.
-
-// offer is what an owner was asked last.
-type offer bourse.JobOffer
-
-// offer is what the leg's owner was asked last; without a number nothing.
-func (l *leg) offer() offer {
-	if l.lastOffer == nil {
-		return offer{}
-	}
-	return *l.lastOffer
+// negotiation makes room for a leg that a site cannot place: the owner of one
+// confirmed leg is asked whether that may be shifted out of the way, for a payment.
+// The newcomer does not wait for the answer: it is refused, and may come again. To
+// accept is to have the leg replaced at the place that was offered, for its price
+// less the payment, by the same steps as every other move: so it is both or neither,
+// and whatever gets lost is repeated. Rows S87 to S89.
+type negotiation struct {
+	*memory
+	offers  *offers
+	retries *retries
 }
-
-// Bounds of what owners are asked.
-const (
-	offerFor  = bourse.Hour // an offer can be answered for so long, and no longer than until what it is about
-	maxOffers = 3           // for one leg: who has said no twice is asked once more
-)
 
 // asks is how far others might be asked to shift for a leg: for one that takes
 // the place of another nobody is asked.
-func (s *Site) asks(l *leg) int {
-	if s.cfg.Promises == nil || l.Replaces != (bourse.LegID{}) || l.Leg.Tx.Broker == "" {
+func (n *negotiation) asks(l *leg) int {
+	if n.cfg.Promises == nil || l.Replaces != (bourse.LegID{}) || l.Leg.Tx.Broker == "" {
 		return 0
 	}
-	return s.cfg.Promises.Ask
+	return n.cfg.Promises.Ask
 }
 
 // askOwner asks one owner to make room for a leg that the cluster has refused: who
 // costs least and no more than the newcomer brings, of equal ones whose place was
 // promised first. It returns the newcomer's reason. While an owner is asked for the
 // same job nobody else is. Row S87.
-func (s *Site) askOwner(t step, newcomer *leg, m agents.ClusterHeld) bourse.Reason {
+func (n *negotiation) askOwner(t step, newcomer *leg, m agents.ClusterHeld) bourse.Reason {
 	if len(m.Shifts) == 0 {
 		return m.Refusal
 	}
 	who := newcomer.Leg.Tx.Broker + "/" + newcomer.Job
-	for l := range s.open.each {
+	for l := range n.open.each {
 		if l.offer().For == who && l.open(t.now) {
 			return asked(m.Refusal, l.offer().Expires)
 		}
@@ -56,16 +44,16 @@ func (s *Site) askOwner(t step, newcomer *leg, m agents.ClusterHeld) bourse.Reas
 	var best *leg
 	var to bourse.ShiftOffer
 	for _, x := range m.Shifts {
-		if l, o, ok := s.mayOffer(t.now, newcomer, x); ok && (best == nil || o.Pay < to.Pay) {
+		if l, o, ok := n.mayOffer(t.now, newcomer, x); ok && (best == nil || o.Pay < to.Pay) {
 			best, to = l, o
 		}
 	}
 	if best == nil {
 		return m.Refusal
 	}
-	s.record(t, bourse.ShiftOffered{Leg: best.Leg, ShiftOffer: to, For: who})
-	s.tellOffer(t, best)
-	s.beginOffer(t, best)
+	n.record(t, bourse.ShiftOffered{Leg: best.Leg, ShiftOffer: to, For: who})
+	n.tellOffer(t, best)
+	n.beginOffer(t, best)
 	return asked(m.Refusal, to.Expires)
 }
 
@@ -73,64 +61,59 @@ func asked(why bourse.Reason, until bourse.Time) bourse.Reason {
 	return bourse.Because(why.Code, "%v; an owner is asked until %v to make room", why, until)
 }
 
-// mayOffer is what the owner of a leg would be offered for a shift; false if he is
-// not to be asked.
-func (s *Site) mayOffer(now bourse.Time, newcomer *leg, x agents.LegShift) (*leg, bourse.ShiftOffer, bool) {
-	l := s.legs[x.Leg]
+// mayOffer is what the owner of a leg would be offered for a shift; false if
+// nobody is to be asked for it.
+func (n *negotiation) mayOffer(now bourse.Time, newcomer *leg, x agents.LegShift) (*leg, bourse.ShiftOffer, bool) {
+	l := n.legs[x.Leg]
 	if l == nil || l.State != bourse.Confirmed || l.offer().Number >= maxOffers || l.open(now) ||
 		l.Job == newcomer.Job && l.Leg.Tx.Broker == newcomer.Leg.Tx.Broker {
 		return nil, bourse.ShiftOffer{}, false
 	}
-	for o := range s.open.each {
+	for o := range n.open.each {
 		if o.Replaces == l.Leg && o.State < bourse.Confirmed {
 			return nil, bourse.ShiftOffer{}, false
 		}
 	}
 	until := min(now.Add(offerFor), l.What.Start, x.Start)
-	if s.cfg.Lead > 0 { // the Hold that accepts it starts no sooner
-		until = until.Add(-s.cfg.Lead)
+	if n.cfg.Lead > 0 { // the Hold that accepts it starts no sooner
+		until = until.Add(-n.cfg.Lead)
 	}
 	price := l.Fare.Total()
-	pay := min(price, s.cfg.Promises.Shares.Shifted(price))
+	pay := min(price, n.cfg.Promises.Shares.Shifted(price))
 	return l, bourse.ShiftOffer{Number: l.offer().Number + 1, Version: l.Version, Start: x.Start, End: x.End, Ready: max(x.Ready, now), Due: x.Due,
 		Pay: pay, Expires: until}, until > now && pay <= newcomer.Fare.Total()
 }
 
-// open reports whether what the owner of a leg was asked waits for an answer.
-func (l *leg) open(now bourse.Time) bool {
-	return l.offer().State == bourse.OfferOpen && l.State == bourse.Confirmed && now < l.offer().Expires
-}
-
 // tellOffer makes the offer.
-func (s *Site) tellOffer(t step, l *leg) {
+func (n *negotiation) tellOffer(t step, l *leg) {
 	o := l.offer()
-	t.out.Send(s.life(l.Leg.Tx.Broker).address(), agents.ShiftOffer{Leg: l.Leg, Number: o.Number, Version: o.Version, Start: o.Start, End: o.End,
-		Ready: o.Ready, Due: o.Due, Pay: o.Pay, For: o.Expires.Sub(t.now), Stamp: s.stamp()})
+	t.out.Send(n.life(l.Leg.Tx.Broker).address(), agents.ShiftOffer{Leg: l.Leg, Number: o.Number, Version: o.Version, Start: o.Start, End: o.End,
+		Ready: o.Ready, Due: o.Due, Pay: o.Pay, For: o.Expires.Sub(t.now), Stamp: n.stamp()})
 }
 
 // beginOffer has an offer made again that is not answered, until its time is over.
-func (s *Site) beginOffer(t step, l *leg) {
-	s.retries.Begin(t.now, owed{theOffer, l.Leg}, retry.Schedule{First: firstWait, Last: slowWait, Until: l.offer().Expires}, t.out)
+func (n *negotiation) beginOffer(t step, l *leg) {
+	n.retries.schedule(t, theOffer, l.Leg, retry.Schedule{First: firstWait, Last: slowWait, Until: l.offer().Expires})
 }
 
 // expire ends an offer that was not answered in time. Row S89.
-func (s *Site) expire(t step, l *leg) {
+func (n *negotiation) expire(t step, l *leg) {
 	if o := l.offer(); o.State == bourse.OfferOpen {
-		s.record(t, bourse.OfferClosed{Leg: l.Leg, Number: o.Number, State: bourse.OfferExpired})
+		n.record(t, bourse.OfferClosed{Leg: l.Leg, Number: o.Number, State: bourse.OfferExpired})
 	}
 }
 
 // declined takes an owner's no. Row S89.
-func (s *Site) declined(t step, m agents.ShiftDeclined) {
-	l := s.legs[m.Leg]
+func (n *negotiation) declined(t step, m agents.ShiftDeclined) {
+	l := n.legs[m.Leg]
 	if l == nil || l.offer().State != bourse.OfferOpen || l.offer().Number != m.Number || l.offer().Version != m.Version {
 		return
 	}
-	s.record(t, bourse.OfferClosed{Leg: l.Leg, Number: m.Number, State: bourse.OfferRejected, Reason: m.Reason})
+	n.record(t, bourse.OfferClosed{Leg: l.Leg, Number: m.Number, State: bourse.OfferRejected, Reason: m.Reason})
 }
 
 // accepts says why a Hold does not accept the offer that it names. Row S88.
-func (s *Site) accepts(now bourse.Time, l, old *leg) bourse.Reason {
+func (n *negotiation) accepts(now bourse.Time, l, old *leg) bourse.Reason {
 	if l.Offer == 0 {
 		return bourse.Reason{}
 	}
@@ -153,18 +136,8 @@ func (s *Site) accepts(now bourse.Time, l, old *leg) bourse.Reason {
 	case l.What != want || l.Flex.Due == 0 || l.Flex.Ready < o.Ready || l.Flex.Due > o.Due: // less choice is taken too
 		return stale("offer %d for leg %v is of [%v, %v) within [%v, %v)", o.Number, old.Leg, o.Start, o.End, o.Ready, o.Due)
 	}
-	if _, promised := s.offers.schedule(old.What.Group, now); !promised {
+	if _, promised := n.offers.schedule(old.What.Group, now); !promised {
 		return stale("group %s makes no promises", old.What.Group)
 	}
 	return bourse.Reason{}
-}
-
-// compensated is what a leg costs less a payment to its owner: first of the base
-// part, which a cancellation would bring back too.
-func (l *leg) compensated(pay bourse.Credits) bourse.Fare {
-	f := l.Fare
-	off := min(f.Base, pay)
-	f.Base -= off
-	f.Additive -= min(f.Additive, pay-off)
-	return f
 }

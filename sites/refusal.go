@@ -17,9 +17,9 @@ func (s *Site) Refuse(now bourse.Time, from agents.ID, m agents.Message, why bou
 	switch m := m.(type) {
 	case agents.Hold, agents.Prepare:
 		id := m.(agents.OfLeg).LegID()
-		s.refusal(t, id, events[m.Kind()], bourse.Fare{}, why, id.Tx.Incarnation)
+		s.participant.refusal(t, id, events[m.Kind()], bourse.Fare{}, why, id.Tx.Incarnation)
 	case agents.OfferRequest, agents.QuoteRequest:
-		s.refuseWork(t, why)
+		s.offers.refuse(t, why)
 	default:
 		if wish(m) {
 			t.reply(agents.OperatorReply{To: m.Kind(), Reason: why})

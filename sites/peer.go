@@ -73,7 +73,7 @@ func senseless(m agents.Hold) bourse.Reason {
 	case !calendar(m.What):
 		return refused(bourse.Invalid, "%d nodes over [%v, %v) are no leg", m.What.Nodes, m.What.Start, m.What.End).Refusal
 	case m.Limit < 0 || m.Limit > bourse.MaxBudget:
-		return refused(bourse.Invalid, "a limit of %v: 0 to %v are wanted", m.Limit, bourse.MaxBudget).Refusal
+		return refused(bourse.Invalid, "a limit of %v must be 0 to %v", m.Limit, bourse.MaxBudget).Refusal
 	case m.For < 0 || m.Run < 0 || m.Run > bourse.MaxDuration:
 		return refused(bourse.Invalid, "neither a hold for %v nor a run of %v can be", m.For, m.Run).Refusal
 	case !meant(m.Flex, m.What):
@@ -85,7 +85,7 @@ func senseless(m agents.Hold) bourse.Reason {
 	return bourse.Reason{}
 }
 
-// calendar reports whether a leg's figures are ones that can be reckoned with.
+// calendar reports whether a leg's figures lie within the calendar and the bounds.
 func calendar(l bourse.Leg) bool {
 	return l.Nodes >= 1 && l.Nodes <= maxNodes && l.Start >= -bourse.MaxTime && l.Start < l.End && l.End <= bourse.MaxTime && len(l.Group) <= maxName
 }

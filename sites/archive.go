@@ -1,0 +1,62 @@
+package sites
+
+import (
+	"bourse"
+)
+
+// keepClosed is how long a site remembers a leg that has come to its end, so
+// that a step repeated late gets the same answer, and a tombstone.
+const keepClosed = bourse.Day
+
+// forgetAtMost is how often a site looks for what it may forget.
+const forgetAtMost = bourse.Hour
+
+// oldAt is when a leg that is over may be forgotten: a day after it came to
+// that, and after its nodes would have been free.
+func oldAt(l *leg) bourse.Time { return max(l.at, l.What.End).Add(keepClosed) }
+
+// archive keeps legs that are over, and forgets them in time.
+type archive struct {
+	*memory
+	forgetful bool // an alarm is on its way that forgets old legs
+}
+
+// remember sets the alarm that forgets legs, when one is over.
+func (a *archive) remember(t step, l *leg) {
+	if !a.forgetful {
+		a.forgetful = true
+		t.out.Alarm(oldAt(l), forgetDue{})
+	}
+}
+
+// tombstone makes a leg that the site does not know one that is never to be held.
+func (a *archive) tombstone(t step, id bourse.LegID) {
+	if len(a.kept) >= a.cfg.MaxKept && len(a.tombs) > 0 {
+		a.record(t, bourse.LegsForgotten{Legs: []bourse.LegID{a.tombs[0].Leg}})
+	}
+	a.record(t, bourse.Tombstone{Leg: id})
+	a.remember(t, a.legs[id])
+}
+
+// forget drops what has been over for a day. Row S57.
+func (a *archive) forget(t step) {
+	a.forgetful = false
+	var old []bourse.LegID
+	next := bourse.Never
+	for _, l := range a.kept {
+		switch {
+		case !l.State.Terminal():
+		case oldAt(l) <= t.now:
+			old = append(old, l.Leg)
+		default:
+			next = min(next, oldAt(l))
+		}
+	}
+	if len(old) > 0 {
+		a.record(t, bourse.LegsForgotten{Legs: old})
+	}
+	if next < bourse.Never {
+		a.forgetful = true
+		t.out.Alarm(max(next, t.now.Add(forgetAtMost)), forgetDue{})
+	}
+}

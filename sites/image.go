@@ -1,0 +1,116 @@
+package sites
+
+import (
+	"cmp"
+	"slices"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// maxPart is how many legs one part of an image has at most: some 500 kB of a
+// journal.
+const maxPart = 1000
+
+// Image returns all that the site keeps as one fact.
+func (m *memory) Image() agents.Fact {
+	f := m.common()
+	m.listed(&f, 0, len(m.kept))
+	return f
+}
+
+// Parts is how many facts the image takes, of a thousand legs each.
+func (m *memory) Parts() int { return max((len(m.kept)+m.part-1)/m.part, 1) }
+
+// Part returns the i-th of them.
+func (m *memory) Part(i int) agents.Fact {
+	var f bourse.SiteImage
+	if i == 0 {
+		f = m.common()
+	}
+	if n := m.Parts(); n > 1 {
+		f.Part, f.Parts = i, n
+	}
+	m.listed(&f, i*m.part, min((i+1)*m.part, len(m.kept)))
+	return f
+}
+
+// common is what an image has beside legs.
+func (m *memory) common() bourse.SiteImage {
+	f := bourse.SiteImage{Facts: m.facts, Accounts: m.accounts.list(),
+		Drain: m.drain, Closed: slices.Clone(m.closed), Maintained: m.maintained, Epochs: slices.Clone(m.epochs)}
+	for _, x := range m.maintenance {
+		f.Maintenance = append(f.Maintenance, x.MaintenanceSet)
+	}
+	for _, x := range m.lives {
+		for _, seen := range x.seen {
+			f.Lives = append(f.Lives, bourse.SiteLife{LifeSeen: seen, Listed: seen.Incarnation == x.listed})
+		}
+	}
+	slices.SortFunc(f.Lives, func(a, b bourse.SiteLife) int {
+		return cmp.Or(cmp.Compare(a.Broker, b.Broker), cmp.Compare(a.Incarnation, b.Incarnation))
+	})
+	return f
+}
+
+// listed adds to an image the legs from place from to place to.
+func (m *memory) listed(f *bourse.SiteImage, from, to int) {
+	for _, l := range m.kept[from:to] {
+		f.Legs = append(f.Legs, bourse.LegMemory{LegMoved: l.LegMoved, Tomb: l.tomb, Charged: l.charged,
+			Noted: l.noted, HeldAt: l.heldAt, At: l.at, Turn: l.turn, Told: l.told, Offered: bourse.JobOffer(l.offer())})
+	}
+}
+
+// load begins with an image, or goes on with another part of it.
+func (m *memory) load(f bourse.SiteImage) {
+	if f.Part == 0 {
+		m.loadCommon(f)
+	} else {
+		m.facts-- // it is no fact
+	}
+	m.loadLegs(f.Legs)
+}
+
+// loadCommon takes what an image has beside legs.
+func (m *memory) loadCommon(f bourse.SiteImage) {
+	*m = newMemory(m.cfg)
+	m.facts, m.epochs = f.Facts, slices.Clone(f.Epochs)
+	m.accounts.load(f.Accounts)
+	m.drain, m.closed = f.Drain, slices.Clone(f.Closed)
+	for _, x := range f.Maintenance {
+		m.wishes.apply(x)
+	}
+	m.maintained = f.Maintained
+	for _, x := range f.Lives {
+		l := m.lives[x.Broker]
+		if l == nil {
+			l = &life{broker: x.Broker}
+			m.lives[x.Broker] = l
+		}
+		l.see(x.LifeSeen)
+		if x.Listed {
+			l.listed = x.Incarnation
+		}
+	}
+}
+
+func (m *memory) loadLegs(legs []bourse.LegMemory) {
+	for _, x := range legs {
+		l := m.keep(x.Leg)
+		l.LegMoved, l.tomb, l.charged, l.noted, l.heldAt, l.at = x.LegMoved, x.Tomb, x.Charged, x.Noted, x.HeldAt, x.At
+		l.turn, l.told = x.Turn, x.Told
+		if x.Offered.Number > 0 {
+			o := offer(x.Offered)
+			l.lastOffer = &o
+		}
+		if l.tomb {
+			m.tombs = append(m.tombs, l)
+		}
+		if l.State.Blocks() {
+			m.open.add(l)
+		}
+		if l.State == bourse.Held || l.State == bourse.Prepared {
+			m.accounts.reserve(l)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package sites
+
+import (
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/plant"
+)
+
+// secondLook is how long after a restart, or after the cluster has been silent,
+// the site looks again for what the cluster keeps for nobody: by then messages
+// that were on their way have come.
+const secondLook = bourse.Minute
+
+// orphanGrace is how long after its start a site leaves reservations alone that
+// it does not know: long enough for brokers to see its stamp go back, and to
+// speak for them.
+const orphanGrace = 5 * bourse.Minute
+
+// inventory holds the legs against what the cluster keeps.
+type inventory struct {
+	*memory
+	requests    *requests
+	participant *participant
+	orders      *orders
+	notices     *notices
+	operator    *operator
+}
+
+// inventoryAt has the site look.
+func inventoryAt(t step, at bourse.Time) { t.out.Alarm(at, inventoryDue{}) }
+
+// held takes the cluster's answer about nodes. One that came twice, or too late, is
+// none to a question: nodes locked for a leg that is over, or never was, are given
+// back.
+func (v *inventory) held(t step, m agents.ClusterHeld) {
+	if v.requests.held(t, m) {
+		return
+	}
+	switch l := v.legOf(m.Leg); {
+	case m.Refusal.Refused(), v.requests.restoring(m.Leg):
+	case l == nil:
+		v.orders.releaseUnknown(t, m.Leg)
+	case l.State.Terminal():
+		v.orders.tell(t, l, releaseOrder)
+	}
+}
+
+// reconcile compares the legs with what the cluster keeps. Nodes kept for no leg
+// that holds them are given back; a leg without nodes is lost; what has started
+// or ended meanwhile is taken in. A reservation of a leg that the site does not
+// know means that the site has lost its memory: for a while it is left alone.
+// Row S60.
+func (v *inventory) reconcile(t step, m agents.ClusterLocks) {
+	if !v.requests.looking(m.Ref) {
+		return // an answer that came twice, or too late
+	}
+	kept := make(map[bourse.LegID]*agents.ClusterLock, len(m.Locks))
+	for i := range m.Locks {
+		kept[m.Locks[i].Leg] = &m.Locks[i]
+	}
+	var open []*leg
+	for l := range v.open.each {
+		open = append(open, l)
+	}
+	for _, l := range open {
+		v.compare(t, l, kept[l.Leg])
+	}
+	orphans := false
+	for i := range m.Locks {
+		k := &m.Locks[i]
+		l := v.legOf(k.Leg)
+		switch {
+		case plant.On("no-reconcile"):
+		case l != nil && k.Leg.Tx.Broker == "" && !k.Lost:
+		case l != nil && (l.State.Blocks() || l.State == bourse.Asked):
+		case v.requests.restoring(k.Leg):
+		case (l == nil || l.tomb) && (k.Confirmed || k.Lost) && t.now < v.began.Add(orphanGrace):
+			orphans = true
+		case l == nil:
+			v.orders.releaseUnknown(t, k.Leg)
+		default:
+			v.orders.tell(t, l, releaseOrder)
+		}
+	}
+	v.operator.again(t, func(id bourse.LegID) bool { return kept[id] != nil && !kept[id].Lost })
+	if orphans {
+		inventoryAt(t, v.began.Add(orphanGrace))
+	}
+	v.requests.next(t)
+}
+
+// compare holds an open leg against what the cluster keeps for it.
+func (v *inventory) compare(t step, l *leg, k *agents.ClusterLock) {
+	t.m = agents.ClusterLost{Leg: l.Leg}
+	switch {
+	case k == nil, k.Lost:
+		if do := table[onLost][l.State]; do != nil && !plant.On("no-reconcile") {
+			do(v.participant, l, t)
+			v.orders.tell(t, l, releaseOrder)
+		}
+	case k.Ended:
+		t.m = agents.ClusterEnded{Leg: l.Leg, End: k.End}
+		if do := v.participant.credible(t, onEnded, l); do != nil {
+			do(v.participant, l, t)
+			v.orders.tell(t, l, releaseOrder)
+		}
+	default:
+		confirmed := l.State == bourse.Confirmed || l.State == bourse.Running
+		if confirmed && !k.Confirmed {
+			v.orders.tell(t, l, confirmOrder)
+		}
+		v.notices.catchUp(t, l, k)
+		if k.Running && l.State == bourse.Confirmed {
+			if do := v.participant.credible(t, onStarted, l); do != nil {
+				do(v.participant, l, t)
+			}
+		}
+	}
+}

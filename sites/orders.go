@@ -1,0 +1,103 @@
+package sites
+
+import (
+	"slices"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/plant"
+)
+
+// order is what a leg's cluster has been told and has not acknowledged.
+type order uint8
+
+const (
+	noOrder order = iota
+	confirmOrder
+	releaseOrder
+)
+
+// orders are the legs with one. They are told again, all together, until the
+// cluster has acknowledged them.
+type orders struct {
+	*memory
+	retries *retries
+
+	list    []*leg
+	unknown map[bourse.LegID]*leg // stand-ins for legs that the site does not know, to be released
+}
+
+// tell tells the cluster what to do about a leg, until it is done.
+func (o *orders) tell(t step, l *leg, what order) {
+	if l.order == noOrder {
+		o.list = append(o.list, l)
+	}
+	l.order = what
+	o.send(t, l)
+	if !o.retries.owes(theOrders) {
+		o.retries.begin(t, theOrders, bourse.LegID{}, lastWait)
+	}
+}
+
+func (o *orders) send(t step, l *leg) {
+	if l.order == confirmOrder {
+		t.out.Send(o.cfg.Cluster, agents.ClusterConfirm{Leg: l.Leg})
+		return
+	}
+	t.out.Send(o.cfg.Cluster, agents.ClusterRelease{Leg: l.Leg})
+}
+
+// releaseUnknown gives nodes back that the cluster keeps for a leg which the site
+// does not know, until that is done. Row S120.
+func (o *orders) releaseUnknown(t step, id bourse.LegID) {
+	l := o.unknown[id]
+	if l == nil {
+		l = &leg{LegMoved: bourse.LegMoved{Leg: id}}
+		if o.unknown == nil {
+			o.unknown = map[bourse.LegID]*leg{}
+		}
+		o.unknown[id] = l
+	}
+	o.tell(t, l, releaseOrder)
+}
+
+// known ends that: the leg is asked for, or asserted. What is still on its way
+// comes before what the cluster is asked now.
+func (o *orders) known(id bourse.LegID) {
+	if l := o.unknown[id]; l != nil {
+		l.order = noOrder
+		delete(o.unknown, id)
+	}
+}
+
+// done takes the cluster's acknowledgement.
+func (o *orders) done(m agents.ClusterDone) {
+	l := o.legOf(m.Leg)
+	if x := o.unknown[m.Leg]; x != nil && m.Step == (agents.ClusterRelease{}).Kind() {
+		o.known(m.Leg)
+	}
+	if l == nil && m.Leg.Tx.Broker == "" { // a maintenance that was given up
+		for _, x := range o.list {
+			if x.Leg == m.Leg {
+				l = x
+			}
+		}
+	}
+	if l != nil && (l.order == confirmOrder && m.Step == agents.ClusterConfirm{}.Kind() ||
+		l.order == releaseOrder && m.Step == agents.ClusterRelease{}.Kind()) {
+		l.order = noOrder
+	}
+}
+
+// outstanding drops what is acknowledged, and reports whether anything is left.
+func (o *orders) outstanding() bool {
+	o.list = slices.DeleteFunc(o.list, func(l *leg) bool { return l.order == noOrder || plant.On("tell-once") })
+	return len(o.list) > 0
+}
+
+// tellAgain repeats what is not acknowledged.
+func (o *orders) tellAgain(t step) {
+	for _, l := range o.list {
+		o.send(t, l)
+	}
+}

@@ -1,0 +1,96 @@
+package sites
+
+import (
+	"slices"
+
+	"bourse"
+)
+
+// Bounds on what an operator's messages can make a site remember.
+const (
+	maxClosed      = 1000
+	maxMaintenance = 1000
+	maxWords       = 256 // bytes of a why, of the name of a VO or user
+	maxTitle       = 64  // bytes of a maintenance's name
+)
+
+// wishes are what a site's operator has asked for, and what has not been ended.
+type wishes struct {
+	drain       bourse.SiteDrained
+	closed      []bourse.SiteClosed
+	maintenance []*maintenance // in the order in which it was set
+	maintained  uint64         // how many there have been
+}
+
+// maintenance is nodes out of service over a window. Its leg is none of any
+// broker: only the cluster knows it by that.
+type maintenance struct {
+	bourse.MaintenanceSet
+	leg *leg
+}
+
+// apply brings the wishes up to a fact.
+func (w *wishes) apply(f any) {
+	switch f := f.(type) {
+	case bourse.SiteDrained:
+		w.drain = f
+	case bourse.SiteClosed:
+		w.open(f.VO, f.User)
+		w.closed = append(w.closed, f)
+	case bourse.SiteOpened:
+		w.open(f.VO, f.User)
+	case bourse.MaintenanceSet:
+		w.maintained = max(w.maintained, f.Leg.Tx.Seq)
+		w.maintenance = append(w.maintenance, &maintenance{f, maintenanceLeg(f.Leg, f.What)})
+	case bourse.MaintenanceOver:
+		w.maintenance = slices.DeleteFunc(w.maintenance, func(x *maintenance) bool { return x.Name == f.Name })
+	}
+}
+
+func (w *wishes) open(vo, user string) {
+	w.closed = slices.DeleteFunc(w.closed, func(c bourse.SiteClosed) bool { return c.VO == vo && c.User == user })
+}
+
+// maintenanceLeg is what stands for a maintenance where legs stand.
+func maintenanceLeg(id bourse.LegID, what bourse.Leg) *leg {
+	return &leg{LegMoved: bourse.LegMoved{Leg: id, What: what}}
+}
+
+// named returns the maintenance of a name, or nil.
+func (w *wishes) named(name string) *maintenance {
+	for _, x := range w.maintenance {
+		if x.Name == name {
+			return x
+		}
+	}
+	return nil
+}
+
+// barred says why nothing new is taken of a user of a VO, or of nobody's by
+// name.
+func (m *memory) barred(now bourse.Time, vo, user string) bourse.Reason {
+	if now < m.drain.Until {
+		until := bourse.Phrase("until further notice")
+		if m.drain.Until < bourse.Never {
+			until = bourse.Say("until %v", m.drain.Until)
+		}
+		return refused(bourse.Draining, "%s takes nothing new %s%s", m.cfg.Name, until, because(m.drain.Why)).Refusal
+	}
+	for _, c := range m.closed {
+		if (c.VO == "" || c.VO == vo) && (c.User == "" || c.User == user) {
+			whom := "user " + c.User
+			if c.User == "" {
+				whom = "VO " + c.VO
+			}
+			return refused(bourse.NotAllowed, "%s is closed to %s%s", m.cfg.Name, whom, because(c.Why)).Refusal
+		}
+	}
+	return bourse.Reason{}
+}
+
+func because(why string) string {
+	if why == "" {
+		return ""
+	}
+	return ": " + why
+}
