@@ -78,7 +78,7 @@ var rooms = []room{
 	{"sites", []string{".", "policy/...", "agents", "agents/plant", "agents/retry"}, core},
 	{"files", nil, world},
 	{"workload", []string{".", "files"}, world},
-	{"broker", []string{".", "policy/...", "agents", "agents/plant", "agents/retry", "broker/..."}, core},
+	{"broker", []string{".", "policy/...", "agents", "agents/retry", "broker/..."}, core},
 	{"broker/accounts", []string{"."}, core},
 	{"broker/planning", []string{".", "policy/...", "agents"}, core},                               // a cycle's decision, pure
 	{"history", []string{".", "agents"}, core},                                                     // facts in, turns of jobs out
