@@ -79,7 +79,7 @@ func caught(b plant.Bug, flags, words []string) error {
 func write(root string, files map[string]string) (string, error) {
 	replace := map[string]string{}
 	for name, text := range files {
-		to := filepath.Join(root, folder, name)
+		to := filepath.Join(root, folder, name+".txt") // gofmt leaves it alone
 		replace[filepath.Join(root, name)] = to
 		if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
 			return "", err
