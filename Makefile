@@ -28,9 +28,10 @@ test:
 	go test ./...
 
 # A test that would not notice a planted bug is no test: each one is caught.
+# One alone: go run ./cmd/plants NAME.
 plants:
-	go vet -tags plants ./...
-	go test -tags plants ./agents/plant ./agents/journal/... ./simulation/torture -run 'Plant|plant'
+	flags=$$(go run ./cmd/plants) && go vet $$flags ./... && \
+	go test $$flags ./agents/plant ./agents/journal/... ./simulation/torture -run 'Plant|plant'
 
 # The same seed gives the same bytes, another seed does not.
 determinism:

@@ -44,7 +44,7 @@ const (
 // coreStandard holds the standard packages that a deterministic room may
 // import: values in, values out.
 var coreStandard = []string{
-	"bytes", "cmp", "container/heap", "container/list", "encoding", "encoding/base64", "encoding/binary", "encoding/hex",
+	"bytes", "cmp", "container/heap", "container/list", "embed", "encoding", "encoding/base64", "encoding/binary", "encoding/hex",
 	"encoding/json", "errors", "fmt", "hash/crc32", "hash/fnv", "crypto/hmac", "crypto/sha256", "iter", "maps", "math", "math/big", "math/bits",
 	"slices", "sort", "strconv", "strings", "unicode", "unicode/utf8",
 }
@@ -67,19 +67,19 @@ var rooms = []room{
 	{"agents", []string{".", "policy/..."}, core},
 	{"agents/plant", nil, core},
 	{"agents/retry", []string{".", "agents"}, core},
-	{"agents/sim", []string{".", "agents", "agents/journal", "agents/plant"}, core}, // a disk in memory behind each agent
+	{"agents/sim", []string{".", "agents", "agents/journal"}, core}, // a disk in memory behind each agent
 	{"agents/certificate", []string{".", "agents"}, world},
 	{"agents/live", []string{".", "agents", "agents/certificate", "agents/wire", "agents/journal"}, world},
 	{"agents/wire", []string{".", "policy/...", "agents"}, world},
 	{"parallel", nil, parallel},
-	{"agents/journal", []string{".", "agents", "agents/plant", "parallel"}, world},
+	{"agents/journal", []string{".", "agents", "parallel"}, world},
 	{"cluster", []string{".", "policy/...", "agents"}, core},
 	{"cluster/...", []string{".", "policy/...", "agents", "cluster"}, core},
 	{"sites", []string{".", "policy/...", "agents", "agents/plant", "agents/retry"}, core},
 	{"files", nil, world},
 	{"workload", []string{".", "files"}, world},
-	{"broker", []string{".", "policy/...", "agents", "agents/plant", "agents/retry", "broker/..."}, core},
-	{"broker/accounts", []string{".", "agents/plant"}, core},
+	{"broker", []string{".", "policy/...", "agents", "agents/retry", "broker/..."}, core},
+	{"broker/accounts", []string{"."}, core},
 	{"broker/planning", []string{".", "policy/...", "agents"}, core},                               // a cycle's decision, pure
 	{"history", []string{".", "agents"}, core},                                                     // facts in, turns of jobs out
 	{"history/invariant", []string{".", "agents"}, core},                                           // facts in, what they break out

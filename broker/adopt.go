@@ -6,7 +6,6 @@ import (
 
 	"bourse"
 	"bourse/agents"
-	"bourse/agents/plant"
 	"bourse/broker/planning"
 )
 
@@ -80,9 +79,6 @@ func rank(yes bool) int {
 // is given up. What it has forgotten itself, a day after its end, it does not take
 // on again, nor what it can never have bought. Rows B55, B56, B99.
 func (rec *recovery) adopt(now bourse.Time, out *agents.Outbox) {
-	if plant.On("no-adoption") {
-		return
-	}
 	found := rec.strays()
 	var no disowned
 	for len(found) > 0 {

@@ -5,7 +5,6 @@ import (
 
 	"bourse"
 	"bourse/agents"
-	"bourse/agents/plant"
 )
 
 // siteMemory is what the stamps of a site's replies say about its memory. A
@@ -37,7 +36,7 @@ const (
 // take notes the stamp of a reply.
 func (m *siteMemory) take(s agents.Stamp) order {
 	switch {
-	case !m.heard || s.Epoch == m.epoch && s.Seq >= m.seq || plant.On("no-stamp"):
+	case !m.heard || s.Epoch == m.epoch && s.Seq >= m.seq:
 	case s.Epoch == m.epoch:
 		return outdated
 	case s.From < m.seq || slices.Contains(m.past, s.Epoch):
@@ -130,7 +129,7 @@ func (amn *amnesia) lapsed(now bourse.Time, p *peer, out *agents.Outbox) {
 			}
 		}
 	}
-	if len(legs) == 0 || plant.On("no-reassert") {
+	if len(legs) == 0 {
 		return
 	}
 	amn.record(bourse.Amnesia{Site: siteName(p.id), Legs: legs}, out)
@@ -143,8 +142,6 @@ func (amn *amnesia) assertable(now bourse.Time, t *transaction, l *txLeg) bool {
 	switch {
 	case l.what.End <= now, l.state == bourse.Refused, l.state == bourse.Asked && t.state != bourse.TxAborted:
 		return false
-	case plant.On("assert-open-only"):
-		return !l.state.Terminal()
 	}
 	return l.priced || t.state == bourse.TxAborted
 }

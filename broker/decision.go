@@ -3,7 +3,6 @@ package broker
 import (
 	"bourse"
 	"bourse/agents"
-	"bourse/agents/plant"
 )
 
 // commit decides for all legs.
@@ -69,7 +68,7 @@ func (co *coordinator) repeatLater(now bourse.Time, t *transaction, first bourse
 // whether anything is still to be.
 func (co *coordinator) repeat(now bourse.Time, t *transaction, out *agents.Outbox) bool {
 	switch {
-	case t == nil || !t.resolved || plant.On("no-broker-repeat"):
+	case t == nil || !t.resolved:
 		return false
 	case t.state.Decided():
 		if !t.atRest() {

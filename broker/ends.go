@@ -3,7 +3,6 @@ package broker
 import (
 	"bourse"
 	"bourse/agents"
-	"bourse/agents/plant"
 	"bourse/broker/planning"
 )
 
@@ -164,7 +163,7 @@ func (co *coordinator) lose(now bourse.Time, t *transaction, i int, refund, pena
 // price, and a penalty, once.
 func (co *coordinator) end(now bourse.Time, t *transaction, i int, state bourse.LegState, refund, penalty bourse.Credits, why bourse.Reason, out *agents.Outbox) {
 	l := &t.legs[i]
-	if !l.charged || l.state.Terminal() && !plant.On("double-compensation") {
+	if !l.charged || l.state.Terminal() {
 		return
 	}
 	total := l.fare.Total()
@@ -186,10 +185,6 @@ const maxPenalty = 10
 // released takes the acknowledgement of a Release. Row B26.
 func (co *coordinator) released(now bourse.Time, t *transaction, l *txLeg, m agents.ReleasedReply, out *agents.Outbox) {
 	if t.state == bourse.TxCommitted && t.givenUp != bourse.Kept {
-		refund := m.Refund
-		if plant.On("keep-refund") {
-			refund = 0
-		}
-		co.end(now, t, m.Leg.Leg, bourse.Released, refund, 0, bourse.Reason{}, out)
+		co.end(now, t, m.Leg.Leg, bourse.Released, m.Refund, 0, bourse.Reason{}, out)
 	}
 }

@@ -6,7 +6,6 @@ import (
 
 	"bourse"
 	"bourse/agents"
-	"bourse/agents/plant"
 )
 
 // record records a fact and applies it: the only way the lasting state changes.
@@ -213,7 +212,7 @@ func (mem *memory) applyDecided(f bourse.TxDecided) {
 func (mem *memory) applyAborted(t *transaction) {
 	t.state = bourse.TxAborted
 	for i := range t.legs {
-		if !t.legs[i].closed && !plant.On("keep-pending") { // one that was adopted beside others may be
+		if !t.legs[i].closed { // one that was adopted beside others may be
 			mem.accounts.Void(t.leg(i))
 		}
 	}

@@ -3,7 +3,6 @@ package broker
 import (
 	"bourse"
 	"bourse/agents"
-	"bourse/agents/plant"
 	"bourse/broker/planning"
 )
 
@@ -35,18 +34,14 @@ func (co *coordinator) open(now bourse.Time, f bourse.TxBegun, run []bourse.Dura
 
 // patient sets how long answers under a limit are waited for, from now on.
 func (co *coordinator) patient(now bourse.Time, t *transaction, limit bourse.Duration, out *agents.Outbox) {
-	wait := patience(limit)
-	if plant.On("patient-broker") {
-		wait = 2 * limit
-	}
-	t.until = now.Add(wait)
+	t.until = now.Add(patience(limit))
 	out.Alarm(t.until, tryDue{t.id, t.state})
 }
 
 // late reports whether a transaction can no longer be committed. Where messages
 // take no time an exchange ends within its instant.
 func (t *transaction) late(now bourse.Time, lead bourse.Duration) bool {
-	return lead > 0 && now >= t.until && !plant.On("patient-broker")
+	return lead > 0 && now >= t.until
 }
 
 // within cuts a lock's limit so that it ends before the start. Without a lead
@@ -111,7 +106,7 @@ func (co *coordinator) held(now bourse.Time, t *transaction, l *txLeg, m agents.
 		co.abort(now, t, reason(bourse.OverBudget, "its legs were held at %v credits, the budget is %v", sum, most), out)
 		return
 	}
-	if len(t.legs) == 1 || plant.On("skip-prepare") {
+	if len(t.legs) == 1 {
 		co.commitIfWhole(now, t, out)
 		return
 	}
@@ -153,7 +148,7 @@ func (co *coordinator) prepared(now bourse.Time, t *transaction, l *txLeg, m age
 		co.lateGrant(t, l, m.Leg, out)
 		return
 	}
-	if l.state = bourse.Prepared; t.all(bourse.Prepared) || plant.On("commit-early") {
+	if l.state = bourse.Prepared; t.all(bourse.Prepared) {
 		co.commitIfWhole(now, t, out)
 	}
 }

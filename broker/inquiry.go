@@ -3,7 +3,6 @@ package broker
 import (
 	"bourse"
 	"bourse/agents"
-	"bourse/agents/plant"
 )
 
 // inquire answers a site in doubt. ABORT is presumed of what this broker has
@@ -33,8 +32,6 @@ func (rec *recovery) verdict(from agents.ID, id bourse.LegID) agents.Verdict {
 		return agents.Unknown
 	case !t.resolved || t.open(), t.state == bourse.TxCommitted && l.state.Terminal() && !l.confirmable():
 		return agents.Wait
-	case t.state == bourse.TxCommitted && plant.On("forget-commit"):
-		return agents.Abort
 	case t.state == bourse.TxCommitted:
 		return agents.Commit
 	}

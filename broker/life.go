@@ -3,7 +3,6 @@ package broker
 import (
 	"bourse"
 	"bourse/agents"
-	"bourse/agents/plant"
 	"bourse/broker/planning"
 )
 
@@ -49,7 +48,7 @@ func (b *Broker) Stopped() bool { return b.lives.ended() }
 
 // fence stops this process. Rows B44, B110.
 func (mem *memory) fence(site agents.ID, why bourse.Reason, latest uint32, out *agents.Outbox) {
-	if !mem.lives.ended() && !plant.On("unfenced") {
+	if !mem.lives.ended() {
 		mem.record(bourse.LifeFenced{Site: siteName(site), Reason: why, Latest: latest}, out)
 	}
 }
@@ -67,12 +66,7 @@ func (b *Broker) start(now bourse.Time, m agents.Started, out *agents.Outbox) {
 	f := bourse.LifeBegun{Incarnation: 1, Nonce: nonce}
 	if again {
 		f.Incarnation = b.lives.current().Incarnation + 1
-		if !plant.On("life-too-low") { // row B111
-			f.Incarnation = max(f.Incarnation, min(b.lives.successor(), f.Incarnation+maxAhead)+1)
-		}
-		if plant.On("same-incarnation") {
-			f.Incarnation--
-		}
+		f.Incarnation = max(f.Incarnation, min(b.lives.successor(), f.Incarnation+maxAhead)+1) // row B111
 	}
 	b.record(f, out)
 	b.scheduler.startCycles(now, out)
@@ -91,7 +85,7 @@ func (b *Broker) start(now bourse.Time, m agents.Started, out *agents.Outbox) {
 func (rec *recovery) begin(now bourse.Time, again bool, out *agents.Outbox) {
 	for p := range rec.peers.all() {
 		p.heard = now // nobody could be heard before
-		p.listed = !again || plant.On("no-list")
+		p.listed = !again
 		if !p.listed {
 			rec.askList(now, p, firstRepeat, out)
 		}
@@ -109,10 +103,7 @@ func (rec *recovery) begin(now bourse.Time, again bool, out *agents.Outbox) {
 		if !t.over() {
 			rec.co.watcher.attend(now, t, out)
 		}
-		t.sent, t.resolved = len(t.legs), plant.On("no-list")
-		if t.resolved && !t.atRest() {
-			rec.co.tell(now, t, firstRepeat, out)
-		}
+		t.sent, t.resolved = len(t.legs), false
 	}
 	rec.began = now
 	out.Alarm(now.Add(listWait), listenDue{})
@@ -327,8 +318,6 @@ func (rec *recovery) resolve(now bourse.Time, t *transaction, out *agents.Outbox
 	switch {
 	case t.open() && effect:
 		rec.priceSeen(t, seen, out)
-		rec.record(bourse.TxDecided{Tx: t.id, Job: t.job.Name, Commit: true}, out)
-	case t.open() && plant.On("commit-at-restart"):
 		rec.record(bourse.TxDecided{Tx: t.id, Job: t.job.Name, Commit: true}, out)
 	case t.open():
 		rec.record(bourse.TxDecided{Tx: t.id, Job: t.job.Name, Reason: reason(bourse.NoOffer, "the broker began anew before it was decided")}, out)

@@ -3,7 +3,6 @@ package broker
 import (
 	"bourse"
 	"bourse/agents"
-	"bourse/agents/plant"
 )
 
 // Nobody says anything of a leg that waits for its start. So its broker asks after
@@ -48,7 +47,7 @@ func (presenceDue) Kind() string { return "PresenceDue" }
 
 // attend sees that the legs of a transaction are looked at.
 func (wat *watcher) attend(now bourse.Time, t *transaction, out *agents.Outbox) {
-	if wat.cfg.Lead == 0 || wat.cfg.LostAfter == NeverLost || plant.On("believe-for-ever") {
+	if wat.cfg.Lead == 0 || wat.cfg.LostAfter == NeverLost {
 		return
 	}
 	for i := range t.legs {

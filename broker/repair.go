@@ -7,7 +7,6 @@ import (
 
 	"bourse"
 	"bourse/agents"
-	"bourse/agents/plant"
 	"bourse/broker/planning"
 	"bourse/policy/search"
 )
@@ -28,7 +27,7 @@ func (ers *errands) mend(now bourse.Time, j *job, out *agents.Outbox) {
 			ers.finish(e)
 		}
 	}
-	if j.state != bourse.JobPlaced || j.errand != nil || !ers.co.mayBuy(now) || plant.On("silent-loss") {
+	if j.state != bourse.JobPlaced || j.errand != nil || !ers.co.mayBuy(now) {
 		return
 	}
 	for _, t := range j.txs {

@@ -5,7 +5,6 @@ import (
 
 	"bourse"
 	"bourse/agents"
-	"bourse/agents/plant"
 )
 
 // A request for offers or quotes may get lost, or its answer, as any message.
@@ -42,9 +41,7 @@ func (sch *scheduler) askQuote(site int, out *agents.Outbox) {
 
 // askAgainLater has those asked again who have not answered by then.
 func (sch *scheduler) askAgainLater(now bourse.Time, ref uint64, p phase, wait bourse.Duration, out *agents.Outbox) {
-	if !plant.On("no-broker-repeat") {
-		out.Alarm(now.Add(wait), askAgainDue{ref, p, wait})
-	}
+	out.Alarm(now.Add(wait), askAgainDue{ref, p, wait})
 }
 
 func (sch *scheduler) askAgainDue(now bourse.Time, m askAgainDue, out *agents.Outbox) {

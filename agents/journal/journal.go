@@ -6,7 +6,6 @@ import (
 
 	"bourse"
 	"bourse/agents"
-	"bourse/agents/plant"
 )
 
 // Options says whose journal it is and how long it is kept.
@@ -69,7 +68,7 @@ func Open(disk Disk, opt Options, replay func(at bourse.Time, f agents.Fact)) (*
 	if s.header.Agent != opt.Agent {
 		return nil, fmt.Errorf("%s is the journal of %s, not of %s", s.file, s.header.Agent, opt.Agent)
 	}
-	if s.torn > 0 && !plant.On("keep-torn-tail") {
+	if s.torn > 0 {
 		if err := disk.Truncate(segmentName(n), int64(s.end)); err != nil {
 			return nil, err
 		}
@@ -172,10 +171,8 @@ func (j *Journal) Sync() error {
 	if err := j.write(); err != nil || j.synced {
 		return err
 	}
-	if !plant.On("no-sync") {
-		if err := j.disk.Sync(j.file); err != nil && !plant.On("forgive-sync") {
-			return j.fail(err)
-		}
+	if err := j.disk.Sync(j.file); err != nil {
+		return j.fail(err)
 	}
 	j.synced = true
 	return nil

@@ -5,7 +5,6 @@ import (
 
 	"bourse"
 	"bourse/agents"
-	"bourse/agents/plant"
 )
 
 // Snapshot begins a new segment with an image of the agent's state, which must
@@ -34,11 +33,6 @@ func (j *Journal) snapshot(at bourse.Time, parts int, part func(i int) agents.Fa
 	}
 	first := j.retire(at)
 	h := Header{Agent: j.opt.Agent, Segment: j.segment + 1, Records: j.facts, At: at, Image: true, Older: j.older}
-	if plant.On("early-remove") {
-		if err := j.remove(h.Segment); err != nil {
-			return err
-		}
-	}
 	if parts > 1 {
 		h.Parts = parts
 	}

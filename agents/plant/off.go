@@ -12,8 +12,8 @@ func Set(name string) error {
 	if name == "" {
 		return nil
 	}
-	if err := known(name); err != nil {
+	if _, err := Find(name); err != nil {
 		return err
 	}
-	return errors.New("this build has no planted bugs; build with -tags plants")
+	return errors.New("this build has no planted bugs; build with the flags that go run ./cmd/plants prints")
 }

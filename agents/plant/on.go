@@ -2,6 +2,8 @@
 
 package plant
 
+import "errors"
+
 var on string
 
 // On reports whether a planted bug is switched on.
@@ -11,8 +13,12 @@ func On(name string) bool { return on == name }
 // must not be called while anything runs.
 func Set(name string) error {
 	if name != "" {
-		if err := known(name); err != nil {
+		b, err := Find(name)
+		if err != nil {
 			return err
+		}
+		if len(b.Edits) > 0 && !overlaid {
+			return errors.New("this build has the tag plants but not the planted bugs; build with the flags that go run ./cmd/plants prints")
 		}
 	}
 	on = name

@@ -4,14 +4,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// Every plant.On of the module names a bug of the list, and every bug of the
-// list stands somewhere in the code.
+// A bug has its edits, or its places in the code, and not both; every plant.On of
+// the module names a bug of the list.
 func TestPlant_TheListNamesWhatTheCodeHas(t *testing.T) {
 	t.Parallel()
 	call := regexp.MustCompile(`plant\.On\("([^"]*)"\)`)
@@ -37,16 +38,14 @@ func TestPlant_TheListNamesWhatTheCodeHas(t *testing.T) {
 	}
 	var names []string
 	for _, b := range List() {
-		if names = append(names, b.Name); used[b.Name] == "" {
-			t.Errorf("bug %q is listed and planted nowhere", b.Name)
-		}
-		if b.Breaks == "" || slices.Index(names, b.Name) != len(names)-1 {
-			t.Errorf("bug %q stands twice or says not what it breaks", b.Name)
+		names = append(names, b.Name)
+		if in := used[b.Name]; (in != "") == (len(b.Edits) > 0) {
+			t.Errorf("bug %q has %d edits and stands in %q; it must have edits or a place", b.Name, len(b.Edits), in)
 		}
 	}
 	for name, file := range used {
 		if !slices.Contains(names, name) {
-			t.Errorf("%s: plant.On(%q) is not listed in plant.go", file, name)
+			t.Errorf("%s: plant.On(%q) has no file in bugs", file, name)
 		}
 	}
 }
@@ -55,5 +54,28 @@ func TestPlant_RefusesWhatIsNotListed(t *testing.T) {
 	t.Parallel()
 	if err := Set("no-such-bug"); err == nil || !strings.Contains(err.Error(), "--plants") {
 		t.Errorf("Set of an unknown bug: %v", err)
+	}
+}
+
+func TestPlant_ReadsEdits(t *testing.T) {
+	t.Parallel()
+	b, err := Parse("x", "breaks: all of it\nseed: 7\n--- a/b.go\n@@\n \tkept\n-\told\n+\tnew\n@@\n-\tgone\n--- c.go\n@@\n \tkept\n+\tmore\n")
+	want := Bug{"x", "all of it", 7, []Edit{{"a/b.go", "\tkept\n\told\n", "\tkept\n\tnew\n"}, {"a/b.go", "\tgone\n", ""}, {"c.go", "\tkept\n", "\tkept\n\tmore\n"}}}
+	if err != nil || !reflect.DeepEqual(b, want) {
+		t.Errorf("got %+v, %v; want %+v", b, err, want)
+	}
+	for text, want := range map[string]string{
+		"seed: 1\n":                                  "must say what it breaks",
+		"breaks: x\n":                                "at which seed",
+		"breaks: x\nseed: one\n":                     "must be a number",
+		"breaks: x\nseed: 1\n@@\n-a\n":               "x.txt:3",
+		"breaks: x\nseed: 1\n--- f.go\n-a\n":         "x.txt:4",
+		"breaks: x\nseed: 1\n--- f.go\n@@\n a\n":     "change them",
+		"breaks: x\nseed: 1\n--- f.go\n@@\n+a\n":     "to be found",
+		"breaks: x\nseed: 1\n--- f.go\n@@\n-a\nb: c": "x.txt:6",
+	} {
+		if _, err := Parse("x", text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want %q", text, err, want)
+		}
 	}
 }

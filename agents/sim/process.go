@@ -7,7 +7,6 @@ import (
 	"bourse"
 	"bourse/agents"
 	"bourse/agents/journal"
-	"bourse/agents/plant"
 )
 
 // process is one life after another of an agent, with the disk that they share.
@@ -111,7 +110,7 @@ func (p *process) begin() {
 func (p *process) disagrees() bool {
 	off := p.skew + p.jump
 	compares := p.world.opt.Compare != nil && p.world.opt.Compare(p.world.names[p.name])
-	return compares && p.durable && (off > maxSkew || off < -maxSkew) && !plant.On("believe-the-clock")
+	return compares && p.durable && (off > maxSkew || off < -maxSkew)
 }
 
 // whole checks, where a bit of the disk was turned, that at most the last record
@@ -291,9 +290,6 @@ func (a *armed) tear(_ string, synced, written int) int {
 // unwritten leaves nothing of a step: it died before its facts were durable.
 func (p *process) unwritten(s *Step) {
 	s.Facts = nil
-	if plant.On("ack-before-sync") {
-		return
-	}
 	s.Sends = nil
 }
 

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"bourse"
-	"bourse/agents/plant"
 )
 
 // Accounts are a double-entry ledger:
@@ -119,10 +118,7 @@ func (a *Accounts) Shrink(leg bourse.LegID, amount bourse.Credits) {
 // Post pays a leg.
 func (a *Accounts) Post(leg bourse.LegID) {
 	a.ledger.Post(Entry{leg, ToUser})
-	t := a.ledger.Post(Entry{leg, ToSite})
-	if plant.On("double-post") {
-		a.ledger.Pay(t)
-	}
+	a.ledger.Post(Entry{leg, ToSite})
 }
 
 // Void gives up what is pending for a leg.
