@@ -75,7 +75,7 @@ var rooms = []room{
 	{"agents/journal", []string{".", "agents", "parallel"}, world},
 	{"cluster", []string{".", "policy/...", "agents"}, core},
 	{"cluster/...", []string{".", "policy/...", "agents", "cluster"}, core},
-	{"sites", []string{".", "policy/...", "agents", "agents/plant", "agents/retry"}, core},
+	{"sites", []string{".", "policy/...", "agents", "agents/retry"}, core},
 	{"files", nil, world},
 	{"workload", []string{".", "files"}, world},
 	{"broker", []string{".", "policy/...", "agents", "agents/retry", "broker/..."}, core},

@@ -2,7 +2,6 @@ package sites
 
 import (
 	"bourse"
-	"bourse/agents/plant"
 )
 
 // accounts are a site's money: what each broker owes and has paid for its legs.
@@ -27,9 +26,6 @@ func (a *accounts) moved(l *leg, was bourse.LegState) {
 		a.ledger.Post(l.Leg)
 		l.charged = true
 	case l.State.Terminal() && (was == bourse.Held || was == bourse.Prepared):
-		if plant.On("forget-void") && l.State == bourse.Heuristic {
-			return
-		}
 		a.ledger.Void(l.Leg)
 	case l.State == bourse.Released || l.State == bourse.Lost:
 		a.giveBack(l)
@@ -59,11 +55,7 @@ func (a *accounts) restored(l *leg, was bourse.LegState) {
 func (a *accounts) reserve(l *leg) { a.ledger.Reserve(l.Leg, transfer(l, l.Fare.Total())) }
 
 func (a *accounts) giveBack(l *leg) {
-	back := l.Refund.Plus(l.Penalty)
-	if plant.On("double-refund") {
-		back = back.Plus(l.Refund)
-	}
-	x := transfer(l, back)
+	x := transfer(l, l.Refund.Plus(l.Penalty))
 	x.From, x.To = x.To, x.From
 	a.ledger.Pay(x)
 }

@@ -3,7 +3,6 @@ package sites
 import (
 	"bourse"
 	"bourse/agents"
-	"bourse/agents/plant"
 )
 
 // fence holds a step against the lives of its broker and returns why it is
@@ -13,11 +12,11 @@ func (p *participant) fence(t step, e event, id bourse.LegID, decidedBy uint32) 
 	f := p.life(id.Tx.Broker)
 	inc := id.Tx.Incarnation
 	switch {
-	case f.twin(inc, id.Tx.Nonce) && !plant.On("no-nonce"):
+	case f.twin(inc, id.Tx.Nonce):
 		return fenced("%s has spoken to %s as incarnation %d before, with another nonce", id.Tx.Broker, p.cfg.Name, inc)
-	case (e == onHold || e == onPrepare) && inc < f.highest && !plant.On("no-fence"):
+	case (e == onHold || e == onPrepare) && inc < f.highest:
 		return fenced("incarnation %d of %s has spoken to %s, %d is over", f.highest, id.Tx.Broker, p.cfg.Name, inc)
-	case e != onHold && e != onPrepare && decidedBy < f.listed && !plant.On("no-list-fence"):
+	case e != onHold && e != onPrepare && decidedBy < f.listed:
 		return fenced("incarnation %d of %s has listed its legs at %s, what %d decided is over", f.listed, id.Tx.Broker, p.cfg.Name, decidedBy)
 	}
 	return p.meet(t, id.Tx.Broker, inc, id.Tx.Nonce)
@@ -45,7 +44,7 @@ func fenced(format string, args ...any) bourse.Reason {
 // the answer is to stay true. Row S58.
 func (p *participant) list(t step, m agents.List) {
 	f := p.life(m.Broker)
-	if f.twin(m.Incarnation, m.Nonce) && !plant.On("no-nonce") || m.Incarnation < f.highest && !plant.On("no-fence") {
+	if f.twin(m.Incarnation, m.Nonce) || m.Incarnation < f.highest {
 		t.reply(agents.Listing{Incarnation: m.Incarnation, Nonce: m.Nonce, Latest: f.highest, Stamp: p.stamp(),
 			Refusal: fenced("incarnation %d of %s has spoken to %s", f.highest, m.Broker, p.cfg.Name)})
 		return
@@ -105,14 +104,14 @@ func (p *participant) answered(t step, m agents.Answer) {
 	if l == nil || l.State != bourse.Prepared {
 		return // it has come by another way
 	}
-	if m.DecidedBy < p.life(m.Leg.Tx.Broker).listed && !plant.On("no-list-fence") {
+	if m.DecidedBy < p.life(m.Leg.Tx.Broker).listed {
 		return // S4; nobody waits for a refusal
 	}
 	switch {
 	case m.Verdict == agents.Commit:
 		t.m = agents.Confirm{Leg: m.Leg, DecidedBy: m.DecidedBy}
 		table[onConfirm][l.State](p, l, t)
-	case m.Verdict == agents.Abort, m.Verdict == agents.Unknown && plant.On("unknown-aborts"):
+	case m.Verdict == agents.Abort:
 		t.m = agents.Cancel{Leg: m.Leg, DecidedBy: m.DecidedBy}
 		table[onCancel][l.State](p, l, t)
 	}

@@ -5,7 +5,6 @@ import (
 
 	"bourse"
 	"bourse/agents"
-	"bourse/agents/plant"
 )
 
 // hold begins a leg: it is asked of the cluster in its turn.
@@ -20,7 +19,7 @@ func (p *participant) hold(t step, m agents.Hold) {
 	}
 	if l := p.legs[m.Leg]; l != nil {
 		switch do := table[onHold][l.State]; {
-		case !l.tomb && l.Digest != m.Digest() && !plant.On("no-digest"): // S6
+		case !l.tomb && l.Digest != m.Digest(): // S6
 			p.refusal(t, m.Leg, onHold, bourse.Fare{}, bourse.Reason{Code: bourse.Conflict,
 				Detail: "leg " + m.Leg.String() + " was asked for before, otherwise"}, m.Leg.Tx.Incarnation)
 		case do != nil:
@@ -50,10 +49,6 @@ func (p *participant) limit(t step, l *leg, d bourse.Duration) {
 	if p.cfg.Lead > 0 {
 		l.ends = min(l.ends, l.What.Start.Add(-bourse.Second))
 	}
-	if plant.On("endless-hold") && l.State == bourse.Asked {
-		l.ends = bourse.Never
-		return
-	}
 	t.out.Alarm(l.ends, limitReached{l.Leg})
 }
 
@@ -76,7 +71,7 @@ func (p *participant) ready(t step, k *request) bool {
 		return false // given up while it stood in line
 	}
 	q := p.price(t.now, l)
-	if !q.Refusal.Refused() && q.Fare.Total() > limit && !plant.On("above-limit") {
+	if !q.Refusal.Refused() && q.Fare.Total() > limit {
 		q.Refusal = bourse.Reason{Code: bourse.TooDear,
 			Detail: "costs " + q.Fare.Total().String() + " now, the limit is " + limit.String()}
 	}
@@ -154,7 +149,7 @@ func (p *participant) replaced(now bourse.Time, l *leg) (*leg, bourse.Reason) {
 	switch {
 	case old == nil || old.Leg.Tx.Broker != l.Leg.Tx.Broker || !p.replaceable(old):
 		return stale("leg %v is not there to be replaced", l.Replaces)
-	case old.Version+1 != l.Version && !plant.On("any-version"):
+	case old.Version+1 != l.Version:
 		return stale("leg %v is at version %d, not %d", l.Replaces, old.Version, l.Version-1)
 	}
 	for o := range p.open.each {

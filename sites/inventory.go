@@ -3,7 +3,6 @@ package sites
 import (
 	"bourse"
 	"bourse/agents"
-	"bourse/agents/plant"
 )
 
 // secondLook is how long after a restart, or after the cluster has been silent,
@@ -70,7 +69,6 @@ func (v *inventory) reconcile(t step, m agents.ClusterLocks) {
 		k := &m.Locks[i]
 		l := v.legOf(k.Leg)
 		switch {
-		case plant.On("no-reconcile"):
 		case l != nil && k.Leg.Tx.Broker == "" && !k.Lost:
 		case l != nil && (l.State.Blocks() || l.State == bourse.Asked):
 		case v.requests.restoring(k.Leg):
@@ -94,7 +92,7 @@ func (v *inventory) compare(t step, l *leg, k *agents.ClusterLock) {
 	t.m = agents.ClusterLost{Leg: l.Leg}
 	switch {
 	case k == nil, k.Lost:
-		if do := table[onLost][l.State]; do != nil && !plant.On("no-reconcile") {
+		if do := table[onLost][l.State]; do != nil {
 			do(v.participant, l, t)
 			v.orders.tell(t, l, releaseOrder)
 		}

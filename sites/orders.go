@@ -5,7 +5,6 @@ import (
 
 	"bourse"
 	"bourse/agents"
-	"bourse/agents/plant"
 )
 
 // order is what a leg's cluster has been told and has not acknowledged.
@@ -91,7 +90,7 @@ func (o *orders) done(m agents.ClusterDone) {
 
 // outstanding drops what is acknowledged, and reports whether anything is left.
 func (o *orders) outstanding() bool {
-	o.list = slices.DeleteFunc(o.list, func(l *leg) bool { return l.order == noOrder || plant.On("tell-once") })
+	o.list = slices.DeleteFunc(o.list, func(l *leg) bool { return l.order == noOrder })
 	return len(o.list) > 0
 }
 

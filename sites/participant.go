@@ -3,7 +3,6 @@ package sites
 import (
 	"bourse"
 	"bourse/agents"
-	"bourse/agents/plant"
 )
 
 // participant carries legs along the table: what brokers, the cluster and limits do
@@ -52,9 +51,7 @@ func (p *participant) of(t step, e event, m agents.OfLeg) {
 	case l != nil:
 		table[e][l.State](p, l, t)
 	case e == onCancel: // S52
-		if !plant.On("no-tombstone") {
-			p.archive.tombstone(t, id)
-		}
+		p.archive.tombstone(t, id)
 		t.reply(agents.CancelledReply{Leg: id, Stamp: p.stamp()})
 	default: // S50, S51
 		p.refusal(t, id, e, bourse.Fare{}, bourse.Reason{Code: bourse.Unknown,

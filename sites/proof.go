@@ -5,7 +5,6 @@ import (
 
 	"bourse"
 	"bourse/agents"
-	"bourse/agents/plant"
 )
 
 // How a site proves its own answers to itself. With every answer about a leg that
@@ -54,7 +53,6 @@ func (r *recovery) unproven(a *agents.ListedLeg) bourse.Reason {
 		return bourse.Because(bourse.Unproven, "leg %v: %v", a.Leg, bourse.Say(format, args...))
 	}
 	switch p := &a.Proof; {
-	case plant.On("believe-reassert"):
 	case len(r.cfg.Key) == 0:
 		return no("%s has no key to know its own answers by, and restores nothing", r.cfg.Name)
 	case *p == bourse.Proof{}:

@@ -3,7 +3,6 @@ package sites
 import (
 	"bourse"
 	"bourse/agents"
-	"bourse/agents/plant"
 )
 
 // recovery begins lives, and takes back what the site has forgotten on the word of
@@ -33,11 +32,7 @@ func (r *recovery) start(t step, m agents.Started) {
 		if l.State != bourse.Held && l.State != bourse.Prepared {
 			continue
 		}
-		grace := min(l.For, l.What.Start.Sub(t.now))
-		if plant.On("no-grace") && l.State == bourse.Prepared {
-			grace = 0
-		}
-		r.participant.limit(t, l, grace)
+		r.participant.limit(t, l, min(l.For, l.What.Start.Sub(t.now)))
 		if l.State == bourse.Prepared {
 			r.notices.doubt(t, l)
 		}

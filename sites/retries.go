@@ -2,7 +2,6 @@ package sites
 
 import (
 	"bourse"
-	"bourse/agents/plant"
 	"bourse/agents/retry"
 )
 
@@ -99,9 +98,9 @@ func (s *Site) owes(now bourse.Time, k owed) bool {
 	}
 	switch k.what {
 	case theInquiry:
-		return l.State == bourse.Prepared && !plant.On("no-inquiry")
+		return l.State == bourse.Prepared
 	case theNotice:
-		return !l.noted && notable(l.State) && !plant.On("no-repeat")
+		return !l.noted && notable(l.State)
 	case theShift:
 		return l.told < l.turn
 	}

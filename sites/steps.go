@@ -3,7 +3,6 @@ package sites
 import (
 	"bourse"
 	"bourse/agents"
-	"bourse/agents/plant"
 )
 
 // The acts of the table: what a site does, and what it answers. Facts come
@@ -33,10 +32,6 @@ func toPrepared(p *participant, l *leg, t step) {
 // toConfirmed makes the leg an advance reservation, and gives up the one that
 // it replaces.
 func toConfirmed(p *participant, l *leg, t step) {
-	if plant.On("early-acknowledgement") {
-		t.reply(agents.ConfirmedReply{Leg: l.Leg, Stamp: p.stamp()})
-		return
-	}
 	f, old := l.LegMoved, p.legs[l.Replaces]
 	f.State = bourse.Confirmed
 	if old == nil || !p.replaceable(old) {
@@ -67,16 +62,13 @@ func (p *participant) swapped(now bourse.Time, old, l *leg) (refund, kept bourse
 	if l.Offer > 0 { // S88: the new price is the old one less the payment
 		refund = old.Fare.Total()
 	}
-	if plant.On("free-move") {
-		return refund, 0
-	}
 	return refund, min(refund-schedule, l.Fare.Total())
 }
 
 func toCancelled(p *participant, l *leg, t step) {
 	held := l.State != bourse.Asked
 	p.move(t, l, bourse.Cancelled)
-	if held && !plant.On("forget-release") {
+	if held {
 		p.orders.tell(t, l, releaseOrder)
 	}
 	cancelledAgain(p, l, t)
@@ -89,7 +81,7 @@ func toCancelled(p *participant, l *leg, t step) {
 func toReleased(p *participant, l *leg, t step) {
 	f := l.LegMoved
 	f.State, f.Refund = bourse.Released, p.refund(t.now, l)
-	if t.m.(agents.Release).Full && !p.cfg.ScheduleOnly || plant.On("full-refund") {
+	if t.m.(agents.Release).Full && !p.cfg.ScheduleOnly {
 		f.Refund = l.Fare.Total()
 	}
 	p.record(t, f)
@@ -114,9 +106,7 @@ func askedInVain(p *participant, l *leg, t step) {
 
 func toExpired(p *participant, l *leg, t step) {
 	p.move(t, l, bourse.LegExpired)
-	if !plant.On("forget-release") {
-		p.orders.tell(t, l, releaseOrder)
-	}
+	p.orders.tell(t, l, releaseOrder)
 }
 
 func toHeuristic(p *participant, l *leg, t step) {

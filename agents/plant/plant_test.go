@@ -5,18 +5,19 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 )
 
-// A bug has its edits, or its places in the code, and not both; every plant.On of
-// the module names a bug of the list.
-func TestPlant_TheListNamesWhatTheCodeHas(t *testing.T) {
+// Bugs have edits, and no file of the product asks for one.
+func TestPlant_TheProductHasNone(t *testing.T) {
 	t.Parallel()
-	call := regexp.MustCompile(`plant\.On\("([^"]*)"\)`)
-	used := map[string]string{}
+	for _, b := range List() {
+		if len(b.Edits) == 0 {
+			t.Errorf("bug %q has no edits", b.Name)
+		}
+	}
+	files := 0
 	err := filepath.WalkDir("../..", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -24,29 +25,18 @@ func TestPlant_TheListNamesWhatTheCodeHas(t *testing.T) {
 		if d.IsDir() && strings.HasPrefix(d.Name(), ".") && d.Name() != ".." && d.Name() != "." {
 			return fs.SkipDir
 		}
-		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || strings.HasPrefix(name, "../../cmd/plants/") {
 			return nil
 		}
+		files++
 		text, err := os.ReadFile(name)
-		for _, m := range call.FindAllSubmatch(text, -1) {
-			used[string(m[1])] = name
+		if strings.Contains(string(text), `plant.On("`) {
+			t.Errorf("%s asks for a planted bug", name)
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for _, b := range List() {
-		names = append(names, b.Name)
-		if in := used[b.Name]; (in != "") == (len(b.Edits) > 0) {
-			t.Errorf("bug %q has %d edits and stands in %q; it must have edits or a place", b.Name, len(b.Edits), in)
-		}
-	}
-	for name, file := range used {
-		if !slices.Contains(names, name) {
-			t.Errorf("%s: plant.On(%q) has no file in bugs", file, name)
-		}
+	if err != nil || files < 100 {
+		t.Errorf("%d files read: %v", files, err)
 	}
 }
 
