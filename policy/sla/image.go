@@ -15,6 +15,12 @@ type Image struct {
 	Pending []Event     `json:"pending,omitempty"` // that no Advance has told of
 }
 
+// String shows what it holds, where a trace prints it by its pointer.
+func (m *Image) String() string {
+	type fields Image
+	return fmt.Sprintf("%+v", fields(*m))
+}
+
 // Held is a job of an image.
 type Held struct {
 	Promise
