@@ -3,7 +3,6 @@ package bourse
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -56,24 +55,7 @@ func TestJobState_EachNameIsReadBack(t *testing.T) {
 // and no fewer.
 func TestTxState_MovesAsTheDocumentSays(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("docs/TRANSACTION.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	written := map[string][]string{}
-	for line := range strings.Lines(string(text)) {
-		cells := strings.Split(line, "|")
-		if !strings.HasPrefix(line, "| B") || len(cells) < 8 {
-			continue
-		}
-		next := strings.Fields(cells[5] + " -")[0] // a state, or words such as "leg" and "as"
-		from := strings.ReplaceAll(cells[2], "undecided", "holding, preparing")
-		for was := range strings.SplitSeq(from, ",") {
-			if was = strings.TrimSpace(was); was != next && slices.Contains(txStates[:], next) {
-				written[was] = append(written[was], next)
-			}
-		}
-	}
+	written := writtenMoves(t, "| B", txStates[:], strings.NewReplacer("undecided", "holding, preparing"))
 	for s := TxHolding; s <= TxAborted; s++ {
 		for next := TxHolding; next <= TxAborted; next++ {
 			if want := slices.Contains(written[s.String()], next.String()); s.CanMove(next) != want {

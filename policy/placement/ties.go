@@ -29,7 +29,7 @@ func (p *Placer) settle(j *Job, z bourse.Size, s *side, w bourse.Window) bourse.
 	if j.OneSite {
 		list = p.oneSite(list, z.Nodes, w.Cost)
 	}
-	parts, ok := p.fill(j, list, z.Nodes, w.Start)
+	parts, ok := p.fill(list, z.Nodes, w.Start)
 	if !ok {
 		return w
 	}
@@ -90,7 +90,7 @@ func (p *Placer) prefers(a, b int32) bool {
 
 // fill takes nodes from the cheapest supplies: all of those that are cheaper than
 // the dearest that is needed, and of that price's as few sites as possible.
-func (p *Placer) fill(j *Job, list []supply, nodes int, start bourse.Time) ([]bourse.Part, bool) {
+func (p *Placer) fill(list []supply, nodes int, start bourse.Time) ([]bourse.Part, bool) {
 	var parts []bourse.Part
 	left := nodes
 	used := map[int32]bool{}
@@ -110,7 +110,7 @@ func (p *Placer) fill(j *Job, list []supply, nodes int, start bourse.Time) ([]bo
 				take(&list[i], list[i].count)
 			}
 		} else {
-			p.spread(j, list[first:last], used, func() int { return left }, take)
+			p.spread(list[first:last], used, func() int { return left }, take)
 		}
 		first = last
 	}
@@ -121,7 +121,7 @@ func (p *Placer) fill(j *Job, list []supply, nodes int, start bourse.Time) ([]bo
 // spread takes what is left from supplies of one price, site by site: those that
 // serve the window already, then the one with the largest free share that has all
 // that is left, and while none has that, the one that has most.
-func (p *Placer) spread(_ *Job, list []supply, used map[int32]bool, left func() int, take func(*supply, int)) {
+func (p *Placer) spread(list []supply, used map[int32]bool, left func() int, take func(*supply, int)) {
 	total := map[int32]int{}
 	for i := range list {
 		total[list[i].site] += list[i].count
