@@ -22,6 +22,7 @@ type Draft struct {
 	clear      []bourse.Profile
 	queued     []bourse.Duration
 	shared     []bool
+	order      order // of a search by the papers' rules
 }
 
 // Plan is what is planned for one job.

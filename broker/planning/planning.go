@@ -32,13 +32,30 @@ type Planner struct {
 	options  [][]selection.Alternative
 }
 
-// open lays out the slots over [from, to) of what is free on the groups.
-func (p *Planner) open(groups []bourse.Group, free []bourse.Profile, from, to bourse.Time) {
+// open lays out the slots of what is free on the groups of a draft.
+func (p *Planner) open(d *Draft, free []bourse.Profile) {
 	if p.list == nil {
 		p.list = new(search.List)
 		p.finder = search.NewFinder(p.list)
 	}
-	p.list.ResetFungible(groups, free, from, to)
+	d.order = newOrder(d)
+	p.list.ResetFungible(arrange(&d.order, d.Groups), arrange(&d.order, free), d.in.From, d.in.Horizon)
+}
+
+// windows looks for windows for some of a draft's jobs, at most so many of one.
+func (p *Planner) windows(d *Draft, jobs []int, most int) search.Result {
+	o := d.in.Terms.search(d.in.From)
+	o.MaxAlternatives = most
+	p.requests = p.requests[:0]
+	for _, i := range jobs {
+		p.requests = append(p.requests, d.in.Jobs[i].Request)
+		o.Barred = append(o.Barred, arrange(&d.order, d.barredGroups(&d.in.Jobs[i])))
+	}
+	r := p.finder.Batch(p.requests, o)
+	for i := range r.Alternatives {
+		d.order.back(r.Alternatives[i])
+	}
+	return r
 }
 
 // Plan looks for the alternatives of each job on what the sites have offered, and
@@ -48,7 +65,7 @@ func (p *Planner) open(groups []bourse.Group, free []bourse.Profile, from, to bo
 func (p *Planner) Plan(in *Input) *Draft {
 	d := newDraft(in)
 	if !in.Terms.ByValue() {
-		p.open(d.Groups, d.admissible, in.From, in.Horizon)
+		p.open(d, d.admissible)
 		d.Slots = p.list.Len()
 	}
 	switch {
@@ -115,12 +132,9 @@ func (p *Planner) Choose(d *Draft, q *Quotes) *Outcome {
 // regard to its site's queues or to any account. Without windows it says why.
 func (p *Planner) Windows(in *Input) (*Draft, bourse.Reason) {
 	d := newDraft(in)
-	p.open(d.Groups, d.admissible, in.From, in.Horizon)
-	j := &in.Jobs[0]
-	o := in.Terms.search(in.From)
-	o.Barred = [][]bool{d.barredGroups(j)}
-	found := p.finder.Batch([]bourse.Request{j.Request}, o)
-	d.Jobs[0].add(d, j, found.Alternatives[0])
+	p.open(d, d.admissible)
+	found := p.windows(d, []int{0}, in.Terms.MaxAlternatives)
+	d.Jobs[0].add(d, &in.Jobs[0], found.Alternatives[0])
 	return d, found.Reasons[0]
 }
 

@@ -117,10 +117,8 @@ func (p *Planner) findValue(d *Draft) {
 // whyNone says why a job has no window by itself.
 func (p *Planner) whyNone(d *Draft, job int) bourse.Reason {
 	j := &d.in.Jobs[job]
-	p.open(d.Groups, d.admissible, d.in.From, d.in.Horizon)
-	o := d.in.Terms.search(d.in.From)
-	o.MaxAlternatives, o.Barred = 1, [][]bool{d.barredGroups(j)}
-	if why := p.finder.Batch([]bourse.Request{j.Request}, o).Reasons[0]; why.Refused() {
+	p.open(d, d.admissible)
+	if why := p.windows(d, []int{job}, max(1, len(j.Request.Sizes))).Reasons[0]; why.Refused() {
 		return why
 	}
 	return reason(bourse.NoWindow, "it has no window before the horizon %v within T*", d.in.Horizon)

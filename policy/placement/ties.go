@@ -84,6 +84,9 @@ func (t *Ties) Compare(a, b int32) int {
 		cmp.Compare(mix(t.seed+uint64(a)*golden), mix(t.seed+uint64(b)*golden)))
 }
 
+// CompareGroups is Compare of the sites of two groups.
+func (t *Ties) CompareGroups(a, b int32) int { return t.Compare(t.site[a], t.site[b]) }
+
 // golden and mix are the increment and the finalizer of SplitMix64 (Steele, Lea and
 // Flood, 2014).
 const golden = 0x9e3779b97f4a7c15
