@@ -16,6 +16,7 @@ package planning
 
 import (
 	"bourse"
+	"bourse/policy/placement"
 	"bourse/policy/search"
 	"bourse/policy/selection"
 )
@@ -30,6 +31,8 @@ type Planner struct {
 	rest     []bourse.Profile // by group: what a second search may use
 	selector selection.Selector
 	options  [][]selection.Alternative
+	placer   *placement.Placer // by value, of what drafted offers
+	drafted  *Draft
 }
 
 // open lays out the slots of what is free on the groups of a draft.

@@ -24,13 +24,19 @@ func randomInput(t *rapid.T) *Input {
 	}
 	in := &Input{Cycle: 7, From: 10 * sec, Horizon: 20_000 * sec, Away: rapid.Bool().Draw(t, "away"),
 		Terms: Terms{Algorithm: rapid.SampledFrom([]search.Algorithm{search.AMP, search.ALP, search.Best}).Draw(t, "algorithm"),
-			Minimize:    rapid.SampledFrom([]bourse.Goal{bourse.GoalTime, bourse.GoalCost, bourse.GoalFinish}).Draw(t, "minimize"),
+			Minimize:    rapid.SampledFrom([]bourse.Goal{bourse.GoalValue, bourse.GoalTime, bourse.GoalCost, bourse.GoalFinish}).Draw(t, "minimize"),
 			BudgetLimit: selection.Auto, TimeLimit: selection.Auto, MaxAlternatives: rapid.IntRange(1, 8).Draw(t, "alternatives"), OfferWait: 10 * bourse.Second}}
 	switch rapid.IntRange(0, 3).Draw(t, "terms") {
 	case 0:
 		in.Terms.Strategy, in.Terms.Alpha, in.Terms.Draws = choice.Random, choice.One/2, 3
 	case 1:
 		in.Terms.BudgetLimit = credits("b*", 30)
+	}
+	if in.Terms.ByValue() {
+		in.Terms.Urgency = bourse.Hourly(credits("urgency", 20))
+		in.Terms.Weight = int64(rapid.IntRange(0, 3000).Draw(t, "weight"))
+		in.Terms.Patience = bourse.Duration(rapid.IntRange(0, 3).Draw(t, "patience")) * bourse.Hour
+		in.Terms.Wait = in.Terms.Patience / 4
 	}
 	for i := range rapid.IntRange(0, 4).Draw(t, "sites") {
 		s := Site{Name: fmt.Sprint("s", i), Answer: Answer(rapid.IntRange(0, 5).Draw(t, "answer"))}
@@ -67,6 +73,10 @@ func randomInput(t *rapid.T) *Input {
 			j.Request.Deadline = bourse.Time(rapid.IntRange(11, 12_000).Draw(t, "deadline")) * sec
 		}
 		j.Deadline = j.Request.Deadline
+		if in.Terms.ByValue() {
+			j.Request.Minimize = bourse.Goal(rapid.IntRange(0, 4).Draw(t, "goal"))
+			j.Request.Urgency = bourse.Urgency(rapid.IntRange(-90_000, 90_000).Draw(t, "own urgency"))
+		}
 		if len(in.Sites) > 0 && rapid.IntRange(0, 5).Draw(t, "barred") == 0 {
 			j.Barred = []bourse.UserBarred{{Site: in.Sites[0].Name, User: j.User, Until: 9000 * sec, Wait: bourse.Hour}}
 		}

@@ -88,12 +88,22 @@ func (t *Terms) bounds() placement.Limits {
 	return l
 }
 
+// place is a placement of jobs on what a draft has. Lists of slots are made once.
+func (p *Planner) place(d *Draft, jobs []placement.Job, limits placement.Limits) *placement.Placer {
+	if p.drafted == d {
+		p.placer = p.placer.Again(jobs, limits)
+	} else {
+		p.placer, p.drafted = placement.New(d.market(), jobs, limits), d
+	}
+	return p.placer
+}
+
 // findValue is the search under the goal value: for each job the windows whose
 // prices are worth asking for. They may overlap.
 func (p *Planner) findValue(d *Draft) {
 	in := d.in
 	jobs, which := d.placing(d.Jobs)
-	placer := placement.New(d.market(), jobs, in.Terms.bounds())
+	placer := p.place(d, jobs, in.Terms.bounds())
 	d.Slots = placer.Slots()
 	windows := placer.Plan(in.Terms.MaxAlternatives)
 	for k, i := range which {
@@ -142,7 +152,7 @@ func (c *chooser) placeAll() {
 	given := limits.Cost
 	limits.Cost = min(limits.Cost, c.q.Left)
 	limits.Users = c.q.Quotas
-	placer := placement.New(d.market(), jobs, limits)
+	placer := c.place(d, jobs, limits)
 	quoted := make([][]placement.Window, len(jobs))
 	for k, i := range which {
 		p := &c.o.Jobs[i]

@@ -47,15 +47,34 @@ type Placer struct {
 // New makes the lists of slots, which is most of the work where few jobs are placed
 // on many sites.
 func New(m *Market, jobs []Job, limits Limits) *Placer {
-	p := &Placer{market: m, jobs: jobs, limits: limits, ties: NewTies(m), users: map[string]bourse.Credits{},
-		alone: make([]Window, len(jobs)), has: make([]bool, len(jobs)), chosen: make([]Window, len(jobs)), placed: make([]bool, len(jobs)),
-		waits: make([]Wait, len(jobs)), left: make([]Window, len(jobs))}
+	p := &Placer{market: m, ties: NewTies(m)}
 	p.all = newSide(m, m.Admissible)
 	p.clear = p.all
 	if contended(m) {
 		p.clear = newSide(m, m.Clear)
 	}
+	p.reset(jobs, limits)
 	return p
+}
+
+// Again is New of the same market with other jobs, but spares the lists. The Placer
+// that it was called on is of no use any more.
+func (p *Placer) Again(jobs []Job, limits Limits) *Placer {
+	for i := range p.jobs {
+		if p.placed[i] {
+			p.take(i, &p.chosen[i], -1)
+		}
+	}
+	q := &Placer{market: p.market, ties: p.ties, all: p.all, clear: p.clear}
+	q.reset(jobs, limits)
+	return q
+}
+
+func (p *Placer) reset(jobs []Job, limits Limits) {
+	n := len(jobs)
+	p.jobs, p.limits, p.users = jobs, limits, map[string]bourse.Credits{}
+	p.alone, p.has, p.chosen, p.placed = make([]Window, n), make([]bool, n), make([]Window, n), make([]bool, n)
+	p.waits, p.left = make([]Wait, n), make([]Window, n)
 }
 
 // contended reports whether some nodes cost more than their base price.
