@@ -21,7 +21,7 @@ type (
 		Accounts []Account      `json:"accounts"`
 		Returned []UserReturned `json:"returned,omitempty"`
 		Barred   []UserBarred   `json:"barred,omitempty"` // by site and user
-		Turns    []UserTurn     `json:"turns,omitempty"`  // of the users who have jobs that wait, in the order in which they come
+		Lines    []UserLine     `json:"turns,omitempty"`  // of the users who have jobs that wait, first the one who is served next
 	}
 	// LostSite is a site that is lost.
 	LostSite struct {
@@ -74,7 +74,7 @@ type (
 		Mended  bool     `json:"mended,omitempty"`
 		Moved   bool     `json:"moved,omitempty"`
 		Undone  bool     `json:"undone,omitempty"`  // it ended after its job was given up
-		Turn    uint32   `json:"turn,omitempty"`    // of the last LegShifted
+		Shifts  uint32   `json:"turn,omitempty"`    // of the last LegShifted
 		Proof   Proof    `json:"proof,omitzero"`    // of the site's last answer that carried one
 		Claim   bool     `json:"claim,omitempty"`   // given up with its site, which has not been heard of it
 		Settled bool     `json:"settled,omitempty"` // it was a claim, and has been heard of

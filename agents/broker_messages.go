@@ -215,12 +215,12 @@ type SettledNotice struct {
 }
 
 // ShiftedNotice tells the broker that its flexible leg stands elsewhere within
-// its window now, or is fixed where it stands; repeated until Noted with its turn
+// its window now, or is fixed where it stands; repeated until Noted with its number
 // or a later one.
 type ShiftedNotice struct {
 	Leg        bourse.LegID
 	Start, End bourse.Time
-	Turn       uint32 // counts the shifts of the leg, from 1
+	Shifts     uint32 // counts the shifts of the leg, from 1
 	Fixed      bool
 	Stamp
 	Proof bourse.Proof

@@ -89,9 +89,9 @@ type DegradedNotice struct {
 
 // Noted acknowledges a notice of a site: Heuristic, Degraded, Settled or Shifted.
 type Noted struct {
-	Leg  bourse.LegID
-	Step string // the notice's kind
-	Turn uint32 // of a Shifted: the turn
+	Leg    bourse.LegID
+	Step   string // the notice's kind
+	Shifts uint32 // of a Shifted: its number
 }
 
 // List is the first word of a broker's new life to a site: tell me all legs of

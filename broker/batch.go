@@ -16,7 +16,7 @@ type intake struct {
 	co        *coordinator
 	scheduler *scheduler
 	errands   *errands
-	called    bourse.Time // the instant of the last call out of turn, and how many there were in it
+	called    bourse.Time // the instant of the last extra call, and how many there were in it
 	calls     int
 	refusals  refusals
 }

@@ -13,7 +13,7 @@
 // Its components begin in these files:
 //
 //	memory       memory.go       all that follows from facts: jobs, transactions, sites, lives, accounts
-//	scheduler    cycle.go        the cycles; queue.go has whose turn it is
+//	scheduler    cycle.go        the cycles; queue.go says who is served next
 //	intake       batch.go        jobs taken, cancelled, forgotten
 //	errands      errand.go       repairs (repair.go) and moves (move.go)
 //	shifts       negotiate.go    answers to what sites wish
@@ -152,7 +152,7 @@ type (
 	// capDue tries the same alternative again.
 	capDue struct {
 		Cycle uint64
-		Turn  int
+		Entry int
 		Tries int
 	}
 	// listDue asks a site again for its legs.

@@ -170,7 +170,7 @@ func (c *Config) Validate() error {
 
 // UserTerms is what an operator grants a user.
 type UserTerms struct {
-	Share      int // jobs taken in each of the user's turns, 1..MaxShare; 0: 1
+	Share      int // jobs taken each time the user is served, 1..MaxShare; 0: 1
 	Priority   int // users with a higher one come first, in every batch
 	MaxWaiting int // 0: that of the Config
 }

@@ -178,7 +178,7 @@ func TestCycle_AFreshJobJoinsTheNextOfARow(t *testing.T) {
 	w.submit(1002*sec, j)
 	w.finish(t, 2500*sec)
 	for i, c := range only[bourse.CycleClosed](w) {
-		if slices.ContainsFunc(c.Turns, func(x bourse.UserTurn) bool { return x.User == "olga" }) {
+		if slices.ContainsFunc(c.Served, func(x bourse.UserLine) bool { return x.User == "olga" }) {
 			if i != 5 {
 				t.Errorf("cycle %d plans it, the sixth is the first to begin after its submission", i+1)
 			}

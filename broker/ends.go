@@ -40,7 +40,7 @@ func decided(commit bool) bourse.TxState {
 // of the leg that this one replaces. Rows B20, B28.
 func (co *coordinator) confirmed(now bourse.Time, t *transaction, l *txLeg, m agents.ConfirmedReply, out *agents.Outbox) {
 	co.closed(now, t, l, m.Leg, true, out)
-	co.client.effective(t, bourse.Reason{}, out)
+	co.listener.effective(t, bourse.Reason{}, out)
 	if t.request == nil || t.state != bourse.TxCommitted {
 		return
 	}
@@ -148,11 +148,11 @@ func (co *coordinator) lose(now bourse.Time, t *transaction, i int, refund, pena
 	if !l.charged && refund == 0 {
 		co.record(bourse.LegClosed{Leg: t.leg(i), Reason: why}, out)
 		if t.apart || t.over() {
-			co.client.effective(t, why, out)
+			co.listener.effective(t, why, out)
 			co.tellReplaced(now, t, out)
 		}
-		co.client.ended(t.job, out)
-		co.client.lost(now, t.job, out)
+		co.listener.ended(t.job, out)
+		co.listener.lost(now, t.job, out)
 		return
 	}
 	co.closed(now, t, l, t.leg(i), true, out) // it was confirmed, and we had not heard
@@ -173,9 +173,9 @@ func (co *coordinator) end(now bourse.Time, t *transaction, i int, state bourse.
 		f.End = l.end
 	}
 	co.record(f, out)
-	co.client.ended(t.job, out)
+	co.listener.ended(t.job, out)
 	if state == bourse.Lost {
-		co.client.lost(now, t.job, out)
+		co.listener.lost(now, t.job, out)
 	}
 }
 

@@ -36,7 +36,7 @@ func (mem *memory) apply(f agents.Fact) {
 		}
 	case bourse.CycleClosed:
 		mem.cycles = f.Cycle
-		mem.queue.turned(f.Turns)
+		mem.queue.served(f.Served)
 		mem.queue.sweep()
 	case bourse.TxBegun:
 		mem.applyBegun(f)

@@ -37,12 +37,12 @@ func (t *transaction) placed(l *txLeg, m agents.HeldReply) bool {
 // where it may not is not believed. Row B71.
 func (co *coordinator) shifted(now bourse.Time, t *transaction, l *txLeg, m agents.ShiftedNotice, out *agents.Outbox) {
 	switch {
-	case t.state != bourse.TxCommitted || m.Turn <= l.turn:
+	case t.state != bourse.TxCommitted || m.Shifts <= l.shifts:
 	case !t.flex.Holds(m.Start, m.End) || m.End.Sub(m.Start) != l.what.Duration():
 		co.stray++
 	default:
 		moves := m.Start != l.what.Start
-		co.record(bourse.LegShifted{Leg: m.Leg, Start: m.Start, End: m.End, Turn: m.Turn, Fixed: m.Fixed}, out)
+		co.record(bourse.LegShifted{Leg: m.Leg, Start: m.Start, End: m.End, Shifts: m.Shifts, Fixed: m.Fixed}, out)
 		if moves && l.state == bourse.Confirmed {
 			co.watcher.watch(t, m.Leg.Leg, out)
 		}
@@ -52,7 +52,7 @@ func (co *coordinator) shifted(now bourse.Time, t *transaction, l *txLeg, m agen
 // applyShifted has a leg lie where its site has moved it.
 func (mem *memory) applyShifted(f bourse.LegShifted) {
 	t, l := mem.txs.get(f.Leg.Tx), mem.txs.leg(f.Leg)
-	l.what.Start, l.what.End, l.turn = f.Start, f.End, f.Turn
+	l.what.Start, l.what.End, l.shifts = f.Start, f.End, f.Shifts
 	if f.Fixed {
 		t.flex.Ready, t.flex.Due = f.Start, f.End
 	}
@@ -67,7 +67,7 @@ func (sch *scheduler) elsewhere(t *transaction, places []bourse.Place) {
 	if c.try != t || len(t.legs) != 1 || len(places) == 0 {
 		return
 	}
-	e := &c.entries[c.turn]
+	e := &c.entries[c.current]
 	p := e.plan
 	var was *planning.Alternative
 	for i := range p.Alternatives {
@@ -83,7 +83,7 @@ func (sch *scheduler) elsewhere(t *transaction, places []bourse.Place) {
 		l := leg
 		l.What.Start, l.What.End = at.Start, at.End
 		l.Contended = false
-		if !c.suits(&c.input.Jobs[c.turn].Request, &l.What, leg.What.Duration(), at.Fare) || lists(p, &l) {
+		if !c.suits(&c.input.Jobs[c.current].Request, &l.What, leg.What.Duration(), at.Fare) || lists(p, &l) {
 			continue
 		}
 		p.Found++
@@ -92,11 +92,11 @@ func (sch *scheduler) elsewhere(t *transaction, places []bourse.Place) {
 	}
 }
 
-// suits reports whether a place that a site names serves the job whose turn it is,
+// suits reports whether a place that a site names serves the job that is tried,
 // which asks for that in this cycle.
 func (c *cycle) suits(r *bourse.Request, l *bourse.Leg, d bourse.Duration, fare bourse.Fare) bool {
 	return l.Start >= max(r.Ready, c.from) && l.Start <= bourse.MaxTime && l.End == l.Start.Add(d) &&
-		l.End <= min(c.entries[c.turn].job.Deadline, c.horizon) && planning.SoundFare(fare) && fare.Total() <= r.Budget
+		l.End <= min(c.entries[c.current].job.Deadline, c.horizon) && planning.SoundFare(fare) && fare.Total() <= r.Budget
 }
 
 // lists reports whether a plan has an alternative of that one leg.

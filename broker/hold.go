@@ -17,13 +17,13 @@ func (co *coordinator) newTx(j *job, legs int) bourse.TxBegun {
 
 // open records a transaction and sends its first Holds: all of them, or one
 // after the other.
-func (co *coordinator) open(now bourse.Time, f bourse.TxBegun, run []bourse.Duration, turn bool, out *agents.Outbox) *transaction {
+func (co *coordinator) open(now bourse.Time, f bourse.TxBegun, run []bourse.Duration, serial bool, out *agents.Outbox) *transaction {
 	co.record(f, out)
 	t := co.txs.get(f.Tx)
-	t.turn, t.run, t.resolved, t.sent = turn, run, true, 0
+	t.serial, t.run, t.resolved, t.sent = serial, run, true, 0
 	co.patient(now, t, co.cfg.within(now, t, co.cfg.Hold), out)
 	co.hold(now, t, out)
-	for !t.turn && t.sent < len(t.legs) {
+	for !t.serial && t.sent < len(t.legs) {
 		co.hold(now, t, out)
 	}
 	if co.cfg.Lead > 0 {
@@ -92,7 +92,7 @@ func (co *coordinator) held(now bourse.Time, t *transaction, l *txLeg, m agents.
 	}
 	co.record(l.pricing(m), out)
 	if t.sent < len(t.legs) {
-		if t.turn {
+		if t.serial {
 			co.hold(now, t, out)
 		}
 		return
@@ -197,7 +197,7 @@ func (co *coordinator) refused(now bourse.Time, from agents.ID, t *transaction, 
 		if l.state == bourse.Asked && m.Reason.Code != bourse.Conflict { // somebody else's is there: it is to go
 			l.state = bourse.Refused
 		}
-		co.client.elsewhere(t, m.Instead)
+		co.listener.elsewhere(t, m.Instead)
 		co.abort(now, t, r, out)
 	}
 }

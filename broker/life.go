@@ -124,7 +124,7 @@ func (listenDue) Kind() string { return "ListenDue" }
 func (rec *recovery) listenDue(now bourse.Time, out *agents.Outbox) {
 	if rec.peers.listening() && !rec.unsure(now) {
 		for _, j := range rec.jobs {
-			rec.co.client.lost(now, j, out)
+			rec.co.listener.lost(now, j, out)
 		}
 	}
 }
@@ -259,7 +259,7 @@ func (rec *recovery) resolveAll(now bourse.Time, p *peer, out *agents.Outbox) {
 		}
 	}
 	for _, j := range rec.jobs {
-		rec.co.client.lost(now, j, out)
+		rec.co.listener.lost(now, j, out)
 	}
 }
 
@@ -334,7 +334,7 @@ func (rec *recovery) resolve(now bourse.Time, t *transaction, out *agents.Outbox
 	}
 	rec.co.tell(now, t, firstRepeat, out)
 	rec.co.losses.giveUpLost(now, t, out)
-	rec.co.client.ended(t.job, out)
+	rec.co.listener.ended(t.job, out)
 }
 
 // priceSeen binds the prices that the sites have on record and the broker has

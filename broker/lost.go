@@ -105,7 +105,7 @@ func (los *losses) partWith(now bourse.Time, p *peer, out *agents.Outbox) {
 			los.co.abort(now, t, p.lost.Reason, out)
 		}
 	}
-	los.co.client.goOnWithout(now, p.id, out)
+	los.co.listener.goOnWithout(now, p.id, out)
 	los.co.recovery.resolveAll(now, p, out)
 }
 
@@ -131,11 +131,11 @@ func (los *losses) giveUpLeg(now bourse.Time, t *transaction, i int, why bourse.
 	} else {
 		los.record(bourse.LegClosed{Leg: t.leg(i), Reason: why, Claim: true}, out)
 		if t.apart {
-			los.co.client.effective(t, why, out)
+			los.co.listener.effective(t, why, out)
 		}
 	}
-	los.co.client.ended(t.job, out)
-	los.co.client.lost(now, t.job, out)
+	los.co.listener.ended(t.job, out)
+	los.co.listener.lost(now, t.job, out)
 }
 
 // hearClaims takes what a site has listed of the legs that were given up with it:

@@ -28,7 +28,7 @@ type memory struct {
 	stale   bool              // a site has joined or left since a cycle has listed them
 	touched []*job            // in this step, of those that come after others or others after them
 	lasts   []bourse.TxID     // of each job its latest try, while an image is read
-	turns   []bourse.UserTurn // the order of the users' turns, likewise
+	lines   []bourse.UserLine // the order in which users are served, likewise
 	part    int               // maxPart, less in tests
 }
 
@@ -48,7 +48,7 @@ func (mem *memory) reset() {
 	mem.bars.load(nil)
 	mem.peers = directory{}
 	mem.jobs, mem.lasts = nil, nil
-	mem.queue, mem.touched, mem.turns = queue{}, nil, nil
+	mem.queue, mem.touched, mem.lines = queue{}, nil, nil
 }
 
 // settle looks whether a job's window is over: as it should be, and then the job

@@ -30,7 +30,7 @@ func (sch *scheduler) try(now bourse.Time, e *entry, out *agents.Outbox) bool {
 			return true
 		}
 	}
-	sch.postponed([]planning.Postponed{sch.cycle.draft.Judge(sch.cycle.turn, e.why, sch.someAway())}, out)
+	sch.postponed([]planning.Postponed{sch.cycle.draft.Judge(sch.cycle.current, e.why, sch.someAway())}, out)
 	return false
 }
 
@@ -85,7 +85,7 @@ func (sch *scheduler) pick(now bourse.Time, e *entry) *planning.Alternative {
 		}
 	}
 	if best != nil && terms.OneByOne() {
-		best = &e.plan.Alternatives[sch.cycle.draft.Preferred(sch.cycle.turn, e.plan.Alternatives, func(a *planning.Alternative) bool {
+		best = &e.plan.Alternatives[sch.cycle.draft.Preferred(sch.cycle.current, e.plan.Alternatives, func(a *planning.Alternative) bool {
 			return !slices.Contains(e.tried, a.Number) && !sch.fits(now, e, a).Refused()
 		})]
 	}
@@ -144,14 +144,14 @@ func (sch *scheduler) limits(e *entry, a *planning.Alternative) []bourse.Credits
 // the same alternative later.
 func (sch *scheduler) refusedTry(now bourse.Time, r bourse.Reason, out *agents.Outbox) {
 	c := &sch.cycle
-	e := &c.entries[c.turn]
+	e := &c.entries[c.current]
 	e.why = r
 	if r.Code != bourse.Cap || sch.cfg.Lead == 0 || e.over {
 		sch.proceed(now, out)
 		return
 	}
 	e.tried = slices.DeleteFunc(e.tried, func(n int) bool { return n == e.last })
-	out.Alarm(now.Add(capWait), capDue{c.number, c.turn, e.tries})
+	out.Alarm(now.Add(capWait), capDue{c.number, c.current, e.tries})
 }
 
 // capWait is how long a broker waits before it asks for the same again where it
@@ -160,7 +160,7 @@ const capWait = 2 * bourse.Second
 
 func (sch *scheduler) capDue(now bourse.Time, m capDue, out *agents.Outbox) {
 	c := &sch.cycle
-	if c.phase == committing && c.try == nil && c.number == m.Cycle && c.turn == m.Turn && c.entries[c.turn].tries == m.Tries {
+	if c.phase == committing && c.try == nil && c.number == m.Cycle && c.current == m.Entry && c.entries[c.current].tries == m.Tries {
 		sch.proceed(now, out)
 	}
 }
@@ -202,7 +202,7 @@ func (sch *scheduler) decided(now bourse.Time, t *transaction, out *agents.Outbo
 	}
 	c.cost += t.price()
 	c.time += t.time()
-	c.entries[c.turn].over = true
+	c.entries[c.current].over = true
 	sch.proceed(now, out)
 	return true
 }

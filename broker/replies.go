@@ -43,9 +43,9 @@ func (co *coordinator) reply(now bourse.Time, from agents.ID, m agents.Message, 
 	if co.doubted(now, t, l, m) {
 		return true
 	}
-	turn := l.turn
+	shifts := l.shifts
 	co.dispatch(now, p, t, l, m, out)
-	co.keepProofs(m, l.turn > turn, out)
+	co.keepProofs(m, l.shifts > shifts, out)
 	note(from, id, m, out)
 	return true
 }
@@ -75,7 +75,7 @@ func (co *coordinator) dispatch(now bourse.Time, p *peer, t *transaction, l *txL
 	case agents.ShiftedNotice:
 		co.shifted(now, t, l, m, out)
 	case agents.ShiftOffer:
-		co.client.shiftOffered(now, t, l, m, out)
+		co.listener.shiftOffered(now, t, l, m, out)
 	case agents.HeuristicNotice:
 		co.heuristic(now, t, l, m, out)
 	case agents.DegradedNotice:
@@ -83,7 +83,7 @@ func (co *coordinator) dispatch(now bourse.Time, p *peer, t *transaction, l *txL
 	case agents.ReassertedReply:
 		co.amnesia.reasserted(now, p, t, l, m, out)
 	}
-	co.client.ended(t.job, out)
+	co.listener.ended(t.job, out)
 }
 
 // note acknowledges a notice, which is repeated until it is.
@@ -94,7 +94,7 @@ func note(from agents.ID, id bourse.LegID, m agents.Message, out *agents.Outbox)
 	}
 	a := agents.Noted{Leg: id, Step: m.Kind()}
 	if s, ok := m.(agents.ShiftedNotice); ok {
-		a.Turn = s.Turn
+		a.Shifts = s.Shifts
 	}
 	out.Send(from, a)
 }

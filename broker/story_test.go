@@ -463,7 +463,7 @@ func (s *story) parse(id agents.ID, f []string) agents.Message {
 		return m
 	case "Shifted": // "Shifted 1.0 160 1160 1 fixed"
 		return agents.ShiftedNotice{Leg: leg, Start: bourse.Time(money(2) / 1000), End: bourse.Time(money(3) / 1000),
-			Turn: uint32(number(s.t, f[4])), Fixed: len(f) > 5, Stamp: st, Proof: proof}
+			Shifts: uint32(number(s.t, f[4])), Fixed: len(f) > 5, Stamp: st, Proof: proof}
 	case "ShiftOffer": // "ShiftOffer 1.0 number version start end ready due pay for"
 		at := func(i int) bourse.Time { return bourse.Time(money(i) / 1000) }
 		return agents.ShiftOffer{Leg: leg, Number: uint32(number(s.t, f[2])), Version: uint32(number(s.t, f[3])), Start: at(4), End: at(5),

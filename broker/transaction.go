@@ -51,7 +51,7 @@ type transaction struct {
 	// For this life only.
 	run      []bourse.Duration // what the work really takes, leg by leg
 	sent     int               // legs asked so far
-	turn     bool              // one leg after the other
+	serial   bool              // one leg after the other
 	resolved bool              // this life may speak of it; see life.go
 	until    bourse.Time       // nothing is committed from here on
 	asker    agents.ID         // a move: who is to hear what came of it
@@ -69,8 +69,8 @@ type txLeg struct {
 	version  uint32
 	replaces bourse.LegID // a move: the leg that this one takes the place of
 
-	turn  uint32       // how often its site has moved or fixed it
-	proof bourse.Proof // its site's, of the last answer that carried one that fits
+	shifts uint32       // how often its site has moved or fixed it
+	proof  bourse.Proof // its site's, of the last answer that carried one that fits
 
 	priced  bool // fare is bound
 	charged bool // its price was posted

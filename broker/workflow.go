@@ -209,11 +209,11 @@ func (in *intake) putOff(now bourse.Time, j *job, t *transaction, why bourse.Rea
 	in.co.abort(now, t, why, out)
 }
 
-// maxCalls bounds the jobs called out of turn in one instant: a mistake in what
+// maxCalls bounds the extra calls of jobs in one instant: a mistake in what
 // slips must not plan for ever.
 const maxCalls = 10_000
 
-// callsLeft counts a call out of turn; false at the bound.
+// callsLeft counts an extra call; false at the bound.
 func (in *intake) callsLeft() bool {
 	if in.called != in.now {
 		in.called, in.calls = in.now, 0

@@ -14,7 +14,7 @@ type lock struct {
 	bourse.LockMemory
 	begun bool   // its work has, perhaps before it was confirmed
 	over  bool   // its work is, at Ends
-	told  uint32 // of its turns the site has heard of
+	told  uint32 // how many of its shifts the site has heard of
 }
 
 // done reports whether nothing is kept for a lock but word of it.
@@ -109,8 +109,8 @@ func (a *Agent) inventory(from agents.ID, m agents.ClusterInventory) {
 		if l.over {
 			k.End = l.Ends
 		}
-		if l.Turn > 0 {
-			k.Turn, k.From, k.To, k.FixedThere = l.Turn, l.What.Start, l.What.End, l.Fixed
+		if l.Shifts > 0 {
+			k.Shifts, k.From, k.To, k.FixedThere = l.Shifts, l.What.Start, l.What.End, l.Fixed
 		}
 		r.Locks = append(r.Locks, k)
 	}

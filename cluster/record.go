@@ -76,7 +76,7 @@ func (a *Agent) apply(at bourse.Time, f agents.Fact) (news *lock) {
 		l := a.locks[f.Leg]
 		if l != nil {
 			l.Ends = l.Ends.Add(f.Start.Sub(l.What.Start))
-			l.What.Start, l.What.End, l.Turn, l.Fixed = f.Start, f.End, f.Turn, f.Fixed
+			l.What.Start, l.What.End, l.Shifts, l.Fixed = f.Start, f.End, f.Shifts, f.Fixed
 		}
 		return l
 	case bourse.NodesFreed:
@@ -91,7 +91,7 @@ func (a *Agent) apply(at bourse.Time, f agents.Fact) (news *lock) {
 	return nil
 }
 
-// placed applies that work has a share of nodes, or waits for its turn; with a
+// placed applies that work has a share of nodes, or waits in line; with a
 // share it has begun.
 func (a *Agent) placed(f bourse.TasksPlaced) (news *lock) {
 	if f.Leg == (bourse.LegID{}) {

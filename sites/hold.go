@@ -7,7 +7,7 @@ import (
 	"bourse/agents"
 )
 
-// hold begins a leg: it is asked of the cluster in its turn.
+// hold begins a leg: a request to the cluster is put in line.
 func (p *participant) hold(t step, m agents.Hold) {
 	if why := p.fence(t, onHold, m.Leg, m.Leg.Tx.Incarnation); why.Refused() {
 		p.refusal(t, m.Leg, onHold, bourse.Fare{}, why, m.Leg.Tx.Incarnation)

@@ -70,8 +70,8 @@ func (n *notices) beginNotice(t step, l *leg) {
 // noted ends the repeating of a notice. Row S56.
 func (n *notices) noted(t step, m agents.Noted) {
 	l := n.legs[m.Leg]
-	if l != nil && m.Turn > 0 {
-		n.notedShift(t, l, m.Turn)
+	if l != nil && m.Shifts > 0 {
+		n.notedShift(t, l, m.Shifts)
 		return
 	}
 	if l == nil || l.noted {

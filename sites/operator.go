@@ -98,7 +98,7 @@ func tooLong(what, text string, most int) bourse.Reason {
 	return refused(bourse.Invalid, "%s has %d bytes; it must have %d at most", what, len(text), most).Refusal
 }
 
-// maintain has the cluster keep nodes free of work over a window, in its turn.
+// maintain has the cluster keep nodes free of work over a window: a request, in line.
 func (o *operator) maintain(t step, m agents.Maintenance) {
 	what, why := o.window(t.now, m)
 	if x := o.named(m.Name); !why.Refused() && x != nil {

@@ -6,7 +6,7 @@ import (
 )
 
 // participant carries legs along the table: what brokers, the cluster and limits do
-// to them. It asks the cluster in the turn of each request, and has orders and
+// to them. It asks the cluster when its request is first in line, and has orders and
 // notices said until they are heard.
 type participant struct {
 	*memory

@@ -38,7 +38,7 @@ func (r *recovery) start(t step, m agents.Started) {
 		}
 	}
 	for _, l := range r.kept {
-		if l.told < l.turn {
+		if l.told < l.shifts {
 			r.notices.beginShift(t, l)
 		}
 		if l.offer().State == bourse.OfferOpen {

@@ -10,7 +10,7 @@ import (
 
 // requests are those that need the cluster's state, in line. They are served one
 // at a time in order of arrival, so that each sees what the one before it has
-// locked. Whoever put a request there is told when its turn comes.
+// locked. Whoever put a request there is told when it is first.
 type requests struct {
 	cfg     *Config
 	view    *view

@@ -102,7 +102,7 @@ func (s *Site) owes(now bourse.Time, k owed) bool {
 	case theNotice:
 		return !l.noted && notable(l.State)
 	case theShift:
-		return l.told < l.turn
+		return l.told < l.shifts
 	}
 	return l.open(now)
 }

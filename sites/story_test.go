@@ -308,7 +308,7 @@ func words(m agents.Message) string {
 		}
 		return fmt.Sprintf("Held %v at %v version %d%s %s", m.Leg, fareWords(m.Fare), m.Version, where, stamp(m.Stamp))
 	case agents.ShiftedNotice:
-		return fmt.Sprintf("Shifted %v to [%v, %v), turn %d%s %s", m.Leg, m.Start, m.End, m.Turn, fixedWords(m.Fixed), stamp(m.Stamp))
+		return fmt.Sprintf("Shifted %v to [%v, %v), shift %d%s %s", m.Leg, m.Start, m.End, m.Shifts, fixedWords(m.Fixed), stamp(m.Stamp))
 	case agents.ShiftOffer:
 		return fmt.Sprintf("ShiftOffer %d for %v, version %d: [%v, %v) within [%v, %v) for %v, open %v %s", m.Number, m.Leg, m.Version,
 			m.Start, m.End, m.Ready, m.Due, m.Pay, m.For.Words(), stamp(m.Stamp))

@@ -56,7 +56,7 @@ type obligation struct {
 type Outcome uint8
 
 const (
-	Nothing Outcome = iota // it is not the turn of the subject
+	Nothing Outcome = iota // the alarm is stale: nothing is to be done
 	Again                  // it is to be said again
 	Over                   // it is owed no more, or its time is over
 )

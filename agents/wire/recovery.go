@@ -44,17 +44,17 @@ var recovery = []codec{
 			Proof: r.proof("proof", b.Degraded.GetProof())}
 	}),
 	form(func(_ *writer, m agents.Noted) *Envelope_Noted {
-		return &Envelope_Noted{&Noted{Leg: legID(m.Leg), Step: text(m.Step), Turn: m.Turn}}
+		return &Envelope_Noted{&Noted{Leg: legID(m.Leg), Step: text(m.Step), Turn: m.Shifts}}
 	}, func(r *reader, b *Envelope_Noted) agents.Noted {
-		return agents.Noted{Leg: r.legID("leg", b.Noted.GetLeg()), Step: r.name("step", b.Noted.GetStep(), maxCode), Turn: b.Noted.GetTurn()}
+		return agents.Noted{Leg: r.legID("leg", b.Noted.GetLeg()), Step: r.name("step", b.Noted.GetStep(), maxCode), Shifts: b.Noted.GetTurn()}
 	}),
 	form(func(_ *writer, m agents.ShiftedNotice) *Envelope_Shifted {
-		return &Envelope_Shifted{&Shifted{Leg: legID(m.Leg), Start: int64(m.Start), End: int64(m.End), Turn: m.Turn, Fixed: m.Fixed, Stamp: stamp(m.Stamp),
+		return &Envelope_Shifted{&Shifted{Leg: legID(m.Leg), Start: int64(m.Start), End: int64(m.End), Turn: m.Shifts, Fixed: m.Fixed, Stamp: stamp(m.Stamp),
 			Proof: proof(m.Proof)}}
 	}, func(r *reader, b *Envelope_Shifted) agents.ShiftedNotice {
 		f := b.Shifted
 		return agents.ShiftedNotice{Leg: r.legID("leg", f.GetLeg()), Start: r.time("start", f.GetStart()), End: r.time("end", f.GetEnd()),
-			Turn: f.GetTurn(), Fixed: f.GetFixed(), Stamp: stampOf(f.GetStamp()), Proof: r.proof("proof", f.GetProof())}
+			Shifts: f.GetTurn(), Fixed: f.GetFixed(), Stamp: stampOf(f.GetStamp()), Proof: r.proof("proof", f.GetProof())}
 	}),
 	form(func(_ *writer, m agents.ShiftOffer) *Envelope_ShiftOffer {
 		return &Envelope_ShiftOffer{&ShiftOffer{Leg: legID(m.Leg), Number: m.Number, Version: m.Version, Start: int64(m.Start), End: int64(m.End),

@@ -14,7 +14,7 @@ import (
 // own Queue of local jobs and its own reservations. Its facts are in
 // docs/decisions/0010.
 //
-// Of one instant its own turns come first (ends of work, then the queues: ends,
+// Of one instant its own events come first (ends of work, then the queues: ends,
 // arrivals, one scheduling pass, then starts of reservations), then the messages
 // of its site; what those change is followed by another pass once they are
 // through. What was due while nobody called, for the clock was late or the process

@@ -63,7 +63,7 @@ func (b *Backend) restore(at bourse.Time, x *bourse.LockMemory) {
 		return
 	}
 	r := &reservation{leg: x.Leg, number: b.number, group: max(group, 0), what: x.What, ends: x.Ends, confirmed: x.State != bourse.LockHeld,
-		running: x.State == bourse.LockRunning, agreed: int64(x.Agreed), flex: x.Flex, turn: x.Turn, fixed: x.Fixed}
+		running: x.State == bourse.LockRunning, agreed: int64(x.Agreed), flex: x.Flex, shifts: x.Shifts, fixed: x.Fixed}
 	if over := b.legs[x.Beside]; over != nil && over.confirmed && over.group == r.group {
 		r.over = over
 	}
@@ -74,12 +74,12 @@ func (b *Backend) restore(at bourse.Time, x *bourse.LockMemory) {
 	}
 	b.legs[r.leg] = r
 	b.order = append(b.order, r)
-	b.agenda.add(turn{r.what.End, ending, r})
+	b.agenda.add(event{r.what.End, ending, r})
 	if r.confirmed && r.ends < r.what.End {
-		b.agenda.add(turn{r.ends, ending, r})
+		b.agenda.add(event{r.ends, ending, r})
 	}
 	if r.confirmed && !r.running {
-		b.agenda.add(turn{r.what.Start, starting, r})
+		b.agenda.add(event{r.what.Start, starting, r})
 	}
 }
 

@@ -210,7 +210,7 @@ func (b *Backend) Show(have uint64) agents.Snapshot {
 }
 
 // room is the largest share that one more task may need, node by node. Where
-// jobs wait for their turn anybody may.
+// jobs wait in line anybody may.
 func room(s admission.Server, nodes int) []float64 {
 	list := make([]float64, nodes)
 	shares, ok := s.(*admission.Shares)

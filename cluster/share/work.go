@@ -40,7 +40,7 @@ func (b *Backend) Place(now bourse.Time, m agents.ClusterHold) bourse.Reason {
 	return bourse.Reason{}
 }
 
-// Confirm changes nothing: work has begun, or does so when its turn comes.
+// Confirm changes nothing: work has begun, or will when it is first in line.
 func (b *Backend) Confirm(bourse.Time, bourse.LegID) {}
 
 // Release takes a leg's work away, wherever it stands.

@@ -52,7 +52,7 @@ type legMirror struct {
 	tomb     bool
 	restored bool
 	noted    bool
-	turn     uint32 // of its last shift
+	shifts   uint32 // how often it was shifted
 }
 
 // shift has a leg lie elsewhere in its window, or closes that to where it lies.
@@ -62,13 +62,13 @@ func (l *legMirror) shift(f bourse.LegShifted) error {
 	if f.Fixed {
 		l.Flex.Ready, l.Flex.Due = f.Start, f.End
 	}
-	turn := l.turn
-	l.turn = f.Turn
+	shifts := l.shifts
+	l.shifts = f.Shifts
 	switch {
 	case l.restored:
 		return nil // its window is no more known
-	case f.Turn <= turn:
-		return fmt.Errorf("S81: leg %v is moved as turn %d, after turn %d", f.Leg, f.Turn, turn)
+	case f.Shifts <= shifts:
+		return fmt.Errorf("S81: leg %v is moved as shift %d, after shift %d", f.Leg, f.Shifts, shifts)
 	case l.State != bourse.Confirmed && l.State != bourse.Running:
 		return fmt.Errorf("S81: leg %v is %v and is moved", f.Leg, l.State)
 	case !window.Holds(f.Start, f.End) || f.End.Sub(f.Start) != was.Duration():
