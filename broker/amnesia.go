@@ -107,7 +107,7 @@ func (p *peer) asserts(id bourse.LegID) bool { return p.asserting[id] }
 
 // unknown takes the word of a site that it does not know a leg that it carries.
 // Row B60.
-func (amn *amnesia) unknown(now bourse.Time, from agents.ID, t *transaction, l *txLeg, m agents.RefusedReply, out *agents.Outbox) {
+func (amn *amnesia) unknown(now bourse.Time, from agents.ID, t *transaction, l *txLeg, m agents.Refused, out *agents.Outbox) {
 	p := amn.peers.get(from)
 	if p.asserts(m.Leg) || l.state.Terminal() || l.state == bourse.Asked {
 		return
@@ -224,7 +224,7 @@ func (amn *amnesia) assertion(now bourse.Time, t *transaction, i int) agents.Lis
 }
 
 // reasserted takes a site's answer to an assertion. Row B61.
-func (amn *amnesia) reasserted(now bourse.Time, p *peer, t *transaction, l *txLeg, m agents.ReassertedReply, out *agents.Outbox) {
+func (amn *amnesia) reasserted(now bourse.Time, p *peer, t *transaction, l *txLeg, m agents.Reasserted, out *agents.Outbox) {
 	if !p.asserting[m.Leg] {
 		return
 	}

@@ -29,13 +29,13 @@ func flexOf(r *bourse.Request, legs []bourse.Leg) bourse.Flex {
 
 // placed reports whether a site has placed a leg where it may: as long as was
 // asked, and within its window. B70.
-func (t *transaction) placed(l *txLeg, m agents.HeldReply) bool {
+func (t *transaction) placed(l *txLeg, m agents.Held) bool {
 	return m.Start == 0 && m.End == 0 || t.flex.Holds(m.Start, m.End) && m.End.Sub(m.Start) == l.what.Duration()
 }
 
 // shifted takes a site's word that it has moved a leg, or fixed it. One that lies
 // where it may not is not believed. Row B71.
-func (co *coordinator) shifted(now bourse.Time, t *transaction, l *txLeg, m agents.ShiftedNotice, out *agents.Outbox) {
+func (co *coordinator) shifted(now bourse.Time, t *transaction, l *txLeg, m agents.Shifted, out *agents.Outbox) {
 	switch {
 	case t.state != bourse.TxCommitted || m.Shifts <= l.shifts:
 	case !t.flex.Holds(m.Start, m.End) || m.End.Sub(m.Start) != l.what.Duration():

@@ -73,7 +73,7 @@ func (co *coordinator) sendHold(now bourse.Time, t *transaction, i int, out *age
 }
 
 // held takes the price that binds. Rows B2 to B5, B32.
-func (co *coordinator) held(now bourse.Time, t *transaction, l *txLeg, m agents.HeldReply, out *agents.Outbox) {
+func (co *coordinator) held(now bourse.Time, t *transaction, l *txLeg, m agents.Held, out *agents.Outbox) {
 	if t.state != bourse.TxHolding || l.state != bourse.Asked || m.Leg.Leg >= t.sent {
 		co.lateGrant(t, l, m.Leg, out)
 		return
@@ -118,7 +118,7 @@ func (co *coordinator) held(now bourse.Time, t *transaction, l *txLeg, m agents.
 }
 
 // pricing is the record of what a site has said that it holds a leg at, and where.
-func (l *txLeg) pricing(m agents.HeldReply) bourse.LegPriced {
+func (l *txLeg) pricing(m agents.Held) bourse.LegPriced {
 	f := bourse.LegPriced{Leg: m.Leg, Fare: m.Fare}
 	if m.Start != l.what.Start && m.End > 0 {
 		f.Start, f.End = m.Start, m.End
@@ -143,7 +143,7 @@ func (co *coordinator) lateGrant(t *transaction, l *txLeg, id bourse.LegID, out 
 }
 
 // prepared notes that a leg can no longer be refused. Rows B10, B11, B32.
-func (co *coordinator) prepared(now bourse.Time, t *transaction, l *txLeg, m agents.PreparedReply, out *agents.Outbox) {
+func (co *coordinator) prepared(now bourse.Time, t *transaction, l *txLeg, m agents.Prepared, out *agents.Outbox) {
 	if t.state != bourse.TxPreparing || l.state != bourse.Held {
 		co.lateGrant(t, l, m.Leg, out)
 		return
@@ -169,7 +169,7 @@ func (co *coordinator) commitIfWhole(now bourse.Time, t *transaction, out *agent
 }
 
 // refused ends a try that a site has refused a step of. Rows B6, B12, B22, B44.
-func (co *coordinator) refused(now bourse.Time, from agents.ID, t *transaction, l *txLeg, m agents.RefusedReply, out *agents.Outbox) {
+func (co *coordinator) refused(now bourse.Time, from agents.ID, t *transaction, l *txLeg, m agents.Refused, out *agents.Outbox) {
 	if m.Reason.Code == bourse.Fenced {
 		tx, life := m.Leg.Tx, co.lives.current()
 		if m.DecidedBy == life.Incarnation && (tx.Incarnation != life.Incarnation || tx.Nonce == life.Nonce) {

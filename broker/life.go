@@ -345,7 +345,7 @@ func (rec *recovery) priceSeen(t *transaction, seen []sighting, out *agents.Outb
 		if l.priced || !s.there || !planning.SoundFare(s.Fare) || s.Fare.Total() > l.limit || s.State == bourse.Refused {
 			continue
 		}
-		m := agents.HeldReply{Leg: t.leg(i), Fare: s.Fare, Version: s.Version, Start: s.What.Start, End: s.What.End}
+		m := agents.Held{Leg: t.leg(i), Fare: s.Fare, Version: s.Version, Start: s.What.Start, End: s.What.End}
 		if !t.placed(l, m) {
 			m.Start, m.End = 0, 0
 		}
@@ -379,7 +379,7 @@ func (rec *recovery) catchUp(now bourse.Time, t *transaction, i int, s *sighting
 		case bourse.Running:
 			rec.co.started(now, t, i, out)
 		case bourse.Settled:
-			rec.co.settled(now, t, l, agents.SettledNotice{Leg: t.leg(i), End: s.End, Charged: s.Fare.Total()}, out)
+			rec.co.settled(now, t, l, agents.Settled{Leg: t.leg(i), End: s.End, Charged: s.Fare.Total()}, out)
 		case bourse.Released:
 			rec.co.end(now, t, i, bourse.Released, s.Refund, 0, bourse.Reason{}, out)
 		}

@@ -202,7 +202,7 @@ func (los *losses) tellReturned(p *peer, t *transaction, i int, out *agents.Outb
 // false if that is to be taken as of any other leg.
 func (los *losses) claimHeard(now bourse.Time, t *transaction, l *txLeg, m agents.Message, out *agents.Outbox) bool {
 	switch m := m.(type) {
-	case agents.DegradedNotice: // a penalty may be heard of after Released
+	case agents.Degraded: // a penalty may be heard of after Released
 		cost := bourse.Credits(0)
 		if m.Refund > 0 {
 			cost = l.costs(bourse.Lost, m.Refund, m.Penalty)
@@ -210,31 +210,31 @@ func (los *losses) claimHeard(now bourse.Time, t *transaction, l *txLeg, m agent
 		if l.claim || cost < l.cost() { // never back: nobody is to have it both ways, again and again
 			los.settleClaim(t, m.Leg.Leg, bourse.Lost, cost, out)
 		}
-	case agents.ConfirmedReply:
+	case agents.Confirmed:
 		if l.claim && !l.vouched {
 			l.vouched = true
 			los.co.tell(now, t, firstRepeat, out)
 		}
-	case agents.ReleasedReply:
+	case agents.Released:
 		if l.claim && (l.charged || l.vouched) {
 			los.settleClaim(t, m.Leg.Leg, bourse.Released, l.costs(bourse.Released, m.Refund, 0), out)
 		}
-	case agents.SettledNotice:
+	case agents.Settled:
 		if l.claim {
 			los.claimRun(now, t, m.Leg.Leg, out)
 		}
-	case agents.HeuristicNotice:
+	case agents.Heuristic:
 		if l.claim {
 			los.settleClaim(t, m.Leg.Leg, bourse.Heuristic, 0, out)
 		}
-	case agents.RefusedReply:
+	case agents.Refused:
 		if m.Reason.Code == bourse.Fenced {
 			return false
 		}
 		if l.returns && (m.Reason.Code == bourse.Unknown || m.Reason.Code == bourse.Expired) {
 			los.settleClaim(t, m.Leg.Leg, bourse.LegExpired, 0, out)
 		}
-	case agents.StartedNotice, agents.ShiftedNotice:
+	case agents.LegStarted, agents.Shifted:
 	default:
 		return false
 	}

@@ -13,18 +13,18 @@ import (
 // put its leg elsewhere.
 func (co *coordinator) keepProofs(m agents.Message, moved bool, out *agents.Outbox) {
 	switch m := m.(type) {
-	case agents.HeldReply:
+	case agents.Held:
 		co.keepProof(m.Leg, m.Proof, false, out)
-	case agents.ConfirmedReply:
+	case agents.Confirmed:
 		co.keepProof(m.Leg, m.Proof, false, out)
 		if l := co.txs.lookup(m.Leg); l != nil {
 			co.keepProof(l.replaces, m.Replaced, false, out)
 		}
-	case agents.ShiftedNotice:
+	case agents.Shifted:
 		co.keepProof(m.Leg, m.Proof, moved, out)
-	case agents.ReleasedReply:
+	case agents.Released:
 		co.keepProof(m.Leg, m.Proof, false, out)
-	case agents.DegradedNotice:
+	case agents.Degraded:
 		co.keepProof(m.Leg, m.Proof, false, out)
 	}
 }

@@ -257,7 +257,7 @@ func (c *checker) commit(f bourse.TxDecided) {
 // send notes what was prepared and that no Cancel follows COMMIT.
 func (c *checker) send(m agents.Message) {
 	switch m := m.(type) {
-	case agents.PreparedReply:
+	case agents.Prepared:
 		c.prepared[m.Leg] = true
 	case agents.Cancel:
 		if c.decided[m.Leg.Tx] {

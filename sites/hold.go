@@ -101,8 +101,8 @@ func (p *participant) granted(t step, k *request, m agents.ClusterHeld) {
 		p.refuse(t, k.from, l, why, p.offers.places(l, m.Instead)...)
 		return
 	}
-	a := agents.HeldReply{Leg: l.Leg, Fare: l.Fare, Version: l.Version} // S15
-	if m.What.Nodes > 0 {                                               // S80
+	a := agents.Held{Leg: l.Leg, Fare: l.Fare, Version: l.Version} // S15
+	if m.What.Nodes > 0 {                                          // S80
 		l.What = m.What
 		a.Start, a.End = m.What.Start, m.What.End
 	}
@@ -168,7 +168,7 @@ func (p *participant) replaceable(l *leg) bool {
 // refuse ends a leg that was never held.
 func (p *participant) refuse(t step, to agents.ID, l *leg, why bourse.Reason, instead ...bourse.Place) {
 	p.moveWhy(t, l, bourse.Refused, why)
-	t.out.Send(to, agents.RefusedReply{Leg: l.Leg, Step: names[onHold], Fare: l.Fare, Reason: why,
+	t.out.Send(to, agents.Refused{Leg: l.Leg, Step: names[onHold], Fare: l.Fare, Reason: why,
 		DecidedBy: l.Leg.Tx.Incarnation, Stamp: p.stamp(), Instead: instead})
 }
 

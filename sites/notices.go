@@ -33,11 +33,11 @@ func (n *notices) inquire(t step, l *leg) {
 func (n *notices) notice(l *leg) agents.Message {
 	switch l.State {
 	case bourse.Heuristic:
-		return agents.HeuristicNotice{Leg: l.Leg, Stamp: n.stamp()}
+		return agents.Heuristic{Leg: l.Leg, Stamp: n.stamp()}
 	case bourse.Lost:
-		return agents.DegradedNotice{Leg: l.Leg, Refund: l.Refund, Penalty: l.Penalty, Reason: l.Reason, Stamp: n.stamp(), Proof: n.proof(l)}
+		return agents.Degraded{Leg: l.Leg, Refund: l.Refund, Penalty: l.Penalty, Reason: l.Reason, Stamp: n.stamp(), Proof: n.proof(l)}
 	case bourse.Settled:
-		return agents.SettledNotice{Leg: l.Leg, End: l.End, Charged: l.Fare.Total(), Stamp: n.stamp()}
+		return agents.Settled{Leg: l.Leg, End: l.End, Charged: l.Fare.Total(), Stamp: n.stamp()}
 	}
 	return nil
 }

@@ -243,5 +243,5 @@ func (r *recovery) restore(t step, to agents.ID, f bourse.LegRestored) {
 }
 
 func (r *recovery) reasserted(t step, to agents.ID, id bourse.LegID, why bourse.Reason) {
-	t.out.Send(to, agents.ReassertedReply{Leg: id, Reason: why, Stamp: r.stamp()})
+	t.out.Send(to, agents.Reasserted{Leg: id, Reason: why, Stamp: r.stamp()})
 }

@@ -39,7 +39,7 @@ func (n *notices) beginShift(t step, l *leg) { n.retries.begin(t, theShift, l.Le
 // tellShift tells the broker where a leg lies, until it has noted that or another
 // shift is under way.
 func (n *notices) tellShift(t step, l *leg) {
-	t.out.Send(n.life(l.Leg.Tx.Broker).address(), agents.ShiftedNotice{Leg: l.Leg, Start: l.What.Start, End: l.What.End,
+	t.out.Send(n.life(l.Leg.Tx.Broker).address(), agents.Shifted{Leg: l.Leg, Start: l.What.Start, End: l.What.End,
 		Shifts: l.shifts, Fixed: l.fixed(), Stamp: n.stamp(), Proof: n.proof(l)})
 }
 
