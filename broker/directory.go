@@ -21,8 +21,8 @@ func (d *directory) get(id agents.ID) *peer { return d.byID[id] }
 // named is the site of that name, nil if it is not known.
 func (d *directory) named(site string) *peer { return d.byID[siteID(site)] }
 
-// meet is the site of that address, known from now on.
-func (d *directory) meet(now bourse.Time, id agents.ID) *peer {
+// ensure is the site of that address: a new one if it was not known.
+func (d *directory) ensure(now bourse.Time, id agents.ID) *peer {
 	p := d.byID[id]
 	if p == nil {
 		if d.byID == nil {

@@ -97,16 +97,16 @@ func (mem *memory) applyRare(f agents.Fact) {
 		}
 		mem.become(j, bourse.JobWithdrawn)
 	case bourse.SiteJoined:
-		mem.peers.meet(mem.now, siteID(f.Site)).member = true
+		mem.peers.ensure(mem.now, siteID(f.Site)).member = true
 	case bourse.SiteLeft:
-		p := mem.peers.meet(mem.now, siteID(f.Site))
+		p := mem.peers.ensure(mem.now, siteID(f.Site))
 		p.member, p.went, p.left = false, true, mem.now
 	case bourse.UserBarred:
 		mem.bars.add(f)
 	case bourse.SiteLost:
-		mem.peers.meet(mem.now, siteID(f.Site)).lost = &loss{SiteLost: f, Since: mem.now}
+		mem.peers.ensure(mem.now, siteID(f.Site)).lost = &loss{SiteLost: f, Since: mem.now}
 	case bourse.SiteBack:
-		mem.peers.meet(mem.now, siteID(f.Site)).lost = nil
+		mem.peers.ensure(mem.now, siteID(f.Site)).lost = nil
 	case bourse.ClaimSettled:
 		mem.applySettled(f)
 	case bourse.TxForgotten:
@@ -140,7 +140,7 @@ func (mem *memory) applyBegun(f bourse.TxBegun) {
 	t := begun(f, mem.names[f.Job])
 	for i := range t.legs {
 		mem.accounts.Reserve(t.leg(i), t.job.User, t.sites[i], f.Limits[i])
-		mem.peers.meet(mem.now, t.site(i))
+		mem.peers.ensure(mem.now, t.site(i))
 	}
 	mem.txs.begin(t)
 	mem.lives.raise(f.Tx.Seq)

@@ -155,14 +155,14 @@ func (mem *memory) loadCommon(f bourse.BrokerImage) {
 	mem.txs.load(f.Seq)
 	mem.cycles = f.Cycles
 	for _, s := range f.Sites {
-		mem.peers.meet(mem.now, siteID(s)).member = true
+		mem.peers.ensure(mem.now, siteID(s)).member = true
 	}
 	for _, x := range f.Lost {
 		lost := loss(x)
-		mem.peers.meet(mem.now, siteID(x.Site)).lost = &lost
+		mem.peers.ensure(mem.now, siteID(x.Site)).lost = &lost
 	}
 	for _, x := range f.Left {
-		p := mem.peers.meet(mem.now, siteID(x.Site))
+		p := mem.peers.ensure(mem.now, siteID(x.Site))
 		p.went, p.left = true, x.Since
 	}
 	mem.accounts.Load(f.Accounts, f.Returned)
@@ -201,7 +201,7 @@ func (mem *memory) loadTx(m bourse.TxMemory) {
 		if t.sites[i] == "" {
 			continue
 		}
-		mem.peers.meet(mem.now, t.site(i))
+		mem.peers.ensure(mem.now, t.site(i))
 		if !l.closed && t.state != bourse.TxAborted {
 			amount := l.limit
 			if l.priced {

@@ -37,7 +37,7 @@ func newMemory(cfg Config) memory {
 	mem := memory{cfg: cfg, part: maxPart, bars: bars{most: maxBars}, accounts: accounts.New(cfg.Name, cfg.Budget, cfg.Quotas)}
 	mem.reset()
 	for _, id := range cfg.Sites {
-		mem.peers.meet(0, id).member = true
+		mem.peers.ensure(0, id).member = true
 	}
 	return mem
 }

@@ -38,7 +38,7 @@ func (p *participant) step(t step) bool {
 	return true
 }
 
-// of takes a step of a broker but Hold: first the guards, then what the site
+// of takes a step of a broker but Hold: first fencing, then what the site
 // does about a leg that it does not know, then the table.
 func (p *participant) of(t step, e event, m agents.OfLeg) {
 	id, decidedBy := m.LegID(), decider(m)

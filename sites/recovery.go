@@ -99,7 +99,7 @@ func (r *recovery) abandon(t step, l *leg, m agents.Reassert) bourse.Reason {
 	if l != nil && l.charged {
 		return bourse.Reason{Code: bourse.BadState, Detail: "leg " + id.String() + " is " + l.State.String()}
 	}
-	if why := r.participant.meet(t, id.Tx.Broker, m.Incarnation, m.Nonce); why.Refused() {
+	if why := r.participant.register(t, id.Tx.Broker, m.Incarnation, m.Nonce); why.Refused() {
 		return why
 	}
 	r.orders.known(id)
@@ -118,7 +118,7 @@ func (r *recovery) abandon(t step, l *leg, m agents.Reassert) bourse.Reason {
 // that is full it is not answered, and will be asserted again.
 func (r *recovery) takeBack(t step, l *leg, m agents.Reassert, was bourse.LegRestored) {
 	id := m.Leg.Leg
-	why := r.participant.meet(t, id.Tx.Broker, m.Incarnation, m.Nonce)
+	why := r.participant.register(t, id.Tx.Broker, m.Incarnation, m.Nonce)
 	if l == nil && len(r.kept) >= r.cfg.MaxKept && !why.Refused() {
 		why = r.participant.crowded(id.Tx.Broker)
 	}

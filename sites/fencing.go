@@ -19,12 +19,12 @@ func (p *participant) fence(t step, e event, id bourse.LegID, decidedBy uint32) 
 	case e != onHold && e != onPrepare && decidedBy < f.listed:
 		return fenced("incarnation %d of %s has listed its legs at %s, what %d decided is over", f.listed, id.Tx.Broker, p.cfg.Name, decidedBy)
 	}
-	return p.meet(t, id.Tx.Broker, inc, id.Tx.Nonce)
+	return p.register(t, id.Tx.Broker, inc, id.Tx.Nonce)
 }
 
-// meet records a life later than all seen before, row S2, and says why not if
+// register records a life later than all seen before, row S2, and says why not if
 // there are too many brokers already.
-func (p *participant) meet(t step, broker string, incarnation uint32, nonce uint64) bourse.Reason {
+func (p *participant) register(t step, broker string, incarnation uint32, nonce uint64) bourse.Reason {
 	f := p.lives[broker]
 	if f == nil && len(p.lives) >= maxBrokers {
 		return refused(bourse.QueueFull, "%s knows %d brokers already, the most it remembers", p.cfg.Name, maxBrokers).Refusal
@@ -49,7 +49,7 @@ func (p *participant) list(t step, m agents.List) {
 			Refusal: fenced("incarnation %d of %s has spoken to %s", f.highest, m.Broker, p.cfg.Name)})
 		return
 	}
-	if why := p.meet(t, m.Broker, m.Incarnation, m.Nonce); why.Refused() { // S73: nobody of that name has legs here
+	if why := p.register(t, m.Broker, m.Incarnation, m.Nonce); why.Refused() { // S73: nobody of that name has legs here
 		t.reply(agents.Listing{Incarnation: m.Incarnation, Nonce: m.Nonce, Stamp: p.stamp()})
 		return
 	}
