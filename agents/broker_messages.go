@@ -109,7 +109,7 @@ type Hold struct {
 
 	// Replaces names the confirmed leg that Confirm is to give up for this one,
 	// and Version the version of it that the broker knows; the zero LegID: none.
-	// Room and money are reckoned net of it.
+	// Room and money are counted net of it.
 	Replaces bourse.LegID
 	Version  uint32
 

@@ -90,7 +90,7 @@ func (shi *shifts) shiftOffered(now bourse.Time, t *transaction, l *txLeg, m age
 	if shi.cfg.AcceptShifts == 0 {
 		return
 	}
-	why = reason(bourse.NotAllowed, "its user stays where he is")
+	why = reason(bourse.NotAllowed, "its user keeps the old place")
 	if shi.willing(m.Leg, m.Number) {
 		why = shi.accept(now, j, j.offer(m.Leg, m.Number), "", out)
 	}
@@ -213,7 +213,7 @@ func (shi *shifts) accept(now bourse.Time, j *job, o *bourse.JobOffer, asker age
 	}
 	price := l.fare.Total() - o.Pay
 	if left := min(shi.accounts.Left(), shi.accounts.UserLeft(j.User)); price > left {
-		return reason(bourse.NoMoney, "its price of %v credits is wanted before the old one comes back, the accounts cover %v", price, left)
+		return reason(bourse.NoMoney, "its price of %v credits must be paid before the old one comes back, the accounts have %v left", price, left)
 	}
 	e := &errand{job: j, request: j.Request, asker: asker}
 	shi.errands.newErrand(e)

@@ -47,7 +47,7 @@ func TestRestart_AllOrNothingWhateverComesWhenever(t *testing.T) {
 		for range rapid.IntRange(200, 500).Draw(t, "steps") {
 			a.act()
 		}
-		a.calm()
+		a.settle()
 		a.rest()
 	})
 }
@@ -169,8 +169,8 @@ func (a *anarchy) pass(d bourse.Duration) {
 	}
 }
 
-// calm delivers everything in order, with notices repeated, for a while.
-func (a *anarchy) calm() {
+// settle delivers everything in order, with notices repeated, for a while.
+func (a *anarchy) settle() {
 	for _, id := range a.names {
 		a.step("operator:olga", agents.SiteFound{Site: id})
 	}

@@ -39,7 +39,7 @@ func TestTransaction_GivesUpBeforeTheLimitOfTheHold(t *testing.T) {
 	}
 	w.finish(t, 999*sec)
 	if c, a := decisions(w); c != 1 || a != 1 {
-		t.Errorf("%d COMMIT, %d ABORT; the next alternative is wanted", c, a)
+		t.Errorf("%d COMMIT, %d ABORT; want the next alternative", c, a)
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 // those after it are given up too, for a reason that names it. Rows B80 to B85.
 //
 // Since a job can only come after such as the broker knows already, there are no
-// loops; whoever reads jobs in batches refuses those that he finds there.
+// loops; whoever reads jobs in batches refuses those found there.
 
 // maxAfter bounds the jobs that one may come after.
 const maxAfter = 100

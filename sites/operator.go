@@ -82,7 +82,7 @@ func (o *operator) closeTo(t step, m agents.Close) bourse.Reason {
 	f := bourse.SiteClosed{VO: m.VO, User: m.User, Why: m.Why}
 	switch {
 	case m.VO == "" && m.User == "":
-		return refused(bourse.Invalid, "close to whom? A VO, a user or both are wanted; drain closes %s to all", o.cfg.Name).Refusal
+		return refused(bourse.Invalid, "close to whom? Name a VO, a user or both; drain closes %s to all", o.cfg.Name).Refusal
 	case len(m.VO) > maxWords || len(m.User) > maxWords || len(m.Why) > maxWords:
 		return tooLong("VO, user or why", m.VO+m.User+m.Why, maxWords)
 	case slices.Contains(o.closed, f):
@@ -137,7 +137,7 @@ func (o *operator) window(now bourse.Time, m agents.Maintenance) (bourse.Leg, bo
 	case !ok:
 		q = refused(bourse.Unknown, "%s has no group %q", o.cfg.Name, m.Group)
 	case what.Nodes < 1 || what.Nodes > o.cfg.Groups[i].Nodes:
-		q = refused(bourse.TooLarge, "%d nodes of %s: 1 to %d are wanted, 0 for all", m.Nodes, m.Group, o.cfg.Groups[i].Nodes)
+		q = refused(bourse.TooLarge, "%d nodes of %s: must be 1 to %d, or 0 for all", m.Nodes, m.Group, o.cfg.Groups[i].Nodes)
 	case m.Start < 0 || m.End > bourse.MaxTime || m.End <= m.Start:
 		q = refused(bourse.Invalid, "from %v to %v is no window", m.Start, m.End)
 	case m.End <= now:

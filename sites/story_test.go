@@ -27,7 +27,7 @@ type story struct {
 	facts   []recorded // of the site
 	trace   []string
 	silent  bool   // the cluster hears nothing and says nothing
-	deaf    bool   // the cluster's answers to holds get lost
+	lossy   bool   // the cluster's answers to holds get lost
 	mute    bool   // the site hears nothing of the cluster
 	loses   int    // so many releases get lost on their way to the cluster
 	fails   string // messages of that kind are refused, for their receiver has failed over them
@@ -120,7 +120,7 @@ func (s *story) deliver(d delivery) {
 	var out agents.Outbox
 	switch d.to {
 	case theSite:
-		if _, held := d.m.(agents.ClusterHeld); d.from == theCluster && (s.silent || s.mute || held && s.deaf) {
+		if _, held := d.m.(agents.ClusterHeld); d.from == theCluster && (s.silent || s.mute || held && s.lossy) {
 			return
 		}
 		before := s.site.Ledger().Accounts()

@@ -82,7 +82,7 @@ func (l *List[K]) Owes(k K) bool {
 	return ok
 }
 
-// Current reports whether an alarm would be heeded: an agent may say things before
+// Current reports whether an alarm is not stale: an agent may say things before
 // it hands it over, to tell by them whether anything is owed still.
 func (l *List[K]) Current(d Due[K]) bool {
 	o, ok := l.owed[d.Subject]

@@ -296,7 +296,7 @@ func (q *Queue) enter(j *bourse.LocalJob) {
 		why = bourse.Reason{Code: bourse.TooLarge,
 			Detail: fmt.Sprintf("job %d wants %d nodes, the group has %d", j.ID, j.Nodes, q.opt.Nodes)}
 	case j.Nodes < 1:
-		why = bourse.Reason{Code: bourse.TooLarge, Detail: fmt.Sprintf("job %d wants %d nodes; 1 or more are wanted", j.ID, j.Nodes)}
+		why = bourse.Reason{Code: bourse.TooLarge, Detail: fmt.Sprintf("job %d wants %d nodes, must be 1 or more", j.ID, j.Nodes)}
 	case q.group.Waiting() >= q.opt.Limit:
 		why = bourse.Reason{Code: bourse.QueueFull,
 			Detail: fmt.Sprintf("%d jobs wait already: demand above capacity", q.opt.Limit)}

@@ -27,20 +27,20 @@ type Backend struct {
 	options Options
 	work    Work
 
-	host    cluster.Host
-	durable bool               // a restart must tell local jobs by their names
-	servers []admission.Server // by group
-	feeds   []feed             // of local jobs that have not come yet, by group
-	jobs    map[int64]*job
-	legs    map[bourse.LegID]*leg
-	order   []*leg         // by number; one that is no more stays until half are
-	number  int64          // of the last job or leg
-	version uint64         // raised by every change
-	fed     []cluster.Mark // by group
-	kept    []deadlines    // by group
-	now     bourse.Time    // of the message in hand; before the first, up to which it has been lived
-	reckon  []overdue      // what has ended by the reckoning and is not on record yet
-	gone    []int64        // whose nodes there are no more
+	host       cluster.Host
+	durable    bool               // a restart must tell local jobs by their names
+	servers    []admission.Server // by group
+	feeds      []feed             // of local jobs that have not come yet, by group
+	jobs       map[int64]*job
+	legs       map[bourse.LegID]*leg
+	order      []*leg         // by number; one that is no more stays until half are
+	number     int64          // of the last job or leg
+	version    uint64         // raised by every change
+	fed        []cluster.Mark // by group
+	kept       []deadlines    // by group
+	now        bourse.Time    // of the message in hand; before the first, up to which it has been lived
+	unrecorded []overdue      // what has ended, as computed, and is not on record yet
+	gone       []int64        // whose nodes there are no more
 }
 
 // Options say how a group serves.
@@ -114,7 +114,7 @@ func New(groups []bourse.Group, options Options, work Work) *Backend {
 
 // clear leaves nothing that has come or gone.
 func (b *Backend) clear() {
-	b.servers, b.order, b.number, b.reckon, b.gone = nil, nil, 0, nil, nil
+	b.servers, b.order, b.number, b.unrecorded, b.gone = nil, nil, 0, nil, nil
 	b.jobs, b.legs = map[int64]*job{}, map[bourse.LegID]*leg{}
 	b.fed, b.kept = make([]cluster.Mark, len(b.groups)), make([]deadlines, len(b.groups))
 	for _, g := range b.groups {

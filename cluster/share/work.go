@@ -16,7 +16,7 @@ func (b *Backend) Suits(m agents.ClusterHold) (why bourse.Reason) {
 	case b.group(m.What.Group) < 0:
 		why = bourse.Reason{Code: bourse.Unknown, Detail: fmt.Sprintf("there is no group %q", m.What.Group)}
 	case m.What.Work <= 0:
-		why = bourse.Reason{Code: bourse.NotAllowed, Detail: "its nodes are time-shared, none can be reserved: a job on this site alone, with a deadline, is wanted"}
+		why = bourse.Reason{Code: bourse.NotAllowed, Detail: "its nodes are time-shared, none can be reserved: a job must run on this site alone and have a deadline"}
 	}
 	return why
 }

@@ -268,7 +268,7 @@ func (x *examiner) money() {
 	case x.as.Chosen > 0:
 		return
 	case code == bourse.NoMoney:
-		what, words = "account", "%s more in the VO's account, and in its user's quota if he has one"
+		what, words = "account", "%s more in the VO's account, and in its user's quota if there is one"
 	case code == bourse.LimitBudget && x.on.seen.Terms.BudgetGiven:
 		what, words = "limit", "%s more under the operator's limit B*"
 		with = func(cents int64) planning.Change { return planning.Change{Limit: bourse.Credits(cents) * cent} }

@@ -298,7 +298,7 @@ func TestReserve_RefusalNamesWhoIsInTheWay(t *testing.T) {
 	}{
 		{Reserved{ID: 1, Nodes: 1, Start: 4, End: 6}, bourse.Past, "start 0.004 lies before now, 0.005"},
 		{Reserved{ID: 1, Nodes: 5, Start: 5, End: 6}, bourse.TooLarge, "5 nodes are asked, the group has 4"},
-		{Reserved{ID: 1, Nodes: 2, Start: 6, End: 7}, bourse.Busy, "1 free at 0.006, 2 wanted: running job 7 holds 3 until 10.005"},
+		{Reserved{ID: 1, Nodes: 2, Start: 6, End: 7}, bourse.Busy, "1 free at 0.006, 2 needed: running job 7 holds 3 until 10.005"},
 	} {
 		if got := g.Reserve(c.r); got.Code != c.code || got.Detail != c.word {
 			t.Errorf("Reserve(%+v): %+v", c.r, got)
