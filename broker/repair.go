@@ -8,7 +8,6 @@ import (
 	"bourse"
 	"bourse/agents"
 	"bourse/broker/planning"
-	"bourse/policy/search"
 )
 
 // A committed window of which a leg is gone is made whole again: other nodes,
@@ -115,7 +114,7 @@ func (ers *errands) mendFromOffers(now bourse.Time, e *errand, out *agents.Outbo
 			o := &offered.Groups[k]
 			g := &o.Group
 			if g.Performance < e.job.MinPerformance || !e.job.Require.MetBy(g.Machine) ||
-				ers.cfg.Algorithm == search.ALP && g.Price > e.job.MaxPrice {
+				ers.cfg.Algorithm.CapsPrice() && g.Price > e.job.MaxPrice {
 				continue
 			}
 			w := bourse.Leg{Group: g.Name, Start: l.what.Start, End: l.what.Start.Add(g.Performance.Runtime(length))}

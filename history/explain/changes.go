@@ -7,7 +7,6 @@ import (
 
 	"bourse"
 	"bourse/broker/planning"
-	"bourse/policy/search"
 )
 
 // Change is one thing that would have changed the answer, alone: the least of its
@@ -154,7 +153,7 @@ func (x *examiner) budget() {
 		return planning.Change{Request: r}
 	}
 	cost := func(o *planning.JobOutcome) int64 { return int64(o.Taken().Fare.Total()) }
-	capped := x.on.seen.Terms.Algorithm == search.ALP.String()
+	capped := x.on.capsPrice()
 	if capped {
 		r := q
 		r.Budget = bourse.MaxBudget
