@@ -63,7 +63,7 @@ type Config struct {
 	KeepJobs bourse.Duration
 	// Explain is how many bytes of what its cycles saw and chose the broker
 	// records in an hour, beside what it needs itself, so that each can be planned
-	// again; see seen.go. Beyond that only the figures are recorded, without what
+	// again; see input.go. Beyond that only the figures are recorded, without what
 	// was free. 0: nothing is recorded, nor that a leg has started.
 	Explain int
 	// Refusals is how many submissions of one user that were refused are recorded
