@@ -76,6 +76,7 @@ func TestDocs_NameOnlyCommandsThatExist(t *testing.T) {
 
 var (
 	way    = regexp.MustCompile("(?m)^\\| `([^`]+\\.go)` \\| `([^`]+)` \\| [^|]+ \\|([^|]*)\\|$")
+	entry  = regexp.MustCompile(`(?m)^\*\*(.+?)\.\*\*`)
 	quoted = regexp.MustCompile("`([^`]+)`")
 )
 
@@ -143,6 +144,26 @@ func TestDocs_GlossaryCitesItsSources(t *testing.T) {
 		if !strings.Contains(words, "["+m[1]+"]") {
 			t.Errorf("%s is a source that nothing cites", m[1])
 		}
+	}
+}
+
+// A word is looked up by its first letters.
+func TestDocs_TheGlossaryIsInOrder(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("docs/GLOSSARY.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := ""
+	for _, m := range entry.FindAllStringSubmatch(string(text), -1) {
+		word := strings.ToLower(strings.Trim(m[1], "`*"))
+		if word <= last {
+			t.Errorf("%q stands behind %q", word, last)
+		}
+		last = word
+	}
+	if last < "w" {
+		t.Errorf("the last word is %q", last)
 	}
 }
 
