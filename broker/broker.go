@@ -134,8 +134,8 @@ func (b *Broker) alarm(now bourse.Time, m agents.Message, out *agents.Outbox) bo
 	return true
 }
 
-// The alarms beside those of what is said again. Each carries what it is for, and
-// is ignored once that has passed.
+// The alarms other than those of retries. Each carries what it is for, and is
+// ignored once that has passed.
 type (
 	// cycleDue fires the cycle of an instant.
 	cycleDue struct{ At bourse.Time }
@@ -144,7 +144,7 @@ type (
 		Cycle uint64
 		Phase phase
 	}
-	// tryDue gives a transaction up that is still in that state.
+	// tryDue gives up a transaction that is still in that state.
 	tryDue struct {
 		Tx    bourse.TxID
 		State bourse.TxState

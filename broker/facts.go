@@ -72,7 +72,7 @@ func (mem *memory) applyRare(f agents.Fact) {
 		mem.lives.begin(f)
 	case bourse.LifeFenced:
 		mem.lives.fence(f.Latest)
-	case bourse.Amnesia, bourse.LegsDisowned, bourse.CycleSeen, bourse.CyclePlanned: // said for the record
+	case bourse.Amnesia, bourse.LegsDisowned, bourse.CycleSeen, bourse.CyclePlanned: // no state changes
 	case bourse.LegStarted:
 		mem.txs.leg(f.Leg).state = bourse.Running
 	case bourse.JobBroken:
@@ -129,7 +129,7 @@ func (mem *memory) applySubmitted(f bourse.JobSubmitted) {
 	}
 	j.Job, j.asked, j.stub = f.Job, nil, false
 	mem.link(j)
-	if j.state == bourse.JobAbandoned || j.last == nil { // of a stub a leg may still run
+	if j.state == bourse.JobAbandoned || j.last == nil { // a leg of a stub may still run
 		j.state = bourse.JobAbandoned
 		mem.become(j, bourse.JobWaiting)
 	}
@@ -150,7 +150,7 @@ func (mem *memory) applyBegun(f bourse.TxBegun) {
 	mem.queue.look(t.job)
 }
 
-// begun is a transaction as its record begins.
+// begun is a transaction as it begins.
 func begun(f bourse.TxBegun, j *job) *transaction {
 	t := &transaction{id: f.Tx, job: j, sites: f.Sites, number: f.Alternative, legs: make([]txLeg, len(f.Legs)),
 		repairs: f.Repairs, spare: f.Spare, flex: f.Flex, offer: f.Offer}
@@ -167,8 +167,8 @@ func begun(f bourse.TxBegun, j *job) *transaction {
 	return t
 }
 
-// applyPriced binds a leg's price and gives the rest of its limit back. Its site is
-// not closed to the user, or not any more.
+// applyPriced binds a leg's price and gives the rest of its limit back. Its site
+// is open to the user, then, whatever it has said before.
 func (mem *memory) applyPriced(f bourse.LegPriced) {
 	l, t := mem.txs.leg(f.Leg), mem.txs.get(f.Leg.Tx)
 	mem.bars.lift(t.sites[f.Leg.Leg], t.job.User)
@@ -239,9 +239,10 @@ func (mem *memory) applyMoved(t *transaction) {
 	j.txs = nil
 }
 
-// replaceBy gives up of the window that a move has replaced what leg i, now
-// confirmed, takes the place of, and what no leg does. -1: all of it, for none of
-// the move's legs was ever confirmed, and nothing else would end it.
+// replaceBy gives up legs of the window that a move has replaced: the one that
+// leg i, now confirmed, takes the place of, and those that no leg does. i = -1:
+// all of them, for none of the move's legs was ever confirmed, and nothing else
+// would end them.
 func (mem *memory) replaceBy(t *transaction, i int) {
 	taken := map[bourse.LegID]bool{}
 	for k := range t.legs {
@@ -279,7 +280,7 @@ func (mem *memory) applyReversed(f bourse.TxReversed) {
 	}
 	t.job.drop(t)
 	gone := map[bourse.TxID]bool{t.id: true}
-	for _, o := range t.job.txs { // what stands in for its legs is of no use alone
+	for _, o := range t.job.txs { // a repair of its legs is useless alone
 		if gone[o.repairs.Tx] {
 			gone[o.id], o.givenUp = true, max(o.givenUp, bourse.GivenUpAsBroken)
 		}

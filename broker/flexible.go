@@ -8,11 +8,10 @@ import (
 	"bourse/broker/planning"
 )
 
-// What a broker does with freedom. A job that may start later than agreed hands
-// that on to the site that carries its only leg, as a window: the site places the
-// leg in it, may move it there until it is fixed or starts, and says so. Legs of
-// one window with a common start do not move alone, so they leave no choice. Rows
-// B70 to B74.
+// What a broker does with a job that may start later than agreed: it gives the
+// site that carries the job's only leg a window, in which the site places the
+// leg, may move it until it is fixed or starts, and says so. Legs with a common
+// start cannot move alone, so they have no such window. Rows B70 to B74.
 
 // flexOf is the freedom that a job's only leg leaves its site.
 func flexOf(r *bourse.Request, legs []bourse.Leg) bourse.Flex {
@@ -99,7 +98,7 @@ func (c *cycle) suits(r *bourse.Request, l *bourse.Leg, d bourse.Duration, fare 
 		l.End <= min(c.entries[c.current].job.Deadline, c.horizon) && planning.SoundFare(fare) && fare.Total() <= r.Budget
 }
 
-// lists reports whether a plan has an alternative of that one leg.
+// lists reports whether a plan has an alternative that consists of this leg.
 func lists(p *planning.Plan, l *planning.Leg) bool {
 	return slices.ContainsFunc(p.Alternatives, func(a planning.Alternative) bool {
 		return len(a.Legs) == 1 && a.Legs[0].What == l.What && a.Legs[0].Site == l.Site
@@ -123,8 +122,8 @@ func sameButFreedom(a, b *bourse.Request) bool {
 }
 
 // reopen asks the site of a job's only leg for another window around it, where it
-// lies: more choice for less money, or less for more. As every move it is both or
-// neither, and what the leg has cost comes back. Rows B73, B115.
+// lies: more choice for less money, or less for more. Like every move it is both
+// or neither, and what the leg has cost comes back. Rows B73, B115.
 func (ers *errands) reopen(now bourse.Time, t *transaction, e *errand, out *agents.Outbox) {
 	l := &t.legs[0]
 	if !ers.peers.serves(t.sites[0]) {

@@ -100,8 +100,8 @@ func (co *coordinator) held(now bourse.Time, t *transaction, l *txLeg, m agents.
 	if !t.all(bourse.Held) {
 		return
 	}
-	// Each leg is within its limit, but the limits together pass the job's budget:
-	// see scheduler.limits. B* and the accounts they do not pass.
+	// Each leg is within its limit, but the limits together may pass the job's
+	// budget: see scheduler.limits. They do not pass B* or the accounts.
 	if sum, most := t.price(), co.budgetOf(t); sum > most {
 		co.abort(now, t, reason(bourse.OverBudget, "its legs were held at %v credits, the budget is %v", sum, most), out)
 		return
@@ -133,8 +133,8 @@ func (co *coordinator) sendPrepare(now bourse.Time, t *transaction, i int, out *
 	out.Send(t.site(i), agents.Prepare{Leg: t.leg(i), For: co.cfg.within(now, t, co.cfg.InDoubt)})
 }
 
-// lateGrant answers a Held or Prepared of a leg that is not wanted any more: it
-// is cancelled again, and changes no money. Row B32.
+// lateGrant answers a Held or Prepared of a leg that is not needed any more: it
+// is cancelled again, and no money changes. Row B32.
 func (co *coordinator) lateGrant(t *transaction, l *txLeg, id bourse.LegID, out *agents.Outbox) {
 	if t.state != bourse.TxAborted || l.state > bourse.Prepared && l.state != bourse.Cancelled && l.state != bourse.Refused {
 		return
@@ -194,7 +194,7 @@ func (co *coordinator) refused(now bourse.Time, from agents.ID, t *transaction, 
 		if m.Step == "Hold" {
 			co.bar(now, t.sites[m.Leg.Leg], t.job.User, m.Reason, out)
 		}
-		if l.state == bourse.Asked && m.Reason.Code != bourse.Conflict { // somebody else's is there: it is to go
+		if l.state == bourse.Asked && m.Reason.Code != bourse.Conflict { // after a Conflict there is a leg, which must be cancelled
 			l.state = bourse.Refused
 		}
 		co.listener.elsewhere(t, m.Instead)

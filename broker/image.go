@@ -104,8 +104,8 @@ func (t *transaction) image(started bool) bourse.TxMemory {
 	return m
 }
 
-// recorded is the state of a leg as far as facts tell it: that it has started
-// they do where that is recorded.
+// recorded is the state of a leg as far as facts tell it: whether it has started
+// is only known if that is recorded.
 func (l *txLeg) recorded(started bool) bourse.LegState {
 	switch {
 	case l.state == bourse.Prepared:

@@ -6,8 +6,7 @@ import (
 )
 
 // fence holds a step against the lives of its broker and returns why it is
-// refused; what lets it pass may be a life not seen before, which is recorded.
-// Rows S1 to S4.
+// refused. A life that was not seen before is recorded. Rows S1 to S4.
 func (p *participant) fence(t step, e event, id bourse.LegID, decidedBy uint32) bourse.Reason {
 	f := p.life(id.Tx.Broker)
 	inc := id.Tx.Incarnation
@@ -39,9 +38,9 @@ func fenced(format string, args ...any) bourse.Reason {
 	return bourse.Because(bourse.Fenced, format, args...)
 }
 
-// list tells a new life of a broker all legs of its name. From now on nothing is
-// taken that an earlier life decided, and what it still asks for is given up:
-// the answer is to stay true. Row S58.
+// list tells a new life of a broker all its legs. From now on decisions of an
+// earlier life are refused, and what that life has asked for and not got yet is
+// given up: the list must stay true. Row S58.
 func (p *participant) list(t step, m agents.List) {
 	f := p.life(m.Broker)
 	if f.twin(m.Incarnation, m.Nonce) || m.Incarnation < f.highest {
@@ -102,7 +101,7 @@ func (p *participant) listing(now bourse.Time, l *leg) agents.ListedLeg {
 func (p *participant) answered(t step, m agents.Answer) {
 	l := p.legs[m.Leg]
 	if l == nil || l.State != bourse.Prepared {
-		return // it has come by another way
+		return // the decision has come by another way
 	}
 	if m.DecidedBy < p.life(m.Leg.Tx.Broker).listed {
 		return // S4; nobody waits for a refusal

@@ -182,8 +182,8 @@ func (p *participant) crowded(broker string) bourse.Reason {
 		p.cfg.Name, len(p.kept), p.keptOf[broker], broker, p.cfg.MaxKept)}
 }
 
-// skip goes on where the leg that nodes are asked for has been given up; what
-// the cluster may yet grant is released.
+// skip goes on to the next request if the leg that the cluster is asked for has
+// been given up. Nodes that it may still grant are released.
 func (p *participant) skip(t step) {
 	k := p.requests.asking()
 	if k == nil || k.client != client(p) || k.leg.State == bourse.Asked {

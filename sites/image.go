@@ -66,7 +66,7 @@ func (m *memory) load(f bourse.SiteImage) {
 	if f.Part == 0 {
 		m.loadCommon(f)
 	} else {
-		m.facts-- // it is no fact
+		m.facts-- // an image counts as none
 	}
 	m.loadLegs(f.Legs)
 }

@@ -24,7 +24,8 @@ func wish(m agents.Message) bool {
 	return known && p.From == agents.Operator && p.To == agents.Site
 }
 
-// step takes an operator's message; false if it is none, or nobody's who may.
+// step takes an operator's message; false if it is none, or its sender is no
+// operator.
 func (o *operator) step(t step) bool {
 	if !wish(t.m) || !strings.HasPrefix(string(t.from), "operator:") {
 		return false
@@ -186,9 +187,9 @@ func (o *operator) granted(t step, k *request, held agents.ClusterHeld) {
 	}
 }
 
-// takenBy says which maintenance takes a leg's nodes by force: the cluster gives
-// them up while it is asked for those of the maintenance. None: whatever else it
-// was, such as nodes that have failed, the site is not told.
+// takenBy says which maintenance has taken a leg's nodes by force: the cluster
+// gives them up while it is asked for the maintenance. If it was none, the site
+// is not told what else it was, such as nodes that have failed.
 func (o *operator) takenBy(l *leg) bourse.Reason {
 	k := o.requests.asking()
 	if k == nil {
@@ -214,8 +215,8 @@ func (o *operator) tidy(t step) {
 	}
 }
 
-// again has the nodes of maintenances again that the cluster has
-// forgotten. kept says which it has not.
+// again asks once more for the nodes of maintenances that the cluster has
+// forgotten. kept says which ones it still has.
 func (o *operator) again(t step, kept func(bourse.LegID) bool) {
 	o.tidy(t)
 	for _, x := range o.maintenance {

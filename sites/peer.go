@@ -7,9 +7,9 @@ import (
 	"bourse/agents"
 )
 
-// What a peer may say. The wire bounds what can be said at all; a site holds
-// every message once more against what makes sense, for it must not fall over
-// any. Rows S70 to S73.
+// What a peer may say. The wire bounds what can be said at all; a site checks
+// once more that a message makes sense, for none must make it fail. Rows S70 to
+// S73.
 
 // Bounds on what peers can ask for, or have the site remember.
 const (
@@ -65,7 +65,7 @@ func (s *Site) foreign(from agents.ID, m agents.Message) bool {
 	return sender(m) == agents.Cluster && from != s.cfg.Cluster
 }
 
-// senseless says what of a Hold cannot be meant.
+// senseless says what makes no sense in a Hold.
 func senseless(m agents.Hold) bourse.Reason {
 	switch {
 	case m.Leg.Leg < 0:

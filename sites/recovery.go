@@ -57,12 +57,12 @@ func (r *recovery) start(t step, m agents.Started) {
 	}
 }
 
-// reassert takes the word of a broker for a leg that the site has lost its memory
-// of, wholly or in part. What the site knows as well, or better, stays as it is;
-// what it knows to be over stays over; what was never paid for is given up, as any
-// broker may do. All else is restored only for what the site itself once answered,
-// and only if its journal has lost that; open legs are had again from the cluster,
-// which may still keep them. Rows S59, S100 to S104.
+// reassert takes a broker's assertion of a leg that the site has forgotten,
+// wholly or in part. What the site knows as well, or better, stays as it is; a
+// leg that it knows to be over stays over; one that was never paid for is given
+// up, as a broker may do with any. Anything else is restored only if the site's
+// own proof says so and its journal has lost it; nodes of open legs are asked of
+// the cluster again, which may still keep them. Rows S59, S100 to S104.
 func (r *recovery) reassert(t step, m agents.Reassert) {
 	id := m.Leg.Leg
 	f := r.life(id.Tx.Broker)
@@ -92,8 +92,8 @@ func (r *recovery) reassert(t step, m agents.Reassert) {
 	r.reasserted(t, t.from, id, why)
 }
 
-// abandon gives up a leg that its broker says was never paid for, and has nothing
-// kept for it: as Cancel does, of a known leg or an unknown one.
+// abandon gives up a leg that its broker says was never paid for, known or not,
+// and has its nodes released, as Cancel does.
 func (r *recovery) abandon(t step, l *leg, m agents.Reassert) bourse.Reason {
 	id := m.Leg.Leg
 	if l != nil && l.charged {
@@ -114,8 +114,8 @@ func (r *recovery) abandon(t step, l *leg, m agents.Reassert) bourse.Reason {
 }
 
 // takeBack restores a leg for which there is a proof: at once where it holds no
-// nodes, or is known and holds them; else when the cluster has them. Behind a line
-// that is full it is not answered, and will be asserted again.
+// nodes, or is known and holds them; else when the cluster has them. If the line
+// is full it gets no answer, and will be asserted again.
 func (r *recovery) takeBack(t step, l *leg, m agents.Reassert, was bourse.LegRestored) {
 	id := m.Leg.Leg
 	why := r.participant.register(t, id.Tx.Broker, m.Incarnation, m.Nonce)
@@ -147,8 +147,8 @@ func paid(x bourse.LegState) bool {
 	return x == bourse.Settled || x == bourse.Released || x == bourse.Lost
 }
 
-// unsound says what of an assertion cannot be: a peer's word is not believed to
-// make sense.
+// unsound says what makes no sense in an assertion: peers are not trusted to make
+// any.
 func (r *recovery) unsound(a agents.ListedLeg) bourse.Reason {
 	l, sum := a.What, a.Fare.Total().Plus(max(a.Refund, 0)).Plus(max(a.Penalty, 0))
 	group, known := r.groups[l.Group]
@@ -206,7 +206,7 @@ func (r *recovery) nodes(_ bourse.Time, k *request) agents.ClusterHold {
 // granted ends the wait for the nodes of a leg to be restored. Without
 // them it is known as lost.
 func (r *recovery) granted(t step, k *request, m agents.ClusterHeld) {
-	if l := r.legs[k.leg.Leg]; l != nil && !l.tomb { // it has come by another way
+	if l := r.legs[k.leg.Leg]; l != nil && !l.tomb { // it was restored by another request
 		if l.State.Terminal() {
 			r.orders.tell(t, l, releaseOrder)
 		}

@@ -9,7 +9,8 @@ import (
 // the broker until that has noted it.
 
 // moved takes the cluster's word that a flexible leg lies elsewhere, or is fixed.
-// Of a leg that is not confirmed here yet it is to be said again. Row S81.
+// For a leg that is not confirmed here yet the cluster must say it again. Row
+// S81.
 func (n *notices) moved(t step, m agents.ClusterMoved) {
 	l := n.legs[m.Leg]
 	if l != nil && l.State < bourse.Confirmed {
@@ -21,8 +22,8 @@ func (n *notices) moved(t step, m agents.ClusterMoved) {
 	}
 }
 
-// shift records where a leg lies and tells its broker, unless it is known or
-// cannot be.
+// shift records where a leg lies and tells its broker, unless that is known
+// already or cannot be true.
 func (n *notices) shift(t step, l *leg, f bourse.LegShifted) {
 	open := l.State == bourse.Confirmed || l.State == bourse.Running
 	if !open || f.Shifts <= l.shifts || !l.Flex.Holds(f.Start, f.End) || f.End.Sub(f.Start) != l.What.Duration() {

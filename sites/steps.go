@@ -51,11 +51,10 @@ func toConfirmed(p *participant, l *leg, t step) {
 	confirmedAgain(p, l, t)
 }
 
-// swapped is what comes back of a leg that is replaced: what was paid for it counts
-// for the new one, up to the price of that, and what is over is refunded by the
-// schedule. What comes back beyond the schedule stays with the new leg, and is not
-// given back of that either, whenever it is given up: a move is never a cheaper way
-// to cancel. Rows S43, S121.
+// swapped is the refund for a leg that is replaced: what the schedule says or, if
+// that is more, as much of the old price as the new leg costs. What goes beyond
+// the schedule is kept with the new leg, and is not refunded if that is given up:
+// a move is never a cheaper way to cancel. Rows S43, S121.
 func (p *participant) swapped(now bourse.Time, old, l *leg) (refund, kept bourse.Credits) {
 	schedule := p.refund(now, old)
 	refund = max(schedule, min(old.Fare.Total(), l.Fare.Total()))
@@ -156,9 +155,9 @@ func (p *participant) toLost(t step, l *leg, why bourse.Reason) {
 	p.notices.notify(t, l)
 }
 
-// The answers to what was answered before. They say the same as the first time,
-// as long as it is true; their stamp is of now, or the broker would take them
-// for old.
+// The answers to steps that were answered before. They say the same as the first
+// time, as long as it is true. Their stamp is new: by the old one the broker
+// would take them for outdated.
 
 func heldAgain(p *participant, l *leg, t step) {
 	a := agents.Held{Leg: l.Leg, Fare: l.Fare, Version: l.Version, Stamp: p.stamp(), Proof: p.proof(l)}
@@ -203,8 +202,8 @@ func releasedAgain(p *participant, l *leg, t step) {
 	t.reply(agents.Released{Leg: l.Leg, Refund: l.Refund, Stamp: p.stamp(), Proof: p.proof(l)})
 }
 
-// lostAgain answers Release of a leg that was lost: with all that it brings back, of
-// which Released would leave out the penalty.
+// lostAgain answers Release of a leg that was lost by the notice of its loss:
+// Released would leave out the penalty.
 func lostAgain(p *participant, l *leg, t step) { t.reply(p.notices.notice(l)) }
 
 // withdrawn answers a Hold of a leg that is over, or never was to be.
