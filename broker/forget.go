@@ -8,7 +8,7 @@ import (
 )
 
 // keepClosed is how long a transaction is remembered after its last leg's end:
-// until then a site may inquire, or be told again what it has forgotten. After
+// in that time a site may inquire, or be told again what it has forgotten. After
 // that all that is known of it is that its life has begun it, by its number.
 const keepClosed = bourse.Day
 

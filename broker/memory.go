@@ -12,7 +12,7 @@ type memory struct {
 	cfg      Config
 	lives    lives
 	peers    directory // of sites
-	bars     bars      // what sites have refused for whose sake
+	bars     bars      // which sites are left out for which users
 	accounts accounts.Accounts
 	txs      transactions
 	jobs     []*job // in order of submission
@@ -51,8 +51,8 @@ func (mem *memory) reset() {
 	mem.queue, mem.touched, mem.lines = queue{}, nil, nil
 }
 
-// settle looks whether a job's window is over: as it should be, and then the job
-// is done, or not, and then it waits again.
+// settle checks whether a job's window is over. If it was carried to its end the
+// job is done, else it waits again.
 func (mem *memory) settle(j *job) {
 	if j.state != bourse.JobPlaced {
 		return

@@ -9,9 +9,9 @@ import (
 	"bourse/agents"
 )
 
-// A site may ask the user of a job for the place that it has, for another one and a
-// payment, so that somebody else fits in. What is asked is recorded and shown with
-// the job; nothing changes until its user, or in a simulation a draw for him, has
+// A site may ask the user of a job for the place that it has, for another one and
+// a payment, so that somebody else fits in. What is asked is recorded and shown
+// with the job; nothing changes until its user, or in a simulation a draw, has
 // said yes. Yes is a transaction that replaces the leg, as every move is: the new
 // price is the old one less the payment, and the old one comes back. Rows B74 to
 // B77.
@@ -121,7 +121,7 @@ func (shi *shifts) unfit(now bourse.Time, t *transaction, l *txLeg, o *bourse.Jo
 	return bourse.Reason{}
 }
 
-// crowded says why no other offer for a leg is taken now.
+// crowded says why no further offer for a job is taken now.
 func (j *job) crowded(leg bourse.LegID) bourse.Reason {
 	open := 0
 	for _, o := range j.asks() {
@@ -163,7 +163,7 @@ func (shi *shifts) offerAnswer(now bourse.Time, from agents.ID, m agents.OfferAn
 	out.Send(from, agents.JobReply{Job: m.Job, Reason: why})
 }
 
-// answered takes the answer, or says why not; begun: a transaction has.
+// answered takes the answer, or says why not. begun: it has begun a transaction.
 func (shi *shifts) answered(now bourse.Time, from agents.ID, m agents.OfferAnswer, out *agents.Outbox) (why bourse.Reason, begun bool) {
 	j := shi.names[m.Job]
 	switch {

@@ -123,10 +123,10 @@ func (sch *scheduler) fits(now bourse.Time, e *entry, a *planning.Alternative) b
 }
 
 // limits is the most that is paid for each leg: what the job's budget leaves
-// after the quotes of the other legs. What all legs may cost beyond their quotes
-// together is capped by what B* and the accounts leave, the first legs having
-// the first claim: the pending sum never passes an account, and a price that
-// would make the cycle pass B* is refused by its site.
+// after the quotes of the other legs. What all legs together may cost beyond
+// their quotes is capped by what B* and the accounts leave; earlier legs come
+// first. So the pending sum never passes an account, and a site refuses a price
+// that would make the cycle pass B*.
 func (sch *scheduler) limits(e *entry, a *planning.Alternative) []bourse.Credits {
 	c := &sch.cycle
 	slack := e.job.Budget - a.Cost
@@ -140,8 +140,8 @@ func (sch *scheduler) limits(e *entry, a *planning.Alternative) []bourse.Credits
 	return list
 }
 
-// refusedTry goes on with the cycle after a try that came to nothing. CAP means:
-// the same alternative later.
+// refusedTry goes on with the cycle after a try that came to nothing. After CAP
+// the same alternative is tried again later.
 func (sch *scheduler) refusedTry(now bourse.Time, r bourse.Reason, out *agents.Outbox) {
 	c := &sch.cycle
 	e := &c.entries[c.current]
@@ -154,8 +154,8 @@ func (sch *scheduler) refusedTry(now bourse.Time, r bourse.Reason, out *agents.O
 	out.Alarm(now.Add(capWait), capDue{c.number, c.current, e.tries})
 }
 
-// capWait is how long a broker waits before it asks for the same again where it
-// holds too much unconfirmed.
+// capWait is how long a broker that holds too much unconfirmed waits before it
+// asks for the same again.
 const capWait = 2 * bourse.Second
 
 func (sch *scheduler) capDue(now bourse.Time, m capDue, out *agents.Outbox) {
@@ -226,9 +226,9 @@ func (sch *scheduler) endPlan(j *job) {
 	}
 }
 
-// putBack has a job wait that may start only at an instant, or not at all yet, if the
-// cycle under way has planned for it too early. It reports whether that has a place
-// for it.
+// putBack has a job wait if the cycle under way has planned it for too early: it
+// may start only at the instant, or, if it is not placed, not at all yet. It
+// reports whether the job is in the cycle.
 func (sch *scheduler) putBack(j *job, at bourse.Time, placed bool, out *agents.Outbox) bool {
 	c := &sch.cycle
 	i := c.entryOf(j)

@@ -27,7 +27,7 @@ type line struct {
 	jobs    []*job // in serving order
 	waiting int    // of them, as above
 	due     int
-	place   uint64 // among the lines: the one with the least is served longest ago, or waits longest
+	place   uint64 // among the lines: the lower, the longer ago it was served, or began to wait
 	used    int    // jobs taken of a share that is not used up; 0: none
 }
 
@@ -58,8 +58,9 @@ func (q *queue) size() int  { return q.waiting }
 func (q *queue) idle() bool { return q.due == 0 }
 func (q *queue) news() int  { return q.fresh }
 
-// insert adds j as a fresh job. The order is total, so what is found there is j
-// itself, not yet swept. Who had nothing waiting comes after all others.
+// insert adds j as a fresh job. The order is total, so a job found at that place
+// is j itself, not yet swept. A user who had nothing waiting comes after all
+// others.
 func (q *queue) insert(j *job) {
 	l := q.line(j.User)
 	i, there := slices.BinarySearchFunc(l.jobs, j, (*job).before)
@@ -82,7 +83,7 @@ func (q *queue) back(l *line) {
 	l.place = q.places
 }
 
-// leave notes that a job waits no more.
+// leave notes that a job no longer waits.
 func (q *queue) leave(j *job) {
 	q.line(j.User).waiting--
 	q.waiting--
@@ -92,8 +93,9 @@ func (q *queue) leave(j *job) {
 	}
 }
 
-// call makes jobs due: the fresh ones and, of users who have nothing due from
-// before, all that wait. What the cycle under way looks at is left to the next call.
+// call makes jobs due: the fresh ones and, if all, every waiting job of users who
+// have nothing due from before. Jobs in the cycle under way are left to the next
+// call.
 func (q *queue) call(all bool) {
 	for _, l := range q.lines {
 		all := all && l.due == 0
@@ -114,7 +116,7 @@ func (q *queue) summon(j *job) {
 	}
 }
 
-// done notes that a job is due no more.
+// done notes that a job is no longer due.
 func (q *queue) done(j *job) {
 	j.due = false
 	q.line(j.User).due--

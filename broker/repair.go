@@ -17,7 +17,7 @@ import (
 // the job waits again. A window without a leg left needs no repair: its job
 // waits for the next cycle. Rows B22, B23.
 
-// mend sees to a job's first leg that is gone, if there is one.
+// mend begins the repair of a job's first leg that is gone, if there is one.
 func (ers *errands) mend(now bourse.Time, j *job, out *agents.Outbox) {
 	if e := j.errand; e != nil && e.tx != nil && !ers.mendable(e.tx.leg(e.leg)) { // the rest has gone too
 		if e.try != nil {
@@ -41,7 +41,7 @@ func (ers *errands) mend(now bourse.Time, j *job, out *agents.Outbox) {
 	}
 }
 
-// loss says what a repair stands in for.
+// loss says which leg a repair replaces.
 func (e *errand) loss() string {
 	if e.tx.legs[e.leg].given {
 		return fmt.Sprintf("a part of it was lost with %s", e.tx.sites[e.leg])
@@ -240,9 +240,9 @@ func (ers *errands) breakJob(now bourse.Time, e *errand, why bourse.Reason, out 
 	}
 }
 
-// sizeOf is the size of the window that a transaction belongs to: one that stands
-// in for a leg is a part of another's. Of a window that is not known whole it is
-// what the job asks for first of all.
+// sizeOf is the size of the window that a transaction belongs to: that of a
+// repair belongs to the window of another one. If the window is not known as a
+// whole it is the first size that the job asks for.
 func (mem *memory) sizeOf(t *transaction) bourse.Size {
 	for t.repairs != (bourse.LegID{}) {
 		of := mem.txs.get(t.repairs.Tx)

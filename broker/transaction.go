@@ -27,11 +27,11 @@ import (
 // The transaction is recorded before its first Hold and the decision before
 // anyone is told of it. There is no Cancel after COMMIT. The first try of a job
 // asks all its legs at once; later ones go leg by leg in the canonical order of
-// sites, so that two brokers cannot hold crosswise for ever. Within a cycle
-// jobs come one after the other, in serving order: each binds its price before
-// the next one's limits are computed, so who is served first has the first claim
-// on what B* and the accounts leave. The rows B1 to B66 of docs/TRANSACTION.md
-// say all of it.
+// sites, so that two brokers cannot hold crosswise for ever. Within a cycle jobs
+// come one after the other, in serving order: each binds its price before the
+// next one's limits are computed, so the job that is served first takes first of
+// what B* and the accounts leave. The rows B1 to B66 of docs/TRANSACTION.md say
+// all of it.
 type transaction struct {
 	id      bourse.TxID
 	job     *job

@@ -17,7 +17,8 @@ type lock struct {
 	told  uint32 // how many of its shifts the site has heard of
 }
 
-// done reports whether nothing is kept for a lock but word of it.
+// done reports whether a lock keeps no nodes any more, and only word of it is
+// left to tell.
 func (l *lock) done() bool { return l.State == bourse.LockEnded || l.State == bourse.LockLost }
 
 // each ranges over the locks in the order in which they were made.
@@ -120,8 +121,8 @@ func (a *Agent) inventory(from agents.ID, m agents.ClusterInventory) {
 // keepReleased is how long a released leg is remembered.
 const keepReleased = bourse.Day
 
-// past remembers for a day which legs were released, so that a hold that was
-// overtaken by its release locks nothing.
+// past remembers for a day which legs were released, so that a hold that arrives
+// after its release locks nothing.
 type past struct {
 	legs map[bourse.LegID]bool
 	line []release

@@ -22,7 +22,7 @@ func (b *Backend) window(group int, w bourse.Flex) bourse.Flex {
 	return w
 }
 
-// promise locks nodes somewhere within a window.
+// promise locks nodes for a leg somewhere within its window.
 func (b *Backend) promise(now bourse.Time, r *reservation, w bourse.Flex) bourse.Reason {
 	q := b.queues[r.group]
 	q.reach(now)

@@ -11,8 +11,8 @@ import (
 	"bourse/policy/sla"
 )
 
-// A restart puts everything where it was: first the locks of legs, then the local
-// jobs; and only then lets those move again that may.
+// A restart puts everything back where it was, first the locks of legs, then the
+// local jobs. Only after that may flexible ones move again.
 
 // Begin begins a life.
 func (b *Backend) Begin(h cluster.Host, l cluster.Life) {
@@ -53,8 +53,8 @@ func (b *Backend) Begin(h cluster.Host, l cluster.Life) {
 	}
 }
 
-// restore puts the reservation of an earlier life back. What there are no nodes for
-// any more is lost.
+// restore puts the reservation of an earlier life back. One for which there are
+// no nodes any more is lost.
 func (b *Backend) restore(at bourse.Time, x *bourse.LockMemory) {
 	group := b.group(x.What.Group)
 	x.Flex = b.window(max(group, 0), x.Flex)
@@ -83,7 +83,8 @@ func (b *Backend) restore(at bourse.Time, x *bourse.LockMemory) {
 	}
 }
 
-// restoreOutage has failed nodes stay out of service, as many as there are.
+// restoreOutage keeps failed nodes out of service, as many of them as the group
+// still has.
 func (b *Backend) restoreOutage(at bourse.Time, o bourse.NodesDown) {
 	g := b.group(o.Group)
 	if g < 0 || o.Until <= at {
@@ -155,7 +156,8 @@ func (q *Queue) resumePromises(g *groupMemory) {
 	q.armed = true
 }
 
-// loosenAll lets those move again that may, now that all are where they were.
+// loosenAll lets flexible legs and jobs move again, now that all are where they
+// were.
 func (b *Backend) loosenAll(m *memory) {
 	for _, r := range b.order {
 		if r.confirmed && !r.running {

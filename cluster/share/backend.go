@@ -1,8 +1,8 @@
 // Package share is the simulated cluster of a site that takes work with deadlines
-// in place of reservations: its nodes are time-shared (Libra, LibraRisk), or serve
-// whoever must end first (EDF), by policy/admission. It knows no slots: what it
-// gives a leg is a share, at once or not at all, and which works from then on until
-// it is done, released, or, under EDF, dropped.
+// in place of reservations: its nodes are time-shared (Libra, LibraRisk), or
+// serve whoever must end first (EDF), by policy/admission. It knows no slots: a
+// leg is given a share at once or not at all, and works from then on until it is
+// done, released or, under EDF, dropped.
 package share
 
 import (
@@ -174,7 +174,7 @@ func (b *Backend) instant(now bourse.Time) {
 	b.Settle(now)
 }
 
-// Settle starts and drops who waits, as EDF does.
+// Settle starts or drops the jobs that wait, as EDF does.
 func (b *Backend) Settle(now bourse.Time) {
 	for i, s := range b.servers {
 		for _, e := range slices.Clone(s.Pass()) {
@@ -188,7 +188,7 @@ func (b *Backend) Settle(now bourse.Time) {
 	}
 }
 
-// Elsewhere has nothing to say: there are no other starts.
+// Elsewhere has nothing to offer: there are no other starts.
 func (b *Backend) Elsewhere(bourse.Time, agents.ClusterHold) ([]bourse.Time, []agents.LegShift) {
 	return nil, nil
 }
@@ -209,8 +209,8 @@ func (b *Backend) Show(have uint64) agents.Snapshot {
 	return a
 }
 
-// room is the largest share that one more task may need, node by node. Where
-// jobs wait in line anybody may.
+// room is the largest share that one more task may need, node by node. Under EDF
+// there is no bound: jobs wait in line.
 func room(s admission.Server, nodes int) []float64 {
 	list := make([]float64, nodes)
 	shares, ok := s.(*admission.Shares)

@@ -67,8 +67,8 @@ func (b *Backend) abandon(now bourse.Time, id int64) {
 	}
 }
 
-// Replay applies a fact of an earlier life, and returns the instant up to which
-// the nodes are computed.
+// Replay applies a fact of an earlier life, and returns the instant to which the
+// nodes are advanced by now.
 func (b *Backend) Replay(at bourse.Time, f agents.Fact) bourse.Time {
 	switch f := f.(type) {
 	case bourse.ClusterImage:
@@ -90,7 +90,7 @@ func (b *Backend) Replay(at bourse.Time, f agents.Fact) bourse.Time {
 	return b.now
 }
 
-// reach computes the nodes up to an instant of the past.
+// reach advances the nodes to an instant of the past.
 func (b *Backend) reach(t bourse.Time) {
 	t = max(t, b.now)
 	for next := b.due(); next <= t; next = b.due() {
