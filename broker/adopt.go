@@ -178,7 +178,7 @@ func (rec *recovery) adoptLate(now bourse.Time, t *transaction, group []stray, c
 	for _, x := range group {
 		i, s := x.leg.Leg.Leg, x.sighting()
 		if keeps := t.keepsWindow(); !keeps && (took(s) || t.state == bourse.TxCommitted) {
-			why := reason(bourse.NoOffer, "%s listed it when its window had been given up", x.site)
+			why := reason(bourse.NoOffer, "%s listed it after its window had been given up", x.site)
 			rec.record(bourse.LegClosed{Leg: t.leg(i), Reason: why, Claim: true}, out)
 			rec.co.losses.hearClaim(now, t, i, s, out)
 			continue

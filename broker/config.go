@@ -254,7 +254,7 @@ func (c *Config) rounds() int {
 func (c *Config) checkStrategy() error {
 	switch {
 	case c.Strategy > choice.Random:
-		return fmt.Errorf("broker %q: strategy %d is none", c.Name, c.Strategy)
+		return fmt.Errorf("broker %q: there is no strategy %d", c.Name, c.Strategy)
 	case c.Alpha < 0 || c.Alpha > choice.One:
 		return fmt.Errorf("broker %q: alpha %v is outside 0..1", c.Name, c.Alpha)
 	case c.oneByOne() && (c.BudgetLimit != selection.Auto || c.TimeLimit != selection.Auto):

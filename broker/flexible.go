@@ -132,7 +132,7 @@ func (ers *errands) reopen(now bourse.Time, t *transaction, e *errand, out *agen
 	}
 	limits, ok := share(min(e.request.Budget, ers.accounts.Left(), ers.accounts.UserLeft(e.job.User)), []bourse.Credits{0})
 	if !ok {
-		ers.moved(now, e, reason(bourse.NoMoney, "the accounts cover nothing beside the window that it has"), out)
+		ers.moved(now, e, reason(bourse.NoMoney, "the accounts have nothing left beside the window that it has"), out)
 		return
 	}
 	f := ers.co.newTx(e.job, 1)

@@ -87,7 +87,7 @@ func (co *coordinator) held(now bourse.Time, t *transaction, l *txLeg, m agents.
 		return
 	}
 	if !t.placed(l, m) {
-		co.abort(now, t, reason(bourse.Invalid, "%s has placed it over [%v, %v), which was not asked", t.sites[m.Leg.Leg], m.Start, m.End), out)
+		co.abort(now, t, reason(bourse.Invalid, "%s has placed it over [%v, %v), which was not asked for", t.sites[m.Leg.Leg], m.Start, m.End), out)
 		return
 	}
 	co.record(l.pricing(m), out)

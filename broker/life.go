@@ -321,9 +321,9 @@ func (rec *recovery) resolve(now bourse.Time, t *transaction, out *agents.Outbox
 		rec.priceSeen(t, seen, out)
 		rec.record(bourse.TxDecided{Tx: t.id, Job: t.job.Name, Commit: true}, out)
 	case t.open():
-		rec.record(bourse.TxDecided{Tx: t.id, Job: t.job.Name, Reason: reason(bourse.NoOffer, "the broker began anew before it was decided")}, out)
+		rec.record(bourse.TxDecided{Tx: t.id, Job: t.job.Name, Reason: reason(bourse.NoOffer, "the broker restarted before it was decided")}, out)
 	case t.state == bourse.TxCommitted && !effect && !safe:
-		rec.record(bourse.TxReversed{Tx: t.id, Job: t.job.Name, Reason: reason(bourse.Expired, "the broker began anew, and not every leg was locked any more")}, out)
+		rec.record(bourse.TxReversed{Tx: t.id, Job: t.job.Name, Reason: reason(bourse.Expired, "the broker restarted, and not every leg was locked any more")}, out)
 		for _, o := range t.job.txs {
 			if o.resolved && !o.atRest() {
 				rec.co.tell(now, o, firstRepeat, out)

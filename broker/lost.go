@@ -37,7 +37,7 @@ func (los *losses) siteLost(now bourse.Time, from agents.ID, m agents.SiteLost, 
 	case p == nil:
 		return
 	case len(m.Why) > maxWhy:
-		out.Send(from, agents.OperatorReply{To: m.Kind(), Reason: reason(bourse.Invalid, "%d bytes say why; %d are enough", len(m.Why), maxWhy)})
+		out.Send(from, agents.OperatorReply{To: m.Kind(), Reason: reason(bourse.Invalid, "why has %d bytes, must have at most %d", len(m.Why), maxWhy)})
 		return
 	case p.lost == nil || !p.lost.Wish:
 		why := reason(bourse.WithSite, "%s is lost, by its operator's word", p.name)

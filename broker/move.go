@@ -57,7 +57,7 @@ func (ers *errands) movable(now bourse.Time, m agents.JobModify) bourse.Reason {
 	case j.User != m.User:
 		return reason(bourse.NotAllowed, "job %q is not %s's", m.Job, m.User)
 	case j.state == bourse.JobPlaced && !ers.co.mayBuy(now):
-		return reason(bourse.BadState, "%s has begun anew and waits for its sites to list what they carry; ask again in half a minute", ers.cfg.Name)
+		return reason(bourse.BadState, "%s has restarted and waits for its sites to list what they carry; ask again in half a minute", ers.cfg.Name)
 	case j.state != bourse.JobPlaced:
 		return reason(bourse.BadState, "job %q is %v; only a placed job can be moved", m.Job, j.state)
 	}

@@ -102,7 +102,7 @@ func (sch *scheduler) fits(now bourse.Time, e *entry, a *planning.Alternative) b
 	budget, time := c.outcome.BudgetLimit-c.cost, c.outcome.TimeLimit-c.time
 	switch {
 	case a.Start() < now, sch.cfg.Lead > 0 && a.Start() <= now.Add(minNotice):
-		return reason(bourse.Past, "its window at %v came too near before it could be held", a.Start())
+		return reason(bourse.Past, "its window at %v came too close before it could be held", a.Start())
 	case a.Cost > budget:
 		return reason(bourse.LimitBudget, "its window costs %v credits, B* leaves %v", a.Cost, budget)
 	case a.Time > time:

@@ -21,7 +21,7 @@ import (
 func (ers *errands) mend(now bourse.Time, j *job, out *agents.Outbox) {
 	if e := j.errand; e != nil && e.tx != nil && !ers.mendable(e.tx.leg(e.leg)) { // the rest has gone too
 		if e.try != nil {
-			ers.co.abort(now, e.try, reason(bourse.Busy, "what it was to make whole is gone"), out)
+			ers.co.abort(now, e.try, reason(bourse.Busy, "the window that it was to repair is gone"), out)
 		} else {
 			ers.finish(e)
 		}
@@ -69,7 +69,7 @@ func (ers *errands) mendNext(now bourse.Time, e *errand, out *agents.Outbox) {
 		ers.breakJob(now, e, reason(bourse.Past, "%s too near its start", e.loss()), out)
 		return
 	case e.tries >= ers.cfg.MaxTries:
-		ers.breakJob(now, e, reason(bourse.NoWindow, "%s, and no other was to be had", e.loss()), out)
+		ers.breakJob(now, e, reason(bourse.NoWindow, "%s, and nothing could be had in its place", e.loss()), out)
 		return
 	}
 	e.tries++
@@ -88,7 +88,7 @@ func (ers *errands) mendNext(now bourse.Time, e *errand, out *agents.Outbox) {
 
 // away says that a site is asked for nothing new now.
 func (ers *errands) away(site string) bourse.Reason {
-	return reason(bourse.NoOffer, "%s, where the job lies, has left or has not listed its legs since the broker began anew; ask again when it is back", site)
+	return reason(bourse.NoOffer, "%s, where the job lies, has left or has not listed its legs since the broker restarted; ask again when it is back", site)
 }
 
 // mendFromOffers takes the cheapest nodes that the sites offer over the lost
@@ -139,7 +139,7 @@ func (ers *errands) mendFromOffers(now bourse.Time, e *errand, out *agents.Outbo
 		legs, base = append(legs, c.SiteLeg), append(base, c.price.Times(c.Leg.Nodes))
 	}
 	if need > 0 {
-		ers.breakJob(now, e, reason(bourse.NoWindow, "%s, and %d nodes in its place are not to be had", e.loss(), need), out)
+		ers.breakJob(now, e, reason(bourse.NoWindow, "%s, and %d nodes could not be had in its place", e.loss(), need), out)
 		return
 	}
 	order := func(i, j int) int { return cmp.Compare(legs[i].Site, legs[j].Site) }

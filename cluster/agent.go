@@ -97,7 +97,7 @@ func (a *Agent) Step(now bourse.Time, from agents.ID, m agents.Message, out *age
 		a.heard(m)
 	default:
 		if !a.backend.Hear(now, from, m) {
-			panic(fmt.Sprintf("cluster: that of %s got %s from %s", a.cfg.Site, m.Kind(), from))
+			panic(fmt.Sprintf("cluster of %s got %s from %s", a.cfg.Site, m.Kind(), from))
 		}
 	}
 	a.backend.Settle(now)

@@ -21,7 +21,7 @@ func (p *participant) hold(t step, m agents.Hold) {
 		switch do := table[onHold][l.State]; {
 		case !l.tomb && l.Digest != m.Digest(): // S6
 			p.refusal(t, m.Leg, onHold, bourse.Fare{}, bourse.Reason{Code: bourse.Conflict,
-				Detail: "leg " + m.Leg.String() + " was asked for before, otherwise"}, m.Leg.Tx.Incarnation)
+				Detail: "leg " + m.Leg.String() + " was asked for before, on other terms"}, m.Leg.Tx.Incarnation)
 		case do != nil:
 			do(p, l, t)
 		}

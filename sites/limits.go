@@ -117,7 +117,7 @@ func (m *limits) capped(l *leg) bourse.Reason {
 		return bourse.Reason{}
 	}
 	return bourse.Reason{Code: bourse.Cap, Detail: fmt.Sprintf(
-		"%s would hold %v node-seconds of %s unconfirmed, %v are allowed; the same again when some are confirmed or given up",
+		"%s would hold %v node-seconds of %s unconfirmed, %v are allowed; ask again when some are confirmed or given up",
 		l.Leg.Tx.Broker, bourse.Duration(all), m.cfg.Name, bourse.Duration(m.cfg.Cap))}
 }
 

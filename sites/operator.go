@@ -96,7 +96,7 @@ func (o *operator) closeTo(t step, m agents.Close) bourse.Reason {
 }
 
 func tooLong(what, text string, most int) bourse.Reason {
-	return refused(bourse.Invalid, "%s has %d bytes; it must have %d at most", what, len(text), most).Refusal
+	return refused(bourse.Invalid, "%s has %d bytes, must have at most %d", what, len(text), most).Refusal
 }
 
 // maintain has the cluster keep nodes free of work over a window: a request, in line.

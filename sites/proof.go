@@ -54,13 +54,13 @@ func (r *recovery) unproven(a *agents.ListedLeg) bourse.Reason {
 	}
 	switch p := &a.Proof; {
 	case len(r.cfg.Key) == 0:
-		return no("%s has no key to know its own answers by, and restores nothing", r.cfg.Name)
+		return no("%s has no key to prove its own answers with, and restores nothing", r.cfg.Name)
 	case *p == bourse.Proof{}:
-		return no("it comes without a proof that %s has answered so", r.cfg.Name)
+		return no("there is no proof that %s has answered so", r.cfg.Name)
 	case !vouches(p.State, a.State):
-		return no("%s has answered that it was %v, which does not make it %v", r.cfg.Name, p.State, a.State)
+		return no("%s has answered that it was %v, which is no proof that it is %v", r.cfg.Name, p.State, a.State)
 	case !r.cfg.Key.Proves(a):
-		return no("its proof is not of an answer of %s, or was made with a key that %s has no longer", r.cfg.Name, r.cfg.Name)
+		return no("its proof is of no answer of %s, or was made with a key that %s no longer has", r.cfg.Name, r.cfg.Name)
 	case r.reaches(p.Epoch, p.Seq):
 		return no("%s has forgotten nothing since it answered that", r.cfg.Name)
 	}

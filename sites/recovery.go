@@ -160,13 +160,13 @@ func (r *recovery) unsound(a agents.ListedLeg) bourse.Reason {
 	case sum > r.accounts.toPay(a.Leg.Tx.Broker) || sum > r.accounts.toReturn(a.Leg.Tx.Broker): // S96
 		return refused(bourse.NoMoney, "the account of %s has no room for %v", a.Leg.Tx.Broker, sum).Refusal
 	case a.Refund > a.Fare.Total() || a.Penalty > 0 && a.State != bourse.Lost:
-		return refused(bourse.Invalid, "of a leg that cost %v, %v and a penalty of %v are not given back", a.Fare.Total(), a.Refund, a.Penalty).Refusal
+		return refused(bourse.Invalid, "a leg that cost %v cannot give back %v and a penalty of %v", a.Fare.Total(), a.Refund, a.Penalty).Refusal
 	case a.State.Blocks() && !known:
 		return refused(bourse.Unknown, "%s has no group %q", r.cfg.Name, l.Group).Refusal
 	case a.State.Blocks() && l.Nodes > r.cfg.Groups[group].Nodes:
 		return refused(bourse.Invalid, "%d nodes of group %q, which has %d, are no leg", l.Nodes, l.Group, r.cfg.Groups[group].Nodes).Refusal
 	case a.Leg.Leg < 0 || len(a.Job) > maxName || len(a.User) > maxName || len(l.Group) > maxName:
-		return refused(bourse.Invalid, "leg %d of a window has a name of more than %d bytes, or is none", a.Leg.Leg, maxName).Refusal
+		return refused(bourse.Invalid, "no window has a leg %d, or its name has more than %d bytes", a.Leg.Leg, maxName).Refusal
 	case a.State.Blocks() && !calendar(l), max(l.Start, -l.Start, l.End, -l.End, a.End, -a.End) > bourse.MaxTime, a.Run < 0, a.Run > bourse.MaxDuration:
 		return refused(bourse.Invalid, "%d nodes over [%v, %v) are no leg", l.Nodes, l.Start, l.End).Refusal
 	}
