@@ -144,7 +144,7 @@ func (a *Agent) Refuse(_ bourse.Time, from agents.ID, m agents.Message, why bour
 	}
 }
 
-// Audit checks that no node is promised twice at any instant from now on.
+// Audit checks that no node is taken twice at any instant from now on.
 func (a *Agent) Audit(now bourse.Time) error {
 	if err := a.backend.Audit(); err != nil {
 		return fmt.Errorf("cluster of %s at %v: %w", a.cfg.Site, now, err)

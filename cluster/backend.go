@@ -69,7 +69,7 @@ type Backend interface {
 	// Hear takes a message that is not from the site: of a driver, or from a
 	// simulated world. It reports whether the backend knows such messages.
 	Hear(now bourse.Time, from agents.ID, m agents.Message) bool
-	// Audit checks that no node is promised twice at any instant from now on.
+	// Audit checks that no node is taken twice at any instant from now on.
 	Audit() error
 }
 

@@ -134,7 +134,7 @@ func (b *Backend) Hear(now bourse.Time, _ agents.ID, m agents.Message) bool {
 	return ok
 }
 
-// Audit checks that no node is promised twice at any instant from now on and
+// Audit checks that no node is taken twice at any instant from now on and
 // that the free profile of each group is what its jobs and reservations leave.
 func (b *Backend) Audit() error {
 	for i, q := range b.queues {
