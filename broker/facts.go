@@ -37,6 +37,7 @@ func (mem *memory) apply(f agents.Fact) {
 	case bourse.CycleClosed:
 		mem.cycles = f.Cycle
 		mem.queue.served(f.Served)
+		mem.pacing.closed(f)
 		mem.queue.sweep()
 	case bourse.TxBegun:
 		mem.applyBegun(f)

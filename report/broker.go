@@ -13,6 +13,8 @@ type vo struct {
 	budget bourse.Credits
 	keep   bool
 
+	urgency bourse.Urgency // of jobs that have none of their own
+
 	jobs     map[string]*voJob
 	order    []*voJob // as submitted
 	notTaken int
@@ -71,7 +73,7 @@ type voLeg struct {
 }
 
 func newBroker(b Broker, keep bool) *vo {
-	return &vo{name: b.Name, budget: b.Budget, keep: keep, jobs: map[string]*voJob{},
+	return &vo{name: b.Name, budget: b.Budget, urgency: b.Urgency, keep: keep, jobs: map[string]*voJob{},
 		open: map[bourse.TxID]*transaction{}, aborts: map[bourse.Code]int{}, postponements: map[bourse.Code]int{}}
 }
 
@@ -279,6 +281,15 @@ func (t *transaction) window() (start, end bourse.Time) {
 		end = max(end, t.legs[i].what.End)
 	}
 	return start, end
+}
+
+// nodeTime is what its windows take of nodes, in node-milliseconds.
+func (t *transaction) nodeTime() int64 {
+	sum := int64(0)
+	for i := range t.legs {
+		sum += int64(t.legs[i].what.Nodes) * int64(t.legs[i].what.Duration())
+	}
+	return sum
 }
 
 // undecidedTxs are the transactions that were begun and not decided, in order.

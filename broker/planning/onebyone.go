@@ -202,6 +202,10 @@ func preferredSize(r *bourse.Request, alternatives []Alternative, can func(*Alte
 	return bourse.Size{}
 }
 
+// seed is a number of a job that no other cycle's and no other job's equals: what
+// settles its ties.
+func (in *Input) seed(job string) uint64 { return in.draw(job) }
+
 // draw is the number that a job draws in this cycle: a function of Terms.Draws,
 // the job's name and the cycle, so that a restart and a rerun draw the same.
 func (in *Input) draw(job string) uint64 {

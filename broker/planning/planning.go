@@ -47,8 +47,10 @@ func (p *Planner) open(groups []bourse.Group, free []bourse.Profile, from, to bo
 // used.
 func (p *Planner) Plan(in *Input) *Draft {
 	d := newDraft(in)
-	p.open(d.Groups, d.admissible, in.From, in.Horizon)
-	d.Slots = p.list.Len()
+	if !in.Terms.ByValue() {
+		p.open(d.Groups, d.admissible, in.From, in.Horizon)
+		d.Slots = p.list.Len()
+	}
 	switch {
 	case len(d.Groups) == 0:
 		why := in.silence()
@@ -59,6 +61,8 @@ func (p *Planner) Plan(in *Input) *Draft {
 		}
 	case in.Terms.OneByOne():
 		d.findStarts()
+	case in.Terms.ByValue():
+		p.findValue(d)
 	default:
 		p.findWindows(d)
 	}
@@ -86,14 +90,20 @@ func (p *Planner) Choose(d *Draft, q *Quotes) *Outcome {
 	switch {
 	case lost > 0 && d.in.Terms.OneByOne():
 		c.dropLost()
-	case lost > 0:
+	case lost > 0 && !d.in.Terms.ByValue():
 		c.searchClear()
 	}
 	for i := range o.Jobs {
 		o.Alternatives += len(o.Jobs[i].Alternatives)
 	}
-	c.affordable()
-	if d.in.Terms.OneByOne() {
+	if d.in.Terms.ByValue() {
+		c.placeAll()
+		for i := range o.Jobs {
+			d.lose(i, o.Jobs[i].Alternatives)
+		}
+		return o
+	}
+	if c.affordable(); d.in.Terms.OneByOne() {
 		c.takeEach()
 	} else {
 		c.selectAll()
