@@ -28,7 +28,7 @@ var houses = []house{
 		"co": "coordinator", "recovery": "recovery", "amnesia": "amnesia", "losses": "losses", "watcher": "watcher",
 		"scheduler": "scheduler", "errands": "errands", "shifts": "shifts", "intake": "intake",
 		"lives": "lives", "bars": "bars", "txs": "transactions", "peers": "directory", "queue": "queue",
-	}, []string{"recovery", "amnesia", "losses", "watcher"}, []string{"client"}},
+	}, []string{"recovery", "amnesia", "losses", "watcher"}, []string{"listener"}},
 	{"sites", "Site", 40, 400, map[string]string{
 		"participant": "participant", "requests": "requests", "orders": "orders", "notices": "notices", "offers": "offers", "view": "view",
 		"limits": "limits", "negotiation": "negotiation", "operator": "operator", "inventory": "inventory", "recovery": "recovery",

@@ -1,11 +1,18 @@
 package bourse_test
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"bourse"
 )
 
 // pages lists the documents of the project.
@@ -67,6 +74,56 @@ func TestDocs_NameOnlyCommandsThatExist(t *testing.T) {
 	}
 }
 
+var (
+	way    = regexp.MustCompile("(?m)^\\| `([^`]+\\.go)` \\| `([^`]+)` \\| [^|]+ \\|([^|]*)\\|$")
+	entry  = regexp.MustCompile(`(?m)^\*\*(.+?)\.\*\*`)
+	quoted = regexp.MustCompile("`([^`]+)`")
+)
+
+// Whoever follows a job through the code finds each function where the page says that
+// it is, and each fact in the journal.
+func TestDocs_TheWayOfAJobIsThatOfTheCode(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("docs/internals/JOB.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[string]bool{}
+	for _, f := range bourse.Facts() {
+		kinds[f.Kind()] = true
+	}
+	rows := way.FindAllStringSubmatch(string(text), -1)
+	if n := strings.Count(string(text), "\n| `"); len(rows) != n || n < 20 {
+		t.Fatalf("%d rows of %d have a file, a function, words and facts", len(rows), n)
+	}
+	for _, r := range rows {
+		file, err := parser.ParseFile(token.NewFileSet(), r[1], nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if !slices.ContainsFunc(file.Decls, func(d ast.Decl) bool {
+			f, ok := d.(*ast.FuncDecl)
+			return ok && named(f) == r[2]
+		}) {
+			t.Errorf("%s has no %s", r[1], r[2])
+		}
+		for _, fact := range quoted.FindAllStringSubmatch(r[3], -1) {
+			if !kinds[fact[1]] {
+				t.Errorf("%s: no fact is called %s", r[2], fact[1])
+			}
+		}
+	}
+}
+
+// named is the name of a function, that of its receiver before it.
+func named(f *ast.FuncDecl) string {
+	if f.Recv == nil {
+		return f.Name.Name
+	}
+	return strings.TrimPrefix(types.ExprString(f.Recv.List[0].Type), "*") + "." + f.Name.Name
+}
+
 // Every citation of the glossary has its source, and every source is cited.
 func TestDocs_GlossaryCitesItsSources(t *testing.T) {
 	t.Parallel()
@@ -87,6 +144,26 @@ func TestDocs_GlossaryCitesItsSources(t *testing.T) {
 		if !strings.Contains(words, "["+m[1]+"]") {
 			t.Errorf("%s is a source that nothing cites", m[1])
 		}
+	}
+}
+
+// A word is looked up by its first letters.
+func TestDocs_TheGlossaryIsInOrder(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("docs/GLOSSARY.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := ""
+	for _, m := range entry.FindAllStringSubmatch(string(text), -1) {
+		word := strings.ToLower(strings.Trim(m[1], "`*"))
+		if word <= last {
+			t.Errorf("%q stands behind %q", word, last)
+		}
+		last = word
+	}
+	if last < "w" {
+		t.Errorf("the last word is %q", last)
 	}
 }
 

@@ -29,14 +29,15 @@ type (
 		Fallback     bool     `json:"fallback,omitempty"` // the selection used its bounded-memory grid
 		Skewed       []string `json:"skewed,omitempty"`   // sites not usable: their clocks are more than 2 s off
 
-		// Turns are those that users had in it, in the order in which they began; none
-		// where one user's jobs alone wait.
-		Turns []UserTurn `json:"turns,omitempty"`
+		// Served are the users whose jobs it took, in the order in which it came to
+		// them; none where one user's jobs alone wait.
+		Served []UserLine `json:"turns,omitempty"`
 	}
-	// UserTurn is a user's turn: afterwards it is that of all others.
-	UserTurn struct {
+	// UserLine is how far a user's jobs were served: their line is behind all others
+	// from then on, or goes on where the batch was full.
+	UserLine struct {
 		User string `json:"user"`
-		Used int    `json:"used,omitempty"` // jobs looked at in a turn that goes on in the next batch
+		Used int    `json:"used,omitempty"` // jobs of the user's share that were taken, if the next batch takes the others; else 0
 	}
 	// JobPostponed says that a job waits for another cycle, and why.
 	JobPostponed struct {

@@ -82,7 +82,7 @@ type (
 		When  Time      `json:"when,omitempty"` // if it is recorded later
 	}
 	// TasksPlaced says that a cluster of deadlines has taken the work of a leg or of
-	// a local job, and on which of its nodes; of none while it waits for its turn,
+	// a local job, and on which of its nodes; of none while it waits in line,
 	// which a second one ends.
 	TasksPlaced struct {
 		Group    string   `json:"group"`
@@ -169,7 +169,7 @@ type (
 		State  LockState `json:"state"`
 		Heard  bool      `json:"heard,omitempty"`
 		Agreed int       `json:"agreed,omitempty"` // its place in the order in which legs were confirmed
-		Turn   uint32    `json:"turn,omitempty"`   // of its last move within its window
+		Shifts uint32    `json:"turn,omitempty"`   // of its last move within its window
 		Fixed  bool      `json:"fixed,omitempty"`  // it moves no more
 		Number int64     `json:"number,omitempty"` // of a cluster of deadlines: its work
 	}

@@ -22,7 +22,7 @@ type (
 		Returned []UserReturned `json:"returned,omitempty"`
 		Barred   []UserBarred   `json:"barred,omitempty"` // by site and user
 		Pacing   Pacing         `json:"pacing,omitzero"`
-		Turns    []UserTurn     `json:"turns,omitempty"` // of the users who have jobs that wait, in the order in which they come
+		Lines    []UserLine     `json:"turns,omitempty"` // of the users who have jobs that wait, first the one who is served next
 	}
 	// Pacing is what a broker's last cycles tell its next one.
 	Pacing struct {
@@ -80,7 +80,7 @@ type (
 		Mended  bool     `json:"mended,omitempty"`
 		Moved   bool     `json:"moved,omitempty"`
 		Undone  bool     `json:"undone,omitempty"`  // it ended after its job was given up
-		Turn    uint32   `json:"turn,omitempty"`    // of the last LegShifted
+		Shifts  uint32   `json:"turn,omitempty"`    // of the last LegShifted
 		Proof   Proof    `json:"proof,omitzero"`    // of the site's last answer that carried one
 		Claim   bool     `json:"claim,omitempty"`   // given up with its site, which has not been heard of it
 		Settled bool     `json:"settled,omitempty"` // it was a claim, and has been heard of

@@ -101,8 +101,8 @@ type (
 		HeldAt  Time `json:"heldAt"`
 		At      Time `json:"at"` // of its last move
 
-		Turn uint32 `json:"turn,omitempty"` // of its last LegShifted
-		Told uint32 `json:"told,omitempty"` // the last that its broker has acknowledged
+		Shifts uint32 `json:"turn,omitempty"` // of its last LegShifted
+		Told   uint32 `json:"told,omitempty"` // the last that its broker has acknowledged
 
 		Offered JobOffer `json:"offered,omitzero"` // the last that was made for it
 	}

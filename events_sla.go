@@ -7,16 +7,16 @@ type (
 	// that the window has closed to where the leg stands: of the site, which
 	// decides it, and of the broker, which has heard of it.
 	LegShifted struct {
-		Leg   LegID  `json:"leg"`
-		Start Time   `json:"start"`
-		End   Time   `json:"end"`
-		Turn  uint32 `json:"turn"` // counts them, from 1
-		Fixed bool   `json:"fixed,omitempty"`
+		Leg    LegID  `json:"leg"`
+		Start  Time   `json:"start"`
+		End    Time   `json:"end"`
+		Shifts uint32 `json:"turn"` // counts them, from 1
+		Fixed  bool   `json:"fixed,omitempty"`
 	}
 	// ShiftNoted says that a broker has acknowledged a LegShifted and those before.
 	ShiftNoted struct {
-		Leg  LegID  `json:"leg"`
-		Turn uint32 `json:"turn"`
+		Leg    LegID  `json:"leg"`
+		Shifts uint32 `json:"turn"`
 	}
 	// ShiftOffered says that a site asks the owner of a confirmed leg to give up its
 	// place for another one, against a payment: of the site, which asks, and of the
@@ -38,12 +38,12 @@ type (
 	// NodesMoved says that a cluster has moved what it keeps for a leg, or that it
 	// stays where it is from now on.
 	NodesMoved struct {
-		Leg   LegID  `json:"leg"`
-		Start Time   `json:"start"`
-		End   Time   `json:"end"`
-		Turn  uint32 `json:"turn"` // counts them, from 1
-		Fixed bool   `json:"fixed,omitempty"`
-		When  Time   `json:"when,omitempty"` // if it is recorded later
+		Leg    LegID  `json:"leg"`
+		Start  Time   `json:"start"`
+		End    Time   `json:"end"`
+		Shifts uint32 `json:"turn"` // counts them, from 1
+		Fixed  bool   `json:"fixed,omitempty"`
+		When   Time   `json:"when,omitempty"` // if it is recorded later
 	}
 	// JobPromised says which slot a durable cluster has promised a local job, within
 	// which window: when it is taken, and each time it is moved or fixed.

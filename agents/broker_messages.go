@@ -13,18 +13,18 @@ var brokerMessages = []Properties{
 	{Offers{}, Site, Broker, Reply, nil},
 	{QuoteRequest{}, Broker, Site, Request, Quotes{}},
 	{Quotes{}, Site, Broker, Reply, nil},
-	{Hold{}, Broker, Site, Step, HeldReply{}},
-	{HeldReply{}, Site, Broker, Reply, nil},
-	{RefusedReply{}, Site, Broker, Reply, nil},
-	{Prepare{}, Broker, Site, Step, PreparedReply{}},
-	{PreparedReply{}, Site, Broker, Reply, nil},
-	{Confirm{}, Broker, Site, Step, ConfirmedReply{}},
-	{ConfirmedReply{}, Site, Broker, Reply, nil},
-	{Cancel{}, Broker, Site, Step, CancelledReply{}},
-	{CancelledReply{}, Site, Broker, Reply, nil},
-	{StartedNotice{}, Site, Broker, News, nil},
-	{SettledNotice{}, Site, Broker, Notice, Noted{}},
-	{ShiftedNotice{}, Site, Broker, Notice, Noted{}},
+	{Hold{}, Broker, Site, Step, Held{}},
+	{Held{}, Site, Broker, Reply, nil},
+	{Refused{}, Site, Broker, Reply, nil},
+	{Prepare{}, Broker, Site, Step, Prepared{}},
+	{Prepared{}, Site, Broker, Reply, nil},
+	{Confirm{}, Broker, Site, Step, Confirmed{}},
+	{Confirmed{}, Site, Broker, Reply, nil},
+	{Cancel{}, Broker, Site, Step, Cancelled{}},
+	{Cancelled{}, Site, Broker, Reply, nil},
+	{LegStarted{}, Site, Broker, News, nil},
+	{Settled{}, Site, Broker, Notice, Noted{}},
+	{Shifted{}, Site, Broker, Notice, Noted{}},
 	{ShiftOffer{}, Site, Broker, Request, ShiftDeclined{}},
 	{ShiftDeclined{}, Broker, Site, Reply, nil},
 }
@@ -70,7 +70,7 @@ type Offers struct {
 	Refusal bourse.Reason // the site is closed to this VO
 	Stamp
 	Nonce  uint64 // of the request, where it is refused as fenced
-	Latest uint32 // then: as in RefusedReply
+	Latest uint32 // then: as in Refused
 }
 
 // GroupOffer is one group's free nodes over the horizon.
@@ -109,7 +109,7 @@ type Hold struct {
 
 	// Replaces names the confirmed leg that Confirm is to give up for this one,
 	// and Version the version of it that the broker knows; the zero LegID: none.
-	// Room and money are reckoned net of it.
+	// Room and money are counted net of it.
 	Replaces bourse.LegID
 	Version  uint32
 
@@ -123,9 +123,9 @@ type Hold struct {
 	Offer uint32
 }
 
-// HeldReply says that the capacity is locked, at the price that binds. Start and
+// Held says that the capacity is locked, at the price that binds. Start and
 // End are where a flexible leg has its place.
-type HeldReply struct {
+type Held struct {
 	Leg     bourse.LegID
 	Fare    bourse.Fare
 	Version uint32 // of the leg: 1, or one more than that of the leg it replaces
@@ -136,9 +136,9 @@ type HeldReply struct {
 	Proof bourse.Proof
 }
 
-// RefusedReply says that a step was refused; Fare is the present price where
+// Refused says that a step was refused; Fare is the present price where
 // there is one.
-type RefusedReply struct {
+type Refused struct {
 	Leg    bourse.LegID
 	Step   string // the kind of what is refused: Hold, Prepare, Confirm, Cancel or Release
 	Fare   bourse.Fare
@@ -165,8 +165,8 @@ type Prepare struct {
 	For bourse.Duration // the in-doubt limit
 }
 
-// PreparedReply says that Confirm can no longer be refused for capacity or price.
-type PreparedReply struct {
+// Prepared says that Confirm can no longer be refused for capacity or price.
+type Prepared struct {
 	Leg bourse.LegID
 	Stamp
 }
@@ -177,10 +177,10 @@ type Confirm struct {
 	DecidedBy uint32 // the incarnation that recorded the decision
 }
 
-// ConfirmedReply says that the leg is an advance reservation now. Refund is what
+// Confirmed says that the leg is an advance reservation now. Refund is what
 // the site gives back of the leg that it replaces, which is released; Replaced is
 // the proof of that.
-type ConfirmedReply struct {
+type Confirmed struct {
 	Leg    bourse.LegID
 	Refund bourse.Credits
 	Stamp
@@ -194,33 +194,33 @@ type Cancel struct {
 	DecidedBy uint32
 }
 
-// CancelledReply says that the leg holds nothing any more.
-type CancelledReply struct {
+// Cancelled says that the leg holds nothing any more.
+type Cancelled struct {
 	Leg bourse.LegID
 	Stamp
 }
 
-// StartedNotice tells the broker that a confirmed leg runs.
-type StartedNotice struct {
+// LegStarted tells the broker that a confirmed leg runs.
+type LegStarted struct {
 	Leg bourse.LegID
 	Stamp
 }
 
-// SettledNotice tells the broker that a leg has ended.
-type SettledNotice struct {
+// Settled tells the broker that a leg has ended.
+type Settled struct {
 	Leg     bourse.LegID
 	End     bourse.Time // its actual end
 	Charged bourse.Credits
 	Stamp
 }
 
-// ShiftedNotice tells the broker that its flexible leg stands elsewhere within
-// its window now, or is fixed where it stands; repeated until Noted with its turn
+// Shifted tells the broker that its flexible leg stands elsewhere within
+// its window now, or is fixed where it stands; repeated until Noted with its number
 // or a later one.
-type ShiftedNotice struct {
+type Shifted struct {
 	Leg        bourse.LegID
 	Start, End bourse.Time
-	Turn       uint32 // counts the shifts of the leg, from 1
+	Shifts     uint32 // counts the shifts of the leg, from 1
 	Fixed      bool
 	Stamp
 	Proof bourse.Proof
@@ -251,42 +251,42 @@ type ShiftDeclined struct {
 }
 
 // Kind names the message.
-func (Submit) Kind() string         { return "Submit" }
-func (SubmitReply) Kind() string    { return "SubmitReply" }
-func (OfferRequest) Kind() string   { return "OfferRequest" }
-func (Offers) Kind() string         { return "Offers" }
-func (QuoteRequest) Kind() string   { return "QuoteRequest" }
-func (Quotes) Kind() string         { return "Quotes" }
-func (Hold) Kind() string           { return "Hold" }
-func (HeldReply) Kind() string      { return "Held" }
-func (RefusedReply) Kind() string   { return "Refused" }
-func (Prepare) Kind() string        { return "Prepare" }
-func (PreparedReply) Kind() string  { return "Prepared" }
-func (Confirm) Kind() string        { return "Confirm" }
-func (ConfirmedReply) Kind() string { return "Confirmed" }
-func (Cancel) Kind() string         { return "Cancel" }
-func (CancelledReply) Kind() string { return "Cancelled" }
-func (StartedNotice) Kind() string  { return "LegStarted" }
-func (SettledNotice) Kind() string  { return "Settled" }
-func (ShiftedNotice) Kind() string  { return "Shifted" }
-func (ShiftOffer) Kind() string     { return "ShiftOffer" }
-func (ShiftDeclined) Kind() string  { return "ShiftDeclined" }
+func (Submit) Kind() string        { return "Submit" }
+func (SubmitReply) Kind() string   { return "SubmitReply" }
+func (OfferRequest) Kind() string  { return "OfferRequest" }
+func (Offers) Kind() string        { return "Offers" }
+func (QuoteRequest) Kind() string  { return "QuoteRequest" }
+func (Quotes) Kind() string        { return "Quotes" }
+func (Hold) Kind() string          { return "Hold" }
+func (Held) Kind() string          { return "Held" }
+func (Refused) Kind() string       { return "Refused" }
+func (Prepare) Kind() string       { return "Prepare" }
+func (Prepared) Kind() string      { return "Prepared" }
+func (Confirm) Kind() string       { return "Confirm" }
+func (Confirmed) Kind() string     { return "Confirmed" }
+func (Cancel) Kind() string        { return "Cancel" }
+func (Cancelled) Kind() string     { return "Cancelled" }
+func (LegStarted) Kind() string    { return "LegStarted" }
+func (Settled) Kind() string       { return "Settled" }
+func (Shifted) Kind() string       { return "Shifted" }
+func (ShiftOffer) Kind() string    { return "ShiftOffer" }
+func (ShiftDeclined) Kind() string { return "ShiftDeclined" }
 
 // LegID is the leg that the message is about.
-func (m Hold) LegID() bourse.LegID           { return m.Leg }
-func (m HeldReply) LegID() bourse.LegID      { return m.Leg }
-func (m RefusedReply) LegID() bourse.LegID   { return m.Leg }
-func (m Prepare) LegID() bourse.LegID        { return m.Leg }
-func (m PreparedReply) LegID() bourse.LegID  { return m.Leg }
-func (m Confirm) LegID() bourse.LegID        { return m.Leg }
-func (m ConfirmedReply) LegID() bourse.LegID { return m.Leg }
-func (m Cancel) LegID() bourse.LegID         { return m.Leg }
-func (m CancelledReply) LegID() bourse.LegID { return m.Leg }
-func (m StartedNotice) LegID() bourse.LegID  { return m.Leg }
-func (m SettledNotice) LegID() bourse.LegID  { return m.Leg }
-func (m ShiftedNotice) LegID() bourse.LegID  { return m.Leg }
-func (m ShiftOffer) LegID() bourse.LegID     { return m.Leg }
-func (m ShiftDeclined) LegID() bourse.LegID  { return m.Leg }
+func (m Hold) LegID() bourse.LegID          { return m.Leg }
+func (m Held) LegID() bourse.LegID          { return m.Leg }
+func (m Refused) LegID() bourse.LegID       { return m.Leg }
+func (m Prepare) LegID() bourse.LegID       { return m.Leg }
+func (m Prepared) LegID() bourse.LegID      { return m.Leg }
+func (m Confirm) LegID() bourse.LegID       { return m.Leg }
+func (m Confirmed) LegID() bourse.LegID     { return m.Leg }
+func (m Cancel) LegID() bourse.LegID        { return m.Leg }
+func (m Cancelled) LegID() bourse.LegID     { return m.Leg }
+func (m LegStarted) LegID() bourse.LegID    { return m.Leg }
+func (m Settled) LegID() bourse.LegID       { return m.Leg }
+func (m Shifted) LegID() bourse.LegID       { return m.Leg }
+func (m ShiftOffer) LegID() bourse.LegID    { return m.Leg }
+func (m ShiftDeclined) LegID() bourse.LegID { return m.Leg }
 
 // Decider is the incarnation that recorded the decision.
 func (m Confirm) Decider() uint32 { return m.DecidedBy }

@@ -101,15 +101,15 @@ type ClusterStarted struct{ Leg bourse.LegID }
 type ClusterMoved struct {
 	Leg        bourse.LegID
 	Start, End bourse.Time
-	Turn       uint32 // counts them, leg by leg, from 1
+	Shifts     uint32 // counts them, leg by leg, from 1
 	Fixed      bool
 }
 
-// ClusterHeard acknowledges a ClusterStarted or, where it has a Turn, the
-// ClusterMoved of that turn.
+// ClusterHeard acknowledges a ClusterStarted or, where it has Shifts, the
+// ClusterMoved with that number.
 type ClusterHeard struct {
-	Leg  bourse.LegID
-	Turn uint32
+	Leg    bourse.LegID
+	Shifts uint32
 }
 
 // ClusterEnded tells the site that a reservation's work has ended; repeated
@@ -142,7 +142,7 @@ type ClusterLock struct {
 	End       bourse.Time // Ended: when
 
 	// Of a flexible reservation: the last that ClusterMoved has said, or would.
-	Turn       uint32
+	Shifts     uint32
 	From, To   bourse.Time
 	FixedThere bool
 }

@@ -41,6 +41,16 @@ func TestMessages_EveryTypeStandsInTheTableOnce(t *testing.T) {
 	}
 }
 
+// Who reads the name of a message in a trace finds the type by it.
+func TestMessages_ATypeHasTheNameOfItsMessage(t *testing.T) {
+	t.Parallel()
+	for _, p := range Messages() {
+		if name := reflect.TypeOf(p.Message).Name(); name != p.Kind() {
+			t.Errorf("type %s is called %s", name, p.Kind())
+		}
+	}
+}
+
 // kindsOf returns what the Kind methods of a file say.
 func kindsOf(t *testing.T, name string) []string {
 	t.Helper()
@@ -68,7 +78,7 @@ func kindsOf(t *testing.T, name string) []string {
 // acknowledged by whom it is said to, and nothing else is answered.
 func TestMessages_AnAnswerGoesBackToWhoHasAsked(t *testing.T) {
 	t.Parallel()
-	answers := map[string]bool{RefusedReply{}.Kind(): true} // of every step
+	answers := map[string]bool{Refused{}.Kind(): true} // of every step
 	seen := map[Class]int{}
 	for _, p := range Messages() {
 		seen[p.Class]++

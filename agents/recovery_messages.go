@@ -6,17 +6,17 @@ import "bourse"
 // after it did; see docs/TRANSACTION.md.
 
 var recoveryMessages = []Properties{
-	{Release{}, Broker, Site, Step, ReleasedReply{}},
-	{ReleasedReply{}, Site, Broker, Reply, nil},
+	{Release{}, Broker, Site, Step, Released{}},
+	{Released{}, Site, Broker, Reply, nil},
 	{Inquire{}, Site, Broker, Request, Answer{}},
 	{Answer{}, Broker, Site, Reply, nil},
-	{HeuristicNotice{}, Site, Broker, Notice, Noted{}},
-	{DegradedNotice{}, Site, Broker, Notice, Noted{}},
+	{Heuristic{}, Site, Broker, Notice, Noted{}},
+	{Degraded{}, Site, Broker, Notice, Noted{}},
 	{Noted{}, Broker, Site, Reply, nil},
 	{List{}, Broker, Site, Request, Listing{}},
 	{Listing{}, Site, Broker, Reply, nil},
-	{Reassert{}, Broker, Site, Request, ReassertedReply{}},
-	{ReassertedReply{}, Site, Broker, Reply, nil},
+	{Reassert{}, Broker, Site, Request, Reasserted{}},
+	{Reasserted{}, Site, Broker, Reply, nil},
 	{JobCancel{}, User, Broker, Request, JobReply{}},
 	{JobModify{}, User, Broker, Request, JobReply{}},
 	{OfferAnswer{}, User, Broker, Request, JobReply{}},
@@ -32,8 +32,8 @@ type Release struct {
 	Full      bool
 }
 
-// ReleasedReply says that the leg holds nothing any more and what is refunded.
-type ReleasedReply struct {
+// Released says that the leg holds nothing any more and what is refunded.
+type Released struct {
 	Leg    bourse.LegID
 	Refund bourse.Credits
 	Stamp
@@ -68,17 +68,17 @@ type Answer struct {
 	DecidedBy uint32
 }
 
-// HeuristicNotice says that a prepared leg was released in doubt; repeated
+// Heuristic says that a prepared leg was released in doubt; repeated
 // until Noted.
-type HeuristicNotice struct {
+type Heuristic struct {
 	Leg bourse.LegID
 	Stamp
 }
 
-// DegradedNotice says that the site cannot serve a leg; repeated until Noted.
+// Degraded says that the site cannot serve a leg; repeated until Noted.
 // Refund is what a confirmed leg was charged, Penalty what the site adds, Reason
 // why, where the site knows more than that the nodes are gone.
-type DegradedNotice struct {
+type Degraded struct {
 	Leg     bourse.LegID
 	Refund  bourse.Credits
 	Penalty bourse.Credits
@@ -89,9 +89,9 @@ type DegradedNotice struct {
 
 // Noted acknowledges a notice of a site: Heuristic, Degraded, Settled or Shifted.
 type Noted struct {
-	Leg  bourse.LegID
-	Step string // the notice's kind
-	Turn uint32 // of a Shifted: the turn
+	Leg    bourse.LegID
+	Step   string // the notice's kind
+	Shifts uint32 // of a Shifted: its number
 }
 
 // List is the first word of a broker's new life to a site: tell me all legs of
@@ -112,7 +112,7 @@ type Listing struct {
 	Refusal     bourse.Reason // Fenced: another process has this name
 	Stamp
 	Nonce  uint64 // of the List; 0: it does not say
-	Latest uint32 // of a Refusal: as in RefusedReply
+	Latest uint32 // of a Refusal: as in Refused
 }
 
 // ListedLeg is one leg of a Listing.
@@ -144,8 +144,8 @@ type Reassert struct {
 	Nonce       uint64
 }
 
-// ReassertedReply says whether the leg stands as asserted; a Reason says why not.
-type ReassertedReply struct {
+// Reasserted says whether the leg stands as asserted; a Reason says why not.
+type Reasserted struct {
 	Leg    bourse.LegID
 	Reason bourse.Reason
 	Stamp
@@ -183,32 +183,32 @@ type JobReply struct {
 }
 
 // Kind names the message.
-func (Release) Kind() string         { return "Release" }
-func (ReleasedReply) Kind() string   { return "Released" }
-func (Inquire) Kind() string         { return "Inquire" }
-func (Answer) Kind() string          { return "Answer" }
-func (HeuristicNotice) Kind() string { return "Heuristic" }
-func (DegradedNotice) Kind() string  { return "Degraded" }
-func (Noted) Kind() string           { return "Noted" }
-func (List) Kind() string            { return "List" }
-func (Listing) Kind() string         { return "Listing" }
-func (Reassert) Kind() string        { return "Reassert" }
-func (ReassertedReply) Kind() string { return "Reasserted" }
-func (JobCancel) Kind() string       { return "JobCancel" }
-func (JobModify) Kind() string       { return "JobModify" }
-func (OfferAnswer) Kind() string     { return "OfferAnswer" }
-func (JobReply) Kind() string        { return "JobReply" }
+func (Release) Kind() string     { return "Release" }
+func (Released) Kind() string    { return "Released" }
+func (Inquire) Kind() string     { return "Inquire" }
+func (Answer) Kind() string      { return "Answer" }
+func (Heuristic) Kind() string   { return "Heuristic" }
+func (Degraded) Kind() string    { return "Degraded" }
+func (Noted) Kind() string       { return "Noted" }
+func (List) Kind() string        { return "List" }
+func (Listing) Kind() string     { return "Listing" }
+func (Reassert) Kind() string    { return "Reassert" }
+func (Reasserted) Kind() string  { return "Reasserted" }
+func (JobCancel) Kind() string   { return "JobCancel" }
+func (JobModify) Kind() string   { return "JobModify" }
+func (OfferAnswer) Kind() string { return "OfferAnswer" }
+func (JobReply) Kind() string    { return "JobReply" }
 
 // LegID is the leg that the message is about.
-func (m Release) LegID() bourse.LegID         { return m.Leg }
-func (m ReleasedReply) LegID() bourse.LegID   { return m.Leg }
-func (m Inquire) LegID() bourse.LegID         { return m.Leg }
-func (m Answer) LegID() bourse.LegID          { return m.Leg }
-func (m HeuristicNotice) LegID() bourse.LegID { return m.Leg }
-func (m DegradedNotice) LegID() bourse.LegID  { return m.Leg }
-func (m Noted) LegID() bourse.LegID           { return m.Leg }
-func (m Reassert) LegID() bourse.LegID        { return m.Leg.Leg }
-func (m ReassertedReply) LegID() bourse.LegID { return m.Leg }
+func (m Release) LegID() bourse.LegID    { return m.Leg }
+func (m Released) LegID() bourse.LegID   { return m.Leg }
+func (m Inquire) LegID() bourse.LegID    { return m.Leg }
+func (m Answer) LegID() bourse.LegID     { return m.Leg }
+func (m Heuristic) LegID() bourse.LegID  { return m.Leg }
+func (m Degraded) LegID() bourse.LegID   { return m.Leg }
+func (m Noted) LegID() bourse.LegID      { return m.Leg }
+func (m Reassert) LegID() bourse.LegID   { return m.Leg.Leg }
+func (m Reasserted) LegID() bourse.LegID { return m.Leg }
 
 // Decider is the incarnation that recorded the decision.
 func (m Release) Decider() uint32 { return m.DecidedBy }

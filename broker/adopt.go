@@ -18,9 +18,10 @@ type stray struct {
 func (s *stray) sighting() *sighting { return &sighting{s.leg, true, true} }
 
 // strays lists them, in order of their names, each once: a site may repeat a leg,
-// and two may both claim one. Then who says that it was committed is believed, else
-// the first of the list of sites. A leg whose number leaves a gap has its site
-// answer for the places in between; see maxGaps. Rows B90 and B91.
+// and two sites may both claim one. Then the site is believed that says it was
+// committed, else the first in the list of sites. If the numbers of legs leave a
+// gap, the site of the next leg stands for the places in between; see maxGaps.
+// Rows B90 and B91.
 func (rec *recovery) strays() []stray {
 	var found []stray
 	for p := range rec.peers.all() {
@@ -57,10 +58,11 @@ func (rec *recovery) strays() []stray {
 	return list
 }
 
-// recorded reports whether there is a record of a leg, or was one. Of a transaction
-// that was adopted it may be missing: its site was lost or away when others listed.
-// Of this life's transactions there is one of every leg there is: one that a site
-// names beyond them would stand where the next is to begin.
+// recorded reports whether there is a record of a leg, or was one. Of a
+// transaction that was adopted it may be missing: its site was lost or away when
+// others listed. This life has a record of every leg of its own transactions: a
+// transaction beyond them that a site names would take the number of the next
+// one.
 func (rec *recovery) recorded(id bourse.LegID) bool {
 	t := rec.txs.get(id.Tx)
 	now := rec.lives.current()
@@ -74,10 +76,10 @@ func rank(yes bool) int {
 	return 0
 }
 
-// adopt takes on the legs that sites have listed and the broker has no record
-// of: its own memory is of the past. What is confirmed was committed; all else
-// is given up. What it has forgotten itself, a day after its end, it does not take
-// on again, nor what it can never have bought. Rows B55, B56, B99.
+// adopt takes on the legs that sites have listed and the broker has no record of:
+// its own memory is of the past. What is confirmed was committed; all else is
+// given up. It does not take on again what it has itself forgotten, a day after
+// its end, nor what it can never have bought. Rows B55, B56, B99.
 func (rec *recovery) adopt(now bourse.Time, out *agents.Outbox) {
 	found := rec.strays()
 	var no disowned
@@ -166,16 +168,17 @@ func (rec *recovery) adoptTx(now bourse.Time, group []stray, commit bool, out *a
 	}
 }
 
-// adoptLate takes on legs of a transaction that was adopted, and so decided, before
-// their site had listed them. They are of its window while its job has that still.
-// Else they are given up like those of a site that was lost: what is confirmed is
-// released for all of its price, and what has run costs it. Row B56.
+// adoptLate takes on legs of a transaction that was adopted, and so decided,
+// before their site had listed them. They belong to its window as long as its job
+// has that. Otherwise they are given up like those of a lost site: what is
+// confirmed is released for all of its price, and what has run is paid for. Row
+// B56.
 func (rec *recovery) adoptLate(now bourse.Time, t *transaction, group []stray, commit bool, out *agents.Outbox) {
 	rec.adoptLegs(group, commit, out)
 	for _, x := range group {
 		i, s := x.leg.Leg.Leg, x.sighting()
 		if keeps := t.keepsWindow(); !keeps && (took(s) || t.state == bourse.TxCommitted) {
-			why := reason(bourse.NoOffer, "%s listed it when its window had been given up", x.site)
+			why := reason(bourse.NoOffer, "%s listed it after its window had been given up", x.site)
 			rec.record(bourse.LegClosed{Leg: t.leg(i), Reason: why, Claim: true}, out)
 			rec.co.losses.hearClaim(now, t, i, s, out)
 			continue

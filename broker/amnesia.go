@@ -105,9 +105,9 @@ func (amn *amnesia) probed(now bourse.Time, from agents.ID, m agents.Offers, out
 // answered.
 func (p *peer) asserts(id bourse.LegID) bool { return p.asserting[id] }
 
-// unknown takes the word of a site that it does not know a leg that it carries.
-// Row B60.
-func (amn *amnesia) unknown(now bourse.Time, from agents.ID, t *transaction, l *txLeg, m agents.RefusedReply, out *agents.Outbox) {
+// unknown takes the word of a site that it does not know a leg which it should
+// carry. Row B60.
+func (amn *amnesia) unknown(now bourse.Time, from agents.ID, t *transaction, l *txLeg, m agents.Refused, out *agents.Outbox) {
 	p := amn.peers.get(from)
 	if p.asserts(m.Leg) || l.state.Terminal() || l.state == bourse.Asked {
 		return
@@ -136,8 +136,8 @@ func (amn *amnesia) lapsed(now bourse.Time, p *peer, out *agents.Outbox) {
 	amn.assert(now, p, legs, out)
 }
 
-// assertable reports whether there is something to be asserted of a leg: that it
-// was held at least, and has not ended.
+// assertable reports whether a leg is worth an assertion: it was held at least,
+// and has not ended.
 func (amn *amnesia) assertable(now bourse.Time, t *transaction, l *txLeg) bool {
 	switch {
 	case l.what.End <= now, l.state == bourse.Refused, l.state == bourse.Asked && t.state != bourse.TxAborted:
@@ -162,8 +162,9 @@ func (amn *amnesia) assert(now bourse.Time, p *peer, legs []bourse.LegID, out *a
 	}
 }
 
-// maxAsserts bounds the Reasserts to one site that wait for an answer: behind a
-// cluster that is silent no more come, and each answer lets the next one go.
+// maxAsserts bounds the Reasserts to one site that wait for an answer: a site
+// whose cluster is silent gets no more than these, and each answer lets the next
+// one go.
 const maxAsserts = 64
 
 // toAssert drops what has been answered, or is forgotten, and reports whether
@@ -179,7 +180,7 @@ func (amn *amnesia) toAssert(p *peer) bool {
 	return len(p.asserting) > 0
 }
 
-// sendAsserts says what has not been answered, the first of it. Row B66.
+// sendAsserts says the first of what has not been answered once more. Row B66.
 func (amn *amnesia) sendAsserts(now bourse.Time, p *peer, out *agents.Outbox) {
 	for p.told = 0; p.told < min(amn.asserts, len(p.owed)); {
 		amn.sendAssert(now, p, out)
@@ -224,7 +225,7 @@ func (amn *amnesia) assertion(now bourse.Time, t *transaction, i int) agents.Lis
 }
 
 // reasserted takes a site's answer to an assertion. Row B61.
-func (amn *amnesia) reasserted(now bourse.Time, p *peer, t *transaction, l *txLeg, m agents.ReassertedReply, out *agents.Outbox) {
+func (amn *amnesia) reasserted(now bourse.Time, p *peer, t *transaction, l *txLeg, m agents.Reasserted, out *agents.Outbox) {
 	if !p.asserting[m.Leg] {
 		return
 	}
@@ -257,7 +258,7 @@ func (amn *amnesia) reasserted(now bourse.Time, p *peer, t *transaction, l *txLe
 // remembers less than it once said. Row B60.
 func (amn *amnesia) compare(now bourse.Time, p *peer, legs []agents.ListedLeg, out *agents.Outbox) {
 	there := map[bourse.LegID]*agents.ListedLeg{}
-	for i := len(legs) - 1; i >= 0; i-- { // of two of one name the first counts
+	for i := len(legs) - 1; i >= 0; i-- { // if two have one name the first counts
 		there[legs[i].Leg] = &legs[i]
 	}
 	for _, t := range amn.txs.all() {

@@ -8,11 +8,12 @@ import (
 	"bourse/agents"
 )
 
-// A site that is closed to a user says so when it is asked for a quote or a Hold, not
-// in its offers, which are of nobody in particular. A broker remembers that: for a
-// time it leaves the site out of this user's alternatives, repairs and moves. Then it
-// asks again, and waits twice as long after the next such refusal; once the site
-// holds something for the user, all is forgotten. Rows B127 to B129.
+// A site that is closed to a user says so when it is asked for a quote or a Hold,
+// not in its offers, which are the same for all users. A broker remembers that:
+// for a time it leaves the site out of this user's alternatives, repairs and
+// moves. Then it asks again, and waits twice as long after the next such refusal;
+// once the site holds something for the user, all is forgotten. Rows B127 to
+// B129.
 
 // firstBar is how long a site is left out after its first refusal, longestBar the
 // most. maxBars bounds what is remembered: beyond it the one that ends first goes.
@@ -31,8 +32,8 @@ type bars struct {
 	most int // that are remembered
 }
 
-// refused is what is to be recorded when a site has refused something for a user's
-// sake; false if the reason is another one, or it is left out already.
+// refused is what to record when a site has refused something because of its
+// user; false if the reason is another one, or the site is left out already.
 func (x *bars) refused(now bourse.Time, site, user string, why bourse.Reason) (bourse.UserBarred, bool) {
 	if why.Code != bourse.NotAllowed || x.closed(now, site, user) {
 		return bourse.UserBarred{}, false
@@ -44,13 +45,13 @@ func (x *bars) refused(now bourse.Time, site, user string, why bourse.Reason) (b
 	return bourse.UserBarred{Site: site, User: user, Until: now.Add(wait), Wait: wait}, true
 }
 
-// closed reports whether a site is not asked for anything of a user.
+// closed reports whether a site is left out for a user.
 func (x *bars) closed(now bourse.Time, site, user string) bool { return x.until(site, user) > now }
 
-// until is when a site may be asked again for something of a user.
+// until is when a site may be asked again on behalf of a user.
 func (x *bars) until(site, user string) bourse.Time { return x.of[pair{site, user}].Until }
 
-// among lists which of some sites are not asked for anything of a user.
+// among lists which of these sites are left out for a user.
 func (x *bars) among(now bourse.Time, user string, sites []agents.ID) []bourse.UserBarred {
 	if len(x.of) == 0 {
 		return nil
@@ -64,7 +65,7 @@ func (x *bars) among(now bourse.Time, user string, sites []agents.ID) []bourse.U
 	return list
 }
 
-// add remembers one, and forgets what has been over for long.
+// add remembers one, and forgets those long over.
 func (x *bars) add(f bourse.UserBarred) {
 	now := f.Until.Add(-f.Wait)
 	for k, old := range x.of {
@@ -102,7 +103,7 @@ func (x *bars) load(list []bourse.UserBarred) {
 	}
 }
 
-// bar remembers that a site has refused something for a user's sake.
+// bar remembers that a site has refused something because of its user.
 func (mem *memory) bar(now bourse.Time, site, user string, why bourse.Reason, out *agents.Outbox) {
 	if f, ok := mem.bars.refused(now, site, user, why); ok {
 		mem.record(f, out)

@@ -83,7 +83,7 @@ func TestBarred_IsLeftOutOfMovesAndRepairs(t *testing.T) {
 	w.Post(2600*sec, south.id(), later{"broker:vo1", agents.JobModify{Job: "wave", User: "ben", Request: moved}})
 	w.Run(2700 * sec)
 	tx := lies("moved", 11_000*sec, "south west ").ID
-	w.Post(2800*sec, south.id(), later{"broker:vo1", agents.DegradedNotice{Leg: bourse.LegID{Tx: tx}}})
+	w.Post(2800*sec, south.id(), later{"broker:vo1", agents.Degraded{Leg: bourse.LegID{Tx: tx}}})
 	south.rule = onNth("OfferRequest", 0, fakeAnswer{refuse: bourse.Draining})
 	w.Run(2900 * sec)
 	lies("repaired", 11_000*sec, "east ")

@@ -9,14 +9,14 @@ import (
 	"bourse/broker/planning"
 )
 
-// intake takes jobs or says why not, sees to those that come after others, and lets
-// go of what is over or not wanted any more.
+// intake takes jobs or says why not, sees to those that come after others, and
+// lets go of those that are over or given up.
 type intake struct {
 	*memory
 	co        *coordinator
 	scheduler *scheduler
 	errands   *errands
-	called    bourse.Time // the instant of the last call out of turn, and how many there were in it
+	called    bourse.Time // the instant of the last extra call, and how many there were in it
 	calls     int
 	refusals  refusals
 }
@@ -90,7 +90,7 @@ func (in *intake) submit(now bourse.Time, from agents.ID, m agents.Submit, out *
 }
 
 // callFull calls the fresh jobs when they fill a batch. Each full batch may have
-// its cycle at once, those too that have come while one was under way.
+// a cycle at once, also one that has come while another cycle was under way.
 func (in *intake) callFull() {
 	if n := in.queue.news() / in.cfg.batch(); n > 0 {
 		in.queue.call(false)

@@ -13,7 +13,7 @@
 // Its components begin in these files:
 //
 //	memory       memory.go       all that follows from facts: jobs, transactions, sites, lives, accounts
-//	scheduler    cycle.go        the cycles; queue.go has whose turn it is
+//	scheduler    cycle.go        the cycles; queue.go says who is served next
 //	intake       batch.go        jobs taken, cancelled, forgotten
 //	errands      errand.go       repairs (repair.go) and moves (move.go)
 //	shifts       negotiate.go    answers to what sites wish
@@ -134,8 +134,8 @@ func (b *Broker) alarm(now bourse.Time, m agents.Message, out *agents.Outbox) bo
 	return true
 }
 
-// The alarms beside those of what is said again. Each carries what it is for, and
-// is ignored once that has passed.
+// The alarms other than those of retries. Each carries what it is for, and is
+// ignored once that has passed.
 type (
 	// cycleDue fires the cycle of an instant.
 	cycleDue struct{ At bourse.Time }
@@ -144,7 +144,7 @@ type (
 		Cycle uint64
 		Phase phase
 	}
-	// tryDue gives a transaction up that is still in that state.
+	// tryDue gives up a transaction that is still in that state.
 	tryDue struct {
 		Tx    bourse.TxID
 		State bourse.TxState
@@ -152,7 +152,7 @@ type (
 	// capDue tries the same alternative again.
 	capDue struct {
 		Cycle uint64
-		Turn  int
+		Entry int
 		Tries int
 	}
 	// listDue asks a site again for its legs.

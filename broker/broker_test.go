@@ -70,10 +70,10 @@ func TestStep_AnswersFromOthersOrTwiceChangeNothing(t *testing.T) {
 	far := leg
 	far.Tx.Seq = 99
 	for _, m := range []agents.Message{
-		agents.Offers{Cycle: 1}, agents.Quotes{Ref: 1}, agents.HeldReply{Leg: leg}, agents.PreparedReply{Leg: leg},
-		agents.RefusedReply{Leg: leg}, agents.ConfirmedReply{Leg: leg}, agents.CancelledReply{Leg: leg},
-		agents.StartedNotice{Leg: leg}, agents.ConfirmedReply{Leg: other}, agents.ConfirmedReply{Leg: far},
-		agents.HeldReply{Leg: bourse.LegID{Tx: leg.Tx, Leg: 7}},
+		agents.Offers{Cycle: 1}, agents.Quotes{Ref: 1}, agents.Held{Leg: leg}, agents.Prepared{Leg: leg},
+		agents.Refused{Leg: leg}, agents.Confirmed{Leg: leg}, agents.Cancelled{Leg: leg},
+		agents.LegStarted{Leg: leg}, agents.Confirmed{Leg: other}, agents.Confirmed{Leg: far},
+		agents.Held{Leg: bourse.LegID{Tx: leg.Tx, Leg: 7}},
 	} {
 		for _, from := range []agents.ID{"site:north", "site:south", "site:nobody"} {
 			var out agents.Outbox

@@ -42,8 +42,8 @@ func (in *intake) jobCancel(now bourse.Time, from agents.ID, m agents.JobCancel,
 // maxAskers bounds those who wait for the answer to a cancellation.
 const maxAskers = 8
 
-// withdraw records the wish, or why there is no use in the job any more, and
-// undoes what was done for it.
+// withdraw records the user's wish, or why the job has become useless, and undoes
+// what was done for it.
 func (in *intake) withdraw(now bourse.Time, j *job, why bourse.Reason, out *agents.Outbox) {
 	in.record(bourse.JobCancelled{Job: j.Name, User: j.User, Reason: why}, out)
 	in.scheduler.endPlan(j)

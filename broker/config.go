@@ -46,8 +46,8 @@ type Config struct {
 	Draws    uint64          // seed of strategy random, and of AcceptShifts
 
 	// AcceptShifts is how many of the offers to shift a job its users accept, at
-	// once, in thousandths, the others being declined; 0: who is offered one answers himself.
-	// For simulations.
+	// once, in thousandths, the others being declined; 0: users answer for
+	// themselves. For simulations.
 	AcceptShifts int
 
 	BatchSize  int // new jobs that start a cycle at once, and the most that one looks at
@@ -66,10 +66,10 @@ type Config struct {
 	// KeepJobs is how long a job is remembered after it is over; then its name is
 	// free again. 0: for ever.
 	KeepJobs bourse.Duration
-	// Explain is how many bytes of what its cycles saw and chose the broker
-	// records in an hour, beside what it needs itself, so that each can be planned
-	// again; see seen.go. Beyond that only the figures are recorded, without what
-	// was free. 0: nothing is recorded, nor that a leg has started.
+	// Explain is how many bytes an hour the broker may spend on recording what
+	// its cycles saw and chose, so that each can be planned again; see input.go.
+	// Beyond that it records the figures only, without what was free. 0: none of
+	// it is recorded, nor that a leg has started.
 	Explain int
 	// Refusals is how many submissions of one user that were refused are recorded
 	// in an hour, and 50 times as many of all users; see refusals.go. 0: all.
@@ -106,10 +106,10 @@ func Defaults(name string) Config {
 	return c
 }
 
-// ServiceDefaults returns Defaults and what a process that serves for years needs
-// beside it: jobs are forgotten 7 days after they are over, in an hour 64 MB of
-// detail and 100 refused submissions of a user are recorded at most, and no user
-// has more than 10,000 jobs waiting.
+// ServiceDefaults returns Defaults with the bounds that a process needs which
+// serves for years: jobs are forgotten 7 days after they are over, at most 64 MB
+// of detail and 100 refused submissions of a user are recorded in an hour, and no
+// user has more than 10,000 jobs waiting.
 func ServiceDefaults(name string) Config {
 	c := Defaults(name)
 	c.KeepJobs, c.Explain, c.Refusals, c.MaxWaiting = 7*bourse.Day, 64<<20, 100, 10_000
@@ -180,7 +180,7 @@ func (c *Config) Validate() error {
 
 // UserTerms is what an operator grants a user.
 type UserTerms struct {
-	Share      int // jobs taken in each of the user's turns, 1..MaxShare; 0: 1
+	Share      int // jobs taken each time the user is served, 1..MaxShare; 0: 1
 	Priority   int // users with a higher one come first, in every batch
 	MaxWaiting int // 0: that of the Config
 }
@@ -275,7 +275,7 @@ func (c *Config) rounds() int {
 func (c *Config) checkStrategy() error {
 	switch {
 	case c.Strategy > choice.Random:
-		return fmt.Errorf("broker %q: strategy %d is none", c.Name, c.Strategy)
+		return fmt.Errorf("broker %q: there is no strategy %d", c.Name, c.Strategy)
 	case c.Alpha < 0 || c.Alpha > choice.One:
 		return fmt.Errorf("broker %q: alpha %v is outside 0..1", c.Name, c.Alpha)
 	case c.oneByOne() && (c.BudgetLimit != selection.Auto || c.TimeLimit != selection.Auto):

@@ -6,14 +6,14 @@ import (
 	"bourse/agents/retry"
 )
 
-// coordinator carries out the transactions of its client, by the rows of
+// coordinator carries out the transactions of a broker, by the rows of
 // docs/TRANSACTION.md: it opens one, holds, decides, and sees that every site hears of
 // the decision and every leg comes to its end. It knows neither cycles nor why
 // somebody wants a window. Its parts each see to one thing that sites or lives do to
 // that; they share what is on record and speak to sites by the coordinator alone.
 type coordinator struct {
 	*memory
-	client   client
+	listener listener
 	recovery recovery
 	amnesia  amnesia
 	losses   losses
@@ -51,9 +51,9 @@ type watcher struct {
 	co *coordinator
 }
 
-// newCoordinator is one that works for a client on what is remembered.
-func newCoordinator(mem *memory, of client) *coordinator {
-	co := &coordinator{memory: mem, client: of}
+// newCoordinator is one that tells a listener, by what is remembered.
+func newCoordinator(mem *memory, to listener) *coordinator {
+	co := &coordinator{memory: mem, listener: to}
 	co.recovery = recovery{memory: mem, co: co}
 	co.amnesia = amnesia{memory: mem, co: co, asserts: maxAsserts}
 	co.losses = losses{memory: mem, co: co}

@@ -24,8 +24,8 @@ type scheduler struct {
 
 // A cycle places a batch of jobs. Its phases stand below in their order:
 //
-//  1. batch: the due jobs, at most BatchSize, in serving order: the users take
-//     turns, each with its own jobs by priority, see queue.take
+//  1. batch: the due jobs, at most BatchSize, in serving order: users round
+//     robin, the jobs of each by priority, see queue.take
 //  2. offers: one request to each site; an alarm ends the wait, which is not for
 //     those that were silent the last time
 //  3. search: alternatives for each job on what can be reserved at all
@@ -72,7 +72,7 @@ type cycle struct {
 	outcome *planning.Outcome
 
 	try     *transaction    // under way
-	turn    int             // the entry whose turn it is in phase 7
+	current int             // the entry that phase 7 tries
 	cost    bourse.Credits  // bound by committed windows
 	time    bourse.Duration // of committed windows
 	summary bourse.CycleClosed
@@ -159,7 +159,7 @@ func (sch *scheduler) openCycle(now bourse.Time, out *agents.Outbox) {
 	c.summary = bourse.CycleClosed{Cycle: c.number}
 	c.from, c.horizon = now.Add(sch.cfg.Lead), now.Add(sch.cfg.Horizon)
 	sch.queue.call(false) // of those that follow one another too: what came meanwhile waits for none of them
-	c.batch, c.summary.Turns = sch.queue.take(c.batch[:0], sch.cfg.batch(), sch.cfg.terms)
+	c.batch, c.summary.Served = sch.queue.take(c.batch[:0], sch.cfg.batch(), sch.cfg.terms)
 	c.summary.Batch = len(c.batch)
 	c.entries = c.entries[:0]
 	for _, j := range c.batch {
@@ -344,15 +344,15 @@ func (sch *scheduler) choose(now bourse.Time, out *agents.Outbox) {
 	}
 	sch.postponed(o.Postponed, out)
 	sch.recordPlanned(now, gone, out)
-	c.phase, c.turn, c.cost, c.time = committing, 0, 0, 0
+	c.phase, c.current, c.cost, c.time = committing, 0, 0, 0
 	sch.proceed(now, out)
 }
 
 // proceed is phase 7: it begins the next transaction, or closes the cycle.
 func (sch *scheduler) proceed(now bourse.Time, out *agents.Outbox) {
 	c := &sch.cycle
-	for ; c.turn < len(c.entries); c.turn++ {
-		if e := &c.entries[c.turn]; !e.over && sch.try(now, e, out) {
+	for ; c.current < len(c.entries); c.current++ {
+		if e := &c.entries[c.current]; !e.over && sch.try(now, e, out) {
 			return
 		}
 	}

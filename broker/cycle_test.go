@@ -70,7 +70,7 @@ func TestCycle_AtOnceWhenTheBatchIsFull(t *testing.T) {
 	}
 	w.Run(999 * sec)
 	if c := only[bourse.CycleClosed](w); len(c) != 1 || c[0].Batch != 3 || w.b.Waiting() != 1 {
-		t.Errorf("cycles %+v, %d jobs wait; one cycle of the first 3 is wanted", c, w.b.Waiting())
+		t.Errorf("cycles %+v, %d jobs wait; want one cycle of the first 3", c, w.b.Waiting())
 	}
 	w.finish(t, 2000*sec)
 	if w.b.Waiting() != 0 {
@@ -96,7 +96,7 @@ func TestCycle_FullBatchesThatComeMeanwhileFollowAtOnce(t *testing.T) {
 		jobs += c.Batch
 	}
 	if n := w.b.Cycles(); n != 12 || jobs != 24 {
-		t.Errorf("%d cycles of %d jobs; 12 of two jobs each are wanted, and one job left that fills no batch", n, jobs)
+		t.Errorf("%d cycles of %d jobs; want 12 of two jobs each, and one job left that fills no batch", n, jobs)
 	}
 	w.finish(t, 2000*sec)
 }
@@ -178,7 +178,7 @@ func TestCycle_AFreshJobJoinsTheNextOfARow(t *testing.T) {
 	w.submit(1002*sec, j)
 	w.finish(t, 2500*sec)
 	for i, c := range only[bourse.CycleClosed](w) {
-		if slices.ContainsFunc(c.Turns, func(x bourse.UserTurn) bool { return x.User == "olga" }) {
+		if slices.ContainsFunc(c.Served, func(x bourse.UserLine) bool { return x.User == "olga" }) {
 			if i != 5 {
 				t.Errorf("cycle %d plans it, the sixth is the first to begin after its submission", i+1)
 			}

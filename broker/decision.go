@@ -10,14 +10,14 @@ func (co *coordinator) commit(now bourse.Time, t *transaction, out *agents.Outbo
 	co.record(bourse.TxDecided{Tx: t.id, Job: t.job.Name, Commit: true}, out)
 	co.tell(now, t, firstRepeat, out)
 	co.watcher.attend(now, t, out)
-	co.client.decided(now, t, out)
+	co.listener.decided(now, t, out)
 }
 
 // abort decides for no leg.
 func (co *coordinator) abort(now bourse.Time, t *transaction, r bourse.Reason, out *agents.Outbox) {
 	co.record(bourse.TxDecided{Tx: t.id, Job: t.job.Name, Reason: r}, out)
 	co.tell(now, t, firstRepeat, out)
-	co.client.decided(now, t, out)
+	co.listener.decided(now, t, out)
 }
 
 // The first wait for an answer; it doubles up to the last.

@@ -21,8 +21,8 @@ func (d *directory) get(id agents.ID) *peer { return d.byID[id] }
 // named is the site of that name, nil if it is not known.
 func (d *directory) named(site string) *peer { return d.byID[siteID(site)] }
 
-// meet is the site of that address, known from now on.
-func (d *directory) meet(now bourse.Time, id agents.ID) *peer {
+// ensure is the site of that address: a new one if it was not known.
+func (d *directory) ensure(now bourse.Time, id agents.ID) *peer {
 	p := d.byID[id]
 	if p == nil {
 		if d.byID == nil {
@@ -47,7 +47,7 @@ func (d *directory) all() iter.Seq[*peer] {
 	}
 }
 
-// some reports whether one of the sites is such.
+// some reports whether the condition holds for one of the sites.
 func (d *directory) some(such func(*peer) bool) bool {
 	return slices.ContainsFunc(d.ids, func(id agents.ID) bool { return such(d.byID[id]) })
 }
@@ -74,7 +74,7 @@ func (d *directory) serves(site string) bool {
 	return p != nil && p.usable()
 }
 
-// isLost reports whether a site is a lost one.
+// isLost reports whether a site is lost.
 func (d *directory) isLost(site string) bool {
 	p := d.named(site)
 	return p != nil && p.lost != nil

@@ -38,9 +38,9 @@ func decided(commit bool) bourse.TxState {
 
 // confirmed takes the acknowledgement of a Confirm, and what the site gives back
 // of the leg that this one replaces. Rows B20, B28.
-func (co *coordinator) confirmed(now bourse.Time, t *transaction, l *txLeg, m agents.ConfirmedReply, out *agents.Outbox) {
+func (co *coordinator) confirmed(now bourse.Time, t *transaction, l *txLeg, m agents.Confirmed, out *agents.Outbox) {
 	co.closed(now, t, l, m.Leg, true, out)
-	co.client.effective(t, bourse.Reason{}, out)
+	co.listener.effective(t, bourse.Reason{}, out)
 	if t.request == nil || t.state != bourse.TxCommitted {
 		return
 	}
@@ -71,7 +71,7 @@ func (co *coordinator) started(now bourse.Time, t *transaction, i int, out *agen
 // Row B25. Work that is over before its window began has not run with the rest of
 // it, and its nodes are given back: nothing is paid for it, and it is lost to its
 // window. Row B101.
-func (co *coordinator) settled(now bourse.Time, t *transaction, l *txLeg, m agents.SettledNotice, out *agents.Outbox) {
+func (co *coordinator) settled(now bourse.Time, t *transaction, l *txLeg, m agents.Settled, out *agents.Outbox) {
 	if t.state != bourse.TxCommitted || l.state.Terminal() {
 		return
 	}
@@ -91,7 +91,7 @@ func (co *coordinator) settled(now bourse.Time, t *transaction, l *txLeg, m agen
 // said again: by this clock its window has not begun, and by those of more sites
 // than not it is this clock that is wrong. Row B102.
 func (co *coordinator) doubted(now bourse.Time, t *transaction, l *txLeg, m agents.Message) bool {
-	if _, ok := m.(agents.SettledNotice); !ok || t.state != bourse.TxCommitted || l.state.Terminal() || !t.flex.Early(l.what, now) {
+	if _, ok := m.(agents.Settled); !ok || t.state != bourse.TxCommitted || l.state.Terminal() || !t.flex.Early(l.what, now) {
 		return false
 	}
 	with, against := 0, 0
@@ -111,7 +111,7 @@ func (co *coordinator) doubted(now bourse.Time, t *transaction, l *txLeg, m agen
 }
 
 // degraded takes a leg that its site cannot serve. Rows B8, B23, B33.
-func (co *coordinator) degraded(now bourse.Time, t *transaction, l *txLeg, m agents.DegradedNotice, out *agents.Outbox) {
+func (co *coordinator) degraded(now bourse.Time, t *transaction, l *txLeg, m agents.Degraded, out *agents.Outbox) {
 	why := m.Reason
 	if !why.Refused() {
 		why = reason(bourse.Busy, "%s has no nodes for it any more", t.sites[m.Leg.Leg])
@@ -120,7 +120,7 @@ func (co *coordinator) degraded(now bourse.Time, t *transaction, l *txLeg, m age
 }
 
 // heuristic takes a leg that its site released in doubt. Rows B8, B22, B33.
-func (co *coordinator) heuristic(now bourse.Time, t *transaction, l *txLeg, m agents.HeuristicNotice, out *agents.Outbox) {
+func (co *coordinator) heuristic(now bourse.Time, t *transaction, l *txLeg, m agents.Heuristic, out *agents.Outbox) {
 	co.gone(now, t, l, m.Leg.Leg, 0, 0, reason(bourse.Expired, "%s released it in doubt", t.sites[m.Leg.Leg]), out)
 }
 
@@ -148,11 +148,11 @@ func (co *coordinator) lose(now bourse.Time, t *transaction, i int, refund, pena
 	if !l.charged && refund == 0 {
 		co.record(bourse.LegClosed{Leg: t.leg(i), Reason: why}, out)
 		if t.apart || t.over() {
-			co.client.effective(t, why, out)
+			co.listener.effective(t, why, out)
 			co.tellReplaced(now, t, out)
 		}
-		co.client.ended(t.job, out)
-		co.client.lost(now, t.job, out)
+		co.listener.ended(t.job, out)
+		co.listener.lost(now, t.job, out)
 		return
 	}
 	co.closed(now, t, l, t.leg(i), true, out) // it was confirmed, and we had not heard
@@ -173,9 +173,9 @@ func (co *coordinator) end(now bourse.Time, t *transaction, i int, state bourse.
 		f.End = l.end
 	}
 	co.record(f, out)
-	co.client.ended(t.job, out)
+	co.listener.ended(t.job, out)
 	if state == bourse.Lost {
-		co.client.lost(now, t.job, out)
+		co.listener.lost(now, t.job, out)
 	}
 }
 
@@ -183,7 +183,7 @@ func (co *coordinator) end(now bourse.Time, t *transaction, i int, state bourse.
 const maxPenalty = 10
 
 // released takes the acknowledgement of a Release. Row B26.
-func (co *coordinator) released(now bourse.Time, t *transaction, l *txLeg, m agents.ReleasedReply, out *agents.Outbox) {
+func (co *coordinator) released(now bourse.Time, t *transaction, l *txLeg, m agents.Released, out *agents.Outbox) {
 	if t.state == bourse.TxCommitted && t.givenUp != bourse.Kept {
 		co.end(now, t, m.Leg.Leg, bourse.Released, m.Refund, 0, bourse.Reason{}, out)
 	}

@@ -19,9 +19,9 @@ type errands struct {
 }
 
 // errand is what a broker does for one job outside the cycle: it stands in for a
-// leg that is gone, or moves a window that its user wants otherwise. It asks
-// the sites for offers of its own and begins transactions of its own. It is of
-// this life only: the next one sees what is still broken.
+// leg that is gone, or moves a window that its user wants otherwise. It asks the
+// sites for offers of its own and begins transactions of its own. It is not
+// recorded: the next life begins one for what is still broken then.
 type errand struct {
 	job  *job
 	ref  uint64 // of its requests for offers

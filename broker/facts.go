@@ -36,8 +36,8 @@ func (mem *memory) apply(f agents.Fact) {
 		}
 	case bourse.CycleClosed:
 		mem.cycles = f.Cycle
-		mem.queue.turned(f.Turns)
-		mem.pacing.turned(f)
+		mem.queue.served(f.Served)
+		mem.pacing.closed(f)
 		mem.queue.sweep()
 	case bourse.TxBegun:
 		mem.applyBegun(f)
@@ -73,7 +73,7 @@ func (mem *memory) applyRare(f agents.Fact) {
 		mem.lives.begin(f)
 	case bourse.LifeFenced:
 		mem.lives.fence(f.Latest)
-	case bourse.Amnesia, bourse.LegsDisowned, bourse.CycleSeen, bourse.CyclePlanned: // said for the record
+	case bourse.Amnesia, bourse.LegsDisowned, bourse.CycleSeen, bourse.CyclePlanned: // no state changes
 	case bourse.LegStarted:
 		mem.txs.leg(f.Leg).state = bourse.Running
 	case bourse.JobBroken:
@@ -98,16 +98,16 @@ func (mem *memory) applyRare(f agents.Fact) {
 		}
 		mem.become(j, bourse.JobWithdrawn)
 	case bourse.SiteJoined:
-		mem.peers.meet(mem.now, siteID(f.Site)).member = true
+		mem.peers.ensure(mem.now, siteID(f.Site)).member = true
 	case bourse.SiteLeft:
-		p := mem.peers.meet(mem.now, siteID(f.Site))
+		p := mem.peers.ensure(mem.now, siteID(f.Site))
 		p.member, p.went, p.left = false, true, mem.now
 	case bourse.UserBarred:
 		mem.bars.add(f)
 	case bourse.SiteLost:
-		mem.peers.meet(mem.now, siteID(f.Site)).lost = &loss{SiteLost: f, Since: mem.now}
+		mem.peers.ensure(mem.now, siteID(f.Site)).lost = &loss{SiteLost: f, Since: mem.now}
 	case bourse.SiteBack:
-		mem.peers.meet(mem.now, siteID(f.Site)).lost = nil
+		mem.peers.ensure(mem.now, siteID(f.Site)).lost = nil
 	case bourse.ClaimSettled:
 		mem.applySettled(f)
 	case bourse.TxForgotten:
@@ -130,7 +130,7 @@ func (mem *memory) applySubmitted(f bourse.JobSubmitted) {
 	}
 	j.Job, j.asked, j.stub = f.Job, nil, false
 	mem.link(j)
-	if j.state == bourse.JobAbandoned || j.last == nil { // of a stub a leg may still run
+	if j.state == bourse.JobAbandoned || j.last == nil { // a leg of a stub may still run
 		j.state = bourse.JobAbandoned
 		mem.become(j, bourse.JobWaiting)
 	}
@@ -141,7 +141,7 @@ func (mem *memory) applyBegun(f bourse.TxBegun) {
 	t := begun(f, mem.names[f.Job])
 	for i := range t.legs {
 		mem.accounts.Reserve(t.leg(i), t.job.User, t.sites[i], f.Limits[i])
-		mem.peers.meet(mem.now, t.site(i))
+		mem.peers.ensure(mem.now, t.site(i))
 	}
 	mem.txs.begin(t)
 	mem.lives.raise(f.Tx.Seq)
@@ -151,7 +151,7 @@ func (mem *memory) applyBegun(f bourse.TxBegun) {
 	mem.queue.look(t.job)
 }
 
-// begun is a transaction as its record begins.
+// begun is a transaction as it begins.
 func begun(f bourse.TxBegun, j *job) *transaction {
 	t := &transaction{id: f.Tx, job: j, sites: f.Sites, number: f.Alternative, legs: make([]txLeg, len(f.Legs)),
 		repairs: f.Repairs, spare: f.Spare, flex: f.Flex, offer: f.Offer}
@@ -168,8 +168,8 @@ func begun(f bourse.TxBegun, j *job) *transaction {
 	return t
 }
 
-// applyPriced binds a leg's price and gives the rest of its limit back. Its site is
-// not closed to the user, or not any more.
+// applyPriced binds a leg's price and gives the rest of its limit back. Its site
+// is open to the user, then, whatever it has said before.
 func (mem *memory) applyPriced(f bourse.LegPriced) {
 	l, t := mem.txs.leg(f.Leg), mem.txs.get(f.Leg.Tx)
 	mem.bars.lift(t.sites[f.Leg.Leg], t.job.User)
@@ -240,9 +240,10 @@ func (mem *memory) applyMoved(t *transaction) {
 	j.txs = nil
 }
 
-// replaceBy gives up of the window that a move has replaced what leg i, now
-// confirmed, takes the place of, and what no leg does. -1: all of it, for none of
-// the move's legs was ever confirmed, and nothing else would end it.
+// replaceBy gives up legs of the window that a move has replaced: the one that
+// leg i, now confirmed, takes the place of, and those that no leg does. i = -1:
+// all of them, for none of the move's legs was ever confirmed, and nothing else
+// would end them.
 func (mem *memory) replaceBy(t *transaction, i int) {
 	taken := map[bourse.LegID]bool{}
 	for k := range t.legs {
@@ -280,7 +281,7 @@ func (mem *memory) applyReversed(f bourse.TxReversed) {
 	}
 	t.job.drop(t)
 	gone := map[bourse.TxID]bool{t.id: true}
-	for _, o := range t.job.txs { // what stands in for its legs is of no use alone
+	for _, o := range t.job.txs { // a repair of its legs is useless alone
 		if gone[o.repairs.Tx] {
 			gone[o.id], o.givenUp = true, max(o.givenUp, bourse.GivenUpAsBroken)
 		}

@@ -32,7 +32,7 @@ type fakeAnswer struct {
 	refuse bourse.Code
 	add    bourse.Credits // adaptive part of a quote or a held price
 	cheat  bool           // hold although the price is above the limit
-	back   bourse.Credits // SettledNotice: given back
+	back   bourse.Credits // Settled: given back
 }
 
 type fakeLeg struct {
@@ -150,26 +150,26 @@ func (s *fakeSite) answer(now bourse.Time, m agents.Message, how fakeAnswer) age
 		if how.refuse != "" {
 			s.free[l.group].Add(l.what.Start, l.what.End, l.what.Nodes)
 			l.state = bourse.LegExpired
-			return agents.RefusedReply{Leg: m.Leg, Step: "Prepare", Reason: no}
+			return agents.Refused{Leg: m.Leg, Step: "Prepare", Reason: no}
 		}
 		l.state = bourse.Prepared
-		return agents.PreparedReply{Leg: m.Leg}
+		return agents.Prepared{Leg: m.Leg}
 	case agents.Confirm:
 		if l := s.legs[m.Leg]; how.refuse != "" && l.state == bourse.Held {
 			l.state = bourse.LegExpired
 			s.free[l.group].Add(l.what.Start, l.what.End, l.what.Nodes)
-			return agents.RefusedReply{Leg: m.Leg, Step: "Confirm", Reason: no}
+			return agents.Refused{Leg: m.Leg, Step: "Confirm", Reason: no}
 		} else if l.state == bourse.LegExpired {
-			return agents.RefusedReply{Leg: m.Leg, Step: "Confirm", Reason: bourse.Reason{Code: bourse.Expired}}
+			return agents.Refused{Leg: m.Leg, Step: "Confirm", Reason: bourse.Reason{Code: bourse.Expired}}
 		}
 		s.legs[m.Leg].state = bourse.Confirmed
-		return agents.ConfirmedReply{Leg: m.Leg}
+		return agents.Confirmed{Leg: m.Leg}
 	case agents.Cancel:
 		if l := s.legs[m.Leg]; l != nil && l.state <= bourse.Prepared {
 			l.state = bourse.Cancelled
 			s.free[l.group].Add(l.what.Start, l.what.End, l.what.Nodes)
 		}
-		return agents.CancelledReply{Leg: m.Leg}
+		return agents.Cancelled{Leg: m.Leg}
 	}
 	return nil
 }
@@ -185,17 +185,17 @@ func (s *fakeSite) hold(m agents.Hold, how fakeAnswer, no bourse.Reason) agents.
 		no = bourse.Reason{Code: bourse.TooDear, Detail: fmt.Sprintf("costs %v, limit %v", fare.Total(), m.Limit)}
 	}
 	if no.Refused() {
-		return agents.RefusedReply{Leg: m.Leg, Step: "Hold", Fare: fare, Reason: no}
+		return agents.Refused{Leg: m.Leg, Step: "Hold", Fare: fare, Reason: no}
 	}
 	s.free[g].Add(m.What.Start, m.What.End, -m.What.Nodes)
 	s.legs[m.Leg] = &fakeLeg{what: m.What, group: g, state: bourse.Held, fare: fare, limit: m.Limit}
-	return agents.HeldReply{Leg: m.Leg, Fare: fare}
+	return agents.Held{Leg: m.Leg, Fare: fare}
 }
 
 func (s *fakeSite) end(now bourse.Time, m legEnds, out *agents.Outbox) {
 	l := s.legs[m.leg]
 	l.state = bourse.Settled
-	notice := agents.SettledNotice{Leg: m.leg, End: now, Charged: l.fare.Total()}
+	notice := agents.Settled{Leg: m.leg, End: now, Charged: l.fare.Total()}
 	if s.rule != nil {
 		notice.Charged -= s.rule(notice).back
 	}
@@ -292,23 +292,23 @@ func words(m agents.Message) string {
 		return s
 	case agents.Hold:
 		return fmt.Sprintf("Hold %v %s for %s, limit %v", m.Leg, legWords(m.What), m.Job, m.Limit)
-	case agents.HeldReply:
+	case agents.Held:
 		return fmt.Sprintf("Held %v at %v", m.Leg, m.Fare.Total())
-	case agents.RefusedReply:
+	case agents.Refused:
 		return fmt.Sprintf("Refused %v %s: %s", m.Leg, m.Step, m.Reason.Code)
 	case agents.Prepare:
 		return fmt.Sprintf("Prepare %v", m.Leg)
-	case agents.PreparedReply:
+	case agents.Prepared:
 		return fmt.Sprintf("Prepared %v", m.Leg)
 	case agents.Confirm:
 		return fmt.Sprintf("Confirm %v", m.Leg)
-	case agents.ConfirmedReply:
+	case agents.Confirmed:
 		return fmt.Sprintf("Confirmed %v", m.Leg)
 	case agents.Cancel:
 		return fmt.Sprintf("Cancel %v", m.Leg)
-	case agents.CancelledReply:
+	case agents.Cancelled:
 		return fmt.Sprintf("Cancelled %v", m.Leg)
-	case agents.SettledNotice:
+	case agents.Settled:
 		return fmt.Sprintf("Settled %v charged %v", m.Leg, m.Charged)
 	}
 	return rareMessage(m)

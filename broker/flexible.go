@@ -8,11 +8,10 @@ import (
 	"bourse/broker/planning"
 )
 
-// What a broker does with freedom. A job that may start later than agreed hands
-// that on to the site that carries its only leg, as a window: the site places the
-// leg in it, may move it there until it is fixed or starts, and says so. Legs of
-// one window with a common start do not move alone, so they leave no choice. Rows
-// B70 to B74.
+// What a broker does with a job that may start later than agreed: it gives the
+// site that carries the job's only leg a window, in which the site places the
+// leg, may move it until it is fixed or starts, and says so. Legs with a common
+// start cannot move alone, so they have no such window. Rows B70 to B74.
 
 // flexOf is the freedom that a job's only leg leaves its site.
 func flexOf(r *bourse.Request, legs []bourse.Leg) bourse.Flex {
@@ -29,20 +28,20 @@ func flexOf(r *bourse.Request, legs []bourse.Leg) bourse.Flex {
 
 // placed reports whether a site has placed a leg where it may: as long as was
 // asked, and within its window. B70.
-func (t *transaction) placed(l *txLeg, m agents.HeldReply) bool {
+func (t *transaction) placed(l *txLeg, m agents.Held) bool {
 	return m.Start == 0 && m.End == 0 || t.flex.Holds(m.Start, m.End) && m.End.Sub(m.Start) == l.what.Duration()
 }
 
 // shifted takes a site's word that it has moved a leg, or fixed it. One that lies
 // where it may not is not believed. Row B71.
-func (co *coordinator) shifted(now bourse.Time, t *transaction, l *txLeg, m agents.ShiftedNotice, out *agents.Outbox) {
+func (co *coordinator) shifted(now bourse.Time, t *transaction, l *txLeg, m agents.Shifted, out *agents.Outbox) {
 	switch {
-	case t.state != bourse.TxCommitted || m.Turn <= l.turn:
+	case t.state != bourse.TxCommitted || m.Shifts <= l.shifts:
 	case !t.flex.Holds(m.Start, m.End) || m.End.Sub(m.Start) != l.what.Duration():
 		co.stray++
 	default:
 		moves := m.Start != l.what.Start
-		co.record(bourse.LegShifted{Leg: m.Leg, Start: m.Start, End: m.End, Turn: m.Turn, Fixed: m.Fixed}, out)
+		co.record(bourse.LegShifted{Leg: m.Leg, Start: m.Start, End: m.End, Shifts: m.Shifts, Fixed: m.Fixed}, out)
 		if moves && l.state == bourse.Confirmed {
 			co.watcher.watch(t, m.Leg.Leg, out)
 		}
@@ -52,7 +51,7 @@ func (co *coordinator) shifted(now bourse.Time, t *transaction, l *txLeg, m agen
 // applyShifted has a leg lie where its site has moved it.
 func (mem *memory) applyShifted(f bourse.LegShifted) {
 	t, l := mem.txs.get(f.Leg.Tx), mem.txs.leg(f.Leg)
-	l.what.Start, l.what.End, l.turn = f.Start, f.End, f.Turn
+	l.what.Start, l.what.End, l.shifts = f.Start, f.End, f.Shifts
 	if f.Fixed {
 		t.flex.Ready, t.flex.Due = f.Start, f.End
 	}
@@ -67,7 +66,7 @@ func (sch *scheduler) elsewhere(t *transaction, places []bourse.Place) {
 	if c.try != t || len(t.legs) != 1 || len(places) == 0 {
 		return
 	}
-	e := &c.entries[c.turn]
+	e := &c.entries[c.current]
 	p := e.plan
 	var was *planning.Alternative
 	for i := range p.Alternatives {
@@ -83,7 +82,7 @@ func (sch *scheduler) elsewhere(t *transaction, places []bourse.Place) {
 		l := leg
 		l.What.Start, l.What.End = at.Start, at.End
 		l.Contended = false
-		if !c.suits(&c.input.Jobs[c.turn].Request, &l.What, leg.What.Duration(), at.Fare) || lists(p, &l) {
+		if !c.suits(&c.input.Jobs[c.current].Request, &l.What, leg.What.Duration(), at.Fare) || lists(p, &l) {
 			continue
 		}
 		p.Found++
@@ -92,14 +91,14 @@ func (sch *scheduler) elsewhere(t *transaction, places []bourse.Place) {
 	}
 }
 
-// suits reports whether a place that a site names serves the job whose turn it is,
+// suits reports whether a place that a site names serves the job that is tried,
 // which asks for that in this cycle.
 func (c *cycle) suits(r *bourse.Request, l *bourse.Leg, d bourse.Duration, fare bourse.Fare) bool {
 	return l.Start >= max(r.Ready, c.from) && l.Start <= bourse.MaxTime && l.End == l.Start.Add(d) &&
-		l.End <= min(c.entries[c.turn].job.Deadline, c.horizon) && planning.SoundFare(fare) && fare.Total() <= r.Budget
+		l.End <= min(c.entries[c.current].job.Deadline, c.horizon) && planning.SoundFare(fare) && fare.Total() <= r.Budget
 }
 
-// lists reports whether a plan has an alternative of that one leg.
+// lists reports whether a plan has an alternative that consists of this leg.
 func lists(p *planning.Plan, l *planning.Leg) bool {
 	return slices.ContainsFunc(p.Alternatives, func(a planning.Alternative) bool {
 		return len(a.Legs) == 1 && a.Legs[0].What == l.What && a.Legs[0].Site == l.Site
@@ -124,8 +123,8 @@ func sameButFreedom(a, b *bourse.Request) bool {
 }
 
 // reopen asks the site of a job's only leg for another window around it, where it
-// lies: more choice for less money, or less for more. As every move it is both or
-// neither, and what the leg has cost comes back. Rows B73, B115.
+// lies: more choice for less money, or less for more. Like every move it is both
+// or neither, and what the leg has cost comes back. Rows B73, B115.
 func (ers *errands) reopen(now bourse.Time, t *transaction, e *errand, out *agents.Outbox) {
 	l := &t.legs[0]
 	if !ers.peers.serves(t.sites[0]) {
@@ -134,7 +133,7 @@ func (ers *errands) reopen(now bourse.Time, t *transaction, e *errand, out *agen
 	}
 	limits, ok := share(min(e.request.Budget, ers.accounts.Left(), ers.accounts.UserLeft(e.job.User)), []bourse.Credits{0})
 	if !ok {
-		ers.moved(now, e, reason(bourse.NoMoney, "the accounts cover nothing beside the window that it has"), out)
+		ers.moved(now, e, reason(bourse.NoMoney, "the accounts have nothing left beside the window that it has"), out)
 		return
 	}
 	f := ers.co.newTx(e.job, 1)

@@ -222,17 +222,17 @@ func (f *flood) reply(m agents.Message) agents.Message {
 		}
 		return q
 	case agents.Hold:
-		return agents.HeldReply{Leg: m.Leg, Fare: bourse.Fare{Base: min(m.Limit, bourse.Credit)}, Stamp: f.stamp()}
+		return agents.Held{Leg: m.Leg, Fare: bourse.Fare{Base: min(m.Limit, bourse.Credit)}, Stamp: f.stamp()}
 	case agents.Prepare:
-		return agents.PreparedReply{Leg: m.Leg, Stamp: f.stamp()}
+		return agents.Prepared{Leg: m.Leg, Stamp: f.stamp()}
 	case agents.Confirm:
-		return agents.ConfirmedReply{Leg: m.Leg, Refund: f.credits(), Stamp: f.stamp()}
+		return agents.Confirmed{Leg: m.Leg, Refund: f.credits(), Stamp: f.stamp()}
 	case agents.Cancel:
-		return agents.CancelledReply{Leg: m.Leg, Stamp: f.stamp()}
+		return agents.Cancelled{Leg: m.Leg, Stamp: f.stamp()}
 	case agents.Release:
-		return agents.ReleasedReply{Leg: m.Leg, Refund: f.credits(), Stamp: f.stamp()}
+		return agents.Released{Leg: m.Leg, Refund: f.credits(), Stamp: f.stamp()}
 	case agents.Reassert:
-		return agents.ReassertedReply{Leg: m.Leg.Leg, Reason: f.reason(), Stamp: f.stamp()}
+		return agents.Reasserted{Leg: m.Leg.Leg, Reason: f.reason(), Stamp: f.stamp()}
 	case agents.List:
 		l := agents.Listing{Incarnation: m.Incarnation, Stamp: f.stamp()}
 		for range f.rng.IntN(3) {
@@ -248,30 +248,30 @@ func (f *flood) message() agents.Message {
 	leg, stamp := f.leg(), f.stamp()
 	switch f.rng.IntN(24) {
 	case 0:
-		return agents.HeldReply{Leg: leg, Fare: f.fare(), Version: uint32(f.rng.IntN(3)), Stamp: stamp}
+		return agents.Held{Leg: leg, Fare: f.fare(), Version: uint32(f.rng.IntN(3)), Stamp: stamp}
 	case 1:
 		step := []string{"Hold", "Prepare", "Confirm", "Cancel", "Release", ""}[f.rng.IntN(6)]
-		return agents.RefusedReply{Leg: leg, Step: step, Fare: f.fare(), Reason: f.reason(), DecidedBy: uint32(f.rng.IntN(3)), Stamp: stamp}
+		return agents.Refused{Leg: leg, Step: step, Fare: f.fare(), Reason: f.reason(), DecidedBy: uint32(f.rng.IntN(3)), Stamp: stamp}
 	case 2:
-		return agents.PreparedReply{Leg: leg, Stamp: stamp}
+		return agents.Prepared{Leg: leg, Stamp: stamp}
 	case 3:
-		return agents.ConfirmedReply{Leg: leg, Refund: f.credits(), Stamp: stamp}
+		return agents.Confirmed{Leg: leg, Refund: f.credits(), Stamp: stamp}
 	case 4:
-		return agents.CancelledReply{Leg: leg, Stamp: stamp}
+		return agents.Cancelled{Leg: leg, Stamp: stamp}
 	case 5:
-		return agents.ReleasedReply{Leg: leg, Refund: f.credits(), Stamp: stamp}
+		return agents.Released{Leg: leg, Refund: f.credits(), Stamp: stamp}
 	case 6:
-		return agents.StartedNotice{Leg: leg, Stamp: stamp}
+		return agents.LegStarted{Leg: leg, Stamp: stamp}
 	case 7:
-		return agents.SettledNotice{Leg: leg, End: bourse.Time(f.number()), Charged: f.credits(), Stamp: stamp}
+		return agents.Settled{Leg: leg, End: bourse.Time(f.number()), Charged: f.credits(), Stamp: stamp}
 	case 8:
-		return agents.HeuristicNotice{Leg: leg, Stamp: stamp}
+		return agents.Heuristic{Leg: leg, Stamp: stamp}
 	case 9:
-		return agents.DegradedNotice{Leg: leg, Refund: f.credits(), Penalty: f.credits(), Stamp: stamp}
+		return agents.Degraded{Leg: leg, Refund: f.credits(), Penalty: f.credits(), Stamp: stamp}
 	case 10:
 		return agents.Inquire{Leg: leg, Stamp: stamp}
 	case 11:
-		return agents.ReassertedReply{Leg: leg, Reason: f.reason(), Stamp: stamp}
+		return agents.Reasserted{Leg: leg, Reason: f.reason(), Stamp: stamp}
 	case 12:
 		return agents.Listing{Incarnation: uint32(f.rng.IntN(4)), Legs: []agents.ListedLeg{f.listed()}, Stamp: stamp}
 	case 13:

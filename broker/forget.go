@@ -8,8 +8,8 @@ import (
 )
 
 // keepClosed is how long a transaction is remembered after its last leg's end:
-// so long a site may inquire, or be told again what it has lost. After that its
-// place below the high-water mark of its life is all that is kept.
+// in that time a site may inquire, or be told again what it has forgotten. After
+// that all that is known of it is that its life has begun it, by its number.
 const keepClosed = bourse.Day
 
 // forgetEvery is how often a broker looks for what it may forget.

@@ -88,10 +88,10 @@ func TestQuota_CountsPendingMoney(t *testing.T) {
 	if v, _ := b.Job("second"); v.Reason.Code != bourse.NoMoney || v.State != bourse.JobWaiting {
 		t.Errorf("second is %v: %v", v.State, v.Reason)
 	}
-	step("site:north", agents.RefusedReply{Leg: h.Leg, Step: "Hold", Reason: bourse.Reason{Code: bourse.Busy}})
+	step("site:north", agents.Refused{Leg: h.Leg, Step: "Hold", Reason: bourse.Reason{Code: bourse.Busy}})
 	for b.scheduler.cycle.try != nil { // the others of its windows
 		tx := b.scheduler.cycle.try
-		step("site:north", agents.RefusedReply{Leg: tx.leg(0), Step: "Hold", Reason: bourse.Reason{Code: bourse.Busy}})
+		step("site:north", agents.Refused{Leg: tx.leg(0), Step: "Hold", Reason: bourse.Reason{Code: bourse.Busy}})
 	}
 	if left := b.accounts.UserLeft("ana"); left != 5*bourse.Credit {
 		t.Errorf("nothing was bought, and ana has %v credits left", left)

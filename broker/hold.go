@@ -17,13 +17,13 @@ func (co *coordinator) newTx(j *job, legs int) bourse.TxBegun {
 
 // open records a transaction and sends its first Holds: all of them, or one
 // after the other.
-func (co *coordinator) open(now bourse.Time, f bourse.TxBegun, run []bourse.Duration, turn bool, out *agents.Outbox) *transaction {
+func (co *coordinator) open(now bourse.Time, f bourse.TxBegun, run []bourse.Duration, serial bool, out *agents.Outbox) *transaction {
 	co.record(f, out)
 	t := co.txs.get(f.Tx)
-	t.turn, t.run, t.resolved, t.sent = turn, run, true, 0
+	t.serial, t.run, t.resolved, t.sent = serial, run, true, 0
 	co.patient(now, t, co.cfg.within(now, t, co.cfg.Hold), out)
 	co.hold(now, t, out)
-	for !t.turn && t.sent < len(t.legs) {
+	for !t.serial && t.sent < len(t.legs) {
 		co.hold(now, t, out)
 	}
 	if co.cfg.Lead > 0 {
@@ -73,7 +73,7 @@ func (co *coordinator) sendHold(now bourse.Time, t *transaction, i int, out *age
 }
 
 // held takes the price that binds. Rows B2 to B5, B32.
-func (co *coordinator) held(now bourse.Time, t *transaction, l *txLeg, m agents.HeldReply, out *agents.Outbox) {
+func (co *coordinator) held(now bourse.Time, t *transaction, l *txLeg, m agents.Held, out *agents.Outbox) {
 	if t.state != bourse.TxHolding || l.state != bourse.Asked || m.Leg.Leg >= t.sent {
 		co.lateGrant(t, l, m.Leg, out)
 		return
@@ -87,12 +87,12 @@ func (co *coordinator) held(now bourse.Time, t *transaction, l *txLeg, m agents.
 		return
 	}
 	if !t.placed(l, m) {
-		co.abort(now, t, reason(bourse.Invalid, "%s has placed it over [%v, %v), which was not asked", t.sites[m.Leg.Leg], m.Start, m.End), out)
+		co.abort(now, t, reason(bourse.Invalid, "%s has placed it over [%v, %v), which was not asked for", t.sites[m.Leg.Leg], m.Start, m.End), out)
 		return
 	}
 	co.record(l.pricing(m), out)
 	if t.sent < len(t.legs) {
-		if t.turn {
+		if t.serial {
 			co.hold(now, t, out)
 		}
 		return
@@ -100,8 +100,8 @@ func (co *coordinator) held(now bourse.Time, t *transaction, l *txLeg, m agents.
 	if !t.all(bourse.Held) {
 		return
 	}
-	// Each leg is within its limit, but the limits together pass the job's budget:
-	// see scheduler.limits. B* and the accounts they do not pass.
+	// Each leg is within its limit, but the limits together may pass the job's
+	// budget: see scheduler.limits. They do not pass B* or the accounts.
 	if sum, most := t.price(), co.budgetOf(t); sum > most {
 		co.abort(now, t, reason(bourse.OverBudget, "its legs were held at %v credits, the budget is %v", sum, most), out)
 		return
@@ -118,7 +118,7 @@ func (co *coordinator) held(now bourse.Time, t *transaction, l *txLeg, m agents.
 }
 
 // pricing is the record of what a site has said that it holds a leg at, and where.
-func (l *txLeg) pricing(m agents.HeldReply) bourse.LegPriced {
+func (l *txLeg) pricing(m agents.Held) bourse.LegPriced {
 	f := bourse.LegPriced{Leg: m.Leg, Fare: m.Fare}
 	if m.Start != l.what.Start && m.End > 0 {
 		f.Start, f.End = m.Start, m.End
@@ -133,8 +133,8 @@ func (co *coordinator) sendPrepare(now bourse.Time, t *transaction, i int, out *
 	out.Send(t.site(i), agents.Prepare{Leg: t.leg(i), For: co.cfg.within(now, t, co.cfg.InDoubt)})
 }
 
-// lateGrant answers a Held or Prepared of a leg that is not wanted any more: it
-// is cancelled again, and changes no money. Row B32.
+// lateGrant answers a Held or Prepared of a leg that is not needed any more: it
+// is cancelled again, and no money changes. Row B32.
 func (co *coordinator) lateGrant(t *transaction, l *txLeg, id bourse.LegID, out *agents.Outbox) {
 	if t.state != bourse.TxAborted || l.state > bourse.Prepared && l.state != bourse.Cancelled && l.state != bourse.Refused {
 		return
@@ -143,7 +143,7 @@ func (co *coordinator) lateGrant(t *transaction, l *txLeg, id bourse.LegID, out 
 }
 
 // prepared notes that a leg can no longer be refused. Rows B10, B11, B32.
-func (co *coordinator) prepared(now bourse.Time, t *transaction, l *txLeg, m agents.PreparedReply, out *agents.Outbox) {
+func (co *coordinator) prepared(now bourse.Time, t *transaction, l *txLeg, m agents.Prepared, out *agents.Outbox) {
 	if t.state != bourse.TxPreparing || l.state != bourse.Held {
 		co.lateGrant(t, l, m.Leg, out)
 		return
@@ -169,7 +169,7 @@ func (co *coordinator) commitIfWhole(now bourse.Time, t *transaction, out *agent
 }
 
 // refused ends a try that a site has refused a step of. Rows B6, B12, B22, B44.
-func (co *coordinator) refused(now bourse.Time, from agents.ID, t *transaction, l *txLeg, m agents.RefusedReply, out *agents.Outbox) {
+func (co *coordinator) refused(now bourse.Time, from agents.ID, t *transaction, l *txLeg, m agents.Refused, out *agents.Outbox) {
 	if m.Reason.Code == bourse.Fenced {
 		tx, life := m.Leg.Tx, co.lives.current()
 		if m.DecidedBy == life.Incarnation && (tx.Incarnation != life.Incarnation || tx.Nonce == life.Nonce) {
@@ -194,10 +194,10 @@ func (co *coordinator) refused(now bourse.Time, from agents.ID, t *transaction, 
 		if m.Step == "Hold" {
 			co.bar(now, t.sites[m.Leg.Leg], t.job.User, m.Reason, out)
 		}
-		if l.state == bourse.Asked && m.Reason.Code != bourse.Conflict { // somebody else's is there: it is to go
+		if l.state == bourse.Asked && m.Reason.Code != bourse.Conflict { // after a Conflict there is a leg, which must be cancelled
 			l.state = bourse.Refused
 		}
-		co.client.elsewhere(t, m.Instead)
+		co.listener.elsewhere(t, m.Instead)
 		co.abort(now, t, r, out)
 	}
 }

@@ -39,7 +39,7 @@ func (mem *memory) Part(i int) agents.Fact {
 
 // common is what an image has beside jobs and transactions.
 func (mem *memory) common() bourse.BrokerImage {
-	f := bourse.BrokerImage{Seq: mem.txs.begun(), Cycles: mem.cycles, Accounts: mem.accounts.Ledger().Accounts(), Turns: mem.queue.order(), Pacing: mem.pacing.image(), Barred: mem.bars.all(),
+	f := bourse.BrokerImage{Seq: mem.txs.begun(), Cycles: mem.cycles, Accounts: mem.accounts.Ledger().Accounts(), Lines: mem.queue.order(), Pacing: mem.pacing.image(), Barred: mem.bars.all(),
 		Returned: mem.accounts.Returned()}
 	mem.lives.image(&f)
 	for p := range mem.peers.all() {
@@ -98,14 +98,14 @@ func (t *transaction) image(started bool) bourse.TxMemory {
 			m.Replaces[i] = l.replaces
 		}
 		m.Memory = append(m.Memory, bourse.LegRecord{State: l.recorded(started), Fare: l.fare, End: l.end, Back: l.back, Version: l.version,
-			Priced: l.priced, Charged: l.charged, Closed: l.closed, Mended: l.mended, Moved: l.moved, Undone: l.undone, Turn: l.turn, Proof: l.proof,
+			Priced: l.priced, Charged: l.charged, Closed: l.closed, Mended: l.mended, Moved: l.moved, Undone: l.undone, Shifts: l.shifts, Proof: l.proof,
 			Claim: l.claim, Settled: l.given && !l.claim, Borne: l.borne})
 	}
 	return m
 }
 
-// recorded is the state of a leg as far as facts tell it: that it has started
-// they do where that is recorded.
+// recorded is the state of a leg as far as facts tell it: whether it has started
+// is only known if that is recorded.
 func (l *txLeg) recorded(started bool) bourse.LegState {
 	switch {
 	case l.state == bourse.Prepared:
@@ -139,8 +139,8 @@ func (mem *memory) load(f bourse.BrokerImage) {
 	for i, j := range mem.jobs {
 		j.last = mem.txs.get(mem.lasts[i])
 	}
-	mem.queue.turned(mem.turns)
-	mem.lasts, mem.turns = nil, nil
+	mem.queue.served(mem.lines)
+	mem.lasts, mem.lines = nil, nil
 	for _, j := range mem.jobs {
 		mem.link(j)
 		_, ok := j.follows()
@@ -155,19 +155,19 @@ func (mem *memory) loadCommon(f bourse.BrokerImage) {
 	mem.txs.load(f.Seq)
 	mem.cycles = f.Cycles
 	for _, s := range f.Sites {
-		mem.peers.meet(mem.now, siteID(s)).member = true
+		mem.peers.ensure(mem.now, siteID(s)).member = true
 	}
 	for _, x := range f.Lost {
 		lost := loss(x)
-		mem.peers.meet(mem.now, siteID(x.Site)).lost = &lost
+		mem.peers.ensure(mem.now, siteID(x.Site)).lost = &lost
 	}
 	for _, x := range f.Left {
-		p := mem.peers.meet(mem.now, siteID(x.Site))
+		p := mem.peers.ensure(mem.now, siteID(x.Site))
 		p.went, p.left = true, x.Since
 	}
 	mem.accounts.Load(f.Accounts, f.Returned)
 	mem.pacing.load(f.Pacing)
-	mem.turns = f.Turns
+	mem.lines = f.Lines
 	mem.bars.load(f.Barred)
 }
 
@@ -197,12 +197,12 @@ func (mem *memory) loadTx(m bourse.TxMemory) {
 		l := &t.legs[i]
 		l.state, l.fare, l.end, l.back, l.version = r.State, r.Fare, r.End, r.Back, r.Version
 		l.priced, l.charged, l.closed, l.mended, l.moved = r.Priced, r.Charged, r.Closed, r.Mended, r.Moved
-		l.turn, l.undone, l.proof = r.Turn, r.Undone, r.Proof
+		l.shifts, l.undone, l.proof = r.Shifts, r.Undone, r.Proof
 		l.claim, l.given, l.borne = r.Claim, r.Claim || r.Settled, r.Borne
 		if t.sites[i] == "" {
 			continue
 		}
-		mem.peers.meet(mem.now, t.site(i))
+		mem.peers.ensure(mem.now, t.site(i))
 		if !l.closed && t.state != bourse.TxAborted {
 			amount := l.limit
 			if l.priced {

@@ -6,7 +6,7 @@ import (
 	"bourse/broker/planning"
 )
 
-// input is what the cycle under way has before it when its search begins.
+// input is all that the cycle under way knows when its search begins.
 func (sch *scheduler) makeInput(now bourse.Time) planning.Input {
 	c := &sch.cycle
 	in := planning.Input{Cycle: c.number, From: c.from, Horizon: c.horizon, Terms: sch.terms(), Sites: c.poll.sites,
@@ -20,9 +20,9 @@ func (sch *scheduler) makeInput(now bourse.Time) planning.Input {
 	return in
 }
 
-// bounded is what a job asks for in this cycle: as it stands, but ready after
-// those that it comes after, and ended in time for those that come after it, on
-// the fastest nodes that are offered for them.
+// bounded is what a job asks for in this cycle: as it stands, but no earlier than
+// the jobs that it comes after allow, and early enough for those that come after
+// it, on the fastest nodes that are offered for them.
 func (j *job) bounded(sites []planning.Site, memo map[*job]bourse.Time) bourse.Request {
 	r := j.Request
 	if at, ok := j.follows(); ok {
@@ -117,8 +117,7 @@ func (d *detail) affords(now bourse.Time, bytes, most int) bool {
 	return true
 }
 
-// recordSeen records what a cycle has before it. Beyond the bound it is the
-// names only.
+// recordSeen records what a cycle knows. Beyond the bound it is the names only.
 func (sch *scheduler) recordSeen(now bourse.Time, out *agents.Outbox) {
 	if sch.cfg.Explain == 0 {
 		return

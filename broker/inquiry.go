@@ -5,9 +5,9 @@ import (
 	"bourse/agents"
 )
 
-// inquire answers a site in doubt. ABORT is presumed of what this broker has
-// begun and keeps no record of; of what it cannot have heard of, nothing. Rows
-// B40 to B43.
+// inquire answers a site in doubt. ABORT is presumed of a transaction that this
+// broker has begun and keeps no record of. Of one that it may never have known
+// nothing is presumed. Rows B40 to B43.
 func (rec *recovery) inquire(from agents.ID, m agents.Inquire, out *agents.Outbox) {
 	if m.Leg.Tx.Broker != rec.cfg.Name {
 		rec.stray++
@@ -25,7 +25,7 @@ func (rec *recovery) verdict(from agents.ID, id bourse.LegID) agents.Verdict {
 	t, l := rec.txs.find(from, id)
 	switch {
 	case t == nil && rec.txs.get(id.Tx) != nil:
-		return agents.Unknown // a leg that is not its, or that there never was
+		return agents.Unknown // a leg that is not this site's, or never existed
 	case t == nil && rec.lives.presumes(id.Tx):
 		return agents.Abort
 	case t == nil:

@@ -7,9 +7,9 @@ import (
 	"bourse/agents"
 )
 
-// grace is how long after its planned end the work of time-shared nodes counts as
-// under way still, for those who come after it; lateAfter is when it counts as late
-// if its end has not been heard of. Then nobody knows when it ends.
+// grace is how long after its planned end work on time-shared nodes is taken to
+// go on, for the jobs that come after it. lateAfter is when it counts as late if
+// its end has not been heard of: then nobody knows when it ends.
 const (
 	grace     = bourse.Second
 	lateAfter = grace / 2
@@ -28,8 +28,7 @@ func (wat *watcher) expectEnd(t *transaction, i int, out *agents.Outbox) {
 	}
 }
 
-// lateDue has those who come after work that is late wait until it has ended. Row
-// B86.
+// lateDue has jobs that come after late work wait until that has ended. Row B86.
 func (wat *watcher) lateDue(m lateDue) {
 	if l := wat.txs.lookup(m.Leg); l != nil && !l.state.Terminal() {
 		l.late = true

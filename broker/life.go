@@ -6,16 +6,15 @@ import (
 	"bourse/broker/planning"
 )
 
-// A process that begins to act for a broker is a new life of it: the counter
-// is one more than the last on record, or than the one that has fenced it, and
-// the nonce, drawn by the runtime, tells it from any other process that counts
-// the same. A life that is not the
-// first asks before it speaks: every site is sent a List, again until it is
-// answered, and nothing else before. Once a site has answered, it takes no
-// decision of an earlier life any more; so each transaction that is not over is
-// decided afresh from what its sites have listed. A site that does not answer
-// within listWait is left out of cycles until it does; what it carries waits for
-// it. Rows B50 to B55 and B64.
+// A process that begins to act for a broker is a new life of it. Its incarnation
+// is one more than the last on record, or than the one that has fenced it; its
+// nonce, drawn by the runtime, tells it from any other process with the same
+// incarnation. A life that is not the first asks before it speaks: every site is
+// sent a List, again until it is answered, and nothing else before. Once a site
+// has answered, it takes no decision of an earlier life any more; so each
+// transaction that is not over is decided afresh from what its sites have listed.
+// A site that does not answer within listWait is left out of cycles until it
+// does; what it carries waits for it. Rows B50 to B55 and B64.
 
 // peer is a site, as a broker knows it.
 type peer struct {
@@ -53,7 +52,8 @@ func (mem *memory) fence(site agents.ID, why bourse.Reason, latest uint32, out *
 	}
 }
 
-// maxAhead bounds how far a site's word may move the counter, which has to last.
+// maxAhead bounds by how much a site's word may raise the incarnation, whose
+// numbers must not run out.
 const maxAhead = 1_000_000
 
 // start begins a life. Rows B50, B111.
@@ -84,7 +84,7 @@ func (b *Broker) start(now bourse.Time, m agents.Started, out *agents.Outbox) {
 // what is on record.
 func (rec *recovery) begin(now bourse.Time, again bool, out *agents.Outbox) {
 	for p := range rec.peers.all() {
-		p.heard = now // nobody could be heard before
+		p.heard = now // before, nobody could be heard
 		p.listed = !again
 		if !p.listed {
 			rec.askList(now, p, firstRepeat, out)
@@ -120,19 +120,20 @@ type listenDue struct{}
 // Kind names the alarm.
 func (listenDue) Kind() string { return "ListenDue" }
 
-// listenDue sees to what could not be seen to while all were waited for.
+// listenDue takes up what had to wait until all sites had listed.
 func (rec *recovery) listenDue(now bourse.Time, out *agents.Outbox) {
 	if rec.peers.listening() && !rec.unsure(now) {
 		for _, j := range rec.jobs {
-			rec.co.client.lost(now, j, out)
+			rec.co.listener.lost(now, j, out)
 		}
 	}
 }
 
 // unsure reports whether this life may not buy anything yet: members have not
-// listed their legs, and it has not waited long enough; or one that has names a
-// leg of which there is no record. Then the broker's own memory is of the past,
-// and who is silent may carry what it would buy again. Row B64.
+// listed their legs, and it has not waited long enough; or a member that has
+// listed names a leg of which there is no record. Then the broker's own memory is
+// of the past, and a silent site may carry what the broker would buy again. Row
+// B64.
 func (rec *recovery) unsure(now bourse.Time) bool {
 	if !rec.peers.listening() {
 		return false
@@ -201,7 +202,7 @@ func (rec *recovery) listing(now bourse.Time, from agents.ID, m agents.Listing, 
 	lapsed := p.memory.heard && m.Stamp.Epoch != p.memory.epoch && m.Stamp.From < p.memory.seq
 	p.listed, p.legs, rec.stale = true, m.Legs, true
 	p.places = make(map[bourse.LegID]int32, len(m.Legs))
-	for i := len(m.Legs) - 1; i >= 0; i-- { // of two of one name the first counts
+	for i := len(m.Legs) - 1; i >= 0; i-- { // if two have one name the first counts
 		p.places[m.Legs[i].Leg] = int32(i)
 	}
 	p.memory.set(m.Stamp)
@@ -222,8 +223,9 @@ func (rec *recovery) listing(now bourse.Time, from agents.ID, m agents.Listing, 
 	rec.co.amnesia.compare(now, p, m.Legs, out)
 }
 
-// heard brings the legs at a site that has just listed up to what it says, of a
-// transaction that was decided before: a leg elsewhere was confirmed.
+// heard brings the legs at a site that has just listed up to date, for a
+// transaction that is decided already because a leg at another site was
+// confirmed.
 func (rec *recovery) heard(now bourse.Time, p *peer, t *transaction, out *agents.Outbox) {
 	here := false
 	for i := range t.legs {
@@ -239,10 +241,9 @@ func (rec *recovery) heard(now bourse.Time, p *peer, t *transaction, out *agents
 }
 
 // resolveAll decides afresh what can be decided now: a transaction with a leg
-// that is confirmed at once, any other when all its sites have listed. When
-// every member has, legs without a record are adopted, and the life is as any.
-// What is to be looked at are the transactions of the site that has just listed;
-// nil: all.
+// that is confirmed at once, any other when all its sites have listed. When every
+// member has, legs without a record are adopted, and this life is like any other.
+// It looks at the transactions of the site that has just listed; nil: at all.
 func (rec *recovery) resolveAll(now bourse.Time, p *peer, out *agents.Outbox) {
 	for i := 0; i < len(rec.txs.all()); i++ {
 		if t := rec.txs.all()[i]; !t.resolved && (p == nil || t.touches(p)) {
@@ -259,7 +260,7 @@ func (rec *recovery) resolveAll(now bourse.Time, p *peer, out *agents.Outbox) {
 		}
 	}
 	for _, j := range rec.jobs {
-		rec.co.client.lost(now, j, out)
+		rec.co.listener.lost(now, j, out)
 	}
 }
 
@@ -320,9 +321,9 @@ func (rec *recovery) resolve(now bourse.Time, t *transaction, out *agents.Outbox
 		rec.priceSeen(t, seen, out)
 		rec.record(bourse.TxDecided{Tx: t.id, Job: t.job.Name, Commit: true}, out)
 	case t.open():
-		rec.record(bourse.TxDecided{Tx: t.id, Job: t.job.Name, Reason: reason(bourse.NoOffer, "the broker began anew before it was decided")}, out)
+		rec.record(bourse.TxDecided{Tx: t.id, Job: t.job.Name, Reason: reason(bourse.NoOffer, "the broker restarted before it was decided")}, out)
 	case t.state == bourse.TxCommitted && !effect && !safe:
-		rec.record(bourse.TxReversed{Tx: t.id, Job: t.job.Name, Reason: reason(bourse.Expired, "the broker began anew, and not every leg was locked any more")}, out)
+		rec.record(bourse.TxReversed{Tx: t.id, Job: t.job.Name, Reason: reason(bourse.Expired, "the broker restarted, and not every leg was locked any more")}, out)
 		for _, o := range t.job.txs {
 			if o.resolved && !o.atRest() {
 				rec.co.tell(now, o, firstRepeat, out)
@@ -334,18 +335,18 @@ func (rec *recovery) resolve(now bourse.Time, t *transaction, out *agents.Outbox
 	}
 	rec.co.tell(now, t, firstRepeat, out)
 	rec.co.losses.giveUpLost(now, t, out)
-	rec.co.client.ended(t.job, out)
+	rec.co.listener.ended(t.job, out)
 }
 
-// priceSeen binds the prices that the sites have on record and the broker has
-// not, and the places within their windows that they have given the legs.
+// priceSeen takes over the prices, and the places of legs within their windows,
+// that sites have on record and the broker has not.
 func (rec *recovery) priceSeen(t *transaction, seen []sighting, out *agents.Outbox) {
 	for i := range t.legs {
 		l, s := &t.legs[i], &seen[i]
 		if l.priced || !s.there || !planning.SoundFare(s.Fare) || s.Fare.Total() > l.limit || s.State == bourse.Refused {
 			continue
 		}
-		m := agents.HeldReply{Leg: t.leg(i), Fare: s.Fare, Version: s.Version, Start: s.What.Start, End: s.What.End}
+		m := agents.Held{Leg: t.leg(i), Fare: s.Fare, Version: s.Version, Start: s.What.Start, End: s.What.End}
 		if !t.placed(l, m) {
 			m.Start, m.End = 0, 0
 		}
@@ -379,7 +380,7 @@ func (rec *recovery) catchUp(now bourse.Time, t *transaction, i int, s *sighting
 		case bourse.Running:
 			rec.co.started(now, t, i, out)
 		case bourse.Settled:
-			rec.co.settled(now, t, l, agents.SettledNotice{Leg: t.leg(i), End: s.End, Charged: s.Fare.Total()}, out)
+			rec.co.settled(now, t, l, agents.Settled{Leg: t.leg(i), End: s.End, Charged: s.Fare.Total()}, out)
 		case bourse.Released:
 			rec.co.end(now, t, i, bourse.Released, s.Refund, 0, bourse.Reason{}, out)
 		}

@@ -14,8 +14,8 @@ type lives struct {
 	nonce    uint64              // of a life that its runtime draws none for
 }
 
-// maxLives bounds the lives that are remembered. Of an older one nothing is
-// presumed any more: its sites wait to their limits.
+// maxLives bounds the lives that are remembered. For transactions of an older one
+// no ABORT is presumed: their sites wait until the doubt ends.
 const maxLives = 1000
 
 // current is the present life.

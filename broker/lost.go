@@ -16,18 +16,18 @@ import (
 // claim: the site has not said so. Rows B105 to B108.
 //
 // A site that answers again lists its legs before anything else is said to it.
-// Then each claim is settled. A leg that the site still carries is released for all
-// of its price; one that has come to its end there stays as it is. What the leg
-// costs by the site's books is what the broker's come to: the VO bears the
-// difference, so that its user is refunded all the same, nothing is paid twice, and
-// the ledgers of both agree again. The window stays given up: another one may have
-// been paid for in its place.
+// Then each claim is settled. A leg that the site still carries is released for
+// all of its price; one that has come to its end there stays as it is. The
+// broker's books then show what the leg costs by the site's: the VO bears the
+// difference, so that the user's refund stands, nothing is paid twice, and the
+// two ledgers agree again. The window stays given up: another one may have been
+// paid for in its place.
 
 // loss is how and since when a site is lost.
 type loss bourse.LostSite
 
-// keepClaims is how long after its end a leg is remembered that its site has not
-// been heard of. After that the claim is written off: the accounts differ by it.
+// keepClaims is how long after its end a claim waits for word of its site. After
+// that it is written off, and the accounts differ by it.
 const keepClaims = 30 * bourse.Day
 
 // siteLost takes an operator's word that a site is lost. Row B106.
@@ -37,7 +37,7 @@ func (los *losses) siteLost(now bourse.Time, from agents.ID, m agents.SiteLost, 
 	case p == nil:
 		return
 	case len(m.Why) > maxWhy:
-		out.Send(from, agents.OperatorReply{To: m.Kind(), Reason: reason(bourse.Invalid, "%d bytes say why; %d are enough", len(m.Why), maxWhy)})
+		out.Send(from, agents.OperatorReply{To: m.Kind(), Reason: reason(bourse.Invalid, "why has %d bytes, must have at most %d", len(m.Why), maxWhy)})
 		return
 	case p.lost == nil || !p.lost.Wish:
 		why := reason(bourse.WithSite, "%s is lost, by its operator's word", p.name)
@@ -65,8 +65,9 @@ func (los *losses) siteFound(from agents.ID, m agents.SiteFound, out *agents.Out
 // maxWhy bounds an operator's words, in bytes.
 const maxWhy = 1000
 
-// operated is the site that an operator speaks of; nil, and answered, if it is
-// none, and counted if that is not an operator.
+// operated is the site that an operator speaks of. It is nil if there is no such
+// site, and then the operator is told so; or if the sender is no operator, and
+// then the message is counted as a stray.
 func (los *losses) operated(from, site agents.ID, kind string, out *agents.Outbox) *peer {
 	if !strings.HasPrefix(string(from), "operator:") {
 		los.stray++
@@ -79,14 +80,14 @@ func (los *losses) operated(from, site agents.ID, kind string, out *agents.Outbo
 	return p
 }
 
-// loseSite records that a site is lost, and gives up what that concerns.
+// loseSite records that a site is lost, and gives up the legs there.
 func (los *losses) loseSite(now bourse.Time, p *peer, f bourse.SiteLost, out *agents.Outbox) {
 	before := p.lost != nil
 	los.record(f, out)
 	if !before {
 		los.partWith(now, p, out)
 	}
-	for i := 0; i < len(los.txs.all()); i++ { // repairs come to the end of it
+	for i := 0; i < len(los.txs.all()); i++ { // repairs are added at its end
 		los.giveUpLost(now, los.txs.all()[i], out)
 	}
 }
@@ -105,7 +106,7 @@ func (los *losses) partWith(now bourse.Time, p *peer, out *agents.Outbox) {
 			los.co.abort(now, t, p.lost.Reason, out)
 		}
 	}
-	los.co.client.goOnWithout(now, p.id, out)
+	los.co.listener.goOnWithout(now, p.id, out)
 	los.co.recovery.resolveAll(now, p, out)
 }
 
@@ -119,8 +120,8 @@ func (los *losses) giveUpLost(now bourse.Time, t *transaction, out *agents.Outbo
 	}
 }
 
-// giveUpLeg books a committed leg as lost that its site has said nothing of, and sees
-// to what is left of its window. Row B105.
+// giveUpLeg books a committed leg as lost whose site is silent, and deals with
+// what is left of its window. Row B105.
 func (los *losses) giveUpLeg(now bourse.Time, t *transaction, i int, why bourse.Reason, out *agents.Outbox) {
 	l := &t.legs[i]
 	if t.state != bourse.TxCommitted || !t.resolved || l.state.Terminal() {
@@ -131,11 +132,11 @@ func (los *losses) giveUpLeg(now bourse.Time, t *transaction, i int, why bourse.
 	} else {
 		los.record(bourse.LegClosed{Leg: t.leg(i), Reason: why, Claim: true}, out)
 		if t.apart {
-			los.co.client.effective(t, why, out)
+			los.co.listener.effective(t, why, out)
 		}
 	}
-	los.co.client.ended(t.job, out)
-	los.co.client.lost(now, t.job, out)
+	los.co.listener.ended(t.job, out)
+	los.co.listener.lost(now, t.job, out)
 }
 
 // hearClaims takes what a site has listed of the legs that were given up with it:
@@ -182,9 +183,9 @@ func (l *txLeg) costs(end bourse.LegState, refund, penalty bourse.Credits) bours
 	return total - min(max(refund, 0), total) - min(max(penalty, 0), total.Times(maxPenalty))
 }
 
-// confirmable reports whether a leg that was given up is confirmed all the same
-// where its site has yet to hear of COMMIT, to be released then: not one that would
-// take the place of another one there.
+// confirmable reports whether a leg that was given up, and whose site has not
+// heard of COMMIT, is confirmed first and then released. One that would replace
+// another leg there is not.
 func (l *txLeg) confirmable() bool { return l.claim && l.replaces == bourse.LegID{} }
 
 // tellReturned has a site give up a leg that it still carries: for all of its
@@ -198,43 +199,43 @@ func (los *losses) tellReturned(p *peer, t *transaction, i int, out *agents.Outb
 	}
 }
 
-// claimHeard takes what a site says of a leg that was given up with it. It reports
-// false if that is to be taken as of any other leg.
+// claimHeard takes what a site says of a leg that was given up with it. It
+// reports false if the message is to be handled like that of any other leg.
 func (los *losses) claimHeard(now bourse.Time, t *transaction, l *txLeg, m agents.Message, out *agents.Outbox) bool {
 	switch m := m.(type) {
-	case agents.DegradedNotice: // a penalty may be heard of after Released
+	case agents.Degraded: // a penalty may be heard of after Released
 		cost := bourse.Credits(0)
 		if m.Refund > 0 {
 			cost = l.costs(bourse.Lost, m.Refund, m.Penalty)
 		}
-		if l.claim || cost < l.cost() { // never back: nobody is to have it both ways, again and again
+		if l.claim || cost < l.cost() { // it only rises, so that a site cannot say now this and now that
 			los.settleClaim(t, m.Leg.Leg, bourse.Lost, cost, out)
 		}
-	case agents.ConfirmedReply:
+	case agents.Confirmed:
 		if l.claim && !l.vouched {
 			l.vouched = true
 			los.co.tell(now, t, firstRepeat, out)
 		}
-	case agents.ReleasedReply:
+	case agents.Released:
 		if l.claim && (l.charged || l.vouched) {
 			los.settleClaim(t, m.Leg.Leg, bourse.Released, l.costs(bourse.Released, m.Refund, 0), out)
 		}
-	case agents.SettledNotice:
+	case agents.Settled:
 		if l.claim {
 			los.claimRun(now, t, m.Leg.Leg, out)
 		}
-	case agents.HeuristicNotice:
+	case agents.Heuristic:
 		if l.claim {
 			los.settleClaim(t, m.Leg.Leg, bourse.Heuristic, 0, out)
 		}
-	case agents.RefusedReply:
+	case agents.Refused:
 		if m.Reason.Code == bourse.Fenced {
 			return false
 		}
 		if l.returns && (m.Reason.Code == bourse.Unknown || m.Reason.Code == bourse.Expired) {
 			los.settleClaim(t, m.Leg.Leg, bourse.LegExpired, 0, out)
 		}
-	case agents.StartedNotice, agents.ShiftedNotice:
+	case agents.LegStarted, agents.Shifted:
 	default:
 		return false
 	}
@@ -276,8 +277,8 @@ func (l *txLeg) cost() bourse.Credits {
 	return l.fare.Total() - l.back + l.borne
 }
 
-// applySettled has the books come to what a leg costs by its site's. What the
-// VO's account does not cover an overdraft does: the budget is then spent.
+// applySettled books what a leg costs by its site's books. An overdraft covers
+// what the VO's account does not: the budget is then spent.
 func (mem *memory) applySettled(f bourse.ClaimSettled) {
 	t, l := mem.txs.get(f.Leg.Tx), mem.txs.leg(f.Leg)
 	l.claim = false
@@ -296,8 +297,8 @@ func (los *losses) done(now bourse.Time, t *transaction) bool {
 	return tooLong && t.state.Decided() && los.onlyLost(t)
 }
 
-// claims reports whether a leg of it was given up with its site, which has not been
-// heard of it.
+// claims reports whether a leg of the transaction is a claim: given up with its
+// site, which has said nothing of it since.
 func (t *transaction) claims() bool {
 	for i := range t.legs {
 		if t.legs[i].claim {
@@ -307,7 +308,7 @@ func (t *transaction) claims() bool {
 	return false
 }
 
-// onlyLost reports whether all that a transaction waits for is sites that are lost.
+// onlyLost reports whether a transaction waits for nothing but lost sites.
 func (los *losses) onlyLost(t *transaction) bool {
 	for i := range t.legs {
 		if l := &t.legs[i]; (!l.state.Terminal() || l.returns) && !los.peers.isLost(t.sites[i]) {
@@ -317,7 +318,7 @@ func (los *losses) onlyLost(t *transaction) bool {
 	return true
 }
 
-// silentFor says for how long a site has been asked in vain.
+// silentFor is how long a site has left questions unanswered.
 func (p *peer) silentFor(now bourse.Time) bourse.Duration {
 	if p.asked == 0 {
 		return 0
@@ -325,7 +326,7 @@ func (p *peer) silentFor(now bourse.Time) bourse.Duration {
 	return now.Sub(p.asked)
 }
 
-// notAnswered is why a site is lost that was asked in vain.
+// notAnswered is the reason why a silent site is lost.
 func (p *peer) notAnswered(now bourse.Time) bourse.Reason {
 	return reason(bourse.WithSite, "%s is lost: it has not answered for %v", p.name, inWords(p.silentFor(now)))
 }

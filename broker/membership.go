@@ -21,16 +21,16 @@ func (sch *scheduler) listSites() {
 	sch.stale = false
 }
 
-// usable reports whether a site is asked for anything new.
+// usable reports whether a site may be asked for anything new.
 func (p *peer) usable() bool { return p.member && p.listed && p.lost == nil }
 
 // maxName bounds the name of a site that joins, in bytes.
 const maxName = 100
 
 // join begins to ask a site for offers. A life that is not the first asks it for
-// its legs before. An address that is none, or that differs from a known one in
-// the case of its letters only, is counted and not taken: its account, and what
-// people read, would be taken for the other's. Row B65.
+// its legs before. An address that makes no sense, or differs from a known one
+// only in upper and lower case, is counted and not taken: people would confuse
+// the two, and so would accounts. Row B65.
 func (b *Broker) join(now bourse.Time, id agents.ID, out *agents.Outbox) {
 	p := b.peers.get(id)
 	if p != nil && p.member {
@@ -46,16 +46,17 @@ func (b *Broker) join(now bourse.Time, id agents.ID, out *agents.Outbox) {
 	b.co.joined(now, b.peers.get(id), met, out)
 }
 
-// welcome reports whether a site that is not known may be.
+// welcome reports whether an unknown site may be taken in.
 func (b *Broker) welcome(id agents.ID) bool {
 	c := Config{Name: b.cfg.Name, Sites: []agents.ID{id}}
 	return c.checkSites() == nil && len(siteName(id)) <= maxName && b.peers.room(id) &&
 		!strings.ContainsFunc(string(id), func(r rune) bool { return r <= ' ' || r == 0x7f || r == utf8.RuneError })
 }
 
-// someAway reports whether a site is left out of this cycle that may be in a later
-// one: it has not listed its legs, has come since the cycle began, or has left no longer than a horizon ago. That
-// a site has left is a hint, and no job is given up for good on a hint. Row B65.
+// someAway reports whether a site is left out of this cycle that may be in a
+// later one: it has not listed its legs, has joined since the cycle began, or has
+// left, no longer than a horizon ago. That a site has left is only a hint, and no
+// job is given up for good on a hint. Row B65.
 func (sch *scheduler) someAway() bool {
 	return sch.peers.some(func(p *peer) bool {
 		_, asked := sch.index[p.id]

@@ -119,7 +119,7 @@ func TestStep_CountsWhatMakesNoSense(t *testing.T) {
 	var out agents.Outbox
 	b.Step(0, "", agents.Started{Nonce: 1}, &out)
 	out.Reset()
-	for _, m := range []agents.Message{agents.Hold{}, agents.OfferRequest{}, agents.HeldReply{}, agents.SubmitReply{}, agents.Inquire{}} {
+	for _, m := range []agents.Message{agents.Hold{}, agents.OfferRequest{}, agents.Held{}, agents.SubmitReply{}, agents.Inquire{}} {
 		b.Step(0, "site:nobody", m, &out)
 	}
 	if b.Stray() != 5 || len(out.Facts)+len(out.Sends)+len(out.Alarms) > 0 {

@@ -12,7 +12,7 @@ type memory struct {
 	cfg      Config
 	lives    lives
 	peers    directory // of sites
-	bars     bars      // what sites have refused for whose sake
+	bars     bars      // which sites are left out for which users
 	accounts accounts.Accounts
 	txs      transactions
 	jobs     []*job // in order of submission
@@ -29,7 +29,7 @@ type memory struct {
 	stale   bool              // a site has joined or left since a cycle has listed them
 	touched []*job            // in this step, of those that come after others or others after them
 	lasts   []bourse.TxID     // of each job its latest try, while an image is read
-	turns   []bourse.UserTurn // the order of the users' turns, likewise
+	lines   []bourse.UserLine // the order in which users are served, likewise
 	part    int               // maxPart, less in tests
 }
 
@@ -38,7 +38,7 @@ func newMemory(cfg Config) memory {
 	mem := memory{cfg: cfg, part: maxPart, bars: bars{most: maxBars}, accounts: accounts.New(cfg.Name, cfg.Budget, cfg.Quotas)}
 	mem.reset()
 	for _, id := range cfg.Sites {
-		mem.peers.meet(0, id).member = true
+		mem.peers.ensure(0, id).member = true
 	}
 	return mem
 }
@@ -50,11 +50,11 @@ func (mem *memory) reset() {
 	mem.pacing = pacing{}
 	mem.peers = directory{}
 	mem.jobs, mem.lasts = nil, nil
-	mem.queue, mem.touched, mem.turns = queue{}, nil, nil
+	mem.queue, mem.touched, mem.lines = queue{}, nil, nil
 }
 
-// settle looks whether a job's window is over: as it should be, and then the job
-// is done, or not, and then it waits again.
+// settle checks whether a job's window is over. If it was carried to its end the
+// job is done, else it waits again.
 func (mem *memory) settle(j *job) {
 	if j.state != bourse.JobPlaced {
 		return

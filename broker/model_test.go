@@ -24,7 +24,7 @@ func (m *modelSite) answer(now bourse.Time, x agents.Message) agents.Message {
 	m.facts++
 	st := agents.Stamp{Epoch: 1, Seq: m.facts}
 	no := func(id bourse.LegID, step string, code bourse.Code, by uint32) agents.Message {
-		return agents.RefusedReply{Leg: id, Step: step, Reason: reason(code, "%s", code), DecidedBy: by, Stamp: st}
+		return agents.Refused{Leg: id, Step: step, Reason: reason(code, "%s", code), DecidedBy: by, Stamp: st}
 	}
 	switch x := x.(type) {
 	case agents.OfferRequest:
@@ -50,7 +50,7 @@ func (m *modelSite) answer(now bourse.Time, x agents.Message) agents.Message {
 			return no(x.Leg, "Hold", bourse.Withdrawn, x.Leg.Tx.Incarnation)
 		}
 		m.highest = max(m.highest, x.Leg.Tx.Incarnation)
-		return agents.HeldReply{Leg: x.Leg, Fare: l.Fare, Version: 1, Stamp: st}
+		return agents.Held{Leg: x.Leg, Fare: l.Fare, Version: 1, Stamp: st}
 	case agents.Prepare:
 		l := m.legs[x.Leg]
 		switch {
@@ -63,7 +63,7 @@ func (m *modelSite) answer(now bourse.Time, x agents.Message) agents.Message {
 		case l.State == bourse.Held:
 			l.State, l.Left = bourse.Prepared, x.For
 		}
-		return agents.PreparedReply{Leg: x.Leg, Stamp: st}
+		return agents.Prepared{Leg: x.Leg, Stamp: st}
 	case agents.List:
 		for _, id := range x.Known {
 			if m.legs[id] == nil {
@@ -100,7 +100,7 @@ func (m *modelSite) decide(x agents.Message, st agents.Stamp, no func(bourse.Leg
 				old.State, old.Refund = bourse.Released, old.Fare.Base/2
 			}
 		}
-		a := agents.ConfirmedReply{Leg: x.Leg, Stamp: st}
+		a := agents.Confirmed{Leg: x.Leg, Stamp: st}
 		if old := m.legs[m.instead[x.Leg]]; old != nil && old.State == bourse.Released {
 			a.Refund = old.Refund
 		}
@@ -117,7 +117,7 @@ func (m *modelSite) decide(x agents.Message, st agents.Stamp, no func(bourse.Leg
 		case l.State < bourse.Confirmed:
 			l.State = bourse.Cancelled
 		}
-		return agents.CancelledReply{Leg: x.Leg, Stamp: st}
+		return agents.Cancelled{Leg: x.Leg, Stamp: st}
 	case agents.Release:
 		l := m.legs[x.Leg]
 		switch {
@@ -131,7 +131,7 @@ func (m *modelSite) decide(x agents.Message, st agents.Stamp, no func(bourse.Leg
 				l.Refund = l.Fare.Base
 			}
 		}
-		return agents.ReleasedReply{Leg: x.Leg, Refund: l.Refund, Stamp: st}
+		return agents.Released{Leg: x.Leg, Refund: l.Refund, Stamp: st}
 	}
 	return nil
 }
@@ -170,11 +170,11 @@ func (m *modelSite) notice(l *agents.ListedLeg) agents.Message {
 	st := agents.Stamp{Epoch: 1, Seq: m.facts}
 	switch l.State {
 	case bourse.Heuristic:
-		return agents.HeuristicNotice{Leg: l.Leg, Stamp: st}
+		return agents.Heuristic{Leg: l.Leg, Stamp: st}
 	case bourse.Lost:
-		return agents.DegradedNotice{Leg: l.Leg, Refund: l.Refund, Stamp: st}
+		return agents.Degraded{Leg: l.Leg, Refund: l.Refund, Stamp: st}
 	case bourse.Settled:
-		return agents.SettledNotice{Leg: l.Leg, Charged: l.Fare.Base, Stamp: st}
+		return agents.Settled{Leg: l.Leg, Charged: l.Fare.Base, Stamp: st}
 	}
 	return nil
 }

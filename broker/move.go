@@ -57,7 +57,7 @@ func (ers *errands) movable(now bourse.Time, m agents.JobModify) bourse.Reason {
 	case j.User != m.User:
 		return reason(bourse.NotAllowed, "job %q is not %s's", m.Job, m.User)
 	case j.state == bourse.JobPlaced && !ers.co.mayBuy(now):
-		return reason(bourse.BadState, "%s has begun anew and waits for its sites to list what they carry; ask again in half a minute", ers.cfg.Name)
+		return reason(bourse.BadState, "%s has restarted and waits for its sites to list what they carry; ask again in half a minute", ers.cfg.Name)
 	case j.state != bourse.JobPlaced:
 		return reason(bourse.BadState, "job %q is %v; only a placed job can be moved", m.Job, j.state)
 	}
@@ -161,8 +161,8 @@ func (ers *errands) giveBack(e *errand, site int32, from bourse.Time) {
 	}
 }
 
-// moved answers the user whose move came to nothing. What the job has lost of its
-// window meanwhile is seen to now.
+// moved answers the user whose move came to nothing. If the job has lost a part
+// of its window meanwhile, that is repaired now.
 func (ers *errands) moved(now bourse.Time, e *errand, r bourse.Reason, out *agents.Outbox) {
 	if e.job.errand == e {
 		ers.finish(e)
@@ -173,8 +173,9 @@ func (ers *errands) moved(now bourse.Time, e *errand, r bourse.Reason, out *agen
 	ers.mend(now, e.job, out)
 }
 
-// tellReplaced releases what is left of the window that a move was to replace: after
-// its first Confirmed or, where it came to nothing, what its job has no use for.
+// tellReplaced releases what is left of the window that a move was to replace:
+// after its first Confirmed or, if it came to nothing, what is of no use to its
+// job.
 func (co *coordinator) tellReplaced(now bourse.Time, t *transaction, out *agents.Outbox) {
 	for _, old := range co.txs.all() {
 		if old.job == t.job && old != t && (old.apart || t.job.state == bourse.JobWithdrawn) && old.resolved && !old.open() && !old.atRest() {

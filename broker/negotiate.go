@@ -9,9 +9,9 @@ import (
 	"bourse/agents"
 )
 
-// A site may ask the user of a job for the place that it has, for another one and a
-// payment, so that somebody else fits in. What is asked is recorded and shown with
-// the job; nothing changes until its user, or in a simulation a draw for him, has
+// A site may ask the user of a job for the place that it has, for another one and
+// a payment, so that somebody else fits in. What is asked is recorded and shown
+// with the job; nothing changes until its user, or in a simulation a draw, has
 // said yes. Yes is a transaction that replaces the leg, as every move is: the new
 // price is the old one less the payment, and the old one comes back. Rows B74 to
 // B77.
@@ -90,7 +90,7 @@ func (shi *shifts) shiftOffered(now bourse.Time, t *transaction, l *txLeg, m age
 	if shi.cfg.AcceptShifts == 0 {
 		return
 	}
-	why = reason(bourse.NotAllowed, "its user stays where he is")
+	why = reason(bourse.NotAllowed, "its user keeps the old place")
 	if shi.willing(m.Leg, m.Number) {
 		why = shi.accept(now, j, j.offer(m.Leg, m.Number), "", out)
 	}
@@ -121,7 +121,7 @@ func (shi *shifts) unfit(now bourse.Time, t *transaction, l *txLeg, o *bourse.Jo
 	return bourse.Reason{}
 }
 
-// crowded says why no other offer for a leg is taken now.
+// crowded says why no further offer for a job is taken now.
 func (j *job) crowded(leg bourse.LegID) bourse.Reason {
 	open := 0
 	for _, o := range j.asks() {
@@ -163,7 +163,7 @@ func (shi *shifts) offerAnswer(now bourse.Time, from agents.ID, m agents.OfferAn
 	out.Send(from, agents.JobReply{Job: m.Job, Reason: why})
 }
 
-// answered takes the answer, or says why not; begun: a transaction has.
+// answered takes the answer, or says why not. begun: it has begun a transaction.
 func (shi *shifts) answered(now bourse.Time, from agents.ID, m agents.OfferAnswer, out *agents.Outbox) (why bourse.Reason, begun bool) {
 	j := shi.names[m.Job]
 	switch {
@@ -213,7 +213,7 @@ func (shi *shifts) accept(now bourse.Time, j *job, o *bourse.JobOffer, asker age
 	}
 	price := l.fare.Total() - o.Pay
 	if left := min(shi.accounts.Left(), shi.accounts.UserLeft(j.User)); price > left {
-		return reason(bourse.NoMoney, "its price of %v credits is wanted before the old one comes back, the accounts cover %v", price, left)
+		return reason(bourse.NoMoney, "its price of %v credits must be paid before the old one comes back, the accounts have %v left", price, left)
 	}
 	e := &errand{job: j, request: j.Request, asker: asker}
 	shi.errands.newErrand(e)

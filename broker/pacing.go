@@ -9,8 +9,8 @@ type pacing struct {
 	failed int64 // of those, the jobs that found nothing worth taking
 }
 
-// turned takes note of a cycle that has closed.
-func (p *pacing) turned(f bourse.CycleClosed) {
+// closed takes note of a cycle that has closed.
+func (p *pacing) closed(f bourse.CycleClosed) {
 	p.looked += 1000*int64(f.Batch) - p.looked/8
 	p.failed += 1000*int64(max(0, f.Postponed-f.Deferred)) - p.failed/8
 }

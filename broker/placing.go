@@ -30,7 +30,7 @@ func (sch *scheduler) try(now bourse.Time, e *entry, out *agents.Outbox) bool {
 			return true
 		}
 	}
-	sch.postponed([]planning.Postponed{sch.cycle.draft.Judge(sch.cycle.turn, e.why, sch.someAway())}, out)
+	sch.postponed([]planning.Postponed{sch.cycle.draft.Judge(sch.cycle.current, e.why, sch.someAway())}, out)
 	return false
 }
 
@@ -85,7 +85,7 @@ func (sch *scheduler) pick(now bourse.Time, e *entry) *planning.Alternative {
 		}
 	}
 	if best != nil && terms.OneByOne() {
-		best = &e.plan.Alternatives[sch.cycle.draft.Preferred(sch.cycle.turn, e.plan.Alternatives, func(a *planning.Alternative) bool {
+		best = &e.plan.Alternatives[sch.cycle.draft.Preferred(sch.cycle.current, e.plan.Alternatives, func(a *planning.Alternative) bool {
 			return !slices.Contains(e.tried, a.Number) && !sch.fits(now, e, a).Refused()
 		})]
 	}
@@ -102,7 +102,7 @@ func (sch *scheduler) fits(now bourse.Time, e *entry, a *planning.Alternative) b
 	budget, time := c.outcome.BudgetLimit-c.cost, c.outcome.TimeLimit-c.time
 	switch {
 	case a.Start() < now, sch.cfg.Lead > 0 && a.Start() <= now.Add(minNotice):
-		return reason(bourse.Past, "its window at %v came too near before it could be held", a.Start())
+		return reason(bourse.Past, "its window at %v came too close before it could be held", a.Start())
 	case a.Cost > budget:
 		return reason(bourse.LimitBudget, "its window costs %v credits, B* leaves %v", a.Cost, budget)
 	case a.Time > time:
@@ -123,10 +123,10 @@ func (sch *scheduler) fits(now bourse.Time, e *entry, a *planning.Alternative) b
 }
 
 // limits is the most that is paid for each leg: what the job's budget leaves
-// after the quotes of the other legs. What all legs may cost beyond their quotes
-// together is capped by what B* and the accounts leave, the first legs having
-// the first claim: the pending sum never passes an account, and a price that
-// would make the cycle pass B* is refused by its site.
+// after the quotes of the other legs. What all legs together may cost beyond
+// their quotes is capped by what B* and the accounts leave; earlier legs come
+// first. So the pending sum never passes an account, and a site refuses a price
+// that would make the cycle pass B*.
 func (sch *scheduler) limits(e *entry, a *planning.Alternative) []bourse.Credits {
 	c := &sch.cycle
 	slack := e.job.Budget - a.Cost
@@ -140,27 +140,27 @@ func (sch *scheduler) limits(e *entry, a *planning.Alternative) []bourse.Credits
 	return list
 }
 
-// refusedTry goes on with the cycle after a try that came to nothing. CAP means:
-// the same alternative later.
+// refusedTry goes on with the cycle after a try that came to nothing. After CAP
+// the same alternative is tried again later.
 func (sch *scheduler) refusedTry(now bourse.Time, r bourse.Reason, out *agents.Outbox) {
 	c := &sch.cycle
-	e := &c.entries[c.turn]
+	e := &c.entries[c.current]
 	e.why = r
 	if r.Code != bourse.Cap || sch.cfg.Lead == 0 || e.over {
 		sch.proceed(now, out)
 		return
 	}
 	e.tried = slices.DeleteFunc(e.tried, func(n int) bool { return n == e.last })
-	out.Alarm(now.Add(capWait), capDue{c.number, c.turn, e.tries})
+	out.Alarm(now.Add(capWait), capDue{c.number, c.current, e.tries})
 }
 
-// capWait is how long a broker waits before it asks for the same again where it
-// holds too much unconfirmed.
+// capWait is how long a broker that holds too much unconfirmed waits before it
+// asks for the same again.
 const capWait = 2 * bourse.Second
 
 func (sch *scheduler) capDue(now bourse.Time, m capDue, out *agents.Outbox) {
 	c := &sch.cycle
-	if c.phase == committing && c.try == nil && c.number == m.Cycle && c.turn == m.Turn && c.entries[c.turn].tries == m.Tries {
+	if c.phase == committing && c.try == nil && c.number == m.Cycle && c.current == m.Entry && c.entries[c.current].tries == m.Tries {
 		sch.proceed(now, out)
 	}
 }
@@ -202,7 +202,7 @@ func (sch *scheduler) decided(now bourse.Time, t *transaction, out *agents.Outbo
 	}
 	c.cost += t.price()
 	c.time += t.time()
-	c.entries[c.turn].over = true
+	c.entries[c.current].over = true
 	sch.proceed(now, out)
 	return true
 }
@@ -226,9 +226,9 @@ func (sch *scheduler) endPlan(j *job) {
 	}
 }
 
-// putBack has a job wait that may start only at an instant, or not at all yet, if the
-// cycle under way has planned for it too early. It reports whether that has a place
-// for it.
+// putBack has a job wait if the cycle under way has planned it for too early: it
+// may start only at the instant, or, if it is not placed, not at all yet. It
+// reports whether the job is in the cycle.
 func (sch *scheduler) putBack(j *job, at bourse.Time, placed bool, out *agents.Outbox) bool {
 	c := &sch.cycle
 	i := c.entryOf(j)

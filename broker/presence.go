@@ -15,10 +15,10 @@ import (
 //
 // How long a silence may last is a quarter of what is at stake: of the leg's
 // notice, of its length, or of both; a minute at least, and no longer than
-// Config.LostAfter. A share, for a site that has a week to come back is not given
-// up for the hour that it is out of service, and one whose leg starts in minutes
-// cannot be waited for; a quarter, for it leaves another one for the repair, and as
-// much again for the silence to begin in. Row B105.
+// Config.LostAfter. It is a share because a site that has a week to come back
+// should not be given up for an hour out of service, while one whose leg starts
+// in minutes cannot be waited for. It is a quarter so that another one is left
+// for the repair, and a third one for the time until the silence begins. Row B105.
 
 // maxAsked is how many questions in a row are unanswered when a site is lost. They
 // are counted, not timed: a broker that was stopped or starved has not asked.
@@ -57,7 +57,7 @@ func (wat *watcher) attend(now bourse.Time, t *transaction, out *agents.Outbox) 
 	}
 }
 
-// limitOf is how long a silence may last where so much is at stake.
+// limitOf is how long a silence may last, by what is at stake.
 func (wat *watcher) limitOf(stake bourse.Duration) bourse.Duration {
 	d := max(stake/4, bourse.Minute)
 	if wat.cfg.LostAfter > 0 {
@@ -66,8 +66,8 @@ func (wat *watcher) limitOf(stake bourse.Duration) bourse.Duration {
 	return d
 }
 
-// span is when a leg is looked at, and how long a silence may last then; none if
-// there is no time for it.
+// span is the interval in which a leg is looked at, and how long a silence may
+// last then. It is empty if there is no time for it.
 func (wat *watcher) span(l *txLeg, m *presenceDue) (from, until bourse.Time, limit bourse.Duration) {
 	start, end := l.what.Start, l.what.End
 	switch m.Look {
@@ -133,8 +133,8 @@ func (wat *watcher) presenceDue(now bourse.Time, m presenceDue, out *agents.Outb
 	}
 }
 
-// ask puts a question to a site that anybody alive answers: Confirm of a leg, which
-// may have been heard before, or what legs it has.
+// ask puts a question to a site that it answers if it is alive: Confirm of a leg,
+// which it may have had before, or what legs it has.
 func (wat *watcher) ask(now bourse.Time, p *peer, leg bourse.LegID, out *agents.Outbox) {
 	if p.await(now); p.listed {
 		out.Send(p.id, agents.Confirm{Leg: leg, DecidedBy: wat.lives.current().Incarnation})
@@ -146,8 +146,8 @@ func (wat *watcher) ask(now bourse.Time, p *peer, leg bourse.LegID, out *agents.
 }
 
 // callOthers asks the other sites whether they are there. A broker that hears
-// nobody may itself be cut off: it gives nothing up for that while a window may yet
-// run. Row B109.
+// nobody may itself be cut off: then it gives nothing up as long as a window may
+// still run. Row B109.
 func (wat *watcher) callOthers(now bourse.Time, but *peer, lately bourse.Duration, out *agents.Outbox) {
 	for p := range wat.peers.all() {
 		if p != but && p.usable() && p.heard.Add(lately) < now {

@@ -9,28 +9,28 @@ import (
 // keeps the last proof of each leg, and shows it when it asserts the leg to a site
 // that has forgotten. Rows B95 to B98.
 
-// keepProofs keeps what proofs an answer of a site carries. moved says that it has
-// put its leg elsewhere.
+// keepProofs keeps what proofs an answer of a site carries. moved: it says that
+// the leg lies elsewhere.
 func (co *coordinator) keepProofs(m agents.Message, moved bool, out *agents.Outbox) {
 	switch m := m.(type) {
-	case agents.HeldReply:
+	case agents.Held:
 		co.keepProof(m.Leg, m.Proof, false, out)
-	case agents.ConfirmedReply:
+	case agents.Confirmed:
 		co.keepProof(m.Leg, m.Proof, false, out)
 		if l := co.txs.lookup(m.Leg); l != nil {
 			co.keepProof(l.replaces, m.Replaced, false, out)
 		}
-	case agents.ShiftedNotice:
+	case agents.Shifted:
 		co.keepProof(m.Leg, m.Proof, moved, out)
-	case agents.ReleasedReply:
+	case agents.Released:
 		co.keepProof(m.Leg, m.Proof, false, out)
-	case agents.DegradedNotice:
+	case agents.Degraded:
 		co.keepProof(m.Leg, m.Proof, false, out)
 	}
 }
 
-// keepProof keeps a proof of the state that a leg is in, the first of each state,
-// or of a new place: what a site says again it proves again, to no use.
+// keepProof keeps a proof of the state that a leg is in: the first of each state,
+// and that of a new place. Proofs of what is said again add nothing.
 func (co *coordinator) keepProof(id bourse.LegID, p bourse.Proof, moved bool, out *agents.Outbox) {
 	l := co.txs.lookup(id)
 	if l == nil || p == (bourse.Proof{}) || p.State == l.proof.State && !moved || !l.proves(p.State) {
@@ -39,7 +39,8 @@ func (co *coordinator) keepProof(id bourse.LegID, p bourse.Proof, moved bool, ou
 	co.record(bourse.LegProved{Leg: id, Proof: p}, out)
 }
 
-// proves reports whether a leg is where a site says it is by that state.
+// proves reports whether the state that a site proves is the one that the leg is
+// in.
 func (l *txLeg) proves(s bourse.LegState) bool {
 	switch s {
 	case bourse.Held:

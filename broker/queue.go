@@ -8,7 +8,7 @@ import (
 )
 
 // queue is the jobs that are not placed. Each user has a line of them; a batch
-// takes from the lines in turn, so that nobody waits behind another user's jobs,
+// takes from the lines round robin, so that nobody waits behind another user's jobs,
 // however many they are, whatever priority their user gives them and however
 // hopeless they are. A job that a cycle has placed or given up stays in its line
 // until the cycle closes.
@@ -27,8 +27,8 @@ type line struct {
 	jobs    []*job // in serving order
 	waiting int    // of them, as above
 	due     int
-	place   uint64 // among the lines: the one with the least is served longest ago, or waits longest
-	used    int    // jobs taken in a turn that is not over; 0: it is
+	place   uint64 // among the lines: the lower, the longer ago it was served, or began to wait
+	used    int    // jobs taken of a share that is not used up; 0: none
 }
 
 // line is that of a user, a new one if there is none.
@@ -58,8 +58,9 @@ func (q *queue) size() int  { return q.waiting }
 func (q *queue) idle() bool { return q.due == 0 }
 func (q *queue) news() int  { return q.fresh }
 
-// insert adds j as a fresh job. The order is total, so what is found there is j
-// itself, not yet swept. Who had nothing waiting comes after all others.
+// insert adds j as a fresh job. The order is total, so a job found at that place
+// is j itself, not yet swept. A user who had nothing waiting comes after all
+// others.
 func (q *queue) insert(j *job) {
 	l := q.line(j.User)
 	i, there := slices.BinarySearchFunc(l.jobs, j, (*job).before)
@@ -82,7 +83,7 @@ func (q *queue) back(l *line) {
 	l.place = q.places
 }
 
-// leave notes that a job waits no more.
+// leave notes that a job no longer waits.
 func (q *queue) leave(j *job) {
 	q.line(j.User).waiting--
 	q.waiting--
@@ -92,8 +93,9 @@ func (q *queue) leave(j *job) {
 	}
 }
 
-// call makes jobs due: the fresh ones and, of users who have nothing due from
-// before, all that wait. What the cycle under way looks at is left to the next call.
+// call makes jobs due: the fresh ones and, if all, every waiting job of users who
+// have nothing due from before. Jobs in the cycle under way are left to the next
+// call.
 func (q *queue) call(all bool) {
 	for _, l := range q.lines {
 		all := all && l.due == 0
@@ -114,30 +116,30 @@ func (q *queue) summon(j *job) {
 	}
 }
 
-// done notes that a job is due no more.
+// done notes that a job is no longer due.
 func (q *queue) done(j *job) {
 	j.due = false
 	q.line(j.User).due--
 	q.due--
 }
 
-// take appends at most n due jobs to batch, and says whose turns that took, in the
-// order in which they began; nobody's, where only one user has jobs that wait. The
-// lines with the highest priority that an operator has given come first. Of those
-// of one priority each in its turn has as many jobs taken as its share, in its own
-// order; then it is behind the others. The lines stay where they are until the
-// turns are applied.
-func (q *queue) take(batch []*job, n int, terms func(user string) UserTerms) ([]*job, []bourse.UserTurn) {
-	var list []*turn
+// take appends at most n due jobs to batch, and says whose jobs they are, in the
+// order in which it came to their users; nothing, where only one user has jobs that
+// wait. The lines with the highest priority that an operator has given come first.
+// Lines of one priority are served round robin: each has as many jobs taken as its
+// share, in its own order, and is behind the others then. The lines stay where they
+// are until the answer is applied, by served.
+func (q *queue) take(batch []*job, n int, terms func(user string) UserTerms) ([]*job, []bourse.UserLine) {
+	var list []*service
 	users := 0
 	for _, l := range q.lines {
 		users += min(l.waiting, 1)
 		if l.due > 0 {
 			x := terms(l.user)
-			list = append(list, &turn{line: l, used: l.used, share: x.Share, priority: x.Priority})
+			list = append(list, &service{line: l, used: l.used, share: x.Share, priority: x.Priority})
 		}
 	}
-	slices.SortFunc(list, (*turn).before)
+	slices.SortFunc(list, (*service).before)
 	served, most := 0, len(batch)+n
 	for first := 0; first < len(list); {
 		last := first
@@ -150,12 +152,12 @@ func (q *queue) take(batch []*job, n int, terms func(user string) UserTerms) ([]
 	if users < 2 {
 		return batch, nil
 	}
-	return batch, turns(list)
+	return batch, servedLines(list)
 }
 
 // rounds takes from lines of one priority, until the batch has as many jobs as it
 // can hold.
-func (q *queue) rounds(batch []*job, list []*turn, most int, served *int) []*job {
+func (q *queue) rounds(batch []*job, list []*service, most int, served *int) []*job {
 	for len(list) > 0 && len(batch) < most {
 		t := list[0]
 		j := q.next(t)
@@ -178,22 +180,22 @@ func (q *queue) rounds(batch []*job, list []*turn, most int, served *int) []*job
 	return batch
 }
 
-// turn is a line as take goes through it.
-type turn struct {
+// service is a line as take goes through it.
+type service struct {
 	line            *line
 	at              int // the next of its jobs to look at
-	used            int // jobs taken in the turn that is not over
-	began           int // its last turn in this batch: the first, the second of all; 0: it had none
+	used            int // jobs taken of the share that is not used up
+	began           int // when take came to it last: first, second, ...; 0: never
 	share, priority int
 }
 
-// before is the order of turns: priority, who is in the middle of one, place.
-func (t *turn) before(o *turn) int {
+// before is the order of service: priority, whose share is not used up, place.
+func (t *service) before(o *service) int {
 	return cmp.Or(cmp.Compare(o.priority, t.priority), cmp.Compare(min(o.used, 1), min(t.used, 1)), cmp.Compare(t.line.place, o.line.place))
 }
 
 // next is the next job of a line that a batch can take; nil if there is none.
-func (q *queue) next(t *turn) *job {
+func (q *queue) next(t *service) *job {
 	for l := t.line; l.due > 0 && t.at < len(l.jobs); t.at++ {
 		j := l.jobs[t.at]
 		if !j.due {
@@ -207,19 +209,19 @@ func (q *queue) next(t *turn) *job {
 	return nil
 }
 
-// turns are those that were had, in the order in which they began.
-func turns(list []*turn) []bourse.UserTurn {
-	list = slices.DeleteFunc(list, func(t *turn) bool { return t.began == 0 })
-	slices.SortFunc(list, func(t, o *turn) int { return cmp.Compare(t.began, o.began) })
-	out := make([]bourse.UserTurn, len(list))
+// servedLines are those that were served, in the order in which take came to them.
+func servedLines(list []*service) []bourse.UserLine {
+	list = slices.DeleteFunc(list, func(t *service) bool { return t.began == 0 })
+	slices.SortFunc(list, func(t, o *service) int { return cmp.Compare(t.began, o.began) })
+	out := make([]bourse.UserLine, len(list))
 	for i, t := range list {
-		out[i] = bourse.UserTurn{User: t.line.user, Used: t.used}
+		out[i] = bourse.UserLine{User: t.line.user, Used: t.used}
 	}
 	return out
 }
 
-// turned puts those who have had their turns behind the others.
-func (q *queue) turned(list []bourse.UserTurn) {
+// served puts the lines that a batch has served behind the others.
+func (q *queue) served(list []bourse.UserLine) {
 	for _, x := range list {
 		if l := q.users[x.User]; l != nil && l.waiting > 0 {
 			q.back(l)
@@ -228,17 +230,17 @@ func (q *queue) turned(list []bourse.UserTurn) {
 	}
 }
 
-// order is whose turn comes first, of those who have jobs that wait; nil where it
-// makes no difference.
-func (q *queue) order() []bourse.UserTurn {
+// order is who is served next, of those who have jobs that wait; nil where it makes
+// no difference.
+func (q *queue) order() []bourse.UserLine {
 	lines := slices.DeleteFunc(slices.Clone(q.lines), func(l *line) bool { return l.waiting == 0 })
 	if len(lines) == 1 && lines[0].used == 0 {
 		return nil
 	}
 	slices.SortFunc(lines, func(l, o *line) int { return cmp.Compare(l.place, o.place) })
-	var list []bourse.UserTurn
+	var list []bourse.UserLine
 	for _, l := range lines {
-		list = append(list, bourse.UserTurn{User: l.user, Used: l.used})
+		list = append(list, bourse.UserLine{User: l.user, Used: l.used})
 	}
 	return list
 }

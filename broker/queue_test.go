@@ -30,12 +30,12 @@ func (q *testQueue) add(user string, priority int) *job {
 
 // batch takes a batch, and applies what came of it.
 func (q *testQueue) batch(n int) (users, names []string) {
-	list, turns := q.take(nil, n, q.of)
+	list, served := q.take(nil, n, q.of)
 	for _, j := range list {
 		j.taken = false
 		users, names = append(users, j.User), append(names, j.Name)
 	}
-	q.turned(turns)
+	q.served(served)
 	q.sweep()
 	return users, names
 }
@@ -114,7 +114,7 @@ func TestQueue_NobodyWaitsLongerThanForATurnOfEachOther(t *testing.T) {
 }
 
 // Where one user has all the jobs, or nobody is named, they are served in one list
-// by priority, submission and name, and nothing is recorded of turns.
+// by priority, submission and name, and nothing is recorded of who was served.
 func TestQueue_OfOneUserIsOneList(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -144,13 +144,13 @@ func TestQueue_OfOneUserIsOneList(t *testing.T) {
 					delete(due, j.Name)
 				}
 			}
-			taken, turns := q.take(nil, n, q.of)
+			taken, served := q.take(nil, n, q.of)
 			var got []string
 			for _, j := range taken {
 				got, j.taken = append(got, j.Name), false
 			}
-			if !slices.Equal(got, want) || turns != nil {
-				t.Fatalf("took %v, turns %v; want %v", got, turns, want)
+			if !slices.Equal(got, want) || served != nil {
+				t.Fatalf("took %v, served %v; want %v", got, served, want)
 			}
 		}
 	})

@@ -5,21 +5,21 @@ import (
 	"bourse/agents"
 )
 
-// refusals is how many submissions were refused in an hour, and recorded. It is
-// of this life only: no state follows from such facts.
+// refusals counts the refused submissions that were recorded in the hour under
+// way. It is of this life only: no state follows from such facts.
 type refusals struct {
 	hour  bourse.Time
 	users map[string]int
 	all   int
 }
 
-// refusingUsers is how many times the refusals of one user are recorded of all
-// users together.
+// refusingUsers is how many times the bound of one user is the bound of all users
+// together.
 const refusingUsers = 50
 
-// notTaken records that a submission was not taken, unless enough of that is on
-// record of its user, or of all users, in this hour: whoever is refused is told
-// so anyway, and must not fill the disk.
+// notTaken records that a submission was not taken, unless the bound of its user,
+// or of all users, is reached for this hour. Users are told in any case; refusals
+// must not fill the disk.
 func (in *intake) notTaken(now bourse.Time, f bourse.SubmissionRefused, out *agents.Outbox) {
 	if most := in.cfg.Refusals; most > 0 {
 		r := &in.refusals

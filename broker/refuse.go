@@ -6,8 +6,8 @@ import (
 )
 
 // Refuse answers what the runtime does not hand to the broker, because the broker
-// has failed over it before: users hear why. Sites get no answer; what they say
-// is left out, as that of a site that is silent.
+// has failed over it before: users hear why. Sites get no answer; it is as if
+// they had said nothing.
 func (b *Broker) Refuse(_ bourse.Time, from agents.ID, m agents.Message, why bourse.Reason, out *agents.Outbox) {
 	p, known := agents.Lookup(m.Kind())
 	if !known {

@@ -8,7 +8,6 @@ import (
 	"bourse"
 	"bourse/agents"
 	"bourse/broker/planning"
-	"bourse/policy/search"
 )
 
 // A committed window of which a leg is gone is made whole again: other nodes,
@@ -18,11 +17,11 @@ import (
 // the job waits again. A window without a leg left needs no repair: its job
 // waits for the next cycle. Rows B22, B23.
 
-// mend sees to a job's first leg that is gone, if there is one.
+// mend begins the repair of a job's first leg that is gone, if there is one.
 func (ers *errands) mend(now bourse.Time, j *job, out *agents.Outbox) {
 	if e := j.errand; e != nil && e.tx != nil && !ers.mendable(e.tx.leg(e.leg)) { // the rest has gone too
 		if e.try != nil {
-			ers.co.abort(now, e.try, reason(bourse.Busy, "what it was to make whole is gone"), out)
+			ers.co.abort(now, e.try, reason(bourse.Busy, "the window that it was to repair is gone"), out)
 		} else {
 			ers.finish(e)
 		}
@@ -42,7 +41,7 @@ func (ers *errands) mend(now bourse.Time, j *job, out *agents.Outbox) {
 	}
 }
 
-// loss says what a repair stands in for.
+// loss says which leg a repair replaces.
 func (e *errand) loss() string {
 	if e.tx.legs[e.leg].given {
 		return fmt.Sprintf("a part of it was lost with %s", e.tx.sites[e.leg])
@@ -70,7 +69,7 @@ func (ers *errands) mendNext(now bourse.Time, e *errand, out *agents.Outbox) {
 		ers.breakJob(now, e, reason(bourse.Past, "%s too near its start", e.loss()), out)
 		return
 	case e.tries >= ers.cfg.MaxTries:
-		ers.breakJob(now, e, reason(bourse.NoWindow, "%s, and no other was to be had", e.loss()), out)
+		ers.breakJob(now, e, reason(bourse.NoWindow, "%s, and nothing could be had in its place", e.loss()), out)
 		return
 	}
 	e.tries++
@@ -89,7 +88,7 @@ func (ers *errands) mendNext(now bourse.Time, e *errand, out *agents.Outbox) {
 
 // away says that a site is asked for nothing new now.
 func (ers *errands) away(site string) bourse.Reason {
-	return reason(bourse.NoOffer, "%s, where the job lies, has left or has not listed its legs since the broker began anew; ask again when it is back", site)
+	return reason(bourse.NoOffer, "%s, where the job lies, has left or has not listed its legs since the broker restarted; ask again when it is back", site)
 }
 
 // mendFromOffers takes the cheapest nodes that the sites offer over the lost
@@ -115,7 +114,7 @@ func (ers *errands) mendFromOffers(now bourse.Time, e *errand, out *agents.Outbo
 			o := &offered.Groups[k]
 			g := &o.Group
 			if g.Performance < e.job.MinPerformance || !e.job.Require.MetBy(g.Machine) ||
-				ers.cfg.Algorithm == search.ALP && g.Price > e.job.MaxPrice {
+				ers.cfg.Algorithm.CapsPrice() && g.Price > e.job.MaxPrice {
 				continue
 			}
 			w := bourse.Leg{Group: g.Name, Start: l.what.Start, End: l.what.Start.Add(g.Performance.Runtime(length))}
@@ -140,7 +139,7 @@ func (ers *errands) mendFromOffers(now bourse.Time, e *errand, out *agents.Outbo
 		legs, base = append(legs, c.SiteLeg), append(base, c.price.Times(c.Leg.Nodes))
 	}
 	if need > 0 {
-		ers.breakJob(now, e, reason(bourse.NoWindow, "%s, and %d nodes in its place are not to be had", e.loss(), need), out)
+		ers.breakJob(now, e, reason(bourse.NoWindow, "%s, and %d nodes could not be had in its place", e.loss(), need), out)
 		return
 	}
 	order := func(i, j int) int { return cmp.Compare(legs[i].Site, legs[j].Site) }
@@ -241,9 +240,9 @@ func (ers *errands) breakJob(now bourse.Time, e *errand, why bourse.Reason, out 
 	}
 }
 
-// sizeOf is the size of the window that a transaction belongs to: one that stands
-// in for a leg is a part of another's. Of a window that is not known whole it is
-// what the job asks for first of all.
+// sizeOf is the size of the window that a transaction belongs to: that of a
+// repair belongs to the window of another one. If the window is not known as a
+// whole it is the first size that the job asks for.
 func (mem *memory) sizeOf(t *transaction) bourse.Size {
 	for t.repairs != (bourse.LegID{}) {
 		of := mem.txs.get(t.repairs.Tx)

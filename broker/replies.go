@@ -22,7 +22,7 @@ func (co *coordinator) reply(now bourse.Time, from agents.ID, m agents.Message, 
 		return true
 	}
 	if !p.listed {
-		if r, ok := m.(agents.RefusedReply); ok {
+		if r, ok := m.(agents.Refused); ok {
 			co.refused(now, from, nil, nil, r, out) // fenced, or of an earlier life
 		}
 		return true
@@ -32,7 +32,7 @@ func (co *coordinator) reply(now bourse.Time, from agents.ID, m agents.Message, 
 	}
 	t, l := co.txs.find(from, id)
 	if t == nil || !t.resolved {
-		if r, ok := m.(agents.RefusedReply); ok {
+		if r, ok := m.(agents.Refused); ok {
 			co.refused(now, from, nil, nil, r, out)
 		}
 		if t == nil && !co.peers.listening() { // long forgotten, or not worth adopting
@@ -43,9 +43,9 @@ func (co *coordinator) reply(now bourse.Time, from agents.ID, m agents.Message, 
 	if co.doubted(now, t, l, m) {
 		return true
 	}
-	turn := l.turn
+	shifts := l.shifts
 	co.dispatch(now, p, t, l, m, out)
-	co.keepProofs(m, l.turn > turn, out)
+	co.keepProofs(m, l.shifts > shifts, out)
 	note(from, id, m, out)
 	return true
 }
@@ -56,34 +56,34 @@ func (co *coordinator) dispatch(now bourse.Time, p *peer, t *transaction, l *txL
 		return
 	}
 	switch m := m.(type) {
-	case agents.HeldReply:
+	case agents.Held:
 		co.held(now, t, l, m, out)
-	case agents.PreparedReply:
+	case agents.Prepared:
 		co.prepared(now, t, l, m, out)
-	case agents.RefusedReply:
+	case agents.Refused:
 		co.refused(now, p.id, t, l, m, out)
-	case agents.ConfirmedReply:
+	case agents.Confirmed:
 		co.confirmed(now, t, l, m, out)
-	case agents.CancelledReply:
+	case agents.Cancelled:
 		co.closed(now, t, l, m.Leg, false, out)
-	case agents.ReleasedReply:
+	case agents.Released:
 		co.released(now, t, l, m, out)
-	case agents.StartedNotice:
+	case agents.LegStarted:
 		co.started(now, t, m.Leg.Leg, out)
-	case agents.SettledNotice:
+	case agents.Settled:
 		co.settled(now, t, l, m, out)
-	case agents.ShiftedNotice:
+	case agents.Shifted:
 		co.shifted(now, t, l, m, out)
 	case agents.ShiftOffer:
-		co.client.shiftOffered(now, t, l, m, out)
-	case agents.HeuristicNotice:
+		co.listener.shiftOffered(now, t, l, m, out)
+	case agents.Heuristic:
 		co.heuristic(now, t, l, m, out)
-	case agents.DegradedNotice:
+	case agents.Degraded:
 		co.degraded(now, t, l, m, out)
-	case agents.ReassertedReply:
+	case agents.Reasserted:
 		co.amnesia.reasserted(now, p, t, l, m, out)
 	}
-	co.client.ended(t.job, out)
+	co.listener.ended(t.job, out)
 }
 
 // note acknowledges a notice, which is repeated until it is.
@@ -93,8 +93,8 @@ func note(from agents.ID, id bourse.LegID, m agents.Message, out *agents.Outbox)
 		return
 	}
 	a := agents.Noted{Leg: id, Step: m.Kind()}
-	if s, ok := m.(agents.ShiftedNotice); ok {
-		a.Turn = s.Turn
+	if s, ok := m.(agents.Shifted); ok {
+		a.Shifts = s.Shifts
 	}
 	out.Send(from, a)
 }

@@ -7,13 +7,13 @@ import (
 	"bourse/agents"
 )
 
-// A request for offers or quotes may get lost, or its answer, as any message.
-// Who is waited for and has not answered is asked again, with the repeats of a
-// step, as long as the wait for offers or quotes lasts: else one lost message
-// would cost every job of a cycle all of that wait. A site that is asked again
-// before it has answered answers once. Row B112.
+// A request for offers or quotes, or its answer, may get lost like any message.
+// Sites that have not answered are asked again, at the intervals of a step, as
+// long as the wait lasts: otherwise one lost message would cost every job of a
+// cycle the whole wait. A site that is asked again before it has answered answers
+// once. Row B112.
 
-// askAgainDue asks those again that have not answered a request.
+// askAgainDue asks the sites again that have not answered a request.
 type askAgainDue struct {
 	Ref   uint64 // the cycle, or an errand's
 	Phase phase
@@ -39,7 +39,7 @@ func (sch *scheduler) askQuote(site int, out *agents.Outbox) {
 	out.Send(sch.sites[site], m)
 }
 
-// askAgainLater has those asked again who have not answered by then.
+// askAgainLater has sites asked again that have not answered by then.
 func (sch *scheduler) askAgainLater(now bourse.Time, ref uint64, p phase, wait bourse.Duration, out *agents.Outbox) {
 	out.Alarm(now.Add(wait), askAgainDue{ref, p, wait})
 }
@@ -62,7 +62,7 @@ func (sch *scheduler) askAgainDue(now bourse.Time, m askAgainDue, out *agents.Ou
 	sch.askAgainLater(now, m.Ref, m.Phase, min(2*m.Wait, lastRepeat), out)
 }
 
-// offersAskedAgain asks those for offers again who are waited for.
+// offersAskedAgain asks the sites again whose offers are waited for.
 func (sch *scheduler) offersAskedAgain(p *poll, ref uint64, horizon bourse.Time, out *agents.Outbox) {
 	for i, id := range p.ids {
 		if p.open(int32(i)) && !p.spared[i] {

@@ -47,7 +47,7 @@ func TestRestart_AllOrNothingWhateverComesWhenever(t *testing.T) {
 		for range rapid.IntRange(200, 500).Draw(t, "steps") {
 			a.act()
 		}
-		a.calm()
+		a.settle()
 		a.rest()
 	})
 }
@@ -169,8 +169,8 @@ func (a *anarchy) pass(d bourse.Duration) {
 	}
 }
 
-// calm delivers everything in order, with notices repeated, for a while.
-func (a *anarchy) calm() {
+// settle delivers everything in order, with notices repeated, for a while.
+func (a *anarchy) settle() {
 	for _, id := range a.names {
 		a.step("operator:olga", agents.SiteFound{Site: id})
 	}
@@ -312,7 +312,7 @@ func (a *anarchy) image() {
 			a.t.Fatalf("after a replay of %s sites are closed to %v, not to %v", what, got, want)
 		}
 		if got, want := b.queue.order(), a.b.queue.order(); !reflect.DeepEqual(got, want) {
-			a.t.Fatalf("after a replay of %s the users' turns come as %v, not as %v", what, got, want)
+			a.t.Fatalf("after a replay of %s users are served as %v, not as %v", what, got, want)
 		}
 		if b.queue.waiting != a.b.queue.waiting || fmt.Sprint(b.accounts.Ledger().Accounts()) != fmt.Sprint(a.b.accounts.Ledger().Accounts()) {
 			a.t.Fatalf("a replay of %s gives %d jobs that wait, not %d, and\n%v, not\n%v", what, b.queue.waiting, a.b.queue.waiting,

@@ -6,8 +6,8 @@ import (
 	"bourse/agents/retry"
 )
 
-// What the broker says again until it is answered. That it is owed follows from the
-// state; retry keeps the times.
+// What the broker says again until it is answered. Whether it is still owed
+// follows from the state; retry keeps the times.
 
 // owed names it.
 type owed struct {
@@ -35,9 +35,9 @@ func (co *coordinator) sayLater(now bourse.Time, k owed, first bourse.Duration, 
 	co.retries.Begin(now, k, retry.Schedule{First: first, Last: lastRepeat}, out)
 }
 
-// again takes the alarm: what is still owed is said once more. What is said to a
-// transaction's sites may show that nothing is owed any more: legs that were never
-// asked.
+// again takes the alarm: what is still owed is said once more. After the steps of
+// a transaction there may be nothing left to say, if the only legs left were
+// never asked.
 func (co *coordinator) again(now bourse.Time, d retry.Due[owed], out *agents.Outbox) {
 	k := d.Subject
 	p := co.peers.get(k.site)

@@ -5,23 +5,23 @@ import (
 	"bourse/agents"
 )
 
-// A site may be alive by gossip and yet not answer, as behind a firewall. It
-// costs the others one wait for offers, and not one a cycle: who was silent until
-// a wait was over is asked like everybody, and what it offers counts if it comes
-// before the others have answered, but nobody waits for it until it has answered
-// a request within OfferWait again, or has left and come back. Where nobody else
-// is left to wait for, all are. Row B67.
+// A site may be alive by gossip and yet not answer, as behind a firewall. That
+// costs the others one wait for offers, and not one in each cycle: a site that
+// was silent until a wait was over is asked like all others, and its offers count
+// if they come before the others have answered, but nobody waits for it until it
+// has again answered a request within OfferWait, or has left and come back. If
+// all sites are silent, all are waited for. Row B67.
 
 // silence is what is remembered of a site that has not answered in time. It is of
 // this life only.
 type silence struct {
 	since bool        // it was waited for in vain, and has not answered in time since then
-	cycle uint64      // the first since then that has asked it and not been answered too late; 0: the next one
+	cycle uint64      // the first cycle since then whose request it may still answer in time; 0: the next one
 	asked bourse.Time // when that was
 }
 
-// await settles for whose offers a request waits, and returns how many they are.
-// Those of errands are of cycle 0: no site is judged by them.
+// await decides for whose offers a request waits, and returns how many they are.
+// Requests of errands are of cycle 0: no site is judged by them.
 func (d *directory) await(now bourse.Time, cycle uint64, p *poll, wait bourse.Duration) int {
 	n := 0
 	for i, id := range p.ids {
@@ -68,7 +68,7 @@ func (sch *scheduler) askSilent(now bourse.Time, out *agents.Outbox) {
 	}
 }
 
-// notHeard notes who was waited for in vain.
+// notHeard notes the sites that were waited for in vain.
 func (d *directory) notHeard(p *poll) {
 	for i, id := range p.ids {
 		if p.open(int32(i)) {

@@ -277,7 +277,7 @@ func (s *story) step(from agents.ID, m agents.Message) {
 			continue
 		}
 		if c, ok := x.Message.(agents.Confirm); ok && s.sure[x.To] {
-			offers = append(offers, agents.Send{To: x.To, Message: agents.ConfirmedReply{Leg: c.Leg, Stamp: s.stamp(x.To, nil)}})
+			offers = append(offers, agents.Send{To: x.To, Message: agents.Confirmed{Leg: c.Leg, Stamp: s.stamp(x.To, nil)}})
 			continue
 		}
 		fmt.Fprintf(&s.trace, "%v -> %s: %s\n", s.now, short(x.To), words(x.Message))
@@ -457,22 +457,22 @@ func (s *story) parse(id agents.ID, f []string) agents.Message {
 	}
 	switch f[0] {
 	case "Held":
-		m := agents.HeldReply{Leg: leg, Fare: bourse.Fare{Base: money(2)}, Version: 1, Stamp: st, Proof: proof}
+		m := agents.Held{Leg: leg, Fare: bourse.Fare{Base: money(2)}, Version: 1, Stamp: st, Proof: proof}
 		if len(f) > 4 { // "Held 1.0 4 160 1160"
 			m.Start, m.End = bourse.Time(money(3)/1000), bourse.Time(money(4)/1000)
 		}
 		return m
 	case "Shifted": // "Shifted 1.0 160 1160 1 fixed"
-		return agents.ShiftedNotice{Leg: leg, Start: bourse.Time(money(2) / 1000), End: bourse.Time(money(3) / 1000),
-			Turn: uint32(number(s.t, f[4])), Fixed: len(f) > 5, Stamp: st, Proof: proof}
+		return agents.Shifted{Leg: leg, Start: bourse.Time(money(2) / 1000), End: bourse.Time(money(3) / 1000),
+			Shifts: uint32(number(s.t, f[4])), Fixed: len(f) > 5, Stamp: st, Proof: proof}
 	case "ShiftOffer": // "ShiftOffer 1.0 number version start end ready due pay for"
 		at := func(i int) bourse.Time { return bourse.Time(money(i) / 1000) }
 		return agents.ShiftOffer{Leg: leg, Number: uint32(number(s.t, f[2])), Version: uint32(number(s.t, f[3])), Start: at(4), End: at(5),
 			Ready: at(6), Due: at(7), Pay: money(8), For: bourse.Duration(money(9) / 1000), Stamp: st}
 	case "Prepared":
-		return agents.PreparedReply{Leg: leg, Stamp: st}
+		return agents.Prepared{Leg: leg, Stamp: st}
 	case "Refused":
-		m := agents.RefusedReply{Leg: leg, Step: f[2], Reason: reason(bourse.Code(f[3]), "%s", f[3]), DecidedBy: leg.Tx.Incarnation, Stamp: st}
+		m := agents.Refused{Leg: leg, Step: f[2], Reason: reason(bourse.Code(f[3]), "%s", f[3]), DecidedBy: leg.Tx.Incarnation, Stamp: st}
 		for _, place := range f[4:] { // "260:1260:3": instead, for a price
 			if from, rest, ok := strings.Cut(place, ":"); ok {
 				to, price, _ := strings.Cut(rest, ":")
@@ -488,27 +488,27 @@ func (s *story) parse(id agents.ID, f []string) agents.Message {
 		}
 		return m
 	case "Confirmed":
-		return agents.ConfirmedReply{Leg: leg, Refund: money(2), Stamp: st, Proof: proof, Replaced: replaced}
+		return agents.Confirmed{Leg: leg, Refund: money(2), Stamp: st, Proof: proof, Replaced: replaced}
 	case "Cancelled":
-		return agents.CancelledReply{Leg: leg, Stamp: st}
+		return agents.Cancelled{Leg: leg, Stamp: st}
 	case "Released":
-		return agents.ReleasedReply{Leg: leg, Refund: money(2), Stamp: st, Proof: proof}
+		return agents.Released{Leg: leg, Refund: money(2), Stamp: st, Proof: proof}
 	case "Heuristic":
-		return agents.HeuristicNotice{Leg: leg, Stamp: st}
+		return agents.Heuristic{Leg: leg, Stamp: st}
 	case "Degraded":
-		m := agents.DegradedNotice{Leg: leg, Refund: money(2), Penalty: money(3), Stamp: st, Proof: proof}
+		m := agents.Degraded{Leg: leg, Refund: money(2), Penalty: money(3), Stamp: st, Proof: proof}
 		if len(f) > 4 { // in the site's own words
 			m.Reason = reason(bourse.Busy, "%s", strings.Join(f[4:], " "))
 		}
 		return m
 	case "Started":
-		return agents.StartedNotice{Leg: leg, Stamp: st}
+		return agents.LegStarted{Leg: leg, Stamp: st}
 	case "Settled":
-		return agents.SettledNotice{Leg: leg, End: s.now, Charged: money(2), Stamp: st}
+		return agents.Settled{Leg: leg, End: s.now, Charged: money(2), Stamp: st}
 	case "Inquire":
 		return agents.Inquire{Leg: leg, Stamp: st}
 	case "Reasserted":
-		m := agents.ReassertedReply{Leg: leg, Stamp: st}
+		m := agents.Reasserted{Leg: leg, Stamp: st}
 		if len(f) > 2 {
 			m.Reason = reason(bourse.Code(f[2]), "%s", f[2])
 		}

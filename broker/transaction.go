@@ -27,11 +27,11 @@ import (
 // The transaction is recorded before its first Hold and the decision before
 // anyone is told of it. There is no Cancel after COMMIT. The first try of a job
 // asks all its legs at once; later ones go leg by leg in the canonical order of
-// sites, so that two brokers cannot hold crosswise for ever. Within a cycle
-// jobs come one after the other, in serving order: each binds its price before
-// the next one's limits are computed, so who is served first has the first claim
-// on what B* and the accounts leave. The rows B1 to B66 of docs/TRANSACTION.md
-// say all of it.
+// sites, so that two brokers cannot hold crosswise for ever. Within a cycle jobs
+// come one after the other, in serving order: each binds its price before the
+// next one's limits are computed, so the job that is served first takes first of
+// what B* and the accounts leave. The rows B1 to B66 of docs/TRANSACTION.md say
+// all of it.
 type transaction struct {
 	id      bourse.TxID
 	job     *job
@@ -51,7 +51,7 @@ type transaction struct {
 	// For this life only.
 	run      []bourse.Duration // what the work really takes, leg by leg
 	sent     int               // legs asked so far
-	turn     bool              // one leg after the other
+	serial   bool              // one leg after the other
 	resolved bool              // this life may speak of it; see life.go
 	until    bourse.Time       // nothing is committed from here on
 	asker    agents.ID         // a move: who is to hear what came of it
@@ -69,8 +69,8 @@ type txLeg struct {
 	version  uint32
 	replaces bourse.LegID // a move: the leg that this one takes the place of
 
-	turn  uint32       // how often its site has moved or fixed it
-	proof bourse.Proof // its site's, of the last answer that carried one that fits
+	shifts uint32       // how often its site has moved or fixed it
+	proof  bourse.Proof // its site's, of the last answer that carried one that fits
 
 	priced  bool // fare is bound
 	charged bool // its price was posted

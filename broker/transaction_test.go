@@ -39,7 +39,7 @@ func TestTransaction_GivesUpBeforeTheLimitOfTheHold(t *testing.T) {
 	}
 	w.finish(t, 999*sec)
 	if c, a := decisions(w); c != 1 || a != 1 {
-		t.Errorf("%d COMMIT, %d ABORT; the next alternative is wanted", c, a)
+		t.Errorf("%d COMMIT, %d ABORT; want the next alternative", c, a)
 	}
 }
 
@@ -222,7 +222,7 @@ func TestTransaction_HeldBeforeItWasAskedForIsIgnored(t *testing.T) {
 	w.submit(0, testJob("both", 8, 1000*bourse.Second, bourse.Credit))
 	w.Run(0)
 	var out agents.Outbox
-	w.b.Step(w.Now(), "site:south", agents.HeldReply{Leg: bourse.LegID{Tx: w.job("both").Last.ID, Leg: 1}}, &out)
+	w.b.Step(w.Now(), "site:south", agents.Held{Leg: bourse.LegID{Tx: w.job("both").Last.ID, Leg: 1}}, &out)
 	if len(out.Facts) > 0 {
 		t.Errorf("it recorded %+v", out.Facts)
 	}

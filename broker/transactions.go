@@ -18,8 +18,8 @@ type transactions struct {
 // get is the transaction of that name, nil if there is no record of it.
 func (x *transactions) get(id bourse.TxID) *transaction { return x.byID[id] }
 
-// all lists them in the order in which they became known. It may grow while it is
-// walked over: new ones come to its end.
+// all lists them in the order in which they became known. It may grow during a
+// walk, at its end.
 func (x *transactions) all() []*transaction { return x.list }
 
 // begun is how many have been.
@@ -28,8 +28,8 @@ func (x *transactions) begun() uint64 { return x.seq }
 // next is the number of the one to be begun next.
 func (x *transactions) next() uint64 { return x.seq + 1 }
 
-// begin takes the next one on record. Numbers leave no gap: what has no record was
-// begun and forgotten, or never begun.
+// begin takes the next one on record. Numbers have no gaps: a lower one without a
+// record was forgotten, a higher one never begun.
 func (x *transactions) begin(t *transaction) {
 	if t.id.Seq != x.next() {
 		panic(fmt.Sprintf("broker: transaction %v begun after %d others", t.id, x.seq))
@@ -75,11 +75,11 @@ func (x *transactions) find(from agents.ID, id bourse.LegID) (*transaction, *txL
 	return t, &t.legs[id.Leg]
 }
 
-// leg is a leg that there is.
+// leg is a leg that must be on record.
 func (x *transactions) leg(id bourse.LegID) *txLeg { return &x.byID[id.Tx].legs[id.Leg] }
 
-// lookup is a leg that there may be no record of any more, then nil: of a
-// transaction that was forgotten, and perhaps adopted again with fewer legs.
+// lookup is a leg, nil if it is not on record any more: its transaction was
+// forgotten, and perhaps adopted again with fewer legs.
 func (x *transactions) lookup(id bourse.LegID) *txLeg {
 	t := x.byID[id.Tx]
 	if t == nil || id.Leg < 0 || id.Leg >= len(t.legs) {

@@ -37,12 +37,12 @@ type TxView struct {
 type LegView struct {
 	Site string
 	bourse.Leg
-	Limit bourse.Credits // the most the broker would pay
-	Fare  bourse.Fare    // bound; zero until held
-	State bourse.LegState
-	Ended bourse.Time // when the work ended, once Settled
-	Flex  bourse.Flex // the window within which its site may move it
-	Turn  uint32      // how often it has moved or fixed it
+	Limit  bourse.Credits // the most the broker would pay
+	Fare   bourse.Fare    // bound; zero until held
+	State  bourse.LegState
+	Ended  bourse.Time // when the work ended, once Settled
+	Flex   bourse.Flex // the window within which its site may move it
+	Shifts uint32      // how often it has moved or fixed it
 
 	Version uint32 // 1, and one more each time its user has had it otherwise; 0 until it is held
 }
@@ -131,7 +131,7 @@ func (t *transaction) view() TxView {
 		Repairs: t.repairs, Moves: t.request != nil}
 	for i := range t.legs {
 		l := &t.legs[i]
-		v.Legs[i] = LegView{Site: t.sites[i], Leg: l.what, Limit: l.limit, Fare: l.fare, State: l.state, Ended: l.end, Turn: l.turn, Version: l.version}
+		v.Legs[i] = LegView{Site: t.sites[i], Leg: l.what, Limit: l.limit, Fare: l.fare, State: l.state, Ended: l.end, Shifts: l.shifts, Version: l.version}
 		v.Legs[i].Flex = t.flex
 	}
 	return v

@@ -20,8 +20,8 @@ type watchDue struct {
 // Kind names the alarm.
 func (watchDue) Kind() string { return "WatchDue" }
 
-// watch sets the alarms of a confirmed leg. Where messages take no time none is
-// lost.
+// watch sets the alarms of a confirmed leg. Where messages take no time it sets
+// none: nothing gets lost.
 func (wat *watcher) watch(t *transaction, i int, out *agents.Outbox) {
 	if wat.cfg.Lead == 0 {
 		return

@@ -21,14 +21,14 @@ func factWords(f agents.Fact) string {
 		}
 		return fmt.Sprintf("postponed %s%s: %s: %v", f.Job, final, f.Reason.Code, f.Reason)
 	case bourse.CycleClosed:
-		turns := ""
-		for _, x := range f.Turns {
-			if turns += ", turn of " + x.User; x.Used > 0 {
-				turns += fmt.Sprintf(", %d jobs so far", x.Used)
+		served := ""
+		for _, x := range f.Served {
+			if served += ", served " + x.User; x.Used > 0 {
+				served += fmt.Sprintf(", %d jobs so far", x.Used)
 			}
 		}
 		return fmt.Sprintf("cycle %d closed: batch %d, sites %d, alternatives %d, quoted %d, postponed %d, T* %v, B* %v, T %v, C %v%s",
-			f.Cycle, f.Batch, f.Sites, f.Alternatives, f.Quoted, f.Postponed, f.TimeLimit, f.BudgetLimit, f.Time, f.Cost, turns)
+			f.Cycle, f.Batch, f.Sites, f.Alternatives, f.Quoted, f.Postponed, f.TimeLimit, f.BudgetLimit, f.Time, f.Cost, served)
 	case bourse.TxBegun:
 		return fmt.Sprintf("begun %v for %s, alternative %d", f.Tx, f.Job, f.Alternative)
 	case bourse.LegPriced:
@@ -41,7 +41,7 @@ func factWords(f agents.Fact) string {
 		if f.Fixed {
 			fixed = ", fixed"
 		}
-		return fmt.Sprintf("shifted %v to [%v, %v), turn %d%s", f.Leg, f.Start, f.End, f.Turn, fixed)
+		return fmt.Sprintf("shifted %v to [%v, %v), shift %d%s", f.Leg, f.Start, f.End, f.Shifts, fixed)
 	case bourse.ShiftOffered:
 		return fmt.Sprintf("offered %v, %d: [%v, %v) within [%v, %v) for %v until %v", f.Leg, f.Number, f.Start, f.End, f.Ready, f.Due, f.Pay, f.Expires)
 	case bourse.OfferClosed:

@@ -8,16 +8,16 @@ import (
 )
 
 // Jobs may come after others: none starts before all of those have ended and its
-// gap has passed. A job that comes after one without a window waits, and is due as
-// soon as the last of them has one; it is ready when they end, as far as is
+// gap has passed. A job that comes after one without a window waits, and is due
+// as soon as the last of them has one; it is ready when they end, as far as is
 // planned. Backwards, a job has to end early enough for those that come after it
-// to meet their deadlines. Where a window slips, is lost or given up, those
-// that come after it, and nobody else, are seen to anew: a window that is too
-// early now is given back and planned again; with a job that is given up for good
-// those after it are given up too, for a reason that names it. Rows B80 to B85.
+// to meet their deadlines. When a window slips, is lost or is given up, only the
+// jobs that come after it are looked at again: one whose window is too early now
+// gives it back and is planned again; if a job is given up for good, those after
+// it are given up too, for a reason that names it. Rows B80 to B85.
 //
 // Since a job can only come after such as the broker knows already, there are no
-// loops; whoever reads jobs in batches refuses those that he finds there.
+// loops; whoever reads jobs in batches refuses those found there.
 
 // maxAfter bounds the jobs that one may come after.
 const maxAfter = 100
@@ -46,7 +46,7 @@ func (in *intake) unrelated(j *bourse.Job) bourse.Reason {
 	return bourse.Reason{}
 }
 
-// given says that a job is given up because another is.
+// given is the reason of a job that is given up because another one is.
 func given(p *job) bourse.Reason {
 	if p.reason.Code == bourse.After {
 		return reason(bourse.After, "%s, which it comes after, was given up, as it came after another that was", p.Name)
@@ -144,7 +144,7 @@ func (mem *memory) touch(j *job) {
 	}
 }
 
-// reviewTouched looks at what has changed for jobs that come after others.
+// reviewTouched looks again at the jobs that this step has touched.
 func (in *intake) reviewTouched(now bourse.Time, out *agents.Outbox) {
 	for len(in.touched) > 0 {
 		j := in.touched[0]
@@ -209,11 +209,11 @@ func (in *intake) putOff(now bourse.Time, j *job, t *transaction, why bourse.Rea
 	in.co.abort(now, t, why, out)
 }
 
-// maxCalls bounds the jobs called out of turn in one instant: a mistake in what
+// maxCalls bounds the extra calls of jobs in one instant: a mistake in what
 // slips must not plan for ever.
 const maxCalls = 10_000
 
-// callsLeft counts a call out of turn; false at the bound.
+// callsLeft counts an extra call; false at the bound.
 func (in *intake) callsLeft() bool {
 	if in.called != in.now {
 		in.called, in.calls = in.now, 0
@@ -222,7 +222,7 @@ func (in *intake) callsLeft() bool {
 	return in.calls <= maxCalls
 }
 
-// slipped says what has become of those that a job comes after.
+// slipped says what has become of the jobs that a job comes after.
 func (j *job) slipped(at bourse.Time, ok bool) bourse.Reason {
 	for _, p := range j.needs {
 		end, placed := p.ends()
@@ -238,8 +238,9 @@ func (j *job) slipped(at bourse.Time, ok bool) bourse.Reason {
 	return reason(bourse.After, "what it comes after has changed")
 }
 
-// slip gives back the window of a job that would start too early now. Where that
-// comes of its user's own wish the schedules say what is refunded, else all is.
+// slip gives back the window of a job that would start too early now. If its
+// user's own wish is the cause, the schedules say what is refunded; else all of
+// it is.
 func (in *intake) slip(now bourse.Time, j *job, why bourse.Reason, out *agents.Outbox) {
 	j.again = true // once its legs are released
 	e, txs := j.errand, slices.Clone(j.txs)
@@ -260,8 +261,8 @@ func (in *intake) slip(now bourse.Time, j *job, why bourse.Reason, out *agents.O
 	}
 }
 
-// wished reports whether one that a job comes after has another window, or none,
-// because its user wanted it.
+// wished reports whether a job that this one comes after has another window, or
+// none, because its user wanted it so.
 func (j *job) wished() bool {
 	for _, p := range j.needs {
 		for _, t := range p.txs {

@@ -256,7 +256,7 @@ func (c *checker) commit(f bourse.TxDecided) {
 // send notes what was prepared and that no Cancel follows COMMIT.
 func (c *checker) send(m agents.Message) {
 	switch m := m.(type) {
-	case agents.PreparedReply:
+	case agents.Prepared:
 		c.prepared[m.Leg] = true
 	case agents.Cancel:
 		if c.decided[m.Leg.Tx] {
@@ -336,7 +336,7 @@ func (c *checker) rest() {
 		i++
 	}
 	if got, want := fmt.Sprint(c.replay.queue.order()), fmt.Sprint(b.queue.order()); got != want {
-		c.w.t.Fatalf("after a replay of the facts the users' turns come as %s, not as %s", got, want)
+		c.w.t.Fatalf("after a replay of the facts users are served as %s, not as %s", got, want)
 	}
 	if b.queue.waiting != c.replay.queue.waiting || b.queue.fresh != c.replay.queue.fresh || b.cycles != c.replay.cycles {
 		c.w.t.Fatalf("a replay of the facts waits for %d jobs, not %d", c.replay.queue.waiting, b.queue.waiting)

@@ -3,10 +3,10 @@
 // tells its site what came of them.
 //
 // What every cluster must do is in Agent: locks by leg, with the same answer to
-// the same question; replaced legs; notices that are repeated until they are heard;
-// the inventory; the journal and its image. What differs from cluster to cluster is
-// a Backend: packages queue and share have the simulated ones. A replay decides
-// nothing: docs/decisions/0010 says why the facts are of effects, and not of
+// the same question; replaced legs; notices that are repeated until they are
+// heard; the inventory; the journal and its image. What differs from cluster to
+// cluster is a Backend: packages queue and share have the simulated ones. A
+// replay decides nothing: docs/decisions/0010 says why facts tell effects and not
 // messages.
 package cluster
 
@@ -41,7 +41,7 @@ type Agent struct {
 	locks  map[bourse.LegID]*lock
 	order  []*lock // in which they were made; one that is no more stays until half are
 	past   past
-	number int         // of locks and confirmations
+	number int         // how many locks and confirmations there were
 	begun  bourse.Time // of the local work
 	fed    bool        // that has begun
 	now    bourse.Time // of the message in hand; before the first, what has been lived through
@@ -97,15 +97,16 @@ func (a *Agent) Step(now bourse.Time, from agents.ID, m agents.Message, out *age
 		a.heard(m)
 	default:
 		if !a.backend.Hear(now, from, m) {
-			panic(fmt.Sprintf("cluster: that of %s got %s from %s", a.cfg.Site, m.Kind(), from))
+			panic(fmt.Sprintf("cluster of %s got %s from %s", a.cfg.Site, m.Kind(), from))
 		}
 	}
 	a.backend.Settle(now)
 	a.arm(now)
 }
 
-// start begins a life. What was due before is lived through at once; in virtual
-// time the alarms of an instant come first, and what is due at now has its own.
+// start begins a life. What was due before now is done at once. What is due at
+// now is left to its own alarm in virtual time, where alarms come first in an
+// instant.
 func (a *Agent) start(now bourse.Time, m agents.Started, out *agents.Outbox) {
 	at := min(a.now, now)
 	a.out, a.now = out, now
@@ -127,7 +128,8 @@ func (a *Agent) start(now bourse.Time, m agents.Started, out *agents.Outbox) {
 	a.arm(now)
 }
 
-// arm sets the alarm for what is next due, unless one as early is on its way.
+// arm sets the alarm for what is due next, unless one at least as early is on its
+// way.
 func (a *Agent) arm(now bourse.Time) {
 	if next := max(a.backend.Next(), now); next < a.armed {
 		a.armed = next
@@ -142,7 +144,7 @@ func (a *Agent) Refuse(_ bourse.Time, from agents.ID, m agents.Message, why bour
 	}
 }
 
-// Audit checks that no node is promised twice at any instant from now on.
+// Audit checks that no node is taken twice at any instant from now on.
 func (a *Agent) Audit(now bourse.Time) error {
 	if err := a.backend.Audit(); err != nil {
 		return fmt.Errorf("cluster of %s at %v: %w", a.cfg.Site, now, err)

@@ -7,17 +7,18 @@ import (
 
 // Backend knows nodes and time: where legs lie, when their work begins and ends,
 // what else runs there. The Agent knows legs and the site, and is the only one to
-// call it. What happens on the nodes a backend tells by facts, through its Host;
-// its state follows from these, so that a life after a restart goes on where the
-// one before has ended.
+// call it. A backend tells what happens on the nodes by facts, through its Host.
+// Its state follows from these, so that after a restart the next life goes on
+// where the last one ended.
 //
 // A backend is deterministic and does no I/O. The simulated ones answer in the
-// step in which they are asked. A real resource manager answers later: its backend
-// compares what should be there, which it keeps, with what it has seen there last,
-// and mends the difference, one command at a time. Commands and looks are messages
-// to a driver, the only one with I/O; the driver's answers come in by Hear. The
-// site repeats a hold until it has an answer, a confirmation and a release until
-// they are done, so that such a backend may take several steps over each of them.
+// step in which they are asked. A real resource manager answers later: its
+// backend compares what should be there, which it keeps, with what it has last
+// seen there, and removes the difference, one command at a time. Commands and
+// queries are messages to a driver, the only part with I/O; the driver's answers
+// come in by Hear. The site repeats a hold until it has an answer, a confirmation
+// and a release until they are done, so that such a backend may take several
+// steps over each of them.
 //
 // A leg is placed, then confirmed, then released; it may be released at any time,
 // placed or not. Between two facts of a step the process may die: any prefix of
@@ -25,8 +26,8 @@ import (
 type Backend interface {
 	// Begin begins a life, the first or one after a restart, before anything else
 	// is asked but Replay and Save. It puts back what the facts of earlier lives
-	// say, and feeds the local jobs that have not been taken yet. A lock that there
-	// are no nodes for any more is lost; it says so by Host.Recover.
+	// say, and feeds the local jobs that have not been taken yet. A lock for
+	// which there are no nodes any more is lost; Begin says so by Host.Recover.
 	Begin(h Host, l Life)
 	// Replay takes in a fact of an earlier life, recorded at an instant, and
 	// returns the latest instant up to which the backend is known to have lived.
@@ -35,9 +36,9 @@ type Backend interface {
 	// Save adds to an image what the backend keeps beside the locks.
 	Save(f *bourse.ClusterImage)
 
-	// Next is the next instant at which something is due by itself: that of now
-	// for what a message has brought about and that waits for the end of the
-	// instant's messages; Never if nothing is.
+	// Next is the next instant at which something is due by itself, Never if
+	// nothing is. It is now if a message has caused something that waits for the
+	// other messages of this instant.
 	Next() bourse.Time
 	// Reach comes before each message. The backend lives through what has been due
 	// before now, at its own instants; where due, the alarm for Next has come, and
@@ -68,7 +69,7 @@ type Backend interface {
 	// Hear takes a message that is not from the site: of a driver, or from a
 	// simulated world. It reports whether the backend knows such messages.
 	Hear(now bourse.Time, from agents.ID, m agents.Message) bool
-	// Audit checks that no node is promised twice at any instant from now on.
+	// Audit checks that no node is taken twice at any instant from now on.
 	Audit() error
 }
 
@@ -84,8 +85,8 @@ type Host interface {
 	// NodesMoved; NodesFreed; and LockMoved, to running, ended, lost or expired.
 	// Other facts are of local jobs and of nodes.
 	Record(f agents.Fact)
-	// Recover does the same of what Begin finds out: the site is told with all
-	// else that it has not heard yet.
+	// Recover does the same for what Begin finds out. The site is told of it
+	// later, with all else that it has not heard yet.
 	Recover(f agents.Fact)
 	// When is what a fact says of its own instant: nothing, 0, if that is now.
 	When(at bourse.Time) bourse.Time
@@ -99,7 +100,7 @@ type Life struct {
 	Durable bool        // others will follow
 	Nonce   uint64      // of no other life; 0 if there is none
 	Number  int64       // at least as large as any of LockMemory.Agreed there was
-	// Locks are those of earlier lives, in the order in which they were made. A
-	// window that means nothing to the backend, it takes out.
+	// Locks are those of earlier lives, in the order in which they were made. The
+	// backend clears windows that mean nothing to it.
 	Locks []*bourse.LockMemory
 }

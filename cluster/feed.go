@@ -2,8 +2,9 @@ package cluster
 
 import "bourse"
 
-// missed is how far back local jobs are taken in that were submitted while the
-// cluster was down: the users of one that is away for longer go elsewhere.
+// missed bounds how old a local job may be that was submitted while the cluster
+// was down and is still taken: when a cluster is away for longer, its users go
+// elsewhere.
 const missed = bourse.Hour
 
 // Mark says how far a group has been fed its local jobs: the submit of the last
@@ -21,7 +22,7 @@ func (m *Mark) Take(submit bourse.Time) {
 	m.Taken++
 }
 
-// From is where a life takes up the feed of a group that has been fed so far.
+// From is where a life takes up the feed of a group that was fed up to a mark.
 func (l *Life) From(had Mark) Mark {
 	if early := l.Now.Add(-missed); had.Submit < early {
 		had = Mark{Submit: early}
@@ -31,8 +32,8 @@ func (l *Life) From(had Mark) Mark {
 }
 
 // Feed leaves out of a feed that begins at a mark's submit what was taken before.
-// What comes too late by now is submitted at the earliest instant that can be;
-// submit points to it.
+// A job that comes too late is submitted at the earliest instant that is possible
+// now; submit points to it.
 func Feed[J any](had Mark, next func() (J, bool), submit func(*J) *bourse.Time, earliest func() bourse.Time) func() (J, bool) {
 	return func() (J, bool) {
 		for {

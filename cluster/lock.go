@@ -14,10 +14,11 @@ type lock struct {
 	bourse.LockMemory
 	begun bool   // its work has, perhaps before it was confirmed
 	over  bool   // its work is, at Ends
-	told  uint32 // of its turns the site has heard of
+	told  uint32 // how many of its shifts the site has heard of
 }
 
-// done reports whether nothing is kept for a lock but word of it.
+// done reports whether a lock keeps no nodes any more, and only word of it is
+// left to tell.
 func (l *lock) done() bool { return l.State == bourse.LockEnded || l.State == bourse.LockLost }
 
 // each ranges over the locks in the order in which they were made.
@@ -109,8 +110,8 @@ func (a *Agent) inventory(from agents.ID, m agents.ClusterInventory) {
 		if l.over {
 			k.End = l.Ends
 		}
-		if l.Turn > 0 {
-			k.Turn, k.From, k.To, k.FixedThere = l.Turn, l.What.Start, l.What.End, l.Fixed
+		if l.Shifts > 0 {
+			k.Shifts, k.From, k.To, k.FixedThere = l.Shifts, l.What.Start, l.What.End, l.Fixed
 		}
 		r.Locks = append(r.Locks, k)
 	}
@@ -120,8 +121,8 @@ func (a *Agent) inventory(from agents.ID, m agents.ClusterInventory) {
 // keepReleased is how long a released leg is remembered.
 const keepReleased = bourse.Day
 
-// past remembers for a day which legs were released, so that a hold that was
-// overtaken by its release locks nothing.
+// past remembers for a day which legs were released, so that a hold that arrives
+// after its release locks nothing.
 type past struct {
 	legs map[bourse.LegID]bool
 	line []release

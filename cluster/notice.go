@@ -19,13 +19,13 @@ func (remind) Kind() string { return "Remind" }
 
 // unheard reports whether the site has yet to take note of what came of a lock.
 func (l *lock) unheard() bool {
-	return l.done() || l.State == bourse.LockRunning && !l.Heard || l.told < l.Turn
+	return l.done() || l.State == bourse.LockRunning && !l.Heard || l.told < l.Shifts
 }
 
 // tell tells the site what came of a lock, until it has heard it.
 func (a *Agent) tell(l *lock) {
-	if l.told < l.Turn {
-		a.out.Send(a.cfg.Site, agents.ClusterMoved{Leg: l.Leg, Start: l.What.Start, End: l.What.End, Turn: l.Turn, Fixed: l.Fixed})
+	if l.told < l.Shifts {
+		a.out.Send(a.cfg.Site, agents.ClusterMoved{Leg: l.Leg, Start: l.What.Start, End: l.What.End, Shifts: l.Shifts, Fixed: l.Fixed})
 	}
 	switch l.State {
 	case bourse.LockRunning:
@@ -60,12 +60,12 @@ func (a *Agent) remindAgain(now bourse.Time, m remind) {
 }
 
 // heard takes note that the site knows that a leg's work runs, or where it lies.
-// The turns that it has heard of no life after this one knows: it tells them again.
+// Which shifts it has heard of is not on record: the next life says them all again.
 func (a *Agent) heard(m agents.ClusterHeard) {
 	switch l := a.locks[m.Leg]; {
 	case l == nil:
-	case m.Turn > 0:
-		l.told = max(l.told, min(m.Turn, l.Turn))
+	case m.Shifts > 0:
+		l.told = max(l.told, min(m.Shifts, l.Shifts))
 	case !l.Heard:
 		a.Record(bourse.LockMoved{Leg: m.Leg, State: bourse.LockHeard})
 	}

@@ -20,7 +20,8 @@ func (a *Agent) Record(f agents.Fact) {
 // site.
 func (a *Agent) Recover(f agents.Fact) { a.record(f) }
 
-// When is what a fact says of its own instant: nothing, 0, if that is now.
+// When is the instant that a fact must state: 0 if it is now, for that is
+// recorded with every fact.
 func (a *Agent) When(at bourse.Time) bourse.Time {
 	if at == a.now {
 		return 0
@@ -35,7 +36,8 @@ func (a *Agent) record(f agents.Fact) (news *lock) {
 	return a.apply(a.now, f)
 }
 
-// shown is what leaves of a fact: of a volatile cluster's what reports need.
+// shown is the part of a fact that is recorded: for a volatile cluster what
+// reports need.
 func (a *Agent) shown(f agents.Fact) agents.Fact {
 	if !a.cfg.Volatile {
 		return f
@@ -59,8 +61,9 @@ func (a *Agent) Replay(at bourse.Time, f agents.Fact) {
 	a.now = max(a.now, a.backend.Replay(at, f))
 }
 
-// apply brings the locks up to a fact that was recorded at an instant, in this life
-// or an earlier one. It returns the lock of which there is something to tell.
+// apply brings the locks up to a fact that was recorded at an instant, in this
+// life or an earlier one. It returns the lock if there is something to tell the
+// site of it.
 func (a *Agent) apply(at bourse.Time, f agents.Fact) (news *lock) {
 	switch f := f.(type) {
 	case bourse.ClusterImage:
@@ -76,7 +79,7 @@ func (a *Agent) apply(at bourse.Time, f agents.Fact) (news *lock) {
 		l := a.locks[f.Leg]
 		if l != nil {
 			l.Ends = l.Ends.Add(f.Start.Sub(l.What.Start))
-			l.What.Start, l.What.End, l.Turn, l.Fixed = f.Start, f.End, f.Turn, f.Fixed
+			l.What.Start, l.What.End, l.Shifts, l.Fixed = f.Start, f.End, f.Shifts, f.Fixed
 		}
 		return l
 	case bourse.NodesFreed:
@@ -91,8 +94,8 @@ func (a *Agent) apply(at bourse.Time, f agents.Fact) (news *lock) {
 	return nil
 }
 
-// placed applies that work has a share of nodes, or waits for its turn; with a
-// share it has begun.
+// placed applies that work was given a share of nodes, and so has begun, or waits
+// in line.
 func (a *Agent) placed(f bourse.TasksPlaced) (news *lock) {
 	if f.Leg == (bourse.LegID{}) {
 		return nil

@@ -108,7 +108,7 @@ func TestTurns_NameAdoptedParts(t *testing.T) {
 	}
 }
 
-// Who has the broker at hand is told of transactions that began before he listened, and
+// Who has the broker at hand is told of transactions that began before listening, and
 // nothing is remembered of them.
 func TestTurns_AskWhoKnowsTheTransactions(t *testing.T) {
 	t.Parallel()

@@ -89,7 +89,7 @@ func TestTicks_AreRoundAndCoverTheAxis(t *testing.T) {
 		most := rapid.IntRange(1, 12).Draw(t, "most")
 		list := ticks(low, high, most)
 		if len(list) > most+1 {
-			t.Fatalf("%d ticks, about %d were wanted", len(list), most)
+			t.Fatalf("%d ticks, want about %d", len(list), most)
 		}
 		for i, v := range list {
 			if v < low-1e-6*(high-low) || v > high+1e-6*(high-low) || i > 0 && v <= list[i-1] {

@@ -11,8 +11,8 @@ const keepClosed = bourse.Day
 // forgetAtMost is how often a site looks for what it may forget.
 const forgetAtMost = bourse.Hour
 
-// oldAt is when a leg that is over may be forgotten: a day after it came to
-// that, and after its nodes would have been free.
+// oldAt is when a leg that is over may be forgotten: a day after its end, and
+// after its nodes would have been free.
 func oldAt(l *leg) bourse.Time { return max(l.at, l.What.End).Add(keepClosed) }
 
 // archive keeps legs that are over, and forgets them in time.

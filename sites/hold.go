@@ -7,7 +7,7 @@ import (
 	"bourse/agents"
 )
 
-// hold begins a leg: it is asked of the cluster in its turn.
+// hold begins a leg: a request to the cluster is put in line.
 func (p *participant) hold(t step, m agents.Hold) {
 	if why := p.fence(t, onHold, m.Leg, m.Leg.Tx.Incarnation); why.Refused() {
 		p.refusal(t, m.Leg, onHold, bourse.Fare{}, why, m.Leg.Tx.Incarnation)
@@ -21,7 +21,7 @@ func (p *participant) hold(t step, m agents.Hold) {
 		switch do := table[onHold][l.State]; {
 		case !l.tomb && l.Digest != m.Digest(): // S6
 			p.refusal(t, m.Leg, onHold, bourse.Fare{}, bourse.Reason{Code: bourse.Conflict,
-				Detail: "leg " + m.Leg.String() + " was asked for before, otherwise"}, m.Leg.Tx.Incarnation)
+				Detail: "leg " + m.Leg.String() + " was asked for before, on other terms"}, m.Leg.Tx.Incarnation)
 		case do != nil:
 			do(p, l, t)
 		}
@@ -101,8 +101,8 @@ func (p *participant) granted(t step, k *request, m agents.ClusterHeld) {
 		p.refuse(t, k.from, l, why, p.offers.places(l, m.Instead)...)
 		return
 	}
-	a := agents.HeldReply{Leg: l.Leg, Fare: l.Fare, Version: l.Version} // S15
-	if m.What.Nodes > 0 {                                               // S80
+	a := agents.Held{Leg: l.Leg, Fare: l.Fare, Version: l.Version} // S15
+	if m.What.Nodes > 0 {                                          // S80
 		l.What = m.What
 		a.Start, a.End = m.What.Start, m.What.End
 	}
@@ -168,7 +168,7 @@ func (p *participant) replaceable(l *leg) bool {
 // refuse ends a leg that was never held.
 func (p *participant) refuse(t step, to agents.ID, l *leg, why bourse.Reason, instead ...bourse.Place) {
 	p.moveWhy(t, l, bourse.Refused, why)
-	t.out.Send(to, agents.RefusedReply{Leg: l.Leg, Step: names[onHold], Fare: l.Fare, Reason: why,
+	t.out.Send(to, agents.Refused{Leg: l.Leg, Step: names[onHold], Fare: l.Fare, Reason: why,
 		DecidedBy: l.Leg.Tx.Incarnation, Stamp: p.stamp(), Instead: instead})
 }
 
@@ -182,8 +182,8 @@ func (p *participant) crowded(broker string) bourse.Reason {
 		p.cfg.Name, len(p.kept), p.keptOf[broker], broker, p.cfg.MaxKept)}
 }
 
-// skip goes on where the leg that nodes are asked for has been given up; what
-// the cluster may yet grant is released.
+// skip goes on to the next request if the leg that the cluster is asked for has
+// been given up. Nodes that it may still grant are released.
 func (p *participant) skip(t step) {
 	k := p.requests.asking()
 	if k == nil || k.client != client(p) || k.leg.State == bourse.Asked {

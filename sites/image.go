@@ -57,7 +57,7 @@ func (m *memory) common() bourse.SiteImage {
 func (m *memory) listed(f *bourse.SiteImage, from, to int) {
 	for _, l := range m.kept[from:to] {
 		f.Legs = append(f.Legs, bourse.LegMemory{LegMoved: l.LegMoved, Tomb: l.tomb, Charged: l.charged,
-			Noted: l.noted, HeldAt: l.heldAt, At: l.at, Turn: l.turn, Told: l.told, Offered: bourse.JobOffer(l.offer())})
+			Noted: l.noted, HeldAt: l.heldAt, At: l.at, Shifts: l.shifts, Told: l.told, Offered: bourse.JobOffer(l.offer())})
 	}
 }
 
@@ -66,7 +66,7 @@ func (m *memory) load(f bourse.SiteImage) {
 	if f.Part == 0 {
 		m.loadCommon(f)
 	} else {
-		m.facts-- // it is no fact
+		m.facts-- // an image counts as none
 	}
 	m.loadLegs(f.Legs)
 }
@@ -98,7 +98,7 @@ func (m *memory) loadLegs(legs []bourse.LegMemory) {
 	for _, x := range legs {
 		l := m.keep(x.Leg)
 		l.LegMoved, l.tomb, l.charged, l.noted, l.heldAt, l.at = x.LegMoved, x.Tomb, x.Charged, x.Noted, x.HeldAt, x.At
-		l.turn, l.told = x.Turn, x.Told
+		l.shifts, l.told = x.Shifts, x.Told
 		if x.Offered.Number > 0 {
 			o := offer(x.Offered)
 			l.lastOffer = &o

@@ -6,13 +6,13 @@ import (
 )
 
 // secondLook is how long after a restart, or after the cluster has been silent,
-// the site looks again for what the cluster keeps for nobody: by then messages
-// that were on their way have come.
+// the site looks again for nodes that the cluster keeps for nobody: by then
+// messages that were on their way have arrived.
 const secondLook = bourse.Minute
 
 // orphanGrace is how long after its start a site leaves reservations alone that
-// it does not know: long enough for brokers to see its stamp go back, and to
-// speak for them.
+// it does not know: long enough for brokers to see from its stamps that it has
+// forgotten them, and to assert them.
 const orphanGrace = 5 * bourse.Minute
 
 // inventory holds the legs against what the cluster keeps.
@@ -28,9 +28,9 @@ type inventory struct {
 // inventoryAt has the site look.
 func inventoryAt(t step, at bourse.Time) { t.out.Alarm(at, inventoryDue{}) }
 
-// held takes the cluster's answer about nodes. One that came twice, or too late, is
-// none to a question: nodes locked for a leg that is over, or never was, are given
-// back.
+// held takes the cluster's answer about nodes. If no request waits for it, it has
+// come twice or too late: nodes locked for a leg that is over, or unknown, are
+// given back.
 func (v *inventory) held(t step, m agents.ClusterHeld) {
 	if v.requests.held(t, m) {
 		return

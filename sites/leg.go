@@ -15,7 +15,7 @@ type leg struct {
 	noted           bool        // the broker has acknowledged what became of it
 	heldAt, at      bourse.Time // when it was held, and when it moved last
 	place           int         // in open
-	turn, told      uint32      // of its last shift, and of those that its broker has noted
+	shifts, told    uint32      // how often it was shifted or fixed, and of how many of those its broker knows
 	lastOffer       *offer      // that was made for it; nil: none, as for most
 
 	// Of this life only.

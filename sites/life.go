@@ -30,8 +30,9 @@ func (f *life) see(x bourse.LifeSeen) {
 // from.
 func (f *life) address() agents.ID { return agents.ID(f.seen[len(f.seen)-1].Address) }
 
-// twin reports whether the counter is known with another nonce: another process
-// has taken the broker's name, or it has begun again from an older journal.
+// twin reports whether the incarnation is known with another nonce: another
+// process has taken the broker's name, or it has begun again from an older
+// journal.
 func (f *life) twin(incarnation uint32, nonce uint64) bool {
 	for _, x := range f.seen {
 		if x.Incarnation == incarnation {

@@ -117,15 +117,15 @@ func (m *limits) capped(l *leg) bourse.Reason {
 		return bourse.Reason{}
 	}
 	return bourse.Reason{Code: bourse.Cap, Detail: fmt.Sprintf(
-		"%s would hold %v node-seconds of %s unconfirmed, %v are allowed; the same again when some are confirmed or given up",
+		"%s would hold %v node-seconds of %s unconfirmed, %v are allowed; ask again when some are confirmed or given up",
 		l.Leg.Tx.Broker, bourse.Duration(all), m.cfg.Name, bourse.Duration(m.cfg.Cap))}
 }
 
-// reservedOf lists the open legs of a group as reservations, which the limits on
-// those are held against, net of the one that is to be replaced: where local jobs
-// are promised their nodes too, the cluster's own list holds both. Where
-// reservations may hold the whole group there is nothing to hold against them: who
-// may move makes room. It costs a walk over the open legs where there is a limit.
+// reservedOf lists the open legs of a group, without the one that is to be
+// replaced, as the reservations that the limits count. The cluster's own list
+// will not do: where local jobs are promised nodes it has those too. Where
+// reservations may take the whole group there is no limit, and no list. It costs
+// a walk over the open legs where there is a limit.
 func (m *limits) reservedOf(group string, old *leg) []backfill.Reserved {
 	if share := m.cfg.Limits.MaxShare; share == 0 || share >= 1000 {
 		return nil

@@ -57,7 +57,7 @@ func (m *memory) apply(at bourse.Time, f agents.Fact) {
 		m.shifted(f)
 	case bourse.ShiftNoted:
 		l := m.legs[f.Leg]
-		l.told = max(l.told, f.Turn)
+		l.told = max(l.told, f.Shifts)
 	case bourse.ShiftOffered:
 		l := m.legs[f.Leg]
 		l.lastOffer = &offer{Leg: f.Leg, ShiftOffer: f.ShiftOffer, State: bourse.OfferOpen, For: f.For}
@@ -163,7 +163,7 @@ func (m *memory) restored(at bourse.Time, f bourse.LegRestored) {
 // shifted applies a move of a leg. A window that has closed is where it lies.
 func (m *memory) shifted(f bourse.LegShifted) {
 	l := m.legs[f.Leg]
-	l.What.Start, l.What.End, l.turn = f.Start, f.End, f.Turn
+	l.What.Start, l.What.End, l.shifts = f.Start, f.End, f.Shifts
 	if f.Fixed {
 		l.Flex.Ready, l.Flex.Due = f.Start, f.End
 	}

@@ -18,8 +18,8 @@ type negotiation struct {
 	retries *retries
 }
 
-// asks is how far others might be asked to shift for a leg: for one that takes
-// the place of another nobody is asked.
+// asks is how far other legs may be shifted for this one; 0 if it takes the place
+// of another leg, for then nobody is asked.
 func (n *negotiation) asks(l *leg) int {
 	if n.cfg.Promises == nil || l.Replaces != (bourse.LegID{}) || l.Leg.Tx.Broker == "" {
 		return 0
@@ -27,10 +27,10 @@ func (n *negotiation) asks(l *leg) int {
 	return n.cfg.Promises.Ask
 }
 
-// askOwner asks one owner to make room for a leg that the cluster has refused: who
-// costs least and no more than the newcomer brings, of equal ones whose place was
-// promised first. It returns the newcomer's reason. While an owner is asked for the
-// same job nobody else is. Row S87.
+// askOwner asks one owner to make room for a leg that the cluster has refused:
+// the one who costs least, if that is no more than the newcomer brings; of equal
+// ones the one whose leg was placed first. It returns the reason that the
+// newcomer is given. While one owner is asked for a job, nobody else is. Row S87.
 func (n *negotiation) askOwner(t step, newcomer *leg, m agents.ClusterHeld) bourse.Reason {
 	if len(m.Shifts) == 0 {
 		return m.Refusal
@@ -91,7 +91,7 @@ func (n *negotiation) tellOffer(t step, l *leg) {
 		Ready: o.Ready, Due: o.Due, Pay: o.Pay, For: o.Expires.Sub(t.now), Stamp: n.stamp()})
 }
 
-// beginOffer has an offer made again that is not answered, until its time is over.
+// beginOffer has an offer made again until it is answered or its time is over.
 func (n *negotiation) beginOffer(t step, l *leg) {
 	n.retries.schedule(t, theOffer, l.Leg, retry.Schedule{First: firstWait, Last: slowWait, Until: l.offer().Expires})
 }
@@ -133,7 +133,7 @@ func (n *negotiation) accepts(now bourse.Time, l, old *leg) bourse.Reason {
 		return stale("leg %v is at version %d, offer %d was for %d", old.Leg, old.Version, o.Number, o.Version)
 	case now >= o.Expires:
 		return bourse.Because(bourse.Expired, "offer %d for leg %v expired at %v", o.Number, old.Leg, o.Expires)
-	case l.What != want || l.Flex.Due == 0 || l.Flex.Ready < o.Ready || l.Flex.Due > o.Due: // less choice is taken too
+	case l.What != want || l.Flex.Due == 0 || l.Flex.Ready < o.Ready || l.Flex.Due > o.Due: // a narrower window will do too
 		return stale("offer %d for leg %v is of [%v, %v) within [%v, %v)", o.Number, old.Leg, o.Start, o.End, o.Ready, o.Due)
 	}
 	if _, promised := n.offers.schedule(old.What.Group, now); !promised {

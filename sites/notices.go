@@ -33,11 +33,11 @@ func (n *notices) inquire(t step, l *leg) {
 func (n *notices) notice(l *leg) agents.Message {
 	switch l.State {
 	case bourse.Heuristic:
-		return agents.HeuristicNotice{Leg: l.Leg, Stamp: n.stamp()}
+		return agents.Heuristic{Leg: l.Leg, Stamp: n.stamp()}
 	case bourse.Lost:
-		return agents.DegradedNotice{Leg: l.Leg, Refund: l.Refund, Penalty: l.Penalty, Reason: l.Reason, Stamp: n.stamp(), Proof: n.proof(l)}
+		return agents.Degraded{Leg: l.Leg, Refund: l.Refund, Penalty: l.Penalty, Reason: l.Reason, Stamp: n.stamp(), Proof: n.proof(l)}
 	case bourse.Settled:
-		return agents.SettledNotice{Leg: l.Leg, End: l.End, Charged: l.Fare.Total(), Stamp: n.stamp()}
+		return agents.Settled{Leg: l.Leg, End: l.End, Charged: l.Fare.Total(), Stamp: n.stamp()}
 	}
 	return nil
 }
@@ -70,8 +70,8 @@ func (n *notices) beginNotice(t step, l *leg) {
 // noted ends the repeating of a notice. Row S56.
 func (n *notices) noted(t step, m agents.Noted) {
 	l := n.legs[m.Leg]
-	if l != nil && m.Turn > 0 {
-		n.notedShift(t, l, m.Turn)
+	if l != nil && m.Shifts > 0 {
+		n.notedShift(t, l, m.Shifts)
 		return
 	}
 	if l == nil || l.noted {

@@ -17,8 +17,8 @@ func (l *leg) offer() offer {
 
 // Bounds of what owners are asked.
 const (
-	offerFor  = bourse.Hour // an offer can be answered for so long, and no longer than until what it is about
-	maxOffers = 3           // for one leg: who has said no twice is asked once more
+	offerFor  = bourse.Hour // how long an offer can be answered, but not beyond the start of either place
+	maxOffers = 3           // for one leg: an owner who has said no twice is asked once more
 )
 
 // open reports whether what the owner of a leg was asked waits for an answer.

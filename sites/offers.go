@@ -56,8 +56,8 @@ func (o *offers) ready(t step, k *request) bool {
 	return false
 }
 
-// requested puts a request in line, unless the life that asks is over: one
-// that only asks is to hear of it too. Rows S115, S117.
+// requested puts a request in line, unless the life that asks is over: it is told
+// so, although it only asks. Rows S115, S117.
 func (o *offers) requested(t step, m agents.OfferRequest) {
 	vo, broker := brokerOf(t.from)
 	f := o.mem.life(vo)
@@ -66,7 +66,7 @@ func (o *offers) requested(t step, m agents.OfferRequest) {
 			Refusal: fenced("incarnation %d of %s has spoken to %s, %d is over", f.highest, vo, o.cfg.Name, m.Incarnation)})
 		return
 	}
-	if broker && m.Horizon <= t.now { // it asks for the stamp alone, and a cluster that is silent is not in its way
+	if broker && m.Horizon <= t.now { // it asks for the stamp alone, and need not wait for the cluster
 		t.reply(agents.Offers{Cycle: m.Cycle, Now: t.now, Stamp: o.mem.stamp()})
 		return
 	}

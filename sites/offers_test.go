@@ -134,11 +134,11 @@ func TestLimits_RefuseQuotesAndHoldsAlike(t *testing.T) {
 			t.Errorf("a quote of %+v is refused for %q, want %q", c.leg, q.Refusal, c.want)
 		}
 		switch m := s.heard(agents.Hold{Leg: testLeg(1), What: c.leg, User: "bob", Limit: bourse.MaxBudget, For: 30_000}).(type) {
-		case agents.RefusedReply:
+		case agents.Refused:
 			if m.Reason.Code != c.want {
 				t.Errorf("a hold of %+v is refused for %q, want %q", c.leg, m.Reason, c.want)
 			}
-		case agents.HeldReply:
+		case agents.Held:
 			if c.want != "" {
 				t.Errorf("a hold of %+v is granted, against %q", c.leg, c.want)
 			}
@@ -152,7 +152,7 @@ func TestVOShare_CountsWhatLegsHold(t *testing.T) {
 	t.Parallel()
 	s := busySite(func(c *Config) { c.VOShare = 50 })
 	hold := func(seq uint64, l bourse.Leg, replaces bourse.LegID) bool {
-		_, ok := s.heard(agents.Hold{Leg: testLeg(seq), What: l, Limit: bourse.MaxBudget, For: 30_000, Replaces: replaces, Version: 1}).(agents.HeldReply)
+		_, ok := s.heard(agents.Hold{Leg: testLeg(seq), What: l, Limit: bourse.MaxBudget, For: 30_000, Replaces: replaces, Version: 1}).(agents.Held)
 		return ok
 	}
 	none := bourse.LegID{}
@@ -179,10 +179,10 @@ func TestRelease_MoveGivesNoNewNotice(t *testing.T) {
 	s.say("broker:vo1", agents.Confirm{Leg: testLeg(1), DecidedBy: 1})
 	s.advance(900_000)
 	s.say("broker:vo1", agents.Hold{Leg: testLeg(2), What: window(2, 1000, 1101), Limit: bourse.MaxBudget, For: 30_000, Replaces: testLeg(1), Version: 1})
-	if m := s.heard(agents.Confirm{Leg: testLeg(2), DecidedBy: 1}).(agents.ConfirmedReply); m.Refund != 2*bourse.Credit {
+	if m := s.heard(agents.Confirm{Leg: testLeg(2), DecidedBy: 1}).(agents.Confirmed); m.Refund != 2*bourse.Credit {
 		t.Errorf("what was paid does not count for the new leg: %v", m.Refund)
 	}
-	if m := s.heard(agents.Release{Leg: testLeg(2), DecidedBy: 1}).(agents.ReleasedReply); m.Refund != 404_000 {
+	if m := s.heard(agents.Release{Leg: testLeg(2), DecidedBy: 1}).(agents.Released); m.Refund != 404_000 {
 		t.Errorf("a fifth of the second half is left, and %v of 2.02 are refunded", m.Refund)
 	}
 }

@@ -24,7 +24,8 @@ func wish(m agents.Message) bool {
 	return known && p.From == agents.Operator && p.To == agents.Site
 }
 
-// step takes an operator's message; false if it is none, or nobody's who may.
+// step takes an operator's message; false if it is none, or its sender is no
+// operator.
 func (o *operator) step(t step) bool {
 	if !wish(t.m) || !strings.HasPrefix(string(t.from), "operator:") {
 		return false
@@ -82,7 +83,7 @@ func (o *operator) closeTo(t step, m agents.Close) bourse.Reason {
 	f := bourse.SiteClosed{VO: m.VO, User: m.User, Why: m.Why}
 	switch {
 	case m.VO == "" && m.User == "":
-		return refused(bourse.Invalid, "close to whom? A VO, a user or both are wanted; drain closes %s to all", o.cfg.Name).Refusal
+		return refused(bourse.Invalid, "close to whom? Name a VO, a user or both; drain closes %s to all", o.cfg.Name).Refusal
 	case len(m.VO) > maxWords || len(m.User) > maxWords || len(m.Why) > maxWords:
 		return tooLong("VO, user or why", m.VO+m.User+m.Why, maxWords)
 	case slices.Contains(o.closed, f):
@@ -95,10 +96,10 @@ func (o *operator) closeTo(t step, m agents.Close) bourse.Reason {
 }
 
 func tooLong(what, text string, most int) bourse.Reason {
-	return refused(bourse.Invalid, "%s has %d bytes; it must have %d at most", what, len(text), most).Refusal
+	return refused(bourse.Invalid, "%s has %d bytes, must have at most %d", what, len(text), most).Refusal
 }
 
-// maintain has the cluster keep nodes free of work over a window, in its turn.
+// maintain has the cluster keep nodes free of work over a window: a request, in line.
 func (o *operator) maintain(t step, m agents.Maintenance) {
 	what, why := o.window(t.now, m)
 	if x := o.named(m.Name); !why.Refused() && x != nil {
@@ -137,7 +138,7 @@ func (o *operator) window(now bourse.Time, m agents.Maintenance) (bourse.Leg, bo
 	case !ok:
 		q = refused(bourse.Unknown, "%s has no group %q", o.cfg.Name, m.Group)
 	case what.Nodes < 1 || what.Nodes > o.cfg.Groups[i].Nodes:
-		q = refused(bourse.TooLarge, "%d nodes of %s: 1 to %d are wanted, 0 for all", m.Nodes, m.Group, o.cfg.Groups[i].Nodes)
+		q = refused(bourse.TooLarge, "%d nodes of %s: must be 1 to %d, or 0 for all", m.Nodes, m.Group, o.cfg.Groups[i].Nodes)
 	case m.Start < 0 || m.End > bourse.MaxTime || m.End <= m.Start:
 		q = refused(bourse.Invalid, "from %v to %v is no window", m.Start, m.End)
 	case m.End <= now:
@@ -186,9 +187,9 @@ func (o *operator) granted(t step, k *request, held agents.ClusterHeld) {
 	}
 }
 
-// takenBy says which maintenance takes a leg's nodes by force: the cluster gives
-// them up while it is asked for those of the maintenance. None: whatever else it
-// was, such as nodes that have failed, the site is not told.
+// takenBy says which maintenance has taken a leg's nodes by force: the cluster
+// gives them up while it is asked for the maintenance. If it was none, the site
+// is not told what else it was, such as nodes that have failed.
 func (o *operator) takenBy(l *leg) bourse.Reason {
 	k := o.requests.asking()
 	if k == nil {
@@ -214,8 +215,8 @@ func (o *operator) tidy(t step) {
 	}
 }
 
-// again has the nodes of maintenances again that the cluster has
-// forgotten. kept says which it has not.
+// again asks once more for the nodes of maintenances that the cluster has
+// forgotten. kept says which ones it still has.
 func (o *operator) again(t step, kept func(bourse.LegID) bool) {
 	o.tidy(t)
 	for _, x := range o.maintenance {

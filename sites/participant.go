@@ -6,7 +6,7 @@ import (
 )
 
 // participant carries legs along the table: what brokers, the cluster and limits do
-// to them. It asks the cluster in the turn of each request, and has orders and
+// to them. It asks the cluster when its request is first in line, and has orders and
 // notices said until they are heard.
 type participant struct {
 	*memory
@@ -38,7 +38,7 @@ func (p *participant) step(t step) bool {
 	return true
 }
 
-// of takes a step of a broker but Hold: first the guards, then what the site
+// of takes a step of a broker but Hold: first fencing, then what the site
 // does about a leg that it does not know, then the table.
 func (p *participant) of(t step, e event, m agents.OfLeg) {
 	id, decidedBy := m.LegID(), decider(m)
@@ -52,7 +52,7 @@ func (p *participant) of(t step, e event, m agents.OfLeg) {
 		table[e][l.State](p, l, t)
 	case e == onCancel: // S52
 		p.archive.tombstone(t, id)
-		t.reply(agents.CancelledReply{Leg: id, Stamp: p.stamp()})
+		t.reply(agents.Cancelled{Leg: id, Stamp: p.stamp()})
 	default: // S50, S51
 		p.refusal(t, id, e, bourse.Fare{}, bourse.Reason{Code: bourse.Unknown,
 			Detail: p.cfg.Name + " does not know leg " + id.String()}, decidedBy)
@@ -106,7 +106,7 @@ func (p *participant) hear(t step, e event, id bourse.LegID) {
 
 // refusal answers a step that is not granted.
 func (p *participant) refusal(t step, id bourse.LegID, e event, fare bourse.Fare, why bourse.Reason, decidedBy uint32) {
-	m := agents.RefusedReply{Leg: id, Step: names[e], Fare: fare, Reason: why, DecidedBy: decidedBy, Stamp: p.stamp()}
+	m := agents.Refused{Leg: id, Step: names[e], Fare: fare, Reason: why, DecidedBy: decidedBy, Stamp: p.stamp()}
 	if why.Code == bourse.Fenced {
 		m.Latest = p.life(id.Tx.Broker).highest
 	}

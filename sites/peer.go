@@ -7,9 +7,9 @@ import (
 	"bourse/agents"
 )
 
-// What a peer may say. The wire bounds what can be said at all; a site holds
-// every message once more against what makes sense, for it must not fall over
-// any. Rows S70 to S73.
+// What a peer may say. The wire bounds what can be said at all; a site checks
+// once more that a message makes sense, for none must make it fail. Rows S70 to
+// S73.
 
 // Bounds on what peers can ask for, or have the site remember.
 const (
@@ -65,7 +65,7 @@ func (s *Site) foreign(from agents.ID, m agents.Message) bool {
 	return sender(m) == agents.Cluster && from != s.cfg.Cluster
 }
 
-// senseless says what of a Hold cannot be meant.
+// senseless says what makes no sense in a Hold.
 func senseless(m agents.Hold) bourse.Reason {
 	switch {
 	case m.Leg.Leg < 0:
@@ -75,9 +75,9 @@ func senseless(m agents.Hold) bourse.Reason {
 	case m.Limit < 0 || m.Limit > bourse.MaxBudget:
 		return refused(bourse.Invalid, "a limit of %v must be 0 to %v", m.Limit, bourse.MaxBudget).Refusal
 	case m.For < 0 || m.Run < 0 || m.Run > bourse.MaxDuration:
-		return refused(bourse.Invalid, "neither a hold for %v nor a run of %v can be", m.For, m.Run).Refusal
+		return refused(bourse.Invalid, "a hold for %v must be 0 or more, a run of %v must be 0 to %v", m.For, m.Run, bourse.MaxDuration).Refusal
 	case !meant(m.Flex, m.What):
-		return refused(bourse.Invalid, "a window [%v, %v) for a leg over [%v, %v), fixed at %d and with alternatives up to %d thousandths, cannot be",
+		return refused(bourse.Invalid, "a window [%v, %v) for a leg over [%v, %v), fixed at %d and with alternatives up to %d thousandths, makes no sense",
 			m.Flex.Ready, m.Flex.Due, m.What.Start, m.What.End, m.Flex.Fix, m.Flex.Phi).Refusal
 	case len(m.Job) > maxName || len(m.User) > maxName:
 		return tooLong("job or user", m.Job+m.User, maxName)

@@ -18,7 +18,7 @@ var said = []agents.Message{
 	agents.OfferRequest{}, agents.QuoteRequest{}, agents.Hold{}, agents.Prepare{}, agents.Confirm{}, agents.Cancel{}, agents.Release{},
 	agents.Answer{}, agents.Noted{}, agents.List{}, agents.Reassert{},
 	agents.Drain{}, agents.Resume{}, agents.Maintenance{}, agents.MaintenanceCancel{}, agents.Close{}, agents.Open{},
-	agents.Submit{}, agents.Offers{}, agents.Quotes{}, agents.HeldReply{}, agents.Listing{}, agents.SiteJoined{}, agents.JobCancel{},
+	agents.Submit{}, agents.Offers{}, agents.Quotes{}, agents.Held{}, agents.Listing{}, agents.SiteJoined{}, agents.JobCancel{},
 	agents.Snapshot{}, agents.ClusterHeld{}, agents.ClusterDone{}, agents.ClusterStarted{}, agents.ClusterEnded{}, agents.ClusterLost{},
 	agents.ClusterLocks{}, agents.ClusterHold{}, agents.NodesLost{}, odd{},
 }

@@ -7,11 +7,11 @@ import (
 	"bourse/agents"
 )
 
-// How a site proves its own answers to itself. With every answer about a leg that
-// could have to be restored goes a proof, made with a key that is in no journal:
-// what a broker asserts later is taken back for no more than such a proof says, and
-// only where the journal does not reach the answer that it is of. So the site needs
-// to know its own lives: each is a fact. Rows S100 to S104.
+// How a site proves its own answers to itself. Every answer about a leg that may
+// have to be restored carries a proof, made with a key that is in no journal.
+// What a broker asserts later is restored only as far as such a proof goes, and
+// only if the journal ends before the answer that it proves. For that the site
+// must know its own lives: each is a fact. Rows S100 to S104.
 
 // maxEpochs bounds the lives of its own that a site remembers, the latest.
 const maxEpochs = 64
@@ -25,7 +25,7 @@ func (m *memory) lived(f bourse.SiteBegun) {
 }
 
 // reaches reports whether the journal holds what had been recorded when an answer
-// was given. Of a life that is too long ago to be remembered it is taken to.
+// was given. It is taken to, for a life too long ago to be remembered.
 func (m *memory) reaches(epoch, seq uint64) bool {
 	for i, e := range m.epochs {
 		if e.Epoch != epoch {
@@ -46,29 +46,29 @@ func (m *memory) proof(l *leg) bourse.Proof {
 		Version: l.Version, Refund: l.Refund, Penalty: l.Penalty}, m.stamp())
 }
 
-// unproven says why a leg is not restored: that the site is not shown to have lost
-// it. Rows S100, S101, S104.
+// unproven says why a leg is not restored: there is no proof that the site has
+// lost it. Rows S100, S101, S104.
 func (r *recovery) unproven(a *agents.ListedLeg) bourse.Reason {
 	no := func(format string, args ...any) bourse.Reason {
 		return bourse.Because(bourse.Unproven, "leg %v: %v", a.Leg, bourse.Say(format, args...))
 	}
 	switch p := &a.Proof; {
 	case len(r.cfg.Key) == 0:
-		return no("%s has no key to know its own answers by, and restores nothing", r.cfg.Name)
+		return no("%s has no key to prove its own answers with, and restores nothing", r.cfg.Name)
 	case *p == bourse.Proof{}:
-		return no("it comes without a proof that %s has answered so", r.cfg.Name)
+		return no("there is no proof that %s has answered so", r.cfg.Name)
 	case !vouches(p.State, a.State):
-		return no("%s has answered that it was %v, which does not make it %v", r.cfg.Name, p.State, a.State)
+		return no("%s has answered that it was %v, which is no proof that it is %v", r.cfg.Name, p.State, a.State)
 	case !r.cfg.Key.Proves(a):
-		return no("its proof is not of an answer of %s, or was made with a key that %s has no longer", r.cfg.Name, r.cfg.Name)
+		return no("its proof is of no answer of %s, or was made with a key that %s no longer has", r.cfg.Name, r.cfg.Name)
 	case r.reaches(p.Epoch, p.Seq):
 		return no("%s has forgotten nothing since it answered that", r.cfg.Name)
 	}
 	return bourse.Reason{}
 }
 
-// vouches reports whether having answered one state is enough for another one to
-// be restored: what its broker could have made of the leg since, at no gain.
+// vouches reports whether the proof of one state is enough to restore another:
+// one to which the broker could have taken the leg since, and gains nothing by.
 func vouches(answered, asserted bourse.LegState) bool {
 	switch asserted {
 	case bourse.Held, bourse.Prepared:

@@ -68,7 +68,7 @@ func (w *wild) act() {
 	case 1:
 		w.silent = rapid.Bool().Draw(w.t, "silent")
 	case 2:
-		w.deaf = rapid.Bool().Draw(w.t, "deaf")
+		w.lossy = rapid.Bool().Draw(w.t, "lossy")
 	case 3:
 		w.born()
 	case 4:
@@ -84,7 +84,7 @@ func (w *wild) act() {
 		w.say(from, m)
 		before := len(w.facts)
 		w.say(from, m)
-		if len(w.facts) != before && !w.silent && !w.deaf {
+		if len(w.facts) != before && !w.silent && !w.lossy {
 			w.t.Fatalf("I6: the second %s has facts of its own: %s", m.Kind(), factWords(w.facts[before].fact))
 		}
 	}

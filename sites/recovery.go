@@ -38,7 +38,7 @@ func (r *recovery) start(t step, m agents.Started) {
 		}
 	}
 	for _, l := range r.kept {
-		if l.told < l.turn {
+		if l.told < l.shifts {
 			r.notices.beginShift(t, l)
 		}
 		if l.offer().State == bourse.OfferOpen {
@@ -57,12 +57,12 @@ func (r *recovery) start(t step, m agents.Started) {
 	}
 }
 
-// reassert takes the word of a broker for a leg that the site has lost its memory
-// of, wholly or in part. What the site knows as well, or better, stays as it is;
-// what it knows to be over stays over; what was never paid for is given up, as any
-// broker may do. All else is restored only for what the site itself once answered,
-// and only if its journal has lost that; open legs are had again from the cluster,
-// which may still keep them. Rows S59, S100 to S104.
+// reassert takes a broker's assertion of a leg that the site has forgotten,
+// wholly or in part. What the site knows as well, or better, stays as it is; a
+// leg that it knows to be over stays over; one that was never paid for is given
+// up, as a broker may do with any. Anything else is restored only if the site's
+// own proof says so and its journal has lost it; nodes of open legs are asked of
+// the cluster again, which may still keep them. Rows S59, S100 to S104.
 func (r *recovery) reassert(t step, m agents.Reassert) {
 	id := m.Leg.Leg
 	f := r.life(id.Tx.Broker)
@@ -92,14 +92,14 @@ func (r *recovery) reassert(t step, m agents.Reassert) {
 	r.reasserted(t, t.from, id, why)
 }
 
-// abandon gives up a leg that its broker says was never paid for, and has nothing
-// kept for it: as Cancel does, of a known leg or an unknown one.
+// abandon gives up a leg that its broker says was never paid for, known or not,
+// and has its nodes released, as Cancel does.
 func (r *recovery) abandon(t step, l *leg, m agents.Reassert) bourse.Reason {
 	id := m.Leg.Leg
 	if l != nil && l.charged {
 		return bourse.Reason{Code: bourse.BadState, Detail: "leg " + id.String() + " is " + l.State.String()}
 	}
-	if why := r.participant.meet(t, id.Tx.Broker, m.Incarnation, m.Nonce); why.Refused() {
+	if why := r.participant.register(t, id.Tx.Broker, m.Incarnation, m.Nonce); why.Refused() {
 		return why
 	}
 	r.orders.known(id)
@@ -114,11 +114,11 @@ func (r *recovery) abandon(t step, l *leg, m agents.Reassert) bourse.Reason {
 }
 
 // takeBack restores a leg for which there is a proof: at once where it holds no
-// nodes, or is known and holds them; else when the cluster has them. Behind a line
-// that is full it is not answered, and will be asserted again.
+// nodes, or is known and holds them; else when the cluster has them. If the line
+// is full it gets no answer, and will be asserted again.
 func (r *recovery) takeBack(t step, l *leg, m agents.Reassert, was bourse.LegRestored) {
 	id := m.Leg.Leg
-	why := r.participant.meet(t, id.Tx.Broker, m.Incarnation, m.Nonce)
+	why := r.participant.register(t, id.Tx.Broker, m.Incarnation, m.Nonce)
 	if l == nil && len(r.kept) >= r.cfg.MaxKept && !why.Refused() {
 		why = r.participant.crowded(id.Tx.Broker)
 	}
@@ -147,8 +147,8 @@ func paid(x bourse.LegState) bool {
 	return x == bourse.Settled || x == bourse.Released || x == bourse.Lost
 }
 
-// unsound says what of an assertion cannot be: a peer's word is not believed to
-// make sense.
+// unsound says what makes no sense in an assertion: peers are not trusted to make
+// any.
 func (r *recovery) unsound(a agents.ListedLeg) bourse.Reason {
 	l, sum := a.What, a.Fare.Total().Plus(max(a.Refund, 0)).Plus(max(a.Penalty, 0))
 	group, known := r.groups[l.Group]
@@ -160,13 +160,13 @@ func (r *recovery) unsound(a agents.ListedLeg) bourse.Reason {
 	case sum > r.accounts.toPay(a.Leg.Tx.Broker) || sum > r.accounts.toReturn(a.Leg.Tx.Broker): // S96
 		return refused(bourse.NoMoney, "the account of %s has no room for %v", a.Leg.Tx.Broker, sum).Refusal
 	case a.Refund > a.Fare.Total() || a.Penalty > 0 && a.State != bourse.Lost:
-		return refused(bourse.Invalid, "of a leg that cost %v, %v and a penalty of %v are not given back", a.Fare.Total(), a.Refund, a.Penalty).Refusal
+		return refused(bourse.Invalid, "a leg that cost %v cannot give back %v and a penalty of %v", a.Fare.Total(), a.Refund, a.Penalty).Refusal
 	case a.State.Blocks() && !known:
 		return refused(bourse.Unknown, "%s has no group %q", r.cfg.Name, l.Group).Refusal
 	case a.State.Blocks() && l.Nodes > r.cfg.Groups[group].Nodes:
 		return refused(bourse.Invalid, "%d nodes of group %q, which has %d, are no leg", l.Nodes, l.Group, r.cfg.Groups[group].Nodes).Refusal
 	case a.Leg.Leg < 0 || len(a.Job) > maxName || len(a.User) > maxName || len(l.Group) > maxName:
-		return refused(bourse.Invalid, "leg %d of a window has a name of more than %d bytes, or is none", a.Leg.Leg, maxName).Refusal
+		return refused(bourse.Invalid, "no window has a leg %d, or its name has more than %d bytes", a.Leg.Leg, maxName).Refusal
 	case a.State.Blocks() && !calendar(l), max(l.Start, -l.Start, l.End, -l.End, a.End, -a.End) > bourse.MaxTime, a.Run < 0, a.Run > bourse.MaxDuration:
 		return refused(bourse.Invalid, "%d nodes over [%v, %v) are no leg", l.Nodes, l.Start, l.End).Refusal
 	}
@@ -206,7 +206,7 @@ func (r *recovery) nodes(_ bourse.Time, k *request) agents.ClusterHold {
 // granted ends the wait for the nodes of a leg to be restored. Without
 // them it is known as lost.
 func (r *recovery) granted(t step, k *request, m agents.ClusterHeld) {
-	if l := r.legs[k.leg.Leg]; l != nil && !l.tomb { // it has come by another way
+	if l := r.legs[k.leg.Leg]; l != nil && !l.tomb { // it was restored by another request
 		if l.State.Terminal() {
 			r.orders.tell(t, l, releaseOrder)
 		}
@@ -243,5 +243,5 @@ func (r *recovery) restore(t step, to agents.ID, f bourse.LegRestored) {
 }
 
 func (r *recovery) reasserted(t step, to agents.ID, id bourse.LegID, why bourse.Reason) {
-	t.out.Send(to, agents.ReassertedReply{Leg: id, Reason: why, Stamp: r.stamp()})
+	t.out.Send(to, agents.Reasserted{Leg: id, Reason: why, Stamp: r.stamp()})
 }

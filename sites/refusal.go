@@ -7,8 +7,8 @@ import (
 
 // Refuse answers what the runtime does not hand to the site, because the site has
 // failed over it before: as a refusal of the same message would be answered. Row
-// S95. What has no refusal that its sender could go on from gets no answer: a
-// Confirm, Cancel or Release goes on being repeated, and the leg to its limit.
+// S95. A message whose sender could do nothing with a refusal gets no answer: a
+// Confirm, Cancel or Release is repeated, and the leg runs to its limit.
 func (s *Site) Refuse(now bourse.Time, from agents.ID, m agents.Message, why bourse.Reason, out *agents.Outbox) {
 	if s.foreign(from, m) {
 		return

@@ -10,7 +10,7 @@ import (
 
 // requests are those that need the cluster's state, in line. They are served one
 // at a time in order of arrival, so that each sees what the one before it has
-// locked. Whoever put a request there is told when its turn comes.
+// locked. Whoever put a request there is told when it is first.
 type requests struct {
 	cfg     *Config
 	view    *view
@@ -25,8 +25,9 @@ type requests struct {
 
 // client puts requests in line.
 type client interface {
-	// ready takes the turn of a request: the cluster's state has come. It reports
-	// whether the request needs nodes, and so comes from a holder.
+	// ready serves a request that is first in line, now that the cluster's state
+	// has come. It reports whether the request needs nodes, and so comes from a
+	// holder.
 	ready(t step, k *request) bool
 }
 
@@ -132,7 +133,7 @@ func (q *requests) begin(nonce uint64) { q.ref = nonce }
 // open reports whether the cluster has a question to answer.
 func (q *requests) open() bool { return q.question != nothing }
 
-// full says that the line is, if so.
+// full is the refusal for a line that is full; none if it is not.
 func (q *requests) full() bourse.Reason {
 	if q.waiting() < q.cfg.MaxWork {
 		return bourse.Reason{}
@@ -159,7 +160,7 @@ func (q *requests) repeated(k request) bool {
 	return named && repeats(q.asked[name], k.m)
 }
 
-// add puts a request in line. Who may be refused for a line that is full looks first.
+// add puts a request in line. Whoever may be refused asks full first.
 func (q *requests) add(t step, k request) {
 	if name, named := k.name(); named {
 		if q.asked == nil {

@@ -5,8 +5,9 @@ import (
 	"bourse/agents/retry"
 )
 
-// What the site says again until it is answered: to the broker of a leg, or to its
-// cluster. That it is owed follows from the state; retry keeps the times.
+// What the site says again until it is answered: to the broker of a leg, or to
+// its cluster. Whether it is still owed follows from the state; retry keeps the
+// times.
 
 // owed names it.
 type owed struct {
@@ -39,8 +40,8 @@ const (
 	slowWait  = bourse.Minute
 )
 
-// retries is what is said again, and when. Whoever began it is asked whether it is
-// still owed.
+// retries is what is said again, and when. The component that began it says
+// whether it is still owed.
 type retries struct{ list retry.List[owed] }
 
 // begin has something said again.
@@ -53,8 +54,8 @@ func (r *retries) schedule(t step, what word, leg bourse.LegID, x retry.Schedule
 	r.list.Begin(t.now, owed{what, leg}, x, t.out)
 }
 
-// renew has something said again that takes the place of what was said before: one
-// alarm, however many there are.
+// renew has something said again in place of what was said before. However often
+// that happens, one alarm is on its way.
 func (r *retries) renew(t step, what word, last bourse.Duration) {
 	if r.owes(what) {
 		r.list.Renew(owed{what: what})
@@ -102,7 +103,7 @@ func (s *Site) owes(now bourse.Time, k owed) bool {
 	case theNotice:
 		return !l.noted && notable(l.State)
 	case theShift:
-		return l.told < l.turn
+		return l.told < l.shifts
 	}
 	return l.open(now)
 }

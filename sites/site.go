@@ -43,28 +43,27 @@ type Config struct {
 	// Cancellation says what a leg brings back that its user gives up; the zero
 	// one is bourse.HalfTime.
 	Cancellation bourse.Cancellation
-	// FallsAtOnce has that refund fall from the hold on: the Cancellation that
-	// refunds at no time in full, which its zero value cannot say.
+	// FallsAtOnce has that refund fall from the hold on, so that it is never
+	// full. That is the zero Cancellation, which here stands for HalfTime.
 	FallsAtOnce bool
-	// ScheduleOnly has that refund hold also where a broker says that a window has
-	// broken elsewhere, and asks for all of the price: a site cannot see whether
-	// that is so. By default it takes the word of the VOs that it serves; what each
-	// was given back stands in its account.
+	// ScheduleOnly has the site refund by that schedule even if a broker asks for
+	// all of the price because the window has broken at another site: a site
+	// cannot see whether that is so. By default it takes the word of its VOs;
+	// what each was given back stands in its account.
 	ScheduleOnly bool
 	// Penalty is what the site adds to the refund of a confirmed leg that it
 	// loses, in thousandths of its price.
 	Penalty int
-	// Urgency is what a share of time-shared nodes costs beside its base price where
-	// the work needs all of a node to end in time, in thousandths of it; in
-	// proportion below.
+	// Urgency is what a share of time-shared nodes costs on top of its base
+	// price, in thousandths of that, if the work needs all of a node to end in
+	// time; less, in proportion, if it needs less.
 	Urgency int
 	// Promises, where its cluster makes any, say what freedom to move a leg is
 	// worth and what outsiders learn; nil: a site of queues.
 	Promises *Promises
 	// MaxKept bounds the legs that the site remembers, open or over; 0: MaxKept.
-	// At the bound new holds are refused, and of legs that were cancelled before
-	// they were known the oldest is forgotten for a new one. One broker's holds
-	// are refused when half of it is taken by its legs.
+	// At the bound new holds are refused, and a new tombstone takes the place of
+	// the oldest. One broker's legs may take half of it.
 	MaxKept int
 	// Key is what the site proves its answers with, to know them again when its
 	// broker asserts what it has forgotten; nil: it proves nothing and restores
@@ -87,7 +86,7 @@ type Site struct {
 	offers      offers      // what is free, and what it costs
 	limits      limits      // what legs may hold
 	negotiation negotiation // with owners of legs that are in the way
-	operator    operator    // what it wishes
+	operator    operator    // what the operator wishes
 	inventory   inventory   // the legs against what the cluster keeps
 	recovery    recovery    // what this life, or this site, has forgotten
 	archive     archive     // legs that are over
@@ -209,8 +208,8 @@ func (s *Site) own(t step) bool {
 	return true
 }
 
-// The alarms beside those of what is said again. Each carries what it is for, and
-// is ignored once that has passed.
+// The alarms other than those of retries. Each carries what it is for, and is
+// ignored once that has passed.
 type (
 	// limitReached ends a hold or a doubt.
 	limitReached struct{ leg bourse.LegID }

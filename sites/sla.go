@@ -23,8 +23,9 @@ type Promises struct {
 }
 
 // schedule is what the site has last seen of a group's promises; promised is
-// false where the group makes none. It is made when it is first needed, and lives
-// on to now: while the cluster's version stands nothing has come of it.
+// false where the group makes none. It is made when it is first needed, and then
+// advanced to now: as long as the cluster's version is the same nothing else has
+// changed.
 func (o *offers) schedule(group string, now bourse.Time) (p *sla.Schedule, promised bool) {
 	i, known := o.groups[group]
 	v := o.view
@@ -46,8 +47,8 @@ func (o *offers) schedule(group string, now bourse.Time) (p *sla.Schedule, promi
 	return v.schedules[i], true
 }
 
-// shown is what of a group outsiders see. Admissible is what those leave free
-// that will not move: a leg there has a chance, and is quoted by a trial. Clear
+// shown is what of a group outsiders see. Admissible is what those promises leave
+// free that cannot move: a leg there has a chance, and a trial prices it. Clear
 // is what is free as things stand. A site that discloses nothing shows how many
 // nodes it has, and no more.
 func (o *offers) shown(now bourse.Time, g bourse.Group, p *sla.Schedule) (admissible, clear bourse.Profile) {
@@ -59,7 +60,7 @@ func (o *offers) shown(now bourse.Time, g bourse.Group, p *sla.Schedule) (admiss
 
 // quotePromise prices a leg that leaves no choice, or says why it cannot be had.
 // A site that discloses nothing, or asks owners to make room, names the price
-// alone: whether there is room a Hold will tell.
+// alone: a Hold will tell whether there is room.
 func (o *offers) quotePromise(now bourse.Time, vo, user string, group int, l bourse.Leg, old *leg, p *sla.Schedule) bourse.Quote {
 	if r := o.limits.allowed(now, vo, user, group, l, old, o.limits.reservedOf(l.Group, old)); r.Refused() {
 		return bourse.Quote{Refusal: r}
@@ -72,11 +73,11 @@ func (o *offers) quotePromise(now bourse.Time, vo, user string, group int, l bou
 	return bourse.Quote{Fare: o.fareOf(group, l, bourse.Flex{}, now)}
 }
 
-// newcomer is the identity of a promise that is only talked of.
+// newcomer is the identity of a promise that is tried, and not made.
 const newcomer = 1 << 62
 
-// priceOfPromise prices what a Hold asks for. Whether there is room the cluster
-// says, which moves others aside for it if it can.
+// priceOfPromise prices what a Hold asks for. It does not look for room: that is
+// the cluster's, which moves others aside if it can.
 func (o *offers) priceOfPromise(now bourse.Time, l *leg, old *leg) bourse.Quote {
 	group := o.groups[l.What.Group]
 	if l.What.Start < now {
@@ -95,10 +96,10 @@ func (o *offers) priceOfPromise(now bourse.Time, l *leg, old *leg) bourse.Quote 
 	return bourse.Quote{Fare: f}
 }
 
-// amended is the fare of a leg that takes the place of another one, of which what
-// that has cost comes back. A window that holds all of the old one is had for its
-// own price; who narrows or moves it pays the discount that is no longer earned and
-// the surcharge, which no schedule gives back.
+// amended is the fare of a leg that takes the place of another one, whose price
+// comes back. A window that contains the old one costs its own price. A user who
+// narrows or moves it also pays the discount that is no longer earned, and a
+// surcharge; no schedule gives those back.
 func (o *offers) amended(group int, l, old *leg, after bourse.Fare) bourse.Fare {
 	same := old.What.Group == l.What.Group && old.What.Nodes == l.What.Nodes && old.What.Duration() == l.What.Duration()
 	opens, closes := agreed(l)
@@ -139,7 +140,7 @@ func (o *offers) disclosed(r bourse.Reason) bourse.Reason {
 	return o.cfg.Promises.Disclose.Tell(r)
 }
 
-// places prices the alternatives of a leg that was refused. They leave no choice,
+// places prices the alternatives of a leg that was refused. They cannot be moved,
 // so they earn no discount.
 func (o *offers) places(l *leg, starts []bourse.Time) []bourse.Place {
 	group, known := o.groups[l.What.Group]

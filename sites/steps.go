@@ -26,7 +26,7 @@ func toPrepared(p *participant, l *leg, t step) {
 	p.record(t, f)
 	p.limit(t, l, f.For)
 	p.notices.doubt(t, l)
-	t.reply(agents.PreparedReply{Leg: l.Leg, Stamp: p.stamp()})
+	t.reply(agents.Prepared{Leg: l.Leg, Stamp: p.stamp()})
 }
 
 // toConfirmed makes the leg an advance reservation, and gives up the one that
@@ -51,11 +51,10 @@ func toConfirmed(p *participant, l *leg, t step) {
 	confirmedAgain(p, l, t)
 }
 
-// swapped is what comes back of a leg that is replaced: what was paid for it counts
-// for the new one, up to the price of that, and what is over is refunded by the
-// schedule. What comes back beyond the schedule stays with the new leg, and is not
-// given back of that either, whenever it is given up: a move is never a cheaper way
-// to cancel. Rows S43, S121.
+// swapped is the refund for a leg that is replaced: what the schedule says or, if
+// that is more, as much of the old price as the new leg costs. What goes beyond
+// the schedule is kept with the new leg, and is not refunded if that is given up:
+// a move is never a cheaper way to cancel. Rows S43, S121.
 func (p *participant) swapped(now bourse.Time, old, l *leg) (refund, kept bourse.Credits) {
 	schedule := p.refund(now, old)
 	refund = max(schedule, min(old.Fare.Total(), l.Fare.Total()))
@@ -98,7 +97,7 @@ func (p *participant) refund(now bourse.Time, l *leg) bourse.Credits {
 func askedInVain(p *participant, l *leg, t step) {
 	why := bourse.Reason{Code: bourse.NoCluster, Detail: "the cluster of " + p.cfg.Name + " did not answer in time"}
 	p.moveWhy(t, l, bourse.LegExpired, why)
-	t.out.Send(p.life(l.Leg.Tx.Broker).address(), agents.RefusedReply{Leg: l.Leg, Step: names[onHold],
+	t.out.Send(p.life(l.Leg.Tx.Broker).address(), agents.Refused{Leg: l.Leg, Step: names[onHold],
 		Fare: l.Fare, Reason: why, DecidedBy: l.Leg.Tx.Incarnation, Stamp: p.stamp()})
 	p.skip(t)
 	inventoryAt(t, t.now.Add(secondLook))
@@ -117,7 +116,7 @@ func toHeuristic(p *participant, l *leg, t step) {
 
 func toRunning(p *participant, l *leg, t step) {
 	p.move(t, l, bourse.Running)
-	t.out.Send(p.life(l.Leg.Tx.Broker).address(), agents.StartedNotice{Leg: l.Leg, Stamp: p.stamp()})
+	t.out.Send(p.life(l.Leg.Tx.Broker).address(), agents.LegStarted{Leg: l.Leg, Stamp: p.stamp()})
 }
 
 // toSettled ends a leg whose work is over. A reservation is paid for
@@ -156,12 +155,12 @@ func (p *participant) toLost(t step, l *leg, why bourse.Reason) {
 	p.notices.notify(t, l)
 }
 
-// The answers to what was answered before. They say the same as the first time,
-// as long as it is true; their stamp is of now, or the broker would take them
-// for old.
+// The answers to steps that were answered before. They say the same as the first
+// time, as long as it is true. Their stamp is new: by the old one the broker
+// would take them for outdated.
 
 func heldAgain(p *participant, l *leg, t step) {
-	a := agents.HeldReply{Leg: l.Leg, Fare: l.Fare, Version: l.Version, Stamp: p.stamp(), Proof: p.proof(l)}
+	a := agents.Held{Leg: l.Leg, Fare: l.Fare, Version: l.Version, Stamp: p.stamp(), Proof: p.proof(l)}
 	if l.Flex.Due > 0 { // S80
 		a.Start, a.End = l.What.Start, l.What.End
 	}
@@ -173,11 +172,11 @@ func refusedAgain(p *participant, l *leg, t step) {
 }
 
 func preparedAgain(p *participant, l *leg, t step) {
-	t.reply(agents.PreparedReply{Leg: l.Leg, Stamp: p.stamp()})
+	t.reply(agents.Prepared{Leg: l.Leg, Stamp: p.stamp()})
 }
 
 func confirmedAgain(p *participant, l *leg, t step) {
-	a := agents.ConfirmedReply{Leg: l.Leg}
+	a := agents.Confirmed{Leg: l.Leg}
 	if old := p.legs[l.Replaces]; old != nil && old.State == bourse.Released {
 		a.Refund, a.Replaced = old.Refund, p.proof(old)
 	}
@@ -196,15 +195,15 @@ func confirmedOnce(p *participant, l *leg, t step) {
 }
 
 func cancelledAgain(p *participant, l *leg, t step) {
-	t.reply(agents.CancelledReply{Leg: l.Leg, Stamp: p.stamp()})
+	t.reply(agents.Cancelled{Leg: l.Leg, Stamp: p.stamp()})
 }
 
 func releasedAgain(p *participant, l *leg, t step) {
-	t.reply(agents.ReleasedReply{Leg: l.Leg, Refund: l.Refund, Stamp: p.stamp(), Proof: p.proof(l)})
+	t.reply(agents.Released{Leg: l.Leg, Refund: l.Refund, Stamp: p.stamp(), Proof: p.proof(l)})
 }
 
-// lostAgain answers Release of a leg that was lost: with all that it brings back, of
-// which Released would leave out the penalty.
+// lostAgain answers Release of a leg that was lost by the notice of its loss:
+// Released would leave out the penalty.
 func lostAgain(p *participant, l *leg, t step) { t.reply(p.notices.notice(l)) }
 
 // withdrawn answers a Hold of a leg that is over, or never was to be.

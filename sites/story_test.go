@@ -27,7 +27,7 @@ type story struct {
 	facts   []recorded // of the site
 	trace   []string
 	silent  bool   // the cluster hears nothing and says nothing
-	deaf    bool   // the cluster's answers to holds get lost
+	lossy   bool   // the cluster's answers to holds get lost
 	mute    bool   // the site hears nothing of the cluster
 	loses   int    // so many releases get lost on their way to the cluster
 	fails   string // messages of that kind are refused, for their receiver has failed over them
@@ -120,7 +120,7 @@ func (s *story) deliver(d delivery) {
 	var out agents.Outbox
 	switch d.to {
 	case theSite:
-		if _, held := d.m.(agents.ClusterHeld); d.from == theCluster && (s.silent || s.mute || held && s.deaf) {
+		if _, held := d.m.(agents.ClusterHeld); d.from == theCluster && (s.silent || s.mute || held && s.lossy) {
 			return
 		}
 		before := s.site.Ledger().Accounts()
@@ -233,18 +233,18 @@ func (s *story) prove(m agents.Message) {
 		s.proofs[id] = append(s.proofs[id], p)
 	}
 	switch m := m.(type) {
-	case agents.HeldReply:
+	case agents.Held:
 		keep(m.Leg, m.Proof)
-	case agents.ConfirmedReply:
+	case agents.Confirmed:
 		keep(m.Leg, m.Proof)
 		if l := s.site.legs[m.Leg]; l != nil {
 			keep(l.Replaces, m.Replaced)
 		}
-	case agents.ShiftedNotice:
+	case agents.Shifted:
 		keep(m.Leg, m.Proof)
-	case agents.ReleasedReply:
+	case agents.Released:
 		keep(m.Leg, m.Proof)
-	case agents.DegradedNotice:
+	case agents.Degraded:
 		keep(m.Leg, m.Proof)
 	case agents.Listing:
 		for i := range m.Legs {
@@ -301,44 +301,44 @@ func (s *story) money(before []bourse.Account) {
 func words(m agents.Message) string {
 	stamp := func(x agents.Stamp) string { return fmt.Sprintf("[%d:%d]", x.Epoch, x.Seq) }
 	switch m := m.(type) {
-	case agents.HeldReply:
+	case agents.Held:
 		where := ""
 		if m.End > 0 {
 			where = fmt.Sprintf(" over [%v, %v)", m.Start, m.End)
 		}
 		return fmt.Sprintf("Held %v at %v version %d%s %s", m.Leg, fareWords(m.Fare), m.Version, where, stamp(m.Stamp))
-	case agents.ShiftedNotice:
-		return fmt.Sprintf("Shifted %v to [%v, %v), turn %d%s %s", m.Leg, m.Start, m.End, m.Turn, fixedWords(m.Fixed), stamp(m.Stamp))
+	case agents.Shifted:
+		return fmt.Sprintf("Shifted %v to [%v, %v), shift %d%s %s", m.Leg, m.Start, m.End, m.Shifts, fixedWords(m.Fixed), stamp(m.Stamp))
 	case agents.ShiftOffer:
 		return fmt.Sprintf("ShiftOffer %d for %v, version %d: [%v, %v) within [%v, %v) for %v, open %v %s", m.Number, m.Leg, m.Version,
 			m.Start, m.End, m.Ready, m.Due, m.Pay, m.For.Words(), stamp(m.Stamp))
 	case agents.ClusterMoved:
 		return fmt.Sprintf("moved %v to [%v, %v)%s", m.Leg, m.Start, m.End, fixedWords(m.Fixed))
-	case agents.RefusedReply:
+	case agents.Refused:
 		text := fmt.Sprintf("Refused %s of %v: %s%s, price %v %s", m.Step, m.Leg, whyWords(m.Reason), latestWords(m.Latest), fareWords(m.Fare), stamp(m.Stamp))
 		for _, p := range m.Instead {
 			text += fmt.Sprintf("\n            instead [%v, %v) at %v", p.Start, p.End, fareWords(p.Fare))
 		}
 		return text
-	case agents.PreparedReply:
+	case agents.Prepared:
 		return fmt.Sprintf("Prepared %v %s", m.Leg, stamp(m.Stamp))
-	case agents.ConfirmedReply:
+	case agents.Confirmed:
 		return fmt.Sprintf("Confirmed %v%s %s", m.Leg, amount(", refund of the old ", m.Refund), stamp(m.Stamp))
-	case agents.CancelledReply:
+	case agents.Cancelled:
 		return fmt.Sprintf("Cancelled %v %s", m.Leg, stamp(m.Stamp))
-	case agents.ReleasedReply:
+	case agents.Released:
 		return fmt.Sprintf("Released %v, refund %v %s", m.Leg, m.Refund, stamp(m.Stamp))
-	case agents.StartedNotice:
+	case agents.LegStarted:
 		return fmt.Sprintf("LegStarted %v %s", m.Leg, stamp(m.Stamp))
-	case agents.SettledNotice:
+	case agents.Settled:
 		return fmt.Sprintf("Settled %v at %v, charged %v %s", m.Leg, m.End, m.Charged, stamp(m.Stamp))
-	case agents.HeuristicNotice:
+	case agents.Heuristic:
 		return fmt.Sprintf("Heuristic %v %s", m.Leg, stamp(m.Stamp))
-	case agents.DegradedNotice:
+	case agents.Degraded:
 		return fmt.Sprintf("Degraded %v, refund %v, penalty %v%s %s", m.Leg, m.Refund, m.Penalty, because(m.Reason.Detail), stamp(m.Stamp))
 	case agents.Inquire:
 		return fmt.Sprintf("Inquire %v %s", m.Leg, stamp(m.Stamp))
-	case agents.ReassertedReply:
+	case agents.Reasserted:
 		return fmt.Sprintf("Reasserted %v%s %s", m.Leg, reasonWords(m.Reason), stamp(m.Stamp))
 	case agents.Listing:
 		var b strings.Builder

@@ -55,8 +55,9 @@ type act func(p *participant, l *leg, t step)
 type states [bourse.Lost + 1]act
 
 // table is the transaction as docs/TRANSACTION.md has it: what comes of each
-// event in each state of a leg. An empty place changes nothing and answers
-// nothing. A leg that the site does not know is none's concern; see of.
+// event in each state of a leg. Where there is no act, nothing is changed and
+// nothing answered. A leg that the site does not know is not for the table; see
+// of.
 var table = [...]states{
 	onHold: {
 		bourse.Asked:      nil, // S5: the answer is on its way

@@ -37,7 +37,7 @@ import (
 //	advance to=S                                            time passes
 //	quiet-advance to=S                                      the same, leaving out the inquiries
 //	stale                                                   all nodes fail after the next snapshot
-//	cluster silent | deaf | answers                         what reaches it, and the site
+//	cluster silent | lossy | answers                         what reaches it, and the site
 //	lost releases=N                                         so many get lost on their way to the cluster
 //	lose nodes=N for=S                                      nodes fail
 //	fails KIND                                              messages of that kind are refused, for their receiver has failed over them; none: of no kind
@@ -78,7 +78,7 @@ func (s *story) play(t *testing.T, d *datadriven.TestData) {
 	case "stale":
 		s.stale = true
 	case "cluster":
-		s.silent, s.deaf = d.HasArg("silent"), d.HasArg("deaf")
+		s.silent, s.lossy = d.HasArg("silent"), d.HasArg("lossy")
 	case "lost": // on their way
 		s.loses = a.number("releases", 1)
 	case "says": // the cluster, of a leg, whatever is true
@@ -426,7 +426,7 @@ func (a storyArgs) message() agents.Message {
 	case "release":
 		return agents.Release{Leg: id, DecidedBy: by, Full: a.d.HasArg("full")}
 	case "noted":
-		return agents.Noted{Leg: id, Step: a.text("step", ""), Turn: uint32(a.number("turn", 0))}
+		return agents.Noted{Leg: id, Step: a.text("step", ""), Shifts: uint32(a.number("shift", 0))}
 	case "answer":
 		v := map[string]agents.Verdict{"wait": agents.Wait, "commit": agents.Commit, "abort": agents.Abort, "unknown": agents.Unknown}
 		return agents.Answer{Leg: id, DecidedBy: by, Verdict: v[a.text("verdict", "")]}

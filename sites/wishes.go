@@ -22,8 +22,8 @@ type wishes struct {
 	maintained  uint64         // how many there have been
 }
 
-// maintenance is nodes out of service over a window. Its leg is none of any
-// broker: only the cluster knows it by that.
+// maintenance is nodes out of service over a window. Its leg belongs to no
+// broker: it only names the maintenance to the cluster.
 type maintenance struct {
 	bourse.MaintenanceSet
 	leg *leg
@@ -66,8 +66,8 @@ func (w *wishes) named(name string) *maintenance {
 	return nil
 }
 
-// barred says why nothing new is taken of a user of a VO, or of nobody's by
-// name.
+// barred says why nothing new is taken of a user of a VO; of the VO as a whole if
+// no user is named.
 func (m *memory) barred(now bourse.Time, vo, user string) bourse.Reason {
 	if now < m.drain.Until {
 		until := bourse.Phrase("until further notice")

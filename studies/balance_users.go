@@ -323,7 +323,7 @@ func (m *market) weigh(s *backfill.State, of func(*chooser) int64) {
 // join is the planned start of a job that joins a queue, and what the others who
 // wait there lose by it, in node-hours times their delay costs.
 func (m *market) join(s *backfill.State, u *chooser, w way, before []bourse.Time) (start bourse.Time, harm float64) {
-	q := backfill.Queued{ID: u.ID, Nodes: u.Nodes, Estimate: u.Estimate, Submit: u.Submit, Weight: 1000, Promise: bourse.Never}
+	q := backfill.Queued{ID: u.ID, Nodes: u.Nodes, Estimate: u.Estimate, Submit: u.Submit, Weight: 1000, Guarantee: bourse.Never}
 	at := len(s.Queue)
 	if w == priorityQueue {
 		q.Priority = 1

@@ -2,7 +2,7 @@
 // OpenAPI 3.1 under /v1, metrics, health and readiness, and a small live page.
 //
 // It is a client of its agent like any other: it reads the agent's state in a
-// turn of the agent (Host.View, at most a page of rows at a time), hands it
+// step of the agent (Host.View, at most a page of rows at a time), hands it
 // messages (Host.Ask) and hears its facts once they are durable (Host.Watch).
 // It decides nothing about jobs, money or nodes and keeps nothing that a
 // restart would need: what it remembers is an index of what the agent keeps.

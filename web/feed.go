@@ -24,7 +24,7 @@ type Turn struct {
 // Bounds of the feed.
 const (
 	feedQueue   = 8192 // facts that wait to be shown
-	feedAtOnce  = 256  // of them are shown in one turn of the broker
+	feedAtOnce  = 256  // of them are shown between two steps of the broker
 	streamQueue = 256  // turns that wait for one reader; beyond, the stream ends
 )
 
@@ -119,7 +119,7 @@ func (f *feed) again() {
 }
 
 // readJobs fills the catalogue with the jobs that the broker has, a bounded
-// number in each of its turns. It waits longer for a turn than a user would: a
+// number between two of its steps. It waits longer for that than a user would: a
 // broker with much to say to its sites has just begun to live.
 func (s *Server) readJobs(ctx context.Context) error {
 	for skip, more := 0, true; more; {
@@ -172,7 +172,7 @@ func (f *feed) run() {
 	}
 }
 
-// show turns facts into turns. The jobs are read in one turn of the broker, so
+// show turns facts into turns. The jobs are read between two steps of the broker, so
 // that they may stand a little further than the fact says.
 func (f *feed) show(some []fact) {
 	s := f.s

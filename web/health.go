@@ -14,18 +14,18 @@ import (
 	"bourse/broker"
 )
 
-// healthy answers 200 while the agent takes turns: whoever watches the process
+// healthy answers 200 while the agent answers: whoever watches the process
 // restarts it if not.
 func (s *Server) healthy(w http.ResponseWriter, r *http.Request) {
-	say(w, s.takesTurns(r.Context(), func(bourse.Time, agents.Agent) {}))
+	say(w, s.answers(r.Context(), func(bourse.Time, agents.Agent) {}))
 }
 
-// ready answers 200 once the process can serve: it takes turns, what it needs
+// ready answers 200 once the process can serve: its agent answers, what it needs
 // beside its agent is there, no other process has its name, and not all sites of
 // a broker are silent.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	fenced, unheard := false, false
-	err := s.takesTurns(r.Context(), func(_ bourse.Time, a agents.Agent) {
+	err := s.answers(r.Context(), func(_ bourse.Time, a agents.Agent) {
 		if b, ok := a.(*broker.Broker); ok {
 			fenced, unheard = b.Fenced(), b.Unheard()
 		}

@@ -109,7 +109,7 @@ func (j *Job) add(l *broker.LegView) bourse.Credits {
 	}
 	j.Legs = append(j.Legs, Leg{Site: l.Site, Group: l.Group, Nodes: l.Nodes, Start: Instant(l.Start), End: Instant(end),
 		State: l.State.String(), Cost: Credits{l.Fare.Total()},
-		Opens: Instant(l.Flex.Ready), Closes: Instant(l.Flex.Due), Version: l.Version, Shifts: l.Turn})
+		Opens: Instant(l.Flex.Ready), Closes: Instant(l.Flex.Due), Version: l.Version, Shifts: l.Shifts})
 	if n := len(j.Sites); n == 0 || j.Sites[n-1] != l.Site {
 		j.Sites = append(j.Sites, l.Site)
 	}
@@ -181,7 +181,7 @@ func (s *Server) jobRoutes() {
 	s.explainRoute(errs)
 }
 
-// asBroker calls f in a turn of the broker.
+// asBroker calls f between two steps of the broker.
 func (s *Server) asBroker(ctx context.Context, f func(now bourse.Time, b *broker.Broker)) error {
 	return s.view(ctx, func(now bourse.Time, a agents.Agent) { f(now, a.(*broker.Broker)) })
 }
@@ -228,7 +228,7 @@ func (s *Server) job(ctx context.Context, word string) (Job, error) {
 	return j, err
 }
 
-// scanSteps is how many turns of the broker one page may take.
+// scanSteps is how often one page may look at the broker.
 const scanSteps = 8
 
 func (s *Server) listJobs(ctx context.Context, in *jobsInput) (*jobsOutput, error) {
@@ -273,7 +273,7 @@ func (s *Server) listJobs(ctx context.Context, in *jobsInput) (*jobsOutput, erro
 }
 
 // rows appends those of the entries that are in the state asked for, in one
-// turn of the broker. If the page is full before all were looked at, it returns
+// look at the broker. If the page is full before all were looked at, it returns
 // the number of the last that was.
 func (s *Server) rows(ctx context.Context, list *JobList, some []entry, in *jobsInput, limit int) (next uint64, err error) {
 	err = s.asBroker(ctx, func(_ bourse.Time, b *broker.Broker) {

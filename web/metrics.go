@@ -94,7 +94,7 @@ func (c *counters) cycle(f bourse.CycleClosed, took bourse.Duration) {
 	}
 }
 
-// brokerGauges reads the broker's state in one turn of it at every scrape.
+// brokerGauges reads the broker's state between two of its steps at every scrape.
 type brokerGauges struct{ s *Server }
 
 var (
@@ -166,12 +166,12 @@ func truth(b bool) float64 {
 	return 0
 }
 
-// turnTime is how long a health check waits for a turn of the agent.
-const turnTime = 2 * time.Second
+// healthTime is how long a health check waits for the agent.
+const healthTime = 2 * time.Second
 
-// takesTurns says why the agent takes no turns, nil if it does.
-func (s *Server) takesTurns(ctx context.Context, f func(now bourse.Time, a agents.Agent)) error {
-	ctx, stop := context.WithTimeout(ctx, turnTime)
+// answers says why the agent does not answer, nil if it does.
+func (s *Server) answers(ctx context.Context, f func(now bourse.Time, a agents.Agent)) error {
+	ctx, stop := context.WithTimeout(ctx, healthTime)
 	defer stop()
 	return s.opt.Host.View(ctx, s.opt.Agent, f)
 }

@@ -60,7 +60,7 @@ configuration asks for it, by plain HTTP to programs of the same machine. The co
 - **Problems** are ` + "`application/problem+json`" + ` (RFC 9457): ` + "`detail`" + ` says what is wrong and what would be right, ` + "`errors`" + ` names the keys.
   400 and 422: what was sent makes no sense. 403: not for this caller. 404: not there. 409: it contradicts what is there. 429 and 503: come
   again, after ` + "`Retry-After`" + ` where it is given.
-- **Beside it**: ` + "`/metrics`" + ` for Prometheus; ` + "`/healthz`" + ` (200 while the agent takes turns), ` + "`/readyz`" + ` (200 once it can serve, 503 with the
+- **Beside it**: ` + "`/metrics`" + ` for Prometheus; ` + "`/healthz`" + ` (200 while the agent answers), ` + "`/readyz`" + ` (200 once it can serve, 503 with the
   reason); and at ` + "`/`" + ` a page that shows the state and refreshes itself.
 
 ## Repeating a submission

@@ -24,7 +24,7 @@ type Host interface {
 	// Ask hands a message to an agent and waits for the answer, which comes when
 	// the facts that it follows from are durable.
 	Ask(ctx context.Context, from, to agents.ID, m agents.Message) (agents.Message, error)
-	// View calls f in a turn of the agent. f must be quick and keep nothing.
+	// View calls f between two steps of the agent. f must be quick and keep nothing.
 	View(ctx context.Context, id agents.ID, f func(now bourse.Time, a agents.Agent)) error
 	// Watch calls f with every durable fact of the agent from now on, in order.
 	Watch(id agents.ID, f func(at bourse.Time, fact agents.Fact)) (stop func())
@@ -215,7 +215,7 @@ func (s *Server) Close(ctx context.Context) {
 	})
 }
 
-// view calls f in a turn of the agent, or returns the problem to answer with.
+// view calls f between two steps of the agent, or returns the problem to answer with.
 func (s *Server) view(ctx context.Context, f func(now bourse.Time, a agents.Agent)) error {
 	ctx, cancel := context.WithTimeout(ctx, s.opt.Limits.Wait)
 	defer cancel()

@@ -279,7 +279,7 @@ func (s *Server) siteReservations(ctx context.Context, in *siteReservationsInput
 	return out, err
 }
 
-// siteGauges reads the site's state in one turn of it at every scrape.
+// siteGauges reads the site's state between two of its steps at every scrape.
 type siteGauges struct{ s *Server }
 
 var (

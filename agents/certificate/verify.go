@@ -55,7 +55,7 @@ func (st *state) verify(now time.Time, chain []*x509.Certificate, usage x509.Ext
 }
 
 // Server is the configuration of an end that others call: TLS 1.3, a
-// certificate wanted of every caller, and only members of these roles let in.
+// certificate required of every caller, and only members of these roles let in.
 // It serves for new handshakes what the files then hold. Its errors are
 // *Refusal.
 func (s *Store) Server(roles ...Role) *tls.Config {

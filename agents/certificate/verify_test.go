@@ -28,9 +28,9 @@ func load(t *testing.T, a *Authority, role Role, name string) *Store {
 	return s
 }
 
-// meet has two ends shake hands and say a word each way, and returns what each
+// handshake has two ends shake hands and say a word each way, and returns what each
 // end ended with.
-func meet(t *testing.T, server, client *tls.Config) (atServer, atClient error) {
+func handshake(t *testing.T, server, client *tls.Config) (atServer, atClient error) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -102,7 +102,7 @@ func TestServer_LetsInMembersOfItsRolesAndNobodyElse(t *testing.T) {
 	asked := func(a *Authority, role Role) *tls.Config {
 		return load(t, a, role, "north").Client(Want{Role: Broker, Name: "b"})
 	}
-	if s, c := meet(t, server, asked(a, Site)); s != nil || c != nil {
+	if s, c := handshake(t, server, asked(a, Site)); s != nil || c != nil {
 		t.Fatalf("a site of the VO: %v, %v", s, c)
 	}
 	blind := func(a *Authority, role Role) *tls.Config {
@@ -129,7 +129,7 @@ func TestServer_LetsInMembersOfItsRolesAndNobodyElse(t *testing.T) {
 		{"of another VO by our authority", forge(t, a.certificate, a.key, func(c *x509.Certificate) { c.URIs[0].Host = "cms" }), Foreign, "refused"},
 		{"for servers only", forge(t, a.certificate, a.key, func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth} }), WrongUse, "this end"},
 	} {
-		s, cl := meet(t, server, c.client)
+		s, cl := handshake(t, server, c.client)
 		if cl == nil || !strings.Contains(cl.Error(), "remote error: tls: ") {
 			t.Errorf("%s: the client goes on: %v", c.name, cl)
 		}
@@ -139,7 +139,7 @@ func TestServer_LetsInMembersOfItsRolesAndNobodyElse(t *testing.T) {
 	}
 	old := asked(a, Site)
 	old.MinVersion, old.MaxVersion = tls.VersionTLS12, tls.VersionTLS12
-	if s, c := meet(t, server, old); s == nil || c == nil {
+	if s, c := handshake(t, server, old); s == nil || c == nil {
 		t.Error("TLS 1.2 is spoken")
 	}
 }
@@ -150,7 +150,7 @@ func TestClient_SpeaksOnlyToWhomItMeans(t *testing.T) {
 	site := load(t, a, Site, "north").Server(Broker)
 	broker := load(t, a, Broker, "b")
 	ok := Want{Role: Site, Name: "north", Host: "127.0.0.1"}
-	if s, c := meet(t, site, broker.Client(ok)); s != nil || c != nil {
+	if s, c := handshake(t, site, broker.Client(ok)); s != nil || c != nil {
 		t.Fatalf("%v, %v", s, c)
 	}
 	blind := func(c *tls.Config) *tls.Config { // a server that lets anybody in
@@ -173,7 +173,7 @@ func TestClient_SpeaksOnlyToWhomItMeans(t *testing.T) {
 		{"self-signed", blind(forge(t, nil, nil, func(*x509.Certificate) {})), ok, Foreign, "refused"},
 		{"expired", blind(forge(t, a.certificate, a.key, func(c *x509.Certificate) { c.NotAfter = noon.Add(-time.Minute) })), ok, Expired, "it expired on"},
 	} {
-		s, cl := meet(t, c.server, broker.Client(c.want))
+		s, cl := handshake(t, c.server, broker.Client(c.want))
 		if cl == nil || CauseOf(cl) != c.cause || !strings.Contains(cl.Error(), c.line) {
 			t.Errorf("%s: %q (%s), want %s with %q", c.name, cl, CauseOf(cl), c.cause, c.line)
 		}
@@ -189,7 +189,7 @@ func TestExplain_SaysAtBothEndsWhoseCertificateIsRefused(t *testing.T) {
 	a := newAuthority(t, "atlas")
 	user := load(t, a, User, "ana")
 	broker := load(t, a, Broker, "b")
-	s, c := meet(t, broker.Server(Site), user.Client(Want{Role: Broker, Name: "b"}))
+	s, c := handshake(t, broker.Server(Site), user.Client(Want{Role: Broker, Name: "b"}))
 	if got := broker.Explain(s, "10.0.0.7:5"); got != s || CauseOf(got) != OtherRole {
 		t.Errorf("the end that refuses: %v", got)
 	}

@@ -70,7 +70,7 @@ func restart(t testing.TB, disk journal.Disk, n int) (*sites.Site, *journal.Jour
 	out.Reset()
 	s.Step(now, "broker:vo1", agents.Confirm{Leg: reservation(n - 1), DecidedBy: 1}, &out)
 	for _, m := range out.Sends {
-		if c, ok := m.Message.(agents.ConfirmedReply); ok && c.Leg == reservation(n-1) && m.To == "broker:vo1" {
+		if c, ok := m.Message.(agents.Confirmed); ok && c.Leg == reservation(n-1) && m.To == "broker:vo1" {
 			return s, j
 		}
 	}

@@ -65,7 +65,7 @@ func (n *links) hear(from agents.ID, p *wire.Parcel, now time.Time) {
 		c = &callers{}
 		n.from[from] = c
 	}
-	s := c.meet(p, now)
+	s := c.caller(p, now)
 	s.at = now
 	if m, known := n.directory.Find(from); c.living(now) < 2 && (!known || m.Address == s.addr) {
 		c.asked = nil
@@ -94,8 +94,8 @@ func (n *links) took(from agents.ID, p *wire.Parcel) {
 	}
 }
 
-// meet returns the process that a parcel is of.
-func (c *callers) meet(p *wire.Parcel, now time.Time) *caller {
+// caller returns the process that a parcel is of.
+func (c *callers) caller(p *wire.Parcel, now time.Time) *caller {
 	s := c.of(p.Session)
 	if host, _, err := net.SplitHostPort(p.ReplyTo); err == nil && host != "" && len(p.ReplyTo) <= nameMax {
 		if at := c.at(p.ReplyTo); at != nil {

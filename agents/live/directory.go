@@ -27,17 +27,17 @@ type Directory struct {
 // Change is what one word of gossip has changed about an agent.
 type Change struct {
 	Member
-	Turn Turn
+	Kind ChangeKind
 }
 
-// Turn says how an agent has changed in the eyes of others.
-type Turn int
+// ChangeKind says how an agent has changed in the eyes of others.
+type ChangeKind int
 
 const (
-	Stayed Turn = iota // nothing that matters to others
-	Came               // it may be asked from now on, or it is another life, perhaps elsewhere
-	Told               // it has told something new of itself
-	Went               // it is to be asked for nothing new
+	Stayed ChangeKind = iota // nothing that matters to others
+	Came                     // it may be asked from now on, or it is another life, perhaps elsewhere
+	Told                     // it has told something new of itself
+	Went                     // it is to be asked for nothing new
 )
 
 func newDirectory() *Directory { return &Directory{lives: map[agents.ID][]Member{}} }
@@ -116,7 +116,7 @@ func (d *Directory) hear(m Member, alive bool) Change {
 		delete(d.lives, m.Agent)
 	}
 	after, ask := d.find(m.Agent)
-	return turn(before, asked && before.Flags&idle == 0, after, ask && after.Flags&idle == 0)
+	return compare(before, asked && before.Flags&idle == 0, after, ask && after.Flags&idle == 0)
 }
 
 // idle are the flags of a life that is to be asked for nothing new: it is about
@@ -129,8 +129,8 @@ func meant(a, b Member) int {
 	return cmp.Or(cmp.Compare(min(a.Flags&idle, 1), min(b.Flags&idle, 1)), cmp.Compare(b.Life, a.Life))
 }
 
-// turn compares the life of an agent that was meant with the one that is.
-func turn(before Member, asked bool, after Member, ask bool) Change {
+// compare compares the life of an agent that was meant with the one that is.
+func compare(before Member, asked bool, after Member, ask bool) Change {
 	switch {
 	case !asked && !ask:
 		return Change{Member: after}

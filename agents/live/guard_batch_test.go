@@ -68,7 +68,7 @@ func TestGuard_LetsThroughWhatAgentsSayToEachOther(t *testing.T) {
 		t.Errorf("%v, %v, %d envelopes, %+v", breach, left, len(b.Envelopes), size)
 	}
 	g, p = guardAt(brokerOne, siteNorth)
-	b = batchOf(t, sealed(t, siteNorth, brokerOne, agents.HeldReply{Leg: legOf("vo1")}), sealed(t, siteNorth, brokerOne, agents.Offers{Cycle: 1}))
+	b = batchOf(t, sealed(t, siteNorth, brokerOne, agents.Held{Leg: legOf("vo1")}), sealed(t, siteNorth, brokerOne, agents.Offers{Cycle: 1}))
 	if _, _, breach := g.batch(p, b); breach != nil {
 		t.Error(breach)
 	}
@@ -112,11 +112,11 @@ func TestGuard_RefusesWhatOnlyAHostilePeerSends(t *testing.T) {
 		cause Cause
 	}{
 		{"another broker's name", says("broker:vo2", siteNorth, hold), BadFrom},
-		{"a site's name", says("site:south", siteNorth, agents.HeldReply{Leg: legOf("vo1")}), BadFrom},
+		{"a site's name", says("site:south", siteNorth, agents.Held{Leg: legOf("vo1")}), BadFrom},
 		{"no name", says("", siteNorth, hold), BadFrom},
 		{"to the cluster behind it", says(brokerOne, "cluster:north", hold), BadTo},
 		{"to another site", says(brokerOne, "site:south", hold), BadTo},
-		{"a reply of a site", says(brokerOne, siteNorth, agents.HeldReply{Leg: legOf("vo1")}), BadKind},
+		{"a reply of a site", says(brokerOne, siteNorth, agents.Held{Leg: legOf("vo1")}), BadKind},
 		{"another broker's leg", says(brokerOne, siteNorth, agents.Cancel{Leg: legOf("vo2")}), BadLeg},
 		{"another broker's leg to replace", says(brokerOne, siteNorth, agents.Hold{Leg: legOf("vo1"), Replaces: legOf("vo2")}), BadLeg},
 		{"the list of another broker", says(brokerOne, siteNorth, agents.List{Broker: "vo2"}), BadLeg},
@@ -178,7 +178,7 @@ func TestGuard_RefusesWhatOnlyAHostilePeerSends(t *testing.T) {
 		cause Cause
 	}{
 		{hold, BadKind},
-		{agents.ConfirmedReply{Leg: legOf("vo2")}, BadLeg},
+		{agents.Confirmed{Leg: legOf("vo2")}, BadLeg},
 		{agents.Listing{Legs: []agents.ListedLeg{{Leg: legOf("vo2")}}}, BadLeg},
 	} {
 		if _, _, breach := g.batch(p, says(siteNorth, brokerOne, c.m)); breach == nil || breach.Cause != c.cause {

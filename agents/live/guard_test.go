@@ -256,7 +256,7 @@ func hostileMembers(v *town) {
 		{inBatch(batchOf(v, sealed(v, "broker:honest", siteNorth, hold))), `it speaks as "broker:honest"; its certificate is of broker:mallory`},
 		{inBatch(batchOf(v, sealed(v, mallory, siteNorth, agents.Cancel{Leg: legOf("honest")}))), `a Cancel about a leg of broker "honest"`},
 		{inBatch(batchOf(v, sealed(v, mallory, "cluster:north", hold))), `it speaks to "cluster:north"; here is site:north`},
-		{inBatch(batchOf(v, sealed(v, mallory, siteNorth, agents.HeldReply{Leg: legOf("mallory")}))), `a Held, which only a site sends`},
+		{inBatch(batchOf(v, sealed(v, mallory, siteNorth, agents.Held{Leg: legOf("mallory")}))), `a Held, which only a site sends`},
 		{inBatch(batchOf(v, elsewhere)), `it wants to be answered at "10.0.0.9:22", a host that its certificate is not for`},
 		{inBatch(batchOf(v, &actor.Stop{})), `a message of type "actor.Stop"`},
 		{inBatch(batchOf(v, &actor.PoisonPill{})), `a message of type "actor.PoisonPill"`},
@@ -532,7 +532,7 @@ func (v *town) serve(f *fake, c *tls.Config) string {
 func outbound(v *town) {
 	to := func(address string, broker string) {
 		id := agents.ID("broker:" + broker)
-		v.carrier.carry(address, sealed(v, siteNorth, id, agents.HeldReply{Leg: legOf(broker)}))
+		v.carrier.carry(address, sealed(v, siteNorth, id, agents.Held{Leg: legOf(broker)}))
 	}
 	right := &fake{}
 	at := v.serve(right, v.blind(v.issue(certificate.Broker, "vo1")))

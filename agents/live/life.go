@@ -16,7 +16,7 @@ import (
 )
 
 // life is one agent in its actor, from Started to the host's end or a failure.
-// Its fields below turn belong to the actor: they are touched in its turn only.
+// The fields of the actor below are touched by it alone.
 type life struct {
 	host    *Host
 	id      agents.ID
@@ -33,7 +33,7 @@ type life struct {
 	watchers []*watcher
 	ended    error // why there are none any more
 
-	// turn
+	// Of the actor.
 	agent    agents.Durable
 	journal  *journal.Journal
 	out      agents.Outbox
@@ -82,7 +82,7 @@ func (l *life) room(most int) bool {
 // post puts something into the mailbox, whatever waits there.
 func (l *life) post(m any) { l.host.system.Root.Send(l.pid, m) }
 
-// receive is the actor: its turn.
+// receive is the actor: one message after the other.
 func (l *life) receive(ctx actor.Context) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -84,7 +84,7 @@ func newLink(to agents.ID, lane carrier) *link { return &link{to: to, lane: lane
 func (l *link) send(m Member, e *wire.Envelope, size int, now time.Time) (taken bool, givenUp int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	givenUp = l.meet(m)
+	givenUp = l.join(m)
 	if len(l.queue) >= linkQueue || l.queued+size > linkBytes && len(l.queue) > 0 {
 		return false, givenUp
 	}
@@ -94,9 +94,9 @@ func (l *link) send(m Member, e *wire.Envelope, size int, now time.Time) (taken 
 	return true, givenUp
 }
 
-// meet begins a session unless there is one with that life of the peer. Life 0
+// join begins a session unless there is one with that life of the peer. Life 0
 // is one that gossip has not told of yet.
-func (l *link) meet(m Member) int {
+func (l *link) join(m Member) int {
 	if l.session.Load() != 0 && l.addr == m.Address && (l.life == m.Life || l.life == 0 || m.Life == 0) {
 		l.life = max(l.life, m.Life)
 		return 0
@@ -189,7 +189,7 @@ func (l *link) broken(addr string) int {
 func (l *link) moved(m Member, now time.Time) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	lost := l.meet(m)
+	lost := l.join(m)
 	l.pump(now)
 	return lost
 }

@@ -113,7 +113,7 @@ func TestDirectory_AgreesWithAPlainList(t *testing.T) {
 			if living[m.node()] = m; !alive {
 				delete(living, m.node())
 			}
-			switch c := d.hear(m, alive); c.Turn {
+			switch c := d.hear(m, alive); c.Kind {
 			case Came, Told:
 				told[c.Agent] = c.Member
 			case Went:
@@ -161,7 +161,7 @@ func TestDirectory_IsBounded(t *testing.T) {
 		t.Error("members are not in order")
 	}
 	d.hear(at(0), false)
-	if c := d.hear(at(maxMembers), true); c.Turn != Came {
+	if c := d.hear(at(maxMembers), true); c.Kind != Came {
 		t.Errorf("there is room again, but %+v", c)
 	}
 }

@@ -238,7 +238,7 @@ func (n *Node) believe(m Member, alive bool) {
 	change := n.directory.hear(m, alive)
 	n.warn(m, alive)
 	log := n.opt.Log.Info().Str("peer", string(m.Agent)).Str("address", change.Address).Uint64("life", change.Life)
-	switch change.Turn {
+	switch change.Kind {
 	case Came:
 		log.Uint32("wire", change.Version).Msg("peer is there")
 		n.links.moved(change.Member)

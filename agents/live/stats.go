@@ -87,7 +87,7 @@ func (t *tally) histogram(bounds []float64, unit float64) Histogram {
 	return h
 }
 
-// counters of one life; the agent's turn adds, others read.
+// counters of one life; the agent's actor adds, others read.
 type counters struct {
 	steps, facts, syncs, images, sends, dropped, refused, missed atomic.Uint64
 	alarms                                                       atomic.Int64

@@ -171,7 +171,7 @@ func give(t testing.TB, h *Host, n int64) total {
 	return m.(total)
 }
 
-// heard is what the purse was handed, seen in its turn.
+// heard is what the purse was handed, seen between two steps.
 func heard(t testing.TB, h *Host) (list []string) {
 	t.Helper()
 	if err := h.View(t.Context(), toy, func(_ bourse.Time, a agents.Agent) {

@@ -12,7 +12,7 @@ import (
 // view is somebody who wants to look at an agent.
 type view struct {
 	look   func(now bourse.Time, a agents.Agent)
-	state  atomic.Int32 // who comes first: the agent's turn or the end of the caller's patience
+	state  atomic.Int32 // who comes first: the agent's mailbox or the end of the caller's patience
 	done   chan error
 	caught any // what look has panicked with
 }
@@ -27,9 +27,9 @@ const (
 // IgnoreDeadLetterLogging: see letter.
 func (*view) IgnoreDeadLetterLogging() {}
 
-// View has look called in the turn of an agent of this process, with what it
+// View has look called between two steps of an agent of this process, with what it
 // sees durable. It must be quick, for the agent waits; it must change nothing
-// and keep no reference. Where ctx is done before the agent's turn, look is not
+// and keep no reference. Where ctx is done before it comes to that, look is not
 // called; once begun it is waited for. A panic of look is the caller's.
 func (h *Host) View(ctx context.Context, id agents.ID, look func(now bourse.Time, a agents.Agent)) error {
 	l, err := h.life(id)

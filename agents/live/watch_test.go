@@ -81,7 +81,7 @@ func TestWatch_OfNobodyEnds(t *testing.T) {
 	stop(t, h)
 }
 
-// A viewer whose patience ends before the agent's turn is not called; one that
+// A viewer whose patience ends before the agent comes to it is not called; one that
 // panics does so where it was called from, and the agent lives.
 func TestView_IsTheCallersOwn(t *testing.T) {
 	t.Parallel()

@@ -1,14 +1,14 @@
-// Package retry has an agent say again what it must until it is answered: the wait
-// between two tries doubles, and one type of alarm is for all of it.
+// Package retry has an agent repeat a message until it is answered: the wait
+// between two tries doubles, and one type of alarm serves all of them.
 //
 // It keeps times only. Whether something is still owed is for the agent to say,
 // from the state that follows from its facts: nothing is remembered twice, and
 // after a restart an agent begins anew what its facts say that it owes.
 //
-// There is one obligation at most for a subject, and one alarm on its way for each
-// that counts; one that has been taken over by a later beginning comes once more
-// and changes nothing. So a List takes room for the subjects that an agent lets it
-// have, and no more. It reads no clock and draws nothing.
+// There is at most one obligation for a subject, and one alarm on its way for
+// each obligation; the alarm of an obligation that was begun anew still comes
+// once, and changes nothing. So a List is no larger than the number of subjects
+// that its agent begins. It reads no clock and draws nothing.
 package retry
 
 import (
@@ -16,9 +16,8 @@ import (
 	"bourse/agents"
 )
 
-// Subject names what is owed, and to whom where that matters. Kind names the alarm
-// for it, by which it is told from others in traces, and where an agent has failed
-// over one.
+// Subject names what is owed, and to whom where that matters. Kind names its
+// alarm: in traces, and in the list of messages that an agent has failed over.
 type Subject interface {
 	comparable
 	Kind() string
@@ -34,7 +33,7 @@ type Schedule struct {
 // Due is the alarm for a subject: its agent hands it to List.Due.
 type Due[K Subject] struct {
 	Subject K
-	Number  uint64 // of the beginning that it is of
+	Number  uint64 // which beginning it belongs to
 }
 
 // Kind names the alarm.
@@ -56,7 +55,7 @@ type obligation struct {
 type Outcome uint8
 
 const (
-	Nothing Outcome = iota // it is not the turn of the subject
+	Nothing Outcome = iota // the alarm is stale: nothing is to be done
 	Again                  // it is to be said again
 	Over                   // it is owed no more, or its time is over
 )
@@ -82,16 +81,18 @@ func (l *List[K]) Owes(k K) bool {
 	return ok
 }
 
-// Current reports whether an alarm would be heeded: an agent may say things before
-// it hands it over, to tell by them whether anything is owed still.
+// Current reports whether an alarm is not stale. An agent asks this first if it
+// must send something to find out whether anything is still owed, and then calls
+// List.Due.
 func (l *List[K]) Current(d Due[K]) bool {
 	o, ok := l.owed[d.Subject]
 	return ok && o.number == d.Number
 }
 
 // Renew says that something else is owed under the subject from now on, and has
-// been said: with the alarm on its way the schedule begins anew. It keeps what is
-// asked often to one alarm. Nothing happens to a subject that is not owed.
+// just been said: the schedule begins anew with the alarm that is on its way. So
+// a subject that is renewed often still has one alarm. Nothing happens to a
+// subject that is not owed.
 func (l *List[K]) Renew(k K) {
 	if o, ok := l.owed[k]; ok {
 		o.wait = 0

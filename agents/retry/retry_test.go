@@ -58,14 +58,14 @@ func (c *debtor) run(until bourse.Time) {
 			c.over[d.Subject] = a.At
 		}
 		if current != (len(c.out.Alarms) > 0 || c.over[d.Subject] == a.At) {
-			panic("an alarm that is current is heeded, and no other is")
+			panic("an alarm that is current changes something, and no other does")
 		}
 		c.take()
 	}
 }
 
-// heeded is how many alarms on their way are not of an earlier beginning.
-func (c *debtor) heeded(k subject) (n int) {
+// current is how many alarms on their way are not of an earlier beginning.
+func (c *debtor) current(k subject) (n int) {
 	for _, a := range c.alarms {
 		if d := a.Message.(Due[subject]); d.Subject == k && c.list.owed[k].number == d.Number {
 			n++
@@ -109,7 +109,7 @@ func TestList_SaysAgainByTheScheduleUntilAnswered(t *testing.T) {
 				delete(answered, k)
 			}
 			for k := range began {
-				if n := c.heeded(k); n > 1 || c.list.Owes(k) != (n == 1) {
+				if n := c.current(k); n > 1 || c.list.Owes(k) != (n == 1) {
 					t.Fatalf("%d has %d alarms, and is owed: %t", k, n, c.list.Owes(k))
 				}
 			}

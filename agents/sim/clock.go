@@ -4,7 +4,7 @@ import "bourse"
 
 // clock is what a process takes for the present instant. It begins, with each
 // life, at what the host's wall clock shows, and from there on is monotonic: it
-// makes no steps, whatever becomes of the wall clock, but may run fast or slow.
+// makes no jumps, even if the wall clock does, but may run fast or slow.
 type clock struct {
 	truth bourse.Time // of the world, where
 	local bourse.Time // it showed this

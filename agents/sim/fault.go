@@ -43,7 +43,7 @@ var kinds = []Kind{Drop, Delay, Duplicate, Reorder, Partition, OneWay, Flap, Cra
 // Kinds lists the kinds of faults that a world knows by itself.
 func Kinds() []Kind { return slices.Clone(kinds) }
 
-// network reports whether messages are what the fault strikes.
+// network reports whether the fault strikes messages.
 func (k Kind) network() bool { return slices.Contains(strings.Fields(networkKinds), string(k)) }
 
 // Fault is one thing that goes wrong. Each draws from a stream of its own, so

@@ -54,8 +54,8 @@ type Options struct {
 	// Skew is how far the wall clocks of hosts disagree at most, either way.
 	Skew bourse.Duration
 	// Compare says which hosts compare their clock with others' before a life
-	// begins, and wait while it is off by more than two seconds. nil: none, a life
-	// begins by its wall clock as it is, like one that hears nothing of anybody.
+	// begins, and wait while it is off by more than two seconds. nil: none; a
+	// life then begins by its wall clock as it is, like one that can ask nobody.
 	Compare func(id agents.ID) bool
 	// Snapshot begins a journal anew with an image after so many facts. 0: never.
 	Snapshot int
@@ -102,7 +102,7 @@ type Step struct {
 	Facts   []agents.Fact // durable from now on
 	Sends   []agents.Send // that left
 	Died    bool          // the process died in this step
-	Late    bool          // a pause of the process has ended in this instant: what was due in it comes now
+	Late    bool          // a pause of the process has just ended: what was due meanwhile comes now
 }
 
 // Life is the beginning of a process's life after its first: what hooks see.
@@ -159,8 +159,8 @@ func (w *Faulty) After(h func(*Step)) { w.after = append(w.after, h) }
 // its agent is started.
 func (w *Faulty) Began(h func(*Life)) { w.began = append(w.began, h) }
 
-// Parted adds a hook that is called when of two twins one is left: with the
-// process that is kept and the one that is gone, and with it its journal.
+// Parted adds a hook that is called when one of two twins is ended: with the
+// process that is kept and the one that is gone, whose journal is gone too.
 func (w *Faulty) Parted(h func(kept, gone int)) { w.parted = append(w.parted, h) }
 
 // Post has a message from outside delivered at an instant not before now.

@@ -5,7 +5,7 @@ import (
 	"bourse/agents"
 )
 
-// episode is a fault of the network, or of the domain's, that lasts.
+// episode is a fault that lasts: of the network, or of the domain.
 type episode struct {
 	Fault
 	draw stream
@@ -99,8 +99,8 @@ func (w *Faulty) latency(from, to int32) bourse.Duration {
 	return w.base.within(w.opt.Lo, w.opt.Hi)
 }
 
-// cut loses a message. Each lost one counts for Drop; of a partition the first
-// stands for all.
+// cut loses a message. For Drop each lost message counts, for a partition only
+// the first.
 func (w *Faulty) cut(e *episode, from, to int32, m agents.Message) {
 	if e.Kind == Drop || !e.hit {
 		w.struck(e.Kind)

@@ -25,7 +25,7 @@ type process struct {
 	drift   int64
 	paused  bourse.Time // it does nothing before
 	behind  bool        // after a pause its alarms come after its messages
-	armed   *armed      // dies of this when its time comes
+	armed   *armed      // a crash that is yet to strike; nil: none
 	mirror  *journal.Memory
 	backup  bool // a disk of the past is kept, to come back to
 	amnesia bool // the next life begins with a disk of the past
@@ -105,16 +105,16 @@ func (p *process) begin() {
 	p.step(w.names[p.name], agents.Started{Nonce: nonce.next()})
 }
 
-// disagrees reports whether a life that compares its clock with others' does not
-// begin now.
+// disagrees reports whether a life does not begin now because its clock is off
+// those of others.
 func (p *process) disagrees() bool {
 	off := p.skew + p.jump
 	compares := p.world.opt.Compare != nil && p.world.opt.Compare(p.world.names[p.name])
 	return compares && p.durable && (off > maxSkew || off < -maxSkew)
 }
 
-// whole checks, where a bit of the disk was turned, that at most the last record
-// has gone with it: damage before whole records must be refused.
+// whole checks, if a bit of the disk was flipped, that at most the last record is
+// lost by it: damage before whole records must be refused.
 func (p *process) whole() error {
 	if p.mirror == nil {
 		return nil
@@ -130,8 +130,8 @@ func (p *process) whole() error {
 	return nil
 }
 
-// repair is what an operator does with a journal that cannot be opened: the disk
-// is put back as its mirror has it, or the space is made that it lacked.
+// repair is what an operator does with a journal that cannot be opened: restore
+// the disk from its mirror, or make the space that it lacked.
 func (p *process) repair(err error) {
 	w := p.world
 	w.trace("%s cannot begin: %v", w.names[p.name], err)

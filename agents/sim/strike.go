@@ -49,7 +49,7 @@ func (w *Faulty) strike(f Fault) {
 		w.do(w.now.Add(f.For), func() { p.disk.Room = 0 })
 	case OldJournal:
 		if p.backup {
-			return // one at a time: the disk goes back along one line
+			return // one at a time: there is one backup
 		}
 		p.backup = true
 		backup := p.disk.Clone()
@@ -103,9 +103,9 @@ func (w *Faulty) expire(p *process, f Fault) {
 	})
 }
 
-// jumpClock sets the wall clock off for a time. What lives goes on by its
-// monotonic clock; a life that begins meanwhile has the wrong time until an
-// operator, who has set the clock right, begins it anew.
+// jumpClock sets the wall clock wrong for a time. A process that lives goes on by
+// its monotonic clock; a life that begins meanwhile has the wrong time until an
+// operator sets the clock right and begins it anew.
 func (p *process) jumpClock(f Fault, draw stream) {
 	w := p.world
 	w.struck(f.Kind)
@@ -151,7 +151,7 @@ func (p *process) undrift() {
 	p.setClock()
 }
 
-// flip turns a bit on the disk of a process that dies. The disk has a mirror.
+// flip flips a bit on the disk of a process that dies. The disk has a mirror.
 func (p *process) flip(f Fault, draw stream) {
 	names, _ := p.disk.Names()
 	if len(names) == 0 {
@@ -203,7 +203,7 @@ func (w *Faulty) fork(p *process, f Fault, draw stream) {
 	w.do(w.now.Add(f.For), func() { w.part(p.name, draw) })
 }
 
-// part ends one of two twins: rather the one that has stopped.
+// part ends one of two twins, preferably one that has stopped.
 func (w *Faulty) part(name int32, draw stream) {
 	list := w.of[name]
 	if len(list) < 2 {

@@ -46,8 +46,8 @@ type event struct {
 	m    agents.Message
 }
 
-// rank orders the events of one instant that were scheduled before it: what an
-// agent has to do by itself comes before what others ask of it.
+// rank orders the events of one instant that were scheduled before it: an agent's
+// own alarms come before messages of others.
 type rank uint8
 
 const (

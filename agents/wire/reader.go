@@ -228,7 +228,7 @@ func (r *reader) proof(field string, p *Proof) (out bourse.Proof) {
 		return out
 	}
 	if n := len(p.GetMac()); n != bourse.ProofMAC {
-		r.fail(field+".mac", "has %d bytes; %d are wanted", n, bourse.ProofMAC)
+		r.fail(field+".mac", "has %d bytes, must be %d", n, bourse.ProofMAC)
 		return out
 	}
 	out = bourse.Proof{State: r.state(field+".state", p.GetState()), Epoch: p.GetEpoch(), Seq: p.GetSeq()}

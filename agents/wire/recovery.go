@@ -13,10 +13,10 @@ var recovery = []codec{
 	}, func(r *reader, b *Envelope_Release) agents.Release {
 		return agents.Release{Leg: r.legID("leg", b.Release.GetLeg()), DecidedBy: b.Release.GetDecidedBy(), Full: b.Release.GetFull()}
 	}),
-	form(func(_ *writer, m agents.ReleasedReply) *Envelope_Released {
+	form(func(_ *writer, m agents.Released) *Envelope_Released {
 		return &Envelope_Released{&Released{Leg: legID(m.Leg), Refund: int64(m.Refund), Stamp: stamp(m.Stamp), Proof: proof(m.Proof)}}
-	}, func(r *reader, b *Envelope_Released) agents.ReleasedReply {
-		return agents.ReleasedReply{Leg: r.legID("leg", b.Released.GetLeg()), Refund: r.credits("refund", b.Released.GetRefund()),
+	}, func(r *reader, b *Envelope_Released) agents.Released {
+		return agents.Released{Leg: r.legID("leg", b.Released.GetLeg()), Refund: r.credits("refund", b.Released.GetRefund()),
 			Stamp: stampOf(b.Released.GetStamp()), Proof: r.proof("proof", b.Released.GetProof())}
 	}),
 	form(func(_ *writer, m agents.Inquire) *Envelope_Inquire {
@@ -30,31 +30,31 @@ var recovery = []codec{
 		return agents.Answer{Leg: r.legID("leg", b.Answer.GetLeg()), Verdict: r.verdict("verdict", b.Answer.GetVerdict()),
 			DecidedBy: b.Answer.GetDecidedBy()}
 	}),
-	form(func(_ *writer, m agents.HeuristicNotice) *Envelope_Heuristic {
+	form(func(_ *writer, m agents.Heuristic) *Envelope_Heuristic {
 		return &Envelope_Heuristic{&Heuristic{Leg: legID(m.Leg), Stamp: stamp(m.Stamp)}}
-	}, func(r *reader, b *Envelope_Heuristic) agents.HeuristicNotice {
-		return agents.HeuristicNotice{Leg: r.legID("leg", b.Heuristic.GetLeg()), Stamp: stampOf(b.Heuristic.GetStamp())}
+	}, func(r *reader, b *Envelope_Heuristic) agents.Heuristic {
+		return agents.Heuristic{Leg: r.legID("leg", b.Heuristic.GetLeg()), Stamp: stampOf(b.Heuristic.GetStamp())}
 	}),
-	form(func(_ *writer, m agents.DegradedNotice) *Envelope_Degraded {
+	form(func(_ *writer, m agents.Degraded) *Envelope_Degraded {
 		return &Envelope_Degraded{&Degraded{Leg: legID(m.Leg), Refund: int64(m.Refund), Penalty: int64(m.Penalty), Reason: reason(m.Reason), Stamp: stamp(m.Stamp),
 			Proof: proof(m.Proof)}}
-	}, func(r *reader, b *Envelope_Degraded) agents.DegradedNotice {
-		return agents.DegradedNotice{Leg: r.legID("leg", b.Degraded.GetLeg()), Refund: r.credits("refund", b.Degraded.GetRefund()),
+	}, func(r *reader, b *Envelope_Degraded) agents.Degraded {
+		return agents.Degraded{Leg: r.legID("leg", b.Degraded.GetLeg()), Refund: r.credits("refund", b.Degraded.GetRefund()),
 			Penalty: r.credits("penalty", b.Degraded.GetPenalty()), Reason: r.reason("reason", b.Degraded.GetReason()), Stamp: stampOf(b.Degraded.GetStamp()),
 			Proof: r.proof("proof", b.Degraded.GetProof())}
 	}),
 	form(func(_ *writer, m agents.Noted) *Envelope_Noted {
-		return &Envelope_Noted{&Noted{Leg: legID(m.Leg), Step: text(m.Step), Turn: m.Turn}}
+		return &Envelope_Noted{&Noted{Leg: legID(m.Leg), Step: text(m.Step), Turn: m.Shifts}}
 	}, func(r *reader, b *Envelope_Noted) agents.Noted {
-		return agents.Noted{Leg: r.legID("leg", b.Noted.GetLeg()), Step: r.name("step", b.Noted.GetStep(), maxCode), Turn: b.Noted.GetTurn()}
+		return agents.Noted{Leg: r.legID("leg", b.Noted.GetLeg()), Step: r.name("step", b.Noted.GetStep(), maxCode), Shifts: b.Noted.GetTurn()}
 	}),
-	form(func(_ *writer, m agents.ShiftedNotice) *Envelope_Shifted {
-		return &Envelope_Shifted{&Shifted{Leg: legID(m.Leg), Start: int64(m.Start), End: int64(m.End), Turn: m.Turn, Fixed: m.Fixed, Stamp: stamp(m.Stamp),
+	form(func(_ *writer, m agents.Shifted) *Envelope_Shifted {
+		return &Envelope_Shifted{&Shifted{Leg: legID(m.Leg), Start: int64(m.Start), End: int64(m.End), Turn: m.Shifts, Fixed: m.Fixed, Stamp: stamp(m.Stamp),
 			Proof: proof(m.Proof)}}
-	}, func(r *reader, b *Envelope_Shifted) agents.ShiftedNotice {
+	}, func(r *reader, b *Envelope_Shifted) agents.Shifted {
 		f := b.Shifted
-		return agents.ShiftedNotice{Leg: r.legID("leg", f.GetLeg()), Start: r.time("start", f.GetStart()), End: r.time("end", f.GetEnd()),
-			Turn: f.GetTurn(), Fixed: f.GetFixed(), Stamp: stampOf(f.GetStamp()), Proof: r.proof("proof", f.GetProof())}
+		return agents.Shifted{Leg: r.legID("leg", f.GetLeg()), Start: r.time("start", f.GetStart()), End: r.time("end", f.GetEnd()),
+			Shifts: f.GetTurn(), Fixed: f.GetFixed(), Stamp: stampOf(f.GetStamp()), Proof: r.proof("proof", f.GetProof())}
 	}),
 	form(func(_ *writer, m agents.ShiftOffer) *Envelope_ShiftOffer {
 		return &Envelope_ShiftOffer{&ShiftOffer{Leg: legID(m.Leg), Number: m.Number, Version: m.Version, Start: int64(m.Start), End: int64(m.End),
@@ -94,10 +94,10 @@ var recovery = []codec{
 		return agents.Reassert{Leg: r.listedLeg("leg", 0, b.Reassert.GetLeg()), Incarnation: b.Reassert.GetIncarnation(),
 			Nonce: b.Reassert.GetNonce()}
 	}),
-	form(func(_ *writer, m agents.ReassertedReply) *Envelope_Reasserted {
+	form(func(_ *writer, m agents.Reasserted) *Envelope_Reasserted {
 		return &Envelope_Reasserted{&Reasserted{Leg: legID(m.Leg), Reason: reason(m.Reason), Stamp: stamp(m.Stamp)}}
-	}, func(r *reader, b *Envelope_Reasserted) agents.ReassertedReply {
-		return agents.ReassertedReply{Leg: r.legID("leg", b.Reasserted.GetLeg()), Reason: r.reason("reason", b.Reasserted.GetReason()),
+	}, func(r *reader, b *Envelope_Reasserted) agents.Reasserted {
+		return agents.Reasserted{Leg: r.legID("leg", b.Reasserted.GetLeg()), Reason: r.reason("reason", b.Reasserted.GetReason()),
 			Stamp: stampOf(b.Reasserted.GetStamp())}
 	}),
 }

@@ -105,7 +105,7 @@ func TestDecode_RefusesWhatNoAgentCouldMean(t *testing.T) {
 		{"Listing", "Listing.legs[0].state is 13", func(e *Envelope) { e.GetListing().Legs[0].State = 13 }},
 		{"Listing", "Listing.legs[0].state is 0", func(e *Envelope) { e.GetListing().Legs[0].State = 0 }},
 		{"Listing", "Listing.legs[0].left is -1", func(e *Envelope) { e.GetListing().Legs[0].Left = -1 }},
-		{"Held", "Held.proof.mac has 15 bytes; 16 are wanted", func(e *Envelope) { e.GetHeld().Proof = &Proof{State: 3, Mac: make([]byte, 15)} }},
+		{"Held", "Held.proof.mac has 15 bytes, must be 16", func(e *Envelope) { e.GetHeld().Proof = &Proof{State: 3, Mac: make([]byte, 15)} }},
 		{"Confirmed", "Confirmed.replaced.state is 13", func(e *Envelope) { e.GetConfirmed().Replaced = &Proof{State: 13, Mac: make([]byte, 16)} }},
 		{"Reassert", "Reassert.leg[0].proof.mac has 17 bytes", func(e *Envelope) { e.GetReassert().Leg.Proof = &Proof{State: 3, Mac: make([]byte, 17)} }},
 		{"Reassert", "Reassert.leg[0].leg is missing", func(e *Envelope) { e.GetReassert().Leg = nil }},

@@ -54,15 +54,15 @@ var steps = []codec{
 			Run: r.span("run", h.GetRun()), Replaces: r.someLegID("replaces", h.GetReplaces()), Version: h.GetVersion(),
 			Flex: r.flex("flex", h.GetFlex()), Offer: h.GetOffer()}
 	}),
-	form(func(_ *writer, m agents.HeldReply) *Envelope_Held {
+	form(func(_ *writer, m agents.Held) *Envelope_Held {
 		return &Envelope_Held{&Held{Leg: legID(m.Leg), Fare: fare(m.Fare), Version: m.Version, Stamp: stamp(m.Stamp),
 			Start: int64(m.Start), End: int64(m.End), Proof: proof(m.Proof)}}
-	}, func(r *reader, b *Envelope_Held) agents.HeldReply {
-		return agents.HeldReply{Leg: r.legID("leg", b.Held.GetLeg()), Fare: r.fare("fare", b.Held.GetFare()),
+	}, func(r *reader, b *Envelope_Held) agents.Held {
+		return agents.Held{Leg: r.legID("leg", b.Held.GetLeg()), Fare: r.fare("fare", b.Held.GetFare()),
 			Version: b.Held.GetVersion(), Stamp: stampOf(b.Held.GetStamp()),
 			Start: r.time("start", b.Held.GetStart()), End: r.time("end", b.Held.GetEnd()), Proof: r.proof("proof", b.Held.GetProof())}
 	}),
-	form(func(w *writer, m agents.RefusedReply) *Envelope_Refused {
+	form(func(w *writer, m agents.Refused) *Envelope_Refused {
 		out := &Refused{Leg: legID(m.Leg), Step: text(m.Step), Fare: fare(m.Fare),
 			Reason: reason(m.Reason), DecidedBy: m.DecidedBy, Stamp: stamp(m.Stamp), Latest: m.Latest}
 		for _, p := range m.Instead {
@@ -70,9 +70,9 @@ var steps = []codec{
 		}
 		w.within(len(m.Instead), agents.MaxInstead, "alternatives")
 		return &Envelope_Refused{out}
-	}, func(r *reader, b *Envelope_Refused) agents.RefusedReply {
+	}, func(r *reader, b *Envelope_Refused) agents.Refused {
 		f := b.Refused
-		return agents.RefusedReply{Leg: r.legID("leg", f.GetLeg()), Step: r.name("step", f.GetStep(), maxCode), Fare: r.fare("fare", f.GetFare()),
+		return agents.Refused{Leg: r.legID("leg", f.GetLeg()), Step: r.name("step", f.GetStep(), maxCode), Fare: r.fare("fare", f.GetFare()),
 			Reason: r.reason("reason", f.GetReason()), DecidedBy: f.GetDecidedBy(), Stamp: stampOf(f.GetStamp()),
 			Instead: r.places("instead", f.GetInstead()), Latest: f.GetLatest()}
 	}),
@@ -81,21 +81,21 @@ var steps = []codec{
 	}, func(r *reader, b *Envelope_Prepare) agents.Prepare {
 		return agents.Prepare{Leg: r.legID("leg", b.Prepare.GetLeg()), For: r.span("for", b.Prepare.GetFor())}
 	}),
-	form(func(_ *writer, m agents.PreparedReply) *Envelope_Prepared {
+	form(func(_ *writer, m agents.Prepared) *Envelope_Prepared {
 		return &Envelope_Prepared{&Prepared{Leg: legID(m.Leg), Stamp: stamp(m.Stamp)}}
-	}, func(r *reader, b *Envelope_Prepared) agents.PreparedReply {
-		return agents.PreparedReply{Leg: r.legID("leg", b.Prepared.GetLeg()), Stamp: stampOf(b.Prepared.GetStamp())}
+	}, func(r *reader, b *Envelope_Prepared) agents.Prepared {
+		return agents.Prepared{Leg: r.legID("leg", b.Prepared.GetLeg()), Stamp: stampOf(b.Prepared.GetStamp())}
 	}),
 	form(func(_ *writer, m agents.Confirm) *Envelope_Confirm {
 		return &Envelope_Confirm{&Confirm{Leg: legID(m.Leg), DecidedBy: m.DecidedBy}}
 	}, func(r *reader, b *Envelope_Confirm) agents.Confirm {
 		return agents.Confirm{Leg: r.legID("leg", b.Confirm.GetLeg()), DecidedBy: b.Confirm.GetDecidedBy()}
 	}),
-	form(func(_ *writer, m agents.ConfirmedReply) *Envelope_Confirmed {
+	form(func(_ *writer, m agents.Confirmed) *Envelope_Confirmed {
 		return &Envelope_Confirmed{&Confirmed{Leg: legID(m.Leg), Refund: int64(m.Refund), Stamp: stamp(m.Stamp),
 			Proof: proof(m.Proof), Replaced: proof(m.Replaced)}}
-	}, func(r *reader, b *Envelope_Confirmed) agents.ConfirmedReply {
-		return agents.ConfirmedReply{Leg: r.legID("leg", b.Confirmed.GetLeg()), Refund: r.credits("refund", b.Confirmed.GetRefund()),
+	}, func(r *reader, b *Envelope_Confirmed) agents.Confirmed {
+		return agents.Confirmed{Leg: r.legID("leg", b.Confirmed.GetLeg()), Refund: r.credits("refund", b.Confirmed.GetRefund()),
 			Stamp: stampOf(b.Confirmed.GetStamp()), Proof: r.proof("proof", b.Confirmed.GetProof()), Replaced: r.proof("replaced", b.Confirmed.GetReplaced())}
 	}),
 	form(func(_ *writer, m agents.Cancel) *Envelope_Cancel {
@@ -103,20 +103,20 @@ var steps = []codec{
 	}, func(r *reader, b *Envelope_Cancel) agents.Cancel {
 		return agents.Cancel{Leg: r.legID("leg", b.Cancel.GetLeg()), DecidedBy: b.Cancel.GetDecidedBy()}
 	}),
-	form(func(_ *writer, m agents.CancelledReply) *Envelope_Cancelled {
+	form(func(_ *writer, m agents.Cancelled) *Envelope_Cancelled {
 		return &Envelope_Cancelled{&Cancelled{Leg: legID(m.Leg), Stamp: stamp(m.Stamp)}}
-	}, func(r *reader, b *Envelope_Cancelled) agents.CancelledReply {
-		return agents.CancelledReply{Leg: r.legID("leg", b.Cancelled.GetLeg()), Stamp: stampOf(b.Cancelled.GetStamp())}
+	}, func(r *reader, b *Envelope_Cancelled) agents.Cancelled {
+		return agents.Cancelled{Leg: r.legID("leg", b.Cancelled.GetLeg()), Stamp: stampOf(b.Cancelled.GetStamp())}
 	}),
-	form(func(_ *writer, m agents.StartedNotice) *Envelope_LegStarted {
+	form(func(_ *writer, m agents.LegStarted) *Envelope_LegStarted {
 		return &Envelope_LegStarted{&LegStarted{Leg: legID(m.Leg), Stamp: stamp(m.Stamp)}}
-	}, func(r *reader, b *Envelope_LegStarted) agents.StartedNotice {
-		return agents.StartedNotice{Leg: r.legID("leg", b.LegStarted.GetLeg()), Stamp: stampOf(b.LegStarted.GetStamp())}
+	}, func(r *reader, b *Envelope_LegStarted) agents.LegStarted {
+		return agents.LegStarted{Leg: r.legID("leg", b.LegStarted.GetLeg()), Stamp: stampOf(b.LegStarted.GetStamp())}
 	}),
-	form(func(_ *writer, m agents.SettledNotice) *Envelope_Settled {
+	form(func(_ *writer, m agents.Settled) *Envelope_Settled {
 		return &Envelope_Settled{&Settled{Leg: legID(m.Leg), End: int64(m.End), Charged: int64(m.Charged), Stamp: stamp(m.Stamp)}}
-	}, func(r *reader, b *Envelope_Settled) agents.SettledNotice {
-		return agents.SettledNotice{Leg: r.legID("leg", b.Settled.GetLeg()), End: r.time("end", b.Settled.GetEnd()),
+	}, func(r *reader, b *Envelope_Settled) agents.Settled {
+		return agents.Settled{Leg: r.legID("leg", b.Settled.GetLeg()), End: r.time("end", b.Settled.GetEnd()),
 			Charged: r.credits("charged", b.Settled.GetCharged()), Stamp: stampOf(b.Settled.GetStamp())}
 	}),
 }

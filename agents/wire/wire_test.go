@@ -245,13 +245,13 @@ func TestWire_EmptyListsComeBackAsNil(t *testing.T) {
 func TestWire_LongAndBrokenTextsAreMended(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("ä", maxDetail)
-	m := agents.RefusedReply{Leg: someLeg, Step: "Hold", Reason: bourse.Reason{Code: bourse.Busy, Detail: "a" + long}}
+	m := agents.Refused{Leg: someLeg, Step: "Hold", Reason: bourse.Reason{Code: bourse.Busy, Detail: "a" + long}}
 	got, err := thereAndBack(m)
-	if err != nil || got.(agents.RefusedReply).Reason.Detail != "a"+long[:maxDetail-2] {
+	if err != nil || got.(agents.Refused).Reason.Detail != "a"+long[:maxDetail-2] {
 		t.Errorf("%v, %+v", err, got)
 	}
 	m.Reason.Detail = "one\ntwo\x1b[2J\xff"
-	if got, err = thereAndBack(m); err != nil || got.(agents.RefusedReply).Reason.Detail != "one two [2J\uFFFD" {
+	if got, err = thereAndBack(m); err != nil || got.(agents.Refused).Reason.Detail != "one two [2J\uFFFD" {
 		t.Errorf("%v, %+v", err, got)
 	}
 }

@@ -123,7 +123,7 @@ func (c *chooser) affordable() {
 		}
 		options := p.options(most)
 		if len(options) == 0 {
-			c.giveUp(i, reason(bourse.NoMoney, "its cheapest window costs %v credits, more than can be reckoned with", least))
+			c.giveUp(i, reason(bourse.NoMoney, "its cheapest window costs %v credits, more than a selection can add up", least))
 			continue
 		}
 		vo += least
@@ -140,10 +140,10 @@ const maxSum bourse.Credits = 1 << 61
 // what each can still promise.
 func Covered(vo, left, user, quota bourse.Credits, name string) bourse.Reason {
 	if vo > left {
-		return reason(bourse.NoMoney, "%v credits are wanted with the jobs served before, the VO's account has %v left", vo, left)
+		return reason(bourse.NoMoney, "%v credits needed with the jobs served before, the VO's account has %v left", vo, left)
 	}
 	if user > quota {
-		return reason(bourse.NoMoney, "%v credits are wanted with the jobs served before, %s's quota has %v left", user, name, quota)
+		return reason(bourse.NoMoney, "%v credits needed with the jobs served before, %s's quota has %v left", user, name, quota)
 	}
 	return bourse.Reason{}
 }

@@ -113,7 +113,7 @@ func (t *Terms) BindsTime() bool {
 }
 
 // capped reports whether a job's price cap holds for each of its nodes.
-func (t *Terms) capped() bool { return t.Algorithm == search.ALP }
+func (t *Terms) capped() bool { return t.Algorithm.CapsPrice() }
 
 // search are the options of a search for windows from an instant on.
 func (t *Terms) search(from bourse.Time) search.Options {

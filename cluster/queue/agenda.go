@@ -8,18 +8,18 @@ import (
 )
 
 // agenda is what the reservations of legs have to do and when: the ends of
-// their work and, after those of one instant, the starts. A turn whose leg has
-// been released is ignored when it comes, and swept out when such are the most.
-type agenda struct{ ends, starts []turn }
+// their work and, after those of one instant, the starts. An event whose leg has
+// been released is ignored when it is due, and swept out once most are such.
+type agenda struct{ ends, starts []event }
 
-// turn is one entry of an agenda.
-type turn struct {
+// event is one entry of an agenda.
+type event struct {
 	at   bourse.Time
 	what phase
 	leg  *reservation
 }
 
-// phase says which turn of a leg it is.
+// phase says which event of a leg it is.
 type phase uint8
 
 const (
@@ -27,23 +27,23 @@ const (
 	starting
 )
 
-func (a *agenda) list(p phase) *[]turn {
+func (a *agenda) list(p phase) *[]event {
 	if p == ending {
 		return &a.ends
 	}
 	return &a.starts
 }
 
-// add puts a turn in order of time, then of the leg's number.
-func (a *agenda) add(t turn) {
-	q := a.list(t.what)
-	i, _ := slices.BinarySearchFunc(*q, t, func(x, y turn) int {
+// add puts an event in order of time, then of the leg's number.
+func (a *agenda) add(e event) {
+	q := a.list(e.what)
+	i, _ := slices.BinarySearchFunc(*q, e, func(x, y event) int {
 		return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.leg.number, y.leg.number))
 	})
-	*q = slices.Insert(*q, i, t)
+	*q = slices.Insert(*q, i, e)
 }
 
-// pop takes the first turn of that phase due by now, nil if there is none.
+// pop takes the first event of that phase due by now, nil if there is none.
 func (a *agenda) pop(now bourse.Time, p phase) *reservation {
 	q := a.list(p)
 	if len(*q) == 0 || (*q)[0].at > now {
@@ -54,13 +54,13 @@ func (a *agenda) pop(now bourse.Time, p phase) *reservation {
 	return l
 }
 
-// sweep takes out the turns of legs that are no more.
+// sweep takes out the events of legs that are no more.
 func (a *agenda) sweep(gone func(*reservation) bool) {
-	stale := func(t turn) bool { return gone(t.leg) }
+	stale := func(e event) bool { return gone(e.leg) }
 	a.ends, a.starts = slices.DeleteFunc(a.ends, stale), slices.DeleteFunc(a.starts, stale)
 }
 
-// next is the instant of the first turn, or Never.
+// next is the instant of the first event, or Never.
 func (a *agenda) next() bourse.Time {
 	next := bourse.Never
 	if len(a.ends) > 0 {

@@ -14,7 +14,7 @@ import (
 // own Queue of local jobs and its own reservations. Its facts are in
 // docs/decisions/0010.
 //
-// Of one instant its own turns come first (ends of work, then the queues: ends,
+// Of one instant its own events come first (ends of work, then the queues: ends,
 // arrivals, one scheduling pass, then starts of reservations), then the messages
 // of its site; what those change is followed by another pass once they are
 // through. What was due while nobody called, for the clock was late or the process
@@ -134,7 +134,7 @@ func (b *Backend) Hear(now bourse.Time, _ agents.ID, m agents.Message) bool {
 	return ok
 }
 
-// Audit checks that no node is promised twice at any instant from now on and
+// Audit checks that no node is taken twice at any instant from now on and
 // that the free profile of each group is what its jobs and reservations leave.
 func (b *Backend) Audit() error {
 	for i, q := range b.queues {

@@ -152,7 +152,7 @@ func TestCluster_EndIsToldUntilReleased(t *testing.T) {
 }
 
 // A cluster that locks nodes for the far future and releases them again does not
-// keep every turn of them until then.
+// keep every event of them until then.
 func TestCluster_ForgetsTheTurnsOfReleasedLocks(t *testing.T) {
 	t.Parallel()
 	now := bourse.Time(1_000_000)
@@ -164,6 +164,6 @@ func TestCluster_ForgetsTheTurnsOfReleasedLocks(t *testing.T) {
 		l.step(now, agents.ClusterRelease{Leg: testLeg(i)})
 	}
 	if n := len(l.nodes.agenda.ends) + len(l.nodes.agenda.starts); n > 100 {
-		t.Errorf("%d turns are kept of %d locks", n, len(l.nodes.legs))
+		t.Errorf("%d events are kept of %d locks", n, len(l.nodes.legs))
 	}
 }

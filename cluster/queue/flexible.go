@@ -22,7 +22,7 @@ func (b *Backend) window(group int, w bourse.Flex) bourse.Flex {
 	return w
 }
 
-// promise locks nodes somewhere within a window.
+// promise locks nodes for a leg somewhere within its window.
 func (b *Backend) promise(now bourse.Time, r *reservation, w bourse.Flex) bourse.Reason {
 	q := b.queues[r.group]
 	q.reach(now)
@@ -155,15 +155,15 @@ func (b *Backend) shifted(id int64, start, end bourse.Time, fixed bool) {
 	if start != r.what.Start {
 		r.ends = r.ends.Add(start.Sub(r.what.Start))
 		r.what.Start, r.what.End = start, end
-		b.agenda.add(turn{r.what.End, ending, r})
+		b.agenda.add(event{r.what.End, ending, r})
 		if r.ends < r.what.End {
-			b.agenda.add(turn{r.ends, ending, r})
+			b.agenda.add(event{r.ends, ending, r})
 		}
-		b.agenda.add(turn{r.what.Start, starting, r})
+		b.agenda.add(event{r.what.Start, starting, r})
 	}
-	r.turn++
+	r.shifts++
 	r.fixed = fixed
-	b.host.Record(bourse.NodesMoved{Leg: r.leg, Start: start, End: end, Turn: r.turn, Fixed: fixed, When: b.host.When(b.queues[r.group].group.Now())})
+	b.host.Record(bourse.NodesMoved{Leg: r.leg, Start: start, End: end, Shifts: r.shifts, Fixed: fixed, When: b.host.When(b.queues[r.group].group.Now())})
 }
 
 // plans shows the promises of the groups that make any, nil if none does.

@@ -15,6 +15,6 @@ func TestPromises_DrawTheFlexibleByShare(t *testing.T) {
 		}
 	}
 	if n < 2850 || n > 3150 {
-		t.Errorf("%d of 10,000 jobs are flexible, 3,000 are wanted", n)
+		t.Errorf("%d of 10,000 jobs are flexible, want 3,000", n)
 	}
 }

@@ -204,9 +204,9 @@ func (q *Queue) Advance(now bourse.Time) {
 }
 
 // reach brings the queue to now for a message: the instant's own events come
-// first. A pass waits until the messages of the instant are through, be it one
-// that earlier ones have armed or that of a promise they have moved up to now:
-// what a message has found free is free to the message's end.
+// first. A pass waits until the messages of the instant are through, whether
+// earlier messages have armed it or have moved a promise to now: what a message
+// finds free stays free until the message is done.
 func (q *Queue) reach(now bourse.Time) {
 	ends := len(q.ends) > 0 && q.ends[0].at <= now
 	arrives := q.more && q.head.Submit <= now
@@ -296,7 +296,7 @@ func (q *Queue) enter(j *bourse.LocalJob) {
 		why = bourse.Reason{Code: bourse.TooLarge,
 			Detail: fmt.Sprintf("job %d wants %d nodes, the group has %d", j.ID, j.Nodes, q.opt.Nodes)}
 	case j.Nodes < 1:
-		why = bourse.Reason{Code: bourse.TooLarge, Detail: fmt.Sprintf("job %d wants %d nodes; 1 or more are wanted", j.ID, j.Nodes)}
+		why = bourse.Reason{Code: bourse.TooLarge, Detail: fmt.Sprintf("job %d wants %d nodes, must be 1 or more", j.ID, j.Nodes)}
 	case q.group.Waiting() >= q.opt.Limit:
 		why = bourse.Reason{Code: bourse.QueueFull,
 			Detail: fmt.Sprintf("%d jobs wait already: demand above capacity", q.opt.Limit)}

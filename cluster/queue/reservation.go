@@ -26,9 +26,9 @@ type reservation struct {
 	over   *reservation // that other leg's
 
 	// Where promises are made.
-	flex  bourse.Flex // its window; once it is fixed, where it lies; none where no promises are made
-	turn  uint32      // how often it was moved or fixed
-	fixed bool
+	flex   bourse.Flex // its window; once it is fixed, where it lies; none where no promises are made
+	shifts uint32      // how often it was moved or fixed
+	fixed  bool
 }
 
 // Suits says whether there is such a group.
@@ -77,7 +77,7 @@ func (b *Backend) Place(now bourse.Time, m agents.ClusterHold) bourse.Reason {
 func (b *Backend) keep(r *reservation) {
 	b.legs[r.leg] = r
 	b.order = append(b.order, r)
-	b.agenda.add(turn{r.what.End, ending, r})
+	b.agenda.add(event{r.what.End, ending, r})
 	b.version++
 	f := bourse.NodesLocked{Leg: r.leg, What: r.what, Ends: r.ends, Flex: r.flex}
 	if r.over != nil {
@@ -157,13 +157,13 @@ func (b *Backend) Confirm(now bourse.Time, leg bourse.LegID) {
 	r.confirmed, r.agreed, r.ends = true, b.number, max(r.ends, now)
 	b.open(r)
 	if r.ends < r.what.End {
-		b.agenda.add(turn{r.ends, ending, r})
+		b.agenda.add(event{r.ends, ending, r})
 	}
 	if r.what.Start <= now {
 		b.run(now, r)
 		return
 	}
-	b.agenda.add(turn{r.what.Start, starting, r})
+	b.agenda.add(event{r.what.Start, starting, r})
 }
 
 // run starts the work of a reservation.

@@ -11,8 +11,8 @@ import (
 	"bourse/policy/sla"
 )
 
-// A restart puts everything where it was: first the locks of legs, then the local
-// jobs; and only then lets those move again that may.
+// A restart puts everything back where it was, first the locks of legs, then the
+// local jobs. Only after that may flexible ones move again.
 
 // Begin begins a life.
 func (b *Backend) Begin(h cluster.Host, l cluster.Life) {
@@ -53,8 +53,8 @@ func (b *Backend) Begin(h cluster.Host, l cluster.Life) {
 	}
 }
 
-// restore puts the reservation of an earlier life back. What there are no nodes for
-// any more is lost.
+// restore puts the reservation of an earlier life back. One for which there are
+// no nodes any more is lost.
 func (b *Backend) restore(at bourse.Time, x *bourse.LockMemory) {
 	group := b.group(x.What.Group)
 	x.Flex = b.window(max(group, 0), x.Flex)
@@ -63,7 +63,7 @@ func (b *Backend) restore(at bourse.Time, x *bourse.LockMemory) {
 		return
 	}
 	r := &reservation{leg: x.Leg, number: b.number, group: max(group, 0), what: x.What, ends: x.Ends, confirmed: x.State != bourse.LockHeld,
-		running: x.State == bourse.LockRunning, agreed: int64(x.Agreed), flex: x.Flex, turn: x.Turn, fixed: x.Fixed}
+		running: x.State == bourse.LockRunning, agreed: int64(x.Agreed), flex: x.Flex, shifts: x.Shifts, fixed: x.Fixed}
 	if over := b.legs[x.Beside]; over != nil && over.confirmed && over.group == r.group {
 		r.over = over
 	}
@@ -74,16 +74,17 @@ func (b *Backend) restore(at bourse.Time, x *bourse.LockMemory) {
 	}
 	b.legs[r.leg] = r
 	b.order = append(b.order, r)
-	b.agenda.add(turn{r.what.End, ending, r})
+	b.agenda.add(event{r.what.End, ending, r})
 	if r.confirmed && r.ends < r.what.End {
-		b.agenda.add(turn{r.ends, ending, r})
+		b.agenda.add(event{r.ends, ending, r})
 	}
 	if r.confirmed && !r.running {
-		b.agenda.add(turn{r.what.Start, starting, r})
+		b.agenda.add(event{r.what.Start, starting, r})
 	}
 }
 
-// restoreOutage has failed nodes stay out of service, as many as there are.
+// restoreOutage keeps failed nodes out of service, as many of them as the group
+// still has.
 func (b *Backend) restoreOutage(at bourse.Time, o bourse.NodesDown) {
 	g := b.group(o.Group)
 	if g < 0 || o.Until <= at {
@@ -155,7 +156,8 @@ func (q *Queue) resumePromises(g *groupMemory) {
 	q.armed = true
 }
 
-// loosenAll lets those move again that may, now that all are where they were.
+// loosenAll lets flexible legs and jobs move again, now that all are where they
+// were.
 func (b *Backend) loosenAll(m *memory) {
 	for _, r := range b.order {
 		if r.confirmed && !r.running {

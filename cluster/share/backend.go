@@ -1,8 +1,8 @@
 // Package share is the simulated cluster of a site that takes work with deadlines
-// in place of reservations: its nodes are time-shared (Libra, LibraRisk), or serve
-// whoever must end first (EDF), by policy/admission. It knows no slots: what it
-// gives a leg is a share, at once or not at all, and which works from then on until
-// it is done, released, or, under EDF, dropped.
+// in place of reservations: its nodes are time-shared (Libra, LibraRisk), or
+// serve whoever must end first (EDF), by policy/admission. It knows no slots: a
+// leg is given a share at once or not at all, and works from then on until it is
+// done, released or, under EDF, dropped.
 package share
 
 import (
@@ -27,20 +27,20 @@ type Backend struct {
 	options Options
 	work    Work
 
-	host    cluster.Host
-	durable bool               // a restart must tell local jobs by their names
-	servers []admission.Server // by group
-	feeds   []feed             // of local jobs that have not come yet, by group
-	jobs    map[int64]*job
-	legs    map[bourse.LegID]*leg
-	order   []*leg         // by number; one that is no more stays until half are
-	number  int64          // of the last job or leg
-	version uint64         // raised by every change
-	fed     []cluster.Mark // by group
-	kept    []deadlines    // by group
-	now     bourse.Time    // of the message in hand; before the first, up to which it has been lived
-	reckon  []overdue      // what has ended by the reckoning and is not on record yet
-	gone    []int64        // whose nodes there are no more
+	host       cluster.Host
+	durable    bool               // a restart must tell local jobs by their names
+	servers    []admission.Server // by group
+	feeds      []feed             // of local jobs that have not come yet, by group
+	jobs       map[int64]*job
+	legs       map[bourse.LegID]*leg
+	order      []*leg         // by number; one that is no more stays until half are
+	number     int64          // of the last job or leg
+	version    uint64         // raised by every change
+	fed        []cluster.Mark // by group
+	kept       []deadlines    // by group
+	now        bourse.Time    // of the message in hand; before the first, up to which it has been lived
+	unrecorded []overdue      // what has ended, as computed, and is not on record yet
+	gone       []int64        // whose nodes there are no more
 }
 
 // Options say how a group serves.
@@ -114,7 +114,7 @@ func New(groups []bourse.Group, options Options, work Work) *Backend {
 
 // clear leaves nothing that has come or gone.
 func (b *Backend) clear() {
-	b.servers, b.order, b.number, b.reckon, b.gone = nil, nil, 0, nil, nil
+	b.servers, b.order, b.number, b.unrecorded, b.gone = nil, nil, 0, nil, nil
 	b.jobs, b.legs = map[int64]*job{}, map[bourse.LegID]*leg{}
 	b.fed, b.kept = make([]cluster.Mark, len(b.groups)), make([]deadlines, len(b.groups))
 	for _, g := range b.groups {
@@ -174,7 +174,7 @@ func (b *Backend) instant(now bourse.Time) {
 	b.Settle(now)
 }
 
-// Settle starts and drops who waits, as EDF does.
+// Settle starts or drops the jobs that wait, as EDF does.
 func (b *Backend) Settle(now bourse.Time) {
 	for i, s := range b.servers {
 		for _, e := range slices.Clone(s.Pass()) {
@@ -188,7 +188,7 @@ func (b *Backend) Settle(now bourse.Time) {
 	}
 }
 
-// Elsewhere has nothing to say: there are no other starts.
+// Elsewhere has nothing to offer: there are no other starts.
 func (b *Backend) Elsewhere(bourse.Time, agents.ClusterHold) ([]bourse.Time, []agents.LegShift) {
 	return nil, nil
 }
@@ -209,8 +209,8 @@ func (b *Backend) Show(have uint64) agents.Snapshot {
 	return a
 }
 
-// room is the largest share that one more task may need, node by node. Where
-// jobs wait for their turn anybody may.
+// room is the largest share that one more task may need, node by node. Under EDF
+// there is no bound: jobs wait in line.
 func room(s admission.Server, nodes int) []float64 {
 	list := make([]float64, nodes)
 	shares, ok := s.(*admission.Shares)

@@ -16,7 +16,7 @@ func (b *Backend) Suits(m agents.ClusterHold) (why bourse.Reason) {
 	case b.group(m.What.Group) < 0:
 		why = bourse.Reason{Code: bourse.Unknown, Detail: fmt.Sprintf("there is no group %q", m.What.Group)}
 	case m.What.Work <= 0:
-		why = bourse.Reason{Code: bourse.NotAllowed, Detail: "its nodes are time-shared, none can be reserved: a job on this site alone, with a deadline, is wanted"}
+		why = bourse.Reason{Code: bourse.NotAllowed, Detail: "its nodes are time-shared, none can be reserved: a job must run on this site alone and have a deadline"}
 	}
 	return why
 }
@@ -40,7 +40,7 @@ func (b *Backend) Place(now bourse.Time, m agents.ClusterHold) bourse.Reason {
 	return bourse.Reason{}
 }
 
-// Confirm changes nothing: work has begun, or does so when its turn comes.
+// Confirm changes nothing: work has begun, or will when it is first in line.
 func (b *Backend) Confirm(bourse.Time, bourse.LegID) {}
 
 // Release takes a leg's work away, wherever it stands.

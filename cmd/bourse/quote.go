@@ -238,7 +238,7 @@ func groupState(snap *configs.Snapshot, group int) *backfill.State {
 		if j.Group == group {
 			of := snap.Queues[j.Queue]
 			s.Queue = append(s.Queue, backfill.Queued{ID: int64(i), Nodes: j.Nodes, Estimate: j.Estimate, Submit: j.Submit,
-				Priority: of.Priority, Weight: int64(of.DelayCost), Promise: bourse.Never})
+				Priority: of.Priority, Weight: int64(of.DelayCost), Guarantee: bourse.Never})
 		}
 	}
 	slices.SortStableFunc(s.Running, func(a, b backfill.Running) int { return cmp.Compare(a.End, b.End) })

@@ -7,7 +7,6 @@ import (
 
 	"bourse"
 	"bourse/broker/planning"
-	"bourse/policy/search"
 )
 
 // Change is one thing that would have changed the answer, alone: the least of its
@@ -154,7 +153,7 @@ func (x *examiner) budget() {
 		return planning.Change{Request: r}
 	}
 	cost := func(o *planning.JobOutcome) int64 { return int64(o.Taken().Fare.Total()) }
-	capped := x.on.seen.Terms.Algorithm == search.ALP.String()
+	capped := x.on.capsPrice()
 	if capped {
 		r := q
 		r.Budget = bourse.MaxBudget
@@ -268,7 +267,7 @@ func (x *examiner) money() {
 	case x.as.Chosen > 0:
 		return
 	case code == bourse.NoMoney:
-		what, words = "account", "%s more in the VO's account, and in its user's quota if he has one"
+		what, words = "account", "%s more in the VO's account, and in its user's quota if there is one"
 	case code == bourse.LimitBudget && x.on.seen.Terms.BudgetGiven:
 		what, words = "limit", "%s more under the operator's limit B*"
 		with = func(cents int64) planning.Change { return planning.Change{Limit: bourse.Credits(cents) * cent} }

@@ -314,7 +314,7 @@ func (x *examiner) site(s *bourse.SiteSeen) Site {
 			w.Suits = "has not the " + unmet + " required"
 		case g.Performance < x.Asked.MinPerformance:
 			w.Suits = fmt.Sprintf("performance %v is below %v", g.Performance, x.Asked.MinPerformance)
-		case x.on.seen.Terms.Algorithm == "alp" && g.Price > x.Asked.MaxPrice:
+		case x.on.capsPrice() && g.Price > x.Asked.MaxPrice:
 			w.Suits = fmt.Sprintf("%v credits a node-hour is above the cap %v", g.Price, x.Asked.MaxPrice)
 		}
 		v.Groups = append(v.Groups, w)

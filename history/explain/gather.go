@@ -7,6 +7,7 @@ import (
 	"bourse"
 	"bourse/agents"
 	"bourse/history"
+	"bourse/policy/search"
 )
 
 // Bounds on what is kept of a job's way while a journal is read.
@@ -53,6 +54,12 @@ type cycle struct {
 	tries   []try
 	reason  bourse.Reason // of its postponement
 	part    bool          // the job took part in it
+}
+
+// capsPrice reports whether its search held each node to the job's price cap.
+func (c *cycle) capsPrice() bool {
+	a, err := search.ParseAlgorithm(c.seen.Terms.Algorithm)
+	return err == nil && a.CapsPrice()
 }
 
 // try is a window of the job that was tried in a cycle.

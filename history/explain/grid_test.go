@@ -134,21 +134,21 @@ func (s *gridSite) answer(now bourse.Time, m agents.Message) agents.Message {
 		return q
 	case agents.Hold:
 		if s.refuse == "hold" || s.free.Min(m.What.Start, m.What.End) < m.What.Nodes {
-			return agents.RefusedReply{Leg: m.Leg, Step: "Hold", Reason: bourse.Reason{Code: bourse.Busy, Detail: "in use"}}
+			return agents.Refused{Leg: m.Leg, Step: "Hold", Reason: bourse.Reason{Code: bourse.Busy, Detail: "in use"}}
 		}
 		s.free.Add(m.What.Start, m.What.End, -m.What.Nodes)
 		s.legs[m.Leg] = m.What
-		return agents.HeldReply{Leg: m.Leg, Fare: bourse.Fare{Base: s.base(m.What)}, Version: 1}
+		return agents.Held{Leg: m.Leg, Fare: bourse.Fare{Base: s.base(m.What)}, Version: 1}
 	case agents.Prepare:
-		return agents.PreparedReply{Leg: m.Leg}
+		return agents.Prepared{Leg: m.Leg}
 	case agents.Confirm:
-		return agents.ConfirmedReply{Leg: m.Leg}
+		return agents.Confirmed{Leg: m.Leg}
 	case agents.Cancel:
 		if l, ok := s.legs[m.Leg]; ok {
 			s.free.Add(l.Start, l.End, l.Nodes)
 			delete(s.legs, m.Leg)
 		}
-		return agents.CancelledReply{Leg: m.Leg}
+		return agents.Cancelled{Leg: m.Leg}
 	}
 	return nil
 }

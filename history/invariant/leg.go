@@ -13,7 +13,7 @@ type siteLeg struct {
 	prepared        bool        // it was, once
 	charged         bool        // confirmed once
 	claims          []claim     // of nodes
-	turn            uint32      // of its last shift
+	lastShift       uint32      // its number
 
 	by     bourse.LegID        // confirmed in its place
 	shifts []bourse.LegShifted // by its site, where all is seen together
@@ -99,7 +99,7 @@ func (t *Trail) image(f bourse.SiteImage) {
 		l := t.legs[m.Leg]
 		switch {
 		case !t.whole && l == nil:
-			l = &siteLeg{LegMoved: m.LegMoved, at: m.At, tomb: m.Tomb, prepared: m.State == bourse.Prepared, charged: m.Charged, turn: m.Turn}
+			l = &siteLeg{LegMoved: m.LegMoved, at: m.At, tomb: m.Tomb, prepared: m.State == bourse.Prepared, charged: m.Charged, lastShift: m.Shifts}
 			t.legs[m.Leg] = l
 			t.claim(t.at, l, nil)
 		case l == nil || l.forgotten:

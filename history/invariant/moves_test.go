@@ -16,8 +16,8 @@ func loose(tx bourse.TxID, s bourse.LegState, start bourse.Time) bourse.LegMoved
 	return m
 }
 
-func shifted(tx bourse.TxID, start bourse.Time, turn uint32) bourse.LegShifted {
-	return bourse.LegShifted{Leg: leg(tx, 0), Start: start * 1000, End: (start + 100) * 1000, Turn: turn}
+func shifted(tx bourse.TxID, start bourse.Time, shifts uint32) bourse.LegShifted {
+	return bourse.LegShifted{Leg: leg(tx, 0), Start: start * 1000, End: (start + 100) * 1000, Shifts: shifts}
 }
 
 // cluster is the cluster of north, whose journal says where nodes really lie.
@@ -28,8 +28,8 @@ func nodesLocked(tx bourse.TxID, start bourse.Time) step {
 	return step{cluster, 1, bourse.NodesLocked{Leg: m.Leg, What: m.What, Flex: m.Flex}}
 }
 
-func nodesMoved(tx bourse.TxID, start bourse.Time, turn uint32) step {
-	return step{cluster, 2, bourse.NodesMoved{Leg: leg(tx, 0), Start: start * 1000, End: (start + 100) * 1000, Turn: turn}}
+func nodesMoved(tx bourse.TxID, start bourse.Time, shifts uint32) step {
+	return step{cluster, 2, bourse.NodesMoved{Leg: leg(tx, 0), Start: start * 1000, End: (start + 100) * 1000, Shifts: shifts}}
 }
 
 // Two legs change places: for a moment, between two facts, both lie on the same
@@ -92,7 +92,7 @@ func TestAudit_MovesObeyTheWindow(t *testing.T) {
 	fixed := shifted(one, 200, 1)
 	fixed.Fixed = true
 	locks := nodesMoved(one, 200, 1)
-	locks.fact = bourse.NodesMoved{Leg: leg(one, 0), Start: 200_000, End: 300_000, Turn: 1, Fixed: true}
+	locks.fact = bourse.NodesMoved{Leg: leg(one, 0), Start: 200_000, End: 300_000, Shifts: 1, Fixed: true}
 	flexible := begun(one, "north")
 	flexible.Flex = bourse.Flex{Ready: 100_000, Due: 1000_000}
 	for name, c := range map[string]struct {

@@ -8,8 +8,8 @@ import (
 )
 
 // I17: a promise is kept. A leg lies within the window that was agreed and is as long
-// as before; it moves one turn after the other, never once its work has begun, and
-// never where it is one of several with a common start.
+// as before; its moves are numbered without a gap. It does not move once its work has
+// begun, nor where it is one of several with a common start.
 
 // nodesMoveWithin holds a move of a lock at its cluster to its window.
 func (t *Trail) nodesMoveWithin(at bourse.Time, l *lock, f bourse.NodesMoved) {
@@ -29,8 +29,8 @@ func (t *Trail) nodesMoveWithin(at bourse.Time, l *lock, f bourse.NodesMoved) {
 // hear of it when the leg runs already; where messages take no time it may not.
 func (t *Trail) shiftsWithin(at bourse.Time, l *siteLeg, f bourse.LegShifted) {
 	switch {
-	case f.Turn <= l.turn:
-		t.breaks("I17", "leg %v is moved for the %d. time after the %d.", f.Leg, f.Turn, l.turn)
+	case f.Shifts <= l.lastShift:
+		t.breaks("I17", "leg %v is moved for the %d. time after the %d.", f.Leg, f.Shifts, l.lastShift)
 	case !l.Flex.Holds(f.Start, f.End):
 		t.breaks("I17", "leg %v is moved to [%v, %v), out of its window [%v, %v)", f.Leg, f.Start, f.End, l.Flex.Ready, l.Flex.Due)
 	case f.End.Sub(f.Start) != l.What.Duration():
@@ -42,8 +42,8 @@ func (t *Trail) shiftsWithin(at bourse.Time, l *siteLeg, f bourse.LegShifted) {
 	switch x := t.of(f.Leg); {
 	case l.State != bourse.Confirmed:
 		t.breaks("I17", "leg %v is moved to [%v, %v) and is %v", f.Leg, f.Start, f.End, l.State)
-	case f.Turn != l.turn+1:
-		t.breaks("I17", "turn %d of leg %v follows turn %d", f.Turn, f.Leg, l.turn)
+	case f.Shifts != l.lastShift+1:
+		t.breaks("I17", "shift %d of leg %v follows shift %d", f.Shifts, f.Leg, l.lastShift)
 	case f.Start < at:
 		t.breaks("I17", "leg %v is moved to %v, which is past", f.Leg, f.Start)
 	case x != nil && len(x.legs) != 1:
@@ -83,6 +83,6 @@ func (t *Trail) saidBySite(x *tx, f bourse.LegShifted) {
 		return
 	}
 	if said := s.legs[f.Leg].shifts; !slices.Contains(said, f) {
-		t.breaks("I17", "the broker has leg %v over [%v, %v), turn %d: its site has said %v", f.Leg, f.Start, f.End, f.Turn, said)
+		t.breaks("I17", "the broker has leg %v over [%v, %v), shift %d: its site has said %v", f.Leg, f.Start, f.End, f.Shifts, said)
 	}
 }

@@ -76,7 +76,7 @@ func (t *Trail) shifted(at bourse.Time, f bourse.LegShifted) {
 	if t.audit.together {
 		l.shifts = append(l.shifts, f)
 	}
-	l.What.Start, l.What.End, l.turn = f.Start, f.End, f.Turn
+	l.What.Start, l.What.End, l.lastShift = f.Start, f.End, f.Shifts
 	if f.Fixed {
 		l.Flex.Ready, l.Flex.Due = f.Start, f.End
 	}

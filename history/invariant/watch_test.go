@@ -102,7 +102,7 @@ func TestWatch_HoldsBothSidesAgainstEachOther(t *testing.T) {
 		"moved and run there":           {"", "", flexible(step{north, 50, shifted(one, 300, 1)}, step{vo1, 50, shifted(one, 300, 1)}, step{north, 300, loose(one, bourse.Running, 300)})},
 		"run elsewhere":                 {"I17", "promised for 300", flexible(step{north, 50, shifted(one, 300, 1)}, step{north, 400, loose(one, bourse.Running, 400)})},
 		"run late":                      {"I17", "runs from 301 on", flexible(step{north, 301, loose(one, bourse.Running, 100)})},
-		"a turn left out":               {"I17", "turn 2 of leg", flexible(step{north, 50, shifted(one, 300, 2)})},
+		"a shift left out":              {"I17", "shift 2 of leg", flexible(step{north, 50, shifted(one, 300, 2)})},
 		"moved as it runs":              {"I17", "and is running", flexible(step{north, 100, loose(one, bourse.Running, 100)}, step{north, 100, shifted(one, 300, 1)})},
 		"moved into the past":           {"I17", "which is past", flexible(step{north, 350, shifted(one, 300, 1)})},
 		"another place at the broker":   {"I17", "its site has said", flexible(step{north, 50, shifted(one, 300, 1)}, step{vo1, 50, shifted(one, 301, 1)})},

@@ -11,12 +11,12 @@ import (
 
 // Shares is a Server of time-shared nodes under Libra or LibraRisk. A decision
 // costs a sum over the tasks of each node at most; an instant costs the nodes at
-// which something happens and a look at when each of the others has its turn.
+// which something happens and a look at when each of the others is divided next.
 type Shares struct {
 	opt   Options
 	now   bourse.Time
 	nodes []node
-	turns []bourse.Time        // of each node: its next division
+	due   []bourse.Time        // of each node: its next division
 	next  bourse.Time          // the first of them
 	jobs  map[int64]*placement // that run
 	fits  []fit                // of the last decision
@@ -41,10 +41,10 @@ type fit struct {
 func newShares(opt Options, now bourse.Time) *Shares {
 	s := &Shares{opt: opt, now: now, next: bourse.Never, jobs: make(map[int64]*placement)}
 	s.nodes = make([]node, len(opt.Nodes))
-	s.turns = make([]bourse.Time, len(opt.Nodes))
+	s.due = make([]bourse.Time, len(opt.Nodes))
 	for i, p := range opt.Nodes {
 		s.nodes[i] = node{performance: p, at: now}
-		s.turns[i] = bourse.Never
+		s.due[i] = bourse.Never
 	}
 	return s
 }
@@ -154,8 +154,8 @@ func (s *Shares) put(j Job, run bourse.Duration, nodes []int) {
 		n.settle(s.now)
 		n.add(task{job: j.ID, deadline: j.Deadline,
 			estimate: float64(n.performance.Runtime(j.Estimate)), work: float64(n.performance.Runtime(run))})
-		s.turns[i] = n.divide()
-		s.next = min(s.next, s.turns[i])
+		s.due[i] = n.divide()
+		s.next = min(s.next, s.due[i])
 	}
 }
 
@@ -199,10 +199,10 @@ func (s *Shares) End(id int64) bool {
 		}
 		n.settle(s.now)
 		n.tasks = slices.Delete(n.tasks, k, k+1)
-		s.turns[i] = n.divide()
+		s.due[i] = n.divide()
 	}
 	s.forget(id)
-	s.next = slices.Min(s.turns)
+	s.next = slices.Min(s.due)
 	return true
 }
 
@@ -215,10 +215,10 @@ func (s *Shares) Advance(now bourse.Time) []Event {
 		return nil
 	}
 	s.next = bourse.Never
-	for i, at := range s.turns {
+	for i, at := range s.due {
 		if at == now {
-			at = s.turn(i)
-			s.turns[i] = at
+			at = s.step(i)
+			s.due[i] = at
 		}
 		s.next = min(s.next, at)
 	}
@@ -226,8 +226,8 @@ func (s *Shares) Advance(now bourse.Time) []Event {
 	return s.ended
 }
 
-// turn takes off a node what ends now, and divides the node among the others.
-func (s *Shares) turn(i int) bourse.Time {
+// step takes off a node what ends now, and divides the node among the others.
+func (s *Shares) step(i int) bourse.Time {
 	n := &s.nodes[i]
 	kept := n.tasks[:0]
 	n.settle(s.now)

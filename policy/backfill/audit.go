@@ -18,9 +18,9 @@ func (s *State) Clone() State {
 	return c
 }
 
-// Audit checks what must hold of every state: no node promised twice at any
+// Audit checks what must hold of every state: no node taken twice at any
 // instant from now on, the free profile equal to what running jobs and
-// reservations leave, the lists in their orders, and promises that fit beside
+// reservations leave, the lists in their orders, and guarantees that fit beside
 // each other. It costs a profile made anew; tests and torture call it.
 func (s *State) Audit() error {
 	if err := s.auditOrder(); err != nil {
@@ -38,20 +38,20 @@ func (s *State) Audit() error {
 	}
 	for _, step := range free {
 		if step.Free < 0 {
-			return fmt.Errorf("%d nodes too many are promised at %v", -step.Free, step.At)
+			return fmt.Errorf("%d nodes too many are taken at %v", -step.Free, step.At)
 		}
 	}
 	if !s.Policy.Conservative() {
 		return nil
 	}
 	for _, q := range s.Queue {
-		if q.Promise == bourse.Never {
+		if q.Guarantee == bourse.Never {
 			continue
 		}
-		if q.Promise < s.Now || free.Min(q.Promise, q.Promise.Add(q.Estimate)) < q.Nodes {
-			return fmt.Errorf("job %d cannot start as promised at %v", q.ID, q.Promise)
+		if q.Guarantee < s.Now || free.Min(q.Guarantee, q.Guarantee.Add(q.Estimate)) < q.Nodes {
+			return fmt.Errorf("job %d cannot start as guaranteed at %v", q.ID, q.Guarantee)
 		}
-		free.Add(q.Promise, q.Promise.Add(q.Estimate), -q.Nodes)
+		free.Add(q.Guarantee, q.Guarantee.Add(q.Estimate), -q.Nodes)
 	}
 	return nil
 }

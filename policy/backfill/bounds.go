@@ -5,7 +5,7 @@ import "bourse"
 // bounds remember, during one compression, what the search for an earlier place
 // has found impossible. Where d on n nodes did not fit, no longer or wider job
 // does, until nodes come free; and nodes that come free from a on let in only
-// what would still run then. Above capacity, where hundreds of promises move up
+// what would still run then. Above capacity, where hundreds of guarantees move up
 // after every early end, this leaves a fifth of the profile to be looked at.
 //
 // One finding is kept for each class of sizes and each of estimates, the latest.
@@ -35,14 +35,14 @@ func (b *bounds) forget() {
 	}
 }
 
-// before is an instant before which q, which has a promise, cannot start. What
-// blocks a start must lie before the promise: there q does not hinder itself.
+// before is an instant before which q, which has a guarantee, cannot start. What
+// blocks a start must lie before the guarantee: there q does not hinder itself.
 func (b *bounds) before(q *Queued) bourse.Time {
 	t := -bourse.Never
 	for c := range min(boundSizes, class(q.Nodes)+1) {
 		for k := range b[c] {
 			if x := &b[c][k]; x.nodes <= q.Nodes && x.d <= q.Estimate {
-				t = max(t, min(x.at, q.Promise.Add(-x.d)))
+				t = max(t, min(x.at, q.Guarantee.Add(-x.d)))
 			}
 		}
 	}

@@ -16,8 +16,8 @@ func plainly(g *Group) []bourse.Time {
 		if q.Nodes == gone {
 			continue
 		}
-		at := earlier(work, g.now, q.Nodes, q.Estimate, q.Promise)
-		work.Add(q.Promise, q.Promise.Add(q.Estimate), q.Nodes)
+		at := earlier(work, g.now, q.Nodes, q.Estimate, q.Guarantee)
+		work.Add(q.Guarantee, q.Guarantee.Add(q.Estimate), q.Nodes)
 		work.Add(at, at.Add(q.Estimate), -q.Nodes)
 		v = append(v, at)
 	}
@@ -25,7 +25,7 @@ func plainly(g *Group) []bourse.Time {
 }
 
 // What was found impossible within a compression is so: searches that leave it
-// out come to the same promises.
+// out come to the same guarantees.
 func TestCompress_BoundsChangeNothing(t *testing.T) {
 	t.Parallel()
 	sizes := []int{1, 2, 4, 7, 8, 13, 16, 24, 32, 40, 64}
@@ -55,10 +55,10 @@ func TestCompress_BoundsChangeNothing(t *testing.T) {
 			g.compress(true)
 			var got []bourse.Time
 			for _, q := range g.State().Queue {
-				got = append(got, q.Promise)
+				got = append(got, q.Guarantee)
 			}
 			if !slices.Equal(got, want) {
-				t.Fatalf("seed %d, at %v: promised %v, want %v", seed, g.now, got, want)
+				t.Fatalf("seed %d, at %v: guaranteed %v, want %v", seed, g.now, got, want)
 			}
 		}
 	}

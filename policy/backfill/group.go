@@ -28,14 +28,14 @@ type Group struct {
 	line     line
 
 	// work is free less the holds of blocked heads (valid while workOK), or
-	// under the conservative policy less all promises (always valid).
+	// under the conservative policy less all guarantees (always valid).
 	work   bourse.Profile
 	workOK bool
 	held   int // holds in work
 	probe  int // line index where the next hold is looked for
 
 	again bool // something came free: the next pass looks at everyone again
-	seen  int  // line index: jobs before it were told no, or have a promise
+	seen  int  // line index: jobs before it were told no, or have a guarantee
 	due   bourse.Time
 
 	horizon horizon
@@ -92,7 +92,7 @@ func (g *Group) Now() bourse.Time { return g.now }
 func (g *Group) Waiting() int { return g.line.len() }
 
 // Next is the next instant at which a pass is due though nobody calls: the end
-// of a reservation or a promised start. The ends of jobs are their owner's to
+// of a reservation or a guaranteed start. The ends of jobs are their owner's to
 // tell.
 func (g *Group) Next() bourse.Time { return min(g.resEnd, g.due) }
 
@@ -133,7 +133,7 @@ func (g *Group) rise() {
 
 // Arrive puts a job into the queue, behind those of its own or a higher
 // priority, and reports whether it could: not if one of its id waits or runs.
-// 1 <= Nodes <= the group's, Estimate > 0. Its Promise is ignored.
+// 1 <= Nodes <= the group's, Estimate > 0. Its Guarantee is ignored.
 func (g *Group) Arrive(q Queued) bool {
 	if q.Nodes < 1 || q.Nodes > g.nodes || q.Estimate <= 0 {
 		panic(fmt.Sprintf("backfill: job %d of %d nodes for %v in a group of %d", q.ID, q.Nodes, q.Estimate, g.nodes))
@@ -145,7 +145,7 @@ func (g *Group) Arrive(q Queued) bool {
 	if g.ids[q.ID] = struct{}{}; len(g.ids) == n {
 		return false
 	}
-	q.Promise = bourse.Never
+	q.Guarantee = bourse.Never
 	if i := g.line.add(q); i < g.seen {
 		// It goes before jobs that hold: their holds are found anew.
 		if g.policy.Conservative() {
@@ -177,7 +177,7 @@ func (g *Group) End(id int64, planned bourse.Time) {
 }
 
 // giveBack returns n nodes over [s, e) to the profile. An empty interval is an
-// end as planned: nodes come free, yet no promise can move for it.
+// end as planned: nodes come free, yet no guarantee can move for it.
 func (g *Group) giveBack(s, e bourse.Time, n int) {
 	if s < e {
 		g.free.Add(s, e, n)
@@ -191,7 +191,7 @@ func (g *Group) giveBack(s, e bourse.Time, n int) {
 }
 
 // Extend moves the planned end of a running job on by d > 0, and reports
-// whether it could: not if a reservation needs the nodes. Promises are re-placed
+// whether it could: not if a reservation needs the nodes. Guarantees are re-placed
 // as by Reserve.
 func (g *Group) Extend(id int64, planned bourse.Time, d bourse.Duration) bool {
 	r := g.takeRunning(id, planned)
@@ -215,7 +215,7 @@ func (g *Group) Cancel(id int64) bool {
 		if q.ID != id || q.Nodes == gone {
 			continue
 		}
-		if at := q.Promise; at < bourse.Never {
+		if at := q.Guarantee; at < bourse.Never {
 			g.work.Add(at, at.Add(q.Estimate), q.Nodes)
 		}
 		g.line.remove(i)
@@ -228,8 +228,8 @@ func (g *Group) Cancel(id int64) bool {
 
 // Reserve accepts an advance reservation iff its nodes are free of running jobs
 // and other reservations all through; the queue has no say. If it takes what the
-// conservative policy has promised, one walk in queue order re-places the queue:
-// a promise that still fits beside the reservation and the jobs before it stays,
+// conservative policy has guaranteed, one walk in queue order re-places the queue:
+// a guarantee that still fits beside the reservation and the jobs before it stays,
 // any other job is placed at its earliest fit there and then. That costs a plan
 // of the queue. The reason of a refusal names what is in the way.
 func (g *Group) Reserve(r Reserved) bourse.Reason {
@@ -265,7 +265,7 @@ func (g *Group) Release(id int64) bool {
 	return true
 }
 
-// State is a view of the group, valid until its next change. Promises are
+// State is a view of the group, valid until its next change. Guarantees are
 // brought up to date first, so that a plan of the state is what a pass at this
 // instant would make of it.
 func (g *Group) State() *State {

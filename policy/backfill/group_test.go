@@ -209,79 +209,79 @@ func outcome(starts []Start) (out []any) {
 	return out
 }
 
-func TestConservative_KeepsPromiseWhenSomethingEndsEarly(t *testing.T) {
+func TestConservative_KeepsGuaranteeWhenSomethingEndsEarly(t *testing.T) {
 	t.Parallel()
 	g := New(2, Conservative, 0)
 	g.Arrive(job(1, 1, 10))
 	g.Arrive(job(2, 1, 20))
 	g.Pass()
-	g.Arrive(job(3, 2, 5)) // promised 20
-	g.Arrive(job(4, 1, 4)) // promised 10
+	g.Arrive(job(3, 2, 5)) // guaranteed 20
+	g.Arrive(job(4, 1, 4)) // guaranteed 10
 	g.Pass()
 	at(g, 2).End(1, 10)
 	starts := g.Pass()
 	if len(starts) != 1 || starts[0].ID != 4 {
 		t.Fatalf("starts %v, want job 4", starts)
 	}
-	if q := g.State().Queue; q[0].ID != 3 || q[0].Promise != 20 {
-		t.Errorf("queue %v, want job 3 still promised 20", q)
+	if q := g.State().Queue; q[0].ID != 3 || q[0].Guarantee != 20 {
+		t.Errorf("queue %v, want job 3 still guaranteed 20", q)
 	}
 }
 
-func TestReserve_ADisplacedPromiseGoesBeforeThoseOfLaterJobs(t *testing.T) {
+func TestReserve_ADisplacedGuaranteeGoesBeforeThoseOfLaterJobs(t *testing.T) {
 	t.Parallel()
 	g := New(4, Conservative, 0)
 	g.Arrive(job(1, 4, 10))
 	g.Pass()
-	g.Arrive(job(2, 2, 5)) // promised 10
-	g.Arrive(job(3, 2, 5)) // promised 10
-	g.Arrive(job(4, 4, 5)) // promised 15
+	g.Arrive(job(2, 2, 5)) // guaranteed 10
+	g.Arrive(job(3, 2, 5)) // guaranteed 10
+	g.Arrive(job(4, 4, 5)) // guaranteed 15
 	g.Pass()
 	if r := g.Reserve(Reserved{ID: 9, Nodes: 1, Start: 12, End: 14}); r.Refused() {
 		t.Fatal(r)
 	}
 	// Job 3 no longer fits at 10 and is placed at 14 before job 4 is looked at,
 	// which gives way though the reservation is not in its way.
-	checkPromises(t, g, 10, 14, 19)
+	checkGuarantees(t, g, 10, 14, 19)
 }
 
-func TestReserve_PromisesThatStillFitStay(t *testing.T) {
+func TestReserve_GuaranteesThatStillFitStay(t *testing.T) {
 	t.Parallel()
 	g := New(4, Conservative, 0)
 	g.Arrive(job(1, 4, 10))
 	g.Pass()
-	g.Arrive(job(2, 3, 5)) // promised 10
-	g.Arrive(job(3, 4, 5)) // promised 15
-	g.Arrive(job(4, 1, 5)) // promised 10
+	g.Arrive(job(2, 3, 5)) // guaranteed 10
+	g.Arrive(job(3, 4, 5)) // guaranteed 15
+	g.Arrive(job(4, 1, 5)) // guaranteed 10
 	g.Pass()
-	checkPromises(t, g, 10, 15, 10)
+	checkGuarantees(t, g, 10, 15, 10)
 	if r := g.Reserve(Reserved{ID: 9, Nodes: 1, Start: 16, End: 30}); r.Refused() {
 		t.Fatal(r)
 	}
-	checkPromises(t, g, 10, 30, 10)
+	checkGuarantees(t, g, 10, 30, 10)
 }
 
-// A promise is not made worse for what a later job was promised.
-func TestExtend_WalksOverThePromisesInQueueOrder(t *testing.T) {
+// A guarantee is not made worse for what a later job was guaranteed.
+func TestExtend_WalksOverTheGuaranteesInQueueOrder(t *testing.T) {
 	t.Parallel()
 	g := New(4, Conservative, 0)
 	g.Arrive(job(1, 4, 10))
 	g.Pass()
-	g.Arrive(job(2, 2, 5)) // promised 10
-	g.Arrive(job(3, 4, 5)) // promised 15
+	g.Arrive(job(2, 2, 5)) // guaranteed 10
+	g.Arrive(job(3, 4, 5)) // guaranteed 15
 	g.Pass()
 	at(g, 10)
 	if !g.Extend(1, 10, 3) {
 		t.Fatal("nothing is in the way")
 	}
-	checkPromises(t, g, 13, 18)
+	checkGuarantees(t, g, 13, 18)
 }
 
-func checkPromises(t *testing.T, g *Group, want ...bourse.Time) {
+func checkGuarantees(t *testing.T, g *Group, want ...bourse.Time) {
 	t.Helper()
 	for i, q := range g.State().Queue {
-		if q.Promise != want[i] {
-			t.Errorf("job %d promised %v, want %v", q.ID, q.Promise, want[i])
+		if q.Guarantee != want[i] {
+			t.Errorf("job %d guaranteed %v, want %v", q.ID, q.Guarantee, want[i])
 		}
 	}
 }
@@ -298,7 +298,7 @@ func TestReserve_RefusalNamesWhoIsInTheWay(t *testing.T) {
 	}{
 		{Reserved{ID: 1, Nodes: 1, Start: 4, End: 6}, bourse.Past, "start 0.004 lies before now, 0.005"},
 		{Reserved{ID: 1, Nodes: 5, Start: 5, End: 6}, bourse.TooLarge, "5 nodes are asked, the group has 4"},
-		{Reserved{ID: 1, Nodes: 2, Start: 6, End: 7}, bourse.Busy, "1 free at 0.006, 2 wanted: running job 7 holds 3 until 10.005"},
+		{Reserved{ID: 1, Nodes: 2, Start: 6, End: 7}, bourse.Busy, "1 free at 0.006, 2 needed: running job 7 holds 3 until 10.005"},
 	} {
 		if got := g.Reserve(c.r); got.Code != c.code || got.Detail != c.word {
 			t.Errorf("Reserve(%+v): %+v", c.r, got)

@@ -33,9 +33,9 @@ const (
 // block sums up blockSize neighbours. Its figures are lower bounds: exact
 // unless loose, and loose once a job has left or moved.
 type block struct {
-	least   [classes]bourse.Duration // least estimate by size class
-	promise bourse.Time              // earliest promise
-	loose   bool
+	least     [classes]bourse.Duration // least estimate by size class
+	guarantee bourse.Time              // earliest guarantee
+	loose     bool
 }
 
 const forever = bourse.Duration(math.MaxInt64)
@@ -43,7 +43,7 @@ const forever = bourse.Duration(math.MaxInt64)
 func class(n int) int { return bits.Len32(uint32(n)) - 1 }
 
 func emptyBlock() block {
-	b := block{promise: bourse.Never}
+	b := block{guarantee: bourse.Never}
 	for c := range b.least {
 		b.least[c] = forever
 	}
@@ -56,7 +56,7 @@ func (b *block) take(q *Queued) {
 	}
 	c := class(q.Nodes)
 	b.least[c] = min(b.least[c], q.Estimate)
-	b.promise = min(b.promise, q.Promise)
+	b.guarantee = min(b.guarantee, q.Guarantee)
 }
 
 // len is the number of live jobs.
@@ -163,18 +163,18 @@ func (l *line) next(i int, h *horizon) int {
 	return -1
 }
 
-// due returns the first job from index i on whose promise is at or before now,
+// due returns the first job from index i on whose guarantee is at or before now,
 // or -1.
 func (l *line) due(i int, now bourse.Time) int {
 	for i < len(l.jobs) {
 		b := i >> blockBits
 		end := min(len(l.jobs), (b+1)<<blockBits)
-		if l.blocks[b].promise > now {
+		if l.blocks[b].guarantee > now {
 			i = end
 			continue
 		}
 		for ; i < end; i++ {
-			if q := &l.jobs[i]; q.Promise <= now && q.Nodes != gone {
+			if q := &l.jobs[i]; q.Guarantee <= now && q.Nodes != gone {
 				return i
 			}
 		}
@@ -185,25 +185,25 @@ func (l *line) due(i int, now bourse.Time) int {
 	return -1
 }
 
-// nextPromise is the earliest promise of all, or Never. It costs a look at each
+// nextGuarantee is the earliest guarantee of all, or Never. It costs a look at each
 // block and tightens the loose ones that stand in the way.
-func (l *line) nextPromise() bourse.Time {
+func (l *line) nextGuarantee() bourse.Time {
 	next := bourse.Never
 	for b := l.head >> blockBits; b < len(l.blocks); b++ {
-		if l.blocks[b].promise < next && l.blocks[b].loose {
+		if l.blocks[b].guarantee < next && l.blocks[b].loose {
 			l.tighten(b)
 		}
-		next = min(next, l.blocks[b].promise)
+		next = min(next, l.blocks[b].guarantee)
 	}
 	return next
 }
 
-// promise writes the promise of job i.
-func (l *line) promise(i int, at bourse.Time) {
+// guarantee writes the guarantee of job i.
+func (l *line) guarantee(i int, at bourse.Time) {
 	b := &l.blocks[i>>blockBits]
-	b.loose = b.loose || l.jobs[i].Promise < at
-	l.jobs[i].Promise = at
-	b.promise = min(b.promise, at)
+	b.loose = b.loose || l.jobs[i].Guarantee < at
+	l.jobs[i].Guarantee = at
+	b.guarantee = min(b.guarantee, at)
 }
 
 // horizon says how long n nodes stay free from now on, for every n: a job fits

@@ -9,7 +9,7 @@ import (
 
 // naive is the twin that the engine is tested against: a cluster on an array
 // of free nodes per millisecond, which recomputes everything from its lists at
-// every millisecond and keeps nothing but the promises.
+// every millisecond and keeps nothing but the guarantees.
 type naive struct {
 	nodes    int
 	policy   Policy
@@ -56,19 +56,19 @@ func earliest(a []int, now bourse.Time, q Queued) bourse.Time {
 	return now
 }
 
-// promised is the free array less the promises of all but one job.
-func (v *naive) promised(now bourse.Time, but int64) []int {
+// guaranteed is the free array less the guarantees of all but one job.
+func (v *naive) guaranteed(now bourse.Time, but int64) []int {
 	a := v.free(now)
 	for _, q := range v.queue {
-		if q.Promise < bourse.Never && q.ID != but {
-			take(a, q.Promise, q.Promise.Add(q.Estimate), q.Nodes)
+		if q.Guarantee < bourse.Never && q.ID != but {
+			take(a, q.Guarantee, q.Guarantee.Add(q.Estimate), q.Nodes)
 		}
 	}
 	return a
 }
 
 func (v *naive) arrive(q Queued) {
-	q.Promise = bourse.Never
+	q.Guarantee = bourse.Never
 	v.queue = append(v.queue, q)
 	slices.SortStableFunc(v.queue, func(a, b Queued) int { return cmp.Compare(b.Priority, a.Priority) })
 }
@@ -85,31 +85,31 @@ func (v *naive) settle(now bourse.Time) {
 	}
 	if v.freed {
 		for i, q := range v.queue {
-			if q.Promise < bourse.Never {
-				v.queue[i].Promise = earliest(v.promised(now, q.ID), now, q)
+			if q.Guarantee < bourse.Never {
+				v.queue[i].Guarantee = earliest(v.guaranteed(now, q.ID), now, q)
 			}
 		}
 	}
 	v.freed = false
 	for i, q := range v.queue {
-		if q.Promise == bourse.Never {
-			v.queue[i].Promise = earliest(v.promised(now, q.ID), now, q)
+		if q.Guarantee == bourse.Never {
+			v.queue[i].Guarantee = earliest(v.guaranteed(now, q.ID), now, q)
 		}
 	}
 }
 
-// retake walks over the promises in queue order: what still fits stays, what
-// does not is promised its earliest fit beside those before it.
+// retake walks over the guarantees in queue order: what still fits stays, what
+// does not is guaranteed its earliest fit beside those before it.
 func (v *naive) retake(now bourse.Time) {
 	if !v.policy.Conservative() {
 		return
 	}
 	a := v.free(now)
 	for i, q := range v.queue {
-		if !fits(a, q.Promise, q) {
-			v.queue[i].Promise = earliest(a, now, q)
+		if !fits(a, q.Guarantee, q) {
+			v.queue[i].Guarantee = earliest(a, now, q)
 		}
-		take(a, v.queue[i].Promise, v.queue[i].Promise.Add(q.Estimate), q.Nodes)
+		take(a, v.queue[i].Guarantee, v.queue[i].Guarantee.Add(q.Estimate), q.Nodes)
 	}
 }
 
@@ -134,7 +134,7 @@ func (v *naive) pass(now bourse.Time) []Start {
 		var at bourse.Time
 		switch {
 		case v.policy.Conservative():
-			at = q.Promise
+			at = q.Guarantee
 		case !v.policy.Backfill && len(wait) > 0:
 			at = bourse.Never
 		default:

@@ -13,8 +13,8 @@ import (
 // In queue order, a job starts if its nodes stay free for its estimate from now
 // on, against the holds of the blocked jobs before it; the first Policy.Reserve
 // blocked jobs hold their earliest fit; under FCFS the first blocked job ends
-// the pass. Under the conservative policy promises are compressed if something
-// ended early, newcomers get theirs, and those promised this instant start.
+// the pass. Under the conservative policy guarantees are compressed if something
+// ended early, newcomers get theirs, and those guaranteed this instant start.
 func (g *Group) Pass() []Start {
 	g.starts = g.starts[:0]
 	if len(g.running) > 0 && g.running[0].End <= g.now {
@@ -22,7 +22,7 @@ func (g *Group) Pass() []Start {
 	}
 	if g.policy.Conservative() {
 		g.settle()
-		g.startPromised()
+		g.startGuaranteed()
 		return g.starts
 	}
 	from := g.seen

@@ -44,7 +44,7 @@ func (p Policy) String() string {
 	return "reserve=" + strconv.Itoa(p.Reserve)
 }
 
-// Conservative reports whether every job keeps the start it was promised.
+// Conservative reports whether every job keeps the start it was guaranteed.
 func (p Policy) Conservative() bool { return p.Backfill && p.Reserve == All }
 
 // MarshalText writes the policy's name.

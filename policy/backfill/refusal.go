@@ -38,7 +38,7 @@ func (s *State) Refusal(start bourse.Time, n int, d bourse.Duration) bourse.Reas
 // Reason puts the block into words for a request of n nodes; name is what
 // people call the job or the reservation.
 func (k Block) Reason(n int, name string) bourse.Reason {
-	text := bourse.Say("%d free at %v, %d wanted", k.Free, k.At, n)
+	text := bourse.Say("%d free at %v, %d needed", k.Free, k.At, n)
 	if k.Nodes > 0 {
 		kind := "running job"
 		if k.Reserved {

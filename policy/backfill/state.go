@@ -44,14 +44,14 @@ type Reserved struct {
 
 // Queued is a job that waits.
 type Queued struct {
-	ID       int64
-	Nodes    int
-	Estimate bourse.Duration
-	Submit   bourse.Time
-	Priority int         // of its queue, higher first
-	Weight   int64       // delay cost of its queue, in thousandths: 1000 is 1
-	Promise  bourse.Time // conservative: the start it was promised; Never if none yet
-	Ref      int32       // the owner's own, handed back when the job starts
+	ID        int64
+	Nodes     int
+	Estimate  bourse.Duration
+	Submit    bourse.Time
+	Priority  int         // of its queue, higher first
+	Weight    int64       // delay cost of its queue, in thousandths: 1000 is 1
+	Guarantee bourse.Time // conservative: the start it was guaranteed; Never if none yet
+	Ref       int32       // the owner's own, handed back when the job starts
 }
 
 // State is one group's queue at an instant: all that a plan or a quote needs.

@@ -127,12 +127,12 @@ func Pareto(list []int, offers []pricing.Offer) []int {
 	return list[:from+kept]
 }
 
-// least returns the first of the least feasible offers for which wanted holds, or -1.
-func least(offers []pricing.Offer, wanted func(*pricing.Offer) bool, compare func(x, y *pricing.Offer) int) int {
+// least returns the first of the least feasible offers that are eligible, or -1.
+func least(offers []pricing.Offer, eligible func(*pricing.Offer) bool, compare func(x, y *pricing.Offer) int) int {
 	best := -1
 	for i := range offers {
 		o := &offers[i]
-		if o.Feasible && wanted(o) && (best < 0 || compare(o, &offers[best]) < 0) {
+		if o.Feasible && eligible(o) && (best < 0 || compare(o, &offers[best]) < 0) {
 			best = i
 		}
 	}

@@ -182,7 +182,7 @@ func generated(policy backfill.Policy, nodes, jobs int) []query {
 		s := randomState(r, policy, nodes, 0, 3600)
 		for k := range jobs {
 			s.Queue = append(s.Queue, backfill.Queued{ID: int64(k), Nodes: 1 << r.IntN(7), Weight: 1000,
-				Estimate: bourse.Duration(60+60*r.Int64N(600)) * bourse.Second, Promise: bourse.Never})
+				Estimate: bourse.Duration(60+60*r.Int64N(600)) * bourse.Second, Guarantee: bourse.Never})
 		}
 		queries[i] = query{s, 1 << r.IntN(6), bourse.Duration(1+r.Int64N(20_000)) * bourse.Second}
 	}

@@ -23,13 +23,13 @@ import (
 //
 // Times are planned with estimates as runtimes, no further arrivals, and
 // existing reservations kept. Under the conservative policy the plan with a
-// reservation is what backfill.Group.Reserve makes of the promises: one walk in
-// queue order, in which a promise that still fits stays and a job whose promise
+// reservation is what backfill.Group.Reserve makes of the guarantees: one walk in
+// queue order, in which a guarantee that still fits stays and a job whose guarantee
 // does not is placed at its earliest fit before later jobs are looked at. Jobs
-// without a promise yet follow those that have one.
+// without a guarantee yet follow those that have one.
 //
 // What fits into the clear part is free, under every policy. The converse holds
-// but where promises stand: one moved may find an earlier place that an early
+// but where guarantees stand: one moved may find an earlier place that an early
 // end has left, and then harms nobody.
 type Book struct {
 	state  *backfill.State

@@ -70,9 +70,9 @@ func checkState(t *testing.T, b *Book, s *backfill.State, r *rand.Rand) {
 		if ok != o.Feasible || f != o.Additive {
 			t.Fatalf("offer %+v of %d nodes for %v: naive %v %v\n%+v", o, n, d, f, ok, s)
 		}
-		// A job that must leave its promise may find an earlier place that an
-		// early end has left, so with promises the law holds one way only.
-		if fits := clear.Min(o.Start, o.Start.Add(d)) >= n; ok && fits != (f == 0) && (fits || !promised(s)) {
+		// A job that must leave its guarantee may find an earlier place that an
+		// early end has left, so with guarantees the law holds one way only.
+		if fits := clear.Min(o.Start, o.Start.Add(d)) >= n; ok && fits != (f == 0) && (fits || !guaranteed(s)) {
 			t.Fatalf("law 1: offer %+v of %d nodes for %v, fits in the clear profile: %v\n%+v", o, n, d, fits, s)
 		}
 		if got := b.Delays(nil, o.Start, n, d); !slices.Equal(got, delays) {
@@ -98,9 +98,9 @@ func checkState(t *testing.T, b *Book, s *backfill.State, r *rand.Rand) {
 	}
 }
 
-// promised reports whether any job of s has a promise.
-func promised(s *backfill.State) bool {
-	return slices.ContainsFunc(s.Queue, func(q backfill.Queued) bool { return q.Promise < bourse.Never })
+// guaranteed reports whether any job of s has a guarantee.
+func guaranteed(s *backfill.State) bool {
+	return slices.ContainsFunc(s.Queue, func(q backfill.Queued) bool { return q.Guarantee < bourse.Never })
 }
 
 func TestBook_EqualsTheNaiveTwin(t *testing.T) {

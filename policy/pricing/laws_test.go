@@ -31,8 +31,8 @@ func drawStart(t *rapid.T, b *Book) bourse.Time {
 }
 
 // Law 1: a reservation is free iff it fits into the finished base plan. With
-// promises only the one way holds for all states, what fits is free: a job that
-// must leave its promise may find an earlier place that an early end has left.
+// guarantees only the one way holds for all states, what fits is free: a job that
+// must leave its guarantee may find an earlier place that an early end has left.
 func TestLaw_FreeIffItFitsTheFinishedPlan(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -47,7 +47,7 @@ func TestLaw_FreeIffItFitsTheFinishedPlan(t *testing.T) {
 			if !ok {
 				continue
 			}
-			if fits := b.Clear().Min(start, start.Add(d)) >= n; fits != (f == 0) && (fits || !promised(s)) {
+			if fits := b.Clear().Min(start, start.Add(d)) >= n; fits != (f == 0) && (fits || !guaranteed(s)) {
 				t.Fatalf("%d nodes at %v for %v: f %v, fits the finished plan: %v\n%+v", n, start, d, f, fits, s)
 			}
 			if (f == 0) != (len(b.Delays(nil, start, n, d)) == 0) {
@@ -58,7 +58,7 @@ func TestLaw_FreeIffItFitsTheFinishedPlan(t *testing.T) {
 }
 
 // Law 2: a reservation split by time or by nodes, the parts priced in turn, is
-// never cheaper. Under the conservative policy it holds as long as the promises
+// never cheaper. Under the conservative policy it holds as long as the guarantees
 // that the parts are priced by are those that the whole is priced by.
 func TestLaw_SplittingIsNeverCheaper(t *testing.T) {
 	t.Parallel()
@@ -103,7 +103,7 @@ func TestLaw_SplittingIsNeverCheaper(t *testing.T) {
 	}
 }
 
-// Not a law: once the first part is accepted and the promises are re-placed, the
+// Not a law: once the first part is accepted and the guarantees are re-placed, the
 // second may find a queue that is harmed less than by the whole. It is rare.
 func TestSplitting_PartsAcceptedInTurnAreSeldomCheaper(t *testing.T) {
 	t.Parallel()
@@ -125,7 +125,7 @@ func TestSplitting_PartsAcceptedInTurnAreSeldomCheaper(t *testing.T) {
 		accepted := with(s, start, n1, d)
 		accepted.Queue = slices.Clone(s.Queue)
 		for i, v := range naivePlan(accepted) {
-			accepted.Queue[i].Promise = v
+			accepted.Queue[i].Guarantee = v
 		}
 		rest.Reset(accepted)
 		if f2, _ := rest.Additive(start, n-n1, d); f1+f2 < f {
@@ -137,8 +137,8 @@ func TestSplitting_PartsAcceptedInTurnAreSeldomCheaper(t *testing.T) {
 	}
 }
 
-// The harm is that which accepting the reservation does to the promises.
-func TestDelays_AreWhatReserveMakesOfThePromises(t *testing.T) {
+// The harm is that which accepting the reservation does to the guarantees.
+func TestDelays_AreWhatReserveMakesOfTheGuarantees(t *testing.T) {
 	t.Parallel()
 	r, b := rand.New(rand.NewPCG(8, 8)), NewBook()
 	harmed := 0
@@ -171,7 +171,7 @@ func TestDelays_AreWhatReserveMakesOfThePromises(t *testing.T) {
 		}
 		var got []bourse.Delay
 		for i, q := range g.State().Queue {
-			if by := q.Promise.Sub(before[i].Promise); by > 0 {
+			if by := q.Guarantee.Sub(before[i].Guarantee); by > 0 {
 				got = append(got, bourse.Delay{Job: q.ID, By: by, Nodes: q.Nodes})
 			}
 		}

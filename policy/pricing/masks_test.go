@@ -18,7 +18,7 @@ func TestRanks_HoldEveryJobUpToAValue(t *testing.T) {
 			r.make(len(values), words, rows, func(i int) int64 { return values[i] })
 		}
 		if len(r.values) > rows && len(values) > rows {
-			t.Fatalf("%d rows, %d wanted at most", len(r.values), rows)
+			t.Fatalf("%d rows, want %d at most", len(r.values), rows)
 		}
 		for v := range int64(42) {
 			set := r.upTo(v, words)

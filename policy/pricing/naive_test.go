@@ -60,26 +60,26 @@ func naivePlan(s *backfill.State) []bourse.Time {
 	return starts
 }
 
-// naivePlace walks over the promised jobs in queue order: what fits stays, what
-// does not is placed at once. The jobs without a promise follow.
+// naivePlace walks over the guaranteed jobs in queue order: what fits stays, what
+// does not is placed at once. The jobs without a guarantee follow.
 func naivePlace(s *backfill.State, free bourse.Profile, starts []bourse.Time) {
 	place := func(i int, at bourse.Time) {
 		if starts[i] = at; at < bourse.Never {
 			free.Add(at, at.Add(s.Queue[i].Estimate), -s.Queue[i].Nodes)
 		}
 	}
-	promised := func(q backfill.Queued) bool { return q.Promise >= s.Now && q.Promise < bourse.Never }
+	guaranteed := func(q backfill.Queued) bool { return q.Guarantee >= s.Now && q.Guarantee < bourse.Never }
 	for i, q := range s.Queue {
 		switch {
-		case !promised(q):
-		case free.Min(q.Promise, q.Promise.Add(q.Estimate)) >= q.Nodes:
-			place(i, q.Promise)
+		case !guaranteed(q):
+		case free.Min(q.Guarantee, q.Guarantee.Add(q.Estimate)) >= q.Nodes:
+			place(i, q.Guarantee)
 		default:
 			place(i, free.EarliestFit(s.Now, q.Nodes, q.Estimate))
 		}
 	}
 	for i, q := range s.Queue {
-		if !promised(q) {
+		if !guaranteed(q) {
 			place(i, free.EarliestFit(s.Now, q.Nodes, q.Estimate))
 		}
 	}

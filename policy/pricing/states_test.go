@@ -47,7 +47,7 @@ func randomState(r *rand.Rand, policy backfill.Policy, nodes, jobs int, span int
 	for i := range r.IntN(jobs + 1) {
 		s.Queue = append(s.Queue, backfill.Queued{
 			ID: int64(i), Nodes: 1 + r.IntN(nodes), Estimate: when(span), Submit: s.Now - 1,
-			Priority: r.IntN(3), Weight: weights[r.IntN(len(weights))], Promise: bourse.Never,
+			Priority: r.IntN(3), Weight: weights[r.IntN(len(weights))], Guarantee: bourse.Never,
 		})
 		if r.IntN(2) == 0 {
 			q := &s.Queue[i]
@@ -56,19 +56,19 @@ func randomState(r *rand.Rand, policy backfill.Policy, nodes, jobs int, span int
 	}
 	slices.SortStableFunc(s.Queue, func(x, y backfill.Queued) int { return cmp.Compare(y.Priority, x.Priority) })
 	if policy.Conservative() && r.IntN(3) > 0 {
-		promise(r, s)
+		guarantee(r, s)
 	}
 	return s
 }
 
-// promise gives the jobs of a conservative queue their promised starts, but for
+// guarantee gives the jobs of a conservative queue their guaranteed starts, but for
 // some that have just arrived; then something ends early and the queue is
 // compressed, or not yet.
-func promise(r *rand.Rand, s *backfill.State) {
+func guarantee(r *rand.Rand, s *backfill.State) {
 	v := naivePlan(s)
 	keep := r.IntN(len(s.Queue) + 1)
 	for i := range keep {
-		s.Queue[i].Promise = v[i]
+		s.Queue[i].Guarantee = v[i]
 	}
 	if len(s.Running) > 0 && r.IntN(2) == 0 {
 		gone := s.Running[0]
@@ -79,20 +79,20 @@ func promise(r *rand.Rand, s *backfill.State) {
 }
 
 // compress places the first keep jobs again, in queue order, each never later
-// than promised.
+// than guaranteed.
 func compress(s *backfill.State, keep int) {
 	free := s.Free.Clone()
 	for _, q := range s.Queue[:keep] {
-		if q.Promise < bourse.Never {
-			free.Add(q.Promise, q.Promise.Add(q.Estimate), -q.Nodes)
+		if q.Guarantee < bourse.Never {
+			free.Add(q.Guarantee, q.Guarantee.Add(q.Estimate), -q.Nodes)
 		}
 	}
 	for i := range s.Queue[:keep] {
 		q := &s.Queue[i]
-		if q.Promise < bourse.Never {
-			free.Add(q.Promise, q.Promise.Add(q.Estimate), q.Nodes)
-			q.Promise = min(q.Promise, free.EarliestFit(s.Now, q.Nodes, q.Estimate))
-			free.Add(q.Promise, q.Promise.Add(q.Estimate), -q.Nodes)
+		if q.Guarantee < bourse.Never {
+			free.Add(q.Guarantee, q.Guarantee.Add(q.Estimate), q.Nodes)
+			q.Guarantee = min(q.Guarantee, free.EarliestFit(s.Now, q.Nodes, q.Estimate))
+			free.Add(q.Guarantee, q.Guarantee.Add(q.Estimate), -q.Nodes)
 		}
 	}
 }
@@ -108,8 +108,8 @@ func figure1(p backfill.Policy) *backfill.State {
 		Running:  []backfill.Running{{ID: 1, Nodes: 4, End: 2000}, {ID: 2, Nodes: 1, End: 3000}},
 		Reserved: []backfill.Reserved{{ID: 9, Nodes: 1, Start: 4000, End: 6000}},
 		Queue: []backfill.Queued{
-			{ID: 3, Nodes: 2, Estimate: 5 * bourse.Second, Weight: 1000, Promise: bourse.Never},
-			{ID: 4, Nodes: 2, Estimate: 3 * bourse.Second, Weight: 1000, Promise: bourse.Never},
+			{ID: 3, Nodes: 2, Estimate: 5 * bourse.Second, Weight: 1000, Guarantee: bourse.Never},
+			{ID: 4, Nodes: 2, Estimate: 3 * bourse.Second, Weight: 1000, Guarantee: bourse.Never},
 		},
 	}
 }

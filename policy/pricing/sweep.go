@@ -9,7 +9,7 @@ import (
 )
 
 // This file, with the bit sets of masks.go and the conservative policy's pass in
-// promises.go, is the hot path. A query prices some thirty starts, and each would
+// guarantees.go, is the hot path. A query prices some thirty starts, and each would
 // cost a plan of the whole queue; four observations make it a fraction of one.
 //
 // A head's shadow never moves once it is set: later starts only take nodes

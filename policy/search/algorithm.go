@@ -24,6 +24,10 @@ var algorithmNames = [...]string{AMP: "amp", ALP: "alp", AMPLiteral: "amp-litera
 
 func (a Algorithm) String() string { return algorithmNames[a] }
 
+// CapsPrice reports whether a holds each node of a window to the job's price cap. The
+// others hold the sum of what the nodes cost to the job's budget.
+func (a Algorithm) CapsPrice() bool { return a == ALP }
+
 // ParseAlgorithm reads "alp", "amp", "amp-literal" or "best".
 func ParseAlgorithm(s string) (Algorithm, error) {
 	for a, name := range algorithmNames {

@@ -48,7 +48,7 @@ func (l *List) prepare(r bourse.Request, a Algorithm, notice bourse.Time) query 
 		panic(fmt.Sprintf("search: request of %d nodes, length %v, performance %v, budget %v", r.Nodes, r.Length, r.MinPerformance, r.Budget))
 	}
 	q := query{Request: r, limit: r.Budget, from: max(r.Ready, notice), least: 1}
-	if a == ALP {
+	if a.CapsPrice() {
 		q.sums, q.limit = byCount, 0
 	}
 	return q
@@ -70,8 +70,9 @@ func (q *query) tabulate(l *List, room []fit) []fit {
 }
 
 // judge follows step 1 of the scan: suited iff fast enough, with what the job
-// requires, of a group that it may use, and under ALP no dearer than C. A part that alone passes the budget
-// S is in no affordable window, and leaving it out changes no other.
+// requires, of a group that it may use, and no dearer than C where that caps prices.
+// A part that alone passes the budget S is in no affordable window, and leaving it
+// out changes no other.
 func (q *query) judge(l *List, c *class) fit {
 	if c.performance < q.MinPerformance || !q.Require.MetBy(l.groups[c.group].Machine) || q.barred != nil && q.barred[c.group] {
 		return fit{}

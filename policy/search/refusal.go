@@ -13,7 +13,7 @@ func (f *Finder) refusal(q *query, a Algorithm) bourse.Reason {
 	}
 	free := *q // q with neither price nor budget
 	free.sums, free.limit = byCost, bourse.MaxCredits
-	if a == ALP {
+	if a.CapsPrice() {
 		free.sums = byPrice
 	}
 	free.fits = nil
@@ -29,7 +29,7 @@ func (f *Finder) refusal(q *query, a Algorithm) bourse.Reason {
 			return
 		}
 		s := sum{}
-		if a == ALP {
+		if a.CapsPrice() {
 			s.lo = uint64(p.dearest())
 		} else {
 			s = p.least()
@@ -47,7 +47,7 @@ func (f *Finder) refusal(q *query, a Algorithm) bourse.Reason {
 		}
 		return bourse.Because(bourse.NoWindow,
 			"no window: at most %d of %d nodes are free at once for long enough%v", most, q.Nodes, span(q.from, q.Deadline))
-	case a == ALP:
+	case a.CapsPrice():
 		return bourse.Reason{Code: bourse.OverBudget, Detail: fmt.Sprintf(
 			"the least price cap with a window is %v credits per node-hour, the job's is %v", bourse.Price(least.lo), q.MaxPrice)}
 	}

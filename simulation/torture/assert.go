@@ -67,7 +67,7 @@ func (x *spied) say(m agents.Message) {
 func (x *spied) hear(site agents.ID, m agents.Message) {
 	var a agents.ListedLeg
 	switch m := m.(type) {
-	case agents.HeldReply:
+	case agents.Held:
 		h, known := x.asked[m.Leg]
 		if !known {
 			return
@@ -77,7 +77,7 @@ func (x *spied) hear(site agents.ID, m agents.Message) {
 		if m.End > 0 {
 			a.What.Start, a.What.End = m.Start, m.End
 		}
-	case agents.ConfirmedReply:
+	case agents.Confirmed:
 		i := slices.IndexFunc(x.sold[site], func(o agents.ListedLeg) bool { return o.Leg == m.Leg })
 		if i < 0 {
 			return

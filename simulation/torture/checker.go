@@ -7,7 +7,6 @@ import (
 	"bourse/agents"
 	"bourse/agents/sim"
 	"bourse/history/invariant"
-	"bourse/policy/search"
 )
 
 // checker holds a world against the invariants, from outside. It is told of
@@ -99,7 +98,7 @@ func newChecker(w *world) *checker {
 	}
 	c.capped = map[string]bool{}
 	for i := range w.brokers {
-		c.capped[w.brokers[i].config.Name] = w.brokers[i].config.Algorithm == search.ALP
+		c.capped[w.brokers[i].config.Name] = w.brokers[i].config.Algorithm.CapsPrice()
 	}
 	w.After(func(s *sim.Step) {
 		if err := c.step(s); err != nil {

@@ -77,14 +77,14 @@ func (h *History) step(s *sim.Step) {
 		return
 	}
 	h.Tick()
-	if r, ok := s.Message.(agents.RefusedReply); ok {
+	if r, ok := s.Message.(agents.Refused); ok {
 		h.answer(r.Leg, r.Step, answer{"Refused " + string(r.Reason.Code), 0})
 	} else if step, ok := answered[s.Message.Kind()]; ok {
 		a := answer{word: s.Message.Kind()}
 		switch m := s.Message.(type) {
-		case agents.HeldReply:
+		case agents.Held:
 			a.fare = m.Fare.Total()
-		case agents.ReleasedReply:
+		case agents.Released:
 			a.fare = m.Refund
 		}
 		h.answer(s.Message.(agents.OfLeg).LegID(), step, a)

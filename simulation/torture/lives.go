@@ -114,16 +114,16 @@ func (l *lifeTold) reply(s *sim.Step, m *mirror, id bourse.LegID, stamp agents.S
 	}
 	what := t.begun.Legs[id.Leg]
 	closed, done := m.closed[id], m.done[id] != (bourse.LegDone{})
-	if r, ok := s.Message.(agents.RefusedReply); ok && s.Now > l.since[s.From].Add(patienceToProbe) && r.Reason.Code == bourse.Unknown &&
+	if r, ok := s.Message.(agents.Refused); ok && s.Now > l.since[s.From].Add(patienceToProbe) && r.Reason.Code == bourse.Unknown &&
 		r.Step == "Confirm" && closed.Commit && !done && what.End > s.Now && !m.named[id] {
 		return fmt.Errorf("B60: %s does not know leg %v any more, and %s does not record that", s.From, id, s.ID)
 	}
 	heard := l.heard[id]
 	l.heard[id] = s.Now
-	if _, ok := s.Message.(agents.StartedNotice); ok { // by a clock that may be ahead
+	if _, ok := s.Message.(agents.LegStarted); ok { // by a clock that may be ahead
 		l.heard[id] = max(s.Now, what.Start)
 	}
-	if _, ok := s.Message.(agents.SettledNotice); ok && closed.Commit && !m.done[id].Claim && l.began < what.Start && heard > l.began && heard < what.Start &&
+	if _, ok := s.Message.(agents.Settled); ok && closed.Commit && !m.done[id].Claim && l.began < what.Start && heard > l.began && heard < what.Start &&
 		max(l.asked[id], l.lists[s.From]) < what.Start && s.Now > what.Start.Add(patienceToWatch) && !m.named[id] {
 		return fmt.Errorf("B63: nothing was heard of leg %v since %v, it began at %v, and %s has not asked", id, heard, what.Start, s.ID)
 	}

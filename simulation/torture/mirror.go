@@ -7,6 +7,7 @@ package torture
 // itself if it were compared with itself. Only the state table of a leg is shared.
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -52,7 +53,7 @@ type legMirror struct {
 	tomb     bool
 	restored bool
 	noted    bool
-	turn     uint32 // of its last shift
+	shifts   uint32 // how often it was shifted
 }
 
 // shift has a leg lie elsewhere in its window, or closes that to where it lies.
@@ -62,13 +63,13 @@ func (l *legMirror) shift(f bourse.LegShifted) error {
 	if f.Fixed {
 		l.Flex.Ready, l.Flex.Due = f.Start, f.End
 	}
-	turn := l.turn
-	l.turn = f.Turn
+	shifts := l.shifts
+	l.shifts = f.Shifts
 	switch {
 	case l.restored:
 		return nil // its window is no more known
-	case f.Turn <= turn:
-		return fmt.Errorf("S81: leg %v is moved as turn %d, after turn %d", f.Leg, f.Turn, turn)
+	case f.Shifts <= shifts:
+		return fmt.Errorf("S81: leg %v is moved as shift %d, after shift %d", f.Leg, f.Shifts, shifts)
 	case l.State != bourse.Confirmed && l.State != bourse.Running:
 		return fmt.Errorf("S81: leg %v is %v and is moved", f.Leg, l.State)
 	case !window.Holds(f.Start, f.End) || f.End.Sub(f.Start) != was.Duration():
@@ -138,9 +139,15 @@ func (m *mirror) cut(n int) []agents.Fact {
 	return lost
 }
 
-// apply takes a fact in. An error says what it breaks by itself.
+// apply takes a fact in. An error says what it breaks by itself. A fact is of one of
+// these parts, and nothing to the others.
 func (m *mirror) apply(f agents.Fact) error {
 	m.facts = append(m.facts, f)
+	return cmp.Or(m.ofSite(f), m.ofLife(f), m.ofTx(f), m.ofLeg(f))
+}
+
+// ofSite takes what a site has on record: of legs, and of the lives of brokers.
+func (m *mirror) ofSite(f agents.Fact) error {
 	switch f := f.(type) {
 	case bourse.LegMoved:
 		return m.moved(f)
@@ -148,7 +155,7 @@ func (m *mirror) apply(f agents.Fact) error {
 		m.set(f.Was)
 		m.legs[f.Was.Leg].restored = true
 		m.books.opaque[f.Was.Leg.Tx.Broker] = true
-	case bourse.LegShifted:
+	case bourse.LegShifted: // of a broker too, which knows the leg by its transaction
 		if l := m.legs[f.Leg]; l != nil {
 			return l.shift(f)
 		}
@@ -170,6 +177,35 @@ func (m *mirror) apply(f agents.Fact) error {
 		m.nonces[lifeKey{f.Broker, f.Incarnation}] = f.Nonce
 	case bourse.LifeListed:
 		m.listed[f.Broker] = max(m.listed[f.Broker], f.Incarnation)
+	}
+	return nil
+}
+
+// ofLife takes a broker's lives, and what it knows of sites.
+func (m *mirror) ofLife(f agents.Fact) error {
+	switch f := f.(type) {
+	case bourse.LifeFenced:
+		m.fenced, m.over = true, f.Latest
+	case bourse.LifeBegun:
+		if m.fenced && f.Incarnation <= m.over {
+			return fmt.Errorf("I7: life %d of %s begins, fenced by life %d", f.Incarnation, m.id, m.over)
+		}
+		m.fenced = false
+	case bourse.Amnesia:
+		for _, leg := range f.Legs {
+			m.named[leg] = true
+		}
+	case bourse.SiteLost:
+		m.lost[f.Site] = f.Wish
+	case bourse.ClaimSettled:
+		m.settled[f.Leg] = f.Cost
+	}
+	return nil
+}
+
+// ofTx takes a broker's jobs and transactions.
+func (m *mirror) ofTx(f agents.Fact) error {
+	switch f := f.(type) {
 	case bourse.JobSubmitted:
 		m.jobs[f.Job.Name] = f.Job
 	case bourse.TxBegun:
@@ -190,23 +226,15 @@ func (m *mirror) apply(f agents.Fact) error {
 		m.txs[f.Tx].commit = false
 		m.asksAgain(m.txs[f.Tx])
 		m.promised.clearAll(m.txs[f.Tx].begun)
+	}
+	return nil
+}
+
+// ofLeg takes what a broker has on record of a leg.
+func (m *mirror) ofLeg(f agents.Fact) error {
+	switch f := f.(type) {
 	case bourse.LegAdopted:
 		m.adopted(f)
-	case bourse.Amnesia:
-		for _, leg := range f.Legs {
-			m.named[leg] = true
-		}
-	case bourse.SiteLost:
-		m.lost[f.Site] = f.Wish
-	case bourse.ClaimSettled:
-		m.settled[f.Leg] = f.Cost
-	case bourse.LifeFenced:
-		m.fenced, m.over = true, f.Latest
-	case bourse.LifeBegun:
-		if m.fenced && f.Incarnation <= m.over {
-			return fmt.Errorf("I7: life %d of %s begins, fenced by life %d", f.Incarnation, m.id, m.over)
-		}
-		m.fenced = false
 	case bourse.LegPriced:
 		if _, twice := m.priced[f.Leg]; twice {
 			return fmt.Errorf("I6: leg %v is priced twice", f.Leg)

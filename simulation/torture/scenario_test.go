@@ -191,37 +191,37 @@ func brief(m agents.Message) string {
 		return says("as of %v, %d nodes at %v:%s", m.Now, g.Group.Nodes, g.Group.Price, free(g.Admissible))
 	case agents.Hold:
 		return says("%v, %d nodes from %v for at most %v", m.Leg, m.What.Nodes, m.What.Start, m.Limit)
-	case agents.HeldReply:
+	case agents.Held:
 		return says("%v for %v", m.Leg, m.Fare.Total())
-	case agents.RefusedReply:
+	case agents.Refused:
 		return says("%s %v: %v", m.Step, m.Leg, m.Reason)
 	case agents.Prepare:
 		return says("%v", m.Leg)
-	case agents.PreparedReply:
+	case agents.Prepared:
 		return says("%v", m.Leg)
 	case agents.Confirm:
 		return says("%v", m.Leg)
-	case agents.ConfirmedReply:
+	case agents.Confirmed:
 		return says("%v", m.Leg)
 	case agents.Cancel:
 		return says("%v", m.Leg)
-	case agents.CancelledReply:
+	case agents.Cancelled:
 		return says("%v", m.Leg)
-	case agents.StartedNotice:
+	case agents.LegStarted:
 		return says("%v", m.Leg)
 	case agents.Release:
 		return says("%v", m.Leg)
-	case agents.ReleasedReply:
+	case agents.Released:
 		return says("%v, %v back", m.Leg, m.Refund)
-	case agents.DegradedNotice:
+	case agents.Degraded:
 		return says("%v, %v back and %v added", m.Leg, m.Refund, m.Penalty)
 	case agents.Reassert:
 		return says("%v was %v: %d nodes at %v", m.Leg.Leg, m.Leg.State, m.Leg.What.Nodes, m.Leg.Fare.Total())
-	case agents.ReassertedReply:
+	case agents.Reasserted:
 		return says("%s", verdict(m.Leg.String(), m.Reason))
 	case agents.JobReply:
 		return says("%s, %v back", verdict(m.Job, m.Reason), m.Refund)
-	case agents.SettledNotice:
+	case agents.Settled:
 		return says("%v", m.Leg)
 	case agents.Noted:
 		return says("%s %v", m.Step, m.Leg)

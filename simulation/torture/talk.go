@@ -62,9 +62,9 @@ func (t *talk) before(s *sim.Step, m *mirror) error {
 		}
 	}
 	switch x := s.Message.(type) {
-	case agents.HeldReply, agents.PreparedReply:
+	case agents.Held, agents.Prepared:
 		t.heard[heardKey{s.Process, s.Life, x.(agents.OfLeg).LegID(), x.Kind()}] = true
-	case agents.RefusedReply:
+	case agents.Refused:
 		if x.Step == "Hold" {
 			t.leg(x.Leg).refused = true
 		}
@@ -121,14 +121,14 @@ func moves(facts []agents.Fact, leg bourse.LegID) bool {
 // fencedOff reports whether a message is a refusal of what another life or
 // process of a broker has fenced.
 func fencedOff(s agents.Send) bool {
-	r, ok := s.Message.(agents.RefusedReply)
+	r, ok := s.Message.(agents.Refused)
 	return ok && r.Reason.Code == bourse.Fenced
 }
 
 // fencing returns the life that a refusal tells a fenced one of.
 func fencing(s agents.Send) (latest uint32, ok bool) {
 	switch x := s.Message.(type) {
-	case agents.RefusedReply:
+	case agents.Refused:
 		return x.Latest, x.Reason.Code == bourse.Fenced
 	case agents.Listing:
 		return x.Latest, x.Refusal.Code == bourse.Fenced
@@ -171,26 +171,26 @@ func (t *talk) after(s *sim.Step, m *mirror) error {
 				return err
 			}
 			t.sends(s, r.Leg.Tx, "Prepare", r.For)
-		case agents.HeldReply:
+		case agents.Held:
 			if err := t.stands(s, m, r.Leg, "Held", bourse.LegState.Blocks); err != nil {
 				return err
 			}
 			if l := m.legs[r.Leg]; l != nil && l.Fare != r.Fare {
 				return fmt.Errorf("I10: the record has leg %v at %v, Held says %v", r.Leg, l.Fare, r.Fare)
 			}
-		case agents.PreparedReply:
+		case agents.Prepared:
 			if err := t.stands(s, m, r.Leg, "Prepared", bourse.LegState.Blocks); err != nil {
 				return err
 			}
 		case agents.Inquire:
 			t.leg(r.Leg).inquired = true
-		case agents.CancelledReply:
+		case agents.Cancelled:
 			t.leg(r.Leg).told = true
 		case agents.Listing:
 			if l, ok := s.Message.(agents.List); ok && !r.Refusal.Refused() {
 				t.listing(l, r)
 			}
-		case agents.ConfirmedReply:
+		case agents.Confirmed:
 			t.leg(r.Leg).acked = true
 			if err := t.stands(s, m, r.Leg, "Confirmed", paid); err != nil {
 				return err
@@ -216,7 +216,7 @@ func conflict(s *sim.Step, m *mirror, x agents.Hold) error {
 		return nil
 	}
 	for _, r := range s.Sends {
-		if h, ok := r.Message.(agents.HeldReply); ok && h.Leg == x.Leg {
+		if h, ok := r.Message.(agents.Held); ok && h.Leg == x.Leg {
 			return fmt.Errorf("I6: another Hold of leg %v with other content is answered Held", x.Leg)
 		}
 	}

@@ -23,7 +23,7 @@ func TestTorture_EveryInvariantHolds(t *testing.T) {
 		t.Errorf("seed %d: %s\nreplay: %s", v.Seed, v.Detail, v.Command)
 	}
 	if sum.Transactions < 100*100 || sum.Injected() < 20*100 {
-		t.Errorf("%d transactions and %d faults in 100 seeds; 100 and 20 a seed are wanted", sum.Transactions, sum.Injected())
+		t.Errorf("%d transactions and %d faults in 100 seeds; want 100 and 20 a seed", sum.Transactions, sum.Injected())
 	}
 	for k, n := range sum.Faults {
 		if n < 20 {

@@ -18,16 +18,16 @@ import (
 // blocked jobs hold their earliest fit; under FCFS the first blocked job stops
 // the pass.
 //
-// Under the conservative policy the planned starts are the promises; jobs
+// Under the conservative policy the planned starts are the guarantees; jobs
 // without one are placed at their earliest fit, in queue order, after all
-// promises.
+// guarantees.
 //
 // A job that can never start (more nodes than ever come free) has Never. Plan
 // changes nothing, shares nothing with s, and costs a walk over the queue and the
 // profile for every end.
 func Plan(s *backfill.State) []bourse.Time {
 	if s.Policy.Conservative() {
-		return promises(s)
+		return guarantees(s)
 	}
 	free := s.Free.Clone()
 	starts := make([]bourse.Time, len(s.Queue))
@@ -90,17 +90,17 @@ func nextEnd(s *backfill.State, starts []bourse.Time, t bourse.Time) bourse.Time
 	return next
 }
 
-// promises is the plan of the conservative policy.
-func promises(s *backfill.State) []bourse.Time {
+// guarantees is the plan of the conservative policy.
+func guarantees(s *backfill.State) []bourse.Time {
 	work := s.Free.Clone()
 	starts := make([]bourse.Time, len(s.Queue))
 	for i, q := range s.Queue {
-		if starts[i] = q.Promise; q.Promise < bourse.Never {
-			work.Add(q.Promise, q.Promise.Add(q.Estimate), -q.Nodes)
+		if starts[i] = q.Guarantee; q.Guarantee < bourse.Never {
+			work.Add(q.Guarantee, q.Guarantee.Add(q.Estimate), -q.Nodes)
 		}
 	}
 	for i, q := range s.Queue {
-		if q.Promise < bourse.Never {
+		if q.Guarantee < bourse.Never {
 			continue
 		}
 		if starts[i] = work.EarliestFit(s.Now, q.Nodes, q.Estimate); starts[i] < bourse.Never {

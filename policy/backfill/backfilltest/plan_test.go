@@ -23,8 +23,8 @@ func figure1(p backfill.Policy) *backfill.State {
 		Running:  []backfill.Running{{ID: 1, Nodes: 4, End: sec(2)}, {ID: 2, Nodes: 1, End: sec(3)}},
 		Reserved: []backfill.Reserved{{ID: 9, Nodes: 1, Start: sec(4), End: sec(6)}},
 		Queue: []backfill.Queued{
-			{ID: 3, Nodes: 2, Estimate: 5 * bourse.Second, Promise: bourse.Never},
-			{ID: 4, Nodes: 2, Estimate: 3 * bourse.Second, Promise: bourse.Never},
+			{ID: 3, Nodes: 2, Estimate: 5 * bourse.Second, Guarantee: bourse.Never},
+			{ID: 4, Nodes: 2, Estimate: 3 * bourse.Second, Guarantee: bourse.Never},
 		},
 	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // A replay decides nothing: it puts work where it was put, and what the nodes have
-// done since follows by reckoning. A configuration that has changed between two
+// done since is computed. A configuration that has changed between two
 // lives is taken as it is: work that has lost one of its nodes is lost.
 
 // overdue is work that has ended.
@@ -21,7 +21,7 @@ type overdue struct {
 	id int64
 }
 
-// Begin begins a life. It records what the reckoning has found beyond the facts.
+// Begin begins a life. It records what was computed beyond the facts.
 func (b *Backend) Begin(h cluster.Host, l cluster.Life) {
 	b.host, b.durable, b.now = h, l.Durable, l.Now
 	b.version = max(l.Nonce, 1) // of no earlier life
@@ -35,10 +35,10 @@ func (b *Backend) Begin(h cluster.Host, l cluster.Life) {
 			b.abandon(l.Now, id)
 		}
 	}
-	for _, e := range b.reckon {
+	for _, e := range b.unrecorded {
 		b.happened(e.at, admission.Event{Job: e.id, Kind: admission.Ended})
 	}
-	b.gone, b.reckon = nil, nil
+	b.gone, b.unrecorded = nil, nil
 	for _, s := range b.servers {
 		if s.Now() < l.At {
 			s.Advance(l.At)
@@ -67,8 +67,8 @@ func (b *Backend) abandon(now bourse.Time, id int64) {
 	}
 }
 
-// Replay applies a fact of an earlier life, and returns up to when the reckoning
-// has come.
+// Replay applies a fact of an earlier life, and returns the instant to which the
+// nodes are advanced by now.
 func (b *Backend) Replay(at bourse.Time, f agents.Fact) bourse.Time {
 	switch f := f.(type) {
 	case bourse.ClusterImage:
@@ -90,13 +90,13 @@ func (b *Backend) Replay(at bourse.Time, f agents.Fact) bourse.Time {
 	return b.now
 }
 
-// reach moves the reckoning to an instant of the past.
+// reach advances the nodes to an instant of the past.
 func (b *Backend) reach(t bourse.Time) {
 	t = max(t, b.now)
 	for next := b.due(); next <= t; next = b.due() {
 		for _, s := range b.servers {
 			for _, e := range s.Advance(next) {
-				b.reckon = append(b.reckon, overdue{next, e.Job})
+				b.unrecorded = append(b.unrecorded, overdue{next, e.Job})
 			}
 		}
 	}
@@ -150,10 +150,10 @@ func (b *Backend) admitted(id int64) admission.Job {
 	return admission.Job{ID: id, Nodes: l.what.Nodes, Estimate: l.what.Work, Deadline: l.what.End}
 }
 
-// recorded strikes off what is on record as ended; where the reckoning has it work
+// recorded strikes off what is on record as ended; where it is computed to work
 // still, it ends now.
 func (b *Backend) recorded(group int, id int64) {
-	b.reckon = slices.DeleteFunc(b.reckon, func(e overdue) bool { return e.id == id })
+	b.unrecorded = slices.DeleteFunc(b.unrecorded, func(e overdue) bool { return e.id == id })
 	b.gone = slices.DeleteFunc(b.gone, func(x int64) bool { return x == id })
 	b.servers[group].End(id)
 }
@@ -251,7 +251,7 @@ func (b *Backend) load(f bourse.ClusterImage) {
 			case p.Leg == (bourse.LegID{}):
 				b.know(i, p)
 				if !has[p.Number] {
-					b.reckon = append(b.reckon, overdue{f.At, p.Number})
+					b.unrecorded = append(b.unrecorded, overdue{f.At, p.Number})
 				}
 			}
 		}

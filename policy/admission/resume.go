@@ -100,10 +100,10 @@ func (s *Shares) Restore(m *bourse.ServerMemory) (lost []int64) {
 		}
 		if i < len(s.nodes) {
 			s.nodes[i].at = m.Nodes[i].At
-			s.turns[i] = s.nodes[i].divide()
+			s.due[i] = s.nodes[i].divide()
 		}
 	}
-	s.next = slices.Min(s.turns)
+	s.next = slices.Min(s.due)
 	return drop(s, lost)
 }
 

@@ -5,10 +5,10 @@ import (
 	"bourse/agents"
 )
 
-// client is whose transactions the coordinator carries out: the cycle, the repairs,
-// the moves and the offers of a broker. It begins them by coordinator.open, and hears
-// here what becomes of them.
-type client interface {
+// listener is told what becomes of the transactions that the coordinator carries out.
+// A broker hands it on to the component that has begun them by coordinator.open: the
+// cycle, the repairs, the moves or the offers.
+type listener interface {
 	// decided: a transaction has come to COMMIT or ABORT, and its job goes on.
 	decided(now bourse.Time, t *transaction, out *agents.Outbox)
 	// lost: a part of a job's window may be gone, or may be replaced only now.

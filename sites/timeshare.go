@@ -13,10 +13,10 @@ import (
 func (o *offers) quoteShare(now bourse.Time, vo, user string, group int, l bourse.Leg, old *leg) bourse.Quote {
 	g := &o.cfg.Groups[group]
 	if l.Work <= 0 || l.Work > bourse.MaxDuration {
-		return refused(bourse.NotAllowed, "the nodes of %s are time-shared: a job on one site, with a deadline, is wanted", o.cfg.Name)
+		return refused(bourse.NotAllowed, "the nodes of %s are time-shared: a job must run on one site and have a deadline", o.cfg.Name)
 	}
 	if l.Nodes > g.Nodes {
-		return refused(bourse.TooLarge, "%d nodes are wanted, %s of %s has %d", l.Nodes, g.Name, o.cfg.Name, g.Nodes)
+		return refused(bourse.TooLarge, "%d nodes needed, %s of %s has %d", l.Nodes, g.Name, o.cfg.Name, g.Nodes)
 	}
 	if r := o.limits.allowed(now, vo, user, group, l, old, nil); r.Refused() {
 		return bourse.Quote{Refusal: r}

@@ -4,7 +4,7 @@ import (
 	"bourse"
 )
 
-// settle brings the promises of the conservative policy up to date: if
+// settle brings the guarantees of the conservative policy up to date: if
 // something ended early they are compressed, then newcomers get theirs.
 func (g *Group) settle() {
 	if !g.policy.Conservative() {
@@ -15,23 +15,23 @@ func (g *Group) settle() {
 		g.compress(len(g.work) > worthBounds)
 	}
 	for i := max(g.seen, g.line.head); i < len(g.line.jobs); i++ {
-		if q := &g.line.jobs[i]; q.Promise == bourse.Never && q.Nodes != gone {
+		if q := &g.line.jobs[i]; q.Guarantee == bourse.Never && q.Nodes != gone {
 			g.place(i)
 		}
 	}
 	g.seen = len(g.line.jobs)
 }
 
-// place promises job i its earliest fit beside all other promises.
+// place guarantees job i its earliest fit beside all other guarantees.
 func (g *Group) place(i int) {
 	q := &g.line.jobs[i]
 	at := g.work.EarliestFit(g.now, q.Nodes, q.Estimate)
 	g.work.Add(at, at.Add(q.Estimate), -q.Nodes)
-	g.line.promise(i, at)
+	g.line.guarantee(i, at)
 	g.due = min(g.due, at)
 }
 
-// compress moves the promises forward in queue order, each to its earliest fit
+// compress moves the guarantees forward in queue order, each to its earliest fit
 // beside the others as they then stand: never later than it was. Bounded, it
 // remembers what was found impossible.
 func (g *Group) compress(bounded bool) {
@@ -39,13 +39,13 @@ func (g *Group) compress(bounded bool) {
 	g.bounds.forget()
 	for i := l.head; i < len(l.jobs); i++ {
 		q := &l.jobs[i]
-		if q.Nodes == gone || q.Promise == bourse.Never {
+		if q.Nodes == gone || q.Guarantee == bourse.Never {
 			continue
 		}
 		if bounded {
 			from = g.bounds.before(q)
 		}
-		v := q.Promise
+		v := q.Guarantee
 		at := earlier(g.work, from, q.Nodes, q.Estimate, v)
 		if bounded {
 			g.bounds.note(q, at)
@@ -60,7 +60,7 @@ func (g *Group) compress(bounded bool) {
 		if bounded {
 			g.bounds.rise(max(v, full))
 		}
-		l.promise(i, at)
+		l.guarantee(i, at)
 		g.due = min(g.due, at)
 	}
 }
@@ -85,8 +85,8 @@ func earlier(p bourse.Profile, from bourse.Time, n int, d bourse.Duration, v bou
 	return v
 }
 
-// startPromised starts, in queue order, the jobs whose promise has come.
-func (g *Group) startPromised() {
+// startGuaranteed starts, in queue order, the jobs whose guarantee has come.
+func (g *Group) startGuaranteed() {
 	if g.due > g.now {
 		return
 	}
@@ -102,13 +102,13 @@ func (g *Group) startPromised() {
 		}
 		g.start(i, kind)
 	}
-	g.due = l.nextPromise()
+	g.due = l.nextGuarantee()
 }
 
 // displace takes n nodes out of the work over [s, e), where they have just been
-// taken out of the free ones. If they were not free of promises, one walk in
-// queue order makes these good: a promise that still fits stays, a job whose
-// promise does not is placed at its earliest fit there and then, before later
+// taken out of the free ones. If they were not free of guarantees, one walk in
+// queue order makes these good: a guarantee that still fits stays, a job whose
+// guarantee does not is placed at its earliest fit there and then, before later
 // jobs are looked at. So what lies behind gives way to what lies before, and
 // none is put behind the whole queue for having been in the way.
 func (g *Group) displace(s, e bourse.Time, n int) {
@@ -127,11 +127,11 @@ func (g *Group) displace(s, e bourse.Time, n int) {
 		if q.Nodes == gone {
 			continue
 		}
-		end := q.Promise.Add(q.Estimate)
-		if q.Promise == bourse.Never || g.work.Min(q.Promise, end) < q.Nodes {
+		end := q.Guarantee.Add(q.Estimate)
+		if q.Guarantee == bourse.Never || g.work.Min(q.Guarantee, end) < q.Nodes {
 			g.place(i)
 			continue
 		}
-		g.work.Add(q.Promise, end, -q.Nodes)
+		g.work.Add(q.Guarantee, end, -q.Nodes)
 	}
 }

@@ -6,13 +6,13 @@ import (
 	"bourse"
 )
 
-// The conservative policy has one pass, a walk in queue order: a promise that
-// still fits stays, and a job whose promise does not is placed at its earliest
+// The conservative policy has one pass, a walk in queue order: a guarantee that
+// still fits stays, and a job whose guarantee does not is placed at its earliest
 // fit there and then, before later jobs are looked at. Those that have no
-// promise yet follow behind all that have, in queue order.
+// guarantee yet follow behind all that have, in queue order.
 
 // place is the plan of the conservative policy from its decision number next
-// on: the positions of the queue, then the jobs without a promise.
+// on: the positions of the queue, then the jobs without a guarantee.
 func (b *Book) place(w *sweep, next int) {
 	b.keep(w, next)
 	s := b.state
@@ -38,12 +38,12 @@ func (b *Book) place(w *sweep, next int) {
 	}
 }
 
-// keep walks over the promised jobs from position next on.
+// keep walks over the guaranteed jobs from position next on.
 func (b *Book) keep(w *sweep, next int) {
 	s := b.state
 	for pos := next; pos < len(s.Queue); pos++ {
 		q := &s.Queue[pos]
-		at := q.Promise
+		at := q.Guarantee
 		if at < s.Now || at >= bourse.Never {
 			continue
 		}

@@ -6,8 +6,7 @@ import (
 )
 
 // fence holds a step against the lives of its broker and returns why it is
-// refused; what lets it pass may be a life not seen before, which is recorded.
-// Rows S1 to S4.
+// refused. A life that was not seen before is recorded. Rows S1 to S4.
 func (p *participant) fence(t step, e event, id bourse.LegID, decidedBy uint32) bourse.Reason {
 	f := p.life(id.Tx.Broker)
 	inc := id.Tx.Incarnation
@@ -19,12 +18,12 @@ func (p *participant) fence(t step, e event, id bourse.LegID, decidedBy uint32) 
 	case e != onHold && e != onPrepare && decidedBy < f.listed:
 		return fenced("incarnation %d of %s has listed its legs at %s, what %d decided is over", f.listed, id.Tx.Broker, p.cfg.Name, decidedBy)
 	}
-	return p.meet(t, id.Tx.Broker, inc, id.Tx.Nonce)
+	return p.register(t, id.Tx.Broker, inc, id.Tx.Nonce)
 }
 
-// meet records a life later than all seen before, row S2, and says why not if
+// register records a life later than all seen before, row S2, and says why not if
 // there are too many brokers already.
-func (p *participant) meet(t step, broker string, incarnation uint32, nonce uint64) bourse.Reason {
+func (p *participant) register(t step, broker string, incarnation uint32, nonce uint64) bourse.Reason {
 	f := p.lives[broker]
 	if f == nil && len(p.lives) >= maxBrokers {
 		return refused(bourse.QueueFull, "%s knows %d brokers already, the most it remembers", p.cfg.Name, maxBrokers).Refusal
@@ -39,9 +38,9 @@ func fenced(format string, args ...any) bourse.Reason {
 	return bourse.Because(bourse.Fenced, format, args...)
 }
 
-// list tells a new life of a broker all legs of its name. From now on nothing is
-// taken that an earlier life decided, and what it still asks for is given up:
-// the answer is to stay true. Row S58.
+// list tells a new life of a broker all its legs. From now on decisions of an
+// earlier life are refused, and what that life has asked for and not got yet is
+// given up: the list must stay true. Row S58.
 func (p *participant) list(t step, m agents.List) {
 	f := p.life(m.Broker)
 	if f.twin(m.Incarnation, m.Nonce) || m.Incarnation < f.highest {
@@ -49,7 +48,7 @@ func (p *participant) list(t step, m agents.List) {
 			Refusal: fenced("incarnation %d of %s has spoken to %s", f.highest, m.Broker, p.cfg.Name)})
 		return
 	}
-	if why := p.meet(t, m.Broker, m.Incarnation, m.Nonce); why.Refused() { // S73: nobody of that name has legs here
+	if why := p.register(t, m.Broker, m.Incarnation, m.Nonce); why.Refused() { // S73: nobody of that name has legs here
 		t.reply(agents.Listing{Incarnation: m.Incarnation, Nonce: m.Nonce, Stamp: p.stamp()})
 		return
 	}
@@ -102,7 +101,7 @@ func (p *participant) listing(now bourse.Time, l *leg) agents.ListedLeg {
 func (p *participant) answered(t step, m agents.Answer) {
 	l := p.legs[m.Leg]
 	if l == nil || l.State != bourse.Prepared {
-		return // it has come by another way
+		return // the decision has come by another way
 	}
 	if m.DecidedBy < p.life(m.Leg.Tx.Broker).listed {
 		return // S4; nobody waits for a refusal
