@@ -132,17 +132,15 @@ func (c *Collector) Add(now bourse.Time, id agents.ID, f agents.Fact) {
 		if m, ok := f.(bourse.LegMoved); ok {
 			o.site.legMoved(now, m)
 			if b := c.byName[m.Leg.Tx.Broker]; b != nil {
-				b.legMoved(now, m)
-				if l := b.leg(m.Leg); l != nil && l.what.Work > 0 && m.State == bourse.Settled {
-					l.took = o.site.takes(bourse.LegMoved{What: l.what, Run: m.Run})
-				}
+				b.follow(now, m.Leg.Tx, m)
 			}
 		}
 	case o.broker != nil:
-		o.broker.fact(f)
+		o.broker.fact(now, f)
 		if c.keep {
 			o.broker.detailed(now, f)
 		}
+		o.broker.drop(f)
 	}
 }
 

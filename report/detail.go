@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"bourse"
+	"bourse/agents"
 	"bourse/broker/planning"
 	"bourse/history"
 	"bourse/policy/selection"
@@ -71,7 +72,7 @@ type batch struct {
 }
 
 // detailed notes what a fact says of why.
-func (b *vo) detailed(now bourse.Time, f any) {
+func (b *vo) detailed(now bourse.Time, f agents.Fact) {
 	switch f := f.(type) {
 	case bourse.CycleSeen:
 		b.detail.seen = &f
@@ -83,11 +84,7 @@ func (b *vo) detailed(now bourse.Time, f any) {
 		b.detail.seen = nil
 		return
 	}
-	fact, ok := f.(interface{ Kind() string })
-	if !ok {
-		return
-	}
-	for _, t := range b.detail.turns.Take(now, fact) {
+	for _, t := range b.detail.turns.Take(now, f) {
 		if j := b.jobs[t.Job]; j != nil && j.story != nil {
 			j.story.add(t)
 		}

@@ -172,14 +172,14 @@ func (r *Report) bands(whole bool) []band {
 	colour := 0
 	for _, one := range r.brokers {
 		for _, tx := range one.placed {
-			for k := range tx.legs {
-				l := &tx.legs[k]
-				i, known := index[l.site]
-				if start, end, ok := l.ran(r.until); known && ok {
-					b, one := at(i, r.sites[i].group(l.what.Group)), bar{nodes: l.what.Nodes, start: start, end: end, vo: true,
+			for k := range tx.Legs {
+				l := &tx.Legs[k]
+				i, known := index[l.Site]
+				if start, end, ok := l.Ran(r.until); known && ok {
+					b, one := at(i, r.sites[i].group(l.What.Group)), bar{nodes: l.What.Nodes, start: start, end: end, vo: true,
 						tx: tx, leg: k, colour: colour, broker: one.name}
-					if l.what.Work > 0 {
-						one.mixed, one.share = true, float64(one.nodes)*float64(l.took)/float64(end-start)
+					if l.What.Work > 0 {
+						one.mixed, one.share = true, float64(one.nodes)*float64(r.sites[i].took(l))/float64(end-start)
 						b.mixed = append(b.mixed, one)
 					} else {
 						b.bars = append(b.bars, one)
@@ -200,14 +200,14 @@ func (r *Report) addTried(bands []band) {
 		at[[2]string{r.sites[bands[i].site].name, bands[i].name}] = &bands[i]
 	}
 	add := func(b *vo, tx *transaction) {
-		for k := range tx.legs {
-			l := &tx.legs[k]
-			to := at[[2]string{l.site, l.what.Group}]
-			if to == nil || l.state != bourse.Held && l.state != bourse.Prepared {
+		for k := range tx.Legs {
+			l := &tx.Legs[k]
+			to := at[[2]string{l.Site, l.What.Group}]
+			if to == nil || l.State != bourse.Held && l.State != bourse.Prepared {
 				continue
 			}
-			if start, end := l.what.Start, min(l.what.End, r.until); start < end {
-				to.held = append(to.held, bar{nodes: l.what.Nodes, start: start, end: end, vo: true, tx: tx, leg: k, broker: b.name, tried: true})
+			if start, end := l.What.Start, min(l.What.End, r.until); start < end {
+				to.held = append(to.held, bar{nodes: l.What.Nodes, start: start, end: end, vo: true, tx: tx, leg: k, broker: b.name, tried: true})
 			}
 		}
 	}
@@ -342,15 +342,15 @@ func (p *picture) words(one *bar, b *band) string {
 	if !one.vo {
 		return fmt.Sprintf("%s, local job %d: %s, %s", where, one.job, when, one.class)
 	}
-	l := &one.tx.legs[one.leg]
+	l := &one.tx.Legs[one.leg]
 	if one.tried {
 		return fmt.Sprintf("%s, %s of %s: %s, held and not run", where, one.tx.name(), one.broker, when)
 	}
-	text := fmt.Sprintf("%s, %s of %s: %s, %s credits", where, one.tx.name(), one.broker, when, money(l.fare.Total()))
-	if l.fare.Additive > 0 {
-		text += fmt.Sprintf(" (%s for delay)", money(l.fare.Additive))
+	text := fmt.Sprintf("%s, %s of %s: %s, %s credits", where, one.tx.name(), one.broker, when, money(l.Fare.Total()))
+	if l.Fare.Additive > 0 {
+		text += fmt.Sprintf(" (%s for delay)", money(l.Fare.Additive))
 	}
-	if n := len(one.tx.legs); n > 1 {
+	if n := len(one.tx.Legs); n > 1 {
 		text += fmt.Sprintf(", part %d of %d", one.leg+1, n)
 	}
 	return text

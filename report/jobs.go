@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"bourse"
+	"bourse/history"
 )
 
 // The words of the status column of jobs.csv. Local jobs are waiting, running,
@@ -107,20 +108,20 @@ func (s *site) writeJobs(out *csv.Writer, row []string) error {
 func (j *voJob) write(out *csv.Writer, row []string, broker string, until bourse.Time) error {
 	if j.tx == nil {
 		fill(row, broker, "", j.Name, "vo", j.Submit.String(), "", "", strconv.Itoa(j.Nodes), "0", j.state.String(), string(j.reason.Code), "", "")
-		j.fillWindow(row, &voLeg{})
+		j.fillWindow(row, &history.Leg{})
 		return out.Write(row)
 	}
-	for i := range j.tx.legs {
-		l := &j.tx.legs[i]
-		start, end := instant(l.what.Start), ""
-		switch _, at, ran := l.ran(until); {
-		case l.state.Terminal() && !ran:
+	for i := range j.tx.Legs {
+		l := &j.tx.Legs[i]
+		start, end := instant(l.What.Start), ""
+		switch _, at, ran := l.Ran(until); {
+		case l.State.Terminal() && !ran:
 			start = ""
-		case l.state.Terminal():
+		case l.State.Terminal():
 			end = at.String()
 		}
-		fill(row, broker, l.site, j.Name, "vo", j.Submit.String(), start, end, strconv.Itoa(l.what.Nodes),
-			l.posted.String(), l.status(until), string(l.reason), l.what.Group, "")
+		fill(row, broker, l.Site, j.Name, "vo", j.Submit.String(), start, end, strconv.Itoa(l.What.Nodes),
+			l.Posted.String(), status(l, until), string(l.Reason), l.What.Group, "")
 		j.fillWindow(row, l)
 		if err := out.Write(row); err != nil {
 			return err
@@ -130,15 +131,15 @@ func (j *voJob) write(out *csv.Writer, row []string, broker string, until bourse
 }
 
 // status is the word for a leg of a committed window.
-func (l *voLeg) status(until bourse.Time) string {
+func status(l *history.Leg, until bourse.Time) string {
 	switch {
-	case l.state == bourse.Settled:
+	case l.State == bourse.Settled:
 		return ended
-	case l.state.Terminal():
-		return l.state.String()
-	case l.state >= bourse.Confirmed && l.what.Start < until:
+	case l.State.Terminal():
+		return l.State.String()
+	case l.State >= bourse.Confirmed && l.What.Start < until:
 		return running
-	case l.state == bourse.Running:
+	case l.State == bourse.Running:
 		return running
 	}
 	return bourse.Confirmed.String() // decided; the site may not have acknowledged it yet
@@ -152,18 +153,18 @@ func fill(row []string, cells ...string) {
 
 // fillWindow puts in what there is to say of a leg's window, where the row has
 // columns for it.
-func (j *voJob) fillWindow(row []string, l *voLeg) {
+func (j *voJob) fillWindow(row []string, l *history.Leg) {
 	if len(row) == len(columns) {
 		return
 	}
 	cells := row[len(columns):]
-	if l.flex.Due > 0 {
-		cells[0], cells[1] = l.flex.Ready.String(), l.flex.Due.String()
+	if l.Flex.Due > 0 {
+		cells[0], cells[1] = l.Flex.Ready.String(), l.Flex.Due.String()
 	}
-	if l.version > 0 {
-		cells[2] = strconv.Itoa(int(l.version))
+	if l.Version > 0 {
+		cells[2] = strconv.Itoa(int(l.Version))
 	}
-	cells[3], cells[4] = strconv.Itoa(l.shifts), j.paid.String()
+	cells[3], cells[4] = strconv.Itoa(l.Shifts), j.paid.String()
 }
 
 // windows reports whether any job leaves its site a choice.
@@ -174,23 +175,6 @@ func (r *Report) windows() bool {
 		}
 	}
 	return false
-}
-
-// priced takes note of what binds: the fare and, of a flexible leg, its place.
-func (l *voLeg) priced(f bourse.LegPriced) {
-	l.fare, l.version = f.Fare, max(f.Version, 1)
-	if f.End > 0 {
-		l.what.Start, l.what.End = f.Start, f.End
-	}
-}
-
-// shifted takes note of where a site has moved a leg.
-func (l *voLeg) shifted(f bourse.LegShifted) {
-	l.shifts++
-	l.what.Start, l.what.End = f.Start, f.End
-	if f.Fixed {
-		l.flex.Ready, l.flex.Due = f.Start, f.End
-	}
 }
 
 // instant shows t in seconds, nothing for Never.

@@ -2,13 +2,16 @@ package report
 
 import (
 	"bourse"
+	"bourse/history"
 )
 
 // slowdownBound is the least runtime that a slowdown is computed with, so that
 // jobs of a moment do not drown the mean (Feitelson's bounded slowdown).
 const slowdownBound = 10 * bourse.Second
 
-// site sums up one site: its cluster's local jobs and the legs it carries.
+// site sums up one site: its cluster's local jobs and the legs it carries. It folds
+// their facts itself: node-time needs the instants and nodes of local jobs, which no
+// other view has.
 type site struct {
 	name   string
 	groups []group
@@ -149,22 +152,30 @@ func (s *site) legMoved(now bourse.Time, m bourse.LegMoved) {
 	if m.What.Work > 0 {
 		if m.State == bourse.Settled {
 			s.due.count(m.End, m.What.End)
-			s.groups[s.group(m.What.Group)].vo += int64(m.What.Nodes) * int64(s.takes(m))
+			s.groups[s.group(m.What.Group)].vo += int64(m.What.Nodes) * int64(s.takes(m.What, m.Run))
 		}
 		return
 	}
-	if end := legEnd(now, m); known && old.State >= bourse.Confirmed && end > m.What.Start {
+	if end := history.LetGo(now, m); known && old.State >= bourse.Confirmed && end > m.What.Start {
 		s.groups[s.group(m.What.Group)].vo += int64(m.What.Nodes) * int64(end-m.What.Start)
 	}
 }
 
-// takes is what the work of a leg that shares its nodes takes of each of them.
-func (s *site) takes(m bourse.LegMoved) bourse.Duration {
-	run := m.What.Work
-	if m.Run > 0 {
-		run = m.Run
+// takes is what the work of a leg that shares its nodes takes of each of them; run,
+// if it is not 0, is what that really was.
+func (s *site) takes(what bourse.Leg, run bourse.Duration) bourse.Duration {
+	if run <= 0 {
+		run = what.Work
 	}
-	return s.groups[s.group(m.What.Group)].Performance.Runtime(run)
+	return s.groups[s.group(what.Group)].Performance.Runtime(run)
+}
+
+// took is the same for a leg that is settled, 0 before.
+func (s *site) took(l *history.Leg) bourse.Duration {
+	if l.State != bourse.Settled {
+		return 0
+	}
+	return s.takes(l.What, l.Run)
 }
 
 // count counts a deadline that was taken, when its work is over.
@@ -182,14 +193,6 @@ func nodeHours(l bourse.Leg) float64 {
 		d = l.Work
 	}
 	return d.Hours() * float64(l.Nodes)
-}
-
-// legEnd is when a leg that came to a terminal state let its nodes go.
-func legEnd(now bourse.Time, m bourse.LegMoved) bourse.Time {
-	if m.State == bourse.Settled {
-		return m.End
-	}
-	return now
 }
 
 // wait takes note of the jobs that are still queued when the run ends.

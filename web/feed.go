@@ -255,7 +255,7 @@ func transaction(b *broker.Broker, id bourse.TxID) (x history.Transaction, ok bo
 	x.Tx, x.Job, x.Commit, x.Becomes = id, v.Job, v.Commit, history.Becomes(v.Repairs, v.Moves)
 	for i := range v.Legs {
 		l := &v.Legs[i]
-		x.Sites, x.Legs, x.Fares = append(x.Sites, l.Site), append(x.Legs, l.Leg), append(x.Fares, l.Fare.Total())
+		x.Legs = append(x.Legs, history.Leg{Site: l.Site, What: l.Leg, Fare: l.Fare})
 		if !l.State.Terminal() {
 			x.Open++
 		}
