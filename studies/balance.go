@@ -218,8 +218,8 @@ func localFigures(f *[balanceFigures]float64, list []report.SiteSummary) {
 	f[earnedLeast], f[earnedMost] = slices.Min(incomes), slices.Max(incomes)
 }
 
-// voWatch adds up the windows of a VO as they are committed. The broker itself
-// forgets what is over.
+// voWatch adds up the windows of a VO as they are committed. It reads three facts by
+// itself: a fold of all would cost memory for each job of a long run.
 type voWatch struct {
 	submits            map[string]bourse.Time
 	begun              map[bourse.TxID]bourse.TxBegun

@@ -86,7 +86,8 @@ func gather(facts iter.Seq2[bourse.Time, agents.Fact], job string) *past {
 	return h
 }
 
-// gatherer is what is needed only while a journal is read.
+// gatherer is what is needed only while a journal is read. Turns and standing are
+// history's; it adds the cycles and what each had before it, which nobody else reads.
 type gatherer struct {
 	*past
 	teller history.Turns
