@@ -27,32 +27,41 @@ const (
 	bodyRate  = 64 << 10
 )
 
-// admitted lets requests in. It asks with every one who is calling, so that a
+// admission bounds what callers may have under way.
+type admission struct {
+	opt     *Options
+	count   *counters
+	slots   chan struct{} // a place for each request under way
+	callers tally         // the places of each caller
+	conns   connections
+}
+
+// before lets requests in. It asks with every one who is calling, so that a
 // revoked caller is refused on a connection that is open, bounds what one caller
 // and what all have under way, and cuts slow bodies off. Event streams have
 // bounds of their own; health is told to whoever has come so far, and health and
 // metrics always get through.
-func (s *Server) admitted(next http.Handler) http.Handler {
+func (a *admission) before(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Cache-Control", "no-store")
 		if r.Body != nil && r.Body != http.NoBody {
-			r.Body = paced(r.Body, http.NewResponseController(w), s.opt.Limits.Wait)
+			r.Body = paced(r.Body, http.NewResponseController(w), a.opt.Limits.Wait)
 		}
 		if r.URL.Path == "/healthz" || r.URL.Path == "/readyz" {
 			next.ServeHTTP(w, r)
 			return
 		}
-		who, err := s.identify(r)
+		who, err := a.identify(r)
 		if err != nil {
-			s.count.denied.Inc()
+			a.count.denied.Inc()
 			w.Header().Set("Connection", "close") // nothing that comes on it would be answered
 			sendProblem(w, http.StatusForbidden, err.Error())
 			return
 		}
-		if !s.conns.claim(r.Context(), who, share(who, 2*s.opt.Limits.Requests)) {
+		if !a.conns.claim(r.Context(), who, share(who, 2*a.opt.Limits.Requests)) {
 			w.Header().Set("Connection", "close")
-			s.crowded(w, r, http.StatusTooManyRequests, "you have too many connections open; close some")
+			a.crowded(w, r, http.StatusTooManyRequests, "you have too many connections open; close some")
 			return
 		}
 		r = r.WithContext(context.WithValue(r.Context(), callerKey{}, who))
@@ -60,24 +69,24 @@ func (s *Server) admitted(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		if !s.callers.enter(who, share(who, s.opt.Limits.Requests)) {
-			s.crowded(w, r, http.StatusTooManyRequests, "you have too many requests under way; try again in a second")
+		if !a.callers.enter(who, share(who, a.opt.Limits.Requests)) {
+			a.crowded(w, r, http.StatusTooManyRequests, "you have too many requests under way; try again in a second")
 			return
 		}
-		defer s.callers.leave(who)
+		defer a.callers.leave(who)
 		select {
-		case s.slots <- struct{}{}:
-			defer func() { <-s.slots }()
+		case a.slots <- struct{}{}:
+			defer func() { <-a.slots }()
 			next.ServeHTTP(w, r)
 		default:
-			s.crowded(w, r, http.StatusServiceUnavailable, "too many requests at once; try again in a second")
+			a.crowded(w, r, http.StatusServiceUnavailable, "too many requests at once; try again in a second")
 		}
 	})
 }
 
 // crowded answers that a bound is reached. A body is not waited for.
-func (s *Server) crowded(w http.ResponseWriter, r *http.Request, status int, detail string) {
-	s.count.busy.Inc()
+func (a *admission) crowded(w http.ResponseWriter, r *http.Request, status int, detail string) {
+	a.count.busy.Inc()
 	if r.ContentLength != 0 {
 		w.Header().Set("Connection", "close")
 	}
@@ -86,8 +95,8 @@ func (s *Server) crowded(w http.ResponseWriter, r *http.Request, status int, det
 }
 
 // identify says who is asking, or why that may not be.
-func (s *Server) identify(r *http.Request) (Caller, error) {
-	who, err := s.opt.Identify(r)
+func (a *admission) identify(r *http.Request) (Caller, error) {
+	who, err := a.opt.Identify(r)
 	if err == nil && who.Role != User && who.Role != Operator {
 		err = errors.New("a certificate of the role user or operator must be shown; see bourse ca issue --help")
 	}

@@ -104,11 +104,3 @@ func caller(ctx context.Context) Caller {
 	who, _ := ctx.Value(callerKey{}).(Caller)
 	return who
 }
-
-// operators lets only operators through.
-func operators(ctx context.Context) error {
-	if caller(ctx).Role != Operator {
-		return huma.Error403Forbidden("only an operator may do this; use a certificate of the role operator")
-	}
-	return nil
-}

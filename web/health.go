@@ -14,16 +14,19 @@ import (
 	"bourse/broker"
 )
 
+// health says how the process and its agent are.
+type health struct{ *agent }
+
 // healthy answers 200 while the agent takes turns: whoever watches the process
 // restarts it if not.
-func (s *Server) healthy(w http.ResponseWriter, r *http.Request) {
+func (s *health) healthy(w http.ResponseWriter, r *http.Request) {
 	say(w, s.takesTurns(r.Context(), func(bourse.Time, agents.Agent) {}))
 }
 
 // ready answers 200 once the process can serve: it takes turns, what it needs
 // beside its agent is there, no other process has its name, and not all sites of
 // a broker are silent.
-func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
+func (s *health) ready(w http.ResponseWriter, r *http.Request) {
 	fenced, unheard := false, false
 	err := s.takesTurns(r.Context(), func(_ bourse.Time, a agents.Agent) {
 		if b, ok := a.(*broker.Broker); ok {
@@ -70,7 +73,7 @@ func inlined(element string) string {
 }
 
 // page serves the live page: one file that reads the API and refreshes itself.
-func (s *Server) page(w http.ResponseWriter, _ *http.Request) {
+func page(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", pagePolicy)
 	w.Header().Set("Referrer-Policy", "no-referrer")

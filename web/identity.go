@@ -29,7 +29,7 @@ func (b *Batch) users() []string {
 // lockBatch waits until nobody else submits under the batch's identity in the
 // name of one of its users. The keys come in order, so that no two wait for each
 // other.
-func (s *Server) lockBatch(ctx context.Context, b *Batch) (unlock func(), err error) {
+func (s *batches) lockBatch(ctx context.Context, b *Batch) (unlock func(), err error) {
 	var held []func()
 	unlock = func() {
 		for _, free := range held {
@@ -49,9 +49,9 @@ func (s *Server) lockBatch(ctx context.Context, b *Batch) (unlock func(), err er
 
 // sameContent refuses other content under an identity that is known of one of
 // the batch's users.
-func (s *Server) sameContent(b *Batch, digest string) error {
+func (s *batches) sameContent(b *Batch, digest string) error {
 	for _, user := range b.users() {
-		if known, ok := s.jobs.batch(user, b.ID); ok && known.digest != digest {
+		if known, ok := s.list.batch(user, b.ID); ok && known.digest != digest {
 			return huma.Error409Conflict(fmt.Sprintf("batch %s of %q was submitted before with other content; "+
 				"what is new needs an identity of its own", b.ID, user))
 		}
@@ -63,17 +63,17 @@ func (s *Server) sameContent(b *Batch, digest string) error {
 // the same names: what it was when they were first submitted, or what follows
 // from the identity and the user. Brokers before had it follow from the identity
 // alone, and may have left jobs that nobody but their sites remembers.
-func (s *Server) suffixes(b *Batch) map[string]string {
+func (s *batches) suffixes(b *Batch) map[string]string {
 	all := b.suffixes()
 	older := lettersOf(b.ID)
 	for user := range all {
-		if known, ok := s.jobs.batch(user, b.ID); ok {
+		if known, ok := s.list.batch(user, b.ID); ok {
 			all[user] = known.suffix
 		}
 	}
 	for i := range b.Jobs {
 		r := &b.Jobs[i]
-		if e, ok := s.jobs.get(r.Name + "-" + older); ok && e.batch == "" && e.user == r.User {
+		if e, ok := s.list.get(r.Name + "-" + older); ok && e.batch == "" && e.user == r.User {
 			all[r.User] = older
 		}
 	}

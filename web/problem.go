@@ -92,12 +92,12 @@ func sendProblem(w http.ResponseWriter, status int, detail string) {
 
 // unknownPath answers requests that no operation is for: 405 where another method
 // would be one's, else 404.
-func (s *Server) unknownPath(w http.ResponseWriter, r *http.Request) {
+func unknownPath(mux *http.ServeMux, w http.ResponseWriter, r *http.Request) {
 	var allowed []string
 	for _, method := range []string{http.MethodDelete, http.MethodGet, http.MethodPatch, http.MethodPost, http.MethodPut} {
 		other := r.Clone(r.Context())
 		other.Method = method
-		if _, pattern := s.mux.Handler(other); pattern != "/" {
+		if _, pattern := mux.Handler(other); pattern != "/" {
 			allowed = append(allowed, method)
 		}
 	}
