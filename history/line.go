@@ -10,8 +10,8 @@ import (
 	"bourse/agents"
 )
 
-// About is the transaction and the leg that a fact is about, as they are shown; ""
-// where it is about none, or about more than one.
+// About returns the transaction and the leg that a fact is about, as people see them;
+// "" where it is about none, or about several.
 func About(f agents.Fact) (tx, leg string) {
 	of := func(l bourse.LegID) (string, string) { return l.Tx.String(), l.String() }
 	switch f := f.(type) {
@@ -67,7 +67,7 @@ func About(f agents.Fact) (tx, leg string) {
 	return "", ""
 }
 
-// Line is what a fact says, in a line for people: by itself, without those before it.
+// Line says in one line what a fact says by itself, without those before it.
 func Line(f agents.Fact) string {
 	switch f := f.(type) {
 	case bourse.LegMoved:
@@ -129,7 +129,7 @@ func Line(f agents.Fact) string {
 	return text
 }
 
-// partOf says which part of an image it is, nothing of one in a single part.
+// partOf says which part of an image it is; nothing if the image has one part only.
 func partOf(part, parts int) string {
 	if parts <= 1 {
 		return ""

@@ -7,8 +7,8 @@ import (
 	"bourse/agents"
 )
 
-// Transaction is a window of a job, or what stands in for a part of one, as facts
-// tell it: those of its broker and, where they are given as well, of its sites.
+// Transaction is an attempt to get a job a window, or the repair or the move of one. It
+// follows the facts of its broker and, where they are given too, of its sites.
 type Transaction struct {
 	Tx      bourse.TxID
 	Job     string
@@ -26,17 +26,17 @@ type Leg struct {
 	Posted bourse.Credits  // net of what was given back
 	State  bourse.LegState // as far as the broker knows, or its site has said
 	Reason bourse.Code     // of its end, by its site
-	End    bourse.Time     // when its nodes were let go; Never while they are not
+	End    bourse.Time     // when its nodes were released; Never while they are not
 	Run    bourse.Duration // what work that shared its nodes took at performance 1, once it is settled; 0: all it had asked for
 
-	// Of a leg with a window: as it stands, how often its user has had it otherwise,
-	// and how often its site has moved or fixed it.
+	// Of a leg with a window: the window as it stands; the leg's version, 1 and one
+	// more for each change by its user; how often its site has moved or fixed it.
 	Flex    bourse.Flex
 	Version uint32
 	Shifts  int
 }
 
-// Begin is a transaction that has just begun.
+// Begin returns a transaction that has just begun.
 func Begin(f bourse.TxBegun) Transaction {
 	x := Transaction{Tx: f.Tx, Job: f.Job, Legs: make([]Leg, len(f.Legs)), Open: len(f.Legs), Becomes: Becomes(f.Repairs, f.Request.Nodes > 0)}
 	for i, what := range f.Legs {
@@ -51,8 +51,8 @@ func Begin(f bourse.TxBegun) Transaction {
 	return x
 }
 
-// Becomes is what the COMMIT of a transaction means for its job: the transaction
-// stands in for a leg, moves the job's window, or is its window.
+// Becomes says what the COMMIT of a transaction means for its job: it repairs a leg,
+// moves the job's window, or places the job.
 func Becomes(repairs bourse.LegID, moves bool) What {
 	switch {
 	case repairs != (bourse.LegID{}):
@@ -63,8 +63,8 @@ func Becomes(repairs bourse.LegID, moves bool) What {
 	return Placed
 }
 
-// Take follows a fact of the transaction or of one of its legs. Facts that say
-// nothing of how it stands change nothing.
+// Take follows a fact of the transaction or of one of its legs. Kinds that it does not
+// know change nothing.
 func (x *Transaction) Take(at bourse.Time, f agents.Fact) {
 	switch f := f.(type) {
 	case bourse.TxDecided:
@@ -98,7 +98,7 @@ func (x *Transaction) Take(at bourse.Time, f agents.Fact) {
 	}
 }
 
-// Leg is one of its legs, nil if there is no such leg.
+// Leg returns one of the legs; nil if there is no such leg.
 func (x *Transaction) Leg(i int) *Leg {
 	if i < 0 || i >= len(x.Legs) {
 		return nil
@@ -106,12 +106,12 @@ func (x *Transaction) Leg(i int) *Leg {
 	return &x.Legs[i]
 }
 
-// loses reports whether a leg is closed that its site has no more, of a COMMIT.
+// loses reports whether f says that a site no longer has a leg that was committed.
 func (x *Transaction) loses(f bourse.LegClosed) bool {
 	return x.Commit && !f.Commit && f.Reason.Refused()
 }
 
-// adopt takes a leg that its site has listed: one of several, perhaps, in no order.
+// adopt takes a leg that its site has listed. The legs may come in any order.
 func (x *Transaction) adopt(f bourse.LegAdopted) {
 	for len(x.Legs) <= f.Leg.Leg {
 		x.Legs = append(x.Legs, Leg{End: bourse.Never})
@@ -121,7 +121,7 @@ func (x *Transaction) adopt(f bourse.LegAdopted) {
 	x.Open++
 }
 
-// priced notes what binds: the fare and, of a leg with a window, its place.
+// priced notes what is binding: the fare and, of a leg with a window, its place.
 func (l *Leg) priced(f bourse.LegPriced) {
 	l.Fare, l.Version = f.Fare, max(f.Version, 1)
 	if f.End > 0 {
@@ -150,8 +150,8 @@ func (l *Leg) closed(f bourse.LegClosed) {
 	}
 }
 
-// done notes the end of a leg's work, unless its site has told another end, and
-// what was given back.
+// done notes the end of a leg's work, unless its site has reported another end, and
+// the refund.
 func (l *Leg) done(f bourse.LegDone) {
 	l.Posted -= f.Refund
 	if !l.State.Terminal() {
@@ -159,8 +159,8 @@ func (l *Leg) done(f bourse.LegDone) {
 	}
 }
 
-// moved notes what its site says of a leg. Only the first such fact need say what
-// the leg is.
+// moved notes what its site says of a leg. Only the first such fact must say what the
+// leg is.
 func (l *Leg) moved(at bourse.Time, m bourse.LegMoved) {
 	l.State = m.State
 	if m.What.Nodes > 0 {
@@ -171,7 +171,7 @@ func (l *Leg) moved(at bourse.Time, m bourse.LegMoved) {
 	}
 }
 
-// LetGo is when a leg that has come to a terminal state let its nodes go.
+// LetGo returns when a leg released its nodes, given the fact of its terminal state.
 func LetGo(at bourse.Time, m bourse.LegMoved) bourse.Time {
 	if m.State == bourse.Settled {
 		return m.End
@@ -179,8 +179,8 @@ func LetGo(at bourse.Time, m bourse.LegMoved) bourse.Time {
 	return at
 }
 
-// Ran reports whether a leg's work has run at all, and over which interval its
-// nodes were taken, up to the instant until.
+// Ran returns the interval over which a leg has occupied its nodes, up to the instant
+// until; ok is false if it has not run at all.
 func (l *Leg) Ran(until bourse.Time) (start, end bourse.Time, ok bool) {
 	switch l.State {
 	case bourse.Confirmed, bourse.Running:
@@ -219,7 +219,7 @@ func (x *Transaction) start() bourse.Time {
 	return 0
 }
 
-// window shows what a transaction is about.
+// window names the nodes that a transaction is about, after a verb.
 func (x *Transaction) window(verb string) string {
 	s := verb
 	for i := range x.Legs {
@@ -235,7 +235,7 @@ func (x *Transaction) window(verb string) string {
 	return s
 }
 
-// price is the sum of the prices that bind.
+// price is the sum of the binding prices.
 func (x *Transaction) price() bourse.Credits {
 	var sum bourse.Credits
 	for i := range x.Legs {

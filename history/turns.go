@@ -5,14 +5,13 @@ import (
 	"bourse/agents"
 )
 
-// Turns tells the turns of jobs from a broker's facts, in order. It remembers the
-// transactions that are not over, no more than maxFollowed, the oldest being
-// dropped: turns of a transaction that it has not seen begin are told without the
-// job's name. The zero Turns is ready.
+// Turns makes turns of a broker's facts, which it must be given in order. It remembers
+// at most maxFollowed transactions and drops the oldest. The turns of a transaction that
+// it does not know have no job. The zero Turns is ready for use.
 type Turns struct {
-	// Find, where it is set, is asked first how a transaction stands after the fact
-	// that is told, and none that begins is remembered: for those who follow the
-	// transactions themselves, or have the broker at hand.
+	// Find, if set, returns a transaction as it stands after the fact that is given to
+	// Take. Turns then remembers only adopted transactions that Find does not know. It
+	// is for callers that follow transactions themselves, or can ask the broker.
 	Find func(bourse.TxID) (Transaction, bool)
 
 	txs   map[bourse.TxID]*Transaction
@@ -22,7 +21,7 @@ type Turns struct {
 // maxFollowed bounds the transactions that are remembered: some 100 MB.
 const maxFollowed = 200_000
 
-// Take tells what has become of a job by a fact; none of most facts.
+// Take returns the turns that follow from a fact; most facts have none.
 func (t *Turns) Take(at bourse.Time, f agents.Fact) []Turn {
 	turn := func(job string, what What, r bourse.Reason, format string, args ...any) []Turn {
 		return []Turn{{At: at, Job: job, What: what, Reason: r, Words: bourse.Say(format, args...)}}
@@ -97,8 +96,8 @@ func (t *Turns) follow(x Transaction) *Transaction {
 	return &x
 }
 
-// after is the transaction of an identity as it stands after a fact, an empty one
-// if it is not known.
+// after returns a transaction as it stands after a fact; an empty one if it is not
+// known.
 func (t *Turns) after(at bourse.Time, id bourse.TxID, f agents.Fact) *Transaction {
 	if t.Find != nil {
 		if x, ok := t.Find(id); ok {
@@ -182,7 +181,7 @@ func (t *Turns) adopt(at bourse.Time, f bourse.LegAdopted) {
 	x.Take(at, f)
 }
 
-// shift tells what has become of the place of a leg with a window.
+// shift tells what became of the place of a leg with a window.
 func (t *Turns) shift(at bourse.Time, f agents.Fact) []Turn {
 	var x *Transaction
 	turn := func(what What, leg int, start bourse.Time, format string, args ...any) []Turn {

@@ -9,9 +9,9 @@ import (
 	"bourse/history"
 )
 
-// vo sums up one VO: its jobs, its transactions and its cycles. How a transaction
-// stands is history's; what is counted here are jobs, reasons and money, which need
-// no words and so no turns.
+// vo sums up one VO: its jobs, its transactions and its cycles. Package history folds
+// the transactions. Jobs, reasons and money are counted here from single facts: to
+// write turns for them would only cost time.
 type vo struct {
 	name   string
 	budget bourse.Credits
@@ -48,7 +48,7 @@ type voJob struct {
 	story  *story // nil where it is not kept
 }
 
-// transaction is a try to commit a window of a job.
+// transaction is an attempt to commit a window of a job.
 type transaction struct {
 	history.Transaction
 	job  *voJob
@@ -119,7 +119,8 @@ func (b *vo) fact(now bourse.Time, f agents.Fact) {
 	}
 }
 
-// follow has a transaction take a fact; nil: there is none that was not aborted.
+// follow has a transaction take a fact. It returns nil if the transaction is unknown
+// or was aborted.
 func (b *vo) follow(now bourse.Time, id bourse.TxID, f agents.Fact) *transaction {
 	tx := b.open[id]
 	if tx != nil {
@@ -183,7 +184,7 @@ func (b *vo) decide(f bourse.TxDecided) {
 	}
 }
 
-// pays takes note of what the transaction's job has paid, or got back.
+// pays notes what the transaction's job has paid, or got back.
 func (t *transaction) pays(c bourse.Credits) {
 	if t.job != nil {
 		t.job.paid += c

@@ -241,7 +241,7 @@ func TestGantt_NodePromisedTwiceNamesTheGroup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.WriteGantt(io.Discard); err == nil || !strings.Contains(err.Error(), "site north, group main: 1 node wanted at 900 s, 0 of 4 free") {
+	if err := r.WriteGantt(io.Discard); err == nil || !strings.Contains(err.Error(), "site north, group main: 1 node needed at 900 s, 0 of 4 free") {
 		t.Errorf("error is %v", err)
 	}
 }

@@ -15,8 +15,8 @@ import (
 // The words of the status column of jobs.csv. Local jobs are waiting, running,
 // ended, killed (ended at their estimate) or refused. A VO job that was never
 // placed is in its state, waiting, abandoned or withdrawn; the legs of one
-// that was placed are confirmed, running, ended, or came to a sad end: expired,
-// heuristic (given up in doubt), released or lost.
+// that was placed are confirmed, running, ended, expired, heuristic (given up in
+// doubt), released or lost.
 const (
 	waiting = "waiting"
 	running = "running"
@@ -29,14 +29,13 @@ const (
 var columns = []string{"broker", "site", "job", "kind", "submit", "start", "end", "nodes", "cost", "status", "reason",
 	"group", "class"}
 
-// windowColumns follow where the jobs of a run leave their sites a choice: the
-// window of a leg as it stands, its version, 1 and one more each time its user
-// has had it otherwise, how often its site has moved or fixed it, and the
-// credits that its job has paid so far for this leg and those before it, net of
-// what came back.
+// windowColumns follow if any job of the run leaves its site a choice: the window of
+// a leg as it stands; its version, which starts at 1 and grows with each change by its
+// user; how often its site has moved or fixed it; and the credits that its job has paid
+// so far for this leg and those before it, net of refunds.
 var windowColumns = []string{"opens", "closes", "version", "shifts", "paid"}
 
-// noGroup stands for a group that nobody has named.
+// noGroup stands for a group that is not known.
 const noGroup = -1
 
 // localRow is a local job of a site. Start and end are Never where there is none.
@@ -145,14 +144,13 @@ func status(l *history.Leg, until bourse.Time) string {
 	return bourse.Confirmed.String() // decided; the site may not have acknowledged it yet
 }
 
-// fill puts cells into a row; those of windows are left empty.
+// fill fills the cells of a row, but for those of windows, which it leaves empty.
 func fill(row []string, cells ...string) {
 	copy(row, cells)
 	clear(row[len(columns):])
 }
 
-// fillWindow puts in what there is to say of a leg's window, where the row has
-// columns for it.
+// fillWindow fills the cells of a leg's window, if the row has them.
 func (j *voJob) fillWindow(row []string, l *history.Leg) {
 	if len(row) == len(columns) {
 		return

@@ -74,7 +74,7 @@ func lay(bars []bar, nodes int) ([][]piece, error) {
 			over++
 		}
 		if free := gaps.height(); free < bars[i].nodes {
-			return nil, fmt.Errorf("%s wanted at %v s, %d of %d free: the facts promise a node twice",
+			return nil, fmt.Errorf("%s needed at %v s, %d of %d free: the facts promise a node twice",
 				count(bars[i].nodes, "node"), bars[i].start, free, nodes)
 		}
 		laid[i] = gaps.take(bars[i].nodes, bars[i].vo)

@@ -46,7 +46,7 @@ func TestLay_CutOverGapsWhereNoneIsHighEnough(t *testing.T) {
 func TestLay_NodePromisedTwiceIsAnError(t *testing.T) {
 	t.Parallel()
 	_, err := lay([]bar{{nodes: 2, start: 0, end: 10000}, {nodes: 2, start: 5000, end: 8000}}, 3)
-	if err == nil || !strings.Contains(err.Error(), "2 nodes wanted at 5 s, 1 of 3 free") {
+	if err == nil || !strings.Contains(err.Error(), "2 nodes needed at 5 s, 1 of 3 free") {
 		t.Errorf("error is %v", err)
 	}
 }

@@ -84,7 +84,7 @@ func (r *Report) plots(v view, o ganttOptions) ([]Plot, error) {
 
 var ganttHead = []string{"site", "group", "kind", "broker", "job", "window", "nodes", "start s", "end s", "how"}
 
-// ganttRows are the bars of the picture: what ran, and what was held in vain.
+// ganttRows are the bars of the picture: what ran, and what was held and never ran.
 func (r *Report) ganttRows() [][]string {
 	var rows [][]string
 	bands := r.bands(false)

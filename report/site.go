@@ -129,8 +129,8 @@ func slowdown(wait, run bourse.Duration) float64 {
 	return max(1, float64(wait+run)/float64(max(run, slowdownBound)))
 }
 
-// legMoved counts a move of a leg. Only the first fact of a leg need say what
-// the leg is; a later one that says it anew has moved it.
+// legMoved counts a move of a leg. Only the first fact of a leg must say what the leg
+// is; a later one that does has changed it.
 func (s *site) legMoved(now bourse.Time, m bourse.LegMoved) {
 	if old, ok := s.open[m.Leg]; ok && m.What.Nodes == 0 {
 		m.What = old.What
@@ -161,8 +161,8 @@ func (s *site) legMoved(now bourse.Time, m bourse.LegMoved) {
 	}
 }
 
-// takes is what the work of a leg that shares its nodes takes of each of them; run,
-// if it is not 0, is what that really was.
+// takes is how long the work of a leg that shares its nodes occupies each of them. run
+// is the actual runtime at performance 1; 0: as long as it asked for.
 func (s *site) takes(what bourse.Leg, run bourse.Duration) bourse.Duration {
 	if run <= 0 {
 		run = what.Work
@@ -178,7 +178,7 @@ func (s *site) took(l *history.Leg) bourse.Duration {
 	return s.takes(l.What, l.Run)
 }
 
-// count counts a deadline that was taken, when its work is over.
+// count counts an accepted deadline once its work is over.
 func (d *Deadlines) count(end, deadline bourse.Time) {
 	if d.Kept++; end > deadline {
 		d.Kept--
@@ -195,7 +195,7 @@ func nodeHours(l bourse.Leg) float64 {
 	return d.Hours() * float64(l.Nodes)
 }
 
-// wait takes note of the jobs that are still queued when the run ends.
+// wait notes the jobs that are still queued when the run ends.
 func (s *site) wait(list []Waiting, until bourse.Time) {
 	for _, j := range list {
 		if j.Submit > until {

@@ -19,8 +19,8 @@ type option struct {
 	base  float64 // price without what is above base
 }
 
-// brings is what the user would have of an option; planned counts the harm in
-// place of what is above base.
+// brings is what an option is worth to the user. For the planner it counts the harm to
+// others in place of what is paid above base.
 func (m *market) brings(u *chooser, o option, planner bool) float64 {
 	if o.way == leave {
 		return 0
@@ -170,8 +170,8 @@ func (m *market) take(u *chooser, o option) {
 	}
 }
 
-// passOn notes what each of the delayed would have of the price, at what each has
-// declared.
+// passOn notes what each delayed user would be refunded from the price, at the delay
+// cost that the user has declared.
 func (m *market) passOn(u *chooser, o option) {
 	state := m.queues[o.at].State().Clone()
 	m.asked.Price(pricing.Adaptive)

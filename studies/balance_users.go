@@ -26,12 +26,11 @@ import (
 //
 // Half of the users do not look: they stay in their own queue, as local users do.
 //
-// A way brings its value, if it ends by the deadline, less the price, less the
-// user's delay cost x nodes x planned wait; of equals a reservation, which keeps
-// its start, is taken. What came of it is measured when all
-// jobs have ended. The right choice is the one that a planner would make who knows
-// all delay costs: it counts the delay to all others, by the same plans, in place
-// of what is paid above base.
+// A way brings the job's value, if the job ends by the deadline, less the price, less
+// the user's delay cost x nodes x planned wait. Of equal ways a reservation is taken,
+// because it keeps its start. The outcome is measured when all jobs have ended. The
+// right choice is that of a planner who knows all delay costs and who counts the delay
+// to all others, by the same plans, in place of what is paid above base.
 
 // regime says what the users of a market may do and what they pay.
 type regime struct {
@@ -134,7 +133,7 @@ func newMarket(r regime) *market {
 	return &market{regime: r, true: pricing.NewBook(), asked: pricing.NewBook()}
 }
 
-// add adds a site of so many nodes.
+// add adds a site with so many nodes.
 func (m *market) add(s *configs.Site, nodes int) {
 	m.span = max(m.span, s.Workload.Days)
 	m.nodes = append(m.nodes, nodes)
@@ -145,7 +144,7 @@ func (m *market) add(s *configs.Site, nodes int) {
 	m.queues = append(m.queues, q)
 }
 
-// marketRun lives through one market.
+// marketRun simulates one market.
 func marketRun(sc *configs.Scenario, load *simulation.Workloads, r regime, seed uint64) (marketOutcome, error) {
 	m := newMarket(r)
 	for i := range sc.Sites {
@@ -175,9 +174,9 @@ func marketRun(sc *configs.Scenario, load *simulation.Workloads, r regime, seed 
 	return m.outcome(), nil
 }
 
-// draw draws what the workload does not say, each purpose from a stream of its
-// own: values of 1 to 16 times the base price, delay costs of 1/16 to 4 with mean
-// about 1, deadlines of 1.5 to 20 runs and an hour after the submit, who lies and who stays.
+// draw draws what the workload does not have, each purpose from a stream of its own:
+// values of 1 to 16 times the base price, delay costs of 1/16 to 4 with a mean of about
+// 1, deadlines 1.5 to 20 runtimes and an hour after the submit, who lies and who stays.
 func (m *market) draw(seed uint64) {
 	stream := func(purpose string) *rand.Rand {
 		return rand.New(rand.NewPCG(simulation.SeedOf(seed, "market "+purpose), 0))

@@ -13,8 +13,7 @@ import (
 	"bourse/broker"
 )
 
-// agent is the one whose API this is: it is asked and read within the time that a
-// caller may wait.
+// agent is the agent whose API this is. Asking and reading it end after Limits.Wait.
 type agent struct {
 	opt   *Options
 	count *counters

@@ -105,7 +105,7 @@ func (s *batches) ownNames(ctx context.Context, b *Batch) error {
 	return nil
 }
 
-// handIn hands those jobs to the broker that it has not taken yet.
+// handIn hands the broker the jobs that it has not taken yet.
 func (s *batches) handIn(ctx context.Context, b *Batch, jobs []bourse.Job) (BatchAnswer, error) {
 	answer := BatchAnswer{ID: b.ID, Jobs: make([]JobTaken, len(jobs))}
 	for i := range jobs {
@@ -113,7 +113,7 @@ func (s *batches) handIn(ctx context.Context, b *Batch, jobs []bourse.Job) (Batc
 		answer.Jobs[i] = JobTaken{ID: j.Name, Name: j.Origin.Label}
 		if known, ok := s.list.get(j.Name); ok {
 			if known.batch == "" && known.user == j.User {
-				continue // only its sites remember it: its broker takes it again
+				continue // only its sites remember it, and the broker takes it again
 			}
 			if known.batch != b.ID || known.user != j.User {
 				return answer, huma.Error409Conflict(fmt.Sprintf("job %s is known from another batch; repeat with another identity", j.Name))
@@ -166,9 +166,8 @@ func (s *batches) handOne(ctx context.Context, j *bourse.Job, answer *JobTaken) 
 	return nil
 }
 
-// conflict is no reason where the broker has the very job from an earlier try of
-// this batch that nobody has heard the answer of: the two differ only by when
-// they came.
+// conflict drops the reason if the broker has this very job from an earlier try of
+// the batch, whose answer was lost: the two differ only in when they were submitted.
 func (s *batches) conflict(ctx context.Context, j *bourse.Job, why bourse.Reason) (bourse.Reason, error) {
 	err := s.broker(ctx, func(_ bourse.Time, b *broker.Broker) {
 		v, ok := b.Job(j.Name)
@@ -179,8 +178,8 @@ func (s *batches) conflict(ctx context.Context, j *bourse.Job, why bourse.Reason
 	return why, err
 }
 
-// vocabulary turns the batch into jobs submitted now, whose names end as their
-// users' suffixes say, or says what of it makes no sense.
+// vocabulary turns the batch into jobs submitted now, each named with its user's
+// suffix, or says which keys are wrong.
 func (b *Batch) vocabulary(now bourse.Time, suffixes map[string]string) ([]bourse.Job, error) {
 	digest := b.digest()
 	jobs := make([]bourse.Job, len(b.Jobs))
@@ -213,8 +212,8 @@ func (b *Batch) vocabulary(now bourse.Time, suffixes map[string]string) ([]bours
 	return jobs, nil
 }
 
-// tie has jobs come after others of the batch by their identities at the broker.
-// What is not of this batch is an identity already, which the broker knows or not.
+// tie translates the names in after into identities at the broker. A name that is not
+// in the batch is taken for an identity, which the broker knows or refuses.
 func (b *Batch) tie(jobs []bourse.Job) []error {
 	names, after, place := make([]string, len(b.Jobs)), make([][]string, len(b.Jobs)), make(map[string]int, len(b.Jobs))
 	for i := range b.Jobs {
@@ -235,8 +234,8 @@ func (b *Batch) tie(jobs []bourse.Job) []error {
 	return nil
 }
 
-// waves are the places of a batch's jobs, so that each comes in a later wave than
-// those that it comes after: the broker has to know them.
+// waves orders the indices of a batch's jobs so that each job is in a later wave than
+// the jobs that it comes after: the broker must know those first.
 func waves(jobs []bourse.Job) [][]int {
 	names, after := make([]string, len(jobs)), make([][]string, len(jobs))
 	for i := range jobs {

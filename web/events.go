@@ -14,25 +14,25 @@ import (
 const eventsPath = "/v1/events"
 
 // heartbeat is how often a stream says that it is alive, checkEvery how often it
-// asks again whether its caller may listen. No event is sent where that was last
-// asked longer ago.
+// checks that its caller may still listen. No event is sent if the last check is older
+// than that.
 const (
 	heartbeat  = 10 * time.Second
 	checkEvery = time.Second
 )
 
-// Alive is the event that says that a stream is alive though nothing happens.
+// Alive is the event that shows that a stream is alive although nothing happens.
 type Alive struct {
 	At Instant `json:"at"`
 }
 
-// Lost is the last event of a stream whose reader was too slow: it asks for the
-// state and listens anew.
+// Lost is the last event of a stream whose reader was too slow. The reader should ask
+// for the state and open a new stream.
 type Lost struct {
 	Why string `json:"why"`
 }
 
-// Denied is the last event of a stream whose caller may listen no more: the
+// Denied is the last event of a stream whose caller may no longer listen: the
 // certificate has expired or was revoked.
 type Denied struct {
 	Why string `json:"why"`
@@ -53,8 +53,8 @@ type streams struct {
 	identify Identify // as at the admission
 }
 
-// opened opens the stream before anything is answered, so that a refusal is
-// answered as one.
+// opened opens the stream before the answer begins, so that a refusal has a status of
+// its own.
 func (s *streams) opened(ctx huma.Context, next func(huma.Context)) {
 	who := caller(ctx.Context())
 	job := ctx.Query("job")

@@ -27,16 +27,15 @@ type Explanation struct {
 
 type explainOutput struct{ Body Explanation }
 
-// explanations are made for few at once.
+// explanations bounds how many explanations are made at once.
 type explanations struct {
 	*jobs
 	slots   chan struct{} // a place for each one under way
 	callers tally         // the places of each caller
 }
 
-// explainExtra is how much longer than for the agent one may wait for an
-// explanation, which reads a journal. It ends before the server gives up writing
-// the answer.
+// explainExtra is how much longer than Limits.Wait an explanation may take, because it
+// reads a journal. It must end before the server's write timeout.
 const explainExtra = 15 * time.Second
 
 func (s *explanations) explain(ctx context.Context, in *jobInput) (*explainOutput, error) {
@@ -73,7 +72,7 @@ func (s *explanations) explain(ctx context.Context, in *jobInput) (*explainOutpu
 	return &explainOutput{Explanation{ID: e.id, Words: words, Value: value}}, nil
 }
 
-// enter takes a place for an explanation, or says when to come again.
+// enter takes a place for an explanation, or says when to try again.
 func (s *explanations) enter(who Caller) (leave func(), err error) {
 	again := http.Header{"Retry-After": {"2"}}
 	if !s.callers.enter(who, share(who, s.opt.Limits.Explains)) {

@@ -28,13 +28,12 @@ const (
 	streamQueue = 256  // turns that wait for one reader; beyond, the stream ends
 )
 
-// watchEnded is the kind of a host's last fact to a watcher: it was too slow, or
-// the agent's life is over.
+// watchEnded is the kind of the last fact that a host gives a watcher: the watcher was
+// too slow, or the agent's life is over.
 const watchEnded = "watch-ended"
 
-// feed turns the broker's facts into turns of jobs, and hands them to those who
-// listen and to webhooks. Facts that come faster than they can be shown are
-// counted and not shown: all that is lost is the telling.
+// feed turns the broker's facts into turns of jobs, and hands them to event streams and
+// webhooks. Facts that come too fast are counted and not shown; nothing else is lost.
 type feed struct {
 	*agent
 	jobs  *catalogue
@@ -58,18 +57,18 @@ type fact struct {
 // stream is one listener's.
 type stream struct {
 	who   Caller
-	job   string // "": all that the caller sees
+	job   string // "": all that the caller may see
 	turns chan Turn
 	lost  bool         // the feed has closed it: its reader was too slow
-	again func() error // why its caller may listen no more
+	again func() error // why its caller may no longer listen
 }
 
 func newFeed(a *agent, jobs *catalogue, hooks *webhooks) *feed {
 	return &feed{agent: a, jobs: jobs, hooks: hooks, facts: make(chan fact, feedQueue), done: make(chan struct{}), streams: map[*stream]bool{}}
 }
 
-// begin starts to watch the broker, reads the jobs that there are, and then
-// shows what has come meanwhile, so that jobs are known in their order.
+// begin watches the broker first and then reads its jobs. The facts that come meanwhile
+// wait until the jobs are known in order.
 func (f *feed) begin() error {
 	f.watch()
 	ctx, stop := context.WithTimeout(f.base, time.Minute)
@@ -87,7 +86,7 @@ func (f *feed) watch() {
 		case f.facts <- fact{at, x}:
 		default:
 			f.count.untold.Inc()
-			switch x := x.(type) { // the index misses none
+			switch x := x.(type) { // the catalogue must miss none
 			case bourse.JobSubmitted:
 				f.jobs.add(&x.Job)
 			case bourse.LegAdopted:
@@ -102,9 +101,9 @@ func (f *feed) watch() {
 	}
 }
 
-// again watches the broker anew, a second after the host has ended it, and reads
-// what was missed. A broker that is gone is asked again for as long as the
-// process lives; a stopped one has readiness say so.
+// again watches the broker anew, a second after the host has ended the watch, and reads
+// the jobs that were missed. It is called again for as long as the broker is gone, which
+// readiness shows.
 func (f *feed) again() {
 	f.count.untold.Inc()
 	f.opt.Log.Warn().Msg("the broker's facts are watched anew; some turns of jobs were not told")
@@ -121,9 +120,9 @@ func (f *feed) again() {
 	}
 }
 
-// readJobs fills the catalogue with the jobs that the broker has, a bounded
-// number in each of its turns. It waits longer for a turn than a user would: a
-// broker with much to say to its sites has just begun to live.
+// readJobs fills the catalogue with the broker's jobs, a bounded number in each turn of
+// the broker. It waits longer for a turn than a user would: a broker that has just
+// started may be busy with its sites.
 func (f *feed) readJobs(ctx context.Context) error {
 	for skip, more := 0, true; more; {
 		var some []bourse.Job
@@ -157,7 +156,7 @@ func (f *feed) close() {
 	}
 }
 
-// run shows facts until close, as many at once as wait.
+// run shows facts until close, all that wait at once.
 func (f *feed) run() {
 	some := make([]fact, 0, feedAtOnce)
 	for {
@@ -175,8 +174,8 @@ func (f *feed) run() {
 	}
 }
 
-// show turns facts into turns. The jobs are read in one turn of the broker, so
-// that they may stand a little further than the fact says.
+// show turns facts into turns. The jobs are read in one turn of the broker, and may
+// have moved on since the fact.
 func (f *feed) show(some []fact) {
 	for i := range some {
 		if f.note(&some[i]); some[i].fact.Kind() == watchEnded {
@@ -205,7 +204,7 @@ func (f *feed) show(some []fact) {
 	}
 }
 
-// note keeps the catalogue and the counters up to a fact.
+// note has the catalogue and the counters follow a fact.
 func (f *feed) note(x *fact) {
 	switch v := x.fact.(type) {
 	case bourse.JobSubmitted:
@@ -219,7 +218,7 @@ func (f *feed) note(x *fact) {
 	}
 }
 
-// turns appends what a fact means for a job.
+// turns appends what a fact means for its job.
 func (f *feed) turns(list []Turn, b *broker.Broker, x *fact) []Turn {
 	teller := history.Turns{Find: func(id bourse.TxID) (history.Transaction, bool) { return transaction(b, id) }}
 	for _, u := range teller.Take(x.at, x.fact) {
@@ -251,7 +250,7 @@ func (f *feed) turns(list []Turn, b *broker.Broker, x *fact) []Turn {
 	return list
 }
 
-// transaction is what the broker knows of one.
+// transaction is what the broker knows of a transaction.
 func transaction(b *broker.Broker, id bourse.TxID) (x history.Transaction, ok bool) {
 	v, ok := b.Transaction(id)
 	x.Tx, x.Job, x.Commit, x.Becomes = id, v.Job, v.Commit, history.Becomes(v.Repairs, v.Moves)
@@ -265,8 +264,8 @@ func transaction(b *broker.Broker, id bourse.TxID) (x history.Transaction, ok bo
 	return x, ok
 }
 
-// tell hands a turn to all whom it concerns. A listener whose queue is full is
-// let go: it reads the job's state when it comes again.
+// tell hands a turn to everyone that it concerns. A stream whose queue is full is
+// closed: its reader asks for the job's state when it comes back.
 func (f *feed) tell(t *Turn) {
 	if e, ok := f.jobs.get(t.Job.ID); ok {
 		if barred := f.opt.Barred; e.notify != "" && barred != nil && barred(e.user) {
@@ -291,7 +290,7 @@ func (f *feed) tell(t *Turn) {
 	}
 }
 
-// listen opens a stream; nil: there are too many, of this caller or in all.
+// listen opens a stream; nil if this caller, or all together, have too many.
 func (f *feed) listen(who Caller, job string) *stream {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -325,7 +324,7 @@ func (f *feed) drop(x *stream) {
 	}
 }
 
-// open is how many streams there are.
+// open is how many streams are open.
 func (f *feed) open() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -234,7 +234,7 @@ func (s *jobs) page(ctx context.Context, in *jobsInput) (*jobsOutput, error) {
 			some = s.list.named(who, in.Name)
 			some = some[:min(len(some), s.opt.Limits.Page)]
 		} else {
-			some = s.list.before(nil, want{who, in.User, in.Batch}, before, n)
+			some = s.list.before(nil, filter{who, in.User, in.Batch}, before, n)
 		}
 		next, err := s.rows(ctx, &out.Body, some, in, limit)
 		if err != nil {
@@ -275,14 +275,14 @@ func (s *jobs) rows(ctx context.Context, list *JobList, some []entry, in *jobsIn
 	return next, err
 }
 
-func inState(have bourse.JobState, want string) bool {
-	switch want {
+func inState(have bourse.JobState, asked string) bool {
+	switch asked {
 	case "":
 		return true
 	case "open":
 		return have.Open()
 	}
-	return have.String() == want
+	return have.String() == asked
 }
 
 func (s *jobs) cancel(ctx context.Context, in *jobInput) (*cancelOutput, error) {

@@ -18,8 +18,8 @@ func (s *market) find(ctx context.Context, in *foundInput) (*sitesOutput, error)
 	return s.loses(ctx, in.Site, agents.SiteFound{Site: agents.ID("site:" + in.Site)})
 }
 
-// loses hands an operator's word about a site to the broker, and shows the sites as
-// they stand then.
+// loses tells the broker what an operator says of a site, and answers with the sites
+// after that.
 func (s *market) loses(ctx context.Context, site string, m agents.Message) (*sitesOutput, error) {
 	if err := s.operators(ctx); err != nil {
 		return nil, err

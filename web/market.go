@@ -176,8 +176,7 @@ func groupOf(g *agents.GroupOffer, now bourse.Time) Group {
 		Performance: Performance{g.Group.Performance}, Price: Price{g.Group.Price}}
 }
 
-// at is how many nodes are free at an instant by an offer, which a stranger may
-// have sent empty.
+// at is how many nodes are free at an instant by an offer, which may be empty.
 func at(p bourse.Profile, now bourse.Time) int {
 	if len(p) == 0 {
 		return 0

@@ -82,7 +82,7 @@ func (c *counters) cycle(f bourse.CycleClosed, took bourse.Duration) {
 	}
 }
 
-// brokerGauges reads the broker's state in one turn of it at every scrape.
+// brokerGauges reads the broker's state at every scrape, in one turn.
 type brokerGauges struct{ *agent }
 
 var (

@@ -83,15 +83,15 @@ func brief(value any) any {
 	return nil
 }
 
-// sendProblem answers what the API's library is not asked about in its form.
+// sendProblem answers with a problem where the API's library is not involved.
 func sendProblem(w http.ResponseWriter, status int, detail string) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(huma.NewError(status, detail)) // who has gone hears nothing
 }
 
-// unknownPath answers requests that no operation is for: 405 where another method
-// would be one's, else 404.
+// unknownPath answers requests for which there is no operation: 405 where there is one
+// for another method, else 404.
 func unknownPath(mux *http.ServeMux, w http.ResponseWriter, r *http.Request) {
 	var allowed []string
 	for _, method := range []string{http.MethodDelete, http.MethodGet, http.MethodPatch, http.MethodPost, http.MethodPut} {

@@ -87,7 +87,7 @@ func (r *JobRequest) job(now bourse.Time) (j bourse.Job, key string, err error) 
 	if j.Deadline <= j.Ready {
 		return j, "deadline", fmt.Errorf("%s is not after %s, before which the job is not ready", r.Deadline, instant(j.Ready))
 	}
-	// Nodes of more than performance 1 may be quicker; who counts on them says so.
+	// Faster nodes might do, but they count only if the job asks for them by minPerformance.
 	if p := max(j.MinPerformance, bourse.Unit); p.Runtime(j.Shortest()) > j.Deadline.Sub(j.Ready) {
 		return j, "deadline", fmt.Errorf("%s leaves %v seconds after ready, and the job takes %v at performance %v; give it more time, or a minPerformance that makes it quicker",
 			instant(j.Deadline), j.Deadline.Sub(j.Ready), p.Runtime(j.Shortest()), p)

@@ -20,7 +20,7 @@ import (
 	"bourse/agents"
 )
 
-// Host is what the API needs of the process that runs its agent.
+// Host is what the API needs from the process that runs its agent.
 type Host interface {
 	// Ask hands a message to an agent and waits for the answer, which comes when
 	// the facts that it follows from are durable.
@@ -45,10 +45,10 @@ type Options struct {
 	// Collectors add what the process counts to /metrics: its host, its journal,
 	// its network, its certificate.
 	Collectors []prometheus.Collector
-	// Barred says that a user is no member any more, whatever the certificate: the
-	// webhooks of that user's jobs are not told. nil: nobody is.
+	// Barred says that a user is no longer a member, whatever the certificate says: the
+	// webhooks of that user's jobs are not called. nil: nobody is barred.
 	Barred func(user string) bool
-	// Notify tells users' webhooks; the zero value delivers to https only.
+	// Notify configures webhooks; the zero value delivers to https only.
 	Notify Notify
 
 	Limits Limits
@@ -65,7 +65,7 @@ type Limits struct {
 	Wait      time.Duration // for the agent; 10 s
 }
 
-// answerTime is how long an answer may take beside the wait for the agent.
+// answerTime is how long an answer may take in addition to the wait for the agent.
 const answerTime = 20 * time.Second
 
 func (l Limits) filled() Limits {
@@ -88,8 +88,8 @@ func (l Limits) filled() Limits {
 	return l
 }
 
-// Server serves the API of one agent. What it answers is in routes.go, and in the
-// types that stand there.
+// Server serves the API of one agent. routes.go has its operations, and the types that
+// answer them.
 type Server struct {
 	opt       Options
 	mux       *http.ServeMux
@@ -161,7 +161,7 @@ func newServer(opt Options, title string) (*Server, error) {
 	s.http = &http.Server{
 		Handler:           s.admission.before(http.NewCrossOriginProtection().Handler(s.mux)),
 		ReadHeaderTimeout: 5 * time.Second,
-		WriteTimeout:      opt.Limits.Wait + answerTime, // bodies and event streams move theirs on
+		WriteTimeout:      opt.Limits.Wait + answerTime, // bodies and event streams extend it
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
 		BaseContext:       func(net.Listener) context.Context { return s.base },
@@ -209,8 +209,8 @@ func (s *Server) Handler() http.Handler { return s.http.Handler }
 // OpenAPI is the API's document.
 func (s *Server) OpenAPI() *huma.OpenAPI { return s.api.OpenAPI() }
 
-// Serve answers requests on a listener, which speaks TLS where it has to,
-// until Close. It returns nil after a Close.
+// Serve answers requests on a listener, with TLS if the listener has it, until Close. It
+// returns nil after a Close.
 func (s *Server) Serve(l net.Listener) error {
 	err := s.http.Serve(l)
 	if errors.Is(err, http.ErrServerClosed) {

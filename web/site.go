@@ -107,8 +107,8 @@ type (
 	}
 )
 
-// ownSite is the site whose API this is: it shows how it stands, and hands it what
-// its operators wish.
+// ownSite answers for the site whose API this is: it shows the site's state and hands it
+// its operators' wishes.
 type ownSite struct{ *agent }
 
 func (s *ownSite) drain(ctx context.Context, in *drainInput) (*siteOutput, error) {
@@ -151,7 +151,7 @@ func (w *MaintenanceWish) message(now bourse.Time) (agents.Message, error) {
 	return m, err
 }
 
-// operate hands an operator's message to the site and shows how it stands then.
+// operate hands an operator's message to the site and answers with its state after that.
 func (s *ownSite) operate(ctx context.Context, message func(now bourse.Time) (agents.Message, error)) (*siteOutput, error) {
 	if err := s.operators(ctx); err != nil {
 		return nil, err
@@ -179,14 +179,14 @@ func (s *ownSite) operate(ctx context.Context, message func(now bourse.Time) (ag
 	return nil, huma.Error409Conflict(dated(r.Reason.String()))
 }
 
-// status reads the site, without its legs.
+// status reads the site's state, without its legs.
 func (s *ownSite) status(ctx context.Context) (st sites.Status, err error) {
 	err = s.view(ctx, func(now bourse.Time, a agents.Agent) { st = a.(*sites.Site).Status(now, 0, horizon) })
 	return st, err
 }
 
-// fresh is status after the site has looked at its cluster, which it does when
-// it is asked for offers; whether it then offers anything is another matter.
+// fresh is status after the site has asked its cluster, which it does for a request for
+// offers, whether it then offers anything or not.
 func (s *ownSite) fresh(ctx context.Context) (sites.Status, error) {
 	wait, stop := context.WithTimeout(ctx, s.opt.Limits.Wait)
 	defer stop()
@@ -258,7 +258,7 @@ func (s *ownSite) reservations(ctx context.Context, in *siteReservationsInput) (
 	return out, err
 }
 
-// siteGauges reads the site's state in one turn of it at every scrape.
+// siteGauges reads the site's state at every scrape, in one turn.
 type siteGauges struct{ *ownSite }
 
 var (

@@ -10,9 +10,9 @@ import (
 	"bourse/policy/search"
 )
 
-// Change is one thing that would have changed the answer, alone: the least of its
-// kind. It was tried by planning the cycle again with it, and with the next
-// smaller one, which does not do.
+// Change is one thing that would by itself have changed the answer, and the least of
+// its kind: the cycle was planned again with it, and with the next smaller one, which
+// does not suffice.
 type Change struct {
 	What    string         `json:"what"`              // budget, price, deadline, nodes, account, limit, site, waive, without
 	Credits bourse.Credits `json:"credits,omitempty"` // budget, account, limit: more of them
@@ -65,8 +65,8 @@ func (x *examiner) goal() string {
 	return "have it start earlier"
 }
 
-// plan plans the cycle again with a change; nil when the bound on that is
-// reached, or the change makes no sense.
+// plan plans the cycle again with a change; nil if the bound on reruns is reached, or
+// the change makes no sense.
 func (x *examiner) plan(c planning.Change) *planning.JobOutcome {
 	if x.options.Stop != nil && x.options.Stop() || x.spent >= x.options.Reruns || x.work+x.each > x.options.Work && x.spent > 0 {
 		x.out = true
@@ -81,12 +81,12 @@ func (x *examiner) plan(c planning.Change) *planning.JobOutcome {
 	return &o
 }
 
-// least finds the least value that makes the outcome better, by reruns at values
-// between one that fails and the first of a few that does. (A greater value need
-// not do where a smaller one does: who may pay anything is offered dear windows
-// first.) An outcome may hint at a lower value that would have done. The answer
-// is one at which the rerun is better and, one below, is not; false if none of
-// the few does, or the bound on reruns is reached.
+// least searches for the least value that makes the outcome better. It tries the few
+// values in order until one succeeds, and then bisects between that one and fails. (A
+// greater value may fail where a smaller one succeeds: a job that may pay anything is
+// offered dear windows first.) hint may name a lower value that the outcome would have
+// allowed. At the answer the rerun is better, and one below it is not. It returns false
+// if none of the few succeeds, or the bound on reruns is reached.
 func (x *examiner) least(fails int64, few []int64, at func(int64) planning.Change, hint func(*planning.JobOutcome) int64) (int64, *planning.JobOutcome, bool) {
 	var best *planning.JobOutcome
 	var may int64
@@ -125,7 +125,7 @@ func (x *examiner) least(fails int64, few []int64, at func(int64) planning.Chang
 	return may, best, true
 }
 
-// add notes a change that does it.
+// add notes a change that suffices.
 func (x *examiner) add(c Change, o *planning.JobOutcome) {
 	if a := o.Taken(); a != nil {
 		c.Placed, c.Start, c.End, c.Cost, c.Guess = true, a.Start, a.End, a.Fare.Total(), a.Guessed()
@@ -135,7 +135,7 @@ func (x *examiner) add(c Change, o *planning.JobOutcome) {
 	x.Changes = append(x.Changes, c)
 }
 
-// failed notes a kind of change that does not do.
+// failed notes a kind of change that does not suffice.
 func (x *examiner) failed(format string, args ...any) {
 	if !x.out {
 		x.Tried = append(x.Tried, fmt.Sprintf(format, args...)+" would not "+x.goal())
@@ -185,7 +185,7 @@ func (x *examiner) budget() {
 	x.failed("a higher budget (any, tenfold, twofold, a quarter more)")
 }
 
-// upTo are the few values that are tried first: any, tenfold, twofold and a
+// upTo are the values that are tried first: the greatest, tenfold, twofold and a
 // quarter more.
 func upTo(v, most int64) []int64 {
 	list := []int64{most}

@@ -3,8 +3,7 @@ package invariant
 import "bourse"
 
 // I8: accounts balance, nobody spends beyond a budget, money is posted once and given
-// back at most once. How a live ledger stands its owner is asked: see
-// bourse.CheckAccounts.
+// back at most once. Live ledgers are checked by bourse.CheckAccounts.
 
 // money is the rule I8.
 type money struct {
