@@ -9,20 +9,20 @@ import (
 	"bourse/agents"
 )
 
-// What a node hears of others by gossip, and tells the broker that it serves.
+// What a node hears of others by gossip, and what it tells its broker of that.
 
-// directoryID is whom a broker hears of sites from.
+// directoryID is the sender of what a broker is told of sites.
 const directoryID agents.ID = "directory"
 
-// hear takes a word of gossip of one node.
+// hear takes a piece of gossip about one node.
 func (n *Node) hear(node string, meta []byte, alive bool) {
 	m, err := decodeMember(node, meta)
 	if err != nil {
 		n.mu.Lock()
 		n.count.garbage++
 		n.mu.Unlock()
-		if n.rare.may("garbage", time.Now()) { // whoever makes node names up is limited too
-			n.opt.Log.Warn().Str("node", node).Err(err).Msg("word of gossip ignored")
+		if n.limiter.allow("garbage", time.Now()) { // whoever makes node names up is limited too
+			n.opt.Log.Warn().Str("node", node).Err(err).Msg("gossip that cannot be read is ignored")
 		}
 		return
 	}
@@ -33,7 +33,7 @@ func (n *Node) hear(node string, meta []byte, alive bool) {
 	}
 }
 
-// believe takes a word of gossip that may be true.
+// believe takes a piece of gossip that may be true.
 func (n *Node) believe(m Member, alive bool) {
 	_, before := n.directory.Find(m.Agent)
 	change := n.directory.hear(m, alive)
@@ -57,14 +57,14 @@ func (n *Node) believe(m Member, alive bool) {
 	}
 }
 
-// warn says what nobody should overlook: several living processes of one name.
-// After a restart there are two, until the old life is seen to have failed.
+// warn logs that several living processes have one name. After a restart there are two,
+// until the old life is found to have failed.
 func (n *Node) warn(m Member, alive bool) {
 	if !alive || n.directory.rivals(m.Agent) < 2 {
 		return
 	}
 	if m.Agent != n.opt.Name || m.Life == n.opt.Life {
-		if !n.rare.may("lives of "+string(m.Agent), time.Now()) {
+		if !n.limiter.allow("lives of "+string(m.Agent), time.Now()) {
 			return
 		}
 		n.opt.Log.Info().Str("peer", string(m.Agent)).Msg("several lives of one agent are about: the latest is used")
@@ -77,8 +77,8 @@ func (n *Node) warn(m Member, alive bool) {
 		Msg("another process goes by the name of this agent: unless it is this one's earlier life, stop one of the two; the later one gets the messages")
 }
 
-// tell tells the broker of this process of a site. What it has no room for is
-// owed to it.
+// tell tells the broker of this process something about a site. What the broker has no
+// room for is kept in pending.
 func (n *Node) tell(site agents.ID, m agents.Message) {
 	if !strings.HasPrefix(string(n.opt.Name), "broker:") || !strings.HasPrefix(string(site), "site:") {
 		return
@@ -87,18 +87,17 @@ func (n *Node) tell(site agents.ID, m agents.Message) {
 	defer n.mu.Unlock()
 	n.seen[site] = true
 	if n.opt.Host.Tell(directoryID, n.opt.Name, m) != nil {
-		n.owed[site] = m
+		n.pending[site] = m
 	} else {
-		delete(n.owed, site)
+		delete(n.pending, site)
 	}
 }
 
-// reminder is the pace at which a broker is reminded of what it had no room for.
+// reminder is how often a broker is told again what it had no room for.
 const reminder = 250 * time.Millisecond
 
-// settled is how long a site that a broker knows from an earlier life may take
-// to be heard of: as long as gossip may take to spread, and for a newcomer to
-// find the others.
+// settled is how long gossip may take to tell of a site that a broker knows from an
+// earlier life: until the news has spread and a newcomer has found the others.
 func (o GossipOptions) settled() time.Duration {
 	if o.Profile == "fast" {
 		return 2 * time.Second
@@ -106,7 +105,7 @@ func (o GossipOptions) settled() time.Duration {
 	return 15 * time.Second
 }
 
-// remind repeats what could not be told, and reports the sites that have not
+// remind repeats what the broker had no room for, and reports the sites that have not
 // come back.
 func (n *Node) remind() {
 	t := time.NewTicker(reminder)
@@ -115,7 +114,7 @@ func (n *Node) remind() {
 	for {
 		select {
 		case now := <-t.C:
-			n.payDebts()
+			n.tellPending()
 			n.callAgain(now)
 		case <-after:
 			for _, site := range n.opt.Known {
@@ -132,14 +131,14 @@ func (n *Node) remind() {
 	}
 }
 
-// payDebts tells the broker what is owed to it, for each site the last word.
-func (n *Node) payDebts() {
+// tellPending tells the broker what it had no room for, for each site the latest.
+func (n *Node) tellPending() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for _, site := range slices.Sorted(maps.Keys(n.owed)) {
-		if n.opt.Host.Tell(directoryID, n.opt.Name, n.owed[site]) != nil {
+	for _, site := range slices.Sorted(maps.Keys(n.pending)) {
+		if n.opt.Host.Tell(directoryID, n.opt.Name, n.pending[site]) != nil {
 			return
 		}
-		delete(n.owed, site)
+		delete(n.pending, site)
 	}
 }

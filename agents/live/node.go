@@ -17,7 +17,7 @@ import (
 	"bourse/agents/wire"
 )
 
-// NodeOptions says as whom and where a process takes part in a federation.
+// NodeOptions says under which name and where a process takes part in a federation.
 type NodeOptions struct {
 	Name      agents.ID // the one agent that others know this process by: "site:north", "broker:vo1"
 	Host      Local     // holds that agent already
@@ -27,8 +27,8 @@ type NodeOptions struct {
 	Plain     bool      // no encryption: of messages without a Transport, of gossip without keys; on loopback only
 	Gossip    GossipOptions
 
-	// Known are the sites that a broker counts on from an earlier life: those of
-	// whom nothing is heard for a while are reported to have left.
+	// Known are the sites that a broker knows from an earlier life. Those that gossip
+	// does not mention for a while are reported to have left.
 	Known []agents.ID
 	// Begins, where there is one, is the host, whose agents wait for Begin until its
 	// clock has been compared with those of others.
@@ -63,13 +63,13 @@ type Node struct {
 	gossip    *gossip
 	clocks    *clocks
 
-	mu     sync.Mutex
-	self   Member
-	claims map[string]*claim            // by gossip's name of the node: not believed yet
-	owed   map[agents.ID]agents.Message // what the broker is to be told of a site and has had no room for
-	seen   map[agents.ID]bool           // sites heard of since the start
+	mu      sync.Mutex
+	self    Member
+	claims  map[string]*claim            // by gossip's name of the node: not believed yet
+	pending map[agents.ID]agents.Message // by site: what the broker must still be told of it
+	seen    map[agents.ID]bool           // sites heard of since the start
 
-	word   sync.Mutex      // one word of gossip is taken after the other
+	word   sync.Mutex      // held while a piece of gossip is taken
 	base   context.Context // of calls
 	hangUp context.CancelFunc
 	calls  chan struct{} // as many as may be under way
@@ -79,14 +79,14 @@ type Node struct {
 	ends    sync.WaitGroup
 	stopped atomic.Bool
 	count   struct{ garbage, rivals, doubted uint64 } // under mu
-	rare    seldom
+	limiter logLimiter
 }
 
 // NodeStats is what a node has counted. Counts only grow.
 type NodeStats struct {
 	Links   LinkStats
 	Members int    // agents that gossip knows to be alive, this one too
-	Garbage uint64 // words of gossip that could not be read, or of nodes beyond the bound
+	Garbage uint64 // pieces of gossip that could not be read, or of nodes beyond the bound
 	Rivals  uint64 // times that another living process was heard of under this agent's name
 	Doubted uint64 // times that nobody could be called where gossip told of a life
 	Health  int    // gossip's opinion of this process, 0 the best: higher, it is too slow to answer in time
@@ -106,7 +106,7 @@ func StartNode(o NodeOptions) (*Node, error) {
 	if o.Life == 0 {
 		o.Life = uint64(time.Now().UnixMilli())
 	}
-	n := &Node{opt: o, directory: newDirectory(), owed: map[agents.ID]agents.Message{}, seen: map[agents.ID]bool{}, done: make(chan struct{}),
+	n := &Node{opt: o, directory: newDirectory(), pending: map[agents.ID]agents.Message{}, seen: map[agents.ID]bool{}, done: make(chan struct{}),
 		claims: map[string]*claim{}, calls: make(chan struct{}, maxCalls), later: make(chan Member, 1)}
 	n.base, n.hangUp = context.WithCancel(context.Background())
 	n.links = newLinks(n.directory, o.Host.Deliver, o.Log)
@@ -235,8 +235,8 @@ func (n *Node) Leave(ctx context.Context) error {
 	return err
 }
 
-// Close shuts down without a word: the others find this process to have failed.
-// The host is left alone. It does nothing if the node is leaving.
+// Close shuts down without saying goodbye: the others will find this process to have
+// failed. The host is left alone. It does nothing if the node is leaving.
 func (n *Node) Close() {
 	if !n.stopped.Swap(true) {
 		n.end(n.gossip.stop)
