@@ -63,7 +63,7 @@ type Leg struct {
 }
 
 // jobOf shows a job as its broker knows it now: its window where it has one,
-// else its undecided try.
+// else its undecided transaction.
 func jobOf(b *broker.Broker, v *broker.JobView, e *entry) Job {
 	j := Job{
 		ID: v.Name, Name: e.label, User: v.User, Batch: e.batch, State: v.State.String(), Submitted: Instant(v.Submit), Since: Instant(v.Since),
@@ -167,8 +167,8 @@ func (s *jobs) show(ctx context.Context, in *jobInput) (*jobOutput, error) {
 	return &jobOutput{j}, err
 }
 
-// resolve finds the one job that a caller means by an identity or a name.
-// For a caller another's job is not there, as one that does not exist.
+// resolve finds the one job that a caller means by an identity or a name. Another
+// user's job is answered like one that does not exist.
 func (s *jobs) resolve(ctx context.Context, word string) (entry, error) {
 	list := s.list.named(caller(ctx), word)
 	switch len(list) {
@@ -254,9 +254,9 @@ func (s *jobs) page(ctx context.Context, in *jobsInput) (*jobsOutput, error) {
 	return out, nil
 }
 
-// rows appends those of the entries that are in the state asked for, in one
-// turn of the broker. If the page is full before all were looked at, it returns
-// the number of the last that was.
+// rows appends the entries that are in the state asked for, in one turn of the broker.
+// If the page is full before the last entry, it returns the number of the entry at which
+// it stopped.
 func (s *jobs) rows(ctx context.Context, list *JobList, some []entry, in *jobsInput, limit int) (next uint64, err error) {
 	err = s.broker(ctx, func(_ bourse.Time, b *broker.Broker) {
 		for i := range some {
@@ -312,9 +312,9 @@ func (s *jobs) cancel(ctx context.Context, in *jobInput) (*cancelOutput, error) 
 	return nil, huma.Error409Conflict(dated(r.Reason.String()))
 }
 
-// recorded returns nil if a cancellation whose answer did not come is on record
-// all the same, else the problem to answer with. The caller's time is up, so it
-// takes a little of its own.
+// recorded returns nil if a cancellation is on record although its answer did not come,
+// else the problem to answer with. It has a time limit of its own, because the caller's
+// has passed.
 func (s *jobs) recorded(id string, asked error) error {
 	if !errors.Is(asked, context.DeadlineExceeded) {
 		return s.unanswered(asked)

@@ -40,7 +40,7 @@ func (f *Freedom) put(r *bourse.Request) (key string, err error) {
 	return "", nil
 }
 
-// Modification is what of a placed job is to be otherwise; what is left out stays.
+// Modification is what should change of a placed job; what is left out stays.
 type Modification struct {
 	Freedom
 	Nodes    *int     `json:"nodes,omitempty" minimum:"1" maximum:"1000000" doc:"a moldable job is a rigid one from then on, of the length of that size where it has it"`
@@ -80,7 +80,7 @@ type modifyInput struct {
 	Body Modification
 }
 
-// changes are what users ask for of the windows that their jobs have.
+// changes handles what users ask to be changed of the windows of their jobs.
 type changes struct{ *jobs }
 
 func (s *changes) modify(ctx context.Context, in *modifyInput) (*jobOutput, error) {

@@ -10,9 +10,9 @@ import (
 )
 
 // The library's settings hold for the program as a whole; no other package of
-// it uses the library. Lists are never null, a problem's detail says what is
-// wrong where the library would only say that something is, and what was sent is
-// not sent back whole.
+// it uses the library. Lists are never null; a problem's detail says what is wrong,
+// where the library would only say that something is; and a request is not sent back as
+// a whole.
 func init() {
 	huma.DefaultArrayNullable = false
 	plain := huma.NewError

@@ -12,7 +12,7 @@ import (
 // skew is how far the clocks of a site and a broker may differ.
 const skew = 2 * bourse.Second
 
-// across holds a transaction against the journals of its sites (I2, I10, I15).
+// across checks a transaction against the journals of its sites (I2, I10, I15).
 func (a *Audit) across(t *Trail, x *tx) {
 	switch {
 	case x.decided && x.commit:
@@ -54,7 +54,7 @@ func (a *Audit) across(t *Trail, x *tx) {
 	}
 }
 
-// agrees holds the end of one leg against the decision.
+// agrees checks the state of one leg against the decision.
 func (a *Audit) agrees(x *tx, of *txLeg, l *siteLeg, breaks func(invariant, format string, args ...any)) {
 	switch {
 	case !x.decided:
@@ -101,8 +101,8 @@ func (a *Audit) orphans(s *Trail) {
 	}
 }
 
-// agreement is the rule I2, as far as a journal alone shows it; the rest compares
-// journals, and is the Audit's.
+// agreement is the rule I2 as far as one journal shows it. The methods of Audit compare
+// journals.
 type agreement struct {
 	*journal
 	txs transactions
@@ -125,8 +125,8 @@ func (r *agreement) begun(x *tx, f bourse.TxDecided) bool {
 	return x != nil
 }
 
-// leg returns a leg of a transaction that has begun; nil, having said so, if
-// there is none.
+// leg returns a leg of a transaction that has begun. If there is none it notes that and
+// returns nil.
 func (r *agreement) leg(id bourse.LegID) (*tx, *txLeg) {
 	x := r.txs[id.Tx]
 	if x == nil {
@@ -193,8 +193,9 @@ func (a *Audit) touch(id bourse.TxID) {
 	}
 }
 
-// AtRest holds what has moved since it was called last to its decision, where messages
-// take no time and so the world is at rest between two instants.
+// AtRest checks the transactions that have moved since its last call against their
+// decisions. It is for worlds in which messages take no time, which are at rest between
+// two instants.
 func (a *Audit) AtRest() {
 	slices.SortFunc(a.touched, compareTx)
 	for _, id := range slices.Compact(a.touched) {
@@ -224,8 +225,8 @@ func (a *Audit) AtRest() {
 	a.touched = a.touched[:0]
 }
 
-// carried reports whether a leg stands as COMMIT wants it, or stood so until its
-// user gave it up or its site lost it.
+// carried reports whether a leg carries a COMMIT, or did until its user gave it up or
+// its site lost it.
 func (l *siteLeg) carried() bool {
 	switch l.State {
 	case bourse.Confirmed, bourse.Running, bourse.Settled:

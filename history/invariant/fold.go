@@ -17,7 +17,7 @@ type Place struct {
 	Number uint64 `json:"number"` // of the fact in its journal
 }
 
-// Finding is one thing that does not hold, or that ought to be looked at.
+// Finding is something that breaks a rule, or that somebody should look at.
 type Finding struct {
 	Invariant string    `json:"invariant"` // I1, ...
 	Agent     agents.ID `json:"agent"`     // whose journal shows it
@@ -66,8 +66,8 @@ func New(nodes map[string]int) *Audit {
 	return &Audit{nodes: nodes, trails: map[agents.ID]*Trail{}, exempt: map[bourse.LegID]bool{}}
 }
 
-// Know gives the key that a site proves its answers with: what it has restored is
-// then held to it.
+// Know gives the key with which a site proves its answers: what it has restored is then
+// checked with it.
 func (a *Audit) Know(site string, key agents.Key) {
 	if a.keys == nil {
 		a.keys = map[string]agents.Key{}
@@ -76,7 +76,7 @@ func (a *Audit) Know(site string, key agents.Key) {
 }
 
 // Groups gives what is known of the groups of all sites, and which brokers cap the
-// price of each node, as ALP does: windows are then held to that as well.
+// price of each node, as ALP does: windows are then checked against that as well.
 func (a *Audit) Groups(of func(site, group string) (bourse.Group, bool), capped func(broker string) bool) {
 	a.groups, a.capped = of, capped
 }
@@ -91,7 +91,7 @@ func (a *Audit) LeaveOut(agent agents.ID) {
 	a.order = slices.DeleteFunc(a.order, func(t *Trail) bool { return t.agent == agent })
 }
 
-// Exempt holds a leg to nothing from now on, as an amnesia that names it does.
+// Exempt exempts a leg from all rules from now on, as an amnesia that names it does.
 func (a *Audit) Exempt(id bourse.LegID) { a.exempt[id] = true }
 
 // exempts reports whether an amnesia has named a leg of a transaction.
@@ -105,11 +105,11 @@ func (a *Audit) exempts(x *tx) bool {
 }
 
 // Trail is the journal of one agent, as far as it has been read: the one fold of its
-// facts, and the rules that each fact is held to. A rule reads the fold and keeps what
-// it needs beside it; the fold changes nothing of a rule's.
+// facts, and the rules that each fact is checked against. A rule reads the fold and owns
+// what it must remember besides.
 //
-// It is a fold of its own beside history.Transaction: a view may believe what a fact
-// says has become of a leg, an audit must hold it against all that was said before.
+// The fold is separate from history.Transaction on purpose: a view may believe what a
+// fact says of a leg, an audit must check it against all facts before.
 type Trail struct {
 	*journal
 	legs   siteLegs
@@ -232,12 +232,12 @@ func (t *Trail) Take(p Place, at bourse.Time, f agents.Fact) {
 	case bourse.LegDone:
 		t.done(f)
 	case bourse.JobSubmitted:
-		t.windows.requests[f.Job.Name] = f.Job.Request
+		t.windows.asks(&f.Job)
 		t.order.submitted(&f.Job)
 	case bourse.LifeBegun:
 		t.lives.begins(f)
 	case bourse.LifeFenced:
-		t.lives.now.fenced = true
+		t.lives.fence()
 	case bourse.TxReversed:
 		t.reversed(f)
 	case bourse.TxForgotten:
@@ -258,7 +258,7 @@ func (j *journal) breaks(invariant, format string, args ...any) {
 	j.audit.find(Finding{Invariant: invariant, Agent: j.agent, Place: j.last, At: j.at, What: fmt.Sprintf(format, args...)})
 }
 
-// notes notes what the journal alone cannot decide.
+// notes notes something that the journal alone cannot decide.
 func (j *journal) notes(invariant, format string, args ...any) {
 	j.audit.find(Finding{Invariant: invariant, Agent: j.agent, Place: j.last, At: j.at, What: fmt.Sprintf(format, args...), Note: true})
 }

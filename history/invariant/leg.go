@@ -82,8 +82,8 @@ type imaged struct {
 	pending, account bourse.Credits // of its legs, and by its accounts
 }
 
-// image takes a site's own account of itself, or a part of it: where the journal
-// has lost its beginning it is believed, else it must be what the facts came to.
+// image takes an image of a site, or a part of it. It is believed where the journal has
+// lost its beginning, and must agree with the facts elsewhere.
 func (t *Trail) image(f bourse.SiteImage) {
 	t.money.balanced(f.Accounts)
 	t.proofs.remembers(f.Epochs)
@@ -119,13 +119,13 @@ func (t *Trail) image(f bourse.SiteImage) {
 	t.imaged = imaged{}
 }
 
-// entomb notes that a leg is never to be held.
+// entomb notes that a leg must never be held.
 func (t *Trail) entomb(id bourse.LegID) {
 	t.states.entombs(t.legs[id], id)
 	t.legs[id] = &siteLeg{LegMoved: bourse.LegMoved{Leg: id, State: bourse.Cancelled}, at: t.at, tomb: true}
 }
 
-// forgotten notes legs whose memory is given up.
+// forgotten notes legs whose record is dropped.
 func (t *Trail) forgotten(legs []bourse.LegID) {
 	for _, id := range legs {
 		if l := t.legs[id]; t.states.forgets(l, id) {
@@ -134,8 +134,8 @@ func (t *Trail) forgotten(legs []bourse.LegID) {
 	}
 }
 
-// shifted takes note that a leg lies elsewhere within its window, or is fixed: of
-// a site, or of a broker.
+// shifted notes that a leg was moved within its window, or fixed, by the facts of a site
+// or of a broker.
 func (t *Trail) shifted(at bourse.Time, f bourse.LegShifted) {
 	if x := t.txs[f.Leg.Tx]; x != nil {
 		t.lies(x, f.Leg, f.Start, f.End)

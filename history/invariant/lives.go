@@ -47,6 +47,9 @@ func (r *lives) decides(id bourse.TxID) {
 	}
 }
 
+// fence notes that another process was heard of.
+func (r *lives) fence() { r.now.fenced = true }
+
 // remembers takes the lives of an image, of a journal that has lost its beginning.
 func (r *lives) remembers(f bourse.BrokerImage) {
 	for _, l := range f.Lives {

@@ -101,8 +101,8 @@ func (r *nodes) opens(at bourse.Time, f bourse.ClusterImage) {
 	}
 }
 
-// moved has a lock lie elsewhere. Whether there is room is seen when all that
-// move together have.
+// moved moves a lock. Whether there is room is checked when all locks that move together
+// have moved.
 func (r *nodes) moved(at bourse.Time, f bourse.NodesMoved) {
 	l := r.locks[f.Leg]
 	if l == nil {
@@ -121,9 +121,9 @@ func (r *nodes) moved(at bourse.Time, f bourse.NodesMoved) {
 	r.moves = append(r.moves, f.Leg)
 }
 
-// settle holds those that were moved one after the other to I1, at the first fact
-// after their moves that is of something else. A journal that ends among them may
-// be torn, and what comes of that its next life says.
+// settle checks the locks that were moved one after the other, at the first fact after
+// them that is about something else. A journal that ends among such moves may be torn,
+// and is not checked.
 func (r *nodes) settle(f agents.Fact) {
 	switch f.(type) {
 	case bourse.NodesMoved, bourse.JobPromised, bourse.NodesFreed, bourse.LockMoved, bourse.JobRefused, bourse.JobEnded:

@@ -4,8 +4,8 @@ import "bourse"
 
 // I1: no node is promised twice at any instant.
 
-// nodes is the rule I1: what of each group's nodes is free at every instant to come, by
-// the journal of a site or of a cluster.
+// nodes is the rule I1. It keeps how many nodes of each group are free at every instant
+// to come, by the journal of a site or of a cluster.
 type nodes struct {
 	*journal
 	legs     siteLegs
@@ -75,9 +75,9 @@ func (r *nodes) take(at bourse.Time, group string, c claim, sign int) (over int)
 	return max(0, -free.Min(s, c.end))
 }
 
-// needs is what a leg takes at present: nothing if it holds no nodes. Of one that
-// its cluster may move the site learns late where it lies: what the site's journal
-// is sure of is the time that the leg takes wherever in its window it lies.
+// needs is what a leg takes at present: nothing if it holds no nodes. A site learns late
+// where its cluster has moved a leg, so of one that may be moved only the time counts
+// that the leg takes wherever in its window it lies.
 func (r *nodes) needs(l *siteLeg) []claim {
 	switch {
 	case !l.State.Blocks(), l.What.Work > 0: // a share is of no node alone

@@ -14,7 +14,7 @@ import (
 // promises is the rule I17.
 type promises struct{ *journal }
 
-// nodesMoveWithin holds a move of a lock at its cluster to its window.
+// nodesMoveWithin checks a move of a lock at its cluster against its window.
 func (r *promises) nodesMoveWithin(at bourse.Time, l *lock, f bourse.NodesMoved) {
 	switch {
 	case f.End-f.Start != l.whole.end-l.whole.start:
@@ -28,8 +28,8 @@ func (r *promises) nodesMoveWithin(at bourse.Time, l *lock, f bourse.NodesMoved)
 	}
 }
 
-// shiftsWithin holds a move of a leg, as its site tells it, to its window. A site may
-// hear of it when the leg runs already; where messages take no time it may not.
+// shiftsWithin checks a move of a leg, as its site reports it, against its window. The
+// leg may run already when its site hears of the move, unless messages take no time.
 func (r *promises) shiftsWithin(at bourse.Time, l *siteLeg, f bourse.LegShifted) {
 	switch {
 	case f.Turn <= l.turn:
@@ -54,15 +54,14 @@ func (r *promises) shiftsWithin(at bourse.Time, l *siteLeg, f bourse.LegShifted)
 	}
 }
 
-// startsAsPromised holds a leg with a window that begins to run to where it lay.
+// startsAsPromised checks that a leg with a window begins to run where it lay.
 func (r *promises) startsAsPromised(l *siteLeg, f bourse.LegMoved) {
 	if r.audit.together && f.State == bourse.Running && f.Flex.Due > 0 && (f.What.Start != l.What.Start || f.What.Start != r.at) {
 		r.breaks("I17", "leg %v runs from %v on, promised for %v", f.Leg, r.at, l.What.Start)
 	}
 }
 
-// liesWithin holds the place where a site has put a leg that leaves it a choice to the
-// window that its job leaves.
+// liesWithin checks the place that a site has given a leg against the leg's window.
 func (r *promises) liesWithin(x *tx, id bourse.LegID, start, end bourse.Time) {
 	switch was, w := x.begun.Legs[id.Leg], x.begun.Flex; {
 	case w.Due == 0 || r.audit.exempt[id]:

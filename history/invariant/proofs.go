@@ -25,8 +25,8 @@ func (r *proofs) remembers(list []bourse.SiteEpoch) {
 	}
 }
 
-// proved checks that a leg is restored for what its site once answered, which the
-// journal has lost, and not for more. A site that does not record its lives is of
+// proved checks that a leg is restored to what its site once answered, and to no more,
+// and that the journal has lost that answer. A site that does not record its lives is of
 // an older build, which proved nothing.
 func (r *proofs) proved(f bourse.LegRestored) {
 	w, p := &f.Was, f.Proof

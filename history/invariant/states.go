@@ -17,14 +17,14 @@ func (r *states) along(l *siteLeg, f bourse.LegMoved, from bourse.LegState, know
 	}
 }
 
-// entombs checks that a leg that is never to be held is not known.
+// entombs checks that a leg that must never be held is not known.
 func (r *states) entombs(l *siteLeg, id bourse.LegID) {
 	if l != nil && !l.forgotten {
 		r.breaks("I5", "leg %v is %v and is cancelled as if it were not known", id, l.State)
 	}
 }
 
-// forgets checks that a leg whose memory is given up is over.
+// forgets checks that a leg whose record is dropped is over.
 func (r *states) forgets(l *siteLeg, id bourse.LegID) bool {
 	switch {
 	case l == nil && !r.whole:

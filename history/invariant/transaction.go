@@ -58,7 +58,7 @@ func (t *Trail) priced(f bourse.LegPriced) {
 	}
 }
 
-// lies notes where the site has placed a leg that leaves it a choice.
+// lies notes where the site has placed a leg with a window.
 func (t *Trail) lies(x *tx, id bourse.LegID, start, end bourse.Time) {
 	if id.Leg < 0 || id.Leg >= len(x.legs) || id.Leg >= len(x.begun.Legs) {
 		t.breaks("I2", "transaction %v has %d legs, not %v", id.Tx, len(x.legs), id)
@@ -123,7 +123,7 @@ func (t *Trail) reversed(f bourse.TxReversed) {
 	t.windows.asksAgain(x)
 }
 
-// txForgotten notes transactions whose record is given up.
+// txForgotten notes transactions whose record is dropped.
 func (t *Trail) txForgotten(list []bourse.TxID) {
 	for _, id := range list {
 		if x := t.txs[id]; x != nil {
@@ -133,7 +133,7 @@ func (t *Trail) txForgotten(list []bourse.TxID) {
 	}
 }
 
-// adopted takes a leg that its site has and the broker has no record of: an
+// adopted takes a leg that its site has and of which the broker has no record: an
 // amnesia.
 func (t *Trail) adopted(f bourse.LegAdopted) {
 	t.audit.exempt[f.Leg] = true
@@ -152,8 +152,8 @@ func (t *Trail) adopted(f bourse.LegAdopted) {
 	x.begun.Sites[f.Leg.Leg], x.begun.Legs[f.Leg.Leg] = f.Site, f.What
 }
 
-// brokerImage takes a broker's own account of itself, or a part of it: where the journal has lost
-// its beginning it is believed, else it must agree with the facts.
+// brokerImage takes an image of a broker, or a part of it. It is believed where the
+// journal has lost its beginning, and must agree with the facts elsewhere.
 func (t *Trail) brokerImage(f bourse.BrokerImage) {
 	t.money.balanced(f.Accounts)
 	t.money.pending(f)
@@ -182,7 +182,7 @@ func (t *Trail) brokerImage(f bourse.BrokerImage) {
 		return
 	}
 	for i := range f.Jobs {
-		t.windows.requests[f.Jobs[i].Job.Name] = f.Jobs[i].Job.Request
+		t.windows.asks(&f.Jobs[i].Job)
 	}
 	t.lives.remembers(f)
 }

@@ -91,13 +91,16 @@ type windows struct {
 	requests map[string]bourse.Request     // by job, what each asks for now
 }
 
-// begun notes which window a transaction is of.
+// asks notes what a job asks for.
+func (r *windows) asks(j *bourse.Job) { r.requests[j.Name] = j.Request }
+
+// begun notes to which window a transaction belongs.
 func (r *windows) begun(id bourse.TxID) {
 	window := r.window(id)
 	r.parts[window] = append(r.parts[window], id)
 }
 
-// obeys holds a committed window against its request, as far as its broker's journal
+// obeys checks a committed window against its request, as far as its broker's journal
 // has both and the groups are known.
 func (r *windows) obeys(x *tx) {
 	f := &x.begun
@@ -141,16 +144,16 @@ func (r *windows) obeys(x *tx) {
 	}
 }
 
-// asksAgain has a job ask for what it did before a move that came to nothing.
+// asksAgain restores what a job asked for before a move that came to nothing.
 func (r *windows) asksAgain(x *tx) {
 	if x.was != nil {
 		r.requests[x.begun.Job], x.was = *x.was, nil
 	}
 }
 
-// spent is what has been posted for the window that a transaction repairs, less what
-// came back, and the penalties that were added to that. A window that was lost before,
-// parts of which have run, is none of it: a job's budget is that of a window.
+// spent is what was posted for the window that a transaction repairs, less refunds, and
+// the penalties that its sites have paid. An earlier window of the job that was lost does
+// not count, even if parts of it have run: the budget is that of one window.
 func (r *windows) spent(x *tx) (net, penalties bourse.Credits) {
 	for _, id := range r.parts[r.window(x.begun.Tx)] {
 		for i := range r.txs[id].legs {
@@ -162,8 +165,8 @@ func (r *windows) spent(x *tx) (net, penalties bourse.Credits) {
 	return net, penalties
 }
 
-// window is the transaction that placed what another one repairs: itself, if it
-// repairs nothing.
+// window is the transaction that placed the window which another one repairs: itself, if
+// it repairs nothing.
 func (r *windows) window(id bourse.TxID) bourse.TxID {
 	for x := r.txs[id]; x != nil && x.begun.Repairs != (bourse.LegID{}); x = r.txs[id] {
 		id = x.begun.Repairs.Tx
