@@ -21,6 +21,7 @@ type (
 		Alternatives int      `json:"alternatives"` // found, over all jobs
 		Quoted       int      `json:"quoted"`       // contended legs asked for
 		Postponed    int      `json:"postponed"`
+		Deferred     int      `json:"deferred,omitempty"` // of those, jobs that have left a window for a better one
 		TimeLimit    Duration `json:"timeLimit"`          // T*, rounded down
 		BudgetLimit  Credits  `json:"budgetLimit"`        // B*
 		Time         Duration `json:"time"`               // T of the selection

@@ -23,6 +23,10 @@ type (
 		WeightCost      int64    `json:"weightCost,omitempty"`
 		WeightFinish    int64    `json:"weightFinish,omitempty"`
 		Minimize        string   `json:"minimize"`
+		Urgency         Urgency  `json:"urgency,omitzero"`      // under the goal value, of jobs without one of their own
+		Weight          int64    `json:"weight,omitempty"`      // of a credit under the goal value, in thousandths; 0: 1,000
+		Patience        Duration `json:"patience,omitempty"`    // how long a job may wait for a better window
+		Wait            Duration `json:"wait,omitempty"`        // how long one that is left without a window waits for its next chance
 		BudgetLimit     Credits  `json:"budgetLimit,omitempty"` // B*, if it was given
 		BudgetGiven     bool     `json:"budgetGiven,omitempty"`
 		TimeLimit       Duration `json:"timeLimit,omitempty"` // T*, if it was given

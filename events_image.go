@@ -21,7 +21,13 @@ type (
 		Accounts []Account      `json:"accounts"`
 		Returned []UserReturned `json:"returned,omitempty"`
 		Barred   []UserBarred   `json:"barred,omitempty"` // by site and user
-		Turns    []UserTurn     `json:"turns,omitempty"`  // of the users who have jobs that wait, in the order in which they come
+		Pacing   Pacing         `json:"pacing,omitzero"`
+		Turns    []UserTurn     `json:"turns,omitempty"` // of the users who have jobs that wait, in the order in which they come
+	}
+	// Pacing is what a broker's last cycles tell its next one.
+	Pacing struct {
+		Looked int64 `json:"looked"` // jobs that they have looked at, in thousandths, the older the fewer
+		Failed int64 `json:"failed"` // of those, the jobs that found nothing worth taking
 	}
 	// LostSite is a site that is lost.
 	LostSite struct {

@@ -12,6 +12,10 @@ import (
 
 // fill sets every field below v to a value that is not its zero.
 func fill(v reflect.Value) {
+	if v.Type() == reflect.TypeFor[Goal]() {
+		v.SetUint(uint64(GoalFinish))
+		return
+	}
 	switch v.Kind() {
 	case reflect.Struct:
 		for i := range v.NumField() {

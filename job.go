@@ -26,6 +26,9 @@ type Request struct {
 	Deadline       Time        `json:"deadline"`       // every part has ended by then; Never if there is none
 	Require        Requirement `json:"require,omitzero"`
 	OneSite        bool        `json:"oneSite,omitempty"` // all parts on one site
+	// Minimize and Urgency are what the job's owner wants of a window; none: what
+	// the broker says. They count where that minimises the value lost.
+	Minimize Goal `json:"minimize,omitzero"`
 
 	// Flexible is how much later than agreed a window on a single site may start,
 	// if that site can make use of it; it ends by the deadline all the same. Fix
@@ -38,6 +41,8 @@ type Request struct {
 	// and Length are then those of the one that takes least in all, see Mold. None:
 	// the job is rigid.
 	Sizes []Size `json:"sizes,omitempty"`
+
+	Urgency Urgency `json:"urgency,omitzero"`
 }
 
 // DefaultBudget is S = C x ceil(L/P) x N, computed part by part with Cost, so

@@ -28,6 +28,7 @@ const (
 	NoMoney     Code = "account"     // the VO's or the user's account does not cover it
 	Expired     Code = "expired"     // the deadline passed while it waited
 	WithSite    Code = "site-lost"   // a site that carries a part of it does not answer any more
+	Waits       Code = "waits"       // what it could have can wait: something better may come
 	After       Code = "after"       // a job that it comes after is not placed, has moved, or was given up
 
 	// Of a site that refuses a leg.

@@ -149,6 +149,7 @@ func sameRequest(a, b *bourse.Request) bool {
 	return a.Nodes == b.Nodes && a.Length == b.Length && a.MinPerformance == b.MinPerformance &&
 		a.MaxPrice == b.MaxPrice && a.Budget == b.Budget && a.Ready == b.Ready && a.Deadline == b.Deadline && a.OneSite == b.OneSite &&
 		a.Flexible == b.Flexible && a.Fix == b.Fix && a.Phi == b.Phi && slices.Equal(a.Sizes, b.Sizes) &&
+		a.Minimize == b.Minimize && a.Urgency == b.Urgency &&
 		x.Memory == y.Memory && x.Disk == y.Disk && x.GPUs == y.GPUs && x.OS == y.OS && x.Arch == y.Arch &&
 		slices.Equal(x.Features, y.Features)
 }

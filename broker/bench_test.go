@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"bourse"
-	"bourse/policy/selection"
 )
 
 // BenchmarkCycle is a whole cycle, fake sites and virtual time included: offers
@@ -14,7 +13,7 @@ import (
 // transaction to its end.
 func BenchmarkCycle(b *testing.B) {
 	for _, size := range []struct{ sites, jobs int }{{3, 10}, {20, 70}, {100, 70}} {
-		for _, goal := range []selection.Goal{selection.MinTime, selection.MinCost, selection.MinFinish} {
+		for _, goal := range []bourse.Goal{bourse.GoalTime, bourse.GoalCost, bourse.GoalFinish} {
 			b.Run(fmt.Sprintf("sites=%d/jobs=%d/%v", size.sites, size.jobs, goal), func(b *testing.B) {
 				w := benchWorld(b, size.sites, goal)
 				rng := rand.New(rand.NewPCG(1, 2))
@@ -29,7 +28,7 @@ func BenchmarkCycle(b *testing.B) {
 }
 
 // benchWorld is a grid of sites that differ in size, speed and price.
-func benchWorld(b *testing.B, sites int, goal selection.Goal) *testWorld {
+func benchWorld(b *testing.B, sites int, goal bourse.Goal) *testWorld {
 	rng := rand.New(rand.NewPCG(3, 4))
 	var list []*fakeSite
 	for i := range sites {
@@ -68,7 +67,7 @@ func benchCycle(w *testWorld, rng *rand.Rand, i, jobs int) {
 func BenchmarkPlan_100Jobs100000Slots(b *testing.B) {
 	for b.Loop() {
 		b.StopTimer()
-		w := benchWorld(b, 20, selection.MinTime)
+		w := benchWorld(b, 20, bourse.GoalTime)
 		w.b.cfg.Horizon = 8 * bourse.Day
 		for _, s := range w.sites {
 			n := s.groups[0].Nodes

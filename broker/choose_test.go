@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"bourse"
-	"bourse/policy/selection"
 )
 
 func TestLimits_JobsBudgetAfterTheQuotesOfItsOtherLegs(t *testing.T) {
@@ -70,7 +69,7 @@ func TestLimits_AccountTakesThePlaceOfBStarWhereItHoldsLess(t *testing.T) {
 	north, south := newFakeSite("north", 8, 3_600_000), newFakeSite("south", 8, 28_800_000)
 	south.groups[0].Performance = 2 * bourse.Unit
 	cfg := testConfig(north, south)
-	cfg.Minimize, cfg.MaxAlternatives, cfg.BudgetLimit = selection.MinTime, 6, 100*bourse.Credit
+	cfg.Minimize, cfg.MaxAlternatives, cfg.BudgetLimit = bourse.GoalTime, 6, 100*bourse.Credit
 	cfg.Budget = 5 * bourse.Credit
 	w := newTestWorld(t, cfg, north, south)
 	for i := range 3 {
@@ -103,7 +102,7 @@ func TestQuotas_SelectionStaysWithinThem(t *testing.T) {
 	north, south := newFakeSite("north", 8, 3_600_000), newFakeSite("south", 8, 28_800_000)
 	south.groups[0].Performance = 2 * bourse.Unit
 	cfg := testConfig(north, south)
-	cfg.Minimize, cfg.MaxAlternatives, cfg.BudgetLimit = selection.MinTime, 6, 100*bourse.Credit
+	cfg.Minimize, cfg.MaxAlternatives, cfg.BudgetLimit = bourse.GoalTime, 6, 100*bourse.Credit
 	cfg.Quotas = map[string]bourse.Credits{"ana": 5 * bourse.Credit}
 	w := newTestWorld(t, cfg, north, south)
 	for i := range 3 {
@@ -127,7 +126,7 @@ func TestSelection_ChosenOneIsTriedFirst(t *testing.T) {
 	north, south := newFakeSite("north", 8, 3_600_000), newFakeSite("south", 8, 28_800_000)
 	south.groups[0].Performance = 2 * bourse.Unit
 	cfg := testConfig(north, south)
-	cfg.Minimize, cfg.MaxAlternatives, cfg.BudgetLimit = selection.MinTime, 6, 10*bourse.Credit
+	cfg.Minimize, cfg.MaxAlternatives, cfg.BudgetLimit = bourse.GoalTime, 6, 10*bourse.Credit
 	w := newTestWorld(t, cfg, north, south)
 	w.submit(0, testJob("j0", 1, 1000*bourse.Second, 9*bourse.Credit), testJob("j1", 1, 2000*bourse.Second, 9*bourse.Credit))
 	w.finish(t, 0)
@@ -138,10 +137,10 @@ func TestSelection_ChosenOneIsTriedFirst(t *testing.T) {
 
 func TestSelection_AfterARefusalTheNextBestIsTried(t *testing.T) {
 	t.Parallel()
-	for goal, want := range map[selection.Goal]string{
-		selection.MinCost:   "[cheap even quick]",
-		selection.MinTime:   "[quick even cheap]",
-		selection.MinFinish: "[quick even cheap]",
+	for goal, want := range map[bourse.Goal]string{
+		bourse.GoalCost:   "[cheap even quick]",
+		bourse.GoalTime:   "[quick even cheap]",
+		bourse.GoalFinish: "[quick even cheap]",
 	} {
 		var sites []*fakeSite
 		for i, name := range []string{"cheap", "even", "quick"} {
@@ -173,7 +172,7 @@ func TestSelection_WhatBStarNoLongerCoversIsNotAskedFor(t *testing.T) {
 	south.groups[0].Performance = 2 * bourse.Unit
 	north.rule = onNth("Hold", 1, fakeAnswer{add: 3 * bourse.Credit})
 	cfg := testConfig(north, south)
-	cfg.Minimize, cfg.MaxAlternatives, cfg.BudgetLimit = selection.MinTime, 6, 10*bourse.Credit
+	cfg.Minimize, cfg.MaxAlternatives, cfg.BudgetLimit = bourse.GoalTime, 6, 10*bourse.Credit
 	w := newTestWorld(t, cfg, north, south)
 	w.submit(0, testJob("j0", 1, 1000*bourse.Second, 9*bourse.Credit), testJob("j1", 1, 2000*bourse.Second, 9*bourse.Credit))
 	w.finish(t, 0)

@@ -29,12 +29,17 @@ type Config struct {
 	Horizon bourse.Duration // how far ahead windows are looked for
 	Lead    bourse.Duration // no window starts sooner after now; 0 only without latency
 
-	Algorithm       search.Algorithm
-	Weights         search.Weights // of Best, see search.Options
-	Minimize        selection.Goal
-	BudgetLimit     bourse.Credits  // B* of each cycle; selection.Auto: the formula
-	TimeLimit       bourse.Duration // T* of each cycle; selection.Auto: the formula
-	MaxAlternatives int             // per job and cycle
+	Algorithm   search.Algorithm
+	Weights     search.Weights // of Best, see search.Options
+	Minimize    bourse.Goal
+	Urgency     bourse.Urgency  // under GoalValue, of jobs that have none of their own
+	BudgetLimit bourse.Credits  // B* of each cycle; selection.Auto: the formula
+	TimeLimit   bourse.Duration // T* of each cycle; selection.Auto: the formula
+	// Patience is how long a job may wait for a better window under GoalValue: one
+	// that starts further ahead is not taken until the job has waited so long.
+	// Auto: eight cycles; 0: every job takes what there is.
+	Patience        bourse.Duration
+	MaxAlternatives int // per job and cycle
 
 	Strategy choice.Strategy // what is not a batch takes jobs one by one
 	Alpha    choice.Alpha    // of strategy alpha
@@ -80,8 +85,11 @@ func Defaults(name string) Config {
 		Horizon: 7 * bourse.Day,
 
 		Algorithm:       search.AMP,
+		Minimize:        bourse.GoalValue,
+		Urgency:         bourse.DefaultUrgency(),
 		BudgetLimit:     selection.Auto,
 		TimeLimit:       selection.Auto,
+		Patience:        Auto,
 		MaxAlternatives: 20,
 
 		BatchSize:  100,
@@ -146,6 +154,8 @@ func (c *Config) Validate() error {
 		return fmt.Errorf("broker %q: keep_jobs %v is outside 0..%v seconds", c.Name, c.KeepJobs, bourse.MaxDuration)
 	case c.LostAfter < NeverLost || c.LostAfter > bourse.MaxDuration || c.LostAfter > 0 && c.LostAfter < minLostAfter:
 		return fmt.Errorf("broker %q: lost_after %v is neither auto nor never, nor within %v..%v seconds", c.Name, c.LostAfter, minLostAfter, bourse.MaxDuration)
+	case c.Patience < Auto || c.Patience > bourse.MaxDuration:
+		return fmt.Errorf("broker %q: patience %v is neither auto nor within 0..%v seconds", c.Name, c.Patience, bourse.MaxDuration)
 	case c.AcceptShifts < 0 || c.AcceptShifts > 1000:
 		return fmt.Errorf("broker %q: accept_shifts %v is outside 0..1", c.Name, bourse.Performance(c.AcceptShifts))
 	case c.Refusals < 0:
@@ -229,6 +239,17 @@ const minLostAfter = 2 * bourse.Second
 // first send, so that it never decides on a leg that may have gone.
 func patience(limit bourse.Duration) bourse.Duration {
 	return max(limit*8/10-2*bourse.Second, limit/2)
+}
+
+// Auto as Patience: eight cycles.
+const Auto bourse.Duration = -1
+
+// waits is how long a job may wait for a better window.
+func (c *Config) waits() bourse.Duration {
+	if c.Patience == Auto {
+		return min(8*c.Cycle, bourse.MaxDuration)
+	}
+	return c.Patience
 }
 
 // oneByOne reports whether jobs are taken one by one.

@@ -385,5 +385,8 @@ func (sch *scheduler) postponed(list []planning.Postponed, out *agents.Outbox) {
 // postpone leaves a job to a later cycle, or to none if final.
 func (sch *scheduler) postpone(j *job, r bourse.Reason, final bool, out *agents.Outbox) {
 	sch.cycle.summary.Postponed++
+	if r.Code == bourse.Waits {
+		sch.cycle.summary.Deferred++
+	}
 	sch.record(bourse.JobPostponed{Job: j.Name, Reason: r, Final: final}, out)
 }

@@ -37,6 +37,7 @@ func (mem *memory) apply(f agents.Fact) {
 	case bourse.CycleClosed:
 		mem.cycles = f.Cycle
 		mem.queue.turned(f.Turns)
+		mem.pacing.turned(f)
 		mem.queue.sweep()
 	case bourse.TxBegun:
 		mem.applyBegun(f)

@@ -119,6 +119,7 @@ func (ers *errands) lies(j *job) *transaction {
 func sameButFreedom(a, b *bourse.Request) bool {
 	x := *a
 	x.Flexible, x.Fix, x.Phi, x.Budget, x.MaxPrice = b.Flexible, b.Fix, b.Phi, b.Budget, b.MaxPrice
+	x.Minimize, x.Urgency = b.Minimize, b.Urgency
 	return sameRequest(&x, b)
 }
 

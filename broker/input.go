@@ -9,7 +9,7 @@ import (
 // input is what the cycle under way has before it when its search begins.
 func (sch *scheduler) makeInput(now bourse.Time) planning.Input {
 	c := &sch.cycle
-	in := planning.Input{Cycle: c.number, From: c.from, Horizon: c.horizon, Terms: sch.cfg.planning(), Sites: c.poll.sites,
+	in := planning.Input{Cycle: c.number, From: c.from, Horizon: c.horizon, Terms: sch.terms(), Sites: c.poll.sites,
 		Jobs: make([]planning.Job, len(c.entries)), Away: sch.someAway()}
 	memo := map[*job]bourse.Time{}
 	for i := range c.entries {
@@ -75,9 +75,20 @@ func (sch *scheduler) whatIsKnownNow() (gone []string) {
 	return gone
 }
 
+// terms are the settings that a plan follows from, and what the last cycles tell.
+func (sch *scheduler) terms() planning.Terms {
+	c := &sch.cfg
+	t := c.planning()
+	if t.ByValue() {
+		t.Patience = c.waits()
+		t.Wait = sch.pacing.wait(c.Cycle, t.Patience)
+	}
+	return t
+}
+
 // planning are the settings that a plan follows from.
 func (c *Config) planning() planning.Terms {
-	return planning.Terms{Algorithm: c.Algorithm, Weights: c.Weights, Minimize: c.Minimize, BudgetLimit: c.BudgetLimit, TimeLimit: c.TimeLimit,
+	return planning.Terms{Algorithm: c.Algorithm, Weights: c.Weights, Minimize: c.Minimize, Urgency: c.Urgency, BudgetLimit: c.BudgetLimit, TimeLimit: c.TimeLimit,
 		MaxAlternatives: c.MaxAlternatives, Strategy: c.Strategy, Alpha: c.Alpha, Draws: c.Draws, OfferWait: c.OfferWait}
 }
 

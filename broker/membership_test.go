@@ -7,7 +7,6 @@ import (
 
 	"bourse"
 	"bourse/agents"
-	"bourse/policy/selection"
 )
 
 func TestMembership_SitesJoinAndLeaveWhileItRuns(t *testing.T) {
@@ -98,7 +97,7 @@ func TestMembership_ASiteThatHasLeftIsNotAskedToHold(t *testing.T) {
 	north, south := newFakeSite("north", 4, 2*bourse.Price(bourse.Credit)), newFakeSite("south", 16, 0)
 	south.rule = func(m agents.Message) fakeAnswer { return fakeAnswer{silent: m.Kind() == "Hold"} }
 	cfg := testConfig(north, south)
-	cfg.Lead, cfg.Minimize, cfg.MaxAlternatives = bourse.Minute, selection.MinCost, 8
+	cfg.Lead, cfg.Minimize, cfg.MaxAlternatives = bourse.Minute, bourse.GoalCost, 8
 	w := newTestWorld(t, cfg, north, south)
 	w.submit(1, testJob("one", 4, 100*bourse.Second, 99*bourse.Credit))
 	w.Run(1000 * sec)

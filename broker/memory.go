@@ -18,6 +18,7 @@ type memory struct {
 	jobs     []*job // in order of submission
 	names    map[string]*job
 	queue    queue
+	pacing   pacing
 	cycles   uint64 // closed so far
 
 	// Of this life.
@@ -46,6 +47,7 @@ func newMemory(cfg Config) memory {
 func (mem *memory) reset() {
 	mem.names, mem.txs, mem.lives = map[string]*job{}, transactions{}, lives{nonce: mem.cfg.Nonce}
 	mem.bars.load(nil)
+	mem.pacing = pacing{}
 	mem.peers = directory{}
 	mem.jobs, mem.lasts = nil, nil
 	mem.queue, mem.touched, mem.turns = queue{}, nil, nil

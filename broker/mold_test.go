@@ -8,7 +8,6 @@ import (
 
 	"bourse"
 	"bourse/policy/choice"
-	"bourse/policy/selection"
 )
 
 // threeSizes is the worked case: 2 nodes for 3000 s, 4 for 2000 s or 8 for 1200 s,
@@ -33,8 +32,8 @@ func taken(w *testWorld) string {
 // is that of 4 nodes.
 func TestMoldable_SelectionChoosesAmongAllSizes(t *testing.T) {
 	t.Parallel()
-	for goal, want := range map[selection.Goal]string{
-		selection.MinTime: "8 nodes for 1200", selection.MinFinish: "8 nodes for 1200", selection.MinCost: "4 nodes for 2000",
+	for goal, want := range map[bourse.Goal]string{
+		bourse.GoalTime: "8 nodes for 1200", bourse.GoalFinish: "8 nodes for 1200", bourse.GoalCost: "4 nodes for 2000",
 	} {
 		site := newFakeSite("north", 8, 3_600_000)
 		cfg := testConfig(site)
@@ -100,7 +99,7 @@ func TestMoldable_IsPlacedWhereOneOfItsSizesWouldBe(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		seed := rapid.IntRange(0, 1<<30).Draw(t, "world")
 		strategy := rapid.SampledFrom([]choice.Strategy{choice.Batch, choice.Batch, choice.Earliest, choice.ShortestQueue}).Draw(t, "strategy")
-		goal := rapid.SampledFrom([]selection.Goal{selection.MinTime, selection.MinCost, selection.MinFinish}).Draw(t, "minimize")
+		goal := rapid.SampledFrom([]bourse.Goal{bourse.GoalTime, bourse.GoalCost, bourse.GoalFinish}).Draw(t, "minimize")
 		others := rapid.IntRange(0, 6).Draw(t, "others")
 		job := moldableJob(t, "wave", 4)
 		placed := func(r bourse.Request) bool {

@@ -11,7 +11,6 @@ import (
 	"bourse"
 	"bourse/agents"
 	"bourse/policy/search"
-	"bourse/policy/selection"
 )
 
 // TestRandomWorlds lets sites refuse, raise prices, cheat, keep silent and
@@ -23,7 +22,7 @@ func TestRandomWorlds(t *testing.T) {
 		sites := randomSites(t)
 		cfg := testConfig(sites...)
 		cfg.Algorithm = rapid.SampledFrom([]search.Algorithm{search.AMP, search.ALP, search.Best}).Draw(t, "algorithm")
-		cfg.Minimize = rapid.SampledFrom([]selection.Goal{selection.MinTime, selection.MinCost, selection.MinFinish}).Draw(t, "minimize")
+		cfg.Minimize = rapid.SampledFrom([]bourse.Goal{bourse.GoalTime, bourse.GoalCost, bourse.GoalFinish}).Draw(t, "minimize")
 		cfg.Budget = bourse.Credits(rapid.IntRange(0, 200).Draw(t, "budget")) * bourse.Credit
 		cfg.BatchSize = rapid.IntRange(1, 10).Draw(t, "batch")
 		cfg.MaxCycles = rapid.IntRange(1, 3).Draw(t, "cycles")

@@ -16,7 +16,6 @@ import (
 	"bourse/broker/planning"
 	"bourse/policy/choice"
 	"bourse/policy/search"
-	"bourse/policy/selection"
 )
 
 // recorded returns the cycles that a world has on record.
@@ -74,7 +73,7 @@ func randomWorld(t *rapid.T, seed uint64, explain int) *testWorld {
 	cfg := testConfig(list...)
 	cfg.Explain = explain
 	cfg.Algorithm = []search.Algorithm{search.AMP, search.ALP, search.AMPLiteral, search.Best}[rng.IntN(4)]
-	cfg.Minimize = []selection.Goal{selection.MinTime, selection.MinCost, selection.MinFinish}[rng.IntN(3)]
+	cfg.Minimize = []bourse.Goal{bourse.GoalTime, bourse.GoalCost, bourse.GoalFinish}[rng.IntN(3)]
 	cfg.Budget = some(1, 60)
 	if rng.IntN(4) == 0 {
 		cfg.Strategy, cfg.Alpha, cfg.Draws = choice.Strategy(between(1, 4)), choice.Alpha(between(0, 4))*choice.One/4, seed

@@ -9,7 +9,6 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"bourse"
-	"bourse/policy/selection"
 )
 
 // TestScenarios runs the stories of testdata/scenarios. Each is a broker among fake sites;
@@ -114,7 +113,7 @@ func scenarioWorld(t *testing.T, d *datadriven.TestData, sites map[string]*fakeS
 		case "limit":
 			cfg.BudgetLimit = credits(t, v)
 		case "minimize":
-			cfg.Minimize, _ = selection.ParseGoal(v)
+			cfg.Minimize, _ = bourse.ParseGoal(v)
 		case "batch":
 			cfg.BatchSize = number(t, v)
 		case "alternatives":

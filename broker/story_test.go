@@ -163,6 +163,7 @@ func (s *story) command(d *datadriven.TestData) {
 // are silent are lost, as they are by default; or after so many seconds.
 func (s *story) begin(d *datadriven.TestData) {
 	s.cfg = Defaults("vo1")
+	s.cfg.Minimize = bourse.GoalTime // the papers' rule: of few alternatives the first is known by hand
 	s.cfg.Cycle, s.cfg.Phase, s.cfg.Horizon = 1000*bourse.Second, 0, 10_000*bourse.Second
 	s.cfg.Budget, s.cfg.Lead, s.cfg.MaxAlternatives, s.cfg.LostAfter = 100*bourse.Credit, bourse.Minute, 3, NeverLost
 	s.free, s.seq, s.from = map[agents.ID]int{}, map[agents.ID]uint64{}, map[agents.ID]uint64{}

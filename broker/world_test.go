@@ -8,7 +8,6 @@ import (
 	"bourse"
 	"bourse/agents"
 	"bourse/agents/sim"
-	"bourse/policy/selection"
 )
 
 // testWorld is a broker among fake sites in virtual time, with everything that
@@ -40,7 +39,7 @@ func testConfig(sites ...*fakeSite) Config {
 	c.Cycle, c.Phase, c.Horizon = 1000*bourse.Second, 0, 10_000*bourse.Second
 	c.Budget = 1000 * bourse.Credit
 	c.MaxAlternatives = 3
-	c.Minimize = selection.MinFinish
+	c.Minimize = bourse.GoalFinish
 	for _, s := range sites {
 		c.Sites = append(c.Sites, s.id())
 	}

@@ -8,7 +8,6 @@ import (
 	"bourse/policy/choice"
 	"bourse/policy/pricing"
 	"bourse/policy/search"
-	"bourse/policy/selection"
 	"bourse/sites"
 )
 
@@ -62,7 +61,11 @@ func (b *Broker) Agent(cfg broker.Config) (broker.Config, error) {
 		return cfg, err
 	}
 	cfg.Name, cfg.Budget, cfg.Algorithm = b.Name, b.Budget, algorithm
-	if cfg.Minimize, err = selection.ParseGoal(b.Minimize); err != nil {
+	cfg.Urgency = b.Urgency
+	if b.Patience != nil {
+		cfg.Patience = *b.Patience
+	}
+	if cfg.Minimize, err = bourse.ParseGoal(b.Minimize); err != nil {
 		return cfg, err
 	}
 	if cfg.Strategy, err = choice.ParseStrategy(b.Strategy); err != nil {

@@ -15,7 +15,9 @@ type Broker struct {
 	Cycle           bourse.Duration  // from 1 s
 	Horizon         bourse.Duration  // how far ahead it looks, more than Lead
 	Algorithm       string           // "alp", "amp", "amp-literal", "best"
-	Minimize        string           // "time", "cost", "finish"
+	Minimize        string           // "value", "time", "cost", "finish"
+	Urgency         bourse.Urgency   // of jobs without one of their own; default 5 % of a job's budget an hour
+	Patience        *bourse.Duration // how long a job may wait for a better window; nil: eight cycles ("auto", the default)
 	Weights         Weights          // of algorithm best
 	BudgetLimit     *bourse.Credits  // B* of a cycle; nil: by the formula ("auto", the default)
 	TimeLimit       *bourse.Duration // T* of a cycle; nil: by the formula ("auto", the default)
@@ -58,7 +60,7 @@ type Quota struct {
 
 var (
 	algorithms = []string{"alp", "amp", "amp-literal", "best"}
-	criteria   = []string{"time", "cost", "finish"}
+	criteria   = bourse.Goals()
 	strategies = []string{"batch", "alpha", "earliest", "shortest-queue", "random"}
 )
 
@@ -115,7 +117,9 @@ func (b *Broker) keys(until, lead bourse.Duration, names map[string]int) keys {
 		span("cycle", &b.Cycle, 30*bourse.Minute, bourse.Second, "how often waiting jobs are planned").must(`"30m"`),
 		span("horizon", &b.Horizon, 7*bourse.Day, bourse.Second, "how far ahead windows are looked for; more than `lead`").must(`"7d"`),
 		word("algorithm", &b.Algorithm, "amp", algorithms, "the search for windows").must(`"amp"`),
-		word("minimize", &b.Minimize, "time", criteria, "what the chosen combination of windows has least of").must(`"time"`),
+		word("minimize", &b.Minimize, "value", criteria, "what the chosen combination of windows has least of; value: cost + urgency x (end - ready)"),
+		urgency(&b.Urgency, bourse.DefaultUrgency(), "what an hour until its end is worth to a job under minimize = \"value\""),
+		auto("patience", &b.Patience, "under minimize = \"value\": a window that starts further ahead is not taken until the job has waited so long; auto: eight cycles, 0s: every job takes what there is"),
 		word("strategy", &b.Strategy, "batch", strategies, "jobs are placed as a batch, or one by one by this rule"),
 		whole("max_alternatives", &b.MaxAlternatives, 20, 1, 10_000, "windows that are looked for, for a job and cycle"),
 		whole("batch_size", &b.BatchSize, 100, 1, 1_000_000, "so many waiting jobs start a cycle at once"),

@@ -32,6 +32,8 @@ type Job struct {
 	Require        bourse.Requirement // default: nothing
 	After          []string           // names of jobs that must have ended; default: none
 	Gap            bourse.Duration    // after the last of them has ended; default 0
+	Minimize       bourse.Goal        // what its owner wants of a window; default: what the broker says
+	Urgency        bourse.Urgency     // what an hour until its end is worth; default: what the broker says
 }
 
 // Moment is a span after a submission, or a date.
@@ -59,6 +61,7 @@ func (j *Job) At(submit bourse.Time, zero time.Time) bourse.Job {
 			MaxPrice: j.MaxPrice, Budget: j.Budget,
 			Ready: max(submit, j.Ready.at(submit, zero)), Deadline: j.Deadline.at(submit, zero),
 			Require: j.Require, OneSite: j.OneSite, Phi: int(j.Alternatives), Sizes: j.Sizes,
+			Minimize: j.Minimize, Urgency: j.Urgency,
 		},
 		Name: j.Name, User: j.User, Submit: submit, Priority: j.Priority, Run: j.Run,
 		After: j.After, Gap: j.Gap,
@@ -225,6 +228,9 @@ func (j *Job) keys(until bourse.Duration, names map[string]int) keys {
 		texts("after", &j.After, fmt.Sprintf("names of jobs that must have ended; at most %d", maxAfter)),
 		amount("gap", &j.Gap, 0, "so long after the last of them has ended"),
 		rule(j.follows),
+		custom("minimize", about{kind: "word", words: criteria}, func(t *table, key string) { j.Minimize = t.goal(key) },
+			"what of a window its owner wants least of, with a broker that minimises value").byDefault("the broker's"),
+		urgency(&j.Urgency, 0, "what an hour until its end is worth to its owner").byDefault("the broker's"),
 		option("speedup", fast.keys, "how a job on a range of nodes gets faster; one of its keys"),
 		rule(func(t *table) { t.mold(j, &fast, least, most) }),
 		rule(func(t *table) { t.window(j) }),
@@ -249,6 +255,30 @@ func (j *Job) follows(t *table) {
 
 // maxAfter bounds the jobs that one may come after.
 const maxAfter = 100
+
+// goal reads what a job wants; none where it is not given.
+func (t *table) goal(key string) bourse.Goal {
+	if !t.has(key) {
+		return bourse.NoGoal
+	}
+	g, _ := bourse.ParseGoal(t.oneOf(key, "value", criteria))
+	return g
+}
+
+type urgencyField struct {
+	to  *bourse.Urgency
+	def bourse.Urgency
+}
+
+// urgency is what an hour is worth: credits, or a share of a job's budget.
+func urgency(to *bourse.Urgency, def bourse.Urgency, doc string) key {
+	return key{name: "urgency", field: urgencyField{to, def}, doc: doc}
+}
+
+func (f urgencyField) read(t *table, key string) { *f.to = value(t, key, f.def) }
+func (f urgencyField) about() about {
+	return about{kind: "credits an hour, or a percentage of the budget", def: quoted(f.def.String()), limits: "0..1e9, or \"0%\"..\"1000%\""}
+}
 
 type momentField struct {
 	to  *Moment

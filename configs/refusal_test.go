@@ -227,7 +227,7 @@ func TestReadScenario_Refuses(t *testing.T) {
 		{"cycle of nothing", `cycle = "30m"`, `cycle = "0s"`, "broker.cycle", "at least 1s"},
 		{"cycle in weeks", `cycle = "30m"`, `cycle = "2w"`, "broker.cycle", "write 90, 90s, 30m, 2h or 1d"},
 		{"unknown algorithm", `algorithm = "amp"`, `algorithm = "amc"`, "broker.algorithm", "there are alp, amp, amp-literal, best"},
-		{"unknown criterion", `minimize = "time"`, `minimize = "price"`, "broker.minimize", "there are time, cost, finish"},
+		{"unknown criterion", `minimize = "time"`, `minimize = "price"`, "broker.minimize", "there are value, cost, finish, time"},
 		{"unknown strategy", `minimize = "time"`, "minimize = \"time\"\nstrategy = \"greedy\" #!", "broker.strategy", "there are batch"},
 		{"limit of one by one", `minimize = "time"`, "minimize = \"time\"\nstrategy = \"earliest\"\nbudget_limit = 5.0 #!", "broker.budget_limit", "leave it out"},
 		{"alpha above 1", `minimize = "time"`, "minimize = \"time\"\nalpha = 1.01 #!", "broker.alpha", "1.01 is outside 0..1"},

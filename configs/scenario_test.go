@@ -75,7 +75,7 @@ func TestReadScenario_TwoSitesWithEveryDefault(t *testing.T) {
 		}},
 		Brokers: []Broker{{
 			Name: "vo1", Budget: 50_000 * bourse.Credit, Cycle: 30 * bourse.Minute, Horizon: 7 * bourse.Day,
-			Algorithm: "amp", Minimize: "time", Strategy: "batch",
+			Algorithm: "amp", Minimize: "time", Urgency: bourse.DefaultUrgency(), Strategy: "batch",
 			MaxAlternatives: 20, BatchSize: 100, MaxWaiting: 100_000,
 			Workload: &VOWorkload{
 				Model: "uniform", Days: 30 * bourse.Day, Jobs: 200, Nodes: Range[int]{1, 16},

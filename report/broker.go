@@ -17,6 +17,8 @@ type vo struct {
 	budget bourse.Credits
 	keep   bool
 
+	urgency bourse.Urgency // of jobs that have none of their own
+
 	jobs     map[string]*voJob
 	order    []*voJob // as submitted
 	notTaken int
@@ -56,7 +58,7 @@ type transaction struct {
 }
 
 func newBroker(b Broker, keep bool) *vo {
-	one := &vo{name: b.Name, budget: b.Budget, keep: keep, jobs: map[string]*voJob{},
+	one := &vo{name: b.Name, budget: b.Budget, urgency: b.Urgency, keep: keep, jobs: map[string]*voJob{},
 		open: map[bourse.TxID]*transaction{}, aborts: map[bourse.Code]int{}, postponements: map[bourse.Code]int{}}
 	one.detail.turns.Find = func(id bourse.TxID) (history.Transaction, bool) {
 		tx := one.open[id]
@@ -215,6 +217,15 @@ func (t *transaction) window() (start, end bourse.Time) {
 		end = max(end, t.Legs[i].What.End)
 	}
 	return start, end
+}
+
+// nodeTime is what its windows take of nodes, in node-milliseconds.
+func (t *transaction) nodeTime() int64 {
+	sum := int64(0)
+	for i := range t.Legs {
+		sum += int64(t.Legs[i].What.Nodes) * int64(t.Legs[i].What.Duration())
+	}
+	return sum
 }
 
 // undecidedTxs are the transactions that were begun and not decided, in order.

@@ -33,8 +33,9 @@ type Site struct {
 
 // Broker is a VO's broker. Its agent is "broker:NAME".
 type Broker struct {
-	Name   string
-	Budget bourse.Credits
+	Name    string
+	Budget  bourse.Credits
+	Urgency bourse.Urgency // of jobs that have none of their own
 }
 
 // Options say how much of a run is remembered.

@@ -98,7 +98,10 @@ func TestSummary_BrokerComputedByHand(t *testing.T) {
 		MeanWait:     517500 * bourse.Millisecond, // (100 + 600 + 1150 + 220) / 4
 		MeanTime:     225 * bourse.Second,         // (300 + 300 + 100 + 200) / 4
 		MeanFinish:   742500 * bourse.Millisecond, // the sum of both, job by job
-		MeanResponse: 400 * bourse.Second,         // wave alone is done: 500 - 100
+		Finish90:     1250 * bourse.Second,
+		CostNodeHour: 3638571,                                           // 2.83 credits for 2800 node-seconds
+		Value:        report.ValueLost{Total: cr(2.83), Cost: cr(2.83)}, // budgets and urgencies are 0
+		MeanResponse: 400 * bourse.Second,                               // wave alone is done: 500 - 100
 		Transactions: report.TransactionSummary{Committed: 4, Aborted: 1, Aborts: map[bourse.Code]int{bourse.Busy: 1}, Open: 1},
 		Cycles: report.CycleSummary{Run: 3, MeanTimeLimit: 750 * bourse.Second, // the second cycle had nothing to select
 			MeanBudgetLimit: cr(50), AlternativesPerJob: 2}, // the third had no limit

@@ -99,7 +99,7 @@ func (s *Summary) Header() Header {
 		h.Sites = append(h.Sites, site)
 	}
 	for _, one := range s.Brokers {
-		h.Brokers = append(h.Brokers, Broker{Name: one.Name, Budget: one.Budget})
+		h.Brokers = append(h.Brokers, Broker{Name: one.Name, Budget: one.Budget, Urgency: one.Urgency})
 	}
 	return h
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"math"
+	"slices"
 
 	"bourse"
 )
@@ -92,16 +93,31 @@ type BrokerSummary struct {
 	Cost          Income              `json:"cost"`          // bound by the committed legs
 	Spent         bourse.Credits      `json:"spent"`         // posted, net of what was given back
 	Budget        bourse.Credits      `json:"budget"`
-	Left          bourse.Credits      `json:"left"` // of the budget, less what was spent
+	Left          bourse.Credits      `json:"left"`             // of the budget, less what was spent
+	Urgency       bourse.Urgency      `json:"urgency,omitzero"` // of jobs that have none of their own
 	// Over the jobs placed, as their windows were reserved.
 	MeanWait   bourse.Duration `json:"meanWait"`   // submit to start
 	MeanTime   bourse.Duration `json:"meanTime"`   // start to end
 	MeanFinish bourse.Duration `json:"meanFinish"` // submit to end
+	Finish90   bourse.Duration `json:"finish90"`   // submit to end, of nine in ten at most
+	// CostNodeHour is what a node-hour of the windows has cost.
+	CostNodeHour bourse.Credits `json:"costNodeHour"`
+	Value        ValueLost      `json:"value"`
 	// Over the jobs done, as they ran.
 	MeanResponse bourse.Duration    `json:"meanResponse"` // submit to actual end
 	Transactions TransactionSummary `json:"transactions"`
 	Cycles       CycleSummary       `json:"cycles"`
 	Accounts     []bourse.Account   `json:"accounts"`
+}
+
+// ValueLost is what a VO's jobs have lost: what they cost, what each hour from
+// when they were ready until their ends was worth to them, and the budgets of
+// those without a window. The less the better.
+type ValueLost struct {
+	Total    bourse.Credits `json:"total"`
+	Cost     bourse.Credits `json:"cost"`
+	Waiting  bourse.Credits `json:"waiting"`
+	Unplaced bourse.Credits `json:"unplaced"`
 }
 
 // JobSummary counts a VO's jobs.
@@ -175,13 +191,15 @@ func (s *site) summary(until bourse.Time) SiteSummary {
 
 func (b *vo) summary() BrokerSummary {
 	sum := BrokerSummary{Name: b.name, Postponements: b.postponements, Cost: income(b.fare), Spent: b.spent,
-		Budget: b.budget, Left: b.budget - b.spent,
+		Budget: b.budget, Left: b.budget - b.spent, Urgency: b.urgency,
 		Transactions: TransactionSummary{Committed: b.counts.committed, Aborted: b.counts.aborted, Aborts: b.aborts},
 		Cycles: CycleSummary{Run: b.cycles, MeanTimeLimit: mean(b.timeLimits, b.timed),
 			MeanBudgetLimit:    mean(b.budgetLimits, b.capped),
 			AlternativesPerJob: ratio(float64(b.alternatives), float64(b.looked))}}
 	sum.Jobs = JobSummary{Submitted: len(b.order), NotTaken: b.notTaken, Unplaced: map[bourse.Code]int{}}
-	var wait, time, finish, response bourse.Duration
+	var wait, time, response bourse.Duration
+	var finish []bourse.Duration
+	nodes := int64(0) // milliseconds
 	for _, j := range b.order {
 		if j.tx == nil {
 			sum.Jobs.Unplaced[j.reason.Code]++
@@ -193,6 +211,7 @@ func (b *vo) summary() BrokerSummary {
 			default:
 				sum.Jobs.Waiting++
 			}
+			sum.Value.Unplaced = sum.Value.Unplaced.Plus(j.Budget)
 			continue
 		}
 		sum.Jobs.Placed++
@@ -202,14 +221,21 @@ func (b *vo) summary() BrokerSummary {
 		start, end := j.tx.window()
 		wait += start.Sub(j.Submit)
 		time += end.Sub(start)
-		finish += end.Sub(j.Submit)
+		finish = append(finish, end.Sub(j.Submit))
+		nodes += j.tx.nodeTime()
+		hour := j.Urgency.Else(b.urgency).Of(j.Budget)
+		sum.Value.Waiting = sum.Value.Waiting.Plus(bourse.Cost(bourse.Price(hour), end.Sub(j.Ready)))
 		if at, ok := j.tx.finished(); ok {
 			sum.Jobs.Done++
 			response += at.Sub(j.Submit)
 		}
 	}
 	sum.MeanWait, sum.MeanTime = mean(wait, sum.Jobs.Placed), mean(time, sum.Jobs.Placed)
-	sum.MeanFinish, sum.MeanResponse = mean(finish, sum.Jobs.Placed), mean(response, sum.Jobs.Done)
+	sum.MeanFinish, sum.Finish90 = meanAnd90(finish)
+	sum.MeanResponse = mean(response, sum.Jobs.Done)
+	sum.CostNodeHour = bourse.Credits(ratio(float64(sum.Cost.Total), float64(nodes)/float64(bourse.Hour)))
+	sum.Value.Cost = sum.Cost.Total
+	sum.Value.Total = sum.Value.Cost.Plus(sum.Value.Waiting).Plus(sum.Value.Unplaced)
 	sum.Transactions.Open = b.undecided()
 	return sum
 }
@@ -231,6 +257,19 @@ func mean[T ~int64](sum T, n int) T {
 		q++
 	}
 	return q
+}
+
+// meanAnd90 are the mean of a list and what nine in ten do not exceed.
+func meanAnd90(list []bourse.Duration) (middle, most bourse.Duration) {
+	if len(list) == 0 {
+		return 0, 0
+	}
+	var sum bourse.Duration
+	for _, d := range list {
+		sum += d
+	}
+	slices.Sort(list)
+	return mean(sum, len(list)), list[(9*len(list)+9)/10-1]
 }
 
 // ratio is a / b rounded to six decimals, 0 for b = 0.

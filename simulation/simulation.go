@@ -104,7 +104,7 @@ func (w *world) header(seed uint64) report.Header {
 		h.Sites = append(h.Sites, report.Site{Name: s.Name, Groups: s.Groups})
 	}
 	for _, b := range w.scenario.Brokers {
-		h.Brokers = append(h.Brokers, report.Broker{Name: b.Name, Budget: b.Budget})
+		h.Brokers = append(h.Brokers, report.Broker{Name: b.Name, Budget: b.Budget, Urgency: b.Urgency})
 	}
 	return h
 }

@@ -186,6 +186,7 @@ func balanceRun(base *configs.Scenario, load *simulation.Workloads, c balanceCel
 	if c.algorithm != "" {
 		b.Algorithm = c.algorithm
 	}
+	b.Minimize = "finish" // as the paper of the strategies has it: a batch is one more of them
 	sc.Brokers = []configs.Broker{b}
 	vo := newVOWatch()
 	run := simulation.Simulation{Scenario: &sc, Workloads: load}

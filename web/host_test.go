@@ -18,7 +18,6 @@ import (
 	"bourse/broker"
 	"bourse/cluster"
 	"bourse/cluster/queue"
-	"bourse/policy/selection"
 	"bourse/sites"
 )
 
@@ -149,7 +148,7 @@ func world(t *testing.T, change ...func(*broker.Config)) *worldHost {
 	h := newWorldHost()
 	cfg := broker.ServiceDefaults("vo1")
 	cfg.Cycle, cfg.Phase, cfg.Lead = bourse.Minute, 0, 5*bourse.Second
-	cfg.BatchSize, cfg.Budget, cfg.Minimize = 1, 10_000*bourse.Credit, selection.MinFinish
+	cfg.BatchSize, cfg.Budget, cfg.Minimize = 1, 10_000*bourse.Credit, bourse.GoalFinish
 	cfg.Quotas = map[string]bourse.Credits{"ana": 100 * bourse.Credit}
 	for _, name := range []string{"north", "south"} {
 		groups := []bourse.Group{{Site: name, Name: "main", Nodes: 16, Performance: bourse.Unit, Price: bourse.Price(bourse.Credit)}}

@@ -19,6 +19,8 @@ func draw(t *rapid.T, v reflect.Value) {
 	switch {
 	case v.Type() == reflect.TypeFor[bourse.Time]():
 		v.SetInt(rapid.OneOf(rapid.Int64Max(int64(bourse.Never)), rapid.Just(int64(bourse.Never))).Draw(t, "time"))
+	case v.Type() == reflect.TypeFor[bourse.Urgency]():
+		v.SetInt(rapid.OneOf(rapid.Int64Range(0, int64(bourse.MaxUrgency)+1), rapid.Int64Range(-10_000_001, -1)).Draw(t, "urgency"))
 	case v.Kind() == reflect.Uint8 && v.Type().Implements(reflect.TypeFor[encoding.TextMarshaler]()):
 		v.SetUint(rapid.SampledFrom(named(v.Type())).Draw(t, "name"))
 	case v.Kind() == reflect.Struct:

@@ -202,11 +202,11 @@ func (c *chooser) dropUnfit() {
 func (c *chooser) selectOnce() selection.Result {
 	t := &c.d.in.Terms
 	given := selection.Limits{Time: t.TimeLimit, Cost: t.BudgetLimit}
-	r := c.selector.Select(c.options, t.Minimize, given)
+	r := c.selector.Select(c.options, t.paper(), given)
 	limits := r.Limits
 	if left := c.q.Left; r.Chosen != nil && r.Cost > left {
 		given.Cost = left
-		r = c.selector.Select(c.options, t.Minimize, given)
+		r = c.selector.Select(c.options, t.paper(), given)
 		if r.Chosen == nil {
 			r.Reason = reason(bourse.NoMoney, "the VO's account has %v credits left; %v", left, r.Reason)
 		}

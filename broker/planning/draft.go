@@ -22,6 +22,7 @@ type Draft struct {
 	clear      []bourse.Profile
 	queued     []bourse.Duration
 	shared     []bool
+	order      order // of a search by the papers' rules
 }
 
 // Plan is what is planned for one job.
@@ -41,6 +42,8 @@ type Alternative struct {
 	Time   bourse.Duration // of the longest leg
 	End    bourse.Time
 	Cost   bourse.Credits // of all legs: at base price in a Draft, as quoted in an Outcome
+	Loss   bourse.Credits // under GoalValue: what it loses by the job's goal, at that cost
+	Copies int            // under GoalValue: how many more there are that differ in nothing that matters
 	Legs   []Leg          // in the order of their groups
 	Quotes []bourse.Quote // leg by leg, in an Outcome; of a leg that is clear its base price
 }

@@ -27,7 +27,11 @@ type Input struct {
 type Terms struct {
 	Algorithm       search.Algorithm
 	Weights         search.Weights // of algorithm best
-	Minimize        selection.Goal
+	Minimize        bourse.Goal
+	Urgency         bourse.Urgency  // under GoalValue, of a job that has none of its own
+	Weight          int64           // of a credit under GoalValue, in thousandths, from 1,000; 0: that
+	Patience        bourse.Duration // under GoalValue: how long a job may wait for a better window
+	Wait            bourse.Duration // and how long one that is left without a window waits for its next chance
 	BudgetLimit     bourse.Credits  // B*; selection.Auto: by the formula
 	TimeLimit       bourse.Duration // T*; selection.Auto: by the formula
 	MaxAlternatives int             // of one job, at least 1
@@ -82,15 +86,30 @@ func (a Answer) String() string { return answerNames[a] }
 // other.
 func (t *Terms) OneByOne() bool { return t.Strategy != choice.Batch }
 
+// ByValue reports whether the jobs of a batch are placed by their value, and not
+// by the papers' rules.
+func (t *Terms) ByValue() bool { return t.Minimize == bourse.GoalValue && !t.OneByOne() }
+
+// paper is what the papers' selection minimises.
+func (t *Terms) paper() selection.Goal {
+	switch t.Minimize {
+	case bourse.GoalCost:
+		return selection.MinCost
+	case bourse.GoalFinish:
+		return selection.MinFinish
+	}
+	return selection.MinTime
+}
+
 // BindsBudget reports whether B* limits the selection: always when an operator
 // has set it, otherwise unless the cost is what is minimised.
 func (t *Terms) BindsBudget() bool {
-	return t.BudgetLimit != selection.Auto || t.Minimize != selection.MinCost
+	return t.BudgetLimit != selection.Auto || t.Minimize != bourse.GoalCost && !t.ByValue()
 }
 
 // BindsTime reports whether T* limits the selection.
 func (t *Terms) BindsTime() bool {
-	return t.TimeLimit != selection.Auto || t.Minimize == selection.MinCost
+	return t.TimeLimit != selection.Auto || t.Minimize == bourse.GoalCost
 }
 
 // capped reports whether a job's price cap holds for each of its nodes.
@@ -107,9 +126,11 @@ func (t *Terms) search(from bourse.Time) search.Options {
 func (t *Terms) Better(x, y *Alternative) bool {
 	first := 0
 	switch t.Minimize {
-	case selection.MinTime:
+	case bourse.GoalValue:
+		first = cmp.Compare(x.Loss, y.Loss)
+	case bourse.GoalTime:
 		first = cmp.Compare(x.Time, y.Time)
-	case selection.MinFinish:
+	case bourse.GoalFinish:
 		first = cmp.Compare(x.End, y.End)
 	}
 	return cmp.Or(first, cmp.Compare(x.Cost, y.Cost), cmp.Compare(x.Number, y.Number)) < 0

@@ -7,6 +7,7 @@ import (
 
 	"bourse"
 	"bourse/policy/choice"
+	"bourse/policy/placement"
 )
 
 // With a strategy that is not a batch each job goes whole to one group of one site,
@@ -180,6 +181,14 @@ func (d *Draft) Preferred(job int, alternatives []Alternative, can func(*Alterna
 		index = append(index, i)
 	}
 	rule := choice.Rule{Strategy: t.Strategy, Alpha: t.Alpha, Draw: d.in.draw(j.Name)}
+	var ties *placement.Ties
+	rule.Tie = func(i, k int) int {
+		if ties == nil {
+			ties = placement.NewTies(d.market())
+			ties.Draw(d.in.seed(j.Name))
+		}
+		return ties.CompareGroups(alternatives[index[i]].Legs[0].Group, alternatives[index[k]].Legs[0].Group)
+	}
 	if best := rule.Best(list); best >= 0 {
 		return index[best]
 	}
@@ -201,6 +210,10 @@ func preferredSize(r *bourse.Request, alternatives []Alternative, can func(*Alte
 	}
 	return bourse.Size{}
 }
+
+// seed is a number of a job that no other cycle's and no other job's equals: what
+// settles its ties.
+func (in *Input) seed(job string) uint64 { return in.draw(job) }
 
 // draw is the number that a job draws in this cycle: a function of Terms.Draws,
 // the job's name and the cycle, so that a restart and a rerun draw the same.

@@ -32,13 +32,30 @@ type Planner struct {
 	options  [][]selection.Alternative
 }
 
-// open lays out the slots over [from, to) of what is free on the groups.
-func (p *Planner) open(groups []bourse.Group, free []bourse.Profile, from, to bourse.Time) {
+// open lays out the slots of what is free on the groups of a draft.
+func (p *Planner) open(d *Draft, free []bourse.Profile) {
 	if p.list == nil {
 		p.list = new(search.List)
 		p.finder = search.NewFinder(p.list)
 	}
-	p.list.ResetFungible(groups, free, from, to)
+	d.order = newOrder(d)
+	p.list.ResetFungible(arrange(&d.order, d.Groups), arrange(&d.order, free), d.in.From, d.in.Horizon)
+}
+
+// windows looks for windows for some of a draft's jobs, at most so many of one.
+func (p *Planner) windows(d *Draft, jobs []int, most int) search.Result {
+	o := d.in.Terms.search(d.in.From)
+	o.MaxAlternatives = most
+	p.requests = p.requests[:0]
+	for _, i := range jobs {
+		p.requests = append(p.requests, d.in.Jobs[i].Request)
+		o.Barred = append(o.Barred, arrange(&d.order, d.barredGroups(&d.in.Jobs[i])))
+	}
+	r := p.finder.Batch(p.requests, o)
+	for i := range r.Alternatives {
+		d.order.back(r.Alternatives[i])
+	}
+	return r
 }
 
 // Plan looks for the alternatives of each job on what the sites have offered, and
@@ -47,8 +64,10 @@ func (p *Planner) open(groups []bourse.Group, free []bourse.Profile, from, to bo
 // used.
 func (p *Planner) Plan(in *Input) *Draft {
 	d := newDraft(in)
-	p.open(d.Groups, d.admissible, in.From, in.Horizon)
-	d.Slots = p.list.Len()
+	if !in.Terms.ByValue() {
+		p.open(d, d.admissible)
+		d.Slots = p.list.Len()
+	}
 	switch {
 	case len(d.Groups) == 0:
 		why := in.silence()
@@ -59,6 +78,8 @@ func (p *Planner) Plan(in *Input) *Draft {
 		}
 	case in.Terms.OneByOne():
 		d.findStarts()
+	case in.Terms.ByValue():
+		p.findValue(d)
 	default:
 		p.findWindows(d)
 	}
@@ -86,14 +107,20 @@ func (p *Planner) Choose(d *Draft, q *Quotes) *Outcome {
 	switch {
 	case lost > 0 && d.in.Terms.OneByOne():
 		c.dropLost()
-	case lost > 0:
+	case lost > 0 && !d.in.Terms.ByValue():
 		c.searchClear()
 	}
 	for i := range o.Jobs {
 		o.Alternatives += len(o.Jobs[i].Alternatives)
 	}
-	c.affordable()
-	if d.in.Terms.OneByOne() {
+	if d.in.Terms.ByValue() {
+		c.placeAll()
+		for i := range o.Jobs {
+			d.lose(i, o.Jobs[i].Alternatives)
+		}
+		return o
+	}
+	if c.affordable(); d.in.Terms.OneByOne() {
 		c.takeEach()
 	} else {
 		c.selectAll()
@@ -105,12 +132,9 @@ func (p *Planner) Choose(d *Draft, q *Quotes) *Outcome {
 // regard to its site's queues or to any account. Without windows it says why.
 func (p *Planner) Windows(in *Input) (*Draft, bourse.Reason) {
 	d := newDraft(in)
-	p.open(d.Groups, d.admissible, in.From, in.Horizon)
-	j := &in.Jobs[0]
-	o := in.Terms.search(in.From)
-	o.Barred = [][]bool{d.barredGroups(j)}
-	found := p.finder.Batch([]bourse.Request{j.Request}, o)
-	d.Jobs[0].add(d, j, found.Alternatives[0])
+	p.open(d, d.admissible)
+	found := p.windows(d, []int{0}, in.Terms.MaxAlternatives)
+	d.Jobs[0].add(d, &in.Jobs[0], found.Alternatives[0])
 	return d, found.Reasons[0]
 }
 

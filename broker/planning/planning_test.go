@@ -24,7 +24,7 @@ func randomInput(t *rapid.T) *Input {
 	}
 	in := &Input{Cycle: 7, From: 10 * sec, Horizon: 20_000 * sec, Away: rapid.Bool().Draw(t, "away"),
 		Terms: Terms{Algorithm: rapid.SampledFrom([]search.Algorithm{search.AMP, search.ALP, search.Best}).Draw(t, "algorithm"),
-			Minimize:    rapid.SampledFrom([]selection.Goal{selection.MinTime, selection.MinCost, selection.MinFinish}).Draw(t, "minimize"),
+			Minimize:    rapid.SampledFrom([]bourse.Goal{bourse.GoalTime, bourse.GoalCost, bourse.GoalFinish}).Draw(t, "minimize"),
 			BudgetLimit: selection.Auto, TimeLimit: selection.Auto, MaxAlternatives: rapid.IntRange(1, 8).Draw(t, "alternatives"), OfferWait: 10 * bourse.Second}}
 	switch rapid.IntRange(0, 3).Draw(t, "terms") {
 	case 0:

@@ -89,7 +89,7 @@ func (s *Site) seen(t *Terms, cut bool) bourse.SiteSeen {
 // seen is the record of the terms.
 func (t *Terms) seen() bourse.Terms {
 	f := bourse.Terms{Algorithm: t.Algorithm.String(), WeightTime: t.Weights.Time, WeightCost: t.Weights.Cost, WeightFinish: t.Weights.Finish,
-		Minimize: t.Minimize.String(), MaxAlternatives: t.MaxAlternatives, OfferWait: t.OfferWait}
+		Minimize: t.Minimize.String(), Urgency: t.Urgency, Weight: t.Weight, Patience: t.Patience, Wait: t.Wait, MaxAlternatives: t.MaxAlternatives, OfferWait: t.OfferWait}
 	if t.OneByOne() {
 		f.Strategy, f.Alpha, f.Draws = t.Strategy.String(), int64(t.Alpha), t.Draws
 	}
@@ -233,7 +233,8 @@ func readTerms(f *bourse.Terms) (Terms, error) {
 		Weights: search.Weights{Time: f.WeightTime, Cost: f.WeightCost, Finish: f.WeightFinish}}
 	var err1, err2, err3 error
 	t.Algorithm, err1 = search.ParseAlgorithm(f.Algorithm)
-	t.Minimize, err2 = selection.ParseGoal(f.Minimize)
+	t.Minimize, err2 = bourse.ParseGoal(f.Minimize)
+	t.Urgency, t.Weight, t.Patience, t.Wait = f.Urgency, f.Weight, f.Patience, f.Wait
 	if f.Strategy != "" {
 		t.Strategy, err3 = choice.ParseStrategy(f.Strategy)
 		t.Alpha, t.Draws = choice.Alpha(f.Alpha), f.Draws

@@ -5,13 +5,11 @@ import "bourse"
 // findWindows looks for alternatives of all jobs together: no two of them overlap.
 func (p *Planner) findWindows(d *Draft) {
 	in := d.in
-	p.requests = p.requests[:0]
-	o := in.Terms.search(in.From)
-	for i := range in.Jobs {
-		p.requests = append(p.requests, in.Jobs[i].Request)
-		o.Barred = append(o.Barred, d.barredGroups(&in.Jobs[i]))
+	all := make([]int, len(in.Jobs))
+	for i := range all {
+		all[i] = i
 	}
-	r := p.finder.Batch(p.requests, o)
+	r := p.windows(d, all, in.Terms.MaxAlternatives)
 	for i := range in.Jobs {
 		plan, j := &d.Jobs[i], &in.Jobs[i]
 		if plan.Over {
@@ -42,18 +40,14 @@ func (c *chooser) searchClear() {
 			c.rest[part.Group].Add(max(part.Start, c.rest[part.Group][0].At), part.End, -int(part.Count))
 		}
 	}
-	c.open(d.Groups, c.rest, in.From, in.Horizon)
-	c.requests = c.requests[:0]
-	o := in.Terms.search(in.From)
+	c.open(d, c.rest)
 	var who []int
 	for i := range c.o.Jobs {
 		if p := &c.o.Jobs[i]; !p.Over && len(p.Alternatives) == 0 {
-			c.requests = append(c.requests, in.Jobs[i].Request)
 			who = append(who, i)
-			o.Barred = append(o.Barred, d.barredGroups(&in.Jobs[i]))
 		}
 	}
-	r := c.finder.Batch(c.requests, o)
+	r := c.windows(d, who, in.Terms.MaxAlternatives)
 	for k, i := range who {
 		p := &c.o.Jobs[i]
 		p.add(d, &in.Jobs[i], r.Alternatives[k])

@@ -10,7 +10,7 @@ import (
 // completes the flag by them.
 var flagKeys = map[string]map[string]string{
 	"generate": {"model": "site.workload.model"},
-	"plan":     {"algorithm": "broker.algorithm", "minimize": "broker.minimize"},
+	"plan":     {"algorithm": "broker.algorithm"},
 	"quote":    {"policy": "policy"},
 	"replay":   {"policy": "policy", "overrun": "site.overrun", "never-ran": "site.workload.never_ran"},
 	"search":   {"algorithm": "broker.algorithm"},

@@ -64,7 +64,7 @@ func gridScenario(t *workload.Trace, trace string, stderr io.Writer) (text strin
 		b.line("  { name = %q, group = [{ name = \"main\", nodes = %d, price = 1.0 }], workload = { trace = %q, partition = %d } },", name, nodes, trace, p.Number)
 	}
 	b.line("]")
-	b.line("\n[[broker]]\nname = \"vo1\"\nbudget = 50000.0\ncycle = \"30m\"\nhorizon = \"7d\"\nalgorithm = \"amp\"\nminimize = \"time\"")
+	b.line("\n[[broker]]\nname = \"vo1\"\nbudget = 50000.0\ncycle = \"30m\"\nhorizon = \"7d\"\nalgorithm = \"amp\"\nminimize = \"value\"")
 	b.line("[broker.workload]\nmodel = \"uniform\"\njobs = 1000")
 	return string(b), count
 }

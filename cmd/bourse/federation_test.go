@@ -20,7 +20,6 @@ import (
 	"bourse/broker"
 	"bourse/cluster"
 	"bourse/cluster/queue"
-	"bourse/policy/selection"
 	"bourse/sites"
 	"bourse/web"
 	"bourse/web/client"
@@ -43,7 +42,7 @@ func newFederation(t *testing.T) *federation {
 		}
 	}
 	cfg := broker.ServiceDefaults("vo1")
-	cfg.Lead, cfg.BatchSize, cfg.Budget, cfg.Minimize = 5*bourse.Second, 1, 10_000*bourse.Credit, selection.MinFinish
+	cfg.Lead, cfg.BatchSize, cfg.Budget, cfg.Minimize = 5*bourse.Second, 1, 10_000*bourse.Credit, bourse.GoalFinish
 	for _, name := range []string{"north", "south"} {
 		id, clusterID := agents.ID("site:"+name), agents.ID("cluster:"+name)
 		groups := []bourse.Group{{Site: name, Name: "main", Nodes: 16, Performance: bourse.Unit, Price: bourse.Price(bourse.Credit)}}

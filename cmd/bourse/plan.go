@@ -66,6 +66,7 @@ Exit status 1 if a given limit leaves no selection.`,
 	f := cmd.Flags()
 	find.add(cmd)
 	f.StringVar(&minimize, "minimize", "time", "time, cost or finish")
+	completeFlag(cmd, "minimize", func() []string { return []string{"time", "cost", "finish"} })
 	f.StringVar(&budget, "budget", "", "budget limit B* in credits (default: by formula)")
 	f.StringVar(&timeLimit, "time-limit", "", "time limit T*, such as 160 or 2h (default: by formula)")
 	f.BoolVar(&pareto, "pareto", false, "also print every point of the Pareto front of cost, time and finish")

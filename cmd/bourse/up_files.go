@@ -148,7 +148,7 @@ cycle = "5s"             # short, for trying it
 horizon = "1d"
 lead = "10s"             # no window starts sooner
 algorithm = "amp"
-minimize = "time"
+minimize = "value"
 %s`, upVO, processTables("broker", upVO, a, "")))
 	if err != nil {
 		return m, "", err

@@ -13,7 +13,6 @@ import (
 	"bourse"
 	"bourse/agents"
 	"bourse/policy/search"
-	"bourse/policy/selection"
 )
 
 // South is free at once and dear, north is cheap and taken for 1000 s. With a
@@ -21,7 +20,7 @@ import (
 func TestExplain_CreditsThatWouldHaveBoughtAnEarlierStart(t *testing.T) {
 	t.Parallel()
 	g := newGrid(t)
-	g.cfg.Minimize = selection.MinFinish
+	g.cfg.Minimize = bourse.GoalFinish
 	g.site("north", 4, 3_600_000).free.Add(0, 1000*sec, -4) // a credit per node and 1000 s
 	g.site("south", 4, 7_200_000)
 	g.start()
@@ -122,7 +121,7 @@ func TestExplain_WindowsThatWereRefused(t *testing.T) {
 	g.cfg.MaxTries = 2
 	g.site("north", 4, 0).refuse = "hold"
 	g.site("south", 4, 3_600_000)
-	g.cfg.Minimize = selection.MinCost
+	g.cfg.Minimize = bourse.GoalCost
 	g.start()
 	g.submit(job("wave", 4, 100*bourse.Second, bourse.Credit))
 	g.run(0)
@@ -198,7 +197,7 @@ func randomGrid(t *rapid.T, seed uint64) *grid {
 		s.closed = rng.IntN(6) == 0
 	}
 	g.cfg.Algorithm = []search.Algorithm{search.AMP, search.ALP, search.Best}[rng.IntN(3)]
-	g.cfg.Minimize = []selection.Goal{selection.MinTime, selection.MinCost, selection.MinFinish}[rng.IntN(3)]
+	g.cfg.Minimize = []bourse.Goal{bourse.GoalTime, bourse.GoalCost, bourse.GoalFinish}[rng.IntN(3)]
 	g.cfg.Budget = bourse.Credits(between(1, 80)) * bourse.Credit
 	if rng.IntN(3) == 0 {
 		g.cfg.BudgetLimit = bourse.Credits(between(0, 30)) * bourse.Credit

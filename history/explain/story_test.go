@@ -8,7 +8,6 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"bourse"
-	"bourse/policy/selection"
 )
 
 // TestStories tells what people are told, word by word.
@@ -23,7 +22,7 @@ func TestStories(t *testing.T) {
 				for _, a := range d.CmdArgs {
 					switch a.Key {
 					case "minimize":
-						g.cfg.Minimize, _ = selection.ParseGoal(a.Vals[0])
+						g.cfg.Minimize, _ = bourse.ParseGoal(a.Vals[0])
 					case "budget":
 						g.cfg.Budget = money(t, a.Vals[0])
 					case "alternatives":

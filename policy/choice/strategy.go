@@ -62,13 +62,16 @@ type Rule struct {
 	Strategy Strategy
 	Alpha    Alpha  // of ByPreference
 	Draw     uint64 // of Random: any number, another one for each job
+	// Tie orders two candidates, by their place in the list, that all else leaves
+	// equal; nil: the first is taken.
+	Tie func(i, k int) int
 }
 
 // Best returns the index of the candidate that the rule takes, -1 if there is
 // none. ByPreference weighs cost against start as ByAlpha does, over the
 // candidates of all sites together. Whatever else a rule does not decide goes to
-// the earliest start, then the earliest end, then the least cost, then the first
-// in the list. Batch is no such rule: it panics.
+// the earliest start, then the earliest end, then the least cost, then by Tie.
+// Batch is no such rule: it panics.
 func (r Rule) Best(list []Candidate) int {
 	order := strategies[r.Strategy].order
 	if order == nil {
@@ -77,7 +80,15 @@ func (r Rule) Best(list []Candidate) int {
 	first := order(r, list)
 	best := -1
 	for i := range list {
-		if best < 0 || cmp.Or(first(&list[i], &list[best]), soonest(&list[i], &list[best])) < 0 {
+		if best < 0 {
+			best = i
+			continue
+		}
+		c := cmp.Or(first(&list[i], &list[best]), soonest(&list[i], &list[best]))
+		if c == 0 && r.Tie != nil {
+			c = r.Tie(i, best)
+		}
+		if c < 0 {
 			best = i
 		}
 	}

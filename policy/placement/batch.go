@@ -36,9 +36,9 @@ func (p *Placer) order() []int {
 // rate is what an hour is worth to the job.
 func (j *Job) rate() bourse.Credits {
 	switch j.Goal {
-	case Value:
-		return j.Urgency
-	case Cost:
+	case bourse.GoalValue:
+		return j.Worth
+	case bourse.GoalCost:
 		return 0
 	}
 	return insist
@@ -47,11 +47,22 @@ func (j *Job) rate() bourse.Credits {
 // put takes the best window for a job, if it is worth taking.
 func (p *Placer) put(i int) bool {
 	w, ok := p.best(i)
-	if !ok || w.Loss > p.worth(i) {
+	p.waits[i] = None
+	switch j := &p.jobs[i]; {
+	case !ok:
 		return false
+	case j.Latest > 0 && w.Start > j.Latest:
+		p.waits[i] = TooFar
+	case j.worthless(&w, p.limits.Weight):
+		p.waits[i] = TooDear
+	case w.Loss > p.worth(i):
+		p.waits[i] = Crowded
+	default:
+		p.take(i, &w, 1)
+		return true
 	}
-	p.take(i, &w, 1)
-	return true
+	p.left[i] = w
+	return false
 }
 
 // worth is the most that a window may lose: what the job could have alone, and
@@ -73,6 +84,8 @@ func (p *Placer) lost(i int) bourse.Credits {
 		return p.chosen[i].Loss
 	case !p.has[i]:
 		return 0 // nothing can be done for it
+	case p.waits[i] != None:
+		return min(p.left[i].Loss, p.worth(i))
 	case j.Patience > 0:
 		return p.worth(i)
 	}

@@ -15,7 +15,7 @@ func BenchmarkPlace(b *testing.B) {
 			m, jobs := benchMarket(x.sites), benchJobs(x.jobs)
 			b.ReportAllocs()
 			for b.Loop() {
-				p := New(m, jobs, Limits{})
+				p := New(m, jobs, Unlimited)
 				p.Choose(p.Plan(10))
 			}
 		})
@@ -49,7 +49,7 @@ func benchJobs(n int) []Job {
 	r := rand.New(rand.NewPCG(3, 4))
 	jobs := make([]Job, n)
 	for i := range jobs {
-		jobs[i] = Job{Seed: r.Uint64(), Urgency: bourse.Credits(1+r.IntN(30)) * bourse.Credit}
+		jobs[i] = Job{Seed: r.Uint64(), Goal: bourse.GoalValue, Worth: bourse.Credits(1+r.IntN(30)) * bourse.Credit}
 		jobs[i].Request = bourse.Request{Nodes: 1 + r.IntN(64), Length: bourse.Minute * bourse.Duration(10+r.IntN(230)), MinPerformance: 500,
 			Deadline: bourse.Never, Budget: bourse.MaxBudget}
 	}

@@ -28,7 +28,7 @@ func TestChoose_WithinOnePercentOfTheBest(t *testing.T) {
 	for range batches {
 		m, jobs := smallMarket(r), smallJobs(r)
 		var got bourse.Credits
-		for i, c := range New(m, jobs, Limits{}).Choose(nil) {
+		for i, c := range New(m, jobs, Unlimited).Choose(nil) {
 			if !c.Placed {
 				t.Fatalf("job %d of %d is not placed", i, len(jobs))
 			}
@@ -68,7 +68,7 @@ func smallMarket(r *rand.Rand) *Market {
 func smallJobs(r *rand.Rand) []Job {
 	jobs := make([]Job, 3+r.IntN(4))
 	for i := range jobs {
-		jobs[i] = Job{Seed: r.Uint64(), Urgency: bourse.Credits(1+r.IntN(12)) * bourse.Credit}
+		jobs[i] = Job{Seed: r.Uint64(), Goal: bourse.GoalValue, Worth: bourse.Credits(1+r.IntN(12)) * bourse.Credit}
 		jobs[i].Request = bourse.Request{Nodes: 1 + r.IntN(4), Length: tick * bourse.Duration(1+r.IntN(4)), MinPerformance: 500,
 			Deadline: bourse.Never, Budget: bourse.MaxBudget}
 	}
@@ -94,7 +94,7 @@ func exact(t *testing.T, cbc string, m *Market, jobs []Job) float64 {
 			for k, longest := range slices.Compact(lengths) {
 				y := fmt.Sprintf("y_%d_%d_%d", i, s/bourse.Time(half), k)
 				fmt.Fprintf(&nodes, " -%d %s", j.Nodes, y)
-				wait := j.Urgency.Float() * float64(s.Add(longest)) / float64(bourse.Hour)
+				wait := j.Worth.Float() * float64(s.Add(longest)) / float64(bourse.Hour)
 				fmt.Fprintf(&goal, " +%.6f %s\n", wait, y)
 				fmt.Fprintf(&one, " +%s\n", y)
 				fmt.Fprintf(&binaries, " %s\n", y)

@@ -1,72 +1,62 @@
 package placement
 
-import (
-	"fmt"
+import "bourse"
 
-	"bourse"
-)
-
-// Goal is what a job wants of a window.
-type Goal uint8
-
-// The goals. Under each of them ties go to the window that the next would take:
-// less loss, the earlier end, the fewer sites.
-const (
-	Value  Goal = iota // least cost + urgency x (end - ready)
-	Cost               // least cost
-	Finish             // the earliest end
-	Time               // the shortest window
-)
-
-var goalNames = [...]string{Value: "value", Cost: "cost", Finish: "finish", Time: "time"}
-
-func (g Goal) String() string { return goalNames[g] }
-
-// ParseGoal reads "value", "cost", "finish" or "time".
-func ParseGoal(s string) (Goal, error) {
-	for g, name := range goalNames {
-		if s == name {
-			return Goal(g), nil
-		}
-	}
-	return 0, fmt.Errorf("goal %q is unknown; choose value, cost, finish or time", s)
-}
-
-// Job is a request and what its owner wants.
+// Job is a request and what its owner wants. Under each goal ties go to the window
+// of less loss, the earlier end, the fewer sites.
 type Job struct {
 	bourse.Request
 	User     string // whose quota it counts against
 	Priority int    // higher first
-	Goal     Goal
-	Urgency  bourse.Credits // what an hour until its end is worth, 0..MaxUrgency
+	Goal     bourse.Goal
+	Worth    bourse.Credits // an hour until its end, under GoalValue, 0..MaxUrgency
 	Seed     uint64         // the job's own, for ties that nothing else settles
 	Barred   []bool         // by group: not to be used; nil: none is
 
-	// Patience is how long the job would wait for the next chance: a window that
-	// loses more against the best that it could have alone than its urgency over
-	// that time is not taken. 0: it takes what there is.
+	// Patience is how long the job is expected to wait for its next chance. A window
+	// that loses more, against the best that the job could have alone, than that
+	// wait would is not taken. 0: it takes what there is.
 	Patience bourse.Duration
+	// Latest is the latest start that is taken yet: what begins later can wait, for
+	// nothing holds it back and something better may come. 0: any start.
+	Latest bourse.Time
 }
 
-// MaxUrgency bounds what an hour is worth: 10^9 credits.
-const MaxUrgency = 1_000_000_000 * bourse.Credit
-
-// insist is what an hour is worth to a job with the goals Finish and Time: more
+// insist is what an hour is worth to a job with the goals finish and time: more
 // than any window of a batch costs.
-const insist = MaxUrgency
+const insist = bourse.MaxUrgency
 
 // Loss is what a window costs its owner: its price, weighed, and what the time
 // until its end is worth. It is in credits, and at most MaxCredits.
 func (j *Job) Loss(cost bourse.Credits, start, end bourse.Time) bourse.Credits {
 	switch j.Goal {
-	case Cost:
+	case bourse.GoalCost:
 		return cost
-	case Finish:
+	case bourse.GoalFinish:
 		return cost.Plus(bourse.Cost(bourse.Price(insist), end.Sub(j.Ready)))
-	case Time:
+	case bourse.GoalTime:
 		return cost.Plus(bourse.Cost(bourse.Price(insist), end.Sub(start)))
 	}
-	return cost.Plus(bourse.Cost(bourse.Price(j.Urgency), end.Sub(j.Ready)))
+	return cost.Plus(bourse.Cost(bourse.Price(j.Worth), end.Sub(j.Ready)))
+}
+
+// worthless reports whether a window loses more than a job's budget where a credit
+// weighs so many thousandths: while money is short it is left to those to whom it
+// is worth more.
+func (j *Job) worthless(w *Window, weight int64) bool {
+	if weight <= 1000 {
+		return false
+	}
+	wait := bourse.Cost(bourse.Price(j.Worth), w.End().Sub(j.Ready))
+	return weigh(w.Price, weight).Plus(wait) > j.Budget
+}
+
+// weigh is an amount at so many thousandths a credit; 0 is 1,000.
+func weigh(c bourse.Credits, weight int64) bourse.Credits {
+	if weight <= 1000 {
+		return c
+	}
+	return c.Plus(c / 1000 * bourse.Credits(weight-1000))
 }
 
 // Window is a way to run a job: a search's window with its price and its loss.
@@ -76,6 +66,9 @@ type Window struct {
 	Price bourse.Credits // what it costs, adaptive parts added
 	Loss  bourse.Credits
 	Sites int // how many it spans
+	// Number is the caller's, of a window whose price is known; 0: a window that
+	// was found.
+	Number int
 	// Copies is how many more were found that differ from it in nothing that matters.
 	Copies int
 

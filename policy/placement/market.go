@@ -1,9 +1,6 @@
 package placement
 
 import (
-	"cmp"
-	"math/bits"
-
 	"bourse"
 	"bourse/policy/search"
 )
@@ -53,57 +50,4 @@ func (s *side) holds(parts []bourse.Part) bool {
 		}
 	}
 	return true
-}
-
-// room is what is left of sites, in node-milliseconds: the free share that settles
-// ties.
-type room struct {
-	site []int32 // by group
-	free []int64 // by site
-	all  []int64
-}
-
-func newRoom(m *Market) *room {
-	r := &room{site: make([]int32, len(m.Groups))}
-	number := map[string]int32{}
-	for g := range m.Groups {
-		n, ok := number[m.Groups[g].Site]
-		if !ok {
-			n = int32(len(number))
-			number[m.Groups[g].Site] = n
-			r.free, r.all = append(r.free, 0), append(r.all, 0)
-		}
-		r.site[g] = n
-		r.all[n] += int64(m.Groups[g].Nodes) * int64(m.To.Sub(m.From))
-		r.free[n] += area(m.Admissible[g], m.From, m.To)
-	}
-	return r
-}
-
-// area is the free nodes of a profile over [from, to), in node-milliseconds.
-func area(p bourse.Profile, from, to bourse.Time) int64 {
-	sum := int64(0)
-	for i := p.Index(from); i < len(p) && p[i].At < to; i++ {
-		end := to
-		if i+1 < len(p) {
-			end = min(end, p[i+1].At)
-		}
-		if p[i].Free > 0 {
-			sum += int64(p[i].Free) * int64(end.Sub(max(from, p[i].At)))
-		}
-	}
-	return sum
-}
-
-func (r *room) add(parts []bourse.Part, by int) {
-	for _, p := range parts {
-		r.free[r.site[p.Group]] += int64(by) * int64(p.Count) * int64(p.End.Sub(p.Start))
-	}
-}
-
-// freer orders two sites by their free shares, the greater first.
-func (r *room) freer(a, b int32) int {
-	ahi, alo := bits.Mul64(uint64(max(0, r.free[a])), uint64(r.all[b]))
-	bhi, blo := bits.Mul64(uint64(max(0, r.free[b])), uint64(r.all[a]))
-	return cmp.Or(cmp.Compare(bhi, ahi), cmp.Compare(blo, alo))
 }

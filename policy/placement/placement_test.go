@@ -40,8 +40,8 @@ func drawMarket(t *rapid.T, sites int) *Market {
 }
 
 func drawJob(t *rapid.T) Job {
-	j := Job{Seed: rapid.Uint64().Draw(t, "seed"), Priority: rapid.IntRange(0, 1).Draw(t, "priority"), Goal: Goal(rapid.IntRange(0, 3).Draw(t, "goal")),
-		Urgency: bourse.Credits(rapid.IntRange(0, 20).Draw(t, "urgency")) * bourse.Credit}
+	j := Job{Seed: rapid.Uint64().Draw(t, "seed"), Priority: rapid.IntRange(0, 1).Draw(t, "priority"), Goal: bourse.Goal(rapid.IntRange(1, 4).Draw(t, "goal")),
+		Worth: bourse.Credits(rapid.IntRange(0, 20).Draw(t, "urgency")) * bourse.Credit}
 	j.Request = bourse.Request{Nodes: rapid.IntRange(1, 5).Draw(t, "N"), Length: tick * bourse.Duration(rapid.IntRange(1, 6).Draw(t, "L")), MinPerformance: 500,
 		Ready: bourse.Time(rapid.IntRange(0, 5).Draw(t, "ready")) * bourse.Time(tick), Deadline: bourse.Never, OneSite: rapid.Bool().Draw(t, "one site"),
 		Budget: bourse.Credits(rapid.IntRange(1, 60).Draw(t, "budget")) * bourse.Credit}
@@ -127,7 +127,7 @@ func TestChoose_FitsTogether(t *testing.T) {
 				rest[p.Group].Add(p.Start, p.End, -int(p.Count))
 			}
 		}
-		if limits.Cost > 0 && cost > limits.Cost || limits.Time > 0 && time > limits.Time {
+		if cost > limits.Cost || time > limits.Time {
 			t.Fatalf("%v credits and %v s of %+v", cost, time, limits)
 		}
 	})
@@ -190,7 +190,7 @@ func TestChoose_OneJobTakesTheLeastLoss(t *testing.T) {
 		m := drawMarket(t, 3)
 		m.Clear = m.Admissible
 		j := drawJob(t)
-		c := New(m, []Job{j}, Limits{}).Choose(nil)[0]
+		c := New(m, []Job{j}, Unlimited).Choose(nil)[0]
 		want, ok := least(m, m.Admissible, &j)
 		if c.Placed != ok || ok && c.Window.Loss != want {
 			t.Fatalf("%+v of %+v\nplaced %t, loses %v, want %t, %v", c, j, c.Placed, c.Window.Loss, ok, want)
@@ -202,7 +202,7 @@ func TestChoose_OneJobTakesTheLeastLoss(t *testing.T) {
 // under every goal.
 func TestChoose_EqualSitesShareTheWork(t *testing.T) {
 	t.Parallel()
-	for _, goal := range []Goal{Value, Cost, Finish, Time} {
+	for _, goal := range []bourse.Goal{bourse.GoalValue, bourse.GoalCost, bourse.GoalFinish, bourse.GoalTime} {
 		taken := map[string]int{}
 		all := 0
 		for batch := range 50 {
@@ -214,11 +214,11 @@ func TestChoose_EqualSitesShareTheWork(t *testing.T) {
 			m.Clear = m.Admissible
 			var jobs []Job
 			for i := range 1 + batch%7 {
-				j := Job{Goal: goal, Urgency: 3 * bourse.Credit, Seed: mix(uint64(batch*100 + i))}
+				j := Job{Goal: goal, Worth: 3 * bourse.Credit, Seed: mix(uint64(batch*100 + i))}
 				j.Request = bourse.Request{Nodes: 4 + (batch*7+i*5)%20, Length: tick * bourse.Duration(1+i), MinPerformance: bourse.Unit, Deadline: bourse.Never, Budget: bourse.MaxBudget}
 				jobs = append(jobs, j)
 			}
-			for _, c := range New(m, jobs, Limits{}).Choose(nil) {
+			for _, c := range New(m, jobs, Unlimited).Choose(nil) {
 				if c.Window.Sites != 1 {
 					t.Errorf("%v: a job of %d nodes spans %d sites", goal, c.Window.Nodes(), c.Window.Sites)
 				}
@@ -249,17 +249,17 @@ func TestChoose_ExchangeGains(t *testing.T) {
 	// The first in order takes the cheap nodes for an hour, and the second, longer one
 	// has to pay ten times as much or to wait.
 	jobs := []Job{
-		{Urgency: 30 * bourse.Credit, Request: bourse.Request{Nodes: 1, Length: bourse.Hour, MinPerformance: bourse.Unit, Deadline: bourse.Never, Budget: bourse.MaxBudget}},
-		{Urgency: 29 * bourse.Credit, Request: bourse.Request{Nodes: 4, Length: 4 * bourse.Hour, MinPerformance: bourse.Unit, Deadline: bourse.Never, Budget: bourse.MaxBudget}},
+		{Goal: bourse.GoalValue, Worth: 30 * bourse.Credit, Request: bourse.Request{Nodes: 1, Length: bourse.Hour, MinPerformance: bourse.Unit, Deadline: bourse.Never, Budget: bourse.MaxBudget}},
+		{Goal: bourse.GoalValue, Worth: 29 * bourse.Credit, Request: bourse.Request{Nodes: 4, Length: 4 * bourse.Hour, MinPerformance: bourse.Unit, Deadline: bourse.Never, Budget: bourse.MaxBudget}},
 	}
-	c := New(m, jobs, Limits{}).Choose(nil)
+	c := New(m, jobs, Unlimited).Choose(nil)
 	if c[0].Window.Parts[0].Group != 1 || c[1].Window.Parts[0].Group != 0 || c[1].Window.Start != 0 {
 		t.Errorf("%+v\n%+v\nwant the short one on the dear nodes and the long one on the cheap ones at once", c[0].Window, c[1].Window)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawMarket(t, 3)
 		jobs := drawJobs(t, 6)
-		greedy := New(m, jobs, Limits{})
+		greedy := New(m, jobs, Unlimited)
 		for i := range jobs {
 			greedy.alone[i], greedy.has[i] = greedy.best(i)
 		}

@@ -7,14 +7,16 @@ import (
 	"bourse/policy/search"
 )
 
-// Limits bound what a batch may take; the zero value of each is no bound but
-// MaxCredits and MaxDuration.
+// Limits bound what a batch may take.
 type Limits struct {
 	Cost   bourse.Credits            // of all windows: B*, and what the VO's account leaves
 	Time   bourse.Duration           // of all windows: T*
 	Users  map[string]bourse.Credits // what is left of quotas; a user who is not named has none
-	Weight int64                     // of a credit in what a window loses, in thousandths; 0: 1,000
+	Weight int64                     // of a credit in what a window loses, in thousandths, from 1,000; 0: that
 }
+
+// Unlimited bounds nothing.
+var Unlimited = Limits{Cost: bourse.MaxCredits, Time: bourse.MaxDuration}
 
 // Placer places the jobs of one batch on one market: Plan, then Choose once the
 // prices are known. Then it is thrown away.
@@ -22,8 +24,7 @@ type Placer struct {
 	market *Market
 	jobs   []Job
 	limits Limits
-	rank   []int64 // by site: the order of the present job among what is equal
-	room   *room
+	ties   *Ties
 	all    *side // what can be reserved at all
 	clear  *side // what costs its base price; the same as all where nothing is contended
 
@@ -34,6 +35,8 @@ type Placer struct {
 	has    []bool   // it could have one
 	chosen []Window
 	placed []bool
+	waits  []Wait   // why it has left a window
+	left   []Window // that one
 	cost   bourse.Credits
 	time   bourse.Duration
 	users  map[string]bourse.Credits
@@ -44,20 +47,14 @@ type Placer struct {
 // New makes the lists of slots, which is most of the work where few jobs are placed
 // on many sites.
 func New(m *Market, jobs []Job, limits Limits) *Placer {
-	if limits.Cost == 0 {
-		limits.Cost = bourse.MaxCredits
-	}
-	if limits.Time == 0 {
-		limits.Time = bourse.MaxDuration
-	}
-	p := &Placer{market: m, jobs: jobs, limits: limits, room: newRoom(m), users: map[string]bourse.Credits{},
-		alone: make([]Window, len(jobs)), has: make([]bool, len(jobs)), chosen: make([]Window, len(jobs)), placed: make([]bool, len(jobs))}
+	p := &Placer{market: m, jobs: jobs, limits: limits, ties: NewTies(m), users: map[string]bourse.Credits{},
+		alone: make([]Window, len(jobs)), has: make([]bool, len(jobs)), chosen: make([]Window, len(jobs)), placed: make([]bool, len(jobs)),
+		waits: make([]Wait, len(jobs)), left: make([]Window, len(jobs))}
 	p.all = newSide(m, m.Admissible)
 	p.clear = p.all
 	if contended(m) {
 		p.clear = newSide(m, m.Clear)
 	}
-	p.rank = make([]int64, len(p.room.free))
 	return p
 }
 
@@ -71,31 +68,15 @@ func contended(m *Market) bool {
 	return false
 }
 
-// draw makes the order of sites that is the job's own.
-func (p *Placer) draw(j *Job) {
-	for i := range p.rank {
-		p.rank[i] = int64(mix(j.Seed+uint64(i)*0x9e3779b97f4a7c15) >> 1)
-	}
-}
-
-// mix is the finalizer of SplitMix64 (Steele, Lea and Flood, 2014).
-func mix(x uint64) uint64 {
-	x ^= x >> 30
-	x *= 0xbf58476d1ce4e5b9
-	x ^= x >> 27
-	x *= 0x94d049bb133111eb
-	return x ^ x>>31
-}
-
 // weights are what a search is to minimise for a job.
 func (p *Placer) weights(j *Job) search.Weights {
 	w := search.Weights{Value: true}
 	switch j.Goal {
-	case Value:
-		w.Urgency = j.Urgency
-	case Finish:
+	case bourse.GoalValue:
+		w.Urgency = j.Worth
+	case bourse.GoalFinish:
 		w.Urgency = insist
-	case Time:
+	case bourse.GoalTime:
 		w.Haste = insist
 	}
 	if p.limits.Weight > 1000 {
@@ -107,14 +88,11 @@ func (p *Placer) weights(j *Job) search.Weights {
 
 // loss is what a window loses, with what a credit weighs.
 func (p *Placer) loss(j *Job, cost bourse.Credits, start, end bourse.Time) bourse.Credits {
-	if p.limits.Weight > 1000 {
-		cost = cost.Plus(cost / 1000 * bourse.Credits(p.limits.Weight-1000))
-	}
-	return j.Loss(cost, start, end)
+	return j.Loss(weigh(cost, p.limits.Weight), start, end)
 }
 
-// left is the most that a job's window may cost now.
-func (p *Placer) left(j *Job) bourse.Credits {
+// affords is the most that a job's window may cost now.
+func (p *Placer) affords(j *Job) bourse.Credits {
 	most := min(j.Budget, p.limits.Cost-p.cost)
 	if quota, ok := p.limits.Users[j.User]; ok {
 		most = min(most, quota-p.users[j.User])
@@ -127,7 +105,7 @@ func (p *Placer) left(j *Job) bourse.Credits {
 func (p *Placer) search(j *Job, s *side, w search.Weights) (Window, bool) {
 	var best Window
 	found := false
-	most := p.left(j)
+	most := p.affords(j)
 	if most < 0 {
 		return best, false
 	}
@@ -149,22 +127,29 @@ func (p *Placer) search(j *Job, s *side, w search.Weights) (Window, bool) {
 // window prices a window at base price.
 func (p *Placer) window(j *Job, z bourse.Size, w bourse.Window) Window {
 	w.Time, w.Cost = 0, 0
-	var at []int32
 	for i := range w.Parts {
 		w.Time = max(w.Time, w.Parts[i].End.Sub(w.Start))
 		w.Cost = w.Cost.Plus(w.Parts[i].Cost)
-		at = append(at, p.room.site[w.Parts[i].Group])
+	}
+	at := p.sitesOf(w.Parts)
+	return Window{Window: w, Size: z, Price: w.Cost, Loss: p.loss(j, w.Cost, w.Start, w.End()), Sites: len(at), at: at}
+}
+
+// sitesOf lists the sites of some parts, in order.
+func (p *Placer) sitesOf(parts []bourse.Part) []int32 {
+	var at []int32
+	for i := range parts {
+		at = append(at, p.ties.site[parts[i].Group])
 	}
 	slices.Sort(at)
-	at = slices.Compact(at)
-	return Window{Window: w, Size: z, Price: w.Cost, Loss: p.loss(j, w.Cost, w.Start, w.End()), Sites: len(at), at: at}
+	return slices.Compact(at)
 }
 
 // best is the window of least loss that a job can have now: one whose price is
 // known, or one at base price of what is clear.
 func (p *Placer) best(i int) (Window, bool) {
 	j := &p.jobs[i]
-	p.draw(j)
+	p.ties.Draw(j.Seed)
 	s := p.clear
 	if p.base {
 		s = p.all
@@ -173,7 +158,7 @@ func (p *Placer) best(i int) (Window, bool) {
 	if p.quoted == nil {
 		return best, found
 	}
-	most := p.left(j)
+	most := p.affords(j)
 	for k := range p.quoted[i] {
 		w := &p.quoted[i][k]
 		if w.Price <= most && w.Time <= p.limits.Time-p.time && (!found || w.before(&best)) && p.all.holds(w.Parts) {
@@ -189,7 +174,7 @@ func (p *Placer) take(i int, w *Window, by int) {
 	if p.clear != p.all {
 		p.clear.add(w.Parts, -by)
 	}
-	p.room.add(w.Parts, -by)
+	p.ties.add(w.Parts, -by)
 	p.cost += bourse.Credits(by) * w.Price
 	p.time += bourse.Duration(by) * w.Time
 	p.users[p.jobs[i].User] += bourse.Credits(by) * w.Price

@@ -27,6 +27,18 @@ func (p *Placer) Plan(most int) [][]Window {
 	return out
 }
 
+// Slots is how many slots the market has.
+func (p *Placer) Slots() int { return p.all.list.Len() }
+
+// Quoted is a window of a job with the price that its sites have named, and the
+// caller's number of it. One that has no parts takes no nodes of the market.
+func (p *Placer) Quoted(job, number int, size bourse.Size, w bourse.Window, price bourse.Credits) Window {
+	x := Window{Window: w, Size: size, Price: price, Number: number, at: p.sitesOf(w.Parts)}
+	x.Sites = max(1, len(x.at))
+	x.Loss = p.loss(&p.jobs[job], price, w.Start, w.End())
+	return x
+}
+
 // Choice is what a batch comes to for a job.
 type Choice struct {
 	Window Window
@@ -34,7 +46,21 @@ type Choice struct {
 	Alone  Window // the best that it could have had alone, if Possible
 	// Possible says that there is a window for it at all.
 	Possible bool
+	Wait     Wait // why it has left Left, if it has
+	Left     Window
 }
+
+// Wait is why a job leaves the best window that it could have and waits for the
+// next batch.
+type Wait uint8
+
+// The reasons to wait.
+const (
+	None    Wait = iota
+	TooFar       // it starts after Job.Latest
+	TooDear      // at what a credit weighs it loses more than the job's budget
+	Crowded      // the batch leaves only what loses more than to wait
+)
 
 // Choose places the jobs: on windows whose prices are known, by job, or on what is
 // clear, at base price. It is called once, last.
@@ -43,7 +69,7 @@ func (p *Placer) Choose(quoted [][]Window) []Choice {
 	p.place()
 	out := make([]Choice, len(p.jobs))
 	for i := range out {
-		out[i] = Choice{Window: p.chosen[i], Placed: p.placed[i], Alone: p.alone[i], Possible: p.has[i]}
+		out[i] = Choice{Window: p.chosen[i], Placed: p.placed[i], Alone: p.alone[i], Possible: p.has[i], Wait: p.waits[i], Left: p.left[i]}
 	}
 	return out
 }
@@ -51,7 +77,7 @@ func (p *Placer) Choose(quoted [][]Window) []Choice {
 // alternatives lists distinct windows for one job on the whole market.
 func (p *Placer) alternatives(i, most int) []Window {
 	j := &p.jobs[i]
-	p.draw(j)
+	p.ties.Draw(j.Seed)
 	goals := []search.Weights{p.weights(j), {Value: true, Urgency: insist}, {Value: true}, {Value: true, Haste: insist}}
 	var out []Window
 	for _, w := range goals {

@@ -2,10 +2,109 @@ package placement
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 
 	"bourse"
 )
+
+// Ties settles which of several sites that are as good for a job it takes: the one
+// with the largest share of its nodes free over the market's span, and of equal
+// ones the first by a permutation that is the job's own. What sites offer makes the
+// permutation, not their names or the order in which they are given; sites that
+// offer the very same are told apart by their order, which differs from job to job.
+type Ties struct {
+	site []int32  // by group
+	free []int64  // by site, in node-milliseconds
+	all  []int64  // by site
+	look []uint64 // by site: a digest of what it offers
+	seed uint64   // of the present job
+}
+
+// NewTies reads what the sites of a market have free.
+func NewTies(m *Market) *Ties {
+	t := &Ties{site: make([]int32, len(m.Groups))}
+	number := map[string]int32{}
+	for g := range m.Groups {
+		x := &m.Groups[g]
+		n, ok := number[x.Site]
+		if !ok {
+			n = int32(len(number))
+			number[x.Site] = n
+			t.free, t.all, t.look = append(t.free, 0), append(t.all, 0), append(t.look, 0)
+		}
+		t.site[g] = n
+		t.all[n] += int64(x.Nodes) * int64(m.To.Sub(m.From))
+		t.free[n] += area(m.Admissible[g], m.From, m.To)
+		look := t.look[n]
+		for _, v := range []uint64{uint64(x.Nodes), uint64(x.Performance), uint64(x.Price)} {
+			look = mix(look ^ v)
+		}
+		for _, step := range m.Admissible[g] {
+			look = mix(look ^ uint64(step.At)<<20 ^ uint64(step.Free))
+		}
+		t.look[n] = look
+	}
+	return t
+}
+
+// area is the free nodes of a profile over [from, to), in node-milliseconds.
+func area(p bourse.Profile, from, to bourse.Time) int64 {
+	sum := int64(0)
+	for i := p.Index(from); i < len(p) && p[i].At < to; i++ {
+		end := to
+		if i+1 < len(p) {
+			end = min(end, p[i+1].At)
+		}
+		if p[i].Free > 0 {
+			sum += int64(p[i].Free) * int64(end.Sub(max(from, p[i].At)))
+		}
+	}
+	return sum
+}
+
+// add gives nodes back, or takes them where by is -1.
+func (t *Ties) add(parts []bourse.Part, by int) {
+	for _, p := range parts {
+		t.free[t.site[p.Group]] += int64(by) * int64(p.Count) * int64(p.End.Sub(p.Start))
+	}
+}
+
+// Draw makes the permutation that of a job with that seed.
+func (t *Ties) Draw(seed uint64) { t.seed = seed }
+
+// Compare orders two sites, by number in the order of the market's groups, the one
+// to be taken first.
+func (t *Ties) Compare(a, b int32) int {
+	if a == b {
+		return 0
+	}
+	return cmp.Or(t.freer(a, b),
+		cmp.Compare(mix(t.seed^t.look[a]), mix(t.seed^t.look[b])),
+		cmp.Compare(mix(t.seed+uint64(a)*golden), mix(t.seed+uint64(b)*golden)))
+}
+
+// CompareGroups is Compare of the sites of two groups.
+func (t *Ties) CompareGroups(a, b int32) int { return t.Compare(t.site[a], t.site[b]) }
+
+// golden and mix are the increment and the finalizer of SplitMix64 (Steele, Lea and
+// Flood, 2014).
+const golden = 0x9e3779b97f4a7c15
+
+func mix(x uint64) uint64 {
+	x ^= x >> 30
+	x *= 0xbf58476d1ce4e5b9
+	x ^= x >> 27
+	x *= 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// freer orders two sites by their free shares, the greater first.
+func (t *Ties) freer(a, b int32) int {
+	ahi, alo := bits.Mul64(uint64(max(0, t.free[a])), uint64(t.all[b]))
+	bhi, blo := bits.Mul64(uint64(max(0, t.free[b])), uint64(t.all[a]))
+	return cmp.Or(cmp.Compare(bhi, ahi), cmp.Compare(blo, alo))
+}
 
 // A search settles a window's start, its length and its cost; which of several
 // groups of alike price serve it, it leaves to their order. Here that is settled
@@ -52,7 +151,7 @@ func (p *Placer) supplies(j *Job, z bourse.Size, s *side, w *bourse.Window) []su
 			continue
 		}
 		if n := s.free[g].Min(w.Start, end); n > 0 {
-			list = append(list, supply{int32(g), p.room.site[g], n, bourse.Cost(x.Price, length), end})
+			list = append(list, supply{int32(g), p.ties.site[g], n, bourse.Cost(x.Price, length), end})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b supply) int { return cmp.Compare(a.cost, b.cost) })
@@ -85,7 +184,7 @@ func (p *Placer) oneSite(list []supply, nodes int, cost bourse.Credits) []supply
 
 // prefers reports whether of two sites that are as good the first is taken.
 func (p *Placer) prefers(a, b int32) bool {
-	return cmp.Or(p.room.freer(a, b), cmp.Compare(p.rank[a], p.rank[b])) < 0
+	return p.ties.Compare(a, b) < 0
 }
 
 // fill takes nodes from the cheapest supplies: all of those that are cheaper than

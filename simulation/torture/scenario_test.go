@@ -127,6 +127,7 @@ func tinySite(name string) site {
 
 func (s *tiny) vo(name string) vo {
 	c := broker.Defaults(name)
+	c.Minimize = bourse.GoalTime
 	for i := range s.sites {
 		c.Sites = append(c.Sites, siteID(s.sites[i].config.Name))
 	}

@@ -208,7 +208,11 @@ func drawVO(r *rand.Rand, name string) vo {
 	for _, s := range siteNames {
 		c.Sites = append(c.Sites, siteID(s))
 	}
-	c.Budget = bourse.Credits(40+r.Int64N(200)) * 1_000_000
+	credits := 40 + r.Int64N(200)
+	c.Budget = bourse.Credits(credits) * bourse.Credit
+	if credits%3 > 0 { // two in three by the papers' rule, the others by value
+		c.Minimize = bourse.GoalTime
+	}
 	c.Quotas = map[string]bourse.Credits{"ben": c.Budget / 3}
 	c.Cycle = bourse.Duration(2+r.IntN(3)) * bourse.Minute
 	c.Phase = broker.Phase(name, c.Cycle)

@@ -1,0 +1,92 @@
+package planning
+
+import (
+	"slices"
+	"strings"
+
+	"bourse"
+	"bourse/policy/placement"
+)
+
+// order is the order in which a search by the papers' rules looks at the groups. With
+// the papers' own goals, time and cost, it is as they stand. With the goal finish,
+// groups that a search cannot tell apart, of one performance, price and machine,
+// change places, so that none has more than the others for its site's name: first
+// comes the one whose site has the largest free share, then a permutation of the
+// cycle's own.
+type order struct {
+	to []int32 // by place: which group is looked at there; nil: as they stand
+}
+
+// newOrder is that of a cycle.
+func newOrder(d *Draft) order {
+	if d.in.Terms.Minimize != bourse.GoalFinish {
+		return order{}
+	}
+	groups := d.Groups
+	places := map[alike][]int32{}
+	several := false
+	for g := range groups {
+		k := likeness(&groups[g])
+		places[k] = append(places[k], int32(g))
+		several = several || len(places[k]) > 1
+	}
+	if !several {
+		return order{}
+	}
+	ties := placement.NewTies(d.market())
+	ties.Draw(d.in.draw(""))
+	o := order{to: make([]int32, len(groups))}
+	for g := range groups {
+		mine := places[likeness(&groups[g])]
+		if mine[0] != int32(g) {
+			continue
+		}
+		sorted := slices.Clone(mine)
+		slices.SortStableFunc(sorted, ties.CompareGroups)
+		for i, place := range mine {
+			o.to[place] = sorted[i]
+		}
+	}
+	return o
+}
+
+// alike is what a search sees of a group but for what is free.
+type alike struct {
+	performance bourse.Performance
+	price       bourse.Price
+	memory      int64
+	disk        int64
+	gpus        int
+	words       string
+}
+
+func likeness(g *bourse.Group) alike {
+	m := &g.Machine
+	return alike{g.Performance, g.Price, m.Memory, m.Disk, m.GPUs, m.OS + "\n" + m.Arch + "\n" + strings.Join(m.Features, "\n")}
+}
+
+// arrange puts a list that is by group in the order of the search.
+func arrange[T any](o *order, list []T) []T {
+	if o.to == nil || list == nil {
+		return list
+	}
+	out := make([]T, len(list))
+	for place, g := range o.to {
+		out[place] = list[g]
+	}
+	return out
+}
+
+// back names the groups of windows as the draft does.
+func (o *order) back(windows []bourse.Window) []bourse.Window {
+	if o.to == nil {
+		return windows
+	}
+	for i := range windows {
+		for k := range windows[i].Parts {
+			windows[i].Parts[k].Group = o.to[windows[i].Parts[k].Group]
+		}
+	}
+	return windows
+}

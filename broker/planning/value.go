@@ -1,0 +1,244 @@
+package planning
+
+import (
+	"cmp"
+	"slices"
+
+	"bourse"
+	"bourse/policy/placement"
+)
+
+// Under the goal value a batch is placed together by policy/placement: the sum of
+// cost + urgency x (end - ready) is least. B* and T* bind only where an operator
+// has given them. A job may have a goal and an urgency of its own.
+
+// market is what the sites offer, as a placement sees it.
+func (d *Draft) market() *placement.Market {
+	return &placement.Market{Groups: d.Groups, Admissible: d.admissible, Clear: d.clear, From: d.in.From, To: d.in.Horizon}
+}
+
+// placing lists the jobs that take part as a placement sees them, and which of the
+// Input each is.
+func (d *Draft) placing(plans []Plan) (jobs []placement.Job, which []int) {
+	in := d.in
+	for i := range in.Jobs {
+		if plans[i].Over {
+			continue
+		}
+		j := &in.Jobs[i]
+		x := placement.Job{Request: j.Request, User: j.User, Priority: j.Priority, Goal: in.goal(j), Worth: in.worth(j),
+			Seed: in.seed(j.Name), Barred: d.barredGroups(j)}
+		if in.mayWait(j, d) {
+			x.Patience, x.Latest = in.Terms.Wait, max(in.From, j.Request.Ready).Add(in.Terms.Patience)
+		}
+		if in.Terms.capped() {
+			x.Barred = d.withoutDear(x.Barred, j.Request.MaxPrice)
+		}
+		jobs, which = append(jobs, x), append(which, i)
+	}
+	return jobs, which
+}
+
+// goal is what a job has least of.
+func (in *Input) goal(j *Job) bourse.Goal { return cmp.Or(j.Request.Minimize, bourse.GoalValue) }
+
+// worth is what an hour until its end is worth to a job.
+func (in *Input) worth(j *Job) bourse.Credits {
+	return j.Request.Urgency.Else(in.Terms.Urgency).Of(j.Request.Budget)
+}
+
+// mayWait reports whether a job may leave what there is for something better: it has
+// not waited for long, its goal is not to be soon, and its deadline leaves it time.
+func (in *Input) mayWait(j *Job, d *Draft) bool {
+	t := in.Terms.Patience
+	if t == 0 || in.From.Sub(j.Submit) >= t {
+		return false
+	}
+	if g := in.goal(j); g != bourse.GoalValue && g != bourse.GoalCost {
+		return false
+	}
+	r := &j.Request
+	return r.Deadline == bourse.Never || d.soonest(r).Add(2*t) <= r.Deadline
+}
+
+// withoutDear adds to the groups that a job may not use those with a price above
+// its cap.
+func (d *Draft) withoutDear(barred []bool, most bourse.Price) []bool {
+	for g := range d.Groups {
+		if d.Groups[g].Price > most {
+			if barred == nil {
+				barred = make([]bool, len(d.Groups))
+			}
+			barred[g] = true
+		}
+	}
+	return barred
+}
+
+// bounds are the limits of a placement: those given by an operator.
+func (t *Terms) bounds() placement.Limits {
+	l := placement.Unlimited
+	if t.BudgetLimit >= 0 {
+		l.Cost = t.BudgetLimit
+	}
+	if t.TimeLimit >= 0 {
+		l.Time = t.TimeLimit
+	}
+	l.Weight = t.Weight
+	return l
+}
+
+// findValue is the search under the goal value: for each job the windows whose
+// prices are worth asking for. They may overlap.
+func (p *Planner) findValue(d *Draft) {
+	in := d.in
+	jobs, which := d.placing(d.Jobs)
+	placer := placement.New(d.market(), jobs, in.Terms.bounds())
+	d.Slots = placer.Slots()
+	windows := placer.Plan(in.Terms.MaxAlternatives)
+	for k, i := range which {
+		plan, j := &d.Jobs[i], &in.Jobs[i]
+		list := make([]bourse.Window, len(windows[k]))
+		for n := range list {
+			list[n] = windows[k][n].Window
+		}
+		plan.add(d, j, list)
+		for n := range list {
+			plan.Alternatives[n].Copies = windows[k][n].Copies
+		}
+		plan.addShares(d, j)
+		d.lose(i, plan.Alternatives)
+		if len(plan.Alternatives) == 0 {
+			d.postpone(i, p.whyNone(d, i))
+		}
+	}
+}
+
+// whyNone says why a job has no window by itself.
+func (p *Planner) whyNone(d *Draft, job int) bourse.Reason {
+	j := &d.in.Jobs[job]
+	p.open(d, d.admissible)
+	if why := p.windows(d, []int{job}, max(1, len(j.Request.Sizes))).Reasons[0]; why.Refused() {
+		return why
+	}
+	return reason(bourse.NoWindow, "it has no window before the horizon %v within T*", d.in.Horizon)
+}
+
+// lose says what each of a job's alternatives loses, at its present price.
+func (d *Draft) lose(job int, list []Alternative) {
+	j := &d.in.Jobs[job]
+	x := placement.Job{Request: j.Request, Goal: d.in.goal(j), Worth: d.in.worth(j)}
+	for i := range list {
+		list[i].Loss = x.Loss(list[i].Cost, list[i].Start(), list[i].End)
+	}
+}
+
+// placeAll picks a window for each job that takes part: of its priced alternatives,
+// or one that is clear of every queue, at base price.
+func (c *chooser) placeAll() {
+	d, in := c.d, c.d.in
+	jobs, which := d.placing(c.o.Jobs)
+	limits := in.Terms.bounds()
+	given := limits.Cost
+	limits.Cost = min(limits.Cost, c.q.Left)
+	limits.Users = c.q.Quotas
+	placer := placement.New(d.market(), jobs, limits)
+	quoted := make([][]placement.Window, len(jobs))
+	for k, i := range which {
+		p := &c.o.Jobs[i]
+		for n := range p.Alternatives {
+			a := &p.Alternatives[n]
+			quoted[k] = append(quoted[k], placer.Quoted(k, a.Number, a.Size, a.window(), a.Cost))
+		}
+	}
+	choices := placer.Choose(quoted)
+	for k, i := range which {
+		c.take(i, &choices[k])
+	}
+	if given < bourse.MaxCredits {
+		c.o.BudgetLimit = given
+	}
+	c.o.TimeLimit = limits.Time
+	users := map[string]bourse.Credits{}
+	for k, i := range which {
+		if choices[k].Placed {
+			users[in.Jobs[i].User] += choices[k].Window.Price
+		}
+	}
+	for k, i := range which {
+		if !choices[k].Placed {
+			c.giveUp(i, c.whyNot(i, &choices[k], users[in.Jobs[i].User]))
+		}
+	}
+}
+
+// take notes the window that a job gets.
+func (c *chooser) take(job int, choice *placement.Choice) {
+	if !choice.Placed {
+		return
+	}
+	p, j := &c.o.Jobs[job], &c.d.in.Jobs[job]
+	w := &choice.Window
+	p.Choice = slices.IndexFunc(p.Alternatives, func(a Alternative) bool { return a.Number == w.Number })
+	if p.Choice < 0 {
+		p.Choice = len(p.Alternatives)
+		p.add(c.d, j, []bourse.Window{w.Window})
+		a := &p.Alternatives[p.Choice]
+		a.Quotes = make([]bourse.Quote, len(a.Legs))
+		for l := range a.Legs {
+			a.Quotes[l].Fare = a.Legs[l].Base
+		}
+	}
+	c.o.Time += w.Time
+	c.o.Cost = c.o.Cost.Plus(w.Price)
+}
+
+// whyNot says why a job that has windows gets none; spent is what its user's
+// other jobs take.
+func (c *chooser) whyNot(job int, choice *placement.Choice, spent bourse.Credits) bourse.Reason {
+	p, j := &c.o.Jobs[job], &c.d.in.Jobs[job]
+	least := bourse.MaxCredits
+	for n := range p.Alternatives {
+		least = min(least, p.Alternatives[n].Cost)
+	}
+	if choice.Possible {
+		least = min(least, choice.Alone.Price)
+	}
+	switch w := &choice.Left; choice.Wait {
+	case placement.TooFar:
+		return reason(bourse.Waits, "its best window starts only at %v: nothing is lost by waiting for a better one, until %v", w.Start, j.Submit.Add(c.d.in.Terms.Patience))
+	case placement.TooDear:
+		return reason(bourse.Waits, "money is short, a credit weighs %v: its best window costs %v, more than it is worth to it", bourse.Credits(c.d.in.Terms.Weight*1000), w.Price)
+	case placement.Crowded:
+		return reason(bourse.Waits, "the jobs of its batch leave it a window that ends at %v for %v credits, which is worth less than to wait %v s for the next chance", w.End(), w.Price, c.d.in.Terms.Wait)
+	}
+	if least == bourse.MaxCredits {
+		if p.Why.Refused() {
+			return p.Why
+		}
+		return reason(bourse.NoWindow, "no site has a window for it that it may use")
+	}
+	if r := Covered(c.o.Cost.Plus(least), c.q.Left, spent.Plus(least), c.q.userLeft(j.User), j.User); r.Refused() {
+		return r
+	}
+	if left := c.o.BudgetLimit - c.o.Cost; least > left {
+		return reason(bourse.LimitBudget, "its cheapest window costs %v credits, B* leaves %v", least, left)
+	}
+	if left := c.o.TimeLimit - c.o.Time; choice.Possible && choice.Alone.Time > left {
+		return reason(bourse.LimitTime, "its best window takes %v s, T* leaves %v", choice.Alone.Time, left)
+	}
+	return reason(bourse.NoWindow, "the other jobs of its batch leave it no window")
+}
+
+// window is an alternative as a placement sees it. Work on time-shared nodes takes
+// none of those that windows are made of.
+func (a *Alternative) window() bourse.Window {
+	w := bourse.Window{Start: a.Start(), Time: a.Time, Cost: a.Cost}
+	for i := range a.Legs {
+		l := &a.Legs[i]
+		if l.What.Work == 0 {
+			w.Parts = append(w.Parts, bourse.Part{Group: l.Group, Count: int32(l.What.Nodes), Start: l.What.Start, End: l.What.End, Cost: l.Base.Base})
+		}
+	}
+	return w
+}
