@@ -6,7 +6,7 @@ import (
 	"bourse"
 )
 
-// Turn is one thing that has become of a job, told from one fact.
+// Turn is one step in what becomes of a job. It follows from one fact.
 type Turn struct {
 	At    bourse.Time   `json:"at"`
 	Job   string        `json:"job"`
@@ -55,8 +55,8 @@ type Entry struct {
 	What What
 	Fact string // that it follows from, as a reader of a journal knows it
 	Says string // for people; docs/EVENTS.md has it from here
-	// Streamed turns are told by the API as they come. The others are not: the job is
-	// not there, or the price is told again when all parts are bought.
+	// Streamed turns are sent by the API as they happen. The others are not: the job is
+	// not there, or another turn repeats what they say.
 	Streamed bool
 }
 
@@ -95,8 +95,8 @@ func (w What) Streamed() bool {
 	return i >= 0 && list[i].Streamed
 }
 
-// Standing is where a job stands by the turns that were told of it. The zero
-// Standing is that of a job of which nothing is known.
+// Standing is the state of a job by its turns so far. The zero Standing is that of an
+// unknown job.
 type Standing struct {
 	Known  bool
 	State  bourse.JobState
@@ -104,8 +104,8 @@ type Standing struct {
 	Reason bourse.Reason // why it waits, or was given up
 }
 
-// Word is the state's name, "not-taken" for a job that only was refused at its
-// submission, "" if nothing is known.
+// Word is the name of the state; "not-taken" for a job that was refused at its
+// submission, "" for an unknown job.
 func (s *Standing) Word() string {
 	switch {
 	case s.Known:

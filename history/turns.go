@@ -1,54 +1,27 @@
 package history
 
 import (
-	"fmt"
-	"slices"
-
 	"bourse"
 	"bourse/agents"
 )
 
-// Turns tells the turns of jobs from a broker's facts, in order. It remembers the
-// transactions that are not over, no more than maxFollowed, the oldest being
-// dropped: turns of a transaction that it has not seen begin are told without the
-// job's name. The zero Turns is ready.
+// Turns makes turns of a broker's facts, which it must be given in order. It remembers
+// at most maxFollowed transactions and drops the oldest. The turns of a transaction that
+// it does not know have no job. The zero Turns is ready for use.
 type Turns struct {
-	// Find, where it is set, is asked for each transaction instead, and nothing is
-	// remembered: for who has the broker at hand.
+	// Find, if set, returns a transaction as it stands after the fact that is given to
+	// Take. Turns then remembers only adopted transactions that Find does not know. It
+	// is for callers that follow transactions themselves, or can ask the broker.
 	Find func(bourse.TxID) (Transaction, bool)
 
 	txs   map[bourse.TxID]*Transaction
 	order []bourse.TxID
 }
 
-// Transaction is what the turns of a transaction are told from, beside the facts.
-type Transaction struct {
-	Tx      bourse.TxID
-	Job     string
-	Sites   []string // leg by leg, "" where it is not known
-	Legs    []bourse.Leg
-	Fares   []bourse.Credits // at the price that binds
-	Open    int              // legs that are not over
-	Commit  bool
-	Becomes What // its COMMIT: Placed, Repaired or Moved
-}
-
-// Becomes is what the COMMIT of a transaction means for its job: the transaction
-// stands in for a leg, moves the job's window, or is its window.
-func Becomes(repairs bourse.LegID, moves bool) What {
-	switch {
-	case repairs != (bourse.LegID{}):
-		return Repaired
-	case moves:
-		return Moved
-	}
-	return Placed
-}
-
 // maxFollowed bounds the transactions that are remembered: some 100 MB.
 const maxFollowed = 200_000
 
-// Take tells what has become of a job by a fact; none of most facts.
+// Take returns the turns that follow from a fact; most facts have none.
 func (t *Turns) Take(at bourse.Time, f agents.Fact) []Turn {
 	turn := func(job string, what What, r bourse.Reason, format string, args ...any) []Turn {
 		return []Turn{{At: at, Job: job, What: what, Reason: r, Words: bourse.Say(format, args...)}}
@@ -79,6 +52,9 @@ func (t *Turns) Take(at bourse.Time, f agents.Fact) []Turn {
 	case bourse.BrokerImage:
 		t.image(f)
 		return nil
+	case bourse.LegAdopted:
+		t.adopt(at, f)
+		return nil
 	case bourse.TxForgotten:
 		for _, id := range f.Txs {
 			delete(t.txs, id)
@@ -95,10 +71,10 @@ func (t *Turns) image(f bourse.BrokerImage) {
 	}
 	for i := range f.Txs {
 		m := &f.Txs[i]
-		x := t.follow(m.TxBegun)
+		x := t.follow(Begin(m.TxBegun))
 		x.Commit = m.State == bourse.TxCommitted
 		for k, r := range m.Memory {
-			x.Fares[k] = r.Fare.Total()
+			x.Legs[k].Fare, x.Legs[k].State = r.Fare, r.State
 			if r.State.Terminal() {
 				x.Open--
 			}
@@ -107,52 +83,33 @@ func (t *Turns) image(f bourse.BrokerImage) {
 }
 
 // follow remembers a transaction.
-func (t *Turns) follow(f bourse.TxBegun) *Transaction {
+func (t *Turns) follow(x Transaction) *Transaction {
 	if t.txs == nil {
 		t.txs = map[bourse.TxID]*Transaction{}
 	}
-	x := &Transaction{Tx: f.Tx, Job: f.Job, Sites: f.Sites, Legs: f.Legs, Fares: make([]bourse.Credits, len(f.Legs)), Open: len(f.Legs),
-		Becomes: Becomes(f.Repairs, f.Request.Nodes > 0)}
-	if t.Find != nil {
-		return x
-	}
-	t.txs[f.Tx] = x
-	t.order = append(t.order, f.Tx)
+	t.txs[x.Tx] = &x
+	t.order = append(t.order, x.Tx)
 	for len(t.txs) > maxFollowed || len(t.order) > 2*maxFollowed {
 		delete(t.txs, t.order[0])
 		t.order = t.order[1:]
 	}
-	return x
+	return &x
 }
 
-// find is the transaction of an identity, an empty one if it is not known.
-func (t *Turns) find(id bourse.TxID) *Transaction {
+// after returns a transaction as it stands after a fact; an empty one if it is not
+// known.
+func (t *Turns) after(at bourse.Time, id bourse.TxID, f agents.Fact) *Transaction {
 	if t.Find != nil {
 		if x, ok := t.Find(id); ok {
 			return &x
 		}
-	} else if x := t.txs[id]; x != nil {
-		return x
 	}
-	return &Transaction{Tx: id, Becomes: Placed}
-}
-
-// site is the site that carries a leg, "" if that is not known.
-func (x *Transaction) site(leg int) string {
-	if leg < 0 || leg >= len(x.Sites) {
-		return ""
+	x := t.txs[id]
+	if x == nil {
+		x = &Transaction{Tx: id, Becomes: Placed}
 	}
-	return x.Sites[leg]
-}
-
-// start is the common start of the legs.
-func (x *Transaction) start() bourse.Time {
-	for i := range x.Legs {
-		if l := &x.Legs[i]; l.Nodes > 0 {
-			return l.Start
-		}
-	}
-	return 0
+	x.Take(at, f)
+	return x
 }
 
 // ofTx tells the turns that belong to a transaction.
@@ -168,68 +125,63 @@ func (t *Turns) ofTx(at bourse.Time, f agents.Fact) []Turn {
 	none := bourse.Reason{}
 	switch f := f.(type) {
 	case bourse.TxBegun:
-		x = t.follow(f)
+		if first := Begin(f); t.Find != nil {
+			x = &first
+		} else {
+			x = t.follow(first)
+		}
 		var most bourse.Credits
 		for _, l := range f.Limits {
 			most = most.Plus(l)
 		}
 		return []Turn{turn(Trying, -1, most, none, "%s, for at most %v credits", x.window("asks to hold"), most)}
 	case bourse.LegPriced:
-		x = t.find(f.Leg.Tx)
-		if f.Leg.Leg >= 0 && f.Leg.Leg < len(x.Fares) {
-			x.Fares[f.Leg.Leg] = f.Fare.Total()
-		}
+		x = t.after(at, f.Leg.Tx, f)
 		return []Turn{turn(Priced, f.Leg.Leg, f.Fare.Total(), none, "%s holds its part at %v credits", x.at(f.Leg.Leg), f.Fare.Total())}
 	case bourse.TxDecided:
-		x = t.find(f.Tx)
+		x = t.after(at, f.Tx, f)
 		if !f.Commit {
 			return []Turn{turn(TryFailed, -1, 0, f.Reason, "that came to nothing: %v", f.Reason)}
 		}
-		x.Commit = true
 		return []Turn{turn(x.Becomes, -1, x.price(), none, "%s, for %v credits", x.window(string(x.Becomes)+":"), x.price())}
 	case bourse.TxReversed:
-		x = t.find(f.Tx)
+		x = t.after(at, f.Tx, f)
 		return []Turn{turn(Reversed, -1, 0, f.Reason, "taken back: %v", f.Reason)}
 	case bourse.LegShifted, bourse.ShiftOffered, bourse.OfferClosed:
 		return t.shift(at, f)
-	case bourse.LegAdopted:
-		t.adopt(f)
-		return nil
 	case bourse.LegStarted:
-		x = t.find(f.Leg.Tx)
+		x = t.after(at, f.Leg.Tx, f)
 		return []Turn{turn(Started, f.Leg.Leg, 0, none, "runs at %s", x.at(f.Leg.Leg))}
 	case bourse.LegClosed:
-		x = t.find(f.Leg.Tx)
+		x = t.after(at, f.Leg.Tx, f)
 		switch {
 		case f.Commit:
 			return []Turn{turn(Confirmed, f.Leg.Leg, f.Posted, none, "%s has confirmed its part, %v credits are paid", x.at(f.Leg.Leg), f.Posted)}
-		case x.Commit && f.Reason.Refused():
-			x.Open--
+		case x.loses(f):
 			return []Turn{turn(LegLost, f.Leg.Leg, 0, f.Reason, "its part at %s is gone, nothing was paid for it: %v", x.at(f.Leg.Leg), f.Reason)}
 		}
 	case bourse.LegDone:
-		x = t.find(f.Leg.Tx)
+		x = t.after(at, f.Leg.Tx, f)
 		return t.done(at, x, f)
 	}
 	return nil
 }
 
-// adopt takes a leg that its site has listed: one of several, perhaps, in no order.
-func (t *Turns) adopt(f bourse.LegAdopted) {
+// adopt takes a leg that its site has listed, of a transaction that may not be known.
+func (t *Turns) adopt(at bourse.Time, f bourse.LegAdopted) {
+	if t.Find != nil {
+		if _, ok := t.Find(f.Leg.Tx); ok {
+			return
+		}
+	}
 	x := t.txs[f.Leg.Tx]
 	if x == nil {
-		t.follow(bourse.TxBegun{Tx: f.Leg.Tx, Job: f.Job})
-		x = t.find(f.Leg.Tx)
+		x = t.follow(Transaction{Tx: f.Leg.Tx, Job: f.Job, Becomes: Placed})
 	}
-	x.Sites, x.Legs = slices.Clone(x.Sites), slices.Clone(x.Legs) // they may be those of an image
-	for len(x.Legs) <= f.Leg.Leg {
-		x.Sites, x.Legs, x.Fares = append(x.Sites, ""), append(x.Legs, bourse.Leg{}), append(x.Fares, 0)
-	}
-	x.Sites[f.Leg.Leg], x.Legs[f.Leg.Leg], x.Fares[f.Leg.Leg] = f.Site, f.What, f.Fare.Total()
-	x.Open++
+	x.Take(at, f)
 }
 
-// shift tells what has become of the place of a leg with a window.
+// shift tells what became of the place of a leg with a window.
 func (t *Turns) shift(at bourse.Time, f agents.Fact) []Turn {
 	var x *Transaction
 	turn := func(what What, leg int, start bourse.Time, format string, args ...any) []Turn {
@@ -237,19 +189,19 @@ func (t *Turns) shift(at bourse.Time, f agents.Fact) []Turn {
 	}
 	switch f := f.(type) {
 	case bourse.LegShifted:
-		x = t.find(f.Leg.Tx)
+		x = t.after(at, f.Leg.Tx, f)
 		verb := "has moved its part within its window"
 		if f.Fixed {
 			verb = "has fixed its part where it lies"
 		}
 		return turn(Shifted, f.Leg.Leg, f.Start, "%s %s", x.at(f.Leg.Leg), verb)
 	case bourse.ShiftOffered:
-		x = t.find(f.Leg.Tx)
+		x = t.after(at, f.Leg.Tx, f)
 		list := turn(Offered, f.Leg.Leg, f.Start, "%s offers %v credits for its place, and another one", x.at(f.Leg.Leg), f.Pay)
 		list[0].End, list[0].Amount = f.End, f.Pay
 		return list
 	case bourse.OfferClosed:
-		x = t.find(f.Leg.Tx)
+		x = t.after(at, f.Leg.Tx, f)
 		why := bourse.Phrase("is rejected")
 		switch {
 		case f.State == bourse.OfferExpired:
@@ -282,40 +234,8 @@ func (t *Turns) done(at bourse.Time, x *Transaction, f bourse.LegDone) []Turn {
 	default:
 		u.Words = bourse.Say("its work at %s has ended%s", x.at(f.Leg.Leg), back)
 	}
-	if x.Open--; x.Open > 0 || f.State == bourse.Lost || f.State == bourse.Released || x.Job == "" {
+	if x.Open > 0 || f.State == bourse.Lost || f.State == bourse.Released || x.Job == "" {
 		return []Turn{u}
 	}
 	return []Turn{u, {At: at, Job: x.Job, What: Done, Tx: u.Tx, Start: u.Start, End: f.End, Words: "its window is over"}}
-}
-
-// at names a leg's site for people.
-func (x *Transaction) at(leg int) string {
-	if s := x.site(leg); s != "" {
-		return s
-	}
-	return "a site"
-}
-
-// window shows what a transaction is about.
-func (x *Transaction) window(verb string) string {
-	s := verb
-	for i, l := range x.Legs {
-		if l.Nodes == 0 { // of a transaction that was adopted: nobody has listed it
-			continue
-		}
-		if s != verb {
-			s += ","
-		}
-		s += fmt.Sprintf(" %d nodes of %s/%s", l.Nodes, x.at(i), l.Group)
-	}
-	return s
-}
-
-// price is the sum of the prices that bind.
-func (x *Transaction) price() bourse.Credits {
-	var sum bourse.Credits
-	for _, c := range x.Fares {
-		sum = sum.Plus(c)
-	}
-	return sum
 }

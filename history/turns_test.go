@@ -113,8 +113,8 @@ func TestTurns_NameAdoptedParts(t *testing.T) {
 func TestTurns_AskWhoKnowsTheTransactions(t *testing.T) {
 	t.Parallel()
 	id := bourse.TxID{Broker: "vo1", Incarnation: 1, Seq: 1}
-	known := Transaction{Tx: id, Job: "wave", Sites: []string{"north"}, Legs: []bourse.Leg{{Group: "main", Nodes: 4, Start: 5}},
-		Fares: []bourse.Credits{7 * bourse.Credit}, Open: 1, Commit: true, Becomes: Becomes(bourse.LegID{Tx: id, Leg: 1}, false)}
+	known := Transaction{Tx: id, Job: "wave", Legs: []Leg{{Site: "north", What: bourse.Leg{Group: "main", Nodes: 4, Start: 5}, Fare: bourse.Fare{Base: 7 * bourse.Credit}}},
+		Open: 1, Commit: true, Becomes: Becomes(bourse.LegID{Tx: id, Leg: 1}, false)}
 	turns := Turns{Find: func(x bourse.TxID) (Transaction, bool) { return known, x == id }}
 	leg := bourse.LegID{Tx: id}
 	for _, c := range []struct {
@@ -122,7 +122,7 @@ func TestTurns_AskWhoKnowsTheTransactions(t *testing.T) {
 		want  What
 		words bourse.Phrase
 	}{
-		{bourse.TxBegun{Tx: id, Job: "wave", Sites: known.Sites, Legs: known.Legs}, Trying, "asks to hold 4 nodes of north/main, for at most 0 credits"},
+		{bourse.TxBegun{Tx: id, Job: "wave", Sites: []string{"north"}, Legs: []bourse.Leg{known.Legs[0].What}}, Trying, "asks to hold 4 nodes of north/main, for at most 0 credits"},
 		{bourse.TxDecided{Tx: id, Job: "wave", Commit: true}, Repaired, "repaired: 4 nodes of north/main, for 7 credits"},
 		{bourse.LegClosed{Leg: leg, Reason: bourse.Because(bourse.Busy, "in use")}, LegLost, "its part at north is gone, nothing was paid for it: in use"},
 		{bourse.LegStarted{Leg: leg}, Started, "runs at north"},
@@ -137,5 +137,17 @@ func TestTurns_AskWhoKnowsTheTransactions(t *testing.T) {
 	}
 	if got := turns.Take(1, bourse.LegStarted{Leg: bourse.LegID{Tx: bourse.TxID{Seq: 9}}}); len(got) != 1 || got[0].Job != "" {
 		t.Errorf("of an unknown transaction: %+v", got)
+	}
+}
+
+// A turn says where a leg with a window lies, once its site has said so.
+func TestTurns_AWindowStartsWhereItsSiteHasPlacedIt(t *testing.T) {
+	t.Parallel()
+	id := bourse.TxID{Broker: "vo1", Incarnation: 1, Seq: 1}
+	var turns Turns
+	turns.Take(0, bourse.TxBegun{Tx: id, Job: "wave", Sites: []string{"north"}, Legs: []bourse.Leg{{Group: "main", Nodes: 4, Start: 5, End: 9}}})
+	turns.Take(0, bourse.LegPriced{Leg: bourse.LegID{Tx: id}, Start: 7, End: 11})
+	if got := turns.Take(0, bourse.TxDecided{Tx: id, Job: "wave", Commit: true}); len(got) != 1 || got[0].What != Placed || got[0].Start != 7 {
+		t.Errorf("%+v, want placed at 7", got)
 	}
 }

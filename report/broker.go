@@ -5,9 +5,13 @@ import (
 	"slices"
 
 	"bourse"
+	"bourse/agents"
+	"bourse/history"
 )
 
-// vo sums up one VO: its jobs, its transactions and its cycles.
+// vo sums up one VO: its jobs, its transactions and its cycles. Package history folds
+// the transactions. Jobs, reasons and money are counted here from single facts: to
+// write turns for them would only cost time.
 type vo struct {
 	name   string
 	budget bourse.Credits
@@ -46,39 +50,28 @@ type voJob struct {
 	story  *story // nil where it is not kept
 }
 
-// transaction is a try to commit a window of a job.
+// transaction is an attempt to commit a window of a job.
 type transaction struct {
-	job       *voJob
-	legs      []voLeg
-	done      int // legs whose work has ended
-	committed bool
-}
-
-// voLeg is a leg of a transaction as the broker and the site know it.
-type voLeg struct {
-	site   string
-	what   bourse.Leg
-	fare   bourse.Fare
-	posted bourse.Credits // net of what was given back
-	state  bourse.LegState
-	took   bourse.Duration // of each node that it shared, when it is over
-	end    bourse.Time     // when its nodes were let go; Never while they are not
-	reason bourse.Code
-
-	// Of a leg with a window: as it stands, how often its site has moved or fixed
-	// it, and how often its user has had it otherwise.
-	flex    bourse.Flex
-	version uint32
-	shifts  int
+	history.Transaction
+	job  *voJob
+	done int // legs whose work has ended
 }
 
 func newBroker(b Broker, keep bool) *vo {
-	return &vo{name: b.Name, budget: b.Budget, urgency: b.Urgency, keep: keep, jobs: map[string]*voJob{},
+	one := &vo{name: b.Name, budget: b.Budget, urgency: b.Urgency, keep: keep, jobs: map[string]*voJob{},
 		open: map[bourse.TxID]*transaction{}, aborts: map[bourse.Code]int{}, postponements: map[bourse.Code]int{}}
+	one.detail.turns.Find = func(id bourse.TxID) (history.Transaction, bool) {
+		tx := one.open[id]
+		if tx == nil {
+			return history.Transaction{}, false
+		}
+		return tx.Transaction, true
+	}
+	return one
 }
 
 // fact counts a fact of the broker.
-func (b *vo) fact(f any) {
+func (b *vo) fact(now bourse.Time, f agents.Fact) {
 	switch f := f.(type) {
 	case bourse.JobSubmitted:
 		j := &voJob{Job: f.Job}
@@ -106,25 +99,49 @@ func (b *vo) fact(f any) {
 	case bourse.CycleClosed:
 		b.cycle(f)
 	case bourse.TxBegun:
-		b.begin(f)
+		b.open[f.Tx] = &transaction{Transaction: history.Begin(f), job: b.jobs[f.Job]}
 	case bourse.LegPriced:
-		if l := b.leg(f.Leg); l != nil {
-			l.priced(f)
-		}
+		b.follow(now, f.Leg.Tx, f)
 	case bourse.LegShifted:
-		if l := b.leg(f.Leg); l != nil {
-			l.shifted(f)
-		}
+		b.follow(now, f.Leg.Tx, f)
 	case bourse.TxDecided:
+		b.follow(now, f.Tx, f)
 		b.decide(f)
 	case bourse.LegClosed:
 		b.spent += f.Posted
-		if l := b.leg(f.Leg); l != nil {
-			l.closed(f)
-			b.open[f.Leg.Tx].pays(f.Posted)
+		if tx := b.follow(now, f.Leg.Tx, f); tx != nil && tx.Leg(f.Leg.Leg) != nil {
+			tx.pays(f.Posted)
 		}
 	case bourse.LegDone:
-		b.done(f)
+		b.spent -= f.Refund
+		if tx := b.follow(now, f.Leg.Tx, f); tx != nil && tx.Leg(f.Leg.Leg) != nil {
+			tx.pays(-f.Refund)
+			tx.done++
+		}
+	}
+}
+
+// follow has a transaction take a fact. It returns nil if the transaction is unknown
+// or was aborted.
+func (b *vo) follow(now bourse.Time, id bourse.TxID, f agents.Fact) *transaction {
+	tx := b.open[id]
+	if tx != nil {
+		tx.Take(now, f)
+	}
+	return tx
+}
+
+// drop forgets a transaction of which nothing more is counted or drawn.
+func (b *vo) drop(f agents.Fact) {
+	switch f := f.(type) {
+	case bourse.TxDecided:
+		if !f.Commit {
+			delete(b.open, f.Tx)
+		}
+	case bourse.LegDone:
+		if tx := b.open[f.Leg.Tx]; tx != nil && tx.done == len(tx.Legs) && !b.keep {
+			delete(b.open, f.Leg.Tx)
+		}
 	}
 }
 
@@ -142,23 +159,11 @@ func (b *vo) cycle(f bourse.CycleClosed) {
 	}
 }
 
-func (b *vo) begin(f bourse.TxBegun) {
-	tx := &transaction{job: b.jobs[f.Job], legs: make([]voLeg, len(f.Legs))}
-	for i, what := range f.Legs {
-		tx.legs[i] = voLeg{site: f.Sites[i], what: what, end: bourse.Never}
-	}
-	if len(tx.legs) == 1 {
-		tx.legs[0].flex = f.Flex
-	}
-	b.open[f.Tx] = tx
-}
-
 func (b *vo) decide(f bourse.TxDecided) {
 	tx := b.open[f.Tx]
 	if !f.Commit {
 		b.counts.aborted++
 		b.aborts[f.Reason.Code]++
-		delete(b.open, f.Tx)
 		if b.keep && tx != nil && len(b.tried) < mostBars && tx.held() {
 			b.tried = append(b.tried, tx)
 		}
@@ -168,10 +173,10 @@ func (b *vo) decide(f bourse.TxDecided) {
 	if tx == nil {
 		return
 	}
-	tx.committed = true
-	for _, l := range tx.legs {
-		b.fare.Base = b.fare.Base.Plus(l.fare.Base)
-		b.fare.Additive = b.fare.Additive.Plus(l.fare.Additive)
+	for i := range tx.Legs {
+		fare := &tx.Legs[i].Fare
+		b.fare.Base = b.fare.Base.Plus(fare.Base)
+		b.fare.Additive = b.fare.Additive.Plus(fare.Additive)
 	}
 	if tx.job != nil {
 		tx.job.tx = tx
@@ -181,93 +186,24 @@ func (b *vo) decide(f bourse.TxDecided) {
 	}
 }
 
-// closed takes note of how a site has acknowledged the decision. A committed
-// leg that its site does not have any more is lost, and has never run.
-func (l *voLeg) closed(f bourse.LegClosed) {
-	l.posted += f.Posted
-	switch {
-	case f.Commit && l.state < bourse.Confirmed:
-		l.state = bourse.Confirmed
-	case !f.Commit && !l.state.Terminal():
-		l.state, l.end = bourse.Lost, l.what.Start
-	}
-}
-
-// done takes note of the end of a leg's work, unless its site told a sadder
-// end, and of what was given back.
-func (b *vo) done(f bourse.LegDone) {
-	b.spent -= f.Refund
-	l := b.leg(f.Leg)
-	if l == nil {
-		return
-	}
-	l.posted -= f.Refund
-	if !l.state.Terminal() {
-		l.state, l.end = bourse.Settled, f.End
-	}
-	tx := b.open[f.Leg.Tx]
-	tx.pays(-f.Refund)
-	if tx.done++; tx.done == len(tx.legs) && !b.keep {
-		delete(b.open, f.Leg.Tx)
-	}
-}
-
-// pays takes note of what the transaction's job has paid, or got back.
+// pays notes what the transaction's job has paid, or got back.
 func (t *transaction) pays(c bourse.Credits) {
 	if t.job != nil {
 		t.job.paid += c
 	}
 }
 
-// leg finds a leg of a transaction that was not aborted, nil if there is none.
-func (b *vo) leg(id bourse.LegID) *voLeg {
-	tx := b.open[id.Tx]
-	if tx == nil || id.Leg < 0 || id.Leg >= len(tx.legs) {
-		return nil
-	}
-	return &tx.legs[id.Leg]
-}
-
-// legMoved hears from a site how a leg of this broker stands.
-func (b *vo) legMoved(now bourse.Time, m bourse.LegMoved) {
-	l := b.leg(m.Leg)
-	if l == nil {
-		return
-	}
-	l.state = m.State
-	if m.What.Nodes > 0 {
-		l.what = m.What
-	}
-	if m.State.Terminal() {
-		l.end, l.reason = legEnd(now, m), m.Reason.Code
-	}
-}
-
-// ran reports whether the leg's work has run at all, and over which interval
-// its nodes were taken, up to the instant until.
-func (l *voLeg) ran(until bourse.Time) (start, end bourse.Time, ok bool) {
-	switch l.state {
-	case bourse.Confirmed, bourse.Running:
-		end = min(l.what.End, until)
-	case bourse.Settled, bourse.Released, bourse.Lost:
-		end = min(l.end, until)
-	default:
-		return 0, 0, false
-	}
-	return l.what.Start, end, end > l.what.Start
-}
-
 // held reports whether a site has held any of the legs.
 func (t *transaction) held() bool {
-	return slices.ContainsFunc(t.legs, func(l voLeg) bool { return l.state == bourse.Held || l.state == bourse.Prepared })
+	return slices.ContainsFunc(t.Legs, func(l history.Leg) bool { return l.State == bourse.Held || l.State == bourse.Prepared })
 }
 
 // sites is the number of different sites among the legs.
 func (t *transaction) sites() int {
 	var names []string
-	for i := range t.legs {
-		if !slices.Contains(names, t.legs[i].site) {
-			names = append(names, t.legs[i].site)
+	for i := range t.Legs {
+		if !slices.Contains(names, t.Legs[i].Site) {
+			names = append(names, t.Legs[i].Site)
 		}
 	}
 	return len(names)
@@ -276,9 +212,9 @@ func (t *transaction) sites() int {
 // window is the common start of the legs and their last planned end.
 func (t *transaction) window() (start, end bourse.Time) {
 	start = bourse.Never
-	for i := range t.legs {
-		start = min(start, t.legs[i].what.Start)
-		end = max(end, t.legs[i].what.End)
+	for i := range t.Legs {
+		start = min(start, t.Legs[i].What.Start)
+		end = max(end, t.Legs[i].What.End)
 	}
 	return start, end
 }
@@ -286,8 +222,8 @@ func (t *transaction) window() (start, end bourse.Time) {
 // nodeTime is what its windows take of nodes, in node-milliseconds.
 func (t *transaction) nodeTime() int64 {
 	sum := int64(0)
-	for i := range t.legs {
-		sum += int64(t.legs[i].what.Nodes) * int64(t.legs[i].what.Duration())
+	for i := range t.Legs {
+		sum += int64(t.Legs[i].What.Nodes) * int64(t.Legs[i].What.Duration())
 	}
 	return sum
 }
@@ -296,7 +232,7 @@ func (t *transaction) nodeTime() int64 {
 func (b *vo) undecidedTxs() []*transaction {
 	var ids []bourse.TxID
 	for id, tx := range b.open {
-		if !tx.committed {
+		if !tx.Commit {
 			ids = append(ids, id)
 		}
 	}
@@ -314,7 +250,7 @@ func (b *vo) undecidedTxs() []*transaction {
 func (b *vo) undecided() int {
 	n := 0
 	for _, tx := range b.open { // a sum: the order does not show
-		if !tx.committed {
+		if !tx.Commit {
 			n++
 		}
 	}
@@ -323,11 +259,11 @@ func (b *vo) undecided() int {
 
 // finished is when the last leg's work ended; ok is false unless all have.
 func (t *transaction) finished() (end bourse.Time, ok bool) {
-	for i := range t.legs {
-		if t.legs[i].state != bourse.Settled {
+	for i := range t.Legs {
+		if t.Legs[i].State != bourse.Settled {
 			return 0, false
 		}
-		end = max(end, t.legs[i].end)
+		end = max(end, t.Legs[i].End)
 	}
 	return end, true
 }

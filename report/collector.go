@@ -42,14 +42,14 @@ type Broker struct {
 type Options struct {
 	// Keep remembers every job: about 64 bytes for a local job, 300 for a VO
 	// job. Without it the collector only sums: memory for local jobs is
-	// constant, a VO job keeps what it takes to know its last transaction, and
-	// the report has no rows and no picture.
+	// constant, of a VO job its last transaction is kept, and the report has
+	// neither rows nor pictures.
 	Keep bool
-	// Events takes every fact as a line of JSON as it is recorded; nil for none.
+	// Events receives every fact as a line of JSON when it is recorded; nil: none.
 	Events io.Writer
 }
 
-// End is what the facts do not say, as of the end of the run.
+// End is what the facts do not show at the end of the run.
 type End struct {
 	Until   bourse.Time
 	Waiting map[string][]Waiting           // by site: the local jobs still queued, in any order
@@ -65,11 +65,11 @@ type Waiting struct {
 	Submit bourse.Time
 }
 
-// Collector sums facts up. It is fed in the order of the run, by one goroutine.
+// Collector sums up facts. One goroutine feeds it, in the order of the run.
 type Collector struct {
 	header  Header
 	keep    bool
-	events  *eventWriter // nil if nobody wants them
+	events  *eventWriter // nil if they are not written
 	sites   []*site
 	brokers []*vo
 	index   map[agents.ID]origin
@@ -119,8 +119,8 @@ func (c *Collector) Hook(now bourse.Time, id agents.ID, out *agents.Outbox) {
 	}
 }
 
-// Add feeds one fact. Facts of agents that the header does not name, and facts
-// of kinds that carry no measure, go to the events only.
+// Add feeds one fact. Facts of agents that the header does not name, and of kinds
+// that no measure needs, are only written to the events.
 func (c *Collector) Add(now bourse.Time, id agents.ID, f agents.Fact) {
 	if c.events != nil {
 		c.events.write(now, id, f)
@@ -133,22 +133,20 @@ func (c *Collector) Add(now bourse.Time, id agents.ID, f agents.Fact) {
 		if m, ok := f.(bourse.LegMoved); ok {
 			o.site.legMoved(now, m)
 			if b := c.byName[m.Leg.Tx.Broker]; b != nil {
-				b.legMoved(now, m)
-				if l := b.leg(m.Leg); l != nil && l.what.Work > 0 && m.State == bourse.Settled {
-					l.took = o.site.takes(bourse.LegMoved{What: l.what, Run: m.Run})
-				}
+				b.follow(now, m.Leg.Tx, m)
 			}
 		}
 	case o.broker != nil:
-		o.broker.fact(f)
+		o.broker.fact(now, f)
 		if c.keep {
 			o.broker.detailed(now, f)
 		}
+		o.broker.drop(f)
 	}
 }
 
-// Finish closes the books at the end of the run. It fails only if the events
-// could not be written. The collector must not be fed after.
+// Finish makes the report at the end of the run. It fails only if the events could
+// not be written. The collector must not be fed after it.
 func (c *Collector) Finish(end End) (*Report, error) {
 	if c.events != nil {
 		if err := c.events.flush(); err != nil {

@@ -10,9 +10,9 @@ import (
 // steps is how many steps a band shows where its bars are too many: one a pixel.
 const steps = int(plotWidth / pixel)
 
-// density draws how full a band was: the nodes of legs from the ground up,
-// those of local jobs upon them, each the mean over a step. It costs a walk over
-// the bars and one over the steps.
+// density draws how full a band was: the nodes of legs at the bottom, those of local
+// jobs on top of them, each the mean over a step. It takes one pass over the bars and
+// one over the steps.
 func (p *picture) density(b *band) {
 	legs, both := make([]float64, steps), make([]float64, steps)
 	all := slices.Concat(b.bars, b.mixed)

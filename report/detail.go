@@ -6,12 +6,13 @@ import (
 	"slices"
 
 	"bourse"
+	"bourse/agents"
 	"bourse/broker/planning"
 	"bourse/history"
 	"bourse/policy/selection"
 )
 
-// Bounds on what is kept to say why.
+// Bounds on what is kept to explain why jobs got what they got.
 const (
 	mostStories = 2000 // jobs of a VO whose way is told, in order of submission
 	mostTurns   = 24   // of a job; the first ones and the latest
@@ -20,9 +21,9 @@ const (
 	mostBatches = 6 // of a VO, whose fronts are drawn
 )
 
-// detail is what a broker's facts say of why: the turns of its jobs and, from
-// what its cycles saw and chose (facts that are recorded on demand, see
-// broker.Config.Explain), the alternatives that each job had.
+// detail is what explains why jobs got what they got: their turns and, from what each
+// cycle saw and chose, the alternatives that they had. A broker records the latter on
+// demand (broker.Config.Explain).
 type detail struct {
 	turns   history.Turns
 	seen    *bourse.CycleSeen // of the cycle under way
@@ -32,21 +33,21 @@ type detail struct {
 	batches []batch           // the largest, in order of size
 }
 
-// story is the way of a job.
+// story is what became of a job.
 type story struct {
 	turns   []turn
 	dropped int
 	look    *look // the cycle that placed it last, else the last that looked at it
 }
 
-// turn is something that became of a job, or the same several times.
+// turn is a turn of a job, or the same turn several times.
 type turn struct {
 	history.Turn
 	times int
 	last  bourse.Time
 }
 
-// look is what a cycle had for a job.
+// look is what a cycle found for a job.
 type look struct {
 	cycle   uint64
 	at      bourse.Time
@@ -70,8 +71,8 @@ type batch struct {
 	budgetLimit bourse.Credits
 }
 
-// detailed notes what a fact says of why.
-func (b *vo) detailed(now bourse.Time, f any) {
+// detailed follows a fact.
+func (b *vo) detailed(now bourse.Time, f agents.Fact) {
 	switch f := f.(type) {
 	case bourse.CycleSeen:
 		b.detail.seen = &f
@@ -83,18 +84,14 @@ func (b *vo) detailed(now bourse.Time, f any) {
 		b.detail.seen = nil
 		return
 	}
-	fact, ok := f.(interface{ Kind() string })
-	if !ok {
-		return
-	}
-	for _, t := range b.detail.turns.Take(now, fact) {
+	for _, t := range b.detail.turns.Take(now, f) {
 		if j := b.jobs[t.Job]; j != nil && j.story != nil {
 			j.story.add(t)
 		}
 	}
 }
 
-// add tells one turn more; the same cause again is counted only.
+// add adds a turn. A repeated cause is only counted.
 func (s *story) add(t history.Turn) {
 	if n := len(s.turns); n > 0 && t.What == history.Postponed {
 		if last := &s.turns[n-1]; last.What == t.What && last.Reason.Code == t.Reason.Code {

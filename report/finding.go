@@ -9,7 +9,7 @@ import (
 	"bourse"
 )
 
-// find says in one sentence what the numbers carry: how many of the VO's jobs
+// find says in one sentence what the numbers show: how many of the VO's jobs
 // were placed, where most of their work ran, what they paid above the base
 // price, and why the rest was not placed. Several VOs are taken together; a
 // run without one is told by its local jobs.
@@ -129,8 +129,8 @@ func commonest(n int, reasons map[bourse.Code]int) string {
 	return fmt.Sprintf(", %d of them because %s", reasons[why], because(why))
 }
 
-// TurnedAway says in lines for people what never came to wait: local jobs that a
-// site refused, and jobs that a broker did not take.
+// TurnedAway says, in lines for people, which jobs were refused before they could
+// wait: local jobs by a site, and jobs of a VO by its broker.
 func (s *Summary) TurnedAway() []string {
 	var lines []string
 	for i := range s.Sites {

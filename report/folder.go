@@ -87,8 +87,8 @@ func (f *Folder) Write(r *Report) error {
 	return nil
 }
 
-// Discard takes away what was written and not put in its place, and the folders
-// that were made for it.
+// Discard removes the files that were not put in their places, and the folders that
+// were made for them.
 func (f *Folder) Discard() {
 	f.events.Close()
 	for _, name := range names {

@@ -19,10 +19,6 @@ const mostBars = 20_000
 // mostPieces bounds the rectangles of jobs that are cut over several gaps.
 const mostPieces = 3 * mostBars
 
-// mostBands bounds how many groups have a band of their own. Above it each
-// site has one, which shows how full it was.
-const mostBands = 120
-
 // The measures of the picture, in hundredths of a pixel: whole numbers, so that
 // bars that meet in time meet in the picture and none overlap.
 const (
@@ -39,18 +35,6 @@ const (
 
 // leastLabel is how many letters of a name a bar must have room for.
 const leastLabel = 5
-
-// band is one row of the picture: a group, or a site where groups are too many.
-type band struct {
-	site  int
-	name  string
-	nodes int
-	bars  []bar
-	held  []bar     // legs that were held and have not run
-	mixed []bar     // jobs and legs that share nodes: they have no lanes of their own
-	laid  [][]piece // of each bar
-	y, h  draw.Px
-}
 
 // WriteGantt draws gantt.svg: all sites under one ruler, in each group the
 // local jobs and the legs of VOs as they ran. It needs a report that kept its
@@ -131,94 +115,6 @@ func (p *picture) lay() error {
 		p.dense = pieces > mostPieces
 	}
 	return nil
-}
-
-// bands sorts what ran into bands, one for each group or one for each site.
-func (r *Report) bands(whole bool) []band {
-	var list []band
-	first := make([]int, len(r.sites)) // band of a site's first group
-	index := map[string]int{}
-	for i, s := range r.sites {
-		first[i], index[s.name] = len(list), i
-		for k, g := range s.groups {
-			if !whole || k == 0 {
-				list = append(list, band{site: i, name: g.Name})
-			}
-			list[len(list)-1].nodes += g.Nodes
-		}
-		if whole && len(s.groups) > 1 {
-			list[len(list)-1].name = count(len(s.groups), "group")
-		}
-	}
-	at := func(site, group int) *band {
-		if whole {
-			group = 0
-		}
-		return &list[first[site]+group]
-	}
-	for i, s := range r.sites {
-		for _, j := range s.rows {
-			if end := min(j.end, r.until); j.start < bourse.Never && end > j.start {
-				b := at(i, int(j.group))
-				if j.class == "shared" {
-					b.mixed = append(b.mixed, bar{nodes: int(j.nodes), start: j.start, end: end, class: j.class, job: j.job,
-						mixed: true, share: float64(j.nodes) * float64(j.work) / float64(end-j.start)})
-					continue
-				}
-				b.bars = append(b.bars, bar{nodes: int(j.nodes), start: j.start, end: end, class: j.class, job: j.job})
-			}
-		}
-	}
-	colour := 0
-	for _, one := range r.brokers {
-		for _, tx := range one.placed {
-			for k := range tx.legs {
-				l := &tx.legs[k]
-				i, known := index[l.site]
-				if start, end, ok := l.ran(r.until); known && ok {
-					b, one := at(i, r.sites[i].group(l.what.Group)), bar{nodes: l.what.Nodes, start: start, end: end, vo: true,
-						tx: tx, leg: k, colour: colour, broker: one.name}
-					if l.what.Work > 0 {
-						one.mixed, one.share = true, float64(one.nodes)*float64(l.took)/float64(end-start)
-						b.mixed = append(b.mixed, one)
-					} else {
-						b.bars = append(b.bars, one)
-					}
-				}
-			}
-			colour++
-		}
-	}
-	return list
-}
-
-// addTried adds the legs that were held and given up, or still are held, to the
-// bands of their groups.
-func (r *Report) addTried(bands []band) {
-	at := map[[2]string]*band{}
-	for i := range bands {
-		at[[2]string{r.sites[bands[i].site].name, bands[i].name}] = &bands[i]
-	}
-	add := func(b *vo, tx *transaction) {
-		for k := range tx.legs {
-			l := &tx.legs[k]
-			to := at[[2]string{l.site, l.what.Group}]
-			if to == nil || l.state != bourse.Held && l.state != bourse.Prepared {
-				continue
-			}
-			if start, end := l.what.Start, min(l.what.End, r.until); start < end {
-				to.held = append(to.held, bar{nodes: l.what.Nodes, start: start, end: end, vo: true, tx: tx, leg: k, broker: b.name, tried: true})
-			}
-		}
-	}
-	for _, b := range r.brokers {
-		for _, tx := range b.tried {
-			add(b, tx)
-		}
-		for _, tx := range b.undecidedTxs() {
-			add(b, tx)
-		}
-	}
 }
 
 // picture draws, remembering where the legs of each window came to lie.
@@ -342,15 +238,15 @@ func (p *picture) words(one *bar, b *band) string {
 	if !one.vo {
 		return fmt.Sprintf("%s, local job %d: %s, %s", where, one.job, when, one.class)
 	}
-	l := &one.tx.legs[one.leg]
+	l := &one.tx.Legs[one.leg]
 	if one.tried {
 		return fmt.Sprintf("%s, %s of %s: %s, held and not run", where, one.tx.name(), one.broker, when)
 	}
-	text := fmt.Sprintf("%s, %s of %s: %s, %s credits", where, one.tx.name(), one.broker, when, money(l.fare.Total()))
-	if l.fare.Additive > 0 {
-		text += fmt.Sprintf(" (%s for delay)", money(l.fare.Additive))
+	text := fmt.Sprintf("%s, %s of %s: %s, %s credits", where, one.tx.name(), one.broker, when, money(l.Fare.Total()))
+	if l.Fare.Additive > 0 {
+		text += fmt.Sprintf(" (%s for delay)", money(l.Fare.Additive))
 	}
-	if n := len(one.tx.legs); n > 1 {
+	if n := len(one.tx.Legs); n > 1 {
 		text += fmt.Sprintf(", part %d of %d", one.leg+1, n)
 	}
 	return text

@@ -6,16 +6,16 @@ import (
 	"bourse/report/draw"
 )
 
-// The colours of all figures. What a colour says, a pattern, a dash or a word
-// beside it says too.
+// The colours of all figures. Nothing is said by colour alone: a pattern, a dash or a
+// word says it too.
 const (
 	inkLight, inkDark       = "#1f2328", "#e6edf3"
 	faintLight, faintDark   = "#59636e", "#9198a1"
 	groundLight, groundDark = "#fff", "#0d1117"
 )
 
-// palette is told apart by people who see colours differently too (after Okabe
-// and Ito); the second colour is that of a label on it.
+// palette can be told apart with colour-blindness (after Okabe and Ito). The second
+// colour is that of a label on the first.
 var palette = [][2]string{{"#0072b2", "#fff"}, {"#e69f00", "#111"}, {"#009e73", "#fff"}, {"#cc79a7", "#111"},
 	{"#56b4e9", "#111"}, {"#d55e00", "#fff"}, {"#8064b4", "#fff"}, {"#9aae04", "#111"}}
 

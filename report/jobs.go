@@ -9,13 +9,14 @@ import (
 	"strconv"
 
 	"bourse"
+	"bourse/history"
 )
 
 // The words of the status column of jobs.csv. Local jobs are waiting, running,
 // ended, killed (ended at their estimate) or refused. A VO job that was never
 // placed is in its state, waiting, abandoned or withdrawn; the legs of one
-// that was placed are confirmed, running, ended, or came to a sad end: expired,
-// heuristic (given up in doubt), released or lost.
+// that was placed are confirmed, running, ended, expired, heuristic (given up in
+// doubt), released or lost.
 const (
 	waiting = "waiting"
 	running = "running"
@@ -28,14 +29,13 @@ const (
 var columns = []string{"broker", "site", "job", "kind", "submit", "start", "end", "nodes", "cost", "status", "reason",
 	"group", "class"}
 
-// windowColumns follow where the jobs of a run leave their sites a choice: the
-// window of a leg as it stands, its version, 1 and one more each time its user
-// has had it otherwise, how often its site has moved or fixed it, and the
-// credits that its job has paid so far for this leg and those before it, net of
-// what came back.
+// windowColumns follow if any job of the run leaves its site a choice: the window of
+// a leg as it stands; its version, which starts at 1 and grows with each change by its
+// user; how often its site has moved or fixed it; and the credits that its job has paid
+// so far for this leg and those before it, net of refunds.
 var windowColumns = []string{"opens", "closes", "version", "shifts", "paid"}
 
-// noGroup stands for a group that nobody has named.
+// noGroup stands for a group that is not known.
 const noGroup = -1
 
 // localRow is a local job of a site. Start and end are Never where there is none.
@@ -107,20 +107,20 @@ func (s *site) writeJobs(out *csv.Writer, row []string) error {
 func (j *voJob) write(out *csv.Writer, row []string, broker string, until bourse.Time) error {
 	if j.tx == nil {
 		fill(row, broker, "", j.Name, "vo", j.Submit.String(), "", "", strconv.Itoa(j.Nodes), "0", j.state.String(), string(j.reason.Code), "", "")
-		j.fillWindow(row, &voLeg{})
+		j.fillWindow(row, &history.Leg{})
 		return out.Write(row)
 	}
-	for i := range j.tx.legs {
-		l := &j.tx.legs[i]
-		start, end := instant(l.what.Start), ""
-		switch _, at, ran := l.ran(until); {
-		case l.state.Terminal() && !ran:
+	for i := range j.tx.Legs {
+		l := &j.tx.Legs[i]
+		start, end := instant(l.What.Start), ""
+		switch _, at, ran := l.Ran(until); {
+		case l.State.Terminal() && !ran:
 			start = ""
-		case l.state.Terminal():
+		case l.State.Terminal():
 			end = at.String()
 		}
-		fill(row, broker, l.site, j.Name, "vo", j.Submit.String(), start, end, strconv.Itoa(l.what.Nodes),
-			l.posted.String(), l.status(until), string(l.reason), l.what.Group, "")
+		fill(row, broker, l.Site, j.Name, "vo", j.Submit.String(), start, end, strconv.Itoa(l.What.Nodes),
+			l.Posted.String(), status(l, until), string(l.Reason), l.What.Group, "")
 		j.fillWindow(row, l)
 		if err := out.Write(row); err != nil {
 			return err
@@ -130,40 +130,39 @@ func (j *voJob) write(out *csv.Writer, row []string, broker string, until bourse
 }
 
 // status is the word for a leg of a committed window.
-func (l *voLeg) status(until bourse.Time) string {
+func status(l *history.Leg, until bourse.Time) string {
 	switch {
-	case l.state == bourse.Settled:
+	case l.State == bourse.Settled:
 		return ended
-	case l.state.Terminal():
-		return l.state.String()
-	case l.state >= bourse.Confirmed && l.what.Start < until:
+	case l.State.Terminal():
+		return l.State.String()
+	case l.State >= bourse.Confirmed && l.What.Start < until:
 		return running
-	case l.state == bourse.Running:
+	case l.State == bourse.Running:
 		return running
 	}
 	return bourse.Confirmed.String() // decided; the site may not have acknowledged it yet
 }
 
-// fill puts cells into a row; those of windows are left empty.
+// fill fills the cells of a row, but for those of windows, which it leaves empty.
 func fill(row []string, cells ...string) {
 	copy(row, cells)
 	clear(row[len(columns):])
 }
 
-// fillWindow puts in what there is to say of a leg's window, where the row has
-// columns for it.
-func (j *voJob) fillWindow(row []string, l *voLeg) {
+// fillWindow fills the cells of a leg's window, if the row has them.
+func (j *voJob) fillWindow(row []string, l *history.Leg) {
 	if len(row) == len(columns) {
 		return
 	}
 	cells := row[len(columns):]
-	if l.flex.Due > 0 {
-		cells[0], cells[1] = l.flex.Ready.String(), l.flex.Due.String()
+	if l.Flex.Due > 0 {
+		cells[0], cells[1] = l.Flex.Ready.String(), l.Flex.Due.String()
 	}
-	if l.version > 0 {
-		cells[2] = strconv.Itoa(int(l.version))
+	if l.Version > 0 {
+		cells[2] = strconv.Itoa(int(l.Version))
 	}
-	cells[3], cells[4] = strconv.Itoa(l.shifts), j.paid.String()
+	cells[3], cells[4] = strconv.Itoa(l.Shifts), j.paid.String()
 }
 
 // windows reports whether any job leaves its site a choice.
@@ -174,23 +173,6 @@ func (r *Report) windows() bool {
 		}
 	}
 	return false
-}
-
-// priced takes note of what binds: the fare and, of a flexible leg, its place.
-func (l *voLeg) priced(f bourse.LegPriced) {
-	l.fare, l.version = f.Fare, max(f.Version, 1)
-	if f.End > 0 {
-		l.what.Start, l.what.End = f.Start, f.End
-	}
-}
-
-// shifted takes note of where a site has moved a leg.
-func (l *voLeg) shifted(f bourse.LegShifted) {
-	l.shifts++
-	l.what.Start, l.what.End = f.Start, f.End
-	if f.Fixed {
-		l.flex.Ready, l.flex.Due = f.Start, f.End
-	}
 }
 
 // instant shows t in seconds, nothing for Never.

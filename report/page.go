@@ -208,8 +208,7 @@ func id(letters []string, i int) string {
 	return letters[i] + "-"
 }
 
-// onPage is the plot as a page shows it, with its data as a table if they are
-// wanted.
+// onPage is the plot as a page shows it, on demand with its data as a table.
 func (f *Plot) onPage(prefix string, data bool) pagePlot {
 	var svg bytes.Buffer
 	f.Drawing.WriteInline(&svg, prefix+f.Name) // a buffer takes everything

@@ -89,14 +89,14 @@ func (j *voJob) placed(row *jobRow, until bourse.Time) {
 	var names []string
 	hours := 0.0
 	row.State = ""
-	for k := range j.tx.legs {
-		l := &j.tx.legs[k]
-		cost += l.posted
-		hours += nodeHours(l.what)
-		if !slices.Contains(names, l.site) {
-			names = append(names, l.site)
+	for k := range j.tx.Legs {
+		l := &j.tx.Legs[k]
+		cost += l.Posted
+		hours += nodeHours(l.What)
+		if !slices.Contains(names, l.Site) {
+			names = append(names, l.Site)
 		}
-		if state := l.status(until); row.State == "" {
+		if state := status(l, until); row.State == "" {
 			row.State = state
 		} else if !strings.Contains(row.State, state) {
 			row.State += ", " + state

@@ -84,7 +84,7 @@ func (r *Report) plots(v view, o ganttOptions) ([]Plot, error) {
 
 var ganttHead = []string{"site", "group", "kind", "broker", "job", "window", "nodes", "start s", "end s", "how"}
 
-// ganttRows are the bars of the picture: what ran, and what was held in vain.
+// ganttRows are the bars of the picture: what ran, and what was held and never ran.
 func (r *Report) ganttRows() [][]string {
 	var rows [][]string
 	bands := r.bands(false)
@@ -108,7 +108,7 @@ func (r *Report) ganttRow(b *band, one *bar) []string {
 	row := []string{r.sites[b.site].name, b.name, "local", "", strconv.FormatInt(one.job, 10), "", strconv.Itoa(one.nodes),
 		one.start.String(), one.end.String(), one.class}
 	if one.vo {
-		row[2], row[3], row[4], row[5], row[9] = "vo", one.broker, one.tx.name(), strconv.Itoa(one.colour+1), one.tx.legs[one.leg].status(r.until)
+		row[2], row[3], row[4], row[5], row[9] = "vo", one.broker, one.tx.name(), strconv.Itoa(one.colour+1), status(&one.tx.Legs[one.leg], r.until)
 	}
 	if one.tried {
 		row[5], row[9] = "", "held"

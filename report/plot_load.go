@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"bourse"
+	"bourse/history"
 	"bourse/report/draw"
 )
 
@@ -47,20 +48,20 @@ func (b *bar) rate(of func(bourse.Fare) bourse.Credits) float64 {
 	if !b.vo {
 		return 0
 	}
-	l := &b.tx.legs[b.leg]
-	if hours := l.what.End.Sub(l.what.Start).Hours(); hours > 0 {
-		return of(l.fare).Float() / hours
+	l := &b.tx.Legs[b.leg]
+	if hours := l.What.End.Sub(l.What.Start).Hours(); hours > 0 {
+		return of(l.Fare).Float() / hours
 	}
 	return 0
 }
 
 // unitPrice is what a leg costs a node and hour.
-func (l *voLeg) unitPrice() float64 {
-	hours := nodeHours(l.what)
+func unitPrice(l *history.Leg) float64 {
+	hours := nodeHours(l.What)
 	if hours <= 0 {
 		return 0
 	}
-	return l.fare.Total().Float() / hours
+	return l.Fare.Total().Float() / hours
 }
 
 // highestPrice is the highest unit price of all legs that were committed.
@@ -68,8 +69,8 @@ func (r *Report) highestPrice() float64 {
 	most := 0.0
 	for _, b := range r.brokers {
 		for _, tx := range b.placed {
-			for k := range tx.legs {
-				most = max(most, tx.legs[k].unitPrice())
+			for k := range tx.Legs {
+				most = max(most, unitPrice(&tx.Legs[k]))
 			}
 		}
 	}

@@ -20,10 +20,10 @@ func (r *Report) pricePlot(v view) Plot {
 	most := 0
 	for _, b := range r.brokers {
 		for _, tx := range b.placed {
-			for k := range tx.legs {
-				l := &tx.legs[k]
-				bin := min(int(l.unitPrice()/width), n-1)
-				if l.fare.Additive > 0 {
+			for k := range tx.Legs {
+				l := &tx.Legs[k]
+				bin := min(int(unitPrice(l)/width), n-1)
+				if l.Fare.Additive > 0 {
 					dearer[bin]++
 				} else {
 					plain[bin]++

@@ -17,8 +17,7 @@ import (
 // longestEvent bounds a line of events.jsonl.
 const longestEvent = 16 << 20
 
-// decoders make facts of their fields, by kind. A kind that is not here
-// tells the report nothing.
+// decoders make facts of their fields, by kind. The report needs no other kinds.
 var decoders = map[string]func([]byte) (agents.Fact, error){
 	bourse.JobStarted{}.Kind():        decode[bourse.JobStarted],
 	bourse.JobEnded{}.Kind():          decode[bourse.JobEnded],
@@ -219,8 +218,8 @@ func (c *Collector) check(now bourse.Time, id agents.ID, f agents.Fact) error {
 	return nil
 }
 
-// checkGroup refuses a group that the site has not, and impossible nodes. What
-// concerns no known site is left alone.
+// checkGroup refuses a group that the site does not have, and impossible numbers of
+// nodes. It accepts everything of a site that is not known.
 func (s *site) checkGroup(name string, nodes int) error {
 	if s == nil {
 		return nil
@@ -249,8 +248,8 @@ func (s *JobSummary) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// tellsOf reports whether two summaries are of one run, but for what the facts
-// do not say.
+// tellsOf reports whether two summaries are of one run, apart from what facts do not
+// show.
 func (s *Summary) tellsOf(o *Summary) bool {
 	if len(s.Sites) != len(o.Sites) || len(s.Brokers) != len(o.Brokers) {
 		return false

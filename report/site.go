@@ -2,13 +2,16 @@ package report
 
 import (
 	"bourse"
+	"bourse/history"
 )
 
 // slowdownBound is the least runtime that a slowdown is computed with, so that
 // jobs of a moment do not drown the mean (Feitelson's bounded slowdown).
 const slowdownBound = 10 * bourse.Second
 
-// site sums up one site: its cluster's local jobs and the legs it carries.
+// site sums up one site: its cluster's local jobs and the legs it carries. It folds
+// their facts itself: node-time needs the instants and nodes of local jobs, which no
+// other view has.
 type site struct {
 	name   string
 	groups []group
@@ -126,8 +129,8 @@ func slowdown(wait, run bourse.Duration) float64 {
 	return max(1, float64(wait+run)/float64(max(run, slowdownBound)))
 }
 
-// legMoved counts a move of a leg. Only the first fact of a leg need say what
-// the leg is; a later one that says it anew has moved it.
+// legMoved counts a move of a leg. Only the first fact of a leg must say what the leg
+// is; a later one that does has changed it.
 func (s *site) legMoved(now bourse.Time, m bourse.LegMoved) {
 	if old, ok := s.open[m.Leg]; ok && m.What.Nodes == 0 {
 		m.What = old.What
@@ -149,25 +152,33 @@ func (s *site) legMoved(now bourse.Time, m bourse.LegMoved) {
 	if m.What.Work > 0 {
 		if m.State == bourse.Settled {
 			s.due.count(m.End, m.What.End)
-			s.groups[s.group(m.What.Group)].vo += int64(m.What.Nodes) * int64(s.takes(m))
+			s.groups[s.group(m.What.Group)].vo += int64(m.What.Nodes) * int64(s.takes(m.What, m.Run))
 		}
 		return
 	}
-	if end := legEnd(now, m); known && old.State >= bourse.Confirmed && end > m.What.Start {
+	if end := history.LetGo(now, m); known && old.State >= bourse.Confirmed && end > m.What.Start {
 		s.groups[s.group(m.What.Group)].vo += int64(m.What.Nodes) * int64(end-m.What.Start)
 	}
 }
 
-// takes is what the work of a leg that shares its nodes takes of each of them.
-func (s *site) takes(m bourse.LegMoved) bourse.Duration {
-	run := m.What.Work
-	if m.Run > 0 {
-		run = m.Run
+// takes is how long the work of a leg that shares its nodes occupies each of them. run
+// is the actual runtime at performance 1; 0: as long as it asked for.
+func (s *site) takes(what bourse.Leg, run bourse.Duration) bourse.Duration {
+	if run <= 0 {
+		run = what.Work
 	}
-	return s.groups[s.group(m.What.Group)].Performance.Runtime(run)
+	return s.groups[s.group(what.Group)].Performance.Runtime(run)
 }
 
-// count counts a deadline that was taken, when its work is over.
+// took is the same for a leg that is settled, 0 before.
+func (s *site) took(l *history.Leg) bourse.Duration {
+	if l.State != bourse.Settled {
+		return 0
+	}
+	return s.takes(l.What, l.Run)
+}
+
+// count counts an accepted deadline once its work is over.
 func (d *Deadlines) count(end, deadline bourse.Time) {
 	if d.Kept++; end > deadline {
 		d.Kept--
@@ -184,15 +195,7 @@ func nodeHours(l bourse.Leg) float64 {
 	return d.Hours() * float64(l.Nodes)
 }
 
-// legEnd is when a leg that came to a terminal state let its nodes go.
-func legEnd(now bourse.Time, m bourse.LegMoved) bourse.Time {
-	if m.State == bourse.Settled {
-		return m.End
-	}
-	return now
-}
-
-// wait takes note of the jobs that are still queued when the run ends.
+// wait notes the jobs that are still queued when the run ends.
 func (s *site) wait(list []Waiting, until bourse.Time) {
 	for _, j := range list {
 		if j.Submit > until {

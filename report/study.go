@@ -10,7 +10,7 @@ import (
 	"bourse/report/draw"
 )
 
-// Study is what a study came to, for a page of its own.
+// Study is the result of a study, for a page of its own.
 type Study struct {
 	Name, Finding string
 	Seed          uint64

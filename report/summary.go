@@ -38,7 +38,7 @@ type SiteSummary struct {
 	Deadlines   Deadlines           `json:"deadlines,omitzero"` // of a site that takes some
 }
 
-// Deadlines is what became of those that a site took, its own jobs' and VOs',
+// Deadlines counts the deadlines that a site accepted, of its own jobs and of VOs,
 // once their work was over.
 type Deadlines struct {
 	Kept   int `json:"kept"`
@@ -135,7 +135,7 @@ type JobSummary struct {
 	Unplaced map[bourse.Code]int `json:"unplaced"`
 }
 
-// TransactionSummary counts the tries to commit a window.
+// TransactionSummary counts the attempts to commit a window.
 type TransactionSummary struct {
 	Committed int                 `json:"committed"`
 	Aborted   int                 `json:"aborted"`

@@ -93,8 +93,8 @@ var balanceNames = [balanceFigures]string{
 // LoadBalancing runs the experiment and returns its figures: those of every
 // strategy under fixed and adaptive prices, their differences from random choice
 // and from fixed prices, and those of users who choose for themselves. It is an
-// error if a trace has no jobs. One run decides nothing: intervals want two. A run
-// of every setting takes some three seconds on one processor.
+// error if a trace has no jobs. Intervals need at least two runs. A run of every
+// setting takes some three seconds on one processor.
 func LoadBalancing(opt BalanceOptions) ([]Row, error) {
 	if opt.Runs < 1 {
 		return nil, fmt.Errorf("runs = %d: must be 1 or more", opt.Runs)
@@ -219,8 +219,9 @@ func localFigures(f *[balanceFigures]float64, list []report.SiteSummary) {
 	f[earnedLeast], f[earnedMost] = slices.Min(incomes), slices.Max(incomes)
 }
 
-// voWatch adds up the windows of a VO as they are committed. The broker itself
-// forgets what is over.
+// voWatch adds up the windows of a VO as they are committed. It folds three kinds of
+// facts by itself, because the fold of all facts would keep memory for every job of a
+// long run.
 type voWatch struct {
 	submits            map[string]bourse.Time
 	begun              map[bourse.TxID]bourse.TxBegun

@@ -157,8 +157,8 @@ func (r *balanceResults) markets() {
 	}
 }
 
-// BalanceFinding says in words what the rows of LoadBalancing carry: differences
-// beyond their intervals, and which there are none of.
+// BalanceFinding says in words what the rows of LoadBalancing show: which differences
+// exceed their intervals, and which do not.
 func BalanceFinding(rows []Row) string {
 	find := func(measure, setting string) *Row {
 		for i := range rows {

@@ -26,12 +26,11 @@ import (
 //
 // Half of the users do not look: they stay in their own queue, as local users do.
 //
-// A way brings its value, if it ends by the deadline, less the price, less the
-// user's delay cost x nodes x planned wait; of equals a reservation, which keeps
-// its start, is taken. What came of it is measured when all
-// jobs have ended. The right choice is the one that a planner would make who knows
-// all delay costs: it counts the delay to all others, by the same plans, in place
-// of what is paid above base.
+// A way brings the job's value, if the job ends by the deadline, less the price, less
+// the user's delay cost x nodes x planned wait. Of equal ways a reservation is taken,
+// because it keeps its start. The outcome is measured when all jobs have ended. The
+// right choice is that of a planner who knows all delay costs and who counts the delay
+// to all others, by the same plans, in place of what is paid above base.
 
 // regime says what the users of a market may do and what they pay.
 type regime struct {
@@ -134,7 +133,7 @@ func newMarket(r regime) *market {
 	return &market{regime: r, true: pricing.NewBook(), asked: pricing.NewBook()}
 }
 
-// add adds a site of so many nodes.
+// add adds a site with so many nodes.
 func (m *market) add(s *configs.Site, nodes int) {
 	m.span = max(m.span, s.Workload.Days)
 	m.nodes = append(m.nodes, nodes)
@@ -145,7 +144,7 @@ func (m *market) add(s *configs.Site, nodes int) {
 	m.queues = append(m.queues, q)
 }
 
-// marketRun lives through one market.
+// marketRun simulates one market.
 func marketRun(sc *configs.Scenario, load *simulation.Workloads, r regime, seed uint64) (marketOutcome, error) {
 	m := newMarket(r)
 	for i := range sc.Sites {
@@ -175,9 +174,9 @@ func marketRun(sc *configs.Scenario, load *simulation.Workloads, r regime, seed 
 	return m.outcome(), nil
 }
 
-// draw draws what the workload does not say, each purpose from a stream of its
-// own: values of 1 to 16 times the base price, delay costs of 1/16 to 4 with mean
-// about 1, deadlines of 1.5 to 20 runs and an hour after the submit, who lies and who stays.
+// draw draws what the workload does not have, each purpose from a stream of its own:
+// values of 1 to 16 times the base price, delay costs of 1/16 to 4 with a mean of about
+// 1, deadlines 1.5 to 20 runtimes and an hour after the submit, who lies and who stays.
 func (m *market) draw(seed uint64) {
 	stream := func(purpose string) *rand.Rand {
 		return rand.New(rand.NewPCG(simulation.SeedOf(seed, "market "+purpose), 0))
@@ -207,183 +206,6 @@ func (w marketWatcher) Started(j *bourse.LocalJob, s *backfill.Start) {
 func (w marketWatcher) Ended(*bourse.LocalJob, bourse.Time, bourse.Time, bool) {}
 func (w marketWatcher) Refused(j *bourse.LocalJob, why bourse.Reason) {
 	panic("studies: a job of the market was refused: " + why.String())
-}
-
-// option is one way to run a job, by the plans.
-type option struct {
-	way   way
-	at    int
-	start bourse.Time
-	price float64 // credits
-	harm  float64 // true cost of the delay to others, credits
-	base  float64 // price without what is above base
-}
-
-// brings is what the user would have of an option; planned counts the harm in
-// place of what is above base.
-func (m *market) brings(u *chooser, o option, planner bool) float64 {
-	if o.way == leave {
-		return 0
-	}
-	b := -m.waiting(u, o.start, o.at)
-	if o.start.Add(u.Run) <= u.deadline {
-		b += u.value
-	}
-	if planner {
-		return b - o.base - o.harm
-	}
-	return b - o.price
-}
-
-// waiting is what a wait costs a user, in credits.
-func (m *market) waiting(u *chooser, start bourse.Time, at int) float64 {
-	return float64(u.delay) / 1000 * m.price[at] * float64(u.Nodes) * start.Sub(u.Submit).Hours()
-}
-
-// serve has a user choose and carries the choice out.
-func (m *market) serve(u *chooser) {
-	now := u.Submit
-	if m.stay || u.stays {
-		m.queues[u.home].Advance(now)
-		m.take(u, option{way: bestEffort, at: u.home, price: m.price[u.home] * float64(u.Nodes) * u.Run.Hours()})
-		return
-	}
-	best, right := option{way: leave}, option{way: leave}
-	for at, q := range m.queues {
-		q.Advance(now)
-		if m.home && at != u.home || u.Nodes > m.nodes[at] {
-			continue
-		}
-		m.options(u, at, func(o option) {
-			if m.brings(u, o, false) > m.brings(u, best, false) {
-				best = o
-			}
-			if m.brings(u, o, true) > m.brings(u, right, true) {
-				right = o
-			}
-		})
-	}
-	m.choices++
-	if best.way == right.way && best.at == right.at && best.start == right.start {
-		m.right++
-	}
-	if m.planner {
-		best = right
-	}
-	m.take(u, best)
-}
-
-// options tells of every way to run a job on a site.
-func (m *market) options(u *chooser, at int, tell func(option)) {
-	state := m.queues[at].State().Clone()
-	m.weigh(&state, func(v *chooser) int64 { return v.delay })
-	m.true.Reset(&state)
-	planned := slices.Clone(m.true.Starts())
-	rate := m.price[at] * float64(u.Nodes) * u.Run.Hours()
-
-	asked := state
-	if m.additive {
-		asked.Queue = slices.Clone(state.Queue)
-		m.weigh(&asked, func(v *chooser) int64 {
-			if m.declared {
-				return v.declared
-			}
-			return 1000
-		})
-		m.asked.Price(pricing.Adaptive)
-	} else {
-		m.asked.Price(pricing.Fixed)
-	}
-	m.asked.Reset(&asked)
-	harms := m.true.Offers(u.Nodes, u.Run, false)
-	for i, o := range m.asked.Offers(u.Nodes, u.Run, false) {
-		if o.Feasible {
-			tell(option{way: reservation, at: at, start: o.Start, base: rate,
-				price: rate + m.price[at]*o.Additive.Hours(), harm: m.price[at] * harms[i].Additive.Hours()})
-		}
-	}
-	for _, w := range []way{bestEffort, priorityQueue} {
-		o := option{way: w, at: at, base: rate, price: rate}
-		if w == priorityQueue {
-			o.price = 2 * rate
-		}
-		o.start, o.harm = m.join(&state, u, w, planned)
-		o.harm *= m.price[at]
-		tell(o)
-	}
-}
-
-// weigh sets the weights of those who wait.
-func (m *market) weigh(s *backfill.State, of func(*chooser) int64) {
-	for i := range s.Queue {
-		s.Queue[i].Weight = of(&m.users[s.Queue[i].ID-1])
-	}
-}
-
-// join is the planned start of a job that joins a queue, and what the others who
-// wait there lose by it, in node-hours times their delay costs.
-func (m *market) join(s *backfill.State, u *chooser, w way, before []bourse.Time) (start bourse.Time, harm float64) {
-	q := backfill.Queued{ID: u.ID, Nodes: u.Nodes, Estimate: u.Estimate, Submit: u.Submit, Weight: 1000, Guarantee: bourse.Never}
-	at := len(s.Queue)
-	if w == priorityQueue {
-		q.Priority = 1
-		for at > 0 && s.Queue[at-1].Priority < 1 {
-			at--
-		}
-	}
-	with := *s
-	with.Queue = slices.Insert(slices.Clone(s.Queue), at, q)
-	m.asked.Reset(&with)
-	starts := m.asked.Starts()
-	for i := range s.Queue {
-		after := starts[i]
-		if i >= at {
-			after = starts[i+1]
-		}
-		if late := after.Sub(before[i]); late > 0 {
-			harm += float64(s.Queue[i].Weight) / 1000 * float64(s.Queue[i].Nodes) * late.Hours()
-		}
-	}
-	return starts[at], harm
-}
-
-// take carries a choice out.
-func (m *market) take(u *chooser, o option) {
-	u.way, u.at, u.paid = o.way, o.at, o.price
-	q := m.queues[o.at]
-	switch o.way {
-	case bestEffort, priorityQueue:
-		j := u.LocalJob
-		j.Queue = int(o.way - bestEffort)
-		q.Feed(queue.Jobs([]bourse.LocalJob{j}))
-		q.Advance(u.Submit)
-	case reservation:
-		if m.additive {
-			m.passOn(u, o)
-		}
-		u.start = o.start
-		r := backfill.Reserved{ID: u.ID, Nodes: u.Nodes, Start: o.start, End: o.start.Add(u.Run)}
-		if why := q.Reserve(u.Submit, r); why.Refused() {
-			panic("studies: a feasible offer was refused: " + why.String())
-		}
-		q.Advance(u.Submit)
-	}
-}
-
-// passOn notes what each of the delayed would have of the price, at what each has
-// declared.
-func (m *market) passOn(u *chooser, o option) {
-	state := m.queues[o.at].State().Clone()
-	m.asked.Price(pricing.Adaptive)
-	m.asked.Reset(&state)
-	m.delays = m.asked.Delays(m.delays[:0], o.start, u.Nodes, u.Run)
-	for _, d := range m.delays {
-		v, weight := &m.users[d.Job-1], int64(1000)
-		if m.declared {
-			weight = v.declared
-		}
-		v.refund += float64(weight) / 1000 * m.price[o.at] * float64(d.Nodes) * d.By.Hours()
-	}
 }
 
 // outcome sums up.

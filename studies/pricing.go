@@ -62,7 +62,7 @@ type pricingCell struct {
 	policy   backfill.Policy
 	exact    bool            // the runs are known: estimates are the runs
 	priority bool            // the drawn go into a high-priority queue instead
-	notice   bourse.Duration // asked before the start wanted
+	notice   bourse.Duration // asked so long before the earliest start
 	lying    bool            // a tenth of the other jobs declares a delay cost,
 	declared int             // in hundredths of the true one
 }
@@ -118,7 +118,7 @@ type pricingOutcome struct {
 	dearest     [2]float64
 	wait        float64 // mean, of the drawn
 	local       float64 // mean, of the others
-	late        float64 // % of reservations that start later than wanted
+	late        float64 // % of reservations that start later than asked
 	harm        float64 // of a lying user: SU of waiting, mean of the user's jobs
 	refund      float64 // SU that the user is paid, mean of the user's jobs
 }

@@ -109,5 +109,5 @@ func correlation(a, b []float64) float64 {
 	return 0
 }
 
-// notices are how long before its wanted start a reservation is asked for.
+// notices are how long before its earliest start a reservation is asked for.
 var notices = []bourse.Duration{0, bourse.Hour, 6 * bourse.Hour, bourse.Day, 3 * bourse.Day}

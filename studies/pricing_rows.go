@@ -353,8 +353,8 @@ func (p *pricingPlan) ratio(measure, setting string, a, b []float64) {
 	p.rows = append(p.rows, Row{measure, p.traces[p.trace].Name + ", " + setting, Claim{}, r, half, len(a), verdict})
 }
 
-// notice: whether early booking is cheap. All ask for the earliest start from the
-// one they want on.
+// notice: whether it is cheap to ask early. All ask for the earliest start that is so
+// much later.
 func (p *pricingPlan) notice() {
 	now := tenth(0, 0)
 	for _, n := range notices {
@@ -373,7 +373,7 @@ func (p *pricingPlan) notice() {
 }
 
 // lies: what a user gains by declaring another delay cost than the true one, which is
-// 1. Half-price-conscious reservations, alpha .5, shy away from who is dear.
+// 1. Reservations that weigh price and wait equally, alpha .5, avoid dear ones.
 func (p *pricingPlan) lies() {
 	honest := tenth(0, 5)
 	honest.lying, honest.declared = true, 100

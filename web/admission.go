@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// share is what one caller may take of what is there for all: an operator half, a
-// user an eighth.
+// share is how much of a common bound one caller may use: an operator half, a user
+// an eighth.
 func share(who Caller, all int) int {
 	part := 8
 	if who.Role == Operator {
@@ -20,39 +20,48 @@ func share(who Caller, all int) int {
 	return max(all/part, 1)
 }
 
-// A body that comes more slowly than this is cut off: it may take bodyGrace, and
-// a second more for every bodyRate bytes that have come.
+// A body that arrives more slowly than this is cut off: it has bodyGrace, and one
+// second more for every bodyRate bytes that have arrived.
 const (
 	bodyGrace = 5 * time.Second
 	bodyRate  = 64 << 10
 )
 
-// admitted lets requests in. It asks with every one who is calling, so that a
-// revoked caller is refused on a connection that is open, bounds what one caller
-// and what all have under way, and cuts slow bodies off. Event streams have
-// bounds of their own; health is told to whoever has come so far, and health and
-// metrics always get through.
-func (s *Server) admitted(next http.Handler) http.Handler {
+// admission bounds what callers may have under way.
+type admission struct {
+	opt     *Options
+	count   *counters
+	slots   chan struct{} // a place for each request under way
+	callers tally         // the places of each caller
+	conns   connections
+}
+
+// before stands in front of a handler and admits requests. It identifies the caller
+// of each one, so that a revoked certificate is refused on an open connection too; it
+// bounds the requests of one caller and of all; and it cuts slow bodies off. Event
+// streams have bounds of their own. Health and metrics are never turned away by these
+// bounds, and health needs no certificate role.
+func (a *admission) before(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Cache-Control", "no-store")
 		if r.Body != nil && r.Body != http.NoBody {
-			r.Body = paced(r.Body, http.NewResponseController(w), s.opt.Limits.Wait)
+			r.Body = paced(r.Body, http.NewResponseController(w), a.opt.Limits.Wait)
 		}
 		if r.URL.Path == "/healthz" || r.URL.Path == "/readyz" {
 			next.ServeHTTP(w, r)
 			return
 		}
-		who, err := s.identify(r)
+		who, err := a.identify(r)
 		if err != nil {
-			s.count.denied.Inc()
+			a.count.denied.Inc()
 			w.Header().Set("Connection", "close") // nothing that comes on it would be answered
 			sendProblem(w, http.StatusForbidden, err.Error())
 			return
 		}
-		if !s.conns.claim(r.Context(), who, share(who, 2*s.opt.Limits.Requests)) {
+		if !a.conns.claim(r.Context(), who, share(who, 2*a.opt.Limits.Requests)) {
 			w.Header().Set("Connection", "close")
-			s.crowded(w, r, http.StatusTooManyRequests, "you have too many connections open; close some")
+			a.crowded(w, r, http.StatusTooManyRequests, "you have too many connections open; close some")
 			return
 		}
 		r = r.WithContext(context.WithValue(r.Context(), callerKey{}, who))
@@ -60,24 +69,24 @@ func (s *Server) admitted(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		if !s.callers.enter(who, share(who, s.opt.Limits.Requests)) {
-			s.crowded(w, r, http.StatusTooManyRequests, "you have too many requests under way; try again in a second")
+		if !a.callers.enter(who, share(who, a.opt.Limits.Requests)) {
+			a.crowded(w, r, http.StatusTooManyRequests, "you have too many requests under way; try again in a second")
 			return
 		}
-		defer s.callers.leave(who)
+		defer a.callers.leave(who)
 		select {
-		case s.slots <- struct{}{}:
-			defer func() { <-s.slots }()
+		case a.slots <- struct{}{}:
+			defer func() { <-a.slots }()
 			next.ServeHTTP(w, r)
 		default:
-			s.crowded(w, r, http.StatusServiceUnavailable, "too many requests at once; try again in a second")
+			a.crowded(w, r, http.StatusServiceUnavailable, "too many requests at once; try again in a second")
 		}
 	})
 }
 
-// crowded answers that a bound is reached. A body is not waited for.
-func (s *Server) crowded(w http.ResponseWriter, r *http.Request, status int, detail string) {
-	s.count.busy.Inc()
+// crowded answers that a bound is reached. It does not wait for the body.
+func (a *admission) crowded(w http.ResponseWriter, r *http.Request, status int, detail string) {
+	a.count.busy.Inc()
 	if r.ContentLength != 0 {
 		w.Header().Set("Connection", "close")
 	}
@@ -85,22 +94,22 @@ func (s *Server) crowded(w http.ResponseWriter, r *http.Request, status int, det
 	sendProblem(w, status, detail)
 }
 
-// identify says who is asking, or why that may not be.
-func (s *Server) identify(r *http.Request) (Caller, error) {
-	who, err := s.opt.Identify(r)
+// identify says who is asking, or why they may not.
+func (a *admission) identify(r *http.Request) (Caller, error) {
+	who, err := a.opt.Identify(r)
 	if err == nil && who.Role != User && who.Role != Operator {
 		err = errors.New("a certificate of the role user or operator must be shown; see bourse ca issue --help")
 	}
 	return who, err
 }
 
-// tally counts what each caller has of something.
+// tally counts how many of something each caller has.
 type tally struct {
 	mu   sync.Mutex
 	have map[Caller]int
 }
 
-// enter takes one more for a caller, unless there are the most already.
+// enter takes one more for a caller, unless the caller has the most already.
 func (t *tally) enter(who Caller, most int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -123,8 +132,8 @@ func (t *tally) leave(who Caller) {
 	}
 }
 
-// connections knows whose connections are open, from the first request of each
-// on; until then the server gives them seconds.
+// connections knows whose each open connection is, from its first request on. One
+// without a request is closed within seconds by the server's timeouts.
 type connections struct {
 	tally
 
@@ -161,12 +170,12 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// claim makes the connection of a request its caller's, unless there are the most
-// already.
+// claim makes the connection of a request its caller's, unless the caller has the
+// most already.
 func (c *connections) claim(ctx context.Context, who Caller, most int) bool {
 	x, ok := ctx.Value(connectionKey{}).(*connection)
 	if !ok {
-		return true // no connection of this server's, as in tests
+		return true // not a connection of this server, as in tests
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -176,7 +185,7 @@ func (c *connections) claim(ctx context.Context, who Caller, most int) bool {
 	return x.who != nil
 }
 
-// pacedBody is a body that must come at a rate.
+// pacedBody is a body that must arrive at a minimum rate.
 type pacedBody struct {
 	io.ReadCloser
 	at    *http.ResponseController
@@ -185,20 +194,20 @@ type pacedBody struct {
 	read  int64
 }
 
-// paced cuts a body off that comes too slowly, also one that nobody reads.
+// paced cuts off a body that arrives too slowly, even if nobody reads it.
 func paced(body io.ReadCloser, at *http.ResponseController, wait time.Duration) *pacedBody {
 	b := &pacedBody{ReadCloser: body, at: at, wait: wait, began: time.Now()}
 	b.hurry()
 	return b
 }
 
-// hurry sets the instant by which more of the body must have come. Where there
-// is no connection, as in tests, nothing is late.
+// hurry sets the deadline for more of the body. Without a connection, as in tests,
+// there is none.
 func (b *pacedBody) hurry() {
 	_ = b.at.SetReadDeadline(b.began.Add(bodyGrace + time.Duration(b.read)*time.Second/bodyRate))
 }
 
-// Read reads what has come in time.
+// Read reads what has arrived in time.
 func (b *pacedBody) Read(p []byte) (int, error) {
 	b.hurry()
 	n, err := b.ReadCloser.Read(p)

@@ -51,7 +51,7 @@ func TestEvents_EndWithAReasonOnceTheirCallerIsRevoked(t *testing.T) {
 			var sent []event
 			ended := make(chan bool)
 			go func() {
-				s.follow(context.WithValue(t.Context(), streamKey{}, x), nil, func(m sse.Message) error {
+				(&streams{jobs: &jobs{s.agent, s.list}}).follow(context.WithValue(t.Context(), streamKey{}, x), nil, func(m sse.Message) error {
 					sent = append(sent, event{time.Now(), m.Data})
 					return nil
 				})
@@ -357,7 +357,7 @@ func TestExplain_RunsForSeveralCallersAtOnceUpToABound(t *testing.T) {
 		<-ended
 	}
 	again, stop := context.WithCancel(t.Context())
-	eventually(t, func() bool { return len(s.explains) == 0 })
+	eventually(t, func() bool { return len(s.explains.slots) == 0 })
 	go ask(again, users[4])
 	<-began
 	stop()

@@ -37,17 +37,17 @@ func (c Caller) ID() agents.ID { return agents.ID(string(c.Role) + ":" + c.Name)
 // sees reports whether the caller may see what is a user's.
 func (c Caller) sees(user string) bool { return c.Role == Operator || c.Role == User && c.Name == user }
 
-// Identify says who is asking, or why they may not: the words of its error are
-// the answer's.
+// Identify says who is asking, or why they may not: the caller is shown the text of
+// the error.
 type Identify func(*http.Request) (Caller, error)
 
 // ErrNotLocal refuses a caller that is not on this machine.
 var ErrNotLocal = errors.New("without certificates only programs on this machine may call, by a loopback address such as http://127.0.0.1")
 
-// Anybody lets every program of this machine be its operator, without a name:
-// for plain loopback only, and only where a configuration asks for it. The Host
-// header must be a loopback one too, so that no foreign page that a browser of
-// this machine shows can call by a name of its own.
+// Anybody makes every program on this machine an operator without a name. It is for
+// plain HTTP on loopback, and only where the configuration asks for it. The Host header
+// must name loopback too, so that a web page open in a local browser cannot call under
+// a host name of its own (DNS rebinding).
 func Anybody(r *http.Request) (Caller, error) {
 	if !loopback(r.RemoteAddr) || !loopback(r.Host) {
 		return Caller{}, ErrNotLocal
@@ -55,8 +55,7 @@ func Anybody(r *http.Request) (Caller, error) {
 	return Caller{Role: Operator}, nil
 }
 
-// loopback reports whether an address, with or without a port, is of this
-// machine.
+// loopback reports whether an address, with or without a port, is a loopback one.
 func loopback(address string) bool {
 	host := address
 	if h, _, err := net.SplitHostPort(address); err == nil {
@@ -69,9 +68,9 @@ func loopback(address string) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
-// ByCertificate takes callers for whom the certificates of the VO say they are:
-// users and operators, looked at with every request, so that a revoked one is
-// refused on a connection that is open.
+// ByCertificate identifies callers by their certificates of the VO, as users or
+// operators. It checks them with every request, so that a revoked one is refused on
+// an open connection too.
 func ByCertificate(store *certificate.Store) Identify {
 	return func(r *http.Request) (Caller, error) {
 		if r.TLS == nil {
@@ -103,12 +102,4 @@ func (s *Server) counted(ctx huma.Context, next func(huma.Context)) {
 func caller(ctx context.Context) Caller {
 	who, _ := ctx.Value(callerKey{}).(Caller)
 	return who
-}
-
-// operators lets only operators through.
-func operators(ctx context.Context) error {
-	if caller(ctx).Role != Operator {
-		return huma.Error403Forbidden("only an operator may do this; use a certificate of the role operator")
-	}
-	return nil
 }

@@ -25,7 +25,7 @@ type catalogue struct {
 type entry struct {
 	number uint64 // in order of submission, from 1
 	id     string // the broker's name for it
-	label  string // its user's
+	label  string // the name that its user gave it
 	user   string
 	batch  string
 	notify string
@@ -36,8 +36,8 @@ type entry struct {
 // are.
 type batchKey struct{ user, id string }
 
-// batch is what a submission has in the name of one user, of which the broker
-// keeps at least one job.
+// batch is the part of a submission that is in one user's name. It is kept while the
+// broker keeps one of its jobs.
 type batch struct {
 	digest string
 	suffix string // of its jobs' identities, after their labels
@@ -48,8 +48,8 @@ func newCatalogue() *catalogue {
 	return &catalogue{ids: map[string]*entry{}, labels: map[string][]*entry{}, batches: map[batchKey]*batch{}}
 }
 
-// add notes a job; one that is there already stays as it is, but for one of which
-// only a site had told.
+// add notes a job. A job that is known stays as it is, unless only a site had told of
+// it so far.
 func (c *catalogue) add(j *bourse.Job) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -74,7 +74,7 @@ func (c *catalogue) add(j *bourse.Job) {
 	}
 }
 
-// forget drops jobs that the broker keeps no more.
+// forget drops jobs that the broker no longer keeps.
 func (c *catalogue) forget(ids []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -106,7 +106,7 @@ func (c *catalogue) drop(gone map[*entry]bool) {
 	}
 }
 
-// batch is what is known under an identity in a user's name.
+// batch returns what is known of a user's batch.
 func (c *catalogue) batch(user, id string) (batch, bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -126,8 +126,8 @@ func (c *catalogue) get(id string) (entry, bool) {
 	return entry{}, false
 }
 
-// named returns the jobs that a caller sees by an identity or a name: one by
-// its identity, else all of that name, newest first.
+// named returns the jobs that a caller may see under a word: the one job with that
+// identity, else all jobs with that name, newest first.
 func (c *catalogue) named(who Caller, word string) []entry {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -143,16 +143,16 @@ func (c *catalogue) named(who Caller, word string) []entry {
 	return list
 }
 
-// want says which jobs to list: those that a caller sees, of a user and of a
-// batch; "" leaves all.
-type want struct {
+// filter says which jobs to list: those that a caller may see, of a user and of a
+// batch; "" stands for all.
+type filter struct {
 	who         Caller
 	user, batch string
 }
 
-// before appends up to n jobs with numbers below number, newest first. It walks
-// over all that are older.
-func (c *catalogue) before(list []entry, w want, number uint64, n int) []entry {
+// before appends up to n jobs with numbers below number, newest first. It may have to
+// look at all of those.
+func (c *catalogue) before(list []entry, w filter, number uint64, n int) []entry {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	i, _ := slices.BinarySearchFunc(c.list, number, func(e *entry, n uint64) int { return cmp.Compare(e.number, n) })
@@ -165,7 +165,7 @@ func (c *catalogue) before(list []entry, w want, number uint64, n int) []entry {
 	return list
 }
 
-// end reports whether a job's end has not been told before, and notes it.
+// end notes that a job's end is told, and reports whether this is the first time.
 func (c *catalogue) end(id string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -14,25 +14,25 @@ import (
 const eventsPath = "/v1/events"
 
 // heartbeat is how often a stream says that it is alive, checkEvery how often it
-// asks again whether its caller may listen. No event is sent where that was last
-// asked longer ago.
+// checks that its caller may still listen. No event is sent if the last check is older
+// than that.
 const (
 	heartbeat  = 10 * time.Second
 	checkEvery = time.Second
 )
 
-// Alive is the event that says that a stream is alive though nothing happens.
+// Alive is the event that shows that a stream is alive although nothing happens.
 type Alive struct {
 	At Instant `json:"at"`
 }
 
-// Lost is the last event of a stream whose reader was too slow: it asks for the
-// state and listens anew.
+// Lost is the last event of a stream whose reader was too slow. The reader should ask
+// for the state and open a new stream.
 type Lost struct {
 	Why string `json:"why"`
 }
 
-// Denied is the last event of a stream whose caller may listen no more: the
+// Denied is the last event of a stream whose caller may no longer listen: the
 // certificate has expired or was revoked.
 type Denied struct {
 	Why string `json:"why"`
@@ -44,21 +44,18 @@ type eventsInput struct {
 
 type streamKey struct{}
 
-func (s *Server) eventRoute() {
-	sse.Register(s.api, huma.Operation{
-		OperationID: "events", Method: http.MethodGet, Path: eventsPath, Tags: []string{"jobs"}, Summary: "Follow the turns of jobs",
-		Description: "Server-sent events. With a job, the first event is its present state; then come turns as they are recorded. " +
-			"A stream that breaks is opened anew, and the state read again: no turn is sent twice, and those between are not sent. " +
-			"A reader who lets 256 turns wait is let go with a last event, lost. A stream ends within 2 s after its caller's certificate " +
-			"has expired or the broker's list says that it is revoked, with a last event, denied, that says why.",
-		Errors:      []int{http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusTooManyRequests},
-		Middlewares: huma.Middlewares{s.opened},
-	}, map[string]any{"job": Job{}, "turn": Turn{}, "alive": Alive{}, "lost": Lost{}, "denied": Denied{}}, s.follow)
+// streams follows the turns of jobs for those who listen.
+type streams struct {
+	*jobs
+	feed *feed
+	api  huma.API
+
+	identify Identify // as at the admission
 }
 
-// opened opens the stream before anything is answered, so that a refusal is
-// answered as one.
-func (s *Server) opened(ctx huma.Context, next func(huma.Context)) {
+// opened opens the stream before the answer begins, so that a refusal has a status of
+// its own.
+func (s *streams) opened(ctx huma.Context, next func(huma.Context)) {
 	who := caller(ctx.Context())
 	job := ctx.Query("job")
 	if job != "" {
@@ -89,9 +86,9 @@ func (s *Server) opened(ctx huma.Context, next func(huma.Context)) {
 }
 
 // follow sends turns until the reader or the server ends.
-func (s *Server) follow(ctx context.Context, _ *eventsInput, send sse.Sender) {
+func (s *streams) follow(ctx context.Context, _ *eventsInput, send sse.Sender) {
 	x := ctx.Value(streamKey{}).(*stream)
-	first := any(Alive{s.clock()})
+	first := any(Alive{clock()})
 	if x.job != "" {
 		if j, err := s.job(ctx, x.job); err == nil {
 			first = j
@@ -130,7 +127,7 @@ func (s *Server) follow(ctx context.Context, _ *eventsInput, send sse.Sender) {
 				return
 			}
 		case <-beat.C:
-			if !say(Alive{s.clock()}) {
+			if !say(Alive{clock()}) {
 				return
 			}
 		case <-check.C:
@@ -143,4 +140,4 @@ func (s *Server) follow(ctx context.Context, _ *eventsInput, send sse.Sender) {
 	}
 }
 
-func (s *Server) clock() Instant { return Instant(time.Now().UnixMilli()) }
+func clock() Instant { return Instant(time.Now().UnixMilli()) }

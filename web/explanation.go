@@ -27,23 +27,18 @@ type Explanation struct {
 
 type explainOutput struct{ Body Explanation }
 
-func (s *Server) explainRoute(errs []int) {
-	tags := []string{"jobs"}
-	huma.Register(s.api, huma.Operation{
-		OperationID: "explain", Method: http.MethodGet, Path: "/v1/jobs/{id}/explanation", Tags: tags,
-		Summary: "Say why a job stands where it stands",
-		Description: "From the broker's journal, in the time that it takes to read what was recorded since the job was submitted. " +
-			"Of what sites offered in cycles without the job, only the latest sixteen are looked at. Few are answered at once: 429 and 503 say when to come again.",
-		Errors: append(errs, http.StatusTooManyRequests, http.StatusNotImplemented),
-	}, s.explain)
+// explanations bounds how many explanations are made at once.
+type explanations struct {
+	*jobs
+	slots   chan struct{} // a place for each one under way
+	callers tally         // the places of each caller
 }
 
-// explainExtra is how much longer than for the agent one may wait for an
-// explanation, which reads a journal. It ends before the server gives up writing
-// the answer.
+// explainExtra is how much longer than Limits.Wait an explanation may take, because it
+// reads a journal. It must end before the server's write timeout.
 const explainExtra = 15 * time.Second
 
-func (s *Server) explain(ctx context.Context, in *jobInput) (*explainOutput, error) {
+func (s *explanations) explain(ctx context.Context, in *jobInput) (*explainOutput, error) {
 	e, err := s.resolve(ctx, in.ID)
 	if err != nil {
 		return nil, err
@@ -52,14 +47,14 @@ func (s *Server) explain(ctx context.Context, in *jobInput) (*explainOutput, err
 		return nil, huma.Error501NotImplemented("this broker explains nothing; bourse journal show on its journal has the facts")
 	}
 	var since bourse.Time
-	if err := s.asBroker(ctx, func(_ bourse.Time, b *broker.Broker) {
+	if err := s.broker(ctx, func(_ bourse.Time, b *broker.Broker) {
 		if v, ok := b.Job(e.id); ok {
 			since = v.Submit
 		}
 	}); err != nil {
 		return nil, err
 	}
-	leave, err := s.explaining(caller(ctx))
+	leave, err := s.enter(caller(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -77,18 +72,18 @@ func (s *Server) explain(ctx context.Context, in *jobInput) (*explainOutput, err
 	return &explainOutput{Explanation{ID: e.id, Words: words, Value: value}}, nil
 }
 
-// explaining takes a place for an explanation, or says when to come again.
-func (s *Server) explaining(who Caller) (leave func(), err error) {
+// enter takes a place for an explanation, or says when to try again.
+func (s *explanations) enter(who Caller) (leave func(), err error) {
 	again := http.Header{"Retry-After": {"2"}}
-	if !s.explainer.enter(who, share(who, s.opt.Limits.Explains)) {
+	if !s.callers.enter(who, share(who, s.opt.Limits.Explains)) {
 		s.count.busy.Inc()
 		return nil, huma.ErrorWithHeaders(huma.Error429TooManyRequests("an explanation of yours is under way; try again when it has come"), again)
 	}
 	select {
-	case s.explains <- struct{}{}:
-		return func() { <-s.explains; s.explainer.leave(who) }, nil
+	case s.slots <- struct{}{}:
+		return func() { <-s.slots; s.callers.leave(who) }, nil
 	default:
-		s.explainer.leave(who)
+		s.callers.leave(who)
 		s.count.busy.Inc()
 		return nil, huma.ErrorWithHeaders(huma.Error503ServiceUnavailable("too many explanations are under way; try again in two seconds"), again)
 	}

@@ -28,15 +28,17 @@ const (
 	streamQueue = 256  // turns that wait for one reader; beyond, the stream ends
 )
 
-// watchEnded is the kind of a host's last fact to a watcher: it was too slow, or
-// the agent's life is over.
+// watchEnded is the kind of the last fact that a host gives a watcher: the watcher was
+// too slow, or the agent's life is over.
 const watchEnded = "watch-ended"
 
-// feed turns the broker's facts into turns of jobs, and hands them to those who
-// listen and to webhooks. Facts that come faster than they can be shown are
-// counted and not shown: all that is lost is the telling.
+// feed turns the broker's facts into turns of jobs, and hands them to event streams and
+// webhooks. Facts that come too fast are counted and not shown; nothing else is lost.
 type feed struct {
-	s     *Server
+	*agent
+	jobs  *catalogue
+	hooks *webhooks
+
 	facts chan fact
 	done  chan struct{}
 
@@ -55,23 +57,23 @@ type fact struct {
 // stream is one listener's.
 type stream struct {
 	who   Caller
-	job   string // "": all that the caller sees
+	job   string // "": all that the caller may see
 	turns chan Turn
 	lost  bool         // the feed has closed it: its reader was too slow
-	again func() error // why its caller may listen no more
+	again func() error // why its caller may no longer listen
 }
 
-func newFeed(s *Server) *feed {
-	return &feed{s: s, facts: make(chan fact, feedQueue), done: make(chan struct{}), streams: map[*stream]bool{}}
+func newFeed(a *agent, jobs *catalogue, hooks *webhooks) *feed {
+	return &feed{agent: a, jobs: jobs, hooks: hooks, facts: make(chan fact, feedQueue), done: make(chan struct{}), streams: map[*stream]bool{}}
 }
 
-// begin starts to watch the broker, reads the jobs that there are, and then
-// shows what has come meanwhile, so that jobs are known in their order.
+// begin watches the broker first and then reads its jobs. The facts that come meanwhile
+// wait until the jobs are known in order.
 func (f *feed) begin() error {
 	f.watch()
-	ctx, stop := context.WithTimeout(f.s.base, time.Minute)
+	ctx, stop := context.WithTimeout(f.base, time.Minute)
 	defer stop()
-	if err := f.s.readJobs(ctx); err != nil {
+	if err := f.readJobs(ctx); err != nil {
 		return err
 	}
 	go f.run()
@@ -79,16 +81,16 @@ func (f *feed) begin() error {
 }
 
 func (f *feed) watch() {
-	stop := f.s.opt.Host.Watch(f.s.opt.Agent, func(at bourse.Time, x agents.Fact) {
+	stop := f.opt.Host.Watch(f.opt.Agent, func(at bourse.Time, x agents.Fact) {
 		select {
 		case f.facts <- fact{at, x}:
 		default:
-			f.s.count.untold.Inc()
-			switch x := x.(type) { // the index misses none
+			f.count.untold.Inc()
+			switch x := x.(type) { // the catalogue must miss none
 			case bourse.JobSubmitted:
-				f.s.jobs.add(&x.Job)
+				f.jobs.add(&x.Job)
 			case bourse.LegAdopted:
-				f.s.jobs.add(&bourse.Job{Name: x.Job, User: x.User})
+				f.jobs.add(&bourse.Job{Name: x.Job, User: x.User})
 			}
 		}
 	})
@@ -99,39 +101,39 @@ func (f *feed) watch() {
 	}
 }
 
-// again watches the broker anew, a second after the host has ended it, and reads
-// what was missed. A broker that is gone is asked again for as long as the
-// process lives; a stopped one has readiness say so.
+// again watches the broker anew, a second after the host has ended the watch, and reads
+// the jobs that were missed. It is called again for as long as the broker is gone, which
+// readiness shows.
 func (f *feed) again() {
-	f.s.count.untold.Inc()
-	f.s.opt.Log.Warn().Msg("the broker's facts are watched anew; some turns of jobs were not told")
+	f.count.untold.Inc()
+	f.opt.Log.Warn().Msg("the broker's facts are watched anew; some turns of jobs were not told")
 	select {
 	case <-f.done:
 		return
 	case <-time.After(time.Second):
 	}
 	f.watch()
-	ctx, stop := context.WithTimeout(f.s.base, time.Minute)
+	ctx, stop := context.WithTimeout(f.base, time.Minute)
 	defer stop()
-	if err := f.s.readJobs(ctx); err != nil {
-		f.s.opt.Log.Warn().Err(err).Msg("the broker's jobs cannot be read")
+	if err := f.readJobs(ctx); err != nil {
+		f.opt.Log.Warn().Err(err).Msg("the broker's jobs cannot be read")
 	}
 }
 
-// readJobs fills the catalogue with the jobs that the broker has, a bounded
-// number between two of its steps. It waits longer for that than a user would: a
-// broker with much to say to its sites has just begun to live.
-func (s *Server) readJobs(ctx context.Context) error {
+// readJobs fills the catalogue with the broker's jobs, a bounded number between two steps of
+// the broker. It waits longer than a user would: a broker that has just
+// started may be busy with its sites.
+func (f *feed) readJobs(ctx context.Context) error {
 	for skip, more := 0, true; more; {
 		var some []bourse.Job
-		err := s.opt.Host.View(ctx, s.opt.Agent, func(_ bourse.Time, a agents.Agent) {
+		err := f.opt.Host.View(ctx, f.opt.Agent, func(_ bourse.Time, a agents.Agent) {
 			some, more = a.(*broker.Broker).Submissions(skip, 5000)
 		})
 		if err != nil {
 			return err
 		}
 		for i := range some {
-			s.jobs.add(&some[i])
+			f.jobs.add(&some[i])
 		}
 		skip += len(some)
 	}
@@ -154,7 +156,7 @@ func (f *feed) close() {
 	}
 }
 
-// run shows facts until close, as many at once as wait.
+// run shows facts until close, all that wait at once.
 func (f *feed) run() {
 	some := make([]fact, 0, feedAtOnce)
 	for {
@@ -172,30 +174,29 @@ func (f *feed) run() {
 	}
 }
 
-// show turns facts into turns. The jobs are read between two steps of the broker, so
-// that they may stand a little further than the fact says.
+// show turns facts into turns. The jobs are read between two steps of the broker, and may
+// have moved on since the fact.
 func (f *feed) show(some []fact) {
-	s := f.s
 	for i := range some {
-		if s.note(&some[i]); some[i].fact.Kind() == watchEnded {
+		if f.note(&some[i]); some[i].fact.Kind() == watchEnded {
 			f.again()
 		}
 	}
 	turns := make([]Turn, 0, len(some))
-	ctx, stop := context.WithTimeout(s.base, s.opt.Limits.Wait)
+	ctx, stop := context.WithTimeout(f.base, f.opt.Limits.Wait)
 	defer stop()
-	err := s.opt.Host.View(ctx, s.opt.Agent, func(_ bourse.Time, a agents.Agent) {
+	err := f.opt.Host.View(ctx, f.opt.Agent, func(_ bourse.Time, a agents.Agent) {
 		b := a.(*broker.Broker)
 		for i := range some {
 			if c, ok := some[i].fact.(bourse.CycleClosed); ok {
-				s.count.cycle(c, some[i].at.Sub(b.CycleOpened(c.Cycle)))
+				f.count.cycle(c, some[i].at.Sub(b.CycleOpened(c.Cycle)))
 			}
-			turns = s.turns(turns, b, &some[i])
+			turns = f.turns(turns, b, &some[i])
 		}
 	})
 	if err != nil {
-		s.count.untold.Add(float64(len(some)))
-		s.opt.Log.Warn().Err(err).Int("facts", len(some)).Msg("turns of jobs are not told: the broker does not answer")
+		f.count.untold.Add(float64(len(some)))
+		f.opt.Log.Warn().Err(err).Int("facts", len(some)).Msg("turns of jobs are not told: the broker does not answer")
 		return
 	}
 	for i := range turns {
@@ -203,28 +204,28 @@ func (f *feed) show(some []fact) {
 	}
 }
 
-// note keeps the catalogue and the counters up to a fact.
-func (s *Server) note(x *fact) {
+// note has the catalogue and the counters follow a fact.
+func (f *feed) note(x *fact) {
 	switch v := x.fact.(type) {
 	case bourse.JobSubmitted:
-		s.jobs.add(&v.Job)
+		f.jobs.add(&v.Job)
 	case bourse.LegAdopted: // of a job that the broker has forgotten
-		s.jobs.add(&bourse.Job{Name: v.Job, User: v.User})
+		f.jobs.add(&bourse.Job{Name: v.Job, User: v.User})
 	case bourse.TxDecided:
-		s.count.decided(v)
+		f.count.decided(v)
 	case bourse.JobsForgotten:
-		s.jobs.forget(v.Jobs)
+		f.jobs.forget(v.Jobs)
 	}
 }
 
-// turns appends what a fact means for a job.
-func (s *Server) turns(list []Turn, b *broker.Broker, x *fact) []Turn {
+// turns appends what a fact means for its job.
+func (f *feed) turns(list []Turn, b *broker.Broker, x *fact) []Turn {
 	teller := history.Turns{Find: func(id bourse.TxID) (history.Transaction, bool) { return transaction(b, id) }}
 	for _, u := range teller.Take(x.at, x.fact) {
 		if !u.What.Streamed() || u.What == history.Done { // the job's state says when it is done
 			continue
 		}
-		e, ok := s.jobs.get(u.Job)
+		e, ok := f.jobs.get(u.Job)
 		if !ok {
 			continue
 		}
@@ -242,20 +243,20 @@ func (s *Server) turns(list []Turn, b *broker.Broker, x *fact) []Turn {
 			}
 		}
 		list = append(list, t)
-		if over && v.State == bourse.JobDone && s.jobs.end(u.Job) {
+		if over && v.State == bourse.JobDone && f.jobs.end(u.Job) {
 			list = append(list, Turn{At: Instant(x.at), Turn: string(history.Done), Job: j})
 		}
 	}
 	return list
 }
 
-// transaction is what the broker knows of one.
+// transaction is what the broker knows of a transaction.
 func transaction(b *broker.Broker, id bourse.TxID) (x history.Transaction, ok bool) {
 	v, ok := b.Transaction(id)
 	x.Tx, x.Job, x.Commit, x.Becomes = id, v.Job, v.Commit, history.Becomes(v.Repairs, v.Moves)
 	for i := range v.Legs {
 		l := &v.Legs[i]
-		x.Sites, x.Legs, x.Fares = append(x.Sites, l.Site), append(x.Legs, l.Leg), append(x.Fares, l.Fare.Total())
+		x.Legs = append(x.Legs, history.Leg{Site: l.Site, What: l.Leg, Fare: l.Fare})
 		if !l.State.Terminal() {
 			x.Open++
 		}
@@ -263,15 +264,15 @@ func transaction(b *broker.Broker, id bourse.TxID) (x history.Transaction, ok bo
 	return x, ok
 }
 
-// tell hands a turn to all whom it concerns. A listener whose queue is full is
-// let go: it reads the job's state when it comes again.
+// tell hands a turn to everyone that it concerns. A stream whose queue is full is
+// closed: its reader asks for the job's state when it comes back.
 func (f *feed) tell(t *Turn) {
-	if e, ok := f.s.jobs.get(t.Job.ID); ok {
-		if barred := f.s.opt.Barred; e.notify != "" && barred != nil && barred(e.user) {
-			f.s.hooks.sent.WithLabelValues("dropped").Inc()
+	if e, ok := f.jobs.get(t.Job.ID); ok {
+		if barred := f.opt.Barred; e.notify != "" && barred != nil && barred(e.user) {
+			f.hooks.sent.WithLabelValues("dropped").Inc()
 			e.notify = ""
 		}
-		f.s.hooks.tell(e.notify, t)
+		f.hooks.tell(e.notify, t)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -283,13 +284,13 @@ func (f *feed) tell(t *Turn) {
 		case x.turns <- *t:
 		default:
 			x.lost = true
-			f.s.count.slow.Inc()
+			f.count.slow.Inc()
 			f.drop(x)
 		}
 	}
 }
 
-// listen opens a stream; nil: there are too many, of this caller or in all.
+// listen opens a stream; nil if this caller, or all together, have too many.
 func (f *feed) listen(who Caller, job string) *stream {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -299,7 +300,7 @@ func (f *feed) listen(who Caller, job string) *stream {
 			own++
 		}
 	}
-	most := f.s.opt.Limits.Streams
+	most := f.opt.Limits.Streams
 	if f.closed || len(f.streams) >= most || own >= max(most/8, 1) {
 		return nil
 	}
@@ -323,7 +324,7 @@ func (f *feed) drop(x *stream) {
 	}
 }
 
-// open is how many streams there are.
+// open is how many streams are open.
 func (f *feed) open() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()

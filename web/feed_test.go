@@ -181,7 +181,7 @@ func TestFeed_WatchesAnewWhenTheHostEndsTheWatch(t *testing.T) {
 	if _, err := h.Ask(t.Context(), "user:ana", "broker:vo1", agents.Submit{Job: jobs[0]}); err != nil { // not through this API
 		t.Fatal(err)
 	}
-	eventually(t, func() bool { _, ok := s.jobs.get(jobs[0].Name); return ok })
+	eventually(t, func() bool { _, ok := s.list.get(jobs[0].Name); return ok })
 	x := s.feed.listen(Caller{Operator, "olga"}, "")
 	h.pass(2 * bourse.Hour)
 	for turn := range x.turns {

@@ -14,16 +14,19 @@ import (
 	"bourse/broker"
 )
 
+// health says how the process and its agent are.
+type health struct{ *agent }
+
 // healthy answers 200 while the agent answers: whoever watches the process
 // restarts it if not.
-func (s *Server) healthy(w http.ResponseWriter, r *http.Request) {
+func (s *health) healthy(w http.ResponseWriter, r *http.Request) {
 	say(w, s.answers(r.Context(), func(bourse.Time, agents.Agent) {}))
 }
 
-// ready answers 200 once the process can serve: its agent answers, what it needs
-// beside its agent is there, no other process has its name, and not all sites of
-// a broker are silent.
-func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
+// ready answers 200 once the process can serve: its agent answers, Options.Ready
+// has no objection, no other process has its name, and at least one site of a broker
+// answers.
+func (s *health) ready(w http.ResponseWriter, r *http.Request) {
 	fenced, unheard := false, false
 	err := s.answers(r.Context(), func(_ bourse.Time, a agents.Agent) {
 		if b, ok := a.(*broker.Broker); ok {
@@ -37,13 +40,13 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	case s.opt.Ready != nil:
 		err = s.opt.Ready()
 	}
-	if err == nil && unheard { // said last: who waits for its clock has asked nobody yet
+	if err == nil && unheard { // last, because a broker that waits for its clock has asked no site yet
 		err = errors.New("no site answers: jobs that are submitted wait; see whether another process has this broker's name, or the network is cut")
 	}
 	say(w, err)
 }
 
-// say answers ok, or 503 with why not.
+// say answers ok, or 503 and why not.
 func say(w http.ResponseWriter, err error) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	if err != nil {
@@ -57,8 +60,8 @@ func say(w http.ResponseWriter, err error) {
 //go:embed page.html
 var livePage []byte
 
-// pagePolicy lets the live page run the style and the script that stand in it
-// and call this API; it can load and send nothing else.
+// pagePolicy lets the live page use its own style and script and call this API; it can
+// load and send nothing else.
 var pagePolicy = "default-src 'none'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; style-src " +
 	inlined("style") + "; script-src " + inlined("script")
 
@@ -70,7 +73,7 @@ func inlined(element string) string {
 }
 
 // page serves the live page: one file that reads the API and refreshes itself.
-func (s *Server) page(w http.ResponseWriter, _ *http.Request) {
+func page(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", pagePolicy)
 	w.Header().Set("Referrer-Policy", "no-referrer")

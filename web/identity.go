@@ -13,8 +13,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// A batch's identity belongs to the users in whose names its jobs are: two users
-// may choose the same one, and neither is told of the other's.
+// A batch's identity is unique for each user in whose name it has jobs: two users may
+// choose the same one, and neither learns of the other's.
 
 // users are those in whose names the batch's jobs are, in order of name.
 func (b *Batch) users() []string {
@@ -26,10 +26,10 @@ func (b *Batch) users() []string {
 	return slices.Compact(list)
 }
 
-// lockBatch waits until nobody else submits under the batch's identity in the
-// name of one of its users. The keys come in order, so that no two wait for each
+// lockBatch waits until nobody else submits under the batch's identity for any of its
+// users. The locks are taken in order of user, so that no two submissions wait for each
 // other.
-func (s *Server) lockBatch(ctx context.Context, b *Batch) (unlock func(), err error) {
+func (s *batches) lockBatch(ctx context.Context, b *Batch) (unlock func(), err error) {
 	var held []func()
 	unlock = func() {
 		for _, free := range held {
@@ -49,9 +49,9 @@ func (s *Server) lockBatch(ctx context.Context, b *Batch) (unlock func(), err er
 
 // sameContent refuses other content under an identity that is known of one of
 // the batch's users.
-func (s *Server) sameContent(b *Batch, digest string) error {
+func (s *batches) sameContent(b *Batch, digest string) error {
 	for _, user := range b.users() {
-		if known, ok := s.jobs.batch(user, b.ID); ok && known.digest != digest {
+		if known, ok := s.list.batch(user, b.ID); ok && known.digest != digest {
 			return huma.Error409Conflict(fmt.Sprintf("batch %s of %q was submitted before with other content; "+
 				"what is new needs an identity of its own", b.ID, user))
 		}
@@ -59,28 +59,27 @@ func (s *Server) sameContent(b *Batch, digest string) error {
 	return nil
 }
 
-// suffixes are, for each user of the batch, what tells its jobs from others of
-// the same names: what it was when they were first submitted, or what follows
-// from the identity and the user. Brokers before had it follow from the identity
-// alone, and may have left jobs that nobody but their sites remembers.
-func (s *Server) suffixes(b *Batch) map[string]string {
+// suffixes are what is appended to the names of each user's jobs to make them unique: the
+// suffix of the first submission, or else a hash of the identity and the user. Earlier
+// versions hashed the identity alone, and sites may still remember such jobs.
+func (s *batches) suffixes(b *Batch) map[string]string {
 	all := b.suffixes()
 	older := lettersOf(b.ID)
 	for user := range all {
-		if known, ok := s.jobs.batch(user, b.ID); ok {
+		if known, ok := s.list.batch(user, b.ID); ok {
 			all[user] = known.suffix
 		}
 	}
 	for i := range b.Jobs {
 		r := &b.Jobs[i]
-		if e, ok := s.jobs.get(r.Name + "-" + older); ok && e.batch == "" && e.user == r.User {
+		if e, ok := s.list.get(r.Name + "-" + older); ok && e.batch == "" && e.user == r.User {
 			all[r.User] = older
 		}
 	}
 	return all
 }
 
-// suffixes are those of a batch that is new.
+// suffixes are those of a new batch.
 func (b *Batch) suffixes() map[string]string {
 	all := map[string]string{}
 	for _, user := range b.users() {
@@ -95,8 +94,8 @@ func lettersOf(text string) string {
 	return strings.ToLower(base32.StdEncoding.EncodeToString(h[:5]))
 }
 
-// digest is the content of a batch in one number: spans stay spans, so that it
-// does not depend on when it comes.
+// digest is a hash of the batch's content. Spans stay spans, so that it does not depend
+// on the time of the submission.
 func (b *Batch) digest() string {
 	text, err := json.Marshal(b)
 	if err != nil {

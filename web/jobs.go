@@ -63,7 +63,7 @@ type Leg struct {
 }
 
 // jobOf shows a job as its broker knows it now: its window where it has one,
-// else its undecided try.
+// else its undecided transaction.
 func jobOf(b *broker.Broker, v *broker.JobView, e *entry) Job {
 	j := Job{
 		ID: v.Name, Name: e.label, User: v.User, Batch: e.batch, State: v.State.String(), Submitted: Instant(v.Submit), Since: Instant(v.Since),
@@ -155,41 +155,22 @@ type cancelOutput struct {
 	Body   Cancelled
 }
 
-func (s *Server) jobRoutes() {
-	s.submitRoute()
-	tags := []string{"jobs"}
-	huma.Register(s.api, huma.Operation{
-		OperationID: "jobs", Method: http.MethodGet, Path: "/v1/jobs", Tags: tags, Summary: "List jobs, the newest first",
-		Description: "Users see their own, operators all. A page may be shorter than its limit, even empty, while there is a next one: " +
-			"looking for a rare state is cut into bounded steps.",
-		Errors: []int{http.StatusForbidden, http.StatusServiceUnavailable},
-	}, s.listJobs)
-	errs := []int{http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusServiceUnavailable}
-	huma.Register(s.api, huma.Operation{
-		OperationID: "job", Method: http.MethodGet, Path: "/v1/jobs/{id}", Tags: tags, Summary: "Show a job",
-		Description: "A name that several jobs have is answered 409 with their identities.", Errors: errs,
-	}, func(ctx context.Context, in *jobInput) (*jobOutput, error) {
-		j, err := s.job(ctx, in.ID)
-		return &jobOutput{j}, err
-	})
-	huma.Register(s.api, huma.Operation{
-		OperationID: "cancel", Method: http.MethodDelete, Path: "/v1/jobs/{id}", Tags: tags, Summary: "Give a job up",
-		Description: "The wish is recorded before the answer. 200: every site has given its leg back, and the refund is known. " +
-			"202: that goes on by itself; ask again to hear of the refund.", Errors: errs,
-		Responses: map[string]*huma.Response{"202": {Description: "Recorded; its sites have not all answered yet"}},
-	}, s.cancel)
-	s.explainRoute(errs)
+// jobs reads and gives up the jobs of a broker.
+type jobs struct {
+	*agent
+	list *catalogue
 }
 
-// asBroker calls f between two steps of the broker.
-func (s *Server) asBroker(ctx context.Context, f func(now bourse.Time, b *broker.Broker)) error {
-	return s.view(ctx, func(now bourse.Time, a agents.Agent) { f(now, a.(*broker.Broker)) })
+// show answers with one job.
+func (s *jobs) show(ctx context.Context, in *jobInput) (*jobOutput, error) {
+	j, err := s.job(ctx, in.ID)
+	return &jobOutput{j}, err
 }
 
-// resolve finds the one job that a caller means by an identity or a name.
-// For a caller another's job is not there, as one that does not exist.
-func (s *Server) resolve(ctx context.Context, word string) (entry, error) {
-	list := s.jobs.named(caller(ctx), word)
+// resolve finds the one job that a caller means by an identity or a name. Another
+// user's job is answered like one that does not exist.
+func (s *jobs) resolve(ctx context.Context, word string) (entry, error) {
+	list := s.list.named(caller(ctx), word)
 	switch len(list) {
 	case 0:
 		return entry{}, huma.Error404NotFound(fmt.Sprintf("there is no job %q of yours here; bourse jobs lists them", word))
@@ -209,14 +190,14 @@ func (s *Server) resolve(ctx context.Context, word string) (entry, error) {
 }
 
 // job reads one job.
-func (s *Server) job(ctx context.Context, word string) (Job, error) {
+func (s *jobs) job(ctx context.Context, word string) (Job, error) {
 	e, err := s.resolve(ctx, word)
 	if err != nil {
 		return Job{}, err
 	}
 	var j Job
 	found := false
-	err = s.asBroker(ctx, func(_ bourse.Time, b *broker.Broker) {
+	err = s.broker(ctx, func(_ bourse.Time, b *broker.Broker) {
 		var v broker.JobView
 		if v, found = b.Job(e.id); found {
 			j = jobOf(b, &v, &e)
@@ -231,7 +212,8 @@ func (s *Server) job(ctx context.Context, word string) (Job, error) {
 // scanSteps is how often one page may look at the broker.
 const scanSteps = 8
 
-func (s *Server) listJobs(ctx context.Context, in *jobsInput) (*jobsOutput, error) {
+// page lists jobs, the newest first.
+func (s *jobs) page(ctx context.Context, in *jobsInput) (*jobsOutput, error) {
 	who := caller(ctx)
 	if in.User != "" && !who.sees(in.User) {
 		return nil, huma.Error403Forbidden(fmt.Sprintf("the jobs of %q are not yours to see; you are %q", in.User, who.Name))
@@ -249,10 +231,10 @@ func (s *Server) listJobs(ctx context.Context, in *jobsInput) (*jobsOutput, erro
 		}
 		var some []entry
 		if in.Name != "" {
-			some = s.jobs.named(who, in.Name)
+			some = s.list.named(who, in.Name)
 			some = some[:min(len(some), s.opt.Limits.Page)]
 		} else {
-			some = s.jobs.before(nil, want{who, in.User, in.Batch}, before, n)
+			some = s.list.before(nil, filter{who, in.User, in.Batch}, before, n)
 		}
 		next, err := s.rows(ctx, &out.Body, some, in, limit)
 		if err != nil {
@@ -272,11 +254,11 @@ func (s *Server) listJobs(ctx context.Context, in *jobsInput) (*jobsOutput, erro
 	return out, nil
 }
 
-// rows appends those of the entries that are in the state asked for, in one
-// look at the broker. If the page is full before all were looked at, it returns
-// the number of the last that was.
-func (s *Server) rows(ctx context.Context, list *JobList, some []entry, in *jobsInput, limit int) (next uint64, err error) {
-	err = s.asBroker(ctx, func(_ bourse.Time, b *broker.Broker) {
+// rows appends the entries that are in the state asked for, between two steps of the broker.
+// If the page is full before the last entry, it returns the number of the entry at which
+// it stopped.
+func (s *jobs) rows(ctx context.Context, list *JobList, some []entry, in *jobsInput, limit int) (next uint64, err error) {
+	err = s.broker(ctx, func(_ bourse.Time, b *broker.Broker) {
 		for i := range some {
 			e := &some[i]
 			v, ok := b.Job(e.id)
@@ -293,17 +275,17 @@ func (s *Server) rows(ctx context.Context, list *JobList, some []entry, in *jobs
 	return next, err
 }
 
-func inState(have bourse.JobState, want string) bool {
-	switch want {
+func inState(have bourse.JobState, asked string) bool {
+	switch asked {
 	case "":
 		return true
 	case "open":
 		return have.Open()
 	}
-	return have.String() == want
+	return have.String() == asked
 }
 
-func (s *Server) cancel(ctx context.Context, in *jobInput) (*cancelOutput, error) {
+func (s *jobs) cancel(ctx context.Context, in *jobInput) (*cancelOutput, error) {
 	e, err := s.resolve(ctx, in.ID)
 	if err != nil {
 		return nil, err
@@ -330,17 +312,17 @@ func (s *Server) cancel(ctx context.Context, in *jobInput) (*cancelOutput, error
 	return nil, huma.Error409Conflict(dated(r.Reason.String()))
 }
 
-// recorded returns nil if a cancellation whose answer did not come is on record
-// all the same, else the problem to answer with. The caller's time is up, so it
-// takes a little of its own.
-func (s *Server) recorded(id string, asked error) error {
+// recorded returns nil if a cancellation is on record although its answer did not come,
+// else the problem to answer with. It has a time limit of its own, because the caller's
+// has passed.
+func (s *jobs) recorded(id string, asked error) error {
 	if !errors.Is(asked, context.DeadlineExceeded) {
 		return s.unanswered(asked)
 	}
 	ctx, stop := context.WithTimeout(s.base, 2*time.Second)
 	defer stop()
 	withdrawn := false
-	err := s.asBroker(ctx, func(_ bourse.Time, b *broker.Broker) {
+	err := s.broker(ctx, func(_ bourse.Time, b *broker.Broker) {
 		v, ok := b.Job(id)
 		withdrawn = ok && v.State == bourse.JobWithdrawn
 	})

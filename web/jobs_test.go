@@ -24,7 +24,7 @@ func TestCallers_AUserReachesHisOwnOnly(t *testing.T) {
 	submit(t, s, ana, wave("batch-ana1"))
 	mine := submit(t, s, ben, wave("batch-ben1")).Jobs[0].ID
 	h.pass(bourse.Second)
-	anas := s.jobs.named(Caller{User, "ana"}, "wave")[0].id
+	anas := s.list.named(Caller{User, "ana"}, "wave")[0].id
 	named := wave("batch-0009")
 	named.Jobs[0].User = "ana"
 	for _, c := range []struct {

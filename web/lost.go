@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"fmt"
-	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -11,30 +10,18 @@ import (
 	"bourse/agents"
 )
 
-// lostRoutes are how operators of a broker give a site up, and take that back.
-func (s *Server) lostRoutes() {
-	errs := []int{http.StatusForbidden, http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusServiceUnavailable}
-	about := " For operators. Answered once it is on record; the same again changes nothing."
-	huma.Register(s.api, huma.Operation{
-		OperationID: "lose-site", Method: http.MethodPost, Path: "/v1/sites/{site}/lost", Tags: []string{"operating"},
-		Summary: "Give a site up that will not come back", Description: "All its legs are repaired or refunded. If it comes back, it is told to release what it still carries; it is not used before this is taken back." + about,
-		MaxBodyBytes: s.opt.Limits.Body, Errors: errs,
-	}, func(ctx context.Context, in *lostInput) (*sitesOutput, error) {
-		return s.loses(ctx, in.Site, agents.SiteLost{Site: agents.ID("site:" + in.Site), Why: in.Body.Why})
-	})
-	huma.Register(s.api, huma.Operation{
-		OperationID: "find-site", Method: http.MethodDelete, Path: "/v1/sites/{site}/lost", Tags: []string{"operating"},
-		Summary: "Take back that a site is lost", Description: "It is used again once it has listed its legs. What was given up stays so." + about, Errors: errs,
-	}, func(ctx context.Context, in *foundInput) (*sitesOutput, error) {
-		return s.loses(ctx, in.Site, agents.SiteFound{Site: agents.ID("site:" + in.Site)})
-	})
+func (s *market) lose(ctx context.Context, in *lostInput) (*sitesOutput, error) {
+	return s.loses(ctx, in.Site, agents.SiteLost{Site: agents.ID("site:" + in.Site), Why: in.Body.Why})
 }
 
-// loses hands an operator's word about a site to the broker, and shows the sites as
-// they stand then.
-func (s *Server) loses(ctx context.Context, site string, m agents.Message) (*sitesOutput, error) {
-	if err := operators(ctx); err != nil {
-		s.count.denied.Inc()
+func (s *market) find(ctx context.Context, in *foundInput) (*sitesOutput, error) {
+	return s.loses(ctx, in.Site, agents.SiteFound{Site: agents.ID("site:" + in.Site)})
+}
+
+// loses tells the broker what an operator says of a site, and answers with the sites
+// after that.
+func (s *market) loses(ctx context.Context, site string, m agents.Message) (*sitesOutput, error) {
+	if err := s.operators(ctx); err != nil {
 		return nil, err
 	}
 	answer, err := s.ask(ctx, m)

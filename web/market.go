@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"fmt"
-	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -151,36 +150,12 @@ type (
 	accountsOutput     struct{ Body Accounts }
 )
 
-func (s *Server) brokerRoutes() {
-	s.jobRoutes()
-	s.modifyRoute()
-	s.shiftRoutes()
-	s.eventRoute()
-	errs := []int{http.StatusForbidden, http.StatusServiceUnavailable}
-	tags := []string{"market"}
-	huma.Register(s.api, huma.Operation{
-		OperationID: "sites", Method: http.MethodGet, Path: "/v1/sites", Tags: tags,
-		Summary: "List the sites", Description: "With what they offered when they were last asked.", Errors: errs,
-	}, s.sites)
-	s.lostRoutes()
-	huma.Register(s.api, huma.Operation{
-		OperationID: "offers", Method: http.MethodGet, Path: "/v1/offers", Tags: tags,
-		Summary: "Show what the sites offered", Description: "When they were last asked, which is when a cycle last had jobs to place. Data of that moment, no promise; sites that have left are not shown.",
-		Errors: append(errs, http.StatusNotFound),
-	}, s.offers)
-	huma.Register(s.api, huma.Operation{
-		OperationID: "reservations", Method: http.MethodGet, Path: "/v1/reservations", Tags: tags,
-		Summary: "List the legs that are committed and not over", Errors: errs,
-	}, s.reservations)
-	huma.Register(s.api, huma.Operation{
-		OperationID: "accounts", Method: http.MethodGet, Path: "/v1/accounts", Tags: []string{"money"},
-		Summary: "Show budget, spending and quotas", Errors: errs,
-	}, s.accounts)
-}
+// market shows what a broker knows of its sites, and its money.
+type market struct{ *agent }
 
-func (s *Server) sites(ctx context.Context, _ *struct{}) (*sitesOutput, error) {
+func (s *market) sites(ctx context.Context, _ *struct{}) (*sitesOutput, error) {
 	out := &sitesOutput{SiteList{Sites: []Site{}}}
-	err := s.asBroker(ctx, func(now bourse.Time, b *broker.Broker) {
+	err := s.broker(ctx, func(now bourse.Time, b *broker.Broker) {
 		for v := range b.Sites() {
 			x := Site{Name: v.Name, Member: v.Member, Listed: v.Listed, Answer: v.Answer, Asked: Instant(v.Asked), Refusal: reasonOf(v.Refusal),
 				Silent: Seconds{v.Silent}}
@@ -201,8 +176,7 @@ func groupOf(g *agents.GroupOffer, now bourse.Time) Group {
 		Performance: Performance{g.Group.Performance}, Price: Price{g.Group.Price}}
 }
 
-// at is how many nodes are free at an instant by an offer, which a stranger may
-// have sent empty.
+// at is how many nodes are free at an instant by an offer, which may be empty.
 func at(p bourse.Profile, now bourse.Time) int {
 	if len(p) == 0 {
 		return 0
@@ -210,10 +184,10 @@ func at(p bourse.Profile, now bourse.Time) int {
 	return p.At(now)
 }
 
-func (s *Server) offers(ctx context.Context, in *offersInput) (*offersOutput, error) {
+func (s *market) offers(ctx context.Context, in *offersInput) (*offersOutput, error) {
 	out := &offersOutput{OfferList{Offers: []Offer{}}}
 	known := in.Site == ""
-	err := s.asBroker(ctx, func(now bourse.Time, b *broker.Broker) {
+	err := s.broker(ctx, func(now bourse.Time, b *broker.Broker) {
 		for v := range b.Sites() {
 			if in.Site != "" && v.Name != in.Site {
 				continue
@@ -260,7 +234,7 @@ func offerOf(site string, now bourse.Time, g *agents.GroupOffer) Offer {
 	return o
 }
 
-func (s *Server) reservations(ctx context.Context, in *reservationsInput) (*reservationsOutput, error) {
+func (s *market) reservations(ctx context.Context, in *reservationsInput) (*reservationsOutput, error) {
 	who := caller(ctx)
 	user := in.User
 	if who.Role == User && user == "" {
@@ -271,7 +245,7 @@ func (s *Server) reservations(ctx context.Context, in *reservationsInput) (*rese
 	}
 	limit := min(in.Limit, s.opt.Limits.Page)
 	out := &reservationsOutput{ReservationList{Reservations: []Reservation{}}}
-	err := s.asBroker(ctx, func(_ bourse.Time, b *broker.Broker) {
+	err := s.broker(ctx, func(_ bourse.Time, b *broker.Broker) {
 		list, more := b.Reservations(user, in.Skip, limit)
 		for i := range list {
 			r := &list[i]
@@ -286,10 +260,10 @@ func (s *Server) reservations(ctx context.Context, in *reservationsInput) (*rese
 	return out, err
 }
 
-func (s *Server) accounts(ctx context.Context, _ *struct{}) (*accountsOutput, error) {
+func (s *market) accounts(ctx context.Context, _ *struct{}) (*accountsOutput, error) {
 	who := caller(ctx)
 	out := &accountsOutput{Accounts{Users: []Spend{}}}
-	err := s.asBroker(ctx, func(_ bourse.Time, b *broker.Broker) {
+	err := s.broker(ctx, func(_ bourse.Time, b *broker.Broker) {
 		out.Body.VO = b.Name()
 		if who.Role == User {
 			out.Body.Users = append(out.Body.Users, spendOf(b.Spending(who.Name)))

@@ -6,10 +6,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"bourse"
-	"bourse/agents"
 	"bourse/broker"
 )
 
@@ -48,18 +46,8 @@ func newCounters() *counters {
 	return c
 }
 
-// common serves what brokers and sites alike have beside /v1.
-func (s *Server) common() {
-	s.count.registry.MustRegister(s.opt.Collectors...)
-	s.mux.Handle("GET /metrics", promhttp.HandlerFor(s.count.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second}))
-	s.mux.HandleFunc("GET /healthz", s.healthy)
-	s.mux.HandleFunc("GET /readyz", s.ready)
-	s.mux.HandleFunc("GET /{$}", s.page)
-	s.mux.HandleFunc("/", s.unknownPath)
-}
-
-func (s *Server) brokerMetrics() {
-	c := s.count
+// ofBroker adds what only a broker counts.
+func (c *counters) ofBroker(a *agent, feed *feed) {
 	c.transactions = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "bourse_transactions_total",
 		Help: "Transactions decided, by decision and the reason of an abort."}, []string{"decision", "reason"})
 	c.refused = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "bourse_submissions_refused_total",
@@ -69,9 +57,9 @@ func (s *Server) brokerMetrics() {
 	c.cycleTime = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "bourse_cycle_seconds",
 		Help: "From a cycle's request for offers to its close.", Buckets: prometheus.ExponentialBuckets(0.005, 2, 14)})
 	c.alternatives = prometheus.NewCounter(prometheus.CounterOpts{Name: "bourse_alternatives_total", Help: "Alternatives found."})
-	c.registry.MustRegister(c.transactions, c.refused, c.cycles, c.cycleTime, c.alternatives, s.hooks.sent, &brokerGauges{s},
+	c.registry.MustRegister(c.transactions, c.refused, c.cycles, c.cycleTime, c.alternatives, feed.hooks.sent, &brokerGauges{a},
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "bourse_api_streams", Help: "Event streams open."},
-			func() float64 { return float64(s.feed.open()) }))
+			func() float64 { return float64(feed.open()) }))
 }
 
 func (c *counters) decided(f bourse.TxDecided) {
@@ -94,8 +82,8 @@ func (c *counters) cycle(f bourse.CycleClosed, took bourse.Duration) {
 	}
 }
 
-// brokerGauges reads the broker's state between two of its steps at every scrape.
-type brokerGauges struct{ s *Server }
+// brokerGauges reads the broker's state at every scrape, between two steps.
+type brokerGauges struct{ *agent }
 
 var (
 	gaugeJobs    = prometheus.NewDesc("bourse_jobs", "Jobs that the broker keeps, by state.", []string{"state"}, nil)
@@ -119,13 +107,13 @@ func (g *brokerGauges) Describe(ch chan<- *prometheus.Desc) {
 // Collect implements prometheus.Collector. A broker that does not answer within
 // two seconds has no gauges.
 func (g *brokerGauges) Collect(ch chan<- prometheus.Metric) {
-	ctx, stop := context.WithTimeout(g.s.base, 2*time.Second)
+	ctx, stop := context.WithTimeout(g.base, 2*time.Second)
 	defer stop()
 	list := make([]prometheus.Metric, 0, 32)
 	put := func(d *prometheus.Desc, v float64, labels ...string) {
 		list = append(list, prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...))
 	}
-	err := g.s.asBroker(ctx, func(_ bourse.Time, b *broker.Broker) {
+	err := g.broker(ctx, func(_ bourse.Time, b *broker.Broker) {
 		count := b.Count()
 		for _, state := range bourse.JobStates() {
 			put(gaugeJobs, float64(count[state]), state.String())
@@ -164,14 +152,4 @@ func truth(b bool) float64 {
 		return 1
 	}
 	return 0
-}
-
-// healthTime is how long a health check waits for the agent.
-const healthTime = 2 * time.Second
-
-// answers says why the agent does not answer, nil if it does.
-func (s *Server) answers(ctx context.Context, f func(now bourse.Time, a agents.Agent)) error {
-	ctx, stop := context.WithTimeout(ctx, healthTime)
-	defer stop()
-	return s.opt.Host.View(ctx, s.opt.Agent, f)
 }

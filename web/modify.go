@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"fmt"
-	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -41,7 +40,7 @@ func (f *Freedom) put(r *bourse.Request) (key string, err error) {
 	return "", nil
 }
 
-// Modification is what of a placed job is to be otherwise; what is left out stays.
+// Modification is what should change of a placed job; what is left out stays.
 type Modification struct {
 	Freedom
 	Nodes    *int     `json:"nodes,omitempty" minimum:"1" maximum:"1000000" doc:"a moldable job is a rigid one from then on, of the length of that size where it has it"`
@@ -81,19 +80,10 @@ type modifyInput struct {
 	Body Modification
 }
 
-func (s *Server) modifyRoute() {
-	huma.Register(s.api, huma.Operation{
-		OperationID: "modify", Method: http.MethodPatch, Path: "/v1/jobs/{id}", Tags: []string{"jobs"}, Summary: "Ask for another window for a placed job",
-		Description: "Both or neither: the old window stands until the new one is confirmed, and what it has cost comes back up to the new price. " +
-			"Where only the choice differs that a job on one site leaves it, the job stays where it lies: more choice is cheaper, less costs a surcharge. " +
-			"What the site's schedule would have kept of the old window is kept of the new one, however early that is given up. " +
-			"Asking for what there is already changes nothing. 409: there is no such window, the job has none that waits to start, " +
-			"or another change of it is under way, a repair included; the answer says which.",
-		Errors: []int{http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity, http.StatusServiceUnavailable},
-	}, s.modify)
-}
+// changes handles what users ask to be changed of the windows of their jobs.
+type changes struct{ *jobs }
 
-func (s *Server) modify(ctx context.Context, in *modifyInput) (*jobOutput, error) {
+func (s *changes) modify(ctx context.Context, in *modifyInput) (*jobOutput, error) {
 	e, err := s.resolve(ctx, in.ID)
 	if err != nil {
 		return nil, err
@@ -101,7 +91,7 @@ func (s *Server) modify(ctx context.Context, in *modifyInput) (*jobOutput, error
 	m := agents.JobModify{Job: e.id, User: e.user}
 	found, key := false, ""
 	var wrong error
-	if err := s.asBroker(ctx, func(now bourse.Time, b *broker.Broker) {
+	if err := s.broker(ctx, func(now bourse.Time, b *broker.Broker) {
 		var v broker.JobView
 		if v, found = b.Job(e.id); found {
 			m.Request = v.Request

@@ -10,9 +10,9 @@ import (
 )
 
 // The library's settings hold for the program as a whole; no other package of
-// it uses the library. Lists are never null, a problem's detail says what is
-// wrong where the library would only say that something is, and what was sent is
-// not sent back whole.
+// it uses the library. Lists are never null; a problem's detail says what is wrong,
+// where the library would only say that something is; and a request is not sent back as
+// a whole.
 func init() {
 	huma.DefaultArrayNullable = false
 	plain := huma.NewError
@@ -83,21 +83,21 @@ func brief(value any) any {
 	return nil
 }
 
-// sendProblem answers what the API's library is not asked about in its form.
+// sendProblem answers with a problem where the API's library is not involved.
 func sendProblem(w http.ResponseWriter, status int, detail string) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(huma.NewError(status, detail)) // who has gone hears nothing
 }
 
-// unknownPath answers requests that no operation is for: 405 where another method
-// would be one's, else 404.
-func (s *Server) unknownPath(w http.ResponseWriter, r *http.Request) {
+// unknownPath answers requests for which there is no operation: 405 where there is one
+// for another method, else 404.
+func unknownPath(mux *http.ServeMux, w http.ResponseWriter, r *http.Request) {
 	var allowed []string
 	for _, method := range []string{http.MethodDelete, http.MethodGet, http.MethodPatch, http.MethodPost, http.MethodPut} {
 		other := r.Clone(r.Context())
 		other.Method = method
-		if _, pattern := s.mux.Handler(other); pattern != "/" {
+		if _, pattern := mux.Handler(other); pattern != "/" {
 			allowed = append(allowed, method)
 		}
 	}

@@ -8,10 +8,10 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// refusals takes what net/http says of connections that came to nothing, a
-// failed TLS handshake above all, into the process's log. Whoever can reach the
-// port can cause such lines, so that a burst is let through and then one a
-// second; the next line that is says how many were not.
+// refusals writes to the process's log what net/http says of failed connections, failed
+// TLS handshakes above all. Anybody who can reach the port can cause such lines, so a
+// burst is let through and then one a second; each line says how many were left out
+// before it.
 type refusals struct {
 	log zerolog.Logger
 
@@ -36,7 +36,7 @@ func (r *refusals) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// may reports whether a line may be said, and how many were not before it.
+// may reports whether a line may be written, and how many were left out before it.
 func (r *refusals) may(now time.Time) (hidden int, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

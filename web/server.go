@@ -13,13 +13,14 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/rs/zerolog"
 
 	"bourse"
 	"bourse/agents"
 )
 
-// Host is what the API needs of the process that runs its agent.
+// Host is what the API needs from the process that runs its agent.
 type Host interface {
 	// Ask hands a message to an agent and waits for the answer, which comes when
 	// the facts that it follows from are durable.
@@ -44,10 +45,10 @@ type Options struct {
 	// Collectors add what the process counts to /metrics: its host, its journal,
 	// its network, its certificate.
 	Collectors []prometheus.Collector
-	// Barred says that a user is no member any more, whatever the certificate: the
-	// webhooks of that user's jobs are not told. nil: nobody is.
+	// Barred says that a user is no longer a member, whatever the certificate says: the
+	// webhooks of that user's jobs are not called. nil: nobody is barred.
 	Barred func(user string) bool
-	// Notify tells users' webhooks; the zero value delivers to https only.
+	// Notify configures webhooks; the zero value delivers to https only.
 	Notify Notify
 
 	Limits Limits
@@ -64,7 +65,7 @@ type Limits struct {
 	Wait      time.Duration // for the agent; 10 s
 }
 
-// answerTime is how long an answer may take beside the wait for the agent.
+// answerTime is how long an answer may take in addition to the wait for the agent.
 const answerTime = 20 * time.Second
 
 func (l Limits) filled() Limits {
@@ -87,29 +88,26 @@ func (l Limits) filled() Limits {
 	return l
 }
 
-// Server serves the API of one agent.
+// Server serves the API of one agent. routes.go has its operations, and the types that
+// answer them.
 type Server struct {
-	opt     Options
-	mux     *http.ServeMux
-	api     huma.API
-	http    *http.Server
-	count   *counters
-	slots   chan struct{} // a place for each request under way
-	callers tally         // the places of each caller
-	conns   connections
-
-	explains  chan struct{} // a place for each explanation under way
-	explainer tally         // the places of each caller
+	opt       Options
+	mux       *http.ServeMux
+	api       huma.API
+	http      *http.Server
+	count     *counters
+	agent     *agent
+	admission *admission
 
 	base context.Context // ends with the server: event streams end with it
 	stop context.CancelFunc
 	once sync.Once
 
 	// Of a broker.
-	jobs  *catalogue
-	feed  *feed
-	hooks *webhooks
-	locks keyed
+	list     *catalogue
+	feed     *feed
+	hooks    *webhooks
+	explains *explanations
 }
 
 // NewBroker returns the API of a broker. It reads the broker's jobs, page by
@@ -119,10 +117,13 @@ func NewBroker(opt Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.jobs, s.hooks = newCatalogue(), newWebhooks(opt.Notify, opt.Log)
-	s.brokerRoutes()
-	s.feed = newFeed(s)
-	s.brokerMetrics()
+	s.list, s.hooks = newCatalogue(), newWebhooks(opt.Notify, opt.Log)
+	s.feed = newFeed(s.agent, s.list, s.hooks)
+	j := &jobs{s.agent, s.list}
+	s.explains = &explanations{jobs: j, slots: make(chan struct{}, s.opt.Limits.Explains)}
+	s.serve(brokerRoutes(s.opt.Limits.Body, j, &batches{jobs: j, hooks: s.hooks}, s.explains, &changes{j},
+		&streams{jobs: j, feed: s.feed, api: s.api, identify: s.admission.identify}, &market{s.agent}))
+	s.count.ofBroker(s.agent, s.feed)
 	if err := s.feed.begin(); err != nil {
 		s.Close(context.Background())
 		return nil, fmt.Errorf("%s: reading its jobs: %w", opt.Agent, err)
@@ -136,8 +137,9 @@ func NewSite(opt Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.siteRoutes()
-	s.siteMetrics()
+	own := &ownSite{s.agent}
+	s.serve(siteRoutes(s.opt.Limits.Body, own))
+	s.count.registry.MustRegister(&siteGauges{own})
 	return s, nil
 }
 
@@ -149,24 +151,43 @@ func newServer(opt Options, title string) (*Server, error) {
 		return nil, errors.New("web: nothing says who callers are; give certificates, or Anybody for plain loopback")
 	}
 	opt.Limits = opt.Limits.filled()
-	s := &Server{opt: opt, mux: http.NewServeMux(), count: newCounters(), slots: make(chan struct{}, opt.Limits.Requests),
-		explains: make(chan struct{}, opt.Limits.Explains)}
+	s := &Server{opt: opt, mux: http.NewServeMux(), count: newCounters()}
 	s.base, s.stop = context.WithCancel(context.Background())
+	s.agent = &agent{opt: &s.opt, count: s.count, base: s.base}
+	s.admission = &admission{opt: &s.opt, count: s.count, slots: make(chan struct{}, opt.Limits.Requests)}
 	s.api = humago.New(s.mux, apiConfig(title))
 	s.api.UseMiddleware(s.counted)
 	s.common()
 	s.http = &http.Server{
-		Handler:           s.admitted(http.NewCrossOriginProtection().Handler(s.mux)),
+		Handler:           s.admission.before(http.NewCrossOriginProtection().Handler(s.mux)),
 		ReadHeaderTimeout: 5 * time.Second,
-		WriteTimeout:      opt.Limits.Wait + answerTime, // bodies and event streams move theirs on
+		WriteTimeout:      opt.Limits.Wait + answerTime, // bodies and event streams extend it
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
 		BaseContext:       func(net.Listener) context.Context { return s.base },
-		ConnContext:       s.conns.opened,
-		ConnState:         s.conns.changed,
+		ConnContext:       s.admission.conns.opened,
+		ConnState:         s.admission.conns.changed,
 		ErrorLog:          log.New(&refusals{log: opt.Log}, "", 0),
 	}
 	return s, nil
+}
+
+// common serves what brokers and sites alike have beside /v1.
+func (s *Server) common() {
+	s.count.registry.MustRegister(s.opt.Collectors...)
+	h := &health{s.agent}
+	s.mux.Handle("GET /metrics", promhttp.HandlerFor(s.count.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second}))
+	s.mux.HandleFunc("GET /healthz", h.healthy)
+	s.mux.HandleFunc("GET /readyz", h.ready)
+	s.mux.HandleFunc("GET /{$}", page)
+	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { unknownPath(s.mux, w, r) })
+}
+
+// serve serves the operations under /v1.
+func (s *Server) serve(list []route) {
+	for _, register := range list {
+		register(s.api)
+	}
 }
 
 // apiConfig is the OpenAPI document without its operations. The pages that huma
@@ -188,8 +209,8 @@ func (s *Server) Handler() http.Handler { return s.http.Handler }
 // OpenAPI is the API's document.
 func (s *Server) OpenAPI() *huma.OpenAPI { return s.api.OpenAPI() }
 
-// Serve answers requests on a listener, which speaks TLS where it has to,
-// until Close. It returns nil after a Close.
+// Serve answers requests on a listener, with TLS if the listener has it, until Close. It
+// returns nil after a Close.
 func (s *Server) Serve(l net.Listener) error {
 	err := s.http.Serve(l)
 	if errors.Is(err, http.ErrServerClosed) {
@@ -213,67 +234,4 @@ func (s *Server) Close(ctx context.Context) {
 			_ = s.http.Close()
 		}
 	})
-}
-
-// view calls f between two steps of the agent, or returns the problem to answer with.
-func (s *Server) view(ctx context.Context, f func(now bourse.Time, a agents.Agent)) error {
-	ctx, cancel := context.WithTimeout(ctx, s.opt.Limits.Wait)
-	defer cancel()
-	if err := s.opt.Host.View(ctx, s.opt.Agent, f); err != nil {
-		return s.unanswered(err)
-	}
-	return nil
-}
-
-// ask hands the agent a message in the caller's name, or returns the problem to
-// answer with.
-func (s *Server) ask(ctx context.Context, m agents.Message) (agents.Message, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.opt.Limits.Wait)
-	defer cancel()
-	r, err := s.opt.Host.Ask(ctx, caller(ctx).ID(), s.opt.Agent, m)
-	if err != nil {
-		return nil, s.unanswered(err)
-	}
-	return r, nil
-}
-
-func (s *Server) unanswered(err error) error {
-	s.count.unanswered.Inc()
-	s.opt.Log.Warn().Err(err).Str("agent", string(s.opt.Agent)).Msg("no answer for a caller of the API")
-	return huma.ErrorWithHeaders(huma.Error503ServiceUnavailable(
-		fmt.Sprintf("%s does not answer: %v; try again in a second", s.opt.Agent, err)), http.Header{"Retry-After": {"1"}})
-}
-
-// keyed is a lock for each key.
-type keyed struct {
-	mu   sync.Mutex
-	held map[string]chan struct{}
-}
-
-// lock waits for the key until ctx ends.
-func (k *keyed) lock(ctx context.Context, key string) (unlock func(), err error) {
-	for {
-		k.mu.Lock()
-		busy, ok := k.held[key]
-		if !ok {
-			if k.held == nil {
-				k.held = map[string]chan struct{}{}
-			}
-			done := make(chan struct{})
-			k.held[key] = done
-			k.mu.Unlock()
-			return func() {
-				k.mu.Lock()
-				delete(k.held, key)
-				k.mu.Unlock()
-				close(done)
-			}, nil
-		}
-		k.mu.Unlock()
-		select {
-		case <-busy:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
 }

@@ -73,7 +73,7 @@ func TestServer_AnAgentThatDoesNotAnswerIsSaidTo(t *testing.T) {
 	h.mu.Unlock()
 	for _, path := range []string{"/healthz", "/readyz", "/v1/jobs?state=open", "/v1/sites"} {
 		if path == "/v1/jobs?state=open" {
-			s.jobs.add(&bourse.Job{Name: "x"})
+			s.list.add(&bourse.Job{Name: "x"})
 		}
 		if w := get(s, path); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "mailbox is full") {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
@@ -138,7 +138,7 @@ func TestServer_RequestsAtOnceAreBounded(t *testing.T) {
 	h.before = func(agents.Message) error { in <- true; <-out; return errors.New("late") }
 	h.mu.Unlock()
 	done := make(chan int, 2)
-	s.slots <- struct{}{}
+	s.admission.slots <- struct{}{}
 	go func() { done <- call(t, s, ana, "POST", "/v1/batches", wave("batch-0001"), nil) }()
 	<-in
 	if w := get(s, "/v1/openapi"); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {

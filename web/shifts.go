@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"fmt"
-	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -48,34 +47,14 @@ type shiftAnswerInput struct {
 	Body ShiftAnswer
 }
 
-func (s *Server) shiftRoutes() {
-	tags := []string{"jobs"}
-	errs := []int{http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusServiceUnavailable}
-	huma.Register(s.api, huma.Operation{
-		OperationID: "job-offers", Method: http.MethodGet, Path: "/v1/jobs/{id}/offers", Tags: tags,
-		Summary: "List what sites offer for a job's place",
-		Description: "A site may ask for the place of a job that lies on it alone, for another one nearby and a payment, " +
-			"so that somebody else fits in. Nothing changes unless the offer is accepted in time.",
-		Errors: errs,
-	}, s.shiftOffers)
-	huma.Register(s.api, huma.Operation{
-		OperationID: "answer-offer", Method: http.MethodPost, Path: "/v1/jobs/{id}/offers", Tags: tags,
-		Summary: "Accept or reject what a site offers for a job's place",
-		Description: "Accepted, the job is had again where it was offered, for its price less the payment, and what it has cost comes back: " +
-			"both or neither. The accounts have to cover the new price beside the old one. The same answer again changes nothing. " +
-			"409: the offer is over, or the place cannot be had any more.",
-		Errors: append(errs, http.StatusUnprocessableEntity),
-	}, s.answerShift)
-}
-
-func (s *Server) shiftOffers(ctx context.Context, in *shiftsInput) (*shiftsOutput, error) {
+func (s *changes) shiftOffers(ctx context.Context, in *shiftsInput) (*shiftsOutput, error) {
 	e, err := s.resolve(ctx, in.ID)
 	if err != nil {
 		return nil, err
 	}
 	out := &shiftsOutput{Body: ShiftOffers{Offers: []ShiftOffer{}}}
 	found := false
-	err = s.asBroker(ctx, func(now bourse.Time, b *broker.Broker) {
+	err = s.broker(ctx, func(now bourse.Time, b *broker.Broker) {
 		var v broker.JobView
 		if v, found = b.Job(e.id); !found {
 			return
@@ -92,7 +71,7 @@ func (s *Server) shiftOffers(ctx context.Context, in *shiftsInput) (*shiftsOutpu
 	return out, err
 }
 
-func (s *Server) answerShift(ctx context.Context, in *shiftAnswerInput) (*jobOutput, error) {
+func (s *changes) answerShift(ctx context.Context, in *shiftAnswerInput) (*jobOutput, error) {
 	e, err := s.resolve(ctx, in.ID)
 	if err != nil {
 		return nil, err

@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"net/http"
 	"strings"
 	"time"
 
@@ -108,57 +107,39 @@ type (
 	}
 )
 
-func (s *Server) siteRoutes() {
-	errs := []int{http.StatusForbidden, http.StatusServiceUnavailable}
-	state := []string{"site"}
-	huma.Register(s.api, huma.Operation{OperationID: "site", Method: http.MethodGet, Path: "/v1/site", Tags: state,
-		Summary: "Show how the site stands", Errors: errs}, s.siteState)
-	huma.Register(s.api, huma.Operation{OperationID: "site-offers", Method: http.MethodGet, Path: "/v1/offers", Tags: state,
-		Summary: "Show what is free over the next seven days", Errors: errs}, s.siteOffers)
-	huma.Register(s.api, huma.Operation{OperationID: "site-reservations", Method: http.MethodGet, Path: "/v1/reservations", Tags: state,
-		Summary: "List the legs that hold nodes", Description: "Of all brokers, in order of their holds. For operators.", Errors: errs}, s.siteReservations)
+// ownSite answers for the site whose API this is: it shows the site's state and hands it
+// its operators' wishes.
+type ownSite struct{ *agent }
 
-	errs = append(errs, http.StatusConflict, http.StatusUnprocessableEntity)
-	operator := func(id, method, path, summary, about string) huma.Operation {
-		return huma.Operation{OperationID: id, Method: method, Path: path, Tags: []string{"operating"}, Summary: summary,
-			Description:  about + " For operators. Answered once it is on record; the same again changes nothing.",
-			MaxBodyBytes: s.opt.Limits.Body, Errors: errs}
-	}
-	huma.Register(s.api, operator("drain", http.MethodPost, "/v1/drain", "Take nothing new",
-		"Offers and new legs are refused until then; what is held, committed or runs goes on, and so do local jobs. A later drain takes the place of an earlier one."),
-		func(ctx context.Context, in *drainInput) (*siteOutput, error) {
-			return s.operate(ctx, func(now bourse.Time) (agents.Message, error) {
-				until, err := moment(in.Body.Until, now, 0)
-				return agents.Drain{Until: until, Why: in.Body.Why}, err
-			})
-		})
-	huma.Register(s.api, operator("resume", http.MethodDelete, "/v1/drain", "End a drain", "New legs are taken again."),
-		func(ctx context.Context, _ *struct{}) (*siteOutput, error) {
-			return s.operate(ctx, func(bourse.Time) (agents.Message, error) { return agents.Resume{}, nil })
-		})
-	huma.Register(s.api, operator("maintenance", http.MethodPost, "/v1/maintenance", "Take nodes out of service over a window",
-		"Nothing is offered or started on them. Where running jobs or reservations are in the way it is refused, unless forced."),
-		func(ctx context.Context, in *maintenanceInput) (*siteOutput, error) {
-			return s.operate(ctx, in.Body.message)
-		})
-	huma.Register(s.api, operator("cancel-maintenance", http.MethodDelete, "/v1/maintenance/{name}", "Give the nodes of a maintenance back",
-		"Before or during its window."),
-		func(ctx context.Context, in *nameInput) (*siteOutput, error) {
-			return s.operate(ctx, func(bourse.Time) (agents.Message, error) { return agents.MaintenanceCancel{Name: in.Name}, nil })
-		})
-	huma.Register(s.api, operator("close", http.MethodPost, "/v1/close", "Take nothing new of a VO or a user",
-		"Of a VO, of a user of any VO, or of that user of that VO. What they hold goes on."),
-		func(ctx context.Context, in *closeInput) (*siteOutput, error) {
-			return s.operate(ctx, func(bourse.Time) (agents.Message, error) {
-				return agents.Close{VO: in.Body.VO, User: in.Body.User, Why: in.Body.Why}, nil
-			})
-		})
-	huma.Register(s.api, operator("open", http.MethodPost, "/v1/open", "End a close", "Of the same VO and user."),
-		func(ctx context.Context, in *openInput) (*siteOutput, error) {
-			return s.operate(ctx, func(bourse.Time) (agents.Message, error) {
-				return agents.Open{VO: in.Body.VO, User: in.Body.User}, nil
-			})
-		})
+func (s *ownSite) drain(ctx context.Context, in *drainInput) (*siteOutput, error) {
+	return s.operate(ctx, func(now bourse.Time) (agents.Message, error) {
+		until, err := moment(in.Body.Until, now, 0)
+		return agents.Drain{Until: until, Why: in.Body.Why}, err
+	})
+}
+
+func (s *ownSite) resume(ctx context.Context, _ *struct{}) (*siteOutput, error) {
+	return s.operate(ctx, func(bourse.Time) (agents.Message, error) { return agents.Resume{}, nil })
+}
+
+func (s *ownSite) maintain(ctx context.Context, in *maintenanceInput) (*siteOutput, error) {
+	return s.operate(ctx, in.Body.message)
+}
+
+func (s *ownSite) cancelMaintenance(ctx context.Context, in *nameInput) (*siteOutput, error) {
+	return s.operate(ctx, func(bourse.Time) (agents.Message, error) { return agents.MaintenanceCancel{Name: in.Name}, nil })
+}
+
+func (s *ownSite) close(ctx context.Context, in *closeInput) (*siteOutput, error) {
+	return s.operate(ctx, func(bourse.Time) (agents.Message, error) {
+		return agents.Close{VO: in.Body.VO, User: in.Body.User, Why: in.Body.Why}, nil
+	})
+}
+
+func (s *ownSite) open(ctx context.Context, in *openInput) (*siteOutput, error) {
+	return s.operate(ctx, func(bourse.Time) (agents.Message, error) {
+		return agents.Open{VO: in.Body.VO, User: in.Body.User}, nil
+	})
 }
 
 func (w *MaintenanceWish) message(now bourse.Time) (agents.Message, error) {
@@ -170,10 +151,9 @@ func (w *MaintenanceWish) message(now bourse.Time) (agents.Message, error) {
 	return m, err
 }
 
-// operate hands an operator's message to the site and shows how it stands then.
-func (s *Server) operate(ctx context.Context, message func(now bourse.Time) (agents.Message, error)) (*siteOutput, error) {
-	if err := operators(ctx); err != nil {
-		s.count.denied.Inc()
+// operate hands an operator's message to the site and answers with its state after that.
+func (s *ownSite) operate(ctx context.Context, message func(now bourse.Time) (agents.Message, error)) (*siteOutput, error) {
+	if err := s.operators(ctx); err != nil {
 		return nil, err
 	}
 	var now bourse.Time
@@ -192,22 +172,22 @@ func (s *Server) operate(ctx context.Context, message func(now bourse.Time) (age
 	switch r.Reason.Code {
 	case bourse.None:
 		s.opt.Log.Info().Str("operator", caller(ctx).Name).Str("kind", m.Kind()).Interface("wish", m).Msg("an operator's wish is on record")
-		return s.siteState(ctx, nil)
+		return s.state(ctx, nil)
 	case bourse.Invalid, bourse.Unknown, bourse.TooLarge, bourse.Past:
 		return nil, huma.Error422UnprocessableEntity(dated(r.Reason.String()))
 	}
 	return nil, huma.Error409Conflict(dated(r.Reason.String()))
 }
 
-// status reads the site, without its legs.
-func (s *Server) status(ctx context.Context) (st sites.Status, err error) {
+// status reads the site's state, without its legs.
+func (s *ownSite) status(ctx context.Context) (st sites.Status, err error) {
 	err = s.view(ctx, func(now bourse.Time, a agents.Agent) { st = a.(*sites.Site).Status(now, 0, horizon) })
 	return st, err
 }
 
-// fresh is status after the site has looked at its cluster, which it does when
-// it is asked for offers; whether it then offers anything is another matter.
-func (s *Server) fresh(ctx context.Context) (sites.Status, error) {
+// fresh is status after the site has asked its cluster, which it does for a request for
+// offers, whether it then offers anything or not.
+func (s *ownSite) fresh(ctx context.Context) (sites.Status, error) {
 	wait, stop := context.WithTimeout(ctx, s.opt.Limits.Wait)
 	defer stop()
 	if _, err := s.opt.Host.Ask(wait, "operator:web", s.opt.Agent, agents.OfferRequest{}); err != nil {
@@ -216,7 +196,7 @@ func (s *Server) fresh(ctx context.Context) (sites.Status, error) {
 	return s.status(ctx)
 }
 
-func (s *Server) siteState(ctx context.Context, _ *struct{}) (*siteOutput, error) {
+func (s *ownSite) state(ctx context.Context, _ *struct{}) (*siteOutput, error) {
 	st, err := s.fresh(ctx)
 	if err != nil {
 		return nil, err
@@ -244,7 +224,7 @@ func (s *Server) siteState(ctx context.Context, _ *struct{}) (*siteOutput, error
 	return &siteOutput{x}, nil
 }
 
-func (s *Server) siteOffers(ctx context.Context, _ *struct{}) (*offersOutput, error) {
+func (s *ownSite) offers(ctx context.Context, _ *struct{}) (*offersOutput, error) {
 	st, err := s.fresh(ctx)
 	if err != nil {
 		return nil, err
@@ -256,9 +236,8 @@ func (s *Server) siteOffers(ctx context.Context, _ *struct{}) (*offersOutput, er
 	return out, nil
 }
 
-func (s *Server) siteReservations(ctx context.Context, in *siteReservationsInput) (*reservationsOutput, error) {
-	if err := operators(ctx); err != nil {
-		s.count.denied.Inc()
+func (s *ownSite) reservations(ctx context.Context, in *siteReservationsInput) (*reservationsOutput, error) {
+	if err := s.operators(ctx); err != nil {
 		return nil, err
 	}
 	limit := min(in.Limit, s.opt.Limits.Page)
@@ -279,8 +258,8 @@ func (s *Server) siteReservations(ctx context.Context, in *siteReservationsInput
 	return out, err
 }
 
-// siteGauges reads the site's state between two of its steps at every scrape.
-type siteGauges struct{ s *Server }
+// siteGauges reads the site's state at every scrape, between two steps.
+type siteGauges struct{ *ownSite }
 
 var (
 	gaugeLegs  = prometheus.NewDesc("bourse_site_legs", "Legs that hold nodes.", nil, nil)
@@ -290,8 +269,6 @@ var (
 	gaugeFree  = prometheus.NewDesc("bourse_site_nodes", "Nodes of a group: all, free to be reserved now, and clear of the queue's plan.", []string{"group", "what"}, nil)
 	gaugePaid  = prometheus.NewDesc("bourse_site_income_credits", "What brokers have paid, net of refunds, and what is pending.", []string{"broker", "what"}, nil)
 )
-
-func (s *Server) siteMetrics() { s.count.registry.MustRegister(&siteGauges{s}) }
 
 // Describe implements prometheus.Collector.
 func (g *siteGauges) Describe(ch chan<- *prometheus.Desc) {
@@ -303,9 +280,9 @@ func (g *siteGauges) Describe(ch chan<- *prometheus.Desc) {
 // Collect implements prometheus.Collector. A site that does not answer within
 // two seconds has no gauges.
 func (g *siteGauges) Collect(ch chan<- prometheus.Metric) {
-	ctx, stop := context.WithTimeout(g.s.base, 2*time.Second)
+	ctx, stop := context.WithTimeout(g.base, 2*time.Second)
 	defer stop()
-	st, err := g.s.status(ctx)
+	st, err := g.status(ctx)
 	if err != nil {
 		return
 	}

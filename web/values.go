@@ -114,7 +114,7 @@ func reasonOf(r bourse.Reason) *Reason {
 	return &Reason{Code: string(r.Code), Detail: dated(r.Detail)}
 }
 
-// dated shows instants in an agent's words as people write them.
+// dated writes the instants in an agent's words as RFC 3339.
 func dated(words string) string {
 	return bourse.Phrase(words).In(func(t bourse.Time) string { return time.UnixMilli(int64(t)).UTC().Format(time.RFC3339) })
 }

@@ -10,9 +10,8 @@ import (
 	"bourse"
 )
 
-// What users and operators send is shown to others, on terminals too: none of it
-// may have characters that cannot be seen. The library asks what is sent for
-// what is wrong with it.
+// What users and operators send is shown to others, on terminals too, so none of it
+// may have invisible characters. huma calls Resolve of each input.
 
 // Resolve implements huma.Resolver.
 func (in *batchInput) Resolve(huma.Context) []error { return unseen("body", in.Body) }
@@ -35,11 +34,11 @@ func (in *maintenanceInput) Resolve(huma.Context) []error { return unseen("body"
 // Resolve implements huma.Resolver.
 func (in *lostInput) Resolve(huma.Context) []error { return unseen("body", in.Body) }
 
-// maxUnseen bounds the texts of one request that are named.
+// maxUnseen bounds how many texts of one request are reported.
 const maxUnseen = 20
 
-// unseen says which texts of a value have characters that cannot be seen, by the
-// names that JSON gives them.
+// unseen reports the texts in a value that have invisible characters, by their JSON
+// paths.
 func unseen(at string, value any) []error {
 	var wrong []error
 	var look func(at string, v reflect.Value)

@@ -24,14 +24,15 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Notify says how webhooks are told of jobs' turns.
+// Notify says how webhooks are called with the turns of jobs.
 type Notify struct {
-	// URL is told of every turn of every job, beside what batches name; "": none.
+	// URL is called with every turn of every job, in addition to the addresses that
+	// batches name; "": none.
 	URL string
 	// Secret signs deliveries; empty: they are not signed.
 	Secret []byte
-	// Local allows http and addresses of this machine and of private networks,
-	// which a user could otherwise have the broker call in the user's place.
+	// Local allows http, and addresses of this machine and of private networks.
+	// Without it, users cannot make the broker call what only the broker can reach.
 	Local bool
 
 	// Retry is the wait before the second try, doubled before each that follows;
@@ -45,7 +46,7 @@ const (
 	hookQueue   = 256 // turns that wait for one address; more are dropped and counted
 	hookMost    = 64  // addresses at once, the operator's own among them; turns for more are dropped and counted
 	hookTimeout = 10 * time.Second
-	hookIdle    = time.Minute // after which an address without turns is let go
+	hookIdle    = time.Minute // after which an address without turns is dropped
 )
 
 // SignatureHeader carries "t=UNIX,v1=HEX": the instant of the delivery and the
@@ -56,9 +57,9 @@ const (
 	DeliveryHeader  = "Bourse-Delivery"
 )
 
-// webhooks delivers turns: in order for each address, at least once while the
-// process lives, one address never waiting for another. What waits in a process
-// that ends is not delivered.
+// webhooks delivers turns: in order for each address, at least once while the process
+// lives, no address waiting for another. Turns that still wait when the process ends
+// are not delivered.
 type webhooks struct {
 	opt    Notify
 	log    zerolog.Logger
@@ -107,7 +108,7 @@ func newWebhooks(opt Notify, log zerolog.Logger) *webhooks {
 	return h
 }
 
-// allowed says why an address cannot be told; "" is one that is not.
+// allowed says why an address cannot be called; "" stands for no address.
 func (h *webhooks) allowed(address string) error {
 	if address == "" {
 		return nil
@@ -125,8 +126,8 @@ func (h *webhooks) allowed(address string) error {
 // errPrivate refuses to call a machine that only the broker can reach.
 var errPrivate = errors.New("the address is of this machine or of a private network, which the broker's operator has not allowed")
 
-// reachable is asked with the address that a name has led to, before a
-// connection is opened.
+// reachable checks the address that a name has resolved to, before a connection is
+// opened.
 func (h *webhooks) reachable(_, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -183,7 +184,7 @@ func (h *webhooks) queue(address string, d delivery) {
 	}
 }
 
-// serve delivers to one address until there is nothing for a while.
+// serve delivers to one address until it has had nothing to deliver for a while.
 func (h *webhooks) serve(x *hook) {
 	idle := time.NewTimer(hookIdle)
 	defer idle.Stop()
@@ -249,7 +250,7 @@ func (h *webhooks) post(address string, d delivery) error {
 	answer, err := h.client.Do(r)
 	if err != nil {
 		if u := (*url.Error)(nil); errors.As(err, &u) {
-			return u.Err // without the address, whose path may hold a secret
+			return u.Err // without the URL, whose path may hold a secret
 		}
 		return err
 	}

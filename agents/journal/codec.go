@@ -33,9 +33,9 @@ type kind struct {
 	decode decoder
 }
 
-// NewCodec returns a codec of all facts of the vocabulary and of those given,
-// zero values will do: the images of agents. Two types of one kind are a broken
-// invariant, and so is a pointer.
+// NewCodec returns a codec of all facts of the vocabulary, and of more: zero values of
+// other facts, such as images of agents. Two types of one kind are a broken invariant,
+// and so is a pointer.
 func NewCodec(more ...agents.Fact) *Codec {
 	c := &Codec{kinds: map[string]*kind{}}
 	for _, f := range bourse.Facts() {
@@ -48,7 +48,7 @@ func NewCodec(more ...agents.Fact) *Codec {
 	return c
 }
 
-// vocabulary is the codec of those who have no facts of their own.
+// vocabulary is the codec without any more facts.
 var vocabulary = sync.OnceValue(func() *Codec { return NewCodec() })
 
 func (c *Codec) add(f agents.Fact) {
@@ -90,15 +90,14 @@ func (c *Codec) Append(b []byte, at bourse.Time, f agents.Fact) ([]byte, error) 
 	return append(whole, '\n'), nil
 }
 
-// Decode reads a payload. A kind that is not known, or a field that the kind
-// does not have, is an error: a journal of a later version must not be read as
-// if it said less.
+// Decode reads a payload. An unknown kind, or a field that the kind does not have, is
+// an error: part of a later version's journal must not be ignored.
 func (c *Codec) Decode(payload []byte) (bourse.Time, agents.Fact, error) {
 	d := newReader(c)
 	return d.record(payload)
 }
 
-// unknown says that a kind is none of the codec's.
+// unknown is the error for a kind that the codec does not know.
 func (c *Codec) unknown(name string) error {
 	return fmt.Errorf("fact of kind %q is unknown; this program knows %s", name, strings.Join(c.names, ", "))
 }

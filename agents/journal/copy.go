@@ -7,11 +7,10 @@ import (
 	"strings"
 )
 
-// Copy copies the segments of a journal, or the last one only, which is enough
-// for a restart, to a disk that has none; also of one that grows meanwhile: the
-// copy is the journal as it was at some instant since the call, in whole
-// records. Damage is found and copied nowhere. It returns what was copied. Each
-// segment is read as a whole.
+// Copy copies the segments of a journal to a disk that has none, or only the last one,
+// which is enough for a restart. The journal may grow meanwhile: the copy is the journal
+// at some instant since the call, in whole records. If the journal is damaged, nothing
+// is copied. It returns what was copied. Each segment is read as a whole.
 func Copy(from, to Disk, lastOnly bool) ([]Segment, error) {
 	if has, err := segments(to); err != nil || len(has) > 0 {
 		if err == nil {
@@ -29,8 +28,8 @@ func Copy(from, to Disk, lastOnly bool) ([]Segment, error) {
 				return nil, err
 			}
 		}
-		// A snapshot has removed what was kept for long enough: what is there now
-		// begins later.
+		// A snapshot has removed old segments meanwhile: the journal begins later
+		// now.
 		if !errors.Is(err, fs.ErrNotExist) || tries == maxTries {
 			return nil, err
 		}

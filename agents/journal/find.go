@@ -17,19 +17,18 @@ import (
 // Sieve says which records of a journal to read. It sees them undecoded, since
 // decoding costs some fifty times as much as looking for a word.
 type Sieve interface {
-	// Look is shown every record in order: where it stands, the kind of its fact and
-	// its payload, which must not be kept. Of two records the later one stands at
-	// the greater place. If it returns true, the fact is decoded and shown to Learn.
+	// Look is given every record in order: its place, the kind of its fact and its
+	// payload, which must not be kept. A later record has a greater place. If Look
+	// returns true, the fact is decoded and given to Learn.
 	Look(place uint64, kind string, payload []byte) (learn bool)
-	// Learn is shown the facts that were asked for.
+	// Learn is given the facts for which Look has returned true.
 	Learn(place uint64, f agents.Fact)
-	// Places returns the places of those to read, ascending, after all were
-	// shown.
+	// Places returns, at the end, the places of the records to read, ascending.
 	Places() []uint64
 }
 
-// A place is the number of a file among those that were opened, above the offset
-// of a record in it.
+// A place is the number of a file among those that were opened, in the high bits, and
+// the offset of a record in it.
 const offsetBits = 40
 
 // opener is a disk whose files can be read piece by piece.
@@ -43,7 +42,7 @@ type File interface {
 	io.Closer
 }
 
-// whole is a file of a disk that hands out whole ones only.
+// whole is a file of a disk that can only read files as a whole.
 type whole struct{ *bytes.Reader }
 
 func (whole) Close() error { return nil }
@@ -56,11 +55,11 @@ func openFile(disk Disk, name string) (File, error) {
 	return whole{bytes.NewReader(data)}, err
 }
 
-// Find hands those records to visit, in order, that a sieve wants. It reads the
-// segments that hold what was recorded at since or later, and the one before them,
-// once from beginning to end, a megabyte at a time, and those records once more.
-// Nothing is changed; what is appended meanwhile may be seen or not. stop is asked
-// now and then, and its error ends it.
+// Find calls visit, in order, with the records that a sieve selects. It reads the
+// segments with records since an instant, and the one before them, once from beginning
+// to end, a megabyte at a time, and then the selected records again. It changes nothing;
+// records that are appended meanwhile may be seen or not. stop is called now and then,
+// and an error of it ends the search.
 func Find(disk Disk, codec *Codec, since bourse.Time, sieve Sieve, stop func() error, visit func(Record) error) error {
 	f := finder{disk: disk, codec: codec, reader: newReader(codec), stop: stop}
 	defer f.close()
@@ -113,8 +112,8 @@ func (f *finder) close() {
 	}
 }
 
-// open opens the segments from the one before that which holds since on. Those
-// that go while they are listed are of the past.
+// open opens the segments from the one before that which holds since. Segments that
+// vanish while they are listed were too old to keep.
 func (f *finder) open(since bourse.Time) error {
 	list, err := segments(f.disk)
 	if err != nil {
@@ -231,8 +230,8 @@ func (f *finder) next(in io.Reader) ([]byte, error) {
 	return f.buf[frameSize:], nil
 }
 
-// more reads n bytes more. A length may be damage: the room for it grows with what
-// comes.
+// more reads n bytes more. The length may be damaged, so memory is taken only as bytes
+// arrive.
 func (f *finder) more(in io.Reader, n int) error {
 	for n > 0 {
 		at, size := len(f.buf), min(n, readAhead)
@@ -251,8 +250,8 @@ func (f *finder) more(in io.Reader, n int) error {
 // number is that of the record read last.
 func (f *finder) number() uint64 { return binary.LittleEndian.Uint64(f.buf[8:]) }
 
-// damaged looks at a segment as a whole of which a record is not: the last one may
-// have a torn tail, or grow.
+// damaged reads a segment as a whole after a record of it could not be read. The last
+// segment may have a torn tail, or be growing.
 func (f *finder) damaged(p *part, last bool) error {
 	s, err := load(f.disk, p.number)
 	switch {
@@ -297,7 +296,7 @@ func (f *finder) record(where uint64) (Record, error) {
 	return r, nil
 }
 
-// pause asks now and then whether to go on.
+// pause calls stop now and then.
 func (f *finder) pause(n int) error {
 	if n%256 == 0 && f.stop != nil {
 		return f.stop()

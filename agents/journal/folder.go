@@ -62,7 +62,7 @@ func LookInto(path string) (*Folder, error) {
 	return &Folder{path: path}, nil
 }
 
-// closing closes f and returns err: what f's closing says is of no use.
+// closing closes f and returns err, which matters more than an error of closing.
 func closing(f *os.File, err error) error {
 	_ = f.Close()
 	return err
@@ -168,8 +168,7 @@ func (d *Folder) Remove(name string) error {
 // SyncNames makes renames, removals and new files durable.
 func (d *Folder) SyncNames() error { return syncFolder(d.path) }
 
-// Close gives the folder free for another process. What was not synced may be
-// lost.
+// Close frees the folder for another process. What was not synced may be lost.
 func (d *Folder) Close() error {
 	err := d.leave()
 	if d.lock != nil {

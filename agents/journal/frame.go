@@ -16,7 +16,7 @@ import (
 //	8   uint64  number of the record
 //	16  payload
 //
-// all little-endian. The number tells a record that is missing or stands twice.
+// all little-endian. The number shows a record that is missing or appears twice.
 const frameSize = 16
 
 // maxPayload bounds a record: what an image of a very large agent takes. A
@@ -88,11 +88,11 @@ func wholeAfter(data []byte, offset int) int {
 	return -1
 }
 
-// flipped reports whether the last record of a file, which begins at offset and
-// is not whole, would be with one bit turned over. A crash leaves records that
-// are short, or hold other bytes, not those; so this is damage. What a single
-// bit does to a checksum follows from how far it is from the end alone. It costs
-// one walk over the bits.
+// flipped reports whether the last record of a file, which begins at offset and is not
+// whole, would be whole with one bit flipped. A crash leaves records that are cut short
+// or hold other bytes, but not such records, so this is damage. The effect of one bit on
+// a checksum depends only on its distance from the end; so one pass over the bits
+// suffices.
 func flipped(data []byte, offset int) bool {
 	r := slices.Clone(data[offset:])
 	if len(r) <= frameSize || len(r)-frameSize > maxPayload {

@@ -42,8 +42,8 @@ const maxWaiting = 1 << 20
 // replayed.
 //
 // A journal of another agent and an unknown kind of fact are errors, damage is a
-// *CorruptError; replay has not been called then, but for a fact that cannot be
-// decoded, where it may have seen those before.
+// *CorruptError. replay has not been called then, except that it may have seen the facts
+// before one that cannot be decoded.
 func Open(disk Disk, opt Options, replay func(at bourse.Time, f agents.Fact)) (*Journal, error) {
 	if opt.Codec == nil {
 		opt.Codec = vocabulary()
@@ -110,9 +110,9 @@ func place(disk Disk, name string) string {
 	return name
 }
 
-// Append adds a fact. It is durable only when a Sync after it has returned nil;
-// until then nobody may be told. A fact that could not be read back is refused,
-// and the journal has failed like after any other error.
+// Append adds a fact. It is durable only when a Sync after it has returned nil; until
+// then nothing that follows from it may leave the process. A fact that could not be read
+// back is refused, and the journal has then failed as after any other error.
 func (j *Journal) Append(at bourse.Time, f agents.Fact) error {
 	if j.err != nil {
 		return j.err
@@ -178,7 +178,7 @@ func (j *Journal) Sync() error {
 	return nil
 }
 
-// ErrFailed is what every call gives after one has failed, with what failed.
+// ErrFailed is what every call returns after one has failed, with the first failure.
 var ErrFailed = errors.New("the journal has failed; stop, and replay it in a new process")
 
 // fail keeps the first failure.
@@ -194,6 +194,6 @@ func (j *Journal) Facts() uint64 { return j.facts }
 // Since is the number of facts after the last image: what a restart replays.
 func (j *Journal) Since() uint64 { return j.since }
 
-// Cut is how many bytes of a torn tail Open has cut: a crash has lost what
-// nobody had been told of.
+// Cut is how many bytes of a torn tail Open has cut. Nothing that followed from them
+// had left the process.
 func (j *Journal) Cut() int { return j.cut }

@@ -17,7 +17,7 @@ import (
 // instead. It changes when records say that they were written, and nothing of what
 // they say: what an agent did by that clock it has done.
 
-// Rebasing is what a rebase changes in one journal, or would.
+// Rebasing is what a rebase changes, or would change, in one journal.
 type Rebasing struct {
 	Agent   agents.ID
 	To      bourse.Time // the instant that later records are brought back to
@@ -42,12 +42,12 @@ func Before(disk Disk, now bourse.Time) (bourse.Time, error) {
 	return last, err
 }
 
-// Rebase finds the records of a journal that are later than an instant and, if it
-// is to apply that, brings them back to it: each segment that has some is written
-// beside, synced, and takes the place of the one there is, which stays as a file
-// of its name with the ending given, in the same folder. Whatever it is broken off
-// by, every segment is whole, and the call may be made again. The disk must be the
-// caller's alone. visit is handed every record as it is afterwards.
+// Rebase finds the records of a journal that are later than an instant and, if apply is
+// set, brings them back to it. It writes each segment with such records anew beside the
+// old one, syncs it and puts it in its place; the old one stays in the folder, with the
+// ending given added to its name. Every segment is whole even if Rebase is interrupted,
+// and it may be called again. The disk must be the caller's alone. visit is called with
+// every record as it is afterwards.
 func Rebase(disk Disk, to bourse.Time, ending string, apply bool, visit func(Record) error) (Rebasing, error) {
 	out := Rebasing{To: to}
 	list, err := segments(disk)

@@ -17,9 +17,8 @@ func (j *Journal) Snapshot(at bourse.Time, image agents.Fact) error {
 	return j.snapshot(at, 1, func(int) agents.Fact { return image })
 }
 
-// SnapshotOf is Snapshot with the image of an agent as it is now, in parts where
-// it has them: what is buffered is one part and a megabyte, whatever the agent
-// keeps.
+// SnapshotOf is Snapshot with the present image of an agent, in parts if the agent has
+// parts. It buffers no more than one part and a megabyte, however much the agent keeps.
 func (j *Journal) SnapshotOf(at bourse.Time, a agents.Durable) error {
 	if p, ok := a.(agents.Parted); ok {
 		return j.snapshot(at, p.Parts(), p.Part)
@@ -83,7 +82,7 @@ func (j *Journal) head(file string, h Header, part func(i int) agents.Fact) erro
 	return j.disk.Append(file, b)
 }
 
-// sweep removes what a crash has left of a segment that never got its name.
+// sweep removes the remains of a segment that never got its name because of a crash.
 func (j *Journal) sweep() error {
 	names, err := j.disk.Names()
 	if err != nil {
@@ -101,8 +100,8 @@ func (j *Journal) sweep() error {
 	return nil
 }
 
-// retire forgets the segments that have been kept long enough, and returns the
-// first that is to stay. The last record of a segment is no later than the
+// retire forgets the segments that have been kept long enough, and returns the first that
+// must stay. The last record of a segment is no later than the
 // beginning of the next one.
 func (j *Journal) retire(now bourse.Time) (first uint64) {
 	if j.opt.Keep == 0 {

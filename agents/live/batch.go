@@ -8,8 +8,8 @@ import (
 	"bourse/agents"
 )
 
-// batch is what came of the steps since the last sync: it leaves when its facts
-// are durable. Where no fact waits nothing waits, and the batch is empty.
+// batch is what came of the steps since the last sync. It is released when its facts
+// are durable. While no fact waits, nothing waits and the batch is empty.
 type batch struct {
 	begun  time.Time
 	steps  int
@@ -61,8 +61,8 @@ func (l *life) take(now bourse.Time, m agents.Message) error {
 	return nil
 }
 
-// commit makes the batch durable and lets it out: facts to the watchers, then
-// messages, then alarms, then those who want to look at the agent.
+// commit makes the batch durable and releases it: facts to the watchers, then messages,
+// then alarms, then the views that wait for it.
 func (l *life) commit() {
 	b := &l.batch
 	if l.over != nil || len(b.facts) == 0 {
@@ -96,7 +96,7 @@ func (l *life) image() {
 	l.count.images.Add(1)
 }
 
-// release lets messages out and sets alarms.
+// release sends messages and sets alarms.
 func (l *life) release(sends []agents.Send, set []agents.Alarm) {
 	for _, s := range sends {
 		if e := l.log.Debug(); e != nil {
@@ -112,5 +112,5 @@ func (l *life) release(sends []agents.Send, set []agents.Alarm) {
 		l.alarms.set(alarm{a.At, l.set.Add(1), a.Message})
 	}
 	l.count.alarms.Store(int64(len(l.alarms)))
-	l.wind()
+	l.setTimer()
 }

@@ -20,7 +20,7 @@ const (
 	BadGreeting Cause = "greeting"        // not one greeting as a server
 	BadType     Cause = "type"            // a message that agents do not send: of the actor system, say, to stop an actor
 	NewType     Cause = "new-type"        // a link message that this build does not know: left out
-	BadTarget   Cause = "target"          // to an actor that is not the mailroom
+	BadTarget   Cause = "target"          // to an actor that is not the inbox
 	BadIndex    Cause = "index"           // an index outside its list
 	BadForm     Cause = "form"            // a sender, header, request or serializer where agents send none
 	Garbled     Cause = "garbled"         // bytes that are no such message, or too many parts

@@ -11,12 +11,11 @@ import (
 	"bourse/agents/wire"
 )
 
-// A peer is answered where it has asked. As a rule that is where gossip says
-// that it is. But while two processes go by one name, an answer that went to the
-// later one only would leave the earlier one waiting, and it would never hear
-// that it is over. So a process of its own is told from others by the address
-// that it wants to be answered at, which the guard has held against its
-// certificate.
+// A peer is answered at the address from which it has asked. As a rule that is where
+// gossip says that it is. But while two processes have one name, answers to the later
+// one only would leave the earlier one waiting, and it would never learn that it has
+// been superseded. So processes are told apart by their reply addresses, which the guard
+// has checked against the certificate.
 
 // caller is one process of a peer.
 type caller struct {
@@ -37,23 +36,22 @@ type callers struct {
 // question is what one process has asked about: answers name the same thing.
 type question struct{ trace, addr string }
 
-// contact is for how long a peer is answered where it has said that it is,
-// though gossip does not know it. A newcomer is heard before it is heard of.
+// contact is how long a peer is answered at its own reply address although gossip does
+// not know it. A newcomer's messages arrive before the gossip about it.
 const contact = 10 * time.Second
 
-// removal is how often a peer may say that it is to be found elsewhere: each
-// address that it names costs this process a connection. Who moves faster is
-// answered a little later.
+// removal is how often a peer may name another reply address: each one costs this
+// process a connection. A peer that moves faster is answered a little later.
 const removal = time.Second
 
-// The bounds of what is remembered of one peer. Beyond, the process heard longest
-// ago is forgotten; and of questions all, whose answers then go where gossip says.
+// Bounds of what is remembered of one peer. Beyond them, the process that was heard
+// longest ago is forgotten, or all questions are: answers then go where gossip says.
 const (
 	maxCallers   = 4
 	maxQuestions = 1024
 )
 
-// hear takes note of who sends a parcel, and of what it asks.
+// hear notes who sends a parcel, and what it asks.
 func (n *links) hear(from agents.ID, p *wire.Parcel, now time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -65,7 +63,7 @@ func (n *links) hear(from agents.ID, p *wire.Parcel, now time.Time) {
 		c = &callers{}
 		n.from[from] = c
 	}
-	s := c.caller(p, now)
+	s := c.process(p, now)
 	s.at = now
 	if m, known := n.directory.Find(from); c.living(now) < 2 && (!known || m.Address == s.addr) {
 		c.asked = nil
@@ -83,7 +81,7 @@ func (n *links) hear(from agents.ID, p *wire.Parcel, now time.Time) {
 	c.asked[question{p.GetEnvelope().GetTrace(), s.addr}] = now
 }
 
-// took notes that a parcel has been taken: it is to be acknowledged.
+// took notes that a parcel has been taken and must be acknowledged.
 func (n *links) took(from agents.ID, p *wire.Parcel) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -94,8 +92,8 @@ func (n *links) took(from agents.ID, p *wire.Parcel) {
 	}
 }
 
-// caller returns the process that a parcel is of.
-func (c *callers) caller(p *wire.Parcel, now time.Time) *caller {
+// process returns the process that has sent a parcel.
+func (c *callers) process(p *wire.Parcel, now time.Time) *caller {
 	s := c.of(p.Session)
 	if host, _, err := net.SplitHostPort(p.ReplyTo); err == nil && host != "" && len(p.ReplyTo) <= nameMax {
 		if at := c.at(p.ReplyTo); at != nil {
@@ -148,7 +146,7 @@ func (c *callers) add() *caller {
 	return s
 }
 
-// latest is who was heard last.
+// latest is the process that was heard last.
 func (c *callers) latest() *caller {
 	if len(c.list) == 0 {
 		return nil
@@ -168,8 +166,8 @@ func (c *callers) living(now time.Time) (n int) {
 	return n
 }
 
-// askers returns where those are who have asked about something lately, in order,
-// while more than one process of that name is about.
+// askers returns the addresses of those that have asked about something lately, in
+// order, while more than one process has that name.
 func (c *callers) askers(trace string, now time.Time) (list []string) {
 	for _, s := range c.list {
 		if at, ok := c.asked[question{trace, s.addr}]; ok && s.lives(now) && now.Sub(at) < contact {
@@ -180,7 +178,8 @@ func (c *callers) askers(trace string, now time.Time) (list []string) {
 	return list
 }
 
-// forget makes room: it forgets all who have been silent for a while, else all.
+// forget makes room: it forgets the peers that have been silent for a while, or else
+// all of them.
 func (n *links) forget(now time.Time) {
 	maps.DeleteFunc(n.from, func(_ agents.ID, c *callers) bool { return now.Sub(c.latest().at) > contact })
 	if len(n.from) >= maxMembers {

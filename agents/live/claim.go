@@ -9,30 +9,30 @@ import (
 	"bourse/agents/certificate"
 )
 
-// Whoever has the key of the gossip can tell of a process that is not there, or
-// not that agent's. So a life of a peer is called before it is believed: by
-// mutual TLS, where gossip says that it is. Until it has answered there with its
-// certificate, the life that was known is the one that is meant. A later process
-// of one's own name is called too: if it answers, there is no place for two.
+// Anybody with the gossip key can announce a process that does not exist, or that is not
+// that agent's. So a new life of a peer is called before it is believed, by mutual TLS at
+// the address that gossip gives. Until it has answered there with its certificate, the
+// life known before remains in use. A later process under this one's own name is called
+// too: if it answers, one of the two must stop.
 
 // claim is a life that gossip tells of and that has not answered yet.
 type claim struct {
 	Member
 	calling bool
-	next    time.Time     // it is called again then
-	wait    time.Duration // until the time after
+	next    time.Time     // when it is called again
+	wait    time.Duration // and how long after that
 }
 
 // The bounds of calls. At most maxMembers lives wait for one.
 const (
 	maxCalls  = 16 // at a time
 	callTime  = 2 * time.Second
-	firstCall = time.Second // after a call in vain, then twice as long each time
+	firstCall = time.Second // wait after a failed call, doubled each time
 	lastCall  = 30 * time.Second
 )
 
-// doubts reports whether a word of gossip is not believed yet, and sees to it
-// that its process is called.
+// doubts reports whether a piece of gossip is not believed yet, and has the process
+// called that it is about.
 func (n *Node) doubts(node string, m Member, alive bool) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -61,7 +61,7 @@ func (n *Node) doubts(node string, m Member, alive bool) bool {
 	return true
 }
 
-// call calls a process, unless it is being called or its time has not come. The
+// call calls a process, unless a call is under way or the next one is not due. The
 // node is locked.
 func (n *Node) call(node string, c *claim, now time.Time) {
 	if c.calling || now.Before(c.next) {
@@ -86,7 +86,7 @@ func (n *Node) call(node string, c *claim, now time.Time) {
 	})
 }
 
-// callAgain calls those again whose time has come.
+// callAgain makes the calls that are due.
 func (n *Node) callAgain(now time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -95,7 +95,7 @@ func (n *Node) callAgain(now time.Time) {
 	}
 }
 
-// called takes the end of a call.
+// called takes the outcome of a call.
 func (n *Node) called(node string, m Member, life uint64, err error) {
 	n.word.Lock()
 	defer n.word.Unlock()
@@ -131,9 +131,9 @@ func (n *Node) called(node string, m Member, life uint64, err error) {
 	}
 }
 
-// doubted says that nobody answers where gossip tells of a life.
+// doubted logs that nobody answers where gossip says that a life is.
 func (n *Node) doubted(m Member, err error) {
-	if !n.rare.may("doubted "+string(m.Agent), time.Now()) {
+	if !n.limiter.allow("doubted "+string(m.Agent), time.Now()) {
 		return
 	}
 	e := n.opt.Log.Warn()
@@ -144,8 +144,7 @@ func (n *Node) doubted(m Member, err error) {
 		Msg("gossip tells of a process that does not answer with its certificate: it is not believed")
 }
 
-// Superseded hands over a process that has the name and the certificate of this
-// one, began later, and answers where it says that it is. Where two would act for
-// one broker, the earlier one must stop. Without certificates nobody is handed
-// over.
+// Superseded delivers a process that has this one's name and certificate, began later,
+// and answers at its address. Two processes must not act for one broker: the earlier one
+// must stop. Without certificates nothing is delivered.
 func (n *Node) Superseded() <-chan Member { return n.later }

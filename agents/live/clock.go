@@ -10,11 +10,10 @@ import (
 
 // clock is the time that a host hands its agents: Unix milliseconds that never
 // go back. It is read off the machine's monotonic clock from the wall clock's
-// offset at the start. Where the wall clock is set anew meanwhile, it follows by
-// at most one part in slewPart of the time that passes, the drift that the
-// protocol is proven to bear; a restart takes the wall clock as it is. Until the
-// host begins it shows the wall clock, whatever becomes of that: nobody has been
-// handed an instant yet.
+// offset at the start. If the wall clock is set later, it follows by at most one part in
+// slewPart of the time that passes, a drift that the protocol tolerates; a restart takes
+// the wall clock as it is. Until the host begins it shows the wall clock, even if that
+// is set back: no agent has seen an instant yet.
 type clock struct {
 	wall func() time.Time
 	warn func(off time.Duration) // the wall clock is off by more than a second; at most once a minute
@@ -87,9 +86,9 @@ func (c *clock) ahead() time.Duration {
 	return c.off
 }
 
-// atLeast has the clock show no less than the last instant of a journal: it
-// stands still until the machine's time has come there. More than most ahead is
-// an error, for then one of the two clocks was wrong.
+// atLeast has the clock show no less than the last instant of a journal: it stands
+// still until the machine's clock has reached that. More than most ahead is an error,
+// because one of the two clocks was wrong then.
 func (c *clock) atLeast(last bourse.Time, most bourse.Duration) error {
 	now := c.now()
 	if gap := last.Sub(now); gap > most {

@@ -15,16 +15,15 @@ import (
 	"bourse/agents/wire"
 )
 
-// A process that starts with a wrong clock would do at once what is due by it:
-// start and end legs before their time, or let their time pass. So before its
-// agents begin it asks those that it speaks to what time they have, over the
-// connections that the guard secures, and waits while more of them disagree with
-// it than agree. It also waits while its own journal ends later than its clock
-// shows. What stands in the way is said in the log and by Waiting.
+// A process that starts with a wrong clock would at once do what is due by that clock:
+// start and end legs too early, or let their time pass. So before its agents begin, it
+// asks its peers for their time, over the connections that the guard secures, and waits
+// while more of them disagree with it than agree. It also waits while its own journal
+// ends later than its clock shows. The log and Waiting say what it waits for.
 //
-// Nobody knows whose clock is right: of two that disagree both wait. Who hears
-// nothing of anybody begins after a while, for nothing can be compared then. A
-// process without a single fact has nothing that might be due, and begins at once.
+// Nobody knows whose clock is right: of two that disagree, both wait. A process that no
+// peer answers begins after a while, because there is nothing to compare. A process
+// without any fact has nothing that might be due, and begins at once.
 
 // The bounds of the comparison.
 const (
@@ -33,15 +32,15 @@ const (
 	agreement = time.Duration(bourse.ClockSkew) * time.Millisecond
 	// gather is how long the silent are waited for once somebody has answered.
 	gather = 2 * time.Second
-	// askEvery is how often a peer is asked, askPace how often it is looked whether
-	// there is anybody to ask. An answer counts for as long as freshFor.
+	// askEvery is how often a peer is asked, askPace how often the peers are checked
+	// for somebody to ask. An answer counts for as long as freshFor.
 	askEvery = time.Second
 	askPace  = 50 * time.Millisecond
 	freshFor = 5 * time.Second
 )
 
-// opinion is by how much a peer's clock is ahead of this process's, and how
-// much of that may be the way of question and answer.
+// opinion is how far a peer's clock is ahead of this process's, and how much of that
+// may be network delay.
 type opinion struct {
 	peer  agents.ID
 	off   time.Duration
@@ -101,8 +100,7 @@ func (c *clocks) answer(m *wire.ClockRequest) {
 	lane.carry(m.ReplyTo, &wire.ClockReply{From: string(c.node.opt.Name), Nonce: m.Nonce, Now: int64(host.Now())})
 }
 
-// heard takes an answer, if it is one to a question of this process, and of whom
-// was asked.
+// heard takes an answer, if this process has asked that peer that question.
 func (c *clocks) heard(m *wire.ClockReply) {
 	if c == nil || c.node.opt.Begins == nil {
 		return
@@ -165,10 +163,9 @@ func (n *Node) Waiting() error {
 	return n.clocks.waits
 }
 
-// Begin has the agents of NodeOptions.Begins begin once the clock of this process
-// may be believed, and tells the others that it is there. patience is for how long
-// an answer is waited for where there is none; 0: nobody is asked. It returns
-// early only when ctx ends.
+// Begin has the agents of NodeOptions.Begins begin once the clock of this process may be
+// trusted, and announces that. patience is how long it waits for a first answer; 0:
+// nobody is asked. It returns early only when ctx ends.
 func (n *Node) Begin(ctx context.Context, patience time.Duration) error {
 	h, c := n.opt.Begins, n.clocks
 	begun := time.Now()

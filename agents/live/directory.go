@@ -13,10 +13,9 @@ import (
 // is ignored and counted.
 const maxMembers = 4096
 
-// Directory says where agents are, as far as gossip knows. Of several living
-// processes that go by one name the latest life is the one that is meant, and
-// one that is leaving, or has not begun, only if there is no other. It is safe for concurrent use;
-// a look-up costs a map access.
+// Directory says where agents are, as far as gossip knows. Of several living processes
+// with one name it gives the latest, and one that is leaving or has not begun only if
+// there is no other. It is safe for concurrent use; a look-up is a map access.
 type Directory struct {
 	mu      sync.RWMutex
 	lives   map[agents.ID][]Member // the living, the one that is meant first
@@ -24,7 +23,7 @@ type Directory struct {
 	ignored uint64
 }
 
-// Change is what one word of gossip has changed about an agent.
+// Change is what one piece of gossip has changed about an agent.
 type Change struct {
 	Member
 	Kind ChangeKind
@@ -119,8 +118,8 @@ func (d *Directory) hear(m Member, alive bool) Change {
 	return compare(before, asked && before.Flags&idle == 0, after, ask && after.Flags&idle == 0)
 }
 
-// idle are the flags of a life that is to be asked for nothing new: it is about
-// to go, or has not begun.
+// idle are the flags of a life that must not be asked for anything new: it is about to
+// leave, or has not begun.
 const idle = Leaving | Waiting
 
 // meant orders the lives of an agent: those that are not idle first, then the

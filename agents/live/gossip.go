@@ -54,7 +54,7 @@ type gossip struct {
 	again time.Duration // between two looks in the long run
 }
 
-// rumour is the last that memberlist has said of a node.
+// rumour is the latest that memberlist has said of a node.
 type rumour struct {
 	meta  []byte
 	addr  string
@@ -62,9 +62,9 @@ type rumour struct {
 	left  bool // it has said so itself
 }
 
-// startGossip makes this process known and begins to look for seeds, for ever:
-// none needs to be there. hear is called with what is heard of others and of
-// this process itself, one word after the other.
+// startGossip announces this process and looks for seeds for as long as it runs: none
+// needs to be there at the start. hear is called with each piece of gossip about others
+// and about this process, one after the other.
 func startGossip(o GossipOptions, transport memberlist.Transport, name string, meta []byte, l zerolog.Logger, hear func(node string, meta []byte, alive bool)) (*gossip, error) {
 	g := &gossip{log: l, hear: hear, meta: meta, news: map[string]rumour{}, known: map[string]string{}, lost: map[string]struct{}{},
 		wake: make(chan struct{}, 1), done: make(chan struct{}), name: name, seeds: o.Seeds, draw: rand.New(rand.NewPCG(nonce(), 0))}
@@ -139,8 +139,8 @@ func hostPort(address string) (string, int, error) {
 // address is where others reach this process's gossip.
 func (g *gossip) address() string { return g.own }
 
-// announce has something new told of this process. It returns when somebody has
-// been told, or after the time given.
+// announce spreads new metadata of this process. It returns when some node has it, or
+// after the time given.
 func (g *gossip) announce(meta []byte, within time.Duration) error {
 	g.mu.Lock()
 	g.meta = meta
@@ -154,7 +154,7 @@ func (g *gossip) leave(within time.Duration) error {
 	return errors.Join(g.list.Leave(within), g.stop())
 }
 
-// stop stops without a word: others will find this process to have failed.
+// stop stops without saying goodbye: others will find this process to have failed.
 func (g *gossip) stop() error {
 	close(g.done)
 	g.ends.Wait() // not for look: a join under way may last as long as memberlist's timeout
@@ -204,8 +204,8 @@ func (*gossip) MergeRemoteState([]byte, bool) {}
 // maxLost bounds how many lost nodes are looked for; others come back by seeds.
 const maxLost = 64
 
-// tell hands on what has been heard, in order of the nodes' names; first of this
-// process itself, so that who goes by its name too is known as another.
+// tell hands on what has been heard, in order of the nodes' names. What concerns this
+// process comes first, so that another one under its name is recognised as another.
 func (g *gossip) tell() {
 	for {
 		select {
@@ -235,15 +235,14 @@ func (g *gossip) tell() {
 	}
 }
 
-// look joins the seeds, and again whenever some seed or a node that failed is
-// not among the living: after a partition each side would else stay alone. A
-// newcomer asks some more of those it has heard of, each time after twice as
-// long, as the first may have been as new as itself, and rumours reach all but a
-// few.
+// look joins the seeds, and joins again whenever a seed or a node that failed is not
+// alive: otherwise the sides of a partition would stay apart. A newcomer also asks some
+// nodes that it has heard of, after twice as long each time, because the first may have
+// been as new as itself and gossip misses a few.
 func (g *gossip) look() {
 	wait := g.first
 	for said := false; ; {
-		again := g.again * crowd(g.list.NumMembers())
+		again := g.again * lookFactor(g.list.NumMembers())
 		whom, found := g.missing(), g.list.NumMembers() > 1
 		if len(whom) == 0 && wait < again {
 			whom = g.anybody()
@@ -291,9 +290,9 @@ func (g *gossip) anybody() []string {
 	return nil
 }
 
-// crowd is by how much less often a process looks for others when there are
-// many: each look is an exchange of all that two know.
-func crowd(members int) time.Duration { return time.Duration(max(1, bits.Len(uint(members))-4)) }
+// lookFactor is how much less often a process looks for others when there are many: in
+// each look two nodes exchange all that they know.
+func lookFactor(members int) time.Duration { return time.Duration(max(1, bits.Len(uint(members))-4)) }
 
 // missing returns the seeds that are not among the living, and one lost node.
 func (g *gossip) missing() []string {

@@ -51,8 +51,8 @@ func gossipCause(line string) GossipCause {
 // said for each cause. What memberlist takes for an error is mostly a peer that
 // is gone, so it is one level down; what came from outside is a warning.
 type gossipLog struct {
-	log  zerolog.Logger
-	rare seldom
+	log     zerolog.Logger
+	limiter logLimiter
 
 	mu     sync.Mutex
 	counts map[GossipCause]uint64
@@ -87,7 +87,7 @@ func (w *gossipLog) complaint(mild bool, line string) {
 	default:
 		level = zerolog.InfoLevel
 	}
-	if w.log.GetLevel() <= level && w.rare.may(string(cause)+level.String(), time.Now()) {
+	if w.log.GetLevel() <= level && w.limiter.allow(string(cause)+level.String(), time.Now()) {
 		w.log.WithLevel(level).Str("cause", string(cause)).Uint64("so_far", n).Msg(line)
 	}
 }

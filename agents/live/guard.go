@@ -26,9 +26,9 @@ import (
 // itself, and no more of them than a process can take. docs/SECURITY.md has a
 // row for each refusal.
 //
-// What an honest peer of a newer build may send is left out and the rest goes
-// on. Whatever else is wrong only a broken or hostile peer sends: its connection
-// ends, with a line at both ends.
+// What an honest peer of a newer build may send is dropped, and the rest passes. Anything
+// else that is wrong comes from a broken or hostile peer: its connection is closed, and
+// both ends log why.
 
 // GuardOptions says for whom a guard stands.
 type GuardOptions struct {
@@ -39,14 +39,14 @@ type GuardOptions struct {
 
 // Guard secures the connections of one process. It is safe for concurrent use.
 type Guard struct {
-	store *certificate.Store // nil: plain text on loopback
-	self  agents.ID
-	peers certificate.Role // those that it speaks to
-	log   zerolog.Logger
-	now   func() time.Time
-	rare  seldom
-	door  door
-	life  atomic.Uint64 // of the process, once it has begun
+	store   *certificate.Store // nil: plain text on loopback
+	self    agents.ID
+	peers   certificate.Role // those that it speaks to
+	log     zerolog.Logger
+	now     func() time.Time
+	limiter logLimiter
+	conns   connBound
+	life    atomic.Uint64 // of the process, once it has begun
 
 	mu      sync.Mutex
 	refused map[Cause]uint64
@@ -67,9 +67,8 @@ func NewGuard(o GuardOptions) (*Guard, error) {
 	return g, nil
 }
 
-// plainGuard returns a guard for plain text on loopback, where nobody can be
-// told from another: it takes everybody at their word, and still lets nothing
-// through that would harm the process.
+// plainGuard returns a guard for plain text on loopback, where nobody can be identified:
+// it believes every name, but still lets nothing through that would harm the process.
 func plainGuard(self agents.ID, l zerolog.Logger) *Guard { return newGuard(self, l, nil) }
 
 func newGuard(self agents.ID, l zerolog.Logger, now func() time.Time) *Guard {
@@ -116,13 +115,13 @@ func (g *Guard) Stats() map[Cause]uint64 {
 	return maps.Clone(g.refused)
 }
 
-// refuse counts a breach and says it, at most once a minute for a cause and peer.
+// refuse counts a breach and logs it, at most once a minute for a cause and peer.
 func (g *Guard) refuse(b *Breach) {
 	g.mu.Lock()
 	g.refused[b.Cause]++
 	n := g.refused[b.Cause]
 	g.mu.Unlock()
-	if g.rare.may(string(b.Cause)+" "+b.Peer, g.now()) {
+	if g.limiter.allow(string(b.Cause)+" "+b.Peer, g.now()) {
 		g.log.Warn().Str("peer", b.Peer).Str("cause", string(b.Cause)).Uint64("refused", n).Msg(b.Error())
 	}
 }

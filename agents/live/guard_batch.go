@@ -54,8 +54,8 @@ func (g *Guard) batch(p peer, b *remote.MessageBatch) (size cost, left []*Breach
 		}
 	}
 	for _, name := range b.Targets {
-		if name != mailroom {
-			return refuse(BadTarget, "it speaks to actor %s; there is only %q", show(name), mailroom)
+		if name != inbox {
+			return refuse(BadTarget, "it speaks to actor %s; there is only %q", show(name), inbox)
 		}
 	}
 	keep := b.Envelopes[:0]

@@ -35,7 +35,7 @@ func sealed(t testing.TB, from, to agents.ID, m agents.Message) *wire.Parcel {
 // batchOf is a batch as Proto.Actor's writer makes it.
 func batchOf(t testing.TB, messages ...proto.Message) *remote.MessageBatch {
 	t.Helper()
-	b := &remote.MessageBatch{Targets: []string{mailroom}}
+	b := &remote.MessageBatch{Targets: []string{inbox}}
 	for i, m := range messages {
 		data, err := proto.Marshal(m)
 		if err != nil {
@@ -218,7 +218,7 @@ func FuzzGuard(f *testing.F) {
 		}
 		for _, e := range b.Envelopes {
 			name := b.TypeNames[e.TypeId]
-			if b.Targets[e.Target] != mailroom || e.Sender != 0 {
+			if b.Targets[e.Target] != inbox || e.Sender != 0 {
 				t.Fatalf("to %q, sender %d", b.Targets[e.Target], e.Sender)
 			}
 			m, err := remote.Deserialize(e.MessageData, name, e.SerializerId)
@@ -367,7 +367,7 @@ func TestRate_ForgivesWhoKeepsWithinIt(t *testing.T) {
 
 func TestDoor_BoundsEachHostAndAgentByItself(t *testing.T) {
 	t.Parallel()
-	var d door
+	var d connBound
 	for i := range maxHandshakesOf {
 		if !d.enter("10.0.0.1") {
 			t.Fatalf("handshake %d", i)

@@ -15,15 +15,14 @@ import (
 	"bourse/agents/certificate"
 )
 
-// lifeProtocol is what a caller wants to speak who only asks which life of an
-// agent answers at an address. Certificates are shown as ever, by both ends; the
-// life is all that is said. It takes peers, and other processes of one's own
-// name.
+// lifeProtocol is the TLS protocol (ALPN) of a caller that only asks which life of an
+// agent answers at an address. Both ends show certificates as always, and the life is
+// all that is said. Peers may ask, and other processes under the same name.
 const lifeProtocol = "bourse-life"
 
-// call asks who answers at the address that gossip gives of a life of an agent.
-// It is an error if nobody does who has a certificate of that agent for that
-// host. 0 is a life of a build that does not say.
+// call asks which life of an agent answers at the address that gossip gives. It is an
+// error if nobody answers with a certificate of that agent for that host. 0: a build
+// that does not say.
 func (g *Guard) call(ctx context.Context, m Member) (life uint64, err error) {
 	host, _, err := net.SplitHostPort(m.Address)
 	if err != nil {
@@ -67,8 +66,8 @@ func (g *Guard) server() *tls.Config {
 	return c
 }
 
-// answer tells a caller which life this is, if that is what it wants to know. The
-// connection is over then.
+// answer tells a caller which life this is, if that is what it asks. The connection is
+// then over.
 func (g *Guard) answer(conn net.Conn, info credentials.AuthInfo) (answered bool) {
 	t, ok := info.(credentials.TLSInfo)
 	if !ok || t.State.NegotiatedProtocol != lifeProtocol {

@@ -32,12 +32,12 @@ func (c *guardedCredentials) Info() credentials.ProtocolInfo {
 // Clone returns the same: nothing of it changes.
 func (c *guardedCredentials) Clone() credentials.TransportCredentials { return c }
 
-// OverrideServerName does nothing: whom one means does not depend on it.
+// OverrideServerName does nothing: the name of the server is not used.
 func (c *guardedCredentials) OverrideServerName(string) error { return nil }
 
-// ClientHandshake accepts at an address only an agent of the role that this
-// process speaks to, whose certificate is for that address. Which agent it is
-// every parcel is held against.
+// ClientHandshake accepts at an address only an agent of the role that this process
+// speaks to, with a certificate for that address. Every parcel is checked against the
+// agent's name.
 func (c *guardedCredentials) ClientHandshake(ctx context.Context, address string, raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	g := c.g
 	if g.store == nil {
@@ -63,13 +63,13 @@ func (c *guardedCredentials) ClientHandshake(ctx context.Context, address string
 func (c *guardedCredentials) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	g := c.g
 	other := hostOf(raw)
-	if !g.door.enter(other) {
+	if !g.conns.enter(other) {
 		b := &Breach{Crowded, other, "too many connections are being made at a time"}
 		g.refuse(b)
 		raw.Close()
 		return nil, nil, b
 	}
-	defer g.door.leave(other)
+	defer g.conns.leave(other)
 	if g.store == nil {
 		if err := g.onlyLoopback(raw); err != nil {
 			raw.Close()
@@ -90,17 +90,16 @@ func (c *guardedCredentials) ServerHandshake(raw net.Conn) (net.Conn, credential
 			name = string(id.Agent())
 		}
 	}
-	if !g.door.admit(name) {
+	if !g.conns.admit(name) {
 		b := &Breach{Crowded, name, "it has too many connections open"}
 		g.refuse(b)
 		conn.Close()
 		return nil, nil, b
 	}
-	return &countedConn{Conn: conn, closed: func() { g.door.close(name) }}, info, nil
+	return &countedConn{Conn: conn, closed: func() { g.conns.close(name) }}, info, nil
 }
 
-// handshake counts and says why a connection has come to nothing, and returns
-// the reason in words.
+// handshake counts and logs why a connection failed, and returns the reason in words.
 func (g *Guard) handshake(other string, err error) error {
 	err = g.store.Explain(err, other)
 	b := &Breach{Cause: NoHandshake, Peer: other, What: err.Error()}
@@ -187,8 +186,8 @@ func hostOf(c net.Conn) string {
 	return host
 }
 
-// toldConn hears of a refusal by the other end, which TLS 1.3 tells only after
-// the handshake.
+// toldConn notices a refusal by the other end, which TLS 1.3 sends only after the
+// handshake.
 type toldConn struct {
 	net.Conn
 	told func(error) error
@@ -202,7 +201,7 @@ func (c *toldConn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// countedConn says once that it has been closed.
+// countedConn reports once that it has been closed.
 type countedConn struct {
 	net.Conn
 	once   sync.Once
@@ -223,8 +222,8 @@ const (
 	maxConnectionsAll = 16384
 )
 
-// door bounds how many connections there are and are being made.
-type door struct {
+// connBound bounds how many connections there are and are being made.
+type connBound struct {
 	mu          sync.Mutex
 	shaking     int
 	shakingFrom map[string]int
@@ -232,7 +231,7 @@ type door struct {
 	openOf      map[string]int
 }
 
-func (d *door) enter(host string) bool {
+func (d *connBound) enter(host string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.shaking >= maxHandshakes || d.shakingFrom[host] >= maxHandshakesOf {
@@ -246,14 +245,14 @@ func (d *door) enter(host string) bool {
 	return true
 }
 
-func (d *door) leave(host string) {
+func (d *connBound) leave(host string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.shaking--
 	decrease(d.shakingFrom, host)
 }
 
-func (d *door) admit(name string) bool {
+func (d *connBound) admit(name string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.open >= maxConnectionsAll || d.openOf[name] >= maxConnectionsOf {
@@ -264,7 +263,7 @@ func (d *door) admit(name string) bool {
 	return true
 }
 
-func (d *door) close(name string) {
+func (d *connBound) close(name string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.open--

@@ -16,8 +16,8 @@ import (
 	"bourse/agents/wire"
 )
 
-// greeting is how long a peer that was called may take to answer. The remote
-// itself would wait for ever.
+// greeting is how long a called peer may take to answer. Proto.Actor's remote itself
+// would wait for ever.
 const greeting = 10 * time.Second
 
 // dialled guards the end of a stream that this process has opened.
@@ -42,8 +42,8 @@ type calledStream struct {
 	other   atomic.Pointer[agents.ID] // once it has greeted
 }
 
-// SendMsg leaves out what is meant for somebody else than who is there: gossip
-// is no authority, and might have sent us to the wrong address.
+// SendMsg drops what is meant for another agent than the one at the other end: gossip
+// is only a hint, and may have given the wrong address.
 func (s *calledStream) SendMsg(m any) error {
 	batch := (*remote.MessageBatch)(nil)
 	if r, ok := m.(*remote.RemoteMessage); ok {

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// How fast one peer may send, all its connections together. What is above it is
-// slowed down, by not reading; who keeps on for longer than the patience is
-// disconnected and kept out for the penalty. An honest peer has at most 64
-// envelopes under way and comes nowhere near.
+// How fast one peer may send over all its connections. A peer above that is slowed down
+// by not reading; one that continues for longer than the patience is disconnected and
+// kept out for the penalty. An honest peer has at most 64 envelopes under way and stays
+// far below.
 const (
 	rateMessages = 20_000   // parcels and acknowledgements a second
 	rateBytes    = 64 << 20 // a second
@@ -30,8 +30,8 @@ type rate struct {
 	until   time.Time // kept out until then
 }
 
-// take takes the cost of a message and returns how long its stream is to wait
-// before the next one, or that it has gone on for too long.
+// take takes the cost of a message and returns how long its stream must wait before
+// the next one, or that the peer has been above the rate for too long.
 func (r *rate) take(now time.Time, c cost) (wait time.Duration, tooLong bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -66,7 +66,7 @@ func (r *rate) idle(now time.Time) bool {
 	return now.After(r.until) && now.Sub(r.at).Seconds() >= r.debt+rateBurst
 }
 
-// keptOut reports whether the peer must stay away still.
+// keptOut reports whether the peer is still kept out.
 func (r *rate) keptOut(now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -39,7 +39,7 @@ type town struct {
 	guard     *Guard
 	carrier   *remoteCarrier
 	log       *lines
-	holds     *atomic.Int64 // Holds that have reached the mailroom
+	holds     *atomic.Int64 // Holds that have reached the inbox
 }
 
 // lines is a log that a test looks into.
@@ -197,7 +197,7 @@ func (v *town) hold(broker string) *remote.RemoteMessage {
 }
 
 // works says that an honest broker still gets its messages through: the process
-// and its mailroom live.
+// and its inbox live.
 func (v *town) works() {
 	v.Helper()
 	before := v.holds.Load()
@@ -381,7 +381,7 @@ func largeMessages(v *town) {
 // flood has one member send acknowledgements as fast as it can. It is slowed
 // down to the rate, and another's message comes through meanwhile.
 func flood(v *town) {
-	b := &remote.MessageBatch{Targets: []string{mailroom}, TypeNames: []string{ackType}}
+	b := &remote.MessageBatch{Targets: []string{inbox}, TypeNames: []string{ackType}}
 	for range maxBatch {
 		b.Envelopes = append(b.Envelopes, &remote.MessageEnvelope{})
 	}

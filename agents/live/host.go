@@ -50,9 +50,9 @@ type Options struct {
 	// Ahead is by how much a journal's last fact may be later than the machine's
 	// clock: a minute. The host's time stands still for as long.
 	Ahead bourse.Duration
-	// Wait has the agents wait for Begin: what Add replays may be looked at, and
-	// no agent is handed anything before. How late their journals are is then for
-	// whoever calls Begin to judge, by Last.
+	// Wait has the agents wait for Begin: the state that Add has replayed can be read,
+	// but no agent is handed anything before. Whoever calls Begin must then judge by
+	// Latest whether a journal is later than the clock.
 	Wait bool
 }
 
@@ -173,10 +173,10 @@ func nonce() uint64 {
 // Now is the host's time, which it hands to its agents: Unix milliseconds.
 func (h *Host) Now() bourse.Time { return h.clock.now() }
 
-// Failed hands over the first failure: a journal could not be written or
-// synced, or an agent has panicked. The process must stop then: nothing of what
-// failed has left it, and only a replay knows what the disk holds. An agent that
-// retires by its own will is such a failure too (ErrRetired).
+// Failed delivers the first failure: a journal could not be written or synced, or an
+// agent has panicked. The process must stop then: nothing that failed has left it, and
+// only a replay shows what the disk holds. An agent that retires is such a failure too
+// (ErrRetired).
 func (h *Host) Failed() <-chan error { return h.failed }
 
 // Add brings an agent to life: its journal is opened on the disk and replayed,

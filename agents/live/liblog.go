@@ -8,18 +8,17 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// libraryLog takes what Proto.Actor says into the process's log: what is wrong
-// only, each kind of line at most once a minute for an address, because a peer
-// that cannot be reached or is refused is tried again for ever. The time of a
-// line is the log's own, as of all others.
+// libraryLog writes what Proto.Actor says into the process's log: only warnings and
+// errors, and each kind at most once a minute for an address, because a peer that cannot
+// be reached or refuses us is tried again for ever.
 type libraryLog struct {
 	slog.Handler
-	rare *seldom
+	limiter *logLimiter
 }
 
 func newLibraryLog(l zerolog.Logger) *slog.Logger {
 	l = l.With().Str("lib", "protoactor").Logger().Level(max(l.GetLevel(), zerolog.WarnLevel))
-	return slog.New(libraryLog{zerolog.NewSlogHandler(l), new(seldom)})
+	return slog.New(libraryLog{zerolog.NewSlogHandler(l), new(logLimiter)})
 }
 
 // Handle implements slog.Handler.
@@ -31,7 +30,7 @@ func (h libraryLog) Handle(ctx context.Context, r slog.Record) error {
 		}
 		return true
 	})
-	if !h.rare.may(kind, time.Now()) {
+	if !h.limiter.allow(kind, time.Now()) {
 		return nil
 	}
 	r.Time = time.Time{}
@@ -40,10 +39,10 @@ func (h libraryLog) Handle(ctx context.Context, r slog.Record) error {
 
 // WithAttrs implements slog.Handler.
 func (h libraryLog) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return libraryLog{h.Handler.WithAttrs(attrs), h.rare}
+	return libraryLog{h.Handler.WithAttrs(attrs), h.limiter}
 }
 
 // WithGroup implements slog.Handler.
 func (h libraryLog) WithGroup(name string) slog.Handler {
-	return libraryLog{h.Handler.WithGroup(name), h.rare}
+	return libraryLog{h.Handler.WithGroup(name), h.limiter}
 }

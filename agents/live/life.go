@@ -44,7 +44,7 @@ type life struct {
 	handled  letter      // the last one, for a panic's report
 	stepping bool        // the agent has it in hand
 	broken   quarantine
-	rare     seldom
+	limiter  logLimiter
 	over     error // nothing is handled any more, and why
 }
 
@@ -63,8 +63,8 @@ type (
 	halt struct{ done chan error }
 )
 
-// IgnoreDeadLetterLogging tells Proto.Actor that what comes after the end of an
-// agent needs no word.
+// IgnoreDeadLetterLogging tells Proto.Actor not to log what arrives after the end of an
+// agent.
 func (*letter) IgnoreDeadLetterLogging() {}
 func (ring) IgnoreDeadLetterLogging()    {}
 func (commit) IgnoreDeadLetterLogging()  {}
@@ -156,32 +156,32 @@ func (l *life) ring(upto ring) {
 		l.step(l.id, a.m)
 	}
 	l.count.alarms.Store(int64(len(l.alarms)))
-	l.wind()
+	l.setTimer()
 }
 
-// wind sets the timer for the earliest alarm. One that is due already rings
+// setTimer sets the timer for the earliest alarm. One that is due already rings
 // behind all messages that wait now.
-func (l *life) wind() {
+func (l *life) setTimer() {
 	if l.over != nil || len(l.alarms) == 0 {
 		return
 	}
 	at := l.alarms[0].at
 	switch {
 	case at <= l.host.clock.now():
-		l.bell()
+		l.postRing()
 	case l.rings != 0 && l.rings <= at:
 	default:
 		l.rings = at
 		if wait := l.host.clock.wait(at); l.timer == nil {
-			l.timer = time.AfterFunc(wait, l.bell)
+			l.timer = time.AfterFunc(wait, l.postRing)
 		} else {
 			l.timer.Reset(wait)
 		}
 	}
 }
 
-// bell puts a ring into the mailbox, unless one is there. The timer calls it.
-func (l *life) bell() {
+// postRing puts a ring into the mailbox, unless one is there. The timer calls it.
+func (l *life) postRing() {
 	if l.ringing.CompareAndSwap(false, true) {
 		l.post(ring(l.set.Load()))
 	}
@@ -199,7 +199,7 @@ func (l *life) fail(err error) {
 	l.host.fail(l, err)
 }
 
-// end lets go of what the life holds.
+// end releases what the life holds.
 func (l *life) end(why error) {
 	l.over = why
 	if l.timer != nil {

@@ -16,17 +16,16 @@ import (
 // envelopes unacknowledged and lets a bounded number wait behind them, so that a
 // peer that is slow, stopped or out of reach costs itself and nobody else. What
 // does not fit is dropped, the newest first, and counted: the protocol repeats
-// whatever it needs, and an old message is nearer to being of use than a new one
-// behind it.
+// whatever it needs, and an older message will be useful sooner than a newer one.
 //
 // Envelopes are numbered within a session; the receiver acknowledges, all up to
 // one at a time, what its host has taken. A session that hears nothing for
 // silence, or whose connection breaks, is over: what was under way is given up,
 // and the next one begins after a pause and with a single envelope, to open the
 // whole window when that is acknowledged. Hence a dead peer is tried with one
-// envelope each silence, until gossip says that it is gone and sends to it fail
-// at once. The pause is for the remote, which takes the end of a connection that
-// it was told to close for news of the one after it.
+// envelope each silence, until gossip says that it is gone and sends to it fail at
+// once. The pause is needed by Proto.Actor's remote, which takes the end of a connection
+// that it was told to close for the end of the next one.
 type link struct {
 	to   agents.ID
 	lane carrier
@@ -84,7 +83,7 @@ func newLink(to agents.ID, lane carrier) *link { return &link{to: to, lane: lane
 func (l *link) send(m Member, e *wire.Envelope, size int, now time.Time) (taken bool, givenUp int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	givenUp = l.join(m)
+	givenUp = l.sessionWith(m)
 	if len(l.queue) >= linkQueue || l.queued+size > linkBytes && len(l.queue) > 0 {
 		return false, givenUp
 	}
@@ -94,9 +93,9 @@ func (l *link) send(m Member, e *wire.Envelope, size int, now time.Time) (taken 
 	return true, givenUp
 }
 
-// join begins a session unless there is one with that life of the peer. Life 0
-// is one that gossip has not told of yet.
-func (l *link) join(m Member) int {
+// sessionWith begins a session, unless there is one with that life of the peer. Life 0
+// is one that gossip does not know yet.
+func (l *link) sessionWith(m Member) int {
 	if l.session.Load() != 0 && l.addr == m.Address && (l.life == m.Life || l.life == 0 || m.Life == 0) {
 		l.life = max(l.life, m.Life)
 		return 0
@@ -139,7 +138,7 @@ func (l *link) pump(now time.Time) {
 		l.lane.carry(l.addr, p)
 	}
 	if len(l.queue) == 0 {
-		l.queue = nil // gives back what a crowd has taken
+		l.queue = nil // gives back the memory of a long queue
 	}
 }
 
@@ -189,7 +188,7 @@ func (l *link) broken(addr string) int {
 func (l *link) moved(m Member, now time.Time) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	lost := l.join(m)
+	lost := l.sessionWith(m)
 	l.pump(now)
 	return lost
 }

@@ -22,7 +22,7 @@ type links struct {
 	directory *Directory
 	deliver   func(*wire.Envelope) bool
 	log       zerolog.Logger
-	seldom    seldom
+	limiter   logLimiter
 
 	mu    sync.RWMutex
 	to    map[agents.ID]*link
@@ -79,9 +79,8 @@ func (n *links) start(lane carrier) {
 	n.ends.Go(n.watch)
 }
 
-// Send hands an envelope over for another process. It never blocks: what cannot
-// go is dropped and counted, and said at most once a minute for each cause and
-// peer.
+// Send hands over an envelope for another process. It never blocks: what cannot be sent
+// is dropped and counted, and logged at most once a minute for each cause and peer.
 func (n *links) Send(to agents.ID, e *wire.Envelope) {
 	n.count.sent.Add(1)
 	now := time.Now()
@@ -146,7 +145,7 @@ func (n *links) askers(of agents.ID, trace string, now time.Time) []string {
 
 func (n *links) drop(count *atomic.Uint64, to agents.ID, e *wire.Envelope, why string) {
 	count.Add(1)
-	if n.seldom.may(string(to)+why, time.Now()) {
+	if n.limiter.allow(string(to)+why, time.Now()) {
 		n.log.Warn().Str("to", string(to)).Str("kind", wire.Kind(e)).Str("trace", e.GetTrace()).Int("bytes", proto.Size(e)).
 			Uint64("dropped", count.Load()).Msg("message dropped: " + why)
 	}
@@ -213,11 +212,11 @@ func (n *links) parcel(p *wire.Parcel) {
 	}
 	n.count.taken.Add(1)
 	n.took(from, p)
-	n.rouse()
+	n.acknowledgeSoon()
 }
 
-// rouse has acknowledgements sent.
-func (n *links) rouse() {
+// acknowledgeSoon has the sender of acknowledgements look now.
+func (n *links) acknowledgeSoon() {
 	select {
 	case n.wake <- struct{}{}:
 	default:
@@ -226,7 +225,7 @@ func (n *links) rouse() {
 
 // watch ends silent sessions and the pauses after them.
 func (n *links) watch() {
-	t := time.NewTicker(respite)
+	t := time.NewTicker(reconnectPause)
 	defer t.Stop()
 	for {
 		select {
@@ -235,7 +234,7 @@ func (n *links) watch() {
 			for _, l := range n.all() {
 				n.gaveUp(l, l.tick(now), "it does not answer")
 			}
-			n.rouse()
+			n.acknowledgeSoon()
 		case <-n.done:
 			return
 		}
@@ -276,13 +275,13 @@ func (n *links) gaveUp(l *link, lost int, why string) {
 		return
 	}
 	n.count.lost.Add(uint64(lost))
-	if n.seldom.may(string(l.to)+why, time.Now()) {
+	if n.limiter.allow(string(l.to)+why, time.Now()) {
 		n.log.Warn().Str("to", string(l.to)).Int("lost", lost).Msg("messages under way given up: " + why)
 	}
 }
 
-// gone ends the link to an agent that nobody knows any more. Where it is to be
-// answered is kept: gossip may be wrong, and who speaks again is answered.
+// gone ends the link to an agent that gossip no longer knows. Its reply addresses are
+// kept: gossip may be wrong, and the agent is answered if it speaks again.
 func (n *links) gone(id agents.ID) {
 	n.mu.Lock()
 	l := n.to[id]
@@ -351,22 +350,22 @@ func (n *links) stats() LinkStats {
 	return s
 }
 
-// seldom lets one of each kind of log line through a minute.
-type seldom struct {
+// logLimiter lets one line of each kind through a minute.
+type logLimiter struct {
 	mu   sync.Mutex
 	last map[string]time.Time
 }
 
-// seldomKinds bounds how many kinds are told apart; beyond, all begin anew.
-const seldomKinds = 4096
+// limitedKinds bounds how many kinds are remembered; at the bound all are forgotten.
+const limitedKinds = 4096
 
-func (s *seldom) may(kind string, now time.Time) bool {
+func (s *logLimiter) allow(kind string, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if last, ok := s.last[kind]; ok && now.Sub(last) < time.Minute {
 		return false
 	}
-	if s.last == nil || len(s.last) >= seldomKinds {
+	if s.last == nil || len(s.last) >= limitedKinds {
 		s.last = map[string]time.Time{}
 	}
 	s.last[kind] = now

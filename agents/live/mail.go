@@ -126,8 +126,8 @@ func (h *Host) Deliver(e *wire.Envelope) (taken bool) {
 	return true
 }
 
-// decode reads an envelope. No agent has it in hand yet, so that one that cannot
-// even be read ends nothing.
+// decode reads an envelope. A panic over one that cannot be read ends nothing, because
+// no agent has been handed it yet.
 func decode(e *wire.Envelope) (m agents.Message, err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -12,10 +12,9 @@ import (
 	"bourse/agents"
 )
 
-// Member is what a process tells all others of itself by gossip. It is a hint:
-// whoever holds the gossip key can say anything in it. Who somebody is, is
-// decided by certificates; which of two lives of an agent is the present one,
-// by the nonces of the protocol.
+// Member is what a process tells all others of itself by gossip. It is a hint: anybody
+// with the gossip key can put anything into it. Certificates decide who a process is,
+// and the nonces of the protocol which of two lives of an agent is the present one.
 type Member struct {
 	Agent   agents.ID // the agent it hosts: "site:north" or "broker:vo1"
 	Address string    // host:port at which it takes messages
@@ -42,9 +41,9 @@ const metaMax = 512
 // change beyond that takes another byte.
 const metaFormat = 1
 
-// node is the name that gossip knows a life of an agent by. Every life has its
-// own, so that one that has been restarted, be it at another address, need not
-// wait until the one before it has been given up for dead.
+// node is the name of a life of an agent in gossip. Every life has its own, so that a
+// restarted agent, even at another address, need not wait until gossip has declared the
+// life before it dead.
 func (m Member) node() string { return string(m.Agent) + "#" + strconv.FormatUint(m.Life, 36) }
 
 // encode returns the metadata, at most metaMax bytes.

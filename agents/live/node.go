@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,7 +17,7 @@ import (
 	"bourse/agents/wire"
 )
 
-// NodeOptions says as whom and where a process takes part in a federation.
+// NodeOptions says under which name and where a process takes part in a federation.
 type NodeOptions struct {
 	Name      agents.ID // the one agent that others know this process by: "site:north", "broker:vo1"
 	Host      Local     // holds that agent already
@@ -30,8 +27,8 @@ type NodeOptions struct {
 	Plain     bool      // no encryption: of messages without a Transport, of gossip without keys; on loopback only
 	Gossip    GossipOptions
 
-	// Known are the sites that a broker counts on from an earlier life: those of
-	// whom nothing is heard for a while are reported to have left.
+	// Known are the sites that a broker knows from an earlier life. Those that gossip
+	// does not mention for a while are reported to have left.
 	Known []agents.ID
 	// Begins, where there is one, is the host, whose agents wait for Begin until its
 	// clock has been compared with those of others.
@@ -66,13 +63,13 @@ type Node struct {
 	gossip    *gossip
 	clocks    *clocks
 
-	mu     sync.Mutex
-	self   Member
-	claims map[string]*claim            // by gossip's name of the node: not believed yet
-	owed   map[agents.ID]agents.Message // what the broker is to be told of a site and has had no room for
-	seen   map[agents.ID]bool           // sites heard of since the start
+	mu      sync.Mutex
+	self    Member
+	claims  map[string]*claim            // by gossip's name of the node: not believed yet
+	pending map[agents.ID]agents.Message // by site: what the broker must still be told of it
+	seen    map[agents.ID]bool           // sites heard of since the start
 
-	word   sync.Mutex      // one word of gossip is taken after the other
+	word   sync.Mutex      // held while a piece of gossip is taken
 	base   context.Context // of calls
 	hangUp context.CancelFunc
 	calls  chan struct{} // as many as may be under way
@@ -82,14 +79,14 @@ type Node struct {
 	ends    sync.WaitGroup
 	stopped atomic.Bool
 	count   struct{ garbage, rivals, doubted uint64 } // under mu
-	rare    seldom
+	limiter logLimiter
 }
 
 // NodeStats is what a node has counted. Counts only grow.
 type NodeStats struct {
 	Links   LinkStats
 	Members int    // agents that gossip knows to be alive, this one too
-	Garbage uint64 // words of gossip that could not be read, or of nodes beyond the bound
+	Garbage uint64 // pieces of gossip that could not be read, or of nodes beyond the bound
 	Rivals  uint64 // times that another living process was heard of under this agent's name
 	Doubted uint64 // times that nobody could be called where gossip told of a life
 	Health  int    // gossip's opinion of this process, 0 the best: higher, it is too slow to answer in time
@@ -98,9 +95,6 @@ type NodeStats struct {
 
 	Complaints map[GossipCause]uint64 // of gossip, such as packets under another key
 }
-
-// directoryID is whom a broker hears of sites from.
-const directoryID agents.ID = "directory"
 
 // StartNode makes the host's agent known to others, who need not be there yet,
 // and connects it to them. It fails on options that cannot work and on addresses
@@ -112,7 +106,7 @@ func StartNode(o NodeOptions) (*Node, error) {
 	if o.Life == 0 {
 		o.Life = uint64(time.Now().UnixMilli())
 	}
-	n := &Node{opt: o, directory: newDirectory(), owed: map[agents.ID]agents.Message{}, seen: map[agents.ID]bool{}, done: make(chan struct{}),
+	n := &Node{opt: o, directory: newDirectory(), pending: map[agents.ID]agents.Message{}, seen: map[agents.ID]bool{}, done: make(chan struct{}),
 		claims: map[string]*claim{}, calls: make(chan struct{}, maxCalls), later: make(chan Member, 1)}
 	n.base, n.hangUp = context.WithCancel(context.Background())
 	n.links = newLinks(n.directory, o.Host.Deliver, o.Log)
@@ -213,136 +207,6 @@ func (n *Node) Address() string { return n.lane.address() }
 // Gossip is where others reach this process's gossip: a seed for them.
 func (n *Node) Gossip() string { return n.gossip.address() }
 
-// hear takes a word of gossip of one node.
-func (n *Node) hear(node string, meta []byte, alive bool) {
-	m, err := decodeMember(node, meta)
-	if err != nil {
-		n.mu.Lock()
-		n.count.garbage++
-		n.mu.Unlock()
-		if n.rare.may("garbage", time.Now()) { // whoever makes node names up is limited too
-			n.opt.Log.Warn().Str("node", node).Err(err).Msg("word of gossip ignored")
-		}
-		return
-	}
-	n.word.Lock()
-	defer n.word.Unlock()
-	if !n.doubts(node, m, alive) {
-		n.believe(m, alive)
-	}
-}
-
-// believe takes a word of gossip that may be true.
-func (n *Node) believe(m Member, alive bool) {
-	_, before := n.directory.Find(m.Agent)
-	change := n.directory.hear(m, alive)
-	n.warn(m, alive)
-	log := n.opt.Log.Info().Str("peer", string(m.Agent)).Str("address", change.Address).Uint64("life", change.Life)
-	switch change.Kind {
-	case Came:
-		log.Uint32("wire", change.Version).Msg("peer is there")
-		n.links.moved(change.Member)
-		n.tell(m.Agent, agents.SiteJoined{Site: m.Agent})
-	case Went:
-		log.Bool("announced", !alive && m.Flags&Leaving != 0 || alive).Msg("peer has gone")
-		n.tell(m.Agent, agents.SiteLeft{Site: m.Agent})
-	case Told:
-		log.Uint64("digest", change.Digest).Uint8("flags", uint8(change.Flags)).Msg("peer has news")
-	default:
-		log.Discard()
-	}
-	if _, known := n.directory.Find(m.Agent); before && !known {
-		n.links.gone(m.Agent)
-	}
-}
-
-// warn says what nobody should overlook: several living processes of one name.
-// After a restart there are two, until the old life is seen to have failed.
-func (n *Node) warn(m Member, alive bool) {
-	if !alive || n.directory.rivals(m.Agent) < 2 {
-		return
-	}
-	if m.Agent != n.opt.Name || m.Life == n.opt.Life {
-		if !n.rare.may("lives of "+string(m.Agent), time.Now()) {
-			return
-		}
-		n.opt.Log.Info().Str("peer", string(m.Agent)).Msg("several lives of one agent are about: the latest is used")
-		return
-	}
-	n.mu.Lock()
-	n.count.rivals++
-	n.mu.Unlock()
-	n.opt.Log.Error().Str("agent", string(m.Agent)).Str("address", m.Address).Uint64("life", m.Life).Bool("later", m.Life > n.opt.Life).
-		Msg("another process goes by the name of this agent: unless it is this one's earlier life, stop one of the two; the later one gets the messages")
-}
-
-// tell tells the broker of this process of a site. What it has no room for is
-// owed to it.
-func (n *Node) tell(site agents.ID, m agents.Message) {
-	if !strings.HasPrefix(string(n.opt.Name), "broker:") || !strings.HasPrefix(string(site), "site:") {
-		return
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.seen[site] = true
-	if n.opt.Host.Tell(directoryID, n.opt.Name, m) != nil {
-		n.owed[site] = m
-	} else {
-		delete(n.owed, site)
-	}
-}
-
-// reminder is the pace at which a broker is reminded of what it had no room for.
-const reminder = 250 * time.Millisecond
-
-// settled is how long a site that a broker knows from an earlier life may take
-// to be heard of: as long as gossip may take to spread, and for a newcomer to
-// find the others.
-func (o GossipOptions) settled() time.Duration {
-	if o.Profile == "fast" {
-		return 2 * time.Second
-	}
-	return 15 * time.Second
-}
-
-// remind repeats what could not be told, and reports the sites that have not
-// come back.
-func (n *Node) remind() {
-	t := time.NewTicker(reminder)
-	defer t.Stop()
-	after := time.After(n.opt.Gossip.settled())
-	for {
-		select {
-		case now := <-t.C:
-			n.payDebts()
-			n.callAgain(now)
-		case <-after:
-			for _, site := range n.opt.Known {
-				n.mu.Lock()
-				heard := n.seen[site]
-				n.mu.Unlock()
-				if !heard {
-					n.tell(site, agents.SiteLeft{Site: site})
-				}
-			}
-		case <-n.done:
-			return
-		}
-	}
-}
-
-// payDebts tells the broker what is owed to it, for each site the last word.
-func (n *Node) payDebts() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for _, site := range slices.Sorted(maps.Keys(n.owed)) {
-		if n.opt.Host.Tell(directoryID, n.opt.Name, n.owed[site]) != nil {
-			return
-		}
-		delete(n.owed, site)
-	}
-}
-
 // announce tells all others of a change of this member. It waits at most a second
 // for one of them to have heard; gossip goes on either way.
 func (n *Node) announce(change func(*Member)) error {
@@ -371,8 +235,8 @@ func (n *Node) Leave(ctx context.Context) error {
 	return err
 }
 
-// Close shuts down without a word: the others find this process to have failed.
-// The host is left alone. It does nothing if the node is leaving.
+// Close shuts down without saying goodbye: the others will find this process to have
+// failed. The host is left alone. It does nothing if the node is leaving.
 func (n *Node) Close() {
 	if !n.stopped.Swap(true) {
 		n.end(n.gossip.stop)

@@ -13,12 +13,11 @@ import (
 	"bourse/agents/journal"
 )
 
-// A panic in the middle of a step leaves a state that nobody has thought of, so
-// the process ends and its next life replays. Whoever has sent the message that
-// the agent panicked over repeats it to that life, as the protocol asks for; so
-// that it does not end every life, each panic is written down beside the journal,
-// and a message that two lives have panicked over at the same place is not handed
-// to the agent again. docs/decisions/0017 says why so.
+// A panic in the middle of a step leaves an undefined state, so the process ends and its
+// next life replays. The sender of the message that the agent panicked over repeats it to
+// that life, as the protocol demands. So that it does not end every life, each panic is
+// recorded beside the journal, and a message that two lives have panicked over at the
+// same place is not handed to the agent again (docs/decisions/0017).
 
 // quarantineFile is where the panics of an agent are written down, in the folder
 // of its journal.
@@ -51,8 +50,8 @@ type quarantine struct {
 	failures []failure
 }
 
-// load reads what earlier lives have written down. What cannot be read is left
-// out: without it a life ends once more, with it none would begin.
+// load reads what earlier lives have recorded. It leaves out what cannot be read: at
+// worst one more life ends, whereas an error here would let none begin.
 func (q *quarantine) load(disk journal.Disk) error {
 	q.disk = disk
 	names, err := disk.Names()
@@ -171,7 +170,7 @@ func panicPlace() string {
 // no state; one that fails as well is left out.
 func (l *life) refuse(now bourse.Time, from agents.ID, m agents.Message, place string) {
 	l.count.refused.Add(1)
-	if l.rare.may(m.Kind()+" "+string(sender(from)), l.host.opt.Now()) {
+	if l.limiter.allow(m.Kind()+" "+string(sender(from)), l.host.opt.Now()) {
 		l.log.Error().Str("from", string(from)).Str("kind", m.Kind()).Str("trace", agents.Trace(m)).Str("place", place).
 			Msg("refused: this agent has panicked over such a message before")
 	}
@@ -193,9 +192,9 @@ func (l *life) refuse(now bourse.Time, from agents.ID, m agents.Message, place s
 	}
 }
 
-// broke writes down over what the agent has panicked. What the agent does by
-// itself, at its start and when its alarms go off, cannot be refused: its state is
-// broken, and every life ends there until somebody mends it.
+// broke records what the agent has panicked over. Its start and its alarms cannot be
+// refused: if it panics over those its state is broken, and every life ends there until
+// somebody repairs it.
 func (l *life) broke(place string, what any) {
 	if !l.stepping || l.handled.from == l.id {
 		return

@@ -32,17 +32,17 @@ type Transport struct {
 
 	begin func(life uint64) // says which life this process is
 	// call asks which life of an agent answers at its address: see Guard.call.
-	// nil: nobody can be told from another, and gossip is taken at its word.
+	// nil: nobody can be identified, and gossip is believed.
 	call func(context.Context, Member) (life uint64, err error)
 }
 
 // plain reports whether nothing secures the connections.
 func (t Transport) plain() bool { return len(t.Dial) == 0 || len(t.Server) == 0 }
 
-// mailroom is the name of the one actor of a process that others send to. The
+// inbox is the name of the one actor of a process that others send to. The
 // actor system that the network reaches holds no other, so that no peer can name
 // an agent of the host, let alone stop it.
-const mailroom = "bourse"
+const inbox = "bourse"
 
 // The bounds of the remote. What a link has under way fits into one gRPC
 // message, with room for acknowledgements and the names of types.
@@ -50,7 +50,7 @@ const (
 	remoteMessage = 2 * wire.MaxMessage // bytes of one gRPC message: a batch of parcels
 	remoteBatch   = 64                  // parcels or acknowledgements in a batch
 	remoteQueue   = 4096                // slots made ready for each peer's writer
-	remoteInbox   = 256                 // messages waiting for the mailroom; then the connections wait
+	remoteInbox   = 256                 // messages waiting for the inbox; then the connections wait
 )
 
 // remoteCarrier carries messages by Proto.Actor's remote.
@@ -86,8 +86,8 @@ func startRemote(listen, advertise string, t Transport, l zerolog.Logger, take f
 			take(m)
 		}
 	}, actor.WithMailbox(actor.Bounded(remoteInbox)))
-	if _, err := c.system.Root.SpawnNamed(props, mailroom); err != nil {
-		return nil, fmt.Errorf("mailroom: %w", err)
+	if _, err := c.system.Root.SpawnNamed(props, inbox); err != nil {
+		return nil, fmt.Errorf("inbox: %w", err)
 	}
 	c.events = c.system.EventStream.Subscribe(func(event any) {
 		switch e := event.(type) {
@@ -96,7 +96,7 @@ func startRemote(listen, advertise string, t Transport, l zerolog.Logger, take f
 			c.breaks.Add(1)
 			broken(e.Address)
 		case *actor.DeadLetterEvent:
-			if _, ours := e.Message.(proto.Message); ours && e.PID.GetId() == mailroom {
+			if _, ours := e.Message.(proto.Message); ours && e.PID.GetId() == inbox {
 				c.dead.Add(1)
 			}
 		}
@@ -159,15 +159,15 @@ func remoteConfig(host string, port int, advertise string, t Transport) *remote.
 
 func (c *remoteCarrier) address() string { return c.system.Address() }
 
-// respite is how long nothing is sent to an address to which a connection has
-// ended. The remote tells connections apart by address only, and takes the end
-// of one that it was told to close for the end of the one after it, if there is
-// one already: without a pause they would end each other for ever.
-const respite = 200 * time.Millisecond
+// reconnectPause is how long nothing is sent to an address after a connection to it has
+// ended. Proto.Actor's remote tells connections apart by address only, and would take
+// the end of one that it was told to close for the end of the next one: without a pause
+// they would end each other for ever.
+const reconnectPause = 200 * time.Millisecond
 
 func (c *remoteCarrier) ready(to string) bool {
 	at, ended := c.ended.Load(to)
-	if ended && time.Since(at.(time.Time)) < respite {
+	if ended && time.Since(at.(time.Time)) < reconnectPause {
 		return false
 	}
 	if ended {
@@ -181,7 +181,7 @@ func (c *remoteCarrier) carry(to string, message proto.Message) {
 		return
 	}
 	c.peers.LoadOrStore(to, nil)
-	c.system.Root.Send(actor.NewPID(to, mailroom), message)
+	c.system.Root.Send(actor.NewPID(to, inbox), message)
 }
 
 func (c *remoteCarrier) call(ctx context.Context, m Member) (uint64, error) {

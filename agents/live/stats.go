@@ -34,7 +34,7 @@ type AgentStats struct {
 	Sends   uint64
 	Dropped uint64 // messages refused because the mailbox was full or the life over
 	Refused uint64 // messages refused because the agent has panicked over such before
-	Missed  uint64 // watchers that fell behind and were let go
+	Missed  uint64 // watches that ended because the watcher fell behind
 	Waiting int    // messages in the mailbox now
 	Alarms  int    // set now
 	Failed  bool   // its life has ended before the host's

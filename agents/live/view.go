@@ -9,7 +9,7 @@ import (
 	"bourse/agents"
 )
 
-// view is somebody who wants to look at an agent.
+// view is a request to look at an agent.
 type view struct {
 	look   func(now bourse.Time, a agents.Agent)
 	state  atomic.Int32 // who comes first: the agent's mailbox or the end of the caller's patience
@@ -27,10 +27,10 @@ const (
 // IgnoreDeadLetterLogging: see letter.
 func (*view) IgnoreDeadLetterLogging() {}
 
-// View has look called between two steps of an agent of this process, with what it
-// sees durable. It must be quick, for the agent waits; it must change nothing
-// and keep no reference. Where ctx is done before it comes to that, look is not
-// called; once begun it is waited for. A panic of look is the caller's.
+// View has look called between two steps of an agent of this process, once all that it can see
+// is durable. look must be quick, because the agent waits; it must change nothing and
+// keep no reference. If ctx is done before that, look is not called; once it has
+// begun, View waits for it. A panic of look is raised in the caller.
 func (h *Host) View(ctx context.Context, id agents.ID, look func(now bourse.Time, a agents.Agent)) error {
 	l, err := h.life(id)
 	if err != nil {
@@ -58,8 +58,8 @@ func (h *Host) View(ctx context.Context, id agents.ID, look func(now bourse.Time
 	return err
 }
 
-// look shows the agent, or has the view wait for the batch: what is not durable
-// may never have been.
+// look shows the agent, or has the view wait for the batch: what is not durable may
+// still be lost.
 func (l *life) look(v *view) {
 	switch {
 	case l.over != nil:

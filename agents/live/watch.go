@@ -9,9 +9,9 @@ import (
 	"bourse/agents"
 )
 
-// WatchEnded is the last fact that a watcher sees, unless it has stopped by
-// itself: the agent's life is over, or the watcher was too slow (ErrBehind) and
-// must look anew. It stands in no journal.
+// WatchEnded is the last fact that a watcher sees, unless it has called stop: the
+// agent's life is over, or the watcher was too slow (ErrBehind) and must read the state
+// again. It is in no journal.
 type WatchEnded struct{ Err error }
 
 // Kind names the fact.
@@ -24,10 +24,10 @@ type watcher struct {
 	end   error         // why the queue is closed
 }
 
-// Watch has see called with every fact that an agent of this process records
-// from now on, in order, once it is durable; on a goroutine of the watcher's
-// own, so that it may be slow, but not by more than Options.WatchQueue facts.
-// stop ends it; a call of see may still be under way then.
+// Watch has see called with every fact that an agent of this process records from now
+// on, in order, once it is durable. see runs on a goroutine of its own and may be slow,
+// but must not fall behind by more than Options.WatchQueue facts. stop ends the watch; a
+// call of see may still be under way when it returns.
 func (h *Host) Watch(id agents.ID, see func(at bourse.Time, f agents.Fact)) (stop func()) {
 	w := &watcher{queue: make(chan stamped, h.opt.WatchQueue), quit: make(chan struct{})}
 	l, err := h.life(id)
@@ -86,7 +86,7 @@ func (l *life) unwatch(w *watcher) {
 	l.watchers = slices.DeleteFunc(l.watchers, func(o *watcher) bool { return o == w })
 }
 
-// publish shows facts to all watchers. One whose queue is full is let go.
+// publish shows facts to all watchers. The watch of one whose queue is full ends.
 func (l *life) publish(facts []stamped) {
 	l.watching.Lock()
 	defer l.watching.Unlock()

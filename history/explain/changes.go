@@ -9,9 +9,9 @@ import (
 	"bourse/broker/planning"
 )
 
-// Change is one thing that would have changed the answer, alone: the least of its
-// kind. It was tried by planning the cycle again with it, and with the next
-// smaller one, which does not do.
+// Change is one thing that would by itself have changed the answer, and the least of
+// its kind: the cycle was planned again with it, and with the next smaller one, which
+// does not suffice.
 type Change struct {
 	What    string         `json:"what"`              // budget, price, deadline, nodes, account, limit, site, waive, without
 	Credits bourse.Credits `json:"credits,omitempty"` // budget, account, limit: more of them
@@ -28,9 +28,6 @@ type Change struct {
 	Reason  bourse.Reason  `json:"reason,omitzero"` // why it would not be placed
 
 }
-
-// maxSites bounds the sites of which each kind of change is tried.
-const maxSites = 8
 
 // whatIf looks for the least changes that would have had the job placed, or had
 // it start earlier.
@@ -67,8 +64,8 @@ func (x *examiner) goal() string {
 	return "have it start earlier"
 }
 
-// plan plans the cycle again with a change; nil when the bound on that is
-// reached, or the change makes no sense.
+// plan plans the cycle again with a change; nil if the bound on reruns is reached, or
+// the change makes no sense.
 func (x *examiner) plan(c planning.Change) *planning.JobOutcome {
 	if x.options.Stop != nil && x.options.Stop() || x.spent >= x.options.Reruns || x.work+x.each > x.options.Work && x.spent > 0 {
 		x.out = true
@@ -83,12 +80,12 @@ func (x *examiner) plan(c planning.Change) *planning.JobOutcome {
 	return &o
 }
 
-// least finds the least value that makes the outcome better, by reruns at values
-// between one that fails and the first of a few that does. (A greater value need
-// not do where a smaller one does: who may pay anything is offered dear windows
-// first.) An outcome may hint at a lower value that would have done. The answer
-// is one at which the rerun is better and, one below, is not; false if none of
-// the few does, or the bound on reruns is reached.
+// least searches for the least value that makes the outcome better. It tries the few
+// values in order until one succeeds, and then bisects between that one and fails. (A
+// greater value may fail where a smaller one succeeds: a job that may pay anything is
+// offered dear windows first.) hint may name a lower value that the outcome would have
+// allowed. At the answer the rerun is better, and one below it is not. It returns false
+// if none of the few succeeds, or the bound on reruns is reached.
 func (x *examiner) least(fails int64, few []int64, at func(int64) planning.Change, hint func(*planning.JobOutcome) int64) (int64, *planning.JobOutcome, bool) {
 	var best *planning.JobOutcome
 	var may int64
@@ -127,7 +124,7 @@ func (x *examiner) least(fails int64, few []int64, at func(int64) planning.Chang
 	return may, best, true
 }
 
-// add notes a change that does it.
+// add notes a change that suffices.
 func (x *examiner) add(c Change, o *planning.JobOutcome) {
 	if a := o.Taken(); a != nil {
 		c.Placed, c.Start, c.End, c.Cost, c.Guess = true, a.Start, a.End, a.Fare.Total(), a.Guessed()
@@ -137,7 +134,7 @@ func (x *examiner) add(c Change, o *planning.JobOutcome) {
 	x.Changes = append(x.Changes, c)
 }
 
-// failed notes a kind of change that does not do.
+// failed notes a kind of change that does not suffice.
 func (x *examiner) failed(format string, args ...any) {
 	if !x.out {
 		x.Tried = append(x.Tried, fmt.Sprintf(format, args...)+" would not "+x.goal())
@@ -187,7 +184,7 @@ func (x *examiner) budget() {
 	x.failed("a higher budget (any, tenfold, twofold, a quarter more)")
 }
 
-// upTo are the few values that are tried first: any, tenfold, twofold and a
+// upTo are the values that are tried first: the greatest, tenfold, twofold and a
 // quarter more.
 func upTo(v, most int64) []int64 {
 	list := []int64{most}
@@ -283,149 +280,4 @@ func (x *examiner) money() {
 	c := Change{What: what, Credits: bourse.Credits(v) * cent}
 	c.Words = fmt.Sprintf(words, credits(c.Credits))
 	x.add(c, o)
-}
-
-// sites: what those that could not be used would have offered, and those that
-// refused to carry a leg.
-func (x *examiner) sites() {
-	looked := 0
-	for _, s := range x.on.seen.Sites {
-		if s.Answer == "usable" {
-			continue
-		}
-		last, ok := x.past.offered[s.Site]
-		if looked++; looked > maxSites {
-			x.unknown("what each of the sites would have changed that could not be used: only the first %d were looked at", maxSites)
-			break
-		}
-		if !ok {
-			x.unknown("what %s would have offered, which was %s: no offer of it is on record", s.Site, s.Answer)
-			continue
-		}
-		with := planning.Change{With: &last.site}
-		if o := x.plan(with); o != nil && x.better(o) {
-			x.add(Change{What: "site", Site: s.Site, Words: fmt.Sprintf("an offer of %s as it made one for cycle %d (it was %s)", s.Site, last.cycle, answered(s))}, o)
-			x.Changes[len(x.Changes)-1].Guess = true
-			continue
-		}
-		x.failed("%s with what it offered for cycle %d", s.Site, last.cycle)
-	}
-	var refusing []string
-	for _, o := range x.as.Options {
-		for _, l := range o.Legs {
-			if l.Refusal.Refused() && !slices.Contains(refusing, l.Site) && len(refusing) < maxSites {
-				refusing = append(refusing, l.Site)
-			}
-		}
-	}
-	for _, site := range refusing {
-		with := planning.Change{Waive: site}
-		if o := x.plan(with); o != nil && x.better(o) {
-			x.add(Change{What: "waive", Site: site, Words: fmt.Sprintf("%s not refusing (%v)", site, x.refusal(site))}, o)
-		} else {
-			x.failed("%s not refusing (%v)", site, x.refusal(site))
-		}
-	}
-}
-
-// answered says how a site answered that could not be used.
-func answered(s bourse.SiteSeen) string {
-	if s.Reason.Refused() {
-		return s.Answer + ": " + s.Reason.String()
-	}
-	if s.Answer == "left" {
-		return "gone"
-	}
-	return s.Answer
-}
-
-// refusal is the first reason for which a site has refused to carry a leg.
-func (x *examiner) refusal(site string) bourse.Reason {
-	for _, o := range x.as.Options {
-		for _, l := range o.Legs {
-			if l.Site == site && l.Refusal.Refused() {
-				return l.Refusal
-			}
-		}
-	}
-	return bourse.Reason{}
-}
-
-// without: what the window would have been without each of its sites.
-func (x *examiner) without() {
-	taken := x.as.Taken()
-	if taken == nil {
-		return
-	}
-	for i, site := range sitesOf(taken) {
-		if i == maxSites || len(x.on.seen.Sites) == 1 {
-			return
-		}
-		with := planning.Change{Without: site}
-		if o := x.plan(with); o != nil {
-			x.add(Change{What: "without", Site: site, Words: "no " + site}, o)
-		}
-	}
-}
-
-// refusals: a window was chosen, and every try of one was refused. What would
-// have come of leaving out each site that refused.
-func (x *examiner) refusals() {
-	for _, site := range x.refusers() {
-		with := planning.Change{Without: site}
-		if o := x.plan(with); o != nil {
-			x.add(Change{What: "without", Site: site, Words: "no " + site}, o)
-		}
-	}
-	x.unknown("what would have had its windows held: they fitted what was offered, and were refused afterwards")
-}
-
-// refusers are the sites of the windows that were tried in vain.
-func (x *examiner) refusers() []string {
-	var list []string
-	for _, t := range x.on.tries {
-		i := slices.IndexFunc(x.as.Options, func(o planning.Option) bool { return o.Number == t.alternative })
-		if i < 0 || t.commit {
-			continue
-		}
-		for _, site := range sitesOf(&x.as.Options[i]) {
-			if !slices.Contains(list, site) && len(list) < maxSites {
-				list = append(list, site)
-			}
-		}
-	}
-	return list
-}
-
-// earliest says when a job that waits could start, by the latest offers.
-func (x *examiner) earliest() {
-	c := x.past.latest
-	if c == nil {
-		return
-	}
-	r := x.rerun
-	if c != x.on || r == nil {
-		var err error
-		if r, err = planning.NewRerun(c.seen, c.planned); err != nil {
-			x.unknown("when it could start: %v", err)
-			return
-		}
-	}
-	e := &Estimate{AsOf: c.at, Cycle: c.number}
-	x.Earliest = e
-	rich, late := x.Asked, x.Asked
-	rich.Budget, rich.MaxPrice = bourse.MaxBudget, bourse.MaxPrice
-	late.Deadline = bourse.Never
-	both := rich
-	both.Deadline = bourse.Never
-	for _, y := range []struct {
-		request bourse.Request
-		beyond  string
-	}{{x.Asked, ""}, {rich, "its budget"}, {late, "its deadline"}, {both, "its budget and its deadline"}} {
-		o, why := r.Earliest(y.request)
-		if e.None = why; !why.Refused() {
-			e.Start, e.Cost, e.Beyond = o.Start, o.Fare.Total(), y.beyond
-			return
-		}
-	}
 }

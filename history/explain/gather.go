@@ -78,8 +78,8 @@ type offered struct {
 	cycle uint64
 }
 
-// gather reads a journal once. It costs a look at every fact; what it keeps is
-// bounded but for the sites, of which the last offer is kept.
+// gather reads a journal once and looks at every fact. What it keeps is bounded, except
+// that it keeps the last offer of every site.
 func gather(facts iter.Seq2[bourse.Time, agents.Fact], job string) *past {
 	h := &past{job: job, offered: map[string]offered{}}
 	g := gatherer{past: h, own: map[bourse.TxID]bool{}}
@@ -93,7 +93,9 @@ func gather(facts iter.Seq2[bourse.Time, agents.Fact], job string) *past {
 	return h
 }
 
-// gatherer is what is needed only while a journal is read.
+// gatherer is what is needed only while a journal is read. Package history makes the
+// turns and the standing. It adds the cycles and what each had before it, which no other
+// view reads.
 type gatherer struct {
 	*past
 	teller history.Turns
@@ -156,8 +158,8 @@ func (g *gatherer) take(at bourse.Time, f agents.Fact) {
 	}
 }
 
-// foreign reports whether a fact has nothing to do with the job: most facts of a
-// long journal, which are passed over quickly.
+// foreign reports whether a fact has nothing to do with the job. Most facts of a long
+// journal do not, and are skipped quickly.
 func (g *gatherer) foreign(f agents.Fact) bool {
 	switch f := f.(type) {
 	case bourse.JobSubmitted:
@@ -195,7 +197,7 @@ func (g *gatherer) foreign(f agents.Fact) bool {
 	return true
 }
 
-// turn takes a turn of the job, and what state it leads to.
+// turn takes a turn of the job.
 func (g *gatherer) turn(u history.Turn) {
 	if len(g.turns) == maxTurns {
 		g.turns = slices.Delete(g.turns, firstKept, firstKept+1)
@@ -288,8 +290,8 @@ func (g *gatherer) ofTry(id bourse.TxID, do func(*cycle, *try)) {
 	}
 }
 
-// fromImage takes what a broker remembered when its journal began anew, or a part
-// of it, of transactions the job's own. What is known from before it stays.
+// fromImage takes an image, or a part of it, with which the broker's journal began
+// anew. The image has only the job's own transactions. What was known before stays.
 func (g *gatherer) fromImage(at bourse.Time, f bourse.BrokerImage) {
 	if g.facts == 1 {
 		g.image = true

@@ -38,7 +38,7 @@ func (x *examiner) outcome(y *Cycle) {
 		for _, l := range o.Legs {
 			v.Legs = append(v.Legs, Leg{Site: l.Site, Group: l.Leg.Group, Nodes: l.Leg.Nodes, End: l.Leg.End, Cost: l.Fare.Total()})
 		}
-		v.Taken, v.Lost = x.result(y, o)
+		v.Taken, v.Lost = x.verdict(y, o)
 		if len(y.Options) < x.options.Options || v.Taken || o.Number == y.Chosen || o.Number == y.RunnerUp {
 			y.Options = append(y.Options, v)
 		}
@@ -72,8 +72,8 @@ func worth(minimize string, o *planning.Option) int64 {
 	return int64(o.Fare.Total())
 }
 
-// result says whether an alternative was taken, and if not why.
-func (x *examiner) result(y *Cycle, o *planning.Option) (taken bool, lost string) {
+// verdict says whether an alternative was taken, and if not, why.
+func (x *examiner) verdict(y *Cycle, o *planning.Option) (taken bool, lost string) {
 	for _, t := range x.on.tries {
 		if t.alternative != o.Number {
 			continue

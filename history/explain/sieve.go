@@ -9,10 +9,10 @@ import (
 	"bourse/agents"
 )
 
-// Sieve finds those facts of a broker's journal that an explanation of a job
-// follows from, by looking at their text: Explain of these says what Explain of all
-// says, but for offers from before those cycles that it takes. It keeps eight bytes
-// for each of the job's own facts, and a bounded number of cycles.
+// Sieve finds the facts of a broker's journal that an explanation of a job needs, by
+// their text. Explain says the same of these as of all facts, except for offers from
+// before the cycles that were kept. A sieve keeps eight bytes for each of the job's own
+// facts, and a bounded number of cycles.
 //
 // A fact is the job's own if it names the job or a transaction of it. Of the
 // cycles that the job took part in, it takes the detail of the latest and of those
@@ -83,8 +83,8 @@ var roles = map[string]role{
 	bourse.BrokerImage{}.Kind(): image,
 }
 
-// Look is shown the text of every fact, in order, and where it stands; true: Learn
-// is to be shown the fact itself.
+// Look is given the text of every fact, in order, and its place. If it returns true,
+// Learn must be given the fact itself.
 func (s *Sieve) Look(place uint64, kind string, text []byte) (learn bool) {
 	if !s.any {
 		s.any, s.ends[0] = true, place
@@ -125,7 +125,7 @@ func (s *Sieve) Look(place uint64, kind string, text []byte) (learn bool) {
 	return kind == bourse.TxBegun{}.Kind() || kind == bourse.LegAdopted{}.Kind() || what == image
 }
 
-// Learn is shown the facts that tell of the job's transactions.
+// Learn is given the facts that name the job's transactions.
 func (s *Sieve) Learn(_ uint64, f agents.Fact) {
 	switch f := f.(type) {
 	case bourse.TxBegun:

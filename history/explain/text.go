@@ -8,8 +8,8 @@ import (
 	"bourse/history"
 )
 
-// Show puts the instants in the words of agents as a clock shows them: for a live
-// process, before the explanation is handed out or printed.
+// Show writes the instants in the words of agents as clock shows them. A live process
+// must call it before it prints the explanation or hands it out.
 func (e *Explanation) Show(clock func(bourse.Time) string) {
 	reasons := []*bourse.Reason{&e.Reason}
 	words := []*string{}

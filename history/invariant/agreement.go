@@ -12,7 +12,7 @@ import (
 // skew is how far the clocks of a site and a broker may differ.
 const skew = 2 * bourse.Second
 
-// across holds a transaction against the journals of its sites (I2, I10, I15).
+// across checks a transaction against the journals of its sites (I2, I10, I15).
 func (a *Audit) across(t *Trail, x *tx) {
 	switch {
 	case x.decided && x.commit:
@@ -54,7 +54,7 @@ func (a *Audit) across(t *Trail, x *tx) {
 	}
 }
 
-// agrees holds the end of one leg against the decision.
+// agrees checks the state of one leg against the decision.
 func (a *Audit) agrees(x *tx, of *txLeg, l *siteLeg, breaks func(invariant, format string, args ...any)) {
 	switch {
 	case !x.decided:
@@ -91,7 +91,7 @@ func (a *Audit) orphans(s *Trail) {
 		}
 		f := Finding{Invariant: "I2", Agent: s.agent, Place: s.last, At: l.at,
 			What: fmt.Sprintf("leg %v is %v, and its broker has begun no such transaction", id, l.State)}
-		if of := (bourse.LifeBegun{Incarnation: id.Tx.Incarnation, Nonce: id.Tx.Nonce}); len(b.lives) > 0 && !b.lives[of] {
+		if of := (bourse.LifeBegun{Incarnation: id.Tx.Incarnation, Nonce: id.Tx.Nonce}); len(b.lives.all) > 0 && !b.lives.all[of] {
 			f.Note = true
 			f.What = fmt.Sprintf("leg %v is %v, of a life that its broker's journal does not have: right only if another process had its name", id, l.State)
 		} else if l.State.Terminal() && !l.charged {
@@ -101,40 +101,55 @@ func (a *Audit) orphans(s *Trail) {
 	}
 }
 
+// agreement is the rule I2 as far as one journal shows it. The methods of Audit compare
+// journals.
+type agreement struct {
+	*journal
+	txs transactions
+}
+
 // wholeTx checks that a transaction has a site and a limit for each leg.
-func (t *Trail) wholeTx(f bourse.TxBegun) bool {
+func (r *agreement) wholeTx(f bourse.TxBegun) bool {
 	if len(f.Sites) != len(f.Legs) || len(f.Limits) != len(f.Legs) {
-		t.breaks("I2", "transaction %v has %d legs, %d sites and %d limits", f.Tx, len(f.Legs), len(f.Sites), len(f.Limits))
+		r.breaks("I2", "transaction %v has %d legs, %d sites and %d limits", f.Tx, len(f.Legs), len(f.Sites), len(f.Limits))
 		return false
 	}
 	return true
 }
 
-// leg returns a leg of a transaction that has begun; nil, having said so, if
-// there is none.
-func (t *Trail) leg(id bourse.LegID) (*tx, *txLeg) {
-	x := t.txs[id.Tx]
+// begun checks that a transaction that is decided has begun.
+func (r *agreement) begun(x *tx, f bourse.TxDecided) bool {
+	if x == nil && r.whole {
+		r.breaks("I2", "%v of transaction %v, which has not begun", verdict(f.Commit), f.Tx)
+	}
+	return x != nil
+}
+
+// leg returns a leg of a transaction that has begun. If there is none it notes that and
+// returns nil.
+func (r *agreement) leg(id bourse.LegID) (*tx, *txLeg) {
+	x := r.txs[id.Tx]
 	if x == nil {
-		if t.whole {
-			t.breaks("I2", "leg %v belongs to no transaction that has begun", id)
+		if r.whole {
+			r.breaks("I2", "leg %v belongs to no transaction that has begun", id)
 		}
 		return nil, nil
 	}
 	if id.Leg < 0 || id.Leg >= len(x.legs) {
-		t.breaks("I2", "transaction %v has %d legs, not %v", id.Tx, len(x.legs), id)
+		r.breaks("I2", "transaction %v has %d legs, not %v", id.Tx, len(x.legs), id)
 		return nil, nil
 	}
 	return x, &x.legs[id.Leg]
 }
 
 // closedAs checks that a leg is closed as it was decided.
-func (t *Trail) closedAs(x *tx, f bourse.LegClosed) bool {
+func (r *agreement) closedAs(x *tx, f bourse.LegClosed) bool {
 	switch {
 	case !x.decided:
-		t.breaks("I2", "leg %v is closed and its transaction is not decided", f.Leg)
+		r.breaks("I2", "leg %v is closed and its transaction is not decided", f.Leg)
 		return false
 	case f.Commit && !x.commit:
-		t.breaks("I2", "leg %v is closed as of a COMMIT, its transaction is ABORT", f.Leg)
+		r.breaks("I2", "leg %v is closed as of a COMMIT, its transaction is ABORT", f.Leg)
 		return false
 	}
 	return true
@@ -142,11 +157,11 @@ func (t *Trail) closedAs(x *tx, f bourse.LegClosed) bool {
 
 // of is the transaction of a leg at its broker, where the facts of all are seen
 // together; nil if they are not, or if it is not known.
-func (t *Trail) of(id bourse.LegID) *tx {
-	if !t.audit.together {
+func (a *Audit) of(id bourse.LegID) *tx {
+	if !a.together {
 		return nil
 	}
-	b := t.audit.trails[broker(id.Tx.Broker)]
+	b := a.trails[broker(id.Tx.Broker)]
 	if b == nil {
 		return nil
 	}
@@ -159,15 +174,15 @@ func (t *Trail) of(id bourse.LegID) *tx {
 
 // confirmedAfter checks that a leg that a site has on record was begun, and is
 // confirmed by a COMMIT only.
-func (t *Trail) confirmedAfter(f bourse.LegMoved) {
-	if !t.audit.together || t.audit.exempt[f.Leg] {
+func (r *agreement) confirmedAfter(f bourse.LegMoved) {
+	if !r.audit.together || r.audit.exempt[f.Leg] {
 		return
 	}
-	switch x := t.of(f.Leg); {
+	switch x := r.audit.of(f.Leg); {
 	case x == nil:
-		t.breaks("I2", "leg %v is %v, of a transaction that no broker has begun", f.Leg, f.State)
+		r.breaks("I2", "leg %v is %v, of a transaction that no broker has begun", f.Leg, f.State)
 	case f.State == bourse.Confirmed && !x.commit:
-		t.breaks("I2", "leg %v is confirmed before COMMIT", f.Leg)
+		r.breaks("I2", "leg %v is confirmed before COMMIT", f.Leg)
 	}
 }
 
@@ -178,8 +193,9 @@ func (a *Audit) touch(id bourse.TxID) {
 	}
 }
 
-// AtRest holds what has moved since it was called last to its decision, where messages
-// take no time and so the world is at rest between two instants.
+// AtRest checks the transactions that have moved since its last call against their
+// decisions. It is for worlds in which messages take no time, which are at rest between
+// two instants.
 func (a *Audit) AtRest() {
 	slices.SortFunc(a.touched, compareTx)
 	for _, id := range slices.Compact(a.touched) {
@@ -209,8 +225,8 @@ func (a *Audit) AtRest() {
 	a.touched = a.touched[:0]
 }
 
-// carried reports whether a leg stands as COMMIT wants it, or stood so until its
-// user gave it up or its site lost it.
+// carried reports whether a leg carries a COMMIT, or did until its user gave it up or
+// its site lost it.
 func (l *siteLeg) carried() bool {
 	switch l.State {
 	case bourse.Confirmed, bourse.Running, bourse.Settled:

@@ -1,8 +1,8 @@
 // Package invariant holds facts against what must never be broken: the invariants of
 // the co-allocation protocol (docs/TRANSACTION.md) and of what is promised beside it.
 // Rules lists them. It believes no agent's own word, only the facts in their order:
-// one fold of each agent's facts, a Trail, and beside it a file for each rule with
-// the strongest form of it that anybody checks.
+// one fold of each agent's facts, a Trail, and beside it a file and a type for each
+// rule, with what the rule must remember and the strongest form of it that is checked.
 //
 // Its clients say how much they see. "bourse journal verify" reads journals one by one:
 // what a journal alone shows, and, with Finish, what several show together; a leg that

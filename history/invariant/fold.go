@@ -17,7 +17,7 @@ type Place struct {
 	Number uint64 `json:"number"` // of the fact in its journal
 }
 
-// Finding is one thing that does not hold, or that ought to be looked at.
+// Finding is something that breaks a rule, or that somebody should look at.
 type Finding struct {
 	Invariant string    `json:"invariant"` // I1, ...
 	Agent     agents.ID `json:"agent"`     // whose journal shows it
@@ -66,8 +66,8 @@ func New(nodes map[string]int) *Audit {
 	return &Audit{nodes: nodes, trails: map[agents.ID]*Trail{}, exempt: map[bourse.LegID]bool{}}
 }
 
-// Know gives the key that a site proves its answers with: what it has restored is
-// then held to it.
+// Know gives the key with which a site proves its answers: what it has restored is then
+// checked with it.
 func (a *Audit) Know(site string, key agents.Key) {
 	if a.keys == nil {
 		a.keys = map[string]agents.Key{}
@@ -76,7 +76,7 @@ func (a *Audit) Know(site string, key agents.Key) {
 }
 
 // Groups gives what is known of the groups of all sites, and which brokers cap the
-// price of each node, as ALP does: windows are then held to that as well.
+// price of each node, as ALP does: windows are then checked against that as well.
 func (a *Audit) Groups(of func(site, group string) (bourse.Group, bool), capped func(broker string) bool) {
 	a.groups, a.capped = of, capped
 }
@@ -91,7 +91,7 @@ func (a *Audit) LeaveOut(agent agents.ID) {
 	a.order = slices.DeleteFunc(a.order, func(t *Trail) bool { return t.agent == agent })
 }
 
-// Exempt holds a leg to nothing from now on, as an amnesia that names it does.
+// Exempt exempts a leg from all rules from now on, as an amnesia that names it does.
 func (a *Audit) Exempt(id bourse.LegID) { a.exempt[id] = true }
 
 // exempts reports whether an amnesia has named a leg of a transaction.
@@ -104,43 +104,67 @@ func (a *Audit) exempts(x *tx) bool {
 	return false
 }
 
-// Trail is the journal of one agent, as far as it has been read.
+// Trail is the journal of one agent, as far as it has been read: the one fold of its
+// facts, and the rules that each fact is checked against. A rule reads the fold and owns
+// what it must remember besides.
+//
+// The fold is separate from history.Transaction on purpose: a view may believe what a
+// fact says of a leg, an audit must check it against all facts before.
 type Trail struct {
-	audit    *Audit
-	agent    agents.ID
-	whole    bool // from its first fact on: what has not been seen has not been
-	begun    bool
-	last     Place
-	at       bourse.Time
-	legs     map[bourse.LegID]*siteLeg
-	imaged   imaged
-	free     map[string]*bourse.Profile    // by group
-	replaced map[bourse.LegID]bourse.LegID // an open leg, by the one that is to replace it
-	jobs     map[localJob]claim
-	locks    map[bourse.LegID]*lock
-	moves    []bourse.LegID // of locks, one after the other: together they fit
-	txs      map[bourse.TxID]*tx
-	parts    map[bourse.TxID][]bourse.TxID // of a window: the transaction that placed it, and its repairs
-	requests map[string]bourse.Request     // by job, what each asks for now
-	jobsOf   map[string]bourse.Job         // where all is seen together
-	windows  map[string][]bourse.TxID      // and by job: committed, in order
-	promised bourse.Credits                // pending of the image that is read, less what its transactions explain
-	life     life
-	lives    map[bourse.LifeBegun]bool
-	epochs   []bourse.SiteEpoch // a site's own lives
+	*journal
+	legs   siteLegs
+	imaged imaged
+	txs    transactions
+
+	// The rules, by number.
+	nodes     nodes     // I1
+	agreement agreement // I2
+	decisions decisions // I3
+	limits    limits    // I4
+	states    states    // I5
+	effects   effects   // I6
+	lives     lives     // I7
+	money     money     // I8
+	windows   windows   // I9
+	prices    prices    // I10
+	votes     votes     // I15
+	proofs    proofs    // I16
+	promises  promises  // I17
+	order     order     // I18
+}
+
+// journal is what each rule knows of the journal that is read: whose it is, how far
+// it has been read, and where to say what is broken.
+type journal struct {
+	audit *Audit
+	agent agents.ID
+	whole bool // from its first fact on: what has not been seen has not been
+	begun bool
+	last  Place
+	at    bourse.Time
 }
 
 // Trail returns the trail of an agent's journal.
 func (a *Audit) Trail(agent agents.ID) *Trail {
 	t := a.trails[agent]
 	if t == nil {
-		t = &Trail{audit: a, agent: agent, legs: map[bourse.LegID]*siteLeg{}, free: map[string]*bourse.Profile{},
-			replaced: map[bourse.LegID]bourse.LegID{}, jobs: map[localJob]claim{}, locks: map[bourse.LegID]*lock{}, txs: map[bourse.TxID]*tx{},
-			parts: map[bourse.TxID][]bourse.TxID{}, requests: map[string]bourse.Request{}, jobsOf: map[string]bourse.Job{}, windows: map[string][]bourse.TxID{},
-			lives: map[bourse.LifeBegun]bool{}}
+		t = newTrail(&journal{audit: a, agent: agent})
 		a.trails[agent] = t
 		a.order = append(a.order, t)
 	}
+	return t
+}
+
+func newTrail(j *journal) *Trail {
+	t := &Trail{journal: j, legs: siteLegs{}, txs: transactions{}}
+	t.agreement, t.decisions, t.limits, t.states = agreement{j, t.txs}, decisions{j}, limits{j}, states{j}
+	t.effects, t.lives = effects{j, t.txs}, lives{journal: j, all: map[bourse.LifeBegun]bool{}}
+	t.money, t.prices, t.votes = money{journal: j, legs: t.legs}, prices{j}, votes{j}
+	t.proofs, t.promises = proofs{journal: j}, promises{j}
+	t.nodes = nodes{journal: j, legs: t.legs, promises: &t.promises, free: map[string]*bourse.Profile{},
+		replaced: map[bourse.LegID]bourse.LegID{}, jobs: map[localJob]claim{}, locks: map[bourse.LegID]*lock{}}
+	t.windows = windows{j, t.txs, map[bourse.TxID][]bourse.TxID{}, map[string]bourse.Request{}}
+	t.order = order{j, t.txs, map[string]bourse.Job{}, map[string][]bourse.TxID{}}
 	return t
 }
 
@@ -148,11 +172,11 @@ func (a *Audit) Trail(agent agents.ID) *Trail {
 func site(name string) agents.ID   { return agents.ID("site:" + name) }
 func broker(name string) agents.ID { return agents.ID("broker:" + name) }
 
-// name is the name of the trail's agent without its role.
-func (t *Trail) name() string {
-	_, name, ok := strings.Cut(string(t.agent), ":")
+// name is the name of the journal's agent without its role.
+func (j *journal) name() string {
+	_, name, ok := strings.Cut(string(j.agent), ":")
 	if !ok {
-		return string(t.agent)
+		return string(j.agent)
 	}
 	return name
 }
@@ -169,20 +193,20 @@ func (t *Trail) Take(p Place, at bourse.Time, f agents.Fact) {
 	default:
 		t.audit.counts.Facts++
 	}
-	t.together(f)
+	t.nodes.settle(f)
 	switch f := f.(type) {
 	case bourse.JobStarted:
-		t.started(at, f)
+		t.nodes.started(at, f)
 	case bourse.JobEnded:
-		t.ended(at, f)
+		t.nodes.ended(at, f)
 	case bourse.NodesLocked:
-		t.locked(at, f)
+		t.nodes.locked(at, f)
 	case bourse.NodesFreed:
-		t.freed(at, f)
+		t.nodes.freed(at, f)
 	case bourse.NodesMoved:
-		t.nodesMoved(at, f)
+		t.nodes.moved(at, f)
 	case bourse.ClusterImage:
-		t.opens(at, f)
+		t.nodes.opens(at, f)
 	case bourse.LegShifted:
 		t.shifted(at, f)
 	case bourse.LegMoved:
@@ -190,7 +214,7 @@ func (t *Trail) Take(p Place, at bourse.Time, f agents.Fact) {
 	case bourse.LegRestored:
 		t.restored(at, f)
 	case bourse.SiteBegun:
-		t.epochs = append(t.epochs, bourse.SiteEpoch{Epoch: f.Epoch, From: p.Number - 1})
+		t.proofs.begins(f)
 	case bourse.Tombstone:
 		t.entomb(f.Leg)
 	case bourse.LegsForgotten:
@@ -208,14 +232,12 @@ func (t *Trail) Take(p Place, at bourse.Time, f agents.Fact) {
 	case bourse.LegDone:
 		t.done(f)
 	case bourse.JobSubmitted:
-		t.requests[f.Job.Name] = f.Job.Request
-		if t.audit.together {
-			t.jobsOf[f.Job.Name] = f.Job
-		}
+		t.windows.asks(&f.Job)
+		t.order.submitted(&f.Job)
 	case bourse.LifeBegun:
-		t.lifeBegun(f)
+		t.lives.begins(f)
 	case bourse.LifeFenced:
-		t.life.fenced = true
+		t.lives.fence()
 	case bourse.TxReversed:
 		t.reversed(f)
 	case bourse.TxForgotten:
@@ -232,13 +254,13 @@ func (t *Trail) Take(p Place, at bourse.Time, f agents.Fact) {
 }
 
 // breaks notes that an invariant does not hold at the present fact.
-func (t *Trail) breaks(invariant, format string, args ...any) {
-	t.audit.find(Finding{Invariant: invariant, Agent: t.agent, Place: t.last, At: t.at, What: fmt.Sprintf(format, args...)})
+func (j *journal) breaks(invariant, format string, args ...any) {
+	j.audit.find(Finding{Invariant: invariant, Agent: j.agent, Place: j.last, At: j.at, What: fmt.Sprintf(format, args...)})
 }
 
-// notes notes what the journal alone cannot decide.
-func (t *Trail) notes(invariant, format string, args ...any) {
-	t.audit.find(Finding{Invariant: invariant, Agent: t.agent, Place: t.last, At: t.at, What: fmt.Sprintf(format, args...), Note: true})
+// notes notes something that the journal alone cannot decide.
+func (j *journal) notes(invariant, format string, args ...any) {
+	j.audit.find(Finding{Invariant: invariant, Agent: j.agent, Place: j.last, At: j.at, What: fmt.Sprintf(format, args...), Note: true})
 }
 
 func (a *Audit) find(f Finding) {

@@ -19,6 +19,9 @@ type siteLeg struct {
 	shifts []bourse.LegShifted // by its site, where all is seen together
 }
 
+// siteLegs are the legs of a site.
+type siteLegs map[bourse.LegID]*siteLeg
+
 // claim is nodes that a leg holds over an interval.
 type claim struct {
 	nodes      int
@@ -35,14 +38,14 @@ func (t *Trail) moved(at bourse.Time, f bourse.LegMoved) {
 		l = &siteLeg{}
 		t.legs[f.Leg] = l
 	}
-	t.movesAlong(l, f, from, known)
-	t.heldWithin(l, f, from, known)
-	t.confirmedAfter(f)
-	t.startsInTime(at, &f)
-	t.startsAsPromised(l, f)
-	t.money(l, f, known)
+	t.states.along(l, f, from, known)
+	t.prices.heldWithin(l, f, from, known)
+	t.agreement.confirmedAfter(f)
+	t.windows.startsInTime(at, &f)
+	t.promises.startsAsPromised(l, f)
+	t.money.postedBack(l, f, known)
 	if known {
-		t.limits(at, l, f)
+		t.limits.kept(at, l, f)
 	}
 	claims := l.claims
 	if claims == nil && known && from.Blocks() {
@@ -54,15 +57,15 @@ func (t *Trail) moved(at bourse.Time, f bourse.LegMoved) {
 	l.LegMoved, l.at, l.tomb, l.forgotten = f, at, false, false
 	l.prepared = l.prepared || f.State == bourse.Prepared
 	l.charged = l.charged || f.State == bourse.Confirmed || f.State == bourse.Running || f.State == bourse.Settled
-	t.claim(at, l, claims)
+	t.nodes.claim(at, l, claims)
 	t.audit.touch(f.Leg.Tx)
-	t.runs(f)
+	t.order.runs(f)
 }
 
 // restored takes a leg as its broker has asserted it: an amnesia.
 func (t *Trail) restored(at bourse.Time, f bourse.LegRestored) {
 	t.audit.exempt[f.Was.Leg] = true
-	t.proved(f)
+	t.proofs.proved(f)
 	l := t.legs[f.Was.Leg]
 	if l == nil {
 		l = &siteLeg{}
@@ -70,7 +73,7 @@ func (t *Trail) restored(at bourse.Time, f bourse.LegRestored) {
 	}
 	claims := l.claims
 	*l = siteLeg{LegMoved: f.Was, at: at, prepared: true, charged: f.Was.State >= bourse.Confirmed}
-	t.claim(at, l, claims)
+	t.nodes.claim(at, l, claims)
 }
 
 // imaged is what the parts of a site's image have said so far.
@@ -79,13 +82,11 @@ type imaged struct {
 	pending, account bourse.Credits // of its legs, and by its accounts
 }
 
-// image takes a site's own account of itself, or a part of it: where the journal
-// has lost its beginning it is believed, else it must be what the facts came to.
+// image takes an image of a site, or a part of it. It is believed where the journal has
+// lost its beginning, and must agree with the facts elsewhere.
 func (t *Trail) image(f bourse.SiteImage) {
-	t.balanced(f.Accounts)
-	if len(t.epochs) == 0 {
-		t.epochs = append(t.epochs, f.Epochs...)
-	}
+	t.money.balanced(f.Accounts)
+	t.proofs.remembers(f.Epochs)
 	if f.Part == 0 {
 		t.imaged = imaged{legs: map[bourse.LegID]bool{}, account: bourse.Total(f.Accounts).PendingCredit}
 	}
@@ -101,25 +102,63 @@ func (t *Trail) image(f bourse.SiteImage) {
 		case !t.whole && l == nil:
 			l = &siteLeg{LegMoved: m.LegMoved, at: m.At, tomb: m.Tomb, prepared: m.State == bourse.Prepared, charged: m.Charged, lastShift: m.Shifts}
 			t.legs[m.Leg] = l
-			t.claim(t.at, l, nil)
-		case l == nil || l.forgotten:
-			t.breaks("I5", "the image has leg %v as %v, the facts do not know it", m.Leg, m.State)
-		case l.State != m.State || l.tomb != m.Tomb:
-			t.breaks("I5", "the image has leg %v as %v, by the facts it is %v", m.Leg, m.State, l.State)
-		case l.Fare != m.Fare:
-			t.breaks("I10", "the image has leg %v at %v credits, by the facts it is %v", m.Leg, m.Fare.Total(), l.Fare.Total())
+			t.nodes.claim(t.at, l, nil)
+		case t.states.remembered(l, m):
+			t.prices.remembered(l, m)
 		}
 	}
 	if f.Part+1 < f.Parts {
 		return
 	}
 	for _, id := range sortedKeys(t.legs, compareLeg) {
-		if l := t.legs[id]; !x.legs[id] && !l.forgotten && l.State != bourse.Asked {
-			t.breaks("I5", "the image does not have leg %v, by the facts it is %v", id, l.State)
+		if !x.legs[id] {
+			t.states.leftOut(t.legs[id], id)
 		}
 	}
-	if x.account != x.pending {
-		t.breaks("I8", "the image has %v credits pending, its held and prepared legs come to %v", x.account, x.pending)
-	}
+	t.money.remembered(x)
 	t.imaged = imaged{}
+}
+
+// entomb notes that a leg must never be held.
+func (t *Trail) entomb(id bourse.LegID) {
+	t.states.entombs(t.legs[id], id)
+	t.legs[id] = &siteLeg{LegMoved: bourse.LegMoved{Leg: id, State: bourse.Cancelled}, at: t.at, tomb: true}
+}
+
+// forgotten notes legs whose record is dropped.
+func (t *Trail) forgotten(legs []bourse.LegID) {
+	for _, id := range legs {
+		if l := t.legs[id]; t.states.forgets(l, id) {
+			l.forgotten, l.tomb = true, false
+		}
+	}
+}
+
+// shifted notes that a leg was moved within its window, or fixed, by the facts of a site
+// or of a broker.
+func (t *Trail) shifted(at bourse.Time, f bourse.LegShifted) {
+	if x := t.txs[f.Leg.Tx]; x != nil {
+		t.lies(x, f.Leg, f.Start, f.End)
+		if t.audit.together {
+			t.promises.saidBySite(x, f)
+		}
+		return
+	}
+	l := t.legs[f.Leg]
+	if !t.states.shifts(l, f) {
+		return
+	}
+	t.promises.shiftsWithin(at, l, f)
+	if t.audit.together {
+		l.shifts = append(l.shifts, f)
+	}
+	l.What.Start, l.What.End, l.lastShift = f.Start, f.End, f.Shifts
+	if f.Fixed {
+		l.Flex.Ready, l.Flex.Due = f.Start, f.End
+	}
+	held := l.claims
+	if held == nil {
+		held = []claim{} // it is no newcomer
+	}
+	t.nodes.claim(at, l, held)
 }

@@ -4,19 +4,22 @@ import "bourse"
 
 // I4: no hold outlives its limit, no prepared leg its in-doubt limit.
 
-// limits checks how long the leg stayed held or prepared. A restart begins a
+// limits is the rule I4.
+type limits struct{ *journal }
+
+// kept checks how long the leg stayed held or prepared. A restart begins a
 // limit afresh, and the journal does not show restarts; but none lasts past the
 // start.
-func (t *Trail) limits(at bourse.Time, l *siteLeg, f bourse.LegMoved) {
+func (r *limits) kept(at bourse.Time, l *siteLeg, f bourse.LegMoved) {
 	if l.State != bourse.Held && l.State != bourse.Prepared {
 		return
 	}
 	if f.State == bourse.Confirmed && at > l.What.Start {
-		t.breaks("I4", "leg %v starts at %v and was still %v at %v", f.Leg, l.What.Start, l.State, at)
+		r.breaks("I4", "leg %v starts at %v and was still %v at %v", f.Leg, l.What.Start, l.State, at)
 		return
 	}
 	if l.For > 0 && at > l.at.Add(l.For) {
-		t.notes("I4", "leg %v was %v for %v s, its limit is %v s: right only if the site restarted meanwhile",
+		r.notes("I4", "leg %v was %v for %v s, its limit is %v s: right only if the site restarted meanwhile",
 			f.Leg, l.State, at.Sub(l.at), l.For)
 	}
 }

@@ -6,6 +6,13 @@ import (
 
 // I7: a fenced life does nothing but finish what it had decided.
 
+// lives is the rule I7, with the lives of a broker.
+type lives struct {
+	*journal
+	now life
+	all map[bourse.LifeBegun]bool
+}
+
 // life is the present life of a broker.
 type life struct {
 	bourse.LifeBegun
@@ -13,29 +20,42 @@ type life struct {
 	fenced bool
 }
 
-// lifeBegun checks that each life has a higher counter than the one before.
-func (t *Trail) lifeBegun(f bourse.LifeBegun) {
-	if t.life.known && f.Incarnation <= t.life.Incarnation {
-		t.breaks("I7", "life %d begins after life %d", f.Incarnation, t.life.Incarnation)
+// begins checks that each life has a higher counter than the one before.
+func (r *lives) begins(f bourse.LifeBegun) {
+	if r.now.known && f.Incarnation <= r.now.Incarnation {
+		r.breaks("I7", "life %d begins after life %d", f.Incarnation, r.now.Incarnation)
 	}
-	t.life = life{LifeBegun: f, known: true}
-	t.lives[f] = true
+	r.now = life{LifeBegun: f, known: true}
+	r.all[f] = true
 }
 
 // acts checks that what a broker begins is of its present life, and that this is
 // the one process of its name as far as it knows.
-func (t *Trail) acts(id bourse.TxID, does string) {
-	switch l := t.life; {
+func (r *lives) acts(id bourse.TxID, does string) {
+	switch l := r.now; {
 	case l.fenced:
-		t.breaks("I7", "it %s transaction %v after another process was heard of", does, id)
+		r.breaks("I7", "it %s transaction %v after another process was heard of", does, id)
 	case l.known && (id.Incarnation != l.Incarnation || id.Nonce != l.Nonce):
-		t.breaks("I7", "life %d %s transaction %v of another life", l.Incarnation, does, id)
+		r.breaks("I7", "life %d %s transaction %v of another life", l.Incarnation, does, id)
 	}
 }
 
 // decides checks that a fenced process decides nothing more.
-func (t *Trail) decides(id bourse.TxID) {
-	if t.life.fenced {
-		t.breaks("I7", "transaction %v is decided after another process was heard of", id)
+func (r *lives) decides(id bourse.TxID) {
+	if r.now.fenced {
+		r.breaks("I7", "transaction %v is decided after another process was heard of", id)
+	}
+}
+
+// fence notes that another process was heard of.
+func (r *lives) fence() { r.now.fenced = true }
+
+// remembers takes the lives of an image, of a journal that has lost its beginning.
+func (r *lives) remembers(f bourse.BrokerImage) {
+	for _, l := range f.Lives {
+		r.all[l.LifeBegun] = true
+	}
+	if n := len(f.Lives); n > 0 {
+		r.now = life{LifeBegun: f.Lives[n-1].LifeBegun, known: true, fenced: f.Fenced}
 	}
 }

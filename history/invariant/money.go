@@ -3,27 +3,33 @@ package invariant
 import "bourse"
 
 // I8: accounts balance, nobody spends beyond a budget, money is posted once and given
-// back at most once. How a live ledger stands its owner is asked: see
-// bourse.CheckAccounts.
+// back at most once. Live ledgers are checked by bourse.CheckAccounts.
 
-// money checks what a move posts back: once, of what was charged, no more.
-func (t *Trail) money(l *siteLeg, f bourse.LegMoved, known bool) {
+// money is the rule I8.
+type money struct {
+	*journal
+	legs     siteLegs
+	promised bourse.Credits // pending of the image that is read, less what its transactions explain
+}
+
+// postedBack checks what a move posts back: once, of what was charged, no more.
+func (r *money) postedBack(l *siteLeg, f bourse.LegMoved, known bool) {
 	if f.Refund < 0 || f.Penalty < 0 {
-		t.breaks("I8", "leg %v is given back %v and a penalty of %v credits", f.Leg, f.Refund, f.Penalty)
+		r.breaks("I8", "leg %v is given back %v and a penalty of %v credits", f.Leg, f.Refund, f.Penalty)
 	}
 	switch {
 	case f.Refund == 0:
 	case known && !l.charged:
-		t.breaks("I8", "leg %v was never charged, and %v credits are given back", f.Leg, f.Refund)
+		r.breaks("I8", "leg %v was never charged, and %v credits are given back", f.Leg, f.Refund)
 	case l.Refund > 0 && f.Refund != l.Refund:
-		t.breaks("I8", "leg %v is given back %v credits, and %v before", f.Leg, f.Refund, l.Refund)
+		r.breaks("I8", "leg %v is given back %v credits, and %v before", f.Leg, f.Refund, l.Refund)
 	case f.Refund > f.Fare.Total():
-		t.breaks("I8", "leg %v cost %v credits, and %v are given back", f.Leg, f.Fare.Total(), f.Refund)
+		r.breaks("I8", "leg %v cost %v credits, and %v are given back", f.Leg, f.Fare.Total(), f.Refund)
 	case known && f.State == bourse.Released:
-		t.swapped(l, f)
+		r.swapped(l, f)
 	}
 	if f.Kept < 0 || f.Kept > f.Fare.Total() {
-		t.breaks("I8", "leg %v costs %v credits, and %v of them are kept", f.Leg, f.Fare.Total(), f.Kept)
+		r.breaks("I8", "leg %v costs %v credits, and %v of them are kept", f.Leg, f.Fare.Total(), f.Kept)
 	}
 }
 
@@ -31,56 +37,56 @@ func (t *Trail) money(l *siteLeg, f bourse.LegMoved, known bool) {
 // is kept of that one: the rest is what a schedule gives back, and no schedule gives
 // back the additive part, nor what was kept of the leg itself (S121). Versions before
 // this rule kept nothing.
-func (t *Trail) swapped(l *siteLeg, f bourse.LegMoved) {
-	by := t.legs[l.by]
-	if by == nil || t.audit.exempt[f.Leg] || t.audit.exempt[l.by] {
+func (r *money) swapped(l *siteLeg, f bourse.LegMoved) {
+	by := r.legs[l.by]
+	if by == nil || r.audit.exempt[f.Leg] || r.audit.exempt[l.by] {
 		return
 	}
 	most := min(f.Fare.Base, f.Fare.Total()-l.Kept)
 	switch back := f.Refund - by.Kept; {
 	case back <= most || by.Kept == by.Fare.Total():
 	case by.Kept == 0 && l.Kept == 0:
-		t.notes("I8", "leg %v at %v + %v credits gives way to leg %v, %v come back and nothing is kept of that: right only of an earlier version",
+		r.notes("I8", "leg %v at %v + %v credits gives way to leg %v, %v come back and nothing is kept of that: right only of an earlier version",
 			f.Leg, f.Fare.Base, f.Fare.Additive, l.by, f.Refund)
 	default:
-		t.breaks("I8", "leg %v, of which a schedule gives back %v credits at most, gives way to leg %v: %v come back, and %v are kept of that",
+		r.breaks("I8", "leg %v, of which a schedule gives back %v credits at most, gives way to leg %v: %v come back, and %v are kept of that",
 			f.Leg, most, l.by, f.Refund, by.Kept)
 	}
 }
 
 // postedOnce checks what a broker posts for a leg.
-func (t *Trail) postedOnce(l *txLeg, f bourse.LegClosed) bool {
+func (r *money) postedOnce(l *txLeg, f bourse.LegClosed) bool {
 	switch {
 	case f.Posted < 0 || !f.Commit && f.Posted > 0:
-		t.breaks("I8", "leg %v is closed without the leg, and %v credits are posted", f.Leg, f.Posted)
+		r.breaks("I8", "leg %v is closed without the leg, and %v credits are posted", f.Leg, f.Posted)
 		return false
 	case f.Commit && l.posted > 0:
-		t.breaks("I8", "leg %v is charged %v credits a second time", f.Leg, f.Posted)
+		r.breaks("I8", "leg %v is charged %v credits a second time", f.Leg, f.Posted)
 		return false
 	}
 	return true
 }
 
 // givenBackOnce checks that what is over brings nothing back once more.
-func (t *Trail) givenBackOnce(l *txLeg, f bourse.LegDone) {
+func (r *money) givenBackOnce(l *txLeg, f bourse.LegDone) {
 	switch {
 	case f.Penalty < 0:
-		t.breaks("I8", "leg %v is given a penalty of %v credits", f.Leg, f.Penalty)
+		r.breaks("I8", "leg %v is given a penalty of %v credits", f.Leg, f.Penalty)
 	case l.done && (f.Refund > 0 || f.Penalty > 0):
-		t.breaks("I8", "leg %v is over, and %v and %v credits are given back once more", f.Leg, f.Refund, f.Penalty)
+		r.breaks("I8", "leg %v is over, and %v and %v credits are given back once more", f.Leg, f.Refund, f.Penalty)
 	}
 }
 
 // refund checks that a leg is given back money at most once, and no more than it
 // cost.
-func (t *Trail) refund(id bourse.LegID, l *txLeg, amount bourse.Credits) {
+func (r *money) refund(id bourse.LegID, l *txLeg, amount bourse.Credits) {
 	switch {
 	case amount == 0:
 		return
 	case amount < 0 || amount > l.posted:
-		t.breaks("I8", "leg %v cost %v credits, and %v are given back", id, l.posted, amount)
+		r.breaks("I8", "leg %v cost %v credits, and %v are given back", id, l.posted, amount)
 	case l.back > 0:
-		t.breaks("I8", "leg %v is given back %v credits, and %v before", id, amount, l.back)
+		r.breaks("I8", "leg %v is given back %v credits, and %v before", id, amount, l.back)
 	}
 	l.back += max(amount, 0)
 }
@@ -89,43 +95,50 @@ func (t *Trail) refund(id bourse.LegID, l *txLeg, amount bourse.Credits) {
 // bound price of each leg whose decision is open, or not acknowledged. Where all
 // are closed that is nothing. The accounts stand in the first part of an image,
 // transactions in all.
-func (t *Trail) pending(f bourse.BrokerImage) {
+func (r *money) pending(f bourse.BrokerImage) {
 	if f.Part == 0 {
-		t.promised = 0
+		r.promised = 0
 		for i := range f.Accounts {
 			if a := &f.Accounts[i]; a.OfVO() {
-				t.promised = t.promised.Plus(a.PendingDebit)
+				r.promised = r.promised.Plus(a.PendingDebit)
 			}
 		}
 	}
 	for i := range f.Txs {
 		m := &f.Txs[i]
 		for k := range min(len(m.Memory), len(m.Limits), len(m.Sites)) {
-			switch r := &m.Memory[k]; {
-			case m.State == bourse.TxAborted || r.Closed || m.Sites[k] == "":
-			case r.Priced:
-				t.promised -= r.Fare.Total()
+			switch known := &m.Memory[k]; {
+			case m.State == bourse.TxAborted || known.Closed || m.Sites[k] == "":
+			case known.Priced:
+				r.promised -= known.Fare.Total()
 			default:
-				t.promised -= m.Limits[k]
+				r.promised -= m.Limits[k]
 			}
 		}
 	}
-	if f.Part+1 >= f.Parts && t.promised != 0 {
-		t.breaks("I8", "the image has %v credits more pending than its open transactions come to", t.promised)
+	if f.Part+1 >= f.Parts && r.promised != 0 {
+		r.breaks("I8", "the image has %v credits more pending than its open transactions come to", r.promised)
 	}
 }
 
 // balanced holds the accounts of an image to I8: they balance, and a VO has
 // spent and promised no more than its budget.
-func (t *Trail) balanced(list []bourse.Account) {
+func (r *money) balanced(list []bourse.Account) {
 	for i := range list {
 		if a := &list[i]; a.OfVO() {
 			if err := a.Covered(); err != nil {
-				t.breaks("I8", "%v", err)
+				r.breaks("I8", "%v", err)
 			}
 		}
 	}
 	if err := bourse.CheckAccounts(list); err != nil {
-		t.breaks("I8", "the image's %v", err)
+		r.breaks("I8", "the image's %v", err)
+	}
+}
+
+// remembered holds what the account of an image has pending to its legs.
+func (r *money) remembered(x *imaged) {
+	if x.account != x.pending {
+		r.breaks("I8", "the image has %v credits pending, its held and prepared legs come to %v", x.account, x.pending)
 	}
 }

@@ -7,26 +7,44 @@ import (
 
 // I16: a site restores what it had, and has lost, and nothing else.
 
-// proved checks that a leg is restored for what its site once answered, which the
-// journal has lost, and not for more. A site that does not record its lives is of
+// proofs is the rule I16.
+type proofs struct {
+	*journal
+	epochs []bourse.SiteEpoch // a site's own lives
+}
+
+// begins notes that a life of the site begins with the present fact.
+func (r *proofs) begins(f bourse.SiteBegun) {
+	r.epochs = append(r.epochs, bourse.SiteEpoch{Epoch: f.Epoch, From: r.last.Number - 1})
+}
+
+// remembers takes the lives of an image, if none is known yet.
+func (r *proofs) remembers(list []bourse.SiteEpoch) {
+	if len(r.epochs) == 0 {
+		r.epochs = append(r.epochs, list...)
+	}
+}
+
+// proved checks that a leg is restored to what its site once answered, and to no more,
+// and that the journal has lost that answer. A site that does not record its lives is of
 // an older build, which proved nothing.
-func (t *Trail) proved(f bourse.LegRestored) {
+func (r *proofs) proved(f bourse.LegRestored) {
 	w, p := &f.Was, f.Proof
 	paid := w.State == bourse.Confirmed || w.State == bourse.Running || w.State == bourse.Settled || w.State == bourse.Released || w.State == bourse.Lost
 	switch {
 	case w.Fare.Base < 0 || w.Fare.Additive < 0 || w.Refund < 0 || w.Penalty < 0 || w.Refund > w.Fare.Total():
-		t.breaks("I16", "leg %v is restored as one that cost %v credits and brought back %v, and %v as a penalty", w.Leg, w.Fare.Total(), w.Refund, w.Penalty)
-	case len(t.epochs) == 0 || !w.State.Blocks() && !paid:
+		r.breaks("I16", "leg %v is restored as one that cost %v credits and brought back %v, and %v as a penalty", w.Leg, w.Fare.Total(), w.Refund, w.Penalty)
+	case len(r.epochs) == 0 || !w.State.Blocks() && !paid:
 	case p == bourse.Proof{}:
-		t.breaks("I16", "leg %v is restored as %v, and no answer of the site stands behind it", w.Leg, w.State)
+		r.breaks("I16", "leg %v is restored as %v, and no answer of the site stands behind it", w.Leg, w.State)
 	case !proves(p.State, w.State):
-		t.breaks("I16", "leg %v is restored as %v, and the site had answered no more than that it was %v", w.Leg, w.State, p.State)
-	case t.reaches(p):
-		t.breaks("I16", "leg %v is restored as %v by an answer that the journal reaches: the site had forgotten nothing", w.Leg, w.State)
+		r.breaks("I16", "leg %v is restored as %v, and the site had answered no more than that it was %v", w.Leg, w.State, p.State)
+	case r.reaches(p):
+		r.breaks("I16", "leg %v is restored as %v by an answer that the journal reaches: the site had forgotten nothing", w.Leg, w.State)
 	default:
-		key := t.audit.keys[t.name()]
+		key := r.audit.keys[r.name()]
 		if key != nil && !key.Proves(&agents.ListedLeg{Leg: w.Leg, What: w.What, Fare: w.Fare, Version: w.Version, Refund: w.Refund, Penalty: w.Penalty, Proof: p}) {
-			t.breaks("I16", "leg %v is restored as %v by a proof that was not made with the site's key", w.Leg, w.State)
+			r.breaks("I16", "leg %v is restored as %v by a proof that was not made with the site's key", w.Leg, w.State)
 		}
 	}
 }
@@ -46,16 +64,16 @@ func proves(answered, restored bourse.LegState) bool {
 
 // reaches reports whether the journal holds, before the present fact, what had been
 // recorded when an answer was given.
-func (t *Trail) reaches(p bourse.Proof) bool {
-	for i, e := range t.epochs {
+func (r *proofs) reaches(p bourse.Proof) bool {
+	for i, e := range r.epochs {
 		if e.Epoch != p.Epoch {
 			continue
 		}
-		end := t.last.Number - 1
-		if i+1 < len(t.epochs) {
-			end = t.epochs[i+1].From
+		end := r.last.Number - 1
+		if i+1 < len(r.epochs) {
+			end = r.epochs[i+1].From
 		}
 		return p.Seq <= end
 	}
-	return p.Seq <= t.epochs[0].From
+	return p.Seq <= r.epochs[0].From
 }

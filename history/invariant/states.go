@@ -4,36 +4,68 @@ import "bourse"
 
 // I5: legs move only along the state table.
 
-// movesAlong checks a leg's move.
-func (t *Trail) movesAlong(l *siteLeg, f bourse.LegMoved, from bourse.LegState, known bool) {
+// states is the rule I5.
+type states struct{ *journal }
+
+// along checks a leg's move.
+func (r *states) along(l *siteLeg, f bourse.LegMoved, from bourse.LegState, known bool) {
 	switch {
 	case l.tomb || l.forgotten:
-		t.breaks("I5", "leg %v, cancelled before it was known or long over, is %v", f.Leg, f.State)
+		r.breaks("I5", "leg %v, cancelled before it was known or long over, is %v", f.Leg, f.State)
 	case known && !from.CanMove(f.State):
-		t.breaks("I5", "leg %v goes from %v to %v", f.Leg, from, f.State)
+		r.breaks("I5", "leg %v goes from %v to %v", f.Leg, from, f.State)
 	}
 }
 
-// entomb notes that a leg is never to be held.
-func (t *Trail) entomb(id bourse.LegID) {
-	l := t.legs[id]
+// entombs checks that a leg that must never be held is not known.
+func (r *states) entombs(l *siteLeg, id bourse.LegID) {
 	if l != nil && !l.forgotten {
-		t.breaks("I5", "leg %v is %v and is cancelled as if it were not known", id, l.State)
+		r.breaks("I5", "leg %v is %v and is cancelled as if it were not known", id, l.State)
 	}
-	t.legs[id] = &siteLeg{LegMoved: bourse.LegMoved{Leg: id, State: bourse.Cancelled}, at: t.at, tomb: true}
 }
 
-// forgotten notes legs whose memory is given up: none that is not over.
-func (t *Trail) forgotten(legs []bourse.LegID) {
-	for _, id := range legs {
-		switch l := t.legs[id]; {
-		case l == nil && !t.whole:
-		case l == nil:
-			t.breaks("I5", "leg %v is forgotten and was never known", id)
-		case !l.State.Terminal():
-			t.breaks("I5", "leg %v is %v and is forgotten", id, l.State)
-		default:
-			l.forgotten, l.tomb = true, false
-		}
+// forgets checks that a leg whose record is dropped is over.
+func (r *states) forgets(l *siteLeg, id bourse.LegID) bool {
+	switch {
+	case l == nil && !r.whole:
+	case l == nil:
+		r.breaks("I5", "leg %v is forgotten and was never known", id)
+	case !l.State.Terminal():
+		r.breaks("I5", "leg %v is %v and is forgotten", id, l.State)
+	default:
+		return true
+	}
+	return false
+}
+
+// shifts checks that a leg that is moved within its window is confirmed.
+func (r *states) shifts(l *siteLeg, f bourse.LegShifted) bool {
+	switch {
+	case l == nil && !r.whole:
+		return false
+	case l == nil || l.tomb || l.forgotten || l.State != bourse.Confirmed && l.State != bourse.Running:
+		r.breaks("I5", "leg %v is moved to [%v, %v), and is not confirmed", f.Leg, f.Start, f.End)
+		return false
+	}
+	return true
+}
+
+// remembered checks that an image has a leg as the facts have it.
+func (r *states) remembered(l *siteLeg, m *bourse.LegMemory) bool {
+	switch {
+	case l == nil || l.forgotten:
+		r.breaks("I5", "the image has leg %v as %v, the facts do not know it", m.Leg, m.State)
+	case l.State != m.State || l.tomb != m.Tomb:
+		r.breaks("I5", "the image has leg %v as %v, by the facts it is %v", m.Leg, m.State, l.State)
+	default:
+		return true
+	}
+	return false
+}
+
+// leftOut checks that an image leaves no leg out.
+func (r *states) leftOut(l *siteLeg, id bourse.LegID) {
+	if !l.forgotten && l.State != bourse.Asked {
+		r.breaks("I5", "the image does not have leg %v, by the facts it is %v", id, l.State)
 	}
 }

@@ -1,6 +1,8 @@
 package invariant
 
 import (
+	"slices"
+
 	"bourse"
 )
 
@@ -19,6 +21,9 @@ type tx struct {
 	legs      []txLeg
 }
 
+// transactions are those of a broker.
+type transactions map[bourse.TxID]*tx
+
 // txLeg is one leg of it.
 type txLeg struct {
 	priced bool
@@ -33,74 +38,102 @@ type txLeg struct {
 }
 
 func (t *Trail) txBegun(f bourse.TxBegun) {
-	if !t.begunOnce(f) || !t.wholeTx(f) {
+	if !t.effects.once(f) || !t.agreement.wholeTx(f) {
 		return
 	}
-	t.acts(f.Tx, "begins")
+	t.lives.acts(f.Tx, "begins")
 	t.txs[f.Tx] = &tx{begun: f, place: t.last, at: t.at, legs: make([]txLeg, len(f.Legs))}
-	window := t.window(f.Tx)
-	t.parts[window] = append(t.parts[window], f.Tx)
+	t.windows.begun(f.Tx)
 }
 
 func (t *Trail) priced(f bourse.LegPriced) {
-	x, l := t.leg(f.Leg)
+	x, l := t.agreement.leg(f.Leg)
 	if x == nil {
 		return
 	}
-	t.pricedWithin(x, l, f)
+	t.prices.pricedWithin(x, l, f)
 	l.priced, l.fare = true, f.Fare
 	if f.End > 0 {
 		t.lies(x, f.Leg, f.Start, f.End)
 	}
 }
 
-func (t *Trail) decided(f bourse.TxDecided) {
-	x := t.txs[f.Tx]
-	if x == nil {
-		if t.whole {
-			t.breaks("I2", "%v of transaction %v, which has not begun", verdict(f.Commit), f.Tx)
-		}
+// lies notes where the site has placed a leg with a window.
+func (t *Trail) lies(x *tx, id bourse.LegID, start, end bourse.Time) {
+	if id.Leg < 0 || id.Leg >= len(x.legs) || id.Leg >= len(x.begun.Legs) {
+		t.breaks("I2", "transaction %v has %d legs, not %v", id.Tx, len(x.legs), id)
 		return
 	}
-	t.decidedOnce(x, f)
-	t.decides(f.Tx)
+	t.promises.liesWithin(x, id, start, end)
+	x.begun.Legs = slices.Clone(x.begun.Legs)
+	x.begun.Legs[id.Leg].Start, x.begun.Legs[id.Leg].End = start, end
+}
+
+func (t *Trail) decided(f bourse.TxDecided) {
+	x := t.txs[f.Tx]
+	if !t.agreement.begun(x, f) {
+		return
+	}
+	t.decisions.once(x, f)
+	t.lives.decides(f.Tx)
 	x.decided, x.decidedAt, x.commit = true, t.at, f.Commit
 	t.audit.touch(f.Tx)
 	if f.Commit {
-		t.voted(x)
-		t.obeys(x)
-		t.placed(x)
+		t.votes.voted(x)
+		t.windows.obeys(x)
+		t.order.placed(x)
 	}
 }
 
 func (t *Trail) closed(f bourse.LegClosed) {
-	x, l := t.leg(f.Leg)
+	x, l := t.agreement.leg(f.Leg)
 	if x == nil {
 		return
 	}
-	if t.closedAs(x, f) && t.postedOnce(l, f) {
-		t.chargedAs(l, f)
+	if t.agreement.closedAs(x, f) && t.money.postedOnce(l, f) {
+		t.prices.chargedAs(l, f)
 	}
 	l.closed = true
 	l.posted += f.Posted
 	l.lost = x.commit && !f.Commit
 	if l.lost && len(x.legs) == 1 {
-		t.asksAgain(x)
+		t.windows.asksAgain(x)
 	}
 }
 
 func (t *Trail) done(f bourse.LegDone) {
-	x, l := t.leg(f.Leg)
+	x, l := t.agreement.leg(f.Leg)
 	if x == nil {
 		return
 	}
-	t.givenBackOnce(l, f)
-	t.endsInTime(f, x)
-	t.refund(f.Leg, l, f.Refund)
+	t.money.givenBackOnce(l, f)
+	t.windows.endsInTime(f, x)
+	t.money.refund(f.Leg, l, f.Refund)
 	l.done, l.penalty = true, l.penalty.Plus(f.Penalty)
 }
 
-// adopted takes a leg that its site has and the broker has no record of: an
+// reversed takes back a COMMIT that took effect nowhere.
+func (t *Trail) reversed(f bourse.TxReversed) {
+	x := t.txs[f.Tx]
+	if x == nil {
+		return
+	}
+	t.decisions.reversed(x, f)
+	x.decided, x.commit = true, false
+	t.windows.asksAgain(x)
+}
+
+// txForgotten notes transactions whose record is dropped.
+func (t *Trail) txForgotten(list []bourse.TxID) {
+	for _, id := range list {
+		if x := t.txs[id]; x != nil {
+			t.decisions.forgets(x, id)
+			x.forgotten = true
+		}
+	}
+}
+
+// adopted takes a leg that its site has and of which the broker has no record: an
 // amnesia.
 func (t *Trail) adopted(f bourse.LegAdopted) {
 	t.audit.exempt[f.Leg] = true
@@ -119,11 +152,11 @@ func (t *Trail) adopted(f bourse.LegAdopted) {
 	x.begun.Sites[f.Leg.Leg], x.begun.Legs[f.Leg.Leg] = f.Site, f.What
 }
 
-// brokerImage takes a broker's own account of itself, or a part of it: where the journal has lost
-// its beginning it is believed, else it must agree with the facts.
+// brokerImage takes an image of a broker, or a part of it. It is believed where the
+// journal has lost its beginning, and must agree with the facts elsewhere.
 func (t *Trail) brokerImage(f bourse.BrokerImage) {
-	t.balanced(f.Accounts)
-	t.pending(f)
+	t.money.balanced(f.Accounts)
+	t.money.pending(f)
 	for i := range f.Txs {
 		m := &f.Txs[i]
 		x := t.txs[m.Tx]
@@ -141,20 +174,15 @@ func (t *Trail) brokerImage(f bourse.BrokerImage) {
 				}
 			}
 			t.txs[m.Tx] = x
-		case x.decided && (!decided || commit != x.commit):
-			t.breaks("I3", "the image does not have the %v of transaction %v", verdict(x.commit), m.Tx)
+		default:
+			t.decisions.remembered(x, m)
 		}
 	}
 	if t.whole {
 		return
 	}
 	for i := range f.Jobs {
-		t.requests[f.Jobs[i].Job.Name] = f.Jobs[i].Job.Request
+		t.windows.asks(&f.Jobs[i].Job)
 	}
-	for _, l := range f.Lives {
-		t.lives[l.LifeBegun] = true
-	}
-	if n := len(f.Lives); n > 0 {
-		t.life = life{LifeBegun: f.Lives[n-1].LifeBegun, known: true, fenced: f.Fenced}
-	}
+	t.lives.remembers(f)
 }

@@ -5,11 +5,14 @@ import "bourse"
 // I15: nothing is committed of which a leg has gone, and of several legs nothing
 // before each was prepared.
 
+// votes is the rule I15.
+type votes struct{ *journal }
+
 // voted checks that every leg of what is committed was held.
-func (t *Trail) voted(x *tx) {
+func (r *votes) voted(x *tx) {
 	for i := range x.legs {
-		if id := (bourse.LegID{Tx: x.begun.Tx, Leg: i}); !x.legs[i].priced && !t.audit.exempt[id] {
-			t.breaks("I15", "COMMIT of transaction %v, whose leg %d was never held", x.begun.Tx, i)
+		if id := (bourse.LegID{Tx: x.begun.Tx, Leg: i}); !x.legs[i].priced && !r.audit.exempt[id] {
+			r.breaks("I15", "COMMIT of transaction %v, whose leg %d was never held", x.begun.Tx, i)
 		}
 	}
 }

@@ -83,64 +83,81 @@ func (w *Window) leg(i int, l bourse.Leg, ask *bourse.Request) error {
 	return nil
 }
 
-// obeys holds a committed window against its request, as far as its broker's journal
+// windows is the rule I9, with what each job asks for.
+type windows struct {
+	*journal
+	txs      transactions
+	parts    map[bourse.TxID][]bourse.TxID // of a window: the transaction that placed it, and its repairs
+	requests map[string]bourse.Request     // by job, what each asks for now
+}
+
+// asks notes what a job asks for.
+func (r *windows) asks(j *bourse.Job) { r.requests[j.Name] = j.Request }
+
+// begun notes to which window a transaction belongs.
+func (r *windows) begun(id bourse.TxID) {
+	window := r.window(id)
+	r.parts[window] = append(r.parts[window], id)
+}
+
+// obeys checks a committed window against its request, as far as its broker's journal
 // has both and the groups are known.
-func (t *Trail) obeys(x *tx) {
+func (r *windows) obeys(x *tx) {
 	f := &x.begun
-	asks, ok := t.requests[f.Job]
+	asks, ok := r.requests[f.Job]
 	if f.Request.Nodes > 0 { // a move: what is asked from its COMMIT on
 		if was := asks; ok {
 			x.was = &was
 		}
 		asks, ok = f.Request, true
-		t.requests[f.Job] = asks
+		r.requests[f.Job] = asks
 	}
-	w := Window{Asks: asks, Sites: f.Sites, Legs: f.Legs, Group: t.audit.groups}
-	if t.audit.capped != nil {
-		w.PriceCap = t.audit.capped(f.Tx.Broker)
+	w := Window{Asks: asks, Sites: f.Sites, Legs: f.Legs, Group: r.audit.groups}
+	if r.audit.capped != nil {
+		w.PriceCap = r.audit.capped(f.Tx.Broker)
 	}
 	nodes := 0
 	for i, l := range f.Legs {
-		if t.audit.exempt[bourse.LegID{Tx: f.Tx, Leg: i}] {
+		if r.audit.exempt[bourse.LegID{Tx: f.Tx, Leg: i}] {
 			return
 		}
 		nodes += l.Nodes
 		w.Cost = w.Cost.Plus(x.legs[i].fare.Total())
 	}
-	if r := f.Repairs; r != (bourse.LegID{}) {
-		lost := t.txs[r.Tx]
-		if lost == nil || r.Leg >= len(lost.begun.Legs) {
+	if id := f.Repairs; id != (bourse.LegID{}) {
+		lost := r.txs[id.Tx]
+		if lost == nil || id.Leg >= len(lost.begun.Legs) {
 			return // of a journal that has lost its beginning
 		}
-		w.Repairs, w.Nodes = true, lost.begun.Legs[r.Leg].Nodes
-		w.Spent, w.Penalties = t.spent(x)
+		w.Repairs, w.Nodes = true, lost.begun.Legs[id.Leg].Nodes
+		w.Spent, w.Penalties = r.spent(x)
 	}
 	if !ok {
-		if t.audit.together {
-			t.breaks("I9", "%v commits job %q, which nobody submitted", f.Tx, f.Job)
+		if r.audit.together {
+			r.breaks("I9", "%v commits job %q, which nobody submitted", f.Tx, f.Job)
 		}
 		w.Asks = bourse.Request{Nodes: nodes, Ready: -bourse.MaxTime, Deadline: bourse.Never, Budget: bourse.MaxCredits}
 		w.PriceCap = false
 	}
 	if err := w.Obeys(); err != nil {
-		t.breaks("I9", "%v of job %s: %v", f.Tx, f.Job, err)
+		r.breaks("I9", "%v of job %s: %v", f.Tx, f.Job, err)
 	}
 }
 
-// asksAgain has a job ask for what it did before a move that came to nothing.
-func (t *Trail) asksAgain(x *tx) {
+// asksAgain restores what a job asked for before a move that came to nothing.
+func (r *windows) asksAgain(x *tx) {
 	if x.was != nil {
-		t.requests[x.begun.Job], x.was = *x.was, nil
+		r.requests[x.begun.Job], x.was = *x.was, nil
 	}
 }
 
-// spent is what has been posted for the window that a transaction repairs, less what
-// came back, and the penalties that were added to that. A window that was lost before,
-// parts of which have run, is none of it: a job's budget is that of a window.
-func (t *Trail) spent(x *tx) (net, penalties bourse.Credits) {
-	for _, id := range t.parts[t.window(x.begun.Tx)] {
-		for i := range t.txs[id].legs {
-			l := &t.txs[id].legs[i]
+// spent is what was posted for the window that a transaction repairs, less refunds, and
+// the penalties that its sites have paid. An earlier window of the job that was lost does
+// not count, even if parts of it have run: the budget is that of one window.
+func (r *windows) spent(x *tx) (net, penalties bourse.Credits) {
+	for _, id := range r.parts[r.window(x.begun.Tx)] {
+		for i := range r.txs[id].legs {
+			l := &r.txs[id].legs[i]
 			net += l.posted - l.back
 			penalties += l.penalty
 		}
@@ -148,25 +165,25 @@ func (t *Trail) spent(x *tx) (net, penalties bourse.Credits) {
 	return net, penalties
 }
 
-// window is the transaction that placed what another one repairs: itself, if it
-// repairs nothing.
-func (t *Trail) window(id bourse.TxID) bourse.TxID {
-	for x := t.txs[id]; x != nil && x.begun.Repairs != (bourse.LegID{}); x = t.txs[id] {
+// window is the transaction that placed the window which another one repairs: itself, if
+// it repairs nothing.
+func (r *windows) window(id bourse.TxID) bourse.TxID {
+	for x := r.txs[id]; x != nil && x.begun.Repairs != (bourse.LegID{}); x = r.txs[id] {
 		id = x.begun.Repairs.Tx
 	}
 	return id
 }
 
 // startsInTime holds a leg that runs, or is settled, at its site to its window.
-func (t *Trail) startsInTime(at bourse.Time, f *bourse.LegMoved) {
-	if (f.State == bourse.Running || f.State == bourse.Settled) && f.Flex.Early(f.What, at) && !t.audit.exempt[f.Leg] {
-		t.breaks("I9", "leg %v is %v at %v, and its window begins at %v", f.Leg, f.State, at, f.What.Start)
+func (r *windows) startsInTime(at bourse.Time, f *bourse.LegMoved) {
+	if (f.State == bourse.Running || f.State == bourse.Settled) && f.Flex.Early(f.What, at) && !r.audit.exempt[f.Leg] {
+		r.breaks("I9", "leg %v is %v at %v, and its window begins at %v", f.Leg, f.State, at, f.What.Start)
 	}
 }
 
 // endsInTime holds a leg that is settled, by its broker, to its window.
-func (t *Trail) endsInTime(f bourse.LegDone, x *tx) {
-	if i := f.Leg.Leg; f.State == bourse.Settled && i < len(x.begun.Legs) && x.begun.Flex.Early(x.begun.Legs[i], t.at) && !t.audit.exempt[f.Leg] {
-		t.breaks("I9", "leg %v is settled at %v, and its window begins at %v", f.Leg, t.at, x.begun.Legs[i].Start)
+func (r *windows) endsInTime(f bourse.LegDone, x *tx) {
+	if i := f.Leg.Leg; f.State == bourse.Settled && i < len(x.begun.Legs) && x.begun.Flex.Early(x.begun.Legs[i], r.at) && !r.audit.exempt[f.Leg] {
+		r.breaks("I9", "leg %v is settled at %v, and its window begins at %v", f.Leg, r.at, x.begun.Legs[i].Start)
 	}
 }

@@ -51,7 +51,7 @@ func (d *Drawing) WritePNG(w io.Writer, scale int) error {
 	return png.Encode(w, p.image)
 }
 
-// fit returns the greatest scale up to the one wanted at which the picture is
+// fit returns the greatest scale up to the given one at which the picture is
 // within the bound, and its size.
 func (d *Drawing) fit(scale int) (int, image.Point, error) {
 	if scale < 1 || scale > 8 {

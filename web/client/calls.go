@@ -21,14 +21,14 @@ import (
 // NewBatchID makes the identity of a batch, at random.
 func NewBatchID() string { return "b-" + strings.ToLower(rand.Text()[:16]) }
 
-// Submit hands a batch in. The same batch again, under the same identity,
-// changes nothing, so that it is repeated where an answer was lost.
+// Submit submits a batch. The same batch again, under the same identity, changes
+// nothing, so Submit repeats it if an answer is lost.
 func (c *Client) Submit(ctx context.Context, b web.Batch) (a web.BatchAnswer, err error) {
 	err = c.call(ctx, http.MethodPost, "/v1/batches", b, &a)
 	return a, err
 }
 
-// Filter says which jobs to list; zero values leave all.
+// Filter says which jobs to list; zero values stand for all.
 type Filter struct {
 	User, State, Name, Batch string
 	Most                     int // 0: all

@@ -91,8 +91,8 @@ func (p *Problem) Input() bool {
 	return p.Status == http.StatusBadRequest || p.Status == http.StatusUnprocessableEntity || p.Status == http.StatusRequestEntityTooLarge
 }
 
-// call makes a request and decodes the answer into out, nil for none. It must be
-// one that may be made twice.
+// call makes a request and decodes the answer into out; nil: it is not decoded. The
+// request must be one that may be repeated.
 func (c *Client) call(ctx context.Context, method, path string, in, out any) error {
 	var body []byte
 	if in != nil {
@@ -116,8 +116,8 @@ func (c *Client) call(ctx context.Context, method, path string, in, out any) err
 	}
 }
 
-// again reports whether a call may go better a moment later: nobody listens
-// there yet, the answer was lost, or the other end has said so.
+// again reports whether a call may succeed a moment later: nobody listens there yet, the
+// answer was lost, or the other end has said so.
 func again(err error) bool {
 	var p *Problem
 	if errors.As(err, &p) {

@@ -1,0 +1,144 @@
+package live
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"bourse/agents"
+)
+
+// What a node hears of others by gossip, and what it tells its broker of that.
+
+// directoryID is the sender of what a broker is told of sites.
+const directoryID agents.ID = "directory"
+
+// hear takes a piece of gossip about one node.
+func (n *Node) hear(node string, meta []byte, alive bool) {
+	m, err := decodeMember(node, meta)
+	if err != nil {
+		n.mu.Lock()
+		n.count.garbage++
+		n.mu.Unlock()
+		if n.limiter.allow("garbage", time.Now()) { // whoever makes node names up is limited too
+			n.opt.Log.Warn().Str("node", node).Err(err).Msg("gossip that cannot be read is ignored")
+		}
+		return
+	}
+	n.word.Lock()
+	defer n.word.Unlock()
+	if !n.doubts(node, m, alive) {
+		n.believe(m, alive)
+	}
+}
+
+// believe takes a piece of gossip that may be true.
+func (n *Node) believe(m Member, alive bool) {
+	_, before := n.directory.Find(m.Agent)
+	change := n.directory.hear(m, alive)
+	n.warn(m, alive)
+	log := n.opt.Log.Info().Str("peer", string(m.Agent)).Str("address", change.Address).Uint64("life", change.Life)
+	switch change.Kind {
+	case Came:
+		log.Uint32("wire", change.Version).Msg("peer is there")
+		n.links.moved(change.Member)
+		n.tell(m.Agent, agents.SiteJoined{Site: m.Agent})
+	case Went:
+		log.Bool("announced", !alive && m.Flags&Leaving != 0 || alive).Msg("peer has gone")
+		n.tell(m.Agent, agents.SiteLeft{Site: m.Agent})
+	case Told:
+		log.Uint64("digest", change.Digest).Uint8("flags", uint8(change.Flags)).Msg("peer has news")
+	default:
+		log.Discard()
+	}
+	if _, known := n.directory.Find(m.Agent); before && !known {
+		n.links.gone(m.Agent)
+	}
+}
+
+// warn logs that several living processes have one name. After a restart there are two,
+// until the old life is found to have failed.
+func (n *Node) warn(m Member, alive bool) {
+	if !alive || n.directory.rivals(m.Agent) < 2 {
+		return
+	}
+	if m.Agent != n.opt.Name || m.Life == n.opt.Life {
+		if !n.limiter.allow("lives of "+string(m.Agent), time.Now()) {
+			return
+		}
+		n.opt.Log.Info().Str("peer", string(m.Agent)).Msg("several lives of one agent are about: the latest is used")
+		return
+	}
+	n.mu.Lock()
+	n.count.rivals++
+	n.mu.Unlock()
+	n.opt.Log.Error().Str("agent", string(m.Agent)).Str("address", m.Address).Uint64("life", m.Life).Bool("later", m.Life > n.opt.Life).
+		Msg("another process goes by the name of this agent: unless it is this one's earlier life, stop one of the two; the later one gets the messages")
+}
+
+// tell tells the broker of this process something about a site. What the broker has no
+// room for is kept in pending.
+func (n *Node) tell(site agents.ID, m agents.Message) {
+	if !strings.HasPrefix(string(n.opt.Name), "broker:") || !strings.HasPrefix(string(site), "site:") {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.seen[site] = true
+	if n.opt.Host.Tell(directoryID, n.opt.Name, m) != nil {
+		n.pending[site] = m
+	} else {
+		delete(n.pending, site)
+	}
+}
+
+// reminder is how often a broker is told again what it had no room for.
+const reminder = 250 * time.Millisecond
+
+// settled is how long gossip may take to tell of a site that a broker knows from an
+// earlier life: until the news has spread and a newcomer has found the others.
+func (o GossipOptions) settled() time.Duration {
+	if o.Profile == "fast" {
+		return 2 * time.Second
+	}
+	return 15 * time.Second
+}
+
+// remind repeats what the broker had no room for, and reports the sites that have not
+// come back.
+func (n *Node) remind() {
+	t := time.NewTicker(reminder)
+	defer t.Stop()
+	after := time.After(n.opt.Gossip.settled())
+	for {
+		select {
+		case now := <-t.C:
+			n.tellPending()
+			n.callAgain(now)
+		case <-after:
+			for _, site := range n.opt.Known {
+				n.mu.Lock()
+				heard := n.seen[site]
+				n.mu.Unlock()
+				if !heard {
+					n.tell(site, agents.SiteLeft{Site: site})
+				}
+			}
+		case <-n.done:
+			return
+		}
+	}
+}
+
+// tellPending tells the broker what it had no room for, for each site the latest.
+func (n *Node) tellPending() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, site := range slices.Sorted(maps.Keys(n.pending)) {
+		if n.opt.Host.Tell(directoryID, n.opt.Name, n.pending[site]) != nil {
+			return
+		}
+		delete(n.pending, site)
+	}
+}

@@ -1,0 +1,245 @@
+package history
+
+import (
+	"fmt"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// Transaction is an attempt to get a job a window, or the repair or the move of one. It
+// follows the facts of its broker and, where they are given too, of its sites.
+type Transaction struct {
+	Tx      bourse.TxID
+	Job     string
+	Legs    []Leg
+	Open    int // legs that are not over
+	Commit  bool
+	Becomes What // its COMMIT: Placed, Repaired or Moved
+}
+
+// Leg is one leg of a transaction as it stands.
+type Leg struct {
+	Site   string // "" where it is not known
+	What   bourse.Leg
+	Fare   bourse.Fare     // the price that binds
+	Posted bourse.Credits  // net of what was given back
+	State  bourse.LegState // as far as the broker knows, or its site has said
+	Reason bourse.Code     // of its end, by its site
+	End    bourse.Time     // when its nodes were released; Never while they are not
+	Run    bourse.Duration // what work that shared its nodes took at performance 1, once it is settled; 0: all it had asked for
+
+	// Of a leg with a window: the window as it stands; the leg's version, 1 and one
+	// more for each change by its user; how often its site has moved or fixed it.
+	Flex    bourse.Flex
+	Version uint32
+	Shifts  int
+}
+
+// Begin returns a transaction that has just begun.
+func Begin(f bourse.TxBegun) Transaction {
+	x := Transaction{Tx: f.Tx, Job: f.Job, Legs: make([]Leg, len(f.Legs)), Open: len(f.Legs), Becomes: Becomes(f.Repairs, f.Request.Nodes > 0)}
+	for i, what := range f.Legs {
+		x.Legs[i] = Leg{What: what, End: bourse.Never}
+		if i < len(f.Sites) {
+			x.Legs[i].Site = f.Sites[i]
+		}
+	}
+	if len(x.Legs) == 1 {
+		x.Legs[0].Flex = f.Flex
+	}
+	return x
+}
+
+// Becomes says what the COMMIT of a transaction means for its job: it repairs a leg,
+// moves the job's window, or places the job.
+func Becomes(repairs bourse.LegID, moves bool) What {
+	switch {
+	case repairs != (bourse.LegID{}):
+		return Repaired
+	case moves:
+		return Moved
+	}
+	return Placed
+}
+
+// Take follows a fact of the transaction or of one of its legs. Kinds that it does not
+// know change nothing.
+func (x *Transaction) Take(at bourse.Time, f agents.Fact) {
+	switch f := f.(type) {
+	case bourse.TxDecided:
+		x.Commit = x.Commit || f.Commit
+	case bourse.LegPriced:
+		if l := x.Leg(f.Leg.Leg); l != nil {
+			l.priced(f)
+		}
+	case bourse.LegShifted:
+		if l := x.Leg(f.Leg.Leg); l != nil {
+			l.shifted(f)
+		}
+	case bourse.LegClosed:
+		if x.loses(f) {
+			x.Open--
+		}
+		if l := x.Leg(f.Leg.Leg); l != nil {
+			l.closed(f)
+		}
+	case bourse.LegDone:
+		x.Open--
+		if l := x.Leg(f.Leg.Leg); l != nil {
+			l.done(f)
+		}
+	case bourse.LegMoved:
+		if l := x.Leg(f.Leg.Leg); l != nil {
+			l.moved(at, f)
+		}
+	case bourse.LegAdopted:
+		x.adopt(f)
+	}
+}
+
+// Leg returns one of the legs; nil if there is no such leg.
+func (x *Transaction) Leg(i int) *Leg {
+	if i < 0 || i >= len(x.Legs) {
+		return nil
+	}
+	return &x.Legs[i]
+}
+
+// loses reports whether f says that a site no longer has a leg that was committed.
+func (x *Transaction) loses(f bourse.LegClosed) bool {
+	return x.Commit && !f.Commit && f.Reason.Refused()
+}
+
+// adopt takes a leg that its site has listed. The legs may come in any order.
+func (x *Transaction) adopt(f bourse.LegAdopted) {
+	for len(x.Legs) <= f.Leg.Leg {
+		x.Legs = append(x.Legs, Leg{End: bourse.Never})
+	}
+	l := &x.Legs[f.Leg.Leg]
+	l.Site, l.What, l.Fare = f.Site, f.What, f.Fare
+	x.Open++
+}
+
+// priced notes what is binding: the fare and, of a leg with a window, its place.
+func (l *Leg) priced(f bourse.LegPriced) {
+	l.Fare, l.Version = f.Fare, max(f.Version, 1)
+	if f.End > 0 {
+		l.What.Start, l.What.End = f.Start, f.End
+	}
+}
+
+// shifted notes where a site has moved a leg.
+func (l *Leg) shifted(f bourse.LegShifted) {
+	l.Shifts++
+	l.What.Start, l.What.End = f.Start, f.End
+	if f.Fixed {
+		l.Flex.Ready, l.Flex.Due = f.Start, f.End
+	}
+}
+
+// closed notes how a site has acknowledged the decision. A committed leg that its
+// site does not have any more is lost, and has never run.
+func (l *Leg) closed(f bourse.LegClosed) {
+	l.Posted += f.Posted
+	switch {
+	case f.Commit && l.State < bourse.Confirmed:
+		l.State = bourse.Confirmed
+	case !f.Commit && !l.State.Terminal():
+		l.State, l.End = bourse.Lost, l.What.Start
+	}
+}
+
+// done notes the end of a leg's work, unless its site has reported another end, and
+// the refund.
+func (l *Leg) done(f bourse.LegDone) {
+	l.Posted -= f.Refund
+	if !l.State.Terminal() {
+		l.State, l.End = bourse.Settled, f.End
+	}
+}
+
+// moved notes what its site says of a leg. Only the first such fact must say what the
+// leg is.
+func (l *Leg) moved(at bourse.Time, m bourse.LegMoved) {
+	l.State = m.State
+	if m.What.Nodes > 0 {
+		l.What = m.What
+	}
+	if m.State.Terminal() {
+		l.End, l.Reason, l.Run = LetGo(at, m), m.Reason.Code, m.Run
+	}
+}
+
+// LetGo returns when a leg released its nodes, given the fact of its terminal state.
+func LetGo(at bourse.Time, m bourse.LegMoved) bourse.Time {
+	if m.State == bourse.Settled {
+		return m.End
+	}
+	return at
+}
+
+// Ran returns the interval over which a leg has occupied its nodes, up to the instant
+// until; ok is false if it has not run at all.
+func (l *Leg) Ran(until bourse.Time) (start, end bourse.Time, ok bool) {
+	switch l.State {
+	case bourse.Confirmed, bourse.Running:
+		end = min(l.What.End, until)
+	case bourse.Settled, bourse.Released, bourse.Lost:
+		end = min(l.End, until)
+	default:
+		return 0, 0, false
+	}
+	return l.What.Start, end, end > l.What.Start
+}
+
+// site is the site that carries a leg, "" if that is not known.
+func (x *Transaction) site(leg int) string {
+	if l := x.Leg(leg); l != nil {
+		return l.Site
+	}
+	return ""
+}
+
+// at names a leg's site for people.
+func (x *Transaction) at(leg int) string {
+	if s := x.site(leg); s != "" {
+		return s
+	}
+	return "a site"
+}
+
+// start is the common start of the legs.
+func (x *Transaction) start() bourse.Time {
+	for i := range x.Legs {
+		if l := &x.Legs[i].What; l.Nodes > 0 {
+			return l.Start
+		}
+	}
+	return 0
+}
+
+// window names the nodes that a transaction is about, after a verb.
+func (x *Transaction) window(verb string) string {
+	s := verb
+	for i := range x.Legs {
+		l := &x.Legs[i].What
+		if l.Nodes == 0 { // of a transaction that was adopted: nobody has listed it
+			continue
+		}
+		if s != verb {
+			s += ","
+		}
+		s += fmt.Sprintf(" %d nodes of %s/%s", l.Nodes, x.at(i), l.Group)
+	}
+	return s
+}
+
+// price is the sum of the binding prices.
+func (x *Transaction) price() bourse.Credits {
+	var sum bourse.Credits
+	for i := range x.Legs {
+		sum = sum.Plus(x.Legs[i].Fare.Total())
+	}
+	return sum
+}

@@ -1,0 +1,74 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/broker"
+)
+
+// agent is the agent whose API this is. Asking and reading it end after Limits.Wait.
+type agent struct {
+	opt   *Options
+	count *counters
+	base  context.Context // ends with the server
+}
+
+// view calls f in a turn of the agent, or returns the problem to answer with.
+func (a *agent) view(ctx context.Context, f func(bourse.Time, agents.Agent)) error {
+	ctx, cancel := context.WithTimeout(ctx, a.opt.Limits.Wait)
+	defer cancel()
+	if err := a.opt.Host.View(ctx, a.opt.Agent, f); err != nil {
+		return a.unanswered(err)
+	}
+	return nil
+}
+
+// ask hands the agent a message in the caller's name, or returns the problem to
+// answer with.
+func (a *agent) ask(ctx context.Context, m agents.Message) (agents.Message, error) {
+	ctx, cancel := context.WithTimeout(ctx, a.opt.Limits.Wait)
+	defer cancel()
+	r, err := a.opt.Host.Ask(ctx, caller(ctx).ID(), a.opt.Agent, m)
+	if err != nil {
+		return nil, a.unanswered(err)
+	}
+	return r, nil
+}
+
+func (a *agent) unanswered(err error) error {
+	a.count.unanswered.Inc()
+	a.opt.Log.Warn().Err(err).Str("agent", string(a.opt.Agent)).Msg("no answer for a caller of the API")
+	return huma.ErrorWithHeaders(huma.Error503ServiceUnavailable(
+		fmt.Sprintf("%s does not answer: %v; try again in a second", a.opt.Agent, err)), http.Header{"Retry-After": {"1"}})
+}
+
+// turnTime is how long a health check waits for a turn of the agent.
+const turnTime = 2 * time.Second
+
+// answers says why the agent does not answer, nil if it does.
+func (a *agent) answers(ctx context.Context, f func(bourse.Time, agents.Agent)) error {
+	ctx, stop := context.WithTimeout(ctx, turnTime)
+	defer stop()
+	return a.opt.Host.View(ctx, a.opt.Agent, f)
+}
+
+// broker calls f in a turn of an agent that is a broker.
+func (a *agent) broker(ctx context.Context, f func(now bourse.Time, b *broker.Broker)) error {
+	return a.view(ctx, func(now bourse.Time, x agents.Agent) { f(now, x.(*broker.Broker)) })
+}
+
+// operators lets only operators through.
+func (a *agent) operators(ctx context.Context) error {
+	if caller(ctx).Role != Operator {
+		a.count.denied.Inc()
+		return huma.Error403Forbidden("only an operator may do this; use a certificate of the role operator")
+	}
+	return nil
+}

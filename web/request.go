@@ -1,0 +1,170 @@
+package web
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"bourse"
+)
+
+// JobRequest is one job of a Batch, with the keys of a batch file.
+type JobRequest struct {
+	Name           string       `json:"name" minLength:"1" maxLength:"100" doc:"of its own within the batch" example:"wave"`
+	User           string       `json:"user,omitempty" maxLength:"100" doc:"in whose name; default: the caller. Another's is refused unless the caller is an operator"`
+	Nodes          int          `json:"nodes" minimum:"1" maximum:"1000000" doc:"at once" example:"16"`
+	Length         Seconds      `json:"length" doc:"runtime at performance 1, in seconds" example:"7200"`
+	Run            *Seconds     `json:"run,omitempty" doc:"what it really takes at performance 1, for simulated clusters; default: its length"`
+	MinPerformance *Performance `json:"minPerformance,omitempty" doc:"of every node; default 1"`
+	MaxPrice       *Price       `json:"maxPrice,omitempty" doc:"per node-hour; this or a budget is needed"`
+	Budget         *Credits     `json:"budget,omitempty" doc:"for the whole job; default: what the price implies"`
+	Ready          string       `json:"ready,omitempty" maxLength:"40" doc:"starts no sooner: a span after the submission such as 30m, or RFC 3339; default 0s"`
+	Deadline       string       `json:"deadline,omitempty" maxLength:"40" doc:"has ended by then: a span after the submission such as 1d, or RFC 3339; default: none"`
+	Priority       int          `json:"priority,omitempty" minimum:"-1000000" maximum:"1000000" doc:"higher first, among the jobs of this user; users take turns"`
+	OneSite        bool         `json:"oneSite,omitempty" doc:"all nodes on one site"`
+	Require        *Machine     `json:"require,omitempty" doc:"what every node must have"`
+	Sizes          []Size       `json:"sizes,omitempty" maxItems:"128" doc:"of a moldable job: the ways to run it, in ascending order of nodes; the length must not grow with them. nodes and length are then one of them. The size that is taken follows from what there is room for; where one has to come first, it is the one with the least nodes x length"`
+	After          []string     `json:"after,omitempty" maxItems:"100" doc:"starts when these jobs of the same user have ended: names of this batch, or identities of jobs submitted before"`
+	Freedom
+	Gap *Seconds `json:"gap,omitempty" doc:"between the last of their ends and the start, in seconds; default 0"`
+}
+
+// Size is one way to run a moldable job.
+type Size struct {
+	Nodes  int     `json:"nodes" minimum:"1" maximum:"1000000"`
+	Length Seconds `json:"length" doc:"runtime at performance 1 on so many nodes, in seconds"`
+}
+
+// Machine is what a node has, or must have.
+type Machine struct {
+	Memory   int64    `json:"memory,omitempty" minimum:"0" doc:"bytes"`
+	Disk     int64    `json:"disk,omitempty" minimum:"0" doc:"bytes"`
+	GPUs     int      `json:"gpus,omitempty" minimum:"0"`
+	OS       string   `json:"os,omitempty" maxLength:"100"`
+	Arch     string   `json:"arch,omitempty" maxLength:"100"`
+	Features []string `json:"features,omitempty" maxItems:"100"`
+}
+
+// job turns a request into a job submitted now, or names the key that is wrong.
+func (r *JobRequest) job(now bourse.Time) (j bourse.Job, key string, err error) {
+	j = bourse.Job{User: r.User, Submit: now, Priority: r.Priority}
+	j.Nodes, j.Length, j.MinPerformance, j.OneSite = r.Nodes, r.Length.Duration, bourse.Unit, r.OneSite
+	if strings.TrimSpace(r.Name) != r.Name {
+		return j, "name", fmt.Errorf("%q: a name must not begin or end with a blank", r.Name)
+	}
+	if r.MinPerformance != nil {
+		j.MinPerformance = r.MinPerformance.Performance
+	}
+	if err := r.mold(&j.Request); err != nil {
+		return j, "sizes", err
+	}
+	longest := max(j.Length, r.longest())
+	if j.Shortest() <= 0 || j.MinPerformance <= 0 || j.MinPerformance.Runtime(longest) > bourse.MaxDuration {
+		return j, "length", fmt.Errorf("%v seconds at performance %v: must be more than 0, and no longer than a schedule can hold", longest, j.MinPerformance)
+	}
+	if r.Run != nil {
+		if j.Run = r.Run.Duration; j.Run <= 0 {
+			return j, "run", fmt.Errorf("%v seconds: must be more than 0", j.Run)
+		}
+	}
+	if r.Require != nil {
+		j.Require = bourse.Requirement(*r.Require)
+	}
+	if j.Ready, err = moment(r.Ready, now, now); err != nil {
+		return j, "ready", err
+	}
+	j.Ready = max(j.Ready, now)
+	if r.Gap != nil {
+		j.Gap = r.Gap.Duration
+	}
+	if j.Gap < 0 || j.Gap > 0 && len(r.After) == 0 {
+		return j, "gap", fmt.Errorf("%v seconds: must be 0 or more, with jobs in after", j.Gap)
+	}
+	if j.Deadline, err = moment(r.Deadline, now, bourse.Never); err != nil {
+		return j, "deadline", err
+	}
+	if j.Deadline <= j.Ready {
+		return j, "deadline", fmt.Errorf("%s is not after %s, before which the job is not ready", r.Deadline, instant(j.Ready))
+	}
+	// Faster nodes might do, but they count only if the job asks for them by minPerformance.
+	if p := max(j.MinPerformance, bourse.Unit); p.Runtime(j.Shortest()) > j.Deadline.Sub(j.Ready) {
+		return j, "deadline", fmt.Errorf("%s leaves %v seconds after ready, and the job takes %v at performance %v; give it more time, or a minPerformance that makes it quicker",
+			instant(j.Deadline), j.Deadline.Sub(j.Ready), p.Runtime(j.Shortest()), p)
+	}
+	if key, err := r.Freedom.put(&j.Request); err != nil {
+		return j, key, err
+	}
+	return j, "maxPrice", r.money(&j)
+}
+
+// mold gives a request the sizes of a moldable job.
+func (r *JobRequest) mold(to *bourse.Request) error {
+	if len(r.Sizes) == 0 {
+		return nil
+	}
+	sizes := make([]bourse.Size, len(r.Sizes))
+	for i, z := range r.Sizes {
+		sizes[i] = bourse.Size{Nodes: z.Nodes, Length: z.Length.Duration}
+	}
+	if err := bourse.CheckSizes(sizes, 1_000_000); err != nil {
+		return err
+	}
+	if !slices.Contains(sizes, bourse.Size{Nodes: r.Nodes, Length: r.Length.Duration}) {
+		return fmt.Errorf("nodes %d and length %v are none of them", r.Nodes, r.Length)
+	}
+	to.Mold(sizes)
+	return nil
+}
+
+// longest is the greatest length that the job may take.
+func (r *JobRequest) longest() bourse.Duration {
+	longest := bourse.Duration(0)
+	for _, z := range r.Sizes {
+		longest = max(longest, z.Length.Duration)
+	}
+	return longest
+}
+
+// sizesOf shows the sizes of a moldable job.
+func sizesOf(list []bourse.Size) []Size {
+	var out []Size
+	for _, z := range list {
+		out = append(out, Size{z.Nodes, Seconds{z.Length}})
+	}
+	return out
+}
+
+// money fills in the price or the budget, whichever is not given.
+func (r *JobRequest) money(j *bourse.Job) error {
+	if r.MaxPrice == nil && r.Budget == nil {
+		return fmt.Errorf("missing; give maxPrice (credits per node-hour) or budget (credits)")
+	}
+	if r.MaxPrice != nil {
+		j.MaxPrice = r.MaxPrice.Price
+	}
+	if r.Budget != nil {
+		j.Budget = r.Budget.Credits
+	} else if j.Budget = j.DefaultBudget(); j.Budget > bourse.MaxBudget {
+		return fmt.Errorf("%v for %d nodes and %v seconds comes to more than %v credits; give a budget", j.MaxPrice, j.Nodes, j.Length, bourse.MaxBudget)
+	}
+	if r.MaxPrice == nil {
+		j.MaxPrice = min(j.PriceWithin(), bourse.MaxPrice)
+	}
+	return nil
+}
+
+// moment reads a span after now, or RFC 3339.
+func moment(s string, now, def bourse.Time) (bourse.Time, error) {
+	if s == "" {
+		return def, nil
+	}
+	if d, err := bourse.ParseDuration(s); err == nil {
+		return now.Add(d), nil
+	}
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil || t.Year() < 1970 || t.Year() > 2200 {
+		return 0, fmt.Errorf("%q is neither a span such as 90s, 30m, 2h or 1d nor a time such as 2026-03-01T12:00:00Z of the years 1970 to 2200", s)
+	}
+	return bourse.Time(t.UnixMilli()), nil
+}
