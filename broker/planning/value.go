@@ -136,11 +136,15 @@ func (p *Planner) whyNone(d *Draft, job int) bourse.Reason {
 
 // lose says what each of a job's alternatives loses, at its present price.
 func (d *Draft) lose(job int, list []Alternative) {
-	j := &d.in.Jobs[job]
-	x := placement.Job{Request: j.Request, Goal: d.in.goal(j), Worth: d.in.worth(j)}
 	for i := range list {
-		list[i].Loss = x.Loss(list[i].Cost, list[i].Start(), list[i].End)
+		list[i].Loss = d.loss(&d.in.Jobs[job], list[i].Cost, list[i].Start(), list[i].End)
 	}
+}
+
+// loss is what a window loses for a job.
+func (d *Draft) loss(j *Job, cost bourse.Credits, start, end bourse.Time) bourse.Credits {
+	x := placement.Job{Request: j.Request, Goal: d.in.goal(j), Worth: d.in.worth(j)}
+	return x.Loss(cost, start, end)
 }
 
 // placeAll picks a window for each job that takes part: of its priced alternatives,
