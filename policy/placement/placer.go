@@ -195,6 +195,7 @@ func (p *Placer) best(i int) (Window, bool) {
 	if p.quoted == nil {
 		return best, found
 	}
+	found = found && !p.dearer(i, &best)
 	most := p.affords(j)
 	for k := range p.quoted[i] {
 		w := &p.quoted[i][k]
@@ -204,6 +205,23 @@ func (p *Placer) best(i int) (Window, bool) {
 		}
 	}
 	return best, found
+}
+
+// dearer reports whether a site has named a higher price for a window that was found
+// at base price: beside others it is not clear any more.
+func (p *Placer) dearer(i int, w *Window) bool {
+	return slices.ContainsFunc(p.quoted[i], func(q Window) bool {
+		return q.Price > w.Price && q.Start == w.Start && samePlaces(q.Parts, w.Parts)
+	})
+}
+
+// samePlaces reports whether two windows are of the same parts, in any order.
+func samePlaces(x, y []bourse.Part) bool {
+	return len(x) == len(y) && !slices.ContainsFunc(x, func(a bourse.Part) bool {
+		return !slices.ContainsFunc(y, func(b bourse.Part) bool {
+			return a.Group == b.Group && a.Count == b.Count && a.Start == b.Start && a.End == b.End
+		})
+	})
 }
 
 // take takes a window for a job, or gives it back where by is -1.
