@@ -1,6 +1,9 @@
 package placement
 
 import (
+	"math"
+	"slices"
+
 	"bourse"
 	"bourse/policy/search"
 )
@@ -40,6 +43,19 @@ func (s *side) add(parts []bourse.Part, by int) {
 		s.free[p.Group].Add(from, p.End, by*int(p.Count))
 		s.list.Add(p.Group, by*int(p.Count), from, p.End)
 	}
+}
+
+// sideBySide are the parts of as many windows alike as there is room for at once.
+func (s *side) sideBySide(parts []bourse.Part) []bourse.Part {
+	k := math.MaxInt32
+	for _, p := range parts {
+		k = min(k, s.free[p.Group].Min(p.Start, p.End)/int(p.Count))
+	}
+	all := slices.Clone(parts)
+	for i := range all {
+		all[i].Count *= int32(k)
+	}
+	return all
 }
 
 // holds reports whether nodes are free for all parts of a window.

@@ -100,8 +100,10 @@ func (p *Placer) alternatives(i, most int) []Window {
 		if !ok {
 			break
 		}
-		p.all.add(x.Parts, -1)
-		taken = append(taken, x.Parts...)
+		alike := p.all.sideBySide(x.Parts)
+		p.all.add(alike, -1)
+		taken = append(taken, alike...)
+		x.Copies = int(alike[0].Count/x.Parts[0].Count) - 1
 		n := len(out)
 		if out = distinct(out, x, most); len(out) == n && tooMany(taken) {
 			break
@@ -139,7 +141,7 @@ func partsOf(list []Window) []bourse.Part {
 func distinct(list []Window, w Window, most int) []Window {
 	for i := range list {
 		if list[i].like(&w) {
-			list[i].Copies++
+			list[i].Copies += 1 + w.Copies
 			return list
 		}
 	}
