@@ -82,7 +82,8 @@ type Cycle struct {
 	BudgetUsed  bourse.Credits  `json:"budgetUsed"` // by the choice for the whole batch
 	TimeLimit   bourse.Duration `json:"timeLimit,omitempty"`
 	TimeUsed    bourse.Duration `json:"timeUsed"`
-	Left        bourse.Credits  `json:"left"` // in the VO's account
+	Left        bourse.Credits  `json:"left"`             // in the VO's account
+	Weight      bourse.Credits  `json:"weight,omitempty"` // of a credit, where the budget's spending was paced; else 0
 	Sites       []Site          `json:"sites"`
 	Options     []Option        `json:"options,omitempty"`
 	Found       int             `json:"found"`              // alternatives in all
@@ -244,7 +245,7 @@ func (x *examiner) explain(c *cycle) {
 		return
 	}
 	s := c.seen
-	y := &Cycle{Number: c.number, At: c.at, From: s.From, Horizon: s.Horizon, Algorithm: s.Terms.Algorithm, Minimize: s.Terms.Minimize, Batch: len(s.Jobs), Reason: c.reason}
+	y := &Cycle{Number: c.number, At: c.at, From: s.From, Horizon: s.Horizon, Algorithm: s.Terms.Algorithm, Minimize: s.Terms.Minimize, Batch: len(s.Jobs), Reason: c.reason, Weight: bourse.Credits(s.Terms.Weight) * 1000}
 	x.Cycle, x.on = y, c
 	y.Place = 1 + slices.IndexFunc(s.Jobs, func(j bourse.CycleJob) bool { return j.Name == x.Job })
 	if y.Place == 0 {

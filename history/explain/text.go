@@ -205,6 +205,9 @@ func (e *Explanation) alternatives(w *writer) {
 		limits += " of T* " + span(c.TimeLimit)
 	}
 	w.line("%s; the VO had %v credits left", limits, c.Left)
+	if c.Weight > 0 {
+		w.line("  the budget is to last: a credit weighed %v", c.Weight)
+	}
 	if c.Chosen == 0 && c.Reason.Refused() {
 		w.line("  none was chosen: %v", c.Reason)
 	}
