@@ -30,10 +30,10 @@ func TestPacing_ACreditWeighsMoreWhileSpendingIsAheadAndLetsGo(t *testing.T) {
 		{0, 50 * sec, 0, "0"},               // nothing is spent
 		{500, 50 * sec, 0, "0"},             // to plan
 		{600, 50 * sec, 0, "0"},             // a fifth ahead, at half the time that is within the doubt
-		{700, 50 * sec, 0, "3.538"},       // not any more
+		{700, 50 * sec, 0, "3.538"},         // not any more
 		{1000, 50 * sec, 0, "4"},            // the most
 		{960, 95 * sec, 0, "0"},             // late, less is within the doubt
-		{1000, 96 * sec, 0, "1.504"},      // and 4 % ahead is not
+		{1000, 96 * sec, 0, "1.504"},        // and 4 % ahead is not
 		{500, 50 * sec, bourse.Credit, "1"}, // near it, after it was short
 		{400, 50 * sec, bourse.Credit, "0"}, // well behind it lets go
 		{1000, 200 * sec, 0, "0"},           // after its time
