@@ -115,10 +115,11 @@ func Defaults(name string) Config {
 // ServiceDefaults returns Defaults with the bounds that a process needs which
 // serves for years: jobs are forgotten 7 days after they are over, at most 64 MB
 // of detail and 100 refused submissions of a user are recorded in an hour, and no
-// user has more than 10,000 jobs waiting.
+// user has more than 10,000 jobs waiting; and no job waits for a better window than there is.
 func ServiceDefaults(name string) Config {
 	c := Defaults(name)
 	c.KeepJobs, c.Explain, c.Refusals, c.MaxWaiting = 7*bourse.Day, 64<<20, 100, 10_000
+	c.Patience = 0
 	return c
 }
 

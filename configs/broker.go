@@ -19,7 +19,7 @@ type Broker struct {
 	Algorithm       string           // "alp", "amp", "amp-literal", "best"
 	Minimize        string           // "value", "time", "cost", "finish"
 	Urgency         bourse.Urgency   // of jobs without one of their own; default 5 % of a job's budget an hour
-	Patience        *bourse.Duration // how long a job may wait for a better window; nil: eight cycles ("auto", the default)
+	Patience        *bourse.Duration // how long a job may wait for a better window; nil: eight cycles ("auto"); default: that in a scenario, 0 as a process
 	Weights         Weights          // of algorithm best
 	BudgetLimit     *bourse.Credits  // B* of a cycle; nil: by the formula ("auto", the default)
 	TimeLimit       *bourse.Duration // T* of a cycle; nil: by the formula ("auto", the default)
@@ -124,7 +124,9 @@ func (b *Broker) keys(until, lead bourse.Duration, names map[string]int) keys {
 		word("algorithm", &b.Algorithm, "amp", algorithms, "the search for windows").must(`"amp"`),
 		word("minimize", &b.Minimize, "value", criteria, "what the chosen combination of windows has least of; value: cost + urgency x (end - ready)"),
 		urgency(&b.Urgency, bourse.DefaultUrgency(), "what an hour until its end is worth to a job under minimize = \"value\""),
-		auto("patience", &b.Patience, "under minimize = \"value\": a window that starts further ahead is not taken until the job has waited so long; auto: eight cycles, 0s: every job takes what there is"),
+		custom("patience", about{kind: "duration", def: `"auto" in a scenario, "0s" as a process`, words: []string{"auto"}},
+			func(t *table, key string) { b.Patience = patience(t, key, until) },
+			"under minimize = \"value\": a window that starts further ahead is not taken until the job has waited so long; auto: eight cycles, 0s: every job takes what there is"),
 		word("strategy", &b.Strategy, "batch", strategies, "jobs are placed as a batch, or one by one by this rule"),
 		whole("max_alternatives", &b.MaxAlternatives, 20, 1, 10_000, "windows that are looked for, for a job and cycle"),
 		whole("batch_size", &b.BatchSize, 100, 1, 1_000_000, "so many waiting jobs start a cycle at once"),
@@ -198,6 +200,15 @@ func (b *Broker) weightsOfBest(t *table) {
 	if _, given := t.keys["weights"].(map[string]any); given && b.Algorithm != "best" && t.clean("algorithm") {
 		t.wrong("weights", "have a meaning only with algorithm = \"best\"; leave them out")
 	}
+}
+
+// patience reads how long a job may wait for a better window. Users of a process are
+// told at once unless its file says otherwise.
+func patience(t *table, key string, until bourse.Duration) *bourse.Duration {
+	if !t.has(key) && until == 0 {
+		return new(bourse.Duration)
+	}
+	return autoOr[bourse.Duration](t, key)
 }
 
 // lostAfter reads when a silent site is lost: "auto", "never", or a time.

@@ -42,6 +42,20 @@ func TestSubmit_PlacesAJobAndShowsItsWindow(t *testing.T) {
 	}
 }
 
+// What a job's owner wants reaches the broker, and is shown as it was said.
+func TestSubmit_AJobHasAGoalAndAnUrgencyOfItsOwn(t *testing.T) {
+	t.Parallel()
+	h := world(t)
+	s := brokerAPI(t, h)
+	b := wave("batch-0001")
+	b.Jobs[0].Minimize, b.Jobs[0].Urgency = "finish", "7.5%"
+	submit(t, s, ana, b)
+	var j Job
+	if code := call(t, s, ana, "GET", "/v1/jobs/wave", nil, &j); code != 200 || j.Minimize != "finish" || j.Urgency != "7.5%" {
+		t.Fatalf("%d %+v", code, j)
+	}
+}
+
 func TestSubmit_TheSameBatchAgainChangesNothing(t *testing.T) {
 	t.Parallel()
 	h := world(t)
@@ -174,6 +188,10 @@ func TestSubmit_BadInputNamesTheKeyAndTakesNothing(t *testing.T) {
 		{`{"id":"batch-0001","jobs":[{"name":"a","nodes":1,"length":60,"budget":5,"ready":"2h","deadline":"1h"}]}`, "body.jobs[0].deadline"},
 		{`{"id":"batch-0001","jobs":[{"name":"a","nodes":1,"length":60,"budget":5},{"name":"a","nodes":1,"length":60,"budget":5}]}`, "body.jobs[1].name"},
 		{`{"id":"batch-0001","notify":"http://127.0.0.1/","jobs":[{"name":"a","nodes":1,"length":60,"budget":5}]}`, "only https"},
+		{`{"id":"batch-0001","jobs":[{"name":"a","nodes":1,"length":60,"budget":5,"minimize":"price"}]}`, "body.jobs[0].minimize"},
+		{`{"id":"batch-0001","jobs":[{"name":"a","nodes":1,"length":60,"budget":5,"urgency":"-1"}]}`, "outside 0..1000000000 credits an hour"},
+		{`{"id":"batch-0001","jobs":[{"name":"a","nodes":1,"length":60,"budget":5,"urgency":"1e10"}]}`, "body.jobs[0].urgency"},
+		{`{"id":"batch-0001","jobs":[{"name":"a","nodes":1,"length":60,"budget":5,"urgency":"soon"}]}`, "body.jobs[0].urgency"},
 		{`{"id":`, "unexpected end"},
 	} {
 		var p struct {

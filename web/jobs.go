@@ -34,6 +34,8 @@ type Job struct {
 	Ready          Instant     `json:"ready,omitzero"`
 	Deadline       Instant     `json:"deadline,omitzero" doc:"absent: none"`
 	Priority       int         `json:"priority,omitempty"`
+	Minimize       string      `json:"minimize,omitempty" doc:"what of a window its owner wants least of; absent: what the broker says"`
+	Urgency        string      `json:"urgency,omitempty" doc:"what it is worth to its owner that it ends an hour sooner, in credits or as a share of the budget; absent: what the broker says"`
 	OneSite        bool        `json:"oneSite,omitempty"`
 	After          []string    `json:"after,omitempty" doc:"identities of the jobs that it comes after"`
 	Gap            *Seconds    `json:"gap,omitempty" doc:"between the last of their ends and its start"`
@@ -70,6 +72,7 @@ func jobOf(b *broker.Broker, v *broker.JobView, e *entry) Job {
 		Nodes: v.Nodes, Length: Seconds{v.Length}, MinPerformance: Performance{v.MinPerformance},
 		MaxPrice: Price{v.MaxPrice}, Budget: Credits{v.Budget}, Ready: instant(v.Ready), Deadline: instant(v.Deadline),
 		Priority: v.Priority, OneSite: v.OneSite, Reason: reasonOf(v.Reason),
+		Minimize: v.Minimize.String(), Urgency: v.Urgency.String(),
 		After: v.After, Sizes: sizesOf(v.Sizes),
 	}
 	if v.Gap > 0 {

@@ -26,6 +26,8 @@ type JobRequest struct {
 	Require        *Machine     `json:"require,omitempty" doc:"what every node must have"`
 	Sizes          []Size       `json:"sizes,omitempty" maxItems:"128" doc:"of a moldable job: the ways to run it, in ascending order of nodes; the length must not grow with them. nodes and length are then one of them. The size that is taken follows from what there is room for; where one has to come first, it is the one with the least nodes x length"`
 	After          []string     `json:"after,omitempty" maxItems:"100" doc:"starts when these jobs of the same user have ended: names of this batch, or identities of jobs submitted before"`
+	Minimize       string       `json:"minimize,omitempty" enum:"value,cost,finish,time" doc:"what of a window its owner wants least of, where the broker minimises value; default: the broker's"`
+	Urgency        string       `json:"urgency,omitempty" maxLength:"40" doc:"what it is worth to its owner that it ends an hour sooner: credits such as 10.0, or a share of its budget such as 5%; default: the broker's" example:"10.0"`
 	Freedom
 	Gap *Seconds `json:"gap,omitempty" doc:"between the last of their ends and the start, in seconds; default 0"`
 }
@@ -94,6 +96,12 @@ func (r *JobRequest) job(now bourse.Time) (j bourse.Job, key string, err error) 
 	}
 	if key, err := r.Freedom.put(&j.Request); err != nil {
 		return j, key, err
+	}
+	if err = j.Minimize.UnmarshalText([]byte(r.Minimize)); err != nil {
+		return j, "minimize", err
+	}
+	if err = j.Urgency.UnmarshalText([]byte(r.Urgency)); err != nil {
+		return j, "urgency", err
 	}
 	return j, "maxPrice", r.money(&j)
 }

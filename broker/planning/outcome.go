@@ -15,6 +15,14 @@ type JobOutcome struct {
 	Reason      bourse.Reason
 	TimeLimit   bourse.Duration // T* in force, MaxDuration where none binds
 	BudgetLimit bourse.Credits  // B* in force, MaxCredits where none binds
+	Wants       Wants           // under GoalValue
+}
+
+// Wants is what a job of a cycle by value has least of, and what an hour until its end
+// is worth to it.
+type Wants struct {
+	Goal  bourse.Goal
+	Worth bourse.Credits
 }
 
 // Option is one alternative.
@@ -24,6 +32,8 @@ type Option struct {
 	End    bourse.Time
 	Time   bourse.Duration
 	Fare   bourse.Fare
+	Loss   bourse.Credits // under GoalValue: what it loses by the job's goal and urgency
+	Copies int            // under GoalValue: how many more there are like it
 	Legs   []OptionLeg
 	Out    bourse.Reason // why it took no part in the selection; None if it did
 }
@@ -67,6 +77,9 @@ func (d *Draft) show(q *Quotes, o *Outcome, guess func(job int, l *Leg) bool) []
 	for i := range o.Jobs {
 		p := &o.Jobs[i]
 		s := JobOutcome{Job: d.in.Jobs[i].Name, Reason: why[i], TimeLimit: o.TimeLimit, BudgetLimit: o.BudgetLimit}
+		if d.in.Terms.ByValue() {
+			s.Wants = Wants{d.in.goal(&d.in.Jobs[i]), d.in.worth(&d.in.Jobs[i])}
+		}
 		show := func(a *Alternative) {
 			x := d.option(&d.in.Jobs[i], p, a)
 			for n := range a.Legs {
@@ -92,7 +105,7 @@ func (d *Draft) show(q *Quotes, o *Outcome, guess func(job int, l *Leg) bool) []
 
 // option shows an alternative, and why it is not among the plan's any more.
 func (d *Draft) option(j *Job, p *Plan, a *Alternative) Option {
-	o := Option{Number: a.Number, Start: a.Start(), End: a.End, Time: a.Time}
+	o := Option{Number: a.Number, Start: a.Start(), End: a.End, Time: a.Time, Copies: a.Copies}
 	for i := range a.Legs {
 		l, q := &a.Legs[i], &a.Quotes[i]
 		site := d.in.Sites[l.Site].Name
@@ -102,6 +115,9 @@ func (d *Draft) option(j *Job, p *Plan, a *Alternative) Option {
 			o.Out = q.Refusal
 			o.Out = reason(o.Out.Code, "%s: %v", site, o.Out)
 		}
+	}
+	if d.in.Terms.ByValue() {
+		o.Loss = d.loss(j, o.Fare.Total(), o.Start, o.End)
 	}
 	switch cost := o.Fare.Total(); {
 	case o.Out.Refused():

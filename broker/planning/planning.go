@@ -135,6 +135,12 @@ func (p *Planner) Choose(d *Draft, q *Quotes) *Outcome {
 // regard to its site's queues or to any account. Without windows it says why.
 func (p *Planner) Windows(in *Input) (*Draft, bourse.Reason) {
 	d := newDraft(in)
+	if in.Terms.ByValue() {
+		if p.valuable(d); len(d.Jobs[0].Alternatives) == 0 {
+			return d, p.whyNone(d, 0)
+		}
+		return d, bourse.Reason{}
+	}
 	p.open(d, d.admissible)
 	found := p.windows(d, []int{0}, in.Terms.MaxAlternatives)
 	d.Jobs[0].add(d, &in.Jobs[0], found.Alternatives[0])

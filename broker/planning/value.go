@@ -98,9 +98,22 @@ func (p *Planner) place(d *Draft, jobs []placement.Job, limits placement.Limits)
 	return p.placer
 }
 
-// findValue is the search under the goal value: for each job the windows whose
-// prices are worth asking for. They may overlap.
+// findValue is the search under the goal value, with time-shared nodes beside.
 func (p *Planner) findValue(d *Draft) {
+	for _, i := range p.valuable(d) {
+		plan, j := &d.Jobs[i], &d.in.Jobs[i]
+		n := len(plan.Alternatives)
+		plan.addShares(d, j)
+		d.lose(i, plan.Alternatives[n:])
+		if len(plan.Alternatives) == 0 {
+			d.postpone(i, p.whyNone(d, i))
+		}
+	}
+}
+
+// valuable adds for each job that takes part the windows whose prices are worth
+// asking for, the one that loses least first. They may overlap. It returns those jobs.
+func (p *Planner) valuable(d *Draft) []int {
 	in := d.in
 	jobs, which := d.placing(d.Jobs)
 	placer := p.place(d, jobs, in.Terms.bounds())
@@ -116,12 +129,9 @@ func (p *Planner) findValue(d *Draft) {
 		for n := range list {
 			plan.Alternatives[n].Copies = windows[k][n].Copies
 		}
-		plan.addShares(d, j)
 		d.lose(i, plan.Alternatives)
-		if len(plan.Alternatives) == 0 {
-			d.postpone(i, p.whyNone(d, i))
-		}
 	}
+	return which
 }
 
 // whyNone says why a job has no window by itself.
@@ -136,11 +146,15 @@ func (p *Planner) whyNone(d *Draft, job int) bourse.Reason {
 
 // lose says what each of a job's alternatives loses, at its present price.
 func (d *Draft) lose(job int, list []Alternative) {
-	j := &d.in.Jobs[job]
-	x := placement.Job{Request: j.Request, Goal: d.in.goal(j), Worth: d.in.worth(j)}
 	for i := range list {
-		list[i].Loss = x.Loss(list[i].Cost, list[i].Start(), list[i].End)
+		list[i].Loss = d.loss(&d.in.Jobs[job], list[i].Cost, list[i].Start(), list[i].End)
 	}
+}
+
+// loss is what a window loses for a job.
+func (d *Draft) loss(j *Job, cost bourse.Credits, start, end bourse.Time) bourse.Credits {
+	x := placement.Job{Request: j.Request, Goal: d.in.goal(j), Worth: d.in.worth(j)}
+	return x.Loss(cost, start, end)
 }
 
 // placeAll picks a window for each job that takes part: of its priced alternatives,

@@ -13,7 +13,7 @@ import (
 // its kind: the cycle was planned again with it, and with the next smaller one, which
 // does not suffice.
 type Change struct {
-	What    string         `json:"what"`              // budget, price, deadline, nodes, account, limit, site, waive, without
+	What    string         `json:"what"`              // urgency, budget, price, deadline, nodes, account, limit, site, waive, without
 	Credits bourse.Credits `json:"credits,omitempty"` // budget, account, limit: more of them
 	Price   bourse.Price   `json:"price,omitempty"`   // price: a cap so much higher
 	Minutes int            `json:"minutes,omitempty"` // deadline: so much later
@@ -36,6 +36,7 @@ func (x *examiner) whatIf() {
 		x.refusals()
 		return
 	}
+	x.urgency()
 	x.budget()
 	x.deadline()
 	x.nodes()
@@ -182,6 +183,57 @@ func (x *examiner) budget() {
 		return
 	}
 	x.failed("a higher budget (any, tenfold, twofold, a quarter more)")
+}
+
+// urgency: how many credits an hour more would have had it start earlier.
+func (x *examiner) urgency() {
+	y := x.Cycle
+	if y.Goal != "value" || y.Chosen == 0 {
+		return
+	}
+	q := x.request()
+	with := func(cents int64) planning.Change {
+		r := q
+		r.Urgency = bourse.Hourly(min(y.Urgency.Plus(bourse.Credits(cents)*cent), bourse.MaxUrgency))
+		return planning.Change{Request: r}
+	}
+	const one = int64(bourse.Credit / cent)
+	v, o, ok := x.least(0, []int64{one, 10 * one, 100 * one, 10_000 * one}, with, nil)
+	if !ok {
+		x.failed("more urgency (1, 10, 100 or 10,000 credits an hour)")
+		return
+	}
+	more := bourse.Credits(v) * cent
+	x.add(Change{What: "urgency", Credits: more, Words: fmt.Sprintf("an urgency %s an hour higher", credits(more))}, o)
+}
+
+// otherGoals: what the job would have got if it had wanted something else.
+func (x *examiner) otherGoals(y *Cycle) {
+	if y.Goal == "" {
+		return
+	}
+	for _, name := range bourse.Goals() {
+		if name == y.Goal {
+			continue
+		}
+		q := x.request()
+		q.Minimize, _ = bourse.ParseGoal(name)
+		o := x.plan(planning.Change{Request: q})
+		if o == nil {
+			continue
+		}
+		g := Goal{Goal: name, Reason: o.Reason}
+		if a, was := o.Taken(), x.as.Taken(); a != nil {
+			g = Goal{Goal: name, Placed: true, Start: a.Start, End: a.End, Cost: a.Fare.Total(), Guess: a.Guessed()}
+			g.Same = was != nil && alike(a, was)
+		}
+		y.Goals = append(y.Goals, g)
+	}
+}
+
+// alike reports whether two alternatives are one window.
+func alike(a, b *planning.Option) bool {
+	return a.Start == b.Start && a.End == b.End && a.Fare == b.Fare && slices.EqualFunc(a.Legs, b.Legs, func(x, y planning.OptionLeg) bool { return x.Site == y.Site && x.Leg == y.Leg })
 }
 
 // upTo are the values that are tried first: the greatest, tenfold, twofold and a

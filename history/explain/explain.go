@@ -76,14 +76,17 @@ type Cycle struct {
 	Horizon     bourse.Time     `json:"horizon"`
 	Algorithm   string          `json:"algorithm"`
 	Minimize    string          `json:"minimize"`
-	Batch       int             `json:"batch"` // jobs planned together
-	Place       int             `json:"place"` // of this one among them, from 1
+	Goal        string          `json:"goal,omitempty"`    // of the job, where the cycle minimises value
+	Urgency     bourse.Credits  `json:"urgency,omitempty"` // what an hour until its end is worth to it
+	Weight      int64           `json:"weight,omitempty"`  // of a credit, in thousandths, above 1,000 while money is short
+	Goals       []Goal          `json:"goals,omitempty"`   // what the job would have got with each other goal
+	Batch       int             `json:"batch"`             // jobs planned together
+	Place       int             `json:"place"`             // of this one among them, from 1
 	BudgetLimit bourse.Credits  `json:"budgetLimit,omitempty"`
 	BudgetUsed  bourse.Credits  `json:"budgetUsed"` // by the choice for the whole batch
 	TimeLimit   bourse.Duration `json:"timeLimit,omitempty"`
 	TimeUsed    bourse.Duration `json:"timeUsed"`
-	Left        bourse.Credits  `json:"left"`             // in the VO's account
-	Weight      bourse.Credits  `json:"weight,omitempty"` // of a credit, where the budget's spending was paced; else 0
+	Left        bourse.Credits  `json:"left"` // in the VO's account
 	Sites       []Site          `json:"sites"`
 	Options     []Option        `json:"options,omitempty"`
 	Found       int             `json:"found"`              // alternatives in all
@@ -122,7 +125,21 @@ type Option struct {
 	Total    bourse.Credits  `json:"total"`
 	Legs     []Leg           `json:"legs"`
 	Taken    bool            `json:"taken,omitempty"`
-	Lost     string          `json:"lost,omitempty"` // why it was not taken
+	Lost     string          `json:"lost,omitempty"`   // why it was not taken
+	Wait     bourse.Credits  `json:"wait,omitempty"`   // what the time until its end is worth, where the cycle minimises value
+	Copies   int             `json:"copies,omitempty"` // how many more there are that differ in nothing that matters
+}
+
+// Goal is what a job would have got with another goal, the rest of its batch as it was.
+type Goal struct {
+	Goal   string         `json:"goal"`
+	Same   bool           `json:"same,omitempty"` // the very same window
+	Placed bool           `json:"placed"`
+	Start  bourse.Time    `json:"start,omitempty"`
+	End    bourse.Time    `json:"end,omitempty"`
+	Cost   bourse.Credits `json:"cost,omitempty"`
+	Guess  bool           `json:"guess,omitempty"` // a price in it was not quoted in the cycle: the cost is the least it could be
+	Reason bourse.Reason  `json:"reason,omitzero"`
 }
 
 // Leg is a leg of it.
@@ -245,7 +262,7 @@ func (x *examiner) explain(c *cycle) {
 		return
 	}
 	s := c.seen
-	y := &Cycle{Number: c.number, At: c.at, From: s.From, Horizon: s.Horizon, Algorithm: s.Terms.Algorithm, Minimize: s.Terms.Minimize, Batch: len(s.Jobs), Reason: c.reason, Weight: bourse.Credits(s.Terms.Weight) * 1000}
+	y := &Cycle{Number: c.number, At: c.at, From: s.From, Horizon: s.Horizon, Algorithm: s.Terms.Algorithm, Minimize: s.Terms.Minimize, Batch: len(s.Jobs), Reason: c.reason}
 	x.Cycle, x.on = y, c
 	y.Place = 1 + slices.IndexFunc(s.Jobs, func(j bourse.CycleJob) bool { return j.Name == x.Job })
 	if y.Place == 0 {
@@ -269,6 +286,7 @@ func (x *examiner) explain(c *cycle) {
 	x.rerun, x.as = r, r.As()[y.Place-1]
 	x.each = x.size()
 	x.outcome(y)
+	x.otherGoals(y)
 	x.whatIf()
 }
 

@@ -18,6 +18,7 @@ func (x *examiner) outcome(y *Cycle) {
 	if as.Reason.Refused() {
 		y.Reason = as.Reason
 	}
+	y.Goal, y.Urgency, y.Weight = as.Wants.Goal.String(), as.Wants.Worth, x.on.seen.Terms.Weight
 	for _, o := range x.rerun.As() {
 		if a := o.Taken(); a != nil {
 			y.BudgetUsed, y.TimeUsed = y.BudgetUsed.Plus(a.Fare.Total()), y.TimeUsed+a.Time
@@ -37,6 +38,9 @@ func (x *examiner) outcome(y *Cycle) {
 		v := Option{Number: o.Number, Start: o.Start, End: o.End, Time: o.Time, Base: o.Fare.Base, Additive: o.Fare.Additive, Total: o.Fare.Total()}
 		for _, l := range o.Legs {
 			v.Legs = append(v.Legs, Leg{Site: l.Site, Group: l.Leg.Group, Nodes: l.Leg.Nodes, End: l.Leg.End, Cost: l.Fare.Total()})
+		}
+		if y.Goal != "" {
+			v.Copies, v.Wait = o.Copies, bourse.Cost(bourse.Price(y.Urgency), o.End.Sub(x.request().Ready))
 		}
 		v.Taken, v.Lost = x.verdict(y, o)
 		if len(y.Options) < x.options.Options || v.Taken || o.Number == y.Chosen || o.Number == y.RunnerUp {
@@ -64,6 +68,8 @@ func (x *examiner) runnerUp(y *Cycle) *planning.Option {
 // worth is what a cycle minimises.
 func worth(minimize string, o *planning.Option) int64 {
 	switch minimize {
+	case "value":
+		return int64(o.Loss)
 	case "time":
 		return int64(o.Time)
 	case "finish":

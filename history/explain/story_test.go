@@ -111,6 +111,10 @@ func jobLine(t *testing.T, line string) bourse.Job {
 			j.Budget = money(t, value)
 		case "user":
 			j.User = value
+		case "minimize":
+			j.Minimize, _ = bourse.ParseGoal(value)
+		case "urgency":
+			j.Urgency, _ = bourse.ParseUrgency(value)
 		default:
 			t.Fatalf("unknown key %q", key)
 		}

@@ -54,6 +54,7 @@ func (e *Explanation) Text(clock func(bourse.Time) string) string {
 	e.head(w)
 	e.offers(w)
 	e.alternatives(w)
+	e.goals(w)
 	e.became(w)
 	e.changes(w)
 	if len(e.Unknown) > 0 {
@@ -140,7 +141,7 @@ func (e *Explanation) offers(w *writer) {
 		return
 	}
 	w.line("\nCycle %d at %s, of %d it took part in: %s, least %s; %d %s, this one served as number %d",
-		c.Number, w.clock(c.At), e.Cycles, c.Algorithm, c.Minimize, c.Batch, plural(c.Batch, "job"), c.Place)
+		c.Number, w.clock(c.At), e.Cycles, c.Algorithm, c.least(), c.Batch, plural(c.Batch, "job"), c.Place)
 	for i := range c.Sites {
 		s := &c.Sites[i]
 		switch {
@@ -183,7 +184,15 @@ func (e *Explanation) alternatives(w *writer) {
 		if o.Taken {
 			mark = "*"
 		}
-		w.line("%s %3d  %s, takes %s, %v credits (%v base, %v for delay): %s", mark, o.Number, w.clock(o.Start), span(o.Time), o.Total, o.Base, o.Additive, where(o.Legs))
+		parts := fmt.Sprintf("%v base, %v for delay", o.Base, o.Additive)
+		if c.Goal != "" {
+			parts += fmt.Sprintf("; its wait is worth %v", o.Wait)
+		}
+		like := ""
+		if o.Copies > 0 {
+			like = fmt.Sprintf("; %d more like it", o.Copies)
+		}
+		w.line("%s %3d  %s, takes %s, %v credits (%s): %s%s", mark, o.Number, w.clock(o.Start), span(o.Time), o.Total, parts, where(o.Legs), like)
 		switch {
 		case o.Taken:
 			w.line("       taken")
@@ -205,11 +214,46 @@ func (e *Explanation) alternatives(w *writer) {
 		limits += " of T* " + span(c.TimeLimit)
 	}
 	w.line("%s; the VO had %v credits left", limits, c.Left)
-	if c.Weight > 0 {
-		w.line("  the budget is to last: a credit weighed %v", c.Weight)
-	}
 	if c.Chosen == 0 && c.Reason.Refused() {
 		w.line("  none was chosen: %v", c.Reason)
+	}
+}
+
+// least says what the cycle had least of, and what the job wanted of it.
+func (c *Cycle) least() string {
+	switch {
+	case c.Goal == "":
+		return c.Minimize
+	case c.Goal != "value":
+		return fmt.Sprintf("value, and of this job %s", c.Goal)
+	}
+	text := fmt.Sprintf("value (to this job an hour is worth %s)", credits(c.Urgency))
+	if c.Weight > 1000 {
+		text += fmt.Sprintf(" while money is short (a credit weighs %v)", bourse.Performance(c.Weight))
+	}
+	return text
+}
+
+// goals says what the job would have got with each other goal.
+func (e *Explanation) goals(w *writer) {
+	if e.Cycle == nil || len(e.Cycle.Goals) == 0 {
+		return
+	}
+	w.line("\nWhat another goal would have taken, the rest of its batch as it was")
+	for i := range e.Cycle.Goals {
+		g := &e.Cycle.Goals[i]
+		least := ""
+		if g.Guess {
+			least = " or more"
+		}
+		switch {
+		case g.Same:
+			w.line("  %-7s the same", g.Goal)
+		case g.Placed:
+			w.line("  %-7s start at %s, end at %s, for %v credits%s", g.Goal, w.clock(g.Start), w.clock(g.End), g.Cost, least)
+		default:
+			w.line("  %-7s nothing: %v", g.Goal, g.Reason)
+		}
 	}
 }
 
