@@ -37,7 +37,7 @@ type (
 		OfferWait       Duration `json:"offerWait"`
 		Strategy        string   `json:"strategy,omitempty"` // "": a batch
 		Alpha           int64    `json:"alpha,omitempty"`    // of strategy alpha, in millionths
-		Draws           uint64   `json:"draws,omitempty"`    // seed of strategy random
+		Draws           uint64   `json:"draws,omitempty"`    // seed of strategy random, and of ties under the goal value
 	}
 	// CycleJob is a job as a cycle looks at it.
 	CycleJob struct {
@@ -79,6 +79,7 @@ type (
 		Quotas []QuotaSeen  `json:"quotas,omitempty"` // of the batch's users who have one
 		Gone   []string     `json:"gone,omitempty"`   // jobs withdrawn while the quotes were waited for
 		Quotes []SiteQuotes `json:"quotes,omitempty"` // of the sites that were asked, in order of name
+		Sets   []SiteQuotes `json:"sets,omitempty"`   // of windows chosen that were asked for once more, together; leg by leg in the order of the jobs
 		Chosen []Planned    `json:"chosen,omitempty"` // job by job, of those that have a window
 		Cut    bool         `json:"cut,omitempty"`    // the quotes were left out: the bound was reached
 	}

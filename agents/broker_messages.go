@@ -82,11 +82,14 @@ type GroupOffer struct {
 	Shared     bool            // its nodes are time-shared: none can be reserved, legs with Work are quoted
 }
 
-// QuoteRequest asks for the price of legs, each taken by itself.
+// QuoteRequest asks for the price of legs: of each taken by itself or, together, of
+// each once those before it are held. A site of an older build does not know
+// Together and prices each by itself: quotes are indicative.
 type QuoteRequest struct {
-	Ref   uint64   // the broker's, echoed
-	Users []string // leg by leg; nil: nobody's by name
-	Legs  []bourse.Leg
+	Ref      uint64   // the broker's, echoed
+	Users    []string // leg by leg; nil: nobody's by name
+	Legs     []bourse.Leg
+	Together bool // the legs are a set, in the order in which they will be held
 }
 
 // Quotes answers a QuoteRequest, leg by leg. They are indicative.

@@ -34,11 +34,16 @@ type scheduler struct {
 //  5. prices: drop what costs too much; who lost all, searches once more on
 //     what is clear
 //  6. selection: one alternative a job, under B*, T* and the accounts
-//  7. transactions: job by job in serving order, see placing.go and transaction.go
-//  8. close
+//  7. sets, by value only: one request to each site for the legs chosen whose prices
+//     depend on each other, in the order of phase 8; an alarm ends the wait. Then
+//     phases 5 and 6 once more with what was named
+//  8. transactions: job by job in serving order, see placing.go and transaction.go
+//  9. close
 //
 // Phase 3 is planning.Plan, phases 5 and 6 are planning.Choose: functions of what the
-// cycle has before it, which Config.Explain puts on record.
+// cycle has before it, which Config.Explain puts on record. What the second choice
+// knows of accounts and jobs is what the first one did: who has gone since is passed
+// over in phase 8, as is what the accounts do not cover any more.
 //
 // Cycles fire at every multiple of Config.Cycle plus Config.Phase, and then every
 // job that waits is due; and at once when BatchSize jobs have come that no cycle
@@ -63,16 +68,19 @@ type cycle struct {
 	batch   []*job
 	entries []entry // one for each job that has not been given up in phase 1
 	poll    poll
-	waits   []bool // by site: its quotes are waited for
-	missing int    // sites whose answer to the present request is out
+	waits   []bool            // by site: its quotes are waited for
+	missing int               // sites whose answer to the present request is out
+	wanted  []planning.Wanted // by site: what it is asked for in the present request for quotes
+	named   [][]bourse.Quote  // by site: its answer to that
 
 	input   planning.Input // its jobs are the entries
 	draft   *planning.Draft
 	quotes  planning.Quotes
+	gone    []string // jobs withdrawn before the choice
 	outcome *planning.Outcome
 
 	try     *transaction    // under way
-	current int             // the entry that phase 7 tries
+	current int             // the entry that phase 8 tries
 	cost    bourse.Credits  // bound by committed windows
 	time    bourse.Duration // of committed windows
 	summary bourse.CycleClosed
@@ -82,10 +90,11 @@ type cycle struct {
 type phase uint8
 
 const (
-	idle       phase = iota
-	gathering        // offers
-	quoting          // quotes
-	committing       // the answers of a transaction
+	idle        phase = iota
+	gathering         // offers
+	quoting           // quotes
+	quotingSets       // quotes for sets
+	committing        // the answers of a transaction
 )
 
 // firstCycle is the first instant from now on at which a cycle fires.
@@ -223,7 +232,8 @@ func (sch *scheduler) offered(now bourse.Time, from agents.ID, m agents.Offers, 
 		sch.peers.get(from).clock = a
 	}
 	if waited {
-		sch.oneLess(now, out)
+		c.missing--
+		sch.goOn(now, out)
 	}
 }
 
@@ -240,29 +250,32 @@ func (sch *scheduler) search(now bourse.Time, out *agents.Outbox) {
 		sch.closeCycle(out)
 		return
 	}
-	sch.askQuotes(now, out)
+	for i := range c.draft.Wanted {
+		c.summary.Quoted += len(c.draft.Wanted[i].Legs)
+	}
+	if !sch.askQuotes(now, quoting, c.draft.Wanted, out) {
+		sch.choose(now, out)
+	}
 }
 
-// askQuotes is phase 4: one request to each site for all its contended legs.
-func (sch *scheduler) askQuotes(now bourse.Time, out *agents.Outbox) {
+// askQuotes is phase 4, and phase 7: one request to each site of which any legs are
+// wanted. It reports whether there is one.
+func (sch *scheduler) askQuotes(now bourse.Time, p phase, wanted []planning.Wanted, out *agents.Outbox) bool {
 	c := &sch.cycle
-	c.phase, c.missing = quoting, 0
-	c.quotes = planning.Quotes{Sites: make([][]bourse.Quote, len(sch.sites))}
-	c.waits = make([]bool, len(sch.sites))
-	for site := range c.draft.Wanted {
-		if n := len(c.draft.Wanted[site].Legs); n > 0 {
+	c.phase, c.missing, c.wanted = p, 0, wanted
+	c.named, c.waits = make([][]bourse.Quote, len(sch.sites)), make([]bool, len(sch.sites))
+	for site := range wanted {
+		if len(wanted[site].Legs) > 0 {
 			c.waits[site] = true
 			c.missing++
-			c.summary.Quoted += n
-			sch.askQuote(site, out)
+			out.Send(sch.sites[site], c.quoteRequest(site))
 		}
 	}
-	if c.missing == 0 {
-		sch.choose(now, out)
-		return
+	if c.missing > 0 {
+		out.Alarm(now.Add(sch.cfg.OfferWait), answersDue{c.number, p})
+		sch.askAgainLater(now, c.number, p, firstRepeat, out)
 	}
-	out.Alarm(now.Add(sch.cfg.OfferWait), answersDue{c.number, quoting})
-	sch.askAgainLater(now, c.number, quoting, firstRepeat, out)
+	return c.missing > 0
 }
 
 // quoted takes one site's quotes; the last one ends the wait.
@@ -272,25 +285,27 @@ func (sch *scheduler) quoted(now bourse.Time, from agents.ID, m agents.Quotes, o
 	}
 	c := &sch.cycle
 	site, known := sch.index[from]
-	if c.phase != quoting || m.Ref != c.number || !known || !c.waits[site] || len(m.Quotes) != len(c.draft.Wanted[site].Legs) {
+	if c.phase != quoting && c.phase != quotingSets || m.Ref != c.quoteRef() || !known || !c.waits[site] || len(m.Quotes) != len(c.wanted[site].Legs) {
 		return
 	}
-	c.quotes.Sites[site], c.waits[site] = m.Quotes, false
-	for i, user := range c.draft.Wanted[site].Users {
+	c.named[site], c.waits[site] = m.Quotes, false
+	for i, user := range c.wanted[site].Users {
 		sch.bar(now, siteName(from), user, m.Quotes[i].Refusal, out)
 	}
-	sch.oneLess(now, out)
+	c.missing--
+	sch.goOn(now, out)
 }
 
-// oneLess ends a wait for answers with the last one.
-func (sch *scheduler) oneLess(now bourse.Time, out *agents.Outbox) {
+// goOn ends a wait for answers when none is missing.
+func (sch *scheduler) goOn(now bourse.Time, out *agents.Outbox) {
 	c := &sch.cycle
-	if c.missing--; c.missing > 0 {
+	if c.missing > 0 {
 		return
 	}
-	if c.phase == gathering {
+	switch c.phase {
+	case gathering:
 		sch.search(now, out)
-	} else {
+	case quoting, quotingSets:
 		sch.choose(now, out)
 	}
 }
@@ -301,13 +316,11 @@ func (sch *scheduler) answersDue(now bourse.Time, m answersDue, out *agents.Outb
 	if m.Cycle != c.number || m.Phase != c.phase {
 		return
 	}
-	switch c.phase {
-	case gathering:
+	if c.phase == gathering {
 		sch.peers.notHeard(&c.poll)
-		sch.search(now, out)
-	case quoting:
-		sch.choose(now, out)
 	}
+	c.missing = 0
+	sch.goOn(now, out)
 }
 
 // goOnWithout ends the wait for one site, which has left: for this cycle, even if
@@ -321,21 +334,38 @@ func (sch *scheduler) goOnWithout(now bourse.Time, id agents.ID, out *agents.Out
 	switch c.phase {
 	case gathering:
 		if c.poll.leave(site) {
-			sch.oneLess(now, out)
+			c.missing--
+			sch.goOn(now, out)
 		}
-	case quoting:
+	case quoting, quotingSets:
 		if c.waits[site] {
 			c.waits[site] = false
-			sch.oneLess(now, out)
+			c.missing--
+			sch.goOn(now, out)
 		}
 	}
 }
 
-// choose is phases 5 and 6: one alternative a job.
+// choose is phases 5 and 6, one alternative a job, and phase 7 between its two times.
 func (sch *scheduler) choose(now bourse.Time, out *agents.Outbox) {
 	c := &sch.cycle
-	gone := sch.whatIsKnownNow()
+	again := c.phase == quotingSets
+	if again {
+		c.quotes.Sets = c.named
+	} else {
+		c.quotes = planning.Quotes{Sites: c.named}
+		c.gone = sch.whatIsKnownNow()
+	}
 	c.outcome = sch.planner.Choose(c.draft, &c.quotes)
+	if !again && sch.askQuotes(now, quotingSets, c.draft.Together(c.outcome), out) {
+		return
+	}
+	sch.carryOut(now, out)
+}
+
+// carryOut begins phase 8 with what is chosen.
+func (sch *scheduler) carryOut(now bourse.Time, out *agents.Outbox) {
+	c := &sch.cycle
 	o := c.outcome
 	c.summary.Alternatives, c.summary.Time, c.summary.Cost, c.summary.Fallback = o.Alternatives, o.Time, o.Cost, o.Bounded
 	c.summary.TimeLimit, c.summary.BudgetLimit = o.Formula.Time, o.Formula.Budget
@@ -343,12 +373,12 @@ func (sch *scheduler) choose(now bourse.Time, out *agents.Outbox) {
 		c.entries[i].plan, c.entries[i].why = &o.Jobs[i], o.Jobs[i].Why
 	}
 	sch.postponed(o.Postponed, out)
-	sch.recordPlanned(now, gone, out)
+	sch.recordPlanned(now, c.gone, out)
 	c.phase, c.current, c.cost, c.time = committing, 0, 0, 0
 	sch.proceed(now, out)
 }
 
-// proceed is phase 7: it begins the next transaction, or closes the cycle.
+// proceed is phase 8: it begins the next transaction, or closes the cycle.
 func (sch *scheduler) proceed(now bourse.Time, out *agents.Outbox) {
 	c := &sch.cycle
 	for ; c.current < len(c.entries); c.current++ {
@@ -359,7 +389,7 @@ func (sch *scheduler) proceed(now bourse.Time, out *agents.Outbox) {
 	sch.closeCycle(out)
 }
 
-// closeCycle is phase 8.
+// closeCycle is phase 9.
 func (sch *scheduler) closeCycle(out *agents.Outbox) {
 	c := &sch.cycle
 	for _, j := range c.batch {
@@ -370,26 +400,9 @@ func (sch *scheduler) closeCycle(out *agents.Outbox) {
 	c.phase, c.try = idle, nil
 	clear(c.entries) // what was planned is of no use any more
 	c.input, c.draft, c.quotes, c.outcome = planning.Input{}, nil, planning.Quotes{}, nil
+	c.wanted, c.named, c.gone = nil, nil, nil
 	if sch.cfg.byValue() {
 		c.summary.Weight = sch.budget.pace(sch.now, &sch.accounts).weigh(sch.now, sch.pacing.weight)
 	}
 	sch.record(c.summary, out)
-}
-
-// postponed leaves jobs that a plan has no window for to a later cycle.
-func (sch *scheduler) postponed(list []planning.Postponed, out *agents.Outbox) {
-	for i := range list {
-		e := &sch.cycle.entries[list[i].Job]
-		e.over = true
-		sch.postpone(e.job, list[i].Reason, list[i].Final, out)
-	}
-}
-
-// postpone leaves a job to a later cycle, or to none if final.
-func (sch *scheduler) postpone(j *job, r bourse.Reason, final bool, out *agents.Outbox) {
-	sch.cycle.summary.Postponed++
-	if r.Code == bourse.Waits {
-		sch.cycle.summary.Deferred++
-	}
-	sch.record(bourse.JobPostponed{Job: j.Name, Reason: r, Final: final}, out)
 }

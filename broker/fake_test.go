@@ -276,6 +276,9 @@ func words(m agents.Message) string {
 		return fmt.Sprintf("OfferRequest cycle %d until %v", m.Cycle, m.Horizon)
 	case agents.QuoteRequest:
 		s := "QuoteRequest"
+		if m.Together {
+			s += " together"
+		}
 		for _, l := range m.Legs {
 			s += " " + legWords(l)
 		}

@@ -20,6 +20,28 @@ type entry struct {
 	why   bourse.Reason  // why an alternative fell out last
 }
 
+// postponed leaves jobs that a plan has no window for to a later cycle, but for those
+// that have gone since.
+func (sch *scheduler) postponed(list []planning.Postponed, out *agents.Outbox) {
+	for i := range list {
+		e := &sch.cycle.entries[list[i].Job]
+		if e.over {
+			continue
+		}
+		e.over = true
+		sch.postpone(e.job, list[i].Reason, list[i].Final, out)
+	}
+}
+
+// postpone leaves a job to a later cycle, or to none if final.
+func (sch *scheduler) postpone(j *job, r bourse.Reason, final bool, out *agents.Outbox) {
+	sch.cycle.summary.Postponed++
+	if r.Code == bourse.Waits {
+		sch.cycle.summary.Deferred++
+	}
+	sch.record(bourse.JobPostponed{Job: j.Name, Reason: r, Final: final}, out)
+}
+
 // try begins a transaction of the job's chosen alternative or, after a refusal,
 // of the next best that fits what is left. It reports false, and postpones the
 // job, when there is none or MaxTries are done.

@@ -29,15 +29,27 @@ func (mem *memory) askOffers(id agents.ID, ref uint64, horizon bourse.Time, out 
 	out.Send(id, agents.OfferRequest{Cycle: ref, Horizon: horizon, Incarnation: life.Incarnation, Nonce: life.Nonce})
 }
 
-// askQuote asks a site for the quotes that the cycle under way wants of it.
-func (sch *scheduler) askQuote(site int, out *agents.Outbox) {
-	w := &sch.cycle.draft.Wanted[site]
-	m := agents.QuoteRequest{Ref: sch.cycle.number, Legs: w.Legs}
+// quoteRequest asks a site for the quotes that the cycle wants of it.
+func (c *cycle) quoteRequest(site int) agents.QuoteRequest {
+	w := &c.wanted[site]
+	m := agents.QuoteRequest{Ref: c.quoteRef(), Legs: w.Legs, Together: c.phase == quotingSets}
 	if slices.ContainsFunc(w.Users, func(u string) bool { return u != "" }) {
 		m.Users = w.Users
 	}
-	out.Send(sch.sites[site], m)
+	return m
 }
+
+// quoteRef is the reference of the present requests for quotes.
+func (c *cycle) quoteRef() uint64 {
+	if c.phase == quotingSets {
+		return setRef | c.number
+	}
+	return c.number
+}
+
+// setRef marks the requests for quotes for sets: a late answer for legs by themselves
+// is none to them.
+const setRef = 1 << 63
 
 // askAgainLater has sites asked again that have not answered by then.
 func (sch *scheduler) askAgainLater(now bourse.Time, ref uint64, p phase, wait bourse.Duration, out *agents.Outbox) {
@@ -55,7 +67,7 @@ func (sch *scheduler) askAgainDue(now bourse.Time, m askAgainDue, out *agents.Ou
 	default:
 		for site, waits := range c.waits {
 			if waits {
-				sch.askQuote(site, out)
+				out.Send(sch.sites[site], c.quoteRequest(site))
 			}
 		}
 	}

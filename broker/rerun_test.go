@@ -73,7 +73,7 @@ func randomWorld(t *rapid.T, seed uint64, explain int) *testWorld {
 	cfg := testConfig(list...)
 	cfg.Explain = explain
 	cfg.Algorithm = []search.Algorithm{search.AMP, search.ALP, search.AMPLiteral, search.Best}[rng.IntN(4)]
-	cfg.Minimize = []bourse.Goal{bourse.GoalTime, bourse.GoalCost, bourse.GoalFinish}[rng.IntN(3)]
+	cfg.Minimize = []bourse.Goal{bourse.GoalTime, bourse.GoalCost, bourse.GoalFinish, bourse.GoalValue}[rng.IntN(4)]
 	cfg.Budget = some(1, 60)
 	if rng.IntN(4) == 0 {
 		cfg.Strategy, cfg.Alpha, cfg.Draws = choice.Strategy(between(1, 4)), choice.Alpha(between(0, 4))*choice.One/4, seed

@@ -27,6 +27,7 @@ type story struct {
 	alarms []agents.Alarm
 	free   map[agents.ID]int  // nodes that a site offers
 	shared map[agents.ID]bool // whose nodes are time-shared
+	queued map[agents.ID]bool // where jobs wait for all that is free
 	skew   bourse.Duration    // by which all sites' clocks are ahead
 	sure   map[agents.ID]bool // who confirms again at once
 	lost   agents.ID          // whose next request for offers is
@@ -111,6 +112,11 @@ func (s *story) command(d *datadriven.TestData) {
 			s.shared = map[agents.ID]bool{}
 		}
 		s.shared[siteID(strings.TrimSpace(d.Input))] = true
+	case "queued":
+		s.queued = map[agents.ID]bool{}
+		for _, name := range strings.Fields(d.Input) {
+			s.queued[siteID(name)] = true
+		}
 	case "offer":
 		for _, a := range d.CmdArgs {
 			s.free[siteID(a.Key)] = number(s.t, a.Vals[0])
@@ -174,6 +180,8 @@ func (s *story) begin(d *datadriven.TestData) {
 				s.cfg.Sites = append(s.cfg.Sites, siteID(name))
 				s.free[siteID(name)] = 4
 			}
+		case "minimize":
+			s.cfg.Minimize, _ = bourse.ParseGoal(a.Vals[0])
 		case "budget":
 			s.cfg.Budget = credits(s.t, a.Vals[0])
 		case "alternatives":
@@ -299,8 +307,12 @@ func (s *story) offer(id agents.ID, r agents.OfferRequest) agents.Message {
 		return agents.Offers{Cycle: r.Cycle, Now: s.now, Stamp: s.stamp(id, nil),
 			Groups: []agents.GroupOffer{{Group: g, Admissible: none, Clear: none, Shared: true}}}
 	}
+	clear := p
+	if s.queued[id] {
+		clear = bourse.NewProfile(s.now, 0)
+	}
 	return agents.Offers{Cycle: r.Cycle, Now: s.now.Add(s.skew), Stamp: s.stamp(id, nil),
-		Groups: []agents.GroupOffer{{Group: g, Admissible: p, Clear: p}}}
+		Groups: []agents.GroupOffer{{Group: g, Admissible: p, Clear: clear}}}
 }
 
 // stamp counts a site's replies; "@5/3" says epoch and sequence from now on,
@@ -418,7 +430,10 @@ func (s *story) parse(id agents.ID, f []string) agents.Message {
 		return credits(s.t, f[i])
 	}
 	if f[0] == "Quotes" { // what each of the legs asked for costs
-		m := agents.Quotes{Ref: s.b.scheduler.cycle.number, Stamp: st}
+		m := agents.Quotes{Ref: s.b.scheduler.cycle.quoteRef(), Stamp: st}
+		if f[1] == "late" { // of the legs by themselves
+			m.Ref, f = s.b.scheduler.cycle.number, f[1:]
+		}
 		for i, text := range f[1:] {
 			if text[0] >= 'a' { // or why not
 				m.Quotes = append(m.Quotes, bourse.Quote{Refusal: reason(bourse.Code(text), "%s", text)})

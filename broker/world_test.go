@@ -182,6 +182,9 @@ func (c *checker) fact(now bourse.Time, f agents.Fact) {
 // limits checks what a cycle committed, at bound prices, against B* and T*.
 func (c *checker) limits(f bourse.CycleClosed) {
 	t := c.w.b.cfg.planning()
+	if t.ByValue() { // there is no formula
+		f.BudgetLimit, f.TimeLimit = t.BudgetLimit, t.TimeLimit
+	}
 	if !t.OneByOne() && (t.BindsBudget() && c.cost > f.BudgetLimit || t.BindsTime() && c.time > f.TimeLimit) {
 		c.w.t.Fatalf("cycle %d committed %v credits and %v s under B* %v and T* %v", f.Cycle, c.cost, c.time, f.BudgetLimit, f.TimeLimit)
 	}

@@ -19,7 +19,7 @@ func voScale(sites int) string {
 			i, 1+0.25*float64(i%5), 1+0.2*float64(i%7))
 	}
 	fmt.Fprintf(&b, "[[broker]]\nname = \"vo1\"\nbudget = 1e8\ncycle = \"30m\"\nhorizon = \"2d\"\nalgorithm = \"amp\"\n"+
-		"minimize = \"time\"\nmax_alternatives = 10\nbatch_size = 100000\n[broker.workload]\nmodel = \"uniform\"\njobs = %d\n", 1000*sites)
+		"minimize = \"value\"\nmax_alternatives = 10\nbatch_size = 100000\n[broker.workload]\nmodel = \"uniform\"\njobs = %d\n", 1000*sites)
 	return b.String()
 }
 

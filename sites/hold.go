@@ -130,7 +130,7 @@ func (p *participant) price(now bourse.Time, l *leg) bourse.Quote {
 	if _, promised := p.offers.schedule(l.What.Group, now); promised {
 		return p.offers.priceOfPromise(now, l, old)
 	}
-	return p.offers.quote(now, l.Leg.Tx.Broker, l.User, l.What, old)
+	return p.offers.quote(now, l.Leg.Tx.Broker, l.User, l.What, old, nil)
 }
 
 // soonest is how far ahead a Hold must start where messages take time.

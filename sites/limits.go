@@ -18,9 +18,9 @@ type limits struct {
 
 // allowed checks a leg against what the operator allows: the limits on
 // reservations and the share of the node-time that VOs may hold, net of the leg
-// that it replaces.
-func (m *limits) allowed(now bourse.Time, vo, user string, group int, l bourse.Leg, old *leg, reserved []backfill.Reserved) bourse.Reason {
-	if r := m.shared(now, vo, l, old); r.Refused() {
+// that it replaces, and beside those of its VO that are to be held ahead of it.
+func (m *limits) allowed(now bourse.Time, vo, user string, group int, l bourse.Leg, old *leg, reserved []backfill.Reserved, ahead ...bourse.Leg) bourse.Reason {
+	if r := m.shared(now, vo, l, old, ahead); r.Refused() {
 		return r
 	}
 	return m.cfg.Limits.Check(user, now, l.Start, l.Nodes, l.Duration(), m.cfg.Groups[group].Nodes, reserved)
@@ -28,9 +28,12 @@ func (m *limits) allowed(now bourse.Time, vo, user string, group int, l bourse.L
 
 // shared checks l against vo_share: the node-time that open legs hold over the
 // span from now, those of all VOs and those of its own, as shares of the site's.
-func (m *limits) shared(now bourse.Time, vo string, l bourse.Leg, old *leg) bourse.Reason {
+func (m *limits) shared(now bourse.Time, vo string, l bourse.Leg, old *leg, ahead []bourse.Leg) bourse.Reason {
 	x := m.shareOf(now, vo, old)
 	all := sum(x.held, nodeTime(l, now, now.Add(m.cfg.Span)))
+	for _, a := range ahead {
+		all = sum(all, nodeTime(a, now, now.Add(m.cfg.Span)))
+	}
 	if all <= x.most {
 		return bourse.Reason{}
 	}

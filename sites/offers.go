@@ -84,10 +84,18 @@ func (o *offers) offersTo(now bourse.Time, vo string, m agents.OfferRequest) age
 	return a
 }
 
-// quotesTo prices each leg by itself.
+// quotesTo prices each leg by itself or, where they are a set, after those before it.
+// Row S118.
 func (o *offers) quotesTo(now bourse.Time, vo string, m agents.QuoteRequest) agents.Quotes {
 	a := agents.Quotes{Ref: m.Ref, Version: o.version, Quotes: make([]bourse.Quote, len(m.Legs)), Stamp: o.mem.stamp()}
+	var set *trial
+	if m.Together {
+		set = newTrial(o)
+	}
 	for i, l := range m.Legs {
+		if i == maxTogether {
+			set = nil
+		}
 		user := ""
 		if i < len(m.Users) {
 			user = m.Users[i]
@@ -95,9 +103,12 @@ func (o *offers) quotesTo(now bourse.Time, vo string, m agents.QuoteRequest) age
 		if why := o.mem.barred(now, vo, user); why.Refused() {
 			a.Quotes[i].Refusal = why
 		} else {
-			a.Quotes[i] = o.quote(now, vo, user, l, nil)
+			a.Quotes[i] = o.quote(now, vo, user, l, nil, set)
 		}
 		a.Quotes[i].Cancellation = o.cfg.Cancellation
+		if set != nil && !a.Quotes[i].Refusal.Refused() {
+			set.take(now, l)
+		}
 	}
 	return a
 }
@@ -188,8 +199,9 @@ func clip(p bourse.Profile, now, horizon bourse.Time) bourse.Profile {
 }
 
 // quote prices a leg on the present state, or says why it cannot be had. What
-// it replaces, if anything, counts as given back.
-func (o *offers) quote(now bourse.Time, vo, user string, l bourse.Leg, old *leg) bourse.Quote {
+// it replaces, if anything, counts as given back, and what is taken in a trial, if
+// there is one, as held.
+func (o *offers) quote(now bourse.Time, vo, user string, l bourse.Leg, old *leg, set *trial) bourse.Quote {
 	i, ok := o.groups[l.Group]
 	if !ok {
 		return refused(bourse.Unknown, "%s has no group %q", o.cfg.Name, l.Group)
@@ -201,19 +213,22 @@ func (o *offers) quote(now bourse.Time, vo, user string, l bourse.Leg, old *leg)
 		return refused(bourse.Past, "start %v lies before %s's now, %v", l.Start, o.cfg.Name, now)
 	}
 	if o.room != nil {
-		return o.quoteShare(now, vo, user, i, l, old)
+		return o.quoteShare(now, vo, user, i, l, old, set.legs())
 	}
 	if l.Work > 0 {
 		return refused(bourse.NotAllowed, "%s has no time-shared nodes", o.cfg.Name)
 	}
 	if p, promised := o.schedule(l.Group, now); promised {
-		return o.quotePromise(now, vo, user, i, l, old, p)
+		return o.quotePromise(now, vo, user, i, l, old, p, set.legs())
 	}
 	state, book := &o.states[i], func() *pricing.Book { return o.book(i) }
-	if old != nil && old.What.Group == l.Group {
+	switch {
+	case old != nil && old.What.Group == l.Group:
 		state, book = o.without(i, old.What)
+	case set.touches(i):
+		state, book = set.of(i)
 	}
-	if r := o.limits.allowed(now, vo, user, i, l, old, state.Reserved); r.Refused() {
+	if r := o.limits.allowed(now, vo, user, i, l, old, state.Reserved, set.legs()...); r.Refused() {
 		return bourse.Quote{Refusal: r}
 	}
 	if state.Free.Min(l.Start, l.End) < l.Nodes {
@@ -238,10 +253,15 @@ func (o *offers) without(i int, old bourse.Leg) (*backfill.State, func() *pricin
 		state.Reserved = slices.Delete(state.Reserved, at, at+1)
 		state.Free.Add(max(old.Start, state.Now), old.End, old.Nodes)
 	}
-	return &state, once(func() *pricing.Book {
+	return &state, o.planOf(&state)
+}
+
+// planOf is the plan of a state's queue.
+func (o *offers) planOf(s *backfill.State) func() *pricing.Book {
+	return once(func() *pricing.Book {
 		book := pricing.NewBook()
 		book.Price(o.cfg.Pricing)
-		book.Reset(&state)
+		book.Reset(s)
 		return book
 	})
 }

@@ -66,15 +66,16 @@ type request struct {
 type requestName struct {
 	from  agents.ID
 	quote bool
+	set   bool // of quotes
 	ref   uint64
 }
 
 func (k request) name() (requestName, bool) {
 	switch m := k.m.(type) {
 	case agents.OfferRequest:
-		return requestName{k.from, false, m.Cycle}, true
+		return requestName{from: k.from, ref: m.Cycle}, true
 	case agents.QuoteRequest:
-		return requestName{k.from, true, m.Ref}, true
+		return requestName{from: k.from, quote: true, set: m.Together, ref: m.Ref}, true
 	}
 	return requestName{}, false
 }

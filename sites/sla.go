@@ -61,8 +61,8 @@ func (o *offers) shown(now bourse.Time, g bourse.Group, p *sla.Schedule) (admiss
 // quotePromise prices a leg that leaves no choice, or says why it cannot be had.
 // A site that discloses nothing, or asks owners to make room, names the price
 // alone: a Hold will tell whether there is room.
-func (o *offers) quotePromise(now bourse.Time, vo, user string, group int, l bourse.Leg, old *leg, p *sla.Schedule) bourse.Quote {
-	if r := o.limits.allowed(now, vo, user, group, l, old, o.limits.reservedOf(l.Group, old)); r.Refused() {
+func (o *offers) quotePromise(now bourse.Time, vo, user string, group int, l bourse.Leg, old *leg, p *sla.Schedule, ahead []bourse.Leg) bourse.Quote {
+	if r := o.limits.allowed(now, vo, user, group, l, old, o.limits.reservedOf(l.Group, old), ahead...); r.Refused() {
 		return bourse.Quote{Refusal: r}
 	}
 	if o.cfg.Promises.Disclose.Slots() && o.cfg.Promises.Ask == 0 {

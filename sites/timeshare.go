@@ -10,7 +10,7 @@ import (
 // quoteShare prices a share of time-shared nodes: what the work takes of them, and
 // the more, the less time its deadline leaves. It starts at once, or not at all,
 // and admission is by the state of the moment: the cluster has the last word.
-func (o *offers) quoteShare(now bourse.Time, vo, user string, group int, l bourse.Leg, old *leg) bourse.Quote {
+func (o *offers) quoteShare(now bourse.Time, vo, user string, group int, l bourse.Leg, old *leg, ahead []bourse.Leg) bourse.Quote {
 	g := &o.cfg.Groups[group]
 	if l.Work <= 0 || l.Work > bourse.MaxDuration {
 		return refused(bourse.NotAllowed, "the nodes of %s are time-shared: a job must run on one site and have a deadline", o.cfg.Name)
@@ -18,7 +18,7 @@ func (o *offers) quoteShare(now bourse.Time, vo, user string, group int, l bours
 	if l.Nodes > g.Nodes {
 		return refused(bourse.TooLarge, "%d nodes needed, %s of %s has %d", l.Nodes, g.Name, o.cfg.Name, g.Nodes)
 	}
-	if r := o.limits.allowed(now, vo, user, group, l, old, nil); r.Refused() {
+	if r := o.limits.allowed(now, vo, user, group, l, old, nil, ahead...); r.Refused() {
 		return bourse.Quote{Refusal: r}
 	}
 	left, takes := l.End.Sub(now), g.Performance.Runtime(l.Work)

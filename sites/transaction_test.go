@@ -32,6 +32,7 @@ import (
 //	site shared=libra urgency=THOUSANDTHS                   one of time-shared nodes; its local jobs have deadlines
 //	site key                                                one that proves its answers
 //	hold LEG nodes=N start=S end=S limit=CREDITS ...        and the other messages
+//	quote together                                          of the legs below it: nodes, start, end
 //	reassert LEG state=STATE ... proof=STATE of=LEG         with the last proof that the site gave of that state and leg, as
 //	                                                        asserted if none is said; or with none, or one that is forged
 //	advance to=S                                            time passes
@@ -379,6 +380,23 @@ func (a storyArgs) what() bourse.Leg {
 		Start: bourse.Time(a.seconds("start")), End: bourse.Time(a.seconds("end")), Work: a.seconds("work")}
 }
 
+// quote reads one leg, or several, each on a line "nodes start end".
+func (a storyArgs) quote() agents.QuoteRequest {
+	m := agents.QuoteRequest{Together: a.d.HasArg("together")}
+	for line := range strings.Lines(a.d.Input) {
+		var nodes int
+		var start, end bourse.Time
+		if _, err := fmt.Sscan(line, &nodes, &start, &end); err != nil {
+			a.t.Fatalf("%q: %v", line, err)
+		}
+		m.Legs = append(m.Legs, window(nodes, start, end))
+	}
+	if len(m.Legs) == 0 {
+		m.Legs = []bourse.Leg{a.what()}
+	}
+	return m
+}
+
 // message reads the message of a broker that a command stands for.
 func (a storyArgs) message() agents.Message {
 	if a.d.Cmd == "list" {
@@ -390,7 +408,7 @@ func (a storyArgs) message() agents.Message {
 		return m
 	}
 	if a.d.Cmd == "quote" {
-		return agents.QuoteRequest{Legs: []bourse.Leg{a.what()}}
+		return a.quote()
 	}
 	if a.d.Cmd == "offers" {
 		m := agents.OfferRequest{Horizon: bourse.Time(a.seconds("horizon")), Incarnation: uint32(a.number("inc", 0))}

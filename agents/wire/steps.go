@@ -28,7 +28,7 @@ var steps = []codec{
 		return &Envelope_Offers{out}
 	}, func(r *reader, b *Envelope_Offers) agents.Offers { return r.offers(b.Offers) }),
 	form(func(w *writer, m agents.QuoteRequest) *Envelope_QuoteRequest {
-		out := &QuoteRequest{Ref: m.Ref, Users: texts(m.Users), Legs: make([]*Leg, len(m.Legs))}
+		out := &QuoteRequest{Ref: m.Ref, Users: texts(m.Users), Legs: make([]*Leg, len(m.Legs)), Together: m.Together}
 		for i, l := range m.Legs {
 			out.Legs[i] = leg(l)
 		}
@@ -161,7 +161,7 @@ func (r *reader) places(field string, list []*Place) []bourse.Place {
 }
 
 func (r *reader) quoteRequest(q *QuoteRequest) agents.QuoteRequest {
-	m := agents.QuoteRequest{Ref: q.GetRef()}
+	m := agents.QuoteRequest{Ref: q.GetRef(), Together: q.GetTogether()}
 	if !r.count("legs", len(q.GetLegs()), maxLegs) || !r.count("users", len(q.GetUsers()), len(q.GetLegs())) {
 		return m
 	}

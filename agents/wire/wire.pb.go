@@ -1564,6 +1564,7 @@ type QuoteRequest struct {
 	Ref           uint64                 `protobuf:"varint,1,opt,name=ref,proto3" json:"ref,omitempty"`
 	Users         []string               `protobuf:"bytes,2,rep,name=users,proto3" json:"users,omitempty"`
 	Legs          []*Leg                 `protobuf:"bytes,3,rep,name=legs,proto3" json:"legs,omitempty"`
+	Together      bool                   `protobuf:"varint,4,opt,name=together,proto3" json:"together,omitempty"` // who does not know it prices each leg by itself
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1617,6 +1618,13 @@ func (x *QuoteRequest) GetLegs() []*Leg {
 		return x.Legs
 	}
 	return nil
+}
+
+func (x *QuoteRequest) GetTogether() bool {
+	if x != nil {
+		return x.Together
+	}
+	return false
 }
 
 type Quotes struct {
@@ -3902,11 +3910,12 @@ const file_wire_proto_rawDesc = "" +
 	"admissible\x12*\n" +
 	"\x05clear\x18\x03 \x01(\v2\x14.bourse.wire.ProfileR\x05clear\x12\x16\n" +
 	"\x06queued\x18\x04 \x01(\x03R\x06queued\x12\x16\n" +
-	"\x06shared\x18\x05 \x01(\bR\x06shared\"\\\n" +
+	"\x06shared\x18\x05 \x01(\bR\x06shared\"x\n" +
 	"\fQuoteRequest\x12\x10\n" +
 	"\x03ref\x18\x01 \x01(\x04R\x03ref\x12\x14\n" +
 	"\x05users\x18\x02 \x03(\tR\x05users\x12$\n" +
-	"\x04legs\x18\x03 \x03(\v2\x10.bourse.wire.LegR\x04legs\"\x8a\x01\n" +
+	"\x04legs\x18\x03 \x03(\v2\x10.bourse.wire.LegR\x04legs\x12\x1a\n" +
+	"\btogether\x18\x04 \x01(\bR\btogether\"\x8a\x01\n" +
 	"\x06Quotes\x12\x10\n" +
 	"\x03ref\x18\x01 \x01(\x04R\x03ref\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x04R\aversion\x12*\n" +

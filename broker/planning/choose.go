@@ -15,6 +15,7 @@ type chooser struct {
 	q          *Quotes
 	o          *Outcome
 	candidates []int // jobs, in serving order
+	again      bool  // by value, with the prices of sets
 }
 
 // unanswered is the quote of a leg whose site has not answered.
@@ -25,10 +26,16 @@ func SoundFare(f bourse.Fare) bool {
 	return f.Base >= 0 && f.Base <= bourse.MaxBudget && f.Additive >= 0 && f.Additive <= bourse.MaxBudget
 }
 
+// answered reports whether a site has answered for the nth leg, in a way that makes
+// sense.
+func answered(answers []bourse.Quote, n int) bool {
+	return n < len(answers) && answers[n].Refusal != unanswered && (answers[n].Refusal.Refused() || SoundFare(answers[n].Fare))
+}
+
 // quote is what a site has answered for the nth leg that it was asked for. What
 // makes no sense counts as not answered.
 func (w *Wanted) quote(answers []bourse.Quote, n int) bourse.Quote {
-	if n < len(answers) && (answers[n].Refusal.Refused() || SoundFare(answers[n].Fare)) {
+	if answered(answers, n) {
 		return answers[n]
 	}
 	return bourse.Quote{Fare: w.base[n], Refusal: unanswered}

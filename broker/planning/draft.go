@@ -82,6 +82,10 @@ type Outcome struct {
 	Cost         bourse.Credits  // of what was chosen
 	Time         bourse.Duration // of what was chosen, summed over the jobs
 	Bounded      bool            // the selection reached its bound on memory: within the limits, but perhaps not the best
+
+	// Of a second choice.
+	together []Wanted      // what it was asked for
+	sets     []Alternative // by job: its window of the first choice, at the price of the set; Number 0: none
 }
 
 // Limits are B* and T*.
@@ -184,6 +188,11 @@ func (p *Plan) parts(j *Job) []bourse.Part {
 	return list
 }
 
+// want adds a leg to what a site must be asked for.
+func (w *Wanted) want(l *Leg, user string) {
+	w.Legs, w.Users, w.base = append(w.Legs, l.What), append(w.Users, user), append(w.base, l.Base)
+}
+
 // list makes the list of what the sites must be asked for.
 func (d *Draft) list() {
 	d.Wanted = make([]Wanted, len(d.in.Sites))
@@ -191,8 +200,7 @@ func (d *Draft) list() {
 		for k := range d.Jobs[i].Alternatives {
 			for n := range d.Jobs[i].Alternatives[k].Legs {
 				if l := &d.Jobs[i].Alternatives[k].Legs[n]; l.Contended {
-					w := &d.Wanted[l.Site]
-					w.Legs, w.Users, w.base = append(w.Legs, l.What), append(w.Users, d.in.Jobs[i].User), append(w.base, l.Base)
+					d.Wanted[l.Site].want(l, d.in.Jobs[i].User)
 				}
 			}
 		}

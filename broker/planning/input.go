@@ -233,6 +233,7 @@ func (in *Input) barredSites(j *Job) []bool {
 // since the search.
 type Quotes struct {
 	Sites  [][]bourse.Quote          // by site: the answer to Draft.Wanted, leg by leg; nil: none in time
+	Sets   [][]bourse.Quote          // by site: the answer to Draft.Together of what is chosen without; nil: none in time, or not asked
 	Left   bourse.Credits            // what the VO can still promise
 	Quotas map[string]bourse.Credits // what users who have a quota can still spend under it; negative: it is passed
 	Gone   []bool                    // by job: it takes no part any more; nil: as in the Input

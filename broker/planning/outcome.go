@@ -87,8 +87,16 @@ func (d *Draft) show(q *Quotes, o *Outcome, guess func(job int, l *Leg) bool) []
 			}
 			s.Options = append(s.Options, x)
 		}
+		set := Alternative{}
+		if o.sets != nil {
+			set = o.sets[i]
+		}
 		for k := range found[i].Alternatives {
-			show(&found[i].Alternatives[k])
+			if a := &found[i].Alternatives[k]; a.Number == set.Number {
+				show(&set)
+			} else {
+				show(a)
+			}
 		}
 		for k := range p.Alternatives {
 			if a := &p.Alternatives[k]; a.Number > len(found[i].Alternatives) { // of the second search

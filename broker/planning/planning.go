@@ -4,7 +4,8 @@
 //	Plan(Input)            -> Draft: alternatives for each job, and the quotes it wants
 //	Choose(Draft, Quotes)  -> Outcome: one alternative a job, or why it has none
 //
-// Between the two the broker asks the sites for the quotes. Neither reads a clock,
+// Between the two the broker asks the sites for the quotes; under GoalValue it may ask
+// for those of sets (Draft.Together) after, and choose again. Neither reads a clock,
 // draws a number or knows another cycle. What they read is what the journal keeps
 // of a cycle (bourse.CycleSeen, bourse.CyclePlanned; record.go), so that a Rerun
 // decides the same again, or what another budget or another site would have led to.
@@ -93,7 +94,8 @@ func (p *Planner) Plan(in *Input) *Draft {
 // Choose drops the alternatives that a site does not carry or that cost too much,
 // has those jobs that lost all of theirs searched for once more, and picks one
 // alternative for each of the others: the best combination under B*, T* and the
-// accounts. The Draft is not changed: it may be chosen from again.
+// accounts. With the quotes of sets it is chosen twice; see together.go. The Draft
+// is not changed: it may be chosen from again.
 func (p *Planner) Choose(d *Draft, q *Quotes) *Outcome {
 	o := &Outcome{BudgetLimit: bourse.MaxCredits, TimeLimit: bourse.MaxDuration}
 	o.Jobs = d.quoted(q)
@@ -120,6 +122,9 @@ func (p *Planner) Choose(d *Draft, q *Quotes) *Outcome {
 		c.placeAll()
 		for i := range o.Jobs {
 			d.lose(i, o.Jobs[i].Alternatives)
+		}
+		if q.Sets != nil {
+			return p.chooseAgain(d, q, o)
 		}
 		return o
 	}

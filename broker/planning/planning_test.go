@@ -85,6 +85,29 @@ func randomInput(t *rapid.T) *Input {
 	return in
 }
 
+// crowdedInput is a batch of small jobs with money, by value, before sites that all
+// have queues.
+func crowdedInput(t *rapid.T) *Input {
+	in := randomInput(t)
+	in.Away = false
+	in.Terms.Strategy, in.Terms.Alpha, in.Terms.Minimize, in.Terms.BudgetLimit = choice.Batch, 0, bourse.GoalValue, selection.Auto
+	in.Terms.Draws = rapid.Uint64Range(0, 3).Draw(t, "draws")
+	for i := range in.Sites {
+		for k := range in.Sites[i].Groups {
+			in.Sites[i].Groups[k].Clear.Add(0, 9000*sec, -rapid.IntRange(0, 8).Draw(t, "queued"))
+		}
+	}
+	for len(in.Jobs) < 3 {
+		in.Jobs = append(in.Jobs, in.Jobs[0])
+	}
+	for i := range in.Jobs {
+		j := &in.Jobs[i]
+		j.Name, j.Gone, j.Barred, j.Request.Budget, j.Request.Deadline, j.Deadline = fmt.Sprint("j", i), false, nil, 1000*bourse.Credit, bourse.Never, bourse.Never
+		j.Request.Nodes = rapid.IntRange(1, 3).Draw(t, "wants less")
+	}
+	return in
+}
+
 // randomQuotes answers what a draft wants: with a price, a refusal, nonsense or not at
 // all.
 func randomQuotes(t *rapid.T, d *Draft) *Quotes {
@@ -113,6 +136,30 @@ func randomQuotes(t *rapid.T, d *Draft) *Quotes {
 	return q
 }
 
+// answerSets answers what a first choice wants of sets, in all those ways.
+func answerSets(t *rapid.T, d *Draft, q *Quotes, first *Outcome) {
+	for site, w := range d.Together(first) {
+		if q.Sets == nil {
+			q.Sets = make([][]bourse.Quote, len(d.Wanted))
+		}
+		if rapid.IntRange(0, 5).Draw(t, "mute to a set") == 0 {
+			continue
+		}
+		for n := range w.Legs {
+			x := bourse.Quote{Fare: w.base[n]}
+			switch rapid.IntRange(0, 5).Draw(t, "quote of a set") {
+			case 0:
+				x.Refusal = bourse.Reason{Code: bourse.Busy}
+			case 1:
+				x.Fare.Additive = -1
+			default:
+				x.Fare.Additive = bourse.Credits(rapid.IntRange(0, 9).Draw(t, "additive in a set")) * bourse.Credit
+			}
+			q.Sets[site] = append(q.Sets[site], x)
+		}
+	}
+}
+
 func text(t *rapid.T, x any) string {
 	b, err := json.Marshal(x)
 	if err != nil {
@@ -131,6 +178,7 @@ func TestPlan_IsAFunctionOfWhatItIsGiven(t *testing.T) {
 		before := text(t, in)
 		d := used.Plan(in)
 		q := randomQuotes(t, d)
+		answerSets(t, d, q, used.Choose(d, q))
 		drafted, asked := text(t, d), text(t, q)
 		o := used.Choose(d, q)
 		other := used.Plan(randomInput(t))
@@ -163,6 +211,10 @@ func TestChoose_KeepsEveryLimit(t *testing.T) {
 		d := p.Plan(in)
 		q := randomQuotes(t, d)
 		o := p.Choose(d, q)
+		if rapid.Bool().Draw(t, "sets") {
+			answerSets(t, d, q, o)
+			o = p.Choose(d, q)
+		}
 		why := map[int]int{}
 		for _, x := range append(append([]Postponed{}, d.Postponed...), o.Postponed...) {
 			if why[x.Job]++; !x.Reason.Refused() {
@@ -195,6 +247,157 @@ func TestChoose_KeepsEveryLimit(t *testing.T) {
 			t.Fatalf("chosen for %v, of it %v for ana; left are %v, B* %v, the quota %v", cost, users["ana"], q.Left, o.BudgetLimit, q.Quotas["ana"])
 		}
 	})
+}
+
+// A rerun of what is on record, the quotes of sets among it, comes to the choice on
+// record, and shows it at its price; also of a record of an older build, without sets.
+func TestSeen_TheQuotesOfSetsLeadToTheSameChoice(t *testing.T) {
+	t.Parallel()
+	sets, moved := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		var p Planner
+		in := crowdedInput(t)
+		d := p.Plan(in)
+		if len(d.Groups) == 0 {
+			return
+		}
+		q := randomQuotes(t, d)
+		q.Gone, q.Left, q.Quotas = nil, bourse.MaxBudget, nil // of those who have gone the broker adds the names
+		first := p.Choose(d, q)
+		check := func(o *Outcome) {
+			var seen bourse.CycleSeen
+			var planned bourse.CyclePlanned
+			read := func(from, to any) {
+				if err := json.Unmarshal([]byte(text(t, from)), to); err != nil {
+					t.Fatal(err)
+				}
+			}
+			read(in.Seen(false), &seen)
+			read(d.Planned(q, o, false), &planned)
+			r, err := NewRerun(&seen, &planned)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, text(t, planned))
+			}
+			for i, as := range r.As() {
+				if a := o.Jobs[i].Chosen(); a != nil && a.Cost != as.Taken().Fare.Total() {
+					t.Fatalf("%s is shown at %+v, and is chosen for %v", as.Job, as.Taken(), a.Cost)
+				}
+			}
+		}
+		check(first)
+		answerSets(t, d, q, first)
+		o := p.Choose(d, q)
+		if check(o); o.sets != nil {
+			sets++
+			for i := range o.Jobs {
+				if x, y := first.Jobs[i].Chosen(), o.Jobs[i].Chosen(); x != nil && y != nil && x.Number != y.Number {
+					moved++
+				}
+			}
+		}
+	})
+	if sets < 5 || moved < 2 {
+		t.Errorf("only %d choices knew quotes of sets, and only %d windows were others for that", sets, moved)
+	}
+}
+
+// twoJobs is a batch of two jobs of a node for 1000 s before two sites of two nodes: all
+// of north's are awaited by those who queue there, until 5000; south is dearer.
+func twoJobs() *Input {
+	in := &Input{Cycle: 1, From: 0, Horizon: 20_000 * sec, Terms: Terms{Minimize: bourse.GoalValue, BudgetLimit: selection.Auto, TimeLimit: selection.Auto,
+		MaxAlternatives: 5, Urgency: bourse.Hourly(10 * bourse.Credit)}}
+	for i, name := range []string{"north", "south"} {
+		g := agents.GroupOffer{Group: bourse.Group{Site: name, Name: "g", Nodes: 2, Performance: bourse.Unit, Price: bourse.Price(3_600_000 * (i + 1))},
+			Admissible: bourse.NewProfile(0, 2), Clear: bourse.NewProfile(0, 2)}
+		if i == 0 {
+			g.Clear.Add(0, 5000*sec, -2)
+		}
+		in.Sites = append(in.Sites, Site{Name: name, Answer: Usable, Groups: []agents.GroupOffer{g}})
+	}
+	for _, name := range []string{"a", "b"} {
+		in.Jobs = append(in.Jobs, Job{Name: name, Deadline: bourse.Never, Request: bourse.Request{Nodes: 1, Length: 1000 * bourse.Second,
+			MinPerformance: 500, MaxPrice: 9_000_000, Budget: 30 * bourse.Credit, Deadline: bourse.Never}})
+	}
+	return in
+}
+
+// places are where and for how much each job has its window.
+func places(in *Input, o *Outcome) string {
+	s := ""
+	for i := range o.Jobs {
+		if a := o.Jobs[i].Chosen(); a != nil {
+			s += fmt.Sprintf("%s %s %v %v;", in.Jobs[i].Name, in.Sites[a.Legs[0].Site].Name, a.Start(), a.Cost)
+		}
+	}
+	return s
+}
+
+// Two windows in one queue's way are asked for together, in serving order; what the
+// site then says of the second decides where it goes, and what it cost by itself does
+// not. There is no third round.
+func TestTogether_TheSecondOfTwoWindowsGoesByThePriceOfTheSet(t *testing.T) {
+	t.Parallel()
+	var p Planner
+	in := twoJobs()
+	d := p.Plan(in)
+	q := &Quotes{Sites: make([][]bourse.Quote, 2), Left: bourse.MaxBudget}
+	for n := range d.Wanted[0].Legs {
+		q.Sites[0] = append(q.Sites[0], bourse.Quote{Fare: d.Wanted[0].base[n]})
+	}
+	first := p.Choose(d, q)
+	if got := places(in, first); got != "a north 0 1;b north 0 1;" {
+		t.Fatalf("at first %s", got)
+	}
+	w := d.Together(first)
+	if len(w) != 2 || len(w[0].Legs) != 2 || len(w[1].Legs) != 0 || w[0].Legs[0] != first.Jobs[0].Chosen().Legs[0].What {
+		t.Fatalf("asked for together: %+v", w)
+	}
+	price := func(c bourse.Credits) bourse.Quote {
+		return bourse.Quote{Fare: bourse.Fare{Base: bourse.Credit, Additive: c}}
+	}
+	for _, c := range []struct {
+		set  []bourse.Quote
+		want string
+	}{
+		{nil, "a north 0 1;b north 0 1;"},
+		{[]bourse.Quote{price(0), price(bourse.Credit / 2)}, "a north 0 1;b north 0 1.5;"},
+		{[]bourse.Quote{price(0), price(5 * bourse.Credit)}, "a north 0 1;b south 0 2;"},
+		{[]bourse.Quote{price(0), {Refusal: bourse.Reason{Code: bourse.Busy}}}, "a north 0 1;b south 0 2;"},
+		{[]bourse.Quote{price(0), price(-1)}, "a north 0 1;b north 0 1;"}, // that is no answer
+	} {
+		q.Sets = [][]bourse.Quote{c.set, nil}
+		if got := places(in, p.Choose(d, q)); got != c.want {
+			t.Errorf("with %+v it is %s, want %s", c.set, got, c.want)
+		}
+	}
+}
+
+// Nothing is asked for windows that are clear together, of one job, of moldable jobs, and
+// under the papers' goals.
+func TestTogether_AsksForNothingElse(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*Input){
+		"clear":  func(in *Input) { in.Sites[0].Groups[0].Clear = bourse.NewProfile(0, 2) },
+		"of one": func(in *Input) { in.Jobs = in.Jobs[:1] },
+		"moldable": func(in *Input) {
+			in.Jobs[1].Request.Mold([]bourse.Size{{Nodes: 1, Length: 1000 * bourse.Second}, {Nodes: 2, Length: 600 * bourse.Second}})
+		},
+		"by cost": func(in *Input) { in.Terms.Minimize = bourse.GoalCost },
+	} {
+		var p Planner
+		in := twoJobs()
+		change(in)
+		d := p.Plan(in)
+		q := &Quotes{Sites: make([][]bourse.Quote, 2), Left: bourse.MaxBudget}
+		for site := range d.Wanted {
+			for n := range d.Wanted[site].Legs {
+				q.Sites[site] = append(q.Sites[site], bourse.Quote{Fare: d.Wanted[site].base[n]})
+			}
+		}
+		if w := d.Together(p.Choose(d, q)); w != nil {
+			t.Errorf("%s: asked for %+v", name, w)
+		}
+	}
 }
 
 // The record of an Input reads back as that Input.

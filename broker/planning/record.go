@@ -60,6 +60,11 @@ func (d *Draft) RecordSize(q *Quotes) int {
 			size += quoteSize + len(d.Wanted[site].quote(q.Sites[site], n).Refusal.Detail)
 		}
 	}
+	for site := range q.Sets {
+		for n := range q.Sets[site] {
+			size += quoteSize + len(q.Sets[site][n].Refusal.Detail)
+		}
+	}
 	return size
 }
 
@@ -91,7 +96,10 @@ func (t *Terms) seen() bourse.Terms {
 	f := bourse.Terms{Algorithm: t.Algorithm.String(), WeightTime: t.Weights.Time, WeightCost: t.Weights.Cost, WeightFinish: t.Weights.Finish,
 		Minimize: t.Minimize.String(), Urgency: t.Urgency, Weight: t.Weight, Patience: t.Patience, Wait: t.Wait, MaxAlternatives: t.MaxAlternatives, OfferWait: t.OfferWait}
 	if t.OneByOne() {
-		f.Strategy, f.Alpha, f.Draws = t.Strategy.String(), int64(t.Alpha), t.Draws
+		f.Strategy, f.Alpha = t.Strategy.String(), int64(t.Alpha)
+	}
+	if t.OneByOne() || t.ByValue() {
+		f.Draws = t.Draws
 	}
 	if t.BudgetLimit != selection.Auto {
 		f.BudgetLimit, f.BudgetGiven = t.BudgetLimit, true
@@ -119,16 +127,16 @@ func (in *Input) quotasSeen(q *Quotes) []bourse.QuotaSeen {
 
 // quotesSeen is the record of what the sites have answered to the requests for
 // quotes. A site that has said nothing that makes sense has not answered.
-func (d *Draft) quotesSeen(q *Quotes) []bourse.SiteQuotes {
+func (in *Input) quotesSeen(wanted []Wanted, quotes [][]bourse.Quote) []bourse.SiteQuotes {
 	var list []bourse.SiteQuotes
-	for site := range d.Wanted {
-		w := &d.Wanted[site]
+	for site := range wanted {
+		w := &wanted[site]
 		if len(w.Legs) == 0 {
 			continue
 		}
-		x, answered := bourse.SiteQuotes{Site: d.in.Sites[site].Name, Quotes: make([]bourse.QuoteSeen, len(w.Legs))}, false
+		x, answered := bourse.SiteQuotes{Site: in.Sites[site].Name, Quotes: make([]bourse.QuoteSeen, len(w.Legs))}, false
 		for n := range w.Legs {
-			a := w.quote(q.Sites[site], n)
+			a := w.quote(quotes[site], n)
 			x.Quotes[n] = bourse.QuoteSeen{Fare: a.Fare, Delayed: a.Delayed, Refusal: a.Refusal}
 			answered = answered || a.Refusal != unanswered
 		}
@@ -145,7 +153,7 @@ func (d *Draft) quotesSeen(q *Quotes) []bourse.SiteQuotes {
 func (d *Draft) Planned(q *Quotes, o *Outcome, cut bool) bourse.CyclePlanned {
 	f := bourse.CyclePlanned{Cycle: d.in.Cycle, Left: q.Left, Quotas: d.in.quotasSeen(q), Cut: cut}
 	if !cut {
-		f.Quotes = d.quotesSeen(q)
+		f.Quotes, f.Sets = d.in.quotesSeen(d.Wanted, q.Sites), d.in.quotesSeen(o.together, q.Sets)
 	}
 	for i := range o.Jobs {
 		if a := o.Jobs[i].Chosen(); a != nil {
@@ -234,10 +242,10 @@ func readTerms(f *bourse.Terms) (Terms, error) {
 	var err1, err2, err3 error
 	t.Algorithm, err1 = search.ParseAlgorithm(f.Algorithm)
 	t.Minimize, err2 = bourse.ParseGoal(f.Minimize)
-	t.Urgency, t.Weight, t.Patience, t.Wait = f.Urgency, f.Weight, f.Patience, f.Wait
+	t.Urgency, t.Weight, t.Patience, t.Wait, t.Draws = f.Urgency, f.Weight, f.Patience, f.Wait, f.Draws
 	if f.Strategy != "" {
 		t.Strategy, err3 = choice.ParseStrategy(f.Strategy)
-		t.Alpha, t.Draws = choice.Alpha(f.Alpha), f.Draws
+		t.Alpha = choice.Alpha(f.Alpha)
 	}
 	if f.BudgetGiven {
 		t.BudgetLimit = f.BudgetLimit

@@ -20,7 +20,8 @@ type Rerun struct {
 	funds   Quotes // what the accounts left, and who had gone
 	quotes  map[quotedLeg]bourse.Quote
 	mute    map[string]bool // sites that were asked for quotes and did not answer
-	as      []JobOutcome    // as it was
+	sets    []quotedSet
+	as      []JobOutcome // as it was
 	planner Planner
 }
 
@@ -28,6 +29,13 @@ type Rerun struct {
 type quotedLeg struct {
 	site, user string
 	leg        bourse.Leg
+}
+
+// quotedSet is what a site was asked for together, and what it has answered.
+type quotedSet struct {
+	site   string
+	wanted Wanted
+	quotes []bourse.Quote
 }
 
 // Change is what is otherwise in a rerun; the zero Change is nothing.
@@ -75,6 +83,12 @@ func NewRerun(seen *bourse.CycleSeen, planned *bourse.CyclePlanned) (*Rerun, err
 		}
 	}
 	o := r.planner.Choose(d, &q)
+	if planned != nil && len(planned.Sets) > 0 {
+		if !r.readSets(d.Together(o)) {
+			return nil, ErrDiffers
+		}
+		o = r.chooseAgain(d, &q, o)
+	}
 	if !r.same(d, &q, o) {
 		return nil, ErrDiffers
 	}
@@ -127,6 +141,43 @@ func (r *Rerun) readQuotes(d *Draft, q *Quotes) bool {
 	return open == 0
 }
 
+// readSets reads the quotes of sets on record, which must be for these.
+func (r *Rerun) readSets(wanted []Wanted) bool {
+	for _, s := range r.planned.Sets {
+		i := slices.IndexFunc(r.in.Sites, func(x Site) bool { return x.Name == s.Site })
+		if i < 0 || i >= len(wanted) || len(s.Quotes) > 0 && len(s.Quotes) != len(wanted[i].Legs) {
+			return false
+		}
+		set := quotedSet{site: s.Site, wanted: wanted[i]}
+		for _, x := range s.Quotes {
+			set.quotes = append(set.quotes, bourse.Quote{Fare: x.Fare, Delayed: x.Delayed, Refusal: x.Refusal})
+		}
+		r.sets = append(r.sets, set)
+	}
+	return true
+}
+
+// chooseAgain is the choice after a first one with the quotes of the sets that are on
+// record. Of another set, what its legs cost together is not known: they stay at their
+// prices by themselves.
+func (r *Rerun) chooseAgain(d *Draft, q *Quotes, first *Outcome) *Outcome {
+	wanted := d.Together(first)
+	for i := range wanted {
+		for _, s := range r.sets {
+			if w := &wanted[i]; s.site == d.in.Sites[i].Name && slices.Equal(s.wanted.Legs, w.Legs) && slices.Equal(s.wanted.Users, w.Users) {
+				if q.Sets == nil {
+					q.Sets = make([][]bourse.Quote, len(wanted))
+				}
+				q.Sets[i] = s.quotes
+			}
+		}
+	}
+	if q.Sets == nil {
+		return first
+	}
+	return r.planner.Choose(d, q)
+}
+
 // same reports whether the rerun has chosen what is on record.
 func (r *Rerun) same(d *Draft, q *Quotes, o *Outcome) bool {
 	var recorded []bourse.Planned
@@ -144,7 +195,7 @@ func (r *Rerun) As() []JobOutcome { return r.as }
 
 // With returns what the cycle would have come to for a job with a change. A
 // contended leg that was not quoted in the cycle is taken at its base price, as
-// a guess. It costs a search and a selection of the whole batch. An unknown job
+// a guess. It costs a search and up to three selections of the whole batch. An unknown job
 // and a request that makes no sense are errors.
 func (r *Rerun) With(job string, c Change) (JobOutcome, error) {
 	at := slices.IndexFunc(r.in.Jobs, func(j Job) bool { return j.Name == job })
@@ -169,7 +220,7 @@ func (r *Rerun) With(job string, c Change) (JobOutcome, error) {
 			q.Sites[i] = append(q.Sites[i], r.requote(quotedLeg{in.Sites[i].Name, w.Users[n], w.Legs[n]}, w.base[n], &c))
 		}
 	}
-	o := r.planner.Choose(d, q)
+	o := r.chooseAgain(d, q, r.planner.Choose(d, q))
 	return d.show(q, o, func(job int, l *Leg) bool {
 		return l.Contended && r.guesses(quotedLeg{in.Sites[l.Site].Name, in.Jobs[job].User, l.What}, &c)
 	})[at], nil

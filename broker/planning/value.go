@@ -205,16 +205,29 @@ func (c *chooser) take(job int, choice *placement.Choice) {
 	w := &choice.Window
 	p.Choice = slices.IndexFunc(p.Alternatives, func(a Alternative) bool { return a.Number == w.Number })
 	if p.Choice < 0 {
-		p.Choice = len(p.Alternatives)
-		p.add(c.d, j, []bourse.Window{w.Window})
-		a := &p.Alternatives[p.Choice]
-		a.Quotes = make([]bourse.Quote, len(a.Legs))
-		for l := range a.Legs {
-			a.Quotes[l].Fare = a.Legs[l].Base
-		}
+		p.Choice = c.found(p, j, w)
 	}
 	c.o.Time += w.Time
 	c.o.Cost = c.o.Cost.Plus(w.Price)
+}
+
+// found adds a window that was found by the choice to a job's alternatives, unless
+// the first choice has found it before, and says which it is.
+func (c *chooser) found(p *Plan, j *Job, w *placement.Window) int {
+	n := len(p.Alternatives)
+	p.add(c.d, j, []bourse.Window{w.Window})
+	a := &p.Alternatives[n]
+	if c.again {
+		if old := slices.IndexFunc(p.Alternatives[:n], func(x Alternative) bool { return slices.Equal(x.Legs, a.Legs) }); old >= 0 {
+			p.Alternatives, p.Found = p.Alternatives[:n], p.Found-1
+			return old
+		}
+	}
+	a.Quotes = make([]bourse.Quote, len(a.Legs))
+	for l := range a.Legs {
+		a.Quotes[l].Fare = a.Legs[l].Base
+	}
+	return n
 }
 
 // whyNot says why a job that has windows gets none; spent is what its user's

@@ -308,3 +308,30 @@ func TestReserve_RefusalNamesWhoIsInTheWay(t *testing.T) {
 		t.Errorf("%d reservations after refusals", n)
 	}
 }
+
+// Reserving in a copy of the state comes to what reserving in the group does.
+func TestReserve_OfAStateIsThatOfItsGroup(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		nodes := rapid.IntRange(1, 6).Draw(t, "nodes")
+		g := New(nodes, rapid.SampledFrom(policies).Draw(t, "policy"), 0)
+		for i := range rapid.IntRange(0, 10).Draw(t, "jobs") {
+			g.Arrive(job(int64(i), rapid.IntRange(1, nodes).Draw(t, "wants"), bourse.Duration(rapid.IntRange(1, 20).Draw(t, "for"))))
+			if rapid.Bool().Draw(t, "pass") {
+				g.Pass()
+			}
+		}
+		for i := range rapid.IntRange(1, 5).Draw(t, "reservations") {
+			r := Reserved{ID: int64(100 + i), Nodes: rapid.IntRange(1, nodes).Draw(t, "takes"), Start: bourse.Time(rapid.IntRange(0, 40).Draw(t, "from"))}
+			r.End = r.Start + bourse.Time(rapid.IntRange(1, 20).Draw(t, "long"))
+			s := g.State().Clone()
+			if g.Reserve(r).Refused() {
+				continue
+			}
+			s.Reserve(r)
+			if want := g.State(); !slices.Equal(s.Free, want.Free) || !slices.Equal(s.Reserved, want.Reserved) || !slices.Equal(s.Queue, want.Queue) {
+				t.Fatalf("the state is\n%+v, the group's\n%+v", s, *want)
+			}
+		}
+	})
+}

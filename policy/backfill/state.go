@@ -8,7 +8,11 @@
 // time it is and tells it of ends, arrivals and reservations.
 package backfill
 
-import "bourse"
+import (
+	"slices"
+
+	"bourse"
+)
 
 // Policy says how a queue is served. The zero Policy is FCFS.
 type Policy struct {
@@ -63,6 +67,28 @@ type State struct {
 	Running  []Running      // by End, then ID
 	Reserved []Reserved     // by Start, then ID
 	Queue    []Queued       // in queue order: priority, then arrival
+}
+
+// Reserve makes of s what Group.Reserve makes of a group, for a reservation that there
+// is room for from s.Now on: its nodes are taken, and the guarantees of the
+// conservative policy, which must be up to date, give way in queue order.
+func (s *State) Reserve(r Reserved) {
+	i, _ := slices.BinarySearchFunc(s.Reserved, r, compareReserved)
+	s.Reserved = slices.Insert(s.Reserved, i, r)
+	s.Free.Add(r.Start, r.End, -r.Nodes)
+	if !s.Policy.Conservative() {
+		return
+	}
+	work := s.Free.Clone()
+	for i := range s.Queue {
+		q := &s.Queue[i]
+		if q.Guarantee == bourse.Never || work.Min(q.Guarantee, q.Guarantee.Add(q.Estimate)) < q.Nodes {
+			q.Guarantee = work.EarliestFit(s.Now, q.Nodes, q.Estimate)
+		}
+		if q.Guarantee < bourse.Never {
+			work.Add(q.Guarantee, q.Guarantee.Add(q.Estimate), -q.Nodes)
+		}
+	}
 }
 
 // Queued is what waits, the sum of nodes x estimate in node-milliseconds, at most

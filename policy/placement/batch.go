@@ -109,7 +109,7 @@ const (
 )
 
 func (p *Placer) exchange() {
-	tries := min(4*len(p.jobs), maxTries)
+	tries := min(len(p.jobs), maxTries)
 	for gained := true; gained && tries > 0; {
 		gained = false
 		list := p.order()

@@ -31,6 +31,8 @@ type Placer struct {
 	quoted [][]Window // by job: with prices that their sites have named
 	base   bool       // base prices are taken for true everywhere
 
+	queries [][]*search.Query // by job and size, once they were searched for
+
 	alone  []Window // by job: the best that it could have alone
 	has    []bool   // it could have one
 	chosen []Window
@@ -75,6 +77,7 @@ func (p *Placer) reset(jobs []Job, limits Limits) {
 	p.jobs, p.limits, p.users = jobs, limits, map[string]bourse.Credits{}
 	p.alone, p.has, p.chosen, p.placed = make([]Window, n), make([]bool, n), make([]Window, n), make([]bool, n)
 	p.waits, p.left = make([]Wait, n), make([]Window, n)
+	p.queries = make([][]*search.Query, n)
 }
 
 // contended reports whether some nodes cost more than their base price.
@@ -121,26 +124,41 @@ func (p *Placer) affords(j *Job) bourse.Credits {
 
 // search finds the window of least loss on one side, at base price: the best of
 // all sizes of the job.
-func (p *Placer) search(j *Job, s *side, w search.Weights) (Window, bool) {
+func (p *Placer) search(i int, s *side, w search.Weights) (Window, bool) {
 	var best Window
 	found := false
+	j := &p.jobs[i]
 	most := p.affords(j)
 	if most < 0 {
 		return best, false
 	}
-	for _, z := range j.Preferred() {
-		r := j.At(z)
-		r.Budget = most
-		x, ok := s.find.Least(r, w, p.market.From, j.Barred)
+	for k, z := range j.Preferred() {
+		q := p.query(i, k, z)
+		x, ok := s.find.Least(q, w, most)
 		if !ok || x.Time > p.limits.Time-p.time {
 			continue
 		}
-		v := p.window(j, z, p.settle(j, z, s, x))
+		v := p.window(j, z, p.settle(j, q, z, s, x))
 		if !found || v.before(&best) {
 			best, found = v, true
 		}
 	}
 	return best, found
+}
+
+// maxQueries bounds how many groups of all jobs are looked at only once: 64 MB.
+const maxQueries = 1 << 22
+
+// query is a size of a job made ready for searches.
+func (p *Placer) query(i, k int, z bourse.Size) *search.Query {
+	j := &p.jobs[i]
+	if len(p.jobs)*len(p.market.Groups) > maxQueries {
+		return p.all.find.Prepare(j.At(z), p.market.From, j.Barred)
+	}
+	if len(p.queries[i]) == k {
+		p.queries[i] = append(p.queries[i], p.all.find.Prepare(j.At(z), p.market.From, j.Barred))
+	}
+	return p.queries[i][k]
 }
 
 // window prices a window at base price.
@@ -173,10 +191,11 @@ func (p *Placer) best(i int) (Window, bool) {
 	if p.base {
 		s = p.all
 	}
-	best, found := p.search(j, s, p.weights(j))
+	best, found := p.search(i, s, p.weights(j))
 	if p.quoted == nil {
 		return best, found
 	}
+	found = found && !p.dearer(i, &best)
 	most := p.affords(j)
 	for k := range p.quoted[i] {
 		w := &p.quoted[i][k]
@@ -186,6 +205,23 @@ func (p *Placer) best(i int) (Window, bool) {
 		}
 	}
 	return best, found
+}
+
+// dearer reports whether a site has named a higher price for a window that was found
+// at base price: beside others it is not clear any more.
+func (p *Placer) dearer(i int, w *Window) bool {
+	return slices.ContainsFunc(p.quoted[i], func(q Window) bool {
+		return q.Price > w.Price && q.Start == w.Start && samePlaces(q.Parts, w.Parts)
+	})
+}
+
+// samePlaces reports whether two windows are of the same parts, in any order.
+func samePlaces(x, y []bourse.Part) bool {
+	return len(x) == len(y) && !slices.ContainsFunc(x, func(a bourse.Part) bool {
+		return !slices.ContainsFunc(y, func(b bourse.Part) bool {
+			return a.Group == b.Group && a.Count == b.Count && a.Start == b.Start && a.End == b.End
+		})
+	})
 }
 
 // take takes a window for a job, or gives it back where by is -1.

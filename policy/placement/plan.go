@@ -81,12 +81,12 @@ func (p *Placer) alternatives(i, most int) []Window {
 	goals := []search.Weights{p.weights(j), {Value: true, Urgency: insist}, {Value: true}, {Value: true, Haste: insist}}
 	var out []Window
 	for _, w := range goals {
-		if x, ok := p.search(j, p.all, w); ok {
+		if x, ok := p.search(i, p.all, w); ok {
 			out = distinct(out, x, most)
 		}
 	}
 	if p.clear != p.all {
-		if x, ok := p.search(j, p.clear, goals[0]); ok {
+		if x, ok := p.search(i, p.clear, goals[0]); ok {
 			out = distinct(out, x, most)
 		}
 	}
@@ -96,7 +96,7 @@ func (p *Placer) alternatives(i, most int) []Window {
 	taken := bourse.Cover(partsOf(out))
 	p.all.add(taken, -1)
 	for len(out) < most {
-		x, ok := p.search(j, p.all, goals[0])
+		x, ok := p.search(i, p.all, goals[0])
 		if !ok {
 			break
 		}

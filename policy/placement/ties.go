@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"bourse"
+	"bourse/policy/search"
 )
 
 // Ties settles which of several sites that are as good for a job it takes: the one
@@ -123,8 +124,8 @@ type supply struct {
 
 // settle returns the window that a search has found with its parts chosen anew,
 // among those of the same start, length and cost.
-func (p *Placer) settle(j *Job, z bourse.Size, s *side, w bourse.Window) bourse.Window {
-	list := p.supplies(j, z, s, &w)
+func (p *Placer) settle(j *Job, q *search.Query, z bourse.Size, s *side, w bourse.Window) bourse.Window {
+	list := p.supplies(j, q, s, &w)
 	if j.OneSite {
 		list = p.oneSite(list, z.Nodes, w.Cost)
 	}
@@ -138,20 +139,23 @@ func (p *Placer) settle(j *Job, z bourse.Size, s *side, w bourse.Window) bourse.
 
 // supplies lists the groups that can serve a window, the cheapest first, in an
 // order that is the job's own among equals.
-func (p *Placer) supplies(j *Job, z bourse.Size, s *side, w *bourse.Window) []supply {
+func (p *Placer) supplies(j *Job, q *search.Query, s *side, w *bourse.Window) []supply {
+	dearest := bourse.Credits(0) // of a node of the window: none that is dearer is needed
+	for _, x := range w.Parts {
+		dearest = max(dearest, x.Cost/bourse.Credits(x.Count))
+	}
 	list := p.scratch[:0]
 	for g := range p.market.Groups {
-		x := &p.market.Groups[g]
-		if x.Performance < j.MinPerformance || j.Barred != nil && j.Barred[g] || !j.Require.MetBy(x.Machine) {
+		length, cost := s.find.Fit(q, g)
+		if length == 0 || length > w.Time || cost > dearest {
 			continue
 		}
-		length := x.Performance.Runtime(z.Length)
 		end := w.Start.Add(length)
-		if length > w.Time || end > j.Deadline || end > p.market.To {
+		if end > j.Deadline || end > p.market.To {
 			continue
 		}
 		if n := s.free[g].Min(w.Start, end); n > 0 {
-			list = append(list, supply{int32(g), p.ties.site[g], n, bourse.Cost(x.Price, length), end})
+			list = append(list, supply{int32(g), p.ties.site[g], n, cost, end})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b supply) int { return cmp.Compare(a.cost, b.cost) })

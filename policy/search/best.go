@@ -44,6 +44,7 @@ type judge struct {
 	cost    sum
 	start   bourse.Time
 	chosen  []kept
+	floor   sum // no window that starts at once scores less
 
 	// No window with a part beyond these can win.
 	longest bourse.Duration
@@ -184,6 +185,9 @@ func (f *Finder) weigh(p *pool, t bourse.Time) {
 func (j *judge) hopeless(t bourse.Time) bool {
 	if !j.started || j.c == 0 {
 		return false
+	}
+	if j.floor != (sum{}) {
+		return j.score.less(j.floor.plus(int64(j.c), int(t-j.q.from)))
 	}
 	all := sum{}.plus(j.q.cheapest, j.q.Nodes)
 	return all.hi == 0 && j.score.less(j.rate(t, j.q.least, all.lo))

@@ -49,20 +49,6 @@ func (f *Finder) Find(r bourse.Request, a Algorithm, w Weights, notice bourse.Ti
 	return f.found, bourse.Reason{}
 }
 
-// Least is Find under Best without a reason for a refusal, which can cost more than
-// the search; barred says which groups are not to be used, nil: none.
-func (f *Finder) Least(r bourse.Request, w Weights, notice bourse.Time, barred []bool) (bourse.Window, bool) {
-	q := f.list.prepare(r, Best, notice)
-	q.barred = barred
-	if len(f.list.classes) <= maxTable {
-		f.tables = q.tabulate(f.list, f.tables[:0])
-	}
-	if q.least > bourse.Duration(bourse.Never) || !f.find(&q, Best, w) {
-		return bourse.Window{}, false
-	}
-	return f.found, true
-}
-
 func (f *Finder) find(q *query, a Algorithm, w Weights) bool {
 	if a == Best {
 		return f.findBest(q, w)
@@ -86,6 +72,7 @@ func (f *Finder) find(q *query, a Algorithm, w Weights) bool {
 // never kept. Chunks in which everything ends too early are skipped.
 func (f *Finder) scan(q *query, whole bool) int {
 	l := f.list
+	l.renew()
 	f.open(q)
 	t := q.from
 	if q.least > bourse.Duration(bourse.Never) {

@@ -9,9 +9,12 @@ import "bourse"
 type levels struct {
 	free  bourse.Profile
 	sets  []bourse.Level
-	fresh []bourse.Level // scratch of take
+	fresh []bourse.Level // scratch of renew
 	next  []bourse.Level // the same
 	open  []bourse.Level // scratch of both
+
+	// What is free has changed over [from, to), and the sets are of before.
+	from, to bourse.Time
 }
 
 func levelSlot(group int32, s bourse.Level) slot {
@@ -22,12 +25,33 @@ func levelSlot(group int32, s bourse.Level) slot {
 // take. The list must be of fungible groups; from is not before it begins.
 func (l *List) Add(group int32, n int, from, to bourse.Time) { l.take(group, -n, from, to) }
 
-// take takes n nodes of group g out over [from, to). The level sets that touch it
-// are made anew (cutting single lanes would lose windows), and in the list only
-// those that differ are replaced.
+// take takes n nodes of group g out over [from, to). The slots follow with the next
+// scan: much of what is taken is given back before.
 func (l *List) take(g int32, n int, from, to bourse.Time) {
 	v := &l.levels[g]
 	v.free.Add(from, to, -n)
+	if v.from >= v.to {
+		v.from, v.to = from, to
+		l.stale = append(l.stale, g)
+		return
+	}
+	v.from, v.to = min(v.from, from), max(v.to, to)
+}
+
+// renew has the slots follow what was taken.
+func (l *List) renew() {
+	for _, g := range l.stale {
+		v := &l.levels[g]
+		l.follow(g, v.from, v.to)
+		v.from, v.to = 0, 0
+	}
+	l.stale = l.stale[:0]
+}
+
+// follow makes the level sets of a group anew that touch [from, to) (cutting single
+// lanes would lose windows), and replaces in the list only those that differ.
+func (l *List) follow(g int32, from, to bourse.Time) {
+	v := &l.levels[g]
 	v.fresh = v.free.LevelsAround(v.fresh[:0], &v.open, l.from, l.to, from, to)
 	v.next = v.next[:0]
 	fresh := v.fresh

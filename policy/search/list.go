@@ -20,6 +20,7 @@ type List struct {
 	fungible bool  // groups, not nodes: see levels
 	next     int64 // tie of the next piece of a named slot
 	levels   []levels
+	stale    []int32 // groups whose slots are of before
 	from, to bourse.Time
 
 	siteOf map[string]int32
@@ -132,7 +133,7 @@ func (l *List) ResetFungible(groups []bourse.Group, free []bourse.Profile, from,
 	for g := range groups {
 		l.classes = append(l.classes, class{int32(g), l.site(groups[g].Site), groups[g].Performance, groups[g].Price})
 		lv := &l.levels[g]
-		lv.free = append(lv.free[:0], free[g]...)
+		lv.free, lv.from, lv.to = append(lv.free[:0], free[g]...), 0, 0
 		lv.sets = lv.free.Levels(lv.sets[:0], &lv.open, from, to)
 		for _, s := range lv.sets {
 			l.merged = append(l.merged, levelSlot(int32(g), s))
@@ -144,7 +145,7 @@ func (l *List) ResetFungible(groups []bourse.Group, free []bourse.Profile, from,
 
 func (l *List) reset(groups []bourse.Group, fungible bool) {
 	l.groups, l.fungible = groups, fungible
-	l.classes, l.sites, l.next = l.classes[:0], 0, 0
+	l.classes, l.sites, l.next, l.stale = l.classes[:0], 0, 0, l.stale[:0]
 	if l.siteOf == nil {
 		l.siteOf = make(map[string]int32)
 	}
@@ -164,7 +165,10 @@ func (l *List) site(name string) int32 {
 }
 
 // Len is the number of slots; alike ones of a group count once.
-func (l *List) Len() int { return l.slots.n }
+func (l *List) Len() int {
+	l.renew()
+	return l.slots.n
+}
 
 // cut takes [from, to) out of the named slot k: what is left before it stays in
 // its place, what is left after it goes behind all slots whose start is not

@@ -1,0 +1,130 @@
+package planning
+
+import (
+	"slices"
+
+	"bourse"
+)
+
+// Quotes for sets. Under GoalValue the windows of different jobs may lie in the same
+// queue's way, and each was priced by itself. Before the first is held, those that are
+// chosen are asked for once more together, in the order in which they will be held:
+//
+//	first choice -> Together: what each site must be asked for -> Quotes.Sets
+//	             -> its windows at the prices of the sets -> one more choice
+//
+// There is no third round: what that choice changes is not asked for again. Whether a
+// quote was of a leg by itself or of a set, the price of its Hold is what binds.
+
+// Together lists by site the legs of the windows chosen whose prices depend on each
+// other: those in a group where legs of several jobs are not clear of its queue all
+// together. They are in the order in which they will be held. A moldable job, and work
+// on time-shared nodes, have no part in it. nil: nothing is to be asked.
+func (d *Draft) Together(o *Outcome) []Wanted {
+	if !d.in.Terms.ByValue() {
+		return nil
+	}
+	crowded := d.crowded(o)
+	var list []Wanted
+	for i := range o.Jobs {
+		for _, l := range d.inSet(o, i) {
+			if !crowded[l.Group] {
+				continue
+			}
+			if list == nil {
+				list = make([]Wanted, len(d.in.Sites))
+			}
+			list[l.Site].want(&l, d.in.Jobs[i].User)
+		}
+	}
+	return list
+}
+
+// inSet lists the legs of a job's window that a set may be of.
+func (d *Draft) inSet(o *Outcome, job int) []Leg {
+	a := o.Jobs[job].Chosen()
+	if a == nil || len(d.in.Jobs[job].Request.Sizes) > 0 || a.Legs[0].What.Work > 0 {
+		return nil
+	}
+	return a.Legs
+}
+
+// crowded marks the groups where legs of several jobs together are not clear. What is
+// clear together costs its base price in any order.
+func (d *Draft) crowded(o *Outcome) []bool {
+	clear, crowded := make([]bourse.Profile, len(d.Groups)), make([]bool, len(d.Groups))
+	first, several := make([]int, len(d.Groups)), make([]bool, len(d.Groups))
+	for i := range o.Jobs {
+		for _, l := range d.inSet(o, i) {
+			g := l.Group
+			if clear[g] == nil {
+				clear[g], first[g] = d.clear[g].Clone(), i
+			}
+			several[g] = several[g] || first[g] != i
+			clear[g].Add(l.What.Start, l.What.End, -l.What.Nodes)
+			crowded[g] = crowded[g] || clear[g].Min(l.What.Start, l.What.End) < 0
+		}
+	}
+	for g := range crowded {
+		crowded[g] = crowded[g] && several[g]
+	}
+	return crowded
+}
+
+// chooseAgain is the choice by value once more, after the first, with the prices that
+// the sites have named for sets. A window that was found by the first choice is an
+// alternative like the others. Where no site has answered, the first choice stands.
+func (p *Planner) chooseAgain(d *Draft, q *Quotes, first *Outcome) *Outcome {
+	sets := d.repriced(q, first)
+	if sets == nil {
+		return first
+	}
+	o := &Outcome{Jobs: slices.Clone(first.Jobs), Alternatives: first.Alternatives, BudgetLimit: bourse.MaxCredits, TimeLimit: bourse.MaxDuration,
+		together: d.Together(first), sets: sets}
+	for i := range o.Jobs {
+		j := &o.Jobs[i]
+		j.Alternatives = slices.Clone(j.Alternatives)
+		if sets[i].Number > 0 {
+			j.Alternatives[j.Choice].Quotes = sets[i].Quotes
+		}
+		j.Choice, j.Over = -1, d.Jobs[i].Over || q.Gone != nil && q.Gone[i]
+		if !j.Over {
+			j.price(&d.in.Jobs[i])
+		}
+	}
+	c := &chooser{Planner: p, d: d, q: q, o: o, again: true}
+	c.placeAll()
+	for i := range o.Jobs {
+		d.lose(i, o.Jobs[i].Alternatives)
+	}
+	return o
+}
+
+// repriced are by job the windows of the first choice at the prices of the sets; nil if
+// no site has named any.
+func (d *Draft) repriced(q *Quotes, first *Outcome) []Alternative {
+	crowded, next := d.crowded(first), make([]int, len(d.in.Sites))
+	var list []Alternative
+	for i := range first.Jobs {
+		for x, l := range d.inSet(first, i) {
+			if !crowded[l.Group] {
+				continue
+			}
+			n := next[l.Site]
+			next[l.Site]++
+			if int(l.Site) >= len(q.Sets) || !answered(q.Sets[l.Site], n) {
+				continue
+			}
+			if list == nil {
+				list = make([]Alternative, len(first.Jobs))
+			}
+			a := &list[i]
+			if a.Number == 0 {
+				*a = *first.Jobs[i].Chosen()
+				a.Quotes = slices.Clone(a.Quotes)
+			}
+			a.Quotes[x] = q.Sets[l.Site][n]
+		}
+	}
+	return list
+}

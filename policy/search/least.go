@@ -1,0 +1,133 @@
+package search
+
+import (
+	"cmp"
+	"slices"
+
+	"bourse"
+)
+
+// Query is a request made ready for all searches of it on lists of the same groups.
+type Query struct {
+	query
+	front []fit // those no slower than any that is cheaper: the quickest first
+}
+
+// Prepare makes a request ready for Least: no window starts before notice, and barred
+// says which groups are not to be used, nil: none. It costs a look at each group.
+func (f *Finder) Prepare(r bourse.Request, notice bourse.Time, barred []bool) *Query {
+	q := &Query{query: f.list.prepare(r, Best, notice)}
+	q.barred = barred
+	if len(f.list.classes) <= maxTable {
+		q.tabulate(f.list, make([]fit, 0, len(f.list.classes)))
+	}
+	for g := range f.list.classes {
+		if x := q.fit(f.list, int32(g)); x.runtime > 0 {
+			q.front = append(q.front, x)
+		}
+	}
+	slices.SortFunc(q.front, func(x, y fit) int { return cmp.Or(cmp.Compare(x.runtime, y.runtime), cmp.Compare(x.key, y.key)) })
+	n := 0
+	for _, x := range q.front {
+		if n == 0 || x.key < q.front[n-1].key {
+			q.front[n] = x
+			n++
+		}
+	}
+	q.front = slices.Clip(q.front[:n])
+	return q
+}
+
+// Fit is how long the request takes on a node of a group of a fungible list, and
+// what that node costs for so long; 0 if the group does not suit it.
+func (f *Finder) Fit(q *Query, group int) (bourse.Duration, bourse.Credits) {
+	x := q.fit(f.list, int32(group))
+	return x.runtime, bourse.Credits(x.key)
+}
+
+// Least finds the window within a limit that is best by weights of Value on a fungible
+// list: Find under Best without a reason for a refusal, which can cost more than the
+// search.
+//
+// Most requests are served best by one group alone, and for one group a walk over its
+// profile will do. What no window of several groups can beat needs no scan, and the
+// scan for one that might begins with that bound.
+func (f *Finder) Least(p *Query, w Weights, limit bourse.Credits) (bourse.Window, bool) {
+	q := &p.query
+	q.limit = limit
+	if len(p.front) == 0 {
+		return bourse.Window{}, false
+	}
+	f.best.open(q, w)
+	f.best.found(p.front)
+	group := f.single(q)
+	if group < 0 || f.best.beatable() {
+		f.hook, f.array = f.weigh, true
+		f.scan(q, true)
+		if len(f.best.chosen) > 0 {
+			f.found.Start = f.best.start
+			f.chosen = append(f.chosen[:0], f.best.chosen...)
+			f.build(q)
+			return f.found, true
+		}
+	}
+	if group < 0 {
+		return bourse.Window{}, false
+	}
+	fit := q.fit(f.list, int32(group))
+	cost := bourse.Credits(fit.key).Times(q.Nodes)
+	at := f.best.start
+	return bourse.Window{Start: at, Time: fit.runtime, Cost: cost, Parts: []bourse.Part{{
+		Group: int32(group), Count: int32(q.Nodes), Start: at, End: at.Add(fit.runtime), Cost: cost}}}, true
+}
+
+// single tells the judge of the best window that one group has for a query, and
+// returns that group, -1 if none has any.
+func (f *Finder) single(q *query) int {
+	l, j, group := f.list, &f.best, -1
+	for g := range l.levels {
+		fit := q.fit(l, int32(g))
+		cost := sum{}.plus(fit.key, q.Nodes)
+		if fit.runtime == 0 || l.groups[g].Nodes < q.Nodes || !cost.atMost(q.limit) {
+			continue
+		}
+		if j.started && j.score.less(j.rate(q.from, fit.runtime, cost.lo)) {
+			continue
+		}
+		free := l.levels[g].free
+		t := free.EarliestFit(max(q.from, free[0].At), q.Nodes, fit.runtime)
+		if t == bourse.Never || t.Add(fit.runtime) > min(q.Deadline, l.to) {
+			continue
+		}
+		score := j.rate(t, fit.runtime, cost.lo)
+		if !j.started || score.less(j.score) || score == j.score && (fit.runtime < j.time || fit.runtime == j.time && cost.less(j.cost)) {
+			j.started, j.score, j.time, j.cost, j.start = true, score, fit.runtime, cost, t
+			group = g
+		}
+	}
+	return group
+}
+
+// found lays down what no window that starts at once can be better than: of windows
+// no longer than some runtime, all nodes are at best the cheapest that take no longer.
+func (j *judge) found(front []fit) {
+	for i, x := range front {
+		cost := sum{}.plus(x.key, j.q.Nodes)
+		if cost.hi > 0 {
+			continue
+		}
+		if s := j.rate(j.q.from, x.runtime, cost.lo); i == 0 || s.less(j.floor) {
+			j.floor = s
+		}
+	}
+}
+
+// beatable reports whether a window of several groups might be better than the one that
+// is known, and sets the bounds on its parts.
+func (j *judge) beatable() bool {
+	if !j.floor.less(j.score) {
+		return false
+	}
+	j.lower()
+	return true
+}
