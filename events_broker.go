@@ -28,6 +28,7 @@ type (
 		Cost         Credits  `json:"cost"`               // C of the selection
 		Fallback     bool     `json:"fallback,omitempty"` // the selection used its bounded-memory grid
 		Skewed       []string `json:"skewed,omitempty"`   // sites not usable: their clocks are more than 2 s off
+		Weight       Credits  `json:"weight,omitempty"`   // what a credit weighs from then on, by the budget's pacing; 0: it costs what it says
 
 		// Served are the users whose jobs it took, in the order in which it came to
 		// them; none where one user's jobs alone wait.
@@ -105,6 +106,29 @@ type (
 		Claim   bool     `json:"claim,omitempty"` // its site has not said so: see ClaimSettled
 	}
 )
+
+// Of a broker: the VO's money.
+type (
+	// BudgetOpened says that a time of the VO's budget begins now: until when its
+	// spending is paced, and what is paid into the account. The first is of
+	// what the account has begun with. The same period again has another end.
+	BudgetOpened struct {
+		Period  int64   `json:"period"`
+		Credits Credits `json:"credits"`
+		Until   Time    `json:"until"`
+	}
+	// Deposited says that an operator has paid into the VO's account, once for each
+	// Key.
+	Deposited struct {
+		Key     string  `json:"key"`
+		Credits Credits `json:"credits"`
+		Note    string  `json:"note,omitempty"`
+	}
+)
+
+// Kind names the fact.
+func (BudgetOpened) Kind() string { return "budget-opened" }
+func (Deposited) Kind() string    { return "deposited" }
 
 // Of a broker: its lives, and what went wrong.
 type (

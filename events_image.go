@@ -22,12 +22,25 @@ type (
 		Returned []UserReturned `json:"returned,omitempty"`
 		Barred   []UserBarred   `json:"barred,omitempty"` // by site and user
 		Pacing   Pacing         `json:"pacing,omitzero"`
+		Budget   BudgetMemory   `json:"budget,omitzero"`
 		Lines    []UserLine     `json:"turns,omitempty"` // of the users who have jobs that wait, first the one who is served next
 	}
 	// Pacing is what a broker's last cycles tell its next one.
 	Pacing struct {
-		Looked int64 `json:"looked"` // jobs that they have looked at, in thousandths, the older the fewer
-		Failed int64 `json:"failed"` // of those, the jobs that found nothing worth taking
+		Looked int64   `json:"looked"`           // jobs that they have looked at, in thousandths, the older the fewer
+		Failed int64   `json:"failed"`           // of those, the jobs that found nothing worth taking
+		Weight Credits `json:"weight,omitempty"` // what a credit weighs; 0: it costs what it says
+	}
+	// BudgetMemory is what a broker keeps of the VO's budget beside the accounts.
+	BudgetMemory struct {
+		First    Time        `json:"first,omitempty"` // when its first time began
+		Opened   bool        `json:"opened,omitempty"`
+		Period   int64       `json:"period,omitempty"`
+		From     Time        `json:"from,omitempty"` // of the time under way
+		Until    Time        `json:"until,omitempty"`
+		Had      Credits     `json:"had,omitempty"`      // that the account had for it, deposits since included
+		Borne    Credits     `json:"borne,omitempty"`    // by the overdraft, when it began
+		Deposits []Deposited `json:"deposits,omitempty"` // the latest, in order
 	}
 	// LostSite is a site that is lost.
 	LostSite struct {

@@ -63,6 +63,10 @@ func (c Credits) Times(n int) Credits {
 	return Credits(lo)
 }
 
+// Over is an amount times all over part, none of them negative and part above 0,
+// rounded down; what does not fit is MaxCredits.
+func (c Credits) Over(all, part int64) Credits { return Credits(mulDiv(int64(c), all, part)) }
+
 // Share is so many thousandths of an amount, neither of them negative, rounded
 // half up once; what does not fit is MaxCredits.
 func (c Credits) Share(thousandths int) Credits {

@@ -17,6 +17,7 @@ var operatorMessages = []Properties{
 	{Open{}, Operator, Site, Request, OperatorReply{}},
 	{SiteLost{}, Operator, Broker, Request, OperatorReply{}},
 	{SiteFound{}, Operator, Broker, Request, OperatorReply{}},
+	{Deposit{}, Operator, Broker, Request, OperatorReply{}},
 	{OperatorReply{}, Any, Operator, Reply, nil},
 	{SiteJoined{}, Outside, Broker, News, nil},
 	{SiteLeft{}, Outside, Broker, News, nil},

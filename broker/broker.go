@@ -13,6 +13,7 @@
 // Its components begin in these files:
 //
 //	memory       memory.go       all that follows from facts: jobs, transactions, sites, lives, accounts
+//	budget       budget.go       the VO's money for a time, deposits; pacing.go says what a credit weighs
 //	scheduler    cycle.go        the cycles; queue.go says who is served next
 //	intake       batch.go        jobs taken, cancelled, forgotten
 //	errands      errand.go       repairs (repair.go) and moves (move.go)
@@ -85,6 +86,8 @@ func (b *Broker) Step(now bourse.Time, from agents.ID, m agents.Message, out *ag
 		b.errands.jobModify(now, from, m, out)
 	case agents.OfferAnswer:
 		b.shifts.offerAnswer(now, from, m, out)
+	case agents.Deposit:
+		b.deposit(from, m, out)
 	case agents.SiteJoined:
 		b.join(now, m.Site, out)
 	case agents.SiteLeft:
@@ -126,6 +129,8 @@ func (b *Broker) alarm(now bourse.Time, m agents.Message, out *agents.Outbox) bo
 		b.scheduler.askAgainDue(now, m, out)
 	case offerDue:
 		b.shifts.offerDue(now, m, out)
+	case budgetDue:
+		b.budgetDue(now, m, out)
 	case forgetDue:
 		b.intake.forget(now, out)
 	default:

@@ -19,10 +19,16 @@ import (
 // for Sites and Budget.
 type Config struct {
 	Name   string
-	Sites  []agents.ID               // "site:NAME"; taken in the order of their names
-	Budget bourse.Credits            // of the VO, over the broker's life
-	Quotas map[string]bourse.Credits // what a user may spend over the broker's life; not named: no bound of their own
-	Users  map[string]UserTerms      // what differs for single users
+	Sites  []agents.ID    // "site:NAME"; taken in the order of their names
+	Budget bourse.Credits // of the VO, for each of its periods
+	// BudgetUntil is for how long the budget is to last, from the broker's first start
+	// on, or BudgetEnd until when; 0: neither matters. With BudgetPeriod, that is
+	// when the last of its periods ends.
+	BudgetUntil  bourse.Duration
+	BudgetEnd    bourse.Time
+	BudgetPeriod bourse.Duration           // so often the budget is added again, what is left stays; 0: it is not
+	Quotas       map[string]bourse.Credits // what a user may spend over the broker's life; not named: no bound of their own
+	Users        map[string]UserTerms      // what differs for single users
 
 	Cycle   bourse.Duration // a cycle fires at every multiple of it,
 	Phase   bourse.Duration // plus this; see Phase
@@ -171,6 +177,12 @@ func (c *Config) Validate() error {
 		return fmt.Errorf("broker %q: lead %v is outside 0..horizon %v", c.Name, c.Lead, c.Horizon)
 	case c.Budget < 0 || c.Budget > bourse.MaxBudget:
 		return fmt.Errorf("broker %q: budget %v is outside 0..%v credits", c.Name, c.Budget, bourse.MaxBudget)
+	case c.BudgetUntil < 0 || c.BudgetUntil > bourse.MaxDuration:
+		return fmt.Errorf("broker %q: budget_until %v is outside 0..%v seconds", c.Name, c.BudgetUntil, bourse.MaxDuration)
+	case c.BudgetEnd < 0 || c.BudgetEnd > bourse.MaxTime || c.BudgetEnd > 0 && c.BudgetUntil > 0:
+		return fmt.Errorf("broker %q: budget_until %v is neither a span nor an instant up to %v", c.Name, c.BudgetEnd, bourse.MaxTime)
+	case c.BudgetPeriod != 0 && (c.BudgetPeriod < MinBudgetPeriod || c.BudgetPeriod > bourse.MaxDuration):
+		return fmt.Errorf("broker %q: budget_period %v is outside %v..%v seconds", c.Name, c.BudgetPeriod, MinBudgetPeriod, bourse.MaxDuration)
 	case c.BudgetLimit < selection.Auto || c.BudgetLimit > bourse.MaxBudget:
 		return fmt.Errorf("broker %q: budget_limit %v is neither auto nor within 0..%v credits", c.Name, c.BudgetLimit, bourse.MaxBudget)
 	case c.TimeLimit < selection.Auto || c.TimeLimit > bourse.MaxDuration:
@@ -178,6 +190,9 @@ func (c *Config) Validate() error {
 	}
 	return cmp.Or(c.checkStrategy(), c.checkUsers(), c.checkSites())
 }
+
+// MinBudgetPeriod is the shortest period of a budget.
+const MinBudgetPeriod = bourse.Minute
 
 // UserTerms is what an operator grants a user.
 type UserTerms struct {

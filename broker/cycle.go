@@ -401,5 +401,8 @@ func (sch *scheduler) closeCycle(out *agents.Outbox) {
 	clear(c.entries) // what was planned is of no use any more
 	c.input, c.draft, c.quotes, c.outcome = planning.Input{}, nil, planning.Quotes{}, nil
 	c.wanted, c.named, c.gone = nil, nil, nil
+	if sch.cfg.byValue() {
+		c.summary.Weight = sch.budget.pace(sch.now, &sch.accounts).weigh(sch.now, sch.pacing.weight)
+	}
 	sch.record(c.summary, out)
 }

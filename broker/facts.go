@@ -110,6 +110,10 @@ func (mem *memory) applyRare(f agents.Fact) {
 		mem.peers.ensure(mem.now, siteID(f.Site)).lost = nil
 	case bourse.ClaimSettled:
 		mem.applySettled(f)
+	case bourse.BudgetOpened:
+		mem.budget.open(mem.now, f, &mem.accounts)
+	case bourse.Deposited:
+		mem.budget.deposit(f, &mem.accounts)
 	case bourse.TxForgotten:
 		mem.txs.forget(f.Txs)
 	case bourse.JobsForgotten:

@@ -39,7 +39,7 @@ func (mem *memory) Part(i int) agents.Fact {
 
 // common is what an image has beside jobs and transactions.
 func (mem *memory) common() bourse.BrokerImage {
-	f := bourse.BrokerImage{Seq: mem.txs.begun(), Cycles: mem.cycles, Accounts: mem.accounts.Ledger().Accounts(), Lines: mem.queue.order(), Pacing: mem.pacing.image(), Barred: mem.bars.all(),
+	f := bourse.BrokerImage{Seq: mem.txs.begun(), Cycles: mem.cycles, Accounts: mem.accounts.Ledger().Accounts(), Lines: mem.queue.order(), Pacing: mem.pacing.image(), Budget: mem.budget.image(), Barred: mem.bars.all(),
 		Returned: mem.accounts.Returned()}
 	mem.lives.image(&f)
 	for p := range mem.peers.all() {
@@ -167,6 +167,7 @@ func (mem *memory) loadCommon(f bourse.BrokerImage) {
 	}
 	mem.accounts.Load(f.Accounts, f.Returned)
 	mem.pacing.load(f.Pacing)
+	mem.budget.load(f.Budget)
 	mem.lines = f.Lines
 	mem.bars.load(f.Barred)
 }

@@ -82,6 +82,7 @@ func (sch *scheduler) terms() planning.Terms {
 	if t.ByValue() {
 		t.Patience = c.waits()
 		t.Wait = sch.pacing.wait(c.Cycle, t.Patience)
+		t.Weight = int64(sch.pacing.weight) / 1000
 	}
 	return t
 }

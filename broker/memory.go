@@ -14,6 +14,7 @@ type memory struct {
 	peers    directory // of sites
 	bars     bars      // which sites are left out for which users
 	accounts accounts.Accounts
+	budget   budget
 	txs      transactions
 	jobs     []*job // in order of submission
 	names    map[string]*job
@@ -47,7 +48,7 @@ func newMemory(cfg Config) memory {
 func (mem *memory) reset() {
 	mem.names, mem.txs, mem.lives = map[string]*job{}, transactions{}, lives{nonce: mem.cfg.Nonce}
 	mem.bars.load(nil)
-	mem.pacing = pacing{}
+	mem.pacing, mem.budget = pacing{}, budget{}
 	mem.peers = directory{}
 	mem.jobs, mem.lasts = nil, nil
 	mem.queue, mem.touched, mem.lines = queue{}, nil, nil

@@ -1,25 +1,32 @@
 package broker
 
-import "bourse"
+import (
+	"bourse"
+	"bourse/broker/accounts"
+)
 
 // pacing is what the last cycles tell the next one: how long a job that is left
-// without a window waits for its next chance.
+// without a window waits for its next chance, and what a credit weighs.
 type pacing struct {
-	looked int64 // jobs that the last cycles have looked at, in thousandths: of each cycle 7/8 of the one after it
-	failed int64 // of those, the jobs that found nothing worth taking
+	looked int64          // jobs that the last cycles have looked at, in thousandths: of each cycle 7/8 of the one after it
+	failed int64          // of those, the jobs that found nothing worth taking
+	weight bourse.Credits // of a credit; 0: it costs what it says
 }
 
 // closed takes note of a cycle that has closed.
 func (p *pacing) closed(f bourse.CycleClosed) {
 	p.looked += 1000*int64(f.Batch) - p.looked/8
 	p.failed += 1000*int64(max(0, f.Postponed-f.Deferred)) - p.failed/8
+	p.weight = f.Weight
 }
 
 // image is what of it an image keeps.
-func (p *pacing) image() bourse.Pacing { return bourse.Pacing{Looked: p.looked, Failed: p.failed} }
+func (p *pacing) image() bourse.Pacing {
+	return bourse.Pacing{Looked: p.looked, Failed: p.failed, Weight: p.weight}
+}
 
 // load reads what an image has kept.
-func (p *pacing) load(f bourse.Pacing) { *p = pacing{f.Looked, f.Failed} }
+func (p *pacing) load(f bourse.Pacing) { *p = pacing{f.Looked, f.Failed, f.Weight} }
 
 // wait is how long a job that is left without a window waits for its next chance: a
 // cycle over the share of jobs that find one, at most so long.
@@ -32,4 +39,75 @@ func (p *pacing) wait(cycle, most bourse.Duration) bourse.Duration {
 		return most
 	}
 	return bourse.Duration(int64(cycle) * p.looked / found)
+}
+
+// A VO's money is to last for its time. Where the spending foreseen passes it, a credit
+// weighs 1 + mu in what windows lose (policy/placement), so that the least valuable ones
+// of the whole time go without, and not those that come last:
+//
+//	mu = gain x (foreseen/had - 1 - doubt), 0 <= mu <= most
+//
+// foreseen is what would be used in the end if the whole time went as the part that has
+// elapsed. Early on little follows from that part: a fiftieth of the time counts as spent
+// to plan, and the doubt is six tenths of the share of the time that is left. Nothing
+// is said before a fiftieth has elapsed. While mu falls back to 0 and foreseen/had is at
+// least 9/10, a credit weighs exactly 1: jobs that were left, because a window would lose
+// more than their budget, then still are.
+const (
+	gain      = 30
+	plan      = million / 50
+	doubt     = million * 6 / 10
+	mostMu    = 3 * million
+	stillNear = million * 9 / 10
+
+	million = 1_000_000
+)
+
+// Pace is how the VO's budget lasts for its time.
+type Pace struct {
+	From, Until bourse.Time
+	Had         bourse.Credits // for that time: what the account had when it began, and deposits since
+	Used        bourse.Credits // of that, spent and promised, net of what came back
+	Known       bool           // enough of the time has elapsed to foresee
+	Foreseen    bourse.Credits // used in the end, if the whole time goes as the part that has elapsed
+	Weight      bourse.Credits // of a credit in the next cycle
+}
+
+// Words says what a credit weighs, and why.
+func (p Pace) Words() bourse.Phrase {
+	if !p.Known {
+		return bourse.Say("%v of %v credits used: a credit weighs %v", p.Used, p.Had, p.Weight)
+	}
+	return bourse.Say("spending foreseen %v of %v credits by %v: a credit weighs %v", p.Foreseen/bourse.Credit*bourse.Credit, p.Had, p.Until, p.Weight)
+}
+
+// pace looks at the time of the budget that is under way from an instant in it.
+func (x *budget) pace(now bourse.Time, in *accounts.Accounts) Pace {
+	p := Pace{From: x.from, Until: x.until, Had: x.had, Weight: bourse.Credit}
+	p.Used = x.had - in.Available() + in.Overdrawn() - x.borne
+	all := x.until.Sub(x.from)
+	elapsed := min(now.Sub(x.from), all)
+	if p.Known = x.opened && x.until < bourse.Never && all > 0 && elapsed >= all/50; p.Known {
+		p.Foreseen = max(0, p.Used).Over(int64(all), int64(elapsed))
+	}
+	return p
+}
+
+// weigh is what a credit weighs from now on, where it has weighed as much before; 0: it
+// costs what it says, and no job is left for that.
+func (p Pace) weigh(now bourse.Time, before bourse.Credits) bourse.Credits {
+	if !p.Known || p.Had <= 0 {
+		return 0
+	}
+	all := p.Until.Sub(p.From)
+	elapsed := int64(bourse.Credits(min(now.Sub(p.From), all)).Over(million, int64(all)))
+	used := int64(min(1000*million, max(0, p.Used).Over(million, int64(p.Had))))
+	foreseen := (used + plan) * million / (elapsed + plan)
+	switch mu := gain * (foreseen - million - doubt*(million-elapsed)/million); {
+	case mu > 0:
+		return bourse.Credit + bourse.Credits(min(mu, mostMu)/1000*1000) // as bourse.Terms have it
+	case before > 0 && foreseen >= stillNear:
+		return bourse.Credit
+	}
+	return 0
 }

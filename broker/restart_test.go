@@ -62,6 +62,8 @@ func newAnarchy(t *rapid.T) *anarchy {
 	a.cfg.Cycle, a.cfg.Phase, a.cfg.Horizon, a.cfg.Lead = 100*bourse.Second, 0, 10_000*bourse.Second, bourse.Minute
 	a.cfg.BatchSize, a.cfg.Users = 2, map[string]UserTerms{"ana": {Share: 2}}
 	a.cfg.Budget = bourse.Credits(rapid.IntRange(5, 60).Draw(t, "budget")) * bourse.Credit
+	a.cfg.BudgetUntil = bourse.Duration(rapid.IntRange(0, 5).Draw(t, "until")) * 1000 * bourse.Second
+	a.cfg.BudgetPeriod = bourse.Duration(rapid.IntRange(0, 3).Draw(t, "period")) * 500 * bourse.Second
 	a.begin()
 	for i := range 5 {
 		j := testJob(fmt.Sprint("j", i), rapid.IntRange(1, 12).Draw(t, "nodes"), 1000*bourse.Second, 30*bourse.Credit)
@@ -117,6 +119,9 @@ func (a *anarchy) act() {
 		r := testJob("", 1+pick(6), 1000*bourse.Second, 30*bourse.Credit).Request
 		i := pick(5)
 		a.ask(agents.JobModify{Job: fmt.Sprint("j", i), User: owner(i), Request: r})
+	case what == 98 && pick(2) == 0:
+		n := 1 + pick(5)
+		a.step("operator:olga", agents.Deposit{Key: fmt.Sprint("d", n), Credits: bourse.Credits(n) * bourse.Credit})
 	case what == 98:
 		a.sites[a.names[pick(3)]].shut = owner(pick(3))
 	case what == 99: // an operator gives a site up, or takes that back
@@ -299,6 +304,18 @@ func (a *anarchy) image() {
 		again.Replay(a.ats[i], f)
 	}
 	fresh.Replay(0, a.b.Image())
+	var sum bourse.Credits
+	statement := NewStatement(a.cfg, func(m Move) {
+		if sum += m.Amount; sum != m.Balance {
+			a.t.Fatalf("the lines add up to %v, not to the balance of %+v", sum, m)
+		}
+	})
+	for i, f := range a.facts {
+		statement.Replay(a.ats[i], f)
+	}
+	if x := a.b.Ledger().Account(a.b.Account()); sum != x.Balance() {
+		a.t.Fatalf("the statement ends with %v, the account has %v", sum, x.Balance())
+	}
 	parted := New(a.cfg)
 	a.b.part = 3
 	for i := range a.b.Parts() {

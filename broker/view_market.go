@@ -122,8 +122,17 @@ func (b *Broker) Users() []string { return b.accounts.Users() }
 // Left is what the VO can still promise, and Budget what it was given.
 func (b *Broker) Left() bourse.Credits { return b.accounts.Left() }
 
-// Budget is the VO's budget over the broker's life.
-func (b *Broker) Budget() bourse.Credits { return b.cfg.Budget }
+// Budget is all that was paid into the VO's account: the budget, that of each of its
+// periods, and deposits.
+func (b *Broker) Budget() bourse.Credits { return b.accounts.In() }
+
+// Pace returns how the budget lasts for its time, as of now; false where it is for
+// none, or is not paced.
+func (b *Broker) Pace(now bourse.Time) (Pace, bool) {
+	p := b.budget.pace(now, &b.accounts)
+	p.Weight = max(p.Weight, b.pacing.weight)
+	return p, b.budget.opened && b.cfg.byValue()
+}
 
 // Fenced reports whether another process acts under the broker's name: this one
 // takes no message any more.

@@ -62,6 +62,10 @@ func (b *Broker) Agent(cfg broker.Config) (broker.Config, error) {
 	}
 	cfg.Name, cfg.Budget, cfg.Algorithm = b.Name, b.Budget, algorithm
 	cfg.Urgency = b.Urgency
+	cfg.BudgetUntil, cfg.BudgetPeriod = b.BudgetUntil.After, b.BudgetPeriod
+	if d := b.BudgetUntil.Date; !d.IsZero() {
+		cfg.BudgetUntil, cfg.BudgetEnd = 0, bourse.Time(d.UnixMilli())
+	}
 	if b.Patience != nil {
 		cfg.Patience = *b.Patience
 	}

@@ -10,7 +10,9 @@ import (
 // are checked, but its jobs are those that users submit.
 type Broker struct {
 	Name            string
-	Budget          bourse.Credits   // the VO's account over its life
+	Budget          bourse.Credits   // the VO's account, for each of its periods
+	BudgetUntil     Moment           // for how long the budget is to last, after the first start; zero: for ever, which only one with a period does
+	BudgetPeriod    bourse.Duration  // so often the budget is added again, from 1 min; default 0: it is not
 	Quotas          []Quota          // what single users may spend of it, by name of user; default: none
 	Cycle           bourse.Duration  // from 1 s
 	Horizon         bourse.Duration  // how far ahead it looks, more than Lead
@@ -112,7 +114,10 @@ func (b *Broker) keys(until, lead bourse.Duration, names map[string]int) keys {
 	users := map[string]int{}
 	return keys{
 		named("name", &b.Name, names, "vo1", "that of the virtual organisation (VO)"),
-		amount("budget", &b.Budget, 0, "the VO's account over the broker's life").must("50000.0"),
+		amount("budget", &b.Budget, 0, "what the VO has to spend, in each period").must("50000.0"),
+		span("budget_period", &b.BudgetPeriod, 0, broker.MinBudgetPeriod, "so often `budget` is added again; what is left stays").byDefault("it is not"),
+		custom("budget_until", about{kind: "duration, or a date in a process", limits: "from " + broker.MinBudgetPeriod.Words()}, b.budgetUntil(until),
+			"for how long after the first start `budget` is to last or, with a `budget_period`, is added again").byDefault(`the end of a scenario, "30d" as a process, where a period goes on for ever`),
 		entries("quota", about{kind: "credits by user"}, b.quota, "what single users may spend of the budget"),
 		span("cycle", &b.Cycle, 30*bourse.Minute, bourse.Second, "how often waiting jobs are planned").must(`"30m"`),
 		span("horizon", &b.Horizon, 7*bourse.Day, bourse.Second, "how far ahead windows are looked for; more than `lead`").must(`"7d"`),
@@ -147,6 +152,23 @@ func (b *Broker) keys(until, lead bourse.Duration, names map[string]int) keys {
 				t.wrong("batch", "is empty; must be the name of a file with [[job]] tables")
 			}
 		}),
+	}
+}
+
+// budgetUntil reads for how long the budget is to last: in a scenario, which lasts
+// until, to its end unless it says otherwise.
+func (b *Broker) budgetUntil(until bourse.Duration) func(*table, string) {
+	return func(t *table, key string) {
+		def := until
+		switch {
+		case until > 0:
+		case b.BudgetPeriod == 0:
+			def = 30 * bourse.Day
+		}
+		b.BudgetUntil = t.moment(key, def, until > 0, "the start")
+		if d := b.BudgetUntil.After; t.has(key) && t.clean(key) && b.BudgetUntil.Date.IsZero() && d < broker.MinBudgetPeriod {
+			t.wrong(key, "%s is too short; must be at least %s", d.Words(), broker.MinBudgetPeriod.Words())
+		}
 	}
 }
 

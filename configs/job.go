@@ -290,13 +290,15 @@ func moment(name string, to *Moment, def bourse.Duration, doc string) key {
 	return key{name: name, field: momentField{to, def}, doc: doc}
 }
 
-func (f momentField) read(t *table, key string) { *f.to = t.moment(key, f.def, t.in == inScenario) }
+func (f momentField) read(t *table, key string) {
+	*f.to = t.moment(key, f.def, t.in == inScenario, "the submission")
+}
 func (f momentField) about() about {
 	return about{kind: "duration after the submission, or a date in a batch"}
 }
 
-// moment reads a span after the submission or an RFC 3339 date.
-func (t *table) moment(key string, def bourse.Duration, simulated bool) Moment {
+// moment reads a span after something or an RFC 3339 date.
+func (t *table) moment(key string, def bourse.Duration, simulated bool, after string) Moment {
 	v, _ := t.take(key)
 	date, isDate := v.(time.Time)
 	if s, ok := v.(string); ok && !isDate {
@@ -308,7 +310,7 @@ func (t *table) moment(key string, def bourse.Duration, simulated bool) Moment {
 	case !isDate:
 		return Moment{After: value(t, key, def)}
 	case simulated:
-		t.wrong(key, `is a date, which a simulation does not know; must be a span after the submission such as "1d"`)
+		t.wrong(key, `is a date, which a simulation does not know; must be a span after %s such as "1d"`, after)
 	case slices.Contains([]string{"datetime-local", "date-local", "time-local"}, date.Location().String()):
 		t.wrong(key, "has no offset from UTC; write for instance %s", date.Format("2006-01-02T15:04:05Z"))
 	case date.Year() < 1970 || date.Year() > 2200:

@@ -225,6 +225,26 @@ func TestAgent_KeysReachTheConfiguration(t *testing.T) {
 	}
 }
 
+// For how long a budget is to last, and how often it is renewed, reach the broker.
+func TestAgent_TheTimeOfABudgetReachesTheConfiguration(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]broker.Config{
+		"":                     {BudgetUntil: 30 * bourse.Day},
+		`budget_until = "12d"`: {BudgetUntil: 12 * bourse.Day},
+		`budget_period = "7d"`: {BudgetPeriod: 7 * bourse.Day},
+		"budget_period = \"1m\"\nbudget_until = 2027-01-01T00:00:00Z": {BudgetPeriod: bourse.Minute, BudgetEnd: 1_798_761_600_000},
+	} {
+		b, err := ParseBrokerProcess("f", []byte(strings.Replace(tideProcess, "[listen]", text+"\n[listen]", 1)))
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		got, err := b.Agent(broker.ServiceDefaults("x"))
+		if err != nil || got.BudgetUntil != want.BudgetUntil || got.BudgetPeriod != want.BudgetPeriod || got.BudgetEnd != want.BudgetEnd || got.Validate() != nil {
+			t.Errorf("%s: %v, %v %v %v (%v)", text, err, got.BudgetUntil, got.BudgetPeriod, got.BudgetEnd, got.Validate())
+		}
+	}
+}
+
 // Every sla policy is served in its own order.
 func TestSLA_ThePolicySaysTheOrder(t *testing.T) {
 	t.Parallel()

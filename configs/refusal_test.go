@@ -252,6 +252,7 @@ func TestReadScenario_Refuses(t *testing.T) {
 		{"length range from 0", "jobs = 200", "jobs = 200\nlength = [0, 60] #!", "broker.workload.length", "above 0"},
 		{"range of three", "jobs = 200", "jobs = 200\nlength = [1, 2, 3] #!", "broker.workload.length", "[least, most]"},
 		{"submit after the end", `deadline = "1d"`, "deadline = \"1d\"\nsubmit = \"9999d\" #!", "broker.job.submit", "after the end of the scenario"},
+		{"date of a budget", `budget = 50000.0`, "budget = 50000.0\nbudget_until = 2027-01-01T00:00:00Z #!", "broker.budget_until", "a span after the start"},
 		{"date in a simulation", `deadline = "1d"`, `deadline = "2026-01-01T00:00:00Z"`, "broker.job.deadline", "a simulation does not know"},
 		{"VO workload without jobs", "[broker.workload]\nmodel = \"uniform\"\njobs = 200", "[broker.workload]\nmodel = \"uniform\"", "broker.workload.jobs", "missing"},
 	})
@@ -261,6 +262,8 @@ func TestReadBroker_Refuses(t *testing.T) {
 	t.Parallel()
 	runRefusals(t, smallBroker, []refusal{
 		{"lead too short", `cycle = "30m"`, "cycle = \"30m\"\nlead = 1 #!", "broker.lead", "at least 10s"},
+		{"a budget of no period", `cycle = "30m"`, "cycle = \"30m\"\nbudget_period = 0 #!", "broker.budget_period", "0s is too short; must be at least 1m"},
+		{"a budget for no time", `cycle = "30m"`, "cycle = \"30m\"\nbudget_until = 0 #!", "broker.budget_until", "0s is too short; must be at least 1m"},
 		{"unknown key beside", `[broker]`, "title = 1 #!\n[broker]", "title", "known here are broker"},
 	})
 	for _, text := range []string{"broker = [1]", "broker = 3", "[[broker]]\nname = \"a\"\n[[broker]]\nname = \"b\"", "broker = []"} {

@@ -74,7 +74,7 @@ func TestReadScenario_TwoSitesWithEveryDefault(t *testing.T) {
 			Workload: &Workload{Trace: "SDSC-SP2-1998-4.2-cln.swf.gz", Days: 30 * bourse.Day, Processors: 128, NeverRan: "drop"},
 		}},
 		Brokers: []Broker{{
-			Name: "vo1", Budget: 50_000 * bourse.Credit, Cycle: 30 * bourse.Minute, Horizon: 7 * bourse.Day,
+			Name: "vo1", Budget: 50_000 * bourse.Credit, BudgetUntil: Moment{After: 30 * bourse.Day}, Cycle: 30 * bourse.Minute, Horizon: 7 * bourse.Day,
 			Algorithm: "amp", Minimize: "time", Urgency: bourse.DefaultUrgency(), Strategy: "batch",
 			MaxAlternatives: 20, BatchSize: 100, MaxWaiting: 100_000,
 			Workload: &VOWorkload{

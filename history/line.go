@@ -96,6 +96,10 @@ func Line(f agents.Fact) string {
 		return fmt.Sprintf("job %s of %q: %s for %s, budget %v", f.Job.Name, f.Job.User, count(f.Job.Nodes, "node"), f.Job.Length.Words(), f.Job.Budget)
 	case bourse.ClaimSettled:
 		return fmt.Sprintf("%v, given up with its site, is %v there and costs %v", f.Leg, f.State, f.Cost)
+	case bourse.BudgetOpened:
+		return fmt.Sprintf("period %d of the budget until %v, with %v", f.Period, f.Until, f.Credits)
+	case bourse.Deposited:
+		return fmt.Sprintf("%v paid in as %s", f.Credits, f.Key)
 	case bourse.SiteLost:
 		return fmt.Sprintf("%v", f.Reason)
 	case bourse.SiteBack:

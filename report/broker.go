@@ -96,6 +96,12 @@ func (b *vo) fact(now bourse.Time, f agents.Fact) {
 				j.reason = f.Reason
 			}
 		}
+	case bourse.BudgetOpened:
+		if f.Period > 0 { // the first is there from the start
+			b.budget += f.Credits
+		}
+	case bourse.Deposited:
+		b.budget += f.Credits
 	case bourse.CycleClosed:
 		b.cycle(f)
 	case bourse.TxBegun:

@@ -32,6 +32,12 @@ type worldHost struct {
 	down    error                        // what every call is answered
 	before  func(m agents.Message) error // may fail an Ask
 	facts   []agents.Fact                // of all agents
+	journal []record                     // of the broker
+}
+
+type record struct {
+	at   bourse.Time
+	fact agents.Fact
 }
 
 type watch struct {
@@ -70,6 +76,9 @@ func newWorldHost() *worldHost {
 	h.w.After(func(now bourse.Time, id agents.ID, out *agents.Outbox) {
 		for _, f := range out.Facts {
 			h.facts = append(h.facts, f)
+			if id == "broker:vo1" {
+				h.journal = append(h.journal, record{now, f})
+			}
 			for _, x := range h.watches {
 				if x.id == id {
 					x.see(now, f)

@@ -112,10 +112,22 @@ type Accounts struct {
 
 // VO is the VO's own money.
 type VO struct {
-	Budget  Credits `json:"budget" doc:"over the broker's life"`
+	Budget  Credits `json:"budget" doc:"paid in altogether: the budget, that of each of its periods, and deposits"`
 	Spent   Credits `json:"spent" doc:"net of what sites gave back"`
 	Pending Credits `json:"pending" doc:"promised for legs that are held"`
 	Left    Credits `json:"left"`
+	Pace    *Pace   `json:"pace,omitempty" doc:"how the budget lasts for its time; absent where it has none"`
+}
+
+// Pace is how a budget lasts for its time.
+type Pace struct {
+	From     Instant  `json:"from"`
+	Until    Instant  `json:"until,omitzero"`
+	For      Credits  `json:"for" doc:"what there is for that time: left of the time before, the budget's, deposits"`
+	Used     Credits  `json:"used" doc:"of that, spent and pending"`
+	Foreseen *Credits `json:"foreseen,omitempty" doc:"used by the end, if it goes on as it has; absent in the first 2 % of the time"`
+	Weight   Credits  `json:"weight" doc:"of a credit when windows are chosen by their value: above 1 while spending is ahead of the budget"`
+	Words    string   `json:"words" doc:"the same in words"`
 }
 
 // Spend is what one user has used.
@@ -263,14 +275,15 @@ func (s *market) reservations(ctx context.Context, in *reservationsInput) (*rese
 func (s *market) accounts(ctx context.Context, _ *struct{}) (*accountsOutput, error) {
 	who := caller(ctx)
 	out := &accountsOutput{Accounts{Users: []Spend{}}}
-	err := s.broker(ctx, func(_ bourse.Time, b *broker.Broker) {
+	err := s.broker(ctx, func(now bourse.Time, b *broker.Broker) {
 		out.Body.VO = b.Name()
 		if who.Role == User {
 			out.Body.Users = append(out.Body.Users, spendOf(b.Spending(who.Name)))
 			return
 		}
 		left, pending := b.Left(), b.Ledger().Account(b.Account()).PendingDebit
-		out.Body.Money = &VO{Budget: Credits{b.Budget()}, Pending: Credits{pending}, Left: Credits{left}, Spent: Credits{b.Budget() - left - pending}}
+		out.Body.Money = &VO{Budget: Credits{b.Budget()}, Pending: Credits{pending}, Left: Credits{left}, Spent: Credits{b.Budget() - left - pending},
+			Pace: paceOf(b.Pace(now))}
 		users := b.Users()
 		for _, user := range users[:min(len(users), maxUsers)] {
 			out.Body.Users = append(out.Body.Users, spendOf(b.Spending(user)))
@@ -280,6 +293,18 @@ func (s *market) accounts(ctx context.Context, _ *struct{}) (*accountsOutput, er
 		}
 	})
 	return out, err
+}
+
+// paceOf is nil for none.
+func paceOf(p broker.Pace, paced bool) *Pace {
+	if !paced {
+		return nil
+	}
+	x := &Pace{From: Instant(p.From), Until: instant(p.Until), For: Credits{p.Had}, Used: Credits{p.Used}, Weight: Credits{p.Weight}, Words: dated(string(p.Words()))}
+	if p.Known {
+		x.Foreseen = &Credits{p.Foreseen}
+	}
+	return x
 }
 
 func spendOf(v broker.Spending) Spend {

@@ -23,7 +23,7 @@ func to[I, O any](op huma.Operation, answer func(context.Context, *I) (*O, error
 const onRecord = " For operators. Answered once it is on record; the same again changes nothing."
 
 // brokerRoutes are the operations of a broker. body is the most bytes of a request.
-func brokerRoutes(body int64, j *jobs, b *batches, x *explanations, c *changes, s *streams, m *market) []route {
+func brokerRoutes(body int64, j *jobs, b *batches, x *explanations, c *changes, s *streams, m *money) []route {
 	return []route{
 		// Jobs.
 		to(huma.Operation{
@@ -121,6 +121,18 @@ func brokerRoutes(body int64, j *jobs, b *batches, x *explanations, c *changes, 
 			OperationID: "accounts", Method: http.MethodGet, Path: "/v1/accounts", Tags: []string{"money"},
 			Summary: "Show budget, spending and quotas", Errors: []int{403, 503},
 		}, m.accounts),
+		to(huma.Operation{
+			OperationID: "deposit", Method: http.MethodPost, Path: "/v1/accounts/deposits", Tags: []string{"money"},
+			Summary: "Pay into the VO's account", Description: "409: the key is that of another sum." + onRecord,
+			MaxBodyBytes: body, Errors: []int{403, 409, 422, 503},
+		}, m.deposit),
+		to(huma.Operation{
+			OperationID: "statement", Method: http.MethodGet, Path: "/v1/accounts/statement", Tags: []string{"money"},
+			Summary: "List what has moved the VO's money",
+			Description: "From the broker's journal, in the time that it takes to read it. Users see the lines of their own jobs, operators all. " +
+				"Few are answered at once: 429 and 503 say when to come again.",
+			Errors: []int{403, 422, 429, 501, 503},
+		}, m.statement),
 	}
 }
 

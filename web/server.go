@@ -38,7 +38,8 @@ type Options struct {
 	Identify Identify  // Anybody for plain loopback
 	Log      zerolog.Logger
 
-	Explain Explain // nil: 501
+	Explain    Explain    // nil: 501
+	Statements Statements // nil: 501
 	// Ready says why the process cannot serve yet; nil: it can once its agent
 	// answers.
 	Ready func() error
@@ -122,7 +123,7 @@ func NewBroker(opt Options) (*Server, error) {
 	j := &jobs{s.agent, s.list}
 	s.explains = &explanations{jobs: j, slots: make(chan struct{}, s.opt.Limits.Explains)}
 	s.serve(brokerRoutes(s.opt.Limits.Body, j, &batches{jobs: j, hooks: s.hooks}, s.explains, &changes{j},
-		&streams{jobs: j, feed: s.feed, api: s.api, identify: s.admission.identify}, &market{s.agent}))
+		&streams{jobs: j, feed: s.feed, api: s.api, identify: s.admission.identify}, &money{&market{s.agent}, s.explains}))
 	s.count.ofBroker(s.agent, s.feed)
 	if err := s.feed.begin(); err != nil {
 		s.Close(context.Background())

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 	"time"
@@ -16,6 +17,8 @@ import (
 type (
 	// Credits is an amount of money.
 	Credits struct{ bourse.Credits }
+	// Balance is an amount of money that may be below 0.
+	Balance struct{ bourse.Credits }
 	// Price is in credits per node-hour.
 	Price struct{ bourse.Price }
 	// Performance is a factor, 1 the speed that lengths are stated for.
@@ -66,6 +69,21 @@ func (i *Instant) UnmarshalJSON(b []byte) error {
 // Schema describes the values for OpenAPI.
 func (Credits) Schema(huma.Registry) *huma.Schema {
 	return number("credits, to the millionth", 0, bourse.MaxBudget.Float())
+}
+
+// Schema describes the values for OpenAPI.
+func (Balance) Schema(huma.Registry) *huma.Schema {
+	return number("credits, to the millionth, below 0 too", -bourse.MaxCredits.Float(), bourse.MaxCredits.Float())
+}
+
+// UnmarshalJSON reads credits, below 0 too.
+func (b *Balance) UnmarshalJSON(text []byte) error {
+	amount, below := bytes.CutPrefix(text, []byte("-"))
+	err := b.Credits.UnmarshalJSON(amount)
+	if below {
+		b.Credits = -b.Credits
+	}
+	return err
 }
 
 // Schema describes the values for OpenAPI.

@@ -12,7 +12,7 @@ import (
 
 // Accounts are a double-entry ledger:
 //
-//	treasury -> vo:NAME        the budget, once, at the start
+//	treasury -> vo:NAME        the budget, at the start and with each of its periods, and deposits
 //	vo:NAME  -> user:ANA       what the VO pays for a leg of ana's,
 //	user:ANA -> site:NORTH     and ana hands on to the site
 //
@@ -25,8 +25,8 @@ import (
 // travels the same way in the other direction, as new transfers; quotas count
 // what was spent, net of that.
 type Accounts struct {
-	vo     string // the account
-	budget bourse.Credits
+	vo     string         // the account
+	in     bourse.Credits // paid in by the treasury, in all
 	quotas map[string]bourse.Credits
 
 	ledger   bourse.Ledger[Entry]
@@ -64,16 +64,41 @@ const (
 // New opens the books of a broker of that name with its budget. The quotas bound
 // what users may spend; who is not named has no bound of their own.
 func New(name string, budget bourse.Credits, quotas map[string]bourse.Credits) Accounts {
-	a := Accounts{vo: bourse.VOAccount(name), budget: budget, quotas: quotas, returned: map[string]bourse.Credits{}}
-	a.ledger.Pay(bourse.Transfer{From: treasury, To: a.vo, Amount: budget})
+	a := Accounts{vo: bourse.VOAccount(name), quotas: quotas, returned: map[string]bourse.Credits{}}
+	a.PayIn(budget)
 	return a
 }
+
+// PayIn has the treasury pay into the VO's account. It is no more than RoomForPay.
+func (a *Accounts) PayIn(amount bourse.Credits) {
+	a.ledger.Pay(bourse.Transfer{From: treasury, To: a.vo, Amount: amount})
+	a.in += amount
+}
+
+// Begin has the treasury have paid in so much in all: what the books began with, where
+// that is not what New was told.
+func (a *Accounts) Begin(in bourse.Credits) {
+	if more := in - a.in; more >= 0 {
+		a.PayIn(more)
+	} else {
+		a.ledger.Pay(bourse.Transfer{From: a.vo, To: treasury, Amount: -more})
+		a.in = in
+	}
+}
+
+// In is what the treasury has paid in altogether.
+func (a *Accounts) In() bourse.Credits { return a.in }
+
+// RoomForPay is how much more the treasury may pay in: MaxBudget in all.
+func (a *Accounts) RoomForPay() bourse.Credits { return bourse.MaxBudget - a.in }
 
 // Load puts the books of an image in place of these. What was pending then is
 // reserved again by its legs.
 func (a *Accounts) Load(list []bourse.Account, returned []bourse.UserReturned) {
 	a.ledger, a.returned = bourse.Ledger[Entry]{}, map[string]bourse.Credits{}
 	a.ledger.Load(list)
+	x := a.ledger.Account(treasury)
+	a.in = -x.Balance()
 	for _, x := range returned {
 		a.returned[x.User] = x.Credits
 	}
@@ -156,11 +181,16 @@ func (a *Accounts) Overdraw(amount bourse.Credits) {
 
 // Bears reports whether what legs without a record cost can have been spent by a
 // process of this broker. What its account does not cover was spent by another that
-// did not know of this one, or of what has come back since: as much as the budget
+// did not know of this one, or of what has come back since: as much as was paid in
 // once more, in all of the broker's life, and not what a site cares to list.
 func (a *Accounts) Bears(cost bourse.Credits) bool {
+	return a.Overdrawn().Plus(max(0, cost-a.Left())) <= a.in
+}
+
+// Overdrawn is what the overdraft has paid.
+func (a *Accounts) Overdrawn() bourse.Credits {
 	x := a.ledger.Account(overdraft)
-	return x.Debit.Plus(max(0, cost-a.Left())) <= a.budget
+	return x.Debit
 }
 
 // Left is what the VO can still promise: what its account covers, and has room

@@ -29,7 +29,7 @@ type Terms struct {
 	Weights         search.Weights // of algorithm best
 	Minimize        bourse.Goal
 	Urgency         bourse.Urgency  // under GoalValue, of a job that has none of its own
-	Weight          int64           // of a credit under GoalValue, in thousandths, from 1,000; 0: that
+	Weight          int64           // of a credit under GoalValue, in thousandths, from 1,000; 0: that, and no window is left for what it loses
 	Patience        bourse.Duration // under GoalValue: how long a job may wait for a better window
 	Wait            bourse.Duration // and how long one that is left without a window waits for its next chance
 	BudgetLimit     bourse.Credits  // B*; selection.Auto: by the formula

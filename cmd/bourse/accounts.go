@@ -2,13 +2,19 @@ package main
 
 import (
 	"context"
+	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"bourse"
 	"bourse/report"
+	"bourse/web"
+	"bourse/web/client"
 )
 
 // newAccounts builds "bourse accounts".
@@ -17,23 +23,88 @@ func newAccounts() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "accounts",
 		Short: "Show the VO's budget, and what users have spent",
-		Long: `Accounts shows the VO's budget over the broker's life, what was spent of it, net
-of what sites gave back, what is promised for legs that are held (pending), and
-what is left; and the same for each user against the quota. A user sees only their own.`,
-		Example: "  bourse accounts",
+		Long: `Accounts shows what was paid into the VO's account (its budget, that of each of its
+periods, and deposits), what was spent of it, net of what sites gave back, what is
+promised for legs that are held (pending), and what is left; and the same for each
+user against the quota. A user sees only their own. Where the budget is to last for a
+time, it also says what a credit weighs now in the choice of windows, and why.`,
+		Example: "  bourse accounts\n  bourse accounts deposit 5000 --note \"second half-year\"\n  bourse accounts statement --from 2026-03-01T00:00:00Z",
 		Args:    arguments(0, 0, "no arguments"),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return c.accounts(cmd.Context(), cmd.OutOrStdout()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.accounts(cmd.Context(), cmd.OutOrStdout(), func(ctx context.Context, api *client.Client) (web.Accounts, error) { return api.Accounts(ctx) })
+		},
 	}
 	c.flags(cmd)
+	cmd.AddCommand(newDeposit(), newStatement())
 	return cmd
 }
 
-func (c *calling) accounts(ctx context.Context, out io.Writer) error {
+// newDeposit builds "bourse accounts deposit".
+func newDeposit() *cobra.Command {
+	var c calling
+	var d web.Deposit
+	cmd := &cobra.Command{
+		Use:   "deposit CREDITS",
+		Short: "Pay into the VO's account",
+		Long: `Deposit adds credits to what the VO has, at once and for good. It is for operators.
+The same deposit under the same key (--key) is made once, so that it can be repeated
+when it is not known whether it has come.`,
+		Example: "  bourse accounts deposit 5000 --note \"second half-year\"",
+		Args:    arguments(1, 1, "how many credits"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			amount, err := bourse.ParseCredits(args[0])
+			switch {
+			case err != nil:
+				return fmt.Errorf("deposit: %w", err)
+			case amount == 0:
+				return errors.New("deposit: 0 credits change nothing; must be above 0")
+			}
+			if d.Key == "" {
+				d.Key = client.NewDepositKey()
+			}
+			d.Credits = web.Credits{Credits: amount}
+			return c.accounts(cmd.Context(), cmd.OutOrStdout(), func(ctx context.Context, api *client.Client) (web.Accounts, error) { return api.Deposit(ctx, d) })
+		},
+	}
+	c.flags(cmd)
+	cmd.Flags().StringVar(&d.Note, "note", "", "for the statement")
+	cmd.Flags().StringVar(&d.Key, "key", "", "the deposit's own, 1 to 64 bytes (default: made at random)")
+	return cmd
+}
+
+// newStatement builds "bourse accounts statement".
+func newStatement() *cobra.Command {
+	var c calling
+	var s statementFlags
+	cmd := &cobra.Command{
+		Use:   "statement",
+		Short: "List what has moved the VO's money",
+		Long: `Statement lists, in order of time, the budget and deposits that were paid in, what
+was paid for legs, refunds, penalties and claims, with the balance of the VO's account
+after each (promises are part of it until they are paid). It is made from the broker's
+journal, and says from when on that is complete. A user sees only the lines of their
+own jobs; their balance is what those add up to.`,
+		Example: "  bourse accounts statement --from 2026-03-01T00:00:00Z --to 2026-04-01T00:00:00Z\n  bourse accounts statement --user ana --csv > ana.csv",
+		Args:    arguments(0, 0, "no arguments"),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return c.statement(cmd.Context(), s, cmd.OutOrStdout()) },
+	}
+	c.flags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&s.from, "from", "", "only lines from this instant on, such as 2026-03-01T00:00:00Z")
+	f.StringVar(&s.to, "to", "", "only lines before this instant")
+	f.StringVar(&s.user, "user", "", "only lines of this user's jobs")
+	f.BoolVar(&s.csv, "csv", false, "print CSV")
+	cmd.MarkFlagsMutuallyExclusive("csv", "json")
+	return cmd
+}
+
+// accounts prints the accounts that get returns.
+func (c *calling) accounts(ctx context.Context, out io.Writer, get func(context.Context, *client.Client) (web.Accounts, error)) error {
 	api, err := c.broker()
 	if err != nil {
 		return err
 	}
-	a, err := api.Accounts(ctx)
+	a, err := get(ctx, api)
 	if err != nil {
 		return refused(err)
 	}
@@ -52,6 +123,81 @@ func (c *calling) accounts(ctx context.Context, out io.Writer) error {
 		}
 		w.AppendRow(table.Row{name, credits(u.Quota), credits(&u.Spent), credits(&u.Pending), credits(u.Left)})
 	}
-	_, err = fmt.Fprintln(out, w.Render())
+	text := w.Render()
+	if a.Money != nil && a.Money.Pace != nil {
+		text += "\n\n" + a.Money.Pace.Words
+	}
+	_, err = fmt.Fprintln(out, text)
 	return err
+}
+
+type statementFlags struct {
+	from, to, user string
+	csv            bool
+}
+
+// bounds reads the instants.
+func (s *statementFlags) bounds() (from, to web.Instant, err error) {
+	for _, x := range []struct {
+		flag, text string
+		to         *web.Instant
+	}{{"from", s.from, &from}, {"to", s.to, &to}} {
+		if x.text == "" {
+			continue
+		}
+		at, err := time.Parse(time.RFC3339, x.text)
+		if err != nil {
+			return 0, 0, fmt.Errorf("--%s %q: must be an instant, such as 2026-03-01T00:00:00Z", x.flag, x.text)
+		}
+		*x.to = web.Instant(at.UnixMilli())
+	}
+	if from > 0 && to > 0 && to <= from {
+		return 0, 0, fmt.Errorf("--to %s is not after --from %s", s.to, s.from)
+	}
+	return from, to, nil
+}
+
+func (c *calling) statement(ctx context.Context, s statementFlags, out io.Writer) error {
+	from, to, err := s.bounds()
+	if err != nil {
+		return err
+	}
+	api, err := c.broker()
+	if err != nil {
+		return err
+	}
+	list, err := api.Statement(ctx, from, to, s.user)
+	switch {
+	case err != nil:
+		return refused(err)
+	case c.json:
+		return writeJSON(out, list)
+	case s.csv:
+		return failed(writeStatement(out, &list))
+	}
+	w := report.NewTable("at", "what", "job", "user", "site", "amount", "balance", "note")
+	for i := range list.Lines {
+		l := &list.Lines[i]
+		w.AppendRow(table.Row{l.At.Time().Local().Format("2006-01-02 15:04:05"), l.What, l.Job, l.User, l.Site,
+			fmt.Sprintf("%+.2f", l.Amount.Float()), fmt.Sprintf("%.2f", l.Balance.Float()), l.Note})
+	}
+	fmt.Fprintln(out, w.Render())
+	if list.Since != 0 {
+		fmt.Fprintf(out, "\nComplete since %s.\n", list.Since.Time().Local().Format("2006-01-02 15:04:05"))
+	}
+	if list.More {
+		fmt.Fprintf(out, "There are later lines: ask for them with --from %s.\n", list.Lines[len(list.Lines)-1].At)
+	}
+	return nil
+}
+
+// writeStatement writes a statement as CSV, a line each.
+func writeStatement(out io.Writer, s *web.Statement) error {
+	w := csv.NewWriter(out)
+	rows := [][]string{{"at", "what", "job", "user", "site", "amount", "balance", "note"}}
+	for i := range s.Lines {
+		l := &s.Lines[i]
+		rows = append(rows, []string{l.At.String(), l.What, l.Job, l.User, l.Site, l.Amount.String(), l.Balance.String(), l.Note})
+	}
+	return w.WriteAll(rows)
 }

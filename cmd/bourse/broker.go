@@ -75,7 +75,7 @@ func runBroker(cmd *cobra.Command, f processFlags, file string) error {
 		})
 	}
 	return p.run(cmd.Context(), begin, func(o web.Options) (*web.Server, error) {
-		o.Notify, o.Explain = notify, explainer(p.folder(id))
+		o.Notify, o.Explain, o.Statements = notify, explainer(p.folder(id)), statements(agent, p.folder(id))
 		return web.NewBroker(o)
 	})
 }

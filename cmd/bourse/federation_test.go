@@ -36,11 +36,12 @@ type federation struct {
 func newFederation(t *testing.T) *federation {
 	t.Helper()
 	h := live.NewHost(live.Options{})
-	add := func(id agents.ID, a agents.Durable) {
-		if err := h.Add(id, a, &journal.Memory{}, journal.Options{}); err != nil {
+	on := func(disk journal.Disk, id agents.ID, a agents.Durable) {
+		if err := h.Add(id, a, disk, journal.Options{}); err != nil {
 			t.Fatal(err)
 		}
 	}
+	add := func(id agents.ID, a agents.Durable) { on(&journal.Memory{}, id, a) }
 	cfg := broker.ServiceDefaults("vo1")
 	cfg.Lead, cfg.BatchSize, cfg.Budget, cfg.Minimize = 5*bourse.Second, 1, 10_000*bourse.Credit, bourse.GoalFinish
 	for _, name := range []string{"north", "south"} {
@@ -51,8 +52,13 @@ func newFederation(t *testing.T) *federation {
 			Hold: bourse.Minute, InDoubt: 15 * bourse.Minute, MaxWork: 1000, Lead: 5 * bourse.Second}))
 		cfg.Sites = append(cfg.Sites, id)
 	}
-	add("broker:vo1", broker.New(cfg))
-	api, err := web.NewBroker(web.Options{Host: h, Agent: "broker:vo1", Identify: web.Anybody,
+	folder := filepath.Join(t.TempDir(), "broker-vo1")
+	disk, err := journal.OpenFolder(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	on(disk, "broker:vo1", broker.New(cfg))
+	api, err := web.NewBroker(web.Options{Host: h, Agent: "broker:vo1", Identify: web.Anybody, Statements: statements(cfg, folder),
 		Explain: func(_ context.Context, job string, _ bourse.Time) (string, any, error) {
 			return "because of " + job, map[string]string{"job": job}, nil
 		}})

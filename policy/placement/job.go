@@ -44,7 +44,7 @@ func (j *Job) Loss(cost bourse.Credits, start, end bourse.Time) bourse.Credits {
 // weighs so many thousandths: while money is short it is left to those to whom it
 // is worth more.
 func (j *Job) worthless(w *Window, weight int64) bool {
-	if weight <= 1000 {
+	if weight < 1000 {
 		return false
 	}
 	wait := bourse.Cost(bourse.Price(j.Worth), w.End().Sub(j.Ready))

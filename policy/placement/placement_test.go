@@ -278,3 +278,29 @@ func TestChoose_ExchangeGains(t *testing.T) {
 		}
 	})
 }
+
+// A window that costs 4 credits of a budget of 10, and ends 5 hours after its job was
+// ready, is left to others while a credit weighs so much that it loses more than the
+// budget; and at any weight where the wait alone is worth more than the rest of it.
+func TestChoose_WhileMoneyIsShortAWindowMustBeWorthTheBudget(t *testing.T) {
+	t.Parallel()
+	m := &Market{From: bourse.Time(4 * bourse.Hour), To: bourse.Time(bourse.Day),
+		Groups: []bourse.Group{{Site: "north", Name: "main", Nodes: 4, Performance: bourse.Unit, Price: bourse.Price(bourse.Credit)}}}
+	m.Admissible = []bourse.Profile{bourse.NewProfile(0, 4)}
+	m.Clear = m.Admissible
+	for _, c := range []struct {
+		weight int64
+		worth  bourse.Credits
+		want   Wait
+	}{
+		{0, 1, None}, {1000, 1, None}, {1250, 1, None}, {1251, 1, TooDear}, // 4 x 1.25 + 5 = 10
+		{0, 2, None}, {1000, 2, TooDear},
+	} {
+		j := Job{Goal: bourse.GoalValue, Worth: c.worth * bourse.Credit, Request: bourse.Request{Nodes: 4, Length: bourse.Hour, MinPerformance: bourse.Unit, Deadline: bourse.Never, Budget: 10 * bourse.Credit}}
+		limits := Unlimited
+		limits.Weight = c.weight
+		if got := New(m, []Job{j}, limits).Choose(nil)[0]; got.Wait != c.want || got.Placed != (c.want == None) {
+			t.Errorf("weight %d, urgency %v: placed %t, waits for %v", c.weight, c.worth, got.Placed, got.Wait)
+		}
+	}
+}

@@ -12,7 +12,7 @@ type Limits struct {
 	Cost   bourse.Credits            // of all windows: B*, and what the VO's account leaves
 	Time   bourse.Duration           // of all windows: T*
 	Users  map[string]bourse.Credits // what is left of quotas; a user who is not named has none
-	Weight int64                     // of a credit in what a window loses, in thousandths, from 1,000; 0: that
+	Weight int64                     // of a credit in what a window loses, in thousandths, from 1,000; 0: that, and no window is left for what it loses
 }
 
 // Unlimited bounds nothing.

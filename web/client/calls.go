@@ -156,6 +156,32 @@ func (c *Client) Accounts(ctx context.Context) (a web.Accounts, err error) {
 	return a, err
 }
 
+// NewDepositKey makes the key of a deposit, at random.
+func NewDepositKey() string { return "d-" + strings.ToLower(rand.Text()[:16]) }
+
+// Deposit pays into the VO's account, once for each key, so that it is repeated if an
+// answer is lost.
+func (c *Client) Deposit(ctx context.Context, d web.Deposit) (a web.Accounts, err error) {
+	err = c.call(ctx, http.MethodPost, "/v1/accounts/deposits", d, &a)
+	return a, err
+}
+
+// Statement lists what has moved the VO's money from an instant on and before another;
+// the zero Instant bounds nothing. user "": of all whom the caller sees.
+func (c *Client) Statement(ctx context.Context, from, to web.Instant, user string) (s web.Statement, err error) {
+	q := url.Values{}
+	for key, at := range map[string]web.Instant{"from": from, "to": to} {
+		if at != 0 {
+			q.Set(key, at.String())
+		}
+	}
+	if user != "" {
+		q.Set("user", user)
+	}
+	err = c.call(ctx, http.MethodGet, "/v1/accounts/statement?"+q.Encode(), nil, &s)
+	return s, err
+}
+
 // Event is one event of a stream: one of the two is set.
 type Event struct {
 	Job  *web.Job  // the present state, first of a stream of one job

@@ -1,0 +1,168 @@
+package broker
+
+import (
+	"slices"
+	"strings"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/broker/accounts"
+)
+
+// The VO's budget is for a time: until Config.BudgetUntil, or for one of its periods
+// after the other, each of which adds the budget again to what is left. Operators pay
+// in more. All of it is on record; how a budget lasts for its time, pacing.go says.
+//
+
+// budget is the time of the VO's money that is under way.
+type budget struct {
+	opened bool
+	first  bourse.Time // when the first one began
+	period int64       // which one, from 0
+	from   bourse.Time
+	until  bourse.Time
+	had    bourse.Credits // that the account had for it at its beginning, and deposits since
+	borne  bourse.Credits // by the overdraft, at its beginning
+
+	deposits []bourse.Deposited // the latest, in order
+}
+
+// maxDeposits bounds the deposits that are known by their keys: of one that comes
+// again, after so many others, a second payment is made.
+const maxDeposits = 1000
+
+// image is what of it an image keeps, and load reads that.
+func (x *budget) image() bourse.BudgetMemory {
+	return bourse.BudgetMemory{First: x.first, Opened: x.opened, Period: x.period, From: x.from, Until: x.until,
+		Had: x.had, Borne: x.borne, Deposits: slices.Clone(x.deposits)}
+}
+
+func (x *budget) load(m bourse.BudgetMemory) {
+	*x = budget{m.Opened, m.First, m.Period, m.From, m.Until, m.Had, m.Borne, slices.Clone(m.Deposits)}
+}
+
+// timed reports whether the VO's budget is for a time. One that is not renewed is
+// so only where that time matters.
+func (c *Config) timed() bool {
+	return c.BudgetPeriod > 0 || (c.BudgetUntil > 0 || c.BudgetEnd > 0) && c.byValue()
+}
+
+// byValue reports whether the jobs of a batch are placed by their value.
+func (c *Config) byValue() bool { return c.Minimize == bourse.GoalValue && !c.oneByOne() }
+
+// lasts is when the last time of a budget ends whose first began at an instant.
+func (c *Config) lasts(first bourse.Time) bourse.Time {
+	switch {
+	case c.BudgetEnd > 0:
+		return c.BudgetEnd
+	case c.BudgetUntil > 0:
+		return first.Add(c.BudgetUntil)
+	}
+	return bourse.Never
+}
+
+// budgetDue is the alarm at the end of a time.
+type budgetDue struct{ At bourse.Time }
+
+// Kind names the alarm.
+func (budgetDue) Kind() string { return "BudgetDue" }
+
+// openBudget begins the time of the budget that an instant is in, where there is one
+// and it is not under way, and sets the alarm of the next. Of periods that nobody was
+// there for, each adds what it should have.
+func (b *Broker) openBudget(now bourse.Time, out *agents.Outbox) {
+	c, x := &b.cfg, &b.budget
+	if !c.timed() {
+		return
+	}
+	first := now
+	if x.opened {
+		first = x.first
+	}
+	f := bourse.BudgetOpened{Until: c.lasts(first)}
+	if last := f.Until; c.BudgetPeriod > 0 {
+		f.Period = x.period
+		if now < last {
+			f.Period = max(x.period, int64(now.Sub(first)/c.BudgetPeriod))
+		}
+		f.Until = min(last, first.Add(c.BudgetPeriod*bourse.Duration(f.Period+1)))
+		if f.Until < last {
+			out.Alarm(f.Until, budgetDue{f.Until})
+		}
+	}
+	if f.Credits = min(c.Budget.Times(int(f.Period-x.period)), b.accounts.RoomForPay()); !x.opened {
+		f.Credits = b.accounts.In()
+	}
+	if !x.opened || f.Period != x.period || f.Until != x.until {
+		b.record(f, out)
+	}
+}
+
+// budgetDue begins the next period.
+func (b *Broker) budgetDue(now bourse.Time, m budgetDue, out *agents.Outbox) {
+	if m.At == b.budget.until {
+		b.openBudget(now, out)
+	}
+}
+
+// open takes a time on record.
+func (x *budget) open(now bourse.Time, f bourse.BudgetOpened, to *accounts.Accounts) {
+	switch {
+	case !x.opened:
+		to.Begin(f.Credits)
+		x.opened, x.first, x.from = true, now, now
+	case f.Period == x.period:
+		x.until = f.Until
+		return
+	default:
+		x.from = now
+		to.PayIn(f.Credits)
+	}
+	x.period, x.until = f.Period, f.Until
+	x.had, x.borne = to.Available(), to.Overdrawn()
+}
+
+// deposit pays in what an operator says.
+func (b *Broker) deposit(from agents.ID, m agents.Deposit, out *agents.Outbox) {
+	if !strings.HasPrefix(string(from), "operator:") {
+		b.stray++
+		return
+	}
+	why, again := b.refusesDeposit(m)
+	if !again && !why.Refused() {
+		b.record(bourse.Deposited{Key: m.Key, Credits: m.Credits, Note: m.Note}, out)
+	}
+	out.Send(from, agents.OperatorReply{To: m.Kind(), Reason: why})
+}
+
+// refusesDeposit says why a deposit is refused, or that it is one that was made.
+func (b *Broker) refusesDeposit(m agents.Deposit) (why bourse.Reason, again bool) {
+	if i := slices.IndexFunc(b.budget.deposits, func(d bourse.Deposited) bool { return d.Key == m.Key }); i >= 0 {
+		if d := &b.budget.deposits[i]; d.Credits != m.Credits {
+			return reason(bourse.Conflict, "deposit %q was of %v credits, not of %v; another deposit needs another key", m.Key, d.Credits, m.Credits), true
+		}
+		return bourse.Reason{}, true
+	}
+	const maxKey = 64
+	switch room := b.accounts.RoomForPay(); {
+	case m.Key == "" || len(m.Key) > maxKey:
+		return reason(bourse.Invalid, "the deposit's key has %d bytes, must have 1 to %d", len(m.Key), maxKey), false
+	case len(m.Note) > maxWhy:
+		return reason(bourse.Invalid, "the deposit's note has %d bytes, must have at most %d", len(m.Note), maxWhy), false
+	case m.Credits <= 0:
+		return reason(bourse.Invalid, "a deposit of %v credits; must be above 0", m.Credits), false
+	case m.Credits > room:
+		return reason(bourse.Invalid, "a deposit of %v credits; %v were paid in so far, and all together must be at most %v", m.Credits, b.accounts.In(), bourse.MaxBudget), false
+	}
+	return bourse.Reason{}, false
+}
+
+// deposit takes one on record.
+func (x *budget) deposit(f bourse.Deposited, to *accounts.Accounts) {
+	to.PayIn(f.Credits)
+	x.had += f.Credits
+	if len(x.deposits) == maxDeposits {
+		x.deposits = slices.Delete(x.deposits, 0, 1)
+	}
+	x.deposits = append(x.deposits, f)
+}

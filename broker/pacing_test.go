@@ -1,0 +1,99 @@
+package broker
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"bourse"
+	"bourse/broker/accounts"
+)
+
+// lasting is a budget of 1000 credits for 100 s, of which so many were used.
+func lasting(used bourse.Credits) (*budget, *accounts.Accounts) {
+	x, a := &budget{}, accounts.New("vo1", 1000*bourse.Credit, nil)
+	x.open(0, bourse.BudgetOpened{Credits: 1000 * bourse.Credit, Until: 100 * sec}, &a)
+	a.Reserve(bourse.LegID{}, "ana", "north", used*bourse.Credit)
+	return x, &a
+}
+
+func TestPacing_ACreditWeighsMoreWhileSpendingIsAheadAndLetsGo(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		used   bourse.Credits
+		at     bourse.Time
+		before bourse.Credits
+		want   string
+	}{
+		{900, 1 * sec, 0, "0"},              // too early to say
+		{0, 50 * sec, 0, "0"},               // nothing is spent
+		{500, 50 * sec, 0, "0"},             // to plan
+		{600, 50 * sec, 0, "0"},             // a fifth ahead, at half the time that is within the doubt
+		{700, 50 * sec, 0, "3.538"},         // not any more
+		{1000, 50 * sec, 0, "4"},            // the most
+		{960, 95 * sec, 0, "0"},             // late, less is within the doubt
+		{1000, 96 * sec, 0, "1.504"},        // and 4 % ahead is not
+		{500, 50 * sec, bourse.Credit, "1"}, // near it, after it was short
+		{400, 50 * sec, bourse.Credit, "0"}, // well behind it lets go
+		{1000, 200 * sec, 0, "0"},           // after its time
+		{1000, 200 * sec, bourse.Credit, "1"},
+	} {
+		x, a := lasting(c.used)
+		if got := x.pace(c.at, a).weigh(c.at, c.before); got.String() != c.want {
+			t.Errorf("%v of 1000 used at %v of 100, before %v: a credit weighs %v, want %v", c.used, c.at, c.before, got, c.want)
+		}
+	}
+}
+
+func TestPacing_DepositsAndRefundsLetGo(t *testing.T) {
+	t.Parallel()
+	x, a := lasting(700)
+	x.deposit(bourse.Deposited{Key: "d", Credits: 1000 * bourse.Credit}, a)
+	if got := x.pace(50*sec, a).weigh(50*sec, 2*bourse.Credit); got != 0 {
+		t.Errorf("with twice the money a credit weighs %v", got)
+	}
+	x, a = lasting(700)
+	a.Post(bourse.LegID{})
+	a.Refund("ana", "north", 400*bourse.Credit)
+	if p := x.pace(50*sec, a); p.Used != 300*bourse.Credit || p.weigh(50*sec, 2*bourse.Credit) != 0 {
+		t.Errorf("after a refund %v are used", p.Used)
+	}
+}
+
+// Whatever was spent when: the weight is within its bounds, and no less for who has
+// spent more.
+func TestPacing_TheWeightIsBoundedAndRisesWithWhatIsSpent(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		had := bourse.Credits(rapid.Int64Range(1, int64(bourse.MaxBudget)).Draw(t, "had"))
+		all := bourse.Duration(rapid.Int64Range(1, int64(bourse.MaxDuration)).Draw(t, "all"))
+		now := bourse.Time(rapid.Int64Range(0, 2*int64(all)).Draw(t, "now"))
+		before := bourse.Credits(rapid.SampledFrom([]int64{0, 1_000_000, 2_000_000}).Draw(t, "before"))
+		weigh := func(used bourse.Credits) bourse.Credits {
+			x, a := &budget{}, accounts.New("vo1", had, nil)
+			x.open(0, bourse.BudgetOpened{Credits: had, Until: bourse.Time(all)}, &a)
+			a.Reserve(bourse.LegID{}, "", "north", used)
+			return x.pace(now, &a).weigh(now, before)
+		}
+		less := bourse.Credits(rapid.Int64Range(0, int64(had)).Draw(t, "less"))
+		more := bourse.Credits(rapid.Int64Range(int64(less), int64(had)).Draw(t, "more"))
+		u, v := weigh(less), weigh(more)
+		if u > v || v > 4*bourse.Credit || u != 0 && u < bourse.Credit {
+			t.Fatalf("a credit weighs %v with %v used, %v with %v", u, less, v, more)
+		}
+	})
+}
+
+func TestPacing_SaysWhatACreditWeighsAndWhy(t *testing.T) {
+	t.Parallel()
+	x, a := lasting(700)
+	p := x.pace(50*sec, a)
+	p.Weight = p.weigh(50*sec, 0)
+	if got := string(p.Words()); got != "spending foreseen 1400 of 1000 credits by 100: a credit weighs 3.538" {
+		t.Error(got)
+	}
+	if got := string(x.pace(0, a).Words()); !strings.Contains(got, "700 of 1000 credits used: a credit weighs 1") {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,123 @@
+package broker
+
+import (
+	"bourse"
+	"bourse/agents"
+	"bourse/broker/accounts"
+)
+
+// A statement lists what has moved the VO's money, by replaying the facts of its
+// broker's journal: what the accounts then show is what the lines add up to.
+
+// Move is one line of a statement.
+type Move struct {
+	At      bourse.Time
+	What    Movement
+	Job     string // "" where it is of none
+	User    string
+	Site    string
+	Note    string         // of a deposit
+	Amount  bourse.Credits // into the VO's account; out of it below 0
+	Balance bourse.Credits // of the account after it, what is promised included
+}
+
+// Movement is why money has moved.
+type Movement string
+
+// The movements.
+const (
+	Opened    Movement = "budget"    // what the broker began with, or a period's
+	Carried   Movement = "carried"   // what there was where the journal begins
+	Deposited Movement = "deposit"   // by an operator
+	Paid      Movement = "payment"   // for a leg
+	Refunded  Movement = "refund"    // of a leg that was given up or lost
+	Penalty   Movement = "penalty"   // of a site for a leg that it lost
+	Claimed   Movement = "claim"     // of or to a site that was lost, once it is back
+	Overdrawn Movement = "overdraft" // what the account did not cover
+)
+
+// Statement makes the lines.
+type Statement struct {
+	mem   memory
+	began bool
+	each  func(Move)
+}
+
+// NewStatement calls each with every line, in order. The configuration is the
+// broker's.
+func NewStatement(cfg Config, each func(Move)) *Statement {
+	return &Statement{mem: newMemory(cfg), each: each}
+}
+
+// Replay takes the next fact of the journal.
+func (s *Statement) Replay(at bourse.Time, f agents.Fact) {
+	first := !s.began
+	_, image := f.(bourse.BrokerImage)
+	x, line := &s.mem.accounts, Move{At: at}
+	if s.began = true; first && !image {
+		s.line(Move{At: at, What: Opened, Amount: balance(x), Balance: balance(x)})
+	}
+	s.about(f, &line)
+	was, borne := balance(x), x.Overdrawn()
+	s.mem.Replay(at, f)
+	if image {
+		if first {
+			s.line(Move{At: at, What: Carried, Amount: balance(x), Balance: balance(x)})
+		}
+		return
+	}
+	if borne = x.Overdrawn() - borne; borne > 0 {
+		was += borne
+		s.line(Move{At: at, What: Overdrawn, Site: line.Site, Amount: borne, Balance: was})
+	}
+	line.Amount = balance(x) - was
+	if d, ok := f.(bourse.LegDone); ok && d.Penalty > 0 {
+		refund := line
+		refund.Amount = line.Amount - d.Penalty
+		refund.Balance = was + refund.Amount
+		s.line(refund)
+		line.What, line.Amount = Penalty, d.Penalty
+	}
+	line.Balance = balance(x)
+	s.line(line)
+}
+
+// line hands one on that has moved something.
+func (s *Statement) line(m Move) {
+	if m.Amount != 0 {
+		s.each(m)
+	}
+}
+
+// balance is what the VO's account has, what is promised included.
+func balance(x *accounts.Accounts) bourse.Credits {
+	a := x.Ledger().Account(x.VO())
+	return a.Balance()
+}
+
+// about says why a fact would move money, and of which leg.
+func (s *Statement) about(f agents.Fact, line *Move) {
+	switch f := f.(type) {
+	case bourse.BudgetOpened:
+		line.What = Opened
+	case bourse.Deposited:
+		line.What, line.Note = Deposited, f.Note
+	case bourse.LegClosed:
+		line.What = Paid
+		s.leg(f.Leg, line)
+	case bourse.LegDone:
+		line.What = Refunded
+		s.leg(f.Leg, line)
+	case bourse.ClaimSettled:
+		line.What = Claimed
+		s.leg(f.Leg, line)
+	case bourse.LegAdopted:
+		line.What, line.Job, line.User, line.Site = Paid, f.Job, f.User, f.Site
+	}
+}
+
+func (s *Statement) leg(id bourse.LegID, line *Move) {
+	if t := s.mem.txs.get(id.Tx); t != nil {
+		line.Job, line.User, line.Site = t.job.Name, t.job.User, t.sites[id.Leg]
+	}
+}

@@ -1,0 +1,153 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/broker"
+)
+
+// Statements hands every line of the broker's statement to each, in order, from its
+// journal. It ends with ctx.
+type Statements func(ctx context.Context, each func(broker.Move)) error
+
+// Deposit is money that an operator pays into the VO's account.
+type Deposit struct {
+	Key     string  `json:"key" minLength:"1" maxLength:"64" doc:"the operator's: the same key again changes nothing. One of the latest thousand"`
+	Credits Credits `json:"credits" doc:"above 0; all that is paid in together must not pass 10^12"`
+	Note    string  `json:"note,omitempty" maxLength:"256" doc:"for the statement"`
+}
+
+// Statement lists what has moved the VO's money.
+type Statement struct {
+	Since Instant `json:"since,omitzero" doc:"it is complete from then on: the broker's journal begins there"`
+	User  string  `json:"user,omitempty" doc:"only the lines of this user's jobs"`
+	Lines []Move  `json:"lines" doc:"in order of time"`
+	More  bool    `json:"more,omitempty" doc:"there are later ones; ask for those from the last line's instant on"`
+}
+
+// Move is one line of a statement.
+type Move struct {
+	At      Instant `json:"at"`
+	What    string  `json:"what" enum:"budget,carried,deposit,payment,refund,penalty,claim,overdraft" doc:"budget: what the VO began with, or a period's; carried: what there was where the journal begins; claim: of or to a site that was lost, once it is back; overdraft: what the account did not cover"`
+	Job     string  `json:"job,omitempty"`
+	User    string  `json:"user,omitempty"`
+	Site    string  `json:"site,omitempty"`
+	Note    string  `json:"note,omitempty"`
+	Amount  Balance `json:"amount" doc:"into the VO's account; out of it below 0"`
+	Balance Balance `json:"balance" doc:"of the account, what is promised for legs included; in one user's statement the sum of the user's lines"`
+}
+
+type (
+	depositInput struct{ Body Deposit }
+
+	statementInput struct {
+		From string `query:"from" doc:"only lines from this instant on, RFC 3339"`
+		To   string `query:"to" doc:"only lines before this instant, RFC 3339"`
+		User string `query:"user" maxLength:"100" doc:"only lines of this user's jobs; users get their own"`
+	}
+	statementOutput struct{ Body Statement }
+)
+
+// maxLines is how many lines of a statement are shown at once.
+const maxLines = 20_000
+
+// money shows what has moved the VO's money, and takes in more. Statements read the
+// journal, so they share the places of explanations.
+type money struct {
+	*market
+	places *explanations
+}
+
+func (s *money) deposit(ctx context.Context, in *depositInput) (*accountsOutput, error) {
+	if err := s.operators(ctx); err != nil {
+		return nil, err
+	}
+	m := agents.Deposit{Key: in.Body.Key, Credits: in.Body.Credits.Credits, Note: in.Body.Note}
+	answer, err := s.ask(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	switch r, _ := answer.(agents.OperatorReply); {
+	case r.Reason.Code == bourse.Conflict:
+		return nil, huma.Error409Conflict(r.Reason.String())
+	case r.Reason.Refused():
+		return nil, huma.Error422UnprocessableEntity(r.Reason.String())
+	}
+	s.opt.Log.Info().Str("operator", caller(ctx).Name).Str("kind", m.Kind()).Interface("wish", m).Msg("an operator's wish is on record")
+	return s.accounts(ctx, nil)
+}
+
+func (s *money) statement(ctx context.Context, in *statementInput) (*statementOutput, error) {
+	who := caller(ctx)
+	if who.Role == User && in.User == "" {
+		in.User = who.Name
+	}
+	if in.User != "" && !who.sees(in.User) {
+		return nil, huma.Error403Forbidden(fmt.Sprintf("the statement of %q is not yours to see; you are %q", in.User, who.Name))
+	}
+	p := pageOf{user: in.User, to: bourse.Never}
+	for _, x := range []struct {
+		key, text string
+		to        *bourse.Time
+	}{{"from", in.From, &p.from}, {"to", in.To, &p.to}} {
+		if x.text == "" {
+			continue
+		}
+		at, err := time.Parse(time.RFC3339, x.text)
+		if err != nil {
+			return nil, huma.Error422UnprocessableEntity(fmt.Sprintf("%s %q is no time; write %q", x.key, x.text, "2026-03-01T12:00:00Z"))
+		}
+		*x.to = bourse.Time(at.UnixMilli())
+	}
+	if s.opt.Statements == nil {
+		return nil, huma.Error501NotImplemented("this broker makes no statements; bourse journal show on its journal has the facts")
+	}
+	leave, err := s.places.enter(who)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	ctx, stop := context.WithTimeout(ctx, s.opt.Limits.Wait+explainExtra)
+	defer stop()
+	p.out = Statement{User: in.User, Lines: []Move{}}
+	if err := s.opt.Statements(ctx, p.take); err != nil {
+		return nil, s.unanswered(err)
+	}
+	return &statementOutput{p.out}, nil
+}
+
+// pageOf picks the lines of a statement that are asked for.
+type pageOf struct {
+	user     string
+	from, to bourse.Time
+	began    bool
+	sum      bourse.Credits // of the user's lines
+	out      Statement
+}
+
+func (p *pageOf) take(m broker.Move) {
+	if !p.began {
+		p.began, p.out.Since = true, Instant(m.At)
+	}
+	if p.user != "" {
+		if m.User != p.user {
+			return
+		}
+		p.sum += m.Amount
+		m.Balance = p.sum
+	}
+	switch {
+	case m.At < p.from || m.At >= p.to:
+	case len(p.out.Lines) == maxLines:
+		p.out.More = true
+	default:
+		p.out.Lines = append(p.out.Lines, Move{At: Instant(m.At), What: string(m.What), Job: m.Job, User: m.User, Site: m.Site, Note: m.Note,
+			Amount: Balance{m.Amount}, Balance: Balance{m.Balance}})
+	}
+}
