@@ -102,29 +102,39 @@ func (p *Placer) excess(i int) bourse.Credits {
 
 // The exchange takes a job that is worse off than alone, and those that have taken
 // what it would have, out of their windows, and places them anew, it first. What
-// is better stays. It goes on until nobody gains, in no more than so many tries.
+// is better stays. It goes on until nobody gains, in no more than so many tries, or
+// until so many in a row were in vain: the worst off come first.
 const (
 	related  = 4   // jobs taken out beside the one that is worse off
 	maxTries = 500 // of a batch
+	trifle   = 100 // who is worse off by less than this part of what it could lose alone is left in peace
 )
 
 func (p *Placer) exchange() {
-	tries := min(len(p.jobs), maxTries)
-	for gained := true; gained && tries > 0; {
+	tries, patience, vain := min(len(p.jobs), maxTries), 5+len(p.jobs)/2, 0
+	for gained := true; gained; {
 		gained = false
-		list := p.order()
-		list = slices.DeleteFunc(list, func(i int) bool { return p.excess(i) <= 0 })
+		list := slices.DeleteFunc(p.order(), func(i int) bool { return !p.worseOff(i) })
 		slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(p.excess(b), p.excess(a)) })
 		for _, i := range list {
-			if tries--; tries < 0 {
+			if tries == 0 || vain == patience {
 				return
 			}
-			if p.excess(i) > 0 && p.retry(i) {
-				gained = true
+			if !p.worseOff(i) {
+				continue
+			}
+			tries--
+			if p.retry(i) {
+				gained, vain = true, 0
+			} else {
+				vain++
 			}
 		}
 	}
 }
+
+// worseOff reports whether a job loses more than a trifle beyond what it would alone.
+func (p *Placer) worseOff(i int) bool { return p.excess(i) > p.alone[i].Loss/trifle }
 
 // retry places a job and those in its way anew, and reports whether that is
 // better; else all is as it was.

@@ -125,6 +125,11 @@ func (p *Placer) affords(j *Job) bourse.Credits {
 // search finds the window of least loss on one side, at base price: the best of
 // all sizes of the job.
 func (p *Placer) search(i int, s *side, w search.Weights) (Window, bool) {
+	return p.seek(i, s, w, s.find.Least)
+}
+
+// seek is search by a method of a Finder.
+func (p *Placer) seek(i int, s *side, w search.Weights, least func(*search.Query, search.Weights, bourse.Credits) (bourse.Window, bool)) (Window, bool) {
 	var best Window
 	found := false
 	j := &p.jobs[i]
@@ -134,7 +139,7 @@ func (p *Placer) search(i int, s *side, w search.Weights) (Window, bool) {
 	}
 	for k, z := range j.Preferred() {
 		q := p.query(i, k, z)
-		x, ok := s.find.Least(q, w, most)
+		x, ok := least(q, w, most)
 		if !ok || x.Time > p.limits.Time-p.time {
 			continue
 		}

@@ -96,7 +96,7 @@ func (p *Placer) alternatives(i, most int) []Window {
 	taken := bourse.Cover(partsOf(out))
 	p.all.add(taken, -1)
 	for len(out) < most {
-		x, ok := p.search(i, p.all, goals[0])
+		x, ok := p.seek(i, p.all, goals[0], p.all.find.LeastOfOne)
 		if !ok {
 			break
 		}
