@@ -165,7 +165,7 @@ func (f *studyFlags) run(name string, runsGiven bool, stdout, stderr io.Writer) 
 	}
 	if f.out != "" {
 		page := &studies.Page{Name: name, Seed: f.seed, Rows: rows, Settings: []report.Setting{
-			{Key: "runs", Value: strconv.Itoa(s.runs)}, {Key: "traces", Value: traceNames(f.traces)}}}
+			{Key: "runs", Value: strconv.Itoa(s.runs)}, {Key: "traces", Value: f.traceNames()}}}
 		if e.finding != nil {
 			page.Finding = e.finding(rows)
 		}
@@ -237,9 +237,12 @@ func shortFigure(v float64) string {
 }
 
 // traceNames are the traces without their folders, which say nothing of them.
-func traceNames(paths []string) string {
+func (f *studyFlags) traceNames() string {
+	if f.folder != "" {
+		return "those of the presets"
+	}
 	var names []string
-	for _, p := range paths {
+	for _, p := range f.traces {
 		names = append(names, filepath.Base(p))
 	}
 	if len(names) == 0 {
