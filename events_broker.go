@@ -27,6 +27,7 @@ type (
 		Time         Duration `json:"time"`               // T of the selection
 		Cost         Credits  `json:"cost"`               // C of the selection
 		Fallback     bool     `json:"fallback,omitempty"` // the selection used its bounded-memory grid
+		Regret       Credits  `json:"regret,omitempty"`   // under the goal value: what the windows chosen lose beyond the least that each job alone could have lost
 		Skewed       []string `json:"skewed,omitempty"`   // sites not usable: their clocks are more than 2 s off
 		Weight       Credits  `json:"weight,omitempty"`   // what a credit weighs from then on, by the budget's pacing; 0: it costs what it says
 

@@ -35,6 +35,7 @@ type vo struct {
 	looked, alternatives  int
 	timeLimits            bourse.Duration
 	budgetLimits          bourse.Credits
+	regret                bourse.Credits
 
 	detail detail         // kept only
 	tried  []*transaction // held and given up, the first mostBars of them, kept only
@@ -155,6 +156,7 @@ func (b *vo) cycle(f bourse.CycleClosed) {
 	b.cycles++
 	b.looked += f.Batch
 	b.alternatives += f.Alternatives
+	b.regret = b.regret.Plus(f.Regret)
 	if f.TimeLimit > 0 && f.TimeLimit < bourse.MaxDuration {
 		b.timed++
 		b.timeLimits += f.TimeLimit

@@ -101,6 +101,7 @@ func TestSummary_BrokerComputedByHand(t *testing.T) {
 		Finish90:     1250 * bourse.Second,
 		CostNodeHour: 3638571,                                           // 2.83 credits for 2800 node-seconds
 		Value:        report.ValueLost{Total: cr(2.83), Cost: cr(2.83)}, // budgets and urgencies are 0
+		Regret:       cr(3.5),                                           // 3 in the first cycle, .5 in the third
 		MeanResponse: 400 * bourse.Second,                               // wave alone is done: 500 - 100
 		Transactions: report.TransactionSummary{Committed: 4, Aborted: 1, Aborts: map[bourse.Code]int{bourse.Busy: 1}, Open: 1},
 		Cycles: report.CycleSummary{Run: 3, MeanTimeLimit: 750 * bourse.Second, // the second cycle had nothing to select

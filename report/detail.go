@@ -64,6 +64,7 @@ type batch struct {
 	at          bourse.Time
 	goal        string
 	jobs        [][]selection.Alternative
+	waits       [][]bourse.Credits // under the goal value: what each one's time until its end is worth
 	chosen      []int
 	size        int // alternatives in all
 	open        int // jobs with a choice
@@ -120,7 +121,7 @@ func (b *vo) rerun(now bourse.Time, seen *bourse.CycleSeen, planned *bourse.Cycl
 	outcomes := again.As()
 	for i := range outcomes {
 		o := &outcomes[i]
-		one.take(o)
+		one.take(o, seen)
 		if j := b.jobs[o.Job]; j != nil && j.story != nil && (o.Chosen > 0 || j.story.look == nil || j.story.look.chosen == 0) {
 			j.story.look = &look{cycle: seen.Cycle, at: now, goal: seen.Terms.Minimize, found: len(o.Options),
 				options: shown(o), chosen: o.Chosen, reason: o.Reason}
@@ -135,12 +136,14 @@ func (b *vo) rerun(now bourse.Time, seen *bourse.CycleSeen, planned *bourse.Cycl
 }
 
 // take adds a job that was placed, with the alternatives that took part.
-func (b *batch) take(o *planning.JobOutcome) {
+func (b *batch) take(o *planning.JobOutcome, seen *bourse.CycleSeen) {
 	b.timeLimit, b.budgetLimit = o.TimeLimit, o.BudgetLimit
 	if o.Chosen == 0 {
 		return
 	}
+	at := slices.IndexFunc(seen.Jobs, func(j bourse.CycleJob) bool { return j.Name == o.Job })
 	var list []selection.Alternative
+	var waits []bourse.Credits
 	chosen := -1
 	for _, x := range o.Options {
 		if x.Out.Refused() && x.Number != o.Chosen {
@@ -150,14 +153,27 @@ func (b *batch) take(o *planning.JobOutcome) {
 			chosen = len(list)
 		}
 		list = append(list, selection.Alternative{Time: x.Time, Cost: x.Fare.Total(), End: x.End})
+		if b.goal == bourse.GoalValue.String() {
+			waits = append(waits, waitWorth(&seen.Jobs[at].Request, seen.Terms.Urgency, x.End))
+		}
 	}
 	if chosen < 0 {
 		return
 	}
 	b.jobs, b.chosen, b.size = append(b.jobs, list), append(b.chosen, chosen), b.size+len(list)
+	if waits != nil {
+		b.waits = append(b.waits, waits)
+	}
 	if len(list) > 1 {
 		b.open++
 	}
+}
+
+// waitWorth is what the time until an end is worth to a job, by its own urgency or
+// its broker's.
+func waitWorth(r *bourse.Request, urgency bourse.Urgency, end bourse.Time) bourse.Credits {
+	hour := r.Urgency.Else(urgency).Of(r.Budget)
+	return bourse.Cost(bourse.Price(hour), end.Sub(r.Ready))
 }
 
 // shown are the alternatives of a job to show: the first ones, and in any case

@@ -10,53 +10,91 @@ import (
 	"bourse/policy/selection"
 )
 
-// The front is what is left of all combinations when those that another beats
-// are struck out.
+// The front is what is left of all combinations when those that another beats, in
+// cost and on the axis of the goal, are struck out.
 func TestFront_IsThatOfAllCombinations(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		b := batch{}
+		b := batch{goal: rapid.SampledFrom([]string{"time", "cost", "finish", "value"}).Draw(t, "goal")}
 		for range rapid.IntRange(1, 4).Draw(t, "jobs") {
 			var list []selection.Alternative
+			var waits []bourse.Credits
 			for range rapid.IntRange(1, 4).Draw(t, "alternatives") {
 				list = append(list, selection.Alternative{Time: bourse.Duration(rapid.Int64Range(0, 20).Draw(t, "time")),
 					Cost: bourse.Credits(rapid.Int64Range(0, 20).Draw(t, "cost")), End: bourse.Time(rapid.Int64Range(0, 9).Draw(t, "end"))})
+				waits = append(waits, bourse.Credits(rapid.Int64Range(0, 20).Draw(t, "wait")))
 			}
-			b.jobs = append(b.jobs, list)
+			b.jobs, b.waits = append(b.jobs, list), append(b.waits, waits)
 		}
-		all := []outcome{{}}
-		for _, list := range b.jobs {
-			var next []outcome
+		type point struct {
+			cost   bourse.Credits
+			second int64
+		}
+		all := []point{{}}
+		for i, list := range b.jobs {
+			var next []point
 			for _, o := range all {
-				for _, a := range list {
-					next = append(next, outcome{cost: o.cost + a.Cost, time: o.time + a.Time})
+				for k, a := range list {
+					x := point{o.cost + a.Cost, o.second + int64(a.Time)}
+					switch b.goal {
+					case "finish":
+						x.second = max(o.second, int64(a.End))
+					case "value":
+						x.second = o.second + int64(b.waits[i][k])
+					}
+					next = append(next, x)
 				}
 			}
 			all = next
 		}
-		type point struct {
-			cost bourse.Credits
-			time bourse.Duration
-		}
 		var want []point
 		for _, o := range all {
-			beaten := slices.ContainsFunc(all, func(x outcome) bool {
-				return x.cost <= o.cost && x.time <= o.time && (x.cost < o.cost || x.time < o.time)
+			beaten := slices.ContainsFunc(all, func(x point) bool {
+				return x.cost <= o.cost && x.second <= o.second && (x.cost < o.cost || x.second < o.second)
 			})
-			if p := (point{o.cost, o.time}); !beaten && !slices.Contains(want, p) {
-				want = append(want, p)
+			if !beaten && !slices.Contains(want, o) {
+				want = append(want, o)
 			}
 		}
 		slices.SortFunc(want, func(x, y point) int { return int(x.cost - y.cost) })
 		found, exact := b.front()
 		var got []point
 		for _, o := range found {
-			got = append(got, point{o.cost, o.time})
+			got = append(got, point{o.cost, b.axis().of(&o)})
 		}
 		if !slices.Equal(got, want) || !exact {
-			t.Fatalf("front %v (exact %t), want %v", got, exact, want)
+			t.Fatalf("%s: front %v (exact %t), want %v", b.goal, got, exact, want)
 		}
 	})
+}
+
+// What waiting is worth may come near to all the credits there are.
+func TestFront_OfTheHighestUrgenciesIsTakenInSteps(t *testing.T) {
+	t.Parallel()
+	b := batch{goal: "value"}
+	r := bourse.Request{Urgency: bourse.Hourly(bourse.MaxUrgency)}
+	for range 8 {
+		soon, late := waitWorth(&r, 0, bourse.Time(bourse.Hour)), waitWorth(&r, 0, bourse.Time(bourse.MaxDuration))
+		b.jobs = append(b.jobs, []selection.Alternative{{Cost: 2}, {Cost: 1}})
+		b.waits = append(b.waits, []bourse.Credits{soon, late})
+	}
+	if found, exact := b.front(); exact || len(found) < 2 || found[0].cost != 8 || found[len(found)-1].cost != 16 {
+		t.Errorf("%d points, exact %t: %v", len(found), exact, found)
+	}
+}
+
+// By hand: two hours from being ready until the end, at 3 credits an hour of the
+// job's own or 5 % of a budget of 100.
+func TestWaitWorth_IsTheUrgencyTimesTheTimeFromReadyToEnd(t *testing.T) {
+	t.Parallel()
+	r := bourse.Request{Ready: bourse.Time(bourse.Hour), Budget: 100 * bourse.Credit}
+	if got := waitWorth(&r, bourse.DefaultUrgency(), bourse.Time(3*bourse.Hour)); got != 10*bourse.Credit {
+		t.Errorf("%v, want 10", got)
+	}
+	r.Urgency = bourse.Hourly(3 * bourse.Credit)
+	if got := waitWorth(&r, bourse.DefaultUrgency(), bourse.Time(3*bourse.Hour)); got != 6*bourse.Credit {
+		t.Errorf("%v, want 6", got)
+	}
 }
 
 // A batch of many jobs is taken in steps, which costs a point little.

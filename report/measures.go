@@ -48,6 +48,7 @@ var brokerMeasures = []measure[BrokerSummary]{
 	{"mean finish h", "Finish", "", "finish h", length(func(b *BrokerSummary) bourse.Duration { return b.MeanFinish })},
 	{"90 % finish h", "", "", "", length(func(b *BrokerSummary) bourse.Duration { return b.Finish90 })},
 	{"value lost credits", "Lost", "Value lost", "lost", amount(func(b *BrokerSummary) bourse.Credits { return b.Value.Total })},
+	{"regret credits", "", "", "", amount(func(b *BrokerSummary) bourse.Credits { return b.Regret })},
 	{"cost credits", "Cost", "Cost", "cost", amount(func(b *BrokerSummary) bourse.Credits { return b.Cost.Total })},
 	{"cost a node-hour", "", "", "", amount(func(b *BrokerSummary) bourse.Credits { return b.CostNodeHour })},
 	{"above base credits", "", "", "", amount(func(b *BrokerSummary) bourse.Credits { return b.Cost.Additive })},

@@ -174,7 +174,7 @@ func (p *page) addPlots(runs [][]Plot, letters []string) {
 	var prices, fronts pageSection
 	prices = pageSection{Title: "Prices paid", Grid: "small"}
 	fronts = pageSection{Title: "Choices for whole batches", Grid: "small",
-		About: "The largest batches of each VO: which combinations of its alternatives there were in cost and time, and which one was taken."}
+		About: "The largest batches of each VO: which combinations of its alternatives there were in cost and in what the goal has least of, and which one was taken."}
 	for i, plots := range runs {
 		for _, plot := range plots[2:] {
 			to := &fronts

@@ -75,7 +75,7 @@ func theStory() (report.Header, []said, report.End) {
 	s.local(100, "north", bourse.JobEnded{Job: 1, Group: "main", Nodes: 2, Submit: 0, Start: 0})
 	s.local(100, "north", bourse.JobStarted{Job: 2, Group: "main", Nodes: 1, Submit: at(10), End: at(300), Class: "backfilled"})
 	s.submit(100, "wave", 3)
-	s.broker(120, bourse.CycleClosed{Cycle: 1, Batch: 4, Sites: 2, Slots: 5, Alternatives: 10, TimeLimit: 1000 * bourse.Second, BudgetLimit: cr(50)})
+	s.broker(120, bourse.CycleClosed{Cycle: 1, Batch: 4, Sites: 2, Slots: 5, Alternatives: 10, TimeLimit: 1000 * bourse.Second, BudgetLimit: cr(50), Regret: cr(3)})
 	s.commit(120, 1, "wave", []string{"north", "south"}, []bourse.Leg{on("main", 1, 200, 500), on("main", 2, 200, 450)},
 		[]bourse.Fare{{Base: cr(0.3), Additive: cr(0.03)}, {Base: cr(0.5)}})
 	s.run(200, "north", leg(1, 0))
@@ -104,7 +104,7 @@ func theStory() (report.Header, []said, report.End) {
 	s.site(650, "south", bourse.LegMoved{Leg: leg(5, 0), State: bourse.Lost, Reason: bourse.Reason{Code: bourse.Busy, Detail: "node lost"}})
 	s.broker(650, bourse.LegDone{Leg: leg(5, 0), End: at(650), Refund: cr(0.4)})
 	s.broker(700, bourse.SubmissionRefused{Job: "huge", Reason: bourse.Reason{Code: bourse.TooLarge}})
-	s.broker(800, bourse.CycleClosed{Cycle: 3, Batch: 2, Sites: 2, Slots: 5, Alternatives: 6, TimeLimit: 500 * bourse.Second, BudgetLimit: bourse.MaxCredits})
+	s.broker(800, bourse.CycleClosed{Cycle: 3, Batch: 2, Sites: 2, Slots: 5, Alternatives: 6, TimeLimit: 500 * bourse.Second, BudgetLimit: bourse.MaxCredits, Regret: cr(.5)})
 	s.broker(800, bourse.JobPostponed{Job: "poor", Reason: bourse.Reason{Code: bourse.OverBudget, Detail: "11 credits short"}})
 	s.run(900, "south", leg(3, 0))
 	s.submit(990, "fresh", 1)

@@ -16,6 +16,7 @@ type Study struct {
 	Seed          uint64
 	Settings      []Setting
 	Rows          []StudyRow
+	Fronts        []StudyFront
 	Notes         []string
 }
 
@@ -40,8 +41,15 @@ func (s *Study) Write(w io.Writer) error {
 	if len(s.Settings) > 0 {
 		p.add(pageSection{Title: "Configuration", Tables: []pageTable{settingsTable(s.Settings)}})
 	}
+	if len(s.Fronts) > 0 {
+		fronts := pageSection{Title: "What is had for what", Grid: "single"}
+		for _, plot := range s.frontPlots() {
+			fronts.Plots = append(fronts.Plots, plot.onPage("", true))
+		}
+		p.add(fronts)
+	}
 	figures := pageSection{Title: "Measure by measure", Grid: "single", About: "Dots are means over the runs, bars their 95 % intervals; diamonds are what the paper says."}
-	for _, plot := range s.Plots() {
+	for _, plot := range s.measurePlots() {
 		figures.Plots = append(figures.Plots, plot.onPage("", false))
 	}
 	p.add(figures)
@@ -54,9 +62,20 @@ func studyNumber(v float64) string { return strconv.FormatFloat(v, 'g', 5, 64) }
 // mostStudyRows bounds the rows of one figure.
 const mostStudyRows = 60
 
-// Plots draws a figure for each measure, in the order in which they first come;
-// a measure of very many rows has several.
-func (s *Study) Plots() []Plot {
+// Plots draws all figures: the fronts, then the measures.
+func (s *Study) Plots() []Plot { return append(s.frontPlots(), s.measurePlots()...) }
+
+func (s *Study) frontPlots() []Plot {
+	var list []Plot
+	for i := range s.Fronts {
+		list = append(list, s.Fronts[i].plot(fmt.Sprintf("study-front-%d", i+1)))
+	}
+	return list
+}
+
+// measurePlots draws a figure for each measure, in the order in which they first
+// come; a measure of very many rows has several.
+func (s *Study) measurePlots() []Plot {
 	var order []string
 	rows := map[string][]*StudyRow{}
 	for i := range s.Rows {

@@ -103,6 +103,9 @@ type BrokerSummary struct {
 	// CostNodeHour is what a node-hour of the windows has cost.
 	CostNodeHour bourse.Credits `json:"costNodeHour"`
 	Value        ValueLost      `json:"value"`
+	// Regret is what the windows that its cycles chose lose beyond the least that
+	// each job alone could have lost in its cycle; under the goal value only.
+	Regret bourse.Credits `json:"regret,omitzero"`
 	// Over the jobs done, as they ran.
 	MeanResponse bourse.Duration    `json:"meanResponse"` // submit to actual end
 	Transactions TransactionSummary `json:"transactions"`
@@ -234,7 +237,7 @@ func (b *vo) summary() BrokerSummary {
 	sum.MeanFinish, sum.Finish90 = meanAnd90(finish)
 	sum.MeanResponse = mean(response, sum.Jobs.Done)
 	sum.CostNodeHour = bourse.Credits(ratio(float64(sum.Cost.Total), float64(nodes)/float64(bourse.Hour)))
-	sum.Value.Cost = sum.Cost.Total
+	sum.Value.Cost, sum.Regret = sum.Cost.Total, b.regret
 	sum.Value.Total = sum.Value.Cost.Plus(sum.Value.Waiting).Plus(sum.Value.Unplaced)
 	sum.Transactions.Open = b.undecided()
 	return sum

@@ -13,7 +13,8 @@ type Page struct {
 	Seed     uint64
 	Settings []report.Setting // what it was run with
 	Rows     []Row
-	Notes    []string // what else there is to say, may be nil
+	Fronts   []report.StudyFront // two measures against each other, may be nil
+	Notes    []string            // what else there is to say, may be nil
 }
 
 // Write writes the study as one page of HTML that needs nothing else: its rows as
@@ -24,7 +25,7 @@ func (p *Page) Write(w io.Writer) error { return p.study().Write(w) }
 func (p *Page) Plots() []report.Plot { return p.study().Plots() }
 
 func (p *Page) study() *report.Study {
-	s := &report.Study{Name: p.Name, Finding: p.Finding, Seed: p.Seed, Settings: p.Settings, Notes: p.Notes}
+	s := &report.Study{Name: p.Name, Finding: p.Finding, Seed: p.Seed, Settings: p.Settings, Fronts: p.Fronts, Notes: p.Notes}
 	for _, r := range p.Rows {
 		one := report.StudyRow{Measure: r.Measure, Setting: r.Setting, Said: r.Paper.String(), Here: r.Here, CI95: r.CI95, Runs: r.Runs, Verdict: r.Verdict}
 		one.Paper, one.Number = r.Paper.Number()

@@ -81,6 +81,7 @@ type Outcome struct {
 	Formula      Limits          // B* and T* that the selection went by, whether they bind or not
 	Cost         bourse.Credits  // of what was chosen
 	Time         bourse.Duration // of what was chosen, summed over the jobs
+	Regret       bourse.Credits  // under GoalValue: what the jobs that have a window lose beyond the least that each could lose alone
 	Bounded      bool            // the selection reached its bound on memory: within the limits, but perhaps not the best
 
 	// Of a second choice.

@@ -202,7 +202,7 @@ func TestPlan_IsAFunctionOfWhatItIsGiven(t *testing.T) {
 
 // What is chosen is within the job's budget, the accounts, the quotas and the limits
 // that bind, at no site that is closed to the user; and each job has a window, or a
-// reason, or is gone.
+// reason, or is gone. Nobody loses less in a batch than alone.
 func TestChoose_KeepsEveryLimit(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -214,6 +214,9 @@ func TestChoose_KeepsEveryLimit(t *testing.T) {
 		if rapid.Bool().Draw(t, "sets") {
 			answerSets(t, d, q, o)
 			o = p.Choose(d, q)
+		}
+		if o.Regret < 0 || o.Regret > 0 && !in.Terms.ByValue() {
+			t.Fatalf("regret %v", o.Regret)
 		}
 		why := map[int]int{}
 		for _, x := range append(append([]Postponed{}, d.Postponed...), o.Postponed...) {

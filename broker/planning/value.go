@@ -178,6 +178,9 @@ func (c *chooser) placeAll() {
 	choices := placer.Choose(quoted)
 	for k, i := range which {
 		c.take(i, &choices[k])
+		if in.goal(&in.Jobs[i]) == bourse.GoalValue {
+			c.o.Regret = c.o.Regret.Plus(choices[k].Regret())
+		}
 	}
 	if given < bourse.MaxCredits {
 		c.o.BudgetLimit = given

@@ -25,9 +25,11 @@ import (
 type experiment struct {
 	name, about string
 	traces      string // what --trace is to name, "" if it takes none
+	presets     bool   // some of its scenarios are presets with traces: it takes --traces
 	runs, quick int    // seeds, without --runs
 	run         func(*studying) ([]studies.Row, error)
-	finding     func([]studies.Row) string // what the rows say together, in words; nil: nothing
+	finding     func([]studies.Row) string              // what the rows say together, in words; nil: nothing
+	fronts      func([]studies.Row) []report.StudyFront // of the page; nil: none
 }
 
 // experiments lists the studies in the order of the contract.
@@ -38,6 +40,7 @@ func experiments() []experiment {
 		studySLA(),
 		studyAdmission(),
 		studyBalance(),
+		studyPlanning(),
 	}
 }
 
@@ -47,6 +50,7 @@ type studying struct {
 	runs     int
 	quick    bool
 	traces   []string
+	folder   string                // of the presets' traces
 	done     func(done, total int) // shows progress; never called at once
 	messages io.Writer
 }
@@ -87,6 +91,7 @@ NAME.csv and NAME.html.`,
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.traces, "trace", nil, "a trace that the paper uses; again for the next one")
+	flags.StringVar(&f.folder, "traces", "", "folder of the traces that presets name, for study planning")
 	flags.IntVar(&f.runs, "runs", 0, "seeds for each setting (default the study's own)")
 	flags.Uint64Var(&f.seed, "seed", 1, "the first seed")
 	flags.BoolVar(&f.quick, "quick", false, "fewer seeds, under 20 s; the same rows")
@@ -99,6 +104,7 @@ NAME.csv and NAME.html.`,
 // studyFlags are what the user has asked for.
 type studyFlags struct {
 	traces      []string
+	folder      string
 	runs        int
 	seed        uint64
 	quick, json bool
@@ -133,10 +139,14 @@ func (f *studyFlags) run(name string, runsGiven bool, stdout, stderr io.Writer) 
 		return errors.New("--figures needs a folder to write them into, --out DIR")
 	case checkFigures(f.figures) != nil:
 		return checkFigures(f.figures)
+	case e.presets && len(f.traces) > 0:
+		return fmt.Errorf("--trace %s: study %s runs presets; name the folder of their traces with --traces DIR", f.traces[0], name)
+	case !e.presets && f.folder != "":
+		return fmt.Errorf("--traces %s: study %s runs no preset that has traces; a log is named with --trace FILE", f.folder, name)
 	case e.traces == "" && len(f.traces) > 0:
 		return fmt.Errorf("--trace %s: study %s draws what it works on and takes no trace", f.traces[0], name)
 	}
-	s := &studying{seed: f.seed, runs: e.runs, quick: f.quick, traces: f.traces, messages: stderr}
+	s := &studying{seed: f.seed, runs: e.runs, quick: f.quick, traces: f.traces, folder: f.folder, messages: stderr}
 	if f.quick {
 		s.runs = e.quick
 	}
@@ -155,9 +165,12 @@ func (f *studyFlags) run(name string, runsGiven bool, stdout, stderr io.Writer) 
 	}
 	if f.out != "" {
 		page := &studies.Page{Name: name, Seed: f.seed, Rows: rows, Settings: []report.Setting{
-			{Key: "runs", Value: strconv.Itoa(s.runs)}, {Key: "traces", Value: traceNames(f.traces)}}}
+			{Key: "runs", Value: strconv.Itoa(s.runs)}, {Key: "traces", Value: f.traceNames()}}}
 		if e.finding != nil {
 			page.Finding = e.finding(rows)
+		}
+		if e.fronts != nil {
+			page.Fronts = e.fronts(rows)
 		}
 		if err := writeStudy(f.out, page); err != nil {
 			return failed(err)
@@ -224,9 +237,12 @@ func shortFigure(v float64) string {
 }
 
 // traceNames are the traces without their folders, which say nothing of them.
-func traceNames(paths []string) string {
+func (f *studyFlags) traceNames() string {
+	if f.folder != "" {
+		return "those of the presets"
+	}
 	var names []string
-	for _, p := range paths {
+	for _, p := range f.traces {
 		names = append(names, filepath.Base(p))
 	}
 	if len(names) == 0 {

@@ -123,6 +123,9 @@ func TestStudy_BadInputNamesTheRemedy(t *testing.T) {
 		{[]string{"admission", "--figures", "gif", "--out", t.TempDir()}, `--figures "gif": must be svg or png`},
 		{[]string{"admission", "--trace", short, "--trace", "b.swf"}, "--trace b.swf: the study takes one trace, SDSC SP2; 2 are given"},
 		{[]string{"admission", "--trace", short}, "short.swf: the trace has 1 jobs; must be 3000 or more"},
+		{[]string{"planning", "--trace", short}, "study planning runs presets; name the folder of their traces with --traces DIR"},
+		{[]string{"admission", "--traces", "dir"}, "--traces dir: study admission runs no preset that has traces; a log is named with --trace FILE"},
+		{[]string{"planning", "--traces", t.TempDir()}, "SDSC-SP2-1998-4.2-cln.swf.gz; name the folder of the traces with --traces DIR"},
 		{[]string{"sla-reservations", "--trace", short}, "short.swf: the trace has 0 whole intervals"},
 	} {
 		_, _, err := study(t, c.args...)

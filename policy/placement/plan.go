@@ -50,6 +50,16 @@ type Choice struct {
 	Left     Window
 }
 
+// Regret is what the window loses beyond the least that the job could lose alone,
+// both as credits weigh; 0 of a job without a window, which the batch that places
+// it will tell.
+func (c *Choice) Regret() bourse.Credits {
+	if !c.Placed {
+		return 0
+	}
+	return c.Window.Loss - c.Alone.Loss
+}
+
 // Wait is why a job leaves the best window that it could have and waits for the
 // next batch.
 type Wait uint8

@@ -1,0 +1,279 @@
+package studies
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"bourse/report"
+)
+
+// pairedName is the measure that decides: by seed, how much less a setting loses.
+const pairedName = "value lost less than by the first alternatives, %"
+
+// of is a figure of a cell by run.
+func (w *planningWorld) of(cell int, f planningFigure) []float64 {
+	values := make([]float64, w.runs)
+	for i := range values {
+		values[i] = w.outcomes[cell][i][f]
+	}
+	return values
+}
+
+// cell is the setting of a planner at a point.
+func (w *planningWorld) cell(name string, at point) int {
+	return slices.IndexFunc(w.cells, func(c planningCell) bool { return c.planner.name == name && c.point == at })
+}
+
+// least is the setting at a point that loses least value.
+func (w *planningWorld) least(at point) int {
+	best, least := -1, 0.0
+	for i := range w.cells {
+		if w.cells[i].point != at {
+			continue
+		}
+		if mean, _ := interval(w.of(i, valueLost)); best < 0 || mean < least {
+			best, least = i, mean
+		}
+	}
+	return best
+}
+
+// lessBy is by seed how many percent of b a figure of cell a lies below that of b.
+func (w *planningWorld) lessBy(a, b int, f planningFigure) (mean, half float64) {
+	x, y := w.of(a, f), w.of(b, f)
+	d := make([]float64, len(x))
+	for i := range x {
+		if y[i] != 0 {
+			d[i] = 100 * (y[i] - x[i]) / y[i]
+		}
+	}
+	return interval(d)
+}
+
+// rows are the figures of one scenario, then the comparisons.
+func (w *planningWorld) rows() []Row {
+	var list []Row
+	add := func(measure, setting, claim string, mean, half float64, verdict string) {
+		paper := Claim{}
+		if claim != "" {
+			paper = Words(claim)
+		}
+		if w.runs < 2 && verdict != measured {
+			verdict = Undecided
+		}
+		list = append(list, Row{w.preset + ": " + measure, setting, paper, mean, half, w.runs, verdict})
+	}
+	for f := range planningFigures {
+		for i := range w.cells {
+			c := &w.cells[i]
+			if f >= nearBase && c.point != basePoint || f == regret && (c.planner.goal != "value" || c.planner.strategy != "") {
+				continue
+			}
+			mean, half := interval(w.of(i, f))
+			verdict := measured
+			if f == valueLost {
+				verdict = w.loses(i)
+			}
+			add(planningNames[f], c.String(), "", mean, half, verdict)
+		}
+	}
+	for i := range w.cells {
+		if c := &w.cells[i]; c.planner.name != firstOnes {
+			mean, half := w.lessBy(i, w.cell(firstOnes, c.point), valueLost)
+			add(pairedName, c.String(), "", mean, half, lessThan(mean, half))
+		}
+	}
+	w.claims(add)
+	return list
+}
+
+// loses is the verdict on what a setting loses: the least at its point, the same,
+// undecided, or by how much it is above that.
+func (w *planningWorld) loses(cell int) string {
+	best := w.least(w.cells[cell].point)
+	if cell == best {
+		return leastLost
+	}
+	gain, half := w.lessBy(cell, best, valueLost)
+	if gain == 0 && half == 0 {
+		return equalLoss
+	}
+	return versus(gain, half)
+}
+
+// Verdicts on what a setting loses, besides by how much it is above the least.
+const (
+	leastLost = "the least"
+	equalLoss = "the same"
+)
+
+// claims are the rows of what the planner promises of its own settings: more
+// alternatives, or patience, make no outcome worse.
+func (w *planningWorld) claims(add func(measure, setting, claim string, mean, half float64, verdict string)) {
+	for _, c := range []struct{ setting, than string }{
+		{"value, 20 alternatives", "value, 1 alternative"}, {"value, 20 alternatives", "value"}, {"value", "value, patience 0"},
+	} {
+		a, b := w.cell(c.setting, basePoint), w.cell(c.than, basePoint)
+		setting := c.setting + " against " + c.than
+		mean, half := w.lessBy(a, b, valueLost)
+		add("value lost less, %", setting, "never worse", mean, half, atWorst(mean, half, 0))
+		for _, f := range []planningFigure{placedShare, meanFinish, totalCost} {
+			if mean, half = w.lessBy(a, b, f); f == placedShare {
+				mean = 0 - mean
+				add("more jobs placed, %", setting, "worse by 1 % at most", mean, half, atWorst(mean, half, 1))
+				continue
+			}
+			what := strings.TrimSuffix(strings.TrimSuffix(planningNames[f], ", h"), ", credits")
+			add("less "+what+", %", setting, "worse by 1 % at most", mean, half, atWorst(mean, half, 1))
+		}
+	}
+}
+
+// atWorst judges a gain that may be a loss of so much at most.
+func atWorst(mean, half, bound float64) string {
+	switch {
+	case mean+half < -bound:
+		return Differs
+	case mean >= -bound:
+		return Agrees
+	}
+	return Undecided
+}
+
+// PlanningFinding says for each scenario which setting loses least value, at the
+// base point and around it.
+func PlanningFinding(rows []Row) string {
+	var s strings.Builder
+	for _, g := range scenes {
+		if row := leastOf(rows, &g, basePoint); row != nil {
+			g.finding(&s, rows, row)
+		}
+	}
+	return strings.TrimSpace(s.String())
+}
+
+// leastOf is the row of the setting that loses least at a point; nil if there is
+// none.
+func leastOf(rows []Row, g *scene, at point) *Row {
+	var best *Row
+	for i := range rows {
+		r := &rows[i]
+		if r.Measure == g.preset+": "+planningNames[valueLost] && isAt(r.Setting, at) && (best == nil || r.Here < best.Here) {
+			best = r
+		}
+	}
+	return best
+}
+
+// isAt reports whether a setting is of that point.
+func isAt(setting string, at point) bool {
+	return slices.ContainsFunc(planners, func(p planner) bool { c := planningCell{&p, at}; return c.String() == setting })
+}
+
+func (g *scene) finding(s *strings.Builder, rows []Row, best *Row) {
+	figure := func(measure, setting string) *Row {
+		for i := range rows {
+			if rows[i].Measure == g.preset+": "+measure && rows[i].Setting == setting {
+				return &rows[i]
+			}
+		}
+		return &Row{}
+	}
+	fmt.Fprintf(s, "%s: %s loses least value", g.preset, best.Setting)
+	if d := figure(pairedName, best.Setting); best.Setting != firstOnes {
+		fmt.Fprintf(s, ", %.1f ± %.1f %% less than %s", d.Here, d.CI95, firstOnes)
+		for i, f := range []planningFigure{placedShare, meanFinish, totalCost} {
+			a, b := figure(planningNames[f], best.Setting), figure(planningNames[f], firstOnes)
+			what, unit, _ := strings.Cut(planningNames[f], ", ")
+			fmt.Fprintf(s, "%s%s %s %s against %s", []string{" (", "; ", "; "}[i], what, shortly(a.Here), unit, shortly(b.Here))
+		}
+		s.WriteString(")")
+	}
+	near, rest := 0, 0
+	var equal []string
+	for i := range rows {
+		if r := &rows[i]; r.Measure == best.Measure && r != best && isAt(r.Setting, basePoint) {
+			if rest++; r.Verdict == Undecided || r.Verdict == equalLoss {
+				near++
+				equal = append(equal, r.Setting)
+			}
+		}
+	}
+	switch {
+	case near == rest:
+		s.WriteString("; nothing differs from that beyond the interval")
+	case near > 0:
+		fmt.Fprintf(s, "; not beyond the interval from that: %s", strings.Join(equal, "; "))
+	}
+	g.around(s, rows, best.Measure)
+	s.WriteString(". ")
+}
+
+// around says where value is not the best at the points around the base point.
+func (g *scene) around(s *strings.Builder, rows []Row, measure string) {
+	points, good := 0, 0
+	var others []string
+	for _, at := range g.points()[1:] {
+		best := leastOf(rows, g, at)
+		ours := slices.IndexFunc(rows, func(r Row) bool { return r.Measure == measure && r.Setting == "value, "+at.name })
+		if best == nil || ours < 0 {
+			continue
+		}
+		points++
+		switch rows[ours].Verdict {
+		case leastLost, equalLoss, Undecided:
+			good++
+		default:
+			others = append(others, fmt.Sprintf("%s (value is %s)", best.Setting, rows[ours].Verdict))
+		}
+	}
+	fmt.Fprintf(s, ". Around that point value is the least, or not beyond the interval from it, at %d of %d points", good, points)
+	if len(others) > 0 {
+		fmt.Fprintf(s, "; less is lost by %s", strings.Join(others, "; "))
+	}
+}
+
+func shortly(v float64) string {
+	if v >= 1000 {
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.3g", v)
+}
+
+// PlanningFronts are cost against finish in each scenario: the planners at the base
+// point, and value at the other urgencies.
+func PlanningFronts(rows []Row) []report.StudyFront {
+	var list []report.StudyFront
+	near := []string{"value, 1 alternative", "value, 20 alternatives", "value, patience 0"} // not to be told from value
+	for _, g := range scenes {
+		f := report.StudyFront{Title: g.preset + ": cost against finish", X: planningNames[costOfJob], Y: planningNames[meanFinish],
+			About: "The planners at the base point, an urgency of 15 credits an hour, and value at others. Both are of the jobs that were placed: the legend says how many of all were."}
+		at := map[string]int{}
+		for i := range rows {
+			r := &rows[i]
+			measure, ours := strings.CutPrefix(r.Measure, g.preset+": ")
+			if !ours || slices.Contains(near, r.Setting) || !isAt(r.Setting, basePoint) && !strings.HasPrefix(r.Setting, "value, urgency ") {
+				continue
+			}
+			n, known := at[r.Setting]
+			if !known {
+				n = len(f.Points)
+				at[r.Setting] = n
+				f.Points = append(f.Points, report.StudyPoint{Setting: r.Setting})
+			}
+			switch p := &f.Points[n]; measure {
+			case f.X:
+				p.X, p.XHalf = r.Here, r.CI95
+			case f.Y:
+				p.Y, p.YHalf = r.Here, r.CI95
+			case planningNames[placedShare]:
+				p.Words = fmt.Sprintf("%.1f %% placed", r.Here)
+			}
+		}
+		if len(f.Points) > 0 {
+			list = append(list, f)
+		}
+	}
+	return list
+}
