@@ -75,6 +75,26 @@ type Window struct {
 	at []int32 // the sites, in order
 }
 
+// beats reports whether a window whose price is known is taken rather than another.
+// One that delays those who wait must be better by a twentieth than one at base
+// price: its price pays for their delays, not for those of jobs that are still to
+// come (measured: with more alternatives a VO would otherwise lose a little more).
+func (w *Window) beats(o *Window) bool {
+	if !w.before(o) {
+		return false
+	}
+	return w.atBase() || o.Number > 0 || w.Loss.Plus(w.Loss/20) < o.Loss
+}
+
+// atBase reports whether a window costs its base price.
+func (w *Window) atBase() bool {
+	var sum bourse.Credits
+	for i := range w.Parts {
+		sum = sum.Plus(w.Parts[i].Cost)
+	}
+	return w.Price == sum
+}
+
 // before is the order of preference among windows of one job; which of equal ones
 // is taken, their sites' free shares have settled.
 func (w *Window) before(o *Window) bool {

@@ -204,7 +204,7 @@ func (p *Placer) best(i int) (Window, bool) {
 	most := p.affords(j)
 	for k := range p.quoted[i] {
 		w := &p.quoted[i][k]
-		better := !found || w.before(&best) || best.Number == 0 && best.like(w) // what is known already needs no new name
+		better := !found || w.beats(&best) || best.Number == 0 && best.like(w) // what is known already needs no new name
 		if better && w.Price <= most && w.Time <= p.limits.Time-p.time && p.all.holds(w.Parts) {
 			best, found = *w, true
 		}
