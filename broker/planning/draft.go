@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"bourse"
+	"bourse/policy/placement"
 )
 
 // Draft is a plan before the quotes: the alternatives of each job at their base
@@ -22,7 +23,8 @@ type Draft struct {
 	clear      []bourse.Profile
 	queued     []bourse.Duration
 	shared     []bool
-	order      order // of a search by the papers' rules
+	order      order           // of a search by the papers' rules
+	ties       *placement.Ties // among groups of time-shared nodes, once they are needed
 }
 
 // Plan is what is planned for one job.
