@@ -44,7 +44,7 @@ type Alternative struct {
 	Time   bourse.Duration // of the longest leg
 	End    bourse.Time
 	Cost   bourse.Credits // of all legs: at base price in a Draft, as quoted in an Outcome
-	Loss   bourse.Credits // under GoalValue: what it loses by the job's goal, at that cost
+	Loss   bourse.Credits // under GoalValue: what it loses by the job's goal, at that cost as credits weigh
 	Copies int            // under GoalValue: how many more there are that differ in nothing that matters
 	Legs   []Leg          // in the order of their groups
 	Quotes []bourse.Quote // leg by leg, in an Outcome; of a leg that is clear its base price
