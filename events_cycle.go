@@ -37,7 +37,7 @@ type (
 		OfferWait       Duration `json:"offerWait"`
 		Strategy        string   `json:"strategy,omitempty"` // "": a batch
 		Alpha           int64    `json:"alpha,omitempty"`    // of strategy alpha, in millionths
-		Draws           uint64   `json:"draws,omitempty"`    // seed of strategy random, and of ties under the goal value
+		Draws           uint64   `json:"draws,omitempty"`    // seed of strategy random, and of ties under the goals value and finish
 	}
 	// CycleJob is a job as a cycle looks at it.
 	CycleJob struct {

@@ -12,12 +12,18 @@ import (
 // equalSites is a scenario of sites that differ in their names alone.
 func equalSites(t *testing.T, names []string, keys string) *configs.Scenario {
 	t.Helper()
+	return equalSitesOf(t, names, "easy", keys, "")
+}
+
+// equalSitesOf is equalSites under a policy, with keys of the VO's jobs.
+func equalSitesOf(t *testing.T, names []string, policy, keys, jobs string) *configs.Scenario {
+	t.Helper()
 	var b strings.Builder
 	fmt.Fprintf(&b, "until = \"6d\"\n")
 	for _, name := range names {
-		fmt.Fprintf(&b, "[[site]]\nname = %q\n[[site.group]]\nname = \"main\"\nnodes = 64\nprice = 1.0\n", name)
+		fmt.Fprintf(&b, "[[site]]\nname = %q\npolicy = %q\n[[site.group]]\nname = \"main\"\nnodes = 64\nprice = 1.0\n", name, policy)
 	}
-	fmt.Fprintf(&b, "[[broker]]\nname = \"vo1\"\nbudget = 1e6\ncycle = \"30m\"\nhorizon = \"2d\"\nalgorithm = \"amp\"\n%s\n[broker.workload]\nmodel = \"uniform\"\njobs = 600\ndays = 4\n", keys)
+	fmt.Fprintf(&b, "[[broker]]\nname = \"vo1\"\nbudget = 1e6\ncycle = \"30m\"\nhorizon = \"2d\"\nalgorithm = \"amp\"\n%s\n[broker.workload]\nmodel = \"uniform\"\njobs = 600\ndays = 4\n%s\n", keys, jobs)
 	sc, err := configs.ParseScenario("equal.toml", []byte(b.String()))
 	if err != nil {
 		t.Fatal(err)
@@ -83,6 +89,23 @@ func TestSimulate_PermutedNamesPermuteTheResults(t *testing.T) {
 					t.Errorf("named %v the sites sell %v, before %v", names, got, before)
 				}
 				before = got
+			}
+		})
+	}
+}
+
+// Neither does it of sites whose nodes are time-shared.
+func TestSimulate_EqualTimeSharedSitesGetEqualShares(t *testing.T) {
+	t.Parallel()
+	for _, keys := range []string{`minimize = "value"`, `minimize = "finish"`} {
+		t.Run(keys, func(t *testing.T) {
+			t.Parallel()
+			sc := equalSitesOf(t, []string{"a", "b", "c"}, "libra", keys, "deadline = \"12h\"")
+			by, all := nodeHours(t, sc, 1)
+			for name, hours := range by {
+				if share := hours / all; share < 1./3-.05 || share > 1./3+.05 {
+					t.Errorf("%s gets %.1f %% of the work, not 33 ± 5", name, 100*share)
+				}
 			}
 		})
 	}

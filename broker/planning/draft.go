@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"bourse"
+	"bourse/policy/placement"
 )
 
 // Draft is a plan before the quotes: the alternatives of each job at their base
@@ -22,7 +23,8 @@ type Draft struct {
 	clear      []bourse.Profile
 	queued     []bourse.Duration
 	shared     []bool
-	order      order // of a search by the papers' rules
+	order      order           // of a search by the papers' rules
+	ties       *placement.Ties // among groups of time-shared nodes, once they are needed
 }
 
 // Plan is what is planned for one job.
@@ -42,7 +44,7 @@ type Alternative struct {
 	Time   bourse.Duration // of the longest leg
 	End    bourse.Time
 	Cost   bourse.Credits // of all legs: at base price in a Draft, as quoted in an Outcome
-	Loss   bourse.Credits // under GoalValue: what it loses by the job's goal, at that cost
+	Loss   bourse.Credits // under GoalValue: what it loses by the job's goal, at that cost as credits weigh
 	Copies int            // under GoalValue: how many more there are that differ in nothing that matters
 	Legs   []Leg          // in the order of their groups
 	Quotes []bourse.Quote // leg by leg, in an Outcome; of a leg that is clear its base price

@@ -98,7 +98,7 @@ func (t *Terms) seen() bourse.Terms {
 	if t.OneByOne() {
 		f.Strategy, f.Alpha = t.Strategy.String(), int64(t.Alpha)
 	}
-	if t.OneByOne() || t.ByValue() {
+	if t.OneByOne() || t.ByValue() || t.Minimize == bourse.GoalFinish { // newOrder draws under that too
 		f.Draws = t.Draws
 	}
 	if t.BudgetLimit != selection.Auto {

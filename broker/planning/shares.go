@@ -1,7 +1,10 @@
 package planning
 
 import (
+	"slices"
+
 	"bourse"
+	"bourse/policy/placement"
 	"bourse/policy/pricing"
 )
 
@@ -19,9 +22,9 @@ func (p *Plan) addShares(d *Draft, j *Job) {
 		return
 	}
 	sizes, barred := r.Dealt(most), d.in.barredSites(j)
-	for i := range d.Groups {
+	for _, i := range d.sharedGroups(j) {
 		g := &d.Groups[i]
-		if !d.shared[i] || barred != nil && barred[d.siteOf[i]] || !serves(g, r) || d.in.Terms.capped() && g.Price > r.MaxPrice {
+		if barred != nil && barred[d.siteOf[i]] || !serves(g, r) || d.in.Terms.capped() && g.Price > r.MaxPrice {
 			continue
 		}
 		left := most
@@ -29,7 +32,7 @@ func (p *Plan) addShares(d *Draft, j *Job) {
 			if g.Nodes < z.Nodes || left == 0 {
 				continue
 			}
-			l := Leg{Group: int32(i), Site: d.siteOf[i], Contended: true,
+			l := Leg{Group: i, Site: d.siteOf[i], Contended: true,
 				What: bourse.Leg{Group: g.Name, Nodes: z.Nodes, Start: from, End: end, Work: z.Length},
 				Base: pricing.Share(g.Price, z.Nodes, g.Performance.Runtime(z.Length), end.Sub(from), 0)}
 			p.Found++
@@ -38,4 +41,25 @@ func (p *Plan) addShares(d *Draft, j *Job) {
 				Cost: l.Base.Total(), Legs: []Leg{l}})
 		}
 	}
+}
+
+// sharedGroups lists the groups of time-shared nodes in the order in which they are
+// tried. With the goals value and finish it is the job's own: of those that serve it as
+// well, none is first for its site's name.
+func (d *Draft) sharedGroups(j *Job) []int32 {
+	var list []int32
+	for i := range d.Groups {
+		if d.shared[i] {
+			list = append(list, int32(i))
+		}
+	}
+	if goal := d.in.Terms.Minimize; len(list) < 2 || goal != bourse.GoalValue && goal != bourse.GoalFinish {
+		return list
+	}
+	if d.ties == nil {
+		d.ties = placement.NewTies(d.market())
+	}
+	d.ties.Draw(d.in.seed(j.Name))
+	slices.SortStableFunc(list, d.ties.CompareGroups)
+	return list
 }

@@ -151,10 +151,10 @@ func (d *Draft) lose(job int, list []Alternative) {
 	}
 }
 
-// loss is what a window loses for a job.
+// loss is what a window loses for a job, with what a credit weighs.
 func (d *Draft) loss(j *Job, cost bourse.Credits, start, end bourse.Time) bourse.Credits {
 	x := placement.Job{Request: j.Request, Goal: d.in.goal(j), Worth: d.in.worth(j)}
-	return x.Loss(cost, start, end)
+	return x.Loss(placement.Weigh(cost, d.in.Terms.Weight), start, end)
 }
 
 // placeAll picks a window for each job that takes part: of its priced alternatives,

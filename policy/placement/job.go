@@ -48,11 +48,11 @@ func (j *Job) worthless(w *Window, weight int64) bool {
 		return false
 	}
 	wait := bourse.Cost(bourse.Price(j.Worth), w.End().Sub(j.Ready))
-	return weigh(w.Price, weight).Plus(wait) > j.Budget
+	return Weigh(w.Price, weight).Plus(wait) > j.Budget
 }
 
-// weigh is an amount at so many thousandths a credit; 0 is 1,000.
-func weigh(c bourse.Credits, weight int64) bourse.Credits {
+// Weigh is an amount at so many thousandths a credit; 0 is 1,000.
+func Weigh(c bourse.Credits, weight int64) bourse.Credits {
 	if weight <= 1000 {
 		return c
 	}

@@ -110,7 +110,7 @@ func (p *Placer) weights(j *Job) search.Weights {
 
 // loss is what a window loses, with what a credit weighs.
 func (p *Placer) loss(j *Job, cost bourse.Credits, start, end bourse.Time) bourse.Credits {
-	return j.Loss(weigh(cost, p.limits.Weight), start, end)
+	return j.Loss(Weigh(cost, p.limits.Weight), start, end)
 }
 
 // affords is the most that a job's window may cost now.
