@@ -144,14 +144,33 @@ func (sch *scheduler) fits(now bourse.Time, e *entry, a *planning.Alternative) b
 	return planning.Covered(a.Cost, sch.accounts.Left(), a.Cost, sch.accounts.UserLeft(e.job.User), e.job.User)
 }
 
+// premium is what may be paid for a window beyond its quotes before another one, or
+// to wait for the next cycle, is better. Only where the cycle minimises value is that
+// known.
+func (e *entry) premium(in *planning.Input, j *planning.Job, cycle bourse.Duration, a *planning.Alternative) bourse.Credits {
+	if !in.Terms.ByValue() {
+		return bourse.MaxCredits
+	}
+	most := bourse.MaxCredits
+	if j.Request.Deadline == bourse.Never || a.End.Add(2*cycle) <= j.Request.Deadline {
+		most = in.Waiting(j, cycle)
+	}
+	for i := range e.plan.Alternatives {
+		if o := &e.plan.Alternatives[i]; o != a && !slices.Contains(e.tried, o.Number) {
+			most = min(most, max(0, o.Loss-a.Loss))
+		}
+	}
+	return most
+}
+
 // limits is the most that is paid for each leg: what the job's budget leaves
-// after the quotes of the other legs. What all legs together may cost beyond
+// after the quotes of the other legs, and its premium. What all legs together may cost beyond
 // their quotes is capped by what B* and the accounts leave; earlier legs come
 // first. So the pending sum never passes an account, and a site refuses a price
 // that would make the cycle pass B*.
 func (sch *scheduler) limits(e *entry, a *planning.Alternative) []bourse.Credits {
 	c := &sch.cycle
-	slack := e.job.Budget - a.Cost
+	slack := min(e.job.Budget-a.Cost, e.premium(&c.input, &c.input.Jobs[c.current], sch.cfg.Cycle, a))
 	spare := min(c.outcome.BudgetLimit-c.cost, sch.accounts.Left(), sch.accounts.UserLeft(e.job.User)) - a.Cost
 	list := make([]bourse.Credits, len(a.Legs))
 	for i := range a.Legs {

@@ -47,6 +47,14 @@ func (in *Input) worth(j *Job) bourse.Credits {
 	return j.Request.Urgency.Else(in.Terms.Urgency).Of(j.Request.Budget)
 }
 
+// Waiting is what it costs a job to wait for so long.
+func (in *Input) Waiting(j *Job, d bourse.Duration) bourse.Credits {
+	if g := in.goal(j); g == bourse.GoalFinish || g == bourse.GoalTime {
+		return bourse.MaxCredits
+	}
+	return bourse.Cost(bourse.Price(in.worth(j)), d)
+}
+
 // mayWait reports whether a job may leave what there is for something better: it has
 // not waited for long, its goal is not to be soon, and its deadline leaves it time.
 func (in *Input) mayWait(j *Job, d *Draft) bool {

@@ -51,13 +51,14 @@ type Choice struct {
 }
 
 // Regret is what the window loses beyond the least that the job could lose alone,
-// both as credits weigh; 0 of a job without a window, which the batch that places
+// both as credits weigh; 0 of one that loses less (the price of another in a set has
+// risen since), and of a job without a window, which the batch that places
 // it will tell.
 func (c *Choice) Regret() bourse.Credits {
 	if !c.Placed {
 		return 0
 	}
-	return c.Window.Loss - c.Alone.Loss
+	return max(0, c.Window.Loss-c.Alone.Loss)
 }
 
 // Wait is why a job leaves the best window that it could have and waits for the
