@@ -10,7 +10,7 @@ import (
 
 // voScale is a world of alike sites of 1,000 nodes for 30 days: 10,000 local
 // jobs and 1,000 VO jobs a site, one broker.
-func voScale(sites int) string {
+func voScale(sites int, goal string) string {
 	var b strings.Builder
 	b.WriteString("name = \"vo-scale\"\nuntil = \"30d\"\n")
 	for i := range sites {
@@ -19,19 +19,22 @@ func voScale(sites int) string {
 			i, 1+0.25*float64(i%5), 1+0.2*float64(i%7))
 	}
 	fmt.Fprintf(&b, "[[broker]]\nname = \"vo1\"\nbudget = 1e8\ncycle = \"30m\"\nhorizon = \"2d\"\nalgorithm = \"amp\"\n"+
-		"minimize = \"value\"\nmax_alternatives = 10\nbatch_size = 100000\n[broker.workload]\nmodel = \"uniform\"\njobs = %d\n", 1000*sites)
+		"minimize = %q\nmax_alternatives = 10\nbatch_size = 100000\n[broker.workload]\nmodel = \"uniform\"\njobs = %d\n", goal, 1000*sites)
 	return b.String()
 }
 
 // A whole simulation, summary only. The largest is the stated scale of a VO:
 // 10^6 local jobs, 10^5 VO jobs, 1,440 cycles.
 func BenchmarkSimulate_VO(b *testing.B) {
-	for _, sites := range []int{10, 100} {
-		b.Run(fmt.Sprintf("sites=%d/nodes=%d/local=%d/jobs=%d", sites, 1000*sites, 10_000*sites, 1000*sites), func(b *testing.B) {
-			if sites == 100 && testing.Short() {
+	for _, x := range []struct {
+		sites int
+		goal  string
+	}{{10, "time"}, {10, "value"}, {100, "time"}, {100, "value"}} {
+		b.Run(fmt.Sprintf("goal=%s/sites=%d/nodes=%d/local=%d/jobs=%d", x.goal, x.sites, 1000*x.sites, 10_000*x.sites, 1000*x.sites), func(b *testing.B) {
+			if x.sites == 100 && testing.Short() {
 				b.Skip("the large world is left out with -short")
 			}
-			sc, err := configs.ParseScenario("vo-scale.toml", []byte(voScale(sites)))
+			sc, err := configs.ParseScenario("vo-scale.toml", []byte(voScale(x.sites, x.goal)))
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -41,7 +44,7 @@ func BenchmarkSimulate_VO(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if placed := r.Summary.Brokers[0].Jobs.Placed; placed < 900*sites {
+				if placed := r.Summary.Brokers[0].Jobs.Placed; placed < 900*x.sites {
 					b.Fatalf("only %d jobs placed", placed)
 				}
 			}
