@@ -65,8 +65,7 @@ func (rec *recovery) strays() []stray {
 // one.
 func (rec *recovery) recorded(id bourse.LegID) bool {
 	t := rec.txs.get(id.Tx)
-	now := rec.lives.current()
-	return rec.lives.presumes(id.Tx) || id.Tx.Incarnation == now.Incarnation && id.Tx.Nonce == now.Nonce || t != nil && id.Leg < len(t.legs) && (id.Leg < 0 || t.sites[id.Leg] != "")
+	return rec.lives.presumes(id.Tx) || rec.lives.ours(id.Tx) || t != nil && id.Leg < len(t.legs) && (id.Leg < 0 || t.sites[id.Leg] != "")
 }
 
 func rank(yes bool) int {

@@ -364,10 +364,10 @@ func (rec *recovery) catchUp(now bourse.Time, t *transaction, i int, s *sighting
 	lost := reason(bourse.Expired, "%s does not hold it any more", t.sites[i])
 	switch {
 	case t.state == bourse.TxAborted:
-		if s.there && s.State.Terminal() || !s.there {
-			if !l.closed && l.state <= bourse.Prepared {
-				rec.record(bourse.LegClosed{Leg: t.leg(i)}, out)
-			}
+		// A Hold of this life may still be under way to a site that does not know the leg.
+		over := s.there && s.State.Terminal() || !s.there && !rec.lives.ours(t.id)
+		if over && !l.closed && l.state <= bourse.Prepared {
+			rec.record(bourse.LegClosed{Leg: t.leg(i)}, out)
 		}
 	case !s.there && l.charged, s.there && l.charged && !took(s): // an amnesia: see compare
 	case !s.there, s.State == bourse.Refused, s.State == bourse.LegExpired, s.State == bourse.Cancelled, s.State == bourse.Heuristic,

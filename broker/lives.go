@@ -26,6 +26,12 @@ func (l *lives) current() bourse.LifeBegun {
 	return bourse.LifeBegun{Incarnation: 1, Nonce: l.nonce}
 }
 
+// ours reports whether the present life has begun a transaction.
+func (l *lives) ours(id bourse.TxID) bool {
+	now := l.current()
+	return id.Incarnation == now.Incarnation && id.Nonce == now.Nonce
+}
+
 // count is how many are on record.
 func (l *lives) count() int { return len(l.list) }
 

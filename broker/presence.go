@@ -118,7 +118,7 @@ func (wat *watcher) presenceDue(now bourse.Time, m presenceDue, out *agents.Outb
 		if m.Asked == maxAsked/2 {
 			wat.callOthers(now, p, limit/2, out)
 		}
-		wat.ask(now, p, m.Leg, out)
+		wat.ask(now, p, t, m.Leg, out)
 		m.Asked, m.At = m.Asked+1, now
 		wat.lookLater(now.Add(max(limit/maxAsked, bourse.Millisecond)), m, out)
 	case m.Look != afterEnd && !wat.hearsOthers(now, p, limit):
@@ -134,13 +134,17 @@ func (wat *watcher) presenceDue(now bourse.Time, m presenceDue, out *agents.Outb
 }
 
 // ask puts a question to a site that it answers if it is alive: Confirm of a leg,
-// which it may have had before, or what legs it has.
-func (wat *watcher) ask(now bourse.Time, p *peer, leg bourse.LegID, out *agents.Outbox) {
-	if p.await(now); p.listed {
+// which it may have had before, or what legs it has. As long as this life has not
+// decided a transaction afresh, a Confirm could be the first that takes effect, and
+// ABORT follow: then the question is for offers, which changes nothing.
+func (wat *watcher) ask(now bourse.Time, p *peer, t *transaction, leg bourse.LegID, out *agents.Outbox) {
+	p.await(now)
+	switch {
+	case p.listed && t.resolved:
 		out.Send(p.id, agents.Confirm{Leg: leg, DecidedBy: wat.lives.current().Incarnation})
-		return
-	}
-	if now >= p.lists.Add(lastRepeat) { // it is long where there are many legs
+	case p.listed:
+		out.Send(p.id, agents.OfferRequest{Cycle: probeRef})
+	case now >= p.lists.Add(lastRepeat): // it is long where there are many legs
 		wat.co.recovery.sendList(now, p, out)
 	}
 }

@@ -206,6 +206,11 @@ func (a *anarchy) step(from agents.ID, m agents.Message) {
 	}
 	a.alarms = append(a.alarms, out.Alarms...)
 	for _, s := range out.Sends {
+		if m, ok := s.Message.(agents.Confirm); ok {
+			if t := a.b.txs.get(m.Leg.Tx); t.open() || !t.resolved {
+				a.t.Fatalf("I3: Confirm of leg %v, and this life has not decided", m.Leg)
+			}
+		}
 		if a.sites[s.To] != nil {
 			a.bag = append(a.bag, letter{s.To, "", s.Message})
 		}
