@@ -64,6 +64,9 @@ func Hourly(c Credits) Urgency { return Urgency(c + 1) }
 // DefaultUrgency is 5 % of a job's budget an hour.
 func DefaultUrgency() Urgency { return -1 - 50_000 }
 
+// Sound reports whether it is one that ParseUrgency could have read, or none.
+func (u Urgency) Sound() bool { return u >= -1-maxUrgencyShare && u <= Urgency(MaxUrgency)+1 }
+
 // Else is the urgency or, where none is given, another.
 func (u Urgency) Else(other Urgency) Urgency {
 	if u != 0 {

@@ -27,6 +27,11 @@ func TestUrgency_ReadsCreditsAnHourAndSharesOfTheBudget(t *testing.T) {
 			t.Errorf("%q is read as %v, %v", bad, u, err)
 		}
 	}
+	for u, sound := range map[Urgency]bool{0: true, Hourly(MaxUrgency): true, Hourly(MaxUrgency) + 1: false, -10_000_001: true, -10_000_002: false} {
+		if u.Sound() != sound {
+			t.Errorf("%d is sound: %t", int64(u), !sound)
+		}
+	}
 	if got := Urgency(0).Else(Hourly(3 * Credit)).Of(0); got != 3*Credit {
 		t.Errorf("what is not given is %v", got)
 	}

@@ -71,12 +71,12 @@ func randomWorld(t *rapid.T, seed uint64, explain int) *testWorld {
 		list = append(list, s)
 	}
 	cfg := testConfig(list...)
-	cfg.Explain = explain
+	cfg.Explain, cfg.Draws = explain, seed
 	cfg.Algorithm = []search.Algorithm{search.AMP, search.ALP, search.AMPLiteral, search.Best}[rng.IntN(4)]
 	cfg.Minimize = []bourse.Goal{bourse.GoalTime, bourse.GoalCost, bourse.GoalFinish, bourse.GoalValue}[rng.IntN(4)]
 	cfg.Budget = some(1, 60)
 	if rng.IntN(4) == 0 {
-		cfg.Strategy, cfg.Alpha, cfg.Draws = choice.Strategy(between(1, 4)), choice.Alpha(between(0, 4))*choice.One/4, seed
+		cfg.Strategy, cfg.Alpha = choice.Strategy(between(1, 4)), choice.Alpha(between(0, 4))*choice.One/4
 	}
 	if rng.IntN(3) == 0 && !cfg.oneByOne() {
 		cfg.BudgetLimit = some(0, 30)

@@ -35,6 +35,8 @@ func Unsound(j *bourse.Job) bourse.Reason {
 		return reason(bourse.Invalid, "max_price %v is outside 0..%v credits per node-hour", j.MaxPrice, bourse.MaxPrice)
 	case j.Budget < 0 || j.Budget > bourse.MaxBudget:
 		return reason(bourse.Invalid, "budget %v is outside 0..%v credits", j.Budget, bourse.MaxBudget)
+	case !j.Urgency.Sound():
+		return reason(bourse.Invalid, "urgency %v is outside 0..%v credits an hour, or 0..1000 %% of the budget", int64(j.Urgency), bourse.MaxUrgency)
 	case j.Flexible < 0 || j.Flexible > bourse.MaxDuration:
 		return reason(bourse.Invalid, "flexible %v is outside 0..%v seconds", j.Flexible, bourse.MaxDuration)
 	case j.Fix < 0 || j.Fix > 1000 || j.Phi < 0 || j.Phi > maxPhi:

@@ -66,7 +66,8 @@ func (in *Input) mayWait(j *Job, d *Draft) bool {
 		return false
 	}
 	r := &j.Request
-	return r.Deadline == bourse.Never || d.soonest(r).Add(2*t) <= r.Deadline
+	soonest := d.soonest(r)
+	return r.Deadline == bourse.Never || soonest < bourse.Never && soonest.Add(2*t) <= r.Deadline
 }
 
 // withoutDear adds to the groups that a job may not use those with a price above

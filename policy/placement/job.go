@@ -3,7 +3,7 @@ package placement
 import "bourse"
 
 // Job is a request and what its owner wants. Under each goal ties go to the window
-// of less loss, the earlier end, the fewer sites.
+// of less loss, the fewer sites, the earlier end.
 type Job struct {
 	bourse.Request
 	User     string // whose quota it counts against
@@ -101,10 +101,10 @@ func (w *Window) before(o *Window) bool {
 	switch {
 	case w.Loss != o.Loss:
 		return w.Loss < o.Loss
-	case w.End() != o.End():
-		return w.End() < o.End()
 	case w.Sites != o.Sites:
 		return w.Sites < o.Sites
+	case w.End() != o.End():
+		return w.End() < o.End()
 	}
 	return w.Start < o.Start
 }

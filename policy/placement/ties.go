@@ -37,14 +37,14 @@ func NewTies(m *Market) *Ties {
 		t.site[g] = n
 		t.all[n] += int64(x.Nodes) * int64(m.To.Sub(m.From))
 		t.free[n] += area(m.Admissible[g], m.From, m.To)
-		look := t.look[n]
+		look := uint64(golden)
 		for _, v := range []uint64{uint64(x.Nodes), uint64(x.Performance), uint64(x.Price)} {
 			look = mix(look ^ v)
 		}
 		for _, step := range m.Admissible[g] {
 			look = mix(look ^ uint64(step.At)<<20 ^ uint64(step.Free))
 		}
-		t.look[n] = look
+		t.look[n] += look // in whatever order its groups are given
 	}
 	return t
 }
