@@ -1,0 +1,36 @@
+package planning
+
+import (
+	"testing"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/policy/search"
+	"bourse/policy/selection"
+)
+
+// A peer may say what is clear from some later instant on only. It is taken to be so
+// before, too, and nothing panics.
+func TestTogether_AnOfferThatBeginsLate(t *testing.T) {
+	t.Parallel()
+	g := agents.GroupOffer{Group: bourse.Group{Site: "s", Name: "g", Nodes: 4, Performance: bourse.Unit, Price: 1_000_000},
+		Admissible: bourse.NewProfile(0, 4), Clear: bourse.NewProfile(1000*sec, 4)}
+	in := &Input{Cycle: 1, From: 10 * sec, Horizon: 20_000 * sec, Sites: []Site{{Name: "s", Answer: Usable, Groups: []agents.GroupOffer{g}}},
+		Terms: Terms{Algorithm: search.AMP, Minimize: bourse.GoalValue, Urgency: bourse.Hourly(bourse.Credit), MaxAlternatives: 3,
+			BudgetLimit: selection.Auto, TimeLimit: selection.Auto}}
+	for _, name := range []string{"a", "b"} {
+		j := Job{Name: name, Request: bourse.Request{Nodes: 2, Length: bourse.Hour, MinPerformance: bourse.Unit, Budget: 9 * bourse.Credit, Deadline: bourse.Never}}
+		in.Jobs = append(in.Jobs, j)
+	}
+	var p Planner
+	d := p.Plan(in)
+	o := p.Choose(d, &Quotes{Sites: make([][]bourse.Quote, 1), Left: bourse.MaxBudget})
+	for i := range o.Jobs {
+		if a := o.Jobs[i].Chosen(); a == nil || a.Start() != in.From {
+			t.Errorf("job %d gets %+v, want a window that starts at once", i, a)
+		}
+	}
+	if list := d.Together(o); list != nil {
+		t.Errorf("asks for %+v, though all of it is clear", list)
+	}
+}
