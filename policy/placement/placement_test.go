@@ -237,29 +237,6 @@ func TestChoose_EqualSitesShareTheWork(t *testing.T) {
 	}
 }
 
-// A try to exchange jobs that gains nothing leaves all of them as they were, those too
-// that have left a window and wait.
-func TestRetry_InVainLeavesNoTrace(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		jobs := drawJobs(t, 6)
-		for i := range jobs {
-			jobs[i].Latest = bourse.Time(rapid.IntRange(0, 20).Draw(t, "latest")) * bourse.Time(tick)
-		}
-		p := New(drawMarket(t, 3), jobs, Unlimited)
-		p.serve()
-		for i := range jobs {
-			before := fmt.Sprint(p.states, p.cost, p.time, p.users, p.all.free, p.clear.free)
-			if p.retry(i) {
-				continue
-			}
-			if after := fmt.Sprint(p.states, p.cost, p.time, p.users, p.all.free, p.clear.free); after != before {
-				t.Fatalf("a try in vain for job %d leaves\n%s, before\n%s", i, after, before)
-			}
-		}
-	})
-}
-
 // The exchange never leaves a batch worse off than placing its jobs one by one, and
 // gains where a job that loses little stands in the way of one that loses much.
 func TestChoose_ExchangeGains(t *testing.T) {
@@ -283,7 +260,12 @@ func TestChoose_ExchangeGains(t *testing.T) {
 		m := drawMarket(t, 3)
 		jobs := drawJobs(t, 6)
 		greedy := New(m, jobs, Unlimited)
-		greedy.serve()
+		for i := range jobs {
+			greedy.alone[i], greedy.has[i] = greedy.best(i)
+		}
+		for _, i := range greedy.order() {
+			greedy.put(i)
+		}
 		sum := func(p *Placer) (total bourse.Credits) {
 			for i := range p.jobs {
 				total = total.Plus(p.lost(i))

@@ -19,7 +19,7 @@ type Limits struct {
 var Unlimited = Limits{Cost: bourse.MaxCredits, Time: bourse.MaxDuration}
 
 // Placer places the jobs of one batch on one market: Plan, then Choose once the
-// prices are known. Then it is thrown away, or makes the next one: Again.
+// prices are known. Then it is thrown away.
 type Placer struct {
 	market *Market
 	jobs   []Job
@@ -33,7 +33,12 @@ type Placer struct {
 
 	queries [][]*search.Query // by job and size, once they were searched for
 
-	states []Choice // by job: how it stands
+	alone  []Window // by job: the best that it could have alone
+	has    []bool   // it could have one
+	chosen []Window
+	placed []bool
+	waits  []Wait   // why it has left a window
+	left   []Window // that one
 	cost   bourse.Credits
 	time   bourse.Duration
 	users  map[string]bourse.Credits
@@ -58,8 +63,8 @@ func New(m *Market, jobs []Job, limits Limits) *Placer {
 // that it was called on is of no use any more.
 func (p *Placer) Again(jobs []Job, limits Limits) *Placer {
 	for i := range p.jobs {
-		if p.states[i].Placed {
-			p.take(i, &p.states[i].Window, -1)
+		if p.placed[i] {
+			p.take(i, &p.chosen[i], -1)
 		}
 	}
 	q := &Placer{market: p.market, ties: p.ties, all: p.all, clear: p.clear}
@@ -68,8 +73,11 @@ func (p *Placer) Again(jobs []Job, limits Limits) *Placer {
 }
 
 func (p *Placer) reset(jobs []Job, limits Limits) {
+	n := len(jobs)
 	p.jobs, p.limits, p.users = jobs, limits, map[string]bourse.Credits{}
-	p.states, p.queries = make([]Choice, len(jobs)), make([][]*search.Query, len(jobs))
+	p.alone, p.has, p.chosen, p.placed = make([]Window, n), make([]bool, n), make([]Window, n), make([]bool, n)
+	p.waits, p.left = make([]Wait, n), make([]Window, n)
+	p.queries = make([][]*search.Query, n)
 }
 
 // contended reports whether some nodes cost more than their base price.
@@ -231,7 +239,7 @@ func (p *Placer) take(i int, w *Window, by int) {
 	p.cost += bourse.Credits(by) * w.Price
 	p.time += bourse.Duration(by) * w.Time
 	p.users[p.jobs[i].User] += bourse.Credits(by) * w.Price
-	if p.states[i].Placed = by > 0; by > 0 {
-		p.states[i].Window = *w
+	if p.placed[i] = by > 0; by > 0 {
+		p.chosen[i] = *w
 	}
 }

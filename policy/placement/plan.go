@@ -19,9 +19,9 @@ func (p *Placer) Plan(most int) [][]Window {
 	}
 	p.place()
 	for i := range p.jobs {
-		if p.states[i].Placed {
-			out[i] = include(out[i], p.states[i].Window, most)
-			p.take(i, &p.states[i].Window, -1)
+		if p.placed[i] {
+			out[i] = include(out[i], p.chosen[i], most)
+			p.take(i, &p.chosen[i], -1)
 		}
 	}
 	return out
@@ -78,7 +78,11 @@ const (
 func (p *Placer) Choose(quoted [][]Window) []Choice {
 	p.base, p.quoted = false, quoted
 	p.place()
-	return slices.Clone(p.states)
+	out := make([]Choice, len(p.jobs))
+	for i := range out {
+		out[i] = Choice{Window: p.chosen[i], Placed: p.placed[i], Alone: p.alone[i], Possible: p.has[i], Wait: p.waits[i], Left: p.left[i]}
+	}
+	return out
 }
 
 // alternatives lists distinct windows for one job on the whole market.
