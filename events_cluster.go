@@ -40,11 +40,14 @@ type (
 	}
 	// NodesLocked says that a cluster has locked nodes for a leg.
 	NodesLocked struct {
-		Leg    LegID `json:"leg"`
-		What   Leg   `json:"what"`
-		Beside LegID `json:"beside,omitzero"` // a reservation whose nodes it counts on: no more than the larger of both is taken
-		Ends   Time  `json:"ends,omitempty"`  // of a durable cluster: when its work is really over
-		Flex   Flex  `json:"flex,omitzero"`   // the window within which it may lie
+		Leg    LegID    `json:"leg"`
+		What   Leg      `json:"what"`
+		Beside LegID    `json:"beside,omitzero"` // a reservation whose nodes it counts on: no more than the larger of both is taken
+		Ends   Time     `json:"ends,omitempty"`  // of a durable cluster: when its work is really over
+		Flex   Flex     `json:"flex,omitzero"`   // the window within which it may lie
+		Names  []string `json:"names,omitempty"` // of real nodes
+		Job    string   `json:"job,omitempty"`   // whose work is to run on them, where they are real
+		User   string   `json:"user,omitempty"`
 	}
 	// NodesFreed says that a leg's nodes are free from now on.
 	NodesFreed struct {
@@ -77,9 +80,12 @@ type (
 	}
 	// LockMoved says what has become of nodes locked for a leg.
 	LockMoved struct {
-		Leg   LegID     `json:"leg"`
-		State LockState `json:"state"`
-		When  Time      `json:"when,omitempty"` // if it is recorded later
+		Leg    LegID       `json:"leg"`
+		State  LockState   `json:"state"`
+		When   Time        `json:"when,omitempty"`   // if it is recorded later
+		Work   *Handover   `json:"work,omitempty"`   // of a confirmed one: what is to run there
+		Result *WorkResult `json:"result,omitempty"` // of an ended one
+		Reason Reason      `json:"reason,omitzero"`  // of a lost one
 	}
 	// TasksPlaced says that a cluster of deadlines has taken the work of a leg or of
 	// a local job, and on which of its nodes; of none while it waits in line,
@@ -166,12 +172,15 @@ type (
 	// LockMemory is what a cluster keeps of nodes locked for a leg.
 	LockMemory struct {
 		NodesLocked
-		State  LockState `json:"state"`
-		Heard  bool      `json:"heard,omitempty"`
-		Agreed int       `json:"agreed,omitempty"` // its place in the order in which legs were confirmed
-		Shifts uint32    `json:"turn,omitempty"`   // of its last move within its window
-		Fixed  bool      `json:"fixed,omitempty"`  // it moves no more
-		Number int64     `json:"number,omitempty"` // of a cluster of deadlines: its work
+		State  LockState   `json:"state"`
+		Heard  bool        `json:"heard,omitempty"`
+		Agreed int         `json:"agreed,omitempty"` // its place in the order in which legs were confirmed
+		Shifts uint32      `json:"turn,omitempty"`   // of its last move within its window
+		Fixed  bool        `json:"fixed,omitempty"`  // it moves no more
+		Number int64       `json:"number,omitempty"` // of a cluster of deadlines: its work
+		Work   *Handover   `json:"work,omitempty"`
+		Result *WorkResult `json:"result,omitempty"`
+		Reason Reason      `json:"reason,omitzero"`
 	}
 	// ReleasedLeg is a leg that was released: nothing is locked for it again.
 	ReleasedLeg struct {

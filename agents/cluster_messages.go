@@ -55,7 +55,9 @@ type ClusterHold struct {
 	Again    bool            // even if it was released before
 	Force    bool            // what is in the way gives way, as when nodes fail; for maintenance
 	Flex     bourse.Flex     // where promises are made: the window within which the nodes may lie
-	Shift    int             // how far others might be asked to shift if there is no room, over their lengths, in thousandths; 0: nobody
+	Job      string          // whose work is to run there, and for whom: real nodes ask
+	User     string
+	Shift    int // how far others might be asked to shift if there is no room, over their lengths, in thousandths; 0: nobody
 }
 
 // ClusterHeld answers a ClusterHold.
@@ -63,6 +65,7 @@ type ClusterHeld struct {
 	Leg     bourse.LegID
 	Refusal bourse.Reason
 	What    bourse.Leg    // of a ClusterHold with a Flex: where the nodes are locked
+	Nodes   []string      // their names, where they are real
 	Instead []bourse.Time // of a refusal: starts that there would be room for, nearest first
 	Shifts  []LegShift    // of a refusal: confirmed legs of which one, shifted, would make room
 }
@@ -80,7 +83,10 @@ const MaxShifts = 16
 
 // ClusterConfirm makes a lock a reservation that its user's work runs in, in
 // place of the one that it replaces. It is repeated until done.
-type ClusterConfirm struct{ Leg bourse.LegID }
+type ClusterConfirm struct {
+	Leg  bourse.LegID
+	Work *bourse.Handover // what runs there on real nodes; nil: nothing that the cluster starts
+}
 
 // ClusterRelease gives a lock or what is left of a reservation back. It is
 // repeated until done, and ends the repeating of ClusterEnded and ClusterLost.
@@ -115,13 +121,17 @@ type ClusterHeard struct {
 // ClusterEnded tells the site that a reservation's work has ended; repeated
 // until the site releases the leg.
 type ClusterEnded struct {
-	Leg bourse.LegID
-	End bourse.Time
+	Leg    bourse.LegID
+	End    bourse.Time
+	Result *bourse.WorkResult // of work that the cluster has started
 }
 
 // ClusterLost tells the site that a leg's nodes are gone; repeated until the
 // site releases the leg.
-type ClusterLost struct{ Leg bourse.LegID }
+type ClusterLost struct {
+	Leg    bourse.LegID
+	Reason bourse.Reason // where more is known than that the nodes are
+}
 
 // ClusterInventory asks what the cluster keeps for the site's legs.
 type ClusterInventory struct{ Ref uint64 }
@@ -140,6 +150,8 @@ type ClusterLock struct {
 	Lost      bool
 	Ended     bool
 	End       bourse.Time // Ended: when
+	Result    *bourse.WorkResult
+	Reason    bourse.Reason // Lost
 
 	// Of a flexible reservation: the last that ClusterMoved has said, or would.
 	Shifts     uint32

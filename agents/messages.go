@@ -22,6 +22,7 @@ const (
 	Broker   Role = "broker"
 	Site     Role = "site"
 	Cluster  Role = "cluster"
+	Driver   Role = "driver"
 	User     Role = "user"
 	Operator Role = "operator"
 	Outside  Role = "outside"
@@ -60,7 +61,7 @@ func (p *Properties) Crosses() bool {
 func (p *Properties) Answers(kind string) bool { return p.Answer != nil && p.Answer.Kind() == kind }
 
 // table holds all message types.
-var table = slices.Concat(brokerMessages, recoveryMessages, clusterMessages, operatorMessages)
+var table = slices.Concat(brokerMessages, recoveryMessages, clusterMessages, driverMessages, operatorMessages)
 
 var byKind = func() map[string]*Properties {
 	m := make(map[string]*Properties, len(table))

@@ -89,7 +89,7 @@ func (a *Agent) Step(now bourse.Time, from agents.ID, m agents.Message, out *age
 	case agents.ClusterHold:
 		a.answerHold(now, from, m)
 	case agents.ClusterConfirm:
-		a.confirm(now, from, m.Leg)
+		a.confirm(now, from, m)
 	case agents.ClusterRelease:
 		a.release(now, m.Leg)
 		out.Send(from, agents.ClusterDone{Leg: m.Leg, Step: m.Kind()})

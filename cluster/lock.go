@@ -52,8 +52,11 @@ func (a *Agent) answerHold(now bourse.Time, from agents.ID, m agents.ClusterHold
 		return
 	case r.Refusal.Refused():
 		r.Instead, r.Shifts = a.backend.Elsewhere(now, m)
-	case l.Flex.Due > 0 && l.Beside == bourse.LegID{}: // where in its window
-		r.What = l.What
+	default:
+		r.Nodes = l.Names
+		if l.Flex.Due > 0 && l.Beside == (bourse.LegID{}) { // where in its window
+			r.What = l.What
+		}
 	}
 	a.out.Send(from, r)
 }
@@ -72,7 +75,8 @@ func (a *Agent) hold(now bourse.Time, m agents.ClusterHold) bourse.Reason {
 
 // confirm makes a lock a reservation that work runs in, from its start on, in
 // place of the one that it counts on. The site hears if there is none.
-func (a *Agent) confirm(now bourse.Time, from agents.ID, id bourse.LegID) {
+func (a *Agent) confirm(now bourse.Time, from agents.ID, m agents.ClusterConfirm) {
+	id := m.Leg
 	l := a.locks[id]
 	if l == nil && !a.past.has(id) {
 		a.out.Send(from, agents.ClusterLost{Leg: id})
@@ -85,7 +89,7 @@ func (a *Agent) confirm(now bourse.Time, from agents.ID, id bourse.LegID) {
 	if old := l.Beside; old != (bourse.LegID{}) {
 		a.release(now, old)
 	}
-	a.Record(bourse.LockMoved{Leg: id, State: bourse.LockConfirmed})
+	a.Record(bourse.LockMoved{Leg: id, State: bourse.LockConfirmed, Work: m.Work})
 	a.backend.Confirm(now, id)
 }
 
@@ -106,7 +110,8 @@ func (a *Agent) inventory(from agents.ID, m agents.ClusterInventory) {
 	r := agents.ClusterLocks{Ref: m.Ref}
 	for l := range a.each {
 		k := agents.ClusterLock{Leg: l.Leg, Confirmed: l.State != bourse.LockHeld && l.State != bourse.LockLost,
-			Running: l.State == bourse.LockRunning, Lost: l.State == bourse.LockLost, Ended: l.State == bourse.LockEnded}
+			Running: l.State == bourse.LockRunning, Lost: l.State == bourse.LockLost, Ended: l.State == bourse.LockEnded,
+			Result: l.Result, Reason: l.Reason}
 		if l.over {
 			k.End = l.Ends
 		}

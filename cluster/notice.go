@@ -33,9 +33,9 @@ func (a *Agent) tell(l *lock) {
 			a.out.Send(a.cfg.Site, agents.ClusterStarted{Leg: l.Leg})
 		}
 	case bourse.LockEnded:
-		a.out.Send(a.cfg.Site, agents.ClusterEnded{Leg: l.Leg, End: l.Ends})
+		a.out.Send(a.cfg.Site, agents.ClusterEnded{Leg: l.Leg, End: l.Ends, Result: l.Result})
 	case bourse.LockLost:
-		a.out.Send(a.cfg.Site, agents.ClusterLost{Leg: l.Leg})
+		a.out.Send(a.cfg.Site, agents.ClusterLost{Leg: l.Leg, Reason: l.Reason})
 	}
 	if !a.reminds {
 		a.reminds = true

@@ -131,6 +131,7 @@ func (a *Agent) lockMoved(at bourse.Time, f bourse.LockMoved) (news *lock) {
 		l.Heard = true
 		return nil
 	case bourse.LockConfirmed:
+		l.Work = f.Work
 		if l.Number == 0 { // it has nodes of its own, from its start on
 			l.Agreed, l.Ends = a.number, max(l.Ends, at)
 		}
@@ -143,13 +144,13 @@ func (a *Agent) lockMoved(at bourse.Time, f bourse.LockMoved) (news *lock) {
 			return nil
 		}
 	case bourse.LockEnded:
-		l.over, l.Ends, l.Beside = true, at, bourse.LegID{}
+		l.over, l.Ends, l.Beside, l.Result = true, at, bourse.LegID{}, f.Result
 		if l.State == bourse.LockHeld {
 			return nil // nobody has confirmed it yet
 		}
 		l.State = f.State
 	case bourse.LockLost:
-		l.State, l.Beside = f.State, bourse.LegID{}
+		l.State, l.Beside, l.Reason = f.State, bourse.LegID{}, f.Reason
 	default:
 		l.State, l.begun = f.State, true
 	}

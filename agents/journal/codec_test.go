@@ -39,6 +39,11 @@ func draw(t *rapid.T, v reflect.Value) {
 		for i := range v.Len() {
 			draw(t, v.Index(i))
 		}
+	case v.Kind() == reflect.Pointer:
+		if rapid.Bool().Draw(t, "some") {
+			v.Set(reflect.New(v.Type().Elem()))
+			draw(t, v.Elem())
+		}
 	case v.Kind() == reflect.String:
 		v.SetString(rapid.OneOf(rapid.String(), rapid.StringMatching(`[a-z0-9"\\<é]*`)).Draw(t, "text"))
 	case v.Kind() == reflect.Bool:

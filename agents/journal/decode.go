@@ -107,6 +107,8 @@ func decoderOf(t reflect.Type) decoder {
 		return decodeUint
 	case reflect.Struct:
 		return structDecoder(t)
+	case reflect.Pointer:
+		return pointerDecoder(t)
 	case reflect.Slice:
 		if t.Elem().Kind() != reflect.Uint8 { // bytes are base64
 			return sliceDecoder(t)
@@ -250,6 +252,18 @@ func jsonName(f reflect.StructField) (name string, tagged bool) {
 		return f.Name, false
 	}
 	return name, true
+}
+
+// pointerDecoder compiles a pointer; null is a nil one.
+func pointerDecoder(t reflect.Type) decoder {
+	element := decoderOf(t.Elem())
+	return func(d *reader, v reflect.Value) {
+		if d.null() {
+			return
+		}
+		v.Set(reflect.New(t.Elem()))
+		element(d, v.Elem())
+	}
 }
 
 // sliceDecoder compiles a slice; null is a nil one.
