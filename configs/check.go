@@ -83,7 +83,10 @@ func Check(file string) (*Checked, error) {
 		}
 		return &Checked{Kind: KindSweep, Name: s.Name, Points: s.Points()}, nil
 	}
-	return check(file, text, func(b *Broker, until bourse.Duration) error { return b.loadBatch(filepath.Dir(file), until) })
+	return check(file, text, func(b *Broker, until bourse.Duration) error {
+		_, err := b.loadBatch(filepath.Dir(file), until)
+		return err
+	})
 }
 
 func check(file string, text []byte, load func(*Broker, bourse.Duration) error) (*Checked, error) {

@@ -20,6 +20,8 @@ type Scenario struct {
 	Sites   []Site          // at least one, in order of the file
 	Brokers []Broker        // in order of the file
 	Dir     string          // the folder that relative file names start from; "" for the working directory
+	Source  Source          // what it was read from
+	Traces  []TraceFile     // those that ResolveTraces has found, in the order in which the scenario names them
 }
 
 // Site is one cluster of a scenario.
@@ -80,24 +82,31 @@ func ReadScenario(file string) (*Scenario, error) {
 		return nil, err
 	}
 	s.Dir = filepath.Dir(file)
+	s.Source = Source{Name: filepath.Base(file), Text: string(text)}
 	for i := range s.Brokers {
-		if err := s.Brokers[i].loadBatch(s.Dir, s.Until); err != nil {
+		text, err := s.Brokers[i].loadBatch(s.Dir, s.Until)
+		if err != nil {
 			return nil, err
 		}
+		s.Source.add(s.Brokers[i].Batch, text)
 	}
 	return s, nil
 }
 
 // loadBatch reads the jobs of the batch that a broker names.
-func (b *Broker) loadBatch(dir string, until bourse.Duration) error {
+func (b *Broker) loadBatch(dir string, until bourse.Duration) (text []byte, err error) {
 	if b.Batch == "" {
-		return nil
+		return nil, nil
 	}
 	file := within(dir, b.Batch)
-	text, err := readFile(file)
-	if err != nil {
-		return fmt.Errorf("batch of broker %q: %w", b.Name, err)
+	if text, err = readFile(file); err != nil {
+		return nil, fmt.Errorf("batch of broker %q: %w", b.Name, err)
 	}
+	return text, b.takeBatch(file, text, until)
+}
+
+// takeBatch has a broker's jobs be those of a batch.
+func (b *Broker) takeBatch(file string, text []byte, until bourse.Duration) error {
 	batch, err := parseBatch(file, text, true, until)
 	if err != nil {
 		return err
@@ -257,7 +266,8 @@ func (s *Scenario) ResolveTraces(dir string) error {
 		if *trace == "" {
 			return nil
 		}
-		*trace = within(dir, *trace)
+		name := *trace
+		*trace = within(dir, name)
 		info, err := os.Stat(*trace)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -266,6 +276,9 @@ func (s *Scenario) ResolveTraces(dir string) error {
 			return fmt.Errorf("%s: %w", owner, err)
 		case info.IsDir():
 			return fmt.Errorf("%s: trace %s is a folder; must be a file", owner, *trace)
+		}
+		if f := (TraceFile{Name: name, Path: *trace}); !slices.Contains(s.Traces, f) {
+			s.Traces = append(s.Traces, f)
 		}
 		return nil
 	}

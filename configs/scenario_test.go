@@ -63,7 +63,7 @@ func TestReadScenario_TwoSitesWithEveryDefault(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &Scenario{
-		Name: "two-sites", Until: 30 * bourse.Day, Dir: dir,
+		Name: "two-sites", Until: 30 * bourse.Day, Dir: dir, Source: Source{Name: "two-sites.toml", Text: twoSites},
 		Sites: []Site{{
 			Name: "north", Policy: backfill.EASY, Pricing: "adaptive", Overrun: "kill",
 			Groups:  []bourse.Group{{Site: "north", Name: "main", Nodes: 128, Performance: 1000, Price: 1_000_000}},

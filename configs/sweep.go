@@ -255,7 +255,7 @@ func (s *Sweep) Scenario(point int) (*Scenario, error) {
 	}
 	out.Dir = s.dir
 	for i := range out.Brokers {
-		if err := out.Brokers[i].loadBatch(s.dir, out.Until); err != nil {
+		if _, err := out.Brokers[i].loadBatch(s.dir, out.Until); err != nil {
 			return nil, err
 		}
 	}

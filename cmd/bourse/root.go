@@ -22,10 +22,12 @@ clusters: sites with queues and prices, brokers with budgets.
 Results go to stdout, progress and messages to stderr. Exit status: 0 done,
 1 refused or failed, 2 bad usage or bad input.`,
 		Example:       "  bourse simulate\n  bourse replay SDSC-SP2.swf.gz --procs 128 --policy easy",
+		Version:       versionOf().String(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
 	root.SetFlagErrorFunc(badFlag)
+	root.SetVersionTemplate("{{.Version}}\n")
 	list := commands()
 	complete(list)
 	root.AddCommand(list...)
@@ -66,6 +68,7 @@ func commands() []*cobra.Command {
 		newSite(),
 		newBroker(),
 		newCA(),
+		newVersion(),
 	}
 }
 

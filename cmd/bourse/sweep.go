@@ -81,6 +81,7 @@ func (f *sweepFlags) run(file string, stdout, stderr io.Writer) error {
 			return err
 		}
 		defer sheet.close()
+		defer onInterrupt(stderr, func() {}, "the runs that are done are kept: go on with the same command and --resume")()
 	}
 	if n := sheet.finished(); n > 0 {
 		fmt.Fprintf(stderr, "%s: %d of %d runs are there\n", f.out, n, sweep.Runs())
