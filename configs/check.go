@@ -62,7 +62,7 @@ func (c *Checked) String() string {
 	add(c.Brokers, "broker", "brokers")
 	add(c.Jobs, "job", "jobs")
 	add(c.Points, "combination", "combinations")
-	add(c.Traces, "trace (not opened)", "traces (not opened)")
+	add(c.Traces, "trace", "traces")
 	if c.Span > 0 {
 		fmt.Fprintf(&b, "%suntil %s", sep, c.Span.Words())
 	}

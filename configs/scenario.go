@@ -262,36 +262,49 @@ func (s *Scenario) ResolveTraces(dir string) error {
 	if dir == "" {
 		dir = s.Dir
 	}
-	resolve := func(owner string, trace *string) error {
+	owners := map[TraceFile][]string{} // in order
+	resolve := func(owner string, trace *string) {
 		if *trace == "" {
-			return nil
+			return
 		}
-		name := *trace
-		*trace = within(dir, name)
-		info, err := os.Stat(*trace)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return fmt.Errorf("%s: there is no trace %s; name the folder of the traces with --traces DIR", owner, *trace)
-		case err != nil:
-			return fmt.Errorf("%s: %w", owner, err)
-		case info.IsDir():
-			return fmt.Errorf("%s: trace %s is a folder; must be a file", owner, *trace)
-		}
-		if f := (TraceFile{Name: name, Path: *trace}); !slices.Contains(s.Traces, f) {
+		f := TraceFile{Name: *trace, Path: within(dir, *trace)}
+		*trace = f.Path
+		if owners[f] == nil {
 			s.Traces = append(s.Traces, f)
 		}
-		return nil
+		owners[f] = append(owners[f], owner)
 	}
-	var all []error
 	for i := range s.Sites {
 		if w := s.Sites[i].Workload; w != nil {
-			all = append(all, resolve(fmt.Sprintf("site %q", s.Sites[i].Name), &w.Trace))
+			resolve(fmt.Sprintf("site %q", s.Sites[i].Name), &w.Trace)
 		}
 	}
 	for i := range s.Brokers {
 		if w := s.Brokers[i].Workload; w != nil {
-			all = append(all, resolve(fmt.Sprintf("broker %q", s.Brokers[i].Name), &w.Trace))
+			resolve(fmt.Sprintf("broker %q", s.Brokers[i].Name), &w.Trace)
 		}
 	}
+	var all []error
+	for _, f := range s.Traces {
+		who := owners[f][0]
+		if more := len(owners[f]) - 1; more > 0 {
+			who += fmt.Sprintf(" and %d more", more)
+		}
+		all = append(all, f.check(who))
+	}
 	return errors.Join(all...)
+}
+
+// check finds out whether the file is there, for its owners.
+func (f TraceFile) check(who string) error {
+	info, err := os.Stat(f.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s: there is no trace %s; name the folder of the traces with --traces DIR", who, f.Path)
+	case err != nil:
+		return fmt.Errorf("%s: %w", who, err)
+	case info.IsDir():
+		return fmt.Errorf("%s: trace %s is a folder; must be a file", who, f.Path)
+	}
+	return nil
 }
