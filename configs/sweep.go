@@ -65,6 +65,16 @@ func ReadSweep(file string) (*Sweep, error) {
 	return s, nil
 }
 
+// Text is the sweep's file, word for word.
+func (s *Sweep) Text() string { return string(s.text) }
+
+// RestoreSweep reads the text of a sweep that was read before. It knows what was
+// varied and with which seeds, and not the scenario: no point can be run.
+func RestoreSweep(file, text string) (*Sweep, error) {
+	s, _, err := parseSweep(file, []byte(text))
+	return s, err
+}
+
 // parseSweep reads the sweep alone, and what it says of its scenario: the name
 // of a file, or "preset NAME".
 func parseSweep(file string, text []byte) (s *Sweep, scenario string, err error) {

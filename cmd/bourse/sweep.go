@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -38,8 +39,15 @@ The file names a scenario and the keys:
   key = "site.north.pricing"      # site.pricing: that of every site
   values = ["fixed", "adaptive"]
 
-An interrupted sweep goes on with --resume, and ends with the same files.`,
-		Example: "  bourse sweep algorithms.toml\n  bourse sweep algorithms.toml --out out\n  bourse sweep algorithms.toml --out out --resume",
+An interrupted sweep goes on with --resume, and ends with the same files.
+
+On several machines each runs a part of the runs into a folder of its own, --part
+I/N; merge makes of the folders what one machine would have written, byte for
+byte. --part auto takes I and N from a Slurm array (SLURM_ARRAY_TASK_ID, _MIN, _STEP
+and _COUNT) or a Kubernetes Indexed Job (JOB_COMPLETION_INDEX, with N in
+BOURSE_PARTS); plan prints either.`,
+		Example: "  bourse sweep algorithms.toml\n  bourse sweep algorithms.toml --out out\n  bourse sweep algorithms.toml --out out --resume\n" +
+			"  bourse sweep algorithms.toml --out part-2 --part 2/8\n  bourse sweep merge --out out part-*",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return fmt.Errorf("sweep takes one file, SWEEP.toml; %d are given", len(args))
@@ -54,17 +62,26 @@ An interrupted sweep goes on with --resume, and ends with the same files.`,
 	flags.StringVar(&f.out, "out", "", "folder for the files; without it nothing is written")
 	flags.BoolVar(&f.resume, "resume", false, "go on with the runs that an interrupted sweep has left in that folder")
 	flags.BoolVar(&f.json, "json", false, "print the means as JSON")
+	flags.StringVar(&f.part, "part", "", "run the I-th of N parts, I/N, or auto on a job array")
+	cmd.AddCommand(newSweepMerge(), newSweepPlan())
 	return cmd
 }
 
 type sweepFlags struct {
-	out          string
+	out, part    string
 	resume, json bool
 }
 
 func (f *sweepFlags) run(file string, stdout, stderr io.Writer) error {
 	if f.resume && f.out == "" {
 		return errors.New("--resume needs the folder of the interrupted sweep, --out DIR")
+	}
+	part, err := parsePart(f.part, os.Getenv)
+	if err != nil {
+		return err
+	}
+	if part.of > 0 && f.out == "" {
+		return errors.New("--part needs a folder of its own, --out DIR")
 	}
 	config, err := configs.ReadSweep(file)
 	if err != nil {
@@ -76,6 +93,16 @@ func (f *sweepFlags) run(file string, stdout, stderr io.Writer) error {
 	}
 	sweep := &simulation.Sweep{Config: config, Workloads: simulation.NewWorkloads()}
 	sheet := newSweepSheet(sweep, print)
+	sheet.take(part)
+	if part.of > 0 {
+		done, err := sheet.over(f.out)
+		if err != nil {
+			return err
+		}
+		if done {
+			return f.tellPart(sheet, stdout)
+		}
+	}
 	if f.out != "" {
 		if err := sheet.open(f.out, f.resume); err != nil {
 			return err
@@ -84,15 +111,15 @@ func (f *sweepFlags) run(file string, stdout, stderr io.Writer) error {
 		defer onInterrupt(stderr, func() {}, "the runs that are done are kept: go on with the same command and --resume")()
 	}
 	if n := sheet.finished(); n > 0 {
-		fmt.Fprintf(stderr, "%s: %d of %d runs are there\n", f.out, n, sweep.Runs())
+		fmt.Fprintf(stderr, "%s: %d of %d runs are there\n", f.out, n, sheet.wanted())
 	}
 	bar := newProgress(stderr, "runs")
-	bar.set(sheet.finished(), sweep.Runs())
+	bar.set(sheet.finished(), sheet.wanted())
 	err = sweep.Run(sheet.has, func(r simulation.SweepRun) error {
 		if err := sheet.add(r); err != nil {
 			return failed(err)
 		}
-		bar.set(sheet.finished(), sweep.Runs())
+		bar.set(sheet.finished(), sheet.wanted())
 		return nil
 	})
 	bar.clear()
@@ -111,11 +138,29 @@ func (f *sweepFlags) run(file string, stdout, stderr io.Writer) error {
 			return failed(err)
 		}
 	}
+	if part.of > 0 {
+		return f.tellPart(sheet, stdout)
+	}
+	return f.tell(sheet, stdout)
+}
+
+// tellPart says what was done of a sweep whose means are not known yet.
+func (f *sweepFlags) tellPart(sheet *sweepSheet, stdout io.Writer) error {
+	if f.json {
+		return failed(writeJSON(stdout, map[string]int{"part": sheet.part.i, "of": sheet.part.of, "runs": sheet.wanted()}))
+	}
+	_, err := fmt.Fprintf(stdout, "Part %d of %d: %d of %d runs, in %s. With all parts: bourse sweep merge --out DIR PART...\n",
+		sheet.part.i, sheet.part.of, sheet.wanted(), sheet.sweep.Runs(), f.out)
+	return failed(err)
+}
+
+// tell shows the means of all runs and where the files are.
+func (f *sweepFlags) tell(sheet *sweepSheet, stdout io.Writer) (err error) {
 	means := sheet.means()
 	if f.json {
 		return failed(writeJSON(stdout, means))
 	}
-	if err := f.show(sweep, means, stdout); err != nil {
+	if err := f.show(sheet.sweep, means, stdout); err != nil {
 		return failed(err)
 	}
 	if f.out == "" {
