@@ -6,7 +6,9 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
+	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"bourse/configs"
@@ -24,9 +26,12 @@ func newSweep() *cobra.Command {
 same seeds, in parallel. It ends with a row for each combination: the means over
 the seeds, with 95 % intervals. With --out DIR it writes
 
-  runs.csv      a row for each run: its settings, its seed and all its figures
-  summary.csv   a row for each combination, site or VO, and measure: mean, interval
-  sweep.json    what was run
+  sweep.html       a page: each measure of the VOs as a figure, and the differences
+  runs.csv         a row for each run: its settings, its seed and all its figures
+  summary.csv      a row for each combination, site or VO, and measure: mean,
+                   interval, quantiles
+  differences.csv  the same less the first combination with the same seeds
+  sweep.json       what was run
 
 The file names a scenario and the keys:
 
@@ -160,39 +165,68 @@ func (f *sweepFlags) tell(sheet *sweepSheet, stdout io.Writer) (err error) {
 	if f.json {
 		return failed(writeJSON(stdout, means))
 	}
-	if err := f.show(sheet.sweep, means, stdout); err != nil {
+	if err := f.show(sheet, means, stdout); err != nil {
 		return failed(err)
 	}
 	if f.out == "" {
 		_, err = fmt.Fprintln(stdout, "No files written; name a folder with --out DIR.")
 	} else {
-		_, err = fmt.Fprintf(stdout, "Files in %s: %s, %s, %s.\n", f.out, sweepRuns, sweepSummary, sweepFile)
+		_, err = fmt.Fprintf(stdout, "Files in %s: %s.\n", f.out, strings.Join([]string{sweepPage, sweepRuns, sweepSummary, sweepApart, sweepFile}, ", "))
 	}
 	return failed(err)
 }
 
-// show prints a row for each point and VO, of some measures. The files have all,
-// and those of the sites.
-func (f *sweepFlags) show(sweep *simulation.Sweep, means []sweepMean, out io.Writer) error {
+// show prints a row for each point and VO, of some measures: means, and below how far
+// they are from the first point's. The files have all, and those of the sites.
+func (f *sweepFlags) show(sheet *sweepSheet, means []sweepMean, out io.Writer) error {
+	config := sheet.sweep.Config
+	mean := f.table(config, means, func(m *sweepMean) string { return within("%.*f", m.Mean, m.CI95) })
+	if mean.Length() == 0 {
+		fmt.Fprintln(out, "The scenario has no broker; the files have the figures of its sites.")
+		return nil
+	}
+	if _, err := fmt.Fprintf(out, "%s\n\n%d combinations, %d seeds each from %d on; means with 95 %% intervals.\n", mean.Render(), config.Points(), config.Runs, config.Seed); err != nil {
+		return err
+	}
+	apart := f.table(config, means, func(m *sweepMean) string {
+		if m.Apart == nil {
+			return ""
+		}
+		star := ""
+		if m.Apart.beyond() {
+			star = " *"
+		}
+		return within("%+.*f", m.Apart.Mean, m.Apart.CI95) + star
+	})
+	if apart.Length() > 0 {
+		if _, err := fmt.Fprintf(out, "\n%s\n\nDifferences from the first combination, seed by seed; * is beyond the interval.\n", apart.Render()); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintln(out, sheet.finding())
+	return err
+}
+
+// table has a row for each point and VO whose cells are not empty.
+func (f *sweepFlags) table(config *configs.Sweep, means []sweepMean, cell func(*sweepMean) string) table.Writer {
 	header := []string{"#"}
-	for _, p := range sweep.Config.Parameters {
+	for _, p := range config.Parameters {
 		header = append(header, "<"+p.Name)
 	}
 	names, heads := report.SweepColumns()
-	header = append(append(header, "<VO"), heads...)
-	t := report.NewTable(header...)
+	t := report.NewTable(append(append(header, "<VO"), heads...)...)
 	cells := map[string]string{}
-	for i, m := range means {
-		if slices.Contains(names, m.Measure) {
-			cells[m.Measure] = fmt.Sprintf("%.2f ± %.2f", m.Mean, m.CI95)
+	for i := range means {
+		m := &means[i]
+		if text := cell(m); text != "" && slices.Contains(names, m.Measure) {
+			cells[m.Measure] = text
 		}
-		last := i+1 == len(means) || means[i+1].Point != m.Point || means[i+1].Owner != m.Owner
-		if !last {
+		if last := i+1 == len(means) || means[i+1].Point != m.Point || means[i+1].Owner != m.Owner; !last {
 			continue
 		}
 		if len(cells) > 0 {
 			row := []any{m.Point + 1}
-			for _, v := range sweep.Config.Values(m.Point) {
+			for _, v := range config.Values(m.Point) {
 				row = append(row, fmt.Sprint(v))
 			}
 			row = append(row, m.Owner)
@@ -203,14 +237,5 @@ func (f *sweepFlags) show(sweep *simulation.Sweep, means []sweepMean, out io.Wri
 		}
 		clear(cells)
 	}
-	if t.Length() == 0 {
-		fmt.Fprintln(out, "The scenario has no broker; the files have the figures of its sites.")
-		return nil
-	}
-	if _, err := fmt.Fprintln(out, t.Render()); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(out, "\n%d combinations, %d seeds each from %d on; means with 95 %% intervals.\n",
-		sweep.Config.Points(), sweep.Config.Runs, sweep.Config.Seed)
-	return err
+	return t
 }

@@ -24,6 +24,8 @@ const (
 	sweepRuns    = "runs.csv"
 	sweepSummary = "summary.csv"
 	sweepFile    = "sweep.json"
+	sweepApart   = "differences.csv"
+	sweepPage    = "sweep.html"
 	sweepPartial = "progress.jsonl"
 )
 
@@ -147,7 +149,8 @@ func (s *sweepSheet) close() {
 // write writes the files of a sweep whose runs are all done, each whole, and
 // takes its progress away.
 func (s *sweepSheet) write() error {
-	list := []report.File{{Name: sweepRuns, Write: s.writeRuns}, {Name: sweepSummary, Write: s.writeSummary}, {Name: sweepFile, Write: s.writeConfig}}
+	list := []report.File{{Name: sweepRuns, Write: s.writeRuns}, {Name: sweepSummary, Write: s.writeSummary}, {Name: sweepFile, Write: s.writeConfig},
+		{Name: sweepApart, Write: s.writeDifferences}, {Name: sweepPage, Write: s.writePage}}
 	if s.part.of > 0 {
 		list = []report.File{{Name: sweepPartFile, Write: s.writePart}}
 	}
@@ -197,50 +200,6 @@ func (s *sweepSheet) writeRuns(w io.Writer) error {
 			row = append(row, strconv.FormatFloat(f.Value, 'g', -1, 64))
 		}
 		out.Write(row)
-	}
-	out.Flush()
-	return out.Error()
-}
-
-// sweepMean is a row of the summary.
-type sweepMean struct {
-	Point    int            `json:"-"`
-	Settings map[string]any `json:"settings"`
-	Owner    string         `json:"owner"`
-	Measure  string         `json:"measure"`
-	Mean     float64        `json:"mean"`
-	CI95     float64        `json:"ci95"`
-	Runs     int            `json:"runs"`
-}
-
-// means sums the seeds of every point up.
-func (s *sweepSheet) means() []sweepMean {
-	var list []sweepMean
-	config := s.sweep.Config
-	for point := range config.Points() {
-		settings := map[string]any{}
-		for i, v := range config.Values(point) {
-			settings[config.Parameters[i].Name] = v
-		}
-		runs := s.runs[point*config.Runs : (point+1)*config.Runs]
-		for k, f := range runs[0] {
-			values := make([]float64, len(runs))
-			for i := range runs {
-				values[i] = runs[i][k].Value
-			}
-			mean, half := report.Interval(values)
-			list = append(list, sweepMean{point, settings, f.Owner, f.Measure, mean, half, len(runs)})
-		}
-	}
-	return list
-}
-
-func (s *sweepSheet) writeSummary(w io.Writer) error {
-	out := csv.NewWriter(w)
-	out.Write(append(s.names(), "owner", "measure", "mean", "ci95", "runs"))
-	for _, m := range s.means() {
-		out.Write(append(s.settings(m.Point), m.Owner, m.Measure, strconv.FormatFloat(m.Mean, 'g', -1, 64),
-			strconv.FormatFloat(m.CI95, 'g', -1, 64), strconv.Itoa(m.Runs)))
 	}
 	out.Flush()
 	return out.Error()
