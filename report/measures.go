@@ -41,6 +41,7 @@ var siteMeasures = []measure[SiteSummary]{
 var brokerMeasures = []measure[BrokerSummary]{
 	{"jobs submitted", "Jobs", "Jobs", "", tally(func(b *BrokerSummary) int { return b.Jobs.Submitted })},
 	{"jobs placed", "Placed", "Placed", "placed", tally(func(b *BrokerSummary) int { return b.Jobs.Placed })},
+	{"placed %", "", "", "", share(func(b *BrokerSummary) float64 { return float64(b.Jobs.Placed) / float64(max(b.Jobs.Submitted, 1)) })},
 	{"jobs co-allocated", "Co-alloc", "On several sites", "", tally(func(b *BrokerSummary) int { return b.Jobs.CoAllocated })},
 	{"", "Unplaced", "Not placed", "", tally(func(b *BrokerSummary) int { return b.Jobs.Submitted - b.Jobs.Placed })},
 	{"mean wait h", "", "Mean wait", "wait h", length(func(b *BrokerSummary) bourse.Duration { return b.MeanWait })},
@@ -122,6 +123,17 @@ func tableOf[S any](first string, measures []measure[S], head func(*measure[S]) 
 // onTerminal and onPage choose the columns of the two.
 func onTerminal[S any](m *measure[S]) string { return m.head }
 func onPage[S any](m *measure[S]) string     { return m.page }
+
+// VOMeasures lists the measures of a VO, by their names in files.
+func VOMeasures() []string {
+	var names []string
+	for _, m := range brokerMeasures {
+		if m.name != "" {
+			names = append(names, m.name)
+		}
+	}
+	return names
+}
 
 // SweepColumns are the measures of a VO that the table of a sweep shows, by their
 // names in files, and the heads of their columns, in order.

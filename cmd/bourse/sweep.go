@@ -44,6 +44,10 @@ The file names a scenario and the keys:
   key = "site.north.pricing"      # site.pricing: that of every site
   values = ["fixed", "adaptive"]
 
+With target = "placed >= 95 % in 95 % of seeds" and one parameter that has a range
+= [LEAST, MOST] in place of values, it finds the least value that meets the
+target, by bisection, and says how sure that is.
+
 An interrupted sweep goes on with --resume, and ends with the same files.
 
 On several machines each runs a part of the runs into a folder of its own, --part
@@ -91,6 +95,9 @@ func (f *sweepFlags) run(file string, stdout, stderr io.Writer) error {
 	config, err := configs.ReadSweep(file)
 	if err != nil {
 		return err
+	}
+	if config.Target != nil {
+		return f.seek(config, stdout, stderr)
 	}
 	print, err := config.Fingerprint()
 	if err != nil {
