@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"bourse/web"
 )
 
 func TestSubmit_SaysWhatItWaitsFor(t *testing.T) {
@@ -39,5 +41,15 @@ func TestSubmit_TheWordAfterWaitMayStandAlone(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q", args, got, want)
 		}
+	}
+}
+
+// Whoever mistypes a name is told which there are.
+func TestOpen_SaysToWhomTheSiteIsClosed(t *testing.T) {
+	t.Parallel()
+	s := web.SiteState{Name: "north", Closed: []web.Closed{{VO: "vo2"}, {VO: "vo3", User: "ben"}}}
+	err := notClosed(&s, web.OpenWish{VO: "vo7"})
+	if exitCode(err) != 1 || err.Error() != "north is not closed to --vo vo7; it is closed to --vo vo2, --vo vo3 --user ben" {
+		t.Error(err)
 	}
 }
