@@ -256,13 +256,15 @@ func (c *PriceCurve) Within(from, to Time) *PriceCurve {
 	return cut.made()
 }
 
-// CostOver is what one node at base price p costs over [from, to), no longer than
-// MaxDuration: the sum over the pieces of the curve of price x factor x time, rounded
+// CostOver is what one node at base price p costs over [from, to): the sum over the pieces of the curve of price x factor x time, rounded
 // half up once, so that it does not depend on how the curve is cut. Without a curve it
-// is Cost.
+// is Cost; with one, of more than MaxDuration it is MaxCredits.
 func CostOver(p Price, c *PriceCurve, from, to Time) Credits {
-	if c == nil {
+	switch {
+	case c == nil:
 		return Cost(p, to.Sub(from))
+	case to.Sub(from) > MaxDuration:
+		return MaxCredits
 	}
 	return costOf(p, c.to(to)-c.to(from))
 }
@@ -380,19 +382,4 @@ func PriceCurveOf(list []PricePiece, repeat Duration) (*PriceCurve, error) {
 
 func wrongRepeat(d Duration) *PieceError {
 	return &PieceError{-1, -1, fmt.Sprintf("repeats every %s; must be %s to %s", d.Words(), Duration(MinPriceRepeat).Words(), Duration(MaxPriceRepeat).Words())}
-}
-
-// MarshalText writes String.
-func (c *PriceCurve) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
-
-// UnmarshalText reads it. "" is no curve: leave the pointer nil for that.
-func (c *PriceCurve) UnmarshalText(b []byte) error {
-	read, err := ParsePriceCurve(string(b))
-	if err == nil && read == nil {
-		return fmt.Errorf("price curve %q has factor 1 everywhere; leave it out", b)
-	}
-	if err == nil {
-		*c = *read
-	}
-	return err
 }
