@@ -84,7 +84,8 @@ type Host interface {
 	// Record says that something has happened. The agent brings its locks up to
 	// it, keeps it, and tells the site what that must know. Of a lock these are
 	// NodesLocked or, where nodes are time-shared, TasksPlaced, which make it;
-	// NodesMoved; NodesFreed; and LockMoved, to running, ended, lost or expired.
+	// NodesMoved; NodesFreed; and LockMoved, to submitted, running, ended, lost or
+	// expired.
 	// Other facts are of local jobs and of nodes.
 	Record(f agents.Fact)
 	// Recover does the same for what Begin finds out. The site is told of it

@@ -133,6 +133,9 @@ func (a *Agent) lockMoved(at bourse.Time, f bourse.LockMoved) (news *lock) {
 	case bourse.LockHeard:
 		l.Heard = true
 		return nil
+	case bourse.LockSubmitted:
+		l.Submitted = cmp.Or(l.Submitted, at)
+		return nil
 	case bourse.LockConfirmed:
 		l.Work = f.Work
 		if l.Number == 0 { // it has nodes of its own, from its start on
