@@ -31,6 +31,7 @@ type entry struct {
 	// Until then that there is no reservation, or no job, means nothing: the command
 	// that has failed to make it may have been late.
 	lateReservation, lateJob bourse.Time
+	overdue                  overdue
 
 	verb      agents.CommandVerb         // the command to be given; "": none
 	since     bourse.Time                // when
@@ -38,12 +39,19 @@ type entry struct {
 	sent      bool                       // one ever was
 	tries     map[agents.CommandVerb]int // commands that were done or denied
 	why       bourse.Reason              // of the last one that was not done
+	sure      bool                       // what is there follows from answers: all commands were given in this life, and done
 	assigned  bool                       // the manager has said so, or shown it
 	submitted bourse.Time                // its work may have been in the manager since; 0: it never was
 	denied    bool                       // the manager has said of the last submission that there is none
 	replaced  bourse.Time                // the submit of a job that we have ended, to submit its work anew
 	ended     bool                       // we have had its work ended, at the window's end
 	down      bourse.Time                // since when one of its nodes is; 0: none is
+}
+
+// overdue is a command whose answer was given up.
+type overdue struct {
+	ref  uint64 // 0: none
+	verb agents.CommandVerb
 }
 
 // want is what should be in the manager.

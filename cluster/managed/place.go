@@ -96,7 +96,7 @@ func (b *Backend) place(now bourse.Time, m agents.ClusterHold, w *wish) bourse.R
 	if what.End <= what.Start {
 		return bourse.Because(bourse.Past, "its end, %v, has passed", what.End)
 	}
-	e := &entry{name: name, leg: m.Leg, what: what, user: m.User, job: m.Job, want: placing}
+	e := &entry{name: name, leg: m.Leg, what: what, user: m.User, job: m.Job, want: placing, sure: true}
 	if !m.Force {
 		e.account, _ = b.cfg.account(m.User)
 	}

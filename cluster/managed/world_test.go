@@ -30,6 +30,7 @@ type world struct {
 	events []event // not in order
 	seq    int
 	facts  []recorded
+	told   []agents.Fact // all facts, of all lives
 	said   []agents.Message
 	asked  []bourse.Time // when looks were
 	given  []agents.Command
@@ -39,6 +40,7 @@ type world struct {
 	nonce  uint64
 	life   int
 	busy   bourse.Time // the driver is until then
+	crash  int         // the next step with facts dies after so many of them; below 0: none does
 }
 
 type event struct {
@@ -73,7 +75,7 @@ func config(reserves bool, names ...string) Config {
 }
 
 func newWorld(cfg Config) *world {
-	w := &world{cfg: cfg, now: dawn, toy: newToy(cfg.Reserves, slices.Concat(cfg.Nodes...)...)}
+	w := &world{cfg: cfg, now: dawn, crash: -1, toy: newToy(cfg.Reserves, slices.Concat(cfg.Nodes...)...)}
 	w.toy.now = dawn
 	w.begin()
 	return w
@@ -112,8 +114,13 @@ func (w *world) at(t bourse.Time, life int, do func()) {
 func (w *world) step(from agents.ID, m agents.Message) {
 	var out agents.Outbox
 	w.agent.Step(w.now, from, m, &out)
+	if w.crash >= 0 && len(out.Facts) > 0 { // what was not written down never was, and nothing follows from it
+		out.Facts = out.Facts[:min(w.crash, len(out.Facts))]
+		w.crash, out.Alarms, out.Sends = -1, nil, nil
+		defer w.begin()
+	}
 	for _, f := range out.Facts {
-		w.facts = append(w.facts, recorded{w.now, f})
+		w.facts, w.told = append(w.facts, recorded{w.now, f}), append(w.told, f)
 	}
 	for _, a := range out.Alarms {
 		w.at(a.At, w.life, func() { w.step(theSite, a.Message) })
@@ -254,8 +261,8 @@ func (w *world) placed(t testing.TB, n uint64, what bourse.Leg) agents.ClusterHe
 
 // fates lists what facts say has become of a leg.
 func (w *world) fates(n uint64) (list []bourse.LockState) {
-	for _, f := range w.facts {
-		if f, ok := f.fact.(bourse.LockMoved); ok && f.Leg == leg(n) {
+	for _, f := range w.told {
+		if f, ok := f.(bourse.LockMoved); ok && f.Leg == leg(n) {
 			list = append(list, f.State)
 		}
 	}
@@ -264,8 +271,8 @@ func (w *world) fates(n uint64) (list []bourse.LockState) {
 
 // last is what they say last.
 func (w *world) last(n uint64) (last bourse.LockMoved) {
-	for _, f := range w.facts {
-		if f, ok := f.fact.(bourse.LockMoved); ok && f.Leg == leg(n) {
+	for _, f := range w.told {
+		if f, ok := f.(bourse.LockMoved); ok && f.Leg == leg(n) {
 			last = f
 		}
 	}
