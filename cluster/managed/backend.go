@@ -123,8 +123,8 @@ func (b *Backend) restore(now bourse.Time, x *bourse.LockMemory) {
 	case x.State == bourse.LockRunning:
 		e.want = begun
 	}
-	if e.submitted > 0 {
-		e.lateJob = now.Add(b.cfg.Limits.Late)
+	if e.submitted > 0 { // the driver may be at it still
+		e.lateJob = now.Add(b.cfg.Limits.CommandTimeout + b.cfg.Limits.Late)
 	}
 	g := b.group(x.What.Group)
 	missing := g < 0 || len(x.Names) < x.What.Nodes || slices.ContainsFunc(x.Names, func(n string) bool { return !slices.Contains(b.cfg.Nodes[g], n) })

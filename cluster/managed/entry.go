@@ -27,7 +27,7 @@ type entry struct {
 
 	seen  seen
 	last  *bourse.ManagedJob // as it was seen last, however long ago
-	after bourse.Time        // looks of an earlier instant do not judge
+	after bourse.Time        // looks of that instant, or an earlier one, do not judge
 	// Until then that there is no reservation, or no job, means nothing: the command
 	// that has failed to make it may have been late.
 	lateReservation, lateJob bourse.Time
@@ -209,7 +209,7 @@ func standing(j *bourse.ManagedJob) int {
 // judge has an entry see what a look shows, if that is new enough to judge it.
 func (e *entry) judge(b *Backend, jobs []*bourse.ManagedJob, r *bourse.ManagedReservation, up map[string]bool) {
 	asOf, slack := b.asOf, b.cfg.Limits.Skew+bourse.Second // a manager's times may be whole seconds
-	if asOf < e.after {
+	if asOf <= e.after {
 		return
 	}
 	s := seen{asOf: asOf, until: b.until, reservation: right}

@@ -71,6 +71,7 @@ func faults(t *rapid.T, reserves bool) {
 			w.toy.forget(bourse.Duration(rapid.IntRange(1, 8).Draw(t, "lately")) * bourse.Second)
 		case 10:
 			w.old = bourse.Duration(rapid.SampledFrom([]int{0, 0, 1, 5, 40}).Draw(t, "old")) * bourse.Second
+			w.stale = bourse.Duration(rapid.SampledFrom([]int{0, 0, 2, 10, 19}).Draw(t, "stale")) * bourse.Second
 			w.mute = rapid.IntRange(0, 4).Draw(t, "mute") == 0
 		case 11:
 			if rapid.Bool().Draw(t, "compact") {
@@ -144,7 +145,7 @@ func (w *world) quiet(t *rapid.T, legs map[uint64]bourse.Leg) {
 		end = max(end, l.End)
 	}
 	w.wait(bourse.Minute) // what was under way
-	w.fault, w.old, w.mute, w.crash = nil, 0, false, -1
+	w.fault, w.old, w.stale, w.mute, w.crash = nil, 0, 0, false, -1
 	for i := range w.toy.nodes {
 		w.toy.nodes[i].State = bourse.NodeUp
 	}

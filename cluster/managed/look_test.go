@@ -60,7 +60,10 @@ func TestSkew_OfTheManagersClock(t *testing.T) {
 		w.toy.lengths[nameOf(1)] = bourse.Second
 		w.placed(t, 1, what(2, start, 5*bourse.Minute))
 		w.placed(t, 2, what(2, start, 5*bourse.Minute))
-		w.run(start.Add(-500))
+		for w.now < start.Add(-500) { // and looks come all the time
+			w.step(theSite, agents.SnapshotRequest{})
+			w.wait(500)
+		}
 		if f := w.last(1); f.State != bourse.LockSubmitted {
 			t.Errorf("skew %d s: %s before its window", skew, f.State)
 		}
@@ -158,7 +161,7 @@ func TestRestart_AfterTheWindow(t *testing.T) {
 		w.life++ // it dies
 		w.run(start.Add(away))
 		w.begin()
-		w.wait(bourse.Minute)
+		w.wait(2 * bourse.Minute)
 		w.is(t, 1, want)
 		w.over(t, 1)
 	}
@@ -167,9 +170,9 @@ func TestRestart_AfterTheWindow(t *testing.T) {
 // Between the record that work is submitted and its submission the process may die.
 func TestRestart_BetweenTheRecordAndTheSubmission(t *testing.T) {
 	t.Parallel()
-	for _, sent := range []bool{false, true} {
+	for _, f := range []fault{{silent: true, undone: true}, {silent: true}, {silent: true, late: 15 * bourse.Second}} {
 		w := reserving()
-		w.fails(agents.Run, fault{undone: !sent, silent: true})
+		w.fails(agents.Run, f)
 		w.placed(t, 1, what(2, start, 4*bourse.Minute))
 		w.wait(bourse.Second)
 		w.begin()
@@ -254,4 +257,70 @@ func TestShow_VersionsOfTwoLivesDiffer(t *testing.T) {
 	if s := w.said[len(w.said)-1].(agents.Snapshot); s.Version == first.Version || s.States == nil {
 		t.Error("two lives have a version in common")
 	}
+}
+
+// A life that begins with a look of before its time does not take it for what is.
+func TestRestart_OldLookDoesNotJudge(t *testing.T) {
+	t.Parallel()
+	w := reserving()
+	w.placed(t, 1, what(2, start, 5*bourse.Minute))
+	w.run(start.Add(8 * bourse.Second))
+	w.is(t, 1, bourse.LockRunning)
+	w.stale = 12 * bourse.Second // its work waits, by that
+	w.begin()
+	w.wait(5 * bourse.Second)
+	w.stale = 0
+	w.wait(30 * bourse.Second)
+	w.is(t, 1, bourse.LockRunning)
+	w.over(t, 1)
+}
+
+func TestHold_LookThatIsTooOldPlacesNothing(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, w *world) {
+		w.wait(bourse.Minute)
+		w.mute = true
+		w.wait(6 * bourse.Minute)
+		if h := w.hold(1, what(1, w.now.Add(bourse.Hour), bourse.Minute)); h.Refusal.Code != bourse.NoCluster {
+			t.Errorf("%+v", h)
+		}
+		w.step(theSite, agents.SnapshotRequest{})
+		for _, s := range w.said[len(w.said)-1].(agents.Snapshot).States {
+			if n := s.Free.Min(w.now, bourse.MaxTime); n != 0 {
+				t.Errorf("%d nodes are free by a look of 6 min ago", n)
+			}
+		}
+	})
+}
+
+// Nodes on which work of a leg that is over goes on are not free, however late it is.
+func TestRelease_NothingIsFreeByTheClockAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(config(false, nodeNames...))
+	w.placed(t, 1, what(4, start, 5*bourse.Minute))
+	w.run(start.Add(bourse.Minute))
+	w.fault = func(agents.Command) fault { return fault{undone: true, failed: true} }
+	w.release(1)
+	w.toy.job(nameOf(1)).limit = start.Add(10 * bourse.Minute) // says the manager
+	w.run(start.Add(7 * bourse.Minute))
+	if h := w.hold(2, what(1, start.Add(20*bourse.Minute), bourse.Minute)); !h.Refusal.Refused() {
+		t.Errorf("placed on %v", h.Nodes)
+	}
+	w.fault = nil
+	w.over(t)
+}
+
+func TestStart_WorkThatBeginsTooLateIsLost(t *testing.T) {
+	t.Parallel()
+	w := reserving()
+	w.placed(t, 1, what(2, start, 10*bourse.Minute))
+	w.run(start.Add(-5 * bourse.Second))
+	w.toy.node("n2").State, w.mute = bourse.NodeDown, true
+	w.run(start.Add(80 * bourse.Second))
+	w.toy.node("n2").State = bourse.NodeUp
+	w.run(start.Add(100 * bourse.Second))
+	w.mute = false
+	w.run(start.Add(2 * bourse.Minute))
+	w.lostFor(t, 1, "began at")
+	w.over(t, 1)
 }

@@ -351,7 +351,7 @@ func (b *Backend) patience(t bourse.Time) bourse.Time {
 }
 
 // waitsFor is what a look must be of to tell what became of the last command.
-func (e *entry) waitsFor() bourse.Time { return max(e.after, soonest) }
+func (e *entry) waitsFor() bourse.Time { return max(e.after+1, soonest) }
 
 // saying adds the manager's word for why a job is in its state.
 func saying(j *bourse.ManagedJob) string {

@@ -279,6 +279,18 @@ func (m *toy) look() *bourse.Look {
 	return l
 }
 
+// lookBack is what it has said some time ago, as far as that is kept.
+func (m *toy) lookBack(ago bourse.Duration) *bourse.Look {
+	for _, s := range m.dead {
+		if ago > 0 && s.at >= m.now.Add(-ago) {
+			then := *m
+			then.now, then.reservations, then.jobs = s.at, s.reservations, s.jobs
+			return then.look()
+		}
+	}
+	return m.look()
+}
+
 // ours lists what is there of ours and not over.
 func (m *toy) ours() (list []string) {
 	for _, r := range m.reservations {

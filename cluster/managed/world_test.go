@@ -35,7 +35,8 @@ type world struct {
 	asked  []bourse.Time // when looks were
 	given  []agents.Command
 	fault  func(c agents.Command) fault // nil: none ever
-	old    bourse.Duration              // looks are as old
+	old    bourse.Duration              // looks come so long after they were taken
+	stale  bourse.Duration              // they show what there was so long ago
 	mute   bool                         // looks fail
 	nonce  uint64
 	life   int
@@ -148,7 +149,7 @@ func (w *world) lookAt(m agents.LookRequest) {
 	var look *bourse.Look
 	w.at(w.now.Add(100), 0, func() {
 		if !w.mute {
-			look = w.toy.look()
+			look = w.toy.lookBack(w.stale)
 		}
 	})
 	w.at(w.now.Add(200+w.old), life, func() { w.step(theDriver, agents.Looked{Ref: m.Ref, Look: look}) })
