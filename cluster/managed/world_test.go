@@ -16,7 +16,7 @@ const (
 	theSite   = agents.ID("site:north")
 	theDriver = agents.ID("driver:north")
 	thePrefix = "bourse."
-	dawn      = bourse.Time(1_000_000)
+	dawn      = bourse.Time(100_000_000)
 )
 
 // world is a cluster with its driver and a toy manager, and a site that says what the
