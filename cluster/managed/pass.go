@@ -225,7 +225,7 @@ func (b *Backend) lookNext(now, need bourse.Time) {
 		return
 	}
 	at := now
-	if b.asking {
+	if b.lookRef > 0 {
 		at = b.asked.Add(l.LookWithin)
 		if need < bourse.Never {
 			at = min(at, max(need.Add(l.Skew), b.asked.Add(l.LookEvery)))
@@ -236,7 +236,7 @@ func (b *Backend) lookNext(now, need bourse.Time) {
 		return
 	}
 	b.ref++
-	b.lookRef, b.asked, b.looking, b.asking, b.wanted = b.ref, now, true, true, false
+	b.lookRef, b.asked, b.looking, b.wanted = b.ref, now, true, false
 	b.wake = min(b.wake, now.Add(l.LookTimeout))
 	b.host.Send(b.cfg.Driver, agents.LookRequest{Ref: b.lookRef})
 }

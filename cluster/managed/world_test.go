@@ -34,6 +34,7 @@ type world struct {
 	said   []agents.Message
 	asked  []bourse.Time // when looks were
 	given  []agents.Command
+	reads  []agents.OutputRequest
 	fault  func(c agents.Command) fault // nil: none ever
 	old    bourse.Duration              // looks come so long after they were taken
 	stale  bourse.Duration              // they show what there was so long ago
@@ -136,6 +137,8 @@ func (w *world) step(from agents.ID, m agents.Message) {
 			w.lookAt(m)
 		case agents.Command:
 			w.command(m)
+		case agents.OutputRequest:
+			w.reads = append(w.reads, m)
 		}
 	}
 	if err := w.agent.Audit(w.now); err != nil {
