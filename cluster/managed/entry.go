@@ -220,6 +220,12 @@ func (e *entry) judge(b *Backend, jobs []*bourse.ManagedJob, r *bourse.ManagedRe
 	if b.cfg.Reserves && r == nil && asOf < e.lateReservation || s.job == noJob && asOf < e.lateJob {
 		return // it may come yet
 	}
+	if s.is != nil { // it has come; nothing else can
+		e.lateJob = 0
+	}
+	if r != nil {
+		e.lateReservation = 0
+	}
 	for _, n := range e.nodes {
 		if !up[n] && s.down == "" {
 			s.down = n

@@ -152,6 +152,25 @@ func TestMend_DeletedReservationIsMadeAgain(t *testing.T) {
 	w.over(t, 1)
 }
 
+// After a restart too, at once: what an earlier life has submitted was seen, so that it
+// is no longer to be waited for.
+func TestMend_DeletedReservationAfterARestart(t *testing.T) {
+	t.Parallel()
+	w := reserving()
+	at := start.Add(10 * bourse.Minute)
+	w.placed(t, 1, what(2, at, 10*bourse.Minute))
+	w.wait(20 * bourse.Second)
+	w.begin()
+	w.toy.reservations = nil
+	w.wait(30 * bourse.Second)
+	if w.toy.job(nameOf(1)) == nil || w.toy.reservation(nameOf(1)) == nil {
+		t.Errorf("30 s later it is not mended: %v", w.toy.story)
+	}
+	w.run(at.Add(bourse.Minute))
+	w.is(t, 1, bourse.LockRunning)
+	w.over(t, 1)
+}
+
 func TestMend_ReservationThatCannotBeMadeAgainIsLost(t *testing.T) {
 	t.Parallel()
 	w := reserving()
