@@ -82,6 +82,14 @@ func runSite(cmd *cobra.Command, f processFlags, file string) error {
 		}
 	}
 	behind := cluster.New(cluster.Config{Site: site}, simulation.NewBackend(&cfg.Site, local, &agent))
+	if meets := cfg.Rendezvous; meets.Address != "" {
+		agent.Meeting = meets.Advertise
+		stop, err := p.meet(meets.Address, agent.Key)
+		if err != nil {
+			return failed(err)
+		}
+		defer stop()
+	}
 	return p.run(cmd.Context(), func() error {
 		err := p.add(clusterID, behind)
 		if err != nil {
