@@ -137,7 +137,7 @@ func TestDraw_OfWholeRunsIsTheAnswerByLimits(t *testing.T) {
 		before := s.Clone()
 		j, r := drawJob(t, s), rand.New(rand.NewPCG(1, 1))
 		for _, h := range []*History{{}, &whole} {
-			got := Draw(s, j, h, func(int64) string { return "a" }, 3, r.IntN)
+			got := Draw(s, j, h, func(int64) (string, bool) { return "a", true }, 3, r.IntN)
 			if want := ByLimits(s, j); got[0] != want || got[2] != want {
 				t.Fatalf("draws %v, by limits %v", got, want)
 			}
@@ -165,7 +165,7 @@ func TestDraw_ScalesLimitsByWhatTheUsersJobsRan(t *testing.T) {
 		h.Add("ben", bourse.Hour, bourse.Hour/2)
 	}
 	asks := func(user string) Spread {
-		return Draw(g.State(), Job{Nodes: 1, Limit: 1, Place: Last}, &h, func(int64) string { return user }, 400, rand.New(rand.NewPCG(1, 2)).IntN)
+		return Draw(g.State(), Job{Nodes: 1, Limit: 1, Place: Last}, &h, func(int64) (string, bool) { return user, true }, 400, rand.New(rand.NewPCG(1, 2)).IntN)
 	}
 	ana := asks("ana")
 	// A tenth is an hour of its limit. It has run one, so that those of a tenth are out;
@@ -181,6 +181,45 @@ func TestDraw_ScalesLimitsByWhatTheUsersJobsRan(t *testing.T) {
 	}
 	if again := asks("ana"); !slices.Equal(again, ana) {
 		t.Error("the same draws give another spread")
+	}
+}
+
+// Two jobs run one after the other on all nodes. Of one user they take the same part
+// of their limits, so that the sum is spread as each is; of two users, or of nobody
+// known, the sum is spread less. What is not to be scaled runs to its limit.
+func TestDraw_JobsOfOneUserAreAlike(t *testing.T) {
+	t.Parallel()
+	const hour = bourse.Hour
+	g := backfill.New(4, backfill.FCFS, 0)
+	for id := range int64(2) {
+		g.Arrive(backfill.Queued{ID: id, Nodes: 4, Estimate: hour})
+	}
+	var h History
+	for tenths := range 10 {
+		for _, user := range []string{"ana", "ben"} {
+			h.Add(user, hour, hour*bourse.Duration(tenths+1)/10)
+		}
+	}
+	asks := func(owner func(id int64) (string, bool)) Spread {
+		return Draw(g.State(), Job{Nodes: 1, Limit: 1, Place: Last}, &h, owner, 1000, rand.New(rand.NewPCG(1, 2)).IntN)
+	}
+	extremes := func(s Spread) (n int) { // both at a tenth, or both at the limit
+		for _, t := range s {
+			if t == bourse.Time(hour/5) || t == bourse.Time(2*hour) {
+				n++
+			}
+		}
+		return n
+	}
+	one := extremes(asks(func(int64) (string, bool) { return "ana", true }))
+	two := extremes(asks(func(id int64) (string, bool) { return []string{"ana", "ben"}[id], true }))
+	none := extremes(asks(func(int64) (string, bool) { return "", true }))
+	if one < 150 || one > 250 || two < 5 || two > 50 || none < 5 || none > 50 {
+		t.Errorf("of 1000 draws %d are at an extreme for one user, %d for two, %d for nobody; want 200, 20, 20", one, two, none)
+	}
+	half := asks(func(id int64) (string, bool) { return "ana", id == 0 })
+	if first, end := half[0], half[len(half)-1]; first != bourse.Time(hour+hour/10) || end != bourse.Time(2*hour) {
+		t.Errorf("where the second is not scaled the spread is %v to %v", first, end)
 	}
 }
 
@@ -272,6 +311,6 @@ func BenchmarkDraw200_Queue1200_Reserve100(b *testing.B) {
 	s := g.State().Clone()
 	r := rand.New(rand.NewPCG(1, 1))
 	for b.Loop() {
-		Draw(&s, Job{Nodes: 512, Limit: bourse.Hour, Place: Last}, &h, func(int64) string { return "" }, 200, r.IntN)
+		Draw(&s, Job{Nodes: 512, Limit: bourse.Hour, Place: Last}, &h, func(int64) (string, bool) { return "", true }, 200, r.IntN)
 	}
 }

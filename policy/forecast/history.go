@@ -58,8 +58,8 @@ func class(limit bourse.Duration) int {
 	return i
 }
 
-// Add tells of a job that has ended, in the order of their ends. One that did not
-// run, or had no limit, tells nothing.
+// Add tells of a job that has ended, in the order of their ends; user is "" where it
+// is not known. One that did not run, or had no limit, tells nothing.
 func (h *History) Add(user string, limit, run bourse.Duration) {
 	if limit <= 0 || run <= 0 {
 		return
@@ -68,12 +68,14 @@ func (h *History) Add(user string, limit, run bourse.Duration) {
 	if h.users == nil {
 		h.users = make(map[string]*ring)
 	}
-	of := h.users[user]
-	if of == nil {
-		of = &ring{}
-		h.users[user] = of
+	if user != "" {
+		of := h.users[user]
+		if of == nil {
+			of = &ring{}
+			h.users[user] = of
+		}
+		of.add(r, KeepUser)
 	}
-	of.add(r, KeepUser)
 	h.classes[class(limit)].add(r, KeepClass)
 	h.all.add(r, KeepAll)
 	h.jobs++
