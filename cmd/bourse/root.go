@@ -40,6 +40,8 @@ func commands() []*cobra.Command {
 		newStudy(),
 		newReplay(),
 		newQuote(),
+		newForecast(),
+		newSnapshot(),
 		newSearch(),
 		newPlan(),
 		newGenerate(),
