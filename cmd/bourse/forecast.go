@@ -232,7 +232,7 @@ func (f *forecasting) answer(q *liveQueue, past *past, d bourse.Duration, messag
 	j := forecast.Job{Nodes: f.nodes, Limit: d, Place: place}
 	a := &forecastAnswer{
 		At: q.look.At, Source: q.look.Source, Partition: q.partition, Group: q.group.Name, Nodes: f.nodes, Duration: d, Policy: q.state.Policy,
-		Waiting: len(waiting), Before: place, Limits: known(forecast.ByLimits(&q.state, j)),
+		Waiting: len(waiting), Before: place, Limits: foreseen(forecast.ByLimits(&q.state, j)),
 	}
 	if past.history.Jobs() == 0 {
 		return a
@@ -261,13 +261,13 @@ func (f *forecasting) answer(q *liveQueue, past *past, d bourse.Duration, messag
 	slices.Sort(spread)
 	a.History = &forecastSpread{Jobs: past.history.Jobs(), Users: past.history.Users(), From: past.from, Draws: len(spread)}
 	for _, share := range shownShares {
-		a.History.Quantiles = append(a.History.Quantiles, startQuantile{float64(share) / 1000, known(spread.Quantile(share))})
+		a.History.Quantiles = append(a.History.Quantiles, startQuantile{float64(share) / 1000, foreseen(spread.Quantile(share))})
 	}
 	return a
 }
 
-// known is a start, Never if it lies beyond what a look can know.
-func known(t bourse.Time) bourse.Time {
+// foreseen is a start, Never if it lies beyond what a look can know.
+func foreseen(t bourse.Time) bourse.Time {
 	if t >= bourse.MaxTime {
 		return bourse.Never
 	}
