@@ -74,6 +74,7 @@ var rooms = []room{
 	{"parallel", nil, parallel},
 	{"agents/journal", []string{".", "agents", "parallel"}, world},
 	{"cluster", []string{".", "policy/...", "agents"}, core},
+	{"cluster/local", []string{".", "agents"}, world}, // the driver of processes of this machine
 	{"cluster/...", []string{".", "policy/...", "agents", "cluster"}, core},
 	{"sites", []string{".", "policy/...", "agents", "agents/retry"}, core},
 	{"files", nil, world},
