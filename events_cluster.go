@@ -181,6 +181,8 @@ type (
 		Work   *Handover   `json:"work,omitempty"`
 		Result *WorkResult `json:"result,omitempty"`
 		Reason Reason      `json:"reason,omitzero"`
+		// Submitted is when a resource manager was first told its work; 0: never.
+		Submitted Time `json:"submitted,omitempty"`
 	}
 	// ReleasedLeg is a leg that was released: nothing is locked for it again.
 	ReleasedLeg struct {
@@ -196,6 +198,7 @@ type LockState string
 const (
 	LockHeld      LockState = "locked"    // for a leg that may yet be confirmed
 	LockConfirmed LockState = "confirmed" // a reservation
+	LockSubmitted LockState = "submitted" // still one; a manager is being told its work, so that it may have run from now on
 	LockRunning   LockState = "running"   // work runs in it
 	LockHeard     LockState = "heard"     // and the site knows it
 	LockEnded     LockState = "ended"     // its work is over; the site is being told

@@ -113,7 +113,7 @@ func (p *plain) Elsewhere(bourse.Time, agents.ClusterHold) ([]bourse.Time, []age
 	return []bourse.Time{7}, nil
 }
 
-func (p *plain) Confirm(now bourse.Time, id bourse.LegID) {
+func (p *plain) Confirm(now bourse.Time, id bourse.LegID, _ *bourse.Handover) {
 	p.asked = append(p.asked, "confirm "+id.String())
 	p.agreed[id] = true
 }

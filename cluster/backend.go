@@ -57,10 +57,12 @@ type Backend interface {
 	// Elsewhere says what a leg that was refused could have instead: other starts,
 	// and legs that are in the way; at most agents.MaxInstead and agents.MaxShifts.
 	Elsewhere(now bourse.Time, m agents.ClusterHold) ([]bourse.Time, []agents.LegShift)
-	// Confirm has a placed leg's work run in its window. The agent has recorded that
-	// already, and has released the leg that this one replaces.
-	Confirm(now bourse.Time, leg bourse.LegID)
-	// Release frees what there is of a leg. Its work ends.
+	// Confirm has a placed leg's work run in its window, or nothing where it brings
+	// none. The agent has recorded that already, and has released the leg that this
+	// one replaces.
+	Confirm(now bourse.Time, leg bourse.LegID, work *bourse.Handover)
+	// Release frees what there is of a leg, which may not be placed, or not yet. Its
+	// work ends.
 	Release(now bourse.Time, leg bourse.LegID)
 
 	// Show is the state of the nodes with its version, which no two states of any
@@ -82,12 +84,15 @@ type Host interface {
 	// Record says that something has happened. The agent brings its locks up to
 	// it, keeps it, and tells the site what that must know. Of a lock these are
 	// NodesLocked or, where nodes are time-shared, TasksPlaced, which make it;
-	// NodesMoved; NodesFreed; and LockMoved, to running, ended, lost or expired.
+	// NodesMoved; NodesFreed; and LockMoved, to submitted, running, ended, lost or
+	// expired.
 	// Other facts are of local jobs and of nodes.
 	Record(f agents.Fact)
 	// Recover does the same for what Begin finds out. The site is told of it
 	// later, with all else that it has not heard yet.
 	Recover(f agents.Fact)
+	// Send sends a message to the driver of the nodes.
+	Send(to agents.ID, m agents.Message)
 	// When is what a fact says of its own instant: nothing, 0, if that is now.
 	When(at bourse.Time) bourse.Time
 }

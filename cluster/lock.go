@@ -90,7 +90,7 @@ func (a *Agent) confirm(now bourse.Time, from agents.ID, m agents.ClusterConfirm
 		a.release(now, old)
 	}
 	a.Record(bourse.LockMoved{Leg: id, State: bourse.LockConfirmed, Work: m.Work})
-	a.backend.Confirm(now, id)
+	a.backend.Confirm(now, id, m.Work)
 }
 
 // release frees what is kept for a leg; nothing is locked for it again.
@@ -99,9 +99,7 @@ func (a *Agent) release(now bourse.Time, id bourse.LegID) {
 	if l == nil && a.past.has(id) {
 		return
 	}
-	if l != nil {
-		a.backend.Release(now, id)
-	}
+	a.backend.Release(now, id)
 	a.Record(bourse.LockMoved{Leg: id, State: bourse.LockReleased})
 }
 

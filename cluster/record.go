@@ -20,6 +20,9 @@ func (a *Agent) Record(f agents.Fact) {
 // site.
 func (a *Agent) Recover(f agents.Fact) { a.record(f) }
 
+// Send sends a message of the backend.
+func (a *Agent) Send(to agents.ID, m agents.Message) { a.out.Send(to, m) }
+
 // When is the instant that a fact must state: 0 if it is now, for that is
 // recorded with every fact.
 func (a *Agent) When(at bourse.Time) bourse.Time {
@@ -129,6 +132,9 @@ func (a *Agent) lockMoved(at bourse.Time, f bourse.LockMoved) (news *lock) {
 		return nil
 	case bourse.LockHeard:
 		l.Heard = true
+		return nil
+	case bourse.LockSubmitted:
+		l.Submitted = cmp.Or(l.Submitted, at)
 		return nil
 	case bourse.LockConfirmed:
 		l.Work = f.Work

@@ -151,7 +151,7 @@ func (b *Backend) standAlone(now bourse.Time, r *reservation) {
 }
 
 // Confirm has work run in a reservation, from its start on.
-func (b *Backend) Confirm(now bourse.Time, leg bourse.LegID) {
+func (b *Backend) Confirm(now bourse.Time, leg bourse.LegID, _ *bourse.Handover) {
 	r := b.legs[leg]
 	b.number++
 	r.confirmed, r.agreed, r.ends = true, b.number, max(r.ends, now)

@@ -41,7 +41,7 @@ func (b *Backend) Place(now bourse.Time, m agents.ClusterHold) bourse.Reason {
 }
 
 // Confirm changes nothing: work has begun, or will when it is first in line.
-func (b *Backend) Confirm(bourse.Time, bourse.LegID) {}
+func (b *Backend) Confirm(bourse.Time, bourse.LegID, *bourse.Handover) {}
 
 // Release takes a leg's work away, wherever it stands.
 func (b *Backend) Release(_ bourse.Time, id bourse.LegID) {

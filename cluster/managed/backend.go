@@ -1,0 +1,255 @@
+// Package managed is the cluster backend for nodes that a resource manager looks
+// after, which answers later, forgets, and is changed by others: a reconciler. What
+// should be there follows from the locks, which are journaled; what is there is known
+// from the last look, which is not. A table (table.go) says of each leg which command
+// removes the difference; a driver carries the commands out, one at a time.
+//
+// It does no I/O and has no clock. It believes nothing of the manager but what a look
+// has shown, and changes nothing there that does not bear a name of ours. Of a driver
+// it expects beside what agents/driver_messages.go says: a job that is over and never
+// ran has no Nodes, and one that ended by itself no Why.
+package managed
+
+import (
+	"fmt"
+	"slices"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/cluster"
+	"bourse/policy/backfill"
+)
+
+// Backend is a cluster whose nodes a resource manager looks after.
+type Backend struct {
+	cfg    Config
+	host   cluster.Host
+	now    bourse.Time // of the message in hand
+	counts Counts
+	record func(agents.Fact) // the host's way of the moment
+	began  bourse.Time       // this life
+
+	entries map[string]*entry
+	order   []*entry // in which they were made
+	wishes  []*wish
+	dirty   bool        // something may be due that Next does not tell
+	wake    bourse.Time // when something is due by itself
+
+	look    *bourse.Look // the last one
+	asOf    bourse.Time  // what it shows is at least as new
+	until   bourse.Time  // and no newer
+	wanted  bool         // somebody has asked for a newer one
+	looking bool         // one is under way
+	lookRef uint64
+	asked   bourse.Time // for the last one
+	asking  bool        // one has been asked for
+
+	giving  *entry // a command is under way for it
+	given   agents.CommandVerb
+	giveRef uint64
+	sentAt  bourse.Time
+
+	ref     uint64 // of the last request to the driver
+	version uint64
+	shown   []backfill.State
+	showing uint64 // the version that shown is of
+	knew    bool   // it shows a look
+}
+
+// New returns the backend of such a cluster. A configuration that cannot be is a
+// panic: configs has checked it.
+func New(cfg Config) *Backend {
+	cfg.Limits = cfg.Limits.usual()
+	if err := cfg.check(); err != nil {
+		panic("cluster/managed: " + err.Error())
+	}
+	return &Backend{cfg: cfg, entries: map[string]*entry{}, wake: bourse.Never,
+		counts: Counts{Commands: map[agents.CommandVerb]map[agents.Outcome]int{}}}
+}
+
+// Counts is what the reconciler has done in this life.
+type Counts struct {
+	Looks, LooksFailed int
+	Commands           map[agents.CommandVerb]map[agents.Outcome]int
+	NotCreated         int // legs for which there was room by the last look, and whose reservation the manager has denied
+	Orphans            int // what bore a name of ours, had no lock, and was deleted
+	Remade             int // reservations that had gone and were made again
+	Submitted          int // work that had gone and was submitted again
+	Lost               int // legs
+}
+
+// Counts returns what has been counted. It must not be changed.
+func (b *Backend) Counts() Counts { return b.counts }
+
+func (b *Backend) name(leg bourse.LegID) string { return Name(b.cfg.Prefix, leg) }
+
+func (b *Backend) group(name string) int {
+	return slices.IndexFunc(b.cfg.Groups, func(g bourse.Group) bool { return g.Name == name })
+}
+
+func (b *Backend) add(e *entry) {
+	e.tries, e.since = map[agents.CommandVerb]int{}, bourse.Never
+	b.entries[e.name] = e
+	b.order = append(b.order, e)
+}
+
+// Begin begins a life: with the locks of earlier ones, and no look. Of an answer to
+// what an earlier life has asked nothing is known.
+func (b *Backend) Begin(h cluster.Host, l cluster.Life) {
+	b.host, b.now, b.began, b.record = h, l.Now, l.Now, h.Recover
+	b.version, b.ref = l.Nonce+1, l.Nonce
+	for _, x := range l.Locks {
+		x.Flex = bourse.Flex{}
+		if x.State != bourse.LockEnded && x.State != bourse.LockLost {
+			b.restore(l.Now, x)
+		}
+	}
+	b.record, b.dirty, b.wanted = h.Record, true, true
+}
+
+// restore puts the lock of an earlier life back. One whose nodes or account there are
+// no more is lost.
+func (b *Backend) restore(now bourse.Time, x *bourse.LockMemory) {
+	e := &entry{name: b.name(x.Leg), leg: x.Leg, what: x.What, nodes: x.Names, user: x.User, job: x.Job,
+		work: x.Work, submitted: x.Submitted, after: now, sent: b.cfg.Reserves || x.Submitted > 0}
+	b.add(e)
+	switch e.want = held; {
+	case x.State == bourse.LockConfirmed && x.Work == nil:
+		e.want = bare
+	case x.State == bourse.LockConfirmed:
+		e.want = due
+	case x.State == bourse.LockRunning && x.Work == nil:
+		e.want = lying
+	case x.State == bourse.LockRunning:
+		e.want = begun
+	}
+	if e.submitted > 0 {
+		e.lateJob = now.Add(b.cfg.Limits.Late)
+	}
+	g := b.group(x.What.Group)
+	missing := g < 0 || len(x.Names) < x.What.Nodes || slices.ContainsFunc(x.Names, func(n string) bool { return !slices.Contains(b.cfg.Nodes[g], n) })
+	why := bourse.Because(bourse.Busy, "its nodes are not offered any more")
+	if !missing && (x.User != "" || x.Work != nil) {
+		e.account, why = b.cfg.account(x.User)
+	}
+	if missing || why.Refused() && (x.User != "" || x.Work != nil) {
+		b.lose(e, why)
+	}
+}
+
+// Replay takes in nothing: all that lasts is in the locks.
+func (b *Backend) Replay(at bourse.Time, f agents.Fact) bourse.Time {
+	if f, ok := f.(bourse.ClusterImage); ok {
+		return f.At
+	}
+	return at
+}
+
+// Save has nothing to add to the locks.
+func (b *Backend) Save(*bourse.ClusterImage) {}
+
+// Next is when something is due by itself.
+func (b *Backend) Next() bourse.Time {
+	if b.dirty {
+		return b.now
+	}
+	return b.wake
+}
+
+// Reach does what has been due before now.
+func (b *Backend) Reach(now bourse.Time, due bool) {
+	b.now = now
+	if b.wake < now || due && b.wake <= now {
+		b.pass(now)
+	}
+}
+
+// Settle does what a message has made due.
+func (b *Backend) Settle(now bourse.Time) {
+	if b.dirty {
+		b.pass(now)
+	}
+}
+
+// fresh reports whether the last look is new enough to place a leg by.
+func (b *Backend) fresh(now bourse.Time) bool {
+	return b.look != nil && now.Sub(b.asOf) <= b.cfg.Limits.UnknownWithin
+}
+
+// view is what is taken beside what the look shows.
+func (b *Backend) view(now bourse.Time) View {
+	v := View{Now: now, Groups: b.cfg.Groups, Nodes: b.cfg.Nodes, Policy: b.cfg.Policy, Skew: b.cfg.Limits.Skew}
+	for _, e := range b.order {
+		if len(e.nodes) > 0 {
+			v.Claims = append(v.Claims, e.claim(now, b.cfg.Limits.Padding))
+		}
+	}
+	return v
+}
+
+func (b *Backend) occupancy(now bourse.Time) [][][]span {
+	v := b.view(now)
+	return v.occupancy(b.look)
+}
+
+// states is the state of all groups; nothing is free if no look is fresh.
+func (b *Backend) states(now bourse.Time) []backfill.State {
+	look := b.look
+	if !b.fresh(now) {
+		look = nil
+	}
+	return StateOf(look, b.view(now))
+}
+
+// Show shows the state of the nodes by the last look, and has a newer one taken if it
+// is time for one.
+func (b *Backend) Show(have uint64) agents.Snapshot {
+	if known := b.fresh(b.now); known != b.knew {
+		b.knew = known
+		b.version++
+	}
+	b.wanted, b.dirty = true, true
+	s := agents.Snapshot{Version: b.version}
+	if have != b.version {
+		if b.showing != b.version {
+			b.shown, b.showing = b.states(b.now), b.version
+		}
+		s.States = b.shown
+	}
+	return s
+}
+
+// Hear takes the driver's answers. Nodes fail in the manager, not by a message.
+func (b *Backend) Hear(now bourse.Time, from agents.ID, m agents.Message) bool {
+	switch m := m.(type) {
+	case agents.Looked:
+		b.looked(now, m)
+	case agents.CommandDone:
+		b.done(now, m)
+	case agents.NodesLost:
+	default:
+		return false
+	}
+	return true
+}
+
+// Audit checks that no node is in two locks at an instant.
+func (b *Backend) Audit() error {
+	claims := map[string][]*entry{}
+	for _, e := range b.order {
+		if !e.locked() {
+			continue
+		}
+		for _, n := range e.nodes {
+			for _, o := range claims[n] {
+				if o.what.Start < e.what.End && e.what.Start < o.what.End {
+					return fmt.Errorf("node %s is locked for %v and for %v", n, o.leg, e.leg)
+				}
+			}
+			claims[n] = append(claims[n], e)
+		}
+	}
+	return nil
+}
+
+var _ cluster.Backend = (*Backend)(nil)

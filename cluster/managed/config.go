@@ -1,0 +1,141 @@
+package managed
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/policy/backfill"
+)
+
+// Config says what nodes there are, whose driver reaches them, and how patient the
+// reconciler is.
+type Config struct {
+	Site   string    // as the work is told
+	Driver agents.ID // such as "driver:north"
+	Groups []bourse.Group
+	Nodes  [][]string // the names of each group's nodes; no name twice
+	// Reserves says that the manager keeps reservations of its own. Where it keeps
+	// none a hold is only a lock here, and work is submitted as its window begins.
+	Reserves bool
+	// Prefix begins the names of all that is ours in the manager, and of nothing
+	// that is another's, or another site's: what bears it and has no lock is deleted.
+	Prefix   string
+	Accounts []Account
+	// Denied are local accounts that no work runs as, beside root: those of uid 0,
+	// and the one that unconfirmed reservations are for.
+	Denied []string
+	Policy backfill.Policy // by which the local queue is planned
+	Limits Limits
+}
+
+// Limits are the reconciler's intervals, and how long it waits before what differs
+// from what should be is given up. A zero takes its usual value, but for Skew.
+type Limits struct {
+	LookEvery      bourse.Duration // looks are no closer to each other, whatever is asked; usually 5 s
+	LookWithin     bourse.Duration // and no further apart; usually 30 s
+	LookTimeout    bourse.Duration // a look without an answer has failed; usually 1 min
+	CommandTimeout bourse.Duration // and so has a command; more than the driver takes at most; usually 2 min
+	// Late is how long after a command is said to have failed it may still take
+	// effect; usually 30 s. Until then that there is no sign of it means nothing.
+	Late          bourse.Duration
+	RetryEvery    bourse.Duration // between tries of a command that is not done; usually 5 s
+	PlaceWithin   bourse.Duration // a hold that takes longer is refused; usually 15 s
+	StartWithin   bourse.Duration // of its window's begin, or the leg is lost; usually 60 s
+	UnknownWithin bourse.Duration // how long it may be unknown how a leg stands; usually 5 min
+	Padding       bourse.Duration // how long a window's nodes are kept beyond its end; usually 2 min
+	Skew          bourse.Duration // how far the manager's clock may be from ours; 0: it is ours
+	Tries         int             // to make again what was lost: a reservation, a submission; usually 3
+}
+
+// usual fills in what is not said.
+func (l Limits) usual() Limits {
+	for _, x := range []struct {
+		field *bourse.Duration
+		usual bourse.Duration
+	}{
+		{&l.LookEvery, 5 * bourse.Second}, {&l.LookWithin, 30 * bourse.Second}, {&l.LookTimeout, bourse.Minute},
+		{&l.CommandTimeout, 2 * bourse.Minute}, {&l.Late, 30 * bourse.Second}, {&l.RetryEvery, 5 * bourse.Second},
+		{&l.PlaceWithin, 15 * bourse.Second}, {&l.StartWithin, bourse.Minute}, {&l.UnknownWithin, 5 * bourse.Minute},
+		{&l.Padding, 2 * bourse.Minute},
+	} {
+		if *x.field == 0 {
+			*x.field = x.usual
+		}
+	}
+	if l.Tries == 0 {
+		l.Tries = 3
+	}
+	return l
+}
+
+// check says what is wrong with a configuration.
+func (c *Config) check() error {
+	if len(c.Nodes) != len(c.Groups) {
+		return fmt.Errorf("%d groups have the names of %d", len(c.Groups), len(c.Nodes))
+	}
+	named := map[string]bool{}
+	for i, g := range c.Groups {
+		if len(c.Nodes[i]) != g.Nodes || g.Nodes == 0 {
+			return fmt.Errorf("group %s of %d nodes has the names of %d", g.Name, g.Nodes, len(c.Nodes[i]))
+		}
+		for _, n := range c.Nodes[i] {
+			if named[n] {
+				return fmt.Errorf("node %s stands in two places", n)
+			}
+			named[n] = true
+		}
+	}
+	if c.Prefix == "" {
+		return fmt.Errorf("no prefix: all that there is in the manager would be taken for ours")
+	}
+	return nil
+}
+
+// Account says as which local account the work of some users of the VO runs.
+type Account struct {
+	User string // each * stands for any text, also for none
+	As   string
+}
+
+// account is the local account of a user: by the first rule that fits, or none, with
+// the remedy. Never root's.
+func (c *Config) account(user string) (string, bourse.Reason) {
+	i := slices.IndexFunc(c.Accounts, func(a Account) bool { return fits(a.User, user) })
+	if i < 0 {
+		return "", bourse.Because(bourse.NotAllowed, "no local account is given for user %q at %s; its operator can add one: [[account]] user = %q, as = an account there", user, c.Site, user)
+	}
+	as := c.Accounts[i].As
+	if as == "" || isRoot(as) || slices.Contains(c.Denied, as) {
+		return "", bourse.Because(bourse.NotAllowed, "user %q is given local account %q at %s, as which no work runs; its operator can name another one in [[account]]", user, as, c.Site)
+	}
+	return as, bourse.Reason{}
+}
+
+// isRoot reports whether a name is root's, or reads as its number.
+func isRoot(as string) bool {
+	return as == "root" || strings.Trim(as, "+-0") == ""
+}
+
+// fits reports whether a text is one of those that a pattern stands for.
+func fits(pattern, text string) bool {
+	parts := strings.Split(pattern, "*")
+	if len(parts) == 1 {
+		return pattern == text
+	}
+	first, last := parts[0], parts[len(parts)-1]
+	if len(text) < len(first)+len(last) || !strings.HasPrefix(text, first) || !strings.HasSuffix(text, last) {
+		return false
+	}
+	text = text[len(first) : len(text)-len(last)]
+	for _, p := range parts[1 : len(parts)-1] {
+		_, rest, found := strings.Cut(text, p)
+		if !found {
+			return false
+		}
+		text = rest
+	}
+	return true
+}

@@ -1,0 +1,279 @@
+package managed
+
+import (
+	"slices"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// soonest is the instant of which a look is needed where any new one does.
+const soonest = bourse.Time(1)
+
+// pass asks the table about every entry, gives the command that has been due for
+// longest if none is under way, and asks for a look if one is due.
+func (b *Backend) pass(now bourse.Time) {
+	b.dirty, b.wake = false, bourse.Never
+	b.timeouts(now)
+	need := bourse.Never // the earliest instant of which a look is needed
+	if b.wanted {
+		need = soonest
+	}
+	gone := false
+	blind := b.look == nil && now < b.patience(0) // a life decides nothing before its first look
+	if blind {
+		b.wake = min(b.wake, b.patience(0))
+	}
+	for _, e := range slices.Clone(b.order) {
+		if e == b.giving || blind {
+			continue
+		}
+		a := b.decide(e, now)
+		if a.drop {
+			delete(b.entries, e.name)
+			gone = true
+			b.version++
+			continue
+		}
+		if a.wake > 0 {
+			b.wake = min(b.wake, max(a.wake, now+1))
+		}
+		if a.look > 0 {
+			need = min(need, a.look)
+		}
+		b.due(e, a.verb, now)
+	}
+	if gone {
+		b.order = slices.DeleteFunc(b.order, func(e *entry) bool { return b.entries[e.name] != e })
+	}
+	b.giveNext(now)
+	b.lookNext(now, need)
+}
+
+// decide asks the table until an entry has to wait, or for a command.
+func (b *Backend) decide(e *entry, now bourse.Time) act {
+	for {
+		r := table[e.want][e.seen.job][e.seen.reservation]
+		if r == nil {
+			r = rest
+		}
+		if a := r(b, e, now); a != (act{}) {
+			return a
+		}
+	}
+}
+
+// due takes note of the command that an entry waits for.
+func (b *Backend) due(e *entry, verb agents.CommandVerb, now bourse.Time) {
+	if verb == "" {
+		e.verb, e.since = "", bourse.Never
+		return
+	}
+	if e.verb != verb {
+		e.verb, e.since = verb, max(now, e.retry)
+	}
+	if e.since > now {
+		b.wake = min(b.wake, e.since)
+	}
+}
+
+// giveNext gives the command that has been due for longest, of equals the one whose
+// entry was made first. None before the first look.
+func (b *Backend) giveNext(now bourse.Time) {
+	if b.giving != nil || b.look == nil {
+		return
+	}
+	var next *entry
+	for _, e := range b.order {
+		if e.since <= now && (next == nil || e.since < next.since) {
+			next = e
+		}
+	}
+	if next != nil {
+		b.give(next, now)
+	}
+}
+
+// give gives a command to the driver. That work may run from now on is on record
+// before.
+func (b *Backend) give(e *entry, now bourse.Time) {
+	verb := e.verb
+	b.ref++
+	c := agents.Command{Ref: b.ref, Verb: verb, Name: e.name, Start: e.what.Start, End: e.what.End, Nodes: e.nodes, User: e.account}
+	switch verb {
+	case agents.Reserve:
+		c.End = c.End.Add(b.cfg.Limits.Padding)
+		c.User = ""
+		if e.want != placing {
+			b.counts.Remade++
+		}
+	case agents.Assign:
+		c.End = c.End.Add(b.cfg.Limits.Padding)
+	case agents.Run:
+		c.Work, c.Site = e.work, b.cfg.Site
+		if e.submitted > 0 {
+			b.counts.Submitted++
+		} else {
+			e.submitted = now
+			b.record(bourse.LockMoved{Leg: e.leg, State: bourse.LockSubmitted})
+		}
+		e.denied = false
+	case agents.End, agents.Delete:
+		j := e.seen.is
+		if e.seen.extra != nil {
+			j = e.seen.extra
+		}
+		if j == nil {
+			j = e.last
+		}
+		if j != nil {
+			c.Submit, c.Number = j.Submit, j.Number
+		}
+	}
+	e.sent, e.verb, e.since = true, "", bourse.Never
+	b.giving, b.given, b.giveRef, b.sentAt = e, verb, b.ref, now
+	b.wake = min(b.wake, now.Add(b.cfg.Limits.CommandTimeout))
+	b.host.Send(b.cfg.Driver, c)
+}
+
+// done takes the answer to the command that is under way.
+func (b *Backend) done(now bourse.Time, m agents.CommandDone) {
+	if b.giving == nil || m.Ref != b.giveRef || m.Name != b.giving.name {
+		return // an answer that was given up, or of another life
+	}
+	b.answered(now, m.Outcome, m.Reason)
+}
+
+// answered brings an entry up to how its command went. What was seen of it before
+// does not count any more.
+func (b *Backend) answered(now bourse.Time, outcome agents.Outcome, why bourse.Reason) {
+	e, verb, l := b.giving, b.given, &b.cfg.Limits
+	b.giving, b.dirty = nil, true
+	if b.counts.Commands[verb] == nil {
+		b.counts.Commands[verb] = map[agents.Outcome]int{}
+	}
+	b.counts.Commands[verb][outcome]++
+	e.seen, e.after, e.why = seen{}, now, why
+	if outcome != agents.Done {
+		e.retry = now.Add(l.RetryEvery)
+	}
+	if outcome == agents.Failure {
+		switch verb {
+		case agents.Reserve:
+			e.lateReservation = now.Add(l.Late)
+		case agents.Run:
+			e.lateJob = now.Add(l.Late)
+		}
+		return
+	}
+	e.tries[verb]++
+	switch {
+	case verb == agents.Run:
+		e.denied = outcome == agents.Denied
+	case verb == agents.End && e.want == begun && now >= e.what.End:
+		e.ended = true
+	case outcome == agents.Denied:
+	case verb == agents.Assign:
+		e.assigned = true
+	case verb == agents.Reserve:
+		e.assigned = false
+		if e.want == placing {
+			b.lock(e)
+		}
+	}
+}
+
+// timeouts gives up what has not been answered in time.
+func (b *Backend) timeouts(now bourse.Time) {
+	if b.giving != nil {
+		if limit := b.sentAt.Add(b.cfg.Limits.CommandTimeout); now >= limit {
+			b.answered(now, agents.Failure, bourse.Because(bourse.NoCluster, "the driver has not answered"))
+		} else {
+			b.wake = min(b.wake, limit)
+		}
+	}
+	if b.looking && now >= b.asked.Add(b.cfg.Limits.LookTimeout) {
+		b.looking = false
+		b.counts.LooksFailed++
+	}
+}
+
+// lookNext asks for a look if one is due: of the instant that is needed, no closer to
+// the last than LookEvery, no further than LookWithin.
+func (b *Backend) lookNext(now, need bourse.Time) {
+	l := &b.cfg.Limits
+	if b.looking {
+		b.wake = min(b.wake, b.asked.Add(l.LookTimeout))
+		return
+	}
+	at := now
+	if b.asking {
+		at = b.asked.Add(l.LookWithin)
+		if need < bourse.Never {
+			at = min(at, max(need.Add(l.Skew), b.asked.Add(l.LookEvery)))
+		}
+	}
+	if at > now {
+		b.wake = min(b.wake, at)
+		return
+	}
+	b.ref++
+	b.lookRef, b.asked, b.looking, b.asking, b.wanted = b.ref, now, true, true, false
+	b.wake = min(b.wake, now.Add(l.LookTimeout))
+	b.host.Send(b.cfg.Driver, agents.LookRequest{Ref: b.lookRef})
+}
+
+// looked takes a look. One older than the last shows nothing that is not known
+// already.
+func (b *Backend) looked(now bourse.Time, m agents.Looked) {
+	if !b.looking || m.Ref != b.lookRef {
+		return
+	}
+	b.looking, b.dirty = false, true
+	asOf := bourse.Time(0)
+	if m.Look != nil {
+		asOf = min(m.Look.At, now).Add(-b.cfg.Limits.Skew)
+	}
+	if m.Look == nil {
+		b.counts.LooksFailed++
+		return
+	}
+	b.counts.Looks++
+	if b.look != nil && asOf < b.asOf {
+		return
+	}
+	b.look, b.asOf, b.until = m.Look, asOf, now
+	b.version++
+	b.judge()
+}
+
+// judge has all entries see what the look shows. What bears a name of ours and has no
+// entry is to go: what was left by an earlier life, or came too late.
+func (b *Backend) judge() {
+	jobs, reservations := sight(b.cfg.Prefix, b.look)
+	up := map[string]bool{}
+	for i := range b.look.Nodes {
+		up[b.look.Nodes[i].Name] = b.look.Nodes[i].State == bourse.NodeUp
+	}
+	orphan := func(name string) {
+		if b.entries[name] == nil {
+			b.counts.Orphans++
+			b.add(&entry{name: name, want: gone, sent: true})
+		}
+	}
+	for i := range b.look.Reservations {
+		if n := b.look.Reservations[i].Name; reservations[n] != nil {
+			orphan(n)
+		}
+	}
+	for i := range b.look.Jobs {
+		if j := &b.look.Jobs[i]; live(j) && jobs[j.Name] != nil {
+			orphan(j.Name)
+		}
+	}
+	for _, e := range b.order {
+		if e != b.giving {
+			e.judge(b, jobs[e.name], reservations[e.name], up)
+		}
+	}
+}

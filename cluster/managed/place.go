@@ -1,0 +1,273 @@
+package managed
+
+import (
+	"slices"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/cluster"
+)
+
+// wish is a hold that the site has asked for and has no answer to.
+type wish struct {
+	leg    bourse.LegID
+	what   bourse.Leg
+	since  bourse.Time
+	asked  bourse.Time   // last
+	answer bourse.Reason // to be given when it is asked again
+}
+
+// wished is how long a wish is remembered that is not asked again.
+const wished = bourse.Minute
+
+// Suits says who may not run work here, then which legs cannot be placed.
+func (b *Backend) Suits(m agents.ClusterHold) bourse.Reason {
+	if !m.Force {
+		if _, why := b.cfg.account(m.User); why.Refused() {
+			return why
+		}
+	}
+	switch g := b.group(m.What.Group); {
+	case g < 0:
+		return bourse.Because(bourse.Unknown, "there is no group %q", m.What.Group)
+	case m.What.Nodes < 1 || m.What.Nodes > b.cfg.Groups[g].Nodes:
+		return bourse.Because(bourse.TooLarge, "%d nodes are asked, the group has %d", m.What.Nodes, b.cfg.Groups[g].Nodes)
+	}
+	return bourse.Reason{}
+}
+
+// Place chooses nodes by the last look and the locks. Where the manager keeps
+// reservations it answers Later until there is one, or it is sure that there is none.
+// A leg that replaces another does not count on its nodes, and none lies anywhere
+// but where it was asked for; what is in the way of maintenance stays there.
+func (b *Backend) Place(now bourse.Time, m agents.ClusterHold) bourse.Reason {
+	w := b.wish(now, m)
+	why := w.answer
+	if !why.Refused() {
+		why = b.place(now, m, w)
+	}
+	if why == cluster.Later && now >= w.since.Add(b.cfg.Limits.PlaceWithin) {
+		why = bourse.Because(bourse.NoCluster, "the resource manager of %s has not answered within %s", b.cfg.Site, b.cfg.Limits.PlaceWithin.Words())
+		if e := b.entries[b.name(m.Leg)]; e != nil {
+			b.abandon(e)
+		}
+	}
+	if why != cluster.Later {
+		b.wishes = slices.DeleteFunc(b.wishes, func(x *wish) bool { return x == w })
+	}
+	return why
+}
+
+// wish is what is remembered of a hold. One for the same leg with other content takes
+// its place.
+func (b *Backend) wish(now bourse.Time, m agents.ClusterHold) *wish {
+	b.wishes = slices.DeleteFunc(b.wishes, func(w *wish) bool { return w.asked.Add(wished) < now })
+	for _, w := range b.wishes {
+		if w.leg == m.Leg && w.what == m.What {
+			w.asked = now
+			return w
+		}
+		if w.leg == m.Leg {
+			if e := b.entries[b.name(m.Leg)]; e != nil {
+				b.abandon(e)
+			}
+			*w = wish{leg: m.Leg, what: m.What, since: now, asked: now}
+			return w
+		}
+	}
+	w := &wish{leg: m.Leg, what: m.What, since: now, asked: now}
+	b.wishes = append(b.wishes, w)
+	return w
+}
+
+func (b *Backend) place(now bourse.Time, m agents.ClusterHold, w *wish) bourse.Reason {
+	name := b.name(m.Leg)
+	if e := b.entries[name]; e != nil || !b.fresh(now) {
+		b.dirty, b.wanted = true, !b.fresh(now)
+		return cluster.Later // it is being placed; or what there was of it is being deleted; or nothing is known
+	}
+	what := m.What
+	if what.Start < now {
+		if !m.Again {
+			return bourse.Because(bourse.Past, "start %v lies before the cluster's now, %v", what.Start, now)
+		}
+		what.Start = now
+	}
+	if what.End <= what.Start {
+		return bourse.Because(bourse.Past, "its end, %v, has passed", what.End)
+	}
+	e := &entry{name: name, leg: m.Leg, what: what, user: m.User, job: m.Job, want: placing}
+	if !m.Force {
+		e.account, _ = b.cfg.account(m.User)
+	}
+	if e.nodes = b.choose(b.occupancy(now), what); e.nodes == nil {
+		return b.inTheWay(now, what)
+	}
+	b.add(e)
+	b.version++
+	if !b.cfg.Reserves {
+		b.lock(e)
+		return bourse.Reason{}
+	}
+	b.dirty = true
+	return cluster.Later
+}
+
+// choose picks a leg's nodes: of those that are free all through, its padding
+// included, the ones whose free time is the shortest, so that long ones stay whole;
+// of equals the first in the group's order. None if there are too few.
+func (b *Backend) choose(taken [][][]span, what bourse.Leg) []string {
+	g := b.group(what.Group)
+	type candidate struct {
+		node int
+		gap  bourse.Duration
+	}
+	var list []candidate
+	for k, spans := range taken[g] {
+		if gap := free(spans, what.Start, what.End.Add(b.cfg.Limits.Padding)); gap > 0 {
+			list = append(list, candidate{k, gap})
+		}
+	}
+	if len(list) < what.Nodes {
+		return nil
+	}
+	slices.SortStableFunc(list, func(x, y candidate) int { return int(min(max(x.gap-y.gap, -1), 1)) })
+	var nodes []string
+	for _, c := range list[:what.Nodes] {
+		nodes = append(nodes, b.cfg.Nodes[g][c.node])
+	}
+	slices.SortFunc(nodes, func(x, y string) int {
+		return slices.Index(b.cfg.Nodes[g], x) - slices.Index(b.cfg.Nodes[g], y)
+	})
+	return nodes
+}
+
+// free is how long a node is free around an interval, 0 if it is taken in it.
+func free(spans []span, start, end bourse.Time) bourse.Duration {
+	from, to := bourse.Time(0), bourse.MaxTime
+	for _, x := range spans {
+		switch {
+		case x.end <= start:
+			from = x.end
+		case x.start >= end:
+			to = min(to, x.start)
+		default:
+			return 0
+		}
+	}
+	return to.Sub(from)
+}
+
+// inTheWay says why there are no nodes for a leg.
+func (b *Backend) inTheWay(now bourse.Time, what bourse.Leg) bourse.Reason {
+	s := &b.states(now)[b.group(what.Group)]
+	why := s.Refusal(what.Start, what.Nodes, what.Duration()+b.cfg.Limits.Padding)
+	if !why.Refused() {
+		why = bourse.Because(bourse.Busy, "no %d nodes of group %s are free all through from %v to %v, though as many are at any instant", what.Nodes, what.Group, what.Start, what.End)
+	}
+	return why
+}
+
+// mostTried bounds the starts that are tried for a leg that was refused.
+const mostTried = 64
+
+// Elsewhere lists the next starts at which the nodes are free.
+func (b *Backend) Elsewhere(now bourse.Time, m agents.ClusterHold) ([]bourse.Time, []agents.LegShift) {
+	g := b.group(m.What.Group)
+	if g < 0 || !b.fresh(now) || m.What.Duration() <= 0 || m.What.Nodes > b.cfg.Groups[g].Nodes {
+		return nil, nil
+	}
+	taken := b.occupancy(now)
+	var starts []bourse.Time
+	for _, spans := range taken[g] {
+		for _, x := range spans {
+			if x.end > m.What.Start && x.end < bourse.MaxTime {
+				starts = append(starts, x.end)
+			}
+		}
+	}
+	slices.Sort(starts)
+	starts = slices.Compact(starts)
+	var list []bourse.Time
+	for _, at := range starts[:min(len(starts), mostTried)] {
+		what := m.What
+		what.Start, what.End = at, at.Add(m.What.Duration())
+		if b.choose(taken, what) != nil {
+			if list = append(list, at); len(list) == agents.MaxInstead {
+				break
+			}
+		}
+	}
+	return list, nil
+}
+
+// lock records that a leg has its nodes.
+func (b *Backend) lock(e *entry) {
+	e.want = held
+	b.version++
+	b.wishes = slices.DeleteFunc(b.wishes, func(w *wish) bool { return w.leg == e.leg })
+	b.record(bourse.NodesLocked{Leg: e.leg, What: e.what, Ends: e.what.End, Names: e.nodes, Job: e.job, User: e.user})
+}
+
+// refuse answers a hold when it is asked again; whatever there is of it goes.
+func (b *Backend) refuse(e *entry, why bourse.Reason) {
+	for _, w := range b.wishes {
+		if w.leg == e.leg {
+			w.answer = why
+		}
+	}
+	b.abandon(e)
+}
+
+// abandon has all that there is of an entry deleted.
+func (b *Backend) abandon(e *entry) {
+	e.want = gone
+	b.version++
+	b.dirty = true
+}
+
+// Confirm has the work run in the window.
+func (b *Backend) Confirm(now bourse.Time, leg bourse.LegID, work *bourse.Handover) {
+	e := b.entries[b.name(leg)]
+	if e == nil || e.want != held {
+		return
+	}
+	if e.want = bare; work != nil {
+		e.want, e.work = due, work
+	}
+	b.dirty = true
+}
+
+// Release gives a leg's nodes back. They are free for another one when a look has
+// shown that nothing is left on them.
+func (b *Backend) Release(now bourse.Time, leg bourse.LegID) {
+	e := b.entries[b.name(leg)]
+	if e == nil || e.want == gone {
+		return
+	}
+	if e.locked() {
+		b.vacate(e, now)
+	}
+	b.abandon(e)
+}
+
+// vacate says that a leg keeps no nodes any more.
+func (b *Backend) vacate(e *entry, at bourse.Time) {
+	b.record(bourse.NodesFreed{Leg: e.leg, When: b.host.When(at)})
+	b.abandon(e)
+}
+
+// lose ends a leg that cannot be served.
+func (b *Backend) lose(e *entry, why bourse.Reason) act {
+	b.counts.Lost++
+	b.vacate(e, b.now)
+	b.record(bourse.LockMoved{Leg: e.leg, State: bourse.LockLost, Reason: why})
+	return act{}
+}
+
+// finish ends a leg whose work is over.
+func (b *Backend) finish(e *entry, at bourse.Time, r *bourse.WorkResult) act {
+	b.vacate(e, at)
+	b.record(bourse.LockMoved{Leg: e.leg, State: bourse.LockEnded, When: b.host.When(at), Result: r})
+	return act{}
+}

@@ -1,0 +1,306 @@
+package managed
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"bourse"
+	"bourse/policy/backfill"
+)
+
+// View is what StateOf must know beside a look.
+type View struct {
+	Now    bourse.Time
+	Groups []bourse.Group
+	Nodes  [][]string      // the names of each group's
+	Policy backfill.Policy // that the manager is taken to follow
+	// Skew is added to what others' work takes, at both ends: the manager's clock is
+	// not ours.
+	Skew   bourse.Duration
+	Claims []Claim // nodes that are ours, whatever the look shows
+}
+
+// Claim is nodes that are taken for a while.
+type Claim struct {
+	Name       string // of its reservation, if it has one: the look may show that too
+	Nodes      []string
+	Start, End bourse.Time
+}
+
+const (
+	// overrun is how long a job is taken to run on that should have ended.
+	overrun = bourse.Minute
+	// unexplained is how long a node is taken to be busy that shows no job.
+	unexplained = 10 * bourse.Minute
+	// unlimited is what a waiting job is taken to run that has no limit.
+	unlimited = 365 * bourse.Day
+)
+
+// StateOf makes of a look what prices and offers are made of, a state for each
+// group. Running jobs end by their limits. Jobs that wait stand in the manager's
+// order of priority, each in the first group of its partition that is large enough;
+// those that are held, or wait for a reservation, are left out. Foreign reservations
+// are in the way as our own are, and so is a node that is not up, for ever. A node
+// is taken by whatever is on it, if only a share of it. What the look does not hold
+// is not free. A nil look: nothing is known, nothing is free.
+func StateOf(look *bourse.Look, v View) []backfill.State {
+	taken := v.occupancy(look)
+	states := make([]backfill.State, len(v.Groups))
+	for i := range states {
+		s := &states[i]
+		*s = backfill.State{Now: v.Now, Nodes: v.Groups[i].Nodes, Policy: v.Policy, Free: bourse.NewProfile(v.Now, v.Groups[i].Nodes)}
+		fill(s, taken[i])
+	}
+	if look != nil {
+		v.enqueue(states, look)
+	}
+	return states
+}
+
+// span is a time in which a node is taken, and by what.
+type span struct {
+	start, end bourse.Time
+	by         owner
+	id         int64 // of a job
+}
+
+// owner is what takes a node. The first of several at a time counts.
+type owner uint8
+
+const (
+	outage owner = iota
+	ours
+	running
+	foreign
+)
+
+// occupancy says of each node of each group when it is taken, from now on: disjoint
+// spans in order of time.
+func (v *View) occupancy(look *bourse.Look) [][][]span {
+	taken := make([][][]span, len(v.Groups))
+	place := map[string][2]int{}
+	for i, names := range v.Nodes {
+		taken[i] = make([][]span, len(names))
+		for k, n := range names {
+			place[n] = [2]int{i, k}
+		}
+	}
+	add := func(node string, x span) {
+		x.start = max(x.start, v.Now)
+		if at, known := place[node]; known && x.start < x.end {
+			taken[at[0]][at[1]] = append(taken[at[0]][at[1]], x)
+		}
+	}
+	for _, c := range v.Claims {
+		for _, n := range c.Nodes {
+			add(n, span{c.Start, c.End, ours, 0})
+		}
+	}
+	if look != nil {
+		v.seen(look, add)
+	}
+	up := map[string]bool{}
+	if look != nil {
+		for i := range look.Nodes {
+			up[look.Nodes[i].Name] = look.Nodes[i].State == bourse.NodeUp
+		}
+	}
+	for i, names := range v.Nodes {
+		for k, n := range names {
+			if !up[n] {
+				taken[i][k] = []span{{v.Now, bourse.MaxTime, outage, 0}}
+				continue
+			}
+			taken[i][k] = disjoint(taken[i][k])
+		}
+	}
+	return taken
+}
+
+// seen adds what a look shows: jobs that run, reservations, and nodes that are busy
+// with what it does not show.
+func (v *View) seen(look *bourse.Look, add func(string, span)) {
+	busy := map[string]bool{}
+	ids := map[int64]bool{}
+	for i := range look.Jobs {
+		j := &look.Jobs[i]
+		if j.State != bourse.ManagedRunning && (j.State != bourse.ManagedUnknown || len(j.Nodes) == 0) {
+			continue
+		}
+		id := jobID(j, i, ids)
+		for _, n := range j.Nodes {
+			busy[n] = true
+			add(n, span{v.Now, v.endOf(j), running, id})
+		}
+	}
+	claimed := map[string]bool{}
+	for _, c := range v.Claims {
+		claimed[c.Name] = true
+	}
+	for i := range look.Reservations {
+		r := &look.Reservations[i]
+		x := span{r.Start.Add(-v.Skew), r.End.Add(v.Skew), foreign, 0}
+		if claimed[r.Name] {
+			x = span{r.Start, r.End, ours, 0}
+		}
+		for _, n := range r.Nodes {
+			add(n, x)
+		}
+	}
+	for i := range look.Nodes {
+		if n := &look.Nodes[i]; n.Busy > 0 && !busy[n.Name] {
+			add(n.Name, span{v.Now, v.Now.Add(unexplained), foreign, 0})
+		}
+	}
+}
+
+// endOf is by when a running job has ended, as far as its limit says.
+func (v *View) endOf(j *bourse.ManagedJob) bourse.Time {
+	end := j.End
+	switch {
+	case end > 0:
+	case j.Limit > 0 && j.Start > 0:
+		end = j.Start.Add(j.Limit)
+	default:
+		return bourse.MaxTime
+	}
+	if end = end.Add(v.Skew); end <= v.Now {
+		end = v.Now.Add(overrun)
+	}
+	return min(end, bourse.MaxTime)
+}
+
+// jobID is the number of a job, by which people know it, or one of our own where that
+// is no number or stands there twice.
+func jobID(j *bourse.ManagedJob, i int, had map[int64]bool) int64 {
+	id, err := strconv.ParseInt(j.Number, 10, 64)
+	if err != nil || id <= 0 || id >= 1<<40 || had[id] {
+		id = 1<<40 + int64(i)
+	}
+	had[id] = true
+	return id
+}
+
+// disjoint cuts spans that overlap, so that the first owner has the time that
+// several claim, and puts them in order of time.
+func disjoint(list []span) []span {
+	if len(list) < 2 {
+		return list
+	}
+	slices.SortFunc(list, func(a, b span) int {
+		return cmp.Or(cmp.Compare(a.by, b.by), cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end), cmp.Compare(a.id, b.id))
+	})
+	var out []span // in order of time
+	for _, x := range list {
+		for k := 0; x.start < x.end; k++ {
+			if k == len(out) {
+				out = append(out, x)
+				break
+			}
+			o := out[k]
+			if o.end <= x.start {
+				continue
+			}
+			if x.start < o.start {
+				piece := x
+				piece.end = min(x.end, o.start)
+				out = slices.Insert(out, k, piece)
+				k++
+			}
+			x.start = max(x.start, o.end)
+		}
+	}
+	return out
+}
+
+// fill takes a group's nodes for what is on them: alike spans of several nodes are
+// one job or one reservation.
+func fill(s *backfill.State, nodes [][]span) {
+	var all []span
+	for _, list := range nodes {
+		all = append(all, list...)
+	}
+	slices.SortFunc(all, func(a, b span) int {
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end), cmp.Compare(a.by, b.by), cmp.Compare(a.id, b.id))
+	})
+	for i := 0; i < len(all); {
+		x, n := all[i], 0
+		for ; i < len(all) && all[i] == x; i++ {
+			n++
+		}
+		if x.by == running && x.start == s.Now {
+			s.Running = append(s.Running, backfill.Running{ID: x.id, Nodes: n, Start: x.start, End: x.end})
+		} else {
+			s.Reserved = append(s.Reserved, backfill.Reserved{ID: int64(len(s.Reserved) + 1), Nodes: n, Start: x.start, End: x.end})
+		}
+		s.Free.Add(x.start, x.end, -n)
+	}
+	slices.SortFunc(s.Running, func(a, b backfill.Running) int {
+		return cmp.Or(cmp.Compare(a.End, b.End), cmp.Compare(a.ID, b.ID))
+	})
+}
+
+// enqueue puts the jobs that wait into the queues of their groups.
+func (v *View) enqueue(states []backfill.State, look *bourse.Look) {
+	serves := v.partitions(look)
+	ids := map[int64]bool{}
+	for i := range look.Jobs {
+		j := &look.Jobs[i]
+		id := jobID(j, i, ids)
+		if j.State != bourse.ManagedPending || j.Reservation != "" {
+			continue
+		}
+		for k := range states {
+			s := &states[k]
+			if j.Count > s.Nodes || !servedBy(j.Partition, serves[k]) {
+				continue
+			}
+			limit := j.Limit
+			if limit <= 0 {
+				limit = unlimited
+			}
+			s.Queue = append(s.Queue, backfill.Queued{ID: id, Nodes: max(j.Count, 1), Estimate: limit, Submit: j.Submit, Weight: 1000, Guarantee: bourse.Never})
+			break
+		}
+	}
+}
+
+// partitions lists those of each group's nodes.
+func (v *View) partitions(look *bourse.Look) []map[string]bool {
+	group := map[string]int{}
+	for i, names := range v.Nodes {
+		for _, n := range names {
+			group[n] = i
+		}
+	}
+	serves := make([]map[string]bool, len(v.Groups))
+	for i := range serves {
+		serves[i] = map[string]bool{}
+	}
+	for i := range look.Nodes {
+		g, ok := group[look.Nodes[i].Name]
+		if !ok {
+			continue
+		}
+		for _, p := range look.Nodes[i].Partitions {
+			serves[g][p] = true
+		}
+	}
+	return serves
+}
+
+// servedBy reports whether a job may run in one of some partitions; it names several
+// with commas, and one that names none may run anywhere.
+func servedBy(names string, partitions map[string]bool) bool {
+	if names == "" {
+		return true
+	}
+	for p := range strings.SplitSeq(names, ",") {
+		if partitions[p] {
+			return true
+		}
+	}
+	return false
+}

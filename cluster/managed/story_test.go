@@ -1,0 +1,284 @@
+package managed
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// both runs a test with a manager that keeps reservations and with one that keeps none.
+func both(t *testing.T, test func(t *testing.T, w *world)) {
+	for name, reserves := range map[string]bool{"reserves": true, "plain": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, newWorld(config(reserves, nodeNames...)))
+		})
+	}
+}
+
+const start = dawn + 120_000
+
+// A leg is held, confirmed, begins with its window, ends by itself, and leaves nothing.
+func TestManaged_WorkRunsInItsWindow(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, w *world) {
+		w.toy.lengths[nameOf(1)] = 3 * bourse.Minute
+		h := w.placed(t, 1, what(2, start, 10*bourse.Minute))
+		if !slices.Equal(h.Nodes, []string{"n1", "n2"}) {
+			t.Errorf("nodes %v", h.Nodes)
+		}
+		w.run(start.Add(30 * bourse.Second))
+		if got := w.last(1).State; got != bourse.LockRunning {
+			t.Errorf("30 s into its window the leg is %s: %v", got, w.toy.story)
+		}
+		w.run(start.Add(5 * bourse.Minute))
+		f := w.last(1)
+		if f.State != bourse.LockEnded || f.Result == nil || !f.Result.Known || f.Result.Ended.Refused() || f.Result.End.Sub(f.Result.Begin)/bourse.Minute != 3 {
+			t.Errorf("the leg ends as %+v, result %+v", f, f.Result)
+		}
+		w.release(1)
+		w.wait(bourse.Minute)
+		if w.count(1, agents.Run) != 1 {
+			t.Errorf("submitted %d times", w.count(1, agents.Run))
+		}
+		w.clean(t)
+	})
+}
+
+// fails has the first command of a kind fail as told.
+func (w *world) fails(verb agents.CommandVerb, f fault) {
+	w.fault = func(c agents.Command) fault {
+		if c.Verb == verb && w.count(1, verb) <= 1 {
+			return f
+		}
+		return fault{}
+	}
+}
+
+func reserving() *world { return newWorld(config(true, nodeNames...)) }
+
+func TestHold_UserWithoutAnAccountIsRefusedFirst(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, w *world) {
+		w.mute = true // not even a look is needed for that
+		for user, word := range map[string]string{"mallory": "as which no work runs", "mallory2": "as which no work runs"} {
+			h := w.ask(agents.ClusterHold{Leg: leg(1), What: bourse.Leg{Group: "none", Nodes: 99}, User: user})
+			if h.Refusal.Code != bourse.NotAllowed || !strings.Contains(h.Refusal.Detail, word) || !strings.Contains(h.Refusal.Detail, "[[account]]") {
+				t.Errorf("%s: %v", user, h.Refusal)
+			}
+		}
+	})
+}
+
+func TestAccounts_FirstRuleThatFitsAndNeverRoot(t *testing.T) {
+	t.Parallel()
+	c := Config{Site: "north", Denied: []string{"toor"}, Accounts: []Account{{"ana", "ana_vo1"}, {"adm*", "root"}, {"zero", "0"}, {"zeros", "+00"}, {"toor", "toor"}, {"a*b*c", "abc"}, {"guest-*", "guest"}}}
+	for user, want := range map[string]string{"ana": "ana_vo1", "anas": "", "admin": "", "zero": "", "zeros": "", "toor": "", "axbyc": "abc", "abc": "abc", "acb": "", "guest-": "guest", "guest": "", "": ""} {
+		as, why := c.account(user)
+		if as != want || why.Refused() != (want == "") {
+			t.Errorf("%q runs as %q (%v), want %q", user, as, why, want)
+		}
+	}
+}
+
+func TestHold_AnswerLostIsReadBack(t *testing.T) {
+	t.Parallel()
+	w := reserving()
+	w.fails(agents.Reserve, fault{failed: true})
+	if h := w.hold(1, what(2, start, bourse.Minute)); h.Refusal.Refused() {
+		t.Errorf("it is there, and refused: %v", h.Refusal)
+	}
+	w.release(1)
+	w.wait(bourse.Minute)
+	w.clean(t)
+}
+
+func TestHold_RefusalIsReadBack(t *testing.T) {
+	t.Parallel()
+	w := reserving()
+	w.fault = func(c agents.Command) fault {
+		if c.Verb == agents.Reserve && w.toy.reservation(c.Name) == nil {
+			w.toy.do(c) // an earlier try has come through
+		}
+		return fault{}
+	}
+	if h := w.hold(1, what(2, start, bourse.Minute)); h.Refusal.Refused() {
+		t.Errorf("it is there, and refused: %v", h.Refusal)
+	}
+}
+
+func TestHold_DeniedAndNotThereIsBusyAndCounted(t *testing.T) {
+	t.Parallel()
+	w := reserving()
+	w.fault = func(c agents.Command) fault { return fault{denied: c.Verb == agents.Reserve} }
+	h := w.hold(1, what(2, start, bourse.Minute))
+	if h.Refusal.Code != bourse.Busy || !strings.Contains(h.Refusal.Detail, "refused by the test") {
+		t.Errorf("%v", h.Refusal)
+	}
+	if n := w.nodes.Counts().NotCreated; n != 1 {
+		t.Errorf("%d offers could not be created, by the count", n)
+	}
+	w.clean(t)
+}
+
+func TestHold_OtherContentUnderItsNameIsDeletedAndRefused(t *testing.T) {
+	t.Parallel()
+	w := reserving()
+	w.fault = func(c agents.Command) fault {
+		if c.Verb == agents.Reserve && w.toy.reservation(c.Name) == nil {
+			w.toy.reservations = append(w.toy.reservations, bourse.ManagedReservation{Name: c.Name, Start: c.Start, End: c.End, Nodes: []string{"n1", "n4"}})
+		}
+		return fault{}
+	}
+	if h := w.hold(1, what(2, start, bourse.Minute)); h.Refusal.Code != bourse.Busy {
+		t.Errorf("%v", h.Refusal)
+	}
+	w.wait(bourse.Minute)
+	w.clean(t)
+}
+
+func TestHold_TakesNoLongerThanItsBound(t *testing.T) {
+	t.Parallel()
+	w := reserving()
+	w.fails(agents.Reserve, fault{slow: 40 * bourse.Second})
+	if h := w.hold(1, what(2, start, bourse.Minute)); h.Refusal.Code != bourse.NoCluster || w.now.Sub(dawn) > 16*bourse.Second {
+		t.Errorf("after %v: %v", w.now.Sub(dawn), h.Refusal)
+	}
+	w.wait(2 * bourse.Minute)
+	w.clean(t)
+}
+
+func TestHold_WhatComesLateIsReaped(t *testing.T) {
+	t.Parallel()
+	w := reserving()
+	w.fails(agents.Reserve, fault{late: bourse.Minute}) // later than is said to be possible
+	if h := w.hold(1, what(2, start, bourse.Minute)); h.Refusal.Code != bourse.NoCluster {
+		t.Errorf("%v", h.Refusal)
+	}
+	w.wait(40 * bourse.Second)
+	if len(w.toy.ours()) == 0 && w.now < dawn.Add(bourse.Minute) {
+		w.wait(10 * bourse.Second)
+	}
+	w.wait(bourse.Minute)
+	if w.nodes.Counts().Orphans != 1 {
+		t.Errorf("%d orphans", w.nodes.Counts().Orphans)
+	}
+	w.clean(t)
+}
+
+func TestHold_NothingIsPlacedBeforeTheFirstLook(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, w *world) {
+		w.wait(bourse.Minute)
+		w.mute = true
+		w.begin()
+		for _, s := range w.nodes.Show(0).States {
+			if n := s.Free.Min(w.now, bourse.MaxTime); n != 0 {
+				t.Errorf("%d nodes are free before the first look", n)
+			}
+		}
+		if h := w.hold(1, what(1, start, bourse.Minute)); h.Refusal.Code != bourse.NoCluster {
+			t.Errorf("%v", h.Refusal)
+		}
+		w.mute = false
+		w.wait(30 * bourse.Second)
+		if h := w.hold(2, what(1, start, bourse.Minute)); h.Refusal.Refused() {
+			t.Errorf("%v", h.Refusal)
+		}
+	})
+}
+
+func TestHold_UnconfirmedIsOverWithItsWindow(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, w *world) {
+		w.hold(1, what(2, start, bourse.Minute))
+		w.run(start.Add(2 * bourse.Minute))
+		if got := w.fates(1); !slices.Equal(got, []bourse.LockState{bourse.LockExpired}) {
+			t.Errorf("%v", got)
+		}
+		w.clean(t)
+	})
+}
+
+// Nodes that a foreign reservation, a job by its limit, another lock or a drain takes
+// are not chosen, and short gaps are filled first.
+func TestHold_ChoosesNodesThatAreFreeAllThrough(t *testing.T) {
+	t.Parallel()
+	w := newWorld(config(true, "n1", "n2", "n3", "n4", "n5", "n6"))
+	w.toy.reservations = []bourse.ManagedReservation{{Name: "theirs", Start: start.Add(5 * bourse.Minute), End: start.Add(bourse.Hour), Nodes: []string{"n1"}}}
+	w.toy.jobs = []toyJob{{ManagedJob: bourse.ManagedJob{Number: "7", Name: "j", User: "eve", State: bourse.ManagedRunning, Nodes: []string{"n2"}, Count: 1, Start: dawn - 1000, Limit: bourse.Hour}, limit: dawn.Add(bourse.Hour)}}
+	w.toy.node("n3").State = bourse.NodeDrained
+	w.placed(t, 1, what(1, start.Add(15*bourse.Minute), bourse.Minute)) // n4 .. n6
+	h := w.hold(2, what(2, start, 6*bourse.Minute))
+	if !slices.Equal(h.Nodes, []string{"n4", "n5"}) {
+		t.Errorf("nodes %v", h.Nodes)
+	}
+	if h := w.hold(3, what(1, start, 2*bourse.Minute)); !slices.Equal(h.Nodes, []string{"n1"}) {
+		t.Errorf("%v, not the node whose gap is the shortest: %v", h.Nodes, h.Refusal)
+	}
+	if h := w.hold(4, what(2, start, 6*bourse.Minute)); h.Refusal.Code != bourse.Busy || len(h.Instead) == 0 {
+		t.Errorf("%+v", h)
+	} else if again := w.hold(5, what(2, h.Instead[0], 6*bourse.Minute)); again.Refusal.Refused() {
+		t.Errorf("instead at %v: %v", h.Instead[0], again.Refusal)
+	}
+}
+
+// A leg that is released keeps its nodes until a look has shown that they are free.
+func TestRelease_NodesAreFreeOnceSeenToBe(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, w *world) {
+		w.placed(t, 1, what(4, start, 10*bourse.Minute))
+		w.run(start.Add(30 * bourse.Second))
+		w.fault = func(c agents.Command) fault { return fault{undone: true, failed: w.now < start.Add(2*bourse.Minute)} }
+		w.release(1)
+		w.run(start.Add(3 * bourse.Minute))
+		if h := w.hold(2, what(1, start.Add(5*bourse.Minute), bourse.Minute)); !h.Refusal.Refused() {
+			t.Errorf("placed on %v, where work of a released leg still runs", h.Nodes)
+		}
+		w.fault = nil
+		w.wait(30 * bourse.Second)
+		if h := w.hold(3, what(1, start.Add(8*bourse.Minute), bourse.Minute)); h.Refusal.Refused() {
+			t.Errorf("%v", h.Refusal)
+		}
+		w.release(3)
+		w.wait(30 * bourse.Second)
+		w.clean(t)
+	})
+}
+
+// A release that comes before the hold's answer leaves nothing behind.
+func TestRelease_BeforeTheReservationIsThere(t *testing.T) {
+	t.Parallel()
+	w := reserving()
+	w.wait(bourse.Second)
+	w.fails(agents.Reserve, fault{slow: 5 * bourse.Second})
+	w.step(theSite, agents.ClusterHold{Leg: leg(1), What: what(1, start, bourse.Minute), User: "ana"})
+	w.release(1)
+	w.wait(30 * bourse.Second)
+	if got := w.fates(1); !slices.Equal(got, []bourse.LockState{bourse.LockReleased}) {
+		t.Errorf("%v", got)
+	}
+	w.clean(t)
+}
+
+// What bears a name of ours and has no lock is reaped: a reservation, a job. What only
+// begins like one is not.
+func TestReap_OrphansAndNothingElse(t *testing.T) {
+	t.Parallel()
+	w := reserving()
+	foreign := bourse.ManagedReservation{Name: "bourse.training", Start: start, End: start.Add(bourse.Hour), Nodes: []string{"n3"}}
+	w.toy.reservations = []bourse.ManagedReservation{{Name: nameOf(8), Start: start, End: start.Add(bourse.Hour), Nodes: []string{"n1"}}, foreign}
+	for i, name := range []string{nameOf(9), "bourse.sh", nameOf(9) + "0"} {
+		w.toy.jobs = append(w.toy.jobs, toyJob{ManagedJob: bourse.ManagedJob{Number: string(rune('1' + i)), Name: name, User: "eve", State: bourse.ManagedRunning, Nodes: []string{nodeNames[i]}, Start: dawn - 1}, limit: bourse.Never})
+	}
+	w.wait(bourse.Minute)
+	if w.toy.reservation(foreign.Name) == nil || w.toy.job("bourse.sh") == nil || w.toy.job(nameOf(9)+"0") == nil {
+		t.Error("what is another's is gone")
+	}
+	if w.toy.reservation(nameOf(8)) != nil || w.toy.job(nameOf(9)) != nil || w.nodes.Counts().Orphans != 2 {
+		t.Errorf("orphans are left: %v", w.toy.ours())
+	}
+}

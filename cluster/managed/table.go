@@ -1,0 +1,370 @@
+package managed
+
+import (
+	"bourse"
+	"bourse/agents"
+)
+
+// What is done for a leg, by what should be in the manager and what was last seen
+// there. A row is a state of the job of the leg's name, a column one of the
+// reservation; where the manager keeps none of its own that is always right. A rule
+// says the command that removes a difference, or the fact that ends it, or what it
+// waits for. Nothing is done for a leg while a command for it is under way, and what
+// was seen before the answer to one does not count.
+
+// rule says what is to be done for an entry.
+type rule func(b *Backend, e *entry, now bourse.Time) act
+
+// row is the rules for a state of the job: no look yet, no reservation, changed, for
+// its holder yet, right.
+type row [reservations]rule
+
+// table holds the rules. What stands nowhere cannot be seen, or is left alone.
+var table = [wants][jobStates]row{
+	placing: {
+		unseenJob: {reserve, reserve, reserve, reserve, reserve},
+		noJob:     {reserve, refused, refused, lock, lock},
+		pending:   all(refused), stopped: all(refused), unclear: all(refused), runs: all(refused), twoJobs: all(refused), cancelled: all(refused), over: all(refused),
+	},
+	held: {
+		unseenJob: all(rest),
+		noJob:     {rest, again, handChanged, rest, rest},
+		pending:   all(endJob), stopped: all(endJob), unclear: all(endJob), runs: all(endJob), twoJobs: all(endJob),
+	},
+	bare: {
+		unseenJob: {first, first, first, first, first},
+		noJob:     {first, again, handChanged, assign, occupy},
+		pending:   all(endJob), stopped: all(endJob), unclear: all(endJob), runs: all(endJob), twoJobs: all(endJob),
+	},
+	due: {
+		unseenJob: {first, first, first, first, first},
+		noJob:     {first, again, handChanged, assign, submit},
+		pending:   {await, endJob, handChanged, assign, await},
+		stopped:   {await, endJob, handChanged, assign, await},
+		unclear:   all(await),
+		runs:      all(begin),
+		over:      all(begin),
+		cancelled: all(handCancelled),
+		twoJobs:   all(endExtra),
+	},
+	lying: {
+		unseenJob: all(occupied),
+		noJob:     {occupied, handDeleted, handChanged, occupied, occupied},
+		pending:   all(occupied), stopped: all(occupied), unclear: all(occupied), runs: all(occupied), twoJobs: all(occupied),
+	},
+	begun: {
+		unseenJob: all(run),
+		noJob:     all(vanished),
+		pending:   all(requeued), stopped: all(requeued), // it has run before
+		unclear:   all(run),
+		runs:      all(run),
+		cancelled: all(ended), over: all(ended),
+		twoJobs: all(endExtra),
+	},
+	gone: {
+		unseenJob: all(remove),
+		noJob:     {remove, forget, remove, remove, remove},
+		cancelled: {remove, forget, remove, remove, remove},
+		over:      {remove, forget, remove, remove, remove},
+		pending:   all(remove), stopped: all(remove), unclear: all(remove), runs: all(remove), twoJobs: all(remove),
+	},
+}
+
+func all(r rule) row { return row{r, r, r, r, r} }
+
+// act is what a rule has done or would do. The zero act: the entry has moved on, and
+// its next rule is asked.
+type act struct {
+	verb agents.CommandVerb // to be given, as soon as the driver is free
+	wait bool               // there is nothing to do
+	wake bourse.Time        // but by then there may be; 0: only when something is seen
+	look bourse.Time        // and for that a look of this instant or later is needed; 0: none is
+	drop bool               // nothing of it is left: it goes
+}
+
+func give(v agents.CommandVerb) act                        { return act{verb: v} }
+func until(t bourse.Time) act                              { return act{wait: true, wake: t} }
+func lookOf(t, wake bourse.Time) act                       { return act{wait: true, look: t, wake: wake} }
+func (e *entry) given(v agents.CommandVerb, most int) bool { return e.tries[v] > most }
+
+// Of a leg that is being placed.
+
+// reserve asks for the reservation, once.
+func reserve(b *Backend, e *entry, now bourse.Time) act {
+	if !e.sent {
+		return give(agents.Reserve)
+	}
+	return lookOf(e.waitsFor(), 0) // to read it back
+}
+
+// lock makes it a lock: it is there.
+func lock(b *Backend, e *entry, now bourse.Time) act {
+	b.lock(e)
+	return act{}
+}
+
+// refused takes the manager's no for one, now that it was read back.
+func refused(b *Backend, e *entry, now bourse.Time) act {
+	if !e.sent {
+		return give(agents.Reserve)
+	}
+	b.counts.NotCreated++
+	b.refuse(e, bourse.Because(bourse.Busy, "the resource manager of %s has not created a reservation of %d nodes from %v to %v: %v", b.cfg.Site, e.what.Nodes, e.what.Start, e.what.End, e.why))
+	return act{}
+}
+
+// Of a reservation.
+
+// rest waits for the confirmation, as long as there is anything to confirm.
+func rest(b *Backend, e *entry, now bourse.Time) act {
+	if now < e.what.End {
+		return until(e.what.End)
+	}
+	b.vacate(e, e.what.End)
+	b.record(bourse.LockMoved{Leg: e.leg, State: bourse.LockExpired, When: b.host.When(e.what.End)})
+	return act{}
+}
+
+// again makes a reservation anew that has gone, as long as its window has not begun.
+func again(b *Backend, e *entry, now bourse.Time) act {
+	switch {
+	case now.Add(b.cfg.Limits.Skew) >= e.what.Start:
+		return b.lose(e, bourse.Because(bourse.Busy, "its reservation has gone from the resource manager"))
+	case e.given(agents.Reserve, b.cfg.Limits.Tries):
+		return b.lose(e, bourse.Because(bourse.Busy, "its reservation has gone from the resource manager, and cannot be made again: %v", e.why))
+	}
+	return give(agents.Reserve)
+}
+
+// assign gives it to its user.
+func assign(b *Backend, e *entry, now bourse.Time) act {
+	if e.given(agents.Assign, b.cfg.Limits.Tries) {
+		return b.lose(e, bourse.Because(bourse.NotAllowed, "its reservation cannot be given to local account %s: %v", e.account, e.why))
+	}
+	return give(agents.Assign)
+}
+
+// first does without a look what can be done without one.
+func first(b *Backend, e *entry, now bourse.Time) act {
+	switch {
+	case b.cfg.Reserves && !e.assigned && e.account != "":
+		return assign(b, e, now)
+	case e.want == due && e.submitted == 0:
+		return submit(b, e, now)
+	case e.want == bare:
+		return occupy(b, e, now)
+	}
+	return await(b, e, now)
+}
+
+// What an administrator has changed is not changed back.
+
+func handChanged(b *Backend, e *entry, now bourse.Time) act {
+	return b.lose(e, bourse.Because(bourse.Withdrawn, "its reservation was moved, or nodes were taken out of it, in the resource manager"))
+}
+
+func handDeleted(b *Backend, e *entry, now bourse.Time) act {
+	return b.lose(e, bourse.Because(bourse.Withdrawn, "its reservation was deleted in the resource manager"))
+}
+
+func handCancelled(b *Backend, e *entry, now bourse.Time) act {
+	return b.lose(e, bourse.Because(bourse.Withdrawn, "its work was ended in the resource manager before it began%s", saying(e.seen.is)))
+}
+
+// Of work that is to begin.
+
+// submit hands the work over, at most once unless it is certain that it has not run
+// and never will.
+func submit(b *Backend, e *entry, now bourse.Time) act {
+	l := &b.cfg.Limits
+	again := e.submitted == 0 || e.denied || e.seen.until.Add(l.Skew) < e.what.Start // it went before it could begin
+	switch {
+	case !again:
+		return b.lose(e, bourse.Because(bourse.NoCluster, "its work has gone from the resource manager; whether it ran cannot be known"))
+	case !b.cfg.Reserves && now < e.what.Start:
+		return until(e.what.Start)
+	case e.account == "":
+		return b.lose(e, bourse.Because(bourse.NotAllowed, "there is no local account that its work could run as"))
+	case now >= e.what.Start.Add(l.StartWithin):
+		return b.lose(e, bourse.Because(bourse.Expired, "its work was not begun within %s of its window's begin%s", l.StartWithin.Words(), b.because(e)))
+	case e.given(agents.Run, l.Tries):
+		return b.lose(e, bourse.Because(bourse.Expired, "its work cannot be submitted%s", b.because(e)))
+	}
+	return give(agents.Run)
+}
+
+// await waits for the work to begin.
+func await(b *Backend, e *entry, now bourse.Time) act {
+	l := &b.cfg.Limits
+	late := e.what.Start.Add(l.StartWithin)
+	switch {
+	case e.seen.since(late) && e.seen.job != unclear:
+		return b.lose(e, bourse.Because(bourse.Expired, "its work has not begun within %s of its window's begin%s", l.StartWithin.Words(), b.because(e)))
+	case now >= b.patience(late):
+		return b.lose(e, bourse.Because(bourse.NoCluster, "it is not known whether its work has begun: the resource manager does not say"))
+	case !e.seen.known():
+		return lookOf(e.waitsFor(), b.patience(late))
+	case now < e.what.Start:
+		return lookOf(e.what.Start, e.what.Start)
+	}
+	return lookOf(e.what.Start, b.patience(late))
+}
+
+// begin says that the work has begun, once its window has.
+func begin(b *Backend, e *entry, now bourse.Time) act {
+	l := &b.cfg.Limits
+	if now < e.what.Start {
+		return lookOf(e.what.Start, e.what.Start)
+	}
+	if at := e.seen.is.Start; at > e.what.Start.Add(l.StartWithin+l.Skew) {
+		return b.lose(e, bourse.Because(bourse.Expired, "its work began at %v only, more than %s after its window", at, l.StartWithin.Words()))
+	}
+	e.want = begun
+	b.record(bourse.LockMoved{Leg: e.leg, State: bourse.LockRunning})
+	return act{}
+}
+
+// endJob has a job ended that should not be there, or not yet.
+func endJob(b *Backend, e *entry, now bourse.Time) act {
+	if e.want == due {
+		e.replaced = max(e.replaced, e.seen.is.Submit)
+	}
+	return give(agents.End)
+}
+
+// endExtra has the one ended that came later.
+func endExtra(b *Backend, e *entry, now bourse.Time) act { return give(agents.End) }
+
+// Of a window that has begun.
+
+// occupy has the window of a bare reservation begin.
+func occupy(b *Backend, e *entry, now bourse.Time) act {
+	l := &b.cfg.Limits
+	late := e.what.Start.Add(l.StartWithin)
+	switch {
+	case now < e.what.Start:
+		return lookOf(e.what.Start, e.what.Start)
+	case e.seen.since(e.what.Start) && e.seen.down == "":
+		e.want = lying
+		b.record(bourse.LockMoved{Leg: e.leg, State: bourse.LockRunning})
+		return act{}
+	case e.seen.since(late):
+		return b.lose(e, bourse.Because(bourse.Busy, "node %s of it is not up", e.seen.down))
+	case now >= b.patience(late):
+		return b.lose(e, bourse.Because(bourse.NoCluster, "it is not known whether its nodes are there: the resource manager does not say"))
+	}
+	return lookOf(e.what.Start, b.patience(late))
+}
+
+// occupied waits for the window's end.
+func occupied(b *Backend, e *entry, now bourse.Time) act {
+	l := &b.cfg.Limits
+	switch {
+	case now >= e.what.End:
+		return b.finish(e, e.what.End, nil)
+	case e.down > 0 && e.seen.since(e.down.Add(l.UnknownWithin)):
+		return b.lose(e, bourse.Because(bourse.Busy, "node %s of it has not been up for %s", e.seen.down, l.UnknownWithin.Words()))
+	}
+	return until(e.what.End)
+}
+
+// run lets work run until its window's end, then has it ended.
+func run(b *Backend, e *entry, now bourse.Time) act {
+	l := &b.cfg.Limits
+	unknown := b.patience(e.what.End.Add(l.Padding))
+	switch {
+	case now < e.what.End:
+		return until(e.what.End)
+	case now >= unknown:
+		return b.lose(e, bourse.Because(bourse.NoCluster, "it is not known whether its work has ended: the resource manager does not say"))
+	case e.ended && !e.seen.known():
+		return lookOf(e.waitsFor(), unknown)
+	case e.ended && now < e.what.End.Add(l.Padding): // it cleans up
+		return lookOf(e.what.End, e.what.End.Add(l.Padding))
+	case e.ended:
+		return give(agents.Delete)
+	}
+	return give(agents.End)
+}
+
+// ended settles work that is seen to be over.
+func ended(b *Backend, e *entry, now bourse.Time) act {
+	j := e.seen.is
+	r := &bourse.WorkResult{Begin: j.Start, End: j.End, Exit: j.Exit, Signal: j.Signal, Known: true}
+	if r.Signal > 0 && r.Exit == 0 {
+		r.Exit = 128 + r.Signal
+	}
+	switch {
+	case e.ended && j.End >= e.what.End.Add(-b.cfg.Limits.Skew):
+		r.Ended = bourse.Because(bourse.Expired, "its window was over")
+	case j.Why != "":
+		r.Ended = bourse.Because(bourse.Withdrawn, "%s", j.Why)
+	}
+	return b.finish(e, now, r)
+}
+
+// vanished settles work that has run and is not there any more.
+func vanished(b *Backend, e *entry, now bourse.Time) act {
+	r := &bourse.WorkResult{}
+	if e.last != nil {
+		r.Begin = e.last.Start
+	}
+	if r.Ended = bourse.Because(bourse.Unknown, "the resource manager does not know of it any more"); e.ended {
+		r.Ended = bourse.Because(bourse.Expired, "its window was over")
+	}
+	return b.finish(e, now, r)
+}
+
+// requeued settles work that has run and waits to run again: it does not.
+func requeued(b *Backend, e *entry, now bourse.Time) act {
+	r := &bourse.WorkResult{Ended: bourse.Because(bourse.Withdrawn, "the resource manager has put it back into its queue%s", saying(e.seen.is))}
+	return b.finish(e, now, r)
+}
+
+// Of what should not be there.
+
+// remove has it deleted, until a look shows that it is gone.
+func remove(b *Backend, e *entry, now bourse.Time) act {
+	switch {
+	case !e.sent && e.seen.is == nil: // nothing of it was ever there
+		return act{drop: true}
+	case !e.seen.known() && e.given(agents.Delete, 0):
+		return lookOf(e.waitsFor(), 0)
+	}
+	return give(agents.Delete)
+}
+
+// forget drops an entry of which nothing is left.
+func forget(b *Backend, e *entry, now bourse.Time) act { return act{drop: true} }
+
+// patience is when what should have been seen at an instant, or in this life, is
+// given up.
+func (b *Backend) patience(t bourse.Time) bourse.Time {
+	return max(t, b.began).Add(b.cfg.Limits.UnknownWithin)
+}
+
+// waitsFor is what a look must be of to tell what became of the last command.
+func (e *entry) waitsFor() bourse.Time { return max(e.after, soonest) }
+
+// saying adds the manager's word for why a job is in its state.
+func saying(j *bourse.ManagedJob) string {
+	if j == nil || j.Why == "" {
+		return ""
+	}
+	return ": " + j.Why
+}
+
+// because adds what is known of why work has not begun.
+func (b *Backend) because(e *entry) string {
+	switch {
+	case e.seen.job == stopped:
+		return ": it is held" + saying(e.seen.is)
+	case e.seen.is != nil && e.seen.is.Why != "":
+		return saying(e.seen.is)
+	case e.seen.down != "":
+		return ": node " + e.seen.down + " is not up"
+	case e.why.Refused():
+		return ": " + e.why.String()
+	}
+	return ""
+}

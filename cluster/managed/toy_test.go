@@ -1,0 +1,288 @@
+package managed
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// toy is a resource manager in memory that does what it is told, and beside that what
+// a test has it do: it forgets, is late, denies, and its administrator has hands.
+type toy struct {
+	reserves     bool
+	now          bourse.Time
+	skew         bourse.Duration // its clock before ours
+	nodes        []bourse.ManagedNode
+	reservations []bourse.ManagedReservation
+	jobs         []toyJob
+	number       int
+	lengths      map[string]bourse.Duration // of work, by name; others run until they are ended
+	grace        bourse.Duration            // what work takes to end that is told to
+	dead         []toyState                 // what it was, a second each
+	keeps        bourse.Duration            // how long it knows of jobs that are over
+
+	begun    map[string]int // how often work of a name has begun
+	breaches []string       // what must never happen
+	story    []string
+}
+
+type toyJob struct {
+	bourse.ManagedJob
+	begin  bourse.Time // not before
+	limit  bourse.Time // it is ended
+	killed bourse.Time // it has been told to end; 0: it has not
+	over   bourse.Time
+}
+
+type toyState struct {
+	at           bourse.Time
+	reservations []bourse.ManagedReservation
+	jobs         []toyJob
+}
+
+func newToy(reserves bool, names ...string) *toy {
+	m := &toy{reserves: reserves, lengths: map[string]bourse.Duration{}, begun: map[string]int{}, keeps: 5 * bourse.Minute, grace: bourse.Second, number: 100}
+	for _, n := range names {
+		m.nodes = append(m.nodes, bourse.ManagedNode{Name: n, State: bourse.NodeUp, CPUs: 4, Partitions: []string{"batch"}})
+	}
+	return m
+}
+
+func (m *toy) breach(format string, args ...any) {
+	m.breaches = append(m.breaches, fmt.Sprintf("%v ", m.now)+fmt.Sprintf(format, args...))
+}
+
+func (m *toy) tell(format string, args ...any) {
+	m.story = append(m.story, fmt.Sprintf("%v ", m.now)+fmt.Sprintf(format, args...))
+}
+
+// reach lives up to an instant.
+func (m *toy) reach(to bourse.Time) {
+	for m.now < to {
+		m.now = min(to, m.now.Add(bourse.Second))
+		m.tick()
+		m.dead = append(m.dead, toyState{m.now, slices.Clone(m.reservations), slices.Clone(m.jobs)})
+		if len(m.dead) > 20 {
+			m.dead = m.dead[1:]
+		}
+	}
+}
+
+func (m *toy) clock() bourse.Time { return m.now.Add(m.skew) }
+
+func (m *toy) tick() {
+	for i := range m.jobs {
+		j := &m.jobs[i]
+		if j.State == bourse.ManagedPending && j.begin <= m.clock() {
+			m.start(j)
+		}
+		if j.State != bourse.ManagedRunning {
+			continue
+		}
+		length, bounded := m.lengths[j.Name]
+		switch {
+		case bounded && m.clock() >= j.Start.Add(length):
+			m.end(j, "")
+		case j.killed > 0 && m.now >= j.killed.Add(m.grace), m.clock() >= j.limit:
+			j.Signal = 15
+			m.end(j, "")
+		}
+	}
+	m.reservations = slices.DeleteFunc(m.reservations, func(r bourse.ManagedReservation) bool { return r.End <= m.clock() })
+	m.jobs = slices.DeleteFunc(m.jobs, func(j toyJob) bool { return j.State == bourse.ManagedEnded && j.over.Add(m.keeps) < m.now })
+}
+
+func (m *toy) start(j *toyJob) {
+	if r := m.reservation(j.Reservation); j.Reservation != "" && (r == nil || !slices.Contains(r.Users, j.User) || r.Start > m.clock()) {
+		j.Why = "Reservation"
+		return
+	}
+	for _, n := range j.Nodes {
+		if m.node(n).State != bourse.NodeUp {
+			j.Why = "ReqNodeNotAvail"
+			return
+		}
+		for _, o := range m.jobs {
+			if o.State == bourse.ManagedRunning && slices.Contains(o.Nodes, n) {
+				j.Why = "Resources"
+				return
+			}
+		}
+	}
+	j.State, j.Start, j.Why = bourse.ManagedRunning, m.clock(), ""
+	if m.begun[j.Name]++; m.begun[j.Name] > 1 && isOurs(thePrefix, j.Name) {
+		m.breach("work of %s begins for the %d. time", j.Name, m.begun[j.Name])
+	}
+	m.tell("%s begins", j.Name)
+}
+
+func (m *toy) end(j *toyJob, why string) {
+	if j.State == bourse.ManagedPending || j.State == bourse.ManagedHeld {
+		j.Nodes = nil
+	}
+	j.State, j.End, j.Why, j.over = bourse.ManagedEnded, m.clock(), why, m.now
+	m.tell("%s is over", j.Name)
+}
+
+func (m *toy) node(name string) *bourse.ManagedNode {
+	i := slices.IndexFunc(m.nodes, func(n bourse.ManagedNode) bool { return n.Name == name })
+	return &m.nodes[i]
+}
+
+func (m *toy) reservation(name string) *bourse.ManagedReservation {
+	i := slices.IndexFunc(m.reservations, func(r bourse.ManagedReservation) bool { return r.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &m.reservations[i]
+}
+
+// job is the one of a name that is not over.
+func (m *toy) job(name string) *toyJob {
+	i := slices.IndexFunc(m.jobs, func(j toyJob) bool { return j.Name == name && j.State != bourse.ManagedEnded })
+	if i < 0 {
+		return nil
+	}
+	return &m.jobs[i]
+}
+
+// forget has the manager restart without what it has acknowledged lately. The number of
+// a job that it has lost goes to somebody else's.
+func (m *toy) forget(lately bourse.Duration) {
+	was := m.dead[0]
+	for _, s := range m.dead {
+		if s.at <= m.now.Add(-lately) {
+			was = s
+		}
+	}
+	lost := slices.DeleteFunc(slices.Clone(m.jobs), func(j toyJob) bool {
+		return slices.ContainsFunc(was.jobs, func(o toyJob) bool { return o.Number == j.Number })
+	})
+	running := slices.DeleteFunc(slices.Clone(m.jobs), func(j toyJob) bool { return j.State != bourse.ManagedRunning })
+	m.reservations, m.jobs = slices.Clone(was.reservations), slices.Clone(was.jobs)
+	for i := range m.jobs { // what has begun, its nodes know
+		for _, r := range running {
+			if r.Number == m.jobs[i].Number {
+				m.jobs[i] = r
+			}
+		}
+	}
+	for _, j := range lost {
+		m.jobs = append(m.jobs, toyJob{ManagedJob: bourse.ManagedJob{Number: j.Number, Name: "another's", User: "eve", State: bourse.ManagedPending, Count: 1, Limit: bourse.Hour, Submit: m.clock()}, begin: bourse.Never})
+	}
+	m.tell("the manager forgets %v", lately)
+}
+
+// do carries a command out, as the driver would.
+func (m *toy) do(c agents.Command) (agents.Outcome, bourse.Reason) {
+	m.tell("%s %s", c.Verb, c.Name)
+	if !isOurs(thePrefix, c.Name) {
+		m.breach("%s of %q, which is not ours", c.Verb, c.Name)
+	}
+	denied := func(format string, args ...any) (agents.Outcome, bourse.Reason) {
+		return agents.Denied, bourse.Because(bourse.Busy, format, args...)
+	}
+	switch c.Verb {
+	case agents.Reserve:
+		for _, r := range m.reservations {
+			if r.Start < c.End && c.Start < r.End && slices.ContainsFunc(c.Nodes, func(n string) bool { return slices.Contains(r.Nodes, n) }) {
+				return denied("overlaps %s", r.Name)
+			}
+		}
+		for _, j := range m.jobs {
+			if j.State == bourse.ManagedRunning && j.limit > c.Start && slices.ContainsFunc(c.Nodes, func(n string) bool { return slices.Contains(j.Nodes, n) }) {
+				return denied("busy")
+			}
+		}
+		m.reservations = append(m.reservations, bourse.ManagedReservation{Name: c.Name, Start: c.Start, End: c.End, Nodes: c.Nodes, Users: []string{"holder"}})
+	case agents.Assign:
+		r := m.reservation(c.Name)
+		if r == nil {
+			return denied("there is no reservation %s", c.Name)
+		}
+		r.Users = []string{c.User}
+	case agents.Run:
+		return m.submit(c)
+	case agents.End, agents.Delete:
+		for i := range m.jobs {
+			j := &m.jobs[i]
+			switch {
+			case j.Name != c.Name || j.State == bourse.ManagedEnded:
+			case c.Verb == agents.End && c.Number != "" && c.Number != j.Number:
+			case j.State == bourse.ManagedRunning && c.Verb == agents.End:
+				j.killed = m.now
+			default:
+				m.end(j, "CANCELLED")
+			}
+		}
+		if c.Verb == agents.Delete {
+			m.reservations = slices.DeleteFunc(m.reservations, func(r bourse.ManagedReservation) bool { return r.Name == c.Name })
+		}
+	}
+	return agents.Done, bourse.Reason{}
+}
+
+func (m *toy) submit(c agents.Command) (agents.Outcome, bourse.Reason) {
+	if c.User == "" || c.User == "root" || c.User == "holder" {
+		m.breach("%s would run as %q", c.Name, c.User)
+	}
+	if m.job(c.Name) != nil { // the driver would look, but it may not see what is still on its way
+		m.breach("%s is submitted while it is there", c.Name)
+	}
+	if m.begun[c.Name] > 0 {
+		m.breach("%s is submitted after it has begun", c.Name)
+	}
+	if m.reserves && m.reservation(c.Name) == nil {
+		return agents.Denied, bourse.Because(bourse.Busy, "there is no reservation %s", c.Name)
+	}
+	m.number++
+	j := toyJob{ManagedJob: bourse.ManagedJob{Number: fmt.Sprint(m.number), Name: c.Name, User: c.User, State: bourse.ManagedPending, Partition: "batch",
+		Count: len(c.Nodes), Nodes: c.Nodes, Submit: m.clock(), Limit: c.End.Sub(c.Start)}, begin: c.Start, limit: c.End.Add(bourse.Minute)}
+	if m.reserves {
+		j.Reservation = c.Name
+	}
+	m.jobs = append(m.jobs, j)
+	m.tick()
+	return agents.Done, bourse.Reason{}
+}
+
+// look is what the manager says of itself.
+func (m *toy) look() *bourse.Look {
+	l := &bourse.Look{At: m.clock(), Source: "toy", Nodes: slices.Clone(m.nodes), Reservations: slices.Clone(m.reservations)}
+	for _, j := range m.jobs {
+		x := j.ManagedJob
+		if x.State == bourse.ManagedRunning {
+			x.End = j.limit
+		}
+		l.Jobs = append(l.Jobs, x)
+	}
+	for _, j := range m.jobs {
+		if j.State != bourse.ManagedRunning {
+			continue
+		}
+		for i := range l.Nodes {
+			if slices.Contains(j.Nodes, l.Nodes[i].Name) {
+				l.Nodes[i].Busy = l.Nodes[i].CPUs
+			}
+		}
+	}
+	return l
+}
+
+// ours lists what is there of ours and not over.
+func (m *toy) ours() (list []string) {
+	for _, r := range m.reservations {
+		if strings.HasPrefix(r.Name, thePrefix) {
+			list = append(list, "reservation "+r.Name)
+		}
+	}
+	for _, j := range m.jobs {
+		if strings.HasPrefix(j.Name, thePrefix) && j.State != bourse.ManagedEnded {
+			list = append(list, "job "+j.Name)
+		}
+	}
+	return list
+}

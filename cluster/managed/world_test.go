@@ -1,0 +1,299 @@
+package managed
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/cluster"
+	"bourse/policy/backfill"
+)
+
+const (
+	theSite   = agents.ID("site:north")
+	theDriver = agents.ID("driver:north")
+	thePrefix = "bourse."
+	dawn      = bourse.Time(1_000_000)
+)
+
+// world is a cluster with its driver and a toy manager, and a site that says what the
+// test has it say.
+type world struct {
+	cfg    Config
+	toy    *toy
+	agent  *cluster.Agent
+	nodes  *Backend
+	now    bourse.Time
+	events []event // not in order
+	seq    int
+	facts  []recorded
+	said   []agents.Message
+	asked  []bourse.Time // when looks were
+	given  []agents.Command
+	fault  func(c agents.Command) fault // nil: none ever
+	old    bourse.Duration              // looks are as old
+	mute   bool                         // looks fail
+	nonce  uint64
+	life   int
+	busy   bourse.Time // the driver is until then
+}
+
+type event struct {
+	at   bourse.Time
+	seq  int
+	life int // of the cluster; 0: of whatever life
+	do   func()
+}
+
+type recorded struct {
+	at   bourse.Time
+	fact agents.Fact
+}
+
+// fault is what happens to a command.
+type fault struct {
+	undone bool            // it is not carried out
+	late   bourse.Duration // it is, but so long after its answer
+	failed bool            // the answer is Failure
+	silent bool            // there is none
+	denied bool            // it is refused
+	slow   bourse.Duration // it takes so long
+}
+
+var quick = Limits{LookEvery: 2 * bourse.Second, LookWithin: 20 * bourse.Second, LookTimeout: 30 * bourse.Second, CommandTimeout: bourse.Minute,
+	Late: 20 * bourse.Second, Padding: bourse.Minute, Skew: 3 * bourse.Second}
+
+func config(reserves bool, names ...string) Config {
+	return Config{Site: "north", Driver: theDriver, Groups: []bourse.Group{{Name: "main", Nodes: len(names)}}, Nodes: [][]string{names},
+		Reserves: reserves, Prefix: thePrefix, Policy: backfill.EASY, Limits: quick, Denied: []string{"holder"},
+		Accounts: []Account{{User: "mallory*", As: ""}, {User: "*", As: "vo1"}}}
+}
+
+func newWorld(cfg Config) *world {
+	w := &world{cfg: cfg, now: dawn, toy: newToy(cfg.Reserves, slices.Concat(cfg.Nodes...)...)}
+	w.toy.now = dawn
+	w.begin()
+	return w
+}
+
+// begin begins a life with the facts there are.
+func (w *world) begin() {
+	w.life++
+	w.nonce += 1 << 32
+	w.nodes = New(w.cfg)
+	w.agent = cluster.New(cluster.Config{Site: theSite}, w.nodes)
+	for _, f := range w.facts {
+		w.agent.Replay(f.at, f.fact)
+	}
+	w.step(theSite, agents.Started{Nonce: w.nonce})
+}
+
+// compact has the journal begin anew.
+func (w *world) compact() {
+	b, err := json.Marshal(w.agent.Image())
+	if err != nil {
+		panic(err)
+	}
+	var f bourse.ClusterImage
+	if err := json.Unmarshal(b, &f); err != nil {
+		panic(err)
+	}
+	w.facts = []recorded{{w.now, f}}
+}
+
+func (w *world) at(t bourse.Time, life int, do func()) {
+	w.seq++
+	w.events = append(w.events, event{max(t, w.now), w.seq, life, do})
+}
+
+func (w *world) step(from agents.ID, m agents.Message) {
+	var out agents.Outbox
+	w.agent.Step(w.now, from, m, &out)
+	for _, f := range out.Facts {
+		w.facts = append(w.facts, recorded{w.now, f})
+	}
+	for _, a := range out.Alarms {
+		w.at(a.At, w.life, func() { w.step(theSite, a.Message) })
+	}
+	for _, s := range out.Sends {
+		if s.To != theDriver {
+			w.said = append(w.said, s.Message)
+			continue
+		}
+		switch m := s.Message.(type) {
+		case agents.LookRequest:
+			w.lookAt(m)
+		case agents.Command:
+			w.command(m)
+		}
+	}
+	if err := w.agent.Audit(w.now); err != nil {
+		w.toy.breach("%v", err)
+	}
+}
+
+func (w *world) lookAt(m agents.LookRequest) {
+	w.asked = append(w.asked, w.now)
+	life := w.life
+	var look *bourse.Look
+	w.at(w.now.Add(100), 0, func() {
+		if !w.mute {
+			look = w.toy.look()
+		}
+	})
+	w.at(w.now.Add(200+w.old), life, func() { w.step(theDriver, agents.Looked{Ref: m.Ref, Look: look}) })
+}
+
+// command has the driver carry one out after those before it, whatever becomes of the
+// cluster meanwhile.
+func (w *world) command(c agents.Command) {
+	w.given = append(w.given, c)
+	var f fault
+	if w.fault != nil {
+		f = w.fault(c)
+	}
+	life := w.life
+	at := max(w.now, w.busy).Add(200 + f.slow)
+	w.busy = at
+	answer := agents.CommandDone{Ref: c.Ref, Name: c.Name, Outcome: agents.Done}
+	do := func() {
+		switch {
+		case f.denied:
+			answer.Outcome, answer.Reason = agents.Denied, bourse.Because(bourse.Busy, "refused by the test")
+		case !f.undone:
+			answer.Outcome, answer.Reason = w.toy.do(c)
+		}
+	}
+	w.at(at.Add(f.late), 0, do)
+	if f.silent {
+		return
+	}
+	w.at(at, life, func() {
+		if f.failed || f.late > 0 {
+			answer.Outcome, answer.Reason = agents.Failure, bourse.Because(bourse.NoCluster, "failed by the test")
+		}
+		w.step(theDriver, answer)
+	})
+}
+
+// run lets time pass.
+func (w *world) run(to bourse.Time) {
+	for {
+		i := -1
+		for k, e := range w.events {
+			if e.at <= to && (i < 0 || e.at < w.events[i].at || e.at == w.events[i].at && e.seq < w.events[i].seq) {
+				i = k
+			}
+		}
+		if i < 0 {
+			break
+		}
+		e := w.events[i]
+		w.events = slices.Delete(w.events, i, i+1)
+		w.now = max(w.now, e.at)
+		w.toy.reach(w.now)
+		if e.life == 0 || e.life == w.life {
+			e.do()
+		}
+	}
+	w.now = to
+	w.toy.reach(to)
+}
+
+func (w *world) wait(d bourse.Duration) { w.run(w.now.Add(d)) }
+
+func leg(n uint64) bourse.LegID {
+	return bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 1, Nonce: 7, Seq: n}}
+}
+
+func nameOf(n uint64) string { return Name(thePrefix, leg(n)) }
+
+func what(nodes int, start bourse.Time, length bourse.Duration) bourse.Leg {
+	return bourse.Leg{Group: "main", Nodes: nodes, Start: start, End: start.Add(length)}
+}
+
+// hold asks as a site does until there is an answer.
+func (w *world) hold(n uint64, what bourse.Leg) agents.ClusterHeld {
+	return w.ask(agents.ClusterHold{Leg: leg(n), What: what, User: "ana", Job: fmt.Sprint("job ", n)})
+}
+
+func (w *world) ask(m agents.ClusterHold) agents.ClusterHeld {
+	for range 600 {
+		had := len(w.said)
+		w.step(theSite, m)
+		for _, s := range w.said[had:] {
+			if h, ok := s.(agents.ClusterHeld); ok && h.Leg == m.Leg {
+				return h
+			}
+		}
+		w.wait(500)
+	}
+	panic("no answer in five minutes")
+}
+
+func work(n uint64) *bourse.Handover {
+	return &bourse.Handover{Work: bourse.Work{Command: []string{"true"}}, Job: fmt.Sprint("job ", n), Legs: 1}
+}
+
+func (w *world) confirm(n uint64) { w.step(theSite, agents.ClusterConfirm{Leg: leg(n), Work: work(n)}) }
+func (w *world) release(n uint64) { w.step(theSite, agents.ClusterRelease{Leg: leg(n)}) }
+
+// placed holds and confirms a leg.
+func (w *world) placed(t testing.TB, n uint64, what bourse.Leg) agents.ClusterHeld {
+	t.Helper()
+	h := w.hold(n, what)
+	if h.Refusal.Refused() {
+		t.Fatalf("leg %d is refused: %v", n, h.Refusal)
+	}
+	w.confirm(n)
+	return h
+}
+
+// fates lists what facts say has become of a leg.
+func (w *world) fates(n uint64) (list []bourse.LockState) {
+	for _, f := range w.facts {
+		if f, ok := f.fact.(bourse.LockMoved); ok && f.Leg == leg(n) {
+			list = append(list, f.State)
+		}
+	}
+	return list
+}
+
+// last is what they say last.
+func (w *world) last(n uint64) (last bourse.LockMoved) {
+	for _, f := range w.facts {
+		if f, ok := f.fact.(bourse.LockMoved); ok && f.Leg == leg(n) {
+			last = f
+		}
+	}
+	return last
+}
+
+// count is how often a command was given for a leg.
+func (w *world) count(n uint64, verb agents.CommandVerb) (k int) {
+	for _, c := range w.given {
+		if c.Name == nameOf(n) && c.Verb == verb {
+			k++
+		}
+	}
+	return k
+}
+
+// clean checks what must hold whenever all is quiet again.
+func (w *world) clean(t testing.TB) {
+	t.Helper()
+	for _, x := range w.toy.breaches {
+		t.Error(x)
+	}
+	if left := w.toy.ours(); len(left) > 0 {
+		t.Errorf("left in the manager: %v", left)
+	}
+	if t.Failed() {
+		t.Log(w.toy.story)
+	}
+}
+
+var nodeNames = []string{"n1", "n2", "n3", "n4"}
