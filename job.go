@@ -77,6 +77,8 @@ type Job struct {
 	// starts.
 	After []string `json:"after,omitempty"`
 	Gap   Duration `json:"gap,omitempty"`
+
+	Work *Work `json:"work,omitempty"` // what it runs; nil: nothing that a cluster starts. It must not be changed
 }
 
 // RunAt is what the job really takes at performance 1 in a size: the same share

@@ -128,6 +128,8 @@ func (in *intake) refusal(now bourse.Time, j *bourse.Job) bourse.Reason {
 	switch {
 	case j.Budget > bourse.MaxBudget:
 		return reason(bourse.Invalid, "budget %v is above %v credits", j.Budget, bourse.MaxBudget)
+	case in.works+j.Work.Size() > maxWorks:
+		return reason(bourse.QueueFull, "the scripts and commands of the jobs that %s remembers take %d MiB, the most is %d; submit it again when older jobs are forgotten, or shorten it", in.cfg.Name, in.works>>20, maxWorks>>20)
 	case in.queue.size() >= in.cfg.MaxQueue:
 		return reason(bourse.QueueFull, "%d jobs already wait, the most that %s takes", in.queue.size(), in.cfg.Name)
 	}
@@ -138,10 +140,13 @@ func (in *intake) refusal(now bourse.Time, j *bourse.Job) bourse.Reason {
 	return in.unrelated(j)
 }
 
+// maxWorks bounds the bytes that the work of a broker's jobs takes, over or not.
+const maxWorks = 256 << 20
+
 // same reports whether two jobs ask for the same, whenever they were submitted.
 func same(a, b *bourse.Job) bool {
 	return a.Name == b.Name && a.User == b.User && a.Priority == b.Priority && a.Run == b.Run &&
-		slices.Equal(a.After, b.After) && a.Gap == b.Gap && sameRequest(&a.Request, &b.Request)
+		slices.Equal(a.After, b.After) && a.Gap == b.Gap && a.Work.Same(b.Work) && sameRequest(&a.Request, &b.Request)
 }
 
 func sameRequest(a, b *bourse.Request) bool {

@@ -132,6 +132,7 @@ func (mem *memory) applySubmitted(f bourse.JobSubmitted) {
 		mem.jobs = append(mem.jobs, j)
 		mem.names[f.Job.Name] = j
 	}
+	mem.works += f.Job.Work.Size() - j.Work.Size()
 	j.Job, j.asked, j.stub = f.Job, nil, false
 	mem.link(j)
 	if j.state == bourse.JobAbandoned || j.last == nil { // a leg of a stub may still run

@@ -63,6 +63,7 @@ func (mem *memory) applyJobsForgotten(f bourse.JobsForgotten) {
 	for _, name := range f.Jobs {
 		if j := mem.names[name]; j != nil {
 			gone[j] = true
+			mem.works -= j.Work.Size()
 			delete(mem.names, name)
 		}
 	}

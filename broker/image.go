@@ -180,6 +180,7 @@ func (mem *memory) loadJob(m *bourse.JobMemory) {
 	}
 	mem.jobs, mem.lasts = append(mem.jobs, j), append(mem.lasts, m.Last)
 	mem.names[j.Name] = j
+	mem.works += j.Work.Size()
 	mem.become(j, m.State)
 	if !m.Fresh {
 		mem.queue.look(j)

@@ -21,6 +21,7 @@ type memory struct {
 	queue    queue
 	pacing   pacing
 	cycles   uint64 // closed so far
+	works    int    // bytes that the work of the jobs takes
 
 	// Of this life.
 	now     bourse.Time       // of the step under way, or of the fact that is replayed
@@ -51,7 +52,7 @@ func (mem *memory) reset() {
 	mem.pacing, mem.budget = pacing{}, budget{}
 	mem.peers = directory{}
 	mem.jobs, mem.lasts = nil, nil
-	mem.queue, mem.touched, mem.lines = queue{}, nil, nil
+	mem.queue, mem.touched, mem.lines, mem.works = queue{}, nil, nil, 0
 }
 
 // settle checks whether a job's window is over. If it was carried to its end the

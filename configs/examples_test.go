@@ -87,7 +87,7 @@ func TestExamples_HaveValuesThatAreTaken(t *testing.T) {
 			if on[i] = line[1:]; above >= 0 {
 				on[above] = strings.TrimPrefix(lines[above], "#")
 			}
-			_, err := checkText(name, []byte(strings.Join(on, "")))
+			_, err := checkText(filepath.Join(exampleDir, name), []byte(strings.Join(on, "")))
 			var wrong *Problems
 			if err == nil {
 				continue

@@ -34,6 +34,8 @@ type Job struct {
 	Gap            bourse.Duration    // after the last of them has ended; default 0
 	Minimize       bourse.Goal        // what its owner wants of a window; default: what the broker says
 	Urgency        bourse.Urgency     // what an hour until its end is worth; default: what the broker says
+	Runs           bool               // it has a command or a script
+	Work           *bourse.Work       // that; nil: none, or a script in a simulation, which opens none
 }
 
 // Moment is a span after a submission, or a date.
@@ -64,7 +66,7 @@ func (j *Job) At(submit bourse.Time, zero time.Time) bourse.Job {
 			Minimize: j.Minimize, Urgency: j.Urgency,
 		},
 		Name: j.Name, User: j.User, Submit: submit, Priority: j.Priority, Run: j.Run,
-		After: j.After, Gap: j.Gap,
+		After: j.After, Gap: j.Gap, Work: j.Work,
 	}
 	out.Flexible, out.Fix = freedom(j.Flexible, j.Fix)
 	return out
@@ -194,7 +196,7 @@ func inOrder(jobs []Job, tables []*table, simulated bool) []Job {
 func (j *Job) keys(until bourse.Duration, names map[string]int) keys {
 	var least, most int
 	var fast speedup
-	return keys{
+	return append(keys{
 		named("name", &j.Name, names, "wave", "one of its own in the batch or broker"),
 		custom("nodes", about{kind: "whole number, or range in a string", limits: "1..1000000, such as 16 or \"4..16\""}, func(t *table, _ string) { least, most = t.nodes() },
 			"how many at once").must("16"),
@@ -235,7 +237,7 @@ func (j *Job) keys(until bourse.Duration, names map[string]int) keys {
 		rule(func(t *table) { t.mold(j, &fast, least, most) }),
 		rule(func(t *table) { t.window(j) }),
 		rule(func(t *table) { t.money(j) }),
-	}
+	}, j.workKeys()...)
 }
 
 var spreads = []string{"any", "one-site"}

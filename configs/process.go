@@ -69,6 +69,8 @@ type SiteProcess struct {
 	Lead      bourse.Duration // no window starts sooner than this, from 2 s; default 10 s
 	ShareSpan bourse.Duration // what VOShare is a share of, from 1 h; default 7 d
 	ProofKey  string          // file of the key that it proves its answers with, made if it is missing; default site-NAME.proof
+	Cluster   Cluster         // what runs the work
+	Accounts  []Account       // as whom, in order of the file; none where the cluster is simulated
 }
 
 // BrokerProcess is the file of a broker's process. It learns by gossip which
@@ -122,7 +124,7 @@ func (s *SiteProcess) keys() keys {
 				s.ProofKey = within(filepath.Dir(t.doc.file), "site-"+url.PathEscape(s.Name)+".proof")
 			}
 		}),
-	}, s.Process.keys(func() string { return "site-" + s.Name }), keys{rule(s.proofKeySafe)})
+	}, s.clusterKeys(), s.Process.keys(func() string { return "site-" + s.Name }), keys{rule(s.proofKeySafe)})
 }
 
 // proofKeySafe refuses a key that lies where a journal may be deleted.

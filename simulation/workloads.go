@@ -18,8 +18,9 @@ import (
 // Workloads draws and reads the jobs of scenarios. A trace is read once and
 // shared by all seeds. It is safe for concurrent use.
 type Workloads struct {
-	mu     sync.Mutex
-	traces map[traceKey]*traceEntry
+	mu      sync.Mutex
+	traces  map[traceKey]*traceEntry
+	ignored map[string]string // by broker: that its jobs have work which is not run
 }
 
 type traceKey struct {
@@ -35,7 +36,9 @@ type traceEntry struct {
 }
 
 // NewWorkloads returns one that has read nothing yet.
-func NewWorkloads() *Workloads { return &Workloads{traces: map[traceKey]*traceEntry{}} }
+func NewWorkloads() *Workloads {
+	return &Workloads{traces: map[traceKey]*traceEntry{}, ignored: map[string]string{}}
+}
 
 // Put has a trace that was read elsewhere stand for its file.
 func (l *Workloads) Put(t *workload.Trace) {
@@ -77,7 +80,7 @@ func (l *Workloads) trace(file string, skip, partition int) (*workload.Trace, er
 }
 
 // Remarks says in lines for people what was mended in the traces read so far, in
-// order of their names.
+// order of their names, and which brokers' jobs have work that is not run.
 func (l *Workloads) Remarks() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -89,6 +92,9 @@ func (l *Workloads) Remarks() []string {
 		if e := l.traces[k]; e.trace != nil {
 			lines = append(lines, e.trace.Remarks()...)
 		}
+	}
+	for _, broker := range slices.Sorted(maps.Keys(l.ignored)) {
+		lines = append(lines, l.ignored[broker])
 	}
 	return lines
 }
@@ -162,6 +168,11 @@ func shift(jobs []bourse.LocalJob, zero bourse.Time) {
 // vo returns a broker's jobs in order of submit.
 func (l *Workloads) vo(b *configs.Broker, mean bourse.Price, seed uint64) ([]bourse.Job, error) {
 	if b.Workload == nil {
+		if said := b.Ignored(); said != "" {
+			l.mu.Lock()
+			l.ignored[b.Name] = said
+			l.mu.Unlock()
+		}
 		return batch(b.Jobs), nil
 	}
 	w := b.Workload
@@ -192,11 +203,12 @@ func (l *Workloads) vo(b *configs.Broker, mean bourse.Price, seed uint64) ([]bou
 }
 
 // batch turns the jobs of a file into jobs in order of submit; those of one
-// instant keep the order of the file.
+// instant keep the order of the file. What they would run is left out.
 func batch(list []configs.Job) []bourse.Job {
 	jobs := make([]bourse.Job, len(list))
 	for i := range list {
 		jobs[i] = list[i].At(bourse.Time(list[i].Submit), time.Time{})
+		jobs[i].Work = nil
 	}
 	slices.SortStableFunc(jobs, func(a, b bourse.Job) int { return cmp.Compare(a.Submit, b.Submit) })
 	return jobs

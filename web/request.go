@@ -29,6 +29,7 @@ type JobRequest struct {
 	Minimize       string       `json:"minimize,omitempty" enum:"value,cost,finish,time" doc:"what of a window its owner wants least of, where the broker minimises value; default: the broker's"`
 	Urgency        string       `json:"urgency,omitempty" maxLength:"40" doc:"what it is worth to its owner that it ends an hour sooner: credits such as 10.0, or a share of its budget such as 5%; default: the broker's" example:"10.0"`
 	Freedom
+	WorkRequest
 	Gap *Seconds `json:"gap,omitempty" doc:"between the last of their ends and the start, in seconds; default 0"`
 }
 
@@ -102,6 +103,9 @@ func (r *JobRequest) job(now bourse.Time) (j bourse.Job, key string, err error) 
 	}
 	if err = j.Urgency.UnmarshalText([]byte(r.Urgency)); err != nil {
 		return j, "urgency", err
+	}
+	if wrong := r.WorkRequest.put(&j); wrong != nil {
+		return j, wrong.Key, wrong.Err
 	}
 	return j, "maxPrice", r.money(&j)
 }

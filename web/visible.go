@@ -59,6 +59,7 @@ func unseen(at string, value any) []error {
 		case reflect.Struct:
 			for i := range v.NumField() {
 				switch f := v.Type().Field(i); {
+				case f.Tag.Get("shown") == "never": // handed on as it is
 				case f.Anonymous:
 					look(at, v.Field(i))
 				case f.IsExported():

@@ -20,6 +20,11 @@ func Unsound(j *bourse.Job) bourse.Reason {
 			return reason(bourse.Invalid, "sizes: %v", err)
 		}
 	}
+	if j.Work != nil {
+		if wrong := j.Work.Check(); wrong != nil {
+			return reason(bourse.Invalid, "%s %v", wrong.Key, wrong.Err)
+		}
+	}
 	switch {
 	case j.Name == "":
 		return reason(bourse.Invalid, "the job has no name")

@@ -50,15 +50,13 @@ func (f *Failed) Error() string {
 	return fmt.Sprintf("%s: %s", f.Command, f.Text)
 }
 
-// account is who a command runs as; nil: who we are.
-type account struct{ uid, gid uint32 }
-
 // Run runs one command and returns what it printed; an error is a *Failed where the
 // command was at fault.
 func (c Commands) Run(ctx context.Context, name string, args ...string) ([]byte, error) {
 	return c.run(ctx, nil, "", name, args...)
 }
 
+// run runs a command as another account, nil for our own, with an input.
 func (c Commands) run(ctx context.Context, as *account, input, name string, args ...string) ([]byte, error) {
 	limit := c.Limit
 	if limit == 0 {
@@ -67,7 +65,7 @@ func (c Commands) run(ctx context.Context, as *account, input, name string, args
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	path := name
-	if c.Folder != "" {
+	if c.Folder != "" && !filepath.IsAbs(name) {
 		path = filepath.Join(c.Folder, name)
 	}
 	cmd := exec.CommandContext(ctx, path, args...)
@@ -80,7 +78,10 @@ func (c Commands) run(ctx context.Context, as *account, input, name string, args
 	// A group of its own, so that nothing outlives the call.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if as != nil {
-		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: as.uid, Gid: as.gid}
+		cmd.Env = append(cmd.Env, "HOME="+as.home, "USER="+as.name, "LOGNAME="+as.name)
+		if as.other {
+			cmd.SysProcAttr.Credential = &syscall.Credential{Uid: as.uid, Gid: as.gid, Groups: as.groups}
+		}
 	}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	err := cmd.Run()
@@ -95,7 +96,11 @@ func (c Commands) run(ctx context.Context, as *account, input, name string, args
 	case ctx.Err() != nil:
 		return nil, &Failed{Command: said, Late: true}
 	case errors.As(err, &exit):
-		return nil, &Failed{Command: said, Text: words(complain.b.String()), Exit: exit.ExitCode()}
+		text := complain.b.Bytes()
+		if len(text) == 0 { // scontrol show says it on stdout
+			text = out.b.Bytes()[:min(out.b.Len(), maxComplain)]
+		}
+		return nil, &Failed{Command: said, Text: words(string(text)), Exit: exit.ExitCode()}
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", said, err)
 	case out.over:
@@ -110,7 +115,7 @@ func (c Commands) environment() []string {
 	env := make([]string, 0, 16)
 	for _, v := range os.Environ() {
 		switch name, _, _ := strings.Cut(v, "="); {
-		case name == "SLURM_CONF" && c.Conf == "", name == "PATH", name == "LD_LIBRARY_PATH", name == "HOME":
+		case name == "SLURM_CONF" && c.Conf == "", name == "PATH", name == "LD_LIBRARY_PATH":
 			env = append(env, v)
 		}
 	}

@@ -130,7 +130,7 @@ func (j *job) managed() (bourse.ManagedJob, error) {
 	}
 	m.State, m.Why = stateOf(j.State, j.Reason, j.Priority.set && j.Priority.value == 0)
 	if m.State == bourse.ManagedEnded {
-		m.Exit, m.Signal = j.Exit.exit, j.Exit.signal
+		m.Exit, m.Signal = ending(j.Exit.exit, j.Exit.signal)
 	}
 	if m.Limit == 0 && m.State != bourse.ManagedEnded {
 		m.End = 0 // a year from now, says Slurm
@@ -185,7 +185,8 @@ func (j *job) tasks() []string {
 }
 
 // stateOf says how it stands with a job of these states, and the manager's word for
-// why: of a pending one its reason, else its state where that says more.
+// why: of a pending one its reason; of others their state, where that says more than
+// that it runs or has ended by itself.
 func stateOf(states listed, reason string, idle bool) (bourse.ManagedState, string) {
 	reason = none(reason)
 	if strings.EqualFold(reason, "None") {
@@ -194,6 +195,9 @@ func stateOf(states listed, reason string, idle bool) (bourse.ManagedState, stri
 	if s := states.first("TIMEOUT", "PREEMPTED", "NODE_FAIL", "BOOT_FAIL", "DEADLINE", "OUT_OF_MEMORY", "CANCELLED", "REVOKED", "FAILED", "LAUNCH_FAILED", "RECONFIG_FAIL", "COMPLETED"); s != "" {
 		if states.has("COMPLETING") {
 			return bourse.ManagedRunning, "COMPLETING" // its nodes are not free yet
+		}
+		if s == "COMPLETED" || s == "FAILED" {
+			s = "" // it ended by itself
 		}
 		return bourse.ManagedEnded, s
 	}
@@ -210,4 +214,15 @@ func stateOf(states listed, reason string, idle bool) (bourse.ManagedState, stri
 		return bourse.ManagedRunning, s
 	}
 	return bourse.ManagedUnknown, strings.Join(states, " ")
+}
+
+// ending is how a job ended as a look has it: of a signal 128 and its number.
+func ending(exit, signal int) (int, int) {
+	switch {
+	case signal > 0 && exit == 0:
+		return 128 + signal, signal
+	case signal == 0 && exit > 128 && exit <= 128+64:
+		return exit, exit - 128 // as a shell says it
+	}
+	return exit, signal
 }

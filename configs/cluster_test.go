@@ -1,0 +1,100 @@
+package configs
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// slurmProcess is the least that a site's process with a cluster of its own needs.
+var slurmProcess = strings.Replace(smallProcess, `[workload]
+model = "lublin"
+load = 0.7
+speed_up = 60.0
+`, `[cluster]
+kind = "slurm"
+partition = "batch"
+holder = "bourse-holder"
+[[account]]
+user = "ana"
+as = "ana_vo1"
+[[account]]
+user = "guest-*"
+as = "guests"
+`, 1)
+
+func TestCluster_IsSimulatedWhereTheFileSaysNothing(t *testing.T) {
+	t.Parallel()
+	s, err := ParseSiteProcess("/etc/bourse/north.toml", []byte(smallProcess))
+	if err != nil || s.Cluster.Kind != "simulated" || s.Cluster.Real() || s.Accounts != nil {
+		t.Errorf("%v, %+v", err, s)
+	}
+}
+
+func TestCluster_KeysComeOutTyped(t *testing.T) {
+	t.Parallel()
+	s, err := ParseSiteProcess("/etc/bourse/north.toml", []byte(slurmProcess))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := s.Cluster; c.Kind != "slurm" || !c.Real() || c.Conf != "" || !slices.Equal(c.Partitions, []string{"batch"}) ||
+		c.Holder != "bourse-holder" || c.Folder != "/etc/bourse/work" {
+		t.Errorf("%+v", c)
+	}
+	if want := []Account{{"ana", "ana_vo1"}, {"guest-*", "guests"}}; !slices.Equal(s.Accounts, want) {
+		t.Errorf("%+v, want %+v", s.Accounts, want)
+	}
+	text := strings.Replace(slurmProcess, `partition = "batch"`, "partition = [\"batch\", \"long\"]\nconf = \"slurm.conf\"\nfolder = \"/srv/bourse\"", 1)
+	if s, err = ParseSiteProcess("/etc/bourse/north.toml", []byte(text)); err != nil || !slices.Equal(s.Cluster.Partitions, []string{"batch", "long"}) ||
+		s.Cluster.Conf != "/etc/bourse/slurm.conf" || s.Cluster.Folder != "/srv/bourse" {
+		t.Errorf("%v, %+v", err, s)
+	}
+	text = strings.Replace(slurmProcess, "kind = \"slurm\"\npartition = \"batch\"\nholder = \"bourse-holder\"", `kind = "local"`, 1)
+	if s, err = ParseSiteProcess("/etc/bourse/north.toml", []byte(text)); err != nil || s.Cluster.Kind != "local" || s.Cluster.Folder != "/etc/bourse/work" {
+		t.Errorf("%v, %+v", err, s)
+	}
+}
+
+func TestCluster_SaysWhatIsWrongAndWhatWouldBeRight(t *testing.T) {
+	t.Parallel()
+	const twoKeys = "partition = \"batch\"\nholder = \"bourse-holder\"\n"
+	accounts := slurmProcess[strings.Index(slurmProcess, "[[account]]"):strings.Index(slurmProcess, "[listen]")]
+	for _, c := range []struct{ text, old, new, want string }{
+		{slurmProcess, `kind = "slurm"`, `kind = "pbs"`, `cluster.kind "pbs" is not known; there are simulated, local, slurm`},
+		{slurmProcess, `partition = "batch"`, ``, `cluster.partition missing; write for instance partition = "batch"`},
+		{slurmProcess, `partition = "batch"`, `partition = []`, `cluster.partition names none`},
+		{slurmProcess, `partition = "batch"`, `partition = ""`, `cluster.partition names none`},
+		{slurmProcess, `partition = "batch"`, `partition = "batch,long"`, `"batch,long" is no name of a partition; write several as ["batch", "long"]`},
+		{slurmProcess, `partition = "batch"`, `partition = ["batch", "batch"]`, `"batch" stands here twice`},
+		{slurmProcess, `partition = "batch"`, `partition = 3`, `cluster.partition must be an array of strings`},
+		{slurmProcess, `holder = "bourse-holder"`, ``, `cluster.holder missing; write for instance holder = "bourse-holder"`},
+		{slurmProcess, `holder = "bourse-holder"`, `holder = "root"`, `cluster.holder is root`},
+		{slurmProcess, `holder = "bourse-holder"`, `holder = "ana_vo1"`, `account.as "ana_vo1" is the holder of [cluster]`},
+		{slurmProcess, `kind = "slurm"`, `kind = "local"`, `cluster.partition has a meaning only with kind = "slurm"; leave the key out`},
+		{slurmProcess, `as = "ana_vo1"`, `as = "root"`, `account.as is root, as which no work runs`},
+		{slurmProcess, `as = "ana_vo1"`, `as = "0"`, `account.as "0": must be the name of a local account`},
+		{slurmProcess, `as = "ana_vo1"`, `as = "-x"`, `must be the name of a local account`},
+		{slurmProcess, `as = "ana_vo1"`, `as = "ana;id"`, `must be the name of a local account`},
+		{slurmProcess, `as = "ana_vo1"`, ``, `account.as missing; write for instance as = "ana_vo1"`},
+		{slurmProcess, `user = "ana"`, ``, `account.user missing; write for instance user = "ana"`},
+		{slurmProcess, `user = "ana"`, `user = ""`, `account.user "": must be a user of 1 to 100 bytes; "*" is everybody`},
+		{slurmProcess, accounts, ``, `account missing; nobody's work would be taken. Write for instance [[account]]`},
+		{slurmProcess, `[listen]`, "[workload]\nmodel = \"lublin\"\nload = 0.7\n[listen]", `workload is for simulated clusters`},
+		{slurmProcess, `policy = "easy"`, `policy = "libra"`, `policy is for simulated clusters`},
+		{slurmProcess, `policy = "easy"`, `policy = "sla-edf"`, `policy is for simulated clusters`},
+		{slurmProcess, "kind = \"slurm\"\n" + twoKeys, ``, `account has a meaning only with [cluster] kind = "local" or "slurm"`},
+		{smallProcess, `[listen]`, "[cluster]\nfolder = \"x\"\n[listen]", `cluster.folder has a meaning only with kind = "local" or "slurm"`},
+		{smallScenario, `policy = "easy"`, "policy = \"easy\"\n[site.cluster]\nkind = \"local\"", `unknown key`},
+	} {
+		text := strings.Replace(c.text, c.old, c.new, 1)
+		if text == c.text {
+			t.Fatalf("%q is not in the file", c.old)
+		}
+		_, err := checkText("f.toml", []byte(text))
+		var all *Problems
+		if !errors.As(err, &all) || !strings.Contains(strings.ReplaceAll(err.Error(), ": ", " "), strings.ReplaceAll(c.want, ": ", " ")) {
+			t.Errorf("%q for %q: %v\nwant %s", c.new, c.old, err, c.want)
+		}
+	}
+}

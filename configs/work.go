@@ -1,0 +1,137 @@
+package configs
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"bourse"
+)
+
+// workKeys lists the keys of what a job runs.
+func (j *Job) workKeys() keys {
+	w := &bourse.Work{}
+	runs := &condition{text: "with a command or a script", holds: func(t *table) bool { return t.has("command") || t.has("script") }}
+	return keys{
+		custom("command", about{kind: "array of strings", limits: fmt.Sprintf("at most %d bytes", bourse.MaxScript)}, func(t *table, key string) { w.Command = t.words(key) },
+			"what it runs on each of its sites when its window begins: a program and its arguments. Simulated clusters run nothing"),
+		custom("script", about{kind: "file", limits: fmt.Sprintf("at most %d bytes", bourse.MaxScript)}, func(t *table, key string) { w.Script = t.program(key) },
+			"in place of a command: a file that begins with #!, read by whoever submits and sent with the job"),
+		entries("env", about{kind: "strings by name", limits: fmt.Sprintf("at most %d", bourse.MaxEnv)}, func(t *table, name string) {
+			w.Env = append(w.Env, bourse.EnvVar{Name: name, Value: t.raw(name)})
+		}, "variables of its environment").when(runs),
+		text("workdir", &w.Dir, "", "the folder that it begins in, on the cluster").byDefault("where the cluster keeps its output").when(runs),
+		text("output", &w.Output, "", "the file that its output goes to, in that folder or below; %j is the job, %l the leg").byDefault("where the cluster keeps it").when(runs),
+		boolean("rendezvous", &w.Rendezvous, false, "its first site has a place where its parts tell each other their addresses").when(runs),
+		rule(func(t *table) {
+			j.Runs = runs.holds(t)
+			if !j.Runs || t.in == inScenario && t.has("script") { // a simulation reads no scripts
+				return
+			}
+			for _, key := range []string{"command", "script", "env", "workdir", "output", "rendezvous"} {
+				if !t.clean(key) {
+					return
+				}
+			}
+			if wrong := w.Check(); wrong != nil {
+				t.wrong(wrong.Key, "%v", wrong.Err)
+				return
+			}
+			j.Work = w
+		}),
+	}
+}
+
+// words returns an array of strings of any characters: arguments of a program.
+func (t *table) words(key string) []string {
+	v, ok := t.take(key)
+	if !ok {
+		return nil
+	}
+	list, ok := v.([]any)
+	if !ok {
+		t.wrong(key, `must be an array of strings, such as ["sh", "-c", "echo $BOURSE_LEG"], not %s`, kind(v))
+		return nil
+	}
+	out := make([]string, len(list))
+	for i, e := range list {
+		s, ok := e.(string)
+		if !ok {
+			t.wrongAt(t.path.key(key).at(i), "must be a string, not %s", kind(e))
+			return nil
+		}
+		out[i] = s
+	}
+	return out
+}
+
+// raw returns a string of any characters.
+func (t *table) raw(key string) string {
+	v, _ := t.take(key)
+	s, ok := v.(string)
+	if !ok {
+		t.wrong(key, "must be a string, not %s", kind(v))
+	}
+	return s
+}
+
+// program returns the text of a file that is to be sent; a simulation does not open
+// it.
+func (t *table) program(key string) string {
+	name := t.file(key, "", filepath.Dir(t.doc.file))
+	if name == "" || t.in == inScenario {
+		return ""
+	}
+	text, err := readProgram(name)
+	if err != nil {
+		t.wrong(key, "%v", err)
+	} else if text == "" {
+		t.wrong(key, "%s is empty", name)
+	}
+	return text
+}
+
+// readProgram reads a file up to a byte more than a script may have.
+func readProgram(name string) (string, error) {
+	info, err := os.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("there is no file %s", name)
+	case err != nil:
+		return "", err
+	case !info.Mode().IsRegular():
+		return "", fmt.Errorf("%s is no file", name)
+	case info.Size() > bourse.MaxScript:
+		return "", fmt.Errorf("%s has %d bytes, at most %d are taken; have it call what is longer on the cluster", name, info.Size(), bourse.MaxScript)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, bourse.MaxScript+1))
+	return string(text), err
+}
+
+// Ignored says in a line that a simulation runs none of the work of a broker's jobs;
+// "" if none of them has any.
+func (b *Broker) Ignored() string {
+	n, first := 0, ""
+	for i := range b.Jobs {
+		if b.Jobs[i].Runs {
+			if n++; n == 1 {
+				first = b.Jobs[i].Name
+			}
+		}
+	}
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("broker %q: job %q has a command or a script, which a simulation does not run", b.Name, first)
+	}
+	return fmt.Sprintf("broker %q: %d jobs, %q first, have a command or a script, which a simulation does not run", b.Name, n, first)
+}
