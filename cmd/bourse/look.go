@@ -247,7 +247,7 @@ type liveQueue struct {
 // partition: a job that asks for nothing may have any of them.
 func (l *lookFlags) queue(look *bourse.Look, policy backfill.Policy) (*liveQueue, error) {
 	q := &liveQueue{look: look, partition: l.partition, job: managed.JobsOf(look)}
-	known := managed.Partitions(look)
+	known := slurm.Partitions(look)
 	switch {
 	case q.partition == "" && len(known) == 1:
 		q.partition = known[0]
@@ -258,14 +258,16 @@ func (l *lookFlags) queue(look *bourse.Look, policy backfill.Policy) (*liveQueue
 	case !slices.Contains(known, q.partition):
 		return nil, fmt.Errorf("--partition %s: the look shows no such partition; it shows %s", q.partition, strings.Join(known, ", "))
 	}
-	names := managed.InPartition(look, q.partition)
-	groups, nodes := []bourse.Group{{Name: q.partition, Nodes: len(names), Performance: bourse.Unit}}, [][]string{names}
+	groups, nodes, err := slurm.Kinds(look, q.partition)
+	if err != nil {
+		return nil, err
+	}
 	k := 0
-	if l.group != "" {
-		groups, nodes = managed.Kinds(look, q.partition)
-		if k = slices.IndexFunc(groups, func(g bourse.Group) bool { return g.Name == l.group }); k < 0 {
-			return nil, fmt.Errorf("--group %s: the partition has no such kind of nodes; it has %s", l.group, kindsOf(look, groups, nodes))
-		}
+	if l.group == "" {
+		all := slices.Concat(nodes...)
+		groups, nodes = []bourse.Group{{Name: q.partition, Nodes: len(all), Performance: bourse.Unit}}, [][]string{all}
+	} else if k = slices.IndexFunc(groups, func(g bourse.Group) bool { return g.Name == l.group }); k < 0 {
+		return nil, fmt.Errorf("--group %s: the partition has no such kind of nodes; it has %s", l.group, kindsOf(groups))
 	}
 	q.group = groups[k]
 	up := make(map[string]bool)
@@ -287,12 +289,11 @@ func (l *lookFlags) queue(look *bourse.Look, policy backfill.Policy) (*liveQueue
 	return q, nil
 }
 
-// kindsOf lists the kinds of nodes with what each is made of.
-func kindsOf(look *bourse.Look, groups []bourse.Group, nodes [][]string) string {
-	var list []string
+// kindsOf lists the kinds of nodes.
+func kindsOf(groups []bourse.Group) string {
+	list := make([]string, len(groups))
 	for i, g := range groups {
-		first := slices.IndexFunc(look.Nodes, func(n bourse.ManagedNode) bool { return n.Name == nodes[i][0] })
-		list = append(list, fmt.Sprintf("%s (%s of %d processors, %s first)", g.Name, nodeCount(g.Nodes), look.Nodes[first].CPUs, nodes[i][0]))
+		list[i] = fmt.Sprintf("%s (%s)", g.Name, nodeCount(g.Nodes))
 	}
 	return strings.Join(list, ", ")
 }

@@ -222,7 +222,7 @@ func TestForecast_LearnsFromKeptLooksAndLogs(t *testing.T) {
 		"--priority high":          "write last, first, or a whole number",
 		"--draws 0":                "--draws 0: must be 1",
 		"--partition other":        "it shows batch",
-		"--group other":            "batch (4 nodes of 8 processors, n1 first)",
+		"--group other":            "it has batch (4 nodes)",
 		"--policy best":            `policy "best" is unknown`,
 		"--nodes 0":                "--nodes 0: must be 1",
 	} {
