@@ -33,6 +33,7 @@ type Site struct {
 	Pricing    string          // "fixed" or "adaptive", the default
 	Overrun    string          // a local job at its estimate: "kill" (default) or "extend"
 	Groups     []bourse.Group  // at least one, in order of the file
+	PriceFile  string          // that their price curve was read from; "": none
 	Queues     []Queue         // the unnamed one first, then in order of the file
 	Limits     Limits
 	VOShare    Thousandths     // most of the node-seconds that VOs may hold over the horizon, 0..1; default 1
@@ -177,7 +178,7 @@ func (s *Site) keys(until bourse.Duration, names map[string]int) keys {
 		entries("vo_shares", about{kind: "numbers by broker", limits: "0..1"}, s.voShare, "`vo_share` of single virtual organisations"),
 	}, s.slaKeys(), s.sharedKeys(), keys{
 		custom("policy", about{kind: "word", def: `"easy"`, words: allPolicies()}, s.policy, "how local jobs are served: as a queue, by agreements (sla-*), or by shares and deadlines"),
-	}, groups(&s.Groups, &s.Name), keys{
+	}, groups(&s.Groups, &s.Name), prices(&s.Groups, &s.PriceFile), keys{
 		rule(func(t *table) {
 			if t.clean("hold") && t.clean("in_doubt") && s.InDoubt < s.Hold {
 				t.wrong("in_doubt", "%s is shorter than hold, %s", s.InDoubt.Words(), s.Hold.Words())
@@ -240,7 +241,8 @@ func (s *Site) Nodes() int {
 }
 
 // MeanPrice returns the mean over the sites of what a node costs there on
-// average, rounded half up: what the prices of VOWorkload are multiples of.
+// average, rounded half up: what the prices of VOWorkload are multiples of. How prices
+// change over time is not looked at.
 func (s *Scenario) MeanPrice() bourse.Price {
 	sum := new(big.Rat)
 	for i := range s.Sites {

@@ -338,6 +338,9 @@ func (s *Sweep) Fingerprint() (string, error) {
 	}
 	var files []string
 	for i := range first.Sites {
+		if f := first.Sites[i].PriceFile; f != "" {
+			files = append(files, f)
+		}
 		if w := first.Sites[i].Workload; w != nil && w.Trace != "" {
 			files = append(files, w.Trace)
 		}

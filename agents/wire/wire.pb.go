@@ -1490,6 +1490,7 @@ type GroupOffer struct {
 	Clear         *Profile               `protobuf:"bytes,3,opt,name=clear,proto3" json:"clear,omitempty"`
 	Queued        int64                  `protobuf:"varint,4,opt,name=queued,proto3" json:"queued,omitempty"` // node-milliseconds
 	Shared        bool                   `protobuf:"varint,5,opt,name=shared,proto3" json:"shared,omitempty"`
+	Curve         *PriceCurve            `protobuf:"bytes,6,opt,name=curve,proto3" json:"curve,omitempty"` // absent: the price of the group holds at all hours
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1559,6 +1560,75 @@ func (x *GroupOffer) GetShared() bool {
 	return false
 }
 
+func (x *GroupOffer) GetCurve() *PriceCurve {
+	if x != nil {
+		return x.Curve
+	}
+	return nil
+}
+
+// Who does not know it takes the price of the group for that of every hour; what a site
+// quotes and holds is by the curve.
+type PriceCurve struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Repeat        int64                  `protobuf:"varint,1,opt,name=repeat,proto3" json:"repeat,omitempty"`        // milliseconds; 0: it does not
+	At            []int64                `protobuf:"zigzag64,2,rep,packed,name=at,proto3" json:"at,omitempty"`       // the first, then the spans between
+	Factor        []int64                `protobuf:"varint,3,rep,packed,name=factor,proto3" json:"factor,omitempty"` // thousandths of the price
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PriceCurve) Reset() {
+	*x = PriceCurve{}
+	mi := &file_wire_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PriceCurve) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PriceCurve) ProtoMessage() {}
+
+func (x *PriceCurve) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PriceCurve.ProtoReflect.Descriptor instead.
+func (*PriceCurve) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *PriceCurve) GetRepeat() int64 {
+	if x != nil {
+		return x.Repeat
+	}
+	return 0
+}
+
+func (x *PriceCurve) GetAt() []int64 {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+func (x *PriceCurve) GetFactor() []int64 {
+	if x != nil {
+		return x.Factor
+	}
+	return nil
+}
+
 type QuoteRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Ref           uint64                 `protobuf:"varint,1,opt,name=ref,proto3" json:"ref,omitempty"`
@@ -1571,7 +1641,7 @@ type QuoteRequest struct {
 
 func (x *QuoteRequest) Reset() {
 	*x = QuoteRequest{}
-	mi := &file_wire_proto_msgTypes[13]
+	mi := &file_wire_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1583,7 +1653,7 @@ func (x *QuoteRequest) String() string {
 func (*QuoteRequest) ProtoMessage() {}
 
 func (x *QuoteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[13]
+	mi := &file_wire_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1596,7 +1666,7 @@ func (x *QuoteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuoteRequest.ProtoReflect.Descriptor instead.
 func (*QuoteRequest) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{13}
+	return file_wire_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *QuoteRequest) GetRef() uint64 {
@@ -1639,7 +1709,7 @@ type Quotes struct {
 
 func (x *Quotes) Reset() {
 	*x = Quotes{}
-	mi := &file_wire_proto_msgTypes[14]
+	mi := &file_wire_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1651,7 +1721,7 @@ func (x *Quotes) String() string {
 func (*Quotes) ProtoMessage() {}
 
 func (x *Quotes) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[14]
+	mi := &file_wire_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1664,7 +1734,7 @@ func (x *Quotes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Quotes.ProtoReflect.Descriptor instead.
 func (*Quotes) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{14}
+	return file_wire_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Quotes) GetRef() uint64 {
@@ -1707,7 +1777,7 @@ type Quote struct {
 
 func (x *Quote) Reset() {
 	*x = Quote{}
-	mi := &file_wire_proto_msgTypes[15]
+	mi := &file_wire_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1719,7 +1789,7 @@ func (x *Quote) String() string {
 func (*Quote) ProtoMessage() {}
 
 func (x *Quote) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[15]
+	mi := &file_wire_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1732,7 +1802,7 @@ func (x *Quote) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Quote.ProtoReflect.Descriptor instead.
 func (*Quote) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{15}
+	return file_wire_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Quote) GetFare() *Fare {
@@ -1782,7 +1852,7 @@ type Hold struct {
 
 func (x *Hold) Reset() {
 	*x = Hold{}
-	mi := &file_wire_proto_msgTypes[16]
+	mi := &file_wire_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1794,7 +1864,7 @@ func (x *Hold) String() string {
 func (*Hold) ProtoMessage() {}
 
 func (x *Hold) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[16]
+	mi := &file_wire_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1807,7 +1877,7 @@ func (x *Hold) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hold.ProtoReflect.Descriptor instead.
 func (*Hold) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{16}
+	return file_wire_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Hold) GetLeg() *LegID {
@@ -1900,7 +1970,7 @@ type Flex struct {
 
 func (x *Flex) Reset() {
 	*x = Flex{}
-	mi := &file_wire_proto_msgTypes[17]
+	mi := &file_wire_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1912,7 +1982,7 @@ func (x *Flex) String() string {
 func (*Flex) ProtoMessage() {}
 
 func (x *Flex) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[17]
+	mi := &file_wire_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1925,7 +1995,7 @@ func (x *Flex) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Flex.ProtoReflect.Descriptor instead.
 func (*Flex) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{17}
+	return file_wire_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Flex) GetReady() int64 {
@@ -1968,7 +2038,7 @@ type Place struct {
 
 func (x *Place) Reset() {
 	*x = Place{}
-	mi := &file_wire_proto_msgTypes[18]
+	mi := &file_wire_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1980,7 +2050,7 @@ func (x *Place) String() string {
 func (*Place) ProtoMessage() {}
 
 func (x *Place) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[18]
+	mi := &file_wire_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1993,7 +2063,7 @@ func (x *Place) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Place.ProtoReflect.Descriptor instead.
 func (*Place) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{18}
+	return file_wire_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Place) GetStart() int64 {
@@ -2032,7 +2102,7 @@ type Held struct {
 
 func (x *Held) Reset() {
 	*x = Held{}
-	mi := &file_wire_proto_msgTypes[19]
+	mi := &file_wire_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2044,7 +2114,7 @@ func (x *Held) String() string {
 func (*Held) ProtoMessage() {}
 
 func (x *Held) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[19]
+	mi := &file_wire_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2057,7 +2127,7 @@ func (x *Held) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Held.ProtoReflect.Descriptor instead.
 func (*Held) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{19}
+	return file_wire_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Held) GetLeg() *LegID {
@@ -2125,7 +2195,7 @@ type Refused struct {
 
 func (x *Refused) Reset() {
 	*x = Refused{}
-	mi := &file_wire_proto_msgTypes[20]
+	mi := &file_wire_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2137,7 +2207,7 @@ func (x *Refused) String() string {
 func (*Refused) ProtoMessage() {}
 
 func (x *Refused) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[20]
+	mi := &file_wire_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2150,7 +2220,7 @@ func (x *Refused) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refused.ProtoReflect.Descriptor instead.
 func (*Refused) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{20}
+	return file_wire_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Refused) GetLeg() *LegID {
@@ -2219,7 +2289,7 @@ type Prepare struct {
 
 func (x *Prepare) Reset() {
 	*x = Prepare{}
-	mi := &file_wire_proto_msgTypes[21]
+	mi := &file_wire_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2231,7 +2301,7 @@ func (x *Prepare) String() string {
 func (*Prepare) ProtoMessage() {}
 
 func (x *Prepare) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[21]
+	mi := &file_wire_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2244,7 +2314,7 @@ func (x *Prepare) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prepare.ProtoReflect.Descriptor instead.
 func (*Prepare) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{21}
+	return file_wire_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Prepare) GetLeg() *LegID {
@@ -2271,7 +2341,7 @@ type Prepared struct {
 
 func (x *Prepared) Reset() {
 	*x = Prepared{}
-	mi := &file_wire_proto_msgTypes[22]
+	mi := &file_wire_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2283,7 +2353,7 @@ func (x *Prepared) String() string {
 func (*Prepared) ProtoMessage() {}
 
 func (x *Prepared) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[22]
+	mi := &file_wire_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2296,7 +2366,7 @@ func (x *Prepared) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prepared.ProtoReflect.Descriptor instead.
 func (*Prepared) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{22}
+	return file_wire_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Prepared) GetLeg() *LegID {
@@ -2323,7 +2393,7 @@ type Confirm struct {
 
 func (x *Confirm) Reset() {
 	*x = Confirm{}
-	mi := &file_wire_proto_msgTypes[23]
+	mi := &file_wire_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2335,7 +2405,7 @@ func (x *Confirm) String() string {
 func (*Confirm) ProtoMessage() {}
 
 func (x *Confirm) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[23]
+	mi := &file_wire_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2348,7 +2418,7 @@ func (x *Confirm) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Confirm.ProtoReflect.Descriptor instead.
 func (*Confirm) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{23}
+	return file_wire_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Confirm) GetLeg() *LegID {
@@ -2378,7 +2448,7 @@ type Confirmed struct {
 
 func (x *Confirmed) Reset() {
 	*x = Confirmed{}
-	mi := &file_wire_proto_msgTypes[24]
+	mi := &file_wire_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2390,7 +2460,7 @@ func (x *Confirmed) String() string {
 func (*Confirmed) ProtoMessage() {}
 
 func (x *Confirmed) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[24]
+	mi := &file_wire_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2403,7 +2473,7 @@ func (x *Confirmed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Confirmed.ProtoReflect.Descriptor instead.
 func (*Confirmed) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{24}
+	return file_wire_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Confirmed) GetLeg() *LegID {
@@ -2451,7 +2521,7 @@ type Cancel struct {
 
 func (x *Cancel) Reset() {
 	*x = Cancel{}
-	mi := &file_wire_proto_msgTypes[25]
+	mi := &file_wire_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2463,7 +2533,7 @@ func (x *Cancel) String() string {
 func (*Cancel) ProtoMessage() {}
 
 func (x *Cancel) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[25]
+	mi := &file_wire_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2476,7 +2546,7 @@ func (x *Cancel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cancel.ProtoReflect.Descriptor instead.
 func (*Cancel) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{25}
+	return file_wire_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Cancel) GetLeg() *LegID {
@@ -2503,7 +2573,7 @@ type Cancelled struct {
 
 func (x *Cancelled) Reset() {
 	*x = Cancelled{}
-	mi := &file_wire_proto_msgTypes[26]
+	mi := &file_wire_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2515,7 +2585,7 @@ func (x *Cancelled) String() string {
 func (*Cancelled) ProtoMessage() {}
 
 func (x *Cancelled) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[26]
+	mi := &file_wire_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2528,7 +2598,7 @@ func (x *Cancelled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cancelled.ProtoReflect.Descriptor instead.
 func (*Cancelled) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{26}
+	return file_wire_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Cancelled) GetLeg() *LegID {
@@ -2555,7 +2625,7 @@ type LegStarted struct {
 
 func (x *LegStarted) Reset() {
 	*x = LegStarted{}
-	mi := &file_wire_proto_msgTypes[27]
+	mi := &file_wire_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2567,7 +2637,7 @@ func (x *LegStarted) String() string {
 func (*LegStarted) ProtoMessage() {}
 
 func (x *LegStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[27]
+	mi := &file_wire_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2580,7 +2650,7 @@ func (x *LegStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LegStarted.ProtoReflect.Descriptor instead.
 func (*LegStarted) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{27}
+	return file_wire_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *LegStarted) GetLeg() *LegID {
@@ -2609,7 +2679,7 @@ type Settled struct {
 
 func (x *Settled) Reset() {
 	*x = Settled{}
-	mi := &file_wire_proto_msgTypes[28]
+	mi := &file_wire_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2621,7 +2691,7 @@ func (x *Settled) String() string {
 func (*Settled) ProtoMessage() {}
 
 func (x *Settled) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[28]
+	mi := &file_wire_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2634,7 +2704,7 @@ func (x *Settled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Settled.ProtoReflect.Descriptor instead.
 func (*Settled) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{28}
+	return file_wire_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Settled) GetLeg() *LegID {
@@ -2676,7 +2746,7 @@ type Release struct {
 
 func (x *Release) Reset() {
 	*x = Release{}
-	mi := &file_wire_proto_msgTypes[29]
+	mi := &file_wire_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2688,7 +2758,7 @@ func (x *Release) String() string {
 func (*Release) ProtoMessage() {}
 
 func (x *Release) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[29]
+	mi := &file_wire_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2701,7 +2771,7 @@ func (x *Release) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Release.ProtoReflect.Descriptor instead.
 func (*Release) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{29}
+	return file_wire_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Release) GetLeg() *LegID {
@@ -2737,7 +2807,7 @@ type Released struct {
 
 func (x *Released) Reset() {
 	*x = Released{}
-	mi := &file_wire_proto_msgTypes[30]
+	mi := &file_wire_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2749,7 +2819,7 @@ func (x *Released) String() string {
 func (*Released) ProtoMessage() {}
 
 func (x *Released) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[30]
+	mi := &file_wire_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2762,7 +2832,7 @@ func (x *Released) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Released.ProtoReflect.Descriptor instead.
 func (*Released) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{30}
+	return file_wire_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Released) GetLeg() *LegID {
@@ -2803,7 +2873,7 @@ type Inquire struct {
 
 func (x *Inquire) Reset() {
 	*x = Inquire{}
-	mi := &file_wire_proto_msgTypes[31]
+	mi := &file_wire_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2815,7 +2885,7 @@ func (x *Inquire) String() string {
 func (*Inquire) ProtoMessage() {}
 
 func (x *Inquire) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[31]
+	mi := &file_wire_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2828,7 +2898,7 @@ func (x *Inquire) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Inquire.ProtoReflect.Descriptor instead.
 func (*Inquire) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{31}
+	return file_wire_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Inquire) GetLeg() *LegID {
@@ -2856,7 +2926,7 @@ type Answer struct {
 
 func (x *Answer) Reset() {
 	*x = Answer{}
-	mi := &file_wire_proto_msgTypes[32]
+	mi := &file_wire_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2868,7 +2938,7 @@ func (x *Answer) String() string {
 func (*Answer) ProtoMessage() {}
 
 func (x *Answer) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[32]
+	mi := &file_wire_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2881,7 +2951,7 @@ func (x *Answer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Answer.ProtoReflect.Descriptor instead.
 func (*Answer) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{32}
+	return file_wire_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Answer) GetLeg() *LegID {
@@ -2915,7 +2985,7 @@ type Heuristic struct {
 
 func (x *Heuristic) Reset() {
 	*x = Heuristic{}
-	mi := &file_wire_proto_msgTypes[33]
+	mi := &file_wire_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2927,7 +2997,7 @@ func (x *Heuristic) String() string {
 func (*Heuristic) ProtoMessage() {}
 
 func (x *Heuristic) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[33]
+	mi := &file_wire_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2940,7 +3010,7 @@ func (x *Heuristic) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Heuristic.ProtoReflect.Descriptor instead.
 func (*Heuristic) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{33}
+	return file_wire_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Heuristic) GetLeg() *LegID {
@@ -2971,7 +3041,7 @@ type Degraded struct {
 
 func (x *Degraded) Reset() {
 	*x = Degraded{}
-	mi := &file_wire_proto_msgTypes[34]
+	mi := &file_wire_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2983,7 +3053,7 @@ func (x *Degraded) String() string {
 func (*Degraded) ProtoMessage() {}
 
 func (x *Degraded) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[34]
+	mi := &file_wire_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2996,7 +3066,7 @@ func (x *Degraded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Degraded.ProtoReflect.Descriptor instead.
 func (*Degraded) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{34}
+	return file_wire_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Degraded) GetLeg() *LegID {
@@ -3052,7 +3122,7 @@ type Noted struct {
 
 func (x *Noted) Reset() {
 	*x = Noted{}
-	mi := &file_wire_proto_msgTypes[35]
+	mi := &file_wire_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3064,7 +3134,7 @@ func (x *Noted) String() string {
 func (*Noted) ProtoMessage() {}
 
 func (x *Noted) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[35]
+	mi := &file_wire_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3077,7 +3147,7 @@ func (x *Noted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Noted.ProtoReflect.Descriptor instead.
 func (*Noted) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{35}
+	return file_wire_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Noted) GetLeg() *LegID {
@@ -3116,7 +3186,7 @@ type Shifted struct {
 
 func (x *Shifted) Reset() {
 	*x = Shifted{}
-	mi := &file_wire_proto_msgTypes[36]
+	mi := &file_wire_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3128,7 +3198,7 @@ func (x *Shifted) String() string {
 func (*Shifted) ProtoMessage() {}
 
 func (x *Shifted) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[36]
+	mi := &file_wire_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3141,7 +3211,7 @@ func (x *Shifted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Shifted.ProtoReflect.Descriptor instead.
 func (*Shifted) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{36}
+	return file_wire_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Shifted) GetLeg() *LegID {
@@ -3212,7 +3282,7 @@ type ShiftOffer struct {
 
 func (x *ShiftOffer) Reset() {
 	*x = ShiftOffer{}
-	mi := &file_wire_proto_msgTypes[37]
+	mi := &file_wire_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3224,7 +3294,7 @@ func (x *ShiftOffer) String() string {
 func (*ShiftOffer) ProtoMessage() {}
 
 func (x *ShiftOffer) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[37]
+	mi := &file_wire_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3237,7 +3307,7 @@ func (x *ShiftOffer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShiftOffer.ProtoReflect.Descriptor instead.
 func (*ShiftOffer) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{37}
+	return file_wire_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ShiftOffer) GetLeg() *LegID {
@@ -3322,7 +3392,7 @@ type ShiftDeclined struct {
 
 func (x *ShiftDeclined) Reset() {
 	*x = ShiftDeclined{}
-	mi := &file_wire_proto_msgTypes[38]
+	mi := &file_wire_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3334,7 +3404,7 @@ func (x *ShiftDeclined) String() string {
 func (*ShiftDeclined) ProtoMessage() {}
 
 func (x *ShiftDeclined) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[38]
+	mi := &file_wire_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3347,7 +3417,7 @@ func (x *ShiftDeclined) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShiftDeclined.ProtoReflect.Descriptor instead.
 func (*ShiftDeclined) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{38}
+	return file_wire_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ShiftDeclined) GetLeg() *LegID {
@@ -3390,7 +3460,7 @@ type List struct {
 
 func (x *List) Reset() {
 	*x = List{}
-	mi := &file_wire_proto_msgTypes[39]
+	mi := &file_wire_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3402,7 +3472,7 @@ func (x *List) String() string {
 func (*List) ProtoMessage() {}
 
 func (x *List) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[39]
+	mi := &file_wire_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3415,7 +3485,7 @@ func (x *List) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use List.ProtoReflect.Descriptor instead.
 func (*List) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{39}
+	return file_wire_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *List) GetBroker() string {
@@ -3460,7 +3530,7 @@ type Listing struct {
 
 func (x *Listing) Reset() {
 	*x = Listing{}
-	mi := &file_wire_proto_msgTypes[40]
+	mi := &file_wire_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3472,7 +3542,7 @@ func (x *Listing) String() string {
 func (*Listing) ProtoMessage() {}
 
 func (x *Listing) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[40]
+	mi := &file_wire_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3485,7 +3555,7 @@ func (x *Listing) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Listing.ProtoReflect.Descriptor instead.
 func (*Listing) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{40}
+	return file_wire_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Listing) GetIncarnation() uint32 {
@@ -3552,7 +3622,7 @@ type ListedLeg struct {
 
 func (x *ListedLeg) Reset() {
 	*x = ListedLeg{}
-	mi := &file_wire_proto_msgTypes[41]
+	mi := &file_wire_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3564,7 +3634,7 @@ func (x *ListedLeg) String() string {
 func (*ListedLeg) ProtoMessage() {}
 
 func (x *ListedLeg) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[41]
+	mi := &file_wire_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3577,7 +3647,7 @@ func (x *ListedLeg) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListedLeg.ProtoReflect.Descriptor instead.
 func (*ListedLeg) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{41}
+	return file_wire_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ListedLeg) GetLeg() *LegID {
@@ -3689,7 +3759,7 @@ type Reassert struct {
 
 func (x *Reassert) Reset() {
 	*x = Reassert{}
-	mi := &file_wire_proto_msgTypes[42]
+	mi := &file_wire_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3701,7 +3771,7 @@ func (x *Reassert) String() string {
 func (*Reassert) ProtoMessage() {}
 
 func (x *Reassert) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[42]
+	mi := &file_wire_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3714,7 +3784,7 @@ func (x *Reassert) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reassert.ProtoReflect.Descriptor instead.
 func (*Reassert) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{42}
+	return file_wire_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Reassert) GetLeg() *ListedLeg {
@@ -3749,7 +3819,7 @@ type Reasserted struct {
 
 func (x *Reasserted) Reset() {
 	*x = Reasserted{}
-	mi := &file_wire_proto_msgTypes[43]
+	mi := &file_wire_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3761,7 +3831,7 @@ func (x *Reasserted) String() string {
 func (*Reasserted) ProtoMessage() {}
 
 func (x *Reasserted) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[43]
+	mi := &file_wire_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3774,7 +3844,7 @@ func (x *Reasserted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reasserted.ProtoReflect.Descriptor instead.
 func (*Reasserted) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{43}
+	return file_wire_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Reasserted) GetLeg() *LegID {
@@ -3901,7 +3971,7 @@ const file_wire_proto_rawDesc = "" +
 	"\arefusal\x18\x05 \x01(\v2\x13.bourse.wire.ReasonR\arefusal\x12(\n" +
 	"\x05stamp\x18\x06 \x01(\v2\x12.bourse.wire.StampR\x05stamp\x12\x14\n" +
 	"\x05nonce\x18\a \x01(\x06R\x05nonce\x12\x16\n" +
-	"\x06latest\x18\b \x01(\rR\x06latest\"\xc8\x01\n" +
+	"\x06latest\x18\b \x01(\rR\x06latest\"\xf7\x01\n" +
 	"\n" +
 	"GroupOffer\x12(\n" +
 	"\x05group\x18\x01 \x01(\v2\x12.bourse.wire.GroupR\x05group\x124\n" +
@@ -3910,7 +3980,13 @@ const file_wire_proto_rawDesc = "" +
 	"admissible\x12*\n" +
 	"\x05clear\x18\x03 \x01(\v2\x14.bourse.wire.ProfileR\x05clear\x12\x16\n" +
 	"\x06queued\x18\x04 \x01(\x03R\x06queued\x12\x16\n" +
-	"\x06shared\x18\x05 \x01(\bR\x06shared\"x\n" +
+	"\x06shared\x18\x05 \x01(\bR\x06shared\x12-\n" +
+	"\x05curve\x18\x06 \x01(\v2\x17.bourse.wire.PriceCurveR\x05curve\"L\n" +
+	"\n" +
+	"PriceCurve\x12\x16\n" +
+	"\x06repeat\x18\x01 \x01(\x03R\x06repeat\x12\x0e\n" +
+	"\x02at\x18\x02 \x03(\x12R\x02at\x12\x16\n" +
+	"\x06factor\x18\x03 \x03(\x03R\x06factor\"x\n" +
 	"\fQuoteRequest\x12\x10\n" +
 	"\x03ref\x18\x01 \x01(\x04R\x03ref\x12\x14\n" +
 	"\x05users\x18\x02 \x03(\tR\x05users\x12$\n" +
@@ -4129,7 +4205,7 @@ func file_wire_proto_rawDescGZIP() []byte {
 }
 
 var file_wire_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 44)
+var file_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 45)
 var file_wire_proto_goTypes = []any{
 	(Verdict)(0),          // 0: bourse.wire.Verdict
 	(LegState)(0),         // 1: bourse.wire.LegState
@@ -4146,68 +4222,69 @@ var file_wire_proto_goTypes = []any{
 	(*OfferRequest)(nil),  // 12: bourse.wire.OfferRequest
 	(*Offers)(nil),        // 13: bourse.wire.Offers
 	(*GroupOffer)(nil),    // 14: bourse.wire.GroupOffer
-	(*QuoteRequest)(nil),  // 15: bourse.wire.QuoteRequest
-	(*Quotes)(nil),        // 16: bourse.wire.Quotes
-	(*Quote)(nil),         // 17: bourse.wire.Quote
-	(*Hold)(nil),          // 18: bourse.wire.Hold
-	(*Flex)(nil),          // 19: bourse.wire.Flex
-	(*Place)(nil),         // 20: bourse.wire.Place
-	(*Held)(nil),          // 21: bourse.wire.Held
-	(*Refused)(nil),       // 22: bourse.wire.Refused
-	(*Prepare)(nil),       // 23: bourse.wire.Prepare
-	(*Prepared)(nil),      // 24: bourse.wire.Prepared
-	(*Confirm)(nil),       // 25: bourse.wire.Confirm
-	(*Confirmed)(nil),     // 26: bourse.wire.Confirmed
-	(*Cancel)(nil),        // 27: bourse.wire.Cancel
-	(*Cancelled)(nil),     // 28: bourse.wire.Cancelled
-	(*LegStarted)(nil),    // 29: bourse.wire.LegStarted
-	(*Settled)(nil),       // 30: bourse.wire.Settled
-	(*Release)(nil),       // 31: bourse.wire.Release
-	(*Released)(nil),      // 32: bourse.wire.Released
-	(*Inquire)(nil),       // 33: bourse.wire.Inquire
-	(*Answer)(nil),        // 34: bourse.wire.Answer
-	(*Heuristic)(nil),     // 35: bourse.wire.Heuristic
-	(*Degraded)(nil),      // 36: bourse.wire.Degraded
-	(*Noted)(nil),         // 37: bourse.wire.Noted
-	(*Shifted)(nil),       // 38: bourse.wire.Shifted
-	(*ShiftOffer)(nil),    // 39: bourse.wire.ShiftOffer
-	(*ShiftDeclined)(nil), // 40: bourse.wire.ShiftDeclined
-	(*List)(nil),          // 41: bourse.wire.List
-	(*Listing)(nil),       // 42: bourse.wire.Listing
-	(*ListedLeg)(nil),     // 43: bourse.wire.ListedLeg
-	(*Reassert)(nil),      // 44: bourse.wire.Reassert
-	(*Reasserted)(nil),    // 45: bourse.wire.Reasserted
+	(*PriceCurve)(nil),    // 15: bourse.wire.PriceCurve
+	(*QuoteRequest)(nil),  // 16: bourse.wire.QuoteRequest
+	(*Quotes)(nil),        // 17: bourse.wire.Quotes
+	(*Quote)(nil),         // 18: bourse.wire.Quote
+	(*Hold)(nil),          // 19: bourse.wire.Hold
+	(*Flex)(nil),          // 20: bourse.wire.Flex
+	(*Place)(nil),         // 21: bourse.wire.Place
+	(*Held)(nil),          // 22: bourse.wire.Held
+	(*Refused)(nil),       // 23: bourse.wire.Refused
+	(*Prepare)(nil),       // 24: bourse.wire.Prepare
+	(*Prepared)(nil),      // 25: bourse.wire.Prepared
+	(*Confirm)(nil),       // 26: bourse.wire.Confirm
+	(*Confirmed)(nil),     // 27: bourse.wire.Confirmed
+	(*Cancel)(nil),        // 28: bourse.wire.Cancel
+	(*Cancelled)(nil),     // 29: bourse.wire.Cancelled
+	(*LegStarted)(nil),    // 30: bourse.wire.LegStarted
+	(*Settled)(nil),       // 31: bourse.wire.Settled
+	(*Release)(nil),       // 32: bourse.wire.Release
+	(*Released)(nil),      // 33: bourse.wire.Released
+	(*Inquire)(nil),       // 34: bourse.wire.Inquire
+	(*Answer)(nil),        // 35: bourse.wire.Answer
+	(*Heuristic)(nil),     // 36: bourse.wire.Heuristic
+	(*Degraded)(nil),      // 37: bourse.wire.Degraded
+	(*Noted)(nil),         // 38: bourse.wire.Noted
+	(*Shifted)(nil),       // 39: bourse.wire.Shifted
+	(*ShiftOffer)(nil),    // 40: bourse.wire.ShiftOffer
+	(*ShiftDeclined)(nil), // 41: bourse.wire.ShiftDeclined
+	(*List)(nil),          // 42: bourse.wire.List
+	(*Listing)(nil),       // 43: bourse.wire.Listing
+	(*ListedLeg)(nil),     // 44: bourse.wire.ListedLeg
+	(*Reassert)(nil),      // 45: bourse.wire.Reassert
+	(*Reasserted)(nil),    // 46: bourse.wire.Reasserted
 }
 var file_wire_proto_depIdxs = []int32{
 	12,  // 0: bourse.wire.Envelope.offer_request:type_name -> bourse.wire.OfferRequest
 	13,  // 1: bourse.wire.Envelope.offers:type_name -> bourse.wire.Offers
-	15,  // 2: bourse.wire.Envelope.quote_request:type_name -> bourse.wire.QuoteRequest
-	16,  // 3: bourse.wire.Envelope.quotes:type_name -> bourse.wire.Quotes
-	18,  // 4: bourse.wire.Envelope.hold:type_name -> bourse.wire.Hold
-	21,  // 5: bourse.wire.Envelope.held:type_name -> bourse.wire.Held
-	22,  // 6: bourse.wire.Envelope.refused:type_name -> bourse.wire.Refused
-	23,  // 7: bourse.wire.Envelope.prepare:type_name -> bourse.wire.Prepare
-	24,  // 8: bourse.wire.Envelope.prepared:type_name -> bourse.wire.Prepared
-	25,  // 9: bourse.wire.Envelope.confirm:type_name -> bourse.wire.Confirm
-	26,  // 10: bourse.wire.Envelope.confirmed:type_name -> bourse.wire.Confirmed
-	27,  // 11: bourse.wire.Envelope.cancel:type_name -> bourse.wire.Cancel
-	28,  // 12: bourse.wire.Envelope.cancelled:type_name -> bourse.wire.Cancelled
-	29,  // 13: bourse.wire.Envelope.leg_started:type_name -> bourse.wire.LegStarted
-	30,  // 14: bourse.wire.Envelope.settled:type_name -> bourse.wire.Settled
-	31,  // 15: bourse.wire.Envelope.release:type_name -> bourse.wire.Release
-	32,  // 16: bourse.wire.Envelope.released:type_name -> bourse.wire.Released
-	33,  // 17: bourse.wire.Envelope.inquire:type_name -> bourse.wire.Inquire
-	34,  // 18: bourse.wire.Envelope.answer:type_name -> bourse.wire.Answer
-	35,  // 19: bourse.wire.Envelope.heuristic:type_name -> bourse.wire.Heuristic
-	36,  // 20: bourse.wire.Envelope.degraded:type_name -> bourse.wire.Degraded
-	37,  // 21: bourse.wire.Envelope.noted:type_name -> bourse.wire.Noted
-	41,  // 22: bourse.wire.Envelope.list:type_name -> bourse.wire.List
-	42,  // 23: bourse.wire.Envelope.listing:type_name -> bourse.wire.Listing
-	44,  // 24: bourse.wire.Envelope.reassert:type_name -> bourse.wire.Reassert
-	45,  // 25: bourse.wire.Envelope.reasserted:type_name -> bourse.wire.Reasserted
-	38,  // 26: bourse.wire.Envelope.shifted:type_name -> bourse.wire.Shifted
-	39,  // 27: bourse.wire.Envelope.shift_offer:type_name -> bourse.wire.ShiftOffer
-	40,  // 28: bourse.wire.Envelope.shift_declined:type_name -> bourse.wire.ShiftDeclined
+	16,  // 2: bourse.wire.Envelope.quote_request:type_name -> bourse.wire.QuoteRequest
+	17,  // 3: bourse.wire.Envelope.quotes:type_name -> bourse.wire.Quotes
+	19,  // 4: bourse.wire.Envelope.hold:type_name -> bourse.wire.Hold
+	22,  // 5: bourse.wire.Envelope.held:type_name -> bourse.wire.Held
+	23,  // 6: bourse.wire.Envelope.refused:type_name -> bourse.wire.Refused
+	24,  // 7: bourse.wire.Envelope.prepare:type_name -> bourse.wire.Prepare
+	25,  // 8: bourse.wire.Envelope.prepared:type_name -> bourse.wire.Prepared
+	26,  // 9: bourse.wire.Envelope.confirm:type_name -> bourse.wire.Confirm
+	27,  // 10: bourse.wire.Envelope.confirmed:type_name -> bourse.wire.Confirmed
+	28,  // 11: bourse.wire.Envelope.cancel:type_name -> bourse.wire.Cancel
+	29,  // 12: bourse.wire.Envelope.cancelled:type_name -> bourse.wire.Cancelled
+	30,  // 13: bourse.wire.Envelope.leg_started:type_name -> bourse.wire.LegStarted
+	31,  // 14: bourse.wire.Envelope.settled:type_name -> bourse.wire.Settled
+	32,  // 15: bourse.wire.Envelope.release:type_name -> bourse.wire.Release
+	33,  // 16: bourse.wire.Envelope.released:type_name -> bourse.wire.Released
+	34,  // 17: bourse.wire.Envelope.inquire:type_name -> bourse.wire.Inquire
+	35,  // 18: bourse.wire.Envelope.answer:type_name -> bourse.wire.Answer
+	36,  // 19: bourse.wire.Envelope.heuristic:type_name -> bourse.wire.Heuristic
+	37,  // 20: bourse.wire.Envelope.degraded:type_name -> bourse.wire.Degraded
+	38,  // 21: bourse.wire.Envelope.noted:type_name -> bourse.wire.Noted
+	42,  // 22: bourse.wire.Envelope.list:type_name -> bourse.wire.List
+	43,  // 23: bourse.wire.Envelope.listing:type_name -> bourse.wire.Listing
+	45,  // 24: bourse.wire.Envelope.reassert:type_name -> bourse.wire.Reassert
+	46,  // 25: bourse.wire.Envelope.reasserted:type_name -> bourse.wire.Reasserted
+	39,  // 26: bourse.wire.Envelope.shifted:type_name -> bourse.wire.Shifted
+	40,  // 27: bourse.wire.Envelope.shift_offer:type_name -> bourse.wire.ShiftOffer
+	41,  // 28: bourse.wire.Envelope.shift_declined:type_name -> bourse.wire.ShiftDeclined
 	1,   // 29: bourse.wire.Proof.state:type_name -> bourse.wire.LegState
 	10,  // 30: bourse.wire.Group.machine:type_name -> bourse.wire.Machine
 	14,  // 31: bourse.wire.Offers.groups:type_name -> bourse.wire.GroupOffer
@@ -4216,80 +4293,81 @@ var file_wire_proto_depIdxs = []int32{
 	9,   // 34: bourse.wire.GroupOffer.group:type_name -> bourse.wire.Group
 	11,  // 35: bourse.wire.GroupOffer.admissible:type_name -> bourse.wire.Profile
 	11,  // 36: bourse.wire.GroupOffer.clear:type_name -> bourse.wire.Profile
-	6,   // 37: bourse.wire.QuoteRequest.legs:type_name -> bourse.wire.Leg
-	17,  // 38: bourse.wire.Quotes.quotes:type_name -> bourse.wire.Quote
-	3,   // 39: bourse.wire.Quotes.stamp:type_name -> bourse.wire.Stamp
-	7,   // 40: bourse.wire.Quote.fare:type_name -> bourse.wire.Fare
-	8,   // 41: bourse.wire.Quote.refusal:type_name -> bourse.wire.Reason
-	5,   // 42: bourse.wire.Hold.leg:type_name -> bourse.wire.LegID
-	6,   // 43: bourse.wire.Hold.what:type_name -> bourse.wire.Leg
-	5,   // 44: bourse.wire.Hold.replaces:type_name -> bourse.wire.LegID
-	19,  // 45: bourse.wire.Hold.flex:type_name -> bourse.wire.Flex
-	7,   // 46: bourse.wire.Place.fare:type_name -> bourse.wire.Fare
-	5,   // 47: bourse.wire.Held.leg:type_name -> bourse.wire.LegID
-	7,   // 48: bourse.wire.Held.fare:type_name -> bourse.wire.Fare
-	3,   // 49: bourse.wire.Held.stamp:type_name -> bourse.wire.Stamp
-	4,   // 50: bourse.wire.Held.proof:type_name -> bourse.wire.Proof
-	5,   // 51: bourse.wire.Refused.leg:type_name -> bourse.wire.LegID
-	7,   // 52: bourse.wire.Refused.fare:type_name -> bourse.wire.Fare
-	8,   // 53: bourse.wire.Refused.reason:type_name -> bourse.wire.Reason
-	3,   // 54: bourse.wire.Refused.stamp:type_name -> bourse.wire.Stamp
-	20,  // 55: bourse.wire.Refused.instead:type_name -> bourse.wire.Place
-	5,   // 56: bourse.wire.Prepare.leg:type_name -> bourse.wire.LegID
-	5,   // 57: bourse.wire.Prepared.leg:type_name -> bourse.wire.LegID
-	3,   // 58: bourse.wire.Prepared.stamp:type_name -> bourse.wire.Stamp
-	5,   // 59: bourse.wire.Confirm.leg:type_name -> bourse.wire.LegID
-	5,   // 60: bourse.wire.Confirmed.leg:type_name -> bourse.wire.LegID
-	3,   // 61: bourse.wire.Confirmed.stamp:type_name -> bourse.wire.Stamp
-	4,   // 62: bourse.wire.Confirmed.proof:type_name -> bourse.wire.Proof
-	4,   // 63: bourse.wire.Confirmed.replaced:type_name -> bourse.wire.Proof
-	5,   // 64: bourse.wire.Cancel.leg:type_name -> bourse.wire.LegID
-	5,   // 65: bourse.wire.Cancelled.leg:type_name -> bourse.wire.LegID
-	3,   // 66: bourse.wire.Cancelled.stamp:type_name -> bourse.wire.Stamp
-	5,   // 67: bourse.wire.LegStarted.leg:type_name -> bourse.wire.LegID
-	3,   // 68: bourse.wire.LegStarted.stamp:type_name -> bourse.wire.Stamp
-	5,   // 69: bourse.wire.Settled.leg:type_name -> bourse.wire.LegID
-	3,   // 70: bourse.wire.Settled.stamp:type_name -> bourse.wire.Stamp
-	5,   // 71: bourse.wire.Release.leg:type_name -> bourse.wire.LegID
-	5,   // 72: bourse.wire.Released.leg:type_name -> bourse.wire.LegID
-	3,   // 73: bourse.wire.Released.stamp:type_name -> bourse.wire.Stamp
-	4,   // 74: bourse.wire.Released.proof:type_name -> bourse.wire.Proof
-	5,   // 75: bourse.wire.Inquire.leg:type_name -> bourse.wire.LegID
-	3,   // 76: bourse.wire.Inquire.stamp:type_name -> bourse.wire.Stamp
-	5,   // 77: bourse.wire.Answer.leg:type_name -> bourse.wire.LegID
-	0,   // 78: bourse.wire.Answer.verdict:type_name -> bourse.wire.Verdict
-	5,   // 79: bourse.wire.Heuristic.leg:type_name -> bourse.wire.LegID
-	3,   // 80: bourse.wire.Heuristic.stamp:type_name -> bourse.wire.Stamp
-	5,   // 81: bourse.wire.Degraded.leg:type_name -> bourse.wire.LegID
-	3,   // 82: bourse.wire.Degraded.stamp:type_name -> bourse.wire.Stamp
-	8,   // 83: bourse.wire.Degraded.reason:type_name -> bourse.wire.Reason
-	4,   // 84: bourse.wire.Degraded.proof:type_name -> bourse.wire.Proof
-	5,   // 85: bourse.wire.Noted.leg:type_name -> bourse.wire.LegID
-	5,   // 86: bourse.wire.Shifted.leg:type_name -> bourse.wire.LegID
-	3,   // 87: bourse.wire.Shifted.stamp:type_name -> bourse.wire.Stamp
-	4,   // 88: bourse.wire.Shifted.proof:type_name -> bourse.wire.Proof
-	5,   // 89: bourse.wire.ShiftOffer.leg:type_name -> bourse.wire.LegID
-	3,   // 90: bourse.wire.ShiftOffer.stamp:type_name -> bourse.wire.Stamp
-	5,   // 91: bourse.wire.ShiftDeclined.leg:type_name -> bourse.wire.LegID
-	8,   // 92: bourse.wire.ShiftDeclined.reason:type_name -> bourse.wire.Reason
-	5,   // 93: bourse.wire.List.known:type_name -> bourse.wire.LegID
-	43,  // 94: bourse.wire.Listing.legs:type_name -> bourse.wire.ListedLeg
-	8,   // 95: bourse.wire.Listing.refusal:type_name -> bourse.wire.Reason
-	3,   // 96: bourse.wire.Listing.stamp:type_name -> bourse.wire.Stamp
-	5,   // 97: bourse.wire.ListedLeg.leg:type_name -> bourse.wire.LegID
-	6,   // 98: bourse.wire.ListedLeg.what:type_name -> bourse.wire.Leg
-	1,   // 99: bourse.wire.ListedLeg.state:type_name -> bourse.wire.LegState
-	7,   // 100: bourse.wire.ListedLeg.fare:type_name -> bourse.wire.Fare
-	4,   // 101: bourse.wire.ListedLeg.proof:type_name -> bourse.wire.Proof
-	43,  // 102: bourse.wire.Reassert.leg:type_name -> bourse.wire.ListedLeg
-	5,   // 103: bourse.wire.Reasserted.leg:type_name -> bourse.wire.LegID
-	8,   // 104: bourse.wire.Reasserted.reason:type_name -> bourse.wire.Reason
-	3,   // 105: bourse.wire.Reasserted.stamp:type_name -> bourse.wire.Stamp
-	106, // [106:106] is the sub-list for method output_type
-	106, // [106:106] is the sub-list for method input_type
-	106, // [106:106] is the sub-list for extension type_name
-	106, // [106:106] is the sub-list for extension extendee
-	0,   // [0:106] is the sub-list for field type_name
+	15,  // 37: bourse.wire.GroupOffer.curve:type_name -> bourse.wire.PriceCurve
+	6,   // 38: bourse.wire.QuoteRequest.legs:type_name -> bourse.wire.Leg
+	18,  // 39: bourse.wire.Quotes.quotes:type_name -> bourse.wire.Quote
+	3,   // 40: bourse.wire.Quotes.stamp:type_name -> bourse.wire.Stamp
+	7,   // 41: bourse.wire.Quote.fare:type_name -> bourse.wire.Fare
+	8,   // 42: bourse.wire.Quote.refusal:type_name -> bourse.wire.Reason
+	5,   // 43: bourse.wire.Hold.leg:type_name -> bourse.wire.LegID
+	6,   // 44: bourse.wire.Hold.what:type_name -> bourse.wire.Leg
+	5,   // 45: bourse.wire.Hold.replaces:type_name -> bourse.wire.LegID
+	20,  // 46: bourse.wire.Hold.flex:type_name -> bourse.wire.Flex
+	7,   // 47: bourse.wire.Place.fare:type_name -> bourse.wire.Fare
+	5,   // 48: bourse.wire.Held.leg:type_name -> bourse.wire.LegID
+	7,   // 49: bourse.wire.Held.fare:type_name -> bourse.wire.Fare
+	3,   // 50: bourse.wire.Held.stamp:type_name -> bourse.wire.Stamp
+	4,   // 51: bourse.wire.Held.proof:type_name -> bourse.wire.Proof
+	5,   // 52: bourse.wire.Refused.leg:type_name -> bourse.wire.LegID
+	7,   // 53: bourse.wire.Refused.fare:type_name -> bourse.wire.Fare
+	8,   // 54: bourse.wire.Refused.reason:type_name -> bourse.wire.Reason
+	3,   // 55: bourse.wire.Refused.stamp:type_name -> bourse.wire.Stamp
+	21,  // 56: bourse.wire.Refused.instead:type_name -> bourse.wire.Place
+	5,   // 57: bourse.wire.Prepare.leg:type_name -> bourse.wire.LegID
+	5,   // 58: bourse.wire.Prepared.leg:type_name -> bourse.wire.LegID
+	3,   // 59: bourse.wire.Prepared.stamp:type_name -> bourse.wire.Stamp
+	5,   // 60: bourse.wire.Confirm.leg:type_name -> bourse.wire.LegID
+	5,   // 61: bourse.wire.Confirmed.leg:type_name -> bourse.wire.LegID
+	3,   // 62: bourse.wire.Confirmed.stamp:type_name -> bourse.wire.Stamp
+	4,   // 63: bourse.wire.Confirmed.proof:type_name -> bourse.wire.Proof
+	4,   // 64: bourse.wire.Confirmed.replaced:type_name -> bourse.wire.Proof
+	5,   // 65: bourse.wire.Cancel.leg:type_name -> bourse.wire.LegID
+	5,   // 66: bourse.wire.Cancelled.leg:type_name -> bourse.wire.LegID
+	3,   // 67: bourse.wire.Cancelled.stamp:type_name -> bourse.wire.Stamp
+	5,   // 68: bourse.wire.LegStarted.leg:type_name -> bourse.wire.LegID
+	3,   // 69: bourse.wire.LegStarted.stamp:type_name -> bourse.wire.Stamp
+	5,   // 70: bourse.wire.Settled.leg:type_name -> bourse.wire.LegID
+	3,   // 71: bourse.wire.Settled.stamp:type_name -> bourse.wire.Stamp
+	5,   // 72: bourse.wire.Release.leg:type_name -> bourse.wire.LegID
+	5,   // 73: bourse.wire.Released.leg:type_name -> bourse.wire.LegID
+	3,   // 74: bourse.wire.Released.stamp:type_name -> bourse.wire.Stamp
+	4,   // 75: bourse.wire.Released.proof:type_name -> bourse.wire.Proof
+	5,   // 76: bourse.wire.Inquire.leg:type_name -> bourse.wire.LegID
+	3,   // 77: bourse.wire.Inquire.stamp:type_name -> bourse.wire.Stamp
+	5,   // 78: bourse.wire.Answer.leg:type_name -> bourse.wire.LegID
+	0,   // 79: bourse.wire.Answer.verdict:type_name -> bourse.wire.Verdict
+	5,   // 80: bourse.wire.Heuristic.leg:type_name -> bourse.wire.LegID
+	3,   // 81: bourse.wire.Heuristic.stamp:type_name -> bourse.wire.Stamp
+	5,   // 82: bourse.wire.Degraded.leg:type_name -> bourse.wire.LegID
+	3,   // 83: bourse.wire.Degraded.stamp:type_name -> bourse.wire.Stamp
+	8,   // 84: bourse.wire.Degraded.reason:type_name -> bourse.wire.Reason
+	4,   // 85: bourse.wire.Degraded.proof:type_name -> bourse.wire.Proof
+	5,   // 86: bourse.wire.Noted.leg:type_name -> bourse.wire.LegID
+	5,   // 87: bourse.wire.Shifted.leg:type_name -> bourse.wire.LegID
+	3,   // 88: bourse.wire.Shifted.stamp:type_name -> bourse.wire.Stamp
+	4,   // 89: bourse.wire.Shifted.proof:type_name -> bourse.wire.Proof
+	5,   // 90: bourse.wire.ShiftOffer.leg:type_name -> bourse.wire.LegID
+	3,   // 91: bourse.wire.ShiftOffer.stamp:type_name -> bourse.wire.Stamp
+	5,   // 92: bourse.wire.ShiftDeclined.leg:type_name -> bourse.wire.LegID
+	8,   // 93: bourse.wire.ShiftDeclined.reason:type_name -> bourse.wire.Reason
+	5,   // 94: bourse.wire.List.known:type_name -> bourse.wire.LegID
+	44,  // 95: bourse.wire.Listing.legs:type_name -> bourse.wire.ListedLeg
+	8,   // 96: bourse.wire.Listing.refusal:type_name -> bourse.wire.Reason
+	3,   // 97: bourse.wire.Listing.stamp:type_name -> bourse.wire.Stamp
+	5,   // 98: bourse.wire.ListedLeg.leg:type_name -> bourse.wire.LegID
+	6,   // 99: bourse.wire.ListedLeg.what:type_name -> bourse.wire.Leg
+	1,   // 100: bourse.wire.ListedLeg.state:type_name -> bourse.wire.LegState
+	7,   // 101: bourse.wire.ListedLeg.fare:type_name -> bourse.wire.Fare
+	4,   // 102: bourse.wire.ListedLeg.proof:type_name -> bourse.wire.Proof
+	44,  // 103: bourse.wire.Reassert.leg:type_name -> bourse.wire.ListedLeg
+	5,   // 104: bourse.wire.Reasserted.leg:type_name -> bourse.wire.LegID
+	8,   // 105: bourse.wire.Reasserted.reason:type_name -> bourse.wire.Reason
+	3,   // 106: bourse.wire.Reasserted.stamp:type_name -> bourse.wire.Stamp
+	107, // [107:107] is the sub-list for method output_type
+	107, // [107:107] is the sub-list for method input_type
+	107, // [107:107] is the sub-list for extension type_name
+	107, // [107:107] is the sub-list for extension extendee
+	0,   // [0:107] is the sub-list for field type_name
 }
 
 func init() { file_wire_proto_init() }
@@ -4334,7 +4412,7 @@ func file_wire_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_wire_proto_rawDesc), len(file_wire_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   44,
+			NumMessages:   45,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

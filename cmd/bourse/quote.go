@@ -27,7 +27,8 @@ func newQuote() *cobra.Command {
 at one. Base is the plain cost; additive is what the delay of the waiting jobs
 costs: node-seconds of planned delay times the delay cost of their queue. Where
 a reservation is not feasible the running job or the reservation in its way is
-named, or the limit of the operator.
+named, or the limit of the operator. Where prices change over time, base is that
+of the start, and starts at which they change are among the offers.
 
 Instants are seconds of the snapshot's own clock, or spans since its zero (2h).
 
@@ -118,6 +119,7 @@ func (q *quote) run(ctx context.Context, args []string, in io.Reader, out io.Wri
 	state := of.state
 	book := pricing.NewBook()
 	book.Reset(state)
+	g := &of.group
 	offers, err := q.offers(book, of, d)
 	if err != nil {
 		return err
@@ -125,11 +127,11 @@ func (q *quote) run(ctx context.Context, args []string, in io.Reader, out io.Wri
 	reasons := q.refuse(offers, of, d)
 	chosen := -1
 	if pick != nil {
-		chosen = pick(offers, of.group.Price)
+		chosen = pick(offers, g)
 	}
 	shown := make([]int, 0, len(offers))
 	if q.pareto {
-		shown = choice.Pareto(shown, offers)
+		shown = choice.Pareto(shown, q.whole(offers, g, d))
 	} else {
 		for i := range offers {
 			shown = append(shown, i)
@@ -153,7 +155,7 @@ func (q *quote) run(ctx context.Context, args []string, in io.Reader, out io.Wri
 }
 
 // picker chooses one of the offers, or -1.
-type picker func(offers []pricing.Offer, price bourse.Price) int
+type picker func(offers []pricing.Offer, g *bourse.Group) int
 
 // read reads the flags that say what is asked for.
 func (q *quote) read() (d bourse.Duration, err error) {
@@ -177,21 +179,21 @@ func (q *quote) picker(d bourse.Duration, zero bourse.Time) (picker, error) {
 		if err != nil {
 			return nil, fmt.Errorf("--alpha: %w", err)
 		}
-		return func(offers []pricing.Offer, _ bourse.Price) int { return choice.ByAlpha(offers, alpha) }, nil
+		return func(offers []pricing.Offer, g *bourse.Group) int { return choice.ByAlpha(q.whole(offers, g, d), alpha) }, nil
 	case q.given("cheapest-before"):
 		deadline, err := readInstant("--cheapest-before", q.before, zero)
 		if err != nil {
 			return nil, err
 		}
-		return func(offers []pricing.Offer, _ bourse.Price) int { return choice.CheapestBefore(offers, d, deadline) }, nil
+		return func(offers []pricing.Offer, g *bourse.Group) int {
+			return choice.CheapestBefore(q.whole(offers, g, d), d, deadline)
+		}, nil
 	case q.given("within"):
 		budget, err := bourse.ParseCredits(q.within)
 		if err != nil {
 			return nil, fmt.Errorf("--within: %w", err)
 		}
-		return func(offers []pricing.Offer, price bourse.Price) int {
-			return choice.EarliestWithin(offers, price, pricing.Base(price, q.nodes, d), budget)
-		}, nil
+		return func(offers []pricing.Offer, g *bourse.Group) int { return q.earliestWithin(offers, g, d, budget) }, nil
 	}
 	return nil, nil
 }
@@ -212,7 +214,7 @@ func readInstant(flag, s string, zero bourse.Time) (bourse.Time, error) {
 // offers prices the start asked for, or all.
 func (q *quote) offers(book *pricing.Book, of *quoted, d bourse.Duration) ([]pricing.Offer, error) {
 	if !q.given("start") {
-		return book.Offers(q.nodes, d, q.more), nil
+		return q.changes(book.Offers(q.nodes, d, q.more), book, of.state, &of.group, d), nil
 	}
 	at, err := readInstant("--start", q.start, of.zero)
 	if err != nil {
@@ -251,12 +253,12 @@ func (q *quote) refuse(offers []pricing.Offer, of *quoted, d bourse.Duration) []
 
 // describe puts an offer into the form of the contract.
 func (q *quote) describe(o pricing.Offer, reason string, book *pricing.Book, of *quoted, d bourse.Duration) quoteOffer {
-	price := of.group.Price
-	x := quoteOffer{Start: o.Start, Feasible: o.Feasible, Base: pricing.Base(price, q.nodes, d), Delayed: []quoteDelay{}, Reason: reason}
+	g := &of.group
+	x := quoteOffer{Start: o.Start, Feasible: o.Feasible, Base: q.base(g, o.Start, d), Delayed: []quoteDelay{}, Reason: reason}
 	if !o.Feasible {
 		return x
 	}
-	credits := bourse.Cost(price, o.Additive)
+	credits := bourse.Cost(g.Price, o.Additive)
 	x.Additive, x.AdditiveCredits = &o.Additive, &credits
 	for _, w := range book.Delays(nil, o.Start, q.nodes, d) {
 		x.Delayed = append(x.Delayed, quoteDelay{Job: of.queued(w.Job), By: w.By, Nodes: w.Nodes})
@@ -277,10 +279,14 @@ func (q *quote) print(out io.Writer, list []quoteOffer, taken *quoteOffer, of *q
 			Offers []quoteOffer `json:"offers"`
 		}{list})
 	}
-	fmt.Fprintf(out, "%s for %s on %s/%s at %v, policy %v, base %v credits\n\n",
-		nodeCount(q.nodes), d.Words(), of.site, of.group.Name, of.clock(of.state.Now), of.state.Policy,
-		pricing.Base(of.group.Price, q.nodes, d))
-	width := reasonWidth - max(0, len(of.clock(of.state.Now))-shortClock)
+	g, now := &of.group, of.state.Now
+	base := fmt.Sprintf("base %v credits", q.base(g, now, d))
+	if g.Curve != nil {
+		base = fmt.Sprintf("base by the hour, %v credits now", q.base(g, now, d))
+	}
+	fmt.Fprintf(out, "%s for %s on %s/%s at %s, policy %v, %s\n\n",
+		nodeCount(q.nodes), d.Words(), of.site, g.Name, of.clock(now), of.state.Policy, base)
+	width := reasonWidth - max(0, len(of.clock(now))-shortClock)
 	w := report.NewTable("", "start", "additive node-s", "credits", "total", "<delayed, or why not")
 	for i := range list {
 		o := &list[i]
