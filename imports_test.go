@@ -74,6 +74,8 @@ var rooms = []room{
 	{"parallel", nil, parallel},
 	{"agents/journal", []string{".", "agents", "parallel"}, world},
 	{"cluster", []string{".", "policy/...", "agents"}, core},
+	{"cluster/slurm", []string{".", "agents"}, world}, // a driver: it runs Slurm's commands
+	{"cluster/local", []string{".", "agents"}, world}, // the driver of processes of this machine
 	{"cluster/...", []string{".", "policy/...", "agents", "cluster"}, core},
 	{"sites", []string{".", "policy/...", "agents", "agents/retry"}, core},
 	{"files", nil, world},

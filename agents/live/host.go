@@ -47,6 +47,8 @@ type Options struct {
 	WatchQueue int
 	// Asks is how many Asks may wait at once: 4096.
 	Asks int
+	// Orders is how many messages of a kind wait for a driver at most: 256.
+	Orders int
 	// Ahead is by how much a journal's last fact may be later than the machine's
 	// clock: a minute. The host's time stands still for as long.
 	Ahead bourse.Duration
@@ -69,6 +71,7 @@ func (o *Options) defaults() {
 	or(&o.SnapshotEvery, 100_000)
 	or(&o.WatchQueue, 4096)
 	or(&o.Asks, 4096)
+	or(&o.Orders, 256)
 	if o.BatchDelay == 0 {
 		o.BatchDelay = 2 * time.Millisecond
 	}
@@ -105,6 +108,7 @@ type Host struct {
 
 	mu      sync.RWMutex
 	lives   map[agents.ID]*life
+	workers map[agents.ID]*worker // the drivers
 	network Network
 	stopped bool
 	begun   bool
@@ -124,7 +128,7 @@ type drops struct{ unknown, barred, nobody, full, waiting, stopping, unsendable,
 func NewHost(opt Options) *Host {
 	opt.defaults()
 	h := &Host{opt: opt, log: opt.Log, nonce: uint32(nonce()), failed: make(chan error, 1),
-		lives: map[agents.ID]*life{}, asks: map[agents.ID]*ask{}}
+		lives: map[agents.ID]*life{}, workers: map[agents.ID]*worker{}, asks: map[agents.ID]*ask{}}
 	h.clock = newClock(opt.Now, func(off time.Duration) {
 		h.log.Warn().Dur("ahead", off).Msg("the wall clock has been set anew; this process follows by a hundredth of the time that passes, a restart takes it at once")
 	})
@@ -298,8 +302,9 @@ func (h *Host) fail(l *life, err error) {
 // Stop ends the lives of all agents: each handles what waits in its mailbox,
 // makes its facts durable, sends what follows from them and begins its journal
 // anew with an image, so that the next life need not replay. From now on nothing
-// is taken any more. Stop returns what could not be done; when ctx is done
-// before, agents may still be at work, and the process should exit.
+// is taken any more. Drivers finish what they are doing and begin nothing new; when
+// ctx is done before, it is cancelled. Stop returns what could not be done; when ctx
+// is done before, agents may still be at work, and the process should exit.
 func (h *Host) Stop(ctx context.Context) error {
 	h.mu.Lock()
 	if h.stopped {
@@ -308,8 +313,13 @@ func (h *Host) Stop(ctx context.Context) error {
 	}
 	h.stopped = true
 	ids := slices.Sorted(maps.Keys(h.lives))
+	workers := h.drivers()
 	h.mu.Unlock()
 	defer h.endAllAsks()
+	for _, w := range workers {
+		close(w.end)
+		defer w.cancel()
+	}
 	halts := make([]*halt, len(ids))
 	for i, id := range ids {
 		halts[i] = &halt{done: make(chan error, 1)}
@@ -324,6 +334,11 @@ func (h *Host) Stop(ctx context.Context) error {
 			}
 		case <-ctx.Done():
 			return errors.Join(append(errs, fmt.Errorf("%s has not stopped: %w", id, context.Cause(ctx)))...)
+		}
+	}
+	for _, w := range workers {
+		if err := w.stop(ctx); err != nil {
+			return errors.Join(append(errs, err)...)
 		}
 	}
 	h.system.Shutdown() // the actors stay, and tell whoever comes late that it is over
@@ -343,5 +358,16 @@ func (h *Host) Stats() Stats {
 	for _, id := range slices.Sorted(maps.Keys(h.lives)) {
 		s.Agents = append(s.Agents, h.lives[id].stats())
 	}
+	for _, w := range h.drivers() {
+		s.Drivers = append(s.Drivers, w.stats()...)
+	}
 	return s
+}
+
+// drivers lists them in order of name. Its caller holds mu.
+func (h *Host) drivers() (list []*worker) {
+	for _, id := range slices.Sorted(maps.Keys(h.workers)) {
+		list = append(list, h.workers[id])
+	}
+	return list
 }

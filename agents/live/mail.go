@@ -27,7 +27,7 @@ func (h *Host) Connect(n Network) {
 // Tell sends a message to an agent, of this process or another. An error says
 // that it was not taken; that it was taken is no promise that it arrives.
 func (h *Host) Tell(from, to agents.ID, m agents.Message) error {
-	l, err := h.life(to)
+	l, err := h.taker(to)
 	if err == nil {
 		return l.hand(from, m, h.opt.Mailbox)
 	}
@@ -38,6 +38,27 @@ func (h *Host) Tell(from, to agents.ID, m agents.Message) error {
 		return err
 	}
 	return h.wire(n, from, to, m)
+}
+
+// taker is whoever takes messages in this process: an agent, or a driver.
+type taker interface {
+	// hand has it take a message, unless as many as most wait there.
+	hand(from agents.ID, m agents.Message, most int) error
+}
+
+// taker returns who takes the messages to an address.
+func (h *Host) taker(to agents.ID) (taker, error) {
+	h.mu.RLock()
+	w, stopped := h.workers[to], h.stopped
+	h.mu.RUnlock()
+	if w != nil && !stopped {
+		return w, nil
+	}
+	l, err := h.life(to)
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
 }
 
 // hand puts a message into the mailbox if fewer than most wait there.
@@ -62,11 +83,13 @@ func (h *Host) send(from, to agents.ID, m agents.Message) {
 		return
 	}
 	h.mu.RLock()
-	l, n := h.lives[to], h.network
+	l, w, n := h.lives[to], h.workers[to], h.network
 	h.mu.RUnlock()
 	switch {
 	case l != nil:
 		_ = l.hand(from, m, 2*h.opt.Mailbox) // counted there
+	case w != nil:
+		_ = w.hand(from, m, 0) // counted there
 	case n != nil:
 		_ = h.wire(n, from, to, m) // counted there
 	default:
@@ -151,13 +174,13 @@ type answer struct {
 	err error
 }
 
-// Ask hands an agent of this process a message and waits for the first message
+// Ask hands an agent or a driver of this process a message and waits for the first message
 // that it sends back to the asker, which is durable then, or for ctx. Each call
 // asks from an address of its own, "user:ana#1f2e.17"; an answer that comes
 // after ctx is done is dropped, though what it says holds: whoever needs to
 // know must ask again.
 func (h *Host) Ask(ctx context.Context, from, to agents.ID, m agents.Message) (agents.Message, error) {
-	l, err := h.life(to)
+	l, err := h.taker(to)
 	if err != nil {
 		return nil, err
 	}

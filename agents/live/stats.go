@@ -7,7 +7,8 @@ import (
 
 // Stats is what a host has counted since it began. Counts only grow.
 type Stats struct {
-	Agents []AgentStats // in order of name
+	Agents  []AgentStats  // in order of name
+	Drivers []DriverStats // in order of name, and of kind as in the table of messages
 	// What came from the network and was not handed to an agent.
 	Unknown  uint64 // a kind or version that this build does not know
 	Barred   uint64 // a kind that the addressee takes from nobody on the network
@@ -41,6 +42,17 @@ type AgentStats struct {
 	Step    Histogram
 	Sync    Histogram
 	Batch   Histogram // steps made durable by one sync
+}
+
+// DriverStats is what a host has counted of a driver's messages of one kind.
+type DriverStats struct {
+	ID      string
+	Kind    string // of message
+	Done    uint64 // calls that have returned
+	Failed  uint64 // of them by a panic
+	Dropped uint64 // messages not taken because as many waited as may
+	Waiting int    // messages that wait now
+	Took    Histogram
 }
 
 // Histogram is how often what was measured was at most each bound. Times are in

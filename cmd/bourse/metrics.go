@@ -30,7 +30,7 @@ func (m processMetrics) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-func (processMetrics) host(ch chan<- prometheus.Metric, s live.Stats) {
+func (m processMetrics) host(ch chan<- prometheus.Metric, s live.Stats) {
 	const dropped = "Messages of the network that no agent was handed, by cause."
 	for _, d := range []struct {
 		cause string
@@ -55,6 +55,16 @@ func (processMetrics) host(ch chan<- prometheus.Metric, s live.Stats) {
 		histogram(ch, "bourse_agent_step_seconds", "Time of a step.", a.Step, a.ID)
 		histogram(ch, "bourse_journal_sync_seconds", "Time of a sync.", a.Sync, a.ID)
 		histogram(ch, "bourse_journal_batch_steps", "Steps made durable by one sync.", a.Batch, a.ID)
+	}
+	m.drivers(ch, s.Drivers)
+}
+
+func (processMetrics) drivers(ch chan<- prometheus.Metric, list []live.DriverStats) {
+	for _, d := range list {
+		count(ch, "bourse_driver_calls_total", "Calls of a cluster's driver, by kind of message.", d.Done, "driver", d.ID, "kind", d.Kind)
+		count(ch, "bourse_driver_failed_total", "Calls of a driver that have panicked.", d.Failed, "driver", d.ID, "kind", d.Kind)
+		count(ch, "bourse_driver_dropped_total", "Messages to a driver that were dropped because too many waited.", d.Dropped, "driver", d.ID, "kind", d.Kind)
+		gauge(ch, "bourse_driver_waiting", "Messages that wait for a driver.", float64(d.Waiting), "driver", d.ID, "kind", d.Kind)
 	}
 }
 
@@ -85,7 +95,7 @@ func (processMetrics) network(ch chan<- prometheus.Metric, s live.NodeStats) {
 	}
 }
 
-// count sends a number that only grows; labels are a name and its value.
+// count sends a number that only grows; labels are names, each with its value.
 func count(ch chan<- prometheus.Metric, name, help string, n uint64, label ...string) {
 	metric(ch, prometheus.CounterValue, name, help, float64(n), label)
 }
@@ -97,8 +107,8 @@ func gauge(ch chan<- prometheus.Metric, name, help string, n float64, label ...s
 
 func metric(ch chan<- prometheus.Metric, kind prometheus.ValueType, name, help string, n float64, label []string) {
 	var names, values []string
-	if len(label) > 0 {
-		names, values = label[:1], label[1:]
+	for ; len(label) > 1; label = label[2:] {
+		names, values = append(names, label[0]), append(values, label[1])
 	}
 	ch <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, names, nil), kind, n, values...)
 }

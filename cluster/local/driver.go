@@ -1,0 +1,316 @@
+package local
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// Config says where work runs, and on what.
+type Config struct {
+	// Folder holds the works; it is made if it is missing. Every account that work
+	// runs as must be able to pass through the folders that it lies in.
+	Folder string
+	// Nodes are the names of the slots, each once.
+	Nodes []string
+	// Supervisor is the program, with its arguments, that is started for each work
+	// with the work's folder as one argument more, and that calls Supervise.
+	Supervisor []string
+	// Grace is how long a work may clean up after it was told to end; then it is
+	// killed. 0: 30 s.
+	Grace time.Duration
+}
+
+// Driver carries out what a cluster asks of this machine. Its Do may be called for a
+// command, a look and an output at a time.
+type Driver struct {
+	cfg  Config
+	self account
+}
+
+// The times of a work.
+const (
+	usualGrace  = 30 * time.Second
+	beginWithin = 20 * time.Second // its supervisor must say so, from its own start on
+)
+
+// New makes the folder of the works. It fails on systems on which work could not be
+// found again, nor ended with all that it has started.
+func New(cfg Config) (*Driver, error) {
+	if runtime.GOOS != "linux" {
+		return nil, fmt.Errorf("[cluster] kind = \"local\" runs work on Linux only, not on %s; leave the table out to simulate the nodes", runtime.GOOS)
+	}
+	folder, err := filepath.Abs(cfg.Folder)
+	if err != nil {
+		return nil, err
+	}
+	cfg.Folder, cfg.Grace = folder, cmp.Or(cfg.Grace, usualGrace)
+	if _, err := bootID(); err != nil {
+		return nil, fmt.Errorf("work could not be found again after a restart: %w", err)
+	}
+	self, err := ownAccount()
+	if err != nil {
+		return nil, err
+	}
+	d := &Driver{cfg: cfg, self: self}
+	if err := d.makeFolders(); err != nil {
+		return nil, fmt.Errorf("the folder of [cluster] cannot be made: %w", err)
+	}
+	if d.cfg.Folder, err = filepath.EvalSymlinks(folder); err != nil { // a work is known by its path
+		return nil, err
+	}
+	halves, err := filepath.Glob(filepath.Join(cfg.Folder, ".*"+besides))
+	for _, half := range halves { // of a life that died over it
+		err = errors.Join(err, os.RemoveAll(half))
+	}
+	return d, err
+}
+
+// makeFolders makes what is missing. Accounts may pass through the folder, and see
+// nothing of what is in it but their own.
+func (d *Driver) makeFolders() error {
+	if _, err := os.Stat(d.cfg.Folder); errors.Is(err, fs.ErrNotExist) {
+		if err := errors.Join(os.MkdirAll(d.cfg.Folder, 0o711), os.Chmod(d.cfg.Folder, 0o711)); err != nil {
+			return err
+		}
+	}
+	return os.MkdirAll(d.ended(""), 0o700)
+}
+
+// Do carries out a message of the cluster.
+func (d *Driver) Do(ctx context.Context, m agents.Message, answer func(agents.Message)) {
+	switch m := m.(type) {
+	case agents.Command:
+		outcome, why := d.command(ctx, m)
+		answer(agents.CommandDone{Ref: m.Ref, Name: m.Name, Outcome: outcome, Reason: why})
+	case agents.LookRequest:
+		look, err := d.look(now())
+		if err != nil {
+			answer(agents.Looked{Ref: m.Ref, Failure: because(err)})
+			return
+		}
+		answer(agents.Looked{Ref: m.Ref, Look: look})
+	case agents.OutputRequest:
+		answer(d.output(m))
+	}
+}
+
+// command does what a command says.
+func (d *Driver) command(ctx context.Context, c agents.Command) (agents.Outcome, bourse.Reason) {
+	if !properName(c.Name) {
+		return agents.Denied, bourse.Because(bourse.Invalid, "%q cannot be the name of a work", c.Name)
+	}
+	var err error
+	switch c.Verb {
+	case agents.Run:
+		err = d.run(ctx, c)
+	case agents.End:
+		_, err = d.end(c.Name)
+	case agents.Delete:
+		err = d.remove(c.Name)
+		d.tidy(time.Now())
+	default:
+		err = deny(bourse.Invalid, "processes of this machine know no reservations: %s cannot be done", c.Verb)
+	}
+	var no *denial
+	switch {
+	case err == nil:
+		return agents.Done, bourse.Reason{}
+	case errors.As(err, &no):
+		return agents.Denied, no.Reason
+	}
+	return agents.Failure, because(err)
+}
+
+// denial is an error that says that nothing was done, and will not be.
+type denial struct{ bourse.Reason }
+
+func (d *denial) Error() string { return d.Reason.String() }
+
+func deny(code bourse.Code, format string, args ...any) error {
+	return &denial{bourse.Because(code, format, args...)}
+}
+
+// because is the reason that an error of the system is.
+func because(err error) bourse.Reason { return bourse.Because(bourse.Unknown, "%v", err) }
+
+// run begins a work, unless it was begun before.
+func (d *Driver) run(ctx context.Context, c agents.Command) error {
+	w := d.work(c.Name)
+	switch known, err := w.exists(); {
+	case err != nil:
+		return err
+	case !known:
+		if err := d.prepare(w, c); err != nil {
+			return err
+		}
+	}
+	switch s := w.state(); {
+	case s.result != nil && s.result.Failed.Refused():
+		return &denial{s.result.Failed}
+	case s.err != nil:
+		return s.err
+	case s.claim == nil:
+		return d.begin(ctx, w)
+	case s.result == nil && !s.runs:
+		return deny(bourse.Unknown, "it was begun at %v and is never begun again: %s", s.claim.At, s.claim.Process.fate())
+	}
+	return nil
+}
+
+// prepare makes the folder of a work: beside its place first, so that it is there
+// whole or not at all.
+func (d *Driver) prepare(w work, c agents.Command) error {
+	at := now()
+	switch {
+	case c.Work == nil:
+		return deny(bourse.Invalid, "there is nothing to run")
+	case c.End <= at:
+		return deny(bourse.Past, "its window ended at %v", c.End)
+	}
+	if _, err := os.Lstat(d.ended(c.Name)); err == nil {
+		return deny(bourse.Withdrawn, "it was deleted, and is never begun again")
+	}
+	if wrong := c.Work.Work.Check(); wrong != nil {
+		return deny(bourse.Invalid, "%s %v", wrong.Key, wrong.Err)
+	}
+	as, err := d.account(c.User)
+	if err != nil {
+		return err
+	}
+	o := order{Name: c.Name, Site: c.Site, Nodes: c.Nodes, Start: c.Start, End: c.End, At: at, Grace: bourse.Duration(d.cfg.Grace.Milliseconds()), Account: as, Work: *c.Work}
+	beside := work(filepath.Join(d.cfg.Folder, "."+c.Name+besides))
+	if err := errors.Join(os.RemoveAll(string(beside)), beside.make(&o)); err != nil {
+		return err
+	}
+	if err := os.Rename(string(beside), string(w)); err != nil {
+		return err
+	}
+	return syncFile(d.cfg.Folder)
+}
+
+// begin starts a work's supervisor and waits for its word.
+func (d *Driver) begin(ctx context.Context, w work) error {
+	words, err := startSupervisor(d.cfg.Supervisor, w)
+	if err != nil {
+		return fmt.Errorf("its supervisor cannot be started: %w", err)
+	}
+	defer func() { _ = words.Close() }()
+	stop := context.AfterFunc(ctx, func() { _ = words.SetReadDeadline(time.Now()) })
+	defer stop()
+	_ = words.SetReadDeadline(time.Now().Add(beginWithin))
+	text, err := io.ReadAll(io.LimitReader(words, 64<<10))
+	var said word
+	if err != nil || json.Unmarshal(text, &said) != nil {
+		return fmt.Errorf("its supervisor has not said that the work has begun; what it said else stands in %s: %w", w.file(logFile), cmp.Or(err, io.ErrUnexpectedEOF))
+	}
+	if said.Failed.Refused() {
+		return &denial{said.Failed}
+	}
+	return nil
+}
+
+// end tells a work to end, and reports whether it still runs. One that has not begun
+// never does from now on.
+func (d *Driver) end(name string) (runs bool, err error) {
+	w := d.work(name)
+	if known, err := w.exists(); !known || err != nil {
+		return false, err
+	}
+	s := w.state()
+	if s.err == nil && s.claim == nil {
+		err := w.claim(process{})
+		if !errors.Is(err, fs.ErrExist) {
+			return false, err
+		}
+		s = w.state() // its supervisor was quicker
+	}
+	switch {
+	case s.err != nil:
+		return false, s.err
+	case s.runs:
+		return true, s.claim.Process.terminate(w)
+	}
+	return false, nil
+}
+
+// remove ends a work and puts its folder aside once that is over.
+func (d *Driver) remove(name string) error {
+	runs, err := d.end(name)
+	if err != nil {
+		return err
+	}
+	if runs {
+		return deny(bourse.Busy, "it was told to end, and is killed if it has not within %v", d.cfg.Grace)
+	}
+	w := d.work(name)
+	if known, err := w.exists(); !known || err != nil {
+		return err
+	}
+	if s := w.state(); s.result == nil {
+		if err := killMarked(w); err != nil { // its supervisor is gone and has ended nothing
+			return err
+		}
+	}
+	return os.Rename(string(w), d.ended(name))
+}
+
+// The bounds of what is kept of works that were deleted.
+const (
+	keptFor  = 7 * 24 * time.Hour
+	keptMost = 1000
+	tidyMost = 100 // are deleted at a time
+)
+
+// tidy deletes the oldest of what was put aside. What cannot be deleted now is left to
+// the next time.
+func (d *Driver) tidy(at time.Time) {
+	list, err := os.ReadDir(d.ended(""))
+	if err != nil {
+		return
+	}
+	type aged struct {
+		name string
+		at   time.Time
+	}
+	var all []aged
+	for _, e := range list {
+		if info, err := e.Info(); err == nil {
+			all = append(all, aged{e.Name(), info.ModTime()})
+		}
+	}
+	slices.SortFunc(all, func(a, b aged) int { return a.at.Compare(b.at) })
+	for i, a := range all {
+		if i < tidyMost && (len(all)-i > keptMost || at.Sub(a.at) > keptFor) {
+			_ = os.RemoveAll(d.ended(a.name))
+		}
+	}
+}
+
+// work is the folder of a work by its name.
+func (d *Driver) work(name string) work { return work(filepath.Join(d.cfg.Folder, name)) }
+
+// ended is where the folder of a work lies that was deleted.
+func (d *Driver) ended(name string) string { return filepath.Join(d.cfg.Folder, ".ended", name) }
+
+// properName reports whether a name can be one of a folder.
+func properName(name string) bool {
+	return name != "" && len(name) <= 128 && name[0] != '.' && !strings.ContainsFunc(name, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-", r))
+	})
+}
+
+func now() bourse.Time { return bourse.Time(time.Now().UnixMilli()) }

@@ -1,0 +1,276 @@
+//go:build linux
+
+package local
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"bourse"
+	"bourse/agents"
+)
+
+func TestDriver_ShowsItsSlotsAndWhoIsOnThem(t *testing.T) {
+	m := newMachine(t)
+	m.runs(m.order("bourse.1", "sleep", "1000"))
+	l := m.sees()
+	want := []bourse.ManagedNode{{Name: "s1", State: bourse.NodeUp, CPUs: 1, Busy: 1}, {Name: "s2", State: bourse.NodeUp, CPUs: 1, Busy: 1}, {Name: "s3", State: bourse.NodeUp, CPUs: 1}}
+	if fmt.Sprint(l.Nodes) != fmt.Sprint(want) || l.At > now() || l.At < now().Add(-bourse.Minute) || len(l.Jobs) != 1 || l.Jobs[0].State != bourse.ManagedRunning || l.Jobs[0].Limit != bourse.Hour {
+		t.Errorf("%+v", l)
+	}
+	m.ends("bourse.1")
+	if j := m.over("bourse.1"); j.Why != WhyTold || j.Signal != int(syscall.SIGTERM) || j.Exit != 128+int(syscall.SIGTERM) {
+		t.Errorf("%+v", j)
+	}
+}
+
+// The site's process is killed: the work goes on, and the next life finds it and its
+// end.
+func TestDriver_WorkOutlivesTheSitesProcess(t *testing.T) {
+	m := newMachine(t)
+	c := m.order("bourse.1", "sh", "-c", "echo pid $$; until [ -e go ]; do sleep 0.02; done; exit 4")
+	text, _ := json.Marshal(c)
+	site := exec.Command(m.cfg.Supervisor[0], "site", m.cfg.Folder)
+	site.Stdin = bytes.NewReader(text)
+	said, err := site.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := site.Start(); err != nil {
+		t.Fatal(err)
+	}
+	word := make([]byte, len("done\n"))
+	if _, err := said.Read(word); err != nil || string(word) != "done\n" {
+		t.Fatal(err, string(word))
+	}
+	_ = site.Process.Kill()
+	_ = site.Wait()
+	m.restart(m.cfg.Folder)
+	if j := m.job("bourse.1"); j == nil || j.State != bourse.ManagedRunning {
+		t.Fatalf("%+v", j)
+	}
+	pid := m.number("bourse.1", "pid ")
+	m.runs(c) // asked again: the same answer, and nothing is begun
+	if err := os.WriteFile(filepath.Join(m.work("bourse.1").file(homeFolder), "go"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if j := m.over("bourse.1"); j.Exit != 4 {
+		t.Errorf("%+v", j)
+	}
+	m.gone(pid)
+	if out := m.prints("bourse.1"); strings.Count(out, "pid ") != 1 {
+		t.Errorf("it ran twice: %s", out)
+	}
+}
+
+// However often and by whomever it is asked for, a work runs once.
+func TestDriver_RunsOnceWhoeverAsks(t *testing.T) {
+	m := newMachine(t)
+	c := m.order("bourse.1", "sh", "-c", "echo once")
+	if err := m.prepare(m.work("bourse.1"), c); err != nil { // and the site died here
+		t.Fatal(err)
+	}
+	if j := m.job("bourse.1"); j != nil {
+		t.Errorf("shown before it has begun: %+v", j)
+	}
+	done := make(chan error)
+	for range 4 {
+		go func() { done <- m.begin(t.Context(), m.work("bourse.1")) }()
+	}
+	begun := 0
+	for range 4 {
+		if err := <-done; err == nil {
+			begun++
+		}
+	}
+	m.over("bourse.1")
+	m.runs(c)
+	if out := m.prints("bourse.1"); out != "once\n" || begun != 1 {
+		t.Errorf("begun %d times: %q", begun, out)
+	}
+}
+
+// What was ended before it began never begins.
+func TestDriver_EndedBeforeItBegan(t *testing.T) {
+	m := newMachine(t)
+	c := m.order("bourse.1", "sh", "-c", "echo begun")
+	if err := m.prepare(m.work("bourse.1"), c); err != nil {
+		t.Fatal(err)
+	}
+	m.ends("bourse.1")
+	m.ends("bourse.1")
+	m.does(c, agents.Denied, "it was ended before")
+	if _, err := os.Stat(m.work("bourse.1").file(outputFile)); !os.IsNotExist(err) {
+		t.Errorf("it has begun: %v", err)
+	}
+	m.does(agents.Command{Verb: agents.Delete, Name: "bourse.1"}, agents.Done, "")
+	m.does(c, agents.Denied, "it was deleted")
+}
+
+func TestDriver_DeleteEndsTheWorkAndKeepsItsOutput(t *testing.T) {
+	m := newMachine(t)
+	m.runs(m.order("bourse.1", "sh", "-c", "echo hello; sleep 1000"))
+	m.printed("bourse.1", "hello")
+	deletes := agents.Command{Verb: agents.Delete, Name: "bourse.1"}
+	m.does(deletes, agents.Denied, "it was told to end")
+	m.over("bourse.1")
+	m.does(deletes, agents.Done, "")
+	m.does(deletes, agents.Done, "")
+	if j := m.job("bourse.1"); j != nil {
+		t.Errorf("%+v", j)
+	}
+	if out := m.prints("bourse.1"); out != "hello\n" {
+		t.Errorf("%q", out)
+	}
+	m.does(m.order("bourse.1", "echo"), agents.Denied, "it was deleted")
+	m.does(agents.Command{Verb: agents.Delete, Name: "bourse.never"}, agents.Done, "")
+	m.does(agents.Command{Verb: agents.End, Name: "bourse.never"}, agents.Done, "")
+}
+
+// A machine that has restarted has lost what ran on it; a process that has the number
+// now is another one, and is left alone.
+func TestDriver_IsNotFooledByANumber(t *testing.T) {
+	m := newMachine(t)
+	boot, _ := bootID()
+	for _, x := range []struct {
+		name, folder, words string
+		change              func(*process)
+	}{
+		{"bourse.restarted", "bourse.restarted", "the machine has restarted since", func(p *process) { p.Boot = "another" }},
+		{"bourse.later", "bourse.later", "was killed", func(p *process) { p.Started-- }},
+		{"bourse.foreign", "bourse.another", "was killed", func(*process) {}},
+		{"bourse.1", "bourse.1", "", nil}, // the right one
+	} {
+		other := exec.Command("sh", "-c", "read word", string(m.work(x.folder)))
+		if _, err := other.StdinPipe(); err != nil {
+			t.Fatal(err)
+		}
+		if err := other.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = other.Process.Kill(); _ = other.Wait() }()
+		s, err := statOf(other.Process.Pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := process{other.Process.Pid, s.started, boot}
+		c := m.order(x.name, "echo")
+		if x.change != nil {
+			x.change(&p)
+		}
+		if err := errors.Join(m.prepare(m.work(x.name), c), m.work(x.name).claim(p)); err != nil {
+			t.Fatal(err)
+		}
+		if x.change == nil {
+			if j := m.job(x.name); j == nil || j.State != bourse.ManagedRunning {
+				t.Errorf("%s: %+v", x.name, j)
+			}
+			m.ends(x.name)
+			m.gone(p.PID)
+			continue
+		}
+		if j := m.job(x.name); j != nil {
+			t.Errorf("%s: %+v", x.name, j)
+		}
+		m.does(c, agents.Denied, x.words)
+		m.ends(x.name)
+		m.does(agents.Command{Verb: agents.Delete, Name: x.name}, agents.Done, "")
+		if s, err := statOf(other.Process.Pid); err != nil || s.over {
+			t.Errorf("%s: the other process was ended: %v", x.name, err)
+		}
+	}
+}
+
+func TestDriver_RefusesWhatCannotBe(t *testing.T) {
+	m := newMachine(t)
+	run := func(change func(*agents.Command)) agents.Command {
+		c := m.order("bourse.1", "echo")
+		change(&c)
+		return c
+	}
+	for _, x := range []struct {
+		c     agents.Command
+		words string
+	}{
+		{run(func(c *agents.Command) { c.Name = "../etc" }), "cannot be the name"},
+		{run(func(c *agents.Command) { c.Name = ".ended" }), "cannot be the name"},
+		{run(func(c *agents.Command) { c.Name = "" }), "cannot be the name"},
+		{run(func(c *agents.Command) { c.Work = nil }), "nothing to run"},
+		{run(func(c *agents.Command) { c.Work.Work.Command = nil }), "command missing"},
+		{run(func(c *agents.Command) { c.End = now() }), "its window ended"},
+		{run(func(c *agents.Command) { c.User = "" }), "add an [[account]]"},
+		{run(func(c *agents.Command) { c.User = "root" }), "root"},
+		{run(func(c *agents.Command) { c.User = "no-such-account" }), "no-such-account"},
+		{agents.Command{Verb: agents.Reserve, Name: "bourse.1"}, "know no reservations"},
+		{agents.Command{Verb: agents.Assign, Name: "bourse.1"}, "know no reservations"},
+	} {
+		m.does(x.c, agents.Denied, x.words)
+	}
+	if list, err := os.ReadDir(m.cfg.Folder); err != nil || len(list) != 1 {
+		t.Errorf("%v: left %v", err, list)
+	}
+}
+
+// A site that does not run as root runs work as itself alone, and never as root.
+func TestDriver_RunsWorkAsItsOwnAccountWithoutRights(t *testing.T) {
+	m := newMachine(t)
+	m.self = account{Name: "ana", UID: 1234}
+	if a, err := m.account("ana"); err != nil || a.Switch || a.UID != 1234 {
+		t.Errorf("%+v, %v", a, err)
+	}
+	for _, name := range []string{"", "root", "bob"} {
+		if a, err := m.account(name); err == nil {
+			t.Errorf("%q: %+v", name, a)
+		}
+	}
+}
+
+func TestDriver_ForgetsWhatWasDeletedLongAgo(t *testing.T) {
+	m := newMachine(t)
+	at := time.Now()
+	for i := range keptMost + 20 {
+		name := m.ended(fmt.Sprintf("bourse.%04d", i))
+		if err := os.Mkdir(name, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		age := time.Duration(keptMost+20-i) * time.Minute
+		if i < 10 {
+			age = keptFor + time.Hour
+		}
+		if err := os.Chtimes(name, at, at.Add(-age)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.tidy(at)
+	list, err := os.ReadDir(m.ended(""))
+	if err != nil || len(list) != keptMost || list[0].Name() != "bourse.0020" {
+		t.Errorf("%d left, the first %v, %v", len(list), list[0], err)
+	}
+	m.tidy(at.Add(2 * keptFor))
+	if list, _ := os.ReadDir(m.ended("")); len(list) != keptMost-tidyMost {
+		t.Errorf("%d left of what is too old, after %d at a time", len(list), tidyMost)
+	}
+}
+
+func TestParseStat_WhateverTheProcessIsCalled(t *testing.T) {
+	t.Parallel()
+	const rest = " S 41 42 42 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 987654 1 2 3"
+	for _, name := range []string{"sleep", ") Z 1 (", "a b c", ""} {
+		s, err := parseStat([]byte("40 (" + name + ")" + rest))
+		if err != nil || s != (stat{parent: 41, started: 987654}) {
+			t.Errorf("%q: %+v, %v", name, s, err)
+		}
+	}
+	if _, err := parseStat([]byte("40 (x) S 1")); err == nil {
+		t.Error("half of a line was taken")
+	}
+}

@@ -1,0 +1,120 @@
+package local
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// Words for why a work has not ended by itself.
+const (
+	WhyWindow = "its window has ended"
+	WhyTold   = "it was told to end"
+)
+
+// look shows the slots as nodes, and as jobs the works that run or have ended. A work
+// of which neither is known, since its supervisor was killed or the machine has
+// restarted, is not shown.
+func (d *Driver) look(at bourse.Time) (*bourse.Look, error) {
+	list, err := os.ReadDir(d.cfg.Folder)
+	if err != nil {
+		return nil, err
+	}
+	l := &bourse.Look{At: at, Source: "processes of this machine"}
+	busy := map[string]int{}
+	for _, e := range list {
+		if !properName(e.Name()) {
+			continue
+		}
+		job, err := d.work(e.Name()).job()
+		if err != nil {
+			return nil, err
+		}
+		if job == nil {
+			continue
+		}
+		l.Jobs = append(l.Jobs, *job)
+		if job.State == bourse.ManagedRunning {
+			for _, n := range job.Nodes {
+				busy[n] = 1
+			}
+		}
+	}
+	slices.SortStableFunc(l.Jobs, func(a, b bourse.ManagedJob) int { return ranks[a.State] - ranks[b.State] })
+	for _, n := range slices.Sorted(slices.Values(d.cfg.Nodes)) {
+		l.Nodes = append(l.Nodes, bourse.ManagedNode{Name: n, State: bourse.NodeUp, CPUs: 1, Busy: busy[n]})
+	}
+	return l, nil
+}
+
+// ranks has running works first.
+var ranks = map[bourse.ManagedState]int{bourse.ManagedRunning: 0, bourse.ManagedEnded: 1}
+
+// job is how a look shows a work; nil if it does not.
+func (w work) job() (*bourse.ManagedJob, error) {
+	s := w.state()
+	if s.err != nil {
+		return nil, s.err
+	}
+	if s.claim == nil || !s.runs && s.result == nil || s.result != nil && s.result.Failed.Refused() {
+		return nil, nil
+	}
+	o, err := read[order](w, orderFile)
+	if o == nil {
+		return nil, err // it has just been put aside
+	}
+	j := &bourse.ManagedJob{Number: strconv.Itoa(s.claim.Process.PID), Name: o.Name, User: o.Account.Name, State: bourse.ManagedRunning,
+		Count: len(o.Nodes), Nodes: o.Nodes, Exclusive: true, Limit: o.End.Sub(o.Start), Submit: o.At, Start: s.claim.At, End: o.End}
+	if r := s.result; r != nil {
+		j.State, j.Why, j.Start, j.End, j.Exit, j.Signal = bourse.ManagedEnded, r.Why, r.Begin, r.End, r.Exit, r.Signal
+	}
+	return j, nil
+}
+
+// output reads what a work has printed, from the file that its supervisor keeps:
+// never from one that its user may have put elsewhere.
+func (d *Driver) output(m agents.OutputRequest) agents.Output {
+	a := agents.Output{Ref: m.Ref, Name: m.Name, From: m.From}
+	fail := func(err error) agents.Output {
+		a.Failure = because(err)
+		return a
+	}
+	if !properName(m.Name) {
+		a.Failure = bourse.Because(bourse.Invalid, "%q cannot be the name of a work", m.Name)
+		return a
+	}
+	f, err := os.Open(d.work(m.Name).file(outputFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		f, err = os.Open(work(d.ended(m.Name)).file(outputFile))
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		a.Failure = bourse.Because(bourse.Unknown, "there is no output of it; it has not begun, or it was deleted more than %v ago", bourse.Duration(keptFor.Milliseconds()))
+		return a
+	}
+	if err != nil {
+		return fail(err)
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil {
+		return fail(err)
+	}
+	a.Size = info.Size()
+	if a.From < 0 {
+		a.From = max(0, a.Size-bourse.MaxTail)
+	}
+	a.From = min(a.From, a.Size)
+	a.Data = make([]byte, min(bourse.MaxTail, a.Size-a.From))
+	n, err := f.ReadAt(a.Data, a.From)
+	a.Data = a.Data[:n]
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fail(err)
+	}
+	return a
+}

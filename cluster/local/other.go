@@ -1,0 +1,26 @@
+//go:build !linux
+
+package local
+
+import (
+	"errors"
+	"os"
+)
+
+// Elsewhere than on Linux a cluster of this kind cannot be made: New says so.
+
+var errLinux = errors.New("work runs on Linux only")
+
+type process struct {
+	PID int `json:"pid"`
+}
+
+func bootID() (string, error)                          { return "", errLinux }
+func (process) lives(work) bool                        { return false }
+func (process) fate() string                           { return "" }
+func (process) terminate(work) error                   { return errLinux }
+func killMarked(work) error                            { return errLinux }
+func startSupervisor([]string, work) (*os.File, error) { return nil, errLinux }
+
+// Supervise runs a work, on Linux.
+func Supervise(string, *os.File) error { return errLinux }

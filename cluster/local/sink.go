@@ -1,0 +1,59 @@
+package local
+
+import (
+	"fmt"
+	"io"
+	"os"
+)
+
+// MaxOutput is how many bytes of what a work prints are kept. What comes after them is
+// dropped, and the last line of the output says how much that was.
+const MaxOutput = 64 << 20
+
+// sink takes what a work prints, and never lets it wait for a full disk.
+type sink struct {
+	files   []*os.File // the driver's own, then the one that the job names
+	left    int64
+	kept    int64
+	dropped int64
+}
+
+func (s *sink) add(f *os.File) { s.files = append(s.files, f) }
+
+// Write keeps what there is room for.
+func (s *sink) Write(b []byte) (int, error) {
+	n := min(int64(len(b)), s.left)
+	if n > 0 {
+		_, err := s.files[0].Write(b[:n])
+		if err != nil {
+			n = 0
+		}
+		for _, f := range s.files[1:] {
+			_, _ = f.Write(b[:n])
+		}
+	}
+	s.left, s.kept, s.dropped = s.left-n, s.kept+n, s.dropped+int64(len(b))-n
+	return len(b), nil
+}
+
+// ReadFrom takes all that is printed, until the other end is closed.
+func (s *sink) ReadFrom(r io.Reader) (int64, error) {
+	return io.Copy(struct{ io.Writer }{s}, r)
+}
+
+// end says how much was dropped.
+func (s *sink) end(r *result) {
+	r.Kept, r.Dropped = s.kept, s.dropped
+	if s.dropped == 0 {
+		return
+	}
+	for _, f := range s.files {
+		fmt.Fprintf(f, "\n[bourse: %d more bytes were printed and dropped; of an output %d are kept]\n", s.dropped, MaxOutput)
+	}
+}
+
+func (s *sink) close() {
+	for _, f := range s.files {
+		_ = f.Close()
+	}
+}

@@ -1,0 +1,276 @@
+package local
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"bourse"
+)
+
+// How patient a supervisor is.
+const (
+	clockEvery   = 5 * time.Second // the clock is read again: it may be set
+	killEvery    = 20 * time.Millisecond
+	killWithin   = 10 * time.Second // what has not ended then is counted, and left
+	drainWithin  = 5 * time.Second  // what was printed, once all that could print has ended
+	writeWithin  = 10 * time.Minute // the result, should the disk be full
+	writeRetries = time.Second
+)
+
+// supervisor looks after one work.
+type supervisor struct {
+	work  work
+	order *order
+	out   *sink
+
+	told   chan os.Signal
+	status chan syscall.WaitStatus // of the work's own process
+	gone   chan struct{}           // closed when nothing is left of what it has started
+	result result
+}
+
+// Supervise runs the work whose folder is given, from its begin to its end, and says
+// on words that it has begun, or why it could not. It must be all that its process
+// does: whatever the work starts belongs to this process, however it tries to get
+// away. It returns nil if another one runs the work already, or has.
+func Supervise(folder string, words *os.File) error {
+	runtime.LockOSThread() // the work is killed when the thread that has started it ends
+	s := &supervisor{work: work(folder), told: make(chan os.Signal, 16), status: make(chan syscall.WaitStatus, 1), gone: make(chan struct{})}
+	// Caught, what a work inherits is as usual; ignored, it would ignore them too.
+	signal.Notify(s.told, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE)
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return err
+	}
+	syscall.Umask(0o022)
+	var err error
+	if s.order, err = read[order](s.work, orderFile); err != nil || s.order == nil {
+		return errors.Join(err, fmt.Errorf("%s is no folder of a work", folder))
+	}
+	self, err := thisProcess()
+	if err != nil {
+		return err
+	}
+	if err := s.work.claim(self); err != nil {
+		if errors.Is(err, fs.ErrExist) {
+			return nil
+		}
+		return err
+	}
+	failed := s.run(func() { say(words, word{}) })
+	if failed != nil {
+		s.result = result{Begin: now(), End: now(), Failed: bourse.Because(bourse.Unknown, "its work could not be begun: %v", failed)}
+	}
+	if err := s.keep(); err != nil {
+		return err
+	}
+	if failed != nil {
+		say(words, word{s.result.Failed})
+	}
+	return nil
+}
+
+// say tells the driver, if it still listens.
+func say(words *os.File, v word) {
+	text, _ := json.Marshal(v)
+	_, _ = words.Write(text)
+	_ = words.Close()
+}
+
+// keep writes the result down, and tries for a while where the disk is full: without
+// it the work would count as lost.
+func (s *supervisor) keep() error {
+	for end := time.Now().Add(writeWithin); ; time.Sleep(writeRetries) {
+		if err := s.work.write(resultFile, s.result); err == nil || time.Now().After(end) {
+			return err
+		}
+	}
+}
+
+// run has the work run until it and all that it has started have ended.
+func (s *supervisor) run(begun func()) error {
+	var err error
+	if s.out, err = s.sink(); err != nil {
+		return err
+	}
+	defer s.out.close()
+	s.result.Begin = now()
+	printed, theirs, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	drained := make(chan struct{})
+	go func() { defer close(drained); _, _ = s.out.ReadFrom(printed) }()
+	var wrong *mistake
+	main, err := s.begin(theirs)
+	_ = theirs.Close()
+	switch {
+	case errors.As(err, &wrong):
+		fmt.Fprintf(s.out, "bourse: %s\n", wrong.words)
+		s.result.Exit = wrong.status
+		begun()
+	case err != nil:
+		return err
+	default:
+		go s.reap(main.Pid)
+		begun()
+		s.await()
+		s.killAll()
+	}
+	s.result.End = max(s.result.End, s.result.Begin)
+	select {
+	case <-drained:
+	case <-time.After(drainWithin): // somebody who could not be killed holds the other end
+	}
+	_ = printed.Close()
+	<-drained
+	s.out.end(&s.result)
+	return nil
+}
+
+// sink opens the file of the output, and the one that the job names as well.
+func (s *supervisor) sink() (*sink, error) {
+	f, err := os.OpenFile(s.work.file(outputFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return &sink{files: []*os.File{f}, left: MaxOutput}, nil
+}
+
+// begin opens the output that the job names, by the rights of its account, and starts
+// the work.
+func (s *supervisor) begin(out *os.File) (*os.Process, error) {
+	// Where the job says nothing, the work inherits its home, so that its account need
+	// not pass through what lies above.
+	if err := os.Chdir(s.work.file(homeFolder)); err != nil {
+		return nil, err
+	}
+	if name := s.order.outputName(); name != "" {
+		var f *os.File
+		err := s.order.Account.as(func() (err error) { f, err = create(name); return err })
+		if err != nil {
+			return nil, &mistake{126, fmt.Sprintf("output: %v", err)}
+		}
+		s.out.add(f)
+	}
+	return begin(s.order, s.work, out)
+}
+
+// outputName is where the job wants its output, "" if it does not say.
+func (o *order) outputName() string {
+	h := &o.Work
+	if h.Work.Output == "" {
+		return ""
+	}
+	name := strings.NewReplacer("%j", strings.ReplaceAll(h.Job, "/", "_"), "%l", strconv.Itoa(h.Leg)).Replace(h.Work.Output)
+	return filepath.Join(h.Work.Dir, name)
+}
+
+// create makes a file anew, or empties one that is there. It waits for nobody, as it
+// would where the name is one of a pipe.
+func create(name string) (*os.File, error) {
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC|syscall.O_NONBLOCK, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, f.Close(), fmt.Errorf("%s is no regular file", name))
+	}
+	return f, nil
+}
+
+// reap waits for all that stems from the work: who loses his parent becomes a child of
+// this process. When it has no child any more, nothing is left.
+func (s *supervisor) reap(main int) {
+	defer close(s.gone)
+	for {
+		var st syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &st, 0, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case err != nil:
+			return
+		case pid == main:
+			s.status <- st
+		}
+	}
+}
+
+// await returns when the work's own process has ended, or must not be waited for any
+// longer: some time after the end of its window, or after it was told to end.
+func (s *supervisor) await() {
+	var kill <-chan time.Time
+	terminate := func(why string) {
+		if kill != nil {
+			return
+		}
+		s.result.Why, kill = why, time.After(time.Duration(s.order.Grace)*time.Millisecond)
+		_, _ = signalDescendants(syscall.SIGTERM)
+		_, _ = signalDescendants(syscall.SIGCONT) // who was stopped hears nothing
+	}
+	for {
+		left := time.Until(time.UnixMilli(int64(s.order.End)))
+		if left <= 0 {
+			terminate(WhyWindow)
+			left = clockEvery
+		}
+		select {
+		case st := <-s.status:
+			s.took(st)
+			return
+		case sig := <-s.told:
+			if sig == syscall.SIGTERM {
+				terminate(WhyTold)
+			}
+		case <-kill:
+			return
+		case <-time.After(min(left, clockEvery)):
+		}
+	}
+}
+
+// took notes how the work's own process has ended.
+func (s *supervisor) took(st syscall.WaitStatus) {
+	s.result.End, s.result.Exit = now(), st.ExitStatus()
+	if st.Signaled() {
+		s.result.Signal = int(st.Signal())
+		s.result.Exit = 128 + s.result.Signal
+	}
+}
+
+// killAll kills what is left until nothing is: who is killed may have started another
+// one just before.
+func (s *supervisor) killAll() {
+	for end := time.Now().Add(killWithin); ; {
+		s.result.Left, _ = signalDescendants(syscall.SIGKILL)
+		select {
+		case <-s.gone:
+			s.result.Left = 0
+		case <-time.After(killEvery):
+			if time.Now().Before(end) {
+				continue
+			}
+		}
+		break
+	}
+	if s.result.End == 0 {
+		s.result.End = now()
+		select {
+		case st := <-s.status:
+			s.took(st)
+		default: // it could not be killed
+			s.result.Exit, s.result.Signal = 128+int(syscall.SIGKILL), int(syscall.SIGKILL)
+		}
+	}
+}

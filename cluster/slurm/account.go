@@ -1,0 +1,76 @@
+package slurm
+
+import (
+	"fmt"
+	"os"
+	"os/user"
+	"strconv"
+
+	"bourse"
+)
+
+// account is a local account that a command runs as.
+type account struct {
+	name, home string
+	uid, gid   uint32
+	groups     []uint32
+	other      bool // not the one that this process runs as
+}
+
+// lookUp finds an account that work may run as, or says why it may not.
+func lookUp(name string) (*account, bourse.Reason) {
+	refuse := func(format string, args ...any) (*account, bourse.Reason) {
+		return nil, bourse.Because(bourse.NotAllowed, format, args...)
+	}
+	u, err := user.Lookup(name)
+	if err != nil {
+		return refuse("there is no account %q on this machine; make it, here and on the nodes, or name another one in [[account]]", name)
+	}
+	a, err := accountOf(u)
+	switch {
+	case err != nil:
+		return refuse("account %s: %v", name, err)
+	case a.uid == 0:
+		return refuse("account %q is root, as which no work runs; name another one in [[account]]", name)
+	case a.other && os.Geteuid() != 0:
+		return refuse("work of account %q can be submitted only by a site's process that runs as root or as %s; this one runs as uid %d", name, name, os.Geteuid())
+	}
+	return a, bourse.Reason{}
+}
+
+// accountNamed is the account of that name.
+func accountNamed(name string) (*account, error) {
+	u, err := user.Lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	return accountOf(u)
+}
+
+// ownerOf is the account with that number.
+func ownerOf(uid uint32) (*account, error) {
+	u, err := user.LookupId(strconv.FormatUint(uint64(uid), 10))
+	if err != nil {
+		return nil, err
+	}
+	return accountOf(u)
+}
+
+func accountOf(u *user.User) (*account, error) {
+	a := &account{name: u.Username, home: u.HomeDir}
+	ids, err := u.GroupIds()
+	if err != nil {
+		return nil, err
+	}
+	var all []uint32
+	for _, s := range append([]string{u.Uid, u.Gid}, ids...) {
+		n, err := strconv.ParseUint(s, 10, 32)
+		if err != nil {
+			return nil, fmt.Errorf("id %q is not a number", s)
+		}
+		all = append(all, uint32(n))
+	}
+	a.uid, a.gid, a.groups = all[0], all[1], all[2:]
+	a.other = int(a.uid) != os.Geteuid()
+	return a, nil
+}

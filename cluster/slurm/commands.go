@@ -1,0 +1,158 @@
+package slurm
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Commands runs Slurm's commands against one cluster.
+type Commands struct {
+	Conf   string        // its slurm.conf; "": the one that this machine has by itself
+	Folder string        // where the commands are; "": on the PATH
+	Limit  time.Duration // of each call; 0: 30 s
+}
+
+// Bounds of a call.
+const (
+	callLimit = 30 * time.Second
+	// maxPrinted is how much a command may print, some 100,000 jobs of squeue --json.
+	maxPrinted  = 512 << 20
+	maxComplain = 16 << 10 // of stderr
+)
+
+// Failed is a command that did not exit with 0.
+type Failed struct {
+	Command string // its name and first argument
+	Text    string // what it wrote to stderr, without the words before
+	Late    bool   // it was ended for taking too long: it is not known what it did
+	Missing bool   // there is no such program
+	Exit    int
+}
+
+// Error says what Slurm said.
+func (f *Failed) Error() string {
+	switch {
+	case f.Missing:
+		return fmt.Sprintf("%s: not found; install Slurm's commands or put their folder on the PATH", f.Command)
+	case f.Late:
+		return fmt.Sprintf("%s took too long", f.Command)
+	case f.Text == "":
+		return fmt.Sprintf("%s: exit status %d", f.Command, f.Exit)
+	}
+	return fmt.Sprintf("%s: %s", f.Command, f.Text)
+}
+
+// Run runs one command and returns what it printed; an error is a *Failed where the
+// command was at fault.
+func (c Commands) Run(ctx context.Context, name string, args ...string) ([]byte, error) {
+	return c.run(ctx, nil, "", name, args...)
+}
+
+// run runs a command as another account, nil for our own, with an input.
+func (c Commands) run(ctx context.Context, as *account, input, name string, args ...string) ([]byte, error) {
+	limit := c.Limit
+	if limit == 0 {
+		limit = callLimit
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	path := name
+	if c.Folder != "" && !filepath.IsAbs(name) {
+		path = filepath.Join(c.Folder, name)
+	}
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Env = c.environment()
+	cmd.Dir = "/"
+	cmd.Stdin = strings.NewReader(input)
+	out, complain := &bounded{most: maxPrinted}, &bounded{most: maxComplain}
+	cmd.Stdout, cmd.Stderr = out, complain
+	cmd.WaitDelay = time.Second
+	// A group of its own, so that nothing outlives the call.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if as != nil {
+		cmd.Env = append(cmd.Env, "HOME="+as.home, "USER="+as.name, "LOGNAME="+as.name)
+		if as.other {
+			cmd.SysProcAttr.Credential = &syscall.Credential{Uid: as.uid, Gid: as.gid, Groups: as.groups}
+		}
+	}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	err := cmd.Run()
+	said := name
+	if len(args) > 0 {
+		said += " " + args[0]
+	}
+	var exit *exec.ExitError
+	switch {
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, os.ErrNotExist):
+		return nil, &Failed{Command: said, Missing: true}
+	case ctx.Err() != nil:
+		return nil, &Failed{Command: said, Late: true}
+	case errors.As(err, &exit):
+		text := complain.b.Bytes()
+		if len(text) == 0 { // scontrol show says it on stdout
+			text = out.b.Bytes()[:min(out.b.Len(), maxComplain)]
+		}
+		return nil, &Failed{Command: said, Text: words(string(text)), Exit: exit.ExitCode()}
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", said, err)
+	case out.over:
+		return nil, fmt.Errorf("%s printed more than %d MiB", said, maxPrinted>>20)
+	}
+	return out.b.Bytes(), nil
+}
+
+// environment is what every call has: times in seconds, plain English, and none of
+// the SLURM_ and SBATCH_ variables that would change what an option means.
+func (c Commands) environment() []string {
+	env := make([]string, 0, 16)
+	for _, v := range os.Environ() {
+		switch name, _, _ := strings.Cut(v, "="); {
+		case name == "SLURM_CONF" && c.Conf == "", name == "PATH", name == "LD_LIBRARY_PATH":
+			env = append(env, v)
+		}
+	}
+	if c.Conf != "" {
+		env = append(env, "SLURM_CONF="+c.Conf)
+	}
+	return append(env, "SLURM_TIME_FORMAT=%s", "TZ=UTC", "LC_ALL=C")
+}
+
+// words is the text of an error in one line, without the names of the programs.
+func words(s string) string {
+	var out []string
+	for line := range strings.Lines(s) {
+		line = strings.TrimSpace(line)
+		if who, rest, ok := strings.Cut(line, ": "); ok && !strings.Contains(who, " ") {
+			line = rest
+		}
+		line = strings.TrimPrefix(line, "error: ")
+		if line != "" {
+			out = append(out, line)
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
+// bounded keeps the first bytes of what is written to it and lets the rest go.
+type bounded struct {
+	b    bytes.Buffer
+	most int
+	over bool
+}
+
+func (w *bounded) Write(p []byte) (int, error) {
+	n := len(p)
+	if left := w.most - w.b.Len(); n > left {
+		p, w.over = p[:left], true
+	}
+	w.b.Write(p)
+	return n, nil
+}

@@ -1,0 +1,298 @@
+package slurm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"slices"
+	"strings"
+	"time"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// Config is what a driver must know.
+type Config struct {
+	Commands   Commands
+	Partitions []string // those that work is submitted to, the first that fits
+	// Holder is the account that unconfirmed reservations are for. It exists, and
+	// runs nothing.
+	Holder string
+	// Folder is where work finds its scripts and leaves its output and its exit
+	// status: on a file system that the nodes share, at the same absolute path.
+	Folder string
+	Keep   time.Duration // how long what work has left is kept after its end; 0: 7 days
+}
+
+// Driver looks at one Slurm cluster and carries out the commands of its reconciler.
+type Driver struct {
+	c    Commands
+	cfg  Config
+	work folder
+}
+
+// New returns a driver. An error says what is to be set right.
+func New(cfg Config) (*Driver, error) {
+	if cfg.Keep == 0 {
+		cfg.Keep = 7 * 24 * time.Hour
+	}
+	if len(cfg.Partitions) == 0 {
+		return nil, errors.New("no partition is named; name those whose nodes are offered")
+	}
+	holder, err := user.Lookup(cfg.Holder)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("there is no account %q to hold reservations; make one that runs nothing, here and where slurmctld runs: useradd --system --no-create-home --shell /usr/sbin/nologin %s", cfg.Holder, cfg.Holder)
+	case holder.Uid == "0":
+		return nil, errors.New("root must not hold reservations; name an account that runs nothing")
+	}
+	if conf := cfg.Commands.Conf; conf != "" { // Slurm's commands would look for it for a minute
+		if _, err := os.Stat(conf); err != nil {
+			return nil, fmt.Errorf("the configuration of Slurm: %w", err)
+		}
+	}
+	work, err := newFolder(cfg.Folder)
+	if err != nil {
+		return nil, err
+	}
+	return &Driver{c: cfg.Commands, cfg: cfg, work: work}, nil
+}
+
+// Do answers a message of the reconciler; it blocks until that is done. Looks and
+// requests for output may run beside a command, which come one at a time.
+func (d *Driver) Do(ctx context.Context, m agents.Message, answer func(agents.Message)) {
+	switch m := m.(type) {
+	case agents.LookRequest:
+		look, err := d.Look(ctx)
+		if err != nil {
+			_, why := judge(err)
+			answer(agents.Looked{Ref: m.Ref, Failure: why})
+			return
+		}
+		answer(agents.Looked{Ref: m.Ref, Look: look})
+	case agents.Command:
+		outcome, why := d.carryOut(ctx, m)
+		answer(agents.CommandDone{Ref: m.Ref, Name: m.Name, Outcome: outcome, Reason: why})
+	case agents.OutputRequest:
+		answer(d.output(ctx, m))
+	}
+}
+
+// Look is what the cluster shows, with the ends of work that the controller has
+// forgotten already.
+func (d *Driver) Look(ctx context.Context) (*bourse.Look, error) {
+	look, err := Look(ctx, d.c)
+	if err == nil {
+		d.complete(ctx, look)
+	}
+	return look, err
+}
+
+// commandLimit bounds a command, which is several calls.
+const commandLimit = 90 * time.Second
+
+func (d *Driver) carryOut(ctx context.Context, m agents.Command) (agents.Outcome, bourse.Reason) {
+	ctx, cancel := context.WithTimeout(ctx, commandLimit)
+	defer cancel()
+	if !plainName(m.Name) {
+		return agents.Denied, bourse.Because(bourse.Invalid, "%q is no name of a reservation", m.Name)
+	}
+	switch m.Verb {
+	case agents.Reserve:
+		return d.reserve(ctx, m)
+	case agents.Assign:
+		return d.assign(ctx, m)
+	case agents.Run:
+		return d.run(ctx, m)
+	case agents.End:
+		_, outcome, why := d.end(ctx, m)
+		return outcome, why
+	case agents.Delete:
+		return d.delete(ctx, m)
+	}
+	return agents.Denied, bourse.Because(bourse.Invalid, "command %q is not known", string(m.Verb))
+}
+
+// plainName reports whether a name can stand in an option of Slurm's and name a
+// folder.
+func plainName(s string) bool {
+	return s != "" && len(s) <= 128 && s[0] != '.' && s[0] != '-' && !strings.ContainsFunc(s, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '-' || r == '_')
+	})
+}
+
+// reserve creates the reservation, for its holder. One that is there already, as it
+// should be, has been created by an earlier command whose answer was lost.
+func (d *Driver) reserve(ctx context.Context, m agents.Command) (agents.Outcome, bourse.Reason) {
+	if len(m.Nodes) == 0 || m.Start >= m.End {
+		return agents.Denied, bourse.Because(bourse.Invalid, "a reservation of %d nodes from %v to %v", len(m.Nodes), m.Start, m.End)
+	}
+	// Slurm reserves a drained node without a word.
+	nodes, err := d.c.nodesNow(ctx, m.Nodes)
+	if err != nil {
+		return judge(err)
+	}
+	for _, name := range m.Nodes {
+		n := nodes[name]
+		switch {
+		case n == nil:
+			return agents.Denied, bourse.Because(bourse.NoNode, "node %s is not there", name)
+		case n.state != bourse.NodeUp:
+			return agents.Denied, bourse.Because(bourse.Busy, "node %s is %s", name, n.said)
+		}
+	}
+	if _, why := d.partition(nodes, m); why.Refused() {
+		return agents.Denied, why
+	}
+	_, err = d.c.Run(ctx, "scontrol", "create", "reservation", "ReservationName="+m.Name, "StartTime="+uts(m.Start), "EndTime="+uts(m.End),
+		"Nodes="+strings.Join(m.Nodes, ","), "Users="+d.cfg.Holder, "Flags=PURGE_COMP=00:05:00")
+	outcome, why := judge(err)
+	if outcome == agents.Done {
+		return outcome, why
+	}
+	there, err := d.reservation(ctx, m.Name)
+	switch {
+	case err != nil || there == nil: // as it was said
+	case there.Start == seconds(m.Start) && there.End == seconds(m.End) && sameNames(there.Nodes, m.Nodes):
+		return agents.Done, bourse.Reason{}
+	default:
+		return agents.Denied, bourse.Because(bourse.Conflict, "reservation %s is there, from %v to %v on %d nodes", m.Name, there.Start, there.End, len(there.Nodes))
+	}
+	return outcome, why
+}
+
+// partition picks where work on these nodes goes: the first partition that has them
+// all and lets it run that long.
+func (d *Driver) partition(nodes map[string]*nodeNow, m agents.Command) (string, bourse.Reason) {
+	var short string
+	for _, p := range d.cfg.Partitions {
+		fits := true
+		for _, name := range m.Nodes {
+			limit, in := bourse.Duration(0), false
+			if n := nodes[name]; n != nil {
+				limit, in = n.limits[p], n.state != "" && hasKey(n.limits, p)
+			}
+			if in && limit > 0 && m.End.Sub(m.Start) > limit {
+				short, in = p, false
+			}
+			fits = fits && in
+		}
+		if fits {
+			return p, bourse.Reason{}
+		}
+	}
+	if short != "" {
+		return "", bourse.Because(bourse.NotAllowed, "partition %s lets no job run for %s", short, m.End.Sub(m.Start).Words())
+	}
+	return "", bourse.Because(bourse.NoNode, "no partition of %s has all nodes %s", strings.Join(d.cfg.Partitions, ", "), strings.Join(m.Nodes, ","))
+}
+
+func hasKey[V any](m map[string]V, key string) bool {
+	_, ok := m[key]
+	return ok
+}
+
+// reservation reads one back; nil if there is none.
+func (d *Driver) reservation(ctx context.Context, name string) (*bourse.ManagedReservation, error) {
+	out, err := d.c.Run(ctx, "scontrol", "show", "reservation", name, "-o")
+	if says(err, "not found") {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	all, err := readReservations(out)
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		if all[i].Name == name {
+			return &all[i], nil
+		}
+	}
+	return nil, nil
+}
+
+// assign gives the reservation to the account whose work is to run in it. It lasts
+// from now on, used or not.
+func (d *Driver) assign(ctx context.Context, m agents.Command) (agents.Outcome, bourse.Reason) {
+	if _, why := lookUp(m.User); why.Refused() {
+		return agents.Denied, why
+	}
+	_, err := d.c.Run(ctx, "scontrol", "update", "ReservationName="+m.Name, "Users="+m.User, "Flags-=PURGE_COMP")
+	return judge(err)
+}
+
+// end cancels the jobs of that name, if they are those that were seen. It returns how
+// many there were that are not over.
+func (d *Driver) end(ctx context.Context, m agents.Command) (int, agents.Outcome, bourse.Reason) {
+	jobs, err := d.c.jobsNamed(ctx, m.Name)
+	if err != nil {
+		outcome, why := judge(err)
+		return 0, outcome, why
+	}
+	live := 0
+	for _, j := range jobs {
+		if j.state == bourse.ManagedEnded || !d.ours(m, j) {
+			continue
+		}
+		live++
+		// The name again, should the number belong to another job by now.
+		_, err := d.c.Run(ctx, "scancel", "--name="+m.Name, "--user="+j.user, j.number)
+		if err != nil && !says(err, "Invalid job id") && !says(err, "already completing") && !says(err, "already completed") {
+			outcome, why := judge(err)
+			return live, outcome, why
+		}
+	}
+	return live, agents.Done, bourse.Reason{}
+}
+
+// ours reports whether a job of the command's name is the one that was submitted for
+// it: by number and time of submission if it has been seen, else by the reservation
+// and the account that its folder belongs to.
+func (d *Driver) ours(m agents.Command, j named) bool {
+	if m.Number != "" && m.Submit > 0 {
+		return j.number == m.Number && j.submit == seconds(m.Submit)
+	}
+	if owner := d.work.owner(m.Name); owner != "" && j.user != owner {
+		return false
+	}
+	return j.reservation == m.Name
+}
+
+// delete ends the work and deletes the reservation.
+func (d *Driver) delete(ctx context.Context, m agents.Command) (agents.Outcome, bourse.Reason) {
+	live, outcome, why := d.end(ctx, m)
+	if outcome != agents.Done {
+		return outcome, why
+	}
+	_, err := d.c.Run(ctx, "scontrol", "delete", "ReservationName="+m.Name)
+	switch {
+	case err == nil, says(err, "Requested reservation is invalid"):
+	case says(err, "in use") && live > 0:
+		return agents.Denied, bourse.Because(bourse.Busy, "its work is still ending")
+	case says(err, "in use"):
+		return agents.Denied, bourse.Because(bourse.Busy, "jobs that were not submitted for it are in reservation %s; it ends when they do, or with its window", m.Name)
+	default:
+		return judge(err)
+	}
+	d.work.close(m.Name)
+	d.work.sweep(time.Now().Add(-d.cfg.Keep))
+	return agents.Done, bourse.Reason{}
+}
+
+// uts is an instant as Slurm's options take it.
+func uts(t bourse.Time) string { return fmt.Sprintf("uts%d", seconds(t)/1000) }
+
+// seconds is an instant in whole seconds, which are all that Slurm knows.
+func seconds(t bourse.Time) bourse.Time { return t / 1000 * 1000 }
+
+func sameNames(a, b []string) bool {
+	a, b = slices.Clone(a), slices.Clone(b)
+	slices.Sort(a)
+	slices.Sort(b)
+	return slices.Equal(a, b)
+}

@@ -1,0 +1,244 @@
+package slurm
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"bourse"
+)
+
+// folder is where work finds its scripts and leaves its traces: in it a folder for
+// each reservation, which belongs to the account of its work. What lies there may be
+// anything: it is read as regular files, bounded, and no link is followed.
+//
+//	NAME/script   what it runs, if that is a script
+//	NAME/begun    made once, by the first job of that name: work begins no second time
+//	NAME/exit     made when it has ended
+//	NAME/output   what it prints, unless the job says where that goes
+//	NAME/where    the file of its output, if that is elsewhere
+//	done/NAME     the same, after the reservation was deleted
+type folder string
+
+const doneFolder = "done"
+
+// newFolder makes the folder if it is not there.
+func newFolder(path string) (folder, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	if strings.ContainsFunc(path, func(r rune) bool { return r < ' ' || r == '%' || r == '\\' }) {
+		return "", fmt.Errorf("folder %q: Slurm gives a meaning to %% and \\; name another one", path)
+	}
+	if err := os.MkdirAll(filepath.Join(path, doneFolder), 0o711); err != nil {
+		return "", err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	stat, _ := info.Sys().(*syscall.Stat_t)
+	if stat == nil || int(stat.Uid) != os.Geteuid() || info.Mode().Perm()&0o022 != 0 {
+		return "", fmt.Errorf("folder %s must belong to the account that the site runs as, and be written by no other: chmod 711", path)
+	}
+	if os.Geteuid() == 0 && info.Mode().Perm()&0o001 == 0 {
+		return "", fmt.Errorf("folder %s must let other accounts pass, to folders of their own: chmod 711", path)
+	}
+	return folder(path), nil
+}
+
+// of is the folder of a reservation.
+func (f folder) of(name string) string { return filepath.Join(string(f), name) }
+
+// prepare makes the folder of a reservation for an account, with its files: whole, or
+// not at all.
+func (f folder) prepare(name string, a *account, files map[string]string) (err error) {
+	fresh := f.of(".new-" + name)
+	if err := os.RemoveAll(fresh); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.RemoveAll(fresh)
+		}
+	}()
+	if err := os.Mkdir(fresh, 0o700); err != nil {
+		return err
+	}
+	for file, text := range files {
+		path := filepath.Join(fresh, file)
+		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+			return err
+		}
+		if err := f.give(path, a); err != nil {
+			return err
+		}
+	}
+	if err := f.give(fresh, a); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(f.of(name)); err != nil { // of an earlier try; nothing has begun in it
+		return err
+	}
+	return os.Rename(fresh, f.of(name))
+}
+
+func (f folder) give(path string, a *account) error {
+	if !a.other {
+		return nil
+	}
+	if err := os.Lchown(path, int(a.uid), int(a.gid)); err != nil {
+		return fmt.Errorf("%w; folder %s must be on a file system on which the site's process may give files away", err, string(f))
+	}
+	return nil
+}
+
+// owner is the account whose work a reservation's folder is for, "" if there is none.
+func (f folder) owner(name string) string {
+	a, _, err := f.find(name)
+	if err != nil {
+		return ""
+	}
+	return a.name
+}
+
+// find returns the folder of a reservation, done or not, and the account that it
+// belongs to.
+func (f folder) find(name string) (*account, string, error) {
+	for _, path := range []string{f.of(name), filepath.Join(string(f), doneFolder, name)} {
+		info, err := os.Lstat(path)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, "", err
+		}
+		stat, ok := info.Sys().(*syscall.Stat_t)
+		if !ok || !info.IsDir() {
+			return nil, "", fmt.Errorf("%s is no folder", path)
+		}
+		a, err := ownerOf(stat.Uid)
+		return a, path, err
+	}
+	return nil, "", os.ErrNotExist
+}
+
+// maxNote bounds the files that a work's wrapper writes of itself; a list of nodes is
+// the longest.
+const maxNote = 1 << 20
+
+// note reads a file of a reservation's folder: lines of the form key=value. It is nil
+// if there is none.
+func note(dir, file string) (map[string]string, error) {
+	root, err := os.OpenRoot(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }()
+	r, err := root.OpenFile(file, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = r.Close() }()
+	if info, err := r.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s of %s is no regular file", file, dir)
+	}
+	text, err := io.ReadAll(io.LimitReader(r, maxNote))
+	if err != nil {
+		return nil, err
+	}
+	values := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		if key, value, ok := strings.Cut(strings.TrimRight(line, "\n"), "="); ok {
+			values[key] = value
+		}
+	}
+	return values, nil
+}
+
+// traces is what the wrapper of a work has left.
+type traces struct {
+	begun, ended bool
+	number       string // of its job
+	begin, end   bourse.Time
+	nodes        []string
+	exit, signal int
+}
+
+// traces reads them.
+func (f folder) traces(name string) (traces, error) {
+	var t traces
+	begun, err := note(f.of(name), "begun")
+	if err != nil || begun == nil {
+		return t, err
+	}
+	t.begun, t.number = true, begun["job"]
+	t.begin, _ = record(begun).time("begin")
+	t.nodes, _ = Hosts(begun["nodes"])
+	ended, err := note(f.of(name), "exit")
+	if err != nil || ended == nil {
+		return t, err
+	}
+	status, err := strconv.ParseUint(ended["exit"], 10, 8)
+	if err != nil {
+		return t, fmt.Errorf("exit %q of %s: %w", ended["exit"], name, err)
+	}
+	t.ended = true
+	t.exit, t.signal = ending(int(status), 0)
+	t.end, _ = record(ended).time("end")
+	return t, nil
+}
+
+// names lists the reservations that have a folder and are not done, by name.
+func (f folder) names() []string {
+	entries, _ := os.ReadDir(string(f))
+	var out []string
+	for _, e := range entries {
+		if e.IsDir() && e.Name() != doneFolder && plainName(e.Name()) {
+			out = append(out, e.Name())
+		}
+	}
+	return out
+}
+
+// close puts the folder of a reservation that is deleted aside.
+func (f folder) close(name string) {
+	old := filepath.Join(string(f), doneFolder, name)
+	if _, err := os.Lstat(f.of(name)); err != nil {
+		return
+	}
+	_ = os.RemoveAll(old)
+	if os.Rename(f.of(name), old) == nil {
+		now := time.Now()
+		_ = os.Chtimes(old, now, now)
+	}
+}
+
+// maxSwept bounds the folders that one sweep removes.
+const maxSwept = 100
+
+// sweep removes what was put aside before an instant.
+func (f folder) sweep(before time.Time) {
+	done := filepath.Join(string(f), doneFolder)
+	entries, _ := os.ReadDir(done)
+	swept := 0
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.ModTime().Before(before) && swept < maxSwept {
+			_ = os.RemoveAll(filepath.Join(done, e.Name()))
+			swept++
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package slurm
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+)
+
+// seeds adds some entries of a recorded list, each as a list of its own: a whole
+// one is too long to be varied.
+func seeds(f *testing.F, version, file, key string, which ...int) {
+	f.Helper()
+	var all map[string]json.RawMessage
+	var list []map[string]any
+	if err := json.Unmarshal(recorded(f, version, file), &all); err != nil {
+		f.Fatal(err)
+	}
+	if err := json.Unmarshal(all[key], &list); err != nil {
+		f.Fatal(err)
+	}
+	for _, i := range which {
+		for _, long := range []string{"job_resources", "partition"} {
+			if _, deep := list[i][long].(map[string]any); deep {
+				list[i][long] = map[string]any{"name": "p", "nodes": map[string]any{"whole": true}}
+			}
+		}
+		one, err := json.Marshal(list[i])
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(fmt.Appendf(nil, `{%q:[%s]}`, key, one))
+	}
+}
+
+func FuzzHosts(f *testing.F) {
+	for _, s := range []string{"n[01-03,7],b", "r[1-2]c[1-2]", "n[", "(null)", "a,,b"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		names, err := Hosts(s)
+		if err == nil && len(names) > maxHosts {
+			t.Errorf("%q is %d names", s, len(names))
+		}
+		for _, n := range names {
+			if n == "" {
+				t.Errorf("%q has an empty name", s)
+			}
+		}
+	})
+}
+
+func FuzzJobs(f *testing.F) {
+	for _, v := range versions {
+		seeds(f, v, "squeue.json", "jobs", 0, 2, 5, 6)
+	}
+	f.Add([]byte(`{"jobs":[{"job_id":6,"array_job_id":6,"array_task_string":"1-9:2,12,...","time_limit":{"set":true,"infinite":true,"number":0},"exit_code":9}]}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		jobs, err := readJobs(b)
+		if err != nil {
+			return
+		}
+		for _, j := range jobs {
+			if j.State == "" || j.Number == "" || j.Count < len(j.Nodes) || j.Limit < 0 || j.Start < 0 || j.End < 0 || j.Submit < 0 || j.Exit < 0 {
+				t.Errorf("job %+v", j)
+			}
+		}
+	})
+}
+
+func FuzzNodes(f *testing.F) {
+	seeds(f, "22.05", "sinfo.json", "nodes", 0, 4)
+	seeds(f, "26.05", "sinfo.json", "sinfo", 0, 9)
+	f.Add([]byte(`{"nodes":[{"name":"a","state":"idle","state_flags":["DRAIN"],"cpus":4,"active_features":"x,y","partitions":["p","q"]}]}`))
+	f.Add([]byte(`{"sinfo":[{"node":{"state":["IDLE"]},"nodes":{"nodes":["a"]},"cpus":{"total":4},"partition":{"name":"p"}}]}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		nodes, _, err := readNodes(b)
+		if err != nil {
+			return
+		}
+		for i, n := range nodes {
+			if n.Name == "" || n.State == "" || n.CPUs < 0 || n.Memory < 0 || i > 0 && nodes[i-1].Name >= n.Name {
+				t.Errorf("node %+v", n)
+			}
+		}
+	})
+}
+
+func FuzzRecords(f *testing.F) {
+	for _, v := range versions {
+		f.Add(recorded(f, v, "reservations.txt"))
+		f.Add(recorded(f, v, "jobs.txt"))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if all, err := readReservations(b); err == nil {
+			for _, r := range all {
+				if r.Start < 0 || r.End < 0 {
+					t.Errorf("reservation %+v", r)
+				}
+			}
+		}
+		if j, err := readJob(b); err == nil && (j.number == "" || j.state == "") {
+			t.Errorf("job %+v", j)
+		}
+	})
+}

@@ -1,0 +1,138 @@
+package slurm
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"bourse"
+)
+
+// Groups finds the nodes of a site's groups. A group is a partition, or a part of it:
+// where its nodes differ in CPUs, memory or features, each kind is a group of its own,
+// named for what it is: "batch-64c-256g-gpu+ib". A node of several partitions belongs
+// to the first that is named. Of a group the site offers as many nodes as it says, the
+// first by name; what it says of a node beyond name, performance and price goes before
+// what Slurm says. It returns the groups, the names of the nodes of each, and what an
+// operator should know; an error says what to write instead.
+func Groups(look *bourse.Look, partitions []string, want []bourse.Group) ([]bourse.Group, [][]string, []string, error) {
+	kinds, err := kindsOf(look, partitions)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	var groups []bourse.Group
+	var nodes [][]string
+	var remarks []string
+	for _, g := range want {
+		i := slices.IndexFunc(kinds, func(k *kind) bool { return k.name == g.Name })
+		if i < 0 {
+			return nil, nil, nil, fmt.Errorf("[[group]] %s is no partition of [cluster], or that has nodes of several kinds; there are %s", g.Name, listKinds(kinds))
+		}
+		k := kinds[i]
+		names := k.nodes
+		switch {
+		case len(names) < g.Nodes:
+			remarks = append(remarks, fmt.Sprintf("[[group]] %s has nodes = %d, of which Slurm has %d; those are offered", g.Name, g.Nodes, len(names)))
+		case len(names) > g.Nodes:
+			remarks = append(remarks, fmt.Sprintf("[[group]] %s has nodes = %d; of the %d that Slurm has the first by name are offered", g.Name, g.Nodes, len(names)))
+			names = names[:g.Nodes]
+		}
+		g.Nodes = len(names)
+		g.Machine.Memory = cmp.Or(g.Machine.Memory, k.memory)
+		if g.Machine.Features == nil {
+			g.Machine.Features = k.features
+		}
+		groups, nodes = append(groups, g), append(nodes, names)
+		k.taken = true
+	}
+	for _, k := range kinds {
+		if !k.taken {
+			remarks = append(remarks, fmt.Sprintf("%d nodes of partition %s are not offered; a [[group]] named %s would offer them", len(k.nodes), k.partition, k.name))
+		}
+	}
+	return groups, nodes, remarks, nil
+}
+
+// kind is alike nodes of one partition.
+type kind struct {
+	name, partition string
+	cpus            int
+	memory          int64
+	features        []string
+	nodes           []string // by name
+	taken           bool
+}
+
+// kindsOf finds the kinds of nodes of each partition, in its order and then by name.
+func kindsOf(look *bourse.Look, partitions []string) ([]*kind, error) {
+	var all []*kind
+	for i, p := range partitions {
+		var kinds []*kind
+		there := false
+		for _, n := range look.Nodes {
+			if !slices.Contains(n.Partitions, p) {
+				continue
+			}
+			there = true
+			if slices.ContainsFunc(partitions[:i], func(earlier string) bool { return slices.Contains(n.Partitions, earlier) }) {
+				continue
+			}
+			features := slices.Sorted(slices.Values(n.Features))
+			at := slices.IndexFunc(kinds, func(k *kind) bool {
+				return k.cpus == n.CPUs && k.memory == n.Memory && slices.Equal(k.features, features)
+			})
+			if at < 0 {
+				at = len(kinds)
+				kinds = append(kinds, &kind{name: p, partition: p, cpus: n.CPUs, memory: n.Memory, features: features})
+			}
+			kinds[at].nodes = append(kinds[at].nodes, n.Name)
+		}
+		if !there {
+			return nil, fmt.Errorf("partition %s of [cluster] has no nodes in Slurm, or is not there; there are %s", p, strings.Join(partitionsOf(look), ", "))
+		}
+		if len(kinds) > 1 {
+			for _, k := range kinds {
+				k.name = k.long()
+			}
+			slices.SortFunc(kinds, func(a, b *kind) int { return cmp.Compare(a.name, b.name) })
+		}
+		all = append(all, kinds...)
+	}
+	return all, nil
+}
+
+// long is the name of a kind that is not alone in its partition. Memory is in GiB
+// where it is whole ones, else in MiB.
+func (k *kind) long() string {
+	const mebi = 1 << 20
+	name := fmt.Sprintf("%s-%dc-", k.partition, k.cpus)
+	if k.memory%(1024*mebi) == 0 {
+		name += fmt.Sprintf("%dg", k.memory/(1024*mebi))
+	} else {
+		name += fmt.Sprintf("%dm", k.memory/mebi)
+	}
+	if len(k.features) > 0 {
+		name += "-" + strings.Join(k.features, "+")
+	}
+	return name
+}
+
+// listKinds says which groups there can be.
+func listKinds(kinds []*kind) string {
+	out := make([]string, len(kinds))
+	for i, k := range kinds {
+		out[i] = fmt.Sprintf("%s (%d nodes)", k.name, len(k.nodes))
+	}
+	return strings.Join(out, ", ")
+}
+
+// partitionsOf lists the partitions that have nodes, by name.
+func partitionsOf(look *bourse.Look) []string {
+	var out []string
+	for _, n := range look.Nodes {
+		out = append(out, n.Partitions...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

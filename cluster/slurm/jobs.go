@@ -1,0 +1,228 @@
+package slurm
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"bourse"
+)
+
+// maxTasks bounds the pending tasks of one array that a look shows as jobs of their
+// own; what lies beyond is not shown.
+const maxTasks = 1000
+
+// job is a job of squeue's JSON, as far as a look has it.
+type job struct {
+	Number      number `json:"job_id"`
+	Name        string `json:"name"`
+	User        string `json:"user_name"`
+	State       listed `json:"job_state"`
+	Reason      string `json:"state_reason"`
+	Partition   string `json:"partition"`
+	Reservation string `json:"resv_name"`
+	Nodes       string `json:"nodes"`
+	Count       number `json:"node_count"`
+	Shared      listed `json:"shared"` // "none" in older versions: shares with nobody
+	Resources   struct {
+		Nodes whole `json:"nodes"`
+	} `json:"job_resources"`
+	Limit    number `json:"time_limit"` // minutes
+	Priority number `json:"priority"`
+	Submit   number `json:"submit_time"`
+	Start    number `json:"start_time"`
+	End      number `json:"end_time"`
+	Array    number `json:"array_job_id"`
+	Task     number `json:"array_task_id"`
+	Tasks    string `json:"array_task_string"`
+	Exit     status `json:"exit_code"`
+}
+
+// whole is whether a job has its nodes for itself, which newer versions say of a
+// running one; older ones have the nodes' names there.
+type whole bool
+
+// UnmarshalJSON reads either.
+func (w *whole) UnmarshalJSON(b []byte) error {
+	*w = false
+	if len(b) == 0 || b[0] != '{' {
+		return nil
+	}
+	var v struct {
+		Whole bool `json:"whole"`
+	}
+	err := json.Unmarshal(b, &v)
+	*w = whole(v.Whole)
+	return err
+}
+
+// status is how a job ended: the status of wait(2) in older versions, its parts in
+// newer ones.
+type status struct{ exit, signal int }
+
+// UnmarshalJSON reads either.
+func (s *status) UnmarshalJSON(b []byte) error {
+	*s = status{}
+	if len(b) > 0 && b[0] == '{' {
+		var v struct {
+			Code   number `json:"return_code"`
+			Signal struct {
+				ID number `json:"id"`
+			} `json:"signal"`
+		}
+		err := json.Unmarshal(b, &v)
+		s.exit, s.signal = v.Code.count(), v.Signal.ID.count()
+		return err
+	}
+	var v number
+	if err := v.UnmarshalJSON(b); err != nil {
+		return err
+	}
+	s.exit, s.signal = int(v.value>>8&0xff), int(v.value&0x7f)
+	return nil
+}
+
+// readJobs reads what squeue --json prints: the running jobs first, then the pending
+// ones by priority as Slurm serves them, then the ended ones.
+func readJobs(text []byte) ([]bourse.ManagedJob, error) {
+	var in struct {
+		header
+		Jobs []job `json:"jobs"`
+	}
+	if err := json.Unmarshal(text, &in); err != nil {
+		return nil, err
+	}
+	if err := in.failed(); err != nil {
+		return nil, err
+	}
+	out := make([]bourse.ManagedJob, 0, len(in.Jobs))
+	order := make(map[string]int64, len(in.Jobs)) // numbers of arrays' tasks are not whole
+	for i := range in.Jobs {
+		j := &in.Jobs[i]
+		one, err := j.managed()
+		if err != nil {
+			return nil, fmt.Errorf("job %s: %w", one.Number, err)
+		}
+		for _, task := range j.tasks() {
+			one.Number = task
+			order[task] = j.Number.value
+			out = append(out, one)
+		}
+	}
+	rank := func(j *bourse.ManagedJob) int {
+		return slices.Index([]bourse.ManagedState{bourse.ManagedRunning, bourse.ManagedPending, bourse.ManagedHeld, bourse.ManagedUnknown, bourse.ManagedEnded}, j.State)
+	}
+	slices.SortStableFunc(out, func(a, b bourse.ManagedJob) int {
+		return cmp.Or(cmp.Compare(rank(&a), rank(&b)), cmp.Compare(b.Priority, a.Priority), cmp.Compare(order[a.Number], order[b.Number]))
+	})
+	return out, nil
+}
+
+// managed is the job in the words of a look.
+func (j *job) managed() (bourse.ManagedJob, error) {
+	m := bourse.ManagedJob{
+		Number: strconv.FormatInt(j.Number.value, 10), Name: j.Name, User: j.User, Partition: j.Partition, Reservation: none(j.Reservation),
+		Count: j.Count.count(), Exclusive: j.Shared.has("none") || bool(j.Resources.Nodes), Limit: minutes(j.Limit), Priority: j.Priority.value,
+		Submit: j.Submit.time(), Start: j.Start.time(), End: j.End.time(),
+	}
+	m.State, m.Why = stateOf(j.State, j.Reason, j.Priority.set && j.Priority.value == 0)
+	if m.State == bourse.ManagedEnded {
+		m.Exit, m.Signal = ending(j.Exit.exit, j.Exit.signal)
+	}
+	if m.Limit == 0 && m.State != bourse.ManagedEnded {
+		m.End = 0 // a year from now, says Slurm
+	}
+	var err error
+	if m.Nodes, err = Hosts(j.Nodes); err != nil {
+		return m, err
+	}
+	m.Count = max(m.Count, len(m.Nodes))
+	return m, nil
+}
+
+// minutes is a limit that was given in minutes; 0: none.
+func minutes(n number) bourse.Duration {
+	return bourse.Duration(min(max(n.value, 0), int64(bourse.MaxDuration/bourse.Minute))) * bourse.Minute
+}
+
+// tasks are the numbers of the jobs that this one stands for: itself, or the tasks
+// of an array that have not started yet.
+func (j *job) tasks() []string {
+	own := strconv.FormatInt(j.Number.value, 10)
+	switch {
+	case j.Array.value == 0:
+		return []string{own}
+	case j.Tasks == "" && j.Task.set:
+		return []string{fmt.Sprintf("%d_%d", j.Array.value, j.Task.value)}
+	case j.Tasks == "":
+		return []string{own}
+	}
+	var out []string
+	list, _, _ := strings.Cut(strings.Trim(j.Tasks, "[]"), "%") // %3: at most three at once
+	for part := range strings.SplitSeq(list, ",") {
+		span, step, _ := strings.Cut(part, ":")
+		low, high, isRange := strings.Cut(span, "-")
+		if !isRange {
+			high = low
+		}
+		from, err1 := strconv.ParseInt(low, 10, 32)
+		to, err2 := strconv.ParseInt(high, 10, 32)
+		by, err3 := strconv.ParseInt(cmp.Or(step, "1"), 10, 32)
+		if err1 != nil || err2 != nil || err3 != nil || by < 1 {
+			break // Slurm ends a long list with "..."
+		}
+		for n := from; n <= to && len(out) < maxTasks; n += by {
+			out = append(out, fmt.Sprintf("%d_%d", j.Array.value, n))
+		}
+	}
+	if len(out) == 0 {
+		return []string{own}
+	}
+	return out
+}
+
+// stateOf says how it stands with a job of these states, and the manager's word for
+// why: of a pending one its reason; of others their state, where that says more than
+// that it runs or has ended by itself.
+func stateOf(states listed, reason string, idle bool) (bourse.ManagedState, string) {
+	reason = none(reason)
+	if strings.EqualFold(reason, "None") {
+		reason = ""
+	}
+	if s := states.first("TIMEOUT", "PREEMPTED", "NODE_FAIL", "BOOT_FAIL", "DEADLINE", "OUT_OF_MEMORY", "CANCELLED", "REVOKED", "FAILED", "LAUNCH_FAILED", "RECONFIG_FAIL", "COMPLETED"); s != "" {
+		if states.has("COMPLETING") {
+			return bourse.ManagedRunning, "COMPLETING" // its nodes are not free yet
+		}
+		if s == "COMPLETED" || s == "FAILED" {
+			s = "" // it ended by itself
+		}
+		return bourse.ManagedEnded, s
+	}
+	if states.has("PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT", "RESV_DEL_HOLD") {
+		if states.has("REQUEUE_HOLD", "SPECIAL_EXIT", "RESV_DEL_HOLD") || strings.HasPrefix(reason, "JobHeld") || idle || reason == "DependencyNeverSatisfied" {
+			return bourse.ManagedHeld, cmp.Or(reason, states[0])
+		}
+		return bourse.ManagedPending, reason
+	}
+	if s := states.first("COMPLETING", "CONFIGURING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT", "RESIZING", "EXPEDITING", "POWER_UP_NODE", "RUNNING"); s != "" {
+		if s == "RUNNING" {
+			s = ""
+		}
+		return bourse.ManagedRunning, s
+	}
+	return bourse.ManagedUnknown, strings.Join(states, " ")
+}
+
+// ending is how a job ended as a look has it: of a signal 128 and its number.
+func ending(exit, signal int) (int, int) {
+	switch {
+	case signal > 0 && exit == 0:
+		return 128 + signal, signal
+	case signal == 0 && exit > 128 && exit <= 128+64:
+		return exit, exit - 128 // as a shell says it
+	}
+	return exit, signal
+}

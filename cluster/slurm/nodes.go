@@ -1,0 +1,125 @@
+package slurm
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"bourse"
+)
+
+// node is a node in the JSON of older versions.
+type node struct {
+	Name       string   `json:"name"`
+	State      listed   `json:"state"`
+	Flags      listed   `json:"state_flags"`
+	CPUs       number   `json:"cpus"`
+	Busy       number   `json:"alloc_cpus"`
+	Memory     number   `json:"real_memory"` // MiB
+	Features   csv      `json:"active_features"`
+	Partitions []string `json:"partitions"`
+}
+
+// csv is a list, or one text with commas in older versions.
+type csv []string
+
+// UnmarshalJSON reads either.
+func (c *csv) UnmarshalJSON(b []byte) error {
+	var l listed
+	if err := l.UnmarshalJSON(b); err != nil {
+		return err
+	}
+	*c = nil
+	for _, s := range l {
+		*c = append(*c, commas(s)...)
+	}
+	return nil
+}
+
+// row is a line of sinfo -N in the JSON of newer versions: a node in one of its
+// partitions.
+type row struct {
+	Node struct {
+		State listed `json:"state"`
+	} `json:"node"`
+	Nodes struct {
+		Names []string `json:"nodes"`
+	} `json:"nodes"`
+	CPUs struct {
+		Busy number `json:"allocated"`
+		All  number `json:"total"`
+	} `json:"cpus"`
+	Memory struct {
+		Least number `json:"minimum"` // MiB
+	} `json:"memory"`
+	Features struct {
+		Active csv `json:"active"`
+	} `json:"features"`
+	Partition struct {
+		Name string `json:"name"`
+	} `json:"partition"`
+}
+
+// readNodes reads what sinfo -N --json prints, and its version.
+func readNodes(text []byte) ([]bourse.ManagedNode, string, error) {
+	var in struct {
+		header
+		Nodes []node `json:"nodes"`
+		Rows  []row  `json:"sinfo"`
+	}
+	if err := json.Unmarshal(text, &in); err != nil {
+		return nil, "", err
+	}
+	if err := in.failed(); err != nil {
+		return nil, "", err
+	}
+	nodes := in.Nodes
+	for _, r := range in.Rows {
+		if len(r.Nodes.Names) != 1 {
+			return nil, "", fmt.Errorf("a row of %d nodes; must be one, as sinfo -N prints them", len(r.Nodes.Names))
+		}
+		n := node{Name: r.Nodes.Names[0], State: r.Node.State, CPUs: r.CPUs.All, Busy: r.CPUs.Busy, Memory: r.Memory.Least, Features: r.Features.Active}
+		if r.Partition.Name != "" {
+			n.Partitions = []string{r.Partition.Name}
+		}
+		nodes = append(nodes, n)
+	}
+	slices.SortStableFunc(nodes, func(a, b node) int { return cmp.Compare(a.Name, b.Name) })
+	out := make([]bourse.ManagedNode, 0, len(nodes))
+	for _, n := range nodes {
+		if n.Name == "" {
+			return nil, "", fmt.Errorf("a node without a name")
+		}
+		if len(out) == 0 || out[len(out)-1].Name != n.Name {
+			const mebi = 1 << 20
+			out = append(out, bourse.ManagedNode{Name: n.Name, State: nodeState(n.State, n.Flags), CPUs: n.CPUs.count(), Busy: n.Busy.count(),
+				Memory: int64(n.Memory.count()) * mebi, Features: n.Features})
+		}
+		last := &out[len(out)-1]
+		for _, p := range n.Partitions {
+			if !slices.Contains(last.Partitions, p) {
+				last.Partitions = append(last.Partitions, p)
+			}
+		}
+		slices.Sort(last.Partitions)
+	}
+	return out, in.Meta.Slurm.Release, nil
+}
+
+// nodeState says whether work can be started on a node in these states. One that is
+// powered down is up: Slurm wakes it for a job.
+func nodeState(states, flags listed) bourse.NodeState {
+	all := slices.Concat(states, flags)
+	switch {
+	case all.has("DOWN", "FAIL", "FAILING", "ERROR", "FUTURE"):
+		return bourse.NodeDown
+	case all.has("DRAIN", "DRAINING", "DRAINED", "INVALID_REG", "POWERING_DOWN", "REBOOT_ISSUED"):
+		return bourse.NodeDrained
+	case all.has("NOT_RESPONDING", "NO_RESPOND", "UNKNOWN"):
+		return bourse.NodeUnknown
+	case all.has("IDLE", "ALLOCATED", "MIXED"):
+		return bourse.NodeUp
+	}
+	return bourse.NodeUnknown
+}

@@ -1,0 +1,231 @@
+package slurm
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// run submits the work as its account, to begin with the window, unless it is there
+// or has begun before.
+func (d *Driver) run(ctx context.Context, m agents.Command) (agents.Outcome, bourse.Reason) {
+	refuse := func(code bourse.Code, format string, args ...any) (agents.Outcome, bourse.Reason) {
+		return agents.Denied, bourse.Because(code, format, args...)
+	}
+	if m.Work == nil {
+		return refuse(bourse.Invalid, "there is no work to run")
+	}
+	if wrong := m.Work.Work.Check(); wrong != nil {
+		return refuse(bourse.Invalid, "%s: %v", wrong.Key, wrong.Err)
+	}
+	a, why := lookUp(m.User)
+	if why.Refused() {
+		return agents.Denied, why
+	}
+	jobs, err := d.c.jobsNamed(ctx, m.Name)
+	if err != nil {
+		return judge(err)
+	}
+	for _, j := range jobs {
+		switch {
+		case j.reservation != m.Name || j.user != m.User: // somebody else's, of the same name
+		case j.state != bourse.ManagedEnded:
+			return agents.Done, bourse.Reason{}
+		case j.nodes != "":
+			return refuse(bourse.BadState, "it has run before, as job %s", j.number)
+		}
+	}
+	t, err := d.work.traces(m.Name)
+	switch {
+	case err != nil:
+		return agents.Failure, bourse.Because(bourse.NoCluster, "%v", err)
+	case t.begun:
+		return refuse(bourse.BadState, "it has begun before, as job %s", t.number)
+	}
+	nodes, err := d.c.nodesNow(ctx, m.Nodes)
+	if err != nil {
+		return judge(err)
+	}
+	partition, why := d.partition(nodes, m)
+	if why.Refused() {
+		return agents.Denied, why
+	}
+	here := d.work.of(m.Name)
+	files := map[string]string{}
+	if m.Work.Work.Script != "" {
+		files["script"] = m.Work.Work.Script
+	}
+	if out := outputFile(m, here); out != "" {
+		files["where"] = "file=" + out + "\n"
+	}
+	if err := d.work.prepare(m.Name, a, files); err != nil {
+		return refuse(bourse.NoCluster, "its folder cannot be made: %v", err)
+	}
+	_, err = d.c.run(ctx, a, wrapper(m, here), "sbatch", submission(m, partition, here)...)
+	return judge(err)
+}
+
+// submission is the options of sbatch for a work. Its limit is rounded up to whole
+// minutes, all that Slurm knows: it is there for the case that nobody ends the work.
+func submission(m agents.Command, partition, here string) []string {
+	limit := max(1, (m.End.Sub(m.Start)+bourse.Minute-1)/bourse.Minute)
+	args := []string{"--parsable", "--job-name=" + m.Name, "--reservation=" + m.Name, "--partition=" + partition,
+		"--nodes=" + strconv.Itoa(len(m.Nodes)), "--nodelist=" + strings.Join(m.Nodes, ","), "--exclusive", "--mem=0",
+		"--time=" + strconv.FormatInt(int64(limit), 10), "--no-requeue", "--chdir=" + here, "--output=" + here + "/output", "--input=/dev/null"}
+	if begin := m.Start.Add(bourse.Second - 1); begin > bourse.Time(time.Now().UnixMilli()) {
+		args = append(args, "--begin="+uts(begin))
+	}
+	return args
+}
+
+// complete adds to a look how work has ended that the controller has forgotten, and
+// the exit status that the work's wrapper has kept.
+func (d *Driver) complete(ctx context.Context, look *bourse.Look) {
+	jobs := map[string][]int{}
+	for i := range look.Jobs {
+		jobs[look.Jobs[i].Name] = append(jobs[look.Jobs[i].Name], i)
+	}
+	for _, name := range d.work.names() {
+		live := false
+		for _, i := range jobs[name] {
+			live = live || look.Jobs[i].State != bourse.ManagedEnded
+		}
+		if live {
+			continue
+		}
+		t, err := d.work.traces(name)
+		if err != nil || !t.begun {
+			continue
+		}
+		known := false
+		for _, i := range jobs[name] {
+			j := &look.Jobs[i]
+			if j.Number != t.number {
+				continue
+			}
+			known = true
+			if t.ended {
+				j.Exit, j.Signal = t.exit, t.signal
+			}
+		}
+		switch {
+		case known:
+		case t.ended:
+			look.Jobs = append(look.Jobs, bourse.ManagedJob{Number: t.number, Name: name, User: d.work.owner(name), State: bourse.ManagedEnded, Reservation: name,
+				Count: len(t.nodes), Nodes: t.nodes, Start: t.begin, End: t.end, Exit: t.exit, Signal: t.signal})
+		default:
+			if j, ok := d.accounted(ctx, name, t); ok {
+				look.Jobs = append(look.Jobs, j)
+			}
+		}
+	}
+}
+
+// accounted asks the accounting, where there is any, for work that was killed before
+// it could leave its exit status.
+func (d *Driver) accounted(ctx context.Context, name string, t traces) (bourse.ManagedJob, bool) {
+	if _, err := strconv.ParseUint(t.number, 10, 32); err != nil {
+		return bourse.ManagedJob{}, false
+	}
+	out, err := d.c.Run(ctx, "sacct", "--noheader", "--parsable2", "--allocations", "--duplicates", "--jobs="+t.number, "--name="+name,
+		"--starttime="+uts(t.begin.Add(-bourse.Day)), "--format="+accountFormat)
+	if err != nil {
+		return bourse.ManagedJob{}, false
+	}
+	for _, j := range readAccounts(out) {
+		if j.State == bourse.ManagedEnded {
+			j.Name, j.Reservation = name, name
+			return j, true
+		}
+	}
+	return bourse.ManagedJob{}, false
+}
+
+// accountFormat is for sacct --format.
+const accountFormat = "JobIDRaw,User,State,ExitCode,Submit,Start,End,NodeList"
+
+// readAccounts reads what sacct prints in it. What makes no sense is left out.
+func readAccounts(text []byte) []bourse.ManagedJob {
+	var out []bourse.ManagedJob
+	for line := range strings.Lines(string(text)) {
+		f := strings.Split(strings.TrimRight(line, "\n"), "|")
+		if len(f) != strings.Count(accountFormat, ",")+1 {
+			continue
+		}
+		j := bourse.ManagedJob{Number: f[0], User: f[1]}
+		word, _, _ := strings.Cut(f[2], " ") // "CANCELLED by 1002"
+		j.State, j.Why = stateOf(listed{word}, "", false)
+		exit, signal, _ := strings.Cut(f[3], ":")
+		e, err1 := strconv.ParseUint(exit, 10, 8)
+		s, err2 := strconv.ParseUint(signal, 10, 8)
+		r := record{"Submit": f[4], "Start": f[5], "End": f[6]}
+		var err3, err4, err5, err6 error
+		j.Submit, err3 = r.time("Submit")
+		j.Start, err4 = r.time("Start")
+		j.End, err5 = r.time("End")
+		j.Nodes, err6 = Hosts(f[7])
+		if errors.Join(err1, err2, err3, err4, err5, err6) != nil {
+			continue
+		}
+		j.Exit, j.Signal = ending(int(e), int(s))
+		j.Count = len(j.Nodes)
+		out = append(out, j)
+	}
+	return out
+}
+
+// reader prints the size of a file, where it begins to show it, and what there is, at
+// most so much. It runs as the account whose work has written the file.
+const reader = `[ -f "$1" ] || set -- "$4" "$2" "$3" # it could not be made, which is said there
+[ -f "$1" ] || { echo "there is no file $1 (yet)" >&2; exit 1; }
+size=$(stat -Lc %s -- "$1") || exit
+from=$2
+[ "$from" -ge 0 ] || from=$((size > $3 ? size - $3 : 0))
+echo "$size $from"
+tail -c "+$((from + 1))" -- "$1" | head -c "$3"`
+
+// output reads what work has printed.
+func (d *Driver) output(ctx context.Context, m agents.OutputRequest) agents.Output {
+	out := agents.Output{Ref: m.Ref, Name: m.Name}
+	fail := func(code bourse.Code, format string, args ...any) agents.Output {
+		out.Failure = bourse.Because(code, format, args...)
+		return out
+	}
+	if !plainName(m.Name) {
+		return fail(bourse.Invalid, "%q is no name of a reservation", m.Name)
+	}
+	a, dir, err := d.work.find(m.Name)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return fail(bourse.Unknown, "nothing of it is kept")
+	case err != nil:
+		return fail(bourse.NoCluster, "%v", err)
+	}
+	file := dir + "/output"
+	if where, _ := note(dir, "where"); where["file"] != "" {
+		file = where["file"]
+		if rest, inside := strings.CutPrefix(file, d.work.of(m.Name)+"/"); inside {
+			file = filepath.Join(dir, rest) // it was put aside with its folder
+		}
+	}
+	from := max(m.From, -1)
+	text, err := d.c.run(ctx, a, "", "/bin/sh", "-c", reader, "sh", file, strconv.FormatInt(from, 10), strconv.Itoa(bourse.MaxTail), filepath.Join(dir, "output"))
+	if err != nil {
+		return fail(bourse.Unknown, "%v", err)
+	}
+	first, data, _ := bytes.Cut(text, []byte("\n"))
+	if _, err := fmt.Sscanf(string(first), "%d %d", &out.Size, &out.From); err != nil {
+		return fail(bourse.NoCluster, "its size cannot be read: %v", err)
+	}
+	out.Data = data[:min(len(data), bourse.MaxTail)]
+	return out
+}
