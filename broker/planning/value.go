@@ -187,6 +187,9 @@ func (c *chooser) placeAll() {
 	choices := placer.Choose(quoted)
 	for k, i := range which {
 		c.take(i, &choices[k])
+		if choices[k].Behind() {
+			c.o.Behind++
+		}
 		if in.goal(&in.Jobs[i]) == bourse.GoalValue {
 			c.o.Regret = c.o.Regret.Plus(choices[k].Regret())
 		}

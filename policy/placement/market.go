@@ -18,6 +18,16 @@ type Market struct {
 	From, To   bourse.Time
 }
 
+// clear reports whether parts take only nodes at base price.
+func (m *Market) clear(parts []bourse.Part) bool {
+	for _, p := range parts {
+		if m.Clear[p.Group].Min(p.Start, p.End) < int(p.Count) {
+			return false
+		}
+	}
+	return true
+}
+
 // side is the market as a search sees it: what of one of the two kinds of nodes
 // the windows that have been taken leave.
 type side struct {

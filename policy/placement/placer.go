@@ -19,7 +19,7 @@ type Limits struct {
 var Unlimited = Limits{Cost: bourse.MaxCredits, Time: bourse.MaxDuration}
 
 // Placer places the jobs of one batch on one market: Plan, then Choose once the
-// prices are known. Then it is thrown away.
+// prices are known. Then it is thrown away, or makes the next one: Again.
 type Placer struct {
 	market *Market
 	jobs   []Job
@@ -33,12 +33,7 @@ type Placer struct {
 
 	queries [][]*search.Query // by job and size, once they were searched for
 
-	alone  []Window // by job: the best that it could have alone
-	has    []bool   // it could have one
-	chosen []Window
-	placed []bool
-	waits  []Wait   // why it has left a window
-	left   []Window // that one
+	states []Choice // by job: how it stands
 	cost   bourse.Credits
 	time   bourse.Duration
 	users  map[string]bourse.Credits
@@ -63,8 +58,8 @@ func New(m *Market, jobs []Job, limits Limits) *Placer {
 // that it was called on is of no use any more.
 func (p *Placer) Again(jobs []Job, limits Limits) *Placer {
 	for i := range p.jobs {
-		if p.placed[i] {
-			p.take(i, &p.chosen[i], -1)
+		if p.states[i].Placed {
+			p.take(i, &p.states[i].Window, -1)
 		}
 	}
 	q := &Placer{market: p.market, ties: p.ties, all: p.all, clear: p.clear}
@@ -73,11 +68,8 @@ func (p *Placer) Again(jobs []Job, limits Limits) *Placer {
 }
 
 func (p *Placer) reset(jobs []Job, limits Limits) {
-	n := len(jobs)
 	p.jobs, p.limits, p.users = jobs, limits, map[string]bourse.Credits{}
-	p.alone, p.has, p.chosen, p.placed = make([]Window, n), make([]bool, n), make([]Window, n), make([]bool, n)
-	p.waits, p.left = make([]Wait, n), make([]Window, n)
-	p.queries = make([][]*search.Query, n)
+	p.states, p.queries = make([]Choice, len(jobs)), make([][]*search.Query, len(jobs))
 }
 
 // contended reports whether some nodes cost more than their base price.
@@ -213,11 +205,18 @@ func (p *Placer) best(i int) (Window, bool) {
 	for k := range p.quoted[i] {
 		w := &p.quoted[i][k]
 		better := !found || w.beats(&best) || best.Number == 0 && best.like(w) // what is known already needs no new name
-		if better && w.Price <= most && w.Time <= p.limits.Time-p.time && p.all.holds(w.Parts) {
+		if better && w.Price <= most && w.Time <= p.limits.Time-p.time && p.stands(w) {
 			best, found = *w, true
 		}
 	}
 	return best, found
+}
+
+// stands reports whether a window whose price is known can still be had for it beside
+// those that have been taken: its nodes are free and, where they were clear, still are.
+// What is not clear any more costs what its sites have yet to say.
+func (p *Placer) stands(w *Window) bool {
+	return p.all.holds(w.Parts) && (!w.clear || p.clear.holds(w.Parts))
 }
 
 // dearer reports whether a site has named a higher price for a window that was found
@@ -247,7 +246,7 @@ func (p *Placer) take(i int, w *Window, by int) {
 	p.cost += bourse.Credits(by) * w.Price
 	p.time += bourse.Duration(by) * w.Time
 	p.users[p.jobs[i].User] += bourse.Credits(by) * w.Price
-	if p.placed[i] = by > 0; by > 0 {
-		p.chosen[i] = *w
+	if p.states[i].Placed = by > 0; by > 0 {
+		p.states[i].Window = *w
 	}
 }

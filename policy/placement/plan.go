@@ -19,9 +19,9 @@ func (p *Placer) Plan(most int) [][]Window {
 	}
 	p.place()
 	for i := range p.jobs {
-		if p.placed[i] {
-			out[i] = include(out[i], p.chosen[i], most)
-			p.take(i, &p.chosen[i], -1)
+		if p.states[i].Placed {
+			out[i] = include(out[i], p.states[i].Window, most)
+			p.take(i, &p.states[i].Window, -1)
 		}
 	}
 	return out
@@ -36,6 +36,7 @@ func (p *Placer) Quoted(job, number int, size bourse.Size, w bourse.Window, pric
 	x := Window{Window: w, Size: size, Price: price, Number: number, at: p.sitesOf(w.Parts)}
 	x.Sites = max(1, len(x.at))
 	x.Loss = p.loss(&p.jobs[job], price, w.Start, w.End())
+	x.clear = p.market.clear(w.Parts)
 	return x
 }
 
@@ -61,6 +62,16 @@ func (c *Choice) Regret() bourse.Credits {
 	return max(0, c.Window.Loss-c.Alone.Loss)
 }
 
+// Behind reports whether the batch has left a job no window nearly as good as it could
+// have had alone.
+func (c *Choice) Behind() bool {
+	return c.Wait == Crowded || c.Placed && c.Window.Loss-c.Alone.Loss > c.Alone.Loss/near
+}
+
+// near is how much worse than alone, as a part of what a job would lose alone, a window
+// may be that is nearly as good.
+const near = 20
+
 // Wait is why a job leaves the best window that it could have and waits for the
 // next batch.
 type Wait uint8
@@ -78,11 +89,7 @@ const (
 func (p *Placer) Choose(quoted [][]Window) []Choice {
 	p.base, p.quoted = false, quoted
 	p.place()
-	out := make([]Choice, len(p.jobs))
-	for i := range out {
-		out[i] = Choice{Window: p.chosen[i], Placed: p.placed[i], Alone: p.alone[i], Possible: p.has[i], Wait: p.waits[i], Left: p.left[i]}
-	}
-	return out
+	return slices.Clone(p.states)
 }
 
 // alternatives lists distinct windows for one job on the whole market.
