@@ -108,21 +108,23 @@ func (p *Placer) excess(i int) bourse.Credits {
 // The exchange takes a job that is worse off than alone, and those that have taken
 // what it would have, out of their windows, and places them anew, it first. What
 // is better stays. It goes on until nobody gains, in no more than so many tries, or
-// until so many in a row were in vain: the worst off come first.
+// until so many in a row were in vain: the worst off come first, and where they gain
+// nothing the others hardly do (measured: as many again gain a VO .1 %).
 const (
 	related  = 4   // jobs taken out beside the one that is worse off
-	maxTries = 500 // of a batch
+	maxTries = 500 // of a batch, and no more than it has jobs
+	maxVain  = 8   // in a row
 	trifle   = 100 // who is worse off by less than this part of what it could lose alone is left in peace
 )
 
 func (p *Placer) exchange() {
-	tries, patience, vain := min(len(p.jobs), maxTries), 5+len(p.jobs)/2, 0
+	tries, vain := min(len(p.jobs), maxTries), 0
 	for gained := true; gained; {
 		gained = false
 		list := slices.DeleteFunc(p.order(), func(i int) bool { return !p.worseOff(i) })
 		slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(p.excess(b), p.excess(a)) })
 		for _, i := range list {
-			if tries == 0 || vain == patience {
+			if tries == 0 || vain == maxVain {
 				return
 			}
 			if !p.worseOff(i) {

@@ -19,7 +19,7 @@ type Limits struct {
 var Unlimited = Limits{Cost: bourse.MaxCredits, Time: bourse.MaxDuration}
 
 // Placer places the jobs of one batch on one market: Plan, then Choose once the
-// prices are known. Then it is thrown away, or makes the next one: Again.
+// prices are known. Then it is thrown away, or makes the next one: With, Again.
 type Placer struct {
 	market *Market
 	jobs   []Job
@@ -29,9 +29,11 @@ type Placer struct {
 	clear  *side // what costs its base price; the same as all where nothing is contended
 
 	quoted [][]Window // by job: with prices that their sites have named
-	base   bool       // base prices are taken for true everywhere
 
 	queries [][]*search.Query // by job and size, once they were searched for
+	firsts  [][]first         // by job and size: what a side that nothing was taken from has
+
+	taken int // windows that are taken now
 
 	states []Choice // by job: how it stands
 	cost   bourse.Credits
@@ -54,9 +56,9 @@ func New(m *Market, jobs []Job, limits Limits) *Placer {
 	return p
 }
 
-// Again is New of the same market with other jobs, but spares the lists. The Placer
+// With is New of the same market with other jobs, but spares the lists. The Placer
 // that it was called on is of no use any more.
-func (p *Placer) Again(jobs []Job, limits Limits) *Placer {
+func (p *Placer) With(jobs []Job, limits Limits) *Placer {
 	for i := range p.jobs {
 		if p.states[i].Placed {
 			p.take(i, &p.states[i].Window, -1)
@@ -67,9 +69,16 @@ func (p *Placer) Again(jobs []Job, limits Limits) *Placer {
 	return q
 }
 
+// Again is With of the same jobs, and knows what has been found of them.
+func (p *Placer) Again(limits Limits) *Placer {
+	q := p.With(p.jobs, limits)
+	q.queries, q.firsts = p.queries, p.firsts
+	return q
+}
+
 func (p *Placer) reset(jobs []Job, limits Limits) {
 	p.jobs, p.limits, p.users = jobs, limits, map[string]bourse.Credits{}
-	p.states, p.queries = make([]Choice, len(jobs)), make([][]*search.Query, len(jobs))
+	p.states, p.queries, p.firsts = make([]Choice, len(jobs)), make([][]*search.Query, len(jobs)), make([][]first, 2*len(jobs))
 }
 
 // contended reports whether some nodes cost more than their base price.
@@ -118,6 +127,38 @@ func (p *Placer) affords(j *Job) bourse.Credits {
 // all sizes of the job.
 func (p *Placer) search(i int, s *side, w search.Weights) (Window, bool) {
 	return p.seek(i, s, w, s.find.Least)
+}
+
+// first is the best window of a size that one side had for a job before anything was
+// taken from it. As long as it can be had, nothing is better.
+type first struct {
+	size   int // which, from 0
+	window bourse.Window
+	found  bool
+	within bourse.Credits // what the job could afford
+}
+
+// own is search by what the job has least of, which spares the search where the first
+// that was found can be had still.
+func (p *Placer) own(i int, s *side) (Window, bool) {
+	w, at := p.weights(&p.jobs[i]), 2*i
+	if s != p.all {
+		at++
+	}
+	k := -1
+	return p.seek(i, s, w, func(q *search.Query, w search.Weights, most bourse.Credits) (bourse.Window, bool) {
+		k++
+		for _, x := range p.firsts[at] {
+			if x.size == k && x.within >= most && (!x.found || x.window.Cost <= most && s.holds(x.window.Parts)) {
+				return x.window, x.found
+			}
+		}
+		x, ok := s.find.Least(q, w, most)
+		if p.taken == 0 {
+			p.firsts[at] = append(p.firsts[at], first{k, x, ok, most})
+		}
+		return x, ok
+	})
 }
 
 // seek is search by a method of a Finder.
@@ -192,11 +233,7 @@ func (p *Placer) sitesOf(parts []bourse.Part) []int32 {
 func (p *Placer) best(i int) (Window, bool) {
 	j := &p.jobs[i]
 	p.ties.Draw(j.Seed)
-	s := p.clear
-	if p.base {
-		s = p.all
-	}
-	best, found := p.search(i, s, p.weights(j))
+	best, found := p.own(i, p.clear)
 	if p.quoted == nil {
 		return best, found
 	}
@@ -243,6 +280,7 @@ func (p *Placer) take(i int, w *Window, by int) {
 		p.clear.add(w.Parts, -by)
 	}
 	p.ties.add(w.Parts, -by)
+	p.taken += by
 	p.cost += bourse.Credits(by) * w.Price
 	p.time += bourse.Duration(by) * w.Time
 	p.users[p.jobs[i].User] += bourse.Credits(by) * w.Price

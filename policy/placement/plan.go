@@ -8,21 +8,13 @@ import (
 )
 
 // Plan finds for each job the windows whose prices are worth asking for, at most
-// so many: what it takes when all are placed at base prices, and what each goal
-// would take of the whole market; then the best outside of what these use. No two
-// of them are alike. The windows of different jobs may overlap.
+// so many: what each goal would take of the whole market, the best of what is clear,
+// then the best outside of what these use. No two of them are alike. The windows of
+// different jobs may overlap.
 func (p *Placer) Plan(most int) [][]Window {
 	out := make([][]Window, len(p.jobs))
-	p.base, p.quoted = true, nil
 	for i := range p.jobs {
 		out[i] = p.alternatives(i, most)
-	}
-	p.place()
-	for i := range p.jobs {
-		if p.states[i].Placed {
-			out[i] = include(out[i], p.states[i].Window, most)
-			p.take(i, &p.states[i].Window, -1)
-		}
 	}
 	return out
 }
@@ -87,7 +79,7 @@ const (
 // Choose places the jobs: on windows whose prices are known, by job, or on what is
 // clear, at base price. It is called once, last.
 func (p *Placer) Choose(quoted [][]Window) []Choice {
-	p.base, p.quoted = false, quoted
+	p.quoted = quoted
 	p.place()
 	return slices.Clone(p.states)
 }
@@ -96,15 +88,17 @@ func (p *Placer) Choose(quoted [][]Window) []Choice {
 func (p *Placer) alternatives(i, most int) []Window {
 	j := &p.jobs[i]
 	p.ties.Draw(j.Seed)
-	goals := []search.Weights{p.weights(j), {Value: true, Urgency: insist}, {Value: true}, {Value: true, Haste: insist}}
 	var out []Window
-	for _, w := range goals {
+	if x, ok := p.own(i, p.all); ok {
+		out = distinct(out, x, most)
+	}
+	for _, w := range []search.Weights{{Value: true, Urgency: insist}, {Value: true}, {Value: true, Haste: insist}} {
 		if x, ok := p.search(i, p.all, w); ok {
 			out = distinct(out, x, most)
 		}
 	}
 	if p.clear != p.all {
-		if x, ok := p.search(i, p.clear, goals[0]); ok {
+		if x, ok := p.own(i, p.clear); ok {
 			out = distinct(out, x, most)
 		}
 	}
@@ -114,7 +108,7 @@ func (p *Placer) alternatives(i, most int) []Window {
 	taken := bourse.Cover(partsOf(out))
 	p.all.add(taken, -1)
 	for len(out) < most {
-		x, ok := p.seek(i, p.all, goals[0], p.all.find.LeastOfOne)
+		x, ok := p.seek(i, p.all, p.weights(j), p.all.find.LeastOfOne)
 		if !ok {
 			break
 		}
@@ -167,14 +161,6 @@ func distinct(list []Window, w Window, most int) []Window {
 		return list
 	}
 	return append(list, w)
-}
-
-// include is distinct of a window that has its place in any case.
-func include(list []Window, w Window, most int) []Window {
-	if n := len(distinct(list, w, len(list)+1)); n > len(list) && len(list) >= most {
-		list = list[:most-1]
-	}
-	return distinct(list, w, most)
 }
 
 func (w *Window) like(o *Window) bool {
