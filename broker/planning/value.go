@@ -98,18 +98,20 @@ func (t *Terms) bounds() placement.Limits {
 }
 
 // place is a placement, on what a draft has, of the jobs that take part, and says which
-// those are. Lists of slots are made once.
+// those are. Lists of slots are made once a cycle.
 func (p *Planner) place(d *Draft, plans []Plan, limits placement.Limits) (*placement.Placer, []int) {
 	jobs, which := d.placing(plans)
 	switch {
+	case p.placer == nil:
+		p.placer = placement.New(d.market(), jobs, limits)
 	case p.drafted != d:
-		p.placer, p.drafted = placement.New(d.market(), jobs, limits), d
+		p.placer = p.placer.On(d.market(), jobs, limits)
 	case slices.Equal(which, p.which):
 		p.placer = p.placer.Again(limits)
 	default:
 		p.placer = p.placer.With(jobs, limits)
 	}
-	p.which = which
+	p.drafted, p.which = d, which
 	return p.placer, which
 }
 

@@ -113,7 +113,7 @@ func (p *Placer) excess(i int) bourse.Credits {
 const (
 	related  = 4   // jobs taken out beside the one that is worse off
 	maxTries = 500 // of a batch, and no more than it has jobs
-	maxVain  = 8   // in a row
+	maxVain  = 5   // in a row
 	trifle   = 100 // who is worse off by less than this part of what it could lose alone is left in peace
 )
 

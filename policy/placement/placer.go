@@ -25,6 +25,7 @@ type Placer struct {
 	jobs   []Job
 	limits Limits
 	ties   *Ties
+	sides  [2]*side
 	all    *side // what can be reserved at all
 	clear  *side // what costs its base price; the same as all where nothing is contended
 
@@ -45,15 +46,27 @@ type Placer struct {
 
 // New makes the lists of slots, which is most of the work where few jobs are placed
 // on many sites.
-func New(m *Market, jobs []Job, limits Limits) *Placer {
-	p := &Placer{market: m, ties: NewTies(m)}
-	p.all = newSide(m, m.Admissible)
-	p.clear = p.all
+func New(m *Market, jobs []Job, limits Limits) *Placer { return new(Placer).On(m, jobs, limits) }
+
+// On is New in the memory of a Placer that is of no use any more, that it is called on.
+func (p *Placer) On(m *Market, jobs []Job, limits Limits) *Placer {
+	q := &Placer{market: m, ties: NewTies(m), sides: p.sides}
+	q.all = q.side(0, m, m.Admissible)
+	q.clear = q.all
 	if contended(m) {
-		p.clear = newSide(m, m.Clear)
+		q.clear = q.side(1, m, m.Clear)
 	}
-	p.reset(jobs, limits)
-	return p
+	q.reset(jobs, limits)
+	return q
+}
+
+// side is one of the two sides, made of what is free.
+func (p *Placer) side(i int, m *Market, free []bourse.Profile) *side {
+	if p.sides[i] == nil {
+		p.sides[i] = newSide()
+	}
+	p.sides[i].list.ResetFungible(m.Groups, free, m.From, m.To)
+	return p.sides[i]
 }
 
 // With is New of the same market with other jobs, but spares the lists. The Placer
@@ -64,7 +77,7 @@ func (p *Placer) With(jobs []Job, limits Limits) *Placer {
 			p.take(i, &p.states[i].Window, -1)
 		}
 	}
-	q := &Placer{market: p.market, ties: p.ties, all: p.all, clear: p.clear}
+	q := &Placer{market: p.market, ties: p.ties, sides: p.sides, all: p.all, clear: p.clear}
 	q.reset(jobs, limits)
 	return q
 }
