@@ -32,7 +32,7 @@ type Placer struct {
 	quoted [][]Window // by job: with prices that their sites have named
 
 	queries [][]*search.Query // by job and size, once they were searched for
-	firsts  [][]first         // by job and size: what a side that nothing was taken from has
+	firsts  [][]first         // by job: what sides have that nothing was taken from
 
 	taken int // windows that are taken now
 
@@ -91,7 +91,7 @@ func (p *Placer) Again(limits Limits) *Placer {
 
 func (p *Placer) reset(jobs []Job, limits Limits) {
 	p.jobs, p.limits, p.users = jobs, limits, map[string]bourse.Credits{}
-	p.states, p.queries, p.firsts = make([]Choice, len(jobs)), make([][]*search.Query, len(jobs)), make([][]first, 2*len(jobs))
+	p.states, p.queries, p.firsts = make([]Choice, len(jobs)), make([][]*search.Query, len(jobs)), make([][]first, len(jobs))
 }
 
 // contended reports whether some nodes cost more than their base price.
@@ -145,6 +145,7 @@ func (p *Placer) search(i int, s *side, w search.Weights) (Window, bool) {
 // first is the best window of a size that one side had for a job before anything was
 // taken from it. As long as it can be had, nothing is better.
 type first struct {
+	side   *side
 	size   int // which, from 0
 	window bourse.Window
 	found  bool
@@ -152,23 +153,19 @@ type first struct {
 }
 
 // own is search by what the job has least of, which spares the search where the first
-// that was found can be had still.
+// that was found can be had still. What is clear has nothing better than all has.
 func (p *Placer) own(i int, s *side) (Window, bool) {
-	w, at := p.weights(&p.jobs[i]), 2*i
-	if s != p.all {
-		at++
-	}
 	k := -1
-	return p.seek(i, s, w, func(q *search.Query, w search.Weights, most bourse.Credits) (bourse.Window, bool) {
+	return p.seek(i, s, p.weights(&p.jobs[i]), func(q *search.Query, w search.Weights, most bourse.Credits) (bourse.Window, bool) {
 		k++
-		for _, x := range p.firsts[at] {
-			if x.size == k && x.within >= most && (!x.found || x.window.Cost <= most && s.holds(x.window.Parts)) {
+		for _, x := range p.firsts[i] {
+			if x.size == k && (x.side == s || x.side == p.all) && x.within >= most && (!x.found || x.window.Cost <= most && s.holds(x.window.Parts)) {
 				return x.window, x.found
 			}
 		}
 		x, ok := s.find.Least(q, w, most)
 		if p.taken == 0 {
-			p.firsts[at] = append(p.firsts[at], first{k, x, ok, most})
+			p.firsts[i] = append(p.firsts[i], first{s, k, x, ok, most})
 		}
 		return x, ok
 	})
