@@ -109,7 +109,7 @@ func (p *Placer) excess(i int) bourse.Credits {
 // what it would have, out of their windows, and places them anew, it first. What
 // is better stays. It goes on until nobody gains, in no more than so many tries, or
 // until so many in a row were in vain: the worst off come first, and where they gain
-// nothing the others hardly do (measured: as many again gain a VO .1 %).
+// nothing the others hardly do (measured with 40 sites: 19 in place of 8 gain .1 %).
 const (
 	related  = 4   // jobs taken out beside the one that is worse off
 	maxTries = 500 // of a batch, and no more than it has jobs
