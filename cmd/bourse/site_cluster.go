@@ -70,7 +70,7 @@ func localCluster(p *process, cfg *configs.SiteProcess, _ *sites.Config) (behind
 		c.Nodes = append(c.Nodes, names)
 	}
 	c.Limits = managed.Limits{LookEvery: 500 * bourse.Millisecond, LookWithin: 2 * bourse.Second, CommandTimeout: bourse.Minute,
-		Late: 2 * bourse.Second, RetryEvery: 2 * bourse.Second, Padding: bourse.Minute}
+		Late: 2 * bourse.Second, RetryEvery: 2 * bourse.Second, Padding: bourse.Second}
 	binary, err := os.Executable()
 	if err != nil {
 		return behind{}, failed(err)
