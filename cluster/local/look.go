@@ -103,7 +103,7 @@ func (d *Driver) output(m agents.OutputRequest) agents.Output {
 	}
 	a.Size = info.Size()
 	if a.From < 0 {
-		a.From = max(0, a.Size-bourse.MaxTail)
+		a.From = max(0, a.Size-min(-a.From, bourse.MaxTail))
 	}
 	a.From = min(a.From, a.Size)
 	a.Data = make([]byte, min(bourse.MaxTail, a.Size-a.From))
