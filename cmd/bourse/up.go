@@ -64,7 +64,7 @@ Logs go to stderr, each line with the name of the agent.`,
 	}
 	cmd.Flags().IntVar(&f.sites, "sites", 0, "how many sites to run; default 3, or those that DIR has")
 	cmd.Flags().StringVar(&f.dir, "dir", ".bourse", "folder for certificates, files and journals")
-	cmd.Flags().IntVar(&f.port, "port", 7400, "the first port to try; three for each agent are taken where they are free")
+	cmd.Flags().IntVar(&f.port, "port", 7400, "the first port to try; three or four for each agent are taken where they are free")
 	cmd.Flags().StringVar(&f.cluster, "cluster", "", "local: work really runs, the default; simulated: none does. Sites that DIR has stay as they are")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the addresses as JSON, one document")
 	return cmd

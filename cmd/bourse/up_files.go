@@ -187,7 +187,7 @@ func layOutSite(dir, name string, i int, seed string, ca *certificate.Authority,
 	if err := issue(ca, certificate.Site, name, upHost, "localhost"); err != nil {
 		return member{}, err
 	}
-	a, err := p.take(3)
+	a, err := p.take(4)
 	if err != nil {
 		return member{}, err
 	}
@@ -201,7 +201,7 @@ name = "main"
 nodes = %d
 performance = %s
 price = %s               # credits per node-hour
-%s%s`, name, like.nodes, like.performance, like.price, clusterTables(as, like.load, i+1), processTables("site", name, a, seed)))
+%s%s`, name, like.nodes, like.performance, like.price, clusterTables(as, like.load, i+1, a[3]), processTables("site", name, a, seed)))
 	if err != nil {
 		return member{}, err
 	}
@@ -213,7 +213,7 @@ price = %s               # credits per node-hour
 }
 
 // clusterTables is the part of a site's file that says what runs its work.
-func clusterTables(as, load string, seed int) string {
+func clusterTables(as, load string, seed, port int) string {
 	if as == "" {
 		return fmt.Sprintf(`[workload]               # the local users
 model = "lublin"
@@ -227,7 +227,9 @@ kind = "local"           # the nodes are slots of this machine
 [[account]]
 user = "*"               # everybody's work
 as = %q%s
-`, as, strings.Repeat(" ", max(1, 18-len(as)))+"# runs as this account")
+[rendezvous]             # where the parts of a job tell each other their addresses
+address = "%s:%d"
+`, as, strings.Repeat(" ", max(1, 18-len(as)))+"# runs as this account", upHost, port)
 }
 
 // workAccount is the account that work of a federation for trying it runs as: whoever
@@ -313,6 +315,7 @@ func (p *ports) reserve(dir string) error {
 		var c configs.Process
 		if s, err := configs.ReadSiteProcess(f); err == nil {
 			c = s.Process
+			p.taken = append(p.taken, s.Rendezvous.Address)
 		} else if b, err := configs.ReadBrokerProcess(f); err == nil {
 			c = b.Process
 		}

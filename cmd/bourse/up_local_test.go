@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -124,6 +126,34 @@ func (r *running) begun(job string, leg int) (at float64) {
 	return at
 }
 
+// meet has the two legs of a job tell each other where they are.
+func (r *running) meet(job string) {
+	r.Helper()
+	address := regexp.MustCompile(`(?m)^meet (\S+)$`)
+	all := make(chan string, 2)
+	for leg := range 2 {
+		found := address.FindStringSubmatch(r.logs(job, leg))
+		if found == nil {
+			r.Fatalf("leg %d knows no rendezvous: %s", leg, r.logs(job, leg))
+		}
+		go func() {
+			answer, err := http.Post(fmt.Sprintf("%s?leg=%d&legs=2&wait=60s", found[1], leg), "text/plain", strings.NewReader(fmt.Sprint("host", leg)))
+			if err != nil {
+				all <- err.Error()
+				return
+			}
+			defer func() { _ = answer.Body.Close() }()
+			text, _ := io.ReadAll(answer.Body)
+			all <- fmt.Sprintf("%d %s", answer.StatusCode, text)
+		}()
+	}
+	for range 2 {
+		if got := <-all; got != "200 0 host0\n1 host1\n" {
+			r.Errorf("the rendezvous answers %q", got)
+		}
+	}
+}
+
 // A job over two sites begins on both at once, with its environment; its output and its
 // status come back. Killing a site's process while work runs there changes nothing.
 func TestUp_WorkRunsOnAllItsSitesAtOnceAndOutlivesAKill(t *testing.T) {
@@ -137,14 +167,16 @@ func TestUp_WorkRunsOnAllItsSitesAtOnceAndOutlivesAKill(t *testing.T) {
 	r := runUp(t, 2, testPort(6))
 	const size = "nodes = 160\nlength = \"4m\"\nmin_performance = 0.5\nmax_price = 9.0\n" // more than either site has
 	r.submit("[[job]]\nname = \"both\"\n" + size + `command = ["sh", "-c", '''
-echo begun $(date +%s.%N); echo $BOURSE_JOB leg $BOURSE_LEG of $BOURSE_LEGS at $BOURSE_SITE with $COLOUR
+echo begun $(date +%s.%N); echo meet http://$BOURSE_RENDEZVOUS/v1/rendezvous/$BOURSE_TOKEN; echo $BOURSE_JOB leg $BOURSE_LEG of $BOURSE_LEGS at $BOURSE_SITE with $COLOUR
 n=0; until [ -e go ] || [ $n -gt 4000 ]; do sleep 0.05; n=$((n+1)); done; echo went; exit $((3 + BOURSE_LEG))''']
 env = { COLOUR = "blue" }
+rendezvous = true
 `)
 	first, second := r.begun("both", 0), r.begun("both", 1)
 	if apart := max(first-second, second-first); apart > 1 {
 		t.Errorf("its legs began %.3f s apart", apart)
 	}
+	r.meet("both")
 	site := r.job("both").Legs[0].Site
 	if err := syscall.Kill(r.pids["site:"+site], syscall.SIGKILL); err != nil {
 		t.Fatal(err)
