@@ -21,7 +21,7 @@
 // bounds, ends it and all that it has started at the end of its window, and writes
 // down what came of it. A work whose folder is claimed never begins again: that is
 // how it runs at most once, whatever is killed in between. If the supervisor itself
-// is killed, or the machine restarts, the work is lost, and is not shown any more.
+// is killed, or the machine restarts, the work is lost: the next look finds that out.
 //
 // It follows the section "local" of the hand-over: one process a leg, since all
 // nodes of a leg are slots of one machine.

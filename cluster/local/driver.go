@@ -172,8 +172,10 @@ func (d *Driver) run(ctx context.Context, c agents.Command) error {
 		return s.err
 	case s.claim == nil:
 		return d.begin(ctx, w)
-	case s.result == nil && !s.runs:
-		return deny(bourse.Unknown, "it was begun at %v and is never begun again: %s", s.claim.At, s.claim.Process.fate())
+	case s.claim.Process.PID == 0:
+		return deny(bourse.Withdrawn, "it was ended before it began, and is never begun again")
+	case s.result != nil && s.result.Lost != "":
+		return deny(bourse.Unknown, "it was begun at %v and is never begun again: %s", s.claim.At, s.result.Lost)
 	}
 	return nil
 }
@@ -266,11 +268,6 @@ func (d *Driver) remove(name string) error {
 	w := d.work(name)
 	if known, err := w.exists(); !known || err != nil {
 		return err
-	}
-	if s := w.state(); s.result == nil {
-		if err := killMarked(w); err != nil { // its supervisor is gone and has ended nothing
-			return err
-		}
 	}
 	return os.Rename(string(w), d.ended(name))
 }

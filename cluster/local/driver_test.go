@@ -178,7 +178,7 @@ func TestDriver_IsNotFooledByANumber(t *testing.T) {
 			m.gone(p.PID)
 			continue
 		}
-		if j := m.job(x.name); j != nil {
+		if j := m.job(x.name); j == nil || j.State != bourse.ManagedLost || !strings.Contains(j.Why, x.words) {
 			t.Errorf("%s: %+v", x.name, j)
 		}
 		m.does(c, agents.Denied, x.words)

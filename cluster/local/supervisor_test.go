@@ -109,10 +109,10 @@ func TestDriver_AKilledSupervisorLosesTheWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.gone(pid)
-	m.until("lost", func() bool { return m.job("bourse.1") == nil })
+	m.until("lost", func() bool { return m.job("bourse.1").State == bourse.ManagedLost })
+	m.gone(child)
 	m.does(c, agents.Denied, "the process that looked after it was killed")
 	m.does(agents.Command{Verb: agents.Delete, Name: "bourse.1"}, agents.Done, "")
-	m.gone(child)
 }
 
 func TestDriver_OutputHasABound(t *testing.T) {
