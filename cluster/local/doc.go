@@ -1,8 +1,8 @@
-// Package local is the driver of a cluster whose nodes are slots of this machine:
+// Package local is the driver of a cluster whose nodes are places on this machine:
 // work runs as child processes, as the account that its user is given, in a folder
 // of its own. It is for trying, for tests and for small machines: there are no
-// containers and no limits of memory or processors, and a slot is a promise, not a
-// processor.
+// containers and no limits of memory or processors, and a node is a place that one
+// work has, not a processor.
 //
 // The driver remembers nothing. A folder for each work says what is to run, and who
 // runs it, and what came of it; whoever reads the folder, in whatever life of the
@@ -24,5 +24,5 @@
 // is killed, or the machine restarts, the work is lost: the next look finds that out.
 //
 // It follows the section "local" of the hand-over: one process a leg, since all
-// nodes of a leg are slots of one machine.
+// nodes of a leg are on one machine.
 package local

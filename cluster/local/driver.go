@@ -24,7 +24,7 @@ type Config struct {
 	// Folder holds the works; it is made if it is missing. Every account that work
 	// runs as must be able to pass through the folders that it lies in.
 	Folder string
-	// Nodes are the names of the slots, each once.
+	// Nodes are the names of the nodes, each once.
 	Nodes []string
 	// Supervisor is the program, with its arguments, that is started for each work
 	// with the work's folder as one argument more, and that calls Supervise.

@@ -19,7 +19,7 @@ import (
 	"bourse/agents"
 )
 
-func TestDriver_ShowsItsSlotsAndWhoIsOnThem(t *testing.T) {
+func TestDriver_ShowsItsNodesAndWhoIsOnThem(t *testing.T) {
 	m := newMachine(t)
 	m.runs(m.order("bourse.1", "sleep", "1000"))
 	l := m.sees()

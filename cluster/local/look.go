@@ -18,7 +18,7 @@ const (
 	WhyTold   = "it was told to end"
 )
 
-// look shows the slots as nodes, and as jobs the works that run, have ended, or were
+// look shows the nodes, and as jobs the works that run, have ended, or were
 // lost since their supervisor was killed or the machine has restarted.
 func (d *Driver) look(at bourse.Time) (*bourse.Look, error) {
 	if _, err := os.Stat(d.cfg.Folder); err != nil {

@@ -17,9 +17,11 @@ func newSite() *cobra.Command {
 	cmd := f.add(&cobra.Command{
 		Use:   "site CONFIG.toml",
 		Short: "Run a site's agent as a process",
-		Long: `Runs the agent of one cluster, with a simulated cluster behind it, until it is
-told to stop by SIGTERM or Ctrl-C: it then tells the others that it leaves, and
-what it has promised waits in its journal for the next start.
+		Long: `Runs the agent of one cluster until it is told to stop by SIGTERM or Ctrl-C: it
+then tells the others that it leaves, and what it has promised waits in its journal
+for the next start. Behind it is what [cluster] says: simulated nodes, which is the
+default, or with kind = "local" processes of this machine, which go on when the site
+stops and are found again by its next start.
 
 The file has the keys of a scenario's [[site]] at its top level, its groups as
 [[group]], its local jobs as [workload] (with speed_up to have a day's jobs in

@@ -36,8 +36,8 @@ func newUp() *cobra.Command {
 		Use:   "up",
 		Short: "Run a whole federation on this machine, for trying it",
 		Long: `Runs sites and a broker, each as a process of its own, in the foreground until
-Ctrl-C; the broker looks for windows every 5 seconds. The nodes of a site are slots
-of this machine: the command or script of a job really runs, on all sites of its
+Ctrl-C; the broker looks for windows every 5 seconds. The nodes of a site are places
+on this machine: the command or script of a job really runs, on all sites of its
 window at once, as the account that runs this. There are no containers and no limits
 of memory. Run as root, it has work run as nobody; never as root. Work that runs when
 this ends goes on to the end of its window, and is found again by the next start.

@@ -223,7 +223,7 @@ seed = %d
 `, load, seed)
 	}
 	return fmt.Sprintf(`[cluster]
-kind = "local"           # the nodes are slots of this machine
+kind = "local"           # the nodes are places on this machine
 [[account]]
 user = "*"               # everybody's work
 as = %q%s
