@@ -43,6 +43,7 @@ const (
 	ManagedHeld    ManagedState = "held" // pending, and not to be started
 	ManagedRunning ManagedState = "running"
 	ManagedEnded   ManagedState = "ended"
+	ManagedLost    ManagedState = "lost" // it had begun, and has gone with its node: that it was not over is known
 	ManagedUnknown ManagedState = "unknown"
 )
 

@@ -1,8 +1,8 @@
-// Package local is the driver of a cluster whose nodes are slots of this machine:
+// Package local is the driver of a cluster whose nodes are places on this machine:
 // work runs as child processes, as the account that its user is given, in a folder
 // of its own. It is for trying, for tests and for small machines: there are no
-// containers and no limits of memory or processors, and a slot is a promise, not a
-// processor.
+// containers and no limits of memory or processors, and a node is a place that one
+// work has, not a processor.
 //
 // The driver remembers nothing. A folder for each work says what is to run, and who
 // runs it, and what came of it; whoever reads the folder, in whatever life of the
@@ -21,8 +21,8 @@
 // bounds, ends it and all that it has started at the end of its window, and writes
 // down what came of it. A work whose folder is claimed never begins again: that is
 // how it runs at most once, whatever is killed in between. If the supervisor itself
-// is killed, or the machine restarts, the work is lost, and is not shown any more.
+// is killed, or the machine restarts, the work is lost: the next look finds that out.
 //
 // It follows the section "local" of the hand-over: one process a leg, since all
-// nodes of a leg are slots of one machine.
+// nodes of a leg are on one machine.
 package local

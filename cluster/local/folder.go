@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 
 	"bourse"
 )
@@ -54,6 +55,7 @@ type result struct {
 	Signal  int           `json:"signal,omitempty"`
 	Why     string        `json:"why,omitempty"`     // it did not end by itself
 	Failed  bourse.Reason `json:"failed,omitzero"`   // it did not begin
+	Lost    string        `json:"lost,omitempty"`    // its supervisor has gone, and when it ended is not known
 	Kept    int64         `json:"kept"`              // bytes of its output
 	Dropped int64         `json:"dropped,omitempty"` // beyond MaxOutput, or that could not be written
 	Left    int           `json:"left,omitempty"`    // processes that could not be killed
@@ -116,13 +118,17 @@ func (w work) make(o *order) error {
 	return w.write(orderFile, o)
 }
 
+// written counts the files that this process has written, to tell apart those that are
+// not whole yet.
+var written atomic.Uint64
+
 // write writes a file so that it is there whole or not at all, and stays.
 func (w work) write(name string, v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
-	beside := w.file(name + besides)
+	beside := w.file(fmt.Sprintf("%s.%d.%d%s", name, os.Getpid(), written.Add(1), besides))
 	if err := os.WriteFile(beside, text, 0o600); err != nil {
 		return err
 	}
@@ -162,9 +168,24 @@ func read[T any](w work, name string) (*T, error) {
 	return v, nil
 }
 
-// state reads how it stands with the work. A supervisor that ends writes the result
-// before, so that it is asked first whether it runs.
-func (w work) state() (s state) {
+// state reads how it stands with the work. One whose supervisor is gone without a
+// result is lost: what it has left is killed, and that is its result.
+func (w work) state() state {
+	s := w.read()
+	if s.err != nil || s.claim == nil || s.runs || s.result != nil || s.claim.Process.PID == 0 {
+		return s
+	}
+	if s.err = killMarked(w); s.err != nil {
+		return s
+	}
+	s.result = &result{Begin: s.claim.At, End: now(), Lost: s.claim.Process.fate()}
+	s.err = w.write(resultFile, s.result)
+	return s
+}
+
+// read reads the files of the work. A supervisor that ends writes the result before,
+// so that it is asked first whether it runs.
+func (w work) read() (s state) {
 	if s.claim, s.err = read[claim](w, claimFile); s.err != nil || s.claim == nil {
 		return s
 	}

@@ -14,25 +14,20 @@ import (
 
 // Words for why a work has not ended by itself.
 const (
-	WhyWindow = "its window has ended"
+	WhyWindow = "its window was over"
 	WhyTold   = "it was told to end"
 )
 
-// look shows the slots as nodes, and as jobs the works that run or have ended. A work
-// of which neither is known, since its supervisor was killed or the machine has
-// restarted, is not shown.
+// look shows the nodes, and as jobs the works that run, have ended, or were
+// lost since their supervisor was killed or the machine has restarted.
 func (d *Driver) look(at bourse.Time) (*bourse.Look, error) {
-	list, err := os.ReadDir(d.cfg.Folder)
-	if err != nil {
+	if _, err := os.Stat(d.cfg.Folder); err != nil {
 		return nil, err
 	}
 	l := &bourse.Look{At: at, Source: "processes of this machine"}
 	busy := map[string]int{}
-	for _, e := range list {
-		if !properName(e.Name()) {
-			continue
-		}
-		job, err := d.work(e.Name()).job()
+	for _, name := range d.names() {
+		job, err := d.work(name).job()
 		if err != nil {
 			return nil, err
 		}
@@ -54,7 +49,7 @@ func (d *Driver) look(at bourse.Time) (*bourse.Look, error) {
 }
 
 // ranks has running works first.
-var ranks = map[bourse.ManagedState]int{bourse.ManagedRunning: 0, bourse.ManagedEnded: 1}
+var ranks = map[bourse.ManagedState]int{bourse.ManagedRunning: 0, bourse.ManagedEnded: 1, bourse.ManagedLost: 1}
 
 // job is how a look shows a work; nil if it does not.
 func (w work) job() (*bourse.ManagedJob, error) {
@@ -63,7 +58,7 @@ func (w work) job() (*bourse.ManagedJob, error) {
 		return nil, s.err
 	}
 	if s.claim == nil || !s.runs && s.result == nil || s.result != nil && s.result.Failed.Refused() {
-		return nil, nil
+		return nil, nil // it has not begun
 	}
 	o, err := read[order](w, orderFile)
 	if o == nil {
@@ -73,6 +68,9 @@ func (w work) job() (*bourse.ManagedJob, error) {
 		Count: len(o.Nodes), Nodes: o.Nodes, Exclusive: true, Limit: o.End.Sub(o.Start), Submit: o.At, Start: s.claim.At, End: o.End}
 	if r := s.result; r != nil {
 		j.State, j.Why, j.Start, j.End, j.Exit, j.Signal = bourse.ManagedEnded, r.Why, r.Begin, r.End, r.Exit, r.Signal
+		if r.Lost != "" {
+			j.State, j.Why = bourse.ManagedLost, r.Lost
+		}
 	}
 	return j, nil
 }
@@ -107,7 +105,7 @@ func (d *Driver) output(m agents.OutputRequest) agents.Output {
 	}
 	a.Size = info.Size()
 	if a.From < 0 {
-		a.From = max(0, a.Size-bourse.MaxTail)
+		a.From = max(0, a.Size-min(-a.From, bourse.MaxTail))
 	}
 	a.From = min(a.From, a.Size)
 	a.Data = make([]byte, min(bourse.MaxTail, a.Size-a.From))

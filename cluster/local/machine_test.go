@@ -135,7 +135,7 @@ func (m machine) sees() *bourse.Look {
 }
 func (m machine) prints(name string) string {
 	m.Helper()
-	return string(m.asks(agents.OutputRequest{Name: name, From: -1}).(agents.Output).Data)
+	return string(m.asks(agents.OutputRequest{Name: name, From: -bourse.MaxTail}).(agents.Output).Data)
 }
 
 func (m machine) asks(q agents.Message) (a agents.Message) {

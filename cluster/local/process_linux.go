@@ -90,10 +90,7 @@ func lastArgument(line []byte) []byte {
 
 // fate says what has become of a supervisor that does not live any more.
 func (p process) fate() string {
-	switch boot, err := bootID(); {
-	case p.PID == 0:
-		return "it was ended before"
-	case err == nil && p.Boot != boot:
+	if boot, err := bootID(); err == nil && p.Boot != boot {
 		return "the machine has restarted since"
 	}
 	return "the process that looked after it was killed"

@@ -109,10 +109,10 @@ func TestDriver_AKilledSupervisorLosesTheWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.gone(pid)
-	m.until("lost", func() bool { return m.job("bourse.1") == nil })
+	m.until("lost", func() bool { return m.job("bourse.1").State == bourse.ManagedLost })
+	m.gone(child)
 	m.does(c, agents.Denied, "the process that looked after it was killed")
 	m.does(agents.Command{Verb: agents.Delete, Name: "bourse.1"}, agents.Done, "")
-	m.gone(child)
 }
 
 func TestDriver_OutputHasABound(t *testing.T) {
@@ -142,7 +142,7 @@ func TestDriver_OutputIsReadPieceByPiece(t *testing.T) {
 	for _, x := range []struct {
 		from, at int64
 		want     string
-	}{{0, 0, "0123456789"}, {4, 4, "456789"}, {10, 10, ""}, {99, 10, ""}, {-1, 0, "0123456789"}} {
+	}{{0, 0, "0123456789"}, {4, 4, "456789"}, {10, 10, ""}, {99, 10, ""}, {-3, 7, "789"}, {-99, 0, "0123456789"}} {
 		a := m.asks(agents.OutputRequest{Ref: 9, Name: "bourse.1", From: x.from}).(agents.Output)
 		if a.Ref != 9 || a.From != x.at || a.Size != 10 || string(a.Data) != x.want {
 			t.Errorf("from %d: %+v", x.from, a)

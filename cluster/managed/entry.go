@@ -152,7 +152,9 @@ func (e *entry) reservationIs(r *bourse.ManagedReservation, slack bourse.Duratio
 }
 
 // live reports whether a job is not over.
-func live(j *bourse.ManagedJob) bool { return j.State != bourse.ManagedEnded }
+func live(j *bourse.ManagedJob) bool {
+	return j.State != bourse.ManagedEnded && j.State != bourse.ManagedLost
+}
 
 // jobIs picks the entry's job out of those of its name, and says how it stands with
 // it. One that was over before the entry's work was submitted, or that we have ended
@@ -184,6 +186,8 @@ func (e *entry) jobIs(list []*bourse.ManagedJob, slack bourse.Duration) (state j
 		return stopped, is, nil
 	case bourse.ManagedRunning:
 		return runs, is, nil
+	case bourse.ManagedLost:
+		return over, is, nil
 	case bourse.ManagedEnded:
 		if len(is.Nodes) == 0 {
 			return cancelled, is, nil

@@ -238,6 +238,21 @@ func TestAdministrator_CancelsWorkThatRuns(t *testing.T) {
 	})
 }
 
+// What a machine has lost by its restart did not run: the leg is lost, and not settled.
+func TestLost_WorkThatWentWithItsNode(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, w *world) {
+		w.placed(t, 1, what(2, start, 10*bourse.Minute))
+		w.run(start.Add(bourse.Minute))
+		j := w.toy.job(nameOf(1))
+		w.toy.end(j, "the machine has restarted")
+		j.State = bourse.ManagedLost
+		w.wait(bourse.Minute)
+		w.lostFor(t, 1, "the machine has restarted")
+		w.over(t, 1)
+	})
+}
+
 func TestAdministrator_HoldsWork(t *testing.T) {
 	t.Parallel()
 	w := reserving()

@@ -294,9 +294,12 @@ func run(b *Backend, e *entry, now bourse.Time) act {
 	return give(agents.End)
 }
 
-// ended settles work that is seen to be over.
+// ended settles work that is seen to be over; what its node has lost is lost.
 func ended(b *Backend, e *entry, now bourse.Time) act {
 	j := e.seen.is
+	if j.State == bourse.ManagedLost {
+		return b.lose(e, bourse.Because(bourse.Unknown, "its work was lost%s", saying(j)))
+	}
 	r := &bourse.WorkResult{Begin: j.Start, End: j.End, Exit: j.Exit, Signal: j.Signal, Known: true}
 	if r.Signal > 0 && r.Exit == 0 {
 		r.Exit = 128 + r.Signal

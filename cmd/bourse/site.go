@@ -7,7 +7,6 @@ import (
 	"bourse/agents/certificate"
 	"bourse/cluster"
 	"bourse/configs"
-	"bourse/simulation"
 	"bourse/sites"
 	"bourse/web"
 )
@@ -18,9 +17,11 @@ func newSite() *cobra.Command {
 	cmd := f.add(&cobra.Command{
 		Use:   "site CONFIG.toml",
 		Short: "Run a site's agent as a process",
-		Long: `Runs the agent of one cluster, with a simulated cluster behind it, until it is
-told to stop by SIGTERM or Ctrl-C: it then tells the others that it leaves, and
-what it has promised waits in its journal for the next start.
+		Long: `Runs the agent of one cluster until it is told to stop by SIGTERM or Ctrl-C: it
+then tells the others that it leaves, and what it has promised waits in its journal
+for the next start. Behind it is what [cluster] says: simulated nodes, which is the
+default, or with kind = "local" processes of this machine, which go on when the site
+stops and are found again by its next start.
 
 The file has the keys of a scenario's [[site]] at its top level, its groups as
 [[group]], its local jobs as [workload] (with speed_up to have a day's jobs in
@@ -70,18 +71,11 @@ func runSite(cmd *cobra.Command, f processFlags, file string) error {
 		p.log.Warn().Str("file", cfg.ProofKey).Msg("a key was made that this site knows its own answers by; keep a copy of it. " +
 			"If there was one before, what was sold until now cannot be restored should the journal be lost")
 	}
-	var local simulation.LocalWork
-	if w := cfg.Workload; w != nil {
-		local.Seed = w.Seed
-		loads := simulation.NewWorkloads()
-		if local.Feed, err = loads.Endless(&cfg.Site, w.Seed, w.SpeedUp.Float()); err != nil {
-			return err
-		}
-		for _, remark := range loads.Remarks() {
-			p.log.Warn().Msg(remark)
-		}
+	nodes, err := clusters[cfg.Cluster.Kind](p, cfg, &agent)
+	if err != nil {
+		return err
 	}
-	behind := cluster.New(cluster.Config{Site: site}, simulation.NewBackend(&cfg.Site, local, &agent))
+	behind := cluster.New(cluster.Config{Site: site}, nodes.backend)
 	if meets := cfg.Rendezvous; meets.Address != "" {
 		agent.Meeting = meets.Advertise
 		stop, err := p.meet(meets.Address, agent.Key)
@@ -91,6 +85,11 @@ func runSite(cmd *cobra.Command, f processFlags, file string) error {
 		defer stop()
 	}
 	return p.run(cmd.Context(), func() error {
+		if nodes.driver != nil {
+			if err := p.host.AddDriver(driverOf(cfg.Name), nodes.driver); err != nil {
+				return err
+			}
+		}
 		err := p.add(clusterID, behind)
 		if err != nil {
 			return err

@@ -19,7 +19,7 @@ const built = "go build -o bourse ./cmd/bourse\n"
 func TestTutorial(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
-		t.Skip("ten seconds of simulations")
+		t.Skip("ten seconds of simulations, and a minute of waiting")
 	}
 	page, err := os.ReadFile("../../docs/TUTORIAL.md")
 	if err != nil {
@@ -32,6 +32,11 @@ func TestTutorial(t *testing.T) {
 	if err := os.CopyFS(filepath.Join(dir, "configs/presets"), os.DirFS("../../configs/presets")); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { // what the page begins it also ends, unless it fails in between
+		if pid, err := os.ReadFile(filepath.Join(dir, "up.pid")); err == nil {
+			_ = exec.Command("kill", strings.TrimSpace(string(pid))).Run()
+		}
+	})
 	blocks := regexp.MustCompile("(?ms)^```(sh|text)\n(.*?)^```$").FindAllStringSubmatch(string(page), -1)
 	if n := strings.Count(string(page), "```"); len(blocks) < 10 || n != 2*len(blocks) {
 		t.Fatalf("%d blocks of commands and outputs among %d fences; every block is one of sh or text", len(blocks), n)

@@ -1,0 +1,204 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// running is a federation of local clusters under test.
+type running struct {
+	*testing.T
+	dir    string
+	pids   map[string]int // by agent
+	stderr *written
+}
+
+// runUp starts a federation in which work really runs. What it has started is killed
+// at the end: work goes on when a site stops.
+func runUp(t *testing.T, sites, port int) *running {
+	t.Helper()
+	r := &running{T: t, dir: t.TempDir(), pids: map[string]int{}}
+	members, err := layOut(r.dir, sites, port, upLocal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	change(t, members[0].file, `cycle = "5s"`, `cycle = "1s"`)
+	t.Cleanup(func() { // after the federation has stopped
+		claims, _ := filepath.Glob(filepath.Join(r.dir, "*", "work", "*", "claim.json"))
+		for _, name := range claims {
+			var c struct{ Process struct{ PID int } }
+			line, _ := os.ReadFile(name)
+			if json.Unmarshal(line, &c) != nil || c.Process.PID == 0 {
+				continue
+			}
+			line, _ = os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", c.Process.PID))
+			if strings.Contains(string(line), filepath.Dir(name)) {
+				_ = syscall.Kill(c.Process.PID, syscall.SIGKILL)
+			}
+		}
+	})
+	var said struct {
+		Agents []struct {
+			Agent string
+			PID   int
+		}
+	}
+	stdout, stderr, _ := startUp(t, r.dir)
+	if err := json.Unmarshal([]byte(stdout.String()), &said); err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range said.Agents {
+		r.pids[a.Agent] = a.PID
+	}
+	r.stderr = stderr
+	return r
+}
+
+// bourse runs a user's command, which must succeed.
+func (r *running) bourse(args ...string) string {
+	r.Helper()
+	out, messages, err := runCommand(r.Context(), append(args, "--context", filepath.Join(r.dir, contextFile))...)
+	if err != nil {
+		r.Fatalf("%q: %v\n%s%s", args, err, out, messages)
+	}
+	return out
+}
+
+// submit submits a batch and returns when its jobs are placed.
+func (r *running) submit(batch string) {
+	r.Helper()
+	file := filepath.Join(r.dir, "batch.toml")
+	if err := os.WriteFile(file, []byte(batch), 0o600); err != nil {
+		r.Fatal(err)
+	}
+	if out := r.bourse("submit", file, "--wait"); strings.Contains(out, "abandoned") {
+		r.Fatal(out)
+	}
+}
+
+// jobShown is what is shown of a job.
+type jobShown struct {
+	State string
+	Legs  []struct {
+		Site, State string
+		Exit        *int
+		Cost        float64
+	}
+}
+
+func (r *running) job(name string) (j jobShown) {
+	r.Helper()
+	if err := json.Unmarshal([]byte(r.bourse("jobs", name, "--json")), &j); err != nil {
+		r.Fatal(err)
+	}
+	return j
+}
+
+// logs is what the work of a leg has printed as yet, "" if it has not begun.
+func (r *running) logs(job string, leg int) string {
+	out, _, _ := runCommand(r.Context(), "logs", job, "--leg", strconv.Itoa(leg), "--context", filepath.Join(r.dir, contextFile))
+	return out
+}
+
+// begun waits until a leg has printed a line with a time, in seconds, and returns it.
+func (r *running) begun(job string, leg int) (at float64) {
+	r.Helper()
+	line := regexp.MustCompile(`(?m)^begun ([0-9.]+)$`)
+	eventually(r.T, 2*time.Minute, "begun", func() bool {
+		m := line.FindStringSubmatch(r.logs(job, leg))
+		if m == nil {
+			return false
+		}
+		var err error
+		at, err = strconv.ParseFloat(m[1], 64)
+		return err == nil
+	})
+	return at
+}
+
+// meet has the two legs of a job tell each other where they are.
+func (r *running) meet(job string) {
+	r.Helper()
+	address := regexp.MustCompile(`(?m)^meet (\S+)$`)
+	all := make(chan string, 2)
+	for leg := range 2 {
+		found := address.FindStringSubmatch(r.logs(job, leg))
+		if found == nil {
+			r.Fatalf("leg %d knows no rendezvous: %s", leg, r.logs(job, leg))
+		}
+		go func() {
+			answer, err := http.Post(fmt.Sprintf("%s?leg=%d&legs=2&wait=60s", found[1], leg), "text/plain", strings.NewReader(fmt.Sprint("host", leg)))
+			if err != nil {
+				all <- err.Error()
+				return
+			}
+			defer func() { _ = answer.Body.Close() }()
+			text, _ := io.ReadAll(answer.Body)
+			all <- fmt.Sprintf("%d %s", answer.StatusCode, text)
+		}()
+	}
+	for range 2 {
+		if got := <-all; got != "200 0 host0\n1 host1\n" {
+			r.Errorf("the rendezvous answers %q", got)
+		}
+	}
+}
+
+// A job over two sites begins on both at once, with its environment; its output and its
+// status come back. Killing a site's process while work runs there changes nothing.
+func TestUp_WorkRunsOnAllItsSitesAtOnceAndOutlivesAKill(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	if _, err := os.Stat("/proc/self/stat"); err != nil {
+		t.Skip("needs Linux")
+	}
+	t.Parallel()
+	r := runUp(t, 2, testPort(6))
+	const size = "nodes = 160\nlength = \"4m\"\nmin_performance = 0.5\nmax_price = 9.0\n" // more than either site has
+	r.submit("[[job]]\nname = \"both\"\n" + size + `command = ["sh", "-c", '''
+echo begun $(date +%s.%N); echo meet http://$BOURSE_RENDEZVOUS/v1/rendezvous/$BOURSE_TOKEN; echo $BOURSE_JOB leg $BOURSE_LEG of $BOURSE_LEGS at $BOURSE_SITE with $COLOUR
+n=0; until [ -e go ] || [ $n -gt 4000 ]; do sleep 0.05; n=$((n+1)); done; echo went; exit $((3 + BOURSE_LEG))''']
+env = { COLOUR = "blue" }
+rendezvous = true
+`)
+	first, second := r.begun("both", 0), r.begun("both", 1)
+	if apart := max(first-second, second-first); apart > 1 {
+		t.Errorf("its legs began %.3f s apart", apart)
+	}
+	r.meet("both")
+	site := r.job("both").Legs[0].Site
+	if err := syscall.Kill(r.pids["site:"+site], syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, 2*time.Minute, "started again", func() bool { return strings.Count(r.stderr.String(), " INF ready") == 4 })
+	homes, _ := filepath.Glob(filepath.Join(r.dir, "site-*", "work", "bourse.*", "home"))
+	if len(homes) != 2 {
+		t.Fatalf("folders of work: %q", homes)
+	}
+	for _, home := range homes {
+		if err := os.WriteFile(filepath.Join(home, "go"), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, 2*time.Minute, "done", func() bool { return r.job("both").State == "done" })
+	for i, l := range r.job("both").Legs {
+		if l.State != "settled" || l.Exit == nil || *l.Exit != 3+i {
+			t.Errorf("leg %d: %+v", i, l)
+		}
+		want := fmt.Sprintf("leg %d of 2 at %s with blue\nwent\n", i, l.Site)
+		if out := r.logs("both", i); !strings.HasSuffix(out, want) || strings.Count(out, "begun") != 1 {
+			t.Errorf("leg %d printed\n%s\nwant at its end\n%s", i, out, want)
+		}
+	}
+}
