@@ -71,6 +71,11 @@ type (
 		Version uint32 `json:"version,omitempty"` // 0: the first
 		Start   Time   `json:"start,omitempty"`   // of a flexible leg: where its site has placed it, if not where it was asked
 		End     Time   `json:"end,omitempty"`
+
+		// Of a job with work: what its other legs are told.
+		Names   []string `json:"names,omitempty"` // of the leg's nodes, where they are real
+		Meeting string   `json:"meeting,omitempty"`
+		Token   string   `json:"token,omitempty"`
 	}
 	// LegProved keeps the proof that a site has given with an answer about a leg.
 	LegProved struct {
@@ -105,6 +110,8 @@ type (
 		State   LegState `json:"state,omitempty"`
 		Reason  Reason   `json:"reason,omitzero"`
 		Claim   bool     `json:"claim,omitempty"` // its site has not said so: see ClaimSettled
+
+		Result *WorkResult `json:"result,omitempty"` // of work that its site has started
 	}
 )
 

@@ -121,7 +121,8 @@ type (
 		Site  string   `json:"site"`
 		User  string   `json:"user"`
 		Until Time     `json:"until"`
-		Wait  Duration `json:"wait"` // from now on; longer after each such refusal in a row
+		Wait  Duration `json:"wait"`          // from now on; longer after each such refusal in a row
+		Why   string   `json:"why,omitempty"` // in the site's words
 	}
 	// JobsForgotten says that the broker keeps no more memory of jobs that are
 	// long over: their names are free again.
@@ -129,6 +130,14 @@ type (
 		Jobs []string `json:"jobs"`
 	}
 )
+
+// Said is what the site has said, as the end of a sentence; "" if that is not known.
+func (f UserBarred) Said() Phrase {
+	if f.Why == "" {
+		return ""
+	}
+	return "; it says: " + Phrase(f.Why)
+}
 
 // Kind names the fact.
 func (CycleSeen) Kind() string     { return "cycle-seen" }

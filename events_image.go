@@ -98,6 +98,11 @@ type (
 		Claim   bool     `json:"claim,omitempty"`   // given up with its site, which has not been heard of it
 		Settled bool     `json:"settled,omitempty"` // it was a claim, and has been heard of
 		Borne   Credits  `json:"borne,omitempty"`   // by the VO, in a settled claim
+
+		Names   []string    `json:"names,omitempty"` // as in LegPriced, until it is over
+		Meeting string      `json:"meeting,omitempty"`
+		Token   string      `json:"token,omitempty"`
+		Result  *WorkResult `json:"result,omitempty"`
 	}
 	// UserReturned is what sites have given back of a user's payments.
 	UserReturned struct {

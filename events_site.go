@@ -25,6 +25,14 @@ type (
 		Flex     Flex     `json:"flex,omitzero"`     // the window within which the site may move it
 		Offer    uint32   `json:"offer,omitempty"`   // of the leg that it replaces: that the user has accepted; 0: none
 		Kept     Credits  `json:"kept,omitempty"`    // of its price: not given back whenever it is given up, since the schedule would have kept it of the leg that it replaces
+
+		Real *RealLeg `json:"real,omitempty"` // what came with this move, where nodes are real; in an image, all that is of use yet
+	}
+	// RealLeg is what there is to know of a leg on real nodes.
+	RealLeg struct {
+		Names  []string    `json:"names,omitempty"`  // from Held on: of its nodes
+		Work   *Handover   `json:"work,omitempty"`   // from Confirmed until it runs
+		Result *WorkResult `json:"result,omitempty"` // Settled: of work that the site has started
 	}
 	// LegRestored says that a site has taken a leg back from its broker's word,
 	// having lost its own memory of it: an amnesia, which is why the leg need not

@@ -36,6 +36,8 @@ const (
 	MaxPath     = 1 << 10  // bytes of a path
 	MaxTail     = 64 << 10 // bytes of its output that are handed on
 	MaxNames    = 8 << 10  // nodes of a leg whose names are told to the others; of a larger leg none are
+
+	MaxPeerNames = 16 << 10 // names that one leg is told; those beyond are left out
 )
 
 // Handover is the work of one leg, with what it has to know of its window.

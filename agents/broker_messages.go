@@ -137,6 +137,12 @@ type Held struct {
 	Start, End bourse.Time // both 0: where it was asked
 
 	Proof bourse.Proof
+
+	Nodes []string // their names, where they are real; at most bourse.MaxNames
+	// Meeting is host:port of a rendezvous that the site has for the legs of this
+	// transaction, and Token lets them in; "": it has none.
+	Meeting string
+	Token   string
 }
 
 // Refused says that a step was refused; Fare is the present price where
@@ -178,6 +184,10 @@ type Prepared struct {
 type Confirm struct {
 	Leg       bourse.LegID
 	DecidedBy uint32 // the incarnation that recorded the decision
+	// Work is what the leg runs; nil: nothing that the site starts. It comes with the
+	// decision and not before: by then the names of all legs' nodes are known, and
+	// what is refused or aborted has not carried it.
+	Work *bourse.Handover
 }
 
 // Confirmed says that the leg is an advance reservation now. Refund is what
@@ -214,6 +224,7 @@ type Settled struct {
 	Leg     bourse.LegID
 	End     bourse.Time // its actual end
 	Charged bourse.Credits
+	Result  *bourse.WorkResult // of work that the site has started; nil: none
 	Stamp
 }
 

@@ -4,6 +4,8 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
+	"fmt"
 
 	"bourse"
 )
@@ -98,4 +100,30 @@ func (k Key) mac(l *ListedLeg, p bourse.Proof) (mac [bourse.ProofMAC]byte) {
 	h.Write(b)
 	copy(mac[:], h.Sum(nil))
 	return mac
+}
+
+// Token is what lets a leg of a transaction in at the site's rendezvous: the same
+// whenever it is asked for, and known only to whom the site has told it.
+func (k Key) Token(tx bourse.TxID) string {
+	room := k.sum("bourse: a rendezvous, 1", fmt.Sprintf("%d %d %d %s", tx.Incarnation, tx.Nonce, tx.Seq, tx.Broker))
+	return hex.EncodeToString(append(room, k.sum("bourse: a token, 1", string(room))...))
+}
+
+// Admits returns the name of the room that a token is for; false if it is none of
+// this key.
+func (k Key) Admits(token string) (room string, ok bool) {
+	b, err := hex.DecodeString(token)
+	if err != nil || len(b) != 2*tokenPart || len(k) == 0 {
+		return "", false
+	}
+	return string(b[:tokenPart]), hmac.Equal(b[tokenPart:], k.sum("bourse: a token, 1", string(b[:tokenPart])))
+}
+
+// tokenPart is the bytes of a room's name, and of what proves it.
+const tokenPart = 12
+
+func (k Key) sum(what, of string) []byte {
+	h := hmac.New(sha256.New, k)
+	h.Write([]byte(what + "\x00" + of))
+	return h.Sum(nil)[:tokenPart]
 }

@@ -131,6 +131,8 @@ type ListedLeg struct {
 	Refund  bourse.Credits // released or lost: given back
 	Penalty bourse.Credits // lost: added by the site
 	Run     bourse.Duration
+	Result  *bourse.WorkResult // settled: of work that the site has started
+	Reason  bourse.Reason      // lost: why, where the site knows more
 
 	Proof bourse.Proof // the site's own, of what it said the leg is
 }
@@ -142,6 +144,7 @@ type Reassert struct {
 	Leg         ListedLeg
 	Incarnation uint32
 	Nonce       uint64
+	Work        *bourse.Handover // of an open leg: as in Confirm
 }
 
 // Reasserted says whether the leg stands as asserted; a Reason says why not.

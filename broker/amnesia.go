@@ -192,7 +192,11 @@ func (amn *amnesia) sendAssert(now bourse.Time, p *peer, out *agents.Outbox) {
 	id := p.owed[p.told]
 	p.told++
 	if t := amn.txs.get(id.Tx); amn.txs.lookup(id) != nil && p.asserting[id] {
-		out.Send(p.id, agents.Reassert{Leg: amn.assertion(now, t, id.Leg), Incarnation: amn.lives.current().Incarnation, Nonce: amn.lives.current().Nonce})
+		m := agents.Reassert{Leg: amn.assertion(now, t, id.Leg), Incarnation: amn.lives.current().Incarnation, Nonce: amn.lives.current().Nonce}
+		if m.Leg.State == bourse.Confirmed || m.Leg.State == bourse.Running {
+			m.Work = amn.txs.handover(t, id.Leg)
+		}
+		out.Send(p.id, m)
 	}
 }
 
@@ -200,7 +204,7 @@ func (amn *amnesia) sendAssert(now bourse.Time, p *peer, out *agents.Outbox) {
 func (amn *amnesia) assertion(now bourse.Time, t *transaction, i int) agents.ListedLeg {
 	l := &t.legs[i]
 	a := agents.ListedLeg{Leg: t.leg(i), What: l.what, Job: t.job.Name, User: t.job.User, State: l.state,
-		Fare: l.fare, Limit: l.limit, End: l.end, Version: max(l.version, 1), Proof: l.proof}
+		Fare: l.fare, Limit: l.limit, End: l.end, Version: max(l.version, 1), Proof: l.proof, Result: l.onNodes().result}
 	if t.run != nil {
 		a.Run = t.run[i]
 	}

@@ -42,7 +42,7 @@ func (x *bars) refused(now bourse.Time, site, user string, why bourse.Reason) (b
 	if last, again := x.of[pair{site, user}]; again {
 		wait = min(2*last.Wait, longestBar)
 	}
-	return bourse.UserBarred{Site: site, User: user, Until: now.Add(wait), Wait: wait}, true
+	return bourse.UserBarred{Site: site, User: user, Until: now.Add(wait), Wait: wait, Why: why.Detail}, true
 }
 
 // closed reports whether a site is left out for a user.
@@ -50,6 +50,9 @@ func (x *bars) closed(now bourse.Time, site, user string) bool { return x.until(
 
 // until is when a site may be asked again on behalf of a user.
 func (x *bars) until(site, user string) bourse.Time { return x.of[pair{site, user}].Until }
+
+// why is what a site that is left out has said, as the end of a sentence.
+func (x *bars) why(site, user string) bourse.Phrase { return x.of[pair{site, user}].Said() }
 
 // among lists which of these sites are left out for a user.
 func (x *bars) among(now bourse.Time, user string, sites []agents.ID) []bourse.UserBarred {

@@ -18,6 +18,7 @@
 //	intake       batch.go        jobs taken, cancelled, forgotten
 //	errands      errand.go       repairs (repair.go) and moves (move.go)
 //	shifts       negotiate.go    answers to what sites wish
+//	readings     work.go         what jobs have printed
 //	coordinator  coordinator.go  transactions: hold.go, decision.go, replies.go, ends.go; and of it
 //	  recovery   life.go         a life that is not the first: list, decide afresh, adopt
 //	  amnesia    amnesia.go      sites whose memory is of the past
@@ -32,9 +33,9 @@ import (
 
 // Broker is the agent of one VO. It is not safe for concurrent use.
 //
-// It is what it remembers, and four components that act on that: the scheduler has
+// It is what it remembers, and components that act on that: the scheduler has
 // cycles, errands are repairs and moves, shifts are answers to the wishes of sites, and
-// the intake takes jobs and lets them go. Their transactions are the coordinator's.
+// the intake takes jobs and lets them go, readings pass on what jobs have printed. Their transactions are the coordinator's.
 type Broker struct {
 	memory
 	co        *coordinator
@@ -42,6 +43,7 @@ type Broker struct {
 	errands   *errands
 	shifts    *shifts
 	intake    *intake
+	readings  readings
 }
 
 // New returns a broker. The configuration must be valid: an error of
@@ -57,6 +59,7 @@ func New(cfg Config) *Broker {
 	b.errands = &errands{memory: mem, co: b.co, scheduler: b.scheduler}
 	b.shifts = &shifts{memory: mem, co: b.co, errands: b.errands}
 	b.intake = &intake{memory: mem, co: b.co, scheduler: b.scheduler, errands: b.errands}
+	b.readings = readings{memory: mem}
 	b.scheduler.errands = b.errands
 	b.scheduler.listSites()
 	return b
@@ -82,6 +85,12 @@ func (b *Broker) Step(now bourse.Time, from agents.ID, m agents.Message, out *ag
 		b.intake.submit(now, from, m, out)
 	case agents.JobCancel:
 		b.intake.jobCancel(now, from, m, out)
+	case agents.JobOutput:
+		b.readings.asked(now, from, m, out)
+	case agents.LegOutput:
+		b.readings.answered(from, m, out)
+	case readingDue:
+		b.readings.due(m, out)
 	case agents.JobModify:
 		b.errands.jobModify(now, from, m, out)
 	case agents.OfferAnswer:

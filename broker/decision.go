@@ -45,7 +45,7 @@ func (co *coordinator) sayDecision(t *transaction, out *agents.Outbox) {
 		}
 		switch {
 		case t.state == bourse.TxCommitted && l.state <= bourse.Prepared:
-			out.Send(p.id, agents.Confirm{Leg: t.leg(i), DecidedBy: co.lives.current().Incarnation})
+			out.Send(p.id, agents.Confirm{Leg: t.leg(i), DecidedBy: co.lives.current().Incarnation, Work: co.txs.handover(t, i)})
 		case l.returns:
 			co.losses.tellReturned(p, t, i, out)
 		case t.state == bourse.TxCommitted && t.releases(l):

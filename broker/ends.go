@@ -84,6 +84,11 @@ func (co *coordinator) settled(now bourse.Time, t *transaction, l *txLeg, m agen
 		return
 	}
 	l.end = m.End
+	if m.Result != nil {
+		x := l.onNodes()
+		x.result = m.Result
+		l.know(x)
+	}
 	co.end(now, t, m.Leg.Leg, bourse.Settled, total-min(max(m.Charged, 0), total), 0, bourse.Reason{}, out)
 }
 
@@ -170,7 +175,7 @@ func (co *coordinator) end(now bourse.Time, t *transaction, i int, state bourse.
 	f := bourse.LegDone{Leg: t.leg(i), State: state, End: now, Reason: why,
 		Refund: min(max(refund, 0), total), Penalty: min(max(penalty, 0), total.Times(maxPenalty), co.accounts.RoomForPenalty(t.job.User, t.sites[i]))}
 	if state == bourse.Settled {
-		f.End = l.end
+		f.End, f.Result = l.end, l.onNodes().result
 	}
 	co.record(f, out)
 	co.listener.ended(t.job, out)

@@ -179,6 +179,7 @@ func (mem *memory) applyPriced(f bourse.LegPriced) {
 	l, t := mem.txs.leg(f.Leg), mem.txs.get(f.Leg.Tx)
 	mem.bars.lift(t.sites[f.Leg.Leg], t.job.User)
 	l.state, l.fare, l.priced, l.version = bourse.Held, f.Fare, true, max(f.Version, 1)
+	l.know(realLeg{names: f.Names, meeting: f.Meeting, token: f.Token})
 	if f.End > 0 {
 		l.what.Start, l.what.End = f.Start, f.End
 	}
@@ -360,6 +361,9 @@ func (mem *memory) applyClosed(f bourse.LegClosed) {
 func (mem *memory) applyDone(f bourse.LegDone) {
 	t, l := mem.txs.get(f.Leg.Tx), mem.txs.leg(f.Leg)
 	l.state, l.end, l.claim, l.given = f.State, f.End, f.Claim, f.Claim
+	x := l.onNodes()
+	x.names, x.result = nil, f.Result
+	l.know(x)
 	l.undone = t.job.state == bourse.JobWithdrawn
 	mem.touch(t.job)
 	if f.State == bourse.Asked {

@@ -90,7 +90,7 @@ func (co *coordinator) held(now bourse.Time, t *transaction, l *txLeg, m agents.
 		co.abort(now, t, reason(bourse.Invalid, "%s has placed it over [%v, %v), which was not asked for", t.sites[m.Leg.Leg], m.Start, m.End), out)
 		return
 	}
-	co.record(l.pricing(m), out)
+	co.record(l.pricing(t.job, m), out)
 	if t.sent < len(t.legs) {
 		if t.serial {
 			co.hold(now, t, out)
@@ -118,13 +118,19 @@ func (co *coordinator) held(now bourse.Time, t *transaction, l *txLeg, m agents.
 }
 
 // pricing is the record of what a site has said that it holds a leg at, and where.
-func (l *txLeg) pricing(m agents.Held) bourse.LegPriced {
+func (l *txLeg) pricing(j *job, m agents.Held) bourse.LegPriced {
 	f := bourse.LegPriced{Leg: m.Leg, Fare: m.Fare}
 	if m.Start != l.what.Start && m.End > 0 {
 		f.Start, f.End = m.Start, m.End
 	}
 	if m.Version > 1 {
 		f.Version = m.Version
+	}
+	if j.Work != nil {
+		f.Names = m.Nodes
+		if j.Work.Rendezvous {
+			f.Meeting, f.Token = m.Meeting, m.Token
+		}
 	}
 	return f
 }

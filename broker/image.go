@@ -92,6 +92,7 @@ func (t *transaction) image(started bool) bourse.TxMemory {
 	}
 	for i := range t.legs {
 		l := &t.legs[i]
+		x := l.onNodes()
 		m.Legs, m.Limits = append(m.Legs, l.what), append(m.Limits, l.limit)
 		if l.replaces != (bourse.LegID{}) {
 			m.Replaces = append(m.Replaces, make([]bourse.LegID, i+1-len(m.Replaces))...)
@@ -99,7 +100,8 @@ func (t *transaction) image(started bool) bourse.TxMemory {
 		}
 		m.Memory = append(m.Memory, bourse.LegRecord{State: l.recorded(started), Fare: l.fare, End: l.end, Back: l.back, Version: l.version,
 			Priced: l.priced, Charged: l.charged, Closed: l.closed, Mended: l.mended, Moved: l.moved, Undone: l.undone, Shifts: l.shifts, Proof: l.proof,
-			Claim: l.claim, Settled: l.given && !l.claim, Borne: l.borne})
+			Claim: l.claim, Settled: l.given && !l.claim, Borne: l.borne,
+			Names: x.names, Meeting: x.meeting, Token: x.token, Result: x.result})
 	}
 	return m
 }
@@ -201,6 +203,7 @@ func (mem *memory) loadTx(m bourse.TxMemory) {
 		l.priced, l.charged, l.closed, l.mended, l.moved = r.Priced, r.Charged, r.Closed, r.Mended, r.Moved
 		l.shifts, l.undone, l.proof = r.Shifts, r.Undone, r.Proof
 		l.claim, l.given, l.borne = r.Claim, r.Claim || r.Settled, r.Borne
+		l.know(realLeg{r.Names, r.Meeting, r.Token, r.Result})
 		if t.sites[i] == "" {
 			continue
 		}

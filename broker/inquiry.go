@@ -13,7 +13,14 @@ func (rec *recovery) inquire(from agents.ID, m agents.Inquire, out *agents.Outbo
 		rec.stray++
 		return
 	}
-	out.Send(from, agents.Answer{Leg: m.Leg, Verdict: rec.verdict(from, m.Leg), DecidedBy: rec.lives.current().Incarnation})
+	v, life := rec.verdict(from, m.Leg), rec.lives.current().Incarnation
+	if v == agents.Commit {
+		if work := rec.txs.handover(rec.txs.get(m.Leg.Tx), m.Leg.Leg); work != nil { // an Answer has none
+			out.Send(from, agents.Confirm{Leg: m.Leg, DecidedBy: life, Work: work})
+			return
+		}
+	}
+	out.Send(from, agents.Answer{Leg: m.Leg, Verdict: v, DecidedBy: life})
 }
 
 func (rec *recovery) verdict(from agents.ID, id bourse.LegID) agents.Verdict {

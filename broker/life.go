@@ -351,7 +351,7 @@ func (rec *recovery) priceSeen(t *transaction, seen []sighting, out *agents.Outb
 		if !t.placed(l, m) {
 			m.Start, m.End = 0, 0
 		}
-		rec.record(l.pricing(m), out)
+		rec.record(l.pricing(t.job, m), out)
 	}
 }
 
@@ -374,6 +374,9 @@ func (rec *recovery) catchUp(now bourse.Time, t *transaction, i int, s *sighting
 		s.State == bourse.Lost && s.Refund == 0 && !l.charged:
 		rec.co.lose(now, t, i, 0, 0, lost, out)
 	case s.State == bourse.Lost:
+		if s.Reason.Refused() {
+			lost = s.Reason
+		}
 		rec.co.lose(now, t, i, s.Refund, s.Penalty, lost, out)
 	case took(s):
 		rec.co.closed(now, t, l, t.leg(i), true, out)
@@ -381,7 +384,7 @@ func (rec *recovery) catchUp(now bourse.Time, t *transaction, i int, s *sighting
 		case bourse.Running:
 			rec.co.started(now, t, i, out)
 		case bourse.Settled:
-			rec.co.settled(now, t, l, agents.Settled{Leg: t.leg(i), End: s.End, Charged: s.Fare.Total()}, out)
+			rec.co.settled(now, t, l, agents.Settled{Leg: t.leg(i), End: s.End, Charged: s.Fare.Total(), Result: s.Result}, out)
 		case bourse.Released:
 			rec.co.end(now, t, i, bourse.Released, s.Refund, 0, bourse.Reason{}, out)
 		}

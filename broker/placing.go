@@ -138,7 +138,7 @@ func (sch *scheduler) fits(now bourse.Time, e *entry, a *planning.Alternative) b
 			return reason(bourse.NoOffer, "%s, which had offered a part of its window, is lost", x.name)
 		}
 		if name := siteName(sch.sites[a.Legs[i].Site]); sch.bars.closed(now, name, e.job.User) {
-			return reason(bourse.NotAllowed, "%s is closed to %s, and is not asked before %v", name, cmp.Or(e.job.User, "users without a name"), sch.bars.until(name, e.job.User))
+			return reason(bourse.NotAllowed, "%s is closed to %s, and is not asked before %v%v", name, cmp.Or(e.job.User, "users without a name"), sch.bars.until(name, e.job.User), sch.bars.why(name, e.job.User))
 		}
 	}
 	return planning.Covered(a.Cost, sch.accounts.Left(), a.Cost, sch.accounts.UserLeft(e.job.User), e.job.User)

@@ -67,10 +67,12 @@ type txLeg struct {
 	end      bourse.Time    // of the work, once it is over
 	back     bourse.Credits // refund and penalty
 	version  uint32
+	shifts   uint32       // how often its site has moved or fixed it
 	replaces bourse.LegID // a move: the leg that this one takes the place of
 
-	shifts uint32       // how often its site has moved or fixed it
-	proof  bourse.Proof // its site's, of the last answer that carried one that fits
+	real *realLeg // nil: its job has no work, or its nodes are simulated
+
+	proof bourse.Proof // its site's, of the last answer that carried one that fits
 
 	priced  bool // fare is bound
 	charged bool // its price was posted
@@ -85,6 +87,28 @@ type txLeg struct {
 	undone  bool // it ended after its job was given up
 
 	borne bourse.Credits // by the VO, where its site's books differ from ours
+}
+
+// realLeg is what a broker knows of a leg on real nodes whose job has work.
+type realLeg struct {
+	names          []string           // of its nodes, until it is over
+	meeting, token string             // of its site's rendezvous, where its job asks for one
+	result         *bourse.WorkResult // settled: of work that its site has started
+}
+
+// onNodes is that, empty if nothing is known.
+func (l *txLeg) onNodes() realLeg {
+	if l.real == nil {
+		return realLeg{}
+	}
+	return *l.real
+}
+
+// know takes what is known from now on.
+func (l *txLeg) know(x realLeg) {
+	if l.real = nil; x.names != nil || x.meeting != "" || x.result != nil {
+		l.real = &x
+	}
 }
 
 // gone reports whether a committed leg is lost to its window.

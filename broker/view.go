@@ -45,6 +45,8 @@ type LegView struct {
 	Shifts uint32      // how often it has moved or fixed it
 
 	Version uint32 // 1, and one more each time its user has had it otherwise; 0 until it is held
+
+	Result *bourse.WorkResult // once Settled, of work that its site has started; it must not be changed
 }
 
 // Ledger shows the accounts. It must not be changed.
@@ -131,7 +133,7 @@ func (t *transaction) view() TxView {
 		Repairs: t.repairs, Moves: t.request != nil}
 	for i := range t.legs {
 		l := &t.legs[i]
-		v.Legs[i] = LegView{Site: t.sites[i], Leg: l.what, Limit: l.limit, Fare: l.fare, State: l.state, Ended: l.end, Shifts: l.shifts, Version: l.version}
+		v.Legs[i] = LegView{Site: t.sites[i], Leg: l.what, Limit: l.limit, Fare: l.fare, State: l.state, Ended: l.end, Shifts: l.shifts, Version: l.version, Result: l.onNodes().result}
 		v.Legs[i].Flex = t.flex
 	}
 	return v

@@ -95,6 +95,11 @@ func (a *Agent) Step(now bourse.Time, from agents.ID, m agents.Message, out *age
 		out.Send(from, agents.ClusterDone{Leg: m.Leg, Step: m.Kind()})
 	case agents.ClusterHeard:
 		a.heard(m)
+	case agents.ClusterOutputRequest:
+		if !a.backend.Hear(now, from, m) {
+			out.Send(from, agents.ClusterOutput{Leg: m.Leg, Ref: m.Ref, Failure: bourse.Because(bourse.NoOffer,
+				"its nodes are simulated; nothing runs on them, so there is no output")})
+		}
 	default:
 		if !a.backend.Hear(now, from, m) {
 			panic(fmt.Sprintf("cluster of %s got %s from %s", a.cfg.Site, m.Kind(), from))

@@ -90,7 +90,8 @@ func (p *participant) ready(t step, k *request) bool {
 // nodes is what the cluster is asked to lock for the leg.
 func (p *participant) nodes(_ bourse.Time, k *request) agents.ClusterHold {
 	l := k.leg
-	return agents.ClusterHold{Leg: l.Leg, What: l.What, Run: l.Run, Replaces: l.Replaces, Flex: l.Flex, Shift: p.negotiation.asks(l)}
+	return agents.ClusterHold{Leg: l.Leg, What: l.What, Run: l.Run, Replaces: l.Replaces, Flex: l.Flex, Shift: p.negotiation.asks(l),
+		Job: l.Job, User: l.User}
 }
 
 // granted takes the cluster's answer to that.
@@ -106,9 +107,24 @@ func (p *participant) granted(t step, k *request, m agents.ClusterHeld) {
 		l.What = m.What
 		a.Start, a.End = m.What.Start, m.What.End
 	}
-	p.move(t, l, bourse.Held)
+	f := l.LegMoved
+	f.State = bourse.Held
+	if n := len(m.Nodes); n > 0 && n <= bourse.MaxNames {
+		f.Real = &bourse.RealLeg{Names: m.Nodes}
+	}
+	p.record(t, f)
+	p.tellOthers(l, &a)
 	a.Stamp, a.Proof = p.stamp(), p.proof(l)
 	t.out.Send(k.from, a)
+}
+
+// tellOthers adds to a Held what the other legs of its transaction are told: the
+// names of its nodes, and the rendezvous of this site.
+func (p *participant) tellOthers(l *leg, a *agents.Held) {
+	a.Nodes = l.onNodes().Names
+	if p.cfg.Meeting != "" && len(p.cfg.Key) > 0 {
+		a.Meeting, a.Token = p.cfg.Meeting, p.cfg.Key.Token(l.Leg.Tx)
+	}
 }
 
 // price prices what a Hold asks for, or says why it cannot be had. Row S11

@@ -56,7 +56,7 @@ func (m *memory) common() bourse.SiteImage {
 // listed adds to an image the legs from place from to place to.
 func (m *memory) listed(f *bourse.SiteImage, from, to int) {
 	for _, l := range m.kept[from:to] {
-		f.Legs = append(f.Legs, bourse.LegMemory{LegMoved: l.LegMoved, Tomb: l.tomb, Charged: l.charged,
+		f.Legs = append(f.Legs, bourse.LegMemory{LegMoved: l.whole(), Tomb: l.tomb, Charged: l.charged,
 			Noted: l.noted, HeldAt: l.heldAt, At: l.at, Shifts: l.shifts, Told: l.told, Offered: bourse.JobOffer(l.offer())})
 	}
 }
@@ -97,7 +97,8 @@ func (m *memory) loadCommon(f bourse.SiteImage) {
 func (m *memory) loadLegs(legs []bourse.LegMemory) {
 	for _, x := range legs {
 		l := m.keep(x.Leg)
-		l.LegMoved, l.tomb, l.charged, l.noted, l.heldAt, l.at = x.LegMoved, x.Tomb, x.Charged, x.Noted, x.HeldAt, x.At
+		l.take(x.LegMoved)
+		l.tomb, l.charged, l.noted, l.heldAt, l.at = x.Tomb, x.Charged, x.Noted, x.HeldAt, x.At
 		l.shifts, l.told = x.Shifts, x.Told
 		if x.Offered.Number > 0 {
 			o := offer(x.Offered)

@@ -89,7 +89,11 @@ func (v *inventory) reconcile(t step, m agents.ClusterLocks) {
 
 // compare holds an open leg against what the cluster keeps for it.
 func (v *inventory) compare(t step, l *leg, k *agents.ClusterLock) {
-	t.m = agents.ClusterLost{Leg: l.Leg}
+	lost := agents.ClusterLost{Leg: l.Leg}
+	if k != nil {
+		lost.Reason = k.Reason
+	}
+	t.m = lost
 	switch {
 	case k == nil, k.Lost:
 		if do := table[onLost][l.State]; do != nil {
@@ -97,7 +101,7 @@ func (v *inventory) compare(t step, l *leg, k *agents.ClusterLock) {
 			v.orders.tell(t, l, releaseOrder)
 		}
 	case k.Ended:
-		t.m = agents.ClusterEnded{Leg: l.Leg, End: k.End}
+		t.m = agents.ClusterEnded{Leg: l.Leg, End: k.End, Result: k.Result}
 		if do := v.participant.credible(t, onEnded, l); do != nil {
 			do(v.participant, l, t)
 			v.orders.tell(t, l, releaseOrder)

@@ -9,18 +9,60 @@ import (
 // leg is one leg of a transaction as its site sees it. What the facts say of it
 // changes by facts alone; its limit is the participant's, its order that of orders.
 type leg struct {
-	bourse.LegMoved             // the last that was recorded of it; Asked: nothing yet
-	tomb            bool        // cancelled before it was known
-	charged         bool        // it was confirmed once
-	noted           bool        // the broker has acknowledged what became of it
-	heldAt, at      bourse.Time // when it was held, and when it moved last
-	place           int         // in open
-	shifts, told    uint32      // how often it was shifted or fixed, and of how many of those its broker knows
-	lastOffer       *offer      // that was made for it; nil: none, as for most
+	bourse.LegMoved                 // the last that was recorded of it; Asked: nothing yet
+	tomb            bool            // cancelled before it was known
+	charged         bool            // it was confirmed once
+	noted           bool            // the broker has acknowledged what became of it
+	heldAt, at      bourse.Time     // when it was held, and when it moved last
+	real            *bourse.RealLeg // of its nodes and its work, as far as it is of use yet; nil: nothing
+	place           int             // in open
+	shifts, told    uint32          // how often it was shifted or fixed, and of how many of those its broker knows
+	lastOffer       *offer          // that was made for it; nil: none, as for most
 
 	// Of this life only.
 	ends  bourse.Time // of the hold or the doubt: later alarms are stale
 	order order       // what the cluster has not acknowledged
+}
+
+// take has a leg be what was recorded of it last. Its work is of use until it runs,
+// the names of its nodes until it is over.
+func (l *leg) take(f bourse.LegMoved) {
+	if x := f.Real; x != nil {
+		was := l.onNodes()
+		l.real = &bourse.RealLeg{Names: x.Names, Work: x.Work, Result: x.Result}
+		if x.Names == nil {
+			l.real.Names = was.Names
+		}
+	}
+	if f.State > bourse.Confirmed && l.real != nil {
+		l.real.Work = nil
+		if f.State.Terminal() {
+			l.real.Names = nil
+		}
+		if l.real.Names == nil && l.real.Result == nil {
+			l.real = nil
+		}
+	}
+	f.Real = nil // or every later fact would say it again
+	l.LegMoved = f
+}
+
+// onNodes is what is known of a leg on real nodes.
+func (l *leg) onNodes() bourse.RealLeg {
+	if l.real == nil {
+		return bourse.RealLeg{}
+	}
+	return *l.real
+}
+
+// whole is all that is known of a leg, for an image.
+func (l *leg) whole() bourse.LegMoved {
+	f := l.LegMoved
+	if l.real != nil {
+		x := *l.real
+		f.Real = &x
+	}
+	return f
 }
 
 // openLegs are those that hold nodes, in order of their holds. A leg leaves a

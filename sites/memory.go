@@ -115,7 +115,8 @@ func (m *memory) moved(at bourse.Time, f bourse.LegMoved) {
 	if !was.CanMove(f.State) {
 		panic(fmt.Sprintf("sites: leg %v cannot go from %v to %v", f.Leg, was, f.State))
 	}
-	l.LegMoved, l.at = f, at
+	l.take(f)
+	l.at = at
 	if f.State == bourse.Held {
 		l.heldAt = at
 		m.open.add(l)
@@ -149,7 +150,8 @@ func (m *memory) restored(at bourse.Time, f bourse.LegRestored) {
 		l = m.keep(f.Was.Leg)
 	}
 	was := l.State
-	l.LegMoved, l.at, l.heldAt = f.Was, at, f.Held
+	l.take(f.Was)
+	l.at, l.heldAt = at, f.Held
 	l.noted = !l.State.Blocks() // its broker knows: it has said so
 	m.accounts.restored(l, was)
 	switch {

@@ -37,7 +37,7 @@ func (n *notices) notice(l *leg) agents.Message {
 	case bourse.Lost:
 		return agents.Degraded{Leg: l.Leg, Refund: l.Refund, Penalty: l.Penalty, Reason: l.Reason, Stamp: n.stamp(), Proof: n.proof(l)}
 	case bourse.Settled:
-		return agents.Settled{Leg: l.Leg, End: l.End, Charged: l.Fare.Total(), Stamp: n.stamp()}
+		return agents.Settled{Leg: l.Leg, End: l.End, Charged: l.Fare.Total(), Result: l.onNodes().Result, Stamp: n.stamp()}
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ func (o *orders) tell(t step, l *leg, what order) {
 
 func (o *orders) send(t step, l *leg) {
 	if l.order == confirmOrder {
-		t.out.Send(o.cfg.Cluster, agents.ClusterConfirm{Leg: l.Leg})
+		t.out.Send(o.cfg.Cluster, agents.ClusterConfirm{Leg: l.Leg, Work: l.onNodes().Work})
 		return
 	}
 	t.out.Send(o.cfg.Cluster, agents.ClusterRelease{Leg: l.Leg})

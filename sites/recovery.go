@@ -70,7 +70,7 @@ func (r *recovery) reassert(t step, m agents.Reassert) {
 		r.reasserted(t, t.from, id, fenced("incarnation %d of %s has spoken to %s", f.highest, id.Tx.Broker, r.cfg.Name))
 		return
 	}
-	l, was := r.legs[id], r.restoration(t, m.Leg)
+	l, was := r.legs[id], r.restoration(t, m)
 	known, to := l != nil && !l.tomb, was.Was.State
 	why := r.unsound(m.Leg)
 	switch {
@@ -175,9 +175,13 @@ func (r *recovery) unsound(a agents.ListedLeg) bourse.Reason {
 
 // restoration is the fact that brings a leg back as it is asserted. Work that
 // ran may begin again: the cluster says when.
-func (r *recovery) restoration(t step, a agents.ListedLeg) bourse.LegRestored {
+func (r *recovery) restoration(t step, m agents.Reassert) bourse.LegRestored {
+	a := m.Leg
 	f := bourse.LegRestored{Held: t.now, Proof: a.Proof, Was: bourse.LegMoved{Leg: a.Leg, State: a.State, What: a.What, Job: a.Job, User: a.User,
-		Fare: a.Fare, Limit: a.Limit, End: a.End, Version: max(a.Version, 1), Refund: a.Refund, Penalty: a.Penalty, Run: a.Run}}
+		Fare: a.Fare, Limit: a.Limit, End: a.End, Version: max(a.Version, 1), Refund: a.Refund, Penalty: a.Penalty, Run: a.Run, Reason: a.Reason}}
+	if m.Work != nil || a.Result != nil {
+		f.Was.Real = &bourse.RealLeg{Work: m.Work, Result: a.Result}
+	}
 	switch a.State {
 	case bourse.Running:
 		f.Was.State = bourse.Confirmed
@@ -200,7 +204,7 @@ func (r *recovery) ready(t step, k *request) bool {
 
 // nodes is what the cluster is asked to lock again.
 func (r *recovery) nodes(_ bourse.Time, k *request) agents.ClusterHold {
-	return agents.ClusterHold{Leg: k.leg.Leg, What: k.leg.What, Run: k.leg.Run, Replaces: k.leg.Replaces, Again: true}
+	return agents.ClusterHold{Leg: k.leg.Leg, What: k.leg.What, Run: k.leg.Run, Replaces: k.leg.Replaces, Again: true, Job: k.leg.Job, User: k.leg.User}
 }
 
 // granted ends the wait for the nodes of a leg to be restored. Without

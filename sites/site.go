@@ -69,6 +69,9 @@ type Config struct {
 	// broker asserts what it has forgotten; nil: it proves nothing and restores
 	// nothing. It must outlive the journal.
 	Key agents.Key
+	// Meeting is host:port of the site's rendezvous, which its Key has tokens for;
+	// "": it has none.
+	Meeting string
 }
 
 // MaxKept is how many legs a site remembers unless its Config says otherwise.
@@ -90,6 +93,7 @@ type Site struct {
 	inventory   inventory   // the legs against what the cluster keeps
 	recovery    recovery    // what this life, or this site, has forgotten
 	archive     archive     // legs that are over
+	outputs     outputs     // what the work of legs has printed
 	retries     retries     // what is said again
 	stray       uint64      // messages that made no sense
 }
@@ -117,6 +121,7 @@ func New(cfg Config) *Site {
 	s.orders = orders{memory: &m, retries: &s.retries}
 	s.notices = notices{memory: &m, retries: &s.retries}
 	s.archive = archive{memory: &m}
+	s.outputs = outputs{memory: &m}
 	s.negotiation = negotiation{memory: &m, offers: &s.offers, retries: &s.retries}
 	s.operator = operator{memory: &m, groups: groups, requests: &s.requests, orders: &s.orders}
 	s.participant = participant{memory: &m, requests: &s.requests, orders: &s.orders, notices: &s.notices, archive: &s.archive,
@@ -165,6 +170,8 @@ func (s *Site) Step(now bourse.Time, from agents.ID, m agents.Message, out *agen
 		s.participant.list(t, m)
 	case agents.Reassert:
 		s.recovery.reassert(t, m)
+	case agents.LegOutputRequest:
+		s.outputs.requested(t, m)
 	default:
 		if !s.participant.step(t) && !s.own(t) && !s.operator.step(t) {
 			s.stray++
@@ -194,6 +201,8 @@ func (s *Site) own(t step) bool {
 		s.notices.moved(t, m)
 	case agents.ClusterLocks:
 		s.inventory.reconcile(t, m)
+	case agents.ClusterOutput:
+		s.outputs.answered(t, m)
 	case limitReached:
 		s.participant.limitReached(t, m)
 	case retry.Due[owed]:

@@ -34,6 +34,9 @@ func toPrepared(p *participant, l *leg, t step) {
 func toConfirmed(p *participant, l *leg, t step) {
 	f, old := l.LegMoved, p.legs[l.Replaces]
 	f.State = bourse.Confirmed
+	if m, ok := t.m.(agents.Confirm); ok && m.Work != nil {
+		f.Real = &bourse.RealLeg{Work: m.Work}
+	}
 	if old == nil || !p.replaceable(old) {
 		p.record(t, f)
 		p.orders.tell(t, l, confirmOrder)
@@ -125,8 +128,11 @@ func toSettled(p *participant, l *leg, t step) {
 	if l.State == bourse.Confirmed {
 		toRunning(p, l, t)
 	}
-	f := l.LegMoved
-	f.State, f.End = bourse.Settled, t.m.(agents.ClusterEnded).End
+	f, m := l.LegMoved, t.m.(agents.ClusterEnded)
+	f.State, f.End = bourse.Settled, m.End
+	if m.Result != nil {
+		f.Real = &bourse.RealLeg{Result: m.Result}
+	}
 	p.record(t, f)
 	p.archive.remember(t, l)
 	p.notices.notify(t, l)
@@ -140,8 +146,17 @@ func endedEarly(p *participant, l *leg, t step) {
 }
 
 // toLost gives up a leg that the cluster has no nodes for any more. Where it
-// was paid for, all is refunded, and the site's penalty added.
-func toLost(p *participant, l *leg, t step) { p.toLost(t, l, p.operator.takenBy(l)) }
+// was paid for, all is refunded, and the site's penalty added. Its operator's wish is
+// the reason, else what the cluster says.
+func toLost(p *participant, l *leg, t step) {
+	why := p.operator.takenBy(l)
+	if !why.Refused() {
+		if why = t.m.(agents.ClusterLost).Reason; why.Refused() {
+			why = refused(why.Code, "%s: %v", p.cfg.Name, bourse.Phrase(why.Detail)).Refusal
+		}
+	}
+	p.toLost(t, l, why)
+}
 
 func (p *participant) toLost(t step, l *leg, why bourse.Reason) {
 	f := l.LegMoved
@@ -164,6 +179,7 @@ func heldAgain(p *participant, l *leg, t step) {
 	if l.Flex.Due > 0 { // S80
 		a.Start, a.End = l.What.Start, l.What.End
 	}
+	p.tellOthers(l, &a)
 	t.reply(a)
 }
 

@@ -11,6 +11,9 @@ import (
 // The bounds of one message. Those of values are the vocabulary's.
 const (
 	maxTrace    = maxName + 64               // bytes of a transaction's name
+	maxToken    = 1000                       // bytes of what lets a leg in at a rendezvous
+	maxFile     = 4 << 10                    // bytes of the name of a file
+	maxPeers    = 10_000                     // of a leg
 	maxName     = 256                        // bytes of the name of a job, user, site or group
 	maxCode     = 64                         // bytes of a reason's code or a step's name
 	maxDetail   = 1000                       // bytes of a reason's words

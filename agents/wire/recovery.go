@@ -89,10 +89,10 @@ var recovery = []codec{
 		return &Envelope_Listing{out}
 	}, func(r *reader, b *Envelope_Listing) agents.Listing { return r.listing(b.Listing) }),
 	form(func(_ *writer, m agents.Reassert) *Envelope_Reassert {
-		return &Envelope_Reassert{&Reassert{Leg: listedLeg(&m.Leg), Incarnation: m.Incarnation, Nonce: m.Nonce}}
+		return &Envelope_Reassert{&Reassert{Leg: listedLeg(&m.Leg), Incarnation: m.Incarnation, Nonce: m.Nonce, Work: handover(m.Work)}}
 	}, func(r *reader, b *Envelope_Reassert) agents.Reassert {
 		return agents.Reassert{Leg: r.listedLeg("leg", 0, b.Reassert.GetLeg()), Incarnation: b.Reassert.GetIncarnation(),
-			Nonce: b.Reassert.GetNonce()}
+			Nonce: b.Reassert.GetNonce(), Work: r.handover("work", b.Reassert.GetWork())}
 	}),
 	form(func(_ *writer, m agents.Reasserted) *Envelope_Reasserted {
 		return &Envelope_Reasserted{&Reasserted{Leg: legID(m.Leg), Reason: reason(m.Reason), Stamp: stamp(m.Stamp)}}
@@ -137,5 +137,6 @@ func (r *reader) listedLeg(field string, i int, l *ListedLeg) agents.ListedLeg {
 	return agents.ListedLeg{Leg: r.legID("leg", l.GetLeg()), What: r.leg("what", l.GetWhat()), Job: r.name("job", l.GetJob(), maxName),
 		User: r.name("user", l.GetUser(), maxName), State: r.state("state", l.GetState()), Fare: r.fare("fare", l.GetFare()),
 		Limit: r.credits("limit", l.GetLimit()), Left: r.span("left", l.GetLeft()), End: r.time("end", l.GetEnd()), Version: l.GetVersion(),
-		Refund: r.credits("refund", l.GetRefund()), Penalty: r.credits("penalty", l.GetPenalty()), Run: r.span("run", l.GetRun()), Proof: r.proof("proof", l.GetProof())}
+		Refund: r.credits("refund", l.GetRefund()), Penalty: r.credits("penalty", l.GetPenalty()), Run: r.span("run", l.GetRun()), Proof: r.proof("proof", l.GetProof()),
+		Result: r.result("result", l.GetResult()), Reason: r.reason("reason", l.GetReason())}
 }

@@ -74,6 +74,22 @@ func TestDecode_RefusesWhatNoAgentCouldMean(t *testing.T) {
 		{"Quotes", "Quotes.quotes[1].fare.base is -1", func(e *Envelope) { e.GetQuotes().Quotes[1].Fare.Base = -1 }},
 		{"Quotes", "Quotes.quotes[0].refund_full is 1001", func(e *Envelope) { e.GetQuotes().Quotes[0].RefundFull = 1001 }},
 		{"Quotes", "Quotes.quotes[0].delayed is -1", func(e *Envelope) { e.GetQuotes().Quotes[0].Delayed = -1 }},
+		{"Held", "Held.nodes has 8193 elements", func(e *Envelope) { e.GetHeld().Nodes = make([]string, bourse.MaxNames+1) }},
+		{"Held", "Held.nodes[1].name has 257 bytes", func(e *Envelope) { e.GetHeld().Nodes = []string{"n1", long} }},
+		{"Confirm", "Confirm.work.work.command missing", func(e *Envelope) { e.GetConfirm().Work = &Handover{} }},
+		{"Confirm", "Confirm.work.work.script has 65537 bytes", func(e *Envelope) {
+			e.GetConfirm().Work = &Handover{Work: &Work{Script: "#!" + strings.Repeat("x", bourse.MaxScript-1)}}
+		}},
+		{"Confirm", "Confirm.work.peers has 10001", func(e *Envelope) {
+			e.GetConfirm().Work = &Handover{Work: &Work{Command: []string{"x"}}, Peers: make([]*Peer, maxPeers+1)}
+		}},
+		{"Confirm", "Confirm.work.peers.nodes has 24576", func(e *Envelope) {
+			p := &Peer{Nodes: make([]string, bourse.MaxNames)}
+			e.GetConfirm().Work = &Handover{Work: &Work{Command: []string{"x"}}, Peers: []*Peer{p, p, p}}
+		}},
+		{"Settled", "Settled.result.signal is -1", func(e *Envelope) { e.GetSettled().Result = &WorkResult{Signal: -1} }},
+		{"LegOutput", "LegOutput.from is -1", func(e *Envelope) { e.GetLegOutput().From = -1 }},
+		{"LegOutput", "LegOutput.data has 65537", func(e *Envelope) { e.GetLegOutput().Data = make([]byte, bourse.MaxTail+1) }},
 		{"Hold", "Hold.leg is missing", func(e *Envelope) { e.GetHold().Leg = nil }},
 		{"Hold", "Hold.leg.broker is missing", func(e *Envelope) { e.GetHold().Leg.Broker = "" }},
 		{"Hold", "Hold.leg.leg is ", func(e *Envelope) { e.GetHold().Leg.Leg = math.MaxUint32 }},

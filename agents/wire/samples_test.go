@@ -58,5 +58,7 @@ func samples() []agents.Message {
 		agents.Listing{Incarnation: 4, Legs: []agents.ListedLeg{listed}, Refusal: someWhy, Stamp: stamped, Nonce: 77, Latest: 5},
 		agents.Reassert{Leg: listed, Incarnation: 4, Nonce: 77},
 		agents.Reasserted{Leg: someLeg, Reason: someWhy, Stamp: stamped},
+		agents.LegOutputRequest{Leg: someLeg, Ref: 5, From: -4096},
+		agents.LegOutput{Leg: someLeg, Ref: 5, From: 10, Size: 14, Data: []byte("a\x00\xff\n"), Failure: someWhy},
 	}
 }

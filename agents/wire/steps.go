@@ -56,11 +56,12 @@ var steps = []codec{
 	}),
 	form(func(_ *writer, m agents.Held) *Envelope_Held {
 		return &Envelope_Held{&Held{Leg: legID(m.Leg), Fare: fare(m.Fare), Version: m.Version, Stamp: stamp(m.Stamp),
-			Start: int64(m.Start), End: int64(m.End), Proof: proof(m.Proof)}}
+			Start: int64(m.Start), End: int64(m.End), Proof: proof(m.Proof), Nodes: texts(m.Nodes), Meeting: text(m.Meeting), Token: text(m.Token)}}
 	}, func(r *reader, b *Envelope_Held) agents.Held {
 		return agents.Held{Leg: r.legID("leg", b.Held.GetLeg()), Fare: r.fare("fare", b.Held.GetFare()),
 			Version: b.Held.GetVersion(), Stamp: stampOf(b.Held.GetStamp()),
-			Start: r.time("start", b.Held.GetStart()), End: r.time("end", b.Held.GetEnd()), Proof: r.proof("proof", b.Held.GetProof())}
+			Start: r.time("start", b.Held.GetStart()), End: r.time("end", b.Held.GetEnd()), Proof: r.proof("proof", b.Held.GetProof()),
+			Nodes: r.nodeNames("nodes", b.Held.GetNodes()), Meeting: r.name("meeting", b.Held.GetMeeting(), maxName), Token: r.name("token", b.Held.GetToken(), maxToken)}
 	}),
 	form(func(w *writer, m agents.Refused) *Envelope_Refused {
 		out := &Refused{Leg: legID(m.Leg), Step: text(m.Step), Fare: fare(m.Fare),
@@ -87,9 +88,9 @@ var steps = []codec{
 		return agents.Prepared{Leg: r.legID("leg", b.Prepared.GetLeg()), Stamp: stampOf(b.Prepared.GetStamp())}
 	}),
 	form(func(_ *writer, m agents.Confirm) *Envelope_Confirm {
-		return &Envelope_Confirm{&Confirm{Leg: legID(m.Leg), DecidedBy: m.DecidedBy}}
+		return &Envelope_Confirm{&Confirm{Leg: legID(m.Leg), DecidedBy: m.DecidedBy, Work: handover(m.Work)}}
 	}, func(r *reader, b *Envelope_Confirm) agents.Confirm {
-		return agents.Confirm{Leg: r.legID("leg", b.Confirm.GetLeg()), DecidedBy: b.Confirm.GetDecidedBy()}
+		return agents.Confirm{Leg: r.legID("leg", b.Confirm.GetLeg()), DecidedBy: b.Confirm.GetDecidedBy(), Work: r.handover("work", b.Confirm.GetWork())}
 	}),
 	form(func(_ *writer, m agents.Confirmed) *Envelope_Confirmed {
 		return &Envelope_Confirmed{&Confirmed{Leg: legID(m.Leg), Refund: int64(m.Refund), Stamp: stamp(m.Stamp),
@@ -114,10 +115,10 @@ var steps = []codec{
 		return agents.LegStarted{Leg: r.legID("leg", b.LegStarted.GetLeg()), Stamp: stampOf(b.LegStarted.GetStamp())}
 	}),
 	form(func(_ *writer, m agents.Settled) *Envelope_Settled {
-		return &Envelope_Settled{&Settled{Leg: legID(m.Leg), End: int64(m.End), Charged: int64(m.Charged), Stamp: stamp(m.Stamp)}}
+		return &Envelope_Settled{&Settled{Leg: legID(m.Leg), End: int64(m.End), Charged: int64(m.Charged), Stamp: stamp(m.Stamp), Result: result(m.Result)}}
 	}, func(r *reader, b *Envelope_Settled) agents.Settled {
 		return agents.Settled{Leg: r.legID("leg", b.Settled.GetLeg()), End: r.time("end", b.Settled.GetEnd()),
-			Charged: r.credits("charged", b.Settled.GetCharged()), Stamp: stampOf(b.Settled.GetStamp())}
+			Charged: r.credits("charged", b.Settled.GetCharged()), Stamp: stampOf(b.Settled.GetStamp()), Result: r.result("result", b.Settled.GetResult())}
 	}),
 }
 

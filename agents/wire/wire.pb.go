@@ -199,6 +199,8 @@ type Envelope struct {
 	//	*Envelope_Shifted
 	//	*Envelope_ShiftOffer
 	//	*Envelope_ShiftDeclined
+	//	*Envelope_LegOutputRequest
+	//	*Envelope_LegOutput
 	Body          isEnvelope_Body `protobuf_oneof:"body"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -530,6 +532,24 @@ func (x *Envelope) GetShiftDeclined() *ShiftDeclined {
 	return nil
 }
 
+func (x *Envelope) GetLegOutputRequest() *LegOutputRequest {
+	if x != nil {
+		if x, ok := x.Body.(*Envelope_LegOutputRequest); ok {
+			return x.LegOutputRequest
+		}
+	}
+	return nil
+}
+
+func (x *Envelope) GetLegOutput() *LegOutput {
+	if x != nil {
+		if x, ok := x.Body.(*Envelope_LegOutput); ok {
+			return x.LegOutput
+		}
+	}
+	return nil
+}
+
 type isEnvelope_Body interface {
 	isEnvelope_Body()
 }
@@ -650,6 +670,14 @@ type Envelope_ShiftDeclined struct {
 	ShiftDeclined *ShiftDeclined `protobuf:"bytes,38,opt,name=shift_declined,json=shiftDeclined,proto3,oneof"`
 }
 
+type Envelope_LegOutputRequest struct {
+	LegOutputRequest *LegOutputRequest `protobuf:"bytes,39,opt,name=leg_output_request,json=legOutputRequest,proto3,oneof"`
+}
+
+type Envelope_LegOutput struct {
+	LegOutput *LegOutput `protobuf:"bytes,40,opt,name=leg_output,json=legOutput,proto3,oneof"`
+}
+
 func (*Envelope_OfferRequest) isEnvelope_Body() {}
 
 func (*Envelope_Offers) isEnvelope_Body() {}
@@ -707,6 +735,10 @@ func (*Envelope_Shifted) isEnvelope_Body() {}
 func (*Envelope_ShiftOffer) isEnvelope_Body() {}
 
 func (*Envelope_ShiftDeclined) isEnvelope_Body() {}
+
+func (*Envelope_LegOutputRequest) isEnvelope_Body() {}
+
+func (*Envelope_LegOutput) isEnvelope_Body() {}
 
 type Stamp struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2025,6 +2057,9 @@ type Held struct {
 	Stamp         *Stamp                 `protobuf:"bytes,4,opt,name=stamp,proto3" json:"stamp,omitempty"`
 	Start         int64                  `protobuf:"varint,5,opt,name=start,proto3" json:"start,omitempty"` // where it lies, if both are not 0
 	End           int64                  `protobuf:"varint,6,opt,name=end,proto3" json:"end,omitempty"`
+	Nodes         []string               `protobuf:"bytes,7,rep,name=nodes,proto3" json:"nodes,omitempty"`     // their names; none: they are simulated
+	Meeting       string                 `protobuf:"bytes,8,opt,name=meeting,proto3" json:"meeting,omitempty"` // host:port of a rendezvous; empty: none
+	Token         string                 `protobuf:"bytes,9,opt,name=token,proto3" json:"token,omitempty"`
 	Proof         *Proof                 `protobuf:"bytes,15,opt,name=proof,proto3" json:"proof,omitempty"` // absent: none, here and elsewhere
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2100,6 +2135,27 @@ func (x *Held) GetEnd() int64 {
 		return x.End
 	}
 	return 0
+}
+
+func (x *Held) GetNodes() []string {
+	if x != nil {
+		return x.Nodes
+	}
+	return nil
+}
+
+func (x *Held) GetMeeting() string {
+	if x != nil {
+		return x.Meeting
+	}
+	return ""
+}
+
+func (x *Held) GetToken() string {
+	if x != nil {
+		return x.Token
+	}
+	return ""
 }
 
 func (x *Held) GetProof() *Proof {
@@ -2317,6 +2373,7 @@ type Confirm struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Leg           *LegID                 `protobuf:"bytes,1,opt,name=leg,proto3" json:"leg,omitempty"`
 	DecidedBy     uint32                 `protobuf:"varint,2,opt,name=decided_by,json=decidedBy,proto3" json:"decided_by,omitempty"`
+	Work          *Handover              `protobuf:"bytes,3,opt,name=work,proto3" json:"work,omitempty"` // absent: nothing that the site starts
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2365,6 +2422,397 @@ func (x *Confirm) GetDecidedBy() uint32 {
 	return 0
 }
 
+func (x *Confirm) GetWork() *Handover {
+	if x != nil {
+		return x.Work
+	}
+	return nil
+}
+
+// Work is what a job runs.
+type Work struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Command       []string               `protobuf:"bytes,1,rep,name=command,proto3" json:"command,omitempty"`
+	Script        string                 `protobuf:"bytes,2,opt,name=script,proto3" json:"script,omitempty"` // in place of a command
+	Env           []*EnvVar              `protobuf:"bytes,3,rep,name=env,proto3" json:"env,omitempty"`       // by name
+	Dir           string                 `protobuf:"bytes,4,opt,name=dir,proto3" json:"dir,omitempty"`
+	Output        string                 `protobuf:"bytes,5,opt,name=output,proto3" json:"output,omitempty"`
+	Rendezvous    bool                   `protobuf:"varint,6,opt,name=rendezvous,proto3" json:"rendezvous,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Work) Reset() {
+	*x = Work{}
+	mi := &file_wire_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Work) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Work) ProtoMessage() {}
+
+func (x *Work) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Work.ProtoReflect.Descriptor instead.
+func (*Work) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *Work) GetCommand() []string {
+	if x != nil {
+		return x.Command
+	}
+	return nil
+}
+
+func (x *Work) GetScript() string {
+	if x != nil {
+		return x.Script
+	}
+	return ""
+}
+
+func (x *Work) GetEnv() []*EnvVar {
+	if x != nil {
+		return x.Env
+	}
+	return nil
+}
+
+func (x *Work) GetDir() string {
+	if x != nil {
+		return x.Dir
+	}
+	return ""
+}
+
+func (x *Work) GetOutput() string {
+	if x != nil {
+		return x.Output
+	}
+	return ""
+}
+
+func (x *Work) GetRendezvous() bool {
+	if x != nil {
+		return x.Rendezvous
+	}
+	return false
+}
+
+type EnvVar struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Value         string                 `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EnvVar) Reset() {
+	*x = EnvVar{}
+	mi := &file_wire_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EnvVar) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EnvVar) ProtoMessage() {}
+
+func (x *EnvVar) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EnvVar.ProtoReflect.Descriptor instead.
+func (*EnvVar) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *EnvVar) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *EnvVar) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
+// Handover is the work of one leg.
+type Handover struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Work          *Work                  `protobuf:"bytes,1,opt,name=work,proto3" json:"work,omitempty"`
+	Job           string                 `protobuf:"bytes,2,opt,name=job,proto3" json:"job,omitempty"`
+	User          string                 `protobuf:"bytes,3,opt,name=user,proto3" json:"user,omitempty"`
+	Leg           uint32                 `protobuf:"varint,4,opt,name=leg,proto3" json:"leg,omitempty"`
+	Legs          uint32                 `protobuf:"varint,5,opt,name=legs,proto3" json:"legs,omitempty"`
+	Peers         []*Peer                `protobuf:"bytes,6,rep,name=peers,proto3" json:"peers,omitempty"`
+	Meeting       string                 `protobuf:"bytes,7,opt,name=meeting,proto3" json:"meeting,omitempty"`
+	Token         string                 `protobuf:"bytes,8,opt,name=token,proto3" json:"token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Handover) Reset() {
+	*x = Handover{}
+	mi := &file_wire_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Handover) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Handover) ProtoMessage() {}
+
+func (x *Handover) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Handover.ProtoReflect.Descriptor instead.
+func (*Handover) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *Handover) GetWork() *Work {
+	if x != nil {
+		return x.Work
+	}
+	return nil
+}
+
+func (x *Handover) GetJob() string {
+	if x != nil {
+		return x.Job
+	}
+	return ""
+}
+
+func (x *Handover) GetUser() string {
+	if x != nil {
+		return x.User
+	}
+	return ""
+}
+
+func (x *Handover) GetLeg() uint32 {
+	if x != nil {
+		return x.Leg
+	}
+	return 0
+}
+
+func (x *Handover) GetLegs() uint32 {
+	if x != nil {
+		return x.Legs
+	}
+	return 0
+}
+
+func (x *Handover) GetPeers() []*Peer {
+	if x != nil {
+		return x.Peers
+	}
+	return nil
+}
+
+func (x *Handover) GetMeeting() string {
+	if x != nil {
+		return x.Meeting
+	}
+	return ""
+}
+
+func (x *Handover) GetToken() string {
+	if x != nil {
+		return x.Token
+	}
+	return ""
+}
+
+// Peer is another leg of the window.
+type Peer struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Site          string                 `protobuf:"bytes,1,opt,name=site,proto3" json:"site,omitempty"`
+	Nodes         []string               `protobuf:"bytes,2,rep,name=nodes,proto3" json:"nodes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Peer) Reset() {
+	*x = Peer{}
+	mi := &file_wire_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Peer) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Peer) ProtoMessage() {}
+
+func (x *Peer) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Peer.ProtoReflect.Descriptor instead.
+func (*Peer) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *Peer) GetSite() string {
+	if x != nil {
+		return x.Site
+	}
+	return ""
+}
+
+func (x *Peer) GetNodes() []string {
+	if x != nil {
+		return x.Nodes
+	}
+	return nil
+}
+
+// WorkResult is what came of a leg's work.
+type WorkResult struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Begin         int64                  `protobuf:"varint,1,opt,name=begin,proto3" json:"begin,omitempty"`
+	End           int64                  `protobuf:"varint,2,opt,name=end,proto3" json:"end,omitempty"`
+	Exit          int64                  `protobuf:"varint,3,opt,name=exit,proto3" json:"exit,omitempty"`
+	Signal        int64                  `protobuf:"varint,4,opt,name=signal,proto3" json:"signal,omitempty"`
+	Known         bool                   `protobuf:"varint,5,opt,name=known,proto3" json:"known,omitempty"` // the exit is
+	Output        string                 `protobuf:"bytes,6,opt,name=output,proto3" json:"output,omitempty"`
+	Ended         *Reason                `protobuf:"bytes,7,opt,name=ended,proto3" json:"ended,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WorkResult) Reset() {
+	*x = WorkResult{}
+	mi := &file_wire_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WorkResult) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WorkResult) ProtoMessage() {}
+
+func (x *WorkResult) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WorkResult.ProtoReflect.Descriptor instead.
+func (*WorkResult) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *WorkResult) GetBegin() int64 {
+	if x != nil {
+		return x.Begin
+	}
+	return 0
+}
+
+func (x *WorkResult) GetEnd() int64 {
+	if x != nil {
+		return x.End
+	}
+	return 0
+}
+
+func (x *WorkResult) GetExit() int64 {
+	if x != nil {
+		return x.Exit
+	}
+	return 0
+}
+
+func (x *WorkResult) GetSignal() int64 {
+	if x != nil {
+		return x.Signal
+	}
+	return 0
+}
+
+func (x *WorkResult) GetKnown() bool {
+	if x != nil {
+		return x.Known
+	}
+	return false
+}
+
+func (x *WorkResult) GetOutput() string {
+	if x != nil {
+		return x.Output
+	}
+	return ""
+}
+
+func (x *WorkResult) GetEnded() *Reason {
+	if x != nil {
+		return x.Ended
+	}
+	return nil
+}
+
 type Confirmed struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Leg           *LegID                 `protobuf:"bytes,1,opt,name=leg,proto3" json:"leg,omitempty"`
@@ -2378,7 +2826,7 @@ type Confirmed struct {
 
 func (x *Confirmed) Reset() {
 	*x = Confirmed{}
-	mi := &file_wire_proto_msgTypes[24]
+	mi := &file_wire_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2390,7 +2838,7 @@ func (x *Confirmed) String() string {
 func (*Confirmed) ProtoMessage() {}
 
 func (x *Confirmed) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[24]
+	mi := &file_wire_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2403,7 +2851,7 @@ func (x *Confirmed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Confirmed.ProtoReflect.Descriptor instead.
 func (*Confirmed) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{24}
+	return file_wire_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Confirmed) GetLeg() *LegID {
@@ -2451,7 +2899,7 @@ type Cancel struct {
 
 func (x *Cancel) Reset() {
 	*x = Cancel{}
-	mi := &file_wire_proto_msgTypes[25]
+	mi := &file_wire_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2463,7 +2911,7 @@ func (x *Cancel) String() string {
 func (*Cancel) ProtoMessage() {}
 
 func (x *Cancel) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[25]
+	mi := &file_wire_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2476,7 +2924,7 @@ func (x *Cancel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cancel.ProtoReflect.Descriptor instead.
 func (*Cancel) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{25}
+	return file_wire_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Cancel) GetLeg() *LegID {
@@ -2503,7 +2951,7 @@ type Cancelled struct {
 
 func (x *Cancelled) Reset() {
 	*x = Cancelled{}
-	mi := &file_wire_proto_msgTypes[26]
+	mi := &file_wire_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2515,7 +2963,7 @@ func (x *Cancelled) String() string {
 func (*Cancelled) ProtoMessage() {}
 
 func (x *Cancelled) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[26]
+	mi := &file_wire_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2528,7 +2976,7 @@ func (x *Cancelled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cancelled.ProtoReflect.Descriptor instead.
 func (*Cancelled) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{26}
+	return file_wire_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Cancelled) GetLeg() *LegID {
@@ -2555,7 +3003,7 @@ type LegStarted struct {
 
 func (x *LegStarted) Reset() {
 	*x = LegStarted{}
-	mi := &file_wire_proto_msgTypes[27]
+	mi := &file_wire_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2567,7 +3015,7 @@ func (x *LegStarted) String() string {
 func (*LegStarted) ProtoMessage() {}
 
 func (x *LegStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[27]
+	mi := &file_wire_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2580,7 +3028,7 @@ func (x *LegStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LegStarted.ProtoReflect.Descriptor instead.
 func (*LegStarted) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{27}
+	return file_wire_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *LegStarted) GetLeg() *LegID {
@@ -2603,13 +3051,14 @@ type Settled struct {
 	End           int64                  `protobuf:"varint,2,opt,name=end,proto3" json:"end,omitempty"`
 	Charged       int64                  `protobuf:"varint,3,opt,name=charged,proto3" json:"charged,omitempty"`
 	Stamp         *Stamp                 `protobuf:"bytes,4,opt,name=stamp,proto3" json:"stamp,omitempty"`
+	Result        *WorkResult            `protobuf:"bytes,5,opt,name=result,proto3" json:"result,omitempty"` // absent: of no work that the site has started
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Settled) Reset() {
 	*x = Settled{}
-	mi := &file_wire_proto_msgTypes[28]
+	mi := &file_wire_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2621,7 +3070,7 @@ func (x *Settled) String() string {
 func (*Settled) ProtoMessage() {}
 
 func (x *Settled) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[28]
+	mi := &file_wire_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2634,7 +3083,7 @@ func (x *Settled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Settled.ProtoReflect.Descriptor instead.
 func (*Settled) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{28}
+	return file_wire_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Settled) GetLeg() *LegID {
@@ -2665,6 +3114,13 @@ func (x *Settled) GetStamp() *Stamp {
 	return nil
 }
 
+func (x *Settled) GetResult() *WorkResult {
+	if x != nil {
+		return x.Result
+	}
+	return nil
+}
+
 type Release struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Leg           *LegID                 `protobuf:"bytes,1,opt,name=leg,proto3" json:"leg,omitempty"`
@@ -2676,7 +3132,7 @@ type Release struct {
 
 func (x *Release) Reset() {
 	*x = Release{}
-	mi := &file_wire_proto_msgTypes[29]
+	mi := &file_wire_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2688,7 +3144,7 @@ func (x *Release) String() string {
 func (*Release) ProtoMessage() {}
 
 func (x *Release) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[29]
+	mi := &file_wire_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2701,7 +3157,7 @@ func (x *Release) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Release.ProtoReflect.Descriptor instead.
 func (*Release) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{29}
+	return file_wire_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Release) GetLeg() *LegID {
@@ -2737,7 +3193,7 @@ type Released struct {
 
 func (x *Released) Reset() {
 	*x = Released{}
-	mi := &file_wire_proto_msgTypes[30]
+	mi := &file_wire_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2749,7 +3205,7 @@ func (x *Released) String() string {
 func (*Released) ProtoMessage() {}
 
 func (x *Released) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[30]
+	mi := &file_wire_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2762,7 +3218,7 @@ func (x *Released) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Released.ProtoReflect.Descriptor instead.
 func (*Released) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{30}
+	return file_wire_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Released) GetLeg() *LegID {
@@ -2803,7 +3259,7 @@ type Inquire struct {
 
 func (x *Inquire) Reset() {
 	*x = Inquire{}
-	mi := &file_wire_proto_msgTypes[31]
+	mi := &file_wire_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2815,7 +3271,7 @@ func (x *Inquire) String() string {
 func (*Inquire) ProtoMessage() {}
 
 func (x *Inquire) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[31]
+	mi := &file_wire_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2828,7 +3284,7 @@ func (x *Inquire) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Inquire.ProtoReflect.Descriptor instead.
 func (*Inquire) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{31}
+	return file_wire_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Inquire) GetLeg() *LegID {
@@ -2856,7 +3312,7 @@ type Answer struct {
 
 func (x *Answer) Reset() {
 	*x = Answer{}
-	mi := &file_wire_proto_msgTypes[32]
+	mi := &file_wire_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2868,7 +3324,7 @@ func (x *Answer) String() string {
 func (*Answer) ProtoMessage() {}
 
 func (x *Answer) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[32]
+	mi := &file_wire_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2881,7 +3337,7 @@ func (x *Answer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Answer.ProtoReflect.Descriptor instead.
 func (*Answer) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{32}
+	return file_wire_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Answer) GetLeg() *LegID {
@@ -2915,7 +3371,7 @@ type Heuristic struct {
 
 func (x *Heuristic) Reset() {
 	*x = Heuristic{}
-	mi := &file_wire_proto_msgTypes[33]
+	mi := &file_wire_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2927,7 +3383,7 @@ func (x *Heuristic) String() string {
 func (*Heuristic) ProtoMessage() {}
 
 func (x *Heuristic) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[33]
+	mi := &file_wire_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2940,7 +3396,7 @@ func (x *Heuristic) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Heuristic.ProtoReflect.Descriptor instead.
 func (*Heuristic) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{33}
+	return file_wire_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Heuristic) GetLeg() *LegID {
@@ -2971,7 +3427,7 @@ type Degraded struct {
 
 func (x *Degraded) Reset() {
 	*x = Degraded{}
-	mi := &file_wire_proto_msgTypes[34]
+	mi := &file_wire_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2983,7 +3439,7 @@ func (x *Degraded) String() string {
 func (*Degraded) ProtoMessage() {}
 
 func (x *Degraded) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[34]
+	mi := &file_wire_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2996,7 +3452,7 @@ func (x *Degraded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Degraded.ProtoReflect.Descriptor instead.
 func (*Degraded) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{34}
+	return file_wire_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Degraded) GetLeg() *LegID {
@@ -3052,7 +3508,7 @@ type Noted struct {
 
 func (x *Noted) Reset() {
 	*x = Noted{}
-	mi := &file_wire_proto_msgTypes[35]
+	mi := &file_wire_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3064,7 +3520,7 @@ func (x *Noted) String() string {
 func (*Noted) ProtoMessage() {}
 
 func (x *Noted) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[35]
+	mi := &file_wire_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3077,7 +3533,7 @@ func (x *Noted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Noted.ProtoReflect.Descriptor instead.
 func (*Noted) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{35}
+	return file_wire_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Noted) GetLeg() *LegID {
@@ -3116,7 +3572,7 @@ type Shifted struct {
 
 func (x *Shifted) Reset() {
 	*x = Shifted{}
-	mi := &file_wire_proto_msgTypes[36]
+	mi := &file_wire_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3128,7 +3584,7 @@ func (x *Shifted) String() string {
 func (*Shifted) ProtoMessage() {}
 
 func (x *Shifted) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[36]
+	mi := &file_wire_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3141,7 +3597,7 @@ func (x *Shifted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Shifted.ProtoReflect.Descriptor instead.
 func (*Shifted) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{36}
+	return file_wire_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Shifted) GetLeg() *LegID {
@@ -3212,7 +3668,7 @@ type ShiftOffer struct {
 
 func (x *ShiftOffer) Reset() {
 	*x = ShiftOffer{}
-	mi := &file_wire_proto_msgTypes[37]
+	mi := &file_wire_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3224,7 +3680,7 @@ func (x *ShiftOffer) String() string {
 func (*ShiftOffer) ProtoMessage() {}
 
 func (x *ShiftOffer) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[37]
+	mi := &file_wire_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3237,7 +3693,7 @@ func (x *ShiftOffer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShiftOffer.ProtoReflect.Descriptor instead.
 func (*ShiftOffer) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{37}
+	return file_wire_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ShiftOffer) GetLeg() *LegID {
@@ -3322,7 +3778,7 @@ type ShiftDeclined struct {
 
 func (x *ShiftDeclined) Reset() {
 	*x = ShiftDeclined{}
-	mi := &file_wire_proto_msgTypes[38]
+	mi := &file_wire_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3334,7 +3790,7 @@ func (x *ShiftDeclined) String() string {
 func (*ShiftDeclined) ProtoMessage() {}
 
 func (x *ShiftDeclined) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[38]
+	mi := &file_wire_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3347,7 +3803,7 @@ func (x *ShiftDeclined) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShiftDeclined.ProtoReflect.Descriptor instead.
 func (*ShiftDeclined) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{38}
+	return file_wire_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ShiftDeclined) GetLeg() *LegID {
@@ -3390,7 +3846,7 @@ type List struct {
 
 func (x *List) Reset() {
 	*x = List{}
-	mi := &file_wire_proto_msgTypes[39]
+	mi := &file_wire_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3402,7 +3858,7 @@ func (x *List) String() string {
 func (*List) ProtoMessage() {}
 
 func (x *List) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[39]
+	mi := &file_wire_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3415,7 +3871,7 @@ func (x *List) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use List.ProtoReflect.Descriptor instead.
 func (*List) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{39}
+	return file_wire_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *List) GetBroker() string {
@@ -3460,7 +3916,7 @@ type Listing struct {
 
 func (x *Listing) Reset() {
 	*x = Listing{}
-	mi := &file_wire_proto_msgTypes[40]
+	mi := &file_wire_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3472,7 +3928,7 @@ func (x *Listing) String() string {
 func (*Listing) ProtoMessage() {}
 
 func (x *Listing) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[40]
+	mi := &file_wire_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3485,7 +3941,7 @@ func (x *Listing) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Listing.ProtoReflect.Descriptor instead.
 func (*Listing) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{40}
+	return file_wire_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Listing) GetIncarnation() uint32 {
@@ -3545,14 +4001,16 @@ type ListedLeg struct {
 	Refund        int64                  `protobuf:"varint,11,opt,name=refund,proto3" json:"refund,omitempty"`
 	Penalty       int64                  `protobuf:"varint,12,opt,name=penalty,proto3" json:"penalty,omitempty"`
 	Run           int64                  `protobuf:"varint,13,opt,name=run,proto3" json:"run,omitempty"`
+	Result        *WorkResult            `protobuf:"bytes,14,opt,name=result,proto3" json:"result,omitempty"`
 	Proof         *Proof                 `protobuf:"bytes,15,opt,name=proof,proto3" json:"proof,omitempty"`
+	Reason        *Reason                `protobuf:"bytes,16,opt,name=reason,proto3" json:"reason,omitempty"` // of a lost one
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListedLeg) Reset() {
 	*x = ListedLeg{}
-	mi := &file_wire_proto_msgTypes[41]
+	mi := &file_wire_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3564,7 +4022,7 @@ func (x *ListedLeg) String() string {
 func (*ListedLeg) ProtoMessage() {}
 
 func (x *ListedLeg) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[41]
+	mi := &file_wire_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3577,7 +4035,7 @@ func (x *ListedLeg) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListedLeg.ProtoReflect.Descriptor instead.
 func (*ListedLeg) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{41}
+	return file_wire_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ListedLeg) GetLeg() *LegID {
@@ -3671,9 +4129,23 @@ func (x *ListedLeg) GetRun() int64 {
 	return 0
 }
 
+func (x *ListedLeg) GetResult() *WorkResult {
+	if x != nil {
+		return x.Result
+	}
+	return nil
+}
+
 func (x *ListedLeg) GetProof() *Proof {
 	if x != nil {
 		return x.Proof
+	}
+	return nil
+}
+
+func (x *ListedLeg) GetReason() *Reason {
+	if x != nil {
+		return x.Reason
 	}
 	return nil
 }
@@ -3683,13 +4155,14 @@ type Reassert struct {
 	Leg           *ListedLeg             `protobuf:"bytes,1,opt,name=leg,proto3" json:"leg,omitempty"`
 	Incarnation   uint32                 `protobuf:"varint,2,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
 	Nonce         uint64                 `protobuf:"fixed64,3,opt,name=nonce,proto3" json:"nonce,omitempty"`
+	Work          *Handover              `protobuf:"bytes,4,opt,name=work,proto3" json:"work,omitempty"` // as in Confirm
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Reassert) Reset() {
 	*x = Reassert{}
-	mi := &file_wire_proto_msgTypes[42]
+	mi := &file_wire_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3701,7 +4174,7 @@ func (x *Reassert) String() string {
 func (*Reassert) ProtoMessage() {}
 
 func (x *Reassert) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[42]
+	mi := &file_wire_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3714,7 +4187,7 @@ func (x *Reassert) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reassert.ProtoReflect.Descriptor instead.
 func (*Reassert) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{42}
+	return file_wire_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *Reassert) GetLeg() *ListedLeg {
@@ -3738,6 +4211,13 @@ func (x *Reassert) GetNonce() uint64 {
 	return 0
 }
 
+func (x *Reassert) GetWork() *Handover {
+	if x != nil {
+		return x.Work
+	}
+	return nil
+}
+
 type Reasserted struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Leg           *LegID                 `protobuf:"bytes,1,opt,name=leg,proto3" json:"leg,omitempty"`
@@ -3749,7 +4229,7 @@ type Reasserted struct {
 
 func (x *Reasserted) Reset() {
 	*x = Reasserted{}
-	mi := &file_wire_proto_msgTypes[43]
+	mi := &file_wire_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3761,7 +4241,7 @@ func (x *Reasserted) String() string {
 func (*Reasserted) ProtoMessage() {}
 
 func (x *Reasserted) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[43]
+	mi := &file_wire_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3774,7 +4254,7 @@ func (x *Reasserted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reasserted.ProtoReflect.Descriptor instead.
 func (*Reasserted) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{43}
+	return file_wire_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *Reasserted) GetLeg() *LegID {
@@ -3798,12 +4278,157 @@ func (x *Reasserted) GetStamp() *Stamp {
 	return nil
 }
 
+// LegOutputRequest asks for what the work of a leg has printed.
+type LegOutputRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Leg           *LegID                 `protobuf:"bytes,1,opt,name=leg,proto3" json:"leg,omitempty"`
+	Ref           uint64                 `protobuf:"varint,2,opt,name=ref,proto3" json:"ref,omitempty"`
+	From          int64                  `protobuf:"zigzag64,3,opt,name=from,proto3" json:"from,omitempty"` // first byte; below 0: so many of the last ones
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LegOutputRequest) Reset() {
+	*x = LegOutputRequest{}
+	mi := &file_wire_proto_msgTypes[49]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LegOutputRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LegOutputRequest) ProtoMessage() {}
+
+func (x *LegOutputRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[49]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LegOutputRequest.ProtoReflect.Descriptor instead.
+func (*LegOutputRequest) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{49}
+}
+
+func (x *LegOutputRequest) GetLeg() *LegID {
+	if x != nil {
+		return x.Leg
+	}
+	return nil
+}
+
+func (x *LegOutputRequest) GetRef() uint64 {
+	if x != nil {
+		return x.Ref
+	}
+	return 0
+}
+
+func (x *LegOutputRequest) GetFrom() int64 {
+	if x != nil {
+		return x.From
+	}
+	return 0
+}
+
+type LegOutput struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Leg           *LegID                 `protobuf:"bytes,1,opt,name=leg,proto3" json:"leg,omitempty"`
+	Ref           uint64                 `protobuf:"varint,2,opt,name=ref,proto3" json:"ref,omitempty"`
+	From          int64                  `protobuf:"varint,3,opt,name=from,proto3" json:"from,omitempty"`
+	Size          int64                  `protobuf:"varint,4,opt,name=size,proto3" json:"size,omitempty"` // of the whole
+	Data          []byte                 `protobuf:"bytes,5,opt,name=data,proto3" json:"data,omitempty"`  // at most 64 KiB
+	Failure       *Reason                `protobuf:"bytes,6,opt,name=failure,proto3" json:"failure,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LegOutput) Reset() {
+	*x = LegOutput{}
+	mi := &file_wire_proto_msgTypes[50]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LegOutput) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LegOutput) ProtoMessage() {}
+
+func (x *LegOutput) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[50]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LegOutput.ProtoReflect.Descriptor instead.
+func (*LegOutput) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{50}
+}
+
+func (x *LegOutput) GetLeg() *LegID {
+	if x != nil {
+		return x.Leg
+	}
+	return nil
+}
+
+func (x *LegOutput) GetRef() uint64 {
+	if x != nil {
+		return x.Ref
+	}
+	return 0
+}
+
+func (x *LegOutput) GetFrom() int64 {
+	if x != nil {
+		return x.From
+	}
+	return 0
+}
+
+func (x *LegOutput) GetSize() int64 {
+	if x != nil {
+		return x.Size
+	}
+	return 0
+}
+
+func (x *LegOutput) GetData() []byte {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
+func (x *LegOutput) GetFailure() *Reason {
+	if x != nil {
+		return x.Failure
+	}
+	return nil
+}
+
 var File_wire_proto protoreflect.FileDescriptor
 
 const file_wire_proto_rawDesc = "" +
 	"\n" +
 	"\n" +
-	"wire.proto\x12\vbourse.wire\"\xd1\f\n" +
+	"wire.proto\x12\vbourse.wire\"\xd9\r\n" +
 	"\bEnvelope\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\tR\x04from\x12\x0e\n" +
@@ -3842,7 +4467,10 @@ const file_wire_proto_rawDesc = "" +
 	"\ashifted\x18$ \x01(\v2\x14.bourse.wire.ShiftedH\x00R\ashifted\x12:\n" +
 	"\vshift_offer\x18% \x01(\v2\x17.bourse.wire.ShiftOfferH\x00R\n" +
 	"shiftOffer\x12C\n" +
-	"\x0eshift_declined\x18& \x01(\v2\x1a.bourse.wire.ShiftDeclinedH\x00R\rshiftDeclinedB\x06\n" +
+	"\x0eshift_declined\x18& \x01(\v2\x1a.bourse.wire.ShiftDeclinedH\x00R\rshiftDeclined\x12M\n" +
+	"\x12leg_output_request\x18' \x01(\v2\x1d.bourse.wire.LegOutputRequestH\x00R\x10legOutputRequest\x127\n" +
+	"\n" +
+	"leg_output\x18( \x01(\v2\x16.bourse.wire.LegOutputH\x00R\tlegOutputB\x06\n" +
 	"\x04body\"C\n" +
 	"\x05Stamp\x12\x14\n" +
 	"\x05epoch\x18\x01 \x01(\x06R\x05epoch\x12\x10\n" +
@@ -3948,14 +4576,17 @@ const file_wire_proto_rawDesc = "" +
 	"\x05Place\x12\x14\n" +
 	"\x05start\x18\x01 \x01(\x03R\x05start\x12\x10\n" +
 	"\x03end\x18\x02 \x01(\x03R\x03end\x12%\n" +
-	"\x04fare\x18\x03 \x01(\v2\x11.bourse.wire.FareR\x04fare\"\xe9\x01\n" +
+	"\x04fare\x18\x03 \x01(\v2\x11.bourse.wire.FareR\x04fare\"\xaf\x02\n" +
 	"\x04Held\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12%\n" +
 	"\x04fare\x18\x02 \x01(\v2\x11.bourse.wire.FareR\x04fare\x12\x18\n" +
 	"\aversion\x18\x03 \x01(\rR\aversion\x12(\n" +
 	"\x05stamp\x18\x04 \x01(\v2\x12.bourse.wire.StampR\x05stamp\x12\x14\n" +
 	"\x05start\x18\x05 \x01(\x03R\x05start\x12\x10\n" +
-	"\x03end\x18\x06 \x01(\x03R\x03end\x12(\n" +
+	"\x03end\x18\x06 \x01(\x03R\x03end\x12\x14\n" +
+	"\x05nodes\x18\a \x03(\tR\x05nodes\x12\x18\n" +
+	"\ameeting\x18\b \x01(\tR\ameeting\x12\x14\n" +
+	"\x05token\x18\t \x01(\tR\x05token\x12(\n" +
 	"\x05proof\x18\x0f \x01(\v2\x12.bourse.wire.ProofR\x05proof\"\xa6\x02\n" +
 	"\aRefused\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12\x12\n" +
@@ -3972,11 +4603,45 @@ const file_wire_proto_rawDesc = "" +
 	"\x03for\x18\x02 \x01(\x03R\x03for\"Z\n" +
 	"\bPrepared\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12(\n" +
-	"\x05stamp\x18\x02 \x01(\v2\x12.bourse.wire.StampR\x05stamp\"N\n" +
+	"\x05stamp\x18\x02 \x01(\v2\x12.bourse.wire.StampR\x05stamp\"y\n" +
 	"\aConfirm\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12\x1d\n" +
 	"\n" +
-	"decided_by\x18\x02 \x01(\rR\tdecidedBy\"\xcd\x01\n" +
+	"decided_by\x18\x02 \x01(\rR\tdecidedBy\x12)\n" +
+	"\x04work\x18\x03 \x01(\v2\x15.bourse.wire.HandoverR\x04work\"\xa9\x01\n" +
+	"\x04Work\x12\x18\n" +
+	"\acommand\x18\x01 \x03(\tR\acommand\x12\x16\n" +
+	"\x06script\x18\x02 \x01(\tR\x06script\x12%\n" +
+	"\x03env\x18\x03 \x03(\v2\x13.bourse.wire.EnvVarR\x03env\x12\x10\n" +
+	"\x03dir\x18\x04 \x01(\tR\x03dir\x12\x16\n" +
+	"\x06output\x18\x05 \x01(\tR\x06output\x12\x1e\n" +
+	"\n" +
+	"rendezvous\x18\x06 \x01(\bR\n" +
+	"rendezvous\"2\n" +
+	"\x06EnvVar\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\"\xd6\x01\n" +
+	"\bHandover\x12%\n" +
+	"\x04work\x18\x01 \x01(\v2\x11.bourse.wire.WorkR\x04work\x12\x10\n" +
+	"\x03job\x18\x02 \x01(\tR\x03job\x12\x12\n" +
+	"\x04user\x18\x03 \x01(\tR\x04user\x12\x10\n" +
+	"\x03leg\x18\x04 \x01(\rR\x03leg\x12\x12\n" +
+	"\x04legs\x18\x05 \x01(\rR\x04legs\x12'\n" +
+	"\x05peers\x18\x06 \x03(\v2\x11.bourse.wire.PeerR\x05peers\x12\x18\n" +
+	"\ameeting\x18\a \x01(\tR\ameeting\x12\x14\n" +
+	"\x05token\x18\b \x01(\tR\x05token\"0\n" +
+	"\x04Peer\x12\x12\n" +
+	"\x04site\x18\x01 \x01(\tR\x04site\x12\x14\n" +
+	"\x05nodes\x18\x02 \x03(\tR\x05nodes\"\xb9\x01\n" +
+	"\n" +
+	"WorkResult\x12\x14\n" +
+	"\x05begin\x18\x01 \x01(\x03R\x05begin\x12\x10\n" +
+	"\x03end\x18\x02 \x01(\x03R\x03end\x12\x12\n" +
+	"\x04exit\x18\x03 \x01(\x03R\x04exit\x12\x16\n" +
+	"\x06signal\x18\x04 \x01(\x03R\x06signal\x12\x14\n" +
+	"\x05known\x18\x05 \x01(\bR\x05known\x12\x16\n" +
+	"\x06output\x18\x06 \x01(\tR\x06output\x12)\n" +
+	"\x05ended\x18\a \x01(\v2\x13.bourse.wire.ReasonR\x05ended\"\xcd\x01\n" +
 	"\tConfirmed\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12\x16\n" +
 	"\x06refund\x18\x02 \x01(\x03R\x06refund\x12(\n" +
@@ -3993,12 +4658,13 @@ const file_wire_proto_rawDesc = "" +
 	"\n" +
 	"LegStarted\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12(\n" +
-	"\x05stamp\x18\x02 \x01(\v2\x12.bourse.wire.StampR\x05stamp\"\x85\x01\n" +
+	"\x05stamp\x18\x02 \x01(\v2\x12.bourse.wire.StampR\x05stamp\"\xb6\x01\n" +
 	"\aSettled\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12\x10\n" +
 	"\x03end\x18\x02 \x01(\x03R\x03end\x12\x18\n" +
 	"\acharged\x18\x03 \x01(\x03R\acharged\x12(\n" +
-	"\x05stamp\x18\x04 \x01(\v2\x12.bourse.wire.StampR\x05stamp\"b\n" +
+	"\x05stamp\x18\x04 \x01(\v2\x12.bourse.wire.StampR\x05stamp\x12/\n" +
+	"\x06result\x18\x05 \x01(\v2\x17.bourse.wire.WorkResultR\x06result\"b\n" +
 	"\aRelease\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12\x1d\n" +
 	"\n" +
@@ -4068,7 +4734,7 @@ const file_wire_proto_rawDesc = "" +
 	"\arefusal\x18\x03 \x01(\v2\x13.bourse.wire.ReasonR\arefusal\x12(\n" +
 	"\x05stamp\x18\x04 \x01(\v2\x12.bourse.wire.StampR\x05stamp\x12\x14\n" +
 	"\x05nonce\x18\x05 \x01(\x06R\x05nonce\x12\x16\n" +
-	"\x06latest\x18\x06 \x01(\rR\x06latest\"\x95\x03\n" +
+	"\x06latest\x18\x06 \x01(\rR\x06latest\"\xf3\x03\n" +
 	"\tListedLeg\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12$\n" +
 	"\x04what\x18\x02 \x01(\v2\x10.bourse.wire.LegR\x04what\x12\x10\n" +
@@ -4083,17 +4749,31 @@ const file_wire_proto_rawDesc = "" +
 	" \x01(\rR\aversion\x12\x16\n" +
 	"\x06refund\x18\v \x01(\x03R\x06refund\x12\x18\n" +
 	"\apenalty\x18\f \x01(\x03R\apenalty\x12\x10\n" +
-	"\x03run\x18\r \x01(\x03R\x03run\x12(\n" +
-	"\x05proof\x18\x0f \x01(\v2\x12.bourse.wire.ProofR\x05proof\"l\n" +
+	"\x03run\x18\r \x01(\x03R\x03run\x12/\n" +
+	"\x06result\x18\x0e \x01(\v2\x17.bourse.wire.WorkResultR\x06result\x12(\n" +
+	"\x05proof\x18\x0f \x01(\v2\x12.bourse.wire.ProofR\x05proof\x12+\n" +
+	"\x06reason\x18\x10 \x01(\v2\x13.bourse.wire.ReasonR\x06reason\"\x97\x01\n" +
 	"\bReassert\x12(\n" +
 	"\x03leg\x18\x01 \x01(\v2\x16.bourse.wire.ListedLegR\x03leg\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\rR\vincarnation\x12\x14\n" +
-	"\x05nonce\x18\x03 \x01(\x06R\x05nonce\"\x89\x01\n" +
+	"\x05nonce\x18\x03 \x01(\x06R\x05nonce\x12)\n" +
+	"\x04work\x18\x04 \x01(\v2\x15.bourse.wire.HandoverR\x04work\"\x89\x01\n" +
 	"\n" +
 	"Reasserted\x12$\n" +
 	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12+\n" +
 	"\x06reason\x18\x02 \x01(\v2\x13.bourse.wire.ReasonR\x06reason\x12(\n" +
-	"\x05stamp\x18\x03 \x01(\v2\x12.bourse.wire.StampR\x05stamp*p\n" +
+	"\x05stamp\x18\x03 \x01(\v2\x12.bourse.wire.StampR\x05stamp\"^\n" +
+	"\x10LegOutputRequest\x12$\n" +
+	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12\x10\n" +
+	"\x03ref\x18\x02 \x01(\x04R\x03ref\x12\x12\n" +
+	"\x04from\x18\x03 \x01(\x12R\x04from\"\xae\x01\n" +
+	"\tLegOutput\x12$\n" +
+	"\x03leg\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x03leg\x12\x10\n" +
+	"\x03ref\x18\x02 \x01(\x04R\x03ref\x12\x12\n" +
+	"\x04from\x18\x03 \x01(\x03R\x04from\x12\x12\n" +
+	"\x04size\x18\x04 \x01(\x03R\x04size\x12\x12\n" +
+	"\x04data\x18\x05 \x01(\fR\x04data\x12-\n" +
+	"\afailure\x18\x06 \x01(\v2\x13.bourse.wire.ReasonR\afailure*p\n" +
 	"\aVerdict\x12\x17\n" +
 	"\x13VERDICT_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fVERDICT_WAIT\x10\x01\x12\x12\n" +
@@ -4129,54 +4809,61 @@ func file_wire_proto_rawDescGZIP() []byte {
 }
 
 var file_wire_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 44)
+var file_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 51)
 var file_wire_proto_goTypes = []any{
-	(Verdict)(0),          // 0: bourse.wire.Verdict
-	(LegState)(0),         // 1: bourse.wire.LegState
-	(*Envelope)(nil),      // 2: bourse.wire.Envelope
-	(*Stamp)(nil),         // 3: bourse.wire.Stamp
-	(*Proof)(nil),         // 4: bourse.wire.Proof
-	(*LegID)(nil),         // 5: bourse.wire.LegID
-	(*Leg)(nil),           // 6: bourse.wire.Leg
-	(*Fare)(nil),          // 7: bourse.wire.Fare
-	(*Reason)(nil),        // 8: bourse.wire.Reason
-	(*Group)(nil),         // 9: bourse.wire.Group
-	(*Machine)(nil),       // 10: bourse.wire.Machine
-	(*Profile)(nil),       // 11: bourse.wire.Profile
-	(*OfferRequest)(nil),  // 12: bourse.wire.OfferRequest
-	(*Offers)(nil),        // 13: bourse.wire.Offers
-	(*GroupOffer)(nil),    // 14: bourse.wire.GroupOffer
-	(*QuoteRequest)(nil),  // 15: bourse.wire.QuoteRequest
-	(*Quotes)(nil),        // 16: bourse.wire.Quotes
-	(*Quote)(nil),         // 17: bourse.wire.Quote
-	(*Hold)(nil),          // 18: bourse.wire.Hold
-	(*Flex)(nil),          // 19: bourse.wire.Flex
-	(*Place)(nil),         // 20: bourse.wire.Place
-	(*Held)(nil),          // 21: bourse.wire.Held
-	(*Refused)(nil),       // 22: bourse.wire.Refused
-	(*Prepare)(nil),       // 23: bourse.wire.Prepare
-	(*Prepared)(nil),      // 24: bourse.wire.Prepared
-	(*Confirm)(nil),       // 25: bourse.wire.Confirm
-	(*Confirmed)(nil),     // 26: bourse.wire.Confirmed
-	(*Cancel)(nil),        // 27: bourse.wire.Cancel
-	(*Cancelled)(nil),     // 28: bourse.wire.Cancelled
-	(*LegStarted)(nil),    // 29: bourse.wire.LegStarted
-	(*Settled)(nil),       // 30: bourse.wire.Settled
-	(*Release)(nil),       // 31: bourse.wire.Release
-	(*Released)(nil),      // 32: bourse.wire.Released
-	(*Inquire)(nil),       // 33: bourse.wire.Inquire
-	(*Answer)(nil),        // 34: bourse.wire.Answer
-	(*Heuristic)(nil),     // 35: bourse.wire.Heuristic
-	(*Degraded)(nil),      // 36: bourse.wire.Degraded
-	(*Noted)(nil),         // 37: bourse.wire.Noted
-	(*Shifted)(nil),       // 38: bourse.wire.Shifted
-	(*ShiftOffer)(nil),    // 39: bourse.wire.ShiftOffer
-	(*ShiftDeclined)(nil), // 40: bourse.wire.ShiftDeclined
-	(*List)(nil),          // 41: bourse.wire.List
-	(*Listing)(nil),       // 42: bourse.wire.Listing
-	(*ListedLeg)(nil),     // 43: bourse.wire.ListedLeg
-	(*Reassert)(nil),      // 44: bourse.wire.Reassert
-	(*Reasserted)(nil),    // 45: bourse.wire.Reasserted
+	(Verdict)(0),             // 0: bourse.wire.Verdict
+	(LegState)(0),            // 1: bourse.wire.LegState
+	(*Envelope)(nil),         // 2: bourse.wire.Envelope
+	(*Stamp)(nil),            // 3: bourse.wire.Stamp
+	(*Proof)(nil),            // 4: bourse.wire.Proof
+	(*LegID)(nil),            // 5: bourse.wire.LegID
+	(*Leg)(nil),              // 6: bourse.wire.Leg
+	(*Fare)(nil),             // 7: bourse.wire.Fare
+	(*Reason)(nil),           // 8: bourse.wire.Reason
+	(*Group)(nil),            // 9: bourse.wire.Group
+	(*Machine)(nil),          // 10: bourse.wire.Machine
+	(*Profile)(nil),          // 11: bourse.wire.Profile
+	(*OfferRequest)(nil),     // 12: bourse.wire.OfferRequest
+	(*Offers)(nil),           // 13: bourse.wire.Offers
+	(*GroupOffer)(nil),       // 14: bourse.wire.GroupOffer
+	(*QuoteRequest)(nil),     // 15: bourse.wire.QuoteRequest
+	(*Quotes)(nil),           // 16: bourse.wire.Quotes
+	(*Quote)(nil),            // 17: bourse.wire.Quote
+	(*Hold)(nil),             // 18: bourse.wire.Hold
+	(*Flex)(nil),             // 19: bourse.wire.Flex
+	(*Place)(nil),            // 20: bourse.wire.Place
+	(*Held)(nil),             // 21: bourse.wire.Held
+	(*Refused)(nil),          // 22: bourse.wire.Refused
+	(*Prepare)(nil),          // 23: bourse.wire.Prepare
+	(*Prepared)(nil),         // 24: bourse.wire.Prepared
+	(*Confirm)(nil),          // 25: bourse.wire.Confirm
+	(*Work)(nil),             // 26: bourse.wire.Work
+	(*EnvVar)(nil),           // 27: bourse.wire.EnvVar
+	(*Handover)(nil),         // 28: bourse.wire.Handover
+	(*Peer)(nil),             // 29: bourse.wire.Peer
+	(*WorkResult)(nil),       // 30: bourse.wire.WorkResult
+	(*Confirmed)(nil),        // 31: bourse.wire.Confirmed
+	(*Cancel)(nil),           // 32: bourse.wire.Cancel
+	(*Cancelled)(nil),        // 33: bourse.wire.Cancelled
+	(*LegStarted)(nil),       // 34: bourse.wire.LegStarted
+	(*Settled)(nil),          // 35: bourse.wire.Settled
+	(*Release)(nil),          // 36: bourse.wire.Release
+	(*Released)(nil),         // 37: bourse.wire.Released
+	(*Inquire)(nil),          // 38: bourse.wire.Inquire
+	(*Answer)(nil),           // 39: bourse.wire.Answer
+	(*Heuristic)(nil),        // 40: bourse.wire.Heuristic
+	(*Degraded)(nil),         // 41: bourse.wire.Degraded
+	(*Noted)(nil),            // 42: bourse.wire.Noted
+	(*Shifted)(nil),          // 43: bourse.wire.Shifted
+	(*ShiftOffer)(nil),       // 44: bourse.wire.ShiftOffer
+	(*ShiftDeclined)(nil),    // 45: bourse.wire.ShiftDeclined
+	(*List)(nil),             // 46: bourse.wire.List
+	(*Listing)(nil),          // 47: bourse.wire.Listing
+	(*ListedLeg)(nil),        // 48: bourse.wire.ListedLeg
+	(*Reassert)(nil),         // 49: bourse.wire.Reassert
+	(*Reasserted)(nil),       // 50: bourse.wire.Reasserted
+	(*LegOutputRequest)(nil), // 51: bourse.wire.LegOutputRequest
+	(*LegOutput)(nil),        // 52: bourse.wire.LegOutput
 }
 var file_wire_proto_depIdxs = []int32{
 	12,  // 0: bourse.wire.Envelope.offer_request:type_name -> bourse.wire.OfferRequest
@@ -4189,107 +4876,121 @@ var file_wire_proto_depIdxs = []int32{
 	23,  // 7: bourse.wire.Envelope.prepare:type_name -> bourse.wire.Prepare
 	24,  // 8: bourse.wire.Envelope.prepared:type_name -> bourse.wire.Prepared
 	25,  // 9: bourse.wire.Envelope.confirm:type_name -> bourse.wire.Confirm
-	26,  // 10: bourse.wire.Envelope.confirmed:type_name -> bourse.wire.Confirmed
-	27,  // 11: bourse.wire.Envelope.cancel:type_name -> bourse.wire.Cancel
-	28,  // 12: bourse.wire.Envelope.cancelled:type_name -> bourse.wire.Cancelled
-	29,  // 13: bourse.wire.Envelope.leg_started:type_name -> bourse.wire.LegStarted
-	30,  // 14: bourse.wire.Envelope.settled:type_name -> bourse.wire.Settled
-	31,  // 15: bourse.wire.Envelope.release:type_name -> bourse.wire.Release
-	32,  // 16: bourse.wire.Envelope.released:type_name -> bourse.wire.Released
-	33,  // 17: bourse.wire.Envelope.inquire:type_name -> bourse.wire.Inquire
-	34,  // 18: bourse.wire.Envelope.answer:type_name -> bourse.wire.Answer
-	35,  // 19: bourse.wire.Envelope.heuristic:type_name -> bourse.wire.Heuristic
-	36,  // 20: bourse.wire.Envelope.degraded:type_name -> bourse.wire.Degraded
-	37,  // 21: bourse.wire.Envelope.noted:type_name -> bourse.wire.Noted
-	41,  // 22: bourse.wire.Envelope.list:type_name -> bourse.wire.List
-	42,  // 23: bourse.wire.Envelope.listing:type_name -> bourse.wire.Listing
-	44,  // 24: bourse.wire.Envelope.reassert:type_name -> bourse.wire.Reassert
-	45,  // 25: bourse.wire.Envelope.reasserted:type_name -> bourse.wire.Reasserted
-	38,  // 26: bourse.wire.Envelope.shifted:type_name -> bourse.wire.Shifted
-	39,  // 27: bourse.wire.Envelope.shift_offer:type_name -> bourse.wire.ShiftOffer
-	40,  // 28: bourse.wire.Envelope.shift_declined:type_name -> bourse.wire.ShiftDeclined
-	1,   // 29: bourse.wire.Proof.state:type_name -> bourse.wire.LegState
-	10,  // 30: bourse.wire.Group.machine:type_name -> bourse.wire.Machine
-	14,  // 31: bourse.wire.Offers.groups:type_name -> bourse.wire.GroupOffer
-	8,   // 32: bourse.wire.Offers.refusal:type_name -> bourse.wire.Reason
-	3,   // 33: bourse.wire.Offers.stamp:type_name -> bourse.wire.Stamp
-	9,   // 34: bourse.wire.GroupOffer.group:type_name -> bourse.wire.Group
-	11,  // 35: bourse.wire.GroupOffer.admissible:type_name -> bourse.wire.Profile
-	11,  // 36: bourse.wire.GroupOffer.clear:type_name -> bourse.wire.Profile
-	6,   // 37: bourse.wire.QuoteRequest.legs:type_name -> bourse.wire.Leg
-	17,  // 38: bourse.wire.Quotes.quotes:type_name -> bourse.wire.Quote
-	3,   // 39: bourse.wire.Quotes.stamp:type_name -> bourse.wire.Stamp
-	7,   // 40: bourse.wire.Quote.fare:type_name -> bourse.wire.Fare
-	8,   // 41: bourse.wire.Quote.refusal:type_name -> bourse.wire.Reason
-	5,   // 42: bourse.wire.Hold.leg:type_name -> bourse.wire.LegID
-	6,   // 43: bourse.wire.Hold.what:type_name -> bourse.wire.Leg
-	5,   // 44: bourse.wire.Hold.replaces:type_name -> bourse.wire.LegID
-	19,  // 45: bourse.wire.Hold.flex:type_name -> bourse.wire.Flex
-	7,   // 46: bourse.wire.Place.fare:type_name -> bourse.wire.Fare
-	5,   // 47: bourse.wire.Held.leg:type_name -> bourse.wire.LegID
-	7,   // 48: bourse.wire.Held.fare:type_name -> bourse.wire.Fare
-	3,   // 49: bourse.wire.Held.stamp:type_name -> bourse.wire.Stamp
-	4,   // 50: bourse.wire.Held.proof:type_name -> bourse.wire.Proof
-	5,   // 51: bourse.wire.Refused.leg:type_name -> bourse.wire.LegID
-	7,   // 52: bourse.wire.Refused.fare:type_name -> bourse.wire.Fare
-	8,   // 53: bourse.wire.Refused.reason:type_name -> bourse.wire.Reason
-	3,   // 54: bourse.wire.Refused.stamp:type_name -> bourse.wire.Stamp
-	20,  // 55: bourse.wire.Refused.instead:type_name -> bourse.wire.Place
-	5,   // 56: bourse.wire.Prepare.leg:type_name -> bourse.wire.LegID
-	5,   // 57: bourse.wire.Prepared.leg:type_name -> bourse.wire.LegID
-	3,   // 58: bourse.wire.Prepared.stamp:type_name -> bourse.wire.Stamp
-	5,   // 59: bourse.wire.Confirm.leg:type_name -> bourse.wire.LegID
-	5,   // 60: bourse.wire.Confirmed.leg:type_name -> bourse.wire.LegID
-	3,   // 61: bourse.wire.Confirmed.stamp:type_name -> bourse.wire.Stamp
-	4,   // 62: bourse.wire.Confirmed.proof:type_name -> bourse.wire.Proof
-	4,   // 63: bourse.wire.Confirmed.replaced:type_name -> bourse.wire.Proof
-	5,   // 64: bourse.wire.Cancel.leg:type_name -> bourse.wire.LegID
-	5,   // 65: bourse.wire.Cancelled.leg:type_name -> bourse.wire.LegID
-	3,   // 66: bourse.wire.Cancelled.stamp:type_name -> bourse.wire.Stamp
-	5,   // 67: bourse.wire.LegStarted.leg:type_name -> bourse.wire.LegID
-	3,   // 68: bourse.wire.LegStarted.stamp:type_name -> bourse.wire.Stamp
-	5,   // 69: bourse.wire.Settled.leg:type_name -> bourse.wire.LegID
-	3,   // 70: bourse.wire.Settled.stamp:type_name -> bourse.wire.Stamp
-	5,   // 71: bourse.wire.Release.leg:type_name -> bourse.wire.LegID
-	5,   // 72: bourse.wire.Released.leg:type_name -> bourse.wire.LegID
-	3,   // 73: bourse.wire.Released.stamp:type_name -> bourse.wire.Stamp
-	4,   // 74: bourse.wire.Released.proof:type_name -> bourse.wire.Proof
-	5,   // 75: bourse.wire.Inquire.leg:type_name -> bourse.wire.LegID
-	3,   // 76: bourse.wire.Inquire.stamp:type_name -> bourse.wire.Stamp
-	5,   // 77: bourse.wire.Answer.leg:type_name -> bourse.wire.LegID
-	0,   // 78: bourse.wire.Answer.verdict:type_name -> bourse.wire.Verdict
-	5,   // 79: bourse.wire.Heuristic.leg:type_name -> bourse.wire.LegID
-	3,   // 80: bourse.wire.Heuristic.stamp:type_name -> bourse.wire.Stamp
-	5,   // 81: bourse.wire.Degraded.leg:type_name -> bourse.wire.LegID
-	3,   // 82: bourse.wire.Degraded.stamp:type_name -> bourse.wire.Stamp
-	8,   // 83: bourse.wire.Degraded.reason:type_name -> bourse.wire.Reason
-	4,   // 84: bourse.wire.Degraded.proof:type_name -> bourse.wire.Proof
-	5,   // 85: bourse.wire.Noted.leg:type_name -> bourse.wire.LegID
-	5,   // 86: bourse.wire.Shifted.leg:type_name -> bourse.wire.LegID
-	3,   // 87: bourse.wire.Shifted.stamp:type_name -> bourse.wire.Stamp
-	4,   // 88: bourse.wire.Shifted.proof:type_name -> bourse.wire.Proof
-	5,   // 89: bourse.wire.ShiftOffer.leg:type_name -> bourse.wire.LegID
-	3,   // 90: bourse.wire.ShiftOffer.stamp:type_name -> bourse.wire.Stamp
-	5,   // 91: bourse.wire.ShiftDeclined.leg:type_name -> bourse.wire.LegID
-	8,   // 92: bourse.wire.ShiftDeclined.reason:type_name -> bourse.wire.Reason
-	5,   // 93: bourse.wire.List.known:type_name -> bourse.wire.LegID
-	43,  // 94: bourse.wire.Listing.legs:type_name -> bourse.wire.ListedLeg
-	8,   // 95: bourse.wire.Listing.refusal:type_name -> bourse.wire.Reason
-	3,   // 96: bourse.wire.Listing.stamp:type_name -> bourse.wire.Stamp
-	5,   // 97: bourse.wire.ListedLeg.leg:type_name -> bourse.wire.LegID
-	6,   // 98: bourse.wire.ListedLeg.what:type_name -> bourse.wire.Leg
-	1,   // 99: bourse.wire.ListedLeg.state:type_name -> bourse.wire.LegState
-	7,   // 100: bourse.wire.ListedLeg.fare:type_name -> bourse.wire.Fare
-	4,   // 101: bourse.wire.ListedLeg.proof:type_name -> bourse.wire.Proof
-	43,  // 102: bourse.wire.Reassert.leg:type_name -> bourse.wire.ListedLeg
-	5,   // 103: bourse.wire.Reasserted.leg:type_name -> bourse.wire.LegID
-	8,   // 104: bourse.wire.Reasserted.reason:type_name -> bourse.wire.Reason
-	3,   // 105: bourse.wire.Reasserted.stamp:type_name -> bourse.wire.Stamp
-	106, // [106:106] is the sub-list for method output_type
-	106, // [106:106] is the sub-list for method input_type
-	106, // [106:106] is the sub-list for extension type_name
-	106, // [106:106] is the sub-list for extension extendee
-	0,   // [0:106] is the sub-list for field type_name
+	31,  // 10: bourse.wire.Envelope.confirmed:type_name -> bourse.wire.Confirmed
+	32,  // 11: bourse.wire.Envelope.cancel:type_name -> bourse.wire.Cancel
+	33,  // 12: bourse.wire.Envelope.cancelled:type_name -> bourse.wire.Cancelled
+	34,  // 13: bourse.wire.Envelope.leg_started:type_name -> bourse.wire.LegStarted
+	35,  // 14: bourse.wire.Envelope.settled:type_name -> bourse.wire.Settled
+	36,  // 15: bourse.wire.Envelope.release:type_name -> bourse.wire.Release
+	37,  // 16: bourse.wire.Envelope.released:type_name -> bourse.wire.Released
+	38,  // 17: bourse.wire.Envelope.inquire:type_name -> bourse.wire.Inquire
+	39,  // 18: bourse.wire.Envelope.answer:type_name -> bourse.wire.Answer
+	40,  // 19: bourse.wire.Envelope.heuristic:type_name -> bourse.wire.Heuristic
+	41,  // 20: bourse.wire.Envelope.degraded:type_name -> bourse.wire.Degraded
+	42,  // 21: bourse.wire.Envelope.noted:type_name -> bourse.wire.Noted
+	46,  // 22: bourse.wire.Envelope.list:type_name -> bourse.wire.List
+	47,  // 23: bourse.wire.Envelope.listing:type_name -> bourse.wire.Listing
+	49,  // 24: bourse.wire.Envelope.reassert:type_name -> bourse.wire.Reassert
+	50,  // 25: bourse.wire.Envelope.reasserted:type_name -> bourse.wire.Reasserted
+	43,  // 26: bourse.wire.Envelope.shifted:type_name -> bourse.wire.Shifted
+	44,  // 27: bourse.wire.Envelope.shift_offer:type_name -> bourse.wire.ShiftOffer
+	45,  // 28: bourse.wire.Envelope.shift_declined:type_name -> bourse.wire.ShiftDeclined
+	51,  // 29: bourse.wire.Envelope.leg_output_request:type_name -> bourse.wire.LegOutputRequest
+	52,  // 30: bourse.wire.Envelope.leg_output:type_name -> bourse.wire.LegOutput
+	1,   // 31: bourse.wire.Proof.state:type_name -> bourse.wire.LegState
+	10,  // 32: bourse.wire.Group.machine:type_name -> bourse.wire.Machine
+	14,  // 33: bourse.wire.Offers.groups:type_name -> bourse.wire.GroupOffer
+	8,   // 34: bourse.wire.Offers.refusal:type_name -> bourse.wire.Reason
+	3,   // 35: bourse.wire.Offers.stamp:type_name -> bourse.wire.Stamp
+	9,   // 36: bourse.wire.GroupOffer.group:type_name -> bourse.wire.Group
+	11,  // 37: bourse.wire.GroupOffer.admissible:type_name -> bourse.wire.Profile
+	11,  // 38: bourse.wire.GroupOffer.clear:type_name -> bourse.wire.Profile
+	6,   // 39: bourse.wire.QuoteRequest.legs:type_name -> bourse.wire.Leg
+	17,  // 40: bourse.wire.Quotes.quotes:type_name -> bourse.wire.Quote
+	3,   // 41: bourse.wire.Quotes.stamp:type_name -> bourse.wire.Stamp
+	7,   // 42: bourse.wire.Quote.fare:type_name -> bourse.wire.Fare
+	8,   // 43: bourse.wire.Quote.refusal:type_name -> bourse.wire.Reason
+	5,   // 44: bourse.wire.Hold.leg:type_name -> bourse.wire.LegID
+	6,   // 45: bourse.wire.Hold.what:type_name -> bourse.wire.Leg
+	5,   // 46: bourse.wire.Hold.replaces:type_name -> bourse.wire.LegID
+	19,  // 47: bourse.wire.Hold.flex:type_name -> bourse.wire.Flex
+	7,   // 48: bourse.wire.Place.fare:type_name -> bourse.wire.Fare
+	5,   // 49: bourse.wire.Held.leg:type_name -> bourse.wire.LegID
+	7,   // 50: bourse.wire.Held.fare:type_name -> bourse.wire.Fare
+	3,   // 51: bourse.wire.Held.stamp:type_name -> bourse.wire.Stamp
+	4,   // 52: bourse.wire.Held.proof:type_name -> bourse.wire.Proof
+	5,   // 53: bourse.wire.Refused.leg:type_name -> bourse.wire.LegID
+	7,   // 54: bourse.wire.Refused.fare:type_name -> bourse.wire.Fare
+	8,   // 55: bourse.wire.Refused.reason:type_name -> bourse.wire.Reason
+	3,   // 56: bourse.wire.Refused.stamp:type_name -> bourse.wire.Stamp
+	20,  // 57: bourse.wire.Refused.instead:type_name -> bourse.wire.Place
+	5,   // 58: bourse.wire.Prepare.leg:type_name -> bourse.wire.LegID
+	5,   // 59: bourse.wire.Prepared.leg:type_name -> bourse.wire.LegID
+	3,   // 60: bourse.wire.Prepared.stamp:type_name -> bourse.wire.Stamp
+	5,   // 61: bourse.wire.Confirm.leg:type_name -> bourse.wire.LegID
+	28,  // 62: bourse.wire.Confirm.work:type_name -> bourse.wire.Handover
+	27,  // 63: bourse.wire.Work.env:type_name -> bourse.wire.EnvVar
+	26,  // 64: bourse.wire.Handover.work:type_name -> bourse.wire.Work
+	29,  // 65: bourse.wire.Handover.peers:type_name -> bourse.wire.Peer
+	8,   // 66: bourse.wire.WorkResult.ended:type_name -> bourse.wire.Reason
+	5,   // 67: bourse.wire.Confirmed.leg:type_name -> bourse.wire.LegID
+	3,   // 68: bourse.wire.Confirmed.stamp:type_name -> bourse.wire.Stamp
+	4,   // 69: bourse.wire.Confirmed.proof:type_name -> bourse.wire.Proof
+	4,   // 70: bourse.wire.Confirmed.replaced:type_name -> bourse.wire.Proof
+	5,   // 71: bourse.wire.Cancel.leg:type_name -> bourse.wire.LegID
+	5,   // 72: bourse.wire.Cancelled.leg:type_name -> bourse.wire.LegID
+	3,   // 73: bourse.wire.Cancelled.stamp:type_name -> bourse.wire.Stamp
+	5,   // 74: bourse.wire.LegStarted.leg:type_name -> bourse.wire.LegID
+	3,   // 75: bourse.wire.LegStarted.stamp:type_name -> bourse.wire.Stamp
+	5,   // 76: bourse.wire.Settled.leg:type_name -> bourse.wire.LegID
+	3,   // 77: bourse.wire.Settled.stamp:type_name -> bourse.wire.Stamp
+	30,  // 78: bourse.wire.Settled.result:type_name -> bourse.wire.WorkResult
+	5,   // 79: bourse.wire.Release.leg:type_name -> bourse.wire.LegID
+	5,   // 80: bourse.wire.Released.leg:type_name -> bourse.wire.LegID
+	3,   // 81: bourse.wire.Released.stamp:type_name -> bourse.wire.Stamp
+	4,   // 82: bourse.wire.Released.proof:type_name -> bourse.wire.Proof
+	5,   // 83: bourse.wire.Inquire.leg:type_name -> bourse.wire.LegID
+	3,   // 84: bourse.wire.Inquire.stamp:type_name -> bourse.wire.Stamp
+	5,   // 85: bourse.wire.Answer.leg:type_name -> bourse.wire.LegID
+	0,   // 86: bourse.wire.Answer.verdict:type_name -> bourse.wire.Verdict
+	5,   // 87: bourse.wire.Heuristic.leg:type_name -> bourse.wire.LegID
+	3,   // 88: bourse.wire.Heuristic.stamp:type_name -> bourse.wire.Stamp
+	5,   // 89: bourse.wire.Degraded.leg:type_name -> bourse.wire.LegID
+	3,   // 90: bourse.wire.Degraded.stamp:type_name -> bourse.wire.Stamp
+	8,   // 91: bourse.wire.Degraded.reason:type_name -> bourse.wire.Reason
+	4,   // 92: bourse.wire.Degraded.proof:type_name -> bourse.wire.Proof
+	5,   // 93: bourse.wire.Noted.leg:type_name -> bourse.wire.LegID
+	5,   // 94: bourse.wire.Shifted.leg:type_name -> bourse.wire.LegID
+	3,   // 95: bourse.wire.Shifted.stamp:type_name -> bourse.wire.Stamp
+	4,   // 96: bourse.wire.Shifted.proof:type_name -> bourse.wire.Proof
+	5,   // 97: bourse.wire.ShiftOffer.leg:type_name -> bourse.wire.LegID
+	3,   // 98: bourse.wire.ShiftOffer.stamp:type_name -> bourse.wire.Stamp
+	5,   // 99: bourse.wire.ShiftDeclined.leg:type_name -> bourse.wire.LegID
+	8,   // 100: bourse.wire.ShiftDeclined.reason:type_name -> bourse.wire.Reason
+	5,   // 101: bourse.wire.List.known:type_name -> bourse.wire.LegID
+	48,  // 102: bourse.wire.Listing.legs:type_name -> bourse.wire.ListedLeg
+	8,   // 103: bourse.wire.Listing.refusal:type_name -> bourse.wire.Reason
+	3,   // 104: bourse.wire.Listing.stamp:type_name -> bourse.wire.Stamp
+	5,   // 105: bourse.wire.ListedLeg.leg:type_name -> bourse.wire.LegID
+	6,   // 106: bourse.wire.ListedLeg.what:type_name -> bourse.wire.Leg
+	1,   // 107: bourse.wire.ListedLeg.state:type_name -> bourse.wire.LegState
+	7,   // 108: bourse.wire.ListedLeg.fare:type_name -> bourse.wire.Fare
+	30,  // 109: bourse.wire.ListedLeg.result:type_name -> bourse.wire.WorkResult
+	4,   // 110: bourse.wire.ListedLeg.proof:type_name -> bourse.wire.Proof
+	8,   // 111: bourse.wire.ListedLeg.reason:type_name -> bourse.wire.Reason
+	48,  // 112: bourse.wire.Reassert.leg:type_name -> bourse.wire.ListedLeg
+	28,  // 113: bourse.wire.Reassert.work:type_name -> bourse.wire.Handover
+	5,   // 114: bourse.wire.Reasserted.leg:type_name -> bourse.wire.LegID
+	8,   // 115: bourse.wire.Reasserted.reason:type_name -> bourse.wire.Reason
+	3,   // 116: bourse.wire.Reasserted.stamp:type_name -> bourse.wire.Stamp
+	5,   // 117: bourse.wire.LegOutputRequest.leg:type_name -> bourse.wire.LegID
+	5,   // 118: bourse.wire.LegOutput.leg:type_name -> bourse.wire.LegID
+	8,   // 119: bourse.wire.LegOutput.failure:type_name -> bourse.wire.Reason
+	120, // [120:120] is the sub-list for method output_type
+	120, // [120:120] is the sub-list for method input_type
+	120, // [120:120] is the sub-list for extension type_name
+	120, // [120:120] is the sub-list for extension extendee
+	0,   // [0:120] is the sub-list for field type_name
 }
 
 func init() { file_wire_proto_init() }
@@ -4327,6 +5028,8 @@ func file_wire_proto_init() {
 		(*Envelope_Shifted)(nil),
 		(*Envelope_ShiftOffer)(nil),
 		(*Envelope_ShiftDeclined)(nil),
+		(*Envelope_LegOutputRequest)(nil),
+		(*Envelope_LegOutput)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -4334,7 +5037,7 @@ func file_wire_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_wire_proto_rawDesc), len(file_wire_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   44,
+			NumMessages:   51,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -59,7 +59,7 @@ func TestWire_EveryMessageBetweenProcessesHasAForm(t *testing.T) {
 	for _, list := range [][]string{want, have, forms, bodies} {
 		slices.Sort(list)
 	}
-	if !slices.Equal(want, bodies) || !slices.Equal(want, have) || !slices.Equal(want, forms) || len(forms) != len(steps)+len(recovery) {
+	if !slices.Equal(want, bodies) || !slices.Equal(want, have) || !slices.Equal(want, forms) || len(forms) != len(steps)+len(recovery)+len(works) {
 		t.Errorf("agents sends between processes\n%v, an envelope holds\n%v, codecs are for\n%v, and the samples of this test are\n%v", want, bodies, forms, have)
 	}
 }
@@ -170,11 +170,18 @@ func arbitrary(t *rapid.T, typ reflect.Type, field string) reflect.Value {
 	case bourse.LegState:
 		v.SetUint(rapid.Uint64Range(0, uint64(bourse.Lost)).Draw(t, field))
 		return v
+	case bourse.Work:
+		return reflect.ValueOf(arbitraryWork(t))
 	case agents.Verdict:
 		v.SetUint(rapid.Uint64Range(0, uint64(agents.Unknown)).Draw(t, field))
 		return v
 	}
 	switch typ.Kind() {
+	case reflect.Pointer: // to what need not be there
+		if rapid.Bool().Draw(t, field) {
+			v.Set(reflect.New(typ.Elem()))
+			v.Elem().Set(arbitrary(t, typ.Elem(), field))
+		}
 	case reflect.Struct:
 		for i := range typ.NumField() {
 			v.Field(i).Set(arbitrary(t, typ.Field(i).Type, typ.Field(i).Name))
@@ -208,6 +215,20 @@ func arbitrary(t *rapid.T, typ reflect.Type, field string) reflect.Value {
 		t.Fatalf("%s is a %v: how is one drawn?", field, typ)
 	}
 	return v
+}
+
+func arbitraryWork(t *rapid.T) bourse.Work {
+	w := bourse.Work{Dir: "/scratch", Output: rapid.SampledFrom([]string{"", "out-%j.%l"}).Draw(t, "output"), Rendezvous: rapid.Bool().Draw(t, "rendezvous")}
+	text := rapid.StringOf(rapid.Rune().Filter(func(c rune) bool { return c != 0 }))
+	if rapid.Bool().Draw(t, "a script") {
+		w.Script = "#!" + text.Draw(t, "script")
+	} else {
+		w.Command = append([]string{"sh"}, rapid.SliceOf(text).Draw(t, "command")...)
+	}
+	for _, name := range []string{"A", "B"}[rapid.IntRange(0, 2).Draw(t, "env"):] {
+		w.Env = append(w.Env, bourse.EnvVar{Name: name, Value: text.Draw(t, name)})
+	}
+	return w
 }
 
 func arbitraryProfile(t *rapid.T) bourse.Profile {
@@ -327,7 +348,7 @@ func TestWire_EndsOfEveryKind(t *testing.T) {
 	t.Parallel()
 	for _, kind := range Kinds() {
 		from, to, known := Ends(kind)
-		site := strings.HasSuffix(kind, "ed") && kind != "Noted" && kind != "ShiftDeclined" || slices.Contains([]string{"ShiftOffer", "Offers", "Quotes", "Held", "Listing", "Inquire", "Heuristic"}, kind)
+		site := strings.HasSuffix(kind, "ed") && kind != "Noted" && kind != "ShiftDeclined" || slices.Contains([]string{"ShiftOffer", "Offers", "Quotes", "Held", "Listing", "Inquire", "Heuristic", "LegOutput"}, kind)
 		if !known || site != (from == "site" && to == "broker") || site == (from == "broker" && to == "site") {
 			t.Errorf("%s: %q to %q, %v", kind, from, to, known)
 		}

@@ -69,7 +69,8 @@ func (d *Draft) leftOut(j *Job, why bourse.Reason) bourse.Reason {
 	others := len(d.Groups) == 0
 	for i, barred := range d.in.barredSites(j) {
 		if barred {
-			names = append(names, string(bourse.Say("%s (asked again at %v)", d.in.Sites[i].Name, until(j, d.in.Sites[i].Name))))
+			x := barredBy(j, d.in.Sites[i].Name)
+			names = append(names, string(bourse.Say("%s (asked again at %v%v)", d.in.Sites[i].Name, x.Until, x.Said())))
 		} else {
 			others = others || d.in.Sites[i].Answer == Usable
 		}
@@ -81,12 +82,12 @@ func (d *Draft) leftOut(j *Job, why bourse.Reason) bourse.Reason {
 	return reason(why.Code, "%v; %s", why, words)
 }
 
-// until is when a site that is closed to a job's user is asked again.
-func until(j *Job, site string) bourse.Time {
+// barredBy says how a site is closed to a job's user.
+func barredBy(j *Job, site string) bourse.UserBarred {
 	for _, x := range j.Barred {
 		if x.Site == site {
-			return x.Until
+			return x
 		}
 	}
-	return 0
+	return bourse.UserBarred{}
 }

@@ -32,13 +32,17 @@ type Config struct {
 	// Grace is how long a work may clean up after it was told to end; then it is
 	// killed. 0: 30 s.
 	Grace time.Duration
+	// Now is the time by the clock that windows are in; nil: the machine's.
+	Now func() bourse.Time
 }
 
 // Driver carries out what a cluster asks of this machine. Its Do may be called for a
 // command, a look and an output at a time.
 type Driver struct {
-	cfg  Config
-	self account
+	cfg    Config
+	self   account
+	begun  time.Time // this life
+	tidied time.Time // of commands alone
 }
 
 // The times of a work.
@@ -65,7 +69,10 @@ func New(cfg Config) (*Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Driver{cfg: cfg, self: self}
+	if cfg.Now == nil {
+		cfg.Now = func() bourse.Time { return now() }
+	}
+	d := &Driver{cfg: cfg, self: self, begun: time.Now()}
 	if err := d.makeFolders(); err != nil {
 		return nil, fmt.Errorf("the folder of [cluster] cannot be made: %w", err)
 	}
@@ -97,7 +104,7 @@ func (d *Driver) Do(ctx context.Context, m agents.Message, answer func(agents.Me
 		outcome, why := d.command(ctx, m)
 		answer(agents.CommandDone{Ref: m.Ref, Name: m.Name, Outcome: outcome, Reason: why})
 	case agents.LookRequest:
-		look, err := d.look(now())
+		look, err := d.look(d.cfg.Now())
 		if err != nil {
 			answer(agents.Looked{Ref: m.Ref, Failure: because(err)})
 			return
@@ -121,10 +128,10 @@ func (d *Driver) command(ctx context.Context, c agents.Command) (agents.Outcome,
 		_, err = d.end(c.Name)
 	case agents.Delete:
 		err = d.remove(c.Name)
-		d.tidy(time.Now())
 	default:
 		err = deny(bourse.Invalid, "processes of this machine know no reservations: %s cannot be done", c.Verb)
 	}
+	d.tidy(time.Now())
 	var no *denial
 	switch {
 	case err == nil:
@@ -174,7 +181,7 @@ func (d *Driver) run(ctx context.Context, c agents.Command) error {
 // prepare makes the folder of a work: beside its place first, so that it is there
 // whole or not at all.
 func (d *Driver) prepare(w work, c agents.Command) error {
-	at := now()
+	at := d.cfg.Now()
 	switch {
 	case c.Work == nil:
 		return deny(bourse.Invalid, "there is nothing to run")
@@ -268,16 +275,31 @@ func (d *Driver) remove(name string) error {
 	return os.Rename(string(w), d.ended(name))
 }
 
-// The bounds of what is kept of works that were deleted.
+// The bounds of what is kept.
 const (
-	keptFor  = 7 * 24 * time.Hour
-	keptMost = 1000
-	tidyMost = 100 // are deleted at a time
+	tidyEvery = time.Minute
+	shownFor  = time.Hour          // that a work has ended, in this life of the site
+	keptFor   = 7 * 24 * time.Hour // the folder, after that or after it was deleted
+	keptMost  = 1000               // folders of works that are not shown any more
+	tidyMost  = 100                // are deleted at a time
 )
 
-// tidy deletes the oldest of what was put aside. What cannot be deleted now is left to
-// the next time.
+// tidy puts works aside that ended long ago, and deletes the oldest of what was put
+// aside. What cannot be done now is left to the next time.
 func (d *Driver) tidy(at time.Time) {
+	if at.Sub(d.tidied) < tidyEvery {
+		return
+	}
+	d.tidied = at
+	if at.Sub(d.begun) > shownFor {
+		for _, name := range d.names() {
+			w := d.work(name)
+			s := w.state()
+			if over := s.result; over != nil && at.Sub(time.UnixMilli(int64(over.End))) > shownFor {
+				_ = os.Rename(string(w), d.ended(name))
+			}
+		}
+	}
 	list, err := os.ReadDir(d.ended(""))
 	if err != nil {
 		return
@@ -298,6 +320,31 @@ func (d *Driver) tidy(at time.Time) {
 			_ = os.RemoveAll(d.ended(a.name))
 		}
 	}
+}
+
+// names lists the works that have not been put aside.
+func (d *Driver) names() (names []string) {
+	list, _ := os.ReadDir(d.cfg.Folder)
+	for _, e := range list {
+		if properName(e.Name()) {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+// Check says why work cannot run as an account, nil if it can; remark is what should
+// be known of it although it can.
+func (d *Driver) Check(name string) (remark string, err error) {
+	a, err := d.account(name)
+	if err != nil {
+		return "", err
+	}
+	if err := a.as(func() error { _, err := os.Stat(d.ended("")); return err }); err != nil {
+		remark = fmt.Sprintf("account %s cannot pass through the folders above %s: its work begins there, but does not find its files by whole paths. "+
+			"Allow it (chmod o+x), or name another [cluster] folder", name, d.cfg.Folder)
+	}
+	return remark, nil
 }
 
 // work is the folder of a work by its name.

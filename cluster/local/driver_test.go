@@ -250,6 +250,7 @@ func TestDriver_ForgetsWhatWasDeletedLongAgo(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	m.tidied = time.Time{}
 	m.tidy(at)
 	list, err := os.ReadDir(m.ended(""))
 	if err != nil || len(list) != keptMost || list[0].Name() != "bourse.0020" {
@@ -272,5 +273,27 @@ func TestParseStat_WhateverTheProcessIsCalled(t *testing.T) {
 	}
 	if _, err := parseStat([]byte("40 (x) S 1")); err == nil {
 		t.Error("half of a line was taken")
+	}
+}
+
+// An end is shown for an hour, and no shorter than an hour of this life: the cluster
+// may have been away when it came.
+func TestDriver_ShowsAnEndLongEnough(t *testing.T) {
+	m := newMachine(t)
+	m.runs(m.order("bourse.1", "echo", "hello"))
+	m.over("bourse.1")
+	for _, x := range []struct {
+		begun, at time.Duration
+		shown     bool
+	}{{-3 * time.Hour, shownFor / 2, true}, {2 * time.Hour, 2*time.Hour + shownFor/2, true}, {-3 * time.Hour, 2 * shownFor, false}} {
+		start := time.Now()
+		m.begun, m.tidied = start.Add(x.begun), time.Time{}
+		m.tidy(start.Add(x.at))
+		if shown := m.job("bourse.1") != nil; shown != x.shown {
+			t.Errorf("begun %v, at %v: shown %v", x.begun, x.at, shown)
+		}
+	}
+	if out := m.prints("bourse.1"); out != "hello\n" {
+		t.Errorf("its output is %q", out)
 	}
 }

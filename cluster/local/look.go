@@ -14,7 +14,7 @@ import (
 
 // Words for why a work has not ended by itself.
 const (
-	WhyWindow = "its window has ended"
+	WhyWindow = "its window was over"
 	WhyTold   = "it was told to end"
 )
 
@@ -22,17 +22,13 @@ const (
 // of which neither is known, since its supervisor was killed or the machine has
 // restarted, is not shown.
 func (d *Driver) look(at bourse.Time) (*bourse.Look, error) {
-	list, err := os.ReadDir(d.cfg.Folder)
-	if err != nil {
+	if _, err := os.Stat(d.cfg.Folder); err != nil {
 		return nil, err
 	}
 	l := &bourse.Look{At: at, Source: "processes of this machine"}
 	busy := map[string]int{}
-	for _, e := range list {
-		if !properName(e.Name()) {
-			continue
-		}
-		job, err := d.work(e.Name()).job()
+	for _, name := range d.names() {
+		job, err := d.work(name).job()
 		if err != nil {
 			return nil, err
 		}

@@ -64,6 +64,7 @@ func commands() []*cobra.Command {
 		newJournal(),
 		newUp(),
 		newSite(),
+		newSupervise(),
 		newBroker(),
 		newCA(),
 	}

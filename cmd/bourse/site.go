@@ -7,7 +7,6 @@ import (
 	"bourse/agents/certificate"
 	"bourse/cluster"
 	"bourse/configs"
-	"bourse/simulation"
 	"bourse/sites"
 	"bourse/web"
 )
@@ -70,19 +69,17 @@ func runSite(cmd *cobra.Command, f processFlags, file string) error {
 		p.log.Warn().Str("file", cfg.ProofKey).Msg("a key was made that this site knows its own answers by; keep a copy of it. " +
 			"If there was one before, what was sold until now cannot be restored should the journal be lost")
 	}
-	var local simulation.LocalWork
-	if w := cfg.Workload; w != nil {
-		local.Seed = w.Seed
-		loads := simulation.NewWorkloads()
-		if local.Feed, err = loads.Endless(&cfg.Site, w.Seed, w.SpeedUp.Float()); err != nil {
-			return err
-		}
-		for _, remark := range loads.Remarks() {
-			p.log.Warn().Msg(remark)
-		}
+	nodes, err := clusters[cfg.Cluster.Kind](p, cfg, &agent)
+	if err != nil {
+		return err
 	}
-	behind := cluster.New(cluster.Config{Site: site}, simulation.NewBackend(&cfg.Site, local, &agent))
+	behind := cluster.New(cluster.Config{Site: site}, nodes.backend)
 	return p.run(cmd.Context(), func() error {
+		if nodes.driver != nil {
+			if err := p.host.AddDriver(driverOf(cfg.Name), nodes.driver); err != nil {
+				return err
+			}
+		}
 		err := p.add(clusterID, behind)
 		if err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -18,10 +19,11 @@ import (
 
 // upFlags are what the user of up has asked for.
 type upFlags struct {
-	sites int
-	dir   string
-	port  int
-	json  bool
+	sites   int
+	dir     string
+	port    int
+	cluster string
+	json    bool
 }
 
 // maxUpSites bounds the processes that one machine is asked to run.
@@ -34,8 +36,14 @@ func newUp() *cobra.Command {
 		Use:   "up",
 		Short: "Run a whole federation on this machine, for trying it",
 		Long: `Runs sites and a broker, each as a process of its own, in the foreground until
-Ctrl-C. Each site has a small simulated cluster with local jobs of its own, an
-hour of which passes in a minute; the broker looks for windows every 5 seconds.
+Ctrl-C; the broker looks for windows every 5 seconds. The nodes of a site are slots
+of this machine: the command or script of a job really runs, on all sites of its
+window at once, as the account that runs this. There are no containers and no limits
+of memory. Run as root, it has work run as nobody; never as root. Work that runs when
+this ends goes on to the end of its window, and is found again by the next start.
+
+With --cluster simulated nothing is run: each site has a simulated cluster with
+local jobs of its own, an hour of which passes in a minute.
 
 What it makes lies under DIR: certificates (ca), a folder for each agent with its
 file and its journal, and context.json, by which the commands of users find the
@@ -57,6 +65,7 @@ Logs go to stderr, each line with the name of the agent.`,
 	cmd.Flags().IntVar(&f.sites, "sites", 0, "how many sites to run; default 3, or those that DIR has")
 	cmd.Flags().StringVar(&f.dir, "dir", ".bourse", "folder for certificates, files and journals")
 	cmd.Flags().IntVar(&f.port, "port", 7400, "the first port to try; three for each agent are taken where they are free")
+	cmd.Flags().StringVar(&f.cluster, "cluster", "", "local: work really runs, the default; simulated: none does. Sites that DIR has stay as they are")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the addresses as JSON, one document")
 	return cmd
 }
@@ -68,7 +77,10 @@ func (f *upFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if f.port < 1 || f.port > maxPort {
 		return fmt.Errorf("--port %d: must be 1 to %d", f.port, maxPort)
 	}
-	members, err := layOut(f.dir, f.sites, f.port)
+	if f.cluster != "" && f.cluster != upLocal && f.cluster != upSimulated {
+		return fmt.Errorf("--cluster %s: must be %s or %s", f.cluster, upLocal, upSimulated)
+	}
+	members, err := layOut(f.dir, f.sites, f.port, f.cluster)
 	if err != nil {
 		return failed(err)
 	}
@@ -112,6 +124,13 @@ func (f *upFlags) announce(stdout io.Writer, members []member, family *family) e
 	try := ""
 	if f.dir != ".bourse" {
 		try = " --context " + filepath.Join(f.dir, contextFile)
+	}
+	if slices.ContainsFunc(members, func(m member) bool { return m.kind == upLocal }) {
+		as, err := workAccount()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(stdout, "\nJobs with a command or a script really run here, as %s unless an [[account]] says otherwise.\n", as)
 	}
 	_, err := fmt.Fprintf(stdout, "\nReady. In another terminal, in this folder:\n  bourse submit BATCH.toml --wait%s\n  bourse sites%s\n  bourse journal verify %s\nCtrl-C stops all.\n", try, try, f.dir)
 	return err

@@ -21,6 +21,7 @@ import (
 type member struct {
 	role, name   string
 	file         string // its configuration
+	kind         string // of a site: of its cluster
 	listen, http string // addresses, for agents and for users
 }
 
@@ -47,12 +48,26 @@ var upSites = []struct {
 	{"island", 16, "2.0", "3.5", "0.4"},
 }
 
+// The kinds of clusters that up makes.
+const (
+	upLocal     = "local"
+	upSimulated = "simulated"
+)
+
 // layOut makes what is missing under dir for a broker and so many sites, 0 for
 // those that are there, three at first, and returns them, the broker first. What
-// is there is left as it is. Ports are taken from port on.
-func layOut(dir string, sites, port int) ([]member, error) {
+// is there is left as it is; a kind that another site there does not have is refused.
+// Ports are taken from port on.
+func layOut(dir string, sites, port int, kind string) ([]member, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
+	}
+	as := ""
+	if kind != upSimulated {
+		var err error
+		if as, err = workAccount(); err != nil {
+			return nil, err
+		}
 	}
 	names, err := siteNames(dir, sites)
 	if err != nil {
@@ -72,9 +87,15 @@ func layOut(dir string, sites, port int) ([]member, error) {
 	}
 	members := []member{broker}
 	for i, name := range names {
-		m, err := layOutSite(dir, name, i, seed, ca, ports)
+		m, err := layOutSite(dir, name, i, seed, ca, ports, as)
 		if err != nil {
 			return nil, err
+		}
+		if kind != "" && m.kind != kind {
+			return nil, fmt.Errorf("%s is there already, with a cluster of kind %q; leave --cluster out, or name another folder by --dir", m.file, m.kind)
+		}
+		if m.kind == upSimulated {
+			as = "" // of those to come too
 		}
 		members = append(members, m)
 	}
@@ -157,10 +178,11 @@ minimize = "value"
 	if err != nil {
 		return m, "", err
 	}
-	return member{"broker", cfg.Name, file, cfg.Listen.Advertise, cfg.HTTP}, cfg.Gossip.Advertise, nil
+	return member{role: "broker", name: cfg.Name, file: file, listen: cfg.Listen.Advertise, http: cfg.HTTP}, cfg.Gossip.Advertise, nil
 }
 
-func layOutSite(dir, name string, i int, seed string, ca *certificate.Authority, p *ports) (member, error) {
+// layOutSite makes a site whose work runs as an account, or is simulated if that is "".
+func layOutSite(dir, name string, i int, seed string, ca *certificate.Authority, p *ports, as string) (member, error) {
 	file := memberFile(dir, "site", name)
 	if err := issue(ca, certificate.Site, name, upHost, "localhost"); err != nil {
 		return member{}, err
@@ -179,12 +201,7 @@ name = "main"
 nodes = %d
 performance = %s
 price = %s               # credits per node-hour
-[workload]               # the local users
-model = "lublin"
-load = %s
-speed_up = 60.0          # an hour of theirs passes in a minute
-seed = %d
-%s`, name, like.nodes, like.performance, like.price, like.load, i+1, processTables("site", name, a, seed)))
+%s%s`, name, like.nodes, like.performance, like.price, clusterTables(as, like.load, i+1), processTables("site", name, a, seed)))
 	if err != nil {
 		return member{}, err
 	}
@@ -192,8 +209,45 @@ seed = %d
 	if err != nil {
 		return member{}, err
 	}
-	return member{"site", cfg.Name, file, cfg.Listen.Advertise, cfg.HTTP}, nil
+	return member{"site", cfg.Name, file, cfg.Cluster.Kind, cfg.Listen.Advertise, cfg.HTTP}, nil
 }
+
+// clusterTables is the part of a site's file that says what runs its work.
+func clusterTables(as, load string, seed int) string {
+	if as == "" {
+		return fmt.Sprintf(`[workload]               # the local users
+model = "lublin"
+load = %s
+speed_up = 60.0          # an hour of theirs passes in a minute
+seed = %d
+`, load, seed)
+	}
+	return fmt.Sprintf(`[cluster]
+kind = "local"           # the nodes are slots of this machine
+[[account]]
+user = "*"               # everybody's work
+as = %q%s
+`, as, strings.Repeat(" ", max(1, 18-len(as)))+"# runs as this account")
+}
+
+// workAccount is the account that work of a federation for trying it runs as: whoever
+// runs this, and nobody where that is root.
+func workAccount() (string, error) {
+	u, err := user.Current()
+	if err != nil {
+		return "", fmt.Errorf("as which account work is to run is not known: %w; with --cluster simulated none runs", err)
+	}
+	if u.Uid != "0" {
+		return u.Username, nil
+	}
+	if _, err := user.Lookup(nobody); err != nil {
+		return "", fmt.Errorf("no work runs as root, and there is no account %q: %w; start this as another user, or with --cluster simulated", nobody, err)
+	}
+	return nobody, nil
+}
+
+// nobody is the account without rights of the usual systems.
+const nobody = "nobody"
 
 // processTables is the part that all files have in common.
 func processTables(role, name string, ports []int, seed string) string {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -45,7 +46,7 @@ func runCommand(ctx context.Context, args ...string) (out, messages string, err 
 func TestLayOut_MakesOnceWhatIsMissingAndLeavesTheRest(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "fed")
-	members, err := layOut(dir, 0, testPort(0))
+	members, err := layOut(dir, 0, testPort(0), upSimulated)
 	if err != nil || len(members) != 4 || members[0].role != "broker" || members[3].name != "east" {
 		t.Fatal(members, err)
 	}
@@ -61,7 +62,7 @@ func TestLayOut_MakesOnceWhatIsMissingAndLeavesTheRest(t *testing.T) {
 		return all
 	}
 	before := read()
-	more, err := layOut(dir, 5, testPort(0))
+	more, err := layOut(dir, 5, testPort(0), upSimulated)
 	if err != nil || len(more) != 6 {
 		t.Fatal(more, err)
 	}
@@ -71,10 +72,10 @@ func TestLayOut_MakesOnceWhatIsMissingAndLeavesTheRest(t *testing.T) {
 			t.Errorf("%s has been written again", name)
 		}
 	}
-	if again, err := layOut(dir, 0, testPort(0)); err != nil || len(again) != 6 {
+	if again, err := layOut(dir, 0, testPort(0), upSimulated); err != nil || len(again) != 6 {
 		t.Errorf("without --sites: %v, %v; want the five that are there", again, err)
 	}
-	if fewer, err := layOut(dir, 2, testPort(0)); err != nil || len(fewer) != 3 {
+	if fewer, err := layOut(dir, 2, testPort(0), upSimulated); err != nil || len(fewer) != 3 {
 		t.Errorf("with --sites 2: %v, %v", fewer, err)
 	}
 	seen := map[string]string{}
@@ -92,6 +93,45 @@ func TestLayOut_MakesOnceWhatIsMissingAndLeavesTheRest(t *testing.T) {
 	c, err := client.Read(filepath.Join(dir, contextFile))
 	if err != nil || c.Broker != "https://"+more[0].http || len(c.Sites) != 2 {
 		t.Errorf("%v, %+v", err, c)
+	}
+}
+
+// Work really runs unless somebody has said otherwise, never as root, and what a folder
+// has is not changed by a flag.
+func TestLayOut_WorkRunsUnlessItIsSimulated(t *testing.T) {
+	t.Parallel()
+	as, err := workAccount()
+	if err != nil || as == "root" {
+		t.Fatalf("%q, %v", as, err)
+	}
+	read := func(dir string, site int, kind string) *configs.SiteProcess {
+		t.Helper()
+		members, err := layOut(dir, site, testPort(5), kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg, err := configs.ReadSiteProcess(members[site].file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cfg
+	}
+	dir := filepath.Join(t.TempDir(), "local")
+	if c := read(dir, 1, ""); c.Cluster.Kind != "local" || c.Workload != nil || !slices.Equal(c.Accounts, []configs.Account{{User: "*", As: as}}) {
+		t.Errorf("%+v, %+v", c.Cluster, c.Accounts)
+	}
+	if _, err := layOut(dir, 2, testPort(5), upSimulated); err == nil || !strings.Contains(err.Error(), "--dir") {
+		t.Errorf("a folder of the other kind: %v", err)
+	}
+	dir = filepath.Join(t.TempDir(), "simulated")
+	if c := read(dir, 1, upSimulated); c.Cluster.Kind != "simulated" || c.Workload == nil || c.Accounts != nil {
+		t.Errorf("%+v, %+v", c.Cluster, c.Accounts)
+	}
+	if c := read(dir, 2, ""); c.Cluster.Kind != "simulated" {
+		t.Errorf("one more beside simulated ones is %s", c.Cluster.Kind)
+	}
+	if _, _, err := runCommand(t.Context(), "up", "--cluster", "slurm", "--dir", dir); exitCode(err) != 2 {
+		t.Errorf("--cluster slurm: %v", err)
 	}
 }
 
@@ -154,7 +194,7 @@ func TestUp_PlacesJobsAndOutlivesAKill(t *testing.T) {
 	}
 	t.Parallel()
 	dir := t.TempDir()
-	members, err := layOut(dir, 2, testPort(1))
+	members, err := layOut(dir, 2, testPort(1), upSimulated)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +273,7 @@ func TestUp_OneThatFailsByItselfStopsAll(t *testing.T) {
 	}
 	t.Parallel()
 	dir := t.TempDir()
-	members, err := layOut(dir, 1, testPort(2))
+	members, err := layOut(dir, 1, testPort(2), upSimulated)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -329,7 +369,7 @@ func TestProcess_SaysWhatStandsInItsWay(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
-			members, err := layOut(dir, 1, testPort(3))
+			members, err := layOut(dir, 1, testPort(3), upSimulated)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/live"
+	"bourse/cluster"
+	"bourse/cluster/local"
+	"bourse/cluster/managed"
+	"bourse/configs"
+	"bourse/simulation"
+	"bourse/sites"
+)
+
+// behind is what stands behind a site's process: the nodes, and who reaches them
+// where they are real.
+type behind struct {
+	backend cluster.Backend
+	driver  live.Driver // nil: the nodes are simulated
+}
+
+// clusters lists the kinds of clusters by the word of [cluster] kind.
+var clusters = map[string]func(p *process, cfg *configs.SiteProcess, agent *sites.Config) (behind, error){
+	"simulated": simulatedCluster,
+	"local":     localCluster,
+}
+
+// driverOf is the name of the driver of a site's cluster.
+func driverOf(site string) agents.ID { return agents.ID(string(agents.Driver) + ":" + site) }
+
+// simulatedCluster has nodes that there are not, and local jobs of a trace or a model.
+func simulatedCluster(p *process, cfg *configs.SiteProcess, agent *sites.Config) (behind, error) {
+	var work simulation.LocalWork
+	if w := cfg.Workload; w != nil {
+		work.Seed = w.Seed
+		loads := simulation.NewWorkloads()
+		var err error
+		if work.Feed, err = loads.Endless(&cfg.Site, w.Seed, w.SpeedUp.Float()); err != nil {
+			return behind{}, err
+		}
+		for _, remark := range loads.Remarks() {
+			p.log.Warn().Msg(remark)
+		}
+	}
+	return behind{backend: simulation.NewBackend(&cfg.Site, work, agent)}, nil
+}
+
+// managedConfig is what all clusters of real nodes are configured by.
+func managedConfig(cfg *configs.SiteProcess) managed.Config {
+	c := managed.Config{Site: cfg.Name, Driver: driverOf(cfg.Name), Groups: cfg.Groups, Prefix: "bourse.", Policy: cfg.Policy}
+	for _, a := range cfg.Accounts {
+		c.Accounts = append(c.Accounts, managed.Account{User: a.User, As: a.As})
+	}
+	return c
+}
+
+// localCluster has processes of this machine, which answers at once: its looks are
+// taken more often than those at a resource manager.
+func localCluster(p *process, cfg *configs.SiteProcess, _ *sites.Config) (behind, error) {
+	c := managedConfig(cfg)
+	for _, g := range cfg.Groups {
+		names := make([]string, g.Nodes)
+		for i := range names {
+			names[i] = fmt.Sprintf("%s-%d", g.Name, i+1)
+		}
+		c.Nodes = append(c.Nodes, names)
+	}
+	c.Limits = managed.Limits{LookEvery: 500 * bourse.Millisecond, LookWithin: 2 * bourse.Second, CommandTimeout: bourse.Minute,
+		Late: 2 * bourse.Second, RetryEvery: 2 * bourse.Second, Padding: bourse.Minute}
+	binary, err := os.Executable()
+	if err != nil {
+		return behind{}, failed(err)
+	}
+	d, err := local.New(local.Config{Folder: cfg.Cluster.Folder, Nodes: slices.Concat(c.Nodes...), Supervisor: []string{binary, superviseName},
+		Now: func() bourse.Time { return p.host.Now() }})
+	if err != nil {
+		return behind{}, failed(err)
+	}
+	for _, a := range cfg.Accounts {
+		remark, err := d.Check(a.As)
+		if err != nil {
+			return behind{}, failed(err)
+		}
+		if remark != "" {
+			p.log.Warn().Msg(remark)
+		}
+	}
+	return behind{managed.New(c), d}, nil
+}
