@@ -11,7 +11,7 @@ check: fmt vet lint test plants determinism bench
 	@echo "check: all passed"
 
 build:
-	go build -o bourse ./cmd/bourse
+	go build -ldflags "-X main.commit=$$(git rev-parse HEAD 2>/dev/null)" -o bourse ./cmd/bourse
 
 fmt:
 	@bad=$$(gofmt -l .); if [ -n "$$bad" ]; then echo "not formatted, run gofmt -w:"; echo "$$bad"; exit 1; fi

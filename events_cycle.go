@@ -66,6 +66,7 @@ type (
 		Nodes       int         `json:"nodes"`
 		Performance Performance `json:"performance"`
 		Price       Price       `json:"price"`
+		Curve       string      `json:"curve,omitempty"` // factors on it over time, as PriceCurve.String writes them; absent: 1
 		Machine     Machine     `json:"machine,omitzero"`
 		Free        Curve       `json:"free,omitempty"`   // what could be reserved at all
 		Clear       Curve       `json:"clear,omitempty"`  // and at base price; "": all of that

@@ -12,8 +12,40 @@ type Group struct {
 	Name        string
 	Nodes       int
 	Performance Performance
-	Price       Price // base price, per node-hour
+	Price       Price       // base price, per node-hour
+	Curve       *PriceCurve // factors on it over time; nil: 1
 	Machine     Machine
+}
+
+// Cost is what one node costs over [from, to); see CostOver.
+func (g *Group) Cost(from, to Time) Credits { return CostOver(g.Price, g.Curve, from, to) }
+
+// PriceAt is what a node costs per hour at an instant, rounded half up.
+func (g *Group) PriceAt(t Time) Price {
+	if g.Curve == nil {
+		return g.Price
+	}
+	return Price(costOf(g.Price, uint64(g.Curve.At(t))*uint64(Hour)))
+}
+
+// Dearest is the most that a node costs per hour at any instant of [from, to), rounded
+// half up.
+func (g *Group) Dearest(from, to Time) Price {
+	if g.Curve == nil {
+		return g.Price
+	}
+	_, most := g.Curve.Bounds(from, to)
+	return Price(costOf(g.Price, uint64(most)*uint64(Hour)))
+}
+
+// Cheapest is the least that a node costs per hour at any instant of [from, to), rounded
+// half up.
+func (g *Group) Cheapest(from, to Time) Price {
+	if g.Curve == nil {
+		return g.Price
+	}
+	least, _ := g.Curve.Bounds(from, to)
+	return Price(costOf(g.Price, uint64(least)*uint64(Hour)))
 }
 
 // Machine is what a node is made of, as far as a request may ask for it.

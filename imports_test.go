@@ -247,6 +247,7 @@ func TestImports_CatchWhatIsPlanted(t *testing.T) {
 		{"cluster/agent.go", `import "bourse/sites"`, "must not import bourse/sites"},
 		{"cluster/agent.go", `import "bourse/cluster/queue"`, "must not import bourse/cluster/queue"},
 		{"cluster/queue/backend.go", `import "bourse/cluster/share"`, "must not import bourse/cluster/share"},
+		{"cluster/managed/pass.go", `import "os/exec"`, "must not import os/exec"},
 		{"sites/site.go", `import "bourse/configs"`, "must not import bourse/configs"},
 		{"sites/site.go", `import _ "os"`, "must not import os"},
 		{"sites/site.go", `import clock "time"`, "must not import time"},

@@ -113,16 +113,15 @@ func (ers *errands) mendFromOffers(now bourse.Time, e *errand, out *agents.Outbo
 		for k := range offered.Groups {
 			o := &offered.Groups[k]
 			g := &o.Group
-			if g.Performance < e.job.MinPerformance || !e.job.Require.MetBy(g.Machine) ||
-				ers.cfg.Algorithm.CapsPrice() && g.Price > e.job.MaxPrice {
+			if g.Performance < e.job.MinPerformance || !e.job.Require.MetBy(g.Machine) {
 				continue
 			}
 			w := bourse.Leg{Group: g.Name, Start: l.what.Start, End: l.what.Start.Add(g.Performance.Runtime(length))}
-			if w.End > e.job.Deadline {
+			if w.End > e.job.Deadline || ers.cfg.Algorithm.CapsPrice() && g.Dearest(w.Start, w.End) > e.job.MaxPrice {
 				continue
 			}
 			if w.Nodes = min(o.Admissible.Min(w.Start, w.End), l.what.Nodes); w.Nodes > 0 {
-				list = append(list, choice{bourse.SiteLeg{Site: site, Leg: w}, bourse.Cost(g.Price, w.Duration())})
+				list = append(list, choice{bourse.SiteLeg{Site: site, Leg: w}, g.Cost(w.Start, w.End)})
 			}
 		}
 	}

@@ -62,7 +62,7 @@ func (c *Checked) String() string {
 	add(c.Brokers, "broker", "brokers")
 	add(c.Jobs, "job", "jobs")
 	add(c.Points, "combination", "combinations")
-	add(c.Traces, "trace (not opened)", "traces (not opened)")
+	add(c.Traces, "trace", "traces")
 	if c.Span > 0 {
 		fmt.Fprintf(&b, "%suntil %s", sep, c.Span.Words())
 	}
@@ -83,7 +83,10 @@ func Check(file string) (*Checked, error) {
 		}
 		return &Checked{Kind: KindSweep, Name: s.Name, Points: s.Points()}, nil
 	}
-	return check(file, text, func(b *Broker, until bourse.Duration) error { return b.loadBatch(filepath.Dir(file), until) })
+	return check(file, text, func(b *Broker, until bourse.Duration) error {
+		_, err := b.loadBatch(filepath.Dir(file), until)
+		return err
+	})
 }
 
 func check(file string, text []byte, load func(*Broker, bourse.Duration) error) (*Checked, error) {

@@ -40,7 +40,7 @@ func Presets() []Embedded {
 func Preset(name string) (*Scenario, error) {
 	for _, p := range Presets() {
 		if p.Name == name {
-			return ParseScenario("preset "+name, p.Text)
+			return Source{Name: "preset " + name, Text: string(p.Text)}.Scenario()
 		}
 	}
 	return nil, fmt.Errorf("no preset is named %q%s", name, choose(name, presetNames))

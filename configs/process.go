@@ -89,7 +89,8 @@ type Notify struct {
 }
 
 // ReadSiteProcess reads the file of a site's process. An error that is not of
-// the file system is a *Problems. Other files that it names are not opened.
+// the file system is a *Problems. Of the other files that it names only that of the
+// prices is opened.
 func ReadSiteProcess(file string) (*SiteProcess, error) {
 	text, err := readFile(file)
 	if err != nil {

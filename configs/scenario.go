@@ -20,6 +20,8 @@ type Scenario struct {
 	Sites   []Site          // at least one, in order of the file
 	Brokers []Broker        // in order of the file
 	Dir     string          // the folder that relative file names start from; "" for the working directory
+	Source  Source          // what it was read from
+	Traces  []TraceFile     // those that ResolveTraces has found, in the order in which the scenario names them
 }
 
 // Site is one cluster of a scenario.
@@ -31,6 +33,7 @@ type Site struct {
 	Pricing    string          // "fixed" or "adaptive", the default
 	Overrun    string          // a local job at its estimate: "kill" (default) or "extend"
 	Groups     []bourse.Group  // at least one, in order of the file
+	PriceFile  string          // that their price curve was read from; "": none
 	Queues     []Queue         // the unnamed one first, then in order of the file
 	Limits     Limits
 	VOShare    Thousandths     // most of the node-seconds that VOs may hold over the horizon, 0..1; default 1
@@ -80,24 +83,31 @@ func ReadScenario(file string) (*Scenario, error) {
 		return nil, err
 	}
 	s.Dir = filepath.Dir(file)
+	s.Source = Source{Name: filepath.Base(file), Text: string(text)}
 	for i := range s.Brokers {
-		if err := s.Brokers[i].loadBatch(s.Dir, s.Until); err != nil {
+		text, err := s.Brokers[i].loadBatch(s.Dir, s.Until)
+		if err != nil {
 			return nil, err
 		}
+		s.Source.add(s.Brokers[i].Batch, text)
 	}
 	return s, nil
 }
 
 // loadBatch reads the jobs of the batch that a broker names.
-func (b *Broker) loadBatch(dir string, until bourse.Duration) error {
+func (b *Broker) loadBatch(dir string, until bourse.Duration) (text []byte, err error) {
 	if b.Batch == "" {
-		return nil
+		return nil, nil
 	}
 	file := within(dir, b.Batch)
-	text, err := readFile(file)
-	if err != nil {
-		return fmt.Errorf("batch of broker %q: %w", b.Name, err)
+	if text, err = readFile(file); err != nil {
+		return nil, fmt.Errorf("batch of broker %q: %w", b.Name, err)
 	}
+	return text, b.takeBatch(file, text, until)
+}
+
+// takeBatch has a broker's jobs be those of a batch.
+func (b *Broker) takeBatch(file string, text []byte, until bourse.Duration) error {
 	batch, err := parseBatch(file, text, true, until)
 	if err != nil {
 		return err
@@ -168,7 +178,7 @@ func (s *Site) keys(until bourse.Duration, names map[string]int) keys {
 		entries("vo_shares", about{kind: "numbers by broker", limits: "0..1"}, s.voShare, "`vo_share` of single virtual organisations"),
 	}, s.slaKeys(), s.sharedKeys(), keys{
 		custom("policy", about{kind: "word", def: `"easy"`, words: allPolicies()}, s.policy, "how local jobs are served: as a queue, by agreements (sla-*), or by shares and deadlines"),
-	}, groups(&s.Groups, &s.Name), keys{
+	}, groups(&s.Groups, &s.Name), prices(&s.Groups, &s.PriceFile), keys{
 		rule(func(t *table) {
 			if t.clean("hold") && t.clean("in_doubt") && s.InDoubt < s.Hold {
 				t.wrong("in_doubt", "%s is shorter than hold, %s", s.InDoubt.Words(), s.Hold.Words())
@@ -231,7 +241,8 @@ func (s *Site) Nodes() int {
 }
 
 // MeanPrice returns the mean over the sites of what a node costs there on
-// average, rounded half up: what the prices of VOWorkload are multiples of.
+// average, rounded half up: what the prices of VOWorkload are multiples of. How prices
+// change over time is not looked at.
 func (s *Scenario) MeanPrice() bourse.Price {
 	sum := new(big.Rat)
 	for i := range s.Sites {
@@ -253,32 +264,49 @@ func (s *Scenario) ResolveTraces(dir string) error {
 	if dir == "" {
 		dir = s.Dir
 	}
-	resolve := func(owner string, trace *string) error {
+	owners := map[TraceFile][]string{} // in order
+	resolve := func(owner string, trace *string) {
 		if *trace == "" {
-			return nil
+			return
 		}
-		*trace = within(dir, *trace)
-		info, err := os.Stat(*trace)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return fmt.Errorf("%s: there is no trace %s; name the folder of the traces with --traces DIR", owner, *trace)
-		case err != nil:
-			return fmt.Errorf("%s: %w", owner, err)
-		case info.IsDir():
-			return fmt.Errorf("%s: trace %s is a folder; must be a file", owner, *trace)
+		f := TraceFile{Name: *trace, Path: within(dir, *trace)}
+		*trace = f.Path
+		if owners[f] == nil {
+			s.Traces = append(s.Traces, f)
 		}
-		return nil
+		owners[f] = append(owners[f], owner)
 	}
-	var all []error
 	for i := range s.Sites {
 		if w := s.Sites[i].Workload; w != nil {
-			all = append(all, resolve(fmt.Sprintf("site %q", s.Sites[i].Name), &w.Trace))
+			resolve(fmt.Sprintf("site %q", s.Sites[i].Name), &w.Trace)
 		}
 	}
 	for i := range s.Brokers {
 		if w := s.Brokers[i].Workload; w != nil {
-			all = append(all, resolve(fmt.Sprintf("broker %q", s.Brokers[i].Name), &w.Trace))
+			resolve(fmt.Sprintf("broker %q", s.Brokers[i].Name), &w.Trace)
 		}
 	}
+	var all []error
+	for _, f := range s.Traces {
+		who := owners[f][0]
+		if more := len(owners[f]) - 1; more > 0 {
+			who += fmt.Sprintf(" and %d more", more)
+		}
+		all = append(all, f.check(who))
+	}
 	return errors.Join(all...)
+}
+
+// check finds out whether the file is there, for its owners.
+func (f TraceFile) check(who string) error {
+	info, err := os.Stat(f.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s: there is no trace %s; name the folder of the traces with --traces DIR", who, f.Path)
+	case err != nil:
+		return fmt.Errorf("%s: %w", who, err)
+	case info.IsDir():
+		return fmt.Errorf("%s: trace %s is a folder; must be a file", who, f.Path)
+	}
+	return nil
 }

@@ -63,7 +63,7 @@ func TestReadScenario_TwoSitesWithEveryDefault(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &Scenario{
-		Name: "two-sites", Until: 30 * bourse.Day, Dir: dir,
+		Name: "two-sites", Until: 30 * bourse.Day, Dir: dir, Source: Source{Name: "two-sites.toml", Text: twoSites},
 		Sites: []Site{{
 			Name: "north", Policy: backfill.EASY, Pricing: "adaptive", Overrun: "kill",
 			Groups:  []bourse.Group{{Site: "north", Name: "main", Nodes: 128, Performance: 1000, Price: 1_000_000}},
@@ -365,7 +365,7 @@ func TestReadBroker_AsOneTableOrTheFirstOfAnArray(t *testing.T) {
 func TestCheck_KnowsFilesByTheirTables(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		twoSites:    `scenario "two-sites": 1 site, 1 group, 128 nodes, 1 broker, 200 jobs, 1 trace (not opened), until 30d`,
+		twoSites:    `scenario "two-sites": 1 site, 1 group, 128 nodes, 1 broker, 200 jobs, 1 trace, until 30d`,
 		figure1:     `site "figure1": 1 group, 5 nodes, 4 jobs`,
 		smallBroker: `broker "vo1"`,
 		wave:        `batch: 1 job`,

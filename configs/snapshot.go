@@ -78,7 +78,7 @@ func (s *Snapshot) keys() keys {
 		title("name", &s.Name, "site", "of the site"),
 		amount("now", &s.Now, 0, "the instant of the snapshot"),
 		custom("policy", about{kind: "word", def: `"easy"`, words: policies}, func(t *table, key string) { s.Policy = t.policy(key, "easy") }, "how the queue is served"),
-	}, groups(&s.Groups, &s.Name), keys{
+	}, groups(&s.Groups, &s.Name), prices(&s.Groups, new(string)), keys{
 		queues(&s.Queues),
 		section("limits", s.Limits.keys, "what the operator sets on reservations"),
 		rule(func(*table) {

@@ -26,7 +26,8 @@ type Sweep struct {
 	Seed       uint64 // the first, default 1
 	Runs       int    // seeds for each point, 1..1,000,000; default 5
 	Parameters []Parameter
-	Traces     string // folder of the traces, "": that of the scenario
+	Traces     string  // folder of the traces, "": that of the scenario
+	Target     *Target // what the least value of the one parameter is looked for; nil: all points are run
 
 	file string // of the sweep, for messages
 	base string // of the scenario, for messages
@@ -40,6 +41,7 @@ type Parameter struct {
 	Name   string   // of its column: the key's words joined by dots
 	Key    []string // see set
 	Values []any    // as TOML has them: texts, numbers, booleans
+	Search *Search  // of a sweep with a target, in place of values
 }
 
 // ReadSweep reads a sweep and the scenario it names, and tries every point. An
@@ -63,6 +65,16 @@ func ReadSweep(file string) (*Sweep, error) {
 		}
 	}
 	return s, nil
+}
+
+// Text is the sweep's file, word for word.
+func (s *Sweep) Text() string { return string(s.text) }
+
+// RestoreSweep reads the text of a sweep that was read before. It knows what was
+// varied and with which seeds, and not the scenario: no point can be run.
+func RestoreSweep(file, text string) (*Sweep, error) {
+	s, _, err := parseSweep(file, []byte(text))
+	return s, err
 }
 
 // parseSweep reads the sweep alone, and what it says of its scenario: the name
@@ -103,7 +115,11 @@ func (s *Sweep) keys(scenario *string) keys {
 				*scenario = "preset " + preset
 			}
 		}),
+		custom("target", about{kind: "string"}, func(t *table, key string) { s.Target = target(t, key) },
+			"what is to be reached: the least value of the one parameter, which has a `range`, is found by bisection, as if more of it never hurt. "+
+				"A measure of a VO as runs.csv names it, and for how many of the seeds it must hold: `placed >= 95 % in 95 % of seeds`").byDefault("none: every combination is run"),
 		each("parameter", &s.Parameters, 0, func(p *Parameter) keys { return p.keys(names) }, "the keys that are varied; one or more"),
+		rule(s.sought),
 		rule(s.bounded),
 	}
 }
@@ -132,7 +148,9 @@ func (p *Parameter) keys(names map[string]int) keys {
 	return keys{
 		custom("key", about{kind: "string, or array of strings"}, func(t *table, _ string) { p.readKey(t, names) },
 			"the key that is varied, with the tables around it; a name picks one of several: `broker.vo1.algorithm`").must(`"broker.algorithm"`),
-		custom("values", about{kind: "array of strings, numbers and booleans"}, func(t *table, _ string) { p.readValues(t) }, "what it is set to").must(`["alp", "amp"]`),
+		custom("values", about{kind: "array of strings, numbers and booleans"}, func(t *table, _ string) { p.readValues(t) }, "what it is set to, one or more").byDefault("must be given where there is no `range`"),
+		custom("range", about{kind: "array of two numbers"}, func(t *table, _ string) { p.readRange(t) }, "of a sweep with a target, in place of `values`: the least and the most that is tried").byDefault("none"),
+		custom("precision", about{kind: "number"}, func(t *table, _ string) { p.readPrecision(t) }, "of a `range`: how close the value found has to be").byDefault("a hundredth of the range, of whole numbers at least 1"),
 	}
 }
 
@@ -165,7 +183,16 @@ func (p *Parameter) readKey(t *table, names map[string]int) {
 
 // readValues reads what the key is set to.
 func (p *Parameter) readValues(t *table) {
+	if t.has("range") {
+		if t.has("values") {
+			t.wrong("values", "stands beside range; must be one of both")
+		}
+		return
+	}
 	v, ok := t.take("values")
+	if !ok {
+		t.need("values", `["alp", "amp"]`)
+	}
 	if p.Values, _ = v.([]any); ok && len(p.Values) == 0 {
 		t.wrong("values", "is %s; must be an array of one value or more", kind(v))
 	}
@@ -255,7 +282,7 @@ func (s *Sweep) Scenario(point int) (*Scenario, error) {
 	}
 	out.Dir = s.dir
 	for i := range out.Brokers {
-		if err := out.Brokers[i].loadBatch(s.dir, out.Until); err != nil {
+		if _, err := out.Brokers[i].loadBatch(s.dir, out.Until); err != nil {
 			return nil, err
 		}
 	}
@@ -311,6 +338,9 @@ func (s *Sweep) Fingerprint() (string, error) {
 	}
 	var files []string
 	for i := range first.Sites {
+		if f := first.Sites[i].PriceFile; f != "" {
+			files = append(files, f)
+		}
 		if w := first.Sites[i].Workload; w != nil && w.Trace != "" {
 			files = append(files, w.Trace)
 		}

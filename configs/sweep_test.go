@@ -185,3 +185,34 @@ func TestSweep_TheFingerprintFollowsTheTexts(t *testing.T) {
 		t.Errorf("%d fingerprints of three sweeps", len(seen))
 	}
 }
+
+func TestReadSweep_ATargetNeedsOneRange(t *testing.T) {
+	t.Parallel()
+	read := func(head, parameter string) error {
+		_, err := ReadSweep(write(t, t.TempDir(), "s.toml", "preset = \"default\"\n"+head+"\n[[parameter]]\nkey = \"broker.budget\"\n"+parameter+"\n"))
+		return err
+	}
+	const good, ranged = `target = "placed >= 95 % in 90 % of seeds"`, "range = [1000.0, 2000.0]"
+	if err := read(good, ranged); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ head, parameter, want string }{
+		{"", ranged, "that needs a target"},
+		{good, "values = [1000.0]", "leave it out, or have one parameter"},
+		{good, ranged + "\nvalues = [1.0]", "must be one of both"},
+		{good, "range = [2000.0, 1000.0]", "the least first"},
+		{good, "range = [1000.0]", "must be two numbers"},
+		{good, ranged + "\nprecision = 0", "above 0"},
+		{good, ranged + "\nprecision = 1e-9", "a millionth of the range"},
+		{"", "values = [1000.0]\nprecision = 5", "leave it out"},
+		{`target = "placed = 95 in 90 % of seeds"`, ranged, "must be like"},
+		{`target = "placed >= x % in 90 % of seeds"`, ranged, `"x" is no number`},
+		{`target = "placed >= 95 % in 0 % of seeds"`, ranged, "above 0 to 100"},
+		{`target = "placed >= 95 % in 101 % of seeds"`, ranged, "above 0 to 100"},
+		{`target = "placed >= NaN % in 90 % of seeds"`, ranged, "is no number"},
+	} {
+		if err := read(c.head, c.parameter); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s, %s: %v, want %q", c.head, c.parameter, err, c.want)
+		}
+	}
+}

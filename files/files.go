@@ -48,6 +48,28 @@ func Replace(path string, write func(io.Writer) error) (err error) {
 	return os.Rename(beside, path)
 }
 
+// Try finds out whether Replace could write a file, and leaves nothing behind.
+func Try(path string) error {
+	switch info, err := os.Stat(path); {
+	case err == nil && info.IsDir():
+		return fmt.Errorf("%s is a folder; must be a file", path)
+	case err == nil && !info.Mode().IsRegular():
+		return nil
+	case err == nil:
+		if path, err = filepath.EvalSymlinks(path); err != nil {
+			return err
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	beside := fmt.Sprintf("%s.%d.part", path, os.Getpid())
+	f, err := os.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(beside))
+}
+
 // straight writes to something that cannot be replaced.
 func straight(path string, write func(io.Writer) error) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -14,9 +15,21 @@ const (
 	JobsFile    = "jobs.csv"
 	EventsFile  = "events.jsonl"
 	GanttFile   = "gantt.svg"
+	// Of several seeds.
+	SummariesFile = "summaries.jsonl"
+	MeansFile     = "means.json"
 )
 
 var names = [...]string{SummaryFile, JobsFile, EventsFile, GanttFile, ReportFile}
+
+// several are the files that only a run of several seeds has.
+var several = [...]string{SummariesFile, MeansFile}
+
+// File is a file that is written beside those of the report.
+type File struct {
+	Name  string
+	Write func(io.Writer) error
+}
 
 // partial marks a file that is being written.
 const partial = ".partial"
@@ -28,6 +41,7 @@ type Folder struct {
 	dir    string
 	made   string // the topmost folder that OpenFolder had to make, "" if none
 	events *os.File
+	more   []File
 }
 
 // OpenFolder makes the folder if there is none and opens its events, to be
@@ -60,24 +74,28 @@ func OpenFolder(dir string) (*Folder, error) {
 // Events takes the lines of events.jsonl.
 func (f *Folder) Events() io.Writer { return f.events }
 
-// Write writes the other files of the report, then puts all in their places.
-// On an error nothing is put anywhere, but for a rename that fails halfway.
-func (f *Folder) Write(r *Report) error {
-	files := []struct {
-		name  string
-		write func(io.Writer) error
-	}{{SummaryFile, r.WriteSummary}, {JobsFile, r.WriteJobs}, {GanttFile, r.WriteGantt}, {ReportFile, r.WriteHTML}}
+// Write writes the other files of the report and those of more, then puts all in
+// their places; what an earlier run of several seeds has left goes. On an error
+// nothing is put anywhere, but for a rename that fails halfway.
+func (f *Folder) Write(r *Report, more ...File) error {
+	f.more = more
 	err := f.events.Close()
-	for _, one := range files {
+	for _, one := range append([]File{{SummaryFile, r.WriteSummary}, {JobsFile, r.WriteJobs}, {GanttFile, r.WriteGantt}, {ReportFile, r.WriteHTML}}, more...) {
 		if err == nil {
-			err = create(filepath.Join(f.dir, one.name+partial), one.write)
+			err = create(filepath.Join(f.dir, one.Name+partial), one.Write)
 		}
 	}
 	if err != nil {
 		f.Discard()
 		return err
 	}
-	for _, name := range names {
+	for _, name := range several {
+		if err := os.Remove(filepath.Join(f.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			f.Discard()
+			return err
+		}
+	}
+	for _, name := range f.names() {
 		path := filepath.Join(f.dir, name)
 		if err := os.Rename(path+partial, path); err != nil {
 			f.Discard()
@@ -87,11 +105,20 @@ func (f *Folder) Write(r *Report) error {
 	return nil
 }
 
+// names lists the files that the folder takes.
+func (f *Folder) names() []string {
+	list := names[:]
+	for _, one := range f.more {
+		list = append(list, one.Name)
+	}
+	return list
+}
+
 // Discard removes the files that were not put in their places, and the folders that
 // were made for them.
 func (f *Folder) Discard() {
 	f.events.Close()
-	for _, name := range names {
+	for _, name := range f.names() {
 		os.Remove(filepath.Join(f.dir, name+partial))
 	}
 	if f.made == "" {

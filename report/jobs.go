@@ -12,11 +12,7 @@ import (
 	"bourse/history"
 )
 
-// The words of the status column of jobs.csv. Local jobs are waiting, running,
-// ended, killed (ended at their estimate) or refused. A VO job that was never
-// placed is in its state, waiting, abandoned or withdrawn; the legs of one
-// that was placed are confirmed, running, ended, expired, heuristic (given up in
-// doubt), released or lost.
+// The words of the status column of jobs.csv.
 const (
 	waiting = "waiting"
 	running = "running"
@@ -25,15 +21,44 @@ const (
 	refused = "refused"
 )
 
-// columns is the head of jobs.csv.
-var columns = []string{"broker", "site", "job", "kind", "submit", "start", "end", "nodes", "cost", "status", "reason",
-	"group", "class"}
+// csvColumn is a column of jobs.csv, and what it says.
+type csvColumn struct{ name, says string }
 
-// windowColumns follow if any job of the run leaves its site a choice: the window of
-// a leg as it stands; its version, which starts at 1 and grows with each change by its
-// user; how often its site has moved or fixed it; and the credits that its job has paid
-// so far for this leg and those before it, net of refunds.
-var windowColumns = []string{"opens", "closes", "version", "shifts", "paid"}
+// columns are those of jobs.csv.
+var columns = []csvColumn{
+	{"broker", "the VO's broker; empty for a local job"},
+	{"site", "where the job or leg ran; empty for a VO job that was never placed"},
+	{"job", "its name, unique at its broker; of a local job its number at its site"},
+	{"kind", "`local` or `vo`"},
+	{"submit", "when it came, in seconds from the scenario's zero"},
+	{"start", "when it started; of a leg that does not run yet, when it is to; empty for what never ran"},
+	{"end", "when it really ended; empty if it still runs or never did"},
+	{"nodes", "how many it has, or asks for"},
+	{"cost", "credits charged for the leg, net of refunds; 0 for a local job"},
+	{"status", "a local job is `waiting`, `running`, `ended`, `killed` at its estimate, or `refused`; a VO job that was never placed `waiting`, `abandoned` or `withdrawn`; " +
+		"a leg `confirmed`, `running`, `ended`, `expired`, `heuristic` (given up in doubt), `released` or `lost`"},
+	{"reason", "the code of the last refusal"},
+	{"group", "the group of nodes"},
+	{"class", "of a local job: `immediate`, `backfilled` or `reserved`"},
+}
+
+// windowColumns follow if any job of the run leaves its site a choice.
+var windowColumns = []csvColumn{
+	{"opens", "the window of a flexible leg as it stands: it starts no sooner"},
+	{"closes", "and has ended by then"},
+	{"version", "of the leg: 1, and one more with each change by its user"},
+	{"shifts", "how often its site has moved or fixed it"},
+	{"paid", "credits that the job has paid so far for this leg and those before it, net of refunds"},
+}
+
+// heads are the names of columns.
+func heads(list []csvColumn) []string {
+	names := make([]string, len(list))
+	for i, c := range list {
+		names[i] = c.name
+	}
+	return names
+}
 
 // noGroup stands for a group that is not known.
 const noGroup = -1
@@ -59,9 +84,9 @@ type localRow struct {
 func (r *Report) WriteJobs(w io.Writer) error {
 	buffered := bufio.NewWriterSize(w, 1<<16)
 	out := csv.NewWriter(buffered)
-	row := slices.Clone(columns)
+	row := heads(columns)
 	if r.windows() {
-		row = append(row, windowColumns...)
+		row = append(row, heads(windowColumns)...)
 	}
 	if err := out.Write(row); err != nil {
 		return err

@@ -15,6 +15,7 @@ type measure[S any] struct {
 	head  string // of its column on the terminal; "": not there
 	page  string // of its column on the page; "": not there
 	sweep string // of its column in the table of a sweep; "": not there
+	about string // what it is, for docs/OUTPUT.md; of those with a name
 	quantity[S]
 }
 
@@ -26,34 +27,35 @@ type quantity[S any] struct {
 }
 
 var siteMeasures = []measure[SiteSummary]{
-	{"", "Nodes", "Nodes", "", tally(func(s *SiteSummary) int { return s.Nodes })},
-	{"used %", "Used", "Used", "", share(func(s *SiteSummary) float64 { return s.Utilisation.All })},
-	{"used by local jobs %", "Local", "By local jobs", "", share(func(s *SiteSummary) float64 { return s.Utilisation.Local })},
-	{"used by VOs %", "VOs", "By VOs", "", share(func(s *SiteSummary) float64 { return s.Utilisation.VO })},
-	{"", "Started", "Jobs started", "", tally(func(s *SiteSummary) int { return s.Local.Started })},
-	{"", "Queued", "Queued", "", tally(func(s *SiteSummary) int { return s.Local.Waiting })},
-	{"mean local wait h", "Wait", "Mean wait", "", length(func(s *SiteSummary) bourse.Duration { return s.Local.MeanWait })},
-	{"bounded slowdown", "Slowdown", "Slowdown", "", factor(func(s *SiteSummary) float64 { return s.Local.BoundedSlowdown })},
-	{"legs", "Legs", "Legs", "", tally(func(s *SiteSummary) int { return s.Legs })},
-	{"income credits", "Income", "Income", "", amount(func(s *SiteSummary) bourse.Credits { return s.Income.Total })},
+	{"", "Nodes", "Nodes", "", "", tally(func(s *SiteSummary) int { return s.Nodes })},
+	{"used %", "Used", "Used", "", "of the node-time, that local jobs and legs have used", share(func(s *SiteSummary) float64 { return s.Utilisation.All })},
+	{"used by local jobs %", "Local", "By local jobs", "", "of the node-time, by local jobs", share(func(s *SiteSummary) float64 { return s.Utilisation.Local })},
+	{"used by VOs %", "VOs", "By VOs", "", "of the node-time, by legs of VOs", share(func(s *SiteSummary) float64 { return s.Utilisation.VO })},
+	{"", "Started", "Jobs started", "", "", tally(func(s *SiteSummary) int { return s.Local.Started })},
+	{"", "Queued", "Queued", "", "", tally(func(s *SiteSummary) int { return s.Local.Waiting })},
+	{"mean local wait h", "Wait", "Mean wait", "", "hours from submit to start, mean over the local jobs that started", length(func(s *SiteSummary) bourse.Duration { return s.Local.MeanWait })},
+	{"bounded slowdown", "Slowdown", "Slowdown", "", "(wait + run) / max(run, 10 s), at least 1, mean over the local jobs that started", factor(func(s *SiteSummary) float64 { return s.Local.BoundedSlowdown })},
+	{"legs", "Legs", "Legs", "", "parts of windows that came to be reservations", tally(func(s *SiteSummary) int { return s.Legs })},
+	{"income credits", "Income", "Income", "", "what brokers have paid, net of refunds", amount(func(s *SiteSummary) bourse.Credits { return s.Income.Total })},
 }
 
 var brokerMeasures = []measure[BrokerSummary]{
-	{"jobs submitted", "Jobs", "Jobs", "", tally(func(b *BrokerSummary) int { return b.Jobs.Submitted })},
-	{"jobs placed", "Placed", "Placed", "placed", tally(func(b *BrokerSummary) int { return b.Jobs.Placed })},
-	{"jobs co-allocated", "Co-alloc", "On several sites", "", tally(func(b *BrokerSummary) int { return b.Jobs.CoAllocated })},
-	{"", "Unplaced", "Not placed", "", tally(func(b *BrokerSummary) int { return b.Jobs.Submitted - b.Jobs.Placed })},
-	{"mean wait h", "", "Mean wait", "wait h", length(func(b *BrokerSummary) bourse.Duration { return b.MeanWait })},
-	{"mean time h", "", "Mean time", "", length(func(b *BrokerSummary) bourse.Duration { return b.MeanTime })},
-	{"mean finish h", "Finish", "", "finish h", length(func(b *BrokerSummary) bourse.Duration { return b.MeanFinish })},
-	{"90 % finish h", "", "", "", length(func(b *BrokerSummary) bourse.Duration { return b.Finish90 })},
-	{"value lost credits", "Lost", "Value lost", "lost", amount(func(b *BrokerSummary) bourse.Credits { return b.Value.Total })},
-	{"regret credits", "", "", "", amount(func(b *BrokerSummary) bourse.Credits { return b.Regret })},
-	{"cost credits", "Cost", "Cost", "cost", amount(func(b *BrokerSummary) bourse.Credits { return b.Cost.Total })},
-	{"cost a node-hour", "", "", "", amount(func(b *BrokerSummary) bourse.Credits { return b.CostNodeHour })},
-	{"above base credits", "", "", "", amount(func(b *BrokerSummary) bourse.Credits { return b.Cost.Additive })},
-	{"", "Extra", "Above base price", "", extra()},
-	{"", "Left", "Left of the budget", "", amount(func(b *BrokerSummary) bourse.Credits { return b.Left })},
+	{"jobs submitted", "Jobs", "Jobs", "", "by the users of the VO", tally(func(b *BrokerSummary) int { return b.Jobs.Submitted })},
+	{"jobs placed", "Placed", "Placed", "placed", "that have a window, or had one that was served", tally(func(b *BrokerSummary) int { return b.Jobs.Placed })},
+	{"placed %", "", "", "", "of the jobs submitted", share(func(b *BrokerSummary) float64 { return float64(b.Jobs.Placed) / float64(max(b.Jobs.Submitted, 1)) })},
+	{"jobs co-allocated", "Co-alloc", "On several sites", "", "placed on more than one site at once", tally(func(b *BrokerSummary) int { return b.Jobs.CoAllocated })},
+	{"", "Unplaced", "Not placed", "", "", tally(func(b *BrokerSummary) int { return b.Jobs.Submitted - b.Jobs.Placed })},
+	{"mean wait h", "", "Mean wait", "wait h", "hours from submission to the start of the window, mean over the jobs placed", length(func(b *BrokerSummary) bourse.Duration { return b.MeanWait })},
+	{"mean time h", "", "Mean time", "", "hours that the window takes, mean over the jobs placed", length(func(b *BrokerSummary) bourse.Duration { return b.MeanTime })},
+	{"mean finish h", "Finish", "", "finish h", "hours from submission to the end of the window, mean over the jobs placed", length(func(b *BrokerSummary) bourse.Duration { return b.MeanFinish })},
+	{"90 % finish h", "", "", "", "hours within which nine of ten placed jobs have ended", length(func(b *BrokerSummary) bourse.Duration { return b.Finish90 })},
+	{"value lost credits", "Lost", "Value lost", "lost", "what the jobs have cost and, at their urgencies, their waits are worth; a job without a window loses its budget", amount(func(b *BrokerSummary) bourse.Credits { return b.Value.Total })},
+	{"regret credits", "", "", "", "value that placed jobs lose beyond the least that each could have lost alone in its cycle", amount(func(b *BrokerSummary) bourse.Credits { return b.Regret })},
+	{"cost credits", "Cost", "Cost", "cost", "paid for windows, net of refunds", amount(func(b *BrokerSummary) bourse.Credits { return b.Cost.Total })},
+	{"cost a node-hour", "", "", "", "credits for a node-hour of windows", amount(func(b *BrokerSummary) bourse.Credits { return b.CostNodeHour })},
+	{"above base credits", "", "", "", "the adaptive part of the cost: what delaying local jobs has cost", amount(func(b *BrokerSummary) bourse.Credits { return b.Cost.Additive })},
+	{"", "Extra", "Above base price", "", "", extra()},
+	{"", "Left", "Left of the budget", "", "", amount(func(b *BrokerSummary) bourse.Credits { return b.Left })},
 }
 
 func tally[S any](of func(*S) int) quantity[S] {
@@ -122,6 +124,17 @@ func tableOf[S any](first string, measures []measure[S], head func(*measure[S]) 
 // onTerminal and onPage choose the columns of the two.
 func onTerminal[S any](m *measure[S]) string { return m.head }
 func onPage[S any](m *measure[S]) string     { return m.page }
+
+// VOMeasures lists the measures of a VO, by their names in files.
+func VOMeasures() []string {
+	var names []string
+	for _, m := range brokerMeasures {
+		if m.name != "" {
+			names = append(names, m.name)
+		}
+	}
+	return names
+}
 
 // SweepColumns are the measures of a VO that the table of a sweep shows, by their
 // names in files, and the heads of their columns, in order.

@@ -12,10 +12,12 @@ import (
 	"bourse"
 )
 
-// ReportFile is the page of a run, ComparisonFile that of two.
+// ReportFile is the page of a run, ComparisonFile that of two, with its figures in
+// ApartFile.
 const (
 	ReportFile     = "report.html"
 	ComparisonFile = "comparison.html"
+	ApartFile      = "comparison.csv"
 )
 
 // mostPage bounds a page, in bytes. One that would be larger shows density in
@@ -261,12 +263,13 @@ func settingsTable(list []Setting) pageTable {
 }
 
 // WriteComparison writes two runs side by side, over one ruler and on the same
-// axes. Both must have kept their jobs.
-func WriteComparison(w io.Writer, a, b *Report) error {
-	return writeWithin(w, func(o pageOptions) (*page, error) { return comparison(a, b, o) })
+// axes, with how far apart they are over all their seeds. Both must have kept their
+// jobs.
+func WriteComparison(w io.Writer, a, b *Report, apart []Apart) error {
+	return writeWithin(w, func(o pageOptions) (*page, error) { return comparison(a, b, apart, o) })
 }
 
-func comparison(a, b *Report, o pageOptions) (*page, error) {
+func comparison(a, b *Report, apart []Apart, o pageOptions) (*page, error) {
 	letters, runs := []string{"A", "B"}, []*Report{a, b}
 	v := view{until: max(a.until, b.until), price: max(a.highestPrice(), b.highestPrice())}
 	p := &page{Title: fmt.Sprintf("A: %s, seed %d; B: %s, seed %d", a.Summary.Scenario, a.Summary.Seed, b.Summary.Scenario, b.Summary.Seed), Until: int64(max(v.until, 1))}
@@ -279,7 +282,7 @@ func comparison(a, b *Report, o pageOptions) (*page, error) {
 		plots = append(plots, list)
 		p.Heads = append(p.Heads, r.head(letters[i]))
 	}
-	numbers := differences(&a.Summary, &b.Summary)
+	numbers := apartTable(apart)
 	numbers.Caption, numbers.Folded = "All measures", len(numbers.Rows) > 4*longTable
 	p.add(pageSection{Title: "Key numbers", Tables: []pageTable{numbers}})
 	if t := settingsApart(a.Summary.Settings, b.Summary.Settings); len(t.Rows) > 0 {
@@ -292,25 +295,6 @@ func comparison(a, b *Report, o pageOptions) (*page, error) {
 		}
 	}
 	return p, nil
-}
-
-// differences puts the measures of two runs beside each other.
-func differences(a, b *Summary) pageTable {
-	t := pageTable{Head: []string{"Of", "Measure", "A", "B", "B − A"}, Words: 2}
-	others := b.Figures()
-	cell := func(f Figure) string { return strconv.FormatFloat(f.Value, 'f', 2, 64) }
-	for _, f := range a.Figures() {
-		row := []string{f.Owner, f.Measure, cell(f), "", ""}
-		if i := slices.IndexFunc(others, func(o Figure) bool { return o.Owner == f.Owner && o.Measure == f.Measure }); i >= 0 {
-			row[3], row[4] = cell(others[i]), fmt.Sprintf("%+.2f", others[i].Value-f.Value)
-			others = slices.Delete(others, i, i+1)
-		}
-		t.Rows = append(t.Rows, row)
-	}
-	for _, f := range others {
-		t.Rows = append(t.Rows, []string{f.Owner, f.Measure, "", cell(f), ""})
-	}
-	return t
 }
 
 // settingsApart lists the settings in which two runs differ.

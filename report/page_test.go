@@ -202,11 +202,13 @@ func TestComparison_ShowsBothRunsOverOneRuler(t *testing.T) {
 		until: bourse.Time(20 * bourse.Day), longest: 9 * bourse.Hour, seed: 4})
 	b.header.Settings = []report.Setting{{Owner: "north", Key: "pricing", Value: "fixed"}}
 	var out bytes.Buffer
-	if err := report.WriteComparison(&out, a.report(t, report.Options{Keep: true}), b.report(t, report.Options{Keep: true})); err != nil {
+	first, second := a.report(t, report.Options{Keep: true}), b.report(t, report.Options{Keep: true})
+	apart := report.Compare([]report.Summary{first.Summary}, []report.Summary{second.Summary})
+	if err := report.WriteComparison(&out, first, second, apart); err != nil {
 		t.Fatal(err)
 	}
 	page := out.String()
-	for _, want := range []string{`data-until="1728000000"`, `id="A-gantt"`, `id="B-gantt"`, "<h1>A: made up</h1>", "B − A", "<td class=\"word\">fixed</td>", `id="A-jobs-1-filter"`, `id="B-jobs-1-filter"`} {
+	for _, want := range []string{`data-until="1728000000"`, `id="A-gantt"`, `id="B-gantt"`, "<h1>A: made up</h1>", "B − A", "One seed says nothing of chance", "<td class=\"word\">fixed</td>", `id="A-jobs-1-filter"`, `id="B-jobs-1-filter"`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %s", want)
 		}

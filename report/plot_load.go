@@ -64,9 +64,10 @@ func unitPrice(l *history.Leg) float64 {
 	return l.Fare.Total().Float() / hours
 }
 
-// highestPrice is the highest unit price of all legs that were committed.
+// highestPrice is the highest unit price of all legs that were committed, and of what is
+// asked where that changes over time.
 func (r *Report) highestPrice() float64 {
-	most := 0.0
+	most := r.highestAsked()
 	for _, b := range r.brokers {
 		for _, tx := range b.placed {
 			for k := range tx.Legs {
@@ -95,11 +96,19 @@ func (r *Report) loadPlot(v view) Plot {
 	f := Plot{Name: "load", Title: "Use and price of each site", Drawing: d, timed: true, Head: loadHead,
 		About: "Share of the nodes in use, by whom, and the mean price per node-hour of the VO legs that run, with its base part dashed: what lies between is paid for delaying local jobs."}
 	const brief = 24
+	asked := r.tariffs()
+	if asked {
+		f.Head = append(slices.Clip(f.Head), "base price asked credits/node-hour")
+		f.About += " Where a site's prices change over time, what it asks is drawn too."
+	}
 	for i := range bands {
 		s := r.sites[bands[i].site]
 		l := bands[i].load(steps, v.until)
-		f.Rows = append(f.Rows, l.rows(s.name, bands[i].nodes, v.until)...)
-		f.Brief = append(f.Brief, bands[i].load(brief, v.until).rows(s.name, bands[i].nodes, v.until)...)
+		rows, few := l.rows(s.name, bands[i].nodes, v.until), bands[i].load(brief, v.until).rows(s.name, bands[i].nodes, v.until)
+		if asked {
+			rows, few = s.askedRows(rows, v.until), s.askedRows(few, v.until)
+		}
+		f.Rows, f.Brief = append(f.Rows, rows...), append(f.Brief, few...)
 		if i < len(shown) {
 			r.loadPanels(d, &bands[i], &l, top+each*draw.Px(i), v)
 		}
@@ -120,8 +129,13 @@ func (r *Report) loadLegend(d *draw.Drawing, sites int) {
 		d.Line("l2", draw.Point{X: 350 * pixel, Y: y - 4*pixel}, draw.Point{X: 380 * pixel, Y: y - 4*pixel})
 		d.Words("", draw.Point{X: 388 * pixel, Y: y}, "its base part")
 	}
+	next := 500 * pixel
+	if len(r.brokers) > 0 && r.tariffs() {
+		r.askedLegend(d, next, y)
+		next += 170 * pixel
+	}
 	if sites > mostPanels {
-		d.Words("m", draw.Point{X: 500 * pixel, Y: y}, fmt.Sprintf("the first %d of %d sites; the data have all", mostPanels, sites))
+		d.Words("m", draw.Point{X: next, Y: y}, fmt.Sprintf("the first %d of %d sites; the data have all", mostPanels, sites))
 	}
 }
 
@@ -148,6 +162,9 @@ func (r *Report) loadPanels(d *draw.Drawing, b *band, l *load, top draw.Px, v vi
 	d.Box("band", c.Box, "")
 	c.levels(2, "credits/node-hour")
 	d.Open("z")
+	if s := r.sites[b.site]; s.tariff() {
+		c.levelLines(askedInk, s.asked(len(l.vo), v.until))
+	}
 	c.levelLines("l2", l.base)
 	c.levelLines("l1", l.paid)
 	d.Close()

@@ -94,7 +94,7 @@ func (s *Summary) Header() Header {
 	for _, one := range s.Sites {
 		site := Site{Name: one.Name}
 		for _, g := range one.Groups {
-			site.Groups = append(site.Groups, bourse.Group{Site: one.Name, Name: g.Name, Nodes: g.Nodes, Performance: g.Performance, Price: g.Price})
+			site.Groups = append(site.Groups, bourse.Group{Site: one.Name, Name: g.Name, Nodes: g.Nodes, Performance: g.Performance, Price: g.Price, Curve: curveOf(g.Curve)})
 		}
 		h.Sites = append(h.Sites, site)
 	}
@@ -174,6 +174,9 @@ func (s *Summary) check() error {
 		for _, g := range one.Groups {
 			if g.Nodes < 1 || g.Nodes > mostNodes {
 				return fmt.Errorf("sites: %q, group %q: %d nodes, must be 1 to %d", one.Name, g.Name, g.Nodes, mostNodes)
+			}
+			if _, err := bourse.ParsePriceCurve(g.Curve); err != nil {
+				return fmt.Errorf("sites: %q, group %q: %w", one.Name, g.Name, err)
 			}
 		}
 	}

@@ -1,9 +1,11 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,6 +15,8 @@ import (
 // Study is the result of a study, for a page of its own.
 type Study struct {
 	Name, Finding string
+	Title         string // default: "Study: " and the name
+	Plain         bool   // there is no paper to compare with
 	Seed          uint64
 	Settings      []Setting
 	Rows          []StudyRow
@@ -33,7 +37,8 @@ type StudyRow struct {
 
 // Write writes the page: each measure as a figure, and all rows as a table.
 func (s *Study) Write(w io.Writer) error {
-	p := &page{Title: "Study: " + s.Name, Until: 1, Heads: []pageHead{{Title: "Study: " + s.Name, Line: fmt.Sprintf("Seed %d.", s.Seed), Finding: s.Finding}}}
+	title := cmp.Or(s.Title, "Study: "+s.Name)
+	p := &page{Title: title, Until: 1, Heads: []pageHead{{Title: title, Line: fmt.Sprintf("Seed %d.", s.Seed), Finding: s.Finding}}}
 	table := pageTable{Head: []string{"Measure", "Setting", "Paper", "Here", "± 95 %", "Runs", "Verdict"}, Words: 3, Verdict: true, Note: strings.Join(s.Notes, " ")}
 	for _, r := range s.Rows {
 		table.Rows = append(table.Rows, []string{r.Measure, r.Setting, r.Said, studyNumber(r.Here), studyNumber(r.CI95), strconv.Itoa(r.Runs), r.Verdict})
@@ -49,12 +54,25 @@ func (s *Study) Write(w io.Writer) error {
 		p.add(fronts)
 	}
 	figures := pageSection{Title: "Measure by measure", Grid: "single", About: "Dots are means over the runs, bars their 95 % intervals; diamonds are what the paper says."}
+	if s.Plain {
+		figures.About = "Dots are means over the runs, bars their 95 % intervals."
+		table.withoutPaper()
+	}
 	for _, plot := range s.measurePlots() {
 		figures.Plots = append(figures.Plots, plot.onPage("", false))
 	}
 	p.add(figures)
 	p.add(pageSection{Title: "All figures", Tables: []pageTable{table}})
 	return p.write(w)
+}
+
+// withoutPaper takes the column of the paper's figures away.
+func (t *pageTable) withoutPaper() {
+	const paper = 2
+	t.Head, t.Words = slices.Delete(t.Head, paper, paper+1), paper
+	for i := range t.Rows {
+		t.Rows[i] = slices.Delete(t.Rows[i], paper, paper+1)
+	}
 }
 
 func studyNumber(v float64) string { return strconv.FormatFloat(v, 'g', 5, 64) }

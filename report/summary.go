@@ -57,7 +57,8 @@ type GroupSummary struct {
 	Name        string             `json:"name"`
 	Nodes       int                `json:"nodes"`
 	Performance bourse.Performance `json:"performance"`
-	Price       bourse.Price       `json:"price"` // base, per node-hour
+	Price       bourse.Price       `json:"price"`           // base, per node-hour
+	Curve       string             `json:"curve,omitempty"` // factors on it over time, as bourse.PriceCurve.String writes them; absent: 1
 	Utilisation Utilisation        `json:"utilisation"`
 	VONodeHours float64            `json:"voNodeHours"`
 }
@@ -185,7 +186,7 @@ func (s *site) summary(until bourse.Time) SiteSummary {
 		used := g.local.by(until)
 		local, remote = local+used, remote+vo[i]
 		sum.Nodes += g.Nodes
-		sum.Groups = append(sum.Groups, GroupSummary{Name: g.Name, Nodes: g.Nodes, Performance: g.Performance, Price: g.Price,
+		sum.Groups = append(sum.Groups, GroupSummary{Name: g.Name, Nodes: g.Nodes, Performance: g.Performance, Price: g.Price, Curve: g.Curve.String(),
 			Utilisation: utilisation(used, vo[i], g.Nodes, until), VONodeHours: ratio(float64(vo[i]), float64(bourse.Hour))})
 	}
 	sum.Utilisation = utilisation(local, remote, sum.Nodes, until)

@@ -35,6 +35,13 @@ func (l *settings) site(s *configs.Site) {
 	for _, g := range s.Groups {
 		l.add(s.Name, "group "+g.Name, fmt.Sprintf("%d nodes, performance %v, %v credits a node-hour", g.Nodes, g.Performance, g.Price))
 	}
+	if steps, repeat := s.Groups[0].Curve.Steps(); len(steps) > 0 {
+		words := fmt.Sprintf("%d factors", len(steps))
+		if repeat > 0 {
+			words += ", again every " + repeat.Words()
+		}
+		l.add(s.Name, "price over time", words)
+	}
 	for _, q := range s.Queues {
 		if q.Name != "" {
 			l.add(s.Name, "queue "+q.Name, fmt.Sprintf("priority %v, rate %v, delay cost %v", q.Priority, q.Rate, q.DelayCost))

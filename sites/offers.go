@@ -134,6 +134,7 @@ func (o *offers) free(now, horizon bourse.Time, vo string) []agents.GroupOffer {
 	x := o.limits.shareOf(now, vo, nil)
 	left := x.most - x.held
 	for i, g := range o.cfg.Groups {
+		g.Curve = g.Curve.Within(now, horizon)
 		if o.room != nil {
 			none := bourse.NewProfile(now, 0)
 			list = append(list, agents.GroupOffer{Group: g, Admissible: none, Clear: none, Shared: true})
@@ -234,10 +235,10 @@ func (o *offers) quote(now bourse.Time, vo, user string, l bourse.Leg, old *leg,
 	if state.Free.Min(l.Start, l.End) < l.Nodes {
 		return bourse.Quote{Refusal: state.Refusal(l.Start, l.Nodes, l.Duration())}
 	}
-	price := o.cfg.Groups[i].Price
-	q := bourse.Quote{Fare: bourse.Fare{Base: bourse.Cost(price, l.Duration()).Times(l.Nodes)}}
+	g := &o.cfg.Groups[i]
+	q := bourse.Quote{Fare: bourse.Fare{Base: g.Cost(l.Start, l.End).Times(l.Nodes)}}
 	harm, _ := book().Additive(l.Start, l.Nodes, l.Duration())
-	q.Fare.Additive = bourse.Cost(price, harm)
+	q.Fare.Additive = bourse.Cost(g.Price, harm) // a delay is worth the same at all hours
 	return q
 }
 

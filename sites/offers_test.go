@@ -186,3 +186,40 @@ func TestRelease_MoveGivesNoNewNotice(t *testing.T) {
 		t.Errorf("a fifth of the second half is left, and %v of 2.02 are refunded", m.Refund)
 	}
 }
+
+// One credit for a node of 100 s, half of it from 300 s to 500 s and twice as much from
+// 600 s on: quotes and holds are by the hour, offers say so, and what a delay costs is
+// the same at all hours.
+func TestQuotes_AreByThePriceCurve(t *testing.T) {
+	t.Parallel()
+	curve, err := bourse.PriceCurveOf([]bourse.PricePiece{{From: 300_000, Factor: 500}, {From: 500_000, Factor: 1000}, {From: 600_000, Factor: 2000}}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	half := bourse.Credit / 2
+	s := busySite(func(c *Config) { c.Groups[0].Curve = curve })
+	for _, x := range []struct {
+		leg  bourse.Leg
+		want bourse.Fare
+	}{
+		{window(2, 150, 250), bourse.Fare{Base: 4 * half}},                                   // at factor 1
+		{window(2, 300, 500), bourse.Fare{Base: 4 * half}},                                   // at a half
+		{window(1, 250, 650), bourse.Fare{Base: half + 2*half + 2*half + 2*half}},            // 50 s, 200 s at a half, 100 s, 50 s at two
+		{window(1, 100, 200), bourse.Fare{Base: bourse.Credit, Additive: 4 * bourse.Credit}}, // that delays the job of 4
+	} {
+		if got := s.heard(agents.QuoteRequest{Legs: []bourse.Leg{x.leg}}).(agents.Quotes).Quotes[0]; got.Fare != x.want {
+			t.Errorf("%+v is quoted at %+v, want %+v", x.leg, got, x.want)
+		}
+	}
+	o := s.heard(agents.OfferRequest{Horizon: 550_000}).(agents.Offers).Groups[0].Group
+	if got := o.Curve.String(); got != "300000:500 500000:1000" || o.Cost(250_000, 550_000) != 4*half {
+		t.Errorf("offered with curve %q, %v for 300 s", got, o.Cost(250_000, 550_000))
+	}
+	leg := window(2, 300, 500)
+	if r, ok := s.heard(agents.Hold{Leg: testLeg(1), What: leg, Limit: 4*half - 1, For: 30_000}).(agents.Refused); !ok || r.Reason.Code != bourse.TooDear || r.Fare.Base != 4*half {
+		t.Errorf("held below its price: %+v", r)
+	}
+	if h, ok := s.heard(agents.Hold{Leg: testLeg(2), What: leg, Limit: 4 * half, For: 30_000}).(agents.Held); !ok || h.Fare != (bourse.Fare{Base: 4 * half}) {
+		t.Errorf("held at %+v", h)
+	}
+}

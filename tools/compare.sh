@@ -40,6 +40,7 @@ all() {
     for seed in 1 7; do
       write "simulate-$preset-$seed" simulate --preset "$preset" --seed "$seed" --check --out "$out/sim-$preset-$seed"
       sed -i "s|$out|OUT|g" "$out/simulate-$preset-$seed"
+      sed -i '/^  "version":/d' "$out/sim-$preset-$seed/run.json" 2>/dev/null || true
     done
     write "means-$preset" simulate --preset "$preset" --runs 3 --json
   done

@@ -43,7 +43,7 @@ type Group struct {
 	Free        int         `json:"free" doc:"can be reserved now"`
 	Clear       int         `json:"clear" doc:"can be reserved now at the base price"`
 	Performance Performance `json:"performance"`
-	Price       Price       `json:"price" doc:"base price"`
+	Price       Price       `json:"price" doc:"base price now"`
 }
 
 // SiteList is all sites that the broker knows, in order of name.
@@ -58,7 +58,8 @@ type Offer struct {
 	Group       string      `json:"group"`
 	Nodes       int         `json:"nodes"`
 	Performance Performance `json:"performance"`
-	Price       Price       `json:"price" doc:"base price"`
+	Price       Price       `json:"price" doc:"base price then"`
+	Prices      []PriceStep `json:"prices,omitempty" doc:"how it changes from then on, the first changes; absent: it does not"`
 	Machine     Machine     `json:"machine"`
 	Free        []FreeStep  `json:"free" doc:"each step holds until the next, the last one to the horizon"`
 	More        bool        `json:"more,omitempty" doc:"there are more steps than are shown"`
@@ -71,6 +72,12 @@ type FreeStep struct {
 	Clear int     `json:"clear" doc:"can be reserved at the base price"`
 }
 
+// PriceStep is the base price from an instant on.
+type PriceStep struct {
+	From  Instant `json:"from"`
+	Price Price   `json:"price"`
+}
+
 // OfferList is what sites offer.
 type OfferList struct {
 	Offers []Offer `json:"offers"`
@@ -78,6 +85,9 @@ type OfferList struct {
 
 // maxSteps is how many steps of a group's offer are shown.
 const maxSteps = 200
+
+// maxPrices is how many changes of its price are.
+const maxPrices = 48
 
 // maxUsers is how many users' spending is shown, in order of name.
 const maxUsers = 5000
@@ -185,7 +195,7 @@ func (s *market) sites(ctx context.Context, _ *struct{}) (*sitesOutput, error) {
 
 func groupOf(g *agents.GroupOffer, now bourse.Time) Group {
 	return Group{Name: g.Group.Name, Nodes: g.Group.Nodes, Free: max(at(g.Admissible, now), 0), Clear: max(at(g.Clear, now), 0),
-		Performance: Performance{g.Group.Performance}, Price: Price{g.Group.Price}}
+		Performance: Performance{g.Group.Performance}, Price: Price{g.Group.PriceAt(now)}}
 }
 
 // at is how many nodes are free at an instant by an offer, which may be empty.
@@ -222,7 +232,10 @@ func (s *market) offers(ctx context.Context, in *offersInput) (*offersOutput, er
 // offerOf shows a group's offer: the steps of both of its profiles.
 func offerOf(site string, now bourse.Time, g *agents.GroupOffer) Offer {
 	o := Offer{Site: site, At: Instant(now), Group: g.Group.Name, Nodes: g.Group.Nodes,
-		Performance: Performance{g.Group.Performance}, Price: Price{g.Group.Price}, Machine: Machine(g.Group.Machine)}
+		Performance: Performance{g.Group.Performance}, Price: Price{g.Group.PriceAt(now)}, Machine: Machine(g.Group.Machine)}
+	for t := g.Group.Curve.Next(now); t < bourse.Never && len(o.Prices) < maxPrices; t = g.Group.Curve.Next(t) {
+		o.Prices = append(o.Prices, PriceStep{Instant(t), Price{g.Group.PriceAt(t)}})
+	}
 	for i, k := 0, 0; i < len(g.Admissible) || k < len(g.Clear); {
 		if len(o.Free) == maxSteps {
 			o.More = true

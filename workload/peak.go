@@ -9,14 +9,51 @@ import (
 
 // Peak is the most processors that the jobs of a trace used at once, each from
 // its submit and wait on for as long as it ran; an unknown wait counts as none.
-// It is what a log says of the size of a machine that it does not name.
 // O(n log n) in the records.
-func (t *Trace) Peak() int {
-	type change struct {
-		at         bourse.Time
-		processors int
+func (t *Trace) Peak() int { return t.Size(1) }
+
+// Size is what a log says of the size of a machine that it does not name: the
+// processors that its jobs, counted as for Peak, kept within for a share of the
+// time from the first start to the last end, 0..1, and at least those of its widest
+// job. A log that holds a job twice for a while has a Peak far above what there was.
+// O(n log n) in the records.
+func (t *Trace) Size(share float64) int {
+	changes, widest := t.changes()
+	spans := map[int]bourse.Duration{} // by processors in use
+	used, total := 0, bourse.Duration(0)
+	for i, c := range changes {
+		if i > 0 {
+			d := c.at.Sub(changes[i-1].at)
+			spans[used] += d
+			total += d
+		}
+		used += c.processors
 	}
-	var list []change
+	levels := make([]int, 0, len(spans))
+	for n, d := range spans {
+		if d > 0 {
+			levels = append(levels, n)
+		}
+	}
+	slices.Sort(levels)
+	within := bourse.Duration(0)
+	for _, n := range levels {
+		if within += spans[n]; float64(within) >= share*float64(total) {
+			return max(n, widest)
+		}
+	}
+	return widest
+}
+
+// change is that so many processors are taken, or freed.
+type change struct {
+	at         bourse.Time
+	processors int
+}
+
+// changes lists the starts and ends of the jobs that ran, in order; of one instant
+// the ends come first.
+func (t *Trace) changes() (list []change, widest int) {
 	for i := range t.Records {
 		r := &t.Records[i]
 		run, n := r.Run(), r.Processors()
@@ -25,14 +62,10 @@ func (t *Trace) Peak() int {
 		}
 		start := r.Submit().Add(max(bourse.Duration(r[WaitTime].Millis()), 0))
 		list = append(list, change{start, n}, change{start.Add(run), -n})
+		widest = max(widest, n)
 	}
-	slices.SortFunc(list, func(a, b change) int { // of one instant the ends come first
+	slices.SortFunc(list, func(a, b change) int {
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.processors, b.processors))
 	})
-	used, peak := 0, 0
-	for _, c := range list {
-		used += c.processors
-		peak = max(peak, used)
-	}
-	return peak
+	return list, widest
 }

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"errors"
@@ -18,7 +19,18 @@ type Options struct {
 	// Skip leaves out that many records of the file, good or bad, before
 	// anything else.
 	Skip int
+	// Format is FormatSWF or FormatGWF; "": as the file's name says.
+	Format string
 }
+
+// The formats of traces.
+const (
+	FormatSWF = "swf"
+	FormatGWF = "gwf"
+)
+
+// Stdin names the standard input in place of a file.
+const Stdin = "-"
 
 const (
 	maxLine    = 64 << 10 // bytes; a longer line is bad
@@ -29,9 +41,13 @@ const (
 )
 
 // Open reads the trace of a file, in GWF if its name ends in ".gwf" and else in
-// SWF, inflating it if its name ends in ".gz".
+// SWF unless opt says the format, inflating it if its name ends in ".gz". Stdin is
+// inflated if it begins as gzip does.
 // Errors name the file and, where there is one, the line.
 func Open(path string, opt Options) (*Trace, error) {
+	if path == Stdin {
+		return openStdin(os.Stdin, opt)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -50,6 +66,20 @@ func Open(path string, opt Options) (*Trace, error) {
 	ahead := readAhead(z)
 	defer ahead.stop()
 	return read(ahead.next, path, opt)
+}
+
+// openStdin reads a trace from a pipe.
+func openStdin(in io.Reader, opt Options) (*Trace, error) {
+	const name = "standard input"
+	b := bufio.NewReader(in)
+	if head, _ := b.Peek(2); string(head) != "\x1f\x8b" {
+		return Read(b, name, opt)
+	}
+	z, err := gzip.NewReader(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return Read(z, name, opt)
 }
 
 // zipped reports whether a file's name says that it is gzip.
@@ -72,7 +102,7 @@ func read(next func() ([]byte, error), name string, opt Options) (*Trace, error)
 		return nil, fmt.Errorf("%s: %d records cannot be skipped; must be 0 or more", name, opt.Skip)
 	}
 	p := &parser{t: &Trace{Name: name}, opt: opt, skip: opt.Skip}
-	if isGrid(name) {
+	if opt.Format == FormatGWF || opt.Format == "" && isGrid(name) {
 		p.grid = &grid{}
 	}
 	for {

@@ -16,11 +16,15 @@ import (
 // image in one record or more unless it is the first segment, and facts. It is written beside, synced
 // and only then given its name, so that what has the name has a whole head.
 const (
-	version    = "bourse journal 1\n"
+	version    = "bourse journal 1\n" // with Version
 	versionAny = "bourse journal "
 	suffix     = ".journal"
 	suffixNew  = ".new" // not yet given its name
 )
+
+// Version is that of the segments which this build writes, and the only one that
+// it reads.
+const Version = 1
 
 // Header is what a segment says of itself.
 type Header struct {

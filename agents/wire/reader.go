@@ -289,6 +289,35 @@ func (r *reader) profile(field string, p *Profile) bourse.Profile {
 	return out
 }
 
+// priceCurve reads factors that go forward in time; bourse.PriceCurveOf has the bounds.
+func (r *reader) priceCurve(field string, c *PriceCurve) *bourse.PriceCurve {
+	if c == nil {
+		return nil
+	}
+	if r.steps += len(c.At); !r.count(field, r.steps, maxSteps) {
+		return nil
+	}
+	if len(c.At) != len(c.Factor) {
+		r.fail(field, "has %d times and %d factors", len(c.At), len(c.Factor))
+		return nil
+	}
+	list := make([]bourse.PricePiece, len(c.At))
+	var at int64
+	for i, d := range c.At {
+		if d < -int64(bourse.MaxTime) || d > int64(bourse.MaxTime)-max(at, 0) {
+			r.fail(field, "step %d: %d ms do not lead on within -%d..%d", i, d, bourse.MaxTime, bourse.MaxTime)
+			return nil
+		}
+		at += d
+		list[i] = bourse.PricePiece{From: bourse.Time(at), Factor: r.whole(field+".factor", c.Factor[i], 0, bourse.MaxPriceFactor)}
+	}
+	out, err := bourse.PriceCurveOf(list, r.span(field+".repeat", c.Repeat))
+	if err != nil {
+		r.fail(field, "%v", err)
+	}
+	return out
+}
+
 func (r *reader) verdict(field string, v Verdict) agents.Verdict {
 	if v <= Verdict_VERDICT_UNSPECIFIED || v > Verdict_VERDICT_UNKNOWN {
 		r.fail(field, "is %d, which this build does not know", v)

@@ -55,6 +55,19 @@ func TestDecode_RefusesWhatNoAgentCouldMean(t *testing.T) {
 		{"Offers", "Offers.groups[0].group.machine.features has 1001", func(e *Envelope) {
 			e.GetOffers().Groups[0].Group.Machine.Features = make([]string, maxFeatures+1)
 		}},
+		{"Offers", "Offers.groups[0].curve has 1 times and 0 factors", func(e *Envelope) { e.GetOffers().Groups[0].Curve = &PriceCurve{At: []int64{0}} }},
+		{"Offers", "Offers.groups[0].curve.factor is -1", func(e *Envelope) {
+			e.GetOffers().Groups[0].Curve = &PriceCurve{At: []int64{0}, Factor: []int64{-1}}
+		}},
+		{"Offers", "Offers.groups[0].curve step 1: ", func(e *Envelope) {
+			e.GetOffers().Groups[0].Curve = &PriceCurve{At: []int64{5, math.MaxInt64}, Factor: []int64{500, 600}}
+		}},
+		{"Offers", "Offers.groups[0].curve piece 2: begins at 0.004, which is not after the one before it, 0.005", func(e *Envelope) {
+			e.GetOffers().Groups[0].Curve = &PriceCurve{At: []int64{5, -1}, Factor: []int64{500, 600}}
+		}},
+		{"Offers", "Offers.groups[0].curve repeats every 0.001s", func(e *Envelope) {
+			e.GetOffers().Groups[0].Curve = &PriceCurve{Repeat: 1, At: []int64{0}, Factor: []int64{500}}
+		}},
 		{"Offers", "Offers.groups[0].clear is missing", func(e *Envelope) { e.GetOffers().Groups[0].Clear = nil }},
 		{"Offers", "Offers.groups[0].admissible has 2 times and 1 numbers", func(e *Envelope) { p := e.GetOffers().Groups[0].Admissible; p.Free = p.Free[:1] }},
 		{"Offers", "Offers.groups[0].admissible step 1: 0 ms", func(e *Envelope) { e.GetOffers().Groups[0].Admissible.At[1] = 0 }},

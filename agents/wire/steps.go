@@ -19,9 +19,10 @@ var steps = []codec{
 		steps := 0
 		for i := range m.Groups {
 			g := &m.Groups[i]
-			steps += len(g.Admissible) + len(g.Clear)
+			curve := priceCurve(g.Group.Curve)
+			steps += len(g.Admissible) + len(g.Clear) + len(curve.GetAt())
 			out.Groups = append(out.Groups, &GroupOffer{Group: group(&g.Group), Admissible: profile(g.Admissible), Clear: profile(g.Clear),
-				Queued: int64(g.Queued), Shared: g.Shared})
+				Queued: int64(g.Queued), Shared: g.Shared, Curve: curve})
 		}
 		w.within(len(m.Groups), maxGroups, "groups")
 		w.within(steps, maxSteps, "steps of profiles")
@@ -135,6 +136,7 @@ func (r *reader) offers(o *Offers) agents.Offers {
 		m.Groups[i] = agents.GroupOffer{Group: r.group(g.GetGroup()),
 			Admissible: r.profile("admissible", g.GetAdmissible()), Clear: r.profile("clear", g.GetClear()),
 			Queued: r.span("queued", g.GetQueued()), Shared: g.GetShared()}
+		m.Groups[i].Group.Curve = r.priceCurve("curve", g.GetCurve())
 		r.leave()
 	}
 	return m

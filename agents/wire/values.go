@@ -93,6 +93,20 @@ func profile(p bourse.Profile) *Profile {
 	return out
 }
 
+func priceCurve(c *bourse.PriceCurve) *PriceCurve {
+	if c == nil {
+		return nil
+	}
+	list, repeat := c.Steps()
+	out := &PriceCurve{Repeat: int64(repeat), At: make([]int64, len(list)), Factor: make([]int64, len(list))}
+	var before bourse.Time
+	for i, p := range list {
+		out.At[i], out.Factor[i] = int64(p.From-before), int64(p.Factor)
+		before = p.From
+	}
+	return out
+}
+
 func listedLeg(l *agents.ListedLeg) *ListedLeg {
 	return &ListedLeg{Leg: legID(l.Leg), What: leg(l.What), Job: text(l.Job), User: text(l.User), State: LegState(l.State) + 1,
 		Fare: fare(l.Fare), Limit: int64(l.Limit), Left: int64(l.Left), End: int64(l.End), Version: l.Version,

@@ -1522,6 +1522,7 @@ type GroupOffer struct {
 	Clear         *Profile               `protobuf:"bytes,3,opt,name=clear,proto3" json:"clear,omitempty"`
 	Queued        int64                  `protobuf:"varint,4,opt,name=queued,proto3" json:"queued,omitempty"` // node-milliseconds
 	Shared        bool                   `protobuf:"varint,5,opt,name=shared,proto3" json:"shared,omitempty"`
+	Curve         *PriceCurve            `protobuf:"bytes,6,opt,name=curve,proto3" json:"curve,omitempty"` // absent: the price of the group holds at all hours
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1591,6 +1592,75 @@ func (x *GroupOffer) GetShared() bool {
 	return false
 }
 
+func (x *GroupOffer) GetCurve() *PriceCurve {
+	if x != nil {
+		return x.Curve
+	}
+	return nil
+}
+
+// Who does not know it takes the price of the group for that of every hour; what a site
+// quotes and holds is by the curve.
+type PriceCurve struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Repeat        int64                  `protobuf:"varint,1,opt,name=repeat,proto3" json:"repeat,omitempty"`        // milliseconds; 0: it does not
+	At            []int64                `protobuf:"zigzag64,2,rep,packed,name=at,proto3" json:"at,omitempty"`       // the first, then the spans between
+	Factor        []int64                `protobuf:"varint,3,rep,packed,name=factor,proto3" json:"factor,omitempty"` // thousandths of the price
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PriceCurve) Reset() {
+	*x = PriceCurve{}
+	mi := &file_wire_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PriceCurve) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PriceCurve) ProtoMessage() {}
+
+func (x *PriceCurve) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PriceCurve.ProtoReflect.Descriptor instead.
+func (*PriceCurve) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *PriceCurve) GetRepeat() int64 {
+	if x != nil {
+		return x.Repeat
+	}
+	return 0
+}
+
+func (x *PriceCurve) GetAt() []int64 {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+func (x *PriceCurve) GetFactor() []int64 {
+	if x != nil {
+		return x.Factor
+	}
+	return nil
+}
+
 type QuoteRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Ref           uint64                 `protobuf:"varint,1,opt,name=ref,proto3" json:"ref,omitempty"`
@@ -1603,7 +1673,7 @@ type QuoteRequest struct {
 
 func (x *QuoteRequest) Reset() {
 	*x = QuoteRequest{}
-	mi := &file_wire_proto_msgTypes[13]
+	mi := &file_wire_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1615,7 +1685,7 @@ func (x *QuoteRequest) String() string {
 func (*QuoteRequest) ProtoMessage() {}
 
 func (x *QuoteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[13]
+	mi := &file_wire_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1628,7 +1698,7 @@ func (x *QuoteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuoteRequest.ProtoReflect.Descriptor instead.
 func (*QuoteRequest) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{13}
+	return file_wire_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *QuoteRequest) GetRef() uint64 {
@@ -1671,7 +1741,7 @@ type Quotes struct {
 
 func (x *Quotes) Reset() {
 	*x = Quotes{}
-	mi := &file_wire_proto_msgTypes[14]
+	mi := &file_wire_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1683,7 +1753,7 @@ func (x *Quotes) String() string {
 func (*Quotes) ProtoMessage() {}
 
 func (x *Quotes) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[14]
+	mi := &file_wire_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1696,7 +1766,7 @@ func (x *Quotes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Quotes.ProtoReflect.Descriptor instead.
 func (*Quotes) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{14}
+	return file_wire_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Quotes) GetRef() uint64 {
@@ -1739,7 +1809,7 @@ type Quote struct {
 
 func (x *Quote) Reset() {
 	*x = Quote{}
-	mi := &file_wire_proto_msgTypes[15]
+	mi := &file_wire_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1751,7 +1821,7 @@ func (x *Quote) String() string {
 func (*Quote) ProtoMessage() {}
 
 func (x *Quote) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[15]
+	mi := &file_wire_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1764,7 +1834,7 @@ func (x *Quote) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Quote.ProtoReflect.Descriptor instead.
 func (*Quote) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{15}
+	return file_wire_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Quote) GetFare() *Fare {
@@ -1814,7 +1884,7 @@ type Hold struct {
 
 func (x *Hold) Reset() {
 	*x = Hold{}
-	mi := &file_wire_proto_msgTypes[16]
+	mi := &file_wire_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1826,7 +1896,7 @@ func (x *Hold) String() string {
 func (*Hold) ProtoMessage() {}
 
 func (x *Hold) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[16]
+	mi := &file_wire_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1839,7 +1909,7 @@ func (x *Hold) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hold.ProtoReflect.Descriptor instead.
 func (*Hold) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{16}
+	return file_wire_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Hold) GetLeg() *LegID {
@@ -1932,7 +2002,7 @@ type Flex struct {
 
 func (x *Flex) Reset() {
 	*x = Flex{}
-	mi := &file_wire_proto_msgTypes[17]
+	mi := &file_wire_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1944,7 +2014,7 @@ func (x *Flex) String() string {
 func (*Flex) ProtoMessage() {}
 
 func (x *Flex) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[17]
+	mi := &file_wire_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1957,7 +2027,7 @@ func (x *Flex) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Flex.ProtoReflect.Descriptor instead.
 func (*Flex) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{17}
+	return file_wire_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Flex) GetReady() int64 {
@@ -2000,7 +2070,7 @@ type Place struct {
 
 func (x *Place) Reset() {
 	*x = Place{}
-	mi := &file_wire_proto_msgTypes[18]
+	mi := &file_wire_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2012,7 +2082,7 @@ func (x *Place) String() string {
 func (*Place) ProtoMessage() {}
 
 func (x *Place) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[18]
+	mi := &file_wire_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2025,7 +2095,7 @@ func (x *Place) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Place.ProtoReflect.Descriptor instead.
 func (*Place) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{18}
+	return file_wire_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Place) GetStart() int64 {
@@ -2067,7 +2137,7 @@ type Held struct {
 
 func (x *Held) Reset() {
 	*x = Held{}
-	mi := &file_wire_proto_msgTypes[19]
+	mi := &file_wire_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2079,7 +2149,7 @@ func (x *Held) String() string {
 func (*Held) ProtoMessage() {}
 
 func (x *Held) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[19]
+	mi := &file_wire_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2092,7 +2162,7 @@ func (x *Held) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Held.ProtoReflect.Descriptor instead.
 func (*Held) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{19}
+	return file_wire_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Held) GetLeg() *LegID {
@@ -2181,7 +2251,7 @@ type Refused struct {
 
 func (x *Refused) Reset() {
 	*x = Refused{}
-	mi := &file_wire_proto_msgTypes[20]
+	mi := &file_wire_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2193,7 +2263,7 @@ func (x *Refused) String() string {
 func (*Refused) ProtoMessage() {}
 
 func (x *Refused) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[20]
+	mi := &file_wire_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2206,7 +2276,7 @@ func (x *Refused) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refused.ProtoReflect.Descriptor instead.
 func (*Refused) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{20}
+	return file_wire_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Refused) GetLeg() *LegID {
@@ -2275,7 +2345,7 @@ type Prepare struct {
 
 func (x *Prepare) Reset() {
 	*x = Prepare{}
-	mi := &file_wire_proto_msgTypes[21]
+	mi := &file_wire_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2287,7 +2357,7 @@ func (x *Prepare) String() string {
 func (*Prepare) ProtoMessage() {}
 
 func (x *Prepare) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[21]
+	mi := &file_wire_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2300,7 +2370,7 @@ func (x *Prepare) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prepare.ProtoReflect.Descriptor instead.
 func (*Prepare) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{21}
+	return file_wire_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Prepare) GetLeg() *LegID {
@@ -2327,7 +2397,7 @@ type Prepared struct {
 
 func (x *Prepared) Reset() {
 	*x = Prepared{}
-	mi := &file_wire_proto_msgTypes[22]
+	mi := &file_wire_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2339,7 +2409,7 @@ func (x *Prepared) String() string {
 func (*Prepared) ProtoMessage() {}
 
 func (x *Prepared) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[22]
+	mi := &file_wire_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2352,7 +2422,7 @@ func (x *Prepared) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prepared.ProtoReflect.Descriptor instead.
 func (*Prepared) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{22}
+	return file_wire_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Prepared) GetLeg() *LegID {
@@ -2380,7 +2450,7 @@ type Confirm struct {
 
 func (x *Confirm) Reset() {
 	*x = Confirm{}
-	mi := &file_wire_proto_msgTypes[23]
+	mi := &file_wire_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2392,7 +2462,7 @@ func (x *Confirm) String() string {
 func (*Confirm) ProtoMessage() {}
 
 func (x *Confirm) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[23]
+	mi := &file_wire_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2405,7 +2475,7 @@ func (x *Confirm) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Confirm.ProtoReflect.Descriptor instead.
 func (*Confirm) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{23}
+	return file_wire_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Confirm) GetLeg() *LegID {
@@ -2444,7 +2514,7 @@ type Work struct {
 
 func (x *Work) Reset() {
 	*x = Work{}
-	mi := &file_wire_proto_msgTypes[24]
+	mi := &file_wire_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2456,7 +2526,7 @@ func (x *Work) String() string {
 func (*Work) ProtoMessage() {}
 
 func (x *Work) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[24]
+	mi := &file_wire_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2469,7 +2539,7 @@ func (x *Work) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Work.ProtoReflect.Descriptor instead.
 func (*Work) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{24}
+	return file_wire_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Work) GetCommand() []string {
@@ -2524,7 +2594,7 @@ type EnvVar struct {
 
 func (x *EnvVar) Reset() {
 	*x = EnvVar{}
-	mi := &file_wire_proto_msgTypes[25]
+	mi := &file_wire_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2536,7 +2606,7 @@ func (x *EnvVar) String() string {
 func (*EnvVar) ProtoMessage() {}
 
 func (x *EnvVar) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[25]
+	mi := &file_wire_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2549,7 +2619,7 @@ func (x *EnvVar) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EnvVar.ProtoReflect.Descriptor instead.
 func (*EnvVar) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{25}
+	return file_wire_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *EnvVar) GetName() string {
@@ -2583,7 +2653,7 @@ type Handover struct {
 
 func (x *Handover) Reset() {
 	*x = Handover{}
-	mi := &file_wire_proto_msgTypes[26]
+	mi := &file_wire_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2595,7 +2665,7 @@ func (x *Handover) String() string {
 func (*Handover) ProtoMessage() {}
 
 func (x *Handover) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[26]
+	mi := &file_wire_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2608,7 +2678,7 @@ func (x *Handover) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Handover.ProtoReflect.Descriptor instead.
 func (*Handover) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{26}
+	return file_wire_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Handover) GetWork() *Work {
@@ -2678,7 +2748,7 @@ type Peer struct {
 
 func (x *Peer) Reset() {
 	*x = Peer{}
-	mi := &file_wire_proto_msgTypes[27]
+	mi := &file_wire_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2690,7 +2760,7 @@ func (x *Peer) String() string {
 func (*Peer) ProtoMessage() {}
 
 func (x *Peer) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[27]
+	mi := &file_wire_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2703,7 +2773,7 @@ func (x *Peer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Peer.ProtoReflect.Descriptor instead.
 func (*Peer) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{27}
+	return file_wire_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Peer) GetSite() string {
@@ -2736,7 +2806,7 @@ type WorkResult struct {
 
 func (x *WorkResult) Reset() {
 	*x = WorkResult{}
-	mi := &file_wire_proto_msgTypes[28]
+	mi := &file_wire_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2748,7 +2818,7 @@ func (x *WorkResult) String() string {
 func (*WorkResult) ProtoMessage() {}
 
 func (x *WorkResult) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[28]
+	mi := &file_wire_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2761,7 +2831,7 @@ func (x *WorkResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkResult.ProtoReflect.Descriptor instead.
 func (*WorkResult) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{28}
+	return file_wire_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *WorkResult) GetBegin() int64 {
@@ -2826,7 +2896,7 @@ type Confirmed struct {
 
 func (x *Confirmed) Reset() {
 	*x = Confirmed{}
-	mi := &file_wire_proto_msgTypes[29]
+	mi := &file_wire_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2838,7 +2908,7 @@ func (x *Confirmed) String() string {
 func (*Confirmed) ProtoMessage() {}
 
 func (x *Confirmed) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[29]
+	mi := &file_wire_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2851,7 +2921,7 @@ func (x *Confirmed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Confirmed.ProtoReflect.Descriptor instead.
 func (*Confirmed) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{29}
+	return file_wire_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Confirmed) GetLeg() *LegID {
@@ -2899,7 +2969,7 @@ type Cancel struct {
 
 func (x *Cancel) Reset() {
 	*x = Cancel{}
-	mi := &file_wire_proto_msgTypes[30]
+	mi := &file_wire_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2911,7 +2981,7 @@ func (x *Cancel) String() string {
 func (*Cancel) ProtoMessage() {}
 
 func (x *Cancel) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[30]
+	mi := &file_wire_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2924,7 +2994,7 @@ func (x *Cancel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cancel.ProtoReflect.Descriptor instead.
 func (*Cancel) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{30}
+	return file_wire_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Cancel) GetLeg() *LegID {
@@ -2951,7 +3021,7 @@ type Cancelled struct {
 
 func (x *Cancelled) Reset() {
 	*x = Cancelled{}
-	mi := &file_wire_proto_msgTypes[31]
+	mi := &file_wire_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2963,7 +3033,7 @@ func (x *Cancelled) String() string {
 func (*Cancelled) ProtoMessage() {}
 
 func (x *Cancelled) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[31]
+	mi := &file_wire_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2976,7 +3046,7 @@ func (x *Cancelled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cancelled.ProtoReflect.Descriptor instead.
 func (*Cancelled) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{31}
+	return file_wire_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Cancelled) GetLeg() *LegID {
@@ -3003,7 +3073,7 @@ type LegStarted struct {
 
 func (x *LegStarted) Reset() {
 	*x = LegStarted{}
-	mi := &file_wire_proto_msgTypes[32]
+	mi := &file_wire_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3015,7 +3085,7 @@ func (x *LegStarted) String() string {
 func (*LegStarted) ProtoMessage() {}
 
 func (x *LegStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[32]
+	mi := &file_wire_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3028,7 +3098,7 @@ func (x *LegStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LegStarted.ProtoReflect.Descriptor instead.
 func (*LegStarted) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{32}
+	return file_wire_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *LegStarted) GetLeg() *LegID {
@@ -3058,7 +3128,7 @@ type Settled struct {
 
 func (x *Settled) Reset() {
 	*x = Settled{}
-	mi := &file_wire_proto_msgTypes[33]
+	mi := &file_wire_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3070,7 +3140,7 @@ func (x *Settled) String() string {
 func (*Settled) ProtoMessage() {}
 
 func (x *Settled) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[33]
+	mi := &file_wire_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3083,7 +3153,7 @@ func (x *Settled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Settled.ProtoReflect.Descriptor instead.
 func (*Settled) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{33}
+	return file_wire_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Settled) GetLeg() *LegID {
@@ -3132,7 +3202,7 @@ type Release struct {
 
 func (x *Release) Reset() {
 	*x = Release{}
-	mi := &file_wire_proto_msgTypes[34]
+	mi := &file_wire_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3144,7 +3214,7 @@ func (x *Release) String() string {
 func (*Release) ProtoMessage() {}
 
 func (x *Release) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[34]
+	mi := &file_wire_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3157,7 +3227,7 @@ func (x *Release) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Release.ProtoReflect.Descriptor instead.
 func (*Release) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{34}
+	return file_wire_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Release) GetLeg() *LegID {
@@ -3193,7 +3263,7 @@ type Released struct {
 
 func (x *Released) Reset() {
 	*x = Released{}
-	mi := &file_wire_proto_msgTypes[35]
+	mi := &file_wire_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3205,7 +3275,7 @@ func (x *Released) String() string {
 func (*Released) ProtoMessage() {}
 
 func (x *Released) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[35]
+	mi := &file_wire_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3218,7 +3288,7 @@ func (x *Released) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Released.ProtoReflect.Descriptor instead.
 func (*Released) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{35}
+	return file_wire_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Released) GetLeg() *LegID {
@@ -3259,7 +3329,7 @@ type Inquire struct {
 
 func (x *Inquire) Reset() {
 	*x = Inquire{}
-	mi := &file_wire_proto_msgTypes[36]
+	mi := &file_wire_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3271,7 +3341,7 @@ func (x *Inquire) String() string {
 func (*Inquire) ProtoMessage() {}
 
 func (x *Inquire) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[36]
+	mi := &file_wire_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3284,7 +3354,7 @@ func (x *Inquire) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Inquire.ProtoReflect.Descriptor instead.
 func (*Inquire) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{36}
+	return file_wire_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Inquire) GetLeg() *LegID {
@@ -3312,7 +3382,7 @@ type Answer struct {
 
 func (x *Answer) Reset() {
 	*x = Answer{}
-	mi := &file_wire_proto_msgTypes[37]
+	mi := &file_wire_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3324,7 +3394,7 @@ func (x *Answer) String() string {
 func (*Answer) ProtoMessage() {}
 
 func (x *Answer) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[37]
+	mi := &file_wire_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3337,7 +3407,7 @@ func (x *Answer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Answer.ProtoReflect.Descriptor instead.
 func (*Answer) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{37}
+	return file_wire_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Answer) GetLeg() *LegID {
@@ -3371,7 +3441,7 @@ type Heuristic struct {
 
 func (x *Heuristic) Reset() {
 	*x = Heuristic{}
-	mi := &file_wire_proto_msgTypes[38]
+	mi := &file_wire_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3383,7 +3453,7 @@ func (x *Heuristic) String() string {
 func (*Heuristic) ProtoMessage() {}
 
 func (x *Heuristic) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[38]
+	mi := &file_wire_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3396,7 +3466,7 @@ func (x *Heuristic) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Heuristic.ProtoReflect.Descriptor instead.
 func (*Heuristic) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{38}
+	return file_wire_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Heuristic) GetLeg() *LegID {
@@ -3427,7 +3497,7 @@ type Degraded struct {
 
 func (x *Degraded) Reset() {
 	*x = Degraded{}
-	mi := &file_wire_proto_msgTypes[39]
+	mi := &file_wire_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3439,7 +3509,7 @@ func (x *Degraded) String() string {
 func (*Degraded) ProtoMessage() {}
 
 func (x *Degraded) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[39]
+	mi := &file_wire_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3452,7 +3522,7 @@ func (x *Degraded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Degraded.ProtoReflect.Descriptor instead.
 func (*Degraded) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{39}
+	return file_wire_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Degraded) GetLeg() *LegID {
@@ -3508,7 +3578,7 @@ type Noted struct {
 
 func (x *Noted) Reset() {
 	*x = Noted{}
-	mi := &file_wire_proto_msgTypes[40]
+	mi := &file_wire_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3520,7 +3590,7 @@ func (x *Noted) String() string {
 func (*Noted) ProtoMessage() {}
 
 func (x *Noted) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[40]
+	mi := &file_wire_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3533,7 +3603,7 @@ func (x *Noted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Noted.ProtoReflect.Descriptor instead.
 func (*Noted) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{40}
+	return file_wire_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Noted) GetLeg() *LegID {
@@ -3572,7 +3642,7 @@ type Shifted struct {
 
 func (x *Shifted) Reset() {
 	*x = Shifted{}
-	mi := &file_wire_proto_msgTypes[41]
+	mi := &file_wire_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3584,7 +3654,7 @@ func (x *Shifted) String() string {
 func (*Shifted) ProtoMessage() {}
 
 func (x *Shifted) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[41]
+	mi := &file_wire_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3597,7 +3667,7 @@ func (x *Shifted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Shifted.ProtoReflect.Descriptor instead.
 func (*Shifted) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{41}
+	return file_wire_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Shifted) GetLeg() *LegID {
@@ -3668,7 +3738,7 @@ type ShiftOffer struct {
 
 func (x *ShiftOffer) Reset() {
 	*x = ShiftOffer{}
-	mi := &file_wire_proto_msgTypes[42]
+	mi := &file_wire_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3680,7 +3750,7 @@ func (x *ShiftOffer) String() string {
 func (*ShiftOffer) ProtoMessage() {}
 
 func (x *ShiftOffer) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[42]
+	mi := &file_wire_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3693,7 +3763,7 @@ func (x *ShiftOffer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShiftOffer.ProtoReflect.Descriptor instead.
 func (*ShiftOffer) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{42}
+	return file_wire_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ShiftOffer) GetLeg() *LegID {
@@ -3778,7 +3848,7 @@ type ShiftDeclined struct {
 
 func (x *ShiftDeclined) Reset() {
 	*x = ShiftDeclined{}
-	mi := &file_wire_proto_msgTypes[43]
+	mi := &file_wire_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3790,7 +3860,7 @@ func (x *ShiftDeclined) String() string {
 func (*ShiftDeclined) ProtoMessage() {}
 
 func (x *ShiftDeclined) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[43]
+	mi := &file_wire_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3803,7 +3873,7 @@ func (x *ShiftDeclined) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShiftDeclined.ProtoReflect.Descriptor instead.
 func (*ShiftDeclined) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{43}
+	return file_wire_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ShiftDeclined) GetLeg() *LegID {
@@ -3846,7 +3916,7 @@ type List struct {
 
 func (x *List) Reset() {
 	*x = List{}
-	mi := &file_wire_proto_msgTypes[44]
+	mi := &file_wire_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3858,7 +3928,7 @@ func (x *List) String() string {
 func (*List) ProtoMessage() {}
 
 func (x *List) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[44]
+	mi := &file_wire_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3871,7 +3941,7 @@ func (x *List) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use List.ProtoReflect.Descriptor instead.
 func (*List) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{44}
+	return file_wire_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *List) GetBroker() string {
@@ -3916,7 +3986,7 @@ type Listing struct {
 
 func (x *Listing) Reset() {
 	*x = Listing{}
-	mi := &file_wire_proto_msgTypes[45]
+	mi := &file_wire_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3928,7 +3998,7 @@ func (x *Listing) String() string {
 func (*Listing) ProtoMessage() {}
 
 func (x *Listing) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[45]
+	mi := &file_wire_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3941,7 +4011,7 @@ func (x *Listing) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Listing.ProtoReflect.Descriptor instead.
 func (*Listing) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{45}
+	return file_wire_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *Listing) GetIncarnation() uint32 {
@@ -4010,7 +4080,7 @@ type ListedLeg struct {
 
 func (x *ListedLeg) Reset() {
 	*x = ListedLeg{}
-	mi := &file_wire_proto_msgTypes[46]
+	mi := &file_wire_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4022,7 +4092,7 @@ func (x *ListedLeg) String() string {
 func (*ListedLeg) ProtoMessage() {}
 
 func (x *ListedLeg) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[46]
+	mi := &file_wire_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4035,7 +4105,7 @@ func (x *ListedLeg) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListedLeg.ProtoReflect.Descriptor instead.
 func (*ListedLeg) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{46}
+	return file_wire_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ListedLeg) GetLeg() *LegID {
@@ -4162,7 +4232,7 @@ type Reassert struct {
 
 func (x *Reassert) Reset() {
 	*x = Reassert{}
-	mi := &file_wire_proto_msgTypes[47]
+	mi := &file_wire_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4174,7 +4244,7 @@ func (x *Reassert) String() string {
 func (*Reassert) ProtoMessage() {}
 
 func (x *Reassert) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[47]
+	mi := &file_wire_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4187,7 +4257,7 @@ func (x *Reassert) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reassert.ProtoReflect.Descriptor instead.
 func (*Reassert) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{47}
+	return file_wire_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *Reassert) GetLeg() *ListedLeg {
@@ -4229,7 +4299,7 @@ type Reasserted struct {
 
 func (x *Reasserted) Reset() {
 	*x = Reasserted{}
-	mi := &file_wire_proto_msgTypes[48]
+	mi := &file_wire_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4241,7 +4311,7 @@ func (x *Reasserted) String() string {
 func (*Reasserted) ProtoMessage() {}
 
 func (x *Reasserted) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[48]
+	mi := &file_wire_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4254,7 +4324,7 @@ func (x *Reasserted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reasserted.ProtoReflect.Descriptor instead.
 func (*Reasserted) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{48}
+	return file_wire_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *Reasserted) GetLeg() *LegID {
@@ -4290,7 +4360,7 @@ type LegOutputRequest struct {
 
 func (x *LegOutputRequest) Reset() {
 	*x = LegOutputRequest{}
-	mi := &file_wire_proto_msgTypes[49]
+	mi := &file_wire_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4302,7 +4372,7 @@ func (x *LegOutputRequest) String() string {
 func (*LegOutputRequest) ProtoMessage() {}
 
 func (x *LegOutputRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[49]
+	mi := &file_wire_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4315,7 +4385,7 @@ func (x *LegOutputRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LegOutputRequest.ProtoReflect.Descriptor instead.
 func (*LegOutputRequest) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{49}
+	return file_wire_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *LegOutputRequest) GetLeg() *LegID {
@@ -4353,7 +4423,7 @@ type LegOutput struct {
 
 func (x *LegOutput) Reset() {
 	*x = LegOutput{}
-	mi := &file_wire_proto_msgTypes[50]
+	mi := &file_wire_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4365,7 +4435,7 @@ func (x *LegOutput) String() string {
 func (*LegOutput) ProtoMessage() {}
 
 func (x *LegOutput) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[50]
+	mi := &file_wire_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4378,7 +4448,7 @@ func (x *LegOutput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LegOutput.ProtoReflect.Descriptor instead.
 func (*LegOutput) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{50}
+	return file_wire_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *LegOutput) GetLeg() *LegID {
@@ -4529,7 +4599,7 @@ const file_wire_proto_rawDesc = "" +
 	"\arefusal\x18\x05 \x01(\v2\x13.bourse.wire.ReasonR\arefusal\x12(\n" +
 	"\x05stamp\x18\x06 \x01(\v2\x12.bourse.wire.StampR\x05stamp\x12\x14\n" +
 	"\x05nonce\x18\a \x01(\x06R\x05nonce\x12\x16\n" +
-	"\x06latest\x18\b \x01(\rR\x06latest\"\xc8\x01\n" +
+	"\x06latest\x18\b \x01(\rR\x06latest\"\xf7\x01\n" +
 	"\n" +
 	"GroupOffer\x12(\n" +
 	"\x05group\x18\x01 \x01(\v2\x12.bourse.wire.GroupR\x05group\x124\n" +
@@ -4538,7 +4608,13 @@ const file_wire_proto_rawDesc = "" +
 	"admissible\x12*\n" +
 	"\x05clear\x18\x03 \x01(\v2\x14.bourse.wire.ProfileR\x05clear\x12\x16\n" +
 	"\x06queued\x18\x04 \x01(\x03R\x06queued\x12\x16\n" +
-	"\x06shared\x18\x05 \x01(\bR\x06shared\"x\n" +
+	"\x06shared\x18\x05 \x01(\bR\x06shared\x12-\n" +
+	"\x05curve\x18\x06 \x01(\v2\x17.bourse.wire.PriceCurveR\x05curve\"L\n" +
+	"\n" +
+	"PriceCurve\x12\x16\n" +
+	"\x06repeat\x18\x01 \x01(\x03R\x06repeat\x12\x0e\n" +
+	"\x02at\x18\x02 \x03(\x12R\x02at\x12\x16\n" +
+	"\x06factor\x18\x03 \x03(\x03R\x06factor\"x\n" +
 	"\fQuoteRequest\x12\x10\n" +
 	"\x03ref\x18\x01 \x01(\x04R\x03ref\x12\x14\n" +
 	"\x05users\x18\x02 \x03(\tR\x05users\x12$\n" +
@@ -4809,7 +4885,7 @@ func file_wire_proto_rawDescGZIP() []byte {
 }
 
 var file_wire_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 51)
+var file_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 52)
 var file_wire_proto_goTypes = []any{
 	(Verdict)(0),             // 0: bourse.wire.Verdict
 	(LegState)(0),            // 1: bourse.wire.LegState
@@ -4826,77 +4902,78 @@ var file_wire_proto_goTypes = []any{
 	(*OfferRequest)(nil),     // 12: bourse.wire.OfferRequest
 	(*Offers)(nil),           // 13: bourse.wire.Offers
 	(*GroupOffer)(nil),       // 14: bourse.wire.GroupOffer
-	(*QuoteRequest)(nil),     // 15: bourse.wire.QuoteRequest
-	(*Quotes)(nil),           // 16: bourse.wire.Quotes
-	(*Quote)(nil),            // 17: bourse.wire.Quote
-	(*Hold)(nil),             // 18: bourse.wire.Hold
-	(*Flex)(nil),             // 19: bourse.wire.Flex
-	(*Place)(nil),            // 20: bourse.wire.Place
-	(*Held)(nil),             // 21: bourse.wire.Held
-	(*Refused)(nil),          // 22: bourse.wire.Refused
-	(*Prepare)(nil),          // 23: bourse.wire.Prepare
-	(*Prepared)(nil),         // 24: bourse.wire.Prepared
-	(*Confirm)(nil),          // 25: bourse.wire.Confirm
-	(*Work)(nil),             // 26: bourse.wire.Work
-	(*EnvVar)(nil),           // 27: bourse.wire.EnvVar
-	(*Handover)(nil),         // 28: bourse.wire.Handover
-	(*Peer)(nil),             // 29: bourse.wire.Peer
-	(*WorkResult)(nil),       // 30: bourse.wire.WorkResult
-	(*Confirmed)(nil),        // 31: bourse.wire.Confirmed
-	(*Cancel)(nil),           // 32: bourse.wire.Cancel
-	(*Cancelled)(nil),        // 33: bourse.wire.Cancelled
-	(*LegStarted)(nil),       // 34: bourse.wire.LegStarted
-	(*Settled)(nil),          // 35: bourse.wire.Settled
-	(*Release)(nil),          // 36: bourse.wire.Release
-	(*Released)(nil),         // 37: bourse.wire.Released
-	(*Inquire)(nil),          // 38: bourse.wire.Inquire
-	(*Answer)(nil),           // 39: bourse.wire.Answer
-	(*Heuristic)(nil),        // 40: bourse.wire.Heuristic
-	(*Degraded)(nil),         // 41: bourse.wire.Degraded
-	(*Noted)(nil),            // 42: bourse.wire.Noted
-	(*Shifted)(nil),          // 43: bourse.wire.Shifted
-	(*ShiftOffer)(nil),       // 44: bourse.wire.ShiftOffer
-	(*ShiftDeclined)(nil),    // 45: bourse.wire.ShiftDeclined
-	(*List)(nil),             // 46: bourse.wire.List
-	(*Listing)(nil),          // 47: bourse.wire.Listing
-	(*ListedLeg)(nil),        // 48: bourse.wire.ListedLeg
-	(*Reassert)(nil),         // 49: bourse.wire.Reassert
-	(*Reasserted)(nil),       // 50: bourse.wire.Reasserted
-	(*LegOutputRequest)(nil), // 51: bourse.wire.LegOutputRequest
-	(*LegOutput)(nil),        // 52: bourse.wire.LegOutput
+	(*PriceCurve)(nil),       // 15: bourse.wire.PriceCurve
+	(*QuoteRequest)(nil),     // 16: bourse.wire.QuoteRequest
+	(*Quotes)(nil),           // 17: bourse.wire.Quotes
+	(*Quote)(nil),            // 18: bourse.wire.Quote
+	(*Hold)(nil),             // 19: bourse.wire.Hold
+	(*Flex)(nil),             // 20: bourse.wire.Flex
+	(*Place)(nil),            // 21: bourse.wire.Place
+	(*Held)(nil),             // 22: bourse.wire.Held
+	(*Refused)(nil),          // 23: bourse.wire.Refused
+	(*Prepare)(nil),          // 24: bourse.wire.Prepare
+	(*Prepared)(nil),         // 25: bourse.wire.Prepared
+	(*Confirm)(nil),          // 26: bourse.wire.Confirm
+	(*Work)(nil),             // 27: bourse.wire.Work
+	(*EnvVar)(nil),           // 28: bourse.wire.EnvVar
+	(*Handover)(nil),         // 29: bourse.wire.Handover
+	(*Peer)(nil),             // 30: bourse.wire.Peer
+	(*WorkResult)(nil),       // 31: bourse.wire.WorkResult
+	(*Confirmed)(nil),        // 32: bourse.wire.Confirmed
+	(*Cancel)(nil),           // 33: bourse.wire.Cancel
+	(*Cancelled)(nil),        // 34: bourse.wire.Cancelled
+	(*LegStarted)(nil),       // 35: bourse.wire.LegStarted
+	(*Settled)(nil),          // 36: bourse.wire.Settled
+	(*Release)(nil),          // 37: bourse.wire.Release
+	(*Released)(nil),         // 38: bourse.wire.Released
+	(*Inquire)(nil),          // 39: bourse.wire.Inquire
+	(*Answer)(nil),           // 40: bourse.wire.Answer
+	(*Heuristic)(nil),        // 41: bourse.wire.Heuristic
+	(*Degraded)(nil),         // 42: bourse.wire.Degraded
+	(*Noted)(nil),            // 43: bourse.wire.Noted
+	(*Shifted)(nil),          // 44: bourse.wire.Shifted
+	(*ShiftOffer)(nil),       // 45: bourse.wire.ShiftOffer
+	(*ShiftDeclined)(nil),    // 46: bourse.wire.ShiftDeclined
+	(*List)(nil),             // 47: bourse.wire.List
+	(*Listing)(nil),          // 48: bourse.wire.Listing
+	(*ListedLeg)(nil),        // 49: bourse.wire.ListedLeg
+	(*Reassert)(nil),         // 50: bourse.wire.Reassert
+	(*Reasserted)(nil),       // 51: bourse.wire.Reasserted
+	(*LegOutputRequest)(nil), // 52: bourse.wire.LegOutputRequest
+	(*LegOutput)(nil),        // 53: bourse.wire.LegOutput
 }
 var file_wire_proto_depIdxs = []int32{
 	12,  // 0: bourse.wire.Envelope.offer_request:type_name -> bourse.wire.OfferRequest
 	13,  // 1: bourse.wire.Envelope.offers:type_name -> bourse.wire.Offers
-	15,  // 2: bourse.wire.Envelope.quote_request:type_name -> bourse.wire.QuoteRequest
-	16,  // 3: bourse.wire.Envelope.quotes:type_name -> bourse.wire.Quotes
-	18,  // 4: bourse.wire.Envelope.hold:type_name -> bourse.wire.Hold
-	21,  // 5: bourse.wire.Envelope.held:type_name -> bourse.wire.Held
-	22,  // 6: bourse.wire.Envelope.refused:type_name -> bourse.wire.Refused
-	23,  // 7: bourse.wire.Envelope.prepare:type_name -> bourse.wire.Prepare
-	24,  // 8: bourse.wire.Envelope.prepared:type_name -> bourse.wire.Prepared
-	25,  // 9: bourse.wire.Envelope.confirm:type_name -> bourse.wire.Confirm
-	31,  // 10: bourse.wire.Envelope.confirmed:type_name -> bourse.wire.Confirmed
-	32,  // 11: bourse.wire.Envelope.cancel:type_name -> bourse.wire.Cancel
-	33,  // 12: bourse.wire.Envelope.cancelled:type_name -> bourse.wire.Cancelled
-	34,  // 13: bourse.wire.Envelope.leg_started:type_name -> bourse.wire.LegStarted
-	35,  // 14: bourse.wire.Envelope.settled:type_name -> bourse.wire.Settled
-	36,  // 15: bourse.wire.Envelope.release:type_name -> bourse.wire.Release
-	37,  // 16: bourse.wire.Envelope.released:type_name -> bourse.wire.Released
-	38,  // 17: bourse.wire.Envelope.inquire:type_name -> bourse.wire.Inquire
-	39,  // 18: bourse.wire.Envelope.answer:type_name -> bourse.wire.Answer
-	40,  // 19: bourse.wire.Envelope.heuristic:type_name -> bourse.wire.Heuristic
-	41,  // 20: bourse.wire.Envelope.degraded:type_name -> bourse.wire.Degraded
-	42,  // 21: bourse.wire.Envelope.noted:type_name -> bourse.wire.Noted
-	46,  // 22: bourse.wire.Envelope.list:type_name -> bourse.wire.List
-	47,  // 23: bourse.wire.Envelope.listing:type_name -> bourse.wire.Listing
-	49,  // 24: bourse.wire.Envelope.reassert:type_name -> bourse.wire.Reassert
-	50,  // 25: bourse.wire.Envelope.reasserted:type_name -> bourse.wire.Reasserted
-	43,  // 26: bourse.wire.Envelope.shifted:type_name -> bourse.wire.Shifted
-	44,  // 27: bourse.wire.Envelope.shift_offer:type_name -> bourse.wire.ShiftOffer
-	45,  // 28: bourse.wire.Envelope.shift_declined:type_name -> bourse.wire.ShiftDeclined
-	51,  // 29: bourse.wire.Envelope.leg_output_request:type_name -> bourse.wire.LegOutputRequest
-	52,  // 30: bourse.wire.Envelope.leg_output:type_name -> bourse.wire.LegOutput
+	16,  // 2: bourse.wire.Envelope.quote_request:type_name -> bourse.wire.QuoteRequest
+	17,  // 3: bourse.wire.Envelope.quotes:type_name -> bourse.wire.Quotes
+	19,  // 4: bourse.wire.Envelope.hold:type_name -> bourse.wire.Hold
+	22,  // 5: bourse.wire.Envelope.held:type_name -> bourse.wire.Held
+	23,  // 6: bourse.wire.Envelope.refused:type_name -> bourse.wire.Refused
+	24,  // 7: bourse.wire.Envelope.prepare:type_name -> bourse.wire.Prepare
+	25,  // 8: bourse.wire.Envelope.prepared:type_name -> bourse.wire.Prepared
+	26,  // 9: bourse.wire.Envelope.confirm:type_name -> bourse.wire.Confirm
+	32,  // 10: bourse.wire.Envelope.confirmed:type_name -> bourse.wire.Confirmed
+	33,  // 11: bourse.wire.Envelope.cancel:type_name -> bourse.wire.Cancel
+	34,  // 12: bourse.wire.Envelope.cancelled:type_name -> bourse.wire.Cancelled
+	35,  // 13: bourse.wire.Envelope.leg_started:type_name -> bourse.wire.LegStarted
+	36,  // 14: bourse.wire.Envelope.settled:type_name -> bourse.wire.Settled
+	37,  // 15: bourse.wire.Envelope.release:type_name -> bourse.wire.Release
+	38,  // 16: bourse.wire.Envelope.released:type_name -> bourse.wire.Released
+	39,  // 17: bourse.wire.Envelope.inquire:type_name -> bourse.wire.Inquire
+	40,  // 18: bourse.wire.Envelope.answer:type_name -> bourse.wire.Answer
+	41,  // 19: bourse.wire.Envelope.heuristic:type_name -> bourse.wire.Heuristic
+	42,  // 20: bourse.wire.Envelope.degraded:type_name -> bourse.wire.Degraded
+	43,  // 21: bourse.wire.Envelope.noted:type_name -> bourse.wire.Noted
+	47,  // 22: bourse.wire.Envelope.list:type_name -> bourse.wire.List
+	48,  // 23: bourse.wire.Envelope.listing:type_name -> bourse.wire.Listing
+	50,  // 24: bourse.wire.Envelope.reassert:type_name -> bourse.wire.Reassert
+	51,  // 25: bourse.wire.Envelope.reasserted:type_name -> bourse.wire.Reasserted
+	44,  // 26: bourse.wire.Envelope.shifted:type_name -> bourse.wire.Shifted
+	45,  // 27: bourse.wire.Envelope.shift_offer:type_name -> bourse.wire.ShiftOffer
+	46,  // 28: bourse.wire.Envelope.shift_declined:type_name -> bourse.wire.ShiftDeclined
+	52,  // 29: bourse.wire.Envelope.leg_output_request:type_name -> bourse.wire.LegOutputRequest
+	53,  // 30: bourse.wire.Envelope.leg_output:type_name -> bourse.wire.LegOutput
 	1,   // 31: bourse.wire.Proof.state:type_name -> bourse.wire.LegState
 	10,  // 32: bourse.wire.Group.machine:type_name -> bourse.wire.Machine
 	14,  // 33: bourse.wire.Offers.groups:type_name -> bourse.wire.GroupOffer
@@ -4905,92 +4982,93 @@ var file_wire_proto_depIdxs = []int32{
 	9,   // 36: bourse.wire.GroupOffer.group:type_name -> bourse.wire.Group
 	11,  // 37: bourse.wire.GroupOffer.admissible:type_name -> bourse.wire.Profile
 	11,  // 38: bourse.wire.GroupOffer.clear:type_name -> bourse.wire.Profile
-	6,   // 39: bourse.wire.QuoteRequest.legs:type_name -> bourse.wire.Leg
-	17,  // 40: bourse.wire.Quotes.quotes:type_name -> bourse.wire.Quote
-	3,   // 41: bourse.wire.Quotes.stamp:type_name -> bourse.wire.Stamp
-	7,   // 42: bourse.wire.Quote.fare:type_name -> bourse.wire.Fare
-	8,   // 43: bourse.wire.Quote.refusal:type_name -> bourse.wire.Reason
-	5,   // 44: bourse.wire.Hold.leg:type_name -> bourse.wire.LegID
-	6,   // 45: bourse.wire.Hold.what:type_name -> bourse.wire.Leg
-	5,   // 46: bourse.wire.Hold.replaces:type_name -> bourse.wire.LegID
-	19,  // 47: bourse.wire.Hold.flex:type_name -> bourse.wire.Flex
-	7,   // 48: bourse.wire.Place.fare:type_name -> bourse.wire.Fare
-	5,   // 49: bourse.wire.Held.leg:type_name -> bourse.wire.LegID
-	7,   // 50: bourse.wire.Held.fare:type_name -> bourse.wire.Fare
-	3,   // 51: bourse.wire.Held.stamp:type_name -> bourse.wire.Stamp
-	4,   // 52: bourse.wire.Held.proof:type_name -> bourse.wire.Proof
-	5,   // 53: bourse.wire.Refused.leg:type_name -> bourse.wire.LegID
-	7,   // 54: bourse.wire.Refused.fare:type_name -> bourse.wire.Fare
-	8,   // 55: bourse.wire.Refused.reason:type_name -> bourse.wire.Reason
-	3,   // 56: bourse.wire.Refused.stamp:type_name -> bourse.wire.Stamp
-	20,  // 57: bourse.wire.Refused.instead:type_name -> bourse.wire.Place
-	5,   // 58: bourse.wire.Prepare.leg:type_name -> bourse.wire.LegID
-	5,   // 59: bourse.wire.Prepared.leg:type_name -> bourse.wire.LegID
-	3,   // 60: bourse.wire.Prepared.stamp:type_name -> bourse.wire.Stamp
-	5,   // 61: bourse.wire.Confirm.leg:type_name -> bourse.wire.LegID
-	28,  // 62: bourse.wire.Confirm.work:type_name -> bourse.wire.Handover
-	27,  // 63: bourse.wire.Work.env:type_name -> bourse.wire.EnvVar
-	26,  // 64: bourse.wire.Handover.work:type_name -> bourse.wire.Work
-	29,  // 65: bourse.wire.Handover.peers:type_name -> bourse.wire.Peer
-	8,   // 66: bourse.wire.WorkResult.ended:type_name -> bourse.wire.Reason
-	5,   // 67: bourse.wire.Confirmed.leg:type_name -> bourse.wire.LegID
-	3,   // 68: bourse.wire.Confirmed.stamp:type_name -> bourse.wire.Stamp
-	4,   // 69: bourse.wire.Confirmed.proof:type_name -> bourse.wire.Proof
-	4,   // 70: bourse.wire.Confirmed.replaced:type_name -> bourse.wire.Proof
-	5,   // 71: bourse.wire.Cancel.leg:type_name -> bourse.wire.LegID
-	5,   // 72: bourse.wire.Cancelled.leg:type_name -> bourse.wire.LegID
-	3,   // 73: bourse.wire.Cancelled.stamp:type_name -> bourse.wire.Stamp
-	5,   // 74: bourse.wire.LegStarted.leg:type_name -> bourse.wire.LegID
-	3,   // 75: bourse.wire.LegStarted.stamp:type_name -> bourse.wire.Stamp
-	5,   // 76: bourse.wire.Settled.leg:type_name -> bourse.wire.LegID
-	3,   // 77: bourse.wire.Settled.stamp:type_name -> bourse.wire.Stamp
-	30,  // 78: bourse.wire.Settled.result:type_name -> bourse.wire.WorkResult
-	5,   // 79: bourse.wire.Release.leg:type_name -> bourse.wire.LegID
-	5,   // 80: bourse.wire.Released.leg:type_name -> bourse.wire.LegID
-	3,   // 81: bourse.wire.Released.stamp:type_name -> bourse.wire.Stamp
-	4,   // 82: bourse.wire.Released.proof:type_name -> bourse.wire.Proof
-	5,   // 83: bourse.wire.Inquire.leg:type_name -> bourse.wire.LegID
-	3,   // 84: bourse.wire.Inquire.stamp:type_name -> bourse.wire.Stamp
-	5,   // 85: bourse.wire.Answer.leg:type_name -> bourse.wire.LegID
-	0,   // 86: bourse.wire.Answer.verdict:type_name -> bourse.wire.Verdict
-	5,   // 87: bourse.wire.Heuristic.leg:type_name -> bourse.wire.LegID
-	3,   // 88: bourse.wire.Heuristic.stamp:type_name -> bourse.wire.Stamp
-	5,   // 89: bourse.wire.Degraded.leg:type_name -> bourse.wire.LegID
-	3,   // 90: bourse.wire.Degraded.stamp:type_name -> bourse.wire.Stamp
-	8,   // 91: bourse.wire.Degraded.reason:type_name -> bourse.wire.Reason
-	4,   // 92: bourse.wire.Degraded.proof:type_name -> bourse.wire.Proof
-	5,   // 93: bourse.wire.Noted.leg:type_name -> bourse.wire.LegID
-	5,   // 94: bourse.wire.Shifted.leg:type_name -> bourse.wire.LegID
-	3,   // 95: bourse.wire.Shifted.stamp:type_name -> bourse.wire.Stamp
-	4,   // 96: bourse.wire.Shifted.proof:type_name -> bourse.wire.Proof
-	5,   // 97: bourse.wire.ShiftOffer.leg:type_name -> bourse.wire.LegID
-	3,   // 98: bourse.wire.ShiftOffer.stamp:type_name -> bourse.wire.Stamp
-	5,   // 99: bourse.wire.ShiftDeclined.leg:type_name -> bourse.wire.LegID
-	8,   // 100: bourse.wire.ShiftDeclined.reason:type_name -> bourse.wire.Reason
-	5,   // 101: bourse.wire.List.known:type_name -> bourse.wire.LegID
-	48,  // 102: bourse.wire.Listing.legs:type_name -> bourse.wire.ListedLeg
-	8,   // 103: bourse.wire.Listing.refusal:type_name -> bourse.wire.Reason
-	3,   // 104: bourse.wire.Listing.stamp:type_name -> bourse.wire.Stamp
-	5,   // 105: bourse.wire.ListedLeg.leg:type_name -> bourse.wire.LegID
-	6,   // 106: bourse.wire.ListedLeg.what:type_name -> bourse.wire.Leg
-	1,   // 107: bourse.wire.ListedLeg.state:type_name -> bourse.wire.LegState
-	7,   // 108: bourse.wire.ListedLeg.fare:type_name -> bourse.wire.Fare
-	30,  // 109: bourse.wire.ListedLeg.result:type_name -> bourse.wire.WorkResult
-	4,   // 110: bourse.wire.ListedLeg.proof:type_name -> bourse.wire.Proof
-	8,   // 111: bourse.wire.ListedLeg.reason:type_name -> bourse.wire.Reason
-	48,  // 112: bourse.wire.Reassert.leg:type_name -> bourse.wire.ListedLeg
-	28,  // 113: bourse.wire.Reassert.work:type_name -> bourse.wire.Handover
-	5,   // 114: bourse.wire.Reasserted.leg:type_name -> bourse.wire.LegID
-	8,   // 115: bourse.wire.Reasserted.reason:type_name -> bourse.wire.Reason
-	3,   // 116: bourse.wire.Reasserted.stamp:type_name -> bourse.wire.Stamp
-	5,   // 117: bourse.wire.LegOutputRequest.leg:type_name -> bourse.wire.LegID
-	5,   // 118: bourse.wire.LegOutput.leg:type_name -> bourse.wire.LegID
-	8,   // 119: bourse.wire.LegOutput.failure:type_name -> bourse.wire.Reason
-	120, // [120:120] is the sub-list for method output_type
-	120, // [120:120] is the sub-list for method input_type
-	120, // [120:120] is the sub-list for extension type_name
-	120, // [120:120] is the sub-list for extension extendee
-	0,   // [0:120] is the sub-list for field type_name
+	15,  // 39: bourse.wire.GroupOffer.curve:type_name -> bourse.wire.PriceCurve
+	6,   // 40: bourse.wire.QuoteRequest.legs:type_name -> bourse.wire.Leg
+	18,  // 41: bourse.wire.Quotes.quotes:type_name -> bourse.wire.Quote
+	3,   // 42: bourse.wire.Quotes.stamp:type_name -> bourse.wire.Stamp
+	7,   // 43: bourse.wire.Quote.fare:type_name -> bourse.wire.Fare
+	8,   // 44: bourse.wire.Quote.refusal:type_name -> bourse.wire.Reason
+	5,   // 45: bourse.wire.Hold.leg:type_name -> bourse.wire.LegID
+	6,   // 46: bourse.wire.Hold.what:type_name -> bourse.wire.Leg
+	5,   // 47: bourse.wire.Hold.replaces:type_name -> bourse.wire.LegID
+	20,  // 48: bourse.wire.Hold.flex:type_name -> bourse.wire.Flex
+	7,   // 49: bourse.wire.Place.fare:type_name -> bourse.wire.Fare
+	5,   // 50: bourse.wire.Held.leg:type_name -> bourse.wire.LegID
+	7,   // 51: bourse.wire.Held.fare:type_name -> bourse.wire.Fare
+	3,   // 52: bourse.wire.Held.stamp:type_name -> bourse.wire.Stamp
+	4,   // 53: bourse.wire.Held.proof:type_name -> bourse.wire.Proof
+	5,   // 54: bourse.wire.Refused.leg:type_name -> bourse.wire.LegID
+	7,   // 55: bourse.wire.Refused.fare:type_name -> bourse.wire.Fare
+	8,   // 56: bourse.wire.Refused.reason:type_name -> bourse.wire.Reason
+	3,   // 57: bourse.wire.Refused.stamp:type_name -> bourse.wire.Stamp
+	21,  // 58: bourse.wire.Refused.instead:type_name -> bourse.wire.Place
+	5,   // 59: bourse.wire.Prepare.leg:type_name -> bourse.wire.LegID
+	5,   // 60: bourse.wire.Prepared.leg:type_name -> bourse.wire.LegID
+	3,   // 61: bourse.wire.Prepared.stamp:type_name -> bourse.wire.Stamp
+	5,   // 62: bourse.wire.Confirm.leg:type_name -> bourse.wire.LegID
+	29,  // 63: bourse.wire.Confirm.work:type_name -> bourse.wire.Handover
+	28,  // 64: bourse.wire.Work.env:type_name -> bourse.wire.EnvVar
+	27,  // 65: bourse.wire.Handover.work:type_name -> bourse.wire.Work
+	30,  // 66: bourse.wire.Handover.peers:type_name -> bourse.wire.Peer
+	8,   // 67: bourse.wire.WorkResult.ended:type_name -> bourse.wire.Reason
+	5,   // 68: bourse.wire.Confirmed.leg:type_name -> bourse.wire.LegID
+	3,   // 69: bourse.wire.Confirmed.stamp:type_name -> bourse.wire.Stamp
+	4,   // 70: bourse.wire.Confirmed.proof:type_name -> bourse.wire.Proof
+	4,   // 71: bourse.wire.Confirmed.replaced:type_name -> bourse.wire.Proof
+	5,   // 72: bourse.wire.Cancel.leg:type_name -> bourse.wire.LegID
+	5,   // 73: bourse.wire.Cancelled.leg:type_name -> bourse.wire.LegID
+	3,   // 74: bourse.wire.Cancelled.stamp:type_name -> bourse.wire.Stamp
+	5,   // 75: bourse.wire.LegStarted.leg:type_name -> bourse.wire.LegID
+	3,   // 76: bourse.wire.LegStarted.stamp:type_name -> bourse.wire.Stamp
+	5,   // 77: bourse.wire.Settled.leg:type_name -> bourse.wire.LegID
+	3,   // 78: bourse.wire.Settled.stamp:type_name -> bourse.wire.Stamp
+	31,  // 79: bourse.wire.Settled.result:type_name -> bourse.wire.WorkResult
+	5,   // 80: bourse.wire.Release.leg:type_name -> bourse.wire.LegID
+	5,   // 81: bourse.wire.Released.leg:type_name -> bourse.wire.LegID
+	3,   // 82: bourse.wire.Released.stamp:type_name -> bourse.wire.Stamp
+	4,   // 83: bourse.wire.Released.proof:type_name -> bourse.wire.Proof
+	5,   // 84: bourse.wire.Inquire.leg:type_name -> bourse.wire.LegID
+	3,   // 85: bourse.wire.Inquire.stamp:type_name -> bourse.wire.Stamp
+	5,   // 86: bourse.wire.Answer.leg:type_name -> bourse.wire.LegID
+	0,   // 87: bourse.wire.Answer.verdict:type_name -> bourse.wire.Verdict
+	5,   // 88: bourse.wire.Heuristic.leg:type_name -> bourse.wire.LegID
+	3,   // 89: bourse.wire.Heuristic.stamp:type_name -> bourse.wire.Stamp
+	5,   // 90: bourse.wire.Degraded.leg:type_name -> bourse.wire.LegID
+	3,   // 91: bourse.wire.Degraded.stamp:type_name -> bourse.wire.Stamp
+	8,   // 92: bourse.wire.Degraded.reason:type_name -> bourse.wire.Reason
+	4,   // 93: bourse.wire.Degraded.proof:type_name -> bourse.wire.Proof
+	5,   // 94: bourse.wire.Noted.leg:type_name -> bourse.wire.LegID
+	5,   // 95: bourse.wire.Shifted.leg:type_name -> bourse.wire.LegID
+	3,   // 96: bourse.wire.Shifted.stamp:type_name -> bourse.wire.Stamp
+	4,   // 97: bourse.wire.Shifted.proof:type_name -> bourse.wire.Proof
+	5,   // 98: bourse.wire.ShiftOffer.leg:type_name -> bourse.wire.LegID
+	3,   // 99: bourse.wire.ShiftOffer.stamp:type_name -> bourse.wire.Stamp
+	5,   // 100: bourse.wire.ShiftDeclined.leg:type_name -> bourse.wire.LegID
+	8,   // 101: bourse.wire.ShiftDeclined.reason:type_name -> bourse.wire.Reason
+	5,   // 102: bourse.wire.List.known:type_name -> bourse.wire.LegID
+	49,  // 103: bourse.wire.Listing.legs:type_name -> bourse.wire.ListedLeg
+	8,   // 104: bourse.wire.Listing.refusal:type_name -> bourse.wire.Reason
+	3,   // 105: bourse.wire.Listing.stamp:type_name -> bourse.wire.Stamp
+	5,   // 106: bourse.wire.ListedLeg.leg:type_name -> bourse.wire.LegID
+	6,   // 107: bourse.wire.ListedLeg.what:type_name -> bourse.wire.Leg
+	1,   // 108: bourse.wire.ListedLeg.state:type_name -> bourse.wire.LegState
+	7,   // 109: bourse.wire.ListedLeg.fare:type_name -> bourse.wire.Fare
+	31,  // 110: bourse.wire.ListedLeg.result:type_name -> bourse.wire.WorkResult
+	4,   // 111: bourse.wire.ListedLeg.proof:type_name -> bourse.wire.Proof
+	8,   // 112: bourse.wire.ListedLeg.reason:type_name -> bourse.wire.Reason
+	49,  // 113: bourse.wire.Reassert.leg:type_name -> bourse.wire.ListedLeg
+	29,  // 114: bourse.wire.Reassert.work:type_name -> bourse.wire.Handover
+	5,   // 115: bourse.wire.Reasserted.leg:type_name -> bourse.wire.LegID
+	8,   // 116: bourse.wire.Reasserted.reason:type_name -> bourse.wire.Reason
+	3,   // 117: bourse.wire.Reasserted.stamp:type_name -> bourse.wire.Stamp
+	5,   // 118: bourse.wire.LegOutputRequest.leg:type_name -> bourse.wire.LegID
+	5,   // 119: bourse.wire.LegOutput.leg:type_name -> bourse.wire.LegID
+	8,   // 120: bourse.wire.LegOutput.failure:type_name -> bourse.wire.Reason
+	121, // [121:121] is the sub-list for method output_type
+	121, // [121:121] is the sub-list for method input_type
+	121, // [121:121] is the sub-list for extension type_name
+	121, // [121:121] is the sub-list for extension extendee
+	0,   // [0:121] is the sub-list for field type_name
 }
 
 func init() { file_wire_proto_init() }
@@ -5037,7 +5115,7 @@ func file_wire_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_wire_proto_rawDesc), len(file_wire_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   51,
+			NumMessages:   52,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

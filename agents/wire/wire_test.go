@@ -148,6 +148,8 @@ func arbitrary(t *rapid.T, typ reflect.Type, field string) reflect.Value {
 	switch v.Interface().(type) {
 	case bourse.Profile:
 		return reflect.ValueOf(arbitraryProfile(t))
+	case *bourse.PriceCurve:
+		return reflect.ValueOf(arbitraryCurve(t))
 	case bourse.LegID:
 		if field == "Replaces" && rapid.Bool().Draw(t, "none") {
 			return v
@@ -215,6 +217,24 @@ func arbitrary(t *rapid.T, typ reflect.Type, field string) reflect.Value {
 		t.Fatalf("%s is a %v: how is one drawn?", field, typ)
 	}
 	return v
+}
+
+func arbitraryCurve(t *rapid.T) *bourse.PriceCurve {
+	repeat := bourse.Duration(rapid.SampledFrom([]int64{0, int64(bourse.MinPriceRepeat), int64(bourse.Day)}).Draw(t, "repeat"))
+	at := bourse.Time(0)
+	if repeat == 0 {
+		at = bourse.Time(rapid.Int64Range(-int64(bourse.MaxTime), int64(bourse.MaxTime)/2).Draw(t, "first"))
+	}
+	var list []bourse.PricePiece
+	for range rapid.IntRange(0, 5).Draw(t, "factors") {
+		list = append(list, bourse.PricePiece{From: at, Factor: rapid.IntRange(0, bourse.MaxPriceFactor).Draw(t, "factor")})
+		at += bourse.Time(rapid.Int64Range(1, int64(bourse.MinPriceRepeat)/5).Draw(t, "later"))
+	}
+	c, err := bourse.PriceCurveOf(list, repeat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 func arbitraryWork(t *rapid.T) bourse.Work {

@@ -57,21 +57,12 @@ func (p *Plan) startsAt(d *Draft, j *Job, at int, z bourse.Size, most int) (int,
 	r, g := j.Request.At(z), &d.Groups[at]
 	from, to := max(d.in.From, r.Ready), min(d.in.Horizon, r.Deadline)
 	length := g.Performance.Runtime(r.Length)
-	base := bourse.Cost(g.Price, length).Times(r.Nodes)
 	if r.Nodes > g.Nodes {
 		return 0, reason(bourse.TooLarge, "no group of suited nodes has %d of them", r.Nodes)
 	}
-	list := startsOf(d.admissible[at], d.clear[at], r.Nodes, length, from, to, most)
-	if len(list) == 0 {
-		return 0, reason(bourse.NoWindow, "no group has %d nodes free for it between %v and %v", r.Nodes, from, to)
-	}
-	if d.in.Terms.capped() && g.Price > r.MaxPrice {
-		return 0, reason(bourse.OverBudget, "%s asks for %v credits per node-hour, the price cap is %v", g.Site, g.Price, r.MaxPrice)
-	}
-	if base > r.Budget {
-		return 0, reason(bourse.OverBudget, "%s asks for %v credits at the least, the budget is %v", g.Site, base, r.Budget)
-	}
+	list, why := d.startsOn(at, &r, length, from, to, most)
 	for _, s := range list {
+		base := g.Cost(s, s.Add(length)).Times(r.Nodes)
 		p.Found++
 		p.Alternatives = append(p.Alternatives, Alternative{Number: p.Found, Size: z, Time: length, End: s.Add(length), Cost: base, Legs: []Leg{{
 			Group: int32(at), Site: d.siteOf[at], Contended: d.clear[at].Min(s, s.Add(length)) < r.Nodes,
@@ -79,7 +70,81 @@ func (p *Plan) startsAt(d *Draft, j *Job, at int, z bourse.Size, most int) (int,
 			Base: bourse.Fare{Base: base},
 		}}})
 	}
-	return len(list), bourse.Reason{}
+	return len(list), why
+}
+
+// startsOn lists the starts of a request on a group that are worth a quote, at most so
+// many, or says why there are none.
+func (d *Draft) startsOn(at int, r *bourse.Request, length bourse.Duration, from, to bourse.Time, most int) ([]bourse.Time, bourse.Reason) {
+	g := &d.Groups[at]
+	if g.Curve != nil {
+		return d.startsUnder(at, r, length, from, to, most)
+	}
+	list := startsOf(d.admissible[at], d.clear[at], r.Nodes, length, from, to, most)
+	if len(list) == 0 {
+		return nil, reason(bourse.NoWindow, "no group has %d nodes free for it between %v and %v", r.Nodes, from, to)
+	}
+	if d.in.Terms.capped() && g.Price > r.MaxPrice {
+		return nil, reason(bourse.OverBudget, "%s asks for %v credits per node-hour, the price cap is %v", g.Site, g.Price, r.MaxPrice)
+	}
+	if base := bourse.Cost(g.Price, length).Times(r.Nodes); base > r.Budget {
+		return nil, reason(bourse.OverBudget, "%s asks for %v credits at the least, the budget is %v", g.Site, base, r.Budget)
+	}
+	return list, bourse.Reason{}
+}
+
+// startsUnder is startsOn of a group whose price changes over time. A start after the
+// first clear one may be cheaper there, so all are looked at, and those at which the
+// price changes, or does when the leg ends. The cheapest is always among those kept.
+func (d *Draft) startsUnder(at int, r *bourse.Request, length bourse.Duration, from, to bourse.Time, most int) ([]bourse.Time, bourse.Reason) {
+	g, free, last := &d.Groups[at], d.admissible[at], to.Add(-length)
+	instants := []bourse.Time{from}
+	add := func(t bourse.Time) {
+		if t > from && t <= last {
+			instants = append(instants, t)
+		}
+	}
+	for _, p := range []bourse.Profile{free, d.clear[at]} {
+		for _, step := range p {
+			add(step.At)
+		}
+	}
+	for t := g.Curve.Next(from); t < to; t = g.Curve.Next(t) {
+		add(t)
+		add(t.Add(-length))
+	}
+	slices.Sort(instants)
+	why := reason(bourse.NoWindow, "no group has %d nodes free for it between %v and %v", r.Nodes, from, to)
+	var list []bourse.Time
+	best, cheapest := bourse.Time(0), bourse.MaxCredits
+	for _, t := range thin(slices.Compact(instants), maxInstants) {
+		end := t.Add(length)
+		if t > last || t < free[0].At || free.Min(t, end) < r.Nodes {
+			continue
+		}
+		if dear := g.Dearest(t, end); d.in.Terms.capped() && dear > r.MaxPrice {
+			why = nearer(why, reason(bourse.OverBudget, "%s asks for up to %v credits per node-hour, the price cap is %v", g.Site, dear, r.MaxPrice))
+			continue
+		}
+		base := g.Cost(t, end).Times(r.Nodes)
+		if base < cheapest {
+			best, cheapest = t, base
+		}
+		if base <= r.Budget {
+			list = append(list, t)
+		}
+	}
+	switch {
+	case cheapest == bourse.MaxCredits:
+		return nil, why
+	case len(list) == 0:
+		return nil, reason(bourse.OverBudget, "%s asks for %v credits at the least, the budget is %v", g.Site, cheapest, r.Budget)
+	}
+	if list = thin(list, most); !slices.Contains(list, best) {
+		list[len(list)-1] = best
+		slices.Sort(list)
+	}
+	return list, bourse.Reason{}
 }
 
 // nearer is the reason of the group that came nearer to having room.

@@ -55,6 +55,7 @@ func newOrder(d *Draft) order {
 type alike struct {
 	performance bourse.Performance
 	price       bourse.Price
+	curve       string
 	memory      int64
 	disk        int64
 	gpus        int
@@ -63,7 +64,7 @@ type alike struct {
 
 func likeness(g *bourse.Group) alike {
 	m := &g.Machine
-	return alike{g.Performance, g.Price, m.Memory, m.Disk, m.GPUs, m.OS + "\n" + m.Arch + "\n" + strings.Join(m.Features, "\n")}
+	return alike{g.Performance, g.Price, g.Curve.String(), m.Memory, m.Disk, m.GPUs, m.OS + "\n" + m.Arch + "\n" + strings.Join(m.Features, "\n")}
 }
 
 // arrange puts a list that is by group in the order of the search.

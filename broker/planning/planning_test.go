@@ -46,6 +46,9 @@ func randomInput(t *rapid.T) *Input {
 		g := agents.GroupOffer{Group: bourse.Group{Site: s.Name, Name: "g", Nodes: rapid.IntRange(1, 8).Draw(t, "nodes"),
 			Performance: bourse.Performance(rapid.IntRange(1, 4).Draw(t, "performance") * 500),
 			Price:       bourse.Price(rapid.IntRange(0, 9).Draw(t, "price")) * 1_000_000}, Shared: rapid.IntRange(0, 4).Draw(t, "shared") == 0}
+		if rapid.IntRange(0, 2).Draw(t, "tariff") == 0 {
+			g.Group.Curve = randomCurve(t)
+		}
 		g.Admissible = bourse.NewProfile(0, g.Group.Nodes)
 		g.Clear = g.Admissible.Clone()
 		for range rapid.IntRange(0, 4).Draw(t, "busy") {

@@ -46,7 +46,7 @@ func (in *Input) RecordSize() int {
 	for i := range in.Sites {
 		for k := range in.Sites[i].Groups {
 			g := &in.Sites[i].Groups[k]
-			size += groupSize + stepSize*(len(g.Admissible)+len(g.Clear))
+			size += groupSize + stepSize*(len(g.Admissible)+len(g.Clear)) + len(g.Group.Curve.String())
 		}
 	}
 	return size
@@ -79,7 +79,7 @@ func (s *Site) seen(t *Terms, cut bool) bourse.SiteSeen {
 	for i := range s.Groups {
 		g := &s.Groups[i]
 		x := bourse.GroupSeen{Group: g.Group.Name, Nodes: g.Group.Nodes, Performance: g.Group.Performance, Price: g.Group.Price,
-			Machine: g.Group.Machine, Shared: g.Shared, Free: g.Admissible.Curve()}
+			Curve: g.Group.Curve.String(), Machine: g.Group.Machine, Shared: g.Shared, Free: g.Admissible.Curve()}
 		if !slices.Equal(g.Admissible, g.Clear) {
 			x.Clear = g.Clear.Curve()
 		}
@@ -222,8 +222,12 @@ func readSite(f *bourse.SiteSeen) (Site, error) {
 		if err == nil && g.Clear != "" {
 			clear, err = g.Clear.Profile()
 		}
+		var curve *bourse.PriceCurve
+		if err == nil {
+			curve, err = bourse.ParsePriceCurve(g.Curve)
+		}
 		x := agents.GroupOffer{Admissible: free, Clear: clear, Shared: g.Shared, Queued: g.Queued, Group: bourse.Group{Site: f.Site, Name: g.Group,
-			Nodes: g.Nodes, Performance: g.Performance, Price: g.Price, Machine: g.Machine}}
+			Nodes: g.Nodes, Performance: g.Performance, Price: g.Price, Curve: curve, Machine: g.Machine}}
 		if err == nil && !sound(&x) {
 			err = errors.New("it makes no sense")
 		}

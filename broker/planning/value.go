@@ -32,7 +32,7 @@ func (d *Draft) placing(plans []Plan) (jobs []placement.Job, which []int) {
 			x.Patience, x.Latest = in.Terms.Wait, max(in.From, j.Request.Ready).Add(in.Terms.Patience)
 		}
 		if in.Terms.capped() {
-			x.Barred = d.withoutDear(x.Barred, j.Request.MaxPrice)
+			x.Barred, x.Capped = d.withoutDear(x.Barred, j.Request.MaxPrice), true
 		}
 		jobs, which = append(jobs, x), append(which, i)
 	}
@@ -71,10 +71,10 @@ func (in *Input) mayWait(j *Job, d *Draft) bool {
 }
 
 // withoutDear adds to the groups that a job may not use those with a price above
-// its cap.
+// its cap. Where a price changes over time the search sees to it.
 func (d *Draft) withoutDear(barred []bool, most bourse.Price) []bool {
 	for g := range d.Groups {
-		if d.Groups[g].Price > most {
+		if d.Groups[g].Curve == nil && d.Groups[g].Price > most {
 			if barred == nil {
 				barred = make([]bool, len(d.Groups))
 			}

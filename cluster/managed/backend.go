@@ -35,19 +35,21 @@ type Backend struct {
 	dirty   bool        // something may be due that Next does not tell
 	wake    bourse.Time // when something is due by itself
 
-	look    *bourse.Look // the last one
-	asOf    bourse.Time  // what it shows is at least as new
-	until   bourse.Time  // and no newer
-	wanted  bool         // somebody has asked for a newer one
-	looking bool         // one is under way
-	lookRef uint64
-	asked   bourse.Time // for the last one
-	asking  bool        // one has been asked for
+	look  *bourse.Look // the last one
+	asOf  bourse.Time  // what it shows is at least as new
+	until bourse.Time  // and no newer
 
-	giving  *entry // a command is under way for it
+	wanted  bool        // somebody has asked for a newer one
+	looking bool        // one is under way, lookRef
+	lookRef uint64      // 0: none was ever asked for
+	asked   bourse.Time // when the last one was
+
+	giving  *entry // a command is under way for it: given, giveRef, since sentAt
 	given   agents.CommandVerb
 	giveRef uint64
 	sentAt  bourse.Time
+
+	readings []reading
 
 	ref     uint64 // of the last request to the driver
 	version uint64
@@ -123,8 +125,8 @@ func (b *Backend) restore(now bourse.Time, x *bourse.LockMemory) {
 	case x.State == bourse.LockRunning:
 		e.want = begun
 	}
-	if e.submitted > 0 {
-		e.lateJob = now.Add(b.cfg.Limits.Late)
+	if e.submitted > 0 { // the driver may be at it still
+		e.lateJob = now.Add(b.cfg.Limits.CommandTimeout + b.cfg.Limits.Late)
 	}
 	g := b.group(x.What.Group)
 	missing := g < 0 || len(x.Names) < x.What.Nodes || slices.ContainsFunc(x.Names, func(n string) bool { return !slices.Contains(b.cfg.Nodes[g], n) })
@@ -219,13 +221,17 @@ func (b *Backend) Show(have uint64) agents.Snapshot {
 	return s
 }
 
-// Hear takes the driver's answers. Nodes fail in the manager, not by a message.
+// Hear takes the driver's answers, and questions for what work has printed. Nodes fail in the manager, not by a message.
 func (b *Backend) Hear(now bourse.Time, from agents.ID, m agents.Message) bool {
 	switch m := m.(type) {
 	case agents.Looked:
 		b.looked(now, m)
 	case agents.CommandDone:
 		b.done(now, m)
+	case agents.ClusterOutputRequest:
+		b.read(now, from, m)
+	case agents.Output:
+		b.printed(m)
 	case agents.NodesLost:
 	default:
 		return false

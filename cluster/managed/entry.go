@@ -27,10 +27,11 @@ type entry struct {
 
 	seen  seen
 	last  *bourse.ManagedJob // as it was seen last, however long ago
-	after bourse.Time        // looks of an earlier instant do not judge
+	after bourse.Time        // looks of that instant, or an earlier one, do not judge
 	// Until then that there is no reservation, or no job, means nothing: the command
 	// that has failed to make it may have been late.
 	lateReservation, lateJob bourse.Time
+	overdue                  overdue
 
 	verb      agents.CommandVerb         // the command to be given; "": none
 	since     bourse.Time                // when
@@ -38,12 +39,19 @@ type entry struct {
 	sent      bool                       // one ever was
 	tries     map[agents.CommandVerb]int // commands that were done or denied
 	why       bourse.Reason              // of the last one that was not done
+	sure      bool                       // what is there follows from answers: all commands were given in this life, and done
 	assigned  bool                       // the manager has said so, or shown it
 	submitted bourse.Time                // its work may have been in the manager since; 0: it never was
 	denied    bool                       // the manager has said of the last submission that there is none
 	replaced  bourse.Time                // the submit of a job that we have ended, to submit its work anew
 	ended     bool                       // we have had its work ended, at the window's end
 	down      bourse.Time                // since when one of its nodes is; 0: none is
+}
+
+// overdue is a command whose answer was given up.
+type overdue struct {
+	ref  uint64 // 0: none
+	verb agents.CommandVerb
 }
 
 // want is what should be in the manager.
@@ -201,7 +209,7 @@ func standing(j *bourse.ManagedJob) int {
 // judge has an entry see what a look shows, if that is new enough to judge it.
 func (e *entry) judge(b *Backend, jobs []*bourse.ManagedJob, r *bourse.ManagedReservation, up map[string]bool) {
 	asOf, slack := b.asOf, b.cfg.Limits.Skew+bourse.Second // a manager's times may be whole seconds
-	if asOf < e.after {
+	if asOf <= e.after {
 		return
 	}
 	s := seen{asOf: asOf, until: b.until, reservation: right}
@@ -211,6 +219,12 @@ func (e *entry) judge(b *Backend, jobs []*bourse.ManagedJob, r *bourse.ManagedRe
 	s.job, s.is, s.extra = e.jobIs(jobs, slack)
 	if b.cfg.Reserves && r == nil && asOf < e.lateReservation || s.job == noJob && asOf < e.lateJob {
 		return // it may come yet
+	}
+	if s.is != nil { // it has come; nothing else can
+		e.lateJob = 0
+	}
+	if r != nil {
+		e.lateReservation = 0
 	}
 	for _, n := range e.nodes {
 		if !up[n] && s.down == "" {

@@ -138,10 +138,18 @@ func (b *Backend) give(e *entry, now bourse.Time) {
 
 // done takes the answer to the command that is under way.
 func (b *Backend) done(now bourse.Time, m agents.CommandDone) {
-	if b.giving == nil || m.Ref != b.giveRef || m.Name != b.giving.name {
-		return // an answer that was given up, or of another life
+	if b.giving != nil && m.Ref == b.giveRef && m.Name == b.giving.name {
+		b.answered(now, m.Outcome, m.Reason)
+		return
 	}
-	b.answered(now, m.Outcome, m.Reason)
+	if e := b.entries[m.Name]; e != nil && e.overdue.ref != 0 && m.Ref == e.overdue.ref { // it was given up; at least it is over
+		until := now
+		if m.Outcome == agents.Failure {
+			until = now.Add(b.cfg.Limits.Late)
+		}
+		b.late(e, e.overdue.verb, until)
+		e.overdue, e.after, e.seen, b.dirty = overdue{}, now, seen{}, true
+	}
 }
 
 // answered brings an entry up to how its command went. What was seen of it before
@@ -154,16 +162,12 @@ func (b *Backend) answered(now bourse.Time, outcome agents.Outcome, why bourse.R
 	}
 	b.counts.Commands[verb][outcome]++
 	e.seen, e.after, e.why = seen{}, now, why
+	e.sure = e.sure && outcome == agents.Done
 	if outcome != agents.Done {
 		e.retry = now.Add(l.RetryEvery)
 	}
 	if outcome == agents.Failure {
-		switch verb {
-		case agents.Reserve:
-			e.lateReservation = now.Add(l.Late)
-		case agents.Run:
-			e.lateJob = now.Add(l.Late)
-		}
+		b.late(e, verb, now.Add(l.Late))
 		return
 	}
 	e.tries[verb]++
@@ -183,13 +187,27 @@ func (b *Backend) answered(now bourse.Time, outcome agents.Outcome, why bourse.R
 	}
 }
 
+// late has it mean nothing until an instant that there is no sign of a command.
+func (b *Backend) late(e *entry, verb agents.CommandVerb, until bourse.Time) {
+	switch verb {
+	case agents.Reserve:
+		e.lateReservation = until
+	case agents.Run:
+		e.lateJob = until
+	}
+}
+
 // timeouts gives up what has not been answered in time.
 func (b *Backend) timeouts(now bourse.Time) {
 	if b.giving != nil {
-		if limit := b.sentAt.Add(b.cfg.Limits.CommandTimeout); now >= limit {
-			b.answered(now, agents.Failure, bourse.Because(bourse.NoCluster, "the driver has not answered"))
-		} else {
+		l := &b.cfg.Limits
+		if limit := b.sentAt.Add(l.CommandTimeout); now < limit {
 			b.wake = min(b.wake, limit)
+		} else {
+			e, verb := b.giving, b.given
+			b.answered(now, agents.Failure, bourse.Because(bourse.NoCluster, "the driver has not answered"))
+			b.late(e, verb, now.Add(l.CommandTimeout+l.Late)) // the driver may be at it still
+			e.overdue = overdue{b.giveRef, verb}
 		}
 	}
 	if b.looking && now >= b.asked.Add(b.cfg.Limits.LookTimeout) {
@@ -207,7 +225,7 @@ func (b *Backend) lookNext(now, need bourse.Time) {
 		return
 	}
 	at := now
-	if b.asking {
+	if b.lookRef > 0 {
 		at = b.asked.Add(l.LookWithin)
 		if need < bourse.Never {
 			at = min(at, max(need.Add(l.Skew), b.asked.Add(l.LookEvery)))
@@ -218,7 +236,7 @@ func (b *Backend) lookNext(now, need bourse.Time) {
 		return
 	}
 	b.ref++
-	b.lookRef, b.asked, b.looking, b.asking, b.wanted = b.ref, now, true, true, false
+	b.lookRef, b.asked, b.looking, b.wanted = b.ref, now, true, false
 	b.wake = min(b.wake, now.Add(l.LookTimeout))
 	b.host.Send(b.cfg.Driver, agents.LookRequest{Ref: b.lookRef})
 }

@@ -1,6 +1,7 @@
 package managed
 
 import (
+	"cmp"
 	"slices"
 
 	"bourse"
@@ -96,7 +97,7 @@ func (b *Backend) place(now bourse.Time, m agents.ClusterHold, w *wish) bourse.R
 	if what.End <= what.Start {
 		return bourse.Because(bourse.Past, "its end, %v, has passed", what.End)
 	}
-	e := &entry{name: name, leg: m.Leg, what: what, user: m.User, job: m.Job, want: placing}
+	e := &entry{name: name, leg: m.Leg, what: what, user: m.User, job: m.Job, want: placing, sure: true}
 	if !m.Force {
 		e.account, _ = b.cfg.account(m.User)
 	}
@@ -131,14 +132,13 @@ func (b *Backend) choose(taken [][][]span, what bourse.Leg) []string {
 	if len(list) < what.Nodes {
 		return nil
 	}
-	slices.SortStableFunc(list, func(x, y candidate) int { return int(min(max(x.gap-y.gap, -1), 1)) })
-	var nodes []string
-	for _, c := range list[:what.Nodes] {
-		nodes = append(nodes, b.cfg.Nodes[g][c.node])
+	slices.SortStableFunc(list, func(x, y candidate) int { return cmp.Compare(x.gap, y.gap) })
+	list = list[:what.Nodes]
+	slices.SortFunc(list, func(x, y candidate) int { return x.node - y.node })
+	nodes := make([]string, len(list))
+	for i, c := range list {
+		nodes[i] = b.cfg.Nodes[g][c.node]
 	}
-	slices.SortFunc(nodes, func(x, y string) int {
-		return slices.Index(b.cfg.Nodes[g], x) - slices.Index(b.cfg.Nodes[g], y)
-	})
 	return nodes
 }
 

@@ -22,7 +22,7 @@ type row [reservations]rule
 // table holds the rules. What stands nowhere cannot be seen, or is left alone.
 var table = [wants][jobStates]row{
 	placing: {
-		unseenJob: {reserve, reserve, reserve, reserve, reserve},
+		unseenJob: all(reserve),
 		noJob:     {reserve, refused, refused, lock, lock},
 		pending:   all(refused), stopped: all(refused), unclear: all(refused), runs: all(refused), twoJobs: all(refused), cancelled: all(refused), over: all(refused),
 	},
@@ -32,12 +32,12 @@ var table = [wants][jobStates]row{
 		pending:   all(endJob), stopped: all(endJob), unclear: all(endJob), runs: all(endJob), twoJobs: all(endJob),
 	},
 	bare: {
-		unseenJob: {first, first, first, first, first},
+		unseenJob: all(first),
 		noJob:     {first, again, handChanged, assign, occupy},
 		pending:   all(endJob), stopped: all(endJob), unclear: all(endJob), runs: all(endJob), twoJobs: all(endJob),
 	},
 	due: {
-		unseenJob: {first, first, first, first, first},
+		unseenJob: all(first),
 		noJob:     {first, again, handChanged, assign, submit},
 		pending:   {await, endJob, handChanged, assign, await},
 		stopped:   {await, endJob, handChanged, assign, await},
@@ -144,9 +144,14 @@ func assign(b *Backend, e *entry, now bourse.Time) act {
 	return give(agents.Assign)
 }
 
-// first does without a look what can be done without one.
+// first does without a look what can be done without one: all commands for the leg
+// were given in this life, and done.
 func first(b *Backend, e *entry, now bourse.Time) act {
 	switch {
+	case !e.sure && e.want == due:
+		return await(b, e, now)
+	case !e.sure:
+		return occupy(b, e, now)
 	case b.cfg.Reserves && !e.assigned && e.account != "":
 		return assign(b, e, now)
 	case e.want == due && e.submitted == 0:
@@ -242,6 +247,8 @@ func occupy(b *Backend, e *entry, now bourse.Time) act {
 	l := &b.cfg.Limits
 	late := e.what.Start.Add(l.StartWithin)
 	switch {
+	case !e.seen.known() && !e.sure:
+		return lookOf(e.waitsFor(), b.patience(late))
 	case now < e.what.Start:
 		return lookOf(e.what.Start, e.what.Start)
 	case e.seen.since(e.what.Start) && e.seen.down == "":
@@ -344,7 +351,7 @@ func (b *Backend) patience(t bourse.Time) bourse.Time {
 }
 
 // waitsFor is what a look must be of to tell what became of the last command.
-func (e *entry) waitsFor() bourse.Time { return max(e.after, soonest) }
+func (e *entry) waitsFor() bourse.Time { return max(e.after+1, soonest) }
 
 // saying adds the manager's word for why a job is in its state.
 func saying(j *bourse.ManagedJob) string {

@@ -152,7 +152,7 @@ func (m *toy) job(name string) *toyJob {
 // forget has the manager restart without what it has acknowledged lately. The number of
 // a job that it has lost goes to somebody else's.
 func (m *toy) forget(lately bourse.Duration) {
-	was := m.dead[0]
+	var was toyState
 	for _, s := range m.dead {
 		if s.at <= m.now.Add(-lately) {
 			was = s
@@ -161,7 +161,7 @@ func (m *toy) forget(lately bourse.Duration) {
 	lost := slices.DeleteFunc(slices.Clone(m.jobs), func(j toyJob) bool {
 		return slices.ContainsFunc(was.jobs, func(o toyJob) bool { return o.Number == j.Number })
 	})
-	running := slices.DeleteFunc(slices.Clone(m.jobs), func(j toyJob) bool { return j.State != bourse.ManagedRunning })
+	running := slices.DeleteFunc(slices.Clone(m.jobs), func(j toyJob) bool { return j.Start == 0 })
 	m.reservations, m.jobs = slices.Clone(was.reservations), slices.Clone(was.jobs)
 	for i := range m.jobs { // what has begun, its nodes know
 		for _, r := range running {
@@ -170,10 +170,17 @@ func (m *toy) forget(lately bourse.Duration) {
 			}
 		}
 	}
+	for _, r := range running {
+		if r.State == bourse.ManagedRunning && !slices.ContainsFunc(m.jobs, func(j toyJob) bool { return j.Number == r.Number }) {
+			m.jobs = append(m.jobs, r)
+		}
+	}
+	lost = slices.DeleteFunc(lost, func(j toyJob) bool { return j.Start > 0 })
 	for _, j := range lost {
 		m.jobs = append(m.jobs, toyJob{ManagedJob: bourse.ManagedJob{Number: j.Number, Name: "another's", User: "eve", State: bourse.ManagedPending, Count: 1, Limit: bourse.Hour, Submit: m.clock()}, begin: bourse.Never})
 	}
 	m.tell("the manager forgets %v", lately)
+	m.dead = []toyState{{m.now, slices.Clone(m.reservations), slices.Clone(m.jobs)}}
 }
 
 // do carries a command out, as the driver would.
@@ -270,6 +277,18 @@ func (m *toy) look() *bourse.Look {
 		}
 	}
 	return l
+}
+
+// lookBack is what it has said some time ago, as far as that is kept.
+func (m *toy) lookBack(ago bourse.Duration) *bourse.Look {
+	for _, s := range m.dead {
+		if ago > 0 && s.at >= m.now.Add(-ago) {
+			then := *m
+			then.now, then.reservations, then.jobs = s.at, s.reservations, s.jobs
+			return then.look()
+		}
+	}
+	return m.look()
 }
 
 // ours lists what is there of ours and not over.

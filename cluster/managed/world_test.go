@@ -16,7 +16,7 @@ const (
 	theSite   = agents.ID("site:north")
 	theDriver = agents.ID("driver:north")
 	thePrefix = "bourse."
-	dawn      = bourse.Time(1_000_000)
+	dawn      = bourse.Time(100_000_000)
 )
 
 // world is a cluster with its driver and a toy manager, and a site that says what the
@@ -30,15 +30,19 @@ type world struct {
 	events []event // not in order
 	seq    int
 	facts  []recorded
+	told   []agents.Fact // all facts, of all lives
 	said   []agents.Message
 	asked  []bourse.Time // when looks were
 	given  []agents.Command
+	reads  []agents.OutputRequest
 	fault  func(c agents.Command) fault // nil: none ever
-	old    bourse.Duration              // looks are as old
+	old    bourse.Duration              // looks come so long after they were taken
+	stale  bourse.Duration              // they show what there was so long ago
 	mute   bool                         // looks fail
 	nonce  uint64
 	life   int
 	busy   bourse.Time // the driver is until then
+	crash  int         // the next step with facts dies after so many of them; below 0: none does
 }
 
 type event struct {
@@ -73,7 +77,7 @@ func config(reserves bool, names ...string) Config {
 }
 
 func newWorld(cfg Config) *world {
-	w := &world{cfg: cfg, now: dawn, toy: newToy(cfg.Reserves, slices.Concat(cfg.Nodes...)...)}
+	w := &world{cfg: cfg, now: dawn, crash: -1, toy: newToy(cfg.Reserves, slices.Concat(cfg.Nodes...)...)}
 	w.toy.now = dawn
 	w.begin()
 	return w
@@ -112,8 +116,13 @@ func (w *world) at(t bourse.Time, life int, do func()) {
 func (w *world) step(from agents.ID, m agents.Message) {
 	var out agents.Outbox
 	w.agent.Step(w.now, from, m, &out)
+	if w.crash >= 0 && len(out.Facts) > 0 { // what was not written down never was, and nothing follows from it
+		out.Facts = out.Facts[:min(w.crash, len(out.Facts))]
+		w.crash, out.Alarms, out.Sends = -1, nil, nil
+		defer w.begin()
+	}
 	for _, f := range out.Facts {
-		w.facts = append(w.facts, recorded{w.now, f})
+		w.facts, w.told = append(w.facts, recorded{w.now, f}), append(w.told, f)
 	}
 	for _, a := range out.Alarms {
 		w.at(a.At, w.life, func() { w.step(theSite, a.Message) })
@@ -128,6 +137,8 @@ func (w *world) step(from agents.ID, m agents.Message) {
 			w.lookAt(m)
 		case agents.Command:
 			w.command(m)
+		case agents.OutputRequest:
+			w.reads = append(w.reads, m)
 		}
 	}
 	if err := w.agent.Audit(w.now); err != nil {
@@ -141,7 +152,7 @@ func (w *world) lookAt(m agents.LookRequest) {
 	var look *bourse.Look
 	w.at(w.now.Add(100), 0, func() {
 		if !w.mute {
-			look = w.toy.look()
+			look = w.toy.lookBack(w.stale)
 		}
 	})
 	w.at(w.now.Add(200+w.old), life, func() { w.step(theDriver, agents.Looked{Ref: m.Ref, Look: look}) })
@@ -254,8 +265,8 @@ func (w *world) placed(t testing.TB, n uint64, what bourse.Leg) agents.ClusterHe
 
 // fates lists what facts say has become of a leg.
 func (w *world) fates(n uint64) (list []bourse.LockState) {
-	for _, f := range w.facts {
-		if f, ok := f.fact.(bourse.LockMoved); ok && f.Leg == leg(n) {
+	for _, f := range w.told {
+		if f, ok := f.(bourse.LockMoved); ok && f.Leg == leg(n) {
 			list = append(list, f.State)
 		}
 	}
@@ -264,8 +275,8 @@ func (w *world) fates(n uint64) (list []bourse.LockState) {
 
 // last is what they say last.
 func (w *world) last(n uint64) (last bourse.LockMoved) {
-	for _, f := range w.facts {
-		if f, ok := f.fact.(bourse.LockMoved); ok && f.Leg == leg(n) {
+	for _, f := range w.told {
+		if f, ok := f.(bourse.LockMoved); ok && f.Leg == leg(n) {
 			last = f
 		}
 	}

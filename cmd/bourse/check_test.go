@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,12 +30,22 @@ func checkFile(t *testing.T, text string, flags ...string) (stdout string, err e
 func TestCheck_SaysInOneLineWhatAFileIs(t *testing.T) {
 	t.Parallel()
 	preset := string(configs.Presets()[1].Text)
-	out, err := checkFile(t, preset)
-	const want = `f.toml: scenario "three-traces": 3 sites, 3 groups, 658 nodes, 1 broker, 1000 jobs, 3 traces (not opened), until 30d` + "\n"
+	traces := t.TempDir()
+	scenario, err := configs.ParseScenario("three-traces", []byte(preset))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range scenario.Sites {
+		if err := os.WriteFile(filepath.Join(traces, s.Workload.Trace), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, err := checkFile(t, preset, "--traces", traces)
+	const want = `f.toml: scenario "three-traces": 3 sites, 3 groups, 658 nodes, 1 broker, 1000 jobs, 3 traces, until 30d` + "\n"
 	if err != nil || out != want {
 		t.Errorf("%v\n%q", err, out)
 	}
-	out, err = checkFile(t, preset, "--json")
+	out, err = checkFile(t, preset, "--json", "--traces", traces)
 	var figures struct {
 		Kind, Name   string
 		Nodes, Until int
@@ -44,6 +55,17 @@ func TestCheck_SaysInOneLineWhatAFileIs(t *testing.T) {
 	}
 	if err != nil || figures.Kind != "scenario" || figures.Nodes != 658 || figures.Until != 30*86400 {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// What simulate would refuse, check does not pass; a trace that many sites share is
+// missed once.
+func TestCheck_ATraceThatIsNotThereIsSaidOnce(t *testing.T) {
+	t.Parallel()
+	const site = "[[site]]\nname = \"%s\"\ngroup = [{ name = \"m\", nodes = 1, price = 1.0 }]\nworkload = { trace = \"none.swf\" }\n"
+	_, err := checkFile(t, "until = \"1d\"\n"+fmt.Sprintf(site, "a")+fmt.Sprintf(site, "b")+fmt.Sprintf(site, "c"))
+	if exitCode(err) != 2 || strings.Count(err.Error(), "none.swf") != 1 || !strings.Contains(err.Error(), `site "a" and 2 more`) {
+		t.Errorf("exit %d: %v", exitCode(err), err)
 	}
 }
 

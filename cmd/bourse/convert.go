@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -34,12 +36,16 @@ that SWF lacks are left out. From SWF to GWF the listed names come back; the
 preceding job and the think time are left out.
 
 Where OUT ends in .toml it is a scenario to simulate: a site for each partition of
-the log, as large as the most processors that it used at once.
+the log, as large as the processors that it kept within for --size of the time,
+and at least as its widest job; --size 1 is the most that it used at once.
+
+IN may be -, the standard input; --from says its format where the name does not.
+--partition N takes the records of one partition alone.
 
 --split DIR writes a file for each partition, which is each site of a grid's log,
 into that folder instead of OUT.`,
 		Example: "  bourse convert SDSC-SP2.swf.gz SDSC-SP2.swf\n  bourse convert --strict log.swf clean.swf.gz\n" +
-			"  bourse convert grid.gwf.gz grid.swf.gz\n  bourse convert LCG-2005-1.swf.gz --split sites\n  bourse convert LCG-2005-1.swf.gz lcg.toml",
+			"  bourse convert grid.gwf.gz grid.swf.gz\n  bourse convert LCG-2005-1.swf.gz --split sites\n  zcat log.gz | bourse convert - log.swf --from swf\n  bourse convert LCG-2005-1.swf.gz lcg.toml",
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case c.split != "" && len(args) != 1:
@@ -60,12 +66,18 @@ into that folder instead of OUT.`,
 	f.BoolVar(&c.strict, "strict", false, "refuse bad lines and records that run backwards")
 	f.BoolVar(&c.json, "json", false, "print the counts as JSON")
 	f.StringVar(&c.split, "split", "", "write a file for each partition into this folder")
+	f.StringVar(&c.from, "from", "", "format of IN, swf or gwf (default: as its name says)")
+	f.Int64Var(&c.partition, "partition", 0, "only the records of this partition (default: all)")
+	f.Float64Var(&c.size, "size", 0.99, "of a scenario: the share of the time that a site must have sufficed for, above 0 to 1")
 	return cmd
 }
 
 type convert struct {
 	strict, json bool
 	split        string // a folder; "": one file
+	from         string
+	partition    int64
+	size         float64
 }
 
 // converted is what convert prints.
@@ -86,7 +98,7 @@ func (c *convert) run(in, out string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if lost := lostBetween(t, in, out); lost != "" {
+	if lost := c.lostBetween(t, in, out); lost != "" {
 		fmt.Fprintf(stderr, "%s: %s\n", in, lost)
 	}
 	if err := workload.WriteFile(out, t); err != nil {
@@ -102,19 +114,38 @@ func (c *convert) run(in, out string, stdout, stderr io.Writer) error {
 
 // open reads the trace and says what was mended.
 func (c *convert) open(in string, stderr io.Writer) (*workload.Trace, error) {
-	t, err := workload.Open(in, workload.Options{Strict: c.strict})
+	switch {
+	case c.from != "" && c.from != workload.FormatSWF && c.from != workload.FormatGWF:
+		return nil, fmt.Errorf("--from %q: must be swf or gwf", c.from)
+	case !(c.size > 0 && c.size <= 1):
+		return nil, fmt.Errorf("--size %v: must be a share of the time, above 0 to 1", c.size)
+	}
+	t, err := workload.Open(in, workload.Options{Strict: c.strict, Format: c.from})
 	if err != nil {
 		return nil, err
 	}
 	for _, line := range t.Remarks() {
 		fmt.Fprintln(stderr, line)
 	}
-	return t, nil
+	if c.partition == 0 {
+		return t, nil
+	}
+	var numbers []string
+	for _, p := range t.Partitions() {
+		if p.Number == c.partition {
+			return p.Trace, nil
+		}
+		numbers = append(numbers, strconv.FormatInt(p.Number, 10))
+	}
+	if len(numbers) > 20 {
+		numbers = append(numbers[:20], "...")
+	}
+	return nil, fmt.Errorf("%s has no records of partition %d; it has those of %s", in, c.partition, strings.Join(numbers, ", "))
 }
 
 // lostBetween says what the other format has no place for, "" if nothing.
-func lostBetween(t *workload.Trace, in, out string) string {
-	if format(in) == "gwf" && format(out) == "swf" {
+func (c *convert) lostBetween(t *workload.Trace, in, out string) string {
+	if cmp.Or(c.from, format(in)) == "gwf" && format(out) == "swf" {
 		return "columns 17 to 29 have no place in SWF; left out"
 	}
 	if format(out) == "gwf" && t.Beyond == nil {
@@ -178,6 +209,9 @@ func (c *convert) parts(in string, stdout, stderr io.Writer) error {
 func checkConversion(in, out string) error {
 	if f := format(out); f != "swf" && f != "gwf" && !strings.HasSuffix(out, ".toml") {
 		return fmt.Errorf("%s: the name says no format; it must end in .swf or .gwf, with or without .gz, or in .toml", out)
+	}
+	if in == workload.Stdin {
+		return nil
 	}
 	from, err := os.Stat(in)
 	if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"strconv"
 
@@ -12,14 +13,13 @@ import (
 )
 
 // scenario writes a scenario with a site for each partition of a grid's log, as
-// large as the most processors that it ever used at once, and a broker with jobs
-// of its own.
+// large as what it used for most of the time, and a broker with jobs of its own.
 func (c *convert) scenario(in, out string, stdout, stderr io.Writer) error {
 	t, err := c.open(in, stderr)
 	if err != nil {
 		return err
 	}
-	text, sites := gridScenario(t, filepath.Base(in), stderr)
+	text, sites := c.gridScenario(t, filepath.Base(in), stderr)
 	if sites == 0 {
 		return fmt.Errorf("%s: no job of it ran with a known partition, so there is no site to make", in)
 	}
@@ -34,7 +34,7 @@ func (c *convert) scenario(in, out string, stdout, stderr io.Writer) error {
 }
 
 // gridScenario is the text of the scenario, and how many sites it has.
-func gridScenario(t *workload.Trace, trace string, stderr io.Writer) (text string, count int) {
+func (c *convert) gridScenario(t *workload.Trace, trace string, stderr io.Writer) (text string, count int) {
 	var last bourse.Time
 	for i := range t.Records {
 		last = max(last, t.Records[i].Submit())
@@ -43,7 +43,11 @@ func gridScenario(t *workload.Trace, trace string, stderr io.Writer) (text strin
 	var b scenarioText
 	b.line("# The sites of %s, each with the jobs that its log has; needs --traces DIR.", trace)
 	b.line("#")
-	b.line("# A site is as large as the most processors that it used at once in the log, so")
+	if c.size == 1 {
+		b.line("# A site is as large as the most processors that it used at once in the log, so")
+	} else {
+		b.line("# A site is as large as what it used in the log for %v %% of the time, so", math.Round(1e4*c.size)/100)
+	}
 	b.line("# that its own users hardly wait; a VO adds jobs of its own. A site is a line, and")
 	b.line("# may as well be written as a table, [[site]], with [[site.group]] below it.")
 	b.line("")
@@ -51,7 +55,7 @@ func gridScenario(t *workload.Trace, trace string, stderr io.Writer) (text strin
 	b.line("until = \"%dd\"", days)
 	b.line("site = [")
 	for _, p := range t.Partitions() {
-		nodes := p.Trace.Peak()
+		nodes := p.Trace.Size(c.size)
 		if p.Number < 1 || nodes == 0 {
 			fmt.Fprintf(stderr, "partition %d: no site made of %d records, none of which ran in a partition with a number\n", p.Number, len(p.Trace.Records))
 			continue

@@ -279,7 +279,7 @@ func TestConvert_AGridsLogBecomesAScenario(t *testing.T) {
 		t.Skip("needs the trace LCG-2005-1.swf.gz beside the project, in shared/traces")
 	}
 	out := filepath.Join(t.TempDir(), "lcg.toml")
-	if _, msg, code := workloadCommand("convert", trace, out); code != 0 {
+	if _, msg, code := workloadCommand("convert", "--size", "1", trace, out); code != 0 {
 		t.Fatalf("exit %d, %s", code, msg)
 	}
 	got, err := os.ReadFile(out)
@@ -288,7 +288,7 @@ func TestConvert_AGridsLogBecomesAScenario(t *testing.T) {
 	}
 	for _, p := range configs.Presets() {
 		if p.Name == "lcg" && string(p.Text) != string(got) {
-			t.Error("the preset differs; make it again with bourse convert LCG-2005-1.swf.gz configs/presets/lcg.toml")
+			t.Error("the preset differs; make it again with bourse convert --size 1 LCG-2005-1.swf.gz configs/presets/lcg.toml")
 		}
 	}
 }

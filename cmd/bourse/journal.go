@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
@@ -239,7 +240,7 @@ func plural(n int, one, many string) string {
 func printVerified(out io.Writer, rows []journalRow, c invariant.Counts, broken int, found []invariant.Finding, more int) {
 	w := report.NewTable("journal of", "files", "facts", "from", "to", "torn bytes")
 	for _, r := range rows {
-		w.AppendRow(table.Row{r.Agent, r.Segments, r.Facts, r.First, r.Last, r.Torn})
+		w.AppendRow(table.Row{r.Agent, r.Segments, r.Facts, onClock(r.First), onClock(r.Last), r.Torn})
 	}
 	fmt.Fprintln(out, w.Render())
 	fmt.Fprintln(out)
@@ -249,7 +250,7 @@ func printVerified(out io.Writer, rows []journalRow, c invariant.Counts, broken 
 		if f.Note {
 			word += " (note)"
 		}
-		fmt.Fprintf(out, "%s  %s, %s, fact %d at %v:\n    %s\n", word, f.Agent, f.File, f.Number, f.At, f.What)
+		fmt.Fprintf(out, "%s  %s, %s, fact %d at %s:\n    %s\n", word, f.Agent, f.File, f.Number, onClock(f.At), f.What)
 	}
 	if more > 0 {
 		fmt.Fprintf(out, "and %d more\n", more)
@@ -260,6 +261,16 @@ func printVerified(out io.Writer, rows []journalRow, c invariant.Counts, broken 
 	}
 	fmt.Fprintf(out, "%s, %s: %d committed, %d aborted; %s, %d in flight; %s\n", plural(len(rows), "journal", "journals"),
 		plural(c.Transactions, "transaction", "transactions"), c.Committed, c.Aborted, plural(c.Legs, "leg", "legs"), c.InFlight, verdict)
+}
+
+// onClock shows an instant of a process's journal; one of virtual time, which begins
+// at 0, in seconds.
+func onClock(t bourse.Time) string {
+	const dated = 365 * bourse.Day // since 1970: no process ran then
+	if t < bourse.Time(dated) || t == bourse.Never {
+		return t.String()
+	}
+	return time.UnixMilli(int64(t)).UTC().Format("2006-01-02 15:04:05Z")
 }
 
 // journalSource is one journal to be read: a folder, or one file of it.

@@ -87,7 +87,7 @@ func (c *calling) offers(ctx context.Context, site string, steps int, out io.Wri
 		for k, step := range o.Free[:min(steps, len(o.Free))] {
 			row := table.Row{cut(o.Site, siteWidth), cut(o.Group, groupWidth), o.Nodes, o.Price, both(step.From, now), step.Free, step.Clear}
 			if k > 0 {
-				row[0], row[1], row[2], row[3] = "", "", "", ""
+				row[0], row[1], row[2], row[3] = "", "", "", priceThen(o, step.From)
 			}
 			w.AppendRow(row)
 		}
@@ -97,6 +97,22 @@ func (c *calling) offers(ctx context.Context, site string, steps int, out io.Wri
 	}
 	_, err = fmt.Fprintln(out, w.Render())
 	return err
+}
+
+// priceThen is the price of an offer at a later step, "" where it is the same at all
+// hours.
+func priceThen(o *web.Offer, at web.Instant) any {
+	if len(o.Prices) == 0 {
+		return ""
+	}
+	price := o.Price
+	for _, p := range o.Prices {
+		if p.From > at {
+			break
+		}
+		price = p.Price
+	}
+	return price
 }
 
 // jobOffers shows what sites offer for a job's place.

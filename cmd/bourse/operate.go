@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -143,11 +144,41 @@ func newOpen() *cobra.Command {
 		if w.VO == "" && w.User == "" {
 			return web.SiteState{}, misuse{errors.New("give --vo, --user or both, as they were given to bourse close")}
 		}
+		s, err := api.Site(ctx)
+		if err != nil {
+			return web.SiteState{}, err
+		}
+		if !slices.ContainsFunc(s.Closed, func(c web.Closed) bool { return c.VO == w.VO && c.User == w.User }) {
+			return web.SiteState{}, notClosed(&s, w)
+		}
 		return api.OpenTo(ctx, w)
 	})
 	cmd.Flags().StringVar(&w.VO, "vo", "", "the VO, by the name of its broker")
 	cmd.Flags().StringVar(&w.User, "user", "", "the user")
 	return cmd
+}
+
+// notClosed says that there is nothing to open, and what there is: names are easily
+// mistyped.
+func notClosed(s *web.SiteState, w web.OpenWish) error {
+	name := func(vo, user string) string {
+		return strings.Join(slices.DeleteFunc([]string{flagged("--vo ", vo), flagged("--user ", user)}, func(s string) bool { return s == "" }), " ")
+	}
+	var list []string
+	for _, c := range s.Closed {
+		list = append(list, name(c.VO, c.User))
+	}
+	if len(list) == 0 {
+		list = []string{"nobody"}
+	}
+	return failed(fmt.Errorf("%s is not closed to %s; it is closed to %s", s.Name, name(w.VO, w.User), strings.Join(list, ", ")))
+}
+
+func flagged(before, s string) string {
+	if s == "" {
+		return ""
+	}
+	return before + s
 }
 
 // printSite shows how a site stands.

@@ -30,7 +30,8 @@ func newQuote() *cobra.Command {
 at one. Base is the plain cost; additive is what the delay of the waiting jobs
 costs: node-seconds of planned delay times the delay cost of their queue. Where
 a reservation is not feasible the running job or the reservation in its way is
-named, or the limit of the operator.
+named, or the limit of the operator. Where prices change over time, base is that
+of the start, and starts at which they change are among the offers.
 
 Instants are seconds of the snapshot's own clock, or spans since its zero (2h).
 With --alpha, --cheapest-before or --within one offer is chosen and marked
@@ -116,18 +117,19 @@ func (q *quote) run(file string, out io.Writer) error {
 	state := groupState(snap, group)
 	book := pricing.NewBook()
 	book.Reset(state)
-	offers, err := q.offers(book, state, d)
+	g := &snap.Groups[group]
+	offers, err := q.offers(book, state, g, d)
 	if err != nil {
 		return err
 	}
 	reasons := q.refuse(offers, book, snap, state, d)
 	chosen := -1
 	if pick != nil {
-		chosen = pick(offers, snap.Groups[group].Price)
+		chosen = pick(offers, g)
 	}
 	shown := make([]int, 0, len(offers))
 	if q.pareto {
-		shown = choice.Pareto(shown, offers)
+		shown = choice.Pareto(shown, q.whole(offers, g, d))
 	} else {
 		for i := range offers {
 			shown = append(shown, i)
@@ -151,7 +153,7 @@ func (q *quote) run(file string, out io.Writer) error {
 }
 
 // picker chooses one of the offers, or -1.
-type picker func(offers []pricing.Offer, price bourse.Price) int
+type picker func(offers []pricing.Offer, g *bourse.Group) int
 
 // read reads the flags that need no site; pick is nil if no choice is asked for.
 func (q *quote) read() (d bourse.Duration, pick picker, err error) {
@@ -170,21 +172,21 @@ func (q *quote) read() (d bourse.Duration, pick picker, err error) {
 		if err != nil {
 			return 0, nil, fmt.Errorf("--alpha: %w", err)
 		}
-		pick = func(offers []pricing.Offer, _ bourse.Price) int { return choice.ByAlpha(offers, alpha) }
+		pick = func(offers []pricing.Offer, g *bourse.Group) int { return choice.ByAlpha(q.whole(offers, g, d), alpha) }
 	case q.given("cheapest-before"):
 		deadline, err := readInstant("--cheapest-before", q.before)
 		if err != nil {
 			return 0, nil, err
 		}
-		pick = func(offers []pricing.Offer, _ bourse.Price) int { return choice.CheapestBefore(offers, d, deadline) }
+		pick = func(offers []pricing.Offer, g *bourse.Group) int {
+			return choice.CheapestBefore(q.whole(offers, g, d), d, deadline)
+		}
 	case q.given("within"):
 		budget, err := bourse.ParseCredits(q.within)
 		if err != nil {
 			return 0, nil, fmt.Errorf("--within: %w", err)
 		}
-		pick = func(offers []pricing.Offer, price bourse.Price) int {
-			return choice.EarliestWithin(offers, price, pricing.Base(price, q.nodes, d), budget)
-		}
+		pick = func(offers []pricing.Offer, g *bourse.Group) int { return q.earliestWithin(offers, g, d, budget) }
 	}
 	return d, pick, nil
 }
@@ -248,9 +250,9 @@ func groupState(snap *configs.Snapshot, group int) *backfill.State {
 }
 
 // offers prices the start asked for, or all.
-func (q *quote) offers(book *pricing.Book, s *backfill.State, d bourse.Duration) ([]pricing.Offer, error) {
+func (q *quote) offers(book *pricing.Book, s *backfill.State, g *bourse.Group, d bourse.Duration) ([]pricing.Offer, error) {
 	if !q.given("start") {
-		return book.Offers(q.nodes, d, q.more), nil
+		return q.changes(book.Offers(q.nodes, d, q.more), book, s, g, d), nil
 	}
 	at, err := readInstant("--start", q.start)
 	if err != nil {
@@ -297,12 +299,12 @@ func (q *quote) refuse(offers []pricing.Offer, book *pricing.Book, snap *configs
 
 // describe puts an offer into the form of the contract.
 func (q *quote) describe(o pricing.Offer, reason string, book *pricing.Book, snap *configs.Snapshot, group int, d bourse.Duration) quoteOffer {
-	price := snap.Groups[group].Price
-	x := quoteOffer{Start: o.Start, Feasible: o.Feasible, Base: pricing.Base(price, q.nodes, d), Delayed: []quoteDelay{}, Reason: reason}
+	g := &snap.Groups[group]
+	x := quoteOffer{Start: o.Start, Feasible: o.Feasible, Base: q.base(g, o.Start, d), Delayed: []quoteDelay{}, Reason: reason}
 	if !o.Feasible {
 		return x
 	}
-	credits := bourse.Cost(price, o.Additive)
+	credits := bourse.Cost(g.Price, o.Additive)
 	x.Additive, x.AdditiveCredits = &o.Additive, &credits
 	for _, w := range book.Delays(nil, o.Start, q.nodes, d) {
 		x.Delayed = append(x.Delayed, quoteDelay{Job: snap.Queued[w.Job].Job, By: w.By, Nodes: w.Nodes})
@@ -323,9 +325,13 @@ func (q *quote) print(out io.Writer, list []quoteOffer, taken *quoteOffer, snap 
 			Offers []quoteOffer `json:"offers"`
 		}{list})
 	}
-	fmt.Fprintf(out, "%s for %s on %s/%s at %v, policy %v, base %v credits\n\n",
-		nodeCount(q.nodes), d.Words(), snap.Name, snap.Groups[group].Name, snap.Now, snap.Policy,
-		pricing.Base(snap.Groups[group].Price, q.nodes, d))
+	g := &snap.Groups[group]
+	base := fmt.Sprintf("base %v credits", q.base(g, snap.Now, d))
+	if g.Curve != nil {
+		base = fmt.Sprintf("base by the hour, %v credits now", q.base(g, snap.Now, d))
+	}
+	fmt.Fprintf(out, "%s for %s on %s/%s at %v, policy %v, %s\n\n",
+		nodeCount(q.nodes), d.Words(), snap.Name, g.Name, snap.Now, snap.Policy, base)
 	w := report.NewTable("", "start", "additive node-s", "credits", "total", "<delayed, or why not")
 	for i := range list {
 		o := &list[i]

@@ -22,10 +22,12 @@ import (
 func newReplay() *cobra.Command {
 	var r replay
 	cmd := &cobra.Command{
-		Use:   "replay TRACE --procs P",
+		Use:   "replay TRACE [--procs P]",
 		Short: "Replay a workload trace on one site",
 		Long: `Replays a trace in the Standard Workload Format (gzip by name) on one site of P
-processors under a queue policy, and prints waits, slowdown and utilisation.
+processors under a queue policy, and prints waits, slowdown and utilisation. P is
+what the trace's header says unless --procs does. TRACE may be -, the standard
+input.
 
 Jobs are killed at their estimates unless --overrun extend lets the planned end
 move on by the same estimate again. With --reservations a share of the jobs,
@@ -45,11 +47,14 @@ backfilled, reserved (started at its turn) or reservation.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if r.procs == 0 && cmd.Flags().Changed("procs") {
+				return errors.New("--procs 0: must be the processors of the site, 1 or more")
+			}
 			return r.run(args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	f := cmd.Flags()
-	f.IntVar(&r.procs, "procs", 0, "processors of the site")
+	f.IntVar(&r.procs, "procs", 0, "processors of the site (default: as the trace's header says)")
 	f.StringVar(&r.policy, "policy", "easy", "fcfs, easy, conservative, reserve=K or first-fit")
 	f.StringVar(&r.overrun, "overrun", "kill", "what becomes of a job at its estimate: kill or extend")
 	f.StringVar(&r.neverRan, "never-ran", "drop", "what becomes of jobs that never ran: drop, or zero for a run of no time")
@@ -64,7 +69,6 @@ backfilled, reserved (started at its turn) or reservation.`,
 	f.Uint64Var(&r.seed, "seed", 1, "seed of the copying and of the draw")
 	f.BoolVar(&r.timing, "timing", false, "tell how many jobs were simulated in a second, without reading them")
 	f.BoolVar(&r.json, "json", false, "print JSON")
-	_ = cmd.MarkFlagRequired("procs")
 	return cmd
 }
 
@@ -89,9 +93,19 @@ func (r *replay) run(file string, out, messages io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if err := r.tryJobsOut(); err != nil {
+		return failed(err)
+	}
 	trace, err := workload.Open(file, workload.Options{Strict: r.strict, Skip: r.skip})
 	if err != nil {
 		return err
+	}
+	if opt.Nodes == 0 {
+		if opt.Nodes = trace.Header.Processors(); opt.Nodes < 1 {
+			return fmt.Errorf("%s: its header does not say how many processors there are; give --procs P", file)
+		}
+		r.procs = opt.Nodes
+		fmt.Fprintf(messages, "%s: %d processors, as its header says; --procs for another size\n", file, opt.Nodes)
 	}
 	jobs, tally := trace.Jobs(read)
 	if len(jobs) == 0 {
@@ -108,21 +122,28 @@ func (r *replay) run(file string, out, messages io.Writer) error {
 		return err
 	}
 	r.tell(messages, file, trace, tally, result)
-	if r.jobsOut != "" {
-		err := files.Replace(r.jobsOut, func(w io.Writer) error { return writeJobs(w, result) })
-		if err != nil {
-			return failed(err)
-		}
-	}
 	answer := replayAnswer{ReplaySummary: result.Summary(r.reservations > 0)}
 	if r.timing {
 		speed := float64(answer.Jobs) / max(took.Seconds(), 1e-9)
 		answer.SimulatedPerSecond = &speed
 	}
 	if r.json {
-		return failed(writeJSON(out, answer))
+		err = writeJSON(out, answer)
+	} else {
+		err = r.print(out, &answer, result)
 	}
-	return failed(r.print(out, &answer, result))
+	if r.jobsOut != "" { // last, for it may fail: the work is done
+		err = errors.Join(err, files.Replace(r.jobsOut, func(w io.Writer) error { return writeJobs(w, result) }))
+	}
+	return failed(err)
+}
+
+// tryJobsOut finds out before the work whether its file can be written.
+func (r *replay) tryJobsOut() error {
+	if r.jobsOut == "" {
+		return nil
+	}
+	return files.Try(r.jobsOut)
 }
 
 // pricedQueue bounds the queue of a replay with priced reservations, whose lists
@@ -133,8 +154,8 @@ const pricedQueue = 2000
 func (r *replay) options() (opt simulation.ReplayOptions, read workload.JobOptions, err error) {
 	opt = simulation.ReplayOptions{Nodes: r.procs, Copy: r.copy, Reservations: r.reservations, Seed: r.seed, Limit: r.maxQueue}
 	switch {
-	case r.procs < 1:
-		return opt, read, fmt.Errorf("--procs %d: must be the processors of the site, 1 or more", r.procs)
+	case r.procs < 0:
+		return opt, read, fmt.Errorf("--procs %d: must be the processors of the site, 1 or more; left out, the header's", r.procs)
 	case !(r.copy >= 0 && r.copy <= 100):
 		return opt, read, fmt.Errorf("--copy %v: must be a share of the jobs, such as 0.2; 100 at most", r.copy)
 	case !(r.reservations >= 0 && r.reservations <= 1):

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -103,21 +104,51 @@ func TestFlags_ErrorsSayWhatIsWanted(t *testing.T) {
 	}
 }
 
+func TestReplay_TheHeaderSaysHowManyProcessorsThereAre(t *testing.T) {
+	t.Parallel()
+	with, _, err := replayTiny(t, "--procs=4", "--json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	without, messages, err := replayTiny(t, "--json")
+	if err != nil || with != without || !strings.Contains(messages, "4 processors, as its header says") {
+		t.Errorf("%v\n%s\nwant\n%s\nmessages %s", err, without, with, messages)
+	}
+	file := filepath.Join(t.TempDir(), "bare.swf")
+	if err := os.WriteFile(file, []byte(strings.TrimPrefix(tiny, "; MaxProcs: 4\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var r replay
+	r.policy, r.overrun, r.neverRan, r.alpha = "easy", "kill", "drop", "0"
+	if err := r.run(file, io.Discard, io.Discard); exitCode(err) != 2 || !strings.Contains(err.Error(), "--procs P") {
+		t.Errorf("without a header: %v", err)
+	}
+}
+
+// A folder that is not there is told before an hour of work, not after it.
+func TestReplay_AFileThatCannotBeWrittenIsToldFirst(t *testing.T) {
+	t.Parallel()
+	out, _, err := replayTiny(t, "--procs=4", "--jobs-out=/nowhere/at/all.csv")
+	if exitCode(err) != 1 || out != "" {
+		t.Errorf("exit %d, %v, printed %q", exitCode(err), err, out)
+	}
+}
+
 func TestReplay_BadUsageIsSaid(t *testing.T) {
 	t.Parallel()
 	for args, word := range map[string]string{
-		"":                             "procs",
-		"--procs=0":                    "--procs 0: must be the processors",
-		"--procs=4 --policy=fast":      "write fcfs, easy",
-		"--procs=4 --overrun=no":       "kill or extend",
-		"--procs=4 --never-ran=no":     "drop or zero",
-		"--procs=4 --days=-1":          "--days",
-		"--procs=4 --skip=-1":          "--skip",
-		"--procs=4 --skip=9":           "left",
-		"--procs=4 --alpha=2":          "--alpha",
-		"--procs=4 --reservations=1.5": "--reservations 1.5: must be a share",
-		"--procs=4 --copy=NaN":         "--copy NaN: must be a share",
-		"--procs=4 --copy=-1":          "--copy -1: must be a share",
+		"--procs=-1":                                    "--procs -1: must be the processors",
+		"--procs=0":                                     "--procs 0: must be the processors",
+		"--procs=4 --policy=fast":                       "write fcfs, easy",
+		"--procs=4 --overrun=no":                        "kill or extend",
+		"--procs=4 --never-ran=no":                      "drop or zero",
+		"--procs=4 --days=-1":                           "--days",
+		"--procs=4 --skip=-1":                           "--skip",
+		"--procs=4 --skip=9":                            "left",
+		"--procs=4 --alpha=2":                           "--alpha",
+		"--procs=4 --reservations=1.5":                  "--reservations 1.5: must be a share",
+		"--procs=4 --copy=NaN":                          "--copy NaN: must be a share",
+		"--procs=4 --copy=-1":                           "--copy -1: must be a share",
 		"--procs=4 --overrun=extend --reservations=0.1": "do not go together",
 	} {
 		_, _, err := replayTiny(t, strings.Fields(args)...)

@@ -25,7 +25,9 @@ func newReport() *cobra.Command {
 		Long: `Report reads summary.json and events.jsonl in the folder of a run, as simulate
 --out has left them, and writes beside them report.html and gantt.svg. With a
 second folder it writes comparison.html into the first: both runs side by side,
-over one ruler and on the same axes.
+over one ruler and on the same axes, and how far they are apart over all seeds of
+both, with intervals: seed by seed where both were run with the same seeds
+(simulate --runs N --out). comparison.csv has the same figures.
 
 With --figures it also writes every figure as a file of its own into a folder
 named figures, as SVG or as PNG, and the data behind each as CSV; of two runs
@@ -75,7 +77,18 @@ func (f *reportFlags) run(dirs []string, stdout io.Writer) error {
 			return failed(err)
 		}
 	}
-	written, err := f.write(out, runs)
+	var apart []report.Apart
+	if len(dirs) == 2 {
+		var seeds [2][]report.Summary
+		for i, dir := range dirs {
+			var err error
+			if seeds[i], err = report.ReadSummaries(dir); err != nil {
+				return err
+			}
+		}
+		apart = report.Compare(seeds[0], seeds[1])
+	}
+	written, err := f.write(out, runs, apart)
 	if err != nil {
 		return failed(err)
 	}
@@ -91,7 +104,7 @@ func (f *reportFlags) run(dirs []string, stdout io.Writer) error {
 }
 
 // write writes all files and returns their names.
-func (f *reportFlags) write(out string, runs []*report.Report) ([]string, error) {
+func (f *reportFlags) write(out string, runs []*report.Report, apart []report.Apart) ([]string, error) {
 	var written []string
 	add := func(name string, write func(io.Writer) error) error {
 		path := filepath.Join(out, name)
@@ -99,7 +112,10 @@ func (f *reportFlags) write(out string, runs []*report.Report) ([]string, error)
 		return files.Replace(path, write)
 	}
 	if len(runs) == 2 {
-		if err := add(report.ComparisonFile, func(w io.Writer) error { return report.WriteComparison(w, runs[0], runs[1]) }); err != nil {
+		if err := add(report.ComparisonFile, func(w io.Writer) error { return report.WriteComparison(w, runs[0], runs[1], apart) }); err != nil {
+			return nil, err
+		}
+		if err := add(report.ApartFile, func(w io.Writer) error { return report.WriteApart(w, apart) }); err != nil {
 			return nil, err
 		}
 	} else {

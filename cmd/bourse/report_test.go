@@ -90,7 +90,7 @@ func TestReport_TwoRunsAreSetSideBySide(t *testing.T) {
 	}
 	a, b := filepath.Join(dir, "a"), filepath.Join(other, "b")
 	printed, err := reportOut(a, b)
-	if err != nil || printed != filepath.Join(a, "comparison.html")+"\n" {
+	if err != nil || printed != filepath.Join(a, "comparison.html")+"\n"+filepath.Join(a, "comparison.csv")+"\n" {
 		t.Fatal(err, printed)
 	}
 	page := read(t, a, "comparison.html")

@@ -22,52 +22,55 @@ clusters: sites with queues and prices, brokers with budgets.
 Results go to stdout, progress and messages to stderr. Exit status: 0 done,
 1 refused or failed, 2 bad usage or bad input.`,
 		Example:       "  bourse simulate\n  bourse replay SDSC-SP2.swf.gz --procs 128 --policy easy",
+		Version:       versionOf().String(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
 	root.SetFlagErrorFunc(badFlag)
-	list := commands()
-	complete(list)
-	root.AddCommand(list...)
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.SetHelpCommandGroupID("other")
+	root.SetCompletionCommandGroupID("other")
+	for _, g := range groups() {
+		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
+		for _, c := range g.commands {
+			c.GroupID = g.id
+		}
+		complete(g.commands)
+		root.AddCommand(g.commands...)
+	}
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "FlagUsages", fmt.Sprintf("FlagUsagesWrapped %d", tableWidth)))
 	return root
 }
 
-// commands lists the commands in the order of the contract.
-func commands() []*cobra.Command {
-	return []*cobra.Command{
-		newSimulate(),
-		newStudy(),
-		newReplay(),
-		newQuote(),
-		newSearch(),
-		newPlan(),
-		newGenerate(),
-		newConvert(),
-		newCheck(),
-		newTorture(),
-		newSweep(),
-		newReport(),
-		newSubmit(),
-		newJobs(),
-		newCancel(),
-		newModify(),
-		newExplain(),
-		newSites(),
-		newOffers(),
-		newReservations(),
-		newAccounts(),
-		newDrain(),
-		newMaintenance(),
-		newClose(),
-		newOpen(),
-		newJournal(),
-		newUp(),
-		newSite(),
-		newSupervise(),
-		newBroker(),
-		newCA(),
+// group is what commands are for, as the help lists them.
+type group struct {
+	id, title string
+	commands  []*cobra.Command
+}
+
+// groups lists the commands in the order of the contract, by whom they are for.
+func groups() []group {
+	return []group{
+		{"study", "Simulate and study, without a network:", []*cobra.Command{
+			newSimulate(), newSweep(), newStudy(), newReplay(), newReport(), newTorture()}},
+		{"one", "Look at one decision:", []*cobra.Command{newQuote(), newSearch(), newPlan()}},
+		{"file", "Files:", []*cobra.Command{newCheck(), newGenerate(), newConvert()}},
+		{"use", "Jobs on a federation:", []*cobra.Command{
+			newSubmit(), newJobs(), newExplain(), newOffers(), newModify(), newCancel()}},
+		{"operate", "See and steer a federation:", []*cobra.Command{
+			newSites(), newReservations(), newAccounts(), newDrain(), newMaintenance(), newClose(), newOpen()}},
+		{"run", "Run a federation:", []*cobra.Command{newUp(), newSite(), newSupervise(), newBroker(), newCA(), newJournal()}},
+		{"other", "Other:", []*cobra.Command{newVersion()}},
 	}
+}
+
+// commands lists all commands.
+func commands() []*cobra.Command {
+	var list []*cobra.Command
+	for _, g := range groups() {
+		list = append(list, g.commands...)
+	}
+	return list
 }
 
 // writeJSON writes v as indented JSON with a newline, the form of every --json.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -21,8 +22,12 @@ type simulateFlags struct {
 	preset  string
 	presets bool
 	traces  string
+	print   bool
+	again   string
+	force   bool
 	check   bool
 	json    bool
+	earlier *configs.Run // of --again
 }
 
 func newSimulate() *cobra.Command {
@@ -39,11 +44,18 @@ report.html (a page with everything: figures, prices, and why each job got what
 it got), summary.json, jobs.csv, events.jsonl and gantt.svg. The same seed gives
 the same bytes; "bourse report" draws them again, or two runs side by side.
 With --runs N it runs N seeds in parallel and shows means with 95 %
-intervals; the files are those of the first seed.`,
+intervals; the files are those of the first seed, and beside them
+summaries.jsonl, each seed's summary in a line, and means.json.
+
+run.json holds all that a run follows from: the scenario word for word, the seed,
+the version, and the sizes and SHA-256 of its traces. --again DIR runs the one of
+a folder again. A folder that holds another run is refused, unless by --force.`,
 		Example: `  bourse simulate
   bourse simulate --seed 7 --out out
   bourse simulate my.toml --runs 20
-  bourse simulate --preset three-traces --traces traces/ --out out`,
+  bourse simulate --preset three-traces --traces traces/ --out out
+  bourse simulate --again out --out out2
+  bourse simulate --preset unequal --print > mine.toml`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
@@ -53,6 +65,9 @@ intervals; the files are those of the first seed.`,
 	flags.StringVar(&f.out, "out", "", "folder for the files; without it nothing is written")
 	flags.StringVar(&f.preset, "preset", "", "run an embedded scenario")
 	flags.BoolVar(&f.presets, "presets", false, "list the embedded scenarios")
+	flags.BoolVar(&f.print, "print", false, "print the scenario instead of running it: a start for one of your own")
+	flags.StringVar(&f.again, "again", "", "run the run of this folder again")
+	flags.BoolVar(&f.force, "force", false, "replace another run in the folder of --out")
 	flags.StringVar(&f.traces, "traces", "", "folder of the traces that the scenario names")
 	flags.BoolVar(&f.check, "check", false, "hold every step against the invariants (slower)")
 	flags.BoolVar(&f.json, "json", false, "print the summary as JSON")
@@ -62,6 +77,14 @@ intervals; the files are those of the first seed.`,
 func (f *simulateFlags) run(cmd *cobra.Command, args []string) error {
 	if f.presets {
 		return f.list(cmd.OutOrStdout())
+	}
+	if f.again != "" {
+		if err := f.recall(cmd, args); err != nil {
+			return err
+		}
+	}
+	if f.print {
+		return f.write(args, cmd.OutOrStdout())
 	}
 	scenario, err := f.scenario(args)
 	if err != nil {
@@ -95,40 +118,81 @@ func (f *simulateFlags) list(stdout io.Writer) error {
 
 // scenario reads what is to be simulated: a file, a preset or the default.
 func (f *simulateFlags) scenario(args []string) (*configs.Scenario, error) {
-	var s *configs.Scenario
-	var err error
-	switch {
-	case len(args) > 0 && f.preset != "":
-		return nil, fmt.Errorf("give a scenario file or --preset %s, not both", f.preset)
-	case len(args) > 0:
-		s, err = configs.ReadScenario(args[0])
-	case f.preset != "":
-		s, err = configs.Preset(f.preset)
-	default:
-		s, err = configs.Preset(configs.Presets()[0].Name)
+	if f.earlier != nil {
+		return f.earlier.Again(f.traces)
 	}
+	s, err := f.unresolved(args)
 	if err != nil {
 		return nil, err
 	}
 	return s, s.ResolveTraces(f.traces)
 }
 
-// simulate runs the seeds, writes the files and shows what came of them.
+func (f *simulateFlags) unresolved(args []string) (*configs.Scenario, error) {
+	switch {
+	case len(args) > 0 && f.preset != "":
+		return nil, fmt.Errorf("give a scenario file or --preset %s, not both", f.preset)
+	case len(args) > 0:
+		return configs.ReadScenario(args[0])
+	case f.preset != "":
+		return configs.Preset(f.preset)
+	}
+	return configs.Preset(configs.Presets()[0].Name)
+}
+
+// write prints the text of the scenario.
+func (f *simulateFlags) write(args []string, stdout io.Writer) error {
+	text := ""
+	if f.earlier != nil {
+		text = f.earlier.Scenario.Text
+	} else {
+		s, err := f.unresolved(args)
+		if err != nil {
+			return err
+		}
+		text = s.Source.Text
+	}
+	_, err := io.WriteString(stdout, text)
+	return failed(err)
+}
+
+// recall takes scenario and seeds from the run of a folder.
+func (f *simulateFlags) recall(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 || f.preset != "" {
+		return fmt.Errorf("--again %s says which scenario; leave the other out", f.again)
+	}
+	for _, name := range []string{"seed", "runs"} {
+		if cmd.Flags().Changed(name) {
+			return fmt.Errorf("--again %s says which seeds; leave --%s out", f.again, name)
+		}
+	}
+	var err error
+	if f.earlier, err = configs.ReadRun(f.again); err != nil {
+		return err
+	}
+	f.seed, f.runs = f.earlier.Seed, f.earlier.Runs
+	if now := versionOf().brief(); now != f.earlier.Version {
+		fmt.Fprintf(cmd.ErrOrStderr(), "the run is of version %s, this is %s: the figures may differ\n", f.earlier.Version, now)
+	}
+	return nil
+}
+
+// simulate runs the seeds, shows what came of them and writes the files.
 func (f *simulateFlags) simulate(sim *simulation.Simulation, stdout, stderr io.Writer) error {
 	var rec simulation.Record
-	var folder *report.Folder
-	if f.out != "" {
-		var err error
-		if folder, err = report.OpenFolder(f.out); err != nil {
-			return failed(err)
-		}
+	folder, err := f.open(sim.Scenario)
+	if err != nil {
+		return err
+	}
+	if folder != nil {
 		rec = simulation.Record{Keep: true, Events: folder.Events()}
+		defer onInterrupt(stderr, folder.abandon, "no file was written. The same command begins anew, with the same bytes")()
 	}
 	bar := newProgress(stderr, "seeds")
 	defer bar.clear()
 	var first *report.Report
 	var all []report.Summary
-	err := sim.RunSeeds(f.seed, f.runs, rec, func(r *report.Report) error {
+	err = sim.RunSeeds(f.seed, f.runs, rec, func(r *report.Report) error {
 		if first == nil {
 			first = r
 		}
@@ -147,15 +211,39 @@ func (f *simulateFlags) simulate(sim *simulation.Simulation, stdout, stderr io.W
 		}
 		return err
 	}
+	bar.clear()
 	for _, remark := range append(sim.Workloads.Remarks(), first.Summary.TurnedAway()...) {
 		fmt.Fprintln(stderr, remark)
 	}
+	err = f.show(first, all, stdout) // before the files, which may fail: the work is done
 	if folder != nil {
-		if err := folder.Write(first); err != nil {
-			return failed(err)
+		err = errors.Join(err, failed(folder.write(first, all)))
+	}
+	if err != nil {
+		return err
+	}
+	return f.tell(folder, stdout)
+}
+
+// open takes the folder for the files, before the work; nil if there is to be none.
+func (f *simulateFlags) open(s *configs.Scenario) (*runFolder, error) {
+	if f.out == "" {
+		return nil, nil
+	}
+	run, err := configs.NewRun(s, versionOf().brief(), f.seed, f.runs)
+	if err != nil {
+		return nil, err
+	}
+	if !f.force {
+		if err := run.Free(f.out); err != nil {
+			return nil, failed(err)
 		}
 	}
-	return f.show(first, all, stdout)
+	folder, err := report.OpenFolder(f.out)
+	if err != nil {
+		return nil, failed(err)
+	}
+	return &runFolder{Folder: folder, run: run}, nil
 }
 
 // show prints the result: one run's tables, or the means of several.
@@ -174,11 +262,18 @@ func (f *simulateFlags) show(first *report.Report, all []report.Summary, stdout 
 			return err
 		}
 	}
-	if f.out == "" {
+	return nil
+}
+
+// tell says where the files are. JSON stands alone.
+func (f *simulateFlags) tell(folder *runFolder, stdout io.Writer) error {
+	switch {
+	case f.json:
+		return nil
+	case folder == nil:
 		_, err := fmt.Fprintln(stdout, "\nNo files written; name a folder with --out DIR.")
 		return err
 	}
-	_, err := fmt.Fprintf(stdout, "\nFiles in %s: %s, %s, %s, %s, %s\n", f.out,
-		report.ReportFile, report.SummaryFile, report.JobsFile, report.EventsFile, report.GanttFile)
+	_, err := fmt.Fprintf(stdout, "\nFiles in %s: %s\n", f.out, strings.Join(folder.names(), ", "))
 	return err
 }

@@ -3,10 +3,14 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"bourse/configs"
+	"bourse/simulation"
 )
 
 // oneSite is a scenario whose site runs the trace beside it.
@@ -93,5 +97,105 @@ func TestSimulate_ReadmeShowsWhatComesOut(t *testing.T) {
 	table, _, _ := strings.Cut(out, "\nFiles in ")
 	if !strings.Contains(string(readme), table) {
 		t.Errorf("README.md shows something else than\n%s", table)
+	}
+}
+
+// A run's folder is enough to run it again, and no other run takes its place.
+func TestSimulate_AFolderIsEnoughToRunAgain(t *testing.T) {
+	t.Parallel()
+	dir, _, _, err := simulate(t, tiny, "DIR/one.toml", "--seed", "5", "--runs", "3", "--out", "DIR/out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	more := func(args ...string) error {
+		root := newRoot()
+		root.SetOut(&bytes.Buffer{})
+		root.SetErr(&bytes.Buffer{})
+		for i := range args {
+			args[i] = strings.ReplaceAll(args[i], "DIR", dir)
+		}
+		root.SetArgs(append([]string{"simulate"}, args...))
+		return root.Execute()
+	}
+	if err := os.Remove(filepath.Join(dir, "one.toml")); err != nil {
+		t.Fatal(err)
+	}
+	if err := more("--again", "DIR/out", "--traces", "DIR", "--out", "DIR/again"); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"run.json", "summary.json", "jobs.csv", "events.jsonl", "gantt.svg", "report.html", "summaries.jsonl", "means.json"} {
+		a, err := os.ReadFile(filepath.Join(dir, "out", name))
+		b, err2 := os.ReadFile(filepath.Join(dir, "again", name))
+		if err != nil || err2 != nil || len(a) == 0 || !bytes.Equal(a, b) {
+			t.Errorf("%s differs: %v %v", name, err, err2)
+		}
+	}
+	if lines, _ := os.ReadFile(filepath.Join(dir, "out", "summaries.jsonl")); bytes.Count(lines, []byte("\n")) != 3 {
+		t.Errorf("of three seeds there are the summaries\n%s", lines)
+	}
+
+	err = more("--seed", "6", "--out", "DIR/out")
+	if exitCode(err) != 1 || !strings.Contains(err.Error(), "one.toml with 3 seeds from 5 on") || !strings.Contains(err.Error(), "--force") {
+		t.Errorf("another run in its place: %v", err)
+	}
+	if err := more("--seed", "6", "--out", "DIR/out", "--force"); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "out", "means.json")); !os.IsNotExist(err) {
+		t.Errorf("the means of the run before are left: %v", err)
+	}
+
+	if err := os.WriteFile(filepath.Join(dir, "log.swf"), []byte(tiny+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err = more("--again", "DIR/again", "--traces", "DIR")
+	if exitCode(err) != 2 || !strings.Contains(err.Error(), "is not the trace that the run has read") {
+		t.Errorf("with another trace: %v", err)
+	}
+	if err := more("--again", "DIR/again", "--seed", "3"); exitCode(err) != 2 {
+		t.Errorf("another seed again: %v", err)
+	}
+	if err := more("--again", "DIR"); exitCode(err) != 2 || !strings.Contains(err.Error(), "run.json") {
+		t.Errorf("no run: %v", err)
+	}
+}
+
+// A full disk costs the files, not the work.
+func TestSimulate_WhatWasFoundIsShownThoughTheFilesFail(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var out bytes.Buffer
+	f := simulateFlags{seed: 1, runs: 1, out: filepath.Join(dir, "out")}
+	scenario, err := f.scenario(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sim := &simulation.Simulation{Scenario: scenario, Workloads: simulation.NewWorkloads()}
+	err = f.simulate(sim, writeFunc(func(b []byte) (int, error) {
+		if err := os.MkdirAll(filepath.Join(dir, "out", "gantt.svg", "in the way"), 0o700); err != nil {
+			t.Error(err)
+		}
+		return out.Write(b)
+	}), io.Discard)
+	if exitCode(err) != 1 || !strings.Contains(out.String(), "vo1 placed") {
+		t.Errorf("%v, printed %q", err, out.String())
+	}
+}
+
+type writeFunc func([]byte) (int, error)
+
+func (f writeFunc) Write(b []byte) (int, error) { return f(b) }
+
+func TestSimulate_APresetIsPrintedToStartFrom(t *testing.T) {
+	t.Parallel()
+	dir, out, _, err := simulate(t, tiny, "--preset", "unequal", "--print")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "mine.toml"), []byte(out), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := configs.ReadScenario(filepath.Join(dir, "mine.toml")); err != nil {
+		t.Error(err)
 	}
 }

@@ -23,6 +23,7 @@ import (
 type submitting struct {
 	calling
 	id, notify, wait   string
+	timeout            string
 	maxPrice, deadline string
 	most, skip         int
 	atOnce             bool
@@ -48,8 +49,9 @@ says how its length, which is that on the fewest nodes, falls with more of them;
 speedup = { table = { 4 = "2h", 16 = "45m" } } says it outright.
 
 With --wait it waits until every job is placed, abandoned or withdrawn, with
---wait=done until every job has ended, and exits with status 1 if one was abandoned
-or withdrawn.
+--wait done until every job has ended, says on stderr what it waits for, and exits
+with status 1 if one was abandoned or withdrawn, or after --timeout; the jobs stay
+with the broker.
 
 Of a trace, a job is named "job" and its number; its processors are its nodes,
 its estimate is its length, its run what it really takes (for simulated
@@ -59,8 +61,11 @@ never ran are left out.`,
 		Example: "  bourse submit jobs.toml --wait\n" +
 			"  bourse submit jobs.toml --id night-run-2026-03-01\n" +
 			"  bourse submit SDSC-SP2.swf.gz --max-jobs 20 --max-price 2.5 --at-once",
-		Args: arguments(1, 1, "one batch file or trace"),
+		Args: arguments(1, 2, "one batch file or trace"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := c.waitWord(args); err != nil {
+				return err
+			}
 			return c.run(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
@@ -70,6 +75,7 @@ never ran are left out.`,
 	f.StringVar(&c.notify, "notify", "", "https address that is told of every turn of these jobs")
 	f.StringVar(&c.wait, "wait", "", "wait until the jobs are placed, or done")
 	f.Lookup("wait").NoOptDefVal = "placed"
+	f.StringVar(&c.timeout, "timeout", "1d", "how long --wait waits at most")
 	f.IntVar(&c.most, "max-jobs", 100, "of a trace: how many jobs to take, up to 5000")
 	f.IntVar(&c.skip, "skip", 0, "of a trace: records to leave out before anything else")
 	f.StringVar(&c.maxPrice, "max-price", "", "of a trace: credits per node-hour that each job may cost")
@@ -78,9 +84,25 @@ never ran are left out.`,
 	return cmd
 }
 
+// waitWord takes the word after --wait, which stands alone as well.
+func (c *submitting) waitWord(args []string) error {
+	if len(args) < 2 {
+		return nil
+	}
+	if word := args[1]; c.wait == "placed" && (word == "placed" || word == "done") {
+		c.wait = word
+		return nil
+	}
+	return fmt.Errorf("submit takes one batch file or trace; %q is too much", args[1])
+}
+
 func (c *submitting) run(ctx context.Context, file string, out, messages io.Writer) error {
 	if c.wait != "" && c.wait != "placed" && c.wait != "done" {
-		return fmt.Errorf("--wait=%s: must be --wait (until the jobs are placed) or --wait=done", c.wait)
+		return fmt.Errorf("--wait=%s: must be --wait or --wait=placed, until the jobs are placed, or --wait=done", c.wait)
+	}
+	limit, err := bourse.ParseDuration(c.timeout)
+	if err != nil || limit <= 0 {
+		return fmt.Errorf("--timeout %q: must be a time such as 90s, 30m or 2d", c.timeout)
 	}
 	jobs, err := c.read(file, messages)
 	if err != nil {
@@ -100,6 +122,12 @@ func (c *submitting) run(ctx context.Context, file string, out, messages io.Writ
 	if err != nil {
 		return refused(fmt.Errorf("%s: %w", file, err))
 	}
+	if c.wait != "" {
+		bounded, cancel := context.WithTimeoutCause(ctx, time.Duration(limit)*time.Millisecond,
+			fmt.Errorf("--timeout %s is over; the jobs stay with the broker: bourse jobs shows them", c.timeout))
+		defer cancel()
+		ctx = bounded
+	}
 	return c.tell(ctx, api, answer, out, messages)
 }
 
@@ -116,7 +144,7 @@ func (c *submitting) tell(ctx context.Context, api *client.Client, answer web.Ba
 	var list []web.Job
 	if c.wait != "" && lost < len(answer.Jobs) {
 		var err error
-		if list, err = c.settle(ctx, api, answer); err != nil {
+		if list, err = c.settle(ctx, api, answer, messages); err != nil {
 			return refused(err)
 		}
 	}
@@ -159,32 +187,49 @@ func (c *submitting) tell(ctx context.Context, api *client.Client, answer web.Ba
 // settle asks until every job of a batch is placed, or has ended, or is given
 // up: soon at first, then every second. An operator sees batches of the same
 // identity that are of other users, which are left out.
-func (c *submitting) settle(ctx context.Context, api *client.Client, answer web.BatchAnswer) ([]web.Job, error) {
+func (c *submitting) settle(ctx context.Context, api *client.Client, answer web.BatchAnswer, messages io.Writer) ([]web.Job, error) {
+	said := ""
 	own := map[string]bool{}
 	for _, j := range answer.Jobs {
 		own[j.ID] = j.Taken
 	}
 	for wait := 20 * time.Millisecond; ; wait = min(wait*3/2, time.Second) {
 		list, err := api.Jobs(ctx, client.Filter{Batch: answer.ID})
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		if err != nil {
 			return nil, err
 		}
 		list = slices.DeleteFunc(list, func(j web.Job) bool { return !own[j.ID] })
-		open := 0
+		var open []string
 		for i := range list {
 			if s := list[i].State; !over(s) && (s != bourse.JobPlaced.String() || c.wait == "done") {
-				open++
+				open = append(open, list[i].Name+" ("+s+")")
 			}
 		}
-		if open == 0 {
+		if len(open) == 0 {
 			return list, nil
+		}
+		if now := waitsFor(open, len(list), c.wait); now != said {
+			said = now
+			fmt.Fprintln(messages, now)
 		}
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return nil, context.Cause(ctx)
 		}
 	}
+}
+
+// waitsFor says how far a batch is, and names the first jobs that are not.
+func waitsFor(open []string, all int, until string) string {
+	names := open
+	if len(names) > 3 {
+		names = append(slices.Clone(names[:3]), fmt.Sprintf("%d more", len(open)-3))
+	}
+	return fmt.Sprintf("%d of %d %s; waits for %s", all-len(open), all, until, strings.Join(names, ", "))
 }
 
 // read reads the jobs of a batch file or, by any other name than .toml, of a

@@ -4,8 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
+	"strings"
 
+	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"bourse/configs"
@@ -23,9 +26,12 @@ func newSweep() *cobra.Command {
 same seeds, in parallel. It ends with a row for each combination: the means over
 the seeds, with 95 % intervals. With --out DIR it writes
 
-  runs.csv      a row for each run: its settings, its seed and all its figures
-  summary.csv   a row for each combination, site or VO, and measure: mean, interval
-  sweep.json    what was run
+  sweep.html       a page: each measure of the VOs as a figure, and the differences
+  runs.csv         a row for each run: its settings, its seed and all its figures
+  summary.csv      a row for each combination, site or VO, and measure: mean,
+                   interval, quantiles
+  differences.csv  the same less the first combination with the same seeds
+  sweep.json       what was run
 
 The file names a scenario and the keys:
 
@@ -38,8 +44,19 @@ The file names a scenario and the keys:
   key = "site.north.pricing"      # site.pricing: that of every site
   values = ["fixed", "adaptive"]
 
-An interrupted sweep goes on with --resume, and ends with the same files.`,
-		Example: "  bourse sweep algorithms.toml\n  bourse sweep algorithms.toml --out out\n  bourse sweep algorithms.toml --out out --resume",
+With target = "placed >= 95 % in 95 % of seeds" and one parameter that has a range
+= [LEAST, MOST] in place of values, it finds the least value that meets the
+target, by bisection, and says how sure that is.
+
+An interrupted sweep goes on with --resume, and ends with the same files.
+
+On several machines each runs a part of the runs into a folder of its own, --part
+I/N; merge makes of the folders what one machine would have written, byte for
+byte. --part auto takes I and N from a Slurm array (SLURM_ARRAY_TASK_ID, _MIN, _STEP
+and _COUNT) or a Kubernetes Indexed Job (JOB_COMPLETION_INDEX, with N in
+BOURSE_PARTS); plan prints either.`,
+		Example: "  bourse sweep algorithms.toml\n  bourse sweep algorithms.toml --out out\n  bourse sweep algorithms.toml --out out --resume\n" +
+			"  bourse sweep algorithms.toml --out part-2 --part 2/8\n  bourse sweep merge --out out part-*",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return fmt.Errorf("sweep takes one file, SWEEP.toml; %d are given", len(args))
@@ -54,11 +71,13 @@ An interrupted sweep goes on with --resume, and ends with the same files.`,
 	flags.StringVar(&f.out, "out", "", "folder for the files; without it nothing is written")
 	flags.BoolVar(&f.resume, "resume", false, "go on with the runs that an interrupted sweep has left in that folder")
 	flags.BoolVar(&f.json, "json", false, "print the means as JSON")
+	flags.StringVar(&f.part, "part", "", "run the I-th of N parts, I/N, or auto on a job array")
+	cmd.AddCommand(newSweepMerge(), newSweepPlan())
 	return cmd
 }
 
 type sweepFlags struct {
-	out          string
+	out, part    string
 	resume, json bool
 }
 
@@ -66,9 +85,19 @@ func (f *sweepFlags) run(file string, stdout, stderr io.Writer) error {
 	if f.resume && f.out == "" {
 		return errors.New("--resume needs the folder of the interrupted sweep, --out DIR")
 	}
+	part, err := parsePart(f.part, os.Getenv)
+	if err != nil {
+		return err
+	}
+	if part.of > 0 && f.out == "" {
+		return errors.New("--part needs a folder of its own, --out DIR")
+	}
 	config, err := configs.ReadSweep(file)
 	if err != nil {
 		return err
+	}
+	if config.Target != nil {
+		return f.seek(config, stdout, stderr)
 	}
 	print, err := config.Fingerprint()
 	if err != nil {
@@ -76,22 +105,33 @@ func (f *sweepFlags) run(file string, stdout, stderr io.Writer) error {
 	}
 	sweep := &simulation.Sweep{Config: config, Workloads: simulation.NewWorkloads()}
 	sheet := newSweepSheet(sweep, print)
+	sheet.take(part)
+	if part.of > 0 {
+		done, err := sheet.over(f.out)
+		if err != nil {
+			return err
+		}
+		if done {
+			return f.tellPart(sheet, stdout)
+		}
+	}
 	if f.out != "" {
 		if err := sheet.open(f.out, f.resume); err != nil {
 			return err
 		}
 		defer sheet.close()
+		defer onInterrupt(stderr, func() {}, "the runs that are done are kept: go on with the same command and --resume")()
 	}
 	if n := sheet.finished(); n > 0 {
-		fmt.Fprintf(stderr, "%s: %d of %d runs are there\n", f.out, n, sweep.Runs())
+		fmt.Fprintf(stderr, "%s: %d of %d runs are there\n", f.out, n, sheet.wanted())
 	}
 	bar := newProgress(stderr, "runs")
-	bar.set(sheet.finished(), sweep.Runs())
+	bar.set(sheet.finished(), sheet.wanted())
 	err = sweep.Run(sheet.has, func(r simulation.SweepRun) error {
 		if err := sheet.add(r); err != nil {
 			return failed(err)
 		}
-		bar.set(sheet.finished(), sweep.Runs())
+		bar.set(sheet.finished(), sheet.wanted())
 		return nil
 	})
 	bar.clear()
@@ -110,43 +150,90 @@ func (f *sweepFlags) run(file string, stdout, stderr io.Writer) error {
 			return failed(err)
 		}
 	}
+	if part.of > 0 {
+		return f.tellPart(sheet, stdout)
+	}
+	return f.tell(sheet, stdout)
+}
+
+// tellPart says what was done of a sweep whose means are not known yet.
+func (f *sweepFlags) tellPart(sheet *sweepSheet, stdout io.Writer) error {
+	if f.json {
+		return failed(writeJSON(stdout, map[string]int{"part": sheet.part.i, "of": sheet.part.of, "runs": sheet.wanted()}))
+	}
+	_, err := fmt.Fprintf(stdout, "Part %d of %d: %d of %d runs, in %s. With all parts: bourse sweep merge --out DIR PART...\n",
+		sheet.part.i, sheet.part.of, sheet.wanted(), sheet.sweep.Runs(), f.out)
+	return failed(err)
+}
+
+// tell shows the means of all runs and where the files are.
+func (f *sweepFlags) tell(sheet *sweepSheet, stdout io.Writer) (err error) {
 	means := sheet.means()
 	if f.json {
 		return failed(writeJSON(stdout, means))
 	}
-	if err := f.show(sweep, means, stdout); err != nil {
+	if err := f.show(sheet, means, stdout); err != nil {
 		return failed(err)
 	}
 	if f.out == "" {
 		_, err = fmt.Fprintln(stdout, "No files written; name a folder with --out DIR.")
 	} else {
-		_, err = fmt.Fprintf(stdout, "Files in %s: %s, %s, %s.\n", f.out, sweepRuns, sweepSummary, sweepFile)
+		_, err = fmt.Fprintf(stdout, "Files in %s: %s.\n", f.out, strings.Join([]string{sweepPage, sweepRuns, sweepSummary, sweepApart, sweepFile}, ", "))
 	}
 	return failed(err)
 }
 
-// show prints a row for each point and VO, of some measures. The files have all,
-// and those of the sites.
-func (f *sweepFlags) show(sweep *simulation.Sweep, means []sweepMean, out io.Writer) error {
+// show prints a row for each point and VO, of some measures: means, and below how far
+// they are from the first point's. The files have all, and those of the sites.
+func (f *sweepFlags) show(sheet *sweepSheet, means []sweepMean, out io.Writer) error {
+	config := sheet.sweep.Config
+	mean := f.table(config, means, func(m *sweepMean) string { return within("%.*f", m.Mean, m.CI95) })
+	if mean.Length() == 0 {
+		fmt.Fprintln(out, "The scenario has no broker; the files have the figures of its sites.")
+		return nil
+	}
+	if _, err := fmt.Fprintf(out, "%s\n\n%d combinations, %d seeds each from %d on; means with 95 %% intervals.\n", mean.Render(), config.Points(), config.Runs, config.Seed); err != nil {
+		return err
+	}
+	apart := f.table(config, means, func(m *sweepMean) string {
+		if m.Apart == nil {
+			return ""
+		}
+		star := ""
+		if m.Apart.beyond() {
+			star = " *"
+		}
+		return within("%+.*f", m.Apart.Mean, m.Apart.CI95) + star
+	})
+	if apart.Length() > 0 {
+		if _, err := fmt.Fprintf(out, "\n%s\n\nDifferences from the first combination, seed by seed; * is beyond the interval.\n", apart.Render()); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintln(out, sheet.finding())
+	return err
+}
+
+// table has a row for each point and VO whose cells are not empty.
+func (f *sweepFlags) table(config *configs.Sweep, means []sweepMean, cell func(*sweepMean) string) table.Writer {
 	header := []string{"#"}
-	for _, p := range sweep.Config.Parameters {
+	for _, p := range config.Parameters {
 		header = append(header, "<"+p.Name)
 	}
 	names, heads := report.SweepColumns()
-	header = append(append(header, "<VO"), heads...)
-	t := report.NewTable(header...)
+	t := report.NewTable(append(append(header, "<VO"), heads...)...)
 	cells := map[string]string{}
-	for i, m := range means {
-		if slices.Contains(names, m.Measure) {
-			cells[m.Measure] = fmt.Sprintf("%.2f ± %.2f", m.Mean, m.CI95)
+	for i := range means {
+		m := &means[i]
+		if text := cell(m); text != "" && slices.Contains(names, m.Measure) {
+			cells[m.Measure] = text
 		}
-		last := i+1 == len(means) || means[i+1].Point != m.Point || means[i+1].Owner != m.Owner
-		if !last {
+		if last := i+1 == len(means) || means[i+1].Point != m.Point || means[i+1].Owner != m.Owner; !last {
 			continue
 		}
 		if len(cells) > 0 {
 			row := []any{m.Point + 1}
-			for _, v := range sweep.Config.Values(m.Point) {
+			for _, v := range config.Values(m.Point) {
 				row = append(row, fmt.Sprint(v))
 			}
 			row = append(row, m.Owner)
@@ -157,14 +244,5 @@ func (f *sweepFlags) show(sweep *simulation.Sweep, means []sweepMean, out io.Wri
 		}
 		clear(cells)
 	}
-	if t.Length() == 0 {
-		fmt.Fprintln(out, "The scenario has no broker; the files have the figures of its sites.")
-		return nil
-	}
-	if _, err := fmt.Fprintln(out, t.Render()); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(out, "\n%d combinations, %d seeds each from %d on; means with 95 %% intervals.\n",
-		sweep.Config.Points(), sweep.Config.Runs, sweep.Config.Seed)
-	return err
+	return t
 }

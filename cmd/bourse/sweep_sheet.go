@@ -24,6 +24,8 @@ const (
 	sweepRuns    = "runs.csv"
 	sweepSummary = "summary.csv"
 	sweepFile    = "sweep.json"
+	sweepApart   = "differences.csv"
+	sweepPage    = "sweep.html"
 	sweepPartial = "progress.jsonl"
 )
 
@@ -36,18 +38,23 @@ type sweepSheet struct {
 	file  *os.File
 	runs  [][]report.Figure // by run; nil: not done
 	done  int
+	part  sweepPart
+	own   func(run int) bool // of the part; nil: all
 }
 
 func newSweepSheet(sweep *simulation.Sweep, print string) *sweepSheet {
 	return &sweepSheet{sweep: sweep, print: print, runs: make([][]report.Figure, sweep.Runs())}
 }
 
-func (s *sweepSheet) has(run int) bool { return s.runs[run] != nil }
+func (s *sweepSheet) has(run int) bool { return s.runs[run] != nil || s.own != nil && !s.own(run) }
 func (s *sweepSheet) finished() int    { return s.done }
 
 // sweepHead begins the progress: of which sweep it is.
 type sweepHead struct {
 	Sweep string `json:"sweep"`
+	Part  int    `json:"part,omitempty"`
+	Of    int    `json:"of,omitempty"`
+	Text  string `json:"text,omitempty"` // of a part: the sweep's file
 }
 
 // open takes the folder: an empty one, or with resume one that an interrupted
@@ -67,7 +74,7 @@ func (s *sweepSheet) open(dir string, resume bool) error {
 	case !resume:
 		return fmt.Errorf("%s is what an interrupted sweep has left; go on with it by --resume, or remove it", path)
 	}
-	whole, err := s.take(path, old)
+	whole, err := s.read(path, old)
 	if err != nil {
 		return err
 	}
@@ -81,20 +88,20 @@ func (s *sweepSheet) open(dir string, resume bool) error {
 		return failed(err)
 	}
 	if whole == 0 {
-		return failed(s.line(sweepHead{s.print}))
+		return failed(s.line(s.head()))
 	}
 	return nil
 }
 
-// take reads the whole lines of a progress file and returns how long they are.
-func (s *sweepSheet) take(path string, old []byte) (whole int, err error) {
+// read reads the whole lines of a progress file and returns how long they are.
+func (s *sweepSheet) read(path string, old []byte) (whole int, err error) {
 	whole = bytes.LastIndexByte(old, '\n') + 1
 	lines := bytes.Split(old[:whole], []byte("\n"))
 	for i, line := range lines[:len(lines)-1] {
 		if i == 0 {
 			var head sweepHead
-			if err := json.Unmarshal(line, &head); err != nil || head.Sweep != s.print {
-				return 0, fmt.Errorf("%s is of another sweep, or of other traces; name another folder, or remove it", path)
+			if err := json.Unmarshal(line, &head); err != nil || head != s.head() {
+				return 0, fmt.Errorf("%s is of another sweep or part, or of other traces; name another folder, or remove it", path)
 			}
 			continue
 		}
@@ -142,13 +149,18 @@ func (s *sweepSheet) close() {
 // write writes the files of a sweep whose runs are all done, each whole, and
 // takes its progress away.
 func (s *sweepSheet) write() error {
-	for _, one := range []struct {
-		name  string
-		write func(io.Writer) error
-	}{{sweepRuns, s.writeRuns}, {sweepSummary, s.writeSummary}, {sweepFile, s.writeConfig}} {
-		if err := files.Replace(filepath.Join(s.dir, one.name), one.write); err != nil {
+	list := []report.File{{Name: sweepRuns, Write: s.writeRuns}, {Name: sweepSummary, Write: s.writeSummary}, {Name: sweepFile, Write: s.writeConfig},
+		{Name: sweepApart, Write: s.writeDifferences}, {Name: sweepPage, Write: s.writePage}}
+	if s.part.of > 0 {
+		list = []report.File{{Name: sweepPartFile, Write: s.writePart}}
+	}
+	for _, one := range list {
+		if err := files.Replace(filepath.Join(s.dir, one.Name), one.Write); err != nil {
 			return err
 		}
+	}
+	if s.file == nil {
+		return nil
 	}
 	s.close()
 	s.file = nil
@@ -188,50 +200,6 @@ func (s *sweepSheet) writeRuns(w io.Writer) error {
 			row = append(row, strconv.FormatFloat(f.Value, 'g', -1, 64))
 		}
 		out.Write(row)
-	}
-	out.Flush()
-	return out.Error()
-}
-
-// sweepMean is a row of the summary.
-type sweepMean struct {
-	Point    int            `json:"-"`
-	Settings map[string]any `json:"settings"`
-	Owner    string         `json:"owner"`
-	Measure  string         `json:"measure"`
-	Mean     float64        `json:"mean"`
-	CI95     float64        `json:"ci95"`
-	Runs     int            `json:"runs"`
-}
-
-// means sums the seeds of every point up.
-func (s *sweepSheet) means() []sweepMean {
-	var list []sweepMean
-	config := s.sweep.Config
-	for point := range config.Points() {
-		settings := map[string]any{}
-		for i, v := range config.Values(point) {
-			settings[config.Parameters[i].Name] = v
-		}
-		runs := s.runs[point*config.Runs : (point+1)*config.Runs]
-		for k, f := range runs[0] {
-			values := make([]float64, len(runs))
-			for i := range runs {
-				values[i] = runs[i][k].Value
-			}
-			mean, half := report.Interval(values)
-			list = append(list, sweepMean{point, settings, f.Owner, f.Measure, mean, half, len(runs)})
-		}
-	}
-	return list
-}
-
-func (s *sweepSheet) writeSummary(w io.Writer) error {
-	out := csv.NewWriter(w)
-	out.Write(append(s.names(), "owner", "measure", "mean", "ci95", "runs"))
-	for _, m := range s.means() {
-		out.Write(append(s.settings(m.Point), m.Owner, m.Measure, strconv.FormatFloat(m.Mean, 'g', -1, 64),
-			strconv.FormatFloat(m.CI95, 'g', -1, 64), strconv.Itoa(m.Runs)))
 	}
 	out.Flush()
 	return out.Error()

@@ -257,7 +257,8 @@ func (x *examiner) dearest(o *planning.JobOutcome) bourse.Price {
 			s := &x.on.seen.Sites[i]
 			for k := range s.Groups {
 				if s.Site == l.Site && s.Groups[k].Group == l.Leg.Group {
-					p = max(p, s.Groups[k].Price)
+					g := priced(&s.Groups[k])
+					p = max(p, g.Dearest(l.Leg.Start, l.Leg.End))
 				}
 			}
 		}

@@ -108,7 +108,7 @@ type Group struct {
 	Name        string             `json:"name"`
 	Nodes       int                `json:"nodes"`
 	Performance bourse.Performance `json:"performance"`
-	Price       bourse.Price       `json:"price"`
+	Price       bourse.Price       `json:"price"`              // base price when the cycle's windows might begin
 	Free        int                `json:"free"`               // when the cycle's windows might begin
 	Clear       int                `json:"clear"`              // of those, at base price
 	Suits       string             `json:"unsuited,omitempty"` // why it does not suit the job; "" if it does
@@ -314,12 +314,20 @@ func (x *examiner) size() int {
 	return slots * len(x.on.seen.Jobs)
 }
 
+// priced is the prices of a group on record; a curve that cannot be read, which the rerun
+// has told, counts as none.
+func priced(g *bourse.GroupSeen) bourse.Group {
+	curve, _ := bourse.ParsePriceCurve(g.Curve)
+	return bourse.Group{Price: g.Price, Curve: curve}
+}
+
 // site is what a site answered.
 func (x *examiner) site(s *bourse.SiteSeen) Site {
 	v := Site{Name: s.Site, Answer: s.Answer, Reason: s.Reason}
 	for i := range s.Groups {
 		g := &s.Groups[i]
-		w := Group{Name: g.Group, Nodes: g.Nodes, Performance: g.Performance, Price: g.Price}
+		at := priced(g)
+		w := Group{Name: g.Group, Nodes: g.Nodes, Performance: g.Performance, Price: at.PriceAt(x.on.seen.From)}
 		free, err := g.Free.Profile()
 		if err == nil && len(free) > 0 {
 			w.Free = max(0, free.At(x.on.seen.From))
@@ -333,8 +341,8 @@ func (x *examiner) site(s *bourse.SiteSeen) Site {
 			w.Suits = "has not the " + unmet + " required"
 		case g.Performance < x.Asked.MinPerformance:
 			w.Suits = fmt.Sprintf("performance %v is below %v", g.Performance, x.Asked.MinPerformance)
-		case x.on.capsPrice() && g.Price > x.Asked.MaxPrice:
-			w.Suits = fmt.Sprintf("%v credits a node-hour is above the cap %v", g.Price, x.Asked.MaxPrice)
+		case x.on.capsPrice() && at.Cheapest(x.on.seen.From, x.on.seen.Horizon) > x.Asked.MaxPrice:
+			w.Suits = fmt.Sprintf("%v credits a node-hour is above the cap %v", at.Cheapest(x.on.seen.From, x.on.seen.Horizon), x.Asked.MaxPrice)
 		}
 		v.Groups = append(v.Groups, w)
 	}

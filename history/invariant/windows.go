@@ -77,8 +77,8 @@ func (w *Window) leg(i int, l bourse.Leg, ask *bourse.Request) error {
 		return fmt.Errorf("performance %v of %s is below %v", g.Performance, g.Site, ask.MinPerformance)
 	case !ask.Require.MetBy(g.Machine):
 		return fmt.Errorf("%s lacks %s", g.Site, ask.Require.Unmet(g.Machine))
-	case w.PriceCap && g.Price > ask.MaxPrice:
-		return fmt.Errorf("price %v of %s is above the cap %v", g.Price, g.Site, ask.MaxPrice)
+	case w.PriceCap && g.Dearest(l.Start, l.End) > ask.MaxPrice:
+		return fmt.Errorf("price %v of %s is above the cap %v", g.Dearest(l.Start, l.End), g.Site, ask.MaxPrice)
 	}
 	return nil
 }

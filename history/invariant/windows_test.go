@@ -28,6 +28,19 @@ func TestWindow_ObeysAllThatItsJobAsksFor(t *testing.T) {
 			PriceCap: true,
 		}
 	}
+	dearFrom := func(at bourse.Time) func(site, group string) (bourse.Group, bool) { // twice the price at north
+		curve, err := bourse.PriceCurveOf([]bourse.PricePiece{{From: at, Factor: 2000}}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return func(site, group string) (bourse.Group, bool) {
+			g, ok := groups[site+"/"+group]
+			if site == "north" {
+				g.Curve = curve
+			}
+			return g, ok
+		}
+	}
 	repair := func(w *Window) {
 		w.Repairs, w.Nodes, w.Sites, w.Legs = true, 4, w.Sites[:1], w.Legs[:1]
 		w.Cost, w.Spent, w.Penalties = 4*bourse.Credit, 7*bourse.Credit, bourse.Credit
@@ -48,6 +61,8 @@ func TestWindow_ObeysAllThatItsJobAsksFor(t *testing.T) {
 		{"north lacks", func(w *Window) { w.Asks.Require.GPUs = 1 }},
 		{"above the cap 2.5", func(w *Window) { w.Asks.MaxPrice = 2_500_000 }},
 		{"", func(w *Window) { w.Asks.MaxPrice, w.PriceCap = 2_500_000, false }},
+		{"price 4 of north is above the cap 3", func(w *Window) { w.Group = dearFrom(199_999) }},
+		{"", func(w *Window) { w.Group = dearFrom(200_000) }},
 		{"6 nodes instead of 7", func(w *Window) { w.Asks.Nodes = 7 }},
 		{"", func(w *Window) {
 			w.Asks.Nodes, w.Asks.Sizes = 7, []bourse.Size{{Nodes: 7, Length: 50 * bourse.Second}, {Nodes: 6, Length: 100 * bourse.Second}}

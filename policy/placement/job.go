@@ -12,6 +12,7 @@ type Job struct {
 	Worth    bourse.Credits // an hour until its end, under GoalValue, 0..MaxUrgency
 	Seed     uint64         // the job's own, for ties that nothing else settles
 	Barred   []bool         // by group: not to be used; nil: none is
+	Capped   bool           // the price cap holds for each node where prices change over time
 
 	// Patience is how long the job is expected to wait for its next chance. A window
 	// that loses more, against the best that the job could have alone, than that

@@ -158,12 +158,20 @@ const maxQueries = 1 << 22
 func (p *Placer) query(i, k int, z bourse.Size) *search.Query {
 	j := &p.jobs[i]
 	if len(p.jobs)*len(p.market.Groups) > maxQueries {
-		return p.all.find.Prepare(j.At(z), p.market.From, j.Barred)
+		return p.prepare(j, z)
 	}
 	if len(p.queries[i]) == k {
-		p.queries[i] = append(p.queries[i], p.all.find.Prepare(j.At(z), p.market.From, j.Barred))
+		p.queries[i] = append(p.queries[i], p.prepare(j, z))
 	}
 	return p.queries[i][k]
+}
+
+func (p *Placer) prepare(j *Job, z bourse.Size) *search.Query {
+	q := p.all.find.Prepare(j.At(z), p.market.From, j.Barred)
+	if j.Capped {
+		q.Cap()
+	}
+	return q
 }
 
 // window prices a window at base price.

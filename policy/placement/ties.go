@@ -41,6 +41,10 @@ func NewTies(m *Market) *Ties {
 		for _, v := range []uint64{uint64(x.Nodes), uint64(x.Performance), uint64(x.Price)} {
 			look = mix(look ^ v)
 		}
+		steps, _ := x.Curve.Steps()
+		for _, p := range steps {
+			look = mix(look ^ uint64(p.From)<<20 ^ uint64(p.Factor))
+		}
 		for _, step := range m.Admissible[g] {
 			look = mix(look ^ uint64(step.At)<<20 ^ uint64(step.Free))
 		}
@@ -146,7 +150,7 @@ func (p *Placer) supplies(j *Job, q *search.Query, s *side, w *bourse.Window) []
 	}
 	list := p.scratch[:0]
 	for g := range p.market.Groups {
-		length, cost := s.find.Fit(q, g)
+		length, cost := s.find.Fit(q, g, w.Start)
 		if length == 0 || length > w.Time || cost > dearest {
 			continue
 		}

@@ -37,6 +37,10 @@ type Result struct {
 // Request.Dealt. Of one job only one window is ever taken, so they may overlap
 // each other: what is taken out is what holds each of them alone. (On named slots
 // it is all of them, one after the other.)
+//
+// Where prices change over time, every second pass of AMP looks for the cheapest window
+// within the budget, not the earliest: else no alternative would lie in the cheap hours
+// as long as nodes are free in the dear ones.
 func Batch(l *List, jobs []bourse.Request, o Options) Result { return NewFinder(l).Batch(jobs, o) }
 
 // Batch is the function Batch with the Finder's memory. The result shares
@@ -51,9 +55,13 @@ func (f *Finder) Batch(jobs []bourse.Request, o Options) Result {
 			w = rotation[pass%len(rotation)]
 			w.Finish = o.Weights.Finish
 		}
+		turn := o
+		if f.list.curved && !o.Algorithm.CapsPrice() && o.Algorithm != Best && pass%2 == 1 {
+			turn.Algorithm, w = Best, Weights{Cost: 1000}
+		}
 		for i := 0; i < len(jobs) && !r.Cut; i++ {
 			n := len(r.Alternatives[i])
-			f.look(&r, i, queries[first[i]:first[i+1]], o, w)
+			f.look(&r, i, queries[first[i]:first[i+1]], turn, w)
 			found = found || len(r.Alternatives[i]) > n
 		}
 		if !found {

@@ -11,18 +11,19 @@ import (
 // It keeps the memory of its searches, so a caller with many should keep the
 // Finder. It is not safe for concurrent use.
 type Finder struct {
-	list   *List
-	pools  []pool  // one, or one a site
-	dirty  []int32 // pools with slots added at the candidate start
-	chosen []kept
-	taken  []slot                       // the found window's slots, in list order
-	hook   func(p *pool, t bourse.Time) // looks at every start in place of stopping at the first
-	array  bool                         // the hook reads the pools' arrays
-	best   judge
-	tables []fit
-	spare  []fit // table of a refusal
-	arena  []bourse.Part
-	found  bourse.Window
+	list     *List
+	pools    []pool  // one, or one a site
+	dirty    []int32 // pools with slots added at the candidate start
+	chosen   []kept
+	taken    []slot                       // the found window's slots, in list order
+	hook     func(p *pool, t bourse.Time) // looks at every start in place of stopping at the first
+	array    bool                         // the hook reads the pools' arrays
+	best     judge
+	instants []bourse.Time // of starts
+	tables   []fit
+	spare    []fit // table of a refusal
+	arena    []bourse.Part
+	found    bourse.Window
 }
 
 // NewFinder returns a Finder over l. Only the Finder may change l from then on,
@@ -72,6 +73,9 @@ func (f *Finder) find(q *query, a Algorithm, w Weights) bool {
 // never kept. Chunks in which everything ends too early are skipped.
 func (f *Finder) scan(q *query, whole bool) int {
 	l := f.list
+	if l.curved {
+		return f.scanCurved(q)
+	}
 	l.renew()
 	f.open(q)
 	t := q.from
@@ -181,6 +185,10 @@ func (f *Finder) settle(t bourse.Time) int {
 // fungible group in one part.
 func (f *Finder) build(q *query) {
 	l := f.list
+	if l.curved {
+		f.buildCurved(q)
+		return
+	}
 	if !slices.IsSortedFunc(f.chosen, byPlace) {
 		slices.SortFunc(f.chosen, byPlace)
 	}

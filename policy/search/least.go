@@ -38,10 +38,14 @@ func (f *Finder) Prepare(r bourse.Request, notice bourse.Time, barred []bool) *Q
 	return q
 }
 
+// Cap has the price cap of the request hold for each node at every instant, also where
+// prices change over time. Groups that have one price are barred, or they are not.
+func (q *Query) Cap() { q.capped = true }
+
 // Fit is how long the request takes on a node of a group of a fungible list, and
-// what that node costs for so long; 0 if the group does not suit it.
-func (f *Finder) Fit(q *Query, group int) (bourse.Duration, bourse.Credits) {
-	x := q.fit(f.list, int32(group))
+// what that node costs for so long from an instant on; 0 if the group does not suit it.
+func (f *Finder) Fit(q *Query, group int, at bourse.Time) (bourse.Duration, bourse.Credits) {
+	x := q.at(f.list, int32(group), at)
 	return x.runtime, bourse.Credits(x.key)
 }
 
@@ -70,6 +74,9 @@ func (f *Finder) seek(p *Query, w Weights, limit bourse.Credits, several bool) (
 	}
 	f.best.open(q, w)
 	f.best.found(p.front)
+	if f.list.curved {
+		return f.seekCurved(q, several)
+	}
 	group := f.single(q)
 	if group < 0 || several && f.best.beatable() {
 		f.hook, f.array = f.weigh, true

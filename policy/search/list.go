@@ -18,6 +18,7 @@ type List struct {
 	classes  []class
 	sites    int   // number of different sites
 	fungible bool  // groups, not nodes: see levels
+	curved   bool  // of groups whose prices change over time: see curved.go
 	next     int64 // tie of the next piece of a named slot
 	levels   []levels
 	stale    []int32 // groups whose slots are of before
@@ -35,6 +36,7 @@ type class struct {
 	site        int32
 	performance bourse.Performance
 	price       bourse.Price
+	curve       *bourse.PriceCurve // of a fungible list
 }
 
 // Named returns the list of slots whose Group is the index of a node in nodes.
@@ -88,7 +90,7 @@ func (l *List) ResetNamed(nodes []bourse.Group, slots []bourse.Slot) error {
 		}
 		if piece.class < 0 {
 			piece.class = int32(len(l.classes))
-			l.classes = append(l.classes, class{s.Group, l.site(nodes[s.Group].Site), s.Performance, s.Price})
+			l.classes = append(l.classes, class{s.Group, l.site(nodes[s.Group].Site), s.Performance, s.Price, nil})
 		}
 		l.last[s.Group] = int32(len(l.merged))
 		l.merged = append(l.merged, piece)
@@ -131,7 +133,8 @@ func (l *List) ResetFungible(groups []bourse.Group, free []bourse.Profile, from,
 	l.levels = l.levels[:len(groups)]
 	l.merged = l.merged[:0]
 	for g := range groups {
-		l.classes = append(l.classes, class{int32(g), l.site(groups[g].Site), groups[g].Performance, groups[g].Price})
+		l.classes = append(l.classes, class{int32(g), l.site(groups[g].Site), groups[g].Performance, groups[g].Price, groups[g].Curve})
+		l.curved = l.curved || groups[g].Curve != nil
 		lv := &l.levels[g]
 		lv.free, lv.from, lv.to = append(lv.free[:0], free[g]...), 0, 0
 		lv.sets = lv.free.Levels(lv.sets[:0], &lv.open, from, to)
@@ -144,7 +147,7 @@ func (l *List) ResetFungible(groups []bourse.Group, free []bourse.Profile, from,
 }
 
 func (l *List) reset(groups []bourse.Group, fungible bool) {
-	l.groups, l.fungible = groups, fungible
+	l.groups, l.fungible, l.curved = groups, fungible, false
 	l.classes, l.sites, l.next, l.stale = l.classes[:0], 0, 0, l.stale[:0]
 	if l.siteOf == nil {
 		l.siteOf = make(map[string]int32)

@@ -16,7 +16,8 @@ const (
 	byPrice                // a refusal's figure: the dearest node's price
 )
 
-// fit is how a request would run on the slots of a class.
+// fit is how a request would run on the slots of a class. Where the price of a class
+// changes over time the key is what it is at the least; see query.at.
 type fit struct {
 	runtime bourse.Duration // 0: not suited
 	key     int64           // what is summed and bounded: a part's cost, or 0 under ALP
@@ -33,6 +34,7 @@ type query struct {
 	cheapest int64           // no fit has a smaller key
 	closed   bool            // has no other window: the list only shrinks
 	barred   []bool          // by group: not to be used; nil: none is
+	capped   bool            // byCost: the price cap holds all the same, where prices change over time
 }
 
 // Tables of fits pay when a list is scanned again and again. Beyond these
@@ -80,13 +82,13 @@ func (q *query) judge(l *List, c *class) fit {
 	f := fit{runtime: c.performance.Runtime(q.Length)}
 	switch q.sums {
 	case byCount:
-		if c.price > q.MaxPrice {
+		if c.cheapest(l, q) > q.MaxPrice {
 			return fit{}
 		}
 	case byPrice:
-		f.key = int64(c.price)
+		f.key = int64(c.cheapest(l, q))
 	case byCost:
-		cost := bourse.Cost(c.price, f.runtime)
+		cost := bourse.Cost(c.cheapest(l, q), f.runtime)
 		if cost > q.limit {
 			return fit{}
 		}

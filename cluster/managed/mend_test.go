@@ -1,0 +1,355 @@
+package managed
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// What an administrator, a crash of the manager or a fault of a command does to a leg
+// that is confirmed, and what becomes of it.
+
+// lostFor checks that a leg was lost, by when, and that the reason says so.
+func (w *world) lostFor(t *testing.T, n uint64, word string) {
+	t.Helper()
+	if f := w.last(n); f.State != bourse.LockLost || !strings.Contains(f.Reason.Detail, word) {
+		t.Errorf("the leg is %s: %v; want it lost for %q. %v", f.State, f.Reason, word, w.toy.story)
+	}
+}
+
+func (w *world) is(t *testing.T, n uint64, want bourse.LockState) {
+	t.Helper()
+	if f := w.last(n); f.State != want {
+		t.Errorf("at %v the leg is %s (%v), want %s. %v", w.now, f.State, f.Reason, want, w.toy.story)
+	}
+}
+
+// done releases what is left and checks that nothing is.
+func (w *world) over(t *testing.T, legs ...uint64) {
+	t.Helper()
+	for _, n := range legs {
+		w.release(n)
+	}
+	w.wait(10 * bourse.Minute)
+	w.clean(t)
+}
+
+func TestSubmit_AnswerLostIsNotSubmittedTwice(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, w *world) {
+		w.fails(agents.Run, fault{failed: true})
+		w.placed(t, 1, what(2, start, 10*bourse.Minute))
+		w.run(start.Add(bourse.Minute))
+		w.is(t, 1, bourse.LockRunning)
+		if w.count(1, agents.Run) != 1 {
+			t.Errorf("submitted %d times", w.count(1, agents.Run))
+		}
+		w.over(t, 1)
+	})
+}
+
+func TestSubmit_DoneLateIsNotSubmittedTwice(t *testing.T) {
+	t.Parallel()
+	w := reserving()
+	w.fails(agents.Run, fault{late: 19 * bourse.Second})
+	w.placed(t, 1, what(2, start, 10*bourse.Minute))
+	w.run(start.Add(bourse.Minute))
+	w.is(t, 1, bourse.LockRunning)
+	w.over(t, 1)
+}
+
+func TestSubmit_NotDoneIsSubmittedAgainBeforeTheWindow(t *testing.T) {
+	t.Parallel()
+	w := reserving()
+	w.fails(agents.Run, fault{failed: true, undone: true})
+	w.placed(t, 1, what(2, start, 10*bourse.Minute))
+	w.run(start.Add(bourse.Minute))
+	w.is(t, 1, bourse.LockRunning)
+	if w.count(1, agents.Run) != 2 || w.nodes.Counts().Submitted != 1 {
+		t.Errorf("submitted %d times", w.count(1, agents.Run))
+	}
+	w.over(t, 1)
+}
+
+// Once work may have run, nobody can tell whether what is not there has: it is not
+// submitted again.
+func TestSubmit_WhatMayHaveRunIsLostNotRepeated(t *testing.T) {
+	t.Parallel()
+	w := newWorld(config(false, nodeNames...))
+	w.fails(agents.Run, fault{failed: true, undone: true})
+	w.placed(t, 1, what(2, start, 10*bourse.Minute))
+	w.run(start.Add(2 * bourse.Minute))
+	w.lostFor(t, 1, "whether it ran cannot be known")
+	w.over(t, 1)
+}
+
+// A submission that the manager has denied, and of which nothing is there, was none.
+func TestSubmit_DeniedIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, w *world) {
+		w.fails(agents.Run, fault{denied: true})
+		w.placed(t, 1, what(2, start, 10*bourse.Minute))
+		w.run(start.Add(bourse.Minute))
+		w.is(t, 1, bourse.LockRunning)
+		w.over(t, 1)
+	})
+}
+
+func TestSubmit_DeniedForGoodIsLostWithTheReason(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, w *world) {
+		w.fault = func(c agents.Command) fault { return fault{denied: c.Verb == agents.Run} }
+		w.placed(t, 1, what(2, start, 10*bourse.Minute))
+		w.run(start.Add(2 * bourse.Minute))
+		w.lostFor(t, 1, "refused by the test")
+		if n := w.count(1, agents.Run); n > 1+usualTries {
+			t.Errorf("submitted %d times", n)
+		}
+		w.over(t, 1)
+	})
+}
+
+const usualTries = 3
+
+// The manager restarts without what it has acknowledged lately.
+func TestMend_ForgottenReservationAndJobAreMadeAgain(t *testing.T) {
+	t.Parallel()
+	for _, lately := range []bourse.Duration{1, 2, 5, 8} { // seconds: the job; and its user; and the reservation
+		w := reserving()
+		w.toy.lengths[nameOf(1)] = bourse.Minute
+		w.wait(30 * bourse.Second)
+		w.placed(t, 1, what(2, start, 10*bourse.Minute))
+		w.wait(lately*bourse.Second - 500)
+		w.toy.forget(lately * bourse.Second)
+		w.run(start.Add(bourse.Minute))
+		w.is(t, 1, bourse.LockRunning)
+		w.run(start.Add(5 * bourse.Minute))
+		w.is(t, 1, bourse.LockEnded)
+		if w.toy.begun[nameOf(1)] != 1 {
+			t.Errorf("%v s: its work has begun %d times", lately, w.toy.begun[nameOf(1)])
+		}
+		if slices.ContainsFunc(w.toy.jobs, func(j toyJob) bool { return j.Name == "another's" && j.State == bourse.ManagedEnded }) {
+			t.Error("a foreign job with a number of ours was cancelled")
+		}
+		w.over(t, 1)
+	}
+}
+
+func TestMend_DeletedReservationIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	w := reserving()
+	w.placed(t, 1, what(2, start, 10*bourse.Minute))
+	w.wait(20 * bourse.Second)
+	w.toy.reservations = nil // with its job left to wait
+	w.run(start.Add(bourse.Minute))
+	w.is(t, 1, bourse.LockRunning)
+	if n := w.nodes.Counts().Remade; n != 1 {
+		t.Errorf("made again %d times", n)
+	}
+	w.over(t, 1)
+}
+
+// After a restart too, at once: what an earlier life has submitted was seen, so that it
+// is no longer to be waited for.
+func TestMend_DeletedReservationAfterARestart(t *testing.T) {
+	t.Parallel()
+	w := reserving()
+	at := start.Add(10 * bourse.Minute)
+	w.placed(t, 1, what(2, at, 10*bourse.Minute))
+	w.wait(20 * bourse.Second)
+	w.begin()
+	w.toy.reservations = nil
+	w.wait(30 * bourse.Second)
+	if w.toy.job(nameOf(1)) == nil || w.toy.reservation(nameOf(1)) == nil {
+		t.Errorf("30 s later it is not mended: %v", w.toy.story)
+	}
+	w.run(at.Add(bourse.Minute))
+	w.is(t, 1, bourse.LockRunning)
+	w.over(t, 1)
+}
+
+func TestMend_ReservationThatCannotBeMadeAgainIsLost(t *testing.T) {
+	t.Parallel()
+	w := reserving()
+	w.placed(t, 1, what(2, start, 10*bourse.Minute))
+	w.wait(20 * bourse.Second)
+	w.toy.reservations = []bourse.ManagedReservation{{Name: "theirs", Start: start, End: start.Add(bourse.Hour), Nodes: []string{"n2"}}}
+	w.run(start.Add(-10 * bourse.Second))
+	w.lostFor(t, 1, "overlaps theirs")
+	w.over(t, 1)
+}
+
+func TestAdministrator_MovesOrShrinksAReservation(t *testing.T) {
+	t.Parallel()
+	for _, change := range []func(*bourse.ManagedReservation){
+		func(r *bourse.ManagedReservation) { r.Start, r.End = r.Start.Add(bourse.Hour), r.End.Add(bourse.Hour) },
+		func(r *bourse.ManagedReservation) { r.End = r.End.Add(-5 * bourse.Minute) },
+		func(r *bourse.ManagedReservation) { r.Nodes = r.Nodes[:1] },
+	} {
+		w := reserving()
+		w.placed(t, 1, what(2, start, 10*bourse.Minute))
+		w.wait(20 * bourse.Second)
+		change(w.toy.reservation(nameOf(1)))
+		w.wait(30 * bourse.Second)
+		w.lostFor(t, 1, "was moved")
+		w.over(t, 1)
+	}
+}
+
+// A longer one, or one with more nodes, serves as well.
+func TestAdministrator_ExtendsAReservation(t *testing.T) {
+	t.Parallel()
+	w := reserving()
+	w.placed(t, 1, what(2, start, 10*bourse.Minute))
+	w.wait(20 * bourse.Second)
+	r := w.toy.reservation(nameOf(1))
+	r.End, r.Nodes = r.End.Add(bourse.Hour), nodeNames
+	w.run(start.Add(30 * bourse.Second))
+	w.is(t, 1, bourse.LockRunning)
+	w.over(t, 1)
+}
+
+func TestAdministrator_CancelsWorkBeforeItBegins(t *testing.T) {
+	t.Parallel()
+	w := reserving()
+	w.placed(t, 1, what(2, start, 10*bourse.Minute))
+	w.wait(20 * bourse.Second)
+	w.toy.end(w.toy.job(nameOf(1)), "CANCELLED by root")
+	w.wait(30 * bourse.Second)
+	w.lostFor(t, 1, "CANCELLED by root")
+	w.over(t, 1)
+}
+
+func TestAdministrator_CancelsWorkThatRuns(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, w *world) {
+		w.placed(t, 1, what(2, start, 10*bourse.Minute))
+		w.run(start.Add(bourse.Minute))
+		w.toy.end(w.toy.job(nameOf(1)), "CANCELLED by root")
+		w.wait(bourse.Minute)
+		w.is(t, 1, bourse.LockEnded)
+		if r := w.last(1).Result; r == nil || r.Ended.Detail != "CANCELLED by root" {
+			t.Errorf("%+v", r)
+		}
+		w.over(t, 1)
+	})
+}
+
+func TestAdministrator_HoldsWork(t *testing.T) {
+	t.Parallel()
+	w := reserving()
+	w.placed(t, 1, what(2, start, 10*bourse.Minute))
+	w.wait(20 * bourse.Second)
+	w.toy.job(nameOf(1)).State = bourse.ManagedHeld
+	w.run(start.Add(59 * bourse.Second))
+	w.is(t, 1, bourse.LockSubmitted)
+	w.run(start.Add(80 * bourse.Second))
+	w.lostFor(t, 1, "it is held")
+	w.over(t, 1)
+}
+
+// Work that has run does not run again.
+func TestAdministrator_RequeuesWorkThatRuns(t *testing.T) {
+	t.Parallel()
+	w := reserving()
+	w.placed(t, 1, what(2, start, 20*bourse.Minute))
+	w.run(start.Add(bourse.Minute))
+	j := w.toy.job(nameOf(1))
+	j.State, j.begin, j.Nodes = bourse.ManagedPending, w.now.Add(2*bourse.Minute), []string{"n1", "n2"}
+	w.run(start.Add(5 * bourse.Minute))
+	w.is(t, 1, bourse.LockEnded)
+	if r := w.last(1).Result; r == nil || !strings.Contains(r.Ended.Detail, "queue") {
+		t.Errorf("%+v", r)
+	}
+	w.over(t, 1)
+}
+
+func TestStart_NodeThatIsDownLosesTheLegIn60Seconds(t *testing.T) {
+	t.Parallel()
+	for _, bareLeg := range []bool{false, true} {
+		w := reserving()
+		if w.hold(1, what(2, start, 10*bourse.Minute)); bareLeg {
+			w.step(theSite, agents.ClusterConfirm{Leg: leg(1)})
+		} else {
+			w.confirm(1)
+		}
+		w.run(start.Add(-10 * bourse.Second))
+		w.toy.node("n2").State = bourse.NodeDown
+		w.run(start.Add(80 * bourse.Second))
+		if f := w.last(1); f.State != bourse.LockLost || !strings.Contains(f.Reason.Detail, "ReqNodeNotAvail") && !strings.Contains(f.Reason.Detail, "n2") {
+			t.Errorf("the leg is %s: %v", f.State, f.Reason)
+		}
+		w.over(t, 1)
+	}
+}
+
+// A node that comes back in time is no matter.
+func TestStart_NodeThatComesBack(t *testing.T) {
+	t.Parallel()
+	w := reserving()
+	w.placed(t, 1, what(2, start, 10*bourse.Minute))
+	w.toy.node("n2").State = bourse.NodeDrained
+	w.run(start.Add(30 * bourse.Second))
+	w.is(t, 1, bourse.LockSubmitted)
+	w.toy.node("n2").State = bourse.NodeUp
+	w.run(start.Add(50 * bourse.Second))
+	w.is(t, 1, bourse.LockRunning)
+	w.over(t, 1)
+}
+
+// A bare reservation is its user's from the begin of its window to the end.
+func TestBare_LastsForItsWindow(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, w *world) {
+		w.hold(1, what(2, start, 5*bourse.Minute))
+		w.step(theSite, agents.ClusterConfirm{Leg: leg(1)})
+		w.wait(20 * bourse.Second)
+		if r := w.toy.reservation(nameOf(1)); w.cfg.Reserves && (r == nil || !slices.Equal(r.Users, []string{"vo1"})) {
+			t.Errorf("the reservation is %+v", r)
+		}
+		w.run(start.Add(20 * bourse.Second))
+		w.is(t, 1, bourse.LockRunning)
+		w.run(start.Add(5 * bourse.Minute))
+		w.is(t, 1, bourse.LockEnded)
+		w.over(t, 1)
+	})
+}
+
+func TestBare_DeletedInItsWindowIsLost(t *testing.T) {
+	t.Parallel()
+	w := reserving()
+	w.hold(1, what(2, start, 5*bourse.Minute))
+	w.step(theSite, agents.ClusterConfirm{Leg: leg(1)})
+	w.run(start.Add(bourse.Minute))
+	w.toy.reservations = nil
+	w.wait(30 * bourse.Second)
+	w.lostFor(t, 1, "deleted")
+	w.over(t, 1)
+}
+
+// Work that does not end by itself is told to at the window's end, and what does not
+// do so then is deleted once the padding is over.
+func TestEnd_OfTheWindowEndsTheWork(t *testing.T) {
+	t.Parallel()
+	for _, grace := range []bourse.Duration{bourse.Second, 30 * bourse.Second, bourse.Hour} {
+		both(t, func(t *testing.T, w *world) {
+			w.toy.grace = grace
+			w.placed(t, 1, what(2, start, 5*bourse.Minute))
+			if j := w.toy.job(nameOf(1)); j != nil {
+				j.limit = bourse.Never
+			}
+			w.run(start.Add(7 * bourse.Minute))
+			w.is(t, 1, bourse.LockEnded)
+			if r := w.last(1).Result; r == nil || r.Ended.Code != bourse.Expired {
+				t.Errorf("%+v", r)
+			}
+			if n := w.count(1, agents.End); n != 1 {
+				t.Errorf("told to end %d times", n)
+			}
+			w.over(t, 1)
+		})
+	}
+}

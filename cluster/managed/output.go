@@ -1,0 +1,44 @@
+package managed
+
+import (
+	"slices"
+
+	"bourse"
+	"bourse/agents"
+)
+
+// reading is a question for what work has printed that the driver has not answered.
+type reading struct {
+	ref  uint64 // to the driver
+	from agents.ID
+	m    agents.ClusterOutputRequest
+	at   bourse.Time
+}
+
+// mostReadings bounds those that wait; a driver that does not answer is waited for as
+// long as for a look.
+const mostReadings = 256
+
+// read asks the driver what a leg's work has printed, also of one that has no lock any
+// more: its name tells it.
+func (b *Backend) read(now bourse.Time, from agents.ID, m agents.ClusterOutputRequest) {
+	b.readings = slices.DeleteFunc(b.readings, func(r reading) bool { return r.at.Add(b.cfg.Limits.LookTimeout) <= now })
+	if len(b.readings) >= mostReadings {
+		b.host.Send(from, agents.ClusterOutput{Leg: m.Leg, Ref: m.Ref, Failure: bourse.Because(bourse.QueueFull, "the driver of %s has %d questions for output to answer", b.cfg.Site, mostReadings)})
+		return
+	}
+	b.ref++
+	b.readings = append(b.readings, reading{b.ref, from, m, now})
+	b.host.Send(b.cfg.Driver, agents.OutputRequest{Ref: b.ref, Name: b.name(m.Leg), File: m.File, From: m.From})
+}
+
+// printed hands the driver's answer on.
+func (b *Backend) printed(m agents.Output) {
+	i := slices.IndexFunc(b.readings, func(r reading) bool { return r.ref == m.Ref && b.name(r.m.Leg) == m.Name })
+	if i < 0 {
+		return // an answer that came too late
+	}
+	r := b.readings[i]
+	b.readings = slices.Delete(b.readings, i, i+1)
+	b.host.Send(r.from, agents.ClusterOutput{Leg: r.m.Leg, Ref: r.m.Ref, From: m.From, Size: m.Size, Data: m.Data, Failure: m.Failure})
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"cmp"
+	"slices"
+
+	"bourse"
+	"bourse/policy/backfill"
+	"bourse/policy/choice"
+	"bourse/policy/pricing"
+)
+
+// Where a site's prices change over time the base price is another one at every start:
+// then starts at which they change are worth a quote too, and what is weighed is the
+// whole price.
+
+// maxChanges bounds the starts that are quoted for the sake of a change of price.
+const maxChanges = 200
+
+// changes adds to a list of offers those at which prices change, or do when the
+// reservation ends, until they come again or within a week.
+func (q *quote) changes(list []pricing.Offer, book *pricing.Book, s *backfill.State, g *bourse.Group, d bourse.Duration) []pricing.Offer {
+	if g.Curve == nil {
+		return list
+	}
+	until := s.Now.Add(7 * bourse.Day)
+	if _, repeat := g.Curve.Steps(); repeat > 0 {
+		until = s.Now.Add(repeat)
+	}
+	list = slices.Clone(list) // it is the book's
+	for t, n := g.Curve.Next(s.Now), 0; t < until && n < maxChanges; t, n = g.Curve.Next(t), n+1 {
+		for _, at := range []bourse.Time{t, t.Add(-d)} {
+			if at > s.Now {
+				f, ok := book.Additive(at, q.nodes, d)
+				list = append(list, pricing.Offer{Start: at, Feasible: ok, Additive: f})
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(x, y pricing.Offer) int { return cmp.Compare(x.Start, y.Start) })
+	return slices.CompactFunc(list, func(x, y pricing.Offer) bool { return x.Start == y.Start })
+}
+
+// base is the base price of a start.
+func (q *quote) base(g *bourse.Group, start bourse.Time, d bourse.Duration) bourse.Credits {
+	if g.Curve == nil {
+		return pricing.Base(g.Price, q.nodes, d)
+	}
+	return g.Cost(start, start.Add(d)).Times(q.nodes)
+}
+
+// whole is the offers with the whole price in place of the additive part, in node-
+// milliseconds at the plain price, so that those can be compared.
+func (q *quote) whole(offers []pricing.Offer, g *bourse.Group, d bourse.Duration) []pricing.Offer {
+	if g.Curve == nil {
+		return offers
+	}
+	list := slices.Clone(offers)
+	for i := range list {
+		if o := &list[i]; o.Feasible {
+			weighed := bourse.CostOver(bourse.Price(bourse.Hour), g.Curve, o.Start, o.Start.Add(d)).Times(q.nodes)
+			o.Additive = bourse.Duration(bourse.Credits(o.Additive).Plus(weighed))
+		}
+	}
+	return list
+}
+
+// earliestWithin is the earliest start whose whole price is within a budget, -1 if there
+// is none.
+func (q *quote) earliestWithin(offers []pricing.Offer, g *bourse.Group, d bourse.Duration, budget bourse.Credits) int {
+	if g.Curve == nil {
+		return choice.EarliestWithin(offers, g.Price, pricing.Base(g.Price, q.nodes, d), budget)
+	}
+	best := -1
+	for i := range offers {
+		o := &offers[i]
+		if o.Feasible && q.base(g, o.Start, d).Plus(bourse.Cost(g.Price, o.Additive)) <= budget && (best < 0 || o.Start < offers[best].Start) {
+			best = i
+		}
+	}
+	return best
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"bourse/web"
+)
+
+func TestSubmit_SaysWhatItWaitsFor(t *testing.T) {
+	t.Parallel()
+	got := waitsFor([]string{"a (waiting)", "b (placed)", "c (placed)", "d (placed)", "e (placed)"}, 9, "done")
+	if want := "4 of 9 done; waits for a (waiting), b (placed), c (placed), 2 more"; got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+}
+
+// Whoever writes "--wait done" means that it waits until the jobs are done.
+func TestSubmit_TheWordAfterWaitMayStandAlone(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"b.toml --wait":        "placed",
+		"b.toml --wait done":   "done",
+		"--wait=done b.toml":   "done",
+		"b.toml --wait placed": "placed",
+		"b.toml done":          `"done" is too much`,
+		"b.toml --wait c.toml": `"c.toml" is too much`,
+	} {
+		var c submitting
+		cmd := newSubmit()
+		f := cmd.Flags()
+		if err := f.Parse(strings.Fields(args)); err != nil {
+			t.Fatal(err)
+		}
+		c.wait, _ = f.GetString("wait")
+		err := c.waitWord(f.Args())
+		got := c.wait
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", args, got, want)
+		}
+	}
+}
+
+// Whoever mistypes a name is told which there are.
+func TestOpen_SaysToWhomTheSiteIsClosed(t *testing.T) {
+	t.Parallel()
+	s := web.SiteState{Name: "north", Closed: []web.Closed{{VO: "vo2"}, {VO: "vo3", User: "ben"}}}
+	err := notClosed(&s, web.OpenWish{VO: "vo7"})
+	if exitCode(err) != 1 || err.Error() != "north is not closed to --vo vo7; it is closed to --vo vo2, --vo vo3 --user ben" {
+		t.Error(err)
+	}
+}

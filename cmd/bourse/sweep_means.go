@@ -1,0 +1,218 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"bourse/report"
+)
+
+// sweepMean is a row of the summary, or of the differences: a point's figures less
+// those of the first point with the same seeds.
+type sweepMean struct {
+	Point     int                `json:"-"`
+	Settings  map[string]any     `json:"settings"`
+	Owner     string             `json:"owner"`
+	Measure   string             `json:"measure"`
+	Mean      float64            `json:"mean"`
+	CI95      float64            `json:"ci95"`
+	Runs      int                `json:"runs"`
+	Quantiles map[string]float64 `json:"quantiles,omitempty"`
+	Apart     *apart             `json:"difference,omitempty"` // from the first point; nil there
+}
+
+// apart is a paired difference: its mean over the seeds and the half-width of its 95 %
+// interval.
+type apart struct {
+	Mean float64 `json:"mean"`
+	CI95 float64 `json:"ci95"`
+}
+
+// beyond reports whether the difference is beyond its interval.
+func (a *apart) beyond() bool { return a != nil && math.Abs(a.Mean) > a.CI95 }
+
+// quantiles are those that the summary has, by their names.
+var quantiles = []struct {
+	name string
+	at   float64
+}{{"min", 0}, {"p10", .1}, {"median", .5}, {"p90", .9}, {"max", 1}}
+
+// fewSeeds is how many seeds an interval should have at least: with fewer, Student's
+// t is wide and one odd seed decides.
+const fewSeeds = 10
+
+// means sums the seeds of every point up.
+func (s *sweepSheet) means() []sweepMean {
+	var list []sweepMean
+	config := s.sweep.Config
+	first := s.runs[:config.Runs]
+	for point := range config.Points() {
+		settings := map[string]any{}
+		for i, v := range config.Values(point) {
+			settings[config.Parameters[i].Name] = v
+		}
+		runs := s.runs[point*config.Runs : (point+1)*config.Runs]
+		for k, f := range runs[0] {
+			values, less := make([]float64, len(runs)), make([]float64, len(runs))
+			for i := range runs {
+				values[i] = runs[i][k].Value
+				less[i] = values[i] - figure(first[i], k, f)
+			}
+			m := sweepMean{Point: point, Settings: settings, Owner: f.Owner, Measure: f.Measure, Runs: len(runs), Quantiles: quantilesOf(values)}
+			m.Mean, m.CI95 = report.Interval(values)
+			if point > 0 && !math.IsNaN(less[0]) {
+				m.Apart = &apart{}
+				m.Apart.Mean, m.Apart.CI95 = report.Interval(less)
+			}
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// figure is the value of the same measure in another run: in the same place, unless
+// the points differ in their sites; not a number where there is none.
+func figure(run []report.Figure, k int, like report.Figure) float64 {
+	if k >= len(run) || run[k].Owner != like.Owner || run[k].Measure != like.Measure {
+		k = slices.IndexFunc(run, func(f report.Figure) bool { return f.Owner == like.Owner && f.Measure == like.Measure })
+	}
+	if k < 0 {
+		return math.NaN()
+	}
+	return run[k].Value
+}
+
+// quantilesOf interpolates between the values in order.
+func quantilesOf(values []float64) map[string]float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	out := map[string]float64{}
+	for _, q := range quantiles {
+		place := q.at * float64(len(sorted)-1)
+		below := int(place)
+		v := sorted[below]
+		if part := place - float64(below); part > 0 {
+			v += part * (sorted[below+1] - v)
+		}
+		out[q.name] = v
+	}
+	return out
+}
+
+func (s *sweepSheet) writeSummary(w io.Writer) error {
+	out := csv.NewWriter(w)
+	head := append(s.names(), "owner", "measure", "mean", "ci95", "runs")
+	for _, q := range quantiles {
+		head = append(head, q.name)
+	}
+	out.Write(head)
+	for _, m := range s.means() {
+		row := append(s.settings(m.Point), m.Owner, m.Measure, decimal(m.Mean), decimal(m.CI95), strconv.Itoa(m.Runs))
+		for _, q := range quantiles {
+			row = append(row, decimal(m.Quantiles[q.name]))
+		}
+		out.Write(row)
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// writeDifferences writes how far each point is from the first, seed by seed.
+func (s *sweepSheet) writeDifferences(w io.Writer) error {
+	out := csv.NewWriter(w)
+	out.Write(append(s.names(), "owner", "measure", "difference", "ci95", "runs"))
+	for _, m := range s.means() {
+		if m.Apart != nil {
+			out.Write(append(s.settings(m.Point), m.Owner, m.Measure, decimal(m.Apart.Mean), decimal(m.Apart.CI95), strconv.Itoa(m.Runs)))
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func decimal(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// writePage draws the measures of the VOs, point by point, and the differences.
+func (s *sweepSheet) writePage(w io.Writer) error {
+	config := s.sweep.Config
+	page := report.Study{Title: "Sweep: " + config.Name, Seed: config.Seed, Plain: true, Finding: s.finding(),
+		Notes: []string{"Differences are from the first combination, taken seed by seed."}}
+	vos := s.owners()
+	for _, less := range []bool{false, true} {
+		for _, m := range s.means() {
+			if !vos[m.Owner] || less && m.Apart == nil {
+				continue
+			}
+			row := report.StudyRow{Measure: m.Owner + ": " + m.Measure, Setting: config.Words(m.Point), Here: m.Mean, CI95: m.CI95, Runs: m.Runs}
+			if less {
+				row.Measure, row.Here, row.CI95 = row.Measure+", difference", m.Apart.Mean, m.Apart.CI95
+				row.Verdict = map[bool]string{true: "beyond the interval", false: "within the interval"}[m.Apart.beyond()]
+			}
+			page.Rows = append(page.Rows, row)
+		}
+	}
+	return page.Write(w)
+}
+
+// owners are the VOs: whoever has a measure that only VOs have.
+func (s *sweepSheet) owners() map[string]bool {
+	names, _ := report.SweepColumns()
+	vos := map[string]bool{}
+	for _, f := range s.runs[0] {
+		if slices.Contains(names, f.Measure) {
+			vos[f.Owner] = true
+		}
+	}
+	return vos
+}
+
+// finding says in a sentence which of the measures of the table differ.
+func (s *sweepSheet) finding() string {
+	names, _ := report.SweepColumns()
+	var list []string
+	for _, m := range s.means() {
+		if slices.Contains(names, m.Measure) && m.Apart.beyond() && len(list) < 3 {
+			list = append(list, fmt.Sprintf("%s has %s %s of %s", s.unlike(m.Point), within("%+.*f", m.Apart.Mean, m.Apart.CI95), m.Measure, m.Owner))
+		}
+	}
+	said := "Against the first combination, seed by seed: "
+	if len(list) == 0 {
+		return said + "nothing differs beyond its interval." + s.few()
+	}
+	return said + strings.Join(list, "; ") + "." + s.few()
+}
+
+// unlike says in what a point is not the first.
+func (s *sweepSheet) unlike(point int) string {
+	config := s.sweep.Config
+	first, values := config.Values(0), config.Values(point)
+	var list []string
+	for i, v := range values {
+		if v != first[i] {
+			list = append(list, fmt.Sprintf("%s = %v", config.Parameters[i].Name, v))
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// within shows a mean and the half-width of its interval, with the decimals that the
+// interval leaves a meaning; format is that of the mean.
+func within(format string, mean, half float64) string {
+	decimals := 2
+	for bound := 1.; decimals > 0 && half >= bound; bound *= 10 {
+		decimals--
+	}
+	return fmt.Sprintf(format+" ± %.*f", decimals, mean, decimals, half)
+}
+
+// few warns of an interval over too few seeds.
+func (s *sweepSheet) few() string {
+	if n := s.sweep.Config.Runs; n < fewSeeds {
+		return fmt.Sprintf(" %s: too few to rely on the intervals; take %d or more.", plural(n, "seed", "seeds"), fewSeeds)
+	}
+	return ""
+}

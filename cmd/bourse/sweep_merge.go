@@ -1,0 +1,52 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+)
+
+// newSweepMerge builds "bourse sweep merge".
+func newSweepMerge() *cobra.Command {
+	var f sweepFlags
+	cmd := &cobra.Command{
+		Use:   "merge --out DIR PART...",
+		Short: "Make one sweep of the folders of its parts",
+		Long: `Merge reads the folders of all parts of a sweep and writes runs.csv, summary.csv and
+sweep.json as one machine would have, byte for byte. A part that is there twice
+counts once; one that lacks is named, and nothing is written: exit status 1.`,
+		Example: "  bourse sweep merge --out out part-*",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.merge(args, cmd.OutOrStdout())
+		},
+	}
+	cmd.Flags().StringVar(&f.out, "out", "", "folder for the files")
+	cmd.Flags().BoolVar(&f.json, "json", false, "print the means as JSON")
+	return cmd
+}
+
+func (f *sweepFlags) merge(dirs []string, stdout io.Writer) error {
+	if f.out == "" || len(dirs) == 0 {
+		return errors.New("merge takes the folders of the parts, and --out DIR for the files")
+	}
+	var parts sweepParts
+	for _, dir := range dirs {
+		if err := parts.add(dir); err != nil {
+			return err
+		}
+	}
+	if lacks := parts.lacks(); lacks != "" {
+		return failed(fmt.Errorf("of the %d parts there is no part %s; nothing was written", parts.of, lacks))
+	}
+	if err := os.MkdirAll(f.out, 0o755); err != nil {
+		return failed(err)
+	}
+	parts.sheet.dir = f.out
+	if err := parts.sheet.write(); err != nil {
+		return failed(err)
+	}
+	return f.tell(parts.sheet, stdout)
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"bourse/configs"
+	"bourse/simulation"
+)
+
+// On however many machines, a sweep ends with the bytes of one.
+func TestSweepMerge_PartsAreTheWholeByteForByte(t *testing.T) {
+	t.Parallel()
+	file, whole := sweepFiles(t)
+	if _, msg, code := workloadCommand("sweep", file, "--out", whole); code != 0 {
+		t.Fatalf("exit %d: %s", code, msg)
+	}
+	want := contents(t, whole)
+	dir := t.TempDir()
+	var parts []string
+	for i := 1; i <= 3; i++ {
+		out := filepath.Join(dir, fmt.Sprint("part-", i))
+		said, msg, code := workloadCommand("sweep", file, "--out", out, "--part", fmt.Sprintf("%d/3", i))
+		if code != 0 || !strings.Contains(said, fmt.Sprintf("Part %d of 3: ", i)) {
+			t.Fatalf("exit %d: %s%s", code, said, msg)
+		}
+		parts = append(parts, out)
+	}
+	merge := func(list ...string) (out, msg string, code int, dest string) {
+		dest = filepath.Join(t.TempDir(), "all")
+		out, msg, code = workloadCommand(append([]string{"sweep", "merge", "--out", dest}, list...)...)
+		return out, msg, code, dest
+	}
+	out, msg, code, dest := merge(parts[2], parts[0], parts[1], parts[0]) // in any order, one twice
+	if code != 0 || !strings.Contains(out, "4 combinations, 2 seeds each from 5 on") {
+		t.Fatalf("exit %d: %s%s", code, out, msg)
+	}
+	if got := contents(t, dest); !maps.Equal(got, want) {
+		t.Errorf("merged there are\n%v, want\n%v", got, want)
+	}
+
+	_, msg, code, dest = merge(parts[0], parts[2])
+	if _, err := os.Stat(dest); code != 1 || !strings.Contains(msg, "no part 2") || err == nil {
+		t.Errorf("without part 2: exit %d: %s", code, msg)
+	}
+	if _, msg, code := workloadCommand("sweep", file, "--out", parts[1], "--part", "2/3", "--resume"); code != 0 {
+		t.Errorf("a part that is over is run again: exit %d: %s", code, msg)
+	}
+	other := filepath.Join(dir, "other")
+	if _, msg, code := workloadCommand("sweep", file, "--out", other, "--part", "2/2"); code != 0 {
+		t.Fatalf("exit %d: %s", code, msg)
+	}
+	if _, msg, code, _ := merge(parts[0], parts[1], parts[2], other); code != 2 || !strings.Contains(msg, "different divisions") {
+		t.Errorf("another division: exit %d: %s", code, msg)
+	}
+	if err := os.WriteFile(filepath.Join(parts[1], sweepPartFile), []byte(strings.SplitAfter(contents(t, parts[1])[sweepPartFile], "\n")[0]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, msg, code, _ := merge(parts...); code != 2 || !strings.Contains(msg, "has 0 of its ") {
+		t.Errorf("a part without its runs: exit %d: %s", code, msg)
+	}
+}
+
+// Each run is in one part, and the parts are of one size.
+func TestSweepPart_DealsOutEveryRunOnce(t *testing.T) {
+	t.Parallel()
+	file, _ := sweepFiles(t)
+	config, err := configs.ReadSweep(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &simulation.Sweep{Config: config}
+	for n := 1; n <= 9; n++ {
+		in := make([]int, s.Runs())
+		for i := 1; i <= n; i++ {
+			part, size := s.Part(i, n), 0
+			for run := range in {
+				if part(run) {
+					in[run]++
+					size++
+				}
+			}
+			if size < s.Runs()/n || size > (s.Runs()+n-1)/n {
+				t.Errorf("part %d of %d has %d of %d runs", i, n, size, s.Runs())
+			}
+		}
+		for run, times := range in {
+			if times != 1 {
+				t.Errorf("of %d parts, %d have run %d", n, times, run)
+			}
+		}
+	}
+}
+
+func TestSweepPart_IsTakenFromTheArray(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ flag, env, want string }{
+		{"2/8", "", "2 of 8"},
+		{"auto", "SLURM_ARRAY_TASK_ID=3 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_COUNT=5", "3 of 5"},
+		{"auto", "SLURM_ARRAY_TASK_ID=14 SLURM_ARRAY_TASK_MIN=10 SLURM_ARRAY_TASK_STEP=2 SLURM_ARRAY_TASK_COUNT=4", "3 of 4"},
+		{"auto", "JOB_COMPLETION_INDEX=0 BOURSE_PARTS=4", "1 of 4"},
+		{"auto", "JOB_COMPLETION_INDEX=0", `BOURSE_PARTS is ""`},
+		{"auto", "", "is no task of a Slurm array"},
+		{"0/3", "", "must be 1 to N"}, {"4/3", "", "must be 1 to N"}, {"x", "", "must be I/N"}, {"1/2/3", "", "must be I/N"},
+	} {
+		env := map[string]string{}
+		for _, kv := range strings.Fields(c.env) {
+			k, v, _ := strings.Cut(kv, "=")
+			env[k] = v
+		}
+		p, err := parsePart(c.flag, func(k string) string { return env[k] })
+		got := fmt.Sprintf("%d of %d", p.i, p.of)
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.Contains(got, c.want) {
+			t.Errorf("--part %s with %s: %s, want %s", c.flag, c.env, got, c.want)
+		}
+	}
+}
+
+func TestSweepPlan_IsAScriptThatAShellTakes(t *testing.T) {
+	t.Parallel()
+	file, _ := sweepFiles(t)
+	out, msg, code := workloadCommand("sweep", "plan", file, "--engine", "slurm", "--parts", "4", "--out", "it's here")
+	if code != 0 || !strings.Contains(out, "#SBATCH --array=1-4\n") {
+		t.Fatalf("exit %d: %s%s", code, out, msg)
+	}
+	if sh, err := exec.LookPath("sh"); err == nil {
+		cmd := exec.Command(sh, "-n")
+		cmd.Stdin = strings.NewReader(out)
+		if b, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%v: %s\n%s", err, b, out)
+		}
+	}
+	out, msg, code = workloadCommand("sweep", "plan", file, "--engine", "kubernetes", "--parts", "4")
+	if code != 0 || !strings.Contains(out, "completions: 4\n") || !strings.Contains(out, "completionMode: Indexed\n") {
+		t.Errorf("exit %d: %s%s", code, out, msg)
+	}
+	if _, msg, code := workloadCommand("sweep", "plan", file, "--engine", "slurm", "--parts", "9"); code != 2 || !strings.Contains(msg, "8 runs in all") {
+		t.Errorf("more parts than runs: exit %d: %s", code, msg)
+	}
+	if _, msg, code := workloadCommand("sweep", "plan", file, "--engine", "pbs", "--parts", "2"); code != 2 || !strings.Contains(msg, "slurm or kubernetes") {
+		t.Errorf("exit %d: %s", code, msg)
+	}
+}

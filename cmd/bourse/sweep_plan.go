@@ -1,0 +1,121 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"text/template"
+
+	"github.com/spf13/cobra"
+
+	"bourse/configs"
+)
+
+// sweepPlan is what a script or a manifest is filled in with.
+type sweepPlan struct {
+	engine                 string
+	File, Name, Out, Image string
+	Parts, Runs            int
+}
+
+// newSweepPlan builds "bourse sweep plan".
+func newSweepPlan() *cobra.Command {
+	var p sweepPlan
+	cmd := &cobra.Command{
+		Use:   "plan SWEEP.toml --engine slurm|kubernetes --parts N",
+		Short: "Print a job array that runs a sweep in parts",
+		Long: `Plan prints the script of a Slurm job array, or the manifest of a Kubernetes Indexed
+Job, that runs a sweep in N parts, and the merge that comes after. The folder of
+--out, the sweep's file and all that it names must be the same for all tasks, as
+on a shared file system. A task that is run again goes on where it was.`,
+		Example: "  bourse sweep plan algorithms.toml --engine slurm --parts 20 --out out > sweep.sh && sbatch sweep.sh\n" +
+			"  bourse sweep plan algorithms.toml --engine kubernetes --parts 20 | kubectl apply -f -",
+		Args: arguments(1, 1, "one file, SWEEP.toml"),
+		RunE: func(cmd *cobra.Command, args []string) error { return p.run(args[0], cmd.OutOrStdout()) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&p.engine, "engine", "", "slurm or kubernetes")
+	f.IntVar(&p.Parts, "parts", 0, "how many parts")
+	f.StringVar(&p.Out, "out", "out", "folder of the results; the parts go below it")
+	f.StringVar(&p.Image, "image", "bourse:latest", "of kubernetes: the container's image")
+	return cmd
+}
+
+func (p *sweepPlan) run(file string, stdout io.Writer) error {
+	text := map[string]string{"slurm": slurmPlan, "kubernetes": kubernetesPlan}[p.engine]
+	if text == "" {
+		return fmt.Errorf("--engine %q: must be slurm or kubernetes", p.engine)
+	}
+	if p.Parts < 1 || p.Parts > maxParts {
+		return fmt.Errorf("--parts %d: must be 1 to %d", p.Parts, maxParts)
+	}
+	config, err := configs.ReadSweep(file)
+	if err != nil {
+		return err
+	}
+	p.Runs = config.Points() * config.Runs
+	if p.Parts > p.Runs {
+		return fmt.Errorf("--parts %d: the sweep has %d runs in all; take fewer parts", p.Parts, p.Runs)
+	}
+	p.File, p.Name = file, jobName(config.Name)
+	t := template.Must(template.New("").Funcs(template.FuncMap{"sh": shellQuoted}).Parse(text))
+	return failed(t.Execute(stdout, p))
+}
+
+var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
+
+// jobName is a name that both engines take.
+func jobName(s string) string {
+	s = strings.Trim(notInNames.ReplaceAllString(strings.ToLower(s), "-"), "-")
+	return strings.TrimSuffix("bourse-"+s[:min(len(s), 40)], "-")
+}
+
+// shellQuoted is a word as a shell takes it.
+func shellQuoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+const slurmPlan = `#!/bin/sh
+#SBATCH --job-name={{.Name}}
+#SBATCH --array=1-{{.Parts}}
+#SBATCH --nodes=1
+#SBATCH --output={{.Name}}-%a.log
+# {{.Runs}} runs in {{.Parts}} parts. When all tasks are over:
+#   bourse sweep merge --out {{sh .Out}} {{sh .Out}}/part-*
+# or, by itself, after submitting this as job J:
+#   sbatch --dependency=afterok:J --wrap "bourse sweep merge --out {{sh .Out}} {{sh .Out}}/part-*"
+exec bourse sweep {{sh .File}} --out {{sh .Out}}/part-"$SLURM_ARRAY_TASK_ID" --part auto --resume
+`
+
+const kubernetesPlan = `# {{.Runs}} runs in {{.Parts}} parts. The claim holds the sweep's file, all that it names, and the
+# results. When the job is complete, in a pod with the same claim:
+#   bourse sweep merge --out {{sh .Out}} {{sh .Out}}/part-*
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: {{.Name}}
+spec:
+  completionMode: Indexed
+  completions: {{.Parts}}
+  parallelism: {{.Parts}}
+  backoffLimitPerIndex: 3
+  template:
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: sweep
+          image: {{.Image}}
+          workingDir: /work
+          env:
+            - name: BOURSE_PARTS
+              value: "{{.Parts}}"
+          command: ["sh", "-c"]
+          args:
+            - exec bourse sweep {{sh .File}} --out {{sh .Out}}/part-"$JOB_COMPLETION_INDEX" --part auto --resume
+          volumeMounts:
+            - name: work
+              mountPath: /work
+      volumes:
+        - name: work
+          persistentVolumeClaim:
+            claimName: bourse-sweep
+`

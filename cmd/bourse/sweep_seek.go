@@ -1,0 +1,138 @@
+package main
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"bourse/configs"
+	"bourse/files"
+	"bourse/report"
+	"bourse/simulation"
+)
+
+// seekFile has a row for each value that was tried, and each seed.
+const seekFile = "tries.csv"
+
+// sought is what the search for a value prints as JSON; a bound that is not known is
+// null.
+type sought struct {
+	Parameter string      `json:"parameter"`
+	Target    string      `json:"target"`
+	Least     *float64    `json:"least"` // that is good
+	Below     *float64    `json:"below"` // the greatest tried that is not
+	Tries     []soughtTry `json:"tries"`
+}
+
+type soughtTry struct {
+	Value float64    `json:"value"`
+	Met   int        `json:"met"`
+	Runs  int        `json:"runs"`
+	Share [2]float64 `json:"shareCI95"` // of the seeds that meet the bound
+	Mean  float64    `json:"mean"`
+	CI95  float64    `json:"ci95"`
+}
+
+// seek finds the least value of a parameter that meets the sweep's target.
+func (f *sweepFlags) seek(config *configs.Sweep, stdout, stderr io.Writer) error {
+	if f.part != "" || f.resume {
+		return errors.New("a sweep with a target tries one value after the other: it has no parts and nothing to resume")
+	}
+	if names := report.VOMeasures(); !slices.Contains(names, config.Target.Measure) {
+		return fmt.Errorf("target: no measure is named %q; there are %s", config.Target.Measure, strings.Join(names, ", "))
+	}
+	if f.out != "" {
+		if err := os.MkdirAll(f.out, 0o755); err != nil {
+			return failed(err)
+		}
+		if err := files.Try(filepath.Join(f.out, seekFile)); err != nil {
+			return failed(err)
+		}
+	}
+	name := config.Parameters[0].Name
+	answer := sought{Parameter: name, Target: config.Target.Text}
+	var tries []simulation.Try
+	s := &simulation.Seek{Config: config, Workloads: simulation.NewWorkloads()}
+	found, err := s.Run(func(t simulation.Try) error {
+		tries = append(tries, t)
+		fmt.Fprintf(stderr, "%s = %v: %d of %d seeds\n", name, t.Value, t.Met, len(t.Seen))
+		one := soughtTry{Value: t.Value, Met: t.Met, Runs: len(t.Seen)}
+		one.Share[0], one.Share[1] = t.Interval()
+		one.Mean, one.CI95 = t.Mean()
+		answer.Tries = append(answer.Tries, one)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	answer.Least, answer.Below = known(found.Least), known(found.Below)
+	if f.json {
+		err = writeJSON(stdout, answer)
+	} else {
+		err = answer.print(stdout, config)
+	}
+	if f.out != "" {
+		err = errors.Join(err, files.Replace(filepath.Join(f.out, seekFile), func(w io.Writer) error { return writeTries(w, config, tries) }))
+	}
+	if err == nil && answer.Least == nil {
+		err = fmt.Errorf("not even %s = %v meets the target", name, found.Below)
+	}
+	return failed(err)
+}
+
+func known(v float64) *float64 {
+	if math.IsNaN(v) {
+		return nil
+	}
+	return &v
+}
+
+// print shows the values in order, and the answer.
+func (a *sought) print(out io.Writer, config *configs.Sweep) error {
+	t := report.NewTable(a.Parameter, "Seeds that meet it", "95 % interval", config.Target.Measure)
+	rows := slices.Clone(a.Tries)
+	slices.SortFunc(rows, func(x, y soughtTry) int { return int(math.Copysign(1, x.Value-y.Value)) })
+	at := 0
+	for i, r := range rows {
+		if a.Least != nil && r.Value == *a.Least {
+			at = i
+		}
+		t.AppendRow([]any{r.Value, fmt.Sprintf("%d of %d", r.Met, r.Runs), fmt.Sprintf("%.0f to %.0f %%", 100*r.Share[0], 100*r.Share[1]), within("%.*f", r.Mean, r.CI95)})
+	}
+	if _, err := fmt.Fprintf(out, "%s\n\nTarget: %s; %d seeds from %d on.\n", t.Render(), a.Target, config.Runs, config.Seed); err != nil {
+		return err
+	}
+	if a.Least == nil {
+		return nil
+	}
+	said := fmt.Sprintf("The least %s that meets it is %v: the bound holds in %d of %d seeds.", a.Parameter, *a.Least, rows[at].Met, rows[at].Runs)
+	if a.Below != nil {
+		said += fmt.Sprintf(" %v does not: %d of %d.", *a.Below, rows[at-1].Met, rows[at-1].Runs)
+	} else {
+		said += " It is the least of the range: there may be lesser ones."
+	}
+	if config.Runs < fewSeeds {
+		said += fmt.Sprintf(" %s: too few to tell shares of seeds; take %d or more.", plural(config.Runs, "seed", "seeds"), fewSeeds)
+	}
+	_, err := fmt.Fprintln(out, said)
+	return err
+}
+
+func writeTries(w io.Writer, config *configs.Sweep, tries []simulation.Try) error {
+	out := csv.NewWriter(w)
+	out.Write([]string{config.Parameters[0].Name, "seed", config.Target.Measure, "met"})
+	for _, t := range tries {
+		for i, v := range t.Seen {
+			out.Write([]string{decimal(t.Value), strconv.FormatUint(config.Seed+uint64(i), 10), decimal(v), strconv.FormatBool(config.Target.Met(v))})
+		}
+	}
+	out.Flush()
+	return out.Error()
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"bourse/agents/journal"
+	"bourse/agents/wire"
+)
+
+// What the linker says: the version of a release, and the commit where Go has not
+// found it out by itself.
+var (
+	release = "unreleased"
+	commit  = ""
+)
+
+// version is what this binary is.
+type version struct {
+	Version  string `json:"version"`
+	Commit   string `json:"commit"` // "" where the build does not know
+	Modified bool   `json:"modified"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+	Wire     int    `json:"wire"`
+	Journal  int    `json:"journal"`
+}
+
+// versionOf asks the binary.
+func versionOf() version {
+	v := version{Version: release, Commit: commit, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Wire: wire.Version, Journal: journal.Version}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			switch s.Key {
+			case "vcs.revision":
+				v.Commit = cmp.Or(v.Commit, s.Value)
+			case "vcs.modified":
+				v.Modified = s.Value == "true"
+			}
+		}
+	}
+	return v
+}
+
+// String is one line.
+func (v version) String() string {
+	commit := cmp.Or(v.Commit, "unknown")
+	if v.Modified {
+		commit += ", with changes"
+	}
+	return fmt.Sprintf("bourse %s (commit %s, %s, %s, wire %d, journal %d)", v.Version, commit, v.Go, v.Platform, v.Wire, v.Journal)
+}
+
+// brief names the version in what a run leaves behind.
+func (v version) brief() string {
+	if v.Version == "unreleased" && v.Commit != "" {
+		return v.Version + " " + v.Commit[:min(12, len(v.Commit))]
+	}
+	return v.Version
+}
+
+// newVersion builds "bourse version".
+func newVersion() *cobra.Command {
+	asJSON := false
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Say what this binary is",
+		Long: `Version prints the version, the commit that the binary was built from, the Go
+that has built it, and the versions of the two formats that outlive it: what
+processes say to each other (wire), and what they write down (journal). Those of
+one wire version talk to each other; a journal is read by builds of its version.`,
+		Example: "  bourse version\n  bourse version --json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if asJSON {
+				return failed(writeJSON(cmd.OutOrStdout(), versionOf()))
+			}
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), versionOf())
+			return failed(err)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}

@@ -1,0 +1,212 @@
+package configs
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"bourse"
+)
+
+// curve is how the prices of a site change over time, as its file has it: in tables,
+// or in a file of their own.
+type curve struct {
+	pieces []bourse.PricePiece
+	file   string
+	repeat bourse.Duration
+}
+
+// onePrice says why some sites have one price at all hours.
+const onePrice = "a site that moves what it has agreed (sla-*) or shares its nodes over time (libra, edf) cannot know which hours a job will take: its price is the same at all; leave the key out"
+
+var withHours = &condition{text: "with a queue", refused: onePrice, holds: func(t *table) bool { return !withPromises.holds(t) && !withShares.holds(t) }}
+
+// prices lists the keys of how the prices of a site's groups, which stand above, change
+// over time.
+func prices(groups *[]bourse.Group, file *string) keys {
+	c := &curve{}
+	return keys{
+		each("price", &c.pieces, bourse.MaxPricePieces, pieceKeys, "factors on the price of all groups over time, in any order; where there is none the factor is 1").when(withHours),
+		custom("price_file", about{kind: "file"}, func(t *table, key string) { c.file = t.file(key, "", filepath.Dir(t.doc.file)) },
+			"factors on the price of all groups over time, in lines `from,factor` of which each holds until the next, the last one for ever or until the first comes again; or [[price]] tables").when(withHours),
+		span("price_repeat", &c.repeat, 0, bourse.MinPriceRepeat, "after so long the factors come again, such as 1d or 7d. A process counts from 1970, a Thursday, in UTC").byDefault("they do not").when(withHours),
+		rule(func(t *table) { *file = c.file; c.apply(t, *groups) }),
+	}
+}
+
+// pieceKeys lists what a [[price]] may hold.
+func pieceKeys(p *bourse.PricePiece) keys {
+	var factor Thousandths
+	return keys{
+		instant("from", &p.From, "when it begins").must(`"22h"`),
+		instant("to", &p.To, "when it ends").must(`"30h"`),
+		share("factor", &factor, One, 0, bourse.MaxPriceFactor, "that the price of a node-hour is multiplied by").must("0.5"),
+		rule(func(*table) { p.Factor = int(factor) }),
+	}
+}
+
+type instantField struct{ to *bourse.Time }
+
+// instant is a time since the scenario's zero or, elsewhere, an RFC 3339 date.
+func instant(name string, to *bourse.Time, doc string) key {
+	return key{name: name, field: instantField{to}, doc: doc}
+}
+
+func (f instantField) read(t *table, key string) {
+	m := t.moment(key, 0, t.in == inScenario, "its zero")
+	if *f.to = bourse.Time(m.After); !m.Date.IsZero() {
+		*f.to = bourse.Time(m.Date.UnixMilli())
+	}
+}
+func (f instantField) about() about {
+	return about{kind: "duration after the zero of time, or a date in a process"}
+}
+
+// apply gives the groups of a site the curve that was read.
+func (c *curve) apply(t *table, groups []bourse.Group) {
+	key := "price"
+	if c.file != "" {
+		key = "price_file"
+	}
+	switch {
+	case !t.clean("price") || !t.clean("price_file") || !t.clean("price_repeat"):
+		return
+	case c.file != "" && len(c.pieces) > 0:
+		t.wrong("price_file", "stands beside [[price]] tables; leave one of them out")
+		return
+	case c.file == "" && len(c.pieces) == 0:
+		if c.repeat > 0 {
+			t.wrong("price_repeat", "has nothing to repeat; write [[price]] tables or a price_file, or leave the key out")
+		}
+		return
+	}
+	where := func(i int) string { return fmt.Sprintf("line %d", t.doc.where.lineOf(t.path.key("price").at(i))) }
+	wrong := func(i int, text string) {
+		if at := t.path.key(key); i >= 0 && c.file == "" {
+			t.wrongAt(at.at(i), "%s", text)
+		} else {
+			t.wrongAt(at, "%s", text)
+		}
+	}
+	if c.file != "" {
+		rows, err := readHours(c.file, c.repeat, t.in == inScenario)
+		if err != nil {
+			t.wrong("price_file", "%v", err)
+			return
+		}
+		c.pieces = rows.pieces
+		where = func(i int) string { return fmt.Sprintf("line %d", rows.lines[i]) }
+		wrong = func(i int, text string) {
+			if i >= 0 {
+				text = fmt.Sprintf("%s:%d: %s", c.file, rows.lines[i], text)
+			}
+			t.wrong("price_file", "%s", text)
+		}
+	}
+	made, err := bourse.NewPriceCurve(c.pieces, c.repeat)
+	if bad := (*bourse.PieceError)(nil); errors.As(err, &bad) {
+		text := bad.Text
+		if bad.Other >= 0 {
+			text += " of " + where(bad.Other)
+		}
+		wrong(bad.Piece, text)
+		return
+	}
+	for i := range groups {
+		g := &groups[i]
+		g.Curve = made
+		if most := g.Dearest(-bourse.MaxTime, bourse.MaxTime); most > bourse.MaxPrice {
+			wrong(-1, fmt.Sprintf("makes a node of group %q cost up to %v credits an hour; at most %v are taken", g.Name, most, bourse.MaxPrice))
+		}
+	}
+}
+
+// hours is a file of factors: of each line when it begins, and how far it is good.
+type hours struct {
+	pieces []bourse.PricePiece
+	lines  []int // from 1
+}
+
+// hoursHead may stand first in such a file.
+const hoursHead = "from,factor"
+
+// readHours reads a file of lines "from,factor" in order of time. Each holds until the
+// next, the last one for ever or, where they repeat, until the first comes again. Lines
+// that are empty or begin with "#" are passed over.
+func readHours(file string, repeat bourse.Duration, simulated bool) (*hours, error) {
+	text, err := readFile(file)
+	if err != nil {
+		return nil, err
+	}
+	out, n := &hours{}, 0
+	wrong := func(format string, args ...any) (*hours, error) {
+		return nil, fmt.Errorf("%s:%d: %s", file, n, fmt.Sprintf(format, args...))
+	}
+	for line := range strings.Lines(string(text)) {
+		n++
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' || len(out.pieces) == 0 && line == hoursHead {
+			continue
+		}
+		from, factor, two := strings.Cut(line, ",")
+		if !two || strings.Contains(factor, ",") {
+			return wrong("%q: must be %s, such as 6h,0.5", line, hoursHead)
+		}
+		at, err := readHour(strings.TrimSpace(from), simulated)
+		if err != nil {
+			return wrong("from: %v", err)
+		}
+		f, err := strconv.ParseFloat(strings.TrimSpace(factor), 64)
+		if err != nil {
+			return wrong("factor %q: must be a number of 0 to %d", factor, bourse.MaxPriceFactor/1000)
+		}
+		by, err := thousandths(f)
+		if err != nil {
+			return wrong("factor: %v; must be a number of 0 to %d", err, bourse.MaxPriceFactor/1000)
+		}
+		if k := len(out.pieces); k == bourse.MaxPricePieces {
+			return wrong("more than %d lines of factors", k)
+		} else if k > 0 {
+			if before := &out.pieces[k-1]; at <= before.From {
+				return wrong("%v is not after %v of line %d; lines must be in order of time", at, before.From, out.lines[k-1])
+			}
+			out.pieces[k-1].To = at
+		}
+		out.pieces, out.lines = append(out.pieces, bourse.PricePiece{From: at, To: bourse.Never, Factor: int(by)}), append(out.lines, n)
+	}
+	if len(out.pieces) == 0 {
+		return nil, fmt.Errorf("%s: has no lines %s", file, hoursHead)
+	}
+	if first, last := out.pieces[0], &out.pieces[len(out.pieces)-1]; repeat > 0 {
+		if last.From >= first.From.Add(repeat) {
+			n = out.lines[len(out.lines)-1]
+			return wrong("%v is %s or more after %v, when the lines come again", last.From, repeat.Words(), first.From)
+		}
+		last.To = first.From.Add(repeat)
+	}
+	return out, nil
+}
+
+// readHour reads seconds, a span since the zero of time, or a date.
+func readHour(s string, simulated bool) (bourse.Time, error) {
+	if date, err := time.Parse(time.RFC3339, s); err == nil {
+		switch {
+		case simulated:
+			return 0, fmt.Errorf("%q is a date, which a simulation does not know; must be a span after its zero such as 6h", s)
+		case date.Year() < 1970 || date.Year() > 2200:
+			return 0, fmt.Errorf("%q is outside the years 1970..2200", s)
+		}
+		return bourse.Time(date.UnixMilli()), nil
+	}
+	if t, err := bourse.ParseTime(s); err == nil {
+		return t, nil
+	}
+	d, err := bourse.ParseDuration(s)
+	if err != nil {
+		return 0, fmt.Errorf("%q: must be seconds, a duration such as 6h or, in a process, an RFC 3339 date", s)
+	}
+	return bourse.Time(d), nil
+}

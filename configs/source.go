@@ -1,0 +1,53 @@
+package configs
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Source is what a scenario was read from, word for word: it gives the same scenario
+// again when the files have changed or are gone.
+type Source struct {
+	Name    string       `json:"name"` // of the file, without its folder, or "preset" and its name
+	Text    string       `json:"text"`
+	Batches []SourceFile `json:"batches,omitempty"` // that its brokers name
+}
+
+// SourceFile is a file under the name that a scenario gives it.
+type SourceFile struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+}
+
+// TraceFile is a trace under the name that a scenario gives it, and where it lies.
+type TraceFile struct{ Name, Path string }
+
+// add takes in a batch, once.
+func (s *Source) add(name string, text []byte) {
+	if f := (SourceFile{name, string(text)}); name != "" && !slices.Contains(s.Batches, f) {
+		s.Batches = append(s.Batches, f)
+	}
+}
+
+// Scenario reads the scenario again. Its traces are found by ResolveTraces.
+func (s Source) Scenario() (*Scenario, error) {
+	out, err := ParseScenario(s.Name, []byte(s.Text))
+	if err != nil {
+		return nil, err
+	}
+	out.Source = s
+	for i := range out.Brokers {
+		b := &out.Brokers[i]
+		if b.Batch == "" {
+			continue
+		}
+		at := slices.IndexFunc(s.Batches, func(f SourceFile) bool { return f.Name == b.Batch })
+		if at < 0 {
+			return nil, fmt.Errorf("%s: batch %q of broker %q is not on record", s.Name, b.Batch, b.Name)
+		}
+		if err := b.takeBatch(b.Batch, []byte(s.Batches[at].Text), out.Until); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}

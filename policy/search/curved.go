@@ -1,0 +1,249 @@
+package search
+
+import (
+	"slices"
+
+	"bourse"
+)
+
+// A fungible list of which some groups' prices change over time is searched here: what
+// a node costs then depends on when it starts. Between the instants at which anything
+// changes the cost of a window is a straight line, so the cheapest starts at one of
+// them: where nodes come free or the price changes, or where a part that ends there
+// ends just in time. The first start within the budget may lie between two, where the
+// cost has fallen far enough; the cost of the cheapest nodes at each instant bends only
+// downwards there, so halving finds it. What is left out is a window that is not of the
+// cheapest nodes, and best just where its own cost passes the budget.
+//
+// AMPLiteral is as AMP here: a group of equal starts is looked at as a whole. A scan
+// looks at every group at each of these instants, so it costs their number times that of
+// the groups, with a binary search each.
+
+// starts lists the instants at which a window of q may begin, in order.
+func (f *Finder) starts(q *query) []bourse.Time {
+	l := f.list
+	last := min(q.Deadline, l.to)
+	list := append(f.instants[:0], max(q.from, l.from))
+	for g := range l.classes {
+		rt := q.fit(l, int32(g)).runtime
+		if rt == 0 {
+			continue
+		}
+		add := func(t bourse.Time) {
+			for _, t := range [...]bourse.Time{t, t.Add(-rt)} {
+				if t > q.from && t > l.from && t.Add(rt) <= last {
+					list = append(list, t)
+				}
+			}
+		}
+		for _, step := range l.levels[g].free {
+			add(step.At)
+		}
+		add(last)
+		if c := l.classes[g].curve; c != nil {
+			for t := c.Next(list[0]); t < last; t = c.Next(t) {
+				add(t)
+			}
+		}
+	}
+	slices.Sort(list)
+	f.instants = slices.Compact(list)
+	return f.instants
+}
+
+// scanCurved is scan on such a list.
+func (f *Finder) scanCurved(q *query) int {
+	if q.least > bourse.Duration(bourse.Never) {
+		return -1 // nothing is suited
+	}
+	f.open(q)
+	before, had := bourse.Time(0), true // the start looked at last, and whether it had enough
+	for _, t := range f.starts(q) {
+		if f.array && f.best.hopeless(t) {
+			return -1
+		}
+		enough := f.fill(q, t)
+		if enough && !had {
+			if f.fill(q, t-1) { // there is an earlier start
+				if at := f.settle(f.earliest(q, before, t-1)); at >= 0 {
+					return at
+				}
+			}
+			f.fill(q, t)
+		}
+		if at := f.settle(t); at >= 0 {
+			return at
+		}
+		before, had = t, enough
+	}
+	return -1
+}
+
+// earliest is the first instant after one at which a pool has enough, by another at
+// the latest. The pools are left as they are then.
+func (f *Finder) earliest(q *query, after, by bourse.Time) bourse.Time {
+	for by-after > 1 {
+		if mid := after + (by-after)/2; f.fill(q, mid) {
+			by = mid
+		} else {
+			after = mid
+		}
+	}
+	f.fill(q, by)
+	return by
+}
+
+// fill has the pools hold what is free at t for long enough, and nothing else, and
+// reports whether one has enough. The place of a slot is its class.
+func (f *Finder) fill(q *query, t bourse.Time) bool {
+	l := f.list
+	for i := range f.pools {
+		p := &f.pools[i]
+		most := p.most
+		p.reset(q.Nodes, q.limit)
+		p.array, p.most = f.array, most
+	}
+	f.dirty = f.dirty[:0]
+	for g := range l.classes {
+		c := &l.classes[g]
+		x := q.at(l, int32(g), t)
+		if x.runtime == 0 || x.runtime > f.best.longest || x.key > f.best.dearest {
+			continue
+		}
+		end := t.Add(x.runtime)
+		if end > min(q.Deadline, l.to) {
+			continue
+		}
+		n := l.levels[g].free.Min(t, end)
+		if n <= 0 {
+			continue
+		}
+		site := 0
+		if q.OneSite {
+			site = int(c.site)
+		}
+		p := &f.pools[site]
+		if !p.dirty {
+			p.dirty, p.fresh = true, x.runtime
+			f.dirty = append(f.dirty, int32(site))
+		}
+		p.fresh = min(p.fresh, x.runtime)
+		p.add(kept{x.key, t, int64(g), int32(n), int32(g)}, t)
+	}
+	return slices.ContainsFunc(f.dirty, func(i int32) bool { return f.pools[i].enough() })
+}
+
+// at is fit of a part that starts at t: with what it costs then, not at the least.
+func (q *query) at(l *List, class int32, t bourse.Time) fit {
+	x, c := q.fit(l, class), &l.classes[class]
+	if x.runtime == 0 || c.curve == nil {
+		return x
+	}
+	switch end := t.Add(x.runtime); q.sums {
+	case byCount:
+		if c.dearest(t, end) > q.MaxPrice {
+			return fit{}
+		}
+	case byPrice:
+		x.key = int64(c.dearest(t, end))
+	case byCost:
+		if q.capped && c.dearest(t, end) > q.MaxPrice {
+			return fit{}
+		}
+		x.key = int64(bourse.CostOver(c.price, c.curve, t, end))
+	}
+	return x
+}
+
+// dearest is the highest price of a node in [from, to).
+func (c *class) dearest(from, to bourse.Time) bourse.Price {
+	g := bourse.Group{Price: c.price, Curve: c.curve}
+	return g.Dearest(from, to)
+}
+
+// cheapest is the price of a class where that is least, between the first start of q
+// and its last end.
+func (c *class) cheapest(l *List, q *query) bourse.Price {
+	if c.curve == nil {
+		return c.price
+	}
+	from := max(q.from, l.from)
+	least, _ := c.curve.Bounds(from, max(min(q.Deadline, l.to), from+1))
+	return bourse.Price(int64(c.price) * int64(least) / 1000)
+}
+
+// buildCurved makes f.found of the chosen nodes: a part a group.
+func (f *Finder) buildCurved(q *query) {
+	slices.SortFunc(f.chosen, byPlace)
+	w := bourse.Window{Start: f.found.Start}
+	parts := f.room(len(f.chosen))
+	for _, k := range f.chosen {
+		c := &f.list.classes[k.class]
+		rt := c.performance.Runtime(q.Length)
+		p := bourse.Part{Group: c.group, Count: k.count, Start: w.Start, End: w.Start.Add(rt)}
+		p.Cost = bourse.CostOver(c.price, c.curve, p.Start, p.End).Times(int(k.count))
+		w.Time, w.Cost = max(w.Time, rt), w.Cost.Plus(p.Cost)
+		parts = append(parts, p)
+	}
+	w.Parts = parts[:len(parts):len(parts)]
+	f.arena = f.arena[:len(f.arena)+len(parts)]
+	f.found = w
+}
+
+// seekCurved is seek on such a list.
+func (f *Finder) seekCurved(q *query, several bool) (bourse.Window, bool) {
+	f.singleCurved(q)
+	if !f.best.started || several && f.best.beatable() {
+		f.hook, f.array = f.weigh, true
+		f.scan(q, true)
+	}
+	if !f.best.started {
+		return bourse.Window{}, false
+	}
+	f.found.Start = f.best.start
+	f.chosen = append(f.chosen[:0], f.best.chosen...)
+	f.build(q)
+	return f.found, true
+}
+
+// singleCurved tells the judge of the best window that one group has for a query on
+// such a list.
+func (f *Finder) singleCurved(q *query) {
+	l, j := f.list, &f.best
+	last := min(q.Deadline, l.to)
+	for g := range l.levels {
+		free := l.levels[g].free
+		x := q.fit(l, int32(g))
+		if x.runtime == 0 || l.groups[g].Nodes < q.Nodes {
+			continue
+		}
+		try := func(t bourse.Time) {
+			if t = max(t, q.from, l.from); t.Add(x.runtime) > last {
+				return
+			}
+			at := q.at(l, int32(g), t)
+			cost := sum{}.plus(at.key, q.Nodes)
+			if at.runtime == 0 || !cost.atMost(q.limit) {
+				return
+			}
+			score := j.rate(t, at.runtime, cost.lo)
+			better := !j.started || score.less(j.score) || score == j.score && (at.runtime < j.time || at.runtime == j.time && cost.less(j.cost))
+			if better && free.Min(t, t.Add(at.runtime)) >= q.Nodes {
+				j.started, j.score, j.time, j.cost, j.start = true, score, at.runtime, cost, t
+				j.chosen = append(j.chosen[:0], kept{at.key, t, int64(g), int32(q.Nodes), int32(g)})
+			}
+		}
+		try(q.from)
+		for _, step := range free {
+			try(step.At)
+			try(step.At.Add(-x.runtime))
+		}
+		try(last.Add(-x.runtime))
+		if c := l.classes[g].curve; c != nil {
+			for t := c.Next(max(q.from, l.from)); t < last; t = c.Next(t) {
+				try(t)
+				try(t.Add(-x.runtime))
+			}
+		}
+	}
+}

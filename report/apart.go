@@ -1,0 +1,206 @@
+package report
+
+import (
+	"bufio"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// fewSeeds is how many seeds an interval should have at least.
+const fewSeeds = 10
+
+// Apart is how far a measure of run B is from that of run A, over all seeds of both.
+type Apart struct {
+	Owner, Measure string
+	A, B           Mean    // Runs is 0 where the run does not have the measure
+	Less           float64 // B less A
+	CI95           float64 // half-width of its 95 % interval; not a number where a run has one seed
+	Paired         bool    // taken seed by seed, for both have the same seeds
+}
+
+// Compare takes two runs, each of one seed or more, apart: seed by seed where both
+// have the same seeds (Student's t of the differences), else by the means of both
+// (Welch's t).
+func Compare(a, b []Summary) []Apart {
+	mine, theirs := bySeed(a), bySeed(b)
+	paired := slices.EqualFunc(a, b, func(x, y Summary) bool { return x.Seed == y.Seed })
+	var list []Apart
+	for _, c := range mine {
+		d := Apart{Owner: c.of.Owner, Measure: c.of.Measure, A: c.mean(), CI95: math.NaN()}
+		if i := slices.IndexFunc(theirs, func(o column) bool { return o.is(c.of) }); i >= 0 {
+			d.against(c.values, theirs[i].values, paired)
+			d.B = theirs[i].mean()
+			theirs = slices.Delete(theirs, i, i+1)
+		}
+		list = append(list, d)
+	}
+	for _, c := range theirs {
+		list = append(list, Apart{Owner: c.of.Owner, Measure: c.of.Measure, B: c.mean(), CI95: math.NaN()})
+	}
+	return list
+}
+
+// column is a measure over the seeds of a run.
+type column struct {
+	of     Figure
+	values []float64
+}
+
+func bySeed(runs []Summary) []column {
+	var list []column
+	for n := range runs {
+		for k, f := range runs[n].Figures() {
+			if n == 0 {
+				list = append(list, column{of: f})
+			}
+			if k < len(list) && list[k].is(f) {
+				list[k].values = append(list[k].values, f.Value)
+			}
+		}
+	}
+	return list
+}
+
+func (c *column) is(f Figure) bool { return c.of.Owner == f.Owner && c.of.Measure == f.Measure }
+
+func (c *column) mean() Mean {
+	m := Mean{Owner: c.of.Owner, Measure: c.of.Measure, Runs: len(c.values)}
+	m.Mean, m.CI95 = Interval(c.values)
+	return m
+}
+
+// against fills in the difference.
+func (d *Apart) against(a, b []float64, paired bool) {
+	if d.Paired = paired && len(a) == len(b); d.Paired {
+		less := make([]float64, len(a))
+		for i := range a {
+			less[i] = b[i] - a[i]
+		}
+		if d.Less, d.CI95 = Interval(less); len(less) < 2 {
+			d.CI95 = math.NaN()
+		}
+		return
+	}
+	meanA, varA := stat.MeanVariance(a, nil)
+	meanB, varB := stat.MeanVariance(b, nil)
+	d.Less = meanB - meanA
+	if len(a) < 2 || len(b) < 2 {
+		return
+	}
+	x, y := varA/float64(len(a)), varB/float64(len(b))
+	if x+y == 0 {
+		d.CI95 = 0
+		return
+	}
+	freedom := (x + y) * (x + y) / (x*x/float64(len(a)-1) + y*y/float64(len(b)-1))
+	d.CI95 = distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}.Quantile(.975) * math.Sqrt(x+y)
+}
+
+// Beyond reports whether the difference is beyond its interval.
+func (d *Apart) Beyond() bool { return math.Abs(d.Less) > d.CI95 }
+
+// ReadSummaries reads the summaries of all seeds of a run's folder.
+func ReadSummaries(dir string) ([]Summary, error) {
+	path := filepath.Join(dir, SummariesFile)
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		path = filepath.Join(dir, SummaryFile)
+		f, err = os.Open(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var list []Summary
+	for in := json.NewDecoder(bufio.NewReader(f)); ; {
+		var s Summary
+		if err := in.Decode(&s); err == io.EOF {
+			break
+		} else if err != nil {
+			return nil, fmt.Errorf("%s: summary %d: %w", path, len(list)+1, err)
+		}
+		list = append(list, s)
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("%s: holds no summary", path)
+	}
+	return list, nil
+}
+
+// WriteApart writes the differences as CSV; what is not known is empty.
+func WriteApart(w io.Writer, list []Apart) error {
+	out := csv.NewWriter(w)
+	out.Write([]string{"owner", "measure", "a", "a ci95", "a runs", "b", "b ci95", "b runs", "b less a", "ci95", "paired"})
+	of := func(m Mean) []string {
+		if m.Runs == 0 {
+			return []string{"", "", "0"}
+		}
+		return []string{exactly(m.Mean), exactly(m.CI95), strconv.Itoa(m.Runs)}
+	}
+	for i := range list {
+		d := &list[i]
+		row := slices.Concat([]string{d.Owner, d.Measure}, of(d.A), of(d.B), []string{"", "", ""})
+		if d.A.Runs > 0 && d.B.Runs > 0 {
+			row[8], row[9], row[10] = exactly(d.Less), exactly(d.CI95), strconv.FormatBool(d.Paired)
+		}
+		out.Write(row)
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// exactly writes a figure in full, nothing where it is not known.
+func exactly(v float64) string {
+	if math.IsNaN(v) {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// apartTable puts the measures of two runs beside each other.
+func apartTable(list []Apart) pageTable {
+	t := pageTable{Head: []string{"Of", "Measure", "A", "B", "B − A", "± 95 %", "Verdict"}, Words: 2, Verdict: true}
+	few := math.MaxInt
+	for i := range list {
+		d := &list[i]
+		row := []string{d.Owner, d.Measure, "", "", "", "", ""}
+		for k, m := range []Mean{d.A, d.B} {
+			if m.Runs > 0 {
+				row[2+k] = strconv.FormatFloat(m.Mean, 'f', 2, 64)
+				few = min(few, m.Runs)
+			}
+		}
+		if d.A.Runs > 0 && d.B.Runs > 0 {
+			row[4] = fmt.Sprintf("%+.2f", d.Less)
+			if !math.IsNaN(d.CI95) {
+				row[5] = fmt.Sprintf("%.2f", d.CI95)
+				row[6] = map[bool]string{true: "beyond", false: "within"}[d.Beyond()]
+			}
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	switch {
+	case len(list) > 0 && list[0].Paired:
+		t.Note = fmt.Sprintf("Means over %d seeds; the differences are taken seed by seed.", list[0].A.Runs)
+	case len(list) > 0:
+		t.Note = fmt.Sprintf("Means over %d and %d seeds; the seeds differ, so the interval is Welch's.", list[0].A.Runs, list[0].B.Runs)
+	}
+	if few == 1 {
+		t.Note += " One seed says nothing of chance: run both with --runs 20 --out."
+	} else if few < fewSeeds {
+		t.Note += fmt.Sprintf(" Fewer than %d seeds: too few to rely on the intervals.", fewSeeds)
+	}
+	return t
+}

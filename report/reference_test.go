@@ -1,0 +1,238 @@
+package report
+
+import (
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/doc/comment"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+
+	"bourse"
+)
+
+//go:generate go test -run TestReference -update
+
+var update = flag.Bool("update", false, "write docs/OUTPUT.md")
+
+const referenceFile = "../docs/OUTPUT.md"
+
+const referenceHead = `# What a run writes
+
+<!-- made by go generate ./report from the code; edit that, not this page -->
+
+` + "`bourse simulate --out DIR`" + ` writes into DIR:
+
+| file | holds |
+|---|---|
+| report.html | a page with everything: figures, prices, and why each job got what it got |
+| summary.json | the measures of the run, or of the first seed of several |
+| jobs.csv | a row for each local job, for each leg of a VO job's last window, and for each VO job without one |
+| events.jsonl | every fact, in order, a JSON object in a line |
+| gantt.svg | every site's nodes over time |
+| run.json | what the run follows from: scenario, seed, version, traces; ` + "`simulate --again DIR`" + ` runs it again |
+| summaries.jsonl | of several seeds: the summary of each, in a line |
+| means.json | of several seeds: mean and half-width of the 95 % interval of each measure |
+
+` + "`bourse sweep --out DIR`" + ` writes sweep.html, runs.csv (a row for each run: its settings, its seed and all its measures), summary.csv (a row for each
+combination, owner and measure: mean, ci95, runs, min, p10, median, p90, max), differences.csv (the same less the first combination with the same seeds) and
+sweep.json; with a target tries.csv (a row for each value tried and seed). ` + "`bourse report A B`" + ` writes comparison.html and comparison.csv.
+
+Times are seconds from the scenario's zero, durations seconds, money credits, ci95 the half-width of a 95 % interval (Student's t). The columns of a
+table stand in the order of this page; later versions add columns at the end.
+`
+
+// The reference is what the code writes, in a page.
+func TestReference_IsUpToDate(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	b.WriteString(referenceHead)
+	writeColumns(&b)
+	writeMeasureList(&b)
+	writeSummaryKeys(t, &b)
+	writeFacts(t, &b)
+	if *update {
+		if err := os.WriteFile(referenceFile, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	have, err := os.ReadFile(referenceFile)
+	if err != nil || string(have) != b.String() {
+		t.Errorf("docs/OUTPUT.md is not what the code says (%v); run go generate ./report", err)
+	}
+}
+
+func writeColumns(b *strings.Builder) {
+	fmt.Fprint(b, "\n## jobs.csv\n\n| column | says |\n|---|---|\n")
+	for _, c := range columns {
+		fmt.Fprintf(b, "| %s | %s |\n", c.name, c.says)
+	}
+	fmt.Fprint(b, "\nWhere a job of the run leaves its site a choice of when it starts, these follow:\n\n| column | says |\n|---|---|\n")
+	for _, c := range windowColumns {
+		fmt.Fprintf(b, "| %s | %s |\n", c.name, c.says)
+	}
+}
+
+func writeMeasureList(b *strings.Builder) {
+	fmt.Fprint(b, "\n## Measures\n\nIn means.json, runs.csv, summary.csv, differences.csv and comparison.csv, each by its owner, a site or a VO. Its name has its unit.\n"+
+		"\n| of a site | is |\n|---|---|\n")
+	for _, m := range siteMeasures {
+		if m.name != "" {
+			fmt.Fprintf(b, "| %s | %s |\n", m.name, m.about)
+		}
+	}
+	fmt.Fprint(b, "\n| of a VO | is |\n|---|---|\n")
+	for _, m := range brokerMeasures {
+		if m.name != "" {
+			fmt.Fprintf(b, "| %s | %s |\n", m.name, m.about)
+		}
+	}
+}
+
+func TestMeasures_OneWithANameSaysWhatItIs(t *testing.T) {
+	t.Parallel()
+	for _, m := range siteMeasures {
+		if m.name != "" && m.about == "" {
+			t.Errorf("%s is not explained", m.name)
+		}
+	}
+	for _, m := range brokerMeasures {
+		if m.name != "" && m.about == "" {
+			t.Errorf("%s is not explained", m.name)
+		}
+	}
+}
+
+// source is what files of Go say of their types.
+type source struct {
+	types map[string]*ast.StructType
+	docs  map[string]string
+	kinds map[string]string // by type: what its method Kind returns
+}
+
+func readSource(t *testing.T, pattern string) source {
+	t.Helper()
+	s := source{map[string]*ast.StructType{}, map[string]string{}, map[string]string{}}
+	names, err := filepath.Glob(pattern)
+	if err != nil || len(names) == 0 {
+		t.Fatal(pattern, err)
+	}
+	for _, name := range names {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range file.Decls {
+			switch d := d.(type) {
+			case *ast.GenDecl:
+				for _, one := range d.Specs {
+					if x, ok := one.(*ast.TypeSpec); ok {
+						if st, ok := x.Type.(*ast.StructType); ok {
+							s.types[x.Name.Name] = st
+							if s.docs[x.Name.Name] = sentence(x.Doc); x.Doc == nil && !d.Lparen.IsValid() {
+								s.docs[x.Name.Name] = sentence(d.Doc)
+							}
+						}
+					}
+				}
+			case *ast.FuncDecl:
+				if d.Recv != nil && d.Name.Name == "Kind" {
+					kind, _ := strconv.Unquote(d.Body.List[0].(*ast.ReturnStmt).Results[0].(*ast.BasicLit).Value)
+					s.kinds[d.Recv.List[0].Type.(*ast.Ident).Name] = kind
+				}
+			}
+		}
+	}
+	return s
+}
+
+// sentence is a comment in one line.
+func sentence(g *ast.CommentGroup) string {
+	if g == nil {
+		return ""
+	}
+	var p comment.Parser
+	text := (&comment.Printer{TextWidth: -1}).Text(p.Parse(g.Text()))
+	return strings.ReplaceAll(strings.Join(strings.Fields(string(text)), " "), "|", "\\|")
+}
+
+// key is a key of a JSON object.
+type key struct{ name, says string }
+
+// keys lists those of a type, those of embedded types among them.
+func (s source) keys(typ string) []key {
+	st := s.types[typ]
+	if st == nil {
+		return nil
+	}
+	var list []key
+	for _, f := range st.Fields.List {
+		if len(f.Names) == 0 && f.Tag == nil {
+			if name, ok := f.Type.(*ast.Ident); ok {
+				list = append(list, s.keys(name.Name)...)
+			}
+			continue
+		}
+		if f.Tag == nil {
+			continue
+		}
+		tag, _ := strconv.Unquote(f.Tag.Value)
+		name, _, _ := strings.Cut(reflect.StructTag(tag).Get("json"), ",")
+		if name == "" || name == "-" {
+			continue
+		}
+		list = append(list, key{name, strings.TrimSpace(sentence(f.Doc) + " " + sentence(f.Comment))})
+	}
+	return list
+}
+
+func writeSummaryKeys(t *testing.T, b *strings.Builder) {
+	t.Helper()
+	s := readSource(t, "*.go")
+	fmt.Fprint(b, "\n## summary.json\n")
+	for _, typ := range []string{"Summary", "SiteSummary", "Utilisation", "GroupSummary", "LocalSummary", "Income", "Deadlines", "BrokerSummary", "JobSummary", "CycleSummary"} {
+		keys := s.keys(typ)
+		if len(keys) == 0 {
+			t.Errorf("summary.json: %s has no keys", typ)
+		}
+		fmt.Fprintf(b, "\n%s\n\n| key | says |\n|---|---|\n", strings.TrimSuffix(s.docs[typ], "."))
+		for _, k := range keys {
+			fmt.Fprintf(b, "| %s | %s |\n", k.name, k.says)
+		}
+	}
+}
+
+func writeFacts(t *testing.T, b *strings.Builder) {
+	t.Helper()
+	s := readSource(t, "../*.go")
+	fmt.Fprint(b, "\n## events.jsonl\n\nEach line has `at` (seconds), `agent` (`site:north`, `cluster:north`, `broker:vo1`), `kind` and the keys of its kind; a key whose value is zero may "+
+		"lack. Journals of processes hold the same facts, and more kinds of them than a simulation records.\n")
+	seen := map[string]bool{}
+	for _, f := range bourse.Facts() {
+		typ := reflect.TypeOf(f).Name()
+		kind := s.kinds[typ]
+		if kind != f.Kind() || seen[kind] {
+			t.Fatalf("%s is of kind %q", typ, kind)
+		}
+		seen[kind] = true
+		var list []string
+		for _, k := range s.keys(typ) {
+			if k.says == "" {
+				list = append(list, "`"+k.name+"`")
+			} else {
+				list = append(list, "`"+k.name+"` ("+k.says+")")
+			}
+		}
+		said := s.docs[typ]
+		if after, ok := strings.CutPrefix(said, typ+" "); ok && (strings.HasPrefix(after, "says ") || strings.HasPrefix(after, "is ")) {
+			said = strings.ToUpper(after[:1]) + after[1:]
+		}
+		fmt.Fprintf(b, "\n**%s** %s\n", kind, strings.TrimSpace(said+" Keys: "+strings.Join(list, ", ")+"."))
+	}
+}

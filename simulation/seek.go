@@ -1,0 +1,113 @@
+package simulation
+
+import (
+	"fmt"
+	"math"
+
+	"bourse/configs"
+	"bourse/report"
+)
+
+// Seek looks for the least value of a sweep's one parameter with which its target is
+// met, by bisection: as if more of it never hurt.
+type Seek struct {
+	Config    *configs.Sweep // with a Target
+	Workloads *Workloads
+}
+
+// Try is one value that was tried, with every seed of the sweep.
+type Try struct {
+	Value float64
+	Met   int       // seeds in which the target's bound holds for every VO
+	Seen  []float64 // by seed: the measure, of the VO that is worst off
+}
+
+// Good reports whether enough seeds meet the bound.
+func (t *Try) Good(of *configs.Target) bool {
+	return float64(t.Met) >= of.Share*float64(len(t.Seen))-1e-9
+}
+
+// Found is where the search ends: the least value that is good, and the greatest tried
+// below it that is not. Least is not a number if not even the most is good; Below if
+// the least of all is.
+type Found struct{ Least, Below float64 }
+
+// Run tries values, hands each to done, and returns what was found. It stops at the
+// first error.
+func (s *Seek) Run(done func(Try) error) (Found, error) {
+	r := s.Config.Parameters[0].Search
+	try := func(v float64) (bool, error) {
+		t, err := s.try(v)
+		if err == nil {
+			err = done(t)
+		}
+		return err == nil && t.Good(s.Config.Target), err
+	}
+	none := math.NaN()
+	switch good, err := try(r.Most); {
+	case err != nil:
+		return Found{}, err
+	case !good:
+		return Found{none, r.Most}, nil
+	}
+	switch good, err := try(r.Least); {
+	case err != nil:
+		return Found{}, err
+	case good:
+		return Found{r.Least, none}, nil
+	}
+	// Between are multiples of the precision, so that the values are round ones.
+	at := func(k int) float64 { return min(r.Least+float64(k)*r.Precision, r.Most) }
+	low, high := 0, int(math.Ceil((r.Most-r.Least)/r.Precision))
+	for high-low > 1 {
+		middle := low + (high-low)/2
+		good, err := try(at(middle))
+		if err != nil {
+			return Found{}, err
+		}
+		if good {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return Found{at(high), at(low)}, nil
+}
+
+// try runs all seeds with a value.
+func (s *Seek) try(v float64) (Try, error) {
+	target, t := s.Config.Target, Try{Value: v}
+	one := &Sweep{Config: s.Config.At(s.Config.Parameters[0].Search.Value(v)), Workloads: s.Workloads}
+	err := one.Run(func(int) bool { return false }, func(r SweepRun) error {
+		worst, any := math.NaN(), false
+		for _, f := range r.Figures {
+			if f.Measure != target.Measure {
+				continue
+			}
+			if !any || target.AtLeast && f.Value < worst || !target.AtLeast && f.Value > worst {
+				worst, any = f.Value, true
+			}
+		}
+		if !any {
+			return fmt.Errorf("no VO has the measure %q", target.Measure)
+		}
+		if t.Seen = append(t.Seen, worst); target.Met(worst) {
+			t.Met++
+		}
+		return nil
+	})
+	return t, err
+}
+
+// Mean is that of what was seen, with the half-width of its 95 % interval.
+func (t *Try) Mean() (mean, half float64) { return report.Interval(t.Seen) }
+
+// Interval is Wilson's 95 % interval of the share of seeds that meet the bound
+// (E. B. Wilson, 1927).
+func (t *Try) Interval() (low, high float64) {
+	const z = 1.959964
+	n, k := float64(len(t.Seen)), float64(t.Met)
+	p := k / n
+	middle, half := p+z*z/(2*n), z*math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
+	return max((middle-half)/(1+z*z/n), 0), min((middle+half)/(1+z*z/n), 1)
+}
