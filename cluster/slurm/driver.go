@@ -98,11 +98,11 @@ func (d *Driver) Look(ctx context.Context) (*bourse.Look, error) {
 	return look, nil
 }
 
-// commandLimit bounds a command, which is several calls.
-const commandLimit = 90 * time.Second
+// CommandLimit bounds a command, which is several calls.
+const CommandLimit = 40 * time.Second
 
 func (d *Driver) carryOut(ctx context.Context, m agents.Command) (agents.Outcome, bourse.Reason) {
-	ctx, cancel := context.WithTimeout(ctx, commandLimit)
+	ctx, cancel := context.WithTimeout(ctx, CommandLimit)
 	defer cancel()
 	if !plainName(m.Name) {
 		return agents.Denied, bourse.Because(bourse.Invalid, "%q is no name of a reservation", m.Name)

@@ -59,7 +59,7 @@ func groups() []group {
 			newSubmit(), newJobs(), newExplain(), newOffers(), newModify(), newCancel()}},
 		{"operate", "See and steer a federation:", []*cobra.Command{
 			newSites(), newReservations(), newAccounts(), newDrain(), newMaintenance(), newClose(), newOpen()}},
-		{"run", "Run a federation:", []*cobra.Command{newUp(), newSite(), newSupervise(), newBroker(), newCA(), newJournal()}},
+		{"run", "Run a federation:", []*cobra.Command{newUp(), newSite(), newBroker(), newCA(), newJournal(), newSupervise()}},
 		{"other", "Other:", []*cobra.Command{newVersion()}},
 	}
 }

@@ -42,7 +42,10 @@ func slurmCluster(p *process, cfg *configs.SiteProcess, agent *sites.Config) (be
 	c.Nodes, c.Reserves, c.Prefix, c.Denied = nodes, true, slurmPrefix(cfg.Name), []string{cfg.Cluster.Holder}
 	// Slurm knows whole seconds only, by its own clock. A job's limit is rounded up to
 	// whole minutes, and Slurm looks at limits every 30 s: the padding covers both.
-	c.Limits = managed.Limits{Skew: 5 * bourse.Second, Padding: 2 * bourse.Minute}
+	// After a restart a submission that is not there is waited for as long as a command
+	// may last and take effect: less than a leg may be late, so that it is known in time.
+	c.Limits = managed.Limits{Skew: 5 * bourse.Second, Padding: 2 * bourse.Minute,
+		CommandTimeout: bourse.Duration(slurm.CommandLimit/time.Millisecond) + 5*bourse.Second, Late: 10 * bourse.Second}
 	return behind{managed.New(c), d}, nil
 }
 

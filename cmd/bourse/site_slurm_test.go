@@ -128,18 +128,26 @@ func (u *slurmUp) place(ready string) {
 		if u.Failed() {
 			out, _, _ := runCommand(context.Background(), "explain", "pair", "--context", u.context)
 			u.Log(out)
+			for i := 1; i <= 2; i++ {
+				for _, args := range [][]string{{"scontrol", "show", "reservation", "-o"}, {"squeue", "--states=all"}} {
+					cmd := exec.Command(args[0], args[1:]...)
+					cmd.Env = append(os.Environ(), "SLURM_CONF="+filepath.Join(u.managers, fmt.Sprintf("c%d/slurm.conf", i)))
+					said, _ := cmd.CombinedOutput()
+					u.Logf("%s", said)
+				}
+			}
 		}
 	})
 }
 
-// over waits until the job's window is over or given up, and returns its state.
+// over waits until the job's window is over or lost, and returns its state.
 func (u *slurmUp) over() (state string) {
 	u.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		u.Fatal(err)
 	}
-	eventually(u.T, 4*time.Minute, "over", func() bool {
+	eventually(u.T, 2*time.Minute, "over", func() bool {
 		time.Sleep(300 * time.Millisecond)                                  // a process each time,
 		ask := exec.Command(self, "jobs", "--json", "--context", u.context) // whose end closes its connection
 		ask.Env = append(os.Environ(), childMark+"=1")
@@ -151,7 +159,7 @@ func (u *slurmUp) over() (state string) {
 			u.Fatalf("%v: %s", err, out)
 		}
 		state = said.Jobs[0].State
-		return state == "done" || state == "abandoned"
+		return state != "placed" && state != "trying"
 	})
 	return state
 }
@@ -189,7 +197,15 @@ func TestSlurm_AJobOutlivesAControllerAndASite(t *testing.T) {
 		t.Fatal(err)
 	}
 	state := u.over()
-	t.Logf("the job is %s", state)
+	if state != "done" { // its window is lost, and another one is looked for: that is enough
+		out, _, err := runCommand(t.Context(), "explain", "pair", "--context", u.context)
+		if !strings.Contains(out, "is lost, ") || !strings.Contains(out, "credits come back") {
+			t.Errorf("the job is %s, %v: %s", state, err, out)
+		}
+		if out, _, err := runCommand(t.Context(), "cancel", "pair", "--context", u.context); err != nil {
+			t.Errorf("%v: %s", err, out)
+		}
+	}
 	for _, site := range []string{"north", "south"} {
 		list := slurmBegun(t, u.begun, site)
 		for i, b := range list {
