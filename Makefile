@@ -1,7 +1,7 @@
 # make check is what CI runs. Each step stands alone, so that one that fails
 # can be run by itself.
 
-.PHONY: check build fmt vet lint test plants determinism bench drill speed
+.PHONY: check build fmt vet lint test plants determinism bench drill speed slurm
 
 # One after the other: the steps share the build cache, and the first that
 # fails is the one to mend.
@@ -46,6 +46,15 @@ drill:
 # The federation's rows of docs/PERFORMANCE.md.
 speed:
 	go test ./simulation/drill -count 1 -timeout 30m -run 'Speed|Gone' -drill.speed -v
+
+# Real Slurm clusters on this machine; with ROOT=DIR those of another release in a
+# folder of its own (tools/slurm_root.sh).
+slurm:
+ifdef ROOT
+	tools/slurm_root.sh $(ROOT)
+else
+	BOURSE_SLURM=1 go test ./cluster/slurm ./cmd/bourse -run 'TestReal|TestSlurm' -count 1 -timeout 10m
+endif
 
 # Once each: that they compile and run. For figures: go test -run '^$$' -bench . ./policy/...
 bench:

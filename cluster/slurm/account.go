@@ -17,6 +17,12 @@ type account struct {
 	other      bool // not the one that this process runs as
 }
 
+// Check says why no work can be run as an account by this process, nothing if it can.
+func Check(name string) bourse.Reason {
+	_, why := lookUp(name)
+	return why
+}
+
 // lookUp finds an account that work may run as, or says why it may not.
 func lookUp(name string) (*account, bourse.Reason) {
 	refuse := func(format string, args ...any) (*account, bourse.Reason) {

@@ -24,7 +24,8 @@ type Config struct {
 	// Folder is where work finds its scripts and leaves its output and its exit
 	// status: on a file system that the nodes share, at the same absolute path.
 	Folder string
-	Keep   time.Duration // how long what work has left is kept after its end; 0: 7 days
+	Keep   time.Duration      // how long what work has left is kept after its end; 0: 7 days
+	Now    func() bourse.Time // the clock of the site; nil: this machine's
 }
 
 // Driver looks at one Slurm cluster and carries out the commands of its reconciler.
@@ -38,6 +39,9 @@ type Driver struct {
 func New(cfg Config) (*Driver, error) {
 	if cfg.Keep == 0 {
 		cfg.Keep = 7 * 24 * time.Hour
+	}
+	if cfg.Now == nil {
+		cfg.Now = wallClock
 	}
 	if len(cfg.Partitions) == 0 {
 		return nil, errors.New("no partition is named; name those whose nodes are offered")
@@ -84,18 +88,21 @@ func (d *Driver) Do(ctx context.Context, m agents.Message, answer func(agents.Me
 // Look is what the cluster shows, with the ends of work that the controller has
 // forgotten already.
 func (d *Driver) Look(ctx context.Context) (*bourse.Look, error) {
+	at := d.cfg.Now()
 	look, err := Look(ctx, d.c)
-	if err == nil {
-		d.complete(ctx, look)
+	if err != nil {
+		return nil, err
 	}
-	return look, err
+	look.At = at
+	d.complete(ctx, look)
+	return look, nil
 }
 
-// commandLimit bounds a command, which is several calls.
-const commandLimit = 90 * time.Second
+// CommandLimit bounds a command, which is several calls.
+const CommandLimit = 40 * time.Second
 
 func (d *Driver) carryOut(ctx context.Context, m agents.Command) (agents.Outcome, bourse.Reason) {
-	ctx, cancel := context.WithTimeout(ctx, commandLimit)
+	ctx, cancel := context.WithTimeout(ctx, CommandLimit)
 	defer cancel()
 	if !plainName(m.Name) {
 		return agents.Denied, bourse.Because(bourse.Invalid, "%q is no name of a reservation", m.Name)

@@ -103,3 +103,32 @@ func FuzzRecords(f *testing.F) {
 		}
 	})
 }
+
+func FuzzLists(f *testing.F) {
+	f.Add([]byte("8|ana_vo1|1795363152|PENDING|bourse.2c3d|BeginTime|\n14|ana_vo1|1795364127|COMPLETED|(null)|None|n[1-2]\n"))
+	f.Add([]byte("n1|planned|batch|infinite\nn1|planned|deep|1-02:00:30\nn2|drained*|deep|1:00:00\n"))
+	f.Add([]byte("41|ana|CANCELLED by 0|0:15|1795363152|1795363200|1795363260|n[1-2]\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if jobs, err := readNamed(b); err == nil {
+			for _, j := range jobs {
+				if j.number == "" || j.state == "" || j.submit < 0 {
+					t.Errorf("job %+v", j)
+				}
+			}
+		}
+		if nodes, err := readNodesNow(b); err == nil {
+			for name, n := range nodes {
+				for p, limit := range n.limits {
+					if limit < 0 || n.state == "" {
+						t.Errorf("node %s is %+v, in %s %v", name, n, p, limit)
+					}
+				}
+			}
+		}
+		for _, j := range readAccounts(b) {
+			if j.State == "" || j.Exit < 0 || j.Exit > 255 || j.End < 0 {
+				t.Errorf("job %+v", j)
+			}
+		}
+	})
+}

@@ -32,7 +32,7 @@ func Look(ctx context.Context, c Commands) (*bourse.Look, error) {
 
 // Print asks a cluster as Look does.
 func Print(ctx context.Context, c Commands) (*Printed, error) {
-	p := &Printed{At: bourse.Time(time.Now().UnixMilli())}
+	p := &Printed{At: wallClock()}
 	calls := []struct {
 		into *[]byte
 		args []string
@@ -54,6 +54,8 @@ func Print(ctx context.Context, c Commands) (*Printed, error) {
 	}
 	return p, nil
 }
+
+func wallClock() bourse.Time { return bourse.Time(time.Now().UnixMilli()) }
 
 // Read makes a look of what was printed.
 func (p *Printed) Read() (*bourse.Look, error) {

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"bourse"
 	"bourse/agents"
@@ -81,7 +80,7 @@ func submission(m agents.Command, partition, here string) []string {
 	args := []string{"--parsable", "--job-name=" + m.Name, "--reservation=" + m.Name, "--partition=" + partition,
 		"--nodes=" + strconv.Itoa(len(m.Nodes)), "--nodelist=" + strings.Join(m.Nodes, ","), "--exclusive", "--mem=0",
 		"--time=" + strconv.FormatInt(int64(limit), 10), "--no-requeue", "--chdir=" + here, "--output=" + here + "/output", "--input=/dev/null"}
-	if begin := m.Start.Add(bourse.Second - 1); begin > bourse.Time(time.Now().UnixMilli()) {
+	if begin := m.Start.Add(bourse.Second - 1); begin > wallClock() {
 		args = append(args, "--begin="+uts(begin))
 	}
 	return args

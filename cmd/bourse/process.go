@@ -46,8 +46,9 @@ type process struct {
 	node  *live.Node
 	api   *web.Server
 	disks []*journal.Folder
-	known []agents.ID // sites that a broker remembers
-	child io.Reader   // whose end tells a child to stop; nil: it is nobody's
+	known []agents.ID            // sites that a broker remembers
+	tells []prometheus.Collector // what there is to measure beside
+	child io.Reader              // whose end tells a child to stop; nil: it is nobody's
 }
 
 // run starts the process and keeps it going until it is told to stop or fails.
@@ -317,7 +318,7 @@ func (p *process) apiURL() string {
 }
 
 func (p *process) webOptions() web.Options {
-	o := web.Options{Host: p.host, Agent: p.name, Identify: web.Anybody, Log: p.log, Collectors: []prometheus.Collector{&processMetrics{p}}}
+	o := web.Options{Host: p.host, Agent: p.name, Identify: web.Anybody, Log: p.log, Collectors: append([]prometheus.Collector{&processMetrics{p}}, p.tells...)}
 	o.Ready = p.node.Waiting
 	if p.store != nil {
 		o.Ready = func() error { return cmp.Or(p.node.Waiting(), p.store.Self()) }

@@ -6,6 +6,7 @@ import (
 	"bourse/agents"
 	"bourse/agents/certificate"
 	"bourse/cluster"
+	"bourse/cluster/managed"
 	"bourse/configs"
 	"bourse/sites"
 	"bourse/web"
@@ -74,6 +75,9 @@ func runSite(cmd *cobra.Command, f processFlags, file string) error {
 	nodes, err := clusters[cfg.Cluster.Kind](p, cfg, &agent)
 	if err != nil {
 		return err
+	}
+	if b, ok := nodes.backend.(*managed.Backend); ok {
+		p.tells = append(p.tells, clusterMetrics{p, clusterID, b.Counts})
 	}
 	behind := cluster.New(cluster.Config{Site: site}, nodes.backend)
 	if meets := cfg.Rendezvous; meets.Address != "" {

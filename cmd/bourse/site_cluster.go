@@ -27,6 +27,7 @@ type behind struct {
 var clusters = map[string]func(p *process, cfg *configs.SiteProcess, agent *sites.Config) (behind, error){
 	"simulated": simulatedCluster,
 	"local":     localCluster,
+	"slurm":     slurmCluster,
 }
 
 // driverOf is the name of the driver of a site's cluster.

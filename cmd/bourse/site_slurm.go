@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"time"
+
+	"bourse"
+	"bourse/cluster/managed"
+	"bourse/cluster/slurm"
+	"bourse/configs"
+	"bourse/sites"
+)
+
+// slurmCluster has the nodes of some partitions of a Slurm cluster.
+func slurmCluster(p *process, cfg *configs.SiteProcess, agent *sites.Config) (behind, error) {
+	d, err := slurm.New(slurm.Config{Commands: slurm.Commands{Conf: cfg.Cluster.Conf}, Partitions: cfg.Cluster.Partitions, Holder: cfg.Cluster.Holder,
+		Folder: cfg.Cluster.Folder, Now: func() bourse.Time { return p.host.Now() }})
+	if err != nil {
+		return behind{}, failed(err)
+	}
+	look, err := slurmLook(p, slurm.Commands{Conf: cfg.Cluster.Conf})
+	if err != nil {
+		return behind{}, failed(err)
+	}
+	groups, nodes, remarks, err := slurm.Groups(look, cfg.Cluster.Partitions, cfg.Groups)
+	if err != nil {
+		return behind{}, failed(err)
+	}
+	for _, a := range cfg.Accounts {
+		if why := slurm.Check(a.As); why.Refused() {
+			remarks = append(remarks, why.String()+"; until then the work of its users is refused")
+		}
+	}
+	for _, remark := range remarks {
+		p.log.Warn().Msg(remark)
+	}
+	agent.Groups, cfg.Groups = groups, groups
+	c := managedConfig(cfg)
+	c.Nodes, c.Reserves, c.Prefix, c.Denied = nodes, true, slurmPrefix(cfg.Name), []string{cfg.Cluster.Holder}
+	// Slurm knows whole seconds only, by its own clock. A job's limit is rounded up to
+	// whole minutes, and Slurm looks at limits every 30 s: the padding covers both.
+	// After a restart a submission that is not there is waited for as long as a command
+	// may last and take effect: less than a leg may be late, so that it is known in time.
+	c.Limits = managed.Limits{Skew: 5 * bourse.Second, Padding: 2 * bourse.Minute,
+		CommandTimeout: bourse.Duration(slurm.CommandLimit/time.Millisecond) + 5*bourse.Second, Late: 10 * bourse.Second}
+	return behind{managed.New(c), d}, nil
+}
+
+// slurmLook waits for a cluster that does not answer, for a while.
+func slurmLook(p *process, c slurm.Commands) (*bourse.Look, error) {
+	const tries, pause = 12, 5 * time.Second
+	for i := 1; ; i++ {
+		look, err := slurm.Look(context.Background(), c)
+		if err == nil || i == tries {
+			return look, err
+		}
+		p.log.Warn().Err(err).Msg("Slurm does not answer; it is asked again")
+		time.Sleep(pause)
+	}
+}
+
+// slurmPrefix begins the names of a site's reservations and jobs, and of no other
+// site's that has nodes of the same cluster.
+func slurmPrefix(site string) string {
+	plain := len(site) <= 40 && !strings.ContainsFunc(site, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')
+	})
+	if !plain {
+		sum := sha256.Sum256([]byte(site))
+		site = hex.EncodeToString(sum[:8])
+	}
+	return "bourse." + site + "."
+}

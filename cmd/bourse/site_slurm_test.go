@@ -1,0 +1,260 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestSlurmPrefix_IsOneSitesOnly(t *testing.T) {
+	t.Parallel()
+	odd := slurmPrefix("nörd site")
+	if slurmPrefix("north") != "bourse.north." || slurmPrefix("north-2") != "bourse.north-2." || odd == slurmPrefix("nörd sitf") || !regexp.MustCompile(`^bourse\.[0-9a-f]{16}\.$`).MatchString(odd) {
+		t.Errorf("prefixes %s, %s", slurmPrefix("north"), odd)
+	}
+}
+
+// slurmFederation lays out two sites beside two real Slurm clusters of four nodes.
+func slurmFederation(t *testing.T) (dir, managers string, members []member) {
+	t.Helper()
+	if os.Getenv("BOURSE_SLURM") != "1" {
+		t.Skip("needs a real Slurm: install slurmctld, slurmd, slurm-client and munge, and set BOURSE_SLURM=1")
+	}
+	managers, err := os.MkdirTemp("/tmp", "bourse-slurm-") // the paths of sockets are short
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(managers, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := slurmClusters("stop", managers); err != nil {
+			t.Error(err)
+		}
+		_ = os.RemoveAll(managers)
+	})
+	if err := slurmClusters("start", managers, "2", "4"); err != nil {
+		t.Fatal(err)
+	}
+	dir = filepath.Join(managers, "federation")
+	if members, err = layOut(dir, 2, testPort(6), upLocal); err != nil {
+		t.Fatal(err)
+	}
+	as, err := workAccount()
+	if err != nil {
+		t.Fatal(err)
+	}
+	change(t, members[0].file, `cycle = "5s"`, `cycle = "1s"`)
+	for i, m := range members[1:] {
+		change(t, m.file, `name = "main"`, `name = "batch"`)
+		change(t, m.file, fmt.Sprintf("nodes = %d", upSites[i].nodes), "nodes = 4")
+		change(t, m.file, `kind = "local"`, fmt.Sprintf("kind = \"slurm\"\nconf = %q\npartition = \"batch\"\nholder = \"mail\"\nfolder = %q", filepath.Join(managers, fmt.Sprintf("c%d/slurm.conf", i+1)), filepath.Join(managers, "work-"+m.name)))
+		change(t, m.file, fmt.Sprintf("as = %q", as), fmt.Sprintf("as = %q", slurmUser(t)))
+	}
+	return dir, managers, members
+}
+
+func slurmClusters(args ...string) error {
+	cmd := exec.Command("bash", append([]string{"../../cluster/slurm/testdata/clusters.sh"}, args...)...)
+	cmd.Stderr = os.Stderr
+	return cmd.Run()
+}
+
+// slurmUser is the account whose work runs: as root one that every Debian has.
+func slurmUser(t *testing.T) string {
+	t.Helper()
+	if os.Geteuid() == 0 {
+		return "games"
+	}
+	as, err := workAccount()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return as
+}
+
+// slurmUp is a federation over two real clusters that is up.
+type slurmUp struct {
+	*testing.T
+	managers, context string
+	begun             string // where the work of a job leaves a line at each begin
+	north             int    // pid of that site
+}
+
+func newSlurmUp(t *testing.T) *slurmUp {
+	t.Helper()
+	dir, managers, _ := slurmFederation(t)
+	stdout, _, _ := startUp(t, dir)
+	u := &slurmUp{T: t, managers: managers, context: filepath.Join(dir, contextFile), begun: filepath.Join(managers, "begun")}
+	var said struct {
+		Agents []struct {
+			Agent string
+			PID   int
+		}
+	}
+	if err := json.Unmarshal([]byte(stdout.String()), &said); err != nil || said.Agents[1].Agent != "site:north" {
+		t.Fatalf("%v: %s", err, stdout)
+	}
+	u.north = said.Agents[1].PID
+	if err := os.Mkdir(u.begun, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(u.begun, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// place submits a job that needs both clusters, and waits until it has its window.
+func (u *slurmUp) place(ready string) {
+	u.Helper()
+	batch := filepath.Join(u.managers, "batch.toml")
+	text := fmt.Sprintf("[[job]]\nname = \"pair\"\nnodes = 6\nlength = \"1m\"\nready = %q\nmin_performance = 0.5\nmax_price = 9.0\ncommand = [\"sh\", \"-c\", \"echo $BOURSE_START $(date +%%s) $BOURSE_NODES >> %s/$BOURSE_SITE; sleep 2; exit 3\"]\n", ready, u.begun)
+	if err := os.WriteFile(batch, []byte(text), 0o600); err != nil {
+		u.Fatal(err)
+	}
+	if out, messages, err := runCommand(u.Context(), "submit", batch, "--wait", "--context", u.context); err != nil || !strings.Contains(out, "placed") {
+		u.Fatalf("%v\n%s%s", err, out, messages)
+	}
+	u.Cleanup(func() {
+		if u.Failed() {
+			out, _, _ := runCommand(context.Background(), "explain", "pair", "--context", u.context)
+			u.Log(out)
+			for i := 1; i <= 2; i++ {
+				for _, args := range [][]string{{"scontrol", "show", "reservation", "-o"}, {"squeue", "--states=all"}} {
+					cmd := exec.Command(args[0], args[1:]...)
+					cmd.Env = append(os.Environ(), "SLURM_CONF="+filepath.Join(u.managers, fmt.Sprintf("c%d/slurm.conf", i)))
+					said, _ := cmd.CombinedOutput()
+					u.Logf("%s", said)
+				}
+			}
+		}
+	})
+}
+
+// over waits until the job's window is over or lost, and returns its state.
+func (u *slurmUp) over() (state string) {
+	u.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		u.Fatal(err)
+	}
+	eventually(u.T, 2*time.Minute, "over", func() bool {
+		time.Sleep(300 * time.Millisecond)                                  // a process each time,
+		ask := exec.Command(self, "jobs", "--json", "--context", u.context) // whose end closes its connection
+		ask.Env = append(os.Environ(), childMark+"=1")
+		out, err := ask.Output()
+		var said struct {
+			Jobs []struct{ State string } `json:"jobs"`
+		}
+		if err != nil || json.Unmarshal(out, &said) != nil || len(said.Jobs) != 1 {
+			u.Fatalf("%v: %s", err, out)
+		}
+		state = said.Jobs[0].State
+		return state != "placed" && state != "trying"
+	})
+	return state
+}
+
+func TestSlurm_AJobOverTwoClustersBeginsOnBothInItsWindow(t *testing.T) {
+	u := newSlurmUp(t)
+	u.place("0s")
+	if state := u.over(); state != "done" {
+		t.Errorf("the job is %s", state)
+	}
+	north, south := slurmBegun(t, u.begun, "north"), slurmBegun(t, u.begun, "south")
+	if len(north) != 1 || len(south) != 1 || north[0].window != south[0].window || max(north[0].late(), south[0].late()) > 15 || min(north[0].late(), south[0].late()) < 0 {
+		t.Errorf("begun at north %v, at south %v", north, south)
+	}
+	slurmEmpty(t, u.managers)
+}
+
+// A controller is killed between the confirmation and the start, and the site's
+// process with it: the work begins at most once in each window, or the leg is lost and
+// made good; nothing of it stays.
+func TestSlurm_AJobOutlivesAControllerAndASite(t *testing.T) {
+	u := newSlurmUp(t)
+	u.place("20s")
+	child, err := os.FindProcess(u.north)
+	if err == nil {
+		err = child.Kill()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := slurmClusters("kill", u.managers, "1"); err != nil {
+		t.Fatal(err)
+	}
+	if err := slurmClusters("resume", u.managers, "1"); err != nil {
+		t.Fatal(err)
+	}
+	state := u.over()
+	if state != "done" { // its window is lost, and another one is looked for: that is enough
+		out, _, err := runCommand(t.Context(), "explain", "pair", "--context", u.context)
+		if !strings.Contains(out, "is lost, ") || !strings.Contains(out, "credits come back") {
+			t.Errorf("the job is %s, %v: %s", state, err, out)
+		}
+		if out, _, err := runCommand(t.Context(), "cancel", "pair", "--context", u.context); err != nil {
+			t.Errorf("%v: %s", err, out)
+		}
+	}
+	for _, site := range []string{"north", "south"} {
+		list := slurmBegun(t, u.begun, site)
+		for i, b := range list {
+			if i > 0 && b.window == list[i-1].window || b.late() < 0 {
+				t.Errorf("%s has begun as %v", site, list)
+			}
+		}
+		if len(list) == 0 && state == "done" {
+			t.Errorf("%s is done and has never begun", site)
+		}
+	}
+	slurmEmpty(t, u.managers)
+}
+
+// slurmEmpty waits until no manager has a reservation of ours.
+func slurmEmpty(t *testing.T, managers string) {
+	t.Helper()
+	for i := 1; i <= 2; i++ {
+		conf := filepath.Join(managers, fmt.Sprintf("c%d/slurm.conf", i))
+		eventually(t, 90*time.Second, "all deleted", func() bool {
+			cmd := exec.Command("scontrol", "show", "reservation", "-o")
+			cmd.Env = append(os.Environ(), "SLURM_CONF="+conf)
+			out, err := cmd.Output()
+			return err == nil && !strings.Contains(string(out), "bourse.")
+		})
+	}
+}
+
+// slurmStart is a begin of work: the window that it was told of, and when it was.
+type slurmStart struct{ window, at int64 }
+
+func (s slurmStart) late() int64 { return s.at - s.window }
+
+// slurmBegun reads what the work of a job has left at a site.
+func slurmBegun(t *testing.T, dir, name string) []slurmStart {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	var out []slurmStart
+	for line := range strings.Lines(string(text)) {
+		f := strings.Fields(line)
+		window, err1 := strconv.ParseInt(f[0], 10, 64)
+		at, err2 := strconv.ParseInt(f[1], 10, 64)
+		if err1 != nil || err2 != nil || len(f) != 3 {
+			t.Fatalf("%s has the line %q", name, line)
+		}
+		out = append(out, slurmStart{window, at})
+	}
+	return out
+}
