@@ -103,10 +103,13 @@ func (m *Manager) strike(s Strike) {
 		m.episodes = append(slices.DeleteFunc(m.episodes, func(e episode) bool { return e.until <= m.now }), episode{s.Is, m.now.Add(s.For), s.Share, r})
 		m.trouble(m.now.Add(s.For))
 	case ManagerRestart:
-		if s.Salt%2 == 0 {
+		switch s.Salt % 4 {
+		case 0, 2:
 			m.crash(s.For)
-		} else { // soon after it has acknowledged something
+		case 1:
 			m.crashes = s.For
+		case 3:
+			m.crashesShown = s.For
 		}
 	case ClockSkew:
 		m.count(ClockSkew)
@@ -277,7 +280,7 @@ func (m *Manager) jobs(which func(*job) bool) []*job {
 
 // heal ends all that is wrong.
 func (m *Manager) heal() {
-	m.episodes, m.crashes = nil, 0
+	m.episodes, m.crashes, m.crashesShown = nil, 0, 0
 	for _, n := range m.nodes {
 		n.state, n.name = bourse.NodeUp, n.first
 	}

@@ -206,7 +206,7 @@ func TestManager_TheSameSeedGivesTheSameAnswers(t *testing.T) {
 		return s.String()
 	}
 	for seed := range uint64(8) {
-		if live(seed) != live(seed) {
+		if first, second := live(seed), live(seed); first != second {
 			t.Errorf("seed %d gives other answers the second time", seed)
 		}
 	}

@@ -22,6 +22,10 @@ func (m *Manager) look(from agents.ID, q agents.LookRequest) {
 			answer.Failure = bourse.Reason{Code: bourse.Unknown, Detail: "the controller does not answer"}
 		case !m.strikes(OldLook):
 			answer.Look = m.view()
+			if down := m.crashesShown; down > 0 && m.unwritten() {
+				m.crashesShown = 0
+				m.after(1, func() { m.crash(down) })
+			}
 		case m.calls.IntN(2) == 0 && len(m.looks) > 2: // it was asked for before
 			answer.Look = m.looks[m.calls.IntN(len(m.looks)-2)]
 			m.trouble(m.now)
@@ -35,6 +39,13 @@ func (m *Manager) look(from agents.ID, q agents.LookRequest) {
 				m.out.Send(from, answer)
 			}
 		})
+	})
+}
+
+// unwritten reports whether there is a job of ours that a crash would lose.
+func (m *Manager) unwritten() bool {
+	return m.dirty && slices.ContainsFunc(m.book.jobs, func(j *job) bool {
+		return j.ours && !slices.ContainsFunc(m.saved.jobs, func(s *job) bool { return s.id == j.id })
 	})
 }
 

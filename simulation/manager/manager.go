@@ -23,6 +23,7 @@ type Options struct {
 	Policy   backfill.Policy // of the local queue
 	Seed     uint64          // of all its draws
 	Skew     bourse.Duration // of its clock, ahead of the world's
+	Account  string          // that some local jobs run as; "": none of them
 	// MinJobAge is how long it knows a job that has ended; 0: five minutes.
 	MinJobAge bourse.Duration
 }
@@ -78,8 +79,10 @@ type Manager struct {
 
 	calls    *rand.Rand // of how long calls take
 	episodes []episode
-	crashes  bourse.Duration // it is down for so long after the next command that it acknowledges; 0: it is not
-	truth    truth
+	// It is down for so long after the next command that it acknowledges, and after the
+	// next look that shows a job of ours which it has not written; 0: it is not.
+	crashes, crashesShown bourse.Duration
+	truth                 truth
 }
 
 // node is one of its nodes.

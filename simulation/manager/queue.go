@@ -19,7 +19,11 @@ func (m *Manager) arrive() {
 			if r.IntN(8) == 0 { // it overruns
 				run += x.Estimate
 			}
-			m.submit(&job{name: "local", user: "user" + strconv.FormatInt(x.User, 10), partition: p.Name, count: min(x.Nodes, len(p.Nodes)),
+			user := "user" + strconv.FormatInt(x.User, 10)
+			if m.opt.Account != "" && r.IntN(4) == 0 { // its own work, beside that of our legs
+				user = m.opt.Account
+			}
+			m.submit(&job{name: "local", user: user, partition: p.Name, count: min(x.Nodes, len(p.Nodes)),
 				limit: minutes(x.Estimate), run: run})
 		}
 	}

@@ -61,7 +61,7 @@ func (w *world) manage(s *site, seed uint64) {
 	s.config.Promises, s.promises = nil, nil
 	name := s.config.Name
 	r := rand.New(rand.NewPCG(seed, 12+uint64(slices.Index(siteNames, name))))
-	opt := manager.Options{Reserves: s.kind == reserving, Holder: "holder", Policy: []backfill.Policy{backfill.EASY, backfill.Conservative, backfill.FCFS}[r.IntN(3)],
+	opt := manager.Options{Reserves: s.kind == reserving, Holder: "holder", Account: "guest", Policy: []backfill.Policy{backfill.EASY, backfill.Conservative, backfill.FCFS}[r.IntN(3)],
 		Seed: r.Uint64()}
 	opt.MinJobAge = []bourse.Duration{30 * bourse.Second, 2 * bourse.Minute, 5 * bourse.Minute}[r.IntN(3)]
 	if opt.Reserves {
