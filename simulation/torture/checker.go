@@ -31,6 +31,7 @@ type checker struct {
 	replaced map[bourse.TxID]bool // a leg of it was moved
 	past     map[agents.ID]bool   // who has had a disk of the past, or a twin
 	talk     *talk
+	behind   *behind
 	lives    lives
 	claimed  map[bourse.LegID]bourse.Time // of the world: when its broker gave it up with its site
 	heard    map[heardFrom]bourse.Time    // by a process's own clock
@@ -87,7 +88,7 @@ func newChecker(w *world) *checker {
 		}
 	}
 	c.journals = invariant.New(sizes)
-	c.talk = newTalk(c)
+	c.talk, c.behind = newTalk(c), newBehind(c)
 	c.lives.of = map[int]*lifeTold{}
 	for i := range w.sites {
 		byName := map[string]bourse.Group{}
@@ -101,11 +102,15 @@ func newChecker(w *world) *checker {
 		c.capped[w.brokers[i].config.Name] = w.brokers[i].config.Algorithm.CapsPrice()
 	}
 	w.After(func(s *sim.Step) {
+		if s.Died {
+			w.died(s.ID)
+		}
 		if err := c.step(s); err != nil {
 			w.Stop(fmt.Errorf("%w (at %v, %s, %s from %s)", err, s.At, s.ID, s.Message.Kind(), s.From))
 		}
 	})
 	w.Began(func(l *sim.Life) {
+		w.died(l.ID)
 		if err := c.life(l); err != nil {
 			w.Stop(fmt.Errorf("%w (at %v, %s begins anew)", err, l.At, l.ID))
 		}
@@ -145,6 +150,9 @@ func (c *checker) step(s *sim.Step) error {
 		return err
 	}
 	c.history.step(s)
+	if err := c.behind.step(s); err != nil {
+		return err
+	}
 	return c.agent(s, m)
 }
 
@@ -171,6 +179,7 @@ func (c *checker) life(l *sim.Life) error {
 		c.procs[l.Process] = m
 	}
 	c.talk.begin(l)
+	c.behind.life(l)
 	c.begun[l.Process] = l.At
 	switch {
 	case l.Facts < len(m.facts):

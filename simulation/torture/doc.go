@@ -1,6 +1,6 @@
 // Package torture runs whole federations with every fault on and checks, from
 // outside and after every step, that the promise of docs/TRANSACTION.md holds:
-// the invariants of history/invariant, I1 to I17. One seed decides the sites, the jobs and the faults,
+// the invariants of history/invariant, I1 to I24. One seed decides the sites, the jobs and the faults,
 // so that whatever breaks can be seen again; what a run needs of its faults to
 // break is found by leaving others out.
 //
@@ -8,6 +8,9 @@
 // verify" would, and at the end those of both sides to each other. Beside that stands
 // what no journal shows, messages, lives and live accounts, and a mirror of its own for
 // I1, I3 and I8 (mirror.go), so that a fault in the common fold cannot hide.
+//
+// In half of the worlds resource managers stand behind some sites (package manager).
+// What is true of those is held against the sites' records: manager.go.
 //
 // The checks believe no agent's own word. They see the facts that became
 // durable, the messages that left, and the accounts; what an agent forgets with

@@ -37,6 +37,9 @@ func (c *checker) fact(s *sim.Step, m *mirror, f agents.Fact) error {
 		if err := c.legMoved(f); err != nil {
 			return err
 		}
+		if err := c.behind.said(s.ID, f); err != nil {
+			return err
+		}
 		return c.siteMove(s, m, was, f)
 	case bourse.LegRestored:
 		c.exempt[f.Was.Leg] = true

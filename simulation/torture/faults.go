@@ -7,6 +7,7 @@ import (
 	"bourse"
 	"bourse/agents"
 	"bourse/agents/sim"
+	"bourse/simulation/manager"
 )
 
 // The kinds of faults of this domain.
@@ -23,7 +24,7 @@ const (
 
 // Kinds lists all kinds of faults, in the order in which they are shown.
 func Kinds() []sim.Kind {
-	return append(sim.Kinds(), BadQuote, NodeLost, UserCancel, Forgery, ForgedReassert, SiteLost)
+	return append(append(sim.Kinds(), BadQuote, NodeLost, UserCancel, Forgery, ForgedReassert, SiteLost), manager.Kinds()...)
 }
 
 // Faults draws what goes wrong in the world of a seed: of every kind of kinds
@@ -38,6 +39,9 @@ func Faults(seed uint64, only ...sim.Kind) []sim.Fault {
 			}
 			continue
 		}
+		if ofManager(k) {
+			continue
+		}
 		for range 1 + r.IntN(often[k]) {
 			f := drawFault(r, k)
 			if len(only) == 0 || slices.Contains(only, k) {
@@ -45,16 +49,22 @@ func Faults(seed uint64, only ...sim.Kind) []sim.Fault {
 			}
 		}
 	}
+	others := managedFaults(seed)
 	if mortal(seed) {
-		list = append(list, slices.DeleteFunc(machineFaults(seed), func(f sim.Fault) bool { return len(only) > 0 && !slices.Contains(only, f.Kind) })...)
+		others = append(others, machineFaults(seed)...)
 	}
+	list = append(list, slices.DeleteFunc(others, func(f sim.Fault) bool { return len(only) > 0 && !slices.Contains(only, f.Kind) })...)
 	slices.SortStableFunc(list, func(a, b sim.Fault) int { return int(a.At - b.At) })
 	return list
 }
 
 // mortal reports whether the clusters of a seed's world have journals and die like
-// all others, and have the clocks of their sites' machines: in one seed of ten.
-func mortal(seed uint64) bool { return seed%10 == 9 }
+// all others, and have the clocks of their sites' machines: in one seed of ten, and in
+// half of the worlds that have managers.
+func mortal(seed uint64) bool {
+	_, die := managedKinds(seed)
+	return seed%10 == 9 || die
+}
 
 // machineFaults draws what goes wrong with the machines of sites whose clusters
 // live there too: deaths of clusters, and clocks that are off by up to two hours
@@ -151,6 +161,9 @@ func (w *world) strike(_ *sim.Faulty, f sim.Fault) bool {
 	switch f.Kind {
 	case NodeLost:
 		for i := range w.sites {
+			if w.sites[i].kind != simulated {
+				continue // its manager has faults of its own
+			}
 			if s := &w.sites[i].config; s.Cluster == f.Host {
 				g := s.Groups[f.Salt%uint64(len(s.Groups))]
 				w.Post(w.Now(), f.Host, agents.NodesLost{Group: g.Name, Count: min(int(f.Size), g.Nodes), For: 20 * bourse.Minute})
@@ -161,7 +174,10 @@ func (w *world) strike(_ *sim.Faulty, f sim.Fault) bool {
 	case UserCancel:
 		w.Post(w.Now(), f.Host, giveUp{f.Salt})
 	default:
-		return false // it strikes messages
+		if ofManager(f.Kind) {
+			w.strikeManager(f)
+		}
+		return false // it strikes messages, or its manager counts it
 	}
 	return true
 }
@@ -172,7 +188,7 @@ func (w *world) tamper(f sim.Fault, draw uint64, from, to agents.ID, m agents.Me
 	if f.Kind == ForgedReassert {
 		return m, w.assert(f, draw, from, to, m)
 	}
-	if from != f.Host {
+	if from != f.Host || ofManager(f.Kind) {
 		return m, false
 	}
 	if h, ok := m.(agents.Hold); ok && f.Kind == Forgery && h.Version > 0 { // of a version that is no more; moves are rare, so all of them

@@ -54,7 +54,7 @@ func Run(seed uint64, opt Options) (r Result) {
 		}
 		r.Transactions, r.Committed, r.Steps = c.decided, c.commits, w.Steps()
 		for _, k := range Kinds() {
-			r.Struck[k] = w.Count(k)
+			r.Struck[k] = w.Count(k) + w.struckManagers(k)
 		}
 	}()
 	r.Broken = c.run(opt)
@@ -81,6 +81,7 @@ func (c *checker) run(opt Options) error {
 		return err
 	}
 	c.w.Heal()
+	c.w.healManagers()
 	if losesSite(c.w.faults) {
 		c.w.Post(c.w.Now(), operatorID, agents.SiteFound{})
 	}
@@ -107,6 +108,11 @@ func (c *checker) run(opt Options) error {
 	}
 	if err := c.history.Check(func(id bourse.LegID) bool { return c.exempt[id] || c.forgotten(id.Tx) }); err != nil {
 		return err
+	}
+	if len(c.w.managers) > 0 {
+		if err := c.w.Run(end.Add(calm + leisure)); err != nil {
+			return err
+		}
 	}
 	if opt.Rerun {
 		if err := c.w.Rerun(); err != nil {

@@ -60,10 +60,14 @@ func TestFaults_Scenarios(t *testing.T) {
 	})
 }
 
-// Every kind of fault has a scenario named after it, here or beside the world.
+// Every kind of fault has a scenario named after it, here or beside the world; those of
+// resource managers have tests of their own.
 func TestFaults_EveryKindHasAScenario(t *testing.T) {
 	t.Parallel()
 	for _, k := range Kinds() {
+		if ofManager(k) {
+			continue
+		}
 		here := slices.ContainsFunc([]string{"testdata", "../../agents/sim/testdata"}, func(dir string) bool {
 			_, err := os.Stat(filepath.Join(dir, "faults", string(k)+".txt"))
 			return err == nil

@@ -16,6 +16,7 @@ import (
 	"bourse/policy/pricing"
 	"bourse/policy/search"
 	"bourse/policy/sla"
+	"bourse/simulation/manager"
 	"bourse/sites"
 )
 
@@ -57,6 +58,8 @@ type world struct {
 	faults  []sim.Fault
 	mortal  map[agents.ID]*cluster.Agent // clusters that die too, by the present life of each
 	spied   spied
+
+	managers map[agents.ID]*manager.Manager // by their drivers
 }
 
 // site is what a site is made of.
@@ -64,6 +67,10 @@ type site struct {
 	config   sites.Config
 	local    [][]bourse.LocalJob   // by group
 	promises *queue.PromiseOptions // of a site of service level agreements, but for its prices; nil: it is none
+
+	kind      kind
+	nodeNames [][]string      // of a site that has a manager, by group
+	policy    backfill.Policy // of its manager
 }
 
 // vo is what a broker is made of.
@@ -86,7 +93,7 @@ func newMortalWorld(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 }
 
 func (w *world) begin(seed uint64, faults []sim.Fault, opt sim.Options) *world {
-	w.faults = faults
+	w.faults, w.managers = faults, map[agents.ID]*manager.Manager{}
 	w.seed, w.cluster, w.users = seed, map[agents.ID]*cluster.Agent{}, map[agents.ID]*users{}
 	r := rand.New(rand.NewPCG(seed, 1))
 	for _, name := range siteNames {
@@ -96,6 +103,10 @@ func (w *world) begin(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 		w.brokers = append(w.brokers, drawVO(r, name))
 	}
 	w.drawPromises(rand.New(rand.NewPCG(seed, 2)))
+	kinds, _ := managedKinds(seed)
+	for i, k := range kinds {
+		w.sites[i].kind = k
+	}
 	opt.Seed, opt.Start, opt.Faults = seed, start, faults
 	opt.Lo, opt.Hi, opt.Skew = bourse.Millisecond, 50*bourse.Millisecond, 300*bourse.Millisecond
 	opt.Compare = func(id agents.ID) bool { return w.mortal != nil || strings.HasPrefix(string(id), "broker:") }
@@ -121,13 +132,32 @@ func (w *world) addSite(s *site) {
 	name := s.config.Name
 	s.config.Key = agents.DerivedKey(w.seed, name)
 	defer func() { w.Add(sim.Host{ID: siteID(name), New: func() agents.Agent { return sites.New(s.config) }}) }()
+	if s.kind != simulated {
+		w.manage(s, w.seed)
+	}
 	if w.mortal != nil {
 		w.addMortal(s)
 		return
 	}
-	c := cluster.New(cluster.Config{Site: siteID(name), Volatile: true}, s.nodes())
+	c := cluster.New(cluster.Config{Site: siteID(name), Volatile: true}, s.backend())
 	w.cluster[clusterID(name)] = c
-	w.Add(sim.Host{ID: clusterID(name), New: func() agents.Agent { return c }, Sturdy: true, Near: true})
+	w.Add(sim.Host{ID: clusterID(name), New: func() agents.Agent { return s.hosted(c) }, Sturdy: true, Near: true})
+}
+
+// backend is what a site's cluster knows of nodes and time.
+func (s *site) backend() cluster.Backend {
+	if s.kind != simulated {
+		return s.managed()
+	}
+	return s.nodes()
+}
+
+// hosted is a site's cluster as it is hosted.
+func (s *site) hosted(c *cluster.Agent) agents.Agent {
+	if s.kind != simulated {
+		return handing{c}
+	}
+	return c
 }
 
 // queue says how a group of a site serves.
@@ -156,8 +186,8 @@ func (s *site) nodes() *queue.Backend {
 func (w *world) addMortal(s *site) {
 	id, at := clusterID(s.config.Name), siteID(s.config.Name)
 	w.Add(sim.Host{ID: id, Near: true, Machine: at, New: func() agents.Agent {
-		w.mortal[id] = cluster.New(cluster.Config{Site: at}, s.nodes())
-		return w.mortal[id]
+		w.mortal[id] = cluster.New(cluster.Config{Site: at}, s.backend())
+		return s.hosted(w.mortal[id])
 	}})
 }
 

@@ -1,0 +1,166 @@
+package manager
+
+import (
+	"slices"
+
+	"bourse"
+)
+
+// book is what a manager keeps. It is written to its disk at most every five seconds;
+// a crash leaves what was written last. Times in it are by the manager's clock.
+type book struct {
+	reservations []*reservation // by name
+	jobs         []*job         // in order of submission
+	number       int            // of the next job
+}
+
+type reservation struct {
+	name       string
+	start, end bourse.Time
+	nodes      []string
+	users      []string
+	purge      bool        // it is deleted when it has begun and nobody uses it
+	idle       bourse.Time // since when nobody does; 0: somebody does, or it has not begun
+	ours       bool        // made by a command
+}
+
+type job struct {
+	id          uint64 // of no other submission, whatever becomes of the book
+	number      int
+	name, user  string
+	state       bourse.ManagedState
+	why         string
+	partition   string
+	reservation string
+	count       int
+	nodes       []string
+	limit       bourse.Duration
+	submit      bourse.Time
+	begin       bourse.Time // not before
+	start, end  bourse.Time // 0: not yet
+	exit        int
+	signal      int
+	run         bourse.Duration // what its work takes if nobody ends it
+	status      int             // with which it ends then
+	issued      bourse.Time     // of the world: when the command was
+	late        bool            // the command was done when its driver had given it up
+	ours        bool
+	work        *Run // since it has begun
+}
+
+// clone is a copy that shares nothing that changes but the work on the nodes, which no
+// crash of the manager undoes.
+func (b *book) clone() book {
+	c := book{number: b.number}
+	for _, r := range b.reservations {
+		x := *r
+		x.nodes, x.users = slices.Clone(r.nodes), slices.Clone(r.users)
+		c.reservations = append(c.reservations, &x)
+	}
+	for _, j := range b.jobs {
+		x := *j
+		c.jobs = append(c.jobs, &x)
+	}
+	return c
+}
+
+// find is the reservation of a name, nil if there is none.
+func (b *book) find(name string) *reservation {
+	for _, r := range b.reservations {
+		if r.name == name {
+			return r
+		}
+	}
+	return nil
+}
+
+// named lists the jobs of a name; of a number and submit too, where they are known.
+func (b *book) named(name, number string, submit bourse.Time) []*job {
+	var list []*job
+	for _, j := range b.jobs {
+		if j.name == name && (number == "" || number == j.id10() && submit == j.submit) {
+			list = append(list, j)
+		}
+	}
+	return list
+}
+
+// put takes a reservation in.
+func (b *book) put(r *reservation) {
+	i, _ := slices.BinarySearchFunc(b.reservations, r.name, func(x *reservation, name string) int {
+		if x.name < name {
+			return -1
+		}
+		return 1
+	})
+	b.reservations = slices.Insert(b.reservations, i, r)
+}
+
+// drop takes a reservation out; a job that waits for it stays, and never starts.
+func (b *book) drop(r *reservation) {
+	b.reservations = slices.DeleteFunc(b.reservations, func(x *reservation) bool { return x == r })
+}
+
+// overlapping is a reservation other than one that has a node in common with nodes in
+// a time, nil if there is none.
+func (b *book) overlapping(nodes []string, start, end bourse.Time, other *reservation) *reservation {
+	for _, r := range b.reservations {
+		if r != other && r.start < end && start < r.end && common(r.nodes, nodes) {
+			return r
+		}
+	}
+	return nil
+}
+
+func common(a, b []string) bool {
+	return slices.ContainsFunc(a, func(n string) bool { return slices.Contains(b, n) })
+}
+
+// changed takes note that the book is not what is on disk.
+func (m *Manager) changed() { m.dirty, m.stale = true, true }
+
+// save writes the book.
+func (m *Manager) save() { m.saved, m.savedAt, m.dirty = m.book.clone(), m.now, false }
+
+// crash ends the manager's process and begins it anew after a while with the book on its
+// disk. Work goes on; what has ended meanwhile is found out then, and work that the book
+// does not know is killed. A machine without a manager begins anew itself: it forgets
+// nothing, and its work is gone.
+func (m *Manager) crash(down bourse.Duration) {
+	if !m.up() {
+		return
+	}
+	m.count(ManagerRestart)
+	if !m.opt.Reserves {
+		for _, r := range slices.Clone(m.truth.running) {
+			m.finish(r, 9)
+		}
+		m.save()
+	}
+	if m.dirty {
+		m.count(ManagerForgot)
+	}
+	m.book, m.dirty = m.saved.clone(), false
+	m.upAt = m.now.Add(down)
+	m.trouble(m.upAt)
+	m.after(down, m.restart)
+}
+
+func (m *Manager) restart() {
+	known := map[*Run]bool{}
+	for _, j := range m.book.jobs {
+		if j.work == nil {
+			continue
+		}
+		known[j.work] = true
+		if j.work.Over > 0 && j.state == bourse.ManagedRunning {
+			m.ended(j)
+		}
+	}
+	for _, r := range slices.Clone(m.truth.running) {
+		if !known[r] {
+			m.finish(r, 9)
+		}
+	}
+	m.changed()
+}

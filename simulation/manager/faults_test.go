@@ -1,0 +1,221 @@
+package manager
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/sim"
+)
+
+func TestCommand_ThatIsDoneLateSubmitsAgain(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.must(command(agents.Reserve, "bourse.a", 600, 900, "n1"))
+	b.must(command(agents.Assign, "bourse.a", 600, 900, "n1"))
+	b.strike(Strike{Is: LateCommand, For: bourse.Second, Share: 1000, Salt: 1})
+	b.do(command(agents.Run, "bourse.a", 600, 900, "n1"))
+	b.world.Run(at(30))
+	if d := b.heard[len(b.heard)-1].(agents.CommandDone); d.Outcome != agents.Failure {
+		t.Fatalf("%+v", d)
+	}
+	b.must(command(agents.Run, "bourse.a", 600, 900, "n1"))
+	b.world.Run(at(300))
+	if n := len(b.look().Jobs); n != 2 {
+		t.Fatalf("%d jobs", n)
+	}
+	b.world.Run(at(1000)) // whichever begins second finds the mark of the first
+	runs := b.m.Runs()
+	if len(runs) == 2 && (!runs[1].Late || runs[1].Over.Sub(runs[1].Begun) > bourse.Second) {
+		t.Errorf("%+v", runs[1])
+	}
+	if len(runs) < 1 || runs[0].Late {
+		t.Errorf("%+v", runs)
+	}
+}
+
+func TestCommand_SlowOnesHoldUpTheOthers(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.strike(Strike{Is: SlowCommand, For: bourse.Second, Share: 1000, Salt: 1})
+	for _, name := range []string{"bourse.a", "bourse.b"} {
+		if d := b.do(command(agents.Reserve, name, 6000, 9000, "n1")); d.Outcome != "" {
+			t.Errorf("%+v", d)
+		}
+	}
+	b.strike(Strike{Is: RefusedCommand, For: bourse.Hour, Share: 1000, Salt: 1})
+	b.world.Run(at(500))
+	if len(b.heard) != 2 || b.heard[0].(agents.CommandDone).Outcome != agents.Denied || len(b.look().Reservations) != 0 {
+		t.Errorf("%+v", b.heard)
+	}
+}
+
+func TestLook_OldOnesSayWhenTheyWereTaken(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.world.Run(at(600))
+	b.strike(Strike{Is: OldLook, For: bourse.Second, Share: 1000, Salt: 1})
+	for range 8 {
+		b.world.Post(b.world.Now(), asker, agents.LookRequest{})
+	}
+	b.world.Run(at(800))
+	if len(b.heard) != 8 {
+		t.Fatalf("%+v", b.heard)
+	}
+	cached, late := 0, 0
+	for _, m := range b.heard {
+		switch l := m.(agents.Looked).Look; {
+		case l.At < at(590):
+			cached++
+		case l.At < at(602):
+			late++
+		}
+	}
+	if cached == 0 || late == 0 || cached+late < 8 {
+		t.Errorf("%d were taken before, %d come late", cached, late)
+	}
+}
+
+func TestClock_WindowsBeginByTheManagersClock(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(o *Options) { o.Skew = 3 * bourse.Second })
+	b.whole("bourse.a", 600, 900, "n1")
+	b.strike(Strike{Is: ClockSkew, For: bourse.Hour, Size: int64(-4 * bourse.Second)})
+	b.whole("bourse.b", 600, 900, "n2")
+	b.world.Run(at(700))
+	for _, r := range b.m.Runs() {
+		if r.Begun != at(604) {
+			t.Errorf("%s has begun at %v", r.Name, r.Begun)
+		}
+	}
+	if at := b.look().At; b.world.Now().Sub(at) < 4*bourse.Second {
+		t.Errorf("a look of %v at %v", at, b.world.Now())
+	}
+}
+
+func TestNodes_ThatAreNotUpStartNothing(t *testing.T) {
+	t.Parallel()
+	for _, k := range []sim.Kind{NodeDrained, NodeDown, NodeRenamed} {
+		b := newBench(t, func(o *Options) { o.Partitions[0].Nodes = []string{"n1"} })
+		b.whole("bourse.a", 600, 900, "n1")
+		b.world.Run(at(500))
+		b.strike(Strike{Is: k, For: 1000 * bourse.Second, Salt: 4})
+		l := b.look()
+		b.world.Run(at(890))
+		if n := len(b.m.Runs()); n != 0 || l.Nodes[0].State == bourse.NodeUp && l.Nodes[0].Name == "n1" {
+			t.Errorf("%s: %d have begun, %+v", k, n, l.Nodes)
+		}
+		b.world.Run(at(1600))
+		if n := b.look().Nodes[0]; n.State != bourse.NodeUp || n.Name != "n1" {
+			t.Errorf("%s: %+v", k, n)
+		}
+	}
+}
+
+func TestAdministrator_DeletesAndMovesWhatIsOurs(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.whole("bourse.a", 600, 900, "n1")
+	was := b.look().Reservations[0]
+	for salt := range uint64(20) {
+		b.strike(Strike{Is: AdminMove, Salt: salt})
+	}
+	if now := b.look().Reservations[0]; b.m.Struck(AdminMove) == 0 || now.Start == was.Start && slices.Equal(now.Nodes, was.Nodes) {
+		t.Errorf("%+v", now)
+	}
+	b.strike(Strike{Is: AdminDelete})
+	b.world.Run(at(1000))
+	if l := b.look(); len(l.Reservations) != 0 || len(l.Jobs) != 1 || l.Jobs[0].State != bourse.ManagedPending || len(b.m.Runs()) != 0 {
+		t.Errorf("%+v", l)
+	}
+}
+
+func TestAdministrator_CancelsAndHoldsWhatIsOurs(t *testing.T) {
+	t.Parallel()
+	for k, want := range map[sim.Kind]bourse.ManagedState{AdminCancel: bourse.ManagedEnded, AdminHold: bourse.ManagedHeld, AdminRequeue: bourse.ManagedPending, Preempted: bourse.ManagedPending} {
+		b := newBench(t)
+		b.whole("bourse.a", 600, 900, "n1")
+		b.strike(Strike{Is: k})
+		if j := b.look().Jobs[0]; j.State != want {
+			t.Errorf("%s leaves %+v", k, j)
+		}
+	}
+	b := newBench(t)
+	b.whole("bourse.a", 10, 900, "n1")
+	b.world.Run(at(20))
+	b.strike(Strike{Is: Preempted})
+	b.world.Run(at(60))
+	if j := b.look().Jobs[0]; j.State != bourse.ManagedEnded || j.Why != "Preempted" || j.Signal == 0 {
+		t.Errorf("%+v", j)
+	}
+}
+
+// Whatever goes wrong, the same messages give the same answers, and every kind of
+// fault takes effect.
+func TestManager_TheSameSeedGivesTheSameAnswers(t *testing.T) {
+	t.Parallel()
+	struck := map[sim.Kind]int{}
+	live := func(seed uint64) string {
+		b := newBench(t, func(o *Options) {
+			o.Seed, o.Skew = seed, 2*bourse.Second
+			for i := range int64(200) {
+				o.Partitions[0].Jobs = append(o.Partitions[0].Jobs, bourse.LocalJob{ID: i, Submit: at(50 * i), Run: 100 * bourse.Second, Estimate: 2 * bourse.Minute, Nodes: 1, User: i})
+			}
+		})
+		r := stream(seed, "test")
+		for i := range int64(120) {
+			k := Kinds()[r.IntN(len(Kinds()))]
+			if !Follows(k) {
+				b.world.Post(at(80*i+int64(r.IntN(60))), driver, Strike{Is: k, For: within(r, bourse.Second, bourse.Minute), Share: 800, Size: 1000, Salt: r.Uint64()})
+			}
+			name, from := fmt.Sprintf("bourse.%d", i), 80*i+90
+			for n, v := range []agents.CommandVerb{agents.Reserve, agents.Assign, agents.Run, agents.Run} {
+				b.world.Post(at(80*i+int64(n)), asker, command(v, name, from, from+200, fmt.Sprintf("n%d", 1+i%4)))
+			}
+			b.world.Post(at(80*i+20), asker, agents.LookRequest{})
+			if i%7 == 0 {
+				b.world.Post(at(80*i+30), driver, DriverDied{})
+			}
+			b.world.Post(at(80*i+40), asker, agents.OutputRequest{Name: name, From: -1})
+		}
+		b.world.Post(at(9700), driver, Heal{})
+		b.world.Run(at(20000))
+		for _, k := range Kinds() {
+			struck[k] += b.m.Struck(k)
+		}
+		if x := b.m.Touched(); len(x) > 0 {
+			t.Errorf("seed %d: %v", seed, x)
+		}
+		if k := b.m.Running(); len(k) > 0 {
+			t.Errorf("seed %d: it runs for ever: %+v", seed, k[0])
+		}
+		var s strings.Builder
+		for _, m := range b.heard {
+			if l, ok := m.(agents.Looked); ok && l.Look != nil {
+				fmt.Fprintf(&s, "%d %+v\n", l.Ref, *l.Look)
+				continue
+			}
+			fmt.Fprintf(&s, "%+v\n", m)
+		}
+		for _, r := range b.m.Runs() {
+			fmt.Fprintf(&s, "%+v\n", *r)
+		}
+		return s.String()
+	}
+	for seed := range uint64(8) {
+		if first, second := live(seed), live(seed); first != second {
+			t.Errorf("seed %d gives other answers the second time", seed)
+		}
+	}
+	if live(1) == live(2) {
+		t.Error("another seed gives the same answers")
+	}
+	for _, k := range Kinds() {
+		if struck[k] == 0 {
+			t.Errorf("%s never takes effect", k)
+		}
+	}
+}

@@ -1,0 +1,198 @@
+package torture
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/sim"
+	"bourse/cluster"
+	"bourse/cluster/managed"
+	"bourse/policy/backfill"
+	"bourse/simulation/manager"
+)
+
+// Clusters behind which a resource manager stands: in half of the worlds, at half of the
+// sites. Behind one in three of those is a machine that keeps no reservations.
+
+// kind is what stands behind a site.
+type kind uint8
+
+const (
+	simulated kind = iota // a queue, without a manager
+	reserving             // a manager that keeps reservations
+	machine               // one that begins what it is told to
+)
+
+// managedKinds draws what stands behind each site in the world of a seed, and whether
+// the clusters of that world die as well. It has a stream of its own: all else of a seed
+// stays as it is. nil: no manager is in that world.
+func managedKinds(seed uint64) (kinds []kind, die bool) {
+	r := rand.New(rand.NewPCG(seed, 11))
+	if r.IntN(2) == 0 {
+		return nil, false
+	}
+	die = r.IntN(2) == 0
+	kinds = make([]kind, len(siteNames))
+	kinds[r.IntN(len(kinds))] = reserving
+	for i := range kinds {
+		if kinds[i] == simulated && r.IntN(2) == 0 {
+			kinds[i] = []kind{reserving, reserving, machine}[r.IntN(3)]
+		}
+	}
+	return kinds, die
+}
+
+func driverID(name string) agents.ID { return agents.ID("driver:" + name) }
+
+// prefix begins the names of all that is ours in a manager.
+const prefix = "bourse."
+
+// limits are the reconciler's in these worlds: they fit what their managers do.
+var limits = managed.Limits{Late: manager.Latest, CommandTimeout: manager.Slowest + 30*bourse.Second, Skew: maxOff}
+
+// maxOff is how far the clock of a manager may be off.
+const maxOff = 5 * bourse.Second
+
+// manage puts a manager behind a site that has one.
+func (w *world) manage(s *site, seed uint64) {
+	s.config.Promises, s.promises = nil, nil
+	name := s.config.Name
+	r := rand.New(rand.NewPCG(seed, 12+uint64(slices.Index(siteNames, name))))
+	opt := manager.Options{Reserves: s.kind == reserving, Holder: "holder", Account: "guest", Policy: []backfill.Policy{backfill.EASY, backfill.Conservative, backfill.FCFS}[r.IntN(3)],
+		Seed: r.Uint64()}
+	opt.MinJobAge = []bourse.Duration{30 * bourse.Second, 2 * bourse.Minute, 5 * bourse.Minute}[r.IntN(3)]
+	if opt.Reserves {
+		opt.Skew = bourse.Duration(r.Int64N(int64(2*maxOff)+1)) - maxOff
+	}
+	for i, g := range s.config.Groups {
+		p := manager.Partition{Name: g.Name}
+		for n := range g.Nodes {
+			p.Nodes = append(p.Nodes, fmt.Sprintf("%s-%s-%02d", name, g.Name, n+1))
+		}
+		if opt.Reserves {
+			p.Jobs = s.local[i]
+		}
+		s.nodeNames = append(s.nodeNames, p.Nodes)
+		opt.Partitions = append(opt.Partitions, p)
+	}
+	s.policy = opt.Policy
+	m := manager.New(opt)
+	w.managers[driverID(name)] = m
+	w.Add(sim.Host{ID: driverID(name), New: func() agents.Agent { return m }, Sturdy: true, Near: true})
+}
+
+// managed is the backend of a site that has a manager.
+func (s *site) managed() cluster.Backend {
+	l := limits
+	if s.kind == machine { // it is the same machine
+		l.Skew, l.Late = 0, bourse.Second
+	}
+	return managed.New(managed.Config{Site: s.config.Name, Driver: driverID(s.config.Name), Groups: s.config.Groups, Nodes: s.nodeNames,
+		Reserves: s.kind == reserving, Prefix: prefix, Accounts: []managed.Account{{User: "ana", As: "ana_vo"}, {User: "*", As: "guest"}},
+		Denied: []string{"holder"}, Policy: s.policy, Limits: l})
+}
+
+// handing is a cluster whose legs bring work: three of four, the others only nodes.
+type handing struct{ *cluster.Agent }
+
+// Step hands the cluster a message, with the work of a leg that is confirmed.
+func (h handing) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
+	switch x := m.(type) {
+	case agents.ClusterHold:
+		if x.User == "" {
+			x.User, x.Job = []string{"ana", "ben"}[x.Leg.Tx.Seq%2], x.Leg.Tx.String()
+		}
+		m = x
+	case agents.ClusterConfirm:
+		if x.Work == nil && brings(x.Leg) {
+			x.Work = &bourse.Handover{Work: bourse.Work{Command: []string{"true"}}, Job: x.Leg.Tx.String(), Leg: x.Leg.Leg, Legs: x.Leg.Leg + 1}
+		}
+		m = x
+	}
+	h.Agent.Step(now, from, m, out)
+}
+
+// brings reports whether a leg brings work.
+func brings(id bourse.LegID) bool { return (id.Tx.Seq+uint64(id.Leg))%4 > 0 }
+
+// died has the driver of a cluster end with the process that both are in.
+func (w *world) died(id agents.ID) {
+	for i := range w.sites {
+		if s := &w.sites[i]; clusterID(s.config.Name) == id && s.kind != simulated {
+			w.Post(w.Now(), driverID(s.config.Name), manager.DriverDied{})
+		}
+	}
+}
+
+// managedFaults draws what goes wrong with the managers of a seed's world.
+func managedFaults(seed uint64) []sim.Fault {
+	kinds, _ := managedKinds(seed)
+	var hosts []agents.ID
+	for i, k := range kinds {
+		if k != simulated {
+			hosts = append(hosts, driverID(siteNames[i]))
+		}
+	}
+	if hosts == nil {
+		return nil
+	}
+	r := rand.New(rand.NewPCG(seed, 13))
+	between := func(lo, hi bourse.Duration) bourse.Duration { return lo + bourse.Duration(r.Int64N(int64(hi-lo)+1)) }
+	var list []sim.Fault
+	for _, k := range manager.Kinds() {
+		if manager.Follows(k) {
+			continue
+		}
+		for range 1 + r.IntN(5) {
+			f := sim.Fault{Kind: k, Host: hosts[r.IntN(len(hosts))], At: start.Add(between(2*bourse.Minute, storm-5*bourse.Minute)), Salt: 1 + r.Uint64N(1<<32),
+				For: between(bourse.Minute, 8*bourse.Minute), Share: 100 + r.IntN(900)}
+			switch k {
+			case manager.ManagerRestart:
+				f.For, f.Share = between(bourse.Second, 90*bourse.Second), 0
+			case manager.SlowCommand:
+				f.For = between(30*bourse.Second, 5*bourse.Minute)
+			case manager.ClockSkew:
+				f.Size, f.Share = int64(between(-maxOff, maxOff)), 0
+			case manager.NodeDrained, manager.NodeDown, manager.NodeRenamed, manager.Foreign:
+				f.For, f.Share = between(bourse.Minute, 20*bourse.Minute), 0
+			case manager.LostAnswer, manager.LateCommand, manager.RefusedCommand, manager.OldLook:
+			default:
+				f.For, f.Share = 0, 0
+			}
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// strikeManager has a fault happen to a manager, which counts it if it takes effect.
+func (w *world) strikeManager(f sim.Fault) {
+	if w.managers[f.Host] == nil {
+		return // faults of another seed
+	}
+	w.Post(w.Now(), f.Host, manager.Strike{Is: f.Kind, For: f.For, Share: f.Share, Size: f.Size, Salt: f.Salt})
+}
+
+// healManagers ends all that is wrong with managers.
+func (w *world) healManagers() {
+	for i := range w.sites {
+		if id := driverID(w.sites[i].config.Name); w.managers[id] != nil {
+			w.Post(w.Now(), id, manager.Heal{})
+		}
+	}
+}
+
+// ofManager reports whether a kind of fault is a manager's.
+func ofManager(k sim.Kind) bool { return slices.Contains(manager.Kinds(), k) }
+
+// struckManagers is how often a kind of fault has taken effect at any manager.
+func (w *world) struckManagers(k sim.Kind) int {
+	n := 0
+	for _, m := range w.managers {
+		n += m.Struck(k)
+	}
+	return n
+}

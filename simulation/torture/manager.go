@@ -1,0 +1,360 @@
+package torture
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/sim"
+	"bourse/cluster/managed"
+	"bourse/simulation/manager"
+)
+
+// behind holds what truly is in the resource managers of a world, and has run on their
+// nodes, against what sites have on record: I19 to I24, and I1. Of what clusters say of
+// themselves it uses nothing but their names for legs.
+type behind struct {
+	c     *checker
+	legs  map[string]bourse.LegID // by the name of all that is for it
+	sites map[agents.ID]*behindSite
+	since map[difference]bourse.Time
+	right map[bourse.LegID]bourse.Time // since when a leg has all that it needs
+	lost  map[bourse.LegID]bool        // its cluster has said so
+	names map[bourse.LegID][]string    // of the nodes that were locked for a leg
+}
+
+// behindSite is what is known of one manager.
+type behindSite struct {
+	site    *site
+	manager *manager.Manager
+	seen    int         // of its runs
+	looked  bourse.Time // at it
+	told    bourse.Time // when its cluster last had a look that was new
+	life    bourse.Time // the last beginning of its site or cluster
+	faults  []sim.Fault // that part them, or stop either
+}
+
+// difference is a way in which a leg may differ from what is behind its site.
+type difference struct {
+	leg  bourse.LegID
+	what string
+}
+
+// Bounds of what may last while nothing goes wrong: no fault strikes the manager, the
+// cluster or its site.
+const (
+	causeBound  = 2 * bourse.Minute  // of a leg that has all that it needs, and is lost
+	orphanBound = 10 * bourse.Minute // of what is left of a leg that has ended
+	endBound    = 5 * bourse.Minute  // of its work
+	mendBound   = 8 * bourse.Minute  // of a difference
+	leisure     = 15 * bourse.Minute // after the calm, to see these bounds reached
+)
+
+func newBehind(c *checker) *behind {
+	b := &behind{c: c, legs: map[string]bourse.LegID{}, sites: map[agents.ID]*behindSite{}, since: map[difference]bourse.Time{}, right: map[bourse.LegID]bourse.Time{}, lost: map[bourse.LegID]bool{}, names: map[bourse.LegID][]string{}}
+	for i := range c.w.sites {
+		s := &c.w.sites[i]
+		name := s.config.Name
+		m := c.w.managers[driverID(name)]
+		if m == nil {
+			continue
+		}
+		x := &behindSite{site: s, manager: m}
+		for _, f := range c.w.faults {
+			if of := func(id agents.ID) bool { return id == siteID(name) || id == clusterID(name) }; of(f.Host) || of(f.Peer) {
+				x.faults = append(x.faults, f)
+			}
+		}
+		b.sites[driverID(name)] = x
+	}
+	return b
+}
+
+// life takes note that an agent begins anew.
+func (b *behind) life(l *sim.Life) {
+	_, name, _ := strings.Cut(string(l.ID), ":")
+	if x := b.sites[driverID(name)]; x != nil && (l.ID == siteID(name) || l.ID == clusterID(name)) {
+		x.life = l.At
+	}
+}
+
+// step takes note of the legs that clusters are asked to hold, and looks behind them
+// when a manager has stepped.
+func (b *behind) step(s *sim.Step) error {
+	if h, ok := s.Message.(agents.ClusterHold); ok {
+		b.legs[managed.Name(prefix, h.Leg)] = h.Leg
+	}
+	if err := b.ofCluster(s); err != nil {
+		return err
+	}
+	x := b.sites[s.ID]
+	if x == nil {
+		return nil
+	}
+	if t := x.manager.Touched(); len(t) > 0 {
+		if strings.HasPrefix(t[0], "I1: ") {
+			return fmt.Errorf("%s", t[0])
+		}
+		return fmt.Errorf("I21: at %s %s", s.ID, t[0])
+	}
+	for ; x.seen < len(x.manager.Runs()); x.seen++ {
+		if err := b.begun(x, x.seen); err != nil {
+			return err
+		}
+	}
+	if _, struck := s.Message.(manager.Strike); !struck && s.At.Sub(x.looked) < 2*bourse.Second {
+		return nil
+	}
+	x.looked = s.At
+	return b.compare(x)
+}
+
+// ofCluster takes note of what a cluster hears from its driver, and checks that it takes
+// no leg for lost that has all it needs (I24), if it could know that.
+func (b *behind) ofCluster(s *sim.Step) error {
+	_, name, _ := strings.Cut(string(s.ID), ":")
+	x := b.sites[driverID(name)]
+	if x == nil || s.ID != clusterID(name) {
+		return nil
+	}
+	if l, ok := s.Message.(agents.Looked); ok && l.Look != nil && l.Look.At > s.At.Add(-4*maxOff) {
+		x.told = s.At
+	}
+	for _, f := range s.Facts {
+		if f, ok := f.(bourse.NodesLocked); ok {
+			b.names[f.Leg] = f.Names
+		}
+	}
+	for _, out := range s.Sends {
+		l, ok := out.Message.(agents.ClusterLost)
+		if !ok || b.lost[l.Leg] || !l.Reason.Refused() {
+			continue
+		}
+		b.lost[l.Leg] = true
+		rec := b.onRecord(x, l.Leg)
+		if rec == nil {
+			continue
+		}
+		b.judge(x, l.Leg, rec, b.differences(x, l.Leg, rec, b.kept(x)[managed.Name(prefix, l.Leg)])) // as it is now
+		if since := b.right[l.Leg]; since > 0 && s.At > max(since, x.life).Add(causeBound) && s.At < x.told.Add(causeBound) {
+			return fmt.Errorf("I24: leg %v has had all that it needs since %v, and is lost: %v", l.Leg, since, l.Reason)
+		}
+	}
+	return nil
+}
+
+// begun checks work that has begun: a leg covers it that was confirmed (I20), and
+// nobody has submitted it who could know that it had begun before (I22).
+func (b *behind) begun(x *behindSite, n int) error {
+	runs := x.manager.Runs()
+	r := runs[n]
+	if !r.Ours {
+		return nil
+	}
+	id, known := b.legs[r.Name]
+	if !known {
+		return fmt.Errorf("I20: work begins as %s, and no leg has that name", r.Name)
+	}
+	for _, o := range runs[:n] {
+		if o.Name == r.Name && o.Job != r.Job && !r.Late && r.Issued > o.Begun {
+			return fmt.Errorf("I22: the work of leg %v has begun at %v, was submitted again at %v and begins at %v", id, o.Begun, r.Issued, r.Begun)
+		}
+	}
+	if b.c.exempt[id] {
+		return nil
+	}
+	if !b.c.leg(id).confirmed {
+		return fmt.Errorf("I20: work begins for leg %v, which was never confirmed", id)
+	}
+	if l := b.onRecord(x, id); l != nil && r.Begun < l.What.Start.Add(-clockOff) {
+		return fmt.Errorf("I20: the work of leg %v begins at %v, its window at %v", id, r.Begun, l.What.Start)
+	}
+	return nil
+}
+
+// onRecord is what a site has on record of a leg, nil if nothing, or if it is down.
+func (b *behind) onRecord(x *behindSite, id bourse.LegID) *legMirror {
+	m := b.c.of(siteID(x.site.config.Name))
+	if m == nil {
+		return nil
+	}
+	return m.legs[id]
+}
+
+// trouble is until when anything has been wrong that may have kept a cluster from what
+// it has to do.
+func (b *behind) trouble(x *behindSite) bourse.Time {
+	now, name := b.c.w.Now(), x.site.config.Name
+	if b.c.w.Agent(siteID(name)) == nil || b.c.w.Agent(clusterID(name)) == nil || !x.manager.Up() {
+		return now
+	}
+	t := max(x.manager.Troubled(), x.life)
+	for _, f := range x.faults {
+		if f.At <= now {
+			t = max(t, f.At.Add(f.For))
+		}
+	}
+	return t
+}
+
+// compare looks at all that a manager has of ours, and at all that its site has on
+// record.
+func (b *behind) compare(x *behindSite) error {
+	now, name := b.c.w.Now(), x.site.config.Name
+	quiet := b.trouble(x)
+	m := b.c.of(siteID(name))
+	if m == nil {
+		return nil
+	}
+	kept := b.kept(x)
+	for _, k := range x.manager.Kept() {
+		if !k.Ours {
+			continue
+		}
+		id, known := b.legs[k.Name]
+		if !known {
+			return fmt.Errorf("I19: %s keeps %s, and no leg has that name", name, k.Name)
+		}
+		over := b.over(m, id)
+		if over > 0 && now > max(over, quiet).Add(orphanBound) {
+			return fmt.Errorf("I19: leg %v is over since %v, and %s keeps %+v", id, over, name, k)
+		}
+		if over > 0 && k.Running && now > max(over, quiet).Add(endBound) {
+			return fmt.Errorf("I20: leg %v is over since %v, and its work runs at %s", id, over, name)
+		}
+	}
+	for _, id := range sortedLegs(m.legs) {
+		l := m.legs[id]
+		if b.c.exempt[id] || l.restored || l.State != bourse.Confirmed && l.State != bourse.Running {
+			continue
+		}
+		all := b.differences(x, id, l, kept[managed.Name(prefix, id)])
+		b.judge(x, id, l, all)
+		for _, d := range all {
+			key := difference{id, d.what}
+			if !d.is {
+				delete(b.since, key)
+				continue
+			}
+			if b.since[key] == 0 {
+				b.since[key] = now
+			}
+			if now > max(b.since[key], quiet).Add(mendBound) {
+				return fmt.Errorf("I23: leg %v of [%v, %v) is %v at %s since %v, and %s", id, l.What.Start, l.What.End, l.State, name, b.since[key], d.what)
+			}
+		}
+	}
+	return nil
+}
+
+// kept is what a manager keeps of ours, by name.
+func (b *behind) kept(x *behindSite) map[string][]manager.Kept {
+	kept := map[string][]manager.Kept{}
+	for _, k := range x.manager.Kept() {
+		if k.Ours {
+			kept[k.Name] = append(kept[k.Name], k)
+		}
+	}
+	return kept
+}
+
+// judge takes note since when a leg has all that it needs: it differs in nothing, its
+// nodes are up, and its work waits for its begin, or runs.
+func (b *behind) judge(x *behindSite, id bourse.LegID, l *legMirror, all []differs) {
+	wrong := slices.ContainsFunc(all, func(d differs) bool { return d.is })
+	soon := b.c.w.Now() < l.What.Start.Add(-maxOff)
+	waits := x.site.kind == machine && soon || !brings(id)
+	for _, k := range x.manager.Kept() {
+		if k.Name != managed.Name(prefix, id) {
+			continue
+		}
+		waits = waits || k.Running || k.Job > 0 && !k.Held && soon
+		if k.Job == 0 { // a manager's times are whole seconds, by its clock
+			wrong = wrong || k.Start.Add(x.manager.Skew()) > l.What.Start || k.End.Add(x.manager.Skew()) < l.What.End.Add(-bourse.Second)
+		}
+		for _, n := range k.Nodes {
+			wrong = wrong || !x.manager.NodeUp(n)
+		}
+	}
+	switch {
+	case wrong || !waits:
+		delete(b.right, id)
+	case b.right[id] == 0:
+		b.right[id] = b.c.w.Now()
+	}
+}
+
+// over is since when a leg has been over by its site's record; 0: it is not.
+func (b *behind) over(m *mirror, id bourse.LegID) bourse.Time {
+	now, l := b.c.w.Now(), m.legs[id]
+	unknown := difference{id, "its site does not know it"}
+	if l != nil && !b.c.exempt[id] {
+		delete(b.since, unknown)
+		if !l.State.Terminal() {
+			if l.What.End < now {
+				return l.What.End
+			}
+			return 0
+		}
+		return b.c.moved[id]
+	}
+	if t := b.c.txs[id.Tx]; b.c.exempt[id] && t != nil && t.begun.Legs[id.Leg].End > now {
+		return 0
+	}
+	if b.since[unknown] == 0 {
+		b.since[unknown] = now
+	}
+	return b.since[unknown]
+}
+
+// differs is a way in which a leg may differ, and whether it does.
+type differs struct {
+	is   bool
+	what string
+}
+
+// differences lists how a leg that is confirmed or runs by its site's record differs
+// from what is true.
+func (b *behind) differences(x *behindSite, id bourse.LegID, l *legMirror, kept []manager.Kept) []differs {
+	now := b.c.w.Now()
+	var reservation *manager.Kept
+	begun, runs := false, false
+	for i := range kept {
+		if kept[i].Job == 0 {
+			reservation = &kept[i]
+		}
+	}
+	for _, r := range x.manager.Runs() {
+		if r.Name == managed.Name(prefix, id) {
+			begun, runs = true, runs || r.Over == 0
+		}
+	}
+	live := now < l.What.End && !(begun && !runs)
+	lies := reservation != nil && reservation.Start <= l.What.Start.Add(clockOff) && reservation.End >= l.What.End.Add(-clockOff) &&
+		!slices.ContainsFunc(b.names[id], func(n string) bool { return !slices.Contains(reservation.Nodes, n) })
+	reserves := x.site.kind == reserving
+	return []differs{
+		{reserves && live && !lies, "its reservation is not there as it was"},
+		{reserves && live && lies && slices.Contains(reservation.Users, "holder"), "its reservation is not its user's"},
+		{brings(id) && now > l.What.Start.Add(bourse.Minute) && !begun, "its work has not begun"},
+		{brings(id) && begun && !runs, "its work is over"},
+		{now > l.What.End, "its window is over"},
+	}
+}
+
+// said checks a site's word that a leg runs, or has run: its work has begun.
+func (b *behind) said(site agents.ID, f bourse.LegMoved) error {
+	_, name, _ := strings.Cut(string(site), ":")
+	x := b.sites[driverID(name)]
+	if x == nil || b.c.exempt[f.Leg] || !brings(f.Leg) || f.State != bourse.Running && f.State != bourse.Settled {
+		return nil
+	}
+	for _, r := range x.manager.Runs() {
+		if r.Name == managed.Name(prefix, f.Leg) {
+			return nil
+		}
+	}
+	return fmt.Errorf("I20: leg %v is %v at %s, and its work has not begun", f.Leg, f.State, name)
+}

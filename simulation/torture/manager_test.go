@@ -1,0 +1,105 @@
+package torture
+
+import (
+	"strings"
+	"testing"
+
+	"bourse"
+	"bourse/agents"
+	"bourse/agents/sim"
+	"bourse/cluster/managed"
+	"bourse/simulation/manager"
+)
+
+// Half of the worlds have managers, of both kinds, and in half of those the clusters
+// die as well.
+func TestManaged_HalfOfTheWorlds(t *testing.T) {
+	t.Parallel()
+	worlds, dying, sites := 0, 0, map[kind]int{}
+	for seed := range uint64(1000) {
+		kinds, die := managedKinds(seed)
+		if kinds == nil {
+			if f := managedFaults(seed); f != nil {
+				t.Fatalf("seed %d has no manager, and %v", seed, f[0])
+			}
+			continue
+		}
+		if worlds++; die {
+			dying++
+		}
+		for _, k := range kinds {
+			sites[k]++
+		}
+	}
+	if worlds < 450 || worlds > 550 || dying < worlds*2/5 || dying > worlds*3/5 || sites[reserving] < worlds || sites[machine] < worlds/3 || sites[simulated] < worlds {
+		t.Errorf("%d worlds, %d of which die, with %v", worlds, dying, sites)
+	}
+}
+
+// What is wrong in a manager is seen there, whatever the agents say.
+func TestBehind_LooksIntoTheManagers(t *testing.T) {
+	t.Parallel()
+	leg := bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 1, Seq: 1}}
+	name := managed.Name(prefix, leg)
+	command := func(v agents.CommandVerb, name string) agents.Message {
+		return agents.Command{Verb: v, Name: name, Start: start.Add(10 * bourse.Second), End: start.Add(bourse.Hour), Nodes: []string{"elm-g1-01"}, User: "guest", Work: &bourse.Handover{}}
+	}
+	run := func(name string) []agents.Message {
+		return []agents.Message{command(agents.Reserve, name), command(agents.Assign, name), command(agents.Run, name)}
+	}
+	purged := append(run(name), command(agents.End, name), manager.Heal{})
+	for what, c := range map[string]struct {
+		says      []agents.Message
+		confirmed bool
+		want      string
+	}{
+		"a reservation of no leg":     {[]agents.Message{command(agents.Reserve, "bourse.x")}, false, "I19"},
+		"work of no leg":              {run("bourse.x"), false, "I19"},
+		"work of an unconfirmed leg":  {run(name), false, "I20"},
+		"work of a confirmed leg":     {run(name), true, ""},
+		"another's is deleted":        {[]agents.Message{manager.Strike{Is: manager.Foreign, For: bourse.Hour, Salt: 1}, agents.Command{Verb: agents.Delete, Name: "-"}}, false, "I21"},
+		"submitted anew once it ran":  {append(purged, run(name)[2]), true, "I22"},
+		"nothing is submitted anew":   {purged, true, ""},
+		"nothing that was ever there": {nil, false, ""},
+	} {
+		w := newWorld(1, nil, sim.Options{})
+		check := newChecker(w)
+		check.behind.legs[name] = leg
+		check.leg(leg).confirmed = c.confirmed
+		m, at := check.behind.sites[driverID("elm")].manager, start
+		var err error
+		step := func(x agents.Message) {
+			var out agents.Outbox
+			m.Step(at, clusterID("elm"), x, &out)
+			if err == nil {
+				err = check.behind.step(&sim.Step{ID: driverID("elm"), At: at, Message: x})
+			}
+		}
+		if err := w.Run(start); err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range c.says {
+			if d, ok := x.(agents.Command); ok && d.Name == "-" {
+				d.Name = m.Kept()[0].Name
+				x = d
+			}
+			steps := 8 // until it is done
+			if _, ok := x.(manager.Heal); ok {
+				steps = 80 // until jobs that are over are forgotten
+			}
+			for range steps {
+				step(x)
+				x = agents.Started{}
+				at = at.Add(5 * bourse.Second)
+			}
+		}
+		if got := ""; err != nil || c.want != "" {
+			if err != nil {
+				got, _, _ = strings.Cut(err.Error(), ":")
+			}
+			if got != c.want {
+				t.Errorf("%s: %v, want %s", what, err, c.want)
+			}
+		}
+	}
+}
