@@ -22,6 +22,7 @@ type (
 		Quoted       int      `json:"quoted"`       // contended legs asked for
 		Postponed    int      `json:"postponed"`
 		Deferred     int      `json:"deferred,omitempty"` // of those, jobs that have left a window for a better one
+		Behind       int      `json:"behind,omitempty"`   // under the goal value: jobs whose batch left them no window nearly as good as they could have had alone
 		TimeLimit    Duration `json:"timeLimit"`          // T*, rounded down
 		BudgetLimit  Credits  `json:"budgetLimit"`        // B*
 		Time         Duration `json:"time"`               // T of the selection

@@ -74,6 +74,24 @@ type WorkResult struct {
 	Ended Reason `json:"ended,omitzero"`
 }
 
+// Words say how the work has ended, as the end of a sentence; "" if there was none.
+func (x *WorkResult) Words() Phrase {
+	if x == nil {
+		return ""
+	}
+	words := Say(", exit status not known")
+	switch {
+	case x.Signal != 0:
+		words = Say(" by signal %d", x.Signal)
+	case x.Known:
+		words = Say(" with exit %d", x.Exit)
+	}
+	if x.Ended.Refused() {
+		words += Say(", %v", x.Ended)
+	}
+	return words
+}
+
 // WorkKey is what is wrong with a work: the key of a batch file, and why.
 type WorkKey struct {
 	Key string

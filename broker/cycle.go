@@ -368,7 +368,7 @@ func (sch *scheduler) carryOut(now bourse.Time, out *agents.Outbox) {
 	c := &sch.cycle
 	o := c.outcome
 	c.summary.Alternatives, c.summary.Time, c.summary.Cost, c.summary.Fallback = o.Alternatives, o.Time, o.Cost, o.Bounded
-	c.summary.TimeLimit, c.summary.BudgetLimit, c.summary.Regret = o.Formula.Time, o.Formula.Budget, o.Regret
+	c.summary.TimeLimit, c.summary.BudgetLimit, c.summary.Regret, c.summary.Behind = o.Formula.Time, o.Formula.Budget, o.Regret, o.Behind
 	for i := range c.entries {
 		c.entries[i].plan, c.entries[i].why = &o.Jobs[i], o.Jobs[i].Why
 	}

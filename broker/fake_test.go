@@ -22,6 +22,8 @@ type fakeSite struct {
 	queued bourse.Duration       // what waits there
 	lie    func() agents.Message // sent before every answer to a request for offers
 	heard  map[string]bool       // requests that it has heard
+	nodes  []string              // names that it says its nodes have
+	result *bourse.WorkResult    // that it says work has
 }
 
 // fakeAnswer is how a fake site departs from the book for one message.
@@ -189,13 +191,17 @@ func (s *fakeSite) hold(m agents.Hold, how fakeAnswer, no bourse.Reason) agents.
 	}
 	s.free[g].Add(m.What.Start, m.What.End, -m.What.Nodes)
 	s.legs[m.Leg] = &fakeLeg{what: m.What, group: g, state: bourse.Held, fare: fare, limit: m.Limit}
-	return agents.Held{Leg: m.Leg, Fare: fare}
+	held := agents.Held{Leg: m.Leg, Fare: fare, Nodes: s.nodes}
+	if s.nodes != nil {
+		held.Meeting, held.Token = s.name+":7490", "token of "+s.name
+	}
+	return held
 }
 
 func (s *fakeSite) end(now bourse.Time, m legEnds, out *agents.Outbox) {
 	l := s.legs[m.leg]
 	l.state = bourse.Settled
-	notice := agents.Settled{Leg: m.leg, End: now, Charged: l.fare.Total()}
+	notice := agents.Settled{Leg: m.leg, End: now, Charged: l.fare.Total(), Result: s.result}
 	if s.rule != nil {
 		notice.Charged -= s.rule(notice).back
 	}

@@ -9,14 +9,14 @@ import (
 // without a window waits for its next chance, and what a credit weighs.
 type pacing struct {
 	looked int64          // jobs that the last cycles have looked at, in thousandths: of each cycle 7/8 of the one after it
-	failed int64          // of those, the jobs that found nothing worth taking
+	failed int64          // of those, the jobs that got nothing, or nothing nearly as good as alone: who waits may fare like them
 	weight bourse.Credits // of a credit; 0: it costs what it says
 }
 
 // closed takes note of a cycle that has closed.
 func (p *pacing) closed(f bourse.CycleClosed) {
 	p.looked += 1000*int64(f.Batch) - p.looked/8
-	p.failed += 1000*int64(max(0, f.Postponed-f.Deferred)) - p.failed/8
+	p.failed += 1000*int64(min(f.Batch, max(0, f.Postponed-f.Deferred)+f.Behind)) - p.failed/8
 	p.weight = f.Weight
 }
 
@@ -28,8 +28,8 @@ func (p *pacing) image() bourse.Pacing {
 // load reads what an image has kept.
 func (p *pacing) load(f bourse.Pacing) { *p = pacing{f.Looked, f.Failed, f.Weight} }
 
-// wait is how long a job that is left without a window waits for its next chance: a
-// cycle over the share of jobs that find one, at most so long.
+// wait is how long a job that waits must wait for a window as good as it could have
+// alone: a cycle over the share of jobs that get one, at most so long.
 func (p *pacing) wait(cycle, most bourse.Duration) bourse.Duration {
 	found := p.looked - p.failed
 	if found <= 0 || int64(cycle) > int64(most)*found/max(1, p.looked) {

@@ -97,3 +97,29 @@ func TestPacing_SaysWhatACreditWeighsAndWhy(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// Where the jobs of a batch leave each other nothing as good as alone, who waits for
+// that has long to wait.
+func TestPacing_TheWaitIsLongWhereBatchesAreCrowded(t *testing.T) {
+	t.Parallel()
+	const cycle, most = 30 * bourse.Minute, 4 * bourse.Hour
+	for _, c := range []struct {
+		closed bourse.CycleClosed
+		want   bourse.Duration
+	}{
+		{bourse.CycleClosed{Batch: 10}, cycle},
+		{bourse.CycleClosed{Batch: 10, Behind: 5}, 2 * cycle},
+		{bourse.CycleClosed{Batch: 10, Postponed: 5}, 2 * cycle},
+		{bourse.CycleClosed{Batch: 10, Postponed: 5, Deferred: 5}, cycle},
+		{bourse.CycleClosed{Batch: 10, Postponed: 5, Deferred: 3, Behind: 3}, 2 * cycle},
+		{bourse.CycleClosed{Batch: 10, Postponed: 4, Behind: 8}, most},
+	} {
+		var p pacing
+		for range 3 {
+			p.closed(c.closed)
+		}
+		if got := p.wait(cycle, most) / bourse.Second * bourse.Second; got != c.want {
+			t.Errorf("%+v: wait %v, want %v", c.closed, got, c.want)
+		}
+	}
+}

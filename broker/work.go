@@ -7,7 +7,7 @@ import (
 
 // The work of a job goes to the site of each of its legs with the Confirm: then it
 // is decided, and all legs have told by Held what the others must know. It follows
-// from the facts alone, so that a later life confirms with the same. Row B160.
+// from the facts alone, so that a later life confirms with the same.
 
 // handover is what a leg runs; nil if its job has no work.
 func (x *transactions) handover(t *transaction, i int) *bourse.Handover {
@@ -108,7 +108,7 @@ const (
 	readingWait = 5 * bourse.Second
 )
 
-// asked asks the site that carries a part of a job. Row B161.
+// asked asks the site that carries a part of a job.
 func (r *readings) asked(now bourse.Time, from agents.ID, m agents.JobOutput, out *agents.Outbox) {
 	j := r.names[m.Job]
 	no := func(code bourse.Code, format string, args ...any) {

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -51,5 +52,151 @@ func TestSubmit_WorkIsOfTheJobAndBounded(t *testing.T) {
 	b.Replay(0, bourse.JobsForgotten{Jobs: []string{"long0", "long1"}})
 	if got := submit("more", long); got != bourse.None {
 		t.Errorf("with room: %q", got)
+	}
+}
+
+// workWorld is a broker whose job of two legs is committed with work.
+func workWorld(t *testing.T, until bourse.Time) (*testWorld, bourse.TxID, map[bourse.LegID]*bourse.Handover) {
+	t.Helper()
+	north, south := newFakeSite("north", 4, 0), newFakeSite("south", 4, 0)
+	north.nodes, south.nodes = []string{"n1", "n2"}, []string{"s1"}
+	south.result = &bourse.WorkResult{Exit: 7, Known: true}
+	w := newTestWorld(t, testConfig(north, south), north, south)
+	told := map[bourse.LegID]*bourse.Handover{}
+	w.After(func(_ bourse.Time, _ agents.ID, out *agents.Outbox) {
+		for _, x := range out.Sends {
+			if m, ok := x.Message.(agents.Confirm); ok {
+				told[m.Leg] = m.Work
+			}
+		}
+	})
+	j := testJob("wave", 8, 100*bourse.Second, bourse.Credit)
+	j.User, j.Work = "ana", &bourse.Work{Command: []string{"hostname"}, Rendezvous: true}
+	w.submit(0, j)
+	w.Run(until)
+	begun := only[bourse.TxBegun](w)
+	if len(begun) != 1 || len(begun[0].Legs) != 2 {
+		t.Fatalf("begun %+v", begun)
+	}
+	return w, begun[0].Tx, told
+}
+
+// A later life confirms with the same work, from facts or from an image: names, place
+// to meet and all.
+func TestHandover_ALaterLifeConfirmsWithTheSame(t *testing.T) {
+	t.Parallel()
+	w, tx, told := workWorld(t, 10*sec)
+	for _, image := range []bool{false, true} {
+		again := New(w.b.cfg)
+		if image {
+			again.Replay(10*sec, w.b.Image())
+		} else {
+			for _, f := range w.facts {
+				again.Replay(0, f)
+			}
+		}
+		for i, want := range []*bourse.Handover{
+			{Job: "wave", User: "ana", Leg: 0, Legs: 2, Peers: []bourse.Peer{{Site: "south", Nodes: []string{"s1"}}}, Meeting: "north:7490", Token: "token of north"},
+			{Job: "wave", User: "ana", Leg: 1, Legs: 2, Peers: []bourse.Peer{{Site: "north", Nodes: []string{"n1", "n2"}}}, Meeting: "north:7490", Token: "token of north"},
+		} {
+			want.Work = *w.job("wave").Work
+			got := again.txs.handover(again.txs.get(tx), i)
+			if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(told[bourse.LegID{Tx: tx, Leg: i}], want) {
+				t.Errorf("image %t, leg %d: %+v after %+v, want %+v", image, i, got, told[bourse.LegID{Tx: tx, Leg: i}], want)
+			}
+		}
+	}
+}
+
+// An Inquire about a leg with work is answered by Confirm: an Answer would confirm it
+// without.
+func TestHandover_AnInquiryIsAnsweredWithTheWork(t *testing.T) {
+	t.Parallel()
+	w, tx, told := workWorld(t, 10*sec)
+	leg := bourse.LegID{Tx: tx, Leg: 1}
+	var out agents.Outbox
+	w.b.Step(10*sec, "site:south", agents.Inquire{Leg: leg}, &out)
+	m, ok := out.Sends[0].Message.(agents.Confirm)
+	if !ok || !reflect.DeepEqual(m.Work, told[leg]) {
+		t.Errorf("answered %+v", out.Sends[0].Message)
+	}
+}
+
+// A leg that stands in for a lost one is told its place in the window, and the others.
+func TestHandover_ARepairTakesThePlaceOfWhatItMends(t *testing.T) {
+	t.Parallel()
+	w, tx, _ := workWorld(t, 10*sec)
+	mend := func(seq uint64, of bourse.LegID, site string) bourse.TxID {
+		id := tx
+		id.Seq = seq
+		for _, f := range []agents.Fact{
+			bourse.TxBegun{Tx: id, Job: "wave", Sites: []string{site}, Legs: []bourse.Leg{{Group: "main", Nodes: 4, Start: 100, End: 200}}, Limits: []bourse.Credits{0}, Repairs: of},
+			bourse.LegPriced{Leg: bourse.LegID{Tx: id}, Names: []string{site}, Meeting: site + ":1", Token: "of the repair"},
+			bourse.TxDecided{Tx: id, Job: "wave", Commit: true},
+		} {
+			w.b.Replay(10*sec, f)
+		}
+		return id
+	}
+	first := mend(2, bourse.LegID{Tx: tx, Leg: 0}, "east")
+	second := mend(3, bourse.LegID{Tx: first}, "west")
+	h := w.b.txs.handover(w.b.txs.get(second), 0)
+	if h.Leg != 0 || h.Legs != 2 || len(h.Peers) != 1 || h.Peers[0].Site != "south" || h.Meeting != "north:7490" {
+		t.Errorf("the repair is told %+v", h)
+	}
+	if h = w.b.txs.handover(w.b.txs.get(tx), 1); h.Leg != 1 || len(h.Peers) != 1 || h.Peers[0].Site != "west" || h.Peers[0].Nodes[0] != "west" {
+		t.Errorf("the other is told %+v", h)
+	}
+	if x, i := w.b.txs.shown(w.b.names["wave"], 0); x == nil || x.id != second || i != 0 {
+		t.Errorf("part 0 lies in %+v", x)
+	}
+}
+
+// The result of work is on record with the end of its leg, and who reads what it has
+// printed hears of a site that is silent.
+func TestHandover_ResultsAndReadings(t *testing.T) {
+	t.Parallel()
+	w, tx, _ := workWorld(t, 200*sec)
+	for i, want := range []*bourse.WorkResult{nil, {Exit: 7, Known: true}} {
+		if v, _ := w.b.Transaction(tx); !reflect.DeepEqual(v.Legs[i].Result, want) {
+			t.Errorf("leg %d: %+v", i, v.Legs[i].Result)
+		}
+	}
+	again := New(w.b.cfg)
+	again.Replay(200*sec, w.b.Image())
+	if v, _ := again.Transaction(tx); v.Legs[1].Result == nil || v.Legs[1].Result.Exit != 7 {
+		t.Errorf("after an image %+v", v.Legs[1].Result)
+	}
+	ask := func(m agents.JobOutput) agents.Outbox {
+		var out agents.Outbox
+		w.b.Step(200*sec, "user:ana", m, &out)
+		return out
+	}
+	for _, c := range []struct {
+		m    agents.JobOutput
+		want bourse.Code
+	}{{agents.JobOutput{Job: "wave", User: "ben"}, bourse.NotAllowed}, {agents.JobOutput{Job: "wave", User: "ana", Part: 2}, bourse.Unknown},
+		{agents.JobOutput{Job: "tide", User: "ana"}, bourse.Unknown}} {
+		if out := ask(c.m); out.Sends[0].Message.(agents.JobOutputReply).Reason.Code != c.want {
+			t.Errorf("%+v: %+v", c.m, out.Sends[0].Message)
+		}
+	}
+	out := ask(agents.JobOutput{Job: "wave", User: "ana", Part: 1, From: -9})
+	asked := out.Sends[0].Message.(agents.LegOutputRequest)
+	if out.Sends[0].To != "site:south" || asked.Leg != (bourse.LegID{Tx: tx, Leg: 1}) || asked.From != -9 {
+		t.Errorf("%s is asked %+v", out.Sends[0].To, asked)
+	}
+	var silent agents.Outbox
+	w.b.Step(200*sec, "site:north", agents.LegOutput{Leg: asked.Leg, Ref: asked.Ref, Data: []byte("a lie")}, &silent)
+	w.b.Step(205*sec, "broker:vo1", out.Alarms[0].Message, &silent)
+	w.b.Step(205*sec, "site:south", agents.LegOutput{Leg: asked.Leg, Ref: asked.Ref}, &silent)
+	if r := silent.Sends[0].Message.(agents.JobOutputReply); len(silent.Sends) != 1 || silent.Sends[0].To != "user:ana" || !strings.Contains(r.Reason.Detail, "south did not answer within 5s") {
+		t.Errorf("answered %+v", silent.Sends)
+	}
+	for range maxReadings {
+		out = ask(agents.JobOutput{Job: "wave", User: "ana"})
+	}
+	if out = ask(agents.JobOutput{Job: "wave", User: "ana"}); out.Sends[0].Message.(agents.JobOutputReply).Reason.Code != bourse.QueueFull {
+		t.Errorf("beyond the bound: %+v", out.Sends[0].Message)
 	}
 }

@@ -40,6 +40,7 @@ func (s *SiteProcess) clusterKeys() keys {
 	return keys{
 		section("cluster", s.Cluster.keys, "what runs the work; without the table its nodes are simulated"),
 		each("account", &s.Accounts, maxAccounts, (*Account).keys, "as which local account work runs, by user: the first that fits. A user whom none fits is refused"),
+		option("rendezvous", func() keys { return s.Rendezvous.keys(s.TLS.Plain) }, "where the parts of a job tell each other their addresses, by plain HTTP for whoever has a job's token; without the table: nowhere"),
 		rule(s.mapped),
 		rule(s.served),
 	}

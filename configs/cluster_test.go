@@ -56,6 +56,24 @@ func TestCluster_KeysComeOutTyped(t *testing.T) {
 	}
 }
 
+// The parts of a job call what is advertised; without certificates that is this
+// machine alone.
+func TestCluster_ARendezvousIsAnEndpoint(t *testing.T) {
+	t.Parallel()
+	text := slurmProcess + "[rendezvous]\naddress = \"0.0.0.0:7490\"\n"
+	if _, err := ParseSiteProcess("f", []byte(text)); err == nil || !strings.Contains(err.Error(), "rendezvous.advertise") {
+		t.Errorf("%v", err)
+	}
+	s, err := ParseSiteProcess("f", []byte(text+"advertise = \"north.example.org:7490\"\n"))
+	if err != nil || s.Rendezvous != (Endpoint{"0.0.0.0:7490", "north.example.org:7490"}) {
+		t.Errorf("%v, %+v", err, s.Rendezvous)
+	}
+	local := strings.NewReplacer("10.0.0.5", "127.0.0.1", "broker.example.org", "localhost", "0.0.0.0", "10.0.0.5").Replace(text) + "[tls]\nplain = true\n"
+	if _, err = ParseSiteProcess("f", []byte(local)); err == nil || !strings.Contains(err.Error(), "only this machine") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestCluster_SaysWhatIsWrongAndWhatWouldBeRight(t *testing.T) {
 	t.Parallel()
 	const twoKeys = "partition = \"batch\"\nholder = \"bourse-holder\"\n"

@@ -71,6 +71,9 @@ type SiteProcess struct {
 	ProofKey  string          // file of the key that it proves its answers with, made if it is missing; default site-NAME.proof
 	Cluster   Cluster         // what runs the work
 	Accounts  []Account       // as whom, in order of the file; none where the cluster is simulated
+	// Rendezvous is where the parts of a job tell each other their addresses, by plain
+	// HTTP; the zero one: nowhere.
+	Rendezvous Endpoint
 }
 
 // BrokerProcess is the file of a broker's process. It learns by gossip which
@@ -125,7 +128,7 @@ func (s *SiteProcess) keys() keys {
 				s.ProofKey = within(filepath.Dir(t.doc.file), "site-"+url.PathEscape(s.Name)+".proof")
 			}
 		}),
-	}, s.clusterKeys(), s.Process.keys(func() string { return "site-" + s.Name }), keys{rule(s.proofKeySafe)})
+	}, s.Process.keys(func() string { return "site-" + s.Name }), s.clusterKeys(), keys{rule(s.proofKeySafe)})
 }
 
 // proofKeySafe refuses a key that lies where a journal may be deleted.

@@ -75,6 +75,9 @@ func Line(f agents.Fact) string {
 		if f.Reason.Refused() {
 			s += ": " + f.Reason.String()
 		}
+		if f.Real != nil && f.Real.Result != nil {
+			s += ", ended" + string(f.Real.Result.Words())
+		}
 		return s
 	case bourse.TxBegun:
 		return fmt.Sprintf("%v: job %s, alternative %d at %s", f.Tx, f.Job, f.Alternative, strings.Join(f.Sites, ", "))
@@ -91,7 +94,7 @@ func Line(f agents.Fact) string {
 		}
 		return fmt.Sprintf("%v closed, nothing posted", f.Leg)
 	case bourse.LegDone:
-		return fmt.Sprintf("%v ended at %v, %v given back", f.Leg, f.End, f.Refund)
+		return fmt.Sprintf("%v ended at %v%s, %v given back", f.Leg, f.End, f.Result.Words(), f.Refund)
 	case bourse.JobSubmitted:
 		return fmt.Sprintf("job %s of %q: %s for %s, budget %v", f.Job.Name, f.Job.User, count(f.Job.Nodes, "node"), f.Job.Length.Words(), f.Job.Budget)
 	case bourse.ClaimSettled:

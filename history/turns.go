@@ -232,7 +232,7 @@ func (t *Turns) done(at bourse.Time, x *Transaction, f bourse.LegDone) []Turn {
 	case bourse.Released:
 		u.Words = bourse.Say("its part at %s is given back%s", x.at(f.Leg.Leg), back)
 	default:
-		u.Words = bourse.Say("its work at %s has ended%s", x.at(f.Leg.Leg), back)
+		u.Words = bourse.Say("its work at %s has ended%v%s", x.at(f.Leg.Leg), f.Result.Words(), back)
 	}
 	if x.Open > 0 || f.State == bourse.Lost || f.State == bourse.Released || x.Job == "" {
 		return []Turn{u}

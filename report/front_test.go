@@ -84,12 +84,12 @@ func TestFront_OfTheHighestUrgenciesIsTakenInSteps(t *testing.T) {
 }
 
 // By hand: two hours from being ready until the end, at 3 credits an hour of the
-// job's own or 5 % of a budget of 100.
+// job's own or 11 % of a budget of 100.
 func TestWaitWorth_IsTheUrgencyTimesTheTimeFromReadyToEnd(t *testing.T) {
 	t.Parallel()
 	r := bourse.Request{Ready: bourse.Time(bourse.Hour), Budget: 100 * bourse.Credit}
-	if got := waitWorth(&r, bourse.DefaultUrgency(), bourse.Time(3*bourse.Hour)); got != 10*bourse.Credit {
-		t.Errorf("%v, want 10", got)
+	if got := waitWorth(&r, bourse.DefaultUrgency(), bourse.Time(3*bourse.Hour)); got != 22*bourse.Credit {
+		t.Errorf("%v, want 22", got)
 	}
 	r.Urgency = bourse.Hourly(3 * bourse.Credit)
 	if got := waitWorth(&r, bourse.DefaultUrgency(), bourse.Time(3*bourse.Hour)); got != 6*bourse.Credit {

@@ -40,6 +40,10 @@ type ReplayOptions struct {
 	Without int
 	// Delays keeps which delays each reservation was charged for.
 	Delays bool
+	// Submitted, where there is one, is shown the state at the submit of each job,
+	// before it enters the queue. Ids in the state are places in the list, from 1, as
+	// is the job's; the state is good during the call. Not with Reservations.
+	Submitted func(place int, s *backfill.State)
 }
 
 // The streams of random numbers of a replay, one per purpose.
@@ -121,6 +125,11 @@ func RunReplay(jobs []bourse.LocalJob, opt ReplayOptions) (*Replay, error) {
 		}
 		r.book = pricing.NewBook()
 		r.queue.Query(r.ask)
+	} else if opt.Submitted != nil {
+		r.queue.Query(func(_ bourse.Time, j *bourse.LocalJob) bool {
+			opt.Submitted(int(j.ID), r.queue.State())
+			return false
+		})
 	}
 	r.queue.Feed(r.next)
 	for t := r.queue.Next(); t < bourse.Never; t = r.queue.Next() {

@@ -32,7 +32,7 @@ const (
 	readingWait = 30 * bourse.Second
 )
 
-// requested asks the cluster. Row S160.
+// requested asks the cluster.
 func (o *outputs) requested(t step, m agents.LegOutputRequest) {
 	no := func(code bourse.Code, format string, args ...any) {
 		t.reply(agents.LegOutput{Leg: m.Leg, Ref: m.Ref, Failure: refused(code, format, args...).Refusal})

@@ -62,6 +62,12 @@ type Leg struct {
 	Closes  Instant `json:"closes,omitzero" doc:"and has ended by then; once it is fixed, both are where it lies"`
 	Version uint32  `json:"version,omitempty" doc:"1, and one more each time its user has had it otherwise; absent until it is held"`
 	Shifts  uint32  `json:"shifts,omitempty" doc:"how often its site has moved or fixed it within its window"`
+
+	Exit   *int    `json:"exit,omitempty" doc:"of its work, once that has ended: the exit status; of a signal 128 and its number. Absent: it is not known, or the site has started none"`
+	Begin  Instant `json:"begin,omitzero" doc:"when its work really began, once it has ended"`
+	Signal int     `json:"signal,omitempty" doc:"that ended its work"`
+	Ended  *Reason `json:"ended,omitempty" doc:"why its work ended, if not by itself"`
+	Output string  `json:"output,omitempty" doc:"the file on the cluster that its work has printed to"`
 }
 
 // jobOf shows a job as its broker knows it now: its window where it has one,
@@ -110,9 +116,11 @@ func (j *Job) add(l *broker.LegView) bourse.Credits {
 	if l.State == bourse.Settled && l.Ended > 0 {
 		end = l.Ended
 	}
-	j.Legs = append(j.Legs, Leg{Site: l.Site, Group: l.Group, Nodes: l.Nodes, Start: Instant(l.Start), End: Instant(end),
+	shown := Leg{Site: l.Site, Group: l.Group, Nodes: l.Nodes, Start: Instant(l.Start), End: Instant(end),
 		State: l.State.String(), Cost: Credits{l.Fare.Total()},
-		Opens: Instant(l.Flex.Ready), Closes: Instant(l.Flex.Due), Version: l.Version, Shifts: l.Shifts})
+		Opens: Instant(l.Flex.Ready), Closes: Instant(l.Flex.Due), Version: l.Version, Shifts: l.Shifts}
+	shown.result(l.Result)
+	j.Legs = append(j.Legs, shown)
 	if n := len(j.Sites); n == 0 || j.Sites[n-1] != l.Site {
 		j.Sites = append(j.Sites, l.Site)
 	}

@@ -46,6 +46,11 @@ func brokerRoutes(body int64, j *jobs, b *batches, x *explanations, c *changes, 
 			Description: "A name that several jobs have is answered 409 with their identities.", Errors: []int{403, 404, 409, 503},
 		}, j.show),
 		to(huma.Operation{
+			OperationID: "output", Method: http.MethodGet, Path: "/v1/jobs/{id}/output", Tags: []string{"jobs"}, Summary: "Read what a job has printed",
+			Description: "Of one leg, from its cluster, at most 64 KiB at a time; nothing of it is kept on the way. 409: the job has no window yet or no work, " +
+				"or the site is not reachable or keeps no output; the answer says which.", Errors: []int{403, 404, 409, 503},
+		}, j.output),
+		to(huma.Operation{
 			OperationID: "cancel", Method: http.MethodDelete, Path: "/v1/jobs/{id}", Tags: []string{"jobs"}, Summary: "Give a job up",
 			Description: "The wish is recorded before the answer. 200: every site has given its leg back, and the refund is known. " +
 				"202: that goes on by itself; ask again to hear of the refund.", Errors: []int{403, 404, 409, 503},

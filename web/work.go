@@ -1,10 +1,15 @@
 package web
 
 import (
+	"context"
 	"maps"
+	"net/http"
 	"slices"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"bourse"
+	"bourse/agents"
 )
 
 // WorkRequest is what a job runs on its clusters. What programs take may have any
@@ -47,4 +52,59 @@ func (r *WorkRequest) put(j *bourse.Job) *bourse.WorkKey {
 	}
 	j.Work = w
 	return nil
+}
+
+// result adds what came of a leg's work.
+func (l *Leg) result(x *bourse.WorkResult) {
+	if x == nil {
+		return
+	}
+	if x.Known {
+		l.Exit = &x.Exit
+	}
+	l.Begin, l.Signal, l.Ended, l.Output = Instant(x.Begin), x.Signal, reasonOf(x.Ended), x.Output
+}
+
+// JobOutput is what the work of a leg has printed.
+type JobOutput struct {
+	ID   string `json:"id"`
+	Site string `json:"site"`
+	Leg  int    `json:"leg" doc:"of the window, from 0, as BOURSE_LEG has it"`
+	From int64  `json:"from" doc:"the first byte of data"`
+	Size int64  `json:"size" doc:"of the whole output as yet"`
+	Data []byte `json:"data" doc:"in base64; at most 65,536 bytes. from and its length are where to go on"`
+	Over bool   `json:"over,omitempty" doc:"the leg has ended: nothing more comes after size"`
+}
+
+type jobOutputInput struct {
+	ID   string `path:"id" doc:"the job's identity, or its name where that is the only one"`
+	Leg  int    `query:"leg" minimum:"0" maximum:"10000" default:"0" doc:"which, from 0, as BOURSE_LEG has it"`
+	From int64  `query:"from" default:"-65536" doc:"the first byte; below 0: so many of the last ones"`
+}
+
+type jobOutputOutput struct{ Body JobOutput }
+
+// output answers with what the work of a leg has printed, from its cluster.
+func (s *jobs) output(ctx context.Context, in *jobOutputInput) (*jobOutputOutput, error) {
+	e, err := s.resolve(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := s.ask(ctx, agents.JobOutput{Job: e.id, User: e.user, Part: in.Leg, From: in.From})
+	if err != nil {
+		return nil, err
+	}
+	r, _ := answer.(agents.JobOutputReply)
+	switch words := dated(r.Reason.String()); r.Reason.Code {
+	case bourse.None:
+		return &jobOutputOutput{JobOutput{ID: e.id, Site: r.Site, Leg: in.Leg, From: r.From, Size: r.Size, Data: r.Data, Over: r.Over}}, nil
+	case bourse.Unknown:
+		return nil, huma.Error404NotFound(words)
+	case bourse.NotAllowed:
+		return nil, huma.Error403Forbidden(words)
+	case bourse.QueueFull:
+		return nil, huma.ErrorWithHeaders(huma.Error503ServiceUnavailable(words), http.Header{"Retry-After": {"1"}})
+	default:
+		return nil, huma.Error409Conflict(words)
+	}
 }

@@ -84,6 +84,7 @@ type Outcome struct {
 	Cost         bourse.Credits  // of what was chosen
 	Time         bourse.Duration // of what was chosen, summed over the jobs
 	Regret       bourse.Credits  // under GoalValue: what the jobs that have a window lose beyond the least that each could lose alone
+	Behind       int             // under GoalValue: jobs whose batch leaves them no window nearly as good as they could have alone
 	Bounded      bool            // the selection reached its bound on memory: within the limits, but perhaps not the best
 
 	// Of a second choice.

@@ -34,6 +34,7 @@ type Planner struct {
 	options  [][]selection.Alternative
 	placer   *placement.Placer // by value, of what drafted offers
 	drafted  *Draft
+	which    []int // the jobs of the Input that it places
 }
 
 // open lays out the slots of what is free on the groups of a draft.

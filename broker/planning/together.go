@@ -73,7 +73,8 @@ func (d *Draft) crowded(o *Outcome) []bool {
 
 // chooseAgain is the choice by value once more, after the first, with the prices that
 // the sites have named for sets. A window that was found by the first choice is an
-// alternative like the others. Where no site has answered, the first choice stands.
+// alternative like the others. Where no site has answered, or none with other prices,
+// the first choice stands.
 func (p *Planner) chooseAgain(d *Draft, q *Quotes, first *Outcome) *Outcome {
 	sets := d.repriced(q, first)
 	if sets == nil {
@@ -101,10 +102,11 @@ func (p *Planner) chooseAgain(d *Draft, q *Quotes, first *Outcome) *Outcome {
 }
 
 // repriced are by job the windows of the first choice at the prices of the sets; nil if
-// no site has named any.
+// no site has named any other than before.
 func (d *Draft) repriced(q *Quotes, first *Outcome) []Alternative {
 	crowded, next := d.crowded(first), make([]int, len(d.in.Sites))
 	var list []Alternative
+	other := false
 	for i := range first.Jobs {
 		for x, l := range d.inSet(first, i) {
 			if !crowded[l.Group] {
@@ -123,8 +125,13 @@ func (d *Draft) repriced(q *Quotes, first *Outcome) []Alternative {
 				*a = *first.Jobs[i].Chosen()
 				a.Quotes = slices.Clone(a.Quotes)
 			}
+			now := &q.Sets[l.Site][n]
+			other = other || now.Fare != a.Quotes[x].Fare || now.Refusal.Refused()
 			a.Quotes[x] = q.Sets[l.Site][n]
 		}
+	}
+	if !other {
+		return nil
 	}
 	return list
 }

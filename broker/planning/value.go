@@ -97,14 +97,22 @@ func (t *Terms) bounds() placement.Limits {
 	return l
 }
 
-// place is a placement of jobs on what a draft has. Lists of slots are made once.
-func (p *Planner) place(d *Draft, jobs []placement.Job, limits placement.Limits) *placement.Placer {
-	if p.drafted == d {
-		p.placer = p.placer.Again(jobs, limits)
-	} else {
-		p.placer, p.drafted = placement.New(d.market(), jobs, limits), d
+// place is a placement, on what a draft has, of the jobs that take part, and says which
+// those are. Lists of slots are made once a cycle.
+func (p *Planner) place(d *Draft, plans []Plan, limits placement.Limits) (*placement.Placer, []int) {
+	jobs, which := d.placing(plans)
+	switch {
+	case p.placer == nil:
+		p.placer = placement.New(d.market(), jobs, limits)
+	case p.drafted != d:
+		p.placer = p.placer.On(d.market(), jobs, limits)
+	case slices.Equal(which, p.which):
+		p.placer = p.placer.Again(limits)
+	default:
+		p.placer = p.placer.With(jobs, limits)
 	}
-	return p.placer
+	p.drafted, p.which = d, which
+	return p.placer, which
 }
 
 // findValue is the search under the goal value, with time-shared nodes beside.
@@ -124,8 +132,7 @@ func (p *Planner) findValue(d *Draft) {
 // asking for, the one that loses least first. They may overlap. It returns those jobs.
 func (p *Planner) valuable(d *Draft) []int {
 	in := d.in
-	jobs, which := d.placing(d.Jobs)
-	placer := p.place(d, jobs, in.Terms.bounds())
+	placer, which := p.place(d, d.Jobs, in.Terms.bounds())
 	d.Slots = placer.Slots()
 	windows := placer.Plan(in.Terms.MaxAlternatives)
 	for k, i := range which {
@@ -170,13 +177,12 @@ func (d *Draft) loss(j *Job, cost bourse.Credits, start, end bourse.Time) bourse
 // or one that is clear of every queue, at base price.
 func (c *chooser) placeAll() {
 	d, in := c.d, c.d.in
-	jobs, which := d.placing(c.o.Jobs)
 	limits := in.Terms.bounds()
 	given := limits.Cost
 	limits.Cost = min(limits.Cost, c.q.Left)
 	limits.Users = c.q.Quotas
-	placer := c.place(d, jobs, limits)
-	quoted := make([][]placement.Window, len(jobs))
+	placer, which := c.place(d, c.o.Jobs, limits)
+	quoted := make([][]placement.Window, len(which))
 	for k, i := range which {
 		p := &c.o.Jobs[i]
 		for n := range p.Alternatives {
@@ -187,6 +193,9 @@ func (c *chooser) placeAll() {
 	choices := placer.Choose(quoted)
 	for k, i := range which {
 		c.take(i, &choices[k])
+		if choices[k].Behind() {
+			c.o.Behind++
+		}
 		if in.goal(&in.Jobs[i]) == bourse.GoalValue {
 			c.o.Regret = c.o.Regret.Plus(choices[k].Regret())
 		}

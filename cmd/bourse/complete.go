@@ -9,6 +9,7 @@ import (
 // flagKeys says which key of a file takes the same words as a flag: the shell
 // completes the flag by them.
 var flagKeys = map[string]map[string]string{
+	"forecast": {"policy": "policy"},
 	"generate": {"model": "site.workload.model"},
 	"plan":     {"algorithm": "broker.algorithm"},
 	"quote":    {"policy": "policy"},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -184,12 +185,47 @@ func printJob(out io.Writer, j *web.Job, now time.Time) {
 			line("window", "%s", windowLine(l, now))
 		}
 	}
-	w := report.NewTable("site", "<group", "nodes", "<start", "<end", "<state", "cost")
+	head := []string{"site", "<group", "nodes", "<start", "<end", "<state", "cost"}
+	ran := slices.ContainsFunc(j.Legs, func(l web.Leg) bool { return l.Begin != 0 || l.Exit != nil })
+	if ran {
+		head = append(head, "<begin", "exit")
+	}
+	w := report.NewTable(head...)
 	for i := range j.Legs {
 		l := &j.Legs[i]
-		w.AppendRow(table.Row{l.Site, cut(l.Group, groupWidth), l.Nodes, day(l.Start, now), day(l.End, now), l.State, credits(&l.Cost)})
+		row := table.Row{l.Site, cut(l.Group, groupWidth), l.Nodes, day(l.Start, now), day(l.End, now), l.State, credits(&l.Cost)}
+		if ran {
+			row = append(row, began(l, now), exit(l))
+		}
+		w.AppendRow(row)
+	}
+	for i := range j.Legs {
+		if l := &j.Legs[i]; l.Ended != nil {
+			line("ended", "at %s: %s", l.Site, l.Ended)
+		}
+	}
+	for i := range j.Legs {
+		if l := &j.Legs[i]; l.Output != "" {
+			line("output", "at %s: %s", l.Site, l.Output)
+		}
 	}
 	fmt.Fprintf(out, "\n%s\n", w.Render())
+}
+
+// began is when the work of a leg really began; "" if that is not known.
+func began(l *web.Leg, now time.Time) string {
+	if l.Begin == 0 {
+		return ""
+	}
+	return day(l.Begin, now)
+}
+
+// exit is the exit status of a leg's work; "" if that is not known.
+func exit(l *web.Leg) string {
+	if l.Exit == nil {
+		return ""
+	}
+	return strconv.Itoa(*l.Exit)
 }
 
 // windowLine says within which window a site may move a leg, or that it may not any

@@ -53,7 +53,7 @@ func readProblem(name string, in io.Reader) (*problem, error) {
 func parseProblem(b []byte) (*problem, error) {
 	var whole json.RawMessage
 	if err := json.Unmarshal(b, &whole); err != nil {
-		return nil, jsonError(b, err)
+		return nil, jsonError(b, err, `{"slots": [...], "jobs": [...]}`)
 	}
 	top, err := readObject("", whole, "slots", "jobs")
 	if err != nil {
@@ -157,14 +157,14 @@ func (p *problem) addJob(o *object) error {
 	return nil
 }
 
-// jsonError gives the line of a syntax error.
-func jsonError(b []byte, err error) error {
+// jsonError gives the line of a syntax error, and what the text must be like.
+func jsonError(b []byte, err error, like string) error {
 	at := int64(len(b))
 	if s, ok := err.(*json.SyntaxError); ok {
 		at = s.Offset
 	}
 	line := 1 + bytes.Count(b[:min(at, int64(len(b)))], []byte("\n"))
-	return fmt.Errorf("line %d: %w; must be JSON such as {\"slots\": [...], \"jobs\": [...]}", line, err)
+	return fmt.Errorf("line %d: %w; must be JSON such as %s", line, err, like)
 }
 
 // object is one JSON object being read. The first error stays.

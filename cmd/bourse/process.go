@@ -291,6 +291,21 @@ func (p *process) listen() (net.Listener, error) {
 	return tls.NewListener(l, c), nil
 }
 
+// meet serves the rendezvous of a site until it is stopped.
+func (p *process) meet(address string, key agents.Key) (stop func(), err error) {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("the rendezvous cannot listen: %w", err)
+	}
+	r := web.NewRendezvous(key)
+	go func() {
+		if err := r.Serve(l); err != nil {
+			p.log.Error().Err(err).Msg("no job can meet here until this process is started again")
+		}
+	}()
+	return r.Close, nil
+}
+
 // apiURL is how users call the API.
 func (p *process) apiURL() string {
 	switch {

@@ -53,10 +53,10 @@ func groups() []group {
 	return []group{
 		{"study", "Simulate and study, without a network:", []*cobra.Command{
 			newSimulate(), newSweep(), newStudy(), newReplay(), newReport(), newTorture()}},
-		{"one", "Look at one decision:", []*cobra.Command{newQuote(), newSearch(), newPlan()}},
+		{"one", "Look at one decision:", []*cobra.Command{newQuote(), newForecast(), newSnapshot(), newSearch(), newPlan()}},
 		{"file", "Files:", []*cobra.Command{newCheck(), newGenerate(), newConvert()}},
 		{"use", "Jobs on a federation:", []*cobra.Command{
-			newSubmit(), newJobs(), newExplain(), newOffers(), newModify(), newCancel()}},
+			newSubmit(), newJobs(), newLogs(), newExplain(), newOffers(), newModify(), newCancel()}},
 		{"operate", "See and steer a federation:", []*cobra.Command{
 			newSites(), newReservations(), newAccounts(), newDrain(), newMaintenance(), newClose(), newOpen()}},
 		{"run", "Run a federation:", []*cobra.Command{newUp(), newSite(), newBroker(), newCA(), newJournal(), newSupervise()}},

@@ -78,6 +78,14 @@ func runSite(cmd *cobra.Command, f processFlags, file string) error {
 		p.tells = append(p.tells, clusterMetrics{p, clusterID, b.Counts})
 	}
 	behind := cluster.New(cluster.Config{Site: site}, nodes.backend)
+	if meets := cfg.Rendezvous; meets.Address != "" {
+		agent.Meeting = meets.Advertise
+		stop, err := p.meet(meets.Address, agent.Key)
+		if err != nil {
+			return failed(err)
+		}
+		defer stop()
+	}
 	return p.run(cmd.Context(), func() error {
 		if nodes.driver != nil {
 			if err := p.host.AddDriver(driverOf(cfg.Name), nodes.driver); err != nil {

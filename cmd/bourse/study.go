@@ -41,6 +41,7 @@ func experiments() []experiment {
 		studyAdmission(),
 		studyBalance(),
 		studyPlanning(),
+		studyForecast(),
 	}
 }
 

@@ -45,15 +45,32 @@ func studyPricing() experiment {
 // pricedTraces reads the traces that are given, and says which rows are left out;
 // without any it draws one from a model.
 func (s *studying) pricedTraces() ([]studies.PricingTrace, error) {
-	if len(s.traces) > len(pricedTraces) {
-		return nil, fmt.Errorf("--trace %s: the study takes two traces, SDSC SP2 and CTC SP2; %d are given", s.traces[2], len(s.traces))
-	}
 	if len(s.traces) == 0 {
 		s.say("no --trace is given: jobs are drawn from the model of Lublin and Feitelson; the paper's figures are of SDSC SP2 and CTC SP2")
 		generated, err := studies.GeneratedPricingTrace(s.seed)
 		return []studies.PricingTrace{generated}, err
 	}
+	logs, err := s.pricedLogs()
 	var list []studies.PricingTrace
+	for _, l := range logs {
+		list = append(list, studies.NewPricingTrace(l.name, l.nodes, l.trace))
+	}
+	return list, err
+}
+
+// pricedLog is a trace of the pricing paper as it was read.
+type pricedLog struct {
+	name  string
+	nodes int
+	trace *workload.Trace
+}
+
+// pricedLogs reads the traces that are given, and says which rows are left out.
+func (s *studying) pricedLogs() ([]pricedLog, error) {
+	if len(s.traces) > len(pricedTraces) {
+		return nil, fmt.Errorf("--trace %s: the study takes two traces, SDSC SP2 and CTC SP2; %d are given", s.traces[2], len(s.traces))
+	}
+	var list []pricedLog
 	for i, p := range pricedTraces {
 		if i >= len(s.traces) {
 			s.say("no --trace for %s is given: its rows are left out", p.archive)
@@ -69,7 +86,7 @@ func (s *studying) pricedTraces() ([]studies.PricingTrace, error) {
 		if p.skip > 0 {
 			s.say("%s: read as %s on %d processors, without its first %d records", s.traces[i], p.archive, p.nodes, p.skip)
 		}
-		list = append(list, studies.NewPricingTrace(p.name, p.nodes, trace))
+		list = append(list, pricedLog{p.name, p.nodes, trace})
 	}
 	return list, nil
 }

@@ -134,3 +134,42 @@ func TestStudy_BadInputNamesTheRemedy(t *testing.T) {
 		}
 	}
 }
+
+// The forecasts of one log: its rows and no other's, the same for the same seed, and
+// a finding that names it.
+func TestStudy_ForecastOfOneLog(t *testing.T) {
+	t.Parallel()
+	text, _, code := workloadCommand("generate", "--model", "lublin", "--jobs", "900", "--procs", "128", "--load", "0.95")
+	log := filepath.Join(t.TempDir(), "log.swf")
+	if err := os.WriteFile(log, []byte(text), 0o600); err != nil || code != 0 {
+		t.Fatal(code, err)
+	}
+	args := []string{"forecast", "--trace", log, "--quick", "--runs", "3"}
+	first, stderr, err := study(t, append(args, "--json")...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, _, _ := study(t, append(args, "--json")...)
+	if first != again {
+		t.Error("one seed gives other rows")
+	}
+	var list []struct{ Setting, Measure string }
+	if err := json.Unmarshal([]byte(first), &list); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range list {
+		if !strings.HasPrefix(r.Setting, "SP2, ") {
+			t.Errorf("row %+v", r)
+		}
+	}
+	if len(list) != 2*(1+3*(4+2+4)+4+4+2) || !strings.Contains(stderr, "no --trace for CTC SP2 is given") {
+		t.Errorf("%d rows, said %q", len(list), stderr)
+	}
+	shown, _, _ := study(t, args...)
+	if words := strings.Join(strings.Fields(shown), " "); !strings.Contains(words, "SP2, easy: of the jobs that wait, history puts ") {
+		t.Errorf("no finding in %s", shown)
+	}
+	if _, _, err := study(t, "forecast", "--trace", log, "--trace", log, "--trace", log); exitCode(err) != 2 {
+		t.Errorf("three logs: %v", err)
+	}
+}

@@ -1,5 +1,7 @@
 package backfill
 
+import "bourse"
+
 // Resume has a job run on that was started before the group was made, as when
 // the owner of a group comes back after a crash; it reports whether it could:
 // not if its id is there already, its planned end has passed, or its nodes are
@@ -20,4 +22,35 @@ func (g *Group) Resume(r Running) bool {
 	g.ids[r.ID] = struct{}{}
 	g.putRunning(r)
 	return true
+}
+
+// Restore returns a group that goes on from s as the group does that s is a view of:
+// its running jobs are known by their ids and planned ends, guarantees stand, and
+// jobs without one get theirs in queue order. The queue stays in the order of s,
+// whatever the priorities. Nothing is shared with s. It costs a walk over s.
+func Restore(s *State) *Group {
+	c := s.Clone()
+	g := New(c.Nodes, c.Policy, c.Now)
+	g.free, g.running, g.reserved = c.Free, c.Running, c.Reserved
+	g.line.jobs = c.Queue
+	g.line.resum(0)
+	for i := range g.running {
+		g.ids[g.running[i].ID] = struct{}{}
+	}
+	for i := range g.line.jobs {
+		g.ids[g.line.jobs[i].ID] = struct{}{}
+	}
+	g.findReservationEnd()
+	if !g.policy.Conservative() {
+		g.again = true
+		return g
+	}
+	g.work = append(g.work[:0], g.free...)
+	for i := range g.line.jobs {
+		if q := &g.line.jobs[i]; q.Guarantee < bourse.Never {
+			g.work.Add(q.Guarantee, q.Guarantee.Add(q.Estimate), -q.Nodes)
+			g.due = min(g.due, q.Guarantee)
+		}
+	}
+	return g
 }

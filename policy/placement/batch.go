@@ -10,13 +10,18 @@ import (
 // place is the whole of it: what each job could have alone, all of them together,
 // and the exchange.
 func (p *Placer) place() {
+	p.serve()
+	p.exchange()
+}
+
+// serve gives each job the best window on what those before it leave.
+func (p *Placer) serve() {
 	for i := range p.jobs {
-		p.alone[i], p.has[i] = p.best(i)
+		p.states[i].Alone, p.states[i].Possible = p.best(i)
 	}
 	for _, i := range p.order() {
 		p.put(i)
 	}
-	p.exchange()
 }
 
 // order is by priority, then by how much a job loses with each hour that it waits,
@@ -47,21 +52,21 @@ func (j *Job) rate() bourse.Credits {
 // put takes the best window for a job, if it is worth taking.
 func (p *Placer) put(i int) bool {
 	w, ok := p.best(i)
-	p.waits[i] = None
+	p.states[i].Wait = None
 	switch j := &p.jobs[i]; {
 	case !ok:
 		return false
 	case j.Latest > 0 && w.Start > j.Latest:
-		p.waits[i] = TooFar
+		p.states[i].Wait = TooFar
 	case j.worthless(&w, p.limits.Weight):
-		p.waits[i] = TooDear
+		p.states[i].Wait = TooDear
 	case w.Loss > p.worth(i):
-		p.waits[i] = Crowded
+		p.states[i].Wait = Crowded
 	default:
 		p.take(i, &w, 1)
 		return true
 	}
-	p.left[i] = w
+	p.states[i].Left = w
 	return false
 }
 
@@ -69,10 +74,10 @@ func (p *Placer) put(i int) bool {
 // what it would lose by waiting for that.
 func (p *Placer) worth(i int) bourse.Credits {
 	j := &p.jobs[i]
-	if j.Patience == 0 || !p.has[i] {
+	if j.Patience == 0 || !p.states[i].Possible {
 		return bourse.MaxCredits
 	}
-	return p.alone[i].Loss.Plus(bourse.Cost(bourse.Price(j.rate()), j.Patience))
+	return p.states[i].Alone.Loss.Plus(bourse.Cost(bourse.Price(j.rate()), j.Patience))
 }
 
 // lost is what a job loses as things stand. Without a window it is what it would
@@ -80,12 +85,12 @@ func (p *Placer) worth(i int) bourse.Credits {
 func (p *Placer) lost(i int) bourse.Credits {
 	j := &p.jobs[i]
 	switch {
-	case p.placed[i]:
-		return p.chosen[i].Loss
-	case !p.has[i]:
+	case p.states[i].Placed:
+		return p.states[i].Window.Loss
+	case !p.states[i].Possible:
 		return 0 // nothing can be done for it
-	case p.waits[i] != None:
-		return min(p.left[i].Loss, p.worth(i))
+	case p.states[i].Wait != None:
+		return min(p.states[i].Left.Loss, p.worth(i))
 	case j.Patience > 0:
 		return p.worth(i)
 	}
@@ -94,30 +99,32 @@ func (p *Placer) lost(i int) bourse.Credits {
 
 // excess is what a job loses beyond what it would lose alone.
 func (p *Placer) excess(i int) bourse.Credits {
-	if !p.has[i] {
+	if !p.states[i].Possible {
 		return 0
 	}
-	return p.lost(i) - p.alone[i].Loss
+	return p.lost(i) - p.states[i].Alone.Loss
 }
 
 // The exchange takes a job that is worse off than alone, and those that have taken
 // what it would have, out of their windows, and places them anew, it first. What
 // is better stays. It goes on until nobody gains, in no more than so many tries, or
-// until so many in a row were in vain: the worst off come first.
+// until so many in a row were in vain: the worst off come first, and where they gain
+// nothing the others hardly do (measured with 40 sites: 19 in place of 8 gain .1 %).
 const (
 	related  = 4   // jobs taken out beside the one that is worse off
-	maxTries = 500 // of a batch
+	maxTries = 500 // of a batch, and no more than it has jobs
+	maxVain  = 5   // in a row
 	trifle   = 100 // who is worse off by less than this part of what it could lose alone is left in peace
 )
 
 func (p *Placer) exchange() {
-	tries, patience, vain := min(len(p.jobs), maxTries), 5+len(p.jobs)/2, 0
+	tries, vain := min(len(p.jobs), maxTries), 0
 	for gained := true; gained; {
 		gained = false
 		list := slices.DeleteFunc(p.order(), func(i int) bool { return !p.worseOff(i) })
 		slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(p.excess(b), p.excess(a)) })
 		for _, i := range list {
-			if tries == 0 || vain == patience {
+			if tries == 0 || vain == maxVain {
 				return
 			}
 			if !p.worseOff(i) {
@@ -134,7 +141,7 @@ func (p *Placer) exchange() {
 }
 
 // worseOff reports whether a job loses more than a trifle beyond what it would alone.
-func (p *Placer) worseOff(i int) bool { return p.excess(i) > p.alone[i].Loss/trifle }
+func (p *Placer) worseOff(i int) bool { return p.excess(i) > p.states[i].Alone.Loss/trifle }
 
 // retry places a job and those in its way anew, and reports whether that is
 // better; else all is as it was.
@@ -145,22 +152,13 @@ func (p *Placer) retry(i int) bool {
 	}
 	slices.SortStableFunc(out, func(a, b int) int { return cmp.Compare(p.excess(b), p.excess(a)) })
 	out = append([]int{i}, out...)
-	before := make([]Window, len(out))
-	was := make([]bool, len(out))
+	before := make([]Choice, len(out))
 	var old, new bourse.Credits
 	for k, x := range out {
 		old = old.Plus(p.lost(x))
-		before[k], was[k] = p.chosen[x], p.placed[x]
+		before[k] = p.states[x]
 	}
-	clear := func() {
-		for _, x := range out {
-			if p.placed[x] {
-				w := p.chosen[x]
-				p.take(x, &w, -1)
-			}
-		}
-	}
-	clear()
+	p.free(out)
 	for _, x := range out {
 		p.put(x)
 		new = new.Plus(p.lost(x))
@@ -168,13 +166,24 @@ func (p *Placer) retry(i int) bool {
 	if new < old {
 		return true
 	}
-	clear()
+	p.free(out)
 	for k, x := range out {
-		if was[k] {
-			p.take(x, &before[k], 1)
+		if before[k].Placed {
+			p.take(x, &before[k].Window, 1)
 		}
+		p.states[x] = before[k]
 	}
 	return false
+}
+
+// free takes jobs out of their windows.
+func (p *Placer) free(jobs []int) {
+	for _, i := range jobs {
+		if x := &p.states[i]; x.Placed {
+			w := x.Window
+			p.take(i, &w, -1)
+		}
+	}
 }
 
 // inTheWay lists the jobs of no higher priority whose windows have parts of what a
@@ -186,12 +195,12 @@ func (p *Placer) inTheWay(i int) []int {
 	}
 	var list []rival
 	for k := range p.jobs {
-		if k == i || !p.placed[k] || p.jobs[k].Priority > p.jobs[i].Priority {
+		if k == i || !p.states[k].Placed || p.jobs[k].Priority > p.jobs[i].Priority {
 			continue
 		}
 		area := int64(0)
-		for _, a := range p.alone[i].Parts {
-			for _, b := range p.chosen[k].Parts {
+		for _, a := range p.states[i].Alone.Parts {
+			for _, b := range p.states[k].Window.Parts {
 				if s, e := max(a.Start, b.Start), min(a.End, b.End); a.Group == b.Group && s < e {
 					area += int64(min(a.Count, b.Count)) * int64(e.Sub(s))
 				}

@@ -73,7 +73,8 @@ type Window struct {
 	// Copies is how many more were found that differ from it in nothing that matters.
 	Copies int
 
-	at []int32 // the sites, in order
+	at    []int32 // the sites, in order
+	clear bool    // its price is known, and is that of nodes which are clear
 }
 
 // beats reports whether a window whose price is known is taken rather than another.

@@ -18,30 +18,33 @@ type Market struct {
 	From, To   bourse.Time
 }
 
+// clear reports whether parts take only nodes at base price.
+func (m *Market) clear(parts []bourse.Part) bool {
+	for _, p := range parts {
+		if m.Clear[p.Group].Min(p.Start, p.End) < int(p.Count) {
+			return false
+		}
+	}
+	return true
+}
+
 // side is the market as a search sees it: what of one of the two kinds of nodes
 // the windows that have been taken leave.
 type side struct {
 	list *search.List
 	find *search.Finder
-	free []bourse.Profile
 }
 
-func newSide(m *Market, free []bourse.Profile) *side {
+func newSide() *side {
 	s := &side{list: new(search.List)}
-	s.list.ResetFungible(m.Groups, free, m.From, m.To)
 	s.find = search.NewFinder(s.list)
-	for _, p := range free {
-		s.free = append(s.free, p.Clone())
-	}
 	return s
 }
 
 // add gives nodes back, or takes them where by is -1.
 func (s *side) add(parts []bourse.Part, by int) {
 	for _, p := range parts {
-		from := max(p.Start, s.free[p.Group][0].At)
-		s.free[p.Group].Add(from, p.End, by*int(p.Count))
-		s.list.Add(p.Group, by*int(p.Count), from, p.End)
+		s.list.Add(p.Group, by*int(p.Count), max(p.Start, s.list.Free(p.Group)[0].At), p.End)
 	}
 }
 
@@ -49,7 +52,7 @@ func (s *side) add(parts []bourse.Part, by int) {
 func (s *side) sideBySide(parts []bourse.Part) []bourse.Part {
 	k := math.MaxInt32
 	for _, p := range parts {
-		k = min(k, s.free[p.Group].Min(p.Start, p.End)/int(p.Count))
+		k = min(k, s.list.Free(p.Group).Min(p.Start, p.End)/int(p.Count))
 	}
 	all := slices.Clone(parts)
 	for i := range all {
@@ -61,7 +64,7 @@ func (s *side) sideBySide(parts []bourse.Part) []bourse.Part {
 // holds reports whether nodes are free for all parts of a window.
 func (s *side) holds(parts []bourse.Part) bool {
 	for _, p := range parts {
-		if s.free[p.Group].Min(p.Start, p.End) < int(p.Count) {
+		if s.list.Free(p.Group).Min(p.Start, p.End) < int(p.Count) {
 			return false
 		}
 	}

@@ -237,6 +237,55 @@ func TestChoose_EqualSitesShareTheWork(t *testing.T) {
 	}
 }
 
+// Two jobs were each quoted the base price for the one clear node that is free now:
+// beside the first the second would cost more, so it takes what is clear an hour later.
+func TestChoose_ABasePriceStandsOnlyWhileItsNodesAreClear(t *testing.T) {
+	t.Parallel()
+	hour := bourse.Time(bourse.Hour)
+	m := &Market{To: 4 * hour, Groups: []bourse.Group{{Site: "north", Name: "main", Nodes: 2, Performance: bourse.Unit, Price: bourse.Price(bourse.Credit)}}}
+	m.Admissible = []bourse.Profile{bourse.NewProfile(0, 2)}
+	m.Clear = []bourse.Profile{{{At: 0, Free: 1}, {At: hour, Free: 2}}}
+	j := Job{Goal: bourse.GoalValue, Worth: bourse.Credit, Request: bourse.Request{Nodes: 1, Length: bourse.Hour, MinPerformance: bourse.Unit, Deadline: bourse.Never, Budget: bourse.MaxBudget}}
+	p := New(m, []Job{j, j}, Unlimited)
+	now := bourse.Window{Time: bourse.Hour, Parts: []bourse.Part{{Count: 1, End: hour, Cost: bourse.Credit}}}
+	c := p.Choose([][]Window{{p.Quoted(0, 1, j.Preferred()[0], now, bourse.Credit)}, {p.Quoted(1, 1, j.Preferred()[0], now, bourse.Credit)}})
+	if c[0].Window.Number != 1 || c[1].Window.Start != hour {
+		t.Errorf("%+v\n%+v\nwant the second on what is clear, at %v", c[0].Window, c[1].Window, hour)
+	}
+}
+
+// stand is all that a try changes.
+func stand(p *Placer) string {
+	s := fmt.Sprint(p.states, p.taken, p.cost, p.time, p.users, p.ties.free)
+	for g := range p.market.Groups {
+		s += fmt.Sprint(p.all.list.Free(int32(g)), p.clear.list.Free(int32(g)))
+	}
+	return s
+}
+
+// A try to exchange jobs that gains nothing leaves all of them as they were, those too
+// that have left a window and wait.
+func TestRetry_InVainLeavesNoTrace(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		jobs := drawJobs(t, 6)
+		for i := range jobs {
+			jobs[i].Latest = bourse.Time(rapid.IntRange(0, 20).Draw(t, "latest")) * bourse.Time(tick)
+		}
+		p := New(drawMarket(t, 3), jobs, Unlimited)
+		p.serve()
+		for i := range jobs {
+			before := stand(p)
+			if p.retry(i) {
+				continue
+			}
+			if after := stand(p); after != before {
+				t.Fatalf("a try in vain for job %d leaves\n%s, before\n%s", i, after, before)
+			}
+		}
+	})
+}
+
 // The exchange never leaves a batch worse off than placing its jobs one by one, and
 // gains where a job that loses little stands in the way of one that loses much.
 func TestChoose_ExchangeGains(t *testing.T) {
@@ -260,12 +309,7 @@ func TestChoose_ExchangeGains(t *testing.T) {
 		m := drawMarket(t, 3)
 		jobs := drawJobs(t, 6)
 		greedy := New(m, jobs, Unlimited)
-		for i := range jobs {
-			greedy.alone[i], greedy.has[i] = greedy.best(i)
-		}
-		for _, i := range greedy.order() {
-			greedy.put(i)
-		}
+		greedy.serve()
 		sum := func(p *Placer) (total bourse.Credits) {
 			for i := range p.jobs {
 				total = total.Plus(p.lost(i))

@@ -19,26 +19,24 @@ type Limits struct {
 var Unlimited = Limits{Cost: bourse.MaxCredits, Time: bourse.MaxDuration}
 
 // Placer places the jobs of one batch on one market: Plan, then Choose once the
-// prices are known. Then it is thrown away.
+// prices are known. Then it is thrown away, or makes the next one: With, Again.
 type Placer struct {
 	market *Market
 	jobs   []Job
 	limits Limits
 	ties   *Ties
+	sides  [2]*side
 	all    *side // what can be reserved at all
 	clear  *side // what costs its base price; the same as all where nothing is contended
 
 	quoted [][]Window // by job: with prices that their sites have named
-	base   bool       // base prices are taken for true everywhere
 
 	queries [][]*search.Query // by job and size, once they were searched for
+	firsts  [][]first         // by job: what sides have that nothing was taken from
 
-	alone  []Window // by job: the best that it could have alone
-	has    []bool   // it could have one
-	chosen []Window
-	placed []bool
-	waits  []Wait   // why it has left a window
-	left   []Window // that one
+	taken int // windows that are taken now
+
+	states []Choice // by job: how it stands
 	cost   bourse.Credits
 	time   bourse.Duration
 	users  map[string]bourse.Credits
@@ -48,36 +46,52 @@ type Placer struct {
 
 // New makes the lists of slots, which is most of the work where few jobs are placed
 // on many sites.
-func New(m *Market, jobs []Job, limits Limits) *Placer {
-	p := &Placer{market: m, ties: NewTies(m)}
-	p.all = newSide(m, m.Admissible)
-	p.clear = p.all
-	if contended(m) {
-		p.clear = newSide(m, m.Clear)
-	}
-	p.reset(jobs, limits)
-	return p
-}
+func New(m *Market, jobs []Job, limits Limits) *Placer { return new(Placer).On(m, jobs, limits) }
 
-// Again is New of the same market with other jobs, but spares the lists. The Placer
-// that it was called on is of no use any more.
-func (p *Placer) Again(jobs []Job, limits Limits) *Placer {
-	for i := range p.jobs {
-		if p.placed[i] {
-			p.take(i, &p.chosen[i], -1)
-		}
+// On is New in the memory of a Placer that is of no use any more, that it is called on.
+func (p *Placer) On(m *Market, jobs []Job, limits Limits) *Placer {
+	q := &Placer{market: m, ties: NewTies(m), sides: p.sides}
+	q.all = q.side(0, m, m.Admissible)
+	q.clear = q.all
+	if contended(m) {
+		q.clear = q.side(1, m, m.Clear)
 	}
-	q := &Placer{market: p.market, ties: p.ties, all: p.all, clear: p.clear}
 	q.reset(jobs, limits)
 	return q
 }
 
+// side is one of the two sides, made of what is free.
+func (p *Placer) side(i int, m *Market, free []bourse.Profile) *side {
+	if p.sides[i] == nil {
+		p.sides[i] = newSide()
+	}
+	p.sides[i].list.ResetFungible(m.Groups, free, m.From, m.To)
+	return p.sides[i]
+}
+
+// With is New of the same market with other jobs, but spares the lists. The Placer
+// that it was called on is of no use any more.
+func (p *Placer) With(jobs []Job, limits Limits) *Placer {
+	for i := range p.jobs {
+		if p.states[i].Placed {
+			p.take(i, &p.states[i].Window, -1)
+		}
+	}
+	q := &Placer{market: p.market, ties: p.ties, sides: p.sides, all: p.all, clear: p.clear}
+	q.reset(jobs, limits)
+	return q
+}
+
+// Again is With of the same jobs, and knows what has been found of them.
+func (p *Placer) Again(limits Limits) *Placer {
+	q := p.With(p.jobs, limits)
+	q.queries, q.firsts = p.queries, p.firsts
+	return q
+}
+
 func (p *Placer) reset(jobs []Job, limits Limits) {
-	n := len(jobs)
 	p.jobs, p.limits, p.users = jobs, limits, map[string]bourse.Credits{}
-	p.alone, p.has, p.chosen, p.placed = make([]Window, n), make([]bool, n), make([]Window, n), make([]bool, n)
-	p.waits, p.left = make([]Wait, n), make([]Window, n)
-	p.queries = make([][]*search.Query, n)
+	p.states, p.queries, p.firsts = make([]Choice, len(jobs)), make([][]*search.Query, len(jobs)), make([][]first, len(jobs))
 }
 
 // contended reports whether some nodes cost more than their base price.
@@ -126,6 +140,35 @@ func (p *Placer) affords(j *Job) bourse.Credits {
 // all sizes of the job.
 func (p *Placer) search(i int, s *side, w search.Weights) (Window, bool) {
 	return p.seek(i, s, w, s.find.Least)
+}
+
+// first is the best window of a size that one side had for a job before anything was
+// taken from it. As long as it can be had, nothing is better.
+type first struct {
+	side   *side
+	size   int // which, from 0
+	window bourse.Window
+	found  bool
+	within bourse.Credits // what the job could afford
+}
+
+// own is search by what the job has least of, which spares the search where the first
+// that was found can be had still. What is clear has nothing better than all has.
+func (p *Placer) own(i int, s *side) (Window, bool) {
+	k := -1
+	return p.seek(i, s, p.weights(&p.jobs[i]), func(q *search.Query, w search.Weights, most bourse.Credits) (bourse.Window, bool) {
+		k++
+		for _, x := range p.firsts[i] {
+			if x.size == k && (x.side == s || x.side == p.all) && x.within >= most && (!x.found || x.window.Cost <= most && s.holds(x.window.Parts)) {
+				return x.window, x.found
+			}
+		}
+		x, ok := s.find.Least(q, w, most)
+		if p.taken == 0 {
+			p.firsts[i] = append(p.firsts[i], first{s, k, x, ok, most})
+		}
+		return x, ok
+	})
 }
 
 // seek is search by a method of a Finder.
@@ -200,11 +243,7 @@ func (p *Placer) sitesOf(parts []bourse.Part) []int32 {
 func (p *Placer) best(i int) (Window, bool) {
 	j := &p.jobs[i]
 	p.ties.Draw(j.Seed)
-	s := p.clear
-	if p.base {
-		s = p.all
-	}
-	best, found := p.search(i, s, p.weights(j))
+	best, found := p.own(i, p.clear)
 	if p.quoted == nil {
 		return best, found
 	}
@@ -213,11 +252,18 @@ func (p *Placer) best(i int) (Window, bool) {
 	for k := range p.quoted[i] {
 		w := &p.quoted[i][k]
 		better := !found || w.beats(&best) || best.Number == 0 && best.like(w) // what is known already needs no new name
-		if better && w.Price <= most && w.Time <= p.limits.Time-p.time && p.all.holds(w.Parts) {
+		if better && w.Price <= most && w.Time <= p.limits.Time-p.time && p.stands(w) {
 			best, found = *w, true
 		}
 	}
 	return best, found
+}
+
+// stands reports whether a window whose price is known can still be had for it beside
+// those that have been taken: its nodes are free and, where they were clear, still are.
+// What is not clear any more costs what its sites have yet to say.
+func (p *Placer) stands(w *Window) bool {
+	return p.all.holds(w.Parts) && (!w.clear || p.clear.holds(w.Parts))
 }
 
 // dearer reports whether a site has named a higher price for a window that was found
@@ -244,10 +290,11 @@ func (p *Placer) take(i int, w *Window, by int) {
 		p.clear.add(w.Parts, -by)
 	}
 	p.ties.add(w.Parts, -by)
+	p.taken += by
 	p.cost += bourse.Credits(by) * w.Price
 	p.time += bourse.Duration(by) * w.Time
 	p.users[p.jobs[i].User] += bourse.Credits(by) * w.Price
-	if p.placed[i] = by > 0; by > 0 {
-		p.chosen[i] = *w
+	if p.states[i].Placed = by > 0; by > 0 {
+		p.states[i].Window = *w
 	}
 }

@@ -8,21 +8,13 @@ import (
 )
 
 // Plan finds for each job the windows whose prices are worth asking for, at most
-// so many: what it takes when all are placed at base prices, and what each goal
-// would take of the whole market; then the best outside of what these use. No two
-// of them are alike. The windows of different jobs may overlap.
+// so many: what each goal would take of the whole market, the best of what is clear,
+// then the best outside of what these use. No two of them are alike. The windows of
+// different jobs may overlap.
 func (p *Placer) Plan(most int) [][]Window {
 	out := make([][]Window, len(p.jobs))
-	p.base, p.quoted = true, nil
 	for i := range p.jobs {
 		out[i] = p.alternatives(i, most)
-	}
-	p.place()
-	for i := range p.jobs {
-		if p.placed[i] {
-			out[i] = include(out[i], p.chosen[i], most)
-			p.take(i, &p.chosen[i], -1)
-		}
 	}
 	return out
 }
@@ -36,6 +28,7 @@ func (p *Placer) Quoted(job, number int, size bourse.Size, w bourse.Window, pric
 	x := Window{Window: w, Size: size, Price: price, Number: number, at: p.sitesOf(w.Parts)}
 	x.Sites = max(1, len(x.at))
 	x.Loss = p.loss(&p.jobs[job], price, w.Start, w.End())
+	x.clear = p.market.clear(w.Parts)
 	return x
 }
 
@@ -61,6 +54,16 @@ func (c *Choice) Regret() bourse.Credits {
 	return max(0, c.Window.Loss-c.Alone.Loss)
 }
 
+// Behind reports whether the batch has left a job no window nearly as good as it could
+// have had alone.
+func (c *Choice) Behind() bool {
+	return c.Wait == Crowded || c.Placed && c.Window.Loss-c.Alone.Loss > c.Alone.Loss/near
+}
+
+// near is how much worse than alone, as a part of what a job would lose alone, a window
+// may be that is nearly as good.
+const near = 20
+
 // Wait is why a job leaves the best window that it could have and waits for the
 // next batch.
 type Wait uint8
@@ -76,28 +79,26 @@ const (
 // Choose places the jobs: on windows whose prices are known, by job, or on what is
 // clear, at base price. It is called once, last.
 func (p *Placer) Choose(quoted [][]Window) []Choice {
-	p.base, p.quoted = false, quoted
+	p.quoted = quoted
 	p.place()
-	out := make([]Choice, len(p.jobs))
-	for i := range out {
-		out[i] = Choice{Window: p.chosen[i], Placed: p.placed[i], Alone: p.alone[i], Possible: p.has[i], Wait: p.waits[i], Left: p.left[i]}
-	}
-	return out
+	return slices.Clone(p.states)
 }
 
 // alternatives lists distinct windows for one job on the whole market.
 func (p *Placer) alternatives(i, most int) []Window {
 	j := &p.jobs[i]
 	p.ties.Draw(j.Seed)
-	goals := []search.Weights{p.weights(j), {Value: true, Urgency: insist}, {Value: true}, {Value: true, Haste: insist}}
 	var out []Window
-	for _, w := range goals {
+	if x, ok := p.own(i, p.all); ok {
+		out = distinct(out, x, most)
+	}
+	for _, w := range []search.Weights{{Value: true, Urgency: insist}, {Value: true}, {Value: true, Haste: insist}} {
 		if x, ok := p.search(i, p.all, w); ok {
 			out = distinct(out, x, most)
 		}
 	}
 	if p.clear != p.all {
-		if x, ok := p.search(i, p.clear, goals[0]); ok {
+		if x, ok := p.own(i, p.clear); ok {
 			out = distinct(out, x, most)
 		}
 	}
@@ -107,7 +108,7 @@ func (p *Placer) alternatives(i, most int) []Window {
 	taken := bourse.Cover(partsOf(out))
 	p.all.add(taken, -1)
 	for len(out) < most {
-		x, ok := p.seek(i, p.all, goals[0], p.all.find.LeastOfOne)
+		x, ok := p.seek(i, p.all, p.weights(j), p.all.find.LeastOfOne)
 		if !ok {
 			break
 		}
@@ -160,14 +161,6 @@ func distinct(list []Window, w Window, most int) []Window {
 		return list
 	}
 	return append(list, w)
-}
-
-// include is distinct of a window that has its place in any case.
-func include(list []Window, w Window, most int) []Window {
-	if n := len(distinct(list, w, len(list)+1)); n > len(list) && len(list) >= most {
-		list = list[:most-1]
-	}
-	return distinct(list, w, most)
 }
 
 func (w *Window) like(o *Window) bool {

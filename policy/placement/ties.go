@@ -158,7 +158,7 @@ func (p *Placer) supplies(j *Job, q *search.Query, s *side, w *bourse.Window) []
 		if end > j.Deadline || end > p.market.To {
 			continue
 		}
-		if n := s.free[g].Min(w.Start, end); n > 0 {
+		if n := s.list.Free(int32(g)).Min(w.Start, end); n > 0 {
 			list = append(list, supply{int32(g), p.ties.site[g], n, cost, end})
 		}
 	}

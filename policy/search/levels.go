@@ -25,6 +25,10 @@ func levelSlot(group int32, s bourse.Level) slot {
 // take. The list must be of fungible groups; from is not before it begins.
 func (l *List) Add(group int32, n int, from, to bourse.Time) { l.take(group, -n, from, to) }
 
+// Free is how many nodes of a group of a fungible list are free. It is to be read at
+// once: it follows Add.
+func (l *List) Free(group int32) bourse.Profile { return l.levels[group].free }
+
 // take takes n nodes of group g out over [from, to). The slots follow with the next
 // scan: much of what is taken is given back before.
 func (l *List) take(g int32, n int, from, to bourse.Time) {

@@ -67,6 +67,14 @@ func (c *Client) Job(ctx context.Context, id string) (j web.Job, err error) {
 	return j, err
 }
 
+// Output reads what a leg of a job has printed, from a byte on or, below 0, so many
+// of the last ones.
+func (c *Client) Output(ctx context.Context, id string, leg int, from int64) (o web.JobOutput, err error) {
+	q := url.Values{"leg": {strconv.Itoa(leg)}, "from": {strconv.FormatInt(from, 10)}}
+	err = c.call(ctx, http.MethodGet, "/v1/jobs/"+url.PathEscape(id)+"/output?"+q.Encode(), nil, &o)
+	return o, err
+}
+
 // Cancel gives a job up.
 func (c *Client) Cancel(ctx context.Context, id string) (a web.Cancelled, err error) {
 	err = c.call(ctx, http.MethodDelete, "/v1/jobs/"+url.PathEscape(id), nil, &a)

@@ -1,0 +1,30 @@
+package managed
+
+import (
+	"strconv"
+
+	"bourse"
+)
+
+// JobsOf finds the job of a look that an id stands for in the states that StateOf
+// makes of it: of the jobs with that number the first that has not ended; nil if there
+// is none.
+func JobsOf(look *bourse.Look) func(id int64) *bourse.ManagedJob {
+	index := make(map[string]int, len(look.Jobs))
+	for i := range look.Jobs {
+		j := &look.Jobs[i]
+		if _, had := index[j.Number]; !had && j.State != bourse.ManagedEnded {
+			index[j.Number] = i
+		}
+	}
+	return func(id int64) *bourse.ManagedJob {
+		i, found := index[strconv.FormatInt(id, 10)]
+		if k := id - 1<<40; k >= 0 && k < int64(len(look.Jobs)) {
+			i, found = int(k), true
+		}
+		if !found {
+			return nil
+		}
+		return &look.Jobs[i]
+	}
+}

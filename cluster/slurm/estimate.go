@@ -1,0 +1,129 @@
+package slurm
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"bourse"
+)
+
+// Planned asks Slurm when it would start a job of so many nodes, with a limit in
+// whole minutes, that was submitted now by whoever asks: sbatch --test-only, which
+// submits nothing. partition "" is Slurm's own choice. Where Slurm refuses such a job
+// the error is a *Failed with its words.
+func Planned(ctx context.Context, c Commands, partition string, nodes int, limit bourse.Duration) (bourse.Time, error) {
+	minutes := max(1, int64((limit+bourse.Minute-1)/bourse.Minute))
+	args := []string{"--test-only", "--nodes=" + strconv.Itoa(nodes), "--time=" + strconv.FormatInt(minutes, 10), "--wrap=true"}
+	if partition != "" {
+		args = append(args, "--partition="+partition)
+	}
+	text, err := c.complain(ctx, "sbatch", args...)
+	if err != nil {
+		return 0, err
+	}
+	m := plannedStart.FindStringSubmatch(text)
+	if m == nil {
+		return 0, fmt.Errorf("sbatch --test-only: no start in %.200q", text)
+	}
+	seconds, err := strconv.ParseInt(m[1], 10, 64)
+	if err != nil || seconds > int64(bourse.MaxTime/1000) {
+		return 0, fmt.Errorf("sbatch --test-only: a start beyond all bounds in %.200q", text)
+	}
+	return bourse.Time(seconds * 1000), nil
+}
+
+// plannedStart is where the start stands in what sbatch --test-only says, by
+// SLURM_TIME_FORMAT in seconds.
+var plannedStart = regexp.MustCompile(`[Jj]ob \S+ to start at (\d+)\b`)
+
+// complain runs a command that answers on stderr, and returns that.
+func (c Commands) complain(ctx context.Context, name string, args ...string) (string, error) {
+	limit := c.Limit
+	if limit == 0 {
+		limit = callLimit
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	path := name
+	if c.Folder != "" {
+		path = filepath.Join(c.Folder, name)
+	}
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Env, cmd.Dir, cmd.WaitDelay = c.environment(), "/", time.Second
+	said := &bounded{most: maxComplain}
+	cmd.Stderr = said
+	err := cmd.Run()
+	failed := &Failed{Command: name + " " + args[0]}
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return said.b.String(), nil
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, os.ErrNotExist):
+		failed.Missing = true
+	case ctx.Err() != nil:
+		failed.Late = true
+	case errors.As(err, &exit):
+		failed.Text, failed.Exit = words(said.b.String()), exit.ExitCode()
+	default:
+		return "", fmt.Errorf("%s: %w", name, err)
+	}
+	return "", failed
+}
+
+// Ended is the jobs that accounting knows to have ended between two instants, in the
+// order of their ends: user, limit, start and end of each, and no more than most,
+// the last ones. Where a cluster keeps no accounting the error is a *Failed with
+// Slurm's words.
+func Ended(ctx context.Context, c Commands, from, to bourse.Time, most int) ([]bourse.ManagedJob, error) {
+	second := func(t bourse.Time) string {
+		return time.UnixMilli(int64(t)).UTC().Format("2006-01-02T15:04:05") // TZ is UTC
+	}
+	text, err := c.Run(ctx, "sacct", "--allusers", "--allocations", "--parsable2", "--noheader",
+		"--starttime="+second(from), "--endtime="+second(to), "--state=CD,F,TO,CA,OOM,DL,NF,PR",
+		"--format=JobID,User,TimelimitRaw,Submit,Start,End")
+	if err != nil {
+		return nil, err
+	}
+	return readEnded(text, most)
+}
+
+// readEnded reads what sacct prints: a line each, fields parted by |. A job that
+// never started, or has no limit of its own, tells nothing and is left out.
+func readEnded(text []byte, most int) ([]bourse.ManagedJob, error) {
+	var out []bourse.ManagedJob
+	for line := range bytes.Lines(text) {
+		f := strings.Split(strings.TrimRight(string(line), "\r\n"), "|")
+		if len(f) == 1 && f[0] == "" {
+			continue
+		}
+		if len(f) != 6 {
+			return nil, fmt.Errorf("sacct: %d fields, not 6, in %.80q", len(f), line)
+		}
+		minutes, err := strconv.ParseInt(f[2], 10, 64)
+		if err != nil || minutes <= 0 || minutes > int64(bourse.MaxDuration/bourse.Minute) {
+			continue // UNLIMITED, Partition_Limit
+		}
+		j := bourse.ManagedJob{Number: f[0], User: f[1], State: bourse.ManagedEnded, Limit: bourse.Duration(minutes) * bourse.Minute}
+		for i, to := range []*bourse.Time{&j.Submit, &j.Start, &j.End} {
+			if seconds, err := strconv.ParseInt(f[3+i], 10, 64); err == nil && seconds > 0 && seconds <= int64(bourse.MaxTime/1000) {
+				*to = bourse.Time(seconds * 1000)
+			}
+		}
+		if j.Start > 0 && j.End > j.Start {
+			out = append(out, j)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b bourse.ManagedJob) int { return cmp.Compare(a.End, b.End) })
+	return out[max(0, len(out)-most):], nil
+}

@@ -1,0 +1,332 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/spf13/cobra"
+
+	"bourse"
+	"bourse/cluster/slurm"
+	"bourse/parallel"
+	"bourse/policy/backfill"
+	"bourse/policy/forecast"
+	"bourse/report"
+	"bourse/simulation"
+)
+
+// newForecast builds "bourse forecast".
+func newForecast() *cobra.Command {
+	var f forecasting
+	cmd := &cobra.Command{
+		Use:   "forecast --slurm|LOOK.json --nodes N --duration D",
+		Short: "Say when a job would start on a live cluster",
+		Long: `Says when a job of N nodes and limit D would start if it were submitted now to a
+Slurm cluster, or to one that bourse snapshot has saved ("-": from standard
+input). It changes nothing there and needs no rights.
+
+By limits: every job runs as long as it may. By history: many draws, in each of
+which every job runs as much of its limit as a job of the same user did before,
+or else of the same class of limits, or of all; shown is by when a tenth, half
+and nine tenths of the draws have started it. Slurm's own answer, that of
+sbatch --test-only, stands beside with --slurm. Who comes later is not foreseen:
+a job of a higher priority, or one that is backfilled, may make it later.
+
+History is what --history names: logs in the Standard Workload Format, whose
+users are numbers and are not told apart, looks that were kept, or folders of
+both; the jobs that the look itself shows as ended; and with --slurm what
+accounting knows of the last --days, where the cluster keeps any. Without any
+history there is no spread.
+
+The policy is how the queue is served: Slurm's backfilling plans the first
+bf_max_job_test jobs by priority, which is reserve=K.`,
+		Example: "  bourse forecast --slurm --nodes 16 --duration 2h\n" +
+			"  bourse forecast --slurm --partition batch --nodes 4 --duration 1d --priority 5000 --json\n" +
+			"  bourse forecast look.json --nodes 16 --duration 2h --history looks/ --history log.swf.gz",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 || len(args) == 0 && !f.slurm {
+				return fmt.Errorf("forecast takes --slurm, or one saved look; %d files are given", len(args))
+			}
+			return f.check(len(args))
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.run(cmd.Context(), args, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	flags := cmd.Flags()
+	f.add(flags)
+	flags.IntVar(&f.nodes, "nodes", 0, "nodes of the job")
+	flags.StringVar(&f.duration, "duration", "", "its limit: 90, 90s, 30m, 2h, 1d")
+	flags.StringVar(&f.group, "group", "", "one kind of the partition's nodes (default any of them)")
+	flags.StringVar(&f.policy, "policy", livePolicy, "how the queue is served: fcfs, easy, conservative, reserve=K or first-fit")
+	flags.StringVar(&f.priority, "priority", "last", "its place in the queue: last, first, or a number by the manager's priorities")
+	flags.StringArrayVar(&f.history, "history", nil, "a log, a kept look, or a folder of them to learn from; again for more")
+	flags.IntVar(&f.days, "days", 30, "days of accounting to learn from; 0: none")
+	flags.IntVar(&f.draws, "draws", 200, "draws of the spread")
+	flags.Uint64Var(&f.seed, "seed", 1, "what is drawn")
+	flags.BoolVar(&f.json, "json", false, "print JSON")
+	_ = cmd.MarkFlagRequired("nodes")
+	_ = cmd.MarkFlagRequired("duration")
+	return cmd
+}
+
+// livePolicy is what a live cluster's queue is taken to be served by.
+const livePolicy = "reserve=100"
+
+// forecasting holds the flags as they were typed.
+type forecasting struct {
+	lookFlags
+	nodes, days, draws         int
+	duration, policy, priority string
+	history                    []string
+	seed                       uint64
+	json                       bool
+}
+
+// Bounds of a forecast.
+const (
+	maxDraws    = 100_000
+	maxDays     = 3650
+	drawsAPiece = 10
+)
+
+// forecastAnswer is what is printed. Instants are in seconds since 1970; null: never,
+// or not known.
+type forecastAnswer struct {
+	At        bourse.Time      `json:"at"`
+	Source    string           `json:"source"`
+	Partition string           `json:"partition"`
+	Group     string           `json:"group"`
+	Nodes     int              `json:"nodes"`
+	Duration  bourse.Duration  `json:"duration"`
+	Policy    backfill.Policy  `json:"policy"`
+	Waiting   int              `json:"waiting"` // jobs in the queue
+	Before    int              `json:"before"`  // those of them that go before it
+	Limits    bourse.Time      `json:"limits"`
+	History   *forecastSpread  `json:"history"` // null: there is none
+	Manager   *managerForecast `json:"manager"` // null: it was not asked
+}
+
+// forecastSpread is the answer by history.
+type forecastSpread struct {
+	Jobs      int             `json:"jobs"`
+	Users     int             `json:"users"`
+	From      []string        `json:"from"`
+	Draws     int             `json:"draws"`
+	Quantiles []startQuantile `json:"quantiles"`
+}
+
+// startQuantile is an instant by which a share of the draws has started.
+type startQuantile struct {
+	Share float64     `json:"share"`
+	Start bourse.Time `json:"start"`
+}
+
+// managerForecast is the manager's own answer.
+type managerForecast struct {
+	Start  bourse.Time `json:"start"`
+	Reason string      `json:"reason"` // why there is none
+}
+
+// shownShares are the quantiles that are shown, in thousandths.
+var shownShares = []int{100, 250, 500, 750, 900}
+
+// read reads the flags that need no cluster.
+func (f *forecasting) read() (d bourse.Duration, policy backfill.Policy, err error) {
+	switch d, err = bourse.ParseDuration(f.duration); {
+	case err != nil:
+		return 0, policy, fmt.Errorf("--duration: %w", err)
+	case d == 0:
+		return 0, policy, fmt.Errorf("--duration %q: must be above 0", f.duration)
+	case f.nodes < 1 || f.nodes > maxNodes:
+		return 0, policy, fmt.Errorf("--nodes %d: must be 1 to %d", f.nodes, maxNodes)
+	case f.draws < 1 || f.draws > maxDraws:
+		return 0, policy, fmt.Errorf("--draws %d: must be 1 to %d", f.draws, maxDraws)
+	case f.days < 0 || f.days > maxDays:
+		return 0, policy, fmt.Errorf("--days %d: must be 0 to %d", f.days, maxDays)
+	}
+	if policy, err = backfill.ParsePolicy(f.policy); err != nil {
+		return 0, policy, fmt.Errorf("--policy: %w", err)
+	}
+	_, err = placeIn(f.priority, nil)
+	return d, policy, err
+}
+
+// placeIn is how many jobs of a queue go before one of a priority: last, first, or a
+// number, which goes behind those that have as much.
+func placeIn(priority string, queue []*bourse.ManagedJob) (int, error) {
+	switch priority {
+	case "last":
+		return len(queue), nil
+	case "first":
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(priority, 10, 64)
+	if err != nil || n < 0 {
+		return 0, fmt.Errorf("--priority %q: write last, first, or a whole number of 0 or more", priority)
+	}
+	i := slices.IndexFunc(queue, func(j *bourse.ManagedJob) bool { return j != nil && j.Priority < n })
+	if i < 0 {
+		i = len(queue)
+	}
+	return i, nil
+}
+
+// run looks, forecasts and prints.
+func (f *forecasting) run(ctx context.Context, args []string, in io.Reader, out, messages io.Writer) error {
+	d, policy, err := f.read()
+	if err != nil {
+		return err
+	}
+	var look *bourse.Look
+	if f.slurm {
+		look, err = f.look(ctx)
+	} else {
+		look, err = readLook(args[0], in)
+	}
+	if err != nil {
+		return err
+	}
+	q, err := f.queue(look, policy)
+	if err != nil {
+		return err
+	}
+	if f.nodes > q.group.Nodes {
+		return failed(fmt.Errorf("a job of %s never starts: %s has %d; ask for fewer", nodeCount(f.nodes), q.group.Name, q.group.Nodes))
+	}
+	past, err := f.learn(ctx, look, messages)
+	if err != nil {
+		return err
+	}
+	a := f.answer(q, past, d, messages)
+	if f.slurm {
+		a.Manager = f.ask(ctx, q.partition, d)
+	}
+	if err := f.print(out, a, q); err != nil {
+		return failed(err)
+	}
+	if a.Limits >= bourse.MaxTime {
+		return failed(fmt.Errorf("no end of what the look shows lets it start: %d of %s in %s are up", q.up, nodeCount(q.group.Nodes), q.group.Name))
+	}
+	return nil
+}
+
+// answer forecasts, the draws on all processors.
+func (f *forecasting) answer(q *liveQueue, past *past, d bourse.Duration, messages io.Writer) *forecastAnswer {
+	waiting := make([]*bourse.ManagedJob, len(q.state.Queue))
+	for i, w := range q.state.Queue {
+		waiting[i] = q.job(w.ID)
+	}
+	place, err := placeIn(f.priority, waiting)
+	if err != nil {
+		panic(err) // read has read it
+	}
+	j := forecast.Job{Nodes: f.nodes, Limit: d, Place: place}
+	a := &forecastAnswer{
+		At: q.look.At, Source: q.look.Source, Partition: q.partition, Group: q.group.Name, Nodes: f.nodes, Duration: d, Policy: q.state.Policy,
+		Waiting: len(waiting), Before: place, Limits: foreseen(forecast.ByLimits(&q.state, j)),
+	}
+	if past.history.Jobs() == 0 {
+		return a
+	}
+	owner := func(id int64) (string, bool) {
+		j := q.job(id)
+		if j == nil || j.State == bourse.ManagedUnknown {
+			return "", false
+		}
+		return j.User, j.Limit > 0 && j.Reservation == ""
+	}
+	bar := newProgress(messages, "draws")
+	var spread forecast.Spread
+	pieces := (f.draws + drawsAPiece - 1) / drawsAPiece
+	_ = parallel.Do(pieces, func() func(int) forecast.Spread {
+		return func(piece int) forecast.Spread {
+			r := rand.New(rand.NewPCG(simulation.SeedOf(f.seed, "forecast"), uint64(piece)))
+			return forecast.Draw(&q.state, j, past.history, owner, min(drawsAPiece, f.draws-piece*drawsAPiece), r.IntN)
+		}
+	}, func(piece int, s forecast.Spread) error {
+		spread = append(spread, s...)
+		bar.set(piece+1, pieces)
+		return nil
+	})
+	bar.clear()
+	slices.Sort(spread)
+	a.History = &forecastSpread{Jobs: past.history.Jobs(), Users: past.history.Users(), From: past.from, Draws: len(spread)}
+	for _, share := range shownShares {
+		a.History.Quantiles = append(a.History.Quantiles, startQuantile{float64(share) / 1000, foreseen(spread.Quantile(share))})
+	}
+	return a
+}
+
+// foreseen is a start, Never if it lies beyond what a look can know.
+func foreseen(t bourse.Time) bourse.Time {
+	if t >= bourse.MaxTime {
+		return bourse.Never
+	}
+	return t
+}
+
+// ask asks the manager itself.
+func (f *forecasting) ask(ctx context.Context, partition string, d bourse.Duration) *managerForecast {
+	at, err := slurm.Planned(ctx, f.commands(), partition, f.nodes, d)
+	var refused *slurm.Failed
+	switch {
+	case errors.As(err, &refused):
+		return &managerForecast{Start: bourse.Never, Reason: refused.Error()}
+	case err != nil:
+		return &managerForecast{Start: bourse.Never, Reason: err.Error()}
+	}
+	return &managerForecast{Start: at}
+}
+
+// print writes the answer.
+func (f *forecasting) print(out io.Writer, a *forecastAnswer, q *liveQueue) error {
+	if f.json {
+		return writeJSON(out, a)
+	}
+	fmt.Fprintf(out, "%s for %s in %s of %s at %s, policy %v\n%d of %s up, %s, %s before it\n\n",
+		nodeCount(a.Nodes), a.Duration.Words(), a.Group, a.Source, dateTime(a.At), a.Policy,
+		q.up, nodeCount(q.group.Nodes), plural(a.Waiting, "job waits", "jobs wait"), plural(a.Before, "of them", "of them"))
+	w := report.NewTable("<starts", "at", "in")
+	row := func(what string, at bourse.Time) {
+		if at >= bourse.MaxTime {
+			w.AppendRow(table.Row{what, "never", "-"})
+			return
+		}
+		w.AppendRow(table.Row{what, dateTime(at), roughly(max(0, at.Sub(a.At)))})
+	}
+	row("by limits", a.Limits)
+	if a.History != nil {
+		for _, x := range a.History.Quantiles {
+			row(fmt.Sprintf("by history, %.0f %% of the draws", 100*x.Share), x.Start)
+		}
+	}
+	if a.Manager != nil && a.Manager.Reason == "" {
+		row("by Slurm's own word", a.Manager.Start)
+	}
+	if _, err := fmt.Fprintln(out, w.Render()); err != nil {
+		return err
+	}
+	var notes []string
+	if a.Manager != nil && a.Manager.Reason != "" {
+		notes = append(notes, "Slurm's own word: "+a.Manager.Reason+".")
+	}
+	if a.History == nil {
+		notes = append(notes, "No history, no spread: name a log or kept looks with --history.")
+	} else {
+		notes = append(notes, fmt.Sprintf("History: %s, %s known by name, of %s.",
+			plural(a.History.Jobs, "job", "jobs"), plural(a.History.Users, "user", "users"), strings.Join(a.History.From, ", ")))
+	}
+	for _, n := range notes {
+		fmt.Fprintf(out, "\n%s\n", text.WrapSoft(n, tableWidth-5))
+	}
+	return nil
+}

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"bourse"
+	"bourse/cluster/slurm"
+	"bourse/policy/forecast"
+	"bourse/workload"
+)
+
+// past is what a forecast learns from.
+type past struct {
+	history *forecast.History
+	from    []string // in words
+}
+
+// Bounds of what is learned from: no more is kept in the history than the last of
+// each user, class and of all.
+const (
+	maxHistoryFiles = 10_000
+	maxEnded        = 1_000_000
+)
+
+// learn reads the history: logs first, whose clock is their own, then the jobs that
+// kept looks, accounting and the look itself show as ended, by their ends, each once.
+func (f *forecasting) learn(ctx context.Context, look *bourse.Look, messages io.Writer) (*past, error) {
+	p := &past{history: &forecast.History{}}
+	files, err := historyFiles(f.history)
+	if err != nil {
+		return nil, err
+	}
+	var ended []bourse.ManagedJob
+	looks := 0
+	for _, name := range files {
+		isLook, err := looksLikeJSON(name)
+		switch {
+		case err != nil:
+			return nil, err
+		case !isLook:
+			if err := p.log(name, messages); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		kept, err := readLook(name, nil)
+		if err != nil {
+			return nil, err
+		}
+		looks++
+		ended = append(ended, endedOf(kept)...)
+	}
+	if looks > 0 {
+		p.from = append(p.from, plural(looks, "kept look", "kept looks"))
+	}
+	if f.slurm && f.days > 0 {
+		list, err := slurm.Ended(ctx, f.commands(), look.At.Add(-bourse.Duration(f.days)*bourse.Day), look.At, maxEnded)
+		if err != nil {
+			fmt.Fprintf(messages, "no history from accounting: %v\n", err)
+		} else if len(list) > 0 {
+			p.from = append(p.from, "accounting")
+			ended = append(ended, list...)
+		}
+	}
+	if own := endedOf(look); len(own) > 0 {
+		p.from = append(p.from, "the look itself")
+		ended = append(ended, own...)
+	}
+	slices.SortStableFunc(ended, func(a, b bourse.ManagedJob) int {
+		return cmp.Or(cmp.Compare(a.End, b.End), cmp.Compare(a.Number, b.Number))
+	})
+	seen := make(map[string]bool, len(ended))
+	for i := range ended {
+		j := &ended[i]
+		same := j.Number + " " + j.Submit.String() // a number may be given to another job
+		if !seen[same] {
+			seen[same] = true
+			p.history.Add(j.User, j.Limit, j.End.Sub(j.Start))
+		}
+	}
+	return p, nil
+}
+
+// endedOf is the jobs of a look that ran and have ended.
+func endedOf(look *bourse.Look) []bourse.ManagedJob {
+	var list []bourse.ManagedJob
+	for _, j := range look.Jobs {
+		if j.State == bourse.ManagedEnded && j.Start > 0 && j.End > j.Start && j.Limit > 0 {
+			list = append(list, j)
+		}
+	}
+	return list
+}
+
+// log learns from a log in the Standard Workload Format. Its users are numbers, which
+// are not those of the cluster: it tells of classes of limits and of all.
+func (p *past) log(name string, messages io.Writer) error {
+	trace, err := workload.Open(name, workload.Options{})
+	if err != nil {
+		return err
+	}
+	for _, remark := range trace.Remarks() {
+		fmt.Fprintln(messages, remark)
+	}
+	jobs, tally := trace.Jobs(workload.JobOptions{})
+	for _, j := range jobs {
+		p.history.Add("", j.Estimate, j.Run)
+	}
+	if tally.NoEstimate > 0 {
+		fmt.Fprintf(messages, "%s: %d jobs have no limit; taken as run to it\n", name, tally.NoEstimate)
+	}
+	p.from = append(p.from, filepath.Base(name))
+	return nil
+}
+
+// historyFiles lists the files that are named, and those of the folders that are: in
+// order of their names, by their endings.
+func historyFiles(names []string) ([]string, error) {
+	var files []string
+	for _, name := range names {
+		info, err := os.Stat(name)
+		if err != nil {
+			return nil, fmt.Errorf("--history: %w", err)
+		}
+		if !info.IsDir() {
+			files = append(files, name)
+			continue
+		}
+		entries, err := os.ReadDir(name)
+		if err != nil {
+			return nil, fmt.Errorf("--history: %w", err)
+		}
+		before := len(files)
+		for _, e := range entries {
+			for _, ending := range []string{".json", ".swf", ".swf.gz"} {
+				if strings.HasSuffix(e.Name(), ending) && !e.IsDir() {
+					files = append(files, filepath.Join(name, e.Name()))
+				}
+			}
+		}
+		if len(files) == before {
+			return nil, fmt.Errorf("--history %s: no file in it ends in .json, .swf or .swf.gz", name)
+		}
+	}
+	if len(files) > maxHistoryFiles {
+		return nil, fmt.Errorf("--history: %d files; at most %d are read", len(files), maxHistoryFiles)
+	}
+	return files, nil
+}
+
+// looksLikeJSON reports whether a file begins as an object of JSON does, which no log
+// begins with.
+func looksLikeJSON(name string) (bool, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	begin := make([]byte, 512)
+	n, err := io.ReadFull(file, begin)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return false, err
+	}
+	return bytes.HasPrefix(bytes.TrimLeft(begin[:n], " \t\r\n"), []byte("{")), nil
+}

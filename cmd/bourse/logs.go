@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"bourse"
+	"bourse/web/client"
+)
+
+// logging is one call of "bourse logs".
+type logging struct {
+	calling
+	leg    int
+	follow bool
+}
+
+// newLogs builds "bourse logs".
+func newLogs() *cobra.Command {
+	var c logging
+	cmd := &cobra.Command{
+		Use:   "logs ID",
+		Short: "Print what the work of a job has printed",
+		Long: `Logs prints the end of what one part of a job has printed, up to 64 KiB of it, read
+from its cluster through its site and the broker. A job has a part on each of its
+sites; --leg says which, from 0, as BOURSE_LEG tells the work itself. --follow reads on
+until the part has ended. With --json each piece is one line, its data in base64.
+
+What cannot be seen is shown as escapes; the file itself stands on the cluster where
+bourse jobs ID says, once the part has ended. Exit status 1: the job has no window yet
+or no command, or its site is not reachable or keeps no output.`,
+		Example: "  bourse logs wave\n  bourse logs wave --leg 1 --follow",
+		Args:    arguments(1, 1, "one job"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.run(cmd.Context(), args[0], cmd.OutOrStdout())
+		},
+	}
+	c.flags(cmd)
+	cmd.Flags().IntVar(&c.leg, "leg", 0, "which part of the job, from 0")
+	cmd.Flags().BoolVarP(&c.follow, "follow", "f", false, "read on until the part has ended")
+	return cmd
+}
+
+func (c *logging) run(ctx context.Context, id string, out io.Writer) error {
+	if c.leg < 0 || c.leg > 10_000 {
+		return fmt.Errorf("--leg %d: must be 0 to 10,000", c.leg)
+	}
+	api, err := c.broker()
+	if err != nil {
+		return err
+	}
+	for from := int64(-bourse.MaxTail); ; {
+		o, err := api.Output(ctx, id, c.leg, from)
+		if err != nil && c.follow {
+			var early bool
+			if id, early = c.early(ctx, api, id); early {
+				if err = pause(ctx); err != nil {
+					return err
+				}
+				continue
+			}
+		}
+		if err != nil {
+			return refused(err)
+		}
+		if c.json {
+			err = writeLine(out, o)
+		} else {
+			_, err = out.Write(o.Data)
+		}
+		if err != nil {
+			return err
+		}
+		from = o.From + int64(len(o.Data))
+		switch {
+		case !c.follow || o.Over && from >= o.Size:
+			return nil
+		case from < o.Size:
+			continue // there is more already
+		}
+		if err := pause(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// early reports whether a job's part has not begun, or only just: then what it prints
+// may be there soon. It returns the job's identity, for a name means one job now, and
+// another of that name may come.
+func (c *logging) early(ctx context.Context, api *client.Client, id string) (string, bool) {
+	j, err := api.Job(ctx, id)
+	if err != nil {
+		return id, false
+	}
+	return j.ID, !over(j.State) && (len(j.Legs) == 0 || time.Now().UnixMilli() < int64(j.Start)+soonAfter.Milliseconds())
+}
+
+// How often more output is asked for, and how long after its start a part is given to
+// print anything: longer than it may take to begin.
+const (
+	followEvery = time.Second
+	soonAfter   = 90 * time.Second
+)
+
+// pause waits for the next time.
+func pause(ctx context.Context) error {
+	select {
+	case <-time.After(followEvery):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,354 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"bourse"
+)
+
+// busyLook is a cluster of four nodes of one partition at 1,000,000 s: job 1 of ana
+// has held all of them for an hour, and may for another; jobs 2 and 3 wait, and 4 is
+// held. ENDED stands for jobs that have ended.
+const busyLook = `{
+  "at": 1000000, "source": "slurm 22.05.8",
+  "nodes": [
+    {"name": "n1", "state": "up", "cpus": 8, "partitions": ["batch"]},
+    {"name": "n2", "state": "up", "cpus": 8, "partitions": ["batch"]},
+    {"name": "n3", "state": "up", "cpus": 8, "partitions": ["batch"]},
+    {"name": "n4", "state": "up", "cpus": 8, "partitions": ["batch"]}
+  ],
+  "jobs": [
+    {"number": "1", "user": "ana", "state": "running", "partition": "batch", "count": 4, "nodes": ["n1", "n2", "n3", "n4"], "limit": 7200, "submit": 990000, "start": 996400, "end": 1003600},
+    {"number": "2", "user": "ben", "state": "pending", "partition": "batch", "count": 4, "limit": 3600, "priority": 50, "submit": 999000},
+    {"number": "3", "user": "ben", "state": "pending", "partition": "batch", "count": 2, "limit": 7200, "priority": 40, "submit": 999100},
+    {"number": "4", "user": "ben", "state": "held", "partition": "batch", "count": 4, "limit": 86400, "submit": 999200}ENDED
+  ],
+  "reservations": []
+}`
+
+// withEnded is the look with so many ended jobs of each user, that ran for a share of
+// an hour's limit in hundredths.
+func withEnded(ana, ben, n int) string {
+	var list strings.Builder
+	for i := range n {
+		for k, hundredths := range []int{ana, ben} {
+			fmt.Fprintf(&list, `,
+    {"number": "%d", "user": "%s", "state": "ended", "partition": "batch", "count": 1, "limit": 3600, "submit": 900000, "start": 910000, "end": %d}`,
+				100+2*i+k, []string{"ana", "ben"}[k], 910000+36*hundredths)
+		}
+	}
+	return strings.Replace(busyLook, "ENDED", list.String(), 1)
+}
+
+func lookFile(t *testing.T, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "look.json")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// A look that is written is read as it was.
+func TestLook_IsReadAsItWasWritten(t *testing.T) {
+	t.Parallel()
+	first, err := parseLook([]byte(withEnded(50, 25, 3)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := writeLook(&out, first); err != nil {
+		t.Fatal(err)
+	}
+	again, err := parseLook(out.Bytes())
+	if err != nil || !reflect.DeepEqual(again, first) || len(first.Jobs) != 10 {
+		t.Errorf("%d jobs, read again %+v, %v", len(first.Jobs), again, err)
+	}
+	out.Reset()
+	if err := writeLook(&out, &bourse.Look{At: 1, Source: "slurm"}); err != nil {
+		t.Fatal(err)
+	}
+	if empty, err := parseLook(out.Bytes()); err != nil || len(empty.Nodes) != 0 {
+		t.Errorf("an empty look is read as %+v, %v", empty, err)
+	}
+}
+
+// What is wrong with a look is said with its place and what would be right.
+func TestLook_SaysWhatIsWrongAndWhere(t *testing.T) {
+	t.Parallel()
+	whole := strings.Replace(busyLook, "ENDED", "", 1)
+	for _, c := range []struct{ old, new, want string }{
+		{whole, "", "must be JSON such as"},
+		{whole, "[]", "is not an object"},
+		{`"at": 1000000`, `"at": "x"`, "not a number"},
+		{`"at": 1000000`, `"at": -5`, "at: time -5: must be seconds since 1970"},
+		{`"at": 1000000, `, ``, `"at" is missing`},
+		{`"reservations": []`, `"reservations": null`, "reservations: null is not an array"},
+		{`"reservations": []`, `"reservation": []`, `"reservation" is unknown; known are at, source`},
+		{`"reservations": []`, `"reservations": [{"name": "r", "start": 5, "end": 5, "nodes": []}]`, "reservations[0]: end 5 is not after start 5"},
+		{`"name": "n2"`, `"name": "n1"`, `nodes[1]: "n1" is nodes[0] too`},
+		{`"name": "n2"`, `"name": ""`, "nodes[1]: it has no name"},
+		{`"name": "n3", "state": "up"`, `"name": "n3", "state": "fine"`, `nodes[2]: state "fine" is unknown; write up`},
+		{`"name": "n3", "state": "up"`, `"name": "n3", "stat": "up"`, `nodes[2]: unknown field "stat"`},
+		{`"state": "held"`, `"state": "sick"`, `jobs[3]: state "sick" is unknown; write pending`},
+		{`"count": 2`, `"count": 2000000`, "jobs[2]: count 2000000: must be 0 to 1000000"},
+		{`"count": 2`, `"count": 0`, "jobs[2]: count 0: a job that waits needs"},
+		{`"limit": 3600`, `"limit": -1`, "jobs[1]: "},
+		{`"submit": 999000`, `"submit": null`, "jobs[1]: time never: must be seconds"},
+		{`"number": "1"`, `"number": ""`, "jobs[0]: it has no name"},
+		{`"number": "1"`, `"number": "` + strings.Repeat("1", 5000) + `"`, "has 5000 bytes"},
+	} {
+		if _, err := parseLook([]byte(strings.Replace(whole, c.old, c.new, 1))); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%.40s in place of %.40s: %v; want %q", c.new, c.old, err, c.want)
+		}
+	}
+}
+
+func FuzzParseLook(f *testing.F) {
+	f.Add([]byte(withEnded(50, 25, 1)))
+	f.Add([]byte(`{"at": 1, "source": "s", "nodes": [{"name": "a", "state": "up", "partitions": ["p"]}], "jobs": [], "reservations": []}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		look, err := parseLook(text)
+		if err != nil {
+			return
+		}
+		var out bytes.Buffer
+		if err := writeLook(&out, look); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := parseLook(out.Bytes()); err != nil {
+			t.Errorf("written as %s: %v", &out, err)
+		}
+	})
+}
+
+type forecastAnswered struct {
+	Limits          *float64
+	Waiting, Before int
+	History         *struct {
+		Jobs, Users, Draws int
+		From               []string
+		Quantiles          []struct{ Share, Start float64 }
+	}
+	Manager *struct {
+		Start  *float64
+		Reason string
+	}
+}
+
+// forecastOf runs the command with --json on a look.
+func forecastOf(t *testing.T, look string, flags ...string) forecastAnswered {
+	t.Helper()
+	out, messages, code := workloadCommand(append([]string{"forecast", lookFile(t, look), "--json"}, flags...)...)
+	var a forecastAnswered
+	if code != 0 || json.Unmarshal([]byte(out), &a) != nil {
+		t.Fatalf("exit %d, %s %s", code, out, messages)
+	}
+	return a
+}
+
+// By limits a job of two nodes starts when job 2, which goes before it, has ended:
+// beside job 3. With a priority between theirs it goes before job 3, and first it
+// starts when job 1 ends.
+func TestForecast_ByLimitsIsThePlanOfTheQueue(t *testing.T) {
+	t.Parallel()
+	look := strings.Replace(busyLook, "ENDED", "", 1)
+	for _, c := range []struct {
+		flags  string
+		start  float64
+		before int
+	}{
+		{"--nodes 2 --duration 1h", 1_007_200, 2},
+		{"--nodes 3 --duration 1h", 1_014_400, 2},
+		{"--nodes 3 --duration 1h --priority 45", 1_007_200, 1},
+		{"--nodes 3 --duration 1h --priority 40", 1_014_400, 2},
+		{"--nodes 3 --duration 1h --priority first", 1_003_600, 0},
+	} {
+		a := forecastOf(t, look, strings.Fields(c.flags)...)
+		if a.Limits == nil || *a.Limits != c.start || a.Before != c.before || a.Waiting != 2 || a.History != nil || a.Manager != nil {
+			t.Errorf("%s: %+v; want %v after %d", c.flags, a, c.start, c.before)
+		}
+	}
+}
+
+// Where ana's jobs run three quarters of their limits and ben's one quarter, so do
+// those of the look.
+func TestForecast_ByHistoryScalesLimits(t *testing.T) {
+	t.Parallel()
+	a := forecastOf(t, withEnded(75, 25, 12), "--nodes", "2", "--duration", "1h")
+	if h := a.History; h == nil || h.Jobs != 24 || h.Users != 2 || h.Draws != 200 || len(h.From) != 1 {
+		t.Fatalf("history %+v", a.History)
+	}
+	// 75 % of two hours since 996,400 s, then a quarter of an hour.
+	for _, q := range a.History.Quantiles {
+		if q.Start != 996_400+5400+900 {
+			t.Errorf("%v of the draws by %v", q.Share, q.Start)
+		}
+	}
+	if *a.Limits != 1_007_200 {
+		t.Errorf("by limits %v", *a.Limits)
+	}
+}
+
+// Kept looks are learned from, each job once, and a log, of which only the classes
+// of limits are.
+func TestForecast_LearnsFromKeptLooksAndLogs(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"a.json": withEnded(50, 50, 3), "b.json": withEnded(50, 50, 4), "notes.txt": "no history",
+		"log.swf": "1 0 0 900 4 -1 -1 4 3600 -1 1 7 -1 -1 -1 -1 -1 -1\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	look := strings.Replace(busyLook, "ENDED", "", 1)
+	a := forecastOf(t, look, "--nodes", "2", "--duration", "1h", "--history", dir)
+	if h := a.History; h == nil || h.Jobs != 9 || h.Users != 2 || strings.Join(h.From, ", ") != "log.swf, 2 kept looks" {
+		t.Errorf("history %+v", a.History)
+	}
+	for args, want := range map[string]string{
+		"--history " + t.TempDir(): "no file in it ends in .json",
+		"--history /nowhere":       "--history: stat /nowhere",
+		"--priority high":          "write last, first, or a whole number",
+		"--draws 0":                "--draws 0: must be 1",
+		"--partition other":        "it shows batch",
+		"--group other":            "it has batch (4 nodes)",
+		"--policy best":            `policy "best" is unknown`,
+		"--nodes 0":                "--nodes 0: must be 1",
+	} {
+		_, messages, code := workloadCommand(append([]string{"forecast", lookFile(t, look), "--nodes", "2", "--duration", "1h"}, strings.Fields(args)...)...)
+		if code != 2 || !strings.Contains(messages, want) {
+			t.Errorf("%s: exit %d, %q; want %q", args, code, messages, want)
+		}
+	}
+}
+
+// What never starts is said, with exit 1: a job of more nodes than there are, and one
+// of more than are up.
+func TestForecast_SaysThatAJobNeverStarts(t *testing.T) {
+	t.Parallel()
+	look := lookFile(t, strings.Replace(strings.Replace(busyLook, "ENDED", "", 1), `"name": "n4", "state": "up"`, `"name": "n4", "state": "drained"`, 1))
+	for nodes, want := range map[string]string{"5": "batch has 4; ask for fewer", "4": "3 of 4 nodes in batch are up"} {
+		if _, messages, code := workloadCommand("forecast", look, "--nodes", nodes, "--duration", "1h"); code != 1 || !strings.Contains(messages, want) {
+			t.Errorf("%s nodes: exit %d, %q", nodes, code, messages)
+		}
+	}
+}
+
+// A window is priced on a look by the machinery of a site's snapshot: who is delayed
+// and what is in the way have the numbers of their jobs.
+func TestQuote_OfALookNamesItsJobs(t *testing.T) {
+	t.Parallel()
+	file := lookFile(t, strings.Replace(busyLook, "ENDED", "", 1))
+	out, messages, code := workloadCommand("quote", file, "--nodes", "4", "--duration", "1h", "--price", "2", "--json")
+	var a quoteAnswer
+	if code != 0 || json.Unmarshal([]byte(out), &a) != nil {
+		t.Fatalf("exit %d, %s", code, messages)
+	}
+	if o := a.Offers[0]; o.Feasible || o.Start != 1_000_000 || !strings.Contains(o.Reason, "running job 1 holds 4 until") || strings.Contains(o.Reason, "@") {
+		t.Errorf("now: %+v", o)
+	}
+	o := a.Offers[1]
+	if !o.Feasible || o.Start != 1_003_600 || o.Base != 8 || len(o.Delayed) != 2 || o.Delayed[0].Job != "2" || o.Delayed[0].By != 3600 || *o.Additive != 4*3600+2*3600 {
+		t.Errorf("when job 1 ends: %+v", o)
+	}
+	later, _, _ := workloadCommand("quote", file, "--nodes", "1", "--duration", "1h", "--start", "2h", "--json")
+	if json.Unmarshal([]byte(later), &a) != nil || a.Offers[0].Start != 1_007_200 {
+		t.Errorf("two hours from the look: %s", later)
+	}
+	table, _, _ := workloadCommand("quote", file, "--nodes", "4", "--duration", "1h")
+	for line := range strings.Lines(table) {
+		if n := len([]rune(strings.TrimRight(line, "\n "))); n > tableWidth {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	site := filepath.Join(t.TempDir(), "site.toml")
+	if err := os.WriteFile(site, []byte(figure1Site), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{site, "--price", "2"}, {file, "--slurm"}, {file, "--conf", "x"}, {file, "--user", "ana"}, {}} {
+		if _, messages, code := workloadCommand(append([]string{"quote", "--nodes", "1", "--duration", "1"}, args...)...); code != 2 {
+			t.Errorf("%q: exit %d, %q", args, code, messages)
+		}
+	}
+}
+
+// What is in the way and no job has a name too: a reservation its own, and nodes that
+// are not up are said to be.
+func TestQuote_OfALookNamesReservationsAndOutages(t *testing.T) {
+	t.Parallel()
+	look := strings.Replace(busyLook, "ENDED", "", 1)
+	look = strings.Replace(look, `"reservations": []`, `"reservations": [{"name": "repairs", "start": 1003600, "end": 1090000, "nodes": ["n1", "n2"]}]`, 1)
+	look = strings.Replace(look, `"name": "n4", "state": "up"`, `"name": "n4", "state": "down"`, 1)
+	file := lookFile(t, look)
+	for nodes, want := range map[string]string{"2": "reservation repairs holds 2 until", "4": "of nodes that are not up"} {
+		out, _, _ := workloadCommand("quote", file, "--nodes", nodes, "--duration", "1h", "--start", "2h", "--json")
+		if !strings.Contains(out, want) {
+			t.Errorf("%s nodes: %s; want %q", nodes, out, want)
+		}
+	}
+}
+
+// A live cluster is asked by its commands, and its own answer stands beside; that it
+// keeps no accounting is said.
+func TestForecast_OfALiveClusterHasItsOwnAnswerBeside(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	recorded, err := filepath.Abs(filepath.Join("..", "..", "cluster", "slurm", "testdata", "22.05"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, script := range map[string]string{
+		"squeue":   "cat " + recorded + "/squeue.json",
+		"sinfo":    "cat " + recorded + "/sinfo.json",
+		"scontrol": "cat " + recorded + "/reservations.txt",
+		"sbatch":   `echo "sbatch: Job 12 to start at 1795364741 using 1 processors on nodes site1n1 in partition batch" >&2`,
+		"sacct":    `echo "Slurm accounting storage is disabled" >&2; exit 1`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l := lookFlags{slurm: true, folder: dir}
+	look, err := l.look(context.Background())
+	if err != nil || len(look.Nodes) == 0 {
+		t.Fatalf("look %+v, %v", look, err)
+	}
+	f := forecasting{lookFlags: l, nodes: 1, duration: "1h", policy: livePolicy, priority: "last", days: 1, draws: 20}
+	f.partition = look.Nodes[0].Partitions[0]
+	var out, messages bytes.Buffer
+	if err := f.run(context.Background(), nil, nil, &out, &messages); err != nil {
+		t.Fatal(err)
+	}
+	if own := strings.Fields(out.String()[strings.Index(out.String(), "own word")+8:]); own[0] != "2026-11-22" || own[1] != "16:25:41Z" {
+		t.Errorf("printed %s", &out)
+	}
+	if !strings.Contains(messages.String(), "no history from accounting: sacct --allusers: Slurm accounting storage is disabled") {
+		t.Errorf("said %q", &messages)
+	}
+	l.folder = t.TempDir()
+	if _, err := l.look(context.Background()); exitCode(err) != 1 || !strings.Contains(err.Error(), "not found; install Slurm's commands") {
+		t.Errorf("without Slurm: %v", err)
+	}
+}
+
+func TestRoughly_IsTheTwoLargestUnits(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[bourse.Duration]string{
+		0: "0s", 42_300: "42s", 90 * bourse.Second: "1m 30s", bourse.Hour: "1h", 25*bourse.Hour + 59*bourse.Minute: "1d 1h", bourse.Day + bourse.Minute: "1d",
+	} {
+		if got := roughly(d); got != want {
+			t.Errorf("%v is %q, not %q", d, got, want)
+		}
+	}
+}

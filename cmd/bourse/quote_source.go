@@ -1,0 +1,181 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"bourse"
+	"bourse/configs"
+	"bourse/policy/backfill"
+	"bourse/policy/pricing"
+)
+
+// quoted is what a quote is of: a group's queue, and what people call what is in it.
+type quoted struct {
+	site            string
+	group           bourse.Group
+	state           *backfill.State
+	limits          pricing.Limits
+	zero            bourse.Time // spans count from here
+	running, queued func(id int64) string
+	reserved        func(*backfill.Reserved) string
+	clock           func(bourse.Time) string // shows an instant
+}
+
+// of is what is asked about: a live cluster, a look that was saved, or the snapshot
+// of a site.
+func (q *quote) of(ctx context.Context, args []string, in io.Reader) (*quoted, error) {
+	if q.live.slurm {
+		look, err := q.live.look(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return q.ofLook(look)
+	}
+	if args[0] == "-" || isLook(args[0]) {
+		look, err := readLook(args[0], in)
+		if err != nil {
+			return nil, err
+		}
+		return q.ofLook(look)
+	}
+	for _, live := range []string{"partition", "price"} {
+		if q.given(live) {
+			return nil, fmt.Errorf("--%s is for a live cluster or a look; %s says by itself what its nodes are", live, args[0])
+		}
+	}
+	snap, err := configs.ReadSite(args[0])
+	if err != nil {
+		return nil, err
+	}
+	return q.ofSite(snap)
+}
+
+// isLook reports whether a file is a look: a table of TOML does not begin as JSON
+// does. What cannot be read is left to whoever reads it.
+func isLook(name string) bool {
+	json, err := looksLikeJSON(name)
+	return err == nil && json
+}
+
+// ofSite is a group of a site's snapshot.
+func (q *quote) ofSite(snap *configs.Snapshot) (*quoted, error) {
+	if err := q.serveBy(&snap.Policy); err != nil {
+		return nil, err
+	}
+	group, err := q.findGroup(snap)
+	if err != nil {
+		return nil, err
+	}
+	return &quoted{
+		site: snap.Name, group: snap.Groups[group], state: groupState(snap, group), limits: snap.Limits.Reservations(),
+		running:  func(id int64) string { return snap.Running[id].Job },
+		queued:   func(id int64) string { return snap.Queued[id].Job },
+		reserved: func(r *backfill.Reserved) string { return snap.Reserved[r.ID].Job },
+		clock:    bourse.Time.String,
+	}, nil
+}
+
+// ofLook is the queue of a live cluster.
+func (q *quote) ofLook(look *bourse.Look) (*quoted, error) {
+	if q.given("user") {
+		return nil, errors.New("--user is for the limits of a site's operator; a look has none")
+	}
+	policy, err := backfill.ParsePolicy(livePolicy)
+	if err != nil {
+		return nil, err
+	}
+	if err := q.serveBy(&policy); err != nil {
+		return nil, err
+	}
+	price, err := bourse.ParsePrice(q.price)
+	if err != nil {
+		return nil, fmt.Errorf("--price: %w", err)
+	}
+	q.live.group = q.group
+	live, err := q.live.queue(look, policy)
+	if err != nil {
+		return nil, err
+	}
+	live.group.Price = price
+	return &quoted{
+		site: look.Source, group: live.group, state: &live.state, zero: look.At,
+		running: live.called, queued: live.called, reserved: live.taken, clock: timeOfDay,
+	}, nil
+}
+
+// serveBy reads the policy, where one is given.
+func (q *quote) serveBy(policy *backfill.Policy) (err error) {
+	if q.policy == "" {
+		return nil
+	}
+	if *policy, err = backfill.ParsePolicy(q.policy); err != nil {
+		return fmt.Errorf("--policy: %w", err)
+	}
+	return nil
+}
+
+// findGroup is the group named, or the first that is large enough, or the first.
+func (q *quote) findGroup(s *configs.Snapshot) (int, error) {
+	if q.group == "" {
+		return max(0, slices.IndexFunc(s.Groups, func(g bourse.Group) bool { return g.Nodes >= q.nodes })), nil
+	}
+	names := make([]string, len(s.Groups))
+	for i, g := range s.Groups {
+		names[i] = g.Name
+	}
+	if i := slices.Index(names, q.group); i >= 0 {
+		return i, nil
+	}
+	return 0, fmt.Errorf("--group %q: the site has no such group; it has %s", q.group, strings.Join(names, ", "))
+}
+
+// groupState is the state of one group of a snapshot; the ID of a job or of a
+// reservation is its index in the snapshot's list.
+func groupState(snap *configs.Snapshot, group int) *backfill.State {
+	nodes := snap.Groups[group].Nodes
+	s := &backfill.State{Now: snap.Now, Nodes: nodes, Policy: snap.Policy, Free: bourse.NewProfile(snap.Now, nodes)}
+	for i, r := range snap.Running {
+		if r.Group == group {
+			s.Free.Add(snap.Now, r.End, -r.Nodes)
+			s.Running = append(s.Running, backfill.Running{ID: int64(i), Nodes: r.Nodes, Start: r.Start, End: r.End})
+		}
+	}
+	for i, r := range snap.Reserved {
+		if r.Group == group {
+			s.Free.Add(max(r.Start, snap.Now), r.End, -r.Nodes)
+			s.Reserved = append(s.Reserved, backfill.Reserved{ID: int64(i), Nodes: r.Nodes, Start: r.Start, End: r.End})
+		}
+	}
+	for i, j := range snap.Queued {
+		if j.Group == group {
+			of := snap.Queues[j.Queue]
+			s.Queue = append(s.Queue, backfill.Queued{ID: int64(i), Nodes: j.Nodes, Estimate: j.Estimate, Submit: j.Submit,
+				Priority: of.Priority, Weight: int64(of.DelayCost), Guarantee: bourse.Never})
+		}
+	}
+	slices.SortStableFunc(s.Running, func(a, b backfill.Running) int { return cmp.Compare(a.End, b.End) })
+	slices.SortStableFunc(s.Reserved, func(a, b backfill.Reserved) int { return cmp.Compare(a.Start, b.Start) })
+	slices.SortStableFunc(s.Queue, func(a, b backfill.Queued) int { return cmp.Compare(b.Priority, a.Priority) })
+	return s
+}
+
+// words is a reason with its instants by the clock.
+func (of *quoted) words(r bourse.Reason) string { return bourse.Phrase(r.String()).In(of.clock) }
+
+// inTheWay is what people call the work that is in the way.
+func (of *quoted) inTheWay(block backfill.Block) string {
+	switch {
+	case block.Nodes == 0:
+		return ""
+	case block.Reserved:
+		i := slices.IndexFunc(of.state.Reserved, func(r backfill.Reserved) bool { return r.ID == block.ID })
+		return of.reserved(&of.state.Reserved[i])
+	}
+	return of.running(block.ID)
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"errors"
+
+	"bourse"
+	"bourse/simulation"
+	"bourse/studies"
+	"bourse/workload"
+)
+
+// studyForecast is our own experiment on when a job is said to start.
+func studyForecast() experiment {
+	return experiment{
+		name: "forecast", about: "when a job would start, by limits and by history, against when it did (our own)",
+		traces: "SDSC SP2, then CTC SP2", runs: 20, quick: 10,
+		run: func(s *studying) ([]studies.Row, error) {
+			traces, err := s.forecastTraces()
+			if err != nil {
+				return nil, err
+			}
+			opt := studies.ForecastOptions{Seed: s.seed, Runs: s.runs, Sample: 100, Draws: 100, Done: s.done}
+			if s.quick {
+				opt.Sample, opt.Draws = 20, 50
+			}
+			rows, err := studies.Forecast(traces, opt)
+			var over *simulation.OverloadError
+			if errors.As(err, &over) {
+				return nil, failed(err)
+			}
+			return rows, err
+		},
+		finding: studies.ForecastFinding,
+	}
+}
+
+// forecastSpan is how much of a model stands in for a trace.
+const forecastSpan = 120 * bourse.Day
+
+// forecastTraces reads the traces that are given, whole; without any it draws one
+// from a model.
+func (s *studying) forecastTraces() (list []studies.ForecastTrace, err error) {
+	if len(s.traces) == 0 {
+		const nodes = 128
+		s.say("no --trace is given: %s of jobs are drawn from the model of Lublin and Feitelson; nobody knows its users", forecastSpan.Words())
+		jobs, err := workload.Lublin{Nodes: nodes, Load: 0.8, Seed: simulation.SeedOf(s.seed, "forecast")}.Until(forecastSpan)
+		return []studies.ForecastTrace{{Name: "generated", Nodes: nodes, Jobs: jobs}}, err
+	}
+	logs, err := s.pricedLogs()
+	for _, l := range logs {
+		jobs, _ := l.trace.Jobs(workload.JobOptions{})
+		list = append(list, studies.ForecastTrace{Name: l.name, Nodes: l.nodes, Jobs: jobs})
+	}
+	return list, err
+}

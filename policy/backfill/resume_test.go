@@ -1,0 +1,86 @@
+package backfill
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"bourse"
+)
+
+// A group that is restored from a view of another one goes on as that one does:
+// whatever ends, comes and is reserved later, the same jobs start at the same
+// instants, and guarantees are the same.
+func TestRestore_GoesOnAsTheGroupItIsAViewOf(t *testing.T) {
+	t.Parallel()
+	for _, policy := range []Policy{FCFS, FirstFit, EASY, {Backfill: true, Reserve: 3}, Conservative} {
+		moved := 0 // restored while some wait
+		for seed := range uint64(60) {
+			r := rand.New(rand.NewPCG(seed, 0))
+			const nodes = 8
+			groups := []*Group{New(nodes, policy, 0)}
+			var running []Running
+			for step := range 120 {
+				now := groups[0].Now().Add(bourse.Duration(r.IntN(5)))
+				now = min(now, groups[0].Next()) // nothing that is due is passed over
+				for _, x := range running {
+					now = min(now, x.End)
+				}
+				act := r.IntN(3)
+				job := Queued{ID: int64(step), Nodes: 1 + r.IntN(nodes), Estimate: bourse.Duration(1 + r.IntN(20)), Submit: now}
+				rest := Reserved{ID: int64(step), Nodes: 1 + r.IntN(4), Start: now.Add(bourse.Duration(r.IntN(20)))}
+				rest.End = rest.Start.Add(bourse.Duration(1 + r.IntN(10)))
+				early := -1
+				if len(running) > 0 && act == 0 {
+					early = r.IntN(len(running))
+				}
+				var first []Start
+				for k, g := range groups {
+					g.Advance(now)
+					for i, x := range running {
+						if i == early || x.End <= now {
+							g.End(x.ID, x.End)
+						}
+					}
+					switch {
+					case act == 1:
+						g.Arrive(job)
+					case act == 2 && step%7 == 0:
+						g.Reserve(rest)
+					}
+					starts := slices.Clone(g.Pass())
+					if k == 0 {
+						first = starts
+					} else if !slices.Equal(starts, first) {
+						t.Fatalf("%v, seed %d, step %d at %v: restored %d starts %v, not %v", policy, seed, step, now, k, starts, first)
+					}
+				}
+				i := 0
+				running = slices.DeleteFunc(running, func(x Running) bool { i++; return i-1 == early || x.End <= now })
+				for _, s := range first {
+					running = append(running, Running{ID: s.ID, End: s.End})
+				}
+				if r.IntN(20) == 0 {
+					s := groups[0].State()
+					if len(s.Queue) > 0 {
+						moved++
+					}
+					groups = append(groups, Restore(s))
+				}
+			}
+			want := groups[0].State().Clone()
+			for k, g := range groups[1:] {
+				got := g.State()
+				if err := got.Audit(); err != nil {
+					t.Fatalf("%v, seed %d: restored %d: %v", policy, seed, k+1, err)
+				}
+				if !slices.Equal(got.Queue, want.Queue) || !slices.Equal(got.Running, want.Running) || !slices.Equal(got.Free, want.Free) || !slices.Equal(got.Reserved, want.Reserved) {
+					t.Fatalf("%v, seed %d: restored %d is %+v, not %+v", policy, seed, k+1, got, want)
+				}
+			}
+		}
+		if moved < 20 {
+			t.Errorf("%v: restored only %d times with a queue", policy, moved)
+		}
+	}
+}

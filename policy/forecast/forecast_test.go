@@ -1,0 +1,316 @@
+package forecast
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"bourse"
+	"bourse/cluster/queue"
+	"bourse/policy/backfill"
+	"bourse/policy/backfill/backfilltest"
+	"bourse/workload/workloadtest"
+)
+
+var policies = []backfill.Policy{backfill.FCFS, backfill.FirstFit, backfill.EASY, {Backfill: true, Reserve: 3}, backfill.Conservative}
+
+// last replays jobs on a queue, and hands the state at the submit of the last one to
+// see, before that job enters. It returns when each job started, by its place.
+func last(jobs []bourse.LocalJob, nodes int, policy backfill.Policy, see func(*backfill.State)) map[int64]bourse.Time {
+	w := starts{}
+	q := queue.New(queue.Options{Nodes: nodes, Policy: policy, Start: jobs[0].Submit})
+	q.Watch(w)
+	q.Query(func(_ bourse.Time, j *bourse.LocalJob) bool {
+		if j.ID == jobs[len(jobs)-1].ID {
+			see(q.State())
+		}
+		return false
+	})
+	q.Feed(queue.Jobs(jobs))
+	for t := q.Next(); t < bourse.Never; t = q.Next() {
+		q.Advance(t)
+	}
+	return w
+}
+
+type starts map[int64]bourse.Time
+
+func (w starts) Started(j *bourse.LocalJob, s *backfill.Start) { w[j.ID] = s.End.Add(-s.Estimate) }
+func (starts) Ended(*bourse.LocalJob, bourse.Time, bourse.Time, bool) {
+}
+func (starts) Refused(*bourse.LocalJob, bourse.Reason) {}
+
+// Where it is known how long every job runs, and nobody comes later, the forecast is
+// the start, to the millisecond.
+func TestStart_OfKnownRunsIsTheReplaysOwn(t *testing.T) {
+	t.Parallel()
+	for _, policy := range policies {
+		waited := 0
+		for seed := range uint64(40) {
+			const nodes = 64
+			jobs := workloadtest.Drawn(150+int(seed), nodes, 1.3, seed)
+			var forecast bourse.Time
+			begun := last(jobs, nodes, policy, func(s *backfill.State) {
+				ends, runs := limits(s)
+				for i, r := range s.Running {
+					ends[i] = r.Start.Add(jobs[r.ID-1].Run)
+				}
+				for i, q := range s.Queue {
+					runs[i] = jobs[q.ID-1].Run
+				}
+				j := jobs[len(jobs)-1]
+				forecast = Start(s, Job{Nodes: j.Nodes, Limit: j.Estimate, Place: Last}, ends, runs)
+			})
+			at := begun[int64(len(jobs))]
+			if forecast != at {
+				t.Errorf("%v, seed %d: forecast %v, started at %v", policy, seed, forecast, at)
+			}
+			if at > jobs[len(jobs)-1].Submit {
+				waited++
+			}
+		}
+		if waited < 20 {
+			t.Errorf("%v: only %d jobs waited", policy, waited)
+		}
+	}
+}
+
+// drawState draws a state with running jobs, a reservation and a queue.
+func drawState(t *rapid.T, policy backfill.Policy) *backfill.State {
+	nodes := rapid.IntRange(1, 12).Draw(t, "nodes")
+	g := backfill.New(nodes, policy, 100)
+	id := int64(0)
+	for range rapid.IntRange(0, 4).Draw(t, "running") {
+		id++
+		start := rapid.Int64Range(0, 100).Draw(t, "start")
+		g.Resume(backfill.Running{ID: id, Nodes: rapid.IntRange(1, nodes).Draw(t, "n"), Start: bourse.Time(start),
+			End: bourse.Time(rapid.Int64Range(101, 160).Draw(t, "end"))})
+	}
+	if rapid.Bool().Draw(t, "reserved") {
+		s := bourse.Time(rapid.Int64Range(100, 180).Draw(t, "from"))
+		g.Reserve(backfill.Reserved{ID: 1, Nodes: rapid.IntRange(1, nodes).Draw(t, "of"), Start: s, End: s + 20})
+	}
+	for range rapid.IntRange(0, 8).Draw(t, "queued") {
+		id++
+		g.Arrive(backfill.Queued{ID: id, Nodes: rapid.IntRange(1, nodes).Draw(t, "m"), Estimate: bourse.Duration(rapid.IntRange(1, 50).Draw(t, "e"))})
+	}
+	s := g.State().Clone()
+	return &s
+}
+
+func drawJob(t *rapid.T, s *backfill.State) Job {
+	return Job{
+		Nodes: rapid.IntRange(1, s.Nodes).Draw(t, "asked"), Limit: bourse.Duration(rapid.IntRange(1, 50).Draw(t, "limit")),
+		Place: rapid.IntRange(-1, len(s.Queue)).Draw(t, "place"),
+	}
+}
+
+// By limits the answer is that of the plainest plan of the queue with the job in it.
+func TestByLimits_IsThePlanOfTheQueue(t *testing.T) {
+	t.Parallel()
+	for _, policy := range policies {
+		rapid.Check(t, func(t *rapid.T) {
+			s := drawState(t, policy)
+			j := drawJob(t, s)
+			asked := with(s, j)
+			at := slices.IndexFunc(asked.Queue, func(q backfill.Queued) bool { return q.Ref == newcomer })
+			if got, want := ByLimits(s, j), backfilltest.Plan(asked)[at]; got != want {
+				t.Fatalf("%v: %+v of %+v starts at %v, by the plan at %v", policy, j, s, got, want)
+			}
+		})
+	}
+}
+
+// A history in which everybody runs to the limit says what the limits say, and so
+// does none at all; the state is left as it is.
+func TestDraw_OfWholeRunsIsTheAnswerByLimits(t *testing.T) {
+	t.Parallel()
+	var whole History
+	for range 3 * Enough {
+		whole.Add("a", bourse.Hour, bourse.Hour)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawState(t, rapid.SampledFrom(policies).Draw(t, "policy"))
+		before := s.Clone()
+		j, r := drawJob(t, s), rand.New(rand.NewPCG(1, 1))
+		for _, h := range []*History{{}, &whole} {
+			got := Draw(s, j, h, func(int64) (string, bool) { return "a", true }, 3, r.IntN)
+			if want := ByLimits(s, j); got[0] != want || got[2] != want {
+				t.Fatalf("draws %v, by limits %v", got, want)
+			}
+		}
+		if fmt.Sprint(*s) != fmt.Sprint(before) {
+			t.Fatalf("the state has become %v, was %v", *s, before)
+		}
+	})
+}
+
+// One job runs on all nodes: the answer by limits is its end, the spread that of
+// what its user's jobs ran, as far as it has not outlived it.
+func TestDraw_ScalesLimitsByWhatTheUsersJobsRan(t *testing.T) {
+	t.Parallel()
+	hour := bourse.Time(bourse.Hour)
+	g := backfill.New(4, backfill.EASY, hour)
+	g.Resume(backfill.Running{ID: 7, Nodes: 4, Start: 0, End: 10 * hour})
+	var h History
+	for tenths := range 10 { // 10 jobs of each tenth
+		for range 10 {
+			h.Add("ana", bourse.Hour, bourse.Hour*bourse.Duration(tenths+1)/10)
+		}
+	}
+	for range 100 {
+		h.Add("ben", bourse.Hour, bourse.Hour/2)
+	}
+	asks := func(user string) Spread {
+		return Draw(g.State(), Job{Nodes: 1, Limit: 1, Place: Last}, &h, func(int64) (string, bool) { return user, true }, 400, rand.New(rand.NewPCG(1, 2)).IntN)
+	}
+	ana := asks("ana")
+	// A tenth is an hour of its limit. It has run one, so that those of a tenth are out;
+	// the last 50 that are kept of ana are of 6 to 10 tenths.
+	if first, end := ana[0], ana[len(ana)-1]; first != 6*hour || end != 10*hour {
+		t.Errorf("ana's job ends between %v and %v, not 6 and 10 h", first, end)
+	}
+	if m := ana.Quantile(500); m != 8*hour {
+		t.Errorf("median %v, not 8 h", m)
+	}
+	if ben := asks("ben"); ben[0] != 5*hour || ben[len(ben)-1] != 5*hour {
+		t.Errorf("ben's job ends between %v and %v, not at 5 h", ben[0], ben[len(ben)-1])
+	}
+	if again := asks("ana"); !slices.Equal(again, ana) {
+		t.Error("the same draws give another spread")
+	}
+}
+
+// Two jobs run one after the other on all nodes. Of one user they take the same part
+// of their limits, so that the sum is spread as each is; of two users, or of nobody
+// known, the sum is spread less. What is not to be scaled runs to its limit.
+func TestDraw_JobsOfOneUserAreAlike(t *testing.T) {
+	t.Parallel()
+	const hour = bourse.Hour
+	g := backfill.New(4, backfill.FCFS, 0)
+	for id := range int64(2) {
+		g.Arrive(backfill.Queued{ID: id, Nodes: 4, Estimate: hour})
+	}
+	var h History
+	for tenths := range 10 {
+		for _, user := range []string{"ana", "ben"} {
+			h.Add(user, hour, hour*bourse.Duration(tenths+1)/10)
+		}
+	}
+	asks := func(owner func(id int64) (string, bool)) Spread {
+		return Draw(g.State(), Job{Nodes: 1, Limit: 1, Place: Last}, &h, owner, 1000, rand.New(rand.NewPCG(1, 2)).IntN)
+	}
+	extremes := func(s Spread) (n int) { // both at a tenth, or both at the limit
+		for _, t := range s {
+			if t == bourse.Time(hour/5) || t == bourse.Time(2*hour) {
+				n++
+			}
+		}
+		return n
+	}
+	one := extremes(asks(func(int64) (string, bool) { return "ana", true }))
+	two := extremes(asks(func(id int64) (string, bool) { return []string{"ana", "ben"}[id], true }))
+	none := extremes(asks(func(int64) (string, bool) { return "", true }))
+	if one < 150 || one > 250 || two < 5 || two > 50 || none < 5 || none > 50 {
+		t.Errorf("of 1000 draws %d are at an extreme for one user, %d for two, %d for nobody; want 200, 20, 20", one, two, none)
+	}
+	half := asks(func(id int64) (string, bool) { return "ana", id == 0 })
+	if first, end := half[0], half[len(half)-1]; first != bourse.Time(hour+hour/10) || end != bourse.Time(2*hour) {
+		t.Errorf("where the second is not scaled the spread is %v to %v", first, end)
+	}
+}
+
+// Who has too few jobs in the history is drawn from those of the same class of
+// limits, then from all; too few of all are better than none.
+func TestHistory_UserThenClassThenAll(t *testing.T) {
+	t.Parallel()
+	var h History
+	add := func(user string, n int, limit bourse.Duration, ratio Ratio) {
+		for range n {
+			h.Add(user, limit, ratio.Of(limit))
+		}
+	}
+	ratios := func(user string, limit, elapsed bourse.Duration) []Ratio {
+		return slices.Compact(slices.Clone(h.sorted().beyond(user, limit, elapsed)))
+	}
+	if got := ratios("ana", bourse.Hour, 0); len(got) != 0 {
+		t.Errorf("an empty history knows %v", got)
+	}
+	add("ana", Enough-1, bourse.Hour, 500_000)
+	if got := ratios("ana", bourse.Hour, 0); !slices.Equal(got, []Ratio{500_000}) {
+		t.Errorf("where there are few: %v", got)
+	}
+	add("ben", 1, bourse.Hour, 250_000)
+	if got := ratios("ana", bourse.Hour, 0); !slices.Equal(got, []Ratio{250_000, 500_000}) {
+		t.Errorf("of the class: %v", got)
+	}
+	if got := ratios("ana", bourse.Day, 0); !slices.Equal(got, []Ratio{250_000, 500_000}) {
+		t.Errorf("of all: %v", got)
+	}
+	add("ana", 1, bourse.Day, Whole)
+	if got := ratios("ana", bourse.Hour, 0); !slices.Equal(got, []Ratio{500_000, Whole}) {
+		t.Errorf("of the user: %v", got)
+	}
+	// A job that has outlived all but one of its user's is one of few left.
+	if got := ratios("ana", bourse.Hour, bourse.Hour/2); !slices.Equal(got, []Ratio{Whole}) {
+		t.Errorf("beyond a half: %v", got)
+	}
+	if got := ratios("ana", bourse.Hour, bourse.Hour); len(got) != 0 {
+		t.Errorf("beyond its limit: %v", got)
+	}
+	copied := h.Clone()
+	add("ana", KeepUser, bourse.Hour, 100_000)
+	if got := ratios("ana", bourse.Hour, 0); !slices.Equal(got, []Ratio{100_000}) {
+		t.Errorf("the last %d of a user: %v", KeepUser, got)
+	}
+	if copied.Jobs() != Enough+1 || len(copied.users["ana"].list) != Enough {
+		t.Errorf("a copy has learned of %d jobs", copied.Jobs())
+	}
+}
+
+func TestRatio_IsOfTheLimit(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		run, limit, of bourse.Duration
+		want           Ratio
+	}{
+		{1, 2, bourse.Hour, 500_000},
+		{3, 2, bourse.Hour, Whole},
+		{1, bourse.MaxDuration, bourse.Hour, 1},
+		{bourse.MaxDuration - 1, bourse.MaxDuration, bourse.MaxDuration, 999_999},
+	} {
+		if r := RatioOf(c.run, c.limit); r != c.want || r.Of(c.of) > c.of || r.Of(c.of) < 1 {
+			t.Errorf("%v of %v is %d, of %v %v", c.run, c.limit, r, c.of, r.Of(c.of))
+		}
+	}
+}
+
+func TestSpread_QuantilesAreDraws(t *testing.T) {
+	t.Parallel()
+	s := Spread{1, 2, 3, 4, 5, 6, 7, 8, 9, bourse.Never}
+	for q, want := range map[int]bourse.Time{1: 1, 100: 1, 101: 2, 500: 5, 900: 9, 901: bourse.Never, 1000: bourse.Never} {
+		if got := s.Quantile(q); got != want {
+			t.Errorf("quantile %d is %v, not %v", q, got, want)
+		}
+	}
+}
+
+// A forecast of 200 draws with a queue of 1,200 jobs on 1,024 nodes, 100 of which are
+// planned: 2.5 s. EASY takes 0.5 s, the conservative policy 41 s.
+func BenchmarkDraw200_Queue1200_Reserve100(b *testing.B) {
+	jobs := workloadtest.Drawn(1200, 64, 1.2, 1)
+	g := backfill.New(1024, backfill.Policy{Backfill: true, Reserve: 100}, 0)
+	var h History
+	for _, j := range jobs {
+		h.Add(fmt.Sprint(j.User), j.Estimate, j.Run)
+		g.Arrive(backfill.Queued{ID: j.ID, Nodes: j.Nodes, Estimate: j.Estimate})
+	}
+	s := g.State().Clone()
+	r := rand.New(rand.NewPCG(1, 1))
+	for b.Loop() {
+		Draw(&s, Job{Nodes: 512, Limit: bourse.Hour, Place: Last}, &h, func(int64) (string, bool) { return "", true }, 200, r.IntN)
+	}
+}

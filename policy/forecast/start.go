@@ -1,0 +1,133 @@
+package forecast
+
+import (
+	"container/heap"
+	"slices"
+
+	"bourse"
+	"bourse/policy/backfill"
+)
+
+// Job is what is asked about: it is submitted at the state's instant.
+type Job struct {
+	Nodes int             // 1 to those of the group
+	Limit bourse.Duration // it may run that long; above 0
+	// Place is how many of the waiting jobs, in queue order, go before it; Last:
+	// all of them.
+	Place int
+}
+
+// Last is the place of a job behind all that wait.
+const Last = -1
+
+// Start is when j starts if work takes as long as told: s.Running[i] ends at
+// ends[i], and s.Queue[i] runs for runs[i]. What is longer than the planned end, or
+// than the estimate, is cut there. Nobody else arrives. Never: no end of other work
+// lets it start. It costs a scheduling pass for each end until then.
+func Start(s *backfill.State, j Job, ends []bourse.Time, runs []bourse.Duration) bourse.Time {
+	w := world{runs: runs, group: backfill.Restore(with(s, j))}
+	for i, r := range s.Running {
+		w.ends = append(w.ends, end{min(max(ends[i], s.Now), r.End), r.ID, r.End})
+	}
+	heap.Init(&w.ends)
+	return w.run()
+}
+
+// ByLimits is when j starts if all work runs to its planned end and limit.
+func ByLimits(s *backfill.State, j Job) bourse.Time {
+	ends, runs := limits(s)
+	return Start(s, j, ends, runs)
+}
+
+// limits are the planned ends of what runs, and the estimates of what waits.
+func limits(s *backfill.State) (ends []bourse.Time, runs []bourse.Duration) {
+	for _, r := range s.Running {
+		ends = append(ends, r.End)
+	}
+	for _, q := range s.Queue {
+		runs = append(runs, q.Estimate)
+	}
+	return ends, runs
+}
+
+// with is s and the job in its queue. Ref of each job is its index in s.Queue; that
+// of the new one is newcomer.
+func with(s *backfill.State, j Job) *backfill.State {
+	c := *s
+	c.Queue = make([]backfill.Queued, 0, len(s.Queue)+1)
+	id := int64(0)
+	for _, r := range s.Running {
+		id = max(id, r.ID)
+	}
+	for i, q := range s.Queue {
+		id = max(id, q.ID)
+		q.Ref = int32(i)
+		c.Queue = append(c.Queue, q)
+	}
+	place := len(s.Queue)
+	if j.Place >= 0 {
+		place = min(place, j.Place)
+	}
+	c.Queue = slices.Insert(c.Queue, place, backfill.Queued{
+		ID: id + 1, Nodes: j.Nodes, Estimate: j.Limit, Submit: s.Now, Guarantee: bourse.Never, Ref: newcomer,
+	})
+	return &c
+}
+
+// newcomer is the Ref of the job that is asked about.
+const newcomer = -1
+
+// world is a group in which jobs end when they really do.
+type world struct {
+	group *backfill.Group
+	runs  []bourse.Duration
+	ends  ends
+}
+
+// run lives on until the job that is asked about starts.
+func (w *world) run() bourse.Time {
+	for {
+		now := w.group.Now()
+		for len(w.ends) > 0 && w.ends[0].at <= now {
+			x := heap.Pop(&w.ends).(end)
+			w.group.End(x.id, x.planned)
+		}
+		for _, s := range w.group.Pass() {
+			if s.Ref == newcomer {
+				return now
+			}
+			heap.Push(&w.ends, end{min(now.Add(max(w.runs[s.Ref], 0)), s.End), s.ID, s.End})
+		}
+		next := w.group.Next()
+		if len(w.ends) > 0 {
+			next = min(next, w.ends[0].at)
+		}
+		if next == bourse.Never {
+			return bourse.Never
+		}
+		w.group.Advance(next)
+	}
+}
+
+// end is when a running job is over.
+type end struct {
+	at      bourse.Time
+	id      int64
+	planned bourse.Time
+}
+
+// ends is a heap of ends, by time, then by id.
+type ends []end
+
+func (h ends) Len() int { return len(h) }
+func (h ends) Less(i, k int) bool {
+	return h[i].at < h[k].at || h[i].at == h[k].at && h[i].id < h[k].id
+}
+func (h ends) Swap(i, k int) { h[i], h[k] = h[k], h[i] }
+func (h *ends) Push(x any)   { *h = append(*h, x.(end)) }
+func (h *ends) Pop() any {
+	last := len(*h) - 1
+	x := (*h)[last]
+	*h = (*h)[:last]
+	return x
+}
