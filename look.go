@@ -1,5 +1,7 @@
 package bourse
 
+import "fmt"
+
 // Look is what the resource manager of a cluster said of itself at one time: its
 // nodes, its jobs, its reservations. Times are by the manager's clock, which may
 // differ from ours by some seconds. A look may be old when it is read; what it does
@@ -10,6 +12,11 @@ type Look struct {
 	Nodes        []ManagedNode        `json:"nodes"`        // by name
 	Jobs         []ManagedJob         `json:"jobs"`         // in the manager's order of priority, running ones first
 	Reservations []ManagedReservation `json:"reservations"` // by name
+}
+
+// String says in a few words which look it is.
+func (l *Look) String() string {
+	return fmt.Sprintf("look of %v: %d nodes, %d jobs, %d reservations", l.At, len(l.Nodes), len(l.Jobs), len(l.Reservations))
 }
 
 // NodeState is whether work can be started on a node.

@@ -22,6 +22,9 @@ type Work struct {
 	Rendezvous bool `json:"rendezvous,omitempty"`
 }
 
+// String says what it is, and how large.
+func (w *Work) String() string { return fmt.Sprintf("work of %d bytes", w.Size()) }
+
 // EnvVar is one variable of a work's environment.
 type EnvVar struct {
 	Name  string `json:"name"`
@@ -54,6 +57,11 @@ type Handover struct {
 	Token   string `json:"token,omitempty"`
 }
 
+// String says whose work it is.
+func (h *Handover) String() string {
+	return fmt.Sprintf("part %d of %d of %s for %q", h.Leg, h.Legs, h.Job, h.User)
+}
+
 // Peer is another leg of the same window.
 type Peer struct {
 	Site  string   `json:"site"`
@@ -72,6 +80,11 @@ type WorkResult struct {
 	// Ended says why it ended if not by itself: at its window's end, cancelled,
 	// preempted.
 	Ended Reason `json:"ended,omitzero"`
+}
+
+// String says how the work went.
+func (x *WorkResult) String() string {
+	return fmt.Sprintf("ran from %v to %v, status %d", x.Begin, x.End, x.Exit)
 }
 
 // Words say how the work has ended, as the end of a sentence; "" if there was none.
