@@ -121,6 +121,7 @@ const (
 	agentPort  = 7400
 	gossipPort = 7401
 	apiPort    = 7480
+	meetPort   = 7490 // the rendezvous, where a site has one
 )
 
 var federations atomic.Int32

@@ -89,7 +89,7 @@ func (f *federation) joins() {
 	must(f.t, os.Mkdir(late.dir, 0o700))
 	var file strings.Builder
 	table := ""
-	ports := map[string]int{"[listen]": agentPort, "[gossip]": gossipPort, "[http]": apiPort}
+	ports := map[string]int{"[listen]": agentPort, "[gossip]": gossipPort, "[http]": apiPort, "[rendezvous]": meetPort}
 	for line := range strings.Lines(string(text)) {
 		if strings.HasPrefix(line, "[") {
 			table = strings.Fields(line)[0]
