@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -17,6 +18,7 @@ type logging struct {
 	calling
 	leg    int
 	follow bool
+	all    bool // parts
 }
 
 // newLogs builds "bourse logs".
@@ -25,10 +27,11 @@ func newLogs() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "logs ID",
 		Short: "Print what the work of a job has printed",
-		Long: `Logs prints the end of what one part of a job has printed, up to 64 KiB of it, read
+		Long: `Logs prints the end of what each part of a job has printed, up to 64 KiB of it, read
 from its cluster through its site and the broker. A job has a part on each of its
-sites; --leg says which, from 0, as BOURSE_LEG tells the work itself. --follow reads on
-until the part has ended. With --json each piece is one line, its data in base64.
+sites; --leg says which one, from 0, as BOURSE_LEG tells the work itself. --follow
+reads on until one part has ended, the first unless --leg says which. With --json each
+piece is one line, its data in base64.
 
 What cannot be seen is shown as escapes; the file itself stands on the cluster where
 bourse jobs ID says, once the part has ended. Exit status 1: the job has no window yet
@@ -36,11 +39,12 @@ or no command, or its site is not reachable or keeps no output.`,
 		Example: "  bourse logs wave\n  bourse logs wave --leg 1 --follow",
 		Args:    arguments(1, 1, "one job"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			c.all = !c.follow && !cmd.Flags().Changed("leg")
 			return c.run(cmd.Context(), args[0], cmd.OutOrStdout())
 		},
 	}
 	c.flags(cmd)
-	cmd.Flags().IntVar(&c.leg, "leg", 0, "which part of the job, from 0")
+	cmd.Flags().IntVar(&c.leg, "leg", 0, "which part of the job, from 0 (default: all, one after the other)")
 	cmd.Flags().BoolVarP(&c.follow, "follow", "f", false, "read on until the part has ended")
 	return cmd
 }
@@ -53,6 +57,27 @@ func (c *logging) run(ctx context.Context, id string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if !c.all {
+		return c.one(ctx, api, id, out)
+	}
+	j, err := api.Job(ctx, id)
+	if err != nil {
+		return refused(err)
+	}
+	var failures []error
+	for k := range max(len(j.Legs), 1) { // of none, the broker says why
+		if c.leg = k; len(j.Legs) > 1 && !c.json {
+			if _, err := fmt.Fprintf(out, "==> part %d, on %s <==\n", k, j.Legs[k].Site); err != nil {
+				return err
+			}
+		}
+		failures = append(failures, c.one(ctx, api, j.ID, out)) // the others may be reachable
+	}
+	return errors.Join(failures...)
+}
+
+// one prints one part.
+func (c *logging) one(ctx context.Context, api *client.Client, id string, out io.Writer) error {
 	for from := int64(-bourse.MaxTail); ; {
 		o, err := api.Output(ctx, id, c.leg, from)
 		if err != nil && c.follow {
