@@ -172,20 +172,22 @@ func (m *Manager) assign(c agents.Command) bourse.Reason {
 	return bourse.Reason{}
 }
 
-// run submits the work, unless the driver finds that it is there, or has run. It has
-// looked before a submission that is done late.
+// run submits the work, unless the driver finds that it is there, or has begun: the
+// manager shows the one, and the mark that work leaves as it begins the other, however
+// long ago. It has looked before a submission that is done late.
 func (m *Manager) run(x asked, late bool) bourse.Reason {
 	c := x.Command
 	if c.Work == nil {
 		return bourse.Reason{Code: bourse.Invalid, Detail: "there is no work to run"}
 	}
-	for _, j := range m.book.named(c.Name, "", 0) {
-		switch {
-		case late:
-		case j.state != bourse.ManagedEnded:
-			return bourse.Reason{}
-		case len(j.nodes) > 0:
-			return bourse.Reason{Code: bourse.BadState, Detail: "it has run before"}
+	if !late {
+		for _, j := range m.book.named(c.Name, "", 0) {
+			if j.state != bourse.ManagedEnded {
+				return bourse.Reason{}
+			}
+		}
+		if m.marked(c.Name) {
+			return bourse.Reason{Code: bourse.BadState, Detail: "it has begun before"}
 		}
 	}
 	j := &job{name: c.Name, user: c.User, count: len(c.Nodes), limit: minutes(c.End.Sub(c.Start)), begin: c.Start, issued: x.at, late: late, ours: true}

@@ -155,6 +155,27 @@ func TestRun_BeginsWithTheWindowAndOnce(t *testing.T) {
 	}
 }
 
+// The mark of work that has begun lasts longer than what the manager knows of its job:
+// a site and a cluster that have forgotten how it went do not have it begin again.
+func TestRun_BeginsOnceThoughTheManagerHasForgottenTheJob(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(o *Options) { o.MinJobAge = 30 * bourse.Second })
+	b.whole("bourse.a", 60, 120, "n1")
+	b.world.Run(at(300))
+	if l := b.look(); len(l.Jobs) > 0 || len(l.Reservations) > 0 || len(b.m.Runs()) != 1 {
+		t.Fatalf("it is not forgotten: %+v, %d runs", l, len(b.m.Runs()))
+	}
+	b.must(command(agents.Reserve, "bourse.a", 400, 460, "n2"))
+	b.must(command(agents.Assign, "bourse.a", 400, 460, "n2"))
+	if d := b.do(command(agents.Run, "bourse.a", 400, 460, "n2")); d.Outcome != agents.Denied || d.Reason.Code != bourse.BadState {
+		t.Errorf("it is submitted again: %+v", d)
+	}
+	b.world.Run(at(500))
+	if n := len(b.m.Runs()); n != 1 {
+		t.Errorf("it has begun %d times", n)
+	}
+}
+
 func TestRun_OnlyByWhomItIsAssignedTo(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

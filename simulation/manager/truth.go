@@ -45,7 +45,7 @@ type Run struct {
 // an earlier submission, finds its mark and ends at once.
 func (m *Manager) begin(j *job) *Run {
 	w := &Run{Job: j.id, Name: j.name, User: j.user, Ours: j.ours, Issued: j.issued, Late: j.late, Nodes: slices.Clone(j.nodes), Begun: m.now, ends: m.now.Add(max(j.run, 1)), status: j.status}
-	if j.late && slices.ContainsFunc(m.truth.runs, func(r *Run) bool { return r.Name == j.name && r.Ours }) {
+	if j.late && m.marked(j.name) {
 		w.ends = m.now.Add(bourse.Second)
 	}
 	for _, name := range j.nodes {
@@ -58,6 +58,12 @@ func (m *Manager) begin(j *job) *Run {
 	m.truth.runs = append(m.truth.runs, w)
 	m.truth.running = append(m.truth.running, w)
 	return w
+}
+
+// marked reports whether work of ours has begun under a name. Its mark lies beside the
+// work, for days: neither a crash of the manager nor its forgetting takes it away.
+func (m *Manager) marked(name string) bool {
+	return slices.ContainsFunc(m.truth.runs, func(r *Run) bool { return r.Name == name && r.Ours })
 }
 
 // endWork ends the work whose time has come.
