@@ -194,13 +194,16 @@ func (b *Backend) occupancy(now bourse.Time) [][][]span {
 	return v.occupancy(b.look)
 }
 
-// states is the state of all groups; nothing is free if no look is fresh.
+// states is the state of all groups, free only where a window fits with its padding;
+// nothing is free if no look is fresh.
 func (b *Backend) states(now bourse.Time) []backfill.State {
 	look := b.look
 	if !b.fresh(now) {
 		look = nil
 	}
-	return StateOf(look, b.view(now))
+	v := b.view(now)
+	v.Padding = b.cfg.Limits.Padding
+	return StateOf(look, v)
 }
 
 // Show shows the state of the nodes by the last look, and has a newer one taken if it

@@ -161,7 +161,7 @@ func free(spans []span, start, end bourse.Time) bourse.Duration {
 // inTheWay says why there are no nodes for a leg.
 func (b *Backend) inTheWay(now bourse.Time, what bourse.Leg) bourse.Reason {
 	s := &b.states(now)[b.group(what.Group)]
-	why := s.Refusal(what.Start, what.Nodes, what.Duration()+b.cfg.Limits.Padding)
+	why := s.Refusal(what.Start, what.Nodes, what.Duration())
 	if !why.Refused() {
 		why = bourse.Because(bourse.Busy, "no %d nodes of group %s are free all through from %v to %v, though as many are at any instant", what.Nodes, what.Group, what.Start, what.End)
 	}

@@ -18,8 +18,12 @@ type View struct {
 	Policy backfill.Policy // that the manager is taken to follow
 	// Skew is added to what others' work takes, at both ends: the manager's clock is
 	// not ours.
-	Skew   bourse.Duration
-	Claims []Claim // nodes that are ours, whatever the look shows
+	Skew bourse.Duration
+	// Padding is how long a window of ours keeps its nodes beyond its end. What takes a
+	// node later is shown to begin so much earlier, so that what is shown to be free can
+	// be had.
+	Padding bourse.Duration
+	Claims  []Claim // nodes that are ours, whatever the look shows
 }
 
 // Claim is nodes that are taken for a while.
@@ -51,6 +55,7 @@ func StateOf(look *bourse.Look, v View) []backfill.State {
 	for i := range states {
 		s := &states[i]
 		*s = backfill.State{Now: v.Now, Nodes: v.Groups[i].Nodes, Policy: v.Policy, Free: bourse.NewProfile(v.Now, v.Groups[i].Nodes)}
+		v.pad(taken[i])
 		fill(s, taken[i])
 	}
 	if look != nil {
@@ -213,6 +218,17 @@ func disjoint(list []span) []span {
 		}
 	}
 	return out
+}
+
+// pad has what takes nodes begin earlier by the padding, or with the end of what takes
+// them before.
+func (v *View) pad(nodes [][]span) {
+	for _, list := range nodes {
+		last := v.Now
+		for i := range list {
+			list[i].start, last = max(list[i].start.Add(-v.Padding), last), list[i].end
+		}
+	}
 }
 
 // fill takes a group's nodes for what is on them: alike spans of several nodes are

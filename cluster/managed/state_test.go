@@ -61,6 +61,11 @@ func TestStateOf_WhatIsFree(t *testing.T) {
 			l.Jobs = append(l.Jobs, running(nodeNames[:2], 2*h))
 			v.Claims = []Claim{{"bourse.1", nodeNames[:2], dawn.Add(-h), dawn.Add(h)}, {"bourse.2", nodeNames[2:3], dawn.Add(h), dawn.Add(2 * h)}}
 		}, []bourse.Step{{At: dawn, Free: 2}, {At: dawn.Add(h), Free: 3}, {At: dawn.Add(2 * h), Free: 4}}},
+		"padding before what comes later, none into what was before": {func(l *bourse.Look, v *View) {
+			v.Padding = 2 * bourse.Minute
+			l.Jobs = append(l.Jobs, running(nodeNames[:1], 2*h))
+			v.Claims = []Claim{{"bourse.1", nodeNames[:2], dawn.Add(h + bourse.Minute), dawn.Add(2 * h)}, {"bourse.2", nodeNames[2:3], dawn.Add(bourse.Minute), dawn.Add(2 * h)}}
+		}, []bourse.Step{{At: dawn, Free: 2}, {At: dawn.Add(h - bourse.Minute), Free: 1}, {At: dawn.Add(2 * h), Free: 4}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

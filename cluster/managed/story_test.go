@@ -226,6 +226,24 @@ func TestHold_ChoosesNodesThatAreFreeAllThrough(t *testing.T) {
 	}
 }
 
+// What is shown to be free can be had: a window that ends where the next one begins has
+// no room for its padding, and is neither shown nor placed.
+func TestShow_IsFreeWhereAWindowFitsWithItsPadding(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, w *world) {
+		t0, padding := start.Add(10*bourse.Minute), w.cfg.Limits.Padding
+		w.placed(t, 1, what(len(nodeNames), start.Add(bourse.Hour), 10*bourse.Minute))
+		most := 50*bourse.Minute - padding
+		for i, length := range []bourse.Duration{most + padding, most + 1, most} {
+			shown := w.nodes.states(w.now)[0].Free.Min(t0, t0.Add(length)) > 0
+			h := w.hold(uint64(2+i), what(1, t0, length))
+			if fits := length <= most; shown != fits || h.Refusal.Refused() == fits {
+				t.Errorf("%s are shown to be free: %v; the hold: %v", length.Words(), shown, h.Refusal)
+			}
+		}
+	})
+}
+
 // A leg that is released keeps its nodes until a look has shown that they are free.
 func TestRelease_NodesAreFreeOnceSeenToBe(t *testing.T) {
 	t.Parallel()
