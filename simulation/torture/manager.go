@@ -23,6 +23,8 @@ type behind struct {
 	right map[bourse.LegID]bourse.Time // since when a leg has all that it needs
 	lost  map[bourse.LegID]bool        // its cluster has said so
 	names map[bourse.LegID][]string    // of the nodes that were locked for a leg
+	// begins holds by name whose work runs by its cluster's record.
+	begins map[string]bool
 }
 
 // behindSite is what is known of one manager.
@@ -53,7 +55,7 @@ const (
 )
 
 func newBehind(c *checker) *behind {
-	b := &behind{c: c, legs: map[string]bourse.LegID{}, sites: map[agents.ID]*behindSite{}, since: map[difference]bourse.Time{}, right: map[bourse.LegID]bourse.Time{}, lost: map[bourse.LegID]bool{}, names: map[bourse.LegID][]string{}}
+	b := &behind{c: c, legs: map[string]bourse.LegID{}, sites: map[agents.ID]*behindSite{}, since: map[difference]bourse.Time{}, right: map[bourse.LegID]bourse.Time{}, lost: map[bourse.LegID]bool{}, names: map[bourse.LegID][]string{}, begins: map[string]bool{}}
 	for i := range c.w.sites {
 		s := &c.w.sites[i]
 		name := s.config.Name
@@ -122,6 +124,9 @@ func (b *behind) ofCluster(s *sim.Step) error {
 	if l, ok := s.Message.(agents.Looked); ok && l.Look != nil && l.Look.At > s.At.Add(-4*maxOff) {
 		x.told = s.At
 	}
+	if err := b.submits(s); err != nil {
+		return err
+	}
 	for _, f := range s.Facts {
 		if f, ok := f.(bourse.NodesLocked); ok {
 			b.names[f.Leg] = f.Names
@@ -146,7 +151,7 @@ func (b *behind) ofCluster(s *sim.Step) error {
 }
 
 // begun checks work that has begun: a leg covers it that was confirmed (I20), and
-// nobody has submitted it who could know that it had begun before (I22).
+// nobody has submitted it when it had begun before (I22).
 func (b *behind) begun(x *behindSite, n int) error {
 	runs := x.manager.Runs()
 	r := runs[n]
@@ -157,10 +162,8 @@ func (b *behind) begun(x *behindSite, n int) error {
 	if !known {
 		return fmt.Errorf("I20: work begins as %s, and no leg has that name", r.Name)
 	}
-	for _, o := range runs[:n] {
-		if o.Name == r.Name && o.Job != r.Job && !r.Late && r.Issued > o.Begun {
-			return fmt.Errorf("I22: the work of leg %v has begun at %v, was submitted again at %v and begins at %v", id, o.Begun, r.Issued, r.Begun)
-		}
+	if o := before(runs[:n], r); o != nil {
+		return fmt.Errorf("I22: the work of leg %v has begun at %v, was submitted again at %v and begins at %v", id, o.Begun, r.Issued, r.Begun)
 	}
 	if b.c.exempt[id] {
 		return nil
@@ -170,6 +173,33 @@ func (b *behind) begun(x *behindSite, n int) error {
 	}
 	if l := b.onRecord(x, id); l != nil && r.Begun < l.What.Start.Add(-clockOff) {
 		return fmt.Errorf("I20: the work of leg %v begins at %v, its window at %v", id, r.Begun, l.What.Start)
+	}
+	return nil
+}
+
+// before is a run of the same work that had begun when it was submitted for another, nil
+// if there is none. What was submitted late ends at once.
+func before(runs []*manager.Run, r *manager.Run) *manager.Run {
+	for _, o := range runs {
+		if o.Name == r.Name && o.Job != r.Job && !r.Late && r.Issued > o.Begun {
+			return o
+		}
+	}
+	return nil
+}
+
+// submits checks that a cluster does not rely on its driver to begin work only once:
+// what it has on record as begun it does not submit (I22).
+func (b *behind) submits(s *sim.Step) error {
+	for _, f := range s.Facts {
+		if f, ok := f.(bourse.LockMoved); ok {
+			b.begins[managed.Name(prefix, f.Leg)] = f.State == bourse.LockRunning
+		}
+	}
+	for _, out := range s.Sends {
+		if c, ok := out.Message.(agents.Command); ok && c.Verb == agents.Run && b.begins[c.Name] {
+			return fmt.Errorf("I22: %s has on record that the work of leg %v runs, and submits it", s.ID, b.legs[c.Name])
+		}
 	}
 	return nil
 }

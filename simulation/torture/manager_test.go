@@ -58,8 +58,7 @@ func TestBehind_LooksIntoTheManagers(t *testing.T) {
 		"work of an unconfirmed leg":  {run(name), false, "I20"},
 		"work of a confirmed leg":     {run(name), true, ""},
 		"another's is deleted":        {[]agents.Message{manager.Strike{Is: manager.Foreign, For: bourse.Hour, Salt: 1}, agents.Command{Verb: agents.Delete, Name: "-"}}, false, "I21"},
-		"submitted anew once it ran":  {append(purged, run(name)[2]), true, "I22"},
-		"nothing is submitted anew":   {purged, true, ""},
+		"submitted anew once it ran":  {append(purged, run(name)[2]), true, ""}, // the driver finds its mark
 		"nothing that was ever there": {nil, false, ""},
 	} {
 		w := newWorld(1, nil, sim.Options{})
@@ -101,5 +100,41 @@ func TestBehind_LooksIntoTheManagers(t *testing.T) {
 				t.Errorf("%s: %v, want %s", what, err, c.want)
 			}
 		}
+	}
+}
+
+// Work that begins a second time is seen, and so is a cluster that leaves it to its
+// driver that it does not.
+func TestBehind_WorkBeginsOnce(t *testing.T) {
+	t.Parallel()
+	first := &manager.Run{Job: 1, Name: "bourse.a", Begun: 100}
+	for what, c := range map[string]struct {
+		r    manager.Run
+		want bool
+	}{
+		"submitted after it had begun":  {manager.Run{Job: 2, Name: "bourse.a", Issued: 101}, true},
+		"submitted before":              {manager.Run{Job: 2, Name: "bourse.a", Issued: 99}, false},
+		"submitted late, ended at once": {manager.Run{Job: 2, Name: "bourse.a", Issued: 101, Late: true}, false},
+		"the same job":                  {manager.Run{Job: 1, Name: "bourse.a", Issued: 101}, false},
+		"other work":                    {manager.Run{Job: 2, Name: "bourse.b", Issued: 101}, false},
+	} {
+		if got := before([]*manager.Run{first}, &c.r) != nil; got != c.want {
+			t.Errorf("%s: %v", what, got)
+		}
+	}
+	leg := bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Incarnation: 1, Seq: 1}}
+	b := newBehind(newChecker(newWorld(1, nil, sim.Options{})))
+	step := func(state bourse.LockState) error {
+		run := agents.Command{Verb: agents.Run, Name: managed.Name(prefix, leg)}
+		return b.ofCluster(&sim.Step{ID: clusterID("elm"), At: start, Facts: []agents.Fact{bourse.LockMoved{Leg: leg, State: state}}, Sends: []agents.Send{{To: driverID("elm"), Message: run}}})
+	}
+	if err := step(bourse.LockSubmitted); err != nil {
+		t.Error(err)
+	}
+	if err := step(bourse.LockRunning); err == nil || !strings.HasPrefix(err.Error(), "I22: ") {
+		t.Errorf("submitted again while it runs by its record: %v", err)
+	}
+	if err := step(bourse.LockReleased); err != nil { // its cluster may have forgotten how it went
+		t.Error(err)
 	}
 }
