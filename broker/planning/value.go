@@ -185,6 +185,7 @@ func (c *chooser) placeAll() {
 	quoted := make([][]placement.Window, len(which))
 	for k, i := range which {
 		p := &c.o.Jobs[i]
+		quoted[k] = make([]placement.Window, 0, len(p.Alternatives))
 		for n := range p.Alternatives {
 			a := &p.Alternatives[n]
 			quoted[k] = append(quoted[k], placer.Quoted(k, a.Number, a.Size, a.window(), a.Cost))

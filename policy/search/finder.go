@@ -22,6 +22,7 @@ type Finder struct {
 	instants []bourse.Time // of starts
 	tables   []fit
 	spare    []fit // table of a refusal
+	front    []fit // of the request that is being prepared
 	arena    []bourse.Part
 	found    bourse.Window
 }

@@ -21,20 +21,21 @@ func (f *Finder) Prepare(r bourse.Request, notice bourse.Time, barred []bool) *Q
 	if len(f.list.classes) <= maxTable {
 		q.tabulate(f.list, make([]fit, 0, len(f.list.classes)))
 	}
+	front := f.front[:0]
 	for g := range f.list.classes {
 		if x := q.fit(f.list, int32(g)); x.runtime > 0 {
-			q.front = append(q.front, x)
+			front = append(front, x)
 		}
 	}
-	slices.SortFunc(q.front, func(x, y fit) int { return cmp.Or(cmp.Compare(x.runtime, y.runtime), cmp.Compare(x.key, y.key)) })
+	slices.SortFunc(front, func(x, y fit) int { return cmp.Or(cmp.Compare(x.runtime, y.runtime), cmp.Compare(x.key, y.key)) })
 	n := 0
-	for _, x := range q.front {
-		if n == 0 || x.key < q.front[n-1].key {
-			q.front[n] = x
+	for _, x := range front {
+		if n == 0 || x.key < front[n-1].key {
+			front[n] = x
 			n++
 		}
 	}
-	q.front = slices.Clip(q.front[:n])
+	q.front, f.front = slices.Clone(front[:n]), front
 	return q
 }
 
