@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 // built is the command that a reader builds; the test has built it.
@@ -26,6 +27,7 @@ func TestTutorial(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
+	t.Cleanup(func() { awaitEnd(t, filepath.Join(dir, "up.pid")) }) // it writes in the folder to its end
 	if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "bourse"), ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -61,4 +63,21 @@ func TestTutorial(t *testing.T) {
 			fmt.Printf("%s%s\n", b[2], out)
 		}
 	}
+}
+
+// awaitEnd waits until the process whose number a file holds has ended, a reader's
+// federation that was told to stop; without a file there is none.
+func awaitEnd(t *testing.T, file string) {
+	t.Helper()
+	pid, err := os.ReadFile(file)
+	if err != nil {
+		return
+	}
+	stat := filepath.Join("/proc", strings.TrimSpace(string(pid)), "stat")
+	for limit := time.Now().Add(time.Minute); time.Now().Before(limit); time.Sleep(50 * time.Millisecond) {
+		if b, err := os.ReadFile(stat); err != nil || strings.Contains(string(b), ") Z ") {
+			return
+		}
+	}
+	t.Error("the federation of the tutorial has not ended a minute after it was told to")
 }
