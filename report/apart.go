@@ -18,8 +18,9 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// fewSeeds is how many seeds an interval should have at least.
-const fewSeeds = 10
+// FewSeeds is how many seeds an interval should have at least: with fewer, Student's
+// t is wide and one odd seed decides.
+const FewSeeds = 10
 
 // Apart is how far a measure of run B is from that of run A, over all seeds of both.
 type Apart struct {
@@ -199,8 +200,8 @@ func apartTable(list []Apart) pageTable {
 	}
 	if few == 1 {
 		t.Note += " One seed says nothing of chance: run both with --runs 20 --out."
-	} else if few < fewSeeds {
-		t.Note += fmt.Sprintf(" Fewer than %d seeds: too few to rely on the intervals.", fewSeeds)
+	} else if few < FewSeeds {
+		t.Note += fmt.Sprintf(" Fewer than %d seeds: too few to rely on the intervals.", FewSeeds)
 	}
 	return t
 }

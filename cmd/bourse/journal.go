@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
@@ -261,16 +260,6 @@ func printVerified(out io.Writer, rows []journalRow, c invariant.Counts, broken 
 	}
 	fmt.Fprintf(out, "%s, %s: %d committed, %d aborted; %s, %d in flight; %s\n", plural(len(rows), "journal", "journals"),
 		plural(c.Transactions, "transaction", "transactions"), c.Committed, c.Aborted, plural(c.Legs, "leg", "legs"), c.InFlight, verdict)
-}
-
-// onClock shows an instant of a process's journal; one of virtual time, which begins
-// at 0, in seconds.
-func onClock(t bourse.Time) string {
-	const dated = 365 * bourse.Day // since 1970: no process ran then
-	if t < bourse.Time(dated) || t == bourse.Never {
-		return t.String()
-	}
-	return time.UnixMilli(int64(t)).UTC().Format("2006-01-02 15:04:05Z")
 }
 
 // journalSource is one journal to be read: a folder, or one file of it.

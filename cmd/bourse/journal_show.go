@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -154,4 +155,14 @@ func (s *journalShow) print(w *bufio.Writer, r *journal.Record) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(shownRecord{r.File, r.Offset, r.Number, r.At, r.Fact.Kind(), r.Image, r.Fact})
+}
+
+// onClock shows an instant of a process's journal; one of virtual time, which begins
+// at 0, in seconds.
+func onClock(t bourse.Time) string {
+	const dated = 365 * bourse.Day // since 1970: no process ran then
+	if t < bourse.Time(dated) || t == bourse.Never {
+		return t.String()
+	}
+	return time.UnixMilli(int64(t)).UTC().Format("2006-01-02 15:04:05Z")
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"io"
 	"sync"
 
@@ -41,10 +40,8 @@ func (f *runFolder) write(first *report.Report, all []report.Summary) error {
 
 // writeLines writes each summary as JSON in a line.
 func writeLines(w io.Writer, all []report.Summary) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
 	for i := range all {
-		if err := enc.Encode(&all[i]); err != nil {
+		if err := writeLine(w, &all[i]); err != nil {
 			return err
 		}
 	}

@@ -42,10 +42,6 @@ var quantiles = []struct {
 	at   float64
 }{{"min", 0}, {"p10", .1}, {"median", .5}, {"p90", .9}, {"max", 1}}
 
-// fewSeeds is how many seeds an interval should have at least: with fewer, Student's
-// t is wide and one odd seed decides.
-const fewSeeds = 10
-
 // means sums the seeds of every point up.
 func (s *sweepSheet) means() []sweepMean {
 	var list []sweepMean
@@ -211,8 +207,8 @@ func within(format string, mean, half float64) string {
 
 // few warns of an interval over too few seeds.
 func (s *sweepSheet) few() string {
-	if n := s.sweep.Config.Runs; n < fewSeeds {
-		return fmt.Sprintf(" %s: too few to rely on the intervals; take %d or more.", plural(n, "seed", "seeds"), fewSeeds)
+	if n := s.sweep.Config.Runs; n < report.FewSeeds {
+		return fmt.Sprintf(" %s: too few to rely on the intervals; take %d or more.", plural(n, "seed", "seeds"), report.FewSeeds)
 	}
 	return ""
 }

@@ -118,8 +118,8 @@ func (a *sought) print(out io.Writer, config *configs.Sweep) error {
 	} else {
 		said += " It is the least of the range: there may be lesser ones."
 	}
-	if config.Runs < fewSeeds {
-		said += fmt.Sprintf(" %s: too few to tell shares of seeds; take %d or more.", plural(config.Runs, "seed", "seeds"), fewSeeds)
+	if config.Runs < report.FewSeeds {
+		said += fmt.Sprintf(" %s: too few to tell shares of seeds; take %d or more.", plural(config.Runs, "seed", "seeds"), report.FewSeeds)
 	}
 	_, err := fmt.Fprintln(out, said)
 	return err
