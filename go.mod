@@ -1,4 +1,4 @@
-module bourse
+module github.com/bourse-grid/bourse
 
 go 1.26.0
 

@@ -131,17 +131,17 @@ func violations(name string, source []byte) ([]string, error) {
 	return found, nil
 }
 
+// module is the path in go.mod, which all imports of our own begin with.
+const module = "github.com/bourse-grid/bourse"
+
 // refuses says why a room may not import a package, "" if it may.
 func (r room) refuses(imported string) string {
-	if imported == "bourse" || strings.HasPrefix(imported, "bourse/") {
-		dir := "."
-		if imported != "bourse" {
-			dir = strings.TrimPrefix(imported, "bourse/")
-		}
+	if dir, ours := strings.CutPrefix(imported+"/", module+"/"); ours {
+		dir = path.Clean("./" + dir)
 		if slices.ContainsFunc(r.imports, func(name string) bool { return fits(name, dir) }) {
 			return ""
 		}
-		return fmt.Sprintf("%s must not import %s; imports point from cmd to the vocabulary", r.name, imported)
+		return fmt.Sprintf("%s must not import %s; imports point from cmd to the vocabulary", r.name, dir)
 	}
 	switch {
 	case imported == "math/rand":
@@ -230,39 +230,39 @@ func TestImports_PointFromCmdToTheVocabulary(t *testing.T) {
 func TestImports_CatchWhatIsPlanted(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ file, body, want string }{
-		{"money.go", `import "bourse/agents"`, "must not import bourse/agents"},
+		{"money.go", `import "github.com/bourse-grid/bourse/agents"`, "must not import agents"},
 		{"money.go", `import "time"`, "must not import time"},
 		{"money.go", `import "github.com/spf13/cobra"`, "must not import github.com/spf13/cobra"},
-		{"policy/search/amp.go", `import "bourse/agents"`, "must not import bourse/agents"},
+		{"policy/search/amp.go", `import "github.com/bourse-grid/bourse/agents"`, "must not import agents"},
 		{"policy/search/amp.go", `import "math/rand/v2"`, "must not import math/rand/v2"},
 		{"policy/search/amp.go", `import "sync"`, "must not import sync"},
 		{"policy/selection/select.go", `import "testing"`, "must not import testing"},
-		{"agents/agent.go", `import "bourse/sites"`, "must not import bourse/sites"},
-		{"agents/sim/world.go", `import "bourse/sites"`, "must not import bourse/sites"},
-		{"agents/sim/world.go", `import "bourse/broker"`, "must not import bourse/broker"},
-		{"agents/sim/world.go", `import "bourse/policy/backfill"`, "must not import bourse/policy/backfill"},
-		{"agents/live/host.go", `import "bourse/broker"`, "must not import bourse/broker"},
-		{"sites/site.go", `import "bourse/broker"`, "must not import bourse/broker"},
-		{"sites/site.go", `import "bourse/cluster"`, "must not import bourse/cluster"},
-		{"cluster/agent.go", `import "bourse/sites"`, "must not import bourse/sites"},
-		{"cluster/agent.go", `import "bourse/cluster/queue"`, "must not import bourse/cluster/queue"},
-		{"cluster/queue/backend.go", `import "bourse/cluster/share"`, "must not import bourse/cluster/share"},
+		{"agents/agent.go", `import "github.com/bourse-grid/bourse/sites"`, "must not import sites"},
+		{"agents/sim/world.go", `import "github.com/bourse-grid/bourse/sites"`, "must not import sites"},
+		{"agents/sim/world.go", `import "github.com/bourse-grid/bourse/broker"`, "must not import broker"},
+		{"agents/sim/world.go", `import "github.com/bourse-grid/bourse/policy/backfill"`, "must not import policy/backfill"},
+		{"agents/live/host.go", `import "github.com/bourse-grid/bourse/broker"`, "must not import broker"},
+		{"sites/site.go", `import "github.com/bourse-grid/bourse/broker"`, "must not import broker"},
+		{"sites/site.go", `import "github.com/bourse-grid/bourse/cluster"`, "must not import cluster"},
+		{"cluster/agent.go", `import "github.com/bourse-grid/bourse/sites"`, "must not import sites"},
+		{"cluster/agent.go", `import "github.com/bourse-grid/bourse/cluster/queue"`, "must not import cluster/queue"},
+		{"cluster/queue/backend.go", `import "github.com/bourse-grid/bourse/cluster/share"`, "must not import cluster/share"},
 		{"cluster/managed/pass.go", `import "os/exec"`, "must not import os/exec"},
-		{"sites/site.go", `import "bourse/configs"`, "must not import bourse/configs"},
+		{"sites/site.go", `import "github.com/bourse-grid/bourse/configs"`, "must not import configs"},
 		{"sites/site.go", `import _ "os"`, "must not import os"},
 		{"sites/site.go", `import clock "time"`, "must not import time"},
 		{"sites/site.go", `import "net"`, "must not import net"},
 		{"sites/site.go", `import "math/rand"`, "seed"},
 		{"sites/site.go", `func f() { go f() }`, "goroutine"},
 		{"sites/site.go", `func f() { select {} }`, "channels"},
-		{"workload/read.go", `import "bourse/sites"`, "must not import bourse/sites"},
+		{"workload/read.go", `import "github.com/bourse-grid/bourse/sites"`, "must not import sites"},
 		{"workload/read.go", "import \"os\"\nfunc f() { os.Exit(1) }", "only cmd exits"},
 		{"workload/draw.go", "import \"math/rand/v2\"\nvar x = rand.IntN(3)", "rand.IntN"},
-		{"broker/cycle.go", `import "bourse/sites"`, "must not import bourse/sites"},
-		{"broker/cycle.go", `import "bourse/configs"`, "must not import bourse/configs"},
+		{"broker/cycle.go", `import "github.com/bourse-grid/bourse/sites"`, "must not import sites"},
+		{"broker/cycle.go", `import "github.com/bourse-grid/bourse/configs"`, "must not import configs"},
 		{"broker/cycle.go", `import "database/sql"`, "must not import database/sql"},
-		{"configs/table.go", `import "bourse/studies"`, "must not import bourse/studies"},
-		{"studies/slots.go", `import "bourse/cmd/bourse"`, "must not import bourse/cmd/bourse"},
+		{"configs/table.go", `import "github.com/bourse-grid/bourse/studies"`, "must not import studies"},
+		{"studies/slots.go", `import "github.com/bourse-grid/bourse/cmd/bourse"`, "must not import cmd/bourse"},
 		{"studies/slots.go", `import "os"`, "must not import os"},
 		{"simulation/torture/world.go", "import \"time\"\nvar x = time.Now()", "time.Now"},
 		{"studies/slots.go", "import \"log\"\nfunc f() { log.Fatalf(\"\") }", "only cmd exits"},
@@ -283,14 +283,14 @@ func TestImports_LetThroughWhatIsAllowed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ file, body string }{
 		{"money.go", "import \"fmt\"\nimport \"math/bits\""},
-		{"policy/pricing/adaptive.go", "import \"bourse\"\nimport \"bourse/policy/backfill\""},
-		{"agents/cluster_messages.go", `import "bourse/policy/backfill"`},
-		{"agents/sim/world.go", "import \"bourse\"\nimport \"bourse/agents\""},
+		{"policy/pricing/adaptive.go", "import \"github.com/bourse-grid/bourse\"\nimport \"github.com/bourse-grid/bourse/policy/backfill\""},
+		{"agents/cluster_messages.go", `import "github.com/bourse-grid/bourse/policy/backfill"`},
+		{"agents/sim/world.go", "import \"github.com/bourse-grid/bourse\"\nimport \"github.com/bourse-grid/bourse/agents\""},
 		{"agents/journal/append.go", `import "os"`},
 		{"workload/read.go", `import "compress/gzip"`},
 		{"workload/draw.go", "import \"math/rand/v2\"\nvar x = rand.New(rand.NewPCG(1, 2)).IntN(3)"},
-		{"studies/slots.go", "import \"sync\"\nimport \"bourse/configs\"\nfunc f() { go f() }"},
-		{"cmd/bourse/main.go", "import \"os\"\nimport \"bourse/studies\"\nfunc main() { os.Exit(1) }"},
+		{"studies/slots.go", "import \"sync\"\nimport \"github.com/bourse-grid/bourse/configs\"\nfunc f() { go f() }"},
+		{"cmd/bourse/main.go", "import \"os\"\nimport \"github.com/bourse-grid/bourse/studies\"\nfunc main() { os.Exit(1) }"},
 	} {
 		found, err := violations(c.file, []byte("package p\n"+c.body))
 		if err != nil || len(found) > 0 {

@@ -8,7 +8,7 @@
 // virtual time (package sim) and as processes on a network.
 package agents
 
-import "bourse"
+import "github.com/bourse-grid/bourse"
 
 // ID is the address of an agent, such as "site:north" or "broker:vo1".
 type ID string

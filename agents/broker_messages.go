@@ -1,6 +1,6 @@
 package agents
 
-import "bourse"
+import "github.com/bourse-grid/bourse"
 
 // The messages between a broker and a site. The steps of a transaction are
 // those of "Co-allocation across autonomous sites": Hold, Prepare, Confirm or

@@ -1,9 +1,9 @@
 package agents
 
 import (
-	"bourse"
-	"bourse/policy/backfill"
-	"bourse/policy/sla"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/policy/sla"
 )
 
 // The messages between a site and its cluster, simulated or real. A cluster

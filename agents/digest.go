@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"hash/fnv"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Digest is the content of a Hold in one number, by which a site tells the same

@@ -3,7 +3,7 @@ package agents
 import (
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Two Holds of one name are the same message iff they ask for the same.

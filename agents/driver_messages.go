@@ -1,6 +1,6 @@
 package agents
 
-import "bourse"
+import "github.com/bourse-grid/bourse"
 
 // The messages between a cluster whose nodes are real and its driver, which speaks
 // to their resource manager. A driver carries out one command at a time, in the

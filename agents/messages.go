@@ -3,7 +3,7 @@ package agents
 import (
 	"slices"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // What there is to know of a message type beside its fields stands in one line of

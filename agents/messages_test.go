@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // A type that is not in the table is unknown to the network, to traces and to the

@@ -1,6 +1,6 @@
 package agents
 
-import "bourse"
+import "github.com/bourse-grid/bourse"
 
 // Deposit is an operator's word to a broker that the VO has more money: so many
 // credits are paid into its account. It is answered by an OperatorReply once it is

@@ -1,6 +1,6 @@
 package agents
 
-import "bourse"
+import "github.com/bourse-grid/bourse"
 
 // The messages of an operator to a site, from within its process: no peer's
 // word can be one. Each is answered by an OperatorReply once what it asks for

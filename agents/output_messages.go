@@ -1,6 +1,6 @@
 package agents
 
-import "bourse"
+import "github.com/bourse-grid/bourse"
 
 // The messages by which a user reads what the work of a job has printed: through
 // the broker, the site that carries the leg, and its cluster. Each is asked once and

@@ -7,7 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Key is the secret by which a site proves its own answers to itself: nobody else

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // A proof is of one key, one leg, one content, one state and one stamp: nothing of

@@ -1,6 +1,6 @@
 package agents
 
-import "bourse"
+import "github.com/bourse-grid/bourse"
 
 // The messages of a transaction that did not go smoothly, or that is given up
 // after it did; see docs/TRANSACTION.md.

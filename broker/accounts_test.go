@@ -3,7 +3,7 @@ package broker
 import (
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 func TestSettle_WhatASiteGivesBackReachesTheBudgetAndTheQuota(t *testing.T) {

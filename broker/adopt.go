@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"slices"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/broker/planning"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/planning"
 )
 
 // stray is a leg that a site has listed and of which there is no record.

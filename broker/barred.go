@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // A site that is closed to a user says so when it is asked for a quote or a Hold,

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/policy/choice"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/policy/choice"
 )
 
 // closedTo is a rule of a site that refuses a user's legs, and counts them.

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"slices"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/broker/planning"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/planning"
 )
 
 // intake takes jobs or says why not, sees to those that come after others, and

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"testing"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/broker/planning"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/planning"
 )
 
 func TestReasons_EveryJobNotPlacedSaysWhy(t *testing.T) {

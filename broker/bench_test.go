@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // BenchmarkCycle is a whole cycle, fake sites and virtual time included: offers

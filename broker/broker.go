@@ -27,8 +27,8 @@
 package broker
 
 import (
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // Broker is the agent of one VO. It is not safe for concurrent use.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 const sec = bourse.Time(bourse.Second)

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/broker/accounts"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/accounts"
 )
 
 // The VO's budget is for a time: until Config.BudgetUntil, or for one of its periods

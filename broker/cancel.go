@@ -3,8 +3,8 @@ package broker
 import (
 	"slices"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // jobCancel gives a job up as its user wishes, wherever it stands. Its legs are

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 func TestLimits_JobsBudgetAfterTheQuotesOfItsOtherLegs(t *testing.T) {

@@ -3,8 +3,8 @@ package broker
 import (
 	"testing"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // What the site of a claim says that a leg has cost is borne as far as the budget and

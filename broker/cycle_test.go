@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 func TestCycle_FiresAtMultiplesOfItsLengthPlusItsPhase(t *testing.T) {

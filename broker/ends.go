@@ -1,9 +1,9 @@
 package broker
 
 import (
-	"bourse"
-	"bourse/agents"
-	"bourse/broker/planning"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/planning"
 )
 
 // How a leg ends, as its site tells it. What a leg has cost is posted once, at

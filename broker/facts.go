@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"fmt"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // record records a fact and applies it: the only way the lasting state changes.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // fakeSite is a site that answers as it is told. By itself it keeps a timeline

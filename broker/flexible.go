@@ -3,9 +3,9 @@ package broker
 import (
 	"slices"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/broker/planning"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/planning"
 )
 
 // What a broker does with a job that may start later than agreed: it gives the

@@ -7,8 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // TestStep_NoMessageOfAPeerIsTooMuch hands a broker at work anything that a peer

@@ -5,8 +5,8 @@ import (
 	"reflect"
 	"testing"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // A job is forgotten KeepJobs after it is over, and no sooner; then its name is

@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // The parts of an image hold, one after the other, what the image holds, each no

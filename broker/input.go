@@ -1,9 +1,9 @@
 package broker
 
 import (
-	"bourse"
-	"bourse/agents"
-	"bourse/broker/planning"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/planning"
 )
 
 // input is all that the cycle under way knows when its search begins.

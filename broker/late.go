@@ -3,8 +3,8 @@ package broker
 import (
 	"slices"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // grace is how long after its planned end work on time-shared nodes is taken to

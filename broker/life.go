@@ -1,9 +1,9 @@
 package broker
 
 import (
-	"bourse"
-	"bourse/agents"
-	"bourse/broker/planning"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/planning"
 )
 
 // A process that begins to act for a broker is a new life of it. Its incarnation

@@ -1,8 +1,8 @@
 package broker
 
 import (
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // listener is told what becomes of the transactions that the coordinator carries out.

@@ -3,7 +3,7 @@ package broker
 import (
 	"slices"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // lives are the lives of a broker that are on record.

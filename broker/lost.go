@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // A site that does not answer any more is lost: by its silence, see presence.go,

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // listSites makes the list of the sites that a cycle asks: the members that have

@@ -1,8 +1,8 @@
 package broker
 
 import (
-	"bourse"
-	"bourse/broker/accounts"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/broker/accounts"
 )
 
 // memory is what a broker knows: all that follows from the facts on record. It

@@ -5,8 +5,8 @@ import (
 	"runtime"
 	"testing"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // reserved is a broker of that many sites with that many jobs placed, each on one

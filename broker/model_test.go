@@ -1,8 +1,8 @@
 package broker
 
 import (
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // modelSite is a site as the table has it, in one page: what a broker may rely

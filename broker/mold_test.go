@@ -6,8 +6,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"bourse"
-	"bourse/policy/choice"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/choice"
 )
 
 // threeSizes is the worked case: 2 nodes for 3000 s, 4 for 2000 s or 8 for 1200 s,

@@ -5,8 +5,8 @@ import (
 	"hash/fnv"
 	"slices"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // A site may ask the user of a job for the place that it has, for another one and

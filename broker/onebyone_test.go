@@ -7,9 +7,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"bourse"
-	"bourse/policy/choice"
-	"bourse/policy/search"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/choice"
+	"github.com/bourse-grid/bourse/policy/search"
 )
 
 // threeSites is the worked case: 4 nodes for 1000 s cost 40 credits on "quick" at

@@ -1,8 +1,8 @@
 package broker
 
 import (
-	"bourse"
-	"bourse/broker/accounts"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/broker/accounts"
 )
 
 // pacing is what the last cycles tell the next one: how long a job that is left

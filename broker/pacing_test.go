@@ -6,8 +6,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"bourse"
-	"bourse/broker/accounts"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/broker/accounts"
 )
 
 // lasting is a budget of 1000 credits for 100 s, of which so many were used.

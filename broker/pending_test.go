@@ -3,8 +3,8 @@ package broker
 import (
 	"testing"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // Earlier versions closed a leg of a transaction that was not decided yet. Their

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"slices"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/broker/planning"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/planning"
 )
 
 // entry is a job in a cycle: what is planned for it, and what came of the tries.

@@ -1,9 +1,9 @@
 package broker
 
 import (
-	"bourse"
-	"bourse/agents"
-	"bourse/broker/planning"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/planning"
 )
 
 // poll is a request for offers to several sites, and what they have answered, in the

@@ -1,8 +1,8 @@
 package broker
 
 import (
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // Nobody says anything of a leg that waits for its start. So its broker asks after

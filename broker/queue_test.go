@@ -8,8 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // testQueue is a queue of jobs that never fit, with its naive twin for one user.

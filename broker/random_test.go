@@ -8,9 +8,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/policy/search"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/policy/search"
 )
 
 // TestRandomWorlds lets sites refuse, raise prices, cheat, keep silent and

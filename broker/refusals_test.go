@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // A user who submits what is refused, again and again, has it recorded so many

@@ -3,8 +3,8 @@ package broker
 import (
 	"slices"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // A request for offers or quotes, or its answer, may get lost like any message.

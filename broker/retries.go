@@ -1,9 +1,9 @@
 package broker
 
 import (
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/retry"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/retry"
 )
 
 // What the broker says again until it is answered. Whether it is still owed

@@ -8,7 +8,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // TestScenarios runs the stories of testdata/scenarios. Each is a broker among fake sites;

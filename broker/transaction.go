@@ -3,8 +3,8 @@ package broker
 import (
 	"slices"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // A transaction is one try to commit a window, all legs or none:

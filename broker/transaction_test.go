@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 func TestTransaction_HeldAboveItsLimitIsCancelled(t *testing.T) {

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // transactions are those that are on record.

@@ -4,8 +4,8 @@ import (
 	"iter"
 	"slices"
 
-	"bourse"
-	"bourse/broker/accounts"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/broker/accounts"
 )
 
 // JobView is what a broker knows of one job. It shares its slices with the

@@ -3,8 +3,8 @@ package broker
 import (
 	"iter"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // SiteView is what a broker knows of one site. It shares its slices with the

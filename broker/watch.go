@@ -1,8 +1,8 @@
 package broker
 
 import (
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // overdue is how long after its start or its end nothing may be heard of a

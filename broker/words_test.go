@@ -3,8 +3,8 @@ package broker
 import (
 	"fmt"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // factWords shows a fact in one line of a trace.

@@ -1,8 +1,8 @@
 package broker
 
 import (
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // The work of a job goes to the site of each of its legs with the Confirm: then it

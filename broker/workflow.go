@@ -3,8 +3,8 @@ package broker
 import (
 	"slices"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // Jobs may come after others: none starts before all of those have ended and its

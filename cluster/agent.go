@@ -13,8 +13,8 @@ package cluster
 import (
 	"fmt"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // Config says whose cluster it is.

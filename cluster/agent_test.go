@@ -7,8 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // plain is a backend of endless nodes: what it is asked it writes down. Work runs

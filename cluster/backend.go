@@ -1,8 +1,8 @@
 package cluster
 
 import (
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // Backend knows nodes and time: where legs lie, when their work begins and ends,

@@ -1,6 +1,6 @@
 package cluster
 
-import "bourse"
+import "github.com/bourse-grid/bourse"
 
 // missed bounds how old a local job may be that was submitted while the cluster
 // was down and is still taken: when a cluster is away for longer, its users go

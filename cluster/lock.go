@@ -3,8 +3,8 @@ package cluster
 import (
 	"slices"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // lock is the cluster's side of a leg: nodes locked, then a reservation that work

@@ -1,8 +1,8 @@
 package cluster
 
 import (
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // Waits before a notice is repeated: the first, and the longest that it doubles to.

@@ -1,14 +1,14 @@
 package configs
 
 import (
-	"bourse"
-	"bourse/agents"
-	"bourse/broker"
-	"bourse/cluster/queue"
-	"bourse/policy/choice"
-	"bourse/policy/pricing"
-	"bourse/policy/search"
-	"bourse/sites"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/policy/choice"
+	"github.com/bourse-grid/bourse/policy/pricing"
+	"github.com/bourse-grid/bourse/policy/search"
+	"github.com/bourse-grid/bourse/sites"
 )
 
 // maxWork bounds the requests that wait at a site for its cluster.

@@ -1,8 +1,8 @@
 package configs
 
 import (
-	"bourse"
-	"bourse/broker"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/broker"
 )
 
 // Broker is a broker that serves one virtual organisation. Where its jobs come

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Kind is what a file describes.

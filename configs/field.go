@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // The kinds of fields. Each has a constructor that makes a key: its name, its

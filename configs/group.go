@@ -3,8 +3,8 @@ package configs
 import (
 	"slices"
 
-	"bourse"
-	"bourse/policy/pricing"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
 // maxNodes bounds the nodes of a group and of a request.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Job is one job of a batch, or of a broker in a scenario. Its times count from

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"bourse"
-	"bourse/policy/sla"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/sla"
 )
 
 // A moldable job has a range of nodes and says how it speeds up: nodes = "4..16"

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // The speedups of a batch file are those of the laws: Amdahl's, T(R) = s + (1-s)/R

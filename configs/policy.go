@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"bourse/policy/backfill"
-	"bourse/policy/sla"
+	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/policy/sla"
 )
 
 var policies = []string{"fcfs", "easy", "conservative", "reserve=K", "first-fit"}

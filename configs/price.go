@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // curve is how the prices of a site change over time, as its file has it: in tables,

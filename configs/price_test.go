@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // priced is a small site with lines of its own below the group.

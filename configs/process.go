@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Process is what the process of an agent needs beside the agent: where it is

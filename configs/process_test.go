@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
-	"bourse/broker"
-	"bourse/policy/sla"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/policy/sla"
 )
 
 // smallProcess is the least that a site's process needs, tideProcess a broker's.

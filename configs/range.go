@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // pair returns the two elements of an array, if the key is given and has two.

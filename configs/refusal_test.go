@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // The smallest valid files of each kind; a case changes one line of them.

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"bourse"
-	"bourse/policy/backfill"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // Scenario is a world to simulate: sites with jobs of their own, and brokers.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"bourse"
-	"bourse/policy/backfill"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 func write(t *testing.T, dir, name, text string) string {

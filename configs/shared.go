@@ -3,9 +3,9 @@ package configs
 import (
 	"slices"
 
-	timeshared "bourse/cluster/share"
-	"bourse/policy/admission"
-	"bourse/policy/pricing"
+	timeshared "github.com/bourse-grid/bourse/cluster/share"
+	"github.com/bourse-grid/bourse/policy/admission"
+	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
 // Shared is how a site serves that takes work with deadlines in place of

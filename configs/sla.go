@@ -3,11 +3,11 @@ package configs
 import (
 	"strings"
 
-	"bourse"
-	"bourse/cluster/queue"
-	"bourse/policy/pricing"
-	"bourse/policy/sla"
-	"bourse/sites"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/policy/pricing"
+	"github.com/bourse-grid/bourse/policy/sla"
+	"github.com/bourse-grid/bourse/sites"
 )
 
 // SLA is how a site of service level agreements serves: policy = "sla-edf" or

@@ -3,8 +3,8 @@ package configs
 import (
 	"slices"
 
-	"bourse"
-	"bourse/policy/backfill"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // Snapshot is a site at one instant: what a quote is based on. Jobs and

@@ -3,8 +3,8 @@ package configs
 import (
 	"testing"
 
-	"bourse"
-	"bourse/policy/backfill"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // figure1 is the layout of the first figure of Singh, Kesselman and Deelman.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // sweepFile writes a scenario and a sweep of it into a folder of their own.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // table is a table of a document. Its getters note which keys they were asked

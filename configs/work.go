@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // workKeys lists the keys of what a job runs.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // A batch has the same job by a command and by a script; the client reads the script.

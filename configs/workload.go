@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // maxJobs bounds the jobs of a workload.

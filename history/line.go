@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // About returns the transaction and the leg that a fact is about, as people see them;

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Every fact has a line, and one with a leg or a transaction is found by it.

@@ -3,8 +3,8 @@ package history
 import (
 	"fmt"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // Transaction is an attempt to get a job a window, or the repair or the move of one. It

@@ -3,7 +3,7 @@ package history
 import (
 	"slices"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Turn is one step in what becomes of a job. It follows from one fact.

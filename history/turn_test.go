@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // docs/EVENTS.md tells the turns of the list, in its order and its words.

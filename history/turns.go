@@ -1,8 +1,8 @@
 package history
 
 import (
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // Turns makes turns of a broker's facts, which it must be given in order. It remembers

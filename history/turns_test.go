@@ -3,8 +3,8 @@ package history
 import (
 	"testing"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // Every turn of a job follows from one fact, and says whose it is.

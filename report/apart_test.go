@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 func runsOf(first uint64, costs ...bourse.Credits) []Summary {

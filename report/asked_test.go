@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
-	"bourse/report"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/report"
 )
 
 // The first site of a month asks half its price for the first quarter of the time.

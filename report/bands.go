@@ -1,8 +1,8 @@
 package report
 
 import (
-	"bourse"
-	"bourse/report/draw"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/report/draw"
 )
 
 // mostBands bounds how many groups have a band of their own. Above it each

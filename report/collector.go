@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"io"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // Header says what a run is made of. The order of sites and brokers is the

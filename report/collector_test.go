@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/report"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/report"
 )
 
 func TestSummary_LocalJobsComputedByHand(t *testing.T) {

@@ -3,8 +3,8 @@ package report
 import (
 	"slices"
 
-	"bourse"
-	"bourse/report/draw"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/report/draw"
 )
 
 // steps is how many steps a band shows where its bars are too many: one a pixel.

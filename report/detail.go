@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"slices"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/broker/planning"
-	"bourse/history"
-	"bourse/policy/selection"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/history"
+	"github.com/bourse-grid/bourse/policy/selection"
 )
 
 // Bounds on what is kept to explain why jobs got what they got.

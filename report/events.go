@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"io"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // eventWriter writes facts as lines of JSON, each an object that opens with

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // find says in one sentence what the numbers show: how many of the VO's jobs

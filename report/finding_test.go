@@ -3,7 +3,7 @@ package report
 import (
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Codes are for programs: the finding has words for every reason for which a

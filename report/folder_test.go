@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"bourse/report"
+	"github.com/bourse-grid/bourse/report"
 )
 
 func files(t *testing.T, dir string) []string {

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"bourse"
-	"bourse/policy/selection"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/selection"
 )
 
 // Bounds on the front of a batch: up to exactJobs jobs it is exact; above, times

@@ -6,8 +6,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"bourse"
-	"bourse/policy/selection"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/selection"
 )
 
 // The front is what is left of all combinations when those that another beats, in

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"bourse"
-	"bourse/report/draw"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/report/draw"
 )
 
 // mostBars bounds how many jobs and legs are drawn one by one, and so the

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"bourse"
-	"bourse/report/draw"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/report/draw"
 )
 
 // fineness is the class of a band's bars by the height of a lane: fine lanes

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
-	"bourse/report"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/report"
 )
 
 // drawn is a rectangle of the picture.

@@ -3,7 +3,7 @@ package report
 import (
 	"fmt"
 
-	"bourse/report/draw"
+	"github.com/bourse-grid/bourse/report/draw"
 )
 
 // The colours of all figures. Nothing is said by colour alone: a pattern, a dash or a

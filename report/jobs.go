@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strconv"
 
-	"bourse"
-	"bourse/history"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/history"
 )
 
 // The words of the status column of jobs.csv.

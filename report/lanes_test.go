@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 func TestLay_FirstGapThatIsHighEnough(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // A measure is one figure of a site's or a VO's summary. Its line here is all

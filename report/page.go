@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strconv"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // ReportFile is the page of a run, ComparisonFile that of two, with its figures in

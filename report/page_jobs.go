@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"bourse"
-	"bourse/broker/planning"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/broker/planning"
 )
 
 // jobTable is the table of a VO's jobs, each with the way it took.

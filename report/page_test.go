@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
-	"bourse/report"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/report"
 )
 
 func html(t testing.TB, r *report.Report) string {

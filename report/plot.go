@@ -7,8 +7,8 @@ import (
 	"math"
 	"strconv"
 
-	"bourse"
-	"bourse/report/draw"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/report/draw"
 )
 
 // Plot is a picture of a report with the data behind it.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"bourse"
-	"bourse/report/draw"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/report/draw"
 )
 
 // Where a site's prices change over time the figure of loads shows what it asks, beside

@@ -3,8 +3,8 @@ package report
 import (
 	"fmt"
 
-	"bourse"
-	"bourse/report/draw"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/report/draw"
 )
 
 // mostDots bounds the points of a front that are drawn.

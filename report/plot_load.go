@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"bourse"
-	"bourse/history"
-	"bourse/report/draw"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/history"
+	"github.com/bourse-grid/bourse/report/draw"
 )
 
 // mostPanels bounds how many sites have panels in the figure of loads.

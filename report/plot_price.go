@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"bourse/report/draw"
+	"github.com/bourse-grid/bourse/report/draw"
 )
 
 // bins is how many columns the distribution of prices has at most.

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"reflect"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // longestEvent bounds a line of events.jsonl.

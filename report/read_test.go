@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 const someSummary = `{"scenario": "s", "seed": 1, "until": 100, "sites": [{"name": "a", "nodes": 4, "groups": [{"name": "m", "nodes": 4, "performance": 1, "price": 1}]}], "brokers": [{"name": "v"}]}`

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 //go:generate go test -run TestReference -update

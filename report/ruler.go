@@ -3,7 +3,7 @@ package report
 import (
 	"fmt"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // mostTicks bounds how many ticks a ruler has beside its zero.

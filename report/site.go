@@ -1,8 +1,8 @@
 package report
 
 import (
-	"bourse"
-	"bourse/history"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/history"
 )
 
 // slowdownBound is the least runtime that a slowdown is computed with, so that

@@ -3,9 +3,9 @@ package report_test
 import (
 	"testing"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/report"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/report"
 )
 
 // at is an instant of the story, in seconds.

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"bourse/report/draw"
+	"github.com/bourse-grid/bourse/report/draw"
 )
 
 // Study is the result of a study, for a page of its own.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"bourse/report/draw"
+	"github.com/bourse-grid/bourse/report/draw"
 )
 
 // StudyFront is two measures of a study against each other, a point for each

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Summary is summary.json: the measures of a run. Times and durations are in

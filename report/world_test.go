@@ -8,9 +8,9 @@ import (
 	"slices"
 	"testing"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/report"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/report"
 )
 
 // A said is a fact as a runtime hands it on.

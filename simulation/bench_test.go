@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"bourse/configs"
+	"github.com/bourse-grid/bourse/configs"
 )
 
 // voScale is a world of alike sites of 1,000 nodes for 30 days: 10,000 local

@@ -1,12 +1,12 @@
 package simulation
 
 import (
-	"bourse"
-	"bourse/cluster"
-	"bourse/cluster/queue"
-	"bourse/cluster/share"
-	"bourse/configs"
-	"bourse/sites"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/cluster"
+	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/cluster/share"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/sites"
 )
 
 // clusters lists the kinds of simulated clusters. A site's is the first that its

@@ -3,10 +3,10 @@ package simulation
 import (
 	"math/rand/v2"
 
-	"bourse"
-	"bourse/cluster/queue"
-	"bourse/cluster/share"
-	"bourse/configs"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/cluster/share"
+	"github.com/bourse-grid/bourse/configs"
 )
 
 // deadlines gives the local jobs of a site that takes deadlines theirs, as in the

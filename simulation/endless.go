@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"math"
 
-	"bourse"
-	"bourse/cluster/queue"
-	"bourse/configs"
-	"bourse/workload"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/workload"
 )
 
 // chunkSpan is how much of a model's work is drawn at once: its days begin at

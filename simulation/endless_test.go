@@ -3,12 +3,12 @@ package simulation
 import (
 	"testing"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/cluster"
-	"bourse/cluster/queue"
-	"bourse/configs"
-	"bourse/policy/backfill"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/cluster"
+	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 func liveSite(w configs.Workload) *configs.Site {

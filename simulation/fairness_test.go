@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"bourse/configs"
+	"github.com/bourse-grid/bourse/configs"
 )
 
 // equalSites is a scenario of sites that differ in their names alone.

@@ -5,12 +5,12 @@ import (
 	"maps"
 	"slices"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/broker"
-	"bourse/cluster"
-	"bourse/history/invariant"
-	"bourse/sites"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/cluster"
+	"github.com/bourse-grid/bourse/history/invariant"
+	"github.com/bourse-grid/bourse/sites"
 )
 
 // Invariants checks what must hold in every world, from outside: the rules of

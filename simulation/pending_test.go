@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/broker"
-	"bourse/sites"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/sites"
 )
 
 // Between two instants of a world without latency no money is pending, of a broker

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"testing"
 
-	"bourse"
-	"bourse/configs"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/configs"
 )
 
 // nights is a world of one site with half the price from 22:00 to 6:00, and of a VO whose

@@ -3,10 +3,10 @@ package simulation
 import (
 	"math/rand/v2"
 
-	"bourse"
-	"bourse/cluster/queue"
-	"bourse/configs"
-	"bourse/sites"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/sites"
 )
 
 // DrawPromises gives what a site of service level agreements draws its seeded

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"testing"
 
-	"bourse"
-	"bourse/configs"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/configs"
 )
 
 // The world of promises runs with all invariants on, alike each time, and what it

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"bourse"
-	"bourse/cluster/queue"
-	"bourse/policy/backfill"
-	"bourse/policy/choice"
-	"bourse/policy/pricing"
-	"bourse/workload"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/policy/choice"
+	"github.com/bourse-grid/bourse/policy/pricing"
+	"github.com/bourse-grid/bourse/workload"
 )
 
 // ReplayOptions say how a workload is replayed on one site of one group.

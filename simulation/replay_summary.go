@@ -1,8 +1,8 @@
 package simulation
 
 import (
-	"bourse"
-	"bourse/policy/backfill"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // ReplaySummary is a replay in figures. Times are in seconds; means over no

@@ -9,11 +9,11 @@ import (
 	"strconv"
 	"testing"
 
-	"bourse"
-	"bourse/cluster/queue"
-	"bourse/policy/backfill"
-	"bourse/policy/choice"
-	"bourse/workload/workloadtest"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/policy/choice"
+	"github.com/bourse-grid/bourse/workload/workloadtest"
 )
 
 func replay(tb testing.TB, jobs []bourse.LocalJob, opt ReplayOptions) *Replay {

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"bourse/configs"
-	"bourse/report"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/report"
 )
 
 // Seek looks for the least value of a sweep's one parameter with which its target is

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"bourse/configs"
+	"github.com/bourse-grid/bourse/configs"
 )
 
 const seekText = `preset = "default"

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"bourse"
-	"bourse/configs"
-	"bourse/report"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/report"
 )
 
 // Settings are how a scenario is configured, as people read it in a report: the

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"bourse/configs"
+	"github.com/bourse-grid/bourse/configs"
 )
 
 // Owners are asked and some agree: with all invariants on, alike each time. Without

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"io"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/configs"
-	"bourse/parallel"
-	"bourse/report"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/parallel"
+	"github.com/bourse-grid/bourse/report"
 )
 
 // Simulation is one scenario to be run in virtual time. Its traces have been

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
-	"bourse/configs"
-	"bourse/report"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/report"
 )
 
 // record runs a scenario with all invariants on and returns its files.

@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/broker"
-	"bourse/configs"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/configs"
 )
 
 // liveWorld brings a scenario to life with all invariants on. It keeps the facts

@@ -3,9 +3,9 @@ package simulation
 import (
 	"fmt"
 
-	"bourse/configs"
-	"bourse/parallel"
-	"bourse/report"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/parallel"
+	"github.com/bourse-grid/bourse/report"
 )
 
 // Sweep runs the points of a sweep, each with the same seeds, as many runs at

@@ -3,8 +3,8 @@ package simulation
 import (
 	"fmt"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // users is the agent that submits a VO's jobs to its broker, each at its time.

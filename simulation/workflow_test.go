@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"bourse/configs"
-	"bourse/report"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/report"
 )
 
 // kinds are three sites of three kinds, and a broker; its jobs follow.

@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"bourse"
-	"bourse/configs"
-	"bourse/workload"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/workload"
 )
 
 // Workloads draws and reads the jobs of scenarios. A trace is read once and

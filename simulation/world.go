@@ -3,14 +3,14 @@ package simulation
 import (
 	"fmt"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/sim"
-	"bourse/broker"
-	"bourse/cluster"
-	"bourse/cluster/queue"
-	"bourse/configs"
-	"bourse/sites"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/cluster"
+	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/sites"
 )
 
 // world is a scenario brought to life for one seed: its agents, and the virtual

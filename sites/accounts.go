@@ -1,7 +1,7 @@
 package sites
 
 import (
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // accounts are a site's money: what each broker owes and has paid for its legs.

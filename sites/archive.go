@@ -1,7 +1,7 @@
 package sites
 
 import (
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // keepClosed is how long a site remembers a leg that has come to its end, so

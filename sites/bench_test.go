@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"testing"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/policy/backfill"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // restartFacts are those of a site that carries so many confirmed reservations.

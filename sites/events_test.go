@@ -3,7 +3,7 @@ package sites
 import (
 	"testing"
 
-	"bourse/agents"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // Every step that a broker can take of a leg has its row in the table, and what is

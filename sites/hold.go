@@ -3,8 +3,8 @@ package sites
 import (
 	"fmt"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // hold begins a leg: a request to the cluster is put in line.

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // maxPart is how many legs one part of an image has at most: some 500 kB of a

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"unsafe"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/policy/backfill"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // refusedLegs returns a site that has refused so many Holds, each for its price,

@@ -3,7 +3,7 @@ package sites
 import (
 	"slices"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // leg is one leg of a transaction as its site sees it. What the facts say of it

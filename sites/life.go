@@ -3,8 +3,8 @@ package sites
 import (
 	"slices"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // life is what a site remembers of the lives of one broker.

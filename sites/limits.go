@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"bourse"
-	"bourse/policy/backfill"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // limits are what the operator allows legs to hold, and what those that are open

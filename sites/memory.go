@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // memory is what a site must not forget: it changes only by applying facts, so

@@ -1,9 +1,9 @@
 package sites
 
 import (
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/retry"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/retry"
 )
 
 // negotiation makes room for a leg that a site cannot place: the owner of one

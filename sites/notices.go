@@ -1,9 +1,9 @@
 package sites
 
 import (
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/retry"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/retry"
 )
 
 // notices tell brokers what has become of their legs, and ask for the decision on

@@ -1,7 +1,7 @@
 package sites
 
 import (
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // offer is what an owner was asked last.

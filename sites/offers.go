@@ -4,10 +4,10 @@ import (
 	"math"
 	"slices"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/policy/backfill"
-	"bourse/policy/pricing"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
 // offers are what the site makes of the state of its cluster: what is free, what

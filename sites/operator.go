@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // operator does what the site's operator asks. All of it is remembered by facts; a

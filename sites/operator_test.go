@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/policy/backfill"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // A maintenance whose nodes the cluster has lost is had again; one that there

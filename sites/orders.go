@@ -3,8 +3,8 @@ package sites
 import (
 	"slices"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // order is what a leg's cluster has been told and has not acknowledged.

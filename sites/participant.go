@@ -1,8 +1,8 @@
 package sites
 
 import (
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // participant carries legs along the table: what brokers, the cluster and limits do

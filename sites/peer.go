@@ -3,8 +3,8 @@ package sites
 import (
 	"strings"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // What a peer may say. The wire bounds what can be said at all; a site checks

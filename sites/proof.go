@@ -3,8 +3,8 @@ package sites
 import (
 	"slices"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // How a site proves its own answers to itself. Every answer about a leg that may

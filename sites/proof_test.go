@@ -3,7 +3,7 @@ package sites
 import (
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // By its own lives a site tells a stamp that its journal reaches from one that it

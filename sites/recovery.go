@@ -1,8 +1,8 @@
 package sites
 
 import (
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // recovery begins lives, and takes back what the site has forgotten on the word of

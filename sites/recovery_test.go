@@ -3,9 +3,9 @@ package sites
 import (
 	"testing"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/policy/backfill"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // A copy of a Reassert still stands in line when the leg that the first one

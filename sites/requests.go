@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // requests are those that need the cluster's state, in line. They are served one

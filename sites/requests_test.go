@@ -5,7 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"bourse/agents"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // A line of requests that is never empty keeps what waits, at most twice over, not

@@ -1,8 +1,8 @@
 package sites
 
 import (
-	"bourse"
-	"bourse/agents/retry"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents/retry"
 )
 
 // What the site says again until it is answered: to the broker of a leg, or to

@@ -1,8 +1,8 @@
 package sites
 
 import (
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // How a leg's move travels: the cluster decides it, the site records it and tells

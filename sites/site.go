@@ -11,10 +11,10 @@
 package sites
 
 import (
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/retry"
-	"bourse/policy/pricing"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/retry"
+	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
 // Config is what an operator decides about a site.

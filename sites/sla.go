@@ -3,10 +3,10 @@ package sites
 import (
 	"fmt"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/policy/pricing"
-	"bourse/policy/sla"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/policy/pricing"
+	"github.com/bourse-grid/bourse/policy/sla"
 )
 
 // Promises are what a site makes of a cluster that promises nodes within windows

@@ -3,8 +3,8 @@ package sites
 import (
 	"slices"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // Status is what a site's operator sees: a copy that shares nothing.

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/cluster"
-	"bourse/cluster/queue"
-	"bourse/policy/backfill"
-	"bourse/policy/pricing"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/cluster"
+	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
 // story is a site with its cluster and nobody else: what others say is put into

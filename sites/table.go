@@ -1,8 +1,8 @@
 package sites
 
 import (
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // event is what can happen to a leg: a step of its broker, a word of the

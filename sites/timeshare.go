@@ -3,8 +3,8 @@ package sites
 import (
 	"fmt"
 
-	"bourse"
-	"bourse/policy/pricing"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
 // quoteShare prices a share of time-shared nodes: what the work takes of them, and

@@ -1,9 +1,9 @@
 package sites
 
 import (
-	"bourse"
-	"bourse/policy/backfill"
-	"bourse/policy/pricing"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
 // Quotes for a set: the windows that a broker is about to hold one after the other.

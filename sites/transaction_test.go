@@ -13,14 +13,14 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/cluster/queue"
-	timeshared "bourse/cluster/share"
-	"bourse/policy/admission"
-	"bourse/policy/backfill"
-	"bourse/policy/pricing"
-	"bourse/policy/sla"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/cluster/queue"
+	timeshared "github.com/bourse-grid/bourse/cluster/share"
+	"github.com/bourse-grid/bourse/policy/admission"
+	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/policy/pricing"
+	"github.com/bourse-grid/bourse/policy/sla"
 )
 
 // TestTransaction_Rows plays the stories of testdata/transaction, one for each

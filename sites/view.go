@@ -1,10 +1,10 @@
 package sites
 
 import (
-	"bourse/agents"
-	"bourse/policy/backfill"
-	"bourse/policy/pricing"
-	"bourse/policy/sla"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/policy/pricing"
+	"github.com/bourse-grid/bourse/policy/sla"
 )
 
 // view is what the site knows of its cluster: the last snapshot, and the plan

@@ -3,7 +3,7 @@ package sites
 import (
 	"slices"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Bounds on what an operator's messages can make a site remember.

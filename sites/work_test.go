@@ -4,9 +4,9 @@ import (
 	"reflect"
 	"testing"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/policy/backfill"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // workLeg is a leg of a broker, and what it is to run.

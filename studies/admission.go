@@ -7,10 +7,10 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"bourse"
-	"bourse/policy/admission"
-	"bourse/simulation"
-	"bourse/workload"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/admission"
+	"github.com/bourse-grid/bourse/simulation"
+	"github.com/bourse-grid/bourse/workload"
 )
 
 // The experiment of Yeo and Buyya (section 4): the last 3000 jobs of the SDSC SP2

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"bourse/policy/admission"
-	"bourse/workload"
+	"github.com/bourse-grid/bourse/policy/admission"
+	"github.com/bourse-grid/bourse/workload"
 )
 
 // Admission runs the experiment of Yeo and Buyya on a trace (theirs is SDSC SP2)

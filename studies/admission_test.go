@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"bourse/policy/admission"
-	"bourse/workload"
-	"bourse/workload/workloadtest"
+	"github.com/bourse-grid/bourse/policy/admission"
+	"github.com/bourse-grid/bourse/workload"
+	"github.com/bourse-grid/bourse/workload/workloadtest"
 )
 
 // sdscTrace is the trace of the paper; the test is skipped where it is not.

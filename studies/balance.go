@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/configs"
-	"bourse/report"
-	"bourse/simulation"
-	"bourse/workload"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/report"
+	"github.com/bourse-grid/bourse/simulation"
+	"github.com/bourse-grid/bourse/workload"
 )
 
 // The experiment on load balancing is our own: Singh, Kesselman and Deelman claim

@@ -3,10 +3,10 @@ package studies
 import (
 	"slices"
 
-	"bourse"
-	"bourse/cluster/queue"
-	"bourse/policy/backfill"
-	"bourse/policy/pricing"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
 // option is one way to run a job, by the plans.

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
-	"bourse/configs"
-	"bourse/simulation"
-	"bourse/workload"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/simulation"
+	"github.com/bourse-grid/bourse/workload"
 )
 
 // shortBalance is the world of the study for two days, at a base price of 1.

@@ -6,12 +6,12 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"bourse"
-	"bourse/cluster/queue"
-	"bourse/configs"
-	"bourse/policy/backfill"
-	"bourse/policy/pricing"
-	"bourse/simulation"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/policy/pricing"
+	"github.com/bourse-grid/bourse/simulation"
 )
 
 // A user of a market has a job that is worth something until a deadline, and waits

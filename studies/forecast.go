@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strconv"
 
-	"bourse"
-	"bourse/policy/backfill"
-	"bourse/policy/forecast"
-	"bourse/simulation"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/policy/forecast"
+	"github.com/bourse-grid/bourse/simulation"
 )
 
 // The experiment on forecasts is our own: how near a forecast that is made when a job

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
-	"bourse/workload/workloadtest"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/workload/workloadtest"
 )
 
 // wholeMachine draws jobs that all take the whole machine, come faster than they are

@@ -3,7 +3,7 @@ package studies
 import (
 	"io"
 
-	"bourse/report"
+	"github.com/bourse-grid/bourse/report"
 )
 
 // Page is a study as a page shows it.

@@ -1,6 +1,6 @@
 package studies
 
-import "bourse/parallel"
+import "github.com/bourse-grid/bourse/parallel"
 
 // collect does the pieces 0..n-1 on all processors and returns what each came to.
 // Each worker has memory of its own, as parallel.Do says; progress, if there is

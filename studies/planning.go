@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"slices"
 
-	"bourse"
-	"bourse/configs"
-	"bourse/report"
-	"bourse/simulation"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/report"
+	"github.com/bourse-grid/bourse/simulation"
 )
 
 // The experiment on planning is our own: what a VO loses (what its jobs cost, what

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"bourse/report"
+	"github.com/bourse-grid/bourse/report"
 )
 
 // pairedName is the measure that decides: by seed, how much less a setting loses.

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
-	"bourse/configs"
-	"bourse/simulation"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/simulation"
 )
 
 // toldWorld has the figures of three settings at the base point and two at another,

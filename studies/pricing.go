@@ -5,13 +5,13 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"bourse"
-	"bourse/cluster/queue"
-	"bourse/parallel"
-	"bourse/policy/backfill"
-	"bourse/policy/choice"
-	"bourse/simulation"
-	"bourse/workload"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/parallel"
+	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/policy/choice"
+	"github.com/bourse-grid/bourse/simulation"
+	"github.com/bourse-grid/bourse/workload"
 )
 
 // The experiments of Singh, Kesselman and Deelman (section 4): the first 30 days

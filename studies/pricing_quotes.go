@@ -4,9 +4,9 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"bourse"
-	"bourse/simulation"
-	"bourse/workload"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/simulation"
+	"github.com/bourse-grid/bourse/workload"
 
 	"gonum.org/v1/gonum/stat"
 )

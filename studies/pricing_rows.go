@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // pricingPaper holds the paper's figures of a trace.

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
-	"bourse/policy/backfill"
-	"bourse/simulation"
-	"bourse/workload"
-	"bourse/workload/workloadtest"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/simulation"
+	"github.com/bourse-grid/bourse/workload"
+	"github.com/bourse-grid/bourse/workload/workloadtest"
 )
 
 // The magnitudes of an independent program on 30 days of SP2: a few seeds lie

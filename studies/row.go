@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strconv"
 
-	"bourse/report"
+	"github.com/bourse-grid/bourse/report"
 )
 
 // Row is one figure of a study beside what the paper says of it.

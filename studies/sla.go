@@ -7,10 +7,10 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"bourse"
-	"bourse/policy/pricing"
-	"bourse/policy/sla"
-	"bourse/simulation"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/pricing"
+	"github.com/bourse-grid/bourse/policy/sla"
+	"github.com/bourse-grid/bourse/simulation"
 )
 
 // The experiment of Netto, Bubendorfer and Buyya (2007, section 4): intervals of

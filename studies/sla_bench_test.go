@@ -3,8 +3,8 @@ package studies
 import (
 	"testing"
 
-	"bourse/policy/sla"
-	"bourse/workload/workloadtest"
+	"github.com/bourse-grid/bourse/policy/sla"
+	"github.com/bourse-grid/bourse/workload/workloadtest"
 )
 
 // An independent program takes 0.8 s on two cores for the 48 intervals of 15

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"bourse"
-	"bourse/policy/sla"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/sla"
 )
 
 // SLAReservations runs the experiment of Netto, Bubendorfer and Buyya on a trace

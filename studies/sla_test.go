@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
-	"bourse/policy/sla"
-	"bourse/workload/workloadtest"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/sla"
+	"github.com/bourse-grid/bourse/workload/workloadtest"
 )
 
 // The magnitudes of an independent program on the 48 whole intervals of SDSC:

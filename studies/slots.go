@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"bourse"
-	"bourse/policy/search"
-	"bourse/policy/search/papercase"
-	"bourse/policy/selection"
-	"bourse/simulation"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/search"
+	"github.com/bourse-grid/bourse/policy/search/papercase"
+	"github.com/bourse-grid/bourse/policy/selection"
+	"github.com/bourse-grid/bourse/simulation"
 )
 
 // The experiment of Toporkov et al. (section 5): scheduling cycles drawn anew,

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"slices"
 
-	"bourse"
-	"bourse/policy/search"
-	"bourse/policy/selection"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/search"
+	"github.com/bourse-grid/bourse/policy/selection"
 )
 
 // What the paper leaves out: what min T does to the time at which jobs are done,

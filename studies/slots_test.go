@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
-	"bourse/policy/search"
-	"bourse/policy/search/papercase"
-	"bourse/policy/selection"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/search"
+	"github.com/bourse-grid/bourse/policy/search/papercase"
+	"github.com/bourse-grid/bourse/policy/selection"
 )
 
 // The table of an independent program, 25,000 cycles of another stream; 2,500

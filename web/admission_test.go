@@ -16,8 +16,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"bourse"
-	"bourse/broker"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/broker"
 
 	"github.com/danielgtaylor/huma/v2/sse"
 	"github.com/prometheus/client_golang/prometheus/testutil"

@@ -8,9 +8,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/broker"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker"
 )
 
 // Batch is a submission: jobs that come together under an identity that the

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // catalogue is an index of the broker's jobs: by identity, by the name that

@@ -3,7 +3,7 @@ package web
 import (
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // A job that only a site remembers is there under its identity, and becomes that

@@ -9,9 +9,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"bourse"
-	"bourse/broker"
-	"bourse/history/explain"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/history/explain"
 )
 
 // Explain answers why a job of the broker, submitted at since or later, stands where

@@ -5,10 +5,10 @@ import (
 	"sync"
 	"time"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/broker"
-	"bourse/history"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/history"
 )
 
 // Turn is one turn in the life of a job, with the job as it stands just after.

@@ -19,10 +19,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/rs/zerolog"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/live"
-	"bourse/history"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/live"
+	"github.com/bourse-grid/bourse/history"
 )
 
 // listen opens an event stream over a real connection and returns its lines.

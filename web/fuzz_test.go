@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"testing"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/broker"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker"
 )
 
 // Whatever comes: no panic, and a job that the API lets through is one that

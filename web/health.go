@@ -9,9 +9,9 @@ import (
 	"net/http"
 	"regexp"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/broker"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker"
 )
 
 // health says how the process and its agent are.

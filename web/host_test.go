@@ -12,13 +12,13 @@ import (
 	"sync"
 	"testing"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/sim"
-	"bourse/broker"
-	"bourse/cluster"
-	"bourse/cluster/queue"
-	"bourse/sites"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/cluster"
+	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/sites"
 )
 
 // worldHost hosts a broker, sites and their clusters in virtual time behind the

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/broker"
-	"bourse/history"
-	"bourse/history/explain"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/history"
+	"github.com/bourse-grid/bourse/history/explain"
 )
 
 // Who may do what: a user their own, an operator all, anybody else nothing.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // An operator gives a site up: its parts of windows are had elsewhere, everybody

@@ -6,9 +6,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/broker"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker"
 )
 
 // Site is a site as the broker knows it.

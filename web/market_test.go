@@ -3,8 +3,8 @@ package web
 import (
 	"testing"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 func TestOffer_TellsHowThePriceChanges(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
-	"bourse"
-	"bourse/broker"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/broker"
 )
 
 // counters are what the API counts itself.

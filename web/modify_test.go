@@ -3,7 +3,7 @@ package web
 import (
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // A placed job is had otherwise by its own user, both windows or neither, and what

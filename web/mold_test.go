@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 func span(d bourse.Duration) Seconds { return Seconds{d} }

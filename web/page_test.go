@@ -12,7 +12,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // browser opens a page in a headless browser and returns its text, once it holds

@@ -14,8 +14,8 @@ import (
 	"sync"
 	"time"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // Bounds of a rendezvous. Only who has a token of the site takes anything up.

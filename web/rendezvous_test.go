@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // meet is one request to a rendezvous.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // JobRequest is one job of a Batch, with the keys of a batch file.

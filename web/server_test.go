@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 func get(s *Server, path string, change ...func(*http.Request)) *httptest.ResponseRecorder {

@@ -3,7 +3,7 @@ package web
 import (
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // What is offered for a job's place is for its own user to see and to answer; an

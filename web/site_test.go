@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // siteAPI is the API of a world's site north.

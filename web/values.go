@@ -8,7 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // The values of the vocabulary as the API writes them: money, prices,

@@ -7,7 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // What users and operators send is shown to others, on terminals too, so none of it

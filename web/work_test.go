@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
-	"bourse/broker"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/broker"
 )
 
 // What a job runs reaches the broker as it is, line ends and all, and the same batch

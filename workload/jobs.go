@@ -1,6 +1,6 @@
 package workload
 
-import "bourse"
+import "github.com/bourse-grid/bourse"
 
 // JobOptions say which records become jobs, and how. The zero value takes all
 // that ran and kills them at their estimates.

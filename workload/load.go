@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 func checkLoad(load float64) error {

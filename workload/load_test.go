@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 func TestCopy_CopiesStandDirectlyAfterTheirOriginals(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Lublin is the workload model of Lublin and Feitelson (2003) with the

@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // shape is what Lublin and Feitelson check of a workload.

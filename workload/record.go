@@ -1,6 +1,6 @@
 package workload
 
-import "bourse"
+import "github.com/bourse-grid/bourse"
 
 // Field is one of the 18 columns of a record, counted from 0.
 type Field int

@@ -3,7 +3,7 @@ package workload
 import (
 	"fmt"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Stream is a workload in chunks of one length, drawn or read when they are

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Trace is a workload log: its header and its records in order of submit.

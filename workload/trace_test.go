@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // trace returns the path of a real trace, or skips the test.

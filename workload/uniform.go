@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Uniform is the plain model: submits uniform over a span, nodes uniform,

@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"bourse/files"
+	"github.com/bourse-grid/bourse/files"
 )
 
 // Write writes the header and the records, one line each, fields parted by one

@@ -8,8 +8,8 @@ import (
 	"net/url"
 	"strings"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // scheme is that of the URIs that name members.

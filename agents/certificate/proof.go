@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"strings"
 
-	"bourse/agents"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // ReadProofKey reads the key that a site proves its answers with: one line of

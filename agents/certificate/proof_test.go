@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"bourse/agents"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // The key is made at the first start, for its owner only, and is the same ever

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // A fact of a group of n that is made durable by one sync, on a real disk.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"sync"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // Codec turns facts into the payload of records and back. A payload is a line of

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // growing is a journal that is written to: facts, and an image now and then.

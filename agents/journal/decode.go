@@ -8,8 +8,8 @@ import (
 	"reflect"
 	"strconv"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // A restart may have to read 300,000 facts, and encoding/json takes some 6 us for each.

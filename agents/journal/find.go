@@ -10,8 +10,8 @@ import (
 	"io/fs"
 	"slices"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // Sieve says which records of a journal to read. It sees them undecoded, since

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // all asks for every record of one kind.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 func TestFolder_KeepsAJournalOverRestarts(t *testing.T) {

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // Options says whose journal it is and how long it is kept.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // A process that is killed at any moment has lost nothing that it acknowledged:

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"testing"
 
-	"bourse/agents/plant"
+	"github.com/bourse-grid/bourse/agents/plant"
 )
 
 // Each planted bug of this package breaks what a test here would see. They are

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"io"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/parallel"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/parallel"
 )
 
 // Record is one record of a journal.

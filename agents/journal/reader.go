@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // What a reader reads of a text, piece by piece.

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"strings"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // A process that ran under a wrong clock leaves records of instants that have not

@@ -5,8 +5,8 @@ import (
 	"reflect"
 	"testing"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // ahead is a journal of four right records, then some of a clock two hours ahead,

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"testing"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/journal"
-	"bourse/policy/pricing"
-	"bourse/sites"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/policy/pricing"
+	"github.com/bourse-grid/bourse/sites"
 )
 
 var restarting = journal.Options{Agent: "site:north"}

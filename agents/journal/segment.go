@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // A segment is one file: a line with the version, a record with the Header, an

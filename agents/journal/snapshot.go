@@ -3,8 +3,8 @@ package journal
 import (
 	"strings"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // Snapshot begins a new segment with an image of the agent's state, which must

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // A snapshot takes some operations of the disk. A process that dies, or a disk

@@ -3,8 +3,8 @@ package live
 import (
 	"container/heap"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // alarms are those that an agent has set, the earliest first and those of one

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Alarms come out as a stable sort by instant has them, and none before its

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // batch is what came of the steps since the last sync. It is released when its facts

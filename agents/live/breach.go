@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"bourse/agents"
-	"bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/certificate"
 )
 
 // Cause is the kind of what a guard refuses: a word for metrics and logs. The

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"bourse/agents"
-	"bourse/agents/wire"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/wire"
 )
 
 // A peer is answered at the address from which it has asked. As a rule that is where

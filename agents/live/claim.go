@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/agents/certificate"
 )
 
 // Anybody with the gossip key can announce a process that does not exist, or that is not

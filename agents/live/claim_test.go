@@ -10,8 +10,8 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"bourse/agents"
-	"bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/certificate"
 )
 
 // forged has a process hear a word of gossip that its sender need not be

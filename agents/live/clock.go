@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // clock is the time that a host hands its agents: Unix milliseconds that never

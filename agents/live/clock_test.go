@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"bourse"
-	"bourse/agents/journal"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents/journal"
 )
 
 // wallClock is a wall clock that can be set.

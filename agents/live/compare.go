@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/wire"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/wire"
 )
 
 // A process that starts with a wrong clock would at once do what is due by that clock:

@@ -9,10 +9,10 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/journal"
-	"bourse/agents/wire"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/agents/wire"
 )
 
 // A process whose clock more others contradict than confirm waits, and so does

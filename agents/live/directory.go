@@ -5,8 +5,8 @@ import (
 	"slices"
 	"sync"
 
-	"bourse/agents"
-	"bourse/agents/wire"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/wire"
 )
 
 // maxMembers bounds how many processes a directory knows: about 1 MB. One more

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"bourse/agents"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // Driver does what an agent of this process cannot do itself, because it would block:

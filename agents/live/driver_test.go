@@ -11,9 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/journal"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/journal"
 )
 
 const toyDriver agents.ID = "driver:toy"

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"bourse/agents"
-	"bourse/agents/journal"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/journal"
 )
 
 // folders returns folders on a real disk, one for each agent.

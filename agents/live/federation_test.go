@@ -12,15 +12,15 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/journal"
-	"bourse/broker"
-	"bourse/cluster"
-	"bourse/cluster/queue"
-	"bourse/policy/backfill"
-	"bourse/policy/pricing"
-	"bourse/sites"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/cluster"
+	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/policy/pricing"
+	"github.com/bourse-grid/bourse/sites"
 )
 
 // grid is a broker and its sites, each a host and a node of its own, over

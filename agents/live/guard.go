@@ -15,8 +15,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"bourse/agents"
-	"bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/certificate"
 )
 
 // A guard stands between the network and Proto.Actor's remote, which believes

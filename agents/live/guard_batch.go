@@ -9,9 +9,9 @@ import (
 	"github.com/asynkron/protoactor-go/remote"
 	"google.golang.org/protobuf/proto"
 
-	"bourse/agents"
-	"bourse/agents/certificate"
-	"bourse/agents/wire"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/agents/wire"
 )
 
 // maxBatch bounds the envelopes of one batch; links of this build send at most

@@ -12,9 +12,9 @@ import (
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/wire"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/wire"
 )
 
 // legOf is a leg of a broker's transaction.

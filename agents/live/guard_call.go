@@ -12,7 +12,7 @@ import (
 
 	"google.golang.org/grpc/credentials"
 
-	"bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/agents/certificate"
 )
 
 // lifeProtocol is the TLS protocol (ALPN) of a caller that only asks which life of an

@@ -14,7 +14,7 @@ import (
 	grpcpeer "google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 
-	"bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/agents/certificate"
 )
 
 // guardedCredentials shakes hands at both ends: TLS against the guard's store,

@@ -11,9 +11,9 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"bourse/agents"
-	"bourse/agents/certificate"
-	"bourse/agents/wire"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/agents/wire"
 )
 
 // greeting is how long a called peer may take to answer. Proto.Actor's remote itself

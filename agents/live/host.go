@@ -17,9 +17,9 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/rs/zerolog"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/journal"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/journal"
 )
 
 // Options say how a host runs its agents. The zero value of a bound is its

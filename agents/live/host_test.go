@@ -12,10 +12,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/journal"
-	"bourse/agents/wire"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/agents/wire"
 )
 
 // slowDisk has syncs wait until they are let through.

@@ -11,16 +11,16 @@ import (
 	"testing/synctest"
 	"time"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/journal"
-	"bourse/agents/wire"
-	"bourse/broker"
-	"bourse/cluster"
-	"bourse/cluster/queue"
-	"bourse/policy/backfill"
-	"bourse/policy/pricing"
-	"bourse/sites"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/agents/wire"
+	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/cluster"
+	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/policy/pricing"
+	"github.com/bourse-grid/bourse/sites"
 )
 
 // liar is a network between two hosts that hands over what it is given and, with

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
-	"bourse/agents/wire"
+	"github.com/bourse-grid/bourse/agents/wire"
 )
 
 // lane is a carrier that only notes what it is to carry.

@@ -11,8 +11,8 @@ import (
 	"github.com/rs/zerolog"
 	"google.golang.org/protobuf/proto"
 
-	"bourse/agents"
-	"bourse/agents/wire"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/wire"
 )
 
 // links carries envelopes to and from all other processes: it is the Network of

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"bourse/agents"
-	"bourse/agents/wire"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/wire"
 )
 
 // Network carries messages to agents of other processes.

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // Member is what a process tells all others of itself by gossip. It is a hint: anybody

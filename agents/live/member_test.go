@@ -8,8 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"bourse/agents"
-	"bourse/agents/wire"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/wire"
 )
 
 func someMember(t *rapid.T) Member {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"bourse/agents"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // What a node hears of others by gossip, and what it tells its broker of that.

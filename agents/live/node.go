@@ -13,8 +13,8 @@ import (
 	"github.com/rs/zerolog"
 	"google.golang.org/protobuf/proto"
 
-	"bourse/agents"
-	"bourse/agents/wire"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/wire"
 )
 
 // NodeOptions says under which name and where a process takes part in a federation.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"bourse/agents"
-	"bourse/agents/wire"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/wire"
 )
 
 // fakeHost is a host of one agent that only notes what it is given.

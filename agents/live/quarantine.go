@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/journal"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/journal"
 )
 
 // A panic in the middle of a step leaves an undefined state, so the process ends and its

@@ -9,9 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/journal"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/journal"
 )
 
 // lived is a life over a disk that a crash has just hit, and what ended it.

@@ -20,7 +20,7 @@ import (
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/protobuf/proto"
 
-	"bourse/agents/wire"
+	"github.com/bourse-grid/bourse/agents/wire"
 )
 
 // Transport is how connections are secured: the credentials and interceptors of

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"bourse/agents"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // 200 sites in one process, started at once, find each other, and all notice one

@@ -8,9 +8,9 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/journal"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/journal"
 )
 
 // purse is an agent that adds up what it is given. Its state is one number and

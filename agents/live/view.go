@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // view is a request to look at an agent.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"sync"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // WatchEnded is the last fact that a watcher sees, unless it has called stop: the

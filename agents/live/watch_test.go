@@ -7,9 +7,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/journal"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/journal"
 )
 
 // A watcher sees every fact, in order.

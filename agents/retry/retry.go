@@ -12,8 +12,8 @@
 package retry
 
 import (
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // Subject names what is owed, and to whom where that matters. Kind names its

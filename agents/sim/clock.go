@@ -1,6 +1,6 @@
 package sim
 
-import "bourse"
+import "github.com/bourse-grid/bourse"
 
 // clock is what a process takes for the present instant. It begins, with each
 // life, at what the host's wall clock shows, and from there on is monotonic: it

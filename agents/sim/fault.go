@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // Kind is the kind of a fault.

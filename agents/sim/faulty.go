@@ -3,9 +3,9 @@ package sim
 import (
 	"fmt"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/journal"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/journal"
 )
 
 // Faulty is a world in which things go wrong: messages take time and are lost,

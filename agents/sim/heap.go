@@ -1,6 +1,6 @@
 package sim
 
-import "bourse"
+import "github.com/bourse-grid/bourse"
 
 // eventHeap is a four-way heap of events by instant, rank, order of scheduling.
 // Four children a node halve the depth, which pays at a million events.

@@ -1,8 +1,8 @@
 package sim
 
 import (
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // episode is a fault that lasts: of the network, or of the domain.

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/journal"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/journal"
 )
 
 // process is one life after another of an agent, with the disk that they share.

@@ -5,8 +5,8 @@ import (
 	"hash/fnv"
 	"strings"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // record is what one life of a process was handed, and what it recorded.

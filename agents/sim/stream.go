@@ -1,6 +1,6 @@
 package sim
 
-import "bourse"
+import "github.com/bourse-grid/bourse"
 
 // stream is a seeded source of draws: splitmix64. Each purpose has a stream of
 // its own, so that what one draws leaves the others as they are.

@@ -3,9 +3,9 @@ package sim
 import (
 	"slices"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/journal"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/journal"
 )
 
 // Strike has a fault happen now: for a domain whose faults are made of others.

@@ -6,8 +6,8 @@ package sim
 import (
 	"fmt"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // maxStepsAtOnce bounds how many steps one instant may take. A world that needs

@@ -3,8 +3,8 @@ package wire
 import (
 	"testing"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // offers is a site's answer with so many steps, half of them admissible.

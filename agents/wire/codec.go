@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"bourse/agents"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // codec is how one message type goes into an envelope, and comes out of it. A type

@@ -294,7 +294,7 @@ const file_link_proto_rawDesc = "" +
 	"\x03now\x18\x03 \x01(\x12R\x03now\"3\n" +
 	"\x03Ack\x12\x18\n" +
 	"\asession\x18\x01 \x01(\x06R\asession\x12\x12\n" +
-	"\x04upto\x18\x02 \x01(\x04R\x04uptoB\x14Z\x12bourse/agents/wireb\x06proto3"
+	"\x04upto\x18\x02 \x01(\x04R\x04uptoB+Z)github.com/bourse-grid/bourse/agents/wireb\x06proto3"
 
 var (
 	file_link_proto_rawDescOnce sync.Once

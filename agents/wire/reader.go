@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // The bounds of one message. Those of values are the vocabulary's.

@@ -1,8 +1,8 @@
 package wire
 
 import (
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // recovery are the codecs of the messages of a transaction that did not go

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // sent is the envelope of a sample, to be spoilt.

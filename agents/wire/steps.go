@@ -1,8 +1,8 @@
 package wire
 
 import (
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // steps are the codecs of the messages between a broker and a site as long as all

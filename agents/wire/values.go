@@ -4,8 +4,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // The values. What is zero is left out, and read back as zero.

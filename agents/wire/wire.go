@@ -21,7 +21,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"bourse/agents"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 //go:generate protoc --go_out=. --go_opt=paths=source_relative wire.proto link.proto

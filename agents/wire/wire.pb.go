@@ -4870,7 +4870,7 @@ const file_wire_proto_rawDesc = "" +
 	"\x13LEG_STATE_HEURISTIC\x10\n" +
 	"\x12\x16\n" +
 	"\x12LEG_STATE_RELEASED\x10\v\x12\x12\n" +
-	"\x0eLEG_STATE_LOST\x10\fB\x14Z\x12bourse/agents/wireb\x06proto3"
+	"\x0eLEG_STATE_LOST\x10\fB+Z)github.com/bourse-grid/bourse/agents/wireb\x06proto3"
 
 var (
 	file_wire_proto_rawDescOnce sync.Once

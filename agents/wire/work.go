@@ -3,8 +3,8 @@ package wire
 import (
 	"math"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // works are the codecs of the messages about what work has printed.

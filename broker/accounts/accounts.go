@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Accounts are a double-entry ledger:

@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 func leg(n int) bourse.LegID {

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"bourse"
-	"bourse/policy/selection"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/selection"
 )
 
 // chooser is a choice under way.

@@ -6,10 +6,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/policy/choice"
-	"bourse/policy/search"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/policy/choice"
+	"github.com/bourse-grid/bourse/policy/search"
 )
 
 // randomCurve draws factors over the first hours.

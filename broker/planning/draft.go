@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"bourse"
-	"bourse/policy/placement"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/placement"
 )
 
 // Draft is a plan before the quotes: the alternatives of each job at their base

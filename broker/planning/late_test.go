@@ -3,10 +3,10 @@ package planning
 import (
 	"testing"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/policy/search"
-	"bourse/policy/selection"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/policy/search"
+	"github.com/bourse-grid/bourse/policy/selection"
 )
 
 // A peer may say what is clear from some later instant on only. It is taken to be so

@@ -3,7 +3,7 @@ package planning
 import (
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // What is tried next, and what explain calls the runner-up, go by what a credit

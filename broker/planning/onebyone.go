@@ -5,9 +5,9 @@ import (
 	"hash/fnv"
 	"slices"
 
-	"bourse"
-	"bourse/policy/choice"
-	"bourse/policy/placement"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/choice"
+	"github.com/bourse-grid/bourse/policy/placement"
 )
 
 // With a strategy that is not a batch each job goes whole to one group of one site,

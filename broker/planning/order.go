@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"bourse"
-	"bourse/policy/placement"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/placement"
 )
 
 // order is the order in which a search by the papers' rules looks at the groups. With

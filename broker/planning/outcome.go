@@ -3,7 +3,7 @@ package planning
 import (
 	"slices"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // JobOutcome is what a plan comes to for one job, with all alternatives that there

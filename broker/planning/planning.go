@@ -16,10 +16,10 @@
 package planning
 
 import (
-	"bourse"
-	"bourse/policy/placement"
-	"bourse/policy/search"
-	"bourse/policy/selection"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/placement"
+	"github.com/bourse-grid/bourse/policy/search"
+	"github.com/bourse-grid/bourse/policy/selection"
 )
 
 // Planner plans. It keeps the memory of its work from one call to the next and

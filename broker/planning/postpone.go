@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strings"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // postpone ends a job's part in the cycle before the quotes.

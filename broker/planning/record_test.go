@@ -4,10 +4,10 @@ import (
 	"reflect"
 	"testing"
 
-	"bourse"
-	"bourse/policy/choice"
-	"bourse/policy/search"
-	"bourse/policy/selection"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/choice"
+	"github.com/bourse-grid/bourse/policy/search"
+	"github.com/bourse-grid/bourse/policy/selection"
 )
 
 // What a plan draws follows from the record under each goal that draws.

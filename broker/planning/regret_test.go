@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"testing"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/policy/selection"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/policy/selection"
 )
 
 // Three jobs of an hour for the one node of a site at 2 credits an hour; an hour is

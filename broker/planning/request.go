@@ -1,8 +1,8 @@
 package planning
 
 import (
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // The bounds on what one job may ask for and one site may offer.

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 
-	"bourse"
-	"bourse/policy/search"
-	"bourse/policy/selection"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/search"
+	"github.com/bourse-grid/bourse/policy/selection"
 )
 
 // Rerun plans a cycle on record again. As it was recorded it comes to the recorded

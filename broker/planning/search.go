@@ -1,6 +1,6 @@
 package planning
 
-import "bourse"
+import "github.com/bourse-grid/bourse"
 
 // findWindows looks for alternatives of all jobs together: no two of them overlap.
 func (p *Planner) findWindows(d *Draft) {

@@ -3,9 +3,9 @@ package planning
 import (
 	"slices"
 
-	"bourse"
-	"bourse/policy/placement"
-	"bourse/policy/pricing"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/placement"
+	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
 // addShares makes alternatives of time-shared nodes: one for each group of them

@@ -3,7 +3,7 @@ package planning
 import (
 	"slices"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Quotes for sets. Under GoalValue the windows of different jobs may lie in the same

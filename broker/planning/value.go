@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"bourse"
-	"bourse/policy/placement"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/placement"
 )
 
 // Under the goal value a batch is placed together by policy/placement: the sum of

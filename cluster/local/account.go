@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // account is a local account that work runs as.

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // startSupervisor starts the supervisor of a work, which outlives this process: it is

@@ -15,8 +15,8 @@ import (
 	"strings"
 	"time"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // Config says where work runs, and on what.

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 func TestDriver_ShowsItsNodesAndWhoIsOnThem(t *testing.T) {

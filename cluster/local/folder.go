@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"sync/atomic"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // work is the folder of one work.

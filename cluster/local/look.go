@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strconv"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // Words for why a work has not ended by itself.

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // patience bounds the waits for processes, which as a rule take some milliseconds.

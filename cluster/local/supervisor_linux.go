@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // How patient a supervisor is.

@@ -12,8 +12,8 @@ import (
 	"syscall"
 	"testing"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 func TestDriver_RunsWorkWithItsEnvironmentAndShowsItsEnd(t *testing.T) {

@@ -14,10 +14,10 @@ import (
 	"fmt"
 	"slices"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/cluster"
-	"bourse/policy/backfill"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/cluster"
+	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // Backend is a cluster whose nodes a resource manager looks after.

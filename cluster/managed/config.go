@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/policy/backfill"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // Config says what nodes there are, whose driver reaches them, and how patient the

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // entry is one name of ours: what should bear it in the manager, and what was last

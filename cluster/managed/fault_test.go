@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/cluster"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/cluster"
 
 	"pgregory.net/rapid"
 )

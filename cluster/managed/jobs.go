@@ -3,7 +3,7 @@ package managed
 import (
 	"strconv"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // JobsOf finds the job of a look that an id stands for in the states that StateOf

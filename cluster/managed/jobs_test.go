@@ -4,8 +4,8 @@ import (
 	"reflect"
 	"testing"
 
-	"bourse"
-	"bourse/policy/backfill"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // Each job of a state is found in the look again, tasks of arrays among them.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 func TestLook_NoMoreOftenThanStatedNoLessEither(t *testing.T) {

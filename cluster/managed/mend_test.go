@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // What an administrator, a crash of the manager or a fault of a command does to a leg

@@ -3,8 +3,8 @@ package managed
 import (
 	"slices"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // reading is a question for what work has printed that the driver has not answered.

@@ -4,8 +4,8 @@ import (
 	"reflect"
 	"testing"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // What work has printed is asked of the driver by the name of its leg, and handed back

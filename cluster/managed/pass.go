@@ -3,8 +3,8 @@ package managed
 import (
 	"slices"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // soonest is the instant of which a look is needed where any new one does.

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"slices"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/cluster"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/cluster"
 )
 
 // wish is a hold that the site has asked for and has no answer to.

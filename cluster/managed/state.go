@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"bourse"
-	"bourse/policy/backfill"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // View is what StateOf must know beside a look.

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"bourse"
-	"bourse/policy/backfill"
-	"bourse/policy/pricing"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/policy/pricing"
 
 	"pgregory.net/rapid"
 )

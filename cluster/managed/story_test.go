@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // both runs a test with a manager that keeps reservations and with one that keeps none.

@@ -1,8 +1,8 @@
 package managed
 
 import (
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // What is done for a leg, by what should be in the manager and what was last seen

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // toy is a resource manager in memory that does what it is told, and beside that what

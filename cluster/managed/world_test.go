@@ -6,10 +6,10 @@ import (
 	"slices"
 	"testing"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/cluster"
-	"bourse/policy/backfill"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/cluster"
+	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 const (

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/cluster"
-	"bourse/policy/backfill"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/cluster"
+	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // Backend is a simulated cluster of nodes that can be reserved: each group has its

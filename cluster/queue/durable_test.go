@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/cluster"
-	"bourse/history/invariant"
-	"bourse/policy/backfill"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/cluster"
+	"github.com/bourse-grid/bourse/history/invariant"
+	"github.com/bourse-grid/bourse/policy/backfill"
 
 	"pgregory.net/rapid"
 )

@@ -1,6 +1,6 @@
 package queue
 
-import "bourse"
+import "github.com/bourse-grid/bourse"
 
 // end says when a running job is over, or reaches its planned end.
 type end struct {

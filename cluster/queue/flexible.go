@@ -3,9 +3,9 @@ package queue
 import (
 	"slices"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/policy/sla"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/policy/sla"
 )
 
 // The cluster's side of flexible legs. Nodes are promised somewhere within the

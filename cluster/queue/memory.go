@@ -5,9 +5,9 @@ import (
 	"maps"
 	"slices"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/cluster"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/cluster"
 )
 
 // memory is what the facts of earlier lives say of local jobs and outages, gathered

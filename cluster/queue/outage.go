@@ -3,9 +3,9 @@ package queue
 import (
 	"slices"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/policy/backfill"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // nodesLost takes failed nodes out of a group for a time, as a reservation of

@@ -7,9 +7,9 @@ import (
 	"hash/fnv"
 	"slices"
 
-	"bourse"
-	"bourse/policy/backfill"
-	"bourse/policy/sla"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/policy/sla"
 )
 
 // PromiseOptions make a group one of service level agreements (Netto et al.):

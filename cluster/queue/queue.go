@@ -3,9 +3,9 @@ package queue
 import (
 	"fmt"
 
-	"bourse"
-	"bourse/policy/backfill"
-	"bourse/policy/sla"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/policy/sla"
 )
 
 // Named is one of a site's named queues for best-effort jobs.

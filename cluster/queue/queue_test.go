@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
-	"bourse/policy/backfill"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/backfill"
 
 	"pgregory.net/rapid"
 )

@@ -5,10 +5,10 @@ import (
 	"maps"
 	"slices"
 
-	"bourse"
-	"bourse/cluster"
-	"bourse/policy/backfill"
-	"bourse/policy/sla"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/cluster"
+	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/policy/sla"
 )
 
 // A restart puts everything back where it was, first the locks of legs, then the

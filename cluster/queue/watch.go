@@ -1,10 +1,10 @@
 package queue
 
 import (
-	"bourse"
-	"bourse/cluster"
-	"bourse/policy/backfill"
-	"bourse/policy/sla"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/cluster"
+	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/policy/sla"
 )
 
 // watch turns what a queue does into facts.

@@ -3,9 +3,9 @@ package queue
 import (
 	"testing"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/policy/backfill"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // An earlier build kept the window of a leg that had taken the place of another

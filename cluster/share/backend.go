@@ -10,11 +10,11 @@ import (
 	"math"
 	"slices"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/cluster"
-	"bourse/policy/admission"
-	"bourse/policy/backfill"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/cluster"
+	"github.com/bourse-grid/bourse/policy/admission"
+	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // Backend is a simulated cluster of time-shared nodes, each group admitted to by

@@ -10,10 +10,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/cluster"
-	"bourse/policy/admission"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/cluster"
+	"github.com/bourse-grid/bourse/policy/admission"
 )
 
 // lives are those of one durable cluster of deadlines.

@@ -5,10 +5,10 @@ import (
 	"maps"
 	"slices"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/cluster"
-	"bourse/policy/admission"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/cluster"
+	"github.com/bourse-grid/bourse/policy/admission"
 )
 
 // A replay decides nothing: it puts work where it was put, and what the nodes have

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/policy/admission"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/policy/admission"
 )
 
 // Suits says whether there is such a group, and whether the leg has work to share

@@ -6,7 +6,7 @@ import (
 	"os/user"
 	"strconv"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // account is a local account that a command runs as.

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // These tests have two real clusters, and begin with TestReal. BOURSE_SLURM=1 runs

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // Config is what a driver must know.

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // refusalTexts reads what testdata/refusals.sh has recorded: by label the text and the

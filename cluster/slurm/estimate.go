@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Planned asks Slurm when it would start a job of so many nodes, with a limit in

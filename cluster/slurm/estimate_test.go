@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // fakeCommand makes a folder with one command, a shell script.

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // folder is where work finds its scripts and leaves its traces: in it a folder for

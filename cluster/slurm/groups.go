@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Groups finds the nodes of a site's groups. A group is a partition, or a part of it:

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // mixed has six nodes: batch of n1 to n4, of which n4 is another kind; gpu of n4 to n6.

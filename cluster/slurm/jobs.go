@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // maxTasks bounds the pending tasks of one array that a look shows as jobs of their

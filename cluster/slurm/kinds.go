@@ -1,6 +1,6 @@
 package slurm
 
-import "bourse"
+import "github.com/bourse-grid/bourse"
 
 // Partitions lists the partitions that the nodes of a look are in, by name.
 func Partitions(look *bourse.Look) []string { return partitionsOf(look) }

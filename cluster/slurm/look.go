@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Printed is what Slurm's commands print about a cluster.

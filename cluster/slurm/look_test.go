@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // versions are those that testdata has recorded output of.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // named is a job of a given name, as squeue lists it in a line: sooner said than the

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // node is a node in the JSON of older versions.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // record is a line of scontrol's: words of the form Key=value. Of two with the same

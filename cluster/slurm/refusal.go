@@ -5,8 +5,8 @@ import (
 
 	"strings"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // What Slurm's commands say when they do not do what they should. It is told apart

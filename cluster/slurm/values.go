@@ -7,7 +7,7 @@ import (
 	"math"
 	"strings"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // number is a number as the versions write it: plain, null for none, or wrapped as

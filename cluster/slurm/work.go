@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // run submits the work as its account, to begin with the window, unless it is there

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // wrapper is the script that Slurm runs for a work: it lets the work begin once, tells

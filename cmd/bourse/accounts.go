@@ -11,10 +11,10 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
-	"bourse"
-	"bourse/report"
-	"bourse/web"
-	"bourse/web/client"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/report"
+	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/client"
 )
 
 // newAccounts builds "bourse accounts".

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
-	"bourse/web"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/web"
 )
 
 func TestAccounts_ADepositIsPaidInOnceAndStandsInTheStatement(t *testing.T) {

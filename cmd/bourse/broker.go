@@ -7,11 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/broker"
-	"bourse/configs"
-	"bourse/web"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/web"
 )
 
 // newBroker builds "bourse broker".

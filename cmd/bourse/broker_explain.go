@@ -5,11 +5,11 @@ import (
 	"errors"
 	"time"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/journal"
-	"bourse/history/explain"
-	"bourse/web"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/history/explain"
+	"github.com/bourse-grid/bourse/web"
 )
 
 // explainer answers why a job stands where it stands, from what the journal of its

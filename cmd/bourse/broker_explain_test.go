@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/history/explain"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/history/explain"
 )
 
 // Instants in an agent's words are shown as the times beside them are; the name of a

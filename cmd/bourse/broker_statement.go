@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 
-	"bourse/agents/journal"
-	"bourse/broker"
-	"bourse/web"
+	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/web"
 )
 
 // statements reads a broker's statement from its journal, which may grow meanwhile.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/agents/certificate"
 )
 
 // ca runs bourse ca on a folder.

@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"bourse/configs"
+	"github.com/bourse-grid/bourse/configs"
 
 	"github.com/spf13/cobra"
 )

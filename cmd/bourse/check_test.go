@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"bourse/configs"
+	"github.com/bourse-grid/bourse/configs"
 )
 
 func checkFile(t *testing.T, text string, flags ...string) (stdout string, err error) {

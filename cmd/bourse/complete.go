@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"bourse/configs"
+	"github.com/bourse-grid/bourse/configs"
 )
 
 // flagKeys says which key of a file takes the same words as a flag: the shell

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"bourse/configs"
+	"github.com/bourse-grid/bourse/configs"
 )
 
 func TestComplete_AFlagHasTheWordsOfItsKey(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"bourse/workload"
+	"github.com/bourse-grid/bourse/workload"
 )
 
 // newConvert builds "bourse convert".

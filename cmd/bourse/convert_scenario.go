@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"bourse"
-	"bourse/files"
-	"bourse/workload"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/files"
+	"github.com/bourse-grid/bourse/workload"
 )
 
 // scenario writes a scenario with a site for each partition of a grid's log, as

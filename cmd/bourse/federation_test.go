@@ -13,16 +13,16 @@ import (
 	"testing"
 	"time"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/journal"
-	"bourse/agents/live"
-	"bourse/broker"
-	"bourse/cluster"
-	"bourse/cluster/queue"
-	"bourse/sites"
-	"bourse/web"
-	"bourse/web/client"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/agents/live"
+	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/cluster"
+	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/sites"
+	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/client"
 )
 
 // federation is a broker, two sites of 16 nodes and their clusters in one

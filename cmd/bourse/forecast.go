@@ -14,13 +14,13 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
-	"bourse"
-	"bourse/cluster/slurm"
-	"bourse/parallel"
-	"bourse/policy/backfill"
-	"bourse/policy/forecast"
-	"bourse/report"
-	"bourse/simulation"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/cluster/slurm"
+	"github.com/bourse-grid/bourse/parallel"
+	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/policy/forecast"
+	"github.com/bourse-grid/bourse/report"
+	"github.com/bourse-grid/bourse/simulation"
 )
 
 // newForecast builds "bourse forecast".

@@ -11,10 +11,10 @@ import (
 	"slices"
 	"strings"
 
-	"bourse"
-	"bourse/cluster/slurm"
-	"bourse/policy/forecast"
-	"bourse/workload"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/cluster/slurm"
+	"github.com/bourse-grid/bourse/policy/forecast"
+	"github.com/bourse-grid/bourse/workload"
 )
 
 // past is what a forecast learns from.

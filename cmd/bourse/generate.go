@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"bourse"
-	"bourse/workload"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/workload"
 )
 
 // newGenerate builds "bourse generate".

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
-	"bourse/configs"
-	"bourse/workload"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/workload"
 )
 
 // workloadCommand runs a command line in this process.

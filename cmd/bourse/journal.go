@@ -14,13 +14,13 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/certificate"
-	"bourse/agents/journal"
-	"bourse/configs"
-	"bourse/history/invariant"
-	"bourse/report"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/history/invariant"
+	"github.com/bourse-grid/bourse/report"
 )
 
 // newJournal builds "bourse journal".

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"bourse/agents"
-	"bourse/agents/journal"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/journal"
 )
 
 // newJournalCopy builds "bourse journal copy".

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/journal"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/journal"
 )
 
 // newJournalRebase builds "bourse journal rebase".

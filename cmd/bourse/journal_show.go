@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/journal"
-	"bourse/history"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/history"
 )
 
 // newJournalShow builds "bourse journal show".

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"bourse"
-	"bourse/web/client"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/web/client"
 )
 
 // logging is one call of "bourse logs".

@@ -14,10 +14,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"bourse"
-	"bourse/cluster/managed"
-	"bourse/cluster/slurm"
-	"bourse/policy/backfill"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/cluster/managed"
+	"github.com/bourse-grid/bourse/cluster/slurm"
+	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // lookFlags say which cluster is looked at, and which of its nodes.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // busyLook is a cluster of four nodes of one partition at 1,000,000 s: job 1 of ana

@@ -10,7 +10,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"bourse/web"
+	"github.com/bourse-grid/bourse/web"
 )
 
 // What users and peers say reaches a terminal as text, whatever is in it and

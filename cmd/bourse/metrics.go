@@ -5,7 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"bourse/agents/live"
+	"github.com/bourse-grid/bourse/agents/live"
 )
 
 // processMetrics tells of what surrounds an agent: host, journals, network,

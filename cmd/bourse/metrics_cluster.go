@@ -7,9 +7,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/cluster/managed"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/cluster/managed"
 )
 
 // clusterMetrics tells what the reconciler of a cluster of real nodes has done.

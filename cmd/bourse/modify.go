@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"bourse"
-	"bourse/web"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/web"
 )
 
 // modifyCommand holds the flags.

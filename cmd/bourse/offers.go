@@ -11,9 +11,9 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
-	"bourse/report"
-	"bourse/web"
-	"bourse/web/client"
+	"github.com/bourse-grid/bourse/report"
+	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/client"
 )
 
 // newOffers builds "bourse offers".

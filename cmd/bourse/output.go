@@ -4,7 +4,7 @@ import (
 	"io"
 	"unicode/utf8"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // output is where results go. Words that users and peers have given are among

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // problem is a PROBLEM.json: slots of nodes named one by one, and a batch.

@@ -22,12 +22,12 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"bourse/agents"
-	"bourse/agents/certificate"
-	"bourse/agents/journal"
-	"bourse/agents/live"
-	"bourse/configs"
-	"bourse/web"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/agents/live"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/web"
 )
 
 // patience is how long a process that is told to stop may take to finish what

@@ -11,10 +11,10 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
-	"bourse"
-	"bourse/policy/choice"
-	"bourse/policy/pricing"
-	"bourse/report"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/choice"
+	"github.com/bourse-grid/bourse/policy/pricing"
+	"github.com/bourse-grid/bourse/report"
 )
 
 // newQuote builds "bourse quote".

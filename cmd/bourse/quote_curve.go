@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"slices"
 
-	"bourse"
-	"bourse/policy/backfill"
-	"bourse/policy/choice"
-	"bourse/policy/pricing"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/policy/choice"
+	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
 // Where a site's prices change over time the base price is another one at every start:

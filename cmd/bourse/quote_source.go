@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"bourse"
-	"bourse/configs"
-	"bourse/policy/backfill"
-	"bourse/policy/pricing"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
 // quoted is what a quote is of: a group's queue, and what people call what is in it.

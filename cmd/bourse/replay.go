@@ -10,12 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"bourse"
-	"bourse/files"
-	"bourse/policy/backfill"
-	"bourse/policy/choice"
-	"bourse/simulation"
-	"bourse/workload"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/files"
+	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/policy/choice"
+	"github.com/bourse-grid/bourse/simulation"
+	"github.com/bourse-grid/bourse/workload"
 )
 
 // newReplay builds "bourse replay".

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"bourse/report"
+	"github.com/bourse-grid/bourse/report"
 )
 
 // runReport runs the command without looking at what it prints.

@@ -4,8 +4,8 @@ import (
 	"io"
 	"sync"
 
-	"bourse/configs"
-	"bourse/report"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/report"
 )
 
 // runFolder is the folder of a run: the report's files and those by which the run

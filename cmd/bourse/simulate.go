@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"bourse/configs"
-	"bourse/report"
-	"bourse/simulation"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/report"
+	"github.com/bourse-grid/bourse/simulation"
 )
 
 // simulateFlags are what the user of simulate has asked for.

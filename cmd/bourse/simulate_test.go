@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"bourse/configs"
-	"bourse/simulation"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/simulation"
 )
 
 // oneSite is a scenario whose site runs the trace beside it.

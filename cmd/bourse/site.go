@@ -3,13 +3,13 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"bourse/agents"
-	"bourse/agents/certificate"
-	"bourse/cluster"
-	"bourse/cluster/managed"
-	"bourse/configs"
-	"bourse/sites"
-	"bourse/web"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/cluster"
+	"github.com/bourse-grid/bourse/cluster/managed"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/sites"
+	"github.com/bourse-grid/bourse/web"
 )
 
 // newSite builds "bourse site".

@@ -5,15 +5,15 @@ import (
 	"os"
 	"slices"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/live"
-	"bourse/cluster"
-	"bourse/cluster/local"
-	"bourse/cluster/managed"
-	"bourse/configs"
-	"bourse/simulation"
-	"bourse/sites"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/live"
+	"github.com/bourse-grid/bourse/cluster"
+	"github.com/bourse-grid/bourse/cluster/local"
+	"github.com/bourse-grid/bourse/cluster/managed"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/simulation"
+	"github.com/bourse-grid/bourse/sites"
 )
 
 // behind is what stands behind a site's process: the nodes, and who reaches them

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"bourse/web"
+	"github.com/bourse-grid/bourse/web"
 )
 
 // newSiteLost builds "bourse site lost".

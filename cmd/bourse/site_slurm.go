@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"bourse"
-	"bourse/cluster/managed"
-	"bourse/cluster/slurm"
-	"bourse/configs"
-	"bourse/sites"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/cluster/managed"
+	"github.com/bourse-grid/bourse/cluster/slurm"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/sites"
 )
 
 // slurmCluster has the nodes of some partitions of a Slurm cluster.

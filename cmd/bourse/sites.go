@@ -9,8 +9,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
-	"bourse/report"
-	"bourse/web"
+	"github.com/bourse-grid/bourse/report"
+	"github.com/bourse-grid/bourse/web"
 )
 
 // newSites builds "bourse sites".

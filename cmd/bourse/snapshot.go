@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // newSnapshot builds "bourse snapshot".

@@ -15,9 +15,9 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
-	"bourse/files"
-	"bourse/report"
-	"bourse/studies"
+	"github.com/bourse-grid/bourse/files"
+	"github.com/bourse-grid/bourse/report"
+	"github.com/bourse-grid/bourse/studies"
 )
 
 // experiment is a study by name. Each stands in a file of its own and has a line

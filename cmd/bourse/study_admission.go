@@ -3,8 +3,8 @@ package main
 import (
 	"fmt"
 
-	"bourse/studies"
-	"bourse/workload"
+	"github.com/bourse-grid/bourse/studies"
+	"github.com/bourse-grid/bourse/workload"
 )
 
 // studyAdmission is the experiment of Yeo and Buyya.

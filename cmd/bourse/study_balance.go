@@ -3,9 +3,9 @@ package main
 import (
 	"fmt"
 
-	"bourse"
-	"bourse/studies"
-	"bourse/workload"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/studies"
+	"github.com/bourse-grid/bourse/workload"
 )
 
 // studyBalance is our own experiment on what prices do for the balance of load.

@@ -3,10 +3,10 @@ package main
 import (
 	"errors"
 
-	"bourse"
-	"bourse/simulation"
-	"bourse/studies"
-	"bourse/workload"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/simulation"
+	"github.com/bourse-grid/bourse/studies"
+	"github.com/bourse-grid/bourse/workload"
 )
 
 // studyForecast is our own experiment on when a job is said to start.

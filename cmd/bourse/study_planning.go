@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bourse/studies"
+	"github.com/bourse-grid/bourse/studies"
 )
 
 // studyPlanning is our own experiment on what a broker minimises.

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 
-	"bourse/simulation"
-	"bourse/studies"
-	"bourse/workload"
+	"github.com/bourse-grid/bourse/simulation"
+	"github.com/bourse-grid/bourse/studies"
+	"github.com/bourse-grid/bourse/workload"
 )
 
 // pricedTraces are the traces of the pricing paper, in its order.

@@ -3,8 +3,8 @@ package main
 import (
 	"fmt"
 
-	"bourse/studies"
-	"bourse/workload"
+	"github.com/bourse-grid/bourse/studies"
+	"github.com/bourse-grid/bourse/workload"
 )
 
 // studySLA is the experiment of Netto, Bubendorfer and Buyya.

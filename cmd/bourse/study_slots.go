@@ -1,6 +1,6 @@
 package main
 
-import "bourse/studies"
+import "github.com/bourse-grid/bourse/studies"
 
 // studySlots is the experiment of Toporkov and others.
 func studySlots() experiment {

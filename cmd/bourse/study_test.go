@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"bourse/studies"
+	"github.com/bourse-grid/bourse/studies"
 )
 
 // study runs the command and returns what it prints.

@@ -12,11 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"bourse"
-	"bourse/configs"
-	"bourse/web"
-	"bourse/web/client"
-	"bourse/workload"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/client"
+	"github.com/bourse-grid/bourse/workload"
 )
 
 // submitting holds the flags.

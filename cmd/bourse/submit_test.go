@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"bourse/web"
+	"github.com/bourse-grid/bourse/web"
 )
 
 func TestSubmit_SaysWhatItWaitsFor(t *testing.T) {

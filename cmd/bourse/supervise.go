@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"bourse/cluster/local"
+	"github.com/bourse-grid/bourse/cluster/local"
 )
 
 // superviseName is the command by which a site of this machine has a work looked after.

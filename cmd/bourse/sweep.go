@@ -11,9 +11,9 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
-	"bourse/configs"
-	"bourse/report"
-	"bourse/simulation"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/report"
+	"github.com/bourse-grid/bourse/simulation"
 )
 
 // newSweep builds "bourse sweep".

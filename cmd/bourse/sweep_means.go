@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"bourse/report"
+	"github.com/bourse-grid/bourse/report"
 )
 
 // sweepMean is a row of the summary, or of the differences: a point's figures less

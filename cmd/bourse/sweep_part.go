@@ -12,9 +12,9 @@ import (
 	"strconv"
 	"strings"
 
-	"bourse/configs"
-	"bourse/report"
-	"bourse/simulation"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/report"
+	"github.com/bourse-grid/bourse/simulation"
 )
 
 // sweepPartFile is all that the folder of a part holds when its runs are done: a head,

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"bourse/configs"
-	"bourse/simulation"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/simulation"
 )
 
 // On however many machines, a sweep ends with the bytes of one.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"bourse/configs"
+	"github.com/bourse-grid/bourse/configs"
 )
 
 // sweepPlan is what a script or a manifest is filled in with.

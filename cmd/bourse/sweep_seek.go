@@ -12,10 +12,10 @@ import (
 	"strconv"
 	"strings"
 
-	"bourse/configs"
-	"bourse/files"
-	"bourse/report"
-	"bourse/simulation"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/files"
+	"github.com/bourse-grid/bourse/report"
+	"github.com/bourse-grid/bourse/simulation"
 )
 
 // seekFile has a row for each value that was tried, and each seed.

@@ -13,9 +13,9 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"bourse/files"
-	"bourse/report"
-	"bourse/simulation"
+	"github.com/bourse-grid/bourse/files"
+	"github.com/bourse-grid/bourse/report"
+	"github.com/bourse-grid/bourse/simulation"
 )
 
 // The files of a sweep. The progress grows by a line with every run and goes

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"bourse/configs"
-	"bourse/report"
-	"bourse/simulation"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/report"
+	"github.com/bourse-grid/bourse/simulation"
 )
 
 // smallSweep is four combinations of two seeds each.

@@ -11,10 +11,10 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
-	"bourse/agents/plant"
-	"bourse/agents/sim"
-	"bourse/report"
-	"bourse/simulation/torture"
+	"github.com/bourse-grid/bourse/agents/plant"
+	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/report"
+	"github.com/bourse-grid/bourse/simulation/torture"
 )
 
 // torturing holds the flags of torture.

@@ -14,7 +14,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
-	"bourse/report"
+	"github.com/bourse-grid/bourse/report"
 )
 
 // upFlags are what the user of up has asked for.

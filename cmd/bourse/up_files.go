@@ -12,9 +12,9 @@ import (
 	"slices"
 	"strings"
 
-	"bourse/agents/certificate"
-	"bourse/configs"
-	"bourse/web/client"
+	"github.com/bourse-grid/bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/web/client"
 )
 
 // member is one agent of the federation that up runs.

@@ -15,10 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"bourse/agents"
-	"bourse/agents/journal"
-	"bourse/configs"
-	"bourse/web/client"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/web/client"
 )
 
 // TestMain lets this binary be bourse, for the processes that up starts.

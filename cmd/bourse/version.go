@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"bourse/agents/journal"
-	"bourse/agents/wire"
+	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/agents/wire"
 )
 
 // What the linker says: the version of a release, and the commit where Go has not

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"bourse"
-	"bourse/web"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/web"
 )
 
 // Help and tables fit a terminal of 100 columns.

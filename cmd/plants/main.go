@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"bourse/agents/plant"
+	"github.com/bourse-grid/bourse/agents/plant"
 )
 
 // folder is where the overlay goes: always the same, so that the build cache

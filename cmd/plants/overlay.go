@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"bourse/agents/plant"
+	"github.com/bourse-grid/bourse/agents/plant"
 )
 
 // The overlay holds every bug at once, so that one build serves for all: a
@@ -90,7 +90,7 @@ func plantAll(name, source string, bugs []plant.Bug) (string, error) {
 	}
 	var out strings.Builder
 	head := at(file.Name.End())
-	out.WriteString(source[:head] + `; import planted "bourse/agents/plant"`)
+	out.WriteString(source[:head] + `; import planted "github.com/bourse-grid/bourse/agents/plant"`)
 	for _, d := range file.Decls { // in their order
 		f, ok := d.(*ast.FuncDecl)
 		if !ok || variants[f] == nil {

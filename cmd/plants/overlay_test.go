@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"bourse/agents/plant"
+	"github.com/bourse-grid/bourse/agents/plant"
 )
 
 // Every edit of every bug finds its lines in the tree as it is.
@@ -32,7 +32,7 @@ func TestPlants_EachHasItsOwnBody(t *testing.T) {
 		{Name: "x", Edits: []plant.Edit{{Old: "\ta()\n", New: ""}, {Old: "\tb()\n", New: "\tc()\n"}}},
 		{Name: "y", Edits: []plant.Edit{{Old: "\ta()\n\tb()\n", New: "\tb()\n\ta()\n"}}},
 	})
-	want := `package p; import planted "bourse/agents/plant"
+	want := `package p; import planted "github.com/bourse-grid/bourse/agents/plant"
 
 func f() {
 if planted.On("x") {

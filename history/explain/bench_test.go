@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/journal"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/journal"
 )
 
 // largeJournal is a folder with the journal of a broker of 20 sites: a job, placed

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"bourse"
-	"bourse/broker/planning"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/broker/planning"
 )
 
 // Change is one thing that would by itself have changed the answer, and the least of

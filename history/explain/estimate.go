@@ -1,8 +1,8 @@
 package explain
 
 import (
-	"bourse"
-	"bourse/broker/planning"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/broker/planning"
 )
 
 // earliest says when a job that waits could start, by the latest offers.

@@ -6,10 +6,10 @@ import (
 	"iter"
 	"slices"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/broker/planning"
-	"bourse/history"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/history"
 )
 
 // Options bound an explanation; the zero Options are the defaults.

@@ -4,10 +4,10 @@ import (
 	"iter"
 	"slices"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/history"
-	"bourse/policy/search"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/history"
+	"github.com/bourse-grid/bourse/policy/search"
 )
 
 // Bounds on what is kept of a job's way while a journal is read.

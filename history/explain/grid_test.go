@@ -5,10 +5,10 @@ import (
 	"slices"
 	"testing"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/broker"
-	"bourse/broker/planning"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/broker/planning"
 )
 
 const sec = 1000

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"bourse"
-	"bourse/broker/planning"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/broker/planning"
 )
 
 // outcome shows the alternatives of the job in the cycle, the one chosen and why

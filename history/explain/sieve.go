@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // Sieve finds the facts of a broker's journal that an explanation of a job needs, by

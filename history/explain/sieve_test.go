@@ -6,9 +6,9 @@ import (
 	"reflect"
 	"testing"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/journal"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/journal"
 )
 
 // sifted is an explanation from those facts only that a sieve finds in a journal.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // TestStories tells what people are told, word by word.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"bourse"
-	"bourse/history"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/history"
 )
 
 // Show writes the instants in the words of agents as clock shows them. A live process

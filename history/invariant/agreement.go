@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // I2: at rest all legs of a decided transaction carry the decision.

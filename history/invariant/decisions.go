@@ -1,6 +1,6 @@
 package invariant
 
-import "bourse"
+import "github.com/bourse-grid/bourse"
 
 // I3: a decision is made once, and never changes.
 

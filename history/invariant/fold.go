@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // Place is where a fact stands.

@@ -1,6 +1,6 @@
 package invariant
 
-import "bourse"
+import "github.com/bourse-grid/bourse"
 
 // The fold of a site's facts. What each may break is in the files of the rules.
 

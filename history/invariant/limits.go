@@ -1,6 +1,6 @@
 package invariant
 
-import "bourse"
+import "github.com/bourse-grid/bourse"
 
 // I4: no hold outlives its limit, no prepared leg its in-doubt limit.
 

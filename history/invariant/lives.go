@@ -1,7 +1,7 @@
 package invariant
 
 import (
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // I7: a fenced life does nothing but finish what it had decided.

@@ -1,8 +1,8 @@
 package invariant
 
 import (
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // I1 by a cluster's journal, which shows its local jobs and what it has locked for legs.

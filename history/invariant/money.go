@@ -1,6 +1,6 @@
 package invariant
 
-import "bourse"
+import "github.com/bourse-grid/bourse"
 
 // I8: accounts balance, nobody spends beyond a budget, money is posted once and given
 // back at most once. Live ledgers are checked by bourse.CheckAccounts.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // loose is a leg of 4 nodes over [100, 200) that may lie anywhere in [100, 1000).

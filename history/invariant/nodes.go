@@ -1,6 +1,6 @@
 package invariant
 
-import "bourse"
+import "github.com/bourse-grid/bourse"
 
 // I1: no node is promised twice at any instant.
 

@@ -3,7 +3,7 @@ package invariant
 import (
 	"slices"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // I18: nobody runs before all that it comes after has ended, gap included. It takes

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // I17: a promise is kept. A leg lies within the window that was agreed and is as long

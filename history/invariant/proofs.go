@@ -1,8 +1,8 @@
 package invariant
 
 import (
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // I16: a site restores what it had, and has lost, and nothing else.

@@ -1,6 +1,6 @@
 package invariant
 
-import "bourse"
+import "github.com/bourse-grid/bourse"
 
 // I5: legs move only along the state table.
 

@@ -3,7 +3,7 @@ package invariant
 import (
 	"slices"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // The fold of a broker's facts. What each may break is in the files of the rules.

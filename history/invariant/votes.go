@@ -1,6 +1,6 @@
 package invariant
 
-import "bourse"
+import "github.com/bourse-grid/bourse"
 
 // I15: nothing is committed of which a leg has gone, and of several legs nothing
 // before each was prepared.

@@ -3,7 +3,7 @@ package invariant
 import (
 	"fmt"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // I9: a committed window obeys its request, and no leg runs, or is settled, before

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // A window is held to all that its job asks for, and the repair of a part of one to

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // loaded is a server of 128 nodes in the midst of work: jobs of the sizes and

@@ -3,7 +3,7 @@ package admission
 import (
 	"fmt"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Job is work with a deadline, as its user states it.

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // The naive twin of Shares: it walks through every millisecond, and decides by

@@ -3,7 +3,7 @@ package admission
 import (
 	"math"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 const (

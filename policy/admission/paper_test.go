@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // s is a span of so many seconds, at an instant.

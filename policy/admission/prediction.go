@@ -3,7 +3,7 @@ package admission
 import (
 	"math"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // outlook is a task in a prediction, in milliseconds from now.

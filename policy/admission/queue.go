@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Queue is a Server whose nodes run one task at a time, under EDF. Jobs wait in

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // naiveEDF plays a list of jobs on n nodes of performance 1, a millisecond after

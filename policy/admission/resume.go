@@ -4,7 +4,7 @@ import (
 	"container/heap"
 	"slices"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // A server that outlives its process is filled again by what was decided, and

@@ -3,7 +3,7 @@ package admission
 import (
 	"fmt"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Server is a number of nodes under one control, driven from outside in virtual

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 func TestParseControl_ReadsWhatStringShows(t *testing.T) {

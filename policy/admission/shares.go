@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Shares is a Server of time-shared nodes under Libra or LibraRisk. A decision

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Clone returns a copy that shares nothing with s and outlives its group.

@@ -1,6 +1,6 @@
 package backfill
 
-import "bourse"
+import "github.com/bourse-grid/bourse"
 
 // bounds remember, during one compression, what the search for an earlier place
 // has found impossible. Where d on n nodes did not fit, no longer or wider job

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // plainly compresses without bounds: every search begins at the opening.

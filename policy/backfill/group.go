@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Group is the queue of one group of alike nodes, driven from outside: its

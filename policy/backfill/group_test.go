@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 
 	"pgregory.net/rapid"
 )

@@ -1,7 +1,7 @@
 package backfill
 
 import (
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // settle brings the guarantees of the conservative policy up to date: if

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // line is the queue's storage: jobs in queue order, with a summary of every 64

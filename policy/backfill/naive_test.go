@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // naive is the twin that the engine is tested against: a cluster on an array

@@ -3,7 +3,7 @@ package backfill
 import (
 	"fmt"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Pass runs the scheduling pass of the group's instant and returns the jobs

@@ -3,7 +3,7 @@ package backfill
 import (
 	"fmt"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Block is the piece of work that keeps a reservation from being admissible:

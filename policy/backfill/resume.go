@@ -1,6 +1,6 @@
 package backfill
 
-import "bourse"
+import "github.com/bourse-grid/bourse"
 
 // Resume has a job run on that was started before the group was made, as when
 // the owner of a group comes back after a crash; it reports whether it could:

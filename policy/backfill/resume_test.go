@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // A group that is restored from a view of another one goes on as that one does:

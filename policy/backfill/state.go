@@ -11,7 +11,7 @@ package backfill
 import (
 	"slices"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Policy says how a queue is served. The zero Policy is FCFS.

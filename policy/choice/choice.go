@@ -15,8 +15,8 @@ import (
 	"slices"
 	"strconv"
 
-	"bourse"
-	"bourse/policy/pricing"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
 // Alpha is the preference of a user, in millionths: 0 wants the earliest start

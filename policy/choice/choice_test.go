@@ -8,8 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"bourse"
-	"bourse/policy/pricing"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
 // figure1 holds the offers of the worked example of the paper's figure 1.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Strategy says how a broker places a job.

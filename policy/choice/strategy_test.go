@@ -5,7 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // The worked case: three sites, one of which has room in two places.

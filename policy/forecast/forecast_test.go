@@ -8,11 +8,11 @@ import (
 
 	"pgregory.net/rapid"
 
-	"bourse"
-	"bourse/cluster/queue"
-	"bourse/policy/backfill"
-	"bourse/policy/backfill/backfilltest"
-	"bourse/workload/workloadtest"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/policy/backfill/backfilltest"
+	"github.com/bourse-grid/bourse/workload/workloadtest"
 )
 
 var policies = []backfill.Policy{backfill.FCFS, backfill.FirstFit, backfill.EASY, {Backfill: true, Reserve: 3}, backfill.Conservative}

@@ -3,7 +3,7 @@ package forecast
 import (
 	"slices"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Ratio is how much of its limit a job ran: parts per million, 1 to Whole.

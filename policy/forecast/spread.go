@@ -3,8 +3,8 @@ package forecast
 import (
 	"slices"
 
-	"bourse"
-	"bourse/policy/backfill"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // Spread is when a job starts in many draws, in order of time.

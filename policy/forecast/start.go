@@ -4,8 +4,8 @@ import (
 	"container/heap"
 	"slices"
 
-	"bourse"
-	"bourse/policy/backfill"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // Job is what is asked about: it is submitted at the state's instant.

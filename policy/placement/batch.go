@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // place is the whole of it: what each job could have alone, all of them together,

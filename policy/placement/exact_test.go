@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // An integer program solver finds the least sum of losses that a small batch can

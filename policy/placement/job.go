@@ -1,6 +1,6 @@
 package placement
 
-import "bourse"
+import "github.com/bourse-grid/bourse"
 
 // Job is a request and what its owner wants. Under each goal ties go to the window
 // of less loss, the fewer sites, the earlier end.

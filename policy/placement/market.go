@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"bourse"
-	"bourse/policy/search"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/search"
 )
 
 // Market is what sites have offered over [From, To): by group, how many nodes can

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 const tick = 600 * bourse.Second

@@ -3,8 +3,8 @@ package placement
 import (
 	"slices"
 
-	"bourse"
-	"bourse/policy/search"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/search"
 )
 
 // Limits bound what a batch may take.

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 	"slices"
 
-	"bourse"
-	"bourse/policy/search"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/search"
 )
 
 // Ties settles which of several sites that are as good for a job it takes: the one

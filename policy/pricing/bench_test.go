@@ -9,9 +9,9 @@ import (
 	"sync"
 	"testing"
 
-	"bourse"
-	"bourse/policy/backfill"
-	"bourse/workload"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/workload"
 )
 
 // query is a reservation asked for, and the state it found.

@@ -13,8 +13,8 @@ import (
 	"math/bits"
 	"slices"
 
-	"bourse"
-	"bourse/policy/backfill"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // Book is the prepared plan of one state, of which any number of reservations

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"bourse"
-	"bourse/policy/backfill"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 func TestOffers_FigureOneCostsInfiniteSixEightTenZero(t *testing.T) {

@@ -3,7 +3,7 @@ package pricing
 import (
 	"fmt"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Flexibility is what a site gives for freedom to move a reservation and takes

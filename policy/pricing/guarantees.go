@@ -3,7 +3,7 @@ package pricing
 import (
 	"math/bits"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // The conservative policy has one pass, a walk in queue order: a guarantee that

@@ -3,7 +3,7 @@ package pricing
 import (
 	"slices"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // finish draws the finished profile and the instants worth offering out of the

@@ -7,9 +7,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"bourse"
-	"bourse/policy/backfill"
-	"bourse/policy/backfill/backfilltest"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/policy/backfill/backfilltest"
 )
 
 // drawState draws a state by way of rapid, so that a failure shrinks.

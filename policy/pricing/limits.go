@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"bourse"
-	"bourse/policy/backfill"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // Limits are what an operator allows of reservations. The zero Limits allow

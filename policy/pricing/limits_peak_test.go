@@ -7,8 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"bourse"
-	"bourse/policy/backfill"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // peakByEach is the naive twin of peak: it counts at each instant at which a

@@ -4,8 +4,8 @@ import (
 	"math/big"
 	"slices"
 
-	"bourse"
-	"bourse/policy/backfill"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // The naive twin: every price is computed by planning the whole queue anew.

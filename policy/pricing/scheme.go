@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/bits"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Scheme says what a reservation pays beyond its base.

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"bourse"
-	"bourse/policy/backfill"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // policies under test.

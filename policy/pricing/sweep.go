@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sort"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // This file, with the bit sets of masks.go and the conservative policy's pass in

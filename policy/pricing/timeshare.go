@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/bits"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // MaxUrgency bounds what full urgency adds to a price: ten times the base, in

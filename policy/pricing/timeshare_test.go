@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 func TestShare_BaseTimesShareHoursTimesOnePlusUrgency(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // What a job may not use is to it as if nothing were free there; and to the others of

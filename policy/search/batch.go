@@ -3,7 +3,7 @@ package search
 import (
 	"slices"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Options of a batch.

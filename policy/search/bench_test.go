@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"bourse"
-	"bourse/policy/search/papercase"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/search/papercase"
 )
 
 func named(tb testing.TB, c *papercase.Case) *List {

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/bits"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Weights say what Best looks for, in thousandths: among the windows within the

@@ -3,7 +3,7 @@ package search
 import (
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // A node that is free for ever has windows without end for a short job.

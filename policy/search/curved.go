@@ -3,7 +3,7 @@ package search
 import (
 	"slices"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // A fungible list of which some groups' prices change over time is searched here: what

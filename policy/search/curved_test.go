@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // The worlds of these tests are so small that every quarter of a minute can be tried:

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // unit is the paper's unit of time in tests; prices are then per unit and node.

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Finder looks for windows in a list, one at a time, and takes them out of it.

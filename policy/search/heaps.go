@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // heaps serve a pool of many slots: the N of least key in one heap with the

@@ -1,6 +1,6 @@
 package search
 
-import "bourse"
+import "github.com/bourse-grid/bourse"
 
 // levels is one group of alike nodes: its free count and the level sets of it,
 // for each k the maximal intervals with at least k nodes free, equal ones

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // List is the free slots of a set of nodes in order of start; equal starts keep

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // The first windows of a moldable job are those that each of its sizes has as a

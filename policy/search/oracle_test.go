@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // The oracles work on times and prices so small that every instant can be tried.

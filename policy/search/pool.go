@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/bits"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // kept is a slot that is free at the candidate start, for long enough.

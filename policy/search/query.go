@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // measure is what a search sums over the parts of a window and bounds.

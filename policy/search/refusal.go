@@ -3,7 +3,7 @@ package search
 import (
 	"fmt"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // refusal says why q found nothing in the list as it stands.

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // slot is a free interval of count nodes of one class.

@@ -3,7 +3,7 @@ package search
 import (
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // A dear slot early and a cheap one late: what is weighed says which comes first.

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"testing"
 
-	"bourse"
-	"bourse/policy/search"
-	"bourse/policy/search/papercase"
-	"bourse/policy/selection"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/search"
+	"github.com/bourse-grid/bourse/policy/search/papercase"
+	"github.com/bourse-grid/bourse/policy/selection"
 )
 
 // windowsOf returns the windows by time and cost that a job could have on the

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // An integer program solver is the oracle for batches too large to enumerate.

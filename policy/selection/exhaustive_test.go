@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // every calls yield with each choice of one alternative per job that has any,

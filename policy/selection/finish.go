@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // finish minimises the latest end and then the sum of ends, within the budget

@@ -3,7 +3,7 @@ package selection
 import (
 	"math"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Point is a choice that no other beats in cost, time and finish at once. With

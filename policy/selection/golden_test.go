@@ -10,9 +10,9 @@ import (
 	"slices"
 	"testing"
 
-	"bourse"
-	"bourse/policy/search"
-	"bourse/policy/selection"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/search"
+	"github.com/bourse-grid/bourse/policy/selection"
 )
 
 // instance is a slot list, a batch, and the expected answers by algorithm. A

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // maxLabels bounds the labels of one job. Beyond, z is rounded up to a grid of

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/big"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // TimeLimit is T* of formula 2, the sum over the jobs of the mean time of their

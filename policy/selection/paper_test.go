@@ -6,10 +6,10 @@ import (
 	"sync"
 	"testing"
 
-	"bourse"
-	"bourse/policy/search"
-	"bourse/policy/search/papercase"
-	"bourse/policy/selection"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/search"
+	"github.com/bourse-grid/bourse/policy/search/papercase"
+	"github.com/bourse-grid/bourse/policy/selection"
 )
 
 // The rows of the table of Toporkov et al., section 5, as its reading in

@@ -12,7 +12,7 @@ import (
 	"fmt"
 	"math"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Alternative is what selection knows of a window.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // How the ends of jobs make the end of a batch.

@@ -6,7 +6,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Alternative is a slot outside the wanted window that a site can promise

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Audit checks what must hold at every instant: no node promised twice, the

@@ -4,8 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"bourse"
-	"bourse/policy/pricing"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
 // drawn is a submission like those of the paper's experiment: a minute to half

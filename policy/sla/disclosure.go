@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Disclosure says what a site shows to outsiders. The site never shows its

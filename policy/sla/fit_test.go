@@ -5,7 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 func TestFit_FirstAndLastAgainstEveryStart(t *testing.T) {

@@ -3,7 +3,7 @@ package sla
 import (
 	"fmt"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Image is all that a schedule knows beside its options, for its owner to keep

@@ -8,8 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"bourse"
-	"bourse/policy/pricing"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
 // naive is the twin that the schedule is tested against: straight from the

@@ -7,7 +7,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Order says in which order waiting jobs choose their slots. Ties go by

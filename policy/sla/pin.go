@@ -3,7 +3,7 @@ package sla
 import (
 	"slices"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Pin closes the window of a waiting job to its present slot until Unpin opens

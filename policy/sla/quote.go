@@ -1,6 +1,6 @@
 package sla
 
-import "bourse"
+import "github.com/bourse-grid/bourse"
 
 // Quote says what Submit would answer at this instant, and changes nothing.
 func (s *Schedule) Quote(a SLA) (Promise, bourse.Reason) {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // The scenarios of testdata, each a story of one schedule. Times are in seconds;

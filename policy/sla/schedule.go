@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"bourse"
-	"bourse/policy/pricing"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
 // Options are an operator's choices for a schedule.

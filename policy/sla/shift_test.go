@@ -3,7 +3,7 @@ package sla
 import (
 	"testing"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // priced is a schedule where a node-second costs a credit.

@@ -7,7 +7,7 @@ import (
 	"math/big"
 	"math/bits"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Size is one way to run a job: on so many nodes, for so long (Te).

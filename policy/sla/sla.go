@@ -3,7 +3,7 @@ package sla
 import (
 	"fmt"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // SLA is what a user asks a site to promise. It never changes by itself; its

@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // stream drives one schedule at random and remembers what was promised, to hold

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Submit asks for a promise. It fits, and then all slots change at once, or

@@ -6,8 +6,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"bourse"
-	"bourse/policy/pricing"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
 func TestCheck_NamesTheNumbers(t *testing.T) {

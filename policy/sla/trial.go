@@ -1,6 +1,6 @@
 package sla
 
-import "bourse"
+import "github.com/bourse-grid/bourse"
 
 // trial is the memory of one try, used again by the next. The line stands in
 // order of the policy; whoever has a place to give up keeps it in start until

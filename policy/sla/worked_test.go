@@ -3,8 +3,8 @@ package sla
 import (
 	"testing"
 
-	"bourse"
-	"bourse/policy/pricing"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
 const sec = bourse.Second

@@ -16,10 +16,10 @@ import (
 	"testing"
 	"time"
 
-	"bourse"
-	"bourse/agents/certificate"
-	"bourse/web"
-	"bourse/web/client"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/client"
 )
 
 // A machine's clock cannot be set wrong for one process. So these tests build a
@@ -83,7 +83,7 @@ func wrongClocked(t *testing.T) string {
 				return
 			}
 		}
-		if out, err := exec.Command("go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", w.program, "bourse/cmd/bourse").CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", w.program, "github.com/bourse-grid/bourse/cmd/bourse").CombinedOutput(); err != nil {
 			w.err = fmt.Errorf("%w: %s", err, out)
 		}
 	})

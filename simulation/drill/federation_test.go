@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"bourse/agents/certificate"
-	"bourse/web/client"
+	"github.com/bourse-grid/bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/web/client"
 )
 
 var (
@@ -57,7 +57,7 @@ func build(run func() int) int {
 		args = append(args, raceFlag)
 	}
 	if !testing.Short() {
-		if out, err := exec.Command("go", append(args, "bourse/cmd/bourse")...).CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", append(args, "github.com/bourse-grid/bourse/cmd/bourse")...).CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "bourse does not build: %v\n%s", err, out)
 			return 1
 		}

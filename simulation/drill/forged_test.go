@@ -15,10 +15,10 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/protobuf/proto"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/certificate"
-	"bourse/agents/wire"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/agents/wire"
 )
 
 // docs/SECURITY.md: a member with a broker's certificate asserts legs that the site

@@ -12,10 +12,10 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
-	"bourse"
-	"bourse/agents/journal"
-	"bourse/simulation/torture"
-	"bourse/web/client"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/simulation/torture"
+	"github.com/bourse-grid/bourse/web/client"
 )
 
 // What users have asked of the broker's API and were told, across all its lives:

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"bourse"
-	"bourse/web"
-	"bourse/web/client"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/client"
 )
 
 // The promise, on processes: agents are killed at random moments of 200

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"bourse"
-	"bourse/web"
-	"bourse/web/client"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/client"
 )
 
 // docs/FAILURES.md: a site that never comes back is lost before the start of what

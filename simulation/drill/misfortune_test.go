@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"bourse"
-	"bourse/web"
-	"bourse/web/client"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/client"
 )
 
 // place submits a job and waits until its window is committed.

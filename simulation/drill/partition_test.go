@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/agents/certificate"
 )
 
 // docs/FAILURES.md: a site that is cut off costs itself only; when the cut is

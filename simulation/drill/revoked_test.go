@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"bourse"
-	"bourse/agents/certificate"
-	"bourse/web"
-	"bourse/web/client"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/client"
 )
 
 // revokedWithin is the 2 s in which docs/SECURITY.md promises that streams end,

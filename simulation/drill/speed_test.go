@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"bourse"
-	"bourse/agents/journal"
-	"bourse/web"
-	"bourse/web/client"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/client"
 )
 
 // Speed is measured where -drill.speed asks for it: five sites and a broker on

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"bourse"
-	"bourse/agents/journal"
-	"bourse/web"
-	"bourse/web/client"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/client"
 )
 
 // docs/FAILURES.md: a user hands in thousands of jobs that never fit, at the

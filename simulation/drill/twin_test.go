@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"bourse"
-	"bourse/agents/certificate"
-	"bourse/web"
-	"bourse/web/client"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/client"
 )
 
 // docs/FAILURES.md: of two processes of one broker with journals of their own,

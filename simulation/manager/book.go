@@ -3,7 +3,7 @@ package manager
 import (
 	"slices"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // book is what a manager keeps. It is written to its disk at most every five seconds;

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strconv"
 
-	"bourse"
-	"bourse/agents/sim"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents/sim"
 )
 
 // The kinds of what goes wrong. Those up to OldLook last, and strike a share of what is

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strconv"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // keptLooks is how many looks of the past there are, one a sweep.

@@ -7,10 +7,10 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/sim"
-	"bourse/policy/backfill"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // Options say what a manager looks after.

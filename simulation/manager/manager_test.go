@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/sim"
-	"bourse/policy/backfill"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // bench is a manager of four nodes with somebody who asks it.

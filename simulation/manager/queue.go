@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strconv"
 
-	"bourse"
-	"bourse/policy/backfill"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // arrive submits the local jobs whose time has come.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strconv"
 
-	"bourse"
-	"bourse/agents/sim"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents/sim"
 )
 
 // truth is what has truly happened on the nodes and to what is in the book, by the

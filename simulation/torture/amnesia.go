@@ -3,8 +3,8 @@ package torture
 import (
 	"fmt"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // amnesia exempts the legs that an agent says were forgotten, and holds it to

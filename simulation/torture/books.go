@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"strings"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/sim"
-	"bourse/sites"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/sites"
 )
 
 // books is what a site's record says about money: of each broker, what is

@@ -3,10 +3,10 @@ package torture
 import (
 	"fmt"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/sim"
-	"bourse/history/invariant"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/history/invariant"
 )
 
 // checker holds a world against the invariants, from outside. It is told of

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/sim"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/sim"
 )
 
 // Seeds that have broken something once, of the product or of the checker.

@@ -1,8 +1,8 @@
 package torture
 
 import (
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // What an agent forgets with a disk of the past is exempt, and only that.

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/sim"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/sim"
 )
 
 // fact takes in one durable fact.

@@ -4,10 +4,10 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/sim"
-	"bourse/simulation/manager"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/simulation/manager"
 )
 
 // The kinds of faults of this domain.

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/sim"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/sim"
 
 	"github.com/anishathalye/porcupine"
 )

@@ -3,9 +3,9 @@ package torture
 import (
 	"fmt"
 
-	"bourse/agents"
-	"bourse/agents/sim"
-	"bourse/history/invariant"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/history/invariant"
 )
 
 // verified holds a fact to what its agent's journal has said before, as "bourse journal

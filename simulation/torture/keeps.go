@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"bourse"
-	"bourse/agents/sim"
-	"bourse/broker"
-	"bourse/sites"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/sites"
 )
 
 // agent checks what the agent that has just stepped keeps: nodes (I1), money

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/sim"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/sim"
 )
 
 // lives is what the present life of each broker's process has been told by the

@@ -3,8 +3,8 @@ package torture
 import (
 	"testing"
 
-	"bourse"
-	"bourse/agents/sim"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents/sim"
 )
 
 // Sites that are gone for long are lost, by silence and by an operator's word: legs

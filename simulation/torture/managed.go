@@ -5,13 +5,13 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/sim"
-	"bourse/cluster"
-	"bourse/cluster/managed"
-	"bourse/policy/backfill"
-	"bourse/simulation/manager"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/cluster"
+	"github.com/bourse-grid/bourse/cluster/managed"
+	"github.com/bourse-grid/bourse/policy/backfill"
+	"github.com/bourse-grid/bourse/simulation/manager"
 )
 
 // Clusters behind which a resource manager stands: in half of the worlds, at half of the

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/sim"
-	"bourse/cluster/managed"
-	"bourse/simulation/manager"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/cluster/managed"
+	"github.com/bourse-grid/bourse/simulation/manager"
 )
 
 // behind holds what truly is in the resource managers of a world, and has run on their

@@ -4,11 +4,11 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/sim"
-	"bourse/cluster/managed"
-	"bourse/simulation/manager"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/cluster/managed"
+	"github.com/bourse-grid/bourse/simulation/manager"
 )
 
 // Half of the worlds have managers, of both kinds, and in half of those the clusters

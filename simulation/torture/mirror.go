@@ -11,8 +11,8 @@ import (
 	"fmt"
 	"slices"
 
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // mirror is what a process must remember: a fold of the facts that became

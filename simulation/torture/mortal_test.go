@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"bourse/agents/sim"
+	"github.com/bourse-grid/bourse/agents/sim"
 )
 
 // Clusters that die like everybody else, at any moment, keep what they have

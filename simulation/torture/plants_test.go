@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"bourse/agents/plant"
+	"github.com/bourse-grid/bourse/agents/plant"
 )
 
 // plantSeeds is within how many seeds a planted bug must be caught.

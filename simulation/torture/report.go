@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"bourse/agents/sim"
+	"github.com/bourse-grid/bourse/agents/sim"
 )
 
 // Report sums up many runs.

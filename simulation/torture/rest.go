@@ -3,10 +3,10 @@ package torture
 import (
 	"fmt"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/broker"
-	"bourse/sites"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/sites"
 )
 
 // decidedEverywhere checks I13 some time after all faults have ended: what was

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"runtime"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/journal"
-	"bourse/agents/sim"
-	"bourse/parallel"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/parallel"
 )
 
 // Options say how a run is made.

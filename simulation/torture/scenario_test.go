@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"bourse"
-	"bourse/agents"
-	"bourse/agents/sim"
-	"bourse/broker"
-	"bourse/cluster"
-	"bourse/policy/pricing"
-	"bourse/sites"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/cluster"
+	"github.com/bourse-grid/bourse/policy/pricing"
+	"github.com/bourse-grid/bourse/sites"
 
 	"github.com/cockroachdb/datadriven"
 )

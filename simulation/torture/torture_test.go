@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"bourse/agents/sim"
+	"github.com/bourse-grid/bourse/agents/sim"
 )
 
 // A hundred seeds under the faults hold every invariant.

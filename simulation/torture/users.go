@@ -1,8 +1,8 @@
 package torture
 
 import (
-	"bourse"
-	"bourse/agents"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // users are a VO's users: they submit jobs, each again until it is answered, and

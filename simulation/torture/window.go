@@ -3,8 +3,8 @@ package torture
 import (
 	"fmt"
 
-	"bourse"
-	"bourse/history/invariant"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/history/invariant"
 )
 
 // obeys checks I9: a window, or the repair of one, against what its job asks for, in

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"bourse/web"
+	"github.com/bourse-grid/bourse/web"
 )
 
 // NewBatchID makes the identity of a batch, at random.

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/agents/certificate"
 )
 
 // Client calls one API.

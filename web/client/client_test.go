@@ -16,12 +16,12 @@ import (
 	"testing"
 	"time"
 
-	"bourse"
-	"bourse/agents/certificate"
-	"bourse/agents/journal"
-	"bourse/agents/live"
-	"bourse/broker"
-	"bourse/web"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/agents/live"
+	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/web"
 )
 
 func plain(t *testing.T, h http.HandlerFunc) *Client {

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/agents/certificate"
 )
 
 // Context says where a federation is and who calls it. Files are relative to

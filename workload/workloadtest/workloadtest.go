@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"bourse"
-	"bourse/workload"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/workload"
 )
 
 // Shared finds a file in the folder shared beside the checkout, or skips the test.

@@ -4,8 +4,8 @@
 package backfilltest
 
 import (
-	"bourse"
-	"bourse/policy/backfill"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // Plan returns the planned start of every queued job of s, in queue order:

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"bourse"
-	"bourse/policy/backfill"
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/backfill"
 
 	"pgregory.net/rapid"
 )

@@ -13,7 +13,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"bourse"
+	"github.com/bourse-grid/bourse"
 )
 
 // Unit is one unit of the paper's time.
