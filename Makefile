@@ -1,7 +1,7 @@
 # make check is what CI runs. Each step stands alone, so that one that fails
 # can be run by itself.
 
-.PHONY: check build fmt vet lint test plants determinism bench drill speed slurm
+.PHONY: check build fmt vet lint test plants determinism bench drill speed slurm slurm-drill
 
 # One after the other: the steps share the build cache, and the first that
 # fails is the one to mend.
@@ -55,6 +55,12 @@ ifdef ROOT
 else
 	BOURSE_SLURM=1 go test ./cluster/slurm ./cmd/bourse -run 'TestReal|TestSlurm' -count 1 -timeout 10m
 endif
+
+# Co-allocations over three real clusters in which everything goes wrong that can; half
+# an hour for 200. COUNT=N for fewer, SEED=N for other moments.
+COUNT ?= 200
+slurm-drill:
+	BOURSE_SLURM=1 go test ./simulation/drill -run TestSlurmDrill -count 1 -timeout 3h -v -drill.count $(COUNT) -drill.seed $(SEED)
 
 # Once each: that they compile and run. For figures: go test -run '^$$' -bench . ./policy/...
 bench:

@@ -5,12 +5,14 @@
 # slurm-client and munge.
 #
 #   clusters.sh start DIR [CLUSTERS [NODES]]  prints the slurm.conf of each, once all nodes are up
-#   clusters.sh kill DIR CLUSTER              kill -9 of its slurmctld
-#   clusters.sh resume DIR CLUSTER            starts that again, from what it has saved
+#   clusters.sh kill DIR CLUSTER [NODE]       kill -9 of its slurmctld, or of a node's slurmd
+#   clusters.sh resume DIR CLUSTER [NODE]     starts that again, from what it has saved
 #   clusters.sh stop DIR                      ends all that start has started
 #
 # DIR must be short (sockets) and, as root, be open to other accounts. SLURM_EXTRA is
-# added to each slurm.conf.
+# added to each slurm.conf, SLURM_LANE=N gives every N nodes a feature of their
+# own, lane1 and so on. The first port that is free from SLURM_PORT on is taken.
+# Jobs that have ended are listed in DIR/cCLUSTER/log/jobs.
 set -u -o pipefail
 
 DIR=${2:?folder}
@@ -63,6 +65,8 @@ SwitchType=switch/none
 MpiDefault=none
 JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
+JobCompType=jobcomp/filetxt
+JobCompLoc=$d/log/jobs
 SlurmdParameters=config_overrides
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
@@ -74,14 +78,27 @@ SlurmdTimeout=30
 MinJobAge=600
 KillWait=2
 MessageTimeout=5
-NodeName=c$1n[1-$2] NodeHostname=localhost NodeAddr=127.0.0.1 Port=[$(($3 + 1))-$(($3 + $2))] CPUs=2 RealMemory=100 State=UNKNOWN
+$(lanes "$@")
 PartitionName=batch Nodes=ALL Default=YES MaxTime=INFINITE DefaultTime=1 State=UP
 ${SLURM_EXTRA:-}
 CONF
 }
 
+lanes() { # CLUSTER NODES PORT: the lines of the nodes
+  local from to lane=0 by=${SLURM_LANE:-$2} feature=
+  for ((from = 1; from <= $2; from += by)); do
+    to=$((from + by - 1 < $2 ? from + by - 1 : $2)) lane=$((lane + 1))
+    [ "$by" = "$2" ] || feature=" Feature=lane$lane"
+    echo "NodeName=c$1n[$from-$to] NodeHostname=localhost NodeAddr=127.0.0.1 Port=[$(($3 + from))-$(($3 + to))] CPUs=2 RealMemory=100$feature State=UNKNOWN"
+  done
+}
+
 controller() { # CLUSTER [-c]
-  SLURM_CONF=$DIR/c$1/slurm.conf "$(program slurmctld)" ${2:-} </dev/null >"$DIR/c$1/log/start" 2>&1 || die "slurmctld: $(tail -n 3 "$DIR/c$1/log/start")"
+  TZ=UTC SLURM_CONF=$DIR/c$1/slurm.conf "$(program slurmctld)" ${2:-} </dev/null >"$DIR/c$1/log/start" 2>&1 || die "slurmctld: $(tail -n 3 "$DIR/c$1/log/start")"
+}
+
+node() { # CLUSTER NODE
+  SLURM_CONF=$DIR/c$1/slurm.conf "$(program slurmd)" -N "c$1n$2" </dev/null >"$DIR/c$1/log/start-$2" 2>&1 || die "slurmd: $(tail -n 3 "$DIR/c$1/log/start-$2")"
 }
 
 ready() { # CLUSTER: all nodes are up
@@ -95,7 +112,7 @@ ready() { # CLUSTER: all nodes are up
 }
 
 start() {
-  local clusters=${1:-1} nodes=${2:-3} port=21000 i j m=$DIR/munge
+  local clusters=${1:-1} nodes=${2:-3} port=${SLURM_PORT:-21000} i j m=$DIR/munge
   mkdir -p "$m" && chmod 711 "$m"
   (umask 077 && head -c 128 /dev/urandom >"$m/key")
   "$(program munged)" --key-file="$m/key" --socket="$m/socket" --pid-file="$m/pid" --log-file="$m/log" --seed-file="$m/seed" 2>"$m/start" ||
@@ -108,9 +125,7 @@ start() {
     configure "$i" "$nodes" "$port"
     controller "$i" -c
     for ((j = 0; j < 100; j++)); do busy "$port" && break; sleep 0.05; done # a slurmd that finds none waits for seconds
-    for ((j = 1; j <= nodes; j++)); do
-      SLURM_CONF=$DIR/c$i/slurm.conf "$(program slurmd)" -N "c${i}n$j" </dev/null >"$DIR/c$i/log/start-$j" 2>&1 || die "slurmd: $(tail -n 3 "$DIR/c$i/log/start-$j")"
-    done
+    for ((j = 1; j <= nodes; j++)); do node "$i" "$j"; done
     port=$((port + 100))
   done
   for ((i = 1; i <= clusters; i++)); do ready "$i"; echo "$DIR/c$i/slurm.conf"; done
@@ -136,8 +151,10 @@ stop() {
 
 case ${1:-} in
 start) start "${3:-1}" "${4:-3}" ;;
-kill) end "$DIR/c${3:?cluster}/pid/slurmctld" slurmctld KILL ;;
-resume) controller "${3:?cluster}" && ready "$3" ;;
+kill)
+  if [ -n "${4:-}" ]; then end "$DIR/c$3/pid/c$3n$4" slurmd KILL; else end "$DIR/c${3:?cluster}/pid/slurmctld" slurmctld KILL; fi ;;
+resume)
+  if [ -n "${4:-}" ]; then node "$3" "$4"; else controller "${3:?cluster}" && ready "$3"; fi ;;
 stop) stop ;;
-*) sed -n '2,14p' "$0"; exit 2 ;;
+*) sed -n "2,16p" "$0"; exit 2 ;;
 esac

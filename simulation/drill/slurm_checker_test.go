@@ -1,0 +1,234 @@
+//go:build linux
+
+package drill
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/bourse-grid/bourse"
+)
+
+// The checker of a drill of real clusters: it holds what Bourse claims against what the
+// managers and the work say, and against what docs/SLURM.md and the invariants promise.
+
+// Its bounds.
+const (
+	// afterEnd is how long something of a leg may stay in a manager after its end.
+	afterEnd = 10 * time.Minute
+	// unheard is how long after a leg is given up its work may still begin: the manager
+	// hears of it later, and not at all while it or the site's process is down.
+	unheard = 5 * time.Second
+	// together is how far from each other the parts of a window begin where nothing
+	// was in their way.
+	together = 15 * time.Second
+)
+
+// verdictOf is what the checker finds.
+type verdictOf struct {
+	broken []string
+	spread []time.Duration // of windows in whose way nothing was
+	counts map[string]int
+}
+
+func (v *verdictOf) breaks(format string, args ...any) {
+	v.broken = append(v.broken, fmt.Sprintf(format, args...))
+}
+
+// check holds one against the other.
+func check(t *truth, c *claims) *verdictOf {
+	v := &verdictOf{counts: map[string]int{}}
+	v.stays(t, c)
+	begun := v.runs(t, c)
+	v.foreign(t)
+	v.windows(t, c, begun)
+	v.money(c)
+	sort.Strings(v.broken)
+	return v
+}
+
+// stays: nothing of ours is in a manager for long after its leg has ended.
+func (v *verdictOf) stays(t *truth, c *claims) {
+	for _, what := range t.left {
+		v.breaks("orphan at the end: %s", what)
+	}
+	for name, s := range t.sights {
+		x := c.legs[name]
+		switch {
+		case x == nil:
+			v.breaks("orphan: %s was in %s and no broker has asked for it", name, s.cluster)
+		case !x.over.IsZero() && s.last.Sub(x.over) > afterEnd:
+			v.breaks("orphan: %s of %v was in %s until %v after its end", name, x.id, s.cluster, s.last.Sub(x.over))
+		}
+	}
+}
+
+// runs: work runs for confirmed legs that are not given up, in their windows, once. It
+// returns when that of each leg began.
+func (v *verdictOf) runs(t *truth, c *claims) map[string]time.Time {
+	begun := map[string]time.Time{}
+	for _, m := range t.marks {
+		v.counts["marks "+m.what]++
+		if m.what != "begin" {
+			continue
+		}
+		if at, twice := begun[m.name]; twice {
+			v.breaks("twice: %s of %s has begun at %v and at %v", m.name, m.job, at, m.at)
+		}
+		begun[m.name] = m.at
+		x := c.legs[m.name]
+		switch {
+		case x == nil:
+			v.breaks("without a leg: %s of %s has run at %s", m.name, m.job, m.site)
+			continue
+		case !x.committed:
+			v.breaks("not confirmed: %v of %s has run at %s", x.id, m.job, m.site)
+		case x.job != m.job || x.site != m.site:
+			v.breaks("another's: %v is of %s at %s, and %s has run there at %s", x.id, x.job, x.site, m.job, m.site)
+		case m.at.Before(time.Unix(m.start, 0)):
+			v.breaks("early: %v has begun %v before its window", x.id, time.Unix(m.start, 0).Sub(m.at))
+		}
+		if late := m.at.Sub(x.over); !x.over.IsZero() && late > unheard {
+			v.breaks("given up: %v has begun %v after it was %s: %v", x.id, late, x.how, x.why)
+		}
+	}
+	ran := map[string]int{}
+	for _, j := range t.over {
+		if _, ours := t.sights[j.name]; (ours || c.legs[j.name] != nil) && j.ran() {
+			ran[j.name]++
+		}
+	}
+	for name, n := range ran {
+		if n > 1 && begun[name] != (time.Time{}) {
+			v.counts["names with two jobs that were given nodes"]++
+		}
+	}
+	return begun
+}
+
+// foreign: nobody else's job or reservation is touched.
+func (v *verdictOf) foreign(t *truth) {
+	over := map[string]overJob{}
+	for _, j := range t.over {
+		over[j.cluster+"/"+j.number+"/"+j.name] = j
+	}
+	for _, f := range t.foreign {
+		j, known := over[f.cluster+"/"+f.number+"/"+f.name]
+		switch {
+		case f.begun && f.ended:
+			v.counts["foreign jobs done"]++
+		case known && j.state == "NODE_FAIL", !known && t.crashedAfter(f.cluster, f.submitted):
+			v.counts["foreign jobs lost by a crash"]++
+		case known:
+			v.breaks("foreign: job %s of %s, %s, is %s", f.number, f.cluster, f.name, j.state)
+		default:
+			v.breaks("foreign: job %s of %s, %s, has gone", f.number, f.cluster, f.name)
+		}
+	}
+	for _, s := range t.strange {
+		v.breaks("foreign: %s", s)
+	}
+}
+
+// windows: what is done has run on all its legs, together; what is not is lost or
+// given back, for a reason.
+func (v *verdictOf) windows(t *truth, c *claims, begun map[string]time.Time) {
+	byJob := map[string][]*claim{}
+	for _, x := range c.legs {
+		if !x.committed {
+			continue
+		}
+		v.counts["legs committed"]++
+		switch x.state {
+		case bourse.Settled:
+			v.counts["legs settled"]++
+			byJob[x.job] = append(byJob[x.job], x)
+			if _, ran := begun[x.name]; !ran {
+				v.breaks("never ran: %v of %s is settled at %s: %v", x.id, x.job, x.site, x.reason)
+			}
+		case bourse.Lost:
+			v.counts["legs lost, "+x.first()]++
+			if !x.reason.Refused() && !x.why.Refused() {
+				v.breaks("no reason: %v is lost at %s", x.id, x.site)
+			}
+			if x.back != x.paid {
+				v.breaks("not refunded: %v is lost, %v of %v came back", x.id, x.back, x.paid)
+			}
+		case bourse.Cancelled:
+			v.counts["legs gone before they were confirmed"]++
+			if !x.reason.Refused() {
+				v.breaks("no reason: %v at %s is gone after COMMIT", x.id, x.site)
+			}
+		case bourse.Released:
+			v.counts["legs released"]++
+		default:
+			v.breaks("open: %v of %s at %s is %v at the end; its cluster says %s", x.id, x.job, x.site, x.state, x.how)
+		}
+	}
+	for job, state := range c.jobs {
+		v.counts["jobs "+state]++
+		if state == "done" && len(byJob[job]) == 0 {
+			v.breaks("never ran: job %s is done and no leg of it is settled", job)
+		}
+	}
+	for _, legs := range byJob {
+		v.together(t, legs, begun)
+	}
+}
+
+// together: the legs of one window begin at one time, unless a cluster was upset.
+func (v *verdictOf) together(t *truth, legs []*claim, begun map[string]time.Time) {
+	var at []time.Time
+	for _, x := range legs {
+		b, ran := begun[x.name]
+		start := time.UnixMilli(int64(x.window.Start))
+		if !ran || t.upsetIn(x.site, start.Add(-20*time.Second), b) || x.window.Start != legs[0].window.Start {
+			return
+		}
+		at = append(at, b)
+	}
+	if len(at) < 2 {
+		return
+	}
+	d := slices.MaxFunc(at, time.Time.Compare).Sub(slices.MinFunc(at, time.Time.Compare))
+	v.spread = append(v.spread, d)
+	if d > together {
+		v.breaks("apart: the legs of %s have begun within %v", legs[0].job, d)
+	}
+}
+
+// money: what a broker has paid is what its sites have earned.
+func (v *verdictOf) money(c *claims) {
+	var paid, earned bourse.Credits
+	for _, x := range c.legs {
+		p := x.paid - x.back - x.penalty
+		if p != x.earned {
+			v.breaks("money: %v has cost its broker %v and brought %s %v", x.id, p, x.site, x.earned)
+		}
+		paid, earned = paid+p, earned+x.earned
+	}
+	if paid != earned {
+		v.breaks("money: brokers have paid %v, sites have earned %v", paid, earned)
+	}
+}
+
+// String is a line a figure.
+func (v *verdictOf) String() string {
+	var b strings.Builder
+	names := make([]string, 0, len(v.counts))
+	for n := range v.counts {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	for _, n := range names {
+		fmt.Fprintf(&b, "%6d %s\n", v.counts[n], n)
+	}
+	if n := len(v.spread); n > 0 {
+		slices.Sort(v.spread)
+		fmt.Fprintf(&b, "%6d windows undisturbed: their legs began within %v of each other, the middle one %v\n", n, v.spread[n-1], v.spread[n/2])
+	}
+	return b.String()
+}

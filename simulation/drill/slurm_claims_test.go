@@ -1,0 +1,136 @@
+//go:build linux
+
+package drill
+
+import (
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/cluster/managed"
+)
+
+// What Bourse says of a drill of real clusters: by its journals, for the checker to
+// hold against what the managers say.
+
+// claim is what it says of a leg.
+type claim struct {
+	id        bourse.LegID
+	name      string // in the manager
+	job, site string
+	window    bourse.Leg
+	committed bool
+	over      time.Time        // by its cluster; zero: it is not
+	how       bourse.LockState // ended, lost, released, expired
+	why       bourse.Reason
+
+	// By its broker.
+	state               bourse.LegState // Settled, Lost, Released; Cancelled: gone before it was confirmed; else 0
+	reason              bourse.Reason
+	paid, back, penalty bourse.Credits
+	// By its site.
+	earned bourse.Credits
+}
+
+// claims is all that it says.
+type claims struct {
+	legs map[string]*claim // by name
+	jobs map[string]string // the state of each job at the end
+}
+
+func newClaims() *claims { return &claims{map[string]*claim{}, map[string]string{}} }
+
+// readClaims reads the journals of a broker and of sites beside Slurm.
+func readClaims(broker *agent, sites []*agent) (*claims, error) {
+	c := newClaims()
+	byID := map[bourse.LegID]*claim{}
+	each := func(dir string, take func(at time.Time, fact any)) error {
+		folder, err := journal.LookInto(dir)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = folder.Close() }()
+		_, err = journal.Read(folder, journal.NewCodec(), func(r journal.Record) error {
+			if !r.Image {
+				take(time.UnixMilli(int64(r.At)), r.Fact)
+			}
+			return nil
+		})
+		return err
+	}
+	err := each(filepath.Join(broker.journal(), "broker-"+broker.name), func(at time.Time, fact any) {
+		switch f := fact.(type) {
+		case bourse.TxBegun:
+			for i, what := range f.Legs {
+				id := bourse.LegID{Tx: f.Tx, Leg: i}
+				x := &claim{id: id, name: managed.Name("bourse."+f.Sites[i]+".", id), job: f.Job, site: f.Sites[i], window: what}
+				byID[id], c.legs[x.name] = x, x
+			}
+		case bourse.TxDecided:
+			for id, x := range byID {
+				x.committed = x.committed || f.Commit && id.Tx == f.Tx
+			}
+		case bourse.LegClosed:
+			switch x := byID[f.Leg]; {
+			case x == nil:
+			case f.Commit:
+				x.paid = f.Posted
+			case x.committed: // gone before its site heard of the COMMIT
+				x.state, x.reason = bourse.Cancelled, f.Reason
+			}
+		case bourse.LegDone:
+			if x := byID[f.Leg]; x != nil {
+				x.state, x.reason, x.back, x.penalty = f.State, f.Reason, f.Refund, f.Penalty
+			}
+		}
+	})
+	for _, s := range sites {
+		if err == nil {
+			err = each(filepath.Join(s.journal(), "cluster-"+s.name), func(at time.Time, fact any) { c.ofCluster(byID, at, fact) })
+		}
+		if err == nil {
+			err = each(filepath.Join(s.journal(), "site-"+s.name), func(at time.Time, fact any) {
+				if f, ok := fact.(bourse.LegMoved); ok && byID[f.Leg] != nil && f.State >= bourse.Confirmed {
+					byID[f.Leg].earned = earned(f)
+				}
+			})
+		}
+	}
+	return c, err
+}
+
+// earned is what a leg brings its site, in the state that it has come to.
+func earned(f bourse.LegMoved) bourse.Credits {
+	switch f.State {
+	case bourse.Confirmed, bourse.Running, bourse.Settled, bourse.Lost, bourse.Released:
+		return f.Fare.Total() - f.Refund - f.Penalty
+	}
+	return 0
+}
+
+func (c *claims) ofCluster(byID map[bourse.LegID]*claim, at time.Time, fact any) {
+	f, ok := fact.(bourse.LockMoved)
+	if !ok || byID[f.Leg] == nil {
+		return
+	}
+	switch x := byID[f.Leg]; f.State {
+	case bourse.LockEnded, bourse.LockLost, bourse.LockExpired, bourse.LockReleased:
+		if x.over.IsZero() {
+			x.over, x.how, x.why = at, f.State, f.Reason
+		}
+	}
+}
+
+// first is a reason's words up to what differs from leg to leg.
+func (x *claim) first() string {
+	s := x.reason.String()
+	if !x.reason.Refused() {
+		s = x.why.String()
+	}
+	for _, cut := range []string{": ", " from ", " of its window"} {
+		s, _, _ = strings.Cut(s, cut)
+	}
+	return s
+}
