@@ -1,0 +1,119 @@
+//go:build linux
+
+package drill
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bourse-grid/bourse"
+)
+
+// clean is what is seen of one window over two clusters, and of a foreign job, where
+// nothing is wrong.
+func clean() (*truth, *claims) {
+	start := time.Unix(1_800_000_000, 0)
+	t := &truth{sights: map[string]*sight{}}
+	c := newClaims()
+	c.jobs["wave"] = "done"
+	for i, site := range []string{"c1", "c2"} {
+		name := fmt.Sprintf("bourse.%s.%032x", site, i)
+		c.legs[name] = &claim{id: bourse.LegID{Leg: i}, name: name, job: "wave", site: site, window: bourse.Leg{Start: bourse.Time(start.UnixMilli())}, committed: true,
+			over: start.Add(9 * time.Second), how: bourse.LockEnded, state: bourse.Settled, paid: 5, earned: 5}
+		t.sights[name] = &sight{site, start.Add(-20 * time.Second), start.Add(20 * time.Second)}
+		t.marks = append(t.marks, mark{what: "begin", job: "wave", leg: i, site: site, start: start.Unix(), name: name, number: "7", at: start.Add(2 * time.Second)},
+			mark{what: "end", job: "wave", leg: i, site: site, start: start.Unix(), name: name, number: "7", at: start.Add(5 * time.Second)})
+		t.over = append(t.over, overJob{site, "7", name, "games", "COMPLETED", site + "n1", "then", "0:0"})
+	}
+	t.foreign = []foreignJob{{"c1", "8", "wave", start, true, true}}
+	t.over = append(t.over, overJob{"c1", "8", "wave", "news", "COMPLETED", "c1n2", "then", "0:0"})
+	return t, c
+}
+
+const (
+	firstName  = "bourse.c1.00000000000000000000000000000000"
+	secondName = "bourse.c2.00000000000000000000000000000001"
+)
+
+// A checker that would not notice what it is there for is none.
+func TestSlurmChecker_NoticesWhatIsPlanted(t *testing.T) {
+	t.Parallel()
+	seen, said := clean()
+	if v := check(seen, said); len(v.broken) != 0 || len(v.spread) != 1 {
+		t.Fatalf("where nothing is wrong: %+v", v)
+	}
+	lost := bourse.Because(bourse.Busy, "its reservation has gone")
+	for what, x := range map[string]struct {
+		plant func(t *truth, c *claims)
+		finds string // "": nothing
+	}{
+		"a job at the end":                   {func(t *truth, c *claims) { t.left = []string{firstName} }, "orphan at the end"},
+		"a reservation nobody asked for":     {func(t *truth, c *claims) { t.sights["bourse.c1.f"] = &sight{cluster: "c1"} }, "orphan: bourse.c1.f"},
+		"one that stays":                     {func(t *truth, c *claims) { s := t.sights[firstName]; s.last = s.last.Add(afterEnd) }, "orphan: " + firstName},
+		"one that stays for its bound":       {func(t *truth, c *claims) { s := t.sights[firstName]; s.last = c.legs[firstName].over.Add(afterEnd) }, ""},
+		"work that runs twice":               {func(t *truth, c *claims) { t.marks = append(t.marks, t.marks[0]) }, "twice: "},
+		"work of no leg":                     {func(t *truth, c *claims) { t.marks[0].name = "bourse.c1.x" }, "without a leg: "},
+		"work of another job":                {func(t *truth, c *claims) { t.marks[0].job = "other" }, "another's: "},
+		"work of a leg that was not decided": {func(t *truth, c *claims) { c.legs[firstName].committed = false }, "not confirmed: "},
+		"work before its window":             {func(t *truth, c *claims) { t.marks[0].at = t.marks[0].at.Add(-3 * time.Second) }, "early: "},
+		"work of a leg that is given up": {func(t *truth, c *claims) {
+			c.legs[firstName].over = t.marks[0].at.Add(-unheard - time.Second)
+		}, "given up: "},
+		"a leg that never ran":            {func(t *truth, c *claims) { t.marks = t.marks[2:] }, "never ran: "},
+		"a job without legs":              {func(t *truth, c *claims) { c.jobs["other"] = "done" }, "never ran: job other"},
+		"legs apart":                      {func(t *truth, c *claims) { t.marks[0].at = t.marks[0].at.Add(together + time.Second) }, "apart: "},
+		"a foreign job that is cancelled": {func(t *truth, c *claims) { t.foreign[0].ended, t.over[2].state = false, "CANCELLED" }, "foreign: job 8"},
+		"a foreign job that has gone":     {func(t *truth, c *claims) { t.foreign[0].ended, t.over = false, t.over[:2] }, "foreign: job 8"},
+		"a foreign job that a crash has lost": {func(t *truth, c *claims) {
+			t.foreign[0].ended, t.over = false, t.over[:2]
+			t.upset = []upset{{"c1", t.foreign[0].submitted.Add(time.Second), t.foreign[0].submitted.Add(9 * time.Second), true}}
+		}, ""},
+		"a foreign reservation":            {func(t *truth, c *claims) { t.strange = []string{"it has gone"} }, "foreign: it has gone"},
+		"a leg that is open":               {func(t *truth, c *claims) { c.legs[firstName].state = 0 }, "open: "},
+		"money from nowhere":               {func(t *truth, c *claims) { c.legs[firstName].earned++ }, "money: brokers have paid"},
+		"money for another leg":            {func(t *truth, c *claims) { c.legs[firstName].earned++; c.legs[secondName].earned-- }, "money: "},
+		"a lost leg that is not paid back": {func(t *truth, c *claims) { c.legs[firstName].state, c.legs[firstName].reason = bourse.Lost, lost }, "not refunded: "},
+		"a lost leg without a reason": {func(t *truth, c *claims) {
+			x := c.legs[firstName]
+			x.state, x.back, x.earned = bourse.Lost, x.paid, 0
+		}, "no reason: "},
+		"a lost leg": {func(t *truth, c *claims) {
+			x := c.legs[firstName]
+			x.state, x.reason, x.back, x.earned = bourse.Lost, lost, x.paid, 0
+		}, ""},
+	} {
+		seen, said := clean()
+		x.plant(seen, said)
+		broken := check(seen, said).broken
+		found := false
+		for _, b := range broken {
+			found = found || strings.HasPrefix(b, x.finds)
+		}
+		if x.finds == "" && len(broken) > 0 || x.finds != "" && !found {
+			t.Errorf("%s: found %q; must be %q", what, broken, x.finds)
+		}
+	}
+}
+
+func TestSlurmChecker_ReadsMarksAndListsOfJobs(t *testing.T) {
+	t.Parallel()
+	marks, err := readMarks("begin wave-1 1 c2 1800000000 bourse.c2.0 12 c2n3 games 1800000002.250\n")
+	if want := (mark{"begin", "wave-1", 1, "c2", 1800000000, "bourse.c2.0", "12", "c2n3", "games", time.UnixMilli(1800000002250)}); err != nil || len(marks) != 1 || marks[0] != want {
+		t.Errorf("%+v, %v", marks, err)
+	}
+	for _, bad := range []string{"begin\n", "begin wave-1 x c2 1800000000 bourse.c2.0 12 c2n3 games 1800000002.250\n"} {
+		if _, err := readMarks(bad); err == nil {
+			t.Errorf("%q is a mark", bad)
+		}
+	}
+	file := t.TempDir() + "/jobs"
+	line := "JobId=1 UserId=news(9) GroupId=root(0) Name=wrap JobState=COMPLETED Partition=batch TimeLimit=1 StartTime=2026-11-22T19:10:43 EndTime=2026-11-22T19:10:44 NodeList=c1n1 NodeCnt=1 SubmitTime=2026-11-22T19:10:41 ExitCode=0:0 \n"
+	must(t, os.WriteFile(file, []byte(line+line), 0o600))
+	over, err := readOver("c1", file)
+	if want := (overJob{"c1", "1", "wrap", "news", "COMPLETED", "c1n1", "2026-11-22T19:10:41", "0:0"}); err != nil || len(over) != 1 || over[0] != want {
+		t.Errorf("%+v, %v", over, err)
+	}
+}
