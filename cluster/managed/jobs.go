@@ -13,7 +13,7 @@ func JobsOf(look *bourse.Look) func(id int64) *bourse.ManagedJob {
 	index := make(map[string]int, len(look.Jobs))
 	for i := range look.Jobs {
 		j := &look.Jobs[i]
-		if _, had := index[j.Number]; !had && j.State != bourse.ManagedEnded {
+		if _, had := index[j.Number]; !had && live(j) {
 			index[j.Number] = i
 		}
 	}

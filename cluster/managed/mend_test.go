@@ -171,6 +171,30 @@ func TestMend_DeletedReservationAfterARestart(t *testing.T) {
 	w.over(t, 1)
 }
 
+// The manager refuses a command about a reservation that somebody has just deleted: the
+// leg is not lost for that, and not before its window.
+func TestMend_DeletedReservationIsMadeAgainWhereTheManagerRefusesACommandForIt(t *testing.T) {
+	t.Parallel()
+	for _, verb := range []agents.CommandVerb{agents.Assign, agents.Run} {
+		w := reserving()
+		deleted := false
+		w.fault = func(c agents.Command) fault {
+			f := fault{denied: c.Verb == verb && !deleted}
+			if f.denied {
+				deleted, w.toy.reservations = true, nil
+			}
+			return f
+		}
+		w.placed(t, 1, what(2, start.Add(bourse.Minute), 10*bourse.Minute))
+		w.run(start.Add(2 * bourse.Minute))
+		w.is(t, 1, bourse.LockRunning)
+		if n := w.nodes.Counts(); !deleted || n.Remade != 1 || n.Submitted > 1 {
+			t.Errorf("%s: made again %d times, submitted again %d times", verb, n.Remade, n.Submitted)
+		}
+		w.over(t, 1)
+	}
+}
+
 func TestMend_ReservationThatCannotBeMadeAgainIsLost(t *testing.T) {
 	t.Parallel()
 	w := reserving()

@@ -243,7 +243,7 @@ func (d *Driver) end(ctx context.Context, m agents.Command) (int, agents.Outcome
 	}
 	live := 0
 	for _, j := range jobs {
-		if j.state == bourse.ManagedEnded || !d.ours(m, j) {
+		if over(j.state) || !d.ours(m, j) {
 			continue
 		}
 		live++

@@ -113,7 +113,7 @@ func readJobs(text []byte) ([]bourse.ManagedJob, error) {
 		}
 	}
 	rank := func(j *bourse.ManagedJob) int {
-		return slices.Index([]bourse.ManagedState{bourse.ManagedRunning, bourse.ManagedPending, bourse.ManagedHeld, bourse.ManagedUnknown, bourse.ManagedEnded}, j.State)
+		return slices.Index([]bourse.ManagedState{bourse.ManagedRunning, bourse.ManagedPending, bourse.ManagedHeld, bourse.ManagedUnknown, bourse.ManagedLost, bourse.ManagedEnded}, j.State)
 	}
 	slices.SortStableFunc(out, func(a, b bourse.ManagedJob) int {
 		return cmp.Or(cmp.Compare(rank(&a), rank(&b)), cmp.Compare(b.Priority, a.Priority), cmp.Compare(order[a.Number], order[b.Number]))
@@ -129,10 +129,10 @@ func (j *job) managed() (bourse.ManagedJob, error) {
 		Submit: j.Submit.time(), Start: j.Start.time(), End: j.End.time(),
 	}
 	m.State, m.Why = stateOf(j.State, j.Reason, j.Priority.set && j.Priority.value == 0)
-	if m.State == bourse.ManagedEnded {
+	if over(m.State) {
 		m.Exit, m.Signal = ending(j.Exit.exit, j.Exit.signal)
 	}
-	if m.Limit == 0 && m.State != bourse.ManagedEnded {
+	if m.Limit == 0 && !over(m.State) {
 		m.End = 0 // a year from now, says Slurm
 	}
 	var err error
@@ -184,6 +184,12 @@ func (j *job) tasks() []string {
 	return out
 }
 
+// withNode are the states of jobs that have gone with a node of theirs.
+var withNode = []string{"NODE_FAIL", "BOOT_FAIL", "LAUNCH_FAILED", "RECONFIG_FAIL"}
+
+// over reports whether a job of a state will not run, or not any more.
+func over(s bourse.ManagedState) bool { return s == bourse.ManagedEnded || s == bourse.ManagedLost }
+
 // stateOf says how it stands with a job of these states, and the manager's word for
 // why: of a pending one its reason; of others their state, where that says more than
 // that it runs or has ended by itself.
@@ -198,6 +204,9 @@ func stateOf(states listed, reason string, idle bool) (bourse.ManagedState, stri
 		}
 		if s == "COMPLETED" || s == "FAILED" {
 			s = "" // it ended by itself
+		}
+		if slices.Contains(withNode, s) {
+			return bourse.ManagedLost, s
 		}
 		return bourse.ManagedEnded, s
 	}

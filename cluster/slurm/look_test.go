@@ -190,3 +190,16 @@ func TestStates_WhatIsNotKnownIsUnknown(t *testing.T) {
 		t.Errorf("a job whose nodes are not free yet is %s", s)
 	}
 }
+
+// What has gone with its node has not run: it is lost, at the site's expense.
+func TestStates_AJobThatWentWithItsNodeIsLost(t *testing.T) {
+	t.Parallel()
+	for _, word := range []string{"NODE_FAIL", "BOOT_FAIL", "LAUNCH_FAILED"} {
+		if s, why := stateOf(listed{word}, "", false); s != bourse.ManagedLost || why != word {
+			t.Errorf("a job that is %s is %s, %s", word, s, why)
+		}
+	}
+	if s, why := stateOf(listed{"TIMEOUT"}, "", false); s != bourse.ManagedEnded || why != "TIMEOUT" {
+		t.Errorf("a job at its limit is %s, %s", s, why)
+	}
+}

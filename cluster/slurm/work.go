@@ -37,7 +37,7 @@ func (d *Driver) run(ctx context.Context, m agents.Command) (agents.Outcome, bou
 	for _, j := range jobs {
 		switch {
 		case j.reservation != m.Name || j.user != m.User: // somebody else's, of the same name
-		case j.state != bourse.ManagedEnded:
+		case !over(j.state):
 			return agents.Done, bourse.Reason{}
 		case j.nodes != "":
 			return refuse(bourse.BadState, "it has run before, as job %s", j.number)
@@ -96,7 +96,7 @@ func (d *Driver) complete(ctx context.Context, look *bourse.Look) {
 	for _, name := range d.work.names() {
 		live := false
 		for _, i := range jobs[name] {
-			live = live || look.Jobs[i].State != bourse.ManagedEnded
+			live = live || !over(look.Jobs[i].State)
 		}
 		if live {
 			continue
@@ -112,6 +112,9 @@ func (d *Driver) complete(ctx context.Context, look *bourse.Look) {
 				continue
 			}
 			known = true
+			if j.State == bourse.ManagedLost && t.ended { // its node went later
+				j.State, j.Why = bourse.ManagedEnded, ""
+			}
 			if t.ended {
 				j.Exit, j.Signal = t.exit, t.signal
 			}
@@ -141,7 +144,7 @@ func (d *Driver) accounted(ctx context.Context, name string, t traces) (bourse.M
 		return bourse.ManagedJob{}, false
 	}
 	for _, j := range readAccounts(out) {
-		if j.State == bourse.ManagedEnded {
+		if over(j.State) {
 			j.Name, j.Reservation = name, name
 			return j, true
 		}

@@ -183,10 +183,10 @@ func checkNode(n *bourse.ManagedNode) error {
 }
 
 func checkJob(j *bourse.ManagedJob) error {
-	states := []bourse.ManagedState{bourse.ManagedPending, bourse.ManagedHeld, bourse.ManagedRunning, bourse.ManagedEnded, bourse.ManagedUnknown}
+	states := []bourse.ManagedState{bourse.ManagedPending, bourse.ManagedHeld, bourse.ManagedRunning, bourse.ManagedEnded, bourse.ManagedLost, bourse.ManagedUnknown}
 	switch {
 	case !slices.Contains(states, j.State):
-		return fmt.Errorf("state %q is unknown; write pending, held, running, ended or unknown", j.State)
+		return fmt.Errorf("state %q is unknown; write pending, held, running, ended, lost or unknown", j.State)
 	case j.Count < 0 || j.Count > maxNodes:
 		return fmt.Errorf("count %d: must be 0 to %d nodes", j.Count, maxNodes)
 	case j.Limit < 0:

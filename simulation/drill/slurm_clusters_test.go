@@ -23,7 +23,7 @@ import (
 // and one more, which is reserved for somebody else.
 
 const (
-	lanes    = 11
+	lanes    = 14
 	perLane  = 2
 	ofOthers = "news" // the account of somebody else
 )
@@ -141,6 +141,23 @@ func (s *slurms) look(c int) error {
 func (s *slurms) ours(name string) bool {
 	p := strings.Split(name, ".")
 	return len(p) == 3 && p[0] == "bourse" && len(p[2]) == 32 && strings.Trim(p[2], "0123456789abcdef") == ""
+}
+
+// mend has nodes take work again that Slurm has drained by itself: after a controller
+// has forgotten a job and given its number to another one, "Duplicate jobid".
+func (s *slurms) mend(c int) {
+	out, err := s.run(c, "", "sinfo", "--noheader", "-N", "--states=drain", "--format=%N|%E")
+	if err != nil {
+		return
+	}
+	for line := range strings.Lines(out) {
+		node, why, _ := strings.Cut(strings.TrimSpace(line), "|")
+		if _, err := s.run(c, "", "scontrol", "update", "NodeName="+node, "State=RESUME"); err == nil {
+			s.mu.Lock()
+			s.hands["node resumed that Slurm had drained, "+why]++
+			s.mu.Unlock()
+		}
+	}
 }
 
 // any is a name of ours that a manager shows, and what of it; "" if there is none.

@@ -191,8 +191,9 @@ func (d *slurmDrill) misfortunes(c int, over <-chan struct{}) {
 		select {
 		case <-over:
 			return
-		case <-time.After(time.Duration(4000+r.IntN(18_000)) * time.Millisecond):
+		case <-time.After(time.Duration(4000+r.IntN(28_000)) * time.Millisecond):
 		}
+		d.s.mend(c)
 		d.misfortune(r, c)
 	}
 }
@@ -265,7 +266,7 @@ func (d *slurmDrill) restarts(over <-chan struct{}) {
 		select {
 		case <-over:
 			return
-		case <-time.After(time.Duration(3000+r.IntN(14_000)) * time.Millisecond):
+		case <-time.After(time.Duration(3000+r.IntN(16_000)) * time.Millisecond):
 		}
 		a := d.f.agents[r.IntN(len(d.f.agents))]
 		d.s.mu.Lock()
