@@ -242,6 +242,41 @@ func TestFolder_FollowsNoLinkAndReadsNoPipe(t *testing.T) {
 	}
 }
 
+// Slurm ends a job that its node could not launch as one that failed, or at its limit.
+// What the wrapper has left tells whether the work ever began.
+func TestComplete_WorkThatNeverBeganIsLost(t *testing.T) {
+	t.Parallel()
+	f, m, here := newWork(t)
+	d := &Driver{work: f}
+	seen := func(state bourse.ManagedState, exit int, nodes ...string) bourse.ManagedJob {
+		look := &bourse.Look{Jobs: []bourse.ManagedJob{{Number: "41", Name: m.Name, Reservation: m.Name, State: state, Exit: exit, Nodes: nodes}}}
+		d.complete(t.Context(), look)
+		return look.Jobs[0]
+	}
+	if got := seen(bourse.ManagedEnded, 1, "n1"); got.State != bourse.ManagedLost || got.Why == "" {
+		t.Errorf("what its node could not launch is %s, %s", got.State, got.Why)
+	}
+	for what, got := range map[string]bourse.ManagedJob{
+		"that is cancelled before it has nodes": seen(bourse.ManagedEnded, 0),
+		"that finds no folder":                  seen(bourse.ManagedEnded, 126, "n1"),
+	} {
+		if got.State != bourse.ManagedEnded {
+			t.Errorf("a job %s is %s", what, got.State)
+		}
+	}
+	if got := seen(bourse.ManagedRunning, 0, "n1"); got.State != bourse.ManagedRunning {
+		t.Errorf("a job that runs is %s", got.State)
+	}
+	if status, _ := runWrapper(t, m, here); status != 3 {
+		t.Fatalf("status %d", status)
+	}
+	for _, state := range []bourse.ManagedState{bourse.ManagedEnded, bourse.ManagedLost} {
+		if got := seen(state, 1, "n1"); got.State != bourse.ManagedEnded || got.Exit != 3 {
+			t.Errorf("work that has ended, whose job is %s, is %s with %d", state, got.State, got.Exit)
+		}
+	}
+}
+
 func TestFolder_IsPutAsideAndSwept(t *testing.T) {
 	t.Parallel()
 	f, m, here := newWork(t)

@@ -102,7 +102,13 @@ func (d *Driver) complete(ctx context.Context, look *bourse.Look) {
 			continue
 		}
 		t, err := d.work.traces(name)
-		if err != nil || !t.begun {
+		if err != nil {
+			continue
+		}
+		if !t.begun {
+			for _, i := range jobs[name] {
+				neverBegun(&look.Jobs[i])
+			}
 			continue
 		}
 		known := false
@@ -129,6 +135,15 @@ func (d *Driver) complete(ctx context.Context, look *bourse.Look) {
 				look.Jobs = append(look.Jobs, j)
 			}
 		}
+	}
+}
+
+// neverBegun has a job be lost that was given nodes and whose wrapper has not begun on
+// them: its node's daemon was down, or refused it. Slurm calls that failed, or has it
+// come to its limit. One that could not write to its folder has said so.
+func neverBegun(j *bourse.ManagedJob) {
+	if j.State == bourse.ManagedEnded && j.Reservation == j.Name && len(j.Nodes) > 0 && j.Exit != noFolder {
+		j.State, j.Why = bourse.ManagedLost, strings.TrimPrefix(j.Why+", and has never begun on its node", ", and ")
 	}
 }
 

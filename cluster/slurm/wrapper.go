@@ -10,6 +10,9 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
+// noFolder is the exit status of a wrapper that cannot write to its folder.
+const noFolder = 126
+
 // wrapper is the script that Slurm runs for a work: it lets the work begin once, tells
 // it of its window, lets it clean up when Slurm asks it to end, and keeps its exit
 // status, which Slurm without accounting forgets after some minutes. here is the
