@@ -264,8 +264,13 @@ func TestComplete_WorkThatNeverBeganIsLost(t *testing.T) {
 			t.Errorf("a job %s is %s", what, got.State)
 		}
 	}
-	if got := seen(bourse.ManagedRunning, 0, "n1"); got.State != bourse.ManagedRunning {
-		t.Errorf("a job that runs is %s", got.State)
+	for after, want := range map[bourse.Duration]bourse.ManagedState{bourse.Minute: bourse.ManagedRunning, 3 * bourse.Minute: bourse.ManagedLost} {
+		look := &bourse.Look{At: 1_800_000_000_000, Jobs: []bourse.ManagedJob{{Number: "41", Name: m.Name, Reservation: m.Name, State: bourse.ManagedRunning, Nodes: []string{"n1"}}}}
+		look.Jobs[0].Start = look.At.Add(-after)
+		d.complete(t.Context(), look)
+		if got := look.Jobs[0]; got.State != want {
+			t.Errorf("a job that runs for %v, for Slurm alone, is %s; must be %s", after, got.State, want)
+		}
 	}
 	if status, _ := runWrapper(t, m, here); status != 3 {
 		t.Fatalf("status %d", status)

@@ -98,16 +98,13 @@ func (d *Driver) complete(ctx context.Context, look *bourse.Look) {
 		for _, i := range jobs[name] {
 			live = live || !over(look.Jobs[i].State)
 		}
-		if live {
-			continue
-		}
 		t, err := d.work.traces(name)
-		if err != nil {
+		switch {
+		case err != nil, live && t.begun:
 			continue
-		}
-		if !t.begun {
+		case !t.begun:
 			for _, i := range jobs[name] {
-				neverBegun(&look.Jobs[i])
+				neverBegun(look.At, &look.Jobs[i])
 			}
 			continue
 		}
@@ -138,11 +135,16 @@ func (d *Driver) complete(ctx context.Context, look *bourse.Look) {
 	}
 }
 
+// beginWithin is how long a job may run, for Slurm, before its wrapper must have
+// begun; more than a shared file system takes to show a new file.
+const beginWithin = 2 * bourse.Minute
+
 // neverBegun has a job be lost that was given nodes and whose wrapper has not begun on
-// them: its node's daemon was down, or refused it. Slurm calls that failed, or has it
-// come to its limit. One that could not write to its folder has said so.
-func neverBegun(j *bourse.ManagedJob) {
-	if j.State == bourse.ManagedEnded && j.Reservation == j.Name && len(j.Nodes) > 0 && j.Exit != noFolder {
+// them: its node's daemon was down, or refused it. Slurm has it run until its limit, or
+// calls it failed. One that could not write to its folder has said so.
+func neverBegun(now bourse.Time, j *bourse.ManagedJob) {
+	silent := j.State == bourse.ManagedRunning && j.Why == "" && j.Start > 0 && now.Sub(j.Start) > beginWithin
+	if j.Reservation == j.Name && len(j.Nodes) > 0 && (silent || j.State == bourse.ManagedEnded && j.Exit != noFolder) {
 		j.State, j.Why = bourse.ManagedLost, strings.TrimPrefix(j.Why+", and has never begun on its node", ", and ")
 	}
 }

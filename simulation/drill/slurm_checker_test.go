@@ -120,7 +120,7 @@ func (v *verdictOf) foreign(t *truth) {
 		switch {
 		case f.begun && f.ended:
 			v.counts["foreign jobs done"]++
-		case known && j.state == "NODE_FAIL", !known && t.crashedAfter(f.cluster, f.submitted):
+		case known && j.state != "CANCELLED" && t.upsetIn(f.cluster, f.submitted, f.submitted.Add(2*time.Minute)), !known && t.crashedAfter(f.cluster, f.submitted):
 			v.counts["foreign jobs lost by a crash"]++
 		case known:
 			v.breaks("foreign: job %s of %s, %s, is %s", f.number, f.cluster, f.name, j.state)

@@ -31,6 +31,7 @@ type claim struct {
 	reason              bourse.Reason
 	paid, back, penalty bourse.Credits
 	// By its site.
+	bound  bool // it was confirmed
 	earned bourse.Credits
 }
 
@@ -92,8 +93,10 @@ func readClaims(broker *agent, sites []*agent) (*claims, error) {
 		}
 		if err == nil {
 			err = each(filepath.Join(s.journal(), "site-"+s.name), func(at time.Time, fact any) {
-				if f, ok := fact.(bourse.LegMoved); ok && byID[f.Leg] != nil && f.State >= bourse.Confirmed {
-					byID[f.Leg].earned = earned(f)
+				f, ok := fact.(bourse.LegMoved)
+				if x := byID[f.Leg]; ok && x != nil {
+					x.bound = x.bound || f.State == bourse.Confirmed
+					x.earned = x.earning(f)
 				}
 			})
 		}
@@ -101,11 +104,13 @@ func readClaims(broker *agent, sites []*agent) (*claims, error) {
 	return c, err
 }
 
-// earned is what a leg brings its site, in the state that it has come to.
-func earned(f bourse.LegMoved) bourse.Credits {
+// earning is what a leg brings its site, in the state that it has come to.
+func (x *claim) earning(f bourse.LegMoved) bourse.Credits {
 	switch f.State {
 	case bourse.Confirmed, bourse.Running, bourse.Settled, bourse.Lost, bourse.Released:
-		return f.Fare.Total() - f.Refund - f.Penalty
+		if x.bound {
+			return f.Fare.Total() - f.Refund - f.Penalty
+		}
 	}
 	return 0
 }
@@ -125,10 +130,11 @@ func (c *claims) ofCluster(byID map[bourse.LegID]*claim, at time.Time, fact any)
 
 // first is a reason's words up to what differs from leg to leg.
 func (x *claim) first() string {
-	s := x.reason.String()
+	s := x.reason.Detail
 	if !x.reason.Refused() {
-		s = x.why.String()
+		s = x.why.Detail
 	}
+	s = strings.TrimPrefix(s, x.site+": ")
 	for _, cut := range []string{": ", " from ", " of its window"} {
 		s, _, _ = strings.Cut(s, cut)
 	}

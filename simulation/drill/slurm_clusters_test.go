@@ -23,15 +23,16 @@ import (
 // and one more, which is reserved for somebody else.
 
 const (
-	lanes    = 14
-	perLane  = 2
-	ofOthers = "news" // the account of somebody else
+	mostLanes = 24
+	perLane   = 2
+	ofOthers  = "news" // the account of somebody else
 )
 
 // slurms is the clusters, and what is seen of them.
 type slurms struct {
-	t   *testing.T
-	dir string
+	t     *testing.T
+	dir   string
+	lanes int
 
 	mu    sync.Mutex
 	truth truth
@@ -39,12 +40,12 @@ type slurms struct {
 	hands map[string]int      // what was done to them
 }
 
-func startSlurms(t *testing.T) *slurms {
+func startSlurms(t *testing.T, lanes int) *slurms {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "slurm-drill-") // the paths of sockets are short
 	must(t, err)
 	must(t, os.Chmod(dir, 0o755))
-	s := &slurms{t: t, dir: dir, now: make([]map[string]string, 4), hands: map[string]int{}}
+	s := &slurms{t: t, dir: dir, lanes: lanes, now: make([]map[string]string, 4), hands: map[string]int{}}
 	s.truth.sights = map[string]*sight{}
 	t.Cleanup(func() {
 		if err := s.script("stop"); err != nil {
@@ -233,7 +234,7 @@ func (s *slurms) finish() *truth {
 		must(s.t, err)
 		t.over = append(t.over, over...)
 		theirs, err := s.run(c, "", "scontrol", "show", "reservation", "-o", "bourse.theirs")
-		if err != nil || !strings.Contains(theirs, fmt.Sprintf("Nodes=c%dn%d ", c, lanes*perLane+1)) || !strings.Contains(theirs, "Users="+ofOthers+" ") {
+		if err != nil || !strings.Contains(theirs, fmt.Sprintf("Nodes=c%dn%d ", c, s.lanes*perLane+1)) || !strings.Contains(theirs, "Users="+ofOthers+" ") {
 			t.strange = append(t.strange, fmt.Sprintf("reservation bourse.theirs of %s is %v %s", siteOf(c), err, theirs))
 		}
 	}

@@ -18,7 +18,10 @@ import (
 	"github.com/bourse-grid/bourse/web/client"
 )
 
-var count = flag.Int("drill.count", 10, "co-allocations over real Slurm clusters")
+var (
+	count  = flag.Int("drill.count", 10, "co-allocations over real Slurm clusters")
+	within = flag.Duration("drill.within", time.Hour, "no more of them are begun after so long")
+)
 
 // Co-allocations over three real Slurm clusters, while controllers, daemons of nodes,
 // sites and the broker are killed, nodes are drained, and an administrator deletes and
@@ -28,7 +31,8 @@ func TestSlurmDrill_EveryWindowRunsOnceOrIsLostWithItsReason(t *testing.T) {
 	if os.Getenv("BOURSE_SLURM") != "1" || os.Geteuid() != 0 {
 		t.Skip("needs a real Slurm and root: install slurmctld, slurmd, slurm-client and munge, and set BOURSE_SLURM=1")
 	}
-	s := startSlurms(t)
+	lanes := min(mostLanes, *count)
+	s := startSlurms(t, lanes)
 	f := lay(t, plan{sites: []sitePlan{}, profile: "lan", broker: "batch_size = 1\n"})
 	f.broker.keys = strings.Replace(f.broker.keys, `lead = "10s"`, `lead = "20s"`, 1)
 	for c := 1; c <= 3; c++ {
@@ -44,7 +48,7 @@ func TestSlurmDrill_EveryWindowRunsOnceOrIsLostWithItsReason(t *testing.T) {
 	}
 	f.write()
 	f.start()
-	d := &slurmDrill{T: t, s: s, f: f, states: map[string]string{}}
+	d := &slurmDrill{T: t, s: s, f: f, begun: time.Now(), states: map[string]string{}}
 	d.run(*count)
 	d.judge()
 }
@@ -55,7 +59,9 @@ type slurmDrill struct {
 	s *slurms
 	f *federation
 
-	mu     sync.Mutex
+	mu    sync.Mutex
+	begun time.Time
+
 	states map[string]string // of the jobs, by identity
 	next   int
 }
@@ -64,7 +70,7 @@ type slurmDrill struct {
 func (d *slurmDrill) run(count int) {
 	over := make(chan struct{})
 	var users, others sync.WaitGroup
-	for lane := 1; lane <= min(lanes, count); lane++ {
+	for lane := 1; lane <= d.s.lanes; lane++ {
 		users.Go(func() { d.user(lane, count) })
 	}
 	for c := 1; c <= 3; c++ {
@@ -119,7 +125,7 @@ func (d *slurmDrill) user(lane, count int) {
 		n := d.next
 		d.next++
 		d.mu.Unlock()
-		if n >= count {
+		if n >= count || time.Since(d.begun) > *within {
 			return
 		}
 		d.job(r, n, lane)
@@ -199,7 +205,7 @@ func (d *slurmDrill) misfortunes(c int, over <-chan struct{}) {
 }
 
 func (d *slurmDrill) misfortune(r *rand.Rand, c int) {
-	s, node := d.s, 1+r.IntN(lanes*perLane)
+	s, node := d.s, 1+r.IntN(d.s.lanes*perLane)
 	down := time.Duration(r.IntN(6000)) * time.Millisecond
 	if r.IntN(8) == 0 {
 		down += 25 * time.Second
@@ -253,8 +259,8 @@ func (d *slurmDrill) misfortune(r *rand.Rand, c int) {
 			hand("reservation moved by hand", "scontrol", "update", "ReservationName="+name, "StartTime=now+10minutes", "Duration=5")
 		}
 	default:
-		if _, is := s.any(r, c, "job"); is != "" {
-			hand("job cancelled by hand", "scancel", strings.Fields(is)[1])
+		if name, is := s.any(r, c, "job"); is != "" { // the number may be another's by now
+			hand("job cancelled by hand", "scancel", "--name="+name, strings.Fields(is)[1])
 		}
 	}
 }
@@ -318,7 +324,10 @@ func (d *slurmDrill) judge() {
 	must(d.T, err)
 	c.jobs = d.states
 	v := check(t, c)
-	d.Logf("%v\n%s", d.s.hands, v)
+	for what, n := range d.s.hands {
+		d.Logf("%6d times: %s", n, what)
+	}
+	d.Logf("what has come of it:\n%s", v)
 	for _, b := range v.broken {
 		d.Errorf("%s", b)
 	}
