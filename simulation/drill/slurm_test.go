@@ -33,7 +33,7 @@ func TestSlurmDrill_EveryWindowRunsOnceOrIsLostWithItsReason(t *testing.T) {
 	}
 	lanes := min(mostLanes, *count)
 	s := startSlurms(t, lanes)
-	f := lay(t, plan{sites: []sitePlan{}, profile: "lan"})
+	f := lay(t, plan{sites: []sitePlan{}})
 	f.broker.keys = strings.Replace(f.broker.keys, `lead = "10s"`, `lead = "20s"`, 1)
 	for c := 1; c <= 3; c++ {
 		keys := fmt.Sprintf("name = %q\npolicy = \"easy\"\nlead = \"5s\"\n", siteOf(c))
