@@ -56,8 +56,8 @@ else
 	BOURSE_SLURM=1 go test ./cluster/slurm ./cmd/bourse -run 'TestReal|TestSlurm' -count 1 -timeout 10m
 endif
 
-# Co-allocations over three real clusters in which everything goes wrong that can; half
-# an hour for 200. COUNT=N for fewer, SEED=N for other moments.
+# Co-allocations over three real clusters in which everything goes wrong that can; as
+# root, some 40 min for 200. COUNT=N for fewer, SEED=N for other moments.
 COUNT ?= 200
 slurm-drill:
 	BOURSE_SLURM=1 go test ./simulation/drill -run TestSlurmDrill -count 1 -timeout 3h -v -drill.count $(COUNT) -drill.seed $(SEED)

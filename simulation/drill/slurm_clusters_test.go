@@ -23,7 +23,7 @@ import (
 // and one more, which is reserved for somebody else.
 
 const (
-	mostLanes = 24
+	mostLanes = 14
 	perLane   = 2
 	ofOthers  = "news" // the account of somebody else
 )
