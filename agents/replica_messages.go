@@ -6,12 +6,12 @@ import "github.com/bourse-grid/bourse"
 // with whoever asks one that does not lead. Each names the group, the broker.
 
 var replicaMessages = []Properties{
-	{ReplicaStep{}, Broker, Broker, News, nil},
-	{ReplicaPart{}, Broker, Broker, Request, ReplicaPartTaken{}},
-	{ReplicaPartTaken{}, Broker, Broker, Reply, nil},
-	{ReplicaRedirect{}, Broker, User, Reply, nil},
-	{ReplicaReplace{}, Operator, Broker, Request, ReplicaReplaced{}},
-	{ReplicaReplaced{}, Broker, Operator, Reply, nil},
+	{ReplicaStep{}, Replica, Replica, News, nil},
+	{ReplicaPart{}, Replica, Replica, Request, ReplicaPartTaken{}},
+	{ReplicaPartTaken{}, Replica, Replica, Reply, nil},
+	{ReplicaRedirect{}, Replica, User, Reply, nil}, // to any request of a user or an operator
+	{ReplicaReplace{}, Operator, Replica, Request, ReplicaReplaced{}},
+	{ReplicaReplaced{}, Replica, Operator, Reply, nil},
 }
 
 // ReplicaStep is a message of the consensus among replicas.

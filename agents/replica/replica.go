@@ -123,6 +123,7 @@ func New(cfg Config) *Replica {
 	if cfg.Group == "" || cfg.New == nil || cfg.Codec == nil || !cfg.Joins && r.founder() == 0 {
 		panic(fmt.Sprintf("replica: %s is not configured as one of %s, founded by %v", cfg.Self, cfg.Group, cfg.Founders))
 	}
+	r.inner = cfg.New()
 	return r
 }
 

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/anishathalye/porcupine"
-	"pgregory.net/rapid"
 
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
@@ -294,7 +293,7 @@ func newGroup(n, clients int, opt sim.Options, edit func(*Config)) *group {
 		g.join(id, edit)
 	}
 	for i := range clients {
-		c := &client{id: agents.ID(fmt.Sprintf("client:%d", i+1)), members: g.ids, history: g.history, stop: 60_000}
+		c := &client{id: agents.ID(fmt.Sprintf("client:%d", i+1)), members: g.ids, history: g.history, stop: 32_000}
 		g.clients = append(g.clients, c)
 		g.Add(sim.Host{ID: c.id, New: func() agents.Agent { return c }, Sturdy: true})
 	}
@@ -352,8 +351,15 @@ func (g *group) watch(s *sim.Step) {
 	}
 }
 
+// tester is a test, or what looks whether one would fail.
+type tester interface {
+	Helper()
+	Fatal(...any)
+	Fatalf(string, ...any)
+}
+
 // settled checks what must hold once all faults are over for some time.
-func (g *group) settled(t rapid.TB) {
+func (g *group) settled(t tester) {
 	t.Helper()
 	leader := ""
 	for _, id := range g.ids {

@@ -1,7 +1,7 @@
 package replica
 
 import (
-	"fmt"
+	"math/rand/v2"
 	"os"
 	"strconv"
 	"testing"
@@ -16,14 +16,14 @@ import (
 func TestReplica_OneLeadsAndAllHaveTheSame(t *testing.T) {
 	t.Parallel()
 	g := newGroup(3, 2, sim.Options{Seed: 1, Snapshot: 100, Record: true}, nil)
-	if err := g.Run(70_000); err != nil {
+	if err := g.Run(40_000); err != nil {
 		t.Fatal(err)
 	}
 	quieten(g, t)
 	if g.reigns != 1 {
 		t.Errorf("%d reigns without a fault", g.reigns)
 	}
-	if n := len(g.clients[0].answered); n < 100 {
+	if n := len(g.clients[0].answered); n < 80 {
 		t.Errorf("%d writes in a minute", n)
 	}
 	if err := g.Rerun(); err != nil {
@@ -33,7 +33,7 @@ func TestReplica_OneLeadsAndAllHaveTheSame(t *testing.T) {
 
 // quieten waits for a moment between two alarms of the register in which nothing is under
 // way, and checks the end.
-func quieten(g *group, t rapid.TB) {
+func quieten(g *group, t tester) {
 	t.Helper()
 	// A round of alarms lasts 700 ms; the log is quiet in between.
 	for range 200 {
@@ -57,29 +57,40 @@ func quieten(g *group, t rapid.TB) {
 var kinds = []sim.Kind{sim.Drop, sim.Delay, sim.Duplicate, sim.Reorder, sim.Partition, sim.OneWay, sim.Flap,
 	sim.CrashSync, sim.CrashSend, sim.Pause, sim.ClockJump, sim.Drift, sim.TornJournal, sim.DiskFull, sim.SyncFailed}
 
-// faultsOf draws what goes wrong in the first minute.
-func faultsOf(t *rapid.T, ids []agents.ID) []sim.Fault {
-	fault := rapid.Custom(func(t *rapid.T) sim.Fault {
-		f := sim.Fault{Kind: rapid.SampledFrom(kinds).Draw(t, "kind"), At: bourse.Time(rapid.Int64Range(1, 50_000).Draw(t, "at")),
-			For: bourse.Duration(rapid.Int64Range(1, 6000).Draw(t, "for")), Host: rapid.SampledFrom(ids).Draw(t, "host"), Salt: rapid.Uint64Range(1, 1000).Draw(t, "salt")}
+// draw is where the worlds come from: a seed, or rapid, which makes them smaller.
+type draw func(lo, hi int64, what string) int64
+
+func seeded(seed uint64) draw {
+	r := rand.New(rand.NewPCG(seed, 7))
+	return func(lo, hi int64, _ string) int64 { return lo + r.Int64N(hi-lo+1) }
+}
+
+// faultsOf draws what goes wrong in the first half minute.
+func faultsOf(d draw, ids []agents.ID) (list []sim.Fault) {
+	one := func(what string) agents.ID { return ids[d(0, int64(len(ids)-1), what)] }
+	for range d(0, 16, "faults") {
+		f := sim.Fault{Kind: kinds[d(0, int64(len(kinds)-1), "kind")], At: bourse.Time(d(1, 27_000, "at")),
+			For: bourse.Duration(d(1, 5000, "for")), Host: one("host"), Salt: uint64(d(1, 1000, "salt"))}
 		switch f.Kind {
 		case sim.Drop:
-			f.Share = rapid.IntRange(100, 900).Draw(t, "share")
+			f.Share = int(d(100, 900, "share"))
 		case sim.Delay, sim.Duplicate, sim.Reorder:
-			f.Size = rapid.Int64Range(1, 2000).Draw(t, "size")
+			f.Size = d(1, 2000, "size")
 		case sim.Flap:
-			f.Size = rapid.Int64Range(100, 1500).Draw(t, "size")
+			f.Size = d(100, 1500, "size")
 		case sim.ClockJump, sim.Drift:
-			f.Size = rapid.Int64Range(-20_000, 20_000).Draw(t, "size")
+			f.Size = d(-20_000, 20_000, "size")
 		case sim.Partition, sim.OneWay:
-			if rapid.Bool().Draw(t, "of one") {
-				f.Peer = rapid.SampledFrom(ids).Draw(t, "peer")
+			if d(0, 1, "of one peer") == 1 {
+				f.Peer = one("peer")
 			}
 		}
-		return f
-	})
-	return rapid.SliceOfN(fault, 0, 25).Draw(t, "faults")
+		list = append(list, f)
+	}
+	return list
 }
+
+var three = []agents.ID{"replica:1", "replica:2", "replica:3"}
 
 // Whatever goes wrong but for a disk that forgets: nothing that was answered is lost,
 // nothing is applied twice, no two lead one term, all members end with the same, and
@@ -87,29 +98,37 @@ func faultsOf(t *rapid.T, ids []agents.ID) []sim.Fault {
 func TestReplica_NothingAnsweredIsLost(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		ids := []agents.ID{"replica:1", "replica:2", "replica:3"}
-		tortured(t, rapid.Uint64Range(1, 1<<40).Draw(t, "seed"), faultsOf(t, ids))
+		d := func(lo, hi int64, what string) int64 { return rapid.Int64Range(lo, hi).Draw(t, what) }
+		tortured(t, uint64(d(1, 1<<40, "seed")), faultsOf(d, three), false)
 	})
 }
 
-// tortured runs a group under faults for a minute, and some time without.
-func tortured(t rapid.TB, seed uint64, faults []sim.Fault) *group {
-	g := newGroup(3, 3, sim.Options{Seed: seed, Snapshot: 100, Record: true, Faults: faults, Skew: 300}, nil)
+// tortured runs a group under faults for half a minute, and some time without. In
+// every second world the first replica is slower than the others to see that nobody
+// hears it.
+func tortured(t tester, seed uint64, faults []sim.Fault, rerun bool) *group {
+	g := newGroup(3, 3, sim.Options{Seed: seed, Snapshot: 100, Record: rerun, Faults: faults, Skew: 300}, func(c *Config) {
+		if c.Self == "replica:1" && seed%2 == 0 {
+			c.Silence = 5000
+		}
+	})
 	defer func() {
 		if p := recover(); p != nil {
 			t.Fatalf("seed %d at %v: panic: %v", seed, g.Now(), p)
 		}
 	}()
-	if err := g.Run(60_000); err != nil {
+	if err := g.Run(30_000); err != nil {
 		t.Fatalf("seed %d: %v", seed, err)
 	}
 	g.Heal()
-	if err := g.Run(80_000); err != nil {
+	if err := g.Run(45_000); err != nil {
 		t.Fatalf("seed %d: %v", seed, err)
 	}
 	quieten(g, t)
-	if err := g.Rerun(); err != nil {
-		t.Fatalf("seed %d: %v", seed, err)
+	if rerun {
+		if err := g.Rerun(); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
 	}
 	return g
 }
@@ -125,10 +144,7 @@ func TestReplica_SeedsHaveTwoThatBelieveTheyLead(t *testing.T) {
 	two, reigns := 0, 0
 	struck := map[sim.Kind]int{}
 	for seed := range uint64(seeds) {
-		faults := rapid.Custom(func(t *rapid.T) []sim.Fault {
-			return faultsOf(t, []agents.ID{"replica:1", "replica:2", "replica:3"})
-		}).Example(int(seed))
-		g := tortured(t, seed+1, faults)
+		g := tortured(t, seed+1, faultsOf(seeded(seed+1), three), seed%8 == 0)
 		reigns += g.reigns
 		if g.twoLed > 0 {
 			two++
@@ -137,8 +153,8 @@ func TestReplica_SeedsHaveTwoThatBelieveTheyLead(t *testing.T) {
 			struck[k] += g.Count(k)
 		}
 	}
-	t.Log(fmt.Sprintf("%d seeds: two led in %d, %d reigns, faults %v", seeds, two, reigns, struck))
-	if two < seeds/20 || reigns < 3*seeds {
+	t.Logf("%d seeds: two led in %d, %d reigns, faults %v", seeds, two, reigns, struck)
+	if two < seeds/20 || reigns < 2*seeds {
 		t.Errorf("%d seeds: two led in %d, %d reigns", seeds, two, reigns)
 	}
 }
