@@ -87,9 +87,9 @@ func (m *Members) rank(number uint64) int {
 	return len(m.List) + 1
 }
 
-// maxGuests bounds how many senders are remembered that are no members as far as this
+// maxNewcomers bounds how many senders are remembered that are no members as far as this
 // replica knows.
-const maxGuests = 16
+const maxNewcomers = 16
 
 // admits reports whether a message of a number may come from an address: no member
 // of either is known that is another. A member that is behind cannot know all.
@@ -100,12 +100,12 @@ func (r *Replica) admits(from agents.ID, number uint64) bool {
 	if number <= r.members.Highest && r.members.Highest > 0 {
 		return false // it was one
 	}
-	i := slices.IndexFunc(r.guests, func(g Member) bool { return g.Number == number })
+	i := slices.IndexFunc(r.newcomers, func(g Member) bool { return g.Number == number })
 	switch {
 	case i >= 0:
-		r.guests[i].Address = from
-	case len(r.guests) < maxGuests:
-		r.guests = append(r.guests, Member{number, from})
+		r.newcomers[i].Address = from
+	case len(r.newcomers) < maxNewcomers:
+		r.newcomers = append(r.newcomers, Member{number, from})
 	}
 	return true
 }
@@ -115,7 +115,7 @@ func (r *Replica) addressOf(number uint64) agents.ID {
 	if a := r.members.address(number); a != "" {
 		return a
 	}
-	for _, g := range r.guests {
+	for _, g := range r.newcomers {
 		if g.Number == number {
 			return g.Address
 		}
@@ -140,7 +140,7 @@ func (r *Replica) replace(from agents.ID, m agents.ReplicaReplace, out *agents.O
 	switch {
 	case m.Group != r.cfg.Group:
 		r.stray++
-	case !r.reign.on:
+	case !r.leadership.on:
 		r.redirect(from, out)
 	case len(r.members.Before) > 0 || r.change.index > r.applied:
 		if m.In == r.change.in {
@@ -194,7 +194,7 @@ func (r *Replica) changed(e *raftpb.Entry, out *agents.Outbox) {
 		r.members.add(x)
 	}
 	r.members.take(r.node.ApplyConfChange(c))
-	if r.reign.on && r.change.asked != "" && len(r.members.Before) == 0 {
+	if r.leadership.on && r.change.asked != "" && len(r.members.Before) == 0 {
 		out.Send(r.change.asked, agents.ReplicaReplaced{Group: r.cfg.Group, In: r.change.in})
 		r.change = change{}
 	}

@@ -23,7 +23,14 @@ func (probe) Fatalf(f string, v ...any) { panic(failure(fmt.Sprintf(f, v...))) }
 
 // seldom are the bugs that the worlds meet too seldom, with what a single replica does
 // with them.
-var seldom = map[string]func() bool{"forget-vote": votesTwice}
+var seldom = map[string]func() bool{"forget-vote": votesTwice, "stale-read": answersAlone}
+
+// answersAlone reports whether a leader answers a read without asking anybody.
+func answersAlone() bool {
+	h := elected()
+	h.step("client:1", read{1})
+	return len(h.others()) > 0
+}
 
 // fails says why the world of a seed breaks, "" if it does not.
 func fails(seed uint64) (why string) {

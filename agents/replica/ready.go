@@ -28,9 +28,9 @@ func (r *Replica) drain(now bourse.Time, out *agents.Outbox) {
 		case r.due:
 			r.due = false
 			r.lead(now, out)
-		case r.reign.asks():
-			r.reign.asked++
-			r.node.ReadIndex(binary.LittleEndian.AppendUint64(nil, r.reign.asked))
+		case r.leadership.asks():
+			r.leadership.asked++
+			r.node.ReadIndex(binary.LittleEndian.AppendUint64(nil, r.leadership.asked))
 		default:
 			r.release(out)
 			if a := r.arriving; a != nil && a.index <= r.applied {
@@ -47,8 +47,8 @@ func (r *Replica) drain(now bourse.Time, out *agents.Outbox) {
 func (r *Replica) ready(now bourse.Time, out *agents.Outbox) {
 	rd := r.node.Ready()
 	r.persist(now, rd, out)
-	if s := r.node.BasicStatus(); s.RaftState != raft.StateLeader || r.reign.on && s.GetTerm() != r.reign.term {
-		r.abdicate(now)
+	if s := r.node.BasicStatus(); s.RaftState != raft.StateLeader || r.leadership.on && s.GetTerm() != r.leadership.term {
+		r.stepDown(now)
 	}
 	for _, m := range rd.Messages {
 		r.deliver(now, m, out)
@@ -57,7 +57,7 @@ func (r *Replica) ready(now bourse.Time, out *agents.Outbox) {
 		r.apply(e, out)
 	}
 	for _, s := range rd.ReadStates {
-		r.reign.heard = max(r.reign.heard, binary.LittleEndian.Uint64(s.RequestCtx))
+		r.leadership.heard = max(r.leadership.heard, binary.LittleEndian.Uint64(s.RequestCtx))
 	}
 	r.node.Advance(rd)
 }
@@ -110,9 +110,9 @@ func (r *Replica) deliver(now bourse.Time, m *raftpb.Message, out *agents.Outbox
 }
 
 // apply takes in an entry that is committed. A leader's inner agent knows the facts
-// of its own reign already.
+// of its own leadership already.
 func (r *Replica) apply(e *raftpb.Entry, out *agents.Outbox) {
-	own := r.reign.on && e.GetIndex() > r.reign.since
+	own := r.leadership.on && e.GetIndex() > r.leadership.since
 	switch {
 	case e.GetType() == raftpb.EntryConfChangeV2:
 		r.changed(e, out)
@@ -120,7 +120,7 @@ func (r *Replica) apply(e *raftpb.Entry, out *agents.Outbox) {
 		r.replay(e.GetData())
 	}
 	r.applied = e.GetIndex()
-	if r.reign.on {
+	if r.leadership.on {
 		return
 	}
 	if s := r.node.BasicStatus(); s.RaftState == raft.StateLeader && s.GetTerm() == e.GetTerm() {

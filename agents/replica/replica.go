@@ -97,22 +97,22 @@ type Replica struct {
 	log log // what the journal tells: all else follows from it
 
 	// Of this life.
-	node      *raft.RawNode // nil: it has no number yet
-	nonce     uint64
-	members   members // as far as the log is applied
-	guests    []Member
-	inner     agents.Durable
-	applied   uint64
-	at        bourse.Time // of the last fact applied
-	heard     bourse.Time // when the leader was last heard, or somebody else voted for
-	tries     int         // campaigns since
-	due       bool        // it has been elected, and all that was committed before is applied
-	reign     reign
-	transfers []*transfer
-	arriving  *image // that comes from the leader, as far as it is here
-	change    change
-	lost      bool
-	stray     uint64
+	node       *raft.RawNode // nil: it has no number yet
+	nonce      uint64
+	members    members // as far as the log is applied
+	newcomers  []Member
+	inner      agents.Durable
+	applied    uint64
+	at         bourse.Time // of the last fact applied
+	heard      bourse.Time // when the leader was last heard, or somebody else voted for
+	tries      int         // campaigns since
+	due        bool        // it has been elected, and all that was committed before is applied
+	leadership leadership
+	transfers  []*transfer
+	arriving   *image // that comes from the leader, as far as it is here
+	change     change
+	lost       bool
+	stray      uint64
 }
 
 // New returns a replica. A configuration without a group, an inner agent or a codec,
@@ -209,12 +209,12 @@ func (r *Replica) open() {
 // another process, not of this group, acts for it.
 func (r *Replica) Stopped() bool {
 	s, can := r.inner.(interface{ Stopped() bool })
-	return can && r.reign.on && len(r.reign.effects) == 0 && s.Stopped()
+	return can && r.leadership.on && len(r.leadership.effects) == 0 && s.Stopped()
 }
 
 // Leads reports whether this replica hands its inner agent messages now, and since
 // which term.
-func (r *Replica) Leads() (term uint64, yes bool) { return r.reign.term, r.reign.on }
+func (r *Replica) Leads() (term uint64, yes bool) { return r.leadership.term, r.leadership.on }
 
 // Leader is the address of the member that leads as far as this one knows, "" if it
 // knows of none.

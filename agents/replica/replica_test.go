@@ -284,7 +284,7 @@ func TestReplica_ALeaderThatWaitsForTooMuchTakesNoMore(t *testing.T) {
 	if list := h.others(); len(list) != 1 || list[0].Message != (agents.ReplicaRedirect{Group: groupName}) || h.Inner().(*register).done["client:1"] != 3 {
 		t.Errorf("the fourth is answered %v, %d are done", list, h.Inner().(*register).done["client:1"])
 	}
-	if h.step(groupName, alarmOf{2, ringing{}}); len(h.out.Alarms) != 1 || h.Inner().(*register).rung > 0 {
+	if h.step(groupName, alarmOf{2, ringing{1}}); len(h.out.Alarms) != 1 || h.Inner().(*register).rung > 0 {
 		t.Errorf("an alarm is lost: %v", h.out.Alarms)
 	}
 	h.acknowledged()

@@ -143,7 +143,7 @@ func (r *Replica) compact() {
 		return
 	}
 	inner := r.inner
-	if r.reign.on && r.applied < r.log.last() {
+	if r.leadership.on && r.applied < r.log.last() {
 		if !long(2) {
 			return
 		}

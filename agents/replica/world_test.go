@@ -20,8 +20,8 @@ func TestReplica_OneLeadsAndAllHaveTheSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	quieten(g, t)
-	if g.reigns != 1 {
-		t.Errorf("%d reigns without a fault", g.reigns)
+	if g.leaderships != 1 {
+		t.Errorf("%d leaderships without a fault", g.leaderships)
 	}
 	if n := len(g.clients[0].answered); n < 80 {
 		t.Errorf("%d writes in a minute", n)
@@ -35,7 +35,7 @@ func TestReplica_OneLeadsAndAllHaveTheSame(t *testing.T) {
 // way, and checks the end.
 func quieten(g *group, t tester) {
 	t.Helper()
-	// A round of alarms lasts 700 ms; the log is quiet in between.
+	// Its alarms are 2 s apart; the log is quiet in between.
 	for range 200 {
 		if err := g.Run(g.Now().Add(7)); err != nil {
 			t.Fatal(err)
@@ -43,7 +43,7 @@ func quieten(g *group, t tester) {
 		same := true
 		for _, id := range g.ids {
 			r := g.replica(id)
-			same = same && r != nil && r.Applied() == g.replica(g.ids[0]).Applied() && len(r.reign.effects) == 0
+			same = same && r != nil && r.Applied() == g.replica(g.ids[0]).Applied() && len(r.leadership.effects) == 0
 		}
 		if same {
 			break
@@ -141,11 +141,11 @@ func TestReplica_SeedsHaveTwoThatBelieveTheyLead(t *testing.T) {
 	if s := os.Getenv("REPLICA_SEEDS"); s != "" {
 		seeds, _ = strconv.Atoi(s)
 	}
-	two, reigns := 0, 0
+	two, leaderships := 0, 0
 	struck := map[sim.Kind]int{}
 	for seed := range uint64(seeds) {
 		g := tortured(t, seed+1, faultsOf(seeded(seed+1), three), seed%8 == 0)
-		reigns += g.reigns
+		leaderships += g.leaderships
 		if g.twoLed > 0 {
 			two++
 		}
@@ -153,8 +153,8 @@ func TestReplica_SeedsHaveTwoThatBelieveTheyLead(t *testing.T) {
 			struck[k] += g.Count(k)
 		}
 	}
-	t.Logf("%d seeds: two led in %d, %d reigns, faults %v", seeds, two, reigns, struck)
-	if two < seeds/20 || reigns < 2*seeds {
-		t.Errorf("%d seeds: two led in %d, %d reigns", seeds, two, reigns)
+	t.Logf("%d seeds: two led in %d, %d leaderships, faults %v", seeds, two, leaderships, struck)
+	if two < seeds/20 || leaderships < 2*seeds {
+		t.Errorf("%d seeds: two led in %d, %d leaderships", seeds, two, leaderships)
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// reign is the time in which a replica hands its inner agent messages: from the first
+// leadership is the time in which a replica hands its inner agent messages: from the first
 // entry of its term that is committed until it is not the leader of that term any more.
-type reign struct {
+type leadership struct {
 	on      bool
 	term    uint64
 	since   uint64   // the last entry before it: later facts are its own
@@ -35,26 +35,26 @@ type effect struct {
 
 // asks reports whether a confirmation is needed that nobody has asked for, and none
 // is under way.
-func (g *reign) asks() bool {
+func (g *leadership) asks() bool {
 	return g.on && g.asked == g.heard && len(g.effects) > 0 &&
 		slices.ContainsFunc(g.effects, func(e effect) bool { return e.read > g.asked })
 }
 
 // full reports whether as much waits as may.
 func (r *Replica) full() bool {
-	return len(r.reign.effects) >= r.cfg.WaitingSteps || r.reign.waiting >= r.cfg.WaitingBytes
+	return len(r.leadership.effects) >= r.cfg.WaitingSteps || r.leadership.waiting >= r.cfg.WaitingBytes
 }
 
-// lead begins a reign. All that was committed before it is applied, and the log has
+// lead begins a leadership. All that was committed before it is applied, and the log has
 // no facts beyond that. The inner agent begins a life.
 func (r *Replica) lead(now bourse.Time, out *agents.Outbox) {
 	s := r.node.BasicStatus()
-	r.reign = reign{on: true, term: s.GetTerm(), since: r.log.last(), asked: r.reign.asked, heard: r.reign.asked}
+	r.leadership = leadership{on: true, term: s.GetTerm(), since: r.log.last(), asked: r.leadership.asked, heard: r.leadership.asked}
 	r.change = change{}
-	r.tell(now, r.cfg.Group, agents.Started{Nonce: nonceOf(r.nonce, r.reign.term)})
+	r.stepInner(now, r.cfg.Group, agents.Started{Nonce: nonceOf(r.nonce, r.leadership.term)})
 }
 
-// nonceOf tells the reigns of one process from each other, as its nonce tells it from
+// nonceOf tells the leaderships of one process from each other, as its nonce tells it from
 // all others.
 func nonceOf(nonce, term uint64) uint64 {
 	z := nonce + term*0x9e3779b97f4a7c15
@@ -63,33 +63,33 @@ func nonceOf(nonce, term uint64) uint64 {
 	return max(z^z>>31, 1)
 }
 
-// abdicate ends a reign. What it has not let out never leaves, and the inner agent
+// stepDown ends a leadership. What it has not let out never leaves, and the inner agent
 // forgets what was not committed.
-func (r *Replica) abdicate(now bourse.Time) {
+func (r *Replica) stepDown(now bourse.Time) {
 	r.due, r.transfers, r.change = false, nil, change{}
-	if !r.reign.on {
+	if !r.leadership.on {
 		return
 	}
-	r.reign = reign{asked: r.reign.asked, heard: r.reign.asked}
+	r.leadership = leadership{asked: r.leadership.asked, heard: r.leadership.asked}
 	r.rebuild(r.applied)
 	r.heard, r.tries = now, 0
 }
 
-// tell hands the inner agent a message and proposes what it records.
-func (r *Replica) tell(now bourse.Time, from agents.ID, m agents.Message) {
+// stepInner hands the inner agent a message and proposes what it records.
+func (r *Replica) stepInner(now bourse.Time, from agents.ID, m agents.Message) {
 	var box agents.Outbox
 	before := r.log.last() // nothing is under way that is not there
 	r.inner.Step(now, from, m, &box)
 	entries, size := r.propose(now, box.Facts)
 	e := effect{index: before + entries, bytes: size, sends: box.Sends, alarms: box.Alarms}
 	if entries == 0 && len(e.sends) > 0 {
-		e.read = r.reign.asked + 1
+		e.read = r.leadership.asked + 1
 	}
 	if entries == 0 && len(e.sends) == 0 && len(e.alarms) == 0 {
 		return
 	}
-	r.reign.effects = append(r.reign.effects, e)
-	r.reign.waiting += size
+	r.leadership.effects = append(r.leadership.effects, e)
+	r.leadership.waiting += size
 }
 
 // propose proposes the facts of a step, in as many entries as they need: an agent can
@@ -124,7 +124,7 @@ func (r *Replica) propose(now bourse.Time, facts []agents.Fact) (entries uint64,
 
 // release lets out what may leave.
 func (r *Replica) release(out *agents.Outbox) {
-	g := &r.reign
+	g := &r.leadership
 	n := 0
 	for n < len(g.effects) && g.effects[n].index <= r.applied && g.effects[n].read <= g.heard {
 		e := &g.effects[n]
@@ -140,7 +140,7 @@ func (r *Replica) release(out *agents.Outbox) {
 	}
 }
 
-// alarmOf is an alarm of the inner agent, in the reign in which it has set it.
+// alarmOf is an alarm of the inner agent, in the leadership in which it has set it.
 type alarmOf struct {
 	term uint64
 	m    agents.Message
@@ -153,11 +153,11 @@ func (a alarmOf) Kind() string { return a.m.Kind() }
 // may, it comes again.
 func (r *Replica) alarm(now bourse.Time, a alarmOf, out *agents.Outbox) {
 	switch {
-	case !r.reign.on || a.term != r.reign.term:
+	case !r.leadership.on || a.term != r.leadership.term:
 	case r.full():
 		out.Alarm(now.Add(r.cfg.Heartbeat), a)
 	default:
-		r.tell(now, r.cfg.Group, a.m)
+		r.stepInner(now, r.cfg.Group, a.m)
 	}
 }
 
@@ -166,8 +166,8 @@ func (r *Replica) alarm(now bourse.Time, a alarmOf, out *agents.Outbox) {
 // after a loss on the way.
 func (r *Replica) input(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
 	switch {
-	case r.reign.on && !r.full():
-		r.tell(now, from, m)
+	case r.leadership.on && !r.full():
+		r.stepInner(now, from, m)
 	case r.cfg.Answers(m):
 		r.redirect(from, out)
 	}
