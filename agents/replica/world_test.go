@@ -137,7 +137,7 @@ func tortured(t tester, seed uint64, faults []sim.Fault, rerun bool) *group {
 // two believe that they lead.
 func TestReplica_SeedsHaveTwoThatBelieveTheyLead(t *testing.T) {
 	t.Parallel()
-	seeds := 30
+	seeds := 12
 	if s := os.Getenv("REPLICA_SEEDS"); s != "" {
 		seeds, _ = strconv.Atoi(s)
 	}

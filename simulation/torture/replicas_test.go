@@ -166,6 +166,7 @@ func TestReplicas_BrokersOutliveTheirLeaders(t *testing.T) {
 		if err != nil {
 			t.Errorf("seed %d: %.2000v", seed, err)
 		}
+		t.Logf("seed %d: %d leaderships", seed, w.leaderships)
 		leaderships += w.leaderships
 		for i := range w.brokers {
 			if l := w.leader(w.brokers[i].config.Name); l != nil {
