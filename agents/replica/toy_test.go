@@ -265,9 +265,8 @@ type group struct {
 	ids         []agents.ID
 	clients     []*client
 	history     *history
-	twoLed      int // steps at which two believed that they lead
-	leaderships int // begun
-	broken      error
+	twoLed      int                  // steps at which two believed that they lead
+	leaderships int                  // begun
 	values      map[agents.ID]uint64 // the term in which each has led last
 }
 
