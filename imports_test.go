@@ -52,6 +52,12 @@ var coreStandard = []string{
 // parallelStandard is what a parallel room may import beside coreStandard.
 var parallelStandard = []string{"context", "io", "math/rand/v2", "runtime", "sync", "sync/atomic", "time"}
 
+// coreModules are the other modules that a deterministic room may import: state
+// machines and their messages, without I/O.
+var coreModules = map[string][]string{
+	"agents/replica": {"go.etcd.io/raft/v3", "go.etcd.io/raft/v3/raftpb", "google.golang.org/protobuf/proto"},
+}
+
 // clock holds the names of time that look at the wall clock or wait.
 var clock = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}
 
@@ -67,6 +73,7 @@ var rooms = []room{
 	{"agents", []string{".", "policy/..."}, core},
 	{"agents/plant", nil, core},
 	{"agents/retry", []string{".", "agents"}, core},
+	{"agents/replica", []string{".", "agents"}, core},               // around the state machine of go.etcd.io/raft
 	{"agents/sim", []string{".", "agents", "agents/journal"}, core}, // a disk in memory behind each agent
 	{"agents/certificate", []string{".", "agents"}, world},
 	{"agents/live", []string{".", "agents", "agents/certificate", "agents/wire", "agents/journal"}, world},
@@ -91,7 +98,7 @@ var rooms = []room{
 	{"web/...", []string{".", "policy/...", "agents", "agents/certificate", "sites", "broker", "history/...", "report", "web"}, world},
 	{"configs", []string{".", "policy/...", "agents", "cluster/...", "sites", "workload", "broker"}, world},
 	{"workload/workloadtest", []string{".", "workload"}, world},
-	{"simulation/...", []string{".", "parallel", "policy/...", "agents", "agents/sim", "agents/journal", "agents/plant", "cluster/...", "sites", "workload", "broker", "history/...", "report", "configs", "simulation/..."}, parallel},
+	{"simulation/...", []string{".", "parallel", "policy/...", "agents", "agents/sim", "agents/journal", "agents/replica", "agents/plant", "cluster/...", "sites", "workload", "broker", "history/...", "report", "configs", "simulation/..."}, parallel},
 	{"studies", []string{".", "parallel", "policy/...", "agents", "cluster/...", "workload", "report", "configs", "simulation"}, parallel},
 	{"cmd/...", []string{"..."}, world},
 }
@@ -146,7 +153,7 @@ func (r room) refuses(imported string) string {
 	switch {
 	case imported == "math/rand":
 		return "math/rand has a stream that all programs share; use math/rand/v2 with a seed"
-	case r.outside == world, slices.Contains(coreStandard, imported):
+	case r.outside == world, slices.Contains(coreStandard, imported), slices.Contains(coreModules[r.name], imported):
 		return ""
 	case r.outside == parallel && (slices.Contains(parallelStandard, imported) || strings.HasPrefix(imported, "gonum.org/") || imported == "github.com/anishathalye/porcupine"):
 		return ""
@@ -266,6 +273,8 @@ func TestImports_CatchWhatIsPlanted(t *testing.T) {
 		{"studies/slots.go", `import "os"`, "must not import os"},
 		{"simulation/torture/world.go", "import \"time\"\nvar x = time.Now()", "time.Now"},
 		{"studies/slots.go", "import \"log\"\nfunc f() { log.Fatalf(\"\") }", "only cmd exits"},
+		{"agents/replica/ready.go", `import "go.etcd.io/raft/v3/rafttest"`, "must not import go.etcd.io/raft/v3/rafttest"},
+		{"agents/retry/retry.go", `import "go.etcd.io/raft/v3"`, "must not import go.etcd.io/raft/v3"},
 		{"util/strings.go", ``, "no room"},
 	} {
 		found, err := violations(c.file, []byte("package p\n"+c.body))

@@ -25,6 +25,7 @@ const (
 	Driver   Role = "driver"
 	User     Role = "user"
 	Operator Role = "operator"
+	Replica  Role = "replica" // one of the processes that hold a broker
 	Outside  Role = "outside"
 )
 
@@ -52,16 +53,17 @@ type Properties struct {
 func (p *Properties) Kind() string { return p.Message.Kind() }
 
 // Crosses reports whether messages of the type go between the processes of a
-// broker and a site: those have a form on the wire.
+// broker and a site, or between those that hold a broker: those have a form on the
+// wire.
 func (p *Properties) Crosses() bool {
-	return p.From == Broker && p.To == Site || p.From == Site && p.To == Broker
+	return p.From == Broker && p.To == Site || p.From == Site && p.To == Broker || p.From == Replica && p.To == Replica
 }
 
 // Answers reports whether a message of that kind answers this type.
 func (p *Properties) Answers(kind string) bool { return p.Answer != nil && p.Answer.Kind() == kind }
 
 // table holds all message types.
-var table = slices.Concat(brokerMessages, recoveryMessages, clusterMessages, driverMessages, outputMessages, operatorMessages)
+var table = slices.Concat(brokerMessages, recoveryMessages, clusterMessages, driverMessages, outputMessages, operatorMessages, replicaMessages)
 
 var byKind = func() map[string]*Properties {
 	m := make(map[string]*Properties, len(table))

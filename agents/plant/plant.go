@@ -20,6 +20,7 @@ type Bug struct {
 	Name   string `json:"name"`
 	Breaks string `json:"breaks"` // what no longer holds with it
 	Seed   uint64 `json:"-"`      // of the torture: the first to be tried
+	Caught string `json:"-"`      // the package whose test catches it; "": the torture
 	Edits  []Edit `json:"-"`
 }
 
@@ -50,7 +51,8 @@ func List() []Bug {
 	return bugs
 }
 
-// Parse reads a bug's file: the lines "breaks: ..." and "seed: ...", then its
+// Parse reads a bug's file: the lines "breaks: ..." and "seed: ...", and "caught: ..."
+// where a package's own test is what catches it, then its
 // edits as a unified diff has them, but without line numbers: "--- file", and
 // for each edit "@@" and lines that begin with a space, "-" or "+".
 func Parse(name, text string) (Bug, error) {
@@ -77,6 +79,8 @@ func Parse(name, text string) (Bug, error) {
 			}
 		case key == "breaks:" && file == "":
 			b.Breaks = value
+		case key == "caught:" && file == "":
+			b.Caught = value
 		case key == "seed:" && file == "":
 			var err error
 			if b.Seed, err = strconv.ParseUint(value, 10, 64); err != nil {

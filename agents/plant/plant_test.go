@@ -50,7 +50,7 @@ func TestPlant_RefusesWhatIsNotListed(t *testing.T) {
 func TestPlant_ReadsEdits(t *testing.T) {
 	t.Parallel()
 	b, err := Parse("x", "breaks: all of it\nseed: 7\n--- a/b.go\n@@\n \tkept\n-\told\n+\tnew\n@@\n-\tgone\n--- c.go\n@@\n \tkept\n+\tmore\n")
-	want := Bug{"x", "all of it", 7, []Edit{{"a/b.go", "\tkept\n\told\n", "\tkept\n\tnew\n"}, {"a/b.go", "\tgone\n", ""}, {"c.go", "\tkept\n", "\tkept\n\tmore\n"}}}
+	want := Bug{"x", "all of it", 7, "", []Edit{{"a/b.go", "\tkept\n\told\n", "\tkept\n\tnew\n"}, {"a/b.go", "\tgone\n", ""}, {"c.go", "\tkept\n", "\tkept\n\tmore\n"}}}
 	if err != nil || !reflect.DeepEqual(b, want) {
 		t.Errorf("got %+v, %v; want %+v", b, err, want)
 	}

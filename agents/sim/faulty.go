@@ -29,7 +29,9 @@ type Faulty struct {
 	index  map[agents.ID]int32
 	hosts  []Host
 	procs  []*process
-	of     [][]*process // by name: one, or two while there is a twin
+	of     [][]*process    // by name: one, or two while there is a twin
+	voices []int32         // by name: the name in which it speaks, -1 for its own
+	speaks map[int32]int32 // by such a name: who has last spoken in it
 	last   map[uint64]bourse.Time
 	active []*episode
 	counts map[Kind]int
@@ -85,6 +87,9 @@ type Host struct {
 	// Machine is the host on whose machine it runs: their wall clock is one. "": its
 	// own.
 	Machine agents.ID
+	// As is the name in which it speaks to all but those who speak in the same one, and
+	// by which others reach whoever has last spoken in it. "": its own.
+	As agents.ID
 	// Near: no network fault strikes it unless it is named as host or peer.
 	Near bool
 }
@@ -117,7 +122,7 @@ type Life struct {
 
 // NewFaulty returns an empty world.
 func NewFaulty(opt Options) *Faulty {
-	w := &Faulty{opt: opt, now: opt.Start, index: map[agents.ID]int32{}, last: map[uint64]bourse.Time{},
+	w := &Faulty{opt: opt, now: opt.Start, index: map[agents.ID]int32{}, speaks: map[int32]int32{}, last: map[uint64]bourse.Time{},
 		counts: map[Kind]int{}, base: streamOf(opt.Seed, 1)}
 	if w.opt.Codec == nil {
 		w.opt.Codec = journal.NewCodec()
@@ -135,10 +140,15 @@ func (w *Faulty) Add(h Host) {
 	if _, dup := w.index[h.ID]; dup {
 		panic(fmt.Sprintf("sim: two agents named %s", h.ID))
 	}
-	name := int32(len(w.names))
-	w.index[h.ID] = name
-	w.names = append(w.names, h.ID)
-	w.hosts = append(w.hosts, h)
+	name := w.enter(h)
+	if h.As != "" {
+		voice, known := w.index[h.As]
+		if !known {
+			voice = w.enter(Host{ID: h.As})
+			w.speaks[voice] = name
+		}
+		w.voices[name] = voice
+	}
 	p := &process{world: w, number: len(w.procs), name: name, disk: &journal.Memory{}}
 	if _, durable := h.New().(agents.Durable); durable && !h.Sturdy {
 		p.durable = true
@@ -148,8 +158,16 @@ func (w *Faulty) Add(h Host) {
 		p.skew = s.within(-w.opt.Skew, w.opt.Skew)
 	}
 	w.procs = append(w.procs, p)
-	w.of = append(w.of, []*process{p})
+	w.of[name] = []*process{p}
 	w.do(w.now, func() { p.begin() })
+}
+
+// enter puts a name into the world, without a process.
+func (w *Faulty) enter(h Host) int32 {
+	name := int32(len(w.names))
+	w.index[h.ID] = name
+	w.names, w.hosts, w.voices, w.of = append(w.names, h.ID), append(w.hosts, h), append(w.voices, -1), append(w.of, nil)
+	return name
 }
 
 // After adds a hook that is called after every step.

@@ -268,3 +268,62 @@ func FuzzParseFault(f *testing.F) {
 
 // String shows the number in traces.
 func (n number) String() string { return fmt.Sprint(uint64(n)) }
+
+// Processes that speak in one name are reached by it: whoever has spoken in it last.
+// What strikes one of them strikes it by its own name.
+func TestFaulty_ANameThatSeveralSpeakIn(t *testing.T) {
+	t.Parallel()
+	w := NewFaulty(Options{Lo: 1, Hi: 1, Faults: faults(t, "partition at=0.01 for=1 host=b")})
+	var heard []string
+	note := func(id agents.ID) func() agents.Agent {
+		return agentOf(stepFunc(func(from agents.ID, m agents.Message, out *agents.Outbox) {
+			heard = append(heard, fmt.Sprintf("%s>%s %s", from, id, m.Kind()))
+			if from == "" { // what the test says is passed on
+				out.Send("c", m)
+				out.Send("a", m)
+			}
+		}))
+	}
+	w.Add(Host{ID: "a", New: note("a"), As: "both"})
+	w.Add(Host{ID: "b", New: note("b"), As: "both"})
+	w.Add(Host{ID: "c", New: agentOf(stepFunc(func(from agents.ID, m agents.Message, out *agents.Outbox) {
+		heard = append(heard, fmt.Sprintf("%s>c %s", from, m.Kind()))
+		if from == "both" {
+			out.Send(from, word("answer"))
+		}
+	}))})
+	for at, line := range []struct {
+		to   agents.ID
+		say  word
+		want string
+	}{
+		{"b", "one", ">b one, both>c one, b>a one, c>b answer"},
+		{"b", "cut off", ">b cut off"},
+		{"a", "two", ">a two, both>c two, a>a two, c>a answer"},
+	} {
+		heard = nil
+		w.Post(bourse.Time(at*20), line.to, line.say)
+		if err := w.Run(bourse.Time(at*20 + 9)); err != nil {
+			t.Fatal(err)
+		}
+		if at == 0 {
+			heard = slices.DeleteFunc(heard, func(s string) bool { return strings.HasSuffix(s, "Started") })
+		}
+		slices.Sort(heard)
+		want := strings.Split(line.want, ", ")
+		slices.Sort(want)
+		if !slices.Equal(heard, want) {
+			t.Errorf("%s to %s: %v, want %v", line.say, line.to, heard, want)
+		}
+	}
+}
+
+type word string
+
+func (n word) Kind() string { return string(n) }
+
+type stepFunc func(from agents.ID, m agents.Message, out *agents.Outbox)
+
+func (f stepFunc) Step(_ bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
+	f(from, m, out)
+}

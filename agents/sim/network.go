@@ -25,8 +25,14 @@ func (w *Faulty) concerns(e *episode, from, to agents.ID) bool {
 
 // send takes a message over the network, with what goes wrong there.
 func (w *Faulty) send(from int32, s agents.Send) {
-	to := w.host(s.To)
-	m, source, target := s.Message, w.names[from], s.To
+	to, said := w.host(s.To), from
+	if v := w.voices[from]; v >= 0 && w.voices[to] != v {
+		said, w.speaks[v] = v, from
+	}
+	if speaker, many := w.speaks[to]; many {
+		to = speaker
+	}
+	m, source, target := s.Message, w.names[from], w.names[to]
 	var late, extra bourse.Duration
 	copies := 1
 	for _, e := range w.active {
@@ -66,7 +72,7 @@ func (w *Faulty) send(from int32, s agents.Send) {
 			if e.draw.chance(e.share()) {
 				w.struck(Duplicate)
 				copies++
-				w.push(event{at: w.now.Add(w.latency(from, to) + e.draw.within(1, bourse.Duration(e.Size))), rank: message, from: from, to: to, m: m})
+				w.push(event{at: w.now.Add(w.latency(from, to) + e.draw.within(1, bourse.Duration(e.Size))), rank: message, from: said, to: to, m: m})
 			}
 		default:
 			var changed bool
@@ -81,7 +87,7 @@ func (w *Faulty) send(from int32, s agents.Send) {
 		at = max(at, w.last[link])
 		w.last[link] = at
 	}
-	w.push(event{at: at.Add(extra), rank: message, from: from, to: to, m: m})
+	w.push(event{at: at.Add(extra), rank: message, from: said, to: to, m: m})
 }
 
 // share is how many of a thousand messages an episode strikes.

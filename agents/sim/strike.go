@@ -83,6 +83,9 @@ func (w *Faulty) victim(id agents.ID, draw *stream) *process {
 		return nil
 	}
 	list := w.of[name]
+	if len(list) == 0 {
+		return nil // a name that others speak in
+	}
 	return list[draw.below(len(list))]
 }
 
@@ -238,6 +241,9 @@ func (w *Faulty) Heal() {
 	w.healed = true
 	w.active = nil
 	for name := range w.of {
+		if len(w.of[name]) == 0 {
+			continue
+		}
 		w.part(int32(name), streamOf(w.opt.Seed, 5, uint64(name)))
 		p := w.of[name][0]
 		p.armed, p.paused, p.disk.Room = nil, 0, 0

@@ -60,5 +60,8 @@ func samples() []agents.Message {
 		agents.Reasserted{Leg: someLeg, Reason: someWhy, Stamp: stamped},
 		agents.LegOutputRequest{Leg: someLeg, Ref: 5, From: -4096},
 		agents.LegOutput{Leg: someLeg, Ref: 5, From: 10, Size: 14, Data: []byte("a\x00\xff\n"), Failure: someWhy},
+		agents.ReplicaStep{Group: "broker:vo1", Raft: []byte{8, 3}},
+		agents.ReplicaPart{Group: "broker:vo1", From: 2, To: 4, Term: 17, Part: []byte(`{"index":5}`)},
+		agents.ReplicaPartTaken{Group: "broker:vo1", Index: 9, Next: 3},
 	}
 }

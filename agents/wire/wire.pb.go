@@ -201,6 +201,9 @@ type Envelope struct {
 	//	*Envelope_ShiftDeclined
 	//	*Envelope_LegOutputRequest
 	//	*Envelope_LegOutput
+	//	*Envelope_ReplicaStep
+	//	*Envelope_ReplicaPart
+	//	*Envelope_ReplicaPartTaken
 	Body          isEnvelope_Body `protobuf_oneof:"body"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -550,6 +553,33 @@ func (x *Envelope) GetLegOutput() *LegOutput {
 	return nil
 }
 
+func (x *Envelope) GetReplicaStep() *ReplicaStep {
+	if x != nil {
+		if x, ok := x.Body.(*Envelope_ReplicaStep); ok {
+			return x.ReplicaStep
+		}
+	}
+	return nil
+}
+
+func (x *Envelope) GetReplicaPart() *ReplicaPart {
+	if x != nil {
+		if x, ok := x.Body.(*Envelope_ReplicaPart); ok {
+			return x.ReplicaPart
+		}
+	}
+	return nil
+}
+
+func (x *Envelope) GetReplicaPartTaken() *ReplicaPartTaken {
+	if x != nil {
+		if x, ok := x.Body.(*Envelope_ReplicaPartTaken); ok {
+			return x.ReplicaPartTaken
+		}
+	}
+	return nil
+}
+
 type isEnvelope_Body interface {
 	isEnvelope_Body()
 }
@@ -678,6 +708,18 @@ type Envelope_LegOutput struct {
 	LegOutput *LegOutput `protobuf:"bytes,40,opt,name=leg_output,json=legOutput,proto3,oneof"`
 }
 
+type Envelope_ReplicaStep struct {
+	ReplicaStep *ReplicaStep `protobuf:"bytes,41,opt,name=replica_step,json=replicaStep,proto3,oneof"`
+}
+
+type Envelope_ReplicaPart struct {
+	ReplicaPart *ReplicaPart `protobuf:"bytes,42,opt,name=replica_part,json=replicaPart,proto3,oneof"`
+}
+
+type Envelope_ReplicaPartTaken struct {
+	ReplicaPartTaken *ReplicaPartTaken `protobuf:"bytes,43,opt,name=replica_part_taken,json=replicaPartTaken,proto3,oneof"`
+}
+
 func (*Envelope_OfferRequest) isEnvelope_Body() {}
 
 func (*Envelope_Offers) isEnvelope_Body() {}
@@ -739,6 +781,12 @@ func (*Envelope_ShiftDeclined) isEnvelope_Body() {}
 func (*Envelope_LegOutputRequest) isEnvelope_Body() {}
 
 func (*Envelope_LegOutput) isEnvelope_Body() {}
+
+func (*Envelope_ReplicaStep) isEnvelope_Body() {}
+
+func (*Envelope_ReplicaPart) isEnvelope_Body() {}
+
+func (*Envelope_ReplicaPartTaken) isEnvelope_Body() {}
 
 type Stamp struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -4493,12 +4541,200 @@ func (x *LegOutput) GetFailure() *Reason {
 	return nil
 }
 
+type ReplicaStep struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Group         string                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
+	Raft          []byte                 `protobuf:"bytes,2,opt,name=raft,proto3" json:"raft,omitempty"` // a raftpb.Message
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReplicaStep) Reset() {
+	*x = ReplicaStep{}
+	mi := &file_wire_proto_msgTypes[52]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReplicaStep) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReplicaStep) ProtoMessage() {}
+
+func (x *ReplicaStep) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[52]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReplicaStep.ProtoReflect.Descriptor instead.
+func (*ReplicaStep) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{52}
+}
+
+func (x *ReplicaStep) GetGroup() string {
+	if x != nil {
+		return x.Group
+	}
+	return ""
+}
+
+func (x *ReplicaStep) GetRaft() []byte {
+	if x != nil {
+		return x.Raft
+	}
+	return nil
+}
+
+type ReplicaPart struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Group         string                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
+	From          uint64                 `protobuf:"varint,2,opt,name=from,proto3" json:"from,omitempty"` // members' numbers
+	To            uint64                 `protobuf:"varint,3,opt,name=to,proto3" json:"to,omitempty"`
+	Term          uint64                 `protobuf:"varint,4,opt,name=term,proto3" json:"term,omitempty"`
+	Part          []byte                 `protobuf:"bytes,5,opt,name=part,proto3" json:"part,omitempty"` // JSON
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReplicaPart) Reset() {
+	*x = ReplicaPart{}
+	mi := &file_wire_proto_msgTypes[53]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReplicaPart) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReplicaPart) ProtoMessage() {}
+
+func (x *ReplicaPart) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[53]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReplicaPart.ProtoReflect.Descriptor instead.
+func (*ReplicaPart) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{53}
+}
+
+func (x *ReplicaPart) GetGroup() string {
+	if x != nil {
+		return x.Group
+	}
+	return ""
+}
+
+func (x *ReplicaPart) GetFrom() uint64 {
+	if x != nil {
+		return x.From
+	}
+	return 0
+}
+
+func (x *ReplicaPart) GetTo() uint64 {
+	if x != nil {
+		return x.To
+	}
+	return 0
+}
+
+func (x *ReplicaPart) GetTerm() uint64 {
+	if x != nil {
+		return x.Term
+	}
+	return 0
+}
+
+func (x *ReplicaPart) GetPart() []byte {
+	if x != nil {
+		return x.Part
+	}
+	return nil
+}
+
+type ReplicaPartTaken struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Group         string                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
+	Index         uint64                 `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"`
+	Next          uint32                 `protobuf:"varint,3,opt,name=next,proto3" json:"next,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReplicaPartTaken) Reset() {
+	*x = ReplicaPartTaken{}
+	mi := &file_wire_proto_msgTypes[54]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReplicaPartTaken) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReplicaPartTaken) ProtoMessage() {}
+
+func (x *ReplicaPartTaken) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[54]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReplicaPartTaken.ProtoReflect.Descriptor instead.
+func (*ReplicaPartTaken) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{54}
+}
+
+func (x *ReplicaPartTaken) GetGroup() string {
+	if x != nil {
+		return x.Group
+	}
+	return ""
+}
+
+func (x *ReplicaPartTaken) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *ReplicaPartTaken) GetNext() uint32 {
+	if x != nil {
+		return x.Next
+	}
+	return 0
+}
+
 var File_wire_proto protoreflect.FileDescriptor
 
 const file_wire_proto_rawDesc = "" +
 	"\n" +
 	"\n" +
-	"wire.proto\x12\vbourse.wire\"\xd9\r\n" +
+	"wire.proto\x12\vbourse.wire\"\xa6\x0f\n" +
 	"\bEnvelope\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\tR\x04from\x12\x0e\n" +
@@ -4540,7 +4776,10 @@ const file_wire_proto_rawDesc = "" +
 	"\x0eshift_declined\x18& \x01(\v2\x1a.bourse.wire.ShiftDeclinedH\x00R\rshiftDeclined\x12M\n" +
 	"\x12leg_output_request\x18' \x01(\v2\x1d.bourse.wire.LegOutputRequestH\x00R\x10legOutputRequest\x127\n" +
 	"\n" +
-	"leg_output\x18( \x01(\v2\x16.bourse.wire.LegOutputH\x00R\tlegOutputB\x06\n" +
+	"leg_output\x18( \x01(\v2\x16.bourse.wire.LegOutputH\x00R\tlegOutput\x12=\n" +
+	"\freplica_step\x18) \x01(\v2\x18.bourse.wire.ReplicaStepH\x00R\vreplicaStep\x12=\n" +
+	"\freplica_part\x18* \x01(\v2\x18.bourse.wire.ReplicaPartH\x00R\vreplicaPart\x12M\n" +
+	"\x12replica_part_taken\x18+ \x01(\v2\x1d.bourse.wire.ReplicaPartTakenH\x00R\x10replicaPartTakenB\x06\n" +
 	"\x04body\"C\n" +
 	"\x05Stamp\x12\x14\n" +
 	"\x05epoch\x18\x01 \x01(\x06R\x05epoch\x12\x10\n" +
@@ -4849,7 +5088,20 @@ const file_wire_proto_rawDesc = "" +
 	"\x04from\x18\x03 \x01(\x03R\x04from\x12\x12\n" +
 	"\x04size\x18\x04 \x01(\x03R\x04size\x12\x12\n" +
 	"\x04data\x18\x05 \x01(\fR\x04data\x12-\n" +
-	"\afailure\x18\x06 \x01(\v2\x13.bourse.wire.ReasonR\afailure*p\n" +
+	"\afailure\x18\x06 \x01(\v2\x13.bourse.wire.ReasonR\afailure\"7\n" +
+	"\vReplicaStep\x12\x14\n" +
+	"\x05group\x18\x01 \x01(\tR\x05group\x12\x12\n" +
+	"\x04raft\x18\x02 \x01(\fR\x04raft\"o\n" +
+	"\vReplicaPart\x12\x14\n" +
+	"\x05group\x18\x01 \x01(\tR\x05group\x12\x12\n" +
+	"\x04from\x18\x02 \x01(\x04R\x04from\x12\x0e\n" +
+	"\x02to\x18\x03 \x01(\x04R\x02to\x12\x12\n" +
+	"\x04term\x18\x04 \x01(\x04R\x04term\x12\x12\n" +
+	"\x04part\x18\x05 \x01(\fR\x04part\"R\n" +
+	"\x10ReplicaPartTaken\x12\x14\n" +
+	"\x05group\x18\x01 \x01(\tR\x05group\x12\x14\n" +
+	"\x05index\x18\x02 \x01(\x04R\x05index\x12\x12\n" +
+	"\x04next\x18\x03 \x01(\rR\x04next*p\n" +
 	"\aVerdict\x12\x17\n" +
 	"\x13VERDICT_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fVERDICT_WAIT\x10\x01\x12\x12\n" +
@@ -4885,7 +5137,7 @@ func file_wire_proto_rawDescGZIP() []byte {
 }
 
 var file_wire_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 52)
+var file_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 55)
 var file_wire_proto_goTypes = []any{
 	(Verdict)(0),             // 0: bourse.wire.Verdict
 	(LegState)(0),            // 1: bourse.wire.LegState
@@ -4941,6 +5193,9 @@ var file_wire_proto_goTypes = []any{
 	(*Reasserted)(nil),       // 51: bourse.wire.Reasserted
 	(*LegOutputRequest)(nil), // 52: bourse.wire.LegOutputRequest
 	(*LegOutput)(nil),        // 53: bourse.wire.LegOutput
+	(*ReplicaStep)(nil),      // 54: bourse.wire.ReplicaStep
+	(*ReplicaPart)(nil),      // 55: bourse.wire.ReplicaPart
+	(*ReplicaPartTaken)(nil), // 56: bourse.wire.ReplicaPartTaken
 }
 var file_wire_proto_depIdxs = []int32{
 	12,  // 0: bourse.wire.Envelope.offer_request:type_name -> bourse.wire.OfferRequest
@@ -4974,101 +5229,104 @@ var file_wire_proto_depIdxs = []int32{
 	46,  // 28: bourse.wire.Envelope.shift_declined:type_name -> bourse.wire.ShiftDeclined
 	52,  // 29: bourse.wire.Envelope.leg_output_request:type_name -> bourse.wire.LegOutputRequest
 	53,  // 30: bourse.wire.Envelope.leg_output:type_name -> bourse.wire.LegOutput
-	1,   // 31: bourse.wire.Proof.state:type_name -> bourse.wire.LegState
-	10,  // 32: bourse.wire.Group.machine:type_name -> bourse.wire.Machine
-	14,  // 33: bourse.wire.Offers.groups:type_name -> bourse.wire.GroupOffer
-	8,   // 34: bourse.wire.Offers.refusal:type_name -> bourse.wire.Reason
-	3,   // 35: bourse.wire.Offers.stamp:type_name -> bourse.wire.Stamp
-	9,   // 36: bourse.wire.GroupOffer.group:type_name -> bourse.wire.Group
-	11,  // 37: bourse.wire.GroupOffer.admissible:type_name -> bourse.wire.Profile
-	11,  // 38: bourse.wire.GroupOffer.clear:type_name -> bourse.wire.Profile
-	15,  // 39: bourse.wire.GroupOffer.curve:type_name -> bourse.wire.PriceCurve
-	6,   // 40: bourse.wire.QuoteRequest.legs:type_name -> bourse.wire.Leg
-	18,  // 41: bourse.wire.Quotes.quotes:type_name -> bourse.wire.Quote
-	3,   // 42: bourse.wire.Quotes.stamp:type_name -> bourse.wire.Stamp
-	7,   // 43: bourse.wire.Quote.fare:type_name -> bourse.wire.Fare
-	8,   // 44: bourse.wire.Quote.refusal:type_name -> bourse.wire.Reason
-	5,   // 45: bourse.wire.Hold.leg:type_name -> bourse.wire.LegID
-	6,   // 46: bourse.wire.Hold.what:type_name -> bourse.wire.Leg
-	5,   // 47: bourse.wire.Hold.replaces:type_name -> bourse.wire.LegID
-	20,  // 48: bourse.wire.Hold.flex:type_name -> bourse.wire.Flex
-	7,   // 49: bourse.wire.Place.fare:type_name -> bourse.wire.Fare
-	5,   // 50: bourse.wire.Held.leg:type_name -> bourse.wire.LegID
-	7,   // 51: bourse.wire.Held.fare:type_name -> bourse.wire.Fare
-	3,   // 52: bourse.wire.Held.stamp:type_name -> bourse.wire.Stamp
-	4,   // 53: bourse.wire.Held.proof:type_name -> bourse.wire.Proof
-	5,   // 54: bourse.wire.Refused.leg:type_name -> bourse.wire.LegID
-	7,   // 55: bourse.wire.Refused.fare:type_name -> bourse.wire.Fare
-	8,   // 56: bourse.wire.Refused.reason:type_name -> bourse.wire.Reason
-	3,   // 57: bourse.wire.Refused.stamp:type_name -> bourse.wire.Stamp
-	21,  // 58: bourse.wire.Refused.instead:type_name -> bourse.wire.Place
-	5,   // 59: bourse.wire.Prepare.leg:type_name -> bourse.wire.LegID
-	5,   // 60: bourse.wire.Prepared.leg:type_name -> bourse.wire.LegID
-	3,   // 61: bourse.wire.Prepared.stamp:type_name -> bourse.wire.Stamp
-	5,   // 62: bourse.wire.Confirm.leg:type_name -> bourse.wire.LegID
-	29,  // 63: bourse.wire.Confirm.work:type_name -> bourse.wire.Handover
-	28,  // 64: bourse.wire.Work.env:type_name -> bourse.wire.EnvVar
-	27,  // 65: bourse.wire.Handover.work:type_name -> bourse.wire.Work
-	30,  // 66: bourse.wire.Handover.peers:type_name -> bourse.wire.Peer
-	8,   // 67: bourse.wire.WorkResult.ended:type_name -> bourse.wire.Reason
-	5,   // 68: bourse.wire.Confirmed.leg:type_name -> bourse.wire.LegID
-	3,   // 69: bourse.wire.Confirmed.stamp:type_name -> bourse.wire.Stamp
-	4,   // 70: bourse.wire.Confirmed.proof:type_name -> bourse.wire.Proof
-	4,   // 71: bourse.wire.Confirmed.replaced:type_name -> bourse.wire.Proof
-	5,   // 72: bourse.wire.Cancel.leg:type_name -> bourse.wire.LegID
-	5,   // 73: bourse.wire.Cancelled.leg:type_name -> bourse.wire.LegID
-	3,   // 74: bourse.wire.Cancelled.stamp:type_name -> bourse.wire.Stamp
-	5,   // 75: bourse.wire.LegStarted.leg:type_name -> bourse.wire.LegID
-	3,   // 76: bourse.wire.LegStarted.stamp:type_name -> bourse.wire.Stamp
-	5,   // 77: bourse.wire.Settled.leg:type_name -> bourse.wire.LegID
-	3,   // 78: bourse.wire.Settled.stamp:type_name -> bourse.wire.Stamp
-	31,  // 79: bourse.wire.Settled.result:type_name -> bourse.wire.WorkResult
-	5,   // 80: bourse.wire.Release.leg:type_name -> bourse.wire.LegID
-	5,   // 81: bourse.wire.Released.leg:type_name -> bourse.wire.LegID
-	3,   // 82: bourse.wire.Released.stamp:type_name -> bourse.wire.Stamp
-	4,   // 83: bourse.wire.Released.proof:type_name -> bourse.wire.Proof
-	5,   // 84: bourse.wire.Inquire.leg:type_name -> bourse.wire.LegID
-	3,   // 85: bourse.wire.Inquire.stamp:type_name -> bourse.wire.Stamp
-	5,   // 86: bourse.wire.Answer.leg:type_name -> bourse.wire.LegID
-	0,   // 87: bourse.wire.Answer.verdict:type_name -> bourse.wire.Verdict
-	5,   // 88: bourse.wire.Heuristic.leg:type_name -> bourse.wire.LegID
-	3,   // 89: bourse.wire.Heuristic.stamp:type_name -> bourse.wire.Stamp
-	5,   // 90: bourse.wire.Degraded.leg:type_name -> bourse.wire.LegID
-	3,   // 91: bourse.wire.Degraded.stamp:type_name -> bourse.wire.Stamp
-	8,   // 92: bourse.wire.Degraded.reason:type_name -> bourse.wire.Reason
-	4,   // 93: bourse.wire.Degraded.proof:type_name -> bourse.wire.Proof
-	5,   // 94: bourse.wire.Noted.leg:type_name -> bourse.wire.LegID
-	5,   // 95: bourse.wire.Shifted.leg:type_name -> bourse.wire.LegID
-	3,   // 96: bourse.wire.Shifted.stamp:type_name -> bourse.wire.Stamp
-	4,   // 97: bourse.wire.Shifted.proof:type_name -> bourse.wire.Proof
-	5,   // 98: bourse.wire.ShiftOffer.leg:type_name -> bourse.wire.LegID
-	3,   // 99: bourse.wire.ShiftOffer.stamp:type_name -> bourse.wire.Stamp
-	5,   // 100: bourse.wire.ShiftDeclined.leg:type_name -> bourse.wire.LegID
-	8,   // 101: bourse.wire.ShiftDeclined.reason:type_name -> bourse.wire.Reason
-	5,   // 102: bourse.wire.List.known:type_name -> bourse.wire.LegID
-	49,  // 103: bourse.wire.Listing.legs:type_name -> bourse.wire.ListedLeg
-	8,   // 104: bourse.wire.Listing.refusal:type_name -> bourse.wire.Reason
-	3,   // 105: bourse.wire.Listing.stamp:type_name -> bourse.wire.Stamp
-	5,   // 106: bourse.wire.ListedLeg.leg:type_name -> bourse.wire.LegID
-	6,   // 107: bourse.wire.ListedLeg.what:type_name -> bourse.wire.Leg
-	1,   // 108: bourse.wire.ListedLeg.state:type_name -> bourse.wire.LegState
-	7,   // 109: bourse.wire.ListedLeg.fare:type_name -> bourse.wire.Fare
-	31,  // 110: bourse.wire.ListedLeg.result:type_name -> bourse.wire.WorkResult
-	4,   // 111: bourse.wire.ListedLeg.proof:type_name -> bourse.wire.Proof
-	8,   // 112: bourse.wire.ListedLeg.reason:type_name -> bourse.wire.Reason
-	49,  // 113: bourse.wire.Reassert.leg:type_name -> bourse.wire.ListedLeg
-	29,  // 114: bourse.wire.Reassert.work:type_name -> bourse.wire.Handover
-	5,   // 115: bourse.wire.Reasserted.leg:type_name -> bourse.wire.LegID
-	8,   // 116: bourse.wire.Reasserted.reason:type_name -> bourse.wire.Reason
-	3,   // 117: bourse.wire.Reasserted.stamp:type_name -> bourse.wire.Stamp
-	5,   // 118: bourse.wire.LegOutputRequest.leg:type_name -> bourse.wire.LegID
-	5,   // 119: bourse.wire.LegOutput.leg:type_name -> bourse.wire.LegID
-	8,   // 120: bourse.wire.LegOutput.failure:type_name -> bourse.wire.Reason
-	121, // [121:121] is the sub-list for method output_type
-	121, // [121:121] is the sub-list for method input_type
-	121, // [121:121] is the sub-list for extension type_name
-	121, // [121:121] is the sub-list for extension extendee
-	0,   // [0:121] is the sub-list for field type_name
+	54,  // 31: bourse.wire.Envelope.replica_step:type_name -> bourse.wire.ReplicaStep
+	55,  // 32: bourse.wire.Envelope.replica_part:type_name -> bourse.wire.ReplicaPart
+	56,  // 33: bourse.wire.Envelope.replica_part_taken:type_name -> bourse.wire.ReplicaPartTaken
+	1,   // 34: bourse.wire.Proof.state:type_name -> bourse.wire.LegState
+	10,  // 35: bourse.wire.Group.machine:type_name -> bourse.wire.Machine
+	14,  // 36: bourse.wire.Offers.groups:type_name -> bourse.wire.GroupOffer
+	8,   // 37: bourse.wire.Offers.refusal:type_name -> bourse.wire.Reason
+	3,   // 38: bourse.wire.Offers.stamp:type_name -> bourse.wire.Stamp
+	9,   // 39: bourse.wire.GroupOffer.group:type_name -> bourse.wire.Group
+	11,  // 40: bourse.wire.GroupOffer.admissible:type_name -> bourse.wire.Profile
+	11,  // 41: bourse.wire.GroupOffer.clear:type_name -> bourse.wire.Profile
+	15,  // 42: bourse.wire.GroupOffer.curve:type_name -> bourse.wire.PriceCurve
+	6,   // 43: bourse.wire.QuoteRequest.legs:type_name -> bourse.wire.Leg
+	18,  // 44: bourse.wire.Quotes.quotes:type_name -> bourse.wire.Quote
+	3,   // 45: bourse.wire.Quotes.stamp:type_name -> bourse.wire.Stamp
+	7,   // 46: bourse.wire.Quote.fare:type_name -> bourse.wire.Fare
+	8,   // 47: bourse.wire.Quote.refusal:type_name -> bourse.wire.Reason
+	5,   // 48: bourse.wire.Hold.leg:type_name -> bourse.wire.LegID
+	6,   // 49: bourse.wire.Hold.what:type_name -> bourse.wire.Leg
+	5,   // 50: bourse.wire.Hold.replaces:type_name -> bourse.wire.LegID
+	20,  // 51: bourse.wire.Hold.flex:type_name -> bourse.wire.Flex
+	7,   // 52: bourse.wire.Place.fare:type_name -> bourse.wire.Fare
+	5,   // 53: bourse.wire.Held.leg:type_name -> bourse.wire.LegID
+	7,   // 54: bourse.wire.Held.fare:type_name -> bourse.wire.Fare
+	3,   // 55: bourse.wire.Held.stamp:type_name -> bourse.wire.Stamp
+	4,   // 56: bourse.wire.Held.proof:type_name -> bourse.wire.Proof
+	5,   // 57: bourse.wire.Refused.leg:type_name -> bourse.wire.LegID
+	7,   // 58: bourse.wire.Refused.fare:type_name -> bourse.wire.Fare
+	8,   // 59: bourse.wire.Refused.reason:type_name -> bourse.wire.Reason
+	3,   // 60: bourse.wire.Refused.stamp:type_name -> bourse.wire.Stamp
+	21,  // 61: bourse.wire.Refused.instead:type_name -> bourse.wire.Place
+	5,   // 62: bourse.wire.Prepare.leg:type_name -> bourse.wire.LegID
+	5,   // 63: bourse.wire.Prepared.leg:type_name -> bourse.wire.LegID
+	3,   // 64: bourse.wire.Prepared.stamp:type_name -> bourse.wire.Stamp
+	5,   // 65: bourse.wire.Confirm.leg:type_name -> bourse.wire.LegID
+	29,  // 66: bourse.wire.Confirm.work:type_name -> bourse.wire.Handover
+	28,  // 67: bourse.wire.Work.env:type_name -> bourse.wire.EnvVar
+	27,  // 68: bourse.wire.Handover.work:type_name -> bourse.wire.Work
+	30,  // 69: bourse.wire.Handover.peers:type_name -> bourse.wire.Peer
+	8,   // 70: bourse.wire.WorkResult.ended:type_name -> bourse.wire.Reason
+	5,   // 71: bourse.wire.Confirmed.leg:type_name -> bourse.wire.LegID
+	3,   // 72: bourse.wire.Confirmed.stamp:type_name -> bourse.wire.Stamp
+	4,   // 73: bourse.wire.Confirmed.proof:type_name -> bourse.wire.Proof
+	4,   // 74: bourse.wire.Confirmed.replaced:type_name -> bourse.wire.Proof
+	5,   // 75: bourse.wire.Cancel.leg:type_name -> bourse.wire.LegID
+	5,   // 76: bourse.wire.Cancelled.leg:type_name -> bourse.wire.LegID
+	3,   // 77: bourse.wire.Cancelled.stamp:type_name -> bourse.wire.Stamp
+	5,   // 78: bourse.wire.LegStarted.leg:type_name -> bourse.wire.LegID
+	3,   // 79: bourse.wire.LegStarted.stamp:type_name -> bourse.wire.Stamp
+	5,   // 80: bourse.wire.Settled.leg:type_name -> bourse.wire.LegID
+	3,   // 81: bourse.wire.Settled.stamp:type_name -> bourse.wire.Stamp
+	31,  // 82: bourse.wire.Settled.result:type_name -> bourse.wire.WorkResult
+	5,   // 83: bourse.wire.Release.leg:type_name -> bourse.wire.LegID
+	5,   // 84: bourse.wire.Released.leg:type_name -> bourse.wire.LegID
+	3,   // 85: bourse.wire.Released.stamp:type_name -> bourse.wire.Stamp
+	4,   // 86: bourse.wire.Released.proof:type_name -> bourse.wire.Proof
+	5,   // 87: bourse.wire.Inquire.leg:type_name -> bourse.wire.LegID
+	3,   // 88: bourse.wire.Inquire.stamp:type_name -> bourse.wire.Stamp
+	5,   // 89: bourse.wire.Answer.leg:type_name -> bourse.wire.LegID
+	0,   // 90: bourse.wire.Answer.verdict:type_name -> bourse.wire.Verdict
+	5,   // 91: bourse.wire.Heuristic.leg:type_name -> bourse.wire.LegID
+	3,   // 92: bourse.wire.Heuristic.stamp:type_name -> bourse.wire.Stamp
+	5,   // 93: bourse.wire.Degraded.leg:type_name -> bourse.wire.LegID
+	3,   // 94: bourse.wire.Degraded.stamp:type_name -> bourse.wire.Stamp
+	8,   // 95: bourse.wire.Degraded.reason:type_name -> bourse.wire.Reason
+	4,   // 96: bourse.wire.Degraded.proof:type_name -> bourse.wire.Proof
+	5,   // 97: bourse.wire.Noted.leg:type_name -> bourse.wire.LegID
+	5,   // 98: bourse.wire.Shifted.leg:type_name -> bourse.wire.LegID
+	3,   // 99: bourse.wire.Shifted.stamp:type_name -> bourse.wire.Stamp
+	4,   // 100: bourse.wire.Shifted.proof:type_name -> bourse.wire.Proof
+	5,   // 101: bourse.wire.ShiftOffer.leg:type_name -> bourse.wire.LegID
+	3,   // 102: bourse.wire.ShiftOffer.stamp:type_name -> bourse.wire.Stamp
+	5,   // 103: bourse.wire.ShiftDeclined.leg:type_name -> bourse.wire.LegID
+	8,   // 104: bourse.wire.ShiftDeclined.reason:type_name -> bourse.wire.Reason
+	5,   // 105: bourse.wire.List.known:type_name -> bourse.wire.LegID
+	49,  // 106: bourse.wire.Listing.legs:type_name -> bourse.wire.ListedLeg
+	8,   // 107: bourse.wire.Listing.refusal:type_name -> bourse.wire.Reason
+	3,   // 108: bourse.wire.Listing.stamp:type_name -> bourse.wire.Stamp
+	5,   // 109: bourse.wire.ListedLeg.leg:type_name -> bourse.wire.LegID
+	6,   // 110: bourse.wire.ListedLeg.what:type_name -> bourse.wire.Leg
+	1,   // 111: bourse.wire.ListedLeg.state:type_name -> bourse.wire.LegState
+	7,   // 112: bourse.wire.ListedLeg.fare:type_name -> bourse.wire.Fare
+	31,  // 113: bourse.wire.ListedLeg.result:type_name -> bourse.wire.WorkResult
+	4,   // 114: bourse.wire.ListedLeg.proof:type_name -> bourse.wire.Proof
+	8,   // 115: bourse.wire.ListedLeg.reason:type_name -> bourse.wire.Reason
+	49,  // 116: bourse.wire.Reassert.leg:type_name -> bourse.wire.ListedLeg
+	29,  // 117: bourse.wire.Reassert.work:type_name -> bourse.wire.Handover
+	5,   // 118: bourse.wire.Reasserted.leg:type_name -> bourse.wire.LegID
+	8,   // 119: bourse.wire.Reasserted.reason:type_name -> bourse.wire.Reason
+	3,   // 120: bourse.wire.Reasserted.stamp:type_name -> bourse.wire.Stamp
+	5,   // 121: bourse.wire.LegOutputRequest.leg:type_name -> bourse.wire.LegID
+	5,   // 122: bourse.wire.LegOutput.leg:type_name -> bourse.wire.LegID
+	8,   // 123: bourse.wire.LegOutput.failure:type_name -> bourse.wire.Reason
+	124, // [124:124] is the sub-list for method output_type
+	124, // [124:124] is the sub-list for method input_type
+	124, // [124:124] is the sub-list for extension type_name
+	124, // [124:124] is the sub-list for extension extendee
+	0,   // [0:124] is the sub-list for field type_name
 }
 
 func init() { file_wire_proto_init() }
@@ -5108,6 +5366,9 @@ func file_wire_proto_init() {
 		(*Envelope_ShiftDeclined)(nil),
 		(*Envelope_LegOutputRequest)(nil),
 		(*Envelope_LegOutput)(nil),
+		(*Envelope_ReplicaStep)(nil),
+		(*Envelope_ReplicaPart)(nil),
+		(*Envelope_ReplicaPartTaken)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -5115,7 +5376,7 @@ func file_wire_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_wire_proto_rawDesc), len(file_wire_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   52,
+			NumMessages:   55,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

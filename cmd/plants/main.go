@@ -53,6 +53,11 @@ func run(args []string) error {
 		return err
 	}
 	fmt.Printf("%s: %s\n", b.Name, b.Breaks)
+	if b.Caught != "" {
+		test := exec.Command("go", append(append([]string{"test"}, flags...), "./"+b.Caught, "-count=1", "-v", "-run", "Plants/"+b.Name+"$")...)
+		test.Stdout, test.Stderr = os.Stdout, os.Stderr
+		return test.Run()
+	}
 	return caught(b, flags, args[1:])
 }
 

@@ -22,6 +22,9 @@ func TestTorture_CatchesEveryPlantedBug(t *testing.T) {
 	}
 	var seeds []uint64
 	for _, b := range plant.List() {
+		if b.Caught != "" {
+			continue // by a test of that package
+		}
 		seeds = append(seeds, b.Seed)
 		t.Run(b.Name, func(t *testing.T) {
 			if err := plant.Set(b.Name); err != nil {

@@ -58,6 +58,7 @@ func (u *users) Step(now bourse.Time, _ agents.ID, m agents.Message, out *agents
 		j := u.jobs[m.Draw%uint64(u.next)]
 		u.wishes = append(u.wishes, changed(j, m.Draw))
 		out.Send(u.broker, u.wishes[len(u.wishes)-1].m)
+	case agents.ReplicaRedirect: // it is said again
 	default:
 		u.say(now, out)
 	}

@@ -59,6 +59,8 @@ type world struct {
 	mortal  map[agents.ID]*cluster.Agent // clusters that die too, by the present life of each
 	spied   spied
 
+	replicas int // that hold each broker; 0: it is alone
+
 	managers map[agents.ID]*manager.Manager // by their drivers
 }
 
@@ -193,7 +195,11 @@ func (w *world) addMortal(s *site) {
 
 func (w *world) addBroker(v *vo) {
 	name := v.config.Name
-	w.Add(sim.Host{ID: brokerID(name), New: func() agents.Agent { return broker.New(v.config) }})
+	if w.replicas > 0 {
+		w.addReplicas(v)
+	} else {
+		w.Add(sim.Host{ID: brokerID(name), New: func() agents.Agent { return broker.New(v.config) }})
+	}
 	u := newUsers(brokerID(name), v.jobs)
 	w.users[usersID(name)] = u
 	w.Add(sim.Host{ID: usersID(name), New: func() agents.Agent { return u }, Sturdy: true})

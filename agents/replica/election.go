@@ -1,0 +1,103 @@
+package replica
+
+import (
+	"fmt"
+
+	"go.etcd.io/raft/v3"
+	"go.etcd.io/raft/v3/raftpb"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+)
+
+// beat is the alarm by which a leader says that it leads, and others see whether it
+// does.
+type beat struct{}
+
+// Kind names the alarm.
+func (beat) Kind() string { return "ReplicaBeat" }
+
+// beat does what time brings.
+func (r *Replica) beat(now bourse.Time, out *agents.Outbox) {
+	out.Alarm(now.Add(r.cfg.Heartbeat), beat{})
+	if r.node == nil || r.lost {
+		return
+	}
+	if r.node.BasicStatus().RaftState == raft.StateLeader {
+		r.node.Tick()
+		r.repeatParts(now, out)
+		return
+	}
+	silence := now.Sub(r.heard)
+	if silence < r.cfg.Silence {
+		return
+	}
+	if r.node.BasicStatus().Lead != raft.None {
+		_ = r.node.ForgetLeader() // from here on others may have this one's vote
+	}
+	if silence >= r.turn() {
+		r.tries++
+		_ = r.node.Campaign()
+	}
+}
+
+// turn is the silence after which this member campaigns next: each has its own in
+// every round, one Stagger behind that of the member before it.
+func (r *Replica) turn() bourse.Duration {
+	round := bourse.Duration(len(r.members.List) + 1)
+	return r.cfg.Silence + r.cfg.Stagger*(bourse.Duration(r.members.rank(r.log.self))+bourse.Duration(r.tries)*round)
+}
+
+// carried are the messages of the library that members send each other. Images come
+// in parts, proposals and reads are not handed on.
+var carried = map[raftpb.MessageType]bool{
+	raftpb.MsgApp: true, raftpb.MsgAppResp: true, raftpb.MsgVote: true, raftpb.MsgVoteResp: true,
+	raftpb.MsgPreVote: true, raftpb.MsgPreVoteResp: true, raftpb.MsgHeartbeat: true, raftpb.MsgHeartbeatResp: true,
+}
+
+// hear takes a message of another member.
+func (r *Replica) hear(now bourse.Time, from agents.ID, s agents.ReplicaStep, out *agents.Outbox) {
+	m := &raftpb.Message{}
+	if s.Group != r.cfg.Group || proto.Unmarshal(s.Raft, m) != nil || !carried[m.GetType()] || !r.admits(from, m.GetFrom()) {
+		r.stray++
+		return
+	}
+	if r.node == nil && r.cfg.Joins && (m.GetType() == raftpb.MsgApp || m.GetType() == raftpb.MsgHeartbeat) && m.GetTo() != 0 {
+		r.record(State{Self: m.GetTo()}, out) // a leader has given it its number
+		r.open()
+	}
+	if r.node == nil || r.lost || m.GetTo() != r.log.self {
+		r.stray++
+		return
+	}
+	if m.GetType() == raftpb.MsgHeartbeat && m.GetTerm() >= r.log.term && m.GetCommit() > r.log.last() {
+		r.lost = true // it has acknowledged entries of which its journal knows nothing
+		return
+	}
+	if err := r.node.Step(m); err != nil {
+		r.stray++
+		return
+	}
+	if st := r.node.BasicStatus(); st.RaftState == raft.StateFollower && st.Lead == m.GetFrom() && m.GetTerm() == st.GetTerm() {
+		r.heard, r.tries = now, 0
+	}
+}
+
+// quiet keeps the library from writing logs. What it panics over is a broken
+// invariant.
+type quiet struct{}
+
+func (quiet) Debug(...any)            {}
+func (quiet) Debugf(string, ...any)   {}
+func (quiet) Info(...any)             {}
+func (quiet) Infof(string, ...any)    {}
+func (quiet) Warning(...any)          {}
+func (quiet) Warningf(string, ...any) {}
+func (quiet) Error(...any)            {}
+func (quiet) Errorf(string, ...any)   {}
+
+func (quiet) Fatal(v ...any)            { panic(fmt.Sprint(v...)) }
+func (quiet) Fatalf(f string, v ...any) { panic(fmt.Sprintf(f, v...)) }
+func (quiet) Panic(v ...any)            { panic(fmt.Sprint(v...)) }
+func (quiet) Panicf(f string, v ...any) { panic(fmt.Sprintf(f, v...)) }

@@ -1,0 +1,219 @@
+package replica
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"go.etcd.io/raft/v3/raftpb"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+)
+
+// The facts of a replica's journal. A replica's image is made of the same.
+
+// State is what a member has promised to its group: its number, the term that it is
+// in, and whom it has voted for in that.
+type State struct {
+	Self   uint64 `json:"self"`
+	Term   uint64 `json:"term"`
+	Vote   uint64 `json:"vote,omitempty"`
+	Commit uint64 `json:"commit"` // as far as was known
+}
+
+// Entry is an entry of the log. What was in its place, and all after it, is void.
+type Entry struct {
+	Index  uint64          `json:"index"`
+	Term   uint64          `json:"term"`
+	Change []byte          `json:"change,omitempty"` // of members
+	Leaves bool            `json:"leaves,omitempty"` // a change of members is over
+	Facts  json.RawMessage `json:"facts,omitempty"`  // of the inner agent: a list of journal records
+	Commit uint64          `json:"commit,omitempty"` // as far as was known
+}
+
+// Part is one part of an image of the inner agent, after the facts of an entry.
+type Part struct {
+	Index   uint64          `json:"index"`
+	Term    uint64          `json:"term"`
+	Part    int             `json:"part"`
+	Parts   int             `json:"parts"`
+	Members *Members        `json:"members,omitempty"` // of the first part: those after that entry
+	Fact    json.RawMessage `json:"fact,omitempty"`    // a journal record; none: an agent without a past
+}
+
+// Installed says that the log begins anew behind an image, whose parts came before.
+type Installed struct {
+	Index uint64 `json:"index"`
+	Term  uint64 `json:"term"`
+}
+
+// Whole is an image in one fact.
+type Whole struct {
+	Parts    []Part  `json:"parts,omitempty"`
+	State    State   `json:"state"`
+	Entries  []Entry `json:"entries,omitempty"`
+	Arriving []Part  `json:"arriving,omitempty"` // of an image that is on its way
+}
+
+// Kind names the fact.
+func (State) Kind() string { return "replica-state" }
+
+// Kind names the fact.
+func (Entry) Kind() string { return "replica-entry" }
+
+// Kind names the fact.
+func (Part) Kind() string { return "replica-part" }
+
+// Kind names the fact.
+func (Installed) Kind() string { return "replica-installed" }
+
+// Kind names the fact.
+func (Whole) Kind() string { return "replica-whole" }
+
+// Facts lists one of every kind, for the codec of a replica's journal.
+func Facts() []agents.Fact { return []agents.Fact{State{}, Entry{}, Part{}, Installed{}, Whole{}} }
+
+// Replay takes in a fact of this life or an earlier one.
+func (r *Replica) Replay(_ bourse.Time, f agents.Fact) {
+	switch f := f.(type) {
+	case State:
+		r.log.self = f.Self
+		r.log.promise(f.Term, f.Vote)
+		r.log.commitTo(f.Commit)
+	case Entry:
+		r.log.append(f.entry())
+		r.log.commitTo(f.Commit)
+	case Part:
+		r.assemble(f)
+	case Installed:
+		r.log.install(r.arriving)
+		r.arriving = nil
+	case Whole:
+		for _, p := range f.Parts {
+			r.assemble(p)
+		}
+		if len(f.Parts) > 0 {
+			r.Replay(0, Installed{})
+		}
+		r.Replay(0, f.State)
+		for _, e := range f.Entries {
+			r.Replay(0, e)
+		}
+		for _, p := range f.Arriving {
+			r.assemble(p)
+		}
+	default:
+		panic(fmt.Sprintf("replica: a %s is no fact of a replica", f.Kind()))
+	}
+}
+
+// Parts is how many facts its image takes: those of the agent's image, the end of
+// that, what the member has promised, the entries after it, and those of an image that
+// is on its way.
+func (r *Replica) Parts() int {
+	n := 1
+	if b := r.log.base; b != nil {
+		n += len(b.parts) + 1 + len(r.log.after(b.index))
+	}
+	if r.arriving != nil {
+		n += len(r.arriving.parts)
+	}
+	return n
+}
+
+// Part returns the i-th of them.
+func (r *Replica) Part(i int) agents.Fact {
+	if b := r.log.base; b != nil {
+		switch n := len(b.parts); {
+		case i < n:
+			return b.parts[i]
+		case i == n:
+			return Installed{b.index, b.term}
+		}
+		i -= len(b.parts) + 1
+	}
+	if i--; i < 0 {
+		s := r.log.promised()
+		s.Commit = r.log.baseIndex() // no entry after it is there yet
+		return s
+	}
+	entries := r.log.after(r.log.baseIndex())
+	if i < len(entries) {
+		return r.entryFact(entries[i])
+	}
+	return r.arriving.parts[i-len(entries)]
+}
+
+// Image returns the same as one fact.
+func (r *Replica) Image() agents.Fact {
+	var w Whole
+	for i := range r.Parts() {
+		switch f := r.Part(i).(type) {
+		case State:
+			w.State = f
+		case Entry:
+			w.Entries = append(w.Entries, f)
+		case Part:
+			if len(w.Entries) == 0 && w.State == (State{}) {
+				w.Parts = append(w.Parts, f)
+			} else {
+				w.Arriving = append(w.Arriving, f)
+			}
+		}
+	}
+	return w
+}
+
+// entryFact is the fact of an entry.
+func (r *Replica) entryFact(e *raftpb.Entry) Entry {
+	f := Entry{Index: e.GetIndex(), Term: e.GetTerm(), Commit: min(r.log.commit, e.GetIndex())}
+	switch {
+	case e.GetType() == raftpb.EntryConfChangeV2:
+		f.Change, f.Leaves = e.GetData(), len(e.GetData()) == 0
+	case len(e.GetData()) > 0:
+		f.Facts = listOf(e.GetData())
+	}
+	return f
+}
+
+// entry is the entry of a fact.
+func (f *Entry) entry() *raftpb.Entry {
+	e := &raftpb.Entry{Index: new(f.Index), Term: new(f.Term), Type: raftpb.EntryNormal.Enum()}
+	switch {
+	case len(f.Change) > 0 || f.Leaves:
+		e.Type, e.Data = raftpb.EntryConfChangeV2.Enum(), f.Change
+	case len(f.Facts) > 0:
+		e.Data = linesOf(f.Facts)
+	}
+	return e
+}
+
+// An entry's data is lines, each a journal record of one fact. In the fact of the
+// entry they are a list of JSON.
+
+// listOf makes a list of lines.
+func listOf(lines []byte) json.RawMessage {
+	list := make([]byte, 0, len(lines)+1)
+	list = append(list, '[')
+	for _, c := range lines {
+		if c == '\n' { // never within a record
+			c = ','
+		}
+		list = append(list, c)
+	}
+	list[len(list)-1] = ']'
+	return list
+}
+
+// linesOf makes lines of a list.
+func linesOf(list json.RawMessage) []byte {
+	var records []json.RawMessage
+	if err := json.Unmarshal(list, &records); err != nil {
+		panic(fmt.Sprintf("replica: the facts of an entry: %v", err)) // they were read as JSON before
+	}
+	lines := make([]byte, 0, len(list))
+	for _, x := range records {
+		lines = append(append(lines, x...), '\n')
+	}
+	return lines
+}

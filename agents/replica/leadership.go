@@ -1,0 +1,184 @@
+package replica
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+)
+
+// leadership is the time in which a replica hands its inner agent messages: from the first
+// entry of its term that is committed until it is not the leader of that term any more.
+type leadership struct {
+	on      bool
+	term    uint64
+	since   uint64   // the last entry before it: later facts are its own
+	effects []effect // what steps did to the world and is not let out yet, in order
+	waiting int      // bytes proposed for them
+
+	// Reads are numbered. One that has been confirmed was asked by a leader.
+	asked, heard uint64
+}
+
+// effect is what one step did to the world. It leaves once all facts are committed
+// that it may follow from. A message of a step without facts may tell what has been
+// changed by another leader since; so a majority must have confirmed after the step
+// that this one leads.
+type effect struct {
+	index  uint64 // the last entry of that step, or before it
+	bytes  int    // of its entries
+	read   uint64 // 0: no confirmation is needed
+	sends  []agents.Send
+	alarms []agents.Alarm
+}
+
+// asks reports whether a confirmation is needed that nobody has asked for, and none
+// is under way.
+func (g *leadership) asks() bool {
+	return g.on && g.asked == g.heard && len(g.effects) > 0 &&
+		slices.ContainsFunc(g.effects, func(e effect) bool { return e.read > g.asked })
+}
+
+// full reports whether as much waits as may.
+func (r *Replica) full() bool {
+	return len(r.leadership.effects) >= r.cfg.WaitingSteps || r.leadership.waiting >= r.cfg.WaitingBytes
+}
+
+// lead begins a leadership. All that was committed before it is applied, and the log has
+// no facts beyond that. The inner agent begins a life.
+func (r *Replica) lead(now bourse.Time, out *agents.Outbox) {
+	s := r.node.BasicStatus()
+	r.leadership = leadership{on: true, term: s.GetTerm(), since: r.log.last(), asked: r.leadership.asked, heard: r.leadership.asked}
+	r.change = change{}
+	r.stepInner(now, r.cfg.Group, agents.Started{Nonce: nonceOf(r.nonce, r.leadership.term)})
+}
+
+// nonceOf tells the leaderships of one process from each other, as its nonce tells it from
+// all others.
+func nonceOf(nonce, term uint64) uint64 {
+	z := nonce + term*0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return max(z^z>>31, 1)
+}
+
+// stepDown ends a leadership. What it has not let out never leaves, and the inner agent
+// forgets what was not committed.
+func (r *Replica) stepDown(now bourse.Time) {
+	r.due, r.transfers, r.change = false, nil, change{}
+	if !r.leadership.on {
+		return
+	}
+	r.leadership = leadership{asked: r.leadership.asked, heard: r.leadership.asked}
+	r.rebuild(r.applied)
+	r.heard, r.tries = now, 0
+}
+
+// stepInner hands the inner agent a message and proposes what it records.
+func (r *Replica) stepInner(now bourse.Time, from agents.ID, m agents.Message) {
+	var box agents.Outbox
+	before := r.log.last() // nothing is under way that is not there
+	r.inner.Step(now, from, m, &box)
+	entries, size := r.propose(now, box.Facts)
+	e := effect{index: before + entries, bytes: size, sends: box.Sends, alarms: box.Alarms}
+	if entries == 0 && len(e.sends) > 0 {
+		e.read = r.leadership.asked + 1
+	}
+	if entries == 0 && len(e.sends) == 0 && len(e.alarms) == 0 {
+		return
+	}
+	r.leadership.effects = append(r.leadership.effects, e)
+	r.leadership.waiting += size
+}
+
+// propose proposes the facts of a step, in as many entries as they need: an agent can
+// go on from any of them, as from a torn journal.
+func (r *Replica) propose(now bourse.Time, facts []agents.Fact) (entries uint64, size int) {
+	var lines []byte
+	flush := func() {
+		if len(lines) == 0 {
+			return
+		}
+		if err := r.node.Propose(lines); err != nil {
+			panic(fmt.Sprintf("replica: a leader's proposal is refused: %v", err)) // by nothing that is configured
+		}
+		entries, size, lines = entries+1, size+len(lines), nil
+	}
+	for _, f := range facts {
+		from := len(lines)
+		with, err := r.cfg.Codec.Append(lines, now, f)
+		if err != nil {
+			panic(fmt.Sprintf("replica: fact %s cannot be written: %v", f.Kind(), err))
+		}
+		if lines = with; from > 0 && len(lines) > r.cfg.EntryBytes {
+			last := slices.Clone(lines[from:])
+			lines = lines[:from:from]
+			flush()
+			lines = last
+		}
+	}
+	flush()
+	return entries, size
+}
+
+// release lets out what may leave.
+func (r *Replica) release(out *agents.Outbox) {
+	g := &r.leadership
+	n := 0
+	for n < len(g.effects) && g.effects[n].index <= r.applied && g.effects[n].read <= g.heard {
+		e := &g.effects[n]
+		out.Sends = append(out.Sends, e.sends...)
+		for _, a := range e.alarms {
+			out.Alarm(a.At, alarmOf{g.term, a.Message})
+		}
+		g.waiting -= e.bytes
+		n++
+	}
+	if n > 0 {
+		g.effects = slices.Delete(g.effects, 0, n)
+	}
+}
+
+// alarmOf is an alarm of the inner agent, in the leadership in which it has set it.
+type alarmOf struct {
+	term uint64
+	m    agents.Message
+}
+
+// Kind names the alarm.
+func (a alarmOf) Kind() string { return a.m.Kind() }
+
+// alarm hands the inner agent its alarm. It must not be lost: when as much waits as
+// may, it comes again.
+func (r *Replica) alarm(now bourse.Time, a alarmOf, out *agents.Outbox) {
+	switch {
+	case !r.leadership.on || a.term != r.leadership.term:
+	case r.full():
+		out.Alarm(now.Add(r.cfg.Heartbeat), a)
+	default:
+		r.stepInner(now, r.cfg.Group, a.m)
+	}
+}
+
+// input takes a message for the agent. Where this replica does not lead, or as much
+// waits as may, whoever asks is told; what is not a question comes again by itself, as
+// after a loss on the way.
+func (r *Replica) input(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
+	switch {
+	case r.leadership.on && !r.full():
+		r.stepInner(now, from, m)
+	case r.cfg.Answers(m):
+		r.redirect(from, out)
+	}
+}
+
+// redirect tells who asks where the leader is, as far as that is known: nowhere, if
+// this replica leads and is full.
+func (r *Replica) redirect(from agents.ID, out *agents.Outbox) {
+	to := r.Leader()
+	if to == r.cfg.Self {
+		to = ""
+	}
+	out.Send(from, agents.ReplicaRedirect{Group: r.cfg.Group, Leader: to})
+}

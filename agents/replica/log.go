@@ -1,0 +1,163 @@
+package replica
+
+import (
+	"slices"
+
+	"go.etcd.io/raft/v3"
+	"go.etcd.io/raft/v3/raftpb"
+)
+
+// log is what a replica has on record: an image of the inner agent, and entries, most
+// of them after it. It is the library's Storage.
+type log struct {
+	self       uint64 // its number; 0: none yet
+	term, vote uint64
+	commit     uint64
+	base       *image // nil: none has come yet
+	entries    []*raftpb.Entry
+	first      uint64 // the index of entries[0]; 0 means 1
+	before     uint64 // the term of the entry before that
+	size       int    // bytes of the entries after base
+}
+
+// image is the inner agent as it was after an entry.
+type image struct {
+	index, term uint64
+	parts       []Part
+	size        int // bytes of the parts
+}
+
+// whole reports whether all parts are here.
+func (i *image) whole() bool { return len(i.parts) > 0 && len(i.parts) == i.parts[0].Parts }
+
+// add puts in the next part.
+func (i *image) add(p Part) {
+	i.parts = append(i.parts, p)
+	i.size += len(p.Fact)
+}
+
+// promise keeps a term and a vote.
+func (l *log) promise(term, vote uint64) { l.term, l.vote = term, vote }
+
+// promised is that as a fact.
+func (l *log) promised() State {
+	return State{Self: l.self, Term: l.term, Vote: l.vote, Commit: min(l.commit, l.last())}
+}
+
+// commitTo notes how far entries are committed.
+func (l *log) commitTo(index uint64) { l.commit = max(l.commit, min(index, l.last())) }
+
+// append puts an entry into the log, in place of all from its index on.
+func (l *log) append(e *raftpb.Entry) {
+	if at := int(e.GetIndex() - l.begin()); at < len(l.entries) {
+		for _, gone := range l.entries[at:] {
+			l.size -= len(gone.GetData())
+		}
+		l.entries = slices.Clone(l.entries[:at]) // what was handed out stays as it is
+	}
+	l.entries = append(l.entries, e)
+	l.size += len(e.GetData())
+}
+
+// install begins the log anew behind an image.
+func (l *log) install(base *image) {
+	l.base, l.entries, l.size = base, nil, 0
+	l.first, l.before = base.index+1, base.term
+	l.commit = max(l.commit, base.index)
+}
+
+// compact puts an image that was made here in place of the one before. Some entries
+// before it stay, for members that are not far behind.
+func (l *log) compact(base *image, keep int) {
+	l.base = base
+	if cut := int(base.index+1-l.begin()) - keep; cut > 0 {
+		l.before = l.entries[cut-1].GetTerm()
+		l.first = l.begin() + uint64(cut)
+		l.entries = slices.Clone(l.entries[cut:])
+	}
+	l.size = 0
+	for _, e := range l.after(base.index) {
+		l.size += len(e.GetData())
+	}
+}
+
+// after lists the entries after an index that is not before the log's beginning.
+func (l *log) after(index uint64) []*raftpb.Entry { return l.entries[index+1-l.begin():] }
+
+func (l *log) begin() uint64 { return max(l.first, 1) }
+func (l *log) last() uint64  { return l.begin() + uint64(len(l.entries)) - 1 }
+
+func (l *log) baseIndex() uint64 {
+	if l.base == nil {
+		return 0
+	}
+	return l.base.index
+}
+
+// members are those at the image.
+func (l *log) members() members {
+	if l.base == nil {
+		return members{}
+	}
+	return l.base.parts[0].Members.members()
+}
+
+// InitialState is what the library begins with.
+func (l *log) InitialState() (*raftpb.HardState, *raftpb.ConfState, error) {
+	m := l.members()
+	return &raftpb.HardState{Term: new(l.term), Vote: new(l.vote), Commit: new(l.commit)}, m.conf(), nil
+}
+
+// Entries returns those of [lo, hi), as many as maxSize has room for, but one at least.
+func (l *log) Entries(lo, hi, maxSize uint64) ([]*raftpb.Entry, error) {
+	switch {
+	case lo < l.begin():
+		return nil, raft.ErrCompacted
+	case hi > l.last()+1:
+		return nil, raft.ErrUnavailable
+	}
+	list := l.entries[lo-l.begin() : hi-l.begin()]
+	size := uint64(0)
+	for i, e := range list {
+		if size += uint64(len(e.GetData())) + entryOverhead; size > maxSize && i > 0 {
+			list = list[:i]
+			break
+		}
+	}
+	return slices.Clone(list), nil
+}
+
+// entryOverhead is what an entry takes beside its data, at most.
+const entryOverhead = 32
+
+// Term is that of an entry.
+func (l *log) Term(i uint64) (uint64, error) {
+	switch {
+	case i+1 < l.begin():
+		return 0, raft.ErrCompacted
+	case i+1 == l.begin():
+		return l.before, nil
+	case i > l.last():
+		return 0, raft.ErrUnavailable
+	}
+	return l.entries[i-l.begin()].GetTerm(), nil
+}
+
+// LastIndex is that of the last entry.
+func (l *log) LastIndex() (uint64, error) { return l.last(), nil }
+
+// FirstIndex is that of the first entry that is here.
+func (l *log) FirstIndex() (uint64, error) { return l.begin(), nil }
+
+// Snapshot says where the image stands. What is in it goes in parts, see transfer.
+func (l *log) Snapshot() (*raftpb.Snapshot, error) {
+	if l.base == nil {
+		return nil, raft.ErrSnapshotTemporarilyUnavailable
+	}
+	return l.base.snapshot(), nil
+}
+
+func (i *image) snapshot() *raftpb.Snapshot {
+	m := i.parts[0].Members.members()
+	return &raftpb.Snapshot{Metadata: &raftpb.SnapshotMetadata{Index: new(i.index), Term: new(i.term), ConfState: m.conf()}}
+}

@@ -1,0 +1,201 @@
+package replica
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"go.etcd.io/raft/v3/raftpb"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+)
+
+// Member is a replica of the group. A number is never given twice.
+type Member struct {
+	Number  uint64    `json:"number"`
+	Address agents.ID `json:"address"`
+}
+
+// Members are those of a group after an entry of its log. While one is replaced,
+// what is decided needs a majority of the voters and one of those that were before.
+type Members struct {
+	List    []Member `json:"list"` // by number
+	Voters  []uint64 `json:"voters"`
+	Before  []uint64 `json:"before,omitempty"`
+	Leaves  bool     `json:"leaves,omitempty"` // the change ends by itself
+	Highest uint64   `json:"highest"`          // number that was given so far
+}
+
+// members are Members as they change.
+type members struct{ Members }
+
+func (m *Members) members() members {
+	c := *m
+	c.List, c.Voters, c.Before = slices.Clone(m.List), slices.Clone(m.Voters), slices.Clone(m.Before)
+	return members{c}
+}
+
+// add puts in a member.
+func (m *Members) add(x Member) {
+	i, _ := slices.BinarySearchFunc(m.List, x.Number, func(a Member, n uint64) int { return cmp.Compare(a.Number, n) })
+	m.List = slices.Insert(m.List, i, x)
+	m.Highest = max(m.Highest, x.Number)
+}
+
+func (m *members) conf() *raftpb.ConfState {
+	return &raftpb.ConfState{Voters: m.Voters, VotersOutgoing: m.Before, AutoLeave: new(m.Leaves)}
+}
+
+// take takes over what the library has made of a change.
+func (m *members) take(c *raftpb.ConfState) {
+	m.Voters, m.Before, m.Leaves = slices.Clone(c.Voters), slices.Clone(c.VotersOutgoing), c.GetAutoLeave()
+	m.List = slices.DeleteFunc(m.List, func(x Member) bool {
+		return !slices.Contains(m.Voters, x.Number) && !slices.Contains(m.Before, x.Number)
+	})
+}
+
+// address is where a member is, "" for none of that number.
+func (m *Members) address(number uint64) agents.ID {
+	for _, x := range m.List {
+		if x.Number == number {
+			return x.Address
+		}
+	}
+	return ""
+}
+
+// number is that of the member at an address, 0 if there is none.
+func (m *Members) number(address agents.ID) uint64 {
+	for _, x := range m.List {
+		if x.Address == address {
+			return x.Number
+		}
+	}
+	return 0
+}
+
+// rank is the place of a member among all, from 1 on.
+func (m *Members) rank(number uint64) int {
+	for i, x := range m.List {
+		if x.Number == number {
+			return i + 1
+		}
+	}
+	return len(m.List) + 1
+}
+
+// maxNewcomers bounds how many senders are remembered that are no members as far as this
+// replica knows.
+const maxNewcomers = 16
+
+// admits reports whether a message of a number may come from an address: no member
+// of either is known that is another. A member that is behind cannot know all.
+func (r *Replica) admits(from agents.ID, number uint64) bool {
+	if a := r.members.address(number); a != "" || from == "" {
+		return a != "" && a == from
+	}
+	if number <= r.members.Highest && r.members.Highest > 0 {
+		return false // it was one
+	}
+	i := slices.IndexFunc(r.newcomers, func(g Member) bool { return g.Number == number })
+	switch {
+	case i >= 0:
+		r.newcomers[i].Address = from
+	case len(r.newcomers) < maxNewcomers:
+		r.newcomers = append(r.newcomers, Member{number, from})
+	}
+	return true
+}
+
+// addressOf is where messages for a number go.
+func (r *Replica) addressOf(number uint64) agents.ID {
+	if a := r.members.address(number); a != "" {
+		return a
+	}
+	for _, g := range r.newcomers {
+		if g.Number == number {
+			return g.Address
+		}
+	}
+	return ""
+}
+
+// change is a replacement of a member that is under way at the leader.
+type change struct {
+	index uint64    // of the first entry
+	in    agents.ID // who comes
+	asked agents.ID // who is told when it is done; "": nobody
+}
+
+// replace has one member take the place of another. One that is done already is
+// answered so.
+func (r *Replica) replace(from agents.ID, m agents.ReplicaReplace, out *agents.Outbox) {
+	in, gone := r.members.number(m.In), r.members.number(m.Out)
+	answer := func(why bourse.Reason) {
+		out.Send(from, agents.ReplicaReplaced{Group: m.Group, In: m.In, Out: m.Out, Reason: why})
+	}
+	switch {
+	case m.Group != r.cfg.Group:
+		r.stray++
+	case !r.leadership.on:
+		r.redirect(from, out)
+	case len(r.members.Before) > 0 || r.change.index > r.applied:
+		if m.In == r.change.in {
+			r.change.asked = from
+			return
+		}
+		answer(bourse.Because(bourse.Busy, "another member of %s is being replaced", r.cfg.Group))
+	case in != 0 && gone == 0:
+		answer(bourse.Reason{})
+	case in != 0 || gone == 0:
+		answer(bourse.Because(bourse.Unknown, "%s must be a member of %s, and %s none", m.Out, r.cfg.Group, m.In))
+	default:
+		r.proposeChange(m, gone)
+		r.change.asked = from
+	}
+}
+
+// proposeChange proposes a joint change: of both sets of members a majority must agree
+// until it is over.
+func (r *Replica) proposeChange(m agents.ReplicaReplace, gone uint64) {
+	x := Member{r.members.Highest + 1, m.In}
+	context, err := json.Marshal(x)
+	if err != nil {
+		panic(err)
+	}
+	r.change = change{index: r.log.last() + 1, in: m.In}
+	err = r.node.ProposeConfChange(&raftpb.ConfChangeV2{
+		Transition: raftpb.ConfChangeTransitionJointImplicit.Enum(),
+		Changes: []*raftpb.ConfChangeSingle{
+			{Type: raftpb.ConfChangeAddNode.Enum(), NodeId: new(x.Number)},
+			{Type: raftpb.ConfChangeRemoveNode.Enum(), NodeId: new(gone)},
+		},
+		Context: context,
+	})
+	if err != nil {
+		panic(fmt.Sprintf("replica: a change of members is refused: %v", err)) // all reasons were excluded
+	}
+}
+
+// changed applies an entry of a change of members.
+func (r *Replica) changed(e *raftpb.Entry, out *agents.Outbox) {
+	c := &raftpb.ConfChangeV2{}
+	if err := proto.Unmarshal(e.GetData(), c); err != nil {
+		panic(fmt.Sprintf("replica: a change of members: %v", err))
+	}
+	if len(c.GetContext()) > 0 {
+		var x Member
+		if err := json.Unmarshal(c.GetContext(), &x); err != nil {
+			panic(fmt.Sprintf("replica: a change of members: %v", err))
+		}
+		r.members.add(x)
+	}
+	r.members.take(r.node.ApplyConfChange(c))
+	if r.leadership.on && r.change.asked != "" && len(r.members.Before) == 0 {
+		out.Send(r.change.asked, agents.ReplicaReplaced{Group: r.cfg.Group, In: r.change.in})
+		r.change = change{}
+	}
+}

@@ -1,0 +1,179 @@
+package replica
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"go.etcd.io/raft/v3"
+	"go.etcd.io/raft/v3/raftpb"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+)
+
+// A member that is too far behind for the log is sent the image, one part after the
+// other, each once the one before is durable there. So no message is larger than a
+// part, one is under way at a time, and a member that begins anew meanwhile goes on
+// where it was.
+
+// transfer is an image on its way to a member. The image stays as it is, whatever the
+// leader makes of its log meanwhile.
+type transfer struct {
+	to    uint64
+	of    *image
+	next  int         // the part that was sent last and is not taken
+	said  bourse.Time // when
+	tries int         // of it
+}
+
+// partTries is how often a part is said, once in Silence, before the transfer is
+// given up. The library begins another one when the member is heard again.
+const partTries = 3
+
+// transfer begins to send a member the image.
+func (r *Replica) transfer(now bourse.Time, to uint64, out *agents.Outbox) {
+	r.transfers = slices.DeleteFunc(r.transfers, func(t *transfer) bool { return t.to == to })
+	t := &transfer{to: to, of: r.log.base}
+	r.transfers = append(r.transfers, t)
+	r.sendPart(now, t, out)
+}
+
+func (r *Replica) sendPart(now bourse.Time, t *transfer, out *agents.Outbox) {
+	data, err := json.Marshal(t.of.parts[t.next])
+	if err != nil {
+		panic(fmt.Sprintf("replica: part %d of an image: %v", t.next, err))
+	}
+	t.said = now
+	t.tries++
+	out.Send(r.addressOf(t.to), agents.ReplicaPart{Group: r.cfg.Group, From: r.log.self, To: t.to, Term: r.log.term, Part: data})
+}
+
+// repeatParts says again what was not taken.
+func (r *Replica) repeatParts(now bourse.Time, out *agents.Outbox) {
+	for _, t := range slices.Clone(r.transfers) {
+		switch {
+		case now.Sub(t.said) < r.cfg.Silence:
+		case t.tries < partTries && r.addressOf(t.to) != "":
+			r.sendPart(now, t, out)
+		default:
+			r.ended(t, raft.SnapshotFailure)
+		}
+	}
+}
+
+func (r *Replica) ended(t *transfer, how raft.SnapshotStatus) {
+	r.transfers = slices.DeleteFunc(r.transfers, func(x *transfer) bool { return x == t })
+	r.node.ReportSnapshot(t.to, how)
+}
+
+// taken hears how far a member has an image.
+func (r *Replica) taken(now bourse.Time, from agents.ID, m agents.ReplicaPartTaken, out *agents.Outbox) {
+	i := slices.IndexFunc(r.transfers, func(t *transfer) bool {
+		return r.addressOf(t.to) == from && t.of.index == m.Index && m.Next >= 0
+	})
+	if m.Group != r.cfg.Group || i < 0 {
+		r.stray++
+		return
+	}
+	t := r.transfers[i]
+	switch {
+	case m.Next >= len(t.of.parts):
+		r.ended(t, raft.SnapshotFinish)
+	case m.Next != t.next:
+		t.next, t.tries = m.Next, 0
+		r.sendPart(now, t, out)
+	}
+}
+
+// part takes a part of an image, and the whole of it once all are here.
+func (r *Replica) part(now bourse.Time, from agents.ID, m agents.ReplicaPart, out *agents.Outbox) {
+	var p Part
+	if m.Group != r.cfg.Group || r.node == nil || r.lost || m.To != r.log.self || !r.admits(from, m.From) || m.Term < r.log.term ||
+		json.Unmarshal(m.Part, &p) != nil || p.Part < 0 || p.Part >= p.Parts || p.Part == 0 && p.Members == nil {
+		r.stray++
+		return
+	}
+	r.heard, r.tries = now, 0
+	answer := func(next int) {
+		out.Send(from, agents.ReplicaPartTaken{Group: r.cfg.Group, Index: p.Index, Next: next})
+	}
+	if p.Index <= r.applied {
+		answer(p.Parts)
+		return
+	}
+	if p.Part == r.expects(p) {
+		r.record(p, out)
+	}
+	answer(r.expects(p))
+	if a := r.arriving; a != nil && a.index == p.Index && a.whole() {
+		s := a.snapshot()
+		_ = r.node.Step(&raftpb.Message{Type: raftpb.MsgSnap.Enum(), From: new(m.From), To: new(m.To), Term: new(m.Term), Snapshot: s})
+	}
+}
+
+// expects is the next part of an image that is not here.
+func (r *Replica) expects(p Part) int {
+	if a := r.arriving; a != nil && a.index == p.Index && a.term == p.Term && a.parts[0].Parts == p.Parts {
+		return len(a.parts)
+	}
+	return 0
+}
+
+// assemble puts in a part that comes next; a first one begins another image.
+func (r *Replica) assemble(p Part) {
+	if p.Part == 0 {
+		r.arriving = &image{index: p.Index, term: p.Term}
+	}
+	r.arriving.add(p)
+}
+
+// compact makes an image of the inner agent when the log has grown, and cuts the log
+// behind it. Where this replica leads, its inner agent may be ahead of what is
+// committed; then one is made that is not, if there is no better moment for long.
+func (r *Replica) compact() {
+	base := r.log.base
+	if base == nil || r.applied <= base.index {
+		return
+	}
+	long := func(times int) bool {
+		return int(r.applied-base.index) >= times*r.cfg.CompactEntries || r.log.size >= times*max(r.cfg.CompactBytes, base.size)
+	}
+	if !long(1) {
+		return
+	}
+	inner := r.inner
+	if r.leadership.on && r.applied < r.log.last() {
+		if !long(2) {
+			return
+		}
+		inner = r.made(r.applied)
+	}
+	r.log.compact(r.imageOf(inner), r.cfg.CompactEntries/2)
+}
+
+// imageOf is the image of an inner agent that is as the log is applied.
+func (r *Replica) imageOf(inner agents.Durable) *image {
+	term, err := r.log.Term(r.applied)
+	if err != nil {
+		panic(fmt.Sprintf("replica: entry %d: %v", r.applied, err))
+	}
+	parts, part := 1, func(int) agents.Fact { return inner.Image() }
+	if p, many := inner.(agents.Parted); many {
+		parts, part = p.Parts(), p.Part
+	}
+	i := &image{index: r.applied, term: term}
+	for k := range parts {
+		record, err := r.cfg.Codec.Append(nil, r.at, part(k))
+		if err != nil {
+			panic(fmt.Sprintf("replica: part %d of an image: %v", k, err))
+		}
+		p := Part{Index: i.index, Term: i.term, Part: k, Parts: parts, Fact: record[:len(record)-1]}
+		if k == 0 {
+			m := r.members.Members.members()
+			p.Members = &m.Members
+		}
+		i.add(p)
+	}
+	return i
+}
