@@ -211,7 +211,7 @@ func (sch *scheduler) offered(now bourse.Time, from agents.ID, m agents.Offers, 
 		return
 	}
 	if p := sch.peers.get(from); p != nil {
-		p.stands.take(now, m.Refusal)
+		p.stands.take(m.Refusal)
 	}
 	if m.Cycle >= probeRef {
 		sch.co.probed(now, from, m, out)

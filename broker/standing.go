@@ -11,11 +11,11 @@ import (
 // It is for those who look at the sites, also while no job waits: what a cycle may use
 // are the offers that it has asked for. It is of this life only. Row B130.
 type standing struct {
-	heard   bourse.Time   // when the site said so; 0: it has not
+	known   bool
 	refusal bourse.Reason // why it takes nothing
 }
 
-func (s *standing) take(now bourse.Time, why bourse.Reason) { *s = standing{now, why} }
+func (s *standing) take(why bourse.Reason) { *s = standing{true, why} }
 
 // ask asks a site how it stands.
 func (s *standing) ask(id agents.ID, out *agents.Outbox) { out.Send(id, agents.OfferRequest{}) }
@@ -24,7 +24,7 @@ func (s *standing) ask(id agents.ID, out *agents.Outbox) { out.Send(id, agents.O
 // at once, one that has opened since a cycle found it closed has not been asked again.
 func (s *standing) show(v *SiteView) {
 	switch {
-	case s.heard == 0:
+	case !s.known:
 	case s.refusal.Refused():
 		v.Answer, v.Refusal = planning.Closed.String(), s.refusal
 	case v.Answer == planning.Closed.String() && v.Refusal.Refused():
