@@ -75,7 +75,7 @@ func NewTable(head ...string) table.Writer {
 	}
 	t.AppendHeader(row)
 	t.columns = list
-	t.SetColumnConfigs(list)
+	t.Writer.SetColumnConfigs(list)
 	t.SuppressTrailingSpaces()
 	return t
 }
@@ -95,20 +95,28 @@ type fitted struct {
 	words   []int // columns that hold words
 }
 
+// SetColumnConfigs leaves the widths to its caller, who knows better.
+func (t *fitted) SetColumnConfigs(list []table.ColumnConfig) {
+	t.words, t.columns = nil, nil
+	t.Writer.SetColumnConfigs(list)
+}
+
 // Render draws it.
 func (t *fitted) Render() string {
 	out := t.Writer.Render()
-	if text.LongestLineLen(out) <= Columns {
+	if len(t.words) == 0 || text.LongestLineLen(out) <= Columns {
 		return out
 	}
 	t.Style().Box.PaddingRight = " "
 	out = t.Writer.Render()
-	for most := Columns / 2; text.LongestLineLen(out) > Columns && most >= leastWords; most-- {
-		for _, i := range t.words {
-			t.columns[i].WidthMax, t.columns[i].WidthMaxEnforcer = most, text.WrapHard
+	for _, words := range [][]int{t.words[1:], t.words} { // names last
+		for most := Columns / 2; text.LongestLineLen(out) > Columns && most >= leastWords; most-- {
+			for _, i := range words {
+				t.columns[i].WidthMax, t.columns[i].WidthMaxEnforcer = most, text.WrapSoft
+			}
+			t.Writer.SetColumnConfigs(t.columns)
+			out = t.Writer.Render()
 		}
-		t.SetColumnConfigs(t.columns)
-		out = t.Writer.Render()
 	}
 	return out
 }
