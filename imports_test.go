@@ -46,7 +46,7 @@ const (
 var coreStandard = []string{
 	"bytes", "cmp", "container/heap", "container/list", "embed", "encoding", "encoding/base64", "encoding/binary", "encoding/hex",
 	"encoding/json", "errors", "fmt", "hash/crc32", "hash/fnv", "crypto/hmac", "crypto/sha256", "iter", "maps", "math", "math/big", "math/bits",
-	"slices", "sort", "strconv", "strings", "unicode", "unicode/utf8",
+	"regexp", "slices", "sort", "strconv", "strings", "unicode", "unicode/utf8",
 }
 
 // parallelStandard is what a parallel room may import beside coreStandard.

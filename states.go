@@ -19,9 +19,10 @@ const (
 	JobDone                      // all its legs have ended
 	JobAbandoned                 // it can never be placed
 	JobWithdrawn                 // its user has given it up
+	JobRunning                   // placed, and a leg of its window has begun: for views, a broker keeps JobPlaced
 )
 
-var jobStates = [...]string{"waiting", "trying", "placed", "done", "abandoned", "withdrawn"}
+var jobStates = [...]string{"waiting", "trying", "placed", "done", "abandoned", "withdrawn", "running"}
 
 // JobStates returns all states of a job, in order.
 func JobStates() []JobState {
@@ -45,10 +46,10 @@ func (s JobState) String() string { return jobStates[s] }
 func (s JobState) Queued() bool { return s <= JobTrying }
 
 // Open reports whether more may come of the job by itself.
-func (s JobState) Open() bool { return s <= JobPlaced }
+func (s JobState) Open() bool { return s <= JobPlaced || s == JobRunning }
 
 // GivenUp reports whether the job is over without having been done.
-func (s JobState) GivenUp() bool { return s > JobDone }
+func (s JobState) GivenUp() bool { return s == JobAbandoned || s == JobWithdrawn }
 
 // TxState is the state of a transaction at its broker.
 type TxState uint8

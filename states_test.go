@@ -35,8 +35,8 @@ func TestStates_AreNumbersInAnImage(t *testing.T) {
 func TestJobState_EachNameIsReadBack(t *testing.T) {
 	t.Parallel()
 	list := JobStates()
-	if len(list) != int(JobWithdrawn)+1 {
-		t.Errorf("%d states, the last is %d", len(list), JobWithdrawn)
+	if len(list) != int(JobRunning)+1 {
+		t.Errorf("%d states, the last is %d", len(list), JobRunning)
 	}
 	for _, s := range list {
 		if got, ok := ParseJobState(s.String()); !ok || got != s {

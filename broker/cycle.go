@@ -210,6 +210,9 @@ func (sch *scheduler) offered(now bourse.Time, from agents.ID, m agents.Offers, 
 		}
 		return
 	}
+	if p := sch.peers.get(from); p != nil {
+		p.stands.take(m.Refusal)
+	}
 	if m.Cycle >= probeRef {
 		sch.co.probed(now, from, m, out)
 		return

@@ -33,6 +33,7 @@ type peer struct {
 	silent    silence
 	clock     planning.Answer // usable or skewed, as its last offers have shown; else silent
 	listed    bool
+	stands    standing
 	legs      []agents.ListedLeg     // of its Listing, until all have listed
 	places    map[bourse.LegID]int32 // in legs
 	memory    siteMemory

@@ -34,6 +34,7 @@ const maxName = 100
 func (b *Broker) join(now bourse.Time, id agents.ID, out *agents.Outbox) {
 	p := b.peers.get(id)
 	if p != nil && p.member {
+		p.stands.ask(id, out) // it may be another life of it, which knows no readers
 		return
 	}
 	if p == nil && !b.welcome(id) {
@@ -44,6 +45,7 @@ func (b *Broker) join(now bourse.Time, id agents.ID, out *agents.Outbox) {
 	b.record(bourse.SiteJoined{Site: siteName(id)}, out)
 	b.stale = true
 	b.co.joined(now, b.peers.get(id), met, out)
+	b.peers.get(id).stands.ask(id, out)
 }
 
 // welcome reports whether an unknown site may be taken in.

@@ -140,6 +140,9 @@ func (s *story) command(d *datadriven.TestData) {
 			if v.Lost != nil {
 				fmt.Fprintf(&s.trace, ", lost since %v: %v", v.Lost.Since, v.Lost.Reason)
 			}
+			if v.Refusal.Refused() {
+				fmt.Fprintf(&s.trace, ", %s: %v", v.Answer, v.Refusal)
+			}
 			if v.Silent > 0 {
 				fmt.Fprintf(&s.trace, ", silent for %v", v.Silent)
 			}
@@ -452,6 +455,13 @@ func (s *story) parse(id agents.ID, f []string) agents.Message {
 				break
 			}
 			m.Legs = append(m.Legs, s.listed(text))
+		}
+		return m
+	}
+	if f[0] == "Offers" && len(f) > 1 && (f[1] == "drains" || f[1] == "opens") { // of no cycle
+		m := agents.Offers{Now: s.now, Stamp: st}
+		if f[1] == "drains" {
+			m.Refusal = reason(bourse.Draining, "%s takes nothing new", siteName(id))
 		}
 		return m
 	}

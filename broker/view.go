@@ -115,8 +115,29 @@ func (b *Broker) AtRest() bool {
 	return b.scheduler.idle()
 }
 
+// standing is the state of a job as it is shown, and since when: a placed one runs from
+// the start of the first leg that has begun, which is not kept but follows from its legs.
+func (j *job) standing() (bourse.JobState, bourse.Time) {
+	if j.state != bourse.JobPlaced {
+		return j.state, j.since
+	}
+	first := bourse.Never
+	for _, t := range j.txs {
+		for i := range t.legs {
+			if l := &t.legs[i]; l.state == bourse.Running || l.state == bourse.Settled {
+				first = min(first, l.what.Start)
+			}
+		}
+	}
+	if first == bourse.Never {
+		return j.state, j.since
+	}
+	return bourse.JobRunning, max(first, j.since)
+}
+
 func (j *job) view() JobView {
-	v := JobView{Job: j.Job, State: j.state, Since: j.since, Reason: j.reason, Offers: slices.Clone(j.asks())}
+	v := JobView{Job: j.Job, Reason: j.reason, Offers: slices.Clone(j.asks())}
+	v.State, v.Since = j.standing()
 	if j.state == bourse.JobWaiting && j.reason.Code == bourse.After && !j.held {
 		v.Reason = reason(bourse.After, "what it comes after is placed now, and it waits for a cycle")
 	}

@@ -39,6 +39,7 @@ func (b *Broker) Sites() iter.Seq[SiteView] {
 				v.Answer, v.Asked = s.Answer.String(), opened
 				v.Refusal, v.Now, v.Groups = s.Refusal, s.Now, s.Groups
 			}
+			p.stands.show(&v)
 			if !yield(v) {
 				return
 			}
@@ -96,6 +97,23 @@ func (b *Broker) Reservations(user string, skip, n int) (list []Reservation, mor
 	return list, false
 }
 
+// Paid is what has been booked for a job: paid for legs of all its windows, and come back
+// of that, penalties included. A window that is forgotten, days after it was over, counts
+// no more. It walks over all transactions.
+func (b *Broker) Paid(name string) (paid, back bourse.Credits) {
+	for _, t := range b.txs.all() {
+		if t.job.Name != name {
+			continue
+		}
+		for i := range t.legs {
+			if l := &t.legs[i]; l.charged {
+				paid, back = paid.Plus(l.fare.Total()), back.Plus(l.back)
+			}
+		}
+	}
+	return paid, back
+}
+
 // Spending is what one user has used of the VO's money.
 type Spending struct {
 	User    string // "": all jobs without a user
@@ -151,10 +169,11 @@ func (b *Broker) Submissions(skip, n int) (list []bourse.Job, more bool) {
 }
 
 // Count is how many jobs are in each state. It walks over all jobs.
-func (b *Broker) Count() [bourse.JobWithdrawn + 1]int {
-	var n [bourse.JobWithdrawn + 1]int
+func (b *Broker) Count() [bourse.JobRunning + 1]int {
+	var n [bourse.JobRunning + 1]int
 	for _, j := range b.jobs {
-		n[j.state]++
+		state, _ := j.standing()
+		n[state]++
 	}
 	return n
 }

@@ -333,6 +333,9 @@ func (c *checker) rest() {
 		again = append(again, v)
 	}
 	for v := range b.Jobs() {
+		if v.State == bourse.JobRunning && b.cfg.Explain == 0 { // that legs run is then not on record
+			v.State = bourse.JobPlaced
+		}
 		if a := again[i]; a.State != v.State || a.Reason != v.Reason {
 			c.w.t.Fatalf("a replay of the facts gives %s %v, not %v", v.Name, a.State, v.State)
 		}

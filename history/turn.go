@@ -19,6 +19,8 @@ type Turn struct {
 	End    bourse.Time    `json:"end,omitempty"`    // LegEnded, Done: when the work was over
 	Amount bourse.Credits `json:"amount,omitempty"` // what is paid or given back
 	Reason bourse.Reason  `json:"reason,omitzero"`
+
+	leg bourse.LegID // of Started, LegEnded and LegLost
 }
 
 // What is the kind of a Turn. A turn that leads to a state of the job has its name.
@@ -102,6 +104,8 @@ type Standing struct {
 	State  bourse.JobState
 	Since  bourse.Time   // when it came to that state
 	Reason bourse.Reason // why it waits, or was given up
+
+	begun []bourse.LegID // legs of its window that run, or have run to their end
 }
 
 // Word is the name of the state; "not-taken" for a job that was refused at its
@@ -146,15 +150,28 @@ func (s *Standing) Take(u *Turn) {
 			become(bourse.JobWaiting)
 		}
 	case Broken, Reversed:
-		s.Reason = u.Reason
+		s.Reason, s.begun = u.Reason, nil
 		become(bourse.JobWaiting)
 	case Placed, Moved, Repaired:
 		if !s.Known || s.State != bourse.JobWithdrawn {
 			s.Reason = bourse.Reason{}
+			if u.What != Repaired || len(s.begun) == 0 { // what stands in for a part does not stop the others
+				become(bourse.JobPlaced)
+			}
+		}
+	case Started:
+		if s.begun = append(s.begun, u.leg); s.Known && s.State == bourse.JobPlaced {
+			since := max(s.Since, u.Start) // the window's start, as its broker shows it: the word of it comes later
+			become(bourse.JobRunning)
+			s.Since = since
+		}
+	case LegLost:
+		s.begun = slices.DeleteFunc(s.begun, func(id bourse.LegID) bool { return id == u.leg })
+		if s.Known && s.State == bourse.JobRunning && len(s.begun) == 0 {
 			become(bourse.JobPlaced)
 		}
 	case Done:
-		if s.Known && s.State == bourse.JobPlaced {
+		if s.Known && (s.State == bourse.JobPlaced || s.State == bourse.JobRunning) {
 			become(bourse.JobDone)
 		}
 	case Withdrawn:

@@ -37,7 +37,7 @@ func TestStanding_TheTurnIntoAStateHasItsName(t *testing.T) {
 		{[]What{Submitted}, Trying, bourse.JobTrying},
 		{[]What{Submitted, Trying}, TryFailed, bourse.JobWaiting},
 		{[]What{Submitted, Trying}, Placed, bourse.JobPlaced},
-		{[]What{Submitted, Trying, Placed}, Started, bourse.JobPlaced},
+		{[]What{Submitted, Trying, Placed}, Started, bourse.JobRunning},
 		{[]What{Submitted, Trying, Placed, Trying}, Moved, bourse.JobPlaced},
 		{[]What{Submitted, Trying, Placed}, Broken, bourse.JobWaiting},
 		{[]What{Submitted, Trying, Placed}, Reversed, bourse.JobWaiting},

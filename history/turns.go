@@ -151,7 +151,9 @@ func (t *Turns) ofTx(at bourse.Time, f agents.Fact) []Turn {
 		return t.shift(at, f)
 	case bourse.LegStarted:
 		x = t.after(at, f.Leg.Tx, f)
-		return []Turn{turn(Started, f.Leg.Leg, 0, none, "runs at %s", x.at(f.Leg.Leg))}
+		u := turn(Started, f.Leg.Leg, 0, none, "runs at %s", x.at(f.Leg.Leg))
+		u.leg = f.Leg
+		return []Turn{u}
 	case bourse.LegClosed:
 		x = t.after(at, f.Leg.Tx, f)
 		switch {
@@ -218,7 +220,7 @@ func (t *Turns) shift(at bourse.Time, f agents.Fact) []Turn {
 
 // done tells of the end of a leg and, with the last one, of its window.
 func (t *Turns) done(at bourse.Time, x *Transaction, f bourse.LegDone) []Turn {
-	u := Turn{At: at, Job: x.Job, What: LegEnded, Tx: x.Tx.String(), Site: x.site(f.Leg.Leg), Start: x.start(), End: f.End, Amount: f.Refund, Reason: f.Reason}
+	u := Turn{At: at, Job: x.Job, What: LegEnded, Tx: x.Tx.String(), Site: x.site(f.Leg.Leg), Start: x.start(), End: f.End, Amount: f.Refund, Reason: f.Reason, leg: f.Leg}
 	back := bourse.Phrase("")
 	if f.Refund > 0 {
 		back = bourse.Say(", %v credits come back", f.Refund)

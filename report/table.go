@@ -9,11 +9,11 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// nameWidth bounds names in the tables, so that these fit 100 columns.
+// nameWidth bounds names in the tables, so that these fit a terminal.
 const nameWidth = 16
 
 // tableWidth is what the finding is wrapped to.
-const tableWidth = 98
+const tableWidth = 78
 
 // WriteTables writes what ends a simulation: a row per site and a row per VO of
 // their measures, and the finding. The words of a run's head, and where its files
@@ -53,9 +53,9 @@ func brokerName(b *BrokerSummary) string { return b.Name }
 
 // NewTable opens a table in the one style of all commands: words to the left,
 // figures to the right. The first column and those whose head begins with "<"
-// hold words.
+// hold words. It fits a terminal of Columns as well as it can, see fitted.
 func NewTable(head ...string) table.Writer {
-	t := table.NewWriter()
+	t := &fitted{Writer: table.NewWriter(), words: []int{0}}
 	style := table.StyleDefault
 	style.Options = table.Options{SeparateHeader: true, SeparateFooter: true}
 	style.Format.Header, style.Format.Footer = text.FormatDefault, text.FormatDefault
@@ -65,16 +65,68 @@ func NewTable(head ...string) table.Writer {
 	list := make([]table.ColumnConfig, len(head))
 	for i, h := range head {
 		words := false
-		row[i], words = strings.CutPrefix(h, "<")
+		if row[i], words = strings.CutPrefix(h, "<"); words {
+			t.words = append(t.words, i)
+		}
 		list[i] = table.ColumnConfig{Number: i + 1}
 		if i > 0 && !words {
 			list[i].Align, list[i].AlignHeader, list[i].AlignFooter = text.AlignRight, text.AlignRight, text.AlignRight
 		}
 	}
 	t.AppendHeader(row)
-	t.SetColumnConfigs(list)
+	t.columns = list
+	t.Writer.SetColumnConfigs(list)
 	t.SuppressTrailingSpaces()
 	return t
+}
+
+// Columns is how wide a terminal is.
+const Columns = 80
+
+// leastWords is how far a column of words is folded.
+const leastWords = 8
+
+// fitted is a table that is narrowed where it is wider than a terminal: its columns move
+// together, then words are folded into several lines, the widest column first. Figures
+// are never cut: a table of many is as wide as they are.
+type fitted struct {
+	table.Writer
+	columns []table.ColumnConfig
+	words   []int // columns that hold words
+}
+
+// SetColumnConfigs leaves the widths to its caller, who knows better.
+func (t *fitted) SetColumnConfigs(list []table.ColumnConfig) {
+	t.words, t.columns = nil, nil
+	t.Writer.SetColumnConfigs(list)
+}
+
+// Render draws it.
+func (t *fitted) Render() string {
+	out := t.Writer.Render()
+	if len(t.words) == 0 || text.LongestLineLen(out) <= Columns {
+		return out
+	}
+	t.Style().Box.PaddingRight = " "
+	out = t.Writer.Render()
+	for _, words := range [][]int{t.words[1:], t.words} { // names last
+		for most := Columns / 2; text.LongestLineLen(out) > Columns && most >= leastWords; most-- {
+			for _, i := range words {
+				t.columns[i].WidthMax, t.columns[i].WidthMaxEnforcer = most, text.WrapSoft
+			}
+			t.Writer.SetColumnConfigs(t.columns)
+			out = t.Writer.Render()
+		}
+	}
+	return out
+}
+
+// Unfitted draws a table as wide as it is.
+func Unfitted(t table.Writer) string {
+	if f, ok := t.(*fitted); ok {
+		return f.Writer.Render()
+	}
+	return t.Render()
 }
 
 func render(w io.Writer, t table.Writer) error {

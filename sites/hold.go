@@ -183,9 +183,25 @@ func (p *participant) replaceable(l *leg) bool {
 
 // refuse ends a leg that was never held.
 func (p *participant) refuse(t step, to agents.ID, l *leg, why bourse.Reason, instead ...bourse.Place) {
+	why = p.inTheWay(l, why)
 	p.moveWhy(t, l, bourse.Refused, why)
 	t.out.Send(to, agents.Refused{Leg: l.Leg, Step: names[onHold], Fare: l.Fare, Reason: why,
 		DecidedBy: l.Leg.Tx.Incarnation, Stamp: p.stamp(), Instead: instead})
+}
+
+// inTheWay adds to a refusal as busy which job of the same VO has nodes there: a number
+// of the cluster's tells nobody anything. Of other VOs' jobs it tells nothing.
+func (p *participant) inTheWay(l *leg, why bourse.Reason) bourse.Reason {
+	if why.Code != bourse.Busy {
+		return why
+	}
+	for o := range p.open.each {
+		if o != l && o.Leg.Tx.Broker == l.Leg.Tx.Broker && o.State >= bourse.Confirmed &&
+			o.What.Group == l.What.Group && o.What.Start < l.What.End && l.What.Start < o.What.End {
+			return bourse.Because(why.Code, "%v; job %s has %d nodes there from %v to %v", why, o.Job, o.What.Nodes, o.What.Start, o.What.End)
+		}
+	}
+	return why
 }
 
 // crowded says why no Hold of a broker is taken in: the line, or the memory.

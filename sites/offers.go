@@ -67,7 +67,7 @@ func (o *offers) requested(t step, m agents.OfferRequest) {
 		return
 	}
 	if broker && m.Horizon <= t.now { // it asks for the stamp alone, and need not wait for the cluster
-		t.reply(agents.Offers{Cycle: m.Cycle, Now: t.now, Stamp: o.mem.stamp()})
+		t.reply(agents.Offers{Cycle: m.Cycle, Now: t.now, Refusal: o.mem.barred(t.now, vo, ""), Stamp: o.mem.stamp()})
 		return
 	}
 	o.add(t, m)

@@ -16,6 +16,7 @@ type operator struct {
 	requests *requests
 	orders   *orders
 	numbered uint64 // maintenances asked for in this life
+	readers  *readers
 }
 
 // wish reports whether a message is for an operator of a site to send.
@@ -34,16 +35,20 @@ func (o *operator) step(t step) bool {
 	switch m := t.m.(type) {
 	case agents.Drain:
 		o.reply(t, o.drainUntil(t, m))
+		o.readers.tell(t)
 	case agents.Resume:
 		if o.drain != (bourse.SiteDrained{}) {
 			o.record(t, bourse.SiteDrained{})
+			o.readers.tell(t)
 		}
 		o.reply(t, bourse.Reason{})
 	case agents.Close:
 		o.reply(t, o.closeTo(t, m))
+		o.readers.tell(t)
 	case agents.Open:
 		if slices.ContainsFunc(o.closed, func(c bourse.SiteClosed) bool { return c.VO == m.VO && c.User == m.User }) {
 			o.record(t, bourse.SiteOpened{VO: m.VO, User: m.User})
+			o.readers.tell(t)
 		}
 		o.reply(t, bourse.Reason{})
 	case agents.Maintenance:

@@ -95,6 +95,7 @@ type Site struct {
 	archive     archive     // legs that are over
 	outputs     outputs     // what the work of legs has printed
 	retries     retries     // what is said again
+	readers     readers     // who is told how the site stands
 	stray       uint64      // messages that made no sense
 }
 
@@ -123,7 +124,8 @@ func New(cfg Config) *Site {
 	s.archive = archive{memory: &m}
 	s.outputs = outputs{memory: &m}
 	s.negotiation = negotiation{memory: &m, offers: &s.offers, retries: &s.retries}
-	s.operator = operator{memory: &m, groups: groups, requests: &s.requests, orders: &s.orders}
+	s.readers = readers{mem: &m}
+	s.operator = operator{memory: &m, groups: groups, requests: &s.requests, orders: &s.orders, readers: &s.readers}
 	s.participant = participant{memory: &m, requests: &s.requests, orders: &s.orders, notices: &s.notices, archive: &s.archive,
 		offers: &s.offers, limits: &s.limits, negotiation: &s.negotiation, operator: &s.operator}
 	s.inventory = inventory{memory: &m, requests: &s.requests, participant: &s.participant, orders: &s.orders, notices: &s.notices, operator: &s.operator}
@@ -154,7 +156,9 @@ func (s *Site) Step(now bourse.Time, from agents.ID, m agents.Message, out *agen
 	switch m := m.(type) {
 	case agents.Started:
 		s.recovery.start(t, m)
+		s.readers.watch(t)
 	case agents.OfferRequest:
+		s.readers.add(from)
 		s.offers.requested(t, m)
 	case agents.QuoteRequest:
 		s.offers.add(t, m)
@@ -168,6 +172,7 @@ func (s *Site) Step(now bourse.Time, from agents.ID, m agents.Message, out *agen
 		s.negotiation.declined(t, m)
 	case agents.List:
 		s.participant.list(t, m)
+		s.readers.begin(t)
 	case agents.Reassert:
 		s.recovery.reassert(t, m)
 	case agents.LegOutputRequest:
@@ -211,6 +216,8 @@ func (s *Site) own(t step) bool {
 		s.requests.add(t, request{m: m})
 	case forgetDue:
 		s.archive.forget(t)
+	case drainOver:
+		s.readers.over(t, m)
 	default:
 		return false
 	}

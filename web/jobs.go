@@ -21,7 +21,7 @@ type Job struct {
 	Name      string  `json:"name" doc:"that its user gave it" example:"wave"`
 	User      string  `json:"user,omitempty"`
 	Batch     string  `json:"batch,omitempty"`
-	State     string  `json:"state" enum:"waiting,trying,placed,done,abandoned,withdrawn" doc:"waiting: for a cycle; trying: a transaction is undecided; placed: its window is committed; done: all of it has ended; abandoned: it can never be placed; withdrawn: its user has given it up"`
+	State     string  `json:"state" enum:"waiting,trying,placed,done,abandoned,withdrawn,running" doc:"waiting: for a cycle; trying: a transaction is undecided; placed: its window is committed; running: a part of that has begun; done: all of it has ended; abandoned: it can never be placed; withdrawn: its user has given it up"`
 	Submitted Instant `json:"submitted,omitzero" doc:"absent: the broker has lost its memory of the job and only knows what sites have told it, the legs"`
 	Since     Instant `json:"since,omitzero" doc:"when it came to its state"`
 
@@ -45,6 +45,8 @@ type Job struct {
 	Start  Instant  `json:"start,omitzero" doc:"of its window"`
 	End    Instant  `json:"end,omitzero" doc:"of its window; the actual end once it is done"`
 	Cost   *Credits `json:"cost,omitempty" doc:"of its window, at the prices that bind, before refunds"`
+	Paid   *Credits `json:"paid,omitempty" doc:"of one job: what its account has paid for all its windows so far, as its statement has it; absent: nothing"`
+	Back   *Credits `json:"back,omitempty" doc:"of one job: what has come back of that: refunds of windows given up, replaced or lost, and penalties"`
 	Legs   []Leg    `json:"legs,omitempty"`
 }
 
@@ -106,6 +108,15 @@ func jobOf(b *broker.Broker, v *broker.JobView, e *entry) Job {
 	return j
 }
 
+// paid is what has been booked for a job; nil: nothing was.
+func paid(b *broker.Broker, id string) (out, back *Credits) {
+	p, r := b.Paid(id)
+	if p == 0 && r == 0 {
+		return nil, nil
+	}
+	return &Credits{p}, &Credits{r}
+}
+
 // add takes a leg into the job's window, unless it is gone or another stands in
 // for it.
 func (j *Job) add(l *broker.LegView) bourse.Credits {
@@ -139,7 +150,7 @@ type JobList struct {
 
 type jobsInput struct {
 	User   string `query:"user" doc:"only this user's; operators may ask for others'"`
-	State  string `query:"state" enum:"waiting,trying,placed,done,abandoned,withdrawn,open" doc:"only jobs in this state; open: waiting, trying or placed"`
+	State  string `query:"state" enum:"waiting,trying,placed,done,abandoned,withdrawn,running,open" doc:"only jobs in this state; open: waiting, trying, placed or running"`
 	Name   string `query:"name" doc:"only this job, by identity or name"`
 	Batch  string `query:"batch" doc:"only the jobs of this batch"`
 	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"100" doc:"rows of the page"`
@@ -159,6 +170,8 @@ type Cancelled struct {
 	ID     string   `json:"id"`
 	Done   bool     `json:"done" doc:"every site has given its leg back; otherwise that goes on by itself"`
 	Refund *Credits `json:"refund,omitempty" doc:"once it is done: what has been booked back since the job was given up"`
+	Paid   *Credits `json:"paid,omitempty" doc:"once it is done: as in the job, what its account has paid for all its windows"`
+	Back   *Credits `json:"back,omitempty" doc:"and what has come back of that, the refund included"`
 }
 
 type cancelOutput struct {
@@ -212,6 +225,7 @@ func (s *jobs) job(ctx context.Context, word string) (Job, error) {
 		var v broker.JobView
 		if v, found = b.Job(e.id); found {
 			j = jobOf(b, &v, &e)
+			j.Paid, j.Back = paid(b, e.id)
 		}
 	})
 	if err == nil && !found {
@@ -312,7 +326,8 @@ func (s *jobs) cancel(ctx context.Context, in *jobInput) (*cancelOutput, error) 
 	switch r.Reason.Code {
 	case bourse.None:
 		out.Status, out.Body.Done, out.Body.Refund = http.StatusOK, true, &Credits{r.Refund}
-		return out, nil
+		err = s.broker(ctx, func(_ bourse.Time, b *broker.Broker) { out.Body.Paid, out.Body.Back = paid(b, e.id) })
+		return out, err
 	case bourse.QueueFull: // the job is given up, and others wait for the end of that
 		return out, nil
 	case bourse.Unknown:

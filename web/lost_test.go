@@ -44,7 +44,7 @@ func TestLost_AnOperatorGivesASiteUpAndTakesThatBack(t *testing.T) {
 		!strings.Contains(list.Sites[0].Lost.Reason, "the machine was sold") || list.Sites[1].Lost != nil {
 		t.Errorf("%+v", list.Sites)
 	}
-	if call(t, s, ana, "GET", "/v1/jobs/wave", nil, &j); j.State != "placed" || len(j.Legs) != 1 || j.Legs[0].Site != "south" {
+	if call(t, s, ana, "GET", "/v1/jobs/wave", nil, &j); j.State != "running" || len(j.Legs) != 1 || j.Legs[0].Site != "south" {
 		t.Errorf("%s at %v", j.State, j.Legs)
 	}
 	if text := get(s, "/metrics").Body.String(); !strings.Contains(text, `bourse_site_lost{site="north"} 1`) || !strings.Contains(text, `bourse_site_silent_seconds{site="south"} 0`) {

@@ -14,9 +14,10 @@ import (
 // Site is a site as the broker knows it.
 type Site struct {
 	Name    string    `json:"name"`
+	State   string    `json:"state" enum:"usable,drained,closed,silent,skewed,not-asked,left,lost" doc:"how it stands, in one word, by its latest word: drained: it takes nothing new of anybody; closed: nothing of this VO, or it offers what makes no sense; the rest as below"`
 	Member  bool      `json:"member" doc:"asked for offers; otherwise it has left"`
 	Listed  bool      `json:"listed" doc:"it has told this life of the broker which legs it carries"`
-	Answer  string    `json:"answer,omitempty" enum:"silent,closed,skewed,usable" doc:"to the last request for offers; skewed: its clock is more than 2 s off"`
+	Answer  string    `json:"answer,omitempty" enum:"silent,closed,skewed,usable" doc:"to the last request for offers, or what it has said since; skewed: its clock is more than 2 s off"`
 	Asked   Instant   `json:"asked,omitzero" doc:"when the last request was made"`
 	Refusal *Reason   `json:"refusal,omitempty" doc:"why it is closed"`
 	Lost    *SiteLoss `json:"lost,omitempty" doc:"it is lost: its legs are given up, and it is asked for nothing but what became of them"`
@@ -179,7 +180,7 @@ func (s *market) sites(ctx context.Context, _ *struct{}) (*sitesOutput, error) {
 	out := &sitesOutput{SiteList{Sites: []Site{}}}
 	err := s.broker(ctx, func(now bourse.Time, b *broker.Broker) {
 		for v := range b.Sites() {
-			x := Site{Name: v.Name, Member: v.Member, Listed: v.Listed, Answer: v.Answer, Asked: Instant(v.Asked), Refusal: reasonOf(v.Refusal),
+			x := Site{Name: v.Name, State: siteState(&v), Member: v.Member, Listed: v.Listed, Answer: v.Answer, Asked: Instant(v.Asked), Refusal: reasonOf(v.Refusal),
 				Silent: Seconds{v.Silent}}
 			if l := v.Lost; l != nil {
 				x.Lost = &SiteLoss{Instant(l.Since), l.Wish, l.Reason.String()}
@@ -191,6 +192,21 @@ func (s *market) sites(ctx context.Context, _ *struct{}) (*sitesOutput, error) {
 		}
 	})
 	return out, err
+}
+
+// siteState is how a site stands in one word.
+func siteState(v *broker.SiteView) string {
+	switch {
+	case v.Lost != nil:
+		return "lost"
+	case !v.Member:
+		return "left"
+	case v.Refusal.Code == bourse.Draining:
+		return "drained"
+	case v.Answer == "":
+		return "not-asked"
+	}
+	return v.Answer
 }
 
 func groupOf(g *agents.GroupOffer, now bourse.Time) Group {

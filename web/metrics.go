@@ -90,6 +90,7 @@ var (
 	gaugeMoney   = prometheus.NewDesc("bourse_money_credits", "The VO's money: budget, pending, left.", []string{"what"}, nil)
 	gaugeSites   = prometheus.NewDesc("bourse_sites", "Sites known, by whether they are asked for offers.", []string{"member"}, nil)
 	gaugeAnswers = prometheus.NewDesc("bourse_site_usable", "1 if the site's last answer to a request for offers could be used.", []string{"site"}, nil)
+	gaugeState   = prometheus.NewDesc("bourse_site_state", "1 for the state of each site, as bourse sites shows it.", []string{"site", "state"}, nil)
 	gaugeLost    = prometheus.NewDesc("bourse_site_lost", "1 while the site is lost: its legs are given up.", []string{"site"}, nil)
 	gaugeSilent  = prometheus.NewDesc("bourse_site_silent_seconds", "How long the site has left questions unanswered.", []string{"site"}, nil)
 	gaugeStray   = prometheus.NewDesc("bourse_stray_messages_total", "Messages that made no sense.", nil, nil)
@@ -99,7 +100,7 @@ var (
 
 // Describe implements prometheus.Collector.
 func (g *brokerGauges) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{gaugeJobs, gaugeMoney, gaugeSites, gaugeAnswers, gaugeLost, gaugeSilent, gaugeStray, gaugeEarly, gaugeFenced} {
+	for _, d := range []*prometheus.Desc{gaugeJobs, gaugeMoney, gaugeSites, gaugeAnswers, gaugeState, gaugeLost, gaugeSilent, gaugeStray, gaugeEarly, gaugeFenced} {
 		ch <- d
 	}
 }
@@ -125,6 +126,7 @@ func (g *brokerGauges) Collect(ch chan<- prometheus.Metric) {
 		members := map[bool]int{}
 		for v := range b.Sites() {
 			members[v.Member]++
+			put(gaugeState, 1, v.Name, siteState(&v))
 			if v.Member || v.Lost != nil {
 				put(gaugeLost, truth(v.Lost != nil), v.Name)
 				put(gaugeSilent, v.Silent.Seconds(), v.Name)

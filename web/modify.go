@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -124,5 +125,9 @@ func (s *changes) modify(ctx context.Context, in *modifyInput) (*jobOutput, erro
 	case bourse.Invalid:
 		return nil, huma.Error422UnprocessableEntity(dated(r.Reason.String()))
 	}
-	return nil, huma.Error409Conflict(dated(r.Reason.String()))
+	why := dated(r.Reason.String())
+	if !strings.Contains(why, e.id) {
+		why = fmt.Sprintf("job %s keeps the window that it has: %s", e.id, why)
+	}
+	return nil, huma.Error409Conflict(why)
 }

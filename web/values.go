@@ -121,7 +121,7 @@ func (r *Reason) String() string {
 	if r == nil {
 		return ""
 	}
-	return bourse.Reason{Code: bourse.Code(r.Code), Detail: r.Detail}.String()
+	return bourse.Rounded(bourse.Reason{Code: bourse.Code(r.Code), Detail: r.Detail}.String())
 }
 
 // reasonOf is nil for no reason.

@@ -9,6 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
+	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
 )
@@ -68,7 +69,7 @@ func arguments(least, most int, wanted string) cobra.PositionalArgs {
 	}
 }
 
-// Widths that keep the tables within 100 columns.
+// Widths that keep the tables within a terminal.
 const (
 	siteWidth  = 14
 	userWidth  = 10
@@ -86,8 +87,9 @@ func cut(s string, width int) string {
 // tableWidth is how many columns a table takes at most, and jobLeast how many of
 // them the identities of jobs are left where the rest is wide.
 const (
-	tableWidth = 100
+	tableWidth = report.Columns
 	jobLeast   = 16
+	helpWidth  = 100 // of help
 )
 
 // cutMiddle shortens an identity, of which both ends tell something.
@@ -104,14 +106,17 @@ func cutMiddle(s string, width int) string {
 // it would be wider than tableWidth. fill makes it with identities of a width.
 func fitting(fill func(width int) table.Writer) string {
 	const whole = 1000
-	words := fill(whole).Render()
+	words := report.Unfitted(fill(whole))
 	wide := text.LongestLineLen(words)
 	if wide <= tableWidth {
 		return words
 	}
 	for width := tableWidth; wide > tableWidth && width >= jobLeast; width-- {
-		words = fill(width).Render()
+		words = report.Unfitted(fill(width))
 		wide = text.LongestLineLen(words)
+	}
+	if wide > tableWidth {
+		words = fill(jobLeast).Render()
 	}
 	return words
 }

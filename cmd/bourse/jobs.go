@@ -38,8 +38,8 @@ user sees their own jobs, an operator all. ID is a job's identity, or its name
 where only one job has it.
 
 States: waiting for a cycle, trying (a transaction is undecided), placed (its
-window is committed), done, abandoned (it can never be placed), withdrawn (its
-user has given it up). Times are local.
+window is committed), running, done, abandoned (it can never be placed),
+withdrawn (its user has given it up). Times are local.
 
 With --follow every turn is printed as it comes, as lines of JSON with --json;
 with an ID it ends when the job does, with exit status 1 if it was abandoned or
@@ -53,7 +53,7 @@ withdrawn. If the stream breaks it is opened anew; turns between are not shown.`
 	c.flags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&c.user, "user", "", "only this user's jobs (for operators)")
-	f.StringVar(&c.state, "state", "", "only jobs in this state, or open: waiting, trying and placed")
+	f.StringVar(&c.state, "state", "", "only jobs in this state, or open: waiting, trying, placed and running")
 	f.StringVar(&c.batch, "batch", "", "only the jobs of this batch")
 	f.IntVar(&c.most, "most", 100, "how many to list at most")
 	f.BoolVar(&c.follow, "follow", false, "print every turn as it comes")
@@ -138,7 +138,7 @@ func printJobs(out io.Writer, list []web.Job, now time.Time) {
 
 // unplaced reports whether there is a reason to show why a job is not placed.
 func unplaced(j *web.Job) bool {
-	return j.Reason != nil && j.State != bourse.JobPlaced.String() && j.State != bourse.JobDone.String()
+	return j.Reason != nil && !windowed(j.State) && j.State != bourse.JobDone.String()
 }
 
 // printJob prints one job with its legs.
@@ -173,6 +173,9 @@ func printJob(out io.Writer, j *web.Job, now time.Time) {
 	}
 	if j.Batch != "" {
 		line("batch", "%s", j.Batch)
+	}
+	if j.Paid != nil {
+		line("booked", "%s", booked(j.Paid, j.Back))
 	}
 	if len(j.Legs) == 0 {
 		return
@@ -210,6 +213,11 @@ func printJob(out io.Writer, j *web.Job, now time.Time) {
 		}
 	}
 	fmt.Fprintf(out, "\n%s\n", w.Render())
+}
+
+// booked says what a job's account has paid and got back for all its windows.
+func booked(paid, back *web.Credits) string {
+	return fmt.Sprintf("%s credits paid, %s came back; it has cost %.2f", credits(paid), credits(back), (paid.Credits - back.Credits).Float())
 }
 
 // began is when the work of a leg really began; "" if that is not known.
@@ -298,8 +306,8 @@ func (c *jobsCommand) show(out io.Writer, e client.Event) error {
 	return err
 }
 
-// windowed are the turns after which a job has another window, and the state.
-var windowed = []string{string(history.Placed), string(history.Repaired), string(history.Moved), "is " + bourse.JobPlaced.String()}
+// places are the turns after which a job has another window, and its states with one.
+var places = []string{string(history.Placed), string(history.Repaired), string(history.Moved), "is " + bourse.JobPlaced.String(), "is " + bourse.JobRunning.String()}
 
 // turnLine says a turn in a line, with the job's window where it has come to one.
 func turnLine(at web.Instant, turn string, why *web.Reason, j *web.Job, now time.Time) string {
@@ -307,12 +315,17 @@ func turnLine(at web.Instant, turn string, why *web.Reason, j *web.Job, now time
 	switch {
 	case why != nil:
 		s += ": " + why.String()
-	case slices.Contains(windowed, turn):
+	case slices.Contains(places, turn):
 		s += fmt.Sprintf(": %s at %s, %s to %s, %s credits", plural(j.Nodes, "node", "nodes"), strings.Join(j.Sites, ", "), both(j.Start, now), day(j.End, now), credits(j.Cost))
 	case j.Reason != nil && strings.HasPrefix(turn, "is "):
 		s += ": " + j.Reason.String()
 	}
 	return s
+}
+
+// windowed reports whether a job in that state has a window that is not over.
+func windowed(state string) bool {
+	return state == bourse.JobPlaced.String() || state == bourse.JobRunning.String()
 }
 
 // over reports whether nothing more comes of a job in that state.

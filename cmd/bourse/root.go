@@ -38,7 +38,7 @@ Results go to stdout, progress and messages to stderr. Exit status: 0 done,
 		complete(g.commands)
 		root.AddCommand(g.commands...)
 	}
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "FlagUsages", fmt.Sprintf("FlagUsagesWrapped %d", tableWidth)))
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "FlagUsages", fmt.Sprintf("FlagUsagesWrapped %d", helpWidth)))
 	return root
 }
 

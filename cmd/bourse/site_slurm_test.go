@@ -159,7 +159,7 @@ func (u *slurmUp) over() (state string) {
 			u.Fatalf("%v: %s", err, out)
 		}
 		state = said.Jobs[0].State
-		return state != "placed" && state != "trying"
+		return state != "placed" && state != "trying" && state != "running"
 	})
 	return state
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -21,7 +22,8 @@ func newSites() *cobra.Command {
 		Short: "Show the sites that the broker knows, and what is free there",
 		Long: `Sites lists the sites that the broker knows with what they offered when they
 were last asked: nodes that can be reserved (free), and at base price (clear).
-A site that is silent did not answer in time. One that is lost has been silent
+One that drains takes nothing new, which shows at once. One that is silent did not
+answer in time. One that is lost has been silent
 for so long that its parts of windows were given up, or an operator has said so.
 One that is closed takes nothing from this VO, one that is skewed has a clock
 more than two seconds off.
@@ -59,18 +61,10 @@ func (c *calling) printSites(list *web.SiteList, out io.Writer) error {
 		return writeJSON(out, list)
 	}
 	now := time.Now()
-	w := report.NewTable("site", "<answer", "<asked", "<group", "nodes", "free", "clear", "performance", "price")
+	w := report.NewTable("site", "<state", "<asked", "<group", "nodes", "free", "clear", "performance", "price")
 	for i := range list.Sites {
 		s := &list.Sites[i]
-		said := s.Answer
-		switch {
-		case s.Lost != nil:
-			said = "lost"
-		case !s.Member:
-			said = "has left"
-		case said == "":
-			said = "not asked"
-		}
+		said := strings.ReplaceAll(s.State, "-", " ")
 		if len(s.Groups) == 0 {
 			w.AppendRow(table.Row{cut(s.Name, siteWidth), said, both(s.Asked, now), "-", "", "", "", "", ""})
 		}
@@ -87,7 +81,7 @@ func (c *calling) printSites(list *web.SiteList, out io.Writer) error {
 		case s.Lost != nil:
 			fmt.Fprintf(out, "%s (since %s); it is used again once it answers\n", s.Lost.Reason, both(s.Lost.Since, now))
 		case s.Refusal != nil:
-			fmt.Fprintf(out, "%s is closed: %s\n", s.Name, s.Refusal)
+			fmt.Fprintf(out, "%s is %s: %s\n", s.Name, s.State, s.Refusal)
 		}
 	}
 	return nil

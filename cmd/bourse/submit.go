@@ -204,7 +204,7 @@ func (c *submitting) settle(ctx context.Context, api *client.Client, answer web.
 		list = slices.DeleteFunc(list, func(j web.Job) bool { return !own[j.ID] })
 		var open []string
 		for i := range list {
-			if s := list[i].State; !over(s) && (s != bourse.JobPlaced.String() || c.wait == "done") {
+			if s := list[i].State; !over(s) && (!windowed(s) || c.wait == "done") {
 				open = append(open, list[i].Name+" ("+s+")")
 			}
 		}

@@ -59,6 +59,9 @@ Logs go to stderr, each line with the name of the agent.`,
 		Example: "  bourse up --sites 5\n  bourse submit wave.toml --wait      # in another terminal, same folder",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("sites") && f.sites < 1 {
+				return fmt.Errorf("--sites %d: must be 1 to %d; leave it out for those that %s has, or 3", f.sites, maxUpSites, f.dir)
+			}
 			return f.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
@@ -71,7 +74,7 @@ Logs go to stderr, each line with the name of the agent.`,
 }
 
 func (f *upFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
-	if f.sites < 0 || f.sites > maxUpSites {
+	if f.sites > maxUpSites {
 		return fmt.Errorf("--sites %d: must be 1 to %d", f.sites, maxUpSites)
 	}
 	if f.port < 1 || f.port > maxPort {
@@ -80,8 +83,14 @@ func (f *upFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if f.cluster != "" && f.cluster != upLocal && f.cluster != upSimulated {
 		return fmt.Errorf("--cluster %s: must be %s or %s", f.cluster, upLocal, upSimulated)
 	}
+	if err := alreadyUp(f.dir); err != nil {
+		return failed(err)
+	}
 	members, err := layOut(f.dir, f.sites, f.port, f.cluster)
 	if err != nil {
+		return failed(err)
+	}
+	if err := writePID(f.dir); err != nil {
 		return failed(err)
 	}
 	ctx, unhook := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
@@ -116,9 +125,9 @@ func (f *upFlags) announce(stdout io.Writer, members []member, family *family) e
 			Agents  []row  `json:"agents"`
 		}{filepath.Join(f.dir, contextFile), rows})
 	}
-	w := report.NewTable("agent", "API", "for agents", "pid", "folder")
+	w := report.NewTable("agent", "<API", "pid", "<folder")
 	for _, r := range rows {
-		w.AppendRow(table.Row{r.Agent, r.API, r.Agents, r.PID, r.Dir})
+		w.AppendRow(table.Row{r.Agent, r.API, r.PID, r.Dir})
 	}
 	fmt.Fprintln(stdout, w.Render())
 	try := ""

@@ -58,3 +58,15 @@ func TestFamily_AChildThatFailsOnceReadyIsStartedAgain(t *testing.T) {
 		t.Errorf("one that is never ready: %v", err)
 	}
 }
+
+func TestUp_OfNoSitesIsRefusedWithTheRemedy(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "none")
+	_, _, err := runCommand(t.Context(), "up", "--sites", "0", "--dir", dir)
+	if exitCode(err) != 2 || !strings.Contains(err.Error(), "--sites 0: must be 1 to 50; leave it out for those that "+dir+" has, or 3") {
+		t.Error(err)
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("a folder is made all the same")
+	}
+}

@@ -11,7 +11,7 @@ import (
 	"github.com/bourse-grid/bourse/web"
 )
 
-// Help and tables fit a terminal of 100 columns.
+// Help fits a terminal of 100 columns.
 func TestHelp_FitsHundredColumns(t *testing.T) {
 	t.Parallel()
 	for _, c := range commands() {
@@ -23,14 +23,14 @@ func TestHelp_FitsHundredColumns(t *testing.T) {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(out.String()) {
-			if n := len([]rune(strings.TrimSpace(line))); n > tableWidth {
+			if n := len([]rune(strings.TrimSpace(line))); n > helpWidth {
 				t.Errorf("%s --help: %d columns: %s", c.Name(), n, line)
 			}
 		}
 	}
 }
 
-func TestJobs_FitHundredColumnsWithLongNames(t *testing.T) {
+func TestJobs_FitATerminalWithLongNames(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	cost := web.Credits{Credits: 12_345 * bourse.Credit}

@@ -75,7 +75,7 @@ type writer struct {
 func (w *writer) line(format string, args ...any) { w.text(fmt.Sprintf(format, args...)) }
 
 func (w *writer) text(s string) {
-	w.WriteString(s)
+	w.WriteString(bourse.Rounded(s)) // the exact figures are in the JSON
 	w.WriteByte('\n')
 }
 

@@ -32,11 +32,15 @@ func (s *State) Refusal(start bourse.Time, n int, d bourse.Duration) bourse.Reas
 	if !ok {
 		return bourse.Reason{}
 	}
-	return block.Reason(n, fmt.Sprint(block.ID))
+	name := ""
+	if !block.Reserved { // the number of a reservation is the cluster's own
+		name = fmt.Sprint(block.ID)
+	}
+	return block.Reason(n, name)
 }
 
 // Reason puts the block into words for a request of n nodes; name is what
-// people call the job or the reservation.
+// people call the job or the reservation, "" where they have no name for it.
 func (k Block) Reason(n int, name string) bourse.Reason {
 	text := bourse.Say("%d free at %v, %d needed", k.Free, k.At, n)
 	if k.Nodes > 0 {
@@ -44,7 +48,11 @@ func (k Block) Reason(n int, name string) bourse.Reason {
 		if k.Reserved {
 			kind = "reservation"
 		}
-		text += bourse.Say(": %s %s holds %d until %v", kind, name, k.Nodes, k.Until)
+		who := kind + " " + name
+		if name == "" {
+			who = "a " + kind
+		}
+		text += bourse.Say(": %s holds %d until %v", who, k.Nodes, k.Until)
 	}
 	return bourse.Reason{Code: bourse.Busy, Detail: string(text)}
 }

@@ -90,7 +90,7 @@ func TestRefusal_NamesWhoToWaitFor(t *testing.T) {
 		{0, 2, 3000, bourse.Busy, "running job 1 holds 4 until 2"},
 		{0, 5, 3000, bourse.Busy, "running job 2 holds 1 until 3"},
 		{2000, 5, 1000, bourse.Busy, "running job 2 holds 1 until 3"},
-		{3000, 5, 2000, bourse.Busy, "reservation 9 holds 1 until 6"},
+		{3000, 5, 2000, bourse.Busy, "a reservation holds 1 until 6"},
 		{3000, 5, 1000, bourse.None, ""},
 		{3000, 4, 9000, bourse.None, ""},
 	} {

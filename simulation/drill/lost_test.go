@@ -27,7 +27,7 @@ func TestLost_ASiteThatIsGoneForGoodIsRepairedOrRefunded(t *testing.T) {
 	victim := f.site(j.Sites[len(j.Sites)-1])
 	victim.kill()
 	f.until(j.ID, 40*time.Second, "its part at "+victim.name+" is had elsewhere", func(j *web.Job) bool {
-		return j.State == "placed" && !slices.Contains(f.carry(j), victim.name) && f.nodes(j) == 110
+		return windowed(j.State) && !slices.Contains(f.carry(j), victim.name) && f.nodes(j) == 110
 	})
 	if shown, _, exit := f.bourse("jobs", j.ID); exit != 0 || !strings.Contains(shown, "placed") {
 		t.Errorf("bourse jobs: exit %d\n%s", exit, shown)
@@ -79,7 +79,7 @@ func TestLost_ByTheOperatorsWord(t *testing.T) {
 		t.Errorf("bourse site lost: exit %d\n%s%s", exit, out, messages)
 	}
 	f.until(j.ID, 30*time.Second, "its part is had elsewhere", func(j *web.Job) bool {
-		return j.State == "placed" && !slices.Contains(f.carry(j), victim.name) && f.nodes(j) == 110
+		return windowed(j.State) && !slices.Contains(f.carry(j), victim.name) && f.nodes(j) == 110
 	})
 	if _, messages, exit := f.bourse("site", "lost", "nowhere"); exit != 1 || !strings.Contains(messages, "knows no site") {
 		t.Errorf("of a site that there is not: exit %d, %s", exit, messages)
@@ -112,7 +112,7 @@ func (f *federation) placedLater(name string, nodes int, span string) web.Job {
 	var j web.Job
 	eventually(f.t, 20*time.Second, "job "+name+" is placed", func() bool {
 		j, err = f.client().Job(context.Background(), a.Jobs[0].ID)
-		return err == nil && j.State == "placed" && len(j.Sites) > 1 && f.whole(&j)
+		return err == nil && windowed(j.State) && len(j.Sites) > 1 && f.whole(&j)
 	})
 	return j
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents/certificate"
 )
 
@@ -73,7 +74,7 @@ type Problem struct {
 
 // Error shows the detail and what is wrong with each key.
 func (p *Problem) Error() string {
-	s := p.Detail
+	s := bourse.Rounded(p.Detail)
 	if s == "" {
 		s = fmt.Sprintf("%s answered %d %s", p.Peer, p.Status, http.StatusText(p.Status))
 	}

@@ -1,0 +1,68 @@
+package sites
+
+import (
+	"slices"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+)
+
+// readers are the brokers that have asked anything in this life of the site. They are
+// told at once when it drains, is closed or takes legs again, for they would hear of it
+// only when they next have a job to place. It is data of the moment, said once: the
+// offers of the next cycle say it again. Row S122.
+type readers struct {
+	mem  *memory
+	list []agents.ID // in order
+}
+
+// drainOver is the end of a drain.
+type drainOver struct{ until bourse.Time }
+
+// Kind names the alarm.
+func (drainOver) Kind() string { return "DrainOver" }
+
+// add remembers a broker; beyond maxBrokers none.
+func (r *readers) add(id agents.ID) {
+	if _, broker := brokerOf(id); !broker {
+		return
+	}
+	if i, there := slices.BinarySearch(r.list, id); !there && len(r.list) < maxBrokers {
+		r.list = slices.Insert(r.list, i, id)
+	}
+}
+
+// tell tells all of them whether the site takes anything new of their VOs.
+func (r *readers) tell(t step) {
+	r.watch(t)
+	for _, id := range r.list {
+		r.tellOne(t, id)
+	}
+}
+
+// watch sets the alarm of the end of a drain.
+func (r *readers) watch(t step) {
+	if until := r.mem.drain.Until; t.now < until && until < bourse.Never {
+		t.out.Alarm(until, drainOver{until})
+	}
+}
+
+// begin tells a new life of a broker that the site takes nothing new, if so.
+func (r *readers) begin(t step) {
+	r.add(t.from)
+	if vo, broker := brokerOf(t.from); broker && r.mem.barred(t.now, vo, "").Refused() {
+		r.tellOne(t, t.from)
+	}
+}
+
+func (r *readers) tellOne(t step, id agents.ID) {
+	vo, _ := brokerOf(id)
+	t.out.Send(id, agents.Offers{Now: t.now, Refusal: r.mem.barred(t.now, vo, ""), Stamp: r.mem.stamp()})
+}
+
+// over tells them that a drain is over by itself.
+func (r *readers) over(t step, m drainOver) {
+	if r.mem.drain.Until == m.until {
+		r.tell(t)
+	}
+}
