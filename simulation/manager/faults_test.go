@@ -169,7 +169,7 @@ func TestManager_TheSameSeedGivesTheSameAnswers(t *testing.T) {
 		for i := range int64(120) {
 			k := Kinds()[r.IntN(len(Kinds()))]
 			if !Follows(k) {
-				b.world.Post(at(80*i+int64(r.IntN(60))), driver, Strike{Is: k, For: within(r, bourse.Second, bourse.Minute), Share: 800, Size: 1000, Salt: r.Uint64()})
+				b.world.Post(at(80*i+int64(r.IntN(60))), managerID, Strike{Is: k, For: within(r, bourse.Second, bourse.Minute), Share: 800, Size: 1000, Salt: r.Uint64()})
 			}
 			name, from := fmt.Sprintf("bourse.%d", i), 80*i+90
 			for n, v := range []agents.CommandVerb{agents.Reserve, agents.Assign, agents.Run, agents.Run} {
@@ -177,11 +177,11 @@ func TestManager_TheSameSeedGivesTheSameAnswers(t *testing.T) {
 			}
 			b.world.Post(at(80*i+20), asker, agents.LookRequest{})
 			if i%7 == 0 {
-				b.world.Post(at(80*i+30), driver, DriverDied{})
+				b.world.Post(at(80*i+30), managerID, DriverDied{})
 			}
 			b.world.Post(at(80*i+40), asker, agents.OutputRequest{Name: name, From: -1})
 		}
-		b.world.Post(at(9700), driver, Heal{})
+		b.world.Post(at(9700), managerID, Heal{})
 		b.world.Run(at(20000))
 		for _, k := range Kinds() {
 			struck[k] += b.m.Struck(k)
