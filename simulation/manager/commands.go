@@ -96,7 +96,7 @@ func (m *commands) run(x asked, late bool) bourse.Reason {
 				return bourse.Reason{}
 			}
 		}
-		if m.nodes.marked(c.Name) {
+		if m.nodes.marked(c.Name) != nil {
 			return bourse.Reason{Code: bourse.BadState, Detail: "it has begun before"}
 		}
 	}

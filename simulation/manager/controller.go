@@ -22,6 +22,11 @@ type controller struct {
 	dirty   bool        // book has what saved has not
 	stale   bool        // something has changed that may let a job start
 	upAt    bourse.Time // not before then does it answer; 0: it is up
+	hangs   bourse.Time // until then its disk takes nothing
+	forgot  bool        // it has lost jobs
+	// aimed says how long it is down when it crashes at the next such moment; 0: it
+	// does not.
+	aimed [moments]bourse.Duration
 }
 
 // up reports whether the manager answers.
@@ -32,6 +37,19 @@ func (c *controller) changed() { c.dirty, c.stale = true, true }
 
 // save writes the book.
 func (c *controller) save() { c.saved, c.savedAt, c.dirty = c.book.clone(), c.now, false }
+
+// at has the manager crash after a while if that moment was aimed at.
+func (c *controller) at(x moment, most bourse.Duration) {
+	if down := c.aimed[x]; down > 0 && c.opt.Reserves {
+		c.aimed[x] = 0
+		c.after(within(c.calls, 1, most), func() { c.crash(down) })
+	}
+}
+
+// written reports whether a job is on the disk.
+func (c *controller) written(j *job) bool {
+	return slices.ContainsFunc(c.saved.jobs, func(s *job) bool { return s.id == j.id })
+}
 
 // crash ends the manager's process and begins it anew after a while with the book on its
 // disk. Work goes on; what has ended meanwhile is found out then, and work that the book
@@ -50,8 +68,9 @@ func (c *controller) crash(down bourse.Duration) {
 	}
 	if c.dirty {
 		c.truth.count(ManagerForgot)
+		c.forgot = c.book.number > c.saved.number
 	}
-	c.book, c.dirty = c.saved.clone(), false
+	c.book, c.dirty, c.hangs = c.saved.clone(), false, 0
 	c.upAt = c.now.Add(down)
 	c.truth.trouble(c.upAt)
 	c.after(down, c.restart)

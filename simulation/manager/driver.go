@@ -75,9 +75,8 @@ func (dr *driver) answer(x asked, life int, d agents.CommandDone) {
 	if dr.life != life {
 		return
 	}
-	if down := dr.faults.crashes; down > 0 && d.Outcome == agents.Done && dr.opt.Reserves {
-		dr.faults.crashes = 0
-		dr.after(within(dr.calls, 1, saveEvery), func() { dr.crash(down) })
+	if d.Outcome == agents.Done {
+		dr.at(acknowledged, saveEvery)
 	}
 	dr.line = dr.line[1:]
 	if d.Outcome != "" {
@@ -105,6 +104,17 @@ func (dr *driver) carryOut(x asked) agents.CommandDone {
 		return agents.CommandDone{Outcome: agents.Denied, Reason: bourse.Reason{Code: code, Detail: "refused for no reason that is to be seen"}}
 	}
 	d := dr.do(x, false)
+	if down := dr.aimed[created]; down > 0 && d.Outcome == agents.Done && (x.Verb == agents.Reserve || x.Verb == agents.Run) {
+		dr.aimed[created] = 0
+		if dr.calls.IntN(2) == 0 {
+			dr.save()
+		}
+		dr.crash(down)
+		return silent
+	}
+	if d.Outcome == agents.Done && x.Verb == agents.Reserve && dr.faults.strikes(EchoedCreate) {
+		return dr.do(x, false)
+	}
 	if dr.faults.strikes(LostAnswer) {
 		if dr.calls.IntN(2) == 0 {
 			return agents.CommandDone{}
@@ -132,9 +142,8 @@ func (dr *driver) look(from agents.ID, q agents.LookRequest) {
 			answer.Failure = bourse.Reason{Code: bourse.Unknown, Detail: "the controller does not answer"}
 		case !dr.faults.strikes(OldLook):
 			answer.Look = dr.looks.view()
-			if down := dr.faults.crashesShown; down > 0 && dr.looks.unwritten() {
-				dr.faults.crashesShown = 0
-				dr.after(1, func() { dr.crash(down) })
+			if dr.looks.unwritten() {
+				dr.at(shown, 1)
 			}
 		case dr.calls.IntN(2) == 0 && len(dr.looks.past) > 2: // it was asked for before
 			answer.Look = dr.looks.past[dr.calls.IntN(len(dr.looks.past)-2)]

@@ -9,7 +9,7 @@ import (
 	"github.com/bourse-grid/bourse/agents/sim"
 )
 
-// The kinds of what goes wrong. Those up to OldLook last, and strike a share of what is
+// The kinds of what goes wrong. Those up to EchoedCreate last, and strike a share of what is
 // asked meanwhile.
 const (
 	LostAnswer     sim.Kind = "lost-answer"     // a command is done, and its answer lost
@@ -17,6 +17,7 @@ const (
 	RefusedCommand sim.Kind = "refused-command" // it is refused
 	SlowCommand    sim.Kind = "slow-command"    // it takes minutes
 	OldLook        sim.Kind = "old-look"        // a look was taken minutes ago when it is heard
+	EchoedCreate   sim.Kind = "echoed-create"   // a reservation is created, said once more, and denied: it overlaps itself
 
 	ManagerRestart sim.Kind = "manager-restart" // the manager is killed, and begins anew
 	ManagerForgot  sim.Kind = "manager-forgot"  // and has lost what it had acknowledged
@@ -25,6 +26,7 @@ const (
 	NodeDrained sim.Kind = "node-drained" // a node takes nothing new
 	NodeDown    sim.Kind = "node-down"    // a node fails, with what it carries
 	NodeRenamed sim.Kind = "node-renamed" // a node has another name
+	NodeUnknown sim.Kind = "node-unknown" // the manager has not heard of a node for a while
 
 	AdminDelete  sim.Kind = "admin-delete"        // an administrator deletes a reservation of ours
 	AdminMove    sim.Kind = "admin-move"          // moves one
@@ -40,8 +42,8 @@ const (
 
 // Kinds lists all kinds, in the order in which they are shown.
 func Kinds() []sim.Kind {
-	return []sim.Kind{LostAnswer, LateCommand, RefusedCommand, SlowCommand, OldLook, ManagerRestart, ManagerForgot, ClockSkew,
-		NodeDrained, NodeDown, NodeRenamed, AdminDelete, AdminMove, AdminCancel, AdminHold, AdminRequeue, Foreign, Preempted, WorkFailed, WorkOverrun}
+	return []sim.Kind{LostAnswer, LateCommand, RefusedCommand, SlowCommand, OldLook, EchoedCreate, ManagerRestart, ManagerForgot, ClockSkew,
+		NodeDrained, NodeDown, NodeRenamed, NodeUnknown, AdminDelete, AdminMove, AdminCancel, AdminHold, AdminRequeue, Foreign, Preempted, WorkFailed, WorkOverrun}
 }
 
 // Follows reports whether a kind is never drawn: it comes of others, or of the work.
@@ -84,10 +86,23 @@ type episode struct {
 type faults struct {
 	*controller
 	episodes []episode
-	// It is down for so long after the next command that it acknowledges, and after the
-	// next look that shows a job of ours which it has not written; 0: it is not.
-	crashes, crashesShown bourse.Duration
 }
+
+// moment is what the manager has just done when a crash strikes it that is aimed.
+type moment uint8
+
+const (
+	anything     moment = iota
+	acknowledged        // a command, some seconds ago
+	shown               // a job of ours, in a look, which is not on its disk
+	created             // a reservation or a job of ours, and has not said so
+	begun               // work of ours whose submission is not on its disk
+	moments
+)
+
+// hangs is how long the disk of a manager takes nothing that is to crash when work has
+// begun.
+const hangs = 8 * bourse.Minute
 
 // strikes reports whether an episode of a kind strikes what is asked now.
 func (f *faults) strikes(k sim.Kind) bool {
@@ -108,23 +123,25 @@ func (f *faults) strike(s Strike) {
 	f.truth.trouble(f.now)
 	r := rand.New(rand.NewPCG(f.opt.Seed, s.Salt))
 	switch s.Is {
-	case LostAnswer, LateCommand, RefusedCommand, SlowCommand, OldLook:
+	case LostAnswer, LateCommand, RefusedCommand, SlowCommand, OldLook, EchoedCreate:
 		f.episodes = append(slices.DeleteFunc(f.episodes, func(e episode) bool { return e.until <= f.now }), episode{s.Is, f.now.Add(s.For), s.Share, r})
 		f.truth.trouble(f.now.Add(s.For))
 	case ManagerRestart:
-		switch s.Salt % 4 {
-		case 0, 2:
+		at := []moment{anything, acknowledged, shown, created, begun, begun}[s.Salt%6]
+		if at == anything || !f.opt.Reserves {
 			f.crash(s.For)
-		case 1:
-			f.crashes = s.For
-		case 3:
-			f.crashesShown = s.For
+			break
+		}
+		f.aimed[at] = s.For
+		if at == begun {
+			f.hangs = f.now.Add(hangs)
+			f.truth.trouble(f.hangs)
 		}
 	case ClockSkew:
 		f.truth.count(ClockSkew)
 		f.turn(bourse.Duration(s.Size))
 		f.after(s.For, func() { f.turn(f.opt.Skew) })
-	case NodeDrained, NodeDown, NodeRenamed:
+	case NodeDrained, NodeDown, NodeRenamed, NodeUnknown:
 		f.lose(s, r)
 	default:
 		if f.up() && f.act(s, r) {
@@ -145,7 +162,7 @@ func (f *faults) lose(s Strike, r *rand.Rand) {
 		return
 	}
 	f.truth.count(s.Is)
-	if s.Is != NodeDrained && n.work != nil {
+	if (s.Is == NodeDown || s.Is == NodeRenamed) && n.work != nil {
 		for _, j := range f.book.jobs {
 			if j.work == n.work {
 				j.why = "NodeFail"
@@ -153,11 +170,14 @@ func (f *faults) lose(s Strike, r *rand.Rand) {
 		}
 		f.finish(n.work, 9)
 	}
+	n.unfit = f.now
 	switch s.Is {
 	case NodeDrained:
 		n.state = bourse.NodeDrained
 	case NodeDown:
 		n.state = bourse.NodeDown
+	case NodeUnknown:
+		n.state = bourse.NodeUnknown
 	case NodeRenamed:
 		n.name = n.first + "-new"
 		for _, x := range slices.Clone(f.book.reservations) {
@@ -168,7 +188,7 @@ func (f *faults) lose(s Strike, r *rand.Rand) {
 		}
 		f.changed()
 	}
-	f.after(s.For, func() { n.state, n.name, f.stale = bourse.NodeUp, n.first, true })
+	f.after(s.For, func() { n.state, n.name, n.unfit, f.stale = bourse.NodeUp, n.first, 0, true })
 }
 
 // act has an administrator, or the policy of the site, do something by hand. It reports
@@ -176,7 +196,11 @@ func (f *faults) lose(s Strike, r *rand.Rand) {
 func (f *faults) act(s Strike, r *rand.Rand) bool {
 	switch s.Is {
 	case AdminDelete:
-		x, ok := pick(r, f.book.reservationsOfOurs())
+		list := f.book.reservationsOfOurs()
+		if lie := f.lying(); len(lie) > 0 && s.Salt%2 == 0 {
+			list = lie
+		}
+		x, ok := pick(r, list)
 		if ok {
 			for _, j := range f.book.jobs {
 				if j.reservation == x.name && j.state == bourse.ManagedRunning {
@@ -206,6 +230,14 @@ func (f *faults) act(s Strike, r *rand.Rand) bool {
 		return f.reserveForOthers(s, r)
 	}
 	return false
+}
+
+// lying lists the reservations of ours whose time it is, and that no work is in.
+func (f *faults) lying() []*reservation {
+	now := f.own()
+	return slices.DeleteFunc(f.book.reservationsOfOurs(), func(r *reservation) bool {
+		return r.purge || now < r.start || slices.ContainsFunc(f.book.jobs, func(j *job) bool { return j.reservation == r.name })
+	})
 }
 
 // meddle cancels, holds or preempts a job of ours.
@@ -281,9 +313,9 @@ func (f *faults) reserveForOthers(s Strike, r *rand.Rand) bool {
 
 // heal ends all that is wrong.
 func (f *faults) heal() {
-	f.episodes, f.crashes, f.crashesShown = nil, 0, 0
+	f.episodes, f.aimed, f.hangs = nil, [moments]bourse.Duration{}, 0
 	for _, n := range f.nodes.list {
-		n.state, n.name = bourse.NodeUp, n.first
+		n.state, n.name, n.unfit = bourse.NodeUp, n.first, 0
 	}
 	f.turn(f.opt.Skew)
 }

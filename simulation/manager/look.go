@@ -18,7 +18,7 @@ const keptLooks = 8
 // unwritten reports whether there is a job of ours that a crash would lose.
 func (s *looks) unwritten() bool {
 	return s.dirty && slices.ContainsFunc(s.book.jobs, func(j *job) bool {
-		return j.ours && !slices.ContainsFunc(s.saved.jobs, func(s *job) bool { return s.id == j.id })
+		return j.ours && !s.written(j)
 	})
 }
 

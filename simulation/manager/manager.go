@@ -23,6 +23,7 @@ type Options struct {
 	Seed     uint64          // of all its draws
 	Skew     bourse.Duration // of its clock, ahead of the world's
 	Account  string          // that some local jobs run as; "": none of them
+	Resubmit bool            // users hand in at once what a crash has lost
 	// MinJobAge is how long it knows a job that has ended; 0: five minutes.
 	MinJobAge bourse.Duration
 }
@@ -144,7 +145,7 @@ func (m *Manager) live() {
 	}
 	q.arrive()
 	q.schedule()
-	if c.dirty && c.now.Sub(c.savedAt) >= saveEvery {
+	if c.dirty && c.now.Sub(c.savedAt) >= saveEvery && c.now >= c.hangs {
 		c.save()
 	}
 }
@@ -162,7 +163,7 @@ func (m *Manager) due() bourse.Time {
 		return at // it comes up by a task
 	}
 	if c.dirty {
-		at = min(at, c.savedAt.Add(saveEvery))
+		at = min(at, max(c.savedAt.Add(saveEvery), c.hangs))
 	}
 	return min(at, m.queue.due())
 }

@@ -19,7 +19,8 @@ type node struct {
 	first     string // its name when nobody has renamed it
 	partition string
 	state     bourse.NodeState
-	work      *Run // that is on it
+	work      *Run        // that is on it
+	unfit     bourse.Time // since when it is not up under its name; 0: it is
 }
 
 // find is the node of a name, nil if there is none.
@@ -32,12 +33,12 @@ func (s *nodes) find(name string) *node {
 	return nil
 }
 
-// begin begins work on the nodes of a job. What was submitted late, and has begun under
-// an earlier submission, finds its mark and ends at once.
+// begin begins work on the nodes of a job. What has begun before, under an earlier
+// submission or before a crash of the manager, finds its mark and ends at once.
 func (s *nodes) begin(j *job) *Run {
 	w := &Run{Job: j.id, Name: j.name, User: j.user, Ours: j.ours, Issued: j.issued, Late: j.late, Nodes: slices.Clone(j.nodes), Begun: s.now, ends: s.now.Add(max(j.run, 1)), status: j.status}
-	if j.late && s.marked(j.name) {
-		w.ends = s.now.Add(bourse.Second)
+	if first := s.marked(j.name); j.ours && first != nil {
+		w.Again, w.ends, w.status = true, s.now.Add(bourse.Second), first.Exit
 	}
 	for _, name := range j.nodes {
 		if n := s.find(name); n.work == nil {
@@ -51,10 +52,16 @@ func (s *nodes) begin(j *job) *Run {
 	return w
 }
 
-// marked reports whether work of ours has begun under a name. Its mark lies beside the
-// work, for days: neither a crash of the manager nor its forgetting takes it away.
-func (s *nodes) marked(name string) bool {
-	return slices.ContainsFunc(s.truth.runs, func(r *Run) bool { return r.Name == name && r.Ours })
+// marked is the first work of ours that has begun under a name, nil if none has. Its
+// mark lies beside the work, for days: neither a crash of the manager nor its forgetting
+// takes it away.
+func (s *nodes) marked(name string) *Run {
+	for _, r := range s.truth.runs {
+		if r.Name == name && r.Ours {
+			return r
+		}
+	}
+	return nil
 }
 
 // over ends work now, and frees its nodes.

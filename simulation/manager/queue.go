@@ -16,8 +16,13 @@ type queue struct {
 	looks *looks // one is kept at each sweep
 }
 
-// arrive submits the local jobs whose time has come.
+// arrive submits the local jobs whose time has come. After a crash users hand in anew
+// what was lost, which has numbers then that were others'.
 func (q *queue) arrive() {
+	if q.forgot && q.opt.Resubmit {
+		q.forgot = false
+		q.submit(&job{name: "again", user: "user0", partition: q.opt.Partitions[0].Name, count: 1, limit: 10 * bourse.Minute, run: 5 * bourse.Minute})
+	}
 	for i, p := range q.opt.Partitions {
 		for n := q.taken[i]; n < len(p.Jobs) && p.Jobs[n].Submit <= q.now; n++ {
 			q.taken[i]++
@@ -111,6 +116,9 @@ func (q *queue) start(j *job, nodes []string) {
 	j.end = j.start.Add(j.limit)
 	j.work = q.nodes.begin(j)
 	q.changed()
+	if j.ours && !q.written(j) {
+		q.at(begun, bourse.Second)
+	}
 }
 
 // serve starts the local jobs of a partition that its policy starts now. The policy

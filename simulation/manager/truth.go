@@ -26,6 +26,7 @@ type Run struct {
 	Ours       bool // submitted by a command
 	Issued     bourse.Time
 	Late       bool // the submission was done when its driver had given it up
+	Again      bool // it has begun before, and ends at once
 	Nodes      []string
 	Begun      bourse.Time
 	Over       bourse.Time // 0: it runs
@@ -89,6 +90,16 @@ type Kept struct {
 func (m *Manager) NodeUp(name string) bool {
 	n := m.controller.nodes.find(name)
 	return n != nil && n.state == bourse.NodeUp
+}
+
+// Unfit is since when a node of a name has not been up; 0: it is.
+func (m *Manager) Unfit(name string) bourse.Time {
+	for _, n := range m.controller.nodes.list {
+		if n.first == name {
+			return n.unfit
+		}
+	}
+	return 0
 }
 
 // Kept lists what is in the book, reservations by name and then jobs in the order of
