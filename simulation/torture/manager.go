@@ -308,7 +308,7 @@ func (b *behind) compare(x *behindSite) error {
 			if b.since[key] == 0 {
 				b.since[key] = now
 			}
-			if told := b.since[key].Add(5 * maxOff); d.soon && !b.lost[id] && x.told > x.life && now > told.Add(goneBound) && x.told > told && x.told < now {
+			if told := b.since[key].Add(5 * maxOff); d.soon && !b.lost[id] && now > told.Add(goneBound) && x.told > max(told, x.life.Add(5*maxOff)) && x.told < now {
 				return fmt.Errorf("I23: leg %v runs without work, %s since %v, and its cluster was told at %v", id, d.what, b.since[key], x.told)
 			}
 			if now > max(b.since[key], quiet).Add(mendBound) {
