@@ -27,11 +27,12 @@ var rules = []Rule{
 	{"I17", "a promise is kept: a leg lies within the window that was agreed, and running work never moves"},
 	{"I18", "nobody runs before all that it comes after has ended, gap included"},
 	{"I19", "nothing of ours stays in a resource manager ten minutes after its leg has ended"},
-	{"I20", "no work runs that no confirmed leg covers, and none is said to run that has not begun"},
+	{"I20", "no work runs that no confirmed leg covers, and what is said of it is what came of it"},
 	{"I21", "no job and no reservation of another is touched in a resource manager"},
 	{"I22", "no leg's work is begun twice"},
 	{"I23", "what differs between a leg and its resource manager is mended, or the leg is lost, within minutes"},
-	{"I24", "no leg is lost to a resource manager that has all it needs there"},
+	{"I24", "no leg is refused or lost to a resource manager that has all it needs there"},
+	{"I25", "no leg is placed on a node that is not known to be up"},
 }
 
 // Rules returns all invariants, in order.

@@ -1,7 +1,9 @@
 package manager
 
 import (
+	"cmp"
 	"slices"
+	"strconv"
 
 	"github.com/bourse-grid/bourse"
 )
@@ -116,51 +118,41 @@ func common(a, b []string) bool {
 	return slices.ContainsFunc(a, func(n string) bool { return slices.Contains(b, n) })
 }
 
-// changed takes note that the book is not what is on disk.
-func (m *Manager) changed() { m.dirty, m.stale = true, true }
-
-// save writes the book.
-func (m *Manager) save() { m.saved, m.savedAt, m.dirty = m.book.clone(), m.now, false }
-
-// crash ends the manager's process and begins it anew after a while with the book on its
-// disk. Work goes on; what has ended meanwhile is found out then, and work that the book
-// does not know is killed. A machine without a manager begins anew itself: it forgets
-// nothing, and its work is gone.
-func (m *Manager) crash(down bourse.Duration) {
-	if !m.up() {
-		return
-	}
-	m.count(ManagerRestart)
-	if !m.opt.Reserves {
-		for _, r := range slices.Clone(m.truth.running) {
-			m.finish(r, 9)
+// planned is when work ends by the limit of its job, as the book has it.
+func (b *book) planned(w *Run) bourse.Time {
+	for _, j := range b.jobs {
+		if j.work == w {
+			return j.end
 		}
-		m.save()
 	}
-	if m.dirty {
-		m.count(ManagerForgot)
-	}
-	m.book, m.dirty = m.saved.clone(), false
-	m.upAt = m.now.Add(down)
-	m.trouble(m.upAt)
-	m.after(down, m.restart)
+	return 0
 }
 
-func (m *Manager) restart() {
-	known := map[*Run]bool{}
-	for _, j := range m.book.jobs {
-		if j.work == nil {
-			continue
-		}
-		known[j.work] = true
-		if j.work.Over > 0 && j.state == bourse.ManagedRunning {
-			m.ended(j)
-		}
-	}
-	for _, r := range slices.Clone(m.truth.running) {
-		if !known[r] {
-			m.finish(r, 9)
-		}
-	}
-	m.changed()
+func (b *book) reservationsOfOurs() []*reservation {
+	return slices.DeleteFunc(slices.Clone(b.reservations), func(r *reservation) bool { return !r.ours })
 }
+
+func (b *book) jobsThat(which func(*job) bool) []*job {
+	return slices.DeleteFunc(slices.Clone(b.jobs), func(j *job) bool { return !which(j) })
+}
+
+// byPriority orders jobs as a look shows them: running ones first.
+func byPriority(a, b *job) int {
+	rank := func(j *job) int {
+		if j.state == bourse.ManagedRunning {
+			return 0
+		}
+		return 1
+	}
+	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.id, b.id))
+}
+
+// planned is when a job that waits is to start, if it says.
+func (j *job) planned() bourse.Time {
+	if j.state == bourse.ManagedPending {
+		return j.begin
+	}
+	return 0
+}
+
+func (j *job) id10() string { return strconv.Itoa(j.number) }

@@ -7,104 +7,14 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// asked is a command that waits for the driver.
-type asked struct {
-	from agents.ID
-	agents.Command
-	at bourse.Time
-}
-
-// ask hands the driver a command: it carries out one after the other.
-func (m *Manager) ask(from agents.ID, c agents.Command) {
-	m.line = append(m.line, asked{from, c, m.now})
-	if len(m.line) == 1 {
-		m.call()
-	}
-}
-
-// call begins the first command of the line.
-func (m *Manager) call() {
-	x, life := m.line[0], m.driver
-	took := within(m.calls, 40, 230)
-	if m.strikes(SlowCommand) {
-		most := Slowest
-		if m.opt.Reserves {
-			most += Latest
-		}
-		took = within(m.calls, bourse.Minute/2, most)
-		m.trouble(m.now.Add(took))
-	}
-	if took > Slowest { // the driver gives it up, and it is done all the same
-		m.after(Slowest, func() { m.answer(x, life, silent) })
-		m.after(took, func() { m.late(x) })
-		return
-	}
-	m.after(took, func() {
-		answer := m.carryOut(x)
-		if answer.Outcome == agents.Failure {
-			m.after(callLimit, func() { m.answer(x, life, answer) })
-			return
-		}
-		m.answer(x, life, answer)
-	})
-}
-
-// silent is what the driver says of a command when the manager says nothing.
-var silent = agents.CommandDone{Outcome: agents.Failure, Reason: bourse.Reason{Code: bourse.NoCluster, Detail: "no answer in time"}}
-
-// late does a command that its driver has given up.
-func (m *Manager) late(x asked) {
-	if m.up() {
-		m.do(x, true)
-	}
-}
-
-// answer ends the first command of the line, if its driver lives to hear it.
-func (m *Manager) answer(x asked, life int, d agents.CommandDone) {
-	if m.driver != life {
-		return
-	}
-	if down := m.crashes; down > 0 && d.Outcome == agents.Done && m.opt.Reserves {
-		m.crashes = 0
-		m.after(within(m.calls, 1, saveEvery), func() { m.crash(down) })
-	}
-	m.line = m.line[1:]
-	if d.Outcome != "" {
-		d.Ref, d.Name = x.Ref, x.Name
-		m.out.Send(x.from, d)
-	}
-	if len(m.line) > 0 {
-		m.call()
-	}
-}
-
-// carryOut does a command, or what goes wrong instead. An answer without an outcome is
-// one that is lost.
-func (m *Manager) carryOut(x asked) agents.CommandDone {
-	switch {
-	case !m.up():
-		return silent
-	case m.opt.Reserves && m.strikes(LateCommand):
-		late := callLimit + within(m.calls, 1, Latest)
-		m.trouble(m.now.Add(late))
-		m.after(late, func() { m.late(x) })
-		return silent
-	case m.strikes(RefusedCommand):
-		code := []bourse.Code{bourse.Busy, bourse.NotAllowed}[m.calls.IntN(2)]
-		return agents.CommandDone{Outcome: agents.Denied, Reason: bourse.Reason{Code: code, Detail: "refused for no reason that is to be seen"}}
-	}
-	d := m.do(x, false)
-	if m.strikes(LostAnswer) {
-		if m.calls.IntN(2) == 0 {
-			return agents.CommandDone{}
-		}
-		return silent
-	}
-	return d
+// commands are what the driver can have the manager do, and what it looks up there
+// before: it goes by names.
+type commands struct {
+	*queue
 }
 
 // do does what a command says, and tells what the manager would.
-func (m *Manager) do(x asked, late bool) agents.CommandDone {
+func (m *commands) do(x asked, late bool) agents.CommandDone {
 	var why bourse.Reason
 	switch c := x.Command; {
 	case !m.opt.Reserves && (c.Verb == agents.Reserve || c.Verb == agents.Assign):
@@ -136,17 +46,17 @@ func seconds(start, end bourse.Time) (bourse.Time, bourse.Time) {
 
 // reserve creates a reservation for the holder. The same once more is refused like any
 // other that overlaps.
-func (m *Manager) reserve(c agents.Command) bourse.Reason {
+func (m *commands) reserve(c agents.Command) bourse.Reason {
 	start, end := seconds(c.Start, c.End)
-	if len(c.Nodes) == 0 || end <= m.clock() {
+	if len(c.Nodes) == 0 || end <= m.own() {
 		return bourse.Reason{Code: bourse.Past, Detail: "Invalid time or no nodes specified"}
 	}
 	for _, name := range c.Nodes {
-		n := m.node(name)
+		n := m.nodes.find(name)
 		if n == nil {
 			return bourse.Reason{Code: bourse.Unknown, Detail: "Invalid node name specified: " + name}
 		}
-		if n.work != nil && m.planned(n.work) > start {
+		if n.work != nil && m.book.planned(n.work) > start {
 			return bourse.Reason{Code: bourse.Busy, Detail: "Requested nodes are busy"}
 		}
 	}
@@ -159,13 +69,13 @@ func (m *Manager) reserve(c agents.Command) bourse.Reason {
 }
 
 // assign gives a reservation to who is to use it.
-func (m *Manager) assign(c agents.Command) bourse.Reason {
+func (m *commands) assign(c agents.Command) bourse.Reason {
 	r := m.book.find(c.Name)
 	if r == nil {
 		return bourse.Reason{Code: bourse.Unknown, Detail: "Invalid reservation specified"}
 	}
 	if !r.ours {
-		m.touch("reservation %s is assigned to %s", r.name, c.User)
+		m.truth.touch("reservation %s is assigned to %s", r.name, c.User)
 	}
 	r.users, r.purge = []string{c.User}, false
 	m.changed()
@@ -175,7 +85,7 @@ func (m *Manager) assign(c agents.Command) bourse.Reason {
 // run submits the work, unless the driver finds that it is there, or has begun: the
 // manager shows the one, and the mark that work leaves as it begins the other, however
 // long ago. It has looked before a submission that is done late.
-func (m *Manager) run(x asked, late bool) bourse.Reason {
+func (m *commands) run(x asked, late bool) bourse.Reason {
 	c := x.Command
 	if c.Work == nil {
 		return bourse.Reason{Code: bourse.Invalid, Detail: "there is no work to run"}
@@ -186,7 +96,7 @@ func (m *Manager) run(x asked, late bool) bourse.Reason {
 				return bourse.Reason{}
 			}
 		}
-		if m.marked(c.Name) {
+		if m.nodes.marked(c.Name) != nil {
 			return bourse.Reason{Code: bourse.BadState, Detail: "it has begun before"}
 		}
 	}
@@ -203,7 +113,7 @@ func (m *Manager) run(x asked, late bool) bourse.Reason {
 		return bourse.Reason{Code: bourse.NotAllowed, Detail: "Access denied to requested reservation"}
 	}
 	j.reservation = c.Name
-	if n := m.node(r.nodes[0]); n != nil {
+	if n := m.nodes.find(r.nodes[0]); n != nil {
 		j.partition = n.partition
 	}
 	m.submit(j)
@@ -211,9 +121,9 @@ func (m *Manager) run(x asked, late bool) bourse.Reason {
 }
 
 // beginAtOnce is what a machine does with work: it asks nobody if its nodes are free.
-func (m *Manager) beginAtOnce(j *job, c agents.Command) bourse.Reason {
+func (m *commands) beginAtOnce(j *job, c agents.Command) bourse.Reason {
 	for _, name := range c.Nodes {
-		if n := m.node(name); n == nil || n.state == bourse.NodeDown {
+		if n := m.nodes.find(name); n == nil || n.state == bourse.NodeDown {
 			return bourse.Reason{Code: bourse.Unknown, Detail: "node " + name + " does not answer"}
 		}
 	}
@@ -223,10 +133,10 @@ func (m *Manager) beginAtOnce(j *job, c agents.Command) bourse.Reason {
 }
 
 // endJobs ends the work of a command's name.
-func (m *Manager) endJobs(c agents.Command) bourse.Reason {
+func (m *commands) endJobs(c agents.Command) bourse.Reason {
 	for _, j := range m.book.named(c.Name, c.Number, c.Submit) {
 		if !j.ours && j.state != bourse.ManagedEnded {
-			m.touch("job %s of %s is ended", j.name, j.user)
+			m.truth.touch("job %s of %s is ended", j.name, j.user)
 		}
 		m.cancel(j, "Cancelled")
 	}
@@ -234,7 +144,7 @@ func (m *Manager) endJobs(c agents.Command) bourse.Reason {
 }
 
 // remove ends the work in a reservation and deletes it once that is over.
-func (m *Manager) remove(c agents.Command) bourse.Reason {
+func (m *commands) remove(c agents.Command) bourse.Reason {
 	m.endJobs(c)
 	r := m.book.find(c.Name)
 	if slices.ContainsFunc(m.book.jobs, func(j *job) bool {
@@ -246,16 +156,33 @@ func (m *Manager) remove(c agents.Command) bourse.Reason {
 		return bourse.Reason{}
 	}
 	if !r.ours {
-		m.touch("reservation %s is deleted", r.name)
+		m.truth.touch("reservation %s is deleted", r.name)
 	}
 	m.book.drop(r)
 	m.changed()
 	return bourse.Reason{}
 }
 
-// driverDied is the end of the driver's process: what waits is forgotten, what is in
-// hand goes on, and nobody hears what comes of it.
-func (m *Manager) driverDied() {
-	m.driver++
-	m.line = nil
+// draft is what a job's work does when nobody ends it: most take a part of their
+// window, some fail at once, some overrun it.
+func (m *commands) draft(j *job, window bourse.Duration) {
+	r := stream(m.opt.Seed, "work "+j.name)
+	share := func(lo, hi int64) bourse.Duration {
+		return bourse.Duration(int64(window) * (lo + r.Int64N(hi-lo)) / 1000)
+	}
+	switch x := r.IntN(20); {
+	case x < 10:
+		j.run = share(600, 990)
+	case x < 14:
+		j.run = share(50, 600)
+	case x < 16:
+		j.run, j.status = within(r, 1, 5*bourse.Second), 1+r.IntN(120)
+		m.truth.count(WorkFailed)
+	case x < 17:
+		j.run, j.status = share(100, 900), 1+r.IntN(120)
+		m.truth.count(WorkFailed)
+	default:
+		j.run = window + within(r, bourse.Minute, bourse.Hour)
+		m.truth.count(WorkOverrun)
+	}
 }

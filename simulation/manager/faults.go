@@ -9,7 +9,7 @@ import (
 	"github.com/bourse-grid/bourse/agents/sim"
 )
 
-// The kinds of what goes wrong. Those up to OldLook last, and strike a share of what is
+// The kinds of what goes wrong. Those up to EchoedCreate last, and strike a share of what is
 // asked meanwhile.
 const (
 	LostAnswer     sim.Kind = "lost-answer"     // a command is done, and its answer lost
@@ -17,6 +17,7 @@ const (
 	RefusedCommand sim.Kind = "refused-command" // it is refused
 	SlowCommand    sim.Kind = "slow-command"    // it takes minutes
 	OldLook        sim.Kind = "old-look"        // a look was taken minutes ago when it is heard
+	EchoedCreate   sim.Kind = "echoed-create"   // a reservation is created, said once more, and denied: it overlaps itself
 
 	ManagerRestart sim.Kind = "manager-restart" // the manager is killed, and begins anew
 	ManagerForgot  sim.Kind = "manager-forgot"  // and has lost what it had acknowledged
@@ -25,6 +26,7 @@ const (
 	NodeDrained sim.Kind = "node-drained" // a node takes nothing new
 	NodeDown    sim.Kind = "node-down"    // a node fails, with what it carries
 	NodeRenamed sim.Kind = "node-renamed" // a node has another name
+	NodeUnknown sim.Kind = "node-unknown" // the manager has not heard of a node for a while
 
 	AdminDelete  sim.Kind = "admin-delete"        // an administrator deletes a reservation of ours
 	AdminMove    sim.Kind = "admin-move"          // moves one
@@ -40,8 +42,8 @@ const (
 
 // Kinds lists all kinds, in the order in which they are shown.
 func Kinds() []sim.Kind {
-	return []sim.Kind{LostAnswer, LateCommand, RefusedCommand, SlowCommand, OldLook, ManagerRestart, ManagerForgot, ClockSkew,
-		NodeDrained, NodeDown, NodeRenamed, AdminDelete, AdminMove, AdminCancel, AdminHold, AdminRequeue, Foreign, Preempted, WorkFailed, WorkOverrun}
+	return []sim.Kind{LostAnswer, LateCommand, RefusedCommand, SlowCommand, OldLook, EchoedCreate, ManagerRestart, ManagerForgot, ClockSkew,
+		NodeDrained, NodeDown, NodeRenamed, NodeUnknown, AdminDelete, AdminMove, AdminCancel, AdminHold, AdminRequeue, Foreign, Preempted, WorkFailed, WorkOverrun}
 }
 
 // Follows reports whether a kind is never drawn: it comes of others, or of the work.
@@ -80,182 +82,221 @@ type episode struct {
 	draw  *rand.Rand
 }
 
+// faults are those that a manager is under, and what an administrator does.
+type faults struct {
+	*controller
+	episodes []episode
+}
+
+// moment is what the manager has just done when a crash strikes it that is aimed.
+type moment uint8
+
+const (
+	anything     moment = iota
+	acknowledged        // a command, some seconds ago
+	shown               // a job of ours, in a look, which is not on its disk
+	created             // a reservation or a job of ours, and has not said so
+	begun               // work of ours whose submission is not on its disk
+	moments
+)
+
+// hangs is how long the disk of a manager takes nothing that is to crash when work has
+// begun.
+const hangs = 8 * bourse.Minute
+
 // strikes reports whether an episode of a kind strikes what is asked now.
-func (m *Manager) strikes(k sim.Kind) bool {
+func (f *faults) strikes(k sim.Kind) bool {
 	hit := false
-	for _, e := range m.episodes {
-		if e.kind == k && m.now < e.until && e.draw.IntN(1000) < e.share {
+	for _, e := range f.episodes {
+		if e.kind == k && f.now < e.until && e.draw.IntN(1000) < e.share {
 			hit = true
 		}
 	}
 	if hit {
-		m.count(k)
+		f.truth.count(k)
 	}
 	return hit
 }
 
 // strike has a fault happen.
-func (m *Manager) strike(s Strike) {
-	m.trouble(m.now)
-	r := rand.New(rand.NewPCG(m.opt.Seed, s.Salt))
+func (f *faults) strike(s Strike) {
+	f.truth.trouble(f.now)
+	r := rand.New(rand.NewPCG(f.opt.Seed, s.Salt))
 	switch s.Is {
-	case LostAnswer, LateCommand, RefusedCommand, SlowCommand, OldLook:
-		m.episodes = append(slices.DeleteFunc(m.episodes, func(e episode) bool { return e.until <= m.now }), episode{s.Is, m.now.Add(s.For), s.Share, r})
-		m.trouble(m.now.Add(s.For))
+	case LostAnswer, LateCommand, RefusedCommand, SlowCommand, OldLook, EchoedCreate:
+		f.episodes = append(slices.DeleteFunc(f.episodes, func(e episode) bool { return e.until <= f.now }), episode{s.Is, f.now.Add(s.For), s.Share, r})
+		f.truth.trouble(f.now.Add(s.For))
 	case ManagerRestart:
-		switch s.Salt % 4 {
-		case 0, 2:
-			m.crash(s.For)
-		case 1:
-			m.crashes = s.For
-		case 3:
-			m.crashesShown = s.For
+		at := []moment{anything, acknowledged, shown, created, begun, begun}[s.Salt%6]
+		if at == anything || !f.opt.Reserves {
+			f.crash(s.For)
+			break
+		}
+		f.aimed[at] = s.For
+		if at == begun {
+			f.hangs = f.now.Add(hangs)
+			f.truth.trouble(f.hangs)
 		}
 	case ClockSkew:
-		m.count(ClockSkew)
-		m.turn(bourse.Duration(s.Size))
-		m.after(s.For, func() { m.turn(m.opt.Skew) })
-	case NodeDrained, NodeDown, NodeRenamed:
-		m.lose(s, r)
+		f.truth.count(ClockSkew)
+		f.turn(bourse.Duration(s.Size))
+		f.after(s.For, func() { f.turn(f.opt.Skew) })
+	case NodeDrained, NodeDown, NodeRenamed, NodeUnknown:
+		f.lose(s, r)
 	default:
-		if m.up() && m.act(s, r) {
-			m.count(s.Is)
+		if f.up() && f.act(s, r) {
+			f.truth.count(s.Is)
 		}
 	}
-	m.stale = true
+	f.stale = true
 }
 
 // turn sets the manager's clock. It never runs back to the reader of the book: what
 // stands there stays as it is.
-func (m *Manager) turn(skew bourse.Duration) { m.skew, m.stale = skew, true }
+func (f *faults) turn(skew bourse.Duration) { f.skew, f.stale = skew, true }
 
 // lose has a node fail, be drained or be renamed for a time.
-func (m *Manager) lose(s Strike, r *rand.Rand) {
-	n, _ := pick(r, m.nodes)
-	if n.state != bourse.NodeUp || n.name != n.first || !m.opt.Reserves {
+func (f *faults) lose(s Strike, r *rand.Rand) {
+	n, _ := pick(r, f.nodes.list)
+	if n.state != bourse.NodeUp || n.name != n.first || !f.opt.Reserves {
 		return
 	}
-	m.count(s.Is)
-	if s.Is != NodeDrained && n.work != nil {
-		for _, j := range m.book.jobs {
+	f.truth.count(s.Is)
+	if (s.Is == NodeDown || s.Is == NodeRenamed) && n.work != nil {
+		for _, j := range f.book.jobs {
 			if j.work == n.work {
 				j.why = "NodeFail"
 			}
 		}
-		m.finish(n.work, 9)
+		f.finish(n.work, 9)
 	}
+	n.unfit = f.now
 	switch s.Is {
 	case NodeDrained:
 		n.state = bourse.NodeDrained
 	case NodeDown:
 		n.state = bourse.NodeDown
+	case NodeUnknown:
+		n.state = bourse.NodeUnknown
 	case NodeRenamed:
 		n.name = n.first + "-new"
-		for _, x := range slices.Clone(m.book.reservations) {
+		for _, x := range slices.Clone(f.book.reservations) {
 			x.nodes = slices.DeleteFunc(x.nodes, func(other string) bool { return other == n.first })
 			if len(x.nodes) == 0 {
-				m.book.drop(x)
+				f.book.drop(x)
 			}
 		}
-		m.changed()
+		f.changed()
 	}
-	m.after(s.For, func() { n.state, n.name, m.stale = bourse.NodeUp, n.first, true })
+	f.after(s.For, func() { n.state, n.name, n.unfit, f.stale = bourse.NodeUp, n.first, 0, true })
 }
 
 // act has an administrator, or the policy of the site, do something by hand. It reports
 // whether there was anything to do it to.
-func (m *Manager) act(s Strike, r *rand.Rand) bool {
+func (f *faults) act(s Strike, r *rand.Rand) bool {
 	switch s.Is {
 	case AdminDelete:
-		x, ok := pick(r, m.reservationsOfOurs())
+		list := f.book.reservationsOfOurs()
+		if lie := f.lying(); len(lie) > 0 && s.Salt%2 == 0 {
+			list = lie
+		}
+		x, ok := pick(r, list)
 		if ok {
-			for _, j := range m.book.jobs {
+			for _, j := range f.book.jobs {
 				if j.reservation == x.name && j.state == bourse.ManagedRunning {
 					j.why = "AdminCancelled"
-					m.finish(j.work, 9)
+					f.finish(j.work, 9)
 				}
 			}
-			m.book.drop(x)
-			m.changed()
+			f.book.drop(x)
+			f.changed()
 		}
 		return ok
 	case AdminMove:
-		x, ok := pick(r, m.reservationsOfOurs())
-		return ok && m.move(x, r)
+		x, ok := pick(r, f.book.reservationsOfOurs())
+		return ok && f.move(x, r)
 	case AdminCancel, AdminHold, Preempted:
-		return m.meddle(s.Is, r)
+		return f.meddle(s.Is, r)
 	case AdminRequeue:
-		j, ok := pick(r, m.jobs(func(j *job) bool { return !j.ours && j.state == bourse.ManagedRunning }))
+		j, ok := pick(r, f.book.jobsThat(func(j *job) bool { return !j.ours && j.state == bourse.ManagedRunning }))
 		if ok {
 			w := j.work
 			j.state, j.work, j.nodes, j.start, j.end = bourse.ManagedPending, nil, nil, 0, 0
-			m.finish(w, 9)
-			m.changed()
+			f.finish(w, 9)
+			f.changed()
 		}
 		return ok
 	case Foreign:
-		return m.reserveForOthers(s, r)
+		return f.reserveForOthers(s, r)
 	}
 	return false
 }
 
+// lying lists the reservations of ours whose time it is, and that no work is in.
+func (f *faults) lying() []*reservation {
+	now := f.own()
+	return slices.DeleteFunc(f.book.reservationsOfOurs(), func(r *reservation) bool {
+		return r.purge || now < r.start || slices.ContainsFunc(f.book.jobs, func(j *job) bool { return j.reservation == r.name })
+	})
+}
+
 // meddle cancels, holds or preempts a job of ours.
-func (m *Manager) meddle(k sim.Kind, r *rand.Rand) bool {
+func (f *faults) meddle(k sim.Kind, r *rand.Rand) bool {
 	live := map[sim.Kind]func(*job) bool{
 		AdminCancel: func(j *job) bool { return j.state != bourse.ManagedEnded },
 		AdminHold:   func(j *job) bool { return j.state == bourse.ManagedPending },
 		Preempted:   func(j *job) bool { return j.state == bourse.ManagedRunning },
 	}
-	j, ok := pick(r, m.jobs(func(j *job) bool { return j.ours && live[k](j) }))
+	j, ok := pick(r, f.book.jobsThat(func(j *job) bool { return j.ours && live[k](j) }))
 	if !ok {
 		return false
 	}
 	switch k {
 	case AdminCancel:
-		m.cancel(j, "AdminCancelled")
+		f.cancel(j, "AdminCancelled")
 	case Preempted:
-		m.cancel(j, "Preempted")
+		f.cancel(j, "Preempted")
 	case AdminHold:
 		j.state, j.why = bourse.ManagedHeld, "JobHeldAdmin"
-		m.changed()
+		f.changed()
 	}
 	return true
 }
 
 // move has a reservation lie at another time, or on another node.
-func (m *Manager) move(x *reservation, r *rand.Rand) bool {
+func (f *faults) move(x *reservation, r *rand.Rand) bool {
 	y := *x
 	if by := within(r, -20*bourse.Minute, 20*bourse.Minute) / bourse.Second * bourse.Second; r.IntN(2) == 0 && by != 0 {
 		y.start, y.end = x.start.Add(by), x.end.Add(by)
 	} else {
-		n, _ := pick(r, m.nodes)
+		n, _ := pick(r, f.nodes.list)
 		if slices.Contains(x.nodes, n.name) {
 			return false
 		}
 		y.nodes = slices.Clone(x.nodes)
 		y.nodes[r.IntN(len(y.nodes))] = n.name
 	}
-	used := slices.ContainsFunc(m.book.jobs, func(j *job) bool { return j.reservation == x.name && j.state == bourse.ManagedRunning })
-	if used || y.end <= m.clock() || m.book.overlapping(y.nodes, y.start, y.end, x) != nil {
+	used := slices.ContainsFunc(f.book.jobs, func(j *job) bool { return j.reservation == x.name && j.state == bourse.ManagedRunning })
+	if used || y.end <= f.own() || f.book.overlapping(y.nodes, y.start, y.end, x) != nil {
 		return false
 	}
 	*x = y
-	m.changed()
+	f.changed()
 	return true
 }
 
 // reserveForOthers reserves up to half of a partition for maintenance, where nothing
 // else does.
-func (m *Manager) reserveForOthers(s Strike, r *rand.Rand) bool {
-	if !m.opt.Reserves {
+func (f *faults) reserveForOthers(s Strike, r *rand.Rand) bool {
+	if !f.opt.Reserves {
 		return false
 	}
-	p, _ := pick(r, m.opt.Partitions)
-	start, end := seconds(m.clock().Add(within(r, bourse.Second, bourse.Hour)), m.clock().Add(bourse.Hour+s.For))
+	p, _ := pick(r, f.opt.Partitions)
+	start, end := seconds(f.own().Add(within(r, bourse.Second, bourse.Hour)), f.own().Add(bourse.Hour+s.For))
 	var nodes []string
 	for _, name := range p.Nodes {
-		n := m.node(name)
-		if n != nil && (n.work == nil || m.planned(n.work) <= start) && m.book.overlapping([]string{name}, start, end, nil) == nil {
+		n := f.nodes.find(name)
+		if n != nil && (n.work == nil || f.book.planned(n.work) <= start) && f.book.overlapping([]string{name}, start, end, nil) == nil {
 			nodes = append(nodes, name)
 		}
 	}
@@ -263,26 +304,26 @@ func (m *Manager) reserveForOthers(s Strike, r *rand.Rand) bool {
 		return false
 	}
 	r.Shuffle(len(nodes), func(i, j int) { nodes[i], nodes[j] = nodes[j], nodes[i] })
-	m.seq++
-	name := []string{"maint_", "bourse.maint_"}[r.IntN(2)] + strconv.FormatUint(m.seq, 10) // one that only begins like ours is theirs too
-	m.book.put(&reservation{name: name, start: start, end: end, nodes: nodes[:(len(nodes)+1)/2], users: []string{"root"}})
-	m.changed()
+	f.seq++
+	name := []string{"maint_", "bourse.maint_"}[r.IntN(2)] + strconv.FormatUint(f.seq, 10) // one that only begins like ours is theirs too
+	f.book.put(&reservation{name: name, start: start, end: end, nodes: nodes[:(len(nodes)+1)/2], users: []string{"root"}})
+	f.changed()
 	return true
 }
 
-func (m *Manager) reservationsOfOurs() []*reservation {
-	return slices.DeleteFunc(slices.Clone(m.book.reservations), func(r *reservation) bool { return !r.ours })
-}
-
-func (m *Manager) jobs(which func(*job) bool) []*job {
-	return slices.DeleteFunc(slices.Clone(m.book.jobs), func(j *job) bool { return !which(j) })
-}
-
 // heal ends all that is wrong.
-func (m *Manager) heal() {
-	m.episodes, m.crashes, m.crashesShown = nil, 0, 0
-	for _, n := range m.nodes {
-		n.state, n.name = bourse.NodeUp, n.first
+func (f *faults) heal() {
+	f.episodes, f.aimed, f.hangs = nil, [moments]bourse.Duration{}, 0
+	for _, n := range f.nodes.list {
+		n.state, n.name, n.unfit = bourse.NodeUp, n.first, 0
 	}
-	m.turn(m.opt.Skew)
+	f.turn(f.opt.Skew)
+}
+
+// pick draws one of a list; false if it is empty.
+func pick[E any](r *rand.Rand, list []E) (e E, ok bool) {
+	if len(list) == 0 {
+		return e, false
+	}
+	return list[r.IntN(len(list))], true
 }

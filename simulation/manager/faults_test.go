@@ -37,6 +37,69 @@ func TestCommand_ThatIsDoneLateSubmitsAgain(t *testing.T) {
 	}
 }
 
+func TestCreate_ThatIsSaidTwiceOverlapsItself(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.strike(Strike{Is: EchoedCreate, For: bourse.Minute, Share: 1000, Salt: 1})
+	if d := b.do(command(agents.Reserve, "bourse.a", 600, 900, "n1")); d.Outcome != agents.Denied || d.Reason.Code != bourse.Busy {
+		t.Errorf("%+v", d)
+	}
+	if l := b.look(); len(l.Reservations) != 1 || b.m.Struck(EchoedCreate) != 1 {
+		t.Errorf("%+v", l)
+	}
+}
+
+// A crash that is aimed strikes at its moment: before the answer to what it loses, or as
+// work has begun whose submission is not on the disk. Work that begins again finds its
+// mark, and a number that was ours goes to another's job.
+func TestCrash_StrikesWhereItIsAimed(t *testing.T) {
+	t.Parallel()
+	aim := func(x moment) Strike {
+		return Strike{Is: ManagerRestart, For: 5 * bourse.Second, Salt: map[moment]uint64{created: 3, begun: 4}[x]}
+	}
+	kept := 0
+	for seed := range uint64(8) {
+		b := newBench(t, func(o *Options) { o.Seed = seed })
+		b.strike(aim(created))
+		if d := b.do(command(agents.Reserve, "bourse.a", 600, 900, "n1")); d.Outcome != "" {
+			t.Errorf("answered: %+v", d)
+		}
+		b.world.Run(at(30))
+		kept += len(b.look().Reservations)
+	}
+	if kept == 0 || kept == 8 {
+		t.Errorf("%d of 8 are there afterwards", kept)
+	}
+
+	b := newBench(t, func(o *Options) { o.Resubmit = true })
+	b.must(command(agents.Reserve, "bourse.a", 110, 900, "n1"))
+	b.must(command(agents.Assign, "bourse.a", 110, 900, "n1"))
+	b.world.Run(at(100))
+	b.strike(aim(begun))
+	b.must(command(agents.Run, "bourse.a", 110, 900, "n1"))
+	number := jobOf(b.look(), "bourse.a").Number
+	b.world.Run(at(200))
+	l := b.look()
+	if len(b.m.Runs()) != 2 || jobOf(l, "bourse.a") != nil || jobOf(l, "again") == nil || jobOf(l, "again").Number != number {
+		t.Errorf("%+v, %+v", b.m.Runs(), l.Jobs)
+	}
+}
+
+func TestNodes_AreBegunOnOnce(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.whole("bourse.a", 110, 900, "n1")
+	b.world.Run(at(120)) // it runs, and the book goes back to when it waited
+	c := b.m.controller
+	c.book.jobs[0].state, c.book.jobs[0].work = bourse.ManagedPending, nil
+	c.finish(c.truth.running[0], 9)
+	c.changed()
+	b.world.Run(at(200))
+	if r := b.m.Runs(); len(r) != 2 || !r[1].Again || r[1].Exit != 137 || r[1].Over.Sub(r[1].Begun) > bourse.Second {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestCommand_SlowOnesHoldUpTheOthers(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -98,7 +161,7 @@ func TestClock_WindowsBeginByTheManagersClock(t *testing.T) {
 
 func TestNodes_ThatAreNotUpStartNothing(t *testing.T) {
 	t.Parallel()
-	for _, k := range []sim.Kind{NodeDrained, NodeDown, NodeRenamed} {
+	for _, k := range []sim.Kind{NodeDrained, NodeDown, NodeRenamed, NodeUnknown} {
 		b := newBench(t, func(o *Options) { o.Partitions[0].Nodes = []string{"n1"} })
 		b.whole("bourse.a", 600, 900, "n1")
 		b.world.Run(at(500))
@@ -169,7 +232,7 @@ func TestManager_TheSameSeedGivesTheSameAnswers(t *testing.T) {
 		for i := range int64(120) {
 			k := Kinds()[r.IntN(len(Kinds()))]
 			if !Follows(k) {
-				b.world.Post(at(80*i+int64(r.IntN(60))), driver, Strike{Is: k, For: within(r, bourse.Second, bourse.Minute), Share: 800, Size: 1000, Salt: r.Uint64()})
+				b.world.Post(at(80*i+int64(r.IntN(60))), managerID, Strike{Is: k, For: within(r, bourse.Second, bourse.Minute), Share: 800, Size: 1000, Salt: r.Uint64()})
 			}
 			name, from := fmt.Sprintf("bourse.%d", i), 80*i+90
 			for n, v := range []agents.CommandVerb{agents.Reserve, agents.Assign, agents.Run, agents.Run} {
@@ -177,11 +240,11 @@ func TestManager_TheSameSeedGivesTheSameAnswers(t *testing.T) {
 			}
 			b.world.Post(at(80*i+20), asker, agents.LookRequest{})
 			if i%7 == 0 {
-				b.world.Post(at(80*i+30), driver, DriverDied{})
+				b.world.Post(at(80*i+30), managerID, DriverDied{})
 			}
 			b.world.Post(at(80*i+40), asker, agents.OutputRequest{Name: name, From: -1})
 		}
-		b.world.Post(at(9700), driver, Heal{})
+		b.world.Post(at(9700), managerID, Heal{})
 		b.world.Run(at(20000))
 		for _, k := range Kinds() {
 			struck[k] += b.m.Struck(k)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
@@ -24,6 +23,7 @@ type Options struct {
 	Seed     uint64          // of all its draws
 	Skew     bourse.Duration // of its clock, ahead of the world's
 	Account  string          // that some local jobs run as; "": none of them
+	Resubmit bool            // users hand in at once what a crash has lost
 	// MinJobAge is how long it knows a job that has ended; 0: five minutes.
 	MinJobAge bourse.Duration
 }
@@ -52,53 +52,16 @@ const (
 	Latest  = 2 * bourse.Minute
 )
 
-// Manager is the simulated resource manager with its driver. It has the world's time,
-// by which its own clock is off by the skew.
+// Manager is the simulated resource manager with its driver: an agent that hands each
+// message to the part that it is for.
 type Manager struct {
-	opt  Options
-	now  bourse.Time
-	skew bourse.Duration
-	out  *agents.Outbox
-	next bourse.Time // the earliest alarm on its way
-
-	nodes   []*node
-	book    book // what it keeps
-	saved   book // what a crash leaves of that
-	savedAt bourse.Time
-	dirty   bool // book has what saved has not
-	stale   bool // something has changed that may let a job start
-	swept   bourse.Time
-	upAt    bourse.Time // not before then does it answer; 0: it is up
-	taken   []int       // local jobs submitted, by partition
-	looks   []*bourse.Look
-
-	line   []asked // commands that wait for the driver; the first is in hand
-	driver int     // counts the lives of the driver's process
-	tasks  []task
-	seq    uint64
-
-	calls    *rand.Rand // of how long calls take
-	episodes []episode
-	// It is down for so long after the next command that it acknowledges, and after the
-	// next look that shows a job of ours which it has not written; 0: it is not.
-	crashes, crashesShown bourse.Duration
-	truth                 truth
-}
-
-// node is one of its nodes.
-type node struct {
-	name      string
-	first     string // its name when nobody has renamed it
-	partition string
-	state     bourse.NodeState
-	work      *Run // that is on it
-}
-
-// task is something that happens at an instant.
-type task struct {
-	at  bourse.Time
-	seq uint64
-	do  func()
+	clock      *clock
+	truth      *truth
+	controller *controller
+	queue      *queue
+	driver     *driver
+	faults     *faults
+	next       bourse.Time // the earliest alarm on its way
 }
 
 // wake is the alarm for what is due next.
@@ -110,16 +73,19 @@ func (wake) Kind() string { return "Wake" }
 // New returns a manager with nothing in its book.
 func New(opt Options) *Manager {
 	opt.MinJobAge = cmp.Or(opt.MinJobAge, 5*bourse.Minute)
-	m := &Manager{opt: opt, skew: opt.Skew, next: bourse.Never, taken: make([]int, len(opt.Partitions)), calls: stream(opt.Seed, "calls")}
-	m.book.number = 1
-	m.saved.number = 1
+	t := &truth{struck: map[sim.Kind]int{}}
+	k := &clock{skew: opt.Skew}
+	c := &controller{clock: k, opt: &opt, truth: t, nodes: &nodes{clock: k, truth: t}, calls: stream(opt.Seed, "calls"), book: book{number: 1}, saved: book{number: 1}}
 	for _, p := range opt.Partitions {
 		for _, name := range p.Nodes {
-			m.nodes = append(m.nodes, &node{name: name, first: name, partition: p.Name, state: bourse.NodeUp})
+			c.nodes.list = append(c.nodes.list, &node{name: name, first: name, partition: p.Name, state: bourse.NodeUp})
 		}
 	}
-	m.truth.struck = map[sim.Kind]int{}
-	return m
+	l := &looks{controller: c}
+	q := &queue{controller: c, taken: make([]int, len(opt.Partitions)), looks: l}
+	f := &faults{controller: c}
+	return &Manager{clock: k, truth: t, controller: c, queue: q, faults: f, next: bourse.Never,
+		driver: &driver{commands: &commands{q}, faults: f, looks: l}}
 }
 
 // stream is the source of draws of one purpose.
@@ -136,7 +102,7 @@ func within(r *rand.Rand, lo, hi bourse.Duration) bourse.Duration {
 
 // Step hands the manager one message.
 func (m *Manager) Step(now bourse.Time, from agents.ID, msg agents.Message, out *agents.Outbox) {
-	m.now, m.out = now, out
+	m.clock.now, m.driver.out = now, out
 	if now >= m.next {
 		m.next = bourse.Never
 	}
@@ -144,17 +110,17 @@ func (m *Manager) Step(now bourse.Time, from agents.ID, msg agents.Message, out 
 	switch x := msg.(type) {
 	case agents.Started, wake:
 	case agents.LookRequest:
-		m.look(from, x)
+		m.driver.look(from, x)
 	case agents.Command:
-		m.ask(from, x)
+		m.driver.ask(from, x)
 	case agents.OutputRequest:
-		m.output(from, x)
+		m.driver.output(from, x)
 	case Strike:
-		m.strike(x)
+		m.faults.strike(x)
 	case DriverDied:
-		m.driverDied()
+		m.driver.died()
 	case Heal:
-		m.heal()
+		m.faults.heal()
 	default:
 		panic(fmt.Sprintf("manager: %s from %s", msg.Kind(), from))
 	}
@@ -167,77 +133,37 @@ func (m *Manager) Step(now bourse.Time, from agents.ID, msg agents.Message, out 
 
 // live does what is due by now, in an order of its own.
 func (m *Manager) live() {
-	for len(m.tasks) > 0 && m.tasks[0].at <= m.now {
-		t := m.tasks[0]
-		m.tasks = m.tasks[1:]
-		t.do()
-	}
-	m.endWork()
-	if !m.up() {
+	c, q := m.controller, m.queue
+	m.clock.reach()
+	c.endWork()
+	if !c.up() {
 		return
 	}
-	if at := m.now / bourse.Time(sweep) * bourse.Time(sweep); at > m.swept {
-		m.swept = at
-		m.sweep()
+	if at := c.now / bourse.Time(sweep) * bourse.Time(sweep); at > q.swept {
+		q.swept = at
+		q.sweep()
 	}
-	m.arrive()
-	m.schedule()
-	if m.dirty && m.now.Sub(m.savedAt) >= saveEvery {
-		m.save()
+	q.arrive()
+	q.schedule()
+	if c.dirty && c.now.Sub(c.savedAt) >= saveEvery && c.now >= c.hangs {
+		c.save()
 	}
 }
 
 // due is when live has something to do next.
 func (m *Manager) due() bourse.Time {
-	at := bourse.Never
-	if len(m.tasks) > 0 {
-		at = m.tasks[0].at
+	at, c := bourse.Never, m.controller
+	if len(m.clock.tasks) > 0 {
+		at = m.clock.tasks[0].at
 	}
 	for _, r := range m.truth.running {
 		at = min(at, r.ends)
 	}
-	if !m.up() {
+	if !c.up() {
 		return at // it comes up by a task
 	}
-	at = min(at, m.swept.Add(sweep))
-	if m.dirty {
-		at = min(at, m.savedAt.Add(saveEvery))
+	if c.dirty {
+		at = min(at, max(c.savedAt.Add(saveEvery), c.hangs))
 	}
-	for i, p := range m.opt.Partitions {
-		if n := m.taken[i]; n < len(p.Jobs) {
-			at = min(at, p.Jobs[n].Submit)
-		}
-	}
-	for _, j := range m.book.jobs {
-		if j.state == bourse.ManagedPending && m.clock() < j.begin {
-			at = min(at, m.world(j.begin))
-		}
-	}
-	for _, r := range m.book.reservations {
-		for _, t := range []bourse.Time{r.start, r.end} {
-			if m.clock() < t {
-				at = min(at, m.world(t))
-			}
-		}
-	}
-	return at
+	return min(at, m.queue.due())
 }
-
-// after has something happen after a while.
-func (m *Manager) after(d bourse.Duration, do func()) {
-	m.seq++
-	t := task{m.now.Add(d), m.seq, do}
-	i := len(m.tasks)
-	for i > 0 && m.tasks[i-1].at > t.at {
-		i--
-	}
-	m.tasks = slices.Insert(m.tasks, i, t)
-}
-
-// up reports whether the manager answers.
-func (m *Manager) up() bool { return m.now >= m.upAt }
-
-// clock is the time that it has itself, and world the world's when its clock shows
-// an instant.
-func (m *Manager) clock() bourse.Time               { return m.now.Add(m.skew) }
-func (m *Manager) world(at bourse.Time) bourse.Time { return at.Add(-m.skew) }

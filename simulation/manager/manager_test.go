@@ -20,14 +20,14 @@ type bench struct {
 	ref   uint64
 }
 
-const asker, driver agents.ID = "cluster:ash", "driver:ash"
+const asker, managerID agents.ID = "cluster:ash", "driver:ash"
 
 // Step takes down what the asker hears.
 func (b *bench) Step(_ bourse.Time, _ agents.ID, m agents.Message, out *agents.Outbox) {
 	switch m := m.(type) {
 	case agents.Started:
 	case agents.Command, agents.LookRequest, agents.OutputRequest:
-		out.Send(driver, m)
+		out.Send(managerID, m)
 	default:
 		b.heard = append(b.heard, m)
 	}
@@ -40,7 +40,7 @@ func newBench(t *testing.T, change ...func(*Options)) *bench {
 	}
 	b := &bench{t: t, world: sim.New(), m: New(opt)}
 	b.world.Add(asker, b)
-	b.world.Add(driver, b.m)
+	b.world.Add(managerID, b.m)
 	return b
 }
 
@@ -83,7 +83,10 @@ func (b *bench) look() *bourse.Look {
 	return nil
 }
 
-func (b *bench) strike(s Strike) { b.world.Post(b.world.Now(), driver, s); b.world.Run(b.world.Now()) }
+func (b *bench) strike(s Strike) {
+	b.world.Post(b.world.Now(), managerID, s)
+	b.world.Run(b.world.Now())
+}
 
 // job is the job of a name in a look.
 func jobOf(l *bourse.Look, name string) *bourse.ManagedJob {
@@ -125,7 +128,7 @@ func TestReserve_IsTheCheckItself(t *testing.T) {
 			t.Errorf("%+v: %+v", c.what, d)
 		}
 	}
-	b.m.nodes[2].state = bourse.NodeDrained
+	b.m.controller.nodes.list[2].state = bourse.NodeDrained
 	b.must(command(agents.Reserve, "bourse.d", 600, 900, "n3"))
 	l := b.look()
 	if len(l.Reservations) != 3 || !slices.Equal(l.Reservations[0].Users, []string{"bourse"}) {
@@ -189,7 +192,7 @@ func TestLimits_AreWholeMinutesAndEnforcedByASweep(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.whole("bourse.a", 605, 695, "n1")
-	b.m.book.jobs[0].run = bourse.Duration(bourse.Hour)
+	b.m.controller.book.jobs[0].run = bourse.Duration(bourse.Hour)
 	b.world.Run(at(800))
 	w := b.m.Runs()[0]
 	if over := w.Over; over < at(720) || over > at(750) || w.Signal == 0 {
@@ -295,7 +298,7 @@ func TestDelete_IsRefusedWhileWorkRunsAndThenDone(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.whole("bourse.a", 60, 900, "n1")
-	b.m.book.jobs[0].run = bourse.Duration(bourse.Hour)
+	b.m.controller.book.jobs[0].run = bourse.Duration(bourse.Hour)
 	b.world.Run(at(100))
 	if d := b.do(command(agents.Delete, "bourse.a", 60, 900)); d.Outcome == agents.Done && len(b.m.Running()) > 0 {
 		t.Errorf("%+v", d)

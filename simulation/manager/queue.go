@@ -8,22 +8,35 @@ import (
 	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
-// arrive submits the local jobs whose time has come.
-func (m *Manager) arrive() {
-	for i, p := range m.opt.Partitions {
-		for n := m.taken[i]; n < len(p.Jobs) && p.Jobs[n].Submit <= m.now; n++ {
-			m.taken[i]++
+// queue takes jobs in and starts them, and enforces limits: the manager's scheduler.
+type queue struct {
+	*controller
+	taken []int // local jobs submitted, by partition
+	swept bourse.Time
+	looks *looks // one is kept at each sweep
+}
+
+// arrive submits the local jobs whose time has come. After a crash users hand in anew
+// what was lost, which has numbers then that were others'.
+func (q *queue) arrive() {
+	if q.forgot && q.opt.Resubmit {
+		q.forgot = false
+		q.submit(&job{name: "again", user: "user0", partition: q.opt.Partitions[0].Name, count: 1, limit: 10 * bourse.Minute, run: 5 * bourse.Minute})
+	}
+	for i, p := range q.opt.Partitions {
+		for n := q.taken[i]; n < len(p.Jobs) && p.Jobs[n].Submit <= q.now; n++ {
+			q.taken[i]++
 			x := p.Jobs[n]
-			r := stream(m.opt.Seed, p.Name+" local "+strconv.FormatInt(x.ID, 10))
+			r := stream(q.opt.Seed, p.Name+" local "+strconv.FormatInt(x.ID, 10))
 			run := x.Run
 			if r.IntN(8) == 0 { // it overruns
 				run += x.Estimate
 			}
 			user := "user" + strconv.FormatInt(x.User, 10)
-			if m.opt.Account != "" && r.IntN(4) == 0 { // its own work, beside that of our legs
-				user = m.opt.Account
+			if q.opt.Account != "" && r.IntN(4) == 0 { // its own work, beside that of our legs
+				user = q.opt.Account
 			}
-			m.submit(&job{name: "local", user: user, partition: p.Name, count: min(x.Nodes, len(p.Nodes)),
+			q.submit(&job{name: "local", user: user, partition: p.Name, count: min(x.Nodes, len(p.Nodes)),
 				limit: minutes(x.Estimate), run: run})
 		}
 	}
@@ -35,40 +48,40 @@ func minutes(d bourse.Duration) bourse.Duration {
 }
 
 // submit takes a job in, and gives it a number.
-func (m *Manager) submit(j *job) {
-	m.truth.submitted++
-	j.id, j.number, j.submit, j.state = m.truth.submitted, m.book.number, m.clock(), bourse.ManagedPending
-	m.book.number++
-	m.book.jobs = append(m.book.jobs, j)
-	m.changed()
+func (q *queue) submit(j *job) {
+	q.truth.submitted++
+	j.id, j.number, j.submit, j.state = q.truth.submitted, q.book.number, q.own(), bourse.ManagedPending
+	q.book.number++
+	q.book.jobs = append(q.book.jobs, j)
+	q.changed()
 }
 
 // schedule starts what can start: first what has a reservation, then local jobs.
-func (m *Manager) schedule() {
-	if !m.stale && !m.timely() {
+func (q *queue) schedule() {
+	if !q.stale && !q.timely() {
 		return
 	}
-	m.stale = false
-	for _, j := range m.book.jobs {
+	q.stale = false
+	for _, j := range q.book.jobs {
 		if j.state == bourse.ManagedPending && j.reservation != "" {
-			m.startReserved(j)
+			q.startReserved(j)
 		}
 	}
-	for i := range m.opt.Partitions {
-		m.serve(&m.opt.Partitions[i])
+	for i := range q.opt.Partitions {
+		q.serve(&q.opt.Partitions[i])
 	}
 }
 
 // timely reports whether a reservation or a job has its instant now.
-func (m *Manager) timely() bool {
-	now := m.clock()
-	return slices.ContainsFunc(m.book.reservations, func(r *reservation) bool { return r.start == now || r.end == now }) ||
-		slices.ContainsFunc(m.book.jobs, func(j *job) bool { return j.begin == now })
+func (q *queue) timely() bool {
+	now := q.own()
+	return slices.ContainsFunc(q.book.reservations, func(r *reservation) bool { return r.start == now || r.end == now }) ||
+		slices.ContainsFunc(q.book.jobs, func(j *job) bool { return j.begin == now })
 }
 
 // startReserved starts a job in its reservation, or says why not.
-func (m *Manager) startReserved(j *job) {
-	r, now := m.book.find(j.reservation), m.clock()
+func (q *queue) startReserved(j *job) {
+	r, now := q.book.find(j.reservation), q.own()
 	switch {
 	case r == nil:
 		j.why = "ReservationDeleted"
@@ -79,13 +92,13 @@ func (m *Manager) startReserved(j *job) {
 	case !slices.Contains(r.users, j.user):
 		j.why = "ReservationAccessDenied"
 		return
-	case m.book.overlapping(r.nodes, now, now.Add(j.limit), r) != nil:
+	case q.book.overlapping(r.nodes, now, now.Add(j.limit), r) != nil:
 		j.why = "ReservationMaxTimeLimit"
 		return
 	}
 	var free []string
 	for _, name := range r.nodes {
-		if n := m.node(name); n != nil && n.state == bourse.NodeUp && n.work == nil {
+		if n := q.nodes.find(name); n != nil && n.state == bourse.NodeUp && n.work == nil {
 			free = append(free, name)
 		}
 	}
@@ -93,42 +106,45 @@ func (m *Manager) startReserved(j *job) {
 		j.why = "ReqNodeNotAvail"
 		return
 	}
-	m.start(j, free[:j.count])
+	q.start(j, free[:j.count])
 	r.idle = 0
 }
 
 // start begins the work of a job on nodes.
-func (m *Manager) start(j *job, nodes []string) {
-	j.state, j.why, j.nodes, j.start = bourse.ManagedRunning, "", slices.Clone(nodes), m.clock()
+func (q *queue) start(j *job, nodes []string) {
+	j.state, j.why, j.nodes, j.start = bourse.ManagedRunning, "", slices.Clone(nodes), q.own()
 	j.end = j.start.Add(j.limit)
-	j.work = m.begin(j)
-	m.changed()
+	j.work = q.nodes.begin(j)
+	q.changed()
+	if j.ours && !q.written(j) {
+		q.at(begun, bourse.Second)
+	}
 }
 
 // serve starts the local jobs of a partition that its policy starts now. The policy
 // counts nodes; a job that it starts, and for which not all of those are free until its
 // limit, waits on.
-func (m *Manager) serve(p *Partition) {
-	waiting := m.waiting(p)
+func (q *queue) serve(p *Partition) {
+	waiting := q.waiting(p)
 	if len(waiting) == 0 {
 		return
 	}
-	now := m.clock()
-	g := backfill.New(len(p.Nodes), m.opt.Policy, now)
+	now := q.own()
+	g := backfill.New(len(p.Nodes), q.opt.Policy, now)
 	id := int64(1) << 40
 	for _, name := range p.Nodes { // what is taken, node by node, to be as the nodes are
-		n := m.node(name)
+		n := q.nodes.find(name)
 		until := now
 		switch {
 		case n == nil || n.state != bourse.NodeUp:
 			until = bourse.Never
 		case n.work != nil:
-			until = max(m.planned(n.work), now.Add(sweep))
+			until = max(q.book.planned(n.work), now.Add(sweep))
 		}
 		if id++; until > now {
 			g.Resume(backfill.Running{ID: id, Nodes: 1, Start: now, End: until})
 		}
-		for _, r := range m.book.reservations {
+		for _, r := range q.book.reservations {
 			if start := max(r.start, until); start < r.end && now < r.end && slices.Contains(r.nodes, name) {
 				id++
 				g.Reserve(backfill.Reserved{ID: id, Nodes: 1, Start: start, End: r.end})
@@ -141,16 +157,16 @@ func (m *Manager) serve(p *Partition) {
 	for _, s := range g.Pass() {
 		i := slices.IndexFunc(waiting, func(j *job) bool { return int64(j.id) == s.ID })
 		j := waiting[i]
-		if nodes := m.free(p, now, now.Add(j.limit)); len(nodes) >= j.count {
-			m.start(j, nodes[:j.count])
+		if nodes := q.free(p, now, now.Add(j.limit)); len(nodes) >= j.count {
+			q.start(j, nodes[:j.count])
 		}
 	}
 }
 
 // waiting lists the local jobs of a partition that may start, in queue order.
-func (m *Manager) waiting(p *Partition) []*job {
+func (q *queue) waiting(p *Partition) []*job {
 	var list []*job
-	for _, j := range m.book.jobs {
+	for _, j := range q.book.jobs {
 		if j.state == bourse.ManagedPending && j.reservation == "" && j.partition == p.Name {
 			list = append(list, j)
 		}
@@ -160,72 +176,76 @@ func (m *Manager) waiting(p *Partition) []*job {
 
 // free lists the nodes of a partition that are up and idle, and reserved for nobody
 // in a time.
-func (m *Manager) free(p *Partition, start, end bourse.Time) []string {
+func (q *queue) free(p *Partition, start, end bourse.Time) []string {
 	var list []string
 	for _, name := range p.Nodes {
-		if n := m.node(name); n != nil && n.state == bourse.NodeUp && n.work == nil && m.book.overlapping([]string{name}, start, end, nil) == nil {
+		if n := q.nodes.find(name); n != nil && n.state == bourse.NodeUp && n.work == nil && q.book.overlapping([]string{name}, start, end, nil) == nil {
 			list = append(list, name)
 		}
 	}
 	return list
 }
 
-// planned is when work ends by the limit of its job, as the book has it.
-func (m *Manager) planned(w *Run) bourse.Time {
-	for _, j := range m.book.jobs {
-		if j.work == w {
-			return j.end
-		}
-	}
-	return 0
-}
-
-func (m *Manager) node(name string) *node {
-	for _, n := range m.nodes {
-		if n.name == name {
-			return n
-		}
-	}
-	return nil
-}
-
 // sweep enforces limits and the ends of reservations, deletes what is over, and forgets
 // jobs that ended long ago.
-func (m *Manager) sweep() {
-	m.stale = true
-	now := m.clock()
-	if m.opt.Reserves {
-		for _, j := range m.book.jobs {
-			if j.state == bourse.ManagedRunning && (now >= j.end || m.outlived(j)) {
-				m.stop(j, "TimeLimit")
+func (q *queue) sweep() {
+	q.stale = true
+	now := q.own()
+	if q.opt.Reserves {
+		for _, j := range q.book.jobs {
+			if j.state == bourse.ManagedRunning && (now >= j.end || q.outlived(j)) {
+				q.stop(j, "TimeLimit")
 			}
 		}
-		m.book.jobs = slices.DeleteFunc(m.book.jobs, func(j *job) bool {
-			old := j.state == bourse.ManagedEnded && now.Sub(j.end) > m.opt.MinJobAge
-			m.dirty = m.dirty || old
+		q.book.jobs = slices.DeleteFunc(q.book.jobs, func(j *job) bool {
+			old := j.state == bourse.ManagedEnded && now.Sub(j.end) > q.opt.MinJobAge
+			q.dirty = q.dirty || old
 			return old
 		})
 	}
-	for _, r := range slices.Clone(m.book.reservations) {
-		used := slices.ContainsFunc(m.book.jobs, func(j *job) bool { return j.reservation == r.name && j.state == bourse.ManagedRunning })
+	for _, r := range slices.Clone(q.book.reservations) {
+		used := slices.ContainsFunc(q.book.jobs, func(j *job) bool { return j.reservation == r.name && j.state == bourse.ManagedRunning })
 		switch {
 		case now >= r.end:
-			m.book.drop(r)
-			m.changed()
+			q.book.drop(r)
+			q.changed()
 		case !r.purge || used || now < r.start:
 			r.idle = 0
 		case r.idle == 0:
 			r.idle = now
 		case now.Sub(r.idle) >= idlePurge:
-			m.book.drop(r)
-			m.changed()
+			q.book.drop(r)
+			q.changed()
 		}
 	}
-	m.remember()
+	q.looks.remember()
 }
 
 // outlived reports whether the reservation that a job runs in is over.
-func (m *Manager) outlived(j *job) bool {
-	r := m.book.find(j.reservation)
-	return j.reservation != "" && (r == nil || m.clock() >= r.end)
+func (q *queue) outlived(j *job) bool {
+	r := q.book.find(j.reservation)
+	return j.reservation != "" && (r == nil || q.own() >= r.end)
+}
+
+// due is when the queue, the limits or the windows of reservations have something next.
+func (q *queue) due() bourse.Time {
+	at := q.swept.Add(sweep)
+	for i, p := range q.opt.Partitions {
+		if n := q.taken[i]; n < len(p.Jobs) {
+			at = min(at, p.Jobs[n].Submit)
+		}
+	}
+	for _, j := range q.book.jobs {
+		if j.state == bourse.ManagedPending && q.own() < j.begin {
+			at = min(at, q.world(j.begin))
+		}
+	}
+	for _, r := range q.book.reservations {
+		for _, t := range []bourse.Time{r.start, r.end} {
+			if q.own() < t {
+				at = min(at, q.world(t))
+			}
+		}
+	}
+	return at
 }

@@ -153,6 +153,7 @@ func (c *checker) step(s *sim.Step) error {
 	if err := c.behind.step(s); err != nil {
 		return err
 	}
+	c.behind.aimed(s)
 	return c.agent(s, m)
 }
 

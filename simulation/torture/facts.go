@@ -56,6 +56,9 @@ func (c *checker) fact(s *sim.Step, m *mirror, f agents.Fact) error {
 				return err
 			}
 		}
+		if err := c.behind.result(f); err != nil {
+			return err
+		}
 		return c.legDone(f)
 	case bourse.LegShifted:
 		if strings.HasPrefix(string(s.ID), "broker:") {

@@ -24,7 +24,7 @@ const (
 
 // Kinds lists all kinds of faults, in the order in which they are shown.
 func Kinds() []sim.Kind {
-	return append(append(sim.Kinds(), BadQuote, NodeLost, UserCancel, Forgery, ForgedReassert, SiteLost), manager.Kinds()...)
+	return append(append(sim.Kinds(), BadQuote, NodeLost, UserCancel, Forgery, ForgedReassert, SiteLost, CrashAimed), manager.Kinds()...)
 }
 
 // Faults draws what goes wrong in the world of a seed: of every kind of kinds
@@ -39,7 +39,7 @@ func Faults(seed uint64, only ...sim.Kind) []sim.Fault {
 			}
 			continue
 		}
-		if ofManager(k) {
+		if ofManager(k) || k == CrashAimed {
 			continue
 		}
 		for range 1 + r.IntN(often[k]) {
@@ -169,6 +169,9 @@ func (w *world) strike(_ *sim.Faulty, f sim.Fault) bool {
 				w.Post(w.Now(), f.Host, agents.NodesLost{Group: g.Name, Count: min(int(f.Size), g.Nodes), For: 20 * bourse.Minute})
 			}
 		}
+	case CrashAimed:
+		w.aims = append(w.aims, f)
+		return false // it is counted when its moment has come
 	case SiteLost:
 		w.lose(f)
 	case UserCancel:

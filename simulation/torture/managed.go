@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
@@ -61,7 +62,7 @@ func (w *world) manage(s *site, seed uint64) {
 	s.config.Promises, s.promises = nil, nil
 	name := s.config.Name
 	r := rand.New(rand.NewPCG(seed, 12+uint64(slices.Index(siteNames, name))))
-	opt := manager.Options{Reserves: s.kind == reserving, Holder: "holder", Account: "guest", Policy: []backfill.Policy{backfill.EASY, backfill.Conservative, backfill.FCFS}[r.IntN(3)],
+	opt := manager.Options{Reserves: s.kind == reserving, Holder: "holder", Account: "guest", Resubmit: true, Policy: []backfill.Policy{backfill.EASY, backfill.Conservative, backfill.FCFS}[r.IntN(3)],
 		Seed: r.Uint64()}
 	opt.MinJobAge = []bourse.Duration{30 * bourse.Second, 2 * bourse.Minute, 5 * bourse.Minute}[r.IntN(3)]
 	if opt.Reserves {
@@ -91,32 +92,9 @@ func (s *site) managed() cluster.Backend {
 		l.Skew, l.Late = 0, bourse.Second
 	}
 	return managed.New(managed.Config{Site: s.config.Name, Driver: driverID(s.config.Name), Groups: s.config.Groups, Nodes: s.nodeNames,
-		Reserves: s.kind == reserving, Prefix: prefix, Accounts: []managed.Account{{User: "ana", As: "ana_vo"}, {User: "*", As: "guest"}},
+		Reserves: s.kind == reserving, Prefix: prefix, Accounts: s.accounts,
 		Denied: []string{"holder"}, Policy: s.policy, Limits: l})
 }
-
-// handing is a cluster whose legs bring work: three of four, the others only nodes.
-type handing struct{ *cluster.Agent }
-
-// Step hands the cluster a message, with the work of a leg that is confirmed.
-func (h handing) Step(now bourse.Time, from agents.ID, m agents.Message, out *agents.Outbox) {
-	switch x := m.(type) {
-	case agents.ClusterHold:
-		if x.User == "" {
-			x.User, x.Job = []string{"ana", "ben"}[x.Leg.Tx.Seq%2], x.Leg.Tx.String()
-		}
-		m = x
-	case agents.ClusterConfirm:
-		if x.Work == nil && brings(x.Leg) {
-			x.Work = &bourse.Handover{Work: bourse.Work{Command: []string{"true"}}, Job: x.Leg.Tx.String(), Leg: x.Leg.Leg, Legs: x.Leg.Leg + 1}
-		}
-		m = x
-	}
-	h.Agent.Step(now, from, m, out)
-}
-
-// brings reports whether a leg brings work.
-func brings(id bourse.LegID) bool { return (id.Tx.Seq+uint64(id.Leg))%4 > 0 }
 
 // died has the driver of a cluster end with the process that both are in.
 func (w *world) died(id agents.ID) {
@@ -129,7 +107,7 @@ func (w *world) died(id agents.ID) {
 
 // managedFaults draws what goes wrong with the managers of a seed's world.
 func managedFaults(seed uint64) []sim.Fault {
-	kinds, _ := managedKinds(seed)
+	kinds, die := managedKinds(seed)
 	var hosts []agents.ID
 	for i, k := range kinds {
 		if k != simulated {
@@ -156,12 +134,19 @@ func managedFaults(seed uint64) []sim.Fault {
 				f.For = between(30*bourse.Second, 5*bourse.Minute)
 			case manager.ClockSkew:
 				f.Size, f.Share = int64(between(-maxOff, maxOff)), 0
-			case manager.NodeDrained, manager.NodeDown, manager.NodeRenamed, manager.Foreign:
+			case manager.NodeDrained, manager.NodeDown, manager.NodeRenamed, manager.NodeUnknown, manager.Foreign:
 				f.For, f.Share = between(bourse.Minute, 20*bourse.Minute), 0
-			case manager.LostAnswer, manager.LateCommand, manager.RefusedCommand, manager.OldLook:
+			case manager.LostAnswer, manager.LateCommand, manager.RefusedCommand, manager.OldLook, manager.EchoedCreate:
 			default:
 				f.For, f.Share = 0, 0
 			}
+			list = append(list, f)
+		}
+	}
+	for range 6 {
+		f := sim.Fault{Kind: CrashAimed, Host: clusterID(strings.TrimPrefix(string(hosts[r.IntN(len(hosts))]), "driver:")), At: start.Add(between(bourse.Minute, storm-10*bourse.Minute)),
+			Salt: 1 + r.Uint64N(1<<32), For: between(100, 20*bourse.Second)}
+		if die {
 			list = append(list, f)
 		}
 	}

@@ -2,6 +2,7 @@ package torture
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -31,11 +32,12 @@ type behind struct {
 type behindSite struct {
 	site    *site
 	manager *manager.Manager
-	seen    int         // of its runs
-	looked  bourse.Time // at it
-	told    bourse.Time // when its cluster last had a look that was new
-	life    bourse.Time // the last beginning of its site or cluster
-	faults  []sim.Fault // that part them, or stop either
+	seen    int             // of its runs
+	looked  bourse.Time     // at it
+	told    bourse.Time     // when its cluster last had a look that was new
+	life    bourse.Time     // the last beginning of its site or cluster
+	denied  map[string]bool // what it has not created, though it is there: whether its leg was locked
+	faults  []sim.Fault     // that part them, or stop either
 }
 
 // difference is a way in which a leg may differ from what is behind its site.
@@ -51,6 +53,8 @@ const (
 	orphanBound = 10 * bourse.Minute // of what is left of a leg that has ended
 	endBound    = 5 * bourse.Minute  // of its work
 	mendBound   = 8 * bourse.Minute  // of a difference
+	unfitBound  = 7 * bourse.Minute  // since when a node may not be up that a leg is placed on: a look of 5 minutes ago counts
+	goneBound   = bourse.Minute      // of a reservation that has gone from under a leg, and of which a look has told
 	leisure     = 15 * bourse.Minute // after the calm, to see these bounds reached
 )
 
@@ -63,7 +67,7 @@ func newBehind(c *checker) *behind {
 		if m == nil {
 			continue
 		}
-		x := &behindSite{site: s, manager: m}
+		x := &behindSite{site: s, manager: m, denied: map[string]bool{}}
 		for _, f := range c.w.faults {
 			if of := func(id agents.ID) bool { return id == siteID(name) || id == clusterID(name) }; of(f.Host) || of(f.Peer) {
 				x.faults = append(x.faults, f)
@@ -121,16 +125,24 @@ func (b *behind) ofCluster(s *sim.Step) error {
 	if x == nil || s.ID != clusterID(name) {
 		return nil
 	}
-	if l, ok := s.Message.(agents.Looked); ok && l.Look != nil && l.Look.At > s.At.Add(-4*maxOff) {
+	if l, ok := s.Message.(agents.Looked); ok && !s.Died && l.Look != nil && l.Look.At > s.At.Add(-4*maxOff) {
 		x.told = s.At
 	}
-	if err := b.submits(s); err != nil {
+	if err := b.submits(x, s); err != nil {
 		return err
 	}
 	for _, f := range s.Facts {
 		if f, ok := f.(bourse.NodesLocked); ok {
 			b.names[f.Leg] = f.Names
+			for _, n := range f.Names {
+				if since := x.manager.Unfit(n); since > 0 && s.At > since.Add(unfitBound) {
+					return fmt.Errorf("I25: leg %v is placed on node %s, which has not been up since %v", f.Leg, n, since)
+				}
+			}
 		}
+	}
+	if err := b.unread(x, s); err != nil {
+		return err
 	}
 	for _, out := range s.Sends {
 		l, ok := out.Message.(agents.ClusterLost)
@@ -148,6 +160,44 @@ func (b *behind) ofCluster(s *sim.Step) error {
 		}
 	}
 	return nil
+}
+
+// unread checks that no leg is refused, or lost, because the manager has denied to
+// create its reservation, if that is there: who reads it back finds it (I24). Of a leg
+// that is lost it counts until the next look.
+func (b *behind) unread(x *behindSite, s *sim.Step) error {
+	switch m := s.Message.(type) {
+	case agents.CommandDone:
+		delete(x.denied, m.Name)
+		if id := b.legs[m.Name]; m.Outcome == agents.Denied && b.reserved(x, m.Name) {
+			x.denied[m.Name] = b.names[id] != nil
+		}
+	case agents.Looked:
+		maps.DeleteFunc(x.denied, func(name string, locked bool) bool { return locked && m.Look != nil || !b.reserved(x, name) })
+	}
+	for _, out := range s.Sends {
+		var id bourse.LegID
+		var why bourse.Reason
+		switch m := out.Message.(type) {
+		case agents.ClusterHeld:
+			id, why = m.Leg, m.Refusal
+		case agents.ClusterLost:
+			id, why = m.Leg, m.Reason
+		default:
+			continue
+		}
+		name := managed.Name(prefix, id)
+		if _, denied := x.denied[name]; denied && why.Code == bourse.Busy {
+			return fmt.Errorf("I24: leg %v is given up by a denial that was not read back: %v", id, why)
+		}
+		delete(x.denied, name)
+	}
+	return nil
+}
+
+// reserved reports whether a manager keeps a reservation of ours.
+func (b *behind) reserved(x *behindSite, name string) bool {
+	return slices.ContainsFunc(b.kept(x)[name], func(k manager.Kept) bool { return k.Job == 0 })
 }
 
 // begun checks work that has begun: a leg covers it that was confirmed (I20), and
@@ -168,6 +218,9 @@ func (b *behind) begun(x *behindSite, n int) error {
 	if b.c.exempt[id] {
 		return nil
 	}
+	if t := b.c.txs[id.Tx]; t != nil && r.User != x.site.accountOf(t.job.User) {
+		return fmt.Errorf("I20: the work of leg %v, of %s, runs as %s", id, t.job.User, r.User)
+	}
 	if !b.c.leg(id).confirmed {
 		return fmt.Errorf("I20: work begins for leg %v, which was never confirmed", id)
 	}
@@ -183,22 +236,6 @@ func before(runs []*manager.Run, r *manager.Run) *manager.Run {
 	for _, o := range runs {
 		if o.Name == r.Name && o.Job != r.Job && !r.Late && r.Issued > o.Begun {
 			return o
-		}
-	}
-	return nil
-}
-
-// submits checks that a cluster does not rely on its driver to begin work only once:
-// what it has on record as begun it does not submit (I22).
-func (b *behind) submits(s *sim.Step) error {
-	for _, f := range s.Facts {
-		if f, ok := f.(bourse.LockMoved); ok {
-			b.begins[managed.Name(prefix, f.Leg)] = f.State == bourse.LockRunning
-		}
-	}
-	for _, out := range s.Sends {
-		if c, ok := out.Message.(agents.Command); ok && c.Verb == agents.Run && b.begins[c.Name] {
-			return fmt.Errorf("I22: %s has on record that the work of leg %v runs, and submits it", s.ID, b.legs[c.Name])
 		}
 	}
 	return nil
@@ -271,6 +308,9 @@ func (b *behind) compare(x *behindSite) error {
 			if b.since[key] == 0 {
 				b.since[key] = now
 			}
+			if told := b.since[key].Add(5 * maxOff); d.soon && !b.lost[id] && now > told.Add(goneBound) && x.told > max(told, x.life.Add(5*maxOff)) && x.told < now {
+				return fmt.Errorf("I23: leg %v runs without work, %s since %v, and its cluster was told at %v", id, d.what, b.since[key], x.told)
+			}
 			if now > max(b.since[key], quiet).Add(mendBound) {
 				return fmt.Errorf("I23: leg %v of [%v, %v) is %v at %s since %v, and %s", id, l.What.Start, l.What.End, l.State, name, b.since[key], d.what)
 			}
@@ -295,7 +335,7 @@ func (b *behind) kept(x *behindSite) map[string][]manager.Kept {
 func (b *behind) judge(x *behindSite, id bourse.LegID, l *legMirror, all []differs) {
 	wrong := slices.ContainsFunc(all, func(d differs) bool { return d.is })
 	soon := b.c.w.Now() < l.What.Start.Add(-maxOff)
-	waits := x.site.kind == machine && soon || !brings(id)
+	waits := x.site.kind == machine && soon || !b.brings(id)
 	for _, k := range x.manager.Kept() {
 		if k.Name != managed.Name(prefix, id) {
 			continue
@@ -343,6 +383,7 @@ func (b *behind) over(m *mirror, id bourse.LegID) bourse.Time {
 type differs struct {
 	is   bool
 	what string
+	soon bool // the next look shows it, and nothing needs to be done but to say so
 }
 
 // differences lists how a leg that is confirmed or runs by its site's record differs
@@ -366,11 +407,12 @@ func (b *behind) differences(x *behindSite, id bourse.LegID, l *legMirror, kept 
 		!slices.ContainsFunc(b.names[id], func(n string) bool { return !slices.Contains(reservation.Nodes, n) })
 	reserves := x.site.kind == reserving
 	return []differs{
-		{reserves && live && !lies, "its reservation is not there as it was"},
-		{reserves && live && lies && slices.Contains(reservation.Users, "holder"), "its reservation is not its user's"},
-		{brings(id) && now > l.What.Start.Add(bourse.Minute) && !begun, "its work has not begun"},
-		{brings(id) && begun && !runs, "its work is over"},
-		{now > l.What.End, "its window is over"},
+		{is: reserves && live && !lies, what: "its reservation is not there as it was"},
+		{is: reserves && live && l.State == bourse.Running && !b.brings(id) && reservation == nil, what: "its reservation has gone", soon: true},
+		{is: reserves && live && lies && slices.Contains(reservation.Users, "holder"), what: "its reservation is not its user's"},
+		{is: b.brings(id) && now > l.What.Start.Add(bourse.Minute) && !begun, what: "its work has not begun"},
+		{is: b.brings(id) && begun && !runs, what: "its work is over"},
+		{is: now > l.What.End, what: "its window is over"},
 	}
 }
 
@@ -378,7 +420,7 @@ func (b *behind) differences(x *behindSite, id bourse.LegID, l *legMirror, kept 
 func (b *behind) said(site agents.ID, f bourse.LegMoved) error {
 	_, name, _ := strings.Cut(string(site), ":")
 	x := b.sites[driverID(name)]
-	if x == nil || b.c.exempt[f.Leg] || !brings(f.Leg) || f.State != bourse.Running && f.State != bourse.Settled {
+	if x == nil || b.c.exempt[f.Leg] || !b.brings(f.Leg) || f.State != bourse.Running && f.State != bourse.Settled {
 		return nil
 	}
 	for _, r := range x.manager.Runs() {

@@ -56,6 +56,7 @@ func Run(seed uint64, opt Options) (r Result) {
 		for _, k := range Kinds() {
 			r.Struck[k] = w.Count(k) + w.struckManagers(k)
 		}
+		r.Struck[CrashAimed] = w.struckAims
 	}()
 	r.Broken = c.run(opt)
 	if _, damaged := errors.AsType[*journal.CorruptError](r.Broken); damaged {

@@ -11,6 +11,7 @@ import (
 	"github.com/bourse-grid/bourse/agents/sim"
 	"github.com/bourse-grid/bourse/broker"
 	"github.com/bourse-grid/bourse/cluster"
+	"github.com/bourse-grid/bourse/cluster/managed"
 	"github.com/bourse-grid/bourse/cluster/queue"
 	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/pricing"
@@ -62,6 +63,9 @@ type world struct {
 	replicas int // that hold each broker; 0: it is alone
 
 	managers map[agents.ID]*manager.Manager // by their drivers
+
+	aims       []sim.Fault // crashes that wait for their moment
+	struckAims int
 }
 
 // site is what a site is made of.
@@ -73,6 +77,7 @@ type site struct {
 	kind      kind
 	nodeNames [][]string      // of a site that has a manager, by group
 	policy    backfill.Policy // of its manager
+	accounts  []managed.Account
 }
 
 // vo is what a broker is made of.
@@ -109,6 +114,9 @@ func (w *world) begin(seed uint64, faults []sim.Fault, opt sim.Options) *world {
 	for i, k := range kinds {
 		w.sites[i].kind = k
 	}
+	if kinds != nil {
+		w.drawWork()
+	}
 	opt.Seed, opt.Start, opt.Faults = seed, start, faults
 	opt.Lo, opt.Hi, opt.Skew = bourse.Millisecond, 50*bourse.Millisecond, 300*bourse.Millisecond
 	opt.Compare = func(id agents.ID) bool { return w.mortal != nil || strings.HasPrefix(string(id), "broker:") }
@@ -143,7 +151,7 @@ func (w *world) addSite(s *site) {
 	}
 	c := cluster.New(cluster.Config{Site: siteID(name), Volatile: true}, s.backend())
 	w.cluster[clusterID(name)] = c
-	w.Add(sim.Host{ID: clusterID(name), New: func() agents.Agent { return s.hosted(c) }, Sturdy: true, Near: true})
+	w.Add(sim.Host{ID: clusterID(name), New: func() agents.Agent { return c }, Sturdy: true, Near: true})
 }
 
 // backend is what a site's cluster knows of nodes and time.
@@ -152,14 +160,6 @@ func (s *site) backend() cluster.Backend {
 		return s.managed()
 	}
 	return s.nodes()
-}
-
-// hosted is a site's cluster as it is hosted.
-func (s *site) hosted(c *cluster.Agent) agents.Agent {
-	if s.kind != simulated {
-		return handing{c}
-	}
-	return c
 }
 
 // queue says how a group of a site serves.
@@ -189,7 +189,7 @@ func (w *world) addMortal(s *site) {
 	id, at := clusterID(s.config.Name), siteID(s.config.Name)
 	w.Add(sim.Host{ID: id, Near: true, Machine: at, New: func() agents.Agent {
 		w.mortal[id] = cluster.New(cluster.Config{Site: at}, s.backend())
-		return s.hosted(w.mortal[id])
+		return w.mortal[id]
 	}})
 }
 

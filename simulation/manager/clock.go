@@ -1,0 +1,48 @@
+package manager
+
+import (
+	"slices"
+
+	"github.com/bourse-grid/bourse"
+)
+
+// clock is the time of the world, what is to happen at an instant of that, and the
+// manager's own time, which is off by the skew.
+type clock struct {
+	now   bourse.Time
+	skew  bourse.Duration
+	tasks []task
+	seq   uint64
+}
+
+// task is something that happens at an instant.
+type task struct {
+	at  bourse.Time
+	seq uint64
+	do  func()
+}
+
+// after has something happen after a while.
+func (c *clock) after(d bourse.Duration, do func()) {
+	c.seq++
+	t := task{c.now.Add(d), c.seq, do}
+	i := len(c.tasks)
+	for i > 0 && c.tasks[i-1].at > t.at {
+		i--
+	}
+	c.tasks = slices.Insert(c.tasks, i, t)
+}
+
+// reach does what was to happen by now.
+func (c *clock) reach() {
+	for len(c.tasks) > 0 && c.tasks[0].at <= c.now {
+		t := c.tasks[0]
+		c.tasks = c.tasks[1:]
+		t.do()
+	}
+}
+
+// own is the time that the manager has itself, and world the world's when its clock
+// shows an instant.
+func (c *clock) own() bourse.Time                 { return c.now.Add(c.skew) }
+func (c *clock) world(at bourse.Time) bourse.Time { return at.Add(-c.skew) }

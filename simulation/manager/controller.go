@@ -1,0 +1,159 @@
+package manager
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"github.com/bourse-grid/bourse"
+)
+
+// controller is the manager's process: it keeps the book, writes it to its disk, dies
+// and begins anew, and takes note of what becomes of the work on the nodes.
+type controller struct {
+	*clock
+	opt   *Options
+	truth *truth
+	nodes *nodes
+	calls *rand.Rand // of how long calls take, and work that is told to end
+
+	book    book // what it keeps
+	saved   book // what a crash leaves of that
+	savedAt bourse.Time
+	dirty   bool        // book has what saved has not
+	stale   bool        // something has changed that may let a job start
+	upAt    bourse.Time // not before then does it answer; 0: it is up
+	hangs   bourse.Time // until then its disk takes nothing
+	forgot  bool        // it has lost jobs
+	// aimed says how long it is down when it crashes at the next such moment; 0: it
+	// does not.
+	aimed [moments]bourse.Duration
+}
+
+// up reports whether the manager answers.
+func (c *controller) up() bool { return c.now >= c.upAt }
+
+// changed takes note that the book is not what is on disk.
+func (c *controller) changed() { c.dirty, c.stale = true, true }
+
+// save writes the book.
+func (c *controller) save() { c.saved, c.savedAt, c.dirty = c.book.clone(), c.now, false }
+
+// at has the manager crash after a while if that moment was aimed at.
+func (c *controller) at(x moment, most bourse.Duration) {
+	if down := c.aimed[x]; down > 0 && c.opt.Reserves {
+		c.aimed[x] = 0
+		c.after(within(c.calls, 1, most), func() { c.crash(down) })
+	}
+}
+
+// written reports whether a job is on the disk.
+func (c *controller) written(j *job) bool {
+	return slices.ContainsFunc(c.saved.jobs, func(s *job) bool { return s.id == j.id })
+}
+
+// crash ends the manager's process and begins it anew after a while with the book on its
+// disk. Work goes on; what has ended meanwhile is found out then, and work that the book
+// does not know is killed. A machine without a manager begins anew itself: it forgets
+// nothing, and its work is gone.
+func (c *controller) crash(down bourse.Duration) {
+	if !c.up() {
+		return
+	}
+	c.truth.count(ManagerRestart)
+	if !c.opt.Reserves {
+		for _, r := range slices.Clone(c.truth.running) {
+			c.finish(r, 9)
+		}
+		c.save()
+	}
+	if c.dirty {
+		c.truth.count(ManagerForgot)
+		c.forgot = c.book.number > c.saved.number
+	}
+	c.book, c.dirty, c.hangs = c.saved.clone(), false, 0
+	c.upAt = c.now.Add(down)
+	c.truth.trouble(c.upAt)
+	c.after(down, c.restart)
+}
+
+// restart begins with the book that is on the disk.
+func (c *controller) restart() {
+	known := map[*Run]bool{}
+	for _, j := range c.book.jobs {
+		if j.work == nil {
+			continue
+		}
+		known[j.work] = true
+		if j.work.Over > 0 && j.state == bourse.ManagedRunning {
+			c.ended(j)
+		}
+	}
+	for _, r := range slices.Clone(c.truth.running) {
+		if !known[r] {
+			c.finish(r, 9)
+		}
+	}
+	c.changed()
+}
+
+// endWork ends the work whose time has come.
+func (c *controller) endWork() {
+	for _, w := range slices.Clone(c.truth.running) {
+		if w.ends <= c.now {
+			c.finish(w, w.stopSignal)
+		}
+	}
+}
+
+// finish ends work now, and has the book know if there is somebody to write it.
+func (c *controller) finish(w *Run, signal int) {
+	c.nodes.over(w, signal)
+	if !c.up() {
+		return
+	}
+	for _, j := range c.book.jobs {
+		if j.work == w && j.state == bourse.ManagedRunning {
+			c.ended(j)
+		}
+	}
+}
+
+// ended has the book know that a job's work is over.
+func (c *controller) ended(j *job) {
+	j.state, j.end, j.exit, j.signal = bourse.ManagedEnded, c.own(), j.work.Exit, j.work.Signal
+	if j.why == "" && j.exit != 0 {
+		j.why = "NonZeroExitCode"
+	}
+	c.changed()
+}
+
+// stop has a running job end: at once, or within the time that it has to clean up.
+func (c *controller) stop(j *job, why string) {
+	w := j.work
+	if j.state != bourse.ManagedRunning || w == nil || w.stopped || w.Over > 0 {
+		return
+	}
+	j.why, w.stopped = why, true
+	grace := within(c.calls, 0, killWait+killWait/2)
+	w.stopSignal = 15
+	if grace > killWait {
+		grace, w.stopSignal = killWait, 9
+	}
+	if at := c.now.Add(grace); at < w.ends {
+		w.ends = at
+	} else {
+		w.stopSignal = 0 // it ends by itself before
+	}
+	c.changed()
+}
+
+// cancel ends a job that waits, and has one that runs end.
+func (c *controller) cancel(j *job, why string) {
+	switch j.state {
+	case bourse.ManagedPending, bourse.ManagedHeld:
+		j.state, j.why, j.end = bourse.ManagedEnded, why, c.own()
+		c.changed()
+	case bourse.ManagedRunning:
+		c.stop(j, why)
+	}
+}

@@ -1,0 +1,189 @@
+package manager
+
+import (
+	"strconv"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+)
+
+// driver is the process between the cluster and the manager: it carries out one command
+// after the other, takes looks, and remembers nothing.
+type driver struct {
+	*commands
+	faults *faults
+	looks  *looks
+	out    *agents.Outbox
+	line   []asked // commands that wait; the first is in hand
+	life   int     // counts those of the process
+}
+
+// asked is a command that waits for the driver.
+type asked struct {
+	from agents.ID
+	agents.Command
+	at bourse.Time
+}
+
+// ask hands the driver a command: it carries out one after the other.
+func (dr *driver) ask(from agents.ID, c agents.Command) {
+	dr.line = append(dr.line, asked{from, c, dr.now})
+	if len(dr.line) == 1 {
+		dr.call()
+	}
+}
+
+// call begins the first command of the line.
+func (dr *driver) call() {
+	x, life := dr.line[0], dr.life
+	took := within(dr.calls, 40, 230)
+	if dr.faults.strikes(SlowCommand) {
+		most := Slowest
+		if dr.opt.Reserves {
+			most += Latest
+		}
+		took = within(dr.calls, bourse.Minute/2, most)
+		dr.truth.trouble(dr.now.Add(took))
+	}
+	if took > Slowest { // the driver gives it up, and it is done all the same
+		dr.after(Slowest, func() { dr.answer(x, life, silent) })
+		dr.after(took, func() { dr.late(x) })
+		return
+	}
+	dr.after(took, func() {
+		answer := dr.carryOut(x)
+		if answer.Outcome == agents.Failure {
+			dr.after(callLimit, func() { dr.answer(x, life, answer) })
+			return
+		}
+		dr.answer(x, life, answer)
+	})
+}
+
+// silent is what the driver says of a command when the manager says nothing.
+var silent = agents.CommandDone{Outcome: agents.Failure, Reason: bourse.Reason{Code: bourse.NoCluster, Detail: "no answer in time"}}
+
+// late does a command that its driver has given up.
+func (dr *driver) late(x asked) {
+	if dr.up() {
+		dr.do(x, true)
+	}
+}
+
+// answer ends the first command of the line, if its driver lives to hear it.
+func (dr *driver) answer(x asked, life int, d agents.CommandDone) {
+	if dr.life != life {
+		return
+	}
+	if d.Outcome == agents.Done {
+		dr.at(acknowledged, saveEvery)
+	}
+	dr.line = dr.line[1:]
+	if d.Outcome != "" {
+		d.Ref, d.Name = x.Ref, x.Name
+		dr.out.Send(x.from, d)
+	}
+	if len(dr.line) > 0 {
+		dr.call()
+	}
+}
+
+// carryOut does a command, or what goes wrong instead. An answer without an outcome is
+// one that is lost.
+func (dr *driver) carryOut(x asked) agents.CommandDone {
+	switch {
+	case !dr.up():
+		return silent
+	case dr.opt.Reserves && dr.faults.strikes(LateCommand):
+		late := callLimit + within(dr.calls, 1, Latest)
+		dr.truth.trouble(dr.now.Add(late))
+		dr.after(late, func() { dr.late(x) })
+		return silent
+	case dr.faults.strikes(RefusedCommand):
+		code := []bourse.Code{bourse.Busy, bourse.NotAllowed}[dr.calls.IntN(2)]
+		return agents.CommandDone{Outcome: agents.Denied, Reason: bourse.Reason{Code: code, Detail: "refused for no reason that is to be seen"}}
+	}
+	d := dr.do(x, false)
+	if down := dr.aimed[created]; down > 0 && d.Outcome == agents.Done && (x.Verb == agents.Reserve || x.Verb == agents.Run) {
+		dr.aimed[created] = 0
+		if dr.calls.IntN(2) == 0 {
+			dr.save()
+		}
+		dr.crash(down)
+		return silent
+	}
+	if d.Outcome == agents.Done && x.Verb == agents.Reserve && dr.faults.strikes(EchoedCreate) {
+		return dr.do(x, false)
+	}
+	if dr.faults.strikes(LostAnswer) {
+		if dr.calls.IntN(2) == 0 {
+			return agents.CommandDone{}
+		}
+		return silent
+	}
+	return d
+}
+
+// died is the end of the driver's process: what waits is forgotten, what is in
+// hand goes on, and nobody hears what comes of it.
+func (dr *driver) died() {
+	dr.life++
+	dr.line = nil
+}
+
+// look answers what the manager has to say of itself.
+func (dr *driver) look(from agents.ID, q agents.LookRequest) {
+	life := dr.life
+	dr.after(within(dr.calls, 40, 300), func() {
+		answer := agents.Looked{Ref: q.Ref}
+		wait := within(dr.calls, 1, 200)
+		switch {
+		case !dr.up():
+			answer.Failure = bourse.Reason{Code: bourse.Unknown, Detail: "the controller does not answer"}
+		case !dr.faults.strikes(OldLook):
+			answer.Look = dr.looks.view()
+			if dr.looks.unwritten() {
+				dr.at(shown, 1)
+			}
+		case dr.calls.IntN(2) == 0 && len(dr.looks.past) > 2: // it was asked for before
+			answer.Look = dr.looks.past[dr.calls.IntN(len(dr.looks.past)-2)]
+			dr.truth.trouble(dr.now)
+		default: // it comes late
+			answer.Look = dr.looks.view()
+			wait = within(dr.calls, 5*bourse.Second, 3*bourse.Minute)
+			dr.truth.trouble(dr.now.Add(wait))
+		}
+		dr.after(wait, func() {
+			if dr.life == life {
+				dr.out.Send(from, answer)
+			}
+		})
+	})
+}
+
+// output answers what work has printed: a line for its begin and one for its end.
+func (dr *driver) output(from agents.ID, q agents.OutputRequest) {
+	life := dr.life
+	dr.after(within(dr.calls, 40, 300), func() {
+		answer := agents.Output{Ref: q.Ref, Name: q.Name}
+		text := ""
+		for _, r := range dr.truth.runs {
+			if r.Name == q.Name && r.Ours {
+				if text += "begun\n"; r.Over > 0 {
+					text += "over with " + strconv.Itoa(r.Exit) + "\n"
+				}
+			}
+		}
+		if text == "" || !dr.up() {
+			answer.Failure = bourse.Reason{Code: bourse.Unknown, Detail: "there is no output of " + q.Name}
+		}
+		answer.Size = int64(len(text))
+		if answer.From = min(q.From, answer.Size); q.From < 0 {
+			answer.From = max(0, answer.Size-bourse.MaxTail)
+		}
+		answer.Data = []byte(text[answer.From:])
+		if dr.life == life {
+			dr.out.Send(from, answer)
+		}
+	})
+}

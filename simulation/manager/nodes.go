@@ -1,0 +1,79 @@
+package manager
+
+import (
+	"slices"
+
+	"github.com/bourse-grid/bourse"
+)
+
+// nodes are those of a manager with the work that is on them, whatever its book says.
+type nodes struct {
+	*clock
+	truth *truth
+	list  []*node
+}
+
+// node is one of them.
+type node struct {
+	name      string
+	first     string // its name when nobody has renamed it
+	partition string
+	state     bourse.NodeState
+	work      *Run        // that is on it
+	unfit     bourse.Time // since when it is not up under its name; 0: it is
+}
+
+// find is the node of a name, nil if there is none.
+func (s *nodes) find(name string) *node {
+	for _, n := range s.list {
+		if n.name == name {
+			return n
+		}
+	}
+	return nil
+}
+
+// begin begins work on the nodes of a job. What has begun before, under an earlier
+// submission or before a crash of the manager, finds its mark and ends at once.
+func (s *nodes) begin(j *job) *Run {
+	w := &Run{Job: j.id, Name: j.name, User: j.user, Ours: j.ours, Issued: j.issued, Late: j.late, Nodes: slices.Clone(j.nodes), Begun: s.now, ends: s.now.Add(max(j.run, 1)), status: j.status}
+	if first := s.marked(j.name); j.ours && first != nil {
+		w.Again, w.ends, w.status = true, s.now.Add(bourse.Second), first.Exit
+	}
+	for _, name := range j.nodes {
+		if n := s.find(name); n.work == nil {
+			n.work = w
+		} else if n.work.Over == 0 {
+			s.truth.touch("I1: node %s carries %s and is to carry %s", name, n.work.Name, w.Name)
+		}
+	}
+	s.truth.runs = append(s.truth.runs, w)
+	s.truth.running = append(s.truth.running, w)
+	return w
+}
+
+// marked is the first work of ours that has begun under a name, nil if none has. Its
+// mark lies beside the work, for days: neither a crash of the manager nor its forgetting
+// takes it away.
+func (s *nodes) marked(name string) *Run {
+	for _, r := range s.truth.runs {
+		if r.Name == name && r.Ours {
+			return r
+		}
+	}
+	return nil
+}
+
+// over ends work now, and frees its nodes.
+func (s *nodes) over(w *Run, signal int) {
+	w.Over, w.Signal, w.Exit = s.now, signal, w.status
+	if signal > 0 {
+		w.Exit = 128 + signal
+	}
+	for _, n := range s.list {
+		if n.work == w {
+			n.work = nil
+		}
+	}
+	s.truth.running = slices.DeleteFunc(s.truth.running, func(x *Run) bool { return x == w })
+}

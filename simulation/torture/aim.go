@@ -1,0 +1,67 @@
+package torture
+
+import (
+	"slices"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/simulation/manager"
+)
+
+// CrashAimed is the end of a cluster's process at a moment that matters: even over time
+// they are too rare to be struck.
+const CrashAimed sim.Kind = "crash-aimed"
+
+// moment is what has just happened when an aimed crash strikes.
+type moment func(x *behindSite, s *sim.Step) bool
+
+// moments are those that crashes are aimed at.
+var moments = []moment{
+	func(_ *behindSite, s *sim.Step) bool { return lockMoves(s, bourse.LockSubmitted) },
+	func(x *behindSite, s *sim.Step) bool { // work of its has begun
+		runs := x.manager.Runs()
+		return len(runs) > 0 && runs[len(runs)-1].Ours && runs[len(runs)-1].Begun == s.At
+	},
+	func(x *behindSite, s *sim.Step) bool { // work of its that is over soon is so
+		return slices.ContainsFunc(x.manager.Runs(), func(r *manager.Run) bool { return r.Ours && r.Over == s.At && r.Over.Sub(r.Begun) < bourse.Minute })
+	},
+	func(x *behindSite, s *sim.Step) bool { // a reservation is being created
+		return slices.ContainsFunc(s.Sends, func(m agents.Send) bool {
+			c, ok := m.Message.(agents.Command)
+			return ok && c.Verb == agents.Reserve
+		})
+	},
+}
+
+// lockMoves reports whether a lock moves to a state in a step.
+func lockMoves(s *sim.Step, to bourse.LockState) bool {
+	return slices.ContainsFunc(s.Facts, func(f agents.Fact) bool {
+		m, ok := f.(bourse.LockMoved)
+		return ok && m.State == to
+	})
+}
+
+// aimed has the crashes strike that were aimed at what has just happened: the process
+// dies around its next sync, or at once.
+func (b *behind) aimed(s *sim.Step) {
+	w := b.c.w
+	if len(w.aims) == 0 {
+		return
+	}
+	for d, x := range b.sites {
+		id := clusterID(x.site.config.Name)
+		if s.ID != d && s.ID != id {
+			continue
+		}
+		w.aims = slices.DeleteFunc(w.aims, func(f sim.Fault) bool {
+			if f.Host != id || !moments[f.Salt%uint64(len(moments))](x, s) {
+				return false
+			}
+			f.Kind, f.At = sim.CrashSync, w.Now()
+			w.Strike(f)
+			w.struckAims++
+			return true
+		})
+	}
+}

@@ -1,0 +1,151 @@
+package torture
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/sim"
+	"github.com/bourse-grid/bourse/cluster/managed"
+	"github.com/bourse-grid/bourse/simulation/manager"
+)
+
+// drawWork gives three of four jobs something to run, in a world that has managers, and
+// some of those a rendezvous, for which half of the sites have a place. At one in four
+// sites no work of eva's runs. It draws from a stream of its own.
+func (w *world) drawWork() {
+	r := rand.New(rand.NewPCG(w.seed, 14))
+	for i := range w.brokers {
+		jobs := w.brokers[i].jobs
+		for k := range jobs {
+			if r.IntN(4) > 0 {
+				jobs[k].Work = &bourse.Work{Command: []string{"true", jobs[k].Name}, Rendezvous: r.IntN(3) == 0}
+			}
+		}
+	}
+	for i := range w.sites {
+		s := &w.sites[i]
+		if r.IntN(2) == 0 {
+			s.config.Meeting = s.config.Name + ":7070"
+		}
+		s.accounts = []managed.Account{{User: "ana", As: "ana_vo"}, {User: "ben", As: "guest"}}
+		if r.IntN(4) > 0 {
+			s.accounts = append(s.accounts, managed.Account{User: "*", As: "guest"})
+		}
+	}
+}
+
+// accountOf is as whom a user's work runs at a site; "": it does not.
+func (s *site) accountOf(user string) string {
+	for _, a := range s.accounts {
+		if a.User == user || a.User == "*" {
+			return a.As
+		}
+	}
+	return ""
+}
+
+// brings reports whether a leg brings work: its job does, as its user has submitted it.
+func (b *behind) brings(id bourse.LegID) bool {
+	t := b.c.txs[id.Tx]
+	return t != nil && t.job.Work != nil
+}
+
+// submits checks that a cluster does not rely on its driver to begin work only once:
+// what it has on record as begun, or what has truly begun, it does not submit (I22); and
+// that what it hands over is its job's (I20).
+func (b *behind) submits(x *behindSite, s *sim.Step) error {
+	for _, f := range s.Facts {
+		if f, ok := f.(bourse.LockMoved); ok {
+			b.begins[managed.Name(prefix, f.Leg)] = f.State == bourse.LockRunning
+		}
+	}
+	for _, out := range s.Sends {
+		c, ok := out.Message.(agents.Command)
+		if !ok || c.Verb != agents.Run {
+			continue
+		}
+		if b.begins[c.Name] {
+			return fmt.Errorf("I22: %s has on record that the work of leg %v runs, and submits it", s.ID, b.legs[c.Name])
+		}
+		for _, r := range x.manager.Runs() {
+			if r.Name == c.Name && r.Begun < s.At {
+				return fmt.Errorf("I22: the work of leg %v has begun at %v, and %s submits it", b.legs[c.Name], r.Begun, s.ID)
+			}
+		}
+		if err := b.handsOver(x, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// handsOver checks the work that is submitted for a leg: it is its job's, it runs as the
+// account that its user has there, and it meets the others where one of its window's
+// sites has a place for them.
+func (b *behind) handsOver(x *behindSite, c agents.Command) error {
+	id := b.legs[c.Name]
+	t := b.c.txs[id.Tx]
+	if t == nil || b.c.exempt[id] || c.Work == nil {
+		return nil
+	}
+	if !c.Work.Work.Same(t.job.Work) || c.Work.Job != t.job.Name || c.User != x.site.accountOf(t.job.User) {
+		return fmt.Errorf("I20: for leg %v of job %s of %s, %+v is submitted as %s", id, t.job.Name, t.job.User, *c.Work, c.User)
+	}
+	if t.begun.Repairs.Tx.Seq > 0 || t.begun.Replaces != nil {
+		return nil // its window is that of another transaction
+	}
+	meets := ""
+	for _, name := range t.begun.Sites {
+		for i := range b.c.w.sites {
+			if s := &b.c.w.sites[i]; s.config.Name == name && t.job.Work.Rendezvous && meets == "" {
+				meets = s.config.Meeting
+			}
+		}
+	}
+	if c.Work.Legs != len(t.begun.Legs) || c.Work.Leg != id.Leg || c.Work.Meeting != meets || (c.Work.Token != "") != (meets != "") {
+		return fmt.Errorf("I20: leg %v of a window at %v is told that it is %d of %d and meets at %q", id, t.begun.Sites, c.Work.Leg, c.Work.Legs, c.Work.Meeting)
+	}
+	return nil
+}
+
+// result checks what a broker has on record of a leg that has run: its work has begun in
+// the manager (I20), once (I22), and what is said of it is so.
+func (b *behind) result(f bourse.LegDone) error {
+	t := b.c.txs[f.Leg.Tx]
+	if f.State != bourse.Settled || f.Claim || b.c.exempt[f.Leg] || !b.brings(f.Leg) || f.Leg.Leg >= len(t.begun.Sites) {
+		return nil
+	}
+	x := b.sites[driverID(t.begun.Sites[f.Leg.Leg])]
+	if x == nil {
+		return nil
+	}
+	var runs []*manager.Run
+	begun := false // as is said: what finds its mark has begun too, for a moment
+	for _, r := range x.manager.Runs() {
+		if r.Name != managed.Name(prefix, f.Leg) {
+			continue
+		}
+		begun = begun || f.Result != nil && off(f.Result.Begin, r.Begun) <= maxOff+bourse.Second
+		if !r.Again {
+			runs = append(runs, r)
+		}
+	}
+	switch {
+	case len(runs) == 0:
+		return fmt.Errorf("I20: leg %v has run by its broker's record, and its work has not begun", f.Leg)
+	case len(runs) > 1:
+		return fmt.Errorf("I22: the work of leg %v has begun %d times", f.Leg, len(runs))
+	case f.Result == nil:
+		return fmt.Errorf("I20: leg %v has run by its broker's record, which does not say how its work has ended", f.Leg)
+	}
+	if r, said := runs[0], f.Result; said.Known && (r.Over == 0 || said.Exit != r.Exit) ||
+		said.Begin > 0 && !begun || said.End > 0 && said.End < r.Over.Add(-maxOff) {
+		return fmt.Errorf("I20: the work of leg %v ran from %v to %v with %d, and its broker has %+v", f.Leg, r.Begun, r.Over, r.Exit, *said)
+	}
+	return nil
+}
+
+// off is how far two instants are from each other.
+func off(a, b bourse.Time) bourse.Duration { return max(a.Sub(b), b.Sub(a)) }
