@@ -1,13 +1,13 @@
 # make check is what CI runs. Each step stands alone, so that one that fails
 # can be run by itself.
 
-.PHONY: check build fmt vet lint test plants determinism bench drill speed slurm slurm-drill
+.PHONY: check build fmt vet lint vuln test race plants determinism bench drill speed slurm slurm-drill release-snapshot release
 
 # One after the other: the steps share the build cache, and the first that
 # fails is the one to mend.
 .NOTPARALLEL:
 
-check: fmt vet lint test plants determinism bench
+check: fmt vet lint vuln test race plants determinism bench
 	@echo "check: all passed"
 
 build:
@@ -23,9 +23,23 @@ vet:
 lint:
 	go tool -modfile=tools/go.mod staticcheck ./...
 
+# Known vulnerabilities in what the code calls. Skipped, in words, where the database
+# of Go's vulnerabilities is out of reach.
+vuln:
+	tools/vuln.sh
+
 # imports_test.go holds the direction of imports.
 test:
 	go test ./...
+
+# The packages with goroutines or locks, under the race detector; those whose tests
+# take minutes then are in drill. race_test.go holds both lists true.
+RACE := agents/certificate agents/journal agents/live agents/wire cluster/local cluster/slurm \
+	parallel report/draw web workload
+RACE_LONG := cmd/bourse simulation simulation/torture studies
+
+race:
+	go test -race -short $(RACE:%=./%)
 
 # A test that would not notice a planted bug is no test: each one is caught.
 # One alone: go run ./cmd/plants NAME.
@@ -42,6 +56,7 @@ determinism:
 SEED ?= 1
 drill:
 	go test -race ./simulation/drill -count 1 -timeout 30m -drill.long -drill.seed $(SEED)
+	go test -race -short $(RACE_LONG:%=./%) -count 1 -timeout 60m
 
 # The federation's rows of docs/PERFORMANCE.md.
 speed:
@@ -65,3 +80,17 @@ slurm-drill:
 # Once each: that they compile and run. For figures: go test -run '^$$' -bench . ./policy/...
 bench:
 	go test -run '^$$' -bench . -benchtime 1x ./...
+
+# docs/RELEASING.md. goreleaser is pinned in a module of its own, so that nobody who
+# only checks or builds fetches what it is made of.
+GORELEASER := go tool -modfile=tools/release/go.mod goreleaser
+
+# All of a release but images, signatures and publishing, in dist/.
+release-snapshot:
+	$(GORELEASER) check
+	$(GORELEASER) release --snapshot --clean --skip=publish,sign,docker
+	cd dist && sha256sum --check --quiet SHA256SUMS && ls -l *.tar.gz *.deb *.rpm
+
+# A draft of the release of the tag that is checked out.
+release:
+	$(GORELEASER) release --clean

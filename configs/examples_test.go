@@ -114,3 +114,23 @@ func example(t *testing.T, name string) string {
 	}
 	return string(text)
 }
+
+// What a package puts into /etc/bourse is taken as it is, and writes nowhere else than
+// where its service may.
+func TestExamples_OfPackagesWriteWhereTheirServicesMay(t *testing.T) {
+	t.Parallel()
+	const mayWrite = "/var/lib/bourse/"
+	site, err := ReadSiteProcess("../packaging/site.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	broker, err := ReadBrokerProcess("../packaging/broker.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{site.ProofKey, site.Journal.Dir, broker.Journal.Dir} {
+		if !strings.HasPrefix(name, mayWrite) {
+			t.Errorf("%s is not in %s", name, mayWrite)
+		}
+	}
+}

@@ -3,8 +3,10 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,7 +15,8 @@ import (
 )
 
 // What the linker says: the version of a release, and the commit where Go has not
-// found it out by itself.
+// found it out by itself. go install MODULE@VERSION has no linker flags; Go then
+// keeps the version.
 var (
 	release = "unreleased"
 	commit  = ""
@@ -34,16 +37,32 @@ type version struct {
 func versionOf() version {
 	v := version{Version: release, Commit: commit, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Wire: wire.Version, Journal: journal.Version}
 	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			switch s.Key {
-			case "vcs.revision":
-				v.Commit = cmp.Or(v.Commit, s.Value)
-			case "vcs.modified":
-				v.Modified = s.Value == "true"
-			}
-		}
+		v.built(info)
 	}
 	return v
+}
+
+// pseudo is the version that Go makes up for a commit without a tag: a time and the
+// commit's first twelve digits, with "+dirty" behind them where files had changed.
+var pseudo = regexp.MustCompile(`[-.]\d{14}-([0-9a-f]{12})(\+.*)?$`)
+
+// built takes what Go has written into the binary. A commit without a tag is no
+// release, whatever Go calls it.
+func (v *version) built(info *debug.BuildInfo) {
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			v.Commit = cmp.Or(v.Commit, s.Value)
+		case "vcs.modified":
+			v.Modified = s.Value == "true"
+		}
+	}
+	switch m := pseudo.FindStringSubmatch(info.Main.Version); {
+	case m != nil:
+		v.Commit = cmp.Or(v.Commit, m[1])
+	case v.Version == "unreleased" && strings.HasPrefix(info.Main.Version, "v"):
+		v.Version = strings.TrimSuffix(info.Main.Version, "+dirty")
+	}
 }
 
 // String is one line.
