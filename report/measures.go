@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 
 	"github.com/bourse-grid/bourse"
@@ -56,6 +57,33 @@ var brokerMeasures = []measure[BrokerSummary]{
 	{"above base credits", "", "", "", "the adaptive part of the cost: what delaying local jobs has cost", amount(func(b *BrokerSummary) bourse.Credits { return b.Cost.Additive })},
 	{"", "Extra", "Above base price", "", "", extra()},
 	{"", "Left", "Left of the budget", "", "", amount(func(b *BrokerSummary) bourse.Credits { return b.Left })},
+}
+
+// gridMeasures are of all sites of a run together, where there are several.
+var gridMeasures = []measure[Summary]{
+	{"spread of use points", "", "", "", "standard deviation of the sites' used %, each site counted once: 0 where all are as full as each other", factor(func(s *Summary) float64 {
+		return s.spread(func(u *Utilisation) float64 { return u.All })
+	})},
+	{"spread of local use points", "", "", "", "the same of what local jobs alone have used", factor(func(s *Summary) float64 {
+		return s.spread(func(u *Utilisation) float64 { return u.Local })
+	})},
+}
+
+// AllSites is the owner of the measures of all sites together. No site or VO has a
+// name with a space.
+const AllSites = "all sites"
+
+// spread is the standard deviation of a share over the sites, in points.
+func (s *Summary) spread(of func(*Utilisation) float64) float64 {
+	mean, sum := 0.0, 0.0
+	for i := range s.Sites {
+		mean += 100 * of(&s.Sites[i].Utilisation) / float64(len(s.Sites))
+	}
+	for i := range s.Sites {
+		apart := 100*of(&s.Sites[i].Utilisation) - mean
+		sum += apart * apart
+	}
+	return math.Sqrt(sum / float64(len(s.Sites)))
 }
 
 func tally[S any](of func(*S) int) quantity[S] {

@@ -22,6 +22,7 @@ var decoders = map[string]func([]byte) (agents.Fact, error){
 	bourse.JobStarted{}.Kind():        decode[bourse.JobStarted],
 	bourse.JobEnded{}.Kind():          decode[bourse.JobEnded],
 	bourse.JobRefused{}.Kind():        decode[bourse.JobRefused],
+	bourse.NodesFreed{}.Kind():        decode[bourse.NodesFreed],
 	bourse.LegMoved{}.Kind():          decode[bourse.LegMoved],
 	bourse.JobSubmitted{}.Kind():      decode[bourse.JobSubmitted],
 	bourse.SubmissionRefused{}.Kind(): decode[bourse.SubmissionRefused],

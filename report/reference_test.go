@@ -48,6 +48,144 @@ Times are seconds from the scenario's zero, durations seconds, money credits, ci
 table stand in the order of this page; later versions add columns at the end.
 `
 
+// referenceTables are the files of other rooms. A test of the commands holds them
+// against the files that are really written.
+const referenceTables = `
+## run.json
+
+| key | says |
+|---|---|
+| format | of this file: 1 |
+| version | of the program that made the run |
+| seed | the first |
+| runs | how many seeds, from the first on |
+| scenario | its name, and its text as it was read |
+| traces | what it has read: name, size and SHA-256 of each file |
+
+## means.json
+
+A list. The tables of the terminal for several seeds show the same.
+
+| key | says |
+|---|---|
+| owner | a site, a VO, or all sites |
+| measure | its name, with its unit |
+| mean | over the seeds |
+| ci95 | half-width of its 95 % interval |
+| runs | how many seeds |
+
+## runs.csv
+
+A row for each run of a sweep.
+
+| column | says |
+|---|---|
+| point | the combination of values, from 1 in the order of the file |
+| KEY | of each parameter: its value |
+| seed | of the run |
+| OWNER: MEASURE | of each site, of each VO and of all sites: the measure |
+
+## summary.csv
+
+A row for each combination, owner and measure of a sweep.
+
+| column | says |
+|---|---|
+| point | as in runs.csv |
+| KEY | of each parameter: its value |
+| owner | a site, a VO, or all sites |
+| measure | its name, with its unit |
+| mean | over the seeds |
+| ci95 | half-width of its 95 % interval |
+| runs | how many seeds |
+| min | the least of the seeds |
+| p10 | the quantile of 10 %, between two seeds interpolated |
+| median | of the seeds |
+| p90 | the quantile of 90 % |
+| max | the most of the seeds |
+
+## differences.csv
+
+A row for each combination but the first, owner and measure. A difference whose absolute value is larger than its ci95 is unlikely to be luck.
+
+| column | says |
+|---|---|
+| point | as in runs.csv |
+| KEY | of each parameter: its value |
+| owner | a site, a VO, or all sites |
+| measure | its name, with its unit |
+| difference | from the first combination, seed by seed: the mean over the seeds |
+| ci95 | half-width of its 95 % interval |
+| runs | how many seeds |
+
+## sweep.json
+
+| key | says |
+|---|---|
+| name | of the sweep |
+| fingerprint | of all that it follows from: file, scenario, traces |
+| seed | the first |
+| runs | seeds for each combination |
+| parameters | key and values of each |
+
+## tries.csv
+
+A row for each value that a sweep with a target has tried, and each seed.
+
+| column | says |
+|---|---|
+| KEY | the parameter: the value tried |
+| seed | of the run |
+| MEASURE | what the target asks of |
+| met | whether this run meets it |
+
+## comparison.csv
+
+What ^report A B^ writes of two runs: a row for each owner and measure.
+
+| column | says |
+|---|---|
+| owner | a site, a VO, or all sites |
+| measure | its name, with its unit |
+| a | mean over the seeds of the first run |
+| a ci95 | half-width of its 95 % interval |
+| a runs | how many seeds it has |
+| b | the same of the second run |
+| b ci95 | of the second run |
+| b runs | of the second run |
+| b less a | the difference |
+| ci95 | half-width of the 95 % interval of the difference |
+| paired | true if it is taken seed by seed, as both have the same seeds |
+
+## The files of a study
+
+^bourse study NAME --out DIR^ writes NAME.json and NAME.csv, a row for each figure, and NAME.html.
+
+| column | says |
+|---|---|
+| measure | what is measured |
+| setting | under which setting |
+| paper | what the paper says, in its unit or in words |
+| here | what comes out here |
+| ci95 | half-width of the 95 % interval |
+| runs | seeds |
+| verdict | whether the paper's figure is met |
+
+## The rows of replay --jobs-out
+
+Times are in the clock of the trace. Jobs that were refused or dropped have no row.
+
+| column | says |
+|---|---|
+| job | its number in the trace |
+| submit | when it came |
+| start | when it started |
+| end | when it ended |
+| procs | processors |
+| estimate | of its length |
+| kind | ^immediate^, ^backfilled^, ^reserved^ (it had a place held for it) or ^reservation^ (with --reservations) |
+`
+
 // The reference is what the code writes, in a page.
 func TestReference_IsUpToDate(t *testing.T) {
 	t.Parallel()
@@ -55,6 +193,8 @@ func TestReference_IsUpToDate(t *testing.T) {
 	b.WriteString(referenceHead)
 	writeColumns(&b)
 	writeMeasureList(&b)
+	b.WriteString(strings.ReplaceAll(referenceTables, "^", "`"))
+	writeExportColumns(&b)
 	writeSummaryKeys(t, &b)
 	writeFacts(t, &b)
 	if *update {
@@ -80,7 +220,7 @@ func writeColumns(b *strings.Builder) {
 }
 
 func writeMeasureList(b *strings.Builder) {
-	fmt.Fprint(b, "\n## Measures\n\nIn means.json, runs.csv, summary.csv, differences.csv and comparison.csv, each by its owner, a site or a VO. Its name has its unit.\n"+
+	fmt.Fprint(b, "\n## Measures\n\nIn means.json, runs.csv, summary.csv, differences.csv and comparison.csv, each by its owner, a site, a VO or `"+AllSites+"`. Its name has its unit.\n"+
 		"\n| of a site | is |\n|---|---|\n")
 	for _, m := range siteMeasures {
 		if m.name != "" {
@@ -92,6 +232,17 @@ func writeMeasureList(b *strings.Builder) {
 		if m.name != "" {
 			fmt.Fprintf(b, "| %s | %s |\n", m.name, m.about)
 		}
+	}
+	fmt.Fprint(b, "\n| of "+AllSites+" | is |\n|---|---|\n")
+	for _, m := range gridMeasures {
+		fmt.Fprintf(b, "| %s | %s |\n", m.name, m.about)
+	}
+}
+
+func writeExportColumns(b *strings.Builder) {
+	fmt.Fprint(b, "\n## The rows of export --to evalys\n\nA row for each local job and each leg that has begun, in the order in which they end.\n\n| column | says |\n|---|---|\n")
+	for _, c := range evalysColumns {
+		fmt.Fprintf(b, "| %s | %s |\n", c.name, c.says)
 	}
 }
 
@@ -196,7 +347,7 @@ func writeSummaryKeys(t *testing.T, b *strings.Builder) {
 	t.Helper()
 	s := readSource(t, "*.go")
 	fmt.Fprint(b, "\n## summary.json\n")
-	for _, typ := range []string{"Summary", "SiteSummary", "Utilisation", "GroupSummary", "LocalSummary", "Income", "Deadlines", "BrokerSummary", "JobSummary", "CycleSummary"} {
+	for _, typ := range []string{"Summary", "SiteSummary", "Utilisation", "GroupSummary", "LocalSummary", "Income", "Deadlines", "BrokerSummary", "ValueLost", "JobSummary", "TransactionSummary", "CycleSummary"} {
 		keys := s.keys(typ)
 		if len(keys) == 0 {
 			t.Errorf("summary.json: %s has no keys", typ)

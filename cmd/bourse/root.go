@@ -52,7 +52,7 @@ type group struct {
 func groups() []group {
 	return []group{
 		{"study", "Simulate and study, without a network:", []*cobra.Command{
-			newSimulate(), newSweep(), newStudy(), newReplay(), newReport(), newTorture()}},
+			newSimulate(), newSweep(), newStudy(), newReplay(), newReport(), newExport(), newTorture()}},
 		{"one", "Look at one decision:", []*cobra.Command{newQuote(), newForecast(), newSnapshot(), newSearch(), newPlan()}},
 		{"file", "Files:", []*cobra.Command{newCheck(), newGenerate(), newConvert()}},
 		{"use", "Jobs on a federation:", []*cobra.Command{

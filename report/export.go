@@ -1,0 +1,518 @@
+package report
+
+import (
+	"container/heap"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/history"
+)
+
+// Export turns facts, in order of time, into a file that another program reads. It
+// remembers what runs and what is reserved, and of a VO's jobs those that are not
+// over: its memory is that of the busiest moment, however long the run.
+//
+// Facts of one instant are taken together, ends before starts, and reservations start
+// and end by themselves: so nodes are free when the next one needs them.
+type Export struct {
+	to      exportTo
+	sites   []*exportSite
+	byName  map[string]*exportSite
+	brokers map[string]*exportBroker
+	now     bourse.Time
+	count   int // of stays, for the order of those that begin at once
+	starts  stayHeap
+	ends    stayHeap
+	over    []*stay // in this instant
+	freed   []*stay // in this instant, and not over yet
+	err     error
+}
+
+// exportTo is a format.
+type exportTo interface {
+	// over is told of each stay that has ended, or that goes on when the run ends.
+	over(s *stay) error
+	// began is told of each stay that begins, and of the price of a leg.
+	began(s *stay) error
+	// settled is told of each site whose use has changed in an instant.
+	settled(now bourse.Time, s *exportSite) error
+	// brokerFact is told of each fact of a broker.
+	brokerFact(now bourse.Time, broker string, f agents.Fact) error
+	finish() error
+}
+
+// exportSite is a site with its groups.
+type exportSite struct {
+	number  int // from 0
+	name    string
+	groups  []*exportGroup
+	local   map[int64]*stay
+	legs    map[bourse.LegID]*stay // that are held, reserved or running
+	speaks  bool                   // its own facts come: what brokers say of its legs is not needed
+	changed bool
+	use     [2]int // nodes of local jobs and of legs that run
+}
+
+// exportGroup is a group with its nodes, numbered from 0.
+type exportGroup struct {
+	name  string
+	known bool // how many nodes it has is known beforehand
+	nodes int  // so far
+	gaps  gaps
+	rows  []bool // in use: places of a picture in which one stay follows another
+}
+
+// exportBroker is what is remembered of a VO's jobs.
+type exportBroker struct {
+	turns  history.Turns
+	submit map[string]bourse.Time               // of the jobs that are not over
+	txs    map[bourse.TxID]*history.Transaction // that are not decided
+}
+
+// stay is a job or a leg on nodes of a group.
+type stay struct {
+	site        *exportSite
+	group       *exportGroup
+	broker, job string // of a leg; the number of a local job
+	leg         bourse.LegID
+	submit      bourse.Time
+	start, end  bourse.Time
+	due         bourse.Time // when it is to end, by its estimate or its reservation
+	nodes       int
+	fare        bourse.Fare
+	status      string
+	shared      bool // it has its nodes not for itself
+	reserved    bool // of a leg: it is confirmed
+	begun, back bool // it has its nodes, or has had them; it has given them back
+	gone        bool // it is over
+	lanes       []piece
+	row         int
+	number      int
+}
+
+func (s *stay) vo() bool { return s.broker != "" }
+
+// ownNodes bounds the nodes of a group that is known by what runs on it only.
+const ownNodes = mostNodes
+
+func newExport(to exportTo, own, told []Site) *Export {
+	e := &Export{to: to, byName: map[string]*exportSite{}, brokers: map[string]*exportBroker{}}
+	for i, s := range slices.Concat(own, told) {
+		one := e.site(s.Name)
+		one.speaks = i < len(own)
+		for _, g := range s.Groups {
+			one.groups = append(one.groups, &exportGroup{name: g.Name, known: true, nodes: g.Nodes, gaps: gaps{{0, g.Nodes}}})
+		}
+	}
+	return e
+}
+
+// NewExporter makes an export to w. The sites are in the order of the file: first those
+// whose own facts will come, then those that brokers tell of. What is not known of
+// them may lack: a site or a group met later comes after.
+type NewExporter func(w io.Writer, own, told []Site) *Export
+
+// ExportRun exports the folder of a run, as simulate --out has left it.
+func ExportRun(dir string, w io.Writer, begin NewExporter) error {
+	path := filepath.Join(dir, SummaryFile)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	var s Summary
+	if err := json.Unmarshal(text, &s); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if err := s.check(); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	path = filepath.Join(dir, EventsFile)
+	events, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer events.Close()
+	e := begin(w, s.Header().Sites, nil)
+	if err := ReadEvents(events, e.Add); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return e.Finish(s.Until)
+}
+
+// Now is the instant of the latest fact.
+func (e *Export) Now() bourse.Time { return e.now }
+
+// Sites lists the sites met, as an exporter takes them: each group has the nodes that
+// its work has needed at once where their number was not known.
+func (e *Export) Sites() (own, told []Site) {
+	for _, s := range e.sites {
+		one := Site{Name: s.name}
+		for _, g := range s.groups {
+			one.Groups = append(one.Groups, bourse.Group{Site: s.name, Name: g.name, Nodes: g.nodes})
+		}
+		if s.speaks {
+			own = append(own, one)
+		} else {
+			told = append(told, one)
+		}
+	}
+	return own, told
+}
+
+// site is the site of that name, and new if there is none yet.
+func (e *Export) site(name string) *exportSite {
+	if s := e.byName[name]; s != nil {
+		return s
+	}
+	s := &exportSite{number: len(e.sites), name: name, local: map[int64]*stay{}, legs: map[bourse.LegID]*stay{}}
+	e.sites, e.byName[name] = append(e.sites, s), s
+	return s
+}
+
+func (e *Export) broker(name string) *exportBroker {
+	b := e.brokers[name]
+	if b == nil {
+		b = &exportBroker{submit: map[string]bourse.Time{}, txs: map[bourse.TxID]*history.Transaction{}}
+		e.brokers[name] = b
+	}
+	return b
+}
+
+func (s *exportSite) group(name string) *exportGroup {
+	if i := slices.IndexFunc(s.groups, func(g *exportGroup) bool { return g.name == name }); i >= 0 {
+		return s.groups[i]
+	}
+	g := &exportGroup{name: name, gaps: gaps{{0, ownNodes}}}
+	s.groups = append(s.groups, g)
+	return g
+}
+
+// Add takes one fact. The first error stops it and is kept for Finish.
+func (e *Export) Add(now bourse.Time, id agents.ID, f agents.Fact) error {
+	if now > e.now {
+		e.advance(now)
+	}
+	kind, name, _ := strings.Cut(string(id), ":")
+	switch kind {
+	case "cluster":
+		e.clusterFact(e.site(name), now, f)
+	case "site":
+		e.siteFact(e.site(name), now, f)
+	case "broker":
+		e.brokerFact(name, now, f)
+	}
+	return e.err
+}
+
+// Finish ends the file: what runs then goes on beyond it.
+func (e *Export) Finish(until bourse.Time) error {
+	e.advance(max(until, e.now))
+	e.settle(e.now)
+	for _, s := range e.sites {
+		var rest []*stay
+		for _, one := range s.local {
+			rest = append(rest, one)
+		}
+		for _, one := range s.legs {
+			if one.begun {
+				rest = append(rest, one)
+			}
+		}
+		slices.SortFunc(rest, func(a, b *stay) int { return a.number - b.number })
+		for _, one := range rest {
+			if one.end = min(e.now, one.due); !one.vo() {
+				one.end = e.now
+			}
+			one.status = running
+			e.tell(e.to.over(one))
+		}
+	}
+	if e.err == nil {
+		e.err = e.to.finish()
+	}
+	return e.err
+}
+
+func (e *Export) tell(err error) {
+	if e.err == nil {
+		e.err = err
+	}
+}
+
+// advance lives through the instants before now at which something starts or ends.
+func (e *Export) advance(now bourse.Time) {
+	for {
+		e.settle(e.now)
+		next := min(e.starts.first(), e.ends.first())
+		if next >= now {
+			break
+		}
+		e.now = max(next, e.now)
+	}
+	e.now = now
+}
+
+// settle closes an instant.
+func (e *Export) settle(now bourse.Time) {
+	for e.ends.first() <= now {
+		if s := heap.Pop(&e.ends).(entry).stay; s.begun && s.due <= now {
+			e.giveBack(s)
+		}
+	}
+	for _, s := range e.freed {
+		e.giveBack(s)
+	}
+	for _, s := range e.over {
+		e.giveBack(s)
+		if s.begun || !s.vo() { // a local job may end as it begins, and has no nodes then
+			e.tell(e.to.over(s))
+		}
+	}
+	e.freed, e.over = e.freed[:0], e.over[:0]
+	for e.starts.first() <= now {
+		if s := heap.Pop(&e.starts).(entry).stay; !s.begun && !s.gone && s.start <= now {
+			e.begin(s)
+		}
+	}
+	for _, s := range e.sites {
+		if s.changed {
+			s.changed = false
+			e.tell(e.to.settled(now, s))
+		}
+	}
+}
+
+// begin gives a stay its nodes.
+func (e *Export) begin(s *stay) {
+	g := s.group
+	s.begun, s.number = true, e.count
+	e.count++
+	if !s.shared && s.nodes > 0 {
+		if free := g.gaps.height(); free < s.nodes {
+			e.tell(fmt.Errorf("site %s, group %s: %s needed at %v s, %d free: the facts promise a node twice", s.site.name, g.name, count(s.nodes, "node"), s.start, free))
+			return
+		}
+		s.lanes = slices.Clone(g.gaps.take(s.nodes, s.vo() || !g.known))
+		slices.SortFunc(s.lanes, func(a, b piece) int { return a.lane - b.lane })
+		g.nodes = max(g.nodes, s.lanes[len(s.lanes)-1].lane+s.lanes[len(s.lanes)-1].height)
+	}
+	if s.row = slices.Index(g.rows, false); s.row < 0 {
+		s.row = len(g.rows)
+		g.rows = append(g.rows, false)
+	}
+	g.rows[s.row] = true
+	e.uses(s, s.nodes)
+	if s.vo() {
+		heap.Push(&e.ends, entry{s.due, s.number, s})
+	}
+	e.tell(e.to.began(s))
+}
+
+// giveBack takes its nodes from a stay.
+func (e *Export) giveBack(s *stay) {
+	if !s.begun || s.back {
+		return
+	}
+	s.back = true
+	s.group.gaps.give(s.lanes)
+	s.group.rows[s.row] = false
+	e.uses(s, -s.nodes)
+}
+
+func (e *Export) uses(s *stay, nodes int) {
+	i := 0
+	if s.vo() {
+		i = 1
+	}
+	s.site.use[i] += nodes
+	s.site.changed = true
+}
+
+// await puts a stay on the list of those that begin.
+func (e *Export) await(s *stay) {
+	heap.Push(&e.starts, entry{s.start, e.count, s})
+	e.count++
+}
+
+func (e *Export) clusterFact(s *exportSite, now bourse.Time, f agents.Fact) {
+	switch f := f.(type) {
+	case bourse.JobStarted:
+		one := &stay{site: s, group: s.group(f.Group), job: fmt.Sprint(f.Job), submit: f.Submit, start: now, due: f.End, nodes: f.Nodes, shared: f.Due > 0, status: running}
+		if f.Begun > 0 {
+			one.start = f.Begun
+		}
+		s.local[f.Job] = one
+		e.await(one)
+	case bourse.JobEnded:
+		if one := s.local[f.Job]; one != nil { // else it has begun before the first fact
+			delete(s.local, f.Job)
+			if one.end = now; f.Ended > 0 {
+				one.end = f.Ended
+			}
+			if one.status = ended; f.Killed {
+				one.status = killed
+			}
+			e.end(one)
+		}
+	case bourse.NodesFreed:
+		if one := s.legs[f.Leg]; one != nil {
+			e.freed = append(e.freed, one)
+		}
+	}
+}
+
+// end ends a stay in this instant.
+func (e *Export) end(s *stay) {
+	s.gone = true
+	e.over = append(e.over, s)
+}
+
+func (e *Export) siteFact(s *exportSite, now bourse.Time, f agents.Fact) {
+	switch f := f.(type) {
+	case bourse.LegMoved:
+		one := s.legs[f.Leg]
+		if one == nil {
+			if f.State.Terminal() || f.What.Nodes == 0 {
+				return
+			}
+			one = &stay{site: s, broker: f.Leg.Tx.Broker, job: f.Job, leg: f.Leg, submit: now}
+			if at, ok := e.broker(one.broker).submit[f.Job]; ok {
+				one.submit = at
+			}
+			s.legs[f.Leg] = one
+		}
+		e.legMoved(one, now, f)
+	case bourse.LegShifted:
+		if one := s.legs[f.Leg]; one != nil {
+			e.shift(one, f)
+		}
+	}
+}
+
+// shift moves a leg that has not begun.
+func (e *Export) shift(s *stay, f bourse.LegShifted) {
+	if s.begun {
+		return
+	}
+	s.start, s.due = f.Start, f.End
+	if s.reserved {
+		e.await(s)
+	}
+}
+
+func (e *Export) legMoved(s *stay, now bourse.Time, f bourse.LegMoved) {
+	if f.State.Terminal() {
+		delete(s.site.legs, f.Leg)
+		s.status, s.end = f.State.String(), history.LetGo(now, f)
+		if f.State == bourse.Settled {
+			s.status = ended
+		}
+		e.end(s)
+		return
+	}
+	if f.What.Nodes > 0 && !s.begun {
+		s.group, s.nodes, s.start, s.due, s.shared = s.site.group(f.What.Group), f.What.Nodes, f.What.Start, f.What.End, f.What.Work > 0
+	}
+	s.fare = f.Fare
+	if f.State >= bourse.Confirmed && !s.reserved {
+		s.reserved = true
+		e.await(s)
+	}
+}
+
+func (e *Export) brokerFact(name string, now bourse.Time, f agents.Fact) {
+	b := e.broker(name)
+	switch f := f.(type) {
+	case bourse.JobSubmitted:
+		b.submit[f.Job.Name] = f.Job.Submit
+	case bourse.TxBegun:
+		x := history.Begin(f)
+		b.txs[f.Tx] = &x
+	case bourse.LegPriced:
+		if x := b.txs[f.Leg.Tx]; x != nil {
+			x.Take(now, f)
+		}
+	case bourse.TxDecided:
+		if x := b.txs[f.Tx]; x != nil && f.Commit {
+			e.decided(name, b, x)
+		}
+		delete(b.txs, f.Tx)
+	case bourse.LegClosed:
+		if !f.Commit {
+			e.told(f.Leg, now, bourse.Lost)
+		}
+	case bourse.LegDone:
+		e.told(f.Leg, f.End, f.State)
+	}
+	for _, t := range b.turns.Take(now, f) {
+		switch t.What {
+		case history.Done, history.Abandoned, history.Withdrawn, history.Forgotten:
+			delete(b.submit, t.Job)
+		}
+	}
+	e.tell(e.to.brokerFact(now, name, f))
+}
+
+// decided takes the legs of a COMMIT at sites that do not speak for themselves.
+func (e *Export) decided(broker string, b *exportBroker, x *history.Transaction) {
+	for k := range x.Legs {
+		l := &x.Legs[k]
+		s := e.site(l.Site)
+		if s.speaks {
+			continue
+		}
+		one := &stay{site: s, group: s.group(l.What.Group), broker: broker, job: x.Job, leg: bourse.LegID{Tx: x.Tx, Leg: k}, submit: b.submit[x.Job],
+			start: l.What.Start, due: l.What.End, nodes: l.What.Nodes, shared: l.What.Work > 0, fare: l.Fare, reserved: true}
+		s.legs[one.leg] = one
+		e.await(one)
+	}
+}
+
+// told ends a leg of a site that does not speak for itself.
+func (e *Export) told(leg bourse.LegID, end bourse.Time, state bourse.LegState) {
+	for _, s := range e.sites {
+		if one := s.legs[leg]; one != nil && !s.speaks {
+			delete(s.legs, leg)
+			if one.status, one.end = state.String(), end; state == bourse.Settled {
+				one.status = ended
+			}
+			e.end(one)
+		}
+	}
+}
+
+// entry is a stay and an instant at which to look at it.
+type entry struct {
+	at     bourse.Time
+	number int
+	stay   *stay
+}
+
+type stayHeap []entry
+
+func (h stayHeap) first() bourse.Time {
+	if len(h) == 0 {
+		return bourse.Never
+	}
+	return h[0].at
+}
+
+func (h stayHeap) Len() int      { return len(h) }
+func (h stayHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h stayHeap) Less(i, j int) bool {
+	return h[i].at < h[j].at || h[i].at == h[j].at && h[i].number < h[j].number
+}
+func (h *stayHeap) Push(x any) { *h = append(*h, x.(entry)) }
+func (h *stayHeap) Pop() any {
+	old := *h
+	x := old[len(old)-1]
+	*h = old[:len(old)-1]
+	return x
+}
