@@ -477,7 +477,17 @@ func takeShots(t *testing.T, b *browser) {
 			return err
 		})
 	}
+	part := func(name, selector string) {
+		b.do(t, script(fmt.Sprintf(`document.querySelectorAll("section:not([hidden])")[%s].scrollIntoView()`, selector)))
+		b.drawn(t)
+		text, err := chromedp.Run(b, chromedp.CaptureScreenshot())
+		write(name+".png", text, err)
+	}
+	for i := range 5 {
+		part(fmt.Sprint("part", i), fmt.Sprint(i))
+	}
 	shot("light", script(`views[0].jobs.open(views[0].store.jobs[3].id)`))
+	part("job", "5")
 	shot("dark", scheme("dark"))
 	shot("zoomed", scheme("light"), script(`views[0].span.zoom(0.1); views[0].showBar(views[0].store.barsOf.values().toArray().find(l => l.length > 1)[0])`))
 	shot("phone", script(`views[0].span.all(); views[0].close()`), chromedp.EmulateViewport(390, 844, chromedp.EmulateScale(2)))
