@@ -73,12 +73,12 @@ export class Gantt extends EventTarget {
 
   // print paints all rows on sheets of their own, cut between sites.
   print() {
-    const sheets = [], width = 1000, most = 860;
+    const sheets = [], width = 1000, most = 340; // so that what is left of a page takes one
     const { items, height } = place(this.store, this.shown, this.open, false);
     let from = 0;
     items.forEach((item, i) => {
       const next = items[i + 1], end = next ? next.y : height;
-      if (!next || (next.row === undefined && next.y - from > most * 0.6) || next.y + next.h - from > most) { sheets.push([from, end]); from = end - 28; }
+      if (!next || next.y + next.h - from > most) { sheets.push([from, end]); from = end - 28; }
     });
     this.paper.replaceChildren(...sheets.map(([from, to]) => {
       const c = make("canvas"), g = c.getContext("2d");
