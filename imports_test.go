@@ -88,6 +88,7 @@ var rooms = []room{
 	{"history/explain", []string{".", "policy/...", "agents", "broker/planning", "history"}, core}, // facts in, an explanation out
 	{"report", []string{".", "policy/...", "agents", "broker/planning", "history", "report/draw"}, world},
 	{"report/draw", nil, world}, // fonts and PNG
+	{"web/dash", []string{"web", "web/client"}, world}, // the live page on loopback, under a context's certificate
 	{"web/...", []string{".", "policy/...", "agents", "agents/certificate", "sites", "broker", "history/...", "report", "web"}, world},
 	{"configs", []string{".", "policy/...", "agents", "cluster/...", "sites", "workload", "broker"}, world},
 	{"workload/workloadtest", []string{".", "workload"}, world},

@@ -72,6 +72,10 @@ func inlined(element string) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(h[:]) + "'"
 }
 
+// ServePage serves the live page at the root of a host. Who may see what it shows is
+// asked where it asks.
+func ServePage(mux *http.ServeMux) { mux.HandleFunc("GET /{$}", page) }
+
 // page serves the live page: one file that reads the API and refreshes itself.
 func page(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

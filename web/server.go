@@ -159,6 +159,7 @@ func newServer(opt Options, title string) (*Server, error) {
 	s.api = humago.New(s.mux, apiConfig(title))
 	s.api.UseMiddleware(s.counted)
 	s.common()
+	s.serve([]route{whoRoute(s.agent)})
 	s.http = &http.Server{
 		Handler:           s.admission.before(http.NewCrossOriginProtection().Handler(s.mux)),
 		ReadHeaderTimeout: 5 * time.Second,
@@ -180,7 +181,7 @@ func (s *Server) common() {
 	s.mux.Handle("GET /metrics", promhttp.HandlerFor(s.count.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second}))
 	s.mux.HandleFunc("GET /healthz", h.healthy)
 	s.mux.HandleFunc("GET /readyz", h.ready)
-	s.mux.HandleFunc("GET /{$}", page)
+	ServePage(s.mux)
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { unknownPath(s.mux, w, r) })
 }
 
