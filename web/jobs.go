@@ -159,6 +159,7 @@ type Cancelled struct {
 	ID     string   `json:"id"`
 	Done   bool     `json:"done" doc:"every site has given its leg back; otherwise that goes on by itself"`
 	Refund *Credits `json:"refund,omitempty" doc:"once it is done: what has been booked back since the job was given up"`
+	Words  string   `json:"words,omitempty" doc:"the same in words"`
 }
 
 type cancelOutput struct {
@@ -305,6 +306,7 @@ func (s *jobs) cancel(ctx context.Context, in *jobInput) (*cancelOutput, error) 
 	defer stop()
 	answer, err := s.opt.Host.Ask(ctx, caller(ctx).ID(), s.opt.Agent, agents.JobCancel{Job: e.id, User: e.user})
 	out := &cancelOutput{Status: http.StatusAccepted, Body: Cancelled{ID: e.id}}
+	out.Body.Words = out.Body.Sentence()
 	if err != nil {
 		return out, s.recorded(e.id, err)
 	}
@@ -312,6 +314,7 @@ func (s *jobs) cancel(ctx context.Context, in *jobInput) (*cancelOutput, error) 
 	switch r.Reason.Code {
 	case bourse.None:
 		out.Status, out.Body.Done, out.Body.Refund = http.StatusOK, true, &Credits{r.Refund}
+		out.Body.Words = out.Body.Sentence()
 		return out, nil
 	case bourse.QueueFull: // the job is given up, and others wait for the end of that
 		return out, nil
