@@ -86,10 +86,11 @@ var rooms = []room{
 	{"history", []string{".", "agents"}, core},                                                     // facts in, turns of jobs out
 	{"history/invariant", []string{".", "agents"}, core},                                           // facts in, what they break out
 	{"history/explain", []string{".", "policy/...", "agents", "broker/planning", "history"}, core}, // facts in, an explanation out
-	{"report", []string{".", "policy/...", "agents", "broker/planning", "history", "report/draw"}, world},
-	{"report/draw", nil, world}, // fonts and PNG
 	{"web/dash", []string{"web", "web/client"}, world}, // the live page on loopback, under a context's certificate
-	{"web/...", []string{".", "policy/...", "agents", "agents/certificate", "sites", "broker", "history/...", "report", "web"}, world},
+	{"report", []string{".", "policy/...", "agents", "broker/planning", "history", "report/draw", "report/view"}, world},
+	{"report/draw", nil, world},           // fonts and PNG
+	{"report/view", []string{"."}, world}, // DEFLATE, and files that are served
+	{"web/...", []string{".", "policy/...", "agents", "agents/certificate", "sites", "broker", "history/...", "report", "report/view", "web"}, world},
 	{"configs", []string{".", "policy/...", "agents", "cluster/...", "sites", "workload", "broker"}, world},
 	{"workload/workloadtest", []string{".", "workload"}, world},
 	{"simulation/...", []string{".", "parallel", "policy/...", "agents", "agents/sim", "agents/journal", "agents/plant", "cluster/...", "sites", "workload", "broker", "history/...", "report", "configs", "simulation/..."}, parallel},

@@ -1,0 +1,129 @@
+// The document as it stands: load takes one, update merges one into it.
+
+import { kinds, newBars, unpack, unpackBars } from "./pack.js";
+
+const byKey = (list, key) => new Map((list ?? []).map(x => [x[key], x]));
+
+export class Store {
+  doc = {}; jobs = []; sites = []; rows = []; bars = newBars(0, 0); stories = null;
+  #plain = new Map(); // bars by id, where they came plain
+  #packedStories = null;
+
+  async load(doc) {
+    this.doc = { ...doc };
+    [this.jobs, this.#plain] = [(await unpack(doc.jobs)) ?? [], byKey(Array.isArray(doc.bars) ? doc.bars : [], "id")];
+    this.#packedStories = doc.stories;
+    this.stories = null;
+    this.sites = doc.sites ?? [];
+    this.#place();
+    if (doc.bars?.columns) {
+      this.bars = await unpackBars(doc.bars);
+      this.#join();
+    } else {
+      this.#sort();
+    }
+  }
+
+  update(part) {
+    const { jobs, bars, sites, ...rest } = part;
+    Object.assign(this.doc, rest);
+    if (jobs) this.jobs = merge(this.jobs, jobs, "id");
+    if (sites) {
+      this.sites = merge(this.sites, sites, "name");
+      this.#place();
+    }
+    if (bars) for (const b of bars) b.gone ? this.#plain.delete(b.id) : this.#plain.set(b.id, b);
+    if (bars || jobs || sites) this.#sort();
+  }
+
+  // place gives each group its row.
+  #place() {
+    this.rows = this.sites.flatMap((s, site) => s.groups.map(g => ({ site, name: g.name, nodes: g.nodes })));
+    let row = 0;
+    this.sites.forEach(s => { s.first = row; s.nodes = s.groups.reduce((a, g) => a + g.nodes, 0); row += s.groups.length; });
+  }
+
+  // sort makes columns of plain bars.
+  #sort() {
+    const rowOf = new Map(this.rows.map((r, i) => [this.sites[r.site].name + "\n" + r.name, i]));
+    const lists = this.rows.map(() => []);
+    for (const b of this.#plain.values()) lists[rowOf.get(b.site + "\n" + b.group)]?.push(b);
+    const bars = newBars(lists.reduce((n, l) => n + l.length, 0), lists.length), jobs = new Map(this.jobs.map((j, i) => [j.id, i]));
+    const local = b => b.kind < kinds.leg ? 1 : 0;
+    let i = 0;
+    lists.forEach((list, row) => {
+      list.sort((a, b) => a.start - b.start || local(a) - local(b) || b.nodes - a.nodes);
+      for (const b of list) {
+        [bars.start[i], bars.end[i], bars.nodes[i], bars.kind[i]] = [b.start, b.end, b.nodes, b.kind];
+        bars.used[i] = b.used ? b.used / 1000 : b.nodes;
+        bars.number[i] = b.local ?? 0;
+        if (!local(b)) {
+          const p = bars.parts;
+          bars.number[i] = p.job.push(jobs.get(b.job) ?? -1) - 1;
+          p.window.push(b.window ?? 0); p.part.push(b.part ?? 1); p.parts.push(b.parts ?? 1); p.cost.push(b.cost ?? 0); p.extra.push(b.extra ?? 0);
+        }
+        i++;
+      }
+      bars.first[row + 1] = i;
+    });
+    this.bars = bars;
+    this.#join();
+  }
+
+  // join notes the bars of each job, and of each row the latest end so far.
+  #join() {
+    const { bars } = this;
+    this.barsOf = new Map();
+    bars.reach = new Float64Array(bars.n);
+    for (let row = 0; row + 1 < bars.first.length; row++) {
+      let reach = -Infinity;
+      for (let i = bars.first[row]; i < bars.first[row + 1]; i++) {
+        bars.reach[i] = reach = Math.max(reach, bars.end[i]);
+        const job = bars.kind[i] >= kinds.leg ? bars.parts.job[bars.number[i]] : -1;
+        if (job >= 0) this.barsOf.has(job) ? this.barsOf.get(job).push(i) : this.barsOf.set(job, [i]);
+      }
+    }
+    this.laid = [];
+  }
+
+  // job is that of a bar, undefined of a local one.
+  job(bar) {
+    return this.bars.kind[bar] >= kinds.leg ? this.jobs[this.bars.parts.job[this.bars.number[bar]]] : undefined;
+  }
+
+  // row is that of a bar.
+  row(bar) {
+    const { first } = this.bars;
+    let low = 0, high = first.length - 1;
+    while (high - low > 1) {
+      const middle = low + high >> 1;
+      if (first[middle] <= bar) low = middle; else high = middle;
+    }
+    return low;
+  }
+
+  // within are the first and the last bar of a row, exclusive, that may touch a span.
+  within(row, from, to) {
+    const { bars } = this, end = bars.first[row + 1];
+    const search = (list, v, low, high) => {
+      while (low < high) {
+        const middle = low + high >> 1;
+        if (list[middle] < v) low = middle + 1; else high = middle;
+      }
+      return low;
+    };
+    return [search(bars.reach, from, bars.first[row], end), search(bars.start, to, bars.first[row], end)];
+  }
+
+  async story(job) {
+    this.stories ??= (await unpack(this.#packedStories)) ?? {};
+    return this.stories[job.id];
+  }
+}
+
+// merge replaces what has the same key, keeps the order, and lets go what is gone.
+function merge(list, changed, key) {
+  const by = byKey(list, key);
+  for (const x of changed) by.set(x[key], x);
+  return [...by.values()].filter(x => !x.gone);
+}

@@ -1,0 +1,116 @@
+// A table that sorts by any column, filters by words and by state, and opens a row below
+// a row, over its whole width: columns keep their widths.
+
+import { count, make, moment, money, spanWords } from "./words.js";
+
+const page = 50; // rows at first, and with each press of "more"
+const left = { word: true, state: true };
+
+// read is the words of a cell, value what it sorts by.
+const read = (kind, v, epoch) => v === undefined || v === null ? "" : ({ at: () => moment(v, epoch), span: () => spanWords(v), money: () => money(v), figure: () => v.s ?? String(v) }[kind] ?? (() => String(v)))();
+const value = (kind, v) => v === undefined || v === null || v === "" ? undefined : kind === "figure" ? v.v ?? v : v;
+
+// Table shows rows: objects with cells and a key. It sends "shown" when what is shown, or
+// its order, has changed.
+export class Table extends EventTarget {
+  rows = []; shown = []; #limit = page; #sort = null; #open = null; #words = ""; #state = "";
+
+  // columns: {name, kind}; inside(row) makes what opens below a row, if given.
+  constructor({ what, columns, inside, label, filter = true }) {
+    super();
+    Object.assign(this, { what, columns, inside });
+    this.input = make("input", { type: "search", placeholder: "name, site, state", "aria-label": `Filter ${what}s by words`, oninput: () => { this.#words = this.input.value; this.#limit = page; this.fill(); } });
+    this.select = make("select", { "aria-label": `Filter ${what}s by state`, onchange: () => { this.#state = this.select.value; this.#limit = page; this.fill(); } });
+    this.said = make("span", { class: "faint", role: "status" });
+    this.bar = make("div", { class: "bar" }, make("label", {}, "Filter ", this.input), this.select, this.said);
+    this.bar.hidden = !filter;
+    this.heads = columns.map((c, i) => make("th", { scope: "col", class: left[c.kind] && "word" }, make("button", { type: "button", onclick: () => this.sort(i) }, c.name)));
+    this.body = make("tbody", { onkeydown: e => this.#key(e) });
+    this.more = make("button", { type: "button", class: "more", onclick: () => { this.#limit += 4 * page; this.fill(); } });
+    this.element = make("div", { class: "table" }, this.bar, make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": label ?? what },
+      make("table", {}, make("thead", {}, make("tr", {}, ...this.heads)), this.body)), this.more);
+  }
+
+  // show takes rows, {key, cells}, and the epoch of their times.
+  show(rows, epoch) {
+    this.rows = rows;
+    this.epoch = epoch;
+    const state = this.columns.findIndex(c => c.kind === "state");
+    const states = state < 0 ? [] : [...new Set(rows.map(r => r.cells[state]).filter(Boolean))].sort();
+    this.select.hidden = states.length < 2 && !this.#state;
+    this.select.replaceChildren(make("option", { value: "" }, "any state"), ...states.map(s => make("option", { value: s, selected: s === this.#state }, s)));
+    this.fill();
+  }
+
+  sort(i) {
+    this.#sort = { by: i, down: this.#sort?.by === i && !this.#sort.down };
+    this.heads.forEach((h, k) => k === i ? h.setAttribute("aria-sort", this.#sort.down ? "descending" : "ascending") : h.removeAttribute("aria-sort"));
+    this.fill();
+  }
+
+  // open opens the row of a key, and shows it. Undefined closes what is open.
+  open(key, move = true) {
+    this.#open = key;
+    const at = this.shown.findIndex(r => r.key === key);
+    if (key !== undefined && at < 0 && this.rows.some(r => r.key === key)) { // it is filtered out
+      this.input.value = this.#words = this.select.value = this.#state = "";
+    }
+    this.fill();
+    const index = this.shown.findIndex(r => r.key === key);
+    if (index >= this.#limit) { this.#limit = index + page; this.fill(); }
+    const row = [...this.body.rows].find(r => r.key === key);
+    if (row && move) { row.scrollIntoView({ block: "center" }); row.querySelector("button")?.focus({ preventScroll: true }); }
+  }
+
+  #match() {
+    const wanted = this.#words.toLowerCase().split(/\s+/).filter(Boolean), state = this.columns.findIndex(c => c.kind === "state");
+    let list = this.rows.filter(r => {
+      if (this.#state && r.cells[state] !== this.#state) return false;
+      if (!wanted.length) return true;
+      r.words ??= r.cells.map((c, i) => read(this.columns[i].kind, c, this.epoch)).join(" ").toLowerCase();
+      return wanted.every(w => r.words.includes(w));
+    });
+    if (this.#sort) {
+      const { by, down } = this.#sort, { kind } = this.columns[by], sign = down ? -1 : 1;
+      list = list.map((r, i) => [value(kind, r.cells[by]), r, i]).sort(([a, , i], [b, , k]) =>
+        (a === undefined) - (b === undefined) || sign * (a === undefined ? 0 : typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), undefined, { numeric: true })) || i - k).map(x => x[1]);
+    }
+    return list;
+  }
+
+  fill() {
+    this.shown = this.#match();
+    const focused = this.body.contains(document.activeElement) ? document.activeElement.closest("tr")?.key : undefined;
+    this.body.replaceChildren(...this.shown.slice(0, this.#limit).flatMap(r => this.#row(r)));
+    if (focused !== undefined) [...this.body.rows].find(r => r.key === focused)?.querySelector("button")?.focus({ preventScroll: true });
+    const rest = this.shown.length - this.#limit;
+    this.more.hidden = rest <= 0;
+    this.more.textContent = `Show more (${rest.toLocaleString("en")} left)`;
+    this.said.textContent = this.shown.length === this.rows.length ? count(this.rows.length, this.what) : `${this.shown.length.toLocaleString("en")} of ${count(this.rows.length, this.what)}`;
+    this.dispatchEvent(new Event("shown"));
+  }
+
+  #row(r) {
+    const open = this.inside && r.key === this.#open;
+    const cells = this.columns.map((c, i) => {
+      const words = read(c.kind, r.cells[i], this.epoch);
+      if (i) return make("td", { class: left[c.kind] && "word" }, c.kind === "state" ? make("span", { class: "state", "data-state": words }, words) : words);
+      const name = this.inside ? make("button", { type: "button", "aria-expanded": String(!!open), onclick: () => this.open(open ? undefined : r.key, false) }, words) : words;
+      return make("th", { scope: "row", class: "word" }, name);
+    });
+    const row = make("tr", { class: open && "open" }, ...cells);
+    row.key = r.key;
+    if (!open) return [row];
+    return [row, make("tr", { class: "inside" }, make("td", { colspan: this.columns.length }, this.inside(r)))];
+  }
+
+  // key moves between rows with the arrows and closes with Escape.
+  #key(e) {
+    const button = e.target.closest("tbody > tr > th > button");
+    if (!button) { if (e.key === "Escape" && this.#open !== undefined) this.open(this.#open, true), this.open(undefined, false); return; }
+    const list = [...this.body.querySelectorAll(":scope > tr > th > button")], at = list.indexOf(button);
+    const to = { ArrowDown: list[at + 1], ArrowUp: list[at - 1], Home: list[0], End: list.at(-1) }[e.key];
+    if (to) { e.preventDefault(); to.focus(); }
+    if (e.key === "Escape") this.open(undefined, false);
+  }
+}

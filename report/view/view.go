@@ -1,0 +1,80 @@
+// Package view is what people see of sites, jobs and money in a browser: report.html
+// holds it whole, the live page is served its files. It is a stylesheet, modules of
+// plain JavaScript and one JSON document, a Document; it knows no facts, asks for
+// nothing, and decides nothing.
+//
+// view.js is the door:
+//
+//	import { createView } from "./view.js";
+//	const view = createView(element, options);
+//	await view.load(document);   // a Document: all there is
+//	await view.update(part);     // a Document too: what has changed
+//
+// load draws a Document. update merges one into what is shown, and keeps the span of
+// time, what is open, sorted and filtered: sites are replaced by their names, jobs and
+// bars by their ids, and a job or bar with "gone" true goes; any other field that is
+// there replaces the one that was. Parts of one frame are drawn once. Jobs, stories and
+// bars come plain or packed (Pack, PackBars); what is updated later must have come plain.
+//
+// The options, each of which may be left out:
+//
+//	explain(job)   a promise of the job's Story, asked for when the job is opened; else
+//	               it is that of Document.Stories
+//	actions(site)  a list of {label, run}: buttons of a site, such as Drain
+//	span           a Span of another view, so that both show the same time
+//
+// A page that is served names Files' modules by <script type="module">, uPlot's script
+// before them, and view.css and uPlot's; it needs no 'unsafe-inline' but for styles. A
+// page that stands alone holds Style and Script, in which createView is a global.
+package view
+
+import (
+	"embed"
+	"regexp"
+	"strings"
+)
+
+// Files are view.css, the modules, and uPlot with its licence in the folder uplot.
+//
+//go:embed *.js *.css uplot
+var Files embed.FS
+
+// UPlotScript and UPlotStyle are the files of uPlot.
+const (
+	UPlotScript = "uplot/uPlot.iife.min.js"
+	UPlotStyle  = "uplot/uPlot.min.css"
+)
+
+// modules in the order of a page that holds all: none uses a later one before the page
+// has been read.
+var modules = []string{"words.js", "pack.js", "store.js", "lanes.js", "span.js", "rows.js", "paint.js", "gantt.js",
+	"pointer.js", "table.js", "story.js", "charts.js", "figures.js", "view.js"}
+
+// Style is the stylesheet of a page that stands alone.
+func Style() string { return read(UPlotStyle) + "\n" + read("view.css") }
+
+var (
+	imports = regexp.MustCompile(`(?m)^import [^;]*;\n`)
+	exports = regexp.MustCompile(`(?m)^export `)
+)
+
+// Script is all modules as one script that leaves createView, Span and uPlot behind.
+func Script() string {
+	var b strings.Builder
+	b.WriteString(read(UPlotScript))
+	b.WriteString("\nconst {createView, Span} = (() => {\n\"use strict\";\n")
+	for _, name := range modules {
+		b.WriteString(exports.ReplaceAllString(imports.ReplaceAllString(read(name), ""), ""))
+	}
+	b.WriteString("return {createView, Span};\n})();\n")
+	return b.String()
+}
+
+// read reads a file that is built in.
+func read(name string) string {
+	text, err := Files.ReadFile(name)
+	if err != nil {
+		panic(err) // of a file that this package embeds
+	}
+	return string(text)
+}

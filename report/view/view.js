@@ -1,0 +1,231 @@
+// The door: createView makes a view in an element; load and update show documents. See
+// package view for what they take.
+
+import { unpack, kinds } from "./pack.js";
+import { Store } from "./store.js";
+import { Span } from "./span.js";
+import { Gantt } from "./gantt.js";
+import { listen } from "./pointer.js";
+import { Table } from "./table.js";
+import { tellJob, tellLocal } from "./story.js";
+import { Charts } from "./charts.js";
+import { figures, front, share } from "./figures.js";
+import { count, make, moment } from "./words.js";
+
+export { Span };
+
+const jobColumns = [["Job", "word"], ["State", "state"], ["Why", "word"], ["VO", "word"], ["Submit", "at"], ["Nodes", "number"], ["Start", "at"], ["Wait", "span"], ["End", "at"],
+  ["Sites", "word"], ["Credits", "money"], ["per node-hour", "number"]].map(([name, kind]) => ({ name, kind }));
+const jobCells = j => [j.name, j.state, j.why ?? "", j.vo ?? "", j.submit, j.nodes, j.start, j.start === undefined ? undefined : j.start - j.submit, j.end,
+  (j.sites ?? []).join(", "), j.cost, j.price ? +j.price.toFixed(3) : undefined];
+
+export function createView(root, options = {}) {
+  return new View(root, options);
+}
+
+class View {
+  #frame = 0; #siteKey = ""; #tables = new Map();
+
+  constructor(root, options) {
+    this.options = options;
+    this.store = new Store();
+    this.span = options.span ?? new Span();
+    this.gantt = new Gantt(this.store, this.span);
+    this.charts = new Charts(this.store, this.span);
+    this.#build(root);
+  }
+
+  async load(doc) {
+    await this.store.load(doc);
+    this.#show();
+  }
+
+  async update(part) {
+    const plain = { ...part };
+    for (const key of ["jobs", "stories"]) if (plain[key]?.packed) plain[key] = await unpack(plain[key]);
+    this.store.update(plain);
+    await new Promise(done => { this.#waiting.push(done); this.#frame ||= requestAnimationFrame(() => { this.#frame = 0; this.#show(); this.#waiting.splice(0).forEach(d => d()); }); });
+  }
+
+  #waiting = [];
+
+  #build(root) {
+    const part = (title, about, ...inside) => {
+      const s = make("section", {}, make("h2", {}, title), about ? make("p", { class: "faint" }, about) : "", ...inside);
+      s.hidden = true;
+      return s;
+    };
+    this.head = make("header");
+    this.numbers = make("div");
+    this.sites = make("section");
+    this.tables = make("section");
+    this.tip = this.#makeTip();
+    this.said = make("p", { class: "said", role: "status" });
+    this.panel = make("div", { class: "panel", role: "region", "aria-label": "The block that is open", onkeydown: e => { if (e.key === "Escape") this.#close(); } });
+    this.panel.hidden = true;
+    this.legend = make("p", { class: "legend" });
+    this.list = make("details", { class: "blocks-list" }, make("summary", {}, "The blocks as a table"));
+    this.list.addEventListener("toggle", () => this.#listBars());
+    this.parts = {
+      gantt: part("What ran where", "Nodes of each group over time. A window on several groups has one colour, and a thin line joins its parts. A block opens its job.", this.#zoomBar(), this.gantt.box, this.gantt.paper, this.legend, this.said, this.panel, this.list),
+      loads: part("Use and price over time", "", this.charts.element),
+      shares: part("Waits and prices", "", this.shares = make("div", { class: "pair" })),
+      fronts: part("Choices for whole batches", "The largest batches of each VO: the combinations of its alternatives that no other beats in cost and in what the goal has least of, and the one that was taken. Left and down is better.", this.fronts = make("div", { class: "pair" })),
+      jobs: part("Jobs of the VOs", "A job opens on what became of it, on its blocks, and on the alternatives it had.", this.jobsNote = make("p", { class: "faint" })),
+    };
+    this.jobs = new Table({ what: "job", columns: jobColumns, label: "Jobs of the VOs", inside: r => tellJob(this.store, r.job, { show: bar => this.#showBar(bar), explain: j => this.#explain(j) }) });
+    this.parts.jobs.append(this.jobs.element);
+    listen(this.gantt, this.tip, words => { this.said.textContent = words; });
+    this.gantt.addEventListener("open", e => e.detail === null ? this.#close() : this.#openBar(e.detail));
+    this.gantt.addEventListener("site", e => { const s = this.store.sites[e.detail]; if (this.gantt.open.has(s.name)) this.charts.show(s.name); });
+    this.span.addEventListener("change", () => this.#told());
+    root.classList.add("view");
+    root.replaceChildren(this.head, this.numbers, this.sites, this.parts.gantt, this.parts.loads, this.parts.shares, this.parts.fronts, this.parts.jobs, this.tables, this.tip.element);
+  }
+
+  #zoomBar() {
+    const act = (name, f, rest) => make("button", { type: "button", onclick: f, ...rest }, name), { span, gantt } = this;
+    this.shown = make("span", { id: null, class: "shown", role: "status" });
+    this.all = act("Open all sites", () => {
+      const open = gantt.open.size < this.store.sites.length;
+      this.store.sites.forEach(s => open ? gantt.open.add(s.name) : gantt.open.delete(s.name));
+      gantt.place();
+      this.#told();
+    });
+    this.heldButton = act("Held, not run", e => {
+      gantt.held = !gantt.held;
+      e.target.setAttribute("aria-pressed", String(gantt.held));
+      gantt.draw();
+    }, { "aria-pressed": "true" });
+    return make("div", { class: "bar", role: "group", "aria-label": "Zoom of all figures over time" }, act("Zoom in", () => span.zoom(0.5), { "data-act": "in" }), act("Zoom out", () => span.zoom(2), { "data-act": "out" }),
+      act("Earlier", () => span.move(-0.25), { "data-act": "left" }), act("Later", () => span.move(0.25), { "data-act": "right" }), act("Whole run", () => span.all(), { "data-act": "whole" }), this.all, this.heldButton,
+      make("span", { class: "faint" }, "Shown: ", this.shown, make("span", { class: "hint" }, ". Ctrl and wheel, drag, double click; + − ← → 0, Enter and Escape when the picture has the focus.")));
+  }
+
+  #told() {
+    const { span, store } = this, { epoch } = store.doc;
+    this.shown.textContent = span.whole ? "the whole run" : `${moment(span.from, epoch)} to ${moment(span.to, epoch)}`;
+    this.all.textContent = this.gantt.open.size < store.sites.length ? "Open all sites" : "Close all sites";
+    this.#listBars();
+  }
+
+  #show() {
+    const { doc, sites, jobs, bars } = this.store, { parts } = this;
+    this.head.hidden = !doc.title;
+    this.head.replaceChildren(...(doc.title ? [make("h1", {}, doc.title), make("p", { class: "faint" }, doc.line ?? ""), doc.finding ? make("p", { class: "finding" }, doc.finding) : ""] : []));
+    this.numbers.replaceChildren(doc.figures?.length ? figures(doc.figures) : "");
+    this.#showSites(doc, sites);
+    parts.gantt.hidden = !this.store.rows.length;
+    parts.loads.hidden = !doc.loads?.length;
+    parts.shares.hidden = !doc.shares?.length;
+    parts.fronts.hidden = !doc.fronts?.length;
+    parts.jobs.hidden = !jobs.length && !doc.jobsNote;
+    this.heldButton.hidden = !bars.kind.includes(kinds.held);
+    this.jobsNote.textContent = doc.jobsNote ?? "";
+    this.shares.replaceChildren(...(doc.shares ?? []).map(share));
+    this.fronts.replaceChildren(...(doc.fronts ?? []).map(front));
+    this.#key();
+    this.jobs.show(jobs.map(job => ({ key: job.id, cells: jobCells(job), job })), doc.epoch);
+    this.#showTables(doc.tables ?? []);
+    this.charts.show();
+    this.span.over(doc.from ?? 0, Math.max(doc.until ?? 1, (doc.from ?? 0) + 1));
+  }
+
+  // showSites fills the table of sites, by which the picture is sorted and filtered too.
+  #showSites(doc, sites) {
+    const state = sites.some(s => s.state), columns = [{ name: "Site", kind: "word" }, ...(state ? [{ name: "State", kind: "state" }] : []), ...(doc.siteColumns ?? [])], key = JSON.stringify(columns);
+    this.sites.hidden = !sites.length;
+    if (key !== this.#siteKey) {
+      this.#siteKey = key;
+      this.siteTable = new Table({ what: "site", columns, label: "Sites", filter: true, inside: r => this.#inside(r.site) });
+      this.siteTable.input.placeholder = "name, state";
+      this.siteTable.addEventListener("shown", () => this.gantt.show(this.siteTable.shown.map(r => r.at)));
+      this.sites.replaceChildren(make("h2", {}, "Sites"), make("p", { class: "faint" }, "How full, by whom; their own jobs; what they earned, in credits. What is filtered and sorted here is shown so below."), this.siteTable.element);
+    }
+    this.siteTable.show(sites.map((site, at) => ({ key: site.name, at, site, cells: [site.name, ...(state ? [site.state ?? ""] : []), ...(site.cells ?? [])] })), doc.epoch);
+  }
+
+  // inside is what opens below a site.
+  #inside(site) {
+    const at = this.store.sites.indexOf(site), actions = this.options.actions?.(site) ?? [];
+    return make("div", { class: "story" }, site.why ? make("p", { class: "why" }, site.why) : "", make("p", {}, site.groups.map(g => `${g.name}: ${count(g.nodes, "node")}`).join("; ")),
+      make("p", { class: "blocks" }, make("button", { type: "button", onclick: () => { this.gantt.toggle(at, true); this.#reveal(this.gantt.items.find(i => i.site === at)); } }, "Show what ran there"),
+        make("button", { type: "button", onclick: () => { this.charts.show(site.name); this.parts.loads.scrollIntoView(); } }, "Show its use and price"),
+        ...actions.map(a => make("button", { type: "button", onclick: a.run }, a.label))));
+  }
+
+  #reveal(item) {
+    this.parts.gantt.scrollIntoView();
+    if (item) this.gantt.box.scrollTop = item.y - 30;
+  }
+
+  #showTables(list) {
+    for (const t of list) {
+      let one = this.#tables.get(t.title);
+      if (!one) {
+        one = new Table({ what: "row", columns: t.columns, label: t.title, filter: t.rows.length > 12 });
+        this.#tables.set(t.title, one);
+        this.tables.append(make("div", {}, make("h2", {}, t.title), t.about ? make("p", { class: "faint" }, t.about) : "", one.element));
+      }
+      one.show(t.rows.map((cells, i) => ({ key: String(cells[0]) + i, cells })), this.store.doc.epoch);
+    }
+    this.tables.hidden = !this.#tables.size;
+  }
+
+  // key says what the fills mean.
+  #key() {
+    const { bars } = this.store, has = new Set(bars.kind), entry = (cls, words) => make("span", {}, make("i", { class: cls }), words);
+    this.legend.replaceChildren(...[has.has(0) && entry("k-i", "local, started at once"), has.has(1) && entry("k-b", "backfilled"), has.has(2) && entry("k-r", "from its reserved place"), has.has(3) && entry("k-i", "local, sharing nodes"),
+      (has.has(4) || has.has(5)) && entry("k-v", "VO leg, a colour for each window"), has.has(6) && entry("k-h", "held, not run"), entry("k-l", "where blocks are too many or share nodes: nodes with local jobs"), entry("k-f", "nodes with VO legs")].filter(Boolean));
+  }
+
+  #explain(job) { return this.options.explain ? this.options.explain(job) : this.store.story(job); }
+
+  #openBar(bar) {
+    const job = this.store.job(bar), close = make("button", { type: "button", class: "close", "aria-label": "Close", onclick: () => this.#close() }, "×");
+    this.panel.replaceChildren(close, job ? tellJob(this.store, job, { show: b => this.#showBar(b), explain: j => this.#explain(j), table: () => this.jobs.open(job.id) }) : tellLocal(this.gantt.words(bar)));
+    this.panel.hidden = false;
+    this.panel.scrollIntoView({ block: "nearest" });
+  }
+
+  #showBar(bar) {
+    this.gantt.select(bar, true);
+    this.said.textContent = this.gantt.words(bar);
+    this.#openBar(bar);
+    this.parts.gantt.scrollIntoView({ block: "start" });
+    this.gantt.canvas.focus({ preventScroll: true });
+  }
+
+  #close() {
+    this.panel.hidden = true;
+    this.gantt.select(null);
+    this.gantt.canvas.focus({ preventScroll: true });
+  }
+
+  // listBars lists the blocks of the span that is shown, site by site: the equal of the
+  // picture for whoever does not see it.
+  #listBars() {
+    if (!this.list.open) return;
+    const { store, span, gantt } = this, most = 200, rows = [];
+    let more = 0;
+    for (const s of gantt.shown) for (let row = store.sites[s].first; row < store.sites[s].first + store.sites[s].groups.length; row++) {
+      const [a, b] = store.within(row, span.from, span.to);
+      for (let i = a; i < b; i++) if (store.bars.end[i] > span.from) rows.length < most ? rows.push(i) : more++;
+    }
+    const table = make("table", {}, make("tbody", {}, ...rows.map(i => make("tr", {}, make("td", { class: "word" }, make("button", { type: "button", onclick: () => this.#showBar(i) }, gantt.words(i)))))));
+    this.list.replaceChildren(this.list.firstChild, make("p", { class: "faint" }, `${count(rows.length + more, "block")} in the time shown` + (more ? `, of which these are the first ${most}; zoom in, or filter the sites, for the others.` : ".")), make("div", { class: "scroll" }, table));
+  }
+
+  #makeTip() {
+    const element = make("div", { class: "tip", role: "tooltip" });
+    element.hidden = true;
+    addEventListener("scroll", () => { element.hidden = true; }, true);
+    return { element, hide: () => { element.hidden = true; }, show: (words, e) => {
+      element.hidden = false;
+      element.textContent = words;
+      const w = element.offsetWidth, h = element.offsetHeight;
+      element.style.left = `${Math.max(4, Math.min(innerWidth - w - 4, e.clientX + 12))}px`;
+      element.style.top = `${e.clientY + h + 24 > innerHeight ? Math.max(4, e.clientY - h - 12) : e.clientY + 16}px`;
+    } };
+  }
+}

@@ -1,0 +1,72 @@
+// Words for numbers, as the terminal and the files have them.
+
+export const second = 1000, minute = 60 * second, hour = 60 * minute, day = 24 * hour;
+
+const two = n => String(n).padStart(2, "0");
+const clock = (t, seconds) => `${Math.floor(t / hour)}:${two(Math.floor(t / minute) % 60)}` + (seconds ? `:${two(Math.floor(t / second) % 60)}` : "");
+const calendar = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+const dayOnly = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
+
+// moment is an instant: of a run "2 d 3:04:05", with an epoch one of the calendar.
+export function moment(t, epoch) {
+  if (t === undefined || t === null) return "";
+  if (epoch) return calendar.format(t + epoch);
+  return (t >= day ? `${Math.floor(t / day)} d ` : "") + clock(t % day, true);
+}
+
+// tick is an instant on a ruler whose ticks are step apart.
+export function tick(t, step, epoch) {
+  if (epoch) {
+    const at = new Date(t + epoch);
+    return step >= day || at.getHours() + at.getMinutes() + at.getSeconds() === 0 ? dayOnly.format(at)
+      : `${two(at.getHours())}:${two(at.getMinutes())}` + (step < minute ? `:${two(at.getSeconds())}` : "");
+  }
+  if (t === 0) return "0";
+  if (t % day === 0) return `${t / day} d`;
+  if (t < day) return step < hour ? clock(t, step < minute) : `${t / hour} h`;
+  return `${Math.floor(t / day)} d ${clock(t % day, step < minute)}`;
+}
+
+const steps = [second, 5 * second, 15 * second, 30 * second, minute, 2 * minute, 5 * minute, 10 * minute, 15 * minute, 30 * minute,
+  hour, 2 * hour, 3 * hour, 6 * hour, 12 * hour, day, 2 * day, 5 * day, 10 * day, 30 * day, 60 * day, 100 * day, 365 * day];
+
+// ticks are the instants to mark from one to another, most at most, and their distance.
+export function ticks(from, to, most, epoch) {
+  let step = steps.find(s => (to - from) / s <= most) ?? steps.at(-1);
+  while ((to - from) / step > most) step *= 2;
+  const zone = epoch ? epoch - new Date(epoch).getTimezoneOffset() * minute : 0; // days begin at midnight
+  const list = [];
+  for (let t = Math.ceil((from + zone) / step) * step - zone; t <= to; t += step) list.push(t);
+  return { list, step };
+}
+
+// spanWords is a duration in the unit that suits it.
+export function spanWords(d) {
+  if (d === undefined || d === null) return "";
+  if (d < minute) return `${(d / second).toFixed(0)} s`;
+  if (d < hour) return `${(d / minute).toFixed(0)} min`;
+  if (d < 2 * day) return `${(d / hour).toFixed(1)} h`;
+  return `${(d / day).toFixed(1)} d`;
+}
+
+// money is credits of their millionths: two decimals, large amounts without.
+export function money(c) {
+  if (c === undefined || c === null) return "";
+  return (c / 1e6).toFixed(c >= 1e11 ? 0 : 2);
+}
+
+export const count = (n, what) => `${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`;
+export const percent = share => share >= 0.0995 ? `${(share * 100).toFixed(0)} %` : `${(share * 100).toFixed(1)} %`;
+
+// make makes an element: its attributes, those that begin with "on" being what it does,
+// and what it holds.
+export function make(tag, attributes, ...inside) {
+  const e = document.createElement(tag);
+  for (const [k, v] of Object.entries(attributes ?? {})) {
+    if (v === undefined || v === null || v === false) continue;
+    if (k.startsWith("on")) e.addEventListener(k.slice(2), v);
+    else e.setAttribute(k, v === true ? "" : v);
+  }
+  e.append(...inside.filter(x => x !== undefined && x !== null && x !== ""));
+  return e;
+}
