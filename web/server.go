@@ -124,6 +124,7 @@ func NewBroker(opt Options) (*Server, error) {
 	s.explains = &explanations{jobs: j, slots: make(chan struct{}, s.opt.Limits.Explains)}
 	s.serve(brokerRoutes(s.opt.Limits.Body, j, &batches{jobs: j, hooks: s.hooks}, s.explains, &changes{j},
 		&streams{jobs: j, feed: s.feed, api: s.api, identify: s.admission.identify}, &money{&market{s.agent}, s.explains}))
+	s.mux.Handle("GET "+livePath, &pages{jobs: j, feed: s.feed, identify: s.admission.identify})
 	s.count.ofBroker(s.agent, s.feed)
 	if err := s.feed.begin(); err != nil {
 		s.Close(context.Background())

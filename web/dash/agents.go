@@ -15,7 +15,7 @@ import (
 // draining and closing a site. Nobody submits work by it, pays in, or gives a site up.
 var carried = []string{
 	"GET /broker/v1/caller",
-	"GET /broker/v1/live",
+	"GET /broker/live",
 	"GET /broker/v1/jobs/{id}",
 	"GET /broker/v1/jobs/{id}/explanation",
 	"GET /broker/v1/jobs/{id}/output",

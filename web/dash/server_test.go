@@ -322,7 +322,7 @@ func TestSession_EndsItsStreams(t *testing.T) {
 	w := newWorld(t)
 	cookie, token := w.enter(t)
 	streams := make(chan int, 1)
-	go func() { streams <- w.ask("GET", "/broker/v1/live", "", cookie, token).Code }()
+	go func() { streams <- w.ask("GET", "/broker/live", "", cookie, token).Code }()
 	<-w.streamed
 	w.ask("DELETE", "/session", "", cookie, token)
 	select {
