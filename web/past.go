@@ -53,16 +53,15 @@ func (p *past) take(now bourse.Time, b *broker.Broker) {
 		return
 	}
 	p.heard = heard
-	p.steps = slices.DeleteFunc(p.steps, func(x step) bool { return x.at < now.Add(-pastSpan) })
+	p.add(s)
+}
+
+// add appends a step. What is too old goes and, of too many, every second of the older half.
+func (p *past) add(s step) {
+	p.steps = slices.DeleteFunc(p.steps, func(x step) bool { return x.at < s.at.Add(-pastSpan) })
 	if len(p.steps) >= pastSteps {
-		kept := p.steps[:0]
-		for i, x := range p.steps {
-			if i >= pastSteps/2 || i%2 == 0 {
-				kept = append(kept, x)
-			}
-		}
-		clear(p.steps[len(kept):])
-		p.steps = kept
+		i := -1
+		p.steps = slices.DeleteFunc(p.steps, func(step) bool { i++; return i < pastSteps/2 && i%2 == 1 })
 	}
 	p.steps = append(p.steps, s)
 	p.taken++
