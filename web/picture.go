@@ -29,7 +29,6 @@ type picture struct {
 	drawn map[string]*drawn
 	left  bool              // there are more jobs than are drawn
 	sent  map[string]string // the last that was sent of each part
-	loads int               // of past.taken
 }
 
 // drawn is a job of the picture.
