@@ -121,9 +121,8 @@ func tableOf[S any](first string, measures []measure[S], head func(*measure[S]) 
 	}
 }
 
-// onTerminal and onPage choose the columns of the two.
+// onTerminal chooses the columns of the terminal.
 func onTerminal[S any](m *measure[S]) string { return m.head }
-func onPage[S any](m *measure[S]) string     { return m.page }
 
 // VOMeasures lists the measures of a VO, by their names in files.
 func VOMeasures() []string {

@@ -3,111 +3,80 @@ package report
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/broker/planning"
+	"github.com/bourse-grid/bourse/report/view"
 )
 
-// jobTable is the table of a VO's jobs, each with the way it took.
-type jobTable struct {
-	ID, Title, Note string
-	Rows            []jobRow
-}
-
-type jobRow struct {
-	Job, State, Sites                     string
-	Submit, Start, Wait, End, Cost, Price sortable
-	Nodes                                 int
-	Why                                   string
-	Turns                                 []string
-	Found                                 string
-	Options                               []optionRow
-}
-
-type optionRow struct {
-	Number               int
-	Start, End, Cost, On string
-	Outcome              string
-}
-
-// sortable is a cell: the number it sorts by, "" at the end, and how it reads.
-type sortable struct{ V, S string }
-
-func at(t bourse.Time) sortable { return sortable{t.String(), moment(t)} }
-
-// jobSection has a table for each VO, with at most so many jobs in all.
-func (r *Report) jobSection(letter string, most int) pageSection {
-	s := pageSection{Title: "Jobs of the VOs", About: "Times since the start of the run. A row opens on what became of the job, and on the alternatives it had. The sites' own jobs are in jobs.csv."}
-	prefix := ""
-	if letter != "" {
-		s.Title, prefix = "Run "+letter+": jobs of the VOs", letter+"-"
-	}
-	for i, b := range r.brokers {
-		t := jobTable{ID: fmt.Sprintf("%sjobs-%d", prefix, i+1), Title: b.name}
-		shown := b.order[:min(len(b.order), max(most/len(r.brokers), 1))]
-		if len(shown) < len(b.order) {
-			t.Note = fmt.Sprintf("The first %d of %d jobs; jobs.csv has all.", len(shown), len(b.order))
+// documentJobs are the jobs of all VOs, at most so many, and the stories of the first
+// of each by the jobs' ids.
+func (r *Report) documentJobs(o documentOptions) ([]view.Job, map[string]*view.Story) {
+	var jobs []view.Job
+	stories := map[string]*view.Story{}
+	for _, b := range r.brokers {
+		for i, j := range b.order[:min(len(b.order), max(o.jobs/len(r.brokers), 1))] {
+			one := j.shown(b.name, r.until)
+			jobs = append(jobs, one)
+			if i < o.stories && j.story != nil {
+				stories[one.ID] = j.story.shown()
+			}
 		}
+	}
+	return jobs, stories
+}
+
+// jobsNote says what is not shown.
+func (r *Report) jobsNote(shown int) string {
+	notes := []string{"The sites' own jobs are in jobs.csv."}
+	all := 0
+	for _, b := range r.brokers {
+		all += len(b.order)
 		if d := &b.detail; d.looked == 0 && b.cycles > 0 {
-			t.Note += " What alternatives the jobs had is not on record."
+			notes = append(notes, fmt.Sprintf("What alternatives the jobs of %s had is not on record.", b.name))
 		} else if d.unclear > 0 {
-			t.Note += fmt.Sprintf(" The alternatives of %s are left out: %s.", count(d.unclear, "cycle"), d.why)
+			notes = append(notes, fmt.Sprintf("The alternatives of %s of %s are left out: %s.", count(d.unclear, "cycle"), b.name, d.why))
 		}
-		for _, j := range shown {
-			t.Rows = append(t.Rows, j.row(r.until))
-		}
-		s.Jobs = append(s.Jobs, t)
 	}
-	return s
+	if shown < all {
+		notes = append(notes, fmt.Sprintf("These are %d of %d jobs; jobs.csv has all.", shown, all))
+	}
+	return strings.Join(notes, " ")
 }
 
-// row tells a job.
-func (j *voJob) row(until bourse.Time) jobRow {
-	row := jobRow{Job: j.Name, Submit: at(j.Submit), Nodes: j.Nodes, State: j.state.String()}
-	if j.tx != nil {
-		j.placed(&row, until)
+// shown is the job as a page shows it.
+func (j *voJob) shown(vo string, until bourse.Time) view.Job {
+	one := view.Job{ID: jobID(vo, j.Name), VO: vo, User: j.User, Name: j.Name, State: j.state.String(), Submit: int64(j.Submit), Nodes: j.Nodes, Why: j.why()}
+	if j.tx == nil {
+		return one
 	}
-	if j.story != nil {
-		j.story.tell(&row)
-	}
-	row.Why = j.why()
-	return row
-}
-
-// placed tells the window that a job got.
-func (j *voJob) placed(row *jobRow, until bourse.Time) {
 	start, end := j.tx.window()
 	if e, ok := j.tx.finished(); ok {
 		end = e
 	}
-	row.Start, row.End = at(start), at(end)
-	wait := start.Sub(j.Submit)
-	row.Wait = sortable{wait.String(), span(wait)}
+	one.Start, one.End, one.State = view.At(start), view.At(end), ""
 	var cost bourse.Credits
-	var names []string
 	hours := 0.0
-	row.State = ""
 	for k := range j.tx.Legs {
 		l := &j.tx.Legs[k]
 		cost += l.Posted
 		hours += nodeHours(l.What)
-		if !slices.Contains(names, l.Site) {
-			names = append(names, l.Site)
+		if !slices.Contains(one.Sites, l.Site) {
+			one.Sites = append(one.Sites, l.Site)
 		}
-		if state := status(l, until); row.State == "" {
-			row.State = state
-		} else if !strings.Contains(row.State, state) {
-			row.State += ", " + state
+		if state := status(l, until); one.State == "" {
+			one.State = state
+		} else if !strings.Contains(one.State, state) {
+			one.State += ", " + state
 		}
 	}
-	row.Sites = strings.Join(names, ", ")
-	row.Cost = sortable{cost.String(), money(cost)}
+	paid := int64(cost)
+	one.Cost = &paid
 	if hours > 0 {
-		price := strconv.FormatFloat(cost.Float()/hours, 'f', 3, 64)
-		row.Price = sortable{price, price}
+		one.Price = rounded(cost.Float() / hours)
 	}
+	return one
 }
 
 // why is the shortest answer.
@@ -123,28 +92,29 @@ func (j *voJob) why() string {
 	return "placed"
 }
 
-// tell fills in what became of a job, and what alternatives it had.
-func (s *story) tell(row *jobRow) {
+// shown tells what became of a job, and what alternatives it had.
+func (s *story) shown() *view.Story {
+	one := &view.Story{}
 	for i, t := range s.turns {
 		if i == firstTurns && s.dropped > 0 {
-			row.Turns = append(row.Turns, fmt.Sprintf("(%s left out)", count(s.dropped, "turn")))
+			one.Turns = append(one.Turns, fmt.Sprintf("(%s left out)", count(s.dropped, "turn")))
 		}
 		words := moment(t.At) + ": " + string(t.Words)
 		if t.times > 1 {
 			words = fmt.Sprintf("%s to %s, %s: %s", moment(t.At), moment(t.last), count(t.times, "time"), t.Words)
 		}
-		row.Turns = append(row.Turns, words)
+		one.Turns = append(one.Turns, words)
 	}
 	l := s.look
 	if l == nil {
-		return
+		return one
 	}
-	row.Found = l.finding()
+	one.Found = l.finding()
 	for i := range l.options {
 		o := &l.options[i]
-		row.Options = append(row.Options, optionRow{Number: o.Number, Start: moment(o.Start), End: moment(o.End),
-			Cost: money(o.Fare.Total()), On: on(o), Outcome: l.words(o)})
+		one.Options = append(one.Options, view.Option{Number: o.Number, Start: int64(o.Start), End: int64(o.End), Cost: int64(o.Fare.Total()), On: on(o), Outcome: l.words(o)})
 	}
+	return one
 }
 
 // finding is what a cycle had for a job, in one sentence.

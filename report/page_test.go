@@ -2,15 +2,26 @@ package report_test
 
 import (
 	"bytes"
+	"cmp"
+	"compress/flate"
+	"encoding/base64"
 	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
 	"math"
+	"math/rand/v2"
+	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/report"
+	"github.com/bourse-grid/bourse/report/view"
 )
 
 func html(t testing.TB, r *report.Report) string {
@@ -28,6 +39,7 @@ var outward = regexp.MustCompile(`(?i)(src|href|action|srcset)\s*=|url\(\s*['"]?
 func TestPage_AsksForNothing(t *testing.T) {
 	t.Parallel()
 	page := html(t, tell(t, report.Options{Keep: true}))
+	page = regexp.MustCompile(`"[A-Za-z0-9+/=]{40,}"`).ReplaceAllString(page, "packed")
 	for _, found := range outward.FindAllString(page, -1) {
 		if found != "href=" || strings.Count(page, "href=") != 1 || !strings.Contains(page, `<link rel="icon" href="data:,">`) {
 			t.Errorf("the page has %q", found)
@@ -65,37 +77,112 @@ func TestPage_SameFactsSameBytes(t *testing.T) {
 	}
 }
 
+// document is what the view of a page loads.
+func document(t testing.TB, page, id string) map[string]any {
+	t.Helper()
+	_, rest, ok := strings.Cut(page, `<script type="application/json" data-view="`+id+`">`)
+	text, _, _ := strings.Cut(rest, "</script>")
+	var d map[string]any
+	if err := json.Unmarshal([]byte(text), &d); !ok || err != nil {
+		t.Fatalf("the page has no document %s: %v", id, err)
+	}
+	return d
+}
+
+// unpacked is a field of a document that is packed.
+func unpacked(t testing.TB, field any) string {
+	t.Helper()
+	raw, err := base64.StdEncoding.DecodeString(field.(map[string]any)["packed"].(string))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(flate.NewReader(bytes.NewReader(raw)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
 func TestPage_TellsEveryVOJobWithItsWay(t *testing.T) {
 	t.Parallel()
-	page := html(t, tell(t, report.Options{Keep: true}))
-	for _, want := range []string{
-		`<th scope="row" class="word">wave</th>`, "0:02:00: placed: 1 nodes of north/main, 2 nodes of south/main, for 0.83 credits",
-		`<th scope="row" class="word">doomed</th>`, "abandoned", "11 credits short",
-		"2 times", // poor was put off twice for one reason
-		"What alternatives the jobs had is not on record.",
-	} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page does not say %q", want)
+	d := document(t, html(t, tell(t, report.Options{Keep: true})), "run")
+	for _, want := range []string{`"name":"wave"`, `"name":"doomed"`, `"state":"abandoned"`, "11 credits short"} {
+		if jobs := unpacked(t, d["jobs"]); !strings.Contains(jobs, want) {
+			t.Errorf("the jobs do not say %q", want)
 		}
 	}
+	for _, want := range []string{
+		"0:02:00: placed: 1 nodes of north/main, 2 nodes of south/main, for 0.83 credits",
+		"2 times", // poor was put off twice for one reason
+	} {
+		if stories := unpacked(t, d["stories"]); !strings.Contains(stories, want) {
+			t.Errorf("the stories do not say %q", want)
+		}
+	}
+	if note := d["jobsNote"].(string); !strings.Contains(note, "What alternatives the jobs of vo1 had is not on record.") {
+		t.Errorf("the note is %q", note)
+	}
+}
+
+// busy is a run of so many jobs on four sites, over a year: lanes of nodes that take one
+// job after the other, the last of them legs of a VO.
+func busy(jobs int) *world {
+	const sites, lanes, legs = 4, 20, 1
+	rng := rand.New(rand.NewPCG(3, 7))
+	w := &world{until: bourse.Time(365 * bourse.Day), header: report.Header{Scenario: "busy", Seed: 3, Brokers: []report.Broker{{Name: "vo1", Budget: 1_000_000 * bourse.Credit}}}}
+	w.end = report.End{Until: w.until, Waiting: map[string][]report.Waiting{}}
+	each := jobs / (sites * lanes)
+	most := int64(w.until) / int64(each) * 2
+	for i := range sites {
+		name := fmt.Sprint("site", i+1)
+		w.header.Sites = append(w.header.Sites, report.Site{Name: name, Groups: []bourse.Group{{Site: name, Name: "main", Nodes: lanes * 8, Performance: bourse.Unit, Price: 1_000_000}}})
+		for lane := range lanes {
+			at := bourse.Time(0)
+			for k := range each {
+				start := at.Add(bourse.Duration(rng.Int64N(most / 5)))
+				end := start.Add(bourse.Duration(1000 + rng.Int64N(most*4/5)))
+				nodes := 1 + rng.IntN(8)
+				if at = end; lane < lanes-legs {
+					w.locals++
+					job := int64(k*lanes + lane + 1)
+					w.say(start, 1, agents.ID("cluster:"+name), bourse.JobStarted{Job: job, Group: "main", Nodes: nodes, Submit: start - min(start, 60_000), End: end, Class: []string{"immediate", "backfilled", "reserved"}[rng.IntN(3)]})
+					w.say(end, 0, agents.ID("cluster:"+name), bourse.JobEnded{Job: job, Group: "main", Nodes: nodes, Submit: start - min(start, 60_000), Start: start})
+					continue
+				}
+				w.legs++
+				tx, job := bourse.TxID{Broker: "vo1", Incarnation: 1, Seq: uint64(w.legs)}, fmt.Sprintf("wave-%06d", w.legs)
+				w.say(start, 1, "broker:vo1", bourse.JobSubmitted{Job: bourse.Job{Name: job, Submit: start, Request: bourse.Request{Nodes: nodes, Deadline: bourse.Never}}})
+				w.say(start, 1, "broker:vo1", bourse.TxBegun{Tx: tx, Job: job, Alternative: 1, Sites: []string{name}, Legs: []bourse.Leg{{Group: "main", Nodes: nodes, Start: start, End: end}}, Limits: []bourse.Credits{bourse.Credit}})
+				w.say(start, 1, "broker:vo1", bourse.TxDecided{Tx: tx, Commit: true})
+				w.say(end, 0, "broker:vo1", bourse.LegDone{Leg: bourse.LegID{Tx: tx}, State: bourse.Settled, End: end})
+			}
+		}
+	}
+	slices.SortStableFunc(w.facts, func(a, b said) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.rank, b.rank)) })
+	return w
 }
 
 func TestPage_IsTenMegabytesAtMost(t *testing.T) {
 	t.Parallel()
-	w := newWorld(worldSize{sites: [][]int{{256}, {512}}, brokers: 1, locals: 9500, jobs: 900,
-		until: bourse.Time(150 * bourse.Day), longest: 4 * bourse.Hour, seed: 3})
+	if testing.Short() {
+		t.Skip("a million jobs take seconds")
+	}
+	w := busy(1_000_000)
 	page := html(t, w.report(t, report.Options{Keep: true}))
 	if len(page) > 10<<20 {
-		t.Errorf("%d bars and legs make a page of %d bytes", 19900, len(page))
+		t.Errorf("%d bars make a page of %d bytes", w.legs+w.locals, len(page))
 	}
-	if strings.Contains(page, "too many to draw") {
-		t.Error("fewer than 20,000 bars are shown as density")
+	rows, bars := document(t, page, "run")["bars"].(map[string]any)["rows"].([]any), 0
+	for _, n := range rows {
+		bars += int(n.(float64))
 	}
-	w = newWorld(worldSize{sites: [][]int{{64}, {64, 64}}, brokers: 1, locals: 12_000, jobs: 50,
-		until: bourse.Time(100 * bourse.Day), longest: bourse.Hour, seed: 3})
-	page = html(t, w.report(t, report.Options{Keep: true}))
-	if len(page) > 2<<20 || !strings.Contains(page, "jobs and legs are too many to draw one by one") {
-		t.Errorf("a page of %d bytes, which does not say that it shows density", len(page))
+	if bars < 900_000 || bars > w.legs+w.locals {
+		t.Errorf("the page has %d bars of %d", bars, w.legs+w.locals)
+	}
+	if dir := os.Getenv("BOURSE_MILLION"); dir != "" { // to be opened by people
+		if err := os.WriteFile(dir+"/million.html", []byte(page), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -208,10 +295,14 @@ func TestComparison_ShowsBothRunsOverOneRuler(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := out.String()
-	for _, want := range []string{`data-until="1728000000"`, `id="A-gantt"`, `id="B-gantt"`, "<h1>A: made up</h1>", "B − A", "One seed says nothing of chance", "<td class=\"word\">fixed</td>", `id="A-jobs-1-filter"`, `id="B-jobs-1-filter"`} {
+	for _, want := range []string{`id="A"`, `id="B"`, "<h1>A: made up</h1>", "B − A", "One seed says nothing of chance", "<td class=\"word\">fixed</td>"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %s", want)
 		}
+	}
+	one, other := document(t, page, "A"), document(t, page, "B")
+	if one["until"] != float64(20*bourse.Day) && other["until"] != one["until"] || one["topPrice"] != other["topPrice"] {
+		t.Errorf("the rulers end at %v and %v, the axes of prices at %v and %v", one["until"], other["until"], one["topPrice"], other["topPrice"])
 	}
 }
 
@@ -243,5 +334,20 @@ func TestStudy_DrawsIntervalsBesideThePaper(t *testing.T) {
 	}
 	if err := s.Write(&page); err != nil || !strings.Contains(page.String(), "adaptive &lt;pricing&gt;") || !strings.Contains(page.String(), "It holds.") {
 		t.Error("the page is not of this study", err)
+	}
+}
+
+// The view has the colours of the figures that are files.
+func TestPage_ColoursAreThoseOfTheFigures(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	if err := tell(t, report.Options{Keep: true}).WriteGantt(&b); err != nil {
+		t.Fatal(err)
+	}
+	for k := range 8 {
+		ink := regexp.MustCompile(fmt.Sprintf(`\.v%d\{fill:(#[0-9a-f]+)`, k)).FindStringSubmatch(b.String())
+		if ink == nil || !strings.Contains(view.Style(), fmt.Sprintf("--v%d:%s", k, ink[1])) {
+			t.Errorf("colour %d is %q in figures", k, ink)
+		}
 	}
 }

@@ -19,9 +19,6 @@ type Plot struct {
 	Drawing *draw.Drawing
 	Head    []string   // of the data: names with their units
 	Rows    [][]string // all that is drawn
-	Brief   [][]string // the data as a page tells it where Rows are too many, nil: Rows
-
-	timed bool // it lies over the run's ruler, so that a page may zoom it
 }
 
 // WriteCSV writes the data behind the figure.
@@ -48,26 +45,26 @@ func (f *Plot) Write(w io.Writer, format string) error {
 	return fmt.Errorf("format %q: must be svg or png", format)
 }
 
-// view is what the figures of two runs that are shown side by side share: the
-// end of the ruler and of the axes. The zero view suits one run.
-type view struct {
+// shared is what the figures of two runs that are shown side by side share: the
+// end of the ruler and of the axes.
+type shared struct {
 	until bourse.Time
 	price float64 // credits a node-hour
 }
 
 // Plots draws all figures of a run that has kept its jobs.
-func (r *Report) Plots() ([]Plot, error) { return r.plots(r.view(), ganttOptions{tried: true}) }
+func (r *Report) Plots() ([]Plot, error) { return r.plots(r.alone(), ganttOptions{tried: true}) }
 
-// view is what a run alone would be shown with.
-func (r *Report) view() view { return view{until: r.until, price: r.highestPrice()} }
+// alone is what a run by itself is shown with.
+func (r *Report) alone() shared { return shared{until: r.until, price: r.highestPrice()} }
 
-func (r *Report) plots(v view, o ganttOptions) ([]Plot, error) {
+func (r *Report) plots(v shared, o ganttOptions) ([]Plot, error) {
 	o.until = v.until
 	gantt, err := r.gantt(o)
 	if err != nil {
 		return nil, err
 	}
-	list := []Plot{{Name: "gantt", Title: "What ran where", Drawing: gantt, timed: true,
+	list := []Plot{{Name: "gantt", Title: "What ran where", Drawing: gantt,
 		About: "Nodes of each group over time. A window on several groups has one colour, and a thin line joins its parts.",
 		Head:  ganttHead, Rows: r.ganttRows()}}
 	list = append(list, r.loadPlot(v))

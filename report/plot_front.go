@@ -5,6 +5,7 @@ import (
 
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/report/draw"
+	"github.com/bourse-grid/bourse/report/view"
 )
 
 // mostDots bounds the points of a front that are drawn.
@@ -17,20 +18,7 @@ func (b *vo) frontPlot(one *batch) Plot {
 	taken := one.outcome(one.chosen)
 	d := draw.New(560*pixel, 340*pixel, fmt.Sprintf("%s, cycle %d: cost and %s of %s", b.name, one.cycle, against.what, count(len(one.jobs), "job")), sheet)
 	d.Box("bg", draw.Box{W: d.Width, H: d.Height}, "")
-	f := Plot{Name: fmt.Sprintf("front-%s-%d", b.name, one.cycle), Drawing: d,
-		Title: fmt.Sprintf("%s, cycle %d: what %s could have cost", b.name, one.cycle, count(len(one.jobs), "job")),
-		Head:  against.head()}
-	f.About = fmt.Sprintf("The combinations of %s that no other beats in cost and %s at once (%s), and the one that was chosen, minimising %s within the limits.",
-		count(one.size, "alternative"), against.what, count(len(points), "point"), one.goal)
-	switch against {
-	case &finishAxis:
-		f.About += " Of equal last ends the one with the least sum of ends is chosen, which need not be the cheapest."
-	case &waitAxis:
-		f.About += " The value is the sum of both. Windows of different jobs may overlap here, so that not every combination was to be had."
-	}
-	if !exact {
-		f.About += fmt.Sprintf(" So many combinations are taken in steps of %s: a point may be beaten by a little.", against.what)
-	}
+	f := Plot{Name: fmt.Sprintf("front-%s-%d", b.name, one.cycle), Drawing: d, Title: b.frontTitle(one), About: one.about(len(points), exact), Head: against.head()}
 	c := one.chart(d, points, taken)
 	c.ground("cost of the batch, credits", against.name)
 	one.limits(&c)
@@ -48,6 +36,52 @@ func (b *vo) frontPlot(one *batch) Plot {
 		d.Words("s q e", draw.Point{X: at.X - 9*pixel, Y: anchor.Y}, "chosen")
 	} else {
 		d.Words("s q", anchor, "chosen")
+	}
+	return f
+}
+
+func (b *vo) frontTitle(one *batch) string {
+	return fmt.Sprintf("%s, cycle %d: what %s could have cost", b.name, one.cycle, count(len(one.jobs), "job"))
+}
+
+// about says what a front of so many points shows.
+func (b *batch) about(points int, exact bool) string {
+	against := b.axis()
+	s := fmt.Sprintf("The combinations of %s that no other beats in cost and %s at once (%s), and the one that was chosen, minimising %s within the limits.",
+		count(b.size, "alternative"), against.what, count(points, "point"), b.goal)
+	switch against {
+	case &finishAxis:
+		s += " Of equal last ends the one with the least sum of ends is chosen, which need not be the cheapest."
+	case &waitAxis:
+		s += " The value is the sum of both. Windows of different jobs may overlap here, so that not every combination was to be had."
+	}
+	if !exact {
+		s += fmt.Sprintf(" So many combinations are taken in steps of %s: a point may be beaten by a little.", against.what)
+	}
+	return s
+}
+
+// front is the front of a batch as a page shows it.
+func (b *vo) front(one *batch) view.Front {
+	points, exact := one.front()
+	against, taken := one.axis(), one.outcome(one.chosen)
+	point := func(o *outcome, what string) view.Point {
+		return view.Point{X: o.cost.Float(), Y: against.at(one, o), Words: o.words(against, what)}
+	}
+	f := view.Front{Title: b.frontTitle(one), About: one.about(len(points), exact), X: "cost of the batch, credits", Y: against.name, Chosen: point(&taken, "chosen")}
+	every := (len(points) + mostDots - 1) / mostDots
+	for i := range points {
+		if i%every == 0 || i == len(points)-1 {
+			f.Points = append(f.Points, point(&points[i], "not beaten"))
+		}
+	}
+	if one.budgetLimit < bourse.MaxCredits {
+		v := one.budgetLimit.Float()
+		f.LimitX, f.LimitsX = &v, "B* "+money(one.budgetLimit)
+	}
+	if against == &timeAxis && one.timeLimit < bourse.MaxDuration {
+		v := one.timeLimit.Hours()
+		f.LimitY, f.LimitsY = &v, "T* "+span(one.timeLimit)
 	}
 	return f
 }

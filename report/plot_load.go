@@ -81,7 +81,7 @@ func (r *Report) highestPrice() float64 {
 var loadHead = []string{"site", "from s", "to s", "nodes", "local nodes", "VO nodes", "price credits/node-hour", "base price credits/node-hour"}
 
 // loadPlot draws the use and the price of each site over one ruler.
-func (r *Report) loadPlot(v view) Plot {
+func (r *Report) loadPlot(v shared) Plot {
 	bands := r.bands(true)
 	shown := bands[:min(len(bands), mostPanels)]
 	each := 26*pixel + usePanel + 26*pixel + pricePanel
@@ -93,9 +93,8 @@ func (r *Report) loadPlot(v view) Plot {
 	d.Box("bg", draw.Box{W: d.Width, H: d.Height}, "")
 	r.loadLegend(d, len(bands))
 	bottom := top + each*draw.Px(len(shown))
-	f := Plot{Name: "load", Title: "Use and price of each site", Drawing: d, timed: true, Head: loadHead,
+	f := Plot{Name: "load", Title: "Use and price of each site", Drawing: d, Head: loadHead,
 		About: "Share of the nodes in use, by whom, and the mean price per node-hour of the VO legs that run, with its base part dashed: what lies between is paid for delaying local jobs."}
-	const brief = 24
 	asked := r.tariffs()
 	if asked {
 		f.Head = append(slices.Clip(f.Head), "base price asked credits/node-hour")
@@ -104,11 +103,11 @@ func (r *Report) loadPlot(v view) Plot {
 	for i := range bands {
 		s := r.sites[bands[i].site]
 		l := bands[i].load(steps, v.until)
-		rows, few := l.rows(s.name, bands[i].nodes, v.until), bands[i].load(brief, v.until).rows(s.name, bands[i].nodes, v.until)
+		rows := l.rows(s.name, bands[i].nodes, v.until)
 		if asked {
-			rows, few = s.askedRows(rows, v.until), s.askedRows(few, v.until)
+			rows = s.askedRows(rows, v.until)
 		}
-		f.Rows, f.Brief = append(f.Rows, rows...), append(f.Brief, few...)
+		f.Rows = append(f.Rows, rows...)
 		if i < len(shown) {
 			r.loadPanels(d, &bands[i], &l, top+each*draw.Px(i), v)
 		}
@@ -140,7 +139,7 @@ func (r *Report) loadLegend(d *draw.Drawing, sites int) {
 }
 
 // loadPanels draws the panels of one site.
-func (r *Report) loadPanels(d *draw.Drawing, b *band, l *load, top draw.Px, v view) {
+func (r *Report) loadPanels(d *draw.Drawing, b *band, l *load, top draw.Px, v shared) {
 	c := chart{Drawing: d, Box: draw.Box{X: plotLeft, Y: top + 22*pixel, W: plotWidth, H: usePanel}, right: 1, high: 100}
 	name := r.sites[b.site].name
 	d.Words("s", draw.Point{X: 20 * pixel, Y: c.Y + 16*pixel}, clip(name, 11))

@@ -11,26 +11,13 @@ import (
 const bins = 30
 
 // pricePlot draws the distribution of the unit prices of all committed legs.
-func (r *Report) pricePlot(v view) Plot {
+func (r *Report) pricePlot(v shared) Plot {
 	d := draw.New(560*pixel, 330*pixel, r.Summary.Scenario+": distribution of prices", sheet)
 	d.Box("bg", draw.Box{W: d.Width, H: d.Height}, "")
-	width := above(max(v.price, 1e-6) / bins)
-	n := int(v.price/width) + 1
-	plain, dearer := make([]int, n), make([]int, n)
-	most := 0
-	for _, b := range r.brokers {
-		for _, tx := range b.placed {
-			for k := range tx.Legs {
-				l := &tx.Legs[k]
-				bin := min(int(unitPrice(l)/width), n-1)
-				if l.Fare.Additive > 0 {
-					dearer[bin]++
-				} else {
-					plain[bin]++
-				}
-				most = max(most, plain[bin]+dearer[bin])
-			}
-		}
+	width, plain, dearer := r.prices(v, bins)
+	n, most := len(plain), 0
+	for k := range n {
+		most = max(most, plain[k]+dearer[k])
 	}
 	c := chart{Drawing: d, Box: draw.Box{X: 64 * pixel, Y: 54 * pixel, W: 480 * pixel, H: 220 * pixel},
 		right: width * float64(n), high: above(float64(max(most, 1)))}
@@ -55,4 +42,25 @@ func (r *Report) pricePlot(v view) Plot {
 		column("vb", plain[k], plain[k]+dearer[k])
 	}
 	return f
+}
+
+// prices counts the committed legs by their unit prices, in at most about so many
+// columns of one width: those at base price, and those above it.
+func (r *Report) prices(v shared, columns float64) (width float64, plain, dearer []int) {
+	width = above(max(v.price, 1e-6) / columns)
+	n := int(v.price/width) + 1
+	plain, dearer = make([]int, n), make([]int, n)
+	for _, b := range r.brokers {
+		for _, tx := range b.placed {
+			for k := range tx.Legs {
+				l := &tx.Legs[k]
+				if bin := min(int(unitPrice(l)/width), n-1); l.Fare.Additive > 0 {
+					dearer[bin]++
+				} else {
+					plain[bin]++
+				}
+			}
+		}
+	}
+	return width, plain, dearer
 }

@@ -38,7 +38,7 @@ type StudyRow struct {
 // Write writes the page: each measure as a figure, and all rows as a table.
 func (s *Study) Write(w io.Writer) error {
 	title := cmp.Or(s.Title, "Study: "+s.Name)
-	p := &page{Title: title, Until: 1, Heads: []pageHead{{Title: title, Line: fmt.Sprintf("Seed %d.", s.Seed), Finding: s.Finding}}}
+	p := &page{Title: title, Heads: []pageHead{{Title: title, Line: fmt.Sprintf("Seed %d.", s.Seed), Finding: s.Finding}}}
 	table := pageTable{Head: []string{"Measure", "Setting", "Paper", "Here", "± 95 %", "Runs", "Verdict"}, Words: 3, Verdict: true, Note: strings.Join(s.Notes, " ")}
 	for _, r := range s.Rows {
 		table.Rows = append(table.Rows, []string{r.Measure, r.Setting, r.Said, studyNumber(r.Here), studyNumber(r.CI95), strconv.Itoa(r.Runs), r.Verdict})
@@ -47,19 +47,19 @@ func (s *Study) Write(w io.Writer) error {
 		p.add(pageSection{Title: "Configuration", Tables: []pageTable{settingsTable(s.Settings)}})
 	}
 	if len(s.Fronts) > 0 {
-		fronts := pageSection{Title: "What is had for what", Grid: "single"}
+		fronts := pageSection{Title: "What is had for what"}
 		for _, plot := range s.frontPlots() {
-			fronts.Plots = append(fronts.Plots, plot.onPage("", true))
+			fronts.Plots = append(fronts.Plots, plot.onPage(true))
 		}
 		p.add(fronts)
 	}
-	figures := pageSection{Title: "Measure by measure", Grid: "single", About: "Dots are means over the runs, bars their 95 % intervals; diamonds are what the paper says."}
+	figures := pageSection{Title: "Measure by measure", About: "Dots are means over the runs, bars their 95 % intervals; diamonds are what the paper says."}
 	if s.Plain {
 		figures.About = "Dots are means over the runs, bars their 95 % intervals."
 		table.withoutPaper()
 	}
 	for _, plot := range s.measurePlots() {
-		figures.Plots = append(figures.Plots, plot.onPage("", false))
+		figures.Plots = append(figures.Plots, plot.onPage(false))
 	}
 	p.add(figures)
 	p.add(pageSection{Title: "All figures", Tables: []pageTable{table}})

@@ -17,8 +17,9 @@ import (
 // told is a document of a live page as its reader has it.
 type told struct {
 	view.Document
-	Jobs []view.Job `json:"jobs"`
-	Bars []view.Bar `json:"bars"`
+	Jobs  []view.Job  `json:"jobs"`
+	Bars  []view.Bar  `json:"bars"`
+	Loads []view.Load `json:"loads"`
 }
 
 // look opens a live page; next reads an event, and its text.

@@ -322,7 +322,7 @@ func (p *picture) about(part *view.Document, b *broker.Broker, now bourse.Time, 
 	p.ruler(part, now)
 	if charts {
 		loads, taken := p.past.loads(sites, p.epoch, p.vo())
-		if p.fresh("loads", taken) {
+		if len(loads) > 0 && p.fresh("loads", taken) {
 			part.Loads = loads
 		}
 	}

@@ -8,7 +8,7 @@ const mostLines = 8; // sites with a price line of their own
 const ink = name => () => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 export class Charts {
-  #plots = []; #site = ""; #seen = null;
+  plots = []; #site = ""; #seen = null;
 
   constructor(store, span, key = "paid") {
     Object.assign(this, { store, span, key });
@@ -17,9 +17,9 @@ export class Charts {
     this.use = make("figure", { class: "chart" });
     this.price = make("figure", { class: "chart" });
     this.element = make("div", {}, make("div", { class: "bar" }, make("label", {}, "Of ", this.select)), this.about, this.use, this.price);
-    span.addEventListener("change", () => this.#plots.forEach(p => { if (p.scales.x.min !== span.from || p.scales.x.max !== span.to) p.setScale("x", { min: span.from, max: span.to }); }));
+    span.addEventListener("change", () => this.plots.forEach(p => { if (p.scales.x.min !== span.from || p.scales.x.max !== span.to) p.setScale("x", { min: span.from, max: span.to }); }));
     new ResizeObserver(() => this.#size()).observe(this.element);
-    matchMedia("(prefers-color-scheme:dark)").addEventListener("change", () => this.#plots.forEach(p => p.redraw(false)));
+    matchMedia("(prefers-color-scheme:dark)").addEventListener("change", () => this.plots.forEach(p => p.redraw(false)));
     for (const [event, paper] of [["beforeprint", true], ["afterprint", false]]) addEventListener(event, () => this.#size(paper ? 700 : 0));
     new IntersectionObserver(e => { if (e.some(x => x.isIntersecting)) this.#draw(); }, { rootMargin: "600px" }).observe(this.element);
     addEventListener("beforeprint", () => this.#draw());
@@ -40,8 +40,8 @@ export class Charts {
     this.#seen = true;
     if (!this.#due || !this.store.doc.loads?.length) return;
     this.#due = false;
-    for (const p of this.#plots) p.destroy();
-    this.#plots = [this.#use(), this.#price()].filter(Boolean);
+    for (const p of this.plots) p.destroy();
+    this.plots = [this.#use(), this.#price()].filter(Boolean);
     this.#size();
   }
 
@@ -58,10 +58,10 @@ export class Charts {
     const vo = sum("vo"), local = sum("local"), end = list => [...list, list.at(-1)];
     this.about.textContent = `Share of ${nodes.toLocaleString("en")} nodes in use, by whom` + (loads.some(l => l[this.key]) ? (this.key === "paid" ? ", and the mean price per node-hour of the VO legs that run" : ", and the base price per node-hour that is asked") +
       (this.#site ? ", with its base part dashed: what lies between is paid for delaying local jobs." : ".") : ".");
-    const all = vo.map((v, k) => v + local[k]);
+    const all = vo.map((v, k) => v + local[k]), share = (_, v) => v === null || v === undefined ? "" : `${v.toFixed(1)} %`;
     return this.#plot(this.use, "% of nodes in use", [this.#times(of[0]), end(all), end(vo)], [
-      { label: "All", fill: ink("--local"), stroke: ink("--local"), value: (_, v) => v === null || v === undefined ? "" : `${v.toFixed(1)} %` },
-      { label: "VO legs", fill: ink("--vo"), stroke: ink("--vo"), value: (_, v) => v === null || v === undefined ? "" : `${v.toFixed(1)} %` }], [0, 100]);
+      { label: "All", fill: ink("--local"), stroke: ink("--local"), value: share },
+      { label: "VO legs", fill: ink("--vo"), stroke: ink("--vo"), value: share }], [0, 100]);
   }
 
   #price() {
@@ -98,7 +98,7 @@ export class Charts {
     let step = 1;
     const plot = new uPlot({
       width: Math.max(box.clientWidth, 240), height: 190, cursor: { sync: { key: "bourse" }, drag: { x: true, y: false, setScale: false }, y: false },
-      scales: { x: { time: false, range: () => [span.from, span.to] }, y: { range: range ?? ((_, low, high) => [0, high > 0 ? high * 1.08 : 1]) } },
+      scales: { x: { time: false, range: () => [span.from, span.to] }, y: { range: range ?? ((_, low, high) => [0, (store.doc.topPrice || high || 1) * 1.05]) } },
       axes: [{ ...axis, splits: (u, i, from, to) => { const t = ticks(from, to, Math.max(2, u.width / 90), epoch); step = t.step; return t.list; }, values: (_, list) => list.map(t => tick(t, step, epoch)) }, { ...axis, size: 46 }],
       series: [{ label: "At", value: (_, v) => v === null ? "" : moment(v, epoch) }, ...series.map(s => ({ ...s, paths: stepped, points: { show: false } }))],
       hooks: { setSelect: [u => { if (u.select.width > 4) span.show(u.posToVal(u.select.left, "x"), u.posToVal(u.select.left + u.select.width, "x")); u.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false); }] },
@@ -107,7 +107,7 @@ export class Charts {
   }
 
   #size(width) {
-    for (const p of this.#plots) {
+    for (const p of this.plots) {
       const w = width || p.root.parentElement.clientWidth;
       if (w && w !== p.width) p.setSize({ width: w, height: 190 });
     }

@@ -22,15 +22,16 @@ type Document struct {
 
 	SiteColumns []Column `json:"siteColumns,omitempty"` // of Site.Cells
 	Sites       []Site   `json:"sites,omitempty"`
-	Tables      []Table  `json:"tables,omitempty"` // VOs, accounts, ...: by their titles
-	Jobs        any      `json:"jobs,omitempty"`   // []Job, or Packed
-	Stories     any      `json:"stories,omitempty"`
+	Tables      []Table  `json:"tables,omitempty"`  // VOs, accounts, ...: by their titles
+	Jobs        any      `json:"jobs,omitempty"`    // []Job, or Packed
+	Stories     any      `json:"stories,omitempty"` // of Story by the jobs' ids, or Packed
 	JobsNote    string   `json:"jobsNote,omitempty"`
 	Bars        any      `json:"bars,omitempty"` // []Bar, or *PackedBars
 
-	Loads  []Load  `json:"loads,omitempty"`
-	Shares []Share `json:"shares,omitempty"`
-	Fronts []Front `json:"fronts,omitempty"`
+	Loads    any     `json:"loads,omitempty"`    // []Load, or Packed
+	TopPrice float64 `json:"topPrice,omitempty"` // where the axes of prices end
+	Shares   []Share `json:"shares,omitempty"`
+	Fronts   []Front `json:"fronts,omitempty"`
 }
 
 // Figure is a number that is shown large.
@@ -152,8 +153,8 @@ type Part struct {
 	Extra  int64  `json:"extra,omitempty"` // of the cost, for delay
 }
 
-// Load is how a site stood over time: means over equal steps from From to Until, or at
-// the times of At. Price is NaN-free: null where nothing was sold.
+// Load is how a site stood over time: means over equal steps from the Document's From
+// to its Until, or over those that begin at At. A price is null where nothing was sold.
 type Load struct {
 	Site  string     `json:"site"`
 	Nodes int        `json:"nodes"`

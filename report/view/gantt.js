@@ -5,7 +5,7 @@ import { mostOpen, place } from "./rows.js";
 import { Painter, inksOf } from "./paint.js";
 import { count, make, moment, money, spanWords } from "./words.js";
 
-const how = ["started at once", "backfilled", "from its reserved place", "shares its nodes"];
+const how = ["immediate", "backfilled", "reserved", "shared"];
 
 // Gantt shows the bars of a store over a span. It sends "open" with a bar to open, and
 // "site" with a site that was opened or closed.

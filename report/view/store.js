@@ -14,7 +14,7 @@ export class Store {
 
   async load(doc) {
     this.doc = { ...doc };
-    [this.jobs, this.#plain] = [(await unpack(doc.jobs)) ?? [], byKey(Array.isArray(doc.bars) ? doc.bars : [], "id")];
+    [this.jobs, this.doc.loads, this.#plain] = [(await unpack(doc.jobs)) ?? [], await unpack(doc.loads), byKey(Array.isArray(doc.bars) ? doc.bars : [], "id")];
     this.#packedStories = doc.stories;
     this.stories = null;
     this.sites = doc.sites ?? [];

@@ -3,7 +3,7 @@
 
 import { count, make, moment, money, spanWords } from "./words.js";
 
-const page = 50; // rows at first, and with each press of "more"
+const page = 25; // rows at first; each press of "more" adds four times as many
 const left = { word: true, state: true };
 
 // read is the words of a cell, value what it sorts by.
@@ -39,7 +39,25 @@ export class Table extends EventTarget {
     const states = state < 0 ? [] : [...new Set(rows.map(r => r.cells[state]).filter(Boolean))].sort();
     this.select.hidden = states.length < 2 && !this.#state;
     this.select.replaceChildren(make("option", { value: "" }, "any state"), ...states.map(s => make("option", { value: s, selected: s === this.#state }, s)));
+    this.#measure();
     this.fill();
+  }
+
+  // measure keeps a row that is not seen, of the longest words of each column, so that
+  // columns have the same widths whichever rows are shown.
+  #measure() {
+    const pen = make("canvas").getContext("2d");
+    pen.font = getComputedStyle(this.element).font || "14px system-ui";
+    this.longest = this.columns.map((c, i) => {
+      let words = "", width = 0;
+      for (const one of new Set(this.rows.map(r => r.cells[i]))) {
+        const said = read(c.kind, one, this.epoch);
+        if (said.length < words.length * 0.7) continue;
+        const w = pen.measureText(said).width;
+        if (w > width) [words, width] = [said, w];
+      }
+      return words;
+    });
   }
 
   sort(i) {
@@ -81,7 +99,7 @@ export class Table extends EventTarget {
   fill() {
     this.shown = this.#match();
     const focused = this.body.contains(document.activeElement) ? document.activeElement.closest("tr")?.key : undefined;
-    this.body.replaceChildren(...this.shown.slice(0, this.#limit).flatMap(r => this.#row(r)));
+    this.body.replaceChildren(make("tr", { class: "sizer", "aria-hidden": "true" }, ...this.columns.map((c, i) => make("td", { class: left[c.kind] && "word" }, make("div", {}, (i ? "" : "▸ ") + this.longest[i] + (c.kind === "state" ? " ●" : ""))))), ...this.shown.slice(0, this.#limit).flatMap(r => this.#row(r)));
     if (focused !== undefined) [...this.body.rows].find(r => r.key === focused)?.querySelector("button")?.focus({ preventScroll: true });
     const rest = this.shown.length - this.#limit;
     this.more.hidden = rest <= 0;

@@ -13,8 +13,8 @@
 // load draws a Document. update merges one into what is shown, and keeps the span of
 // time, what is open, sorted and filtered: sites are replaced by their names, jobs and
 // bars by their ids, and a job or bar with "gone" true goes; any other field that is
-// there replaces the one that was. Parts of one frame are drawn once. Jobs, stories and
-// bars come plain or packed (Pack, PackBars); what is updated later must have come plain.
+// there replaces the one that was. Parts of one frame are drawn once. Jobs, stories, loads
+// and bars come plain or packed (Pack, PackBars); what is updated later must have come plain.
 //
 // The options, each of which may be left out:
 //

@@ -42,7 +42,7 @@ class View {
 
   async update(part) {
     const plain = { ...part };
-    for (const key of ["jobs", "stories"]) if (plain[key]?.packed) plain[key] = await unpack(plain[key]);
+    for (const key of ["jobs", "stories", "loads"]) if (plain[key]?.packed) plain[key] = await unpack(plain[key]);
     this.store.update(plain);
     await new Promise(done => { this.#waiting.push(done); this.#frame ||= requestAnimationFrame(() => { this.#frame = 0; this.#show(); this.#waiting.splice(0).forEach(d => d()); }); });
   }
@@ -61,7 +61,7 @@ class View {
     this.tables = make("section");
     this.tip = this.#makeTip();
     this.said = make("p", { class: "said", role: "status" });
-    this.panel = make("div", { class: "panel", role: "region", "aria-label": "The block that is open", onkeydown: e => { if (e.key === "Escape") this.#close(); } });
+    this.panel = make("div", { class: "panel", role: "region", "aria-label": "The block that is open", onkeydown: e => { if (e.key === "Escape") this.close(); } });
     this.panel.hidden = true;
     this.legend = make("p", { class: "legend" });
     this.list = make("details", { class: "blocks-list" }, make("summary", {}, "The blocks as a table"));
@@ -74,10 +74,10 @@ class View {
       jobs: part("Jobs of the VOs", "A job opens on what became of it, on its blocks, and on the alternatives it had.", this.jobsNote = make("p", { class: "faint" })),
     };
     const columns = this.options.users ? jobColumns.map(c => c.name === "VO" ? { ...c, name: "User" } : c) : jobColumns;
-    this.jobs = new Table({ what: "job", columns, label: "Jobs of the VOs", inside: r => tellJob(this.store, r.job, { show: bar => this.#showBar(bar), explain: j => this.#explain(j), actions: this.options.jobActions }) });
+    this.jobs = new Table({ what: "job", columns, label: "Jobs of the VOs", inside: r => tellJob(this.store, r.job, { show: bar => this.showBar(bar), explain: j => this.#explain(j), actions: this.options.jobActions }) });
     this.parts.jobs.append(this.jobs.element);
     listen(this.gantt, this.tip, words => { this.said.textContent = words; });
-    this.gantt.addEventListener("open", e => e.detail === null ? this.#close() : this.#openBar(e.detail));
+    this.gantt.addEventListener("open", e => e.detail === null ? this.close() : this.#openBar(e.detail));
     this.gantt.addEventListener("site", e => { const s = this.store.sites[e.detail]; if (this.gantt.open.has(s.name)) this.charts.show(s.name); });
     this.span.addEventListener("change", () => this.#told());
     root.classList.add("view");
@@ -183,13 +183,13 @@ class View {
   #explain(job) { return this.options.explain ? this.options.explain(job) : this.store.story(job); }
 
   #openBar(bar) {
-    const job = this.store.job(bar), close = make("button", { type: "button", class: "close", "aria-label": "Close", onclick: () => this.#close() }, "×");
-    this.panel.replaceChildren(close, job ? tellJob(this.store, job, { show: b => this.#showBar(b), explain: j => this.#explain(j), actions: this.options.jobActions, table: () => this.jobs.open(job.id) }) : tellLocal(this.gantt.words(bar)));
+    const job = this.store.job(bar), close = make("button", { type: "button", class: "close", "aria-label": "Close", onclick: () => this.close() }, "×");
+    this.panel.replaceChildren(close, job ? tellJob(this.store, job, { show: b => this.showBar(b), explain: j => this.#explain(j), actions: this.options.jobActions, table: () => this.jobs.open(job.id) }) : tellLocal(this.gantt.words(bar)));
     this.panel.hidden = false;
     this.panel.scrollIntoView({ block: "nearest" });
   }
 
-  #showBar(bar) {
+  showBar(bar) {
     this.gantt.select(bar, true);
     this.said.textContent = this.gantt.words(bar);
     this.#openBar(bar);
@@ -197,7 +197,7 @@ class View {
     this.gantt.canvas.focus({ preventScroll: true });
   }
 
-  #close() {
+  close() {
     this.panel.hidden = true;
     this.gantt.select(null);
     this.gantt.canvas.focus({ preventScroll: true });
@@ -213,7 +213,7 @@ class View {
       const [a, b] = store.within(row, span.from, span.to);
       for (let i = a; i < b; i++) if (store.bars.end[i] > span.from) rows.length < most ? rows.push(i) : more++;
     }
-    const table = make("table", {}, make("tbody", {}, ...rows.map(i => make("tr", {}, make("td", { class: "word" }, make("button", { type: "button", onclick: () => this.#showBar(i) }, gantt.words(i)))))));
+    const table = make("table", {}, make("tbody", {}, ...rows.map(i => make("tr", {}, make("td", { class: "word" }, make("button", { type: "button", onclick: () => this.showBar(i) }, gantt.words(i)))))));
     this.list.replaceChildren(this.list.firstChild, make("p", { class: "faint" }, `${count(rows.length + more, "block")} in the time shown` + (more ? `, of which these are the first ${most}; zoom in, or filter the sites, for the others.` : ".")), make("div", { class: "scroll" }, table));
   }
 

@@ -40,19 +40,26 @@ export function ticks(from, to, most, epoch) {
   return { list, step };
 }
 
+// fixed has so many decimals; of two that are as near it is the even one, as in Go.
+function fixed(v, decimals) {
+  if (Math.abs(v * 2 ** (decimals + 1) % 2) !== 1) return v.toFixed(decimals);
+  const low = Math.floor(v * 10 ** decimals);
+  return ((low % 2 ? low + 1 : low) / 10 ** decimals).toFixed(decimals);
+}
+
 // spanWords is a duration in the unit that suits it.
 export function spanWords(d) {
   if (d === undefined || d === null) return "";
-  if (d < minute) return `${(d / second).toFixed(0)} s`;
-  if (d < hour) return `${(d / minute).toFixed(0)} min`;
-  if (d < 2 * day) return `${(d / hour).toFixed(1)} h`;
-  return `${(d / day).toFixed(1)} d`;
+  if (d < minute) return `${fixed(d / second, 0)} s`;
+  if (d < hour) return `${fixed(d / minute, 0)} min`;
+  if (d < 2 * day) return `${fixed(d / hour, 1)} h`;
+  return `${fixed(d / day, 1)} d`;
 }
 
 // money is credits of their millionths: two decimals, large amounts without.
 export function money(c) {
   if (c === undefined || c === null) return "";
-  return (c / 1e6).toFixed(c >= 1e11 ? 0 : 2);
+  return fixed(c / 1e6, c >= 1e11 ? 0 : 2);
 }
 
 export const count = (n, what) => `${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`;

@@ -1,0 +1,58 @@
+package report_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/bourse-grid/bourse/report"
+)
+
+// BenchmarkPage_Opens opens a page of so many blocks in Chromium: ms-open is the time from
+// its opening until all is drawn, by the page's own clock.
+func BenchmarkPage_Opens(b *testing.B) {
+	program, err := exec.LookPath("chromium")
+	if err != nil {
+		b.Skip("no chromium here")
+	}
+	for _, n := range []int{100_000, 1_000_000} {
+		b.Run(fmt.Sprint(n, "Bars"), func(b *testing.B) {
+			file := filepath.Join(b.TempDir(), "report.html")
+			page := html(b, busy(n).report(b, report.Options{Keep: true}))
+			if err := os.WriteFile(file, []byte(page), 0o600); err != nil {
+				b.Fatal(err)
+			}
+			alive, stop := context.WithTimeout(b.Context(), 5*time.Minute)
+			defer stop()
+			ctx, stop := chromedp.NewExecAllocator(alive, append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.WSURLReadTimeout(time.Minute))...)
+			defer stop()
+			ctx, stop = chromedp.NewContext(ctx)
+			defer stop()
+			sum, least := 0, 1<<30
+			for b.Loop() {
+				if err := chromedp.Do(ctx, chromedp.Navigate("file://"+file), chromedp.WaitReady(chromedp.CSS("html[data-loaded]"))); err != nil {
+					b.Fatal(err)
+				}
+				said, err := chromedp.Run(ctx, chromedp.Evaluate[string](`document.documentElement.dataset.loaded`))
+				if err != nil {
+					b.Fatal(err)
+				}
+				ms, err := strconv.Atoi(said)
+				if err != nil {
+					b.Fatal(err)
+				}
+				sum, least = sum+ms, min(least, ms)
+			}
+			b.ReportMetric(float64(sum)/float64(b.N), "ms-open")
+			b.ReportMetric(float64(least), "ms-least")
+			b.ReportMetric(float64(len(page)), "bytes")
+		})
+	}
+}
