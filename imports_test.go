@@ -93,6 +93,7 @@ var rooms = []room{
 	{"history", []string{".", "agents"}, core},                                                     // facts in, turns of jobs out
 	{"history/invariant", []string{".", "agents"}, core},                                           // facts in, what they break out
 	{"history/explain", []string{".", "policy/...", "agents", "broker/planning", "history"}, core}, // facts in, an explanation out
+	{"web/dash", []string{"web", "web/client"}, world},                                             // the live page on loopback, under a context's certificate
 	{"report", []string{".", "policy/...", "agents", "broker/planning", "history", "report/draw", "report/view"}, world},
 	{"report/draw", nil, world},           // fonts and PNG
 	{"report/view", []string{"."}, world}, // DEFLATE, and files that are served

@@ -65,7 +65,7 @@ func (a *admission) before(next http.Handler) http.Handler {
 			return
 		}
 		r = r.WithContext(context.WithValue(r.Context(), callerKey{}, who))
-		if r.URL.Path == "/metrics" || r.URL.Path == eventsPath {
+		if r.URL.Path == "/metrics" || r.URL.Path == eventsPath || r.URL.Path == livePath {
 			next.ServeHTTP(w, r)
 			return
 		}

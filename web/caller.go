@@ -84,6 +84,27 @@ func ByCertificate(store *certificate.Store) Identify {
 	}
 }
 
+// Who is a caller, as an API knows it.
+type Who struct {
+	Agent string `json:"agent" doc:"whose API this is" example:"broker:vo1"`
+	Role  Role   `json:"role" enum:"user,operator" doc:"what the caller may do"`
+	Name  string `json:"name,omitempty" doc:"absent: any program on this machine, where there are no certificates"`
+}
+
+type whoOutput struct{ Body Who }
+
+// who tells callers who they are here.
+func (a *agent) who(ctx context.Context, _ *struct{}) (*whoOutput, error) {
+	c := caller(ctx)
+	return &whoOutput{Who{string(a.opt.Agent), c.Role, c.Name}}, nil
+}
+
+// whoRoute is the operation of it, which brokers and sites have.
+func whoRoute(a *agent) route {
+	return to(huma.Operation{OperationID: "caller", Method: http.MethodGet, Path: "/v1/caller", Tags: []string{"caller"},
+		Summary: "Say who is calling", Description: "As the certificate says it.", Errors: []int{403}}, a.who)
+}
+
 type callerKey struct{}
 
 // counted is the middleware that counts and times what is asked.

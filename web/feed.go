@@ -38,6 +38,7 @@ type feed struct {
 	*agent
 	jobs  *catalogue
 	hooks *webhooks
+	past  *past
 
 	facts chan fact
 	done  chan struct{}
@@ -59,12 +60,13 @@ type stream struct {
 	who   Caller
 	job   string // "": all that the caller may see
 	turns chan Turn
-	lost  bool         // the feed has closed it: its reader was too slow
-	again func() error // why its caller may no longer listen
+	stirs chan struct{} // something is on record
+	lost  bool          // the feed has closed it: its reader was too slow
+	again func() error  // why its caller may no longer listen
 }
 
 func newFeed(a *agent, jobs *catalogue, hooks *webhooks) *feed {
-	return &feed{agent: a, jobs: jobs, hooks: hooks, facts: make(chan fact, feedQueue), done: make(chan struct{}), streams: map[*stream]bool{}}
+	return &feed{agent: a, jobs: jobs, hooks: hooks, past: newPast(), facts: make(chan fact, feedQueue), done: make(chan struct{}), streams: map[*stream]bool{}}
 }
 
 // begin watches the broker first and then reads its jobs. The facts that come meanwhile
@@ -185,8 +187,9 @@ func (f *feed) show(some []fact) {
 	turns := make([]Turn, 0, len(some))
 	ctx, stop := context.WithTimeout(f.base, f.opt.Limits.Wait)
 	defer stop()
-	err := f.opt.Host.View(ctx, f.opt.Agent, func(_ bourse.Time, a agents.Agent) {
+	err := f.opt.Host.View(ctx, f.opt.Agent, func(now bourse.Time, a agents.Agent) {
 		b := a.(*broker.Broker)
+		f.past.take(now, b)
 		for i := range some {
 			if c, ok := some[i].fact.(bourse.CycleClosed); ok {
 				f.count.cycle(c, some[i].at.Sub(b.CycleOpened(c.Cycle)))
@@ -201,6 +204,19 @@ func (f *feed) show(some []fact) {
 	}
 	for i := range turns {
 		f.tell(&turns[i])
+	}
+	f.stir()
+}
+
+// stir tells live pages that there may be something new beside turns of jobs.
+func (f *feed) stir() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for x := range f.streams {
+		select {
+		case x.stirs <- struct{}{}:
+		default: // it has not looked since the last time
+		}
 	}
 }
 
@@ -304,7 +320,7 @@ func (f *feed) listen(who Caller, job string) *stream {
 	if f.closed || len(f.streams) >= most || own >= max(most/8, 1) {
 		return nil
 	}
-	x := &stream{who: who, job: job, turns: make(chan Turn, streamQueue)}
+	x := &stream{who: who, job: job, turns: make(chan Turn, streamQueue), stirs: make(chan struct{}, 1)}
 	f.streams[x] = true
 	return x
 }

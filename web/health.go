@@ -1,13 +1,9 @@
 package web
 
 import (
-	"crypto/sha256"
-	_ "embed"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
 
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
@@ -55,27 +51,4 @@ func say(w http.ResponseWriter, err error) {
 		return
 	}
 	_, _ = fmt.Fprintln(w, "ok")
-}
-
-//go:embed page.html
-var livePage []byte
-
-// pagePolicy lets the live page use its own style and script and call this API; it can
-// load and send nothing else.
-var pagePolicy = "default-src 'none'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; style-src " +
-	inlined("style") + "; script-src " + inlined("script")
-
-// inlined is the hash of an element's text, as a content security policy names it.
-func inlined(element string) string {
-	m := regexp.MustCompile(`(?s)<` + element + `>(.*?)</` + element + `>`).FindSubmatch(livePage)
-	h := sha256.Sum256(m[1])
-	return "'sha256-" + base64.StdEncoding.EncodeToString(h[:]) + "'"
-}
-
-// page serves the live page: one file that reads the API and refreshes itself.
-func page(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", pagePolicy)
-	w.Header().Set("Referrer-Policy", "no-referrer")
-	_, _ = w.Write(livePage)
 }

@@ -172,6 +172,7 @@ type Cancelled struct {
 	Refund *Credits `json:"refund,omitempty" doc:"once it is done: what has been booked back since the job was given up"`
 	Paid   *Credits `json:"paid,omitempty" doc:"once it is done: as in the job, what its account has paid for all its windows"`
 	Back   *Credits `json:"back,omitempty" doc:"and what has come back of that, the refund included"`
+	Words  string   `json:"words,omitempty" doc:"the same in words"`
 }
 
 type cancelOutput struct {
@@ -319,6 +320,7 @@ func (s *jobs) cancel(ctx context.Context, in *jobInput) (*cancelOutput, error) 
 	defer stop()
 	answer, err := s.opt.Host.Ask(ctx, caller(ctx).ID(), s.opt.Agent, agents.JobCancel{Job: e.id, User: e.user})
 	out := &cancelOutput{Status: http.StatusAccepted, Body: Cancelled{ID: e.id}}
+	out.Body.Words = out.Body.Sentence()
 	if err != nil {
 		return out, s.recorded(e.id, err)
 	}
@@ -327,6 +329,7 @@ func (s *jobs) cancel(ctx context.Context, in *jobInput) (*cancelOutput, error) 
 	case bourse.None:
 		out.Status, out.Body.Done, out.Body.Refund = http.StatusOK, true, &Credits{r.Refund}
 		err = s.broker(ctx, func(_ bourse.Time, b *broker.Broker) { out.Body.Paid, out.Body.Back = paid(b, e.id) })
+		out.Body.Words = out.Body.Sentence()
 		return out, err
 	case bourse.QueueFull: // the job is given up, and others wait for the end of that
 		return out, nil

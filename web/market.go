@@ -177,21 +177,28 @@ type (
 type market struct{ *agent }
 
 func (s *market) sites(ctx context.Context, _ *struct{}) (*sitesOutput, error) {
-	out := &sitesOutput{SiteList{Sites: []Site{}}}
+	out := &sitesOutput{}
 	err := s.broker(ctx, func(now bourse.Time, b *broker.Broker) {
-		for v := range b.Sites() {
-			x := Site{Name: v.Name, State: siteState(&v), Member: v.Member, Listed: v.Listed, Answer: v.Answer, Asked: Instant(v.Asked), Refusal: reasonOf(v.Refusal),
-				Silent: Seconds{v.Silent}}
-			if l := v.Lost; l != nil {
-				x.Lost = &SiteLoss{Instant(l.Since), l.Wish, l.Reason.String()}
-			}
-			for i := range v.Groups {
-				x.Groups = append(x.Groups, groupOf(&v.Groups[i], now))
-			}
-			out.Body.Sites = append(out.Body.Sites, x)
-		}
+		out.Body.Sites = sitesOf(b, now)
 	})
 	return out, err
+}
+
+// sitesOf are the sites that a broker knows.
+func sitesOf(b *broker.Broker, now bourse.Time) []Site {
+	list := []Site{}
+	for v := range b.Sites() {
+		x := Site{Name: v.Name, State: siteState(&v), Member: v.Member, Listed: v.Listed, Answer: v.Answer, Asked: Instant(v.Asked), Refusal: reasonOf(v.Refusal),
+			Silent: Seconds{v.Silent}}
+		if l := v.Lost; l != nil {
+			x.Lost = &SiteLoss{Instant(l.Since), l.Wish, l.Reason.String()}
+		}
+		for i := range v.Groups {
+			x.Groups = append(x.Groups, groupOf(&v.Groups[i], now))
+		}
+		list = append(list, x)
+	}
+	return list
 }
 
 // siteState is how a site stands in one word.
@@ -302,26 +309,29 @@ func (s *market) reservations(ctx context.Context, in *reservationsInput) (*rese
 }
 
 func (s *market) accounts(ctx context.Context, _ *struct{}) (*accountsOutput, error) {
-	who := caller(ctx)
-	out := &accountsOutput{Accounts{Users: []Spend{}}}
-	err := s.broker(ctx, func(now bourse.Time, b *broker.Broker) {
-		out.Body.VO = b.Name()
-		if who.Role == User {
-			out.Body.Users = append(out.Body.Users, spendOf(b.Spending(who.Name)))
-			return
-		}
-		left, pending := b.Left(), b.Ledger().Account(b.Account()).PendingDebit
-		out.Body.Money = &VO{Budget: Credits{b.Budget()}, Pending: Credits{pending}, Left: Credits{left}, Spent: Credits{b.Budget() - left - pending},
-			Pace: paceOf(b.Pace(now))}
-		users := b.Users()
-		for _, user := range users[:min(len(users), maxUsers)] {
-			out.Body.Users = append(out.Body.Users, spendOf(b.Spending(user)))
-		}
-		if all := b.Spending(""); all.Spent > 0 || all.Pending > 0 {
-			out.Body.Users = append(out.Body.Users, spendOf(all))
-		}
-	})
+	out := &accountsOutput{}
+	err := s.broker(ctx, func(now bourse.Time, b *broker.Broker) { out.Body = accountsOf(b, caller(ctx), now) })
 	return out, err
+}
+
+// accountsOf is a VO's money, as far as somebody may see it.
+func accountsOf(b *broker.Broker, who Caller, now bourse.Time) Accounts {
+	a := Accounts{VO: b.Name(), Users: []Spend{}}
+	if who.Role == User {
+		a.Users = append(a.Users, spendOf(b.Spending(who.Name)))
+		return a
+	}
+	left, pending := b.Left(), b.Ledger().Account(b.Account()).PendingDebit
+	a.Money = &VO{Budget: Credits{b.Budget()}, Pending: Credits{pending}, Left: Credits{left}, Spent: Credits{b.Budget() - left - pending},
+		Pace: paceOf(b.Pace(now))}
+	users := b.Users()
+	for _, user := range users[:min(len(users), maxUsers)] {
+		a.Users = append(a.Users, spendOf(b.Spending(user)))
+	}
+	if all := b.Spending(""); all.Spent > 0 || all.Pending > 0 {
+		a.Users = append(a.Users, spendOf(all))
+	}
+	return a
 }
 
 // paceOf is nil for none.

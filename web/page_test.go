@@ -71,16 +71,19 @@ func TestPage_ShowsJobsSitesAndMoneyInABrowser(t *testing.T) {
 	b.Jobs[1].Nodes, b.Jobs[2].Nodes = 24, 2400
 	submit(t, s, olga, b)
 	h.pass(bourse.Second)
-	text := browser(t, s, "refreshed every", "broker")
-	for _, want := range []string{"Bourse broker vo1", "wave-", "north, south", "abandoned", "usable", "the VO", "10,000"} {
+	text := browser(t, s, "abandoned", "broker")
+	for _, want := range []string{"Bourse broker vo1", "live", "operator olga", "wave-", "north, south", "abandoned", "usable", "the VO", "10000.00"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q on the page:\n%s", want, text)
 		}
 	}
+	if strings.Contains(text, "End session") {
+		t.Error("there is a session to end, where a certificate says who calls")
+	}
 	north := siteAPI(t, h, func(o *Options) { o.Identify = operator })
 	call(t, north, olga, "POST", "/v1/drain", DrainWish{Why: "new switch"}, nil)
-	text = browser(t, north, "refreshed every", "site")
-	for _, want := range []string{"Bourse site north", "main", "drained", "new switch", "wide-"} {
+	text = browser(t, north, "read every", "site")
+	for _, want := range []string{"Bourse site north", "drained", "wide-", "vo1"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q on the site's page:\n%s", want, text)
 		}

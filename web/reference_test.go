@@ -61,7 +61,8 @@ configuration asks for it, by plain HTTP to programs of the same machine. The co
   400 and 422: what was sent makes no sense. 403: not for this caller. 404: not there. 409: it contradicts what is there. 429 and 503: come
   again, after ` + "`Retry-After`" + ` where it is given.
 - **Beside it**: ` + "`/metrics`" + ` for Prometheus; ` + "`/healthz`" + ` (200 while the agent answers), ` + "`/readyz`" + ` (200 once it can serve, 503 with the
-  reason); and at ` + "`/`" + ` a page that shows the state and refreshes itself.
+  reason); and at ` + "`/`" + ` the live page. What feeds
+  that, ` + "`/live`" + `, is its own and changes with it.
 
 ## Repeating a submission
 

@@ -124,6 +124,7 @@ func NewBroker(opt Options) (*Server, error) {
 	s.explains = &explanations{jobs: j, slots: make(chan struct{}, s.opt.Limits.Explains)}
 	s.serve(brokerRoutes(s.opt.Limits.Body, j, &batches{jobs: j, hooks: s.hooks}, s.explains, &changes{j},
 		&streams{jobs: j, feed: s.feed, api: s.api, identify: s.admission.identify}, &money{&market{s.agent}, s.explains}))
+	s.mux.Handle("GET "+livePath, &pages{jobs: j, feed: s.feed, identify: s.admission.identify})
 	s.count.ofBroker(s.agent, s.feed)
 	if err := s.feed.begin(); err != nil {
 		s.Close(context.Background())
@@ -159,6 +160,7 @@ func newServer(opt Options, title string) (*Server, error) {
 	s.api = humago.New(s.mux, apiConfig(title))
 	s.api.UseMiddleware(s.counted)
 	s.common()
+	s.serve([]route{whoRoute(s.agent)})
 	s.http = &http.Server{
 		Handler:           s.admission.before(http.NewCrossOriginProtection().Handler(s.mux)),
 		ReadHeaderTimeout: 5 * time.Second,
@@ -180,7 +182,7 @@ func (s *Server) common() {
 	s.mux.Handle("GET /metrics", promhttp.HandlerFor(s.count.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second}))
 	s.mux.HandleFunc("GET /healthz", h.healthy)
 	s.mux.HandleFunc("GET /readyz", h.ready)
-	s.mux.HandleFunc("GET /{$}", page)
+	ServePage(s.mux)
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { unknownPath(s.mux, w, r) })
 }
 

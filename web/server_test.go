@@ -113,13 +113,15 @@ func eventually(t *testing.T, ok func() bool) {
 func TestPage_LoadsNothingFromElsewhere(t *testing.T) {
 	t.Parallel()
 	s := brokerAPI(t, world(t))
-	w := get(s, "/")
-	if w.Code != 200 || !strings.Contains(w.Header().Get("Content-Security-Policy"), "default-src 'none'") {
-		t.Errorf("%d %v", w.Code, w.Header())
-	}
-	for _, word := range []string{"http://", "https://", "//cdn", "src=", "@import", "url("} {
-		if strings.Contains(w.Body.String(), word) {
-			t.Errorf("the page says %s", word)
+	for _, path := range []string{"/", "/page/live.js", "/page/live.css", "/view/view.js", "/view/uplot/uPlot.iife.min.js"} {
+		w := get(s, path)
+		if p := w.Header().Get("Content-Security-Policy"); w.Code != 200 || !strings.Contains(p, "default-src 'none'; script-src 'self';") || !strings.Contains(p, "frame-ancestors 'none'") {
+			t.Errorf("%s: %d %v", path, w.Code, w.Header())
+		}
+		for _, word := range []string{"https://", "//cdn", "=\"//", "@import", "url(", "eval(", "innerHTML"} {
+			if strings.Contains(w.Body.String(), word) && !strings.Contains(path, "uplot") {
+				t.Errorf("%s says %s", path, word)
+			}
 		}
 	}
 	if w := get(s, "/other"); w.Code != 404 {

@@ -24,6 +24,7 @@ type SiteState struct {
 	Kept        int           `json:"kept" doc:"legs remembered, open or over"`
 	Groups      []Group       `json:"groups,omitempty" doc:"absent until its cluster has answered"`
 	Brokers     []Debt        `json:"brokers,omitempty" doc:"what each has paid and owes; operators see it"`
+	Words       []string      `json:"words,omitempty" doc:"what it takes, and to whom it is closed, in words"`
 }
 
 // Drained says until when a site takes nothing new.
@@ -221,6 +222,7 @@ func (s *ownSite) state(ctx context.Context, _ *struct{}) (*siteOutput, error) {
 			}
 		}
 	}
+	x.Words = x.Sentences(Instant.String)
 	return &siteOutput{x}, nil
 }
 

@@ -39,15 +39,9 @@ func (c *calling) cancel(ctx context.Context, id string, out io.Writer) error {
 	if err != nil {
 		return refused(err)
 	}
-	switch {
-	case c.json:
+	if c.json {
 		return writeJSON(out, a)
-	case a.Done:
-		if _, err = fmt.Fprintf(out, "%s is withdrawn; %s credits come back\n", a.ID, credits(a.Refund)); err == nil && a.Paid != nil {
-			_, err = fmt.Fprintln(out, "booked for it in all: "+booked(a.Paid, a.Back))
-		}
-	default:
-		_, err = fmt.Fprintf(out, "%s is withdrawn; its sites have not all answered yet, cancel it again to hear of the refund\n", a.ID)
 	}
+	_, err = fmt.Fprintln(out, a.Sentence())
 	return err
 }

@@ -175,7 +175,7 @@ func printJob(out io.Writer, j *web.Job, now time.Time) {
 		line("batch", "%s", j.Batch)
 	}
 	if j.Paid != nil {
-		line("booked", "%s", booked(j.Paid, j.Back))
+		line("booked", "%s", web.Booked(j.Paid, j.Back))
 	}
 	if len(j.Legs) == 0 {
 		return
@@ -213,11 +213,6 @@ func printJob(out io.Writer, j *web.Job, now time.Time) {
 		}
 	}
 	fmt.Fprintf(out, "\n%s\n", w.Render())
-}
-
-// booked says what a job's account has paid and got back for all its windows.
-func booked(paid, back *web.Credits) string {
-	return fmt.Sprintf("%s credits paid, %s came back; it has cost %.2f", credits(paid), credits(back), (paid.Credits - back.Credits).Float())
 }
 
 // began is when the work of a leg really began; "" if that is not known.

@@ -183,24 +183,8 @@ func flagged(before, s string) string {
 
 // printSite shows how a site stands.
 func printSite(out io.Writer, s *web.SiteState, now time.Time) {
-	state := "takes new legs"
-	if d := s.Drained; d != nil {
-		state = "takes nothing new until further notice"
-		if d.Until != 0 {
-			state = "takes nothing new until " + moment(d.Until, now)
-		}
-		state += because(d.Why)
-	}
-	fmt.Fprintf(out, "%s %s; %s\n", s.Name, state, plural(s.Open, "leg holds nodes", "legs hold nodes"))
-	for _, c := range s.Closed {
-		var whom []string
-		if c.User != "" {
-			whom = append(whom, "user "+c.User)
-		}
-		if c.VO != "" {
-			whom = append(whom, "VO "+c.VO)
-		}
-		fmt.Fprintf(out, "closed to %s%s\n", strings.Join(whom, " of "), because(c.Why))
+	for _, line := range s.Sentences(func(i web.Instant) string { return moment(i, now) }) {
+		fmt.Fprintln(out, line)
 	}
 	for _, m := range s.Maintenance {
 		fmt.Fprintf(out, "maintenance %s: %d nodes of %s, %s to %s%s\n", m.Name, m.Nodes, m.Group, both(m.Start, now), day(m.End, now), because(m.Why))

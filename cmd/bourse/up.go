@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bourse-grid/bourse/report"
+	"github.com/bourse-grid/bourse/web/dash"
 )
 
 // upFlags are what the user of up has asked for.
@@ -99,7 +100,12 @@ func (f *upFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return failed(err)
 	}
-	err = family.run(ctx, members, func() error { return f.announce(stdout, members, family) })
+	page, err := openDash(filepath.Join(f.dir, contextFile), 0)
+	if err != nil {
+		return failed(err)
+	}
+	defer page.serve(ctx)()
+	err = family.run(ctx, members, func() error { return f.announce(stdout, members, family, page) })
 	if errors.Is(err, context.Canceled) {
 		return nil
 	}
@@ -107,7 +113,7 @@ func (f *upFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 }
 
 // announce says where everything is, once everything is ready.
-func (f *upFlags) announce(stdout io.Writer, members []member, family *family) error {
+func (f *upFlags) announce(stdout io.Writer, members []member, family *family, page *dashServer) error {
 	type row struct {
 		Agent  string `json:"agent"`
 		API    string `json:"api"`
@@ -119,11 +125,13 @@ func (f *upFlags) announce(stdout io.Writer, members []member, family *family) e
 	for i, m := range members {
 		rows[i] = row{m.role + ":" + m.name, "https://" + m.http, m.listen, family.pid(m), filepath.Dir(m.file)}
 	}
+	link, _ := page.Link()
 	if f.json {
 		return writeJSON(stdout, struct {
 			Context string `json:"context"`
 			Agents  []row  `json:"agents"`
-		}{filepath.Join(f.dir, contextFile), rows})
+			Link    string `json:"link"` // to the live page, once
+		}{filepath.Join(f.dir, contextFile), rows, link})
 	}
 	w := report.NewTable("agent", "<API", "pid", "<folder")
 	for _, r := range rows {
@@ -141,7 +149,11 @@ func (f *upFlags) announce(stdout io.Writer, members []member, family *family) e
 		}
 		fmt.Fprintf(stdout, "\nJobs with a command or a script really run here, as %s unless an [[account]] says otherwise.\n", as)
 	}
-	_, err := fmt.Fprintf(stdout, "\nReady. In another terminal, in this folder:\n  bourse submit BATCH.toml --wait%s\n  bourse sites%s\n  bourse journal verify %s\nCtrl-C stops all.\n", try, try, f.dir)
+	_, err := fmt.Fprintf(stdout, "\nThe live page, by a link that is good for one browser, once, for %s:\n  %s\n", minutes(dash.LinkLife), link)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(stdout, "\nReady. In another terminal, in this folder:\n  bourse submit BATCH.toml --wait%s\n  bourse sites%s\n  bourse dash%s\n  bourse journal verify %s\nCtrl-C stops all.\n", try, try, try, f.dir)
 	return err
 }
 

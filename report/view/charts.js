@@ -10,8 +10,8 @@ const ink = name => () => getComputedStyle(document.documentElement).getProperty
 export class Charts {
   plots = []; #site = ""; #seen = null;
 
-  constructor(store, span) {
-    Object.assign(this, { store, span });
+  constructor(store, span, key = "paid") {
+    Object.assign(this, { store, span, key });
     this.select = make("select", { onchange: () => this.show(this.select.value) });
     this.about = make("p", { class: "faint" });
     this.use = make("figure", { class: "chart" });
@@ -48,7 +48,7 @@ export class Charts {
   // times are where the steps of a load begin, with the end of the last.
   #times(load) {
     const { from = 0, until } = this.store.doc, n = load.local.length;
-    return load.at ? [...load.at, until] : Array.from({ length: n + 1 }, (_, k) => from + (until - from) * k / n);
+    return load.at ? [...load.at, until].slice(0, n + 1) : Array.from({ length: n + 1 }, (_, k) => from + (until - from) * k / n);
   }
 
   #use() {
@@ -56,7 +56,7 @@ export class Charts {
     const nodes = of.reduce((n, l) => n + l.nodes, 0), n = of[0].local.length;
     const sum = key => Array.from({ length: n }, (_, k) => 100 * of.reduce((s, l) => s + (l[key][k] ?? 0), 0) / nodes);
     const vo = sum("vo"), local = sum("local"), end = list => [...list, list.at(-1)];
-    this.about.textContent = `Share of ${nodes.toLocaleString("en")} nodes in use, by whom` + (loads.some(l => l.paid) ? ", and the mean price per node-hour of the VO legs that run" +
+    this.about.textContent = `Share of ${nodes.toLocaleString("en")} nodes in use, by whom` + (loads.some(l => l[this.key]) ? (this.key === "paid" ? ", and the mean price per node-hour of the VO legs that run" : ", and the base price per node-hour that is asked") +
       (this.#site ? ", with its base part dashed: what lies between is paid for delaying local jobs." : ".") : ".");
     const all = vo.map((v, k) => v + local[k]), share = (_, v) => v === null || v === undefined ? "" : `${v.toFixed(1)} %`;
     return this.#plot(this.use, "% of nodes in use", [this.#times(of[0]), end(all), end(vo)], [
@@ -65,26 +65,26 @@ export class Charts {
   }
 
   #price() {
-    const { loads } = this.store.doc, end = list => [...list, list.at(-1)];
+    const { loads } = this.store.doc, { key } = this, end = list => [...list, list.at(-1)];
     const site = loads.find(l => l.site === this.#site);
-    this.price.hidden = !loads.some(l => l.paid);
+    this.price.hidden = !loads.some(l => l[key]);
     if (this.price.hidden) return null;
     const value = (_, v) => v === null || v === undefined ? "" : v.toFixed(3);
     if (site) {
       const lines = [["asked", "Base price asked", "--faint", [2, 3]], ["base", "Its base part", "--mark", [6, 4]], ["paid", "Price paid", "--mark"]].filter(([key]) => site[key]?.some(v => v !== null));
       return this.#plot(this.price, "credits per node-hour", [this.#times(site), ...lines.map(([key]) => end(site[key]))], lines.map(([, label, name, dash]) => ({ label, stroke: ink(name), width: 1.6, dash, value })));
     }
-    const few = loads.filter(l => l.paid?.some(v => v !== null));
+    const few = loads.filter(l => l[key]?.some(v => v !== null));
     if (few.length <= mostLines) {
-      return this.#plot(this.price, "credits per node-hour", [this.#times(loads[0]), ...few.map(l => end(l.paid))],
+      return this.#plot(this.price, "credits per node-hour", [this.#times(loads[0]), ...few.map(l => end(l[key]))],
         few.map((l, k) => ({ label: l.site, stroke: ink(`--v${k}`), width: 1.6, dash: [[], [6, 3], [2, 3], [8, 3, 2, 3]][k % 4], value })));
     }
     const mean = loads[0].local.map((_, k) => {
-      const sold = few.filter(l => l.paid[k] !== null), legs = sold.reduce((s, l) => s + l.vo[k], 0);
-      return legs > 0 ? sold.reduce((s, l) => s + l.paid[k] * l.vo[k], 0) / legs : null;
+      const sold = few.filter(l => l[key][k] !== null), legs = sold.reduce((s, l) => s + l.vo[k], 0);
+      return legs > 0 ? sold.reduce((s, l) => s + l[key][k] * l.vo[k], 0) / legs : null;
     });
-    const least = mean.map((_, k) => few.reduce((m, l) => l.paid[k] === null ? m : Math.min(m ?? Infinity, l.paid[k]), null));
-    const most = mean.map((_, k) => few.reduce((m, l) => l.paid[k] === null ? m : Math.max(m ?? 0, l.paid[k]), null));
+    const least = mean.map((_, k) => few.reduce((m, l) => l[key][k] === null ? m : Math.min(m ?? Infinity, l[key][k]), null));
+    const most = mean.map((_, k) => few.reduce((m, l) => l[key][k] === null ? m : Math.max(m ?? 0, l[key][k]), null));
     return this.#plot(this.price, "credits per node-hour", [this.#times(loads[0]), end(most), end(mean), end(least)], [
       { label: "Dearest site", stroke: ink("--faint"), dash: [2, 3], value }, { label: "Mean", stroke: ink("--mark"), width: 1.8, value }, { label: "Cheapest site", stroke: ink("--faint"), dash: [6, 4], value }]);
   }

@@ -9,6 +9,9 @@ export class Store {
   #plain = new Map(); // bars by id, where they came plain
   #packedStories = null;
 
+  // newest has new jobs come before the others, not after.
+  constructor(newest) { this.newest = newest; }
+
   async load(doc) {
     this.doc = { ...doc };
     [this.jobs, this.doc.loads, this.#plain] = [(await unpack(doc.jobs)) ?? [], await unpack(doc.loads), byKey(Array.isArray(doc.bars) ? doc.bars : [], "id")];
@@ -27,7 +30,7 @@ export class Store {
   update(part) {
     const { jobs, bars, sites, ...rest } = part;
     Object.assign(this.doc, rest);
-    if (jobs) this.jobs = merge(this.jobs, jobs, "id");
+    if (jobs) this.jobs = merge(this.jobs, jobs, "id", this.newest);
     if (sites) {
       this.sites = merge(this.sites, sites, "name");
       this.#place();
@@ -122,8 +125,8 @@ export class Store {
 }
 
 // merge replaces what has the same key, keeps the order, and lets go what is gone.
-function merge(list, changed, key) {
-  const by = byKey(list, key);
-  for (const x of changed) by.set(x[key], x);
-  return [...by.values()].filter(x => !x.gone);
+function merge(list, changed, key, newest) {
+  const by = byKey(list, key), first = newest ? changed.filter(x => !by.has(x[key])).reverse() : [];
+  for (const x of changed) if (!newest || by.has(x[key])) by.set(x[key], x);
+  return [...first, ...by.values()].filter(x => !x.gone);
 }

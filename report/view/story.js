@@ -6,8 +6,9 @@ import { count, make, moment, money, spanWords } from "./words.js";
 // list is a list of what a job is, without what it has not.
 const list = pairs => make("dl", {}, ...pairs.filter(p => p[1] !== "" && p[1] !== undefined).flatMap(([k, v]) => [make("dt", {}, k), make("dd", {}, v)]));
 
-// tellJob is the panel of a job. Show(bar) shows a block, explain(job) promises the story.
-export function tellJob(store, job, { show, explain, table }) {
+// tellJob is the panel of a job. Show(bar) shows a block, explain(job) promises the story,
+// actions(job) are its buttons.
+export function tellJob(store, job, { show, explain, actions, table }) {
   const { epoch } = store.doc, panel = make("div", { class: "story" });
   panel.append(make("p", { class: "why" }, make("strong", {}, job.name), job.vo ? ` of ${job.vo}` : "", ": ", make("span", { class: "state", "data-state": job.state }, job.state), job.why ? `; ${job.why}` : ""));
   panel.append(list([["User", job.user], ["Submitted", moment(job.submit, epoch)], ["Starts", moment(job.start, epoch)], ["Ends", moment(job.end, epoch)],
@@ -18,6 +19,8 @@ export function tellJob(store, job, { show, explain, table }) {
     return make("button", { type: "button", onclick: () => show(bar) }, `${count(store.bars.nodes[bar], "node")} of ${store.sites[row.site].name}/${row.name} at ${moment(store.bars.start[bar], epoch)}${held}`);
   })));
   if (table) panel.append(make("p", { class: "blocks" }, make("button", { type: "button", onclick: table }, "Show in the table of jobs")));
+  const buttons = actions?.(job) ?? [];
+  if (buttons.length) panel.append(make("p", { class: "blocks" }, ...buttons.map(a => make("button", { type: "button", onclick: a.run }, a.label))));
   const more = make("div", { "aria-live": "polite" });
   panel.append(more);
   Promise.resolve(explain(job)).then(s => more.append(...tellStory(s, epoch)), e => more.append(make("p", { class: "faint" }, `Why is not known: ${e.message}`)));

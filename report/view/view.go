@@ -21,6 +21,12 @@
 //	explain(job)   a promise of the job's Story, asked for when the job is opened; else
 //	               it is that of Document.Stories
 //	actions(site)  a list of {label, run}: buttons of a site, such as Drain
+//	jobActions(job)  likewise of a job
+//	sitesAbout     a sentence on the table of sites
+//	users          the table of jobs has their users, not their VOs
+//	newest         new jobs come before the others
+//	price          "asked": the price chart of all sites has the base price that each asks,
+//	               not what is paid
 //	span           a Span of another view, so that both show the same time
 //
 // A page that is served names Files' modules by <script type="module">, uPlot's script

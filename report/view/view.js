@@ -28,10 +28,10 @@ class View {
 
   constructor(root, options) {
     this.options = options;
-    this.store = new Store();
+    this.store = new Store(options.newest);
     this.span = options.span ?? new Span();
     this.gantt = new Gantt(this.store, this.span);
-    this.charts = new Charts(this.store, this.span);
+    this.charts = new Charts(this.store, this.span, options.price);
     this.#build(root);
   }
 
@@ -73,7 +73,8 @@ class View {
       fronts: part("Choices for whole batches", "The largest batches of each VO: the combinations of its alternatives that no other beats in cost and in what the goal has least of, and the one that was taken. Left and down is better.", this.fronts = make("div", { class: "pair" })),
       jobs: part("Jobs of the VOs", "A job opens on what became of it, on its blocks, and on the alternatives it had.", this.jobsNote = make("p", { class: "faint" })),
     };
-    this.jobs = new Table({ what: "job", columns: jobColumns, label: "Jobs of the VOs", inside: r => tellJob(this.store, r.job, { show: bar => this.showBar(bar), explain: j => this.#explain(j) }) });
+    const columns = this.options.users ? jobColumns.map(c => c.name === "VO" ? { ...c, name: "User" } : c) : jobColumns;
+    this.jobs = new Table({ what: "job", columns, label: "Jobs of the VOs", inside: r => tellJob(this.store, r.job, { show: bar => this.showBar(bar), explain: j => this.#explain(j), actions: this.options.jobActions }) });
     this.parts.jobs.append(this.jobs.element);
     listen(this.gantt, this.tip, words => { this.said.textContent = words; });
     this.gantt.addEventListener("open", e => e.detail === null ? this.close() : this.#openBar(e.detail));
@@ -110,7 +111,7 @@ class View {
   }
 
   #show() {
-    const { doc, sites, jobs, bars } = this.store, { parts } = this;
+    const { doc, sites, jobs, bars } = this.store, { parts, options } = this;
     this.head.hidden = !doc.title;
     this.head.replaceChildren(...(doc.title ? [make("h1", {}, doc.title), make("p", { class: "faint" }, doc.line ?? ""), doc.finding ? make("p", { class: "finding" }, doc.finding) : ""] : []));
     this.numbers.replaceChildren(doc.figures?.length ? figures(doc.figures) : "");
@@ -125,7 +126,7 @@ class View {
     this.shares.replaceChildren(...(doc.shares ?? []).map(share));
     this.fronts.replaceChildren(...(doc.fronts ?? []).map(front));
     this.#key();
-    this.jobs.show(jobs.map(job => ({ key: job.id, cells: jobCells(job), job })), doc.epoch);
+    this.jobs.show(jobs.map(job => ({ key: job.id, cells: jobCells(options.users ? { ...job, vo: job.user } : job), job })), doc.epoch);
     this.#showTables(doc.tables ?? []);
     this.charts.show();
     this.span.over(doc.from ?? 0, Math.max(doc.until ?? 1, (doc.from ?? 0) + 1));
@@ -140,7 +141,7 @@ class View {
       this.siteTable = new Table({ what: "site", columns, label: "Sites", filter: true, inside: r => this.#inside(r.site) });
       this.siteTable.input.placeholder = "name, state";
       this.siteTable.addEventListener("shown", () => this.gantt.show(this.siteTable.shown.map(r => r.at)));
-      this.sites.replaceChildren(make("h2", {}, "Sites"), make("p", { class: "faint" }, "How full, by whom; their own jobs; what they earned, in credits. What is filtered and sorted here is shown so below."), this.siteTable.element);
+      this.sites.replaceChildren(make("h2", {}, "Sites"), make("p", { class: "faint" }, (this.options.sitesAbout ?? "How full, by whom; their own jobs; what they earned, in credits.") + " What is filtered and sorted here is shown so below."), this.siteTable.element);
     }
     this.siteTable.show(sites.map((site, at) => ({ key: site.name, at, site, cells: [site.name, ...(state ? [site.state ?? ""] : []), ...(site.cells ?? [])] })), doc.epoch);
   }
@@ -183,7 +184,7 @@ class View {
 
   #openBar(bar) {
     const job = this.store.job(bar), close = make("button", { type: "button", class: "close", "aria-label": "Close", onclick: () => this.close() }, "×");
-    this.panel.replaceChildren(close, job ? tellJob(this.store, job, { show: b => this.showBar(b), explain: j => this.#explain(j), table: () => this.jobs.open(job.id) }) : tellLocal(this.gantt.words(bar)));
+    this.panel.replaceChildren(close, job ? tellJob(this.store, job, { show: b => this.showBar(b), explain: j => this.#explain(j), actions: this.options.jobActions, table: () => this.jobs.open(job.id) }) : tellLocal(this.gantt.words(bar)));
     this.panel.hidden = false;
     this.panel.scrollIntoView({ block: "nearest" });
   }

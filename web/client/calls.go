@@ -323,6 +323,12 @@ func hand(name string, data []byte, see func(Event) error) error {
 	return see(e)
 }
 
+// Who says who the caller is to the API.
+func (c *Client) Who(ctx context.Context) (w web.Who, err error) {
+	err = c.call(ctx, http.MethodGet, "/v1/caller", nil, &w)
+	return w, err
+}
+
 // Site shows how a site stands.
 func (c *Client) Site(ctx context.Context) (s web.SiteState, err error) {
 	err = c.call(ctx, http.MethodGet, "/v1/site", nil, &s)

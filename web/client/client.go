@@ -160,7 +160,7 @@ func (c *Client) send(ctx context.Context, method, path string, body []byte) (*h
 	}
 	answer, err := c.http.Do(r)
 	if err != nil {
-		return nil, c.unreachable(err)
+		return nil, c.Unreachable(err)
 	}
 	if answer.StatusCode/100 == 2 {
 		return answer, nil
@@ -175,8 +175,18 @@ func (c *Client) send(ctx context.Context, method, path string, body []byte) (*h
 	return nil, p
 }
 
-// unreachable says what went wrong in words, without the noise of net/http.
-func (c *Client) unreachable(err error) error {
+// Transport is where the API is and what carries requests there, under the context's
+// certificate.
+func (c *Client) Transport() (*url.URL, http.RoundTripper) {
+	base, err := url.Parse(c.base)
+	if err != nil {
+		panic(err) // it was parsed when the client was made
+	}
+	return base, c.http.Transport
+}
+
+// Unreachable says what went wrong in words, without the noise of net/http.
+func (c *Client) Unreachable(err error) error {
 	if c.store != nil {
 		if e := c.store.Explain(err, c.peer); e != err {
 			return e

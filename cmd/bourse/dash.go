@@ -1,0 +1,206 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"html"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/client"
+	"github.com/bourse-grid/bourse/web/dash"
+)
+
+// newDash builds "bourse dash".
+func newDash() *cobra.Command {
+	var c calling
+	var port int
+	var only bool
+	cmd := &cobra.Command{
+		Use:   "dash",
+		Short: "Open the live page of a federation in a browser",
+		Long: `Dash serves the live page on this machine until Ctrl-C, and opens it in a browser:
+what runs where and at which price, what waits and why, sites, accounts. Users
+cancel jobs there; operators drain and close sites too.
+
+The browser needs no certificate: dash calls the broker and the sites with that
+of the context file, so that the page shows and does what this certificate may.
+The link lets one browser in, once, within 10 minutes; a session lasts 12 hours,
+or until dash ends. Programs on other machines are refused.
+
+From a machine without a browser: give --port, forward that port with ssh
+(ssh -L 7413:127.0.0.1:7413 HOST), and open the link on your own.`,
+		Example: "  bourse dash\n  bourse dash --print --port 7413",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if port < 0 || port > 65535 {
+				return fmt.Errorf("--port %d: must be 1 to 65535, or 0 for any that is free", port)
+			}
+			return c.dash(cmd.Context(), port, only, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	c.flags(cmd)
+	cmd.Flags().IntVar(&port, "port", 0, "port to listen on; default: any that is free")
+	cmd.Flags().BoolVar(&only, "print", false, "print the link and open no browser")
+	return cmd
+}
+
+func (c *calling) dash(ctx context.Context, port int, only bool, stdout, stderr io.Writer) error {
+	who, err := c.whoami(ctx)
+	if err != nil {
+		return refused(err)
+	}
+	page, err := openDash(c.context, port)
+	if err != nil {
+		return failed(err)
+	}
+	ctx, unhook := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
+	defer unhook()
+	defer page.serve(ctx)()
+	link, until := page.Link()
+	if c.json {
+		err = writeLine(stdout, struct {
+			Link  string    `json:"link"`
+			Until time.Time `json:"until"` // it opens the page
+		}{link, until.Truncate(time.Second)})
+	} else {
+		_, err = fmt.Fprintln(stdout, link)
+	}
+	if err != nil {
+		return failed(err)
+	}
+	if !only && !c.json {
+		defer browse(link, stderr)()
+	}
+	fmt.Fprintf(stderr, "The live page%s, by a link that is good for one browser, once, for %s. Ctrl-C ends it.\n", as(who), minutes(dash.LinkLife))
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-page.ended:
+		return failed(err)
+	}
+}
+
+// as says whose rights a page has.
+func as(who web.Who) string {
+	if who.Name == "" {
+		return ""
+	}
+	return fmt.Sprintf(" as %s %s", who.Role, who.Name)
+}
+
+func minutes(d time.Duration) string { return fmt.Sprintf("%d minutes", int(d.Minutes())) }
+
+// whoami asks the broker who is calling, or a site where the context names no broker:
+// so that a link is not to a page that can show nothing.
+func (c *calling) whoami(ctx context.Context) (who web.Who, err error) {
+	found, err := client.Find(c.context)
+	if err != nil {
+		return who, err
+	}
+	api, err := found.ToBroker()
+	if found.Broker == "" {
+		for name := range found.Sites { // any
+			api, err = found.ToSite(name)
+		}
+	}
+	if err != nil {
+		return who, err
+	}
+	return api.Who(ctx)
+}
+
+// dashServer serves the live page on a port of this machine.
+type dashServer struct {
+	*dash.Server
+	listener net.Listener
+	ended    chan error
+}
+
+// openDash listens on a port, 0 for any, for the live page of a context file.
+func openDash(file string, port int) (*dashServer, error) {
+	found, err := client.Find(file)
+	if err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort(upHost, strconv.Itoa(port)))
+	if err != nil {
+		return nil, fmt.Errorf("the live page cannot listen: %w", err)
+	}
+	s, err := dash.New(l, found)
+	if err != nil {
+		_ = l.Close()
+		return nil, err
+	}
+	return &dashServer{s, l, make(chan error, 1)}, nil
+}
+
+// serve serves until ctx ends or stop is called, which waits.
+func (d *dashServer) serve(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		d.ended <- d.Serve(ctx, d.listener)
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
+}
+
+// browse opens a link in the browser of a desktop, where there is one. Others on this
+// machine can read the arguments of a program, so the browser is given a file that only
+// its owner can read. done takes that away.
+func browse(link string, stderr io.Writer) (done func()) {
+	program := opener()
+	if program == "" {
+		return func() {}
+	}
+	dir, err := os.MkdirTemp("", "bourse-dash-")
+	if err != nil {
+		fmt.Fprintln(stderr, "no browser was opened:", err)
+		return func() {}
+	}
+	done = func() { _ = os.RemoveAll(dir) }
+	file := filepath.Join(dir, "open.html")
+	text := `<!DOCTYPE html><meta charset="utf-8"><meta name="referrer" content="no-referrer"><title>Bourse</title><meta http-equiv="refresh" content="0; url=` + html.EscapeString(link) + `">`
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		fmt.Fprintln(stderr, "no browser was opened:", err)
+		return done
+	}
+	cmd := exec.Command(program, file)
+	if err := cmd.Start(); err != nil {
+		fmt.Fprintln(stderr, "no browser was opened:", err)
+		return done
+	}
+	go func() { _ = cmd.Wait() }()
+	return done
+}
+
+// opener is the program that opens files on this desktop, "" where there is none.
+func opener() string {
+	name := "xdg-open"
+	switch {
+	case runtime.GOOS == "darwin":
+		name = "open"
+	case os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "":
+		return ""
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return ""
+	}
+	return path
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bourse-grid/bourse/web/client"
+	"github.com/bourse-grid/bourse/web/dash"
+)
+
+// Who has the link has a session, once, that asks the broker in the name of the context;
+// it ends with the command.
+func TestDash_PrintsALinkToASession(t *testing.T) {
+	t.Parallel()
+	broker := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, `{"agent": "broker:vo1", "role": "operator", "name": "olga"}`)
+	}))
+	defer broker.Close()
+	file := filepath.Join(t.TempDir(), "context.json")
+	if err := (&client.Context{Broker: broker.URL}).Write(file); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	out, in := io.Pipe()
+	var messages bytes.Buffer
+	ended := make(chan error, 1)
+	go func() {
+		root := newRoot()
+		root.SetOut(in)
+		root.SetErr(&messages)
+		root.SetArgs([]string{"dash", "--context", file, "--json"})
+		ended <- root.ExecuteContext(ctx)
+		in.Close()
+	}()
+	var said struct{ Link string }
+	if err := json.NewDecoder(out).Decode(&said); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _, _ = io.Copy(io.Discard, out) }()
+	base, secret, _ := strings.Cut(said.Link, "#")
+	call := func(method, path, body string, change func(*http.Request)) *http.Response {
+		t.Helper()
+		r, err := http.NewRequest(method, base+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Origin", strings.TrimSuffix(base, "/"))
+		change(r)
+		a, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	nothing := func(*http.Request) {}
+	first := call("POST", "session", `{"link": "`+secret+`"}`, nothing)
+	var s dash.Session
+	if err := json.NewDecoder(first.Body).Decode(&s); err != nil || s.Token == "" || !s.Broker {
+		t.Fatalf("%s: %+v, %v", first.Status, s, err)
+	}
+	if again := call("POST", "session", `{"link": "`+secret+`"}`, nothing); again.StatusCode != http.StatusForbidden {
+		t.Errorf("the second time: %s", again.Status)
+	}
+	text, _ := io.ReadAll(call("GET", "broker/v1/caller", "", func(r *http.Request) {
+		r.AddCookie(first.Cookies()[0])
+		r.Header.Set(dash.TokenHeader, s.Token)
+	}).Body)
+	if !strings.Contains(string(text), "olga") {
+		t.Errorf("the broker's answer is %s", text)
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if said := messages.String(); !strings.Contains(said, "as operator olga") || strings.Contains(said, secret) {
+		t.Errorf("it says %q", said)
+	}
+	if _, err := http.Get(base); err == nil {
+		t.Error("the page is served after the end")
+	}
+}
+
+func TestDash_SaysAtOnceWhatCannotBeReached(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "context.json")
+	if err := (&client.Context{Broker: "http://127.0.0.1:1"}).Write(file); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := runCommand(t.Context(), "dash", "--context", file); exitCode(err) != 1 || !strings.Contains(err.Error(), "is it running?") {
+		t.Errorf("no broker: %v", err)
+	}
+	if _, _, err := runCommand(t.Context(), "dash", "--context", file+"x"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no context: %v", err)
+	}
+	if _, _, err := runCommand(t.Context(), "dash", "--port", "70000"); exitCode(err) != 2 {
+		t.Errorf("--port 70000: %v", err)
+	}
+}
+
+// Others on this machine see the arguments of programs, so the link is not among them.
+func TestBrowse_KeepsTheLinkOutOfArguments(t *testing.T) {
+	dir := t.TempDir()
+	heard := filepath.Join(dir, "heard")
+	if err := os.WriteFile(filepath.Join(dir, "xdg-open"), []byte("#!/bin/sh\necho \"$@\" > "+heard+".new; cp \"$1\" "+heard+".page; mv "+heard+".new "+heard+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	t.Setenv("DISPLAY", ":0")
+	t.Setenv("TMPDIR", dir)
+	if opener() == "" {
+		t.Skip("another desktop")
+	}
+	var messages bytes.Buffer
+	done := browse("http://127.0.0.1:7413/#SECRET", &messages)
+	eventually(t, time.Minute, "opened", func() bool { _, err := os.Stat(heard); return err == nil })
+	args, _ := os.ReadFile(heard)
+	page, _ := os.ReadFile(heard + ".page")
+	if strings.Contains(string(args), "SECRET") || !strings.Contains(string(page), "url=http://127.0.0.1:7413/#SECRET") {
+		t.Errorf("it is called with %s for %s", args, page)
+	}
+	file := strings.TrimSpace(string(args))
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	done()
+	if _, err := os.Stat(filepath.Dir(file)); err == nil {
+		t.Error("the file stays")
+	}
+}

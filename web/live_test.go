@@ -1,0 +1,192 @@
+package web
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/report/view"
+)
+
+// told is a document of a live page as its reader has it.
+type told struct {
+	view.Document
+	Jobs  []view.Job  `json:"jobs"`
+	Bars  []view.Bar  `json:"bars"`
+	Loads []view.Load `json:"loads"`
+}
+
+// look opens a live page; next reads an event, and its text.
+func look(t *testing.T, s *Server, who string) (next func() (string, told, string)) {
+	t.Helper()
+	server := httptest.NewServer(s.Handler())
+	t.Cleanup(server.Close)
+	r, err := http.NewRequestWithContext(t.Context(), "GET", server.URL+livePath, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Test-Caller", who)
+	a, err := http.DefaultClient.Do(r)
+	if err != nil || a.StatusCode != 200 {
+		t.Fatal(a, err)
+	}
+	t.Cleanup(func() { _ = a.Body.Close() })
+	lines := bufio.NewReader(a.Body)
+	return func() (name string, doc told, text string) {
+		for {
+			line, err := lines.ReadString('\n')
+			if err != nil {
+				t.Fatal(err)
+			}
+			key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+			switch key {
+			case "event":
+				name = value
+			case "data":
+				if err := json.Unmarshal([]byte(value), &doc); err != nil {
+					t.Fatal(err, value)
+				}
+				return name, doc, value
+			}
+		}
+	}
+}
+
+// until reads parts until one fulfils a condition.
+func until(next func() (string, told, string), holds func(told) bool) told {
+	for {
+		if _, doc, _ := next(); holds(doc) {
+			return doc
+		}
+	}
+}
+
+func TestLive_TellsAllThereIsThenWhatChanges(t *testing.T) {
+	t.Parallel()
+	h := world(t)
+	s := brokerAPI(t, h)
+	submit(t, s, ana, wave("batch-0001"))
+	h.pass(bourse.Second)
+	next := look(t, s, olga)
+	name, doc, _ := next()
+	if name != "document" || len(doc.Jobs) != 1 || doc.Jobs[0].State != "placed" || len(doc.Bars) != 1 || doc.Bars[0].Nodes != 4 || doc.Bars[0].Job != doc.Jobs[0].ID {
+		t.Fatalf("%s: %+v %+v", name, doc.Jobs, doc.Bars)
+	}
+	if doc.Epoch+doc.Now != int64(zero.Add(bourse.Second)) || doc.From > doc.Bars[0].Start || doc.Until < doc.Bars[0].End || len(doc.Sites) != 2 || doc.Sites[0].State != "usable" {
+		t.Errorf("%+v", doc)
+	}
+	b := Batch{ID: "batch-0002", Jobs: []JobRequest{job("wide"), job("huge")}}
+	b.Jobs[0].Nodes, b.Jobs[1].Nodes = 20, 2400
+	a := submit(t, s, ana, b)
+	h.pass(bourse.Minute)
+	wide := a.Jobs[0].ID
+	placed := until(next, func(d told) bool { return slices.ContainsFunc(d.Bars, func(b view.Bar) bool { return b.Job == wide }) })
+	placed.Bars = slices.DeleteFunc(placed.Bars, func(b view.Bar) bool { return b.Job != wide })
+	if len(placed.Bars) != 2 || placed.Bars[0].Window == doc.Bars[0].Window || placed.Bars[0].Window != placed.Bars[1].Window || placed.Bars[1].Part.Part != 2 {
+		t.Errorf("%+v", placed.Bars)
+	}
+	// What is given up is drawn no more.
+	if code := call(t, s, ana, "DELETE", "/v1/jobs/"+wide, nil, nil); code != http.StatusOK {
+		t.Fatal(code)
+	}
+	gone := until(next, func(d told) bool {
+		return slices.ContainsFunc(d.Jobs, func(j view.Job) bool { return j.ID == wide && j.State == "withdrawn" })
+	})
+	gone.Bars = slices.DeleteFunc(gone.Bars, func(b view.Bar) bool { return !strings.HasPrefix(b.ID, wide) })
+	if len(gone.Bars) != 2 || !gone.Bars[0].Gone || gone.Bars[0].ID != placed.Bars[0].ID {
+		t.Errorf("%+v", gone.Bars)
+	}
+}
+
+// A user sees no other user's jobs, names or money, and nothing of the VO's.
+func TestLive_AUserSeesWhatIsTheirs(t *testing.T) {
+	t.Parallel()
+	h := world(t)
+	s := brokerAPI(t, h)
+	submit(t, s, ana, wave("batch-0001"))
+	bens := submit(t, s, ben, Batch{ID: "batch-0002", Jobs: []JobRequest{job("secret")}})
+	h.pass(bourse.Minute)
+	next := look(t, s, ana)
+	_, doc, text := next()
+	if len(doc.Jobs) != 1 || len(doc.Bars) != 1 || strings.Contains(text, "secret") || strings.Contains(text, "ben") || strings.Contains(text, "the VO") {
+		t.Errorf("ana is told %s", text)
+	}
+	call(t, s, ben, "DELETE", "/v1/jobs/"+bens.Jobs[0].ID, nil, nil)
+	submit(t, s, ana, wave("batch-0003"))
+	for done := false; !done; {
+		_, doc, text := next()
+		if strings.Contains(text, "secret") || strings.Contains(text, "ben") {
+			t.Errorf("ana is told %s", text)
+		}
+		done = len(doc.Jobs) > 0
+	}
+}
+
+func TestPicture_IsBoundedInJobsAndTime(t *testing.T) {
+	t.Parallel()
+	p, part := newPicture(Caller{Operator, "olga"}, newPast(), zero), &view.Document{}
+	draw := func(n int, state string, at bourse.Time) {
+		p.draw(part, &entry{number: uint64(n)}, &Job{ID: fmt.Sprintf("j%d", n), State: state, Submitted: Instant(at), Since: Instant(at), Start: Instant(at), End: Instant(at),
+			Legs: []Leg{{Site: "north", Nodes: 1, Start: Instant(at), End: Instant(at)}}}, zero)
+	}
+	for n := range mostDrawn + 100 {
+		draw(n, "done", zero)
+	}
+	draw(5000, "waiting", zero)
+	p.age(part, zero)
+	if len(p.drawn) != mostDrawn || p.drawn["j5000"] == nil || p.drawn["j100"] != nil || p.drawn["j101"] == nil || !strings.Contains(p.note(), "2000 are shown") {
+		t.Errorf("%d are drawn; %s", len(p.drawn), p.note())
+	}
+	part = &view.Document{}
+	p.age(part, zero.Add(pastSpan+bourse.Second))
+	if len(p.drawn) != 1 || len(jobsOf(part)) != mostDrawn-1 || len(barsOf(part)) != mostDrawn-1 || !barsOf(part)[0].Gone {
+		t.Errorf("a day later %d are drawn, %d jobs and %d bars have gone", len(p.drawn), len(jobsOf(part)), len(barsOf(part)))
+	}
+}
+
+func TestPast_IsBoundedInStepsAndTime(t *testing.T) {
+	t.Parallel()
+	p := newPast()
+	for i := range 10_000 {
+		p.add(step{at: zero.Add(bourse.Duration(i) * 5 * bourse.Second)})
+	}
+	n := len(p.steps)
+	if last := p.steps[n-1].at; n > pastSteps || n < pastSteps/2 || last != zero.Add(9_999*5*bourse.Second) || p.steps[0].at > zero.Add(bourse.Hour) {
+		t.Errorf("%d steps from %v to %v", n, p.steps[0].at, p.steps[n-1].at)
+	}
+	for i := 1; i < n; i++ {
+		if p.steps[i].at <= p.steps[i-1].at {
+			t.Fatal("out of order")
+		}
+	}
+	p.add(step{at: zero.Add(10 * bourse.Day)})
+	if len(p.steps) != 1 {
+		t.Errorf("%d steps are kept after nine days", len(p.steps))
+	}
+}
+
+// Use and price over time are the sites' offers less what the caller's own bars take.
+func TestLive_ShowsUseAndPriceOverTime(t *testing.T) {
+	t.Parallel()
+	h := world(t)
+	s := brokerAPI(t, h)
+	for i, who := range []string{ana, ben, "user:cleo", "user:dan"} {
+		submit(t, s, who, wave(fmt.Sprintf("batch-000%d", i)))
+		h.pass(bourse.Minute)
+		eventually(t, func() bool { s.feed.past.mu.Lock(); defer s.feed.past.mu.Unlock(); return s.feed.past.taken > i })
+	}
+	for who, want := range map[string][2]float64{olga: {8, 0}, "user:eve": {0, 4}} {
+		_, doc, text := look(t, s, who)()
+		l := doc.Loads[0]
+		last := len(l.VO) - 1
+		if len(doc.Loads) != 2 || l.Site != "north" || l.Nodes != 16 || l.VO[last] != want[0] || l.Local[last] != want[1] || *l.Asked[last] != 1 || (l.Paid[last] == nil) != (want[0] == 0) {
+			t.Errorf("%s is told %+v of %s", who, l, text)
+		}
+	}
+}

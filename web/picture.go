@@ -1,0 +1,354 @@
+package web
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/report/view"
+)
+
+// Bounds of what one live page shows.
+const (
+	mostDrawn  = 2000 // jobs
+	mostQueued = 200  // rows of the queue
+)
+
+// picture is what one live page shows, and what of it has been sent. It is of one caller
+// and holds nothing that this caller may not see.
+type picture struct {
+	who   Caller
+	epoch bourse.Time // the zero of its times
+	past  *past
+
+	drawn map[string]*drawn
+	left  bool              // there are more jobs than are drawn
+	sent  map[string]string // the last that was sent of each part
+}
+
+// drawn is a job of the picture.
+type drawn struct {
+	job    view.Job
+	bars   []view.Bar
+	number uint64 // in order of submission
+	since  bourse.Time
+	open   bool
+	rank   int // priority
+}
+
+func newPicture(who Caller, past *past, now bourse.Time) *picture {
+	zero := now.Add(-pastSpan) / bourse.Time(bourse.Hour) * bourse.Time(bourse.Hour)
+	return &picture{who: who, epoch: zero, past: past, drawn: map[string]*drawn{}, sent: map[string]string{}}
+}
+
+// at is an instant of the picture, nil for none.
+func (p *picture) at(i Instant) *int64 {
+	if i == 0 {
+		return nil
+	}
+	v := int64(i) - int64(p.epoch)
+	return &v
+}
+
+// draw takes a job as it stands into the picture and appends to part what that changes.
+func (p *picture) draw(part *view.Document, e *entry, j *Job, now bourse.Time) {
+	old := p.drawn[j.ID]
+	d := &drawn{number: e.number, since: bourse.Time(cmp.Or(j.Since, j.Submitted)), rank: j.Priority}
+	state, _ := bourse.ParseJobState(j.State)
+	d.open = state.Open()
+	if !d.open && max(d.since, bourse.Time(j.End)) < now.Add(-pastSpan) {
+		p.erase(part, j.ID)
+		return
+	}
+	d.job = view.Job{ID: j.ID, User: j.User, Name: j.ID, State: j.State, Nodes: j.Nodes, Sites: j.Sites, Start: p.at(j.Start), End: p.at(j.End)}
+	if j.Submitted > 0 {
+		d.job.Submit = *p.at(j.Submitted)
+	}
+	if j.Cost != nil {
+		cost := int64(j.Cost.Credits)
+		d.job.Cost = &cost
+	}
+	if j.Reason != nil && j.State != bourse.JobDone.String() {
+		d.job.Why = cmp.Or(j.Reason.Detail, j.Reason.Code)
+	}
+	var work float64 // node-hours
+	for i := range j.Legs {
+		l := &j.Legs[i]
+		b := view.Bar{ID: fmt.Sprintf("%s/%d", j.ID, i), Site: l.Site, Group: l.Group, Nodes: l.Nodes, Start: *p.at(l.Start), End: *p.at(l.End), Kind: view.Leg,
+			Part: view.Part{Job: j.ID, Window: int(e.number), Part: i + 1, Parts: len(j.Legs), Cost: int64(l.Cost.Credits)}}
+		if j.State == bourse.JobTrying.String() {
+			b.Kind = view.Held
+		}
+		work += float64(l.Nodes) * time.Duration(l.End.Time().Sub(l.Start.Time())).Hours()
+		d.bars = append(d.bars, b)
+	}
+	if j.Cost != nil && work > 0 {
+		d.job.Price = j.Cost.Float() / work
+	}
+	p.drawn[j.ID] = d
+	part.Jobs = append(jobsOf(part), d.job)
+	bars := append(barsOf(part), d.bars...)
+	if old != nil {
+		bars = append(bars, goneBars(old, len(d.bars))...)
+	}
+	part.Bars = bars
+}
+
+func jobsOf(part *view.Document) []view.Job { list, _ := part.Jobs.([]view.Job); return list }
+func barsOf(part *view.Document) []view.Bar { list, _ := part.Bars.([]view.Bar); return list }
+
+// goneBars are those of a job from one on, as gone.
+func goneBars(d *drawn, from int) (list []view.Bar) {
+	for i := from; i < len(d.bars); i++ {
+		list = append(list, view.Bar{ID: d.bars[i].ID, Gone: true})
+	}
+	return list
+}
+
+// erase takes a job out of the picture.
+func (p *picture) erase(part *view.Document, id string) {
+	d := p.drawn[id]
+	if d == nil {
+		return
+	}
+	delete(p.drawn, id)
+	part.Jobs = append(jobsOf(part), view.Job{ID: id, Gone: true})
+	part.Bars = append(barsOf(part), goneBars(d, 0)...)
+}
+
+// age takes out what is over for too long and, of too many jobs, those that were over
+// first, then the oldest.
+func (p *picture) age(part *view.Document, now bourse.Time) {
+	for _, id := range slices.Sorted(maps.Keys(p.drawn)) {
+		if d := p.drawn[id]; !d.open && d.since < now.Add(-pastSpan) && (d.job.End == nil || *d.job.End+int64(p.epoch) < int64(now.Add(-pastSpan))) {
+			p.erase(part, id)
+		}
+	}
+	if len(p.drawn) <= mostDrawn {
+		return
+	}
+	p.left = true
+	list := slices.SortedFunc(maps.Values(p.drawn), func(a, b *drawn) int {
+		if a.open != b.open {
+			if b.open {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(a.number, b.number)
+	})
+	for _, d := range list[:len(list)-mostDrawn] {
+		p.erase(part, d.job.ID)
+	}
+}
+
+// vo is how many nodes of a site the drawn bars take at an instant, and the mean price of
+// a node-hour of theirs.
+func (p *picture) vo() func(site string, at bourse.Time) (nodes, price float64) {
+	bySite := map[string][]*view.Bar{}
+	for _, d := range p.drawn {
+		for i := range d.bars {
+			if b := &d.bars[i]; b.Kind == view.Leg {
+				bySite[b.Site] = append(bySite[b.Site], b)
+			}
+		}
+	}
+	return func(site string, at bourse.Time) (nodes, price float64) {
+		t := int64(at - p.epoch)
+		for _, b := range bySite[site] {
+			if b.Start <= t && t < b.End {
+				nodes += float64(b.Nodes)
+				price += float64(b.Cost) / 1e6 / (float64(b.End-b.Start) / float64(bourse.Hour))
+			}
+		}
+		return nodes, price / max(nodes, 1)
+	}
+}
+
+// ruler is from when to when there is something to show.
+func (p *picture) ruler(part *view.Document, now bourse.Time) {
+	from, until := int64(now.Add(-10*bourse.Minute)-p.epoch), int64(now.Add(10*bourse.Minute)-p.epoch)
+	for _, d := range p.drawn {
+		for i := range d.bars {
+			from, until = min(from, d.bars[i].Start), max(until, d.bars[i].End)
+		}
+	}
+	from = max(from, int64(now.Add(-pastSpan)-p.epoch))
+	step := int64(bourse.Minute)
+	for _, s := range []bourse.Duration{5 * bourse.Minute, 15 * bourse.Minute, bourse.Hour} {
+		if (until-from)/int64(s) >= 12 {
+			step = int64(s)
+		}
+	}
+	part.From, part.Until, part.Now = from/step*step, (until/step+1)*step, int64(now-p.epoch)
+}
+
+// figures are the numbers that are shown large.
+func (p *picture) figures(sites []Site, a *Accounts) []view.Figure {
+	n := map[string]int{}
+	for _, d := range p.drawn {
+		n[d.job.State]++
+	}
+	usable := 0
+	for i := range sites {
+		if sites[i].Answer == "usable" && sites[i].Member {
+			usable++
+		}
+	}
+	list := []view.Figure{{Name: "jobs wait", Value: fmt.Sprint(n["waiting"] + n["trying"])}, {Name: "are placed", Value: fmt.Sprint(n["placed"])}}
+	if _, ok := bourse.ParseJobState("running"); ok {
+		list = append(list, view.Figure{Name: "run", Value: fmt.Sprint(n["running"])})
+	}
+	list = append(list, view.Figure{Name: "sites offer", Value: fmt.Sprintf("%d of %d", usable, len(sites)), Note: "when they were last asked"})
+	if m := a.Money; m != nil {
+		list = append(list, view.Figure{Name: "credits left", Value: fmt.Sprintf("%.2f", m.Left.Float()), Note: fmt.Sprintf("%.2f held", m.Pending.Float())})
+	} else if len(a.Users) == 1 && a.Users[0].Left != nil {
+		list = append(list, view.Figure{Name: "credits left of your quota", Value: fmt.Sprintf("%.2f", a.Users[0].Left.Float()), Note: fmt.Sprintf("%.2f held", a.Users[0].Pending.Float())})
+	}
+	return list
+}
+
+// siteColumns are those of the table of sites.
+var siteColumns = []view.Column{{Name: "Nodes", Kind: "number"}, {Name: "Free", Kind: "number"}, {Name: "at base price", Kind: "number"}, {Name: "Price", Kind: "figure"}, {Name: "Asked", Kind: "at"}}
+
+// sites are the sites as a view shows them.
+func (p *picture) sites(list []Site) []view.Site {
+	out := make([]view.Site, 0, len(list))
+	for i := range list {
+		s := &list[i]
+		x := view.Site{Name: s.Name, State: standing(s), Groups: []view.Group{}}
+		switch {
+		case s.Lost != nil:
+			x.Why = s.Lost.Reason
+		case s.Refusal != nil:
+			x.Why = cmp.Or(s.Refusal.Detail, s.Refusal.Code)
+		}
+		nodes, free, clear, low, high := 0, 0, 0, 0.0, 0.0
+		for k := range s.Groups {
+			g := &s.Groups[k]
+			x.Groups = append(x.Groups, view.Group{Name: g.Name, Nodes: g.Nodes})
+			nodes, free, clear = nodes+g.Nodes, free+g.Free, clear+g.Clear
+			if price := g.Price.Float(); k == 0 {
+				low, high = price, price
+			} else {
+				low, high = min(low, price), max(high, price)
+			}
+		}
+		cells := []any{nil, nil, nil, nil, p.at(s.Asked)}
+		if nodes > 0 {
+			price := view.Cell{Value: low, Words: fmt.Sprintf("%.3g", low)}
+			if high > low {
+				price.Words += fmt.Sprintf(" to %.3g", high)
+			}
+			cells = []any{nodes, free, clear, price, p.at(s.Asked)}
+		}
+		x.Cells = cells
+		out = append(out, x)
+	}
+	return out
+}
+
+// standing is a site's state in a word.
+func standing(s *Site) string {
+	switch {
+	case s.Lost != nil:
+		return "lost"
+	case !s.Member:
+		return "left"
+	case s.Refusal != nil && s.Refusal.Code == string(bourse.Draining):
+		return "drained"
+	}
+	return cmp.Or(s.Answer, "not asked")
+}
+
+// tables are the queue and the money.
+func (p *picture) tables(a *Accounts) []view.Table {
+	queue := view.Table{Title: "Queue", About: "Jobs that wait for a window, and why they did not get one in the last cycle: by priority, then as they came. Users take turns.", Rows: [][]any{},
+		Columns: []view.Column{{Name: "Job", Kind: "word"}, {Name: "State", Kind: "state"}, {Name: "Why", Kind: "word"}, {Name: "User", Kind: "word"}, {Name: "Nodes", Kind: "number"}, {Name: "Priority", Kind: "number"}, {Name: "Submitted", Kind: "at"}}}
+	waiting := slices.Collect(maps.Values(p.drawn))
+	waiting = slices.DeleteFunc(waiting, func(d *drawn) bool { return !d.open || d.job.Start != nil })
+	slices.SortFunc(waiting, func(a, b *drawn) int {
+		return cmp.Or(cmp.Compare(b.rank, a.rank), cmp.Compare(a.number, b.number))
+	})
+	for _, d := range waiting[:min(len(waiting), mostQueued)] {
+		queue.Rows = append(queue.Rows, []any{d.job.Name, d.job.State, d.job.Why, d.job.User, d.job.Nodes, d.rank, d.job.Submit})
+	}
+	if n := len(waiting); n > mostQueued {
+		queue.About += fmt.Sprintf(" The first %d of %d.", mostQueued, n)
+	} else if n == 0 {
+		queue.About = "No job waits."
+	}
+	money := view.Table{Title: "Accounts", About: "In credits. What is held is promised for windows that are not paid yet.", Rows: [][]any{},
+		Columns: []view.Column{{Name: "Account", Kind: "word"}, {Name: "Budget or quota", Kind: "money"}, {Name: "Spent", Kind: "money"}, {Name: "Held", Kind: "money"}, {Name: "Left", Kind: "money"}}}
+	if m := a.Money; m != nil {
+		money.Rows = append(money.Rows, []any{"the VO", int64(m.Budget.Credits), int64(m.Spent.Credits), int64(m.Pending.Credits), int64(m.Left.Credits)})
+	}
+	for i := range a.Users {
+		u := &a.Users[i]
+		row := []any{cmp.Or(u.User, "(no user)"), nil, int64(u.Spent.Credits), int64(u.Pending.Credits), nil}
+		if u.Quota != nil {
+			row[1], row[4] = int64(u.Quota.Credits), int64(u.Left.Credits)
+		}
+		money.Rows = append(money.Rows, row)
+	}
+	return []view.Table{queue, money}
+}
+
+// about fills what is of the broker as a whole into a part, as far as it is not what was
+// sent last. Loads are of those parts that have charts.
+func (p *picture) about(part *view.Document, b *broker.Broker, now bourse.Time, charts bool) {
+	list := sitesOf(b, now)
+	a := accountsOf(b, p.who, now)
+	sites := p.sites(list)
+	for i := range sites {
+		if p.fresh("site "+sites[i].Name, &sites[i]) {
+			part.Sites = append(part.Sites, sites[i])
+		}
+	}
+	if p.fresh("columns", siteColumns) {
+		part.SiteColumns = siteColumns
+	}
+	if x := p.figures(list, &a); p.fresh("figures", x) {
+		part.Figures = x
+	}
+	if x := p.tables(&a); p.fresh("tables", x) {
+		part.Tables = x
+	}
+	p.ruler(part, now)
+	if charts {
+		loads, taken := p.past.loads(sites, p.epoch, p.vo())
+		if len(loads) > 0 && p.fresh("loads", taken) {
+			part.Loads = loads
+		}
+	}
+	if note := p.note(); p.fresh("note", note) {
+		part.JobsNote = note
+	}
+}
+
+// note says what is not shown.
+func (p *picture) note() string {
+	what := "What has ended is shown for 24 hours; prices and use over time begin when the broker's process did."
+	if p.left {
+		what = fmt.Sprintf("Of the jobs, %d are shown: those that are not over, and the latest others. ", mostDrawn) + what
+	}
+	return what + " bourse jobs lists all jobs."
+}
+
+// fresh reports whether a part differs from what was sent last, and notes it.
+func (p *picture) fresh(key string, v any) bool {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // nothing in it can fail
+	}
+	if p.sent[key] == string(text) {
+		return false
+	}
+	p.sent[key] = string(text)
+	return true
+}
