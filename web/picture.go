@@ -196,15 +196,12 @@ func (p *picture) figures(sites []Site, a *Accounts) []view.Figure {
 	}
 	usable := 0
 	for i := range sites {
-		if sites[i].Answer == "usable" && sites[i].Member {
+		if sites[i].State == "usable" {
 			usable++
 		}
 	}
-	list := []view.Figure{{Name: "jobs wait", Value: fmt.Sprint(n["waiting"] + n["trying"])}, {Name: "are placed", Value: fmt.Sprint(n["placed"])}}
-	if _, ok := bourse.ParseJobState("running"); ok {
-		list = append(list, view.Figure{Name: "run", Value: fmt.Sprint(n["running"])})
-	}
-	list = append(list, view.Figure{Name: "sites offer", Value: fmt.Sprintf("%d of %d", usable, len(sites)), Note: "when they were last asked"})
+	list := []view.Figure{{Name: "jobs wait", Value: fmt.Sprint(n["waiting"] + n["trying"])}, {Name: "are placed", Value: fmt.Sprint(n["placed"])},
+		{Name: "run", Value: fmt.Sprint(n["running"])}, {Name: "sites offer", Value: fmt.Sprintf("%d of %d", usable, len(sites)), Note: "when they were last heard"}}
 	if m := a.Money; m != nil {
 		list = append(list, view.Figure{Name: "credits left", Value: fmt.Sprintf("%.2f", m.Left.Float()), Note: fmt.Sprintf("%.2f held", m.Pending.Float())})
 	} else if len(a.Users) == 1 && a.Users[0].Left != nil {
@@ -221,7 +218,7 @@ func (p *picture) sites(list []Site) []view.Site {
 	out := make([]view.Site, 0, len(list))
 	for i := range list {
 		s := &list[i]
-		x := view.Site{Name: s.Name, State: standing(s), Groups: []view.Group{}}
+		x := view.Site{Name: s.Name, State: s.State, Groups: []view.Group{}}
 		switch {
 		case s.Lost != nil:
 			x.Why = s.Lost.Reason
@@ -251,19 +248,6 @@ func (p *picture) sites(list []Site) []view.Site {
 		out = append(out, x)
 	}
 	return out
-}
-
-// standing is a site's state in a word.
-func standing(s *Site) string {
-	switch {
-	case s.Lost != nil:
-		return "lost"
-	case !s.Member:
-		return "left"
-	case s.Refusal != nil && s.Refusal.Code == string(bourse.Draining):
-		return "drained"
-	}
-	return cmp.Or(s.Answer, "not asked")
 }
 
 // tables are the queue and the money.

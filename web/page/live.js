@@ -31,7 +31,7 @@ function explainer() {
 
 function showBroker() {
   const sites = new Map(), vo = session.who.agent.replace(/^broker:/, "");
-  const view = createView(main, { newest: true, users: true, sitesAbout: "As they answered when they were last asked, which is when a cycle last had jobs to place. A site opens on its buttons.", price: "asked", explain: explainer(), jobActions: jobActions(session),
+  const view = createView(main, { newest: true, users: true, sitesAbout: "What is free and its price are of the last answer, which is of the last cycle that had jobs to place; a drain shows at once. A site opens on its buttons.", price: "asked", explain: explainer(), jobActions: jobActions(session),
     actions: siteActions(session, () => vo, state => {
       const site = sites.get(state.name);
       if (!site) return;
