@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -112,13 +113,32 @@ func (t *fitted) Render() string {
 	for _, words := range [][]int{t.words[1:], t.words} { // names last
 		for most := Columns / 2; text.LongestLineLen(out) > Columns && most >= leastWords; most-- {
 			for _, i := range words {
-				t.columns[i].WidthMax, t.columns[i].WidthMaxEnforcer = most, text.WrapSoft
+				t.columns[i].WidthMax, t.columns[i].WidthMaxEnforcer = most, folded
 			}
 			t.Writer.SetColumnConfigs(t.columns)
 			out = t.Writer.Render()
 		}
 	}
 	return out
+}
+
+// pieces are what folding leaves whole: words, and the parts of names such as
+// broker.strategy and shortest-queue.
+var pieces = regexp.MustCompile(`[^ .-]*[.-]|[^ .-]+ *| +`)
+
+// folded breaks a cell into lines of at most width letters where its pieces allow.
+func folded(cell string, width int) string {
+	var out strings.Builder
+	used := 0
+	for _, piece := range pieces.FindAllString(cell, -1) {
+		if long := text.StringWidthWithoutEscSequences(strings.TrimRight(piece, " ")); used > 0 && used+long > width {
+			out.WriteByte('\n')
+			used = 0
+		}
+		out.WriteString(piece)
+		used += text.StringWidthWithoutEscSequences(piece)
+	}
+	return out.String()
 }
 
 // Unfitted draws a table as wide as it is.
@@ -133,6 +153,9 @@ func render(w io.Writer, t table.Writer) error {
 	_, err := fmt.Fprintln(w, t.Render())
 	return err
 }
+
+// Wrapped cuts a sentence into lines that fit a terminal.
+func Wrapped(sentence string) []string { return wrap(sentence, tableWidth) }
 
 // wrap cuts a sentence into lines of at most width letters where words allow.
 func wrap(sentence string, width int) []string {

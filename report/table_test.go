@@ -29,3 +29,19 @@ func TestTable_FitsATerminalAndLosesNothing(t *testing.T) {
 		t.Errorf("a table that fits has changed:\n%s", got)
 	}
 }
+
+func TestTable_FoldsBetweenWordsAndPartsOfNames(t *testing.T) {
+	t.Parallel()
+	for cell, want := range map[string]string{
+		"broker.strategy":      "broker.\nstrategy",
+		"shortest-queue":       "shortest-\nqueue",
+		"reservation has gone": "reservation \nhas gone",
+		"12-24 10:00":          "12-24 \n10:00",
+		"uninterrupted":        "uninterrupted",
+		"a.b c":                "a.b c",
+	} {
+		if got := folded(cell, 8); got != want {
+			t.Errorf("%q is folded into %q, not %q", cell, got, want)
+		}
+	}
+}

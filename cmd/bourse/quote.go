@@ -284,8 +284,9 @@ func (q *quote) print(out io.Writer, list []quoteOffer, taken *quoteOffer, of *q
 	if g.Curve != nil {
 		base = fmt.Sprintf("base by the hour, %v credits now", q.base(g, now, d))
 	}
-	fmt.Fprintf(out, "%s for %s on %s/%s at %s, policy %v, %s\n\n",
+	head := fmt.Sprintf("%s for %s on %s/%s at %s, policy %v, %s",
 		nodeCount(q.nodes), d.Words(), of.site, g.Name, of.clock(now), of.state.Policy, base)
+	fmt.Fprintf(out, "%s\n\n", strings.Join(report.Wrapped(head), "\n"))
 	width := reasonWidth - max(0, len(of.clock(now))-shortClock)
 	w := report.NewTable("", "start", "additive node-s", "credits", "total", "<delayed, or why not")
 	for i := range list {
