@@ -86,7 +86,7 @@ func (h *userHistory) check() error {
 	return fmt.Errorf("the users' history is not that of one register")
 }
 
-// The states of a register: absent, open (waiting, trying or placed: a window
+// The states of a register: absent, open (waiting, trying, placed or running: a window
 // that breaks has its job wait again), or one of the ends.
 const (
 	absent = "absent"
@@ -148,7 +148,7 @@ func registerStep(state, does string, out told) []any {
 			return first
 		}
 		return nil
-	case out == "waiting" || out == "trying" || out == "placed":
+	case out == "waiting" || out == "trying" || out == "placed" || out == "running":
 		if state == open {
 			return first
 		}

@@ -122,6 +122,8 @@ func (v *verdictOf) foreign(t *truth) {
 			v.counts["foreign jobs done"]++
 		case known && j.state != "CANCELLED" && t.upsetIn(f.cluster, f.submitted, f.submitted.Add(2*time.Minute)), !known && t.crashedAfter(f.cluster, f.submitted):
 			v.counts["foreign jobs lost by a crash"]++
+		case known && j.denied && j.state == "CANCELLED" && !f.begun:
+			v.counts["foreign jobs denied by their node, as duplicates"]++
 		case known:
 			v.breaks("foreign: job %s of %s, %s, is %s", f.number, f.cluster, f.name, j.state)
 		default:

@@ -230,7 +230,9 @@ func (s *slurms) finish() *truth {
 		for name, is := range s.now[c] {
 			t.left = append(t.left, fmt.Sprintf("%s at %s: %s", name, siteOf(c), is))
 		}
-		over, err := readOver(siteOf(c), s.file(fmt.Sprintf("c%d/log/jobs", c)))
+		log, err := os.ReadFile(s.file(fmt.Sprintf("c%d/log/slurmctld", c)))
+		must(s.t, err)
+		over, err := readOver(siteOf(c), s.file(fmt.Sprintf("c%d/log/jobs", c)), readDenied(string(log)))
 		must(s.t, err)
 		t.over = append(t.over, over...)
 		theirs, err := s.run(c, "", "scontrol", "show", "reservation", "-o", "bourse.theirs")

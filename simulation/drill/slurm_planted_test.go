@@ -26,10 +26,10 @@ func clean() (*truth, *claims) {
 		t.sights[name] = &sight{site, start.Add(-20 * time.Second), start.Add(20 * time.Second)}
 		t.marks = append(t.marks, mark{what: "begin", job: "wave", leg: i, site: site, start: start.Unix(), name: name, number: "7", at: start.Add(2 * time.Second)},
 			mark{what: "end", job: "wave", leg: i, site: site, start: start.Unix(), name: name, number: "7", at: start.Add(5 * time.Second)})
-		t.over = append(t.over, overJob{site, "7", name, "games", "COMPLETED", site + "n1", "then", "0:0"})
+		t.over = append(t.over, overJob{site, "7", name, "games", "COMPLETED", site + "n1", "then", "0:0", false})
 	}
 	t.foreign = []foreignJob{{"c1", "8", "wave", start, true, true}}
-	t.over = append(t.over, overJob{"c1", "8", "wave", "news", "COMPLETED", "c1n2", "then", "0:0"})
+	t.over = append(t.over, overJob{"c1", "8", "wave", "news", "COMPLETED", "c1n2", "then", "0:0", false})
 	return t, c
 }
 
@@ -66,7 +66,13 @@ func TestSlurmChecker_NoticesWhatIsPlanted(t *testing.T) {
 		"a job without legs":              {func(t *truth, c *claims) { c.jobs["other"] = "done" }, "never ran: job other"},
 		"legs apart":                      {func(t *truth, c *claims) { t.marks[0].at = t.marks[0].at.Add(together + time.Second) }, "apart: "},
 		"a foreign job that is cancelled": {func(t *truth, c *claims) { t.foreign[0].ended, t.over[2].state = false, "CANCELLED" }, "foreign: job 8"},
-		"a foreign job that has gone":     {func(t *truth, c *claims) { t.foreign[0].ended, t.over = false, t.over[:2] }, "foreign: job 8"},
+		"a foreign job that had begun and its node denied": {func(t *truth, c *claims) {
+			t.foreign[0].ended, t.over[2].state, t.over[2].denied = false, "CANCELLED", true
+		}, "foreign: job 8"},
+		"a foreign job that its node denied": {func(t *truth, c *claims) {
+			t.foreign[0].begun, t.foreign[0].ended, t.over[2].state, t.over[2].denied = false, false, "CANCELLED", true
+		}, ""},
+		"a foreign job that has gone": {func(t *truth, c *claims) { t.foreign[0].ended, t.over = false, t.over[:2] }, "foreign: job 8"},
 		"a foreign job that a crash has lost": {func(t *truth, c *claims) {
 			t.foreign[0].ended, t.over = false, t.over[:2]
 			t.upset = []upset{{"c1", t.foreign[0].submitted.Add(time.Second), t.foreign[0].submitted.Add(9 * time.Second), true}}
@@ -112,8 +118,15 @@ func TestSlurmChecker_ReadsMarksAndListsOfJobs(t *testing.T) {
 	file := t.TempDir() + "/jobs"
 	line := "JobId=1 UserId=news(9) GroupId=root(0) Name=wrap JobState=COMPLETED Partition=batch TimeLimit=1 StartTime=2026-11-22T19:10:43 EndTime=2026-11-22T19:10:44 NodeList=c1n1 NodeCnt=1 SubmitTime=2026-11-22T19:10:41 ExitCode=0:0 \n"
 	must(t, os.WriteFile(file, []byte(line+line), 0o600))
-	over, err := readOver("c1", file)
-	if want := (overJob{"c1", "1", "wrap", "news", "COMPLETED", "c1n1", "2026-11-22T19:10:41", "0:0"}); err != nil || len(over) != 1 || over[0] != want {
+	denied := readDenied("[2026-11-22T19:10:43.907] sched/backfill: _start_job: Started JobId=1 in batch on c1n1\n" +
+		"[2026-11-22T19:10:43.914] _slurm_rpc_requeue: Requeue of JobId=1 returned an error: Requested operation is presently disabled\n" +
+		"[2026-11-22T19:10:43.917] _slurm_rpc_kill_job: REQUEST_KILL_JOB JobId=1 uid 0\n" +
+		"[2026-11-22T19:10:50.000] _slurm_rpc_kill_job: REQUEST_KILL_JOB JobId=2 uid 0\n")
+	if len(denied) != 2 {
+		t.Errorf("%v", denied)
+	}
+	over, err := readOver("c1", file, denied)
+	if want := (overJob{"c1", "1", "wrap", "news", "COMPLETED", "c1n1", "2026-11-22T19:10:41", "0:0", true}); err != nil || len(over) != 1 || over[0] != want {
 		t.Errorf("%+v, %v", over, err)
 	}
 }

@@ -5,6 +5,7 @@ package drill
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -71,6 +72,7 @@ mark end
 type overJob struct {
 	cluster, number, name, user, state string
 	nodes, submit, exit                string
+	denied                             bool // by its node: see readDenied
 }
 
 // ran reports whether it was ever given nodes.
@@ -78,7 +80,7 @@ func (j overJob) ran() bool {
 	return j.nodes != "" && j.nodes != "(null)" && !strings.HasPrefix(j.exit, "125:")
 }
 
-func readOver(cluster, file string) ([]overJob, error) {
+func readOver(cluster, file string, denied map[string]bool) ([]overJob, error) {
 	text, err := os.ReadFile(file)
 	if os.IsNotExist(err) {
 		return nil, nil
@@ -93,13 +95,36 @@ func readOver(cluster, file string) ([]overJob, error) {
 			}
 		}
 		user, _, _ := strings.Cut(f["UserId"], "(")
-		j := overJob{cluster, f["JobId"], f["Name"], user, f["JobState"], f["NodeList"], f["SubmitTime"], f["ExitCode"]}
+		j := overJob{cluster, f["JobId"], f["Name"], user, f["JobState"], f["NodeList"], f["SubmitTime"], f["ExitCode"], denied[f["JobId"]+" "+f["EndTime"]]}
 		if key := j.number + j.submit; !had[key] {
 			had[key] = true
 			out = append(out, j)
 		}
 	}
 	return out, err
+}
+
+// deniedLine is what a controller logs when a node would not take a job and the job may
+// not go back to its queue; the node's daemon has it ended then.
+var deniedLine = regexp.MustCompile(`^\[([-0-9T:]+)\.\d+\] _slurm_rpc_requeue: Requeue of JobId=(\d+) returned an error`)
+
+// readDenied reads a controller's log for the jobs that Slurm itself has ended before
+// they began: a controller that was killed gives a lost job's number to another job, and
+// the node that still has the first one calls the second a duplicate. They are named by
+// their number and the second in which they ended, or the one after.
+func readDenied(log string) map[string]bool {
+	out := map[string]bool{}
+	for line := range strings.Lines(log) {
+		f := deniedLine.FindStringSubmatch(line)
+		if f == nil {
+			continue
+		}
+		at, err := time.Parse("2006-01-02T15:04:05", f[1])
+		for i := 0; err == nil && i < 2; i++ {
+			out[f[2]+" "+at.Add(time.Duration(i)*time.Second).Format("2006-01-02T15:04:05")] = true
+		}
+	}
+	return out
 }
 
 // sight is when a manager has shown that something of a name of ours is there.
