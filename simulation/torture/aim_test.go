@@ -1,0 +1,35 @@
+package torture
+
+import (
+	"testing"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents/sim"
+)
+
+// Each of the moments comes, and the crashes that are aimed at it strike; what the
+// clusters' next lives make of that breaks nothing.
+func TestAim_CrashesStrikeAtTheirMoments(t *testing.T) {
+	t.Parallel()
+	seed := uint64(1)
+	kinds, die := managedKinds(seed)
+	for !die {
+		seed++
+		kinds, die = managedKinds(seed)
+	}
+	for salt := range uint64(len(moments)) {
+		var aims []sim.Fault
+		for i, k := range kinds {
+			if k != simulated {
+				aims = append(aims, sim.Fault{Kind: CrashAimed, Host: clusterID(siteNames[i]), At: start, Salt: salt, For: 5 * bourse.Second})
+			}
+		}
+		r := Run(seed, Options{Faults: aims})
+		if r.Broken != nil {
+			t.Errorf("moment %d: %v", salt, r.Broken)
+		}
+		if r.Struck[CrashAimed] == 0 {
+			t.Errorf("no crash has struck at moment %d", salt)
+		}
+	}
+}
