@@ -116,6 +116,10 @@ func (m *commands) run(x asked, late bool) bourse.Reason {
 	if n := m.nodes.find(r.nodes[0]); n != nil {
 		j.partition = n.partition
 	}
+	if m.aimed[handed] > 0 && m.now >= m.hangs && j.begin < m.own().Add(hangs) {
+		m.save()
+		m.hang()
+	}
 	m.submit(j)
 	return bourse.Reason{}
 }

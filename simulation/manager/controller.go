@@ -46,6 +46,12 @@ func (c *controller) at(x moment, most bourse.Duration) {
 	}
 }
 
+// hang has the disk take nothing for a while.
+func (c *controller) hang() {
+	c.hangs = c.now.Add(hangs)
+	c.truth.trouble(c.hangs)
+}
+
 // written reports whether a job is on the disk.
 func (c *controller) written(j *job) bool {
 	return slices.ContainsFunc(c.saved.jobs, func(s *job) bool { return s.id == j.id })

@@ -97,12 +97,16 @@ const (
 	shown               // a job of ours, in a look, which is not on its disk
 	created             // a reservation or a job of ours, and has not said so
 	begun               // work of ours whose submission is not on its disk
+	handed              // the same, with all that was there before the submission
 	moments
 )
 
 // hangs is how long the disk of a manager takes nothing that is to crash when work has
-// begun.
-const hangs = 8 * bourse.Minute
+// begun, and short how long it is down at most if that work could be submitted again.
+const (
+	hangs = 8 * bourse.Minute
+	short = 20 * bourse.Second
+)
 
 // strikes reports whether an episode of a kind strikes what is asked now.
 func (f *faults) strikes(k sim.Kind) bool {
@@ -127,15 +131,16 @@ func (f *faults) strike(s Strike) {
 		f.episodes = append(slices.DeleteFunc(f.episodes, func(e episode) bool { return e.until <= f.now }), episode{s.Is, f.now.Add(s.For), s.Share, r})
 		f.truth.trouble(f.now.Add(s.For))
 	case ManagerRestart:
-		at := []moment{anything, acknowledged, shown, created, begun, begun}[s.Salt%6]
+		at := []moment{anything, acknowledged, shown, created, begun, handed}[s.Salt%6]
 		if at == anything || !f.opt.Reserves {
 			f.crash(s.For)
 			break
 		}
-		f.aimed[at] = s.For
-		if at == begun {
-			f.hangs = f.now.Add(hangs)
-			f.truth.trouble(f.hangs)
+		switch f.aimed[at] = s.For; at {
+		case begun:
+			f.hang()
+		case handed:
+			f.aimed[at] = min(s.For, short)
 		}
 	case ClockSkew:
 		f.truth.count(ClockSkew)

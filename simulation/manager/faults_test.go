@@ -55,7 +55,7 @@ func TestCreate_ThatIsSaidTwiceOverlapsItself(t *testing.T) {
 func TestCrash_StrikesWhereItIsAimed(t *testing.T) {
 	t.Parallel()
 	aim := func(x moment) Strike {
-		return Strike{Is: ManagerRestart, For: 5 * bourse.Second, Salt: map[moment]uint64{created: 3, begun: 4}[x]}
+		return Strike{Is: ManagerRestart, For: 5 * bourse.Second, Salt: map[moment]uint64{created: 3, begun: 4, handed: 5}[x]}
 	}
 	kept := 0
 	for seed := range uint64(8) {
@@ -82,6 +82,15 @@ func TestCrash_StrikesWhereItIsAimed(t *testing.T) {
 	l := b.look()
 	if len(b.m.Runs()) != 2 || jobOf(l, "bourse.a") != nil || jobOf(l, "again") == nil || jobOf(l, "again").Number != number {
 		t.Errorf("%+v, %+v", b.m.Runs(), l.Jobs)
+	}
+
+	b = newBench(t)
+	b.strike(aim(handed))
+	b.whole("bourse.a", 200, 900, "n1")
+	b.world.Run(at(215)) // its work has begun and is lost, and what was there before is not
+	l = b.look()
+	if runs := b.m.Runs(); len(runs) != 1 || runs[0].Over == 0 || jobOf(l, "bourse.a") != nil || len(l.Reservations) != 1 || !slices.Equal(l.Reservations[0].Users, []string{"ana"}) {
+		t.Errorf("%+v, %+v, %+v", runs, l.Jobs, l.Reservations)
 	}
 }
 

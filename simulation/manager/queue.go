@@ -118,6 +118,7 @@ func (q *queue) start(j *job, nodes []string) {
 	q.changed()
 	if j.ours && !q.written(j) {
 		q.at(begun, bourse.Second)
+		q.at(handed, bourse.Second)
 	}
 }
 
