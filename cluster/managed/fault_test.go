@@ -55,7 +55,7 @@ func faults(t *rapid.T, reserves bool) {
 		case 3, 4, 5:
 			for _, n := range held {
 				if rapid.IntRange(0, 4).Draw(t, "confirm") == 0 {
-					w.step(theSite, agents.ClusterConfirm{Leg: leg(n)})
+					w.confirmBare(n)
 				} else {
 					w.confirm(n)
 				}

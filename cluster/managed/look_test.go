@@ -99,8 +99,7 @@ func TestUnknown_IsNeverRunningNorFree(t *testing.T) {
 
 func TestUnknown_StateOfAJobIsNone(t *testing.T) {
 	t.Parallel()
-	w := reserving()
-	w.placed(t, 1, what(2, start, 5*bourse.Minute))
+	w := submitted(t, 5*bourse.Minute)
 	w.run(start.Add(-10 * bourse.Second))
 	w.toy.job(nameOf(1)).State = bourse.ManagedUnknown
 	w.run(start.Add(5 * bourse.Minute))
@@ -112,8 +111,7 @@ func TestUnknown_StateOfAJobIsNone(t *testing.T) {
 
 func TestUnknown_EndOfWorkThatRan(t *testing.T) {
 	t.Parallel()
-	w := reserving()
-	w.placed(t, 1, what(2, start, 5*bourse.Minute))
+	w := submitted(t, 5*bourse.Minute)
 	w.run(start.Add(bourse.Minute))
 	w.mute = true
 	w.fault = func(agents.Command) fault { return fault{failed: true, undone: true} }
@@ -191,9 +189,7 @@ func TestRestart_WhatIsNotOfferedAnyMoreIsLost(t *testing.T) {
 		func(c *Config) { c.Groups[0].Name = "other" },
 		func(c *Config) { c.Accounts = nil },
 	} {
-		w := reserving()
-		w.placed(t, 1, what(2, start, 4*bourse.Minute))
-		w.wait(10 * bourse.Second)
+		w := submitted(t, 4*bourse.Minute)
 		change(&w.cfg)
 		w.begin()
 		w.is(t, 1, bourse.LockLost)
@@ -262,8 +258,7 @@ func TestShow_VersionsOfTwoLivesDiffer(t *testing.T) {
 // A life that begins with a look of before its time does not take it for what is.
 func TestRestart_OldLookDoesNotJudge(t *testing.T) {
 	t.Parallel()
-	w := reserving()
-	w.placed(t, 1, what(2, start, 5*bourse.Minute))
+	w := submitted(t, 5*bourse.Minute)
 	w.run(start.Add(8 * bourse.Second))
 	w.is(t, 1, bourse.LockRunning)
 	w.stale = 12 * bourse.Second // its work waits, by that
@@ -312,8 +307,7 @@ func TestRelease_NothingIsFreeByTheClockAlone(t *testing.T) {
 
 func TestStart_WorkThatBeginsTooLateIsLost(t *testing.T) {
 	t.Parallel()
-	w := reserving()
-	w.placed(t, 1, what(2, start, 10*bourse.Minute))
+	w := submitted(t, 10*bourse.Minute)
 	w.run(start.Add(-5 * bourse.Second))
 	w.toy.node("n2").State, w.mute = bourse.NodeDown, true
 	w.run(start.Add(80 * bourse.Second))

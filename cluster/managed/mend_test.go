@@ -140,9 +140,7 @@ func TestMend_ForgottenReservationAndJobAreMadeAgain(t *testing.T) {
 
 func TestMend_DeletedReservationIsMadeAgain(t *testing.T) {
 	t.Parallel()
-	w := reserving()
-	w.placed(t, 1, what(2, start, 10*bourse.Minute))
-	w.wait(20 * bourse.Second)
+	w := submitted(t, 10*bourse.Minute)
 	w.toy.reservations = nil // with its job left to wait
 	w.run(start.Add(bourse.Minute))
 	w.is(t, 1, bourse.LockRunning)
@@ -197,9 +195,7 @@ func TestMend_DeletedReservationIsMadeAgainWhereTheManagerRefusesACommandForIt(t
 
 func TestMend_ReservationThatCannotBeMadeAgainIsLost(t *testing.T) {
 	t.Parallel()
-	w := reserving()
-	w.placed(t, 1, what(2, start, 10*bourse.Minute))
-	w.wait(20 * bourse.Second)
+	w := submitted(t, 10*bourse.Minute)
 	w.toy.reservations = []bourse.ManagedReservation{{Name: "theirs", Start: start, End: start.Add(bourse.Hour), Nodes: []string{"n2"}}}
 	w.run(start.Add(-10 * bourse.Second))
 	w.lostFor(t, 1, "overlaps theirs")
@@ -213,9 +209,7 @@ func TestAdministrator_MovesOrShrinksAReservation(t *testing.T) {
 		func(r *bourse.ManagedReservation) { r.End = r.End.Add(-5 * bourse.Minute) },
 		func(r *bourse.ManagedReservation) { r.Nodes = r.Nodes[:1] },
 	} {
-		w := reserving()
-		w.placed(t, 1, what(2, start, 10*bourse.Minute))
-		w.wait(20 * bourse.Second)
+		w := submitted(t, 10*bourse.Minute)
 		change(w.toy.reservation(nameOf(1)))
 		w.wait(30 * bourse.Second)
 		w.lostFor(t, 1, "was moved")
@@ -226,9 +220,7 @@ func TestAdministrator_MovesOrShrinksAReservation(t *testing.T) {
 // A longer one, or one with more nodes, serves as well.
 func TestAdministrator_ExtendsAReservation(t *testing.T) {
 	t.Parallel()
-	w := reserving()
-	w.placed(t, 1, what(2, start, 10*bourse.Minute))
-	w.wait(20 * bourse.Second)
+	w := submitted(t, 10*bourse.Minute)
 	r := w.toy.reservation(nameOf(1))
 	r.End, r.Nodes = r.End.Add(bourse.Hour), nodeNames
 	w.run(start.Add(30 * bourse.Second))
@@ -238,9 +230,7 @@ func TestAdministrator_ExtendsAReservation(t *testing.T) {
 
 func TestAdministrator_CancelsWorkBeforeItBegins(t *testing.T) {
 	t.Parallel()
-	w := reserving()
-	w.placed(t, 1, what(2, start, 10*bourse.Minute))
-	w.wait(20 * bourse.Second)
+	w := submitted(t, 10*bourse.Minute)
 	w.toy.end(w.toy.job(nameOf(1)), "CANCELLED by root")
 	w.wait(30 * bourse.Second)
 	w.lostFor(t, 1, "CANCELLED by root")
@@ -281,8 +271,7 @@ func TestLost_WorkThatWentWithItsNode(t *testing.T) {
 // The leg is asserted anew and lost: its work has begun, and does not begin again.
 func TestAmnesia_WorkThatRanDoesNotBeginAgain(t *testing.T) {
 	t.Parallel()
-	w := reserving()
-	w.placed(t, 1, what(2, start, 10*bourse.Minute))
+	w := submitted(t, 10*bourse.Minute)
 	w.run(start.Add(bourse.Minute))
 	w.is(t, 1, bourse.LockRunning)
 	w.facts = nil
@@ -309,9 +298,7 @@ func TestAmnesia_WorkThatRanDoesNotBeginAgain(t *testing.T) {
 
 func TestAdministrator_HoldsWork(t *testing.T) {
 	t.Parallel()
-	w := reserving()
-	w.placed(t, 1, what(2, start, 10*bourse.Minute))
-	w.wait(20 * bourse.Second)
+	w := submitted(t, 10*bourse.Minute)
 	w.toy.job(nameOf(1)).State = bourse.ManagedHeld
 	w.run(start.Add(59 * bourse.Second))
 	w.is(t, 1, bourse.LockSubmitted)
@@ -323,8 +310,7 @@ func TestAdministrator_HoldsWork(t *testing.T) {
 // Work that has run does not run again.
 func TestAdministrator_RequeuesWorkThatRuns(t *testing.T) {
 	t.Parallel()
-	w := reserving()
-	w.placed(t, 1, what(2, start, 20*bourse.Minute))
+	w := submitted(t, 20*bourse.Minute)
 	w.run(start.Add(bourse.Minute))
 	j := w.toy.job(nameOf(1))
 	j.State, j.begin, j.Nodes = bourse.ManagedPending, w.now.Add(2*bourse.Minute), []string{"n1", "n2"}
@@ -341,7 +327,7 @@ func TestStart_NodeThatIsDownLosesTheLegIn60Seconds(t *testing.T) {
 	for _, bareLeg := range []bool{false, true} {
 		w := reserving()
 		if w.hold(1, what(2, start, 10*bourse.Minute)); bareLeg {
-			w.step(theSite, agents.ClusterConfirm{Leg: leg(1)})
+			w.confirmBare(1)
 		} else {
 			w.confirm(1)
 		}
@@ -358,8 +344,7 @@ func TestStart_NodeThatIsDownLosesTheLegIn60Seconds(t *testing.T) {
 // A node that comes back in time is no matter.
 func TestStart_NodeThatComesBack(t *testing.T) {
 	t.Parallel()
-	w := reserving()
-	w.placed(t, 1, what(2, start, 10*bourse.Minute))
+	w := submitted(t, 10*bourse.Minute)
 	w.toy.node("n2").State = bourse.NodeDrained
 	w.run(start.Add(30 * bourse.Second))
 	w.is(t, 1, bourse.LockSubmitted)
@@ -374,7 +359,7 @@ func TestBare_LastsForItsWindow(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, w *world) {
 		w.hold(1, what(2, start, 5*bourse.Minute))
-		w.step(theSite, agents.ClusterConfirm{Leg: leg(1)})
+		w.confirmBare(1)
 		w.wait(20 * bourse.Second)
 		if r := w.toy.reservation(nameOf(1)); w.cfg.Reserves && (r == nil || !slices.Equal(r.Users, []string{"vo1"})) {
 			t.Errorf("the reservation is %+v", r)
@@ -391,7 +376,7 @@ func TestBare_DeletedInItsWindowIsLost(t *testing.T) {
 	t.Parallel()
 	w := reserving()
 	w.hold(1, what(2, start, 5*bourse.Minute))
-	w.step(theSite, agents.ClusterConfirm{Leg: leg(1)})
+	w.confirmBare(1)
 	w.run(start.Add(bourse.Minute))
 	w.toy.reservations = nil
 	w.wait(30 * bourse.Second)

@@ -60,6 +60,16 @@ func (w *world) fails(verb agents.CommandVerb, f fault) {
 
 func reserving() *world { return newWorld(config(true, nodeNames...)) }
 
+// submitted is a world with a leg of two nodes, from start on for so long, that is
+// confirmed and whose work the manager has.
+func submitted(t testing.TB, length bourse.Duration) *world {
+	t.Helper()
+	w := reserving()
+	w.placed(t, 1, what(2, start, length))
+	w.wait(20 * bourse.Second)
+	return w
+}
+
 func TestHold_UserWithoutAnAccountIsRefusedFirst(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, w *world) {

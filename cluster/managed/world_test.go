@@ -252,6 +252,9 @@ func work(n uint64) *bourse.Handover {
 func (w *world) confirm(n uint64) { w.step(theSite, agents.ClusterConfirm{Leg: leg(n), Work: work(n)}) }
 func (w *world) release(n uint64) { w.step(theSite, agents.ClusterRelease{Leg: leg(n)}) }
 
+// confirmBare confirms a leg that brings no work.
+func (w *world) confirmBare(n uint64) { w.step(theSite, agents.ClusterConfirm{Leg: leg(n)}) }
+
 // placed holds and confirms a leg.
 func (w *world) placed(t testing.TB, n uint64, what bourse.Leg) agents.ClusterHeld {
 	t.Helper()
