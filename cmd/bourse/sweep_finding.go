@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -18,29 +19,29 @@ const findingNames = 3
 func (s *sweepSheet) finding() string {
 	means := s.means()
 	names, _ := report.SweepColumns()
-	vos := s.beyond(means, func(m *sweepMean) bool { return slices.Contains(names, m.Measure) })
+	vos := beyond(means, func(m *sweepMean) bool { return slices.Contains(names, m.Measure) })
 	said := "Against the first combination, seed by seed: "
 	if len(vos) == 0 {
 		said += "for the VOs nothing differs beyond its interval."
 	} else {
-		said += strings.Join(vos[:min(len(vos), findingNames)], "; ") + "."
+		said += s.differences(vos) + "."
 	}
+	var sites []string
 	for _, measure := range []string{report.SpreadOfUse, report.LocalWait} {
-		list := s.beyond(means, func(m *sweepMean) bool { return m.Measure == measure })
+		is := func(m *sweepMean) bool { return m.Measure == measure }
+		list := beyond(means, is)
 		if len(list) == 0 {
 			continue
 		}
-		could := 0
-		for i := range means {
-			if means[i].Measure == measure && means[i].Apart != nil {
-				could++
-			}
+		slices.SortStableFunc(list, func(a, b sweepMean) int { return cmp.Compare(math.Abs(b.Apart.Mean), math.Abs(a.Apart.Mean)) })
+		words := s.differences(list)
+		if of := compared(means, is); of > 1 {
+			words += fmt.Sprintf(" (%d of %d such differences are beyond their intervals)", len(list), of)
 		}
-		said += " For the sites: " + strings.Join(list[:min(len(list), findingNames)], "; ")
-		if could > 1 {
-			said += fmt.Sprintf(" (%d of %d such differences are beyond their intervals)", len(list), could)
-		}
-		said += "."
+		sites = append(sites, words)
+	}
+	if len(sites) > 0 {
+		said += " For the sites: " + strings.Join(sites, "; ") + "."
 	}
 	for i := range s.sweep.Config.Parameters {
 		if s.idle(i) {
@@ -50,15 +51,35 @@ func (s *sweepSheet) finding() string {
 	return said + s.few()
 }
 
-// beyond lists in words the differences that are beyond their intervals.
-func (s *sweepSheet) beyond(means []sweepMean, of func(*sweepMean) bool) []string {
-	var list []string
+// beyond are the means whose differences are beyond their intervals.
+func beyond(means []sweepMean, of func(*sweepMean) bool) []sweepMean {
+	var list []sweepMean
 	for i := range means {
 		if m := &means[i]; of(m) && m.Apart.beyond() {
-			list = append(list, fmt.Sprintf("%s has %s %s of %s", s.unlike(m.Point), within("%+.*f", m.Apart.Mean, m.Apart.CI95), m.Measure, m.Owner))
+			list = append(list, *m)
 		}
 	}
 	return list
+}
+
+// compared counts the means that have a difference.
+func compared(means []sweepMean, of func(*sweepMean) bool) int {
+	n := 0
+	for i := range means {
+		if m := &means[i]; of(m) && m.Apart != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// differences says the first few in words.
+func (s *sweepSheet) differences(list []sweepMean) string {
+	var words []string
+	for _, m := range list[:min(len(list), findingNames)] {
+		words = append(words, fmt.Sprintf("%s has %s %s of %s", s.unlike(m.Point), within("%+.*f", m.Apart.Mean, m.Apart.CI95), m.Measure, m.Owner))
+	}
+	return strings.Join(words, "; ")
 }
 
 // idle reports whether a parameter has several values and none of them has made a
