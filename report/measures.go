@@ -29,14 +29,14 @@ type quantity[S any] struct {
 
 var siteMeasures = []measure[SiteSummary]{
 	{"", "Nodes", "Nodes", "", "", tally(func(s *SiteSummary) int { return s.Nodes })},
-	{"used %", "Used", "Used", "", "of the node-time, that local jobs and legs have used", share(func(s *SiteSummary) float64 { return s.Utilisation.All })},
+	{"used %", "Used", "Used", "", "of the node-time: what local jobs and legs have used", share(func(s *SiteSummary) float64 { return s.Utilisation.All })},
 	{"used by local jobs %", "Local", "By local jobs", "", "of the node-time, by local jobs", share(func(s *SiteSummary) float64 { return s.Utilisation.Local })},
 	{"used by VOs %", "VOs", "By VOs", "", "of the node-time, by legs of VOs", share(func(s *SiteSummary) float64 { return s.Utilisation.VO })},
 	{"", "Started", "Jobs started", "", "", tally(func(s *SiteSummary) int { return s.Local.Started })},
 	{"", "Queued", "Queued", "", "", tally(func(s *SiteSummary) int { return s.Local.Waiting })},
 	{LocalWait, "Wait", "Mean wait", "", "hours from submit to start, mean over the local jobs that started", length(func(s *SiteSummary) bourse.Duration { return s.Local.MeanWait })},
 	{"bounded slowdown", "Slowdown", "Slowdown", "", "(wait + run) / max(run, 10 s), at least 1, mean over the local jobs that started", factor(func(s *SiteSummary) float64 { return s.Local.BoundedSlowdown })},
-	{"legs", "Legs", "Legs", "", "parts of windows that came to be reservations", tally(func(s *SiteSummary) int { return s.Legs })},
+	{"legs", "Legs", "Legs", "", "parts of windows that became reservations", tally(func(s *SiteSummary) int { return s.Legs })},
 	{"income credits", "Income", "Income", "", "what brokers have paid, net of refunds", amount(func(s *SiteSummary) bourse.Credits { return s.Income.Total })},
 }
 

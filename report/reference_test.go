@@ -42,7 +42,7 @@ const referenceHead = `# What a run writes
 
 ` + "`bourse sweep --out DIR`" + ` writes sweep.html, runs.csv (a row for each run: its settings, its seed and all its measures), summary.csv (a row for each
 combination, owner and measure: mean, ci95, runs, min, p10, median, p90, max), differences.csv (the same less the first combination with the same seeds) and
-sweep.json; with a target tries.csv (a row for each value tried and seed). ` + "`bourse report A B`" + ` writes comparison.html and comparison.csv.
+sweep.json; with a target tries.csv (a row for each run). ` + "`bourse report A B`" + ` writes comparison.html and comparison.csv.
 
 Times are seconds from the scenario's zero, durations seconds, money credits, ci95 the half-width of a 95 % interval (Student's t). The columns of a
 table stand in the order of this page; later versions add columns at the end.
@@ -130,7 +130,7 @@ A row for each combination but the first, owner and measure. A difference whose 
 
 ## tries.csv
 
-A row for each value that a sweep with a target has tried, and each seed.
+A row for each value that a sweep with a target has tried and each seed it was run with: once too many seeds have missed the bound, the others are not run.
 
 | column | says |
 |---|---|
