@@ -67,6 +67,8 @@ func TestStudies(t *testing.T) {
 						t.Errorf("block %d has a column %q, which is not in\n%s", i+1, word, last)
 					}
 				}
+			} else if first, _, _ := strings.Cut(last, "\n"); strings.Count(head, ",") != strings.Count(first, ",") {
+				t.Errorf("block %d has other columns than\n%s", i+1, last)
 			}
 			continue
 		}
