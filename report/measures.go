@@ -29,14 +29,14 @@ type quantity[S any] struct {
 
 var siteMeasures = []measure[SiteSummary]{
 	{"", "Nodes", "Nodes", "", "", tally(func(s *SiteSummary) int { return s.Nodes })},
-	{"used %", "Used", "Used", "", "of the node-time, that local jobs and legs have used", share(func(s *SiteSummary) float64 { return s.Utilisation.All })},
+	{"used %", "Used", "Used", "", "of the node-time: what local jobs and legs have used", share(func(s *SiteSummary) float64 { return s.Utilisation.All })},
 	{"used by local jobs %", "Local", "By local jobs", "", "of the node-time, by local jobs", share(func(s *SiteSummary) float64 { return s.Utilisation.Local })},
 	{"used by VOs %", "VOs", "By VOs", "", "of the node-time, by legs of VOs", share(func(s *SiteSummary) float64 { return s.Utilisation.VO })},
 	{"", "Started", "Jobs started", "", "", tally(func(s *SiteSummary) int { return s.Local.Started })},
 	{"", "Queued", "Queued", "", "", tally(func(s *SiteSummary) int { return s.Local.Waiting })},
-	{"mean local wait h", "Wait", "Mean wait", "", "hours from submit to start, mean over the local jobs that started", length(func(s *SiteSummary) bourse.Duration { return s.Local.MeanWait })},
+	{LocalWait, "Wait", "Mean wait", "", "hours from submit to start, mean over the local jobs that started", length(func(s *SiteSummary) bourse.Duration { return s.Local.MeanWait })},
 	{"bounded slowdown", "Slowdown", "Slowdown", "", "(wait + run) / max(run, 10 s), at least 1, mean over the local jobs that started", factor(func(s *SiteSummary) float64 { return s.Local.BoundedSlowdown })},
-	{"legs", "Legs", "Legs", "", "parts of windows that came to be reservations", tally(func(s *SiteSummary) int { return s.Legs })},
+	{"legs", "Legs", "Legs", "", "parts of windows that became reservations", tally(func(s *SiteSummary) int { return s.Legs })},
 	{"income credits", "Income", "Income", "", "what brokers have paid, net of refunds", amount(func(s *SiteSummary) bourse.Credits { return s.Income.Total })},
 }
 
@@ -54,20 +54,27 @@ var brokerMeasures = []measure[BrokerSummary]{
 	{"regret credits", "", "", "", "value that placed jobs lose beyond the least that each could have lost alone in its cycle", amount(func(b *BrokerSummary) bourse.Credits { return b.Regret })},
 	{"cost credits", "Cost", "Cost", "cost", "paid for windows, net of refunds", amount(func(b *BrokerSummary) bourse.Credits { return b.Cost.Total })},
 	{"cost a node-hour", "", "", "", "credits for a node-hour of windows", amount(func(b *BrokerSummary) bourse.Credits { return b.CostNodeHour })},
-	{"above base credits", "", "", "", "the adaptive part of the cost: what delaying local jobs has cost", amount(func(b *BrokerSummary) bourse.Credits { return b.Cost.Additive })},
+	{AboveBase, "", "", "", "the adaptive part of the cost: what delaying local jobs has cost", amount(func(b *BrokerSummary) bourse.Credits { return b.Cost.Additive })},
 	{"", "Extra", "Above base price", "", "", extra()},
 	{"", "Left", "Left of the budget", "", "", amount(func(b *BrokerSummary) bourse.Credits { return b.Left })},
 }
 
 // gridMeasures are of all sites of a run together, where there are several.
 var gridMeasures = []measure[Summary]{
-	{"spread of use points", "", "", "", "standard deviation of the sites' used %, each site counted once: 0 where all are as full as each other", factor(func(s *Summary) float64 {
+	{SpreadOfUse, "", "", "", "standard deviation of the sites' used %, each site counted once: 0 where all are as full as each other", factor(func(s *Summary) float64 {
 		return s.spread(func(u *Utilisation) float64 { return u.All })
 	})},
 	{"spread of local use points", "", "", "", "the same of what local jobs alone have used", factor(func(s *Summary) float64 {
 		return s.spread(func(u *Utilisation) float64 { return u.Local })
 	})},
 }
+
+// Measures that a finding asks for by name.
+const (
+	LocalWait   = "mean local wait h"
+	AboveBase   = "above base credits"
+	SpreadOfUse = "spread of use points"
+)
 
 // AllSites is the owner of the measures of all sites together. No site or VO has a
 // name with a space.

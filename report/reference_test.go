@@ -42,7 +42,7 @@ const referenceHead = `# What a run writes
 
 ` + "`bourse sweep --out DIR`" + ` writes sweep.html, runs.csv (a row for each run: its settings, its seed and all its measures), summary.csv (a row for each
 combination, owner and measure: mean, ci95, runs, min, p10, median, p90, max), differences.csv (the same less the first combination with the same seeds) and
-sweep.json; with a target tries.csv (a row for each value tried and seed). ` + "`bourse report A B`" + ` writes comparison.html and comparison.csv.
+sweep.json; with a target tries.csv (a row for each run). ` + "`bourse report A B`" + ` writes comparison.html and comparison.csv.
 
 Times are seconds from the scenario's zero, durations seconds, money credits, ci95 the half-width of a 95 % interval (Student's t). The columns of a
 table stand in the order of this page; later versions add columns at the end.
@@ -130,7 +130,7 @@ A row for each combination but the first, owner and measure. A difference whose 
 
 ## tries.csv
 
-A row for each value that a sweep with a target has tried, and each seed.
+A row for each value that a sweep with a target has tried and each seed it was run with: once too many seeds have missed the bound, the others are not run.
 
 | column | says |
 |---|---|
@@ -314,7 +314,7 @@ func sentence(g *ast.CommentGroup) string {
 }
 
 // key is a key of a JSON object.
-type key struct{ name, says string }
+type key struct{ name, says, made string }
 
 // keys lists those of a type, those of embedded types among them.
 func (s source) keys(typ string) []key {
@@ -338,23 +338,44 @@ func (s source) keys(typ string) []key {
 		if name == "" || name == "-" {
 			continue
 		}
-		list = append(list, key{name, strings.TrimSpace(sentence(f.Doc) + " " + sentence(f.Comment))})
+		list = append(list, key{name, strings.TrimSpace(sentence(f.Doc) + " " + sentence(f.Comment)), s.made(f.Type)})
 	}
 	return list
+}
+
+// made names the type of a field that is made of another's keys, "" of any other.
+func (s source) made(of ast.Expr) string {
+	switch of := of.(type) {
+	case *ast.Ident:
+		if s.types[of.Name] != nil {
+			return of.Name
+		}
+	case *ast.StarExpr:
+		return s.made(of.X)
+	case *ast.ArrayType:
+		if name := s.made(of.Elt); name != "" {
+			return "a list of " + name
+		}
+	}
+	return ""
 }
 
 func writeSummaryKeys(t *testing.T, b *strings.Builder) {
 	t.Helper()
 	s := readSource(t, "*.go")
 	fmt.Fprint(b, "\n## summary.json\n")
-	for _, typ := range []string{"Summary", "SiteSummary", "Utilisation", "GroupSummary", "LocalSummary", "Income", "Deadlines", "BrokerSummary", "ValueLost", "JobSummary", "TransactionSummary", "CycleSummary"} {
+	for _, typ := range []string{"Summary", "Setting", "SiteSummary", "Utilisation", "GroupSummary", "LocalSummary", "Income", "Deadlines", "BrokerSummary", "ValueLost", "JobSummary", "TransactionSummary", "CycleSummary"} {
 		keys := s.keys(typ)
 		if len(keys) == 0 {
 			t.Errorf("summary.json: %s has no keys", typ)
 		}
-		fmt.Fprintf(b, "\n%s\n\n| key | says |\n|---|---|\n", strings.TrimSuffix(s.docs[typ], "."))
+		fmt.Fprintf(b, "\n**%s** %s.\n\n| key | says |\n|---|---|\n", typ, strings.TrimSuffix(strings.TrimPrefix(s.docs[typ], typ+" "), "."))
 		for _, k := range keys {
-			fmt.Fprintf(b, "| %s | %s |\n", k.name, k.says)
+			says := k.says
+			if k.made != "" {
+				says = strings.TrimSuffix(k.made+": "+says, ": ")
+			}
+			fmt.Fprintf(b, "| %s | %s |\n", k.name, says)
 		}
 	}
 }
@@ -363,7 +384,7 @@ func writeFacts(t *testing.T, b *strings.Builder) {
 	t.Helper()
 	s := readSource(t, "../*.go")
 	fmt.Fprint(b, "\n## events.jsonl\n\nEach line has `at` (seconds), `agent` (`site:north`, `cluster:north`, `broker:vo1`), `kind` and the keys of its kind; a key whose value is zero may "+
-		"lack. Journals of processes hold the same facts, and more kinds of them than a simulation records.\n")
+		"be absent. Journals of processes hold the same facts, and more kinds of them than a simulation records.\n")
 	seen := map[string]bool{}
 	for _, f := range bourse.Facts() {
 		typ := reflect.TypeOf(f).Name()

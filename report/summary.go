@@ -29,7 +29,7 @@ type SiteSummary struct {
 	Utilisation Utilisation         `json:"utilisation"`
 	Groups      []GroupSummary      `json:"groups"`
 	Local       LocalSummary        `json:"local"`
-	Legs        int                 `json:"legs"`        // that came to be reservations
+	Legs        int                 `json:"legs"`        // that became reservations
 	LegsEnded   int                 `json:"legsEnded"`   // settled
 	LegsBroken  int                 `json:"legsBroken"`  // released, lost or given up in doubt
 	RefusedLegs map[bourse.Code]int `json:"refusedLegs"` // by reason
@@ -79,7 +79,7 @@ type LocalSummary struct {
 	BoundedSlowdown float64             `json:"boundedSlowdown"` // mean of those ended, bound 10 s
 }
 
-// Income is what the legs that came to be reservations were charged when they did.
+// Income is what the legs that became reservations were charged when they did.
 type Income struct {
 	Base     bourse.Credits `json:"base"`
 	Additive bourse.Credits `json:"additive"`

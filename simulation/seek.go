@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -13,18 +14,47 @@ import (
 type Seek struct {
 	Config    *configs.Sweep // with a Target
 	Workloads *Workloads
+	Each      func(done, seeds int) // hears of each run of a try; nil: nobody does
 }
 
-// Try is one value that was tried, with every seed of the sweep.
+// Try is one value that was tried, with every seed of the sweep, or with as many as it
+// took to see that too few can meet the target.
 type Try struct {
 	Value float64
+	Seeds int       // of the sweep
 	Met   int       // seeds in which the target's bound holds for every VO
 	Seen  []float64 // by seed: the measure, of the VO that is worst off
 }
 
 // Good reports whether enough seeds meet the bound.
 func (t *Try) Good(of *configs.Target) bool {
-	return float64(t.Met) >= of.Share*float64(len(t.Seen))-1e-9
+	return float64(t.Met) >= of.Share*float64(t.Seeds)-1e-9
+}
+
+// Cut reports whether the try ended before its last seed.
+func (t *Try) Cut() bool { return len(t.Seen) < t.Seeds }
+
+// lost reports whether the seeds that are left cannot make the try good.
+func (t *Try) lost(of *configs.Target) bool {
+	best := *t
+	best.Met += t.Seeds - len(t.Seen)
+	return !best.Good(of)
+}
+
+// MostTries is how many values a search tries at most: the ends of the range, and those
+// that halve it.
+func (s *Seek) MostTries() int {
+	tries := 2
+	for between := s.steps(); between > 1; between -= between / 2 {
+		tries++
+	}
+	return tries
+}
+
+// steps is how many times the precision fits into the range.
+func (s *Seek) steps() int {
+	r := s.Config.Parameters[0].Search
+	return int(math.Ceil((r.Most - r.Least) / r.Precision))
 }
 
 // Found is where the search ends: the least value that is good, and the greatest tried
@@ -33,7 +63,8 @@ func (t *Try) Good(of *configs.Target) bool {
 type Found struct{ Least, Below float64 }
 
 // Run tries values, hands each to done, and returns what was found. It stops at the
-// first error.
+// first error. A value that too many seeds have missed is not tried with the others: the
+// answer is the same, and a value that is good has all of its seeds.
 func (s *Seek) Run(done func(Try) error) (Found, error) {
 	r := s.Config.Parameters[0].Search
 	try := func(v float64) (bool, error) {
@@ -58,7 +89,7 @@ func (s *Seek) Run(done func(Try) error) (Found, error) {
 	}
 	// Between are multiples of the precision, so that the values are round ones.
 	at := func(k int) float64 { return min(r.Least+float64(k)*r.Precision, r.Most) }
-	low, high := 0, int(math.Ceil((r.Most-r.Least)/r.Precision))
+	low, high := 0, s.steps()
 	for high-low > 1 {
 		middle := low + (high-low)/2
 		good, err := try(at(middle))
@@ -74,9 +105,13 @@ func (s *Seek) Run(done func(Try) error) (Found, error) {
 	return Found{at(high), at(low)}, nil
 }
 
-// try runs all seeds with a value.
+// errLost ends a try that can no longer be good.
+var errLost = errors.New("too few seeds can meet the target")
+
+// try runs the seeds with a value, in their order, so that where it ends does not depend
+// on how many run at once.
 func (s *Seek) try(v float64) (Try, error) {
-	target, t := s.Config.Target, Try{Value: v}
+	target, t := s.Config.Target, Try{Value: v, Seeds: s.Config.Runs}
 	one := &Sweep{Config: s.Config.At(s.Config.Parameters[0].Search.Value(v)), Workloads: s.Workloads}
 	err := one.Run(func(int) bool { return false }, func(r SweepRun) error {
 		worst, any := math.NaN(), false
@@ -94,8 +129,17 @@ func (s *Seek) try(v float64) (Try, error) {
 		if t.Seen = append(t.Seen, worst); target.Met(worst) {
 			t.Met++
 		}
+		if s.Each != nil {
+			s.Each(len(t.Seen), t.Seeds)
+		}
+		if t.lost(target) {
+			return errLost
+		}
 		return nil
 	})
+	if errors.Is(err, errLost) {
+		err = nil
+	}
 	return t, err
 }
 

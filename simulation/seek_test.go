@@ -33,21 +33,48 @@ func TestSeek_FindsTheLeastValueThatMeetsTheTarget(t *testing.T) {
 	for bound, want := range map[float64]Found{37: {37, 36}, 10: {10, math.NaN()}, 100: {100, 99}, 101: {math.NaN(), 100}} {
 		config.Target.Bound = bound
 		var tried []float64
-		got, err := (&Seek{Config: config, Workloads: NewWorkloads()}).Run(func(x Try) error {
+		search := &Seek{Config: config, Workloads: NewWorkloads()}
+		got, err := search.Run(func(x Try) error {
 			tried = append(tried, x.Value)
-			if len(x.Seen) != 3 || x.Seen[0] != x.Value || (x.Met == 3) != (x.Value >= bound) {
+			seen := 3
+			if x.Value < bound { // the first seed has settled it
+				seen = 1
+			}
+			if len(x.Seen) != seen || x.Cut() != (seen < 3) || x.Seen[0] != x.Value || (x.Met == 3) != (x.Value >= bound) {
 				t.Errorf("with %v jobs: %+v", x.Value, x)
 			}
 			return nil
 		})
 		same := func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
-		if err != nil || !same(got.Least, want.Least) || !same(got.Below, want.Below) || len(tried) > 9 {
+		if err != nil || !same(got.Least, want.Least) || !same(got.Below, want.Below) || len(tried) > search.MostTries() {
 			t.Errorf("at least %v: %+v after %v, want %+v; %v", bound, got, tried, want, err)
 		}
 		slices.Sort(tried)
 		if len(slices.Compact(tried)) != len(tried) {
 			t.Errorf("a value was tried twice: %v", tried)
 		}
+	}
+}
+
+// It ends as soon as the seeds that are left cannot make it good, and not before.
+func TestSeek_ATryEndsOnceItIsLost(t *testing.T) {
+	t.Parallel()
+	of := &configs.Target{Share: .95}
+	for _, c := range []struct {
+		met, seen int
+		lost      bool
+	}{{0, 1, false}, {18, 19, false}, {0, 2, true}, {17, 19, true}, {19, 20, false}, {18, 20, true}} {
+		x := Try{Seeds: 20, Met: c.met, Seen: make([]float64, c.seen)}
+		if x.lost(of) != c.lost {
+			t.Errorf("%d of %d seeds: lost is %t", c.met, c.seen, !c.lost)
+		}
+		if c.seen == 20 && x.Good(of) == c.lost {
+			t.Errorf("%d of %d seeds: good is %t", c.met, c.seen, x.Good(of))
+		}
+	}
+	config := &configs.Sweep{Parameters: []configs.Parameter{{Search: &configs.Search{Least: 1000, Most: 20000, Precision: 500}}}}
+	if n := (&Seek{Config: config}).MostTries(); n != 8 { // 38 steps: 19, 10, 5, 3, 2, 1
+		t.Errorf("at most %d tries", n)
 	}
 }
 

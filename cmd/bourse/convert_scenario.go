@@ -48,7 +48,11 @@ func (c *convert) gridScenario(t *workload.Trace, trace string, stderr io.Writer
 	} else {
 		b.line("# A site is as large as what it used in the log for %v %% of the time, so", math.Round(1e4*c.size)/100)
 	}
-	b.line("# that its own users hardly wait; a VO adds jobs of its own. A site is a line, and")
+	if c.size >= hardlyWait {
+		b.line("# that its own users hardly wait; a VO adds jobs of its own. A site is a line, and")
+	} else {
+		b.line("# that its own users wait in queues; a VO adds jobs of its own. A site is a line, and")
+	}
 	b.line("# may as well be written as a table, [[site]], with [[site.group]] below it.")
 	b.line("")
 	b.line("name = %q", stem(trace))
@@ -72,6 +76,10 @@ func (c *convert) gridScenario(t *workload.Trace, trace string, stderr io.Writer
 	b.line("[broker.workload]\nmodel = \"uniform\"\njobs = 1000")
 	return string(b), count
 }
+
+// hardlyWait is the share of the time from which on a site is said to be large enough
+// for its own users.
+const hardlyWait = 0.95
 
 // stem is a file's name without its extensions.
 func stem(name string) string {

@@ -166,22 +166,6 @@ func (s *sweepSheet) owners() map[string]bool {
 	return vos
 }
 
-// finding says in a sentence which of the measures of the table differ.
-func (s *sweepSheet) finding() string {
-	names, _ := report.SweepColumns()
-	var list []string
-	for _, m := range s.means() {
-		if slices.Contains(names, m.Measure) && m.Apart.beyond() && len(list) < 3 {
-			list = append(list, fmt.Sprintf("%s has %s %s of %s", s.unlike(m.Point), within("%+.*f", m.Apart.Mean, m.Apart.CI95), m.Measure, m.Owner))
-		}
-	}
-	said := "Against the first combination, seed by seed: "
-	if len(list) == 0 {
-		return said + "nothing differs beyond its interval." + s.few()
-	}
-	return said + strings.Join(list, "; ") + "." + s.few()
-}
-
 // unlike says in what a point is not the first.
 func (s *sweepSheet) unlike(point int) string {
 	config := s.sweep.Config

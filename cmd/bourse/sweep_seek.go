@@ -32,12 +32,12 @@ type sought struct {
 }
 
 type soughtTry struct {
-	Value float64    `json:"value"`
-	Met   int        `json:"met"`
-	Runs  int        `json:"runs"`
-	Share [2]float64 `json:"shareCI95"` // of the seeds that meet the bound
-	Mean  float64    `json:"mean"`
-	CI95  float64    `json:"ci95"`
+	Value float64     `json:"value"`
+	Met   int         `json:"met"`
+	Runs  int         `json:"runs"`                // fewer than the seeds where too many have missed the bound
+	Share *[2]float64 `json:"shareCI95,omitempty"` // of the seeds that meet the bound; not of a try that was cut short
+	Mean  float64     `json:"mean"`
+	CI95  float64     `json:"ci95"`
 }
 
 // seek finds the least value of a parameter that meets the sweep's target.
@@ -59,12 +59,17 @@ func (f *sweepFlags) seek(config *configs.Sweep, stdout, stderr io.Writer) error
 	name := config.Parameters[0].Name
 	answer := sought{Parameter: name, Target: config.Target.Text}
 	var tries []simulation.Try
-	s := &simulation.Seek{Config: config, Workloads: simulation.NewWorkloads()}
+	bar := newProgress(stderr, "runs")
+	s := &simulation.Seek{Config: config, Workloads: simulation.NewWorkloads(), Each: bar.set}
 	found, err := s.Run(func(t simulation.Try) error {
+		bar.clear()
 		tries = append(tries, t)
-		fmt.Fprintf(stderr, "%s = %v: %d of %d seeds\n", name, t.Value, t.Met, len(t.Seen))
 		one := soughtTry{Value: t.Value, Met: t.Met, Runs: len(t.Seen)}
-		one.Share[0], one.Share[1] = t.Interval()
+		if !t.Cut() {
+			low, high := t.Interval()
+			one.Share = &[2]float64{low, high}
+		}
+		fmt.Fprintf(stderr, "try %d of at most %d: %s = %v: %s\n", len(tries), s.MostTries(), name, t.Value, one.words())
 		one.Mean, one.CI95 = t.Mean()
 		answer.Tries = append(answer.Tries, one)
 		return nil
@@ -87,6 +92,14 @@ func (f *sweepFlags) seek(config *configs.Sweep, stdout, stderr io.Writer) error
 	return failed(err)
 }
 
+// words says how many seeds meet the bound, and if it was enough to know of some.
+func (t *soughtTry) words() string {
+	if t.Share == nil {
+		return fmt.Sprintf("%d of the first %d seeds, too few", t.Met, t.Runs)
+	}
+	return fmt.Sprintf("%d of %d seeds", t.Met, t.Runs)
+}
+
 func known(v float64) *float64 {
 	if math.IsNaN(v) {
 		return nil
@@ -104,7 +117,7 @@ func (a *sought) print(out io.Writer, config *configs.Sweep) error {
 		if a.Least != nil && r.Value == *a.Least {
 			at = i
 		}
-		t.AppendRow([]any{r.Value, fmt.Sprintf("%d of %d", r.Met, r.Runs), fmt.Sprintf("%.0f to %.0f %%", 100*r.Share[0], 100*r.Share[1]), within("%.*f", r.Mean, r.CI95)})
+		t.AppendRow([]any{r.Value, fmt.Sprintf("%d of %d", r.Met, r.Runs), r.interval(), r.mean()})
 	}
 	if _, err := fmt.Fprintf(out, "%s\n\nTarget: %s; %d seeds from %d on.\n", t.Render(), a.Target, config.Runs, config.Seed); err != nil {
 		return err
@@ -112,9 +125,10 @@ func (a *sought) print(out io.Writer, config *configs.Sweep) error {
 	if a.Least == nil {
 		return nil
 	}
-	said := fmt.Sprintf("The least %s that meets it is %v: the bound holds in %d of %d seeds.", a.Parameter, *a.Least, rows[at].Met, rows[at].Runs)
+	said := fmt.Sprintf("The least %s that meets it is %v: the bound holds in %d of %d seeds, which is %s of all seeds by its 95 %% interval.",
+		a.Parameter, *a.Least, rows[at].Met, rows[at].Runs, rows[at].interval())
 	if a.Below != nil {
-		said += fmt.Sprintf(" %v does not: %d of %d.", *a.Below, rows[at-1].Met, rows[at-1].Runs)
+		said += fmt.Sprintf(" %v does not meet it: %s.", *a.Below, rows[at-1].words())
 	} else {
 		said += " It is the least of the range: there may be lesser ones."
 	}
@@ -123,6 +137,22 @@ func (a *sought) print(out io.Writer, config *configs.Sweep) error {
 	}
 	_, err := fmt.Fprintln(out, said)
 	return err
+}
+
+// interval is that of the share of seeds; of a try that was cut short there is none.
+func (t *soughtTry) interval() string {
+	if t.Share == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.0f to %.0f %%", 100*t.Share[0], 100*t.Share[1])
+}
+
+// mean shows the measure; the interval of a try that was cut short may not be known.
+func (t *soughtTry) mean() string {
+	if t.Runs < 2 {
+		return fmt.Sprintf("%.2f", t.Mean)
+	}
+	return within("%.*f", t.Mean, t.CI95)
 }
 
 func writeTries(w io.Writer, config *configs.Sweep, tries []simulation.Try) error {

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/bourse-grid/bourse/report"
+)
+
+// findingNames is how many differences of a kind a finding names.
+const findingNames = 3
+
+// finding says in sentences what differs from the first combination: for the VOs, of
+// the measures of the table; for the sites, their balance and their users' waits; and
+// which parameters do nothing at all.
+func (s *sweepSheet) finding() string {
+	means := s.means()
+	names, _ := report.SweepColumns()
+	vos := beyond(means, func(m *sweepMean) bool { return slices.Contains(names, m.Measure) })
+	said := "Against the first combination, seed by seed: "
+	if len(vos) == 0 {
+		said += "for the VOs nothing differs beyond its interval."
+	} else {
+		said += s.differences(vos) + "."
+	}
+	var sites []string
+	for _, measure := range []string{report.SpreadOfUse, report.LocalWait} {
+		is := func(m *sweepMean) bool { return m.Measure == measure }
+		list := beyond(means, is)
+		if len(list) == 0 {
+			continue
+		}
+		slices.SortStableFunc(list, func(a, b sweepMean) int { return cmp.Compare(math.Abs(b.Apart.Mean), math.Abs(a.Apart.Mean)) })
+		words := s.differences(list)
+		if of := compared(means, is); of > 1 {
+			words += fmt.Sprintf(" (%d of %d such differences are beyond their intervals)", len(list), of)
+		}
+		sites = append(sites, words)
+	}
+	if len(sites) > 0 {
+		said += " For the sites: " + strings.Join(sites, "; ") + "."
+	}
+	for i := range s.sweep.Config.Parameters {
+		if s.idle(i) {
+			said += " " + s.sweep.Config.Parameters[i].Name + " has changed nothing in any seed" + s.whyIdle(i) + "."
+		}
+	}
+	return said + s.few()
+}
+
+// beyond are the means whose differences are beyond their intervals.
+func beyond(means []sweepMean, of func(*sweepMean) bool) []sweepMean {
+	var list []sweepMean
+	for i := range means {
+		if m := &means[i]; of(m) && m.Apart.beyond() {
+			list = append(list, *m)
+		}
+	}
+	return list
+}
+
+// compared counts the means that have a difference.
+func compared(means []sweepMean, of func(*sweepMean) bool) int {
+	n := 0
+	for i := range means {
+		if m := &means[i]; of(m) && m.Apart != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// differences says the first few in words.
+func (s *sweepSheet) differences(list []sweepMean) string {
+	var words []string
+	for _, m := range list[:min(len(list), findingNames)] {
+		words = append(words, fmt.Sprintf("%s has %s %s of %s", s.unlike(m.Point), within("%+.*f", m.Apart.Mean, m.Apart.CI95), m.Measure, m.Owner))
+	}
+	return strings.Join(words, "; ")
+}
+
+// idle reports whether a parameter has several values and none of them has made a
+// difference: combinations that differ in nothing else have the same figures with
+// every seed.
+func (s *sweepSheet) idle(parameter int) bool {
+	config := s.sweep.Config
+	if len(config.Parameters[parameter].Values) < 2 {
+		return false
+	}
+	first := map[string]int{} // the point that has these values of the other parameters
+	for point := range config.Points() {
+		others := fmt.Sprintf("%q", slices.Delete(slices.Clone(config.Values(point)), parameter, parameter+1))
+		like, seen := first[others]
+		if !seen {
+			first[others] = point
+			continue
+		}
+		for i := range config.Runs {
+			if !slices.Equal(s.runs[like*config.Runs+i], s.runs[point*config.Runs+i]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// whyIdle says why a parameter makes no difference, if the figures show it.
+func (s *sweepSheet) whyIdle(parameter int) string {
+	key := s.sweep.Config.Parameters[parameter].Key
+	switch {
+	case key[0] == "site" && s.allZero(report.LocalWait):
+		return ": no local job has waited, so no queue was in anybody's way; smaller sites or more load make queues"
+	case key[len(key)-1] == "pricing" && s.allZero(report.AboveBase):
+		return ": no window that was bought delays a local job, so none costs more than its base price; smaller sites or more load make queues"
+	}
+	return ""
+}
+
+// allZero reports whether a measure is there and 0 in every run, whoever has it.
+func (s *sweepSheet) allZero(measure string) bool {
+	there := false
+	for _, run := range s.runs {
+		for _, f := range run {
+			if f.Measure != measure || math.IsNaN(f.Value) {
+				continue
+			}
+			if there = true; f.Value != 0 {
+				return false
+			}
+		}
+	}
+	return there
+}
