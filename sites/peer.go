@@ -17,6 +17,9 @@ const (
 	maxNodes   = 1_000_000 // of a leg
 	maxName    = 256       // bytes of a job, user or broker
 	maxBrokers = 10_000    // that the site remembers
+	// maxBrokersOfVO is how many of those may be of one VO at a site of several, so
+	// that a VO that makes up brokers leaves the others room.
+	maxBrokersOfVO = 100
 	maxLives   = 8         // of one broker, the latest
 )
 
