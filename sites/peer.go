@@ -20,7 +20,7 @@ const (
 	// maxBrokersOfVO is how many of those may be of one VO at a site of several, so
 	// that a VO that makes up brokers leaves the others room.
 	maxBrokersOfVO = 100
-	maxLives   = 8         // of one broker, the latest
+	maxLives       = 8 // of one broker, the latest
 )
 
 // speaker is the broker in whose name a message speaks; false for messages that
