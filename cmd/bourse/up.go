@@ -44,6 +44,10 @@ window at once, as the account that runs this. There are no containers and no li
 of memory. Run as root, it has work run as nobody; never as root. Work that runs when
 this ends goes on to the end of its window, and is found again by the next start.
 
+With --vos N the sites serve N VOs that trust each other in nothing, each with an
+authority, a broker and a context of its own under DIR (DIR/vo1/context.json); the
+context of DIR is that of the sites' operator.
+
 With --cluster simulated nothing is run: each site has a simulated cluster with
 local jobs of its own, an hour of which passes in a minute.
 
