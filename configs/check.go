@@ -112,7 +112,7 @@ func check(file string, text []byte, load func(*Broker, bourse.Duration) error) 
 			return nil, err
 		}
 		return &Checked{Kind: KindBrokerProcess, Name: b.Name}, nil
-	case t.has("listen"):
+	case t.has("listen"), t.has("vo"):
 		s, err := ParseSiteProcess(file, text)
 		if err != nil {
 			return nil, err

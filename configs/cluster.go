@@ -120,18 +120,30 @@ const (
 	maxAccount = 64
 )
 
-// mapped checks that somebody's work can run, where nodes are real.
+// mapped checks that somebody's work can run, where nodes are real: the VO's, or each
+// VO's.
 func (s *SiteProcess) mapped(t *table) {
-	switch {
-	case !t.clean("cluster") || !t.clean("account"):
-	case s.Cluster.Real() && len(s.Accounts) == 0:
-		t.wrong("account", "missing; nobody's work would be taken. Write for instance [[account]] with user = \"ana\" and as = \"ana_vo1\"")
-	case !s.Cluster.Real() && len(s.Accounts) > 0:
-		t.wrong("account", `has a meaning only with [cluster] kind = "local" or "slurm"; a simulated cluster runs no work as anybody. Leave it out`)
+	for i := range s.VOs {
+		s.mappedBy(s.VOs[i].Accounts, t, t.path.key("vo").at(i))
 	}
-	for i := range s.Accounts {
-		if a := &s.Accounts[i]; s.Cluster.Holder != "" && a.As == s.Cluster.Holder {
-			t.wrongAt(t.path.key("account").at(i).key("as"), "%q is the holder of [cluster], which must run nothing; name another account", a.As)
+	if len(s.VOs) == 0 && t.clean("account") {
+		s.mappedBy(s.Accounts, t, t.path)
+	}
+}
+
+// mappedBy checks the accounts that stand in a table.
+func (s *SiteProcess) mappedBy(list []Account, t *table, in path) {
+	at := in.key("account")
+	switch {
+	case !t.clean("cluster"):
+	case s.Cluster.Real() && len(list) == 0:
+		t.wrongAt(at, "missing; nobody's work would be taken. Write for instance [[account]] with user = \"ana\" and as = \"ana_vo1\"")
+	case !s.Cluster.Real() && len(list) > 0:
+		t.wrongAt(at, `has a meaning only with [cluster] kind = "local" or "slurm"; a simulated cluster runs no work as anybody. Leave it out`)
+	}
+	for i := range list {
+		if a := &list[i]; s.Cluster.Holder != "" && a.As == s.Cluster.Holder {
+			t.wrongAt(at.at(i).key("as"), "%q is the holder of [cluster], which must run nothing; name another account", a.As)
 		}
 	}
 }

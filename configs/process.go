@@ -74,6 +74,10 @@ type SiteProcess struct {
 	// Rendezvous is where the parts of a job tell each other their addresses, by plain
 	// HTTP; the zero one: nowhere.
 	Rendezvous Endpoint
+	// VOs are those that the site serves, in order of the file; none: the one of Gossip.
+	// Else Listen, Gossip, VOShare and VOShares have no meaning, users are VO/NAME in all
+	// tables but those of the VOs, and TLS is of the site's own authority, for the API.
+	VOs []VO
 }
 
 // BrokerProcess is the file of a broker's process. It learns by gossip which
@@ -128,7 +132,7 @@ func (s *SiteProcess) keys() keys {
 				s.ProofKey = within(filepath.Dir(t.doc.file), "site-"+url.PathEscape(s.Name)+".proof")
 			}
 		}),
-	}, s.Process.keys(func() string { return "site-" + s.Name }), s.clusterKeys(), keys{rule(s.proofKeySafe)})
+	}, s.voKeys(), s.Process.keys(func() string { return "site-" + s.Name }), s.clusterKeys(), keys{rule(s.proofKeySafe), rule(s.severalVOs)})
 }
 
 // proofKeySafe refuses a key that lies where a journal may be deleted.
@@ -198,9 +202,9 @@ func (p *Process) keys(certificate func() string) keys {
 	plain := &p.TLS.Plain
 	return keys{
 		section("tls", func() keys { return p.TLS.keys(certificate()) }, "its certificate; without the table under the names that bourse ca gives, beside this file"),
-		rule(func(t *table) { t.needTable("listen", `[listen] with address = "0.0.0.0:7400"`) }),
+		rule(func(t *table) { t.needOfOneVO("listen", `[listen] with address = "0.0.0.0:7400"`) }),
 		option("listen", func() keys { return p.Listen.keys(*plain) }, "where other agents reach it; must be given"),
-		rule(func(t *table) { t.needTable("gossip", `[gossip] with address = "0.0.0.0:7401" and vo = "vo1"`) }),
+		rule(func(t *table) { t.needOfOneVO("gossip", `[gossip] with address = "0.0.0.0:7401" and vo = "vo1"`) }),
 		option("gossip", func() keys { return p.Gossip.keys(*plain) }, "how agents find each other; must be given"),
 		section("journal", func() keys {
 			return keys{
@@ -224,9 +228,9 @@ func (p *Process) keys(certificate func() string) keys {
 // as gossip takes to be heard by a process that starts.
 const clockWait = 10 * bourse.Second
 
-// needTable reports a table as missing.
-func (t *table) needTable(key, example string) {
-	if !t.has(key) {
+// needOfOneVO reports a table as missing, unless there are tables of several VOs.
+func (t *table) needOfOneVO(key, example string) {
+	if !t.has(key) && !t.has("vo") {
 		t.wrong(key, "missing; write %s", example)
 	}
 }
@@ -248,16 +252,22 @@ func (c *TLS) keys(name string) keys {
 func (g *Gossip) keys(plain bool) keys {
 	return slices.Concat(keys{
 		title("vo", &g.VO, "", "the virtual organisation, as in the certificate").must(`"vo1"`),
-	}, g.Endpoint.keys(plain), keys{
-		word("profile", &g.Profile, "lan", []string{"lan", "fast"}, "fast sees a failure in 1 s instead of 10, for ten times the packets"),
-		texts("seeds", &g.Seeds, "HOST:PORT of some that are there already; the first needs none"),
-		rule(func(t *table) { g.reachable(t, plain) }),
+	}, g.pool(plain), keys{
 		file("key", &g.Key, "gossip.key", "the keys that gossip is sealed with"),
 		rule(func(t *table) {
 			if plain && !t.has("key") {
 				g.Key = ""
 			}
 		}),
+	})
+}
+
+// pool lists the keys of how the members of a VO find each other.
+func (g *Gossip) pool(plain bool) keys {
+	return slices.Concat(g.Endpoint.keys(plain), keys{
+		word("profile", &g.Profile, "lan", []string{"lan", "fast"}, "fast sees a failure in 1 s instead of 10, for ten times the packets"),
+		texts("seeds", &g.Seeds, "HOST:PORT of some that are there already; the first needs none"),
+		rule(func(t *table) { g.reachable(t, plain) }),
 	})
 }
 

@@ -28,10 +28,23 @@ func (p *participant) register(t step, broker string, incarnation uint32, nonce 
 	if f == nil && len(p.lives) >= maxBrokers {
 		return refused(bourse.QueueFull, "%s knows %d brokers already, the most it remembers", p.cfg.Name, maxBrokers).Refusal
 	}
+	if vo, _, several := bourse.CutVO(broker); f == nil && several && p.brokersOf(vo) >= maxBrokersOfVO {
+		return refused(bourse.QueueFull, "%s knows %d brokers of %s already, the most it remembers of a VO", p.cfg.Name, maxBrokersOfVO, vo).Refusal
+	}
 	if f == nil || incarnation > f.highest {
 		p.record(t, bourse.LifeSeen{Broker: broker, Address: string(t.from), Incarnation: incarnation, Nonce: nonce})
 	}
 	return bourse.Reason{}
+}
+
+// brokersOf counts the brokers of a VO that have spoken.
+func (p *participant) brokersOf(vo string) (n int) {
+	for name := range p.lives {
+		if bourse.VOOf(name) == vo {
+			n++
+		}
+	}
+	return n
 }
 
 func fenced(format string, args ...any) bourse.Reason {

@@ -206,12 +206,12 @@ func (p *participant) inTheWay(l *leg, why bourse.Reason) bourse.Reason {
 
 // crowded says why no Hold of a broker is taken in: the line, or the memory.
 func (p *participant) crowded(broker string) bourse.Reason {
-	if why := p.requests.full(); why.Refused() || len(p.kept) < p.cfg.MaxKept && 2*p.keptOf[broker] < p.cfg.MaxKept {
+	if why := p.requests.full(); why.Refused() || len(p.kept) < p.cfg.MaxKept && 2*p.keptOf[bourse.VOOf(broker)] < p.cfg.MaxKept {
 		return why
 	}
 	return bourse.Reason{Code: bourse.QueueFull, Detail: fmt.Sprintf(
 		"%s remembers %d legs, %d of them of %s; the most are %d, and half of that for one",
-		p.cfg.Name, len(p.kept), p.keptOf[broker], broker, p.cfg.MaxKept)}
+		p.cfg.Name, len(p.kept), p.keptOf[bourse.VOOf(broker)], bourse.VOOf(broker), p.cfg.MaxKept)}
 }
 
 // skip goes on to the next request if the leg that the cluster is asked for has

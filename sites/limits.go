@@ -39,7 +39,7 @@ func (m *limits) shared(now bourse.Time, vo string, l bourse.Leg, old *leg, ahea
 	}
 	whose, them := "VOs", "them"
 	if x.own {
-		whose, them = vo, "it"
+		whose, them = x.vo, "it"
 	}
 	return bourse.Reason{Code: bourse.VOShare, Detail: fmt.Sprintf(
 		"%s would hold %v node-seconds of %s's next %v, its share for %s is %v",
@@ -50,30 +50,35 @@ func (m *limits) shared(now bourse.Time, vo string, l bourse.Leg, old *leg, ahea
 // hold.
 type share struct {
 	held, most int64
-	own        bool // of one VO
+	own        bool   // of one VO
+	vo         string // then: its name
 }
 
 // shareOf is the share that leaves a VO the least, net of the leg that is
 // replaced. It costs a walk over the open legs where there is a share at all.
 func (m *limits) shareOf(now bourse.Time, vo string, old *leg) share {
 	part, limited := m.cfg.VOShares[vo]
+	if !limited { // the share is of all brokers of the VO
+		vo = bourse.VOOf(vo)
+		part, limited = m.cfg.VOShares[vo]
+	}
 	if limited = limited && part < 1000; !limited && m.cfg.VOShare >= 1000 {
 		return share{most: math.MaxInt64}
 	}
 	end := now.Add(m.cfg.Span)
-	all, own := share{}, share{own: true}
+	all, own := share{}, share{own: true, vo: vo}
 	for o := range m.open.each {
 		if o == old {
 			continue
 		}
 		x := nodeTime(o.What, now, end)
 		all.held = sum(all.held, x)
-		if o.Leg.Tx.Broker == vo {
+		if b := o.Leg.Tx.Broker; b == vo || bourse.VOOf(b) == vo {
 			own.held = sum(own.held, x)
 		}
 	}
-	whole := int64(m.nodes) * int64(m.cfg.Span) / 1000
-	all.most, own.most = whole*int64(min(m.cfg.VOShare, 1000)), whole*int64(part)
+	unit := int64(m.nodes) * int64(m.cfg.Span) / 1000
+	all.most, own.most = unit*int64(min(m.cfg.VOShare, 1000)), unit*int64(part)
 	if m.cfg.VOShare >= 1000 || limited && own.most-own.held < all.most-all.held {
 		return own
 	}

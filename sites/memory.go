@@ -17,7 +17,7 @@ type memory struct {
 	legs     map[bourse.LegID]*leg // and those that are asked, which follow from no fact
 	kept     []*leg                // in order of their first facts
 	tombs    []*leg                // cancelled before they were known, oldest first
-	keptOf   map[string]int        // by broker
+	keptOf   map[string]int        // by VO
 	part     int                   // legs of one part of an image
 	open     openLegs
 	accounts accounts
@@ -101,7 +101,7 @@ func (m *memory) keep(id bourse.LegID) *leg {
 		m.legs[id] = l
 	}
 	m.kept = append(m.kept, l)
-	m.keptOf[id.Tx.Broker]++
+	m.keptOf[bourse.VOOf(id.Tx.Broker)]++
 	return l
 }
 
@@ -175,8 +175,10 @@ func (m *memory) shifted(f bourse.LegShifted) {
 func (m *memory) drop(ids []bourse.LegID) {
 	for _, id := range ids {
 		delete(m.legs, id)
-		if m.keptOf[id.Tx.Broker]--; m.keptOf[id.Tx.Broker] <= 0 {
-			delete(m.keptOf, id.Tx.Broker)
+		if vo := bourse.VOOf(id.Tx.Broker); m.keptOf[vo] > 1 {
+			m.keptOf[vo]--
+		} else {
+			delete(m.keptOf, vo)
 		}
 	}
 	gone := func(l *leg) bool { return m.legs[l.Leg] != l }

@@ -17,7 +17,10 @@ const (
 	maxNodes   = 1_000_000 // of a leg
 	maxName    = 256       // bytes of a job, user or broker
 	maxBrokers = 10_000    // that the site remembers
-	maxLives   = 8         // of one broker, the latest
+	// maxBrokersOfVO is how many of those may be of one VO at a site of several, so
+	// that a VO that makes up brokers leaves the others room.
+	maxBrokersOfVO = 100
+	maxLives       = 8 // of one broker, the latest
 )
 
 // speaker is the broker in whose name a message speaks; false for messages that

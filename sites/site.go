@@ -26,7 +26,8 @@ type Config struct {
 	Limits  pricing.Limits  // on reservations
 	VOShare int             // thousandths of the node-time over Span that legs may hold; 1000: no limit
 	Span    bourse.Duration // the span that VOShare counts
-	// VOShares is the same for the legs of single VOs, by the names of their
+	// VOShares is the same for the legs of single VOs, at a site of several by their
+	// names, which stands for all brokers of each, else by the names of their
 	// brokers; one that is not there has no limit of its own.
 	VOShares map[string]int
 	Hold     bourse.Duration // the longest a hold may last

@@ -77,7 +77,7 @@ func (m *memory) barred(now bourse.Time, vo, user string) bourse.Reason {
 		return refused(bourse.Draining, "%s takes nothing new %s%s", m.cfg.Name, until, because(m.drain.Why)).Refusal
 	}
 	for _, c := range m.closed {
-		if (c.VO == "" || c.VO == vo) && (c.User == "" || c.User == user) {
+		if (c.VO == "" || c.VO == vo || c.VO == bourse.VOOf(vo)) && (c.User == "" || c.User == user) {
 			whom := "user " + c.User
 			if c.User == "" {
 				whom = "VO " + c.VO

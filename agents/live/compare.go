@@ -169,7 +169,7 @@ func (n *Node) Waiting() error {
 func (n *Node) Begin(ctx context.Context, patience time.Duration) error {
 	h, c := n.opt.Begins, n.clocks
 	begun := time.Now()
-	said, last := "", time.Time{}
+	said, last, heard := "", time.Time{}, true
 	for t := time.NewTicker(askPace); ; {
 		now := time.Now()
 		peers := n.spokenTo()
@@ -185,6 +185,7 @@ func (n *Node) Begin(ctx context.Context, patience time.Duration) error {
 		if why == nil {
 			t.Stop()
 			n.opt.Log.Info().Str("clock", kind).Msg("the agents begin")
+			heard = kind != alone && kind != undecided
 			break
 		}
 		c.mu.Lock()
@@ -201,7 +202,11 @@ func (n *Node) Begin(ctx context.Context, patience time.Duration) error {
 			return context.Cause(ctx)
 		}
 	}
-	h.Begin()
+	if x, ok := n.opt.Host.(*inVO); !ok {
+		h.Begin()
+	} else if err := x.begin(ctx, h, heard); err != nil {
+		return err
+	}
 	c.mu.Lock()
 	c.waits = nil
 	c.mu.Unlock()

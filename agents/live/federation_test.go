@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +31,7 @@ type grid struct {
 	disk   func(id agents.ID) journal.Disk
 	nodes  map[agents.ID]*Node
 	hosts  map[agents.ID]*Host
+	label  string // of gossip; "": vo1
 }
 
 const vo agents.ID = "broker:vo1"
@@ -75,9 +77,16 @@ func (f *grid) broker(t testing.TB) {
 // site brings a site and its cluster to life, at first or again.
 func (f *grid) site(t testing.TB, name string, nodes int) {
 	t.Helper()
+	h := quiet(Options{})
+	addSite(t, h, name, nodes, f.disk)
+	f.node(t, agents.ID("site:"+name), h)
+}
+
+// addSite brings a site and its cluster to life in a host.
+func addSite(t testing.TB, h *Host, name string, nodes int, disk func(id agents.ID) journal.Disk) {
+	t.Helper()
 	groups := []bourse.Group{{Site: name, Name: "main", Nodes: nodes, Performance: bourse.Unit, Price: bourse.Price(bourse.Credit)}}
 	id, clusterID := agents.ID("site:"+name), agents.ID("cluster:"+name)
-	h := quiet(Options{})
 	for _, a := range []struct {
 		id    agents.ID
 		agent agents.Durable
@@ -86,17 +95,16 @@ func (f *grid) site(t testing.TB, name string, nodes int) {
 		{id, sites.New(sites.Config{Name: name, Cluster: clusterID, Groups: groups, Pricing: pricing.Fixed, VOShare: 1000, Span: bourse.Day,
 			Hold: 30 * bourse.Second, InDoubt: 15 * bourse.Minute, MaxWork: 1000, Lead: bourse.Minute})},
 	} {
-		if err := h.Add(a.id, a.agent, f.disk(a.id), journal.Options{}); err != nil {
+		if err := h.Add(a.id, a.agent, disk(a.id), journal.Options{}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	f.node(t, id, h)
 }
 
 // node connects a host.
 func (f *grid) node(t testing.TB, id agents.ID, h *Host) {
 	t.Helper()
-	opt := NodeOptions{Name: id, Host: h, network: f.memory, Gossip: GossipOptions{Label: "vo1", Profile: "fast"}, Log: zerolog.New(io.Discard)}
+	opt := NodeOptions{Name: id, Host: h, network: f.memory, Gossip: GossipOptions{Label: cmp.Or(f.label, "vo1"), Profile: "fast"}, Log: zerolog.New(io.Discard)}
 	for _, other := range f.nodes {
 		opt.Gossip.Seeds = append(opt.Gossip.Seeds, other.Gossip())
 	}

@@ -33,6 +33,7 @@ import (
 // GuardOptions says for whom a guard stands.
 type GuardOptions struct {
 	Store *certificate.Store // of the process's own certificate, a site's or broker's
+	VO    string             // one of several that the process is in: the certificate's; "": there is one
 	Log   zerolog.Logger
 	Now   func() time.Time // nil: time.Now
 }
@@ -41,6 +42,7 @@ type GuardOptions struct {
 type Guard struct {
 	store   *certificate.Store // nil: plain text on loopback
 	self    agents.ID
+	vo      string           // one of several
 	peers   certificate.Role // those that it speaks to
 	log     zerolog.Logger
 	now     func() time.Time
@@ -60,7 +62,10 @@ func NewGuard(o GuardOptions) (*Guard, error) {
 	}
 	id := o.Store.Identity()
 	g := newGuard(id.Agent(), o.Log, o.Now)
-	g.store = o.Store
+	g.store, g.vo = o.Store, o.VO
+	if g.vo != "" && g.vo != id.VO {
+		return nil, fmt.Errorf("the certificate is of %s; must be of the VO %s", id, g.vo)
+	}
 	if g.peers == "" {
 		return nil, fmt.Errorf("the certificate is of %s; a site or a broker needs one with its own role: bourse ca issue --role site|broker", id)
 	}

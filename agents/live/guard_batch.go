@@ -162,6 +162,8 @@ func (g *Guard) speaksAs(p peer, name string) *Breach {
 		return &Breach{BadFrom, p.name, fmt.Sprintf("it speaks as %s; its certificate is of %s", show(name), p.agent)}
 	case roleOf(from) != g.peers || checkAgent(from) != nil:
 		return &Breach{BadFrom, p.name, fmt.Sprintf("it speaks as %s, where only a %s may speak", show(name), g.peers)}
+	case g.vo != "" && strings.Contains(name, "/"):
+		return &Breach{BadFrom, p.name, fmt.Sprintf("it speaks as %s; a name with a slash has no place at a site of several VOs", show(name))}
 	}
 	return nil
 }

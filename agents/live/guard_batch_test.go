@@ -74,6 +74,23 @@ func TestGuard_LetsThroughWhatAgentsSayToEachOther(t *testing.T) {
 	}
 }
 
+// A site of several VOs knows brokers as VO/NAME: no broker may have such a name itself.
+func TestGuard_RefusesANameWithASlashAtASiteOfSeveralVOs(t *testing.T) {
+	t.Parallel()
+	const slashed agents.ID = "broker:atlas/main"
+	g, p := guardAt(siteNorth, slashed)
+	hold := func() *remote.MessageBatch {
+		return batchOf(t, sealed(t, slashed, siteNorth, agents.Hold{Leg: legOf("atlas/main")}))
+	}
+	if _, _, breach := g.batch(p, hold()); breach != nil {
+		t.Errorf("at a site of one VO it is a name as any: %v", breach)
+	}
+	g.vo = "cms"
+	if _, _, breach := g.batch(p, hold()); breach == nil || breach.Cause != BadFrom {
+		t.Errorf("%v", breach)
+	}
+}
+
 // A newer peer may send types that this build does not know, and kinds in an
 // envelope; what it says beside them is heard.
 func TestGuard_LeavesOutWhatIsNewAndHearsTheRest(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"net"
 	"os"
@@ -619,6 +620,49 @@ func TestNewGuard_StandsForSitesAndBrokersOnly(t *testing.T) {
 	}
 	if _, err := NewGuard(GuardOptions{}); err == nil || !strings.Contains(err.Error(), "bourse ca issue") {
 		t.Errorf("%v", err)
+	}
+}
+
+// A site has a guard in each VO. A broker of the same name in another one is nobody there.
+func TestNewGuard_OfOneVOKnowsNobodyOfAnother(t *testing.T) {
+	t.Parallel()
+	guards, brokers := map[string]*Guard{}, map[string]*certificate.Store{}
+	for _, vo := range []string{"atlas", "cms"} {
+		a, err := certificate.Init(filepath.Join(t.TempDir(), vo), vo, certificate.InitOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		member := func(role certificate.Role, name string) *certificate.Store {
+			issued, err := a.Issue(certificate.Request{Role: role, Name: name, Hosts: []string{"127.0.0.1"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := certificate.Load(issued.Files, certificate.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
+		north := member(certificate.Site, "north")
+		if guards[vo], err = NewGuard(GuardOptions{Store: north, VO: vo}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := NewGuard(GuardOptions{Store: north, VO: "lhcb"}); err == nil || !strings.Contains(err.Error(), "must be of the VO lhcb") {
+			t.Errorf("a certificate of %s does for another VO: %v", vo, err)
+		}
+		brokers[vo] = member(certificate.Broker, "main")
+	}
+	for vo, g := range guards {
+		for of, b := range brokers {
+			own, err := b.Client(certificate.Want{Role: certificate.Site, Name: "north"}).GetClientCertificate(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := peer{chain: []*x509.Certificate{own.Leaf}}
+			if err := g.verify(&p); (err == nil) != (vo == of) {
+				t.Errorf("broker main of %s at the guard of %s: %v", of, vo, err)
+			}
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"slices"
 	"sync"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -19,7 +20,7 @@ func Brokers(e *Envelope) []string {
 }
 
 func brokersIn(names []string, m protoreflect.Message) []string {
-	for _, f := range speaking()[m.Descriptor().FullName()] {
+	for _, f := range brokerFields()[m.Descriptor().FullName()] {
 		switch {
 		case f.Message() == nil:
 			names = append(names, m.Get(f).String())
@@ -35,19 +36,77 @@ func brokersIn(names []string, m protoreflect.Message) []string {
 	return names
 }
 
-// speaking lists the fields of each message type that name a broker, or hold what
-// does.
-var speaking = sync.OnceValue(func() map[protoreflect.FullName][]protoreflect.FieldDescriptor {
-	fields := map[protoreflect.FullName][]protoreflect.FieldDescriptor{}
-	var speaks func(protoreflect.MessageDescriptor) bool
-	speaks = func(d protoreflect.MessageDescriptor) bool {
+// Rename gives every broker and every user that the message in an envelope names
+// another name, at any depth and in place: the fields broker, user and users. Where
+// name has none for one it stops and reports false; the envelope is of no use then.
+// What is empty, as a user that is not named, stays empty.
+func Rename(e *Envelope, name func(string) (string, bool)) bool {
+	if e.GetBody() == nil {
+		return true
+	}
+	r := e.ProtoReflect()
+	return renameIn(r.Get(r.WhichOneof(r.Descriptor().Oneofs().Get(0))).Message(), name)
+}
+
+func renameIn(m protoreflect.Message, name func(string) (string, bool)) bool {
+	other := func(v protoreflect.Value) (protoreflect.Value, bool) {
+		if v.String() == "" {
+			return v, true
+		}
+		s, ok := name(v.String())
+		return protoreflect.ValueOfString(s), ok
+	}
+	for _, f := range nameFields()[m.Descriptor().FullName()] {
+		if !m.Has(f) {
+			continue
+		}
+		ok := true
+		switch v := m.Get(f); {
+		case f.IsList():
+			for i := 0; i < v.List().Len() && ok; i++ {
+				if f.Message() != nil {
+					ok = renameIn(v.List().Get(i).Message(), name)
+				} else if v, has := other(v.List().Get(i)); has {
+					m.Get(f).List().Set(i, v)
+				} else {
+					ok = false
+				}
+			}
+		case f.Message() != nil:
+			ok = renameIn(v.Message(), name)
+		default:
+			if v, ok = other(v); ok {
+				m.Set(f, v)
+			}
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+var (
+	brokerFields = sync.OnceValue(func() fieldsOf { return holding("broker") })
+	nameFields   = sync.OnceValue(func() fieldsOf { return holding("broker", "user", "users") })
+)
+
+// fieldsOf lists fields by the message type that has them.
+type fieldsOf map[protoreflect.FullName][]protoreflect.FieldDescriptor
+
+// holding lists the fields of each message type that have one of the names, or hold
+// what does.
+func holding(names ...protoreflect.Name) fieldsOf {
+	fields := fieldsOf{}
+	var holds func(protoreflect.MessageDescriptor) bool
+	holds = func(d protoreflect.MessageDescriptor) bool {
 		list, known := fields[d.FullName()]
 		if known {
 			return len(list) > 0
 		}
 		fields[d.FullName()] = nil // no type holds itself
 		for i := range d.Fields().Len() {
-			if f := d.Fields().Get(i); f.Message() != nil && speaks(f.Message()) || f.Name() == "broker" {
+			if f := d.Fields().Get(i); f.Message() != nil && holds(f.Message()) || slices.Contains(names, f.Name()) {
 				list = append(list, f)
 			}
 		}
@@ -55,7 +114,7 @@ var speaking = sync.OnceValue(func() map[protoreflect.FullName][]protoreflect.Fi
 		return len(list) > 0
 	}
 	for i := range bodies().Len() {
-		speaks(bodies().Get(i).Message())
+		holds(bodies().Get(i).Message())
 	}
 	return fields
-})
+}

@@ -1,6 +1,9 @@
 package wire
 
 import (
+	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -46,4 +49,88 @@ func fill(m protoreflect.Message) (legs int) {
 		}
 	}
 	return legs
+}
+
+// What one VO calls a broker or a user must reach a site of several VOs under no other
+// name, whatever the message and the place in it: all names that a decoded message has
+// are looked at, by their Go fields.
+func TestRename_ChangesEveryNameOfABrokerOrUserInEveryKind(t *testing.T) {
+	t.Parallel()
+	names := 0
+	for _, m := range samples() {
+		if len(namesIn(reflect.ValueOf(m))) > 0 {
+			names++
+		}
+		e, err := Encode("broker:vo1", "site:north", m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !Rename(e, func(s string) (string, bool) { return "atlas/" + s, true }) {
+			t.Fatalf("%s is not renamed", m.Kind())
+		}
+		inside, err := Decode(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range namesIn(reflect.ValueOf(inside)) {
+			if !strings.HasPrefix(s, "atlas/") {
+				t.Errorf("%s still names %q", m.Kind(), s)
+			}
+		}
+		if !Rename(e, func(s string) (string, bool) { return strings.CutPrefix(s, "atlas/") }) {
+			t.Fatalf("%s is not renamed back", m.Kind())
+		}
+		back, err := Decode(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if plain, err := Encode("broker:vo1", "site:north", m); err != nil {
+			t.Fatal(err)
+		} else if was, err := Decode(plain); err != nil || !reflect.DeepEqual(was, back) {
+			t.Errorf("%s comes back as %+v, %v", m.Kind(), back, err)
+		}
+	}
+	if names < 20 {
+		t.Errorf("only %d kinds with names were found at all", names)
+	}
+}
+
+func TestRename_StopsAtANameThatThereIsNoOtherFor(t *testing.T) {
+	t.Parallel()
+	for _, m := range samples() {
+		e, err := Encode("site:north", "broker:vo1", m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		none := func(string) (string, bool) { return "", false }
+		if want := len(namesIn(reflect.ValueOf(m))) == 0; Rename(e, none) != want {
+			t.Errorf("%s: renamed %v", m.Kind(), !want)
+		}
+	}
+}
+
+// namesIn are the names of brokers and users that a message has, at any depth.
+func namesIn(v reflect.Value) (list []string) {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			list = namesIn(v.Elem())
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			list = append(list, namesIn(v.Index(i))...)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			switch f := v.Type().Field(i); {
+			case (f.Name == "Broker" || f.Name == "User") && f.Type.Kind() == reflect.String:
+				list = append(list, v.Field(i).String())
+			case f.Name == "Users":
+				list = append(list, v.Field(i).Interface().([]string)...)
+			case f.IsExported():
+				list = append(list, namesIn(v.Field(i))...)
+			}
+		}
+	}
+	return slices.DeleteFunc(list, func(s string) bool { return s == "" })
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/bourse-grid/bourse/agents/certificate"
 	"github.com/bourse-grid/bourse/agents/live"
 )
 
@@ -19,15 +20,38 @@ func (processMetrics) Describe(chan<- *prometheus.Desc) {}
 // Collect reads all counts at one time.
 func (m processMetrics) Collect(ch chan<- prometheus.Metric) {
 	m.host(ch, m.p.host.Stats())
-	m.network(ch, m.p.node.Stats())
-	if m.p.guard != nil {
-		for cause, n := range m.p.guard.Stats() {
-			count(ch, "bourse_guard_refused_total", "What the guard refused of peers, by cause.", n, "cause", string(cause))
+	for _, x := range m.p.in {
+		m.member(ch, x)
+	}
+	if m.p.vos == nil {
+		return
+	}
+	m.certificate(ch, m.p.store, "vo", m.p.store.Identity().VO)
+	const unsent = "Messages to brokers that were not sent, by cause: of a VO that is not served, or naming what is another VO's."
+	s := m.p.vos.Stats()
+	count(ch, "bourse_vo_unsent_total", unsent, s.Nobody, "cause", "nobody")
+	count(ch, "bourse_vo_unsent_total", unsent, s.Foreign, "cause", "foreign")
+}
+
+// member tells of one VO, of several by its name.
+func (m processMetrics) member(ch chan<- prometheus.Metric, x *membership) {
+	var of []string
+	if x.vo != "" {
+		of = []string{"vo", x.vo}
+	}
+	m.network(ch, x.node.Stats(), of...)
+	if x.guard != nil {
+		for cause, n := range x.guard.Stats() {
+			count(ch, "bourse_guard_refused_total", "What the guard refused of peers, by cause.", n, append(of, "cause", string(cause))...)
 		}
 	}
-	if m.p.store != nil {
-		gauge(ch, "bourse_certificate_seconds_left", "Until the process's certificate ends.", time.Until(m.p.store.Expires()).Seconds())
+	if x.store != nil {
+		m.certificate(ch, x.store, of...)
 	}
+}
+
+func (processMetrics) certificate(ch chan<- prometheus.Metric, s *certificate.Store, of ...string) {
+	gauge(ch, "bourse_certificate_seconds_left", "Until the process's certificate ends.", time.Until(s.Expires()).Seconds(), of...)
 }
 
 func (m processMetrics) host(ch chan<- prometheus.Metric, s live.Stats) {
@@ -68,30 +92,30 @@ func (processMetrics) drivers(ch chan<- prometheus.Metric, list []live.DriverSta
 	}
 }
 
-func (processMetrics) network(ch chan<- prometheus.Metric, s live.NodeStats) {
-	gauge(ch, "bourse_gossip_members", "Agents that gossip knows to be alive.", float64(s.Members))
-	gauge(ch, "bourse_gossip_health", "Gossip's opinion of this process, 0 the best.", float64(s.Health))
-	count(ch, "bourse_gossip_garbage_total", "Words of gossip that could not be read.", s.Garbage)
+func (processMetrics) network(ch chan<- prometheus.Metric, s live.NodeStats, of ...string) {
+	gauge(ch, "bourse_gossip_members", "Agents that gossip knows to be alive.", float64(s.Members), of...)
+	gauge(ch, "bourse_gossip_health", "Gossip's opinion of this process, 0 the best.", float64(s.Health), of...)
+	count(ch, "bourse_gossip_garbage_total", "Words of gossip that could not be read.", s.Garbage, of...)
 	for cause, n := range s.Complaints {
-		count(ch, "bourse_gossip_complaints_total", "What gossip has complained of, by cause: packets under another key or of another VO, peers that could not be told.", n, "cause", string(cause))
+		count(ch, "bourse_gossip_complaints_total", "What gossip has complained of, by cause: packets under another key or of another VO, peers that could not be told.", n, append(of, "cause", string(cause))...)
 	}
-	count(ch, "bourse_gossip_rivals_total", "Times that another process was heard of under this agent's name.", s.Rivals)
-	count(ch, "bourse_gossip_doubted_total", "Times that gossip told of a process that did not answer there with its certificate.", s.Doubted)
+	count(ch, "bourse_gossip_rivals_total", "Times that another process was heard of under this agent's name.", s.Rivals, of...)
+	count(ch, "bourse_gossip_doubted_total", "Times that gossip told of a process that did not answer there with its certificate.", s.Doubted, of...)
 	const lost = "Envelopes that did not reach a peer, by cause."
 	l := s.Links
 	for _, d := range []struct {
 		cause string
 		n     uint64
 	}{{"unknown", l.Unknown}, {"large", l.Large}, {"full", l.Full}, {"lost", l.Lost}, {"dead", s.Dead}} {
-		count(ch, "bourse_link_lost_total", lost, d.n, "cause", d.cause)
+		count(ch, "bourse_link_lost_total", lost, d.n, append(of, "cause", d.cause)...)
 	}
-	count(ch, "bourse_link_sent_total", "Envelopes handed over for sending.", l.Sent)
-	count(ch, "bourse_link_taken_total", "Envelopes of peers that the host has taken.", l.Taken)
-	count(ch, "bourse_link_refused_total", "Envelopes of peers that the host has not taken.", l.Refused)
-	count(ch, "bourse_link_stray_total", "Messages that are neither a parcel nor an acknowledgement.", l.Stray)
+	count(ch, "bourse_link_sent_total", "Envelopes handed over for sending.", l.Sent, of...)
+	count(ch, "bourse_link_taken_total", "Envelopes of peers that the host has taken.", l.Taken, of...)
+	count(ch, "bourse_link_refused_total", "Envelopes of peers that the host has not taken.", l.Refused, of...)
+	count(ch, "bourse_link_stray_total", "Messages that are neither a parcel nor an acknowledgement.", l.Stray, of...)
 	for _, p := range l.Peers {
-		gauge(ch, "bourse_link_under_way", "Envelopes that a peer has not acknowledged.", float64(p.UnderWay), "peer", string(p.Agent))
-		gauge(ch, "bourse_link_waiting", "Envelopes that wait for a peer.", float64(p.Waiting), "peer", string(p.Agent))
+		gauge(ch, "bourse_link_under_way", "Envelopes that a peer has not acknowledged.", float64(p.UnderWay), append(of, "peer", string(p.Agent))...)
+		gauge(ch, "bourse_link_waiting", "Envelopes that wait for a peer.", float64(p.Waiting), append(of, "peer", string(p.Agent))...)
 	}
 }
 

@@ -40,10 +40,10 @@ type process struct {
 	cfg   *configs.Process
 	name  agents.ID // of the agent that others know it by
 	log   zerolog.Logger
-	store *certificate.Store // nil: plain text on loopback
-	guard *live.Guard        // nil as well
+	store *certificate.Store // of the API; nil: plain text on loopback
 	host  *live.Host
-	node  *live.Node
+	in    []*membership // at least one
+	vos   *live.VOs     // between the host and several; nil: there is one
 	api   *web.Server
 	disks []*journal.Folder
 	known []agents.ID            // sites that a broker remembers
@@ -80,12 +80,15 @@ func (p *process) run(ctx context.Context, begin func() error, serve func(web.Op
 		}
 		go func() { served <- p.api.Serve(listener) }()
 	}
-	if err := p.node.Begin(ctx, time.Duration(p.cfg.Clock.Wait)*time.Millisecond); err != nil {
+	if err := p.begin(ctx); err != nil {
 		p.log.Info().Msg("stopping before the agents have begun")
 		return failed(p.leave())
 	}
 	debug.FreeOSMemory() // what the replay took, several times what is left of it
-	p.log.Info().Str("agents", p.node.Address()).Str("gossip", p.node.Gossip()).Str("api", p.apiURL()).Msg("ready")
+	for _, m := range p.in[1:] {
+		p.log.Info().Str("vo", m.vo).Str("agents", m.node.Address()).Str("gossip", m.node.Gossip()).Msg("this VO is served")
+	}
+	p.log.Info().Str("agents", p.in[0].node.Address()).Str("gossip", p.in[0].node.Gossip()).Str("api", p.apiURL()).Msg("ready")
 	select {
 	case <-ctx.Done():
 		unhook() // whoever asks twice does not want to wait
@@ -111,7 +114,7 @@ func (p *process) run(ctx context.Context, begin func() error, serve func(web.Op
 // logged, and left to its operator.
 func (p *process) superseded() <-chan live.Member {
 	if strings.HasPrefix(string(p.name), "broker:") {
-		return p.node.Superseded()
+		return p.in[0].node.Superseded()
 	}
 	return nil
 }
@@ -137,21 +140,10 @@ func (p *process) start(ctx context.Context, begin func() error) error {
 	if err := begin(); err != nil {
 		return err
 	}
-	o := live.NodeOptions{Name: p.name, Host: p.host, Listen: p.cfg.Listen.Address, Advertise: p.cfg.Listen.Advertise,
-		Plain: p.cfg.TLS.Plain, Known: p.known, Begins: p.host, Log: p.log,
-		Gossip: live.GossipOptions{Listen: p.cfg.Gossip.Address, Advertise: p.cfg.Gossip.Advertise, Seeds: p.cfg.Gossip.Seeds,
-			Label: p.cfg.Gossip.VO, Profile: p.cfg.Gossip.Profile}}
-	var err error
-	if p.cfg.Gossip.Key != "" {
-		if o.Gossip.Keys, err = certificate.GossipKeys(p.cfg.Gossip.Key); err != nil {
-			return err
-		}
+	if p.in[0].vo != "" {
+		p.vos = live.NewVOs(p.host, p.log)
 	}
-	if p.guard != nil {
-		o.Transport = p.guard.Transport()
-	}
-	p.node, err = live.StartNode(o)
-	return err
+	return p.enterAll()
 }
 
 // gcPercent is by how much the heap of an agent's process grows between two
@@ -171,7 +163,8 @@ func (f *processFlags) add(cmd *cobra.Command) *cobra.Command {
 }
 
 // newProcess loads what the process of an agent needs to be known by.
-func (f *processFlags) newProcess(cmd *cobra.Command, cfg *configs.Process, name agents.ID) (*process, error) {
+// vos are those that it is in, where there are several.
+func (f *processFlags) newProcess(cmd *cobra.Command, cfg *configs.Process, name agents.ID, vos ...configs.VO) (*process, error) {
 	p := &process{cfg: cfg, name: name}
 	if f.untilEOF {
 		p.child = cmd.InOrStdin()
@@ -181,26 +174,22 @@ func (f *processFlags) newProcess(cmd *cobra.Command, cfg *configs.Process, name
 		return nil, err
 	}
 	p.log = newLog(cmd.ErrOrStderr(), level)
-	if cfg.TLS.Plain {
-		return p, nil
+	if len(vos) > 0 {
+		return p, p.ofSeveral(vos)
 	}
-	files := certificate.Files{Authority: cfg.TLS.Authority, Certificate: cfg.TLS.Certificate, Key: cfg.TLS.Key, Revoked: cfg.TLS.Revoked,
-		Kept: p.folder(name) + ".revoked"}
-	p.store, err = certificate.Load(files, certificate.Options{Log: func(line string) { p.log.Warn().Msg(line) }})
-	if err != nil {
-		return nil, failed(err)
-	}
-	switch id := p.store.Identity(); {
-	case id.Agent() != name:
-		return nil, failed(fmt.Errorf("%s is the certificate of %s, but this is the process of %s", files.Certificate, id.Agent(), name))
-	case id.VO != cfg.Gossip.VO:
-		return nil, failed(fmt.Errorf("%s is a certificate of the VO %s, but gossip.vo is %q", files.Certificate, id.VO, cfg.Gossip.VO))
-	}
-	if line := p.store.Warning(); line != "" {
-		p.log.Warn().Msg(line)
-	}
-	p.guard, err = live.NewGuard(live.GuardOptions{Store: p.store, Log: p.log})
+	one := p.membership()
+	p.in = []*membership{one}
+	err = p.certified(one)
+	p.store = one.store
 	return p, err
+}
+
+// logOf is the log of what concerns one VO.
+func (p *process) logOf(m *membership) zerolog.Logger {
+	if m.vo == "" {
+		return p.log
+	}
+	return p.log.With().Str("vo", m.vo).Logger()
 }
 
 // visibleMessage has a console show no commands to itself: a message may hold words
@@ -257,7 +246,7 @@ func (p *process) leave() error {
 	if p.api != nil {
 		p.api.Close(ctx)
 	}
-	err := p.node.Leave(ctx)
+	err := p.leaveAll(ctx)
 	if err == nil {
 		p.log.Info().Msg("stopped")
 	}
@@ -271,7 +260,9 @@ func (p *process) abandon() {
 		cancel()
 		p.api.Close(now)
 	}
-	p.node.Close()
+	for _, m := range p.in {
+		m.node.Close()
+	}
 }
 
 // listen takes the address of the API; nil if there is to be none.
@@ -319,9 +310,9 @@ func (p *process) apiURL() string {
 
 func (p *process) webOptions() web.Options {
 	o := web.Options{Host: p.host, Agent: p.name, Identify: web.Anybody, Log: p.log, Collectors: append([]prometheus.Collector{&processMetrics{p}}, p.tells...)}
-	o.Ready = p.node.Waiting
+	o.Ready = p.waiting
 	if p.store != nil {
-		o.Ready = func() error { return cmp.Or(p.node.Waiting(), p.store.Self()) }
+		o.Ready = func() error { return cmp.Or(p.waiting(), p.store.Self()) }
 		o.Identify = web.ByCertificate(p.store)
 		o.Barred = func(user string) bool { return p.store.Barred(certificate.User, user) }
 	}

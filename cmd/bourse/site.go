@@ -60,7 +60,7 @@ func runSite(cmd *cobra.Command, f processFlags, file string) error {
 	if err != nil {
 		return err
 	}
-	p, err := f.newProcess(cmd, &cfg.Process, site)
+	p, err := f.newProcess(cmd, &cfg.Process, site, cfg.VOs...)
 	if err != nil {
 		return err
 	}

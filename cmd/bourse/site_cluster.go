@@ -53,7 +53,7 @@ func simulatedCluster(p *process, cfg *configs.SiteProcess, agent *sites.Config)
 // managedConfig is what all clusters of real nodes are configured by.
 func managedConfig(cfg *configs.SiteProcess) managed.Config {
 	c := managed.Config{Site: cfg.Name, Driver: driverOf(cfg.Name), Groups: cfg.Groups, Prefix: "bourse.", Policy: cfg.Policy}
-	for _, a := range cfg.Accounts {
+	for _, a := range cfg.Mapping() {
 		c.Accounts = append(c.Accounts, managed.Account{User: a.User, As: a.As})
 	}
 	return c
@@ -81,7 +81,7 @@ func localCluster(p *process, cfg *configs.SiteProcess, _ *sites.Config) (behind
 	if err != nil {
 		return behind{}, failed(err)
 	}
-	for _, a := range cfg.Accounts {
+	for _, a := range cfg.Mapping() {
 		remark, err := d.Check(a.As)
 		if err != nil {
 			return behind{}, failed(err)

@@ -29,7 +29,7 @@ func slurmCluster(p *process, cfg *configs.SiteProcess, agent *sites.Config) (be
 	if err != nil {
 		return behind{}, failed(err)
 	}
-	for _, a := range cfg.Accounts {
+	for _, a := range cfg.Mapping() {
 		if why := slurm.Check(a.As); why.Refused() {
 			remarks = append(remarks, why.String()+"; until then the work of its users is refused")
 		}

@@ -21,6 +21,7 @@ import (
 // upFlags are what the user of up has asked for.
 type upFlags struct {
 	sites   int
+	vos     int
 	dir     string
 	port    int
 	cluster string
@@ -42,6 +43,10 @@ on this machine: the command or script of a job really runs, on all sites of its
 window at once, as the account that runs this. There are no containers and no limits
 of memory. Run as root, it has work run as nobody; never as root. Work that runs when
 this ends goes on to the end of its window, and is found again by the next start.
+
+With --vos N the sites serve N VOs that trust each other in nothing, each with an
+authority, a broker and a context of its own under DIR (DIR/vo1/context.json); the
+context of DIR is that of the sites' operator.
 
 With --cluster simulated nothing is run: each site has a simulated cluster with
 local jobs of its own, an hour of which passes in a minute.
@@ -67,6 +72,7 @@ Logs go to stderr, each line with the name of the agent.`,
 		},
 	}
 	cmd.Flags().IntVar(&f.sites, "sites", 0, "how many sites to run; default 3, or those that DIR has")
+	cmd.Flags().IntVar(&f.vos, "vos", 0, "how many VOs the sites serve, each with an authority and a broker of its own; default 1, or those that DIR has")
 	cmd.Flags().StringVar(&f.dir, "dir", ".bourse", "folder for certificates, files and journals")
 	cmd.Flags().IntVar(&f.port, "port", 7400, "the first port to try; three or four for each agent are taken where they are free")
 	cmd.Flags().StringVar(&f.cluster, "cluster", "", "local: work really runs, the default; simulated: none does. Sites that DIR has stay as they are")
@@ -78,6 +84,9 @@ func (f *upFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if f.sites > maxUpSites {
 		return fmt.Errorf("--sites %d: must be 1 to %d", f.sites, maxUpSites)
 	}
+	if f.vos < 0 || f.vos > maxUpVOs {
+		return fmt.Errorf("--vos %d: must be 1 to %d", f.vos, maxUpVOs)
+	}
 	if f.port < 1 || f.port > maxPort {
 		return fmt.Errorf("--port %d: must be 1 to %d", f.port, maxPort)
 	}
@@ -87,7 +96,16 @@ func (f *upFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err := alreadyUp(f.dir); err != nil {
 		return failed(err)
 	}
-	members, err := layOut(f.dir, f.sites, f.port, f.cluster)
+	if f.vos == 0 {
+		f.vos = vosOf(f.dir)
+	}
+	var members []member
+	var err error
+	if f.vos > 1 {
+		members, err = layOutVOs(f.dir, f.sites, f.vos, f.port, f.cluster)
+	} else {
+		members, err = layOut(f.dir, f.sites, f.port, f.cluster)
+	}
 	if err != nil {
 		return failed(err)
 	}
@@ -139,7 +157,9 @@ func (f *upFlags) announce(stdout io.Writer, members []member, family *family, p
 	}
 	fmt.Fprintln(stdout, w.Render())
 	try := ""
-	if f.dir != ".bourse" {
+	if f.vos > 1 {
+		try = " --context " + contextOf(f.dir, upVOName(0))
+	} else if f.dir != ".bourse" {
 		try = " --context " + filepath.Join(f.dir, contextFile)
 	}
 	if slices.ContainsFunc(members, func(m member) bool { return m.kind == upLocal }) {

@@ -73,7 +73,7 @@ func layOut(dir string, sites, port int, kind string) ([]member, error) {
 	if err != nil {
 		return nil, err
 	}
-	ca, err := openAuthority(filepath.Join(dir, caFolder))
+	ca, err := openAuthority(filepath.Join(dir, caFolder), upVO)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func layOut(dir string, sites, port int, kind string) ([]member, error) {
 	if err := ports.reserve(dir); err != nil {
 		return nil, err
 	}
-	broker, seed, err := layOutBroker(dir, ca, ports)
+	broker, seed, err := layOutBroker(dir, upVO, upVO, ca, ports)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func layOut(dir string, sites, port int, kind string) ([]member, error) {
 		}
 		members = append(members, m)
 	}
-	return members, writeContext(dir, ca, members)
+	return members, writeContext(dir, contextFile, ca, members)
 }
 
 // siteNames are the first n names, or of all sites that dir has.
@@ -133,8 +133,8 @@ func memberFile(dir, role, name string) string {
 }
 
 // openAuthority opens the authority of the federation, or makes it.
-func openAuthority(dir string) (*certificate.Authority, error) {
-	ca, err := certificate.Init(dir, upVO, certificate.InitOptions{})
+func openAuthority(dir, vo string) (*certificate.Authority, error) {
+	ca, err := certificate.Init(dir, vo, certificate.InitOptions{})
 	var exists *certificate.ExistsError
 	if errors.As(err, &exists) {
 		return certificate.OpenAuthority(dir, nil)
@@ -152,9 +152,10 @@ func issue(ca *certificate.Authority, role certificate.Role, name string, hosts 
 	return err
 }
 
-func layOutBroker(dir string, ca *certificate.Authority, p *ports) (m member, seed string, err error) {
-	file := memberFile(dir, "broker", upVO)
-	if err := issue(ca, certificate.Broker, upVO, upHost, "localhost"); err != nil {
+// layOutBroker makes the broker of a VO.
+func layOutBroker(dir, name, vo string, ca *certificate.Authority, p *ports) (m member, seed string, err error) {
+	file := memberFile(dir, "broker", name)
+	if err := issue(ca, certificate.Broker, name, upHost, "localhost"); err != nil {
 		return m, "", err
 	}
 	a, err := p.take(3)
@@ -170,7 +171,7 @@ horizon = "1d"
 lead = "10s"             # no window starts sooner
 algorithm = "amp"
 minimize = "value"
-%s`, upVO, processTables("broker", upVO, a, "")))
+%s`, name, processTables("broker", name, vo, a, "")))
 	if err != nil {
 		return m, "", err
 	}
@@ -201,7 +202,7 @@ name = "main"
 nodes = %d
 performance = %s
 price = %s               # credits per node-hour
-%s%s`, name, like.nodes, like.performance, like.price, clusterTables(as, like.load, i+1, a[3]), processTables("site", name, a, seed)))
+%s%s`, name, like.nodes, like.performance, like.price, clusterTables(as, like.load, i+1, a[3]), processTables("site", name, upVO, a, seed)))
 	if err != nil {
 		return member{}, err
 	}
@@ -252,7 +253,7 @@ func workAccount() (string, error) {
 const nobody = "nobody"
 
 // processTables is the part that all files have in common.
-func processTables(role, name string, ports []int, seed string) string {
+func processTables(role, name, vo string, ports []int, seed string) string {
 	seeds := ""
 	if seed != "" {
 		seeds = fmt.Sprintf("seeds = [%q]\n", seed)
@@ -276,7 +277,7 @@ dir = "journal"
 address = "%[1]s:%[7]d"
 [log]
 level = "info"
-`, upHost, ports[0], ports[1], upVO, seeds, base, ports[2])
+`, upHost, ports[0], ports[1], vo, seeds, base, ports[2])
 }
 
 // writeNew writes a file that is not there yet, beside its place first, so that
@@ -311,11 +312,19 @@ func (p *ports) reserve(dir string) error {
 	if err != nil {
 		return err
 	}
+	of, err := filepath.Glob(filepath.Join(dir, "*", "*", "*.toml")) // brokers of several VOs
+	if err != nil {
+		return err
+	}
+	files = append(files, of...)
 	for _, f := range files {
 		var c configs.Process
 		if s, err := configs.ReadSiteProcess(f); err == nil {
 			c = s.Process
 			p.taken = append(p.taken, s.Rendezvous.Address)
+			for i := range s.VOs {
+				p.taken = append(p.taken, s.VOs[i].Listen.Address, s.VOs[i].Gossip.Address)
+			}
 		} else if b, err := configs.ReadBrokerProcess(f); err == nil {
 			c = b.Process
 		}
@@ -354,7 +363,7 @@ func free(address string) bool {
 
 // writeContext makes the person at this machine an operator, and writes the file
 // by which the commands of users find the federation.
-func writeContext(dir string, ca *certificate.Authority, members []member) error {
+func writeContext(dir, file string, ca *certificate.Authority, members []member) error {
 	name := whoami()
 	if err := issue(ca, certificate.Operator, name); err != nil {
 		return err
@@ -368,7 +377,7 @@ func writeContext(dir string, ca *certificate.Authority, members []member) error
 			c.Sites[m.name] = "https://" + m.http
 		}
 	}
-	return c.Write(filepath.Join(dir, contextFile))
+	return c.Write(filepath.Join(dir, file))
 }
 
 // whoami is the name that the person at this machine has in the federation.

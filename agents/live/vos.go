@@ -1,0 +1,190 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/wire"
+)
+
+// VOs stands between the host of a site and its nodes, one in each VO. A node knows
+// brokers and users as their VO does, by names that its guard has held against
+// certificates of that VO; the host knows all of them, as VO/NAME. Whatever comes in by
+// the node of a VO is renamed into that VO before the host sees it, and what goes out
+// leaves by the node of the VO that all of its names are of, or not at all. So no
+// message of one VO can name what is another's, however it was made.
+type VOs struct {
+	host    Local
+	log     zerolog.Logger
+	limiter logLimiter
+
+	mu     sync.RWMutex
+	of     map[string]*inVO
+	begun  chan struct{} // closed once the host has been told to begin
+	silent int           // nodes that nobody has told the time and that would begin
+
+	stop    sync.Once
+	stopped error
+
+	foreign, nobody atomic.Uint64
+}
+
+// VOStats is what VOs have counted. Counts only grow.
+type VOStats struct {
+	Foreign uint64 // messages to one VO that named what is not its own: not sent
+	Nobody  uint64 // messages to a VO that this process is not in: not sent
+}
+
+// NewVOs stands before a host, and carries what it sends to other processes.
+func NewVOs(host Local, log zerolog.Logger) *VOs {
+	v := &VOs{host: host, log: log, of: map[string]*inVO{}, begun: make(chan struct{})}
+	host.Connect(v)
+	return v
+}
+
+// In is the host as the node of one VO sees it, NodeOptions.Host. All are there before
+// the first of their nodes begins, or Begins of the later ones is nil.
+func (v *VOs) In(vo string) (Local, error) {
+	if vo == "" || strings.ContainsAny(vo, "/# ") {
+		return nil, fmt.Errorf("%q is no name of a VO", vo)
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.of[vo] != nil {
+		return nil, fmt.Errorf("this process is in VO %s already", vo)
+	}
+	v.of[vo] = &inVO{all: v, vo: vo}
+	return v.of[vo], nil
+}
+
+// LetGo has nothing pass to and from a VO any more. Its node may then leave: that does
+// not stop the host. What the VO has in the host's agents stays there.
+func (v *VOs) LetGo(vo string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if x := v.of[vo]; x != nil {
+		x.gone.Store(true)
+		delete(v.of, vo)
+	}
+}
+
+// Stats returns what has been counted.
+func (v *VOs) Stats() VOStats { return VOStats{Foreign: v.foreign.Load(), Nobody: v.nobody.Load()} }
+
+// Send carries a message of the host out by the node of the VO that it is to.
+func (v *VOs) Send(to agents.ID, e *wire.Envelope) {
+	vo, _, _ := bourse.CutVO(nameOf(to))
+	v.mu.RLock()
+	x := v.of[vo]
+	v.mu.RUnlock()
+	if x == nil || x.network.Load() == nil {
+		v.nobody.Add(1)
+		if v.limiter.allow("nobody "+vo, time.Now()) {
+			v.log.Warn().Str("to", string(to)).Str("kind", wire.Kind(e)).Msg("message dropped: this process is not in that VO")
+		}
+		return
+	}
+	if !x.outward(e) {
+		v.foreign.Add(1)
+		v.log.Error().Str("to", string(to)).Str("kind", wire.Kind(e)).Msg("message dropped: it names what is not of that VO; this is a fault of this program")
+		return
+	}
+	(*x.network.Load()).Send(agents.ID(e.To), e)
+}
+
+// inVO is the host of a process as one VO knows it.
+type inVO struct {
+	all     *VOs
+	vo      string
+	network atomic.Pointer[Network]
+	gone    atomic.Bool
+}
+
+// Connect says who carries messages to the VO's brokers.
+func (x *inVO) Connect(n Network) { x.network.Store(&n) }
+
+// Deliver hands the host what a broker of the VO has sent. The envelope is its caller's
+// again afterwards, except for its body.
+func (x *inVO) Deliver(e *wire.Envelope) (taken bool) {
+	if x.gone.Load() {
+		return false
+	}
+	from := agents.ID(e.GetFrom())
+	inside := &wire.Envelope{Version: e.GetVersion(), From: string(roleOf(from)) + ":" + bourse.InVO(x.vo, nameOf(from)), To: e.GetTo(), Trace: e.GetTrace(), Body: e.GetBody()}
+	wire.Rename(inside, func(name string) (string, bool) { return bourse.InVO(x.vo, name), true })
+	return x.all.host.Deliver(inside)
+}
+
+// outward renames what a message of the host names into the words of the VO, in place.
+// False: something is not of the VO.
+func (x *inVO) outward(e *wire.Envelope) bool {
+	prefix := bourse.InVO(x.vo, "")
+	to := agents.ID(e.GetTo())
+	name, ours := strings.CutPrefix(nameOf(to), prefix)
+	if !ours {
+		return false
+	}
+	e.To = string(roleOf(to)) + ":" + name
+	e.Trace = strings.TrimPrefix(e.Trace, prefix) // as the VO has asked
+	return wire.Rename(e, func(name string) (string, bool) { return strings.CutPrefix(name, prefix) })
+}
+
+// Tell hands an agent of the host a message.
+func (x *inVO) Tell(from, to agents.ID, m agents.Message) error {
+	return x.all.host.Tell(from, to, m)
+}
+
+// Now is the host's time, 0 if it has none.
+func (x *inVO) Now() bourse.Time {
+	if h, ok := x.all.host.(interface{ Now() bourse.Time }); ok {
+		return h.Now()
+	}
+	return 0
+}
+
+// Stop stops the host, once for all VOs that leave with the process; a VO that is let
+// go leaves the host alone.
+func (x *inVO) Stop(ctx context.Context) error {
+	if x.gone.Load() {
+		return nil
+	}
+	v := x.all
+	v.stop.Do(func() { v.stopped = v.host.Stop(ctx) })
+	return v.stopped
+}
+
+// begin has the host begin, by what the clocks of this VO's members say: at once if some
+// have agreed or nobody need be asked, and where nobody has answered only if all the
+// other VOs are as silent. So no VO can keep a site from beginning, and a silent one
+// does not have it begin by a clock that another VO has found wrong.
+func (x *inVO) begin(ctx context.Context, h *Host, heard bool) error {
+	v := x.all
+	v.mu.Lock()
+	if !heard {
+		v.silent++
+		heard = v.silent >= len(v.of)
+	}
+	select {
+	case <-v.begun:
+	default:
+		if heard {
+			h.Begin()
+			close(v.begun)
+		}
+	}
+	v.mu.Unlock()
+	select {
+	case <-v.begun:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,291 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rs/zerolog"
+	"google.golang.org/protobuf/encoding/prototext"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/agents/wire"
+	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/sites"
+)
+
+const mainBroker agents.ID = "broker:main"
+
+// sharedSite is a site of several VOs: one host, and a node in the gossip of each.
+type sharedSite struct {
+	memory *memoryNetwork
+	host   *Host
+	vos    *VOs
+	nodes  map[string]*Node
+}
+
+func shareSite(t testing.TB, names ...string) *sharedSite {
+	t.Helper()
+	s := &sharedSite{memory: newMemory(), host: quiet(Options{}), nodes: map[string]*Node{}}
+	addSite(t, s.host, "north", 8, memories())
+	s.vos = NewVOs(s.host, zerolog.New(io.Discard))
+	for _, vo := range names {
+		s.enter(t, vo)
+	}
+	t.Cleanup(func() {
+		for _, n := range s.nodes {
+			n.Close()
+		}
+		stop(t, s.host)
+	})
+	return s
+}
+
+// enter takes the site into a VO.
+func (s *sharedSite) enter(t testing.TB, vo string) {
+	t.Helper()
+	in, err := s.vos.In(vo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := StartNode(NodeOptions{Name: siteNorth, Host: in, network: s.memory, Log: zerolog.New(io.Discard), Gossip: GossipOptions{Label: vo, Profile: "fast"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.nodes[vo] = n
+}
+
+// peer is a broker of a VO of which the test is the host.
+func (s *sharedSite) peer(t testing.TB, vo string, name agents.ID) testNode {
+	t.Helper()
+	p := startPeer(t, NodeOptions{Name: name, network: s.memory, Gossip: GossipOptions{Label: vo}}, s.nodes[vo].Gossip())
+	poll(t, "the site and its broker know each other", func() bool {
+		_, known := s.nodes[vo].directory.Find(name)
+		return known && p.knows(siteNorth)
+	})
+	return p
+}
+
+// asks sends the site a message and returns what it answers.
+func (p testNode) asks(t testing.TB, m agents.Message) agents.Message {
+	t.Helper()
+	before := p.received()
+	p.send(t, p.opt.Name, siteNorth, m)
+	poll(t, m.Kind()+" is answered", func() bool { return p.received() > before })
+	var e *wire.Envelope
+	p.with(func() { e = p.got[before] })
+	answer, err := wire.Decode(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer
+}
+
+// legs are those that hold nodes at the site.
+func (s *sharedSite) legs(t testing.TB) (list []sites.OpenLeg) {
+	t.Helper()
+	if err := s.host.View(t.Context(), siteNorth, func(_ bourse.Time, a agents.Agent) { list = a.(*sites.Site).OpenLegs() }); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// confirm has a broker commit a leg.
+func (s *sharedSite) confirm(t testing.TB, p testNode, leg bourse.LegID, job, user string) {
+	t.Helper()
+	p.asks(t, agents.List{Broker: leg.Tx.Broker, Incarnation: leg.Tx.Incarnation, Nonce: leg.Tx.Nonce})
+	start := s.host.Now().Add(10 * bourse.Minute)
+	held := p.asks(t, agents.Hold{Leg: leg, What: bourse.Leg{Group: "main", Nodes: 2, Start: start, End: start.Add(bourse.Hour)},
+		Job: job, User: user, Limit: 100 * bourse.Credit, For: bourse.Minute})
+	if h, ok := held.(agents.Held); !ok || h.Leg != leg {
+		t.Fatalf("%+v", held)
+	}
+	if c, ok := p.asks(t, agents.Confirm{Leg: leg, DecidedBy: leg.Tx.Incarnation}).(agents.Confirmed); !ok || c.Leg != leg {
+		t.Fatalf("%+v", c)
+	}
+}
+
+// Two VOs have a broker of the same name, which even uses the same numbers. One of them
+// knows all there is to know of the other's leg and says everything about it that a
+// broker can say, under its own name and under that by which the site knows the other:
+// it neither changes nor learns anything.
+func TestVOs_NoBrokerSpeaksOfAnothersLegs(t *testing.T) {
+	t.Parallel()
+	s := shareSite(t, "atlas", "cms")
+	atlas := s.peer(t, "atlas", mainBroker)
+	leg := legOf("main")
+	s.confirm(t, atlas, leg, "secret-job", "secret-user")
+	before := s.legs(t)
+	if len(before) != 1 || before[0].Leg.Tx.Broker != "atlas/main" || before[0].Broker != "broker:atlas/main" || before[0].User != "atlas/secret-user" {
+		t.Fatalf("%+v", before)
+	}
+	for _, name := range []string{"main", "atlas/main"} { // the guard refuses the second one
+		cms := s.peer(t, "cms", agents.ID("broker:"+name))
+		theirs := legOf(name)
+		for _, m := range []agents.Message{
+			agents.Prepare{Leg: theirs, For: bourse.Hour},
+			agents.Confirm{Leg: theirs, DecidedBy: 1},
+			agents.Cancel{Leg: theirs, DecidedBy: 1},
+			agents.Release{Leg: theirs, DecidedBy: 1},
+			agents.LegOutputRequest{Leg: theirs, Ref: 1},
+			agents.Hold{Leg: bourse.LegID{Tx: bourse.TxID{Broker: name, Incarnation: 1, Nonce: 2, Seq: 4}}, What: before[0].What, Limit: bourse.Credit, For: bourse.Minute, Replaces: theirs, Version: 1},
+			agents.List{Broker: name, Incarnation: 9, Nonce: 9, Known: []bourse.LegID{theirs}},
+			agents.Release{Leg: theirs, DecidedBy: 9, Full: true},
+			agents.Reassert{Leg: agents.ListedLeg{Leg: theirs, What: before[0].What, State: bourse.Released}, Incarnation: 9, Nonce: 9},
+		} {
+			if l, ok := cms.asks(t, m).(agents.Listing); ok && (len(l.Legs) != 1 || l.Legs[0].State != bourse.Refused || l.Legs[0].Leg.Tx.Seq != 4) {
+				t.Errorf("%s is listed %+v, beside what it was refused itself", name, l.Legs)
+			}
+		}
+		cms.with(func() {
+			for _, e := range cms.got {
+				if said := prototext.Format(e); strings.Contains(said, "secret") || name == "main" && strings.Contains(said, "atlas") {
+					t.Errorf("cms reads of atlas: %s", said)
+				}
+			}
+		})
+	}
+	if after := s.legs(t); !slices.Equal(before, after) {
+		t.Errorf("the leg was\n%+v and is\n%+v", before, after)
+	}
+	l, ok := atlas.asks(t, agents.List{Broker: "main", Incarnation: 1, Nonce: 2}).(agents.Listing)
+	if !ok || l.Refusal.Refused() || len(l.Legs) != 1 || l.Legs[0].Leg != leg || l.Legs[0].User != "secret-user" || l.Legs[0].State != bourse.Confirmed {
+		t.Errorf("atlas is listed %+v", l)
+	}
+	if r, ok := atlas.asks(t, agents.Release{Leg: leg, DecidedBy: 1}).(agents.Released); !ok || r.Leg != leg {
+		t.Errorf("atlas gives its leg up: %+v", r)
+	}
+}
+
+// Each of two brokers of one name has its own legs at the site, of the same numbers,
+// and a new life of one fences its own earlier one only.
+func TestVOs_OneNameInTwoVOsIsTwoBrokers(t *testing.T) {
+	t.Parallel()
+	s := shareSite(t, "atlas", "cms")
+	atlas, cms := s.peer(t, "atlas", mainBroker), s.peer(t, "cms", mainBroker)
+	leg := legOf("main")
+	s.confirm(t, atlas, leg, "one", "ana")
+	s.confirm(t, cms, leg, "two", "ana")
+	if list := s.legs(t); len(list) != 2 || list[0].Leg.Tx.Broker != "atlas/main" || list[1].Leg.Tx.Broker != "cms/main" {
+		t.Fatalf("%+v", list)
+	}
+	if l := cms.asks(t, agents.List{Broker: "main", Incarnation: 7, Nonce: 7}).(agents.Listing); len(l.Legs) != 1 || l.Legs[0].Job != "two" {
+		t.Errorf("cms is listed %+v", l.Legs)
+	}
+	if o := cms.asks(t, agents.OfferRequest{Cycle: 1, Horizon: s.host.Now().Add(bourse.Hour), Incarnation: 1, Nonce: 2}).(agents.Offers); o.Refusal.Code != bourse.Fenced {
+		t.Errorf("an earlier life of cms is offered %+v", o)
+	}
+	if o := atlas.asks(t, agents.OfferRequest{Cycle: 1, Horizon: s.host.Now().Add(bourse.Hour), Incarnation: 1, Nonce: 2}).(agents.Offers); o.Refusal.Refused() || len(o.Groups) != 1 {
+		t.Errorf("atlas is offered %+v", o)
+	}
+}
+
+// What a VO has at a site stays when the site leaves it, and is there when it comes
+// back; meanwhile nobody of it is heard, and the other VO goes on.
+func TestVOs_AVOIsLetGoAndTakenInAgain(t *testing.T) {
+	t.Parallel()
+	s := shareSite(t, "atlas", "cms")
+	if _, err := s.vos.In("cms"); err == nil {
+		t.Error("a process is in a VO twice")
+	}
+	cms := s.peer(t, "cms", mainBroker)
+	s.confirm(t, cms, legOf("main"), "two", "ana")
+	s.vos.LetGo("cms")
+	if err := s.nodes["cms"].Leave(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	poll(t, "cms is told that the site has left", func() bool { return cms.heard(agents.SiteLeft{Site: siteNorth}) > 0 })
+	s.confirm(t, s.peer(t, "atlas", mainBroker), legOf("main"), "one", "ana")
+	s.vos.Send("broker:cms/main", &wire.Envelope{From: "site:north", To: "broker:cms/main"})
+	if n := s.vos.Stats().Nobody; n == 0 {
+		t.Error("a message to a VO that is let go is carried")
+	}
+	s.enter(t, "cms")
+	again := s.peer(t, "cms", "broker:second")
+	if l := again.asks(t, agents.List{Broker: "second", Incarnation: 1, Nonce: 1}).(agents.Listing); len(l.Legs) > 0 {
+		t.Errorf("another broker of cms is listed %+v", l.Legs)
+	}
+	if list := s.legs(t); len(list) != 2 || list[0].Leg.Tx.Broker != "cms/main" || list[0].State != bourse.Confirmed {
+		t.Errorf("%+v", list)
+	}
+}
+
+// What the host says to a VO and of something else does not leave.
+func TestVOs_NothingOfAnotherVOLeaves(t *testing.T) {
+	t.Parallel()
+	d := &fakeHost{}
+	v := NewVOs(d, zerolog.New(io.Discard))
+	out := &fakeNetwork{}
+	in, err := v.In("cms")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Connect(out)
+	d.send(t, siteNorth, "broker:cms/main", agents.Held{Leg: legOf("cms/main")})
+	for _, m := range []agents.Message{agents.Held{Leg: legOf("atlas/main")}, agents.Held{Leg: legOf("main")},
+		agents.Listing{Legs: []agents.ListedLeg{{Leg: legOf("cms/main"), User: "cms/ana"}, {Leg: legOf("cms/main"), User: "atlas/ana"}}}} {
+		d.send(t, siteNorth, "broker:cms/main", m)
+	}
+	d.send(t, siteNorth, "broker:main", agents.Held{Leg: legOf("main")})
+	if s := v.Stats(); s != (VOStats{Foreign: 3, Nobody: 1}) || len(out.sent) != 1 {
+		t.Errorf("%+v, sent %v", s, out.sent)
+	}
+	if e := out.sent[0]; e.To != "broker:main" || e.Trace != legOf("main").Tx.String() || wire.Brokers(e)[0] != "main" {
+		t.Errorf("%v", e)
+	}
+	for _, vo := range []string{"", "a/b", "cms"} {
+		if _, err := v.In(vo); err == nil {
+			t.Errorf("it is in VO %q", vo)
+		}
+	}
+}
+
+type fakeNetwork struct{ sent []*wire.Envelope }
+
+func (n *fakeNetwork) Send(_ agents.ID, e *wire.Envelope) { n.sent = append(n.sent, e) }
+
+// Brokers need not know that a site has another VO: those of today place their jobs.
+func TestVOs_JobsOfBothArePlaced(t *testing.T) {
+	t.Parallel()
+	s := shareSite(t, "atlas", "cms")
+	for _, vo := range []string{"atlas", "cms"} {
+		cfg := broker.Defaults("main")
+		cfg.Budget, cfg.BatchSize, cfg.Cycle = 1_000_000*bourse.Credit, 1, bourse.Second
+		cfg.MaxCycles, cfg.Phase, cfg.Lead = 1000, broker.Phase("main", cfg.Cycle), bourse.Minute
+		h := quiet(Options{})
+		if err := h.Add(mainBroker, broker.New(cfg), &journal.Memory{}, journal.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		f := &grid{memory: s.memory, nodes: map[agents.ID]*Node{siteNorth: s.nodes[vo]}, hosts: map[agents.ID]*Host{}, label: vo}
+		f.node(t, mainBroker, h)
+		t.Cleanup(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), patience)
+			defer cancel()
+			if err := f.nodes[mainBroker].Leave(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+		for i := range 3 {
+			j := bourse.Job{Name: fmt.Sprint("job", i), User: "ana", Request: bourse.Request{Nodes: 2, Length: 10 * bourse.Minute, MinPerformance: bourse.Unit,
+				MaxPrice: bourse.Price(2 * bourse.Credit), Deadline: bourse.Never}}
+			j.Budget = j.DefaultBudget()
+			if _, err := h.Ask(t.Context(), "user:ana", mainBroker, agents.Submit{Job: j}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	poll(t, "three jobs of each VO are confirmed", func() bool {
+		confirmed := map[string]int{}
+		for _, l := range s.legs(t) {
+			if l.State == bourse.Confirmed {
+				confirmed[l.Leg.Tx.Broker]++
+			}
+		}
+		return confirmed["atlas/main"] == 3 && confirmed["cms/main"] == 3
+	})
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/bourse-grid/bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/configs"
+)
+
+// A federation of several VOs for trying it: an authority, a broker and a context for
+// each VO, all brokers of one name, and sites that serve them all, whose operators are
+// those of an authority of their own.
+
+const (
+	upBroker  = "main"  // the name of the broker of each of several VOs
+	upOwn     = "sites" // the sites' own authority
+	maxUpVOs  = 10
+	noAccount = ""
+)
+
+func upVOName(i int) string { return fmt.Sprintf("vo%d", i+1) }
+
+// contextOf is the file by which the users of one of several VOs find it.
+func contextOf(dir, vo string) string { return filepath.Join(dir, vo, contextFile) }
+
+// vosOf is how many VOs the federation in a folder has, as far as it is one of several.
+func vosOf(dir string) (n int) {
+	for n < maxUpVOs {
+		if _, err := os.Stat(filepath.Join(dir, upVOName(n), caFolder)); err != nil {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// layOutVOs is layOut for so many VOs.
+func layOutVOs(dir string, sites, vos, port int, kind string) ([]member, error) {
+	if _, err := os.Stat(memberFile(dir, "broker", upVO)); err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.Join(err, fmt.Errorf("%s has a federation of one VO; name another folder by --dir", dir))
+	}
+	if had := vosOf(dir); had > 0 && had != vos {
+		return nil, fmt.Errorf("%s has a federation of %d VOs; leave --vos out, or name another folder by --dir", dir, had)
+	}
+	as := noAccount
+	if kind != upSimulated {
+		var err error
+		if as, err = workAccount(); err != nil {
+			return nil, err
+		}
+	}
+	names, err := siteNames(dir, sites)
+	if err != nil {
+		return nil, err
+	}
+	own, err := openAuthority(filepath.Join(dir, caFolder), upOwn)
+	if err != nil {
+		return nil, err
+	}
+	ports := &ports{next: port}
+	if err := ports.reserve(dir); err != nil {
+		return nil, err
+	}
+	var members []member
+	var seeds []string
+	var authorities []*certificate.Authority
+	for i := range vos {
+		vo := upVOName(i)
+		ca, err := openAuthority(filepath.Join(dir, vo, caFolder), vo)
+		if err != nil {
+			return nil, err
+		}
+		m, seed, err := layOutBroker(filepath.Join(dir, vo), upBroker, vo, ca, ports)
+		if err != nil {
+			return nil, err
+		}
+		if err := writeContext(filepath.Join(dir, vo), contextFile, ca, []member{m}); err != nil {
+			return nil, err
+		}
+		m.name = vo + "/" + m.name
+		members, seeds, authorities = append(members, m), append(seeds, seed), append(authorities, ca)
+	}
+	for i, name := range names {
+		m, err := layOutShared(dir, name, i, seeds, own, authorities, ports, as)
+		if err != nil {
+			return nil, err
+		}
+		if kind != "" && m.kind != kind {
+			return nil, fmt.Errorf("%s is there already, with a cluster of kind %q; leave --cluster out, or name another folder by --dir", m.file, m.kind)
+		}
+		members = append(members, m)
+	}
+	return members, writeContext(dir, contextFile, own, members[vos:])
+}
+
+// layOutShared makes a site that serves all VOs.
+func layOutShared(dir, name string, i int, seeds []string, own *certificate.Authority, authorities []*certificate.Authority, p *ports, as string) (member, error) {
+	file := memberFile(dir, "site", name)
+	for _, ca := range append(authorities, own) {
+		if err := issue(ca, certificate.Site, name, upHost, "localhost"); err != nil {
+			return member{}, err
+		}
+	}
+	a, err := p.take(2 + 2*len(seeds))
+	if err != nil {
+		return member{}, err
+	}
+	base := "site-" + url.PathEscape(name)
+	var vos strings.Builder
+	for k, seed := range seeds {
+		vo := upVOName(k)
+		fmt.Fprintf(&vos, `[[vo]]
+name = %[1]q
+ca = "../%[1]s/ca/ca.pem"
+certificate = "../%[1]s/ca/%[2]s.pem"
+key = "../%[1]s/ca/%[2]s.key"
+revoked = "../%[1]s/ca/revoked.txt"
+listen = { address = "%[3]s:%[4]d" }
+gossip = { address = "%[3]s:%[5]d", seeds = [%[6]q], key = "../%[1]s/ca/gossip.key", profile = "fast" }
+`, vo, base, upHost, a[2+2*k], a[3+2*k], seed)
+		if as != noAccount {
+			fmt.Fprintf(&vos, "[[vo.account]]\nuser = \"*\"               # everybody's work of this VO\nas = %q\n", as)
+		}
+	}
+	like := upSites[i%len(upSites)]
+	err = writeNew(file, fmt.Sprintf(`# A site of bourse up. Change it as you like; it is not written again.
+name = %q
+policy = "easy"
+pricing = "adaptive"
+[[group]]
+name = "main"
+nodes = %d
+performance = %s
+price = %s               # credits per node-hour
+%s%s[tls]                    # of the site's own authority, whose operators run it
+ca = "../ca/ca.pem"
+certificate = "../ca/%[7]s.pem"
+key = "../ca/%[7]s.key"
+revoked = "../ca/revoked.txt"
+[journal]
+dir = "journal"
+[http]                   # for operators and metrics
+address = "%[8]s:%[9]d"
+[log]
+level = "info"
+`, name, like.nodes, like.performance, like.price, sharedCluster(as, like.load, i+1, a[1]), vos.String(), base, upHost, a[0]))
+	if err != nil {
+		return member{}, err
+	}
+	cfg, err := configs.ReadSiteProcess(file)
+	if err != nil {
+		return member{}, err
+	}
+	return member{"site", cfg.Name, file, cfg.Cluster.Kind, cfg.VOs[0].Listen.Advertise, cfg.HTTP}, nil
+}
+
+// sharedCluster is clusterTables without an account: each VO has its own.
+func sharedCluster(as, load string, seed, port int) string {
+	if as == noAccount {
+		return clusterTables(as, load, seed, port)
+	}
+	return fmt.Sprintf("[cluster]\nkind = \"local\"           # the nodes are places on this machine\n[rendezvous]\naddress = \"%s:%d\"\n", upHost, port)
+}

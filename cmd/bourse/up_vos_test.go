@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bourse-grid/bourse/web/client"
+)
+
+// Two VOs with brokers of one name share two sites: jobs of both take all nodes of both
+// sites, one after the other; neither reads anything of the other, and neither's
+// certificates are good for the sites' operators' commands, or for the other VO.
+func TestUp_TwoVOsShareTheSites(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	t.Parallel()
+	dir := t.TempDir()
+	members, err := layOutVOs(dir, 2, 2, testPort(17), upSimulated)
+	if err != nil || len(members) != 4 || members[1].name != "vo2/main" || members[3].name != "south" {
+		t.Fatal(members, err)
+	}
+	if _, err := layOutVOs(dir, 2, 3, testPort(17), upSimulated); err == nil || !strings.Contains(err.Error(), "2 VOs") {
+		t.Errorf("another number of VOs: %v", err)
+	}
+	for _, m := range members[:2] {
+		change(t, m.file, `cycle = "5s"`, `cycle = "1s"`)
+	}
+	startUp(t, dir)
+	run := func(file string, args ...string) (string, error) {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+		defer cancel()
+		out, messages, err := runCommand(ctx, append(args, "--context", file)...)
+		return out + messages, err
+	}
+	contexts := []string{contextOf(dir, "vo1"), contextOf(dir, "vo2")}
+	for i, file := range contexts {
+		eventually(t, time.Minute, "both sites known", func() bool {
+			out, err := run(file, "sites", "--json")
+			return err == nil && strings.Count(out, `"listed": true`) == 2
+		})
+		batch := filepath.Join(dir, fmt.Sprintf("batch%d.toml", i))
+		text := fmt.Sprintf("[[job]]\nname = \"job-of-vo%d\"\nnodes = 192\nlength = \"1m\"\nmin_performance = 0.5\nmax_price = 9.0\n", i+1)
+		if err := os.WriteFile(batch, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := run(file, "submit", batch, "--wait"); err != nil || !strings.Contains(out, "placed") {
+			t.Fatalf("vo%d: %v\n%s", i+1, err, out)
+		}
+	}
+	for i, file := range contexts {
+		own, other := fmt.Sprintf("vo%d", i+1), fmt.Sprintf("vo%d", 2-i)
+		for _, args := range [][]string{{"jobs"}, {"reservations"}, {"sites"}, {"offers"}, {"accounts"}, {"jobs", "--json"}, {"reservations", "--json"}} {
+			out, err := run(file, args...)
+			if err != nil || strings.Contains(out, other) {
+				t.Errorf("%s reads by %v: %v\n%s", own, args, err, out)
+			}
+		}
+	}
+	sites := filepath.Join(dir, contextFile)
+	c, err := client.Read(sites)
+	if err != nil {
+		t.Fatal(err)
+	}
+	north, err := c.ToSite("north")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err := north.Site(t.Context()); err != nil || len(s.Brokers) != 2 || s.Brokers[0].Broker != "vo1/main" || s.Brokers[1].Broker != "vo2/main" || s.Brokers[0].Paid.Credits == 0 {
+		t.Errorf("the sites' operator sees %+v, %v", s.Brokers, err)
+	}
+	stolen := filepath.Join(dir, "stolen.json") // the addresses of the sites, the certificate of a VO's operator
+	text, err := os.ReadFile(sites)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(stolen, []byte(strings.ReplaceAll(string(text), `"ca/op`, `"vo1/ca/op`)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := run(stolen, "drain", "north"); err == nil || !strings.Contains(err.Error(), "vo1") && !strings.Contains(err.Error(), "certificate") {
+		t.Errorf("an operator of a VO drains a site: %v\n%s", err, out)
+	}
+	if out, err := run(sites, "drain", "north"); err != nil {
+		t.Errorf("the sites' operator: %v\n%s", err, out)
+	}
+}
