@@ -64,15 +64,6 @@ func groups() []group {
 	}
 }
 
-// commands lists all commands.
-func commands() []*cobra.Command {
-	var list []*cobra.Command
-	for _, g := range groups() {
-		list = append(list, g.commands...)
-	}
-	return list
-}
-
 // wrapHelp wraps what commands say of themselves to helpWidth; what is indented, such
 // as a list, stays as it is.
 func wrapHelp(cmd *cobra.Command) {
