@@ -2,6 +2,7 @@ package bourse
 
 import (
 	"fmt"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -24,6 +25,21 @@ func CheckText(s string) error {
 		}
 	}
 	return nil
+}
+
+// maxName bounds the name of a job, a site, a group or a member, in bytes.
+const maxName = 100
+
+// CheckName refuses what is no name: 1 to 100 bytes that CheckText takes, without
+// blanks around them.
+func CheckName(s string) error {
+	switch {
+	case s == "" || len(s) > maxName:
+		return fmt.Errorf("%q: must be a name of 1 to %d bytes, in UTF-8", brief(s), maxName)
+	case strings.TrimSpace(s) != s:
+		return fmt.Errorf("%q: a name must not begin or end with a blank", s)
+	}
+	return CheckText(s)
 }
 
 // brief is the beginning of a text, in messages.

@@ -205,11 +205,9 @@ func (t *table) name(key, example string, seen map[string]int) string {
 	if !t.has(key) || !t.clean(key) {
 		return s
 	}
-	switch {
-	case s == "" || len(s) > 100:
-		t.wrong(key, "%q: must be a name of 1 to 100 characters", s)
-	case strings.TrimSpace(s) != s:
-		t.wrong(key, "%q: a name must not begin or end with a blank", s)
+	switch err := bourse.CheckName(s); {
+	case err != nil:
+		t.wrong(key, "%v", err)
 	case seen[s] > 0:
 		t.wrong(key, "%q is taken by line %d; must be unique", s, seen[s])
 	default:

@@ -120,6 +120,16 @@ func (s *Standing) Word() string {
 	return ""
 }
 
+// Begun says that the work of a leg of its window, which began at that start, has begun:
+// a turn of its own, or what an image knows of the leg.
+func (s *Standing) Begun(leg bourse.LegID, start bourse.Time) {
+	s.begun = append(s.begun, leg)
+	if s.Known && s.State == bourse.JobPlaced {
+		// the window's start, as its broker shows it: the word of it comes later
+		s.State, s.Since = bourse.JobRunning, max(s.Since, start)
+	}
+}
+
 // Take follows a turn of the job.
 func (s *Standing) Take(u *Turn) {
 	become := func(state bourse.JobState) {
@@ -160,11 +170,7 @@ func (s *Standing) Take(u *Turn) {
 			}
 		}
 	case Started:
-		if s.begun = append(s.begun, u.leg); s.Known && s.State == bourse.JobPlaced {
-			since := max(s.Since, u.Start) // the window's start, as its broker shows it: the word of it comes later
-			become(bourse.JobRunning)
-			s.Since = since
-		}
+		s.Begun(u.leg, u.Start)
 	case LegLost:
 		s.begun = slices.DeleteFunc(s.begun, func(id bourse.LegID) bool { return id == u.leg })
 		if s.Known && s.State == bourse.JobRunning && len(s.begun) == 0 {

@@ -3,7 +3,6 @@ package web
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/bourse-grid/bourse"
@@ -53,8 +52,8 @@ type Machine struct {
 func (r *JobRequest) job(now bourse.Time) (j bourse.Job, key string, err error) {
 	j = bourse.Job{User: r.User, Submit: now, Priority: r.Priority}
 	j.Nodes, j.Length, j.MinPerformance, j.OneSite = r.Nodes, r.Length.Duration, bourse.Unit, r.OneSite
-	if strings.TrimSpace(r.Name) != r.Name {
-		return j, "name", fmt.Errorf("%q: a name must not begin or end with a blank", r.Name)
+	if err := bourse.CheckName(r.Name); err != nil {
+		return j, "name", err
 	}
 	if r.MinPerformance != nil {
 		j.MinPerformance = r.MinPerformance.Performance

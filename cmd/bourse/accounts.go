@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
@@ -67,8 +66,8 @@ when it is not known whether it has come.`,
 		},
 	}
 	c.flags(cmd)
-	cmd.Flags().StringVar(&d.Note, "note", "", "for the statement")
-	cmd.Flags().StringVar(&d.Key, "key", "", "the deposit's own, 1 to 64 bytes (default: made at random)")
+	addFlag(cmd, &d.Note, asText, "note", "", "for the statement")
+	addFlag(cmd, &d.Key, asName, "key", "", "the deposit's own, 1 to 64 bytes (default: made at random)")
 	return cmd
 }
 
@@ -90,9 +89,9 @@ own jobs; their balance is what those add up to.`,
 	}
 	c.flags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&s.from, "from", "", "only lines from this instant on, such as 2026-03-01T00:00:00Z")
-	f.StringVar(&s.to, "to", "", "only lines before this instant")
-	f.StringVar(&s.user, "user", "", "only lines of this user's jobs")
+	addFlag(cmd, &s.from, asDate, "from", 0, "only lines from this instant on, such as 2026-03-01T00:00:00Z")
+	addFlag(cmd, &s.to, asDate, "to", 0, "only lines before this instant")
+	addFlag(cmd, &s.user, asUser, "user", "", "only lines of this user's jobs")
 	f.BoolVar(&s.csv, "csv", false, "print CSV")
 	cmd.MarkFlagsMutuallyExclusive("csv", "json")
 	return cmd
@@ -132,41 +131,20 @@ func (c *calling) accounts(ctx context.Context, out io.Writer, get func(context.
 }
 
 type statementFlags struct {
-	from, to, user string
-	csv            bool
-}
-
-// bounds reads the instants.
-func (s *statementFlags) bounds() (from, to web.Instant, err error) {
-	for _, x := range []struct {
-		flag, text string
-		to         *web.Instant
-	}{{"from", s.from, &from}, {"to", s.to, &to}} {
-		if x.text == "" {
-			continue
-		}
-		at, err := time.Parse(time.RFC3339, x.text)
-		if err != nil {
-			return 0, 0, fmt.Errorf("--%s %q: must be an instant, such as 2026-03-01T00:00:00Z", x.flag, x.text)
-		}
-		*x.to = web.Instant(at.UnixMilli())
-	}
-	if from > 0 && to > 0 && to <= from {
-		return 0, 0, fmt.Errorf("--to %s is not after --from %s", s.to, s.from)
-	}
-	return from, to, nil
+	from, to web.Instant
+	user     string
+	csv      bool
 }
 
 func (c *calling) statement(ctx context.Context, s statementFlags, out io.Writer) error {
-	from, to, err := s.bounds()
-	if err != nil {
-		return err
+	if s.from > 0 && s.to > 0 && s.to <= s.from {
+		return fmt.Errorf("--to %v is not after --from %v", s.to, s.from)
 	}
 	api, err := c.broker()
 	if err != nil {
 		return err
 	}
-	list, err := api.Statement(ctx, from, to, s.user)
+	list, err := api.Statement(ctx, s.from, s.to, s.user)
 	switch {
 	case err != nil:
 		return refused(err)

@@ -52,7 +52,7 @@ type caFlags struct {
 }
 
 func (f *caFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.dir, "dir", "ca", "the authority's folder")
+	addFlag(cmd, &f.dir, asFolder, "dir", "ca", "the authority's folder")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON")
 }
 
@@ -98,19 +98,22 @@ the new ca.pem trust both until it is taken out of the file.`,
 		},
 	}
 	f.add(cmd)
-	cmd.Flags().StringVar(&vo, "vo", "", "the name of the VO: letters, digits, hyphens and dots")
-	cmd.Flags().IntVar(&years, "years", 10, "how long the authority is valid")
+	addFlag(cmd, &vo, asName, "vo", "", "the name of the VO: letters, digits, hyphens and dots")
+	addFlag(cmd, &years, asNumber, "years", 10, "how long the authority is valid")
 	cmd.Flags().BoolVar(&replace, "replace", false, "take the place of an authority that is there")
 	_ = cmd.MarkFlagRequired("vo")
 	return cmd
 }
 
 // caMember are the flags that name a member.
-type caMember struct{ role, name string }
+type caMember struct {
+	role certificate.Role
+	name string
+}
 
 func (m *caMember) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&m.role, "role", "", "site, broker, user or operator")
-	cmd.Flags().StringVar(&m.name, "name", "", "the member's name, as in configuration files")
+	addFlag(cmd, &m.role, asRole, "role", "", "site, broker, user or operator")
+	addFlag(cmd, &m.name, asName, "name", "", "the member's name, as in configuration files")
 	_ = cmd.MarkFlagRequired("role")
 	_ = cmd.MarkFlagRequired("name")
 }
@@ -134,10 +137,6 @@ again with --replace and copy both files to where the old ones are.`,
 			"  bourse ca issue --role user --name ana --days 90",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			role, err := certificate.ParseRole(m.role)
-			if err != nil {
-				return fmt.Errorf("--role: %w", err)
-			}
 			if cmd.Flags().Changed("days") && (days < 1 || days > 365*50) {
 				return fmt.Errorf("--days %d: must be 1 to %d", days, 365*50)
 			}
@@ -145,7 +144,7 @@ again with --replace and copy both files to where the old ones are.`,
 			if err != nil {
 				return err
 			}
-			out, err := a.Issue(certificate.Request{Role: role, Name: m.name, Hosts: hosts, Valid: time.Duration(days) * 24 * time.Hour, Replace: replace})
+			out, err := a.Issue(certificate.Request{Role: m.role, Name: m.name, Hosts: hosts, Valid: time.Duration(days) * 24 * time.Hour, Replace: replace})
 			if err != nil {
 				return refusedOr(err)
 			}
@@ -154,8 +153,8 @@ again with --replace and copy both files to where the old ones are.`,
 	}
 	f.add(cmd)
 	m.add(cmd)
-	cmd.Flags().StringSliceVar(&hosts, "host", nil, "names and addresses that a site or broker is called at, without ports")
-	cmd.Flags().IntVar(&days, "days", 0, "how long it is valid; 365 if not given, or as long as the authority")
+	addWords(cmd, &hosts, "names", "host", "names and addresses that a site or broker is called at, without ports", offerNothing)
+	addFlag(cmd, &days, asNumber, "days", 0, "how long it is valid; 365 if not given, or as long as the authority")
 	cmd.Flags().BoolVar(&replace, "replace", false, "replace files that are there")
 	return cmd
 }
@@ -226,20 +225,16 @@ one.`,
 		Example: "  bourse ca revoke --role site --name north",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			role, err := certificate.ParseRole(m.role)
-			if err != nil {
-				return fmt.Errorf("--role: %w", err)
-			}
 			a, err := certificate.OpenAuthority(f.dir, nil)
 			if err != nil {
 				return err
 			}
-			serials, err := a.Revoke(role, m.name)
+			serials, err := a.Revoke(m.role, m.name)
 			if err != nil {
 				return refusedOr(err)
 			}
 			if len(serials) == 0 {
-				return failed(fmt.Errorf("%s %s has no certificate that is valid and not revoked; bourse ca list --dir %s shows all", role, m.name, f.dir))
+				return failed(fmt.Errorf("%s %s has no certificate that is valid and not revoked; bourse ca list --dir %s shows all", m.role, m.name, f.dir))
 			}
 			if f.json {
 				return writeJSON(cmd.OutOrStdout(), map[string]any{"revoked": serials, "list": filepath.Join(f.dir, "revoked.txt")})

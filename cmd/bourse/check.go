@@ -47,6 +47,6 @@ right.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the figures as JSON")
-	cmd.Flags().StringVar(&traces, "traces", "", "folder of the traces that the scenario names")
+	addFlag(cmd, &traces, asFolder, "traces", "", "folder of the traces that the scenario names")
 	return cmd
 }

@@ -9,7 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/web"
+	"github.com/bourse-grid/bourse/web/client"
 )
 
 func checkFile(t *testing.T, text string, flags ...string) (stdout string, err error) {
@@ -82,5 +85,33 @@ func TestCheck_BadInputIsExit2WithEveryProblem(t *testing.T) {
 	}
 	if _, err := checkFile(t, "", "--jsn"); exitCode(err) != 2 {
 		t.Errorf("a bad flag: exit %d", exitCode(err))
+	}
+}
+
+// A batch file and the broker's API take the same names of jobs, one by one.
+func TestCheck_RefusesTheNamesThatTheBrokerRefuses(t *testing.T) {
+	t.Parallel()
+	f := newFederation(t)
+	found, err := client.Read(f.context)
+	if err != nil {
+		t.Fatal(err)
+	}
+	api, err := found.ToBroker()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, right := range map[string]bool{
+		"a": true, "night run #2": true, "größe": true, "a/b": true, "-": true, strings.Repeat("a", 100): true, strings.Repeat("ö", 50): true,
+		"": false, " a": false, "a ": false, "a\u00a0b": false, "a\tb": false, "a\u202eb": false, strings.Repeat("a", 101): false, strings.Repeat("ö", 51): false,
+	} {
+		out, err := checkFile(t, fmt.Sprintf("[[job]]\nname = %q\nnodes = 1\nlength = 60\nbudget = 1\n", name))
+		if (err == nil) != right {
+			t.Errorf("check of %q: %v, %s", name, err, out)
+		}
+		_, err = api.Submit(t.Context(), web.Batch{ID: client.NewBatchID(), Jobs: []web.JobRequest{{
+			Name: name, Nodes: 1, Length: web.Seconds{Duration: bourse.Minute}, Budget: &web.Credits{Credits: bourse.Credit}}}})
+		if (err == nil) != right {
+			t.Errorf("submit of %q: %v", name, err)
+		}
 	}
 }

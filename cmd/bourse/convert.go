@@ -65,10 +65,10 @@ into that folder instead of OUT.`,
 	f := cmd.Flags()
 	f.BoolVar(&c.strict, "strict", false, "refuse bad lines and records that run backwards")
 	f.BoolVar(&c.json, "json", false, "print the counts as JSON")
-	f.StringVar(&c.split, "split", "", "write a file for each partition into this folder")
-	f.StringVar(&c.from, "from", "", "format of IN, swf or gwf (default: as its name says)")
-	f.Int64Var(&c.partition, "partition", 0, "only the records of this partition (default: all)")
-	f.Float64Var(&c.size, "size", 0.99, "of a scenario: the share of the time that a site must have sufficed for, above 0 to 1")
+	addFlag(cmd, &c.split, asFolder, "split", "", "write a file for each partition into this folder")
+	addFlag(cmd, &c.from, oneOf("format", workload.FormatSWF, workload.FormatGWF), "from", "", "format of IN, swf or gwf (default: as its name says)")
+	addFlag(cmd, &c.partition, asNumber, "partition", 0, "only the records of this partition (default: all)")
+	addFlag(cmd, &c.size, asShare, "size", 0.99, "of a scenario: the share of the time that a site must have sufficed for, above 0 to 1")
 	return cmd
 }
 
@@ -76,7 +76,7 @@ type convert struct {
 	strict, json bool
 	split        string // a folder; "": one file
 	from         string
-	partition    int64
+	partition    int
 	size         float64
 }
 
@@ -114,10 +114,7 @@ func (c *convert) run(in, out string, stdout, stderr io.Writer) error {
 
 // open reads the trace and says what was mended.
 func (c *convert) open(in string, stderr io.Writer) (*workload.Trace, error) {
-	switch {
-	case c.from != "" && c.from != workload.FormatSWF && c.from != workload.FormatGWF:
-		return nil, fmt.Errorf("--from %q: must be swf or gwf", c.from)
-	case !(c.size > 0 && c.size <= 1):
+	if !(c.size > 0 && c.size <= 1) {
 		return nil, fmt.Errorf("--size %v: must be a share of the time, above 0 to 1", c.size)
 	}
 	t, err := workload.Open(in, workload.Options{Strict: c.strict, Format: c.from})
@@ -132,7 +129,7 @@ func (c *convert) open(in string, stderr io.Writer) (*workload.Trace, error) {
 	}
 	var numbers []string
 	for _, p := range t.Partitions() {
-		if p.Number == c.partition {
+		if p.Number == int64(c.partition) {
 			return p.Trace, nil
 		}
 		numbers = append(numbers, strconv.FormatInt(p.Number, 10))

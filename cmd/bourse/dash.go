@@ -51,7 +51,7 @@ From a machine without a browser: give --port, forward that port with ssh
 		},
 	}
 	c.flags(cmd)
-	cmd.Flags().IntVar(&port, "port", 0, "port to listen on; default: any that is free")
+	addFlag(cmd, &port, asNumber, "port", 0, "port to listen on; default: any that is free")
 	cmd.Flags().BoolVar(&only, "print", false, "print the link and open no browser")
 	return cmd
 }

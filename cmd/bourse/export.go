@@ -25,11 +25,13 @@ func newExport() *cobra.Command {
 		Long: `Export reads the folder of a run, as simulate --out has left it, or the journals of
 sites and brokers, and writes what ran when and where:
 
-  evalys     a CSV file with the columns of evalys' JobSet: a row for each local job
-             and each leg of a VO's job that has begun, in the order in which they end
-  perfetto   JSON in the Trace Event Format, to be opened in Perfetto or Chrome: sites
-             as processes, groups as threads, jobs and legs as slices, the legs of a
-             window joined by arrows, nodes in use and prices as counters
+  evalys     a CSV file with the columns of evalys' JobSet: a row for each
+             local job and each leg of a VO's job that has begun, in the order
+             in which they end
+  perfetto   JSON in the Trace Event Format, to be opened in Perfetto or
+             Chrome: sites as processes, groups as threads, jobs and legs as
+             slices, the legs of a window joined by arrows, nodes in use and
+             prices as counters
 
 Nodes of a group are alike: which of them a job has is laid out by the export, each
 node for one job at a time. A journal does not say how many nodes a group has; they
@@ -45,9 +47,8 @@ before the image that it begins with, is left out.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return x.run(args, cmd.OutOrStdout()) },
 	}
-	f := cmd.Flags()
-	f.StringVar(&x.to, "to", "", "evalys or perfetto")
-	f.StringVar(&x.out, "out", "", "file to write (default: the standard output)")
+	addFlag(cmd, &x.to, oneOf("format", "evalys", "perfetto"), "to", "", "evalys or perfetto")
+	addFlag(cmd, &x.out, asFile, "out", "", "file to write (default: the standard output)")
 	return cmd
 }
 
@@ -57,8 +58,8 @@ type export struct{ to, out string }
 var exporters = map[string]report.NewExporter{"evalys": report.NewEvalys, "perfetto": report.NewTrace}
 
 func (x *export) run(paths []string, stdout io.Writer) error {
-	if exporters[x.to] == nil {
-		return fmt.Errorf("--to %q: must be evalys or perfetto", x.to)
+	if x.to == "" {
+		return errors.New("--to says which program is to read it; must be evalys or perfetto")
 	}
 	write, err := x.source(paths)
 	if err != nil {

@@ -23,7 +23,7 @@ type calling struct {
 
 // flags adds the flags that all of them have.
 func (c *calling) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&c.context, "context", "", "context file of the federation (default $"+client.Variable+", then "+client.Default+")")
+	addFlag(cmd, &c.context, asContext, "context", "", "context file of the federation (default $"+client.Variable+", then "+client.Default+")")
 	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")
 }
 
@@ -89,7 +89,7 @@ func cut(s string, width int) string {
 const (
 	tableWidth = report.Columns
 	jobLeast   = 16
-	helpWidth  = 100 // of help
+	helpWidth  = 80 // of help
 )
 
 // cutMiddle shortens an identity, of which both ends tell something.

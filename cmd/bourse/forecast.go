@@ -62,16 +62,16 @@ bf_max_job_test jobs by priority, which is reserve=K.`,
 		},
 	}
 	flags := cmd.Flags()
-	f.add(flags)
-	flags.IntVar(&f.nodes, "nodes", 0, "nodes of the job")
-	flags.StringVar(&f.duration, "duration", "", "its limit: 90, 90s, 30m, 2h, 1d")
-	flags.StringVar(&f.group, "group", "", "one kind of the partition's nodes (default any of them)")
-	flags.StringVar(&f.policy, "policy", livePolicy, "how the queue is served: fcfs, easy, conservative, reserve=K or first-fit")
-	flags.StringVar(&f.priority, "priority", "last", "its place in the queue: last, first, or a number by the manager's priorities")
-	flags.StringArrayVar(&f.history, "history", nil, "a log, a kept look, or a folder of them to learn from; again for more")
-	flags.IntVar(&f.days, "days", 30, "days of accounting to learn from; 0: none")
-	flags.IntVar(&f.draws, "draws", 200, "draws of the spread")
-	flags.Uint64Var(&f.seed, "seed", 1, "what is drawn")
+	f.add(cmd)
+	addFlag(cmd, &f.nodes, asNumber, "nodes", 0, "nodes of the job")
+	addFlag(cmd, &f.duration, asSpan, "duration", 0, "its limit: 90, 90s, 30m, 2h, 1d")
+	addFlag(cmd, &f.group, asName, "group", "", "one kind of the partition's nodes (default any of them)")
+	addFlag(cmd, &f.policy, asPolicy, "policy", livePolicy(), "how the queue is served: fcfs, easy, conservative, reserve=K or first-fit")
+	addFlag(cmd, &f.priority, asPriority, "priority", "last", "its place in the queue: last, first, or a number by the manager's priorities")
+	addList(cmd, &f.history, asFile, "history", "a log, a kept look, or a folder of them to learn from; again for more")
+	addFlag(cmd, &f.days, asNumber, "days", 30, "days of accounting to learn from; 0: none")
+	addFlag(cmd, &f.draws, asNumber, "draws", 200, "draws of the spread")
+	addFlag(cmd, &f.seed, asSeed, "seed", 1, "what is drawn")
 	flags.BoolVar(&f.json, "json", false, "print JSON")
 	_ = cmd.MarkFlagRequired("nodes")
 	_ = cmd.MarkFlagRequired("duration")
@@ -79,16 +79,18 @@ bf_max_job_test jobs by priority, which is reserve=K.`,
 }
 
 // livePolicy is what a live cluster's queue is taken to be served by.
-const livePolicy = "reserve=100"
+func livePolicy() backfill.Policy { return backfill.Policy{Backfill: true, Reserve: 100} }
 
 // forecasting holds the flags as they were typed.
 type forecasting struct {
 	lookFlags
-	nodes, days, draws         int
-	duration, policy, priority string
-	history                    []string
-	seed                       uint64
-	json                       bool
+	nodes, days, draws int
+	duration           bourse.Duration
+	policy             backfill.Policy
+	priority           string
+	history            []string
+	seed               uint64
+	json               bool
 }
 
 // Bounds of a forecast.
@@ -139,25 +141,17 @@ type managerForecast struct {
 // shownShares are the quantiles that are shown, in thousandths.
 var shownShares = []int{100, 250, 500, 750, 900}
 
-// read reads the flags that need no cluster.
-func (f *forecasting) read() (d bourse.Duration, policy backfill.Policy, err error) {
-	switch d, err = bourse.ParseDuration(f.duration); {
-	case err != nil:
-		return 0, policy, fmt.Errorf("--duration: %w", err)
-	case d == 0:
-		return 0, policy, fmt.Errorf("--duration %q: must be above 0", f.duration)
+// bounds checks the flags that need no cluster.
+func (f *forecasting) bounds() error {
+	switch {
 	case f.nodes < 1 || f.nodes > maxNodes:
-		return 0, policy, fmt.Errorf("--nodes %d: must be 1 to %d", f.nodes, maxNodes)
+		return fmt.Errorf("--nodes %d: must be 1 to %d", f.nodes, maxNodes)
 	case f.draws < 1 || f.draws > maxDraws:
-		return 0, policy, fmt.Errorf("--draws %d: must be 1 to %d", f.draws, maxDraws)
+		return fmt.Errorf("--draws %d: must be 1 to %d", f.draws, maxDraws)
 	case f.days < 0 || f.days > maxDays:
-		return 0, policy, fmt.Errorf("--days %d: must be 0 to %d", f.days, maxDays)
+		return fmt.Errorf("--days %d: must be 0 to %d", f.days, maxDays)
 	}
-	if policy, err = backfill.ParsePolicy(f.policy); err != nil {
-		return 0, policy, fmt.Errorf("--policy: %w", err)
-	}
-	_, err = placeIn(f.priority, nil)
-	return d, policy, err
+	return nil
 }
 
 // placeIn is how many jobs of a queue go before one of a priority: last, first, or a
@@ -171,7 +165,7 @@ func placeIn(priority string, queue []*bourse.ManagedJob) (int, error) {
 	}
 	n, err := strconv.ParseInt(priority, 10, 64)
 	if err != nil || n < 0 {
-		return 0, fmt.Errorf("--priority %q: write last, first, or a whole number of 0 or more", priority)
+		return 0, fmt.Errorf("priority %q: must be last, first, or a whole number of 0 or more", priority)
 	}
 	i := slices.IndexFunc(queue, func(j *bourse.ManagedJob) bool { return j != nil && j.Priority < n })
 	if i < 0 {
@@ -182,11 +176,12 @@ func placeIn(priority string, queue []*bourse.ManagedJob) (int, error) {
 
 // run looks, forecasts and prints.
 func (f *forecasting) run(ctx context.Context, args []string, in io.Reader, out, messages io.Writer) error {
-	d, policy, err := f.read()
-	if err != nil {
+	if err := f.bounds(); err != nil {
 		return err
 	}
+	d := f.duration
 	var look *bourse.Look
+	var err error
 	if f.slurm {
 		look, err = f.look(ctx)
 	} else {
@@ -195,7 +190,7 @@ func (f *forecasting) run(ctx context.Context, args []string, in io.Reader, out,
 	if err != nil {
 		return err
 	}
-	q, err := f.queue(look, policy)
+	q, err := f.queue(look, f.policy)
 	if err != nil {
 		return err
 	}

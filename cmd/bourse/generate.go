@@ -43,13 +43,12 @@ means a load of 0.7.`,
 			return g.run(cmd.OutOrStdout())
 		},
 	}
-	f := cmd.Flags()
-	f.StringVar(&g.model, "model", "lublin", "lublin or uniform")
-	f.IntVar(&g.jobs, "jobs", 0, "number of jobs")
-	f.IntVar(&g.procs, "procs", 0, "processors of the machine")
-	f.Uint64Var(&g.seed, "seed", 1, "what is drawn; the same seed draws the same jobs")
-	f.Float64Var(&g.load, "load", 0, "expected processor-seconds of the jobs over those of the machine, 0.7 for 70 %")
-	f.Float64Var(&g.days, "days", 0, "days within which the jobs are submitted")
+	addFlag(cmd, &g.model, oneOf("model", "lublin", "uniform"), "model", "lublin", "lublin or uniform")
+	addFlag(cmd, &g.jobs, asNumber, "jobs", 0, "number of jobs")
+	addFlag(cmd, &g.procs, asNumber, "procs", 0, "processors of the machine")
+	addFlag(cmd, &g.seed, asSeed, "seed", 1, "what is drawn; the same seed draws the same jobs")
+	addFlag(cmd, &g.load, asDecimal, "load", 0, "expected processor-seconds of the jobs over those of the machine, 0.7 for 70 %")
+	addFlag(cmd, &g.days, asDecimal, "days", 0, "days within which the jobs are submitted")
 	_ = cmd.MarkFlagRequired("procs")
 	cmd.MarkFlagsOneRequired("jobs", "days")
 	return cmd
@@ -87,8 +86,6 @@ func (g *generate) run(stdout io.Writer) error {
 // check refuses values that no model takes, by the flag's name.
 func (g *generate) check() error {
 	switch {
-	case g.model != "lublin" && g.model != "uniform":
-		return fmt.Errorf("--model %q: must be lublin or uniform", g.model)
 	case g.procs < 1 || g.procs > workload.MaxModelNodes:
 		return fmt.Errorf("--procs %d: must be 1 to %d", g.procs, workload.MaxModelNodes)
 	case g.given("jobs") && g.jobs < 1:

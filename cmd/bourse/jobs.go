@@ -52,10 +52,10 @@ withdrawn. If the stream breaks it is opened anew; turns between are not shown.`
 	}
 	c.flags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&c.user, "user", "", "only this user's jobs (for operators)")
-	f.StringVar(&c.state, "state", "", "only jobs in this state, or open: waiting, trying, placed and running")
-	f.StringVar(&c.batch, "batch", "", "only the jobs of this batch")
-	f.IntVar(&c.most, "most", 100, "how many to list at most")
+	addFlag(cmd, &c.user, asUser, "user", "", "only this user's jobs (for operators)")
+	addFlag(cmd, &c.state, asJobState, "state", "", "only jobs in this state, or open: waiting, trying, placed and running")
+	addFlag(cmd, &c.batch, asName, "batch", "", "only the jobs of this batch")
+	addFlag(cmd, &c.most, asNumber, "most", 100, "how many to list at most")
 	f.BoolVar(&c.follow, "follow", false, "print every turn as it comes")
 	return cmd
 }

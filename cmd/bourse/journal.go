@@ -76,9 +76,9 @@ read, with the file and the byte.`,
 		Args: somePaths,
 		RunE: func(cmd *cobra.Command, args []string) error { return v.run(args, cmd.OutOrStdout()) },
 	}
-	cmd.Flags().StringVar(&v.scenario, "scenario", "", "take all groups, and which brokers cap the price of a node, from this scenario")
-	cmd.Flags().StringArrayVar(&v.nodes, "nodes", nil, "how many nodes a group has: SITE/GROUP=N, or GROUP=N for all sites; may be repeated")
-	cmd.Flags().StringArrayVar(&v.keys, "key", nil, "the key that a site proves its answers with: SITE=FILE; may be repeated")
+	addFlag(cmd, &v.scenario, asFile, "scenario", "", "take all groups, and which brokers cap the price of a node, from this scenario")
+	addList(cmd, &v.nodes, asText, "nodes", "how many nodes a group has: SITE/GROUP=N, or GROUP=N for all sites; may be repeated")
+	addList(cmd, &v.keys, asText, "key", "the key that a site proves its answers with: SITE=FILE; may be repeated")
 	cmd.Flags().BoolVar(&v.json, "json", false, "print JSON")
 	return cmd
 }

@@ -33,9 +33,9 @@ file, offset, number, at, kind, image (where it is one) and fact.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(args, cmd.OutOrStdout()) },
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&s.kinds, "kind", nil, "only facts of this kind; may be repeated")
-	f.StringVar(&s.mention, "leg", "", "only facts of a transaction, BROKER/LIFE/SEQUENCE, or of a leg of it, with .LEG")
-	f.IntVar(&s.last, "last", 0, "only the last N of what is left, of each journal (0: all)")
+	addList(cmd, &s.kinds, asFactKind, "kind", "only facts of this kind; may be repeated")
+	addFlag(cmd, &s.mention, asName, "leg", "", "only facts of a transaction, BROKER/LIFE/SEQUENCE, or of a leg of it, with .LEG")
+	addFlag(cmd, &s.last, asNumber, "last", 0, "only the last N of what is left, of each journal (0: all)")
 	f.BoolVar(&s.json, "json", false, "print JSON, one object a line")
 	return cmd
 }

@@ -44,7 +44,7 @@ or no command, or its site is not reachable or keeps no output.`,
 		},
 	}
 	c.flags(cmd)
-	cmd.Flags().IntVar(&c.leg, "leg", 0, "which part of the job, from 0 (default: all, one after the other)")
+	addFlag(cmd, &c.leg, asNumber, "leg", 0, "which part of the job, from 0 (default: all, one after the other)")
 	cmd.Flags().BoolVarP(&c.follow, "follow", "f", false, "read on until the part has ended")
 	return cmd
 }

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/cluster/managed"
@@ -28,15 +28,15 @@ type lookFlags struct {
 }
 
 // addSource adds the flags that say which cluster is looked at.
-func (l *lookFlags) addSource(f *pflag.FlagSet) {
-	f.BoolVar(&l.slurm, "slurm", false, "look at the Slurm cluster of this machine, by its commands; needs no rights")
-	f.StringVar(&l.conf, "conf", "", "its slurm.conf (default the one that its commands find); with --slurm")
+func (l *lookFlags) addSource(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&l.slurm, "slurm", false, "look at the Slurm cluster of this machine, by its commands; needs no rights")
+	addFlag(cmd, &l.conf, asFile, "conf", "", "its slurm.conf (default the one that its commands find); with --slurm")
 }
 
 // add adds them, and those that say which nodes.
-func (l *lookFlags) add(f *pflag.FlagSet) {
-	l.addSource(f)
-	f.StringVar(&l.partition, "partition", "", "the partition (default the only one)")
+func (l *lookFlags) add(cmd *cobra.Command) {
+	l.addSource(cmd)
+	addFlag(cmd, &l.partition, asName, "partition", "", "the partition (default the only one)")
 }
 
 // check says how the flags contradict each other.

@@ -219,7 +219,7 @@ func TestForecast_LearnsFromKeptLooksAndLogs(t *testing.T) {
 	for args, want := range map[string]string{
 		"--history " + t.TempDir(): "no file in it ends in .json",
 		"--history /nowhere":       "--history: stat /nowhere",
-		"--priority high":          "write last, first, or a whole number",
+		"--priority high":          "must be last, first, or a whole number",
 		"--draws 0":                "--draws 0: must be 1",
 		"--partition other":        "it shows batch",
 		"--group other":            "it has batch (4 nodes)",
@@ -324,7 +324,7 @@ func TestForecast_OfALiveClusterHasItsOwnAnswerBeside(t *testing.T) {
 	if err != nil || len(look.Nodes) == 0 {
 		t.Fatalf("look %+v, %v", look, err)
 	}
-	f := forecasting{lookFlags: l, nodes: 1, duration: "1h", policy: livePolicy, priority: "last", days: 1, draws: 20}
+	f := forecasting{lookFlags: l, nodes: 1, duration: bourse.Hour, policy: livePolicy(), priority: "last", days: 1, draws: 20}
 	f.partition = look.Nodes[0].Partitions[0]
 	var out, messages bytes.Buffer
 	if err := f.run(context.Background(), nil, nil, &out, &messages); err != nil {

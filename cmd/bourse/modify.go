@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"time"
 
@@ -16,10 +15,12 @@ import (
 // modifyCommand holds the flags.
 type modifyCommand struct {
 	calling
-	flexible, fix, alternatives string
-	ready, deadline, length     string
-	budget, price               string
-	nodes                       int
+	flexible, length  *bourse.Duration
+	fix, alternatives *bourse.Performance
+	ready, deadline   string
+	budget            *bourse.Credits
+	price             *bourse.Price
+	nodes             int
 }
 
 // newModify builds "bourse modify".
@@ -47,24 +48,20 @@ ID is a job's identity, or its name where only one job has it.`,
 		},
 	}
 	c.flags(cmd)
-	f := cmd.Flags()
-	f.StringVar(&c.flexible, "flexible", "", "its window on one site may start up to this much later")
-	f.StringVar(&c.fix, "fix", "", "the share of its wait after which it is fixed, above 0 and up to 1")
-	f.StringVar(&c.alternatives, "alternatives", "", "how far outside its window a site may offer another place, as a share of its runtime")
-	f.StringVar(&c.ready, "ready", "", "starts no sooner: a span from now, or RFC 3339")
-	f.StringVar(&c.deadline, "deadline", "", "has ended by then: a span from now, or RFC 3339")
-	f.StringVar(&c.length, "length", "", "runtime at performance 1")
-	f.StringVar(&c.budget, "budget", "", "credits for the whole job")
-	f.StringVar(&c.price, "max-price", "", "credits per node-hour")
-	f.IntVar(&c.nodes, "nodes", 0, "how many at once")
+	addFlag(cmd, &c.flexible, optional(asDuration), "flexible", nil, "its window on one site may start up to this much later")
+	addFlag(cmd, &c.fix, optional(asPart), "fix", nil, "the share of its wait after which it is fixed, above 0 and up to 1")
+	addFlag(cmd, &c.alternatives, optional(asPart), "alternatives", nil, "how far outside its window a site may offer another place, as a share of its runtime")
+	addFlag(cmd, &c.ready, asMoment, "ready", "", "starts no sooner: a span from now, or RFC 3339")
+	addFlag(cmd, &c.deadline, asMoment, "deadline", "", "has ended by then: a span from now, or RFC 3339")
+	addFlag(cmd, &c.length, optional(asDuration), "length", nil, "runtime at performance 1")
+	addFlag(cmd, &c.budget, optional(asCredits), "budget", nil, "credits for the whole job")
+	addFlag(cmd, &c.price, optional(asPrice), "max-price", nil, "credits per node-hour")
+	addFlag(cmd, &c.nodes, asNumber, "nodes", 0, "how many at once")
 	return cmd
 }
 
 func (c *modifyCommand) run(ctx context.Context, id string, out io.Writer) error {
-	m, err := c.modification()
-	if err != nil {
-		return err
-	}
+	m := c.modification()
 	if m == (web.Modification{}) {
 		return errors.New("nothing to change; say for instance --flexible 4h")
 	}
@@ -83,48 +80,29 @@ func (c *modifyCommand) run(ctx context.Context, id string, out io.Writer) error
 	return nil
 }
 
-// modification reads the flags that are given.
-func (c *modifyCommand) modification() (m web.Modification, err error) {
-	var all []error
-	read := func(flag, text string, f func() error) {
-		if text == "" {
-			return
-		}
-		if err := f(); err != nil {
-			all = append(all, fmt.Errorf("--%s %q: %w", flag, text, err))
-		}
+// modification is what the flags that are given ask for.
+func (c *modifyCommand) modification() web.Modification {
+	m := web.Modification{Ready: c.ready, Deadline: c.deadline}
+	if c.flexible != nil {
+		m.Flexible = &web.Seconds{Duration: *c.flexible}
 	}
-	span := func(to **web.Seconds, text string) func() error {
-		return func() error {
-			d, err := bourse.ParseDuration(text)
-			*to = &web.Seconds{Duration: d}
-			return err
-		}
+	if c.length != nil {
+		m.Length = &web.Seconds{Duration: *c.length}
 	}
-	share := func(to **web.Performance, text string) func() error {
-		return func() error {
-			p, err := bourse.ParsePerformance(text)
-			*to = &web.Performance{Performance: p}
-			return err
-		}
+	if c.fix != nil {
+		m.Fix = &web.Performance{Performance: *c.fix}
 	}
-	read("flexible", c.flexible, span(&m.Flexible, c.flexible))
-	read("length", c.length, span(&m.Length, c.length))
-	read("fix", c.fix, share(&m.Fix, c.fix))
-	read("alternatives", c.alternatives, share(&m.Alternatives, c.alternatives))
-	read("budget", c.budget, func() error {
-		v, err := bourse.ParseCredits(c.budget)
-		m.Budget = &web.Credits{Credits: v}
-		return err
-	})
-	read("max-price", c.price, func() error {
-		v, err := bourse.ParsePrice(c.price)
-		m.MaxPrice = &web.Price{Price: v}
-		return err
-	})
+	if c.alternatives != nil {
+		m.Alternatives = &web.Performance{Performance: *c.alternatives}
+	}
+	if c.budget != nil {
+		m.Budget = &web.Credits{Credits: *c.budget}
+	}
+	if c.price != nil {
+		m.MaxPrice = &web.Price{Price: *c.price}
+	}
 	if c.nodes != 0 {
 		m.Nodes = &c.nodes
 	}
-	m.Ready, m.Deadline = c.ready, c.deadline
-	return m, errors.Join(all...)
+	return m
 }

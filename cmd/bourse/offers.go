@@ -23,7 +23,7 @@ func newOffers() *cobra.Command {
 	steps := 6
 	cmd := &cobra.Command{
 		Use:   "offers [SITE | ID]",
-		Short: "Show what the sites offered, over time; or answer what one offers for a job's place",
+		Short: "Show what sites offered over time; answer one for a job's place",
 		Long: `Offers shows what each group of nodes offered when the broker last asked, which
 is when a cycle last had jobs to place: how many nodes can be reserved from each
 instant on (free), and how many at base price (clear). It is data of that moment
@@ -54,10 +54,9 @@ name a job has too is shown as the site, unless there is an answer.`,
 		},
 	}
 	c.flags(cmd)
-	f := cmd.Flags()
-	f.IntVar(&steps, "steps", steps, "steps to show of each group")
-	f.IntVar(&accept, "accept", 0, "accept the offer of this number for a job")
-	f.IntVar(&reject, "reject", 0, "reject it")
+	addFlag(cmd, &steps, asNumber, "steps", steps, "steps to show of each group")
+	addFlag(cmd, &accept, asNumber, "accept", 0, "accept the offer of this number for a job")
+	addFlag(cmd, &reject, asNumber, "reject", 0, "reject it")
 	return cmd
 }
 

@@ -60,8 +60,8 @@ the place of an earlier one; a restart of the site does not end it.`,
 		}
 		return api.Drain(ctx, w)
 	})
-	cmd.Flags().StringVar(&w.Until, "until", "", "a span from now such as 2h, or RFC 3339 (default: until --resume)")
-	cmd.Flags().StringVar(&w.Why, "why", "", "what those who are refused are told")
+	addFlag(cmd, &w.Until, asMoment, "until", "", "a span from now such as 2h, or RFC 3339 (default: until --resume)")
+	addFlag(cmd, &w.Why, asText, "why", "", "what those who are refused are told")
 	cmd.Flags().BoolVar(&resume, "resume", false, "end the drain")
 	cmd.MarkFlagsMutuallyExclusive("until", "resume")
 	return cmd
@@ -96,11 +96,11 @@ NAME is the operator's; one name is one window until its end. With
 		return api.Maintain(ctx, w)
 	})
 	f := cmd.Flags()
-	f.StringVar(&w.Group, "group", "", "group of nodes")
-	f.IntVar(&w.Nodes, "nodes", 0, "how many of them (default all)")
-	f.StringVar(&w.Start, "start", "", "a span from now such as 2h, or RFC 3339 (default now)")
-	f.StringVar(&w.End, "end", "", "a span from now such as 6h, or RFC 3339")
-	f.StringVar(&w.Why, "why", "", "what those who are refused are told")
+	addFlag(cmd, &w.Group, asNodeGroup, "group", "", "group of nodes")
+	addFlag(cmd, &w.Nodes, asNumber, "nodes", 0, "how many of them (default all)")
+	addFlag(cmd, &w.Start, asMoment, "start", "", "a span from now such as 2h, or RFC 3339 (default now)")
+	addFlag(cmd, &w.End, asMoment, "end", "", "a span from now such as 6h, or RFC 3339")
+	addFlag(cmd, &w.Why, asText, "why", "", "what those who are refused are told")
 	f.BoolVar(&w.Force, "force", false, "have what is in the way give way")
 	f.BoolVar(&cancel, "cancel", false, "give the nodes back")
 	return cmd
@@ -124,9 +124,9 @@ told to those who are refused, and ended by bourse open with the same names.`,
 		}
 		return api.CloseTo(ctx, w)
 	})
-	cmd.Flags().StringVar(&w.VO, "vo", "", "the VO, by the name of its broker")
-	cmd.Flags().StringVar(&w.User, "user", "", "the user")
-	cmd.Flags().StringVar(&w.Why, "why", "", "what those who are refused are told")
+	addFlag(cmd, &w.VO, asVO, "vo", "", "the VO, by the name of its broker")
+	addFlag(cmd, &w.User, asUser, "user", "", "the user")
+	addFlag(cmd, &w.Why, asText, "why", "", "what those who are refused are told")
 	return cmd
 }
 
@@ -153,8 +153,8 @@ func newOpen() *cobra.Command {
 		}
 		return api.OpenTo(ctx, w)
 	})
-	cmd.Flags().StringVar(&w.VO, "vo", "", "the VO, by the name of its broker")
-	cmd.Flags().StringVar(&w.User, "user", "", "the user")
+	addFlag(cmd, &w.VO, asVO, "vo", "", "the VO, by the name of its broker")
+	addFlag(cmd, &w.User, asUser, "user", "", "the user")
 	return cmd
 }
 

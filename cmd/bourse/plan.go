@@ -18,7 +18,9 @@ import (
 
 func newPlan() *cobra.Command {
 	var find searchFlags
-	var minimize, budget, timeLimit string
+	var goal selection.Goal
+	var budget *bourse.Credits
+	var timeLimit *bourse.Duration
 	var pareto, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "plan PROBLEM.json",
@@ -34,20 +36,12 @@ Exit status 1 if a given limit leaves no selection.`,
 			"  bourse plan problem.json --minimize time --budget 1500 --pareto",
 		Args: oneProblem,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			goal, err := selection.ParseGoal(minimize)
-			if err != nil {
-				return fmt.Errorf("--minimize: %w", err)
-			}
 			limits := selection.Limits{Time: selection.Auto, Cost: selection.Auto}
-			if cmd.Flags().Changed("budget") {
-				if limits.Cost, err = bourse.ParseCredits(budget); err != nil {
-					return fmt.Errorf("--budget: %w", err)
-				}
+			if budget != nil {
+				limits.Cost = *budget
 			}
-			if cmd.Flags().Changed("time-limit") {
-				if limits.Time, err = bourse.ParseDuration(timeLimit); err != nil {
-					return fmt.Errorf("--time-limit: %w", err)
-				}
+			if timeLimit != nil {
+				limits.Time = *timeLimit
 			}
 			p, r, err := find.search(cmd, args[0])
 			if err != nil {
@@ -65,10 +59,9 @@ Exit status 1 if a given limit leaves no selection.`,
 	}
 	f := cmd.Flags()
 	find.add(cmd)
-	f.StringVar(&minimize, "minimize", "time", "time, cost or finish")
-	completeFlag(cmd, "minimize", func() []string { return []string{"time", "cost", "finish"} })
-	f.StringVar(&budget, "budget", "", "budget limit B* in credits (default: by formula)")
-	f.StringVar(&timeLimit, "time-limit", "", "time limit T*, such as 160 or 2h (default: by formula)")
+	addFlag(cmd, &goal, asGoal, "minimize", selection.MinTime, "time, cost or finish")
+	addFlag(cmd, &budget, optional(asCredits), "budget", nil, "budget limit B* in credits (default: by formula)")
+	addFlag(cmd, &timeLimit, optional(asDuration), "time-limit", nil, "time limit T*, such as 160 or 2h (default: by formula)")
 	f.BoolVar(&pareto, "pareto", false, "also print every point of the Pareto front of cost, time and finish")
 	f.BoolVar(&asJSON, "json", false, "print the answer as JSON")
 	return cmd

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/policy/choice"
 	"github.com/bourse-grid/bourse/policy/pricing"
 	"github.com/bourse-grid/bourse/report"
@@ -55,18 +56,18 @@ With --alpha, --cheapest-before or --within one offer is chosen and marked
 		},
 	}
 	f := cmd.Flags()
-	f.IntVar(&q.nodes, "nodes", 0, "nodes wanted")
-	f.StringVar(&q.duration, "duration", "", "how long: 90, 90s, 30m, 2h, 1d")
-	f.StringVar(&q.start, "start", "", "price this start only")
-	q.live.add(f)
-	f.StringVar(&q.price, "price", "1", "credits per node-hour of a live cluster's nodes")
-	f.StringVar(&q.policy, "policy", "", "fcfs, easy, conservative, reserve=K or first-fit (default that of the site; live "+livePolicy+")")
-	f.StringVar(&q.group, "group", "", "the group of nodes (default the first that is large enough); live: one kind of the partition's nodes")
-	f.StringVar(&q.user, "user", "", "who asks, for the operator's limit on users")
+	addFlag(cmd, &q.nodes, asNumber, "nodes", 0, "nodes wanted")
+	addFlag(cmd, &q.duration, asSpan, "duration", 0, "how long: 90, 90s, 30m, 2h, 1d")
+	addFlag(cmd, &q.start, optional(asInstant), "start", nil, "price this start only")
+	q.live.add(cmd)
+	addFlag(cmd, &q.price, asPrice, "price", bourse.Price(bourse.Credit), "credits per node-hour of a live cluster's nodes")
+	addFlag(cmd, &q.policy, optional(asPolicy), "policy", nil, "fcfs, easy, conservative, reserve=K or first-fit (default that of the site; live "+livePolicy().String()+")")
+	addFlag(cmd, &q.group, asName, "group", "", "the group of nodes (default the first that is large enough); live: one kind of the partition's nodes")
+	addFlag(cmd, &q.user, asName, "user", "", "who asks, for the operator's limit on users")
 	f.BoolVar(&q.more, "more-starts", false, "offer starts too at which the reservation ends when something starts or ends")
-	f.StringVar(&q.alpha, "alpha", "", "choose by preference: 0 the earliest start ... 1 the least price")
-	f.StringVar(&q.before, "cheapest-before", "", "choose the cheapest that ends by this instant")
-	f.StringVar(&q.within, "within", "", "choose the earliest whose whole cost is within this budget, in credits")
+	addFlag(cmd, &q.alpha, optional(asAlpha), "alpha", nil, "choose by preference: 0 the earliest start ... 1 the least price")
+	addFlag(cmd, &q.before, optional(asInstant), "cheapest-before", nil, "choose the cheapest that ends by this instant")
+	addFlag(cmd, &q.within, optional(asCredits), "within", nil, "choose the earliest whose whole cost is within this budget, in credits")
 	f.BoolVar(&q.pareto, "pareto", false, "show only offers that no other one beats in both start and price")
 	f.BoolVar(&q.json, "json", false, "print JSON")
 	_ = cmd.MarkFlagRequired("nodes")
@@ -77,12 +78,17 @@ With --alpha, --cheapest-before or --within one offer is chosen and marked
 
 // quote holds the flags as they were typed.
 type quote struct {
-	live                                        lookFlags
-	nodes                                       int
-	duration, start, policy, group, user, price string
-	alpha, before, within                       string
-	more, pareto, json                          bool
-	given                                       func(flag string) bool
+	live               lookFlags
+	nodes              int
+	duration           bourse.Duration
+	start, before      *instant
+	policy             *backfill.Policy
+	price              bourse.Price
+	alpha              *choice.Alpha
+	within             *bourse.Credits
+	group, user        string
+	more, pareto, json bool
+	given              func(flag string) bool
 }
 
 // quoteOffer is one offer as the contract prints it.
@@ -104,26 +110,20 @@ type quoteDelay struct {
 
 // run prices, chooses and prints.
 func (q *quote) run(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
-	d, err := q.read()
-	if err != nil {
-		return err
+	if q.nodes < 1 || q.nodes > maxNodes {
+		return fmt.Errorf("--nodes %d: must be 1 to %d", q.nodes, maxNodes)
 	}
+	d := q.duration
 	of, err := q.of(ctx, args, in)
 	if err != nil {
 		return err
 	}
-	pick, err := q.picker(d, of.zero)
-	if err != nil {
-		return err
-	}
+	pick := q.picker(d, of.zero)
 	state := of.state
 	book := pricing.NewBook()
 	book.Reset(state)
 	g := &of.group
-	offers, err := q.offers(book, of, d)
-	if err != nil {
-		return err
-	}
+	offers := q.offers(book, of, d)
 	reasons := q.refuse(offers, of, d)
 	chosen := -1
 	if pick != nil {
@@ -157,71 +157,31 @@ func (q *quote) run(ctx context.Context, args []string, in io.Reader, out io.Wri
 // picker chooses one of the offers, or -1.
 type picker func(offers []pricing.Offer, g *bourse.Group) int
 
-// read reads the flags that say what is asked for.
-func (q *quote) read() (d bourse.Duration, err error) {
-	if q.nodes < 1 || q.nodes > 1_000_000 {
-		return 0, fmt.Errorf("--nodes %d: must be 1 to 1000000", q.nodes)
-	}
-	if d, err = bourse.ParseDuration(q.duration); err != nil {
-		return 0, fmt.Errorf("--duration: %w", err)
-	}
-	if d == 0 {
-		return 0, fmt.Errorf("--duration %q: must be above 0", q.duration)
-	}
-	return d, nil
-}
-
-// picker reads the flags that say how to choose; nil if no choice is asked for.
-func (q *quote) picker(d bourse.Duration, zero bourse.Time) (picker, error) {
+// picker is how to choose; nil if no choice is asked for.
+func (q *quote) picker(d bourse.Duration, zero bourse.Time) picker {
 	switch {
-	case q.given("alpha"):
-		alpha, err := choice.ParseAlpha(q.alpha)
-		if err != nil {
-			return nil, fmt.Errorf("--alpha: %w", err)
-		}
-		return func(offers []pricing.Offer, g *bourse.Group) int { return choice.ByAlpha(q.whole(offers, g, d), alpha) }, nil
-	case q.given("cheapest-before"):
-		deadline, err := readInstant("--cheapest-before", q.before, zero)
-		if err != nil {
-			return nil, err
-		}
+	case q.alpha != nil:
 		return func(offers []pricing.Offer, g *bourse.Group) int {
-			return choice.CheapestBefore(q.whole(offers, g, d), d, deadline)
-		}, nil
-	case q.given("within"):
-		budget, err := bourse.ParseCredits(q.within)
-		if err != nil {
-			return nil, fmt.Errorf("--within: %w", err)
+			return choice.ByAlpha(q.whole(offers, g, d), *q.alpha)
 		}
-		return func(offers []pricing.Offer, g *bourse.Group) int { return q.earliestWithin(offers, g, d, budget) }, nil
+	case q.before != nil:
+		return func(offers []pricing.Offer, g *bourse.Group) int {
+			return choice.CheapestBefore(q.whole(offers, g, d), d, q.before.from(zero))
+		}
+	case q.within != nil:
+		return func(offers []pricing.Offer, g *bourse.Group) int { return q.earliestWithin(offers, g, d, *q.within) }
 	}
-	return nil, nil
-}
-
-// readInstant reads seconds of the site's clock, or a span since a zero.
-func readInstant(flag, s string, zero bourse.Time) (bourse.Time, error) {
-	t, err := bourse.ParseTime(s)
-	if err == nil {
-		return t, nil
-	}
-	d, err := bourse.ParseDuration(s)
-	if err != nil {
-		return 0, fmt.Errorf("%s %q: write an instant in seconds, such as 3600, or a span since zero, such as 1h", flag, s)
-	}
-	return zero.Add(d), nil
+	return nil
 }
 
 // offers prices the start asked for, or all.
-func (q *quote) offers(book *pricing.Book, of *quoted, d bourse.Duration) ([]pricing.Offer, error) {
-	if !q.given("start") {
-		return q.changes(book.Offers(q.nodes, d, q.more), book, of.state, &of.group, d), nil
+func (q *quote) offers(book *pricing.Book, of *quoted, d bourse.Duration) []pricing.Offer {
+	if q.start == nil {
+		return q.changes(book.Offers(q.nodes, d, q.more), book, of.state, &of.group, d)
 	}
-	at, err := readInstant("--start", q.start, of.zero)
-	if err != nil {
-		return nil, err
-	}
+	at := q.start.from(of.zero)
 	f, ok := book.Additive(at, q.nodes, d)
-	return []pricing.Offer{{Start: at, Feasible: ok, Additive: f}}, nil
+	return []pricing.Offer{{Start: at, Feasible: ok, Additive: f}}
 }
 
 // refuse says for each offer why it is not feasible, "" where it is; those that
@@ -269,7 +229,7 @@ func (q *quote) describe(o pricing.Offer, reason string, book *pricing.Book, of 
 // print writes the offers; taken is the chosen one, nil if none is.
 func (q *quote) print(out io.Writer, list []quoteOffer, taken *quoteOffer, of *quoted, d bourse.Duration) error {
 	if q.json {
-		if q.given("alpha") || q.given("cheapest-before") || q.given("within") {
+		if q.alpha != nil || q.before != nil || q.within != nil {
 			return writeJSON(out, struct {
 				Offers []quoteOffer `json:"offers"`
 				Chosen *quoteOffer  `json:"chosen"`
@@ -296,7 +256,7 @@ func (q *quote) print(out io.Writer, list []quoteOffer, taken *quoteOffer, of *q
 			mark = "*"
 		}
 		if !o.Feasible {
-			w.AppendRow(table.Row{mark, of.clock(o.Start), "-", "-", "-", text.WrapSoft(o.Reason, width)})
+			w.AppendRow(table.Row{mark, of.clock(o.Start), "-", "-", "-", text.WrapSoft(bourse.Rounded(o.Reason), width)})
 			continue
 		}
 		w.AppendRow(table.Row{mark, of.clock(o.Start), *o.Additive, *o.AdditiveCredits, o.Base.Plus(*o.AdditiveCredits), text.WrapSoft(o.delays(), width)})
@@ -324,7 +284,7 @@ func (o *quoteOffer) delays() string {
 			words = append(words, fmt.Sprintf("and %d more", len(o.Delayed)-named))
 			break
 		}
-		words = append(words, fmt.Sprintf("%s (%s) by %s", x.Job, nodeCount(x.Nodes), x.By.Words()))
+		words = append(words, fmt.Sprintf("%s (%s) by %s", x.Job, nodeCount(x.Nodes), x.By.Roughly()))
 	}
 	return strings.Join(words, ", ")
 }

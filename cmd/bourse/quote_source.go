@@ -65,8 +65,8 @@ func isLook(name string) bool {
 
 // ofSite is a group of a site's snapshot.
 func (q *quote) ofSite(snap *configs.Snapshot) (*quoted, error) {
-	if err := q.serveBy(&snap.Policy); err != nil {
-		return nil, err
+	if q.policy != nil {
+		snap.Policy = *q.policy
 	}
 	group, err := q.findGroup(snap)
 	if err != nil {
@@ -86,38 +86,20 @@ func (q *quote) ofLook(look *bourse.Look) (*quoted, error) {
 	if q.given("user") {
 		return nil, errors.New("--user is for the limits of a site's operator; a look has none")
 	}
-	policy, err := backfill.ParsePolicy(livePolicy)
-	if err != nil {
-		return nil, err
-	}
-	if err := q.serveBy(&policy); err != nil {
-		return nil, err
-	}
-	price, err := bourse.ParsePrice(q.price)
-	if err != nil {
-		return nil, fmt.Errorf("--price: %w", err)
+	policy := livePolicy()
+	if q.policy != nil {
+		policy = *q.policy
 	}
 	q.live.group = q.group
 	live, err := q.live.queue(look, policy)
 	if err != nil {
 		return nil, err
 	}
-	live.group.Price = price
+	live.group.Price = q.price
 	return &quoted{
 		site: look.Source, group: live.group, state: &live.state, zero: look.At,
 		running: live.called, queued: live.called, reserved: live.taken, clock: timeOfDay,
 	}, nil
-}
-
-// serveBy reads the policy, where one is given.
-func (q *quote) serveBy(policy *backfill.Policy) (err error) {
-	if q.policy == "" {
-		return nil
-	}
-	if *policy, err = backfill.ParsePolicy(q.policy); err != nil {
-		return fmt.Errorf("--policy: %w", err)
-	}
-	return nil
 }
 
 // findGroup is the group named, or the first that is large enough, or the first.

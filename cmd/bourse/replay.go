@@ -54,19 +54,19 @@ backfilled, reserved (started at its turn) or reservation.`,
 		},
 	}
 	f := cmd.Flags()
-	f.IntVar(&r.procs, "procs", 0, "processors of the site (default: as the trace's header says)")
-	f.StringVar(&r.policy, "policy", "easy", "fcfs, easy, conservative, reserve=K or first-fit")
-	f.StringVar(&r.overrun, "overrun", "kill", "what becomes of a job at its estimate: kill or extend")
-	f.StringVar(&r.neverRan, "never-ran", "drop", "what becomes of jobs that never ran: drop, or zero for a run of no time")
-	f.StringVar(&r.jobsOut, "jobs-out", "", "write a row for each job to this CSV file")
-	f.Float64Var(&r.days, "days", 0, "only jobs submitted in the first days, counted from the least submit (default all)")
-	f.IntVar(&r.skip, "skip", 0, "records of the file to leave out before anything else")
+	addFlag(cmd, &r.procs, asNumber, "procs", 0, "processors of the site (default: as the trace's header says)")
+	addFlag(cmd, &r.policy, asPolicy, "policy", backfill.EASY, "fcfs, easy, conservative, reserve=K or first-fit")
+	addFlag(cmd, &r.overrun, oneOf("rule", "kill", "extend"), "overrun", "kill", "what becomes of a job at its estimate: kill or extend")
+	addFlag(cmd, &r.neverRan, oneOf("rule", "drop", "zero"), "never-ran", "drop", "what becomes of jobs that never ran: drop, or zero for a run of no time")
+	addFlag(cmd, &r.jobsOut, asFile, "jobs-out", "", "write a row for each job to this CSV file")
+	addFlag(cmd, &r.days, asDecimal, "days", 0, "only jobs submitted in the first days, counted from the least submit (default all)")
+	addFlag(cmd, &r.skip, asNumber, "skip", 0, "records of the file to leave out before anything else")
 	f.BoolVar(&r.strict, "strict", false, "refuse bad lines and records that run backwards, which are otherwise mended and counted")
-	f.Float64Var(&r.copy, "copy", 0, "raise the load by copying this share of the jobs")
-	f.Float64Var(&r.reservations, "reservations", 0, "this share of the jobs, 0 to 1, as priced reservations")
-	f.StringVar(&r.alpha, "alpha", "0", "their preference: 0 the earliest start ... 1 the least price")
-	f.IntVar(&r.maxQueue, "max-queue", 0, "jobs that may wait; more end the run, as demand is above capacity (default 100000, with --reservations 2000)")
-	f.Uint64Var(&r.seed, "seed", 1, "seed of the copying and of the draw")
+	addFlag(cmd, &r.copy, asShare, "copy", 0, "raise the load by copying this share of the jobs")
+	addFlag(cmd, &r.reservations, asShare, "reservations", 0, "this share of the jobs, 0 to 1, as priced reservations")
+	addFlag(cmd, &r.alpha, asAlpha, "alpha", 0, "their preference: 0 the earliest start ... 1 the least price")
+	addFlag(cmd, &r.maxQueue, asNumber, "max-queue", 0, "jobs that may wait; more end the run, as demand is above capacity (default 100000, with --reservations 2000)")
+	addFlag(cmd, &r.seed, asSeed, "seed", 1, "seed of the copying and of the draw")
 	f.BoolVar(&r.timing, "timing", false, "tell how many jobs were simulated in a second, without reading them")
 	f.BoolVar(&r.json, "json", false, "print JSON")
 	return cmd
@@ -74,12 +74,13 @@ backfilled, reserved (started at its turn) or reservation.`,
 
 // replay holds the flags as they were typed.
 type replay struct {
-	procs, skip, maxQueue              int
-	policy, overrun, neverRan, jobsOut string
-	alpha                              string
-	days, copy, reservations           float64
-	seed                               uint64
-	strict, timing, json               bool
+	procs, skip, maxQueue      int
+	policy                     backfill.Policy
+	overrun, neverRan, jobsOut string
+	alpha                      choice.Alpha
+	days, copy, reservations   float64
+	seed                       uint64
+	strict, timing, json       bool
 }
 
 // replayAnswer is what the command prints as JSON.
@@ -165,26 +166,9 @@ func (r *replay) options() (opt simulation.ReplayOptions, read workload.JobOptio
 	case r.maxQueue == 0 && r.reservations > 0:
 		opt.Limit = pricedQueue
 	}
-	if opt.Policy, err = backfill.ParsePolicy(r.policy); err != nil {
-		return opt, read, fmt.Errorf("--policy: %w", err)
-	}
-	if opt.Alpha, err = choice.ParseAlpha(r.alpha); err != nil {
-		return opt, read, fmt.Errorf("--alpha: %w", err)
-	}
-	switch r.overrun {
-	case "kill":
-	case "extend":
-		opt.Extend, read.Extend = true, true
-	default:
-		return opt, read, fmt.Errorf("--overrun %q: write kill or extend", r.overrun)
-	}
-	switch r.neverRan {
-	case "drop":
-	case "zero":
-		read.KeepZero = true
-	default:
-		return opt, read, fmt.Errorf("--never-ran %q: write drop or zero", r.neverRan)
-	}
+	opt.Policy, opt.Alpha = r.policy, r.alpha
+	opt.Extend = r.overrun == "extend"
+	read.Extend, read.KeepZero = opt.Extend, r.neverRan == "zero"
 	const most = float64(bourse.MaxDuration / bourse.Day)
 	if !(r.days >= 0 && r.days <= most) {
 		return opt, read, fmt.Errorf("--days %v: must be a number of days, 0 for all", r.days)
@@ -201,7 +185,7 @@ func (r *replay) options() (opt simulation.ReplayOptions, read workload.JobOptio
 
 // tell says what was left out or mended.
 func (r *replay) tell(w io.Writer, file string, t *workload.Trace, tally workload.Tally, result *simulation.Replay) {
-	if r.reservations == 0 && r.alpha != "0" {
+	if r.reservations == 0 && r.alpha != 0 {
 		fmt.Fprintln(w, "--alpha says what reservations prefer, and there are none; add --reservations SHARE")
 	}
 	say := func(n int, what string) {

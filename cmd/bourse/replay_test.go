@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/bourse-grid/bourse/policy/backfill"
 )
 
 // tiny is a trace of four processors: a job that runs past its estimate, one
@@ -84,26 +86,6 @@ func TestReplay_JSONHasTheContractsKeys(t *testing.T) {
 	}
 }
 
-func TestFlags_ErrorsSayWhatIsWanted(t *testing.T) {
-	t.Parallel()
-	for args, word := range map[string]string{
-		"replay x --procs=four":                `"four" for "--procs" flag: must be a whole number`,
-		"simulate --seed=-1":                   "must be a whole number of 0 or more",
-		"replay x --days=a":                    "must be a number",
-		"simulate --runs=1e99":                 "must be a whole number",
-		"simulate --seed=99999999999999999999": "that fits in 64 bits",
-		"simulate --json=perhaps":              "must be true or false",
-		"simulate --sead=1":                    "unknown flag: --sead",
-	} {
-		root := newRoot()
-		root.SetArgs(strings.Fields(args))
-		err := root.Execute()
-		if err == nil || !strings.Contains(err.Error(), word) || strings.Contains(err.Error(), "strconv") || exitCode(err) != 2 {
-			t.Errorf("%q: %v, exit %d, want exit 2 and %q", args, err, exitCode(err), word)
-		}
-	}
-}
-
 func TestReplay_TheHeaderSaysHowManyProcessorsThereAre(t *testing.T) {
 	t.Parallel()
 	with, _, err := replayTiny(t, "--procs=4", "--json")
@@ -119,7 +101,7 @@ func TestReplay_TheHeaderSaysHowManyProcessorsThereAre(t *testing.T) {
 		t.Fatal(err)
 	}
 	var r replay
-	r.policy, r.overrun, r.neverRan, r.alpha = "easy", "kill", "drop", "0"
+	r.policy, r.overrun, r.neverRan = backfill.EASY, "kill", "drop"
 	if err := r.run(file, io.Discard, io.Discard); exitCode(err) != 2 || !strings.Contains(err.Error(), "--procs P") {
 		t.Errorf("without a header: %v", err)
 	}

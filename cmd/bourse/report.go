@@ -44,8 +44,8 @@ their names begin with a- and b-.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(args, cmd.OutOrStdout()) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.figures, "figures", "", "also write each figure as a file: svg or png")
-	flags.StringVar(&f.out, "out", "", "folder for the files, if not that of the first run")
+	addFlag(cmd, &f.figures, asFigureStyle, "figures", "", "also write each figure as a file: svg or png")
+	addFlag(cmd, &f.out, asFolder, "out", "", "folder for the files, if not that of the first run")
 	flags.BoolVar(&f.json, "json", false, "print the names of the files as JSON")
 	return cmd
 }
@@ -56,9 +56,6 @@ type reportFlags struct {
 }
 
 func (f *reportFlags) run(dirs []string, stdout io.Writer) error {
-	if err := checkFigures(f.figures); err != nil {
-		return err
-	}
 	var runs []*report.Report
 	for _, dir := range dirs {
 		r, err := report.ReadDir(dir)
@@ -160,14 +157,6 @@ func writeFigures(out, prefix, format string, plots []report.Plot, add func(name
 		if err := add(name+".csv", p.WriteCSV); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// checkFigures refuses a format that figures are not written in.
-func checkFigures(format string) error {
-	if format != "" && format != "svg" && format != "png" {
-		return fmt.Errorf("--figures %q: must be svg or png", format)
 	}
 	return nil
 }

@@ -37,9 +37,9 @@ A user sees their own, an operator all.`,
 		},
 	}
 	c.flags(cmd)
-	cmd.Flags().StringVar(&c.user, "user", "", "only this user's (for operators)")
-	cmd.Flags().StringVar(&c.site, "at", "", "ask this site instead of the broker")
-	cmd.Flags().IntVar(&c.most, "most", 100, "how many to list at most")
+	addFlag(cmd, &c.user, asUser, "user", "", "only this user's (for operators)")
+	addFlag(cmd, &c.site, asSiteName, "at", "", "ask this site instead of the broker")
+	addFlag(cmd, &c.most, asNumber, "most", 100, "how many to list at most")
 	return cmd
 }
 

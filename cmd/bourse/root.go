@@ -2,12 +2,11 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
+	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 )
 
@@ -35,9 +34,10 @@ Results go to stdout, progress and messages to stderr. Exit status: 0 done,
 		for _, c := range g.commands {
 			c.GroupID = g.id
 		}
-		complete(g.commands)
 		root.AddCommand(g.commands...)
 	}
+	completeArguments(root)
+	wrapHelp(root)
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "FlagUsages", fmt.Sprintf("FlagUsagesWrapped %d", helpWidth)))
 	return root
 }
@@ -64,13 +64,19 @@ func groups() []group {
 	}
 }
 
-// commands lists all commands.
-func commands() []*cobra.Command {
-	var list []*cobra.Command
-	for _, g := range groups() {
-		list = append(list, g.commands...)
+// wrapHelp wraps what commands say of themselves to helpWidth; what is indented, such
+// as a list, stays as it is.
+func wrapHelp(cmd *cobra.Command) {
+	paragraphs := strings.Split(cmd.Long, "\n\n")
+	for i, p := range paragraphs {
+		if !strings.HasPrefix(p, " ") && !strings.Contains(p, "\n ") {
+			paragraphs[i] = text.WrapSoft(strings.ReplaceAll(p, "\n", " "), helpWidth)
+		}
 	}
-	return list
+	cmd.Long = strings.Join(paragraphs, "\n\n")
+	for _, c := range cmd.Commands() {
+		wrapHelp(c)
+	}
 }
 
 // writeJSON writes v as indented JSON with a newline, the form of every --json.
@@ -86,22 +92,4 @@ func writeLine(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
-}
-
-// badFlag says what value a flag takes, in place of the name of the function
-// that could not read it.
-func badFlag(_ *cobra.Command, err error) error {
-	var num *strconv.NumError
-	if !errors.As(err, &num) {
-		return err
-	}
-	said, _, _ := strings.Cut(err.Error(), ": strconv.")
-	wanted := map[string]string{
-		"ParseInt": "a whole number", "ParseUint": "a whole number of 0 or more",
-		"ParseFloat": "a number", "ParseBool": "true or false",
-	}[num.Func]
-	if errors.Is(err, strconv.ErrRange) {
-		wanted += " that fits in 64 bits"
-	}
-	return fmt.Errorf("%s: must be %s", said, wanted)
 }

@@ -3,9 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
-	"maps"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -66,8 +64,8 @@ func oneProblem(cmd *cobra.Command, args []string) error {
 
 // searchFlags say how alternatives are looked for.
 type searchFlags struct {
-	algorithm    string
-	weights      map[string]string
+	algorithm    search.Algorithm
+	weights      search.Weights
 	alternatives int
 }
 
@@ -75,36 +73,40 @@ type searchFlags struct {
 const mostParts = 1_000_000
 
 func (f *searchFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.algorithm, "algorithm", "amp", "alp, amp, amp-literal or best")
-	cmd.Flags().StringToStringVar(&f.weights, "weights", nil,
+	addFlag(cmd, &f.algorithm, asAlgorithm, "algorithm", search.AMP, "alp, amp, amp-literal or best")
+	addFlag(cmd, &f.weights, asWeights, "weights", search.Weights{},
 		"what best weighs, such as time=1,cost=0.3,finish=0; without time and cost they turn from pass to pass")
-	cmd.Flags().IntVar(&f.alternatives, "max-alternatives", 0, "at most so many for each job (default no bound)")
+	addFlag(cmd, &f.alternatives, asNumber, "max-alternatives", 0, "at most so many for each job (default no bound)")
 }
 
 // options checks the flags.
 func (f *searchFlags) options() (o search.Options, err error) {
-	if o.Algorithm, err = search.ParseAlgorithm(f.algorithm); err != nil {
-		return o, fmt.Errorf("--algorithm: %w", err)
-	}
+	o.Algorithm, o.Weights = f.algorithm, f.weights
 	if f.alternatives < 0 {
 		return o, fmt.Errorf("--max-alternatives %d: must be 1 or more, 0 for no bound", f.alternatives)
 	}
 	o.MaxAlternatives, o.MaxParts = f.alternatives, mostParts
-	if len(f.weights) > 0 && o.Algorithm != search.Best {
+	if f.weights != (search.Weights{}) && o.Algorithm != search.Best {
 		return o, fmt.Errorf("--weights have a meaning only with --algorithm best")
 	}
-	for _, name := range slices.Sorted(maps.Keys(f.weights)) {
-		at := map[string]*int64{"time": &o.Weights.Time, "cost": &o.Weights.Cost, "finish": &o.Weights.Finish}[name]
+	return o, nil
+}
+
+// parseWeights reads time=1,cost=0.3,finish=0; each may be left out.
+func parseWeights(s string) (w search.Weights, err error) {
+	for part := range strings.SplitSeq(s, ",") {
+		name, figure, _ := strings.Cut(part, "=")
+		at := map[string]*int64{"time": &w.Time, "cost": &w.Cost, "finish": &w.Finish}[name]
 		if at == nil {
-			return o, fmt.Errorf("--weights: %q is unknown; write time, cost or finish", name)
+			return w, fmt.Errorf("%q is unknown; write time, cost or finish, such as time=1,cost=0.3", name)
 		}
-		v, err := strconv.ParseFloat(f.weights[name], 64)
+		v, err := strconv.ParseFloat(figure, 64)
 		if err != nil || !(v >= 0 && v <= 1e6) {
-			return o, fmt.Errorf("--weights %s=%s: must be a number from 0 to 1000000", name, f.weights[name])
+			return w, fmt.Errorf("%s must be a number from 0 to 1000000, such as %s=0.3", name, name)
 		}
 		*at = int64(math.Round(v * 1000))
 	}
-	return o, nil
+	return w, nil
 }
 
 // search reads a problem and finds its alternatives.

@@ -60,15 +60,15 @@ a folder again. A folder that holds another run is refused, unless by --force.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
 	flags := cmd.Flags()
-	flags.Uint64Var(&f.seed, "seed", 1, "seed of the first run")
-	flags.IntVar(&f.runs, "runs", 1, "how many seeds to run, from --seed on")
-	flags.StringVar(&f.out, "out", "", "folder for the files; without it nothing is written")
-	flags.StringVar(&f.preset, "preset", "", "run an embedded scenario")
+	addFlag(cmd, &f.seed, asSeed, "seed", 1, "seed of the first run")
+	addFlag(cmd, &f.runs, asNumber, "runs", 1, "how many seeds to run, from --seed on")
+	addFlag(cmd, &f.out, asFolder, "out", "", "folder for the files; without it nothing is written")
+	addFlag(cmd, &f.preset, asPreset, "preset", "", "run an embedded scenario")
 	flags.BoolVar(&f.presets, "presets", false, "list the embedded scenarios")
 	flags.BoolVar(&f.print, "print", false, "print the scenario instead of running it: a start for one of your own")
-	flags.StringVar(&f.again, "again", "", "run the run of this folder again")
+	addFlag(cmd, &f.again, asFolder, "again", "", "run the run of this folder again")
 	flags.BoolVar(&f.force, "force", false, "replace another run in the folder of --out")
-	flags.StringVar(&f.traces, "traces", "", "folder of the traces that the scenario names")
+	addFlag(cmd, &f.traces, asFolder, "traces", "", "folder of the traces that the scenario names")
 	flags.BoolVar(&f.check, "check", false, "hold every step against the invariants (slower)")
 	flags.BoolVar(&f.json, "json", false, "print the summary as JSON")
 	return cmd

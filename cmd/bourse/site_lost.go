@@ -31,7 +31,7 @@ With --undo it is used again once it has listed that; what was given up stays so
 		},
 	}
 	c.flags(cmd)
-	cmd.Flags().StringVar(&w.Why, "why", "", "what those whose jobs it concerns are told")
+	addFlag(cmd, &w.Why, asText, "why", "", "what those whose jobs it concerns are told")
 	cmd.Flags().BoolVar(&undo, "undo", false, "take that back")
 	cmd.MarkFlagsMutuallyExclusive("why", "undo")
 	return cmd

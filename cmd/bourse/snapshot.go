@@ -41,7 +41,7 @@ forecast learns from those that are kept how much of their limits jobs run.`,
 			return failed(writeLook(cmd.OutOrStdout(), look))
 		},
 	}
-	l.addSource(cmd.Flags())
+	l.addSource(cmd)
 	return cmd
 }
 

@@ -59,12 +59,16 @@ type studying struct {
 // say writes a line to stderr.
 func (s *studying) say(format string, v ...any) { fmt.Fprintf(s.messages, format+"\n", v...) }
 
+// nameColumn is how wide the names of studies stand in the help.
+const nameColumn = 21
+
 // newStudy builds "bourse study".
 func newStudy() *cobra.Command {
 	var f studyFlags
 	var list strings.Builder
 	for _, e := range experiments() {
-		fmt.Fprintf(&list, "  %-18s %s\n", e.name, e.about)
+		about := text.WrapSoft(e.about, helpWidth-nameColumn)
+		fmt.Fprintf(&list, "  %-*s%s\n", nameColumn-2, e.name, strings.ReplaceAll(about, "\n", "\n"+strings.Repeat(" ", nameColumn)))
 	}
 	cmd := &cobra.Command{
 		Use:   "study NAME",
@@ -91,13 +95,13 @@ NAME.csv and NAME.html.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&f.traces, "trace", nil, "a trace that the paper uses; again for the next one")
-	flags.StringVar(&f.folder, "traces", "", "folder of the traces that presets name, for study planning")
-	flags.IntVar(&f.runs, "runs", 0, "seeds for each setting (default the study's own)")
-	flags.Uint64Var(&f.seed, "seed", 1, "the first seed")
+	addList(cmd, &f.traces, asFile, "trace", "a trace that the paper uses; again for the next one")
+	addFlag(cmd, &f.folder, asFolder, "traces", "", "folder of the traces that presets name, for study planning")
+	addFlag(cmd, &f.runs, asNumber, "runs", 0, "seeds for each setting (default the study's own)")
+	addFlag(cmd, &f.seed, asSeed, "seed", 1, "the first seed")
 	flags.BoolVar(&f.quick, "quick", false, "fewer seeds, under 20 s; the same rows")
-	flags.StringVar(&f.out, "out", "", "folder for the files; without it nothing is written")
-	flags.StringVar(&f.figures, "figures", "", "also write each figure as a file, with its data: svg or png; needs --out")
+	addFlag(cmd, &f.out, asFolder, "out", "", "folder for the files; without it nothing is written")
+	addFlag(cmd, &f.figures, asFigureStyle, "figures", "", "also write each figure as a file, with its data: svg or png; needs --out")
 	flags.BoolVar(&f.json, "json", false, "print JSON")
 	return cmd
 }
@@ -138,8 +142,6 @@ func (f *studyFlags) run(name string, runsGiven bool, stdout, stderr io.Writer) 
 		return fmt.Errorf("--runs %d: must be 1 to %d", f.runs, maxStudyRuns)
 	case f.figures != "" && f.out == "":
 		return errors.New("--figures needs a folder to write them into, --out DIR")
-	case checkFigures(f.figures) != nil:
-		return checkFigures(f.figures)
 	case e.presets && len(f.traces) > 0:
 		return fmt.Errorf("--trace %s: study %s runs presets; name the folder of their traces with --traces DIR", f.traces[0], name)
 	case !e.presets && f.folder != "":

@@ -22,11 +22,12 @@ import (
 // submitting holds the flags.
 type submitting struct {
 	calling
-	id, notify, wait   string
-	timeout            string
-	maxPrice, deadline string
-	most, skip         int
-	atOnce             bool
+	id, notify, wait string
+	timeout          bourse.Duration
+	maxPrice         *bourse.Price
+	deadline         *bourse.Duration
+	most, skip       int
+	atOnce           bool
 }
 
 // newSubmit builds "bourse submit".
@@ -71,15 +72,15 @@ never ran are left out.`,
 	}
 	c.flags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&c.id, "id", "", "the batch's identity, 8 to 64 letters, digits, - and _ (default: made at random)")
-	f.StringVar(&c.notify, "notify", "", "https address that is told of every turn of these jobs")
-	f.StringVar(&c.wait, "wait", "", "wait until the jobs are placed, or done")
+	addFlag(cmd, &c.id, asName, "id", "", "the batch's identity, 8 to 64 letters, digits, - and _ (default: made at random)")
+	addFlag(cmd, &c.notify, asName, "notify", "", "https address that is told of every turn of these jobs")
+	addFlag(cmd, &c.wait, oneOf("state", "placed", "done"), "wait", "", "wait until the jobs are placed, or done")
 	f.Lookup("wait").NoOptDefVal = "placed"
-	f.StringVar(&c.timeout, "timeout", "1d", "how long --wait waits at most")
-	f.IntVar(&c.most, "max-jobs", 100, "of a trace: how many jobs to take, up to 5000")
-	f.IntVar(&c.skip, "skip", 0, "of a trace: records to leave out before anything else")
-	f.StringVar(&c.maxPrice, "max-price", "", "of a trace: credits per node-hour that each job may cost")
-	f.StringVar(&c.deadline, "deadline", "", "of a trace: each job's deadline, a span after the submission such as 2d")
+	addFlag(cmd, &c.timeout, asSpan, "timeout", bourse.Day, "how long --wait waits at most")
+	addFlag(cmd, &c.most, asNumber, "max-jobs", 100, "of a trace: how many jobs to take, up to 5000")
+	addFlag(cmd, &c.skip, asNumber, "skip", 0, "of a trace: records to leave out before anything else")
+	addFlag(cmd, &c.maxPrice, optional(asPrice), "max-price", nil, "of a trace: credits per node-hour that each job may cost")
+	addFlag(cmd, &c.deadline, optional(asDuration), "deadline", nil, "of a trace: each job's deadline, a span after the submission such as 2d")
 	f.BoolVar(&c.atOnce, "at-once", false, "of a trace: all jobs are ready now")
 	return cmd
 }
@@ -97,13 +98,6 @@ func (c *submitting) waitWord(args []string) error {
 }
 
 func (c *submitting) run(ctx context.Context, file string, out, messages io.Writer) error {
-	if c.wait != "" && c.wait != "placed" && c.wait != "done" {
-		return fmt.Errorf("--wait=%s: must be --wait or --wait=placed, until the jobs are placed, or --wait=done", c.wait)
-	}
-	limit, err := bourse.ParseDuration(c.timeout)
-	if err != nil || limit <= 0 {
-		return fmt.Errorf("--timeout %q: must be a time such as 90s, 30m or 2d", c.timeout)
-	}
 	jobs, err := c.read(file, messages)
 	if err != nil {
 		return err
@@ -123,8 +117,8 @@ func (c *submitting) run(ctx context.Context, file string, out, messages io.Writ
 		return refused(fmt.Errorf("%s: %w", file, err))
 	}
 	if c.wait != "" {
-		bounded, cancel := context.WithTimeoutCause(ctx, time.Duration(limit)*time.Millisecond,
-			fmt.Errorf("--timeout %s is over; the jobs stay with the broker: bourse jobs shows them", c.timeout))
+		bounded, cancel := context.WithTimeoutCause(ctx, time.Duration(c.timeout)*time.Millisecond,
+			fmt.Errorf("--timeout %s is over; the jobs stay with the broker: bourse jobs shows them", c.timeout.Words()))
 		defer cancel()
 		ctx = bounded
 	}
@@ -293,12 +287,9 @@ func momentText(m configs.Moment, def bourse.Duration) string {
 
 // trace reads the first jobs of a trace.
 func (c *submitting) trace(file string, messages io.Writer) ([]web.JobRequest, error) {
-	price, err := bourse.ParsePrice(c.maxPrice)
 	switch {
-	case c.maxPrice == "":
+	case c.maxPrice == nil:
 		return nil, fmt.Errorf("%s: a trace knows no prices; give --max-price, in credits per node-hour (a batch file ends in .toml)", file)
-	case err != nil:
-		return nil, fmt.Errorf("--max-price: %w", err)
 	case c.most < 1 || c.most > 5000:
 		return nil, fmt.Errorf("--max-jobs %d: must be 1 to 5000", c.most)
 	}
@@ -321,7 +312,10 @@ func (c *submitting) trace(file string, messages io.Writer) ([]web.JobRequest, e
 			name += "." + strconv.Itoa(seen[l.ID])
 		}
 		list[i] = web.JobRequest{Name: name, Nodes: l.Nodes, Length: web.Seconds{Duration: l.Estimate},
-			Run: &web.Seconds{Duration: max(l.Run, bourse.Millisecond)}, MaxPrice: &web.Price{Price: price}, Deadline: c.deadline}
+			Run: &web.Seconds{Duration: max(l.Run, bourse.Millisecond)}, MaxPrice: &web.Price{Price: *c.maxPrice}}
+		if c.deadline != nil {
+			list[i].Deadline = c.deadline.Words()
+		}
 		if after := l.Submit.Sub(local[0].Submit); after > 0 && !c.atOnce {
 			list[i].Ready = after.String() + "s"
 		}

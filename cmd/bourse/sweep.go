@@ -26,8 +26,9 @@ func newSweep() *cobra.Command {
 same seeds, in parallel. It ends with a row for each combination: the means over
 the seeds, with 95 % intervals. With --out DIR it writes
 
-  sweep.html       a page: each measure of the VOs as a figure, and the differences
-  runs.csv         a row for each run: its settings, its seed and all its figures
+  sweep.html       a page: each measure of the VOs as a figure, and
+                   the differences
+  runs.csv         a row for each run: its settings, its seed, all its figures
   summary.csv      a row for each combination, site or VO, and measure: mean,
                    interval, quantiles
   differences.csv  the same less the first combination with the same seeds
@@ -68,10 +69,10 @@ BOURSE_PARTS); plan prints either.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.out, "out", "", "folder for the files; without it nothing is written")
+	addFlag(cmd, &f.out, asFolder, "out", "", "folder for the files; without it nothing is written")
 	flags.BoolVar(&f.resume, "resume", false, "go on with the runs that an interrupted sweep has left in that folder")
 	flags.BoolVar(&f.json, "json", false, "print the means as JSON")
-	flags.StringVar(&f.part, "part", "", "run the I-th of N parts, I/N, or auto on a job array")
+	addFlag(cmd, &f.part, asName, "part", "", "run the I-th of N parts, I/N, or auto on a job array")
 	cmd.AddCommand(newSweepMerge(), newSweepPlan())
 	return cmd
 }

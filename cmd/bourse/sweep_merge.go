@@ -23,7 +23,7 @@ counts once; one that lacks is named, and nothing is written: exit status 1.`,
 			return f.merge(args, cmd.OutOrStdout())
 		},
 	}
-	cmd.Flags().StringVar(&f.out, "out", "", "folder for the files")
+	addFlag(cmd, &f.out, asFolder, "out", "", "folder for the files")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the means as JSON")
 	return cmd
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -34,18 +35,17 @@ on a shared file system. A task that is run again goes on where it was.`,
 		Args: arguments(1, 1, "one file, SWEEP.toml"),
 		RunE: func(cmd *cobra.Command, args []string) error { return p.run(args[0], cmd.OutOrStdout()) },
 	}
-	f := cmd.Flags()
-	f.StringVar(&p.engine, "engine", "", "slurm or kubernetes")
-	f.IntVar(&p.Parts, "parts", 0, "how many parts")
-	f.StringVar(&p.Out, "out", "out", "folder of the results; the parts go below it")
-	f.StringVar(&p.Image, "image", "bourse:latest", "of kubernetes: the container's image")
+	addFlag(cmd, &p.engine, oneOf("engine", "slurm", "kubernetes"), "engine", "", "slurm or kubernetes")
+	addFlag(cmd, &p.Parts, asNumber, "parts", 0, "how many parts")
+	addFlag(cmd, &p.Out, asFolder, "out", "out", "folder of the results; the parts go below it")
+	addFlag(cmd, &p.Image, asName, "image", "bourse:latest", "of kubernetes: the container's image")
 	return cmd
 }
 
 func (p *sweepPlan) run(file string, stdout io.Writer) error {
 	text := map[string]string{"slurm": slurmPlan, "kubernetes": kubernetesPlan}[p.engine]
 	if text == "" {
-		return fmt.Errorf("--engine %q: must be slurm or kubernetes", p.engine)
+		return errors.New("--engine says what runs the parts; must be slurm or kubernetes")
 	}
 	if p.Parts < 1 || p.Parts > maxParts {
 		return fmt.Errorf("--parts %d: must be 1 to %d", p.Parts, maxParts)

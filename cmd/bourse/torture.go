@@ -53,15 +53,15 @@ of one seed. Exit status 1: an invariant is broken.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&f.seeds, "seeds", 100, "how many seeds to run")
-	flags.Uint64Var(&f.start, "start", 1, "the first seed")
-	flags.StringVar(&f.plant, "plant", "", "switch a planted bug on (needs a build with the tag plants)")
+	addFlag(cmd, &f.seeds, asNumber, "seeds", 100, "how many seeds to run")
+	addFlag(cmd, &f.start, asSeed, "start", 1, "the first seed")
+	addFlag(cmd, &f.plant, asName, "plant", "", "switch a planted bug on (needs a build with the tag plants)")
 	flags.BoolVar(&f.plants, "plants", false, "list the planted bugs")
 	flags.BoolVar(&f.json, "json", false, "print JSON")
-	flags.StringVar(&f.faults, "faults", "", "file of the faults to inject, one a line as they are printed, instead of the seed's own")
+	addFlag(cmd, &f.faults, asFile, "faults", "", "file of the faults to inject, one a line as they are printed, instead of the seed's own")
 	flags.BoolVar(&f.trace, "trace", false, "print everything that happens; for one seed")
-	flags.IntVar(&f.shrink, "shrink", 60, "how many runs to spend on finding the faults that are enough for a violation")
-	flags.StringSliceVar(&f.kinds, "kinds", nil, "only these kinds of faults, with commas between")
+	addFlag(cmd, &f.shrink, asNumber, "shrink", 60, "how many runs to spend on finding the faults that are enough for a violation")
+	addWords(cmd, &f.kinds, "kinds", "kinds", "only these kinds of faults, with commas between", offerAll(faultKinds))
 	return cmd
 }
 

@@ -71,11 +71,11 @@ Logs go to stderr, each line with the name of the agent.`,
 			return f.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
-	cmd.Flags().IntVar(&f.sites, "sites", 0, "how many sites to run; default 3, or those that DIR has")
-	cmd.Flags().IntVar(&f.vos, "vos", 0, "how many VOs the sites serve, each with an authority and a broker of its own; default 1, or those that DIR has")
-	cmd.Flags().StringVar(&f.dir, "dir", ".bourse", "folder for certificates, files and journals")
-	cmd.Flags().IntVar(&f.port, "port", 7400, "the first port to try; three or four for each agent are taken where they are free")
-	cmd.Flags().StringVar(&f.cluster, "cluster", "", "local: work really runs, the default; simulated: none does. Sites that DIR has stay as they are")
+	addFlag(cmd, &f.sites, asNumber, "sites", 0, "how many sites to run; default 3, or those that DIR has")
+	addFlag(cmd, &f.vos, asNumber, "vos", 0, "how many VOs the sites serve, each with an authority and a broker of its own; default 1, or those that DIR has")
+	addFlag(cmd, &f.dir, asFolder, "dir", ".bourse", "folder for certificates, files and journals")
+	addFlag(cmd, &f.port, asNumber, "port", 7400, "the first port to try; three or four for each agent are taken where they are free")
+	addFlag(cmd, &f.cluster, oneOf("cluster", upLocal, upSimulated), "cluster", "", "local: work really runs, the default; simulated: none does. Sites that DIR has stay as they are")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the addresses as JSON, one document")
 	return cmd
 }
@@ -89,9 +89,6 @@ func (f *upFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	if f.port < 1 || f.port > maxPort {
 		return fmt.Errorf("--port %d: must be 1 to %d", f.port, maxPort)
-	}
-	if f.cluster != "" && f.cluster != upLocal && f.cluster != upSimulated {
-		return fmt.Errorf("--cluster %s: must be %s or %s", f.cluster, upLocal, upSimulated)
 	}
 	if err := alreadyUp(f.dir); err != nil {
 		return failed(err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -163,10 +164,26 @@ func TestExplain_SaysWhatItDoesNotKnow(t *testing.T) {
 	if err != nil || e.State != "placed" || len(e.Unknown) != 1 || !strings.Contains(e.Unknown[0], "dropped") || e.Asked.Nodes != 4 {
 		t.Errorf("%v\n%s", err, e.Text(nil))
 	}
-	// and the image is in parts, the job's transaction in the second
+	// its work has begun since, which the image knows of its legs alone
 	jobs := image.(bourse.BrokerImage)
+	running := jobs
+	running.Txs = slices.Clone(jobs.Txs)
+	x := &running.Txs[0]
+	x.Memory = slices.Clone(x.Memory)
+	x.Memory[0].State = bourse.Running
+	e, err = Explain(func(yield func(bourse.Time, agents.Fact) bool) { yield(5000*sec, running) }, "wave", Options{})
+	if start := x.Legs[0].Start; err != nil || e.State != "running" || e.Since != max(start, jobs.Jobs[0].Since) {
+		t.Errorf("%v\n%s", err, e.Text(nil))
+	}
+	// and the image is in parts, the job's transaction in the second
 	txs := bourse.BrokerImage{Txs: jobs.Txs, Part: 1, Parts: 2}
 	jobs.Txs, jobs.Parts = nil, 2
+	e, err = Explain(func(yield func(bourse.Time, agents.Fact) bool) {
+		_ = yield(5000*sec, jobs) && yield(5000*sec, bourse.BrokerImage{Txs: running.Txs, Part: 1, Parts: 2})
+	}, "wave", Options{})
+	if err != nil || e.State != "running" {
+		t.Errorf("%v\n%s", err, e.Text(nil))
+	}
 	done := bourse.LegDone{Leg: bourse.LegID{Tx: txs.Txs[0].Tx}, State: bourse.Settled, End: 6000 * sec}
 	e, err = Explain(func(yield func(bourse.Time, agents.Fact) bool) {
 		_ = yield(5000*sec, jobs) && yield(5000*sec, txs) && yield(6000*sec, done)

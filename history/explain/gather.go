@@ -101,6 +101,7 @@ type gatherer struct {
 	teller history.Turns
 	own    map[bourse.TxID]bool // transactions of the job
 	now    *cycle               // under way
+	imaged bool                 // the job is known from an image, not from its beginning
 }
 
 func (g *gatherer) take(at bourse.Time, f agents.Fact) {
@@ -299,9 +300,28 @@ func (g *gatherer) fromImage(at bourse.Time, f bourse.BrokerImage) {
 	for i := range f.Txs {
 		g.own[f.Txs[i].Tx] = true
 	}
-	if g.known {
-		return
+	if !g.known {
+		g.jobOfImage(f)
+		g.imaged = g.known
 	}
+	if g.imaged { // its work may have begun: the image has that of the legs alone
+		for i := range f.Txs {
+			g.begun(&f.Txs[i])
+		}
+	}
+}
+
+// begun says which legs of a transaction in an image have begun.
+func (g *gatherer) begun(x *bourse.TxMemory) {
+	for i, r := range x.Memory {
+		if !x.Detached && (r.State == bourse.Running || r.State == bourse.Settled) {
+			g.standing.Begun(bourse.LegID{Tx: x.Tx, Leg: i}, x.Legs[i].Start)
+		}
+	}
+}
+
+// jobOfImage takes what an image knows of the job.
+func (g *gatherer) jobOfImage(f bourse.BrokerImage) {
 	for i := range f.Jobs {
 		m := &f.Jobs[i]
 		if m.Job.Name != g.job {
