@@ -181,7 +181,7 @@ func TestLive_ShowsUseAndPriceOverTime(t *testing.T) {
 		h.pass(bourse.Minute)
 		eventually(t, func() bool { s.feed.past.mu.Lock(); defer s.feed.past.mu.Unlock(); return s.feed.past.taken > i })
 	}
-	for who, want := range map[string][2]float64{olga: {8, 0}, "user:eve": {0, 4}} {
+	for who, want := range map[string][2]float64{olga: {8, 0}, "user:eve": {0, 8}} {
 		_, doc, text := look(t, s, who)()
 		l := doc.Loads[0]
 		last := len(l.VO) - 1

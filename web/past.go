@@ -81,35 +81,40 @@ func pointOf(v *broker.SiteView, now bourse.Time) (x point) {
 
 // loads are the steps as charts show them, of sites by name with their nodes. vo tells
 // how many nodes of a site the bars of a caller take at an instant, and what their
-// node-hour costs: the rest is others'.
-func (p *past) loads(sites []view.Site, epoch bourse.Time, vo func(site string, at bourse.Time) (nodes, price float64)) (list []view.Load, taken int) {
+// node-hour costs: the rest is others'. A step holds until the next, the last until now:
+// the bars of a caller in it are those of now.
+func (p *past) loads(sites []view.Site, epoch, now bourse.Time, vo func(site string, at bourse.Time) (nodes, price float64)) (list []view.Load) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.steps) < 2 {
-		return nil, p.taken
+	if len(p.steps) == 0 {
+		return nil
 	}
 	at := make([]int64, len(p.steps))
 	for i := range p.steps {
 		at[i] = int64(p.steps[i].at - epoch)
 	}
 	for i := range sites {
-		l := view.Load{Site: sites[i].Name, At: at, Local: make([]float64, len(at)-1), VO: make([]float64, len(at)-1), Paid: make([]*float64, len(at)-1), Asked: make([]*float64, len(at)-1)}
+		l := view.Load{Site: sites[i].Name, At: at, Local: make([]float64, len(at)), VO: make([]float64, len(at)), Paid: make([]*float64, len(at)), Asked: make([]*float64, len(at))}
 		for _, g := range sites[i].Groups {
 			l.Nodes += g.Nodes
 		}
 		for k := range l.VO {
 			own, price := vo(l.Site, p.steps[k].at)
+			was := own
+			if k == len(at)-1 {
+				own, price = vo(l.Site, now)
+			}
 			l.VO[k] = own
 			if own > 0 {
 				l.Paid[k] = &price
 			}
 			if x, ok := p.steps[k].sites[l.Site]; ok {
-				l.Local[k], l.Asked[k] = max(x.taken-own, 0), &x.price
+				l.Local[k], l.Asked[k] = max(x.taken-was, 0), &x.price
 			}
 		}
 		if l.Nodes > 0 {
 			list = append(list, l)
 		}
 	}
-	return list, p.taken
+	return list
 }

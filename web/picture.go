@@ -305,8 +305,8 @@ func (p *picture) about(part *view.Document, b *broker.Broker, now bourse.Time, 
 	}
 	p.ruler(part, now)
 	if charts {
-		loads, taken := p.past.loads(sites, p.epoch, p.vo())
-		if len(loads) > 0 && p.fresh("loads", taken) {
+		loads := p.past.loads(sites, p.epoch, now, p.vo())
+		if len(loads) > 0 && p.fresh("loads", loads) {
 			part.Loads = loads
 		}
 	}

@@ -8,7 +8,7 @@ const mostLines = 8; // sites with a price line of their own
 const ink = name => () => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 export class Charts {
-  plots = []; #site = ""; #seen = null;
+  plots = []; #site = ""; #seen = false; #due = false; #shown = ""; #loads = null; #names = ""; #made = new Map();
 
   constructor(store, span, key = "paid") {
     Object.assign(this, { store, span, key });
@@ -25,30 +25,35 @@ export class Charts {
     addEventListener("beforeprint", () => this.#draw());
   }
 
-  // show takes the loads as they are now, of one site by its name or of all.
+  // show takes the loads as they are now, of one site by its name or of all. What is as it
+  // was stays as it is drawn.
   show(site = this.#site) {
-    const { loads = [] } = this.store.doc;
-    this.#site = loads.some(l => l.site === site) ? site : loads.length === 1 ? loads[0].site : "";
-    this.select.replaceChildren(...(loads.length > 1 ? [make("option", { value: "" }, `all ${loads.length} sites`)] : []), ...loads.map(l => make("option", { value: l.site, selected: l.site === this.#site }, l.site)));
-    this.#due = true;
+    const { loads = [], from, until, now } = this.store.doc, names = loads.map(l => l.site);
+    this.#site = names.includes(site) ? site : loads.length === 1 ? names[0] : "";
+    if (names.join("\n") !== this.#names) {
+      this.#names = names.join("\n");
+      this.select.replaceChildren(...(loads.length > 1 ? [make("option", { value: "" }, `all ${loads.length} sites`)] : []), ...names.map(n => make("option", { value: n }, n)));
+    }
+    this.select.value = this.#site;
+    const shown = [this.#site, from, until, Math.round((now ?? 0) / 10_000)].join(" ");
+    if (shown === this.#shown && loads === this.#loads) return;
+    [this.#shown, this.#loads, this.#due] = [shown, loads, true];
     if (this.#seen) this.#draw();
   }
-
-  #due = false;
 
   #draw() {
     this.#seen = true;
     if (!this.#due || !this.store.doc.loads?.length) return;
     this.#due = false;
-    for (const p of this.plots) p.destroy();
     this.plots = [this.#use(), this.#price()].filter(Boolean);
     this.#size();
   }
 
-  // times are where the steps of a load begin, with the end of the last.
+  // times are where the steps of a load begin, with the end of the last: of what goes on,
+  // now.
   #times(load) {
-    const { from = 0, until } = this.store.doc, n = load.local.length;
-    return load.at ? [...load.at, until].slice(0, n + 1) : Array.from({ length: n + 1 }, (_, k) => from + (until - from) * k / n);
+    const { from = 0, until, now } = this.store.doc, n = load.local.length;
+    return load.at ? [...load.at, Math.max(load.at.at(-1) + 1, now ?? until)] : Array.from({ length: n + 1 }, (_, k) => from + (until - from) * k / n);
   }
 
   #use() {
@@ -89,8 +94,15 @@ export class Charts {
       { label: "Dearest site", stroke: ink("--faint"), dash: [2, 3], value }, { label: "Mean", stroke: ink("--mark"), width: 1.8, value }, { label: "Cheapest site", stroke: ink("--faint"), dash: [6, 4], value }]);
   }
 
+  // plot draws lines; where the same lines are drawn already, it gives them the new data.
   #plot(figure, title, data, series, range) {
-    const { span, store } = this, { epoch } = store.doc, stepped = uPlot.paths.stepped({ align: 1 });
+    const lines = [title, ...series.map(s => s.label)].join("\n"), old = this.#made.get(figure);
+    if (old?.lines === lines) {
+      old.plot.setData(data);
+      return old.plot;
+    }
+    old?.plot.destroy();
+    const { span, store } = this, stepped = uPlot.paths.stepped({ align: 1 });
     const axis = { stroke: ink("--faint"), grid: { stroke: ink("--line"), width: 1 }, ticks: { show: false }, font: "11px system-ui, sans-serif" };
     figure.replaceChildren(make("figcaption", {}, title));
     const box = make("div", { role: "img", "aria-label": `${title} over time; the numbers are in the summary and in the files of bourse report --figures` });
@@ -99,10 +111,11 @@ export class Charts {
     const plot = new uPlot({
       width: Math.max(box.clientWidth, 240), height: 190, cursor: { sync: { key: "bourse" }, drag: { x: true, y: false, setScale: false }, y: false },
       scales: { x: { time: false, range: () => [span.from, span.to] }, y: { range: range ?? ((_, low, high) => [0, (store.doc.topPrice || high || 1) * 1.05]) } },
-      axes: [{ ...axis, splits: (u, i, from, to) => { const t = ticks(from, to, Math.max(2, u.width / 90), epoch); step = t.step; return t.list; }, values: (_, list) => list.map(t => tick(t, step, epoch)) }, { ...axis, size: 46 }],
-      series: [{ label: "At", value: (_, v) => v === null ? "" : moment(v, epoch) }, ...series.map(s => ({ ...s, paths: stepped, points: { show: false } }))],
+      axes: [{ ...axis, splits: (u, i, from, to) => { const t = ticks(from, to, Math.max(2, u.width / 90), store.doc.epoch); step = t.step; return t.list; }, values: (_, list) => list.map(t => tick(t, step, store.doc.epoch)) }, { ...axis, size: 46 }],
+      series: [{ label: "At", value: (_, v) => v === null ? "" : moment(v, store.doc.epoch) }, ...series.map(s => ({ ...s, paths: stepped, points: { show: false } }))],
       hooks: { setSelect: [u => { if (u.select.width > 4) span.show(u.posToVal(u.select.left, "x"), u.posToVal(u.select.left + u.select.width, "x")); u.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false); }] },
     }, data, box);
+    this.#made.set(figure, { lines, plot });
     return plot;
   }
 

@@ -154,7 +154,7 @@ type Part struct {
 }
 
 // Load is how a site stood over time: means over equal steps from the Document's From
-// to its Until, or over those that begin at At. A price is null where nothing was sold.
+// to its Until, or over those that begin at At, of which the last ends now. A price is null where nothing was sold.
 type Load struct {
 	Site  string     `json:"site"`
 	Nodes int        `json:"nodes"`

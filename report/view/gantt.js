@@ -35,7 +35,6 @@ export class Gantt extends EventTarget {
       this.#decided = true;
       if (this.store.rows.length <= mostOpen) this.store.sites.forEach(s => this.open.add(s.name));
     }
-    if (this.lit >= this.store.bars.n) this.lit = null;
     this.place();
   }
 

@@ -67,7 +67,7 @@ export class Painter {
     const { store, span, width, left } = this, site = store.sites[item.site], y = item.band.y - this.scroll, { h } = item.band;
     if (item.row !== undefined) {
       const [a, b] = store.within(item.row, span.from, span.to);
-      const mixed = store.bars.n && store.bars.kind.subarray(a, b).some(k => k === kinds.shared || k === kinds.sharedLeg);
+      const mixed = store.bars.kinds[item.row] & (1 << kinds.shared | 1 << kinds.sharedLeg); // nodes are shared
       if (!mixed && (b - a) * roomy <= (width - left) * h) {
         this.#bars(item, a, b, y, h);
         return true;
@@ -170,7 +170,7 @@ export class Painter {
 
   // light outlines a bar, and the others of its job.
   #light(seen, lit) {
-    const { g, inks, store } = this, job = store.job(lit), of = job ? store.barsOf.get(store.jobs.indexOf(job)) ?? [lit] : [lit];
+    const { g, inks, store } = this, job = store.job(lit), of = job ? store.barsOf(job) : [lit];
     for (const bar of of) {
       const item = seen.find(i => i.row === store.row(bar));
       if (!item) continue;

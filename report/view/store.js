@@ -21,7 +21,8 @@ export class Store {
     this.#place();
     if (doc.bars?.columns) {
       this.bars = await unpackBars(doc.bars);
-      this.#join();
+      this.#order = [];
+      this.#renew();
     } else {
       this.#sort();
     }
@@ -51,13 +52,18 @@ export class Store {
     const rowOf = new Map(this.rows.map((r, i) => [this.sites[r.site].name + "\n" + r.name, i]));
     const lists = this.rows.map(() => []);
     for (const b of this.#plain.values()) lists[rowOf.get(b.site + "\n" + b.group)]?.push(b);
+    this.#order = [];
     const bars = newBars(lists.reduce((n, l) => n + l.length, 0), lists.length), jobs = new Map(this.jobs.map((j, i) => [j.id, i]));
     const local = b => b.kind < kinds.leg ? 1 : 0;
     let i = 0;
     lists.forEach((list, row) => {
+      let reach = -Infinity;
       list.sort((a, b) => a.start - b.start || local(a) - local(b) || b.nodes - a.nodes);
       for (const b of list) {
+        this.#order.push(b.id);
         [bars.start[i], bars.end[i], bars.nodes[i], bars.kind[i]] = [b.start, b.end, b.nodes, b.kind];
+        bars.reach[i] = reach = Math.max(reach, b.end);
+        bars.kinds[row] |= 1 << b.kind;
         bars.used[i] = b.used ? b.used / 1000 : b.nodes;
         bars.number[i] = b.local ?? 0;
         if (!local(b)) {
@@ -70,24 +76,46 @@ export class Store {
       bars.first[row + 1] = i;
     });
     this.bars = bars;
-    this.#join();
+    this.#renew();
   }
 
-  // join notes the bars of each job, and of each row the latest end so far.
-  #join() {
-    const { bars } = this;
-    this.barsOf = new Map();
-    bars.reach = new Float64Array(bars.n);
-    for (let row = 0; row + 1 < bars.first.length; row++) {
-      let reach = -Infinity;
-      for (let i = bars.first[row]; i < bars.first[row + 1]; i++) {
-        bars.reach[i] = reach = Math.max(reach, bars.end[i]);
-        const job = bars.kind[i] >= kinds.leg ? bars.parts.job[bars.number[i]] : -1;
-        if (job >= 0) this.barsOf.has(job) ? this.barsOf.get(job).push(i) : this.barsOf.set(job, [i]);
-      }
-    }
+  // renew forgets what was worked out of the bars that were.
+  #renew() {
     this.laid = [];
+    this.#ofJobs = null;
   }
+
+  #ofJobs = null; #order = [];
+
+  // id is that of a bar that came plain, find the bar of an id as they lie now.
+  id(bar) { return this.#order[bar]; }
+  find(id) {
+    const at = this.#order.indexOf(id);
+    return id === undefined || at < 0 ? null : at;
+  }
+
+  // barsOf are the bars of a job. Those of all jobs are found when one is asked for.
+  barsOf(job) {
+    this.#ofJobs ??= this.#join();
+    const { begin, bars } = this.#ofJobs, at = this.jobs.findIndex(j => j.id === job.id);
+    return at < 0 ? [] : [...bars.subarray(begin[at], begin[at + 1])];
+  }
+
+  // join lists the bars of each job, one job after the other.
+  #join() {
+    const { bars } = this, { job } = bars.parts, begin = new Int32Array(this.jobs.length + 1);
+    for (const j of job) if (j >= 0) begin[j + 1]++;
+    for (let j = 0; j < this.jobs.length; j++) begin[j + 1] += begin[j];
+    const next = begin.slice(), list = new Int32Array(begin[this.jobs.length]);
+    for (let i = 0; i < bars.n; i++) {
+      const j = bars.kind[i] >= kinds.leg ? job[bars.number[i]] : -1;
+      if (j >= 0) list[next[j]++] = i;
+    }
+    return { begin, bars: list };
+  }
+
+  // has reports whether bars of a kind are in some row.
+  has(kind) { return this.bars.kinds.some(k => k >> kind & 1); }
 
   // job is that of a bar, undefined of a local one.
   job(bar) {

@@ -13,10 +13,10 @@ export function tellJob(store, job, { show, explain, actions, table }) {
   panel.append(make("p", { class: "why" }, make("strong", {}, job.name), job.vo ? ` of ${job.vo}` : "", ": ", make("span", { class: "state", "data-state": job.state }, job.state), job.why ? `; ${job.why}` : ""));
   panel.append(list([["User", job.user], ["Submitted", moment(job.submit, epoch)], ["Starts", moment(job.start, epoch)], ["Ends", moment(job.end, epoch)],
     ["Waits", job.start === undefined ? "" : spanWords(job.start - job.submit)], ["Nodes", job.nodes], ["Credits", money(job.cost)]]));
-  const bars = store.barsOf.get(store.jobs.indexOf(job)) ?? [];
-  if (bars.length) panel.append(make("p", { class: "blocks" }, bars.length > 1 ? "Blocks: " : "Block: ", ...bars.slice(0, 40).map(bar => {
+  const bars = store.barsOf(job);
+  if (bars.length) panel.append(make("p", { class: "blocks" }, bars.length > 1 ? "Blocks: " : "Block: ", ...bars.slice(0, 40).map((bar, k) => {
     const row = store.rows[store.row(bar)], held = store.bars.kind[bar] === kinds.held ? ", held and not run" : "";
-    return make("button", { type: "button", onclick: () => show(bar) }, `${count(store.bars.nodes[bar], "node")} of ${store.sites[row.site].name}/${row.name} at ${moment(store.bars.start[bar], epoch)}${held}`);
+    return make("button", { type: "button", onclick: () => show(store.barsOf(job)[k]) }, `${count(store.bars.nodes[bar], "node")} of ${store.sites[row.site].name}/${row.name} at ${moment(store.bars.start[bar], epoch)}${held}`);
   })));
   if (table) panel.append(make("p", { class: "blocks" }, make("button", { type: "button", onclick: table }, "Show in the table of jobs")));
   const buttons = actions?.(job) ?? [];

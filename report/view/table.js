@@ -1,7 +1,7 @@
 // A table that sorts by any column, filters by words and by state, and opens a row below
 // a row, over its whole width: columns keep their widths.
 
-import { count, make, moment, money, spanWords } from "./words.js";
+import { count, keepFocus, make, moment, money, spanWords } from "./words.js";
 
 const page = 25; // rows at first; each press of "more" adds four times as many
 const left = { word: true, state: true };
@@ -10,10 +10,11 @@ const left = { word: true, state: true };
 const read = (kind, v, epoch) => v === undefined || v === null ? "" : ({ at: () => moment(v, epoch), span: () => spanWords(v), money: () => money(v), figure: () => v.s ?? String(v) }[kind] ?? (() => String(v)))();
 const value = (kind, v) => v === undefined || v === null || v === "" ? undefined : kind === "figure" ? v.v ?? v : v;
 
-// Table shows rows: objects with cells and a key. It sends "shown" when what is shown, or
-// its order, has changed.
+// Table shows rows: objects with cells and a key; of is what a row is of. Rows that are as
+// they were stay in the page, with the focus and what is open in them. It sends "shown"
+// when what is shown, or its order, has changed.
 export class Table extends EventTarget {
-  rows = []; shown = []; #limit = page; #sort = null; #open = null; #words = ""; #state = "";
+  rows = []; shown = []; #limit = page; #sort = null; #open = null; #words = ""; #state = ""; #made = new Map(); #states = "";
 
   // columns: {name, kind}; inside(row) makes what opens below a row, if given.
   constructor({ what, columns, inside, label, filter = true }) {
@@ -38,7 +39,10 @@ export class Table extends EventTarget {
     const state = this.columns.findIndex(c => c.kind === "state");
     const states = state < 0 ? [] : [...new Set(rows.map(r => r.cells[state]).filter(Boolean))].sort();
     this.select.hidden = states.length < 2 && !this.#state;
-    this.select.replaceChildren(make("option", { value: "" }, "any state"), ...states.map(s => make("option", { value: s, selected: s === this.#state }, s)));
+    if (this.#states !== states.join("\n")) {
+      this.#states = states.join("\n");
+      this.select.replaceChildren(make("option", { value: "" }, "any state"), ...states.map(s => make("option", { value: s, selected: s === this.#state }, s)));
+    }
     this.#measure();
     this.fill();
   }
@@ -50,14 +54,34 @@ export class Table extends EventTarget {
     pen.font = getComputedStyle(this.element).font || "14px system-ui";
     this.longest = this.columns.map((c, i) => {
       let words = "", width = 0;
-      for (const one of new Set(this.rows.map(r => r.cells[i]))) {
-        const said = read(c.kind, one, this.epoch);
-        if (said.length < words.length * 0.7) continue;
+      for (const said of this.#long(c.kind, i)) {
         const w = pen.measureText(said).width;
         if (w > width) [words, width] = [said, w];
       }
       return words;
     });
+  }
+
+  // long are words of a column that may be its widest, a few of many thousand: those with
+  // the most letters; of numbers, whose digits are equally wide, the largest, the least and
+  // some others.
+  #long(kind, i) {
+    const { rows } = this, letters = kind in left || kind === "figure", few = [], step = Math.ceil(rows.length / 50);
+    let most = 0, low, high;
+    rows.forEach((r, k) => {
+      const v = r.cells[i];
+      if (v === undefined || v === null) return;
+      if (letters) {
+        const said = kind === "figure" ? read(kind, v) : String(v);
+        if (said.length > most || said.length > most * 0.8 && few.length < 200) few.push(said);
+        most = Math.max(most, said.length);
+        return;
+      }
+      if (low === undefined || v < low) low = v;
+      if (high === undefined || v > high) high = v;
+      if (k % step === 0) few.push(v);
+    });
+    return letters ? few : [low, high, ...few].map(v => read(kind, v, this.epoch));
   }
 
   sort(i) {
@@ -76,7 +100,7 @@ export class Table extends EventTarget {
     this.fill();
     const index = this.shown.findIndex(r => r.key === key);
     if (index >= this.#limit) { this.#limit = index + page; this.fill(); }
-    const row = [...this.body.rows].find(r => r.key === key);
+    const row = this.#made.get(key)?.rows[0];
     if (row && move) { row.scrollIntoView({ block: "center" }); row.querySelector("button")?.focus({ preventScroll: true }); }
   }
 
@@ -98,9 +122,20 @@ export class Table extends EventTarget {
 
   fill() {
     this.shown = this.#match();
-    const focused = this.body.contains(document.activeElement) ? document.activeElement.closest("tr")?.key : undefined;
-    this.body.replaceChildren(make("tr", { class: "sizer", "aria-hidden": "true" }, ...this.columns.map((c, i) => make("td", { class: left[c.kind] && "word" }, make("div", {}, (i ? "" : "▸ ") + this.longest[i] + (c.kind === "state" ? " ●" : ""))))), ...this.shown.slice(0, this.#limit).flatMap(r => this.#row(r)));
-    if (focused !== undefined) [...this.body.rows].find(r => r.key === focused)?.querySelector("button")?.focus({ preventScroll: true });
+    const before = this.#made;
+    this.#made = new Map();
+    const rows = this.shown.slice(0, this.#limit).flatMap(r => {
+      const open = this.inside && r.key === this.#open, as = JSON.stringify([open, r.cells, open && r.of, this.epoch]), old = before.get(r.key);
+      const made = old?.as === as ? old : { as, rows: this.#row(r, open) };
+      this.#made.set(r.key, made);
+      return made.rows;
+    });
+    const sizer = make("tr", { class: "sizer", "aria-hidden": "true" }, ...this.columns.map((c, i) => make("td", { class: left[c.kind] && "word" }, make("div", {}, (i ? "" : "▸ ") + this.longest[i] + (c.kind === "state" ? " ●" : "")))));
+    keepFocus(this.body, () => {
+      const stay = new Set(rows);
+      for (const r of [...this.body.rows]) if (!stay.has(r)) r.remove();
+      [sizer, ...rows].forEach((r, i) => { if (this.body.rows[i] !== r) this.body.insertBefore(r, this.body.rows[i] ?? null); });
+    }, "tr");
     const rest = this.shown.length - this.#limit;
     this.more.hidden = rest <= 0;
     this.more.textContent = `Show more (${rest.toLocaleString("en")} left)`;
@@ -108,8 +143,7 @@ export class Table extends EventTarget {
     this.dispatchEvent(new Event("shown"));
   }
 
-  #row(r) {
-    const open = this.inside && r.key === this.#open;
+  #row(r, open) {
     const cells = this.columns.map((c, i) => {
       const words = read(c.kind, r.cells[i], this.epoch);
       if (i) return make("td", { class: left[c.kind] && "word" }, c.kind === "state" ? make("span", { class: "state", "data-state": words }, words) : words);
@@ -119,7 +153,9 @@ export class Table extends EventTarget {
     const row = make("tr", { class: open && "open" }, ...cells);
     row.key = r.key;
     if (!open) return [row];
-    return [row, make("tr", { class: "inside" }, make("td", { colspan: this.columns.length }, this.inside(r)))];
+    const below = make("tr", { class: "inside" }, make("td", { colspan: this.columns.length }, this.inside(r)));
+    below.key = r.key;
+    return [row, below];
   }
 
   // key moves between rows with the arrows and closes with Escape.

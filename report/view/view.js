@@ -10,7 +10,7 @@ import { Table } from "./table.js";
 import { tellJob, tellLocal } from "./story.js";
 import { Charts } from "./charts.js";
 import { figures, front, share } from "./figures.js";
-import { count, make, moment } from "./words.js";
+import { count, keepFocus, make, moment } from "./words.js";
 
 export { Span };
 
@@ -36,18 +36,37 @@ class View {
   }
 
   async load(doc) {
+    const lit = this.#lit();
     await this.store.load(doc);
+    this.#relight(lit);
     this.#show();
   }
 
   async update(part) {
     const plain = { ...part };
     for (const key of ["jobs", "stories", "loads"]) if (plain[key]?.packed) plain[key] = await unpack(plain[key]);
+    const lit = this.#lit();
     this.store.update(plain);
+    this.#relight(lit);
     await new Promise(done => { this.#waiting.push(done); this.#frame ||= requestAnimationFrame(() => { this.#frame = 0; this.#show(); this.#waiting.splice(0).forEach(d => d()); }); });
   }
 
-  #waiting = [];
+  #waiting = []; #shown = {};
+
+  // lit is the block that is selected, by its id; relight finds it where it lies now.
+  #lit() { return this.gantt.lit === null ? undefined : this.store.id(this.gantt.lit); }
+  #relight(id) {
+    this.gantt.lit = this.store.find(id);
+    if (this.gantt.lit === null && !this.panel.hidden) { this.panel.hidden = true; this.said.textContent = ""; }
+  }
+
+  // fresh reports whether a part of the document is another than was shown last.
+  #fresh(part) {
+    const is = this.store.doc[part];
+    if (part in this.#shown && this.#shown[part] === is) return false;
+    this.#shown[part] = is;
+    return true;
+  }
 
   #build(root) {
     const part = (title, about, ...inside) => {
@@ -74,7 +93,7 @@ class View {
       jobs: part("Jobs of the VOs", "A job opens on what became of it, on its blocks, and on the alternatives it had.", this.jobsNote = make("p", { class: "faint" })),
     };
     const columns = this.options.users ? jobColumns.map(c => c.name === "VO" ? { ...c, name: "User" } : c) : jobColumns;
-    this.jobs = new Table({ what: "job", columns, label: "Jobs of the VOs", inside: r => tellJob(this.store, r.job, { show: bar => this.showBar(bar), explain: j => this.#explain(j), actions: this.options.jobActions }) });
+    this.jobs = new Table({ what: "job", columns, label: "Jobs of the VOs", inside: r => tellJob(this.store, r.of, { show: bar => this.showBar(bar), explain: j => this.#explain(j), actions: this.options.jobActions }) });
     this.parts.jobs.append(this.jobs.element);
     listen(this.gantt, this.tip, words => { this.said.textContent = words; });
     this.gantt.addEventListener("open", e => e.detail === null ? this.close() : this.#openBar(e.detail));
@@ -111,23 +130,24 @@ class View {
   }
 
   #show() {
-    const { doc, sites, jobs, bars } = this.store, { parts, options } = this;
+    const { doc, sites, jobs } = this.store, { parts, options } = this;
     this.head.hidden = !doc.title;
     this.head.replaceChildren(...(doc.title ? [make("h1", {}, doc.title), make("p", { class: "faint" }, doc.line ?? ""), doc.finding ? make("p", { class: "finding" }, doc.finding) : ""] : []));
-    this.numbers.replaceChildren(doc.figures?.length ? figures(doc.figures) : "");
+    if (this.#fresh("figures")) this.numbers.replaceChildren(doc.figures?.length ? figures(doc.figures) : "");
     this.#showSites(doc, sites);
     parts.gantt.hidden = !this.store.rows.length;
     parts.loads.hidden = !doc.loads?.length;
     parts.shares.hidden = !doc.shares?.length;
     parts.fronts.hidden = !doc.fronts?.length;
     parts.jobs.hidden = !jobs.length && !doc.jobsNote;
-    this.heldButton.hidden = !bars.kind.includes(kinds.held);
+    this.heldButton.hidden = !this.store.has(kinds.held);
     this.jobsNote.textContent = doc.jobsNote ?? "";
-    this.shares.replaceChildren(...(doc.shares ?? []).map(share));
-    this.fronts.replaceChildren(...(doc.fronts ?? []).map(front));
+    if (this.#fresh("shares")) this.shares.replaceChildren(...(doc.shares ?? []).map(share));
+    if (this.#fresh("fronts")) this.fronts.replaceChildren(...(doc.fronts ?? []).map(front));
     this.#key();
-    this.jobs.show(jobs.map(job => ({ key: job.id, cells: jobCells(options.users ? { ...job, vo: job.user } : job), job })), doc.epoch);
-    this.#showTables(doc.tables ?? []);
+    this.jobs.show(jobs.map(job => ({ key: job.id, cells: jobCells(options.users ? { ...job, vo: job.user } : job), of: job })), doc.epoch);
+    if (this.#fresh("tables")) this.#showTables(doc.tables ?? []);
+    this.#renew();
     this.charts.show();
     this.span.over(doc.from ?? 0, Math.max(doc.until ?? 1, (doc.from ?? 0) + 1));
   }
@@ -138,19 +158,19 @@ class View {
     this.sites.hidden = !sites.length;
     if (key !== this.#siteKey) {
       this.#siteKey = key;
-      this.siteTable = new Table({ what: "site", columns, label: "Sites", filter: true, inside: r => this.#inside(r.site) });
+      this.siteTable = new Table({ what: "site", columns, label: "Sites", filter: true, inside: r => this.#inside(r.of) });
       this.siteTable.input.placeholder = "name, state";
       this.siteTable.addEventListener("shown", () => this.gantt.show(this.siteTable.shown.map(r => r.at)));
       this.sites.replaceChildren(make("h2", {}, "Sites"), make("p", { class: "faint" }, (this.options.sitesAbout ?? "How full, by whom; their own jobs; what they earned, in credits.") + " What is filtered and sorted here is shown so below."), this.siteTable.element);
     }
-    this.siteTable.show(sites.map((site, at) => ({ key: site.name, at, site, cells: [site.name, ...(state ? [site.state ?? ""] : []), ...(site.cells ?? [])] })), doc.epoch);
+    this.siteTable.show(sites.map((site, at) => ({ key: site.name, at, of: site, cells: [site.name, ...(state ? [site.state ?? ""] : []), ...(site.cells ?? [])] })), doc.epoch);
   }
 
   // inside is what opens below a site.
   #inside(site) {
-    const at = this.store.sites.indexOf(site), actions = this.options.actions?.(site) ?? [];
+    const at = () => this.store.sites.findIndex(s => s.name === site.name), actions = this.options.actions?.(site) ?? [];
     return make("div", { class: "story" }, site.why ? make("p", { class: "why" }, site.why) : "", make("p", {}, site.groups.map(g => `${g.name}: ${count(g.nodes, "node")}`).join("; ")),
-      make("p", { class: "blocks" }, make("button", { type: "button", onclick: () => { this.gantt.toggle(at, true); this.#reveal(this.gantt.items.find(i => i.site === at)); } }, "Show what ran there"),
+      make("p", { class: "blocks" }, make("button", { type: "button", onclick: () => { this.gantt.toggle(at(), true); this.#reveal(this.gantt.items.find(i => i.site === at())); } }, "Show what ran there"),
         make("button", { type: "button", onclick: () => { this.charts.show(site.name); this.parts.loads.scrollIntoView(); } }, "Show its use and price"),
         ...actions.map(a => make("button", { type: "button", onclick: a.run }, a.label))));
   }
@@ -161,32 +181,49 @@ class View {
   }
 
   #showTables(list) {
+    for (const [title, { box }] of this.#tables) if (!list.some(t => t.title === title)) { box.remove(); this.#tables.delete(title); }
     for (const t of list) {
       let one = this.#tables.get(t.title);
       if (!one) {
-        one = new Table({ what: "row", columns: t.columns, label: t.title, filter: t.rows.length > 12 });
+        const table = new Table({ what: "row", columns: t.columns, label: t.title }), about = make("p", { class: "faint" });
+        one = { table, about, box: make("div", {}, make("h2", {}, t.title), about, table.element) };
         this.#tables.set(t.title, one);
-        this.tables.append(make("div", {}, make("h2", {}, t.title), t.about ? make("p", { class: "faint" }, t.about) : "", one.element));
+        this.tables.append(one.box);
       }
-      one.show(t.rows.map((cells, i) => ({ key: String(cells[0]) + i, cells })), this.store.doc.epoch);
+      one.about.textContent = t.about ?? "";
+      one.table.element.hidden = !t.rows.length;
+      one.table.bar.hidden = t.rows.length <= 12;
+      one.table.show(t.rows.map((cells, i) => ({ key: String(cells[0]) + i, cells })), this.store.doc.epoch);
     }
     this.tables.hidden = !this.#tables.size;
   }
 
   // key says what the fills mean.
   #key() {
-    const { bars } = this.store, has = new Set(bars.kind), entry = (cls, words) => make("span", {}, make("i", { class: cls }), words);
-    this.legend.replaceChildren(...[has.has(0) && entry("k-i", "local, started at once"), has.has(1) && entry("k-b", "backfilled"), has.has(2) && entry("k-r", "from its reserved place"), has.has(3) && entry("k-i", "local, sharing nodes"),
-      (has.has(4) || has.has(5)) && entry("k-v", "VO leg, a colour for each window"), has.has(6) && entry("k-h", "held, not run"), entry("k-l", "where blocks are too many or share nodes: nodes with local jobs"), entry("k-f", "nodes with VO legs")].filter(Boolean));
+    const has = kind => this.store.has(kind), entry = (cls, words) => make("span", {}, make("i", { class: cls }), words);
+    this.legend.replaceChildren(...[has(0) && entry("k-i", "local, started at once"), has(1) && entry("k-b", "backfilled"), has(2) && entry("k-r", "from its reserved place"), has(3) && entry("k-i", "local, sharing nodes"),
+      (has(4) || has(5)) && entry("k-v", "VO leg, a colour for each window"), has(6) && entry("k-h", "held, not run"), entry("k-l", "where blocks are too many or share nodes: nodes with local jobs"), entry("k-f", "nodes with VO legs")].filter(Boolean));
   }
 
   #explain(job) { return this.options.explain ? this.options.explain(job) : this.store.story(job); }
 
   #openBar(bar) {
-    const job = this.store.job(bar), close = make("button", { type: "button", class: "close", "aria-label": "Close", onclick: () => this.close() }, "×");
-    this.panel.replaceChildren(close, job ? tellJob(this.store, job, { show: b => this.showBar(b), explain: j => this.#explain(j), actions: this.options.jobActions, table: () => this.jobs.open(job.id) }) : tellLocal(this.gantt.words(bar)));
     this.panel.hidden = false;
+    this.panel.key = undefined;
+    this.#renew();
     this.panel.scrollIntoView({ block: "nearest" });
+  }
+
+  // renew tells in the panel what there is of the block that is lit, if that is news.
+  #renew() {
+    const bar = this.gantt.lit;
+    if (this.panel.hidden || bar === null) return;
+    const job = this.store.job(bar), key = JSON.stringify([job, this.gantt.words(bar)]);
+    if (key === this.panel.key) return;
+    this.panel.key = key;
+    const close = make("button", { type: "button", class: "close", "aria-label": "Close", onclick: () => this.close() }, "×");
+    const told = job ? tellJob(this.store, job, { show: b => this.showBar(b), explain: j => this.#explain(j), actions: this.options.jobActions, table: () => this.jobs.open(job.id) }) : tellLocal(this.gantt.words(bar));
+    keepFocus(this.panel, () => this.panel.replaceChildren(close, told));
   }
 
   showBar(bar) {
@@ -213,8 +250,12 @@ class View {
       const [a, b] = store.within(row, span.from, span.to);
       for (let i = a; i < b; i++) if (store.bars.end[i] > span.from) rows.length < most ? rows.push(i) : more++;
     }
-    const table = make("table", {}, make("tbody", {}, ...rows.map(i => make("tr", {}, make("td", { class: "word" }, make("button", { type: "button", onclick: () => this.showBar(i) }, gantt.words(i)))))));
-    this.list.replaceChildren(this.list.firstChild, make("p", { class: "faint" }, `${count(rows.length + more, "block")} in the time shown` + (more ? `, of which these are the first ${most}; zoom in, or filter the sites, for the others.` : ".")), make("div", { class: "scroll" }, table));
+    const words = rows.map(i => gantt.words(i)), ids = rows.map(i => store.id(i)), said = `${count(rows.length + more, "block")} in the time shown` + (more ? `, of which these are the first ${most}; zoom in, or filter the sites, for the others.` : ".");
+    const is = [said, ...words, ...ids].join("\n");
+    if (is === this.list.key) return;
+    this.list.key = is;
+    const table = make("table", {}, make("tbody", {}, ...words.map((w, k) => make("tr", {}, make("td", { class: "word" }, make("button", { type: "button", onclick: () => this.showBar(store.find(ids[k]) ?? rows[k]) }, w))))));
+    keepFocus(this.list, () => this.list.replaceChildren(this.list.firstChild, make("p", { class: "faint" }, said), make("div", { class: "scroll" }, table)));
   }
 
   #makeTip() {

@@ -77,3 +77,17 @@ export function make(tag, attributes, ...inside) {
   e.append(...inside.filter(x => x !== undefined && x !== null && x !== ""));
   return e;
 }
+
+// keepFocus changes what is inside of an element. If the focus was there and is lost, it
+// comes back to what says the same, of the part with the same key where there are parts.
+export function keepFocus(element, change, parts) {
+  const had = element.contains(document.activeElement) ? document.activeElement : null;
+  let part = parts && had?.closest(parts);
+  while (part && part.key === undefined) part = part.parentElement.closest(parts);
+  change();
+  if (!had || element.contains(document.activeElement)) return;
+  if (had.isConnected) return had.focus({ preventScroll: true });
+  const within = part ? [...element.querySelectorAll(parts)].filter(p => p.key === part.key) : [element];
+  const list = within.flatMap(p => [...p.querySelectorAll("button, summary, input")]);
+  (list.find(b => b.textContent === had.textContent) ?? list[0])?.focus({ preventScroll: true });
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/bourse-grid/bourse/report/view"
+)
+
+// An update changes what is new and leaves the rest: what is open, sorted, filtered,
+// lit and focused.
+func TestView_UpdateKeepsWhatIsOpenSortedAndFiltered(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "view.html")
+	text := `<!DOCTYPE html><html><head><meta charset="utf-8"><style>` + view.Style() + `</style></head><body class="view"><main></main><script>` + view.Script() + `
+const hour = 3600000, asked = [];
+const job = (id, state, start, rest) => ({id, name: id, state, submit: 0, start, end: start + hour, nodes: 4, sites: ["north"], ...rest});
+const bar = (id, start, rest) => ({id: id + "/0", site: "north", group: "main", nodes: 4, start, end: start + hour, kind: 4, job: id, window: 1, part: 1, parts: 1, ...rest});
+const site = (name, state) => ({name, state, groups: [{name: "main", nodes: 16}], cells: [16]});
+const v = createView(document.querySelector("main"), {newest: true, price: "asked", explain: async j => { asked.push(j.id + " " + j.state); return {turns: ["it is " + j.state]}; }, jobActions: () => [{label: "Cancel", run() {}}]});
+const words = () => document.querySelector(".panel").textContent;
+v.load({until: 8 * hour, now: hour, siteColumns: [{name: "Nodes", kind: "number"}], sites: [site("north", "usable"), site("south", "usable")], tables: [{title: "Queue", about: "one", columns: [{name: "Job", kind: "word"}], rows: [["a"]]}],
+	jobs: [job("a", "running", hour), job("b", "placed", 2 * hour), job("c", "placed", 3 * hour)], bars: [bar("a", hour), bar("b", 2 * hour), bar("c", 3 * hour)],
+	loads: [{site: "north", nodes: 16, at: [0, hour / 2], local: [1, 2], vo: [0, 4], asked: [1, 2]}]}).then(() => requestAnimationFrame(() => { document.documentElement.dataset.loaded = 1; }));
+</script></body></html>`
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b := openPage(t, file)
+	b.loaded(t)
+	is := func(what, js, want string) {
+		t.Helper()
+		if got := ask[string](t, b, js); got != want {
+			t.Errorf("%s: %q, want %q", what, got, want)
+		}
+	}
+	const rows = `v.jobs.shown.map(r => r.key + ":" + r.cells[1]).join(" ")`
+	const focus = `document.activeElement.textContent + " " + !!document.activeElement.closest("tr.inside")`
+	b.do(t, script(`v.jobs.sort(0); v.jobs.sort(0); v.jobs.open("b"); document.querySelector("tr.inside .blocks:last-of-type button").focus(); v.siteTable.input.value = "nor"; v.siteTable.input.dispatchEvent(new Event("input"))`),
+		script(`v.gantt.select(v.store.find("b/0")); v.span.show(hour, 5 * hour)`))
+	is("focus", focus, "Cancel true")
+
+	// One job is added, whose block comes first; one goes; what is open stays as it is.
+	b.do(t, script(`window.node = document.activeElement; v.update({now: 2 * hour, jobs: [job("d", "placed", 0), {id: "c", gone: true}], bars: [bar("d", 0), {id: "c/0", gone: true}], tables: [{title: "Queue", about: "none", columns: [{name: "Job", kind: "word"}], rows: []}]})`))
+	b.drawn(t)
+	is("jobs, in the order asked for", rows, "d:placed b:placed a:running")
+	is("focus after a job was added", focus+` + (document.activeElement === node)`, "Cancel truetrue")
+	is("the block that is lit", `v.gantt.words(v.gantt.lit).split(":")[0]`, "north/main, b")
+	is("blocks", `String(v.store.bars.n)`, "3")
+	is("sites shown", `v.gantt.shown.join(" ")+" "+v.siteTable.said.textContent`, "0 1 of 2 sites")
+	is("span", `String([v.span.from / hour, v.span.to / hour])`, "1,5")
+	is("queue", `[...document.querySelectorAll("h2")].find(h => h.textContent === "Queue").parentElement.querySelector("p").textContent`, "none")
+	is("explained", `asked.join(", ")`, "b placed")
+
+	// The job that is open changes: it is told again, and the focus stays on its button.
+	b.do(t, script(`v.update({jobs: [job("b", "running", 2 * hour)], sites: [site("north", "drained")]})`))
+	b.drawn(t)
+	is("jobs after one has changed", rows, "d:placed b:running a:running")
+	is("focus after its job has changed", focus, "Cancel true")
+	is("explained again", `asked.join(", ")`, "b placed, b running")
+	is("site", `v.siteTable.shown.map(r => r.cells[1]).join(" ")`, "drained")
+
+	// The panel of a block follows its job, and goes with it.
+	b.do(t, script(`v.gantt.canvas.focus()`), chromedp.KeyEvent(kb.Enter))
+	if said := ask[string](t, b, `words()`); !strings.Contains(said, "b: running") {
+		t.Errorf("the panel says %q", said)
+	}
+	b.do(t, script(`v.update({jobs: [job("b", "done", 2 * hour)]})`))
+	b.drawn(t)
+	if said := ask[string](t, b, `words()`); !strings.Contains(said, "b: done") {
+		t.Errorf("the panel says %q after an update", said)
+	}
+	b.do(t, script(`v.update({jobs: [{id: "b", gone: true}], bars: [{id: "b/0", gone: true}]})`))
+	b.drawn(t)
+	is("panel and light after the job has gone", `document.querySelector(".panel").hidden + " " + v.gantt.lit + " " + v.jobs.shown.length`, "true null 2")
+	b.do(t, script(`void v.charts.element.scrollIntoView()`), chromedp.WaitReady(chromedp.CSS(".uplot")))
+	is("prices and use end now", `String(v.charts.plots.map(p => p.data[0].at(-1) / hour))`, "2,2")
+	b.isWide(t)
+	b.isQuiet(t)
+}
