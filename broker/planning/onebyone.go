@@ -110,7 +110,7 @@ func (d *Draft) startsUnder(at int, r *bourse.Request, length bourse.Duration, f
 		}
 	}
 	for t := g.Curve.Next(from); t < to; t = g.Curve.Next(t) {
-		add(t)
+		add(min(t, last)) // a change after the last start still has that one the cheapest
 		add(t.Add(-length))
 	}
 	slices.Sort(instants)
