@@ -122,9 +122,9 @@ func (t *fitted) Render() string {
 	return out
 }
 
-// pieces are what folding leaves whole: words, and the parts of names such as
+// pieces are what folding leaves whole: words, and the parts of names and lists such as
 // broker.strategy and shortest-queue.
-var pieces = regexp.MustCompile(`[^ .-]*[.-]|[^ .-]+ *| +`)
+var pieces = regexp.MustCompile(`[^ .,-]*[.,-]|[^ .,-]+ *| +`)
 
 // folded breaks a cell into lines of at most width letters where its pieces allow.
 func folded(cell string, width int) string {

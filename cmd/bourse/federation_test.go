@@ -198,7 +198,7 @@ func TestSubmit_ErrorsNameFileLineAndKey(t *testing.T) {
 		{"submit DIR/log.swf --max-price dear", "--max-price"},
 		{"submit DIR/log.swf --max-price 2 --max-jobs 0", "--max-jobs"},
 		{"submit", "one batch file"},
-		{"submit DIR/bad.toml --wait=soon", "--wait=soon"},
+		{"submit DIR/bad.toml --wait=soon", "must be placed or done"},
 		{"jobs --most 0", "--most"},
 		{"jobs --state odd", "state"},
 	} {
@@ -283,7 +283,7 @@ func TestOperators_DrainMaintainCloseAndOpenASite(t *testing.T) {
 		{"reservations --at north", 0, "No reservation is open."},
 		{"maintenance north disks", 2, "--group and --end"},
 		{"close north", 2, "--vo, --user or both"},
-		{"drain north --until soon", 2, "neither a span"},
+		{"drain north --until soon", 2, "must be a span from now"},
 		{"drain west", 2, "there are north"},
 		{"drain", 2, "one site"},
 	} {

@@ -32,7 +32,7 @@ func TestSubmit_TheWordAfterWaitMayStandAlone(t *testing.T) {
 		if err := f.Parse(strings.Fields(args)); err != nil {
 			t.Fatal(err)
 		}
-		c.wait, _ = f.GetString("wait")
+		c.wait = f.Lookup("wait").Value.String()
 		err := c.waitWord(f.Args())
 		got := c.wait
 		if err != nil {

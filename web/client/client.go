@@ -28,6 +28,7 @@ type Client struct {
 // Bounds of a call.
 const (
 	callTime  = 30 * time.Second
+	idle      = 500 * time.Millisecond // a connection is kept for the next call: an API counts those of a user
 	maxAnswer = 64 << 20
 	tries     = 4 // of a call whose answer was lost, or that is told to come again
 	firstWait = 250 * time.Millisecond
@@ -41,7 +42,7 @@ func (c *Context) to(address string, role certificate.Role, name, words string) 
 	}
 	x := &Client{base: strings.TrimSuffix(address, "/"), peer: words + " at " + address, http: &http.Client{}}
 	transport := &http.Transport{DialContext: (&net.Dialer{Timeout: 5 * time.Second}).DialContext, ForceAttemptHTTP2: false,
-		TLSHandshakeTimeout: 10 * time.Second, MaxIdleConnsPerHost: 4, IdleConnTimeout: time.Minute}
+		TLSHandshakeTimeout: 10 * time.Second, MaxIdleConnsPerHost: 4, IdleConnTimeout: idle}
 	x.http.Transport = transport
 	if c.CA == "" {
 		if u.Scheme == "https" {
