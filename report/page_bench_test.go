@@ -29,6 +29,9 @@ func BenchmarkPage_Opens(b *testing.B) {
 	}
 	for _, n := range []int{100_000, 1_000_000} {
 		b.Run(fmt.Sprint(n, "Bars"), func(b *testing.B) {
+			if n > 100_000 && testing.Short() {
+				b.Skip("the large page is left out with -short")
+			}
 			file := filepath.Join(b.TempDir(), "report.html")
 			page := html(b, busy(n).report(b, report.Options{Keep: true}))
 			if err := os.WriteFile(file, []byte(page), 0o600); err != nil {
