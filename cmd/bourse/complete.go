@@ -13,6 +13,7 @@ import (
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/simulation/torture"
+	"github.com/bourse-grid/bourse/web"
 	"github.com/bourse-grid/bourse/web/client"
 )
 
@@ -151,16 +152,21 @@ func userNames(ctx context.Context, at *client.Context, _ []string) ([]string, e
 	return names, err
 }
 
-// voNames are those whose brokers the site of the command knows.
-func voNames(ctx context.Context, at *client.Context, args []string) ([]string, error) {
+// siteNamed is how the site stands that a command's first argument names.
+func siteNamed(ctx context.Context, at *client.Context, args []string) (web.SiteState, error) {
 	if len(args) == 0 {
-		return nil, nil
+		return web.SiteState{}, nil
 	}
 	api, err := at.ToSite(args[0])
 	if err != nil {
-		return nil, err
+		return web.SiteState{}, err
 	}
-	s, err := api.Site(ctx)
+	return api.Site(ctx)
+}
+
+// voNames are those whose brokers the site of the command knows.
+func voNames(ctx context.Context, at *client.Context, args []string) ([]string, error) {
+	s, err := siteNamed(ctx, at, args)
 	var names []string
 	for i := range s.Brokers {
 		names = append(names, s.Brokers[i].Broker)
@@ -175,14 +181,7 @@ func voNames(ctx context.Context, at *client.Context, args []string) ([]string, 
 
 // groupNames are the groups of the command's site.
 func groupNames(ctx context.Context, at *client.Context, args []string) ([]string, error) {
-	if len(args) == 0 {
-		return nil, nil
-	}
-	api, err := at.ToSite(args[0])
-	if err != nil {
-		return nil, err
-	}
-	s, err := api.Site(ctx)
+	s, err := siteNamed(ctx, at, args)
 	var names []string
 	for i := range s.Groups {
 		names = append(names, s.Groups[i].Name)

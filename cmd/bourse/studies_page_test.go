@@ -38,14 +38,7 @@ func TestStudies(t *testing.T) {
 	if testing.Short() {
 		t.Skip("twenty simulations of several days")
 	}
-	page, err := os.ReadFile("../../docs/STUDIES.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "bourse"), ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	dir := readersFolder(t)
 	if err := os.WriteFile(filepath.Join(dir, "LCG-2005-1.swf.gz"), gridLog(t), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -54,10 +47,7 @@ func TestStudies(t *testing.T) {
 		block = regexp.MustCompile(`(?m)^precision = [0-9.]+`).ReplaceAllString(block, "precision = 5000.0")
 		return regexp.MustCompile(`(?m)^bourse convert .*$`).ReplaceAllString(block, "$0\nsed -i 's/^jobs = .*/jobs = 40/' grid.toml")
 	}
-	blocks := regexp.MustCompile("(?ms)^```(sh|text)\n(.*?)^```$").FindAllStringSubmatch(string(page), -1)
-	if n := strings.Count(string(page), "```"); len(blocks) < 6 || n != 2*len(blocks) {
-		t.Fatalf("%d blocks of commands and outputs among %d fences; every block is one of sh or text", len(blocks), n)
-	}
+	blocks := blocksOf(t, "STUDIES.md", 6)
 	last := ""
 	for i, b := range blocks {
 		if b[1] == "text" {

@@ -14,6 +14,31 @@ import (
 // built is the command that a reader builds; the test has built it.
 const built = "go build -o bourse ./cmd/bourse\n"
 
+// readersFolder is a new folder with the binary in it.
+func readersFolder(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "bourse"), ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return dir
+}
+
+// blocksOf are the blocks of a page of the documents, at least so many: of each its
+// language, sh for commands or text for an output, and its text.
+func blocksOf(t *testing.T, name string, least int) [][]string {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join("../../docs", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?ms)^```(sh|text)\n(.*?)^```$").FindAllStringSubmatch(string(page), -1)
+	if n := strings.Count(string(page), "```"); len(blocks) < least || n != 2*len(blocks) {
+		t.Fatalf("%d blocks of commands and outputs among %d fences; every block is one of sh or text", len(blocks), n)
+	}
+	return blocks
+}
+
 // TestTutorial runs every command of docs/TUTORIAL.md, in order, in one folder, as
 // a reader would from the top of the repository. What the page shows of an output
 // must be there.
@@ -22,15 +47,8 @@ func TestTutorial(t *testing.T) {
 	if testing.Short() {
 		t.Skip("ten seconds of simulations, and a minute of waiting")
 	}
-	page, err := os.ReadFile("../../docs/TUTORIAL.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
+	dir := readersFolder(t)
 	t.Cleanup(func() { awaitEnd(t, filepath.Join(dir, "up.pid")) }) // it writes in the folder to its end
-	if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "bourse"), ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
 	if err := os.CopyFS(filepath.Join(dir, "configs/presets"), os.DirFS("../../configs/presets")); err != nil {
 		t.Fatal(err)
 	}
@@ -39,10 +57,7 @@ func TestTutorial(t *testing.T) {
 			_ = exec.Command("kill", strings.TrimSpace(string(pid))).Run()
 		}
 	})
-	blocks := regexp.MustCompile("(?ms)^```(sh|text)\n(.*?)^```$").FindAllStringSubmatch(string(page), -1)
-	if n := strings.Count(string(page), "```"); len(blocks) < 10 || n != 2*len(blocks) {
-		t.Fatalf("%d blocks of commands and outputs among %d fences; every block is one of sh or text", len(blocks), n)
-	}
+	blocks := blocksOf(t, "TUTORIAL.md", 10)
 	last := ""
 	for i, b := range blocks {
 		if b[1] == "text" {

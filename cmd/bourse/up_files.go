@@ -91,8 +91,8 @@ func layOut(dir string, sites, port int, kind string) ([]member, error) {
 		if err != nil {
 			return nil, err
 		}
-		if kind != "" && m.kind != kind {
-			return nil, fmt.Errorf("%s is there already, with a cluster of kind %q; leave --cluster out, or name another folder by --dir", m.file, m.kind)
+		if err := m.mayBe(kind); err != nil {
+			return nil, err
 		}
 		if m.kind == upSimulated {
 			as = "" // of those to come too
@@ -100,6 +100,15 @@ func layOut(dir string, sites, port int, kind string) ([]member, error) {
 		members = append(members, m)
 	}
 	return members, writeContext(dir, contextFile, ca, members)
+}
+
+// mayBe refuses a site that is there with a cluster of another kind than the one asked
+// for; "": any.
+func (m *member) mayBe(kind string) error {
+	if kind == "" || m.kind == kind {
+		return nil
+	}
+	return fmt.Errorf("%s is there already, with a cluster of kind %q; leave --cluster out, or name another folder by --dir", m.file, m.kind)
 }
 
 // siteNames are the first n names, or of all sites that dir has.

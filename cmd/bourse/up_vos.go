@@ -91,8 +91,8 @@ func layOutVOs(dir string, sites, vos, port int, kind string) ([]member, error) 
 		if err != nil {
 			return nil, err
 		}
-		if kind != "" && m.kind != kind {
-			return nil, fmt.Errorf("%s is there already, with a cluster of kind %q; leave --cluster out, or name another folder by --dir", m.file, m.kind)
+		if err := m.mayBe(kind); err != nil {
+			return nil, err
 		}
 		members = append(members, m)
 	}
