@@ -1,0 +1,32 @@
+//go:build plants
+
+package plant
+
+import "testing"
+
+// Caught fails t unless each planted bug that a package's own test catches has one in
+// sees, which reports whether what the bug breaks is seen: with the bug, and not without
+// it. Bugs come one after the other, for there is one switch.
+func Caught(t *testing.T, pkg string, sees map[string]func(*testing.T) bool) {
+	for _, b := range List() {
+		if b.Caught != pkg {
+			continue
+		}
+		t.Run(b.Name, func(t *testing.T) {
+			seen := sees[b.Name]
+			if seen == nil {
+				t.Fatal("no test of this package is for it")
+			}
+			if seen(t) {
+				t.Error("it is seen without the planted bug too")
+			}
+			if err := Set(b.Name); err != nil {
+				t.Fatal(err)
+			}
+			defer Set("")
+			if !seen(t) {
+				t.Errorf("nobody notices: %s", b.Breaks)
+			}
+		})
+	}
+}
