@@ -72,6 +72,7 @@ var rooms = []room{
 	{"policy/...", []string{".", "policy/..."}, core},
 	{"agents", []string{".", "policy/..."}, core},
 	{"agents/plant", nil, core},
+	{"agents/plant/planttest", []string{"agents/plant"}, world},
 	{"agents/retry", []string{".", "agents"}, core},
 	{"agents/replica", []string{".", "agents"}, core},               // around the state machine of go.etcd.io/raft
 	{"agents/sim", []string{".", "agents", "agents/journal"}, core}, // a disk in memory behind each agent

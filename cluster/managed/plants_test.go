@@ -5,13 +5,13 @@ package managed
 import (
 	"testing"
 
-	"github.com/bourse-grid/bourse/agents/plant"
+	"github.com/bourse-grid/bourse/agents/plant/planttest"
 )
 
 // Each planted bug of this package that the torture's worlds meet too seldom is caught
 // here.
 func TestPlants(t *testing.T) {
-	plant.Caught(t, "cluster/managed", map[string]func(*testing.T) bool{
+	planttest.Caught(t, "cluster/managed", map[string]func(*testing.T) bool{
 		"exit-assumed": func(t *testing.T) bool { r := vanishedWork(t); return r == nil || r.Known },
 	})
 }

@@ -6,12 +6,12 @@ import (
 	"testing"
 
 	"github.com/bourse-grid/bourse/agents"
-	"github.com/bourse-grid/bourse/agents/plant"
+	"github.com/bourse-grid/bourse/agents/plant/planttest"
 )
 
 // Each planted bug of this package is caught.
 func TestPlants(t *testing.T) {
-	plant.Caught(t, "cluster/slurm", map[string]func(*testing.T) bool{
+	planttest.Caught(t, "cluster/slurm", map[string]func(*testing.T) bool{
 		"reap-by-number": func(t *testing.T) bool { return len(endedJobs(t, agents.End, ownJob, foreignJob)) > 0 },
 	})
 }

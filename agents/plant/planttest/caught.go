@@ -1,14 +1,19 @@
 //go:build plants
 
-package plant
+// Package planttest runs planted bugs against a package's own tests.
+package planttest
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/bourse-grid/bourse/agents/plant"
+)
 
 // Caught fails t unless each planted bug that a package's own test catches has one in
 // sees, which reports whether what the bug breaks is seen: with the bug, and not without
 // it. Bugs come one after the other, for there is one switch.
 func Caught(t *testing.T, pkg string, sees map[string]func(*testing.T) bool) {
-	for _, b := range List() {
+	for _, b := range plant.List() {
 		if b.Caught != pkg {
 			continue
 		}
@@ -20,10 +25,10 @@ func Caught(t *testing.T, pkg string, sees map[string]func(*testing.T) bool) {
 			if seen(t) {
 				t.Error("it is seen without the planted bug too")
 			}
-			if err := Set(b.Name); err != nil {
+			if err := plant.Set(b.Name); err != nil {
 				t.Fatal(err)
 			}
-			defer Set("")
+			defer plant.Set("")
 			if !seen(t) {
 				t.Errorf("nobody notices: %s", b.Breaks)
 			}
