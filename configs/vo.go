@@ -17,6 +17,7 @@ type VO struct {
 	Gossip   Gossip      // its VO is Name
 	TLS      TLS         // of the certificate that its authority has given the site; never plain
 	Accounts []Account   // as whom the work of its users runs, in order of the file
+	LetGo    bool        // it is not heard any more; its legs are kept to their end
 }
 
 // maxVOs bounds the [[vo]] tables of a site: each has listeners of its own.
@@ -49,6 +50,7 @@ func (v *VO) keys(s *SiteProcess) keys {
 			v.Gossip.VO = v.Name
 		}),
 		share("share", &v.Share, One, 0, One, "most of the node-time of `share_span` that its legs may hold"),
+		boolean("let_go", &v.LetGo, false, "its brokers are not heard any more; its legs are kept to their end. Take the table out when they are over"),
 		file("ca", &v.TLS.Authority, "", "its authority's certificate").byDefault("`VO/ca.pem`"),
 		file("certificate", &v.TLS.Certificate, "", "that its authority has given the site").byDefault("`VO/site-NAME.pem`"),
 		file("key", &v.TLS.Key, "", "its private key").byDefault("`VO/site-NAME.key`"),
@@ -99,6 +101,9 @@ func (s *SiteProcess) severalVOs(t *table) {
 		t.wrong("tls", "is plain; VOs that trust each other in nothing need certificates")
 	}
 	s.shareOut()
+	if !slices.ContainsFunc(s.VOs, func(v VO) bool { return !v.LetGo }) {
+		t.wrong("vo", "all are let go; one must be served, and a site that is to take nothing new is drained")
+	}
 	names, taken := map[string]bool{}, map[string]bool{}
 	for i := range s.VOs {
 		v, at := &s.VOs[i], t.path.key("vo").at(i)

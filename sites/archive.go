@@ -31,11 +31,29 @@ func (a *archive) remember(t step, l *leg) {
 
 // tombstone makes a leg that the site does not know one that is never to be held.
 func (a *archive) tombstone(t step, id bourse.LegID) {
-	if len(a.kept) >= a.cfg.MaxKept && len(a.tombs) > 0 {
+	if vo, _, several := bourse.CutVO(id.Tx.Broker); several && 2*a.keptOf[vo] >= a.cfg.MaxKept {
+		a.makeRoom(t, vo)
+	} else if len(a.kept) >= a.cfg.MaxKept && len(a.tombs) > 0 {
 		a.record(t, bourse.LegsForgotten{Legs: []bourse.LegID{a.tombs[0].Leg}})
 	}
 	a.record(t, bourse.Tombstone{Leg: id})
 	a.remember(t, a.legs[id])
+}
+
+// makeRoom forgets the oldest tombstones of one of several VOs that has its half of all that
+// is kept. Many at once, because each time costs a walk over all of it.
+func (a *archive) makeRoom(t step, vo string) {
+	var old []bourse.LegID
+	for _, l := range a.tombs {
+		if bourse.VOOf(l.Leg.Tx.Broker) == vo {
+			if old = append(old, l.Leg); 100*len(old) >= a.cfg.MaxKept {
+				break
+			}
+		}
+	}
+	if len(old) > 0 {
+		a.record(t, bourse.LegsForgotten{Legs: old})
+	}
 }
 
 // forget drops what has been over for a day. Row S57.

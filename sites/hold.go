@@ -27,7 +27,7 @@ func (p *participant) hold(t step, m agents.Hold) {
 		}
 		return
 	}
-	if why := p.crowded(m.Leg.Tx.Broker); why.Refused() { // S10
+	if why := p.crowded(t, m.Leg.Tx.Broker); why.Refused() { // S10
 		p.refusal(t, m.Leg, onHold, bourse.Fare{}, why, m.Leg.Tx.Incarnation)
 		return
 	}
@@ -205,8 +205,8 @@ func (p *participant) inTheWay(l *leg, why bourse.Reason) bourse.Reason {
 }
 
 // crowded says why no Hold of a broker is taken in: the line, or the memory.
-func (p *participant) crowded(broker string) bourse.Reason {
-	if why := p.requests.full(); why.Refused() || len(p.kept) < p.cfg.MaxKept && 2*p.keptOf[bourse.VOOf(broker)] < p.cfg.MaxKept {
+func (p *participant) crowded(t step, broker string) bourse.Reason {
+	if why := p.requests.full(t.from); why.Refused() || len(p.kept) < p.cfg.MaxKept && 2*p.keptOf[bourse.VOOf(broker)] < p.cfg.MaxKept {
 		return why
 	}
 	return bourse.Reason{Code: bourse.QueueFull, Detail: fmt.Sprintf(

@@ -16,6 +16,9 @@ type limits struct {
 	open  *openLegs // the participant's
 }
 
+// Share sets what VOs may hold from now on, as VOShare and VOShares of Config have it.
+func (s *Site) Share(all int, of map[string]int) { s.cfg.VOShare, s.cfg.VOShares = all, of }
+
 // allowed checks a leg against what the operator allows: the limits on
 // reservations and the share of the node-time that VOs may hold, net of the leg
 // that it replaces, and beside those of its VO that are to be held ahead of it.

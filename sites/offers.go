@@ -37,7 +37,7 @@ func (o *offers) add(t step, m agents.Message) {
 	if o.requests.repeated(k) {
 		return
 	}
-	if why := o.requests.full(); why.Refused() {
+	if why := o.requests.full(t.from); why.Refused() {
 		o.refuse(t, why)
 		return
 	}

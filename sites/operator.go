@@ -116,7 +116,7 @@ func (o *operator) maintain(t step, m agents.Maintenance) {
 		return
 	}
 	if !why.Refused() {
-		why = o.requests.full()
+		why = o.requests.full(t.from)
 	}
 	if why.Refused() {
 		o.reply(t, why)
@@ -225,7 +225,7 @@ func (o *operator) tidy(t step) {
 func (o *operator) again(t step, kept func(bourse.LegID) bool) {
 	o.tidy(t)
 	for _, x := range o.maintenance {
-		if !kept(x.Leg) && !o.requests.full().Refused() {
+		if !kept(x.Leg) && !o.requests.full(t.from).Refused() {
 			o.requests.add(t, request{client: o, leg: x.leg, m: agents.Maintenance{Name: x.Name, Force: true}})
 		}
 	}

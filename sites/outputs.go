@@ -14,6 +14,8 @@ type outputs struct {
 	number uint64
 	second bourse.Time // in which the last ones came
 	served int         // and how many of them were passed on
+
+	servedOf map[string]int // of each of several VOs
 }
 
 // reading is what a broker wants to read.
@@ -39,6 +41,7 @@ func (o *outputs) requested(t step, m agents.LegOutputRequest) {
 	}
 	if t.now >= o.second.Add(bourse.Second) || t.now < o.second {
 		o.second, o.served = t.now, 0
+		clear(o.servedOf)
 	}
 	l := o.legs[m.Leg]
 	switch {
@@ -48,11 +51,12 @@ func (o *outputs) requested(t step, m agents.LegOutputRequest) {
 	case l.State < bourse.Confirmed:
 		no(bourse.BadState, "this part is %v; its work begins once it is confirmed", l.State)
 		return
-	case o.served >= maxReads || !o.room(t.now):
+	case o.served >= maxReads || !o.room(t.now) || !o.roomOf(t.from):
 		no(bourse.QueueFull, "%s is asked for too much output at once; ask again in a second", o.cfg.Name)
 		return
 	}
 	o.served++
+	o.take(t.from)
 	o.number++
 	o.asked[o.number] = reading{broker: t.from, leg: m.Leg, ref: m.Ref, at: t.now}
 	r := agents.ClusterOutputRequest{Leg: m.Leg, Ref: o.number, From: m.From}
@@ -77,6 +81,31 @@ func (o *outputs) room(now bourse.Time) bool {
 		}
 	}
 	return len(o.asked) < maxReadings
+}
+
+// roomOf reports whether one more of a VO of several may be passed on.
+func (o *outputs) roomOf(from agents.ID) bool {
+	vo := voOf(from)
+	if vo == "" {
+		return true
+	}
+	waits := 0
+	for _, r := range o.asked {
+		if voOf(r.broker) == vo {
+			waits++
+		}
+	}
+	return o.servedOf[vo] < o.cfg.ofVO(maxReads) && waits < o.cfg.ofVO(maxReadings)
+}
+
+// take counts one that is passed on.
+func (o *outputs) take(from agents.ID) {
+	if vo := voOf(from); vo != "" {
+		if o.servedOf == nil {
+			o.servedOf = map[string]int{}
+		}
+		o.servedOf[vo]++
+	}
 }
 
 // answered hands on what the cluster has said.

@@ -22,14 +22,30 @@ type drainOver struct{ until bourse.Time }
 // Kind names the alarm.
 func (drainOver) Kind() string { return "DrainOver" }
 
-// add remembers a broker; beyond maxBrokers none.
+// add remembers a broker; beyond maxBrokers none, and of one of several VOs beyond
+// maxBrokersOfVO.
 func (r *readers) add(id agents.ID) {
 	if _, broker := brokerOf(id); !broker {
 		return
 	}
-	if i, there := slices.BinarySearch(r.list, id); !there && len(r.list) < maxBrokers {
+	if i, there := slices.BinarySearch(r.list, id); !there && len(r.list) < maxBrokers && r.ofVO(voOf(id)) < maxBrokersOfVO {
 		r.list = slices.Insert(r.list, i, id)
 	}
+}
+
+// ofVO counts those of one of several VOs.
+func (r *readers) ofVO(vo string) (n int) {
+	if vo == "" {
+		return 0
+	}
+	from, _ := slices.BinarySearch(r.list, agents.ID("broker:"+bourse.InVO(vo, "")))
+	for _, id := range r.list[from:] {
+		if voOf(id) != vo {
+			break
+		}
+		n++
+	}
+	return n
 }
 
 // tell tells all of them whether the site takes anything new of their VOs.

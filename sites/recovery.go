@@ -120,14 +120,14 @@ func (r *recovery) takeBack(t step, l *leg, m agents.Reassert, was bourse.LegRes
 	id := m.Leg.Leg
 	why := r.participant.register(t, id.Tx.Broker, m.Incarnation, m.Nonce)
 	if l == nil && len(r.kept) >= r.cfg.MaxKept && !why.Refused() {
-		why = r.participant.crowded(id.Tx.Broker)
+		why = r.participant.crowded(t, id.Tx.Broker)
 	}
 	unknown := l == nil || l.tomb
 	switch {
 	case why.Refused():
 		r.reasserted(t, t.from, id, why)
 	case unknown && was.Was.State.Blocks():
-		if !r.requests.full().Refused() {
+		if !r.requests.full(t.from).Refused() {
 			r.orders.known(id)
 			if l != nil {
 				l.order = noOrder // of its tombstone

@@ -10,7 +10,9 @@ import (
 
 // requests are those that need the cluster's state, in line. They are served one
 // at a time in order of arrival, so that each sees what the one before it has
-// locked. Whoever put a request there is told when it is first.
+// locked. At a site of several VOs they take turns, so that a request waits for as many
+// of another VO as of its own at most, and each VO has its part of the line. Whoever put
+// a request there is told when it is first.
 type requests struct {
 	cfg     *Config
 	view    *view
@@ -19,6 +21,7 @@ type requests struct {
 	line     []request
 	asked    map[requestName]agents.Message // requests for offers and quotes in line
 	head     int
+	parts    map[string]*part // of the line, by VO of several; "": of nobody in particular
 	question question // what the cluster is asked for the first in line
 	ref      uint64   // of that question; refs of another life are none of this one
 }
@@ -60,6 +63,22 @@ type request struct {
 	m        agents.Message
 	leg      *leg                // of a Hold or a Reassert
 	restored *bourse.LegRestored // of a Reassert: what is recorded if the nodes are had
+	turn     uint64              // of its VO; those of one turn are served before all of the next
+}
+
+// part is what one of several VOs has in line.
+type part struct {
+	waits int    // not 0
+	turn  uint64 // of the last one
+}
+
+// voOf is the VO of several that a request is of, "" if none is.
+func voOf(from agents.ID) string {
+	name, broker := brokerOf(from)
+	if vo, _, several := bourse.CutVO(name); broker && several {
+		return vo
+	}
+	return ""
 }
 
 // requestName is by what a request that comes again is found in line.
@@ -103,6 +122,12 @@ func (q *requests) done() {
 	if name, named := q.first().name(); named {
 		delete(q.asked, name)
 	}
+	vo := voOf(q.first().from)
+	if p := q.parts[vo]; p != nil && p.waits > 1 {
+		p.waits--
+	} else {
+		delete(q.parts, vo)
+	}
 	q.line[q.head] = request{}
 	if q.head++; 2*q.head >= len(q.line) {
 		n := copy(q.line, q.line[q.head:])
@@ -134,8 +159,12 @@ func (q *requests) begin(nonce uint64) { q.ref = nonce }
 // open reports whether the cluster has a question to answer.
 func (q *requests) open() bool { return q.question != nothing }
 
-// full is the refusal for a line that is full; none if it is not.
-func (q *requests) full() bourse.Reason {
+// full is the refusal for a line that is full, or in which the sender's VO has as much as
+// it may of several; none if there is room.
+func (q *requests) full(from agents.ID) bourse.Reason {
+	if vo := voOf(from); vo != "" && q.parts[vo] != nil && q.parts[vo].waits >= q.cfg.ofVO(q.cfg.MaxWork) {
+		return bourse.Because(bourse.QueueFull, "%d requests of %s already wait for %s's cluster", q.parts[vo].waits, vo, q.cfg.Name)
+	}
 	if q.waiting() < q.cfg.MaxWork {
 		return bourse.Reason{}
 	}
@@ -169,10 +198,35 @@ func (q *requests) add(t step, k request) {
 		}
 		q.asked[name] = k.m
 	}
-	q.line = append(q.line, k)
+	q.line = slices.Insert(q.line, q.place(&k), k)
 	if q.waiting() == 1 {
 		q.ask(t)
 	}
+}
+
+// place is where in line a request stands: behind all whose turn is no later. Whoever has
+// none in line has the turn after the one that is served.
+func (q *requests) place(k *request) int {
+	vo := voOf(k.from)
+	p := q.parts[vo]
+	if p == nil {
+		p = &part{}
+		if q.waiting() > 0 {
+			p.turn = q.first().turn
+		}
+		if q.parts == nil {
+			q.parts = map[string]*part{}
+		}
+		q.parts[vo] = p
+	}
+	p.waits++
+	p.turn++
+	k.turn = p.turn
+	at := len(q.line)
+	for at > q.head+1 && q.line[at-1].turn > k.turn {
+		at--
+	}
+	return at
 }
 
 // ask asks the cluster what the first in line needs.

@@ -75,6 +75,10 @@ type Config struct {
 	Meeting string
 }
 
+// ofVO is what one of several VOs may take of a bound that is all of theirs together: as
+// much as any other, and half at most.
+func (c *Config) ofVO(bound int) int { return max(1, bound/max(2, len(c.VOShares))) }
+
 // MaxKept is how many legs a site remembers unless its Config says otherwise.
 const MaxKept = 1_000_000
 

@@ -91,3 +91,90 @@ func TestSite_AVOTakesNoMoreThanItsRoom(t *testing.T) {
 		t.Errorf("cms: %v", why)
 	}
 }
+
+// A VO that asks without end fills its own part of the line of requests, and another one
+// is served after one of its requests each.
+func TestSite_VOsTakeTurnsInLine(t *testing.T) {
+	t.Parallel()
+	cfg := storyConfig(4)
+	cfg.MaxWork, cfg.VOShares = 10, map[string]int{"atlas": 1000, "cms": 1000}
+	s := New(cfg)
+	out := &agents.Outbox{}
+	ask := func(broker string, cycle uint64) {
+		s.Step(0, agents.ID("broker:"+broker), agents.OfferRequest{Cycle: cycle, Horizon: 1000}, out)
+	}
+	for i := range 8 {
+		ask([]string{"cms/main", "cms/second"}[i%2], uint64(i))
+	}
+	var refused []bourse.Reason
+	for _, x := range out.Sends {
+		if o, is := x.Message.(agents.Offers); is && o.Refusal.Refused() {
+			refused = append(refused, o.Refusal)
+		}
+	}
+	if len(refused) != 3 || refused[0].Code != bourse.QueueFull || !strings.Contains(refused[0].Detail, "5 requests of cms") {
+		t.Errorf("of 8 requests of cms are refused %v", refused)
+	}
+	ask("atlas/main", 1)
+	ask("atlas/main", 2)
+	s.Step(0, "operator:eve", agents.OfferRequest{Cycle: 3, Horizon: 1000}, out)
+	var line []string
+	for k := range s.requests.each {
+		line = append(line, strings.TrimPrefix(string(k.from), "broker:"))
+	}
+	want := []string{"cms/main", "cms/second", "atlas/main", "operator:eve", "cms/main", "atlas/main", "cms/second", "cms/main"}
+	if !slices.Equal(line, want) {
+		t.Errorf("the line is %v, want %v", line, want)
+	}
+	for range want {
+		s.requests.done()
+	}
+	if len(s.requests.parts) > 0 {
+		t.Errorf("nothing waits, and of VOs wait %v", s.requests.parts)
+	}
+}
+
+// Tombstones of a VO that cancels what was never asked for take the place of its own.
+func TestSite_TombstonesOfAVOTakeItsOwnRoom(t *testing.T) {
+	t.Parallel()
+	cfg := storyConfig(4)
+	cfg.MaxKept = 8
+	s := newStory(cfg, backfill.EASY, nil)
+	s.say("broker:atlas/main", agents.Cancel{Leg: legIn("atlas/main", 1), DecidedBy: 1})
+	for i := range uint64(20) {
+		s.say("broker:cms/main", agents.Cancel{Leg: legIn("cms/main", i+1), DecidedBy: 1})
+	}
+	if n := s.site.keptOf["cms"]; n != 4 {
+		t.Errorf("%d legs of cms are kept, of %d in all", n, len(s.site.kept))
+	}
+	if l := s.site.legs[legIn("atlas/main", 1)]; l == nil || !l.tomb {
+		t.Error("the tombstone of atlas is gone")
+	}
+	if why := s.asks("atlas/main", 2, window(1, 100, 200)); why.Refused() {
+		t.Errorf("atlas: %v", why)
+	}
+}
+
+// A VO that makes up brokers is not told more often than its room, and one that reads
+// output without end leaves the others theirs.
+func TestSite_ReadersOfAVOTakeItsOwnRoom(t *testing.T) {
+	t.Parallel()
+	cfg := storyConfig(4)
+	s := newStory(cfg, backfill.EASY, nil)
+	for i := range maxBrokersOfVO + 5 {
+		s.say(agents.ID(fmt.Sprint("broker:cms/b", i)), agents.OfferRequest{Cycle: 1, Horizon: s.now.Add(bourse.Hour)})
+	}
+	s.say("broker:atlas/main", agents.OfferRequest{Cycle: 1, Horizon: s.now.Add(bourse.Hour)})
+	if n := len(s.site.readers.list); n != maxBrokersOfVO+1 {
+		t.Errorf("%d brokers are told", n)
+	}
+	o := &s.site.outputs
+	for range maxReads {
+		if from := agents.ID("broker:cms/main"); o.room(s.now) && o.roomOf(from) {
+			o.take(from)
+		}
+	}
+	if !o.roomOf("broker:atlas/main") || o.roomOf("broker:cms/main") || o.servedOf["cms"] != maxReads/2 {
+		t.Errorf("cms has read %d times in a second", o.servedOf["cms"])
+	}
+}

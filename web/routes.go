@@ -166,6 +166,13 @@ func siteRoutes(body int64, s *ownSite) []route {
 			"Before or during its window."), s.cancelMaintenance),
 		to(operate("close", http.MethodPost, "/v1/close", "Take nothing new of a VO or a user",
 			"Of a VO, of a user of any VO, or of that user of that VO. What they hold goes on."), s.close),
+		to(huma.Operation{
+			OperationID: "reload", Method: http.MethodPost, Path: "/v1/reload", Tags: []string{"operating"},
+			Summary: "Read the site's file again",
+			Description: "VOs are taken in and let go, and shares, accounts and revoked certificates changed, without a restart; the answer says what, and what takes one. " +
+				"For operators. 409: the file cannot be used as it is; nothing has changed then.",
+			MaxBodyBytes: body, Errors: []int{403, 409, 501, 503},
+		}, s.reload),
 		to(operate("open", http.MethodPost, "/v1/open", "End a close", "Of the same VO and user."), s.open),
 	}
 }

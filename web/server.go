@@ -40,6 +40,7 @@ type Options struct {
 
 	Explain    Explain    // nil: 501
 	Statements Statements // nil: 501
+	Reload     Reload     // nil: 501
 	// Ready says why the process cannot serve yet; nil: it can once its agent
 	// answers.
 	Ready func() error

@@ -88,6 +88,16 @@ type MaintenanceWish struct {
 	Force bool   `json:"force,omitempty" doc:"what is in the way gives way: local jobs are killed, legs are lost with refund and penalty, and their brokers repair them; otherwise the window is refused then"`
 }
 
+// Reloaded is what a process has changed by its file, read again.
+type Reloaded struct {
+	Changed []string `json:"changed" doc:"in words; empty: nothing"`
+	Restart []string `json:"restart" doc:"keys and tables that differ from what the process was started with and take a restart"`
+}
+
+// Reload has the process read its file again. An error says what is wrong with it;
+// nothing has changed then.
+type Reload func(context.Context) (Reloaded, error)
+
 // horizon is how far ahead a site's API looks for what is free.
 const horizon = 7 * bourse.Day
 
@@ -99,6 +109,7 @@ type (
 		Limit int `query:"limit" minimum:"1" maximum:"500" default:"100" doc:"rows of the page"`
 	}
 
+	reloadOutput     struct{ Body Reloaded }
 	drainInput       struct{ Body DrainWish }
 	closeInput       struct{ Body CloseWish }
 	openInput        struct{ Body OpenWish }
@@ -141,6 +152,21 @@ func (s *ownSite) open(ctx context.Context, in *openInput) (*siteOutput, error) 
 	return s.operate(ctx, func(bourse.Time) (agents.Message, error) {
 		return agents.Open{VO: in.Body.VO, User: in.Body.User}, nil
 	})
+}
+
+func (s *ownSite) reload(ctx context.Context, _ *struct{}) (*reloadOutput, error) {
+	if err := s.operators(ctx); err != nil {
+		return nil, err
+	}
+	if s.opt.Reload == nil {
+		return nil, huma.Error501NotImplemented("this process does not read its file again; restart it")
+	}
+	s.opt.Log.Info().Str("operator", caller(ctx).Name).Msg("an operator has the file read again")
+	r, err := s.opt.Reload(ctx)
+	if err != nil {
+		return nil, huma.Error409Conflict("nothing has changed: " + err.Error())
+	}
+	return &reloadOutput{r}, nil
 }
 
 func (w *MaintenanceWish) message(now bourse.Time) (agents.Message, error) {

@@ -36,6 +36,7 @@ type Store struct {
 	mu     sync.Mutex // of what follows
 	looked time.Time
 	seen   stamps
+	faulty error // why what was seen is not in force
 	warned time.Time
 }
 
@@ -160,6 +161,16 @@ func (s *Store) current() *state {
 	return s.state.Load()
 }
 
+// Reload reads the files now if they have changed, and says why they cannot be used where
+// they cannot; then the earlier ones stay in force.
+func (s *Store) Reload() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.looked = s.now()
+	s.reread(look(s.files))
+	return s.faulty
+}
+
 func (s *Store) poll() {
 	now := s.now()
 	if since := now.Sub(s.looked); since >= 0 && since < pollEvery {
@@ -175,7 +186,11 @@ func (s *Store) poll() {
 			s.log(s.listMissing(list))
 		}
 	}
-	seen := look(s.files)
+	s.reread(look(s.files))
+}
+
+// reread puts in force what the files hold, if that is not what was read last.
+func (s *Store) reread(seen stamps) {
 	if seen.equal(s.seen) {
 		return
 	}
@@ -185,7 +200,7 @@ func (s *Store) poll() {
 	if err == nil && fresh.identity != old.identity {
 		err = fmt.Errorf("%s is of %s; start again to be another member", s.files.Certificate, fresh.identity)
 	}
-	if err != nil {
+	if s.faulty = err; err != nil {
 		s.log(fmt.Sprintf("certificates have changed and cannot be used, the earlier ones stay in force: %v", err))
 		return
 	}

@@ -85,7 +85,7 @@ func (w *worker) hand(from agents.ID, m agents.Message, _ int) error {
 			continue
 		}
 		select {
-		case l.queue <- letter{from, m}:
+		case l.queue <- letter{from: from, m: m}:
 			return nil
 		default:
 			l.dropped.Add(1)

@@ -54,6 +54,7 @@ type (
 	letter struct {
 		from agents.ID
 		m    agents.Message
+		room *room // that it takes until it is handled; nil: none but the mailbox's
 	}
 	// ring says that alarms are due: those among the first so many that were set.
 	ring uint64
@@ -68,6 +69,25 @@ type (
 func (*letter) IgnoreDeadLetterLogging() {}
 func (ring) IgnoreDeadLetterLogging()    {}
 func (commit) IgnoreDeadLetterLogging()  {}
+
+// room is a part of the mailboxes of a host for messages of one kind of senders. It is
+// safe for concurrent use; nil is without bound.
+type room struct{ taken atomic.Int64 }
+
+// enter takes one place if fewer than most are taken.
+func (r *room) enter(most int) bool {
+	if r == nil || r.taken.Add(1) <= int64(most) {
+		return true
+	}
+	r.taken.Add(-1)
+	return false
+}
+
+func (r *room) leave() {
+	if r != nil {
+		r.taken.Add(-1)
+	}
+}
 
 // room takes one place of the mailbox if fewer than most are taken.
 func (l *life) room(most int) bool {
@@ -98,6 +118,7 @@ func (l *life) receive(ctx actor.Context) {
 		if _, first := m.m.(agents.Started); !first {
 			l.waiting.Add(-1)
 		}
+		m.room.leave()
 		l.step(m.from, m.m)
 	case ring:
 		l.ring(m)
@@ -118,7 +139,7 @@ func (l *life) step(from agents.ID, m agents.Message) {
 		l.count.dropped.Add(1)
 		return
 	}
-	l.handled = letter{from, m}
+	l.handled = letter{from: from, m: m}
 	if e := l.log.Debug(); e != nil {
 		e.Str("from", string(from)).Str("kind", m.Kind()).Str("trace", agents.Trace(m)).Msg("in")
 	}

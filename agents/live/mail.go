@@ -67,7 +67,7 @@ func (l *life) hand(from agents.ID, m agents.Message, most int) error {
 	case !l.begun.Load():
 		return fmt.Errorf("%s: %w", l.id, ErrWaiting)
 	case l.room(most):
-		l.post(&letter{from, m})
+		l.post(&letter{from: from, m: m})
 		return nil
 	case l.failed.Load():
 		return fmt.Errorf("%s: %w", l.id, ErrFailed)
@@ -115,7 +115,10 @@ func (h *Host) wire(n Network, from, to agents.ID, m agents.Message) error {
 // is counted. It reports false where the agent's mailbox is full, it has not
 // begun, or the host stops: nobody has taken the envelope then, and the sender may
 // be held back.
-func (h *Host) Deliver(e *wire.Envelope) (taken bool) {
+func (h *Host) Deliver(e *wire.Envelope) (taken bool) { return h.deliver(e, nil, 0) }
+
+// deliver is Deliver of those of whom at most so many messages may wait.
+func (h *Host) deliver(e *wire.Envelope, of *room, most int) (taken bool) {
 	h.dropped.in.Add(1)
 	m, err := decode(e)
 	if err != nil {
@@ -142,10 +145,15 @@ func (h *Host) Deliver(e *wire.Envelope) (taken bool) {
 	case l == nil:
 		h.dropped.nobody.Add(1)
 		return true
-	case l.hand(from, m, h.opt.Mailbox) != nil:
+	case !of.enter(most):
+		h.dropped.full.Add(1)
+		return false
+	case !l.room(h.opt.Mailbox):
+		of.leave()
 		h.dropped.full.Add(1)
 		return false
 	}
+	l.post(&letter{from: from, m: m, room: of})
 	return true
 }
 

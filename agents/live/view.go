@@ -58,6 +58,12 @@ func (h *Host) View(ctx context.Context, id agents.ID, look func(now bourse.Time
 	return err
 }
 
+// Configure gives an agent another configuration between two steps, the one that its next
+// life will be begun with. set must be quick and change nothing that facts hold.
+func (h *Host) Configure(ctx context.Context, id agents.ID, set func(a agents.Agent)) error {
+	return h.View(ctx, id, func(_ bourse.Time, a agents.Agent) { set(a) })
+}
+
 // look shows the agent, or has the view wait for the batch: what is not durable may
 // still be lost.
 func (l *life) look(v *view) {

@@ -37,10 +37,20 @@ type VOs struct {
 	foreign, nobody atomic.Uint64
 }
 
+// mostOfVO is how many messages of one VO wait for an agent at most, and never more than
+// its part of the mailbox: so many as eight brokers have under way at a time. One that
+// sends more is held back by its links, as if the mailbox were full, and another VO's
+// message waits for few of its own.
+const mostOfVO = 512
+
 // VOStats is what VOs have counted. Counts only grow.
 type VOStats struct {
 	Foreign uint64 // messages to one VO that named what is not its own: not sent
 	Nobody  uint64 // messages to a VO that this process is not in: not sent
+	// Of each VO, the messages that were not taken because as many as may wait did, and
+	// those that wait now.
+	Held    map[string]uint64
+	Waiting map[string]int
 }
 
 // NewVOs stands before a host, and carries what it sends to other processes.
@@ -77,7 +87,15 @@ func (v *VOs) LetGo(vo string) {
 }
 
 // Stats returns what has been counted.
-func (v *VOs) Stats() VOStats { return VOStats{Foreign: v.foreign.Load(), Nobody: v.nobody.Load()} }
+func (v *VOs) Stats() VOStats {
+	s := VOStats{Foreign: v.foreign.Load(), Nobody: v.nobody.Load(), Held: map[string]uint64{}, Waiting: map[string]int{}}
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	for vo, x := range v.of {
+		s.Held[vo], s.Waiting[vo] = x.held.Load(), int(x.room.taken.Load())
+	}
+	return s
+}
 
 // Send carries a message of the host out by the node of the VO that it is to.
 func (v *VOs) Send(to agents.ID, e *wire.Envelope) {
@@ -106,6 +124,8 @@ type inVO struct {
 	vo      string
 	network atomic.Pointer[Network]
 	gone    atomic.Bool
+	room    room // of the mailboxes
+	held    atomic.Uint64
 }
 
 // Connect says who carries messages to the VO's brokers.
@@ -120,7 +140,21 @@ func (x *inVO) Deliver(e *wire.Envelope) (taken bool) {
 	from := agents.ID(e.GetFrom())
 	inside := &wire.Envelope{Version: e.GetVersion(), From: string(roleOf(from)) + ":" + bourse.InVO(x.vo, nameOf(from)), To: e.GetTo(), Trace: e.GetTrace(), Body: e.GetBody()}
 	wire.Rename(inside, func(name string) (string, bool) { return bourse.InVO(x.vo, name), true })
-	return x.all.host.Deliver(inside)
+	h, live := x.all.host.(*Host)
+	if !live {
+		return x.all.host.Deliver(inside)
+	}
+	if taken = h.deliver(inside, &x.room, x.all.most(h.opt.Mailbox)); !taken {
+		x.held.Add(1)
+	}
+	return taken
+}
+
+// most is how many messages of each VO may wait in a mailbox.
+func (v *VOs) most(mailbox int) int {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	return max(1, min(mostOfVO, mailbox/max(1, len(v.of))))
 }
 
 // outward renames what a message of the host names into the words of the VO, in place.

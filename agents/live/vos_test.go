@@ -232,7 +232,7 @@ func TestVOs_NothingOfAnotherVOLeaves(t *testing.T) {
 		d.send(t, siteNorth, "broker:cms/main", m)
 	}
 	d.send(t, siteNorth, "broker:main", agents.Held{Leg: legOf("main")})
-	if s := v.Stats(); s != (VOStats{Foreign: 3, Nobody: 1}) || len(out.sent) != 1 {
+	if s := v.Stats(); s.Foreign != 3 || s.Nobody != 1 || len(out.sent) != 1 {
 		t.Errorf("%+v, sent %v", s, out.sent)
 	}
 	if e := out.sent[0]; e.To != "broker:main" || e.Trace != legOf("main").Tx.String() || wire.Brokers(e)[0] != "main" {

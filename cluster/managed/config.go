@@ -104,15 +104,23 @@ type Account struct {
 // the remedy. Never root's.
 func (c *Config) account(user string) (string, bourse.Reason) {
 	i := slices.IndexFunc(c.Accounts, func(a Account) bool { return fits(a.User, user) })
+	rules, of, whom := "[[account]]", "", user
+	if vo, name, several := bourse.CutVO(user); several {
+		rules, of, whom = "[[vo.account]]", " of "+vo, name
+	}
 	if i < 0 {
-		return "", bourse.Because(bourse.NotAllowed, "no local account is given for user %q at %s; its operator can add one: [[account]] user = %q, as = an account there", user, c.Site, user)
+		return "", bourse.Because(bourse.NotAllowed, "no local account is given for user %q%s at %s; its operator can add one: %s user = %q, as = an account there", whom, of, c.Site, rules, whom)
 	}
 	as := c.Accounts[i].As
 	if as == "" || isRoot(as) || slices.Contains(c.Denied, as) {
-		return "", bourse.Because(bourse.NotAllowed, "user %q is given local account %q at %s, as which no work runs; its operator can name another one in [[account]]", user, as, c.Site)
+		return "", bourse.Because(bourse.NotAllowed, "user %q%s is given local account %q at %s, as which no work runs; its operator can name another one in %s", whom, of, as, c.Site, rules)
 	}
 	return as, bourse.Reason{}
 }
+
+// SetAccounts has the work of legs to come run by other rules, those that the next life
+// will have. What is placed keeps its account.
+func (b *Backend) SetAccounts(list []Account) { b.cfg.Accounts = list }
 
 // isRoot reports whether a name is root's, or reads as its number.
 func isRoot(as string) bool {

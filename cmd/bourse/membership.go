@@ -13,7 +13,8 @@ import (
 
 // membership is the part that a process has in one VO: the node by which that reaches it.
 type membership struct {
-	vo     string // of several; "": there is one
+	vo     string     // of several; "": there is one
+	cfg    configs.VO // of several
 	listen configs.Endpoint
 	gossip configs.Gossip
 	tls    configs.TLS
@@ -75,21 +76,52 @@ func (p *process) ofSeveral(list []configs.VO) (err error) {
 		}
 	}
 	for i := range list {
-		v := &list[i]
-		if p.store != nil && p.store.Identity().VO == v.Name {
-			return failed(fmt.Errorf("%s is of the VO %s, whose operators would be the site's: [tls] must name a certificate of an authority of the site's own (bourse ca init), or leave [http] out", p.cfg.TLS.Certificate, v.Name))
+		if err := p.notOwn(list[i].Name); err != nil {
+			return failed(err)
 		}
-		p.in = append(p.in, &membership{vo: v.Name, listen: v.Listen, gossip: v.Gossip, tls: v.TLS})
+		if !list[i].LetGo {
+			p.in = append(p.in, ofVO(&list[i]))
+		}
 	}
 	return nil
+}
+
+// ofVO is the part that a process is to have in one of several VOs.
+func ofVO(v *configs.VO) *membership {
+	return &membership{vo: v.Name, cfg: *v, listen: v.Listen, gossip: v.Gossip, tls: v.TLS}
+}
+
+// notOwn refuses a VO by whose authority the site's own operators are known.
+func (p *process) notOwn(vo string) error {
+	if p.store == nil || p.store.Identity().VO != vo {
+		return nil
+	}
+	return fmt.Errorf("%s is of the VO %s, whose operators would be the site's: [tls] must name a certificate of an authority of the site's own (bourse ca init), or leave [http] out", p.cfg.TLS.Certificate, vo)
+}
+
+// members are the parts that the process has in its VOs at present.
+func (p *process) members() []*membership {
+	p.changing.Lock()
+	defer p.changing.Unlock()
+	return p.in
+}
+
+// become says which those are from now on. A list that was handed out stays as it is.
+func (p *process) become(list []*membership) {
+	p.changing.Lock()
+	p.in = list
+	p.changing.Unlock()
 }
 
 // enter joins the others of a VO.
 func (p *process) enter(m *membership) error {
 	o := live.NodeOptions{Name: p.name, Host: p.host, Listen: m.listen.Address, Advertise: m.listen.Advertise,
-		Plain: m.tls.Plain, Known: p.known, Begins: p.host, Log: p.logOf(m),
+		Plain: m.tls.Plain, Known: p.known, Log: p.logOf(m),
 		Gossip: live.GossipOptions{Listen: m.gossip.Address, Advertise: m.gossip.Advertise, Seeds: m.gossip.Seeds,
 			Label: m.gossip.VO, Profile: m.gossip.Profile}}
+	if !p.begun {
+		o.Begins = p.host
+	}
 	var err error
 	if m.gossip.Key != "" {
 		if o.Gossip.Keys, err = certificate.GossipKeys(m.gossip.Key); err != nil {
@@ -117,9 +149,8 @@ func (p *process) enterAll() error {
 		return p.enter(p.in[0])
 	}
 	var errs []error
-	all := p.in
-	p.in = nil
-	for _, m := range all {
+	var in []*membership
+	for _, m := range p.in {
 		err := p.certified(m)
 		if err == nil {
 			err = p.enter(m)
@@ -129,9 +160,10 @@ func (p *process) enterAll() error {
 			errs = append(errs, fmt.Errorf("VO %s: %w", m.vo, err))
 			continue
 		}
-		p.in = append(p.in, m)
+		in = append(in, m)
 	}
-	if len(p.in) == 0 {
+	p.become(in)
+	if len(in) == 0 {
 		return errors.Join(errs...)
 	}
 	return nil
@@ -148,7 +180,7 @@ func (p *process) begin(ctx context.Context) error {
 
 // waiting says why the agents have not begun.
 func (p *process) waiting() (err error) {
-	for _, m := range p.in {
+	for _, m := range p.members() {
 		if err = m.node.Waiting(); err == nil {
 			return nil
 		}
@@ -158,12 +190,13 @@ func (p *process) waiting() (err error) {
 
 // leaveAll says goodbye to everybody and stops the host.
 func (p *process) leaveAll(ctx context.Context) error {
-	left := make(chan error, len(p.in))
-	for _, m := range p.in {
+	in := p.members()
+	left := make(chan error, len(in))
+	for _, m := range in {
 		go func() { left <- m.node.Leave(ctx) }()
 	}
 	var first error
-	for range p.in {
+	for range in {
 		if err := <-left; first == nil {
 			first = err
 		}

@@ -20,7 +20,7 @@ func (processMetrics) Describe(chan<- *prometheus.Desc) {}
 // Collect reads all counts at one time.
 func (m processMetrics) Collect(ch chan<- prometheus.Metric) {
 	m.host(ch, m.p.host.Stats())
-	for _, x := range m.p.in {
+	for _, x := range m.p.members() {
 		m.member(ch, x)
 	}
 	if m.p.vos == nil {

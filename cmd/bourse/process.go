@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -42,13 +43,19 @@ type process struct {
 	log   zerolog.Logger
 	store *certificate.Store // of the API; nil: plain text on loopback
 	host  *live.Host
-	in    []*membership // at least one
+	in    []*membership // at least one; members hands it out
 	vos   *live.VOs     // between the host and several; nil: there is one
 	api   *web.Server
 	disks []*journal.Folder
 	known []agents.ID            // sites that a broker remembers
 	tells []prometheus.Collector // what there is to measure beside
 	child io.Reader              // whose end tells a child to stop; nil: it is nobody's
+
+	reread   func(context.Context) (web.Reloaded, error) // reads its file again; nil: it does not
+	changing sync.Mutex                                  // of in
+	rereads  sync.Mutex                                  // held while the file is read again
+	begun    bool                                        // under rereads: the agents have begun
+	ending   bool                                        // under rereads: nothing changes any more
 }
 
 // run starts the process and keeps it going until it is told to stop or fails.
@@ -84,28 +91,43 @@ func (p *process) run(ctx context.Context, begin func() error, serve func(web.Op
 		p.log.Info().Msg("stopping before the agents have begun")
 		return failed(p.leave())
 	}
+	p.rereads.Lock()
+	p.begun = true
+	p.rereads.Unlock()
 	debug.FreeOSMemory() // what the replay took, several times what is left of it
-	for _, m := range p.in[1:] {
+	in := p.members()
+	for _, m := range in[1:] {
 		p.log.Info().Str("vo", m.vo).Str("agents", m.node.Address()).Str("gossip", m.node.Gossip()).Msg("this VO is served")
 	}
-	p.log.Info().Str("agents", p.in[0].node.Address()).Str("gossip", p.in[0].node.Gossip()).Str("api", p.apiURL()).Msg("ready")
-	select {
-	case <-ctx.Done():
-		unhook() // whoever asks twice does not want to wait
-		p.log.Info().Msg("stopping")
-		return failed(p.leave())
-	case err := <-p.host.Failed():
-		p.log.Error().Err(err).Msg("the process cannot go on; its next life replays the journal")
-		p.abandon()
-		return failed(err)
-	case err := <-served:
-		return failed(errors.Join(err, p.leave()))
-	case m := <-p.superseded():
-		err := fmt.Errorf("a later process of %s answers at %s with this agent's certificate (life %d), and two must not act for one broker: this one stops. Find out who started it twice; jobs that only this one has taken are in its journal, %s",
-			m.Agent, m.Address, m.Life, p.folder(p.name))
-		p.log.Error().Str("address", m.Address).Uint64("life", m.Life).Msg(err.Error())
-		p.abandon()
-		return failed(err)
+	p.log.Info().Str("agents", in[0].node.Address()).Str("gossip", in[0].node.Gossip()).Str("api", p.apiURL()).Msg("ready")
+	return p.goOn(ctx, unhook, served)
+}
+
+// goOn keeps the process going until it is told to stop or fails.
+func (p *process) goOn(ctx context.Context, unhook func(), served <-chan error) error {
+	hangups := p.hangups()
+	defer signal.Stop(hangups)
+	for {
+		select {
+		case <-ctx.Done():
+			unhook() // whoever asks twice does not want to wait
+			p.log.Info().Msg("stopping")
+			return failed(p.leave())
+		case <-hangups:
+			_, _ = p.reload(ctx) // logged there
+		case err := <-p.host.Failed():
+			p.log.Error().Err(err).Msg("the process cannot go on; its next life replays the journal")
+			p.abandon()
+			return failed(err)
+		case err := <-served:
+			return failed(errors.Join(err, p.leave()))
+		case m := <-p.superseded():
+			err := fmt.Errorf("a later process of %s answers at %s with this agent's certificate (life %d), and two must not act for one broker: this one stops. Find out who started it twice; jobs that only this one has taken are in its journal, %s",
+				m.Agent, m.Address, m.Life, p.folder(p.name))
+			p.log.Error().Str("address", m.Address).Uint64("life", m.Life).Msg(err.Error())
+			p.abandon()
+			return failed(err)
+		}
 	}
 }
 
@@ -243,6 +265,9 @@ func (p *process) closeDisks() {
 func (p *process) leave() error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
+	p.rereads.Lock()
+	p.ending = true
+	p.rereads.Unlock()
 	if p.api != nil {
 		p.api.Close(ctx)
 	}
@@ -260,7 +285,7 @@ func (p *process) abandon() {
 		cancel()
 		p.api.Close(now)
 	}
-	for _, m := range p.in {
+	for _, m := range p.members() {
 		m.node.Close()
 	}
 }
@@ -311,6 +336,9 @@ func (p *process) apiURL() string {
 func (p *process) webOptions() web.Options {
 	o := web.Options{Host: p.host, Agent: p.name, Identify: web.Anybody, Log: p.log, Collectors: append([]prometheus.Collector{&processMetrics{p}}, p.tells...)}
 	o.Ready = p.waiting
+	if p.reread != nil {
+		o.Reload = p.reload
+	}
 	if p.store != nil {
 		o.Ready = func() error { return cmp.Or(p.waiting(), p.store.Self()) }
 		o.Identify = web.ByCertificate(p.store)

@@ -7,7 +7,6 @@ import (
 	"github.com/bourse-grid/bourse/agents/certificate"
 	"github.com/bourse-grid/bourse/cluster"
 	"github.com/bourse-grid/bourse/cluster/managed"
-	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/sites"
 	"github.com/bourse-grid/bourse/web"
 )
@@ -38,6 +37,9 @@ others'; while that disagrees, or the journal is of a later time, it waits and
 says so. Exit status 1: the journal cannot be written, an address is taken, a
 certificate is refused.
 
+On SIGHUP, or bourse site reload NAME, the file is read again: VOs are taken in and
+let go, and shares, accounts and revoked certificates changed, without a restart.
+
 bourse site lost NAME is another command: it tells a broker that a site will not
 come back.`,
 		Example: "  bourse check north.toml && bourse site north.toml",
@@ -46,12 +48,12 @@ come back.`,
 			return runSite(cmd, f, args[0])
 		},
 	})
-	cmd.AddCommand(newSiteLost())
+	cmd.AddCommand(newSiteLost(), newSiteReload())
 	return cmd
 }
 
 func runSite(cmd *cobra.Command, f processFlags, file string) error {
-	cfg, err := configs.ReadSiteProcess(file)
+	text, cfg, err := readSite(file)
 	if err != nil {
 		return err
 	}
@@ -79,6 +81,7 @@ func runSite(cmd *cobra.Command, f processFlags, file string) error {
 	if b, ok := nodes.backend.(*managed.Backend); ok {
 		p.tells = append(p.tells, clusterMetrics{p, clusterID, b.Counts})
 	}
+	p.reread = (&siteFile{process: p, file: file, text: text, cfg: cfg, cluster: clusterID, nodes: nodes}).again
 	behind := cluster.New(cluster.Config{Site: site}, nodes.backend)
 	if meets := cfg.Rendezvous; meets.Address != "" {
 		agent.Meeting = meets.Advertise

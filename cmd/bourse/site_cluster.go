@@ -21,6 +21,26 @@ import (
 type behind struct {
 	backend cluster.Backend
 	driver  live.Driver // nil: the nodes are simulated
+	// account says why no work can run as a local account, or what is to be known of one
+	// that it can run as; nil: none runs.
+	account func(as string) (remark string, err error)
+}
+
+// accounts tries the accounts of a mapping, and returns what is to be known of them.
+func (b *behind) accounts(list []configs.Account) (remarks []string, err error) {
+	for _, a := range list {
+		if b.account == nil {
+			break
+		}
+		remark, err := b.account(a.As)
+		if err != nil {
+			return nil, err
+		}
+		if remark != "" {
+			remarks = append(remarks, remark)
+		}
+	}
+	return remarks, nil
 }
 
 // clusters lists the kinds of clusters by the word of [cluster] kind.
@@ -53,10 +73,16 @@ func simulatedCluster(p *process, cfg *configs.SiteProcess, agent *sites.Config)
 // managedConfig is what all clusters of real nodes are configured by.
 func managedConfig(cfg *configs.SiteProcess) managed.Config {
 	c := managed.Config{Site: cfg.Name, Driver: driverOf(cfg.Name), Groups: cfg.Groups, Prefix: "bourse.", Policy: cfg.Policy}
-	for _, a := range cfg.Mapping() {
-		c.Accounts = append(c.Accounts, managed.Account{User: a.User, As: a.As})
-	}
+	c.Accounts = mapped(cfg)
 	return c
+}
+
+// mapped is as whom the work of all users runs.
+func mapped(cfg *configs.SiteProcess) (list []managed.Account) {
+	for _, a := range cfg.Mapping() {
+		list = append(list, managed.Account{User: a.User, As: a.As})
+	}
+	return list
 }
 
 // localCluster has processes of this machine, which answers at once: its looks are
@@ -81,14 +107,13 @@ func localCluster(p *process, cfg *configs.SiteProcess, _ *sites.Config) (behind
 	if err != nil {
 		return behind{}, failed(err)
 	}
-	for _, a := range cfg.Mapping() {
-		remark, err := d.Check(a.As)
-		if err != nil {
-			return behind{}, failed(err)
-		}
-		if remark != "" {
-			p.log.Warn().Msg(remark)
-		}
+	b := behind{managed.New(c), d, d.Check}
+	remarks, err := b.accounts(cfg.Mapping())
+	if err != nil {
+		return behind{}, failed(err)
 	}
-	return behind{managed.New(c), d}, nil
+	for _, remark := range remarks {
+		p.log.Warn().Msg(remark)
+	}
+	return b, nil
 }

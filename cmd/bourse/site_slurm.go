@@ -29,12 +29,12 @@ func slurmCluster(p *process, cfg *configs.SiteProcess, agent *sites.Config) (be
 	if err != nil {
 		return behind{}, failed(err)
 	}
-	for _, a := range cfg.Mapping() {
-		if why := slurm.Check(a.As); why.Refused() {
-			remarks = append(remarks, why.String()+"; until then the work of its users is refused")
-		}
+	b := behind{driver: d, account: slurmAccount}
+	of, err := b.accounts(cfg.Mapping())
+	if err != nil {
+		return behind{}, failed(err)
 	}
-	for _, remark := range remarks {
+	for _, remark := range append(remarks, of...) {
 		p.log.Warn().Msg(remark)
 	}
 	agent.Groups, cfg.Groups = groups, groups
@@ -46,7 +46,16 @@ func slurmCluster(p *process, cfg *configs.SiteProcess, agent *sites.Config) (be
 	// may last and take effect: less than a leg may be late, so that it is known in time.
 	c.Limits = managed.Limits{Skew: 5 * bourse.Second, Padding: 2 * bourse.Minute,
 		CommandTimeout: bourse.Duration(slurm.CommandLimit/time.Millisecond) + 5*bourse.Second, Late: 10 * bourse.Second}
-	return behind{managed.New(c), d}, nil
+	b.backend = managed.New(c)
+	return b, nil
+}
+
+// slurmAccount says why no work runs as an account yet.
+func slurmAccount(as string) (string, error) {
+	if why := slurm.Check(as); why.Refused() {
+		return why.String() + "; until then the work of its users is refused", nil
+	}
+	return "", nil
 }
 
 // slurmLook waits for a cluster that does not answer, for a while.

@@ -365,6 +365,12 @@ func (c *Client) OpenTo(ctx context.Context, w web.OpenWish) (web.SiteState, err
 	return c.operate(ctx, http.MethodPost, "/v1/open", w)
 }
 
+// Reload has a site read its file again.
+func (c *Client) Reload(ctx context.Context) (r web.Reloaded, err error) {
+	err = c.call(ctx, http.MethodPost, "/v1/reload", nil, &r)
+	return r, err
+}
+
 func (c *Client) operate(ctx context.Context, method, path string, wish any) (s web.SiteState, err error) {
 	err = c.call(ctx, method, path, wish, &s)
 	return s, err
