@@ -289,3 +289,55 @@ func TestVOs_JobsOfBothArePlaced(t *testing.T) {
 		return confirmed["atlas/main"] == 3 && confirmed["cms/main"] == 3
 	})
 }
+
+// A VO that floods a site fills its own part of the mailbox: another VO's message is
+// taken, and behind no more of the first one's than that.
+func TestVOs_AFloodFillsItsOwnPartOfTheMailbox(t *testing.T) {
+	t.Parallel()
+	h := quiet(Options{Mailbox: 64})
+	addSite(t, h, "north", 8, memories())
+	t.Cleanup(func() { stop(t, h) })
+	v := NewVOs(h, zerolog.New(io.Discard))
+	in := map[string]Local{}
+	for _, vo := range []string{"atlas", "cms"} {
+		x, err := v.In(vo)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.Connect(&fakeNetwork{})
+		in[vo] = x
+	}
+	looks, done := make(chan struct{}), make(chan struct{})
+	seen := make(chan error, 1)
+	go func() {
+		seen <- h.View(context.Background(), siteNorth, func(bourse.Time, agents.Agent) { close(looks); <-done })
+	}()
+	<-looks // the agent is at it, and takes nothing
+	deliver := func(vo string, cycle uint64) bool {
+		e, err := wire.Encode(mainBroker, siteNorth, agents.OfferRequest{Cycle: cycle, Horizon: bourse.Time(bourse.Day)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return in[vo].Deliver(e)
+	}
+	taken := 0
+	for i := range uint64(100) {
+		if deliver("cms", i) {
+			taken++
+		}
+	}
+	if s := v.Stats(); taken != 32 || s.Held["cms"] != 68 || s.Waiting["cms"] != 32 {
+		t.Errorf("of 100 messages of cms %d are taken: %+v", taken, s)
+	}
+	if !deliver("atlas", 1) {
+		t.Error("a message of atlas is not taken")
+	}
+	close(done)
+	if err := <-seen; err != nil {
+		t.Fatal(err)
+	}
+	poll(t, "all are handled", func() bool { s := v.Stats(); return s.Waiting["cms"]+s.Waiting["atlas"] == 0 })
+	if !deliver("cms", 1000) {
+		t.Error("afterwards cms is not heard")
+	}
+}

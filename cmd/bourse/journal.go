@@ -64,7 +64,8 @@ state table, that decisions never change, that money is posted once and at the
 price that was held. Several together also show that all legs of a transaction
 carry its decision. Where the sizes of the groups are known, from the files of
 sites' processes that lie in the folders, a scenario or --nodes, it is checked
-that no node is promised twice. Of a scenario all that its groups have is known,
+that no node is promised twice. Where those serve several VOs, brokers whose files lie
+there too are VO/NAME. Of a scenario all that its groups have is known,
 and windows are held to that too: length, performance, machines, prices. Where the key of a site is given, --key, what it
 has restored after an amnesia is held to the proofs that it made with it.
 
@@ -113,6 +114,13 @@ func (v *journalVerify) run(paths []string, out io.Writer) error {
 	sources, err := journalSources(paths)
 	if err != nil {
 		return err
+	}
+	vos, err := voFolders(paths)
+	if err != nil {
+		return err
+	}
+	for i := range sources {
+		sources[i].vo = vos[filepath.Dir(filepath.Clean(sources[i].path))]
 	}
 	if sources, err = inOrder(sources); err != nil {
 		return err
@@ -266,7 +274,16 @@ func printVerified(out io.Writer, rows []journalRow, c invariant.Counts, broken 
 type journalSource struct {
 	path   string
 	file   bool
-	broker bool // of a broker; set by inOrder
+	broker bool   // of a broker; set by inOrder
+	vo     string // of a broker: of several that the sites beside it serve
+}
+
+// as is the name of an agent among all of those that are checked together.
+func (s journalSource) as(agent agents.ID) agents.ID {
+	if role, name, _ := strings.Cut(string(agent), ":"); s.vo != "" {
+		return agents.ID(role + ":" + bourse.InVO(s.vo, name))
+	}
+	return agent
 }
 
 // journalSources finds the journals under the paths, in their order.
@@ -310,6 +327,7 @@ func inOrder(list []journalSource) ([]journalSource, error) {
 		if err != nil {
 			return nil, err
 		}
+		agent = list[i].as(agent)
 		if other, twin := folders[agent]; twin && !list[i].file {
 			return nil, fmt.Errorf("%s and %s are both journals of %s; check them one by one", other, list[i].path, agent)
 		}
@@ -373,7 +391,10 @@ func (s journalSource) audit(check *invariant.Audit) (journalRow, error) {
 	row := journalRow{Path: s.path}
 	begun := false
 	segments, err := s.read(func(r journal.Record) error {
-		check.Trail(r.Agent).Take(invariant.Place{File: r.File, Offset: r.Offset, Number: r.Number}, r.At, r.Fact)
+		if s.vo != "" {
+			r.Fact = inVO(s.vo, r.Fact)
+		}
+		check.Trail(s.as(r.Agent)).Take(invariant.Place{File: r.File, Offset: r.Offset, Number: r.Number}, r.At, r.Fact)
 		if !r.Image {
 			row.Facts++
 		}
@@ -386,7 +407,7 @@ func (s journalSource) audit(check *invariant.Audit) (journalRow, error) {
 	row.Segments = len(segments)
 	if len(segments) > 0 {
 		last := segments[len(segments)-1]
-		row.Agent, row.Torn = last.Agent, last.Torn
+		row.Agent, row.Torn = s.as(last.Agent), last.Torn
 	}
 	return row, err
 }

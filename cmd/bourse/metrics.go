@@ -31,6 +31,10 @@ func (m processMetrics) Collect(ch chan<- prometheus.Metric) {
 	s := m.p.vos.Stats()
 	count(ch, "bourse_vo_unsent_total", unsent, s.Nobody, "cause", "nobody")
 	count(ch, "bourse_vo_unsent_total", unsent, s.Foreign, "cause", "foreign")
+	for vo, n := range s.Held {
+		count(ch, "bourse_vo_held_total", "Messages of a VO that were not taken, mostly because it has its part of the mailbox.", n, "vo", vo)
+		gauge(ch, "bourse_vo_waiting", "Messages of a VO in the mailbox.", float64(s.Waiting[vo]), "vo", vo)
+	}
 }
 
 // member tells of one VO, of several by its name.

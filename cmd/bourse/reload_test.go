@@ -231,7 +231,7 @@ func TestUp_OperatorsOfASiteAreNotThoseOfAVO(t *testing.T) {
 		{[]string{"maintenance", "north", "disks", "--group", "main", "--nodes", "1", "--start", until, "--end", "2h"}, voAtSite, ""},
 		{[]string{"site", "reload", "north"}, voAtSite, siteAtSite},
 		{[]string{"reservations", "--at", "north"}, voAtSite, siteAtSite},
-				{[]string{"site", "lost", "north"}, siteAtVO, voAtVO},
+		{[]string{"site", "lost", "north"}, siteAtVO, voAtVO},
 		{[]string{"site", "lost", "north", "--undo"}, siteAtVO, voAtVO},
 		{[]string{"accounts", "deposit", "5"}, siteAtVO, voAtVO},
 		{[]string{"accounts", "statement"}, siteAtVO, voAtVO},
@@ -251,4 +251,3 @@ func TestUp_OperatorsOfASiteAreNotThoseOfAVO(t *testing.T) {
 		}
 	}
 }
-

@@ -89,4 +89,8 @@ func TestUp_TwoVOsShareTheSites(t *testing.T) {
 	if out, err := run(sites, "drain", "north"); err != nil {
 		t.Errorf("the sites' operator: %v\n%s", err, out)
 	}
+	out, _, err := runCommand(t.Context(), "journal", "verify", dir, "--json")
+	if err != nil || !strings.Contains(out, `"broken": 0`) || !strings.Contains(out, `"broker:vo1/main"`) || !strings.Contains(out, `"broker:vo2/main"`) || strings.Contains(out, `"committed": 0`) {
+		t.Errorf("the journals: %v\n%s", err, out)
+	}
 }

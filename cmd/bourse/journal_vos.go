@@ -1,0 +1,81 @@
+package main
+
+import (
+	"io/fs"
+	"path/filepath"
+	"reflect"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/configs"
+)
+
+// voFolders lists, by its folder, the VO of each broker whose file lies under the paths
+// beside files of sites that serve it as one of several. Those sites know the broker as
+// VO/NAME.
+func voFolders(paths []string) (map[string]string, error) {
+	served, of := map[string]bool{}, map[string]string{}
+	for _, p := range paths {
+		err := filepath.WalkDir(p, func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || filepath.Ext(name) != ".toml" {
+				return err
+			}
+			if site, err := configs.ReadSiteProcess(name); err == nil {
+				for i := range site.VOs {
+					served[site.VOs[i].Name] = true
+				}
+			} else if b, err := configs.ReadBrokerProcess(name); err == nil {
+				of[filepath.Clean(b.Journal.Dir)] = b.Gossip.VO
+			}
+			return nil // what is neither is not ours to judge
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	for dir, vo := range of {
+		if !served[vo] {
+			delete(of, dir)
+		}
+	}
+	return of, nil
+}
+
+// inVO is a fact of a broker as sites of several VOs would have it: what names the
+// broker's own transactions names them as those of VO/NAME. The fact itself must not be
+// used any more.
+func inVO(vo string, f agents.Fact) agents.Fact {
+	v := reflect.New(reflect.TypeOf(f)).Elem()
+	v.Set(reflect.ValueOf(f))
+	renameTx(vo, v)
+	return v.Interface().(agents.Fact)
+}
+
+var txType = reflect.TypeFor[bourse.TxID]()
+
+// renameTx renames all identities of transactions in a value.
+func renameTx(vo string, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Struct:
+		if v.Type() == txType {
+			if id := v.Interface().(bourse.TxID); id.Broker != "" {
+				id.Broker = bourse.InVO(vo, id.Broker)
+				v.Set(reflect.ValueOf(id))
+			}
+			return
+		}
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				renameTx(vo, v.Field(i))
+			}
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			renameTx(vo, v.Index(i))
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			renameTx(vo, v.Elem())
+		}
+	}
+}
