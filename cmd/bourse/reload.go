@@ -54,6 +54,7 @@ type siteFile struct {
 	cfg     *configs.SiteProcess // as it is in force; of VOs, shares and accounts
 	cluster agents.ID
 	nodes   behind
+	seen    map[*certificate.Store]uint64 // the readings that have been told of; none: the first
 }
 
 // readSite reads the file of a site's process, and returns its text too.
@@ -206,11 +207,11 @@ func (c *rereading) check() error {
 		if s == nil {
 			continue
 		}
-		before := s.Current()
 		if err := s.Reload(); err != nil {
 			return err
 		}
-		if s.Current() != before {
+		if n := s.Current(); n != max(c.seen[s], 1) { // a message of a peer may have had it read before
+			c.seen[s] = n
 			c.words = append(c.words, "certificates of "+s.Identity().VO)
 		}
 	}

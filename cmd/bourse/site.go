@@ -81,7 +81,7 @@ func runSite(cmd *cobra.Command, f processFlags, file string) error {
 	if b, ok := nodes.backend.(*managed.Backend); ok {
 		p.tells = append(p.tells, clusterMetrics{p, clusterID, b.Counts})
 	}
-	p.reread = (&siteFile{process: p, file: file, text: text, cfg: cfg, cluster: clusterID, nodes: nodes}).again
+	p.reread = (&siteFile{process: p, file: file, text: text, cfg: cfg, cluster: clusterID, nodes: nodes, seen: map[*certificate.Store]uint64{}}).again
 	behind := cluster.New(cluster.Config{Site: site}, nodes.backend)
 	if meets := cfg.Rendezvous; meets.Address != "" {
 		agent.Meeting = meets.Advertise
