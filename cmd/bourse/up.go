@@ -22,6 +22,7 @@ import (
 type upFlags struct {
 	sites   int
 	vos     int
+	brokers int
 	dir     string
 	port    int
 	cluster string
@@ -48,6 +49,9 @@ With --vos N the sites serve N VOs that trust each other in nothing, each with a
 authority, a broker and a context of its own under DIR (DIR/vo1/context.json); the
 context of DIR is that of the sites' operator.
 
+With --brokers N one VO has N brokers, each with a queue, accounts and a context of its
+own (DIR/context-broker2.json): none knows of the jobs of another.
+
 With --cluster simulated nothing is run: each site has a simulated cluster with
 local jobs of its own, an hour of which passes in a minute.
 
@@ -73,6 +77,7 @@ Logs go to stderr, each line with the name of the agent.`,
 	}
 	addFlag(cmd, &f.sites, asNumber, "sites", 0, "how many sites to run; default 3, or those that DIR has")
 	addFlag(cmd, &f.vos, asNumber, "vos", 0, "how many VOs the sites serve, each with an authority and a broker of its own; default 1, or those that DIR has")
+	addFlag(cmd, &f.brokers, asNumber, "brokers", 0, "how many brokers the VO has, where it is one; default 1, or those that DIR has")
 	addFlag(cmd, &f.dir, asFolder, "dir", ".bourse", "folder for certificates, files and journals")
 	addFlag(cmd, &f.port, asNumber, "port", 7400, "the first port to try; three or four for each agent are taken where they are free")
 	addFlag(cmd, &f.cluster, oneOf("cluster", upLocal, upSimulated), "cluster", "", "local: work really runs, the default; simulated: none does. Sites that DIR has stay as they are")
@@ -87,6 +92,9 @@ func (f *upFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if f.vos < 0 || f.vos > maxUpVOs {
 		return fmt.Errorf("--vos %d: must be 1 to %d", f.vos, maxUpVOs)
 	}
+	if f.brokers < 0 || f.brokers > maxUpBrokers {
+		return fmt.Errorf("--brokers %d: must be 1 to %d", f.brokers, maxUpBrokers)
+	}
 	if f.port < 1 || f.port > maxPort {
 		return fmt.Errorf("--port %d: must be 1 to %d", f.port, maxPort)
 	}
@@ -98,10 +106,15 @@ func (f *upFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	var members []member
 	var err error
-	if f.vos > 1 {
+	switch {
+	case f.vos > 1 && f.brokers > 1:
+		return errors.New("--brokers is for one VO; with --vos each has one broker")
+	case f.vos > 1:
 		members, err = layOutVOs(f.dir, f.sites, f.vos, f.port, f.cluster)
-	} else {
-		members, err = layOut(f.dir, f.sites, f.port, f.cluster)
+	default:
+		if members, err = layOut(f.dir, f.sites, f.port, f.cluster); err == nil {
+			members, err = addBrokers(f.dir, members, f.brokers, f.port)
+		}
 	}
 	if err != nil {
 		return failed(err)

@@ -81,7 +81,7 @@ func layOut(dir string, sites, port int, kind string) ([]member, error) {
 	if err := ports.reserve(dir); err != nil {
 		return nil, err
 	}
-	broker, seed, err := layOutBroker(dir, upVO, upVO, ca, ports)
+	broker, seed, err := layOutBroker(dir, upVO, upVO, "", ca, ports)
 	if err != nil {
 		return nil, err
 	}
@@ -161,8 +161,9 @@ func issue(ca *certificate.Authority, role certificate.Role, name string, hosts 
 	return err
 }
 
-// layOutBroker makes the broker of a VO.
-func layOutBroker(dir, name, vo string, ca *certificate.Authority, p *ports) (m member, seed string, err error) {
+// layOutBroker makes a broker of a VO, by a seed if it is not the first of all agents,
+// and returns where it gossips.
+func layOutBroker(dir, name, vo, seed string, ca *certificate.Authority, p *ports) (m member, gossip string, err error) {
 	file := memberFile(dir, "broker", name)
 	if err := issue(ca, certificate.Broker, name, upHost, "localhost"); err != nil {
 		return m, "", err
@@ -180,7 +181,7 @@ horizon = "1d"
 lead = "10s"             # no window starts sooner
 algorithm = "amp"
 minimize = "value"
-%s`, name, processTables("broker", name, vo, a, "")))
+%s`, name, processTables("broker", name, vo, a, seed)))
 	if err != nil {
 		return m, "", err
 	}

@@ -76,7 +76,7 @@ func layOutVOs(dir string, sites, vos, port int, kind string) ([]member, error) 
 		if err != nil {
 			return nil, err
 		}
-		m, seed, err := layOutBroker(filepath.Join(dir, vo), upBroker, vo, ca, ports)
+		m, seed, err := layOutBroker(filepath.Join(dir, vo), upBroker, vo, "", ca, ports)
 		if err != nil {
 			return nil, err
 		}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/bourse-grid/bourse/configs"
+)
+
+// maxUpBrokers bounds the brokers of one VO of a federation for trying it.
+const maxUpBrokers = 10
+
+// upBrokerName is the name of a broker beside the first one, from 2 on.
+func upBrokerName(i int) string { return fmt.Sprintf("broker%d", i) }
+
+// brokerContext is the file by which users find such a broker.
+func brokerContext(dir, name string) string {
+	return filepath.Join(dir, strings.TrimSuffix(contextFile, ".json")+"-"+name+".json")
+}
+
+// addBrokers makes what is missing of n brokers of the one VO of a federation that is laid
+// out, 0 for those that are there, and returns all members, brokers first. Each has accounts
+// and a queue of its own.
+func addBrokers(dir string, members []member, n, port int) ([]member, error) {
+	if n == 0 {
+		for n = 1; n < maxUpBrokers; n++ {
+			if _, err := os.Stat(memberFile(dir, "broker", upBrokerName(n+1))); errors.Is(err, fs.ErrNotExist) {
+				break
+			}
+		}
+	}
+	if n == 1 {
+		return members, nil
+	}
+	ca, err := openAuthority(filepath.Join(dir, caFolder), upVO)
+	if err != nil {
+		return nil, err
+	}
+	first, err := configs.ReadBrokerProcess(members[0].file)
+	if err != nil {
+		return nil, err
+	}
+	ports := &ports{next: port}
+	if err := ports.reserve(dir); err != nil {
+		return nil, err
+	}
+	list := members[:1:1]
+	for i := 2; i <= n; i++ {
+		name := upBrokerName(i)
+		m, _, err := layOutBroker(dir, name, upVO, first.Gossip.Advertise, ca, ports)
+		if err != nil {
+			return nil, err
+		}
+		if err := writeContext(dir, filepath.Base(brokerContext(dir, name)), ca, append([]member{m}, members[1:]...)); err != nil {
+			return nil, err
+		}
+		list = append(list, m)
+	}
+	return append(list, members[1:]...), nil
+}
