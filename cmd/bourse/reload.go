@@ -126,22 +126,27 @@ type rereading struct {
 // its table a restart of the site would find no account for their work.
 func (f *siteFile) compare(ctx context.Context, to *configs.SiteProcess) (*rereading, error) {
 	c := &rereading{siteFile: f, to: to}
+	named := func(vo string) int { return slices.IndexFunc(to.VOs, func(v configs.VO) bool { return v.Name == vo }) }
+	for i := range f.cfg.VOs {
+		vo := f.cfg.VOs[i].Name
+		if named(vo) >= 0 {
+			continue
+		}
+		n, err := f.openOf(ctx, vo)
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 {
+			return nil, fmt.Errorf("%s has %d legs that are not over, whose work needs its accounts: let it go by let_go = true in its [[vo]], and take the table out when they are over", vo, n)
+		}
+	}
 	for _, m := range f.members() {
 		if m.vo == "" {
 			continue
 		}
-		i := slices.IndexFunc(to.VOs, func(v configs.VO) bool { return v.Name == m.vo })
+		i := named(m.vo)
 		switch {
-		case i < 0:
-			n, err := f.openOf(ctx, m.vo)
-			if err != nil {
-				return nil, err
-			}
-			if n > 0 {
-				return nil, fmt.Errorf("%s has %d legs that are not over, whose work needs its accounts: let it go by let_go = true in its [[vo]], and take the table out when they are over", m.vo, n)
-			}
-			fallthrough
-		case to.VOs[i].LetGo:
+		case i < 0 || to.VOs[i].LetGo:
 			c.out = append(c.out, m)
 			c.words = append(c.words, "VO "+m.vo+" is let go")
 		case to.VOs[i].Listen != m.listen || to.VOs[i].TLS != m.tls || !reflect.DeepEqual(to.VOs[i].Gossip, m.gossip):

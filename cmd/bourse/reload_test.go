@@ -154,6 +154,13 @@ func TestSiteReload_TakesAVOInAndLetsItGo(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	u.listed(t, "vo2", false)
+	kept, err := os.ReadFile(u.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(slices.Concat(both[:i], both[j:]))
+	refused("a VO that is let go, with legs and no table", "let_go = true")
+	write(kept)
 	u.place(t, "vo1", "others-job")
 	out, err := u.run(t, u.own, "reservations", "--at", "north", "--json")
 	if err != nil || !strings.Contains(out, "vo2/main") || !strings.Contains(out, "kept-job") || !strings.Contains(out, "others-job") {
