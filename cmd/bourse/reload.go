@@ -59,18 +59,15 @@ type siteFile struct {
 
 // readSite reads the file of a site's process, and returns its text too.
 func readSite(file string) ([]byte, *configs.SiteProcess, error) {
-	cfg, err := configs.ReadSiteProcess(file) // which bounds its size
-	if err != nil {
+	if _, err := configs.ReadSiteProcess(file); err != nil { // which bounds its size
 		return nil, nil, err
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, nil, err
 	}
-	if cfg, err = configs.ParseSiteProcess(file, text); err != nil {
-		return nil, nil, err
-	}
-	return text, cfg, nil
+	cfg, err := configs.ParseSiteProcess(file, text)
+	return text, cfg, err
 }
 
 // atRunTime are the keys at the top of the file that are in force at once.
