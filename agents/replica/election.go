@@ -36,10 +36,15 @@ func (r *Replica) beat(now bourse.Time, out *agents.Outbox) {
 	if r.node.BasicStatus().Lead != raft.None {
 		_ = r.node.ForgetLeader() // from here on others may have this one's vote
 	}
-	if silence >= r.turn() {
+	if silence >= r.turn() && !r.waitsForPast() {
 		r.tries++
 		_ = r.node.Campaign()
 	}
+}
+
+// waitsForPast reports whether another founder brings what this one does not have yet.
+func (r *Replica) waitsForPast() bool {
+	return r.cfg.Past != "" && r.cfg.Past != r.cfg.Self && r.log.last() <= 1
 }
 
 // turn is the silence after which this member campaigns next: each has its own in
