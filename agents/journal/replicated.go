@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
 )
 
 // A replica's journal holds the facts of another agent within its own. Who reads it
@@ -13,6 +15,17 @@ import (
 // alone: an entry once the journal says that it is committed, and those after it at the
 // end. Of the last ones another replica may know that they are void, as nobody knows of
 // the last facts of an agent alone whether anything followed from them.
+
+// Within is the agent that a replica holds, by the replica's name or the agent's own:
+// "broker:vo1" of "replica:vo1/2".
+func Within(id agents.ID) agents.ID {
+	name, is := strings.CutPrefix(string(id), string(agents.Replica)+":")
+	at := strings.LastIndexByte(name, '/')
+	if !is || at < 0 {
+		return id
+	}
+	return agents.ID(string(agents.Broker) + ":" + name[:at])
+}
 
 // unwrapper makes of a replica's records those of the agent within. Other records
 // pass as they are.
@@ -122,7 +135,7 @@ func (u *unwrapper) show(r Record, payload json.RawMessage, image bool) error {
 	if !image {
 		u.number++
 	}
-	r.Number, r.Image, r.Fact = u.number, image, nil
+	r.Number, r.Image, r.Fact, r.Agent = u.number, image, nil, Within(r.Agent)
 	return u.see(r, append(slices.Clip(payload), '\n'))
 }
 

@@ -214,7 +214,7 @@ func (h *Host) begin(l *life, disk journal.Disk, opt journal.Options) error {
 	if dup {
 		return errNoSecond
 	}
-	opt.Agent = l.id
+	opt.Agent = l.name()
 	last, err := l.replay(disk, opt)
 	if err != nil {
 		return err

@@ -104,6 +104,14 @@ func (l *life) as(to agents.ID) agents.ID {
 
 const replicaRole = "replica"
 
+// name is whose journal it is.
+func (l *life) name() agents.ID {
+	if l.held != nil {
+		return l.held.self
+	}
+	return l.id
+}
+
 // led notices whether the replica leads. When it ceases to, nobody is answered any more
 // who waits: what it has not let out never leaves.
 func (l *life) led() {

@@ -301,9 +301,41 @@ func journalSources(paths []string) ([]journalSource, error) {
 	return list, nil
 }
 
+// ofGroups leaves one journal of each broker that several processes hold: the one that
+// tells most.
+func ofGroups(list []journalSource) ([]journalSource, error) {
+	most := map[agents.ID]int{} // facts
+	best := map[agents.ID]journalSource{}
+	groups := map[journalSource]agents.ID{}
+	for _, s := range list {
+		owner, err := s.owner()
+		if err != nil {
+			return nil, err
+		}
+		group := journal.Within(owner)
+		if group == owner || s.file {
+			continue
+		}
+		groups[s] = group
+		n := 1
+		if _, err := s.read(func(journal.Record) error { n++; return nil }); err != nil {
+			return nil, err
+		}
+		if n > most[group] {
+			most[group], best[group] = n, s
+		}
+	}
+	return slices.DeleteFunc(list, func(s journalSource) bool { return groups[s] != "" && best[groups[s]] != s }), nil
+}
+
 // inOrder puts brokers last: while agents run, a site's journal is then never
-// ahead of what its brokers have recorded. Two folders of one agent are refused.
+// ahead of what its brokers have recorded. Two folders of one agent are refused, but
+// of those of replicas one is taken.
 func inOrder(list []journalSource) ([]journalSource, error) {
+	list, err := ofGroups(list)
+	if err != nil {
+		return nil, err
+	}
 	folders := map[agents.ID]string{}
 	for i := range list {
 		agent, err := list[i].owner()
@@ -316,7 +348,7 @@ func inOrder(list []journalSource) ([]journalSource, error) {
 		if !list[i].file {
 			folders[agent] = list[i].path
 		}
-		list[i].broker = strings.HasPrefix(string(agent), "broker:")
+		list[i].broker = strings.HasPrefix(string(journal.Within(agent)), "broker:")
 	}
 	slices.SortStableFunc(list, func(a, b journalSource) int {
 		switch {
