@@ -13,6 +13,11 @@ import (
 // maxUpReplicas bounds the processes that up has hold a broker.
 const maxUpReplicas = 7
 
+// replicaFile is the file of the k-th replica, from 0 on.
+func replicaFile(dir string, k int) string {
+	return filepath.Join(dir, fmt.Sprintf("broker-%s-%d", upVO, k+1), "broker.toml")
+}
+
 // layOutReplicas makes the processes that hold the broker, 0 for those that are there, one
 // at first. All have one certificate.
 func layOutReplicas(dir string, n int, ca *certificate.Authority, p *ports) ([]member, string, error) {
@@ -50,7 +55,7 @@ func layOutReplicas(dir string, n int, ca *certificate.Authority, p *ports) ([]m
 	for k, a := range ports {
 		file := first
 		if k > 0 {
-			file = filepath.Join(dir, fmt.Sprintf("broker-%s-%d", upVO, k+1), "broker.toml")
+			file = replicaFile(dir, k)
 		}
 		more := fmt.Sprintf("[replica]                # several processes hold the broker\nid = %d\naddress = \"%s:%d\"\n%s", k+1, upHost, a[3], list.String())
 		m, gossip, err := layOutBrokerFile(file, upVO, upVO, seed, more, a)
