@@ -138,7 +138,7 @@ func (r *journalRebase) one(s journalSource, now, to bourse.Time, ending string)
 		return one, err
 	}
 	if journal.Within(owner) != owner {
-		return one, fmt.Errorf("%s is the journal of %s, whose entries other replicas have too; it cannot be brought back to a time alone. Let bourse replica replace make it anew", s.path, owner)
+		return one, fmt.Errorf("%s is the journal of %s, whose entries other replicas have too; it cannot be brought back to a time alone", s.path, owner)
 	}
 	if to == bourse.Never {
 		to = now
