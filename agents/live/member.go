@@ -57,11 +57,8 @@ func (m Member) encode() ([]byte, error) {
 		b = binary.AppendUvarint(b, uint64(len(s)))
 		b = append(b, s...)
 	}
-	for _, n := range []uint64{m.Life, uint64(m.Oldest), uint64(m.Version), m.Digest, uint64(m.Flags)} {
+	for _, n := range []uint64{m.Life, uint64(m.Oldest), uint64(m.Version), m.Digest, uint64(m.Flags), m.Term} {
 		b = binary.AppendUvarint(b, n)
-	}
-	if m.Term > 0 {
-		b = binary.AppendUvarint(b, m.Term)
 	}
 	if len(b) > metaMax {
 		return nil, fmt.Errorf("what %s tells of itself by gossip takes %d bytes, at most %d fit: shorten its name or its address", m.Agent, len(b), metaMax)
@@ -79,7 +76,7 @@ func decodeMember(node string, meta []byte) (Member, error) {
 	oldest, version := r.number(), r.number()
 	m.Digest = r.number()
 	flags := r.number()
-	if len(r.b) > 0 {
+	if len(r.b) > 0 { // older builds do not say
 		m.Term = r.number()
 	}
 	m.Oldest, m.Version, m.Flags = uint32(oldest), uint32(version), Flags(flags)
