@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
@@ -38,7 +39,7 @@ type replicaProcess struct {
 func (r *replicaProcess) begin() error {
 	c := &r.cfg.Replica
 	config := replica.Config{Group: r.name, Self: r.self, Joins: c.Joins, New: func() agents.Durable { return broker.New(r.broker) },
-		Codec: journal.NewCodec(), Committed: r.committed.Add, Silence: c.Silence, Heartbeat: c.Silence / 10, Stagger: c.Silence / 5}
+		Codec: journal.NewCodec(), Committed: r.committed.Add, Silence: c.Silence, Heartbeat: c.Silence / 10, Stagger: c.Silence / 3}
 	others := map[agents.ID]string{}
 	for _, m := range c.Members {
 		id := replicaOf(r.cfg.Name, m.Number)
@@ -121,6 +122,9 @@ func (r *replicaProcess) leader() (name, url string) {
 	return string(l.Leader), ""
 }
 
+// leadAgain is when the API is made again that could not be.
+const leadAgain = 200 * time.Millisecond
+
 // follow has the API and gossip follow who leads, until ctx ends.
 func (r *replicaProcess) follow(ctx context.Context) {
 	told := make(chan live.Leadership, 1)
@@ -128,6 +132,7 @@ func (r *replicaProcess) follow(ctx context.Context) {
 	r.following.Go(func() {
 		var is live.Leadership
 		for {
+			var again <-chan time.Time
 			now, changed, err := r.host.Leadership(r.name)
 			if err != nil {
 				return
@@ -143,12 +148,13 @@ func (r *replicaProcess) follow(ctx context.Context) {
 				} else if r.web != nil {
 					if err := r.web.Lead(); err != nil {
 						r.log.Warn().Err(err).Msg("the API cannot be served by this replica")
-						is = live.Leadership{} // again with the next change
+						is, again = live.Leadership{}, time.After(leadAgain)
 					}
 				}
 			}
 			select {
 			case <-changed:
+			case <-again:
 			case <-ctx.Done():
 				return
 			}
