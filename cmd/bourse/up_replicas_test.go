@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -103,16 +104,21 @@ func TestUp_ABrokerOutlivesItsLeaders(t *testing.T) {
 		t.Logf("%s killed: the next job is taken after %v", name, submit(fmt.Sprintf("after%d", k)))
 		eventually(t, time.Minute, "another leads", func() bool { _, now := leaderOf(stderr.String()); return now > n })
 		delete(pids, "broker:"+name)
+		eventually(t, time.Minute, "the one that was killed is back", func() bool {
+			_, since, _ := strings.Cut(stderr.String(), name+" was killed")
+			return regexp.MustCompile(`(?m)^` + name + ` .* INF ready`).MatchString(since)
+		})
 		if name, _ := leaderOf(stderr.String()); pids["broker:"+name] == 0 {
 			break // it has come back under another number
 		}
 	}
 	eventually(t, 2*time.Minute, "all are placed", func() bool {
 		out, _, err := runCommand(t.Context(), "jobs", "--json", "--context", at)
-		var list []struct{ ID, State string }
-		if err != nil || json.Unmarshal([]byte(out), &list) != nil {
+		var said struct{ Jobs []struct{ ID, State string } }
+		if err != nil || json.Unmarshal([]byte(out), &said) != nil {
 			return false
 		}
+		list := said.Jobs
 		placed := 0
 		for _, id := range taken {
 			for _, j := range list {
