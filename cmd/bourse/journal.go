@@ -301,33 +301,6 @@ func journalSources(paths []string) ([]journalSource, error) {
 	return list, nil
 }
 
-// ofGroups leaves one journal of each broker that several processes hold: the one that
-// tells most.
-func ofGroups(list []journalSource) ([]journalSource, error) {
-	most := map[agents.ID]int{} // facts
-	best := map[agents.ID]journalSource{}
-	groups := map[journalSource]agents.ID{}
-	for _, s := range list {
-		owner, err := s.owner()
-		if err != nil {
-			return nil, err
-		}
-		group := journal.Within(owner)
-		if group == owner || s.file {
-			continue
-		}
-		groups[s] = group
-		n := 1
-		if _, err := s.read(func(journal.Record) error { n++; return nil }); err != nil {
-			return nil, err
-		}
-		if n > most[group] {
-			most[group], best[group] = n, s
-		}
-	}
-	return slices.DeleteFunc(list, func(s journalSource) bool { return groups[s] != "" && best[groups[s]] != s }), nil
-}
-
 // inOrder puts brokers last: while agents run, a site's journal is then never
 // ahead of what its brokers have recorded. Two folders of one agent are refused, but
 // of those of replicas one is taken.
