@@ -12,6 +12,8 @@ var replicaMessages = []Properties{
 	{ReplicaRedirect{}, Replica, User, Reply, nil}, // to any request of a user or an operator
 	{ReplicaReplace{}, Operator, Replica, Request, ReplicaReplaced{}},
 	{ReplicaReplaced{}, Replica, Operator, Reply, nil},
+	{ReplicaConfirm{}, Operator, Replica, Request, ReplicaConfirmed{}}, // of the runtime, for whoever reads
+	{ReplicaConfirmed{}, Replica, Operator, Reply, nil},
 }
 
 // ReplicaStep is a message of the consensus among replicas.
@@ -56,6 +58,13 @@ type ReplicaReplaced struct {
 	Reason  bourse.Reason
 }
 
+// ReplicaConfirm asks whether this replica leads, now that it has been asked, and
+// whether all that its agent has done so far is committed.
+type ReplicaConfirm struct{}
+
+// ReplicaConfirmed says so. Who does not lead answers by a ReplicaRedirect.
+type ReplicaConfirmed struct{}
+
 // Kind names the message.
 func (ReplicaStep) Kind() string { return "ReplicaStep" }
 
@@ -73,3 +82,9 @@ func (ReplicaReplace) Kind() string { return "ReplicaReplace" }
 
 // Kind names the message.
 func (ReplicaReplaced) Kind() string { return "ReplicaReplaced" }
+
+// Kind names the message.
+func (ReplicaConfirm) Kind() string { return "ReplicaConfirm" }
+
+// Kind names the message.
+func (ReplicaConfirmed) Kind() string { return "ReplicaConfirmed" }

@@ -85,7 +85,8 @@ type SiteProcess struct {
 type BrokerProcess struct {
 	Broker
 	Process
-	Notify Notify
+	Notify  Notify
+	Replica Replica // which of several processes it is that hold the broker
 }
 
 // Notify is how users' webhooks are told of the turns of their jobs.
@@ -169,7 +170,8 @@ func ParseBrokerProcess(file string, text []byte) (*BrokerProcess, error) {
 func (p *BrokerProcess) keys() keys {
 	return slices.Concat(keys{oneBroker(&p.Broker, rule(p.livesInTheWorld))},
 		p.Process.keys(func() string { return "broker-" + p.Name }),
-		keys{option("notify", p.Notify.keys, "who is told of the turns of jobs, beside whom batches name")})
+		keys{option("notify", p.Notify.keys, "who is told of the turns of jobs, beside whom batches name"),
+			option("replica", func() keys { return p.Replica.keys(&p.Process) }, "several processes hold the broker, and it outlives the machine of one; without the table: this one alone")})
 }
 
 // livesInTheWorld refuses what only simulations can do.

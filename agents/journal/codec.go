@@ -41,6 +41,9 @@ func NewCodec(more ...agents.Fact) *Codec {
 	for _, f := range bourse.Facts() {
 		c.add(f)
 	}
+	for _, f := range bourse.ReplicaFacts() {
+		c.add(f)
+	}
 	for _, f := range more {
 		c.add(f)
 	}

@@ -67,7 +67,11 @@ func Find(disk Disk, codec *Codec, since bourse.Time, sieve Sieve, stop func() e
 		return err
 	}
 	for i := range f.parts {
-		if err := f.sift(i, sieve); err != nil {
+		err := f.sift(i, sieve)
+		if errors.Is(err, errWithin) {
+			return findWithin(disk, codec, sieve, stop, visit)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -191,7 +195,10 @@ func (f *finder) sift(i int, sieve Sieve) error {
 		if err != nil {
 			return err
 		}
-		kind, ok := f.kind(payload)
+		kind, ok := kindOf(f.codec, payload)
+		if ok && i == 0 && n == 0 && replicated(kind) {
+			return errWithin
+		}
 		if !ok {
 			_, _, err := f.reader.record(payload) // says what is wrong
 			return fmt.Errorf("%s: record %d at byte %d: %w", p.name, number, at, err)
@@ -263,8 +270,11 @@ func (f *finder) damaged(p *part, last bool) error {
 	return nil
 }
 
-// kind reads of what kind the fact of a payload is.
-func (f *finder) kind(payload []byte) (string, bool) {
+// errWithin says that the facts to find are within those of a replica.
+var errWithin = errors.New("a replica's journal")
+
+// kindOf reads of what kind the fact of a payload is.
+func kindOf(codec *Codec, payload []byte) (string, bool) {
 	const before = `,"kind":"`
 	at := bytes.Index(payload[:min(len(payload), 64)], []byte(before))
 	if at < 0 {
@@ -275,7 +285,7 @@ func (f *finder) kind(payload []byte) (string, bool) {
 	if end < 0 {
 		return "", false
 	}
-	k := f.codec.kinds[string(rest[:end])]
+	k := codec.kinds[string(rest[:end])]
 	if k == nil {
 		return "", false
 	}

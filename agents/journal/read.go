@@ -31,8 +31,18 @@ type Segment struct {
 // Read hands every record of all segments of a disk to visit, in order, images
 // too, and changes nothing. A torn tail is allowed in the last segment only; a
 // journal that grows while it is read may show one. The first error of visit
-// ends it.
+// ends it. Of a replica's journal the facts are those of the agent that it holds.
 func Read(disk Disk, codec *Codec, visit func(Record) error) ([]Segment, error) {
+	take, end := unwrapped(codec, visit)
+	list, err := read(disk, codec, take)
+	if err == nil {
+		err = end()
+	}
+	return list, err
+}
+
+// read is Read of the facts as they are.
+func read(disk Disk, codec *Codec, visit func(Record) error) ([]Segment, error) {
 	list, err := segments(disk)
 	if err != nil {
 		return nil, err
@@ -88,13 +98,17 @@ func ReadHeader(name string, file io.Reader) (Header, error) {
 }
 
 // ReadFile hands every record of one segment's file to visit; name is for
-// messages.
+// messages. Of a replica's journal the facts are those of the agent that it holds.
 func ReadFile(name string, data []byte, codec *Codec, visit func(Record) error) (Segment, error) {
 	s, err := readSegment(name, data)
 	if err != nil {
 		return Segment{}, err
 	}
-	return Segment{s.file, s.header, s.facts(), s.torn}, s.decode(codec, visit)
+	take, end := unwrapped(codec, visit)
+	if err = s.decode(codec, take); err == nil {
+		err = end()
+	}
+	return Segment{s.file, s.header, s.facts(), s.torn}, err
 }
 
 // chunk is how many facts one goroutine decodes at a time; of an image it decodes

@@ -44,6 +44,7 @@ func (l *life) take(now bourse.Time, m agents.Message) error {
 	}
 	l.count.facts.Add(uint64(len(l.out.Facts)))
 	if len(b.facts) == 0 {
+		l.showCommitted()
 		l.release(l.out.Sends, l.out.Alarms)
 		return nil
 	}
@@ -76,10 +77,13 @@ func (l *life) commit() {
 	l.count.sync.took(time.Since(begun))
 	l.count.syncs.Add(1)
 	l.count.batch.size(b.steps)
-	l.publish(b.facts)
+	if l.held == nil {
+		l.publish(b.facts)
+	}
+	l.showCommitted()
 	l.release(b.sends, b.alarms)
 	for _, v := range b.views {
-		v.run(l)
+		v.run(l.host.clock.now(), l.agent)
 	}
 	*b = batch{facts: agents.Emptied(b.facts), sends: agents.Emptied(b.sends), alarms: agents.Emptied(b.alarms), views: agents.Emptied(b.views), marked: b.marked}
 	if l.journal.Since() >= uint64(l.host.opt.SnapshotEvery) {
@@ -102,7 +106,7 @@ func (l *life) release(sends []agents.Send, set []agents.Alarm) {
 		if e := l.log.Debug(); e != nil {
 			e.Str("to", string(s.To)).Str("kind", s.Message.Kind()).Str("trace", agents.Trace(s.Message)).Msg("out")
 		}
-		l.host.send(l.id, s.To, s.Message)
+		l.host.send(l.as(s.To), s.To, s.Message)
 	}
 	l.count.sends.Add(uint64(len(sends)))
 	if len(set) == 0 {

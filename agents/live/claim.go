@@ -123,7 +123,7 @@ func (n *Node) called(node string, m Member, life uint64, err error) {
 	delete(n.claims, node)
 	n.mu.Unlock()
 	n.believe(m, true)
-	if m.Agent == n.opt.Name && life > n.opt.Life {
+	if m.Agent == n.opt.Name && life > n.opt.Life && !n.opt.Held {
 		select {
 		case n.later <- m:
 		default:

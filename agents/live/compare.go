@@ -210,6 +210,9 @@ func (n *Node) Begin(ctx context.Context, patience time.Duration) error {
 	c.mu.Lock()
 	c.waits = nil
 	c.mu.Unlock()
+	if n.opt.Held {
+		return nil // Lead says when
+	}
 	if err := n.announce(func(m *Member) { m.Flags &^= Waiting }); err != nil {
 		n.opt.Log.Info().Err(err).Msg("nobody has heard yet that the agents have begun")
 	}

@@ -122,10 +122,10 @@ func (d *Directory) hear(m Member, alive bool) Change {
 // leave, or has not begun.
 const idle = Leaving | Waiting
 
-// meant orders the lives of an agent: those that are not idle first, then the
-// latest first.
+// meant orders the lives of an agent: those that are not idle first, then the one
+// that leads in the latest term, then the latest.
 func meant(a, b Member) int {
-	return cmp.Or(cmp.Compare(min(a.Flags&idle, 1), min(b.Flags&idle, 1)), cmp.Compare(b.Life, a.Life))
+	return cmp.Or(cmp.Compare(min(a.Flags&idle, 1), min(b.Flags&idle, 1)), cmp.Compare(b.Term, a.Term), cmp.Compare(b.Life, a.Life))
 }
 
 // compare compares the life of an agent that was meant with the one that is.

@@ -40,15 +40,16 @@ type GuardOptions struct {
 
 // Guard secures the connections of one process. It is safe for concurrent use.
 type Guard struct {
-	store   *certificate.Store // nil: plain text on loopback
-	self    agents.ID
-	vo      string           // one of several
-	peers   certificate.Role // those that it speaks to
-	log     zerolog.Logger
-	now     func() time.Time
-	limiter logLimiter
-	conns   connBound
-	life    atomic.Uint64 // of the process, once it has begun
+	store    *certificate.Store // nil: plain text on loopback
+	self     agents.ID
+	vo       string           // one of several
+	peers    certificate.Role // those that it speaks to
+	siblings *siblings        // between replicas of one agent
+	log      zerolog.Logger
+	now      func() time.Time
+	limiter  logLimiter
+	conns    connBound
+	life     atomic.Uint64 // of the process, once it has begun
 
 	mu      sync.Mutex
 	refused map[Cause]uint64

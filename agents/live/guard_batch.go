@@ -156,6 +156,9 @@ func (g *Guard) tellsClock(p peer, data []byte) *Breach {
 
 // speaksAs holds the name that a message comes under against the certificate.
 func (g *Guard) speaksAs(p peer, name string) *Breach {
+	if g.siblings != nil {
+		return g.siblings.speaksAs(p, name)
+	}
 	from := agents.ID(name)
 	switch {
 	case p.agent != "" && from != p.agent:
@@ -199,8 +202,11 @@ func (g *Guard) envelope(p peer, e *wire.Envelope) *Breach {
 		return refuse(BadTo, "it speaks to %s; here is %s", show(e.To), g.self)
 	}
 	kind := wire.Kind(e)
-	if sends, _, known := wire.Ends(kind); known && string(sends) != string(g.peers) {
+	if sends, _, known := wire.Ends(kind); known && string(sends) != g.sender() {
 		return refuse(BadKind, "a %s, which only a %s sends", kind, sends)
+	}
+	if g.siblings != nil {
+		return nil // of what is within only the replica can judge
 	}
 	broker := from // whose transactions the two may speak of
 	if g.peers == "site" {

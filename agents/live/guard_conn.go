@@ -51,7 +51,7 @@ func (c *guardedCredentials) ClientHandshake(ctx context.Context, address string
 		return nil, nil, err
 	}
 	other := string(g.peers) + " at " + address
-	tls := credentials.NewTLS(g.store.Client(certificate.Want{Role: g.peers, Host: host}))
+	tls := credentials.NewTLS(g.store.Client(g.want(host)))
 	conn, info, err := tls.ClientHandshake(ctx, address, raw)
 	if err != nil {
 		return nil, nil, g.handshake(other, err)
@@ -154,6 +154,10 @@ func (g *Guard) verify(p *peer) error {
 		return status.Error(codes.Unauthenticated, err.Error())
 	}
 	p.agent, p.name = id.Agent(), string(id.Agent())
+	if err := g.siblings.admits(p.agent); err != nil {
+		g.refuse(&Breach{BadFrom, p.name, err.Error()})
+		return status.Error(codes.PermissionDenied, err.Error())
+	}
 	return nil
 }
 

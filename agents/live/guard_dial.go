@@ -53,7 +53,7 @@ func (s *calledStream) SendMsg(m any) error {
 		keep := batch.Envelopes[:0]
 		for _, e := range batch.Envelopes {
 			if batch.TypeNames[e.TypeId] == parcelType {
-				if to := addressee(e.MessageData); to != string(*other) {
+				if to := addressee(e.MessageData); !s.guard.isAt(to, *other) {
 					s.guard.refuse(&Breach{Misdirected, string(*other), "a parcel to " + show(to) + " is not sent to it: at " + s.address + " there is " + string(*other)})
 					continue
 				}

@@ -106,14 +106,16 @@ type Host struct {
 	nonce  uint32 // tells this host's askers from those of one before
 	failed chan error
 
-	mu      sync.RWMutex
-	lives   map[agents.ID]*life
-	workers map[agents.ID]*worker // the drivers
-	network Network
-	stopped bool
-	begun   bool
-	waiting []*life // for Begin, in the order of Add
-	latest  Latest
+	mu       sync.RWMutex
+	lives    map[agents.ID]*life
+	replicas map[agents.ID]*life   // by their names among replicas
+	workers  map[agents.ID]*worker // the drivers
+	network  Network
+	peers    Network // to other replicas
+	stopped  bool
+	begun    bool
+	waiting  []*life // for Begin, in the order of Add
+	latest   Latest
 
 	asking  sync.Mutex
 	asks    map[agents.ID]*ask // nil: nobody is answered any more
@@ -128,7 +130,7 @@ type drops struct{ unknown, barred, nobody, full, waiting, stopping, unsendable,
 func NewHost(opt Options) *Host {
 	opt.defaults()
 	h := &Host{opt: opt, log: opt.Log, nonce: uint32(nonce()), failed: make(chan error, 1),
-		lives: map[agents.ID]*life{}, workers: map[agents.ID]*worker{}, asks: map[agents.ID]*ask{}}
+		lives: map[agents.ID]*life{}, replicas: map[agents.ID]*life{}, workers: map[agents.ID]*worker{}, asks: map[agents.ID]*ask{}}
 	h.clock = newClock(opt.Now, func(off time.Duration) {
 		h.log.Warn().Dur("ahead", off).Msg("the wall clock has been set anew; this process follows by a hundredth of the time that passes, a restart takes it at once")
 	})
@@ -191,9 +193,12 @@ func (h *Host) Failed() <-chan error { return h.failed }
 // machine's clock by more than Options.Ahead, is an error, and the agent does not
 // live.
 func (h *Host) Add(id agents.ID, a agents.Durable, disk journal.Disk, opt journal.Options) error {
-	l := &life{host: h, id: id, agent: a, log: h.log.With().Str("agent", string(id)).Logger()}
+	return h.add(&life{host: h, id: id, agent: a, log: h.log.With().Str("agent", string(id)).Logger()}, disk, opt)
+}
+
+func (h *Host) add(l *life, disk journal.Disk, opt journal.Options) error {
 	if err := h.begin(l, disk, opt); err != nil {
-		err = fmt.Errorf("%s cannot begin: %w", id, err)
+		err = fmt.Errorf("%s cannot begin: %w", l.id, err)
 		l.log.Error().Err(err).Msg("life refused")
 		return err
 	}
@@ -209,7 +214,7 @@ func (h *Host) begin(l *life, disk journal.Disk, opt journal.Options) error {
 	if dup {
 		return errNoSecond
 	}
-	opt.Agent = l.id
+	opt.Agent = l.name()
 	last, err := l.replay(disk, opt)
 	if err != nil {
 		return err

@@ -29,6 +29,8 @@ type life struct {
 	set     atomic.Uint64 // alarms so far
 	ringing atomic.Bool   // a ring is in the mailbox
 
+	held *held // nil: this process alone holds the agent
+
 	watching sync.Mutex
 	watchers []*watcher
 	ended    error // why there are none any more
@@ -158,6 +160,7 @@ func (l *life) step(from agents.ID, m agents.Message) {
 	l.count.steps.Add(1)
 	err := l.take(now, m)
 	l.out.Reset()
+	l.led()
 	if err != nil {
 		l.fail(fmt.Errorf("%w: %w", ErrFailed, err))
 		return

@@ -84,6 +84,9 @@ func (h *Host) send(from, to agents.ID, m agents.Message) {
 	}
 	h.mu.RLock()
 	l, w, n := h.lives[to], h.workers[to], h.network
+	if roleOf(to) == replicaRole {
+		n = h.peers
+	}
 	h.mu.RUnlock()
 	switch {
 	case l != nil:
@@ -134,6 +137,9 @@ func (h *Host) deliver(e *wire.Envelope, of *room, most int) (taken bool) {
 	}
 	h.mu.RLock()
 	l, stopped := h.lives[to], h.stopped
+	if l == nil {
+		l = h.replicas[to]
+	}
 	h.mu.RUnlock()
 	switch {
 	case stopped:
@@ -202,7 +208,10 @@ func (h *Host) Ask(ctx context.Context, from, to agents.ID, m agents.Message) (a
 	}
 	select {
 	case r := <-a.reply:
-		return r.m, r.err
+		if err := confirmed(to, r); err != nil {
+			return nil, err
+		}
+		return r.m, nil
 	case <-ctx.Done():
 		return nil, fmt.Errorf("%s has not answered %s: %w", to, m.Kind(), context.Cause(ctx))
 	}

@@ -21,6 +21,7 @@ type Member struct {
 	Life    uint64    // its incarnation, Unix milliseconds of its start: the greater is the present one
 	Oldest  uint32    // the oldest and the newest version of the wire that it understands
 	Version uint32
+	Term    uint64 // of several processes that hold the agent: since when this one leads them; the greater is the present one
 	Digest  uint64 // of its profile and prices: says that they have changed, not how
 	Flags   Flags
 }
@@ -30,7 +31,7 @@ type Flags uint8
 
 const (
 	Leaving Flags = 1 // on its way out: to be asked for nothing new
-	Waiting Flags = 8 // it compares its clock with others' and has not begun; 2 and 4 have never been set
+	Waiting Flags = 8 // it has not begun: it compares its clock with others', or another process leads its agent; 2 and 4 have never been set
 )
 
 // metaMax is the most bytes that gossip carries for a member.
@@ -56,7 +57,7 @@ func (m Member) encode() ([]byte, error) {
 		b = binary.AppendUvarint(b, uint64(len(s)))
 		b = append(b, s...)
 	}
-	for _, n := range []uint64{m.Life, uint64(m.Oldest), uint64(m.Version), m.Digest, uint64(m.Flags)} {
+	for _, n := range []uint64{m.Life, uint64(m.Oldest), uint64(m.Version), m.Digest, uint64(m.Flags), m.Term} {
 		b = binary.AppendUvarint(b, n)
 	}
 	if len(b) > metaMax {
@@ -75,6 +76,9 @@ func decodeMember(node string, meta []byte) (Member, error) {
 	oldest, version := r.number(), r.number()
 	m.Digest = r.number()
 	flags := r.number()
+	if len(r.b) > 0 { // older builds do not say
+		m.Term = r.number()
+	}
 	m.Oldest, m.Version, m.Flags = uint32(oldest), uint32(version), Flags(flags)
 	switch {
 	case r.bad:

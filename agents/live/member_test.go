@@ -18,7 +18,7 @@ func someMember(t *rapid.T) Member {
 		Agent:   agents.ID(rapid.StringMatching(`(site|broker):[a-z0-9._-]{1,100}`).Draw(t, "agent")),
 		Address: rapid.StringMatching(`[a-z0-9.]{1,200}:[1-9][0-9]{0,3}`).Draw(t, "address"),
 		Life:    rapid.Uint64Min(1).Draw(t, "life"), Oldest: oldest, Version: oldest + rapid.Uint32Range(0, 3).Draw(t, "versions"),
-		Digest: rapid.Uint64().Draw(t, "digest"), Flags: Flags(rapid.Byte().Draw(t, "flags")),
+		Digest: rapid.Uint64().Draw(t, "digest"), Flags: Flags(rapid.Byte().Draw(t, "flags")), Term: rapid.Uint64().Draw(t, "term"),
 	}
 }
 

@@ -63,7 +63,7 @@ func (n *Node) warn(m Member, alive bool) {
 	if !alive || n.directory.rivals(m.Agent) < 2 {
 		return
 	}
-	if m.Agent != n.opt.Name || m.Life == n.opt.Life {
+	if m.Agent != n.opt.Name || m.Life == n.opt.Life || n.opt.Held {
 		if !n.limiter.allow("lives of "+string(m.Agent), time.Now()) {
 			return
 		}
@@ -117,7 +117,10 @@ func (n *Node) remind() {
 			n.tellPending()
 			n.callAgain(now)
 		case <-after:
-			for _, site := range n.opt.Known {
+			n.mu.Lock()
+			known := n.opt.Known
+			n.mu.Unlock()
+			for _, site := range known {
 				n.mu.Lock()
 				heard := n.seen[site]
 				n.mu.Unlock()

@@ -33,8 +33,11 @@ type NodeOptions struct {
 	// Begins, where there is one, is the host, whose agents wait for Begin until its
 	// clock has been compared with those of others.
 	Begins *Host
-	Life   uint64 // tells this life from those before; 0: the present Unix milliseconds
-	Log    zerolog.Logger
+	// Held says that several processes hold the agent: this one is not asked for anything
+	// before Lead, and others under its name are no rivals.
+	Held bool
+	Life uint64 // tells this life from those before; 0: the present Unix milliseconds
+	Log  zerolog.Logger
 
 	network network // in place of sockets; Plain and addresses may be left out
 }
@@ -68,6 +71,7 @@ type Node struct {
 	claims  map[string]*claim            // by gossip's name of the node: not believed yet
 	pending map[agents.ID]agents.Message // by site: what the broker must still be told of it
 	seen    map[agents.ID]bool           // sites heard of since the start
+	begun   time.Time
 
 	word   sync.Mutex      // held while a piece of gossip is taken
 	base   context.Context // of calls
@@ -107,7 +111,7 @@ func StartNode(o NodeOptions) (*Node, error) {
 		o.Life = uint64(time.Now().UnixMilli())
 	}
 	n := &Node{opt: o, directory: newDirectory(), pending: map[agents.ID]agents.Message{}, seen: map[agents.ID]bool{}, done: make(chan struct{}),
-		claims: map[string]*claim{}, calls: make(chan struct{}, maxCalls), later: make(chan Member, 1)}
+		claims: map[string]*claim{}, calls: make(chan struct{}, maxCalls), later: make(chan Member, 1), begun: time.Now()}
 	n.base, n.hangUp = context.WithCancel(context.Background())
 	n.links = newLinks(n.directory, o.Host.Deliver, o.Log)
 	n.clocks = newClocks(n)
@@ -180,7 +184,7 @@ func (n *Node) open() (err error) {
 // join begins to gossip.
 func (n *Node) join() (err error) {
 	n.self = Member{Agent: n.opt.Name, Address: n.lane.address(), Life: n.opt.Life, Oldest: wire.Oldest, Version: wire.Version}
-	if n.opt.Begins != nil {
+	if n.opt.Begins != nil || n.opt.Held {
 		n.self.Flags = Waiting
 	}
 	meta, err := n.self.encode()
@@ -218,6 +222,40 @@ func (n *Node) announce(change func(*Member)) error {
 		return err
 	}
 	return n.gossip.announce(meta, time.Second)
+}
+
+// Lead says whether this process leads those that hold its agent, and since which term:
+// others then ask it, and it tells the agent which sites are there. known are those that
+// the agent counts on from before.
+func (n *Node) Lead(term uint64, yes bool, known []agents.ID) error {
+	if yes {
+		n.tellAll(known)
+	}
+	return n.announce(func(m *Member) {
+		if m.Flags |= Waiting; yes {
+			m.Flags &^= Waiting
+			m.Term = term
+		}
+	})
+}
+
+// tellAll tells the broker which sites are there, and which of those that it knows are
+// not, once gossip has had the time to hear of them.
+func (n *Node) tellAll(known []agents.ID) {
+	n.mu.Lock()
+	n.opt.Known = known
+	late := time.Since(n.begun) > n.opt.Gossip.settled()
+	n.mu.Unlock()
+	for _, m := range n.spokenTo() {
+		if m.Flags&idle == 0 {
+			n.tell(m.Agent, agents.SiteJoined{Site: m.Agent})
+		}
+	}
+	for _, site := range known {
+		if m, there := n.directory.Find(site); late && (!there || m.Flags&idle != 0) {
+			n.tell(site, agents.SiteLeft{Site: site})
+		}
+	}
 }
 
 // Leave says that this process is leaving, has the host's agents finish what

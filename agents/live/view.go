@@ -14,7 +14,8 @@ type view struct {
 	look   func(now bourse.Time, a agents.Agent)
 	state  atomic.Int32 // who comes first: the agent's mailbox or the end of the caller's patience
 	done   chan error
-	caught any // what look has panicked with
+	caught any       // what look has panicked with
+	asker  agents.ID // of an agent that several processes hold: who is told that it was right
 }
 
 // The states of a view.
@@ -36,13 +37,24 @@ func (h *Host) View(ctx context.Context, id agents.ID, look func(now bourse.Time
 	if err != nil {
 		return err
 	}
+	if l.held != nil {
+		return h.viewInside(ctx, id, look)
+	}
+	return h.see(ctx, id, &view{look: look, done: make(chan error, 1)})
+}
+
+// see has a view run, and returns when it has.
+func (h *Host) see(ctx context.Context, id agents.ID, v *view) error {
+	l, err := h.life(id)
+	if err != nil {
+		return err
+	}
 	if !l.room(h.opt.Mailbox) {
 		if l.failed.Load() {
 			return fmt.Errorf("%s: %w", id, ErrFailed)
 		}
 		return fmt.Errorf("%s: %w", id, ErrFull)
 	}
-	v := &view{look: look, done: make(chan error, 1)}
 	l.post(v)
 	select {
 	case err = <-v.done:
@@ -70,23 +82,26 @@ func (l *life) look(v *view) {
 	switch {
 	case l.over != nil:
 		v.answer(l.over)
+	case l.held != nil:
+		l.lookInside(v)
 	case len(l.batch.facts) > 0:
 		l.batch.views = append(l.batch.views, v)
 	default:
-		v.run(l)
+		v.run(l.host.clock.now(), l.agent)
 	}
 }
 
-// run calls the viewer.
-func (v *view) run(l *life) {
+// run calls the viewer, unless it has given up.
+func (v *view) run(now bourse.Time, a agents.Agent) (ran bool) {
 	if !v.state.CompareAndSwap(viewWaits, viewRuns) {
-		return
+		return false
 	}
 	defer func() {
 		v.caught = recover()
 		v.done <- nil
 	}()
-	v.look(l.host.clock.now(), l.agent)
+	v.look(now, a)
+	return true
 }
 
 // answer ends a view that has seen nothing.

@@ -36,18 +36,30 @@ func (r *Replica) beat(now bourse.Time, out *agents.Outbox) {
 	if r.node.BasicStatus().Lead != raft.None {
 		_ = r.node.ForgetLeader() // from here on others may have this one's vote
 	}
-	if silence >= r.turn() {
+	if silence >= r.turn() && !r.waitsForPast() {
 		r.tries++
 		_ = r.node.Campaign()
 	}
 }
 
+// waitsForPast reports whether another founder brings what this one does not have yet.
+func (r *Replica) waitsForPast() bool {
+	return r.cfg.Past != "" && r.cfg.Past != r.cfg.Self && r.log.last() <= 1
+}
+
 // turn is the silence after which this member campaigns next: each has its own in
-// every round, one Stagger behind that of the member before it.
+// every round, one Stagger behind that of the member before it. With every round they
+// are twice as far apart, up to slowest: where all are slow, one must have the time to
+// win before the next one begins.
 func (r *Replica) turn() bourse.Duration {
 	round := bourse.Duration(len(r.members.List) + 1)
-	return r.cfg.Silence + r.cfg.Stagger*(bourse.Duration(r.members.rank(r.log.self))+bourse.Duration(r.tries)*round)
+	apart := bourse.Duration(1) << min(r.tries, slowest)
+	before := round * (apart - 1 + apart*bourse.Duration(max(r.tries-slowest, 0)))
+	return r.cfg.Silence + r.cfg.Stagger*(apart*bourse.Duration(r.members.rank(r.log.self))+before)
 }
+
+// slowest is the round from which on campaigns are no further apart: 32 times Stagger.
+const slowest = 5
 
 // carried are the messages of the library that members send each other. Images come
 // in parts, proposals and reads are not handed on.

@@ -12,66 +12,16 @@ import (
 
 // The facts of a replica's journal. A replica's image is made of the same.
 
-// State is what a member has promised to its group: its number, the term that it is
-// in, and whom it has voted for in that.
-type State struct {
-	Self   uint64 `json:"self"`
-	Term   uint64 `json:"term"`
-	Vote   uint64 `json:"vote,omitempty"`
-	Commit uint64 `json:"commit"` // as far as was known
-}
-
-// Entry is an entry of the log. What was in its place, and all after it, is void.
-type Entry struct {
-	Index  uint64          `json:"index"`
-	Term   uint64          `json:"term"`
-	Change []byte          `json:"change,omitempty"` // of members
-	Leaves bool            `json:"leaves,omitempty"` // a change of members is over
-	Facts  json.RawMessage `json:"facts,omitempty"`  // of the inner agent: a list of journal records
-	Commit uint64          `json:"commit,omitempty"` // as far as was known
-}
-
-// Part is one part of an image of the inner agent, after the facts of an entry.
-type Part struct {
-	Index   uint64          `json:"index"`
-	Term    uint64          `json:"term"`
-	Part    int             `json:"part"`
-	Parts   int             `json:"parts"`
-	Members *Members        `json:"members,omitempty"` // of the first part: those after that entry
-	Fact    json.RawMessage `json:"fact,omitempty"`    // a journal record; none: an agent without a past
-}
-
-// Installed says that the log begins anew behind an image, whose parts came before.
-type Installed struct {
-	Index uint64 `json:"index"`
-	Term  uint64 `json:"term"`
-}
-
-// Whole is an image in one fact.
-type Whole struct {
-	Parts    []Part  `json:"parts,omitempty"`
-	State    State   `json:"state"`
-	Entries  []Entry `json:"entries,omitempty"`
-	Arriving []Part  `json:"arriving,omitempty"` // of an image that is on its way
-}
-
-// Kind names the fact.
-func (State) Kind() string { return "replica-state" }
-
-// Kind names the fact.
-func (Entry) Kind() string { return "replica-entry" }
-
-// Kind names the fact.
-func (Part) Kind() string { return "replica-part" }
-
-// Kind names the fact.
-func (Installed) Kind() string { return "replica-installed" }
-
-// Kind names the fact.
-func (Whole) Kind() string { return "replica-whole" }
-
-// Facts lists one of every kind, for the codec of a replica's journal.
-func Facts() []agents.Fact { return []agents.Fact{State{}, Entry{}, Part{}, Installed{}, Whole{}} }
+// The types are the vocabulary's, so that journals can be read without this package.
+type (
+	State     = bourse.ReplicaState
+	Entry     = bourse.ReplicaEntry
+	Part      = bourse.ReplicaPart
+	Installed = bourse.ReplicaInstalled
+	Whole     = bourse.ReplicaWhole
+	Member    = bourse.ReplicaMember
+	Members   = bourse.ReplicaMembers
+)
 
 // Replay takes in a fact of this life or an earlier one.
 func (r *Replica) Replay(_ bourse.Time, f agents.Fact) {
@@ -81,7 +31,7 @@ func (r *Replica) Replay(_ bourse.Time, f agents.Fact) {
 		r.log.promise(f.Term, f.Vote)
 		r.log.commitTo(f.Commit)
 	case Entry:
-		r.log.append(f.entry())
+		r.log.append(entryOf(&f))
 		r.log.commitTo(f.Commit)
 	case Part:
 		r.assemble(f)
@@ -128,7 +78,7 @@ func (r *Replica) Part(i int) agents.Fact {
 		case i < n:
 			return b.parts[i]
 		case i == n:
-			return Installed{b.index, b.term}
+			return Installed{Index: b.index, Term: b.term}
 		}
 		i -= len(b.parts) + 1
 	}
@@ -176,8 +126,8 @@ func (r *Replica) entryFact(e *raftpb.Entry) Entry {
 	return f
 }
 
-// entry is the entry of a fact.
-func (f *Entry) entry() *raftpb.Entry {
+// entryOf is the entry of a fact.
+func entryOf(f *Entry) *raftpb.Entry {
 	e := &raftpb.Entry{Index: new(f.Index), Term: new(f.Term), Type: raftpb.EntryNormal.Enum()}
 	switch {
 	case len(f.Change) > 0 || f.Leaves:

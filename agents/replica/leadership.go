@@ -29,6 +29,8 @@ type effect struct {
 	index  uint64 // the last entry of that step, or before it
 	bytes  int    // of its entries
 	read   uint64 // 0: no confirmation is needed
+	at     bourse.Time
+	facts  []agents.Fact // where somebody is told of those that are committed
 	sends  []agents.Send
 	alarms []agents.Alarm
 }
@@ -81,7 +83,10 @@ func (r *Replica) stepInner(now bourse.Time, from agents.ID, m agents.Message) {
 	before := r.log.last() // nothing is under way that is not there
 	r.inner.Step(now, from, m, &box)
 	entries, size := r.propose(now, box.Facts)
-	e := effect{index: before + entries, bytes: size, sends: box.Sends, alarms: box.Alarms}
+	e := effect{index: before + entries, bytes: size, at: now, sends: box.Sends, alarms: box.Alarms}
+	if r.cfg.Committed != nil {
+		e.facts = box.Facts
+	}
 	if entries == 0 && len(e.sends) > 0 {
 		e.read = r.leadership.asked + 1
 	}
@@ -128,6 +133,9 @@ func (r *Replica) release(out *agents.Outbox) {
 	n := 0
 	for n < len(g.effects) && g.effects[n].index <= r.applied && g.effects[n].read <= g.heard {
 		e := &g.effects[n]
+		for _, f := range e.facts {
+			r.cfg.Committed(e.at, f)
+		}
 		out.Sends = append(out.Sends, e.sends...)
 		for _, a := range e.alarms {
 			out.Alarm(a.At, alarmOf{g.term, a.Message})
@@ -171,6 +179,18 @@ func (r *Replica) input(now bourse.Time, from agents.ID, m agents.Message, out *
 	case r.cfg.Answers(m):
 		r.redirect(from, out)
 	}
+}
+
+// confirm answers once a majority has confirmed that this replica still leads, and all
+// that its agent has recorded is committed: who has looked at the agent meanwhile has seen
+// what nobody will take back, and nothing older than the question.
+func (r *Replica) confirm(from agents.ID, out *agents.Outbox) {
+	if !r.leadership.on || r.full() {
+		r.redirect(from, out)
+		return
+	}
+	r.leadership.effects = append(r.leadership.effects, effect{index: r.log.last(), read: r.leadership.asked + 1,
+		sends: []agents.Send{{To: from, Message: agents.ReplicaConfirmed{}}}})
 }
 
 // redirect tells who asks where the leader is, as far as that is known: nowhere, if

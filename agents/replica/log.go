@@ -99,7 +99,7 @@ func (l *log) members() members {
 	if l.base == nil {
 		return members{}
 	}
-	return l.base.parts[0].Members.members()
+	return membersOf(l.base.parts[0].Members)
 }
 
 // InitialState is what the library begins with.
@@ -158,6 +158,6 @@ func (l *log) Snapshot() (*raftpb.Snapshot, error) {
 }
 
 func (i *image) snapshot() *raftpb.Snapshot {
-	m := i.parts[0].Members.members()
+	m := membersOf(i.parts[0].Members)
 	return &raftpb.Snapshot{Metadata: &raftpb.SnapshotMetadata{Index: new(i.index), Term: new(i.term), ConfState: m.conf()}}
 }

@@ -1,7 +1,6 @@
 package replica
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -13,36 +12,13 @@ import (
 	"github.com/bourse-grid/bourse/agents"
 )
 
-// Member is a replica of the group. A number is never given twice.
-type Member struct {
-	Number  uint64    `json:"number"`
-	Address agents.ID `json:"address"`
-}
-
-// Members are those of a group after an entry of its log. While one is replaced,
-// what is decided needs a majority of the voters and one of those that were before.
-type Members struct {
-	List    []Member `json:"list"` // by number
-	Voters  []uint64 `json:"voters"`
-	Before  []uint64 `json:"before,omitempty"`
-	Leaves  bool     `json:"leaves,omitempty"` // the change ends by itself
-	Highest uint64   `json:"highest"`          // number that was given so far
-}
-
-// members are Members as they change.
+// members are those of the group as they change.
 type members struct{ Members }
 
-func (m *Members) members() members {
+func membersOf(m *Members) members {
 	c := *m
 	c.List, c.Voters, c.Before = slices.Clone(m.List), slices.Clone(m.Voters), slices.Clone(m.Before)
 	return members{c}
-}
-
-// add puts in a member.
-func (m *Members) add(x Member) {
-	i, _ := slices.BinarySearchFunc(m.List, x.Number, func(a Member, n uint64) int { return cmp.Compare(a.Number, n) })
-	m.List = slices.Insert(m.List, i, x)
-	m.Highest = max(m.Highest, x.Number)
 }
 
 func (m *members) conf() *raftpb.ConfState {
@@ -58,19 +34,19 @@ func (m *members) take(c *raftpb.ConfState) {
 }
 
 // address is where a member is, "" for none of that number.
-func (m *Members) address(number uint64) agents.ID {
+func (m *members) address(number uint64) agents.ID {
 	for _, x := range m.List {
 		if x.Number == number {
-			return x.Address
+			return agents.ID(x.Address)
 		}
 	}
 	return ""
 }
 
 // number is that of the member at an address, 0 if there is none.
-func (m *Members) number(address agents.ID) uint64 {
+func (m *members) number(address agents.ID) uint64 {
 	for _, x := range m.List {
-		if x.Address == address {
+		if x.Address == string(address) {
 			return x.Number
 		}
 	}
@@ -78,7 +54,7 @@ func (m *Members) number(address agents.ID) uint64 {
 }
 
 // rank is the place of a member among all, from 1 on.
-func (m *Members) rank(number uint64) int {
+func (m *members) rank(number uint64) int {
 	for i, x := range m.List {
 		if x.Number == number {
 			return i + 1
@@ -103,9 +79,9 @@ func (r *Replica) admits(from agents.ID, number uint64) bool {
 	i := slices.IndexFunc(r.newcomers, func(g Member) bool { return g.Number == number })
 	switch {
 	case i >= 0:
-		r.newcomers[i].Address = from
+		r.newcomers[i].Address = string(from)
 	case len(r.newcomers) < maxNewcomers:
-		r.newcomers = append(r.newcomers, Member{number, from})
+		r.newcomers = append(r.newcomers, Member{Number: number, Address: string(from)})
 	}
 	return true
 }
@@ -117,7 +93,7 @@ func (r *Replica) addressOf(number uint64) agents.ID {
 	}
 	for _, g := range r.newcomers {
 		if g.Number == number {
-			return g.Address
+			return agents.ID(g.Address)
 		}
 	}
 	return ""
@@ -161,7 +137,7 @@ func (r *Replica) replace(from agents.ID, m agents.ReplicaReplace, out *agents.O
 // proposeChange proposes a joint change: of both sets of members a majority must agree
 // until it is over.
 func (r *Replica) proposeChange(m agents.ReplicaReplace, gone uint64) {
-	x := Member{r.members.Highest + 1, m.In}
+	x := Member{Number: r.members.Highest + 1, Address: string(m.In)}
 	context, err := json.Marshal(x)
 	if err != nil {
 		panic(err)
@@ -191,7 +167,7 @@ func (r *Replica) changed(e *raftpb.Entry, out *agents.Outbox) {
 		if err := json.Unmarshal(c.GetContext(), &x); err != nil {
 			panic(fmt.Sprintf("replica: a change of members: %v", err))
 		}
-		r.members.add(x)
+		r.members.Add(x)
 	}
 	r.members.take(r.node.ApplyConfChange(c))
 	if r.leadership.on && r.change.asked != "" && len(r.members.Before) == 0 {

@@ -70,7 +70,7 @@ func (r *Replica) persist(now bourse.Time, rd raft.Ready, out *agents.Outbox) {
 		if r.arriving == nil || !r.arriving.whole() || r.arriving.index != s.GetMetadata().GetIndex() {
 			panic(fmt.Sprintf("replica: no image is here for entry %d", s.GetMetadata().GetIndex()))
 		}
-		r.record(Installed{r.arriving.index, r.arriving.term}, out)
+		r.record(Installed{Index: r.arriving.index, Term: r.arriving.term}, out)
 		r.rebuild(r.log.base.index)
 		r.members = r.log.members()
 	}

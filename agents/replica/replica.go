@@ -37,11 +37,19 @@ type Config struct {
 	// sends it an image. Only then may a member begin without a journal: a founder whose
 	// disk is lost must not come back as one, for it has forgotten its votes.
 	Joins bool
-	New   func() agents.Durable // the inner agent, as configured, without any memory
-	Codec Codec                 // of the inner agent's facts
+	// Past is the founder that brings the past of the agent, which has run alone so far;
+	// "": it has none. The other founders vote, and do not campaign before they have it.
+	Past    agents.ID
+	Brought Brought
+	New     func() agents.Durable // the inner agent, as configured, without any memory
+	Codec   Codec                 // of the inner agent's facts
 	// Answers reports whether whoever sends a message is told where the leader is. nil:
 	// requests of users and operators.
 	Answers func(m agents.Message) bool
+
+	// Committed is told, where this replica leads, of the facts of its inner agent as they
+	// become committed, before what follows from them leaves. It must not call back.
+	Committed func(at bourse.Time, f agents.Fact)
 
 	// Heartbeat is how often a leader says that it leads: 100 ms. After Silence, 1 s,
 	// without a word a leader counts as gone, and a leader that hears of no majority for
@@ -58,6 +66,12 @@ type Config struct {
 	// 10,000 entries or 16 MiB. A member that is further behind than half of the entries
 	// is sent the image.
 	CompactEntries, CompactBytes int
+}
+
+// Brought is the past of an agent that has run alone, at the replica that brings it.
+type Brought struct {
+	Agent agents.Durable
+	At    bourse.Time // of its last fact
 }
 
 // Codec writes and reads the inner agent's facts: a *journal.Codec.
@@ -152,6 +166,8 @@ func (r *Replica) Step(now bourse.Time, from agents.ID, m agents.Message, out *a
 		r.taken(now, from, m, out)
 	case agents.ReplicaReplace:
 		r.replace(from, m, out)
+	case agents.ReplicaConfirm:
+		r.confirm(from, out)
 	case alarmOf:
 		r.alarm(now, m, out)
 	default:
@@ -173,17 +189,24 @@ func (r *Replica) start(now bourse.Time, m agents.Started, out *agents.Outbox) {
 }
 
 // found records what a group begins with: its members, and an agent that has no
-// facts.
+// facts, or the one that this replica brings. That is one entry further on, so that
+// nobody leads who does not have it.
 func (r *Replica) found(out *agents.Outbox) {
-	base := image{index: 1, term: 1, parts: []Part{{Index: 1, Term: 1, Parts: 1, Members: &Members{}}}}
+	list := &Members{}
 	for i, id := range r.cfg.Founders {
 		n := uint64(i + 1)
-		base.parts[0].Members.add(Member{n, id})
-		base.parts[0].Members.Voters = append(base.parts[0].Members.Voters, n)
+		list.Add(Member{Number: n, Address: string(id)})
+		list.Voters = append(list.Voters, n)
 	}
-	r.record(base.parts[0], out)
-	r.record(Installed{1, 1}, out)
-	r.record(State{Self: r.founder(), Term: 1, Commit: 1}, out)
+	base := &image{index: 1, term: 1, parts: []Part{{Index: 1, Term: 1, Parts: 1, Members: list}}}
+	if r.cfg.Past == r.cfg.Self {
+		base = r.image(r.cfg.Brought.Agent, 2, 1, r.cfg.Brought.At, list)
+	}
+	for _, p := range base.parts {
+		r.record(p, out)
+	}
+	r.record(Installed{Index: base.index, Term: 1}, out)
+	r.record(State{Self: r.founder(), Term: 1, Commit: base.index}, out)
 }
 
 // open makes the state machine of a replica that has a number.

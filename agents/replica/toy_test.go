@@ -272,7 +272,7 @@ type group struct {
 
 const groupName = agents.ID("broker:register")
 
-var codec = journal.NewCodec(append(Facts(), changed{}, begun{}, rang{}, noted{}, registerImage{})...)
+var codec = journal.NewCodec(changed{}, begun{}, rang{}, noted{}, registerImage{})
 
 // config is that of a replica in tests.
 func config(self agents.ID, founders []agents.ID) Config {

@@ -158,19 +158,24 @@ func (r *Replica) imageOf(inner agents.Durable) *image {
 	if err != nil {
 		panic(fmt.Sprintf("replica: entry %d: %v", r.applied, err))
 	}
+	return r.image(inner, r.applied, term, r.at, &r.members.Members)
+}
+
+// image is an inner agent, as it is after an entry.
+func (r *Replica) image(inner agents.Durable, index, term uint64, at bourse.Time, list *Members) *image {
 	parts, part := 1, func(int) agents.Fact { return inner.Image() }
 	if p, many := inner.(agents.Parted); many {
 		parts, part = p.Parts(), p.Part
 	}
-	i := &image{index: r.applied, term: term}
+	i := &image{index: index, term: term}
 	for k := range parts {
-		record, err := r.cfg.Codec.Append(nil, r.at, part(k))
+		record, err := r.cfg.Codec.Append(nil, at, part(k))
 		if err != nil {
 			panic(fmt.Sprintf("replica: part %d of an image: %v", k, err))
 		}
 		p := Part{Index: i.index, Term: i.term, Part: k, Parts: parts, Fact: record[:len(record)-1]}
 		if k == 0 {
-			m := r.members.Members.members()
+			m := membersOf(list)
 			p.Members = &m.Members
 		}
 		i.add(p)

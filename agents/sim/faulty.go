@@ -212,6 +212,9 @@ func (w *Faulty) Agent(id agents.ID) agents.Agent {
 	return nil
 }
 
+// Disk returns a copy of the disk of an agent's process.
+func (w *Faulty) Disk(id agents.ID) *journal.Memory { return w.of[w.host(id)][0].disk.Clone() }
+
 // AgentOf returns the agent of a process, nil while it is down.
 func (w *Faulty) AgentOf(process int) agents.Agent { return w.procs[process].agent }
 

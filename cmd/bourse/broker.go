@@ -62,6 +62,16 @@ func runBroker(cmd *cobra.Command, f processFlags, file string) error {
 	if err != nil {
 		return err
 	}
+	if cfg.Replica.Number > 0 {
+		r := &replicaProcess{process: p, cfg: cfg, broker: agent, self: replicaOf(cfg.Name, cfg.Replica.Number)}
+		p.after = r.follow
+		defer r.following.Wait()
+		return p.run(cmd.Context(), r.begin, func(o web.Options) (api, error) {
+			o.Notify, o.Explain, o.Statements = notify, explainer(p.folder(r.self)), statements(agent, p.folder(r.self))
+			r.web = web.NewReplicated(o, r.leader)
+			return r.web, nil
+		})
+	}
 	begin := func() error {
 		if err := p.add(id, broker.New(agent)); err != nil {
 			return err
@@ -74,7 +84,7 @@ func runBroker(cmd *cobra.Command, f processFlags, file string) error {
 			}
 		})
 	}
-	return p.run(cmd.Context(), begin, func(o web.Options) (*web.Server, error) {
+	return p.run(cmd.Context(), begin, func(o web.Options) (api, error) {
 		o.Notify, o.Explain, o.Statements = notify, explainer(p.folder(id)), statements(agent, p.folder(id))
 		return web.NewBroker(o)
 	})

@@ -99,6 +99,10 @@ func (x *export) source(paths []string) (write func(io.Writer) error, err error)
 
 // journals exports journals. Which nodes their sites have, a first pass finds.
 func (x *export) journals(sources []journalSource, w io.Writer) error {
+	sources, err := ofGroups(sources)
+	if err != nil {
+		return err
+	}
 	var own []report.Site
 	for _, s := range sources {
 		owner, err := s.owner()

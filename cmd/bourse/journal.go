@@ -319,8 +319,13 @@ func journalSources(paths []string) ([]journalSource, error) {
 }
 
 // inOrder puts brokers last: while agents run, a site's journal is then never
-// ahead of what its brokers have recorded. Two folders of one agent are refused.
+// ahead of what its brokers have recorded. Two folders of one agent are refused, but
+// of those of replicas one is taken.
 func inOrder(list []journalSource) ([]journalSource, error) {
+	list, err := ofGroups(list)
+	if err != nil {
+		return nil, err
+	}
 	folders := map[agents.ID]string{}
 	for i := range list {
 		agent, err := list[i].owner()
@@ -334,7 +339,7 @@ func inOrder(list []journalSource) ([]journalSource, error) {
 		if !list[i].file {
 			folders[agent] = list[i].path
 		}
-		list[i].broker = strings.HasPrefix(string(agent), "broker:")
+		list[i].broker = strings.HasPrefix(string(journal.Within(agent)), "broker:")
 	}
 	slices.SortStableFunc(list, func(a, b journalSource) int {
 		switch {

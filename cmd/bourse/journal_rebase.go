@@ -137,6 +137,9 @@ func (r *journalRebase) one(s journalSource, now, to bourse.Time, ending string)
 	if err != nil {
 		return one, err
 	}
+	if journal.Within(owner) != owner {
+		return one, fmt.Errorf("%s is the journal of %s, whose entries other replicas have too; it cannot be brought back to a time alone", s.path, owner)
+	}
 	if to == bourse.Never {
 		to = now
 		if !strings.HasPrefix(string(owner), "broker:") {

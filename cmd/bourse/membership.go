@@ -116,7 +116,7 @@ func (p *process) become(list []*membership) {
 // enter joins the others of a VO.
 func (p *process) enter(m *membership) error {
 	o := live.NodeOptions{Name: p.name, Host: p.host, Listen: m.listen.Address, Advertise: m.listen.Advertise,
-		Plain: m.tls.Plain, Known: p.known, Log: p.logOf(m),
+		Plain: m.tls.Plain, Known: p.known, Held: p.peers != nil, Log: p.logOf(m),
 		Gossip: live.GossipOptions{Listen: m.gossip.Address, Advertise: m.gossip.Advertise, Seeds: m.gossip.Seeds,
 			Label: m.gossip.VO, Profile: m.gossip.Profile}}
 	if !p.begun {

@@ -45,7 +45,9 @@ type process struct {
 	host  *live.Host
 	in    []*membership // at least one; members hands it out
 	vos   *live.VOs     // between the host and several; nil: there is one
-	api   *web.Server
+	api   api
+	peers *live.Peers           // of a replica; nil: it is none
+	after func(context.Context) // what goes on while the agents live; nil: nothing
 	disks []*journal.Folder
 	known []agents.ID            // sites that a broker remembers
 	tells []prometheus.Collector // what there is to measure beside
@@ -58,9 +60,15 @@ type process struct {
 	ending   bool                                        // under rereads: nothing changes any more
 }
 
+// api is what answers users and operators.
+type api interface {
+	Serve(net.Listener) error
+	Close(context.Context)
+}
+
 // run starts the process and keeps it going until it is told to stop or fails.
 // begin adds its agents, serve makes its API.
-func (p *process) run(ctx context.Context, begin func() error, serve func(web.Options) (*web.Server, error)) error {
+func (p *process) run(ctx context.Context, begin func() error, serve func(web.Options) (api, error)) error {
 	ctx, unhook := p.untilTold(ctx)
 	defer unhook()
 	defer p.closeDisks()
@@ -82,10 +90,15 @@ func (p *process) run(ctx context.Context, begin func() error, serve func(web.Op
 	}
 	served := make(chan error, 1)
 	if listener != nil {
-		if p.api, err = serve(p.webOptions()); err != nil {
+		answers, err := serve(p.webOptions())
+		if err != nil {
 			return failed(errors.Join(err, p.leave()))
 		}
-		go func() { served <- p.api.Serve(listener) }()
+		p.api = answers
+		go func() { served <- answers.Serve(listener) }()
+	}
+	if p.after != nil {
+		p.after(ctx)
 	}
 	if err := p.begin(ctx); err != nil {
 		p.log.Info().Msg("stopping before the agents have begun")
@@ -135,7 +148,7 @@ func (p *process) goOn(ctx context.Context, unhook func(), served <-chan error) 
 // the wrong one that is later, and the protocol knows no way to tell: that is
 // logged, and left to its operator.
 func (p *process) superseded() <-chan live.Member {
-	if strings.HasPrefix(string(p.name), "broker:") {
+	if strings.HasPrefix(string(p.name), "broker:") && p.peers == nil {
 		return p.in[0].node.Superseded()
 	}
 	return nil
@@ -272,6 +285,9 @@ func (p *process) leave() error {
 		p.api.Close(ctx)
 	}
 	err := p.leaveAll(ctx)
+	if p.peers != nil {
+		p.peers.Close()
+	}
 	if err == nil {
 		p.log.Info().Msg("stopped")
 	}
@@ -287,6 +303,9 @@ func (p *process) abandon() {
 	}
 	for _, m := range p.members() {
 		m.node.Close()
+	}
+	if p.peers != nil {
+		p.peers.Close()
 	}
 }
 

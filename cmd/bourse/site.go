@@ -102,5 +102,5 @@ func runSite(cmd *cobra.Command, f processFlags, file string) error {
 			return err
 		}
 		return p.add(site, sites.New(agent))
-	}, web.NewSite)
+	}, func(o web.Options) (api, error) { return web.NewSite(o) })
 }

@@ -20,13 +20,14 @@ import (
 
 // upFlags are what the user of up has asked for.
 type upFlags struct {
-	sites   int
-	vos     int
-	brokers int
-	dir     string
-	port    int
-	cluster string
-	json    bool
+	sites    int
+	vos      int
+	brokers  int
+	replicas int
+	dir      string
+	port     int
+	cluster  string
+	json     bool
 }
 
 // maxUpSites bounds the processes that one machine is asked to run.
@@ -51,6 +52,9 @@ context of DIR is that of the sites' operator.
 
 With --brokers N one VO has N brokers, each with a queue, accounts and a context of its
 own (DIR/context-broker2.json): none knows of the jobs of another.
+
+With --replicas 3 three processes hold the broker, each with a folder of its own: kill
+one that leads, and another goes on where it was.
 
 With --cluster simulated nothing is run: each site has a simulated cluster with
 local jobs of its own, an hour of which passes in a minute.
@@ -78,6 +82,7 @@ Logs go to stderr, each line with the name of the agent.`,
 	addFlag(cmd, &f.sites, asNumber, "sites", 0, "how many sites to run; default 3, or those that DIR has")
 	addFlag(cmd, &f.vos, asNumber, "vos", 0, "how many VOs the sites serve, each with an authority and a broker of its own; default 1, or those that DIR has")
 	addFlag(cmd, &f.brokers, asNumber, "brokers", 0, "how many brokers the VO has, where it is one; default 1, or those that DIR has")
+	addFlag(cmd, &f.replicas, asNumber, "replicas", 0, "how many processes hold the broker; default 1, or those that DIR has")
 	addFlag(cmd, &f.dir, asFolder, "dir", ".bourse", "folder for certificates, files and journals")
 	addFlag(cmd, &f.port, asNumber, "port", 7400, "the first port to try; three or four for each agent are taken where they are free")
 	addFlag(cmd, &f.cluster, oneOf("cluster", upLocal, upSimulated), "cluster", "", "local: work really runs, the default; simulated: none does. Sites that DIR has stay as they are")
@@ -94,6 +99,15 @@ func (f *upFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	if f.brokers < 0 || f.brokers > maxUpBrokers {
 		return fmt.Errorf("--brokers %d: must be 1 to %d", f.brokers, maxUpBrokers)
+	}
+	if f.replicas < 0 || f.replicas > maxUpReplicas || f.replicas > 1 && f.replicas%2 == 0 {
+		return fmt.Errorf("--replicas %d: must be 1, 3, 5 or 7", f.replicas)
+	}
+	if f.replicas > 1 && f.vos > 1 {
+		return fmt.Errorf("--replicas %d: with several VOs each broker is one process; leave --vos out", f.replicas)
+	}
+	if f.replicas > 1 && f.brokers > 1 {
+		return fmt.Errorf("--replicas %d: with several brokers each is one process; leave --brokers out", f.replicas)
 	}
 	if f.port < 1 || f.port > maxPort {
 		return fmt.Errorf("--port %d: must be 1 to %d", f.port, maxPort)
@@ -112,7 +126,7 @@ func (f *upFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	case f.vos > 1:
 		members, err = layOutVOs(f.dir, f.sites, f.vos, f.port, f.cluster)
 	default:
-		if members, err = layOut(f.dir, f.sites, f.port, f.cluster); err == nil {
+		if members, err = layOutHeld(f.dir, f.sites, f.replicas, f.port, f.cluster); err == nil {
 			members, err = addBrokers(f.dir, members, f.brokers, f.port)
 		}
 	}

@@ -36,6 +36,9 @@ func addBrokers(dir string, members []member, n, port int) ([]member, error) {
 	if n == 1 {
 		return members, nil
 	}
+	if len(members) > 1 && members[1].role == "broker" {
+		return nil, fmt.Errorf("%s has a broker of several processes; leave --brokers out, or name another folder by --dir", dir)
+	}
 	ca, err := openAuthority(filepath.Join(dir, caFolder), upVO)
 	if err != nil {
 		return nil, err

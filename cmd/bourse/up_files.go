@@ -59,6 +59,12 @@ const (
 // is there is left as it is; a kind that another site there does not have is refused.
 // Ports are taken from port on.
 func layOut(dir string, sites, port int, kind string) ([]member, error) {
+	return layOutHeld(dir, sites, 0, port, kind)
+}
+
+// layOutHeld is layOut with a broker that so many processes hold, 0 for those that are
+// there.
+func layOutHeld(dir string, sites, replicas, port int, kind string) ([]member, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -81,11 +87,10 @@ func layOut(dir string, sites, port int, kind string) ([]member, error) {
 	if err := ports.reserve(dir); err != nil {
 		return nil, err
 	}
-	broker, seed, err := layOutBroker(dir, upVO, upVO, "", ca, ports)
+	members, seed, err := layOutReplicas(dir, replicas, ca, ports)
 	if err != nil {
 		return nil, err
 	}
-	members := []member{broker}
 	for i, name := range names {
 		m, err := layOutSite(dir, name, i, seed, ca, ports, as)
 		if err != nil {
@@ -172,6 +177,11 @@ func layOutBroker(dir, name, vo, seed string, ca *certificate.Authority, p *port
 	if err != nil {
 		return m, "", err
 	}
+	return layOutBrokerFile(file, name, vo, seed, "", a)
+}
+
+// layOutBrokerFile writes the file of a broker's process, unless it is there.
+func layOutBrokerFile(file, name, vo, seed, more string, a []int) (m member, _ string, err error) {
 	err = writeNew(file, fmt.Sprintf(`# The broker of bourse up. Change it as you like; it is not written again.
 [broker]
 name = %q
@@ -181,7 +191,7 @@ horizon = "1d"
 lead = "10s"             # no window starts sooner
 algorithm = "amp"
 minimize = "value"
-%s`, name, processTables("broker", name, vo, a, seed)))
+%s%s`, name, processTables("broker", name, vo, a, seed), more))
 	if err != nil {
 		return m, "", err
 	}
@@ -337,6 +347,7 @@ func (p *ports) reserve(dir string) error {
 			}
 		} else if b, err := configs.ReadBrokerProcess(f); err == nil {
 			c = b.Process
+			p.taken = append(p.taken, b.Replica.Listen.Address)
 		}
 		p.taken = append(p.taken, c.Listen.Address, c.Gossip.Address, c.HTTP)
 	}
@@ -381,7 +392,9 @@ func writeContext(dir, file string, ca *certificate.Authority, members []member)
 	base := filepath.Join(caFolder, string(certificate.Operator)+"-"+url.PathEscape(name))
 	c := client.Context{CA: filepath.Join(caFolder, "ca.pem"), Certificate: base + ".pem", Key: base + ".key", Sites: map[string]string{}}
 	for _, m := range members {
-		if m.role == "broker" {
+		if m.role == "broker" && c.Broker != "" {
+			c.Replicas = append(c.Replicas, "https://"+m.http)
+		} else if m.role == "broker" {
 			c.Broker = "https://" + m.http
 		} else {
 			c.Sites[m.name] = "https://" + m.http

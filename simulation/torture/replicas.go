@@ -17,7 +17,7 @@ func replicaID(broker string, k int) agents.ID {
 }
 
 // replicaCodec reads the journals of a world with replicas.
-var replicaCodec = journal.NewCodec(replica.Facts()...)
+var replicaCodec = journal.NewCodec()
 
 // addReplicas adds the processes that hold a broker. To sites and users they are one
 // name.

@@ -23,6 +23,7 @@ type Client struct {
 	peer  string // for messages: "the broker at https://..."
 	http  *http.Client
 	store *certificate.Store // nil: plain
+	tries int
 }
 
 // Bounds of a call.
@@ -32,6 +33,11 @@ const (
 	maxAnswer = 64 << 20
 	tries     = 4 // of a call whose answer was lost, or that is told to come again
 	firstWait = 250 * time.Millisecond
+
+	// Where several processes hold the broker one of them may have to find out first that
+	// the leader is gone: it is asked more often, for longer.
+	triesOfReplicas = 60
+	waitForLeader   = 200 * time.Millisecond
 )
 
 // to returns a client of an API at an address.
@@ -40,7 +46,7 @@ func (c *Context) to(address string, role certificate.Role, name, words string) 
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 		return nil, fmt.Errorf("%s: %q is no address of an API; write https://HOST:PORT", c.file, address)
 	}
-	x := &Client{base: strings.TrimSuffix(address, "/"), peer: words + " at " + address, http: &http.Client{}}
+	x := &Client{base: strings.TrimSuffix(address, "/"), peer: words + " at " + address, http: &http.Client{}, tries: tries}
 	transport := &http.Transport{DialContext: (&net.Dialer{Timeout: 5 * time.Second}).DialContext, ForceAttemptHTTP2: false,
 		TLSHandshakeTimeout: 10 * time.Second, MaxIdleConnsPerHost: 4, IdleConnTimeout: idle}
 	x.http.Transport = transport
@@ -106,12 +112,14 @@ func (c *Client) call(ctx context.Context, method, path string, in, out any) err
 	wait := firstWait
 	for try := 1; ; try++ {
 		err := c.once(ctx, method, path, body, out)
-		if err == nil || try == tries || !again(err) {
+		if err == nil || try >= c.tries || !again(err) {
 			return err
 		}
 		select {
 		case <-time.After(wait):
-			wait *= 2
+			if wait *= 2; c.tries > tries {
+				wait = waitForLeader
+			}
 		case <-ctx.Done():
 			return err
 		}

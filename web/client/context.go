@@ -16,9 +16,10 @@ import (
 // Context says where a federation is and who calls it. Files are relative to
 // the folder of the context file.
 type Context struct {
-	Broker      string            `json:"broker"`          // URL of the broker's API
-	Sites       map[string]string `json:"sites,omitempty"` // URL of each site's API, by name
-	CA          string            `json:"ca,omitempty"`    // certificates of the VO's authorities; "": plain http
+	Broker      string            `json:"broker"`             // URL of the broker's API
+	Replicas    []string          `json:"replicas,omitempty"` // those of the other processes that hold the broker
+	Sites       map[string]string `json:"sites,omitempty"`    // URL of each site's API, by name
+	CA          string            `json:"ca,omitempty"`       // certificates of the VO's authorities; "": plain http
 	Certificate string            `json:"certificate,omitempty"`
 	Key         string            `json:"key,omitempty"`
 
@@ -90,7 +91,21 @@ func (c *Context) ToBroker() (*Client, error) {
 	if c.Broker == "" {
 		return nil, fmt.Errorf(`%s: names no broker; write "broker": "https://HOST:PORT"`, c.file)
 	}
-	return c.to(c.Broker, certificate.Broker, "", "the broker")
+	x, err := c.to(c.Broker, certificate.Broker, "", "the broker")
+	if err != nil || len(c.Replicas) == 0 {
+		return x, err
+	}
+	r := &replicas{}
+	for _, address := range append([]string{c.Broker}, c.Replicas...) {
+		one, err := c.to(address, certificate.Broker, "", "the broker")
+		if err != nil {
+			return nil, err
+		}
+		base, by := one.Transport()
+		r.list = append(r.list, replica{base, by})
+	}
+	x.http.Transport, x.tries = r, triesOfReplicas
+	return x, nil
 }
 
 // ToSite returns the client of a site's API.

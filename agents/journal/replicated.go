@@ -1,0 +1,225 @@
+package journal
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+)
+
+// A replica's journal holds the facts of another agent within its own. Who reads it
+// is shown that agent's facts, once each, in the order of the log, as if it had been
+// alone: an entry once the journal says that it is committed, and those after it at the
+// end. Of the last ones another replica may know that they are void, as nobody knows of
+// the last facts of an agent alone whether anything followed from them.
+
+// Within is the agent that a replica holds, by the replica's name or the agent's own:
+// "broker:vo1" of "replica:vo1/2".
+func Within(id agents.ID) agents.ID {
+	name, is := strings.CutPrefix(string(id), string(agents.Replica)+":")
+	at := strings.LastIndexByte(name, '/')
+	if !is || at < 0 {
+		return id
+	}
+	return agents.ID(string(agents.Broker) + ":" + name[:at])
+}
+
+// unwrapper makes of a replica's records those of the agent within. Other records
+// pass as they are.
+type unwrapper struct {
+	see     func(Record, []byte) error // the payload is nil if the fact is decoded already
+	applied uint64                     // the last entry that was shown
+	number  uint64                     // of the last fact
+	entries []bourse.ReplicaEntry      // after it, not known to be committed
+	parts   []bourse.ReplicaPart       // of an image that is not whole
+	last    Record                     // whose place those at the end have
+}
+
+// take takes a record.
+func (u *unwrapper) take(r Record) error {
+	switch f := r.Fact.(type) {
+	case bourse.ReplicaState:
+		return u.commit(r, f.Commit)
+	case bourse.ReplicaEntry:
+		if f.Index > u.applied {
+			u.entries = append(slices.DeleteFunc(u.entries, func(e bourse.ReplicaEntry) bool { return e.Index >= f.Index }), f)
+			u.last = r
+		}
+		return u.commit(r, f.Commit)
+	case bourse.ReplicaPart:
+		if f.Part == 0 {
+			u.parts = nil
+		}
+		u.parts = append(u.parts, f)
+		return nil
+	case bourse.ReplicaInstalled:
+		return u.install(r, f.Index)
+	case bourse.ReplicaWhole:
+		u.parts = append(u.parts[:0], f.Parts...)
+		if err := u.install(r, u.indexOfParts()); err != nil {
+			return err
+		}
+		for _, e := range f.Entries {
+			r.Fact = e
+			if err := u.take(r); err != nil {
+				return err
+			}
+		}
+		return u.commit(r, f.State.Commit)
+	}
+	return u.see(r, nil)
+}
+
+func (u *unwrapper) indexOfParts() uint64 {
+	if len(u.parts) == 0 {
+		return 0
+	}
+	return u.parts[0].Index
+}
+
+// install shows an image, unless all that it holds has been shown.
+func (u *unwrapper) install(r Record, index uint64) error {
+	parts := u.parts
+	u.parts = nil
+	if index <= u.applied {
+		return nil
+	}
+	u.applied = index
+	u.entries = slices.DeleteFunc(u.entries, func(e bourse.ReplicaEntry) bool { return e.Index <= index })
+	for _, p := range parts {
+		if len(p.Fact) == 0 {
+			continue
+		}
+		if err := u.show(r, p.Fact, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// commit shows the entries up to an index.
+func (u *unwrapper) commit(r Record, index uint64) error {
+	n := 0
+	for n < len(u.entries) && u.entries[n].Index <= index {
+		if err := u.entry(r, &u.entries[n]); err != nil {
+			return err
+		}
+		n++
+	}
+	u.entries = slices.Delete(u.entries, 0, n)
+	return nil
+}
+
+func (u *unwrapper) entry(r Record, e *bourse.ReplicaEntry) error {
+	u.applied = e.Index
+	if len(e.Facts) == 0 {
+		return nil
+	}
+	var records []json.RawMessage
+	if err := json.Unmarshal(e.Facts, &records); err != nil {
+		return fmt.Errorf("%s: record %d at byte %d: entry %d: %w", r.File, r.Number, r.Offset, e.Index, err)
+	}
+	for _, x := range records {
+		if err := u.show(r, x, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// show shows one fact of the agent within, at the place of the replica's.
+func (u *unwrapper) show(r Record, payload json.RawMessage, image bool) error {
+	if !image {
+		u.number++
+	}
+	r.Number, r.Image, r.Fact, r.Agent = u.number, image, nil, Within(r.Agent)
+	return u.see(r, append(slices.Clip(payload), '\n'))
+}
+
+// end shows what is left.
+func (u *unwrapper) end() error {
+	if len(u.entries) == 0 {
+		return nil
+	}
+	return u.commit(u.last, u.entries[len(u.entries)-1].Index)
+}
+
+// unwrapped has visit see the facts within a replica's. The second function is called
+// at the end.
+func unwrapped(codec *Codec, visit func(Record) error) (take func(Record) error, end func() error) {
+	d := newReader(codec)
+	u := unwrapper{see: func(r Record, payload []byte) (err error) {
+		if payload != nil {
+			if r.At, r.Fact, err = d.record(payload); err != nil {
+				return fmt.Errorf("%s: record at byte %d: a fact within: %w", r.File, r.Offset, err)
+			}
+		}
+		return visit(r)
+	}}
+	return u.take, u.end
+}
+
+// replicated reports whether a kind of facts is a replica's own.
+func replicated(kind string) bool {
+	return slices.ContainsFunc(bourse.ReplicaFacts(), func(f interface{ Kind() string }) bool { return f.Kind() == kind })
+}
+
+// findWithin is Find in a replica's journal. A place is the number of a fact among all
+// that it shows.
+func findWithin(disk Disk, codec *Codec, sieve Sieve, stop func() error, visit func(Record) error) error {
+	d := newReader(codec)
+	each := func(see func(n uint64, kind string, r Record, payload []byte) error) error {
+		n := uint64(0)
+		u := unwrapper{see: func(r Record, payload []byte) error {
+			n++
+			if n%256 == 0 && stop != nil {
+				if err := stop(); err != nil {
+					return err
+				}
+			}
+			kind, ok := kindOf(codec, payload)
+			if !ok {
+				_, _, err := d.record(payload)
+				return fmt.Errorf("%s: record at byte %d: a fact within: %w", r.File, r.Offset, err)
+			}
+			return see(n, kind, r, payload)
+		}}
+		if _, err := read(disk, codec, u.take); err != nil {
+			return err
+		}
+		return u.end()
+	}
+	decoded := func(r Record, payload []byte) (Record, error) {
+		var err error
+		r.At, r.Fact, err = d.record(payload)
+		return r, err
+	}
+	err := each(func(n uint64, kind string, r Record, payload []byte) error {
+		if !sieve.Look(n, kind, payload) {
+			return nil
+		}
+		r, err := decoded(r, payload)
+		if err == nil {
+			sieve.Learn(n, r.Fact)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	places := sieve.Places()
+	return each(func(n uint64, _ string, r Record, payload []byte) error {
+		if len(places) == 0 || places[0] != n {
+			return nil
+		}
+		places = places[1:]
+		r, err := decoded(r, payload)
+		if err == nil {
+			err = visit(r)
+		}
+		return err
+	})
+}

@@ -1,0 +1,101 @@
+package live
+
+import (
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/rs/zerolog"
+
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/certificate"
+)
+
+// Between the replicas of one agent a guard lets nothing pass but their messages: of a
+// process with the certificate of that same agent, for the host where the configuration
+// has the replica as which it speaks. Nobody else of the VO gets in, another broker
+// neither, and no message of a replica gets anywhere else.
+
+// siblings are the replicas of one agent, as a guard knows them.
+type siblings struct {
+	self  agents.ID
+	group agents.ID            // whose certificate all have
+	hosts map[agents.ID]string // by replica; nil: plain text
+}
+
+// NewReplicaGuard returns the guard of a replica: self among others, which are by
+// replica at host:port.
+func NewReplicaGuard(o GuardOptions, self agents.ID, others map[agents.ID]string) (*Guard, error) {
+	g, err := NewGuard(o)
+	if err != nil {
+		return nil, err
+	}
+	s := &siblings{self: self, group: g.self, hosts: map[agents.ID]string{}}
+	for id, address := range others {
+		if s.hosts[id], _, err = net.SplitHostPort(address); err != nil {
+			return nil, fmt.Errorf("%s: %w", id, err)
+		}
+	}
+	g.among(s)
+	return g, nil
+}
+
+// plainReplicas is plainGuard between replicas.
+func plainReplicas(self agents.ID, l zerolog.Logger) *Guard {
+	name, _, _ := strings.Cut(nameOf(self), "/")
+	g := plainGuard(agents.ID(certificate.Broker)+":"+agents.ID(name), l)
+	g.among(&siblings{self: self, group: g.self})
+	return g
+}
+
+// among has a guard stand between replicas.
+func (g *Guard) among(s *siblings) {
+	g.siblings, g.peers, g.self = s, certificate.Broker, s.self
+	g.log = g.log.With().Str("of", string(s.self)).Logger()
+}
+
+// want is whom a connection must reach.
+func (g *Guard) want(host string) certificate.Want {
+	w := certificate.Want{Role: g.peers, Host: host}
+	if g.siblings != nil {
+		w.Name = nameOf(g.siblings.group)
+	}
+	return w
+}
+
+// admits holds a member of the VO against what it may be here.
+func (s *siblings) admits(id agents.ID) error {
+	if s != nil && id != s.group {
+		return fmt.Errorf("%s may not speak here, only replicas of %s", id, s.group)
+	}
+	return nil
+}
+
+// speaksAs holds the replica that a message comes under against the certificate.
+func (s *siblings) speaksAs(p peer, name string) *Breach {
+	from := agents.ID(name)
+	host, known := s.hosts[from]
+	switch {
+	case !strings.HasPrefix(name, replicaRole+":"+nameOf(s.group)+"/") || from == s.self || !known && s.hosts != nil:
+		return &Breach{BadFrom, p.name, fmt.Sprintf("it speaks as %s, where only the other replicas of %s may speak", show(name), s.group)}
+	case len(p.chain) > 0 && !certificate.For(p.chain[0], host):
+		return &Breach{BadFrom, p.name, fmt.Sprintf("it speaks as %s, which is at %s, a host that its certificate is not for", show(name), host)}
+	}
+	return nil
+}
+
+// isAt reports whether the process of an agent is the one that a message is for.
+func (g *Guard) isAt(to string, agent agents.ID) bool {
+	if g.siblings != nil {
+		return agent == g.siblings.group && strings.HasPrefix(to, replicaRole+":"+nameOf(agent)+"/")
+	}
+	return to == string(agent)
+}
+
+// sender is the role of those who send to this process.
+func (g *Guard) sender() string {
+	if g.siblings != nil {
+		return replicaRole
+	}
+	return string(g.peers)
+}

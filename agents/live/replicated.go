@@ -1,0 +1,188 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/journal"
+)
+
+// A host may hold one of the replicas of an agent (agents/replica). To askers, viewers
+// and watchers it is that agent while this replica leads. Who asks or looks is answered
+// once a majority has confirmed that it does, and all that was seen is committed; else
+// by ElsewhereError. Watchers see the facts of the agent as they become committed.
+
+// Replicated is an agent that several processes hold.
+type Replicated interface {
+	agents.Durable
+	Inner() agents.Durable
+	Leads() (term uint64, yes bool)
+	Leader() agents.ID
+}
+
+// Leadership says who leads, as a replica knows.
+type Leadership struct {
+	Term   uint64 // in which this replica leads
+	Leads  bool
+	Leader agents.ID // the replica that does; "": not known
+}
+
+// ElsewhereError says that another replica hands the agent its messages, or that this one
+// has ceased to: whether what was asked has been done is not known then.
+type ElsewhereError struct {
+	Agent  agents.ID
+	Leader agents.ID // "": not known
+}
+
+func (e *ElsewhereError) Error() string {
+	if e.Leader == "" {
+		return fmt.Sprintf("no replica of %s is known to lead", e.Agent)
+	}
+	return fmt.Sprintf("%s leads %s", e.Leader, e.Agent)
+}
+
+// Committed are the facts of an agent that have become committed since they were last
+// shown. It is of the agent's actor.
+type Committed struct{ facts []stamped }
+
+// Add takes one: what a replica calls.
+func (c *Committed) Add(at bourse.Time, f agents.Fact) {
+	c.facts = append(c.facts, stamped{at, f})
+}
+
+// held is what a life knows of the replica that it is.
+type held struct {
+	replica   Replicated
+	self      agents.ID
+	committed *Committed
+	led       atomic.Pointer[Leadership]
+	changed   chan struct{}
+}
+
+// AddReplica is Add of a replica of an agent: self is its own name among the replicas,
+// committed what it adds facts to.
+func (h *Host) AddReplica(id, self agents.ID, r Replicated, committed *Committed, disk journal.Disk, opt journal.Options) error {
+	l := &life{host: h, id: id, agent: r, log: h.log.With().Str("agent", string(self)).Logger()}
+	l.held = &held{replica: r, self: self, committed: committed, changed: make(chan struct{}, 1)}
+	l.held.led.Store(&Leadership{})
+	h.mu.Lock()
+	h.replicas[self] = l
+	h.mu.Unlock()
+	return h.add(l, disk, opt)
+}
+
+// Leadership says whether a replica leads, and changed is sent something after each time
+// that its answer has changed.
+func (h *Host) Leadership(id agents.ID) (now Leadership, changed <-chan struct{}, err error) {
+	l, err := h.life(id)
+	if err == nil && l.held == nil {
+		err = fmt.Errorf("%s: %w", id, ErrUnknown)
+	}
+	if err != nil {
+		return Leadership{}, nil, err
+	}
+	return *l.held.led.Load(), l.held.changed, nil
+}
+
+// ConnectReplicas says who carries messages to the other replicas.
+func (h *Host) ConnectReplicas(n Network) {
+	h.mu.Lock()
+	h.peers = n
+	h.mu.Unlock()
+}
+
+// as is the name under which an agent speaks to another.
+func (l *life) as(to agents.ID) agents.ID {
+	if l.held != nil && roleOf(to) == replicaRole {
+		return l.held.self
+	}
+	return l.id
+}
+
+const replicaRole = "replica"
+
+// name is whose journal it is.
+func (l *life) name() agents.ID {
+	if l.held != nil {
+		return l.held.self
+	}
+	return l.id
+}
+
+// led notices whether the replica leads. When it ceases to, nobody is answered any more
+// who waits: what it has not let out never leaves.
+func (l *life) led() {
+	if l.held == nil {
+		return
+	}
+	var now Leadership
+	now.Term, now.Leads = l.held.replica.Leads()
+	now.Leader = l.held.replica.Leader()
+	before := *l.held.led.Load()
+	if now == before {
+		return
+	}
+	l.held.led.Store(&now)
+	if before.Leads && (!now.Leads || now.Term != before.Term) {
+		why := &ElsewhereError{l.id, now.Leader}
+		l.host.endAsks(l.id, why)
+		l.endWatchers(why)
+		l.watching.Lock()
+		l.ended = nil // who watches anew is shown what the next leadership commits
+		l.watching.Unlock()
+	}
+	l.log.Info().Bool("leads", now.Leads).Uint64("term", now.Term).Str("leader", string(now.Leader)).Msg("leadership")
+	select {
+	case l.held.changed <- struct{}{}:
+	default:
+	}
+}
+
+// showCommitted shows watchers what has become committed.
+func (l *life) showCommitted() {
+	if l.held == nil || len(l.held.committed.facts) == 0 {
+		return
+	}
+	l.publish(l.held.committed.facts)
+	l.held.committed.facts = agents.Emptied(l.held.committed.facts)
+}
+
+// lookInside shows the agent within, and asks whether it was right to.
+func (l *life) lookInside(v *view) {
+	if !l.held.led.Load().Leads {
+		v.answer(&ElsewhereError{l.id, l.held.replica.Leader()})
+		return
+	}
+	if v.run(l.host.clock.now(), l.held.replica.Inner()) {
+		l.step(v.asker, agents.ReplicaConfirm{})
+	}
+}
+
+// viewInside is View of an agent that several processes hold.
+func (h *Host) viewInside(ctx context.Context, id agents.ID, look func(now bourse.Time, a agents.Agent)) error {
+	asker, a, err := h.asker("operator:view", id)
+	if err != nil {
+		return err
+	}
+	defer h.forget(asker)
+	if err := h.see(ctx, id, &view{look: look, asker: asker, done: make(chan error, 1)}); err != nil {
+		return err
+	}
+	select {
+	case r := <-a.reply:
+		return confirmed(id, r)
+	case <-ctx.Done():
+		return fmt.Errorf("nobody has confirmed what was seen of %s: %w", id, context.Cause(ctx))
+	}
+}
+
+// confirmed turns the answer of a replica that does not lead into an error.
+func confirmed(id agents.ID, r answer) error {
+	if to, elsewhere := r.m.(agents.ReplicaRedirect); r.err == nil && elsewhere {
+		return &ElsewhereError{id, to.Leader}
+	}
+	return r.err
+}

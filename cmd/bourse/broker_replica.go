@@ -1,0 +1,190 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/journal"
+	"github.com/bourse-grid/bourse/agents/live"
+	"github.com/bourse-grid/bourse/agents/replica"
+	"github.com/bourse-grid/bourse/broker"
+	"github.com/bourse-grid/bourse/configs"
+	"github.com/bourse-grid/bourse/web"
+)
+
+// replicaOf is the name of a member among the replicas of a broker.
+func replicaOf(broker string, number int) agents.ID {
+	return agents.ID(fmt.Sprintf("replica:%s/%d", broker, number))
+}
+
+// replicaProcess is a process that holds a broker together with others.
+type replicaProcess struct {
+	*process
+	cfg       *configs.BrokerProcess
+	broker    broker.Config
+	self      agents.ID
+	committed live.Committed
+	web       *web.Replicated
+	following sync.WaitGroup
+}
+
+// begin brings the replica to life and connects it to the others.
+func (r *replicaProcess) begin() error {
+	c := &r.cfg.Replica
+	config := replica.Config{Group: r.name, Self: r.self, Joins: c.Joins, New: func() agents.Durable { return broker.New(r.broker) },
+		Codec: journal.NewCodec(), Committed: r.committed.Add, Silence: c.Silence, Heartbeat: c.Silence / 10, Stagger: c.Silence / 3}
+	others := map[agents.ID]string{}
+	for _, m := range c.Members {
+		id := replicaOf(r.cfg.Name, m.Number)
+		config.Founders = append(config.Founders, id)
+		if id != r.self {
+			others[id] = m.Address
+		}
+	}
+	folder, err := journal.OpenFolder(r.folder(r.self))
+	if err != nil {
+		return err
+	}
+	r.disks = append(r.disks, folder)
+	if c.Past > 0 {
+		config.Past = replicaOf(r.cfg.Name, c.Past)
+		if config.Past == r.self {
+			if config.Brought, err = r.past(folder); err != nil {
+				return err
+			}
+		}
+	}
+	if err := r.host.AddReplica(r.name, r.self, replica.New(config), &r.committed, folder, journal.Options{Keep: r.process.cfg.Journal.Keep}); err != nil {
+		return err
+	}
+	o := live.PeersOptions{Self: r.self, Others: others, Host: r.host, Listen: c.Listen.Address, Advertise: c.Listen.Advertise,
+		Plain: r.process.cfg.TLS.Plain, Log: r.log}
+	if one := r.in[0]; one.store != nil {
+		g, err := live.NewReplicaGuard(live.GuardOptions{Store: one.store, Log: r.log}, r.self, others)
+		if err != nil {
+			return err
+		}
+		o.Transport = g.Transport()
+	}
+	r.peers, err = live.StartPeers(o)
+	return err
+}
+
+// past is what the broker has left that ran alone, unless this replica has begun before.
+func (r *replicaProcess) past(own journal.Disk) (replica.Brought, error) {
+	some := errors.New("it has begun")
+	_, err := journal.Read(own, journal.NewCodec(), func(journal.Record) error { return some })
+	if errors.Is(err, some) {
+		return replica.Brought{Agent: broker.New(r.broker)}, nil
+	}
+	if err != nil {
+		return replica.Brought{}, err
+	}
+	name := r.folder(r.name)
+	disk, err := journal.LookInto(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return replica.Brought{}, fmt.Errorf("%s: there is no journal of the broker, which replica.past says is here; set past = 0 for a new broker: %w", name, err)
+	}
+	if err != nil {
+		return replica.Brought{}, err
+	}
+	defer func() { _ = disk.Close() }()
+	alone, at := broker.New(r.broker), bourse.Time(0)
+	facts := 0
+	_, err = journal.Read(disk, journal.NewCodec(), func(x journal.Record) error {
+		alone.Replay(x.At, x.Fact)
+		facts++
+		at = max(at, x.At)
+		return nil
+	})
+	r.log.Info().Str("journal", name).Int("facts", facts).Msg("the group takes over the broker that ran alone")
+	return replica.Brought{Agent: alone, At: at}, err
+}
+
+// leader says who leads, and where its API is.
+func (r *replicaProcess) leader() (name, url string) {
+	l, _, err := r.host.Leadership(r.name)
+	if err != nil || l.Leader == "" || l.Leader == r.self {
+		return "", ""
+	}
+	for _, m := range r.cfg.Replica.Members {
+		if replicaOf(r.cfg.Name, m.Number) == l.Leader {
+			return string(l.Leader), strings.TrimSuffix(m.API, "/")
+		}
+	}
+	return string(l.Leader), ""
+}
+
+// leadAgain is when the API is made again that could not be.
+const leadAgain = 200 * time.Millisecond
+
+// follow has the API and gossip follow who leads, until ctx ends.
+func (r *replicaProcess) follow(ctx context.Context) {
+	told := make(chan live.Leadership, 1)
+	r.following.Go(func() { r.announce(ctx, told) })
+	r.following.Go(func() {
+		var is live.Leadership
+		for {
+			var again <-chan time.Time
+			now, changed, err := r.host.Leadership(r.name)
+			if err != nil {
+				return
+			}
+			if now.Leads != is.Leads || now.Leads && now.Term != is.Term {
+				select { // the latest counts
+				case <-told:
+				default:
+				}
+				told <- now
+				if is = now; !now.Leads && r.web != nil {
+					r.web.Follow()
+				} else if r.web != nil {
+					if err := r.web.Lead(); err != nil {
+						r.log.Warn().Err(err).Msg("the API cannot be served by this replica")
+						is, again = live.Leadership{}, time.After(leadAgain)
+					}
+				}
+			}
+			select {
+			case <-changed:
+			case <-again:
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+}
+
+// announce has gossip follow who leads.
+func (r *replicaProcess) announce(ctx context.Context, told <-chan live.Leadership) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case l := <-told:
+			var known []agents.ID
+			if l.Leads {
+				err := r.host.View(ctx, r.name, func(_ bourse.Time, a agents.Agent) {
+					for s := range a.(*broker.Broker).Sites() {
+						if s.Member {
+							known = append(known, s.Address)
+						}
+					}
+				})
+				if err != nil {
+					continue // it does not lead any more
+				}
+			}
+			if err := r.in[0].node.Lead(l.Term, l.Leads, known); err != nil {
+				r.log.Info().Err(err).Msg("nobody has heard yet who leads")
+			}
+		}
+	}
+}

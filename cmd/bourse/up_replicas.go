@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/bourse-grid/bourse/agents/certificate"
+	"github.com/bourse-grid/bourse/configs"
+)
+
+// maxUpReplicas bounds the processes that up has hold a broker.
+const maxUpReplicas = 7
+
+// replicaFile is the file of the k-th replica, from 0 on.
+func replicaFile(dir string, k int) string {
+	return filepath.Join(dir, fmt.Sprintf("broker-%s-%d", upVO, k+1), "broker.toml")
+}
+
+// layOutReplicas makes the processes that hold the broker, 0 for those that are there, one
+// at first. All have one certificate.
+func layOutReplicas(dir string, n int, ca *certificate.Authority, p *ports) ([]member, string, error) {
+	first := memberFile(dir, "broker", upVO)
+	if _, err := os.Stat(first); err == nil {
+		cfg, err := configs.ReadBrokerProcess(first)
+		if err != nil {
+			return nil, "", err
+		}
+		had := max(1, len(cfg.Replica.Members))
+		if n != 0 && n != had {
+			return nil, "", fmt.Errorf("%s has a broker of %d processes; leave --replicas out, or name another folder by --dir", dir, had)
+		}
+		n = had
+	}
+	if n <= 1 {
+		m, seed, err := layOutBroker(dir, upVO, upVO, "", ca, p)
+		return []member{m}, seed, err
+	}
+	if err := issue(ca, certificate.Broker, upVO, upHost, "localhost"); err != nil {
+		return nil, "", err
+	}
+	var ports [][]int
+	var list strings.Builder
+	for k := range n {
+		a, err := p.take(4)
+		if err != nil {
+			return nil, "", err
+		}
+		ports = append(ports, a)
+		fmt.Fprintf(&list, "[[replica.member]]\nid = %d\naddress = \"%s:%d\"\napi = \"https://%s:%d\"\n", k+1, upHost, a[3], upHost, a[2])
+	}
+	var members []member
+	seed := ""
+	for k, a := range ports {
+		file := first
+		if k > 0 {
+			file = replicaFile(dir, k)
+		}
+		more := fmt.Sprintf("[replica]                # several processes hold the broker\nid = %d\naddress = \"%s:%d\"\n%s", k+1, upHost, a[3], list.String())
+		m, gossip, err := layOutBrokerFile(file, upVO, upVO, seed, more, a)
+		if err != nil {
+			return nil, "", err
+		}
+		m.name = fmt.Sprintf("%s-%d", m.name, k+1)
+		if members = append(members, m); seed == "" {
+			seed = gossip
+		}
+	}
+	return members, seed, nil
+}

@@ -1,0 +1,104 @@
+package configs
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/bourse-grid/bourse"
+)
+
+// Replica says which of the processes that hold a broker this one is: [replica].
+type Replica struct {
+	Number  int      // among Members; 0: the broker is held by this process alone
+	Listen  Endpoint // for the other replicas alone
+	Members []ReplicaMember
+	// Past is the number of the replica that brings the journal of the broker as it ran
+	// alone; 0: there is none.
+	Past  int
+	Joins bool // it has not founded the group, and comes in another's place
+
+	// Silence is after how long without a word the leader counts as gone; default 600 ms with
+	// gossip's profile fast, else 4 s.
+	Silence bourse.Duration
+}
+
+// ReplicaMember is one of the processes that hold a broker: [[replica.member]].
+type ReplicaMember struct {
+	Number  int
+	Address string // host:port at which other replicas reach it
+	API     string // its URL for users
+}
+
+// maxReplicas bounds the members: more of them make a broker slower, not safer.
+const maxReplicas = 9
+
+// keys lists what [replica] may hold.
+func (r *Replica) keys(p *Process) keys {
+	plain := p.TLS.Plain
+	return slices.Concat(keys{
+		whole("id", &r.Number, 1, 1, 1000, "which of the members this process is"),
+	}, r.Listen.keys(plain), keys{
+		each("member", &r.Members, maxReplicas, func(m *ReplicaMember) keys { return m.keys(plain) },
+			"all processes that hold the broker, the same in each file: three stand the loss of one, five of two"),
+		span("silence", &r.Silence, 0, 200*bourse.Millisecond, "after how long without a word the leader counts as gone").byDefault("`0.6s` with the profile fast, else `4s`"),
+		whole("past", &r.Past, 0, 0, 1000, "the member in whose folder the journal of the broker lies that has run alone so far; 0: there is none. It counts when the group is founded"),
+		boolean("joins", &r.Joins, false, "it comes in the place of a member that was lost, and waits to be sent everything"),
+		rule(r.whole),
+		rule(func(*table) {
+			switch {
+			case r.Silence > 0:
+			case p.Gossip.Profile == "fast":
+				r.Silence = 600 * bourse.Millisecond
+			default:
+				r.Silence = 4 * bourse.Second
+			}
+		}),
+	})
+}
+
+// whole checks that the members are a group, and this one of them.
+func (r *Replica) whole(t *table) {
+	if !t.has("member") {
+		t.wrong("member", "missing; write a [[replica.member]] with id, address and api for each of the processes that hold the broker")
+		return
+	}
+	seen := map[string]bool{}
+	own := false
+	for i, m := range r.Members {
+		at := t.path.key("member").at(i)
+		own = own || m.Number == r.Number
+		for _, x := range []string{fmt.Sprint(m.Number), m.Address, m.API} {
+			if seen[x] && x != "" {
+				t.wrongAt(at, "%s stands here twice", x)
+			}
+			seen[x] = true
+		}
+	}
+	if !own {
+		t.wrong("id", "%d is none of the members", r.Number)
+	}
+	if r.Past > 0 && !slices.ContainsFunc(r.Members, func(m ReplicaMember) bool { return m.Number == r.Past }) {
+		t.wrong("past", "%d is none of the members", r.Past)
+	}
+	if len(r.Members)%2 == 0 {
+		t.wrong("member", "%d members stand no more losses than %d; leave one out", len(r.Members), len(r.Members)-1)
+	}
+}
+
+// keys lists what [[replica.member]] may hold.
+func (m *ReplicaMember) keys(plain bool) keys {
+	return keys{
+		whole("id", &m.Number, 1, 1, 1000, "its number, never given twice"),
+		address("address", &m.Address, plain, "at which the other replicas reach it; its host must stand in its certificate").must(`"one.example.org:7402"`),
+		text("api", &m.API, "", "URL of its API, to which others send users while it leads"),
+		rule(func(t *table) {
+			u, err := url.Parse(m.API)
+			if _, _, split := net.SplitHostPort(u.Host); m.API != "" && (err != nil || split != nil || !strings.HasPrefix(u.Scheme, "http")) {
+				t.wrong("api", "%q: must be such as https://one.example.org:7480", m.API)
+			}
+		}),
+	}
+}

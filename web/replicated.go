@@ -1,0 +1,211 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Replicated serves the API of a broker that several processes hold. While this one
+// leads, that is the API of a broker, made anew for each leadership: it begins by reading
+// the broker as its facts have it then. Else callers are sent to the leader, or told to
+// come again while none is known. With a change all connections are closed.
+type Replicated struct {
+	opt    Options
+	leader func() (name, url string)
+
+	mu     sync.Mutex
+	door   *door // to whoever serves now
+	closed bool
+}
+
+// NewReplicated returns the API of a replica. leader says which replica leads, "" if none
+// is known, and the URL of its API.
+func NewReplicated(opt Options, leader func() (name, url string)) *Replicated {
+	r := &Replicated{opt: opt, leader: leader}
+	r.Follow()
+	return r
+}
+
+// Lead has the API of the broker served, which it reads first.
+func (r *Replicated) Lead() error {
+	s, err := NewBroker(r.opt)
+	if err != nil {
+		return err
+	}
+	r.open(s)
+	return nil
+}
+
+// Follow has callers sent to whoever leads.
+func (r *Replicated) Follow() {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(r.opt.Collectors...)
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second}))
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprintln(w, "ok") })
+	mux.HandleFunc("GET /readyz", r.ready)
+	mux.HandleFunc("/", r.elsewhere)
+	r.open(&follower{&http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10}})
+}
+
+// ready answers for a process that follows: it is ready to lead.
+func (r *Replicated) ready(w http.ResponseWriter, _ *http.Request) {
+	if r.opt.Ready != nil {
+		if err := r.opt.Ready(); err != nil {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			return
+		}
+	}
+	name, _ := r.leader()
+	_, _ = fmt.Fprintf(w, "follows %s\n", name)
+}
+
+// elsewhere tells a caller who leads.
+func (r *Replicated) elsewhere(w http.ResponseWriter, q *http.Request) {
+	name, url := r.leader()
+	status, detail := http.StatusServiceUnavailable, fmt.Sprintf("no replica of %s leads at the moment; try again in a second", r.opt.Agent)
+	switch {
+	case url != "":
+		w.Header().Set("Location", url+q.URL.RequestURI())
+		status, detail = http.StatusTemporaryRedirect, fmt.Sprintf("%s leads; its API is %s", name, url)
+	default:
+		w.Header().Set("Retry-After", "1")
+		if name != "" {
+			detail = fmt.Sprintf("%s leads, and no address of its API is known here; call it there", name)
+		}
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]any{"title": http.StatusText(status), "status": status, "detail": detail})
+}
+
+// served is what answers callers for a time.
+type served interface {
+	Serve(net.Listener) error
+	Close(context.Context)
+}
+
+// follower is a server without an agent.
+type follower struct{ http *http.Server }
+
+func (f *follower) Serve(l net.Listener) error { return f.http.Serve(l) }
+func (f *follower) Close(context.Context)      { _ = f.http.Close() }
+
+// open has callers go to another server from now on. What the one before has not answered
+// is cut off.
+func (r *Replicated) open(s served) {
+	d := &door{server: s, conns: make(chan net.Conn), done: make(chan struct{})}
+	r.mu.Lock()
+	before, closed := r.door, r.closed
+	if !closed {
+		r.door = d
+	}
+	r.mu.Unlock()
+	if closed {
+		s.Close(ended())
+		return
+	}
+	go func() { _ = s.Serve(d) }()
+	if before != nil {
+		before.server.Close(ended())
+		_ = before.Close()
+	}
+}
+
+// ended is a context that is over.
+func ended() context.Context {
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	return ctx
+}
+
+// Serve answers requests on a listener until Close.
+func (r *Replicated) Serve(l net.Listener) error {
+	go func() {
+		for d := r.current(); d != nil; d = r.current() {
+			<-d.done
+		}
+		_ = l.Close()
+	}()
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			if r.current() == nil {
+				return nil
+			}
+			if timeout := net.Error(nil); errors.As(err, &timeout) && timeout.Timeout() {
+				continue
+			}
+			return fmt.Errorf("%s: serving HTTP on %s: %w", r.opt.Agent, l.Addr(), err)
+		}
+		go func() {
+			for d := r.current(); d != nil; d = r.current() {
+				select {
+				case d.conns <- conn:
+					return
+				case <-d.done:
+				}
+			}
+			_ = conn.Close()
+		}()
+	}
+}
+
+func (r *Replicated) current() *door {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil
+	}
+	return r.door
+}
+
+// Close ends what is served.
+func (r *Replicated) Close(ctx context.Context) {
+	r.mu.Lock()
+	d := r.door
+	done := r.closed
+	r.closed = true
+	r.mu.Unlock()
+	if !done {
+		d.server.Close(ctx)
+		_ = d.Close()
+	}
+}
+
+// door is the listener of a server that answers for a time.
+type door struct {
+	server served
+	conns  chan net.Conn
+	done   chan struct{}
+	once   sync.Once
+}
+
+var errShut = errors.New("another server answers now")
+
+func (d *door) Accept() (net.Conn, error) {
+	select {
+	case c := <-d.conns:
+		return c, nil
+	case <-d.done:
+		return nil, errShut
+	}
+}
+
+// Close has no more connections come in.
+func (d *door) Close() error {
+	d.once.Do(func() { close(d.done) })
+	return nil
+}
+
+// Addr is of no use to anybody.
+func (d *door) Addr() net.Addr { return &net.TCPAddr{} }
