@@ -93,6 +93,14 @@ func (e *OverloadError) Error() string {
 	return fmt.Sprintf("demand above capacity: %d jobs wait at %v s and the queue grows without end; give more processors or fewer jobs", e.Limit, e.At)
 }
 
+// overloaded is the error of a queue that is full, of a limit as options give it.
+func overloaded(limit int, at bourse.Time) error {
+	if limit == 0 {
+		limit = queue.Limit
+	}
+	return &OverloadError{Limit: limit, At: at}
+}
+
 // RunReplay replays jobs, in order of submit, until the last has ended. An
 // *OverloadError ends it early; other errors are of the options. It keeps
 // nothing of the list, and takes from the seed only.
@@ -282,10 +290,6 @@ func (r *replayer) Ended(j *bourse.LocalJob, _, end bourse.Time, _ bool) { r.out
 
 func (r *replayer) Refused(j *bourse.LocalJob, why bourse.Reason) {
 	if why.Code == bourse.QueueFull {
-		limit := r.opt.Limit
-		if limit == 0 {
-			limit = queue.Limit
-		}
-		r.overload = &OverloadError{Limit: limit, At: j.Submit}
+		r.overload = overloaded(r.opt.Limit, j.Submit)
 	}
 }

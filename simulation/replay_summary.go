@@ -30,31 +30,61 @@ type ReservationSummary struct {
 // SlowdownThreshold keeps very short jobs from ruling the bounded slowdown.
 const SlowdownThreshold = 10 * bourse.Second
 
-// Summary computes the figures; those of reservations only if withReservations.
-func (r *Replay) Summary(withReservations bool) ReplaySummary {
-	var s ReplaySummary
-	var work float64
-	first, last := bourse.Never, -bourse.Never
-	for i := range r.Outcomes {
-		o := &r.Outcomes[i]
-		if !o.Ran() {
-			continue
-		}
-		run := o.End.Sub(o.Start)
-		s.Jobs++
-		s.MeanWait += o.Wait().Seconds()
-		s.BoundedSlowdown += max(1, (o.Wait()+run).Seconds()/max(run, SlowdownThreshold).Seconds())
-		work += float64(o.Job.Nodes) * run.Seconds()
-		first, last = min(first, o.Job.Submit), max(last, o.End)
+// Figures add up the figures of a replay, outcome by outcome, in the order of the
+// trace: sums of floats depend on it. The zero Figures are of no outcome.
+type Figures struct {
+	s           ReplaySummary
+	work        float64
+	first, last bourse.Time
+	classes     [backfill.Reservation + 1]int
+}
+
+// Add adds one outcome; a job that never started does not count.
+func (f *Figures) Add(o *Outcome) {
+	if !o.Ran() {
+		return
 	}
+	if f.s.Jobs == 0 {
+		f.first, f.last = bourse.Never, -bourse.Never
+	}
+	run := o.End.Sub(o.Start)
+	f.s.Jobs++
+	f.s.MeanWait += o.Wait().Seconds()
+	f.s.BoundedSlowdown += max(1, (o.Wait()+run).Seconds()/max(run, SlowdownThreshold).Seconds())
+	f.work += float64(o.Job.Nodes) * run.Seconds()
+	f.first, f.last = min(f.first, o.Job.Submit), max(f.last, o.End)
+	f.classes[o.Class]++
+}
+
+// Summary is the figures so far, on so many nodes, without those of reservations.
+func (f *Figures) Summary(nodes int) ReplaySummary {
+	s := f.s
 	if s.Jobs > 0 {
 		s.MeanWait /= float64(s.Jobs)
 		s.BoundedSlowdown /= float64(s.Jobs)
-		s.Makespan = last.Sub(first).Seconds()
+		s.Makespan = f.last.Sub(f.first).Seconds()
 	}
 	if s.Makespan > 0 {
-		s.Utilisation = work / (float64(r.Nodes) * s.Makespan)
+		s.Utilisation = f.work / (float64(nodes) * s.Makespan)
 	}
+	return s
+}
+
+// Classes counts the jobs that ran by the class of their start.
+func (f *Figures) Classes() [backfill.Reservation + 1]int { return f.classes }
+
+// figures are those of all outcomes.
+func (r *Replay) figures() (f Figures) {
+	for i := range r.Outcomes {
+		f.Add(&r.Outcomes[i])
+	}
+	return f
+}
+
+// Summary computes the figures; those of reservations only if withReservations.
+func (r *Replay) Summary(withReservations bool) ReplaySummary {
+	f := r.figures()
+	s := f.Summary(r.Nodes)
 	if withReservations {
 		s.ReservationSummary = r.reservations()
 	}
@@ -97,11 +127,6 @@ func (r *Replay) reservations() *ReservationSummary {
 
 // Classes counts the jobs that ran by the class of their start.
 func (r *Replay) Classes() [backfill.Reservation + 1]int {
-	var n [backfill.Reservation + 1]int
-	for i := range r.Outcomes {
-		if o := &r.Outcomes[i]; o.Ran() {
-			n[o.Class]++
-		}
-	}
-	return n
+	f := r.figures()
+	return f.Classes()
 }

@@ -37,42 +37,48 @@ func (t *Trace) Jobs(opt JobOptions) ([]bourse.LocalJob, Tally) {
 	}
 	jobs := make([]bourse.LocalJob, 0, t.within(end))
 	for i := range t.Records {
-		r := &t.Records[i]
-		j := bourse.LocalJob{
-			ID:       r[JobNumber].Whole(),
-			Submit:   r.Submit(),
-			Run:      max(r.Run(), 0),
-			Estimate: r.Estimate(),
-			Nodes:    r.Processors(),
-			Queue:    int(max(r[QueueNumber].Whole(), 0)),
-			User:     r[UserID].Whole(),
+		if j, kept := opt.job(&t.Records[i], end, &tally); kept {
+			jobs = append(jobs, j)
 		}
-		if j.Submit >= end {
-			tally.Later++
-			continue
-		}
-		if j.Run == 0 {
-			tally.NeverRan++
-			if !opt.KeepZero {
-				continue
-			}
-		}
-		if j.Nodes <= 0 {
-			tally.NoProcessors++
-			continue
-		}
-		if j.Estimate <= 0 {
-			tally.NoEstimate++
-			j.Estimate = j.Run
-		}
-		if j.Run > j.Estimate && !opt.Extend {
-			tally.Cut++
-			j.Run = j.Estimate
-		}
-		jobs = append(jobs, j)
 	}
-	tally.Jobs = len(jobs)
 	return jobs, tally
+}
+
+// job makes a job out of a record, if it is kept: one submitted before end.
+func (opt *JobOptions) job(r *Record, end bourse.Time, tally *Tally) (bourse.LocalJob, bool) {
+	j := bourse.LocalJob{
+		ID:       r[JobNumber].Whole(),
+		Submit:   r.Submit(),
+		Run:      max(r.Run(), 0),
+		Estimate: r.Estimate(),
+		Nodes:    r.Processors(),
+		Queue:    int(max(r[QueueNumber].Whole(), 0)),
+		User:     r[UserID].Whole(),
+	}
+	if j.Submit >= end {
+		tally.Later++
+		return j, false
+	}
+	if j.Run == 0 {
+		tally.NeverRan++
+		if !opt.KeepZero {
+			return j, false
+		}
+	}
+	if j.Nodes <= 0 {
+		tally.NoProcessors++
+		return j, false
+	}
+	if j.Estimate <= 0 {
+		tally.NoEstimate++
+		j.Estimate = j.Run
+	}
+	if j.Run > j.Estimate && !opt.Extend {
+		tally.Cut++
+		j.Run = j.Estimate
+	}
+	tally.Jobs++
+	return j, true
 }
 
 // within counts the records submitted before end.

@@ -113,13 +113,18 @@ func read(next func() ([]byte, error), name string, opt Options) (*Trace, error)
 		if err == io.EOF {
 			return p.finish()
 		}
-		if errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil, fmt.Errorf("%s: after line %d: the compressed data breaks off; get the whole file again: %w", name, p.line, err)
-		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: after line %d: %w", name, p.line, err)
+			return nil, p.broken(err)
 		}
 	}
+}
+
+// broken says where reading broke off.
+func (p *parser) broken(err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("%s: after line %d: the compressed data breaks off; get the whole file again: %w", p.t.Name, p.line, err)
+	}
+	return fmt.Errorf("%s: after line %d: %w", p.t.Name, p.line, err)
 }
 
 // parser makes a trace out of chunks of bytes.
@@ -132,8 +137,9 @@ type parser struct {
 	rest   []byte // the begun line of the chunks before
 	long   bool   // the begun line is too long: its bytes are dropped
 	header int    // bytes of comments
+	taken  int    // records that have been handed on already
 	last   int64  // submit of the record before, ms
-	lastAt int    // and its line
+	lastAt int    // and its line, 0 if there is none
 }
 
 // feed parses the lines that end in chunk and keeps the begun one.
@@ -235,7 +241,7 @@ func (p *parser) reserve() {
 
 // follow counts, or refuses, a record earlier than the one before it.
 func (p *parser) follow(submit int64) error {
-	if len(p.t.Records) > 1 && submit < p.last {
+	if p.lastAt > 0 && submit < p.last {
 		p.t.Backwards++
 		if p.opt.Strict {
 			return fmt.Errorf("%s:%d: runs backwards: submit %v after %v of line %d; without strict reading it would be sorted",
@@ -266,7 +272,7 @@ func (p *parser) finish() (*Trace, error) {
 		}
 	}
 	t := p.t
-	if len(t.Records) == 0 {
+	if len(t.Records)+p.taken == 0 {
 		switch {
 		case p.opt.Skip > p.skip:
 			return nil, fmt.Errorf("%s: has no record left after the first %d", t.Name, p.opt.Skip-p.skip)

@@ -97,16 +97,17 @@ func (r *replay) run(file string, out, messages io.Writer) error {
 	if err := r.tryJobsOut(); err != nil {
 		return failed(err)
 	}
+	if r.streams(file) {
+		if err := r.stream(file, opt, read, out, messages); !errors.Is(err, workload.ErrNotInOrder) {
+			return err
+		}
+	}
 	trace, err := workload.Open(file, workload.Options{Strict: r.strict, Skip: r.skip})
 	if err != nil {
 		return err
 	}
-	if opt.Nodes == 0 {
-		if opt.Nodes = trace.Header.Processors(); opt.Nodes < 1 {
-			return fmt.Errorf("%s: its header does not say how many processors there are; give --procs P", file)
-		}
-		r.procs = opt.Nodes
-		fmt.Fprintf(messages, "%s: %d processors, as its header says; --procs for another size\n", file, opt.Nodes)
+	if err := r.size(&opt, file, &trace.Header, messages); err != nil {
+		return err
 	}
 	jobs, tally := trace.Jobs(read)
 	if len(jobs) == 0 {
@@ -122,7 +123,7 @@ func (r *replay) run(file string, out, messages io.Writer) error {
 		}
 		return err
 	}
-	r.tell(messages, file, trace, tally, result)
+	r.tell(messages, file, trace, tally, result.Refused)
 	answer := replayAnswer{ReplaySummary: result.Summary(r.reservations > 0)}
 	if r.timing {
 		speed := float64(answer.Jobs) / max(took.Seconds(), 1e-9)
@@ -131,7 +132,7 @@ func (r *replay) run(file string, out, messages io.Writer) error {
 	if r.json {
 		err = writeJSON(out, answer)
 	} else {
-		err = r.print(out, &answer, result)
+		err = r.print(out, &answer, result.Classes())
 	}
 	if r.jobsOut != "" { // last, for it may fail: the work is done
 		err = errors.Join(err, files.Replace(r.jobsOut, func(w io.Writer) error { return writeJobs(w, result) }))
@@ -184,7 +185,7 @@ func (r *replay) options() (opt simulation.ReplayOptions, read workload.JobOptio
 }
 
 // tell says what was left out or mended.
-func (r *replay) tell(w io.Writer, file string, t *workload.Trace, tally workload.Tally, result *simulation.Replay) {
+func (r *replay) tell(w io.Writer, file string, t *workload.Trace, tally workload.Tally, refused int) {
 	if r.reservations == 0 && r.alpha != 0 {
 		fmt.Fprintln(w, "--alpha says what reservations prefer, and there are none; add --reservations SHARE")
 	}
@@ -202,14 +203,13 @@ func (r *replay) tell(w io.Writer, file string, t *workload.Trace, tally workloa
 		say(tally.NeverRan, "jobs never ran: kept with a run of zero")
 	}
 	say(tally.NoProcessors, "jobs without a number of processors: dropped")
-	say(result.Refused, fmt.Sprintf("jobs refused: they want more than %d processors", r.procs))
+	say(refused, fmt.Sprintf("jobs refused: they want more than %d processors", r.procs))
 }
 
 // print writes the figures for people.
-func (r *replay) print(out io.Writer, a *replayAnswer, result *simulation.Replay) error {
+func (r *replay) print(out io.Writer, a *replayAnswer, n [backfill.Reservation + 1]int) error {
 	w := bufio.NewWriter(out)
 	line := func(name, format string, v ...any) { fmt.Fprintf(w, "%-24s %s\n", name, fmt.Sprintf(format, v...)) }
-	n := result.Classes()
 	line("jobs", "%d", a.Jobs)
 	for c := backfill.Immediate; c <= backfill.Reservation; c++ {
 		if n[c] > 0 {
@@ -233,30 +233,48 @@ func (r *replay) print(out io.Writer, a *replayAnswer, result *simulation.Replay
 	return w.Flush()
 }
 
+// size takes the number of processors from the header where no flag says it.
+func (r *replay) size(opt *simulation.ReplayOptions, file string, h *workload.Header, messages io.Writer) error {
+	if opt.Nodes > 0 {
+		return nil
+	}
+	if opt.Nodes = h.Processors(); opt.Nodes < 1 {
+		return fmt.Errorf("%s: its header does not say how many processors there are; give --procs P", file)
+	}
+	r.procs = opt.Nodes
+	fmt.Fprintf(messages, "%s: %d processors, as its header says; --procs for another size\n", file, opt.Nodes)
+	return nil
+}
+
+const jobsHeader = "job,submit,start,end,procs,estimate,kind\n"
+
 // writeJobs writes a CSV row for each job that ran, in the order of the trace.
 func writeJobs(out io.Writer, result *simulation.Replay) error {
 	w := bufio.NewWriterSize(out, 64<<10)
-	if _, err := w.WriteString("job,submit,start,end,procs,estimate,kind\n"); err != nil {
+	if _, err := w.WriteString(jobsHeader); err != nil {
 		return err
 	}
 	var b []byte
 	for i := range result.Outcomes {
-		o := &result.Outcomes[i]
-		if !o.Ran() {
-			continue
-		}
-		b = strconv.AppendInt(b[:0], o.Job.ID, 10)
-		for _, t := range []bourse.Time{o.Job.Submit, o.Start, o.End} {
-			b = appendSeconds(append(b, ','), int64(t))
-		}
-		b = strconv.AppendInt(append(b, ','), int64(o.Job.Nodes), 10)
-		b = appendSeconds(append(b, ','), int64(o.Job.Estimate))
-		b = append(append(append(b, ','), o.Class.String()...), '\n')
-		if _, err := w.Write(b); err != nil {
-			return err
+		if o := &result.Outcomes[i]; o.Ran() {
+			b = appendJob(b[:0], o)
+			if _, err := w.Write(b); err != nil {
+				return err
+			}
 		}
 	}
 	return w.Flush()
+}
+
+// appendJob appends the row of a job.
+func appendJob(b []byte, o *simulation.Outcome) []byte {
+	b = strconv.AppendInt(b, o.Job.ID, 10)
+	for _, t := range []bourse.Time{o.Job.Submit, o.Start, o.End} {
+		b = appendSeconds(append(b, ','), int64(t))
+	}
+	b = strconv.AppendInt(append(b, ','), int64(o.Job.Nodes), 10)
+	b = appendSeconds(append(b, ','), int64(o.Job.Estimate))
+	return append(append(append(b, ','), o.Class.String()...), '\n')
 }
 
 // appendSeconds writes milliseconds as seconds, with decimals where there are any.

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -149,6 +150,45 @@ func TestReplay_SaysThatAPreferenceWithoutReservationsDoesNothing(t *testing.T) 
 		}
 		if got := strings.Contains(messages, "add --reservations SHARE"); got != said {
 			t.Errorf("%s: %q", args, messages)
+		}
+	}
+}
+
+// Rows and figures of a replay that takes the jobs as they are read are those of one
+// that has the whole trace first, which --timing asks for; a trace that is not in order
+// is read as a whole anyway.
+func TestReplay_StreamedIsWhole(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var lines []string
+	for i := range 5000 {
+		lines = append(lines, fmt.Sprintf("%d %d -1 %d %d -1 -1 4 %d -1 1 1 1 -1 0 -1 -1 -1\n", i, i*37, 1+i%900, 1+i%40, 1+i%700))
+	}
+	ordered := "; MaxProcs: 64\n" + strings.Join(lines, "")
+	lines[3000], lines[4000] = lines[4000], lines[3000]
+	for name, text := range map[string]string{"ordered.swf": ordered, "disordered.swf": "; MaxProcs: 64\n" + strings.Join(lines, "")} {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var rows [2][]byte
+		var said [2]string
+		for i, more := range [][]string{nil, {"--timing"}} {
+			csv := filepath.Join(dir, name+".csv")
+			var out, messages strings.Builder
+			cmd := newReplay()
+			cmd.SetArgs(append([]string{file, "--jobs-out", csv}, more...))
+			cmd.SetOut(&out)
+			cmd.SetErr(&messages)
+			if err := cmd.Execute(); err != nil {
+				t.Fatal(err)
+			}
+			rows[i], _ = os.ReadFile(csv)
+			figures, _, _ := strings.Cut(out.String(), "simulated per second")
+			said[i] = figures + messages.String()
+		}
+		if len(rows[0]) < 5000 || !bytes.Equal(rows[0], rows[1]) || said[0] != said[1] {
+			t.Errorf("%s: streamed it gives %d bytes of rows and\n%swhole %d and\n%s", name, len(rows[0]), said[0], len(rows[1]), said[1])
 		}
 	}
 }

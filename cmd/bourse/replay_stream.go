@@ -1,0 +1,124 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/bourse-grid/bourse/files"
+	"github.com/bourse-grid/bourse/simulation"
+	"github.com/bourse-grid/bourse/workload"
+)
+
+// streams reports whether the replay can take the jobs of the trace as they are read:
+// copies and reservations are drawn among all, and --timing is of the simulation alone.
+func (r *replay) streams(file string) bool {
+	return r.copy == 0 && r.reservations == 0 && !r.timing && workload.CanFeed(file, workload.Options{})
+}
+
+// stream is run with the jobs taken as they are read, and rows written as they come. A
+// trace that must be read as a whole first is workload.ErrNotInOrder: nothing has been
+// said or written then.
+func (r *replay) stream(file string, opt simulation.ReplayOptions, read workload.JobOptions, out, messages io.Writer) error {
+	feed, err := workload.OpenFeed(file, workload.Options{Strict: r.strict, Skip: r.skip}, read)
+	if err != nil {
+		return err
+	}
+	defer feed.Close()
+	var figures simulation.Figures
+	var refused int
+	var said delayed
+	replay := func(rows *bufio.Writer) error {
+		first, some := feed.Next()
+		if some { // else End says why there is none
+			err = r.size(&opt, file, &feed.Header, &said)
+		}
+		if some && err == nil {
+			refused, err = simulation.StreamReplay(from(first, feed.Next), opt, rowsOf(&figures, rows))
+		}
+		trace, records, tally, broken := feed.End()
+		var over *simulation.OverloadError
+		switch {
+		case broken != nil: // what was read too late to be refused first comes first
+			return broken
+		case !some:
+			if err := r.size(&opt, file, &feed.Header, &said); err != nil {
+				return err
+			}
+			said.to(messages)
+			return fmt.Errorf("%s: no jobs are left of %d records", file, records)
+		case errors.As(err, &over):
+			said.to(messages)
+			return failed(fmt.Errorf("%s: %w", file, err))
+		case err != nil:
+			said.to(messages)
+			return err
+		}
+		said.to(messages)
+		r.tell(messages, file, trace, tally, refused)
+		return nil
+	}
+	return r.answer(replay, &figures, out)
+}
+
+// answer runs a streamed replay, with its rows where they belong, and prints the figures.
+func (r *replay) answer(replay func(*bufio.Writer) error, figures *simulation.Figures, out io.Writer) error {
+	var unwritten, wrong error
+	if r.jobsOut == "" {
+		wrong = replay(nil)
+	} else {
+		unwritten = files.Replace(r.jobsOut, func(w io.Writer) error {
+			rows := bufio.NewWriterSize(w, 64<<10)
+			_, _ = rows.WriteString(jobsHeader) // Flush tells
+			if wrong = replay(rows); wrong != nil {
+				return wrong
+			}
+			return rows.Flush()
+		})
+	}
+	if wrong != nil {
+		return wrong
+	}
+	a := replayAnswer{ReplaySummary: figures.Summary(r.procs)}
+	var err error
+	if r.json {
+		err = writeJSON(out, a)
+	} else {
+		err = r.print(out, &a, figures.Classes())
+	}
+	return failed(errors.Join(err, unwritten))
+}
+
+// rowsOf adds outcomes to the figures and writes their rows, if there are to be any.
+func rowsOf(figures *simulation.Figures, rows *bufio.Writer) func(*simulation.Outcome) {
+	var b []byte
+	return func(o *simulation.Outcome) {
+		if figures.Add(o); rows != nil && o.Ran() {
+			b = appendJob(b[:0], o)
+			_, _ = rows.Write(b) // Flush tells
+		}
+	}
+}
+
+// from is a feed with its first job before it again.
+func from[T any](first T, next func() (T, bool)) func() (T, bool) {
+	begun := false
+	return func() (T, bool) {
+		if !begun {
+			begun = true
+			return first, true
+		}
+		return next()
+	}
+}
+
+// delayed keeps what is to be said until it is known that it holds.
+type delayed struct{ text []byte }
+
+func (d *delayed) Write(b []byte) (int, error) {
+	d.text = append(d.text, b...)
+	return len(b), nil
+}
+
+func (d *delayed) to(w io.Writer) { _, _ = w.Write(d.text) } // as other messages

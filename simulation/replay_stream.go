@@ -1,0 +1,100 @@
+package simulation
+
+import (
+	"errors"
+
+	"github.com/bourse-grid/bourse"
+	"github.com/bourse-grid/bourse/cluster/queue"
+	"github.com/bourse-grid/bourse/policy/backfill"
+)
+
+// StreamReplay is RunReplay of jobs that come one by one, in order of submit, and leave
+// again: each outcome is handed to told once it is final, in the order of the jobs, and
+// then forgotten. So a replay keeps the outcomes from the oldest job that waits or runs
+// on, and not those of the whole trace. Options that look at the whole list (copies,
+// reservations, Submitted, Without) are refused. It returns the number of refused jobs.
+func StreamReplay(next func() (bourse.LocalJob, bool), opt ReplayOptions, told func(*Outcome)) (refused int, err error) {
+	if err := opt.check(); err != nil {
+		return 0, err
+	}
+	if opt.Copy != 0 || opt.Reservations > 0 || opt.Submitted != nil || opt.Without > 0 {
+		return 0, errors.New("a streamed replay takes jobs as they come: no copies, no reservations")
+	}
+	s := &streamer{told: told, next: next, limit: opt.Limit}
+	first, ok := next()
+	if !ok {
+		return 0, nil
+	}
+	s.queue = queue.New(queue.Options{
+		Nodes: opt.Nodes, Policy: opt.Policy, Start: first.Submit, Extend: opt.Extend, Limit: opt.Limit, Queues: opt.Queues,
+	})
+	s.queue.Watch(s)
+	s.queue.Feed(func() (bourse.LocalJob, bool) {
+		j := first
+		if s.before+int64(len(s.open)) > 0 {
+			if j, ok = s.next(); !ok {
+				return j, false
+			}
+		}
+		s.open = append(s.open, streamed{Outcome: Outcome{Job: j, Start: bourse.Never, End: bourse.Never}})
+		j.ID = s.before + int64(len(s.open))
+		return j, true
+	})
+	for t := s.queue.Next(); t < bourse.Never; t = s.queue.Next() {
+		if s.queue.Advance(t); s.overload != nil {
+			return 0, s.overload
+		}
+	}
+	return s.queue.Refused(), nil
+}
+
+// streamer lives through one streamed replay. A job's ID is its place in the list, from 1.
+type streamer struct {
+	next     func() (bourse.LocalJob, bool)
+	told     func(*Outcome)
+	open     []streamed // from the oldest that is not final on
+	left     int        // of them, at the head: told already
+	before   int64      // jobs before open
+	queue    *queue.Queue
+	limit    int
+	overload error
+}
+
+type streamed struct {
+	Outcome
+	over bool
+}
+
+func (s *streamer) of(j *bourse.LocalJob) *streamed { return &s.open[j.ID-s.before-1] }
+
+// over notes that an outcome is final, and hands on those that no other one has to
+// come before.
+func (s *streamer) over(o *streamed) {
+	o.over = true
+	for ; s.left < len(s.open) && s.open[s.left].over; s.left++ {
+		s.told(&s.open[s.left].Outcome)
+	}
+	if s.left > 1024 && s.left > len(s.open)/2 { // O(1) for each job
+		n := copy(s.open, s.open[s.left:])
+		s.open, s.before, s.left = s.open[:n], s.before+int64(s.left), 0
+	}
+}
+
+// Started, Ended and Refused make the streamer a queue.Watcher.
+func (s *streamer) Started(j *bourse.LocalJob, x *backfill.Start) {
+	o := s.of(j)
+	o.Start, o.Class = x.End.Add(-x.Estimate), x.Class
+}
+
+func (s *streamer) Ended(j *bourse.LocalJob, _, end bourse.Time, _ bool) {
+	o := s.of(j)
+	o.End = end
+	s.over(o)
+}
+
+func (s *streamer) Refused(j *bourse.LocalJob, why bourse.Reason) {
+	if why.Code == bourse.QueueFull {
+		s.overload = overloaded(s.limit, j.Submit)
+	}
+	s.over(s.of(j))
+}

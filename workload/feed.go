@@ -1,0 +1,154 @@
+package workload
+
+import (
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/bourse-grid/bourse"
+)
+
+// Feed hands out the jobs of a trace one by one while the file is read, inflated and
+// parsed beside: of a million records there are some thousands in memory, not 144 bytes
+// of each. What a whole trace would mend by sorting it cannot: then it says
+// ErrNotInOrder, and the trace must be read by Open.
+type Feed struct {
+	Header Header // as it stood at the first record
+
+	batches chan []bourse.LocalJob
+	batch   []bourse.LocalJob
+	quit    chan struct{}
+	ahead   *ahead
+	file    *os.File
+
+	// Of the reading goroutine until batches is closed.
+	parser *parser
+	jobs   JobOptions
+	until  bourse.Time // no job submitted then or later is kept
+	tally  Tally
+	err    error
+}
+
+// ErrNotInOrder says that a trace is not in order of submit, or has comments behind its first
+// record: what it means is known when all of it has been read.
+var ErrNotInOrder = errors.New("the trace is not in order")
+
+const feedAhead = 4 // batches of a chunk's records each
+
+// CanFeed reports whether the trace of that name can be read by OpenFeed: a file in SWF.
+func CanFeed(path string, opt Options) bool {
+	return path != Stdin && (opt.Format == FormatSWF || opt.Format == "" && !isGrid(path))
+}
+
+// OpenFeed begins to read a trace that CanFeed allows. It must be closed.
+func OpenFeed(path string, opt Options, jobs JobOptions) (*Feed, error) {
+	if opt.Skip < 0 {
+		return nil, fmt.Errorf("%s: %d records cannot be skipped; must be 0 or more", path, opt.Skip)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	f := &Feed{
+		batches: make(chan []bourse.LocalJob, feedAhead), quit: make(chan struct{}), file: file, jobs: jobs, until: bourse.Never,
+		parser: &parser{t: &Trace{Name: path, Records: make([]Record, 0, 4096)}, opt: opt, skip: opt.Skip},
+	}
+	if info, err := file.Stat(); err == nil && info.IsDir() {
+		file.Close()
+		return nil, fmt.Errorf("%s: is a folder; must be a trace file", path)
+	}
+	in := io.Reader(file)
+	if zipped(path) {
+		if in, err = gzip.NewReader(file); err != nil {
+			file.Close()
+			return nil, fmt.Errorf("%s: ends in .gz and is not gzip: %w", path, err)
+		}
+	}
+	f.ahead = readAhead(in)
+	go f.run()
+	f.batch = <-f.batches // now the header is known
+	return f, nil
+}
+
+// Next is the next job; ok is false at the end, of which End tells more.
+func (f *Feed) Next() (j bourse.LocalJob, ok bool) {
+	for len(f.batch) == 0 {
+		if f.batch, ok = <-f.batches; !ok {
+			return j, false
+		}
+	}
+	j, f.batch = f.batch[0], f.batch[1:]
+	return j, true
+}
+
+// End reads what is left and says what became of the trace, which has no records here:
+// how many there were, what was mended, and what was wrong.
+func (f *Feed) End() (t *Trace, records int, tally Tally, err error) {
+	for range f.batches {
+	}
+	return f.parser.t, f.parser.taken, f.tally, f.err
+}
+
+// Close ends the reading, wherever it stands.
+func (f *Feed) Close() {
+	close(f.quit)
+	for range f.batches {
+	}
+	f.ahead.stop()
+	f.file.Close()
+}
+
+// run reads until the end, the first error or Close.
+func (f *Feed) run() {
+	defer close(f.batches)
+	for f.err == nil {
+		chunk, err := f.ahead.next()
+		if f.err = f.parser.feed(chunk); f.err != nil {
+			return
+		}
+		if err == io.EOF {
+			if _, f.err = f.parser.finish(); f.err == nil {
+				f.err = f.hand()
+			}
+			return
+		}
+		if f.err = f.hand(); f.err == nil && err != nil {
+			f.err = f.parser.broken(err)
+		}
+	}
+}
+
+// hand makes jobs of the records read so far and hands them on.
+func (f *Feed) hand() error {
+	t := f.parser.t
+	switch {
+	case t.Backwards > 0 || f.parser.taken > 0 && len(t.Header.Lines) > len(f.Header.Lines):
+		return ErrNotInOrder
+	case len(t.Records) == 0:
+		return nil
+	case f.parser.taken == 0:
+		f.Header.Lines = slices.Clone(t.Header.Lines)
+		if f.jobs.Span > 0 {
+			f.until = t.Records[0].Submit().Add(f.jobs.Span)
+		}
+	}
+	batch := make([]bourse.LocalJob, 0, len(t.Records))
+	for i := range t.Records {
+		if j, kept := f.jobs.job(&t.Records[i], f.until, &f.tally); kept {
+			batch = append(batch, j)
+		}
+	}
+	f.parser.taken += len(t.Records)
+	t.Records = t.Records[:0]
+	select {
+	case f.batches <- batch:
+		return nil
+	case <-f.quit:
+		return errClosed
+	}
+}
+
+var errClosed = errors.New("the feed is closed")
