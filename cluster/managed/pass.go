@@ -174,8 +174,8 @@ func (b *Backend) answered(now bourse.Time, outcome agents.Outcome, why bourse.R
 	switch {
 	case verb == agents.Run:
 		e.denied = outcome == agents.Denied
-	case verb == agents.End && e.want == begun && now >= e.what.End:
-		e.ended = true
+	case e.want == begun && now >= e.what.End && (verb == agents.Delete || verb == agents.End && outcome == agents.Done):
+		e.ended = true // it was told to; what has refused to tell it is asked again
 	case outcome == agents.Denied:
 	case verb == agents.Assign:
 		e.assigned = true
