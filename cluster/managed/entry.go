@@ -23,6 +23,7 @@ type entry struct {
 	user    string // of the VO
 	job     string
 	want    want
+	until   bourse.Time      // of a placing one: it is refused then, asked for again or not
 	work    *bourse.Handover // of a due one and what comes of it
 
 	seen  seen

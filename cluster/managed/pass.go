@@ -28,6 +28,7 @@ func (b *Backend) pass(now bourse.Time) {
 		if e == b.giving || blind {
 			continue
 		}
+		b.bounded(e, now)
 		a := b.decide(e, now)
 		if a.drop {
 			delete(b.entries, e.name)
@@ -48,6 +49,18 @@ func (b *Backend) pass(now bourse.Time) {
 	}
 	b.giveNext(now)
 	b.lookNext(now, need)
+}
+
+// bounded ends the placing of an entry that takes too long, even if nobody asks for it
+// any more: a site that has restarted does not know that it did.
+func (b *Backend) bounded(e *entry, now bourse.Time) {
+	switch {
+	case e.want != placing:
+	case now >= e.until:
+		b.refuse(e, b.silent())
+	default:
+		b.wake = min(b.wake, e.until)
+	}
 }
 
 // decide asks the table until an entry has to wait, or for a command.
@@ -181,7 +194,7 @@ func (b *Backend) answered(now bourse.Time, outcome agents.Outcome, why bourse.R
 		e.assigned = true
 	case verb == agents.Reserve:
 		e.assigned = false
-		if e.want == placing {
+		if e.want == placing && now < e.until {
 			b.lock(e)
 		}
 	}

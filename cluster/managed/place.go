@@ -48,7 +48,7 @@ func (b *Backend) Place(now bourse.Time, m agents.ClusterHold) bourse.Reason {
 		why = b.place(now, m, w)
 	}
 	if why == cluster.Later && now >= w.since.Add(b.cfg.Limits.PlaceWithin) {
-		why = bourse.Because(bourse.NoCluster, "the resource manager of %s has not answered within %s", b.cfg.Site, b.cfg.Limits.PlaceWithin.Words())
+		why = b.silent()
 		if e := b.entries[b.name(m.Leg)]; e != nil {
 			b.abandon(e)
 		}
@@ -57,6 +57,11 @@ func (b *Backend) Place(now bourse.Time, m agents.ClusterHold) bourse.Reason {
 		b.wishes = slices.DeleteFunc(b.wishes, func(x *wish) bool { return x == w })
 	}
 	return why
+}
+
+// silent says that a hold has taken too long.
+func (b *Backend) silent() bourse.Reason {
+	return bourse.Because(bourse.NoCluster, "the resource manager of %s has not answered within %s", b.cfg.Site, b.cfg.Limits.PlaceWithin.Words())
 }
 
 // wish is what is remembered of a hold. One for the same leg with other content takes
@@ -97,7 +102,7 @@ func (b *Backend) place(now bourse.Time, m agents.ClusterHold, w *wish) bourse.R
 	if what.End <= what.Start {
 		return bourse.Because(bourse.Past, "its end, %v, has passed", what.End)
 	}
-	e := &entry{name: name, leg: m.Leg, what: what, user: m.User, job: m.Job, want: placing, sure: true}
+	e := &entry{name: name, leg: m.Leg, what: what, user: m.User, job: m.Job, want: placing, until: w.since.Add(b.cfg.Limits.PlaceWithin), sure: true}
 	if !m.Force {
 		e.account, _ = b.cfg.account(m.User)
 	}

@@ -161,6 +161,27 @@ func TestHold_TakesNoLongerThanItsBound(t *testing.T) {
 	w.clean(t)
 }
 
+// A site that asks and dies does not know of that in its next life, and asks no more:
+// it would never give back what is locked for it a minute later.
+func TestHold_WhatNobodyAsksForAnyMoreIsNotPlaced(t *testing.T) {
+	t.Parallel()
+	for _, slow := range []bourse.Duration{16 * bourse.Second, 50 * bourse.Second, 90 * bourse.Second} {
+		w := reserving()
+		w.fails(agents.Reserve, fault{slow: slow})
+		for range 2 { // the first has it look
+			w.step(theSite, agents.ClusterHold{Leg: leg(1), What: what(2, start.Add(bourse.Hour), bourse.Minute), User: "ana"})
+			w.wait(2 * bourse.Second)
+		}
+		w.wait(5 * bourse.Minute)
+		for _, f := range w.told {
+			if x, ok := f.(bourse.NodesLocked); ok {
+				t.Errorf("after %v: %+v", slow, x)
+			}
+		}
+		w.clean(t)
+	}
+}
+
 func TestHold_WhatComesLateIsReaped(t *testing.T) {
 	t.Parallel()
 	w := reserving()
