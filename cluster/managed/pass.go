@@ -179,6 +179,10 @@ func (b *Backend) answered(now bourse.Time, outcome agents.Outcome, why bourse.R
 	if outcome != agents.Done {
 		e.retry = now.Add(l.RetryEvery)
 	}
+	if verb == agents.Delete {
+		e.deleted, e.stuck = outcome == agents.Done, outcome != agents.Done
+		b.version++
+	}
 	if outcome == agents.Failure {
 		b.late(e, verb, now.Add(l.Late))
 		return

@@ -107,6 +107,10 @@ func (b *Backend) place(now bourse.Time, m agents.ClusterHold, w *wish) bourse.R
 		e.account, _ = b.cfg.account(m.User)
 	}
 	if e.nodes = b.choose(b.occupancy(now), what); e.nodes == nil {
+		if b.choose(b.offered(now), what) != nil {
+			b.dirty = true
+			return cluster.Later // what is in the way is being deleted
+		}
 		return b.inTheWay(now, what)
 	}
 	b.add(e)
@@ -226,6 +230,9 @@ func (b *Backend) refuse(e *entry, why bourse.Reason) {
 
 // abandon has all that there is of an entry deleted.
 func (b *Backend) abandon(e *entry) {
+	if e.want != gone {
+		e.idle = e.submitted == 0 || b.now.Add(b.cfg.Limits.Skew) < e.what.Start
+	}
 	e.want = gone
 	b.version++
 	b.dirty = true
@@ -243,8 +250,9 @@ func (b *Backend) Confirm(now bourse.Time, leg bourse.LegID, work *bourse.Handov
 	b.dirty = true
 }
 
-// Release gives a leg's nodes back. They are free for another one when a look has
-// shown that nothing is left on them.
+// Release gives a leg's nodes back. They are free for another one when the reservation
+// is deleted, and those that its work may have been on when a look has shown that
+// nothing is left on them.
 func (b *Backend) Release(now bourse.Time, leg bourse.LegID) {
 	e := b.entries[b.name(leg)]
 	if e == nil || e.want == gone {
