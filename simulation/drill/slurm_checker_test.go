@@ -46,6 +46,7 @@ func check(t *truth, c *claims) *verdictOf {
 	v.foreign(t)
 	v.windows(t, c, begun)
 	v.money(c)
+	v.unmapped(t, c)
 	sort.Strings(v.broken)
 	return v
 }
@@ -214,6 +215,31 @@ func (v *verdictOf) money(c *claims) {
 	}
 	if paid != earned {
 		v.breaks("money: brokers have paid %v, sites have earned %v", paid, earned)
+	}
+}
+
+// unmapped: of a user without an account nothing comes to a manager, and nothing is paid.
+func (v *verdictOf) unmapped(t *truth, c *claims) {
+	for _, user := range c.users {
+		if user == unmapped {
+			v.counts["jobs of a user without an account"]++
+		}
+	}
+	for name, x := range c.legs {
+		if c.users[x.job] != unmapped {
+			continue
+		}
+		if s := t.sights[name]; s != nil {
+			v.breaks("no account: %v of %s was in %s", x.id, x.job, s.cluster)
+		}
+		if x.committed || x.paid > 0 {
+			v.breaks("no account: %v of %s is committed, and %v paid", x.id, x.job, x.paid)
+		}
+	}
+	for _, m := range t.marks {
+		if c.users[m.job] == unmapped {
+			v.breaks("no account: %s of %s has run at %s as %s", m.name, m.job, m.site, m.account)
+		}
 	}
 }
 

@@ -50,6 +50,13 @@ func TestSlurmChecker_NoticesWhatIsPlanted(t *testing.T) {
 		plant func(t *truth, c *claims)
 		finds string // "": nothing
 	}{
+		"work of a user without an account": {func(t *truth, c *claims) { c.users["wave"] = unmapped }, "no account: "},
+		"a hold of one": {func(t *truth, c *claims) {
+			c.users["other"], c.legs["bourse.c1.h"], t.sights["bourse.c1.h"] = unmapped, &claim{name: "bourse.c1.h", job: "other", site: "c1"}, &sight{cluster: "c1"}
+		}, "no account: "},
+		"one that was refused": {func(t *truth, c *claims) {
+			c.users["other"], c.legs["bourse.c1.h"] = unmapped, &claim{name: "bourse.c1.h", job: "other", site: "c1"}
+		}, ""},
 		"a job at the end":                   {func(t *truth, c *claims) { t.left = []string{firstName} }, "orphan at the end"},
 		"a reservation nobody asked for":     {func(t *truth, c *claims) { t.sights["bourse.c1.f"] = &sight{cluster: "c1"} }, "orphan: bourse.c1.f"},
 		"one that stays":                     {func(t *truth, c *claims) { s := t.sights[firstName]; s.last = s.last.Add(afterEnd) }, "orphan: " + firstName},
