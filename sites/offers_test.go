@@ -146,6 +146,25 @@ func TestLimits_RefuseQuotesAndHoldsAlike(t *testing.T) {
 	}
 }
 
+// A leg that finds its nodes taken is refused for what takes them and until when, not
+// for a limit that nobody has set.
+func TestLimits_NodesThatAreTakenAreNoShare(t *testing.T) {
+	t.Parallel()
+	s := busySite(func(c *Config) { c.Limits.MaxShare = 1000 }) // as a file without the key says
+	if _, ok := s.heard(agents.Hold{Leg: testLeg(1), What: window(4, 200, 300), Limit: bourse.MaxBudget, For: 30_000}).(agents.Held); !ok {
+		t.Fatal("not held")
+	}
+	want := "0 free at 200, 1 needed: a reservation holds 4 until 300"
+	q := s.heard(agents.QuoteRequest{Users: []string{"bob"}, Legs: []bourse.Leg{window(1, 200, 300)}}).(agents.Quotes).Quotes[0]
+	if q.Refusal.Code != bourse.Busy || q.Refusal.Detail != want {
+		t.Errorf("the quote is refused: %v", q.Refusal)
+	}
+	m := s.heard(agents.Hold{Leg: testLeg(2), What: window(1, 200, 300), Limit: bourse.MaxBudget, For: 30_000}).(agents.Refused)
+	if m.Reason.Code != bourse.Busy || m.Reason.Detail != want {
+		t.Errorf("the hold is refused: %v", m.Reason)
+	}
+}
+
 // What legs hold already counts towards vo_share, until they let go; a move
 // counts net of the leg it replaces.
 func TestVOShare_CountsWhatLegsHold(t *testing.T) {

@@ -178,19 +178,30 @@ func (b *Backend) fresh(now bourse.Time) bool {
 	return b.look != nil && now.Sub(b.asOf) <= b.cfg.Limits.UnknownWithin
 }
 
-// view is what is taken beside what the look shows.
-func (b *Backend) view(now bourse.Time) View {
-	v := View{Now: now, Groups: b.cfg.Groups, Nodes: b.cfg.Nodes, Policy: b.cfg.Policy, Skew: b.cfg.Limits.Skew}
+// view is what is taken beside what the look shows, and what is not, though it does.
+func (b *Backend) view(now bourse.Time, free func(*entry) bool) View {
+	v := View{Now: now, Groups: b.cfg.Groups, Nodes: b.cfg.Nodes, Policy: b.cfg.Policy, Skew: b.cfg.Limits.Skew, Gone: map[string]bool{}}
 	for _, e := range b.order {
-		if len(e.nodes) > 0 {
+		switch {
+		case len(e.nodes) == 0:
+		case free(e):
+			v.Gone[e.name] = true
+		default:
 			v.Claims = append(v.Claims, e.claim(now, b.cfg.Limits.Padding))
 		}
 	}
 	return v
 }
 
+// occupancy is what legs are placed beside: all that may be there still.
 func (b *Backend) occupancy(now bourse.Time) [][][]span {
-	v := b.view(now)
+	v := b.view(now, func(e *entry) bool { return e.leaving() && e.deleted && now >= e.lateReservation })
+	return v.occupancy(b.look)
+}
+
+// offered is what is shown to be taken: not what will be gone within seconds.
+func (b *Backend) offered(now bourse.Time) [][][]span {
+	v := b.view(now, (*entry).leaving)
 	return v.occupancy(b.look)
 }
 
@@ -201,7 +212,7 @@ func (b *Backend) states(now bourse.Time) []backfill.State {
 	if !b.fresh(now) {
 		look = nil
 	}
-	v := b.view(now)
+	v := b.view(now, (*entry).leaving)
 	v.Padding = b.cfg.Limits.Padding
 	return StateOf(look, v)
 }

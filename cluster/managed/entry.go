@@ -23,6 +23,7 @@ type entry struct {
 	user    string // of the VO
 	job     string
 	want    want
+	until   bourse.Time      // of a placing one: it is refused then, asked for again or not
 	work    *bourse.Handover // of a due one and what comes of it
 
 	seen  seen
@@ -46,6 +47,9 @@ type entry struct {
 	replaced  bourse.Time                // the submit of a job that we have ended, to submit its work anew
 	ended     bool                       // we have had its work ended, at the window's end
 	down      bourse.Time                // since when one of its nodes is; 0: none is
+	idle      bool                       // of a gone one: no work of it has been on its nodes
+	deleted   bool                       // the manager has said that it is, and shown nothing else since
+	stuck     bool                       // or that it is not
 }
 
 // overdue is a command whose answer was given up.
@@ -228,7 +232,7 @@ func (e *entry) judge(b *Backend, jobs []*bourse.ManagedJob, r *bourse.ManagedRe
 		e.lateJob = 0
 	}
 	if r != nil {
-		e.lateReservation = 0
+		e.lateReservation, e.deleted = 0, false
 	}
 	for _, n := range e.nodes {
 		if !up[n] && s.down == "" {
@@ -264,6 +268,10 @@ func (e *entry) claim(now bourse.Time, padding bourse.Duration) Claim {
 	}
 	return c
 }
+
+// leaving reports whether the entry is as good as gone: its nodes are free once it is
+// deleted, and nothing has shown that it cannot be.
+func (e *entry) leaving() bool { return e.want == gone && e.idle && !e.stuck }
 
 // locked reports whether there is a lock for it.
 func (e *entry) locked() bool { return e.want != placing && e.want != gone }

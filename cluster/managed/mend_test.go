@@ -407,3 +407,54 @@ func TestEnd_OfTheWindowEndsTheWork(t *testing.T) {
 		})
 	}
 }
+
+// A manager that refuses to end the work of a window that is over is asked again: it
+// does not run on through the padding.
+func TestEnd_ThatIsDeniedIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, w *world) {
+		w.toy.grace = bourse.Second
+		w.fails(agents.End, fault{denied: true, undone: true})
+		w.placed(t, 1, what(2, start, 5*bourse.Minute))
+		if j := w.toy.job(nameOf(1)); j != nil {
+			j.limit = bourse.Never
+		}
+		w.run(start.Add(5*bourse.Minute + 20*bourse.Second))
+		w.is(t, 1, bourse.LockEnded)
+		if r := w.last(1).Result; r == nil || r.Ended.Code != bourse.Expired {
+			t.Errorf("%+v", r)
+		}
+		if n := w.count(1, agents.End); n != 2 {
+			t.Errorf("told to end %d times", n)
+		}
+		w.over(t, 1)
+	})
+}
+
+// Where the manager keeps no reservations nobody but us keeps windows apart: the work
+// of one is not submitted while that of the one before is on a node of it, and is lost
+// with that reason if it stays.
+func TestSubmit_NotOntoWorkOfAnEarlierWindow(t *testing.T) {
+	t.Parallel()
+	for stays, lost := range map[bourse.Duration]bool{20 * bourse.Second: false, bourse.Hour: true} {
+		w := newWorld(config(false, nodeNames...))
+		next := start.Add(5*bourse.Minute + quick.Padding)
+		w.fault = func(c agents.Command) fault { // the first work is not to be ended
+			stuck := c.Name == nameOf(1) && c.Verb != agents.Run && w.now < next.Add(stays)
+			return fault{denied: stuck, undone: stuck}
+		}
+		w.placed(t, 1, what(len(nodeNames), start, 5*bourse.Minute))
+		w.placed(t, 2, what(len(nodeNames), next, 5*bourse.Minute))
+		w.run(start.Add(bourse.Second))
+		w.toy.job(nameOf(1)).limit = bourse.Never
+		w.run(next.Add(2 * bourse.Minute))
+		if lost {
+			w.lostFor(t, 2, "the work of an earlier window is still on its nodes")
+		} else {
+			w.is(t, 2, bourse.LockRunning)
+		}
+		for _, x := range w.toy.breaches {
+			t.Error(x)
+		}
+	}
+}

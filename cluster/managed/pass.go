@@ -28,6 +28,7 @@ func (b *Backend) pass(now bourse.Time) {
 		if e == b.giving || blind {
 			continue
 		}
+		b.bounded(e, now)
 		a := b.decide(e, now)
 		if a.drop {
 			delete(b.entries, e.name)
@@ -48,6 +49,18 @@ func (b *Backend) pass(now bourse.Time) {
 	}
 	b.giveNext(now)
 	b.lookNext(now, need)
+}
+
+// bounded ends the placing of an entry that takes too long, even if nobody asks for it
+// any more: a site that has restarted does not know that it did.
+func (b *Backend) bounded(e *entry, now bourse.Time) {
+	switch {
+	case e.want != placing:
+	case now >= e.until:
+		b.refuse(e, b.silent())
+	default:
+		b.wake = min(b.wake, e.until)
+	}
 }
 
 // decide asks the table until an entry has to wait, or for a command.
@@ -166,6 +179,10 @@ func (b *Backend) answered(now bourse.Time, outcome agents.Outcome, why bourse.R
 	if outcome != agents.Done {
 		e.retry = now.Add(l.RetryEvery)
 	}
+	if verb == agents.Delete {
+		e.deleted, e.stuck = outcome == agents.Done, outcome != agents.Done
+		b.version++
+	}
 	if outcome == agents.Failure {
 		b.late(e, verb, now.Add(l.Late))
 		return
@@ -174,14 +191,14 @@ func (b *Backend) answered(now bourse.Time, outcome agents.Outcome, why bourse.R
 	switch {
 	case verb == agents.Run:
 		e.denied = outcome == agents.Denied
-	case verb == agents.End && e.want == begun && now >= e.what.End:
-		e.ended = true
+	case e.want == begun && now >= e.what.End && (verb == agents.Delete || verb == agents.End && outcome == agents.Done):
+		e.ended = true // it was told to; what has refused to tell it is asked again
 	case outcome == agents.Denied:
 	case verb == agents.Assign:
 		e.assigned = true
 	case verb == agents.Reserve:
 		e.assigned = false
-		if e.want == placing {
+		if e.want == placing && now < e.until {
 			b.lock(e)
 		}
 	}

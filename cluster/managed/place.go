@@ -48,7 +48,7 @@ func (b *Backend) Place(now bourse.Time, m agents.ClusterHold) bourse.Reason {
 		why = b.place(now, m, w)
 	}
 	if why == cluster.Later && now >= w.since.Add(b.cfg.Limits.PlaceWithin) {
-		why = bourse.Because(bourse.NoCluster, "the resource manager of %s has not answered within %s", b.cfg.Site, b.cfg.Limits.PlaceWithin.Words())
+		why = b.silent()
 		if e := b.entries[b.name(m.Leg)]; e != nil {
 			b.abandon(e)
 		}
@@ -57,6 +57,11 @@ func (b *Backend) Place(now bourse.Time, m agents.ClusterHold) bourse.Reason {
 		b.wishes = slices.DeleteFunc(b.wishes, func(x *wish) bool { return x == w })
 	}
 	return why
+}
+
+// silent says that a hold has taken too long.
+func (b *Backend) silent() bourse.Reason {
+	return bourse.Because(bourse.NoCluster, "the resource manager of %s has not answered within %s", b.cfg.Site, b.cfg.Limits.PlaceWithin.Words())
 }
 
 // wish is what is remembered of a hold. One for the same leg with other content takes
@@ -97,11 +102,15 @@ func (b *Backend) place(now bourse.Time, m agents.ClusterHold, w *wish) bourse.R
 	if what.End <= what.Start {
 		return bourse.Because(bourse.Past, "its end, %v, has passed", what.End)
 	}
-	e := &entry{name: name, leg: m.Leg, what: what, user: m.User, job: m.Job, want: placing, sure: true}
+	e := &entry{name: name, leg: m.Leg, what: what, user: m.User, job: m.Job, want: placing, until: w.since.Add(b.cfg.Limits.PlaceWithin), sure: true}
 	if !m.Force {
 		e.account, _ = b.cfg.account(m.User)
 	}
 	if e.nodes = b.choose(b.occupancy(now), what); e.nodes == nil {
+		if b.choose(b.offered(now), what) != nil {
+			b.dirty = true
+			return cluster.Later // what is in the way is being deleted
+		}
 		return b.inTheWay(now, what)
 	}
 	b.add(e)
@@ -221,6 +230,9 @@ func (b *Backend) refuse(e *entry, why bourse.Reason) {
 
 // abandon has all that there is of an entry deleted.
 func (b *Backend) abandon(e *entry) {
+	if e.want != gone {
+		e.idle = e.submitted == 0 || b.now.Add(b.cfg.Limits.Skew) < e.what.Start
+	}
 	e.want = gone
 	b.version++
 	b.dirty = true
@@ -238,8 +250,9 @@ func (b *Backend) Confirm(now bourse.Time, leg bourse.LegID, work *bourse.Handov
 	b.dirty = true
 }
 
-// Release gives a leg's nodes back. They are free for another one when a look has
-// shown that nothing is left on them.
+// Release gives a leg's nodes back. They are free for another one when the reservation
+// is deleted, and those that its work may have been on when a look has shown that
+// nothing is left on them.
 func (b *Backend) Release(now bourse.Time, leg bourse.LegID) {
 	e := b.entries[b.name(leg)]
 	if e == nil || e.want == gone {

@@ -24,6 +24,9 @@ type View struct {
 	// be had.
 	Padding bourse.Duration
 	Claims  []Claim // nodes that are ours, whatever the look shows
+	// Gone are reservations of ours that take no nodes, though the look shows them: they
+	// were deleted since, or are being deleted.
+	Gone map[string]bool
 }
 
 // Claim is nodes that are taken for a while.
@@ -146,6 +149,9 @@ func (v *View) seen(look *bourse.Look, add func(string, span)) {
 	}
 	for i := range look.Reservations {
 		r := &look.Reservations[i]
+		if v.Gone[r.Name] {
+			continue
+		}
 		x := span{r.Start.Add(-v.Skew), r.End.Add(v.Skew), foreign, 0}
 		if claimed[r.Name] {
 			x = span{r.Start, r.End, ours, 0}

@@ -161,6 +161,27 @@ func TestHold_TakesNoLongerThanItsBound(t *testing.T) {
 	w.clean(t)
 }
 
+// A site that asks and dies does not know of that in its next life, and asks no more:
+// it would never give back what is locked for it a minute later.
+func TestHold_WhatNobodyAsksForAnyMoreIsNotPlaced(t *testing.T) {
+	t.Parallel()
+	for _, slow := range []bourse.Duration{16 * bourse.Second, 50 * bourse.Second, 90 * bourse.Second} {
+		w := reserving()
+		w.fails(agents.Reserve, fault{slow: slow})
+		for range 2 { // the first has it look
+			w.step(theSite, agents.ClusterHold{Leg: leg(1), What: what(2, start.Add(bourse.Hour), bourse.Minute), User: "ana"})
+			w.wait(2 * bourse.Second)
+		}
+		w.wait(5 * bourse.Minute)
+		for _, f := range w.told {
+			if x, ok := f.(bourse.NodesLocked); ok {
+				t.Errorf("after %v: %+v", slow, x)
+			}
+		}
+		w.clean(t)
+	}
+}
+
 func TestHold_WhatComesLateIsReaped(t *testing.T) {
 	t.Parallel()
 	w := reserving()
@@ -252,6 +273,51 @@ func TestShow_IsFreeWhereAWindowFitsWithItsPadding(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The nodes of a leg that was given up before its window can be had as soon as its
+// reservation is deleted: they are shown to be free at once, and a hold waits for that
+// rather than to be refused for a padding that nothing needs.
+func TestRelease_BeforeTheWindowFreesTheNodesWithTheReservation(t *testing.T) {
+	t.Parallel()
+	for name, confirm := range map[string]func(*world){"held": func(*world) {}, "confirmed": func(w *world) { w.confirm(1) }, "bare": func(w *world) { w.confirmBare(1) }} {
+		w := reserving()
+		next := what(len(nodeNames), start.Add(5*bourse.Minute), 5*bourse.Minute)
+		w.hold(1, what(len(nodeNames), start, 5*bourse.Minute))
+		confirm(w)
+		w.wait(20 * bourse.Second)
+		w.release(1)
+		released := w.now
+		if n := w.nodes.states(w.now)[0].Free.Min(next.Start, next.End); n != len(nodeNames) {
+			t.Errorf("%s: %d nodes are shown to be free", name, n)
+		}
+		if h := w.hold(2, next); h.Refusal.Refused() {
+			t.Errorf("%s: %v", name, h.Refusal)
+		} else if took := w.now.Sub(released); took > 2*bourse.Second {
+			t.Errorf("%s: placed after %v", name, took)
+		}
+		w.release(2)
+		w.wait(30 * bourse.Second)
+		w.clean(t)
+	}
+}
+
+// What the manager does not delete is neither shown to be free nor placed on.
+func TestRelease_NodesOfAReservationThatStaysAreNotFree(t *testing.T) {
+	t.Parallel()
+	w := reserving()
+	w.fault = func(c agents.Command) fault {
+		return fault{undone: c.Verb == agents.Delete, failed: c.Verb == agents.Delete}
+	}
+	w.hold(1, what(len(nodeNames), start, 5*bourse.Minute))
+	w.release(1)
+	next := what(1, start.Add(5*bourse.Minute), 5*bourse.Minute)
+	if h := w.hold(2, next); h.Refusal.Code != bourse.Busy {
+		t.Errorf("%v on %v", h.Refusal, h.Nodes)
+	}
+	if n := w.nodes.states(w.now)[0].Free.Min(next.Start, next.End); n != 0 {
+		t.Errorf("%d nodes are shown to be free", n)
+	}
 }
 
 // A leg that is released keeps its nodes until a look has shown that they are free.

@@ -1,6 +1,8 @@
 package managed
 
 import (
+	"slices"
+
 	"github.com/bourse-grid/bourse"
 	"github.com/bourse-grid/bourse/agents"
 )
@@ -194,8 +196,22 @@ func submit(b *Backend, e *entry, now bourse.Time) act {
 		return b.lose(e, bourse.Because(bourse.Expired, "its work was not begun within %s of its window's begin%s", l.StartWithin.Words(), b.because(e)))
 	case e.given(agents.Run, l.Tries):
 		return b.lose(e, bourse.Because(bourse.Expired, "its work cannot be submitted%s", b.because(e)))
+	case !b.cfg.Reserves && b.before(e) != nil: // nobody else keeps them apart
+		return lookOf(e.what.Start, e.what.Start.Add(l.StartWithin))
 	}
 	return give(agents.Run)
+}
+
+// before is an earlier leg whose work may still be on a node of the entry: it was
+// submitted and not seen to be over. nil: there is none.
+func (b *Backend) before(e *entry) *entry {
+	for _, o := range b.order {
+		if o != e && o.submitted > 0 && (o.last == nil || live(o.last)) &&
+			slices.ContainsFunc(o.nodes, func(n string) bool { return slices.Contains(e.nodes, n) }) {
+			return o
+		}
+	}
+	return nil
 }
 
 // await waits for the work to begin.
@@ -278,7 +294,8 @@ func occupied(b *Backend, e *entry, now bourse.Time) act {
 // run lets work run until its window's end, then has it ended.
 func run(b *Backend, e *entry, now bourse.Time) act {
 	l := &b.cfg.Limits
-	unknown := b.patience(e.what.End.Add(l.Padding))
+	padded := e.what.End.Add(l.Padding)
+	unknown := b.patience(padded)
 	switch {
 	case now < e.what.End:
 		return until(e.what.End)
@@ -286,10 +303,10 @@ func run(b *Backend, e *entry, now bourse.Time) act {
 		return b.lose(e, bourse.Because(bourse.NoCluster, "it is not known whether its work has ended: the resource manager does not say"))
 	case e.ended && !e.seen.known():
 		return lookOf(e.waitsFor(), unknown)
-	case e.ended && now < e.what.End.Add(l.Padding): // it cleans up
-		return lookOf(e.what.End, e.what.End.Add(l.Padding))
-	case e.ended:
+	case now >= padded:
 		return give(agents.Delete)
+	case e.ended: // it cleans up
+		return lookOf(e.what.End, padded)
 	}
 	return give(agents.End)
 }
@@ -373,6 +390,8 @@ func (b *Backend) because(e *entry) string {
 		return saying(e.seen.is)
 	case e.seen.down != "":
 		return ": node " + e.seen.down + " is not up"
+	case !b.cfg.Reserves && b.before(e) != nil:
+		return ": the work of an earlier window is still on its nodes"
 	case e.why.Refused():
 		return ": " + e.why.String()
 	}

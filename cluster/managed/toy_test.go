@@ -245,6 +245,11 @@ func (m *toy) submit(c agents.Command) (agents.Outcome, bourse.Reason) {
 	if m.reserves && m.reservation(c.Name) == nil {
 		return agents.Denied, bourse.Because(bourse.Busy, "there is no reservation %s", c.Name)
 	}
+	for _, o := range m.jobs {
+		if !m.reserves && o.State == bourse.ManagedRunning && isOurs(thePrefix, o.Name) && slices.ContainsFunc(c.Nodes, func(n string) bool { return slices.Contains(o.Nodes, n) }) {
+			m.breach("%s is submitted to nodes of %s, which runs", c.Name, o.Name)
+		}
+	}
 	m.number++
 	j := toyJob{ManagedJob: bourse.ManagedJob{Number: fmt.Sprint(m.number), Name: c.Name, User: c.User, State: bourse.ManagedPending, Partition: "batch",
 		Count: len(c.Nodes), Nodes: c.Nodes, Submit: m.clock(), Limit: c.End.Sub(c.Start)}, begin: c.Start, limit: c.End.Add(bourse.Minute)}

@@ -24,8 +24,9 @@ type running struct {
 }
 
 // runUp starts a federation in which work really runs. What it has started is killed
-// at the end: work goes on when a site stops.
-func runUp(t *testing.T, sites, port int) *running {
+// at the end: work goes on when a site stops. The files of its members are changed
+// before.
+func runUp(t *testing.T, sites, port int, changes func(members []member)) *running {
 	t.Helper()
 	r := &running{T: t, dir: t.TempDir(), pids: map[string]int{}}
 	members, err := layOut(r.dir, sites, port, upLocal)
@@ -33,6 +34,7 @@ func runUp(t *testing.T, sites, port int) *running {
 		t.Fatal(err)
 	}
 	change(t, members[0].file, `cycle = "5s"`, `cycle = "1s"`)
+	changes(members)
 	t.Cleanup(func() { // after the federation has stopped
 		claims, _ := filepath.Glob(filepath.Join(r.dir, "*", "work", "*", "claim.json"))
 		for _, name := range claims {
@@ -164,7 +166,7 @@ func TestUp_WorkRunsOnAllItsSitesAtOnceAndOutlivesAKill(t *testing.T) {
 		t.Skip("needs Linux")
 	}
 	t.Parallel()
-	r := runUp(t, 2, testPort(6))
+	r := runUp(t, 2, testPort(6), func([]member) {})
 	const size = "nodes = 160\nlength = \"4m\"\nmin_performance = 0.5\nmax_price = 9.0\n" // more than either site has
 	r.submit("[[job]]\nname = \"both\"\n" + size + `command = ["sh", "-c", '''
 echo begun $(date +%s.%N); echo meet http://$BOURSE_RENDEZVOUS/v1/rendezvous/$BOURSE_TOKEN; echo $BOURSE_JOB leg $BOURSE_LEG of $BOURSE_LEGS at $BOURSE_SITE with $COLOUR
@@ -200,5 +202,42 @@ rendezvous = true
 		if out := r.logs("both", i); !strings.HasSuffix(out, want) || strings.Count(out, "begun") != 1 {
 			t.Errorf("leg %d printed\n%s\nwant at its end\n%s", i, out, want)
 		}
+	}
+}
+
+// A user whom a site gives no account is refused there before any money moves, in words
+// that say what its operator can do; no work of the job runs at the other site either.
+func TestUp_AUserWithoutAnAccountIsRefusedBeforeMoneyMoves(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	if _, err := os.Stat("/proc/self/stat"); err != nil {
+		t.Skip("needs Linux")
+	}
+	t.Parallel()
+	r := runUp(t, 2, testPort(18), func(members []member) { change(t, members[1].file, `user = "*"`, `user = "somebody"`) })
+	file := filepath.Join(r.dir, "batch.toml")
+	batch := "[[job]]\nname = \"both\"\nnodes = 160\nlength = \"4m\"\nmin_performance = 0.5\nmax_price = 9.0\ncommand = [\"true\"]\n"
+	if err := os.WriteFile(file, []byte(batch), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.bourse("submit", file)
+	want := regexp.MustCompile(`no local account is given for user "[^"]+" at ` + "north" + `; its operator can add one: \[\[account\]\] user = "[^"]+", as = an account there`)
+	eventually(t, 2*time.Minute, "refused", func() bool { return want.MatchString(r.bourse("explain", "both")) })
+	decided, _, err := runCommand(t.Context(), "journal", "show", filepath.Join(r.dir, "broker-vo1"), "--last", "40")
+	if err != nil || !strings.Contains(decided, "ABORT") || strings.Contains(decided, "COMMIT") || strings.Contains(decided, "confirmed") {
+		t.Errorf("%v: money has moved:\n%s", err, decided)
+	}
+	eventually(t, time.Minute, "given back", func() bool {
+		var a struct {
+			Money struct{ Spent, Pending float64 }
+		}
+		if out := r.bourse("accounts", "--json"); json.Unmarshal([]byte(out), &a) != nil || a.Money.Spent != 0 {
+			t.Fatalf("%s", out)
+		}
+		return a.Money.Pending == 0
+	})
+	if works, _ := filepath.Glob(filepath.Join(r.dir, "site-*", "work", "bourse.*")); len(works) > 0 {
+		t.Errorf("work was handed over: %q", works)
 	}
 }

@@ -14,7 +14,7 @@ import (
 type Limits struct {
 	MinNotice  bourse.Duration // a reservation starts no sooner than this after now; 0: no limit
 	MaxHorizon bourse.Duration // a reservation has ended by this after now; 0: no limit
-	MaxShare   int             // thousandths of the nodes that reservations hold at once; 0: no limit, below 0: none at all
+	MaxShare   int             // thousandths of the nodes that reservations hold at once; 0, or 1000 and more: no limit, below 0: none at all
 	Users      []string        // who may reserve; empty: everyone
 }
 
@@ -36,7 +36,7 @@ func (l *Limits) Check(user string, now, start bourse.Time, n int, d bourse.Dura
 		return bourse.Because(bourse.MaxHorizon, "max_horizon: a reservation ends within %s from now, by %v, not at %v",
 			l.MaxHorizon.Words(), now.Add(l.MaxHorizon), end)
 	}
-	if l.MaxShare == 0 {
+	if l.MaxShare == 0 || l.MaxShare >= 1000 { // who has the nodes, if they are not free, is for others to say
 		return bourse.Reason{}
 	}
 	allowed := int(int64(nodes) * int64(max(l.MaxShare, 0)) / 1000)

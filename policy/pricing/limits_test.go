@@ -34,6 +34,7 @@ func TestLimits_TheFirstPassedIsNamed(t *testing.T) {
 		{"share kept beside one", Limits{MaxShare: 500}, "", at(0), 2, 150 * sec, bourse.None},
 		{"share passed where two meet", Limits{MaxShare: 500}, "", at(0), 2, 151 * sec, bourse.MaxShare},
 		{"share rounds down", Limits{MaxShare: 199}, "", at(0), 2, sec, bourse.MaxShare},
+		{"all of them is no limit", Limits{MaxShare: 1000}, "", at(150), 10, sec, bourse.None},
 		{"none at all", Limits{MaxShare: -1}, "", at(0), 1, sec, bourse.MaxShare},
 		{"users come first", Limits{Users: []string{"ana"}, MinNotice: bourse.Day}, "bo", at(0), 1, sec, bourse.NotAllowed},
 	} {
@@ -56,7 +57,7 @@ func TestLimits_ShareHoldsAtEveryInstant(t *testing.T) {
 			s := bourse.Time(rapid.Int64Range(0, 12).Draw(t, "s"))
 			held = append(held, backfill.Reserved{Nodes: rapid.IntRange(1, 4).Draw(t, "k"), Start: s, End: s + bourse.Time(rapid.Int64Range(1, 8).Draw(t, "l"))})
 		}
-		l := Limits{MaxShare: rapid.IntRange(1, 1000).Draw(t, "share")}
+		l := Limits{MaxShare: rapid.IntRange(1, 999).Draw(t, "share")}
 		s, d, n := bourse.Time(rapid.Int64Range(0, 12).Draw(t, "start")), bourse.Duration(rapid.Int64Range(1, 8).Draw(t, "d")), rapid.IntRange(1, 5).Draw(t, "n")
 		over := false
 		for x := s; x < s.Add(d); x++ {

@@ -22,6 +22,9 @@ const (
 	// unheard is how long after a leg is given up its work may still begin: the manager
 	// hears of it later, and not at all while it or the site's process is down.
 	unheard = 5 * time.Second
+	// deaf is that bound where its cluster was upset meanwhile: a command may have to
+	// time out first, and is then given again.
+	deaf = time.Minute
 	// together is how far from each other the parts of a window begin where nothing
 	// was in their way.
 	together = 15 * time.Second
@@ -46,6 +49,7 @@ func check(t *truth, c *claims) *verdictOf {
 	v.foreign(t)
 	v.windows(t, c, begun)
 	v.money(c)
+	v.unmapped(t, c)
 	sort.Strings(v.broken)
 	return v
 }
@@ -91,7 +95,11 @@ func (v *verdictOf) runs(t *truth, c *claims) map[string]time.Time {
 		case m.at.Before(time.Unix(m.start, 0)):
 			v.breaks("early: %v has begun %v before its window", x.id, time.Unix(m.start, 0).Sub(m.at))
 		}
-		if late := m.at.Sub(x.over); !x.over.IsZero() && late > unheard {
+		most := unheard
+		if t.upsetIn(x.site, x.over.Add(-unheard), m.at) {
+			most = deaf
+		}
+		if late := m.at.Sub(x.over); !x.over.IsZero() && late > most {
 			v.breaks("given up: %v has begun %v after it was %s: %v", x.id, late, x.how, x.why)
 		}
 	}
@@ -139,6 +147,10 @@ func (v *verdictOf) foreign(t *truth) {
 // given back, for a reason.
 func (v *verdictOf) windows(t *truth, c *claims, begun map[string]time.Time) {
 	byJob := map[string][]*claim{}
+	cancelled := map[string]bool{} // with nodes: perhaps before its work could leave a mark
+	for _, j := range t.over {
+		cancelled[j.name] = cancelled[j.name] || j.state == "CANCELLED" && j.ran()
+	}
 	for _, x := range c.legs {
 		if !x.committed {
 			continue
@@ -148,7 +160,9 @@ func (v *verdictOf) windows(t *truth, c *claims, begun map[string]time.Time) {
 		case bourse.Settled:
 			v.counts["legs settled"]++
 			byJob[x.job] = append(byJob[x.job], x)
-			if _, ran := begun[x.name]; !ran {
+			if _, ran := begun[x.name]; !ran && cancelled[x.name] {
+				v.counts["legs settled whose work was cancelled as it began"]++
+			} else if !ran {
 				v.breaks("never ran: %v of %s is settled at %s: %v", x.id, x.job, x.site, x.reason)
 			}
 		case bourse.Lost:
@@ -214,6 +228,31 @@ func (v *verdictOf) money(c *claims) {
 	}
 	if paid != earned {
 		v.breaks("money: brokers have paid %v, sites have earned %v", paid, earned)
+	}
+}
+
+// unmapped: of a user without an account nothing comes to a manager, and nothing is paid.
+func (v *verdictOf) unmapped(t *truth, c *claims) {
+	for _, user := range c.users {
+		if user == unmapped {
+			v.counts["jobs of a user without an account"]++
+		}
+	}
+	for name, x := range c.legs {
+		if c.users[x.job] != unmapped {
+			continue
+		}
+		if s := t.sights[name]; s != nil {
+			v.breaks("no account: %v of %s was in %s", x.id, x.job, s.cluster)
+		}
+		if x.committed || x.paid > 0 {
+			v.breaks("no account: %v of %s is committed, and %v paid", x.id, x.job, x.paid)
+		}
+	}
+	for _, m := range t.marks {
+		if c.users[m.job] == unmapped {
+			v.breaks("no account: %s of %s has run at %s as %s", m.name, m.job, m.site, m.account)
+		}
 	}
 }
 

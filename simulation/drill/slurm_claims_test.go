@@ -37,11 +37,14 @@ type claim struct {
 
 // claims is all that it says.
 type claims struct {
-	legs map[string]*claim // by name
-	jobs map[string]string // the state of each job at the end
+	legs  map[string]*claim // by name
+	jobs  map[string]string // the state of each job at the end
+	users map[string]string // whose each job is
 }
 
-func newClaims() *claims { return &claims{map[string]*claim{}, map[string]string{}} }
+func newClaims() *claims {
+	return &claims{map[string]*claim{}, map[string]string{}, map[string]string{}}
+}
 
 // readClaims reads the journals of a broker and of sites beside Slurm.
 func readClaims(broker *agent, sites []*agent) (*claims, error) {
@@ -63,6 +66,8 @@ func readClaims(broker *agent, sites []*agent) (*claims, error) {
 	}
 	err := each(filepath.Join(broker.journal(), "broker-"+broker.name), func(at time.Time, fact any) {
 		switch f := fact.(type) {
+		case bourse.JobSubmitted:
+			c.users[f.Job.Name] = f.Job.User
 		case bourse.TxBegun:
 			for i, what := range f.Legs {
 				id := bourse.LegID{Tx: f.Tx, Leg: i}

@@ -50,6 +50,13 @@ func TestSlurmChecker_NoticesWhatIsPlanted(t *testing.T) {
 		plant func(t *truth, c *claims)
 		finds string // "": nothing
 	}{
+		"work of a user without an account": {func(t *truth, c *claims) { c.users["wave"] = unmapped }, "no account: "},
+		"a hold of one": {func(t *truth, c *claims) {
+			c.users["other"], c.legs["bourse.c1.h"], t.sights["bourse.c1.h"] = unmapped, &claim{name: "bourse.c1.h", job: "other", site: "c1"}, &sight{cluster: "c1"}
+		}, "no account: "},
+		"one that was refused": {func(t *truth, c *claims) {
+			c.users["other"], c.legs["bourse.c1.h"] = unmapped, &claim{name: "bourse.c1.h", job: "other", site: "c1"}
+		}, ""},
 		"a job at the end":                   {func(t *truth, c *claims) { t.left = []string{firstName} }, "orphan at the end"},
 		"a reservation nobody asked for":     {func(t *truth, c *claims) { t.sights["bourse.c1.f"] = &sight{cluster: "c1"} }, "orphan: bourse.c1.f"},
 		"one that stays":                     {func(t *truth, c *claims) { s := t.sights[firstName]; s.last = s.last.Add(afterEnd) }, "orphan: " + firstName},
@@ -62,6 +69,18 @@ func TestSlurmChecker_NoticesWhatIsPlanted(t *testing.T) {
 		"work of a leg that is given up": {func(t *truth, c *claims) {
 			c.legs[firstName].over = t.marks[0].at.Add(-unheard - time.Second)
 		}, "given up: "},
+		"work of one whose cluster was down meanwhile": {func(t *truth, c *claims) {
+			c.legs[firstName].over = t.marks[0].at.Add(-35 * time.Second)
+			t.upset = []upset{{"c1", t.marks[0].at.Add(-30 * time.Second), t.marks[0].at.Add(-7 * time.Second), true}}
+		}, ""},
+		"work of one whose cluster was down a minute ago": {func(t *truth, c *claims) {
+			c.legs[firstName].over = t.marks[0].at.Add(-deaf - time.Second)
+			t.upset = []upset{{"c1", t.marks[0].at.Add(-deaf), t.marks[0].at.Add(-50 * time.Second), true}}
+		}, "given up: "},
+		"work that is cancelled as it begins": {func(t *truth, c *claims) { t.marks, t.over[0].state = t.marks[2:], "CANCELLED" }, ""},
+		"work that is cancelled before": {func(t *truth, c *claims) {
+			t.marks, t.over[0].state, t.over[0].nodes = t.marks[2:], "CANCELLED", "(null)"
+		}, "never ran: "},
 		"a leg that never ran":            {func(t *truth, c *claims) { t.marks = t.marks[2:] }, "never ran: "},
 		"a job without legs":              {func(t *truth, c *claims) { c.jobs["other"] = "done" }, "never ran: job other"},
 		"legs apart":                      {func(t *truth, c *claims) { t.marks[0].at = t.marks[0].at.Add(together + time.Second) }, "apart: "},

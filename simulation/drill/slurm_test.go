@@ -73,6 +73,7 @@ func (d *slurmDrill) run(count int) {
 	for lane := 1; lane <= d.s.lanes; lane++ {
 		users.Go(func() { d.user(lane, count) })
 	}
+	others.Go(func() { d.stranger(over) })
 	for c := 1; c <= 3; c++ {
 		others.Go(func() {
 			r := rand.New(rand.NewPCG(*seed, uint64(100+c)))
@@ -172,6 +173,46 @@ func (d *slurmDrill) job(r *rand.Rand, n, lane int) {
 		d.states[id] = got.State
 		return got.State == "done" || got.State == "abandoned" || got.State == "withdrawn"
 	})
+}
+
+// unmapped is a user whom no site gives an account.
+const unmapped = "dora"
+
+// stranger submits jobs of that user, each of which is refused with the word of what
+// to do. The checker sees to it that nothing of them comes to a manager.
+func (d *slurmDrill) stranger(over <-chan struct{}) {
+	r := rand.New(rand.NewPCG(*seed, 400))
+	for n := 0; ; n++ {
+		price := web.Price{Price: 9 * bourse.Price(bourse.Credit)}
+		j := web.JobRequest{Name: fmt.Sprintf("stranger%d", n), User: unmapped, Nodes: perLane + 1, Length: web.Seconds{Duration: 30 * bourse.Second}, MaxPrice: &price,
+			Require: &web.Machine{Features: []string{fmt.Sprintf("lane%d", 1+r.IntN(d.s.lanes))}}}
+		j.Command = []string{d.s.file("work.sh"), "1"}
+		b := web.Batch{ID: client.NewBatchID(), Jobs: []web.JobRequest{j}}
+		var id, said string
+		d.until(2*time.Minute, "job "+j.Name+" is taken", func(ctx context.Context) bool {
+			a, err := d.f.client().Submit(ctx, b)
+			if err == nil && a.Jobs[0].Taken {
+				id = a.Jobs[0].ID
+			}
+			return id != ""
+		})
+		d.until(10*time.Minute, "job "+j.Name+" is refused for want of an account", func(ctx context.Context) bool {
+			got, err := d.f.client().Job(ctx, id)
+			if err == nil && got.Reason != nil {
+				said = got.Reason.Detail
+			}
+			return strings.Contains(said, "[[account]]")
+		})
+		d.until(2*time.Minute, "job "+j.Name+" is withdrawn; it was told "+said, func(ctx context.Context) bool {
+			_, err := d.f.client().Cancel(ctx, id)
+			return err == nil
+		})
+		select {
+		case <-over:
+			return
+		case <-time.After(time.Minute):
+		}
+	}
 }
 
 // until waits for what may not be while agents are down.

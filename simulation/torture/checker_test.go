@@ -12,7 +12,7 @@ import (
 // Seeds that have broken something once, of the product or of the checker.
 func TestTorture_SeedsThatOnceBroke(t *testing.T) {
 	t.Parallel()
-	for _, seed := range []uint64{501656, 502619} {
+	for _, seed := range []uint64{501656, 502619, 1560} {
 		if r := Run(seed, Options{}); r.Broken != nil {
 			t.Errorf("seed %d: %v", seed, r.Broken)
 		}
@@ -81,6 +81,39 @@ func TestChecker_ALegWhoseWorkIsOverHoldsNoNodes(t *testing.T) {
 		}
 		if err := check.promises(m); (err == nil) != c.promise || err != nil && !strings.HasPrefix(err.Error(), "I1") {
 			t.Errorf("freed by %T: %v", c.freed, err)
+		}
+	}
+}
+
+// What a site has posted and its broker has not heard of is money under way, and no
+// more than that: what the broker has heard must stand in both books alike.
+func TestMirror_MoneyIsUnderWayUntilTheBrokerHasHeardOfIt(t *testing.T) {
+	t.Parallel()
+	leg := bourse.LegID{Tx: bourse.TxID{Broker: "vo1", Seq: 1}}
+	posted := bourse.LegClosed{Leg: leg, Commit: true, Posted: 7}
+	for _, c := range []struct {
+		state   bourse.LegState
+		back    bourse.Credits
+		penalty bourse.Credits
+		heard   []agents.Fact
+		want    bourse.Credits
+	}{
+		{state: bourse.Confirmed, want: 7},
+		{state: bourse.Settled, want: 7},
+		{state: bourse.Confirmed, heard: []agents.Fact{posted}},
+		{state: bourse.Released, back: 4, want: 3},
+		{state: bourse.Lost, back: 7, penalty: 1, heard: []agents.Fact{posted}, want: -8},
+		{state: bourse.Lost, back: 7, penalty: 1, heard: []agents.Fact{posted, bourse.LegDone{Leg: leg, State: bourse.Lost, Refund: 5}}},
+	} {
+		broker := newMirror("broker:vo1")
+		for _, f := range c.heard {
+			if err := broker.apply(f); err != nil {
+				t.Fatal(err)
+			}
+		}
+		l := legMirror{LegMoved: bourse.LegMoved{Leg: leg, State: c.state, Fare: bourse.Fare{Base: 5, Additive: 2}, Refund: c.back, Penalty: c.penalty}}
+		if got := l.unheard(broker); got != c.want {
+			t.Errorf("a leg that is %v, of which its broker has heard %v: %d under way, want %d", c.state, c.heard, got, c.want)
 		}
 	}
 }

@@ -140,9 +140,10 @@ func (c *checker) legAtRest(m *mirror, id bourse.LegID, l *legMirror, commit boo
 }
 
 // money compares what each site has had of each broker with what that broker has
-// paid it, where no amnesia has named a leg between them.
+// paid it, where no amnesia has named a leg between them. New work comes until the
+// end, so what the broker has yet to hear of legs that moved last is left out.
 func (c *checker) money(before bourse.Time) error {
-	clean := map[[2]string]bool{}
+	clean, unheard := map[[2]string]bool{}, map[[2]string]bourse.Credits{}
 	for i := range c.w.brokers {
 		for j := range c.w.sites {
 			clean[[2]string{c.w.brokers[i].config.Name, c.w.sites[j].config.Name}] = true
@@ -151,12 +152,15 @@ func (c *checker) money(before bourse.Time) error {
 	for _, id := range c.order {
 		t := c.txs[id]
 		for i, site := range t.begun.Sites {
-			leg := bourse.LegID{Tx: id, Leg: i}
-			m := c.of(siteID(site))
-			l := m.legs[leg]
-			moving := l != nil && !l.State.Terminal() && !paid(l.State)
-			if t.exempt || c.exempt[leg] || moving || c.claimed[leg] > before {
-				clean[[2]string{id.Broker, site}] = false
+			leg, pair := bourse.LegID{Tx: id, Leg: i}, [2]string{id.Broker, site}
+			recent := c.moved[leg] > before
+			_, claimed := c.claimed[leg]
+			if t.exempt || c.exempt[leg] || c.claimed[leg] > before || claimed && recent {
+				clean[pair] = false
+				continue
+			}
+			if l := c.of(siteID(site)).legs[leg]; recent && l != nil && c.leg(leg).confirmed {
+				unheard[pair] += l.unheard(c.of(brokerID(id.Broker)))
 			}
 		}
 	}
@@ -174,10 +178,24 @@ func (c *checker) money(before bourse.Time) error {
 			}
 			had := s.Ledger().Account(string(brokerID(name)))
 			paid := b.Ledger().Account(string(siteID(site)))
-			if had.Debit-had.Credit != paid.Credit-paid.Debit {
-				return fmt.Errorf("I8: at rest %s has had %v of %s, which has paid %v", site, had.Debit-had.Credit, name, paid.Credit-paid.Debit)
+			wait := unheard[[2]string{name, site}]
+			if had.Debit-had.Credit != paid.Credit-paid.Debit+wait {
+				return fmt.Errorf("I8: at rest %s has had %v of %s, which has paid %v and has yet to hear of %v", site, had.Debit-had.Credit, name, paid.Credit-paid.Debit, wait)
 			}
 		}
 	}
 	return nil
+}
+
+// unheard is what a site has posted of a leg that was confirmed, and its broker,
+// of which that is the mirror, has not: the word of it is under way.
+func (l *legMirror) unheard(broker *mirror) bourse.Credits {
+	var sum bourse.Credits
+	if !broker.closed[l.Leg].Commit {
+		sum = l.Fare.Total()
+	}
+	if _, heard := broker.done[l.Leg]; !heard && (l.State == bourse.Released || l.State == bourse.Lost) {
+		sum -= l.Refund + l.Penalty
+	}
+	return sum
 }
