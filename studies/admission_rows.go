@@ -365,8 +365,7 @@ func (p *admissionPlan) beyond() {
 }
 
 // overruns: jobs that end late, whom no figure of the paper counts, and the other reading
-// of what a task past its estimate gets. The figures beside are of the independent program,
-// which has that reading.
+// of what a task past its estimate gets, beside the figures of the independent program.
 func (p *admissionPlan) overruns() {
 	t := usual(asTraced)
 	for _, bare := range []bool{false, true} {
